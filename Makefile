@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The front door: each target calls what does the work (CMake, Kbuild, qemu/). `make help` lists them.
+
+SHELL := /bin/bash
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+# The kernels that `make check` builds for and boots.
+CHECK_KERNELS ?= 6.12 6.1
+
+# Asked only by targets that build modules, so that `make help` works without any kernel headers.
+kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
+
+.PHONY: all user modules install clean help deps lint images check demo shell bench
+
+all: user modules
+
+help:
+	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
+	@echo 'make user       libnvmeofctl, nvmeofctl, tests'
+	@echo 'make modules    nvmeof.ko and nvmeof_tcp.ko; KVER= as above'
+	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
+	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
+	@echo 'make shell      an interactive guest with a target and the modules; KVER=6.1 for the older kernel'
+	@echo 'make bench      cost of an I/O and of a connect, next to the in-tree driver'
+	@echo 'make lint       static checks'
+	@echo 'make deps       install the Debian packages that are missing (as root), or name them'
+	@echo 'make install    modules, library and tool, on this machine; DESTDIR= and PREFIX= as usual'
+	@echo 'make clean      remove $(BUILD)/'
+
+deps:
+	@qemu/deps
+
+user:
+	@mkdir -p $(BUILD)
+	@cmake -S . -B $(BUILD)/user -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+		> $(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log; exit 1; }
+	cmake --build $(BUILD)/user -j $(JOBS)
+
+modules:
+	@kver=$(kver); kmod/build $$kver
+
+lint:
+	@test -x tests/lint/run || { echo 'make lint: tests/lint/run is missing' >&2; exit 1; }
+	tests/lint/run
+
+# Guest images ahead of the tests, so that the first test is not charged for them.
+images:
+	@set -e; for k in $(CHECK_KERNELS); do qemu/mkinitramfs $$(qemu/kernel $$k); done > /dev/null
+
+# ctest comes last: its closing lines are the result.
+check: deps
+	@$(MAKE) --no-print-directory user
+	@set -e; for k in $(CHECK_KERNELS); do $(MAKE) --no-print-directory modules KVER=$$k; done
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory images
+	ctest --test-dir $(BUILD)/user --output-on-failure
+
+demo shell bench: KVER := $(or $(KVER),6.12)
+demo: deps
+	@$(MAKE) --no-print-directory user
+	@$(MAKE) --no-print-directory modules KVER=$(KVER)
+	@qemu/demo/run $(KVER)
+
+shell: deps
+	@$(MAKE) --no-print-directory user
+	@$(MAKE) --no-print-directory modules KVER=$(KVER)
+	@qemu/shell $(KVER)
+
+bench: deps
+	@$(MAKE) --no-print-directory user
+	@$(MAKE) --no-print-directory modules KVER=$(KVER)
+	@qemu/bench/run $(KVER)
+
+install: all
+	@set -e; kver=$(kver); \
+	$(MAKE) --no-print-directory -C /lib/modules/$$kver/build M=$$PWD/$(BUILD)/kmod-$$kver \
+		INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install; \
+	test -n "$(DESTDIR)" || depmod $$kver
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/user
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A fabric address as typed: ADDR, ADDR:PORT, IPv6 bare or [ADDR]:PORT, each with an optional %SCOPE.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nvmeof/result.h>
+
+namespace nvmeof {
+
+struct Address {
+	std::string traddr;  // numeric
+	std::string trsvcid; // decimal, 1..65535
+
+	bool operator==(const Address &) const = default;
+	std::string toString() const; // 10.0.0.1:4420, [fe80::1%eth0]:4420
+};
+
+inline constexpr const char *defaultPort = "4420"; // NVMe/TCP and NVMe/RDMA, IANA nvme
+
+// @port is taken when @text has none.
+Result<Address> parseAddress(std::string_view text, std::string_view port = defaultPort);
+
+// A numeric IPv4 or IPv6 address without a port.
+Result<std::string> parseTraddr(std::string_view text);
+
+// At most 223 bytes, "nqn." first, no blanks or control characters; NVMe Base 2.0, 4.5.
+Result<void> checkNqn(std::string_view nqn);
+
+} // namespace nvmeof

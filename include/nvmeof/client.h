@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The whole of the control interface. An embedder needs nothing else, and no knowledge of netlink.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <nvmeof/connect.h>
+#include <nvmeof/controller.h>
+#include <nvmeof/event_stream.h>
+#include <nvmeof/namespace.h>
+#include <nvmeof/path.h>
+#include <nvmeof/result.h>
+#include <nvmeof/subsystem.h>
+
+namespace nvmeof {
+
+inline constexpr std::chrono::milliseconds defaultTimeout{30000};
+
+struct ModuleVersion {
+	std::uint32_t api = 0;
+	std::string module;
+	std::vector<std::string> transports;
+	std::vector<std::string> selectors;
+};
+
+const char *libraryVersion();
+
+struct OpenOptions {
+	std::string loadModule; // module to modprobe when the interface is missing and the caller is root; empty: none
+};
+
+// What paths() lists; both empty: all.
+struct PathFilter {
+	std::string nameSpace;
+	std::string controller;
+};
+
+using AnyObject = std::variant<Subsystem, Controller, Namespace, Path>;
+
+/*
+ * A connection to the kernel module. Not safe for use by two threads at once; any number of Clients may exist.
+ * Errors of every call: notPermitted, noModule (the module went away), timedOut, failed. noSuchObject where a name is given.
+ */
+class Client {
+public:
+	static Result<Client> open(const OpenOptions &options = {});
+
+	Client(Client &&) noexcept;
+	Client &operator=(Client &&) noexcept;
+	~Client();
+
+	Result<ModuleVersion> version();
+
+	// Consistent snapshots: retried when the kernel says that something changed meanwhile.
+	Result<std::vector<Subsystem>> subsystems();
+	Result<std::vector<Controller>> controllers(std::optional<std::uint32_t> subsystem = {});
+	Result<std::vector<Namespace>> namespaces(std::optional<std::uint32_t> subsystem = {});
+	Result<std::vector<Path>> paths(const PathFilter &filter = {});
+
+	Result<Subsystem> subsystem(std::string_view name);
+	Result<Controller> controller(std::string_view name);
+	Result<Namespace> nameSpace(std::string_view name);
+	Result<Path> path(std::string_view name);
+	Result<AnyObject> find(std::string_view name); // of any kind
+
+	// Asks for a controller and returns at once, with it in state connecting.
+	Result<Controller> start(const ConnectOptions &options);
+	// start(), and waits. On timedOut the controller stays and goes on trying; Error::object is its name.
+	Result<Controller> connect(const ConnectOptions &options, WaitFor wait = WaitFor::namespaces,
+				   std::chrono::milliseconds timeout = defaultTimeout);
+	// All at once; one result for each of @options, in their order.
+	std::vector<Result<Controller>> connectAll(std::span<const ConnectOptions> options, WaitFor wait = WaitFor::namespaces,
+						   std::chrono::milliseconds timeout = defaultTimeout);
+	// For a controller that was started before, or is reconnecting.
+	Result<Controller> waitFor(std::string_view controller, WaitFor wait, std::chrono::milliseconds timeout = defaultTimeout);
+
+	// Each returns when the controllers are gone from every listing.
+	Result<void> disconnect(std::string_view controller);
+	Result<std::vector<std::string>> disconnectNqn(std::string_view subsysnqn); // names of those that were removed
+	Result<std::vector<std::string>> disconnectAll();
+
+	Result<void> reset(std::string_view controller);  // returns at once; events tell
+	Result<void> rescan(std::string_view controller); // returns when the scan is done
+	Result<void> set(std::string_view controller, const ControllerSettings &settings);
+	Result<void> setIopolicy(std::string_view subsystem, std::string_view policy);
+
+private:
+	struct Impl;
+	explicit Client(std::unique_ptr<Impl> impl);
+	std::unique_ptr<Impl> impl_;
+};
+
+} // namespace nvmeof

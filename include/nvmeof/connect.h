@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a connect may ask for. What is not set is the kernel's default (include/uapi/linux/nvmeof.h).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nvmeof/address.h>
+#include <nvmeof/uuid.h>
+
+namespace nvmeof {
+
+// How far a connect has come when the call returns; each includes those before it.
+enum class WaitFor {
+	none,       // the kernel has accepted the request
+	controller, // the controller is live
+	namespaces, // its namespaces have been scanned, so that those it has are in /sys/block
+	udev,       // and udev has handled them: nodes and links are in /dev. Without udevd: as namespaces
+};
+
+struct ConnectOptions {
+	std::string transport = "tcp";
+	Address address;
+	std::string subsysnqn;
+	std::optional<std::string> hostnqn; // default: identity.h
+	std::optional<Uuid> hostid;
+	std::string hostTraddr;
+	std::string hostIface;
+	std::optional<std::uint32_t> ioQueues;
+	std::optional<std::uint32_t> pollQueues;
+	std::optional<std::uint32_t> queueSize;
+	std::optional<std::chrono::milliseconds> keepAlive; // 0: none
+	std::optional<std::chrono::milliseconds> reconnectDelay;
+	std::optional<std::chrono::milliseconds> ctrlLoss;   // negative: never give up
+	std::optional<std::chrono::milliseconds> fastIoFail; // negative: off
+	std::optional<std::chrono::milliseconds> connectTimeout;
+	std::optional<std::uint8_t> tos;
+	bool hdrDigest = false;
+	bool dataDigest = false;
+	bool disableSqflow = false;
+	bool duplicateConnect = false;
+	bool idempotent = false; // a controller already there is what was asked for: it is waited for and returned
+};
+
+struct ControllerSettings {
+	std::optional<std::chrono::milliseconds> reconnectDelay;
+	std::optional<std::chrono::milliseconds> ctrlLoss;
+	std::optional<std::chrono::milliseconds> fastIoFail;
+};
+
+} // namespace nvmeof

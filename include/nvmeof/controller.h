@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A controller: one association with one fabric address.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace nvmeof {
+
+// Values of enum nvmeof_ctrl_state.
+enum class ControllerState : std::uint32_t { created, connecting, live, recovering, deleting, dead };
+
+const char *toString(ControllerState state); // "new", "connecting", ...; "unknown" for a value of a newer module
+
+struct Controller {
+	std::uint32_t subsystem = 0; // id of its subsystem
+	std::uint32_t id = 0;        // the 1 of nvmeof0c1
+	std::string name;
+	std::string subsysnqn;
+	std::string hostnqn;
+	std::string transport;
+	std::string traddr;
+	std::string trsvcid;
+	std::string hostTraddr;
+	std::string hostIface;
+	ControllerState state = ControllerState::created;
+	std::optional<std::uint16_t> cntlid; // once connected
+	std::string serial;
+	std::string model;
+	std::string firmware;
+	std::uint32_t ioQueues = 0;   // granted
+	std::uint32_t pollQueues = 0; // granted
+	std::uint32_t queueSize = 0;  // entries, granted
+	std::chrono::milliseconds keepAlive{0}; // 0: none
+	std::chrono::milliseconds reconnectDelay{0};
+	std::chrono::milliseconds ctrlLoss{0};   // negative: never give up
+	std::chrono::milliseconds fastIoFail{0}; // negative: off
+	std::chrono::milliseconds connectTimeout{0};
+	std::uint8_t tos = 0;
+	bool hdrDigest = false;
+	bool dataDigest = false;
+	bool disableSqflow = false;
+	std::uint32_t reconnects = 0; // successful ones
+	std::uint32_t attempts = 0;   // since the connection was last good
+	std::string lastError;
+	int lastErrno = 0; // positive
+	std::optional<std::uint16_t> lastStatus; // NVMe status, when the target refused
+	std::uint32_t inflight = 0;
+	std::uint32_t paths = 0;
+};
+
+} // namespace nvmeof

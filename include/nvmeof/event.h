@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One notification of the kernel, with the full new state of its object.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <nvmeof/controller.h>
+#include <nvmeof/namespace.h>
+#include <nvmeof/path.h>
+#include <nvmeof/subsystem.h>
+
+namespace nvmeof {
+
+// Values up to aen are those of enum nvmeof_event; the rest is the library's own.
+enum class EventType : std::uint32_t {
+	added,
+	removed,
+	changed,       // attributes other than the state
+	state,         // a new controller state, ANA state or usability
+	connectFailed, // one attempt failed; more may follow unless removed comes next
+	refused,       // a namespace or path that the driver will not use
+	aen,           // asynchronous event of the target
+	lost = 0x10000, // events were lost: the socket's buffer ran over. "present" for each object there is now follows
+	present,        // an object as read after "lost"
+};
+
+const char *toString(EventType type); // "added", "connect_failed", ...; "unknown"
+
+// Asynchronous event notice; NVMe Base 2.0, figure 145.
+struct Aen {
+	std::string controller;
+	std::uint8_t type = 0;
+	std::uint8_t info = 0;
+	std::uint8_t logPage = 0;
+};
+
+using EventObject = std::variant<std::monostate, Subsystem, Controller, Namespace, Path, Aen>;
+
+struct Event {
+	EventType type = EventType::changed;
+	std::chrono::nanoseconds time{0};        // CLOCK_BOOTTIME
+	EventObject object;                      // monostate for lost
+	std::optional<ControllerState> oldState; // of a controller's change of state
+	std::string reason;                      // connectFailed, refused: why, for a person
+
+	// Name of the object ("nvmeof0c1"), of the controller for an aen, empty for lost.
+	const std::string &name() const;
+	const Controller *controller() const { return std::get_if<Controller>(&object); }
+	const Namespace *nameSpace() const { return std::get_if<Namespace>(&object); }
+	const Path *path() const { return std::get_if<Path>(&object); }
+	const Subsystem *subsystem() const { return std::get_if<Subsystem>(&object); }
+	const Aen *aen() const { return std::get_if<Aen>(&object); }
+};
+
+} // namespace nvmeof

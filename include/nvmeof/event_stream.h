@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A subscription to the kernel's events.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include <nvmeof/event.h>
+#include <nvmeof/result.h>
+
+namespace nvmeof {
+
+/*
+ * Every event from the moment of subscription on is returned once, in order. When the reader is too slow and the kernel drops some, next()
+ * returns one event "lost" followed by one "present" for each object that there is now: whoever keeps a picture of the
+ * objects starts it anew at "lost". Not safe for use by two threads at once.
+ */
+class EventStream {
+public:
+	static Result<EventStream> subscribe();
+
+	EventStream(EventStream &&) noexcept;
+	EventStream &operator=(EventStream &&) noexcept;
+	~EventStream();
+
+	// The next event, or nothing when @timeout has passed first. A negative @timeout waits for ever.
+	Result<std::optional<Event>> next(std::chrono::milliseconds timeout);
+
+	// For poll(2): readable when next() may have something. Call next(0) until it has nothing before polling again.
+	int fd() const;
+
+private:
+	struct Impl;
+	explicit EventStream(std::unique_ptr<Impl> impl);
+	std::unique_ptr<Impl> impl_;
+};
+
+} // namespace nvmeof

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Who this host is: the host NQN and host ID that go with every connection.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nvmeof/result.h>
+#include <nvmeof/uuid.h>
+
+namespace nvmeof {
+
+struct HostIdentity {
+	std::string hostnqn;
+	Uuid hostid;
+};
+
+struct IdentityPlaces {
+	std::filesystem::path directory = "/etc/nvme"; // hostnqn and hostid, shared with nvme-cli
+	std::filesystem::path machineUuid = "/sys/class/dmi/id/product_uuid";
+};
+
+// nqn.2014-08.org.nvmexpress:uuid:UUID; NVMe Base 2.0, 4.5.
+std::string hostnqnFromUuid(const Uuid &uuid);
+// The UUID of such an NQN.
+std::optional<Uuid> uuidFromHostnqn(std::string_view nqn);
+
+// The machine's own UUID where the firmware has a usable one, else a random one.
+Uuid chooseHostUuid(const IdentityPlaces &places = {});
+
+// What is kept on this machine; noSuchObject when there is no hostnqn, invalid when a file holds nonsense.
+Result<std::string> readHostnqn(const IdentityPlaces &places = {});
+Result<Uuid> readHostid(const IdentityPlaces &places = {});
+
+// What is kept on this machine; what is absent is made up to fit and written. Two callers at once get the same.
+Result<HostIdentity> loadOrCreateIdentity(const IdentityPlaces &places = {});
+
+// The identity for one connect: what the caller gave, completed. A given UUID-style @hostnqn other than the kept one brings its own ID.
+Result<HostIdentity> resolveIdentity(const std::optional<std::string> &hostnqn, const std::optional<Uuid> &hostid,
+				     const IdentityPlaces &places = {});
+
+} // namespace nvmeof

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// All of the library's API.
+#pragma once
+
+#include <nvmeof/address.h>
+#include <nvmeof/client.h>
+#include <nvmeof/connect.h>
+#include <nvmeof/error.h>
+#include <nvmeof/event.h>
+#include <nvmeof/event_stream.h>
+#include <nvmeof/identity.h>
+#include <nvmeof/name.h>
+#include <nvmeof/result.h>

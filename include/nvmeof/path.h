@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A path: one namespace through one controller.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nvmeof/controller.h>
+
+namespace nvmeof {
+
+// Values of enum nvmeof_ana_state; NVMe Base 2.0, 8.20.3.
+enum class AnaState : std::uint32_t {
+	none = 0x0, // the controller does not report ANA
+	optimized = 0x1,
+	nonOptimized = 0x2,
+	inaccessible = 0x3,
+	persistentLoss = 0x4,
+	change = 0xf,
+};
+
+const char *toString(AnaState state); // "none", "optimized", "non-optimized", ...; "unknown"
+
+struct Path {
+	std::string name; // nvmeof0c1n1
+	std::string nameSpace;
+	std::string controller;
+	std::uint32_t nsid = 0;
+	ControllerState controllerState = ControllerState::created;
+	AnaState anaState = AnaState::none;
+	std::optional<std::uint32_t> anaGroup;
+	bool usable = false;
+	std::uint32_t inflight = 0;
+	std::uint64_t ios = 0; // completed
+	std::uint64_t bytesRead = 0;
+	std::uint64_t bytesWritten = 0;
+	std::uint64_t errors = 0;  // completions with an error status
+	std::uint64_t retries = 0; // requests taken off this path to be sent again
+	std::uint64_t aborts = 0;  // Abort commands sent because of a timeout
+};
+
+} // namespace nvmeof

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ((GPL-2.0-only WITH Linux-syscall-note) OR LGPL-2.1-or-later) */
+/*
+ * nvmeof: the control interface of the NVMe-over-Fabrics host, a generic netlink family.
+ *
+ * Attribute space: one flat list (enum nvmeof_attr); which attributes a command takes and returns is stated at the
+ * command. Strings are NUL terminated. "(req)" must be present, "(opt)" may be, "-> ..." is what comes back.
+ *
+ * VERSION_GET   do                    -> API_VERSION, MODULE_VERSION, TRANSPORT (one per registered transport),
+ *                                        SELECTOR (one per registered selector)
+ *
+ * SUBSYS_GET    do: SUBSYS_ID (req)   -> a subsystem object
+ *               dump                  -> all subsystems
+ *   a subsystem object: SUBSYS_ID, SUBSYS_NAME, SUBSYSNQN, HOSTNQN, HOSTID, MODEL, SERIAL, FIRMWARE, IOPOLICY, NR_CTRLS,
+ *   NR_NS
+ * SUBSYS_SET    do, admin: SUBSYS_ID (req), IOPOLICY (opt)
+ *
+ * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
+ *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
+ *               CONNECT_TMO, TOS, HDR_DIGEST, DATA_DIGEST, DISABLE_SQFLOW, DUPLICATE_CONNECT (opt)
+ *                                     -> a controller object, in state "connecting". The connect itself goes on in the
+ *               background; CTRL_STATE events tell how it ends. -EALREADY with CTRL_NAME of the existing controller when
+ *               the same host already has a controller at this address.
+ * CTRL_DEL      do, admin: CTRL_NAME (req). Returns when the controller is gone from every listing.
+ * CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
+ * CTRL_RESCAN   do, admin: CTRL_NAME (req). Returns when the scan is done.
+ * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO (opt)
+ * CTRL_GET      do: CTRL_NAME (req)   -> a controller object
+ *               dump; SUBSYS_ID (opt) -> all controllers (of that subsystem)
+ *   a controller object: SUBSYS_ID, CTRL_ID, CTRL_NAME, SUBSYSNQN, HOSTNQN, TRANSPORT, TRADDR, TRSVCID, [HOST_TRADDR],
+ *   [HOST_IFACE], CTRL_STATE, [CNTLID], SERIAL, MODEL, FIRMWARE, NR_IO_QUEUES (granted), NR_POLL_QUEUES (granted),
+ *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, TOS, [HDR_DIGEST],
+ *   [DATA_DIGEST], [DISABLE_SQFLOW], RECONNECTS (successful), ATTEMPTS (since the connection was last good), [LAST_ERROR],
+ *   [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS
+ *
+ * NS_GET        do: NS_NAME (req)     -> a namespace object
+ *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
+ *   a namespace object: SUBSYS_ID, NS_NAME, NSID, WWID, [UUID], [NGUID], [EUI64], LBA_SIZE, SIZE, READ_ONLY, NR_PATHS,
+ *   NR_USABLE, WAITING
+ *
+ * PATH_GET      do: PATH_NAME (req)   -> a path object
+ *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
+ *   a path object: PATH_NAME, NS_NAME, CTRL_NAME, NSID, CTRL_STATE, ANA_STATE, [ANA_GROUP], USABLE, INFLIGHT, IOS,
+ *   BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS
+ *
+ * Events, multicast group "events": a notification carries the full new state of its object.
+ *   SUBSYS_NTF (added, removed, changed), CTRL_NTF (added, removed, state changed, ...), NS_NTF, PATH_NTF, AEN_NTF.
+ *   Each has EVENT (enum nvmeof_event), TIME (CLOCK_BOOTTIME, ns), then the object; AEN_NTF has CTRL_NAME, AEN_TYPE,
+ *   AEN_INFO, AEN_LOG_PAGE. Every CTRL_NTF of a state change has OLD_STATE.
+ */
+#ifndef _UAPI_LINUX_NVMEOF_H
+#define _UAPI_LINUX_NVMEOF_H
+
+#define NVMEOF_GENL_NAME	"nvmeof"
+#define NVMEOF_GENL_VERSION	1
+#define NVMEOF_MCGRP_EVENTS	"events"
+
+/* Raised when userspace built for an older value could misread an answer; additions alone do not raise it. */
+#define NVMEOF_API_VERSION	1
+
+#define NVMEOF_NQN_MAX		223	/* bytes without the NUL; NVMe Base 2.0, 4.5 */
+#define NVMEOF_TRADDR_MAX	63
+#define NVMEOF_NAME_MAX		31	/* any object name */
+#define NVMEOF_POLICY_MAX	15	/* selector and transport names */
+#define NVMEOF_HOSTID_LEN	16	/* bytes, binary, in the order of the text form */
+
+enum nvmeof_cmd {
+	NVMEOF_CMD_UNSPEC,
+	NVMEOF_CMD_VERSION_GET,
+	NVMEOF_CMD_SUBSYS_GET,
+	NVMEOF_CMD_SUBSYS_SET,
+	NVMEOF_CMD_CTRL_NEW,
+	NVMEOF_CMD_CTRL_DEL,
+	NVMEOF_CMD_CTRL_RESET,
+	NVMEOF_CMD_CTRL_RESCAN,
+	NVMEOF_CMD_CTRL_SET,
+	NVMEOF_CMD_CTRL_GET,
+	NVMEOF_CMD_NS_GET,
+	NVMEOF_CMD_PATH_GET,
+	/* notifications */
+	NVMEOF_CMD_SUBSYS_NTF,
+	NVMEOF_CMD_CTRL_NTF,
+	NVMEOF_CMD_NS_NTF,
+	NVMEOF_CMD_PATH_NTF,
+	NVMEOF_CMD_AEN_NTF,
+
+	__NVMEOF_CMD_MAX,
+	NVMEOF_CMD_MAX = __NVMEOF_CMD_MAX - 1
+};
+
+enum nvmeof_attr {
+	NVMEOF_A_UNSPEC,
+	NVMEOF_A_PAD,
+	NVMEOF_A_API_VERSION,		/* u32 */
+	NVMEOF_A_MODULE_VERSION,	/* string */
+	NVMEOF_A_SUBSYS_ID,		/* u32: the 0 of nvmeof0 */
+	NVMEOF_A_SUBSYS_NAME,		/* string: nvmeof0 */
+	NVMEOF_A_SUBSYSNQN,		/* string */
+	NVMEOF_A_HOSTNQN,		/* string */
+	NVMEOF_A_HOSTID,		/* binary, NVMEOF_HOSTID_LEN */
+	NVMEOF_A_MODEL,			/* string, trailing blanks removed, 40 at most */
+	NVMEOF_A_SERIAL,		/* string, likewise, 20 */
+	NVMEOF_A_FIRMWARE,		/* string, likewise, 8 */
+	NVMEOF_A_IOPOLICY,		/* string: a selector's name */
+	NVMEOF_A_SELECTOR,		/* string, repeated */
+	NVMEOF_A_NR_CTRLS,		/* u32 */
+	NVMEOF_A_NR_NS,			/* u32 */
+	NVMEOF_A_NR_PATHS,		/* u32 */
+	NVMEOF_A_CTRL_ID,		/* u32: the 1 of nvmeof0c1 */
+	NVMEOF_A_CTRL_NAME,		/* string: nvmeof0c1 */
+	NVMEOF_A_TRANSPORT,		/* string: tcp, rdma */
+	NVMEOF_A_TRADDR,		/* string: numeric IPv4 or IPv6 address, the latter with %scope allowed */
+	NVMEOF_A_TRSVCID,		/* string: port, decimal; default 4420 */
+	NVMEOF_A_HOST_TRADDR,		/* string: local address */
+	NVMEOF_A_HOST_IFACE,		/* string: network interface */
+	NVMEOF_A_NR_IO_QUEUES,		/* u32, default: online CPUs */
+	NVMEOF_A_NR_POLL_QUEUES,	/* u32, default 0 */
+	NVMEOF_A_QUEUE_SIZE,		/* u32, entries, 16..1024, default 128 */
+	NVMEOF_A_KATO,			/* u32, ms, 0 = no keep-alive, default 5000 */
+	NVMEOF_A_RECONNECT_DELAY,	/* u32, ms: upper bound of the back-off, default 10000 */
+	NVMEOF_A_CTRL_LOSS_TMO,		/* s32, ms, -1 = never give up, 0 = at once, default 600000 */
+	NVMEOF_A_FAST_IO_FAIL_TMO,	/* s32, ms, -1 = off, default -1 */
+	NVMEOF_A_CONNECT_TMO,		/* u32, ms: bound on one connect attempt, default 10000 */
+	NVMEOF_A_TOS,			/* u8: IP type of service */
+	NVMEOF_A_HDR_DIGEST,		/* flag */
+	NVMEOF_A_DATA_DIGEST,		/* flag */
+	NVMEOF_A_DISABLE_SQFLOW,	/* flag: ask for SQ flow control off */
+	NVMEOF_A_DUPLICATE_CONNECT,	/* flag */
+	NVMEOF_A_CTRL_STATE,		/* u32, enum nvmeof_ctrl_state */
+	NVMEOF_A_OLD_STATE,		/* u32, enum nvmeof_ctrl_state */
+	NVMEOF_A_CNTLID,		/* u16, once connected */
+	NVMEOF_A_RECONNECTS,		/* u32 */
+	NVMEOF_A_ATTEMPTS,		/* u32 */
+	NVMEOF_A_LAST_ERROR,		/* string: what went wrong last, for a person */
+	NVMEOF_A_LAST_ERRNO,		/* u32: positive errno of it */
+	NVMEOF_A_LAST_STATUS,		/* u16: NVMe status (SCT, SC; no phase bit) of it, when the target refused */
+	NVMEOF_A_INFLIGHT,		/* u32: commands at the target now */
+	NVMEOF_A_NS_NAME,		/* string: nvmeof0n1 */
+	NVMEOF_A_NSID,			/* u32 */
+	NVMEOF_A_WWID,			/* string: as in sysfs */
+	NVMEOF_A_UUID,			/* binary, 16 */
+	NVMEOF_A_NGUID,			/* binary, 16 */
+	NVMEOF_A_EUI64,			/* binary, 8 */
+	NVMEOF_A_LBA_SIZE,		/* u32, bytes */
+	NVMEOF_A_SIZE,			/* u64, bytes */
+	NVMEOF_A_READ_ONLY,		/* u8: 0 or 1 */
+	NVMEOF_A_NR_USABLE,		/* u32: paths that can take I/O now */
+	NVMEOF_A_WAITING,		/* u32: requests waiting for a path */
+	NVMEOF_A_PATH_NAME,		/* string: nvmeof0c1n1 */
+	NVMEOF_A_ANA_STATE,		/* u32, enum nvmeof_ana_state */
+	NVMEOF_A_ANA_GROUP,		/* u32 */
+	NVMEOF_A_USABLE,		/* u8: 0 or 1 */
+	NVMEOF_A_IOS,			/* u64: completed */
+	NVMEOF_A_BYTES_READ,		/* u64 */
+	NVMEOF_A_BYTES_WRITTEN,		/* u64 */
+	NVMEOF_A_ERRORS,		/* u64: completions with an error status */
+	NVMEOF_A_RETRIES,		/* u64: requests taken off this path to be sent again */
+	NVMEOF_A_ABORTS,		/* u64: Abort commands sent because of a timeout */
+	NVMEOF_A_EVENT,			/* u32, enum nvmeof_event */
+	NVMEOF_A_TIME,			/* u64: CLOCK_BOOTTIME, ns */
+	NVMEOF_A_AEN_TYPE,		/* u8: NVMe Base 2.0, figure 145 */
+	NVMEOF_A_AEN_INFO,		/* u8 */
+	NVMEOF_A_AEN_LOG_PAGE,		/* u8 */
+
+	__NVMEOF_A_MAX,
+	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1
+};
+
+enum nvmeof_ctrl_state {
+	NVMEOF_CTRL_NEW,
+	NVMEOF_CTRL_CONNECTING,		/* first connect, or a reconnect attempt under way or waited for */
+	NVMEOF_CTRL_LIVE,
+	NVMEOF_CTRL_RECOVERING,		/* connection lost: queues being torn down */
+	NVMEOF_CTRL_DELETING,
+	NVMEOF_CTRL_DEAD,		/* gone; held only by an open file */
+};
+
+enum nvmeof_ana_state {			/* values of the ANA log; NVMe Base 2.0, 8.20.3 */
+	NVMEOF_ANA_NONE			= 0x0,	/* the controller does not report ANA: as optimized */
+	NVMEOF_ANA_OPTIMIZED		= 0x1,
+	NVMEOF_ANA_NON_OPTIMIZED	= 0x2,
+	NVMEOF_ANA_INACCESSIBLE		= 0x3,
+	NVMEOF_ANA_PERSISTENT_LOSS	= 0x4,
+	NVMEOF_ANA_CHANGE		= 0xf,
+};
+
+enum nvmeof_event {
+	NVMEOF_EVENT_ADDED,
+	NVMEOF_EVENT_REMOVED,
+	NVMEOF_EVENT_CHANGED,		/* attributes other than the state: size, read-only, policy */
+	NVMEOF_EVENT_STATE,		/* a new CTRL_STATE, ANA_STATE or USABLE */
+	NVMEOF_EVENT_CONNECT_FAILED,	/* one attempt failed: LAST_ERROR says why; more may follow */
+	NVMEOF_EVENT_REFUSED,		/* a namespace or path the driver will not use: LAST_ERROR says why */
+	NVMEOF_EVENT_AEN,
+};
+
+#endif /* _UAPI_LINUX_NVMEOF_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef NOF_COMPAT_BLK_H
+#define NOF_COMPAT_BLK_H
+
+#if !NOF_HAVE_BLK_MODE
+#include <linux/fs.h>
+
+typedef fmode_t blk_mode_t;
+
+#define BLK_OPEN_READ	FMODE_READ
+#define BLK_OPEN_WRITE	FMODE_WRITE
+#define BLK_OPEN_EXCL	FMODE_EXCL
+#define BLK_OPEN_NDELAY	FMODE_NDELAY
+#endif
+
+#if !NOF_HAVE_STS_RESV_CONFLICT
+#define BLK_STS_RESV_CONFLICT	BLK_STS_NEXUS
+#endif
+
+#if !NOF_HAVE_RQ_LIST
+#include <linux/blk-mq.h>
+
+/* The list was a bare pointer; the newest form takes the list's address. */
+#undef rq_list_empty
+#define rq_list_empty(list)	(!*(list))
+#endif
+
+#if !NOF_HAVE_QUIESCE_TAGSET
+#include <linux/blk-mq.h>
+
+static inline void blk_mq_quiesce_tagset(struct blk_mq_tag_set *set)
+{
+	struct request_queue *q;
+
+	mutex_lock(&set->tag_list_lock);
+	list_for_each_entry(q, &set->tag_list, tag_set_list)
+		blk_mq_quiesce_queue_nowait(q);
+	list_for_each_entry(q, &set->tag_list, tag_set_list)
+		blk_mq_wait_quiesce_done(q);
+	mutex_unlock(&set->tag_list_lock);
+}
+
+static inline void blk_mq_unquiesce_tagset(struct blk_mq_tag_set *set)
+{
+	struct request_queue *q;
+
+	mutex_lock(&set->tag_list_lock);
+	list_for_each_entry(q, &set->tag_list, tag_set_list)
+		blk_mq_unquiesce_queue(q);
+	mutex_unlock(&set->tag_list_lock);
+}
+#endif
+
+#endif

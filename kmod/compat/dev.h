@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef NOF_COMPAT_DEV_H
+#define NOF_COMPAT_DEV_H
+
+#include <linux/device.h>
+
+#if !NOF_HAVE_CLASS_CREATE_NAME
+#undef class_create
+#define class_create(name)							\
+({										\
+	static struct lock_class_key __key;					\
+										\
+	__class_create(THIS_MODULE, name, &__key);				\
+})
+#endif
+
+/* A class may be constant where the kernel lets it be. */
+#if NOF_HAVE_CLASS_CONST
+#define nof_class_const	const
+#else
+#define nof_class_const
+#endif
+
+/* The device as callbacks of a class get it (dev_uevent, devnode) */
+#if NOF_HAVE_CLASS_UEVENT_CONST
+typedef const struct device nof_class_device;
+#else
+typedef struct device nof_class_device;
+#endif
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/log2.h>
+#include "compat/limits.h"
+
+static unsigned int sectors(u64 bytes)
+{
+	return min_t(u64, bytes >> SECTOR_SHIFT, UINT_MAX >> SECTOR_SHIFT);
+}
+
+static unsigned int physical(const struct nof_limits *lim)
+{
+	return max(lim->physical_block_size, lim->logical_block_size);
+}
+
+static unsigned int io_min(const struct nof_limits *lim)
+{
+	return max(lim->io_min, physical(lim));
+}
+
+static unsigned int granularity(const struct nof_limits *lim)
+{
+	return max(lim->discard_granularity, lim->logical_block_size);
+}
+
+static unsigned short discard_segments(const struct nof_limits *lim)
+{
+	return max_t(u16, lim->max_discard_segments, 1);
+}
+
+#if NOF_HAVE_QUEUE_LIMITS_FEATURES
+
+static blk_features_t features(const struct nof_limits *lim)
+{
+	blk_features_t f = 0;
+
+	if (lim->write_cache)
+		f |= BLK_FEAT_WRITE_CACHE;
+	if (lim->write_cache && lim->fua)
+		f |= BLK_FEAT_FUA;
+	if (lim->stable_writes)
+		f |= BLK_FEAT_STABLE_WRITES;
+	if (lim->poll)
+		f |= BLK_FEAT_POLL;
+	return f;
+}
+
+static void fill(struct queue_limits *to, const struct nof_limits *lim)
+{
+	const blk_features_t ours = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA | BLK_FEAT_STABLE_WRITES | BLK_FEAT_POLL;
+
+	to->features = (to->features & ~ours) | features(lim);
+	to->logical_block_size = lim->logical_block_size;
+	to->physical_block_size = physical(lim);
+	to->io_min = io_min(lim);
+	to->io_opt = lim->io_opt;
+	to->max_hw_sectors = sectors(lim->max_bytes);
+	to->max_segments = lim->max_segments;
+	to->max_segment_size = UINT_MAX;
+	to->virt_boundary_mask = lim->virt_boundary;
+	to->dma_alignment = lim->dma_alignment;
+	to->max_hw_discard_sectors = sectors(lim->max_discard_bytes);
+	to->max_discard_segments = discard_segments(lim);
+	to->discard_granularity = lim->max_discard_bytes ? granularity(lim) : 0;
+	to->discard_alignment = lim->discard_alignment;
+	to->max_write_zeroes_sectors = sectors(lim->max_write_zeroes_bytes);
+}
+
+struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata)
+{
+	struct queue_limits limits = { };
+
+	fill(&limits, lim);
+	return blk_mq_alloc_disk(set, &limits, queuedata);
+}
+
+int nof_limits_apply(struct gendisk *disk, const struct nof_limits *lim)
+{
+	struct queue_limits limits = queue_limits_start_update(disk->queue);
+
+	fill(&limits, lim);
+	return queue_limits_commit_update(disk->queue, &limits);
+}
+
+#else
+
+/* What the newer kernels check themselves when limits are committed */
+static bool valid(const struct nof_limits *lim)
+{
+	return is_power_of_2(lim->logical_block_size) && lim->logical_block_size >= SECTOR_SIZE &&
+	       lim->logical_block_size <= PAGE_SIZE && is_power_of_2(physical(lim)) &&
+	       lim->max_bytes >= PAGE_SIZE && lim->max_segments;
+}
+
+static void set_flag(struct request_queue *q, unsigned int flag, bool on)
+{
+	if (on)
+		blk_queue_flag_set(flag, q);
+	else
+		blk_queue_flag_clear(flag, q);
+}
+
+static void set_discard(struct request_queue *q, const struct nof_limits *lim)
+{
+	q->limits.discard_granularity = lim->max_discard_bytes ? granularity(lim) : 0;
+	q->limits.discard_alignment = lim->discard_alignment;
+	blk_queue_max_discard_sectors(q, sectors(lim->max_discard_bytes));
+	blk_queue_max_discard_segments(q, discard_segments(lim));
+	blk_queue_max_write_zeroes_sectors(q, sectors(lim->max_write_zeroes_bytes));
+}
+
+static void set_limits(struct request_queue *q, const struct nof_limits *lim)
+{
+	blk_queue_logical_block_size(q, lim->logical_block_size);
+	blk_queue_physical_block_size(q, physical(lim));
+	blk_queue_io_min(q, io_min(lim));
+	blk_queue_io_opt(q, lim->io_opt);
+	blk_queue_max_hw_sectors(q, sectors(lim->max_bytes));
+	blk_queue_max_segments(q, lim->max_segments);
+	blk_queue_max_segment_size(q, UINT_MAX);
+	blk_queue_virt_boundary(q, lim->virt_boundary);
+	blk_queue_dma_alignment(q, lim->dma_alignment);
+	set_discard(q, lim);
+	blk_queue_write_cache(q, lim->write_cache, lim->fua);
+	set_flag(q, QUEUE_FLAG_STABLE_WRITES, lim->stable_writes);
+	set_flag(q, QUEUE_FLAG_POLL, lim->poll);
+	set_flag(q, QUEUE_FLAG_NONROT, true);
+	set_flag(q, QUEUE_FLAG_ADD_RANDOM, false);
+}
+
+int nof_limits_apply(struct gendisk *disk, const struct nof_limits *lim)
+{
+	if (!valid(lim))
+		return -EINVAL;
+	set_limits(disk->queue, lim);
+	return 0;
+}
+
+struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata)
+{
+	struct gendisk *disk;
+
+	if (!valid(lim))
+		return ERR_PTR(-EINVAL);
+	disk = blk_mq_alloc_disk(set, queuedata);
+	if (!IS_ERR(disk))
+		set_limits(disk->queue, lim);
+	return disk;
+}
+
+#endif

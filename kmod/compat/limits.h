@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The limits of a request queue, in a type of our own: the kernel's struct and its setters have changed shape twice. */
+#ifndef NOF_COMPAT_LIMITS_H
+#define NOF_COMPAT_LIMITS_H
+
+#include <linux/types.h>
+
+struct blk_mq_tag_set;
+struct gendisk;
+
+/**
+ * struct nof_limits - what a disk can do
+ * @logical_block_size:	bytes
+ * @physical_block_size: bytes, 0 = as logical
+ * @io_min:		bytes, 0 = as physical
+ * @io_opt:		bytes, 0 = none told
+ * @max_bytes:		largest data of one request; U32_MAX = no bound
+ * @max_segments:	most segments of one request
+ * @virt_boundary:	mask: gaps between segments only at its multiples, 0 = anywhere
+ * @dma_alignment:	mask on addresses and lengths of data from userspace, such as 3
+ * @max_discard_bytes:	0 = no discard
+ * @max_discard_segments: ranges in one discard request, 0 = one
+ * @discard_granularity: bytes, 0 = as logical
+ * @discard_alignment:	bytes
+ * @max_write_zeroes_bytes: 0 = no offload
+ * @write_cache:	volatile write cache: flushes are sent
+ * @fua:		writes may carry Force Unit Access
+ * @stable_writes:	data may not change while it is written
+ * @poll:		the tag set has polled queues
+ */
+struct nof_limits {
+	u32		logical_block_size;
+	u32		physical_block_size;
+	u32		io_min;
+	u32		io_opt;
+	u32		max_bytes;
+	u16		max_segments;
+	unsigned long	virt_boundary;
+	u32		dma_alignment;
+	u64		max_discard_bytes;
+	u16		max_discard_segments;
+	u32		discard_granularity;
+	u32		discard_alignment;
+	u64		max_write_zeroes_bytes;
+	bool		write_cache;
+	bool		fua;
+	bool		stable_writes;
+	bool		poll;
+};
+
+/* Context: process, sleeps. Returns a disk (not added yet) or ERR_PTR. */
+struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata);
+/* Changes the limits of a disk whose queue the caller has frozen. 0 or -errno, and then nothing has changed. */
+int nof_limits_apply(struct gendisk *disk, const struct nof_limits *lim);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef NOF_COMPAT_NET_H
+#define NOF_COMPAT_NET_H
+
+#include <linux/netlink.h>
+#include <net/genetlink.h>
+
+#if !NOF_HAVE_NL_ERR_FMT
+/* Formats into memory that outlives the request; see netlink.c */
+__printf(2, 3) void nof_extack_format(struct netlink_ext_ack *extack, const char *fmt, ...);
+#define NL_SET_ERR_MSG_FMT(extack, fmt, args...)	nof_extack_format(extack, fmt, ##args)
+#endif
+
+#if !NOF_HAVE_GENL_ERR_FMT
+#define GENL_SET_ERR_MSG_FMT(info, fmt, args...)	NL_SET_ERR_MSG_FMT((info)->extack, fmt, ##args)
+#endif
+
+/* The attributes a dump was asked with */
+#if NOF_HAVE_GENL_INFO_DUMP
+static inline struct nlattr **nof_genl_dump_attrs(struct netlink_callback *cb)
+{
+	return genl_info_dump(cb)->attrs;
+}
+#else
+static inline struct nlattr **nof_genl_dump_attrs(struct netlink_callback *cb)
+{
+	return genl_dumpit_info(cb)->attrs;
+}
+#endif
+
+#if NOF_HAVE_GENL_ALLNS_FLAGS
+/* The newest form is called under rcu_read_lock(). */
+#define genlmsg_multicast_allns(family, skb, portid, group)			\
+	genlmsg_multicast_allns(family, skb, portid, group, GFP_ATOMIC)
+#endif
+
+#if !NOF_HAVE_SENDPAGES_OK
+#include <linux/net.h>
+
+static inline bool sendpages_ok(struct page *page, size_t len, size_t offset)
+{
+	struct page *last = page + ((offset + len - 1) >> PAGE_SHIFT);
+
+	for (page += offset >> PAGE_SHIFT; page <= last; page++) {
+		if (!sendpage_ok(page))
+			return false;
+	}
+	return true;
+}
+#endif
+
+#endif

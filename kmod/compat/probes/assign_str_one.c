@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* __assign_str() remembers the source given to __string() */
+#define CREATE_TRACE_POINTS
+#include "assign_str_one.h"

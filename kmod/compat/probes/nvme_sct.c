@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* masks for the parts of an NVMe status */
+#include <linux/nvme.h>
+
+int probe(int status);
+int probe(int status)
+{
+	return (status & NVME_SCT_MASK) == NVME_SCT_PATH ? NVME_SCT_GENERIC : (status & NVME_SC_MASK);
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* the Deallocate bit of Write Zeroes */
+#include <linux/nvme.h>
+
+int probe(void);
+int probe(void)
+{
+	return NVME_WZ_DEAC;
+}

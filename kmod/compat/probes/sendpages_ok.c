@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* the check of a whole range of pages */
+#include <linux/net.h>
+
+bool probe(struct page *page);
+bool probe(struct page *page)
+{
+	return sendpages_ok(page, 8192, 0);
+}

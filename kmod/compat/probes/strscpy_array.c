@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* strscpy() finds the size of an array by itself */
+#include <linux/string.h>
+
+void probe(const char *src);
+void probe(const char *src)
+{
+	char name[8];
+
+	strscpy(name, src);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Events of the core as netlink notifications: each carries the whole new state of its object. */
+#include <linux/timekeeping.h>
+#include "control/events.h"
+#include "control/genl.h"
+#include "control/put.h"
+#include "core/ctrl.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+
+static bool somebody_listens(void)
+{
+	struct net *net;
+	bool found = false;
+
+	rcu_read_lock();
+	for_each_net_rcu(net) {
+		found = genl_has_listeners(&nof_genl_family, net, NOF_MCGRP_EVENTS);
+		if (found)
+			break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/* An event could not be told: listeners read ENOBUFS and look at everything anew. */
+static void tell_loss(void)
+{
+	struct net *net;
+
+	rcu_read_lock();
+	for_each_net_rcu(net)
+		genl_set_err(&nof_genl_family, net, 0, NOF_MCGRP_EVENTS, -ENOBUFS);
+	rcu_read_unlock();
+}
+
+/*
+ * GFP_NOIO: some callers hold subsys->lock, and without it no path set can change; were memory got by writing to one
+ * of our own disks, that write could wait for the very path set.
+ */
+static bool begin(struct nof_reply *ntf, u8 cmd, enum nvmeof_event ev)
+{
+	if (!somebody_listens())
+		return false;
+	ntf->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_NOIO);
+	if (!ntf->skb) {
+		tell_loss();
+		return false;
+	}
+	/* The buffer is empty: this much always fits. */
+	ntf->hdr = genlmsg_put(ntf->skb, 0, 0, &nof_genl_family, 0, cmd);
+	nla_put_u32(ntf->skb, NVMEOF_A_EVENT, ev);
+	nla_put_u64_64bit(ntf->skb, NVMEOF_A_TIME, ktime_get_boottime_ns(), NVMEOF_A_PAD);
+	return true;
+}
+
+static void end(struct nof_reply *ntf, int err)
+{
+	if (WARN_ON_ONCE(err)) {
+		nlmsg_free(ntf->skb);
+		tell_loss();
+		return;
+	}
+	genlmsg_end(ntf->skb, ntf->hdr);
+	rcu_read_lock();
+	err = genlmsg_multicast_allns(&nof_genl_family, ntf->skb, 0, NOF_MCGRP_EVENTS);
+	rcu_read_unlock();
+	/* A receiver that is full has been told so by netlink; none at all is no loss. */
+	if (err == -ENOMEM)
+		tell_loss();
+}
+
+static void subsys_event(struct nof_subsys *s, enum nvmeof_event ev)
+{
+	struct nof_reply ntf;
+
+	if (begin(&ntf, NVMEOF_CMD_SUBSYS_NTF, ev))
+		end(&ntf, nof_put_subsys(ntf.skb, s));
+}
+
+static void ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old)
+{
+	struct nof_reply ntf;
+	int err = 0;
+
+	if (!begin(&ntf, NVMEOF_CMD_CTRL_NTF, ev))
+		return;
+	if (ev == NVMEOF_EVENT_STATE)
+		err = nla_put_u32(ntf.skb, NVMEOF_A_OLD_STATE, old);
+	end(&ntf, err ?: nof_put_ctrl(ntf.skb, ctrl));
+}
+
+static void ns_event(struct nof_head *head, enum nvmeof_event ev)
+{
+	struct nof_reply ntf;
+
+	if (begin(&ntf, NVMEOF_CMD_NS_NTF, ev))
+		end(&ntf, nof_put_ns(ntf.skb, head));
+}
+
+static void path_event(struct nof_path *path, enum nvmeof_event ev)
+{
+	struct nof_reply ntf;
+	int err;
+
+	if (!begin(&ntf, NVMEOF_CMD_PATH_NTF, ev))
+		return;
+	err = nof_put_path(ntf.skb, path);
+	if (!err && ev == NVMEOF_EVENT_REFUSED)
+		err = nof_put_last_error(ntf.skb, path->ctrl);
+	end(&ntf, err);
+}
+
+static void aen_event(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
+{
+	struct nof_reply ntf;
+
+	if (!begin(&ntf, NVMEOF_CMD_AEN_NTF, NVMEOF_EVENT_AEN))
+		return;
+	end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_CTRL_NAME, nof_ctrl_name(ctrl)) ?:
+		  nla_put_u8(ntf.skb, NVMEOF_A_AEN_TYPE, type) ?:
+		  nla_put_u8(ntf.skb, NVMEOF_A_AEN_INFO, info) ?:
+		  nla_put_u8(ntf.skb, NVMEOF_A_AEN_LOG_PAGE, log_page));
+}
+
+const struct nof_event_ops nof_genl_event_ops = {
+	.subsys	= subsys_event,
+	.ctrl	= ctrl_event,
+	.ns	= ns_event,
+	.path	= path_event,
+	.aen	= aen_event,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The generic netlink family: what its files share. */
+#ifndef NOF_CONTROL_GENL_H
+#define NOF_CONTROL_GENL_H
+
+#include <net/genetlink.h>
+#include <uapi/linux/nvmeof.h>
+
+struct nof_ctrl;
+
+enum nof_mcgrp { NOF_MCGRP_EVENTS };
+
+extern struct genl_family nof_genl_family;
+
+int nof_genl_init(void);
+void nof_genl_exit(void);
+
+/*
+ * Refuses a request that lacks an attribute: userspace is told its number, and in words. Evaluates to true if it is
+ * missing.
+ */
+#define nof_genl_missing(info, attr, msg) ({				\
+	bool __missing = GENL_REQ_ATTR_CHECK(info, attr);		\
+									\
+	if (__missing)							\
+		GENL_SET_ERR_MSG(info, msg);				\
+	__missing;							\
+})
+
+/* Refuses a value: points at the attribute and says why. For dumps and do's alike. */
+#define nof_genl_bad(extack, attr, msg)	NL_SET_ERR_MSG_ATTR(extack, attr, msg)
+
+/* An answer being built. */
+struct nof_reply {
+	struct sk_buff	*skb;
+	void		*hdr;
+};
+
+/* -ENOMEM with a message; nothing to undo then. */
+int nof_reply_begin(struct nof_reply *reply, struct genl_info *info);
+/* Sends what was built, unless @err is set: then drops it. Returns @err or the result of sending. */
+int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err);
+/* The attributes already sent with an error that follows: for refusals that name an object. */
+void nof_reply_send(struct nof_reply *reply, struct genl_info *info);
+
+/* The controller named by CTRL_NAME, with a reference, or ERR_PTR with a message. */
+struct nof_ctrl *nof_genl_ctrl(struct genl_info *info);
+
+int nof_genl_version_get(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_subsys_get(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_subsys_set(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_ctrl_new(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_ctrl_get(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_ns_get(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_path_get(struct sk_buff *skb, struct genl_info *info);
+
+int nof_dump_subsys_start(struct netlink_callback *cb);
+int nof_dump_subsys(struct sk_buff *skb, struct netlink_callback *cb);
+int nof_dump_ctrl_start(struct netlink_callback *cb);
+int nof_dump_ctrl(struct sk_buff *skb, struct netlink_callback *cb);
+int nof_dump_ns_start(struct netlink_callback *cb);
+int nof_dump_ns(struct sk_buff *skb, struct netlink_callback *cb);
+int nof_dump_path_start(struct netlink_callback *cb);
+int nof_dump_path(struct sk_buff *skb, struct netlink_callback *cb);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink commands on controllers. */
+#include "control/genl.h"
+#include "control/opts.h"
+#include "control/put.h"
+#include "core/ctrl.h"
+#include "core/event.h"
+#include "core/subsys.h"
+
+struct nof_ctrl *nof_genl_ctrl(struct genl_info *info)
+{
+	struct nlattr *name = info->attrs[NVMEOF_A_CTRL_NAME];
+	struct nof_ctrl *ctrl;
+
+	if (nof_genl_missing(info, NVMEOF_A_CTRL_NAME, "CTRL_NAME is missing"))
+		return ERR_PTR(-EINVAL);
+	ctrl = nof_ctrl_find(nla_data(name));
+	if (!ctrl) {
+		nof_genl_bad(info->extack, name, "there is no controller of this name");
+		return ERR_PTR(-ENODEV);
+	}
+	return ctrl;
+}
+
+static int put_ctrl_locked(struct nof_reply *reply, struct nof_ctrl *ctrl)
+{
+	int err;
+
+	mutex_lock(&ctrl->subsys->lock);
+	err = nof_put_ctrl(reply->skb, ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
+	return err;
+}
+
+/*
+ * Refused because there is one already: an answer with its name goes before the error, so that the caller can use it.
+ */
+static int reply_existing(struct nof_reply *reply, struct genl_info *info, const char *found)
+{
+	if (nla_put_string(reply->skb, NVMEOF_A_CTRL_NAME, found))
+		nlmsg_free(reply->skb);
+	else
+		nof_reply_send(reply, info);
+	return -EALREADY;
+}
+
+int nof_genl_ctrl_new(struct sk_buff *skb, struct genl_info *info)
+{
+	char found[NVMEOF_NAME_MAX + 1] = "";
+	struct nof_reply reply;
+	struct nof_opts *opts;
+	struct nof_ctrl *ctrl;
+	int err;
+
+	opts = kmalloc(sizeof(*opts), GFP_KERNEL);	/* too large for the stack */
+	if (!opts)
+		return -ENOMEM;
+	/* The answer's memory first: a controller that cannot be announced would have to be deleted again. */
+	err = nof_opts_parse(opts, info) ?: nof_reply_begin(&reply, info);
+	if (err)
+		goto free_opts;
+
+	ctrl = nof_ctrl_create(opts, found, info->extack);
+	if (ctrl == ERR_PTR(-EALREADY) && *found) {
+		err = reply_existing(&reply, info, found);
+	} else if (IS_ERR(ctrl)) {
+		err = nof_reply_end(&reply, info, PTR_ERR(ctrl));
+	} else {
+		err = nof_reply_end(&reply, info, put_ctrl_locked(&reply, ctrl));
+		nof_ctrl_put(ctrl);
+	}
+free_opts:
+	kfree(opts);
+	return err;
+}
+
+static int with_ctrl(struct genl_info *info, int (*fn)(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack))
+{
+	struct nof_ctrl *ctrl = nof_genl_ctrl(info);
+	int err;
+
+	if (IS_ERR(ctrl))
+		return PTR_ERR(ctrl);
+	err = fn(ctrl, info->extack);
+	nof_ctrl_put(ctrl);
+	return err;
+}
+
+int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info)
+{
+	return with_ctrl(info, nof_ctrl_delete);
+}
+
+int nof_genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info)
+{
+	return with_ctrl(info, nof_ctrl_reset);
+}
+
+int nof_genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info)
+{
+	return with_ctrl(info, nof_ctrl_rescan);
+}
+
+/* Each field is read on its own by the core, so each is written on its own; the check sees the new values together. */
+static int set_timers(struct nof_opts *opts, struct genl_info *info)
+{
+	struct nlattr *delay = info->attrs[NVMEOF_A_RECONNECT_DELAY];
+	struct nlattr *loss = info->attrs[NVMEOF_A_CTRL_LOSS_TMO];
+	struct nlattr *fail = info->attrs[NVMEOF_A_FAST_IO_FAIL_TMO];
+	s32 loss_ms = loss ? nla_get_s32(loss) : opts->ctrl_loss_tmo_ms;
+	s32 fail_ms = fail ? nla_get_s32(fail) : opts->fast_io_fail_tmo_ms;
+
+	if (loss_ms >= 0 && fail_ms > loss_ms) {
+		nof_genl_bad(info->extack, fail ?: loss, "FAST_IO_FAIL_TMO would be longer than CTRL_LOSS_TMO");
+		return -EINVAL;
+	}
+	if (delay)
+		WRITE_ONCE(opts->reconnect_delay_ms, nla_get_u32(delay));
+	WRITE_ONCE(opts->ctrl_loss_tmo_ms, loss_ms);
+	WRITE_ONCE(opts->fast_io_fail_tmo_ms, fail_ms);
+	return 0;
+}
+
+int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nof_ctrl *ctrl = nof_genl_ctrl(info);
+	int err;
+
+	if (IS_ERR(ctrl))
+		return PTR_ERR(ctrl);
+	mutex_lock(&ctrl->subsys->lock);
+	err = set_timers(&ctrl->opts, info);
+	mutex_unlock(&ctrl->subsys->lock);
+	if (!err) {
+		nof_ctrl_timers_changed(ctrl);
+		nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));
+	}
+	nof_ctrl_put(ctrl);
+	return err;
+}
+
+int nof_genl_ctrl_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nof_reply reply;
+	struct nof_ctrl *ctrl;
+	int err;
+
+	if (info->attrs[NVMEOF_A_SUBSYS_ID]) {
+		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_SUBSYS_ID], "SUBSYS_ID only selects in a dump");
+		return -EINVAL;
+	}
+	ctrl = nof_genl_ctrl(info);
+	if (IS_ERR(ctrl))
+		return PTR_ERR(ctrl);
+	err = nof_reply_begin(&reply, info);
+	if (!err)
+		err = nof_reply_end(&reply, info, put_ctrl_locked(&reply, ctrl));
+	nof_ctrl_put(ctrl);
+	return err;
+}

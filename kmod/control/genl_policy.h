@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What each netlink command accepts. An attribute that is not in a command's table is refused. */
+#ifndef NOF_CONTROL_GENL_POLICY_H
+#define NOF_CONTROL_GENL_POLICY_H
+
+#include <net/netlink.h>
+#include <uapi/linux/nvmeof.h>
+
+/*
+ * Each array ends with the highest attribute of its command. A command that has both do and dump has one table for
+ * the two.
+ */
+extern const struct nla_policy nof_policy_subsys_get[NVMEOF_A_SUBSYS_ID + 1];
+extern const struct nla_policy nof_policy_subsys_set[NVMEOF_A_IOPOLICY + 1];
+extern const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_DUPLICATE_CONNECT + 1];
+extern const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1];
+extern const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_FAST_IO_FAIL_TMO + 1];
+extern const struct nla_policy nof_policy_ctrl_get[NVMEOF_A_CTRL_NAME + 1];
+extern const struct nla_policy nof_policy_ns_get[NVMEOF_A_NS_NAME + 1];
+extern const struct nla_policy nof_policy_path_get[NVMEOF_A_PATH_NAME + 1];
+
+#endif

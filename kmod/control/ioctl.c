@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The standard NVMe ioctls, of a controller's node and of a namespace's disk. */
+#include <linux/blkdev.h>
+#include <linux/capability.h>
+#include <linux/nvme.h>
+#include <linux/ptrace.h>
+#include <linux/uaccess.h>
+#include "control/ioctl.h"
+#include "core/ctrl.h"
+#include "core/subsys.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+
+/* The two passthrough structures differ behind the timeout only, where the result is. */
+#define PASSTHRU_ARGS	offsetofend(struct nvme_passthru_cmd, timeout_ms)
+
+static_assert(PASSTHRU_ARGS == offsetofend(struct nvme_passthru_cmd64, timeout_ms));
+static_assert(offsetof(struct nvme_passthru_cmd, cdw10) == offsetof(struct nvme_passthru_cmd64, cdw10));
+
+/*
+ * struct nvme_user_io without the padding that 64-bit alignment adds at its end: what 32-bit programs pass, and a
+ * number of its own.
+ */
+#define USER_IO_ARGS	offsetofend(struct nvme_user_io, appmask)
+#define SUBMIT_IO_32	_IOC(_IOC_WRITE, 'N', _IOC_NR(NVME_IOCTL_SUBMIT_IO), USER_IO_ARGS)
+
+static_assert(SUBMIT_IO_32 != NVME_IOCTL_SUBMIT_IO);
+
+/* Through what a caller without CAP_SYS_ADMIN came: a controller's node lets none such in. */
+struct caller {
+	bool	may_write;	/* opened for it */
+	bool	partition;
+};
+
+static int get_passthru(struct nvme_passthru_cmd64 *p, void __user *arg)
+{
+	memset(p, 0, sizeof(*p));
+	return copy_from_user(p, arg, PASSTHRU_ARGS) ? -EFAULT : 0;
+}
+
+/* A command that has come back, with whatever status, has a result. */
+static int put_result(int ret, u64 result, void __user *arg, bool wide)
+{
+	struct nvme_passthru_cmd64 __user *to64 = arg;
+	struct nvme_passthru_cmd __user *to = arg;
+
+	if (ret < 0)
+		return ret;
+	if (wide ? put_user(result, &to64->result) : put_user((u32)result, &to->result))
+		return -EFAULT;
+	return ret;
+}
+
+static int admin_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
+{
+	struct nvme_passthru_cmd64 p;
+	u64 result = 0;
+	int ret;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	ret = get_passthru(&p, arg);
+	if (ret)
+		return ret;
+	ret = nof_passthru_admin(ctrl, &p, &result);
+	return put_result(ret, result, arg, wide);
+}
+
+/*
+ * Without CAP_SYS_ADMIN: what the owner of the open file could do with read() and write() as well. Not on a
+ * partition, whose bounds nobody checks here, and nothing of the vendor's.
+ */
+static bool io_allowed(const struct caller *who, u8 opcode)
+{
+	if (capable(CAP_SYS_ADMIN))
+		return true;
+	if (who->partition)
+		return false;
+	switch (opcode) {
+	case nvme_cmd_read:
+	case nvme_cmd_compare:
+	case nvme_cmd_verify:
+		return true;
+	case nvme_cmd_write:
+	case nvme_cmd_write_zeroes:
+	case nvme_cmd_dsm:
+	case nvme_cmd_flush:
+		return who->may_write;
+	default:
+		return false;
+	}
+}
+
+static int io_cmd(const struct caller *who, struct nof_head *head, struct nvme_passthru_cmd64 *p, u64 *result)
+{
+	if (!io_allowed(who, p->opcode))
+		return -EACCES;
+	return nof_passthru_io(head, p, result);
+}
+
+/* The oldest form: read, write or compare, told in blocks. */
+static int submit_io(const struct caller *who, struct nof_head *head, void __user *arg)
+{
+	struct nvme_passthru_cmd64 p = { .nsid = head->nsid };
+	struct nvme_user_io io = {};
+	u64 result;
+
+	if (copy_from_user(&io, arg, USER_IO_ARGS))
+		return -EFAULT;
+	if (io.flags || io.metadata)
+		return -EINVAL;
+	if (io.opcode != nvme_cmd_read && io.opcode != nvme_cmd_write && io.opcode != nvme_cmd_compare)
+		return -EINVAL;
+	p.opcode = io.opcode;
+	p.addr = io.addr;
+	p.data_len = (io.nblocks + 1U) << head->lba_shift;
+	p.cdw10 = lower_32_bits(io.slba);
+	p.cdw11 = upper_32_bits(io.slba);
+	p.cdw12 = io.nblocks | (u32)io.control << 16;
+	p.cdw13 = io.dsmgmt;
+	p.cdw14 = io.reftag;
+	p.cdw15 = io.apptag | (u32)io.appmask << 16;
+	return io_cmd(who, head, &p, &result);
+}
+
+/* A controller that an admin command of this disk's can go to, best one with a usable path; with a reference. */
+static struct nof_ctrl *live_ctrl(struct nof_head *head)
+{
+	struct nof_ctrl *best = NULL;
+	struct nof_path *path;
+
+	mutex_lock(&head->subsys->lock);
+	list_for_each_entry(path, &head->paths, entry) {
+		if (nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE)
+			continue;
+		best = path->ctrl;
+		if (path->usable)
+			break;
+	}
+	if (best)
+		nof_ctrl_get(best);
+	mutex_unlock(&head->subsys->lock);
+	return best;
+}
+
+static int head_admin_cmd(struct nof_head *head, void __user *arg, bool wide)
+{
+	struct nof_ctrl *ctrl = live_ctrl(head);
+	int ret;
+
+	if (!ctrl)
+		return -EAGAIN;
+	ret = admin_cmd(ctrl, arg, wide);
+	nof_ctrl_put(ctrl);
+	return ret;
+}
+
+static int head_io_cmd(const struct caller *who, struct nof_head *head, void __user *arg, bool wide)
+{
+	struct nvme_passthru_cmd64 p;
+	u64 result = 0;
+	int ret;
+
+	ret = get_passthru(&p, arg);
+	if (ret)
+		return ret;
+	ret = io_cmd(who, head, &p, &result);
+	return put_result(ret, result, arg, wide);
+}
+
+int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg)
+{
+	struct nof_head *head = bdev->bd_disk->private_data;
+	const struct caller who = { .may_write = (mode & BLK_OPEN_WRITE) != 0, .partition = bdev_is_partition(bdev) };
+	void __user *p = (void __user *)arg;
+
+	switch (cmd) {
+	case NVME_IOCTL_ID:
+		/* The answer is the return value, and a large number is no error. */
+		force_successful_syscall_return();
+		return head->nsid;
+	case NVME_IOCTL_ADMIN_CMD:
+		return head_admin_cmd(head, p, false);
+	case NVME_IOCTL_ADMIN64_CMD:
+		return head_admin_cmd(head, p, true);
+	case NVME_IOCTL_IO_CMD:
+		return head_io_cmd(&who, head, p, false);
+	case NVME_IOCTL_IO64_CMD:
+		return head_io_cmd(&who, head, p, true);
+	case NVME_IOCTL_SUBMIT_IO:
+	case SUBMIT_IO_32:
+		return submit_io(&who, head, p);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static bool has_path(const struct nof_head *head, const struct nof_ctrl *ctrl)
+{
+	struct nof_path *path;
+
+	list_for_each_entry(path, &head->paths, entry)
+		if (path->ctrl == ctrl)
+			return true;
+	return false;
+}
+
+/*
+ * The namespace of this ID that @ctrl leads to; with references on it and its disk, which outlive its removal
+ * meanwhile.
+ */
+static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_head *head, *found = NULL;
+
+	mutex_lock(&s->lock);
+	list_for_each_entry(head, &s->heads, entry) {
+		if (head->nsid != nsid || !test_bit(NOF_HEAD_ADDED, &head->flags) || !has_path(head, ctrl))
+			continue;
+		if (kref_get_unless_zero(&head->ref)) {
+			get_device(disk_to_dev(head->disk));
+			found = head;
+		}
+		break;
+	}
+	mutex_unlock(&s->lock);
+	return found;
+}
+
+/* An I/O command at a controller's node names its namespace; it may go there over any path. */
+static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
+{
+	const struct caller who = {};
+	struct nvme_passthru_cmd64 p;
+	struct nof_head *head;
+	u64 result = 0;
+	int ret;
+
+	ret = get_passthru(&p, arg);
+	if (ret)
+		return ret;
+	head = head_of(ctrl, p.nsid);
+	if (!head)
+		return -EINVAL;
+	ret = io_cmd(&who, head, &p, &result);
+	put_device(disk_to_dev(head->disk));
+	nof_head_put(head);
+	return put_result(ret, result, arg, wide);
+}
+
+/* As with the in-tree host, the call returns when the controller is live again; for as long as one attempt may take. */
+static int reset(struct nof_ctrl *ctrl)
+{
+	long left = msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
+	int err;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	err = nof_ctrl_reset(ctrl, NULL);
+	if (err)
+		return err;
+	left = wait_event_interruptible_timeout(ctrl->state_wq, nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ||
+						nof_ctrl_state(ctrl) >= NVMEOF_CTRL_DELETING, left);
+	if (left < 0)
+		return left;
+	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ? 0 : -ENOTCONN;
+}
+
+static int rescan(struct nof_ctrl *ctrl)
+{
+	return capable(CAP_SYS_ADMIN) ? nof_ctrl_rescan(ctrl, NULL) : -EACCES;
+}
+
+long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
+{
+	switch (cmd) {
+	case NVME_IOCTL_ADMIN_CMD:
+		return admin_cmd(ctrl, arg, false);
+	case NVME_IOCTL_ADMIN64_CMD:
+		return admin_cmd(ctrl, arg, true);
+	case NVME_IOCTL_IO_CMD:
+		return ctrl_io_cmd(ctrl, arg, false);
+	case NVME_IOCTL_IO64_CMD:
+		return ctrl_io_cmd(ctrl, arg, true);
+	case NVME_IOCTL_RESET:
+		return reset(ctrl);
+	case NVME_IOCTL_RESCAN:
+		return rescan(ctrl);
+	default:
+		return -ENOTTY;
+	}
+}

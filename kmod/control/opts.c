@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* CTRL_NEW's attributes as struct nof_opts: syntax and defaults. */
+#include <linux/cpumask.h>
+#include <linux/ctype.h>
+#include "control/genl.h"
+#include "control/opts.h"
+#include "core/ctrl.h"
+
+/* An attribute, the field it goes to, and the bit of opts->given that says so. */
+struct field {
+	u16		attr;
+	u16		offset;
+	u16		size;
+	unsigned long	given;
+};
+
+#define FIELD_OF(attr, member, bit)	\
+	{ attr, offsetof(struct nof_opts, member), sizeof_field(struct nof_opts, member), bit }
+
+static const struct field strings[] = {
+	FIELD_OF(NVMEOF_A_TRANSPORT, transport, 0),
+	FIELD_OF(NVMEOF_A_TRADDR, traddr, 0),
+	FIELD_OF(NVMEOF_A_TRSVCID, trsvcid, 0),
+	FIELD_OF(NVMEOF_A_SUBSYSNQN, subsysnqn, 0),
+	FIELD_OF(NVMEOF_A_HOSTNQN, hostnqn, 0),
+	FIELD_OF(NVMEOF_A_HOST_TRADDR, host_traddr, NOF_OPT_HOST_TRADDR),
+	FIELD_OF(NVMEOF_A_HOST_IFACE, host_iface, NOF_OPT_HOST_IFACE),
+};
+
+/* The signed times are 32 bits as well. */
+static const struct field numbers[] = {
+	FIELD_OF(NVMEOF_A_NR_IO_QUEUES, nr_io_queues, 0),
+	FIELD_OF(NVMEOF_A_NR_POLL_QUEUES, nr_poll_queues, 0),
+	FIELD_OF(NVMEOF_A_QUEUE_SIZE, queue_size, 0),
+	FIELD_OF(NVMEOF_A_KATO, kato_ms, 0),
+	FIELD_OF(NVMEOF_A_RECONNECT_DELAY, reconnect_delay_ms, 0),
+	FIELD_OF(NVMEOF_A_CTRL_LOSS_TMO, ctrl_loss_tmo_ms, 0),
+	FIELD_OF(NVMEOF_A_FAST_IO_FAIL_TMO, fast_io_fail_tmo_ms, 0),
+	FIELD_OF(NVMEOF_A_CONNECT_TMO, connect_tmo_ms, 0),
+};
+
+static void set_defaults(struct nof_opts *opts)
+{
+	*opts = (struct nof_opts) {
+		.trsvcid		= "4420",	/* IANA: NVMe over Fabrics */
+		.nr_io_queues		= min_t(u32, num_online_cpus(), NOF_MAX_IO_QUEUES),
+		.queue_size		= NOF_DEF_QUEUE_SIZE,
+		.kato_ms		= NOF_DEF_KATO_MS,
+		.reconnect_delay_ms	= NOF_DEF_RECONNECT_DELAY_MS,
+		.ctrl_loss_tmo_ms	= NOF_DEF_CTRL_LOSS_TMO_MS,
+		.fast_io_fail_tmo_ms	= -1,
+		.connect_tmo_ms		= NOF_DEF_CONNECT_TMO_MS,
+	};
+}
+
+static int check_required(struct genl_info *info)
+{
+	if (nof_genl_missing(info, NVMEOF_A_TRANSPORT, "TRANSPORT is missing") ||
+	    nof_genl_missing(info, NVMEOF_A_TRADDR, "TRADDR is missing") ||
+	    nof_genl_missing(info, NVMEOF_A_SUBSYSNQN, "SUBSYSNQN is missing") ||
+	    nof_genl_missing(info, NVMEOF_A_HOSTNQN, "HOSTNQN is missing") ||
+	    nof_genl_missing(info, NVMEOF_A_HOSTID, "HOSTID is missing"))
+		return -EINVAL;
+	return 0;
+}
+
+/* Names go to logs, sysfs lines and the target as they are: no control characters, no blanks. UTF-8 is fine. */
+static bool is_clean(const char *s)
+{
+	for (; *s; s++)
+		if ((u8)*s <= ' ' || *s == 0x7f)
+			return false;
+	return true;
+}
+
+static int take_strings(struct nof_opts *opts, struct genl_info *info)
+{
+	const struct field *f;
+
+	for (f = strings; f < strings + ARRAY_SIZE(strings); f++) {
+		struct nlattr *a = info->attrs[f->attr];
+		char *to = (char *)opts + f->offset;
+
+		if (!a)
+			continue;
+		nla_strscpy(to, a, f->size);
+		if (!*to || !is_clean(to)) {
+			nof_genl_bad(info->extack, a, "empty, or has blanks or control characters in it");
+			return -EINVAL;
+		}
+		opts->given |= f->given;
+	}
+	return 0;
+}
+
+static void take_numbers(struct nof_opts *opts, struct genl_info *info)
+{
+	const struct field *f;
+
+	for (f = numbers; f < numbers + ARRAY_SIZE(numbers); f++)
+		if (info->attrs[f->attr])
+			*(u32 *)((char *)opts + f->offset) = nla_get_u32(info->attrs[f->attr]);
+	if (opts->nr_poll_queues)
+		opts->given |= NOF_OPT_POLL_QUEUES;
+}
+
+static void take_flags(struct nof_opts *opts, struct genl_info *info)
+{
+	opts->hdr_digest = info->attrs[NVMEOF_A_HDR_DIGEST];
+	opts->data_digest = info->attrs[NVMEOF_A_DATA_DIGEST];
+	opts->disable_sqflow = info->attrs[NVMEOF_A_DISABLE_SQFLOW];
+	opts->duplicate_connect = info->attrs[NVMEOF_A_DUPLICATE_CONNECT];
+	if (opts->hdr_digest)
+		opts->given |= NOF_OPT_HDR_DIGEST;
+	if (opts->data_digest)
+		opts->given |= NOF_OPT_DATA_DIGEST;
+	if (info->attrs[NVMEOF_A_TOS]) {
+		opts->tos = nla_get_u8(info->attrs[NVMEOF_A_TOS]);
+		opts->given |= NOF_OPT_TOS;
+	}
+}
+
+/* A module is loaded by this name: keep it to what a module name may have in it. */
+static int check_transport(const struct nof_opts *opts, struct genl_info *info)
+{
+	const char *c;
+
+	for (c = opts->transport; *c; c++) {
+		if (islower(*c) || isdigit(*c))
+			continue;
+		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_TRANSPORT],
+			     "a transport's name has only lower-case letters and digits");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_times(const struct nof_opts *opts, struct genl_info *info)
+{
+	/* I/O that should fail early can not, when the controller is given up before. */
+	if (opts->ctrl_loss_tmo_ms >= 0 && opts->fast_io_fail_tmo_ms > opts->ctrl_loss_tmo_ms) {
+		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_FAST_IO_FAIL_TMO],
+			     "FAST_IO_FAIL_TMO is longer than CTRL_LOSS_TMO");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int nof_opts_parse(struct nof_opts *opts, struct genl_info *info)
+{
+	struct nlattr *hostid = info->attrs[NVMEOF_A_HOSTID];
+	int err;
+
+	set_defaults(opts);
+	opts->net = genl_info_net(info);
+	err = check_required(info) ?: take_strings(opts, info);
+	if (err)
+		return err;
+	take_numbers(opts, info);
+	take_flags(opts, info);
+	nla_memcpy(opts->hostid, hostid, sizeof(opts->hostid));
+	/* NVMe Base 2.0, 5.27.1.25: a Host Identifier of zero means that there is none; fabrics need one. */
+	if (!memchr_inv(opts->hostid, 0, sizeof(opts->hostid))) {
+		nof_genl_bad(info->extack, hostid, "a host ID of zero is no host ID");
+		return -EINVAL;
+	}
+	return check_transport(opts, info) ?: check_times(opts, info);
+}

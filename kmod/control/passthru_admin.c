@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Admin commands from userspace. */
+#include <linux/gfp.h>
+#include <linux/nvme.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "control/ioctl.h"
+#include "core/ctrl.h"
+
+/*
+ * Most data of one command: what contiguous memory can be had for. Log pages and firmware images are read and written
+ * in parts.
+ */
+#define MAX_ADMIN_DATA	SZ_1M
+
+int nof_passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *sqe)
+{
+	/*
+	 * Fused commands cannot be kept together on the way, the data pointer's format is the transport's, metadata
+	 * is not carried.
+	 */
+	if (p->flags || p->metadata_len)
+		return -EINVAL;
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->common.opcode = p->opcode;
+	sqe->common.nsid = cpu_to_le32(p->nsid);
+	sqe->common.cdw2[0] = cpu_to_le32(p->cdw2);
+	sqe->common.cdw2[1] = cpu_to_le32(p->cdw3);
+	sqe->common.cdw10 = cpu_to_le32(p->cdw10);
+	sqe->common.cdw11 = cpu_to_le32(p->cdw11);
+	sqe->common.cdw12 = cpu_to_le32(p->cdw12);
+	sqe->common.cdw13 = cpu_to_le32(p->cdw13);
+	sqe->common.cdw14 = cpu_to_le32(p->cdw14);
+	sqe->common.cdw15 = cpu_to_le32(p->cdw15);
+	return 0;
+}
+
+/* What would pull the association from under the driver: Connect, or an event request that is answered to nobody. */
+static bool is_ours(const struct nvme_command *sqe)
+{
+	if (!nvme_is_fabrics(sqe))
+		return sqe->common.opcode == nvme_admin_async_event;
+	return sqe->fabrics.fctype != nvme_fabrics_type_property_get &&
+	       sqe->fabrics.fctype != nvme_fabrics_type_property_set;
+}
+
+/* The namespaces may be others afterwards, and the controller tells only other hosts of it. */
+static bool changes_namespaces(u8 opcode)
+{
+	return opcode == nvme_admin_format_nvm || opcode == nvme_admin_ns_mgmt || opcode == nvme_admin_ns_attach;
+}
+
+static int check(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nvme_command *sqe)
+{
+	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
+
+	if (state >= NVMEOF_CTRL_DELETING)
+		return -ENODEV;
+	if (state != NVMEOF_CTRL_LIVE)
+		return -EAGAIN;
+	if (is_ours(sqe))
+		return -EINVAL;
+	if (p->data_len > min_t(u32, ctrl->max_transfer, MAX_ADMIN_DATA))
+		return -EINVAL;
+	/* Transfers both ways (NVMe Base 2.0, figure 87) have no place in one buffer. */
+	if (p->data_len && !nvme_is_fabrics(sqe) && (p->opcode & 3) == 3)
+		return -EINVAL;
+	return 0;
+}
+
+/* Zeroed: a target that sends less than was asked for shows userspace no memory of ours. */
+static int get_buffer(struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p)
+{
+	if (!p->data_len)
+		return 0;
+	cmd->buf = alloc_pages_exact(p->data_len, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	if (!cmd->buf)
+		return -ENOMEM;
+	cmd->len = p->data_len;
+	if (cmd->write && copy_from_user(cmd->buf, u64_to_user_ptr(p->addr), cmd->len)) {
+		free_pages_exact(cmd->buf, cmd->len);
+		return -EFAULT;
+	}
+	return 0;
+}
+
+static int put_buffer(struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p, int status)
+{
+	if (!cmd->buf)
+		return status;
+	if (!status && !cmd->write && copy_to_user(u64_to_user_ptr(p->addr), cmd->buf, cmd->len))
+		status = -EFAULT;
+	free_pages_exact(cmd->buf, cmd->len);
+	return status;
+}
+
+static int exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p, u64 *result)
+{
+	int ret;
+
+	ret = nof_passthru_sqe(p, &cmd->sqe) ?: check(ctrl, p, &cmd->sqe);
+	if (ret)
+		return ret;
+	cmd->write = nvme_is_write(&cmd->sqe);
+	ret = get_buffer(cmd, p);
+	if (ret)
+		return ret;
+	ret = nof_ctrl_exec(ctrl, cmd, p->timeout_ms);
+	*result = le64_to_cpu(cmd->result.u64);
+	return put_buffer(cmd, p, ret);
+}
+
+int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, u64 *result)
+{
+	struct nof_cmd *cmd;
+	int ret;
+
+	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
+	if (!cmd)
+		return -ENOMEM;
+	ret = exec(ctrl, cmd, p, result);
+	kfree(cmd);
+	/* The command itself is done; what a failed scan misses, the next one finds. */
+	if (!ret && changes_namespaces(p->opcode))
+		nof_ctrl_rescan(ctrl, NULL);
+	return ret;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Objects as netlink attributes. */
+#include <net/netlink.h>
+#include "control/put.h"
+#include "core/ctrl.h"
+#include "core/subsys.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+#include "mpath/selector.h"
+
+static int put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, NVMEOF_A_PAD);
+}
+
+static int put_flag(struct sk_buff *skb, int attr, bool set)
+{
+	return set ? nla_put_flag(skb, attr) : 0;
+}
+
+static int put_string_if(struct sk_buff *skb, int attr, const char *s)
+{
+	return *s ? nla_put_string(skb, attr, s) : 0;
+}
+
+/* A selector lives until its last reader has left the SRCU section, whatever lock the caller holds. */
+static int put_iopolicy(struct sk_buff *skb, struct nof_subsys *s)
+{
+	int idx = srcu_read_lock(&s->srcu);
+	int err = nla_put_string(skb, NVMEOF_A_IOPOLICY, READ_ONCE(s->selector)->name);
+
+	srcu_read_unlock(&s->srcu, idx);
+	return err;
+}
+
+int nof_put_subsys(struct sk_buff *skb, struct nof_subsys *s)
+{
+	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, s->id) ?:
+	       nla_put_string(skb, NVMEOF_A_SUBSYS_NAME, nof_subsys_name(s)) ?:
+	       nla_put_string(skb, NVMEOF_A_SUBSYSNQN, s->nqn) ?:
+	       nla_put_string(skb, NVMEOF_A_HOSTNQN, s->hostnqn) ?:
+	       nla_put(skb, NVMEOF_A_HOSTID, sizeof(s->hostid), s->hostid) ?:
+	       nla_put_string(skb, NVMEOF_A_MODEL, s->model) ?:
+	       nla_put_string(skb, NVMEOF_A_SERIAL, s->serial) ?:
+	       nla_put_string(skb, NVMEOF_A_FIRMWARE, s->firmware) ?:
+	       put_iopolicy(skb, s) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_CTRLS, READ_ONCE(s->nr_ctrls)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_NS, READ_ONCE(s->nr_heads));
+}
+
+static int put_address(struct sk_buff *skb, const struct nof_opts *opts)
+{
+	return nla_put_string(skb, NVMEOF_A_TRANSPORT, opts->transport) ?:
+	       nla_put_string(skb, NVMEOF_A_TRADDR, opts->traddr) ?:
+	       nla_put_string(skb, NVMEOF_A_TRSVCID, opts->trsvcid) ?:
+	       put_string_if(skb, NVMEOF_A_HOST_TRADDR, opts->host_traddr) ?:
+	       put_string_if(skb, NVMEOF_A_HOST_IFACE, opts->host_iface);
+}
+
+static int put_settings(struct sk_buff *skb, const struct nof_opts *opts)
+{
+	return nla_put_u32(skb, NVMEOF_A_KATO, opts->kato_ms) ?:
+	       nla_put_u32(skb, NVMEOF_A_RECONNECT_DELAY, READ_ONCE(opts->reconnect_delay_ms)) ?:
+	       nla_put_s32(skb, NVMEOF_A_CTRL_LOSS_TMO, READ_ONCE(opts->ctrl_loss_tmo_ms)) ?:
+	       nla_put_s32(skb, NVMEOF_A_FAST_IO_FAIL_TMO, READ_ONCE(opts->fast_io_fail_tmo_ms)) ?:
+	       nla_put_u32(skb, NVMEOF_A_CONNECT_TMO, opts->connect_tmo_ms) ?:
+	       nla_put_u8(skb, NVMEOF_A_TOS, opts->tos) ?:
+	       put_flag(skb, NVMEOF_A_HDR_DIGEST, opts->hdr_digest) ?:
+	       put_flag(skb, NVMEOF_A_DATA_DIGEST, opts->data_digest) ?:
+	       put_flag(skb, NVMEOF_A_DISABLE_SQFLOW, opts->disable_sqflow);
+}
+
+/* What the target told or granted; zero or empty before the first connect. */
+static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
+{
+	int err = 0;
+
+	if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		err = nla_put_u16(skb, NVMEOF_A_CNTLID, ctrl->cntlid);
+	return err ?: nla_put_string(skb, NVMEOF_A_SERIAL, ctrl->serial) ?:
+	       nla_put_string(skb, NVMEOF_A_MODEL, ctrl->model) ?:
+	       nla_put_string(skb, NVMEOF_A_FIRMWARE, ctrl->firmware) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_IO_QUEUES, READ_ONCE(ctrl->nr_default)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_POLL_QUEUES, READ_ONCE(ctrl->nr_poll)) ?:
+	       nla_put_u32(skb, NVMEOF_A_QUEUE_SIZE, READ_ONCE(ctrl->sqsize));
+}
+
+int nof_put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)
+{
+	char text[NOF_ERROR_TEXT];
+	unsigned long flags;
+	int err, code;
+	u16 status;
+
+	spin_lock_irqsave(&ctrl->error_lock, flags);
+	strscpy(text, ctrl->last_error, sizeof(text));
+	code = ctrl->last_errno;
+	status = ctrl->last_status;
+	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+
+	err = put_string_if(skb, NVMEOF_A_LAST_ERROR, text);
+	if (!err && code)
+		err = nla_put_u32(skb, NVMEOF_A_LAST_ERRNO, code);
+	if (!err && status)
+		err = nla_put_u16(skb, NVMEOF_A_LAST_STATUS, status);
+	return err;
+}
+
+int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
+{
+	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, ctrl->subsys->id) ?:
+	       nla_put_u32(skb, NVMEOF_A_CTRL_ID, ctrl->id) ?:
+	       nla_put_string(skb, NVMEOF_A_CTRL_NAME, nof_ctrl_name(ctrl)) ?:
+	       nla_put_string(skb, NVMEOF_A_SUBSYSNQN, ctrl->opts.subsysnqn) ?:
+	       nla_put_string(skb, NVMEOF_A_HOSTNQN, ctrl->opts.hostnqn) ?:
+	       put_address(skb, &ctrl->opts) ?:
+	       nla_put_u32(skb, NVMEOF_A_CTRL_STATE, nof_ctrl_state(ctrl)) ?:
+	       put_granted(skb, ctrl) ?:
+	       put_settings(skb, &ctrl->opts) ?:
+	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(ctrl->reconnects)) ?:
+	       nla_put_u32(skb, NVMEOF_A_ATTEMPTS, READ_ONCE(ctrl->attempts)) ?:
+	       nof_put_last_error(skb, ctrl) ?:
+	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_ctrl_inflight(ctrl)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths));
+}
+
+static int put_ids(struct sk_buff *skb, const struct nof_ns_ids *ids)
+{
+	int err = 0;
+
+	if (ids->have & NOF_ID_UUID)
+		err = nla_put(skb, NVMEOF_A_UUID, sizeof(ids->uuid), &ids->uuid);
+	if (!err && ids->have & NOF_ID_NGUID)
+		err = nla_put(skb, NVMEOF_A_NGUID, sizeof(ids->nguid), ids->nguid);
+	if (!err && ids->have & NOF_ID_EUI64)
+		err = nla_put(skb, NVMEOF_A_EUI64, sizeof(ids->eui64), ids->eui64);
+	return err;
+}
+
+int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
+{
+	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, head->subsys->id) ?:
+	       nla_put_string(skb, NVMEOF_A_NS_NAME, nof_head_name(head)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NSID, head->nsid) ?:
+	       nla_put_string(skb, NVMEOF_A_WWID, head->wwid) ?:
+	       put_ids(skb, &head->format.ids) ?:
+	       nla_put_u32(skb, NVMEOF_A_LBA_SIZE, 1U << head->lba_shift) ?:
+	       put_u64(skb, NVMEOF_A_SIZE, nof_head_size(head)) ?:
+	       nla_put_u8(skb, NVMEOF_A_READ_ONLY, READ_ONCE(head->read_only)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(head->nr_paths)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_USABLE, nof_head_nr_usable(head)) ?:
+	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting));
+}
+
+static int put_ana(struct sk_buff *skb, const struct nof_path *path)
+{
+	enum nvmeof_ana_state state = READ_ONCE(path->ana_state);
+	int err;
+
+	err = nla_put_u32(skb, NVMEOF_A_ANA_STATE, state);
+	if (!err && state != NVMEOF_ANA_NONE)
+		err = nla_put_u32(skb, NVMEOF_A_ANA_GROUP, READ_ONCE(path->ana_group));
+	return err;
+}
+
+static int put_stats(struct sk_buff *skb, const struct nof_path *path)
+{
+	struct nof_path_stats sum;
+
+	nof_path_stats_sum(path, &sum);
+	return put_u64(skb, NVMEOF_A_IOS, sum.ios) ?:
+	       put_u64(skb, NVMEOF_A_BYTES_READ, sum.bytes_read) ?:
+	       put_u64(skb, NVMEOF_A_BYTES_WRITTEN, sum.bytes_written) ?:
+	       put_u64(skb, NVMEOF_A_ERRORS, sum.errors) ?:
+	       put_u64(skb, NVMEOF_A_RETRIES, sum.retries) ?:
+	       put_u64(skb, NVMEOF_A_ABORTS, atomic_read(&path->aborts));
+}
+
+int nof_put_path(struct sk_buff *skb, struct nof_path *path)
+{
+	return nla_put_string(skb, NVMEOF_A_PATH_NAME, path->name) ?:
+	       nla_put_string(skb, NVMEOF_A_NS_NAME, nof_head_name(path->head)) ?:
+	       nla_put_string(skb, NVMEOF_A_CTRL_NAME, nof_ctrl_name(path->ctrl)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NSID, path->nsid) ?:
+	       nla_put_u32(skb, NVMEOF_A_CTRL_STATE, nof_ctrl_state(path->ctrl)) ?:
+	       put_ana(skb, path) ?:
+	       nla_put_u8(skb, NVMEOF_A_USABLE, READ_ONCE(path->usable)) ?:
+	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_path_inflight(path)) ?:
+	       put_stats(skb, path);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Objects as netlink attributes, the same for gets, dumps and events. They take no lock but ctrl->error_lock: an
+ * event may be raised under subsys->lock. The caller holds a reference on the object. -EMSGSIZE when the message is
+ * full.
+ */
+#ifndef NOF_CONTROL_PUT_H
+#define NOF_CONTROL_PUT_H
+
+struct sk_buff;
+struct nof_ctrl;
+struct nof_head;
+struct nof_path;
+struct nof_subsys;
+
+int nof_put_subsys(struct sk_buff *skb, struct nof_subsys *s);
+int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl);
+int nof_put_ns(struct sk_buff *skb, struct nof_head *head);
+int nof_put_path(struct sk_buff *skb, struct nof_path *path);
+/* LAST_ERROR, LAST_ERRNO and LAST_STATUS, each if there is one; part of a controller object */
+int nof_put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Attributes of the disk /sys/block/nvmeof0n1; udev's stock rules need wwid and nsid. */
+#include <linux/sysfs.h>
+#include <linux/uuid.h>
+#include "core/subsys.h"
+#include "mpath/head.h"
+
+static struct nof_head *to_head(struct device *dev)
+{
+	return dev_to_disk(dev)->private_data;
+}
+
+#define NS_ATTR(name, fmt, value)									\
+static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\
+{													\
+	struct nof_head *head = to_head(dev);								\
+													\
+	return sysfs_emit(buf, fmt "\n", value);							\
+}													\
+static DEVICE_ATTR_RO(name)
+
+NS_ATTR(wwid, "%s", head->wwid);
+NS_ATTR(nsid, "%u", head->nsid);
+NS_ATTR(uuid, "%pUb", &head->format.ids.uuid);
+NS_ATTR(nguid, "%pUb", head->format.ids.nguid);
+NS_ATTR(eui, "%8ph", head->format.ids.eui64);
+NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
+NS_ATTR(nr_usable, "%u", nof_head_nr_usable(head));
+
+static struct attribute *ns_attrs[] = {
+	&dev_attr_wwid.attr,
+	&dev_attr_nsid.attr,
+	&dev_attr_uuid.attr,
+	&dev_attr_nguid.attr,
+	&dev_attr_eui.attr,
+	&dev_attr_waiting.attr,
+	&dev_attr_nr_usable.attr,
+	NULL
+};
+
+/* Only the identifiers that the namespace has; they are known, and stay, before the disk is added. */
+static umode_t ns_visible(struct kobject *kobj, struct attribute *a, int n)
+{
+	u8 have = to_head(kobj_to_dev(kobj))->format.ids.have;
+
+	if ((a == &dev_attr_uuid.attr && !(have & NOF_ID_UUID)) ||
+	    (a == &dev_attr_nguid.attr && !(have & NOF_ID_NGUID)) ||
+	    (a == &dev_attr_eui.attr && !(have & NOF_ID_EUI64)))
+		return 0;
+	return a->mode;
+}
+
+static const struct attribute_group ns_group = {
+	.attrs		= ns_attrs,
+	.is_visible	= ns_visible,
+};
+
+const struct attribute_group *nof_head_attr_groups[] = { &ns_group, NULL };

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Attributes of a path, /sys/block/nvmeof0n1/paths/nvmeof0c1n1: a bare kobject, shown through kobj_sysfs_ops. */
+#include <linux/sysfs.h>
+#include "core/ctrl.h"
+#include "core/state.h"
+#include "mpath/path.h"
+
+#define PATH_ATTR(name, fmt, value)									\
+static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)		\
+{													\
+	struct nof_path *path = container_of(kobj, struct nof_path, kobj);				\
+													\
+	return sysfs_emit(buf, fmt "\n", value);							\
+}													\
+static struct kobj_attribute path_attr_##name = __ATTR_RO(name)
+
+PATH_ATTR(state, "%s", nof_state_name(nof_ctrl_state(path->ctrl)));
+PATH_ATTR(ana_state, "%s", nof_ana_state_name(READ_ONCE(path->ana_state)));
+PATH_ATTR(ana_grpid, "%u", READ_ONCE(path->ana_group));
+PATH_ATTR(usable, "%d", READ_ONCE(path->usable));
+PATH_ATTR(inflight, "%u", nof_path_inflight(path));
+PATH_ATTR(aborts, "%d", atomic_read(&path->aborts));
+
+#define PATH_STAT_ATTR(name)										\
+static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)		\
+{													\
+	struct nof_path_stats sum;									\
+													\
+	nof_path_stats_sum(container_of(kobj, struct nof_path, kobj), &sum);				\
+	return sysfs_emit(buf, "%llu\n", sum.name);							\
+}													\
+static struct kobj_attribute path_attr_##name = __ATTR_RO(name)
+
+PATH_STAT_ATTR(ios);
+PATH_STAT_ATTR(bytes_read);
+PATH_STAT_ATTR(bytes_written);
+PATH_STAT_ATTR(errors);
+PATH_STAT_ATTR(retries);
+
+static struct attribute *path_attrs[] = {
+	&path_attr_state.attr,
+	&path_attr_ana_state.attr,
+	&path_attr_ana_grpid.attr,
+	&path_attr_usable.attr,
+	&path_attr_inflight.attr,
+	&path_attr_aborts.attr,
+	&path_attr_ios.attr,
+	&path_attr_bytes_read.attr,
+	&path_attr_bytes_written.attr,
+	&path_attr_errors.attr,
+	&path_attr_retries.attr,
+	NULL
+};
+
+static const struct attribute_group path_group = { .attrs = path_attrs };
+
+const struct attribute_group *nof_path_attr_groups[] = { &path_group, NULL };

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Attributes of /sys/class/nvmeof-subsystem/nvmeof0. The disks are its children, and udev's stock rules for their
+ * by-id links look for serial, model and firmware_rev at a disk's parents.
+ */
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include "control/sysfs.h"
+#include "core/subsys.h"
+#include "mpath/selector.h"
+
+#define SUBSYS_SHOW(name, fmt, value)									\
+static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\
+{													\
+	struct nof_subsys *s = to_nof_subsys(dev);							\
+													\
+	return sysfs_emit(buf, fmt "\n", value);							\
+}													\
+static DEVICE_ATTR_RO(name)
+
+SUBSYS_SHOW(subsysnqn, "%s", s->nqn);
+SUBSYS_SHOW(hostnqn, "%s", s->hostnqn);
+SUBSYS_SHOW(hostid, "%pUb", s->hostid);
+SUBSYS_SHOW(model, "%s", s->model);
+SUBSYS_SHOW(serial, "%s", s->serial);
+SUBSYS_SHOW(firmware_rev, "%s", s->firmware);
+SUBSYS_SHOW(nr_ctrls, "%u", READ_ONCE(s->nr_ctrls));
+
+/* The lock keeps the selector, which may be in a module of its own. */
+static ssize_t iopolicy_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct nof_subsys *s = to_nof_subsys(dev);
+	ssize_t len;
+
+	mutex_lock(&s->lock);
+	len = sysfs_emit(buf, "%s\n", s->selector->name);
+	mutex_unlock(&s->lock);
+	return len;
+}
+
+static ssize_t iopolicy_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)
+{
+	char text[NVMEOF_POLICY_MAX + 2];	/* a newline may follow the name */
+	int err;
+
+	if (count >= sizeof(text))
+		return -EINVAL;
+	memcpy(text, buf, count);
+	text[count] = '\0';
+	err = nof_subsys_set_iopolicy(to_nof_subsys(dev), strim(text), NULL);
+	return err ?: count;
+}
+static DEVICE_ATTR_RW(iopolicy);
+
+static struct attribute *subsys_attrs[] = {
+	&dev_attr_subsysnqn.attr,
+	&dev_attr_hostnqn.attr,
+	&dev_attr_hostid.attr,
+	&dev_attr_model.attr,
+	&dev_attr_serial.attr,
+	&dev_attr_firmware_rev.attr,
+	&dev_attr_nr_ctrls.attr,
+	&dev_attr_iopolicy.attr,
+	NULL
+};
+
+static const struct attribute_group subsys_group = { .attrs = subsys_attrs };
+
+const struct attribute_group *nof_subsys_attr_groups[] = { &subsys_group, NULL };

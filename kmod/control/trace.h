@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Trace events, /sys/kernel/tracing/events/nvmeof: state changes, path sets, errors; nothing for each good I/O. */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM nvmeof
+
+#if !defined(NOF_CONTROL_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define NOF_CONTROL_TRACE_H
+
+#include <linux/tracepoint.h>
+#include "compat/trace.h"
+#include "core/ctrl.h"
+#include "core/queue.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+
+#define nof_show_ctrl_state(state)			\
+	__print_symbolic(state,				\
+		{ NVMEOF_CTRL_NEW,		"new" },	\
+		{ NVMEOF_CTRL_CONNECTING,	"connecting" },	\
+		{ NVMEOF_CTRL_LIVE,		"live" },	\
+		{ NVMEOF_CTRL_RECOVERING,	"recovering" },	\
+		{ NVMEOF_CTRL_DELETING,		"deleting" },	\
+		{ NVMEOF_CTRL_DEAD,		"dead" })
+
+/* Values in symbols, for user space that reads the format file */
+TRACE_DEFINE_ENUM(NVMEOF_CTRL_NEW);
+TRACE_DEFINE_ENUM(NVMEOF_CTRL_CONNECTING);
+TRACE_DEFINE_ENUM(NVMEOF_CTRL_LIVE);
+TRACE_DEFINE_ENUM(NVMEOF_CTRL_RECOVERING);
+TRACE_DEFINE_ENUM(NVMEOF_CTRL_DELETING);
+TRACE_DEFINE_ENUM(NVMEOF_CTRL_DEAD);
+
+TRACE_EVENT(nof_ctrl_state,
+	TP_PROTO(const struct nof_ctrl *ctrl, u8 from, u8 to),
+	TP_ARGS(ctrl, from, to),
+	TP_STRUCT__entry(
+		__string(ctrl, nof_ctrl_name(ctrl))
+		__field(u8, from)
+		__field(u8, to)
+	),
+	TP_fast_assign(
+		nof_assign_str(ctrl, nof_ctrl_name(ctrl));
+		__entry->from = from;
+		__entry->to = to;
+	),
+	TP_printk("%s: %s -> %s", __get_str(ctrl), nof_show_ctrl_state(__entry->from), nof_show_ctrl_state(__entry->to))
+);
+
+/* A set about to be published. */
+TRACE_EVENT(nof_path_set,
+	TP_PROTO(const struct nof_head *h, const struct nof_path_set *set),
+	TP_ARGS(h, set),
+	TP_STRUCT__entry(
+		__string(ns, nof_head_name(h))
+		__field(u16, nr_optimized)
+		__field(u16, nr)
+		__field(bool, may_wait)
+	),
+	TP_fast_assign(
+		nof_assign_str(ns, nof_head_name(h));
+		__entry->nr_optimized = set->nr_optimized;
+		__entry->nr = set->nr;
+		__entry->may_wait = set->may_wait;
+	),
+	TP_printk("%s: %u paths, %u optimized%s", __get_str(ns), __entry->nr, __entry->nr_optimized,
+		  __entry->may_wait ? "" : ", none may come back")
+);
+
+TRACE_EVENT(nof_queue_error,
+	TP_PROTO(const struct nof_queue *queue, int err, const char *text),
+	TP_ARGS(queue, err, text),
+	TP_STRUCT__entry(
+		__string(ctrl, nof_ctrl_name(queue->ctrl))
+		__string(text, text)
+		__field(u16, qid)
+		__field(int, err)
+	),
+	TP_fast_assign(
+		nof_assign_str(ctrl, nof_ctrl_name(queue->ctrl));
+		nof_assign_str(text, text);
+		__entry->qid = queue->qid;
+		__entry->err = err;
+	),
+	TP_printk("%s: queue %u: error %d: %s", __get_str(ctrl), __entry->qid, __entry->err, __get_str(text))
+);
+
+/* A command came back with an error status. */
+TRACE_EVENT(nof_cmd_error,
+	TP_PROTO(const struct nof_queue *queue, const struct nof_cmd *cmd, u16 status),
+	TP_ARGS(queue, cmd, status),
+	TP_STRUCT__entry(
+		__string(ctrl, nof_ctrl_name(queue->ctrl))
+		__field(u16, qid)
+		__field(u16, cid)
+		__field(u16, status)
+		__field(u8, opcode)
+		__field(u32, nsid)
+		__field(u64, slba)
+	),
+	TP_fast_assign(
+		nof_assign_str(ctrl, nof_ctrl_name(queue->ctrl));
+		__entry->qid = queue->qid;
+		__entry->cid = cmd->cid;
+		__entry->status = status;
+		__entry->opcode = cmd->sqe.common.opcode;
+		__entry->nsid = le32_to_cpu(cmd->sqe.common.nsid);
+		__entry->slba = le64_to_cpu(cmd->sqe.rw.slba);
+	),
+	TP_printk("%s: queue %u: command 0x%04x, opcode 0x%02x, nsid %u, cdw10-11 0x%llx: status 0x%04x",
+		  __get_str(ctrl), __entry->qid, __entry->cid, __entry->opcode, __entry->nsid, __entry->slba,
+		  __entry->status)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH control
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

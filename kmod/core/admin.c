@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commands of the driver's own on the admin queue. */
+#include <linux/slab.h>
+#include <linux/srcu.h>
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "transport/transport.h"
+
+/*
+ * Slots of the admin queue: its index space is this small bitmap, because these commands have no block request and so no tag.
+ * The last two are kept for keep-alive and the asynchronous event request, which may not wait for others.
+ */
+enum { SLOT_SHARED = NOF_ADMIN_DEPTH - 3, SLOT_AEN = NOF_ADMIN_DEPTH - 3, SLOT_KA = NOF_ADMIN_DEPTH - 2 };
+
+int nof_admin_init(struct nof_ctrl *ctrl)
+{
+	spin_lock_init(&ctrl->slot_lock);
+	init_waitqueue_head(&ctrl->slot_wq);
+	return 0;
+}
+
+static int slot_get(struct nof_ctrl *ctrl)
+{
+	unsigned long flags;
+	u32 slot;
+
+	spin_lock_irqsave(&ctrl->slot_lock, flags);
+	slot = find_first_zero_bit(ctrl->slots, SLOT_SHARED);
+	if (slot < SLOT_SHARED)
+		__set_bit(slot, ctrl->slots);
+	spin_unlock_irqrestore(&ctrl->slot_lock, flags);
+	return slot < SLOT_SHARED ? (int)slot : -EBUSY;
+}
+
+static void slot_put(struct nof_ctrl *ctrl, u32 slot)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctrl->slot_lock, flags);
+	__clear_bit(slot, ctrl->slots);
+	spin_unlock_irqrestore(&ctrl->slot_lock, flags);
+	wake_up(&ctrl->slot_wq);
+}
+
+/* The admin queue cannot go away while a caller in process context uses it: see queues_lock and SRCU in queues.c. */
+static int exec_in_slot(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot, u32 timeout_ms)
+{
+	struct nof_queue *queue;
+	int idx, ret;
+
+	atomic_inc(&ctrl->admin_users);
+	idx = srcu_read_lock(&ctrl->subsys->srcu);
+	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
+	srcu_read_unlock(&ctrl->subsys->srcu, idx);
+	ret = queue ? nof_queue_exec(queue, cmd, slot, timeout_ms) : -ENOTCONN;
+	if (atomic_dec_and_test(&ctrl->admin_users))
+		wake_up(&ctrl->slot_wq);
+	return ret;
+}
+
+int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
+{
+	int slot, ret;
+
+	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl)) >= 0);
+	ret = exec_in_slot(ctrl, cmd, slot, timeout_ms);
+	slot_put(ctrl, slot);
+	return ret;
+}
+
+static int submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot)
+{
+	struct srcu_struct *srcu = &ctrl->subsys->srcu;
+	struct nof_queue *queue;
+	int idx, ret = -ENOTCONN;
+
+	idx = srcu_read_lock(srcu);
+	queue = srcu_dereference(ctrl->admin, srcu);
+	if (queue && nof_queue_add(queue, cmd, slot)) {
+		ctrl->transport->queue_cmd(queue, cmd, true);
+		ret = 0;
+	}
+	srcu_read_unlock(srcu, idx);
+	return ret;
+}
+
+int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
+{
+	return submit(ctrl, cmd, cmd == ctrl->ka_cmd ? SLOT_KA : SLOT_AEN);
+}
+
+static struct nof_cmd *new_cmd(u8 opcode, void *buf, u32 len)
+{
+	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
+
+	if (!cmd)
+		return NULL;
+	cmd->sqe.common.opcode = opcode;
+	cmd->buf = buf;
+	cmd->len = len;
+	return cmd;
+}
+
+int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
+{
+	struct nof_cmd *cmd = new_cmd(nvme_admin_identify, buf, NVME_IDENTIFY_DATA_SIZE);
+	int ret;
+
+	if (!cmd)
+		return -ENOMEM;
+	cmd->sqe.identify.nsid = cpu_to_le32(nsid);
+	cmd->sqe.identify.cns = cns;
+	ret = nof_ctrl_exec(ctrl, cmd, 0);
+	kfree(cmd);
+	return ret;
+}
+
+/* @len is a multiple of 4; the spec counts dwords, zero based (NVMe Base 2.0, 5.16) */
+int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len)
+{
+	struct nof_cmd *cmd = new_cmd(nvme_admin_get_log_page, buf, len);
+	u32 dwords = len / 4 - 1;
+	int ret;
+
+	if (!cmd)
+		return -ENOMEM;
+	cmd->sqe.get_log_page.nsid = cpu_to_le32(NVME_NSID_ALL);
+	cmd->sqe.get_log_page.lid = lid;
+	cmd->sqe.get_log_page.lsp = lsp;
+	cmd->sqe.get_log_page.numdl = cpu_to_le16(dwords & 0xffff);
+	cmd->sqe.get_log_page.numdu = cpu_to_le16(dwords >> 16);
+	cmd->sqe.get_log_page.lpol = cpu_to_le32(lower_32_bits(offset));
+	cmd->sqe.get_log_page.lpou = cpu_to_le32(upper_32_bits(offset));
+	ret = nof_ctrl_exec(ctrl, cmd, 0);
+	kfree(cmd);
+	return ret;
+}
+
+int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
+{
+	struct nof_cmd *cmd = new_cmd(nvme_admin_set_features, NULL, 0);
+	int ret;
+
+	if (!cmd)
+		return -ENOMEM;
+	cmd->sqe.features.fid = cpu_to_le32(fid);
+	cmd->sqe.features.dword11 = cpu_to_le32(dword11);
+	ret = nof_ctrl_exec(ctrl, cmd, 0);
+	if (!ret && result)
+		*result = le32_to_cpu(cmd->result.u32);
+	kfree(cmd);
+	return ret;
+}
+
+static void abort_done(struct nof_cmd *cmd)
+{
+	struct nof_ctrl *ctrl = cmd->ctx;
+	u32 slot = cmd->cid & (NOF_ADMIN_DEPTH - 1);
+
+	kfree(cmd);
+	slot_put(ctrl, slot);
+}
+
+/*
+ * Best effort: whether the command was aborted shows in its own completion. Where no slot is free nothing is sent, and the next
+ * timeout of the command resets the association.
+ */
+void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
+{
+	struct nof_cmd *cmd;
+	int slot = slot_get(ctrl);
+
+	if (slot < 0)
+		return;
+	cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
+	if (!cmd)
+		goto put_slot;
+	cmd->sqe.abort.opcode = nvme_admin_abort_cmd;
+	cmd->sqe.abort.sqid = cpu_to_le16(sqid);
+	cmd->sqe.abort.cid = cpu_to_le16(cid);
+	cmd->done = abort_done;
+	cmd->ctx = ctrl;
+	if (!submit(ctrl, cmd, slot))
+		return;
+	kfree(cmd);
+put_slot:
+	slot_put(ctrl, slot);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Asynchronous events (NVMe Base 2.0, 5.2): one request is kept at the controller while it is live. */
+#include <linux/slab.h>
+#include "core/event.h"
+#include "core/lifecycle.h"
+#include "mpath/ana.h"
+
+/* Those we act on or pass on, as far as the controller offers them */
+#define WANTED	(NVME_AEN_CFG_NS_ATTR | NVME_AEN_CFG_FW_ACT | NVME_AEN_CFG_ANA_CHANGE | NVME_AEN_CFG_DISC_CHANGE)
+
+static void arm(struct nof_ctrl *ctrl)
+{
+	struct nof_cmd *cmd = ctrl->aen_cmd;
+
+	/* TRAP 14: recovery and deletion stop this work after the state has changed, and cancel a request that slipped through */
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || test_and_set_bit(NOF_CTRL_AEN_OUT, &ctrl->flags))
+		return;
+	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
+	cmd->sqe.common.opcode = nvme_admin_async_event;
+	if (nof_admin_submit(ctrl, cmd))
+		clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
+}
+
+/* Only the command is handed on; it is armed again once the event was looked at, so a flood of events is paced by us. */
+static void aen_done(struct nof_cmd *cmd)
+{
+	struct nof_ctrl *ctrl = cmd->ctx;
+
+	clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
+	if (cmd->status)
+		return;
+	ctrl->aen_result = le32_to_cpu(cmd->result.u32);
+	queue_work(nof_wq, &ctrl->aen_work);
+}
+
+static void notice(struct nof_ctrl *ctrl, u8 info)
+{
+	switch (info) {
+	case NVME_AER_NOTICE_NS_CHANGED:
+		queue_work(nof_wq, &ctrl->scan_work);
+		break;
+	case NVME_AER_NOTICE_ANA:
+		queue_work(nof_wq, &ctrl->ana_work);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The log page named in the event has to be read for the controller to report this type again (5.2.1) */
+static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
+{
+	void *buf;
+
+	if (log_page != NVME_LOG_ERROR && log_page != NVME_LOG_SMART && log_page != NVME_LOG_FW_SLOT)
+		return;
+	buf = kmalloc(512, GFP_KERNEL);
+	if (buf)
+		nof_get_log(ctrl, log_page, 0, 0, buf, log_page == NVME_LOG_ERROR ? 64 : 512);
+	kfree(buf);
+}
+
+static void aen_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, aen_work);
+	u32 result = ctrl->aen_result;
+	u8 type = result & 0x7, info = result >> 8, log_page = result >> 16;
+
+	nof_events->aen(ctrl, type, info, log_page);
+	if (type == NVME_AER_ERROR && info == NVME_AER_ERROR_PERSIST_INT_ERR) {
+		nof_ctrl_note(ctrl, -EIO, 0, "controller reports a persistent internal error");
+		nof_ctrl_error(ctrl);
+		return;
+	}
+	if (type == NVME_AER_NOTICE)
+		notice(ctrl, info);
+	clear_event(ctrl, log_page);
+	arm(ctrl);
+}
+
+int nof_aer_init(struct nof_ctrl *ctrl)
+{
+	INIT_WORK(&ctrl->aen_work, aen_work);
+	ctrl->aen_cmd = kzalloc(sizeof(*ctrl->aen_cmd), GFP_KERNEL);
+	if (!ctrl->aen_cmd)
+		return -ENOMEM;
+	ctrl->aen_cmd->done = aen_done;
+	ctrl->aen_cmd->ctx = ctrl;
+	return 0;
+}
+
+/* A controller that refuses the feature is used without events: that is noted, not fatal. */
+int nof_aer_configure(struct nof_ctrl *ctrl)
+{
+	u32 mask = ctrl->oaes & WANTED;
+	int ret;
+
+	clear_bit(NOF_CTRL_AEN, &ctrl->flags);
+	if (!mask)
+		return 0;
+	ret = nof_set_features(ctrl, NVME_FEAT_ASYNC_EVENT, mask, NULL);
+	if (ret < 0)
+		return ret;
+	if (ret)
+		nof_ctrl_note(ctrl, -EOPNOTSUPP, ret, "no asynchronous events");
+	else
+		set_bit(NOF_CTRL_AEN, &ctrl->flags);
+	return 0;
+}
+
+void nof_aer_start(struct nof_ctrl *ctrl)
+{
+	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
+		arm(ctrl);
+}
+
+/* The state is no longer LIVE. aen_work itself may be waiting for a command: the caller kills the queues next, or has. */
+void nof_aer_stop(struct nof_ctrl *ctrl)
+{
+	cancel_work(&ctrl->aen_work);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One NVMe command on its way: the part every transport and the core share. */
+#ifndef NOF_CORE_CMD_H
+#define NOF_CORE_CMD_H
+
+#include <linux/blk-mq.h>
+#include <linux/nvme.h>
+#include <linux/types.h>
+#include <linux/uio.h>
+
+struct nof_queue;
+
+/* Bytes a transport may keep per command; each transport has a BUILD_BUG_ON against it. */
+#define NOF_CMD_PRIV	192
+
+enum nof_cmd_state {
+	NOF_CMD_IDLE,		/* not in any queue's table */
+	NOF_CMD_OWNED,		/* in the table of cmd->queue; a completion for it is the target's error */
+	NOF_CMD_SENT,		/* handed to the network by the transport; a completion for it is legal */
+};
+
+/**
+ * struct nof_cmd - one command
+ * @queue:	where it is outstanding; NULL when it is nowhere. Set and cleared by nof_queue_add() and nof_cmd_complete()
+ * @done:	called once, in the context of nof_cmd_complete(); NULL when the command belongs to a block request
+ * @ctx:	whoever set @done
+ * @buf:	if set, the data: kernel memory with a struct page (kmalloc or pages; not vmalloc). Otherwise those of the request
+ * @len:	bytes of data, 0 for none
+ * @cid:	command identifier as on the wire, host order: generation above, index into the queue's table below
+ * @status:	valid in @done: NVMe status field without the phase bit (SC, SCT, CRD, M, DNR)
+ * @state:	enum nof_cmd_state. The transport sets SENT with smp_store_release() before the first byte leaves
+ * @write:	data goes from host to controller
+ * @result:	valid in @done: dword 0 and 1 of the completion
+ * @sqe:	the submission queue entry; the core fills all but the SGL, the transport the SGL
+ * @dsm:	the range of a Dataset Management command, its only data (@buf points here)
+ * @priv:	the transport's, undefined when the command is queued, its own until it completes
+ */
+struct nof_cmd {
+	struct nof_queue	*queue;
+	void			(*done)(struct nof_cmd *cmd);
+	void			*ctx;
+	void			*buf;
+	u32			len;
+	u16			cid;
+	u16			status;
+	u8			state;
+	bool			write;
+	union nvme_result	result;
+	struct nvme_command	sqe;
+	struct nvme_dsm_range	dsm;
+	u64			priv[NOF_CMD_PRIV / sizeof(u64)];
+};
+
+static inline void *nof_cmd_priv(struct nof_cmd *cmd)
+{
+	return cmd->priv;
+}
+
+/* The block request of a command; only if nof_cmd_has_rq(). */
+static inline struct request *nof_cmd_rq(struct nof_cmd *cmd)
+{
+	return blk_mq_rq_from_pdu(cmd);
+}
+
+static inline bool nof_cmd_has_rq(const struct nof_cmd *cmd)
+{
+	return !cmd->done;
+}
+
+/**
+ * struct nof_data - a cursor over the data of a command, from its first byte to its last
+ * @iter:	what is left of the current piece; iov_iter_count() may be 0 only when @left is 0
+ * @bio:	the bio @iter lies in, NULL for kernel buffers
+ * @left:	bytes left in all
+ * @dest:	ITER_DEST or ITER_SOURCE
+ * @bvec:	describes a kernel buffer
+ */
+struct nof_data {
+	struct iov_iter	iter;
+	struct bio	*bio;
+	u32		left;
+	unsigned int	dest;
+	struct bio_vec	bvec;
+};
+
+/* Begin at byte 0. @dest: ITER_DEST to receive into the data, ITER_SOURCE to send it. Context: any, does not sleep. */
+void nof_data_init(struct nof_data *d, struct nof_cmd *cmd, unsigned int dest);
+/*
+ * After @n bytes of d->iter were consumed by the caller (copied with the iterator itself, so that it advanced, or spliced
+ * and advanced): account for them and step to the next bio when the piece is used up.
+ */
+void nof_data_consumed(struct nof_data *d, u32 n);
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The controller object: made, found, its state changed, let go. */
+#include <linux/netlink.h>
+#include <linux/slab.h>
+#include "control/control.h"
+#include "control/trace.h"
+#include "core/event.h"
+#include "core/lifecycle.h"
+#include "core/state.h"
+#include "core/status.h"
+#include "core/subsys.h"
+#include "mpath/ana.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+#include "transport/transport.h"
+
+bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
+{
+	unsigned long flags;
+	u8 from;
+	bool ok;
+
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	from = ctrl->state;
+	ok = nof_state_may(from, to);
+	/* a queue that failed after its part of the attempt was done */
+	if (to == NVMEOF_CTRL_LIVE && test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
+		ok = false;
+	if (ok && to == NVMEOF_CTRL_DELETING)
+		ctrl->deleted_from = from;
+	if (ok)
+		WRITE_ONCE(ctrl->state, to);
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	if (!ok)
+		return false;
+	trace_nof_ctrl_state(ctrl, from, to);
+	wake_up_all(&ctrl->state_wq);
+	return true;
+}
+
+void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, ...)
+{
+	char text[NOF_ERROR_TEXT];
+	unsigned long flags;
+	va_list args;
+
+	va_start(args, fmt);
+	vscnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	spin_lock_irqsave(&ctrl->error_lock, flags);
+	strscpy(ctrl->last_error, text, sizeof(ctrl->last_error));
+	ctrl->last_errno = -err;
+	ctrl->last_status = status;
+	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+	if (status)
+		dev_warn_ratelimited(&ctrl->dev, "%s (status 0x%03x)\n", text, status & NVME_SCT_SC_MASK);
+	else
+		dev_warn_ratelimited(&ctrl->dev, "%s (%pe)\n", text, ERR_PTR(err));
+}
+
+void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old)
+{
+	nof_events->ctrl(ctrl, ev, old);
+}
+
+void nof_ctrl_publish(struct nof_ctrl *ctrl)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_head *head;
+	struct nof_path *path;
+
+	mutex_lock(&s->lock);
+	list_for_each_entry(head, &s->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			if (path->ctrl == ctrl) {
+				nof_head_publish(head);
+				break;
+			}
+	mutex_unlock(&s->lock);
+}
+
+static void release(struct device *dev)
+{
+	struct nof_ctrl *ctrl = to_nof_ctrl(dev);
+
+	if (ctrl->subsys) {
+		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
+		nof_subsys_put(ctrl->subsys);
+	}
+	nof_ana_exit(ctrl);
+	kfree(ctrl->ka_cmd);
+	kfree(ctrl->aen_cmd);
+	kfree(ctrl);
+}
+
+static struct nof_ctrl *alloc(const struct nof_opts *opts)
+{
+	struct nof_ctrl *ctrl = kzalloc(sizeof(*ctrl), GFP_KERNEL);
+
+	if (!ctrl)
+		return NULL;
+	device_initialize(&ctrl->dev);
+	ctrl->dev.release = release;
+	ctrl->opts = *opts;
+	ctrl->state = NVMEOF_CTRL_NEW;
+	spin_lock_init(&ctrl->state_lock);
+	spin_lock_init(&ctrl->error_lock);
+	init_waitqueue_head(&ctrl->state_wq);
+	mutex_init(&ctrl->stop_lock);
+	mutex_init(&ctrl->queues_lock);
+	mutex_init(&ctrl->scan_lock);
+	init_completion(&ctrl->deleted);
+	INIT_WORK(&ctrl->connect_work, nof_connect_work);
+	INIT_DELAYED_WORK(&ctrl->reconnect_work, nof_reconnect_work);
+	INIT_WORK(&ctrl->recovery_work, nof_recovery_work);
+	INIT_WORK(&ctrl->abort_work, nof_abort_work);
+	INIT_WORK(&ctrl->delete_work, nof_delete_work);
+	INIT_DELAYED_WORK(&ctrl->fail_fast_work, nof_fail_fast_work);
+	INIT_WORK(&ctrl->scan_work, nof_scan_work);
+	nof_ana_init(ctrl);
+	if (nof_admin_init(ctrl) || nof_ka_init(ctrl) || nof_aer_init(ctrl)) {
+		put_device(&ctrl->dev);
+		return NULL;
+	}
+	return ctrl;
+}
+
+static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	struct nof_transport *t = nof_transport_get(ctrl->opts.transport);
+	int ret;
+
+	if (!t) {
+		NL_SET_ERR_MSG(extack, "unknown transport; is its module (nvmeof_tcp, ...) installed?");
+		return -EPROTONOSUPPORT;
+	}
+	ctrl->transport = t;
+	if (ctrl->opts.given & ~t->options) {
+		NL_SET_ERR_MSG(extack, "an option was given that this transport does not have");
+		return -EOPNOTSUPP;
+	}
+	if (ctrl->opts.nr_poll_queues && !t->poll) {
+		NL_SET_ERR_MSG(extack, "this transport has no polled queues");
+		return -EOPNOTSUPP;
+	}
+	ret = t->ctrl_init(ctrl, extack);
+	ctrl->tp_ready = !ret;
+	return ret;
+}
+
+/* All that belongs to the transport's module goes before its reference does: that of create, or the implicit one of unregister */
+void nof_ctrl_detach_transport(struct nof_ctrl *ctrl)
+{
+	if (ctrl->tp_ready)
+		ctrl->transport->ctrl_exit(ctrl);
+	ctrl->tp_ready = false;
+}
+
+static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl)
+{
+	struct nof_ctrl *other;
+
+	lockdep_assert_held(&s->lock);
+	list_for_each_entry(other, &s->ctrls, entry)
+		if (other->transport == ctrl->transport && nof_ctrl_state(other) < NVMEOF_CTRL_DELETING &&
+		    ctrl->transport->same_addr(ctrl, other))
+			return other;
+	return NULL;
+}
+
+/* Under the subsystem's lock: the check for a duplicate and the entry in the list are one step (TRAP 20) */
+static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *extack)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_ctrl *other;
+	int ret = 0;
+
+	mutex_lock(&s->lock);
+	other = ctrl->opts.duplicate_connect ? NULL : same_address(s, ctrl);
+	if (other) {
+		strscpy(found, nof_ctrl_name(other), NVMEOF_NAME_MAX + 1);
+		NL_SET_ERR_MSG(extack, "already connected to this subsystem at this address");
+		ret = -EALREADY;
+	} else {
+		list_add_tail(&ctrl->entry, &s->ctrls);
+		s->nr_ctrls++;
+		atomic_inc(&nof_topology_seq);
+	}
+	mutex_unlock(&s->lock);
+	return ret;
+}
+
+void nof_ctrl_delist(struct nof_ctrl *ctrl)
+{
+	struct nof_subsys *s = ctrl->subsys;
+
+	mutex_lock(&s->lock);
+	list_del_init(&ctrl->entry);
+	s->nr_ctrls--;
+	atomic_inc(&nof_topology_seq);
+	mutex_unlock(&s->lock);
+}
+
+static int join_subsys(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	struct nof_subsys *s;
+	int id;
+
+	s = nof_subsys_join(ctrl->opts.subsysnqn, ctrl->opts.hostnqn, ctrl->opts.hostid, extack);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	id = ida_alloc_max(&s->ctrl_ids, 0xffff, GFP_KERNEL);
+	if (id < 0) {
+		nof_subsys_leave(s);
+		return id;
+	}
+	ctrl->subsys = nof_subsys_get(s);
+	ctrl->id = id;
+	return dev_set_name(&ctrl->dev, "%sc%u", nof_subsys_name(s), ctrl->id);
+}
+
+struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struct netlink_ext_ack *extack)
+{
+	struct nof_ctrl *ctrl = alloc(opts);
+	int ret;
+
+	if (!ctrl)
+		return ERR_PTR(-ENOMEM);
+	ret = join_subsys(ctrl, extack);
+	if (!ret)
+		ret = attach_transport(ctrl, extack);
+	if (!ret)
+		ret = enlist(ctrl, found, extack);
+	if (ret)
+		goto put;
+	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING);
+	ret = nof_chardev_add(ctrl);
+	if (ret) {
+		NL_SET_ERR_MSG(extack, "cannot create the controller's device node");
+		nof_ctrl_delist(ctrl);
+		goto put;
+	}
+	set_bit(NOF_CTRL_ADDED, &ctrl->flags);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_ADDED, NVMEOF_CTRL_NEW);
+	/* the reference of device_initialize() is the lifecycle's, dropped at the end of nof_delete_work() */
+	nof_ctrl_get(ctrl);
+	queue_work(nof_wq, &ctrl->connect_work);
+	/* From here on unregistering the transport finds the controller in the list and deletes it: no reference needed */
+	nof_transport_put(ctrl->transport);
+	return ctrl;
+put:
+	nof_ctrl_detach_transport(ctrl);
+	if (ctrl->transport)
+		nof_transport_put(ctrl->transport);
+	if (ctrl->subsys)
+		nof_subsys_leave(ctrl->subsys);
+	nof_ctrl_put(ctrl);
+	return ERR_PTR(ret);
+}
+
+struct nof_ctrl *nof_ctrl_find(const char *name)
+{
+	struct nof_ctrl *ctrl, *found = NULL;
+	struct nof_subsys *s;
+
+	mutex_lock(&nof_subsystems_lock);
+	list_for_each_entry(s, &nof_subsystems, entry) {
+		mutex_lock(&s->lock);
+		list_for_each_entry(ctrl, &s->ctrls, entry)
+			if (!strcmp(nof_ctrl_name(ctrl), name))
+				found = nof_ctrl_get(ctrl);
+		mutex_unlock(&s->lock);
+	}
+	mutex_unlock(&nof_subsystems_lock);
+	return found;
+}
+
+int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE) {
+		NL_SET_ERR_MSG(extack, "the controller is not live; it connects again by itself");
+		return -EBUSY;
+	}
+	nof_ctrl_note(ctrl, -ECONNRESET, 0, "reset by request");
+	nof_ctrl_error(ctrl);
+	return 0;
+}
+
+int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	int ret;
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE) {
+		NL_SET_ERR_MSG(extack, "the controller is not live; it scans when it is");
+		return -ENOTCONN;
+	}
+	ret = nof_scan(ctrl);
+	if (ret)
+		NL_SET_ERR_MSG(extack, "the scan did not complete; see the controller's last error");
+	return ret > 0 ? -EIO : ret;
+}
+
+u32 nof_ctrl_inflight(struct nof_ctrl *ctrl)
+{
+	return nof_queues_inflight(ctrl, true);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A controller: one association with one fabric address. */
+#ifndef NOF_CORE_CTRL_H
+#define NOF_CORE_CTRL_H
+
+#include <linux/cdev.h>
+#include <linux/completion.h>
+#include <linux/device.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/nvme.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <uapi/linux/nvmeof.h>
+#include "core/queue.h"
+
+struct net;
+struct netlink_ext_ack;
+struct nof_subsys;
+struct nof_transport;
+
+/* Bits of nof_transport.options and nof_opts.given */
+enum {
+	NOF_OPT_HOST_TRADDR	= BIT(0),
+	NOF_OPT_HOST_IFACE	= BIT(1),
+	NOF_OPT_TOS		= BIT(2),
+	NOF_OPT_HDR_DIGEST	= BIT(3),
+	NOF_OPT_DATA_DIGEST	= BIT(4),
+	NOF_OPT_POLL_QUEUES	= BIT(5),
+};
+
+/* What CTRL_NEW asked for, with defaults filled in; units as in the uapi header. @given: NOF_OPT_* that were present. */
+struct nof_opts {
+	char		transport[NVMEOF_POLICY_MAX + 1];
+	char		traddr[NVMEOF_TRADDR_MAX + 1];
+	char		trsvcid[NVMEOF_TRADDR_MAX + 1];
+	char		host_traddr[NVMEOF_TRADDR_MAX + 1];
+	char		host_iface[NVMEOF_TRADDR_MAX + 1];
+	char		subsysnqn[NVMEOF_NQN_MAX + 1];
+	char		hostnqn[NVMEOF_NQN_MAX + 1];
+	u8		hostid[NVMEOF_HOSTID_LEN];
+	struct net	*net;		/* where the sockets live; the core holds a reference as long as the controller lives */
+	unsigned long	given;
+	u32		nr_io_queues;
+	u32		nr_poll_queues;
+	u32		queue_size;
+	u32		kato_ms;
+	u32		reconnect_delay_ms;
+	s32		ctrl_loss_tmo_ms;
+	s32		fast_io_fail_tmo_ms;
+	u32		connect_tmo_ms;
+	u8		tos;
+	bool		hdr_digest;
+	bool		data_digest;
+	bool		disable_sqflow;
+	bool		duplicate_connect;
+};
+
+#define NOF_DEF_QUEUE_SIZE		128
+#define NOF_MIN_QUEUE_SIZE		16
+#define NOF_MAX_QUEUE_SIZE		1024
+#define NOF_MAX_IO_QUEUES		1024
+#define NOF_DEF_KATO_MS			5000
+#define NOF_DEF_RECONNECT_DELAY_MS	10000
+#define NOF_DEF_CTRL_LOSS_TMO_MS	600000
+#define NOF_DEF_CONNECT_TMO_MS		10000
+#define NOF_ADMIN_DEPTH			32
+#define NOF_ERROR_TEXT			120
+
+enum nof_ctrl_flag {
+	NOF_CTRL_TBKAS,			/* traffic based keep-alive */
+	NOF_CTRL_AEN,			/* asynchronous events are armed while live */
+	NOF_CTRL_AEN_OUT,		/* aen_cmd is outstanding */
+	NOF_CTRL_FAIL_FAST,		/* fast_io_fail_tmo has passed: I/O does not wait for this controller */
+	NOF_CTRL_ATTEMPT_FAILED,	/* a queue failed during the connect attempt under way */
+	NOF_CTRL_ADDED,			/* visible: device_add() done */
+	NOF_CTRL_EVER_LIVE,
+};
+
+/**
+ * struct nof_ctrl - controller
+ * @dev:	/sys/class/nvmeof/nvmeof0c1; its reference count is the controller's
+ * @subsys:	holds a reference
+ * @entry:	in subsys->ctrls, under subsys->lock
+ * @id:		the 1 of nvmeof0c1
+ * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with nof_ctrl_state()
+ * @state_wq:	woken at each change of state
+ * @tp:		the transport's
+ * @stop_lock:	serialises taking the queues down and freeing them; outer to @queues_lock
+ * @queues_lock: @admin, @io and @map; held shortly, inside subsys->lock
+ * @admin:	SRCU; made anew for each connect attempt, like the queues below
+ * @io:		@io[i] has qid i + 1: first the default ones, then the poll queues
+ * @map:	SRCU; by hardware context of the subsystem's tag set: which queue, and where its tags start in that queue's slots. Behind
+ *		those stand entries for the polled contexts again, with a default queue, for requests that lost their polled mark
+ * @identify and below: from the target, bounds checked, stable once LIVE
+ */
+struct nof_ctrl {
+	struct device		dev;
+	struct cdev		cdev;
+	struct nof_subsys	*subsys;
+	struct list_head	entry;
+	u32			id;
+	struct nof_opts		opts;
+	struct nof_transport	*transport;
+	void			*tp;
+	bool			tp_ready;	/* ctrl_init() done, ctrl_exit() not */
+
+	spinlock_t		state_lock;
+	u8			state;
+	u8			deleted_from;	/* the state DELETING came from */
+	unsigned long		flags;
+	wait_queue_head_t	state_wq;
+
+	struct mutex		stop_lock;
+	struct mutex		queues_lock;
+	struct nof_queue __rcu	*admin;
+	struct nof_queue	**io;
+	u32			nr_io;		/* queues in @io */
+	u32			nr_default;	/* granted, not polled */
+	u32			nr_poll;	/* granted, polled */
+	u32			nr_paths;	/* namespaces reached through it; written under subsys->lock */
+	struct nof_ctrl_map __rcu *map;
+
+	/* admin command slots */
+	spinlock_t		slot_lock;
+	DECLARE_BITMAP(slots, NOF_ADMIN_DEPTH);
+	wait_queue_head_t	slot_wq;
+	atomic_t		admin_users;	/* callers inside nof_ctrl_exec() */
+
+	/* from the target */
+	u64			cap;
+	u32			vs;
+	u16			cntlid;
+	u16			oncs;
+	u32			oaes;
+	u32			ctratt;
+	u8			cmic;
+	u8			vwc;
+	u8			acl;		/* abort commands at once, zero based */
+	bool			discovery;	/* a discovery controller: no I/O queues */
+	u32			max_transfer;	/* bytes, from MDTS; U32_MAX for no bound */
+	u32			ioccsz;		/* I/O queue command capsule size, bytes; 64 at least */
+	u32			icdoff;		/* bytes */
+	u16			maxcmd;
+	u16			sqsize;		/* granted: CAP.MQES and the option */
+	u32			nn;
+	u32			mnan;
+	u32			anagrpmax;
+	u32			nanagrpid;
+	u8			anatt;		/* seconds */
+	u16			kas;		/* 100 ms */
+	u32			shutdown_tmo_ms;
+	u32			ready_tmo_ms;
+	char			serial[21];
+	char			model[41];
+	char			firmware[9];
+
+	/* lifecycle */
+	struct work_struct	connect_work;	/* first connect */
+	struct delayed_work	reconnect_work;
+	struct work_struct	recovery_work;
+	struct work_struct	abort_work;	/* takes the queues down when not live */
+	struct work_struct	delete_work;
+	struct delayed_work	fail_fast_work;
+	struct completion	deleted;	/* complete_all() when out of every listing */
+	struct mutex		scan_lock;	/* one scan at a time */
+	struct work_struct	scan_work;
+	u32			attempts;
+	u32			reconnects;
+	unsigned long		lost_at;	/* jiffies */
+
+	/* keep-alive, events */
+	struct delayed_work	ka_work;
+	struct nof_cmd		*ka_cmd;
+	bool			ka_pending;
+	struct work_struct	aen_work;
+	struct nof_cmd		*aen_cmd;
+	u32			aen_result;
+
+	/* ANA, see mpath/ana.c; under subsys->lock */
+	struct xarray		ana_groups;	/* group -> state */
+	struct work_struct	ana_work;
+
+	/* the last thing that went wrong */
+	spinlock_t		error_lock;
+	char			last_error[NOF_ERROR_TEXT];
+	int			last_errno;	/* positive */
+	u16			last_status;
+};
+
+struct nof_ctrl_map {
+	struct nof_queue	*queue;
+	u32			base;		/* index of tag 0 in queue->cmds */
+};
+
+static inline enum nvmeof_ctrl_state nof_ctrl_state(const struct nof_ctrl *ctrl)
+{
+	return READ_ONCE(ctrl->state);
+}
+
+static inline struct nof_ctrl *to_nof_ctrl(struct device *dev)
+{
+	return container_of(dev, struct nof_ctrl, dev);
+}
+
+static inline struct nof_ctrl *nof_ctrl_get(struct nof_ctrl *ctrl)
+{
+	get_device(&ctrl->dev);
+	return ctrl;
+}
+
+static inline void nof_ctrl_put(struct nof_ctrl *ctrl)
+{
+	put_device(&ctrl->dev);
+}
+
+static inline const char *nof_ctrl_name(const struct nof_ctrl *ctrl)
+{
+	return dev_name(&ctrl->dev);
+}
+
+/*
+ * What control/ calls. All in process context, may sleep; errors are negative errno with an extack message.
+ */
+
+/**
+ * nof_ctrl_create() - a new controller, connecting in the background
+ * @opts:	checked for syntax by the caller; the core checks what needs more
+ * @found:	at -EALREADY: the name of the controller already there (NVMEOF_NAME_MAX + 1 bytes)
+ * @extack:	receives the reason of a refusal
+ * Returns a controller with a reference for the caller, or ERR_PTR.
+ */
+struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struct netlink_ext_ack *extack);
+/* Deletes and waits until it is gone from every listing. -EALREADY is not an error: a second caller waits too. */
+int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+/* Drops the association and connects again. -EBUSY unless live. Returns before it is done. */
+int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+/* Scans namespaces now. -ENOTCONN unless live. */
+int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+/*
+ * opts.reconnect_delay_ms, ctrl_loss_tmo_ms or fast_io_fail_tmo_ms have new values (written with WRITE_ONCE()): makes waits that are
+ * running follow them, counted from when the connection was lost.
+ */
+void nof_ctrl_timers_changed(struct nof_ctrl *ctrl);
+/* By name ("nvmeof0c1"), with a reference; NULL if none */
+struct nof_ctrl *nof_ctrl_find(const char *name);
+/* Commands outstanding on all queues */
+u32 nof_ctrl_inflight(struct nof_ctrl *ctrl);
+
+/**
+ * nof_ctrl_exec() - send one admin command and wait for it
+ * @ctrl:	in state CONNECTING or LIVE
+ * @cmd:	sqe, buf, len and write set
+ * @timeout_ms:	0 for the default; when it passes, recovery is started and the command fails
+ * Returns 0 with cmd->status 0; a positive NVMe status; or a negative errno if the command did not come back.
+ * Context: process, sleeps.
+ */
+int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
+
+/* Below: between the files of the core, and for mpath/. */
+bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to);
+/* Remembers what went wrong, and logs it. Any context. */
+__printf(4, 5) void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, ...);
+/* The connection is no good: recovery when live, else the attempt or whatever is under way ends. Any context. */
+void nof_ctrl_error(struct nof_ctrl *ctrl);
+/* Starts deletion in the background. Any process context. */
+bool nof_ctrl_delete_start(struct nof_ctrl *ctrl);
+
+#endif

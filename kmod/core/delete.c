@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The end of a controller, from whatever state, without waiting for the network. */
+#include <linux/delay.h>
+#include <linux/netlink.h>
+#include "control/control.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/path.h"
+
+/* How long requests of a path that goes while others stay may take to finish on it, before they move */
+#define DRAIN_MS	2000
+
+bool nof_ctrl_delete_start(struct nof_ctrl *ctrl)
+{
+	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DELETING))
+		return false;
+	queue_work(nof_delete_wq, &ctrl->delete_work);
+	return true;
+}
+
+int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	nof_ctrl_delete_start(ctrl);
+	if (wait_for_completion_killable(&ctrl->deleted)) {
+		NL_SET_ERR_MSG(extack, "interrupted; the deletion goes on");
+		return -EINTR;
+	}
+	return 0;
+}
+
+static void stop_works(struct nof_ctrl *ctrl)
+{
+	cancel_work_sync(&ctrl->connect_work);
+	cancel_work_sync(&ctrl->recovery_work);
+	cancel_delayed_work_sync(&ctrl->reconnect_work);
+	cancel_delayed_work_sync(&ctrl->fail_fast_work);
+	cancel_work_sync(&ctrl->aen_work);
+	cancel_work_sync(&ctrl->ana_work);
+	cancel_work_sync(&ctrl->scan_work);
+	nof_ka_stop(ctrl);
+}
+
+static void drain(struct nof_ctrl *ctrl)
+{
+	u32 waited;
+
+	for (waited = 0; waited < DRAIN_MS && nof_queues_inflight(ctrl, true); waited++)
+		usleep_range(900, 1100);
+}
+
+/*
+ * In good order: the state keeps new events and scans from starting, what runs can finish because the queues still work; disks that
+ * go away can write back; then the controller is told.
+ */
+static void leave(struct nof_ctrl *ctrl)
+{
+	cancel_work_sync(&ctrl->aen_work);
+	cancel_work_sync(&ctrl->ana_work);
+	cancel_work_sync(&ctrl->scan_work);
+	nof_paths_remove(ctrl, true);
+	drain(ctrl);
+	if (!test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
+		nof_ctrl_shutdown(ctrl);
+}
+
+/* Not connected: whoever waits for the network is cut short first, then requests that wait for this path alone fail. */
+static void abandon(struct nof_ctrl *ctrl)
+{
+	nof_ctrl_publish(ctrl);
+	nof_queues_kill(ctrl);
+	stop_works(ctrl);
+	nof_paths_remove(ctrl, false);
+}
+
+void nof_delete_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, delete_work);
+
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, ctrl->deleted_from);
+	if (ctrl->deleted_from == NVMEOF_CTRL_LIVE)
+		leave(ctrl);
+	else
+		abandon(ctrl);
+	stop_works(ctrl);
+	nof_queues_kill(ctrl);
+	cancel_work_sync(&ctrl->abort_work);
+	nof_queues_free(ctrl);
+	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DEAD);
+	nof_chardev_del(ctrl);
+	nof_ctrl_delist(ctrl);
+	nof_ctrl_detach_transport(ctrl);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_REMOVED, NVMEOF_CTRL_DELETING);
+	nof_subsys_leave(ctrl->subsys);
+	complete_all(&ctrl->deleted);
+	nof_ctrl_put(ctrl);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the layers below tell control/ what has changed. */
+#ifndef NOF_CORE_EVENT_H
+#define NOF_CORE_EVENT_H
+
+#include <uapi/linux/nvmeof.h>
+
+struct nof_ctrl;
+struct nof_head;
+struct nof_path;
+struct nof_subsys;
+
+/*
+ * Set once by control/ before the first object can exist. Context of each: process, may sleep; the caller holds a reference on
+ * the object, and possibly subsys->lock: the callee may take no lock of the core, only read.
+ */
+struct nof_event_ops {
+	void (*subsys)(struct nof_subsys *s, enum nvmeof_event ev);
+	void (*ctrl)(struct nof_ctrl *c, enum nvmeof_event ev, enum nvmeof_ctrl_state old);
+	void (*ns)(struct nof_head *h, enum nvmeof_event ev);
+	void (*path)(struct nof_path *p, enum nvmeof_event ev);
+	void (*aen)(struct nof_ctrl *c, u8 type, u8 info, u8 log_page);
+};
+
+extern const struct nof_event_ops *nof_events;
+
+#endif

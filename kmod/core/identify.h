@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Identify data, checked: nothing a target says gets past here unbounded. Pure logic, also compiled in userspace. */
+#ifndef NOF_CORE_IDENTIFY_H
+#define NOF_CORE_IDENTIFY_H
+
+#include <linux/nvme.h>
+#include <linux/types.h>
+#include <linux/uuid.h>
+
+#define NOF_MIN_LBA_SHIFT	9
+#define NOF_MAX_LBA_SHIFT	12	/* the page size, which is also the largest logical block of the kernels we build for */
+
+/* Which identifiers a namespace has */
+enum { NOF_ID_EUI64 = 1, NOF_ID_NGUID = 2, NOF_ID_UUID = 4 };
+
+struct nof_ns_ids {
+	u8	have;		/* NOF_ID_* */
+	u8	csi;
+	u8	eui64[8];
+	u8	nguid[16];
+	uuid_t	uuid;
+};
+
+/* A namespace's format and identity: what two paths to it must agree on. */
+struct nof_ns_format {
+	struct nof_ns_ids ids;
+	u64	nlbas;		/* capacity in logical blocks */
+	u8	lba_shift;
+	u16	ms;		/* metadata bytes per block; only 0 is used */
+	bool	read_only;
+	bool	shared;		/* NMIC bit 0 */
+	u32	ana_group;	/* 0 if none */
+	/* hints, 0 when absent; in logical blocks */
+	u32	phys_blocks;	/* atomic write / preferred granularity: physical block size */
+	u32	opt_io_blocks;	/* optimal write size */
+	u32	discard_granularity;
+	u32	discard_alignment;
+	bool	discard_zeroes;	/* DLFEAT: deallocated blocks read as zero, Write Zeroes may deallocate */
+};
+
+/* Controller limits */
+struct nof_ctrl_id {
+	char	serial[21], model[41], firmware[9];	/* printable, trailing blanks removed */
+	u16	cntlid;
+	u16	oncs;
+	u16	maxcmd;		/* 0: none told */
+	u16	kas;		/* 100 ms units */
+	u32	max_transfer;	/* bytes, U32_MAX: no bound */
+	u32	oaes;
+	u32	ctratt;
+	u32	nn, mnan;
+	u32	ioccsz;		/* bytes, 64 at least */
+	u32	icdoff;		/* bytes */
+	u32	sgls;
+	u32	anagrpmax, nanagrpid;
+	u32	rtd3e_us;
+	u8	anatt;
+	u8	anacap;
+	u8	cmic;
+	u8	vwc;
+	u8	cntrltype;
+	u8	aerl;
+	u8	acl;
+};
+
+/*
+ * nof_identify_ctrl() - check and decode Identify Controller (NVMe Base 2.0, figure 275)
+ * @id:		4096 bytes as received
+ * @mpsmin:	CAP.MPSMIN: the unit of MDTS is 2^(12 + mpsmin) bytes
+ * @admin_ctrl:	true for an I/O controller; a discovery controller has no I/O capsules to check
+ * Returns NULL, or the reason of the refusal for a person.
+ */
+const char *nof_identify_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctrl_id *out);
+
+/* Likewise Identify Namespace (NVM command set): block size, capacity, metadata. "inactive" (all zero) is a refusal too. */
+const char *nof_identify_ns(const struct nvme_id_ns *id, struct nof_ns_format *out);
+
+/* Namespace Identification Descriptor list: @len bytes; merges into @ids; NULL or the reason. */
+const char *nof_identify_descs(const void *buf, size_t len, struct nof_ns_ids *ids);
+
+/* True when both name the same namespace: at least one kind of identifier in common, and none that differs. */
+bool nof_ns_ids_match(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
+bool nof_ns_ids_equal(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the core use of one another to bring a controller up and down. */
+#ifndef NOF_CORE_LIFECYCLE_H
+#define NOF_CORE_LIFECYCLE_H
+
+#include "core/ctrl.h"
+#include "core/identify.h"
+
+/*
+ * Work queues. One connect waits for its queues' start works, and deletion waits for both: each waits only for those further
+ * down this list, so none can run out of workers waiting for itself.
+ */
+extern struct workqueue_struct *nof_delete_wq;
+extern struct workqueue_struct *nof_wq;		/* connect, reconnect, recovery, scan, events */
+extern struct workqueue_struct *nof_queue_wq;	/* start of one queue; ends what hangs */
+
+struct nof_path;
+
+/* admin.c */
+int nof_admin_init(struct nof_ctrl *ctrl);
+/* Sends without waiting; cmd->done is set. -EBUSY without a free slot, -ENOTCONN without a live queue. Does not wait. */
+int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
+int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
+int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len);
+int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result);
+void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid);
+
+/* fabrics.c */
+int nof_fabrics_connect(struct nof_queue *queue);
+int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value);
+int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value);
+int nof_ctrl_enable(struct nof_ctrl *ctrl);
+void nof_ctrl_shutdown(struct nof_ctrl *ctrl);
+
+/* queues.c */
+int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline);
+int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline);
+int nof_queues_map(struct nof_ctrl *ctrl);
+void nof_queues_kill(struct nof_ctrl *ctrl);
+void nof_queues_free(struct nof_ctrl *ctrl);
+u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
+/* Requests of a path outstanding on the controller's queues */
+u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path);
+/* True if anything completed on some queue since the last call */
+bool nof_queues_were_busy(struct nof_ctrl *ctrl);
+
+/* connect.c */
+void nof_connect_work(struct work_struct *work);
+void nof_reconnect_work(struct work_struct *work);
+
+/* recovery.c */
+void nof_recovery_work(struct work_struct *work);
+void nof_abort_work(struct work_struct *work);
+void nof_fail_fast_work(struct work_struct *work);
+void nof_reconnect_later(struct nof_ctrl *ctrl);
+
+/* keepalive.c */
+int nof_ka_init(struct nof_ctrl *ctrl);
+void nof_ka_start(struct nof_ctrl *ctrl);
+void nof_ka_stop(struct nof_ctrl *ctrl);
+
+/* aer.c */
+int nof_aer_init(struct nof_ctrl *ctrl);
+int nof_aer_configure(struct nof_ctrl *ctrl);
+void nof_aer_start(struct nof_ctrl *ctrl);
+void nof_aer_stop(struct nof_ctrl *ctrl);
+
+/* scan.c */
+void nof_scan_work(struct work_struct *work);
+int nof_scan(struct nof_ctrl *ctrl);
+
+/* ctrl.c */
+void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old);
+/* The path sets of all heads this controller has a path to, after its state changed */
+void nof_ctrl_publish(struct nof_ctrl *ctrl);
+
+void nof_ctrl_detach_transport(struct nof_ctrl *ctrl);
+void nof_ctrl_delist(struct nof_ctrl *ctrl);
+
+/* delete.c */
+void nof_delete_work(struct work_struct *work);
+
+#endif

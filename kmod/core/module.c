@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* nvmeof.ko: init and exit. */
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include "control/control.h"
+#include "core/event.h"
+#include "core/lifecycle.h"
+#include "mpath/selectors.h"
+
+struct workqueue_struct *nof_delete_wq;
+struct workqueue_struct *nof_wq;
+struct workqueue_struct *nof_queue_wq;
+const struct nof_event_ops *nof_events;
+
+static int alloc_workqueues(void)
+{
+	/* MEM_RECLAIM: reconnecting is what writeback to our disks may wait for */
+	nof_queue_wq = alloc_workqueue("nvmeof-queue", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+	nof_wq = alloc_workqueue("nvmeof", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+	nof_delete_wq = alloc_workqueue("nvmeof-delete", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+	return nof_queue_wq && nof_wq && nof_delete_wq ? 0 : -ENOMEM;
+}
+
+static void destroy_workqueues(void)
+{
+	if (nof_delete_wq)
+		destroy_workqueue(nof_delete_wq);
+	if (nof_wq)
+		destroy_workqueue(nof_wq);
+	if (nof_queue_wq)
+		destroy_workqueue(nof_queue_wq);
+}
+
+static int __init nof_init(void)
+{
+	int ret = alloc_workqueues();
+
+	if (ret)
+		goto destroy_workqueues;
+	ret = nof_selectors_init();
+	if (ret)
+		goto destroy_workqueues;
+	/* last: from here on controllers can be made */
+	ret = nof_control_init();
+	if (ret)
+		goto exit_selectors;
+	return 0;
+
+exit_selectors:
+	nof_selectors_exit();
+destroy_workqueues:
+	destroy_workqueues();
+	return ret;
+}
+
+/* Transports are modules on top of this one: when this runs no controller is left, and no disk is open. */
+static void __exit nof_exit(void)
+{
+	nof_control_exit();
+	destroy_workqueues();
+	nof_selectors_exit();
+}
+
+module_init(nof_init);
+module_exit(nof_exit);
+MODULE_DESCRIPTION("NVMe-over-Fabrics host: core, multipath, control");
+MODULE_AUTHOR("The nvmeof authors");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(NVMEOF_VERSION);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A queue pair of one controller: who is outstanding on it, and whether it may be used. */
+#ifndef NOF_CORE_QUEUE_H
+#define NOF_CORE_QUEUE_H
+
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include "core/cmd.h"
+
+struct io_comp_batch;
+struct nof_ctrl;
+
+enum nof_queue_type { NOF_QUEUE_ADMIN, NOF_QUEUE_DEFAULT, NOF_QUEUE_POLL };
+
+enum nof_queue_flag {
+	NOF_Q_LIVE,		/* commands may be queued; cleared before the transport is stopped */
+	NOF_Q_DEAD,		/* being stopped, or stopped: nothing more may start on it */
+	NOF_Q_ERROR,		/* nof_queue_error() was called */
+	NOF_Q_POLLED,		/* the poller reaps: set once Connect is through on a poll queue */
+};
+
+/* @gen changes with every use, so that a late completion for an earlier user of the slot is told from a good one */
+struct nof_slot {
+	struct nof_cmd	*cmd;
+	u16		gen;
+};
+
+/**
+ * struct nof_queue - queue pair; first member of each transport's own queue structure, allocated by the core
+ * @ctrl:	owner
+ * @qid:	0 is the admin queue
+ * @type:	enum nof_queue_type
+ * @cpu:	CPU this queue is mostly used from: bind send work and incoming interrupts near it; -1 for none
+ * @flags:	enum nof_queue_flag bits
+ * @size:	submission queue entries (SQSIZE + 1)
+ * @limit:	most commands outstanding at once: @size - 1 and no more than MAXCMD
+ * @nr_cmds:	length of @slots, a power of two
+ * @slots:	outstanding commands by the low bits of the command identifier
+ * @deadline:	jiffies by which start_queue() has to be done
+ * @sq_flow:	cleared when the controller agreed to disable submission queue flow control
+ * @sq_head:	last SQHD the controller told
+ * @inflight:	commands in @slots
+ * @busy:	something completed since keep-alive last looked
+ * @stale:	completions for no outstanding command
+ * @lock:	serialises killing this queue
+ * @start_work:	runs start_queue() and Connect beside those of the other queues; the result is @start_err
+ */
+struct nof_queue {
+	struct nof_ctrl		*ctrl;
+	u16			qid;
+	u8			type;
+	bool			sq_flow;
+	int			cpu;
+	unsigned long		flags;
+	u32			size;
+	u32			limit;
+	u32			nr_cmds;
+	struct nof_slot		*slots;
+	unsigned long		deadline;
+	u16			sq_head;
+	struct mutex		lock;
+	u32			stale;
+	struct work_struct	start_work;
+	int			start_err;
+
+	atomic_t		inflight ____cacheline_aligned_in_smp;
+	bool			busy;
+};
+
+/**
+ * nof_queue_find() - the command a completion, data or R2T PDU speaks of
+ * @queue:	the queue it came in on
+ * @cid:	command identifier from the wire
+ *
+ * Returns NULL, and counts @queue->stale, unless a command with exactly this identifier, generation included, is outstanding
+ * on this queue and its state is NOF_CMD_SENT. NULL means that the target broke the protocol: reset the queue.
+ * Context: the transport's receive side of @queue (one at a time per queue). Does not sleep.
+ */
+struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 cid);
+
+/**
+ * nof_cmd_complete() - hand a command back
+ * @cmd:	outstanding on cmd->queue
+ * @status:	NVMe status without phase bit
+ * @result:	dwords 0 and 1 of the completion
+ * @iob:	completions collected by the caller, who ends them with nof_batch_end(); or NULL
+ *
+ * Exactly once for each command: by the transport's receive side, or by the core after stop_queue().
+ * The command may be reused before this returns. Context: softirq or process; does not sleep.
+ */
+void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *result, struct io_comp_batch *iob);
+
+/* End what was collected in @iob, if anything. Context: as nof_cmd_complete(). */
+void nof_batch_end(struct io_comp_batch *iob);
+
+/**
+ * nof_queue_error() - this connection is no longer good
+ * @queue:	any state; from the second call on nothing happens
+ * @err:	negative errno
+ * @fmt:	what happened, for a person and the log: no trailing newline
+ *
+ * Records the reason and starts recovery (or fails the connect attempt under way); the core calls stop_queue() and cancels
+ * what is outstanding. Context: any, does not sleep.
+ */
+__printf(3, 4) void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...);
+
+/* Below: for the core and mpath/ only. */
+struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 nr_cmds);
+void nof_queue_free(struct nof_queue *queue);
+/* Two halves of taking a queue down: no new commands (then one synchronize_srcu() for all), and stop and cancel. */
+void nof_queue_close(struct nof_queue *queue);
+void nof_queue_cancel(struct nof_queue *queue);
+/* Puts cmd into slot @index and gives it its identifier; false when the queue is full or not live. SRCU read side. */
+bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, u32 index);
+/* As nof_ctrl_exec(), on a given queue and slot which nobody else uses. */
+int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 timeout_ms);
+
+static inline bool nof_queue_live(const struct nof_queue *queue)
+{
+	return test_bit(NOF_Q_LIVE, &queue->flags);
+}
+
+#endif

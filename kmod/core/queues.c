@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* All queues of a controller: brought up together, mapped to hardware contexts, taken down together. */
+#include <linux/cpumask.h>
+#include <linux/slab.h>
+#include <linux/srcu.h>
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/head.h"
+#include "transport/transport.h"
+
+/* Queues may be added only while the attempt is still wanted; whoever ends it takes the lock after changing the state. */
+static bool attempt_wanted(struct nof_ctrl *ctrl)
+{
+	lockdep_assert_held(&ctrl->queues_lock);
+	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+}
+
+/* Connection, then Connect. After this the queue carries commands. */
+static int start_queue(struct nof_queue *queue)
+{
+	int ret = queue->ctrl->transport->start_queue(queue);
+
+	if (ret) {
+		if (ret != -ECANCELED)
+			nof_ctrl_note(queue->ctrl, ret, 0, "queue %u: cannot connect", queue->qid);
+		return ret;
+	}
+	set_bit(NOF_Q_LIVE, &queue->flags);
+	/* DEAD is set before LIVE is cleared: if a close came in between, undo what it could not see */
+	smp_mb__after_atomic();
+	if (test_bit(NOF_Q_DEAD, &queue->flags)) {
+		clear_bit(NOF_Q_LIVE, &queue->flags);
+		return -ECANCELED;
+	}
+	ret = nof_fabrics_connect(queue);
+	if (!ret && queue->type == NOF_QUEUE_POLL)
+		set_bit(NOF_Q_POLLED, &queue->flags);
+	return ret;
+}
+
+static void start_work(struct work_struct *work)
+{
+	struct nof_queue *queue = container_of(work, struct nof_queue, start_work);
+
+	queue->start_err = start_queue(queue);
+	/* One that fails fails the attempt: let the others not run to their own timeouts */
+	if (queue->start_err)
+		nof_ctrl_error(queue->ctrl);
+}
+
+int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
+{
+	struct nof_queue *queue = nof_queue_alloc(ctrl, 0, NOF_QUEUE_ADMIN, NOF_ADMIN_DEPTH, NOF_ADMIN_DEPTH);
+	bool wanted;
+
+	if (!queue)
+		return -ENOMEM;
+	queue->deadline = deadline;
+	mutex_lock(&ctrl->queues_lock);
+	wanted = attempt_wanted(ctrl);
+	if (wanted)
+		rcu_assign_pointer(ctrl->admin, queue);
+	mutex_unlock(&ctrl->queues_lock);
+	if (!wanted) {
+		nof_queue_free(queue);
+		return -ECANCELED;
+	}
+	return start_queue(queue);
+}
+
+/* The controller may grant fewer than asked, not more (NVMe Base 2.0, 5.27.1.5). Zero based, the same number of SQs and CQs. */
+static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
+{
+	u32 want = ctrl->opts.nr_io_queues + ctrl->opts.nr_poll_queues;
+	u32 dw11 = (want - 1) | (want - 1) << 16, result;
+	int ret = nof_set_features(ctrl, NVME_FEAT_NUM_QUEUES, dw11, &result);
+
+	if (ret) {
+		nof_ctrl_note(ctrl, ret > 0 ? -EIO : ret, ret > 0 ? ret : 0, "target grants no I/O queues");
+		return ret > 0 ? -EIO : ret;
+	}
+	*granted = min3(want, (result & 0xffff) + 1, (result >> 16) + 1);
+	return 0;
+}
+
+/* Poll queues are what is given up first: without one default queue there is no path. */
+static void share_out(struct nof_ctrl *ctrl, u32 granted)
+{
+	struct nof_subsys *s = ctrl->subsys;
+
+	ctrl->nr_default = min(granted, ctrl->opts.nr_io_queues);
+	ctrl->nr_poll = min(granted - ctrl->nr_default, ctrl->opts.nr_poll_queues);
+	if (s->tags_ready) {
+		ctrl->nr_default = min(ctrl->nr_default, s->nr_default);
+		ctrl->nr_poll = min(ctrl->nr_poll, s->nr_poll);
+	}
+}
+
+/* How many hardware contexts, polled fallbacks included, meet in one queue: that many tag ranges it has to hold */
+static u32 ranges_of(struct nof_ctrl *ctrl, u32 i)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	u32 served = s->nr_default + s->nr_poll, n = ctrl->nr_default;
+
+	if (i >= ctrl->nr_default) {
+		served = s->nr_poll;
+		n = ctrl->nr_poll;
+		i -= ctrl->nr_default;
+	}
+	return served > i ? DIV_ROUND_UP(served - i, n) : 0;
+}
+
+static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned long deadline)
+{
+	u32 slots = ranges_of(ctrl, i) * ctrl->subsys->tags.queue_depth;
+	bool poll = i >= ctrl->nr_default;
+	struct nof_queue *queue;
+
+	/* One bit at least has to stay for the generation in the 16 bit command identifier */
+	if (roundup_pow_of_two(max(slots, 1U)) > 32768) {
+		nof_ctrl_note(ctrl, -E2BIG, 0, "%u queues are too few for %u hardware contexts of %u tags", ctrl->nr_default,
+			      ctrl->subsys->nr_default, ctrl->subsys->tags.queue_depth);
+		return NULL;
+	}
+	queue = nof_queue_alloc(ctrl, i + 1, poll ? NOF_QUEUE_POLL : NOF_QUEUE_DEFAULT, ctrl->sqsize, max(slots, 1U));
+	if (!queue)
+		return NULL;
+	if (ctrl->maxcmd)
+		queue->limit = min_t(u32, queue->limit, ctrl->maxcmd);
+	queue->deadline = deadline;
+	queue->cpu = cpumask_local_spread(poll ? i - ctrl->nr_default : i, NUMA_NO_NODE);
+	INIT_WORK(&queue->start_work, start_work);
+	return queue;
+}
+
+static int alloc_io(struct nof_ctrl *ctrl, unsigned long deadline)
+{
+	u32 nr = ctrl->nr_default + ctrl->nr_poll, i;
+	int ret = 0;
+
+	mutex_lock(&ctrl->queues_lock);
+	if (!attempt_wanted(ctrl)) {
+		ret = -ECANCELED;
+		goto unlock;
+	}
+	ctrl->io = kcalloc(nr, sizeof(*ctrl->io), GFP_KERNEL);
+	for (i = 0; ctrl->io && i < nr; i++) {
+		ctrl->io[i] = new_io_queue(ctrl, i, deadline);
+		if (!ctrl->io[i])
+			break;
+		ctrl->nr_io = i + 1;
+	}
+	if (!ctrl->io || i < nr)
+		ret = -ENOMEM;
+unlock:
+	mutex_unlock(&ctrl->queues_lock);
+	return ret;
+}
+
+int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
+{
+	u32 granted, i;
+	int ret = ask_for_queues(ctrl, &granted);
+
+	if (ret)
+		return ret;
+	share_out(ctrl, granted);
+	ret = nof_subsys_tags_init(ctrl->subsys, ctrl->nr_default, ctrl->nr_poll, ctrl->sqsize - 1);
+	if (!ret) {
+		share_out(ctrl, granted);
+		ret = alloc_io(ctrl, deadline);
+	}
+	if (ret)
+		return ret;
+	/* No lock: closing a queue does not wait for these works, they end by themselves then */
+	for (i = 0; i < ctrl->nr_io; i++)
+		queue_work(nof_queue_wq, &ctrl->io[i]->start_work);
+	for (i = 0; i < ctrl->nr_io; i++) {
+		flush_work(&ctrl->io[i]->start_work);
+		/* the first real reason, not what it did to the others */
+		if (ctrl->io[i]->start_err && (!ret || ret == -ECANCELED))
+			ret = ctrl->io[i]->start_err;
+	}
+	return ret;
+}
+
+/* Contexts h, h + n, h + 2n ... share queue h mod n; each has its own range of tags there. */
+int nof_queues_map(struct nof_ctrl *ctrl)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	u32 nr = s->nr_default + 2 * s->nr_poll, depth = s->tags.queue_depth, h;
+	struct nof_ctrl_map *map = kcalloc(nr, sizeof(*map), GFP_KERNEL);
+
+	if (!map)
+		return -ENOMEM;
+	for (h = 0; h < nr; h++) {
+		u32 k = h, n = ctrl->nr_default, first = 0;
+
+		if (h >= s->nr_default + s->nr_poll) {
+			k = h - s->nr_poll;			/* the fallback of a polled context */
+		} else if (h >= s->nr_default && ctrl->nr_poll) {
+			k = h - s->nr_default;
+			n = ctrl->nr_poll;
+			first = ctrl->nr_default;
+		}
+		map[h].queue = ctrl->io[first + k % n];
+		map[h].base = k / n * depth;
+	}
+	mutex_lock(&ctrl->queues_lock);
+	rcu_assign_pointer(ctrl->map, map);
+	mutex_unlock(&ctrl->queues_lock);
+	return 0;
+}
+
+/* Each queue of the controller, the admin queue last: what an admin command waits for may depend on I/O, never the reverse */
+static struct nof_queue *nth_queue(struct nof_ctrl *ctrl, u32 i)
+{
+	if (i < ctrl->nr_io)
+		return ctrl->io[i];
+	if (i == ctrl->nr_io)
+		return rcu_dereference_protected(ctrl->admin, true);
+	return NULL;
+}
+
+/*
+ * Takes all queues down and cancels what is outstanding. Idempotent; waits for submitters and the local network stack, not for the
+ * peer. The caller has made attempt_wanted() false, so that none is added behind its back.
+ */
+void nof_queues_kill(struct nof_ctrl *ctrl)
+{
+	struct nof_queue *queue;
+	u32 i;
+
+	mutex_lock(&ctrl->stop_lock);
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; (queue = nth_queue(ctrl, i)); i++)
+		nof_queue_close(queue);
+	mutex_unlock(&ctrl->queues_lock);
+	if (i)
+		synchronize_srcu(&ctrl->subsys->srcu);
+	/* stop_lock keeps the queues from being freed; the listings, which need queues_lock only, do not wait for us */
+	for (i = 0; (queue = nth_queue(ctrl, i)); i++)
+		nof_queue_cancel(queue);
+	mutex_unlock(&ctrl->stop_lock);
+}
+
+/* After nof_queues_kill(), with no start work running. */
+void nof_queues_free(struct nof_ctrl *ctrl)
+{
+	struct nof_queue **io, *admin;
+	struct nof_ctrl_map *map;
+	u32 i, nr;
+
+	mutex_lock(&ctrl->stop_lock);
+	mutex_lock(&ctrl->queues_lock);
+	map = rcu_replace_pointer(ctrl->map, NULL, true);
+	admin = rcu_replace_pointer(ctrl->admin, NULL, true);
+	io = ctrl->io;
+	nr = ctrl->nr_io;
+	ctrl->io = NULL;
+	ctrl->nr_io = 0;
+	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->stop_lock);
+
+	synchronize_srcu(&ctrl->subsys->srcu);
+	wait_event(ctrl->slot_wq, !atomic_read(&ctrl->admin_users));
+	for (i = 0; i < nr; i++)
+		nof_queue_free(io[i]);
+	if (admin)
+		nof_queue_free(admin);
+	kfree(io);
+	kfree(map);
+}
+
+u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only)
+{
+	struct nof_queue *queue;
+	u32 i, sum = 0;
+
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; (queue = nth_queue(ctrl, i)); i++)
+		if (queue->qid || !io_only)
+			sum += atomic_read(&queue->inflight);
+	mutex_unlock(&ctrl->queues_lock);
+	return sum;
+}
+
+/* Commands of @path among those of a queue. Only requests are in I/O queues once they are mapped, and their memory stays. */
+static u32 count_path(struct nof_queue *queue, const struct nof_path *path)
+{
+	struct nof_cmd *cmd;
+	u32 i, n = 0;
+
+	for (i = 0; i < queue->nr_cmds; i++) {
+		cmd = READ_ONCE(queue->slots[i].cmd);
+		n += cmd && container_of(cmd, struct nof_request, cmd)->path == path;
+	}
+	return n;
+}
+
+u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path)
+{
+	u32 i, n = 0;
+
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; rcu_access_pointer(ctrl->map) && i < ctrl->nr_io; i++)
+		if (atomic_read(&ctrl->io[i]->inflight))
+			n += count_path(ctrl->io[i], path);
+	mutex_unlock(&ctrl->queues_lock);
+	return n;
+}
+
+bool nof_queues_were_busy(struct nof_ctrl *ctrl)
+{
+	struct nof_queue *queue;
+	bool busy = false;
+	u32 i;
+
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; (queue = nth_queue(ctrl, i)); i++) {
+		busy |= queue->busy;
+		queue->busy = false;
+	}
+	mutex_unlock(&ctrl->queues_lock);
+	return busy;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What happens when a connection is lost: requests move, queues go, and attempts to come back are scheduled. */
+#include <linux/random.h>
+#include "core/backoff.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+
+void nof_ctrl_error(struct nof_ctrl *ctrl)
+{
+	unsigned long flags;
+	bool was_live;
+
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	was_live = ctrl->state == NVMEOF_CTRL_LIVE;
+	if (was_live)
+		WRITE_ONCE(ctrl->state, NVMEOF_CTRL_RECOVERING);
+	else
+		set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	if (was_live)
+		wake_up_all(&ctrl->state_wq);
+	queue_work(nof_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);
+}
+
+/*
+ * During a connect attempt, or deletion: whoever brings the queues up or down is waiting for an answer that will not come, and
+ * gets on when the queues are gone.
+ */
+void nof_abort_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, abort_work);
+
+	nof_ctrl_publish(ctrl);
+	nof_queues_kill(ctrl);
+}
+
+void nof_fail_fast_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, fail_fast_work);
+
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		return;
+	dev_warn(&ctrl->dev, "fast_io_fail_tmo of %d ms passed: I/O no longer waits for this controller\n",
+		 ctrl->opts.fast_io_fail_tmo_ms);
+	set_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
+	nof_ctrl_publish(ctrl);
+}
+
+void nof_recovery_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery_work);
+
+	ctrl->lost_at = jiffies;
+	ctrl->attempts = 0;
+	/* First no request may choose this path any more, then those on it are cancelled and choose again */
+	nof_ctrl_publish(ctrl);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
+	nof_ka_stop(ctrl);
+	nof_aer_stop(ctrl);
+	nof_queues_kill(ctrl);
+	nof_queues_free(ctrl);
+	if (ctrl->opts.fast_io_fail_tmo_ms >= 0)
+		mod_delayed_work(nof_wq, &ctrl->fail_fast_work, msecs_to_jiffies(ctrl->opts.fast_io_fail_tmo_ms));
+	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
+		return;
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_RECOVERING);
+	nof_reconnect_later(ctrl);
+}
+
+/* What is left of a bound counted from the loss of the connection */
+static unsigned long left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
+{
+	unsigned long end = ctrl->lost_at + msecs_to_jiffies(tmo_ms);
+
+	return time_after(end, jiffies) ? end - jiffies : 0;
+}
+
+/* New bounds apply to a loss that is going on, too */
+void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
+{
+	s32 tmo = ctrl->opts.fast_io_fail_tmo_ms;
+	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
+
+	if (state != NVMEOF_CTRL_RECOVERING && !(state == NVMEOF_CTRL_CONNECTING && ctrl->lost_at))
+		return;
+	if (tmo < 0)
+		cancel_delayed_work(&ctrl->fail_fast_work);
+	else
+		mod_delayed_work(nof_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
+	/* the next attempt, which looks at ctrl_loss_tmo when it fails, at once */
+	if (state == NVMEOF_CTRL_CONNECTING)
+		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
+}
+
+static bool loss_tmo_passed(const struct nof_ctrl *ctrl)
+{
+	s32 tmo = ctrl->opts.ctrl_loss_tmo_ms;
+
+	return tmo >= 0 && time_after_eq(jiffies, ctrl->lost_at + msecs_to_jiffies(tmo));
+}
+
+/* The next attempt, or the end when ctrl_loss_tmo has passed. Back-off with jitter keeps 1,000 hosts from coming back in step. */
+void nof_reconnect_later(struct nof_ctrl *ctrl)
+{
+	u32 delay = nof_backoff_ms(ctrl->attempts++, ctrl->opts.reconnect_delay_ms, get_random_u32());
+
+	if (loss_tmo_passed(ctrl)) {
+		dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: giving up\n",
+			 ctrl->opts.ctrl_loss_tmo_ms, ctrl->attempts - 1);
+		nof_ctrl_delete_start(ctrl);
+		return;
+	}
+	queue_delayed_work(nof_wq, &ctrl->reconnect_work, msecs_to_jiffies(delay));
+}

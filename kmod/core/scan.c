@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which namespaces a controller has, and what they are: paths are attached and removed accordingly. */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "core/event.h"
+#include "core/lifecycle.h"
+#include "core/status.h"
+#include "mpath/path.h"
+
+#define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
+
+static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
+{
+	nof_ctrl_note(ctrl, -EINVAL, status, "namespace %u refused: %s", nsid, why);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
+}
+
+/* 0, a negative errno when the controller is gone, or 1: refused, and said so */
+static int read_format(struct nof_ctrl *ctrl, u32 nsid, void *buf, struct nof_ns_format *format)
+{
+	const char *why;
+	int ret = nof_identify(ctrl, NVME_ID_CNS_NS, nsid, buf);
+
+	if (ret < 0)
+		return ret;
+	why = ret ? nof_status_name(ret) : nof_identify_ns(buf, format);
+	if (why)
+		goto refused;
+	ret = nof_identify(ctrl, NVME_ID_CNS_NS_DESC_LIST, nsid, buf);
+	if (ret < 0)
+		return ret;
+	/* without the list the identifiers of Identify Namespace have to do */
+	if (ret)
+		return 0;
+	why = nof_identify_descs(buf, NVME_IDENTIFY_DATA_SIZE, &format->ids);
+	if (!why && format->ids.csi)
+		why = "its command set is not supported";
+	if (!why)
+		return 0;
+refused:
+	refuse(ctrl, nsid, max(ret, 0), why);
+	return 1;
+}
+
+static int scan_one(struct nof_ctrl *ctrl, u32 nsid, void *buf)
+{
+	struct nof_ns_format format = {};
+	const char *why;
+	int ret = read_format(ctrl, nsid, buf, &format);
+
+	if (ret)
+		return min(ret, 0);
+	why = nof_path_attach(ctrl, nsid, &format);
+	if (why)
+		refuse(ctrl, nsid, 0, why);
+	return 0;
+}
+
+/* The list is ascending, which also bounds the loop: a target that repeats itself is cut short (TRAP 21) */
+static int scan_page(struct nof_ctrl *ctrl, const __le32 *list, void *buf, u32 *prev)
+{
+	unsigned int i;
+	u32 nsid;
+	int ret;
+
+	for (i = 0; i < NSIDS_PER_PAGE; i++) {
+		nsid = le32_to_cpu(list[i]);
+		if (!nsid)
+			return 1;
+		if (nsid <= *prev || nsid >= 0xfffffffe) {
+			nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending at %u", nsid);
+			return -EPROTO;
+		}
+		*prev = nsid;
+		ret = scan_one(ctrl, nsid, buf);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int scan_all(struct nof_ctrl *ctrl, __le32 *list, void *buf)
+{
+	u32 prev = 0;
+	int ret;
+
+	do {
+		ret = nof_identify(ctrl, NVME_ID_CNS_NS_ACTIVE_LIST, prev, list);
+		if (ret > 0)
+			nof_ctrl_note(ctrl, -EIO, ret, "no list of active namespaces");
+		if (ret)
+			return ret > 0 ? -EIO : ret;
+		ret = scan_page(ctrl, list, buf, &prev);
+	} while (!ret);
+	return min(ret, 0);
+}
+
+int nof_scan(struct nof_ctrl *ctrl)
+{
+	unsigned int noio = memalloc_noio_save();
+	__le32 *list = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
+	void *buf = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	mutex_lock(&ctrl->scan_lock);
+	if (!list || !buf)
+		goto unlock;
+	ret = nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ? 0 : -ENOTCONN;
+	if (ret || ctrl->discovery)
+		goto unlock;
+	nof_paths_unsee(ctrl);
+	ret = scan_all(ctrl, list, buf);
+	/* only a list read to its end tells what is gone */
+	if (!ret)
+		nof_paths_remove_unseen(ctrl);
+unlock:
+	mutex_unlock(&ctrl->scan_lock);
+	kfree(buf);
+	kfree(list);
+	memalloc_noio_restore(noio);
+	return ret;
+}
+
+/* The changed-namespace log has to be read for the controller to send the next event; the scan finds the changes itself. */
+static void clear_changed_list(struct nof_ctrl *ctrl)
+{
+	void *log = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_NOIO);
+
+	if (log)
+		nof_get_log(ctrl, NVME_LOG_CHANGED_NS, 0, 0, log, NVME_IDENTIFY_DATA_SIZE);
+	kfree(log);
+}
+
+void nof_scan_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, scan_work);
+
+	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
+		clear_changed_list(ctrl);
+	if (!nof_scan(ctrl))
+		nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
+}

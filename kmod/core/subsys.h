@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A subsystem as one host sees it: the controllers and namespaces that belong together, and the tags they share. */
+#ifndef NOF_CORE_SUBSYS_H
+#define NOF_CORE_SUBSYS_H
+
+#include <linux/blk-mq.h>
+#include <linux/device.h>
+#include <linux/idr.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/srcu.h>
+#include <uapi/linux/nvmeof.h>
+
+struct nof_ctrl;
+struct nof_head;
+struct nof_selector;
+struct netlink_ext_ack;
+
+/**
+ * struct nof_subsys - one per (subsystem NQN, host NQN, host ID)
+ * @dev:	/sys/class/nvmeof-subsystem/nvmeof0; its reference count is the subsystem's. Each controller and head holds one
+ * @entry:	in the global list
+ * @id:		the 0 of nvmeof0
+ * @users:	controllers and heads that keep it visible, under nof_subsystems_lock
+ * @lock:	protects @ctrls, @heads, the paths of every head and their ANA states, @selector, @tags_ready. Never held over a network
+ *		wait or I/O
+ * @srcu:	read side: everyone who hands a command to a queue, or looks at a path set. A queue, path or path set is freed after
+ *		synchronize_srcu()
+ * @tags:	tag set of all heads, made when the first controller knows how many queues it has
+ */
+struct nof_subsys {
+	struct device		dev;
+	struct list_head	entry;
+	u32			id;
+	u32			users;
+	char			nqn[NVMEOF_NQN_MAX + 1];
+	char			hostnqn[NVMEOF_NQN_MAX + 1];
+	u8			hostid[NVMEOF_HOSTID_LEN];
+
+	struct mutex		lock;
+	struct list_head	ctrls;
+	struct list_head	heads;
+	u32			nr_ctrls;
+	u32			nr_heads;
+	struct ida		ctrl_ids;
+	struct ida		head_ids;
+	struct nof_selector	*selector;
+
+	struct srcu_struct	srcu;
+	struct blk_mq_tag_set	tags;
+	bool			tags_ready;
+	u32			nr_default;	/* hardware contexts that are not polled */
+	u32			nr_poll;
+
+	char			model[41];
+	char			serial[21];
+	char			firmware[9];
+	bool			identified;
+};
+
+static inline struct nof_subsys *to_nof_subsys(struct device *dev)
+{
+	return container_of(dev, struct nof_subsys, dev);
+}
+
+static inline const char *nof_subsys_name(const struct nof_subsys *s)
+{
+	return dev_name(&s->dev);
+}
+
+static inline struct nof_subsys *nof_subsys_get(struct nof_subsys *s)
+{
+	get_device(&s->dev);
+	return s;
+}
+
+static inline void nof_subsys_put(struct nof_subsys *s)
+{
+	put_device(&s->dev);
+}
+
+/* The list of all subsystems, and its lock: outer to every subsys->lock. For walks in control/. */
+extern struct list_head nof_subsystems;
+extern struct mutex nof_subsystems_lock;
+/* Raised under nof_subsystems_lock or a subsys->lock whenever any object appears or goes; for genl_dump_check_consistent(). */
+extern atomic_t nof_topology_seq;
+
+/* By number, with a reference; NULL if none. */
+struct nof_subsys *nof_subsys_find(u32 id);
+/* Changes the selector of a running subsystem; -ENOENT with a message naming the known ones. Sleeps. */
+int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netlink_ext_ack *extack);
+
+/* Below: between the files of the core. */
+/*
+ * The subsystem of these names, made if need be, with one more user: it stays visible until nof_subsys_leave(). -EINVAL with a
+ * message when the host NQN is in use with another host ID or the reverse (NVMe Base 2.0, 3.1.1: they name one host).
+ */
+struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u8 *hostid, struct netlink_ext_ack *extack);
+void nof_subsys_enter(struct nof_subsys *s);
+void nof_subsys_leave(struct nof_subsys *s);
+int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 depth);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading the ANA log, and keeping the states of groups and paths. */
+#include <linux/slab.h>
+#include "core/event.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/ana.h"
+#include "mpath/ana_log.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+
+/* Return Groups Only: which namespace is in which group is known from Identify Namespace */
+#define LSP_RGO		BIT(0)
+#define MAX_GROUPS	4096
+#define MAX_READS	5
+
+static bool has_ana(const struct nof_ctrl *ctrl)
+{
+	return ctrl->cmic & NVME_CTRL_CMIC_ANA;
+}
+
+enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group)
+{
+	void *state;
+
+	if (!has_ana(ctrl) || !group)
+		return NVMEOF_ANA_NONE;
+	state = xa_load(&ctrl->ana_groups, group);
+	/* a group that the log does not have yet: not usable until it does */
+	return state ? xa_to_value(state) : NVMEOF_ANA_INACCESSIBLE;
+}
+
+const char *nof_ana_state_name(enum nvmeof_ana_state state)
+{
+	switch (state) {
+	case NVMEOF_ANA_NONE:			return "none";
+	case NVMEOF_ANA_OPTIMIZED:		return "optimized";
+	case NVMEOF_ANA_NON_OPTIMIZED:		return "non-optimized";
+	case NVMEOF_ANA_INACCESSIBLE:		return "inaccessible";
+	case NVMEOF_ANA_PERSISTENT_LOSS:	return "persistent-loss";
+	case NVMEOF_ANA_CHANGE:			return "change";
+	}
+	return "reserved";
+}
+
+static void set_group(void *arg, u32 group, u8 state)
+{
+	struct nof_ctrl *ctrl = arg;
+
+	xa_store(&ctrl->ana_groups, group, xa_mk_value(state), GFP_NOIO);
+}
+
+static void update_path(struct nof_path *path)
+{
+	enum nvmeof_ana_state state = nof_ana_state_of(path->ctrl, path->ana_group);
+
+	if (state == path->ana_state)
+		return;
+	path->ana_state = state;
+	nof_events->path(path, NVMEOF_EVENT_STATE);
+}
+
+/* All paths of the controller to the states of their groups. Under subsys->lock. */
+static void update_paths(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			if (path->ctrl == ctrl) {
+				update_path(path);
+				nof_head_publish(head);
+			}
+}
+
+static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len)
+{
+	const char *why;
+
+	mutex_lock(&ctrl->subsys->lock);
+	why = nof_ana_parse(log, len, ctrl->nanagrpid, ctrl->anagrpmax, set_group, ctrl);
+	update_paths(ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
+	return why;
+}
+
+static int read_pieces(struct nof_ctrl *ctrl, void *log, size_t len)
+{
+	u32 piece = min_t(u32, ctrl->max_transfer, 65536) & ~3U, n;
+	size_t at;
+	int ret;
+
+	for (at = 0; at < len; at += n) {
+		n = min_t(size_t, len - at, piece);
+		ret = nof_get_log(ctrl, NVME_LOG_ANA, LSP_RGO, at, log + at, n);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* TRAP 17: a log read in pieces, or changed meanwhile, is read until the change count stands still */
+static int read_stable(struct nof_ctrl *ctrl, struct nvme_ana_rsp_hdr *log, size_t len)
+{
+	struct nvme_ana_rsp_hdr *again = kmalloc(sizeof(*again), GFP_NOIO);
+	int ret = -ENOMEM, i;
+
+	for (i = 0; again && i < MAX_READS; i++) {
+		ret = read_pieces(ctrl, log, len);
+		if (ret || len <= 4096)
+			break;
+		ret = nof_get_log(ctrl, NVME_LOG_ANA, LSP_RGO, 0, again, sizeof(*again));
+		if (ret || again->chgcnt == log->chgcnt)
+			break;
+		ret = -EAGAIN;
+	}
+	kfree(again);
+	return ret;
+}
+
+int nof_ana_read(struct nof_ctrl *ctrl)
+{
+	size_t len = sizeof(struct nvme_ana_rsp_hdr) + ctrl->nanagrpid * sizeof(struct nvme_ana_group_desc);
+	const char *why = NULL;
+	void *log;
+	int ret;
+
+	if (!has_ana(ctrl))
+		return 0;
+	if (!ctrl->nanagrpid || ctrl->nanagrpid > MAX_GROUPS) {
+		nof_ctrl_note(ctrl, -EPROTO, 0, "%u ANA groups are out of bounds", ctrl->nanagrpid);
+		return -EPROTO;
+	}
+	log = alloc_pages_exact(len, GFP_NOIO | __GFP_ZERO);
+	if (!log)
+		return -ENOMEM;
+	ret = read_stable(ctrl, log, len);
+	if (!ret)
+		why = apply(ctrl, log, len);
+	if (why)
+		ret = -EPROTO;
+	if (ret)
+		nof_ctrl_note(ctrl, ret > 0 ? -EIO : ret, ret > 0 ? ret : 0, "ANA log: %s", why ?: "cannot be read");
+	free_pages_exact(log, len);
+	return ret > 0 ? -EIO : ret;
+}
+
+bool nof_ana_stale(struct nof_path *path, u16 status)
+{
+	struct nof_ctrl *ctrl = path->ctrl;
+	enum nvmeof_ana_state state;
+
+	switch (status & NVME_SCT_SC_MASK) {
+	case NVME_SC_ANA_PERSISTENT_LOSS:
+		state = NVMEOF_ANA_PERSISTENT_LOSS;
+		break;
+	case NVME_SC_ANA_INACCESSIBLE:
+		state = NVMEOF_ANA_INACCESSIBLE;
+		break;
+	case NVME_SC_ANA_TRANSITION:
+		state = NVMEOF_ANA_CHANGE;
+		break;
+	default:
+		return false;
+	}
+	if (!has_ana(ctrl) || nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
+		return false;
+	WRITE_ONCE(path->ana_told, state);
+	queue_work(nof_wq, &ctrl->ana_work);
+	return true;
+}
+
+/* What completions told, before the log is read: no request goes where the last one was sent away */
+static void take_told(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			if (path->ctrl == ctrl && path->ana_told) {
+				set_group(ctrl, path->ana_group, path->ana_told);
+				path->ana_told = NVMEOF_ANA_NONE;
+			}
+	update_paths(ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
+}
+
+static void ana_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, ana_work);
+
+	take_told(ctrl);
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && has_ana(ctrl))
+		nof_ana_read(ctrl);
+}
+
+void nof_ana_init(struct nof_ctrl *ctrl)
+{
+	xa_init(&ctrl->ana_groups);
+	INIT_WORK(&ctrl->ana_work, ana_work);
+}
+
+void nof_ana_exit(struct nof_ctrl *ctrl)
+{
+	xa_destroy(&ctrl->ana_groups);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Asymmetric Namespace Access: what the controller says of its groups (NVMe Base 2.0, 8.1). */
+#ifndef NOF_MPATH_ANA_H
+#define NOF_MPATH_ANA_H
+
+#include <linux/types.h>
+#include <uapi/linux/nvmeof.h>
+
+struct nof_ctrl;
+struct nof_path;
+
+void nof_ana_init(struct nof_ctrl *ctrl);
+void nof_ana_exit(struct nof_ctrl *ctrl);
+/* Reads the log and applies it; 0 when the controller has none. Process context, sleeps. */
+int nof_ana_read(struct nof_ctrl *ctrl);
+/* State of a group as last read; NONE for a controller without ANA. Under subsys->lock. */
+enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group);
+/*
+ * A completion told that the path's group has changed: takes the path's group out of use and reads the log, in the background.
+ * True when that will publish new path sets, and so send requests on that wait in the requeue list. Any context.
+ */
+bool nof_ana_stale(struct nof_path *path, u16 status);
+
+static inline bool nof_ana_usable(enum nvmeof_ana_state state)
+{
+	return state <= NVMEOF_ANA_NON_OPTIMIZED;
+}
+
+#endif

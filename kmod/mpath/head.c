@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Heads: the disk of a namespace, and the path set its requests choose from. */
+#include <linux/blk-mq.h>
+#include <linux/slab.h>
+#include "compat/limits.h"
+#include "control/trace.h"
+#include "core/event.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/ana.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+#include "transport/transport.h"
+
+static void release(struct kref *ref)
+{
+	struct nof_head *head = container_of(ref, struct nof_head, ref);
+	struct nof_subsys *s = head->subsys;
+
+	/* the last set is empty: no path refers to it, so no reader can be in it */
+	kfree(rcu_access_pointer(head->set));
+	ida_free(&s->head_ids, head->id);
+	kfree(head);
+	nof_subsys_put(s);
+}
+
+void nof_head_put(struct nof_head *head)
+{
+	kref_put(&head->ref, release);
+}
+
+u64 nof_head_size(const struct nof_head *head)
+{
+	return (u64)get_capacity(head->disk) << SECTOR_SHIFT;
+}
+
+u32 nof_head_nr_usable(struct nof_head *head)
+{
+	struct nof_path_set *set;
+	int idx = srcu_read_lock(&head->subsys->srcu);
+	u32 nr;
+
+	set = srcu_dereference(head->set, &head->subsys->srcu);
+	nr = set ? set->nr : 0;
+	srcu_read_unlock(&head->subsys->srcu, idx);
+	return nr;
+}
+
+static void free_disk(struct gendisk *disk)
+{
+	nof_head_put(disk->private_data);
+}
+
+static int get_unique_id(struct gendisk *disk, u8 id[16], enum blk_unique_id type)
+{
+	const struct nof_ns_ids *ids = &((struct nof_head *)disk->private_data)->format.ids;
+
+	if (type == BLK_UID_EUI64 && (ids->have & NOF_ID_NGUID)) {
+		memcpy(id, ids->nguid, 16);
+		return 16;
+	}
+	if (type == BLK_UID_EUI64 && (ids->have & NOF_ID_EUI64)) {
+		memcpy(id, ids->eui64, 8);
+		return 8;
+	}
+	return -EINVAL;
+}
+
+static const struct block_device_operations head_ops = {
+	.owner		= THIS_MODULE,
+	.ioctl		= nof_head_ioctl,
+	.compat_ioctl	= blkdev_compat_ptr_ioctl,
+	.free_disk	= free_disk,
+	.get_unique_id	= get_unique_id,
+};
+
+/* The wire counts blocks in 16 bits, zero based */
+static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_transport_limits *tl, u8 lba_shift)
+{
+	u64 max = min_t(u64, ctrl->max_transfer, 65536ULL << lba_shift);
+
+	if (tl->max_data)
+		max = min_t(u64, max, tl->max_data);
+	return min_t(u64, max, U32_MAX & ~((1U << lba_shift) - 1));
+}
+
+static void fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
+{
+	struct nof_transport_limits tl = {};
+	u32 lba = 1U << f->lba_shift;
+
+	ctrl->transport->limits((struct nof_ctrl *)ctrl, &tl);
+	memset(lim, 0, sizeof(*lim));
+	lim->logical_block_size = lba;
+	lim->physical_block_size = max(f->phys_blocks, 1U) * lba;
+	lim->io_opt = f->opt_io_blocks * lba;
+	lim->max_bytes = max_bytes(ctrl, &tl, f->lba_shift);
+	lim->max_segments = min_t(u32, tl.max_segments ?: USHRT_MAX, USHRT_MAX);
+	lim->virt_boundary = tl.virt_boundary;
+	lim->dma_alignment = 3;
+	if (ctrl->oncs & NVME_CTRL_ONCS_DSM) {
+		/* a range counts blocks in 32 bits, a request bytes in 32 bits */
+		lim->max_discard_bytes = U32_MAX & ~(lba - 1);
+		lim->max_discard_segments = 1;
+		lim->discard_granularity = f->discard_granularity * lba ?: lba;
+		lim->discard_alignment = f->discard_alignment * lba;
+	}
+	/* a command without data: MDTS does not bound it, the block count does; targets are spared the longest */
+	if (ctrl->oncs & NVME_CTRL_ONCS_WRITE_ZEROES)
+		lim->max_write_zeroes_bytes = min_t(u64, 65536ULL << f->lba_shift, SZ_32M);
+	lim->write_cache = ctrl->vwc & NVME_CTRL_VWC_PRESENT;
+	lim->fua = lim->write_cache;
+	lim->stable_writes = tl.stable_writes;
+	lim->poll = ctrl->subsys->nr_poll;
+}
+
+static void set_wwid(struct nof_head *head, const struct nof_ctrl *ctrl)
+{
+	const struct nof_ns_ids *ids = &head->format.ids;
+
+	if (ids->have & NOF_ID_UUID)
+		scnprintf(head->wwid, sizeof(head->wwid), "uuid.%pUb", &ids->uuid);
+	else if (ids->have & NOF_ID_NGUID)
+		scnprintf(head->wwid, sizeof(head->wwid), "eui.%16phN", ids->nguid);
+	else if (ids->have & NOF_ID_EUI64)
+		scnprintf(head->wwid, sizeof(head->wwid), "eui.%8phN", ids->eui64);
+	else
+		scnprintf(head->wwid, sizeof(head->wwid), "nvme.%s-%s-%08x", ctrl->serial, ctrl->model, head->nsid);
+}
+
+static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_head *head = kzalloc(sizeof(*head), GFP_KERNEL);
+	int id;
+
+	if (!head)
+		return NULL;
+	id = ida_alloc_min(&s->head_ids, 1, GFP_KERNEL);
+	if (id < 0) {
+		kfree(head);
+		return NULL;
+	}
+	kref_init(&head->ref);
+	INIT_LIST_HEAD(&head->paths);
+	head->subsys = nof_subsys_get(s);
+	head->id = id;
+	head->nsid = nsid;
+	head->format = *format;
+	head->lba_shift = format->lba_shift;
+	head->read_only = format->read_only;
+	set_wwid(head, ctrl);
+	return head;
+}
+
+/* Under subsys->lock: in the list, so that other controllers find it, but not yet visible. */
+struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_head *head = alloc(ctrl, nsid, format);
+	struct nof_limits lim;
+	struct gendisk *disk;
+
+	lockdep_assert_held(&s->lock);
+	if (!head)
+		return ERR_PTR(-ENOMEM);
+	fill_limits(ctrl, format, &lim);
+	disk = nof_limits_alloc_disk(&s->tags, &lim, head);
+	if (IS_ERR(disk)) {
+		nof_head_put(head);
+		return ERR_CAST(disk);
+	}
+	disk->fops = &head_ops;
+	disk->private_data = head;
+	scnprintf(disk->disk_name, DISK_NAME_LEN, "nvmeof%un%u", s->id, head->id);
+	head->disk = disk;
+	set_capacity(disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
+	set_disk_ro(disk, format->read_only);
+	list_add_tail(&head->entry, &s->heads);
+	s->nr_heads++;
+	atomic_inc(&nof_topology_seq);
+	return head;
+}
+
+/*
+ * Makes the disk visible, with I/O to it (partition table): no lock is held, and I/O that finds no path any more ends when its
+ * controller is deleted, so that this cannot hold deletion up (TRAP 16).
+ */
+int nof_head_add(struct nof_head *head)
+{
+	int ret;
+
+	nof_subsys_enter(head->subsys);
+	ret = device_add_disk(&head->subsys->dev, head->disk, nof_head_attr_groups);
+	if (ret) {
+		nof_subsys_leave(head->subsys);
+		return ret;
+	}
+	set_bit(NOF_HEAD_ADDED, &head->flags);
+	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
+	nof_events->ns(head, NVMEOF_EVENT_ADDED);
+	return 0;
+}
+
+void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
+{
+	bool changed = head->format.nlbas != format->nlbas || head->read_only != format->read_only;
+
+	lockdep_assert_held(&head->subsys->lock);
+	if (!changed)
+		return;
+	head->format.nlbas = format->nlbas;
+	head->read_only = format->read_only;
+	set_capacity_and_notify(head->disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
+	set_disk_ro(head->disk, format->read_only);
+	nof_events->ns(head, NVMEOF_EVENT_CHANGED);
+}
+
+/* Out of the list already; no path left, or its last one still works so that the page cache can be written back. */
+void nof_head_remove(struct nof_head *head)
+{
+	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
+		kobject_put(head->paths_dir);
+		del_gendisk(head->disk);
+		set_bit(NOF_HEAD_GONE, &head->flags);
+		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
+		nof_subsys_leave(head->subsys);
+	}
+}
+
+struct nof_head *nof_head_find(const char *name)
+{
+	struct nof_head *head, *found = NULL;
+	struct nof_subsys *s;
+
+	mutex_lock(&nof_subsystems_lock);
+	list_for_each_entry(s, &nof_subsystems, entry) {
+		mutex_lock(&s->lock);
+		list_for_each_entry(head, &s->heads, entry)
+			if (!strcmp(nof_head_name(head), name)) {
+				kref_get(&head->ref);
+				found = head;
+			}
+		mutex_unlock(&s->lock);
+	}
+	mutex_unlock(&nof_subsystems_lock);
+	return found;
+}
+
+/* The controller can carry I/O: also while it is being left in good order */
+static bool carries_io(const struct nof_ctrl *ctrl)
+{
+	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
+
+	if (state == NVMEOF_CTRL_DELETING)
+		return ctrl->deleted_from == NVMEOF_CTRL_LIVE && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	return state == NVMEOF_CTRL_LIVE;
+}
+
+static bool may_come_back(const struct nof_path *path)
+{
+	return nof_ctrl_state(path->ctrl) < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags);
+}
+
+static void fill_set(struct nof_head *head, struct nof_path_set *set)
+{
+	struct nof_path *path;
+	u16 i = 0;
+
+	list_for_each_entry(path, &head->paths, entry) {
+		path->usable = carries_io(path->ctrl) && nof_ana_usable(path->ana_state);
+		set->may_wait |= may_come_back(path);
+		if (path->usable && path->ana_state != NVMEOF_ANA_NON_OPTIMIZED)
+			set->paths[i++] = path;
+	}
+	set->nr_optimized = i;
+	list_for_each_entry(path, &head->paths, entry)
+		if (path->usable && path->ana_state == NVMEOF_ANA_NON_OPTIMIZED)
+			set->paths[i++] = path;
+	set->nr = i;
+}
+
+void nof_head_publish(struct nof_head *head)
+{
+	struct nof_path_set *set, *old;
+
+	lockdep_assert_held(&head->subsys->lock);
+	/* A few dozen bytes. Recovery depends on it, so it may not fail, nor wait for I/O. */
+	set = kzalloc(struct_size(set, paths, head->nr_paths), GFP_NOIO | __GFP_NOFAIL);
+	fill_set(head, set);
+	old = rcu_replace_pointer(head->set, set, true);
+	/* TRAP 18: who sees the new seq sees the new set; who sat down to wait with the old seq is kicked, by itself or by us */
+	smp_wmb();
+	WRITE_ONCE(head->set_seq, head->set_seq + 1);
+	trace_nof_path_set(head, set);
+	if (old)
+		call_srcu(&head->subsys->srcu, &old->rcu, nof_path_set_free);
+	smp_mb();
+	if (!test_bit(NOF_HEAD_GONE, &head->flags))
+		blk_mq_kick_requeue_list(head->disk->queue);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A namespace as applications see it: one disk over all paths. */
+#ifndef NOF_MPATH_HEAD_H
+#define NOF_MPATH_HEAD_H
+
+#include <linux/blkdev.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/uuid.h>
+#include "core/cmd.h"
+#include "core/identify.h"
+
+struct nof_ctrl;
+struct nof_path;
+struct nof_path_set;
+struct nof_subsys;
+
+enum nof_head_flag {
+	NOF_HEAD_ADDED,		/* the disk is visible */
+	NOF_HEAD_REMOVING,	/* its last path is going: no other may join */
+	NOF_HEAD_GONE,		/* its queue takes no I/O any more */
+};
+
+/**
+ * struct nof_head - namespace head, nvmeof0n1
+ * @ref:	held by each path, by the disk until free_disk(), and by whoever looks
+ * @subsys:	holds a reference
+ * @entry:	in subsys->heads, under subsys->lock
+ * @id:		the n1 of nvmeof0n1
+ * @format:	capacity, block size, identifiers: what every path has to agree on; under subsys->lock
+ * @set:	usable paths, SRCU (subsys->srcu); replaced under subsys->lock
+ * @set_seq:	raised after each replacement of @set
+ * @paths:	all paths, under subsys->lock
+ * @paths_dir:	sysfs directory
+ * @waiting:	requests that wait for a path
+ */
+struct nof_head {
+	struct kref		ref;
+	struct nof_subsys	*subsys;
+	struct list_head	entry;
+	u32			id;
+	u32			nsid;
+	unsigned long		flags;
+	struct gendisk		*disk;
+	struct nof_ns_format	format;
+	u8			lba_shift;
+	bool			read_only;
+	char			wwid[128];
+
+	struct nof_path_set __rcu *set;
+	unsigned int		set_seq;
+	struct list_head	paths;
+	u32			nr_paths;
+	struct kobject		*paths_dir;
+	atomic_t		waiting;
+};
+
+/**
+ * struct nof_request - a request of a head's queue; struct nof_cmd first, as blk_mq_rq_to_pdu() gives it
+ * @path:	where it was sent last; valid while outstanding
+ * @retries:	error completions so far, over all paths
+ * @losses:	connections lost under it so far
+ * @aborted:	an Abort was sent for it on this path
+ * @waiting:	counted in head->waiting
+ */
+struct nof_request {
+	struct nof_cmd		cmd;
+	struct nof_path		*path;
+	u8			retries;
+	u8			losses;
+	bool			aborted;
+	bool			waiting;
+};
+
+static inline const char *nof_head_name(const struct nof_head *h)
+{
+	return h->disk->disk_name;
+}
+
+/* By disk name, with a reference; NULL if none. */
+struct nof_head *nof_head_find(const char *name);
+void nof_head_put(struct nof_head *head);
+/* Bytes */
+u64 nof_head_size(const struct nof_head *head);
+u32 nof_head_nr_usable(struct nof_head *head);
+
+/* The device attribute groups of the disk (control/) */
+extern const struct attribute_group *nof_head_attr_groups[];
+/* ioctl of the disk (control/) */
+int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
+
+/* Below: for the files of mpath/ */
+struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
+int nof_head_add(struct nof_head *head);
+void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
+void nof_head_remove(struct nof_head *head);
+/* New path set; caller holds subsys->lock. */
+void nof_head_publish(struct nof_head *head);
+void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob);
+void nof_head_end_batch(struct io_comp_batch *iob);
+
+#endif

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The way of a block request: choose a path, send; on completion finish, or take it off that path and let it choose again. */
+#include <linux/blk-mq.h>
+#include <linux/srcu.h>
+#include "control/trace.h"
+#include "core/ctrl.h"
+#include "core/lifecycle.h"
+#include "core/status.h"
+#include "core/subsys.h"
+#include "mpath/ana.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+#include "mpath/request.h"
+#include "mpath/selector.h"
+#include "mpath/sqe.h"
+#include "transport/transport.h"
+
+static struct nof_path *select_path(struct nof_head *head, const struct nof_path_set *set, struct request *rq)
+{
+	u16 nr = set->nr_optimized ?: set->nr;
+
+	if (likely(nr == 1))
+		return set->paths[0];
+	if (!nr)
+		return NULL;
+	return srcu_dereference(head->subsys->selector, &head->subsys->srcu)->select(head, set, nr, rq);
+}
+
+/*
+ * A request stands in its hardware context's row of the map. One that sits in a polled context but has lost its polled mark takes
+ * the row behind, with a queue that interrupts: nobody would poll for it.
+ */
+static struct nof_ctrl_map *map_row(struct nof_ctrl_map *map, const struct nof_subsys *s, const struct request *rq)
+{
+	u32 h = rq->mq_hctx->queue_num;
+
+	if (h >= s->nr_default && !(rq->cmd_flags & REQ_POLLED))
+		h += s->nr_poll;
+	return map + h;
+}
+
+/* Waits in blk-mq's requeue list until a path set is published that has a path, or none that may come back. */
+static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, const struct nof_path_set *set, unsigned int seq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (!set || !set->may_wait)
+		return BLK_STS_TRANSPORT;
+	if (!req->waiting) {
+		req->waiting = true;
+		atomic_inc(&head->waiting);
+	}
+	blk_mq_requeue_request(rq, false);
+	/* TRAP 18: a set published after we looked kicked a list that we were not on yet */
+	smp_mb();
+	if (READ_ONCE(head->set_seq) != seq)
+		blk_mq_kick_requeue_list(rq->q);
+	return BLK_STS_OK;
+}
+
+static void end_wait(struct nof_head *head, struct nof_request *req)
+{
+	req->waiting = false;
+	atomic_dec(&head->waiting);
+}
+
+/* Requests of this batch may have gone to other paths, which still hold theirs back. */
+static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx)
+{
+	struct nof_ctrl_map *map;
+	u16 i;
+
+	for (i = 0; i < set->nr; i++) {
+		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
+
+		map = srcu_dereference(ctrl->map, &s->srcu);
+		if (map)
+			ctrl->transport->commit(map[hctx->queue_num].queue);
+	}
+}
+
+static blk_status_t send(struct nof_head *head, struct nof_path *path, struct request *rq, bool last)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct nof_ctrl *ctrl = path->ctrl;
+	struct nof_ctrl_map *map = srcu_dereference(ctrl->map, &head->subsys->srcu);
+
+	/* gone since the set was published: a new one is on its way */
+	if (unlikely(!map))
+		return BLK_STS_RESOURCE;
+	map = map_row(map, head->subsys, rq);
+	if (unlikely(!nof_sqe_setup(head, rq, &req->cmd, path->nsid)))
+		return BLK_STS_NOTSUPP;
+	req->path = path;
+	if (unlikely(!nof_queue_add(map->queue, &req->cmd, map->base + rq->tag)))
+		return BLK_STS_RESOURCE;
+	blk_mq_start_request(rq);
+	ctrl->transport->queue_cmd(map->queue, &req->cmd, last);
+	return BLK_STS_OK;
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+{
+	struct nof_head *head = hctx->queue->queuedata;
+	struct nof_request *req = blk_mq_rq_to_pdu(bd->rq);
+	struct nof_subsys *s = head->subsys;
+	unsigned int seq = READ_ONCE(head->set_seq);
+	struct nof_path_set *set;
+	struct nof_path *path;
+	blk_status_t ret;
+	int idx;
+
+	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
+		bd->rq->rq_flags |= RQF_DONTPREP;
+		req->retries = req->losses = 0;
+		req->aborted = req->waiting = false;
+	}
+	/* pairs with the barrier in nof_head_publish(): a set older than seq is not seen with it */
+	smp_rmb();
+	idx = srcu_read_lock(&s->srcu);
+	set = srcu_dereference(head->set, &s->srcu);
+	path = likely(set) ? select_path(head, set, bd->rq) : NULL;
+	if (likely(path)) {
+		if (unlikely(req->waiting))
+			end_wait(head, req);
+		ret = send(head, path, bd->rq, bd->last);
+		if (unlikely(bd->last && set->nr > 1))
+			commit_all(s, set, hctx);
+	} else {
+		ret = wait_for_path(head, bd->rq, set, seq);
+	}
+	srcu_read_unlock(&s->srcu, idx);
+	if (unlikely(ret != BLK_STS_OK && ret != BLK_STS_RESOURCE && req->waiting))
+		end_wait(head, req);
+	return ret;
+}
+
+static void commit_rqs(struct blk_mq_hw_ctx *hctx)
+{
+	struct nof_head *head = hctx->queue->queuedata;
+	struct nof_subsys *s = head->subsys;
+	struct nof_path_set *set;
+	int idx = srcu_read_lock(&s->srcu);
+
+	set = srcu_dereference(head->set, &s->srcu);
+	if (set)
+		commit_all(s, set, hctx);
+	srcu_read_unlock(&s->srcu, idx);
+}
+
+static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
+{
+	struct nof_head *head = hctx->queue->queuedata;
+	struct nof_subsys *s = head->subsys;
+	struct nof_path_set *set;
+	struct nof_ctrl_map *map;
+	int idx, found = 0;
+	u16 i;
+
+	idx = srcu_read_lock(&s->srcu);
+	set = srcu_dereference(head->set, &s->srcu);
+	for (i = 0; set && i < set->nr; i++) {
+		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
+
+		map = srcu_dereference(ctrl->map, &s->srcu);
+		if (map && test_bit(NOF_Q_POLLED, &map[hctx->queue_num].queue->flags))
+			found += ctrl->transport->poll(map[hctx->queue_num].queue, iob);
+	}
+	srcu_read_unlock(&s->srcu, idx);
+	return found;
+}
+
+static void count(struct nof_path_stats __percpu *st, const struct request *rq)
+{
+	this_cpu_inc(st->ios);
+	if (req_op(rq) == REQ_OP_READ)
+		this_cpu_add(st->bytes_read, blk_rq_bytes(rq));
+	else if (req_op(rq) == REQ_OP_WRITE)
+		this_cpu_add(st->bytes_written, blk_rq_bytes(rq));
+}
+
+static void end(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	blk_mq_end_request(rq, nof_status_to_blk(req->cmd.status));
+}
+
+void nof_head_end_batch(struct io_comp_batch *iob)
+{
+	blk_mq_end_request_batch(iob);
+}
+
+static void finish(struct request *rq, struct io_comp_batch *iob)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (blk_mq_complete_request_remote(rq))
+		return;
+	if (req->cmd.status || !iob || !blk_mq_add_to_batch(rq, iob, false, nof_head_end_batch))
+		end(rq);
+}
+
+/* TRAP 25: nobody will poll where it goes next, and it must be able to wait */
+static void clear_marks(struct request *rq)
+{
+	struct bio *bio;
+
+	rq->cmd_flags &= ~(REQ_POLLED | REQ_NOWAIT);
+	__rq_for_each_bio(bio, rq)
+		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT);
+}
+
+/* When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. */
+static void requeue(struct nof_request *req, struct request *rq)
+{
+	struct nof_path *path = req->path;
+	struct request_queue *q = rq->q;
+	u16 status = req->cmd.status;
+
+	this_cpu_inc(path->stats->retries);
+	req->aborted = false;
+	clear_marks(rq);
+	blk_mq_requeue_request(rq, false);
+	if (!nof_ana_stale(path, status))
+		blk_mq_kick_requeue_list(q);
+}
+
+/*
+ * Whether a request that came back with an error goes again. Passthrough never does: its sender knows what it means. A connection
+ * that was lost is not the request's fault, unless it happens to it every time.
+ */
+static bool goes_again(struct nof_request *req, struct request *rq)
+{
+	u16 status = req->cmd.status;
+
+	if (blk_rq_is_passthrough(rq))
+		return false;
+	if (status == NVME_SC_HOST_ABORTED_CMD)
+		return ++req->losses <= NOF_MAX_LOSSES;
+	switch (nof_status_disposition(status, !(rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_FAILFAST_DRIVER)))) {
+	case NOF_RETRY_PATH:
+	case NOF_RETRY:
+		return ++req->retries <= NOF_MAX_RETRIES;
+	default:
+		return false;
+	}
+}
+
+static void failed(struct nof_request *req, struct request *rq, struct io_comp_batch *iob)
+{
+	struct nof_path *path = req->path;
+
+	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD)
+		this_cpu_inc(path->stats->errors);
+	if (goes_again(req, rq))
+		requeue(req, rq);
+	else
+		finish(rq, iob);
+}
+
+void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
+{
+	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
+	struct request *rq = nof_cmd_rq(cmd);
+
+	if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
+		cmd->status = 0;
+		count(req->path->stats, rq);
+		finish(rq, iob);
+	} else {
+		failed(req, rq, iob);
+	}
+}
+
+/*
+ * First an Abort, and another period for it to work; then the association is given up. Only state is looked at and work is queued:
+ * the request itself stays the queue's until that completes or cancels it.
+ */
+static void timed_out(struct nof_request *req, struct nof_queue *queue)
+{
+	struct nof_ctrl *ctrl = queue->ctrl;
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
+		return;
+	if (!req->aborted) {
+		req->aborted = true;
+		atomic_inc(&req->path->aborts);
+		dev_warn_ratelimited(&ctrl->dev, "queue %u: I/O timeout, command 0x%02x, identifier 0x%04x: sending Abort\n",
+				     queue->qid, req->cmd.sqe.common.opcode, req->cmd.cid);
+		nof_send_abort(ctrl, queue->qid, req->cmd.cid);
+		return;
+	}
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "queue %u: command 0x%02x neither completed nor aborted in time", queue->qid,
+		      req->cmd.sqe.common.opcode);
+	nof_ctrl_error(ctrl);
+}
+
+static enum blk_eh_timer_return timeout(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct nof_head *head = rq->q->queuedata;
+	struct nof_queue *queue;
+	int idx;
+
+	idx = srcu_read_lock(&head->subsys->srcu);
+	/* outstanding means that neither the queue nor the path can go away before it is completed: they wait for SRCU */
+	queue = READ_ONCE(req->cmd.queue);
+	if (queue && test_bit(NOF_Q_POLLED, &queue->flags))
+		queue->ctrl->transport->poll(queue, NULL);
+	queue = READ_ONCE(req->cmd.queue);
+	if (queue)
+		timed_out(req, queue);
+	srcu_read_unlock(&head->subsys->srcu, idx);
+	return BLK_EH_RESET_TIMER;
+}
+
+static void map_queues(struct blk_mq_tag_set *set)
+{
+	struct nof_subsys *s = set->driver_data;
+
+	set->map[HCTX_TYPE_DEFAULT].nr_queues = s->nr_default;
+	set->map[HCTX_TYPE_DEFAULT].queue_offset = 0;
+	blk_mq_map_queues(&set->map[HCTX_TYPE_DEFAULT]);
+	if (set->nr_maps == 1)
+		return;
+	/* reads share the default contexts */
+	set->map[HCTX_TYPE_READ].nr_queues = 0;
+	set->map[HCTX_TYPE_POLL].nr_queues = s->nr_poll;
+	set->map[HCTX_TYPE_POLL].queue_offset = s->nr_default;
+	blk_mq_map_queues(&set->map[HCTX_TYPE_POLL]);
+}
+
+const struct blk_mq_ops nof_mq_ops = {
+	.queue_rq	= queue_rq,
+	.commit_rqs	= commit_rqs,
+	.complete	= end,
+	.timeout	= timeout,
+	.poll		= poll,
+	.map_queues	= map_queues,
+};

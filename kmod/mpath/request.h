@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Requests of a head's queue: from blk-mq to a path and back. */
+#ifndef NOF_MPATH_REQUEST_H
+#define NOF_MPATH_REQUEST_H
+
+#include <linux/blk-mq.h>
+
+#define NOF_IO_TIMEOUT		(30 * HZ)	/* then Abort; when that passes too, recovery */
+/* Error completions of one request over all paths, after which the target's status is returned (TRAP 30) */
+#define NOF_MAX_RETRIES		5
+/* Connections one request may see lost: one that kills every connection it is sent on has to end */
+#define NOF_MAX_LOSSES		16
+
+extern const struct blk_mq_ops nof_mq_ops;
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Submission queue entries for block requests (NVM Command Set 1.0, 3.2). */
+#include "mpath/head.h"
+#include "mpath/sqe.h"
+
+static u64 lba_of(const struct nof_head *head, const struct request *rq)
+{
+	return blk_rq_pos(rq) >> (head->lba_shift - SECTOR_SHIFT);
+}
+
+static u32 blocks_of(const struct nof_head *head, const struct request *rq)
+{
+	return blk_rq_bytes(rq) >> head->lba_shift;
+}
+
+static void setup_rw(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u8 opcode)
+{
+	struct nvme_rw_command *rw = &cmd->sqe.rw;
+	u16 control = 0;
+
+	memset(rw, 0, sizeof(*rw));
+	if (rq->cmd_flags & REQ_FUA)
+		control |= NVME_RW_FUA;
+	if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_RAHEAD))
+		control |= NVME_RW_LR;
+	rw->opcode = opcode;
+	rw->slba = cpu_to_le64(lba_of(head, rq));
+	rw->length = cpu_to_le16(blocks_of(head, rq) - 1);
+	rw->control = cpu_to_le16(control);
+	if (rq->cmd_flags & REQ_RAHEAD)
+		rw->dsmgmt = cpu_to_le32(NVME_RW_DSM_FREQ_PREFETCH);
+	cmd->len = blk_rq_bytes(rq);
+	cmd->write = opcode == nvme_cmd_write;
+}
+
+static void setup_write_zeroes(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
+{
+	struct nvme_write_zeroes_cmd *wz = &cmd->sqe.write_zeroes;
+
+	memset(wz, 0, sizeof(*wz));
+	wz->opcode = nvme_cmd_write_zeroes;
+	wz->slba = cpu_to_le64(lba_of(head, rq));
+	wz->length = cpu_to_le16(blocks_of(head, rq) - 1);
+	/* Deallocating is welcome only where it reads back as zeroes, and the caller did not forbid it */
+	if (!(rq->cmd_flags & REQ_NOUNMAP) && head->format.discard_zeroes)
+		wz->control = cpu_to_le16(NVME_WZ_DEAC);
+	cmd->len = 0;
+	cmd->write = false;
+}
+
+/* One range, held in the command itself: no memory is allocated on the way of a request (TRAP 13) */
+static void setup_discard(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
+{
+	struct nvme_dsm_cmd *dsm = &cmd->sqe.dsm;
+
+	memset(dsm, 0, sizeof(*dsm));
+	dsm->opcode = nvme_cmd_dsm;
+	dsm->nr = 0;
+	dsm->attributes = cpu_to_le32(NVME_DSMGMT_AD);
+	cmd->dsm.cattr = 0;
+	cmd->dsm.nlb = cpu_to_le32(blocks_of(head, rq));
+	cmd->dsm.slba = cpu_to_le64(lba_of(head, rq));
+	cmd->buf = &cmd->dsm;
+	cmd->len = sizeof(cmd->dsm);
+	cmd->write = true;
+}
+
+static void setup_flush(struct nof_cmd *cmd)
+{
+	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
+	cmd->sqe.common.opcode = nvme_cmd_flush;
+	cmd->len = 0;
+	cmd->write = false;
+}
+
+/* A passthrough request brings its own entry; only what the driver owns is filled in, and the SGL flags of an earlier path go. */
+static void setup_passthrough(const struct request *rq, struct nof_cmd *cmd)
+{
+	cmd->sqe.common.flags = 0;
+	cmd->len = blk_rq_bytes(rq);
+	cmd->write = op_is_write(req_op(rq));
+}
+
+bool nof_sqe_setup(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u32 nsid)
+{
+	cmd->done = NULL;
+	cmd->buf = NULL;
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		setup_rw(head, rq, cmd, nvme_cmd_read);
+		break;
+	case REQ_OP_WRITE:
+		setup_rw(head, rq, cmd, nvme_cmd_write);
+		break;
+	case REQ_OP_FLUSH:
+		setup_flush(cmd);
+		break;
+	case REQ_OP_DISCARD:
+		setup_discard(head, rq, cmd);
+		break;
+	case REQ_OP_WRITE_ZEROES:
+		setup_write_zeroes(head, rq, cmd);
+		break;
+	case REQ_OP_DRV_IN:
+	case REQ_OP_DRV_OUT:
+		setup_passthrough(rq, cmd);
+		break;
+	default:
+		return false;
+	}
+	cmd->sqe.common.nsid = cpu_to_le32(nsid);
+	return true;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The addresses of a controller */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/inet.h>
+#include <linux/netdevice.h>
+#include <linux/netlink.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include "transport/tcp/tcp.h"
+
+/* As assigned by IANA; discovery services, on 8009, are asked for by number. */
+#define DEFAULT_PORT	"4420"
+
+static __be16 port_of(const struct sockaddr_storage *ss)
+{
+	return ss->ss_family == AF_INET ? ((const struct sockaddr_in *)ss)->sin_port :
+					  ((const struct sockaddr_in6 *)ss)->sin6_port;
+}
+
+static void set_port(struct sockaddr_storage *ss, __be16 port)
+{
+	if (ss->ss_family == AF_INET)
+		((struct sockaddr_in *)ss)->sin_port = port;
+	else
+		((struct sockaddr_in6 *)ss)->sin6_port = port;
+}
+
+static int parse_remote(struct nof_tcp_ctrl *tc, struct nof_opts *opts, struct netlink_ext_ack *extack)
+{
+	u16 n;
+
+	if (!*opts->trsvcid)
+		strscpy(opts->trsvcid, DEFAULT_PORT, sizeof(opts->trsvcid));
+	if (kstrtou16(opts->trsvcid, 10, &n) || !n) {
+		NL_SET_ERR_MSG_FMT(extack, "port \"%s\" is not a number between 1 and 65535", opts->trsvcid);
+		return -EINVAL;
+	}
+	if (inet_pton_with_scope(tc->net, AF_UNSPEC, opts->traddr, NULL, &tc->dst)) {
+		NL_SET_ERR_MSG_FMT(extack, "\"%s\" is not a numeric IPv4 or IPv6 address", opts->traddr);
+		return -EINVAL;
+	}
+	if (inet_addr_is_any((struct sockaddr *)&tc->dst)) {
+		NL_SET_ERR_MSG_FMT(extack, "\"%s\" is not the address of a target", opts->traddr);
+		return -EINVAL;
+	}
+	set_port(&tc->dst, htons(n));
+	return 0;
+}
+
+static int parse_local(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, struct netlink_ext_ack *extack)
+{
+	if (!*opts->host_traddr)
+		return 0;
+	if (inet_pton_with_scope(tc->net, AF_UNSPEC, opts->host_traddr, NULL, &tc->src)) {
+		NL_SET_ERR_MSG_FMT(extack, "host address \"%s\" is not a numeric IPv4 or IPv6 address", opts->host_traddr);
+		return -EINVAL;
+	}
+	if (tc->src.ss_family != tc->dst.ss_family) {
+		NL_SET_ERR_MSG_FMT(extack, "host address \"%s\" and address \"%s\" are of different families",
+				   opts->host_traddr, opts->traddr);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Only that it exists now: it is looked up again for each connection. */
+static int check_iface(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, struct netlink_ext_ack *extack)
+{
+	struct net_device *dev;
+
+	if (!*opts->host_iface)
+		return 0;
+	dev = dev_get_by_name(tc->net, opts->host_iface);
+	if (!dev) {
+		NL_SET_ERR_MSG_FMT(extack, "no network interface \"%s\"", opts->host_iface);
+		return -ENODEV;
+	}
+	dev_put(dev);
+	return 0;
+}
+
+int nof_tcp_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	struct nof_tcp_ctrl *tc = kzalloc(sizeof(*tc), GFP_KERNEL);
+	int err;
+
+	if (!tc)
+		return -ENOMEM;
+	/* Connections are made by workers, in the network namespace of whoever asked for the controller. */
+	tc->net = get_net(current->nsproxy->net_ns);
+	err = parse_remote(tc, &ctrl->opts, extack) ?: parse_local(tc, &ctrl->opts, extack) ?:
+	      check_iface(tc, &ctrl->opts, extack);
+	if (err) {
+		put_net(tc->net);
+		kfree(tc);
+		return err;
+	}
+	ctrl->tp = tc;
+	return 0;
+}
+
+void nof_tcp_addr_exit(struct nof_ctrl *ctrl)
+{
+	struct nof_tcp_ctrl *tc = to_tcp_ctrl(ctrl);
+
+	ctrl->tp = NULL;
+	put_net(tc->net);
+	kfree(tc);
+}
+
+static bool same_ip(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+
+	if (a->ss_family != b->ss_family)
+		return false;
+	switch (a->ss_family) {
+	case AF_INET:
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+	case AF_INET6:
+		return ipv6_addr_equal(&a6->sin6_addr, &b6->sin6_addr) && a6->sin6_scope_id == b6->sin6_scope_id;
+	default:
+		return true;
+	}
+}
+
+bool nof_tcp_addr_same(const struct nof_ctrl *a, const struct nof_ctrl *b)
+{
+	const struct nof_tcp_ctrl *ta = to_tcp_ctrl(a), *tb = to_tcp_ctrl(b);
+
+	return net_eq(ta->net, tb->net) && same_ip(&ta->dst, &tb->dst) && port_of(&ta->dst) == port_of(&tb->dst) &&
+	       same_ip(&ta->src, &tb->src) && !strcmp(a->opts.host_iface, b->opts.host_iface);
+}

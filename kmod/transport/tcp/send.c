@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sending. Whoever has queued a command and finds nobody sending, sends what all have queued: commands are made into
+ * one batch of PDUs, headers and small data side by side in memory, and the batch goes to the socket in as few calls
+ * as there are changes between copied and spliced pieces. Nothing here waits for the network; what does not fit goes
+ * on from sk_write_space().
+ */
+#include <linux/cpumask.h>
+#include <linux/net.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+#include "compat/sock_send.h"
+#include "transport/tcp/tcp.h"
+
+#define CMD_HLEN	sizeof(struct nvme_tcp_cmd_pdu)
+#define DATA_HLEN	sizeof(struct nvme_tcp_data_pdu)
+
+static_assert(NOF_TCP_PDU_ROOM >= CMD_HLEN + NOF_PDU_DIGEST + NOF_PDU_MAX_ALIGN + NOF_PDU_DIGEST);
+static_assert(CMD_HLEN == 72 && DATA_HLEN == 24);
+
+/*
+ * The batch. Appending is possible only while nothing of it has been sent.
+ */
+
+static struct nof_tcp_piece *open_piece(struct nof_tcp_tx *tx, bool splice)
+{
+	struct nof_tcp_piece *p = &tx->batch->pieces[tx->nr_pieces];
+
+	if (tx->nr_pieces && p[-1].splice == splice)
+		return p - 1;
+	*p = (struct nof_tcp_piece){ .splice = splice };
+	tx->nr_pieces++;
+	return p;
+}
+
+static void append_bvec(struct nof_tcp_tx *tx, const struct bio_vec *bv, bool splice)
+{
+	struct nof_tcp_piece *p = open_piece(tx, splice);
+
+	tx->batch->bvecs[tx->nr_bvecs++] = *bv;
+	p->nr_bvecs++;
+	p->len += bv->bv_len;
+	tx->open_header = false;
+}
+
+/* Makes room for @len bytes that the caller fills in. Successive headers are one piece of memory. */
+static void *append_header(struct nof_tcp_tx *tx, u32 len)
+{
+	void *p = &tx->batch->headers[tx->headers_len];
+	struct bio_vec bv;
+
+	tx->headers_len += len;
+	if (tx->open_header) {
+		tx->batch->bvecs[tx->nr_bvecs - 1].bv_len += len;
+		tx->batch->pieces[tx->nr_pieces - 1].len += len;
+	} else {
+		bvec_set_page(&bv, virt_to_page(p), len, offset_in_page(p));
+		append_bvec(tx, &bv, false);
+		tx->open_header = true;
+	}
+	return p;
+}
+
+static bool room_for_pdu(const struct nof_tcp_tx *tx)
+{
+	return tx->headers_len + NOF_TCP_PDU_ROOM <= NOF_TCP_HEADERS && tx->nr_bvecs + 3 <= NOF_TCP_BVECS &&
+	       tx->nr_pieces + 3 <= NOF_TCP_PIECES;
+}
+
+/* One bvec and one piece are kept for the data digest. */
+static bool room_for_data(const struct nof_tcp_tx *tx)
+{
+	return tx->nr_bvecs + 1 < NOF_TCP_BVECS && tx->nr_pieces + 1 < NOF_TCP_PIECES;
+}
+
+static void reset_batch(struct nof_tcp_tx *tx)
+{
+	tx->nr_bvecs = 0;
+	tx->nr_pieces = 0;
+	tx->headers_len = 0;
+	tx->open_header = false;
+	tx->piece = 0;
+}
+
+static void load_piece(struct nof_tcp_tx *tx, u32 first_bvec)
+{
+	const struct nof_tcp_piece *p = &tx->batch->pieces[tx->piece];
+
+	iov_iter_bvec(&tx->iter, ITER_SOURCE, &tx->batch->bvecs[first_bvec], p->nr_bvecs, p->len);
+}
+
+/*
+ * PDUs into the batch
+ */
+
+static u32 data_offset(const struct nof_tcp_queue *q, u32 hlen)
+{
+	u32 pdo = hlen + (q->conf.hdr_digest ? NOF_PDU_DIGEST : 0);
+	u32 align = q->params.align;
+
+	return align == 4 ? pdo : roundup(pdo, align);
+}
+
+static u32 data_digest_len(const struct nof_tcp_queue *q)
+{
+	return q->conf.data_digest ? NOF_PDU_DIGEST : 0;
+}
+
+/* The header has been filled in: what stands between it and the data. */
+static void finish_header(struct nof_tcp_queue *q, struct nvme_tcp_hdr *hdr, u32 len)
+{
+	void *p = hdr;
+	u32 used = hdr->hlen;
+
+	if (q->conf.hdr_digest) {
+		hdr->flags |= NVME_TCP_F_HDGST;
+		*(__le32 *)(p + used) = nof_tcp_digest(p, used);
+		used += NOF_PDU_DIGEST;
+	}
+	if (used < len)
+		memset(p + used, 0, len - used);
+}
+
+static void begin_data(struct nof_tcp_queue *q, struct nof_cmd *cmd, u32 len)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+
+	tx->cmd = cmd;
+	tx->data_left = len;
+	tx->crc = NOF_TCP_CRC_INIT;
+	tx->splice = len >= NOF_TCP_SPLICE_MIN;
+}
+
+/*
+ * From here on the target may answer. It is not believed before it has acknowledged all that goes out now, which
+ * includes every byte that we still have to look at.
+ */
+static void mark_sent(struct nof_tcp_queue *q, struct nof_cmd *cmd, u64 len)
+{
+	q->tx.offset += len;
+	WRITE_ONCE(to_tcp_cmd(cmd)->end_off, q->tx.offset);
+	smp_store_release(&cmd->state, NOF_CMD_SENT);
+}
+
+static void put_capsule(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+	u32 len = tc->in_capsule ? cmd->len : 0;
+	u32 start = len ? data_offset(q, CMD_HLEN) : CMD_HLEN + (q->conf.hdr_digest ? NOF_PDU_DIGEST : 0);
+	u32 plen = start + len + (len ? data_digest_len(q) : 0);
+	struct nvme_tcp_cmd_pdu *pdu = append_header(&q->tx, start);
+
+	pdu->hdr.type = nvme_tcp_cmd;
+	pdu->hdr.flags = len && q->conf.data_digest ? NVME_TCP_F_DDGST : 0;
+	pdu->hdr.hlen = CMD_HLEN;
+	pdu->hdr.pdo = len ? start : 0;
+	pdu->hdr.plen = cpu_to_le32(plen);
+	pdu->cmd = cmd->sqe;
+	finish_header(q, &pdu->hdr, start);
+
+	q->tx.r2t_left = 0;
+	if (len) {
+		nof_data_init(&tc->data, cmd, ITER_SOURCE);
+		begin_data(q, cmd, len);
+	}
+	mark_sent(q, cmd, plen);
+}
+
+static void put_h2c_data(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+	u32 len = min(q->tx.r2t_left, q->params.maxh2cdata);
+	u32 start = data_offset(q, DATA_HLEN);
+	struct nvme_tcp_data_pdu *pdu = append_header(&q->tx, start);
+
+	pdu->hdr.type = nvme_tcp_h2c_data;
+	pdu->hdr.flags = (len == q->tx.r2t_left ? NVME_TCP_F_DATA_LAST : 0) |
+			 (q->conf.data_digest ? NVME_TCP_F_DDGST : 0);
+	pdu->hdr.hlen = DATA_HLEN;
+	pdu->hdr.pdo = start;
+	pdu->hdr.plen = cpu_to_le32(start + len + data_digest_len(q));
+	pdu->command_id = cmd->sqe.common.command_id;
+	pdu->ttag = tc->r2t_tag;
+	pdu->data_offset = cpu_to_le32(tc->r2t_off + tc->r2t_len - q->tx.r2t_left);
+	pdu->data_length = cpu_to_le32(len);
+	memset(pdu->rsvd, 0, sizeof(pdu->rsvd));
+	finish_header(q, &pdu->hdr, start);
+
+	q->tx.r2t_left -= len;
+	begin_data(q, cmd, len);
+}
+
+static void put_first_h2c_data(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+	u64 pdus = DIV_ROUND_UP(tc->r2t_len, q->params.maxh2cdata);
+
+	if (!tc->r2t_off)
+		nof_data_init(&tc->data, cmd, ITER_SOURCE);
+	q->tx.r2t_left = tc->r2t_len;
+	put_h2c_data(q, cmd);
+	mark_sent(q, cmd, tc->r2t_len + pdus * (data_offset(q, DATA_HLEN) + data_digest_len(q)));
+}
+
+static void put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	const struct bio_vec *from = d->iter.bvec;
+	struct bio_vec bv;
+	u32 n;
+
+	n = min_t(size_t, from->bv_len - d->iter.iov_offset, iov_iter_count(&d->iter));
+	n = min(n, tx->data_left);
+	bv = (struct bio_vec){ from->bv_page, n, from->bv_offset + d->iter.iov_offset };
+	append_bvec(tx, &bv, tx->splice && sendpages_ok(bv.bv_page, n, bv.bv_offset));
+	if (q->conf.data_digest)
+		tx->crc = nof_tcp_crc_bvec(tx->crc, &bv);
+
+	iov_iter_advance(&d->iter, n);
+	nof_data_consumed(d, n);
+	tx->data_left -= n;
+}
+
+/* Returns false when the batch is full before the PDU is whole. */
+static bool put_data(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	struct nof_data *d = &to_tcp_cmd(tx->cmd)->data;
+
+	while (tx->data_left && room_for_data(tx)) {
+		if (WARN_ON_ONCE(!iov_iter_count(&d->iter)))
+			return false;
+		put_data_piece(q, d);
+	}
+	if (tx->data_left)
+		return false;
+	if (q->conf.data_digest)
+		*(__le32 *)append_header(tx, NOF_PDU_DIGEST) = nof_tcp_crc_final(tx->crc);
+	return true;
+}
+
+static struct nof_cmd *next_cmd(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	struct llist_node *n;
+
+	if (!tx->pending)
+		tx->pending = llist_reverse_order(llist_del_all(&q->send_list));
+	n = tx->pending;
+	if (!n)
+		return NULL;
+	/* The node is free for the command's next turn as soon as its PDU has gone. */
+	tx->pending = n->next;
+	return from_tcp_cmd(llist_entry(n, struct nof_tcp_cmd, node));
+}
+
+static bool begin_next(struct nof_tcp_queue *q)
+{
+	struct nof_cmd *cmd = next_cmd(q);
+
+	if (!cmd)
+		return false;
+	if (to_tcp_cmd(cmd)->r2t_len)
+		put_first_h2c_data(q, cmd);
+	else
+		put_capsule(q, cmd);
+	return true;
+}
+
+/* Once the last byte of a command is in the batch, it may be anybody's as soon as the batch is sent. */
+static void fill_batch(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+
+	reset_batch(tx);
+	for (;;) {
+		if (tx->cmd) {
+			if (!put_data(q))
+				break;
+			if (!tx->r2t_left)
+				tx->cmd = NULL;
+		}
+		if (!room_for_pdu(tx))
+			break;
+		if (tx->cmd)
+			put_h2c_data(q, tx->cmd);
+		else if (!begin_next(q))
+			break;
+	}
+	if (tx->nr_pieces)
+		load_piece(tx, 0);
+}
+
+/*
+ * The batch into the socket
+ */
+
+static int push_pieces(struct nof_tcp_queue *q, struct sock *sk)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	bool more = tx->cmd || tx->pending;
+
+	while (tx->piece < tx->nr_pieces) {
+		const struct nof_tcp_piece *p = &tx->batch->pieces[tx->piece];
+		u32 next = (tx->iter.bvec - tx->batch->bvecs) + tx->iter.nr_segs;
+		int n = nof_sock_send(sk, &tx->iter, p->splice, more || tx->piece + 1 < tx->nr_pieces);
+
+		if (n < 0)
+			return n;
+		if (iov_iter_count(&tx->iter))
+			continue;
+		if (++tx->piece < tx->nr_pieces)
+			load_piece(tx, next);
+	}
+	return 0;
+}
+
+static int push_batch(struct nof_tcp_queue *q)
+{
+	struct sock *sk = q->sock->sk;
+	unsigned int noreclaim;
+	int err;
+
+	lock_sock(sk);
+	nof_tcp_recv_acked(q);
+	noreclaim = memalloc_noreclaim_save();
+	err = push_pieces(q, sk);
+	memalloc_noreclaim_restore(noreclaim);
+	release_sock(sk);
+	return err;
+}
+
+/* Sends all there is. Sets tx.blocked when that is not possible now. */
+static void drain(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	int err = 0;
+
+	lockdep_assert_held(&tx->lock);
+	while (!tx->failed && !err) {
+		if (tx->piece == tx->nr_pieces)
+			fill_batch(q);
+		if (!tx->nr_pieces && !tx->cmd)
+			return;
+		/* Data that end before the PDU does are our own mistake; there is no way to go on. */
+		err = tx->nr_pieces ? push_batch(q) : -EIO;
+	}
+	tx->blocked = true;
+	if (tx->failed || err == -EAGAIN)
+		return;
+	tx->failed = true;
+	nof_queue_error(&q->q, err, "cannot send");
+}
+
+/*
+ * Whoever holds the lock looks at the list again after giving it up: with the barrier here and the one in
+ * llist_add(), either that look or the trylock of who added sees the other.
+ */
+static void kick(struct nof_tcp_queue *q)
+{
+	while (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked) && mutex_trylock(&q->tx.lock)) {
+		drain(q);
+		mutex_unlock(&q->tx.lock);
+		smp_mb();
+	}
+}
+
+static void send_work(struct work_struct *work)
+{
+	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, send_work);
+
+	mutex_lock(&q->tx.lock);
+	q->tx.blocked = q->tx.failed;
+	drain(q);
+	mutex_unlock(&q->tx.lock);
+	smp_mb();
+	kick(q);
+}
+
+void nof_tcp_send_wake(struct nof_tcp_queue *q)
+{
+	int cpu = q->q.cpu;
+
+	queue_work_on(cpu >= 0 && cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, nof_tcp_wq, &q->send_work);
+}
+
+/*
+ * Queueing
+ */
+
+/* Connect on an I/O queue goes with its data before IOCCSZ counts (NVMe TCP Transport 1.0, 3.3.2.1). */
+static u32 capsule_room(const struct nof_queue *queue, const struct nof_cmd *cmd)
+{
+	const struct nof_ctrl *ctrl = queue->ctrl;
+
+	if (!queue->qid || cmd->sqe.common.opcode == nvme_fabrics_command)
+		return NVME_TCP_ADMIN_CCSZ;
+	if (ctrl->icdoff || ctrl->ioccsz < sizeof(struct nvme_command))
+		return 0;
+	return ctrl->ioccsz - sizeof(struct nvme_command);
+}
+
+static void set_sgl(struct nof_cmd *cmd, bool in_capsule)
+{
+	struct nvme_sgl_desc *sg = &cmd->sqe.common.dptr.sgl;
+
+	sg->addr = 0;
+	sg->length = cpu_to_le32(cmd->len);
+	memset(sg->rsvd, 0, sizeof(sg->rsvd));
+	sg->type = in_capsule ? (NVME_SGL_FMT_DATA_DESC << 4) | NVME_SGL_FMT_OFFSET :
+				(NVME_TRANSPORT_SGL_DATA_DESC << 4) | NVME_SGL_FMT_TRANSPORT_A;
+}
+
+static void prepare(struct nof_queue *queue, struct nof_cmd *cmd)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+
+	tc->in_capsule = cmd->write && cmd->len && cmd->len <= capsule_room(queue, cmd);
+	tc->xfer.len = cmd->len;
+	tc->xfer.next = tc->in_capsule ? cmd->len : 0;
+	tc->xfer.write = cmd->write;
+	tc->end_off = U64_MAX;
+	tc->r2t_len = 0;
+	tc->bad_digest = false;
+
+	cmd->sqe.common.flags |= NVME_CMD_SGL_METABUF;
+	cmd->sqe.common.command_id = (__force __u16)cpu_to_le16(cmd->cid);
+	set_sgl(cmd, tc->in_capsule);
+}
+
+void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)
+{
+	struct nof_tcp_queue *q = to_tcp_queue(queue);
+
+	prepare(queue, cmd);
+	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
+	if (last)
+		kick(q);
+}
+
+void nof_tcp_send_commit(struct nof_queue *queue)
+{
+	kick(to_tcp_queue(queue));
+}
+
+/* Whoever holds the lock, be it us further up this very stack, will look at the list again. */
+void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
+	if (!mutex_is_locked(&q->tx.lock))
+		nof_tcp_send_wake(q);
+}
+
+int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	int err = -ECANCELED;
+
+	mutex_lock(&tx->lock);
+	if (!tx->failed) {
+		reset_batch(tx);
+		memcpy(append_header(tx, len), pdu, len);
+		tx->offset += len;
+		load_piece(tx, 0);
+		drain(q);
+		err = tx->failed ? -EPIPE : 0;
+	}
+	mutex_unlock(&tx->lock);
+	return err;
+}
+
+/* Only between two PDUs, and only if there is room in the socket: a courtesy, nobody waits for it. */
+static void send_term(struct nof_tcp_queue *q)
+{
+	struct nvme_tcp_term_pdu pdu = {
+		.hdr.type	= nvme_tcp_h2c_term,
+		.hdr.hlen	= sizeof(pdu),
+		.hdr.plen	= cpu_to_le32(sizeof(pdu)),
+		.fes		= cpu_to_le16(q->fault.fes),
+		.feil		= cpu_to_le16(q->fault.fei & 0xffff),
+		.feiu		= cpu_to_le16(q->fault.fei >> 16),
+	};
+	struct nof_tcp_tx *tx = &q->tx;
+
+	if (!q->fault.fes || tx->failed || tx->piece < tx->nr_pieces || tx->cmd)
+		return;
+	reset_batch(tx);
+	memcpy(append_header(tx, sizeof(pdu)), &pdu, sizeof(pdu));
+	load_piece(tx, 0);
+	push_batch(q);
+}
+
+void nof_tcp_send_stop(struct nof_tcp_queue *q)
+{
+	mutex_lock(&q->tx.lock);
+	send_term(q);
+	q->tx.failed = true;
+	q->tx.blocked = true;
+	mutex_unlock(&q->tx.lock);
+	cancel_work_sync(&q->send_work);
+}
+
+int nof_tcp_send_init(struct nof_tcp_queue *q)
+{
+	int node = q->q.cpu >= 0 ? cpu_to_node(q->q.cpu) : NUMA_NO_NODE;
+
+	memset(&q->tx, 0, sizeof(q->tx));
+	/* Its headers are sent as pages, so no vmalloc. */
+	q->tx.batch = kmalloc_node(sizeof(*q->tx.batch), GFP_KERNEL, node);
+	if (!q->tx.batch)
+		return -ENOMEM;
+	mutex_init(&q->tx.lock);
+	init_llist_head(&q->send_list);
+	INIT_WORK(&q->send_work, send_work);
+	return 0;
+}
+
+void nof_tcp_send_exit(struct nof_tcp_queue *q)
+{
+	kfree(q->tx.batch);
+	q->tx.batch = NULL;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The connection of a queue: made, watched, and taken down so that nothing is left of it. */
+#include <linux/delay.h>
+#include <linux/in6.h>
+#include <linux/net.h>
+#include <linux/netdevice.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/tcp.h>
+#include "transport/tcp/tcp.h"
+
+/*
+ * stop_queue() may run before, while or after start_queue() makes the socket: this publishes it. Held for a moment
+ * only.
+ */
+static DEFINE_MUTEX(publish_lock);
+
+static struct lock_class_key slock_keys[2], sk_keys[2];
+
+/*
+ * A socket lock of ours is taken while writing back memory; one of a user's socket has allocations of all kinds under
+ * it. Lockdep is to know that they are not the same.
+ */
+static void own_lock_class(struct sock *sk)
+{
+	if (WARN_ON_ONCE(!sock_allow_reclassification(sk)))
+		return;
+	if (sk->sk_family == AF_INET6)
+		sock_lock_init_class_and_name(sk, "slock-AF_INET6-NVMEOF", &slock_keys[1], "sk_lock-AF_INET6-NVMEOF",
+					      &sk_keys[1]);
+	else
+		sock_lock_init_class_and_name(sk, "slock-AF_INET-NVMEOF", &slock_keys[0], "sk_lock-AF_INET-NVMEOF",
+					      &sk_keys[0]);
+}
+
+#ifdef CONFIG_NET_RX_BUSY_POLL
+static void allow_busy_poll(struct sock *sk)
+{
+	sk->sk_ll_usec = 1;
+}
+#else
+static void allow_busy_poll(struct sock *sk) { }
+#endif
+
+#if IS_ENABLED(CONFIG_IPV6)
+static void set_tclass(struct sock *sk, u8 tos)
+{
+	lock_sock(sk);
+	inet6_sk(sk)->tclass = (tos & ~INET_ECN_MASK) | (inet6_sk(sk)->tclass & INET_ECN_MASK);
+	release_sock(sk);
+}
+#else
+static void set_tclass(struct sock *sk, u8 tos) { }
+#endif
+
+static void set_tos(struct sock *sk, u8 tos)
+{
+	ip_sock_set_tos(sk, tos);
+	if (sk->sk_family == AF_INET6)
+		set_tclass(sk, tos);
+}
+
+/* How long nothing may be acknowledged until the connection counts as lost */
+static u32 user_timeout(const struct nof_opts *opts)
+{
+	return min_t(u32, opts->connect_tmo_ms, INT_MAX);
+}
+
+static void set_options(struct nof_tcp_queue *q, struct sock *sk)
+{
+	const struct nof_opts *opts = &q->q.ctrl->opts;
+
+	sock_set_reuseaddr(sk);
+	sock_no_linger(sk);
+	tcp_sock_set_nodelay(sk);
+	tcp_sock_set_syncnt(sk, 1);
+	tcp_sock_set_user_timeout(sk, user_timeout(opts));
+	if (opts->given & NOF_OPT_TOS)
+		set_tos(sk, opts->tos);
+	if (q->q.type == NOF_QUEUE_POLL)
+		allow_busy_poll(sk);
+
+	/* Sending is part of writing back memory: no waiting for memory, the reserves are open, no fragment of the task's. */
+	sk->sk_allocation = GFP_ATOMIC;
+	sk->sk_use_task_frag = false;
+	sk_set_memalloc(sk);
+}
+
+static int bind_iface(struct nof_tcp_queue *q, struct sock *sk)
+{
+	const char *name = q->q.ctrl->opts.host_iface;
+	struct net_device *dev;
+	int ifindex;
+
+	if (!*name)
+		return 0;
+	dev = dev_get_by_name(to_tcp_ctrl(q->q.ctrl)->net, name);
+	if (!dev)
+		return -ENODEV;
+	ifindex = dev->ifindex;
+	dev_put(dev);
+	return sock_bindtoindex(sk, ifindex, true);
+}
+
+static int addr_len(const struct sockaddr_storage *ss)
+{
+	return ss->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
+{
+	struct nof_tcp_ctrl *tc = to_tcp_ctrl(q->q.ctrl);
+	int err = bind_iface(q, sock->sk);
+
+	if (err || tc->src.ss_family == AF_UNSPEC)
+		return err;
+	return kernel_bind(sock, (struct sockaddr *)&tc->src, addr_len(&tc->src));
+}
+
+/*
+ * Callbacks. TCP calls each of them with the socket lock held, and stop sets them back under that lock, so that they
+ * need neither sk_callback_lock nor a look at whether the queue is still there.
+ */
+static void lost(struct nof_tcp_queue *q, int err, const char *why)
+{
+	bool up = q->phase == NOF_TCP_UP || q->phase == NOF_TCP_ICREQ;
+
+	q->phase = NOF_TCP_CLOSED;
+	wake_up(&q->wait);
+	if (up)
+		nof_queue_error(&q->q, err, "%s", why);
+}
+
+static void data_ready(struct sock *sk)
+{
+	struct nof_tcp_queue *q = sk->sk_user_data;
+	DEFINE_IO_COMP_BATCH(iob);
+
+	if (!test_bit(NOF_Q_POLLED, &q->q.flags))
+		nof_tcp_recv(q, &iob);
+	nof_batch_end(&iob);
+	if (sk->sk_shutdown & RCV_SHUTDOWN)
+		lost(q, -ECONNRESET, "connection closed by the target");
+}
+
+static void write_space(struct sock *sk)
+{
+	struct nof_tcp_queue *q = sk->sk_user_data;
+
+	if (!sk_stream_is_writeable(sk))
+		return;
+	clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	nof_tcp_send_wake(q);
+}
+
+/* The end of the stream is data_ready()'s, which comes after it and finds the last words of the target. */
+static void state_change(struct sock *sk)
+{
+	struct nof_tcp_queue *q = sk->sk_user_data;
+
+	if (sk->sk_state != TCP_CLOSE)
+		wake_up(&q->wait);
+	else if (sk->sk_err == ETIMEDOUT)
+		lost(q, -ETIMEDOUT, "target no longer acknowledges what is sent");
+	else
+		lost(q, -(sk->sk_err ?: ECONNRESET), "connection reset");
+}
+
+static int hook(struct nof_tcp_queue *q, struct sock *sk)
+{
+	lock_sock(sk);
+	/* Set before unhook() takes the lock: either it is seen here, or unhook() comes after us. */
+	if (nof_tcp_stopped(q)) {
+		release_sock(sk);
+		return -ECANCELED;
+	}
+	write_lock_bh(&sk->sk_callback_lock);
+	q->old_data_ready = sk->sk_data_ready;
+	q->old_write_space = sk->sk_write_space;
+	q->old_state_change = sk->sk_state_change;
+	sk->sk_user_data = q;
+	sk->sk_data_ready = data_ready;
+	sk->sk_write_space = write_space;
+	sk->sk_state_change = state_change;
+	q->phase = NOF_TCP_CONNECTING;
+	q->hooked = true;
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+	return 0;
+}
+
+static void unhook(struct nof_tcp_queue *q, struct sock *sk)
+{
+	lock_sock(sk);
+	q->phase = NOF_TCP_CLOSED;
+	if (q->hooked) {
+		write_lock_bh(&sk->sk_callback_lock);
+		sk->sk_data_ready = q->old_data_ready;
+		sk->sk_write_space = q->old_write_space;
+		sk->sk_state_change = q->old_state_change;
+		sk->sk_user_data = NULL;
+		q->hooked = false;
+		write_unlock_bh(&sk->sk_callback_lock);
+	}
+	release_sock(sk);
+}
+
+static void release(struct socket *sock)
+{
+	sk_clear_memalloc(sock->sk);
+	sock_release(sock);
+}
+
+/* To stop_queue() the queue has a socket from here on. */
+static int publish(struct nof_tcp_queue *q, struct socket *sock)
+{
+	int err = 0;
+
+	mutex_lock(&publish_lock);
+	if (nof_tcp_stopped(q))
+		err = -ECANCELED;
+	else
+		q->sock = sock;
+	mutex_unlock(&publish_lock);
+	return err;
+}
+
+static struct socket *published(struct nof_tcp_queue *q)
+{
+	struct socket *sock;
+
+	mutex_lock(&publish_lock);
+	sock = q->sock;
+	mutex_unlock(&publish_lock);
+	return sock;
+}
+
+int nof_tcp_sock_open(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_ctrl *tc = to_tcp_ctrl(q->q.ctrl);
+	struct socket *sock;
+	int err;
+
+	err = nof_tcp_send_init(q);
+	if (err)
+		return err;
+	init_waitqueue_head(&q->wait);
+	nof_tcp_recv_init(q);
+
+	err = sock_create_kern(tc->net, tc->dst.ss_family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (err)
+		goto exit_send;
+	own_lock_class(sock->sk);
+	set_options(q, sock->sk);
+	err = bind_local(q, sock) ?: publish(q, sock);
+	if (err)
+		goto release_sock;
+	return 0;
+
+release_sock:
+	release(sock);
+exit_send:
+	nof_tcp_send_exit(q);
+	return err;
+}
+
+static bool connect_done(struct nof_tcp_queue *q)
+{
+	int state = READ_ONCE(q->sock->sk->sk_state);
+
+	return nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags) ||
+	       (state != TCP_SYN_SENT && state != TCP_SYN_RECV);
+}
+
+static int try_connect(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_ctrl *tc = to_tcp_ctrl(q->q.ctrl);
+
+	return kernel_connect(q->sock, (struct sockaddr *)&tc->dst, addr_len(&tc->dst), O_NONBLOCK);
+}
+
+int nof_tcp_sock_connect(struct nof_tcp_queue *q)
+{
+	long left = max_t(long, q->q.deadline - jiffies, 1);
+	int err;
+
+	err = hook(q, q->sock->sk) ?: try_connect(q);
+	if (err != -EINPROGRESS)
+		return err;
+	left = wait_event_idle_timeout(q->wait, connect_done(q), left);
+	if (nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags))
+		return -ECANCELED;
+	if (!left)
+		return -ETIMEDOUT;
+	/* The second call tells how the first one ended. */
+	return try_connect(q);
+}
+
+/*
+ * Throws away what is queued in the socket; a FIN goes first so that the target sees an orderly end when it has read
+ * everything, and the RST that follows frees it from waiting for the rest.
+ */
+static void disconnect(struct socket *sock)
+{
+	struct sockaddr unspec = { .sa_family = AF_UNSPEC };
+
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	kernel_connect(sock, &unspec, sizeof(unspec), 0);
+}
+
+/*
+ * Buffers that left the socket for a network device still refer to pages of commands: not before the device has let
+ * go of them may these pages be used for anything else.
+ */
+static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
+{
+	unsigned long warn = jiffies + 5 * HZ;
+	unsigned int ms = 1;
+
+	while (sk_wmem_alloc_get(sk)) {
+		if (time_after(jiffies, warn)) {
+			dev_warn_ratelimited(&q->q.ctrl->dev, "queue %u: a network device holds on to %d bytes\n",
+					     q->q.qid, sk_wmem_alloc_get(sk));
+			warn = jiffies + 5 * HZ;
+		}
+		msleep(ms);
+		ms = min(2 * ms, 20U);
+	}
+}
+
+void nof_tcp_sock_stop(struct nof_tcp_queue *q)
+{
+	struct socket *sock;
+
+	set_bit(NOF_TCP_STOPPED, &q->flags);
+	sock = published(q);
+	if (!sock)
+		return;
+	wake_up(&q->wait);
+	unhook(q, sock->sk);
+	nof_tcp_send_stop(q);
+	disconnect(sock);
+	wait_for_devices(q, sock->sk);
+}
+
+void nof_tcp_sock_close(struct nof_tcp_queue *q)
+{
+	if (q->sock) {
+		nof_tcp_sock_stop(q);
+		release(q->sock);
+		q->sock = NULL;
+		nof_tcp_send_exit(q);
+	}
+	clear_bit(NOF_TCP_STOPPED, &q->flags);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * NVMe/TCP: one connection for each queue.
+ *
+ * Who may touch what of a queue:
+ * - The socket lock (slock in softirq, or owned by a sender, poller or stop) covers the receive side: phase, conf, rx,
+ *   acked.
+ * - tx.lock covers the send side: tx. It is taken outside the socket lock; the receive side never takes it, it only
+ *   puts commands on send_list, which is lock-free.
+ * - A command belongs to the send side from llist_add() until its last byte is in a batch, and to the receive side
+ *   after that. What the peer has acknowledged tells the receive side which it is, whatever the peer says: see
+ *   nof_tcp_cmd.end_off.
+ */
+#ifndef NOF_TCP_TCP_H
+#define NOF_TCP_TCP_H
+
+#include <linux/bvec.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/socket.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include "transport/transport.h"
+#include "transport/tcp/pdu.h"
+
+struct net;
+struct sk_buff;
+struct sock;
+struct socket;
+
+/* Where a controller is */
+struct nof_tcp_ctrl {
+	struct net		*net;
+	struct sockaddr_storage	dst;
+	struct sockaddr_storage	src;		/* ss_family is AF_UNSPEC when none was given */
+};
+
+/**
+ * struct nof_tcp_cmd - our part of a command
+ * @node:	in send_list, or in tx.pending
+ * @data:	a write: the next byte to send; a read: the next to receive
+ * @xfer:	how far the receive side has granted or got data
+ * @end_off:	stream offset behind the last byte we have to send for now; U64_MAX while that is not known. A PDU for this
+ *		command is legal only when the peer has acknowledged that much
+ * @r2t_off, @r2t_len, @r2t_tag: the R2T to serve; @r2t_len is 0 before the capsule is sent
+ * @in_capsule:	the data go with the command
+ * @bad_digest:	a data digest was wrong
+ */
+struct nof_tcp_cmd {
+	struct llist_node	node;
+	struct nof_data		data;
+	struct nof_pdu_xfer	xfer;
+	u64			end_off;
+	u32			r2t_off;
+	u32			r2t_len;
+	u16			r2t_tag;
+	bool			in_capsule;
+	bool			bad_digest;
+};
+
+static_assert(sizeof(struct nof_tcp_cmd) <= NOF_CMD_PRIV);
+
+static inline struct nof_tcp_cmd *to_tcp_cmd(struct nof_cmd *cmd)
+{
+	return nof_cmd_priv(cmd);
+}
+
+static inline struct nof_cmd *from_tcp_cmd(struct nof_tcp_cmd *tc)
+{
+	return container_of((void *)tc, struct nof_cmd, priv);
+}
+
+/* Tunables, by measurement */
+enum {
+	NOF_TCP_BVECS		= 256,		/* pieces of data in one batch */
+	NOF_TCP_PIECES		= 64,		/* changes between copied and spliced data in one batch */
+	NOF_TCP_HEADERS		= 8192,		/* bytes of headers and digests in one batch */
+	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
+	NOF_TCP_PDU_ROOM	= 256,		/* more than the header, padding and digests of one PDU */
+};
+
+/* Part of a batch that goes to the socket in one call */
+struct nof_tcp_piece {
+	u32	len;
+	u16	nr_bvecs;
+	bool	splice;
+};
+
+/* PDUs on their way into the socket */
+struct nof_tcp_batch {
+	struct bio_vec		bvecs[NOF_TCP_BVECS];
+	struct nof_tcp_piece	pieces[NOF_TCP_PIECES];
+	u8			headers[NOF_TCP_HEADERS];
+};
+
+/**
+ * struct nof_tcp_tx - send side
+ * @batch:	what is being sent
+ * @nr_bvecs, @nr_pieces, @headers_len: filled of it
+ * @open_header: the last bvec ends where the next header will begin
+ * @piece:	the first piece not entirely sent
+ * @iter:	what is left of it
+ * @pending:	commands taken from send_list, oldest first
+ * @cmd:	whose PDU is being put together, with data still to come
+ * @data_left:	bytes of data to come in this PDU
+ * @r2t_left:	bytes to come in further PDUs for the same R2T
+ * @crc:	of the data in this PDU up to here
+ * @splice:	do not copy the data of this PDU
+ * @offset:	in the stream, of the next PDU
+ * @blocked:	no use to try: no room in the socket until send_work runs, or nothing will be sent any more
+ * @failed:	nothing will be sent any more
+ */
+struct nof_tcp_tx {
+	struct mutex		lock;
+	struct nof_tcp_batch	*batch;
+	u16			nr_bvecs;
+	u16			nr_pieces;
+	u16			headers_len;
+	bool			open_header;
+	u16			piece;
+	struct iov_iter		iter;
+	struct llist_node	*pending;
+	struct nof_cmd		*cmd;
+	u32			data_left;
+	u32			r2t_left;
+	u32			crc;
+	bool			splice;
+	bool			blocked;
+	bool			failed;
+	u64			offset;
+};
+
+enum nof_tcp_rx_step { NOF_TCP_RX_HEADER, NOF_TCP_RX_DATA, NOF_TCP_RX_DIGEST };
+
+/**
+ * struct nof_tcp_rx - receive side
+ * @step:	what comes next in the stream
+ * @have:	bytes of @buf, or of @digest, there already
+ * @want:	bytes of header and its digest; the smallest of any PDU until it is known
+ * @checked:	the common header has been looked at
+ * @last:	flags of the C2HData being received
+ * @cmd:	its command
+ * @left:	bytes of its data to come
+ * @crc:	of its data up to here
+ */
+struct nof_tcp_rx {
+	u8			step;
+	u8			have;
+	u8			want;
+	bool			checked;
+	u8			flags;
+	u32			left;
+	u32			crc;
+	struct nof_cmd		*cmd;
+	__le32			digest;
+	union {
+		union nvme_tcp_pdu	pdu;
+		struct nvme_tcp_hdr	hdr;
+		struct nvme_tcp_term_pdu term;
+		u8			buf[sizeof(union nvme_tcp_pdu) + NOF_PDU_DIGEST];
+	};
+};
+
+enum nof_tcp_phase {
+	NOF_TCP_CLOSED,		/* nothing received is looked at */
+	NOF_TCP_CONNECTING,	/* waiting for the handshake of TCP */
+	NOF_TCP_ICREQ,		/* waiting for ICResp */
+	NOF_TCP_UP,
+};
+
+enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
+
+/**
+ * struct nof_tcp_queue - queue
+ * @flags:	NOF_TCP_STOPPED: stop_queue() was called; from then until free_queue()
+ * @sock:	published under a mutex of socket.c, when everything else is initialised
+ * @phase:	enum nof_tcp_phase
+ * @hooked:	the callbacks of the socket are ours
+ * @acked:	bytes of our stream that the peer has acknowledged
+ * @una:	the TCP sequence number behind them
+ * @fault:	what the target did wrong, for the H2CTermReq; why is NULL when nothing
+ */
+struct nof_tcp_queue {
+	struct nof_queue	q;
+	unsigned long		flags;
+	struct socket		*sock;
+	u8			phase;
+	bool			hooked;
+	struct nof_pdu_conf	conf;
+	struct nof_pdu_params	params;
+
+	struct llist_head	send_list ____cacheline_aligned_in_smp;
+	struct nof_tcp_tx	tx;
+	struct work_struct	send_work;
+
+	u64			acked ____cacheline_aligned_in_smp;
+	u32			una;
+	struct nof_tcp_rx	rx;
+	struct nof_pdu_fault	fault;
+
+	wait_queue_head_t	wait;
+	void			(*old_data_ready)(struct sock *sk);
+	void			(*old_write_space)(struct sock *sk);
+	void			(*old_state_change)(struct sock *sk);
+};
+
+static inline struct nof_tcp_queue *to_tcp_queue(struct nof_queue *q)
+{
+	return container_of(q, struct nof_tcp_queue, q);
+}
+
+static inline struct nof_tcp_ctrl *to_tcp_ctrl(const struct nof_ctrl *ctrl)
+{
+	return ctrl->tp;
+}
+
+static inline bool nof_tcp_stopped(const struct nof_tcp_queue *q)
+{
+	return test_bit(NOF_TCP_STOPPED, &q->flags);
+}
+
+extern struct workqueue_struct *nof_tcp_wq;
+
+/* addr.c: as the ops of the same names */
+int nof_tcp_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+void nof_tcp_addr_exit(struct nof_ctrl *ctrl);
+bool nof_tcp_addr_same(const struct nof_ctrl *a, const struct nof_ctrl *b);
+
+/* socket.c. Context: process, may sleep. */
+int nof_tcp_sock_open(struct nof_tcp_queue *q);
+/* Waits until the connection stands: -ETIMEDOUT, -ECANCELED, or why it does not. */
+int nof_tcp_sock_connect(struct nof_tcp_queue *q);
+/* After it, no callback runs, nothing is received or sent, and no buffer refers to a page of a command. Idempotent. */
+void nof_tcp_sock_stop(struct nof_tcp_queue *q);
+void nof_tcp_sock_close(struct nof_tcp_queue *q);
+
+/* handshake.c: ICReq, ICResp. Context: process, sleeps. */
+int nof_tcp_handshake(struct nof_tcp_queue *q);
+/* Context: receive side. */
+bool nof_tcp_handshake_done(struct nof_tcp_queue *q, const struct nvme_tcp_icresp_pdu *pdu);
+
+/* send.c */
+int nof_tcp_send_init(struct nof_tcp_queue *q);
+void nof_tcp_send_exit(struct nof_tcp_queue *q);
+void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
+void nof_tcp_send_commit(struct nof_queue *queue);
+/* Serves the R2T noted in the command. Context: receive side. */
+void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd);
+/* A PDU of the handshake, whole. Context: process. */
+int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len);
+/*
+ * Ends all sending: no sender is in the socket any more, nor will be. With a last word to the target if it broke the
+ * protocol.
+ */
+void nof_tcp_send_stop(struct nof_tcp_queue *q);
+/* There is room in the socket again. Context: any. */
+void nof_tcp_send_wake(struct nof_tcp_queue *q);
+
+/* recv.c. Context: the socket lock of the queue is held, in softirq or by the caller. */
+void nof_tcp_recv_init(struct nof_tcp_queue *q);
+/* Takes in what is there; returns how many commands completed. The caller ends @iob. */
+int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob);
+void nof_tcp_recv_acked(struct nof_tcp_queue *q);
+int nof_tcp_recv_poll(struct nof_queue *queue, struct io_comp_batch *iob);
+
+/* digest.c: CRC-32C as the digests use it. Begin with NOF_TCP_CRC_INIT, end with nof_tcp_crc_final(). */
+#define NOF_TCP_CRC_INIT	(~0U)
+u32 nof_tcp_crc(u32 crc, const void *buf, u32 len);
+u32 nof_tcp_crc_bvec(u32 crc, const struct bio_vec *bv);
+u32 nof_tcp_crc_skb(u32 crc, struct sk_buff *skb, u32 offset, u32 len);
+
+static inline __le32 nof_tcp_crc_final(u32 crc)
+{
+	return cpu_to_le32(~crc);
+}
+
+static inline __le32 nof_tcp_digest(const void *buf, u32 len)
+{
+	return nof_tcp_crc_final(nof_tcp_crc(NOF_TCP_CRC_INIT, buf, len));
+}
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/address.h>
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <charconv>
+#include <net/if.h>
+
+#include <linux/nvmeof.h>
+
+namespace nvmeof {
+
+namespace {
+
+Error invalid(std::string message)
+{
+	Error error;
+	error.code = ErrorCode::invalid;
+	error.message = std::move(message);
+	return error;
+}
+
+std::string quoted(std::string_view text)
+{
+	return "'" + std::string(text) + "'";
+}
+
+bool isIpv4(const std::string &text)
+{
+	in_addr address;
+	return inet_pton(AF_INET, text.c_str(), &address) == 1;
+}
+
+// @text is an address with an optional %SCOPE: an interface's name or number.
+bool isIpv6(std::string_view text)
+{
+	std::size_t percent = text.find('%');
+	if (percent != text.npos) {
+		std::string_view scope = text.substr(percent + 1);
+		if (scope.empty() || scope.size() >= IFNAMSIZ || scope.find_first_of("/% \t") != scope.npos)
+			return false;
+		text = text.substr(0, percent);
+	}
+	in6_addr address;
+	return inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
+}
+
+Result<std::string> parsePort(std::string_view text)
+{
+	unsigned int port = 0;
+	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+	if (error != std::errc() || end != text.data() + text.size() || port == 0 || port > 65535)
+		return invalid("port " + quoted(text) + " is not a number from 1 to 65535");
+	return std::to_string(port);
+}
+
+Result<Address> withPort(std::string_view host, std::string_view port)
+{
+	Result<std::string> traddr = parseTraddr(host);
+	if (!traddr)
+		return traddr.error();
+	Result<std::string> trsvcid = parsePort(port);
+	if (!trsvcid)
+		return trsvcid.error();
+	return Address{*std::move(traddr), *std::move(trsvcid)};
+}
+
+Result<Address> parseBracketed(std::string_view text, std::string_view port)
+{
+	std::size_t close = text.find(']');
+	if (close == text.npos)
+		return invalid("address " + quoted(text) + " lacks the closing ]");
+	std::string_view host = text.substr(1, close - 1);
+	std::string_view rest = text.substr(close + 1);
+	if (!isIpv6(host))
+		return invalid(quoted(host) + " between [ and ] is not an IPv6 address");
+	if (rest.empty())
+		return withPort(host, port);
+	if (rest.front() != ':')
+		return invalid("address " + quoted(text) + ": only :PORT may follow the ]");
+	return withPort(host, rest.substr(1));
+}
+
+} // namespace
+
+std::string Address::toString() const
+{
+	bool ipv6 = traddr.find(':') != traddr.npos;
+	return (ipv6 ? "[" + traddr + "]" : traddr) + ":" + trsvcid;
+}
+
+Result<std::string> parseTraddr(std::string_view text)
+{
+	std::string address(text);
+	if (address.size() > NVMEOF_TRADDR_MAX || (!isIpv4(address) && !isIpv6(address)))
+		return invalid(quoted(text) + " is not a numeric IPv4 or IPv6 address");
+	return address;
+}
+
+Result<Address> parseAddress(std::string_view text, std::string_view port)
+{
+	if (text.starts_with('['))
+		return parseBracketed(text, port);
+	auto colons = std::count(text.begin(), text.end(), ':');
+	if (colons != 1) // none: no port here; several: a bare IPv6 address, whose last part cannot be told from a port
+		return withPort(text, port);
+	std::size_t colon = text.find(':');
+	return withPort(text.substr(0, colon), text.substr(colon + 1));
+}
+
+Result<void> checkNqn(std::string_view nqn)
+{
+	if (nqn.size() > NVMEOF_NQN_MAX)
+		return invalid("NQN is longer than " + std::to_string(NVMEOF_NQN_MAX) + " bytes");
+	if (!nqn.starts_with("nqn.") || nqn.size() == 4)
+		return invalid("NQN " + quoted(nqn) + " does not begin with 'nqn.'");
+	auto odd = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
+	if (std::any_of(nqn.begin(), nqn.end(), odd))
+		return invalid("NQN has blanks or control characters in it");
+	return {};
+}
+
+} // namespace nvmeof

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/client.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <thread>
+#include <unistd.h>
+
+#include <nvmeof/name.h>
+
+#include "connect_wait.h"
+#include "module.h"
+#include "session.h"
+#include "version.h"
+
+namespace nvmeof {
+
+using nofctl::ConnectWait;
+using nofctl::Session;
+
+struct Client::Impl {
+	Session session;
+};
+
+namespace {
+
+// A deletion waits for its controller's shutdown; many go on side by side.
+constexpr std::size_t parallelDeletions = 16;
+
+Error noSuch(std::string_view name, const char *what)
+{
+	Error error;
+	error.code = ErrorCode::noSuchObject;
+	error.sysErrno = ENODEV;
+	error.message = "'" + std::string(name) + "' is not the name of a " + what;
+	error.object = name;
+	return error;
+}
+
+// @name without /dev/, when it is of that kind.
+Result<ObjectName> checkName(std::string_view name, ObjectKind kind)
+{
+	std::optional<ObjectName> parsed = parseName(name);
+	if (!parsed || parsed->kind() != kind)
+		return noSuch(name, toString(kind));
+	return *parsed;
+}
+
+// Calls @action with the plain name of a controller.
+template <typename F> auto withController(std::string_view name, F action) -> decltype(action(std::string()))
+{
+	Result<ObjectName> parsed = checkName(name, ObjectKind::controller);
+	if (!parsed)
+		return parsed.error();
+	return action(parsed->toString());
+}
+
+template <typename T> Result<AnyObject> asAny(Result<T> object)
+{
+	return object ? Result<AnyObject>(AnyObject(*std::move(object))) : Result<AnyObject>(object.error());
+}
+
+// Takes names off a shared list until it is empty. A controller that is gone by then is what was asked for.
+void deleteFrom(const std::vector<std::string> &names, std::atomic<std::size_t> &next, std::vector<Result<void>> &results)
+{
+	Result<Session> session = Session::open();
+	for (std::size_t i = next++; i < names.size(); i = next++) {
+		Result<void> done = session ? session->remove(names[i]) : Result<void>(session.error());
+		if (!done && done.error().code != ErrorCode::noSuchObject)
+			results[i] = done;
+	}
+}
+
+Result<std::vector<std::string>> deleteAll(std::vector<std::string> names)
+{
+	std::vector<Result<void>> results(names.size());
+	std::atomic<std::size_t> next = 0;
+	{
+		std::vector<std::jthread> workers;
+		for (std::size_t i = 0; i < std::min(names.size(), parallelDeletions); i++)
+			workers.emplace_back([&] { deleteFrom(names, next, results); });
+	}
+	for (std::size_t i = 0; i < names.size(); i++) {
+		if (results[i])
+			continue;
+		Error error = results[i].error();
+		error.object = names[i];
+		return error;
+	}
+	return names;
+}
+
+std::vector<std::string> namesOf(const std::vector<Controller> &controllers, std::string_view subsysnqn)
+{
+	std::vector<std::string> names;
+	for (const Controller &controller : controllers)
+		if (subsysnqn.empty() || controller.subsysnqn == subsysnqn)
+			names.push_back(controller.name);
+	return names;
+}
+
+} // namespace
+
+const char *libraryVersion()
+{
+	return nofctl::version;
+}
+
+Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Client::Client(Client &&) noexcept = default;
+Client &Client::operator=(Client &&) noexcept = default;
+Client::~Client() = default;
+
+Result<Client> Client::open(const OpenOptions &options)
+{
+	Result<Session> session = Session::open();
+	bool missing = !session && session.error().code == ErrorCode::noModule && session.error().sysErrno == ENOENT;
+	if (missing && !options.loadModule.empty() && ::geteuid() == 0) {
+		if (nofctl::loadModule(options.loadModule)) {
+			session = Session::open();
+		} else {
+			Error error = session.error();
+			error.message += ", and 'modprobe " + options.loadModule + "' failed";
+			return error;
+		}
+	}
+	if (!session)
+		return session.error();
+	return Client(std::make_unique<Impl>(Impl{*std::move(session)}));
+}
+
+Result<ModuleVersion> Client::version()
+{
+	return impl_->session.version();
+}
+
+Result<std::vector<Subsystem>> Client::subsystems()
+{
+	return impl_->session.subsystems();
+}
+
+Result<std::vector<Controller>> Client::controllers(std::optional<std::uint32_t> subsystem)
+{
+	return impl_->session.controllers(subsystem);
+}
+
+Result<std::vector<Namespace>> Client::namespaces(std::optional<std::uint32_t> subsystem)
+{
+	return impl_->session.namespaces(subsystem);
+}
+
+Result<std::vector<Path>> Client::paths(const PathFilter &filter)
+{
+	return impl_->session.paths(filter);
+}
+
+Result<Subsystem> Client::subsystem(std::string_view name)
+{
+	Result<ObjectName> parsed = checkName(name, ObjectKind::subsystem);
+	return parsed ? impl_->session.subsystem(parsed->subsystem) : Result<Subsystem>(parsed.error());
+}
+
+Result<Controller> Client::controller(std::string_view name)
+{
+	return withController(name, [&](const std::string &plain) { return impl_->session.controller(plain); });
+}
+
+Result<Namespace> Client::nameSpace(std::string_view name)
+{
+	Result<ObjectName> parsed = checkName(name, ObjectKind::nameSpace);
+	return parsed ? impl_->session.nameSpace(parsed->toString()) : Result<Namespace>(parsed.error());
+}
+
+Result<Path> Client::path(std::string_view name)
+{
+	Result<ObjectName> parsed = checkName(name, ObjectKind::path);
+	return parsed ? impl_->session.path(parsed->toString()) : Result<Path>(parsed.error());
+}
+
+Result<AnyObject> Client::find(std::string_view name)
+{
+	std::optional<ObjectName> parsed = parseName(name);
+	if (!parsed)
+		return noSuch(name, "subsystem, controller, namespace or path");
+	switch (parsed->kind()) {
+	case ObjectKind::subsystem: return asAny(subsystem(name));
+	case ObjectKind::controller: return asAny(controller(name));
+	case ObjectKind::nameSpace: return asAny(nameSpace(name));
+	case ObjectKind::path: return asAny(path(name));
+	}
+	return noSuch(name, "object");
+}
+
+Result<Controller> Client::start(const ConnectOptions &options)
+{
+	return connect(options, WaitFor::none);
+}
+
+Result<Controller> Client::connect(const ConnectOptions &options, WaitFor wait, std::chrono::milliseconds timeout)
+{
+	return connectAll(std::span(&options, 1), wait, timeout).front();
+}
+
+std::vector<Result<Controller>> Client::connectAll(std::span<const ConnectOptions> options, WaitFor wait,
+						   std::chrono::milliseconds timeout)
+{
+	Result<ConnectWait> waiter = ConnectWait::begin(impl_->session, wait, timeout);
+	if (!waiter)
+		return std::vector<Result<Controller>>(options.size(), waiter.error());
+	for (const ConnectOptions &one : options)
+		waiter->start(one);
+	return waiter->finish();
+}
+
+Result<Controller> Client::waitFor(std::string_view controller, WaitFor wait, std::chrono::milliseconds timeout)
+{
+	return withController(controller, [&](const std::string &name) -> Result<Controller> {
+		Result<ConnectWait> waiter = ConnectWait::begin(impl_->session, wait, timeout);
+		if (!waiter)
+			return waiter.error();
+		waiter->join(name);
+		return waiter->finish().front();
+	});
+}
+
+Result<void> Client::disconnect(std::string_view controller)
+{
+	return withController(controller, [&](const std::string &name) { return impl_->session.remove(name); });
+}
+
+Result<std::vector<std::string>> Client::disconnectNqn(std::string_view subsysnqn)
+{
+	Result<std::vector<Controller>> there = controllers();
+	if (!there)
+		return there.error();
+	std::vector<std::string> names = namesOf(*there, subsysnqn);
+	if (!names.empty())
+		return deleteAll(std::move(names));
+	Error error;
+	error.code = ErrorCode::noSuchObject;
+	error.message = "no controller of subsystem " + std::string(subsysnqn);
+	return error;
+}
+
+Result<std::vector<std::string>> Client::disconnectAll()
+{
+	Result<std::vector<Controller>> there = controllers();
+	if (!there)
+		return there.error();
+	return deleteAll(namesOf(*there, {}));
+}
+
+Result<void> Client::reset(std::string_view controller)
+{
+	return withController(controller, [&](const std::string &name) { return impl_->session.reset(name); });
+}
+
+Result<void> Client::rescan(std::string_view controller)
+{
+	return withController(controller, [&](const std::string &name) {
+		return impl_->session.rescan(name, nofctl::deadlineIn(nofctl::callTimeout));
+	});
+}
+
+Result<void> Client::set(std::string_view controller, const ControllerSettings &settings)
+{
+	return withController(controller, [&](const std::string &name) { return impl_->session.set(name, settings); });
+}
+
+Result<void> Client::setIopolicy(std::string_view subsystem, std::string_view policy)
+{
+	Result<ObjectName> parsed = checkName(subsystem, ObjectKind::subsystem);
+	return parsed ? impl_->session.setIopolicy(parsed->subsystem, policy) : Result<void>(parsed.error());
+}
+
+} // namespace nvmeof

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "connect_wait.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace nofctl {
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr std::chrono::milliseconds lookInterval{500};
+constexpr std::chrono::milliseconds udevInterval{20};
+
+} // namespace
+
+ConnectWait::ConnectWait(Session &session, WaitFor wait, std::chrono::milliseconds timeout)
+	: session_(session), wait_(wait), timeout_(timeout), deadline_(deadlineIn(timeout))
+{
+}
+
+Result<ConnectWait> ConnectWait::begin(Session &session, WaitFor wait, std::chrono::milliseconds timeout)
+{
+	ConnectWait waiter(session, wait, timeout);
+	if (wait == WaitFor::none)
+		return waiter;
+	Result<EventStream> events = EventStream::subscribe();
+	if (!events)
+		return events.error();
+	waiter.events_ = *std::move(events);
+	return waiter;
+}
+
+void ConnectWait::add(Result<Controller> controller)
+{
+	Item item;
+	if (controller)
+		item.tracker.emplace(*std::move(controller));
+	else
+		item.error = controller.error();
+	item.complete = item.tracker && wait_ == WaitFor::none;
+	items_.push_back(std::move(item));
+}
+
+void ConnectWait::start(const ConnectOptions &options)
+{
+	Result<Controller> controller = session_.create(options);
+	bool there = !controller && controller.error().code == ErrorCode::alreadyConnected && !controller.error().object.empty();
+	if (there && options.idempotent)
+		controller = session_.controller(controller.error().object);
+	add(std::move(controller));
+}
+
+void ConnectWait::join(const std::string &controller)
+{
+	add(session_.controller(controller));
+}
+
+// The kernel answers a rescan when the scan is over, so this tells even when the controller has no namespace.
+bool ConnectWait::scanned(Item &item)
+{
+	Result<void> done = session_.rescan(item.tracker->controller().name, deadline_);
+	if (done)
+		return true;
+	if (done.error().sysErrno == ENOTCONN) // lost again since: it will reconnect, or go
+		item.tracker->again();
+	else if (done.error().code == ErrorCode::noSuchObject)
+		item.tracker->onEvent({EventType::removed, {}, item.tracker->controller(), {}, {}});
+	else if (done.error().code != ErrorCode::timedOut)
+		item.error = done.error();
+	return false;
+}
+
+bool ConnectWait::settled(Item &item)
+{
+	if (!udevRuns())
+		return true;
+	Result<std::vector<Path>> paths = session_.paths({{}, item.tracker->controller().name});
+	if (!paths) {
+		item.error = paths.error();
+		return false;
+	}
+	return std::all_of(paths->begin(), paths->end(), [](const Path &path) { return udevHandled(path.nameSpace); });
+}
+
+// Whether "removed" was news of an earlier controller of the same name, gone just before this one came.
+bool ConnectWait::stillThere(Item &item)
+{
+	Result<Controller> now = session_.controller(item.tracker->controller().name);
+	return now && now->state != ControllerState::deleting && now->state != ControllerState::dead;
+}
+
+// As far as it goes without waiting for an event.
+void ConnectWait::advance(Item &item)
+{
+	if (!item.pending())
+		return;
+	if (item.tracker->state() == ConnectTracker::State::failed) {
+		if (stillThere(item))
+			item.tracker->again();
+		else
+			item.error = item.tracker->failure();
+	}
+	if (item.tracker->state() != ConnectTracker::State::live)
+		return;
+	if (wait_ >= WaitFor::namespaces && !scanned(item))
+		return;
+	item.complete = wait_ < WaitFor::udev || settled(item);
+}
+
+bool ConnectWait::anyPending() const
+{
+	return std::any_of(items_.begin(), items_.end(), [](const Item &item) { return item.pending(); });
+}
+
+Result<void> ConnectWait::pump(Clock::time_point until)
+{
+	auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(until - Clock::now(), Clock::duration::zero()));
+	for (;;) {
+		Result<std::optional<Event>> event = events_->next(left);
+		if (!event)
+			return event.error();
+		if (!*event)
+			return {};
+		for (Item &item : items_)
+			if (item.tracker)
+				item.tracker->onEvent(**event);
+		left = std::chrono::milliseconds::zero(); // the rest of what is there
+	}
+}
+
+void ConnectWait::look()
+{
+	for (Item &item : items_)
+		if (item.pending())
+			item.tracker->onLook(session_.controller(item.tracker->controller().name));
+}
+
+Result<Controller> ConnectWait::outcome(Item &item)
+{
+	if (item.error)
+		return *item.error;
+	if (!item.complete)
+		return item.tracker->timeout(timeout_);
+	Result<Controller> now = session_.controller(item.tracker->controller().name);
+	return now ? now : Result<Controller>(item.tracker->controller());
+}
+
+std::vector<Result<Controller>> ConnectWait::finish()
+{
+	Clock::time_point nextLook = Clock::now() + lookInterval;
+	for (;;) {
+		for (Item &item : items_)
+			advance(item);
+		if (!anyPending() || Clock::now() >= deadline_)
+			break;
+		Clock::time_point until = std::min(deadline_, nextLook);
+		bool live = std::any_of(items_.begin(), items_.end(), [](const Item &item) {
+			return item.pending() && item.tracker->state() == ConnectTracker::State::live;
+		});
+		if (live) // only udev is waited for, which sends us no event
+			until = std::min(until, Clock::now() + udevInterval);
+		if (Result<void> pumped = pump(until); !pumped)
+			break; // what the last look told is the outcome
+		if (Clock::now() < nextLook)
+			continue;
+		look();
+		nextLook = Clock::now() + lookInterval;
+	}
+	std::vector<Result<Controller>> results;
+	for (Item &item : items_)
+		results.push_back(outcome(item));
+	return results;
+}
+
+} // namespace nofctl

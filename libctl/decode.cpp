@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "decode.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nofctl {
+
+using nvmeof::AnaState;
+using nvmeof::ControllerState;
+using nvmeof::Error;
+using nvmeof::Result;
+using nvmeof::Uuid;
+
+namespace {
+
+// Reads typed values and remembers the first thing that was wrong, so that a decoder reads like the object it makes.
+class Reader {
+public:
+	explicit Reader(const Attributes &attributes) : attributes_(attributes) {}
+
+	template <typename T> std::optional<T> maybe(nvmeof_attr type)
+	{
+		std::optional<std::span<const std::byte>> payload = attributes_.find(type);
+		if (!payload)
+			return std::nullopt;
+		std::optional<T> value = numberOf<T>(*payload);
+		if (!value)
+			fail(type, "has the wrong size");
+		return value;
+	}
+
+	template <typename T> T number(nvmeof_attr type) { return maybe<T>(type).value_or(T{}); }
+
+	template <typename T> T required(nvmeof_attr type)
+	{
+		if (!attributes_.find(type))
+			fail(type, "is missing");
+		return number<T>(type);
+	}
+
+	std::string text(nvmeof_attr type)
+	{
+		std::optional<std::span<const std::byte>> payload = attributes_.find(type);
+		return payload ? textOf(*payload) : std::string();
+	}
+
+	std::string requiredText(nvmeof_attr type)
+	{
+		std::string value = text(type);
+		if (value.empty())
+			fail(type, "is missing");
+		return value;
+	}
+
+	std::vector<std::string> texts(nvmeof_attr type)
+	{
+		std::vector<std::string> values;
+		for (std::span<const std::byte> payload : attributes_.findAll(type))
+			values.push_back(textOf(payload));
+		return values;
+	}
+
+	template <std::size_t N> std::optional<std::array<std::uint8_t, N>> binary(nvmeof_attr type)
+	{
+		std::optional<std::span<const std::byte>> payload = attributes_.find(type);
+		if (!payload)
+			return std::nullopt;
+		std::array<std::uint8_t, N> value{};
+		if (payload->size() == N)
+			std::memcpy(value.data(), payload->data(), N);
+		else
+			fail(type, "has the wrong size");
+		return value;
+	}
+
+	std::optional<Uuid> uuid(nvmeof_attr type)
+	{
+		auto bytes = binary<16>(type);
+		return bytes ? std::optional(Uuid{*bytes}) : std::nullopt;
+	}
+
+	template <typename T> std::chrono::milliseconds milliseconds(nvmeof_attr type)
+	{
+		return std::chrono::milliseconds(number<T>(type));
+	}
+
+	bool flag(nvmeof_attr type) const { return attributes_.find(type).has_value(); }
+	bool boolean(nvmeof_attr type) { return number<std::uint8_t>(type) != 0; }
+
+	template <typename T> Result<T> finish(T object)
+	{
+		if (error_)
+			return *error_;
+		return object;
+	}
+
+private:
+	void fail(nvmeof_attr type, const char *what)
+	{
+		if (error_)
+			return;
+		error_.emplace();
+		error_->message = "malformed message from the kernel: attribute " + std::to_string(type) + " " + what;
+	}
+
+	const Attributes &attributes_;
+	std::optional<Error> error_;
+};
+
+} // namespace
+
+Result<nvmeof::ModuleVersion> decodeVersion(const Attributes &attributes)
+{
+	Reader in(attributes);
+	nvmeof::ModuleVersion version;
+	version.api = in.required<std::uint32_t>(NVMEOF_A_API_VERSION);
+	version.module = in.text(NVMEOF_A_MODULE_VERSION);
+	version.transports = in.texts(NVMEOF_A_TRANSPORT);
+	version.selectors = in.texts(NVMEOF_A_SELECTOR);
+	return in.finish(std::move(version));
+}
+
+Result<nvmeof::Subsystem> decodeSubsystem(const Attributes &attributes)
+{
+	Reader in(attributes);
+	nvmeof::Subsystem subsystem;
+	subsystem.id = in.required<std::uint32_t>(NVMEOF_A_SUBSYS_ID);
+	subsystem.name = in.requiredText(NVMEOF_A_SUBSYS_NAME);
+	subsystem.nqn = in.requiredText(NVMEOF_A_SUBSYSNQN);
+	subsystem.hostnqn = in.text(NVMEOF_A_HOSTNQN);
+	subsystem.hostid = in.uuid(NVMEOF_A_HOSTID);
+	subsystem.model = in.text(NVMEOF_A_MODEL);
+	subsystem.serial = in.text(NVMEOF_A_SERIAL);
+	subsystem.firmware = in.text(NVMEOF_A_FIRMWARE);
+	subsystem.iopolicy = in.text(NVMEOF_A_IOPOLICY);
+	subsystem.controllers = in.number<std::uint32_t>(NVMEOF_A_NR_CTRLS);
+	subsystem.namespaces = in.number<std::uint32_t>(NVMEOF_A_NR_NS);
+	return in.finish(std::move(subsystem));
+}
+
+static void decodeAddress(Reader &in, nvmeof::Controller &controller)
+{
+	controller.transport = in.requiredText(NVMEOF_A_TRANSPORT);
+	controller.traddr = in.requiredText(NVMEOF_A_TRADDR);
+	controller.trsvcid = in.text(NVMEOF_A_TRSVCID);
+	controller.hostTraddr = in.text(NVMEOF_A_HOST_TRADDR);
+	controller.hostIface = in.text(NVMEOF_A_HOST_IFACE);
+}
+
+static void decodeSettings(Reader &in, nvmeof::Controller &controller)
+{
+	controller.ioQueues = in.number<std::uint32_t>(NVMEOF_A_NR_IO_QUEUES);
+	controller.pollQueues = in.number<std::uint32_t>(NVMEOF_A_NR_POLL_QUEUES);
+	controller.queueSize = in.number<std::uint32_t>(NVMEOF_A_QUEUE_SIZE);
+	controller.keepAlive = in.milliseconds<std::uint32_t>(NVMEOF_A_KATO);
+	controller.reconnectDelay = in.milliseconds<std::uint32_t>(NVMEOF_A_RECONNECT_DELAY);
+	controller.ctrlLoss = in.milliseconds<std::int32_t>(NVMEOF_A_CTRL_LOSS_TMO);
+	controller.fastIoFail = in.milliseconds<std::int32_t>(NVMEOF_A_FAST_IO_FAIL_TMO);
+	controller.connectTimeout = in.milliseconds<std::uint32_t>(NVMEOF_A_CONNECT_TMO);
+	controller.tos = in.number<std::uint8_t>(NVMEOF_A_TOS);
+	controller.hdrDigest = in.flag(NVMEOF_A_HDR_DIGEST);
+	controller.dataDigest = in.flag(NVMEOF_A_DATA_DIGEST);
+	controller.disableSqflow = in.flag(NVMEOF_A_DISABLE_SQFLOW);
+}
+
+static void decodeCondition(Reader &in, nvmeof::Controller &controller)
+{
+	controller.state = static_cast<ControllerState>(in.required<std::uint32_t>(NVMEOF_A_CTRL_STATE));
+	controller.reconnects = in.number<std::uint32_t>(NVMEOF_A_RECONNECTS);
+	controller.attempts = in.number<std::uint32_t>(NVMEOF_A_ATTEMPTS);
+	controller.lastError = in.text(NVMEOF_A_LAST_ERROR);
+	controller.lastErrno = static_cast<int>(in.number<std::uint32_t>(NVMEOF_A_LAST_ERRNO));
+	controller.lastStatus = in.maybe<std::uint16_t>(NVMEOF_A_LAST_STATUS);
+	controller.inflight = in.number<std::uint32_t>(NVMEOF_A_INFLIGHT);
+	controller.paths = in.number<std::uint32_t>(NVMEOF_A_NR_PATHS);
+}
+
+Result<nvmeof::Controller> decodeController(const Attributes &attributes)
+{
+	Reader in(attributes);
+	nvmeof::Controller controller;
+	controller.subsystem = in.required<std::uint32_t>(NVMEOF_A_SUBSYS_ID);
+	controller.id = in.required<std::uint32_t>(NVMEOF_A_CTRL_ID);
+	controller.name = in.requiredText(NVMEOF_A_CTRL_NAME);
+	controller.subsysnqn = in.requiredText(NVMEOF_A_SUBSYSNQN);
+	controller.hostnqn = in.text(NVMEOF_A_HOSTNQN);
+	controller.cntlid = in.maybe<std::uint16_t>(NVMEOF_A_CNTLID);
+	controller.serial = in.text(NVMEOF_A_SERIAL);
+	controller.model = in.text(NVMEOF_A_MODEL);
+	controller.firmware = in.text(NVMEOF_A_FIRMWARE);
+	decodeAddress(in, controller);
+	decodeSettings(in, controller);
+	decodeCondition(in, controller);
+	return in.finish(std::move(controller));
+}
+
+Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
+{
+	Reader in(attributes);
+	nvmeof::Namespace ns;
+	ns.subsystem = in.required<std::uint32_t>(NVMEOF_A_SUBSYS_ID);
+	ns.name = in.requiredText(NVMEOF_A_NS_NAME);
+	ns.nsid = in.required<std::uint32_t>(NVMEOF_A_NSID);
+	ns.wwid = in.text(NVMEOF_A_WWID);
+	ns.uuid = in.uuid(NVMEOF_A_UUID);
+	ns.nguid = in.binary<16>(NVMEOF_A_NGUID);
+	ns.eui64 = in.binary<8>(NVMEOF_A_EUI64);
+	ns.lbaSize = in.number<std::uint32_t>(NVMEOF_A_LBA_SIZE);
+	ns.size = in.number<std::uint64_t>(NVMEOF_A_SIZE);
+	ns.readOnly = in.boolean(NVMEOF_A_READ_ONLY);
+	ns.paths = in.number<std::uint32_t>(NVMEOF_A_NR_PATHS);
+	ns.usablePaths = in.number<std::uint32_t>(NVMEOF_A_NR_USABLE);
+	ns.waiting = in.number<std::uint32_t>(NVMEOF_A_WAITING);
+	return in.finish(std::move(ns));
+}
+
+Result<nvmeof::Path> decodePath(const Attributes &attributes)
+{
+	Reader in(attributes);
+	nvmeof::Path path;
+	path.name = in.requiredText(NVMEOF_A_PATH_NAME);
+	path.nameSpace = in.requiredText(NVMEOF_A_NS_NAME);
+	path.controller = in.requiredText(NVMEOF_A_CTRL_NAME);
+	path.nsid = in.required<std::uint32_t>(NVMEOF_A_NSID);
+	path.controllerState = static_cast<ControllerState>(in.number<std::uint32_t>(NVMEOF_A_CTRL_STATE));
+	path.anaState = static_cast<AnaState>(in.number<std::uint32_t>(NVMEOF_A_ANA_STATE));
+	path.anaGroup = in.maybe<std::uint32_t>(NVMEOF_A_ANA_GROUP);
+	path.usable = in.boolean(NVMEOF_A_USABLE);
+	path.inflight = in.number<std::uint32_t>(NVMEOF_A_INFLIGHT);
+	path.ios = in.number<std::uint64_t>(NVMEOF_A_IOS);
+	path.bytesRead = in.number<std::uint64_t>(NVMEOF_A_BYTES_READ);
+	path.bytesWritten = in.number<std::uint64_t>(NVMEOF_A_BYTES_WRITTEN);
+	path.errors = in.number<std::uint64_t>(NVMEOF_A_ERRORS);
+	path.retries = in.number<std::uint64_t>(NVMEOF_A_RETRIES);
+	path.aborts = in.number<std::uint64_t>(NVMEOF_A_ABORTS);
+	return in.finish(std::move(path));
+}
+
+static Result<nvmeof::Aen> decodeAen(const Attributes &attributes)
+{
+	Reader in(attributes);
+	nvmeof::Aen aen;
+	aen.controller = in.requiredText(NVMEOF_A_CTRL_NAME);
+	aen.type = in.required<std::uint8_t>(NVMEOF_A_AEN_TYPE);
+	aen.info = in.required<std::uint8_t>(NVMEOF_A_AEN_INFO);
+	aen.logPage = in.number<std::uint8_t>(NVMEOF_A_AEN_LOG_PAGE);
+	return in.finish(std::move(aen));
+}
+
+template <typename T> static Result<nvmeof::EventObject> asObject(Result<T> decoded)
+{
+	if (!decoded)
+		return decoded.error();
+	return nvmeof::EventObject(*std::move(decoded));
+}
+
+static Result<nvmeof::EventObject> decodeEventObject(std::uint8_t command, const Attributes &attributes)
+{
+	switch (command) {
+	case NVMEOF_CMD_SUBSYS_NTF: return asObject(decodeSubsystem(attributes));
+	case NVMEOF_CMD_CTRL_NTF: return asObject(decodeController(attributes));
+	case NVMEOF_CMD_NS_NTF: return asObject(decodeNamespace(attributes));
+	case NVMEOF_CMD_PATH_NTF: return asObject(decodePath(attributes));
+	case NVMEOF_CMD_AEN_NTF: return asObject(decodeAen(attributes));
+	default: return nvmeof::EventObject();
+	}
+}
+
+Result<std::optional<nvmeof::Event>> decodeEvent(std::uint8_t command, const Attributes &attributes)
+{
+	if (command < NVMEOF_CMD_SUBSYS_NTF || command > NVMEOF_CMD_AEN_NTF)
+		return std::optional<nvmeof::Event>();
+	Result<nvmeof::EventObject> object = decodeEventObject(command, attributes);
+	if (!object)
+		return object.error();
+	Reader in(attributes);
+	nvmeof::Event event;
+	event.object = *std::move(object);
+	event.type = static_cast<nvmeof::EventType>(in.required<std::uint32_t>(NVMEOF_A_EVENT));
+	event.time = std::chrono::nanoseconds(in.number<std::uint64_t>(NVMEOF_A_TIME));
+	if (auto old = in.maybe<std::uint32_t>(NVMEOF_A_OLD_STATE))
+		event.oldState = static_cast<ControllerState>(*old);
+	if (event.type == nvmeof::EventType::connectFailed || event.type == nvmeof::EventType::refused)
+		event.reason = in.text(NVMEOF_A_LAST_ERROR);
+	return in.finish(std::optional(std::move(event)));
+}
+
+} // namespace nofctl

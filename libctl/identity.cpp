@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/identity.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <nvmeof/address.h>
+
+#include "file.h"
+
+namespace nvmeof {
+
+namespace {
+
+constexpr std::string_view uuidNqnPrefix = "nqn.2014-08.org.nvmexpress:uuid:";
+
+std::string_view trim(std::string_view text)
+{
+	constexpr std::string_view blanks = " \t\r\n";
+	std::size_t first = text.find_first_not_of(blanks);
+	if (first == text.npos)
+		return {};
+	return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+Error invalidFile(const std::filesystem::path &file, const std::string &what)
+{
+	Error error;
+	error.code = ErrorCode::invalid;
+	error.message = file.string() + ": " + what;
+	return error;
+}
+
+// Firmware that was never given a UUID says nothing, or what its vendor's template says: shared by many machines.
+bool usable(const Uuid &uuid)
+{
+	static const std::optional<Uuid> templateUuid = Uuid::parse("03000200-0400-0500-0006-000700080009");
+	bool ones = std::all_of(uuid.bytes.begin(), uuid.bytes.end(), [](std::uint8_t b) { return b == 0xff; });
+	return !uuid.isNil() && !ones && uuid != templateUuid;
+}
+
+Result<std::string> readTrimmed(const std::filesystem::path &file)
+{
+	Result<std::string> text = nofctl::readSmallFile(file);
+	if (!text)
+		return text.error();
+	return std::string(trim(*text));
+}
+
+// What the file holds afterwards: @text, unless somebody else was first.
+Result<std::string> keep(const std::filesystem::path &file, const std::string &text)
+{
+	std::error_code error;
+	std::filesystem::create_directories(file.parent_path(), error);
+	if (error)
+		return errorFromErrno(error.value(), file.parent_path().string() + ": " + error.message());
+	Result<bool> written = nofctl::createFile(file, text + "\n");
+	if (!written)
+		return written.error();
+	return *written ? Result<std::string>(text) : readTrimmed(file);
+}
+
+bool absent(const Error &error)
+{
+	return error.code == ErrorCode::noSuchObject;
+}
+
+// The UUID that a machine with just one of the two files, or none, gets for the other.
+Uuid matchingUuid(const Result<std::string> &hostnqn, const Result<Uuid> &hostid, const IdentityPlaces &places)
+{
+	if (hostid)
+		return *hostid;
+	std::optional<Uuid> fromNqn = hostnqn ? uuidFromHostnqn(*hostnqn) : std::nullopt;
+	return fromNqn ? *fromNqn : chooseHostUuid(places);
+}
+
+} // namespace
+
+std::string hostnqnFromUuid(const Uuid &uuid)
+{
+	return std::string(uuidNqnPrefix) + uuid.toString();
+}
+
+std::optional<Uuid> uuidFromHostnqn(std::string_view nqn)
+{
+	if (!nqn.starts_with(uuidNqnPrefix))
+		return std::nullopt;
+	return Uuid::parse(nqn.substr(uuidNqnPrefix.size()));
+}
+
+Uuid chooseHostUuid(const IdentityPlaces &places)
+{
+	Result<std::string> text = readTrimmed(places.machineUuid);
+	std::optional<Uuid> uuid = text ? Uuid::parse(*text) : std::nullopt;
+	return uuid && usable(*uuid) ? *uuid : Uuid::random();
+}
+
+Result<std::string> readHostnqn(const IdentityPlaces &places)
+{
+	std::filesystem::path file = places.directory / "hostnqn";
+	Result<std::string> nqn = readTrimmed(file);
+	if (!nqn)
+		return nqn;
+	if (Result<void> good = checkNqn(*nqn); !good)
+		return invalidFile(file, good.error().message);
+	return nqn;
+}
+
+Result<Uuid> readHostid(const IdentityPlaces &places)
+{
+	std::filesystem::path file = places.directory / "hostid";
+	Result<std::string> text = readTrimmed(file);
+	if (!text)
+		return text.error();
+	std::optional<Uuid> uuid = Uuid::parse(*text);
+	if (!uuid || uuid->isNil()) // NVMe Base 2.0, 5.27.1.25: zero means that the host has none
+		return invalidFile(file, "'" + *text + "' is not a UUID");
+	return *uuid;
+}
+
+Result<HostIdentity> loadOrCreateIdentity(const IdentityPlaces &places)
+{
+	Result<std::string> hostnqn = readHostnqn(places);
+	if (!hostnqn && !absent(hostnqn.error()))
+		return hostnqn.error();
+	Result<Uuid> hostid = readHostid(places);
+	if (!hostid && !absent(hostid.error()))
+		return hostid.error();
+	Uuid uuid = hostnqn && hostid ? *hostid : matchingUuid(hostnqn, hostid, places);
+
+	if (!hostnqn) {
+		if (Result<std::string> kept = keep(places.directory / "hostnqn", hostnqnFromUuid(uuid)); !kept)
+			return kept.error();
+		hostnqn = readHostnqn(places);
+		if (!hostnqn)
+			return hostnqn.error();
+		if (!hostid)
+			uuid = uuidFromHostnqn(*hostnqn).value_or(uuid); // of whoever was first
+	}
+	if (!hostid) {
+		if (Result<std::string> kept = keep(places.directory / "hostid", uuid.toString()); !kept)
+			return kept.error();
+		hostid = readHostid(places);
+		if (!hostid)
+			return hostid.error();
+	}
+	return HostIdentity{*hostnqn, *hostid};
+}
+
+Result<HostIdentity> resolveIdentity(const std::optional<std::string> &hostnqn, const std::optional<Uuid> &hostid,
+				     const IdentityPlaces &places)
+{
+	if (hostnqn)
+		if (Result<void> good = checkNqn(*hostnqn); !good)
+			return good.error();
+	if (hostnqn && hostid)
+		return HostIdentity{*hostnqn, *hostid};
+	std::optional<Uuid> own = hostnqn ? uuidFromHostnqn(*hostnqn) : std::nullopt;
+	if (own) {
+		// A kept pair stays a pair: targets refuse one host NQN with two host IDs.
+		Result<std::string> kept = readHostnqn(places);
+		if (!kept || *kept != *hostnqn)
+			return HostIdentity{*hostnqn, *own};
+	}
+	Result<HostIdentity> identity = loadOrCreateIdentity(places);
+	if (!identity)
+		return identity;
+	return HostIdentity{hostnqn.value_or(identity->hostnqn), hostid.value_or(identity->hostid)};
+}
+
+} // namespace nvmeof

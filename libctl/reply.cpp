@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "reply.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include "attributes.h"
+
+namespace nofctl {
+
+namespace {
+
+nvmeof::Error malformed(const char *what)
+{
+	nvmeof::Error error;
+	error.message = std::string("malformed message from the kernel: ") + what;
+	return error;
+}
+
+template <typename T> bool copyFront(T &to, std::span<const std::byte> from)
+{
+	if (from.size() < sizeof(T))
+		return false;
+	std::memcpy(&to, from.data(), sizeof(T));
+	return true;
+}
+
+bool printable(const std::string &text)
+{
+	return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
+}
+
+// The TLVs are of another space than the family's, so this does not go through Attributes. Garbage ends the walk: the errno stands.
+void readExtack(std::span<const std::byte> tlvs, Reply &reply)
+{
+	nlattr header;
+	while (copyFront(header, tlvs)) {
+		if (header.nla_len < sizeof(header) || header.nla_len > tlvs.size())
+			return;
+		std::string text = textOf(tlvs.subspan(sizeof(header), header.nla_len - sizeof(header)));
+		int type = header.nla_type & NLA_TYPE_MASK;
+		if (type == NLMSGERR_ATTR_MSG)
+			reply.message = text;
+		else if (type == NLMSGERR_ATTR_COOKIE && printable(text))
+			reply.cookie = text;
+		tlvs = tlvs.subspan(std::min<std::size_t>(NLA_ALIGN(header.nla_len), tlvs.size()));
+	}
+}
+
+// @skip: what stands between the error number and the TLVs.
+void readStatus(std::span<const std::byte> body, std::size_t skip, bool tlvs, Reply &reply)
+{
+	int status = 0;
+	copyFront(status, body);
+	if (status < 0) {
+		reply.kind = Reply::Kind::error;
+		reply.sysErrno = -status;
+	}
+	if (tlvs && skip <= body.size())
+		readExtack(body.subspan(skip), reply);
+}
+
+nvmeof::Result<Reply> readError(const nlmsghdr &header, std::span<const std::byte> body, Reply reply)
+{
+	nlmsgerr error;
+	if (!copyFront(error, body))
+		return malformed("error cut short");
+	// Without NLM_F_CAPPED the whole request follows, its header included: RFC 3549, 2.3.2.1 and netlink(7).
+	std::size_t skip = sizeof(error);
+	if (!(header.nlmsg_flags & NLM_F_CAPPED)) {
+		if (error.msg.nlmsg_len < sizeof(nlmsghdr))
+			return malformed("error quotes a request without a header");
+		skip = sizeof(error.error) + NLMSG_ALIGN(static_cast<std::size_t>(error.msg.nlmsg_len));
+	}
+	reply.kind = Reply::Kind::ack;
+	readStatus(body, skip, header.nlmsg_flags & NLM_F_ACK_TLVS, reply);
+	return reply;
+}
+
+nvmeof::Result<Reply> readData(std::span<const std::byte> body, Reply reply)
+{
+	genlmsghdr header;
+	if (!copyFront(header, body))
+		return malformed("generic netlink header cut short");
+	reply.kind = Reply::Kind::data;
+	reply.command = header.cmd;
+	reply.attributes = body.subspan(sizeof(header));
+	return reply;
+}
+
+nvmeof::Result<Reply> readOne(const nlmsghdr &header, std::span<const std::byte> body, std::uint16_t family)
+{
+	Reply reply;
+	reply.sequence = header.nlmsg_seq;
+	reply.interrupted = header.nlmsg_flags & NLM_F_DUMP_INTR;
+	switch (header.nlmsg_type) {
+	case NLMSG_ERROR:
+		return readError(header, body, std::move(reply));
+	case NLMSG_DONE:
+		reply.kind = Reply::Kind::done;
+		readStatus(body, sizeof(int), header.nlmsg_flags & NLM_F_ACK_TLVS, reply);
+		return reply;
+	case NLMSG_OVERRUN:
+		reply.kind = Reply::Kind::overrun;
+		return reply;
+	default:
+		return header.nlmsg_type == family ? readData(body, std::move(reply)) : nvmeof::Result<Reply>(std::move(reply));
+	}
+}
+
+} // namespace
+
+nvmeof::Result<std::vector<Reply>> splitReplies(std::span<const std::byte> datagram, std::uint16_t family)
+{
+	std::vector<Reply> replies;
+	while (!datagram.empty()) {
+		nlmsghdr header;
+		if (!copyFront(header, datagram))
+			return malformed("header cut short");
+		if (header.nlmsg_len < sizeof(header) || header.nlmsg_len > datagram.size())
+			return malformed("length of a message is out of bounds");
+		std::span<const std::byte> body = datagram.subspan(sizeof(header), header.nlmsg_len - sizeof(header));
+		nvmeof::Result<Reply> reply = readOne(header, body, family);
+		if (!reply)
+			return reply.error();
+		replies.push_back(*std::move(reply));
+		std::size_t whole = NLMSG_ALIGN(static_cast<std::size_t>(header.nlmsg_len));
+		datagram = datagram.subspan(std::min(whole, datagram.size()));
+	}
+	return replies;
+}
+
+} // namespace nofctl

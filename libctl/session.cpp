@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "session.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <nvmeof/identity.h>
+
+#include "decode.h"
+
+namespace nofctl {
+
+using namespace nvmeof;
+
+namespace {
+
+using Messages = Result<std::vector<Attributes>>;
+
+Error noAnswer()
+{
+	Error error;
+	error.message = "malformed message from the kernel: the answer is empty";
+	return error;
+}
+
+template <typename T> Result<T> one(const Messages &messages, Result<T> (*decode)(const Attributes &))
+{
+	if (!messages)
+		return messages.error();
+	return messages->empty() ? Result<T>(noAnswer()) : decode(messages->front());
+}
+
+template <typename T> Result<std::vector<T>> all(const Messages &messages, Result<T> (*decode)(const Attributes &))
+{
+	if (!messages)
+		return messages.error();
+	std::vector<T> objects;
+	for (const Attributes &attributes : *messages) {
+		Result<T> object = decode(attributes);
+		if (!object)
+			return object.error();
+		objects.push_back(*std::move(object));
+	}
+	return objects;
+}
+
+Clock::time_point usual()
+{
+	return deadlineIn(callTimeout);
+}
+
+Request ofSubsystem(nvmeof_cmd command, std::optional<std::uint32_t> subsystem)
+{
+	Request request(command);
+	if (subsystem)
+		request.u32(NVMEOF_A_SUBSYS_ID, *subsystem);
+	return request;
+}
+
+Request named(nvmeof_cmd command, nvmeof_attr type, const std::string &name)
+{
+	Request request(command);
+	request.text(type, name);
+	return request;
+}
+
+std::uint32_t unsignedMs(std::chrono::milliseconds time)
+{
+	constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+	return static_cast<std::uint32_t>(std::clamp<std::int64_t>(time.count(), 0, most));
+}
+
+// Negative ones all mean the same: -1.
+std::int32_t signedMs(std::chrono::milliseconds time)
+{
+	constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+	return static_cast<std::int32_t>(std::clamp<std::int64_t>(time.count(), -1, most));
+}
+
+void putNumber(Request &request, nvmeof_attr type, const std::optional<std::uint32_t> &value)
+{
+	if (value)
+		request.u32(type, *value);
+}
+
+void putUnsigned(Request &request, nvmeof_attr type, const std::optional<std::chrono::milliseconds> &value)
+{
+	if (value)
+		request.u32(type, unsignedMs(*value));
+}
+
+void putSigned(Request &request, nvmeof_attr type, const std::optional<std::chrono::milliseconds> &value)
+{
+	if (value)
+		request.s32(type, signedMs(*value));
+}
+
+void putTimes(Request &request, const ConnectOptions &options)
+{
+	putUnsigned(request, NVMEOF_A_KATO, options.keepAlive);
+	putUnsigned(request, NVMEOF_A_RECONNECT_DELAY, options.reconnectDelay);
+	putSigned(request, NVMEOF_A_CTRL_LOSS_TMO, options.ctrlLoss);
+	putSigned(request, NVMEOF_A_FAST_IO_FAIL_TMO, options.fastIoFail);
+	putUnsigned(request, NVMEOF_A_CONNECT_TMO, options.connectTimeout);
+}
+
+Error wrongApi(const ModuleVersion &version)
+{
+	Error error;
+	error.code = ErrorCode::noModule;
+	bool old = version.api < NVMEOF_API_VERSION;
+	error.message = "the loaded module " + version.module + " has API version " + std::to_string(version.api) +
+			", this library needs " + std::to_string(NVMEOF_API_VERSION) + ": the " +
+			(old ? "module" : "library") + " is too old";
+	return error;
+}
+
+} // namespace
+
+Result<Session> Session::open()
+{
+	Result<Socket> socket = Socket::open();
+	if (!socket)
+		return socket.error();
+	Session session(*std::move(socket));
+	Result<ModuleVersion> version = session.version();
+	if (!version)
+		return version.error();
+	if (version->api != NVMEOF_API_VERSION)
+		return wrongApi(*version);
+	return session;
+}
+
+Result<ModuleVersion> Session::version()
+{
+	return one(socket_.call(Request(NVMEOF_CMD_VERSION_GET), usual()), decodeVersion);
+}
+
+Result<std::vector<Subsystem>> Session::subsystems()
+{
+	return all(socket_.dump(Request(NVMEOF_CMD_SUBSYS_GET), usual()), decodeSubsystem);
+}
+
+Result<std::vector<Controller>> Session::controllers(std::optional<std::uint32_t> subsystem)
+{
+	return all(socket_.dump(ofSubsystem(NVMEOF_CMD_CTRL_GET, subsystem), usual()), decodeController);
+}
+
+Result<std::vector<Namespace>> Session::namespaces(std::optional<std::uint32_t> subsystem)
+{
+	return all(socket_.dump(ofSubsystem(NVMEOF_CMD_NS_GET, subsystem), usual()), decodeNamespace);
+}
+
+Result<std::vector<Path>> Session::paths(const PathFilter &filter)
+{
+	Request request(NVMEOF_CMD_PATH_GET);
+	request.textUnlessEmpty(NVMEOF_A_NS_NAME, filter.nameSpace).textUnlessEmpty(NVMEOF_A_CTRL_NAME, filter.controller);
+	return all(socket_.dump(std::move(request), usual()), decodePath);
+}
+
+Result<Subsystem> Session::subsystem(std::uint32_t id)
+{
+	return one(socket_.call(ofSubsystem(NVMEOF_CMD_SUBSYS_GET, id), usual()), decodeSubsystem);
+}
+
+Result<Controller> Session::controller(const std::string &name)
+{
+	return one(socket_.call(named(NVMEOF_CMD_CTRL_GET, NVMEOF_A_CTRL_NAME, name), usual()), decodeController);
+}
+
+Result<Namespace> Session::nameSpace(const std::string &name)
+{
+	return one(socket_.call(named(NVMEOF_CMD_NS_GET, NVMEOF_A_NS_NAME, name), usual()), decodeNamespace);
+}
+
+Result<Path> Session::path(const std::string &name)
+{
+	return one(socket_.call(named(NVMEOF_CMD_PATH_GET, NVMEOF_A_PATH_NAME, name), usual()), decodePath);
+}
+
+Request connectRequest(const ConnectOptions &options, const std::string &hostnqn, const Uuid &hostid)
+{
+	Request request(NVMEOF_CMD_CTRL_NEW);
+	request.text(NVMEOF_A_TRANSPORT, options.transport)
+		.text(NVMEOF_A_TRADDR, options.address.traddr)
+		.textUnlessEmpty(NVMEOF_A_TRSVCID, options.address.trsvcid)
+		.text(NVMEOF_A_SUBSYSNQN, options.subsysnqn)
+		.text(NVMEOF_A_HOSTNQN, hostnqn)
+		.binary(NVMEOF_A_HOSTID, hostid.bytes)
+		.textUnlessEmpty(NVMEOF_A_HOST_TRADDR, options.hostTraddr)
+		.textUnlessEmpty(NVMEOF_A_HOST_IFACE, options.hostIface);
+	putNumber(request, NVMEOF_A_NR_IO_QUEUES, options.ioQueues);
+	putNumber(request, NVMEOF_A_NR_POLL_QUEUES, options.pollQueues);
+	putNumber(request, NVMEOF_A_QUEUE_SIZE, options.queueSize);
+	putTimes(request, options);
+	if (options.tos)
+		request.u8(NVMEOF_A_TOS, *options.tos);
+	request.flag(NVMEOF_A_HDR_DIGEST, options.hdrDigest)
+		.flag(NVMEOF_A_DATA_DIGEST, options.dataDigest)
+		.flag(NVMEOF_A_DISABLE_SQFLOW, options.disableSqflow)
+		.flag(NVMEOF_A_DUPLICATE_CONNECT, options.duplicateConnect);
+	return request;
+}
+
+Result<Controller> Session::create(const ConnectOptions &options)
+{
+	if (Result<void> good = checkNqn(options.subsysnqn); !good)
+		return good.error();
+	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid);
+	if (!identity)
+		return identity.error();
+	return one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), usual()), decodeController);
+}
+
+Result<void> Session::act(Request request, Clock::time_point deadline)
+{
+	Messages messages = socket_.call(std::move(request), deadline);
+	return messages ? Result<void>() : Result<void>(messages.error());
+}
+
+Result<void> Session::remove(const std::string &controller)
+{
+	return act(named(NVMEOF_CMD_CTRL_DEL, NVMEOF_A_CTRL_NAME, controller), usual());
+}
+
+Result<void> Session::reset(const std::string &controller)
+{
+	return act(named(NVMEOF_CMD_CTRL_RESET, NVMEOF_A_CTRL_NAME, controller), usual());
+}
+
+Result<void> Session::rescan(const std::string &controller, Clock::time_point deadline)
+{
+	return act(named(NVMEOF_CMD_CTRL_RESCAN, NVMEOF_A_CTRL_NAME, controller), deadline);
+}
+
+Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
+{
+	Request request = named(NVMEOF_CMD_CTRL_SET, NVMEOF_A_CTRL_NAME, controller);
+	putUnsigned(request, NVMEOF_A_RECONNECT_DELAY, settings.reconnectDelay);
+	putSigned(request, NVMEOF_A_CTRL_LOSS_TMO, settings.ctrlLoss);
+	putSigned(request, NVMEOF_A_FAST_IO_FAIL_TMO, settings.fastIoFail);
+	return act(std::move(request), usual());
+}
+
+Result<void> Session::setIopolicy(std::uint32_t subsystem, std::string_view policy)
+{
+	Request request = ofSubsystem(NVMEOF_CMD_SUBSYS_SET, subsystem);
+	request.text(NVMEOF_A_IOPOLICY, policy);
+	return act(std::move(request), usual());
+}
+
+} // namespace nofctl

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Words for the enumerations that come from the kernel; a newer module may send a value that is not listed.
+#include <nvmeof/event.h>
+
+namespace nvmeof {
+
+const char *toString(ControllerState state)
+{
+	switch (state) {
+	case ControllerState::created: return "new";
+	case ControllerState::connecting: return "connecting";
+	case ControllerState::live: return "live";
+	case ControllerState::recovering: return "recovering";
+	case ControllerState::deleting: return "deleting";
+	case ControllerState::dead: return "dead";
+	}
+	return "unknown";
+}
+
+const char *toString(AnaState state)
+{
+	switch (state) {
+	case AnaState::none: return "none";
+	case AnaState::optimized: return "optimized";
+	case AnaState::nonOptimized: return "non-optimized";
+	case AnaState::inaccessible: return "inaccessible";
+	case AnaState::persistentLoss: return "persistent-loss";
+	case AnaState::change: return "change";
+	}
+	return "unknown";
+}
+
+const char *toString(EventType type)
+{
+	switch (type) {
+	case EventType::added: return "added";
+	case EventType::removed: return "removed";
+	case EventType::changed: return "changed";
+	case EventType::state: return "state";
+	case EventType::connectFailed: return "connect_failed";
+	case EventType::refused: return "refused";
+	case EventType::aen: return "aen";
+	case EventType::lost: return "lost";
+	case EventType::present: return "present";
+	}
+	return "unknown";
+}
+
+namespace {
+
+const std::string noName;
+
+struct NameOf {
+	const std::string &operator()(const std::monostate &) const { return noName; }
+	const std::string &operator()(const Aen &aen) const { return aen.controller; }
+	template <typename T> const std::string &operator()(const T &object) const { return object.name; }
+};
+
+} // namespace
+
+const std::string &Event::name() const
+{
+	return std::visit(NameOf{}, object);
+}
+
+} // namespace nvmeof

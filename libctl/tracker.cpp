@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tracker.h"
+
+#include <cerrno>
+#include <cstdio>
+
+namespace nofctl {
+
+using nvmeof::Controller;
+using nvmeof::ControllerState;
+using nvmeof::Error;
+using nvmeof::ErrorCode;
+using nvmeof::EventType;
+
+namespace {
+
+std::string seconds(std::chrono::milliseconds time)
+{
+	char text[32];
+	std::snprintf(text, sizeof(text), "%g s", static_cast<double>(time.count()) / 1000);
+	return text;
+}
+
+} // namespace
+
+std::optional<Error> lastErrorOf(const Controller &controller)
+{
+	if (controller.lastError.empty() && !controller.lastErrno && !controller.lastStatus)
+		return std::nullopt;
+	Error error;
+	error.sysErrno = controller.lastErrno;
+	error.nvmeStatus = controller.lastStatus;
+	error.message = controller.lastError;
+	error.object = controller.name;
+	if (error.nvmeStatus)
+		error.code = ErrorCode::refused;
+	else if (error.sysErrno == ETIMEDOUT)
+		error.code = ErrorCode::timedOut;
+	if (error.message.empty())
+		error.message = error.nvmeStatus ? "the target refused" : nvmeof::errorFromErrno(error.sysErrno).message;
+	if (error.nvmeStatus)
+		error.message += ": " + nvmeof::describeStatus(*error.nvmeStatus);
+	return error;
+}
+
+ConnectTracker::ConnectTracker(Controller controller) : controller_(std::move(controller))
+{
+	learn(Controller(controller_));
+}
+
+void ConnectTracker::learn(const Controller &now)
+{
+	controller_ = now;
+	if (now.state == ControllerState::live)
+		state_ = State::live;
+	else if (now.state == ControllerState::dead)
+		gone();
+}
+
+void ConnectTracker::gone()
+{
+	state_ = State::failed;
+}
+
+void ConnectTracker::onEvent(const nvmeof::Event &event)
+{
+	const Controller *now = event.controller();
+	if (!now || now->name != controller_.name || state_ != State::pending)
+		return;
+	if (event.type == EventType::connectFailed)
+		attempt_ = lastErrorOf(*now);
+	learn(*now);
+	if (event.type == EventType::removed)
+		gone();
+}
+
+void ConnectTracker::onLook(const nvmeof::Result<Controller> &look)
+{
+	if (state_ != State::pending)
+		return;
+	if (look)
+		learn(*look);
+	else if (look.error().code == ErrorCode::noSuchObject)
+		gone();
+}
+
+Error ConnectTracker::failure() const
+{
+	if (attempt_)
+		return *attempt_;
+	if (std::optional<Error> last = lastErrorOf(controller_))
+		return *last;
+	Error error;
+	error.message = "the controller was removed while it was connecting";
+	error.object = controller_.name;
+	return error;
+}
+
+Error ConnectTracker::timeout(std::chrono::milliseconds waited) const
+{
+	Error error = nvmeof::errorFromErrno(ETIMEDOUT, "not connected after " + seconds(waited));
+	error.object = controller_.name;
+	std::optional<Error> last = attempt_ ? attempt_ : lastErrorOf(controller_);
+	if (last)
+		error.message += " (last attempt: " + last->message + ")";
+	return error;
+}
+
+} // namespace nofctl

@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#guest: --accel icount --smp 1 --memory 2G --no-checks --timeout 1500
+# Instructions per I/O of both drivers, in one guest with one CPU: each has a subsystem of its own on one target, backed
+# by null_blk. The samples of the two are taken in turn. DRIVERS and REPS come from the environment.
+# Writes /results/samples, a line for each section of the plugin's output, in its order: CASE DRIVER COUNT.
+
+uuid_of() {
+	case $1 in
+	ours) echo 00000000-0000-4000-8000-00000000000a ;;
+	intree) echo 00000000-0000-4000-8000-00000000000b ;;
+	esac
+}
+
+prefix_of() {
+	case $1 in ours) echo nvmeof ;; intree) echo nvme ;; esac
+}
+
+connect_ours() {
+	modprobe nvmeof_tcp
+	nvmeofctl connect -t tcp -n ours -a 127.0.0.1 -s 4420 --wait=ns
+}
+
+connect_intree() {
+	modprobe nvme-tcp
+	[ "$(cat /sys/module/nvme_core/parameters/multipath)" = Y ] || fail "nvme_core has no native multipath"
+	intree_identity
+	nvme connect -t tcp -n intree -a 127.0.0.1 -s 4420
+}
+
+# sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION
+sample() {
+	local driver
+	for driver in $DRIVERS; do
+		iocount "${device[$driver]}" "${@:2}"
+		echo "$1 $driver $5" >> /results/samples
+	done
+}
+
+# Memory-backed null_blk takes no part: without data to keep, it costs least and disturbs the ratio least.
+modprobe null_blk nr_devices=2 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
+target_modules
+target_port 1 127.0.0.1 4420
+n=0
+declare -A device
+for driver in $DRIVERS; do
+	target_subsystem "$driver"
+	target_namespace "$driver" 1 "/dev/nullb$n" "$(uuid_of "$driver")"
+	target_link 1 "$driver"
+	n=$((n + 1))
+	"connect_$driver"
+	wait_for 20 by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")" > /run/found
+	device[$driver]=$(by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")")
+	echo "bench: $driver is ${device[$driver]}"
+done
+sleep 1
+for rep in $(seq "$REPS"); do
+	echo "bench: round $rep"
+	sample tcp/randread/4k/qd1 read 4096 1 1000 random batch
+	sample tcp/randwrite/4k/qd1 write 4096 1 1000 random batch
+	sample tcp/randread/4k/qd16 read 4096 16 2000 random batch
+	sample tcp/randwrite/4k/qd16 write 4096 16 2000 random batch
+	sample tcp/read/128k/qd1 read 131072 1 200 sequential batch
+	sample single/randread/4k/qd16 read 4096 16 2000 random single
+	sample single/randwrite/4k/qd16 write 4096 16 2000 random single
+done
+grep -i ' [tw] ' /proc/kallsyms > /results/symbols

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * iocount: a fixed number of direct I/Os at a queue depth through libaio's system calls, between two markers.
+ *
+ * usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single]
+ *
+ * batch (default): all slots that one io_getevents() call reported done go into one io_submit() call, as with fio's
+ * iodepth_batch. single: each is submitted by a call of its own, as fio does without that option. A quarter of COUNT
+ * runs ahead of the first marker, so that caches, lazily made structures and translated code are warm.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/fs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "marker.h"
+
+#define MAX_DEPTH 256
+
+static struct {
+	int fd;
+	bool write, sequential, single;
+	size_t size;
+	long depth;
+	uint64_t blocks, next;
+	unsigned char *buffer;
+	aio_context_t ctx;
+	struct iocb slot[MAX_DEPTH];
+} job;
+
+static void fatal(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* Every run takes the same offsets: the figures of two drivers are about the same I/Os. */
+static uint64_t next_block(void)
+{
+	if (job.sequential)
+		return job.next++ % job.blocks;
+	job.next = job.next * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (job.next >> 33) % job.blocks;
+}
+
+static struct iocb *prepare(long index)
+{
+	struct iocb *cb = &job.slot[index];
+
+	memset(cb, 0, sizeof(*cb));
+	cb->aio_fildes = job.fd;
+	cb->aio_lio_opcode = job.write ? IOCB_CMD_PWRITE : IOCB_CMD_PREAD;
+	cb->aio_buf = (uintptr_t)(job.buffer + index * job.size);
+	cb->aio_nbytes = job.size;
+	cb->aio_offset = next_block() * job.size;
+	cb->aio_data = index;
+	return cb;
+}
+
+static void submit(struct iocb **list, long n)
+{
+	long done = 0, step;
+
+	while (done < n) {
+		step = syscall(SYS_io_submit, job.ctx, job.single ? 1 : n - done, list + done);
+		if (step <= 0)
+			fatal("io_submit");
+		done += step;
+	}
+}
+
+static void check(const struct io_event *event)
+{
+	if (event->res == (int64_t)job.size)
+		return;
+	errno = event->res < 0 ? -event->res : EIO;
+	fatal("I/O");
+}
+
+/* Run count I/Os to the last completion. */
+static void run(long count)
+{
+	struct io_event events[MAX_DEPTH];
+	struct iocb *list[MAX_DEPTH];
+	long started = 0, done = 0, n, got, i;
+
+	for (n = 0; n < job.depth && started < count; n++, started++)
+		list[n] = prepare(n);
+	submit(list, n);
+	while (done < count) {
+		got = syscall(SYS_io_getevents, job.ctx, 1L, job.depth, events, NULL);
+		if (got <= 0)
+			fatal("io_getevents");
+		done += got;
+		for (n = 0, i = 0; i < got; i++) {
+			check(&events[i]);
+			if (started < count) {
+				list[n++] = prepare(events[i].data);
+				started++;
+			}
+		}
+		submit(list, n);
+	}
+}
+
+static void open_device(const char *path)
+{
+	uint64_t bytes;
+
+	job.fd = open(path, (job.write ? O_RDWR : O_RDONLY) | O_DIRECT);
+	if (job.fd < 0)
+		fatal(path);
+	if (ioctl(job.fd, BLKGETSIZE64, &bytes))
+		fatal("BLKGETSIZE64");
+	job.blocks = bytes / job.size;
+	job.buffer = mmap(NULL, job.depth * job.size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (job.buffer == MAP_FAILED)
+		fatal("mmap");
+	memset(job.buffer, 0x5a, job.depth * job.size);
+	if (syscall(SYS_io_setup, MAX_DEPTH, &job.ctx))
+		fatal("io_setup");
+}
+
+int main(int argc, char **argv)
+{
+	long count;
+
+	if (argc < 6) {
+		fprintf(stderr, "usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single]\n");
+		return 2;
+	}
+	job.write = !strcmp(argv[2], "write");
+	job.size = strtoul(argv[3], NULL, 0);
+	job.depth = strtol(argv[4], NULL, 0);
+	count = strtol(argv[5], NULL, 0);
+	job.sequential = argc > 6 && !strcmp(argv[6], "sequential");
+	job.single = argc > 7 && !strcmp(argv[7], "single");
+	if (!job.size || job.depth < 1 || job.depth > MAX_DEPTH || count < 1)
+		return 2;
+	open_device(argv[1]);
+	run(count / 4 + job.depth);
+	MARKER_HERE(MARKER_FROM);
+	run(count);
+	MARKER_HERE(MARKER_TO);
+	return 0;
+}

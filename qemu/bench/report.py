@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""usage: report.py COST_RESULTS PLUGIN_OUTPUT CONNECT_RESULTS OUTPUT_DIR
+
+Turn what the benchmark's guests left into bench.json, a table, and bench-profile.txt (where the instructions go).
+Figures are medians over the rounds; the spread is (largest - smallest) / median.
+
+The host side alone: all instructions but those at symbols of the modules nvmet, nvmet_tcp and null_blk. What the target
+causes in the common kernel (its half of the TCP stack, its block layer calls) has no symbols of its own and stays in,
+for both drivers alike.
+"""
+import bisect
+import collections
+import json
+import pathlib
+import statistics
+import sys
+
+TARGET_MODULES = {"nvmet", "nvmet_tcp", "null_blk"}
+PROFILE_LINES = 40
+
+
+class Symbols:
+    """Address to (module, function), from /proc/kallsyms of the guest; a plain kernel function has module vmlinux."""
+
+    def __init__(self, path):
+        rows = []
+        for line in path.read_text().splitlines():
+            words = line.split()
+            module = words[3].strip("[]") if len(words) > 3 else "vmlinux"
+            rows.append((int(words[0], 16), module, words[2]))
+        rows.sort()
+        self.addresses = [row[0] for row in rows]
+        self.rows = rows
+
+    def find(self, address):
+        index = bisect.bisect_right(self.addresses, address) - 1
+        return self.rows[index][1:] if index >= 0 else ("?", "?")
+
+
+class Section:
+    """What ran between two markers, for one I/O."""
+
+    def __init__(self, total, user, functions, count):
+        self.total = total / count
+        self.user = user / count
+        self.functions = {key: n / count for key, n in functions.items()}
+
+    def modules(self):
+        sums = collections.Counter()
+        for (module, _), n in self.functions.items():
+            sums[module] += n
+        return sums
+
+    def host_side(self):
+        return self.total - sum(n for module, n in self.modules().items() if module in TARGET_MODULES)
+
+
+def read_sections(path):
+    """(total, user, {address: instructions}) of each finished section."""
+    sections, current = [], None
+    with path.open() as lines:
+        for line in lines:
+            words = line.split()
+            if words[0] == "section":
+                current = (int(words[1]), int(words[2]), {})
+            elif words[0] == "end":
+                sections.append(current)
+            else:
+                address = int(words[0], 16)
+                current[2][address] = current[2].get(address, 0) + int(words[1])
+    return sections
+
+
+def read_samples(results, plugin_output):
+    """{case: {driver: [Section, ...]}}"""
+    symbols = Symbols(results / "symbols")
+    labels = (results / "samples").read_text().splitlines()
+    sections = read_sections(plugin_output)
+    if len(labels) != len(sections):
+        sys.exit(f"report: {len(labels)} samples, but {len(sections)} sections counted")
+    out = {}
+    for label, (total, user, blocks) in zip(labels, sections):
+        case, driver, count = label.split()
+        functions = collections.Counter()
+        for address, n in blocks.items():
+            functions[symbols.find(address)] += n
+        out.setdefault(case, {}).setdefault(driver, []).append(Section(total, user, functions, int(count)))
+    return out
+
+
+def figure(values):
+    """(median, spread); None where a driver did not run."""
+    if not values:
+        return None
+    median = statistics.median(values)
+    return median, (max(values) - min(values)) / median
+
+
+def make_case(name, unit, ours, intree):
+    """One row of bench.json; ours and intree are lists of samples."""
+    row = {"name": name, "unit": unit, "ours": None, "intree": None, "ratio": None, "spread": {}}
+    for key, found in (("ours", figure(ours)), ("intree", figure(intree))):
+        if found:
+            row[key] = round(found[0], 3)
+            row["spread"][key] = round(found[1], 5)
+    if row["ours"] and row["intree"]:
+        row["ratio"] = round(row["ours"] / row["intree"], 4)
+    return row
+
+
+def cost_rows(samples, value, unit):
+    return [make_case(case, unit, [value(s) for s in drivers.get("ours", [])],
+                      [value(s) for s in drivers.get("intree", [])]) for case, drivers in samples.items()]
+
+
+def connect_row(path):
+    seconds = {"ours": [], "intree": []}
+    for line in path.read_text().splitlines():
+        driver, value = line.split()
+        seconds[driver].append(float(value))
+    return make_case("connect/64", "seconds", seconds["ours"], seconds["intree"])
+
+
+def print_table(title, rows):
+    def cell(row, key):
+        if row[key] is None:
+            return "-", ""
+        digits = 2 if row["unit"] == "seconds" else 0
+        return f"{row[key]:,.{digits}f}", f"{row['spread'][key] * 100:.2f} %"
+
+    print(f"\n{title}")
+    print(f"{'':32}{'ours':>12}{'spread':>10}{'in-tree':>12}{'spread':>10}{'ratio':>8}")
+    for row in rows:
+        ratio = "-" if row["ratio"] is None else f"{row['ratio']:.3f}"
+        print(f"{row['name']:32}{cell(row, 'ours')[0]:>12}{cell(row, 'ours')[1]:>10}"
+              f"{cell(row, 'intree')[0]:>12}{cell(row, 'intree')[1]:>10}{ratio:>8}")
+
+
+def write_profile(samples, path):
+    with path.open("w") as out:
+        for case, drivers in samples.items():
+            for driver, sections in drivers.items():
+                section = sorted(sections, key=lambda s: s.total)[len(sections) // 2]
+                print(f"\n{case} {driver}: {section.total:.0f} instructions per I/O, {section.user:.0f} of them user",
+                      file=out)
+                for module, n in section.modules().most_common():
+                    print(f"  {n:10.1f}  {module}", file=out)
+                print("  functions:", file=out)
+                for (module, name), n in collections.Counter(section.functions).most_common(PROFILE_LINES):
+                    print(f"  {n:10.1f}  {name} [{module}]", file=out)
+
+
+def main():
+    cost, plugin_output, connect, output = (pathlib.Path(arg) for arg in sys.argv[1:5])
+    samples = read_samples(cost, plugin_output)
+    unit = "instructions per I/O"
+    total = cost_rows(samples, lambda s: s.total, unit)
+    host = cost_rows(samples, Section.host_side, unit)
+    cases = [row for row in total if not row["name"].startswith("single/")]
+    single = [row for row in total if row["name"].startswith("single/")]
+    cases.append(connect_row(connect / "connect"))
+    (output / "bench.json").write_text(json.dumps({"cases": cases, "single": single, "host_side": host}, indent=2) + "\n")
+    write_profile(samples, output / "bench-profile.txt")
+    print_table("Instructions per I/O, the whole guest; connect: seconds", cases)
+    print_table("The same, each I/O submitted by a call of its own", single)
+    print_table("The same, host side alone (without nvmet, nvmet_tcp, null_blk)", host)
+    print(f"\nWhere they go: {output}/bench-profile.txt; figures: {output}/bench.json")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# What every script of the harness on the host side shares; sourced, never run.
+
+# Both are for the scripts that source this file.
+# shellcheck disable=SC2034
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${NVMEOF_BUILD:-$top/build}
+
+PATH=$PATH:/usr/sbin:/sbin
+
+# With set -e a command that fails says nothing by itself.
+set -E
+trap 'echo "${0##*/}: line $LINENO: \"$BASH_COMMAND\" failed" >&2' ERR
+
+die() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+
+# Print the full version of an installed kernel: "6.12" names the newest 6.12.*, a full version names itself.
+kernel_version() {
+	local dir version
+	version=$(for dir in /lib/modules/*; do
+		case ${dir##*/} in "$1" | "$1".* | "$1"-*) echo "${dir##*/}" ;; esac
+	done | sort -V | tail -n 1)
+	[ -n "$version" ] || die "no kernel $1 below /lib/modules; 'make deps' installs Debian's"
+	echo "$version"
+}

@@ -1,0 +1,130 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced before every job in a guest: the kernel's own target (nvmet) through configfs, and finding devices.
+
+nvmet=/sys/kernel/config/nvmet
+
+fail() {
+	echo "guest: $*" >&2
+	exit 1
+}
+
+# drive N: the node of the emulated NVMe drive number N (from 0) of the guest runner.
+drive() {
+	local ctrl
+	for ctrl in /sys/class/nvme/nvme*; do
+		[ "$(xargs < "$ctrl/serial")" = "drive$1" ] || continue
+		echo "/dev/$(basename "$(echo "$ctrl"/nvme*n1)" | sed 's/c[0-9]*n/n/')"
+		return
+	done
+	return 1
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds.
+wait_for() {
+	local until=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < until)) || fail "waited in vain for: $*"
+		sleep 0.05
+	done
+}
+
+drives_up() {
+	modprobe nvme
+	local n
+	for n in $(seq 0 $(($1 - 1))); do
+		wait_for 10 drive "$n" > /dev/null
+		wait_for 10 test -b "$(drive "$n")"
+	done
+}
+
+start_udev() {
+	/usr/lib/systemd/systemd-udevd --daemon --resolve-names=never
+	udevadm trigger --action=add
+	udevadm settle
+}
+
+# target_subsystem NQN: open to every host.
+target_subsystem() {
+	mkdir "$nvmet/subsystems/$1"
+	echo 1 > "$nvmet/subsystems/$1/attr_allow_any_host"
+}
+
+# target_namespace NQN NSID DEVICE UUID
+target_namespace() {
+	local ns=$nvmet/subsystems/$1/namespaces/$2
+	mkdir "$ns"
+	echo "$3" > "$ns/device_path"
+	echo "$4" > "$ns/device_uuid"
+	echo 1 > "$ns/enable"
+}
+
+# target_port ID ADDRESS PORT: a TCP port, IPv6 where the address has a colon.
+target_port() {
+	local port=$nvmet/ports/$1 family=ipv4
+	case $2 in *:*) family=ipv6 ;; esac
+	mkdir "$port"
+	echo tcp > "$port/addr_trtype"
+	echo $family > "$port/addr_adrfam"
+	echo "$2" > "$port/addr_traddr"
+	echo "$3" > "$port/addr_trsvcid"
+}
+
+# target_link PORT NQN: from here on hosts can connect.
+target_link() {
+	ln -s "$nvmet/subsystems/$2" "$nvmet/ports/$1/subsystems/$2"
+}
+
+target_unlink() {
+	rm "$nvmet/ports/$1/subsystems/$2"
+}
+
+target_modules() {
+	modprobe nvmet
+	modprobe nvmet-tcp
+}
+
+# Take the whole target down, in the order configfs asks for.
+target_remove() {
+	local item
+	for item in "$nvmet"/ports/*/subsystems/*; do [ ! -L "$item" ] || rm "$item"; done
+	for item in "$nvmet"/ports/*; do [ ! -d "$item" ] || rmdir "$item"; done
+	for item in "$nvmet"/subsystems/*/namespaces/*; do
+		[ -d "$item" ] || continue
+		echo 0 > "$item/enable"
+		rmdir "$item"
+	done
+	for item in "$nvmet"/subsystems/*; do [ ! -d "$item" ] || rmdir "$item"; done
+}
+
+# by_uuid UUID [PREFIX]: the block device with that namespace UUID; PREFIX nvmeof (default) or nvme for the in-tree one.
+by_uuid() {
+	local disk
+	for disk in /sys/block/"${2:-nvmeof}"[0-9]*n*; do
+		[ "$(cat "$disk/wwid" 2>/dev/null)" = "uuid.$1" ] || continue
+		[ -b "/dev/${disk##*/}" ] || continue
+		echo "/dev/${disk##*/}"
+		return
+	done
+	return 1
+}
+
+# Wall clock of the guest in seconds, with fractions.
+now() {
+	date +%s.%N
+}
+
+# elapsed SINCE: seconds since a value of now(), two digits.
+elapsed() {
+	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.2f", b - a }'
+}
+
+# The identity that nvme-cli uses for the in-tree driver. It rejects a host ID under two names, and two IDs for one name.
+intree_identity() {
+	local id
+	id=$(cat /proc/sys/kernel/random/uuid)
+	mkdir -p /etc/nvme
+	echo "$id" > /etc/nvme/hostid
+	echo "nqn.2014-08.org.nvmexpress:uuid:$id" > /etc/nvme/hostnqn
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Connect, list, disconnect: the command, its exit codes, the events, and who may do what.
+#include "support/block.h"
+#include "support/netns.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using nvmeof::EventType;
+
+namespace {
+
+// Exit codes of nvmeofctl
+enum { done = 0, failed = 1, usage = 2, noObject = 3, already = 4, refused = 5, timedOut = 6, notPermitted = 7, noModule = 8 };
+
+constexpr const char *connectArgs = "connect -t tcp -n nqn.2024-01.io.nvmeof:test -a 127.0.0.1:4420";
+
+Output ctl(const std::string &args)
+{
+	return run("nvmeofctl " + args);
+}
+
+int status(const std::string &args)
+{
+	auto out = ctl(args);
+	INFO(args << ": " << out.text);
+	CHECK((out.status == 0 || !out.text.empty())); // a failure says why
+	return out.status;
+}
+
+nlohmann::json json(const std::string &args)
+{
+	return nlohmann::json::parse(must("nvmeofctl " + args + " --json"));
+}
+
+bool namesIt(const std::string &text, const std::string &name)
+{
+	return text.find(name) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("connect, list and disconnect with the command", "[control]")
+{
+	Rig rig;
+	REQUIRE(status(connectArgs) == done);
+	auto list = json("list");
+	CHECK(list.contains("schema_version"));
+	auto name = rig.host.nameSpace(1)->name;
+	CHECK(namesIt(list.dump(), name));
+	CHECK(namesIt(ctl("list").text, name));
+	auto c = take(rig.host.client().controllers()).at(0);
+	CHECK(namesIt(json("list-subsys").dump(), c.name));
+	CHECK(namesIt(json("show " + c.name).dump(), "live"));
+	CHECK(namesIt(json("show " + name).dump(), nvmet::Subsystem::uuidFor(1)));
+	CHECK(exists("/dev/" + c.name));
+	CHECK(exists("/sys/class/nvmeof/" + c.name));
+	CHECK(readFile("/sys/class/nvmeof/" + c.name + "/state") == "live");
+	CHECK(exists("/sys/block/" + name + "/paths"));
+	REQUIRE(status("disconnect -n " + std::string(testNqn)) == done);
+	CHECK(take(rig.host.client().controllers()).empty());
+	CHECK_FALSE(exists("/dev/" + name));
+	CHECK_FALSE(exists("/dev/" + c.name));
+}
+
+TEST_CASE("disconnect by name and of all", "[control]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	REQUIRE(status("disconnect -d " + c.name) == done);
+	CHECK(rig.host.state(c.name) == ControllerState::dead);
+	rig.connect();
+	REQUIRE(status("disconnect --all") == done);
+	CHECK(take(rig.host.client().controllers()).empty());
+	CHECK(take(rig.host.client().subsystems()).empty());
+}
+
+TEST_CASE("exit codes", "[control]")
+{
+	Rig rig;
+	CHECK(status("connect --no-such-option") == usage);
+	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a not-an-address") == usage);
+	CHECK(status("disconnect -d nvmeof77c3") == noObject);
+	CHECK(status("show nvmeof77n3") == noObject);
+	CHECK(status("reset -d nvmeof77c3") == noObject);
+	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:absent -a 127.0.0.1:4420 --timeout 5 --ctrl-loss-tmo 0") == refused);
+	REQUIRE(status(connectArgs) == done);
+	CHECK(status(connectArgs) == already);
+	CHECK(status(std::string(connectArgs) + " --idempotent") == done);
+	CHECK(take(rig.host.client().controllers()).size() == 1);
+	CHECK(status("version") == done);
+	CHECK(status("gen-hostnqn") == done);
+	CHECK(status("show-hostnqn") == done);
+	CHECK(status("disconnect --all") == done);
+}
+
+TEST_CASE("a target that refuses this host is named as refusing, with its status", "[control]")
+{
+	nvmet::Subsystem closed("nqn.2024-01.io.nvmeof:closed", false);
+	nvmet::Port port(1, "127.0.0.1", 4420);
+	port.link(closed);
+	Host host;
+	auto o = Host::options("127.0.0.1", "4420", closed.nqn());
+	o.ctrlLoss = 0ms;
+	auto result = host.client().connect(o, nvmeof::WaitFor::controller, 10s);
+	REQUIRE_FALSE(result.ok());
+	CHECK(result.error().code == nvmeof::ErrorCode::refused);
+	CHECK(result.error().nvmeStatus.has_value());
+	CHECK_FALSE(result.error().message.empty());
+}
+
+TEST_CASE("nobody listens: the attempt ends in time, and says why", "[control]")
+{
+	Host host;
+	Stopwatch watch;
+	auto out = ctl("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a 127.0.0.1:4499 --timeout 3");
+	CHECK((out.status == timedOut || out.status == failed));
+	CHECK_FALSE(out.text.empty());
+	CHECK(watch.elapsed() < 8s);
+}
+
+TEST_CASE("a command that waits in vain exits with its own code", "[control]")
+{
+	Netns netns("far");
+	Link link(netns, "v", 9);
+	Host host;
+	link.impair("loss 100%");
+	Stopwatch watch;
+	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a " + link.targetAddress() + ":4420 --timeout 2") == timedOut);
+	CHECK(watch.elapsed() < 6s);
+	Stopwatch leaving;
+	host.disconnectAll();
+	CHECK(leaving.elapsed() < 1s);
+}
+
+TEST_CASE("the same address twice", "[control][trap20]")
+{
+	Rig rig;
+	auto first = rig.connect();
+	auto second = rig.host.client().connect(rig.options());
+	REQUIRE_FALSE(second.ok());
+	CHECK(second.error().code == nvmeof::ErrorCode::alreadyConnected);
+	CHECK(second.error().object == first.name);
+	CHECK_FALSE(second.error().message.empty());
+
+	auto o = rig.options();
+	o.idempotent = true;
+	CHECK(take(rig.host.client().connect(o)).name == first.name);
+	o.idempotent = false;
+	o.duplicateConnect = true;
+	auto third = take(rig.host.client().connect(o));
+	CHECK(third.name != first.name);
+	CHECK(third.subsystem == first.subsystem);
+	CHECK(rig.host.nameSpace(1)->paths == 2);
+}
+
+TEST_CASE("two connects to one address at the same time: one of them wins", "[control][trap20]")
+{
+	Rig rig;
+	Background a("nvmeofctl " + std::string(connectArgs)), b("nvmeofctl " + std::string(connectArgs));
+	auto one = a.wait(20s).status, two = b.wait(20s).status;
+	CHECK(((one == done && two == already) || (one == already && two == done)));
+	CHECK(take(rig.host.client().controllers()).size() == 1);
+}
+
+TEST_CASE("one call adds several paths", "[control]")
+{
+	Rig rig;
+	nvmet::Port second(2, "127.0.0.1", 4421);
+	second.link(rig.subsystem);
+	REQUIRE(status(std::string(connectArgs) + " -a 127.0.0.1:4421") == done);
+	CHECK(take(rig.host.client().controllers()).size() == 2);
+	CHECK(take(rig.host.client().subsystems()).size() == 1);
+	CHECK(rig.host.nameSpace(1)->paths == 2);
+}
+
+TEST_CASE("events tell the whole story in its order", "[control][events]")
+{
+	Rig rig;
+	Watch watch;
+	auto c = rig.connect();
+	rig.host.disconnectAll();
+	std::vector<std::string> story;
+	for (auto &e : watch.drain()) {
+		REQUIRE(e.time.count() > 0);
+		if (auto *s = e.subsystem())
+			story.push_back("subsystem " + std::string(toString(e.type)));
+		else if (auto *n = e.nameSpace())
+			story.push_back("namespace " + std::string(toString(e.type)));
+		else if (auto *ctrl = e.controller())
+			story.push_back("controller " + std::string(e.type == EventType::state ? toString(ctrl->state) : toString(e.type)));
+	}
+	std::vector<std::string> wanted{"subsystem added", "controller added", "controller live", "namespace added",
+					"controller deleting", "namespace removed", "controller removed", "subsystem removed"};
+	auto at = story.begin();
+	for (auto &step : wanted) {
+		INFO(step);
+		auto found = std::find(story.begin(), story.end(), step);
+		REQUIRE(found != story.end());
+		if (step != "controller deleting" && step != "namespace removed") { // these two may come in either order
+			CHECK(found >= at);
+			at = found;
+		}
+	}
+}
+
+TEST_CASE("monitor prints a JSON object a line", "[control][events]")
+{
+	Rig rig;
+	Background monitor("exec nvmeofctl monitor --json > /tmp/monitor.out");
+	REQUIRE(eventually([&] { return exists("/tmp/monitor.out"); }));
+	std::this_thread::sleep_for(1s);
+	rig.connect();
+	rig.host.disconnectAll();
+	CHECK(eventually([] { return namesIt(readFile("/tmp/monitor.out"), "removed"); }));
+	monitor.stop();
+	std::istringstream lines(readFile("/tmp/monitor.out"));
+	int count = 0;
+	for (std::string line; std::getline(lines, line); count++)
+		CHECK_NOTHROW(nlohmann::json::parse(line));
+	CHECK(count >= 4);
+}
+
+TEST_CASE("settings are shown, and can be changed", "[control]")
+{
+	Rig rig;
+	auto o = rig.options();
+	o.ctrlLoss = 33s;
+	o.keepAlive = 7s;
+	o.queueSize = 64;
+	o.ioQueues = 1;
+	auto c = rig.host.connect(o);
+	CHECK(c.ctrlLoss == 33s);
+	CHECK(c.keepAlive == 7s);
+	CHECK(c.queueSize == 64);
+	CHECK(c.ioQueues == 1);
+	CHECK(status("set " + c.name + " ctrl-loss-tmo=44") == done);
+	CHECK(rig.host.controller(c.name).ctrlLoss == 44s);
+	CHECK(status("set " + c.name + " no-such-key=1") != done);
+}
+
+TEST_CASE("the verbs of nvme-cli work on our nodes", "[control][nvme-cli]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	auto ctrl = "/dev/" + c.name, disk = rig.disk();
+	CHECK(namesIt(must("nvme id-ctrl " + ctrl), testNqn));
+	must("nvme id-ns " + disk);
+	must("nvme id-ns " + ctrl + " -n 1");
+	must("nvme smart-log " + ctrl);
+	must("nvme smart-log " + disk);
+	must("nvme get-log " + ctrl + " -i 2 -l 512");
+	must("nvme get-feature " + ctrl + " -f 7");
+	must("nvme flush " + disk + " -n 1");
+	must("head -c 4096 /dev/urandom > /tmp/out");
+	must("nvme write " + disk + " -s 8 -c 7 -z 4096 -d /tmp/out");
+	must("nvme read " + disk + " -s 8 -c 7 -z 4096 -d /tmp/in");
+	must("cmp /tmp/in /tmp/out");
+	must("nvme list-ns " + ctrl);
+	CHECK(run("nvme io-passthru " + disk + " -o 0xf0 -n 1").status != 0); // not an opcode of this target
+	must("nvme reset " + ctrl);
+	CHECK(rig.host.waitState(c.name, ControllerState::live));
+	must("nvme ns-rescan " + ctrl);
+}
+
+TEST_CASE("without privilege: reading yes, changing no", "[control][permission]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	must("chmod 755 / /usr /usr/bin /root; chmod 666 /dev/" + c.name + " " + rig.disk());
+	auto as = [](const std::string &command) { return run("busybox setuidgid 65534:65534 " + command); };
+	must("busybox setuidgid 65534:65534 true");
+	CHECK(as("nvmeofctl list").status == done);
+	CHECK(as("nvmeofctl disconnect --all").status == notPermitted);
+	CHECK(as("nvmeofctl reset -d " + c.name).status == notPermitted);
+	CHECK(as("nvmeofctl " + std::string(connectArgs) + " --hostnqn nqn.2024-01.io.nvmeof:h").status == notPermitted);
+	CHECK(as("nvme reset /dev/" + c.name).status != 0);
+	CHECK(as("nvme admin-passthru /dev/" + c.name + " -o 0x09 --cdw10=6").status != 0); // Set Features
+	CHECK(as("nvme write " + rig.disk() + " -s 0 -c 0 -z 512 -d /etc/hostname").status != 0);
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+}
+
+TEST_CASE("module not loaded has its own exit code, and the library's its own error", "[control][unload]")
+{
+	REQUIRE((!Host::loaded() || Host::unload().status == 0));
+	CHECK(ctl("list").status == noModule);
+	auto client = nvmeof::Client::open();
+	REQUIRE_FALSE(client.ok());
+	CHECK(client.error().code == nvmeof::ErrorCode::noModule);
+	Host::load();
+	CHECK(status("list") == done);
+}

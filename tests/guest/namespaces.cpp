@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Namespaces that come, go, grow, and what they are called.
+#include "support/block.h"
+#include "support/fio.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using nvmeof::EventType;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+auto namespaceEvent(EventType type, std::uint32_t nsid)
+{
+	return [=](const nvmeof::Event &e) { return e.type == type && e.nameSpace() && e.nameSpace()->nsid == nsid; };
+}
+
+std::uint64_t sysfsSize(const std::string &disk)
+{
+	return std::stoull("0" + readFile("/sys/block/" + disk.substr(5) + "/size")) * 512;
+}
+
+} // namespace
+
+TEST_CASE("a namespace added to a live target appears, and goes when removed", "[namespace][aer]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	Loop second(32 * mib);
+	Watch watch;
+	rig.subsystem.addNamespace(2, second.device());
+	REQUIRE(watch.find([](auto &e) { return e.type == EventType::aen; }));
+	auto added = watch.find(namespaceEvent(EventType::added, 2));
+	REQUIRE(added);
+	CHECK(added->nameSpace()->size == 32 * mib);
+	auto disk = rig.host.disk(2);
+	REQUIRE_FALSE(disk.empty());
+	{
+		Disk d(disk);
+		REQUIRE(d.verified(0, 65536, 2) == 0);
+	}
+	rig.subsystem.removeNamespace(2);
+	CHECK(watch.find(namespaceEvent(EventType::removed, 2)));
+	CHECK(eventually([&] { return !exists(disk); }));
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+}
+
+TEST_CASE("a namespace that grows tells so, and has its data and its new room", "[namespace][aer]")
+{
+	Rig rig;
+	rig.connect();
+	auto disk = rig.disk();
+	Disk open(disk);
+	REQUIRE(open.verified(0, 65536, 7) == 0);
+	Watch watch;
+	rig.backing.resize(128 * mib);
+	rig.subsystem.revalidate(1);
+	auto changed = watch.find(namespaceEvent(EventType::changed, 1));
+	REQUIRE(changed);
+	CHECK(changed->nameSpace()->size == 128 * mib);
+	CHECK(eventually([&] { return sysfsSize(disk) == 128 * mib; }));
+	CHECK(open.verified(100 * mib, 65536, 8) == 0);
+	Buffer old(65536);
+	REQUIRE(open.read(0, old) == 0);
+	CHECK(old.holds(7));
+}
+
+TEST_CASE("a namespace that shrinks: beyond its end is an error", "[namespace][aer]")
+{
+	Rig rig;
+	rig.connect();
+	auto disk = rig.disk();
+	rig.backing.resize(16 * mib);
+	rig.subsystem.revalidate(1);
+	REQUIRE(eventually([&] { return sysfsSize(disk) == 16 * mib; }));
+	Disk open(disk);
+	CHECK(open.verified(8 * mib, 4096, 1) == 0);
+	CHECK(open.verified(32 * mib, 4096, 1) != 0);
+}
+
+TEST_CASE("rescan by hand finds what there is", "[namespace]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	CHECK(rig.host.client().rescan(c.name).ok());
+	CHECK(take(rig.host.client().namespaces()).size() == 1);
+	CHECK(run("nvmeofctl rescan -d " + c.name).status == 0);
+}
+
+TEST_CASE("many namespaces, sparse NSIDs", "[namespace]")
+{
+	Rig rig;
+	std::vector<std::unique_ptr<Loop>> loops;
+	const std::uint32_t ids[] = {2, 3, 17, 100, 1000};
+	for (auto id : ids) {
+		loops.push_back(std::make_unique<Loop>(4 * mib));
+		rig.subsystem.addNamespace(id, loops.back()->device());
+	}
+	rig.connect();
+	CHECK(take(rig.host.client().namespaces()).size() == 6);
+	for (auto id : ids) {
+		Disk d(rig.host.disk(id));
+		CHECK(d.verified(0, 4096, id) == 0);
+	}
+	for (auto id : ids) { // each holds its own
+		Disk d(rig.host.disk(id));
+		Buffer b(4096);
+		REQUIRE(d.read(0, b) == 0);
+		CHECK(b.holds(id));
+	}
+	rig.host.disconnectAll();
+}
+
+TEST_CASE("UUID and NGUID as the target gives them", "[namespace][identity]")
+{
+	Loop backing(16 * mib);
+	nvmet::Subsystem subsystem(testNqn);
+	nvmet::Port port(1, "127.0.0.1", 4420);
+	subsystem.addNamespace(1, backing.device(), {"12345678-9abc-4def-8123-456789abcdef", "0011223344556677-8899aabbccddeeff"});
+	port.link(subsystem);
+	Host host;
+	host.connect(Host::options("127.0.0.1", "4420"));
+	auto n = host.nameSpace(1);
+	REQUIRE(n);
+	REQUIRE(n->uuid);
+	CHECK(n->uuid->toString() == "12345678-9abc-4def-8123-456789abcdef");
+	REQUIRE(n->nguid);
+	CHECK((*n->nguid)[0] == 0x00);
+	CHECK((*n->nguid)[15] == 0xff);
+	CHECK(n->wwid == "uuid.12345678-9abc-4def-8123-456789abcdef");
+	CHECK(readFile("/sys/block/" + n->name + "/wwid") == n->wwid);
+	CHECK(readFile("/sys/block/" + n->name + "/uuid") == n->uuid->toString());
+}
+
+TEST_CASE("udev's stock rules make links, and take them away", "[namespace][udev]")
+{
+	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
+	Rig rig;
+	auto o = rig.options();
+	take(rig.host.client().connect(o, nvmeof::WaitFor::udev, 30s));
+	auto link = "/dev/disk/by-id/nvme-uuid." + nvmet::Subsystem::uuidFor(1);
+	REQUIRE(exists(link));
+	CHECK(must("readlink -f " + link) == rig.disk() + "\n");
+	rig.host.disconnectAll();
+	must("udevadm settle");
+	CHECK_FALSE(exists(link));
+	run("udevadm control --exit");
+}
+
+TEST_CASE("an open disk whose target goes: errors, then the last close frees it", "[namespace][trap19]")
+{
+	Rig rig;
+	rig.connect();
+	Disk open(rig.disk());
+	REQUIRE(open.fd() >= 0);
+	rig.host.disconnectAll();
+	CHECK(take(rig.host.client().namespaces()).empty());
+	Buffer b(4096);
+	CHECK(open.read(0, b) < 0);
+	CHECK(open.write(0, b) < 0);
+	auto again = rig.connect(); // the open one is not in its way
+	Disk fresh(rig.disk());
+	CHECK(fresh.verified(0, 4096, 3) == 0);
+}
+
+TEST_CASE("a namespace removed under load fails its I/O, and spares the others", "[namespace][trap19]")
+{
+	Rig rig;
+	Loop second(64 * mib);
+	rig.subsystem.addNamespace(2, second.device());
+	auto c = rig.connect();
+	FioLoad stays({.file = rig.host.disk(1), .seconds = 4});
+	FioLoad goes({.file = rig.host.disk(2), .verify = false, .seconds = 4});
+	std::this_thread::sleep_for(1s);
+	rig.subsystem.removeNamespace(2);
+	auto lost = goes.wait(30s), kept = stays.wait(30s);
+	CHECK_FALSE(lost.good());
+	CHECK(lost.status >= 0);
+	INFO(kept.text);
+	CHECK(kept.good());
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Direct I/O on a block device, with patterns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace guest {
+
+// Memory aligned for O_DIRECT.
+class Buffer {
+public:
+	explicit Buffer(std::size_t size);
+	~Buffer();
+	Buffer(const Buffer &) = delete;
+	Buffer &operator=(const Buffer &) = delete;
+
+	std::uint8_t *data() { return data_; }
+	std::size_t size() const { return size_; }
+	void fill(std::uint32_t seed); // every word differs from its neighbours and from other seeds
+	bool holds(std::uint32_t seed) const;
+	bool zero() const;
+
+private:
+	std::uint8_t *data_;
+	std::size_t size_;
+};
+
+// Errors are negative errno.
+class Disk {
+public:
+	explicit Disk(const std::string &path, int flags = 0); // O_DIRECT | O_RDWR | flags
+	~Disk();
+	Disk(const Disk &) = delete;
+	Disk &operator=(const Disk &) = delete;
+
+	int fd() const { return fd_; } // or negative errno of open()
+	int write(std::uint64_t offset, Buffer &from) const;
+	int read(std::uint64_t offset, Buffer &to) const;
+	int flush() const;
+	int discard(std::uint64_t offset, std::uint64_t length) const;
+	int zeroOut(std::uint64_t offset, std::uint64_t length) const;
+	std::uint64_t size() const;
+	unsigned blockSize() const;
+	// Writes the pattern of the seed, reads it back, compares: 0, -EILSEQ or the errno.
+	int verified(std::uint64_t offset, std::size_t length, std::uint32_t seed) const;
+
+private:
+	int fd_;
+};
+
+} // namespace guest

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "fio.h"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+
+namespace guest {
+namespace {
+
+std::string nextOutput()
+{
+	static std::atomic<int> count{0};
+	return "/tmp/fio." + std::to_string(count++);
+}
+
+FioResult parse(int status, const std::string &output, const std::string &messages)
+{
+	FioResult result;
+	result.status = status;
+	result.text = messages + readFile(output);
+	// fio may write notes before its JSON
+	auto begin = result.text.find('{');
+	auto json = begin == std::string::npos ? nlohmann::json() : nlohmann::json::parse(result.text.substr(begin), nullptr, false);
+	if (!json.is_object() || !json.contains("jobs"))
+		return result;
+	for (auto &job : json["jobs"]) {
+		result.error = result.error ? result.error : job.value("error", 0);
+		for (auto *kind : {"read", "write"})
+			result.ios += job[kind].value("total_ios", std::uint64_t(0));
+		result.written += job["write"].value("io_bytes", std::uint64_t(0));
+		result.read += job["read"].value("io_bytes", std::uint64_t(0));
+	}
+	return result;
+}
+
+} // namespace
+
+std::string FioJob::command(const std::string &output) const
+{
+	auto text = "cd /tmp && exec fio --name=job --eta=never --filename=" + file + " --rw=" + rw + " --bs=" + blocks +
+		    " --iodepth=" + std::to_string(depth) + " --size=" + size + " --ioengine=" + engine +
+		    " --direct=" + (direct ? "1" : "0") + " --output-format=json --output=" + output;
+	if (verify)
+		text += " --verify=crc32c --verify_fatal=1 --do_verify=1";
+	if (seconds)
+		text += " --time_based --runtime=" + std::to_string(*seconds);
+	return text + " " + more;
+}
+
+FioResult runFio(const FioJob &job)
+{
+	auto output = nextOutput();
+	auto out = run(job.command(output));
+	return parse(out.status, output, out.text);
+}
+
+FioLoad::FioLoad(const FioJob &job) : output_(nextOutput()), process_(job.command(output_)) {}
+
+FioResult FioLoad::wait(Millis timeout)
+{
+	auto out = process_.wait(timeout);
+	return parse(out.status, output_, out.text);
+}
+
+} // namespace guest

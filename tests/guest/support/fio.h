@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// fio, by its JSON.
+#pragma once
+
+#include "shell.h"
+
+#include <optional>
+#include <string>
+
+namespace guest {
+
+struct FioResult {
+	int status = -1;
+	int error = 0;            // first errno of the job
+	std::uint64_t written = 0, read = 0; // bytes
+	std::uint64_t ios = 0;
+	std::string text;
+
+	bool good() const { return status == 0 && error == 0; }
+};
+
+struct FioJob {
+	std::string file;
+	std::string rw = "randwrite";
+	std::string blocks = "4k";
+	unsigned depth = 16;
+	std::string size = "16m";
+	std::string engine = "libaio";
+	bool verify = true;
+	bool direct = true;
+	std::optional<unsigned> seconds = {}; // runs that long, over and over
+	std::string more = "";           // further options
+
+	std::string command(const std::string &output) const;
+};
+
+FioResult runFio(const FioJob &job);
+
+// fio beside the test
+class FioLoad {
+public:
+	explicit FioLoad(const FioJob &job);
+	bool running() { return process_.running(); }
+	FioResult wait(Millis timeout);
+	void stop() { process_.stop(); }
+
+private:
+	std::string output_;
+	Background process_;
+};
+
+} // namespace guest

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "host.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+namespace guest {
+
+using nvmeof::ControllerState;
+
+Host::Host()
+{
+	load();
+	reopen();
+}
+
+// CHECK does not throw, so that a test which has failed already is reported as it was.
+Host::~Host()
+{
+	if (!client_)
+		return;
+	CHECK(eventually([this] { return busy() == 0; }, 5s));
+	CHECK(client_->disconnectAll().ok());
+}
+
+void Host::load()
+{
+	must("modprobe nvmeof_tcp");
+}
+
+bool Host::loaded()
+{
+	return exists("/sys/module/nvmeof");
+}
+
+Output Host::unload()
+{
+	return run("rmmod nvmeof_tcp && rmmod nvmeof");
+}
+
+void Host::reopen()
+{
+	client_.emplace(take(nvmeof::Client::open()));
+}
+
+nvmeof::ConnectOptions Host::options(const std::string &address, const std::string &service, const std::string &nqn)
+{
+	nvmeof::ConnectOptions o;
+	o.address = {address, service};
+	o.subsysnqn = nqn;
+	o.reconnectDelay = 500ms; // a bound for the back-off that suits a test
+	return o;
+}
+
+nvmeof::Controller Host::connect(const nvmeof::ConnectOptions &options, Millis timeout)
+{
+	return take(client_->connect(options, nvmeof::WaitFor::namespaces, timeout));
+}
+
+nvmeof::Controller Host::controller(const std::string &name)
+{
+	auto found = client_->controller(name);
+	if (found)
+		return *found;
+	nvmeof::Controller gone;
+	gone.state = ControllerState::dead;
+	return gone;
+}
+
+ControllerState Host::state(const std::string &name)
+{
+	return controller(name).state;
+}
+
+bool Host::waitState(const std::string &name, ControllerState wanted, Millis timeout)
+{
+	return eventually([&] { return state(name) == wanted; }, timeout);
+}
+
+bool Host::waitGone(const std::string &name, Millis timeout)
+{
+	return waitState(name, ControllerState::dead, timeout);
+}
+
+std::optional<nvmeof::Namespace> Host::nameSpace(std::uint32_t nsid, const std::string &nqn)
+{
+	for (auto &s : take(client_->subsystems())) {
+		if (s.nqn != nqn)
+			continue;
+		for (auto &n : take(client_->namespaces(s.id)))
+			if (n.nsid == nsid)
+				return n;
+	}
+	return {};
+}
+
+std::string Host::disk(std::uint32_t nsid, Millis timeout, const std::string &nqn)
+{
+	std::string node;
+	eventually([&] {
+		auto n = nameSpace(nsid, nqn);
+		node = n ? "/dev/" + n->name : "";
+		return n && exists(node);
+	}, timeout);
+	return exists(node) ? node : "";
+}
+
+std::vector<nvmeof::Path> Host::paths()
+{
+	return take(client_->paths());
+}
+
+std::uint32_t Host::busy()
+{
+	std::uint32_t sum = 0;
+	for (auto &p : paths())
+		sum += p.inflight;
+	for (auto &n : take(client_->namespaces()))
+		sum += n.waiting;
+	return sum;
+}
+
+void Host::disconnectAll()
+{
+	take(client_->disconnectAll());
+}
+
+Watch::Watch() : stream_(take(nvmeof::EventStream::subscribe())) {}
+
+std::optional<nvmeof::Event> Watch::find(const std::function<bool(const nvmeof::Event &)> &wanted, Millis timeout)
+{
+	auto end = Clock::now() + timeout;
+	while (Clock::now() < end) {
+		auto event = take(stream_.next(100ms));
+		if (event && wanted(*event))
+			return event;
+	}
+	return {};
+}
+
+std::vector<nvmeof::Event> Watch::drain(Millis quiet)
+{
+	std::vector<nvmeof::Event> events;
+	while (auto event = take(stream_.next(quiet)))
+		events.push_back(*std::move(event));
+	return events;
+}
+
+} // namespace guest

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Runs the tests of a guest program, and after each of them looks at what it has left behind.
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+
+#include "host.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <regex>
+
+namespace {
+
+using namespace guest;
+
+int leftovers = 0;
+
+// The kernel's log from the moment of construction on.
+class KernelLog {
+public:
+	KernelLog() : fd_(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)) { ::lseek(fd_, 0, SEEK_END); }
+	~KernelLog() { ::close(fd_); }
+
+	std::vector<std::string> alarms() const
+	{
+		static const std::regex bad("WARNING: |BUG: |BUG at|Call Trace|Oops|refcount_t|blocked for more than|"
+					    "KASAN|UBSAN|circular locking|suspicious RCU");
+		std::vector<std::string> found;
+		char record[8192];
+		for (ssize_t n; (n = ::read(fd_, record, sizeof(record) - 1)) > 0 || errno == EPIPE;) {
+			record[n > 0 ? n : 0] = 0;
+			if (std::regex_search(record, bad))
+				found.emplace_back(record);
+		}
+		return found;
+	}
+
+private:
+	int fd_;
+};
+
+class Listener : public Catch::TestEventListenerBase {
+public:
+	using TestEventListenerBase::TestEventListenerBase;
+
+	void testCaseStarting(const Catch::TestCaseInfo &info) override
+	{
+		std::printf("test: %s\n", info.name.c_str());
+		std::fflush(stdout);
+		begin_ = {};
+	}
+
+	void testCaseEnded(const Catch::TestCaseStats &stats) override
+	{
+		auto ms = begin_.elapsed().count();
+		bool good = stats.totals.assertions.allOk();
+		for (auto &line : log_.alarms())
+			complain(good, "kernel: " + line);
+		for (auto &line : remains())
+			complain(good, line);
+		std::printf("test: %s %s (%ld.%03ld s)\n", good ? "ok" : "FAILED", stats.testInfo.name.c_str(), ms / 1000, ms % 1000);
+		std::fflush(stdout);
+	}
+
+private:
+	static void complain(bool &good, const std::string &what)
+	{
+		good = false;
+		leftovers++;
+		std::printf("left behind: %s\n", what.c_str());
+	}
+
+	static std::vector<std::string> remains()
+	{
+		std::vector<std::string> found;
+		if (!Host::loaded())
+			return found;
+		auto client = nvmeof::Client::open();
+		if (!client)
+			return {client.error().message};
+		for (auto &c : take(client->controllers()))
+			found.push_back("controller " + c.name + ", " + nvmeof::toString(c.state));
+		for (auto &p : take(client->paths()))
+			found.push_back("path " + p.name + ", " + std::to_string(p.inflight) + " in flight");
+		for (auto &n : take(client->namespaces()))
+			found.push_back("namespace " + n.name + ", " + std::to_string(n.waiting) + " waiting");
+		if (!found.empty())
+			(void)client->disconnectAll();
+		return found;
+	}
+
+	KernelLog log_;
+	Stopwatch begin_;
+};
+
+CATCH_REGISTER_LISTENER(Listener)
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	int failed = Catch::Session().run(argc, argv);
+	if (leftovers)
+		std::printf("%d things left behind by tests\n", leftovers);
+	return failed || leftovers ? 1 : 0;
+}

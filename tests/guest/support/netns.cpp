@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "netns.h"
+
+#include "shell.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <system_error>
+
+namespace guest {
+
+Netns::Netns(std::string name) : name_(std::move(name))
+{
+	must("ip netns add " + name_ + " && ip -n " + name_ + " link set lo up");
+}
+
+Netns::~Netns()
+{
+	guest::run("ip netns del " + name_);
+}
+
+std::string Netns::run(const std::string &command) const
+{
+	return must("ip netns exec " + name_ + " " + command);
+}
+
+InNetns::InNetns(const std::string &name) : before_(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC))
+{
+	int fd = ::open(("/run/netns/" + name).c_str(), O_RDONLY | O_CLOEXEC);
+	int failed = ::setns(fd, CLONE_NEWNET);
+	::close(fd);
+	if (failed)
+		throw std::system_error(errno, std::generic_category(), "setns " + name);
+}
+
+InNetns::~InNetns()
+{
+	if (::setns(before_, CLONE_NEWNET))
+		std::perror("setns back");
+	::close(before_);
+}
+
+Link::Link(const Netns &netns, std::string name, unsigned number)
+	: netns_(netns), name_(std::move(name)), number_(std::to_string(number))
+{
+	auto h = name_ + "h", t = name_ + "t";
+	must("ip link add " + h + " type veth peer name " + t + " netns " + netns_.name());
+	must("ip addr add " + hostAddress() + "/24 dev " + h + " && ip addr add " + hostAddress6() + "/64 dev " + h +
+	     " nodad && ip link set " + h + " up");
+	must("ip -n " + netns_.name() + " addr add " + targetAddress() + "/24 dev " + t + " && ip -n " + netns_.name() +
+	     " addr add " + targetAddress6() + "/64 dev " + t + " nodad && ip -n " + netns_.name() + " link set " + t + " up");
+}
+
+Link::~Link()
+{
+	guest::run("ip link del " + name_ + "h");
+}
+
+void Link::impair(const std::string &how)
+{
+	must("modprobe sch_netem");
+	must("tc qdisc replace dev " + name_ + "h root netem " + how);
+	must("tc -n " + netns_.name() + " qdisc replace dev " + name_ + "t root netem " + how);
+}
+
+void Link::repair()
+{
+	guest::run("tc qdisc del dev " + name_ + "h root");
+	guest::run("tc -n " + netns_.name() + " qdisc del dev " + name_ + "t root");
+}
+
+} // namespace guest

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The kernel's own target, through its configfs. What is made here goes with its object.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace guest::nvmet {
+
+// Loads the target's modules.
+void load();
+
+struct NamespaceOptions {
+	std::string uuid; // default: made from the NSID
+	std::string nguid;
+	std::optional<std::uint32_t> anaGroup;
+	bool bufferedIo = false; // of a namespace on a file
+};
+
+class Subsystem {
+public:
+	explicit Subsystem(std::string nqn, bool allowAnyHost = true);
+	~Subsystem();
+	Subsystem(const Subsystem &) = delete;
+	Subsystem &operator=(const Subsystem &) = delete;
+
+	const std::string &nqn() const { return nqn_; }
+	void set(const std::string &attribute, const std::string &value);
+	void addNamespace(std::uint32_t nsid, const std::string &device, const NamespaceOptions &options = {});
+	void removeNamespace(std::uint32_t nsid);
+	void enable(std::uint32_t nsid, bool on);
+	void revalidate(std::uint32_t nsid); // its device has another size: hosts are told
+	static std::string uuidFor(std::uint32_t nsid);
+
+private:
+	std::string dir(std::uint32_t nsid) const;
+
+	std::string nqn_, path_;
+	std::vector<std::uint32_t> namespaces_;
+};
+
+struct PortOptions {
+	std::string netns; // listens there; empty: here
+	std::optional<std::uint32_t> inlineData; // bytes in a command capsule
+	std::string transport = "tcp";
+};
+
+class Port {
+public:
+	// IPv6 where the address has a colon.
+	Port(unsigned id, std::string address, unsigned service, PortOptions options = {});
+	~Port();
+	Port(const Port &) = delete;
+	Port &operator=(const Port &) = delete;
+
+	const std::string &address() const { return address_; }
+	std::string service() const { return service_; }
+	void link(const Subsystem &subsystem);
+	// Hosts lose their connections.
+	void unlink(const Subsystem &subsystem);
+	void setAnaState(unsigned group, const std::string &state);
+
+private:
+	std::string path_, address_, service_;
+	PortOptions options_;
+	std::vector<std::string> links_;
+	std::vector<unsigned> groups_;
+};
+
+} // namespace guest::nvmet

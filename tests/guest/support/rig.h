@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What most tests begin with: one subsystem of the kernel's target with one namespace, on this machine's loopback.
+#pragma once
+
+#include "host.h"
+#include "loop.h"
+#include "nvmet.h"
+
+namespace guest {
+
+struct RigOptions {
+	std::uint64_t size = 64 << 20;
+	unsigned blockSize = 512;
+	std::string address = "127.0.0.1";
+	std::string netns = "";
+	std::optional<std::uint32_t> inlineData = {};
+};
+
+struct Rig {
+	Loop backing;
+	nvmet::Subsystem subsystem;
+	nvmet::Port port;
+	Host host;
+
+	explicit Rig(const RigOptions &o = {})
+		: backing(o.size, o.blockSize), subsystem(testNqn), port(1, o.address, 4420, {o.netns, o.inlineData})
+	{
+		subsystem.addNamespace(1, backing.device());
+		port.link(subsystem);
+	}
+
+	nvmeof::ConnectOptions options() const { return Host::options(port.address(), port.service()); }
+	nvmeof::Controller connect() { return host.connect(options()); }
+	std::string disk() { return host.disk(1); }
+};
+
+} // namespace guest

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Commands, files and waiting.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace guest {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Millis = std::chrono::milliseconds;
+
+struct Output {
+	int status; // exit status, 128 + signal
+	std::string text; // stdout and stderr
+};
+
+// Runs a shell command to its end.
+Output run(const std::string &command);
+// Throws with the output unless the status is 0; returns the output.
+std::string must(const std::string &command);
+
+std::string readFile(const std::string &path); // trailing blanks removed; empty when there is no such file
+void writeFile(const std::string &path, std::string_view text); // throws
+bool exists(const std::string &path);
+
+// Until the condition holds, looked at every 10 ms. False: it did not.
+bool eventually(const std::function<bool()> &condition, Millis timeout = 10s);
+
+std::string environment(const char *name, const std::string &fallback);
+
+class Stopwatch {
+public:
+	Millis elapsed() const { return std::chrono::duration_cast<Millis>(Clock::now() - begin_); }
+
+private:
+	Clock::time_point begin_ = Clock::now();
+};
+
+// A command that runs beside the test. Killed (with its children) when it goes out of scope.
+class Background {
+public:
+	explicit Background(const std::string &command);
+	~Background();
+	Background(const Background &) = delete;
+	Background &operator=(const Background &) = delete;
+
+	bool running();
+	Output wait(Millis timeout); // status -1: still running
+	void stop();
+
+private:
+	int pid_ = -1;
+	int status_ = -1;
+	std::string file_;
+};
+
+} // namespace guest

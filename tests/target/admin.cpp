@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Admin commands; Base 2.0, 5.
+#include "connection.h"
+#include "identify.h"
+
+#include <algorithm>
+
+namespace target {
+namespace {
+
+constexpr std::size_t log_limit = 1 << 20;
+constexpr std::size_t max_async = 4; // AERL + 1
+
+Bytes slice(const Bytes &all, std::uint64_t offset, std::size_t length)
+{
+	Bytes out(length);
+	if (offset < all.size())
+		std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(offset), std::min<std::uint64_t>(length, all.size() - offset),
+			    out.begin());
+	return out;
+}
+
+} // namespace
+
+// Nothing when the command stays with the controller.
+std::optional<Reply> Connection::admin(const Command &cmd)
+{
+	switch (cmd.opcode) {
+	case op_identify:
+		return identify(cmd);
+	case op_get_log:
+		return getLog(cmd);
+	case op_set_features:
+		return setFeatures(cmd);
+	case op_get_features:
+		return getFeatures(cmd);
+	case op_keep_alive:
+		server_.counters().keepAlives++;
+		return Reply{};
+	case op_abort:
+		server_.counters().aborts++;
+		return Reply{st_ok, 1}; // the command was not aborted, which is always allowed
+	case op_async_event:
+		return asyncEvent(cmd);
+	}
+	return Reply{st_invalid_opcode | st_dnr};
+}
+
+std::optional<Reply> Connection::asyncEvent(const Command &cmd)
+{
+	server_.counters().asyncEvents++;
+	{
+		std::lock_guard guard(assoc_->lock);
+		if (assoc_->asyncCommands.size() >= max_async)
+			return Reply{0x105 | st_dnr}; // limit exceeded
+		assoc_->asyncCommands.push_back(cmd.cid);
+	}
+	deliverEvents();
+	return std::nullopt;
+}
+
+Reply Connection::identify(const Command &cmd)
+{
+	auto nsid = static_cast<std::uint32_t>(cmd.nsid);
+	switch (cmd.cdw10 & 0xff) {
+	case cns_ctrl:
+		return {st_ok, 0, identifyController(server_.config(), assoc_->cntlid)};
+	case cns_active:
+		if (nsid >= 0xfffffffe)
+			return {st_invalid_ns | st_dnr};
+		return {st_ok, 0, activeList(server_.stores(), nsid)};
+	case cns_ns: {
+		auto store = server_.stores().find(nsid);
+		return {st_ok, 0, store ? identifyNamespace(server_.config(), *store) : Bytes(4096)};
+	}
+	case cns_descs: {
+		auto store = server_.stores().find(nsid);
+		return store ? Reply{st_ok, 0, descriptors(*store)} : Reply{st_invalid_ns | st_dnr};
+	}
+	case cns_cs_ns:
+	case cns_cs_ctrl:
+		return {st_ok, 0, Bytes(4096)}; // the NVM command set has nothing to tell
+	}
+	return {st_invalid_field | st_dnr};
+}
+
+Reply Connection::getLog(const Command &cmd)
+{
+	std::uint64_t length = ((cmd.cdw10 >> 16 | std::uint64_t(cmd.cdw11 & 0xffff) << 16) + 1) * 4;
+	std::uint64_t offset = cmd.cdw12 | std::uint64_t(cmd.cdw13) << 32;
+	if (length > log_limit)
+		return {st_invalid_field | st_dnr};
+	Bytes log;
+	switch (cmd.cdw10 & 0xff) {
+	case log_error:
+	case log_firmware:
+		log.resize(512);
+		break;
+	case log_smart:
+		log = smartLog();
+		break;
+	case log_changed_ns: {
+		std::lock_guard guard(assoc_->lock);
+		log.resize(4096);
+		if (assoc_->changedNs)
+			put<std::uint32_t>(log, 0, 0xffffffff); // too many to name
+		assoc_->changedNs = assoc_->changedNs && (cmd.cdw10 >> 15 & 1);
+		break;
+	}
+	case log_ana:
+		if (!server_.config().ana)
+			return {0x109 | st_dnr}; // invalid log page
+		log = server_.anaLog();
+		if (log.empty())
+			log = anaLog(server_.stores(), cmd.cdw10 >> 8 & 1);
+		break;
+	default:
+		return {0x109 | st_dnr};
+	}
+	return {st_ok, 0, slice(log, offset, static_cast<std::size_t>(length))};
+}
+
+Reply Connection::setFeatures(const Command &cmd)
+{
+	std::uint64_t result = 0;
+	std::lock_guard guard(assoc_->lock);
+	switch (cmd.cdw10 & 0xff) {
+	case feat_queues: {
+		auto least = std::min(cmd.cdw11 & 0xffff, cmd.cdw11 >> 16);
+		auto granted = std::min<std::uint32_t>(least + 1, server_.maxIoQueues()) - 1;
+		result = granted | granted << 16;
+		break;
+	}
+	case feat_async_event:
+		assoc_->asyncConfig = cmd.cdw11;
+		break;
+	case feat_keep_alive:
+		assoc_->kato = std::chrono::milliseconds(cmd.cdw11);
+		break;
+	case feat_write_cache:
+		break;
+	default:
+		return {st_invalid_field | st_dnr};
+	}
+	Strike strike{*this, 0, &cmd};
+	strike.value = &result;
+	server_.script().offer(Hook::feature, strike);
+	return {strike.verdict == Verdict::failed ? strike.status : std::uint16_t(st_ok), result};
+}
+
+Reply Connection::getFeatures(const Command &cmd)
+{
+	std::lock_guard guard(assoc_->lock);
+	switch (cmd.cdw10 & 0xff) {
+	case feat_queues: {
+		std::uint64_t granted = server_.maxIoQueues() - 1u;
+		return {st_ok, granted | granted << 16};
+	}
+	case feat_async_event:
+		return {st_ok, assoc_->asyncConfig};
+	case feat_keep_alive:
+		return {st_ok, static_cast<std::uint64_t>(assoc_->kato.count())};
+	case feat_write_cache:
+		return {st_ok, 1};
+	}
+	return {st_invalid_field | st_dnr};
+}
+
+} // namespace target

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a target offers. Values are honest: misbehaviour is a script's business.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace target {
+
+struct Config {
+	std::string address = "127.0.0.1";
+	std::uint16_t port = 0; // 0: any free one
+	std::string nqn = "nqn.2024-01.io.nvmeof:target";
+	std::string serial = "TARGET0001";
+	std::string model = "nvmeof test target";
+	std::string firmware = "1.0";
+	std::uint16_t queueEntries = 128;  // CAP.MQES + 1
+	std::uint16_t maxcmd = 0;           // 0: not told
+	std::uint16_t maxIoQueues = 64;
+	std::uint32_t inCapsule = 8192;    // bytes of data in an I/O command capsule
+	std::uint32_t maxH2cData = 131072;  // bytes
+	std::uint32_t r2tBytes = 131072;   // most that one R2T asks for
+	std::uint32_t c2hBytes = 32768;    // most in one C2HData PDU
+	std::uint8_t mdts = 8;              // 2^8 * 4 KiB = 1 MiB
+	bool allowDigests = true;
+	bool allowSqflowOff = true;
+	bool successFlag = true;           // used only where SQ flow control is off, as the specification demands
+	bool trafficKeepAlive = false;    // CTRATT.TBKAS
+	bool enforceKeepAlive = true;     // an association silent for longer than KATO is ended
+	bool ana = false;
+	std::uint8_t readyTimeout = 10;    // CAP.TO, 500 ms units
+};
+
+using Clock = std::chrono::steady_clock;
+
+} // namespace target

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "connection.h"
+
+#include "crc32c.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <thread>
+
+namespace target {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_pdu = 4 << 20;
+
+std::size_t roundUp(std::size_t n, std::size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+template <class T> const T &view(std::span<const std::uint8_t> bytes)
+{
+	return *reinterpret_cast<const T *>(bytes.data());
+}
+
+template <class T> Bytes bytesOf(const T &value)
+{
+	auto *at = reinterpret_cast<const std::uint8_t *>(&value);
+	return Bytes(at, at + sizeof(T));
+}
+
+void append(Bytes &to, std::span<const std::uint8_t> from)
+{
+	to.insert(to.end(), from.begin(), from.end());
+}
+
+void appendDigest(Bytes &to, std::span<const std::uint8_t> over)
+{
+	append(to, bytesOf(Le32(crc32c(over))));
+}
+
+} // namespace
+
+Connection::Connection(Server &server, Fd socket) : server_(server), socket_(std::move(socket)) {}
+Connection::~Connection() = default;
+
+void Connection::run()
+{
+	Strike strike{*this};
+	server_.script().offer(Hook::accept, strike);
+	Bytes none;
+	if (strike.verdict != Verdict::pass)
+		applyVerdict(strike.verdict, none);
+	while (pump())
+		;
+	if (assoc_ && qid_ == 0) {
+		std::lock_guard guard(assoc_->lock);
+		assoc_->admin = nullptr;
+		server_.associations().remove(assoc_->cntlid);
+	}
+	std::lock_guard guard(lock_);
+	linger hard{1, 0};
+	if (rst_)
+		::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+	socket_.reset();
+}
+
+void Connection::end(bool rst)
+{
+	rst_ = rst;
+	ending_ = true;
+	wake_.set();
+}
+
+void Connection::post(std::function<void()> fn)
+{
+	std::lock_guard guard(lock_);
+	posted_.push_back(std::move(fn));
+	wake_.set();
+}
+
+std::uint64_t Connection::unreadBytes() const
+{
+	std::lock_guard guard(const_cast<std::mutex &>(lock_));
+	int n = 0;
+	if (!socket_ || ::ioctl(socket_.get(), FIONREAD, &n))
+		return 0;
+	return static_cast<std::uint64_t>(n);
+}
+
+int Connection::pollTimeout() const
+{
+	auto wait = Clock::duration(200ms);
+	if (!due_.empty())
+		wait = std::min(wait, due_.begin()->first - Clock::now());
+	auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
+	return ms < 0 ? 0 : static_cast<int>(ms);
+}
+
+// One turn: what is due, what was posted, what has arrived. False: the connection is over.
+bool Connection::pump()
+{
+	fireDue();
+	runPosted();
+	if (ending_ || expired())
+		return false;
+	bool stalled = server_.readsStalled() && qid_ != 0;
+	pollfd fds[] = {{socket_.get(), static_cast<short>(stalled ? 0 : POLLIN), 0}, {wake_.fd(), POLLIN, 0}};
+	::poll(fds, 2, pollTimeout());
+	wake_.clear();
+	if (!fds[0].revents)
+		return true;
+	if (stalled) {
+		// closed by the peer, and what it has sent is to stay unread for now
+		std::this_thread::sleep_for(5ms);
+		return true;
+	}
+	return receive();
+}
+
+void Connection::fireDue()
+{
+	while (!due_.empty() && due_.begin()->first <= Clock::now()) {
+		auto fn = std::move(due_.begin()->second);
+		due_.erase(due_.begin());
+		fn();
+	}
+}
+
+void Connection::runPosted()
+{
+	std::vector<std::function<void()>> now;
+	{
+		std::lock_guard guard(lock_);
+		now.swap(posted_);
+	}
+	for (auto &fn : now)
+		fn();
+}
+
+// An association ends with its admin queue, and when the host shows no sign of life; Base 2.0, 3.9.
+bool Connection::expired()
+{
+	if (!assoc_)
+		return false;
+	if (qid_ != 0)
+		return server_.associations().find(assoc_->cntlid) != assoc_;
+	std::lock_guard guard(assoc_->lock);
+	auto grace = assoc_->kato + assoc_->kato / 2 + 1s; // a guest under TCG is slow
+	return server_.config().enforceKeepAlive && assoc_->kato.count() && Clock::now() - assoc_->lastSign > grace;
+}
+
+bool Connection::receive()
+{
+	std::array<std::uint8_t, 65536> chunk;
+	auto n = ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	append(rx_, std::span(chunk).first(static_cast<std::size_t>(n)));
+	return parse();
+}
+
+bool Connection::parse()
+{
+	std::size_t at = 0;
+	bool good = true;
+	while (good && !ending_ && rx_.size() - at >= sizeof(PduHeader)) {
+		std::span<const std::uint8_t> rest(rx_.data() + at, rx_.size() - at);
+		std::size_t plen = view<PduHeader>(rest).plen;
+		if (plen < sizeof(PduHeader) || plen > max_pdu)
+			return broken("PDU length out of range");
+		if (rest.size() < plen)
+			break;
+		Bytes pdu(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(plen));
+		at += plen;
+		good = takePdu(pdu);
+	}
+	rx_.erase(rx_.begin(), rx_.begin() + static_cast<std::ptrdiff_t>(at));
+	return good && !ending_;
+}
+
+bool Connection::broken(std::string text)
+{
+	server_.violation("queue " + std::to_string(qid_) + ": " + text);
+	return false;
+}
+
+bool Connection::takePdu(std::span<const std::uint8_t> pdu)
+{
+	auto &h = view<PduHeader>(pdu);
+	auto expect = [&](std::size_t hlen) { return h.hlen == hlen && h.plen >= hlen; };
+	if (h.type == pdu_ic_req)
+		return !icDone_ && expect(sizeof(IcReq)) && h.plen == sizeof(IcReq) ? takeIcReq(view<IcReq>(pdu))
+										      : broken("bad ICReq");
+	if (h.type == pdu_h2c_term) {
+		server_.counters().terms++;
+		return false;
+	}
+	if (!icDone_)
+		return broken("PDU before ICReq");
+	if (h.type == pdu_command)
+		return expect(sizeof(CommandPdu)) ? takeCommand(pdu) : broken("bad header length of a command");
+	if (h.type == pdu_h2c_data)
+		return expect(sizeof(DataPdu)) ? takeH2cData(pdu) : broken("bad header length of H2CData");
+	return broken("PDU type " + std::to_string(h.type));
+}
+
+bool Connection::checkDigests(std::span<const std::uint8_t> pdu, std::size_t dataAt)
+{
+	auto &h = view<PduHeader>(pdu);
+	if (bool(h.flags & f_hdgst) != hdgst_)
+		return broken("header digest flag does not follow the handshake");
+	bool good = true;
+	if (hdgst_)
+		good = get<std::uint32_t>(pdu, h.hlen) == crc32c(pdu.first(h.hlen));
+	if (ddgst_ && pdu.size() > dataAt) {
+		auto data = pdu.subspan(dataAt, pdu.size() - dataAt - 4);
+		good = good && get<std::uint32_t>(pdu, pdu.size() - 4) == crc32c(data);
+	}
+	if (good)
+		return true;
+	server_.counters().digestErrors++;
+	return broken("digest");
+}
+
+bool Connection::takeIcReq(const IcReq &req)
+{
+	if (req.pfv != 0 || req.hpda > 31)
+		return broken("ICReq fields");
+	hpda_ = req.hpda;
+	auto digest = static_cast<std::uint8_t>(server_.config().allowDigests ? req.digest & 3 : 0);
+	icDone_ = true;
+	IcResp resp{};
+	resp.h = {pdu_ic_resp, 0, sizeof(IcResp), 0, sizeof(IcResp)};
+	resp.digest = digest;
+	resp.maxh2cdata = server_.config().maxH2cData;
+	sendPdu(bytesOf(resp), {}, nullptr, Hook::icResp);
+	hdgst_ = digest & 1;
+	ddgst_ = digest & 2;
+	return true;
+}
+
+bool Connection::takeCommand(std::span<const std::uint8_t> pdu)
+{
+	auto &p = view<CommandPdu>(pdu);
+	std::size_t head = sizeof(CommandPdu) + (hdgst_ ? 4 : 0);
+	std::size_t tail = ddgst_ && pdu.size() > head ? 4 : 0;
+	std::size_t dataAt = pdu.size() > head ? p.h.pdo : pdu.size();
+	if (dataAt < head || dataAt + tail > pdu.size())
+		return broken("data offset of a command capsule");
+	if (!checkDigests(pdu, dataAt))
+		return false;
+	auto cmd = p.cmd;
+	Bytes data(pdu.begin() + static_cast<std::ptrdiff_t>(dataAt), pdu.end() - static_cast<std::ptrdiff_t>(tail));
+	lastCid_ = cmd.cid;
+	if (!inflight_.insert(cmd.cid).second)
+		return broken("command identifier in use: " + std::to_string(cmd.cid));
+	if (connected_ && inflight_.size() >= entries_)
+		return broken("more commands than the queue has room for: " + std::to_string(inflight_.size()));
+	if (entries_)
+		sqhd_ = static_cast<std::uint16_t>((sqhd_ + 1) % entries_);
+	auto &most = server_.counters().maxInflight;
+	if (qid_ && inflight_.size() > most)
+		most = inflight_.size();
+	bool sign = server_.config().trafficKeepAlive || (qid_ == 0 && cmd.opcode == op_keep_alive);
+	if (assoc_ && sign) {
+		std::lock_guard guard(assoc_->lock);
+		assoc_->lastSign = Clock::now();
+	}
+	execute(cmd, std::move(data));
+	return true;
+}
+
+void Connection::execute(const Command &cmd, Bytes data)
+{
+	Strike strike{*this, qid_, &cmd, nullptr, &data};
+	server_.script().offer(Hook::command, strike);
+	Bytes none;
+	switch (strike.verdict) {
+	case Verdict::failed:
+		sendResponse(cmd, strike.status);
+		break;
+	case Verdict::hold:
+		held_.emplace_back(cmd, std::move(data));
+		break;
+	case Verdict::pass:
+		if (hostToController(cmd) && cmd.sgl.length && cmd.sgl.type == sgl_transport)
+			fetch(cmd);
+		else
+			dispatch(cmd, std::move(data));
+		break;
+	default:
+		applyVerdict(strike.verdict, none);
+	}
+	if (strike.after)
+		strike.after();
+}
+
+void Connection::releaseHeld()
+{
+	auto held = std::move(held_);
+	held_.clear();
+	for (auto &[cmd, data] : held) {
+		if (hostToController(cmd) && cmd.sgl.length && cmd.sgl.type == sgl_transport)
+			fetch(cmd);
+		else
+			dispatch(cmd, std::move(data));
+	}
+}
+
+bool Connection::hostToController(const Command &cmd) const
+{
+	auto code = cmd.opcode == op_fabrics ? cmd.fctype() : cmd.opcode;
+	return (code & 3) == 1; // Base 2.0, figure 86
+}
+
+void Connection::fetch(const Command &cmd)
+{
+	if (cmd.sgl.length > max_pdu) {
+		broken("transfer length");
+		end();
+		return;
+	}
+	do {
+		lastTtag_++;
+	} while (transfers_.contains(lastTtag_));
+	auto &t = transfers_[lastTtag_];
+	t.cmd = cmd;
+	t.data.resize(cmd.sgl.length);
+	askMore(lastTtag_, t);
+}
+
+void Connection::askMore(std::uint16_t ttag, Transfer &t)
+{
+	auto length = std::min<std::uint32_t>(server_.config().r2tBytes, static_cast<std::uint32_t>(t.data.size()) - t.asked);
+	auto offset = t.asked;
+	t.asked += length;
+	sendR2t(t.cmd, ttag, offset, length);
+}
+
+void Connection::sendR2t(const Command &cmd, std::uint16_t ttag, std::uint32_t offset, std::uint32_t length)
+{
+	R2tPdu pdu{};
+	pdu.h = {pdu_r2t, 0, sizeof(pdu), 0, sizeof(pdu)};
+	pdu.cid = cmd.cid;
+	pdu.ttag = ttag;
+	pdu.offset = offset;
+	pdu.length = length;
+	server_.counters().r2ts++;
+	sendPdu(bytesOf(pdu), {}, &cmd, Hook::r2t);
+}
+
+bool Connection::takeH2cData(std::span<const std::uint8_t> pdu)
+{
+	auto &p = view<DataPdu>(pdu);
+	std::size_t head = sizeof(DataPdu) + (hdgst_ ? 4 : 0);
+	std::size_t tail = ddgst_ ? 4 : 0;
+	if (p.h.pdo < head || p.h.pdo + p.length + tail != pdu.size())
+		return broken("H2CData lengths do not add up");
+	if (!checkDigests(pdu, p.h.pdo))
+		return false;
+	auto at = transfers_.find(p.ttag);
+	if (at == transfers_.end() || at->second.cmd.cid != p.cid)
+		return broken("H2CData for no transfer");
+	auto &t = at->second;
+	if (p.offset != t.received || p.length == 0 || p.length > t.asked - t.received ||
+	    p.length > server_.config().maxH2cData)
+		return broken("H2CData range " + std::to_string(p.offset) + "+" + std::to_string(p.length));
+	std::copy_n(pdu.begin() + p.h.pdo, p.length, t.data.begin() + static_cast<std::ptrdiff_t>(t.received));
+	t.received += p.length;
+	if (bool(p.h.flags & f_last) != (t.received == t.asked))
+		return broken("LAST flag of H2CData");
+
+	Strike strike{*this, qid_, &t.cmd, nullptr, &t.data};
+	server_.script().offer(Hook::h2cData, strike);
+	Bytes none;
+	if (strike.verdict == Verdict::failed)
+		sendResponse(t.cmd, strike.status);
+	else if (strike.verdict != Verdict::pass)
+		applyVerdict(strike.verdict, none);
+	if (strike.verdict == Verdict::failed)
+		t.cmd.opcode = 0xff; // the rest of its data is swallowed
+	if (t.received < t.asked || t.cmd.opcode == 0xff)
+		return true;
+	if (t.asked < t.data.size()) {
+		askMore(p.ttag, t);
+		return true;
+	}
+	auto done = std::move(t);
+	transfers_.erase(at);
+	dispatch(done.cmd, std::move(done.data));
+	return true;
+}
+
+void Connection::dispatch(const Command &cmd, Bytes data)
+{
+	if (cmd.opcode == op_fabrics)
+		return finish(cmd, fabrics(cmd, data));
+	if (!connected_) {
+		broken("command before Connect");
+		return end();
+	}
+	if (qid_ == 0) {
+		if (auto reply = admin(cmd))
+			finish(cmd, std::move(*reply));
+		return;
+	}
+	auto run = [this, cmd, data = std::move(data)] { finish(cmd, io(cmd, data)); };
+	auto latency = server_.latency();
+	if (latency.count())
+		later(latency, run);
+	else
+		run();
+}
+
+void Connection::finish(const Command &cmd, Reply reply)
+{
+	if (reply.status || reply.data.empty())
+		return sendResponse(cmd, reply.status, reply.result);
+	reply.data.resize(std::min<std::size_t>(reply.data.size(), cmd.sgl.length));
+	if (qid_ == 0) {
+		Strike strike{*this, 0, &cmd, nullptr, &reply.data};
+		server_.script().offer(Hook::adminData, strike);
+		if (strike.verdict == Verdict::failed)
+			return sendResponse(cmd, strike.status);
+	}
+	sendData(cmd, reply.data);
+}
+
+void Connection::sendData(const Command &cmd, const Bytes &data)
+{
+	bool success = server_.config().successFlag && !sqFlow_;
+	auto step = server_.config().c2hBytes;
+	for (std::size_t at = 0; at < data.size() && !ending_; at += step) {
+		auto n = std::min<std::size_t>(step, data.size() - at);
+		bool last = at + n == data.size();
+		DataPdu pdu{};
+		pdu.h = {pdu_c2h_data, 0, sizeof(pdu), 0, sizeof(pdu)};
+		pdu.h.flags = static_cast<std::uint8_t>(last ? f_last | (success ? f_success : 0) : 0);
+		pdu.cid = cmd.cid;
+		pdu.offset = static_cast<std::uint32_t>(at);
+		pdu.length = static_cast<std::uint32_t>(n);
+		auto from = data.begin() + static_cast<std::ptrdiff_t>(at);
+		if (last && success)
+			inflight_.erase(cmd.cid);
+		sendPdu(bytesOf(pdu), Bytes(from, from + static_cast<std::ptrdiff_t>(n)), &cmd, Hook::c2hData);
+	}
+	if (!success)
+		sendResponse(cmd, st_ok);
+}
+
+void Connection::sendResponse(const Command &cmd, std::uint16_t status, std::uint64_t result)
+{
+	ResponsePdu pdu{};
+	pdu.h = {pdu_response, 0, sizeof(pdu), 0, sizeof(pdu)};
+	pdu.cqe.result = result;
+	pdu.cqe.sqhd = static_cast<std::uint16_t>(sqFlow_ ? sqhd_ : 0xffff);
+	pdu.cqe.cid = cmd.cid;
+	pdu.cqe.status = static_cast<std::uint16_t>(status << 1);
+	inflight_.erase(cmd.cid);
+	sendPdu(bytesOf(pdu), {}, &cmd, Hook::response);
+}
+
+void Connection::sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook)
+{
+	auto &h = *reinterpret_cast<PduHeader *>(head.data());
+	std::size_t length = head.size() + (hdgst_ ? 4 : 0);
+	if (!data.empty()) {
+		length = roundUp(length, (hpda_ + 1u) * 4);
+		h.pdo = static_cast<std::uint8_t>(length);
+		length += data.size() + (ddgst_ ? 4 : 0);
+	}
+	h.flags = static_cast<std::uint8_t>(h.flags | (hdgst_ ? f_hdgst : 0) | (ddgst_ && !data.empty() ? f_ddgst : 0));
+	h.plen = static_cast<std::uint32_t>(length);
+	std::size_t pdo = h.pdo;
+
+	Strike strike{*this, qid_, cmd, &head, &data};
+	server_.script().offer(hook, strike);
+	Bytes raw = head;
+	if (hdgst_)
+		appendDigest(raw, head);
+	if (!data.empty()) {
+		raw.resize(std::max(raw.size(), pdo));
+		append(raw, data);
+		if (ddgst_)
+			appendDigest(raw, data);
+	}
+	Strike wire{*this, qid_, cmd, &head, &data, &raw};
+	server_.script().offer(Hook::wire, wire);
+	applyVerdict(strike.verdict == Verdict::pass ? wire.verdict : strike.verdict, raw);
+	for (auto *s : {&strike, &wire})
+		if (s->after)
+			s->after();
+}
+
+void Connection::applyVerdict(Verdict verdict, Bytes &raw)
+{
+	switch (verdict) {
+	case Verdict::twice:
+		sendBytes(raw);
+		[[fallthrough]];
+	case Verdict::pass:
+		sendBytes(raw);
+		break;
+	case Verdict::close:
+		sendBytes(raw);
+		end();
+		break;
+	case Verdict::abort:
+		sendBytes(std::span(raw).first(raw.size() / 2));
+		end(true);
+		break;
+	case Verdict::slow:
+		sendSlowly(raw);
+		break;
+	case Verdict::mute:
+		mute_ = true;
+		break;
+	case Verdict::drop:
+	case Verdict::hold:
+	case Verdict::failed:
+		break;
+	}
+}
+
+void Connection::sendSlowly(std::span<const std::uint8_t> bytes)
+{
+	for (std::size_t i = 0; i < bytes.size() && !ending_; i++) {
+		sendBytes(bytes.subspan(i, 1));
+		pollfd fds[] = {{socket_.get(), 0, 0}, {wake_.fd(), POLLIN, 0}};
+		::poll(fds, 2, 200);
+	}
+}
+
+void Connection::sendBytes(std::span<const std::uint8_t> bytes)
+{
+	if (mute_)
+		return;
+	while (!bytes.empty() && !ending_) {
+		auto n = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+		if (n > 0) {
+			bytes = bytes.subspan(static_cast<std::size_t>(n));
+		} else if (errno == EAGAIN) {
+			pollfd fd{socket_.get(), POLLOUT, 0};
+			::poll(&fd, 1, 100);
+		} else if (errno != EINTR) {
+			ending_ = true;
+		}
+	}
+}
+
+void Connection::later(Clock::duration delay, std::function<void()> fn)
+{
+	due_.emplace(Clock::now() + delay, std::move(fn));
+}
+
+// Pairs waiting events with waiting commands.
+void Connection::deliverEvents()
+{
+	std::vector<std::pair<std::uint16_t, AsyncEvent>> pairs;
+	{
+		std::lock_guard guard(assoc_->lock);
+		while (!assoc_->asyncCommands.empty() && !assoc_->asyncEvents.empty()) {
+			pairs.emplace_back(assoc_->asyncCommands.front(), assoc_->asyncEvents.front());
+			assoc_->asyncCommands.pop_front();
+			assoc_->asyncEvents.pop_front();
+		}
+	}
+	for (auto &[cid, event] : pairs) {
+		Command cmd{};
+		cmd.opcode = op_async_event;
+		cmd.cid = cid;
+		sendResponse(cmd, st_ok, event.type | event.info << 8 | event.log << 16);
+	}
+}
+
+} // namespace target

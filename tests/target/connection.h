@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One NVMe/TCP connection: a queue of a controller, or what becomes one with a Connect command.
+#pragma once
+
+#include "fd.h"
+#include "pdu.h"
+#include "server.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace target {
+
+// A reply that is on its way: what a command's execution has come to.
+struct Reply {
+	std::uint16_t status = st_ok;
+	std::uint64_t result = 0;
+	Bytes data = {}; // for the host
+};
+
+class Connection {
+public:
+	Connection(Server &server, Fd socket);
+	~Connection();
+
+	// Until the peer closes or end() is called.
+	void run();
+
+	// From any thread:
+	void end(bool rst = false);
+	void post(std::function<void()> fn); // runs fn on this connection's thread
+	void wake() { wake_.set(); }
+	std::uint64_t unreadBytes() const;
+	std::uint16_t qid() const { return qid_; }
+
+	// On the connection's thread; misbehaviours use these too.
+	Server &server() { return server_; }
+	void sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook);
+	void sendBytes(std::span<const std::uint8_t> bytes);
+	void sendResponse(const Command &cmd, std::uint16_t status, std::uint64_t result = 0);
+	void sendR2t(const Command &cmd, std::uint16_t ttag, std::uint32_t offset, std::uint32_t length);
+	void sendData(const Command &cmd, const Bytes &data);
+	void later(Clock::duration delay, std::function<void()> fn);
+	void releaseHeld();
+	std::uint16_t lastCid() const { return lastCid_; }
+
+private:
+	// A command whose data comes with H2CData PDUs
+	struct Transfer {
+		Command cmd;
+		Bytes data;
+		std::uint32_t received = 0;
+		std::uint32_t asked = 0;
+	};
+
+	// connection.cpp
+	bool pump();
+	int pollTimeout() const;
+	void runPosted();
+	void fireDue();
+	bool receive();
+	bool parse();
+	bool takePdu(std::span<const std::uint8_t> pdu);
+	bool checkDigests(std::span<const std::uint8_t> pdu, std::size_t dataAt);
+	bool broken(std::string text);
+	void applyVerdict(Verdict verdict, Bytes &raw);
+	void sendSlowly(std::span<const std::uint8_t> bytes);
+	bool expired();
+
+	// PDUs
+	bool takeIcReq(const IcReq &req);
+	bool takeCommand(std::span<const std::uint8_t> pdu);
+	bool takeH2cData(std::span<const std::uint8_t> pdu);
+
+	// Commands
+	void execute(const Command &cmd, Bytes data);
+	void dispatch(const Command &cmd, Bytes data);
+	void finish(const Command &cmd, Reply reply);
+	void fetch(const Command &cmd);
+	void askMore(std::uint16_t ttag, Transfer &t);
+
+	// fabrics.cpp
+	Reply fabrics(const Command &cmd, const Bytes &data);
+	Reply connect(const Command &cmd, const Bytes &data);
+	Reply connectAdmin(const Command &cmd, const ConnectData &data);
+	Reply connectIo(const Command &cmd, const ConnectData &data);
+	Reply propertyGet(const Command &cmd);
+	Reply propertySet(const Command &cmd);
+	// admin.cpp
+	std::optional<Reply> admin(const Command &cmd);
+	std::optional<Reply> asyncEvent(const Command &cmd);
+	Reply identify(const Command &cmd);
+	Reply getLog(const Command &cmd);
+	Reply setFeatures(const Command &cmd);
+	Reply getFeatures(const Command &cmd);
+	// io.cpp
+	Reply io(const Command &cmd, const Bytes &data);
+	Reply dsm(Store &store, const Command &cmd, const Bytes &data);
+
+	bool hostToController(const Command &cmd) const;
+	void deliverEvents();
+	friend class Server;
+
+	Server &server_;
+	Fd socket_;
+	Wake wake_;
+	Bytes rx_;
+	std::atomic<bool> ending_{false};
+	std::atomic<bool> rst_{false};
+	bool mute_ = false;
+	bool icDone_ = false;
+	bool hdgst_ = false;
+	bool ddgst_ = false;
+	std::uint8_t hpda_ = 0;
+	std::atomic<std::uint16_t> qid_{0};
+	bool connected_ = false; // a Connect command was accepted
+	bool sqFlow_ = true;
+	std::uint16_t entries_ = 0;
+	std::uint16_t sqhd_ = 0;
+	std::uint16_t lastCid_ = 0;
+	std::shared_ptr<Association> assoc_;
+	std::set<std::uint16_t> inflight_;
+	std::map<std::uint16_t, Transfer> transfers_;
+	std::uint16_t lastTtag_ = 0;
+	std::multimap<Clock::time_point, std::function<void()>> due_;
+	std::vector<std::pair<Command, Bytes>> held_;
+
+	std::mutex lock_;
+	std::vector<std::function<void()>> posted_;
+};
+
+} // namespace target

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Fabrics commands: Connect and properties; Base 2.0, 6.
+#include "connection.h"
+
+#include <algorithm>
+
+namespace target {
+namespace {
+
+constexpr std::uint16_t bad_param = st_connect_param | st_dnr;
+constexpr std::uint32_t cc_enable = 1, csts_ready = 1, csts_shutdown_done = 2 << 2;
+constexpr std::uint32_t version = 0x10400;
+
+std::string text(const char (&field)[256])
+{
+	return std::string(field, strnlen(field, sizeof(field)));
+}
+
+} // namespace
+
+Reply Connection::fabrics(const Command &cmd, const Bytes &data)
+{
+	switch (cmd.fctype()) {
+	case fc_connect:
+		return connect(cmd, data);
+	case fc_property_get:
+		return propertyGet(cmd);
+	case fc_property_set:
+		return propertySet(cmd);
+	}
+	return {st_invalid_opcode | st_dnr};
+}
+
+Reply Connection::connect(const Command &cmd, const Bytes &data)
+{
+	if (connected_ || data.size() != sizeof(ConnectData))
+		return {st_connect_format | st_dnr};
+	ConnectData d;
+	std::memcpy(&d, data.data(), sizeof(d));
+	if (text(d.subsysnqn) != server_.config().nqn || text(d.hostnqn).empty())
+		return {bad_param};
+	auto qid = static_cast<std::uint16_t>(cmd.cdw10 >> 16);
+	auto entries = (cmd.cdw11 & 0xffff) + 1u;
+	if (entries < 2 || entries > 65535 || (qid && entries > server_.config().queueEntries)) {
+		server_.violation("SQSIZE " + std::to_string(entries - 1) + " of queue " + std::to_string(qid));
+		return {bad_param};
+	}
+	qid_ = qid;
+	auto reply = qid ? connectIo(cmd, d) : connectAdmin(cmd, d);
+	if (reply.status)
+		return reply;
+	entries_ = static_cast<std::uint16_t>(entries);
+	sqhd_ = 1; // this command was the first entry
+	sqFlow_ = !((cmd.cdw11 >> 16 & 4) && server_.config().allowSqflowOff);
+	connected_ = true;
+	return reply;
+}
+
+Reply Connection::connectAdmin(const Command &cmd, const ConnectData &d)
+{
+	if (d.cntlid != 0xffff)
+		return {bad_param};
+	assoc_ = server_.associations().create();
+	std::lock_guard guard(assoc_->lock);
+	assoc_->hostnqn = text(d.hostnqn);
+	std::copy_n(d.hostid, 16, assoc_->hostid.begin());
+	assoc_->kato = std::chrono::milliseconds(cmd.cdw12);
+	assoc_->admin = this;
+	server_.counters().adminConnects++;
+	return {st_ok, assoc_->cntlid};
+}
+
+Reply Connection::connectIo(const Command &, const ConnectData &d)
+{
+	auto found = server_.associations().find(d.cntlid);
+	if (!found || found->hostnqn != text(d.hostnqn) || !std::equal(d.hostid, d.hostid + 16, found->hostid.begin()))
+		return {bad_param};
+	if (!(found->csts & csts_ready) || qid_ > server_.config().maxIoQueues)
+		return {bad_param};
+	assoc_ = found;
+	server_.counters().ioConnects++;
+	return {st_ok, assoc_->cntlid};
+}
+
+Reply Connection::propertyGet(const Command &cmd)
+{
+	if (!assoc_ || qid_ != 0)
+		return {st_invalid_field | st_dnr};
+	auto &config = server_.config();
+	std::uint64_t value = 0;
+	{
+		std::lock_guard guard(assoc_->lock);
+		switch (cmd.cdw11) {
+		case prop_cap: // MQES, CQR, TO, CSS: NVM
+			value = (config.queueEntries - 1u) | 1u << 16 | std::uint32_t(config.readyTimeout) << 24 | 1ull << 37;
+			break;
+		case prop_vs:
+			value = version;
+			break;
+		case prop_cc:
+			value = assoc_->cc;
+			break;
+		case prop_csts:
+			value = assoc_->csts;
+			break;
+		default:
+			return {st_invalid_field | st_dnr};
+		}
+	}
+	Strike strike{*this, 0, &cmd};
+	strike.value = &value;
+	server_.script().offer(Hook::property, strike);
+	return {st_ok, value};
+}
+
+Reply Connection::propertySet(const Command &cmd)
+{
+	if (!assoc_ || qid_ != 0 || cmd.cdw11 != prop_cc)
+		return {st_invalid_field | st_dnr};
+	std::lock_guard guard(assoc_->lock);
+	assoc_->cc = cmd.cdw12;
+	assoc_->csts = assoc_->cc & cc_enable ? csts_ready : 0;
+	if (assoc_->cc >> 14 & 3) {
+		assoc_->csts |= csts_shutdown_done;
+		server_.counters().shutdowns++;
+	}
+	return {};
+}
+
+} // namespace target

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "identify.h"
+
+#include "nvme.h"
+
+#include <algorithm>
+
+namespace target {
+namespace {
+
+constexpr std::uint32_t max_namespaces = 1024;
+
+// ASCII, padded with blanks; Base 2.0, 1.4.2
+void putText(Bytes &to, std::size_t offset, std::size_t room, const std::string &text)
+{
+	std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(offset), room, ' ');
+	std::copy_n(text.begin(), std::min(room, text.size()), to.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+} // namespace
+
+Bytes identifyController(const Config &config, std::uint16_t cntlid)
+{
+	Bytes id(4096);
+	putText(id, at::serial, 20, config.serial);
+	putText(id, at::model, 40, config.model);
+	putText(id, 64, 8, config.firmware);
+	id[76] = static_cast<std::uint8_t>(1 << 1 | (config.ana ? 1 << 3 : 0)); // CMIC
+	id[at::mdts] = config.mdts;
+	put<std::uint16_t>(id, at::cntlid, cntlid);
+	put<std::uint32_t>(id, 80, 0x10400);
+	put<std::uint32_t>(id, 92, 1u << 8 | (config.ana ? 1u << 11 : 0)); // OAES
+	put<std::uint32_t>(id, 96, config.trafficKeepAlive ? 1u << 6 : 0); // CTRATT
+	id[at::cntrltype] = 1;
+	id[258] = 3; // ACL
+	id[259] = 3; // AERL
+	id[261] = 1 << 2; // LPA: extended Get Log Page
+	put<std::uint16_t>(id, at::kas, 10);
+	if (config.ana) {
+		id[at::anatt] = 10;
+		id[at::anacap] = 0x1f;
+		put<std::uint32_t>(id, at::anagrpmax, 4);
+		put<std::uint32_t>(id, at::nanagrpid, 4);
+	}
+	id[at::sqes] = 0x66;
+	id[at::cqes] = 0x44;
+	put<std::uint16_t>(id, at::maxcmd, config.maxcmd);
+	put<std::uint32_t>(id, at::nn, max_namespaces);
+	put<std::uint16_t>(id, 520, 1 << 2 | 1 << 3); // ONCS: Dataset Management, Write Zeroes
+	id[525] = 1;                                  // VWC
+	put<std::uint32_t>(id, at::sgls, 1 | 1 << 20);
+	put<std::uint32_t>(id, at::mnan, max_namespaces);
+	std::copy(config.nqn.begin(), config.nqn.end(), id.begin() + at::subnqn);
+	put<std::uint32_t>(id, at::ioccsz, (64 + config.inCapsule) / 16);
+	put<std::uint32_t>(id, at::iorcsz, 1);
+	id[1803] = 1; // MSDBD
+	return id;
+}
+
+Bytes identifyNamespace(const Config &config, const Store &store)
+{
+	Bytes id(4096);
+	for (auto offset : {at::nsze, at::ncap, std::size_t(16)})
+		put<std::uint64_t>(id, offset, store.blocks());
+	id[at::nmic] = 1;
+	id[at::dlfeat] = 1; // deallocated blocks read as zero
+	put<std::uint32_t>(id, 92, config.ana ? store.anaGroup() : 0);
+	std::copy(store.nguid().begin(), store.nguid().end(), id.begin() + 104);
+	id[at::lbaf0 + 2] = static_cast<std::uint8_t>(store.shift());
+	return id;
+}
+
+Bytes activeList(const Stores &stores, std::uint32_t above)
+{
+	Bytes list(4096);
+	std::size_t offset = 0;
+	for (auto nsid : stores.idsAbove(above)) {
+		if (offset == list.size())
+			break;
+		put<std::uint32_t>(list, offset, nsid);
+		offset += 4;
+	}
+	return list;
+}
+
+Bytes descriptors(const Store &store)
+{
+	Bytes list(4096);
+	auto add = [&list, offset = std::size_t(0)](std::uint8_t type, const Id16 &id) mutable {
+		list[offset] = type;
+		list[offset + 1] = 16;
+		std::copy(id.begin(), id.end(), list.begin() + static_cast<std::ptrdiff_t>(offset + 4));
+		offset += 20;
+	};
+	add(2, store.nguid());
+	add(3, store.uuid());
+	return list;
+}
+
+Bytes smartLog()
+{
+	Bytes log(512);
+	put<std::uint16_t>(log, 1, 300); // kelvin
+	log[3] = 100;                    // available spare, percent
+	return log;
+}
+
+Bytes makeAnaLog(std::uint64_t change, std::uint16_t toldGroups, const std::vector<AnaGroup> &groups)
+{
+	Bytes log(16);
+	put<std::uint64_t>(log, 0, change);
+	put<std::uint16_t>(log, 8, toldGroups);
+	for (auto &g : groups) {
+		auto start = log.size();
+		log.resize(start + 32 + g.nsids.size() * 4);
+		put<std::uint32_t>(log, start, g.id);
+		put<std::uint32_t>(log, start + 4, g.toldNsids);
+		put<std::uint64_t>(log, start + 8, change);
+		log[start + 16] = g.state;
+		for (std::size_t i = 0; i < g.nsids.size(); i++)
+			put<std::uint32_t>(log, start + 32 + i * 4, g.nsids[i]);
+	}
+	return log;
+}
+
+Bytes anaLog(const Stores &stores, bool groupsOnly)
+{
+	auto ids = groupsOnly ? std::vector<std::uint32_t>{} : stores.idsAbove(0);
+	auto count = static_cast<std::uint32_t>(ids.size());
+	return makeAnaLog(1, 1, {{1, ana_optimized, std::move(ids), count}});
+}
+
+} // namespace target

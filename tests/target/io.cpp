@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// I/O commands on memory; NVM Command Set 1.0, 3.
+#include "connection.h"
+
+namespace target {
+namespace {
+
+constexpr std::uint16_t out_of_range = st_lba_range | st_dnr;
+constexpr std::uint32_t fua_bit = 1u << 30;
+
+Reply answer(bool good)
+{
+	return {good ? std::uint16_t(st_ok) : out_of_range};
+}
+
+} // namespace
+
+Reply Connection::io(const Command &cmd, const Bytes &data)
+{
+	auto store = server_.stores().find(cmd.nsid);
+	auto &count = server_.counters();
+	if (!store && cmd.opcode != op_flush)
+		return {st_invalid_ns | st_dnr};
+	std::size_t length = store ? std::size_t(cmd.blocks()) << store->shift() : 0;
+	switch (cmd.opcode) {
+	case op_flush:
+		count.flushes++;
+		return {};
+	case op_read: {
+		count.reads++;
+		if (cmd.sgl.length != length)
+			server_.violation("read: SGL and block count differ");
+		Reply reply{st_ok, 0, Bytes(length)};
+		return store->read(cmd.slba(), reply.data) ? reply : Reply{out_of_range};
+	}
+	case op_write:
+		count.writes++;
+		count.fua += cmd.cdw12 & fua_bit ? 1 : 0;
+		count.inCapsuleWrites += cmd.sgl.type == sgl_in_capsule ? 1 : 0;
+		if (data.size() != length) {
+			server_.violation("write: data and block count differ");
+			return {st_invalid_field | st_dnr};
+		}
+		return answer(store->write(cmd.slba(), data));
+	case op_write_zeroes:
+		count.zeroes++;
+		return answer(store->zero(cmd.slba(), cmd.blocks()));
+	case op_dsm:
+		count.discards++;
+		return dsm(*store, cmd, data);
+	}
+	return {st_invalid_opcode | st_dnr};
+}
+
+Reply Connection::dsm(Store &store, const Command &cmd, const Bytes &data)
+{
+	std::size_t ranges = (cmd.cdw10 & 0xff) + 1;
+	if (data.size() < ranges * 16) {
+		server_.violation("Dataset Management: fewer ranges than said");
+		return {st_invalid_field | st_dnr};
+	}
+	if (!(cmd.cdw11 & 4)) // not a deallocate: a hint
+		return {};
+	for (std::size_t i = 0; i < ranges; i++)
+		if (!store.zero(get<std::uint64_t>(data, i * 16 + 8), get<std::uint32_t>(data, i * 16 + 4)))
+			return {out_of_range};
+	return {};
+}
+
+} // namespace target

@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "misbehaviour.h"
+
+#include "connection.h"
+#include "identify.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace target {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Does change when the condition holds: the shape of most of the table.
+template <class Fn> bool when(bool condition, Fn &&change)
+{
+	if (condition)
+		change();
+	return condition;
+}
+
+bool verdict(bool condition, Strike &s, Verdict v)
+{
+	return when(condition, [&] { s.verdict = v; });
+}
+
+bool failed(bool condition, Strike &s, int status)
+{
+	return when(condition, [&] {
+		s.verdict = Verdict::failed;
+		s.status = static_cast<std::uint16_t>(status);
+	});
+}
+
+DataPdu &data(Strike &s)
+{
+	return s.as<DataPdu>();
+}
+
+R2tPdu &r2t(Strike &s)
+{
+	return s.as<R2tPdu>();
+}
+
+Completion &cqe(Strike &s)
+{
+	return s.as<ResponsePdu>().cqe;
+}
+
+PduHeader &header(Strike &s)
+{
+	return s.as<PduHeader>();
+}
+
+bool firstOfMany(Strike &s)
+{
+	return s.ioRead() && data(s).offset == 0 && !(data(s).h.flags & f_last);
+}
+
+bool notFirst(Strike &s)
+{
+	return s.ioRead() && data(s).offset != 0;
+}
+
+bool hello(Strike &s, void (*change)(IcResp &))
+{
+	change(s.as<IcResp>());
+	return true;
+}
+
+template <class T> bool poke(bool condition, Strike &s, std::size_t offset, T value)
+{
+	return when(condition, [&] { put<T>(*s.data, offset, value); });
+}
+
+bool property(Strike &s, std::uint32_t offset, std::uint64_t keep, std::uint64_t set)
+{
+	return when(s.cmd->cdw11 == offset, [&] { *s.value = (*s.value & keep) | set; });
+}
+
+// An ANA log in place of the good one
+bool anaShape(Strike &s, const Bytes &log)
+{
+	return when(s.log(log_ana), [&] {
+		std::fill(s.data->begin(), s.data->end(), 0);
+		std::copy_n(log.begin(), std::min(log.size(), s.data->size()), s.data->begin());
+	});
+}
+
+bool descriptor(Strike &s, std::uint8_t type, std::uint8_t length)
+{
+	return when(s.identify(cns_descs), [&] {
+		(*s.data)[0] = type;
+		(*s.data)[1] = length;
+	});
+}
+
+bool activeIs(Strike &s, std::initializer_list<std::uint32_t> ids)
+{
+	return when(s.identify(cns_active) && s.cmd->nsid == 0, [&] {
+		std::size_t offset = 0;
+		for (auto id : ids) {
+			put<std::uint32_t>(*s.data, offset, id);
+			offset += 4;
+		}
+	});
+}
+
+void answerWith(Strike &s, std::uint16_t cid)
+{
+	auto cmd = *s.cmd;
+	cmd.cid = cid;
+	auto *conn = &s.conn;
+	s.after = [conn, cmd] { conn->sendResponse(cmd, st_ok); };
+}
+
+// A PDU the host has no use for, in place of the completion of an I/O command
+bool insteadOfResponse(Strike &s, std::uint8_t type, std::uint8_t hlen, std::uint32_t plen)
+{
+	return when(s.io(), [&] {
+		header(s).type = type;
+		header(s).hlen = hlen;
+		header(s).plen = plen;
+	});
+}
+
+bool responseStatus(Strike &s, bool condition, int status)
+{
+	return when(condition, [&] { cqe(s).status = static_cast<std::uint16_t>(status << 1); });
+}
+
+// Asks for data of a command for which nothing may be asked
+bool strayR2t(Strike &s, bool condition, std::uint32_t length)
+{
+	return when(condition, [&] {
+		auto *conn = &s.conn;
+		auto cmd = *s.cmd;
+		s.verdict = Verdict::drop;
+		s.after = [conn, cmd, length] { conn->sendR2t(cmd, 999, 0, length); };
+	});
+}
+
+bool flood(Strike &s, std::uint8_t type, std::uint8_t info, std::uint8_t log)
+{
+	return when(s.admin(op_keep_alive), [&] {
+		auto *conn = &s.conn;
+		AsyncEvent event{type, info, log};
+		s.after = [conn, event] {
+			for (int i = 0; i < 64; i++)
+				conn->server().sendEvent(event);
+		};
+	});
+}
+
+using S = Strike;
+constexpr auto connecting = When::connecting;
+constexpr auto io = When::io;
+constexpr auto idle = When::idle;
+constexpr auto nothing = Needs::nothing;
+
+// clang-format off
+const Misbehaviour table[] = {
+	// The connection itself
+	{"accept-close", 22, Hook::accept, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(true, s, Verdict::close); }},
+	{"accept-rst", 22, Hook::accept, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(true, s, Verdict::abort); }},
+	{"icresp-never", 22, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(true, s, Verdict::mute); }},
+	{"icresp-slow", 22, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(true, s, Verdict::slow); }},
+	{"icresp-half", 22, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(true, s, Verdict::abort); }},
+	{"icresp-version", 5, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.pfv = 7; }); }},
+	{"icresp-type", 5, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.h.type = pdu_response; }); }},
+	{"icresp-hlen", 5, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.h.hlen = 127; }); }},
+	{"icresp-plen", 5, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.h.plen = 64; }); }},
+	{"icresp-cpda", 5, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.cpda = 32; }); }},
+	{"icresp-digest-unasked", 5, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.digest = 3; }); }},
+	{"icresp-maxh2c-zero", 8, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.maxh2cdata = 0; }); }},
+	{"icresp-maxh2c-small", 8, Hook::icResp, connecting, Expect::refused, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.maxh2cdata = 100; }); }},
+	{"icresp-maxh2c-huge", 8, Hook::icResp, connecting, Expect::bounded, nothing,
+		[](S &s) { return hello(s, [](IcResp &p) { p.maxh2cdata = 0xffffffff; }); }},
+
+	// Fabrics commands
+	{"connect-never", 22, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(s.is(op_fabrics) && s.cmd->fctype() == fc_connect, s, Verdict::drop); }},
+	{"connect-refused", 21, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return failed(s.is(op_fabrics) && s.cmd->fctype() == fc_connect, s, st_connect_host | st_dnr); }},
+	{"connect-wrong-cid", 4, Hook::response, connecting, Expect::refused, nothing,
+		[](S &s) { return when(s.is(op_fabrics) && s.cmd->fctype() == fc_connect, [&] { cqe(s).cid = 0x7654; }); }},
+	{"io-connect-refused", 21, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return failed(s.is(op_fabrics) && s.cmd->fctype() == fc_connect && s.cmd->cdw10 >> 16, s,
+					 st_connect_param | st_dnr); }},
+	{"io-connect-never", 22, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(s.is(op_fabrics) && s.cmd->fctype() == fc_connect && s.cmd->cdw10 >> 16, s,
+					  Verdict::drop); }},
+	{"property-never", 22, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(s.is(op_fabrics) && s.cmd->fctype() == fc_property_get, s, Verdict::drop); }},
+	{"property-failed", 21, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return failed(s.is(op_fabrics) && s.cmd->fctype() == fc_property_get, s, st_internal | st_dnr); }},
+	{"cap-zero", 21, Hook::property, connecting, Expect::refused, nothing,
+		[](S &s) { return property(s, prop_cap, 0, 0); }},
+	{"cap-mqes-zero", 21, Hook::property, connecting, Expect::refused, nothing,
+		[](S &s) { return property(s, prop_cap, ~0xffffull, 0); }},
+	{"cap-no-command-set", 21, Hook::property, connecting, Expect::bounded, nothing,
+		[](S &s) { return property(s, prop_cap, ~(0xffull << 37), 0); }},
+	{"cap-page-size", 21, Hook::property, connecting, Expect::refused, nothing,
+		[](S &s) { return property(s, prop_cap, ~0ull, 0xffull << 48); }},
+	{"never-ready", 22, Hook::property, connecting, Expect::refused, nothing,
+		[](S &s) { return property(s, prop_csts, ~1ull, 0) ||
+				  (property(s, prop_cap, ~(0xffull << 24), 1ull << 24) && false); }},
+	{"fatal-status", 21, Hook::property, connecting, Expect::refused, nothing,
+		[](S &s) { return property(s, prop_csts, ~1ull, 2); }},
+
+	// Identify Controller
+	{"identify-never", 22, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(s.identify(cns_ctrl), s, Verdict::drop); }},
+	{"identify-failed", 21, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return failed(s.identify(cns_ctrl), s, st_internal | st_dnr); }},
+	{"identify-short", 7, Hook::adminData, connecting, Expect::refused, nothing,
+		[](S &s) { return when(s.identify(cns_ctrl), [&] { s.data->resize(512); }); }},
+	{"identify-close", 22, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(s.identify(cns_ctrl), s, Verdict::close); }},
+	{"identify-mdts-huge", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ctrl), s, at::mdts, 255); }},
+	{"identify-ioccsz-zero", 21, Hook::adminData, connecting, Expect::refused, nothing,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::ioccsz, 0); }},
+	{"identify-ioccsz-huge", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::ioccsz, 0xffffffff); }},
+	{"identify-icdoff-huge", 21, Hook::adminData, connecting, Expect::refused, nothing,
+		[](S &s) { return poke<std::uint16_t>(s.identify(cns_ctrl), s, at::icdoff, 0xffff); }},
+	{"identify-sqes", 21, Hook::adminData, connecting, Expect::refused, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ctrl), s, at::sqes, 0xff); }},
+	{"identify-cntlid", 21, Hook::adminData, connecting, Expect::refused, nothing,
+		[](S &s) { return poke<std::uint16_t>(s.identify(cns_ctrl), s, at::cntlid, 0xfe00); }},
+	{"identify-nn-zero", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::nn, 0); }},
+	{"identify-nn-huge", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::nn, 0xffffffff); }},
+	{"identify-no-sgl", 21, Hook::adminData, connecting, Expect::refused, nothing,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::sgls, 0); }},
+	{"identify-maxcmd-one", 29, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return poke<std::uint16_t>(s.identify(cns_ctrl), s, at::maxcmd, 1); }},
+	{"identify-unprintable", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return when(s.identify(cns_ctrl), [&] { std::fill_n(s.data->begin() + 4, 68, 0x1b); }); }},
+	{"identify-ana-groups-huge", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::anagrpmax, 0xffffffff) &&
+				  poke<std::uint32_t>(true, s, at::nanagrpid, 0xffffffff); }},
+	{"identify-ana-mnan-huge", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::mnan, 0xffffffff) &&
+				  poke<std::uint32_t>(true, s, at::nn, 0xffffffff); }},
+	{"identify-ana-groups-zero", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::anagrpmax, 0) &&
+				  poke<std::uint32_t>(true, s, at::nanagrpid, 0); }},
+	{"queues-failed", 21, Hook::feature, connecting, Expect::bounded, nothing,
+		[](S &s) { return failed((s.cmd->cdw10 & 0xff) == feat_queues, s, st_internal | st_dnr); }},
+	{"queues-generous", 23, Hook::feature, connecting, Expect::bounded, nothing,
+		[](S &s) { return when((s.cmd->cdw10 & 0xff) == feat_queues, [&] { *s.value = 0xffffffff; }); }},
+	{"async-config-failed", 21, Hook::feature, connecting, Expect::bounded, nothing,
+		[](S &s) { return failed((s.cmd->cdw10 & 0xff) == feat_async_event, s, st_invalid_field | st_dnr); }},
+
+	// Namespaces
+	{"ns-block-2^40", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::lbaf0 + 2, 40); }},
+	{"ns-block-256", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::lbaf0 + 2, 8); }},
+	{"ns-block-zero", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::lbaf0 + 2, 0); }},
+	{"ns-block-64k", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::lbaf0 + 2, 16); }},
+	{"ns-size-overflow", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint64_t>(s.identify(cns_ns), s, at::nsze, ~0ull); }},
+	{"ns-size-zero", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint64_t>(s.identify(cns_ns), s, at::nsze, 0); }},
+	{"ns-format-index", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::flbas, 0x0f); }},
+	{"ns-metadata", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint16_t>(s.identify(cns_ns), s, at::lbaf0, 8); }},
+	{"ns-identify-failed", 21, Hook::command, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return failed(s.identify(cns_ns), s, st_internal | st_dnr); }},
+	{"ns-descriptor-length", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return descriptor(s, 3, 8); }},
+	{"ns-descriptor-long", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return descriptor(s, 9, 255); }},
+	{"ns-descriptor-unknown", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return descriptor(s, 77, 16); }},
+	{"ns-descriptor-empty", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return descriptor(s, 2, 0); }},
+	{"ns-list-descending", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return activeIs(s, {9, 3, 1}); }},
+	{"ns-list-repeated", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return activeIs(s, {1, 1, 1, 1}); }},
+	{"ns-list-broadcast", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return activeIs(s, {1, 0xffffffff}); }},
+	{"ns-list-endless", 21, Hook::adminData, connecting, Expect::bounded, nothing,
+		[](S &s) { return when(s.identify(cns_active), [&] {
+				for (std::size_t i = 0; i < s.data->size(); i += 4)
+					put<std::uint32_t>(*s.data, i, static_cast<std::uint32_t>(1 + i / 4 % 8)); }); }},
+	{"ns-list-failed", 21, Hook::command, connecting, Expect::bounded, nothing,
+		[](S &s) { return failed(s.identify(cns_active), s, st_internal | st_dnr); }},
+
+	// Read data
+	{"c2h-for-write", 6, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] {
+				auto *conn = &s.conn;
+				auto cmd = *s.cmd;
+				s.verdict = Verdict::drop;
+				s.after = [conn, cmd] { conn->sendData(cmd, Bytes(4096)); }; }); }},
+	{"c2h-empty", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(firstOfMany(s), [&] {
+				data(s).length = 0;
+				data(s).h.plen = sizeof(DataPdu);
+				data(s).h.pdo = sizeof(DataPdu);
+				s.data->clear(); }); }},
+	{"c2h-long", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(notFirst(s), [&] {
+				s.data->resize(s.data->size() + 4096);
+				data(s).length = data(s).length + 4096;
+				data(s).h.plen = data(s).h.plen + 4096; }); }},
+	{"c2h-long-huge", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(firstOfMany(s), [&] {
+				data(s).length = 0xffffff00;
+				data(s).h.plen = 0xffffff00 + 24; }); }},
+	{"c2h-offset-ahead", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).offset = data(s).offset + 512; }); }},
+	{"c2h-offset-back", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(notFirst(s), [&] { data(s).offset = 0; }); }},
+	{"c2h-offset-huge", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).offset = 0xfffffe00; }); }},
+	{"c2h-success-not-last", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(firstOfMany(s), [&] { data(s).h.flags |= f_success; }); }},
+	{"c2h-success-early", 7, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(firstOfMany(s), [&] { data(s).h.flags |= f_success | f_last; }); }},
+	{"c2h-last-early", 7, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(firstOfMany(s), [&] { data(s).h.flags |= f_last; }); }},
+	{"c2h-missing-last-part", 7, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return verdict(notFirst(s) && (data(s).h.flags & f_last), s, Verdict::drop); }},
+	{"c2h-missing-first-part", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return verdict(firstOfMany(s), s, Verdict::drop); }},
+	{"c2h-none", 7, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioRead() && data(s).offset == 0 && (data(s).h.flags & f_last), s, Verdict::drop); }},
+	{"c2h-twice", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return verdict(firstOfMany(s), s, Verdict::twice); }},
+	{"c2h-unknown-cid", 4, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).cid = 0xffff; }); }},
+	{"c2h-old-generation", 4, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).cid = data(s).cid ^ 0x1000; }); }},
+	{"c2h-pdo-small", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).h.pdo = 8; }); }},
+	{"c2h-pdo-large", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).h.pdo = 252; }); }},
+	{"c2h-plen-short", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).h.plen = data(s).h.plen - 512; }); }},
+	{"c2h-plen-long", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).h.plen = data(s).h.plen + 512; }); }},
+	{"c2h-plen-header-only", 6, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).h.plen = 24; }); }},
+	{"c2h-data-digest", 9, Hook::wire, io, Expect::reset, Needs::dataDigest,
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] { s.raw->back() ^= 1; }); }},
+	{"c2h-data-flipped", 9, Hook::wire, io, Expect::reset, Needs::dataDigest,
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] { (*s.raw)[s.raw->size() / 2] ^= 4; }); }},
+	{"c2h-header-digest", 9, Hook::wire, io, Expect::reset, Needs::headerDigest,
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] { (*s.raw)[24] ^= 1; }); }},
+	{"c2h-digest-flag-missing", 9, Hook::wire, io, Expect::reset, Needs::dataDigest,
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] { (*s.raw)[1] &= static_cast<std::uint8_t>(~f_ddgst); }); }},
+	{"c2h-digest-flag-unasked", 9, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioRead(), [&] { data(s).h.flags |= f_ddgst; }); }},
+	{"c2h-slow-header", 22, Hook::wire, io, Expect::harmless, nothing,
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] {
+				auto *conn = &s.conn;
+				Bytes rest(s.raw->begin() + 6, s.raw->end());
+				s.raw->resize(6);
+				s.after = [conn, rest] { std::this_thread::sleep_for(30ms); conn->sendBytes(rest); }; }); }},
+	{"c2h-half-then-rst", 7, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioRead(), s, Verdict::abort); }},
+	{"c2h-then-close", 7, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return verdict(firstOfMany(s), s, Verdict::close); }},
+	{"c2h-wrong-then-status", 7, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return when(firstOfMany(s), [&] { answerWith(s, s.cmd->cid); }); }},
+
+	// R2T
+	{"r2t-zero", 8, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).length = 0; }); }},
+	{"r2t-long", 8, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).length = r2t(s).length + 512; }); }},
+	{"r2t-huge", 8, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).length = 0xfffffe00; }); }},
+	{"r2t-offset-ahead", 8, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).offset = 512; r2t(s).length = r2t(s).length - 512; }); }},
+	{"r2t-offset-wraps", 8, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).offset = 0xfffff000; }); }},
+	{"r2t-twice", 8, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioWrite(), s, Verdict::twice); }},
+	{"r2t-for-read", 8, Hook::c2hData, io, Expect::reset, nothing,
+		[](S &s) { return strayR2t(s, s.ioRead(), 4096); }},
+	{"r2t-for-in-capsule", 8, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return strayR2t(s, s.ioWrite() && s.cmd->sgl.type == sgl_in_capsule, 4096); }},
+	{"r2t-for-flush", 8, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return strayR2t(s, s.io() && s.is(op_flush), 512); }},
+	{"r2t-unknown-cid", 4, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).cid = 0xffff; }); }},
+	{"r2t-old-generation", 4, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).cid = r2t(s).cid ^ 0x1000; }); }},
+	{"r2t-hlen", 5, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).h.hlen = 20; }); }},
+	{"r2t-plen", 5, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).h.plen = 4120; }); }},
+	{"r2t-never", 22, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioWrite(), s, Verdict::mute); }},
+	{"r2t-then-status-fault", 12, Hook::h2cData, io, Expect::bounded, nothing,
+		[](S &s) { return failed(s.ioWrite(), s, st_write_fault | st_dnr); }},
+	{"r2t-then-rst", 3, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { auto *conn = &s.conn; s.after = [conn] { conn->end(true); }; }); }},
+	{"write-done-unasked", 7, Hook::r2t, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] { s.verdict = Verdict::drop; answerWith(s, s.cmd->cid); }); }},
+	{"h2c-then-close", 3, Hook::h2cData, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioWrite(), s, Verdict::close); }},
+
+	// Completions
+	{"cqe-twice", 4, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.io(), s, Verdict::twice); }},
+	{"cqe-late-copy", 4, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return when(s.io(), [&] {
+				auto *conn = &s.conn;
+				auto cmd = *s.cmd;
+				s.after = [conn, cmd] { conn->later(50ms, [conn, cmd] { conn->sendResponse(cmd, st_ok); }); }; }); }},
+	{"cqe-unknown-cid", 4, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return when(s.io(), [&] { cqe(s).cid = 0x0fff; }); }},
+	{"cqe-old-generation", 4, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return when(s.io(), [&] { cqe(s).cid = cqe(s).cid ^ 0x1000; }); }},
+	{"cqe-sqhd-wild", 29, Hook::response, io, Expect::bounded, nothing,
+		[](S &s) { return when(s.io(), [&] { cqe(s).sqhd = 0xfffe; }); }},
+	{"cqe-never", 22, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.io(), s, Verdict::mute); }},
+	{"cqe-hlen-zero", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return insteadOfResponse(s, pdu_response, 0, 24); }},
+	{"cqe-hlen-255", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return insteadOfResponse(s, pdu_response, 255, 24); }},
+	{"cqe-plen-zero", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return insteadOfResponse(s, pdu_response, 24, 0); }},
+	{"cqe-plen-huge", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return insteadOfResponse(s, pdu_response, 24, 0xffffffff); }},
+	{"pdu-type-unknown", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return insteadOfResponse(s, 0x42, 24, 24); }},
+	{"pdu-type-command", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return insteadOfResponse(s, pdu_command, 72, 72); }},
+	{"pdu-type-icresp", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return when(s.io(), [&] { s.pdu->resize(128); insteadOfResponse(s, pdu_ic_resp, 128, 128); }); }},
+	{"pdu-term", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return insteadOfResponse(s, pdu_c2h_term, 24, 24); }},
+	{"pdu-term-long", 5, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return insteadOfResponse(s, pdu_c2h_term, 24, 65536); }},
+	{"pdu-hdgst-flag-unasked", 9, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return when(s.io(), [&] { header(s).flags |= f_hdgst; }); }},
+	{"cqe-header-digest", 9, Hook::wire, io, Expect::reset, Needs::headerDigest,
+		[](S &s) { return when(s.io() && header(s).type == pdu_response, [&] { s.raw->back() ^= 0x80; }); }},
+	{"pdu-byte-by-byte", 22, Hook::response, io, Expect::harmless, nothing,
+		[](S &s) { return verdict(s.io(), s, Verdict::slow); }},
+	{"cqe-then-close", 4, Hook::response, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.io(), s, Verdict::close); }},
+	{"status-media", 26, Hook::response, io, Expect::error, nothing,
+		[](S &s) { return responseStatus(s, s.ioWrite(), st_write_fault | st_dnr); }},
+	{"status-busy", 26, Hook::response, io, Expect::retried, nothing,
+		[](S &s) { return responseStatus(s, s.io(), st_ns_not_ready); }},
+	{"status-path", 26, Hook::command, io, Expect::bounded, nothing,
+		[](S &s) { return failed(s.io(), s, st_path_internal); }},
+	{"status-ana-inaccessible", 17, Hook::command, io, Expect::retried, Needs::ana,
+		[](S &s) { return failed(s.io(), s, st_ana_inaccessible); }},
+	{"status-ana-transition", 17, Hook::command, io, Expect::retried, Needs::ana,
+		[](S &s) { return failed(s.io(), s, st_ana_transition); }},
+
+	// While nothing is asked for
+	{"keep-alive-never", 22, Hook::command, idle, Expect::reset, nothing,
+		[](S &s) { return verdict(s.admin(op_keep_alive), s, Verdict::drop); }},
+	{"keep-alive-failed", 22, Hook::command, idle, Expect::bounded, nothing,
+		[](S &s) { return failed(s.admin(op_keep_alive), s, st_internal); }},
+	{"keep-alive-then-rst", 22, Hook::command, idle, Expect::reset, nothing,
+		[](S &s) { return verdict(s.admin(op_keep_alive), s, Verdict::abort); }},
+	{"keep-alive-twice", 4, Hook::response, idle, Expect::reset, nothing,
+		[](S &s) { return verdict(s.admin(op_keep_alive), s, Verdict::twice); }},
+	{"aer-flood", 14, Hook::command, idle, Expect::harmless, nothing,
+		[](S &s) { return flood(s, 2, 0, log_changed_ns); }},
+	{"aer-unknown", 14, Hook::command, idle, Expect::harmless, nothing,
+		[](S &s) { return flood(s, 5, 0xee, 0xee); }},
+	{"aer-error-log", 14, Hook::command, idle, Expect::harmless, nothing,
+		[](S &s) { return flood(s, 0, 3, log_error); }},
+
+	// ANA log
+	{"ana-group-count", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 0xffff, {{1, ana_optimized, {1}, 1}})); }},
+	{"ana-nsid-count", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{1, ana_optimized, {1}, 0xffffffff}})); }},
+	{"ana-nsid-count-wraps", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{1, ana_optimized, {1}, 0x40000000}})); }},
+	{"ana-unsorted", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{2, ana_non_optimized, {9, 7}, 2}, {1, ana_optimized, {5, 1, 3}, 3}})); }},
+	{"ana-group-zero", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{0, ana_optimized, {1}, 1}, {1, ana_optimized, {1}, 1}})); }},
+	{"ana-group-beyond", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{0xffffffff, ana_optimized, {1}, 1}})); }},
+	{"ana-state-unknown", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{1, 9, {1}, 1}})); }},
+	{"ana-no-groups", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 0, {})); }},
+	{"ana-group-repeated", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{1, ana_optimized, {1}, 1}, {1, ana_inaccessible, {1}, 1}})); }},
+	{"ana-moving", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { static std::uint64_t change = 1;
+			return anaShape(s, makeAnaLog(change++, 1, {{1, ana_optimized, {1}, 1}})); }},
+	{"ana-log-short", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return when(s.log(log_ana), [&] { s.data->resize(8); }); }},
+	{"ana-log-failed", 17, Hook::command, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return failed(s.log(log_ana), s, st_internal | st_dnr); }},
+	{"ana-log-never", 17, Hook::command, connecting, Expect::refused, Needs::ana,
+		[](S &s) { return verdict(s.log(log_ana), s, Verdict::drop); }},
+};
+// clang-format on
+
+} // namespace
+
+std::span<const Misbehaviour> misbehaviours()
+{
+	return table;
+}
+
+const Misbehaviour *findMisbehaviour(std::string_view name)
+{
+	auto at = std::find_if(std::begin(table), std::end(table), [&](auto &m) { return name == m.name; });
+	return at == std::end(table) ? nullptr : at;
+}
+
+const char *toString(Expect expect)
+{
+	switch (expect) {
+	case Expect::reset:
+		return "reset";
+	case Expect::refused:
+		return "refused";
+	case Expect::nsRefused:
+		return "namespace refused";
+	case Expect::error:
+		return "error";
+	case Expect::harmless:
+		return "harmless";
+	case Expect::retried:
+		return "retried";
+	case Expect::bounded:
+		return "bounded";
+	}
+	return "?";
+}
+
+} // namespace target

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The ways in which a target can be wrong: one line of a table each.
+#pragma once
+
+#include "script.h"
+
+#include <span>
+#include <string_view>
+
+namespace target {
+
+// What a host has to do about it. In every case: no crash, no warning, no wrong data, nothing left in flight.
+enum class Expect {
+	reset,     // drop the connection, connect again, send the request again: the I/O ends well
+	refused,   // the connect attempt fails, with a message; struck as often as the host tries
+	nsRefused, // the controller is live, the namespace is not used
+	error,     // the command fails, and the connection stays
+	harmless,  // nothing: the connection stays, the I/O ends well
+	retried,   // the command is sent again and ends well; the connection stays
+	bounded,   // refused or put up with, as the host likes, and decided in bounded time
+};
+
+// When it can strike
+enum class When {
+	connecting, // armed for ever before the host connects
+	io,         // armed for one strike when the controller is live; I/O of all kinds follows
+	idle,       // likewise; strikes without I/O
+};
+
+// What the host must have asked for
+enum class Needs { nothing, headerDigest, dataDigest, ana, noSqflow };
+
+struct Misbehaviour {
+	const char *name;
+	int trap; // row of the table of correctness demands it belongs to
+	Hook hook;
+	When when;
+	Expect expect;
+	Needs needs;
+	bool (*act)(Strike &); // does it; false: this is not the place
+};
+
+std::span<const Misbehaviour> misbehaviours();
+// Null: there is none of that name.
+const Misbehaviour *findMisbehaviour(std::string_view name);
+
+const char *toString(Expect expect);
+
+} // namespace target

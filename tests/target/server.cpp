@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "server.h"
+
+#include "connection.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <system_error>
+
+namespace target {
+namespace {
+
+[[noreturn]] void fail(const char *what)
+{
+	throw std::system_error(errno, std::generic_category(), what);
+}
+
+// IPv4 addresses are used in their mapped form, so that one kind of socket does for both.
+sockaddr_in6 makeAddress(const std::string &text, std::uint16_t port)
+{
+	sockaddr_in6 sa{};
+	sa.sin6_family = AF_INET6;
+	sa.sin6_port = htons(port);
+	auto full = text.find(':') == std::string::npos ? "::ffff:" + text : text;
+	if (inet_pton(AF_INET6, full.c_str(), &sa.sin6_addr) != 1)
+		throw std::invalid_argument("not a numeric address: " + text);
+	return sa;
+}
+
+Fd listenOn(const std::string &address, std::uint16_t port)
+{
+	Fd fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	int one = 1, zero = 0;
+	::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
+	auto sa = makeAddress(address, port);
+	if (::bind(fd.get(), reinterpret_cast<sockaddr *>(&sa), sizeof(sa)))
+		fail("bind");
+	if (::listen(fd.get(), 1024))
+		fail("listen");
+	return fd;
+}
+
+std::uint16_t portOf(const Fd &fd)
+{
+	sockaddr_in6 sa{};
+	socklen_t len = sizeof(sa);
+	if (::getsockname(fd.get(), reinterpret_cast<sockaddr *>(&sa), &len))
+		fail("getsockname");
+	return ntohs(sa.sin6_port);
+}
+
+} // namespace
+
+struct Server::Served {
+	std::shared_ptr<Connection> conn;
+	std::shared_ptr<std::atomic<bool>> over;
+	std::jthread thread;
+};
+
+Server::Server(Config config) : config_(std::move(config)), port_(config_.port), maxIoQueues_(config_.maxIoQueues)
+{
+	start();
+}
+
+Server::~Server()
+{
+	stop();
+}
+
+void Server::start()
+{
+	stopping_ = false;
+	listener_ = listenOn(config_.address, port_);
+	port_ = portOf(listener_);
+	acceptor_ = std::jthread([this] { accept(); });
+}
+
+void Server::stop()
+{
+	stopping_ = true;
+	wake_.set();
+	if (acceptor_.joinable())
+		acceptor_.join();
+	wake_.clear();
+	listener_.reset();
+	dropConnections();
+	std::list<Served> all;
+	{
+		std::lock_guard guard(lock_);
+		all.swap(served_);
+	}
+}
+
+void Server::accept()
+{
+	while (!stopping_) {
+		pollfd fds[] = {{listener_.get(), POLLIN, 0}, {wake_.fd(), POLLIN, 0}};
+		::poll(fds, 2, 500);
+		reap();
+		Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+		if (socket && !stopping_)
+			serve(std::move(socket));
+	}
+}
+
+void Server::serve(Fd socket)
+{
+	int one = 1;
+	::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	counters_.connections++;
+	counters_.open++;
+	auto conn = std::make_shared<Connection>(*this, std::move(socket));
+	auto over = std::make_shared<std::atomic<bool>>(false);
+	std::lock_guard guard(lock_);
+	served_.push_back({conn, over, std::jthread([this, conn, over] {
+				   conn->run();
+				   counters_.open--;
+				   *over = true;
+			   })});
+}
+
+// Forgets connections that are over.
+void Server::reap()
+{
+	std::list<Served> gone;
+	std::lock_guard guard(lock_);
+	for (auto at = served_.begin(); at != served_.end();) {
+		auto next = std::next(at);
+		if (*at->over)
+			gone.splice(gone.end(), served_, at);
+		at = next;
+	}
+}
+
+void Server::forEach(const std::function<void(Connection &)> &fn) const
+{
+	std::vector<std::shared_ptr<Connection>> live;
+	{
+		std::lock_guard guard(lock_);
+		for (auto &s : served_)
+			if (!*s.over)
+				live.push_back(s.conn);
+	}
+	for (auto &conn : live)
+		fn(*conn);
+}
+
+void Server::dropConnections(bool rst)
+{
+	forEach([rst](Connection &c) { c.end(rst); });
+}
+
+void Server::stallReads(bool on)
+{
+	stalled_ = on;
+	forEach([](Connection &c) { c.wake(); });
+}
+
+std::uint64_t Server::unreadBytes() const
+{
+	std::uint64_t sum = 0;
+	forEach([&sum](Connection &c) { sum += c.qid() ? c.unreadBytes() : 0; });
+	return sum;
+}
+
+void Server::releaseHeld()
+{
+	forEach([](Connection &c) { c.post([&c] { c.releaseHeld(); }); });
+}
+
+void Server::sendEvent(AsyncEvent event)
+{
+	for (auto &a : associations_.all()) {
+		std::lock_guard guard(a->lock);
+		a->asyncEvents.push_back(event);
+		if (auto *conn = a->admin)
+			conn->post([conn] { conn->deliverEvents(); });
+	}
+}
+
+void Server::namespacesChanged()
+{
+	for (auto &a : associations_.all()) {
+		std::lock_guard guard(a->lock);
+		a->changedNs = true;
+	}
+	sendEvent(event_ns_changed);
+}
+
+void Server::setAnaLog(Bytes log)
+{
+	std::lock_guard guard(lock_);
+	anaLog_ = std::move(log);
+}
+
+Bytes Server::anaLog() const
+{
+	std::lock_guard guard(lock_);
+	return anaLog_;
+}
+
+void Server::violation(std::string text)
+{
+	std::lock_guard guard(lock_);
+	violations_.push_back(std::move(text));
+}
+
+std::vector<std::string> Server::violations() const
+{
+	std::lock_guard guard(lock_);
+	return violations_;
+}
+
+} // namespace target

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "store.h"
+
+#include <algorithm>
+
+namespace target {
+namespace {
+
+// Identifiers that depend on the NSID alone, so that a namespace removed and added again is the same one.
+Id16 makeId(std::uint8_t kind, std::uint32_t nsid)
+{
+	Id16 id{};
+	for (std::size_t i = 0; i < id.size(); i++)
+		id[i] = static_cast<std::uint8_t>(kind * 16 + i);
+	put<std::uint32_t>(id, 12, nsid);
+	return id;
+}
+
+} // namespace
+
+Store::Store(std::uint32_t nsid, std::uint64_t size, unsigned shift)
+	: nsid_(nsid), shift_(shift), uuid_(makeId(0xa, nsid)), nguid_(makeId(0x5, nsid)), data_(size)
+{
+}
+
+std::uint64_t Store::blocks() const
+{
+	std::lock_guard guard(lock_);
+	return data_.size() >> shift_;
+}
+
+bool Store::inside(std::uint64_t slba, std::uint64_t bytes) const
+{
+	auto total = data_.size() >> shift_;
+	return slba <= total && (bytes >> shift_) <= total - slba;
+}
+
+bool Store::read(std::uint64_t slba, std::span<std::uint8_t> to) const
+{
+	std::lock_guard guard(lock_);
+	if (!inside(slba, to.size()))
+		return false;
+	std::copy_n(data_.begin() + static_cast<std::ptrdiff_t>(slba << shift_), to.size(), to.begin());
+	return true;
+}
+
+bool Store::write(std::uint64_t slba, std::span<const std::uint8_t> from)
+{
+	std::lock_guard guard(lock_);
+	if (!inside(slba, from.size()))
+		return false;
+	std::copy(from.begin(), from.end(), data_.begin() + static_cast<std::ptrdiff_t>(slba << shift_));
+	return true;
+}
+
+bool Store::zero(std::uint64_t slba, std::uint64_t blocks)
+{
+	std::lock_guard guard(lock_);
+	if (!inside(slba, blocks << shift_))
+		return false;
+	std::fill_n(data_.begin() + static_cast<std::ptrdiff_t>(slba << shift_), blocks << shift_, 0);
+	return true;
+}
+
+void Store::resize(std::uint64_t size)
+{
+	std::lock_guard guard(lock_);
+	data_.resize(size);
+}
+
+Bytes Store::peek(std::uint64_t offset, std::size_t length) const
+{
+	std::lock_guard guard(lock_);
+	auto from = data_.begin() + static_cast<std::ptrdiff_t>(offset);
+	return Bytes(from, from + static_cast<std::ptrdiff_t>(length));
+}
+
+std::shared_ptr<Store> Stores::add(std::uint32_t nsid, std::uint64_t size, unsigned shift)
+{
+	std::lock_guard guard(lock_);
+	return stores_[nsid] = std::make_shared<Store>(nsid, size, shift);
+}
+
+void Stores::remove(std::uint32_t nsid)
+{
+	std::lock_guard guard(lock_);
+	stores_.erase(nsid);
+}
+
+std::shared_ptr<Store> Stores::find(std::uint32_t nsid) const
+{
+	std::lock_guard guard(lock_);
+	auto at = stores_.find(nsid);
+	return at == stores_.end() ? nullptr : at->second;
+}
+
+std::vector<std::uint32_t> Stores::idsAbove(std::uint32_t nsid) const
+{
+	std::lock_guard guard(lock_);
+	std::vector<std::uint32_t> ids;
+	for (auto at = stores_.upper_bound(nsid); at != stores_.end(); ++at)
+		ids.push_back(at->first);
+	return ids;
+}
+
+} // namespace target

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A namespace in memory.
+#pragma once
+
+#include "wire.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace target {
+
+using Id16 = std::array<std::uint8_t, 16>;
+
+class Store {
+public:
+	// size: bytes, a multiple of the block size 1 << shift
+	Store(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9);
+
+	std::uint32_t nsid() const { return nsid_; }
+	unsigned shift() const { return shift_; }
+	std::uint64_t blocks() const;
+	const Id16 &uuid() const { return uuid_; }
+	const Id16 &nguid() const { return nguid_; }
+	std::uint32_t anaGroup() const { return 1; }
+
+	// False when the range is not inside the namespace; then nothing has happened.
+	bool read(std::uint64_t slba, std::span<std::uint8_t> to) const;
+	bool write(std::uint64_t slba, std::span<const std::uint8_t> from);
+	bool zero(std::uint64_t slba, std::uint64_t blocks);
+	void resize(std::uint64_t size);
+
+	// Bytes as a host should see them; for tests.
+	Bytes peek(std::uint64_t offset, std::size_t length) const;
+
+private:
+	bool inside(std::uint64_t slba, std::uint64_t bytes) const;
+
+	const std::uint32_t nsid_;
+	const unsigned shift_;
+	Id16 uuid_{}, nguid_{};
+	mutable std::mutex lock_;
+	Bytes data_;
+};
+
+// The namespaces of a subsystem, by NSID.
+class Stores {
+public:
+	std::shared_ptr<Store> add(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9);
+	void remove(std::uint32_t nsid);
+	std::shared_ptr<Store> find(std::uint32_t nsid) const;
+	std::vector<std::uint32_t> idsAbove(std::uint32_t nsid) const;
+
+private:
+	mutable std::mutex lock_;
+	std::map<std::uint32_t, std::shared_ptr<Store>> stores_;
+};
+
+} // namespace target

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "core/identify.h"
+}
+
+namespace {
+
+using Edit = std::function<void(nvme_id_ns &)>;
+using Bytes = std::vector<uint8_t>;
+
+nvme_id_ns sound()
+{
+	nvme_id_ns id = {};
+
+	id.nsze = id.ncap = htole64(1 << 20);
+	id.nlbaf = 1;
+	id.flbas = 1;
+	id.lbaf[0].ds = 9;
+	id.lbaf[1].ds = 12;
+	id.nmic = 1;
+	id.anagrpid = htole32(3);
+	memset(id.nguid, 0x11, sizeof(id.nguid));
+	memset(id.eui64, 0x22, sizeof(id.eui64));
+	return id;
+}
+
+std::string refusal(const Edit &edit)
+{
+	nvme_id_ns id = sound();
+	nof_ns_format out;
+
+	edit(id);
+	const char *why = nof_identify_ns(&id, &out);
+	return why ? why : "";
+}
+
+nof_ns_format accept(const Edit &edit)
+{
+	nvme_id_ns id = sound();
+	nof_ns_format out;
+
+	memset(&out, 0xa5, sizeof(out));
+	edit(id);
+	const char *why = nof_identify_ns(&id, &out);
+	INFO(why);
+	REQUIRE(why == nullptr);
+	return out;
+}
+
+Bytes desc(u8 type, const Bytes &value, int len = -1)
+{
+	Bytes d = {type, u8(len < 0 ? value.size() : len), 0, 0};
+	d.insert(d.end(), value.begin(), value.end());
+	return d;
+}
+
+Bytes operator+(Bytes a, const Bytes &b)
+{
+	a.insert(a.end(), b.begin(), b.end());
+	return a;
+}
+
+std::string descs(const Bytes &list, nof_ns_ids &ids)
+{
+	std::unique_ptr<uint8_t[]> exact(new uint8_t[list.size()]); // a sanitizer sees a read past its end
+	std::copy(list.begin(), list.end(), exact.get());
+	const char *why = nof_identify_descs(exact.get(), list.size(), &ids);
+	return why ? why : "";
+}
+
+const Bytes eui(8, 0xe1), nguid(16, 0xa2), uuid(16, 0xb3);
+
+} // namespace
+
+TEST_CASE("Identify Namespace: a sound one")
+{
+	const nof_ns_format out = accept([](nvme_id_ns &) {});
+
+	CHECK(out.nlbas == 1 << 20);
+	CHECK(out.lba_shift == 12);
+	CHECK(out.ms == 0);
+	CHECK(out.shared);
+	CHECK_FALSE(out.read_only);
+	CHECK(out.ana_group == 3);
+	CHECK(out.ids.have == (NOF_ID_EUI64 | NOF_ID_NGUID));
+	CHECK(out.ids.csi == 0);
+	CHECK(out.ids.eui64[7] == 0x22);
+	CHECK(out.ids.nguid[15] == 0x11);
+	CHECK(out.phys_blocks == 0);
+	CHECK(out.opt_io_blocks == 0);
+	CHECK(out.discard_granularity == 0);
+	CHECK(out.discard_alignment == 0);
+	CHECK_FALSE(out.discard_zeroes);
+}
+
+TEST_CASE("Identify Namespace: inactive")
+{
+	CHECK_THAT(refusal([](nvme_id_ns &id) { memset(&id, 0, sizeof(id)); }), Catch::Contains("not active"));
+	CHECK_THAT(refusal([](nvme_id_ns &id) { id.nsze = 0; }), Catch::Contains("not active"));
+	CHECK_THAT(refusal([](nvme_id_ns &id) { id.ncap = 0; }), Catch::Contains("not active"));
+	CHECK_FALSE(refusal([](nvme_id_ns &id) { memset(&id, 0xff, sizeof(id)); }).empty());
+}
+
+TEST_CASE("Identify Namespace: every block size")
+{
+	for (unsigned int ds = 0; ds < 256; ++ds) {
+		CAPTURE(ds);
+		CHECK(refusal([&](nvme_id_ns &id) { id.lbaf[1].ds = ds; }).empty() == (ds >= 9 && ds <= 12));
+	}
+}
+
+TEST_CASE("Identify Namespace: which format")
+{
+	auto format = [](u8 nlbaf, u8 flbas) {
+		return [=](nvme_id_ns &id) {
+			id.nlbaf = nlbaf;
+			id.flbas = flbas;
+			for (unsigned int i = 0; i < 64; ++i)
+				id.lbaf[i].ds = i < 16 ? 9 : 12;
+		};
+	};
+	CHECK(accept(format(0, 0)).lba_shift == 9);
+	CHECK_THAT(refusal(format(0, 1)), Catch::Contains("FLBAS"));
+	CHECK_THAT(refusal(format(14, 15)), Catch::Contains("FLBAS"));
+	CHECK(accept(format(15, 15)).lba_shift == 9);
+	// The extended bits 6:5 count only with more than sixteen formats.
+	CHECK(accept(format(15, 0x20)).lba_shift == 9);
+	CHECK(accept(format(16, 0x20)).lba_shift == 12);
+	CHECK_THAT(refusal(format(16, 0x21)), Catch::Contains("FLBAS"));
+	CHECK(accept(format(63, 0x6f)).lba_shift == 12);
+	for (unsigned int nlbaf = 64; nlbaf < 256; ++nlbaf)
+		CHECK_THAT(refusal(format(nlbaf, 0)), Catch::Contains("FLBAS"));
+}
+
+TEST_CASE("Identify Namespace: metadata and capacity")
+{
+	CHECK_THAT(refusal([](nvme_id_ns &id) { id.lbaf[1].ms = htole16(8); }), Catch::Contains("metadata"));
+	CHECK(refusal([](nvme_id_ns &id) { id.lbaf[0].ms = htole16(8); }).empty()); // not the format in use
+
+	auto blocks = [](u64 n) { return [=](nvme_id_ns &id) { id.nsze = id.ncap = htole64(n); }; };
+	const u64 most = u64(S64_MAX) >> 12;
+	CHECK(accept(blocks(most)).nlbas == most);
+	for (u64 n : {most + 1, u64(1) << 52, u64(1) << 63, ~u64(0)}) {
+		CAPTURE(n);
+		CHECK_THAT(refusal(blocks(n)), Catch::Contains("NSZE"));
+	}
+}
+
+TEST_CASE("Identify Namespace: write protected, private")
+{
+	const nof_ns_format out = accept([](nvme_id_ns &id) { id.nsattr = 0xff, id.nmic = 0xfe; });
+	CHECK(out.read_only);
+	CHECK_FALSE(out.shared);
+	CHECK_FALSE(accept([](nvme_id_ns &id) { id.nsattr = 0xfe; }).read_only);
+}
+
+TEST_CASE("Identify Namespace: hints")
+{
+	auto hints = [](u8 nsfeat, u16 npwg, u16 nawupf, u16 nows) {
+		return [=](nvme_id_ns &id) {
+			id.nsfeat = nsfeat;
+			id.npwg = htole16(npwg);
+			id.nawupf = htole16(nawupf);
+			id.nows = htole16(nows);
+			id.npdg = htole16(7);
+			id.npda = htole16(3);
+		};
+	};
+	// Each group of fields only where its bit of NSFEAT says that it is there
+	CHECK(accept(hints(0, 3, 3, 31)).phys_blocks == 0);
+	CHECK(accept(hints(0, 3, 3, 31)).opt_io_blocks == 0);
+	CHECK(accept(hints(0, 3, 3, 31)).discard_granularity == 0);
+	CHECK(accept(hints(0x02, 3, 3, 31)).phys_blocks == 0);
+	CHECK(accept(hints(0x10, 3, 3, 31)).phys_blocks == 0);
+	CHECK(accept(hints(0x10, 3, 3, 31)).opt_io_blocks == 32);
+	CHECK(accept(hints(0x10, 3, 3, 31)).discard_granularity == 8);
+
+	const nof_ns_format both = accept(hints(0x12, 3, 7, 31));
+	CHECK(both.phys_blocks == 4);
+	CHECK(both.opt_io_blocks == 32);
+	CHECK(accept(hints(0x12, 7, 0, 31)).phys_blocks == 1);
+	// Odd numbers: down to a power of two, and the optimal size to its multiple
+	CHECK(accept(hints(0x12, 6, 6, 16)).phys_blocks == 4);
+	CHECK(accept(hints(0x12, 6, 6, 16)).opt_io_blocks == 16);
+	CHECK(accept(hints(0x12, 7, 7, 5)).opt_io_blocks == 0);
+	CHECK(accept(hints(0x12, 0, 0, 0)).opt_io_blocks == 0);
+	// Extremes: a physical block stays within 64 KiB, and 0-based 65535 does not wrap
+	const nof_ns_format big = accept(hints(0x12, 0xffff, 0xffff, 0xffff));
+	CHECK(big.phys_blocks == 16);
+	CHECK(big.opt_io_blocks == 65536);
+}
+
+TEST_CASE("Identify Namespace: deallocated blocks")
+{
+	for (unsigned int dlfeat = 0; dlfeat < 256; ++dlfeat) {
+		CAPTURE(dlfeat);
+		const bool zero = (dlfeat & 7) == 1 && (dlfeat & 8);
+		CHECK(accept([&](nvme_id_ns &id) { id.dlfeat = dlfeat; }).discard_zeroes == zero);
+	}
+}
+
+TEST_CASE("identification descriptors: all kinds")
+{
+	nof_ns_ids ids = {};
+
+	CHECK(descs(desc(1, eui) + desc(2, nguid) + desc(3, uuid) + desc(4, {2}) + Bytes(100, 0), ids).empty());
+	CHECK(ids.have == (NOF_ID_EUI64 | NOF_ID_NGUID | NOF_ID_UUID));
+	CHECK(ids.csi == 2);
+	CHECK(memcmp(ids.eui64, eui.data(), 8) == 0);
+	CHECK(memcmp(ids.nguid, nguid.data(), 16) == 0);
+	CHECK(memcmp(&ids.uuid, uuid.data(), 16) == 0);
+}
+
+TEST_CASE("identification descriptors: the list ends at a length of zero")
+{
+	nof_ns_ids ids = {};
+
+	CHECK(descs(desc(1, eui) + Bytes{0, 0, 0, 0} + desc(3, uuid), ids).empty());
+	CHECK(ids.have == NOF_ID_EUI64);
+	CHECK(descs({}, ids).empty());
+	CHECK(descs({1}, ids).empty());
+	CHECK(descs({1, 8, 0}, ids).empty());
+}
+
+TEST_CASE("identification descriptors: cut off at every byte")
+{
+	const Bytes whole = desc(1, eui) + desc(2, nguid) + desc(3, uuid);
+	const size_t starts[] = {0, 12, 32, 52};
+
+	for (size_t len = 0; len < whole.size(); ++len) {
+		CAPTURE(len);
+		nof_ns_ids ids = {};
+		// Good only where nothing but a piece of a header is left over
+		bool good = false;
+		for (size_t start : starts)
+			good |= len >= start && len < start + 4;
+		CHECK(descs(Bytes(whole.begin(), whole.begin() + len), ids).empty() == good);
+	}
+}
+
+TEST_CASE("identification descriptors: lengths")
+{
+	for (unsigned int len = 1; len < 256; ++len) {
+		CAPTURE(len);
+		const Bytes value(len, 0x77);
+		nof_ns_ids ids = {};
+		CHECK(descs(desc(1, value), ids).empty() == (len == 8));
+		ids = {};
+		CHECK(descs(desc(2, value), ids).empty() == (len == 16));
+		ids = {};
+		CHECK(descs(desc(3, value), ids).empty() == (len == 16));
+		ids = {};
+		CHECK(descs(desc(4, value), ids).empty() == (len == 1));
+		// A kind that we do not know is stepped over
+		ids = {};
+		CHECK(descs(desc(9, value) + desc(3, uuid), ids).empty());
+		CHECK(ids.have == NOF_ID_UUID);
+	}
+}
+
+TEST_CASE("identification descriptors: contradictions and zeroes")
+{
+	nof_ns_ids ids = {};
+
+	CHECK(descs(desc(1, Bytes(8, 0)) + desc(2, Bytes(16, 0)) + desc(3, Bytes(16, 0)), ids).empty());
+	CHECK(ids.have == 0);
+	CHECK(descs(desc(3, uuid) + desc(3, uuid), ids).empty());
+	CHECK_THAT(descs(desc(3, uuid) + desc(3, Bytes(16, 1)), ids), Catch::Contains("two different"));
+
+	// What Identify Namespace said counts too
+	nof_ns_format format = accept([](nvme_id_ns &) {});
+	CHECK_THAT(descs(desc(1, eui), format.ids), Catch::Contains("two different"));
+	CHECK(descs(desc(1, Bytes(8, 0x22)), format.ids).empty());
+}
+
+TEST_CASE("namespace identifiers: match and equal")
+{
+	nof_ns_ids none = {}, e = {}, eu = {}, u = {}, other = {};
+
+	descs(desc(1, eui), e);
+	descs(desc(1, eui) + desc(3, uuid), eu);
+	descs(desc(3, uuid), u);
+	descs(desc(1, eui) + desc(3, Bytes(16, 1)), other);
+
+	CHECK_FALSE(nof_ns_ids_match(&none, &none));
+	CHECK_FALSE(nof_ns_ids_match(&none, &e));
+	CHECK(nof_ns_ids_match(&e, &eu));
+	CHECK(nof_ns_ids_match(&eu, &u));
+	CHECK_FALSE(nof_ns_ids_match(&e, &u));     // nothing in common
+	CHECK_FALSE(nof_ns_ids_match(&eu, &other)); // one the same, one not
+	CHECK(nof_ns_ids_match(&e, &other));
+
+	CHECK(nof_ns_ids_equal(&none, &none));
+	CHECK(nof_ns_ids_equal(&eu, &eu));
+	CHECK_FALSE(nof_ns_ids_equal(&e, &eu));
+	CHECK_FALSE(nof_ns_ids_equal(&eu, &other));
+
+	nof_ns_ids zoned = eu;
+	zoned.csi = 2;
+	CHECK_FALSE(nof_ns_ids_match(&eu, &zoned));
+	CHECK_FALSE(nof_ns_ids_equal(&eu, &zoned));
+}

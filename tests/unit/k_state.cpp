@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Every pair of controller states.
+#include <catch2/catch.hpp>
+
+#include <set>
+#include <string>
+#include <utility>
+
+extern "C" {
+#include "core/state.h"
+}
+
+namespace {
+
+using State = nvmeof_ctrl_state;
+
+const std::set<std::pair<State, State>> legal = {
+	{NVMEOF_CTRL_NEW, NVMEOF_CTRL_CONNECTING},        {NVMEOF_CTRL_NEW, NVMEOF_CTRL_DELETING},
+	{NVMEOF_CTRL_CONNECTING, NVMEOF_CTRL_LIVE},       {NVMEOF_CTRL_CONNECTING, NVMEOF_CTRL_RECOVERING},
+	{NVMEOF_CTRL_CONNECTING, NVMEOF_CTRL_DELETING},   {NVMEOF_CTRL_LIVE, NVMEOF_CTRL_RECOVERING},
+	{NVMEOF_CTRL_LIVE, NVMEOF_CTRL_DELETING},         {NVMEOF_CTRL_RECOVERING, NVMEOF_CTRL_CONNECTING},
+	{NVMEOF_CTRL_RECOVERING, NVMEOF_CTRL_DELETING},   {NVMEOF_CTRL_DELETING, NVMEOF_CTRL_DEAD},
+};
+
+} // namespace
+
+TEST_CASE("controller states: exactly the legal transitions")
+{
+	for (int from = NVMEOF_CTRL_NEW; from <= NVMEOF_CTRL_DEAD; ++from) {
+		for (int to = NVMEOF_CTRL_NEW; to <= NVMEOF_CTRL_DEAD; ++to) {
+			CAPTURE(from, to);
+			const auto pair = std::pair(State(from), State(to));
+			CHECK(nof_state_may(pair.first, pair.second) == legal.contains(pair));
+		}
+	}
+}
+
+TEST_CASE("controller states: values that are none")
+{
+	for (unsigned int other : {6u, 7u, 31u, 32u, 63u, 64u, 255u, 0x7fffffffu, 0xffffffffu}) {
+		CAPTURE(other);
+		CHECK_FALSE(nof_state_may(State(other), NVMEOF_CTRL_DELETING));
+		CHECK_FALSE(nof_state_may(NVMEOF_CTRL_LIVE, State(other)));
+		CHECK(std::string(nof_state_name(State(other))) == "unknown");
+	}
+}
+
+TEST_CASE("controller states: names")
+{
+	std::set<std::string> names;
+	for (int state = NVMEOF_CTRL_NEW; state <= NVMEOF_CTRL_DEAD; ++state)
+		names.insert(nof_state_name(State(state)));
+	CHECK(names == std::set<std::string>{"new", "connecting", "live", "recovering", "deleting", "dead"});
+	CHECK(std::string(nof_state_name(NVMEOF_CTRL_RECOVERING)) == "recovering");
+}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The kernel modules' pure logic, compiled for userspace through shim/, and its tests: k_*.cpp.
+
+# linux/nvme.h is no part of the userspace headers: taken from the newest kernel headers package there is.
+if(NOT NVMEOF_KERNEL_INCLUDE)
+	file(GLOB kernel_nvme_headers
+		/usr/src/linux-headers-*/include/linux/nvme.h
+		/lib/modules/*/source/include/linux/nvme.h
+		/lib/modules/*/build/include/linux/nvme.h)
+	list(SORT kernel_nvme_headers COMPARE NATURAL ORDER DESCENDING)
+	foreach(header IN LISTS kernel_nvme_headers)
+		file(STRINGS ${header} has_masks REGEX "NVME_SCT_MASK")
+		if(has_masks)
+			cmake_path(GET header PARENT_PATH dir)
+			cmake_path(GET dir PARENT_PATH NVMEOF_KERNEL_INCLUDE)
+			break()
+		endif()
+	endforeach()
+endif()
+if(NOT NVMEOF_KERNEL_INCLUDE)
+	message(FATAL_ERROR "no kernel headers with a linux/nvme.h of 6.12 or newer: install linux-headers-*, or set "
+		"NVMEOF_KERNEL_INCLUDE to their include folder")
+endif()
+
+set(kmod ${PROJECT_SOURCE_DIR}/kmod)
+add_library(nof_pure STATIC
+	${kmod}/core/backoff.c ${kmod}/core/identify.c ${kmod}/core/state.c ${kmod}/core/status.c
+	${kmod}/mpath/ana_log.c ${kmod}/transport/tcp/pdu.c)
+set_target_properties(nof_pure PROPERTIES C_STANDARD 11)
+target_compile_options(nof_pure PRIVATE -Wall -Werror)
+target_include_directories(nof_pure PUBLIC
+	${CMAKE_CURRENT_SOURCE_DIR}/shim ${kmod} ${PROJECT_SOURCE_DIR}/include/uapi)
+target_compile_definitions(nof_pure PUBLIC
+	NOF_KERNEL_NVME_H="${NVMEOF_KERNEL_INCLUDE}/linux/nvme.h"
+	NOF_KERNEL_NVME_TCP_H="${NVMEOF_KERNEL_INCLUDE}/linux/nvme-tcp.h")
+
+find_package(Catch2 2 REQUIRED)
+include(Catch)
+add_executable(unit_kernel
+	k_main.cpp k_ana_log.cpp k_backoff.cpp k_identify_ctrl.cpp k_identify_ns.cpp k_pdu.cpp k_state.cpp k_status.cpp)
+target_link_libraries(unit_kernel PRIVATE nof_pure Catch2::Catch2)
+target_compile_options(unit_kernel PRIVATE -Wall)
+# The kernel's header names its anonymous structures freely.
+set_target_properties(unit_kernel PROPERTIES CXX_EXTENSIONS ON)
+catch_discover_tests(unit_kernel TEST_PREFIX "kernel: ")

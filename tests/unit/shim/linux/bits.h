@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SHIM_LINUX_BITS_H
+#define SHIM_LINUX_BITS_H
+
+#define BIT(n)		(1UL << (n))
+#define GENMASK(h, l)	(((~0UL) << (l)) & (~0UL >> (63 - (h))))
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernel's own, from its headers package; CMake finds where it is. */
+#ifndef SHIM_LINUX_NVME_H
+#define SHIM_LINUX_NVME_H
+
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+#include NOF_KERNEL_NVME_H
+
+#endif

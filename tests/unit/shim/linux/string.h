@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SHIM_LINUX_STRING_H
+#define SHIM_LINUX_STRING_H
+
+#include <string.h>
+
+#endif

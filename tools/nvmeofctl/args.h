@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The options of one command line, by long name without dashes ("nqn"); positional ones by their name in the table ("NAME").
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nvmeof/result.h>
+
+class Args {
+public:
+	void add(const std::string &option, std::string value) { values_[option].push_back(std::move(value)); }
+
+	bool has(const std::string &option) const { return values_.contains(option); }
+	std::optional<std::string> text(const std::string &option) const;
+	std::string textOr(const std::string &option, const std::string &fallback) const;
+	const std::vector<std::string> &all(const std::string &option) const;
+
+	// Nothing when the option is absent; an error names the option.
+	nvmeof::Result<std::optional<std::uint32_t>> number(const std::string &option, std::uint32_t most) const;
+	nvmeof::Result<std::optional<std::chrono::milliseconds>> seconds(const std::string &option) const;
+	nvmeof::Result<std::optional<std::chrono::milliseconds>> secondsOrNever(const std::string &option) const; // -1: never
+
+private:
+	std::map<std::string, std::vector<std::string>> values_;
+};
+
+nvmeof::Error usageError(std::string message);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "context.h"
+
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "exit_code.h"
+#include "table.h"
+
+using nvmeof::Error;
+using nvmeof::ErrorCode;
+
+Context::Context(const Command &command, Args args, std::ostream &out, std::ostream &err)
+	: command_(command), args_(std::move(args)),
+	  json_(args_.has("json") || args_.textOr("output-format", "text") == "json"), out_(out), err_(err)
+{
+}
+
+void Context::print(const Json &document)
+{
+	out_ << dump(withSchema(document), 2) << std::endl;
+}
+
+std::string usualNextStep(const Error &error)
+{
+	switch (error.code) {
+	case ErrorCode::notPermitted: return "run it as root";
+	case ErrorCode::noModule:
+		return error.sysErrno ? "load it with 'modprobe nvmeof_tcp' as root"
+				      : "install module and tools of one version, and load the module anew";
+	case ErrorCode::noSuchObject: return "'nvmeofctl list-subsys' shows what there is";
+	default: return {};
+	}
+}
+
+int Context::complain(std::string_view subject, const Error &error, std::string_view nextStep)
+{
+	std::string step(nextStep.empty() ? usualNextStep(error) : nextStep);
+	if (step.empty() && error.code == ErrorCode::invalid)
+		step = fmt::format("see 'nvmeofctl {} --help'", command_.name);
+	err_ << fmt::format("nvmeofctl: {}{}{}: {}{}\n", command_.name, subject.empty() ? "" : " ", subject, printable(error.message),
+			    step.empty() ? "" : fmt::format(" ({})", step));
+	return static_cast<int>(exitCodeOf(error.code));
+}
+
+int Context::fail(std::string_view subject, const Error &error, std::string_view nextStep)
+{
+	if (json_)
+		print(Json{{"error", toJson(error)}});
+	return complain(subject, error, nextStep);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// reset, rescan and set: commands that change an object and have little to say.
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "context.h"
+#include "settings.h"
+
+using namespace nvmeof;
+
+namespace {
+
+int finish(Context &context, const std::string &name, const Result<void> &done, const char *what)
+{
+	if (!done)
+		return context.fail(name, done.error());
+	if (context.json())
+		context.print(Json{{"name", name}, {"done", what}});
+	else
+		context.out() << fmt::format("{} {}\n", name, what);
+	return 0;
+}
+
+template <typename F> int withClient(Context &context, const std::string &name, const char *what, F action)
+{
+	Result<Client> client = Client::open();
+	if (!client)
+		return context.fail(name, client.error());
+	return finish(context, name, action(*client), what);
+}
+
+Error noSettings(const std::string &name)
+{
+	Error error = usageError("'" + name + "' is not the name of a subsystem or controller");
+	error.code = ErrorCode::noSuchObject;
+	return error;
+}
+
+} // namespace
+
+int runReset(Context &context)
+{
+	std::string name = context.args().textOr("device", "");
+	return withClient(context, name, "reset started", [&](Client &client) { return client.reset(name); });
+}
+
+int runRescan(Context &context)
+{
+	std::string name = context.args().textOr("device", "");
+	return withClient(context, name, "scanned", [&](Client &client) { return client.rescan(name); });
+}
+
+int runSet(Context &context)
+{
+	std::string name = context.args().textOr("NAME", "");
+	std::optional<ObjectName> parsed = parseName(name);
+	if (!parsed)
+		return context.fail(name, noSettings(name));
+	Result<Settings> settings = parseSettings(parsed->kind(), context.args().all("KEY=VALUE"));
+	if (!settings)
+		return context.fail(name, settings.error());
+	return withClient(context, name, "set", [&](Client &client) {
+		return parsed->kind() == ObjectKind::subsystem ? client.setIopolicy(name, settings->iopolicy)
+							       : client.set(name, settings->controller);
+	});
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How nvmeofctl ends; part of its interface.
+#pragma once
+
+#include <nvmeof/error.h>
+
+enum class ExitCode {
+	done = 0,
+	failed = 1,
+	usage = 2,
+	noSuchObject = 3,
+	alreadyConnected = 4,
+	refused = 5,
+	timedOut = 6,
+	notPermitted = 7,
+	noModule = 8,
+};
+
+ExitCode exitCodeOf(nvmeof::ErrorCode code);
+
+// What each code means, for the manual page.
+const char *describe(ExitCode code);

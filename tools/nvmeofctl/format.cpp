@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "format.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "duration.h"
+#include "table.h"
+
+using namespace nvmeof;
+
+namespace {
+
+std::string yesNo(bool value)
+{
+	return value ? "yes" : "no";
+}
+
+std::string formatTimeout(std::chrono::milliseconds time, const char *negative)
+{
+	return time.count() < 0 ? negative : formatSeconds(time);
+}
+
+void addText(Fields &fields, const char *key, const std::string &text)
+{
+	if (!text.empty())
+		fields.emplace_back(key, text);
+}
+
+template <typename T> void addNumber(Fields &fields, const char *key, T number)
+{
+	fields.emplace_back(key, std::to_string(number));
+}
+
+void addSettings(Fields &fields, const Controller &controller)
+{
+	addNumber(fields, "io queues", controller.ioQueues);
+	addNumber(fields, "poll queues", controller.pollQueues);
+	addNumber(fields, "queue size", controller.queueSize);
+	fields.emplace_back("keep-alive-tmo", controller.keepAlive.count() ? formatSeconds(controller.keepAlive) : "none");
+	fields.emplace_back("reconnect-delay", formatSeconds(controller.reconnectDelay));
+	fields.emplace_back("ctrl-loss-tmo", formatTimeout(controller.ctrlLoss, "never"));
+	fields.emplace_back("fast-io-fail-tmo", formatTimeout(controller.fastIoFail, "off"));
+	fields.emplace_back("connect-tmo", formatSeconds(controller.connectTimeout));
+	addNumber(fields, "tos", controller.tos);
+	fields.emplace_back("header digest", yesNo(controller.hdrDigest));
+	fields.emplace_back("data digest", yesNo(controller.dataDigest));
+	fields.emplace_back("sq flow control", controller.disableSqflow ? "off" : "on");
+}
+
+void addFailure(Fields &fields, const Controller &controller)
+{
+	addText(fields, "last error", controller.lastError);
+	if (controller.lastStatus)
+		fields.emplace_back("last status", describeStatus(*controller.lastStatus));
+}
+
+// What has changed, by kind of object.
+struct EventDetail {
+	const Event &event;
+
+	std::string operator()(const std::monostate &) const { return "events were lost; what there is now follows"; }
+	std::string operator()(const Subsystem &s) const { return fmt::format("nqn={} iopolicy={}", s.nqn, s.iopolicy); }
+	std::string operator()(const Controller &c) const
+	{
+		std::string state = toString(c.state);
+		if (event.oldState)
+			state = fmt::format("{} -> {}", toString(*event.oldState), state);
+		return fmt::format("{} {}", state, formatAddress(c));
+	}
+	std::string operator()(const Namespace &n) const
+	{
+		return fmt::format("size={} paths={}/{}", formatSize(n.size), n.usablePaths, n.paths);
+	}
+	std::string operator()(const Path &p) const
+	{
+		return fmt::format("ana={} {}", toString(p.anaState), p.usable ? "usable" : "not usable");
+	}
+	std::string operator()(const Aen &a) const
+	{
+		return fmt::format("type=0x{:x} info=0x{:x} log=0x{:x}", a.type, a.info, a.logPage);
+	}
+};
+
+// " optimized" where all paths agree, else each by name; nothing where the target does not report ANA.
+std::string formatAna(const std::string &controller, const std::vector<Path> &paths)
+{
+	std::vector<const Path *> own;
+	for (const Path &path : paths)
+		if (path.controller == controller)
+			own.push_back(&path);
+	auto state = [](const Path *path) { return path->anaState; };
+	if (std::all_of(own.begin(), own.end(), [&](const Path *path) { return state(path) == AnaState::none; }))
+		return {};
+	if (std::all_of(own.begin(), own.end(), [&](const Path *path) { return state(path) == state(own.front()); }))
+		return fmt::format(" {}", toString(own.front()->anaState));
+	std::string text;
+	for (const Path *path : own)
+		text += fmt::format(" {}={}", path->nameSpace, toString(path->anaState));
+	return text;
+}
+
+} // namespace
+
+std::string hexText(std::span<const std::uint8_t> bytes)
+{
+	std::string text;
+	for (std::uint8_t byte : bytes)
+		fmt::format_to(std::back_inserter(text), "{:02x}", byte);
+	return text;
+}
+
+std::string formatSize(std::uint64_t bytes)
+{
+	static constexpr const char *units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+	if (bytes < 1000)
+		return fmt::format("{} B", bytes);
+	double value = static_cast<double>(bytes);
+	std::size_t unit = 0;
+	for (; value >= 999.995 && unit + 1 < std::size(units); unit++) // 999.995 would print as 1000.00
+		value /= 1000;
+	return fmt::format("{:.2f} {}", value, units[unit]);
+}
+
+std::string formatAddress(const Controller &controller)
+{
+	std::string text = fmt::format("{} traddr={},trsvcid={}", controller.transport, controller.traddr, controller.trsvcid);
+	if (!controller.hostTraddr.empty())
+		text += ",host_traddr=" + controller.hostTraddr;
+	if (!controller.hostIface.empty())
+		text += ",host_iface=" + controller.hostIface;
+	return text;
+}
+
+std::string formatEvent(const Event &event)
+{
+	double seconds = std::chrono::duration<double>(event.time).count();
+	std::string line = fmt::format("[{:14.6f}] {} {} {}", seconds, event.name().empty() ? "-" : event.name(), toString(event.type),
+				       std::visit(EventDetail{event}, event.object));
+	if (!event.reason.empty())
+		line += ": " + event.reason;
+	return printable(line);
+}
+
+Fields fieldsOf(const Subsystem &subsystem)
+{
+	Fields fields{{"name", subsystem.name}, {"kind", "subsystem"}, {"nqn", subsystem.nqn}};
+	addText(fields, "hostnqn", subsystem.hostnqn);
+	if (subsystem.hostid)
+		fields.emplace_back("hostid", subsystem.hostid->toString());
+	addText(fields, "iopolicy", subsystem.iopolicy);
+	addText(fields, "model", subsystem.model);
+	addText(fields, "serial", subsystem.serial);
+	addText(fields, "firmware", subsystem.firmware);
+	addNumber(fields, "controllers", subsystem.controllers);
+	addNumber(fields, "namespaces", subsystem.namespaces);
+	return fields;
+}
+
+Fields fieldsOf(const Controller &controller)
+{
+	Fields fields{{"name", controller.name}, {"kind", "controller"}, {"nqn", controller.subsysnqn}};
+	addText(fields, "hostnqn", controller.hostnqn);
+	fields.emplace_back("address", formatAddress(controller));
+	fields.emplace_back("state", toString(controller.state));
+	if (controller.cntlid)
+		addNumber(fields, "cntlid", *controller.cntlid);
+	addText(fields, "model", controller.model);
+	addText(fields, "serial", controller.serial);
+	addText(fields, "firmware", controller.firmware);
+	addSettings(fields, controller);
+	addNumber(fields, "reconnects", controller.reconnects);
+	addNumber(fields, "attempts", controller.attempts);
+	addFailure(fields, controller);
+	addNumber(fields, "in flight", controller.inflight);
+	addNumber(fields, "paths", controller.paths);
+	return fields;
+}
+
+Fields fieldsOf(const Namespace &ns)
+{
+	Fields fields{{"name", ns.name}, {"kind", "namespace"}, {"device", "/dev/" + ns.name}};
+	addNumber(fields, "nsid", ns.nsid);
+	addText(fields, "wwid", ns.wwid);
+	if (ns.uuid)
+		fields.emplace_back("uuid", ns.uuid->toString());
+	if (ns.nguid)
+		fields.emplace_back("nguid", hexText(*ns.nguid));
+	if (ns.eui64)
+		fields.emplace_back("eui64", hexText(*ns.eui64));
+	fields.emplace_back("block size", fmt::format("{} B", ns.lbaSize));
+	fields.emplace_back("size", fmt::format("{} ({} B)", formatSize(ns.size), ns.size));
+	fields.emplace_back("read-only", yesNo(ns.readOnly));
+	fields.emplace_back("paths", fmt::format("{} usable of {}", ns.usablePaths, ns.paths));
+	addNumber(fields, "waiting", ns.waiting);
+	return fields;
+}
+
+Fields fieldsOf(const Path &path)
+{
+	Fields fields{{"name", path.name}, {"kind", "path"}, {"namespace", path.nameSpace}, {"controller", path.controller}};
+	addNumber(fields, "nsid", path.nsid);
+	fields.emplace_back("controller state", toString(path.controllerState));
+	fields.emplace_back("ana state", toString(path.anaState));
+	if (path.anaGroup)
+		addNumber(fields, "ana group", *path.anaGroup);
+	fields.emplace_back("usable", yesNo(path.usable));
+	addNumber(fields, "in flight", path.inflight);
+	addNumber(fields, "ios", path.ios);
+	fields.emplace_back("read", formatSize(path.bytesRead));
+	fields.emplace_back("written", formatSize(path.bytesWritten));
+	addNumber(fields, "errors", path.errors);
+	addNumber(fields, "retries", path.retries);
+	addNumber(fields, "aborts", path.aborts);
+	return fields;
+}
+
+std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std::vector<Subsystem> &subsystems)
+{
+	Table table({{"Node"}, {"NSID", Align::right}, {"Size", Align::right}, {"Format", Align::right}, {"Paths", Align::right},
+		     {"Model"}, {"Serial"}, {"Subsystem"}});
+	for (const Namespace &ns : namespaces) {
+		auto of = std::find_if(subsystems.begin(), subsystems.end(), [&](const Subsystem &s) { return s.id == ns.subsystem; });
+		Subsystem subsystem = of == subsystems.end() ? Subsystem() : *of;
+		table.add({"/dev/" + ns.name, std::to_string(ns.nsid), formatSize(ns.size), fmt::format("{} B", ns.lbaSize),
+			   fmt::format("{}/{}", ns.usablePaths, ns.paths), subsystem.model, subsystem.serial, subsystem.nqn});
+	}
+	return table.render();
+}
+
+std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std::vector<Controller> &controllers,
+			     const std::vector<Path> &paths)
+{
+	std::string text;
+	for (const Subsystem &subsystem : subsystems) {
+		std::string indent(subsystem.name.size() + 3, ' ');
+		text += printable(fmt::format("{} - NQN={}", subsystem.name, subsystem.nqn)) + "\n";
+		text += printable(fmt::format("{}hostnqn={}", indent, subsystem.hostnqn)) + "\n";
+		text += printable(fmt::format("{}iopolicy={}", indent, subsystem.iopolicy)) + "\n\\\n";
+		for (const Controller &controller : controllers)
+			if (controller.subsystem == subsystem.id)
+				text += printable(fmt::format(" +- {} {} {}{}", controller.name, formatAddress(controller),
+							      toString(controller.state), formatAna(controller.name, paths))) +
+					"\n";
+	}
+	return text;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <ostream>
+
+#include <nvmeof/identity.h>
+
+#include "context.h"
+
+using namespace nvmeof;
+
+static int printNqn(Context &context, const std::string &nqn)
+{
+	if (context.json())
+		context.print(Json{{"hostnqn", nqn}});
+	else
+		context.out() << nqn << "\n";
+	return 0;
+}
+
+int runGenHostnqn(Context &context)
+{
+	return printNqn(context, hostnqnFromUuid(chooseHostUuid()));
+}
+
+int runShowHostnqn(Context &context)
+{
+	Result<std::string> nqn = readHostnqn();
+	if (!nqn)
+		return context.fail("", nqn.error(),
+				    nqn.error().code == ErrorCode::noSuchObject ? "the first connect creates it" : "correct or remove the file");
+	return printNqn(context, *nqn);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "json.h"
+
+#include <nvmeof/name.h>
+
+#include "exit_code.h"
+#include "format.h"
+
+using namespace nvmeof;
+
+namespace {
+
+// Absent rather than empty: a program need not tell "" from nothing.
+void putText(Json &json, const char *key, const std::string &text)
+{
+	if (!text.empty())
+		json[key] = text;
+}
+
+void putFailure(Json &json, const Controller &controller)
+{
+	if (controller.lastError.empty() && !controller.lastErrno && !controller.lastStatus)
+		return;
+	Json failure = Json::object();
+	putText(failure, "message", controller.lastError);
+	if (controller.lastErrno)
+		failure["errno"] = controller.lastErrno;
+	if (controller.lastStatus)
+		failure["nvme_status"] = *controller.lastStatus;
+	json["last_error"] = failure;
+}
+
+void putSettings(Json &json, const Controller &controller)
+{
+	json["nr_io_queues"] = controller.ioQueues;
+	json["nr_poll_queues"] = controller.pollQueues;
+	json["queue_size"] = controller.queueSize;
+	json["keep_alive_tmo_ms"] = controller.keepAlive.count();
+	json["reconnect_delay_ms"] = controller.reconnectDelay.count();
+	json["ctrl_loss_tmo_ms"] = controller.ctrlLoss.count();
+	json["fast_io_fail_tmo_ms"] = controller.fastIoFail.count();
+	json["connect_tmo_ms"] = controller.connectTimeout.count();
+	json["tos"] = controller.tos;
+	json["hdr_digest"] = controller.hdrDigest;
+	json["data_digest"] = controller.dataDigest;
+	json["disable_sqflow"] = controller.disableSqflow;
+}
+
+struct KindOf {
+	const char *operator()(const std::monostate &) const { return nullptr; }
+	const char *operator()(const Subsystem &) const { return toString(ObjectKind::subsystem); }
+	const char *operator()(const Controller &) const { return toString(ObjectKind::controller); }
+	const char *operator()(const Namespace &) const { return toString(ObjectKind::nameSpace); }
+	const char *operator()(const Path &) const { return toString(ObjectKind::path); }
+	const char *operator()(const Aen &) const { return "aen"; }
+};
+
+} // namespace
+
+Json withSchema(const Json &document)
+{
+	Json whole{{"schema_version", schemaVersion}};
+	whole.update(document);
+	return whole;
+}
+
+std::string dump(const Json &document, int indent)
+{
+	return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Json toJson(const Subsystem &subsystem)
+{
+	Json json{{"name", subsystem.name}, {"nqn", subsystem.nqn}, {"hostnqn", subsystem.hostnqn}};
+	if (subsystem.hostid)
+		json["hostid"] = subsystem.hostid->toString();
+	json["iopolicy"] = subsystem.iopolicy;
+	putText(json, "model", subsystem.model);
+	putText(json, "serial", subsystem.serial);
+	putText(json, "firmware", subsystem.firmware);
+	json["nr_controllers"] = subsystem.controllers;
+	json["nr_namespaces"] = subsystem.namespaces;
+	return json;
+}
+
+Json toJson(const Controller &controller)
+{
+	Json json{{"name", controller.name}, {"nqn", controller.subsysnqn}, {"hostnqn", controller.hostnqn}};
+	json["transport"] = controller.transport;
+	json["traddr"] = controller.traddr;
+	json["trsvcid"] = controller.trsvcid;
+	putText(json, "host_traddr", controller.hostTraddr);
+	putText(json, "host_iface", controller.hostIface);
+	json["state"] = toString(controller.state);
+	if (controller.cntlid)
+		json["cntlid"] = *controller.cntlid;
+	putText(json, "model", controller.model);
+	putText(json, "serial", controller.serial);
+	putText(json, "firmware", controller.firmware);
+	putSettings(json, controller);
+	json["reconnects"] = controller.reconnects;
+	json["attempts"] = controller.attempts;
+	putFailure(json, controller);
+	json["inflight"] = controller.inflight;
+	json["nr_paths"] = controller.paths;
+	return json;
+}
+
+Json toJson(const Namespace &ns)
+{
+	Json json{{"name", ns.name}, {"device", "/dev/" + ns.name}, {"nsid", ns.nsid}, {"wwid", ns.wwid}};
+	if (ns.uuid)
+		json["uuid"] = ns.uuid->toString();
+	if (ns.nguid)
+		json["nguid"] = hexText(*ns.nguid);
+	if (ns.eui64)
+		json["eui64"] = hexText(*ns.eui64);
+	json["lba_size"] = ns.lbaSize;
+	json["size"] = ns.size;
+	json["read_only"] = ns.readOnly;
+	json["nr_paths"] = ns.paths;
+	json["nr_usable"] = ns.usablePaths;
+	json["waiting"] = ns.waiting;
+	return json;
+}
+
+Json toJson(const Path &path)
+{
+	Json json{{"name", path.name}, {"namespace", path.nameSpace}, {"controller", path.controller}, {"nsid", path.nsid}};
+	json["controller_state"] = toString(path.controllerState);
+	json["ana_state"] = toString(path.anaState);
+	if (path.anaGroup)
+		json["ana_group"] = *path.anaGroup;
+	json["usable"] = path.usable;
+	json["inflight"] = path.inflight;
+	json["ios"] = path.ios;
+	json["bytes_read"] = path.bytesRead;
+	json["bytes_written"] = path.bytesWritten;
+	json["errors"] = path.errors;
+	json["retries"] = path.retries;
+	json["aborts"] = path.aborts;
+	return json;
+}
+
+Json toJson(const Aen &aen)
+{
+	return {{"controller", aen.controller}, {"type", aen.type}, {"info", aen.info}, {"log_page", aen.logPage}};
+}
+
+Json toJson(const Event &event)
+{
+	Json json{{"event", toString(event.type)}, {"time_ns", event.time.count()}};
+	if (const char *kind = std::visit(KindOf{}, event.object)) {
+		json["kind"] = kind;
+		json["name"] = event.name();
+	}
+	if (event.oldState)
+		json["old_state"] = toString(*event.oldState);
+	putText(json, "reason", event.reason);
+	std::visit(
+		[&](const auto &object) {
+			if constexpr (!std::is_same_v<std::decay_t<decltype(object)>, std::monostate>)
+				json["object"] = toJson(object);
+		},
+		event.object);
+	return json;
+}
+
+Json toJson(const Error &error)
+{
+	Json json{{"code", toString(error.code)}, {"exit_code", static_cast<int>(exitCodeOf(error.code))}, {"message", error.message}};
+	if (error.sysErrno)
+		json["errno"] = error.sysErrno;
+	if (error.nvmeStatus)
+		json["nvme_status"] = *error.nvmeStatus;
+	putText(json, "object", error.object);
+	return json;
+}
+
+Json toJson(const AnyObject &object)
+{
+	Json json{{"kind", std::visit(KindOf{}, object)}};
+	json.update(std::visit([](const auto &one) { return toJson(one); }, object));
+	return json;
+}

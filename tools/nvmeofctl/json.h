@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Objects as JSON. Members keep their meaning within one schema version; new ones may come.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+#include <nvmeof/client.h>
+#include <nvmeof/event.h>
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr int schemaVersion = 1;
+
+Json withSchema(const Json &document);
+// Text from the target need not be UTF-8; what is not is replaced. @indent -1: one line.
+std::string dump(const Json &document, int indent);
+
+Json toJson(const nvmeof::Subsystem &subsystem);
+Json toJson(const nvmeof::Controller &controller);
+Json toJson(const nvmeof::Namespace &ns);
+Json toJson(const nvmeof::Path &path);
+Json toJson(const nvmeof::Aen &aen);
+Json toJson(const nvmeof::Event &event);
+Json toJson(const nvmeof::Error &error);
+Json toJson(const nvmeof::AnyObject &object); // with "kind"

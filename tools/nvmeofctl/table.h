@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Columns of text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+enum class Align { left, right };
+
+class Table {
+public:
+	struct Column {
+		std::string title;
+		Align align = Align::left;
+	};
+
+	explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+	void add(std::vector<std::string> row);
+	// Title, rule and rows, each ending in a newline, no blanks at line ends.
+	std::string render() const;
+
+private:
+	std::vector<Column> columns_;
+	std::vector<std::vector<std::string>> rows_;
+};
+
+// Lines "key : value" with the colons in one column.
+std::string renderFields(const std::vector<std::pair<std::string, std::string>> &fields);
+
+// Names and messages come from the target: what could drive a terminal is shown as '?'.
+std::string printable(std::string_view text);
