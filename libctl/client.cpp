@@ -121,7 +121,7 @@ Result<Client> Client::open(const OpenOptions &options)
 			session = Session::open();
 		} else {
 			Error error = session.error();
-			error.message += ", and 'modprobe " + options.loadModule + "' failed";
+			error.message += ", and modprobe failed: is it installed for this kernel?";
 			return error;
 		}
 	}

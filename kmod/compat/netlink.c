@@ -7,8 +7,8 @@
 
 #if !NOF_HAVE_NL_ERR_FMT
 /*
- * The kernel copies the message into the answer right after the handler returns. A ring keeps each text for as long as the next
- * NR_TEXTS - 1 refusals take to be formatted; past that a text may be mixed up, but it always ends.
+ * The kernel copies the message into the answer right after the handler returns. A ring keeps each text for as long
+ * as the next NR_TEXTS - 1 refusals take to be formatted; past that a text may be mixed up, but it always ends.
  */
 #define NR_TEXTS	64
 #define TEXT_LEN	160

@@ -11,7 +11,7 @@ struct nof_ctrl;
 int nof_control_init(void);
 void nof_control_exit(void);
 
-/* /sys/class/nvmeof-subsystem, attributes included: for subsys->dev.class. A controller's is set by nof_chardev_add(). */
+/* /sys/class/nvmeof-subsystem with its attributes, for subsys->dev.class. A controller's: see below. */
 extern nof_class_const struct class nof_subsys_class;
 
 /**

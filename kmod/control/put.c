@@ -27,7 +27,7 @@ static int put_string_if(struct sk_buff *skb, int attr, const char *s)
 static int put_iopolicy(struct sk_buff *skb, struct nof_subsys *s)
 {
 	int idx = srcu_read_lock(&s->srcu);
-	int err = nla_put_string(skb, NVMEOF_A_IOPOLICY, READ_ONCE(s->selector)->name);
+	int err = nla_put_string(skb, NVMEOF_A_IOPOLICY, rcu_dereference_raw(s->selector)->name);
 
 	srcu_read_unlock(&s->srcu, idx);
 	return err;

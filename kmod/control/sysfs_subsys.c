@@ -33,7 +33,7 @@ static ssize_t iopolicy_show(struct device *dev, struct device_attribute *attr, 
 	ssize_t len;
 
 	mutex_lock(&s->lock);
-	len = sysfs_emit(buf, "%s\n", s->selector->name);
+	len = sysfs_emit(buf, "%s\n", rcu_dereference_protected(s->selector, lockdep_is_held(&s->lock))->name);
 	mutex_unlock(&s->lock);
 	return len;
 }

@@ -91,7 +91,7 @@ int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 
 static struct nof_cmd *new_cmd(u8 opcode, void *buf, u32 len)
 {
-	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
+	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
 
 	if (!cmd)
 		return NULL;

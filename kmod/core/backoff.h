@@ -11,7 +11,8 @@
  * nof_backoff_ms() - exponential back-off with jitter
  * @attempt:	0 for the first retry; the step doubles with each
  * @max_ms:	the step is never longer
- * @random:	any value, evenly distributed: hosts that lost the same target at the same time must not come back in step
+ * @random:	any value, evenly distributed: hosts that lost the same target at the same time must not come back in
+ *		step
  * Returns between half the step and the step.
  */
 u32 nof_backoff_ms(u32 attempt, u32 max_ms, u32 random);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From nothing to LIVE: one attempt, the first connect, and every reconnect. */
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "core/backoff.h"
 #include "core/lifecycle.h"
@@ -131,8 +132,6 @@ static int attempt(struct nof_ctrl *ctrl)
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	ret = nof_queues_start_admin(ctrl, deadline);
 	if (!ret)
-		ret = nof_fabrics_connect(rcu_dereference_protected(ctrl->admin, true));
-	if (!ret)
 		ret = read_properties(ctrl);
 	if (!ret)
 		ret = nof_ctrl_enable(ctrl);
@@ -175,8 +174,11 @@ static void became_live(struct nof_ctrl *ctrl)
 /* True when live, or when somebody else has taken over (deletion) */
 static bool connect_once(struct nof_ctrl *ctrl)
 {
+	/* what memory is short for may be writeback to our own disks (TRAP 13) */
+	unsigned int noio = memalloc_noio_save();
 	int ret = attempt(ctrl);
 
+	memalloc_noio_restore(noio);
 	if (!ret && nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE)) {
 		became_live(ctrl);
 		return true;

@@ -41,7 +41,7 @@ struct nof_opts {
 	char		subsysnqn[NVMEOF_NQN_MAX + 1];
 	char		hostnqn[NVMEOF_NQN_MAX + 1];
 	u8		hostid[NVMEOF_HOSTID_LEN];
-	struct net	*net;		/* where the sockets live; the core holds a reference as long as the controller lives */
+	struct net	*net;		/* of the caller; valid in ctrl_init(): a transport that keeps it takes a reference */
 	unsigned long	given;
 	u32		nr_io_queues;
 	u32		nr_poll_queues;

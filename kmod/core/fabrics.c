@@ -60,6 +60,9 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "target requires in-band authentication, which is not supported");
 		return -EKEYREJECTED;
 	}
+	/* FFFFh in place of a head pointer: the controller agreed (NVMe Base 2.0, 6.3) */
+	if (ctrl->opts.disable_sqflow && queue->sq_head == 0xffff)
+		queue->sq_flow = false;
 	if (!queue->qid)
 		ctrl->cntlid = le32_to_cpu(cmd->result.u32) & 0xffff;
 	return 0;
@@ -73,12 +76,11 @@ int nof_fabrics_connect(struct nof_queue *queue)
 	struct nof_cmd *cmd;
 	int ret = -ENOMEM;
 
-	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
-	data = kzalloc(sizeof(*data), GFP_KERNEL);
+	cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
+	data = kzalloc(sizeof(*data), GFP_NOIO);
 	if (!cmd || !data)
 		goto free;
 	fill_connect(queue, cmd, data);
-	/* CATTR bit 2 is the agreement: a controller that cannot do it must fail the Connect */
 	ret = nof_queue_exec(queue, cmd, 0, left > 0 ? jiffies_to_msecs(left) : 1);
 	ret = check_connect(queue, cmd, ret);
 free:
@@ -89,7 +91,7 @@ free:
 
 int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value)
 {
-	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
+	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
 	int ret;
 
 	if (!cmd)
@@ -108,7 +110,7 @@ int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value)
 
 int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value)
 {
-	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
+	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
 	int ret;
 
 	if (!cmd)

@@ -28,7 +28,10 @@
 /* More than file systems make use of; a target that claims more is believed this far. */
 #define MAX_PHYS_BYTES		(64 << 10)
 
-/* A text field: blanks or NULs at its end dropped, what cannot be printed replaced, since it goes to logs and file names. */
+/*
+ * A text field: blanks or NULs at its end dropped, what cannot be printed replaced, since it goes to logs and
+ * file names.
+ */
 static void copy_text(char *to, const char *from, size_t len)
 {
 	size_t i;
@@ -187,8 +190,8 @@ static u32 round_down_pow2(u32 n)
 }
 
 /*
- * The physical block is what is written at once and whole: both the preferred write granularity and the power-fail atomic
- * unit have to be told. Neither is trusted to be a power of two.
+ * The physical block is what is written at once and whole: both the preferred write granularity and the power-fail
+ * atomic unit have to be told. Neither is trusted to be a power of two.
  */
 static u32 phys_blocks(const struct nvme_id_ns *id, u8 shift)
 {

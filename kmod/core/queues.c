@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All queues of a controller: brought up together, mapped to hardware contexts, taken down together. */
 #include <linux/cpumask.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/lifecycle.h"
@@ -21,7 +22,8 @@ static int start_queue(struct nof_queue *queue)
 	int ret = queue->ctrl->transport->start_queue(queue);
 
 	if (ret) {
-		if (ret != -ECANCELED)
+		/* nof_queue_error() has said more */
+		if (ret != -ECANCELED && !test_bit(NOF_Q_ERROR, &queue->flags))
 			nof_ctrl_note(queue->ctrl, ret, 0, "queue %u: cannot connect", queue->qid);
 		return ret;
 	}
@@ -42,7 +44,10 @@ static void start_work(struct work_struct *work)
 {
 	struct nof_queue *queue = container_of(work, struct nof_queue, start_work);
 
+	unsigned int noio = memalloc_noio_save();
+
 	queue->start_err = start_queue(queue);
+	memalloc_noio_restore(noio);
 	/* One that fails fails the attempt: let the others not run to their own timeouts */
 	if (queue->start_err)
 		nof_ctrl_error(queue->ctrl);

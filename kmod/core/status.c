@@ -5,8 +5,9 @@
 #include "core/status.h"
 
 /*
- * NVMe Base 2.0, figures 94 to 99, and the NVM command set. "how" is for a status without Do Not Retry: NOF_FAIL where the same
- * command cannot end otherwise the next time. The errno are those by which the block layer knows its own status values.
+ * NVMe Base 2.0, figures 94 to 99, and the NVM command set. "how" is for a status without Do Not Retry: NOF_FAIL
+ * where the same command cannot end otherwise the next time. The errno are those by which the block layer knows its
+ * own status values.
  */
 static const struct entry {
 	u16	status;

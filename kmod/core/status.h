@@ -17,7 +17,8 @@ enum nof_disposition {
 /*
  * nof_status_disposition() - what to do with a completed command
  * @retriable:	false when its retries are used up or it asked for none (fail-fast)
- * Do Not Retry is honoured for every status, those of ANA too: it speaks of the whole subsystem, not of this controller.
+ * Do Not Retry is honoured for every status, those of ANA too: it speaks of the whole subsystem, not of this
+ * controller.
  */
 enum nof_disposition nof_status_disposition(u16 status, bool retriable);
 

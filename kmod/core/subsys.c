@@ -25,8 +25,7 @@ static void release(struct device *dev)
 	cleanup_srcu_struct(&s->srcu);
 	if (s->tags_ready)
 		blk_mq_free_tag_set(&s->tags);
-	if (s->selector)
-		nof_selector_put(s->selector);
+	nof_selector_put(rcu_dereference_protected(s->selector, true));
 	ida_destroy(&s->ctrl_ids);
 	ida_destroy(&s->head_ids);
 	ida_free(&subsys_ids, s->id);
@@ -59,7 +58,7 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	device_initialize(&s->dev);
 	s->dev.release = release;
 	s->dev.class = &nof_subsys_class;
-	s->selector = nof_selector_get(DEFAULT_IOPOLICY);
+	RCU_INIT_POINTER(s->selector, nof_selector_get(DEFAULT_IOPOLICY));
 	return s;
 }
 
@@ -161,12 +160,10 @@ int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netli
 		return -ENOENT;
 	}
 	mutex_lock(&s->lock);
-	old = s->selector;
-	rcu_assign_pointer(s->selector, new);
+	old = rcu_replace_pointer(s->selector, new, lockdep_is_held(&s->lock));
 	mutex_unlock(&s->lock);
 	synchronize_srcu(&s->srcu);
-	if (old)
-		nof_selector_put(old);
+	nof_selector_put(old);
 	nof_events->subsys(s, NVMEOF_EVENT_CHANGED);
 	return 0;
 }

@@ -44,7 +44,7 @@ struct nof_subsys {
 	u32			nr_heads;
 	struct ida		ctrl_ids;
 	struct ida		head_ids;
-	struct nof_selector	*selector;
+	struct nof_selector __rcu *selector;	/* SRCU */
 
 	struct srcu_struct	srcu;
 	struct blk_mq_tag_set	tags;

@@ -51,7 +51,8 @@ static const char *check_group(struct rest *rest, u32 anagrpmax, struct nvme_ana
 	return NULL;
 }
 
-static const char *walk(struct rest rest, u32 ngrps, u32 anagrpmax, void (*group)(void *arg, u32 grp, u8 state), void *arg)
+static const char *walk(struct rest rest, u32 ngrps, u32 anagrpmax,
+			void (*group)(void *arg, u32 grp, u8 state), void *arg)
 {
 	struct nvme_ana_group_desc desc;
 	const char *why;

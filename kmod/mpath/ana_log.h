@@ -10,7 +10,8 @@
  * @buf:	the page, @len bytes of it received; what follows the last group does not matter
  * @nanagrpid:	number of groups the controller has
  * @anagrpmax:	highest group identifier
- * @group:	called for each group in the order of the log, with a state of enum nvmeof_ana_state; only when the whole log is good
+ * @group:	called for each group in the order of the log, with a state of enum nvmeof_ana_state; only when the
+ *		whole log is good
  * @arg:	for @group
  * Returns NULL, or for a person what is wrong.
  */

@@ -59,6 +59,7 @@ static void join(struct nof_path *path, const struct nof_ns_format *format)
 	path->ana_state = nof_ana_state_of(path->ctrl, format->ana_group);
 	list_add_tail(&path->entry, &head->paths);
 	head->nr_paths++;
+	path->ctrl->nr_paths++;
 	atomic_inc(&nof_topology_seq);
 	nof_head_publish(head);
 }
@@ -121,6 +122,7 @@ static void unlink(struct nof_path *path)
 {
 	list_del_init(&path->entry);
 	path->head->nr_paths--;
+	path->ctrl->nr_paths--;
 	path->usable = false;
 	atomic_inc(&nof_topology_seq);
 	nof_head_publish(path->head);

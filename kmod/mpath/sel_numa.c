@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* numa: the path whose queue is nearest; on one node, the first. Stays with it, so that a path's caches stay warm. */
 #include <linux/topology.h>
+#include "core/ctrl.h"
 #include "mpath/path.h"
 #include "mpath/selector.h"
-#include "core/ctrl.h"
+#include "mpath/selectors.h"
 
 static struct nof_path *select(struct nof_head *head, const struct nof_path_set *set, u16 nr, struct request *rq)
 {

@@ -3,6 +3,7 @@
 #include <linux/percpu.h>
 #include "mpath/path.h"
 #include "mpath/selector.h"
+#include "mpath/selectors.h"
 
 static DEFINE_PER_CPU(u32, turn);
 

@@ -3,7 +3,8 @@
 #guest: --accel icount --smp 1 --memory 2G --no-checks --timeout 1500
 # Instructions per I/O of both drivers, in one guest with one CPU: each has a subsystem of its own on one target, backed
 # by null_blk. The samples of the two are taken in turn. DRIVERS and REPS come from the environment.
-# Writes /results/samples, a line for each section of the plugin's output, in its order: CASE DRIVER COUNT.
+# Round 0 only warms up: the report leaves it out. Writes /results/samples, a line for each section of the plugin's
+# output, in its order: CASE DRIVER COUNT ROUND.
 
 uuid_of() {
 	case $1 in
@@ -33,7 +34,7 @@ sample() {
 	local driver
 	for driver in $DRIVERS; do
 		iocount "${device[$driver]}" "${@:2}"
-		echo "$1 $driver $5" >> /results/samples
+		echo "$1 $driver $5 $round" >> /run/samples
 	done
 }
 
@@ -54,14 +55,15 @@ for driver in $DRIVERS; do
 	echo "bench: $driver is ${device[$driver]}"
 done
 sleep 1
-for rep in $(seq "$REPS"); do
-	echo "bench: round $rep"
-	sample tcp/randread/4k/qd1 read 4096 1 1000 random batch
-	sample tcp/randwrite/4k/qd1 write 4096 1 1000 random batch
+for round in $(seq 0 "$REPS"); do
+	echo "bench: round $round"
+	sample tcp/randread/4k/qd1 read 4096 1 2000 random batch
+	sample tcp/randwrite/4k/qd1 write 4096 1 2000 random batch
 	sample tcp/randread/4k/qd16 read 4096 16 2000 random batch
 	sample tcp/randwrite/4k/qd16 write 4096 16 2000 random batch
 	sample tcp/read/128k/qd1 read 131072 1 200 sequential batch
 	sample single/randread/4k/qd16 read 4096 16 2000 random single
 	sample single/randwrite/4k/qd16 write 4096 16 2000 random single
 done
+cp /run/samples /results/samples
 grep -i ' [tw] ' /proc/kallsyms > /results/symbols

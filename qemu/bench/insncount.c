@@ -3,8 +3,8 @@
  * insncount: a QEMU TCG plugin that counts the instructions a guest executes between two markers (marker.h).
  *
  * Each translation block has a counter that the translated code itself adds to. At the second marker the counters that
- * moved are written as one section: "section TOTAL USER", then "ADDRESS INSTRUCTIONS" for each block of the kernel, then
- * "end". Blocks are counted whole: one that a fault leaves early counts as if it had been finished.
+ * moved are written as one section: "section TOTAL USER", then "ADDRESS INSTRUCTIONS" for each block of the kernel,
+ * then "end". Blocks are counted whole: one that a fault leaves early counts as if it had been finished.
  *
  * One vCPU only (the counters are not atomic). Argument: out=FILE.
  */

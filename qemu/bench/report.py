@@ -81,7 +81,9 @@ def read_samples(results, plugin_output):
         sys.exit(f"report: {len(labels)} samples, but {len(sections)} sections counted")
     out = {}
     for label, (total, user, blocks) in zip(labels, sections):
-        case, driver, count = label.split()
+        case, driver, count, round_ = label.split()
+        if round_ == "0":
+            continue
         functions = collections.Counter()
         for address, n in blocks.items():
             functions[symbols.find(address)] += n
@@ -160,7 +162,8 @@ def main():
     cases = [row for row in total if not row["name"].startswith("single/")]
     single = [row for row in total if row["name"].startswith("single/")]
     cases.append(connect_row(connect / "connect"))
-    (output / "bench.json").write_text(json.dumps({"cases": cases, "single": single, "host_side": host}, indent=2) + "\n")
+    everything = {"cases": cases, "single": single, "host_side": host}
+    (output / "bench.json").write_text(json.dumps(everything, indent=2) + "\n")
     write_profile(samples, output / "bench-profile.txt")
     print_table("Instructions per I/O, the whole guest; connect: seconds", cases)
     print_table("The same, each I/O submitted by a call of its own", single)

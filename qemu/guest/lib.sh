@@ -112,7 +112,7 @@ by_uuid() {
 
 # Wall clock of the guest in seconds, with fractions.
 now() {
-	date +%s.%N
+	echo "$EPOCHREALTIME"
 }
 
 # elapsed SINCE: seconds since a value of now(), two digits.
@@ -120,7 +120,8 @@ elapsed() {
 	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.2f", b - a }'
 }
 
-# The identity that nvme-cli uses for the in-tree driver. It rejects a host ID under two names, and two IDs for one name.
+# The identity that nvme-cli uses for the in-tree driver, which rejects a host ID
+# under two names, and two IDs for one name.
 intree_identity() {
 	local id
 	id=$(cat /proc/sys/kernel/random/uuid)

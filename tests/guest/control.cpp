@@ -7,6 +7,10 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
 using namespace guest;
 using nvmeof::ControllerState;
 using nvmeof::EventType;
@@ -186,9 +190,9 @@ TEST_CASE("events tell the whole story in its order", "[control][events]")
 	std::vector<std::string> story;
 	for (auto &e : watch.drain()) {
 		REQUIRE(e.time.count() > 0);
-		if (auto *s = e.subsystem())
+		if (e.subsystem())
 			story.push_back("subsystem " + std::string(toString(e.type)));
-		else if (auto *n = e.nameSpace())
+		else if (e.nameSpace())
 			story.push_back("namespace " + std::string(toString(e.type)));
 		else if (auto *ctrl = e.controller())
 			story.push_back("controller " + std::string(e.type == EventType::state ? toString(ctrl->state) : toString(e.type)));

@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 #include <fcntl.h>
 
+#include <thread>
+
 using namespace guest;
 using nvmeof::ControllerState;
 

@@ -16,7 +16,7 @@ struct Config {
 	std::string model = "nvmeof test target";
 	std::string firmware = "1.0";
 	std::uint16_t queueEntries = 128;  // CAP.MQES + 1
-	std::uint16_t maxcmd = 0;           // 0: not told
+	std::uint16_t maxcmd = 0;           // 0: as many as the queue has entries
 	std::uint16_t maxIoQueues = 64;
 	std::uint32_t inCapsule = 8192;    // bytes of data in an I/O command capsule
 	std::uint32_t maxH2cData = 131072;  // bytes

@@ -145,8 +145,8 @@ bool Connection::expired()
 {
 	if (!assoc_)
 		return false;
-	if (qid_ != 0)
-		return server_.associations().find(assoc_->cntlid) != assoc_;
+	if (qid_ != 0) // what a stalled connection has received is kept for the test to look at
+		return !server_.readsStalled() && server_.associations().find(assoc_->cntlid) != assoc_;
 	std::lock_guard guard(assoc_->lock);
 	auto grace = assoc_->kato + assoc_->kato / 2 + 1s; // a guest under TCG is slow
 	return server_.config().enforceKeepAlive && assoc_->kato.count() && Clock::now() - assoc_->lastSign > grace;

@@ -44,7 +44,7 @@ Bytes identifyController(const Config &config, std::uint16_t cntlid)
 	}
 	id[at::sqes] = 0x66;
 	id[at::cqes] = 0x44;
-	put<std::uint16_t>(id, at::maxcmd, config.maxcmd);
+	put<std::uint16_t>(id, at::maxcmd, config.maxcmd ? config.maxcmd : config.queueEntries);
 	put<std::uint32_t>(id, at::nn, max_namespaces);
 	put<std::uint16_t>(id, 520, 1 << 2 | 1 << 3); // ONCS: Dataset Management, Write Zeroes
 	id[525] = 1;                                  // VWC

@@ -111,7 +111,8 @@ TEST_CASE("ANA log: hostile counts")
 	refused(makeLog({{1, 1}}, 17), "more groups");
 	refused(makeLog({{1, 1}}, 0xffff), "more groups");
 	refused(makeLog({{1, 1}}, 0xffff), "cut off", 0xffffffff);
-	for (uint32_t n : {1u, 2u, 0x3fffffffu, 0x40000000u, 0x40000001u, 0x7fffffffu, 0x80000000u, 0xfffffff8u, 0xfffffffeu}) {
+	for (uint32_t n :
+	     {1u, 2u, 0x3fffffffu, 0x40000000u, 0x40000001u, 0x7fffffffu, 0x80000000u, 0xfffffff8u, 0xfffffffeu}) {
 		CAPTURE(n);
 		refused(makeLog({{1, 1, {}, n}}), "namespace list");
 		refused(makeLog({{1, 1}, {2, 1, {}, n}}), "namespace list");

@@ -42,7 +42,8 @@ TEST_CASE("back-off: never above the bound, never below half the step")
 
 TEST_CASE("back-off: spreads over the whole range")
 {
-	// 16 even values of the random number on a step of 1600 ms: none of the sixteen parts of [800, 1600] stays empty
+	// 16 even values of the random number on a step of 1600 ms: none of the sixteen parts of [800, 1600] stays
+	// empty
 	unsigned int parts = 0;
 	for (uint32_t i = 0; i < 16; ++i) {
 		const uint32_t delay = nof_backoff_ms(4, 10000, i << 28 | 1u << 27);

@@ -294,7 +294,7 @@ TEST_CASE("namespace identifiers: match and equal")
 	CHECK_FALSE(nof_ns_ids_match(&none, &e));
 	CHECK(nof_ns_ids_match(&e, &eu));
 	CHECK(nof_ns_ids_match(&eu, &u));
-	CHECK_FALSE(nof_ns_ids_match(&e, &u));     // nothing in common
+	CHECK_FALSE(nof_ns_ids_match(&e, &u));      // nothing in common
 	CHECK_FALSE(nof_ns_ids_match(&eu, &other)); // one the same, one not
 	CHECK(nof_ns_ids_match(&e, &other));
 

@@ -123,8 +123,9 @@ TEST_CASE("PDU header: only what a target may send, and when it may")
 			CAPTURE(type, connected);
 			auto pdu = rsp({});
 			pdu.hdr.type = type;
-			// The lengths are those of a response; a C2HTermReq may have the same.
-			const bool legal = (type == nvme_tcp_rsp && connected) || type == nvme_tcp_c2h_term;
+			// The lengths are those of a response, which R2T and the shortest C2HTermReq share.
+			const bool legal = ((type == nvme_tcp_rsp || type == nvme_tcp_r2t) && connected) ||
+					   type == nvme_tcp_c2h_term;
 			CHECK(header(pdu.hdr, conf({}, connected)).empty() == legal);
 		}
 	}

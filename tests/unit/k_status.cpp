@@ -38,9 +38,9 @@ TEST_CASE("status: Do Not Retry and used up retries end every command")
 
 TEST_CASE("status: trouble of the path goes to another path")
 {
-	for (int status : {NVME_SC_INTERNAL_PATH_ERROR, NVME_SC_ANA_PERSISTENT_LOSS, NVME_SC_ANA_INACCESSIBLE,
-			   NVME_SC_ANA_TRANSITION, NVME_SC_CTRL_PATH_ERROR, NVME_SC_HOST_PATH_ERROR,
-			   NVME_SC_HOST_ABORTED_CMD}) {
+	for (int status :
+	     {NVME_SC_INTERNAL_PATH_ERROR, NVME_SC_ANA_PERSISTENT_LOSS, NVME_SC_ANA_INACCESSIBLE,
+	      NVME_SC_ANA_TRANSITION, NVME_SC_CTRL_PATH_ERROR, NVME_SC_HOST_PATH_ERROR, NVME_SC_HOST_ABORTED_CMD}) {
 		CAPTURE(status);
 		CHECK(nof_status_disposition(status, true) == NOF_RETRY_PATH);
 		CHECK(nof_status_disposition(status | NVME_STATUS_CRD | NVME_STATUS_MORE, true) == NOF_RETRY_PATH);
@@ -83,8 +83,8 @@ TEST_CASE("status: errors the file systems tell apart")
 TEST_CASE("status: an error is never success, every value has a name, and only known errno come out")
 {
 	// Those by which the block layer names its own status values
-	const std::set<int> known = {EOPNOTSUPP, ENOSPC,  ENOLINK,   EREMOTEIO,    EBADE,
-				     ENODATA,    EILSEQ,  EIO,       ETOOMANYREFS, EOVERFLOW};
+	const std::set<int> known = {EOPNOTSUPP, ENOSPC, ENOLINK, EREMOTEIO,    EBADE,
+				     ENODATA,    EILSEQ, EIO,     ETOOMANYREFS, EOVERFLOW};
 
 	for (unsigned int status = 1; status < 0x10000; ++status) {
 		if (!(status & NVME_SCT_SC_MASK))

@@ -5,7 +5,6 @@
 #include <linux/inet.h>
 #include <linux/netdevice.h>
 #include <linux/netlink.h>
-#include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -91,7 +90,7 @@ int nof_tcp_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	if (!tc)
 		return -ENOMEM;
 	/* Connections are made by workers, in the network namespace of whoever asked for the controller. */
-	tc->net = get_net(current->nsproxy->net_ns);
+	tc->net = get_net(ctrl->opts.net);
 	err = parse_remote(tc, &ctrl->opts, extack) ?: parse_local(tc, &ctrl->opts, extack) ?:
 	      check_iface(tc, &ctrl->opts, extack);
 	if (err) {

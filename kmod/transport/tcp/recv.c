@@ -77,7 +77,6 @@ static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
 {
 	struct nof_tcp_queue *q = run->q;
 	u16 status = le16_to_cpu(cqe->status) >> 1;
-	u16 head = le16_to_cpu(cqe->sq_head);
 	struct nof_tcp_cmd *tc;
 	struct nof_cmd *cmd;
 
@@ -87,8 +86,9 @@ static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
 	tc = to_tcp_cmd(cmd);
 	if (unlikely(!nof_pdu_check_rsp(status, &tc->xfer, &q->fault)))
 		return false;
-	if (q->q.sq_flow && head < q->q.size)
-		WRITE_ONCE(q->q.sq_head, head);
+	/* FFFFh in the answer to Connect: flow control is off from here on (NVMe Base 2.0, 6.3). */
+	if (q->q.sq_flow)
+		WRITE_ONCE(q->q.sq_head, le16_to_cpu(cqe->sq_head));
 	hand_back(run, cmd, nof_pdu_rsp_status(status, &tc->xfer, tc->bad_digest), &cqe->result);
 	return true;
 }

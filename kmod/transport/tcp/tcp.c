@@ -2,14 +2,21 @@
 /* The TCP transport: module and ops table */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
+#include <linux/sizes.h>
 #include "transport/tcp/tcp.h"
 
 struct workqueue_struct *nof_tcp_wq;
 
+/*
+ * Targets bound the length of a command before they know its namespace (nvmet: 4 MiB), and what is in flight between
+ * two looks at the peer's acknowledgements has to stay below 4 GiB.
+ */
+#define MAX_DATA	SZ_4M
+
 static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 {
 	lim->max_segments = U16_MAX;
-	lim->max_data = 0;
+	lim->max_data = MAX_DATA;
 	lim->virt_boundary = 0;
 	lim->stable_writes = ctrl->opts.data_digest;
 }

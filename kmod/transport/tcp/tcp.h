@@ -138,7 +138,7 @@ enum nof_tcp_rx_step { NOF_TCP_RX_HEADER, NOF_TCP_RX_DATA, NOF_TCP_RX_DIGEST };
  * @have:	bytes of @buf, or of @digest, there already
  * @want:	bytes of header and its digest; the smallest of any PDU until it is known
  * @checked:	the common header has been looked at
- * @last:	flags of the C2HData being received
+ * @flags:	of the C2HData being received
  * @cmd:	its command
  * @left:	bytes of its data to come
  * @crc:	of its data up to here

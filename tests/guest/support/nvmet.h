@@ -14,9 +14,9 @@ namespace guest::nvmet {
 void load();
 
 struct NamespaceOptions {
-	std::string uuid; // default: made from the NSID
-	std::string nguid;
-	std::optional<std::uint32_t> anaGroup;
+	std::string uuid = ""; // default: made from the NSID
+	std::string nguid = "";
+	std::optional<std::uint32_t> anaGroup = {};
 	bool bufferedIo = false; // of a namespace on a file
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel's types for its pure files compiled in userspace: just enough of each header, the rest from the system's. */
+/*
+ * The kernel's types for its pure files compiled in userspace: just enough of each header, the rest from the
+ * system's.
+ */
 #ifndef SHIM_LINUX_TYPES_H
 #define SHIM_LINUX_TYPES_H
 

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The judge's own test: made-up runs, each with one thing wrong, must be found bad for that reason."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import tempfile
+import unittest
+
+PATH = pathlib.Path(__file__).resolve().parent.parent / "judge"
+
+
+def load():
+    loader = importlib.machinery.SourceFileLoader("judge", str(PATH))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("judge", loader))
+    loader.exec_module(module)
+    return module
+
+
+JUDGE = load()
+GOOD = {
+    "log": "guest: kernel 6.12\n",
+    "status": "exit=0\n",
+    "checks": "unload=ok try 1\ncaches=\nkmemleak=\n",
+    "dmesg": "<6>[    1.000000] Linux\n<4>[    2.000000] nvmeof: loading out-of-tree module taints kernel.\n",
+    "qemu.exit": "0\n",
+    "qemu.err": "",
+}
+
+
+class JudgeTest(unittest.TestCase):
+    def complaints(self, options=None, **changes):
+        """Judge GOOD with some files replaced (by None: removed); '_' in a name stands for '.'."""
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder)
+            files = GOOD | {name.replace("_", "."): text for name, text in changes.items()}
+            for name, text in files.items():
+                if text is not None:
+                    (results / name).write_text(text)
+            return JUDGE.judge(results / "log", results, **(options or {}))
+
+    def assert_one(self, expected, found):
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(expected, found[0])
+
+    def test_good_run(self):
+        self.assertEqual(self.complaints(), [])
+
+    def test_job_failed(self):
+        self.assert_one("ended with 3", self.complaints(status="exit=3\n"))
+
+    def test_no_status_is_a_failure(self):
+        self.assert_one("died", self.complaints(status=None))
+        self.assert_one("hung", self.complaints(status=None, qemu_exit="124\n"))
+
+    def test_half_written_status_is_a_failure(self):
+        self.assert_one("died", self.complaints(status="exi"))
+
+    def test_kernel_messages(self):
+        for text in ("WARNING: CPU: 0 PID: 1 at a.c:1 f+0x1/0x2", "BUG: kernel NULL pointer dereference, address: 0",
+                     "kernel BUG at a.c:1!", "Oops: 0000 [#1] SMP", "WARNING: possible circular locking dependency",
+                     "INFO: task fio:12 blocked for more than 40 seconds.", "refcount_t: underflow; use-after-free.",
+                     "UBSAN: array-index-out-of-bounds in a.c", "BUG: KASAN: slab-use-after-free in f",
+                     "Call Trace:", "BUG nof_cmd (Tainted: G  O): Objects remaining on __kmem_cache_shutdown()",
+                     "watchdog: BUG: soft lockup - CPU#0 stuck for 22s!", "list_del corruption, x->next is LIST_POISON1",
+                     "nvmeof: Unknown symbol x (err -2)"):
+            with self.subTest(text):
+                self.assert_one(text, self.complaints(dmesg=f"<4>[    3.000000] {text}\n"))
+
+    def test_panic_seen_on_console_alone(self):
+        found = self.complaints(status=None, dmesg=None, log="[    3.000000] Kernel panic - not syncing: x\r\n")
+        self.assertEqual(len(found), 2, found)
+        self.assertIn("Kernel panic", found[1])
+
+    def test_job_output_is_no_kernel_message(self):
+        self.assertEqual(self.complaints(log="the job says WARNING: all is well\n"), [])
+
+    def test_allowed_message(self):
+        dmesg = "<4>[    3.000000] WARNING: expected one\n"
+        self.assertEqual(self.complaints({"allowed": ["expected one"]}, dmesg=dmesg), [])
+        self.assert_one("expected one", self.complaints({"allowed": ["another"]}, dmesg=dmesg))
+
+    def test_driver_errors_count_only_when_asked(self):
+        dmesg = "<3>[    3.000000] nvmeof nvmeof0c1: connect failed\n"
+        self.assertEqual(self.complaints(dmesg=dmesg), [])
+        self.assert_one("driver error", self.complaints({"quiet_driver": True}, dmesg=dmesg))
+
+    def test_checks(self):
+        self.assert_one("do not unload", self.complaints(checks="unload=failed Module in use\n"))
+        self.assert_one("nof_cmd", self.complaints(checks="unload=ok\ncaches=nof_cmd\n"))
+        self.assert_one("kmemleak", self.complaints(checks="unload=ok\nkmemleak=2\n"))
+
+    def test_allocations(self):
+        files = {"module-range": "ffffffffc0100000\nffffffffc0110000\n",
+                 "allocations": "      3 0xffffffffc0100010 age=1 pid=1 cpus=0\n     9 0xffffffffc0200000 age=1 pid=1\n"}
+        self.assert_one("3 objects from module text + 0x10", self.complaints(**files))
+
+    def test_missing_evidence(self):
+        self.assert_one("no dmesg", self.complaints(dmesg=None))
+        self.assert_one("no checks", self.complaints({"checks_expected": True}, checks=None))
+        self.assert_one("console", self.complaints(log=""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A target that misbehaves, in this very process: what the host does about it.
+#include "support/block.h"
+#include "support/fio.h"
+#include "support/host.h"
+#include "target/connection.h"
+#include "target/identify.h"
+#include "target/misbehaviour.h"
+#include "target/server.h"
+
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using target::Bytes;
+using target::Expect;
+using target::Misbehaviour;
+using target::Needs;
+using target::When;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+target::Config configFor(Needs needs)
+{
+	target::Config config;
+	config.ana = needs == Needs::ana;
+	return config;
+}
+
+// A target and the host. The target is the elder one, so that it outlives what is connected to it.
+struct Stage {
+	target::Server server;
+	Host host;
+	std::uint32_t seed = 1;
+
+	explicit Stage(target::Config config = {}) : server(std::move(config)) { server.stores().add(1, 8 * mib); }
+
+	~Stage() { checkServer(); }
+
+	void checkServer()
+	{
+		for (auto &text : server.violations())
+			FAIL_CHECK("the host broke the protocol: " << text);
+		CHECK(server.counters().digestErrors == 0);
+	}
+
+	nvmeof::ConnectOptions options(Needs needs = Needs::nothing)
+	{
+		auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+		o.connectTimeout = 1500ms;
+		o.keepAlive = 1500ms;
+		o.ctrlLoss = 60s;
+		o.reconnectDelay = 200ms;
+		o.ioQueues = 2;
+		o.hdrDigest = needs == Needs::headerDigest;
+		o.dataDigest = needs == Needs::dataDigest;
+		o.disableSqflow = needs == Needs::noSqflow;
+		return o;
+	}
+
+	std::string disk(Millis timeout = 10s) { return host.disk(1, timeout, server.config().nqn); }
+
+	// In-capsule and R2T writes, reads of one and of several parts, a flush; each checked against the store as well.
+	int work(const Disk &disk)
+	{
+		for (std::size_t length : {4096u, 131072u}) {
+			auto offset = std::uint64_t(seed % 8) * 131072;
+			if (int err = disk.verified(offset, length, seed))
+				return err;
+			Buffer wanted(length);
+			wanted.fill(seed++);
+			auto stored = server.stores().find(1)->peek(offset, length);
+			if (!std::equal(stored.begin(), stored.end(), wanted.data()))
+				return -ESTALE;
+		}
+		return disk.flush();
+	}
+
+	// Under TCG a reconnect takes its time.
+	bool live(const std::string &name) { return host.waitState(name, ControllerState::live, 15s); }
+};
+
+// Work until it has struck, in the end without error.
+void strikeDuringIo(Stage &stage, const Misbehaviour &m, const Disk &disk)
+{
+	auto &script = stage.server.script();
+	int worst = 0;
+	script.arm(m);
+	for (int i = 0; i < 20 && script.strikes() == 0; i++)
+		worst = std::min(worst, stage.work(disk));
+	CHECK(script.strikes() == 1);
+	script.disarm();
+	if (m.expect == Expect::error)
+		CHECK(worst < 0);
+	else if (m.expect != Expect::bounded)
+		CHECK(worst == 0);
+}
+
+void strikeWhileIdle(Stage &stage, const Misbehaviour &m)
+{
+	stage.server.script().arm(m);
+	CHECK(stage.server.script().waitStrikes(1, 10s));
+	std::this_thread::sleep_for(m.expect == Expect::reset ? 2500ms : 300ms);
+	stage.server.script().disarm();
+}
+
+void playLive(const Misbehaviour &m)
+{
+	Stage stage(configFor(m.needs));
+	auto c = stage.host.connect(stage.options(m.needs));
+	Disk disk(stage.disk());
+	REQUIRE(stage.work(disk) == 0);
+	auto before = stage.server.counters().adminConnects.load();
+	if (m.when == When::io)
+		strikeDuringIo(stage, m, disk);
+	else
+		strikeWhileIdle(stage, m);
+	auto connects = [&] { return stage.server.counters().adminConnects - before; };
+	if (m.expect == Expect::reset)
+		CHECK(eventually([&] { return connects() >= 1; }, 10s));
+	if (m.expect == Expect::harmless || m.expect == Expect::retried || m.expect == Expect::error)
+		CHECK(connects() == 0);
+	REQUIRE(stage.live(c.name));
+	CHECK(stage.work(disk) == 0); // all is well again
+	CHECK(eventually([&] { return stage.host.busy() == 0; }, 5s));
+}
+
+void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Controller> &result)
+{
+	REQUIRE_FALSE(result.ok());
+	CHECK_FALSE(result.error().message.empty());
+	for (auto &c : take(stage.host.client().controllers()))
+		CHECK(c.state != ControllerState::live);
+}
+
+void playConnecting(const Misbehaviour &m)
+{
+	Stage stage(configFor(m.needs));
+	Watch watch;
+	stage.server.script().arm(m, target::Script::forever);
+	Stopwatch time;
+	auto result = stage.host.client().connect(stage.options(m.needs), nvmeof::WaitFor::namespaces, 5s);
+	CHECK(time.elapsed() < 8s);
+	CHECK(stage.server.script().strikes() > 0);
+	if (m.expect == Expect::refused)
+		expectRefused(stage, result);
+	if (m.expect == Expect::nsRefused) {
+		INFO((result ? "" : result.error().message));
+		CHECK(result.ok());
+		CHECK_FALSE(stage.host.nameSpace(1, stage.server.config().nqn));
+		auto event = watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s);
+		REQUIRE(event);
+		CHECK_FALSE(event->reason.empty());
+	}
+	Stopwatch leaving;
+	stage.host.disconnectAll();
+	CHECK(leaving.elapsed() < 2s);
+
+	stage.server.script().disarm();
+	stage.host.connect(stage.options(m.needs));
+	Disk disk(stage.disk());
+	CHECK(stage.work(disk) == 0);
+}
+
+} // namespace
+
+TEST_CASE("misbehaviour while connecting", "[hostile][connecting]")
+{
+	auto only = environment("NVMEOF_MISBEHAVIOUR", "");
+	for (auto &m : target::misbehaviours())
+		if (m.when == When::connecting && (only.empty() || only == m.name))
+			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect)) { playConnecting(m); }
+}
+
+TEST_CASE("misbehaviour of a live target", "[hostile][live]")
+{
+	auto only = environment("NVMEOF_MISBEHAVIOUR", "");
+	for (auto &m : target::misbehaviours())
+		if (m.when != When::connecting && (only.empty() || only == m.name))
+			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect)) { playLive(m); }
+}
+
+TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][random]")
+{
+	Stage stage;
+	auto o = stage.options();
+	auto c = stage.host.connect(o);
+	FioLoad load({.file = stage.disk(), .blocks = "4k", .depth = 8, .size = "4m", .seconds = 12, .more = "--bsrange=512-128k"});
+	std::vector<const Misbehaviour *> fit;
+	for (auto &m : target::misbehaviours())
+		if (m.when == When::io && m.needs == Needs::nothing && (m.expect == Expect::reset || m.expect == Expect::harmless))
+			fit.push_back(&m);
+	std::mt19937 random(std::random_device{}());
+	while (load.running()) {
+		auto *m = fit[random() % fit.size()];
+		stage.server.script().arm(*m);
+		stage.server.script().waitStrikes(1, 1s);
+		stage.server.script().disarm();
+		stage.live(c.name);
+	}
+	auto result = load.wait(60s);
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+TEST_CASE("every limit of the target is kept", "[hostile][limits][trap29]")
+{
+	target::Config config;
+	config.queueEntries = 32;
+	SECTION("a small queue") {}
+	SECTION("MAXCMD below the queue size")
+	{
+		config.maxcmd = 8;
+	}
+	SECTION("small parts")
+	{
+		config.maxH2cData = 4096;
+		config.r2tBytes = 16384;
+		config.c2hBytes = 4096;
+	}
+	SECTION("no data in the capsule, small transfers")
+	{
+		config.inCapsule = 0;
+		config.mdts = 1;
+	}
+	SECTION("no digests, no flow control off")
+	{
+		config.allowDigests = config.allowSqflowOff = false;
+	}
+	auto sqflowOff = GENERATE(false, true);
+	Stage stage(config);
+	auto o = stage.options();
+	o.ioQueues = 1;
+	o.queueSize = 1024;
+	o.disableSqflow = sqflowOff;
+	auto c = stage.host.connect(o);
+	CHECK(c.queueSize <= 32);
+	stage.server.setLatency(3ms); // commands pile up
+	auto result = runFio({.file = stage.disk(), .blocks = "4k", .depth = 128, .size = "4m", .more = "--bsrange=512-64k"});
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK(stage.server.counters().maxInflight <= (config.maxcmd ? config.maxcmd : 31u));
+	CHECK(stage.server.counters().maxInflight >= 4);
+	if (!config.inCapsule)
+		CHECK(stage.server.counters().inCapsuleWrites == 0);
+}
+
+TEST_CASE("the commands of the block layer arrive as what they are", "[hostile][commands]")
+{
+	Stage stage;
+	stage.host.connect(stage.options());
+	auto disk = stage.disk();
+	auto &count = stage.server.counters();
+	Disk d(disk, O_DSYNC);
+	Buffer b(4096);
+	b.fill(1);
+	REQUIRE(d.write(0, b) == 0);
+	CHECK(count.fua + count.flushes >= 1);
+	REQUIRE(d.discard(0, 65536) == 0);
+	CHECK(count.discards >= 1);
+	REQUIRE(d.zeroOut(131072, 65536) == 0);
+	CHECK(count.zeroes >= 1);
+	CHECK(count.inCapsuleWrites >= 1);
+	Buffer large(mib);
+	large.fill(2);
+	REQUIRE(d.write(0, large) == 0);
+	CHECK(count.r2ts >= 1);
+	auto before = count.shutdowns.load();
+	stage.host.disconnectAll();
+	CHECK(count.shutdowns == before + 1); // orderly, with CC.SHN
+}
+
+TEST_CASE("traffic counts as a sign of life where the target says so", "[hostile][keepalive]")
+{
+	target::Config config;
+	config.trafficKeepAlive = true;
+	Stage stage(config);
+	auto c = stage.host.connect(stage.options());
+	FioLoad load({.file = stage.disk(), .size = "4m", .seconds = 5});
+	CHECK(load.wait(30s).good());
+	std::this_thread::sleep_for(4s);
+	CHECK(stage.host.state(c.name) == ControllerState::live);
+	CHECK(stage.server.counters().adminConnects == 1);
+	CHECK(stage.server.counters().keepAlives >= 1); // and when there is no traffic, a command does it
+}
+
+TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][zerocopy][trap3]")
+{
+	Stage stage;
+	auto o = stage.options();
+	o.ioQueues = 1;
+	auto c = stage.host.connect(o);
+	Disk disk(stage.disk());
+	Buffer first(mib);
+	first.fill(100);
+	REQUIRE(disk.write(0, first) == 0);
+
+	// Asked for, and not read: this write's data fills the sockets on both sides, and the rest waits to be sent.
+	static const Misbehaviour stopReading{"stop-reading", 3, target::Hook::r2t, When::io, Expect::reset, Needs::nothing,
+					      [](target::Strike &s) {
+						      if (!s.ioWrite())
+							      return false;
+						      auto *server = &s.conn.server();
+						      s.after = [server] { server->stallReads(true); };
+						      return true;
+					      }};
+	stage.server.script().arm(stopReading);
+	std::atomic<int> status{1};
+	Buffer second(mib);
+	second.fill(200);
+	std::thread writer([&] { status = disk.write(0, second); });
+	REQUIRE(stage.server.script().waitStrikes(1, 5s));
+	auto arrived = [&] { return stage.server.unreadBytes(); };
+	CHECK(eventually([&] { return arrived() > 0; }));
+	std::this_thread::sleep_for(300ms); // as much as fits has arrived
+	auto before = stage.server.counters().adminConnects.load();
+	REQUIRE(stage.host.client().reset(c.name).ok());
+	// A new association means that the old connection is given up; its queue is stalled still.
+	REQUIRE(eventually([&] { return stage.server.counters().adminConnects > before; }));
+	auto unread = arrived();
+	std::this_thread::sleep_for(500ms);
+	// The Connect of the new I/O queue may have come: some 1,100 bytes. What waited on the host's side may not.
+	CHECK(arrived() < unread + 4096);
+	CHECK(status == 1);
+	stage.server.stallReads(false);
+	writer.join();
+	CHECK(status == 0);
+	CHECK(stage.server.stores().find(1)->peek(0, mib) == Bytes(second.data(), second.data() + mib));
+}
+
+TEST_CASE("pages of a mapped file that change during the write do not break the digest", "[hostile][stable][trap10]")
+{
+	Stage stage;
+	stage.server.stores().add(2, 64 * mib);
+	auto c = stage.host.connect(stage.options(Needs::dataDigest));
+	auto node = stage.host.disk(2, 10s, stage.server.config().nqn);
+	must("mkfs.ext4 -q -F " + node + " && mkdir -p /mnt && mount " + node + " /mnt");
+	int fd = ::open("/mnt/mapped", O_RDWR | O_CREAT, 0644);
+	REQUIRE(::ftruncate(fd, 4 * mib) == 0);
+	auto *map = static_cast<std::uint8_t *>(::mmap(nullptr, 4 * mib, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+	REQUIRE(map != MAP_FAILED);
+	std::atomic<bool> stop{false};
+	std::thread scribbler([&] {
+		for (std::uint8_t v = 0; !stop; v++)
+			for (std::size_t i = v; i < 4 * mib && !stop; i += 509)
+				map[i] = v;
+	});
+	Stopwatch time;
+	while (time.elapsed() < 3s)
+		::fdatasync(fd);
+	stop = true;
+	scribbler.join();
+	::munmap(map, 4 * mib);
+	::close(fd);
+	must("umount /mnt && fsck.ext4 -f -n " + node);
+	CHECK(stage.server.counters().digestErrors == 0);
+	CHECK(stage.server.counters().adminConnects == 1);
+}
+
+TEST_CASE("the log of xfs, in slab pages, goes over the wire", "[hostile][slab][trap11]")
+{
+	target::Config config;
+	Stage stage(config);
+	stage.server.stores().add(2, 384 * mib);
+	auto o = stage.options(Needs::dataDigest);
+	stage.host.connect(o);
+	auto node = stage.host.disk(2, 10s, stage.server.config().nqn);
+	must("mkfs.xfs -q -f " + node + " && mkdir -p /mnt && mount " + node + " /mnt");
+	must("mkdir /mnt/d && for i in $(seq 200); do echo $i > /mnt/d/$i; [ $((i % 10)) != 0 ] || sync; done");
+	must("umount /mnt && xfs_repair -n " + node + " && mount " + node + " /mnt && [ \"$(cat /mnt/d/* | wc -l)\" = 200 ] && umount /mnt");
+}
+
+TEST_CASE("a namespace whose partition table is never read does not keep the controller", "[hostile][partition][trap16]")
+{
+	Stage stage;
+	static const Misbehaviour holdReads{"hold-reads", 16, target::Hook::command, When::connecting, Expect::bounded, Needs::nothing,
+					    [](target::Strike &s) {
+						    if (!s.ioRead())
+							    return false;
+						    s.verdict = target::Verdict::hold;
+						    return true;
+					    }};
+	stage.server.script().arm(holdReads, target::Script::forever);
+	auto c = take(stage.host.client().start(stage.options()));
+	CHECK(stage.live(c.name));
+	stage.server.script().waitStrikes(1, 2s);
+	SECTION("deleted while the read hangs") {}
+	SECTION("deleted while the read waits for a path")
+	{
+		stage.server.stop();
+		CHECK(stage.host.waitState(c.name, ControllerState::connecting));
+	}
+	Stopwatch time;
+	stage.host.disconnectAll();
+	CHECK(time.elapsed() < 3s);
+}
+
+TEST_CASE("a target that stops, and starts again on the same port, under load", "[hostile][restart][trap24]")
+{
+	Stage stage;
+	auto c = stage.host.connect(stage.options());
+	FioLoad load({.file = stage.disk(), .size = "4m", .seconds = 6});
+	for (int i = 0; i < 2; i++) {
+		std::this_thread::sleep_for(1s);
+		stage.server.stop();
+		CHECK(stage.host.waitState(c.name, ControllerState::connecting));
+		stage.server.start();
+		CHECK(stage.live(c.name));
+	}
+	auto result = load.wait(40s);
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+TEST_CASE("connections cut with a reset under load", "[hostile][restart]")
+{
+	Stage stage;
+	auto c = stage.host.connect(stage.options());
+	FioLoad load({.file = stage.disk(), .blocks = "64k", .size = "4m", .seconds = 6});
+	while (load.running()) {
+		std::this_thread::sleep_for(400ms);
+		stage.server.dropConnections(true);
+		stage.live(c.name);
+	}
+	auto result = load.wait(40s);
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+TEST_CASE("fewer queues after a reconnect", "[hostile][queues][trap23]")
+{
+	Stage stage;
+	auto c = stage.host.connect(stage.options());
+	REQUIRE(c.ioQueues == 2);
+	FioLoad load({.file = stage.disk(), .size = "4m", .seconds = 6});
+	for (std::uint16_t queues : {1, 2, 1}) {
+		std::this_thread::sleep_for(1s);
+		stage.server.setMaxIoQueues(queues);
+		stage.server.dropConnections();
+		CHECK(eventually([&] {
+			auto now = stage.host.controller(c.name);
+			return now.state == ControllerState::live && now.ioQueues == queues;
+		}));
+	}
+	auto result = load.wait(40s);
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+TEST_CASE("events during teardown", "[hostile][aer][trap14]")
+{
+	Stage stage;
+	for (int i = 0; i < 10; i++) {
+		stage.host.connect(stage.options());
+		std::atomic<bool> stop{false};
+		std::thread noise([&] {
+			while (!stop) {
+				stage.server.namespacesChanged();
+				std::this_thread::sleep_for(1ms);
+			}
+		});
+		std::this_thread::sleep_for(Millis(20 * i));
+		if (i % 2)
+			stage.server.dropConnections();
+		stage.host.disconnectAll();
+		stop = true;
+		noise.join();
+	}
+}
+
+TEST_CASE("ANA: inaccessible means wait, persistent loss means error, optimized means go", "[hostile][ana][trap17][trap18]")
+{
+	target::Config config;
+	config.ana = true;
+	Stage stage(config);
+	auto c = stage.host.connect(stage.options());
+	Disk disk(stage.disk());
+	REQUIRE(stage.work(disk) == 0);
+	auto tell = [&](target::AnaState state) {
+		static std::uint64_t change = 10;
+		stage.server.setAnaLog(target::makeAnaLog(change++, 1, {{1, state, {1}, 1}}));
+		stage.server.sendEvent(target::event_ana_changed);
+	};
+	auto usable = [&](bool wanted) {
+		return eventually([&] {
+			auto paths = stage.host.paths();
+			return !paths.empty() && paths[0].usable == wanted;
+		});
+	};
+	tell(target::ana_inaccessible);
+	REQUIRE(usable(false));
+	std::atomic<int> status{1};
+	std::thread waiter([&] { status = stage.work(disk); });
+	std::this_thread::sleep_for(500ms);
+	CHECK(status == 1);
+	tell(target::ana_optimized);
+	CHECK(usable(true));
+	waiter.join();
+	CHECK(status == 0);
+	tell(target::ana_non_optimized);
+	CHECK(eventually([&] { return stage.host.paths()[0].anaState == nvmeof::AnaState::nonOptimized; }));
+	CHECK(stage.work(disk) == 0);
+	tell(target::ana_inaccessible);
+	REQUIRE(usable(false));
+	stage.server.setAnaLog({}); // good again, and nobody says so: a reconnect clears what was stale
+	stage.server.dropConnections();
+	CHECK(eventually([&] { return stage.server.counters().adminConnects >= 2; }));
+	CHECK(stage.live(c.name));
+	CHECK(usable(true));
+	CHECK(stage.work(disk) == 0);
+}
+
+TEST_CASE("a command that is never answered is aborted, and recovered from", "[hostile][timeout][trap15]")
+{
+	Stage stage;
+	auto o = stage.options();
+	auto c = stage.host.connect(o);
+	auto node = stage.disk();
+	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", "1000");
+	static const Misbehaviour hold{"hold-write", 15, target::Hook::command, When::io, Expect::reset, Needs::nothing,
+				       [](target::Strike &s) {
+					       if (!s.ioWrite())
+						       return false;
+					       s.verdict = target::Verdict::hold;
+					       return true;
+				       }};
+	Disk disk(node);
+	auto before = stage.server.counters().adminConnects.load();
+	stage.server.script().arm(hold);
+	Stopwatch time;
+	CHECK(stage.work(disk) == 0);
+	CHECK(time.elapsed() < 12s);
+	CHECK(stage.server.counters().aborts >= 1);
+	CHECK(stage.server.counters().adminConnects > before);
+	CHECK(stage.live(c.name));
+}
+
+TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload][trap24]")
+{
+	target::Config config;
+	Stage stage(config);
+	SECTION("in the middle of a connect")
+	{
+		stage.server.script().arm(*target::findMisbehaviour("identify-never"), target::Script::forever);
+		take(stage.host.client().start(stage.options()));
+		stage.server.script().waitStrikes(1, 3s);
+	}
+	SECTION("without ICResp")
+	{
+		stage.server.script().arm(*target::findMisbehaviour("icresp-never"), target::Script::forever);
+		take(stage.host.client().start(stage.options()));
+		stage.server.script().waitStrikes(1, 3s);
+	}
+	SECTION("with I/O stalled")
+	{
+		stage.host.connect(stage.options());
+		auto node = stage.disk();
+		stage.server.stallReads(true);
+		FioLoad load({.file = node, .verify = false, .seconds = 30});
+		std::this_thread::sleep_for(1s);
+		Stopwatch time;
+		stage.host.disconnectAll();
+		CHECK(time.elapsed() < 8s); // an orderly shutdown is tried, for as long as the target says
+		CHECK(load.wait(20s).status > 0);
+	}
+	SECTION("between two attempts to reconnect")
+	{
+		auto c = stage.host.connect(stage.options());
+		stage.server.stop();
+		REQUIRE(stage.host.waitState(c.name, ControllerState::connecting));
+	}
+	Stopwatch time;
+	stage.host.disconnectAll();
+	CHECK(time.elapsed() < 2s);
+	stage.host.forget();
+	CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
+	Host::load();
+	stage.host.reopen();
+}
+
+TEST_CASE("small writes answered at once, at depth", "[hostile][fast][trap12]")
+{
+	Stage stage;
+	auto o = stage.options(Needs::noSqflow);
+	stage.host.connect(o);
+	auto result = runFio({.file = stage.disk(), .rw = "randrw", .blocks = "4k", .depth = 64, .size = "8m", .seconds = 4});
+	INFO(result.text);
+	CHECK(result.good());
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The project's own rules for its sources, those that a line of text can show."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+WIDTH = 120
+TAB = 8
+KERNEL_FILE_LINES = 900
+SKIPPED = ("build/", "LICENSES/", ".git/", ".cache/")
+SOURCES = {".c", ".h", ".cpp", ".py", ".sh", ".yaml", ".cmake", ".map", ".in"}
+NAMED = {"Kbuild", "Makefile", "CMakeLists.txt", ".clang-format", ".editorconfig"}
+VERSIONS = re.compile(r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|RHEL_RELEASE_CODE)\b")
+CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
+
+problems = []
+
+
+def complain(path, line, what):
+    problems.append(f"{path}:{line}: {what}")
+
+
+def files():
+    """Everything git tracks or would; all files where there is no work tree."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP, capture_output=True, text=True)
+    if listed.returncode == 0:
+        names = listed.stdout.split("\n")
+    else:
+        names = (str(p.relative_to(TOP)) for p in TOP.rglob("*"))
+    for name in sorted(filter(None, names)):
+        if not name.startswith(SKIPPED) and (TOP / name).is_file() and not (TOP / name).is_symlink():
+            yield name
+
+
+def is_script(text):
+    return text.startswith("#!")
+
+
+def is_source(name, text):
+    path = Path(name)
+    return path.suffix in SOURCES or path.name in NAMED or is_script(text)
+
+
+def check_lines(name, lines):
+    for n, line in enumerate(lines, 1):
+        if len(line.expandtabs(TAB)) > WIDTH:
+            complain(name, n, f"longer than {WIDTH} columns")
+        if line != line.rstrip():
+            complain(name, n, "blanks at the end of the line")
+
+
+def check_text(name, text):
+    if text and not text.endswith("\n"):
+        complain(name, text.count("\n") + 1, "no newline at the end of the file")
+    if text.endswith("\n\n"):
+        complain(name, text.count("\n"), "empty lines at the end of the file")
+    if "\r" in text:
+        complain(name, 1, "carriage returns")
+
+
+def check_licence(name, lines):
+    found = next((ln for ln in lines[:3] if "SPDX-License-Identifier:" in ln), None)
+    if not found:
+        complain(name, 1, "no SPDX line in the first three")
+        return
+    uapi = name.startswith("include/uapi/")
+    wanted = "GPL-2.0-only" if (name.startswith("kmod/") or name == "Kbuild") else "LGPL-2.1-or-later"
+    identifier = found.split("SPDX-License-Identifier:")[1].replace("*/", "").strip()
+    if identifier != wanted and not (uapi or name.startswith("Documentation/")):
+        complain(name, 1, f"licence {identifier}, not {wanted}")
+
+
+def check_function_bodies(name, lines):
+    """No conditional compilation within a function: its body lies between a line "{" and a line "}"."""
+    inside = False
+    for n, line in enumerate(lines, 1):
+        if line == "{":
+            inside = True
+        elif line == "}":
+            inside = False
+        elif inside and CONDITIONAL.match(line):
+            complain(name, n, "conditional compilation in a function body")
+
+
+def check_kernel(name, lines):
+    if len(lines) > KERNEL_FILE_LINES:
+        complain(name, len(lines), f"more than {KERNEL_FILE_LINES} lines: this is two files")
+    if name.startswith("kmod/compat/"):
+        return
+    for n, line in enumerate(lines, 1):
+        if VERSIONS.search(line):
+            complain(name, n, "a kernel version outside kmod/compat: write a probe")
+        if re.match(r"\s*#\s*if.*\bNOF_HAVE_", line):
+            complain(name, n, "a probe's result outside kmod/compat")
+        if re.match(r" +\S", line) and not re.match(r" \*", line):
+            complain(name, n, "indented with blanks")
+    if name.endswith(".c"):
+        check_function_bodies(name, lines)
+
+
+def check_file(name):
+    try:
+        text = (TOP / name).read_text()
+    except UnicodeDecodeError:
+        return
+    lines = text.split("\n")
+    if not is_source(name, text):
+        return
+    check_lines(name, lines)
+    check_text(name, text)
+    check_licence(name, lines)
+    if name.startswith("kmod/") and name.endswith((".c", ".h")):
+        check_kernel(name, lines)
+    cpp_header = name.endswith(".h") and name.startswith(("include/nvmeof/", "libctl/", "tools/"))
+    if cpp_header and "#pragma once" not in lines:
+        complain(name, 1, "no #pragma once")
+
+
+def check_versions():
+    version = (TOP / "VERSION").read_text().strip()
+    cmake = re.search(r"project\(\w+ VERSION ([\d.]+)", (TOP / "CMakeLists.txt").read_text())
+    if cmake and cmake.group(1) != version:
+        complain("CMakeLists.txt", 1, f"version {cmake.group(1)}, but VERSION says {version}")
+
+
+def main():
+    for name in files():
+        check_file(name)
+    check_versions()
+    print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

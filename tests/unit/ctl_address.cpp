@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+#include <nvmeof/address.h>
+#include <nvmeof/name.h>
+
+using namespace nvmeof;
+
+TEST_CASE("addresses that are right", "[address]")
+{
+	struct Row {
+		const char *text, *traddr, *trsvcid;
+	};
+	const Row row = GENERATE(values<Row>({
+		{"10.0.0.1", "10.0.0.1", "4420"},
+		{"10.0.0.1:8009", "10.0.0.1", "8009"},
+		{"::1", "::1", "4420"},
+		{"[::1]", "::1", "4420"},
+		{"[::1]:1", "::1", "1"},
+		{"fe80::1%eth0", "fe80::1%eth0", "4420"},
+		{"[fe80::1%2]:65535", "fe80::1%2", "65535"},
+		{"fd00::4420", "fd00::4420", "4420"},
+	}));
+	CAPTURE(row.text);
+	Result<Address> address = parseAddress(row.text);
+	REQUIRE(address);
+	CHECK(address->traddr == row.traddr);
+	CHECK(address->trsvcid == row.trsvcid);
+	CHECK(*parseAddress(address->toString()) == *address);
+}
+
+TEST_CASE("addresses that are wrong", "[address]")
+{
+	const char *text = GENERATE("", "host", "10.0.0", "10.0.0.256", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:44x", ":4420",
+				    "[::1", "[::1]4420", "[::1]:", "[10.0.0.1]:4420", "[]:1", "::1%", "::1%a/b", "::1%far-too-long-a-name",
+				    "10.0.0.1 ", "1:2:3", "10.0.0.1:-1", "10.0.0.1:+1");
+	CAPTURE(text);
+	Result<Address> address = parseAddress(text);
+	REQUIRE_FALSE(address);
+	CHECK(address.error().code == ErrorCode::invalid);
+	CHECK_FALSE(address.error().message.empty());
+}
+
+TEST_CASE("the default port is the caller's, and checked", "[address]")
+{
+	CHECK(parseAddress("10.0.0.1", "8009")->trsvcid == "8009");
+	CHECK(parseAddress("10.0.0.1:1", "8009")->trsvcid == "1");
+	CHECK_FALSE(parseAddress("10.0.0.1", "http"));
+}
+
+TEST_CASE("NQNs", "[address]")
+{
+	CHECK(checkNqn("nqn.2024-01.org.example:a"));
+	CHECK(checkNqn("nqn." + std::string(219, 'x')));
+	CHECK_FALSE(checkNqn("nqn." + std::string(220, 'x')));
+	for (const char *text : {"", "nqn", "nqn.", "iqn.2024", "nqn.a b", "nqn.a\n"})
+		CHECK_FALSE(checkNqn(text));
+}
+
+TEST_CASE("object names", "[name]")
+{
+	CHECK(parseName("nvmeof0")->kind() == ObjectKind::subsystem);
+	CHECK(parseName("nvmeof10c2")->kind() == ObjectKind::controller);
+	CHECK(parseName("/dev/nvmeof0n1")->kind() == ObjectKind::nameSpace);
+	CHECK(parseName("nvmeof3c2n1") == ObjectName{3, 2, 1});
+	CHECK(parseName("nvmeof3c2n1")->toString() == "nvmeof3c2n1");
+	for (const char *text : {"", "nvmeof", "nvme0", "nvmeof0c", "nvmeof0n", "nvmeof0n1c1", "nvmeof0x", "nvmeof00", "nvmeof-1",
+				 "nvmeof99999999999", "nvmeof0n1p1"})
+		CHECK_FALSE(parseName(text));
+}

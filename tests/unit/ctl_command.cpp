@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <set>
+#include <sstream>
+
+#include "connect_plan.h"
+#include "context.h"
+#include "duration.h"
+#include "exit_code.h"
+#include "generate.h"
+#include "parse.h"
+#include "settings.h"
+
+using namespace nvmeof;
+
+namespace {
+
+CommandLine parse(std::vector<std::string> words)
+{
+	return parseCommandLine(words);
+}
+
+Result<ConnectPlan> plan(std::vector<std::string> more)
+{
+	std::vector<std::string> words{"connect", "-n", "nqn.a", "-a", "10.0.0.1"};
+	words.insert(words.end(), more.begin(), more.end());
+	CommandLine line = parseCommandLine(words);
+	INFO(line.text);
+	REQUIRE(line.command);
+	return planConnect(line.args);
+}
+
+// @name in @text, with no letter or dash around it.
+bool hasWord(const std::string &text, const std::string &name)
+{
+	for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+		char after = text[at + name.size()];
+		if (!std::isalnum(static_cast<unsigned char>(after)) && after != '-')
+			return true;
+	}
+	return false;
+}
+
+std::string withoutEscapes(std::string text)
+{
+	for (std::size_t at = text.find("\\-"); at != text.npos; at = text.find("\\-"))
+		text.erase(at, 1);
+	return text;
+}
+
+} // namespace
+
+TEST_CASE("times", "[duration]")
+{
+	CHECK(parseSeconds("2", Never::refused)->count() == 2000);
+	CHECK(parseSeconds("0.25", Never::refused)->count() == 250);
+	CHECK(parseSeconds("0", Never::refused)->count() == 0);
+	CHECK(parseSeconds("-1", Never::allowed)->count() == -1);
+	CHECK(parseSeconds("2147483.647", Never::refused)->count() == INT32_MAX);
+	for (const char *text : {"", "-1", "-0.5", "x", "1x", "1e3", "inf", "nan", "2147483.648", "0.0001", " 1", "-0"})
+		CHECK_FALSE(parseSeconds(text, Never::refused));
+	CHECK_FALSE(parseSeconds("-2", Never::allowed));
+	CHECK(formatSeconds(std::chrono::milliseconds(1500)) == "1.5 s");
+}
+
+TEST_CASE("exit codes", "[exit]")
+{
+	CHECK(static_cast<int>(exitCodeOf(ErrorCode::failed)) == 1);
+	CHECK(static_cast<int>(exitCodeOf(ErrorCode::invalid)) == 2);
+	CHECK(static_cast<int>(exitCodeOf(errorFromErrno(ENODEV).code)) == 3);
+	CHECK(static_cast<int>(exitCodeOf(errorFromErrno(EALREADY).code)) == 4);
+	CHECK(static_cast<int>(exitCodeOf(ErrorCode::refused)) == 5);
+	CHECK(static_cast<int>(exitCodeOf(errorFromErrno(ETIMEDOUT).code)) == 6);
+	CHECK(static_cast<int>(exitCodeOf(errorFromErrno(EPERM).code)) == 7);
+	CHECK(static_cast<int>(exitCodeOf(ErrorCode::noModule)) == 8);
+	CHECK(static_cast<int>(exitCodeOf(errorFromErrno(EIO).code)) == 1);
+}
+
+TEST_CASE("every command and option is in completions and manual page", "[command]")
+{
+	std::string bash = bashCompletion(), zsh = zshCompletion(), man = withoutEscapes(manPage());
+	std::set<std::string> seen;
+	for (const Command &command : commands()) {
+		CAPTURE(command.name);
+		CHECK(seen.insert(command.name).second);
+		CHECK(command.run);
+		CHECK_FALSE(command.summary.empty());
+		CHECK(hasWord(bash, command.name + ")") != command.hidden);
+		CHECK((zsh.find("'" + command.name + ":") != zsh.npos) != command.hidden);
+		CHECK(hasWord(man, ".SS " + command.name) != command.hidden);
+		for (const Option &option : optionsOf(command)) {
+			CAPTURE(option.longName);
+			CHECK_FALSE(option.help.empty());
+			if (command.hidden || option.positional())
+				continue;
+			CHECK(hasWord(bash, option.longName));
+			CHECK(hasWord(zsh, option.longName));
+			CHECK(hasWord(man, option.longName));
+		}
+	}
+}
+
+TEST_CASE("no two options of a command have one name", "[command]")
+{
+	for (const Command &command : commands()) {
+		std::set<std::string> names{"-h", "--help"};
+		for (const Option &option : optionsOf(command)) {
+			CAPTURE(command.name, option.longName);
+			CHECK(names.insert(option.longName).second);
+			CHECK((option.shortName.empty() || names.insert(option.shortName).second));
+		}
+	}
+}
+
+TEST_CASE("the verbs of the interface are there", "[command]")
+{
+	for (const char *name : {"connect", "disconnect", "list", "list-subsys", "show", "reset", "rescan", "set", "monitor", "gen-hostnqn",
+				 "show-hostnqn", "version"}) {
+		CAPTURE(name);
+		REQUIRE(findCommand(name));
+		CHECK_FALSE(findCommand(name)->hidden);
+	}
+}
+
+TEST_CASE("a whole connect line", "[parse]")
+{
+	CommandLine line = parse({"connect", "-t", "tcp", "--nqn=nqn.a", "-a", "10.0.0.1", "-a", "[::1]:8009", "-s", "4421", "--nr-io-queues", "4",
+				  "--ctrl-loss-tmo", "-1", "--keep-alive-tmo=0.5", "-F", "-1", "--hdr-digest", "--tos", "16", "--wait=udev",
+				  "--timeout", "5", "--idempotent", "--hostid", "12345678-9abc-4def-8123-456789abcdef", "--json"});
+	INFO(line.text);
+	REQUIRE(line.command);
+	CHECK(line.command->name == "connect");
+	CHECK(line.args.has("json"));
+	Result<ConnectPlan> plan = planConnect(line.args);
+	REQUIRE(plan);
+	REQUIRE(plan->options.size() == 2);
+	CHECK(plan->options[0].address == Address{"10.0.0.1", "4421"});
+	CHECK(plan->options[1].address == Address{"::1", "8009"});
+	const ConnectOptions &o = plan->options[1];
+	CHECK(o.ioQueues == 4u);
+	CHECK(o.ctrlLoss->count() == -1);
+	CHECK(o.fastIoFail->count() == -1);
+	CHECK(o.keepAlive->count() == 500);
+	CHECK(o.hdrDigest);
+	CHECK_FALSE(o.dataDigest);
+	CHECK(o.tos == 16);
+	CHECK(o.idempotent);
+	CHECK(o.hostid->toString() == "12345678-9abc-4def-8123-456789abcdef");
+	CHECK_FALSE(o.reconnectDelay);
+	CHECK(plan->wait == WaitFor::udev);
+	CHECK(plan->timeout.count() == 5000);
+}
+
+TEST_CASE("defaults of connect", "[parse]")
+{
+	Result<ConnectPlan> p = plan({});
+	REQUIRE(p);
+	CHECK(p->wait == WaitFor::namespaces);
+	CHECK(p->timeout.count() == 30000);
+	CHECK(p->options[0].transport == "tcp");
+	CHECK(p->options[0].address.trsvcid == "4420");
+}
+
+TEST_CASE("connect options that are wrong name themselves", "[parse]")
+{
+	struct Row {
+		const char *option, *value;
+	};
+	Row row = GENERATE(values<Row>({{"--reconnect-delay", "-1"}, {"--keep-alive-tmo", "x"}, {"--nr-io-queues", "many"}, {"--tos", "256"},
+					{"--queue-size", "5000"}, {"--hostid", "1"}, {"--hostnqn", "host"}, {"--host-traddr", "eth0"}, {"-a", "x"}}));
+	CAPTURE(row.option);
+	Result<ConnectPlan> p = plan({row.option, row.value});
+	REQUIRE_FALSE(p);
+	CHECK(p.error().code == ErrorCode::invalid);
+	CHECK(p.error().message.starts_with(std::string(row.option) == "-a" ? "--traddr" : row.option));
+}
+
+TEST_CASE("wrong usage ends with 2 and says where to look", "[parse]")
+{
+	std::vector<std::string> words = GENERATE(values<std::vector<std::string>>({
+		{}, {"frobnicate"}, {"connect"}, {"connect", "-n", "nqn.a"}, {"connect", "--bogus"}, {"show"}, {"show", "a", "b"},
+		{"connect", "-n", "nqn.a", "-a", "1.2.3.4", "--wait=later"}, {"list", "-o", "xml"}, {"reset"}, {"set", "nvmeof0"},
+		{"connect", "-n", "nqn.a", "-n", "nqn.b", "-a", "1.2.3.4"},
+	}));
+	CAPTURE(words);
+	CommandLine line = parse(words);
+	CHECK_FALSE(line.command);
+	CHECK(line.exitCode == 2);
+	CHECK(line.text.find("--help'") != std::string::npos);
+}
+
+TEST_CASE("help is no error", "[parse]")
+{
+	CHECK(parse({"--help"}).exitCode == 0);
+	CommandLine line = parse({"connect", "--help"});
+	CHECK(line.exitCode == 0);
+	CHECK(line.text.find("--reconnect-delay") != std::string::npos);
+}
+
+TEST_CASE("settings", "[settings]")
+{
+	Result<Settings> s = parseSettings(ObjectKind::controller, {"ctrl-loss-tmo=-1", "reconnect-delay=0.5"});
+	REQUIRE(s);
+	CHECK(s->controller.ctrlLoss->count() == -1);
+	CHECK(s->controller.reconnectDelay->count() == 500);
+	CHECK_FALSE(s->controller.fastIoFail);
+	CHECK(parseSettings(ObjectKind::subsystem, {"iopolicy=numa"})->iopolicy == "numa");
+	Result<Settings> unknown = parseSettings(ObjectKind::controller, {"iopolicy=numa"});
+	REQUIRE_FALSE(unknown);
+	CHECK(unknown.error().code == ErrorCode::invalid);
+	CHECK(unknown.error().message.find("reconnect-delay, ctrl-loss-tmo, fast-io-fail-tmo") != std::string::npos);
+	for (const char *word : {"ctrl-loss-tmo", "=1", "reconnect-delay=-1", "reconnect-delay="})
+		CHECK_FALSE(parseSettings(ObjectKind::controller, {word}));
+	CHECK_FALSE(parseSettings(ObjectKind::subsystem, {"iopolicy="}));
+	CHECK_FALSE(parseSettings(ObjectKind::nameSpace, {"iopolicy=numa"}));
+}
+
+TEST_CASE("an error text has the kernel's message and the next step", "[command]")
+{
+	std::ostringstream out, err;
+	Context context(*findCommand("connect"), Args(), out, err);
+	Error error = errorFromErrno(EALREADY, "already connected as nvmeof0c1");
+	int code = context.fail("10.0.0.1:4420", error, connectNextStep(error, ConnectOptions()));
+	CHECK(code == 4);
+	CHECK(out.str().empty());
+	CHECK(err.str() == "nvmeofctl: connect 10.0.0.1:4420: already connected as nvmeof0c1 "
+			   "(use --duplicate-connect for a second association)\n");
+}
+
+TEST_CASE("with --json an error is a document too", "[command]")
+{
+	std::ostringstream out, err;
+	CommandLine line = parse({"list", "--json"});
+	REQUIRE(line.command);
+	Context context(*line.command, line.args, out, err);
+	CHECK(context.fail("", errorFromErrno(EPERM)) == 7);
+	Json json = Json::parse(out.str());
+	CHECK(json["schema_version"] == 1);
+	CHECK(json["error"]["exit_code"] == 7);
+	CHECK(err.str().find("(run it as root)") != std::string::npos);
+}

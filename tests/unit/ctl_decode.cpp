@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include "ctl_message.h"
+#include "libctl/decode.h"
+
+using namespace nvmeof;
+using namespace nofctl;
+
+namespace {
+
+Payload &putController(Payload &p, std::uint32_t state = NVMEOF_CTRL_LIVE)
+{
+	p.u32(NVMEOF_A_SUBSYS_ID, 0).u32(NVMEOF_A_CTRL_ID, 1).text(NVMEOF_A_CTRL_NAME, "nvmeof0c1");
+	p.text(NVMEOF_A_SUBSYSNQN, "nqn.a").text(NVMEOF_A_TRANSPORT, "tcp").text(NVMEOF_A_TRADDR, "10.0.0.1");
+	return p.text(NVMEOF_A_TRSVCID, "4420").u32(NVMEOF_A_CTRL_STATE, state);
+}
+
+} // namespace
+
+TEST_CASE("a controller with everything", "[decode]")
+{
+	Payload p;
+	putController(p).u16(NVMEOF_A_CNTLID, 7).s32(NVMEOF_A_CTRL_LOSS_TMO, -1).u32(NVMEOF_A_KATO, 5000).flag(NVMEOF_A_HDR_DIGEST);
+	p.u16(NVMEOF_A_LAST_STATUS, 0x184).u32(NVMEOF_A_LAST_ERRNO, 5).text(NVMEOF_A_LAST_ERROR, "refused").u8(NVMEOF_A_TOS, 8);
+	Result<Controller> c = decodeController(p.attributes());
+	REQUIRE(c);
+	CHECK(c->name == "nvmeof0c1");
+	CHECK(c->state == ControllerState::live);
+	CHECK(c->cntlid == 7);
+	CHECK(c->ctrlLoss.count() == -1);
+	CHECK(c->keepAlive.count() == 5000);
+	CHECK(c->hdrDigest);
+	CHECK_FALSE(c->dataDigest);
+	CHECK(c->lastStatus == 0x184);
+	CHECK(c->lastErrno == 5);
+	CHECK(c->tos == 8);
+}
+
+TEST_CASE("what names a controller must be there", "[decode]")
+{
+	Payload p;
+	p.u32(NVMEOF_A_SUBSYS_ID, 0).u32(NVMEOF_A_CTRL_ID, 1).text(NVMEOF_A_CTRL_NAME, "nvmeof0c1");
+	Result<Controller> c = decodeController(p.attributes());
+	REQUIRE_FALSE(c);
+	CHECK(c.error().message.find(std::to_string(NVMEOF_A_SUBSYSNQN)) != std::string::npos);
+}
+
+TEST_CASE("a value of the wrong size is refused", "[decode]")
+{
+	Payload p;
+	putController(p);
+	SECTION("too short") { p.u16(NVMEOF_A_KATO, 1); }
+	SECTION("too long") { p.u64(NVMEOF_A_KATO, 1); }
+	SECTION("empty") { p.flag(NVMEOF_A_KATO); }
+	CHECK_FALSE(decodeController(p.attributes()));
+}
+
+TEST_CASE("an identifier of the wrong size is refused", "[decode]")
+{
+	Payload p;
+	p.u32(NVMEOF_A_SUBSYS_ID, 0).text(NVMEOF_A_NS_NAME, "nvmeof0n1").u32(NVMEOF_A_NSID, 1).u64(NVMEOF_A_SIZE, 1ULL << 40);
+	SECTION("right")
+	{
+		p.binary(NVMEOF_A_UUID, std::string(16, '\x11')).binary(NVMEOF_A_EUI64, std::string(8, '\x22'));
+		Result<Namespace> ns = decodeNamespace(p.attributes());
+		REQUIRE(ns);
+		CHECK(ns->uuid->toString() == "11111111-1111-1111-1111-111111111111");
+		CHECK((*ns->eui64)[7] == 0x22);
+		CHECK(ns->size == 1ULL << 40);
+	}
+	SECTION("wrong")
+	{
+		p.binary(NVMEOF_A_UUID, std::string(15, '\x11'));
+		CHECK_FALSE(decodeNamespace(p.attributes()));
+	}
+}
+
+TEST_CASE("text without a NUL ends with its attribute", "[decode]")
+{
+	Payload p;
+	p.u32(NVMEOF_A_SUBSYS_ID, 0).text(NVMEOF_A_SUBSYS_NAME, "nvmeof0").binary(NVMEOF_A_SUBSYSNQN, "nqn.x");
+	p.binary(NVMEOF_A_MODEL, std::string("ab\0cd", 5));
+	Result<Subsystem> s = decodeSubsystem(p.attributes());
+	REQUIRE(s);
+	CHECK(s->nqn == "nqn.x");
+	CHECK(s->model == "ab");
+}
+
+TEST_CASE("repeated and unknown attributes", "[decode]")
+{
+	Payload p;
+	p.u32(NVMEOF_A_API_VERSION, 1).text(NVMEOF_A_TRANSPORT, "tcp").text(NVMEOF_A_TRANSPORT, "rdma").u32(NVMEOF_A_MAX + 1, 9);
+	Result<ModuleVersion> v = decodeVersion(p.attributes());
+	REQUIRE(v);
+	CHECK(v->transports == std::vector<std::string>{"tcp", "rdma"});
+}
+
+TEST_CASE("every cut of a message is either read or refused, never overrun", "[decode]")
+{
+	Payload p;
+	std::vector<std::byte> whole = putController(p).bytes();
+	std::size_t refused = 0;
+	for (std::size_t length = 0; length < whole.size(); length++) {
+		// On the heap with its exact size, so that the address sanitizer sees a byte too many.
+		std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+		Result<Attributes> attributes = Attributes::parse(cut);
+		refused += !attributes || !decodeController(*attributes);
+	}
+	CHECK(refused == whole.size()); // the state comes last and is needed
+}
+
+TEST_CASE("lengths that lie are refused", "[decode]")
+{
+	Payload p;
+	std::vector<std::byte> bytes = p.u32(NVMEOF_A_NSID, 1).u32(NVMEOF_A_SUBSYS_ID, 1).bytes();
+	nlattr header;
+	std::memcpy(&header, bytes.data(), sizeof(header));
+	header.nla_len = GENERATE(0, 3, 17, 0xffff);
+	std::memcpy(bytes.data(), &header, sizeof(header));
+	CHECK_FALSE(Attributes::parse(bytes));
+}
+
+TEST_CASE("events", "[decode]")
+{
+	Payload p;
+	SECTION("of a controller's state")
+	{
+		putController(p).u32(NVMEOF_A_EVENT, NVMEOF_EVENT_STATE).u64(NVMEOF_A_TIME, 5).u32(NVMEOF_A_OLD_STATE, NVMEOF_CTRL_CONNECTING);
+		auto event = decodeEvent(NVMEOF_CMD_CTRL_NTF, p.attributes());
+		REQUIRE(event);
+		REQUIRE(*event);
+		CHECK((*event)->type == EventType::state);
+		CHECK((*event)->name() == "nvmeof0c1");
+		CHECK((*event)->oldState == ControllerState::connecting);
+		CHECK((*event)->time.count() == 5);
+	}
+	SECTION("of the target")
+	{
+		p.u32(NVMEOF_A_EVENT, NVMEOF_EVENT_AEN).text(NVMEOF_A_CTRL_NAME, "nvmeof0c1").u8(NVMEOF_A_AEN_TYPE, 2).u8(NVMEOF_A_AEN_INFO, 3);
+		auto event = decodeEvent(NVMEOF_CMD_AEN_NTF, p.attributes());
+		REQUIRE(event);
+		REQUIRE((*event)->aen());
+		CHECK((*event)->aen()->info == 3);
+	}
+	SECTION("without a type are refused") { CHECK_FALSE(decodeEvent(NVMEOF_CMD_CTRL_NTF, putController(p).attributes())); }
+	SECTION("unknown ones are passed over")
+	{
+		auto event = decodeEvent(NVMEOF_CMD_MAX + 1, p.attributes());
+		REQUIRE(event);
+		CHECK_FALSE(*event);
+	}
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+#include <cerrno>
+
+#include "ctl_message.h"
+#include "libctl/reply.h"
+
+using namespace nofctl;
+
+namespace {
+
+constexpr std::uint16_t family = 0x20;
+
+std::vector<std::byte> errorBody(int status, std::uint32_t quoted, const Payload &tlvs)
+{
+	std::vector<std::byte> body;
+	append(body, status);
+	nlmsghdr request{};
+	request.nlmsg_len = quoted;
+	append(body, request);
+	if (quoted > sizeof(request))
+		body.resize(body.size() + NLMSG_ALIGN(quoted - sizeof(request)), std::byte{0xee});
+	std::vector<std::byte> extra = tlvs.bytes();
+	body.insert(body.end(), extra.begin(), extra.end());
+	return body;
+}
+
+Reply only(const std::vector<std::byte> &datagram)
+{
+	auto replies = splitReplies(datagram, family);
+	REQUIRE(replies);
+	REQUIRE(replies->size() == 1);
+	return replies->front();
+}
+
+} // namespace
+
+TEST_CASE("an error with its message and cookie", "[reply]")
+{
+	Payload tlvs;
+	tlvs.text(NLMSGERR_ATTR_MSG, "already connected").u32(NLMSGERR_ATTR_OFFS, 8).binary(NLMSGERR_ATTR_COOKIE, "nvmeof0c1");
+	std::uint16_t capped = GENERATE(0, NLM_F_CAPPED);
+	std::uint32_t quoted = capped ? sizeof(nlmsghdr) : 57; // 57: with padding to skip
+	Reply reply = only(netlinkMessage(NLMSG_ERROR, NLM_F_ACK_TLVS | capped, 3, errorBody(-EALREADY, quoted, tlvs)));
+	CHECK(reply.kind == Reply::Kind::error);
+	CHECK(reply.sequence == 3);
+	CHECK(reply.sysErrno == EALREADY);
+	CHECK(reply.message == "already connected");
+	CHECK(reply.cookie == "nvmeof0c1");
+}
+
+TEST_CASE("without the flag what follows is no message", "[reply]")
+{
+	Payload tlvs;
+	tlvs.text(NLMSGERR_ATTR_MSG, "text");
+	Reply reply = only(netlinkMessage(NLMSG_ERROR, NLM_F_CAPPED, 1, errorBody(-EINVAL, sizeof(nlmsghdr), tlvs)));
+	CHECK(reply.sysErrno == EINVAL);
+	CHECK(reply.message.empty());
+}
+
+TEST_CASE("broken TLVs leave the errno", "[reply]")
+{
+	Payload tlvs;
+	std::vector<std::byte> body = errorBody(-EPERM, sizeof(nlmsghdr), tlvs.text(NLMSGERR_ATTR_MSG, "text"));
+	std::uint16_t lie = GENERATE(0, 3, 200);
+	std::memcpy(body.data() + sizeof(nlmsgerr), &lie, sizeof(lie));
+	Reply reply = only(netlinkMessage(NLMSG_ERROR, NLM_F_ACK_TLVS | NLM_F_CAPPED, 1, body));
+	CHECK(reply.sysErrno == EPERM);
+	CHECK(reply.message.empty());
+}
+
+TEST_CASE("a quoted request longer than the message leaves the errno", "[reply]")
+{
+	Payload none;
+	std::vector<std::byte> body = errorBody(-EPERM, sizeof(nlmsghdr), none);
+	std::uint32_t lie = GENERATE(1000u, 0xfffffffcu, 0xffffffffu);
+	std::memcpy(body.data() + sizeof(int), &lie, sizeof(lie));
+	CHECK(only(netlinkMessage(NLMSG_ERROR, NLM_F_ACK_TLVS, 1, body)).sysErrno == EPERM);
+}
+
+TEST_CASE("acknowledgements and ends of dumps", "[reply]")
+{
+	Payload none;
+	CHECK(only(netlinkMessage(NLMSG_ERROR, NLM_F_CAPPED, 1, errorBody(0, sizeof(nlmsghdr), none))).kind == Reply::Kind::ack);
+	std::vector<std::byte> status;
+	append(status, 0);
+	Reply done = only(netlinkMessage(NLMSG_DONE, NLM_F_DUMP_INTR | NLM_F_MULTI, 1, status));
+	CHECK(done.kind == Reply::Kind::done);
+	CHECK(done.interrupted);
+	Payload tlvs;
+	std::vector<std::byte> failed, extra = tlvs.text(NLMSGERR_ATTR_MSG, "no such subsystem").bytes();
+	append(failed, -ENODEV);
+	failed.insert(failed.end(), extra.begin(), extra.end());
+	Reply reply = only(netlinkMessage(NLMSG_DONE, NLM_F_ACK_TLVS, 1, failed));
+	CHECK(reply.kind == Reply::Kind::error);
+	CHECK(reply.sysErrno == ENODEV);
+	CHECK(reply.message == "no such subsystem");
+}
+
+TEST_CASE("several messages in one datagram", "[reply]")
+{
+	Payload p;
+	std::vector<std::byte> body, attributes = p.text(NVMEOF_A_CTRL_NAME, "nvmeof0c1").bytes();
+	append(body, genlmsghdr{NVMEOF_CMD_CTRL_GET, 1, 0});
+	body.insert(body.end(), attributes.begin(), attributes.end());
+	std::vector<std::byte> datagram = netlinkMessage(family, 0, 1, body);
+	for (std::uint16_t type : {std::uint16_t(family + 1), std::uint16_t(family)}) {
+		std::vector<std::byte> next = netlinkMessage(type, 0, 2, body);
+		datagram.insert(datagram.end(), next.begin(), next.end());
+	}
+	auto replies = splitReplies(datagram, family);
+	REQUIRE(replies);
+	REQUIRE(replies->size() == 3);
+	CHECK((*replies)[0].command == NVMEOF_CMD_CTRL_GET);
+	CHECK((*replies)[0].attributes.size() == attributes.size());
+	CHECK((*replies)[1].kind == Reply::Kind::ignored); // of another family
+	CHECK((*replies)[2].sequence == 2);
+}
+
+TEST_CASE("headers that lie are refused", "[reply]")
+{
+	std::vector<std::byte> datagram = netlinkMessage(family, 0, 1, std::vector<std::byte>(4));
+	std::uint32_t lie = GENERATE(0u, 15u, 16u, 1000u, 0xffffffffu); // 16: no room for the generic netlink header
+	std::memcpy(datagram.data(), &lie, sizeof(lie));
+	CHECK_FALSE(splitReplies(datagram, family));
+	CHECK_FALSE(splitReplies(std::vector<std::byte>(5), family));
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+#include <cerrno>
+
+#include "ctl_scratch.h"
+#include "libctl/session.h"
+#include "libctl/tracker.h"
+#include "libctl/udev.h"
+
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+using namespace nvmeof;
+using nofctl::ConnectTracker;
+
+namespace {
+
+Controller in(ControllerState state)
+{
+	Controller c;
+	c.name = "nvmeof0c1";
+	c.state = state;
+	return c;
+}
+
+Event event(EventType type, Controller c)
+{
+	Event e;
+	e.type = type;
+	e.object = std::move(c);
+	return e;
+}
+
+Controller refused()
+{
+	Controller c = in(ControllerState::connecting);
+	c.lastError = "Connect failed";
+	c.lastErrno = EIO;
+	c.lastStatus = 0x184;
+	return c;
+}
+
+} // namespace
+
+TEST_CASE("a connect that goes well", "[tracker]")
+{
+	ConnectTracker tracker(in(ControllerState::connecting));
+	CHECK(tracker.state() == ConnectTracker::State::pending);
+	Controller other = in(ControllerState::live);
+	other.name = "nvmeof0c2";
+	tracker.onEvent(event(EventType::state, other));
+	CHECK(tracker.state() == ConnectTracker::State::pending);
+	tracker.onEvent(event(EventType::state, in(ControllerState::live)));
+	CHECK(tracker.state() == ConnectTracker::State::live);
+}
+
+TEST_CASE("one whose events were lost is seen by looking", "[tracker]")
+{
+	ConnectTracker live(in(ControllerState::connecting)), gone(in(ControllerState::connecting));
+	live.onLook(in(ControllerState::live));
+	CHECK(live.state() == ConnectTracker::State::live);
+	gone.onLook(errorFromErrno(ENODEV));
+	CHECK(gone.state() == ConnectTracker::State::failed);
+	CHECK_FALSE(gone.failure().message.empty());
+}
+
+TEST_CASE("an error of the look itself decides nothing", "[tracker]")
+{
+	ConnectTracker tracker(in(ControllerState::connecting));
+	tracker.onLook(errorFromErrno(ENOBUFS));
+	CHECK(tracker.state() == ConnectTracker::State::pending);
+}
+
+TEST_CASE("a refusal by the target", "[tracker]")
+{
+	ConnectTracker tracker(in(ControllerState::connecting));
+	tracker.onEvent(event(EventType::connectFailed, refused()));
+	CHECK(tracker.state() == ConnectTracker::State::pending);
+	tracker.onEvent(event(EventType::removed, in(ControllerState::deleting)));
+	REQUIRE(tracker.state() == ConnectTracker::State::failed);
+	Error error = tracker.failure();
+	CHECK(error.code == ErrorCode::refused);
+	CHECK(error.nvmeStatus == 0x184);
+	CHECK(error.message.find("Connect Invalid Host") != std::string::npos);
+}
+
+TEST_CASE("other failures by errno", "[tracker]")
+{
+	Controller c = in(ControllerState::connecting);
+	c.lastErrno = GENERATE(ETIMEDOUT, ECONNREFUSED);
+	ConnectTracker tracker(in(ControllerState::connecting));
+	tracker.onEvent(event(EventType::connectFailed, c));
+	tracker.onEvent(event(EventType::removed, c));
+	CHECK(tracker.failure().code == (c.lastErrno == ETIMEDOUT ? ErrorCode::timedOut : ErrorCode::failed));
+	CHECK(tracker.failure().sysErrno == c.lastErrno);
+}
+
+TEST_CASE("when the time is over, the last attempt is told", "[tracker]")
+{
+	ConnectTracker tracker(in(ControllerState::connecting));
+	tracker.onEvent(event(EventType::connectFailed, refused()));
+	Error error = tracker.timeout(std::chrono::milliseconds(1500));
+	CHECK(error.code == ErrorCode::timedOut);
+	CHECK(error.object == "nvmeof0c1");
+	CHECK(error.message.find("1.5 s") != std::string::npos);
+	CHECK(error.message.find("Connect failed") != std::string::npos);
+}
+
+TEST_CASE("udev is done when node and database entry are there", "[udev]")
+{
+	Scratch scratch;
+	nofctl::UdevPlaces places{scratch.path() / "sys", scratch.path() / "run", scratch.path() / "dev"};
+	CHECK_FALSE(nofctl::udevRuns(places));
+	scratch.write("run/control", "");
+	CHECK(nofctl::udevRuns(places));
+	scratch.write("sys/nvmeof0n1/dev", "259:3\n");
+	CHECK_FALSE(nofctl::udevHandled("nvmeof0n1", places));
+	scratch.write("dev/nvmeof0n1", "");
+	CHECK_FALSE(nofctl::udevHandled("nvmeof0n1", places));
+	scratch.write("run/data/b259:3", "E:X=1\n");
+	CHECK_FALSE(nofctl::udevHandled("nvmeof0n1", places));
+	scratch.write("run/data/b259:3", "S:disk/by-id/x\nI:123\nE:X=1\n");
+	CHECK(nofctl::udevHandled("nvmeof0n1", places));
+}
+
+TEST_CASE("what a connect asks of the kernel", "[session]")
+{
+	ConnectOptions options;
+	options.address = {"10.0.0.1", "4420"};
+	options.subsysnqn = "nqn.a";
+	options.ctrlLoss = std::chrono::milliseconds(-7);
+	options.reconnectDelay = std::chrono::hours(24 * 365 * 10);
+	options.dataDigest = true;
+	nofctl::Request request = nofctl::connectRequest(options, "nqn.host", *Uuid::parse("12345678-9abc-4def-8123-456789abcdef"));
+	REQUIRE(request.whole());
+	auto *genl = static_cast<genlmsghdr *>(nlmsg_data(nlmsg_hdr(request.get())));
+	CHECK(genl->cmd == NVMEOF_CMD_CTRL_NEW);
+	nlattr *found[NVMEOF_A_MAX + 1];
+	REQUIRE(nla_parse(found, NVMEOF_A_MAX, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), nullptr) == 0);
+	CHECK(std::string(nla_get_string(found[NVMEOF_A_TRADDR])) == "10.0.0.1");
+	CHECK(nla_len(found[NVMEOF_A_HOSTID]) == NVMEOF_HOSTID_LEN);
+	CHECK(nla_get_s32(found[NVMEOF_A_CTRL_LOSS_TMO]) == -1);
+	CHECK(nla_get_u32(found[NVMEOF_A_RECONNECT_DELAY]) == UINT32_MAX);
+	CHECK(found[NVMEOF_A_DATA_DIGEST]);
+	CHECK_FALSE(found[NVMEOF_A_HDR_DIGEST]);
+	CHECK_FALSE(found[NVMEOF_A_KATO]);
+}
