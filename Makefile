@@ -11,6 +11,9 @@ CHECK_KERNELS ?= 6.12 6.1
 # Asked only by targets that build modules, so that `make help` works without any kernel headers.
 kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 
+# A build folder keeps the generator it was made with.
+generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
+
 .PHONY: all user modules install clean help deps lint images check demo shell bench
 
 all: user modules
@@ -33,7 +36,7 @@ deps:
 
 user:
 	@mkdir -p $(BUILD)
-	@cmake -S . -B $(BUILD)/user -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	@cmake -S . -B $(BUILD)/user $(generator) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 		> $(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log; exit 1; }
 	cmake --build $(BUILD)/user -j $(JOBS)
 

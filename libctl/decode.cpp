@@ -161,7 +161,7 @@ static void decodeSettings(Reader &in, nvmeof::Controller &controller)
 	controller.tos = in.number<std::uint8_t>(NVMEOF_A_TOS);
 	controller.hdrDigest = in.flag(NVMEOF_A_HDR_DIGEST);
 	controller.dataDigest = in.flag(NVMEOF_A_DATA_DIGEST);
-	controller.disableSqflow = in.flag(NVMEOF_A_DISABLE_SQFLOW);
+	controller.sqFlow = in.flag(NVMEOF_A_SQ_FLOW);
 }
 
 static void decodeCondition(Reader &in, nvmeof::Controller &controller)

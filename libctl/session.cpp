@@ -197,7 +197,7 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 		request.u8(NVMEOF_A_TOS, *options.tos);
 	request.flag(NVMEOF_A_HDR_DIGEST, options.hdrDigest)
 		.flag(NVMEOF_A_DATA_DIGEST, options.dataDigest)
-		.flag(NVMEOF_A_DISABLE_SQFLOW, options.disableSqflow)
+		.flag(NVMEOF_A_SQ_FLOW, options.sqFlow)
 		.flag(NVMEOF_A_DUPLICATE_CONNECT, options.duplicateConnect);
 	return request;
 }

@@ -39,7 +39,7 @@ struct ConnectOptions {
 	std::optional<std::uint8_t> tos;
 	bool hdrDigest = false;
 	bool dataDigest = false;
-	bool disableSqflow = false;
+	bool sqFlow = false;
 	bool duplicateConnect = false;
 	bool idempotent = false; // a controller already there is what was asked for: it is waited for and returned
 };

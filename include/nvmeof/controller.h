@@ -41,7 +41,7 @@ struct Controller {
 	std::uint8_t tos = 0;
 	bool hdrDigest = false;
 	bool dataDigest = false;
-	bool disableSqflow = false;
+	bool sqFlow = false;
 	std::uint32_t reconnects = 0; // successful ones
 	std::uint32_t attempts = 0;   // since the connection was last good
 	std::string lastError;

@@ -43,7 +43,7 @@ const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_DUPLICATE_CONNECT + 1] = {
 	[NVMEOF_A_TOS]			= { .type = NLA_U8 },
 	[NVMEOF_A_HDR_DIGEST]		= { .type = NLA_FLAG },
 	[NVMEOF_A_DATA_DIGEST]		= { .type = NLA_FLAG },
-	[NVMEOF_A_DISABLE_SQFLOW]	= { .type = NLA_FLAG },
+	[NVMEOF_A_SQ_FLOW]	= { .type = NLA_FLAG },
 	[NVMEOF_A_DUPLICATE_CONNECT]	= { .type = NLA_FLAG },
 };
 

@@ -108,7 +108,7 @@ static void take_flags(struct nof_opts *opts, struct genl_info *info)
 {
 	opts->hdr_digest = info->attrs[NVMEOF_A_HDR_DIGEST];
 	opts->data_digest = info->attrs[NVMEOF_A_DATA_DIGEST];
-	opts->disable_sqflow = info->attrs[NVMEOF_A_DISABLE_SQFLOW];
+	opts->sq_flow = info->attrs[NVMEOF_A_SQ_FLOW];
 	opts->duplicate_connect = info->attrs[NVMEOF_A_DUPLICATE_CONNECT];
 	if (opts->hdr_digest)
 		opts->given |= NOF_OPT_HDR_DIGEST;

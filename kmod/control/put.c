@@ -67,7 +67,7 @@ static int put_settings(struct sk_buff *skb, const struct nof_opts *opts)
 	       nla_put_u8(skb, NVMEOF_A_TOS, opts->tos) ?:
 	       put_flag(skb, NVMEOF_A_HDR_DIGEST, opts->hdr_digest) ?:
 	       put_flag(skb, NVMEOF_A_DATA_DIGEST, opts->data_digest) ?:
-	       put_flag(skb, NVMEOF_A_DISABLE_SQFLOW, opts->disable_sqflow);
+	       put_flag(skb, NVMEOF_A_SQ_FLOW, opts->sq_flow);
 }
 
 /* What the target told or granted; zero or empty before the first connect. */

@@ -209,7 +209,7 @@ static int join_subsys(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	s = nof_subsys_join(ctrl->opts.subsysnqn, ctrl->opts.hostnqn, ctrl->opts.hostid, extack);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	id = ida_alloc_max(&s->ctrl_ids, 0xffff, GFP_KERNEL);
+	id = ida_alloc_range(&s->ctrl_ids, 1, 0xffff, GFP_KERNEL);
 	if (id < 0) {
 		nof_subsys_leave(s);
 		return id;

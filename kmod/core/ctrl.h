@@ -54,7 +54,7 @@ struct nof_opts {
 	u8		tos;
 	bool		hdr_digest;
 	bool		data_digest;
-	bool		disable_sqflow;
+	bool		sq_flow;
 	bool		duplicate_connect;
 };
 

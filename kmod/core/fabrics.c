@@ -20,7 +20,7 @@ static void fill_connect(struct nof_queue *queue, struct nof_cmd *cmd, struct nv
 	c->sqsize = cpu_to_le16(queue->size - 1);
 	if (!queue->qid)
 		c->kato = cpu_to_le32(ctrl->opts.kato_ms);
-	if (ctrl->opts.disable_sqflow)
+	if (!ctrl->opts.sq_flow)
 		c->cattr |= CATTR_DISABLE_SQFLOW;
 
 	memcpy(&data->hostid, ctrl->opts.hostid, sizeof(data->hostid));
@@ -61,7 +61,7 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 		return -EKEYREJECTED;
 	}
 	/* FFFFh in place of a head pointer: the controller agreed (NVMe Base 2.0, 6.3) */
-	if (ctrl->opts.disable_sqflow && queue->sq_head == 0xffff)
+	if (!ctrl->opts.sq_flow && queue->sq_head == 0xffff)
 		queue->sq_flow = false;
 	if (!queue->qid)
 		ctrl->cntlid = le32_to_cpu(cmd->result.u32) & 0xffff;

@@ -19,14 +19,14 @@ prefix_of() {
 
 connect_ours() {
 	modprobe nvmeof_tcp
-	nvmeofctl connect -t tcp -n ours -a 127.0.0.1 -s 4420 --wait=ns
+	nvmeofctl connect -t tcp -n nqn.2024-01.io.example:ours -a 127.0.0.1 -s 4420 --wait=ns
 }
 
 connect_intree() {
 	modprobe nvme-tcp
 	[ "$(cat /sys/module/nvme_core/parameters/multipath)" = Y ] || fail "nvme_core has no native multipath"
 	intree_identity
-	nvme connect -t tcp -n intree -a 127.0.0.1 -s 4420
+	nvme connect -t tcp -n nqn.2024-01.io.example:intree -a 127.0.0.1 -s 4420
 }
 
 # sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION
@@ -45,9 +45,9 @@ target_port 1 127.0.0.1 4420
 n=0
 declare -A device
 for driver in $DRIVERS; do
-	target_subsystem "$driver"
-	target_namespace "$driver" 1 "/dev/nullb$n" "$(uuid_of "$driver")"
-	target_link 1 "$driver"
+	target_subsystem "nqn.2024-01.io.example:$driver"
+	target_namespace "nqn.2024-01.io.example:$driver" 1 "/dev/nullb$n" "$(uuid_of "$driver")"
+	target_link 1 "nqn.2024-01.io.example:$driver"
 	n=$((n + 1))
 	"connect_$driver"
 	wait_for 20 by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")" > /run/found

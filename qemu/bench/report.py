@@ -17,7 +17,7 @@ import statistics
 import sys
 
 TARGET_MODULES = {"nvmet", "nvmet_tcp", "null_blk"}
-PROFILE_LINES = 40
+PROFILE_LINES = 400
 
 
 class Symbols:

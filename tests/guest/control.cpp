@@ -137,7 +137,7 @@ TEST_CASE("a command that waits in vain exits with its own code", "[control]")
 	CHECK(watch.elapsed() < 6s);
 	Stopwatch leaving;
 	host.disconnectAll();
-	CHECK(leaving.elapsed() < 1s);
+	CHECK(leaving.elapsed() < 3s); // where the network's own timeouts are 10 s
 }
 
 TEST_CASE("the same address twice", "[control][trap20]")
@@ -275,8 +275,8 @@ TEST_CASE("without privilege: reading yes, changing no", "[control][permission]"
 	Rig rig;
 	auto c = rig.connect();
 	must("chmod 755 / /usr /usr/bin /root; chmod 666 /dev/" + c.name + " " + rig.disk());
-	auto as = [](const std::string &command) { return run("busybox setuidgid 65534:65534 " + command); };
-	must("busybox setuidgid 65534:65534 true");
+	auto as = [](const std::string &command) { return run("setpriv --reuid=65534 --regid=65534 --clear-groups " + command); };
+	REQUIRE(as("test $(id -u) = 65534").status == 0);
 	CHECK(as("nvmeofctl list").status == done);
 	CHECK(as("nvmeofctl disconnect --all").status == notPermitted);
 	CHECK(as("nvmeofctl reset -d " + c.name).status == notPermitted);

@@ -62,7 +62,7 @@ struct Stage {
 		o.ioQueues = 2;
 		o.hdrDigest = needs == Needs::headerDigest;
 		o.dataDigest = needs == Needs::dataDigest;
-		o.disableSqflow = needs == Needs::noSqflow;
+		o.sqFlow = needs != Needs::noSqflow;
 		return o;
 	}
 
@@ -240,7 +240,7 @@ TEST_CASE("every limit of the target is kept", "[hostile][limits][trap29]")
 	auto o = stage.options();
 	o.ioQueues = 1;
 	o.queueSize = 1024;
-	o.disableSqflow = sqflowOff;
+	o.sqFlow = !sqflowOff;
 	auto c = stage.host.connect(o);
 	CHECK(c.queueSize <= 32);
 	stage.server.setLatency(3ms); // commands pile up

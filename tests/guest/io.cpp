@@ -33,8 +33,8 @@ std::string queueAttribute(const std::string &disk, const std::string &name)
 // A short look at everything: sizes below and above what fits in a capsule, deep and shallow.
 void quickLook(const std::string &disk)
 {
-	verify({.file = disk, .blocks = "4k", .depth = 32, .size = "4m"});
-	verify({.file = disk, .blocks = "256k", .depth = 4, .size = "8m"});
+	verify({.file = disk, .blocks = "4k", .depth = 32, .size = "1m"});
+	verify({.file = disk, .blocks = "256k", .depth = 4, .size = "4m"});
 }
 
 struct Variant {
@@ -50,10 +50,10 @@ const Variant variants[] = {
 	{"one queue", [](nvmeof::ConnectOptions &o) { o.ioQueues = 1; }},
 	{"small queue", [](nvmeof::ConnectOptions &o) { o.queueSize = 16; }},
 	{"large queue", [](nvmeof::ConnectOptions &o) { o.queueSize = 1024; }},
-	{"flow control off", [](nvmeof::ConnectOptions &o) { o.disableSqflow = true; }},
+	{"flow control on", [](nvmeof::ConnectOptions &o) { o.sqFlow = true; }},
 	{"no keep-alive", [](nvmeof::ConnectOptions &o) { o.keepAlive = 0ms; }},
 	{"all at once", [](nvmeof::ConnectOptions &o) {
-		 o.hdrDigest = o.dataDigest = o.disableSqflow = true;
+		 o.hdrDigest = o.dataDigest = o.sqFlow = true;
 		 o.queueSize = 32;
 	 }},
 };
@@ -71,7 +71,7 @@ TEST_CASE("verified I/O with each option", "[io][options]")
 			auto c = rig.host.connect(o);
 			CHECK(c.hdrDigest == o.hdrDigest);
 			CHECK(c.dataDigest == o.dataDigest);
-			CHECK(c.disableSqflow == o.disableSqflow);
+			CHECK(c.sqFlow == o.sqFlow);
 			if (o.ioQueues)
 				CHECK(c.ioQueues == *o.ioQueues);
 			if (o.queueSize)
@@ -86,12 +86,12 @@ TEST_CASE("verified I/O at every block size and depth", "[io][matrix]")
 	Rig rig;
 	rig.connect();
 	auto disk = rig.disk();
-	for (auto *blocks : {"4k", "8k", "12k", "64k", "128k", "1m"})
+	for (auto *blocks : {"4k", "12k", "128k", "1m"})
 		for (auto depth : {1u, 8u, 64u})
-			verify({.file = disk, .blocks = blocks, .depth = depth, .size = depth == 1 ? "2m" : "6m"});
-	verify({.file = disk, .rw = "randrw", .blocks = "4k", .depth = 32, .size = "4m", .more = "--bsrange=512-128k"});
-	verify({.file = disk, .rw = "write", .blocks = "4k", .depth = 64, .size = "8m"}); // merged by the block layer
-	verify({.file = disk, .rw = "randwrite", .blocks = "4k", .depth = 1, .size = "1m", .engine = "psync", .direct = false,
+			verify({.file = disk, .blocks = blocks, .depth = depth, .size = std::string(blocks) == "1m" ? "4m" : "1m"});
+	verify({.file = disk, .rw = "randrw", .blocks = "4k", .depth = 32, .size = "2m", .more = "--bsrange=512-128k"});
+	verify({.file = disk, .rw = "write", .blocks = "4k", .depth = 64, .size = "4m"}); // merged by the block layer
+	verify({.file = disk, .rw = "randwrite", .blocks = "4k", .depth = 1, .size = "512k", .engine = "psync", .direct = false,
 		.more = "--fsync=16"});
 }
 
@@ -105,9 +105,10 @@ TEST_CASE("blocks of 4 KiB", "[io][blocksize]")
 	quickLook(disk);
 }
 
-TEST_CASE("a target that takes no data in the capsule", "[io][inline]")
+// 1 KiB is what Connect needs: below it the kernel's target takes nobody. None at all is the hostile target's matter.
+TEST_CASE("a target that takes little data in the capsule", "[io][inline]")
 {
-	Rig rig({.inlineData = 0});
+	Rig rig({.inlineData = 1024});
 	rig.connect();
 	quickLook(rig.disk());
 }
@@ -135,9 +136,9 @@ TEST_CASE("polled queues and io_uring", "[io][poll]")
 	CHECK(c.pollQueues >= 1);
 	auto disk = rig.disk();
 	CHECK(queueAttribute(disk, "io_poll") == "1");
-	verify({.file = disk, .blocks = "4k", .depth = 16, .size = "4m", .engine = "io_uring", .more = "--hipri"});
-	verify({.file = disk, .blocks = "128k", .depth = 4, .size = "8m", .engine = "io_uring", .more = "--hipri"});
-	verify({.file = disk, .blocks = "4k", .depth = 16, .size = "4m", .engine = "io_uring"}); // and not polled
+	verify({.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring", .more = "--hipri"});
+	verify({.file = disk, .blocks = "128k", .depth = 4, .size = "4m", .engine = "io_uring", .more = "--hipri"});
+	verify({.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring"}); // and not polled
 }
 
 TEST_CASE("the local address, the interface and the type of service are obeyed", "[io][address]")

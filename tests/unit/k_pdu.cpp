@@ -87,10 +87,10 @@ std::string header(const nvme_tcp_hdr &hdr, const nof_pdu_conf &c)
 	return fault([&](nof_pdu_fault *f) { return nof_pdu_check_header(&hdr, &c, f); });
 }
 
-std::string xfer(const nvme_tcp_data_pdu &pdu, u32 len, u32 next, bool write = false, bool sqFlow = false)
+std::string xfer(const nvme_tcp_data_pdu &pdu, u32 len, u32 next, bool write = false)
 {
 	const nof_pdu_xfer x = {len, next, write};
-	return fault([&](nof_pdu_fault *f) { return nof_pdu_check_c2h_xfer(&pdu, &x, sqFlow, f); });
+	return fault([&](nof_pdu_fault *f) { return nof_pdu_check_c2h_xfer(&pdu, &x, f); });
 }
 
 std::string ask(const nvme_tcp_r2t_pdu &pdu, u32 len, u32 next, bool write = true)

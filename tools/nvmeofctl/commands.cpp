@@ -64,7 +64,7 @@ std::vector<Option> connectOptions()
 		flag("-g", "--hdr-digest", "Protect headers by a digest"),
 		flag("-G", "--data-digest", "Protect data by a digest"),
 		value("-T", "--tos", "N", "IP type of service, 0 to 255"),
-		flag("", "--disable-sqflow", "Ask for submission queue flow control to be off"),
+		flag("", "--sq-flow", "Keep submission queue flow control (default: ask the target to do without it)"),
 		flag("-D", "--duplicate-connect", "Connect although this host is connected to that address already"),
 		oneOf({"none", "ctrl", "ns", "udev"},
 		      value("", "--wait", "STAGE",

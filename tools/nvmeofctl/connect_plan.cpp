@@ -66,7 +66,7 @@ std::optional<Error> readFlags(const Args &args, ConnectOptions &options)
 {
 	options.hdrDigest = args.has("hdr-digest");
 	options.dataDigest = args.has("data-digest");
-	options.disableSqflow = args.has("disable-sqflow");
+	options.sqFlow = args.has("sq-flow");
 	options.duplicateConnect = args.has("duplicate-connect");
 	options.idempotent = args.has("idempotent");
 	Result<std::optional<std::uint32_t>> tos = args.number("tos", mostTos);

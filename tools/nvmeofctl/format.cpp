@@ -47,7 +47,7 @@ void addSettings(Fields &fields, const Controller &controller)
 	addNumber(fields, "tos", controller.tos);
 	fields.emplace_back("header digest", yesNo(controller.hdrDigest));
 	fields.emplace_back("data digest", yesNo(controller.dataDigest));
-	fields.emplace_back("sq flow control", controller.disableSqflow ? "off" : "on");
+	fields.emplace_back("sq flow control", controller.sqFlow ? "on" : "off");
 }
 
 void addFailure(Fields &fields, const Controller &controller)

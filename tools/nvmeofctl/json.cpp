@@ -43,7 +43,7 @@ void putSettings(Json &json, const Controller &controller)
 	json["tos"] = controller.tos;
 	json["hdr_digest"] = controller.hdrDigest;
 	json["data_digest"] = controller.dataDigest;
-	json["disable_sqflow"] = controller.disableSqflow;
+	json["sq_flow"] = controller.sqFlow;
 }
 
 struct KindOf {

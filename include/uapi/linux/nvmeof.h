@@ -16,7 +16,7 @@
  *
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
- *               CONNECT_TMO, TOS, HDR_DIGEST, DATA_DIGEST, DISABLE_SQFLOW, DUPLICATE_CONNECT (opt)
+ *               CONNECT_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT (opt)
  *                                     -> a controller object, in state "connecting". The connect itself goes on in the
  *               background; CTRL_STATE events tell how it ends. -EALREADY with CTRL_NAME of the existing controller when
  *               the same host already has a controller at this address.
@@ -29,7 +29,7 @@
  *   a controller object: SUBSYS_ID, CTRL_ID, CTRL_NAME, SUBSYSNQN, HOSTNQN, TRANSPORT, TRADDR, TRSVCID, [HOST_TRADDR],
  *   [HOST_IFACE], CTRL_STATE, [CNTLID], SERIAL, MODEL, FIRMWARE, NR_IO_QUEUES (granted), NR_POLL_QUEUES (granted),
  *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, TOS, [HDR_DIGEST],
- *   [DATA_DIGEST], [DISABLE_SQFLOW], RECONNECTS (successful), ATTEMPTS (since the connection was last good), [LAST_ERROR],
+ *   [DATA_DIGEST], [SQ_FLOW], RECONNECTS (successful), ATTEMPTS (since the connection was last good), [LAST_ERROR],
  *   [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
@@ -123,7 +123,7 @@ enum nvmeof_attr {
 	NVMEOF_A_TOS,			/* u8: IP type of service */
 	NVMEOF_A_HDR_DIGEST,		/* flag */
 	NVMEOF_A_DATA_DIGEST,		/* flag */
-	NVMEOF_A_DISABLE_SQFLOW,	/* flag: ask for SQ flow control off */
+	NVMEOF_A_SQ_FLOW,	/* flag: keep SQ flow control; without it the controller is asked to do without */
 	NVMEOF_A_DUPLICATE_CONNECT,	/* flag */
 	NVMEOF_A_CTRL_STATE,		/* u32, enum nvmeof_ctrl_state */
 	NVMEOF_A_OLD_STATE,		/* u32, enum nvmeof_ctrl_state */

@@ -145,7 +145,7 @@ bool nof_pdu_check_c2h_data(const struct nvme_tcp_data_pdu *pdu, const struct no
 	return true;
 }
 
-bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_xfer *xfer, bool sq_flow,
+bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_xfer *xfer,
 			    struct nof_pdu_fault *fault)
 {
 	u64 end = (u64)le32_to_cpu(pdu->data_offset) + le32_to_cpu(pdu->data_length);
@@ -160,8 +160,6 @@ bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct no
 			   "C2HData beyond the end of the data");
 	if ((pdu->hdr.flags & NVME_TCP_F_DATA_LAST) && end != xfer->len)
 		return bad_field(fault, struct nvme_tcp_hdr, flags, "C2HData with LAST before the end of the data");
-	if ((pdu->hdr.flags & NVME_TCP_F_DATA_SUCCESS) && sq_flow)
-		return bad_field(fault, struct nvme_tcp_hdr, flags, "C2HData with SUCCESS under flow control");
 	return true;
 }
 

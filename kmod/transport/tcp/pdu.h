@@ -82,11 +82,11 @@ bool nof_pdu_check_icresp(const struct nvme_tcp_icresp_pdu *pdu, const struct no
 bool nof_pdu_check_c2h_data(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_conf *conf,
 			    struct nof_pdu_fault *fault);
 
-/**
- * nof_pdu_check_c2h_xfer() - C2HData against its command
- * @sq_flow:	submission queue flow control is in use: SUCCESS, which carries no SQHD, is then not legal
+/*
+ * C2HData against its command. SUCCESS is taken under submission queue flow control too, though it carries no SQHD: targets in
+ * use send it so, and the queue's own bound on what is outstanding does not need SQHD.
  */
-bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_xfer *xfer, bool sq_flow,
+bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_xfer *xfer,
 			    struct nof_pdu_fault *fault);
 
 /* R2T against its command, whose previous R2T has been served entirely. */

@@ -124,7 +124,7 @@ static bool take_c2h_data(struct nof_tcp_queue *q, const struct nvme_tcp_data_pd
 	if (!rx->cmd)
 		return false;
 	tc = to_tcp_cmd(rx->cmd);
-	if (!nof_pdu_check_c2h_xfer(pdu, &tc->xfer, q->q.sq_flow, &q->fault))
+	if (!nof_pdu_check_c2h_xfer(pdu, &tc->xfer, &q->fault))
 		return false;
 	if (!tc->xfer.next)
 		nof_data_init(&tc->data, rx->cmd, ITER_DEST);

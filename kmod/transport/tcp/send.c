@@ -38,6 +38,7 @@ static void append_bvec(struct nof_tcp_tx *tx, const struct bio_vec *bv, bool sp
 {
 	struct nof_tcp_piece *p = open_piece(tx, splice);
 
+	tx->spliced |= splice;
 	tx->batch->bvecs[tx->nr_bvecs++] = *bv;
 	p->nr_bvecs++;
 	p->len += bv->bv_len;

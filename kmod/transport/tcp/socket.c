@@ -311,7 +311,8 @@ static void disconnect(struct socket *sock)
 
 /*
  * Buffers that left the socket for a network device still refer to pages of commands: not before the device has let
- * go of them may these pages be used for anything else.
+ * go of them may these pages be used for anything else. Without such pages nobody waits: a SYN may lie for seconds where
+ * the address of the next hop is not known.
  */
 static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
 {
@@ -341,7 +342,8 @@ void nof_tcp_sock_stop(struct nof_tcp_queue *q)
 	unhook(q, sock->sk);
 	nof_tcp_send_stop(q);
 	disconnect(sock);
-	wait_for_devices(q, sock->sk);
+	if (q->tx.spliced)
+		wait_for_devices(q, sock->sk);
 }
 
 void nof_tcp_sock_close(struct nof_tcp_queue *q)

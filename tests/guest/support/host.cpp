@@ -36,7 +36,7 @@ bool Host::loaded()
 
 Output Host::unload()
 {
-	return run("rmmod nvmeof_tcp && rmmod nvmeof");
+	return run("if [ -e /sys/module/nvmeof_tcp ]; then rmmod nvmeof_tcp; fi && rmmod nvmeof");
 }
 
 void Host::reopen()

@@ -49,7 +49,21 @@ public:
 	{
 		std::printf("test: %s\n", info.name.c_str());
 		std::fflush(stdout);
-		begin_ = {};
+		begin_ = section_ = {};
+		testCase_ = info.name;
+	}
+
+	// Those that fail, and those that take long: a table is judged by its lines.
+	void sectionEnded(const Catch::SectionStats &stats) override
+	{
+		auto &name = stats.sectionInfo.name;
+		bool good = stats.assertions.allOk();
+		double seconds = section_.elapsed().count() / 1000.0;
+		section_ = {};
+		if (name == testCase_ || (good && seconds < 5))
+			return;
+		std::printf("section: %s %s (%.1f s)\n", good ? "ok" : "FAILED", name.c_str(), seconds);
+		std::fflush(stdout);
 	}
 
 	void testCaseEnded(const Catch::TestCaseStats &stats) override
@@ -92,7 +106,8 @@ private:
 	}
 
 	KernelLog log_;
-	Stopwatch begin_;
+	Stopwatch begin_, section_;
+	std::string testCase_;
 };
 
 CATCH_REGISTER_LISTENER(Listener)
