@@ -62,7 +62,8 @@ template <typename T> Result<AnyObject> asAny(Result<T> object)
 }
 
 // Takes names off a shared list until it is empty. A controller that is gone by then is what was asked for.
-void deleteFrom(const std::vector<std::string> &names, std::atomic<std::size_t> &next, std::vector<Result<void>> &results)
+void deleteFrom(const std::vector<std::string> &names, std::atomic<std::size_t> &next,
+		std::vector<Result<void>> &results)
 {
 	Result<Session> session = Session::open();
 	for (std::size_t i = next++; i < names.size(); i = next++) {
@@ -184,10 +185,14 @@ Result<AnyObject> Client::find(std::string_view name)
 	if (!parsed)
 		return noSuch(name, "subsystem, controller, namespace or path");
 	switch (parsed->kind()) {
-	case ObjectKind::subsystem: return asAny(subsystem(name));
-	case ObjectKind::controller: return asAny(controller(name));
-	case ObjectKind::nameSpace: return asAny(nameSpace(name));
-	case ObjectKind::path: return asAny(path(name));
+	case ObjectKind::subsystem:
+		return asAny(subsystem(name));
+	case ObjectKind::controller:
+		return asAny(controller(name));
+	case ObjectKind::nameSpace:
+		return asAny(nameSpace(name));
+	case ObjectKind::path:
+		return asAny(path(name));
 	}
 	return noSuch(name, "object");
 }

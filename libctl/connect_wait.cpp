@@ -46,7 +46,8 @@ void ConnectWait::add(Result<Controller> controller)
 void ConnectWait::start(const ConnectOptions &options)
 {
 	Result<Controller> controller = session_.create(options);
-	bool there = !controller && controller.error().code == ErrorCode::alreadyConnected && !controller.error().object.empty();
+	bool there = !controller && controller.error().code == ErrorCode::alreadyConnected &&
+		     !controller.error().object.empty();
 	if (there && options.idempotent)
 		controller = session_.controller(controller.error().object);
 	add(std::move(controller));
@@ -116,7 +117,8 @@ bool ConnectWait::anyPending() const
 
 Result<void> ConnectWait::pump(Clock::time_point until)
 {
-	auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(until - Clock::now(), Clock::duration::zero()));
+	auto left =
+		std::chrono::ceil<std::chrono::milliseconds>(std::max(until - Clock::now(), Clock::duration::zero()));
 	for (;;) {
 		Result<std::optional<Event>> event = events_->next(left);
 		if (!event)

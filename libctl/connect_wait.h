@@ -16,7 +16,8 @@ namespace nofctl {
  */
 class ConnectWait {
 public:
-	static nvmeof::Result<ConnectWait> begin(Session &session, nvmeof::WaitFor wait, std::chrono::milliseconds timeout);
+	static nvmeof::Result<ConnectWait> begin(Session &session, nvmeof::WaitFor wait,
+						 std::chrono::milliseconds timeout);
 
 	// Starts one; its result is at the next index of finish().
 	void start(const nvmeof::ConnectOptions &options);

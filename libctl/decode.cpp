@@ -258,12 +258,18 @@ template <typename T> static Result<nvmeof::EventObject> asObject(Result<T> deco
 static Result<nvmeof::EventObject> decodeEventObject(std::uint8_t command, const Attributes &attributes)
 {
 	switch (command) {
-	case NVMEOF_CMD_SUBSYS_NTF: return asObject(decodeSubsystem(attributes));
-	case NVMEOF_CMD_CTRL_NTF: return asObject(decodeController(attributes));
-	case NVMEOF_CMD_NS_NTF: return asObject(decodeNamespace(attributes));
-	case NVMEOF_CMD_PATH_NTF: return asObject(decodePath(attributes));
-	case NVMEOF_CMD_AEN_NTF: return asObject(decodeAen(attributes));
-	default: return nvmeof::EventObject();
+	case NVMEOF_CMD_SUBSYS_NTF:
+		return asObject(decodeSubsystem(attributes));
+	case NVMEOF_CMD_CTRL_NTF:
+		return asObject(decodeController(attributes));
+	case NVMEOF_CMD_NS_NTF:
+		return asObject(decodeNamespace(attributes));
+	case NVMEOF_CMD_PATH_NTF:
+		return asObject(decodePath(attributes));
+	case NVMEOF_CMD_AEN_NTF:
+		return asObject(decodeAen(attributes));
+	default:
+		return nvmeof::EventObject();
 	}
 }
 

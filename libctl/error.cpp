@@ -10,14 +10,22 @@ namespace nvmeof {
 const char *toString(ErrorCode code)
 {
 	switch (code) {
-	case ErrorCode::failed: return "failed";
-	case ErrorCode::invalid: return "invalid";
-	case ErrorCode::noSuchObject: return "no_such_object";
-	case ErrorCode::alreadyConnected: return "already_connected";
-	case ErrorCode::refused: return "refused";
-	case ErrorCode::timedOut: return "timed_out";
-	case ErrorCode::notPermitted: return "not_permitted";
-	case ErrorCode::noModule: return "no_module";
+	case ErrorCode::failed:
+		return "failed";
+	case ErrorCode::invalid:
+		return "invalid";
+	case ErrorCode::noSuchObject:
+		return "no_such_object";
+	case ErrorCode::alreadyConnected:
+		return "already_connected";
+	case ErrorCode::refused:
+		return "refused";
+	case ErrorCode::timedOut:
+		return "timed_out";
+	case ErrorCode::notPermitted:
+		return "not_permitted";
+	case ErrorCode::noModule:
+		return "no_module";
 	}
 	return "failed";
 }
@@ -26,12 +34,17 @@ static ErrorCode codeFromErrno(int sysErrno)
 {
 	switch (sysErrno) {
 	case EPERM:
-	case EACCES: return ErrorCode::notPermitted;
+	case EACCES:
+		return ErrorCode::notPermitted;
 	case ENODEV:
-	case ENOENT: return ErrorCode::noSuchObject;
-	case EALREADY: return ErrorCode::alreadyConnected;
-	case ETIMEDOUT: return ErrorCode::timedOut;
-	default: return ErrorCode::failed;
+	case ENOENT:
+		return ErrorCode::noSuchObject;
+	case EALREADY:
+		return ErrorCode::alreadyConnected;
+	case ETIMEDOUT:
+		return ErrorCode::timedOut;
+	default:
+		return ErrorCode::failed;
 	}
 }
 

@@ -76,7 +76,8 @@ nvmeof::Result<bool> createFile(const std::filesystem::path &file, const std::st
 	Fd fd(::mkostemp(aside.data(), O_CLOEXEC));
 	if (fd.get() < 0)
 		return fileError(file, errno);
-	bool good = ::fchmod(fd.get(), 0644) == 0 && writeAll(fd.get(), text) && ::link(aside.c_str(), file.c_str()) == 0;
+	bool good =
+		::fchmod(fd.get(), 0644) == 0 && writeAll(fd.get(), text) && ::link(aside.c_str(), file.c_str()) == 0;
 	int why = errno;
 	::unlink(aside.c_str());
 	if (good)

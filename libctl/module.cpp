@@ -37,7 +37,8 @@ bool loadModule(const std::string &name)
 	bool loaded = false;
 	for (const char *place : modprobePlaces) {
 		pid_t child;
-		if (::access(place, X_OK) != 0 || ::posix_spawn(&child, place, &actions, nullptr, arguments, environment) != 0)
+		if (::access(place, X_OK) != 0 ||
+		    ::posix_spawn(&child, place, &actions, nullptr, arguments, environment) != 0)
 			continue;
 		loaded = waitSuccess(child);
 		break;

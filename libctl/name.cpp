@@ -32,10 +32,14 @@ bool takePrefix(std::string_view &text, std::string_view prefix)
 const char *toString(ObjectKind kind)
 {
 	switch (kind) {
-	case ObjectKind::subsystem: return "subsystem";
-	case ObjectKind::controller: return "controller";
-	case ObjectKind::nameSpace: return "namespace";
-	case ObjectKind::path: return "path";
+	case ObjectKind::subsystem:
+		return "subsystem";
+	case ObjectKind::controller:
+		return "controller";
+	case ObjectKind::nameSpace:
+		return "namespace";
+	case ObjectKind::path:
+		return "path";
 	}
 	return "object";
 }

@@ -108,7 +108,8 @@ nvmeof::Result<Reply> readOne(const nlmsghdr &header, std::span<const std::byte>
 		reply.kind = Reply::Kind::overrun;
 		return reply;
 	default:
-		return header.nlmsg_type == family ? readData(body, std::move(reply)) : nvmeof::Result<Reply>(std::move(reply));
+		return header.nlmsg_type == family ? readData(body, std::move(reply))
+						   : nvmeof::Result<Reply>(std::move(reply));
 	}
 }
 

@@ -14,11 +14,11 @@ namespace nofctl {
 
 struct Reply {
 	enum class Kind {
-		data,     // a message of the family
-		ack,      // the request is done
-		done,     // the dump is done
-		error,    // either has failed
-		overrun,  // messages were lost
+		data,    // a message of the family
+		ack,     // the request is done
+		done,    // the dump is done
+		error,   // either has failed
+		overrun, // messages were lost
 		ignored,
 	};
 

@@ -15,8 +15,8 @@ void Request::Free::operator()(nl_msg *message) const
 // The family's message type is put in by the socket, which knows it.
 Request::Request(nvmeof_cmd command) : message_(nlmsg_alloc())
 {
-	whole_ = message_ && genlmsg_put(message_.get(), NL_AUTO_PORT, NL_AUTO_SEQ, 0, 0, 0, static_cast<std::uint8_t>(command),
-					 NVMEOF_GENL_VERSION);
+	whole_ = message_ && genlmsg_put(message_.get(), NL_AUTO_PORT, NL_AUTO_SEQ, 0, 0, 0,
+					 static_cast<std::uint8_t>(command), NVMEOF_GENL_VERSION);
 }
 
 void Request::put(nvmeof_attr type, const void *data, std::size_t length)

@@ -154,7 +154,8 @@ Result<std::vector<Namespace>> Session::namespaces(std::optional<std::uint32_t> 
 Result<std::vector<Path>> Session::paths(const PathFilter &filter)
 {
 	Request request(NVMEOF_CMD_PATH_GET);
-	request.textUnlessEmpty(NVMEOF_A_NS_NAME, filter.nameSpace).textUnlessEmpty(NVMEOF_A_CTRL_NAME, filter.controller);
+	request.textUnlessEmpty(NVMEOF_A_NS_NAME, filter.nameSpace)
+		.textUnlessEmpty(NVMEOF_A_CTRL_NAME, filter.controller);
 	return all(socket_.dump(std::move(request), usual()), decodePath);
 }
 
@@ -209,7 +210,8 @@ Result<Controller> Session::create(const ConnectOptions &options)
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid);
 	if (!identity)
 		return identity.error();
-	return one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), usual()), decodeController);
+	return one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), usual()),
+		   decodeController);
 }
 
 Result<void> Session::act(Request request, Clock::time_point deadline)

@@ -73,8 +73,8 @@ Result<std::vector<std::byte>> receiveDatagram(int fd)
 		datagram.resize(std::max<std::size_t>(static_cast<std::size_t>(size), 1));
 		sockaddr_nl from{};
 		socklen_t fromLength = sizeof(from);
-		size = ::recvfrom(fd, datagram.data(), datagram.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr *>(&from),
-				  &fromLength);
+		size = ::recvfrom(fd, datagram.data(), datagram.size(), MSG_DONTWAIT,
+				  reinterpret_cast<sockaddr *>(&from), &fromLength);
 		if (size < 0 && errno != EINTR)
 			return nvmeof::errorFromErrno(errno);
 		if (size < 0 || from.nl_pid != 0) // not from the kernel: any process may send to our port

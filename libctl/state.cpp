@@ -7,12 +7,18 @@ namespace nvmeof {
 const char *toString(ControllerState state)
 {
 	switch (state) {
-	case ControllerState::created: return "new";
-	case ControllerState::connecting: return "connecting";
-	case ControllerState::live: return "live";
-	case ControllerState::recovering: return "recovering";
-	case ControllerState::deleting: return "deleting";
-	case ControllerState::dead: return "dead";
+	case ControllerState::created:
+		return "new";
+	case ControllerState::connecting:
+		return "connecting";
+	case ControllerState::live:
+		return "live";
+	case ControllerState::recovering:
+		return "recovering";
+	case ControllerState::deleting:
+		return "deleting";
+	case ControllerState::dead:
+		return "dead";
 	}
 	return "unknown";
 }
@@ -20,12 +26,18 @@ const char *toString(ControllerState state)
 const char *toString(AnaState state)
 {
 	switch (state) {
-	case AnaState::none: return "none";
-	case AnaState::optimized: return "optimized";
-	case AnaState::nonOptimized: return "non-optimized";
-	case AnaState::inaccessible: return "inaccessible";
-	case AnaState::persistentLoss: return "persistent-loss";
-	case AnaState::change: return "change";
+	case AnaState::none:
+		return "none";
+	case AnaState::optimized:
+		return "optimized";
+	case AnaState::nonOptimized:
+		return "non-optimized";
+	case AnaState::inaccessible:
+		return "inaccessible";
+	case AnaState::persistentLoss:
+		return "persistent-loss";
+	case AnaState::change:
+		return "change";
 	}
 	return "unknown";
 }
@@ -33,15 +45,24 @@ const char *toString(AnaState state)
 const char *toString(EventType type)
 {
 	switch (type) {
-	case EventType::added: return "added";
-	case EventType::removed: return "removed";
-	case EventType::changed: return "changed";
-	case EventType::state: return "state";
-	case EventType::connectFailed: return "connect_failed";
-	case EventType::refused: return "refused";
-	case EventType::aen: return "aen";
-	case EventType::lost: return "lost";
-	case EventType::present: return "present";
+	case EventType::added:
+		return "added";
+	case EventType::removed:
+		return "removed";
+	case EventType::changed:
+		return "changed";
+	case EventType::state:
+		return "state";
+	case EventType::connectFailed:
+		return "connect_failed";
+	case EventType::refused:
+		return "refused";
+	case EventType::aen:
+		return "aen";
+	case EventType::lost:
+		return "lost";
+	case EventType::present:
+		return "present";
 	}
 	return "unknown";
 }

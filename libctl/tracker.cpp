@@ -37,7 +37,8 @@ std::optional<Error> lastErrorOf(const Controller &controller)
 	else if (error.sysErrno == ETIMEDOUT)
 		error.code = ErrorCode::timedOut;
 	if (error.message.empty())
-		error.message = error.nvmeStatus ? "the target refused" : nvmeof::errorFromErrno(error.sysErrno).message;
+		error.message =
+			error.nvmeStatus ? "the target refused" : nvmeof::errorFromErrno(error.sysErrno).message;
 	if (error.nvmeStatus)
 		error.message += ": " + nvmeof::describeStatus(*error.nvmeStatus);
 	return error;

@@ -76,10 +76,12 @@ public:
 	Result<Controller> connect(const ConnectOptions &options, WaitFor wait = WaitFor::namespaces,
 				   std::chrono::milliseconds timeout = defaultTimeout);
 	// All at once; one result for each of @options, in their order.
-	std::vector<Result<Controller>> connectAll(std::span<const ConnectOptions> options, WaitFor wait = WaitFor::namespaces,
+	std::vector<Result<Controller>> connectAll(std::span<const ConnectOptions> options,
+						   WaitFor wait = WaitFor::namespaces,
 						   std::chrono::milliseconds timeout = defaultTimeout);
 	// For a controller that was started before, or is reconnecting.
-	Result<Controller> waitFor(std::string_view controller, WaitFor wait, std::chrono::milliseconds timeout = defaultTimeout);
+	Result<Controller> waitFor(std::string_view controller, WaitFor wait,
+				   std::chrono::milliseconds timeout = defaultTimeout);
 
 	// Each returns when the controllers are gone from every listing.
 	Result<void> disconnect(std::string_view controller);

@@ -30,9 +30,9 @@ struct Controller {
 	std::string serial;
 	std::string model;
 	std::string firmware;
-	std::uint32_t ioQueues = 0;   // granted
-	std::uint32_t pollQueues = 0; // granted
-	std::uint32_t queueSize = 0;  // entries, granted
+	std::uint32_t ioQueues = 0;             // granted
+	std::uint32_t pollQueues = 0;           // granted
+	std::uint32_t queueSize = 0;            // entries, granted
 	std::chrono::milliseconds keepAlive{0}; // 0: none
 	std::chrono::milliseconds reconnectDelay{0};
 	std::chrono::milliseconds ctrlLoss{0};   // negative: never give up
@@ -45,7 +45,7 @@ struct Controller {
 	std::uint32_t reconnects = 0; // successful ones
 	std::uint32_t attempts = 0;   // since the connection was last good
 	std::string lastError;
-	int lastErrno = 0; // positive
+	int lastErrno = 0;                       // positive
 	std::optional<std::uint16_t> lastStatus; // NVMe status, when the target refused
 	std::uint32_t inflight = 0;
 	std::uint32_t paths = 0;

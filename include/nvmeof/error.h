@@ -16,7 +16,7 @@ enum class ErrorCode {
 	refused,          // the target answered with an NVMe status: Error::nvmeStatus
 	timedOut,
 	notPermitted,
-	noModule,         // the kernel module is not loaded, or speaks another API version
+	noModule, // the kernel module is not loaded, or speaks another API version
 };
 
 // Stable lower-case name of a code, as in JSON output: "already_connected".

@@ -16,9 +16,9 @@ struct Uuid {
 	bool operator==(const Uuid &) const = default;
 	bool isNil() const;
 
-	std::string toString() const;                          // 8-4-4-4-12, lower case
+	std::string toString() const;                            // 8-4-4-4-12, lower case
 	static std::optional<Uuid> parse(std::string_view text); // 8-4-4-4-12, either case
-	static Uuid random();                                  // version 4, RFC 9562
+	static Uuid random();                                    // version 4, RFC 9562
 };
 
 } // namespace nvmeof

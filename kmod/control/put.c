@@ -66,8 +66,7 @@ static int put_settings(struct sk_buff *skb, const struct nof_opts *opts)
 	       nla_put_u32(skb, NVMEOF_A_CONNECT_TMO, opts->connect_tmo_ms) ?:
 	       nla_put_u8(skb, NVMEOF_A_TOS, opts->tos) ?:
 	       put_flag(skb, NVMEOF_A_HDR_DIGEST, opts->hdr_digest) ?:
-	       put_flag(skb, NVMEOF_A_DATA_DIGEST, opts->data_digest) ?:
-	       put_flag(skb, NVMEOF_A_SQ_FLOW, opts->sq_flow);
+	       put_flag(skb, NVMEOF_A_DATA_DIGEST, opts->data_digest);
 }
 
 /* What the target told or granted; zero or empty before the first connect. */
@@ -82,7 +81,8 @@ static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 	       nla_put_string(skb, NVMEOF_A_FIRMWARE, ctrl->firmware) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_IO_QUEUES, READ_ONCE(ctrl->nr_default)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_POLL_QUEUES, READ_ONCE(ctrl->nr_poll)) ?:
-	       nla_put_u32(skb, NVMEOF_A_QUEUE_SIZE, READ_ONCE(ctrl->sqsize));
+	       nla_put_u32(skb, NVMEOF_A_QUEUE_SIZE, READ_ONCE(ctrl->sqsize)) ?:
+	       put_flag(skb, NVMEOF_A_SQ_FLOW, READ_ONCE(ctrl->sq_flow));
 }
 
 int nof_put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)

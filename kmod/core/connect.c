@@ -159,10 +159,6 @@ static void became_live(struct nof_ctrl *ctrl)
 {
 	if (test_and_set_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		ctrl->reconnects++;
-	ctrl->attempts = 0;
-	ctrl->lost_at = 0;
-	cancel_delayed_work(&ctrl->fail_fast_work);
-	clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
 		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);
 	nof_ctrl_publish(ctrl);
@@ -179,6 +175,9 @@ static bool connect_once(struct nof_ctrl *ctrl)
 	int ret = attempt(ctrl);
 
 	memalloc_noio_restore(noio);
+	/* before the state changes: from then on these belong to the next loss */
+	if (!ret)
+		nof_fail_fast_stop(ctrl);
 	if (!ret && nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE)) {
 		became_live(ctrl);
 		return true;
@@ -203,6 +202,9 @@ void nof_reconnect_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, reconnect_work);
 
+	/* asked for once more while the attempt that succeeded was running */
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING)
+		return;
 	if (!connect_once(ctrl))
 		nof_reconnect_later(ctrl);
 }

@@ -114,6 +114,8 @@ static struct nof_ctrl *alloc(const struct nof_opts *opts)
 	INIT_DELAYED_WORK(&ctrl->reconnect_work, nof_reconnect_work);
 	INIT_WORK(&ctrl->recovery_work, nof_recovery_work);
 	INIT_WORK(&ctrl->abort_work, nof_abort_work);
+	INIT_WORK(&ctrl->commit_work, nof_queues_commit_work);
+	INIT_DELAYED_WORK(&ctrl->leave_watch, nof_leave_watch);
 	INIT_WORK(&ctrl->delete_work, nof_delete_work);
 	INIT_DELAYED_WORK(&ctrl->fail_fast_work, nof_fail_fast_work);
 	INIT_WORK(&ctrl->scan_work, nof_scan_work);

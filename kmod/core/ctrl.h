@@ -133,6 +133,7 @@ struct nof_ctrl {
 	u64			cap;
 	u32			vs;
 	u16			cntlid;
+	bool			sq_flow;	/* as agreed */
 	u16			oncs;
 	u32			oaes;
 	u32			ctratt;
@@ -161,6 +162,8 @@ struct nof_ctrl {
 	struct work_struct	connect_work;	/* first connect */
 	struct delayed_work	reconnect_work;
 	struct work_struct	recovery_work;
+	struct work_struct	commit_work;
+	struct delayed_work	leave_watch;	/* bounds deletion when nothing completes any more */
 	struct work_struct	abort_work;	/* takes the queues down when not live */
 	struct work_struct	delete_work;
 	struct delayed_work	fail_fast_work;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The end of a controller, from whatever state, without waiting for the network. */
-#include <linux/delay.h>
 #include <linux/netlink.h>
 #include "control/control.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/path.h"
 
-/* How long requests of a path that goes while others stay may take to finish on it, before they move */
-#define DRAIN_MS	2000
+/* While a controller is left in good order something has to complete in this time, or it is left in bad order */
+#define STALL_MS	2000
 
 bool nof_ctrl_delete_start(struct nof_ctrl *ctrl)
 {
@@ -37,15 +36,22 @@ static void stop_works(struct nof_ctrl *ctrl)
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
 	cancel_work_sync(&ctrl->scan_work);
+	cancel_work_sync(&ctrl->commit_work);
+	cancel_delayed_work_sync(&ctrl->leave_watch);
 	nof_ka_stop(ctrl);
 }
 
-static void drain(struct nof_ctrl *ctrl)
+/* However much there is to write back, it may take its time; a target that answers nothing any more may not. */
+void nof_leave_watch(struct work_struct *work)
 {
-	u32 waited;
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, leave_watch);
 
-	for (waited = 0; waited < DRAIN_MS && nof_queues_inflight(ctrl, true); waited++)
-		usleep_range(900, 1100);
+	if (nof_queues_inflight(ctrl, true) && !nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE)) {
+		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no progress while disconnecting: outstanding commands are cancelled");
+		nof_ctrl_error(ctrl);
+		return;
+	}
+	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
 }
 
 /*
@@ -54,11 +60,12 @@ static void drain(struct nof_ctrl *ctrl)
  */
 static void leave(struct nof_ctrl *ctrl)
 {
+	nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE);
+	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
 	cancel_work_sync(&ctrl->scan_work);
 	nof_paths_remove(ctrl, true);
-	drain(ctrl);
 	if (!test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
 		nof_ctrl_shutdown(ctrl);
 }

@@ -63,8 +63,10 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 	/* FFFFh in place of a head pointer: the controller agreed (NVMe Base 2.0, 6.3) */
 	if (!ctrl->opts.sq_flow && queue->sq_head == 0xffff)
 		queue->sq_flow = false;
-	if (!queue->qid)
+	if (!queue->qid) {
 		ctrl->cntlid = le32_to_cpu(cmd->result.u32) & 0xffff;
+		ctrl->sq_flow = queue->sq_flow;
+	}
 	return 0;
 }
 
@@ -89,6 +91,13 @@ free:
 	return ret;
 }
 
+/* A controller that is being left is not waited for as long as one that is wanted */
+static u32 property_tmo_ms(const struct nof_ctrl *ctrl)
+{
+	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING ? min(ctrl->opts.connect_tmo_ms, 2000U) :
+							      ctrl->opts.connect_tmo_ms;
+}
+
 int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value)
 {
 	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
@@ -100,7 +109,7 @@ int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value)
 	cmd->sqe.prop_get.fctype = nvme_fabrics_type_property_get;
 	cmd->sqe.prop_get.attrib = wide;
 	cmd->sqe.prop_get.offset = cpu_to_le32(offset);
-	ret = nof_ctrl_exec(ctrl, cmd, ctrl->opts.connect_tmo_ms);
+	ret = nof_ctrl_exec(ctrl, cmd, property_tmo_ms(ctrl));
 	*value = le64_to_cpu(cmd->result.u64);
 	if (!wide)
 		*value = lower_32_bits(*value);
@@ -119,7 +128,7 @@ int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value)
 	cmd->sqe.prop_set.fctype = nvme_fabrics_type_property_set;
 	cmd->sqe.prop_set.offset = cpu_to_le32(offset);
 	cmd->sqe.prop_set.value = cpu_to_le64(value);
-	ret = nof_ctrl_exec(ctrl, cmd, ctrl->opts.connect_tmo_ms);
+	ret = nof_ctrl_exec(ctrl, cmd, property_tmo_ms(ctrl));
 	kfree(cmd);
 	return ret;
 }

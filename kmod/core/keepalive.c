@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Keep-alive (NVMe Base 2.0, 3.9): tells the target that we live, and finds out whether it does. */
+#include <linux/random.h>
 #include <linux/slab.h>
 #include "core/lifecycle.h"
 
@@ -9,7 +10,10 @@
  */
 static unsigned long period(const struct nof_ctrl *ctrl)
 {
-	return max(msecs_to_jiffies(ctrl->opts.kato_ms) / 2, 1UL);
+	u32 half = ctrl->opts.kato_ms / 2;
+
+	/* hosts that connected together shall not keep in step (TRAP 31) */
+	return max(msecs_to_jiffies(half - get_random_u32_below(half / 8 + 1)), 1UL);
 }
 
 static void ka_done(struct nof_cmd *cmd)
@@ -35,7 +39,7 @@ static void send(struct nof_ctrl *ctrl)
 static void ka_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ka_work);
-	bool busy = nof_queues_were_busy(ctrl);
+	bool busy = nof_queues_were_busy(ctrl, NOF_WATCH_KEEP_ALIVE);
 
 	if (smp_load_acquire(&ctrl->ka_pending)) {
 		/* sent half a timeout ago and still no answer: other completions count as life, silence does not */

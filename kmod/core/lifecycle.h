@@ -11,8 +11,9 @@
  * down this list, so none can run out of workers waiting for itself.
  */
 extern struct workqueue_struct *nof_delete_wq;
-extern struct workqueue_struct *nof_wq;		/* connect, reconnect, recovery, scan, events */
-extern struct workqueue_struct *nof_queue_wq;	/* start of one queue; ends what hangs */
+extern struct workqueue_struct *nof_wq;		/* connect, reconnect, scan, events: may wait for commands */
+extern struct workqueue_struct *nof_queue_wq;	/* start of one queue */
+extern struct workqueue_struct *nof_recovery_wq;	/* ends what the others wait for */
 
 struct nof_path;
 
@@ -41,8 +42,12 @@ void nof_queues_free(struct nof_ctrl *ctrl);
 u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
 /* Requests of a path outstanding on the controller's queues */
 u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path);
-/* True if anything completed on some queue since the last call */
-bool nof_queues_were_busy(struct nof_ctrl *ctrl);
+/* Who looks whether anything completes; each has its own mark */
+enum nof_watcher { NOF_WATCH_KEEP_ALIVE = BIT(0), NOF_WATCH_LEAVE = BIT(1) };
+/* True if anything completed on some queue since the watcher's last call */
+bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
+/* Sends what path selection left behind on I/O queues when a path went out of use */
+void nof_queues_commit_work(struct work_struct *work);
 
 /* connect.c */
 void nof_connect_work(struct work_struct *work);
@@ -52,6 +57,8 @@ void nof_reconnect_work(struct work_struct *work);
 void nof_recovery_work(struct work_struct *work);
 void nof_abort_work(struct work_struct *work);
 void nof_fail_fast_work(struct work_struct *work);
+/* No timer, no flag */
+void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
 
 /* keepalive.c */
@@ -79,5 +86,6 @@ void nof_ctrl_delist(struct nof_ctrl *ctrl);
 
 /* delete.c */
 void nof_delete_work(struct work_struct *work);
+void nof_leave_watch(struct work_struct *work);
 
 #endif

@@ -10,15 +10,17 @@
 struct workqueue_struct *nof_delete_wq;
 struct workqueue_struct *nof_wq;
 struct workqueue_struct *nof_queue_wq;
+struct workqueue_struct *nof_recovery_wq;
 const struct nof_event_ops *nof_events;
 
 static int alloc_workqueues(void)
 {
 	/* MEM_RECLAIM: reconnecting is what writeback to our disks may wait for */
+	nof_recovery_wq = alloc_workqueue("nvmeof-recovery", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_queue_wq = alloc_workqueue("nvmeof-queue", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_wq = alloc_workqueue("nvmeof", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_delete_wq = alloc_workqueue("nvmeof-delete", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	return nof_queue_wq && nof_wq && nof_delete_wq ? 0 : -ENOMEM;
+	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq ? 0 : -ENOMEM;
 }
 
 static void destroy_workqueues(void)
@@ -29,6 +31,8 @@ static void destroy_workqueues(void)
 		destroy_workqueue(nof_wq);
 	if (nof_queue_wq)
 		destroy_workqueue(nof_queue_wq);
+	if (nof_recovery_wq)
+		destroy_workqueue(nof_recovery_wq);
 }
 
 static int __init nof_init(void)

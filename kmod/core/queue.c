@@ -86,8 +86,8 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 	WRITE_ONCE(cmd->queue, NULL);
 	cmd->status = status;
 	cmd->result = *result;
-	if (!queue->busy)
-		queue->busy = true;
+	if (queue->busy != U8_MAX)
+		queue->busy = U8_MAX;
 	atomic_dec(&queue->inflight);
 	if (unlikely(status))
 		trace_nof_cmd_error(queue, cmd, status);
@@ -161,7 +161,10 @@ static void exec_done(struct nof_cmd *cmd)
  */
 static void exec_wait(struct nof_ctrl *ctrl, struct nof_cmd *cmd, struct completion *done, u32 timeout_ms)
 {
-	if (wait_for_completion_timeout(done, msecs_to_jiffies(timeout_ms ?: NOF_ADMIN_TMO_MS)))
+	/* connect_tmo bounds each step of an attempt; a live controller may take its time */
+	if (!timeout_ms)
+		timeout_ms = nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
+	if (wait_for_completion_timeout(done, msecs_to_jiffies(timeout_ms)))
 		return;
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x",
 		      cmd->sqe.common.opcode == nvme_fabrics_command ? "fabrics" : "admin",

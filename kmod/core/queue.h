@@ -42,7 +42,7 @@ struct nof_slot {
  * @sq_flow:	cleared when the controller agreed to disable submission queue flow control
  * @sq_head:	last SQHD the controller told
  * @inflight:	commands in @slots
- * @busy:	something completed since keep-alive last looked
+ * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
  * @stale:	completions for no outstanding command
  * @lock:	serialises killing this queue
  * @start_work:	runs start_queue() and Connect beside those of the other queues; the result is @start_err
@@ -66,7 +66,7 @@ struct nof_queue {
 	int			start_err;
 
 	atomic_t		inflight ____cacheline_aligned_in_smp;
-	bool			busy;
+	u8			busy;
 };
 
 /**

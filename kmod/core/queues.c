@@ -315,7 +315,24 @@ u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path)
 	return n;
 }
 
-bool nof_queues_were_busy(struct nof_ctrl *ctrl)
+void nof_queues_commit_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, commit_work);
+	int idx;
+	u32 i;
+
+	/* whoever still used the old path set has queued by then */
+	synchronize_srcu(&ctrl->subsys->srcu);
+	mutex_lock(&ctrl->queues_lock);
+	idx = srcu_read_lock(&ctrl->subsys->srcu);
+	for (i = 0; i < ctrl->nr_io; i++)
+		if (nof_queue_live(ctrl->io[i]))
+			ctrl->transport->commit(ctrl->io[i]);
+	srcu_read_unlock(&ctrl->subsys->srcu, idx);
+	mutex_unlock(&ctrl->queues_lock);
+}
+
+bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)
 {
 	struct nof_queue *queue;
 	bool busy = false;
@@ -323,8 +340,8 @@ bool nof_queues_were_busy(struct nof_ctrl *ctrl)
 
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; (queue = nth_queue(ctrl, i)); i++) {
-		busy |= queue->busy;
-		queue->busy = false;
+		busy |= queue->busy & who;
+		queue->busy &= ~who;
 	}
 	mutex_unlock(&ctrl->queues_lock);
 	return busy;

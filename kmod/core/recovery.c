@@ -19,7 +19,7 @@ void nof_ctrl_error(struct nof_ctrl *ctrl)
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 	if (was_live)
 		wake_up_all(&ctrl->state_wq);
-	queue_work(nof_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);
+	queue_work(nof_recovery_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);
 }
 
 /*
@@ -46,6 +46,12 @@ void nof_fail_fast_work(struct work_struct *work)
 	nof_ctrl_publish(ctrl);
 }
 
+void nof_fail_fast_stop(struct nof_ctrl *ctrl)
+{
+	cancel_delayed_work_sync(&ctrl->fail_fast_work);
+	clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
+}
+
 void nof_recovery_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery_work);
@@ -59,8 +65,6 @@ void nof_recovery_work(struct work_struct *work)
 	nof_aer_stop(ctrl);
 	nof_queues_kill(ctrl);
 	nof_queues_free(ctrl);
-	if (ctrl->opts.fast_io_fail_tmo_ms >= 0)
-		mod_delayed_work(nof_wq, &ctrl->fail_fast_work, msecs_to_jiffies(ctrl->opts.fast_io_fail_tmo_ms));
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
 		return;
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_RECOVERING);
@@ -75,21 +79,24 @@ static unsigned long left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
 	return time_after(end, jiffies) ? end - jiffies : 0;
 }
 
+/* From the loss on, whatever number of attempts fail; again after an attempt that was nearly good */
+static void fail_fast_start(struct nof_ctrl *ctrl)
+{
+	s32 tmo = READ_ONCE(ctrl->opts.fast_io_fail_tmo_ms);
+
+	if (tmo >= 0 && !test_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
+		queue_delayed_work(nof_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
+}
+
 /* New bounds apply to a loss that is going on, too */
 void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 {
-	s32 tmo = ctrl->opts.fast_io_fail_tmo_ms;
-	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
-
-	if (state != NVMEOF_CTRL_RECOVERING && !(state == NVMEOF_CTRL_CONNECTING && ctrl->lost_at))
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		return;
-	if (tmo < 0)
-		cancel_delayed_work(&ctrl->fail_fast_work);
-	else
-		mod_delayed_work(nof_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
-	/* the next attempt, which looks at ctrl_loss_tmo when it fails, at once */
-	if (state == NVMEOF_CTRL_CONNECTING)
-		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
+	nof_fail_fast_stop(ctrl);
+	nof_ctrl_publish(ctrl);
+	/* the next attempt at once: when it fails, all bounds are looked at again */
+	mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
 }
 
 static bool loss_tmo_passed(const struct nof_ctrl *ctrl)
@@ -110,5 +117,6 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 		nof_ctrl_delete_start(ctrl);
 		return;
 	}
+	fail_fast_start(ctrl);
 	queue_delayed_work(nof_wq, &ctrl->reconnect_work, msecs_to_jiffies(delay));
 }

@@ -193,8 +193,9 @@ static void ana_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, ana_work);
 
 	take_told(ctrl);
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && has_ana(ctrl))
-		nof_ana_read(ctrl);
+	/* without its log nobody would know when a path may be used again: start over */
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && has_ana(ctrl) && nof_ana_read(ctrl))
+		nof_ctrl_error(ctrl);
 }
 
 void nof_ana_init(struct nof_ctrl *ctrl)

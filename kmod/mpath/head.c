@@ -265,10 +265,14 @@ static bool may_come_back(const struct nof_path *path)
 static void fill_set(struct nof_head *head, struct nof_path_set *set)
 {
 	struct nof_path *path;
+	bool was_usable;
 	u16 i = 0;
 
 	list_for_each_entry(path, &head->paths, entry) {
+		was_usable = path->usable;
 		path->usable = carries_io(path->ctrl) && nof_ana_usable(path->ana_state);
+		if (was_usable && !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE)
+			queue_work(nof_wq, &path->ctrl->commit_work);
 		set->may_wait |= may_come_back(path);
 		if (path->usable && path->ana_state != NVMEOF_ANA_NON_OPTIMIZED)
 			set->paths[i++] = path;

@@ -259,7 +259,12 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 		       path->head->lba_shift == format->lba_shift;
 	if (same) {
 		path->seen = true;
-		path->ana_group = format->ana_group;
+		if (path->ana_group != format->ana_group) {
+			path->ana_group = format->ana_group;
+			path->ana_state = nof_ana_state_of(ctrl, path->ana_group);
+			nof_head_publish(path->head);
+			nof_events->path(path, NVMEOF_EVENT_STATE);
+		}
 		nof_head_resize(path->head, format);
 	}
 	mutex_unlock(&s->lock);

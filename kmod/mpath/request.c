@@ -30,13 +30,9 @@ static struct nof_path *select_path(struct nof_head *head, const struct nof_path
  * A request stands in its hardware context's row of the map. One that sits in a polled context but has lost its polled mark takes
  * the row behind, with a queue that interrupts: nobody would poll for it.
  */
-static struct nof_ctrl_map *map_row(struct nof_ctrl_map *map, const struct nof_subsys *s, const struct request *rq)
+static bool needs_fallback(const struct nof_subsys *s, const struct request *rq)
 {
-	u32 h = rq->mq_hctx->queue_num;
-
-	if (h >= s->nr_default && !(rq->cmd_flags & REQ_POLLED))
-		h += s->nr_poll;
-	return map + h;
+	return rq->mq_hctx->queue_num >= s->nr_default && !(rq->cmd_flags & REQ_POLLED);
 }
 
 /* Waits in blk-mq's requeue list until a path set is published that has a path, or none that may come back. */
@@ -88,7 +84,11 @@ static blk_status_t send(struct nof_head *head, struct nof_path *path, struct re
 	/* gone since the set was published: a new one is on its way */
 	if (unlikely(!map))
 		return BLK_STS_RESOURCE;
-	map = map_row(map, head->subsys, rq);
+	map += rq->mq_hctx->queue_num;
+	if (unlikely(needs_fallback(head->subsys, rq))) {
+		map += head->subsys->nr_poll;
+		last = true;		/* commit_all() looks at the context's own row */
+	}
 	if (unlikely(!nof_sqe_setup(head, rq, &req->cmd, path->nsid)))
 		return BLK_STS_NOTSUPP;
 	req->path = path;
@@ -281,7 +281,7 @@ static void timed_out(struct nof_request *req, struct nof_queue *queue)
 {
 	struct nof_ctrl *ctrl = queue->ctrl;
 
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE && nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING)
 		return;
 	if (!req->aborted) {
 		req->aborted = true;

@@ -30,9 +30,10 @@ TEST_CASE("addresses that are right", "[address]")
 
 TEST_CASE("addresses that are wrong", "[address]")
 {
-	const char *text = GENERATE("", "host", "10.0.0", "10.0.0.256", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:44x", ":4420",
-				    "[::1", "[::1]4420", "[::1]:", "[10.0.0.1]:4420", "[]:1", "::1%", "::1%a/b", "::1%far-too-long-a-name",
-				    "10.0.0.1 ", "1:2:3", "10.0.0.1:-1", "10.0.0.1:+1");
+	const char *text =
+		GENERATE("", "host", "10.0.0", "10.0.0.256", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536",
+			 "10.0.0.1:44x", ":4420", "[::1", "[::1]4420", "[::1]:", "[10.0.0.1]:4420", "[]:1", "::1%",
+			 "::1%a/b", "::1%far-too-long-a-name", "10.0.0.1 ", "1:2:3", "10.0.0.1:-1", "10.0.0.1:+1");
 	CAPTURE(text);
 	Result<Address> address = parseAddress(text);
 	REQUIRE_FALSE(address);
@@ -63,7 +64,7 @@ TEST_CASE("object names", "[name]")
 	CHECK(parseName("/dev/nvmeof0n1")->kind() == ObjectKind::nameSpace);
 	CHECK(parseName("nvmeof3c2n1") == ObjectName{3, 2, 1});
 	CHECK(parseName("nvmeof3c2n1")->toString() == "nvmeof3c2n1");
-	for (const char *text : {"", "nvmeof", "nvme0", "nvmeof0c", "nvmeof0n", "nvmeof0n1c1", "nvmeof0x", "nvmeof00", "nvmeof-1",
-				 "nvmeof99999999999", "nvmeof0n1p1"})
+	for (const char *text : {"", "nvmeof", "nvme0", "nvmeof0c", "nvmeof0n", "nvmeof0n1c1", "nvmeof0x", "nvmeof00",
+				 "nvmeof-1", "nvmeof99999999999", "nvmeof0n1p1"})
 		CHECK_FALSE(parseName(text));
 }

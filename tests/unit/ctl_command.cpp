@@ -115,8 +115,8 @@ TEST_CASE("no two options of a command have one name", "[command]")
 
 TEST_CASE("the verbs of the interface are there", "[command]")
 {
-	for (const char *name : {"connect", "disconnect", "list", "list-subsys", "show", "reset", "rescan", "set", "monitor", "gen-hostnqn",
-				 "show-hostnqn", "version"}) {
+	for (const char *name : {"connect", "disconnect", "list", "list-subsys", "show", "reset", "rescan", "set",
+				 "monitor", "gen-hostnqn", "show-hostnqn", "version"}) {
 		CAPTURE(name);
 		REQUIRE(findCommand(name));
 		CHECK_FALSE(findCommand(name)->hidden);
@@ -125,9 +125,33 @@ TEST_CASE("the verbs of the interface are there", "[command]")
 
 TEST_CASE("a whole connect line", "[parse]")
 {
-	CommandLine line = parse({"connect", "-t", "tcp", "--nqn=nqn.a", "-a", "10.0.0.1", "-a", "[::1]:8009", "-s", "4421", "--nr-io-queues", "4",
-				  "--ctrl-loss-tmo", "-1", "--keep-alive-tmo=0.5", "-F", "-1", "--hdr-digest", "--tos", "16", "--wait=udev",
-				  "--timeout", "5", "--idempotent", "--hostid", "12345678-9abc-4def-8123-456789abcdef", "--json"});
+	CommandLine line = parse({"connect",
+				  "-t",
+				  "tcp",
+				  "--nqn=nqn.a",
+				  "-a",
+				  "10.0.0.1",
+				  "-a",
+				  "[::1]:8009",
+				  "-s",
+				  "4421",
+				  "--nr-io-queues",
+				  "4",
+				  "--ctrl-loss-tmo",
+				  "-1",
+				  "--keep-alive-tmo=0.5",
+				  "-F",
+				  "-1",
+				  "--hdr-digest",
+				  "--tos",
+				  "16",
+				  "--wait=udev",
+				  "--timeout",
+				  "5",
+				  "--idempotent",
+				  "--hostid",
+				  "12345678-9abc-4def-8123-456789abcdef",
+				  "--json"});
 	INFO(line.text);
 	REQUIRE(line.command);
 	CHECK(line.command->name == "connect");
@@ -167,8 +191,15 @@ TEST_CASE("connect options that are wrong name themselves", "[parse]")
 	struct Row {
 		const char *option, *value;
 	};
-	Row row = GENERATE(values<Row>({{"--reconnect-delay", "-1"}, {"--keep-alive-tmo", "x"}, {"--nr-io-queues", "many"}, {"--tos", "256"},
-					{"--queue-size", "5000"}, {"--hostid", "1"}, {"--hostnqn", "host"}, {"--host-traddr", "eth0"}, {"-a", "x"}}));
+	Row row = GENERATE(values<Row>({{"--reconnect-delay", "-1"},
+					{"--keep-alive-tmo", "x"},
+					{"--nr-io-queues", "many"},
+					{"--tos", "256"},
+					{"--queue-size", "5000"},
+					{"--hostid", "1"},
+					{"--hostnqn", "host"},
+					{"--host-traddr", "eth0"},
+					{"-a", "x"}}));
 	CAPTURE(row.option);
 	Result<ConnectPlan> p = plan({row.option, row.value});
 	REQUIRE_FALSE(p);
@@ -179,8 +210,17 @@ TEST_CASE("connect options that are wrong name themselves", "[parse]")
 TEST_CASE("wrong usage ends with 2 and says where to look", "[parse]")
 {
 	std::vector<std::string> words = GENERATE(values<std::vector<std::string>>({
-		{}, {"frobnicate"}, {"connect"}, {"connect", "-n", "nqn.a"}, {"connect", "--bogus"}, {"show"}, {"show", "a", "b"},
-		{"connect", "-n", "nqn.a", "-a", "1.2.3.4", "--wait=later"}, {"list", "-o", "xml"}, {"reset"}, {"set", "nvmeof0"},
+		{},
+		{"frobnicate"},
+		{"connect"},
+		{"connect", "-n", "nqn.a"},
+		{"connect", "--bogus"},
+		{"show"},
+		{"show", "a", "b"},
+		{"connect", "-n", "nqn.a", "-a", "1.2.3.4", "--wait=later"},
+		{"list", "-o", "xml"},
+		{"reset"},
+		{"set", "nvmeof0"},
 		{"connect", "-n", "nqn.a", "-n", "nqn.b", "-a", "1.2.3.4"},
 	}));
 	CAPTURE(words);

@@ -21,8 +21,15 @@ Payload &putController(Payload &p, std::uint32_t state = NVMEOF_CTRL_LIVE)
 TEST_CASE("a controller with everything", "[decode]")
 {
 	Payload p;
-	putController(p).u16(NVMEOF_A_CNTLID, 7).s32(NVMEOF_A_CTRL_LOSS_TMO, -1).u32(NVMEOF_A_KATO, 5000).flag(NVMEOF_A_HDR_DIGEST);
-	p.u16(NVMEOF_A_LAST_STATUS, 0x184).u32(NVMEOF_A_LAST_ERRNO, 5).text(NVMEOF_A_LAST_ERROR, "refused").u8(NVMEOF_A_TOS, 8);
+	putController(p)
+		.u16(NVMEOF_A_CNTLID, 7)
+		.s32(NVMEOF_A_CTRL_LOSS_TMO, -1)
+		.u32(NVMEOF_A_KATO, 5000)
+		.flag(NVMEOF_A_HDR_DIGEST);
+	p.u16(NVMEOF_A_LAST_STATUS, 0x184)
+		.u32(NVMEOF_A_LAST_ERRNO, 5)
+		.text(NVMEOF_A_LAST_ERROR, "refused")
+		.u8(NVMEOF_A_TOS, 8);
 	Result<Controller> c = decodeController(p.attributes());
 	REQUIRE(c);
 	CHECK(c->name == "nvmeof0c1");
@@ -50,16 +57,28 @@ TEST_CASE("a value of the wrong size is refused", "[decode]")
 {
 	Payload p;
 	putController(p);
-	SECTION("too short") { p.u16(NVMEOF_A_KATO, 1); }
-	SECTION("too long") { p.u64(NVMEOF_A_KATO, 1); }
-	SECTION("empty") { p.flag(NVMEOF_A_KATO); }
+	SECTION("too short")
+	{
+		p.u16(NVMEOF_A_KATO, 1);
+	}
+	SECTION("too long")
+	{
+		p.u64(NVMEOF_A_KATO, 1);
+	}
+	SECTION("empty")
+	{
+		p.flag(NVMEOF_A_KATO);
+	}
 	CHECK_FALSE(decodeController(p.attributes()));
 }
 
 TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 {
 	Payload p;
-	p.u32(NVMEOF_A_SUBSYS_ID, 0).text(NVMEOF_A_NS_NAME, "nvmeof0n1").u32(NVMEOF_A_NSID, 1).u64(NVMEOF_A_SIZE, 1ULL << 40);
+	p.u32(NVMEOF_A_SUBSYS_ID, 0)
+		.text(NVMEOF_A_NS_NAME, "nvmeof0n1")
+		.u32(NVMEOF_A_NSID, 1)
+		.u64(NVMEOF_A_SIZE, 1ULL << 40);
 	SECTION("right")
 	{
 		p.binary(NVMEOF_A_UUID, std::string(16, '\x11')).binary(NVMEOF_A_EUI64, std::string(8, '\x22'));
@@ -90,7 +109,10 @@ TEST_CASE("text without a NUL ends with its attribute", "[decode]")
 TEST_CASE("repeated and unknown attributes", "[decode]")
 {
 	Payload p;
-	p.u32(NVMEOF_A_API_VERSION, 1).text(NVMEOF_A_TRANSPORT, "tcp").text(NVMEOF_A_TRANSPORT, "rdma").u32(NVMEOF_A_MAX + 1, 9);
+	p.u32(NVMEOF_A_API_VERSION, 1)
+		.text(NVMEOF_A_TRANSPORT, "tcp")
+		.text(NVMEOF_A_TRANSPORT, "rdma")
+		.u32(NVMEOF_A_MAX + 1, 9);
 	Result<ModuleVersion> v = decodeVersion(p.attributes());
 	REQUIRE(v);
 	CHECK(v->transports == std::vector<std::string>{"tcp", "rdma"});
@@ -126,7 +148,10 @@ TEST_CASE("events", "[decode]")
 	Payload p;
 	SECTION("of a controller's state")
 	{
-		putController(p).u32(NVMEOF_A_EVENT, NVMEOF_EVENT_STATE).u64(NVMEOF_A_TIME, 5).u32(NVMEOF_A_OLD_STATE, NVMEOF_CTRL_CONNECTING);
+		putController(p)
+			.u32(NVMEOF_A_EVENT, NVMEOF_EVENT_STATE)
+			.u64(NVMEOF_A_TIME, 5)
+			.u32(NVMEOF_A_OLD_STATE, NVMEOF_CTRL_CONNECTING);
 		auto event = decodeEvent(NVMEOF_CMD_CTRL_NTF, p.attributes());
 		REQUIRE(event);
 		REQUIRE(*event);
@@ -137,13 +162,19 @@ TEST_CASE("events", "[decode]")
 	}
 	SECTION("of the target")
 	{
-		p.u32(NVMEOF_A_EVENT, NVMEOF_EVENT_AEN).text(NVMEOF_A_CTRL_NAME, "nvmeof0c1").u8(NVMEOF_A_AEN_TYPE, 2).u8(NVMEOF_A_AEN_INFO, 3);
+		p.u32(NVMEOF_A_EVENT, NVMEOF_EVENT_AEN)
+			.text(NVMEOF_A_CTRL_NAME, "nvmeof0c1")
+			.u8(NVMEOF_A_AEN_TYPE, 2)
+			.u8(NVMEOF_A_AEN_INFO, 3);
 		auto event = decodeEvent(NVMEOF_CMD_AEN_NTF, p.attributes());
 		REQUIRE(event);
 		REQUIRE((*event)->aen());
 		CHECK((*event)->aen()->info == 3);
 	}
-	SECTION("without a type are refused") { CHECK_FALSE(decodeEvent(NVMEOF_CMD_CTRL_NTF, putController(p).attributes())); }
+	SECTION("without a type are refused")
+	{
+		CHECK_FALSE(decodeEvent(NVMEOF_CMD_CTRL_NTF, putController(p).attributes()));
+	}
 	SECTION("unknown ones are passed over")
 	{
 		auto event = decodeEvent(NVMEOF_CMD_MAX + 1, p.attributes());

@@ -64,8 +64,10 @@ TEST_CASE("subsystems as nvme-cli shows them", "[format]")
 	s.iopolicy = "numa";
 	std::vector<Controller> controllers{controllerAt("nvmeof0c1", "10.0.0.1"), controllerAt("nvmeof0c2", "::1"),
 					    controllerAt("nvmeof0c3", "10.0.0.3")};
-	std::vector<Path> paths{pathOf("nvmeof0c1", "nvmeof0n1", AnaState::optimized), pathOf("nvmeof0c2", "nvmeof0n1", AnaState::optimized),
-				pathOf("nvmeof0c2", "nvmeof0n2", AnaState::inaccessible), pathOf("nvmeof0c3", "nvmeof0n1", AnaState::none)};
+	std::vector<Path> paths{pathOf("nvmeof0c1", "nvmeof0n1", AnaState::optimized),
+				pathOf("nvmeof0c2", "nvmeof0n1", AnaState::optimized),
+				pathOf("nvmeof0c2", "nvmeof0n2", AnaState::inaccessible),
+				pathOf("nvmeof0c3", "nvmeof0n1", AnaState::none)};
 	CHECK(formatSubsystems({s}, controllers, paths) ==
 	      "nvmeof0 - NQN=nqn.a\n"
 	      "          hostnqn=nqn.h\n"

@@ -39,8 +39,8 @@ TEST_CASE("a new machine gets the firmware's UUID, and keeps it", "[identity]")
 TEST_CASE("an unusable firmware UUID is not used", "[identity]")
 {
 	Scratch scratch;
-	const char *text = GENERATE("", "garbage", "00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
-				    "03000200-0400-0500-0006-000700080009");
+	const char *text = GENERATE("", "garbage", "00000000-0000-0000-0000-000000000000",
+				    "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "03000200-0400-0500-0006-000700080009");
 	scratch.write("product_uuid", text);
 	Uuid one = chooseHostUuid(placesIn(scratch)), two = chooseHostUuid(placesIn(scratch));
 	CHECK_FALSE(one == two);
@@ -50,8 +50,14 @@ TEST_CASE("an unusable firmware UUID is not used", "[identity]")
 TEST_CASE("a missing half is made to fit the other", "[identity]")
 {
 	Scratch scratch;
-	SECTION("hostnqn there") { scratch.write("nvme/hostnqn", prefix + uuidB + "\n"); }
-	SECTION("hostid there") { scratch.write("nvme/hostid", uuidB); }
+	SECTION("hostnqn there")
+	{
+		scratch.write("nvme/hostnqn", prefix + uuidB + "\n");
+	}
+	SECTION("hostid there")
+	{
+		scratch.write("nvme/hostid", uuidB);
+	}
 	Result<HostIdentity> identity = loadOrCreateIdentity(placesIn(scratch));
 	REQUIRE(identity);
 	CHECK(identity->hostnqn == prefix + uuidB);
@@ -100,7 +106,10 @@ TEST_CASE("a given host NQN", "[identity]")
 		CHECK(identity->hostnqn == "nqn.2020-01.org.example:host");
 		CHECK(identity->hostid.toString() == uuidB);
 	}
-	SECTION("is checked") { CHECK_FALSE(resolveIdentity("host", {}, places)); }
+	SECTION("is checked")
+	{
+		CHECK_FALSE(resolveIdentity("host", {}, places));
+	}
 }
 
 TEST_CASE("UUIDs", "[identity]")

@@ -38,7 +38,9 @@ Reply only(const std::vector<std::byte> &datagram)
 TEST_CASE("an error with its message and cookie", "[reply]")
 {
 	Payload tlvs;
-	tlvs.text(NLMSGERR_ATTR_MSG, "already connected").u32(NLMSGERR_ATTR_OFFS, 8).binary(NLMSGERR_ATTR_COOKIE, "nvmeof0c1");
+	tlvs.text(NLMSGERR_ATTR_MSG, "already connected")
+		.u32(NLMSGERR_ATTR_OFFS, 8)
+		.binary(NLMSGERR_ATTR_COOKIE, "nvmeof0c1");
 	std::uint16_t capped = GENERATE(0, NLM_F_CAPPED);
 	std::uint32_t quoted = capped ? sizeof(nlmsghdr) : 57; // 57: with padding to skip
 	Reply reply = only(netlinkMessage(NLMSG_ERROR, NLM_F_ACK_TLVS | capped, 3, errorBody(-EALREADY, quoted, tlvs)));
@@ -81,7 +83,8 @@ TEST_CASE("a quoted request longer than the message leaves the errno", "[reply]"
 TEST_CASE("acknowledgements and ends of dumps", "[reply]")
 {
 	Payload none;
-	CHECK(only(netlinkMessage(NLMSG_ERROR, NLM_F_CAPPED, 1, errorBody(0, sizeof(nlmsghdr), none))).kind == Reply::Kind::ack);
+	CHECK(only(netlinkMessage(NLMSG_ERROR, NLM_F_CAPPED, 1, errorBody(0, sizeof(nlmsghdr), none))).kind ==
+	      Reply::Kind::ack);
 	std::vector<std::byte> status;
 	append(status, 0);
 	Reply done = only(netlinkMessage(NLMSG_DONE, NLM_F_DUMP_INTR | NLM_F_MULTI, 1, status));

@@ -132,7 +132,8 @@ TEST_CASE("what a connect asks of the kernel", "[session]")
 	options.ctrlLoss = std::chrono::milliseconds(-7);
 	options.reconnectDelay = std::chrono::hours(24 * 365 * 10);
 	options.dataDigest = true;
-	nofctl::Request request = nofctl::connectRequest(options, "nqn.host", *Uuid::parse("12345678-9abc-4def-8123-456789abcdef"));
+	nofctl::Request request =
+		nofctl::connectRequest(options, "nqn.host", *Uuid::parse("12345678-9abc-4def-8123-456789abcdef"));
 	REQUIRE(request.whole());
 	auto *genl = static_cast<genlmsghdr *>(nlmsg_data(nlmsg_hdr(request.get())));
 	CHECK(genl->cmd == NVMEOF_CMD_CTRL_NEW);

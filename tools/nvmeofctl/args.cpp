@@ -42,11 +42,13 @@ nvmeof::Result<std::optional<std::uint32_t>> Args::number(const std::string &opt
 	const char *end = given->data() + given->size();
 	auto [stop, error] = std::from_chars(given->data(), end, value);
 	if (error != std::errc() || stop != end || value > most)
-		return usageError("--" + option + ": '" + *given + "' is not a number from 0 to " + std::to_string(most));
+		return usageError("--" + option + ": '" + *given + "' is not a number from 0 to " +
+				  std::to_string(most));
 	return std::optional(value);
 }
 
-static nvmeof::Result<std::optional<std::chrono::milliseconds>> duration(const Args &args, const std::string &option, Never never)
+static nvmeof::Result<std::optional<std::chrono::milliseconds>> duration(const Args &args, const std::string &option,
+									 Never never)
 {
 	std::optional<std::string> given = args.text(option);
 	if (!given)

@@ -23,7 +23,8 @@ public:
 	// Nothing when the option is absent; an error names the option.
 	nvmeof::Result<std::optional<std::uint32_t>> number(const std::string &option, std::uint32_t most) const;
 	nvmeof::Result<std::optional<std::chrono::milliseconds>> seconds(const std::string &option) const;
-	nvmeof::Result<std::optional<std::chrono::milliseconds>> secondsOrNever(const std::string &option) const; // -1: never
+	nvmeof::Result<std::optional<std::chrono::milliseconds>>
+	secondsOrNever(const std::string &option) const; // -1: never
 
 private:
 	std::map<std::string, std::vector<std::string>> values_;

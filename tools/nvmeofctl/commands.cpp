@@ -8,7 +8,8 @@ Option flag(std::string shortName, std::string longName, std::string help)
 	return {.shortName = shortName, .longName = longName, .value = "", .help = help};
 }
 
-Option value(std::string shortName, std::string longName, std::string name, std::string help, Completes completes = Completes::nothing)
+Option value(std::string shortName, std::string longName, std::string name, std::string help,
+	     Completes completes = Completes::nothing)
 {
 	return {.shortName = shortName, .longName = longName, .value = name, .help = help, .completes = completes};
 }
@@ -33,7 +34,12 @@ Option oneOf(std::vector<std::string> choices, Option option)
 
 Option positional(std::string name, std::string help, Completes completes = Completes::nothing)
 {
-	return {.shortName = "", .longName = name, .value = name, .help = help, .required = true, .completes = completes};
+	return {.shortName = "",
+		.longName = name,
+		.value = name,
+		.help = help,
+		.required = true,
+		.completes = completes};
 }
 
 Option controllerOption(std::string help)
@@ -47,30 +53,36 @@ std::vector<Option> connectOptions()
 		oneOf({"tcp", "rdma"}, value("-t", "--transport", "TRANSPORT", "Transport; tcp if not given")),
 		required(value("-n", "--nqn", "NQN", "NQN of the subsystem")),
 		required(repeated(value("-a", "--traddr", "ADDR[:PORT]",
-					"Address of the target, numeric; an IPv6 one with a port is [ADDR]:PORT. Repeat for more paths"))),
+					"Address of the target, numeric; an IPv6 one with a port is [ADDR]:PORT. "
+					"Repeat for more paths"))),
 		value("-s", "--trsvcid", "PORT", "Port of each address that has none; 4420 if not given"),
 		value("-w", "--host-traddr", "ADDR", "Local address to connect from"),
 		value("-f", "--host-iface", "IFACE", "Network interface to connect through", Completes::interfaces),
-		value("-q", "--hostnqn", "NQN", "NQN of this host; from /etc/nvme/hostnqn if not given, which is created when absent"),
-		value("-I", "--hostid", "UUID", "ID of this host; from /etc/nvme/hostid if not given, which is created when absent"),
+		value("-q", "--hostnqn", "NQN",
+		      "NQN of this host; from /etc/nvme/hostnqn if not given, which is created when absent"),
+		value("-I", "--hostid", "UUID",
+		      "ID of this host; from /etc/nvme/hostid if not given, which is created when absent"),
 		value("-i", "--nr-io-queues", "N", "I/O queues to ask for; as many as CPUs if not given"),
 		value("-P", "--nr-poll-queues", "N", "Further queues for polled I/O"),
 		value("-Q", "--queue-size", "N", "Entries of each I/O queue, 16 to 1024; 128 if not given"),
 		value("-k", "--keep-alive-tmo", "SECONDS", "Keep-alive timeout; 0 for none"),
 		value("-c", "--reconnect-delay", "SECONDS", "Longest pause between attempts to reconnect"),
-		value("-l", "--ctrl-loss-tmo", "SECONDS", "Give the controller up after that long without a connection; -1 for never"),
-		value("-F", "--fast-io-fail-tmo", "SECONDS", "Fail I/O after that long without a connection; -1 for off"),
+		value("-l", "--ctrl-loss-tmo", "SECONDS",
+		      "Give the controller up after that long without a connection; -1 for never"),
+		value("-F", "--fast-io-fail-tmo", "SECONDS",
+		      "Fail I/O after that long without a connection; -1 for off"),
 		value("", "--connect-tmo", "SECONDS", "Bound on one attempt to connect"),
 		flag("-g", "--hdr-digest", "Protect headers by a digest"),
 		flag("-G", "--data-digest", "Protect data by a digest"),
 		value("-T", "--tos", "N", "IP type of service, 0 to 255"),
 		flag("", "--sq-flow", "Keep submission queue flow control (default: ask the target to do without it)"),
 		flag("-D", "--duplicate-connect", "Connect although this host is connected to that address already"),
-		oneOf({"none", "ctrl", "ns", "udev"},
-		      value("", "--wait", "STAGE",
-			    "Return when: none - the kernel has accepted; ctrl - the controller is live; ns - its namespaces are there (if "
-			    "not given); udev - udev has made their links")),
-		value("", "--timeout", "SECONDS", "Wait at most that long; 30 if not given. The controller goes on trying after that"),
+		oneOf({"none", "ctrl", "ns", "udev"}, value("", "--wait", "STAGE",
+							    "Return when: none - the kernel has accepted; ctrl - the "
+							    "controller is live; ns - its namespaces are there (if "
+							    "not given); udev - udev has made their links")),
+		value("", "--timeout", "SECONDS",
+		      "Wait at most that long; 30 if not given. The controller goes on trying after that"),
 		flag("", "--idempotent", "A controller that is there already is what was asked for"),
 	};
 }
@@ -79,50 +91,85 @@ std::vector<Command> visibleCommands()
 {
 	return {
 		{"connect", "connect to a subsystem",
-		 "Connects to the subsystem over each given address, all at once, and waits as --wait says.", connectOptions(), runConnect},
-		{"disconnect", "disconnect controllers",
+		 "Connects to the subsystem over each given address, all at once, and waits as --wait says.",
+		 connectOptions(), runConnect},
+		{"disconnect",
+		 "disconnect controllers",
 		 "Disconnects one controller, those of one subsystem, or all. Returns when they are gone.",
 		 {value("-n", "--nqn", "NQN", "All controllers of the subsystem of that NQN", Completes::nqns),
 		  controllerOption("The controller of that name"), flag("", "--all", "All controllers")},
 		 runDisconnect},
 		{"list", "list namespaces", "Lists the namespaces, one line each.", {}, runList},
-		{"list-subsys", "list subsystems with their controllers",
-		 "Lists the subsystems, and under each its controllers with address, state and, where the target reports it, "
+		{"list-subsys",
+		 "list subsystems with their controllers",
+		 "Lists the subsystems, and under each its controllers with address, state and, where the target "
+		 "reports it, "
 		 "the ANA state of each path.",
-		 {}, runListSubsys},
-		{"show", "show all about one object",
+		 {},
+		 runListSubsys},
+		{"show",
+		 "show all about one object",
 		 "Shows a subsystem (nvmeof0), controller (nvmeof0c1), namespace (nvmeof0n1) or path (nvmeof0c1n1).",
-		 {positional("NAME", "Name of the object", Completes::objects)}, runShow},
-		{"reset", "reset a controller", "Drops the connection of a controller and connects it again.",
-		 {required(controllerOption("Name of the controller"))}, runReset},
-		{"rescan", "look for new namespaces", "Scans the namespaces of a controller, and returns when that is done.",
-		 {required(controllerOption("Name of the controller"))}, runRescan},
-		{"set", "change settings of an object",
-		 "Changes settings. Of a subsystem: iopolicy. Of a controller: reconnect-delay, ctrl-loss-tmo, fast-io-fail-tmo, in seconds.",
+		 {positional("NAME", "Name of the object", Completes::objects)},
+		 runShow},
+		{"reset",
+		 "reset a controller",
+		 "Drops the connection of a controller and connects it again.",
+		 {required(controllerOption("Name of the controller"))},
+		 runReset},
+		{"rescan",
+		 "look for new namespaces",
+		 "Scans the namespaces of a controller, and returns when that is done.",
+		 {required(controllerOption("Name of the controller"))},
+		 runRescan},
+		{"set",
+		 "change settings of an object",
+		 "Changes settings. Of a subsystem: iopolicy. Of a controller: reconnect-delay, ctrl-loss-tmo, "
+		 "fast-io-fail-tmo, in seconds.",
 		 {positional("NAME", "Name of the subsystem or controller", Completes::objects),
 		  repeated(positional("KEY=VALUE", "Setting"))},
 		 runSet},
-		{"monitor", "print events as they happen",
+		{"monitor",
+		 "print events as they happen",
 		 "Prints a line for each event until interrupted. With --json each line is an object of its own.",
 		 {value("", "--count", "N", "End after N events"),
-		  value("", "--timeout", "SECONDS", "End after that long; with --count, exit code 6 if there were fewer events")},
+		  value("", "--timeout", "SECONDS",
+			"End after that long; with --count, exit code 6 if there were fewer events")},
 		 runMonitor},
-		{"gen-hostnqn", "make up a host NQN", "Prints a host NQN made of the machine's UUID, or else a random one. Keeps nothing.",
-		 {}, runGenHostnqn},
-		{"show-hostnqn", "print this host's NQN", "Prints the host NQN kept in /etc/nvme/hostnqn.", {}, runShowHostnqn},
-		{"version", "print versions",
-		 "Prints the version of this program and of the loaded kernel module, with the transports and path selectors it has.",
-		 {}, runVersion},
+		{"gen-hostnqn",
+		 "make up a host NQN",
+		 "Prints a host NQN made of the machine's UUID, or else a random one. Keeps nothing.",
+		 {},
+		 runGenHostnqn},
+		{"show-hostnqn",
+		 "print this host's NQN",
+		 "Prints the host NQN kept in /etc/nvme/hostnqn.",
+		 {},
+		 runShowHostnqn},
+		{"version",
+		 "print versions",
+		 "Prints the version of this program and of the loaded kernel module, with the transports and path "
+		 "selectors it has.",
+		 {},
+		 runVersion},
 	};
 }
 
 std::vector<Command> hiddenCommands()
 {
 	return {
-		{"names", "names for completion", "",
-		 {oneOf({"controllers", "nqns", "objects"}, positional("KIND", "What to list"))}, runNames, true},
-		{"generate", "completion scripts and manual page", "",
-		 {oneOf({"bash", "zsh", "man"}, positional("WHAT", "What to write"))}, runGenerate, true},
+		{"names",
+		 "names for completion",
+		 "",
+		 {oneOf({"controllers", "nqns", "objects"}, positional("KIND", "What to list"))},
+		 runNames,
+		 true},
+		{"generate",
+		 "completion scripts and manual page",
+		 "",
+		 {oneOf({"bash", "zsh", "man"}, positional("WHAT", "What to write"))},
+		 runGenerate,
+		 true},
 	};
 }
 
@@ -152,7 +199,8 @@ std::vector<Option> optionsOf(const Command &command)
 	std::vector<Option> all = command.options;
 	if (command.hidden)
 		return all;
-	all.push_back(oneOf({"text", "json"}, value("-o", "--output-format", "FORMAT", "Output format; text if not given")));
+	all.push_back(
+		oneOf({"text", "json"}, value("-o", "--output-format", "FORMAT", "Output format; text if not given")));
 	all.push_back(flag("", "--json", "The same as -o json"));
 	return all;
 }

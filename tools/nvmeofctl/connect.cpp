@@ -27,7 +27,8 @@ int reportOne(Context &context, const ConnectOptions &options, const Result<Cont
 	if (result) {
 		entry["controller"] = toJson(*result);
 		if (!context.json())
-			context.out() << fmt::format("{} {} {}\n", result->name, formatAddress(*result), toString(result->state));
+			context.out() << fmt::format("{} {} {}\n", result->name, formatAddress(*result),
+						     toString(result->state));
 	} else {
 		Error error = withExisting(result.error());
 		entry["error"] = toJson(error);

@@ -122,7 +122,8 @@ Result<ConnectPlan> planConnect(const Args &args)
 std::string connectNextStep(const Error &error, const ConnectOptions &options)
 {
 	switch (error.code) {
-	case ErrorCode::alreadyConnected: return "use --duplicate-connect for a second association";
+	case ErrorCode::alreadyConnected:
+		return "use --duplicate-connect for a second association";
 	case ErrorCode::refused:
 		if (error.nvmeStatus == 0x184) // Connect Invalid Host
 			return "allow this host at the target: 'nvmeofctl show-hostnqn' prints its NQN";
@@ -133,7 +134,9 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options)
 		if (!error.object.empty() && error.message.starts_with("not connected"))
 			return fmt::format("it goes on trying; 'nvmeofctl disconnect -d {}' gives up", error.object);
 		return "check address, port and firewall";
-	case ErrorCode::failed: return error.sysErrno ? "check address, port and firewall" : "";
-	default: return {};
+	case ErrorCode::failed:
+		return error.sysErrno ? "check address, port and firewall" : "";
+	default:
+		return {};
 	}
 }

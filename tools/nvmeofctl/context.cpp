@@ -25,12 +25,15 @@ void Context::print(const Json &document)
 std::string usualNextStep(const Error &error)
 {
 	switch (error.code) {
-	case ErrorCode::notPermitted: return "run it as root";
+	case ErrorCode::notPermitted:
+		return "run it as root";
 	case ErrorCode::noModule:
 		return error.sysErrno ? "load it with 'modprobe nvmeof_tcp' as root"
 				      : "install module and tools of one version, and load the module anew";
-	case ErrorCode::noSuchObject: return "'nvmeofctl list-subsys' shows what there is";
-	default: return {};
+	case ErrorCode::noSuchObject:
+		return "'nvmeofctl list-subsys' shows what there is";
+	default:
+		return {};
 	}
 }
 
@@ -39,8 +42,8 @@ int Context::complain(std::string_view subject, const Error &error, std::string_
 	std::string step(nextStep.empty() ? usualNextStep(error) : nextStep);
 	if (step.empty() && error.code == ErrorCode::invalid)
 		step = fmt::format("see 'nvmeofctl {} --help'", command_.name);
-	err_ << fmt::format("nvmeofctl: {}{}{}: {}{}\n", command_.name, subject.empty() ? "" : " ", subject, printable(error.message),
-			    step.empty() ? "" : fmt::format(" ({})", step));
+	err_ << fmt::format("nvmeofctl: {}{}{}: {}{}\n", command_.name, subject.empty() ? "" : " ", subject,
+			    printable(error.message), step.empty() ? "" : fmt::format(" ({})", step));
 	return static_cast<int>(exitCodeOf(error.code));
 }
 

@@ -6,14 +6,22 @@ using nvmeof::ErrorCode;
 ExitCode exitCodeOf(ErrorCode code)
 {
 	switch (code) {
-	case ErrorCode::failed: return ExitCode::failed;
-	case ErrorCode::invalid: return ExitCode::usage;
-	case ErrorCode::noSuchObject: return ExitCode::noSuchObject;
-	case ErrorCode::alreadyConnected: return ExitCode::alreadyConnected;
-	case ErrorCode::refused: return ExitCode::refused;
-	case ErrorCode::timedOut: return ExitCode::timedOut;
-	case ErrorCode::notPermitted: return ExitCode::notPermitted;
-	case ErrorCode::noModule: return ExitCode::noModule;
+	case ErrorCode::failed:
+		return ExitCode::failed;
+	case ErrorCode::invalid:
+		return ExitCode::usage;
+	case ErrorCode::noSuchObject:
+		return ExitCode::noSuchObject;
+	case ErrorCode::alreadyConnected:
+		return ExitCode::alreadyConnected;
+	case ErrorCode::refused:
+		return ExitCode::refused;
+	case ErrorCode::timedOut:
+		return ExitCode::timedOut;
+	case ErrorCode::notPermitted:
+		return ExitCode::notPermitted;
+	case ErrorCode::noModule:
+		return ExitCode::noModule;
 	}
 	return ExitCode::failed;
 }
@@ -21,15 +29,24 @@ ExitCode exitCodeOf(ErrorCode code)
 const char *describe(ExitCode code)
 {
 	switch (code) {
-	case ExitCode::done: return "done";
-	case ExitCode::failed: return "failed";
-	case ExitCode::usage: return "wrong usage";
-	case ExitCode::noSuchObject: return "no such object";
-	case ExitCode::alreadyConnected: return "already connected";
-	case ExitCode::refused: return "refused by the target";
-	case ExitCode::timedOut: return "timed out";
-	case ExitCode::notPermitted: return "not permitted";
-	case ExitCode::noModule: return "kernel module not loaded, or too old";
+	case ExitCode::done:
+		return "done";
+	case ExitCode::failed:
+		return "failed";
+	case ExitCode::usage:
+		return "wrong usage";
+	case ExitCode::noSuchObject:
+		return "no such object";
+	case ExitCode::alreadyConnected:
+		return "already connected";
+	case ExitCode::refused:
+		return "refused by the target";
+	case ExitCode::timedOut:
+		return "timed out";
+	case ExitCode::notPermitted:
+		return "not permitted";
+	case ExitCode::noModule:
+		return "kernel module not loaded, or too old";
 	}
 	return "failed";
 }

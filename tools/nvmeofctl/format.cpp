@@ -39,7 +39,8 @@ void addSettings(Fields &fields, const Controller &controller)
 	addNumber(fields, "io queues", controller.ioQueues);
 	addNumber(fields, "poll queues", controller.pollQueues);
 	addNumber(fields, "queue size", controller.queueSize);
-	fields.emplace_back("keep-alive-tmo", controller.keepAlive.count() ? formatSeconds(controller.keepAlive) : "none");
+	fields.emplace_back("keep-alive-tmo",
+			    controller.keepAlive.count() ? formatSeconds(controller.keepAlive) : "none");
 	fields.emplace_back("reconnect-delay", formatSeconds(controller.reconnectDelay));
 	fields.emplace_back("ctrl-loss-tmo", formatTimeout(controller.ctrlLoss, "never"));
 	fields.emplace_back("fast-io-fail-tmo", formatTimeout(controller.fastIoFail, "off"));
@@ -62,7 +63,10 @@ struct EventDetail {
 	const Event &event;
 
 	std::string operator()(const std::monostate &) const { return "events were lost; what there is now follows"; }
-	std::string operator()(const Subsystem &s) const { return fmt::format("nqn={} iopolicy={}", s.nqn, s.iopolicy); }
+	std::string operator()(const Subsystem &s) const
+	{
+		return fmt::format("nqn={} iopolicy={}", s.nqn, s.iopolicy);
+	}
 	std::string operator()(const Controller &c) const
 	{
 		std::string state = toString(c.state);
@@ -126,7 +130,8 @@ std::string formatSize(std::uint64_t bytes)
 
 std::string formatAddress(const Controller &controller)
 {
-	std::string text = fmt::format("{} traddr={},trsvcid={}", controller.transport, controller.traddr, controller.trsvcid);
+	std::string text =
+		fmt::format("{} traddr={},trsvcid={}", controller.transport, controller.traddr, controller.trsvcid);
 	if (!controller.hostTraddr.empty())
 		text += ",host_traddr=" + controller.hostTraddr;
 	if (!controller.hostIface.empty())
@@ -137,8 +142,8 @@ std::string formatAddress(const Controller &controller)
 std::string formatEvent(const Event &event)
 {
 	double seconds = std::chrono::duration<double>(event.time).count();
-	std::string line = fmt::format("[{:14.6f}] {} {} {}", seconds, event.name().empty() ? "-" : event.name(), toString(event.type),
-				       std::visit(EventDetail{event}, event.object));
+	std::string line = fmt::format("[{:14.6f}] {} {} {}", seconds, event.name().empty() ? "-" : event.name(),
+				       toString(event.type), std::visit(EventDetail{event}, event.object));
 	if (!event.reason.empty())
 		line += ": " + event.reason;
 	return printable(line);
@@ -200,7 +205,8 @@ Fields fieldsOf(const Namespace &ns)
 
 Fields fieldsOf(const Path &path)
 {
-	Fields fields{{"name", path.name}, {"kind", "path"}, {"namespace", path.nameSpace}, {"controller", path.controller}};
+	Fields fields{
+		{"name", path.name}, {"kind", "path"}, {"namespace", path.nameSpace}, {"controller", path.controller}};
 	addNumber(fields, "nsid", path.nsid);
 	fields.emplace_back("controller state", toString(path.controllerState));
 	fields.emplace_back("ana state", toString(path.anaState));
@@ -219,13 +225,21 @@ Fields fieldsOf(const Path &path)
 
 std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std::vector<Subsystem> &subsystems)
 {
-	Table table({{"Node"}, {"NSID", Align::right}, {"Size", Align::right}, {"Format", Align::right}, {"Paths", Align::right},
-		     {"Model"}, {"Serial"}, {"Subsystem"}});
+	Table table({{"Node"},
+		     {"NSID", Align::right},
+		     {"Size", Align::right},
+		     {"Format", Align::right},
+		     {"Paths", Align::right},
+		     {"Model"},
+		     {"Serial"},
+		     {"Subsystem"}});
 	for (const Namespace &ns : namespaces) {
-		auto of = std::find_if(subsystems.begin(), subsystems.end(), [&](const Subsystem &s) { return s.id == ns.subsystem; });
+		auto of = std::find_if(subsystems.begin(), subsystems.end(),
+				       [&](const Subsystem &s) { return s.id == ns.subsystem; });
 		Subsystem subsystem = of == subsystems.end() ? Subsystem() : *of;
-		table.add({"/dev/" + ns.name, std::to_string(ns.nsid), formatSize(ns.size), fmt::format("{} B", ns.lbaSize),
-			   fmt::format("{}/{}", ns.usablePaths, ns.paths), subsystem.model, subsystem.serial, subsystem.nqn});
+		table.add({"/dev/" + ns.name, std::to_string(ns.nsid), formatSize(ns.size),
+			   fmt::format("{} B", ns.lbaSize), fmt::format("{}/{}", ns.usablePaths, ns.paths),
+			   subsystem.model, subsystem.serial, subsystem.nqn});
 	}
 	return table.render();
 }
@@ -241,8 +255,9 @@ std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std
 		text += printable(fmt::format("{}iopolicy={}", indent, subsystem.iopolicy)) + "\n\\\n";
 		for (const Controller &controller : controllers)
 			if (controller.subsystem == subsystem.id)
-				text += printable(fmt::format(" +- {} {} {}{}", controller.name, formatAddress(controller),
-							      toString(controller.state), formatAna(controller.name, paths))) +
+				text += printable(fmt::format(" +- {} {} {}{}", controller.name,
+							      formatAddress(controller), toString(controller.state),
+							      formatAna(controller.name, paths))) +
 					"\n";
 	}
 	return text;

@@ -27,6 +27,8 @@ Fields fieldsOf(const nvmeof::Namespace &ns);
 Fields fieldsOf(const nvmeof::Path &path);
 
 // What list and list-subsys print.
-std::string formatNamespaces(const std::vector<nvmeof::Namespace> &namespaces, const std::vector<nvmeof::Subsystem> &subsystems);
-std::string formatSubsystems(const std::vector<nvmeof::Subsystem> &subsystems, const std::vector<nvmeof::Controller> &controllers,
+std::string formatNamespaces(const std::vector<nvmeof::Namespace> &namespaces,
+			     const std::vector<nvmeof::Subsystem> &subsystems);
+std::string formatSubsystems(const std::vector<nvmeof::Subsystem> &subsystems,
+			     const std::vector<nvmeof::Controller> &controllers,
 			     const std::vector<nvmeof::Path> &paths);

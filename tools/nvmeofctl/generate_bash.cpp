@@ -14,11 +14,16 @@ std::string offer(const Option &option)
 	if (!option.choices.empty())
 		return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", fmt::join(option.choices, " "));
 	switch (option.completes) {
-	case Completes::controllers: return "_nvmeofctl_names controllers";
-	case Completes::nqns: return "_nvmeofctl_names nqns";
-	case Completes::objects: return "_nvmeofctl_names objects";
-	case Completes::interfaces: return "COMPREPLY=($(compgen -W \"$(command ls /sys/class/net 2>/dev/null)\" -- \"$cur\"))";
-	case Completes::nothing: return ":";
+	case Completes::controllers:
+		return "_nvmeofctl_names controllers";
+	case Completes::nqns:
+		return "_nvmeofctl_names nqns";
+	case Completes::objects:
+		return "_nvmeofctl_names objects";
+	case Completes::interfaces:
+		return "COMPREPLY=($(compgen -W \"$(command ls /sys/class/net 2>/dev/null)\" -- \"$cur\"))";
+	case Completes::nothing:
+		return ":";
 	}
 	return ":";
 }
@@ -38,7 +43,8 @@ std::string valueCases(const std::vector<Option> &options)
 	for (const Option &option : options) {
 		if (option.positional() || option.flag())
 			continue;
-		std::string names = option.shortName.empty() ? option.longName : option.shortName + "|" + option.longName;
+		std::string names =
+			option.shortName.empty() ? option.longName : option.shortName + "|" + option.longName;
 		text += fmt::format("\t\t{})\n\t\t\t{}\n\t\t\treturn;;\n", names, offer(option));
 	}
 	return text;
@@ -48,7 +54,8 @@ std::string commandCase(const Command &command)
 {
 	std::vector<Option> options = optionsOf(command);
 	std::string text = fmt::format("\t{})\n\t\tcase \"$prev\" in\n{}\t\tesac\n", command.name, valueCases(options));
-	text += fmt::format("\t\tif [[ $cur == -* ]]; then\n\t\t\tCOMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n", words(options));
+	text += fmt::format("\t\tif [[ $cur == -* ]]; then\n\t\t\tCOMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n",
+			    words(options));
 	if (!options.empty() && options.front().positional())
 		text += fmt::format("\t\telse\n\t\t\t{}\n", offer(options.front()));
 	return text + "\t\tfi;;\n";
@@ -90,6 +97,8 @@ std::string bashCompletion()
 		cases += commandCase(command);
 	}
 	std::string text = head;
-	text += fmt::format("\tif ((cword == 1)); then\n\t\tCOMPREPLY=($(compgen -W '{} --help' -- \"$cur\"))\n\t\treturn\n\tfi\n", names);
+	text += fmt::format(
+		"\tif ((cword == 1)); then\n\t\tCOMPREPLY=($(compgen -W '{} --help' -- \"$cur\"))\n\t\treturn\n\tfi\n",
+		names);
 	return text + "\tcase \"${words[1]}\" in\n" + cases + "\tesac\n}\n\ncomplete -F _nvmeofctl nvmeofctl\n";
 }

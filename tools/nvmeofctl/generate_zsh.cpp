@@ -25,11 +25,16 @@ std::string action(const Option &option)
 	if (!option.choices.empty())
 		return fmt::format("({})", fmt::join(option.choices, " "));
 	switch (option.completes) {
-	case Completes::controllers: return "_nvmeofctl_controllers";
-	case Completes::nqns: return "_nvmeofctl_nqns";
-	case Completes::objects: return "_nvmeofctl_objects";
-	case Completes::interfaces: return "_net_interfaces";
-	case Completes::nothing: return " ";
+	case Completes::controllers:
+		return "_nvmeofctl_controllers";
+	case Completes::nqns:
+		return "_nvmeofctl_nqns";
+	case Completes::objects:
+		return "_nvmeofctl_objects";
+	case Completes::interfaces:
+		return "_net_interfaces";
+	case Completes::nothing:
+		return " ";
 	}
 	return " ";
 }

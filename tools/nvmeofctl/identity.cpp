@@ -26,6 +26,7 @@ int runShowHostnqn(Context &context)
 	Result<std::string> nqn = readHostnqn();
 	if (!nqn)
 		return context.fail("", nqn.error(),
-				    nqn.error().code == ErrorCode::noSuchObject ? "the first connect creates it" : "correct or remove the file");
+				    nqn.error().code == ErrorCode::noSuchObject ? "the first connect creates it"
+										: "correct or remove the file");
 	return printNqn(context, *nqn);
 }

@@ -126,7 +126,10 @@ Json toJson(const Namespace &ns)
 
 Json toJson(const Path &path)
 {
-	Json json{{"name", path.name}, {"namespace", path.nameSpace}, {"controller", path.controller}, {"nsid", path.nsid}};
+	Json json{{"name", path.name},
+		  {"namespace", path.nameSpace},
+		  {"controller", path.controller},
+		  {"nsid", path.nsid}};
 	json["controller_state"] = toString(path.controllerState);
 	json["ana_state"] = toString(path.anaState);
 	if (path.anaGroup)
@@ -168,7 +171,9 @@ Json toJson(const Event &event)
 
 Json toJson(const Error &error)
 {
-	Json json{{"code", toString(error.code)}, {"exit_code", static_cast<int>(exitCodeOf(error.code))}, {"message", error.message}};
+	Json json{{"code", toString(error.code)},
+		  {"exit_code", static_cast<int>(exitCodeOf(error.code))},
+		  {"message", error.message}};
 	if (error.sysErrno)
 		json["errno"] = error.sysErrno;
 	if (error.nvmeStatus)

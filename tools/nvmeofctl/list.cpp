@@ -56,7 +56,8 @@ Json controllersOf(const Subsystem &subsystem, const Everything &all)
 		if (controller.subsystem != subsystem.id)
 			continue;
 		Json json = toJson(controller);
-		json["paths"] = arrayOf(all.paths, [&](const Path &path) { return path.controller == controller.name; });
+		json["paths"] =
+			arrayOf(all.paths, [&](const Path &path) { return path.controller == controller.name; });
 		array.push_back(json);
 	}
 	return array;
@@ -89,7 +90,8 @@ int runListSubsys(Context &context)
 	for (const Subsystem &subsystem : all->subsystems) {
 		Json json = toJson(subsystem);
 		json["controllers"] = controllersOf(subsystem, *all);
-		json["namespaces"] = arrayOf(all->namespaces, [&](const Namespace &ns) { return ns.subsystem == subsystem.id; });
+		json["namespaces"] =
+			arrayOf(all->namespaces, [&](const Namespace &ns) { return ns.subsystem == subsystem.id; });
 		array.push_back(json);
 	}
 	context.print(Json{{"subsystems", array}});

@@ -44,7 +44,8 @@ std::chrono::milliseconds leftUntil(const std::optional<Clock::time_point> &end)
 {
 	if (!end)
 		return std::chrono::milliseconds(-1);
-	return std::max(std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now()), std::chrono::milliseconds(0));
+	return std::max(std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now()),
+			std::chrono::milliseconds(0));
 }
 
 } // namespace
@@ -66,7 +67,9 @@ int runMonitor(Context &context)
 		if (!event)
 			return context.fail("", event.error());
 		if (!*event && end && Clock::now() >= *end)
-			return limits->count ? context.complain("", errorFromErrno(ETIMEDOUT, "fewer events than asked for")) : 0;
+			return limits->count
+				       ? context.complain("", errorFromErrno(ETIMEDOUT, "fewer events than asked for"))
+				       : 0;
 		if (!*event)
 			continue;
 		printEvent(context, **event);

@@ -105,7 +105,8 @@ CommandLine parseCommandLine(const std::vector<std::string> &words)
 		app.exit(success, help, unused);
 		return {.command = nullptr, .args = {}, .text = help.str(), .exitCode = 0};
 	} catch (const CLI::ParseError &error) {
-		return usage(!words.empty() && findCommand(words.front()) ? words.front() : "", inOurWords(error, words));
+		return usage(!words.empty() && findCommand(words.front()) ? words.front() : "",
+			     inOurWords(error, words));
 	}
 	CommandLine line;
 	for (std::size_t i = 0; i < apps.size(); i++) {

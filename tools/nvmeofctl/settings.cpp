@@ -38,9 +38,13 @@ const Key keys[] = {
 		 return putTime(settings.controller.reconnectDelay, value, Never::refused);
 	 }},
 	{"ctrl-loss-tmo", ObjectKind::controller,
-	 [](Settings &settings, const std::string &value) { return putTime(settings.controller.ctrlLoss, value, Never::allowed); }},
+	 [](Settings &settings, const std::string &value) {
+		 return putTime(settings.controller.ctrlLoss, value, Never::allowed);
+	 }},
 	{"fast-io-fail-tmo", ObjectKind::controller,
-	 [](Settings &settings, const std::string &value) { return putTime(settings.controller.fastIoFail, value, Never::allowed); }},
+	 [](Settings &settings, const std::string &value) {
+		 return putTime(settings.controller.fastIoFail, value, Never::allowed);
+	 }},
 };
 
 std::string knownKeys(ObjectKind kind)

@@ -39,7 +39,8 @@ std::string Table::render() const
 		std::string line;
 		for (std::size_t i = 0; i < row.size(); i++) {
 			bool right = columns_[i].align == Align::right;
-			line += right ? fmt::format("{:>{}}  ", row[i], widths[i]) : fmt::format("{:<{}}  ", row[i], widths[i]);
+			line += right ? fmt::format("{:>{}}  ", row[i], widths[i])
+				      : fmt::format("{:<{}}  ", row[i], widths[i]);
 		}
 		trimRight(line);
 		text += line + "\n";
@@ -64,6 +65,7 @@ std::string renderFields(const std::vector<std::pair<std::string, std::string>> 
 std::string printable(std::string_view text)
 {
 	std::string clean(text);
-	std::replace_if(clean.begin(), clean.end(), [](unsigned char c) { return c < ' ' || c >= 0x7f; }, '?');
+	std::replace_if(
+		clean.begin(), clean.end(), [](unsigned char c) { return c < ' ' || c >= 0x7f; }, '?');
 	return clean;
 }

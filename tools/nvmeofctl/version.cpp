@@ -11,12 +11,16 @@ using namespace nvmeof;
 static int printModule(Context &context, const ModuleVersion &module)
 {
 	if (context.json()) {
-		Json json{{"version", module.module}, {"api", module.api}, {"transports", module.transports}, {"selectors", module.selectors}};
+		Json json{{"version", module.module},
+			  {"api", module.api},
+			  {"transports", module.transports},
+			  {"selectors", module.selectors}};
 		context.print(Json{{"version", libraryVersion()}, {"module", json}});
 		return 0;
 	}
-	context.out() << fmt::format("nvmeofctl {}\nmodule {} (API {})\ntransports: {}\nselectors: {}\n", libraryVersion(), module.module,
-				     module.api, fmt::join(module.transports, " "), fmt::join(module.selectors, " "));
+	context.out() << fmt::format("nvmeofctl {}\nmodule {} (API {})\ntransports: {}\nselectors: {}\n",
+				     libraryVersion(), module.module, module.api, fmt::join(module.transports, " "),
+				     fmt::join(module.selectors, " "));
 	return 0;
 }
 
@@ -28,7 +32,8 @@ int runVersion(Context &context)
 	if (module)
 		return printModule(context, *module);
 	if (context.json())
-		context.print(Json{{"version", libraryVersion()}, {"module", nullptr}, {"error", toJson(module.error())}});
+		context.print(
+			Json{{"version", libraryVersion()}, {"module", nullptr}, {"error", toJson(module.error())}});
 	else
 		context.out() << fmt::format("nvmeofctl {}\n", libraryVersion());
 	return context.complain("", module.error());

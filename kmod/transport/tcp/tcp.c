@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The TCP transport: module and ops table */
+#include <linux/jump_label.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sizes.h>
+#include <net/sock.h>
 #include "transport/tcp/tcp.h"
 
 struct workqueue_struct *nof_tcp_wq;
@@ -62,6 +64,11 @@ static struct nof_transport tcp_transport = {
 	.poll		= nof_tcp_recv_poll,
 };
 
+/*
+ * The first socket of a machine that is a way out for memory (sk_set_memalloc()), and the end of the last, have the network
+ * stack's code patched, which interrupts every CPU. With a reference of the module's own that does not come with each connect
+ * and disconnect.
+ */
 static int __init nof_tcp_init(void)
 {
 	int err;
@@ -69,15 +76,22 @@ static int __init nof_tcp_init(void)
 	nof_tcp_wq = alloc_workqueue("nvmeof_tcp", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
 	if (!nof_tcp_wq)
 		return -ENOMEM;
+	static_branch_inc(&memalloc_socks_key);
 	err = nof_transport_register(&tcp_transport);
 	if (err)
-		destroy_workqueue(nof_tcp_wq);
+		goto dec_memalloc;
+	return 0;
+
+dec_memalloc:
+	static_branch_dec(&memalloc_socks_key);
+	destroy_workqueue(nof_tcp_wq);
 	return err;
 }
 
 static void __exit nof_tcp_exit(void)
 {
 	nof_transport_unregister(&tcp_transport);
+	static_branch_dec(&memalloc_socks_key);
 	destroy_workqueue(nof_tcp_wq);
 }
 
