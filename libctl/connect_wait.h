@@ -11,8 +11,8 @@
 namespace nofctl {
 
 /*
- * Subscribes before the first controller is asked for, so that nothing that happens to one is missed; looks again from time to
- * time nevertheless, should an event be lost.
+ * Subscribes before the first controller is asked for, so that nothing that happens to one is missed; looks again from
+ * time to time nevertheless, should an event be lost.
  */
 class ConnectWait {
 public:

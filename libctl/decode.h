@@ -12,8 +12,8 @@
 namespace nofctl {
 
 /*
- * What names an object (its name, ids, addresses, state) must be there; a counter or description that is not, as from an
- * older module, keeps its default. An attribute of the wrong size is an error wherever it is.
+ * What names an object (its name, ids, addresses, state) must be there; a counter or description that is not, as from
+ * an older module, keeps its default. An attribute of the wrong size is an error wherever it is.
  */
 nvmeof::Result<nvmeof::ModuleVersion> decodeVersion(const Attributes &attributes);
 nvmeof::Result<nvmeof::Subsystem> decodeSubsystem(const Attributes &attributes);

@@ -37,8 +37,8 @@ template <typename T> Result<void> EventStream::Impl::present(Result<std::vector
 }
 
 /*
- * What is queued now is older than the listing: thrown away. What arrives while the listing is made may be so too, but carries its object's
- * full state and is followed by what is newer, so a reader ends up right.
+ * What is queued now is older than the listing: thrown away. What arrives while the listing is made may be so too, but
+ * carries its object's full state and is followed by what is newer, so a reader ends up right.
  */
 Result<void> EventStream::Impl::resync()
 {

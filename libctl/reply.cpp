@@ -34,7 +34,8 @@ bool printable(const std::string &text)
 	return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
 }
 
-// The TLVs are of another space than the family's, so this does not go through Attributes. Garbage ends the walk: the errno stands.
+// The TLVs are of another space than the family's, so this does not go through Attributes. Garbage ends the walk: the
+// errno stands.
 void readExtack(std::span<const std::byte> tlvs, Reply &reply)
 {
 	nlattr header;

@@ -41,7 +41,8 @@ public:
 	Socket(Socket &&) noexcept = default;
 	Socket &operator=(Socket &&) noexcept = default;
 
-	// One request, and the messages that answer it. EALREADY has the name of the object that is in the way in Error::object.
+	// One request, and the messages that answer it. EALREADY has the name of the object that is in the way in
+	// Error::object.
 	nvmeof::Result<std::vector<Attributes>> call(Request request, Clock::time_point deadline);
 	// A listing, asked for again while the kernel says that it was torn by a change.
 	nvmeof::Result<std::vector<Attributes>> dump(Request request, Clock::time_point deadline);

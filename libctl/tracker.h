@@ -12,8 +12,8 @@
 namespace nofctl {
 
 /*
- * pending -> live, when the controller is seen in that state; pending -> failed, when it is gone. Failed attempts are remembered:
- * the last one is the reason when the controller goes away, or when the time is over.
+ * pending -> live, when the controller is seen in that state; pending -> failed, when it is gone. Failed attempts are
+ * remembered: the last one is the reason when the controller goes away, or when the time is over.
  */
 class ConnectTracker {
 public:

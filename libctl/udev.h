@@ -14,7 +14,8 @@ struct UdevPlaces {
 
 bool udevRuns(const UdevPlaces &places = {});
 
-// Whether the block device has its node, and udev is done with its uevent (udev writes the database entry after the links).
+// Whether the block device has its node, and udev is done with its uevent (udev writes the database entry after the
+// links).
 bool udevHandled(const std::string &disk, const UdevPlaces &places = {});
 
 } // namespace nofctl

@@ -46,7 +46,8 @@ using AnyObject = std::variant<Subsystem, Controller, Namespace, Path>;
 
 /*
  * A connection to the kernel module. Not safe for use by two threads at once; any number of Clients may exist.
- * Errors of every call: notPermitted, noModule (the module went away), timedOut, failed. noSuchObject where a name is given.
+ * Errors of every call: notPermitted, noModule (the module went away), timedOut, failed. noSuchObject where a name is
+ * given.
  */
 class Client {
 public:

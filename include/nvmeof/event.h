@@ -24,7 +24,8 @@ enum class EventType : std::uint32_t {
 	connectFailed,  // one attempt failed; more may follow unless removed comes next
 	refused,        // a namespace or path that the driver will not use
 	aen,            // asynchronous event of the target
-	lost = 0x10000, // events were lost: the socket's buffer ran over. "present" for each object there is now follows
+	lost = 0x10000, // events were lost: the socket's buffer ran over. "present" for each object there is now
+			// follows
 	present,        // an object as read after "lost"
 };
 

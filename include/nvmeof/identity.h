@@ -37,7 +37,8 @@ Result<Uuid> readHostid(const IdentityPlaces &places = {});
 // What is kept on this machine; what is absent is made up to fit and written. Two callers at once get the same.
 Result<HostIdentity> loadOrCreateIdentity(const IdentityPlaces &places = {});
 
-// The identity for one connect: what the caller gave, completed. A given UUID-style @hostnqn other than the kept one brings its own ID.
+// The identity for one connect: what the caller gave, completed. A given UUID-style @hostnqn other than the kept one
+// brings its own ID.
 Result<HostIdentity> resolveIdentity(const std::optional<std::string> &hostnqn, const std::optional<Uuid> &hostid,
 				     const IdentityPlaces &places = {});
 

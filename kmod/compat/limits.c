@@ -75,12 +75,9 @@ struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct n
 	return blk_mq_alloc_disk(set, &limits, queuedata);
 }
 
-int nof_limits_apply(struct gendisk *disk, const struct nof_limits *lim)
+struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set)
 {
-	struct queue_limits limits = queue_limits_start_update(disk->queue);
-
-	fill(&limits, lim);
-	return queue_limits_commit_update(disk->queue, &limits);
+	return blk_mq_alloc_queue(set, NULL, NULL);
 }
 
 #else
@@ -129,14 +126,6 @@ static void set_limits(struct request_queue *q, const struct nof_limits *lim)
 	set_flag(q, QUEUE_FLAG_ADD_RANDOM, false);
 }
 
-int nof_limits_apply(struct gendisk *disk, const struct nof_limits *lim)
-{
-	if (!valid(lim))
-		return -EINVAL;
-	set_limits(disk->queue, lim);
-	return 0;
-}
-
 struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata)
 {
 	struct gendisk *disk;
@@ -147,6 +136,11 @@ struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct n
 	if (!IS_ERR(disk))
 		set_limits(disk->queue, lim);
 	return disk;
+}
+
+struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set)
+{
+	return blk_mq_init_queue(set);
 }
 
 #endif

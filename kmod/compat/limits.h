@@ -7,6 +7,7 @@
 
 struct blk_mq_tag_set;
 struct gendisk;
+struct request_queue;
 
 /**
  * struct nof_limits - what a disk can do
@@ -50,7 +51,7 @@ struct nof_limits {
 
 /* Context: process, sleeps. Returns a disk (not added yet) or ERR_PTR. */
 struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata);
-/* Changes the limits of a disk whose queue the caller has frozen. 0 or -errno, and then nothing has changed. */
-int nof_limits_apply(struct gendisk *disk, const struct nof_limits *lim);
+/* A queue without a disk. Context: process, sleeps. ERR_PTR on failure. */
+struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set);
 
 #endif

@@ -7,8 +7,8 @@
 #include "transport/transport.h"
 
 /*
- * Slots of the admin queue: its index space is this small bitmap, because these commands have no block request and so no tag.
- * The last two are kept for keep-alive and the asynchronous event request, which may not wait for others.
+ * Slots of the admin queue: its index space is this small bitmap, because these commands have no block request and so
+ * no tag. The last two are kept for keep-alive and the asynchronous event request, which may not wait for others.
  */
 enum { SLOT_SHARED = NOF_ADMIN_DEPTH - 3, SLOT_AEN = NOF_ADMIN_DEPTH - 3, SLOT_KA = NOF_ADMIN_DEPTH - 2 };
 
@@ -52,7 +52,8 @@ static int exec_in_slot(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot, u3
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
 	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
-	ret = queue ? nof_queue_exec(queue, cmd, slot, timeout_ms) : -ENOTCONN;
+	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? nof_queue_exec(queue, cmd, slot, timeout_ms)
+								: -ENOTCONN;
 	if (atomic_dec_and_test(&ctrl->admin_users))
 		wake_up(&ctrl->slot_wq);
 	return ret;
@@ -76,7 +77,7 @@ static int submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot)
 
 	idx = srcu_read_lock(srcu);
 	queue = srcu_dereference(ctrl->admin, srcu);
-	if (queue && nof_queue_add(queue, cmd, slot)) {
+	if (queue && test_bit(NOF_Q_CONNECTED, &queue->flags) && nof_queue_add(queue, cmd, slot)) {
 		ctrl->transport->queue_cmd(queue, cmd, true);
 		ret = 0;
 	}
@@ -162,8 +163,8 @@ static void abort_done(struct nof_cmd *cmd)
 }
 
 /*
- * Best effort: whether the command was aborted shows in its own completion. Where no slot is free nothing is sent, and the next
- * timeout of the command resets the association.
+ * Best effort: whether the command was aborted shows in its own completion. Where no slot is free nothing is sent, and
+ * the next timeout of the command resets the association.
  */
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
 {

@@ -12,7 +12,10 @@ static void arm(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->aen_cmd;
 
-	/* TRAP 14: recovery and deletion stop this work after the state has changed, and cancel a request that slipped through */
+	/*
+	 * TRAP 14: recovery and deletion stop this work after the state has changed, and cancel a request that slipped
+	 * through
+	 */
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || test_and_set_bit(NOF_CTRL_AEN_OUT, &ctrl->flags))
 		return;
 	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
@@ -21,7 +24,9 @@ static void arm(struct nof_ctrl *ctrl)
 		clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
 }
 
-/* Only the command is handed on; it is armed again once the event was looked at, so a flood of events is paced by us. */
+/*
+ * Only the command is handed on; it is armed again once the event was looked at, so a flood of events is paced by us.
+ */
 static void aen_done(struct nof_cmd *cmd)
 {
 	struct nof_ctrl *ctrl = cmd->ctx;
@@ -54,7 +59,7 @@ static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 
 	if (log_page != NVME_LOG_ERROR && log_page != NVME_LOG_SMART && log_page != NVME_LOG_FW_SLOT)
 		return;
-	buf = kmalloc(512, GFP_KERNEL);
+	buf = kmalloc(512, GFP_NOIO);
 	if (buf)
 		nof_get_log(ctrl, log_page, 0, 0, buf, log_page == NVME_LOG_ERROR ? 64 : 512);
 	kfree(buf);
@@ -114,7 +119,9 @@ void nof_aer_start(struct nof_ctrl *ctrl)
 		arm(ctrl);
 }
 
-/* The state is no longer LIVE. aen_work itself may be waiting for a command: the caller kills the queues next, or has. */
+/*
+ * The state is no longer LIVE. aen_work itself may be waiting for a command: the caller kills the queues next, or has.
+ */
 void nof_aer_stop(struct nof_ctrl *ctrl)
 {
 	cancel_work(&ctrl->aen_work);

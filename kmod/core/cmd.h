@@ -21,10 +21,12 @@ enum nof_cmd_state {
 
 /**
  * struct nof_cmd - one command
- * @queue:	where it is outstanding; NULL when it is nowhere. Set and cleared by nof_queue_add() and nof_cmd_complete()
+ * @queue:	where it is outstanding; NULL when it is nowhere. Set and cleared by nof_queue_add() and
+ *		nof_cmd_complete()
  * @done:	called once, in the context of nof_cmd_complete(); NULL when the command belongs to a block request
  * @ctx:	whoever set @done
- * @buf:	if set, the data: kernel memory with a struct page (kmalloc or pages; not vmalloc). Otherwise those of the request
+ * @buf:	if set, the data: kernel memory with a struct page (kmalloc or pages; not vmalloc). Otherwise those of
+ *		the request
  * @len:	bytes of data, 0 for none
  * @cid:	command identifier as on the wire, host order: generation above, index into the queue's table below
  * @status:	valid in @done: NVMe status field without the phase bit (SC, SCT, CRD, M, DNR)
@@ -86,8 +88,8 @@ struct nof_data {
 /* Begin at byte 0. @dest: ITER_DEST to receive into the data, ITER_SOURCE to send it. Context: any, does not sleep. */
 void nof_data_init(struct nof_data *d, struct nof_cmd *cmd, unsigned int dest);
 /*
- * After @n bytes of d->iter were consumed by the caller (copied with the iterator itself, so that it advanced, or spliced
- * and advanced): account for them and step to the next bio when the piece is used up.
+ * After @n bytes of d->iter were consumed by the caller (copied with the iterator itself, so that it advanced, or
+ * spliced and advanced): account for them and step to the next bio when the piece is used up.
  */
 void nof_data_consumed(struct nof_data *d, u32 n);
 

@@ -9,6 +9,8 @@
 #include "core/subsys.h"
 #include "mpath/ana.h"
 
+#define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */
+
 static int read_properties(struct nof_ctrl *ctrl)
 {
 	u64 vs;
@@ -24,6 +26,12 @@ static int read_properties(struct nof_ctrl *ctrl)
 	/* MQES is zero based and 1 at least (NVMe Base 2.0, figure 36) */
 	if (!NVME_CAP_MQES(ctrl->cap)) {
 		nof_ctrl_note(ctrl, -EPROTO, 0, "CAP.MQES is 0: no usable queue size");
+		return -EPROTO;
+	}
+	/* CC.MPS, which has to be MPSMIN at least, means nothing to a host on fabrics, but MDTS is counted in it */
+	if (NVME_CAP_MPSMIN(ctrl->cap) > PAGE_SHIFT - NVME_CTRL_PAGE_SHIFT) {
+		nof_ctrl_note(ctrl, -EPROTO, 0, "CAP.MPSMIN is %u: memory pages larger than the host's",
+			      (u32)NVME_CAP_MPSMIN(ctrl->cap));
 		return -EPROTO;
 	}
 	ctrl->sqsize = min_t(u32, ctrl->opts.queue_size, NVME_CAP_MQES(ctrl->cap) + 1);
@@ -100,6 +108,8 @@ static int identify_ctrl(struct nof_ctrl *ctrl)
 		goto free;
 	}
 	why = nof_identify_ctrl(id, NVME_CAP_MPSMIN(ctrl->cap), &decoded);
+	if (!why && le16_to_cpu(id->cntlid) != ctrl->cntlid)
+		why = "controller ID is not the one that Connect returned";
 	if (!why)
 		why = same_subsystem(ctrl, &decoded);
 	if (why) {
@@ -129,6 +139,8 @@ static int attempt(struct nof_ctrl *ctrl)
 	unsigned long deadline = jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	int ret;
 
+	/* one left over from an earlier attempt may not end this one */
+	cancel_work_sync(&ctrl->abort_work);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	ret = nof_queues_start_admin(ctrl, deadline);
 	if (!ret)

@@ -114,7 +114,6 @@ static struct nof_ctrl *alloc(const struct nof_opts *opts)
 	INIT_DELAYED_WORK(&ctrl->reconnect_work, nof_reconnect_work);
 	INIT_WORK(&ctrl->recovery_work, nof_recovery_work);
 	INIT_WORK(&ctrl->abort_work, nof_abort_work);
-	INIT_WORK(&ctrl->commit_work, nof_queues_commit_work);
 	INIT_DELAYED_WORK(&ctrl->leave_watch, nof_leave_watch);
 	INIT_WORK(&ctrl->delete_work, nof_delete_work);
 	INIT_DELAYED_WORK(&ctrl->fail_fast_work, nof_fail_fast_work);
@@ -150,7 +149,10 @@ static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 	return ret;
 }
 
-/* All that belongs to the transport's module goes before its reference does: that of create, or the implicit one of unregister */
+/*
+ * All that belongs to the transport's module goes before its reference does: that of create, or the implicit one of
+ * unregister
+ */
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl)
 {
 	if (ctrl->tp_ready)
@@ -242,12 +244,16 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 		nof_ctrl_delist(ctrl);
 		goto put;
 	}
-	set_bit(NOF_CTRL_ADDED, &ctrl->flags);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_ADDED, NVMEOF_CTRL_NEW);
 	/* the reference of device_initialize() is the lifecycle's, dropped at the end of nof_delete_work() */
 	nof_ctrl_get(ctrl);
 	queue_work(nof_wq, &ctrl->connect_work);
-	/* From here on unregistering the transport finds the controller in the list and deletes it: no reference needed */
+	/* last: from here on it may be deleted by request */
+	smp_mb__before_atomic();
+	set_bit(NOF_CTRL_ADDED, &ctrl->flags);
+	/*
+	 * From here on unregistering the transport finds the controller in the list and deletes it: no reference needed
+	 */
 	nof_transport_put(ctrl->transport);
 	return ctrl;
 put:

@@ -31,7 +31,9 @@ enum {
 	NOF_OPT_POLL_QUEUES	= BIT(5),
 };
 
-/* What CTRL_NEW asked for, with defaults filled in; units as in the uapi header. @given: NOF_OPT_* that were present. */
+/*
+ * What CTRL_NEW asked for, with defaults filled in; units as in the uapi header. @given: NOF_OPT_* that were present.
+ */
 struct nof_opts {
 	char		transport[NVMEOF_POLICY_MAX + 1];
 	char		traddr[NVMEOF_TRADDR_MAX + 1];
@@ -41,7 +43,8 @@ struct nof_opts {
 	char		subsysnqn[NVMEOF_NQN_MAX + 1];
 	char		hostnqn[NVMEOF_NQN_MAX + 1];
 	u8		hostid[NVMEOF_HOSTID_LEN];
-	struct net	*net;		/* of the caller; valid in ctrl_init(): a transport that keeps it takes a reference */
+	/* of the caller; valid in ctrl_init(): a transport that keeps it takes a reference */
+	struct net	*net;
 	unsigned long	given;
 	u32		nr_io_queues;
 	u32		nr_poll_queues;
@@ -75,7 +78,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_AEN_OUT,		/* aen_cmd is outstanding */
 	NOF_CTRL_FAIL_FAST,		/* fast_io_fail_tmo has passed: I/O does not wait for this controller */
 	NOF_CTRL_ATTEMPT_FAILED,	/* a queue failed during the connect attempt under way */
-	NOF_CTRL_ADDED,			/* visible: device_add() done */
+	NOF_CTRL_ADDED,			/* made in full; may be deleted */
 	NOF_CTRL_EVER_LIVE,
 };
 
@@ -85,15 +88,17 @@ enum nof_ctrl_flag {
  * @subsys:	holds a reference
  * @entry:	in subsys->ctrls, under subsys->lock
  * @id:		the 1 of nvmeof0c1
- * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with nof_ctrl_state()
+ * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with
+ *		nof_ctrl_state()
  * @state_wq:	woken at each change of state
  * @tp:		the transport's
  * @stop_lock:	serialises taking the queues down and freeing them; outer to @queues_lock
  * @queues_lock: @admin, @io and @map; held shortly, inside subsys->lock
  * @admin:	SRCU; made anew for each connect attempt, like the queues below
  * @io:		@io[i] has qid i + 1: first the default ones, then the poll queues
- * @map:	SRCU; by hardware context of the subsystem's tag set: which queue, and where its tags start in that queue's slots. Behind
- *		those stand entries for the polled contexts again, with a default queue, for requests that lost their polled mark
+ * @map:	SRCU; by hardware context of the subsystem's tag set: which queue, and where its tags start in that
+ *		queue's slots. Behind those stand entries for the polled contexts again, with a default queue, for
+ *		requests that lost their polled mark
  * @identify and below: from the target, bounds checked, stable once LIVE
  */
 struct nof_ctrl {
@@ -162,7 +167,6 @@ struct nof_ctrl {
 	struct work_struct	connect_work;	/* first connect */
 	struct delayed_work	reconnect_work;
 	struct work_struct	recovery_work;
-	struct work_struct	commit_work;
 	struct delayed_work	leave_watch;	/* bounds deletion when nothing completes any more */
 	struct work_struct	abort_work;	/* takes the queues down when not live */
 	struct work_struct	delete_work;
@@ -243,8 +247,8 @@ int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /* Scans namespaces now. -ENOTCONN unless live. */
 int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /*
- * opts.reconnect_delay_ms, ctrl_loss_tmo_ms or fast_io_fail_tmo_ms have new values (written with WRITE_ONCE()): makes waits that are
- * running follow them, counted from when the connection was lost.
+ * opts.reconnect_delay_ms, ctrl_loss_tmo_ms or fast_io_fail_tmo_ms have new values (written with WRITE_ONCE()): makes
+ * waits that are running follow them, counted from when the connection was lost.
  */
 void nof_ctrl_timers_changed(struct nof_ctrl *ctrl);
 /* By name ("nvmeof0c1"), with a reference; NULL if none */

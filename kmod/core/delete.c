@@ -19,6 +19,10 @@ bool nof_ctrl_delete_start(struct nof_ctrl *ctrl)
 
 int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
+	if (!test_bit(NOF_CTRL_ADDED, &ctrl->flags)) {
+		NL_SET_ERR_MSG(extack, "the controller is just being made; try again");
+		return -EAGAIN;
+	}
 	nof_ctrl_delete_start(ctrl);
 	if (wait_for_completion_killable(&ctrl->deleted)) {
 		NL_SET_ERR_MSG(extack, "interrupted; the deletion goes on");
@@ -36,7 +40,6 @@ static void stop_works(struct nof_ctrl *ctrl)
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
 	cancel_work_sync(&ctrl->scan_work);
-	cancel_work_sync(&ctrl->commit_work);
 	cancel_delayed_work_sync(&ctrl->leave_watch);
 	nof_ka_stop(ctrl);
 }
@@ -47,7 +50,8 @@ void nof_leave_watch(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, leave_watch);
 
 	if (nof_queues_inflight(ctrl, true) && !nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE)) {
-		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no progress while disconnecting: outstanding commands are cancelled");
+		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
+			      "no progress while disconnecting: outstanding commands are cancelled");
 		nof_ctrl_error(ctrl);
 		return;
 	}
@@ -55,8 +59,8 @@ void nof_leave_watch(struct work_struct *work)
 }
 
 /*
- * In good order: the state keeps new events and scans from starting, what runs can finish because the queues still work; disks that
- * go away can write back; then the controller is told.
+ * In good order: the state keeps new events and scans from starting, what runs can finish because the queues still
+ * work; disks that go away can write back; then the controller is told.
  */
 static void leave(struct nof_ctrl *ctrl)
 {
@@ -65,7 +69,10 @@ static void leave(struct nof_ctrl *ctrl)
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
 	cancel_work_sync(&ctrl->scan_work);
+	/* a scan by request ends when it sees the state, or with its commands */
+	mutex_lock(&ctrl->scan_lock);
 	nof_paths_remove(ctrl, true);
+	mutex_unlock(&ctrl->scan_lock);
 	if (!test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
 		nof_ctrl_shutdown(ctrl);
 }
@@ -76,7 +83,9 @@ static void abandon(struct nof_ctrl *ctrl)
 	nof_ctrl_publish(ctrl);
 	nof_queues_kill(ctrl);
 	stop_works(ctrl);
+	mutex_lock(&ctrl->scan_lock);
 	nof_paths_remove(ctrl, false);
+	mutex_unlock(&ctrl->scan_lock);
 }
 
 void nof_delete_work(struct work_struct *work)
@@ -88,11 +97,12 @@ void nof_delete_work(struct work_struct *work)
 		leave(ctrl);
 	else
 		abandon(ctrl);
-	stop_works(ctrl);
+	/* completions queue works: first none can come any more. From DEAD on nof_ctrl_error() queues none either. */
 	nof_queues_kill(ctrl);
+	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DEAD);
+	stop_works(ctrl);
 	cancel_work_sync(&ctrl->abort_work);
 	nof_queues_free(ctrl);
-	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DEAD);
 	nof_chardev_del(ctrl);
 	nof_ctrl_delist(ctrl);
 	nof_ctrl_detach_transport(ctrl);

@@ -11,8 +11,8 @@ struct nof_path;
 struct nof_subsys;
 
 /*
- * Set once by control/ before the first object can exist. Context of each: process, may sleep; the caller holds a reference on
- * the object, and possibly subsys->lock: the callee may take no lock of the core, only read.
+ * Set once by control/ before the first object can exist. Context of each: process, may sleep; the caller holds a
+ * reference on the object, and possibly subsys->lock: the callee may take no lock of the core, only read.
  */
 struct nof_event_ops {
 	void (*subsys)(struct nof_subsys *s, enum nvmeof_event ev);

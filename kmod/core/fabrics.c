@@ -83,7 +83,8 @@ int nof_fabrics_connect(struct nof_queue *queue)
 	if (!cmd || !data)
 		goto free;
 	fill_connect(queue, cmd, data);
-	ret = nof_queue_exec(queue, cmd, 0, left > 0 ? jiffies_to_msecs(left) : 1);
+	/* a slot of its own: nobody else may use the queue yet, but somebody might try */
+	ret = nof_queue_exec(queue, cmd, queue->qid ? 0 : NOF_ADMIN_DEPTH - 1, left > 0 ? jiffies_to_msecs(left) : 1);
 	ret = check_connect(queue, cmd, ret);
 free:
 	kfree(data);
@@ -158,13 +159,20 @@ static int wait_status(struct nof_ctrl *ctrl, u32 mask, u32 want, u32 timeout_ms
 	}
 }
 
-int nof_ctrl_enable(struct nof_ctrl *ctrl)
+static u32 config(const struct nof_ctrl *ctrl)
 {
 	u32 cc = NVME_CC_ENABLE | NVME_CC_IOSQES | NVME_CC_IOCQES | NVME_CC_AMS_RR | NVME_CC_CSS_NVM;
-	int ret;
 
 	if (NVME_CAP_CSS(ctrl->cap) & NVME_CAP_CSS_CSI)
 		cc |= NVME_CC_CSS_CSI;
+	return cc | NVME_CAP_MPSMIN(ctrl->cap) << NVME_CC_MPS_SHIFT;
+}
+
+int nof_ctrl_enable(struct nof_ctrl *ctrl)
+{
+	u32 cc = config(ctrl);
+	int ret;
+
 	ret = nof_property_set(ctrl, NVME_REG_CC, cc);
 	if (!ret)
 		ret = wait_status(ctrl, NVME_CSTS_RDY, NVME_CSTS_RDY, ctrl->ready_tmo_ms);
@@ -176,10 +184,8 @@ int nof_ctrl_enable(struct nof_ctrl *ctrl)
 /* Tells the controller that the host leaves in good order. Its failure loses nothing but that. */
 void nof_ctrl_shutdown(struct nof_ctrl *ctrl)
 {
-	u32 cc = NVME_CC_ENABLE | NVME_CC_IOSQES | NVME_CC_IOCQES | NVME_CC_SHN_NORMAL;
+	u32 cc = config(ctrl) | NVME_CC_SHN_NORMAL;
 
-	if (NVME_CAP_CSS(ctrl->cap) & NVME_CAP_CSS_CSI)
-		cc |= NVME_CC_CSS_CSI;
 	if (!nof_property_set(ctrl, NVME_REG_CC, cc))
 		wait_status(ctrl, NVME_CSTS_SHST_MASK, NVME_CSTS_SHST_CMPLT, ctrl->shutdown_tmo_ms);
 }

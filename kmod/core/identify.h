@@ -8,7 +8,8 @@
 #include <linux/uuid.h>
 
 #define NOF_MIN_LBA_SHIFT	9
-#define NOF_MAX_LBA_SHIFT	12	/* the page size, which is also the largest logical block of the kernels we build for */
+/* the page size, which is also the largest logical block of the kernels we build for */
+#define NOF_MAX_LBA_SHIFT	12
 
 /* Which identifiers a namespace has */
 enum { NOF_ID_EUI64 = 1, NOF_ID_NGUID = 2, NOF_ID_UUID = 4 };
@@ -72,7 +73,10 @@ struct nof_ctrl_id {
  */
 const char *nof_identify_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctrl_id *out);
 
-/* Likewise Identify Namespace (NVM command set): block size, capacity, metadata. "inactive" (all zero) is a refusal too. */
+/*
+ * Likewise Identify Namespace (NVM command set): block size, capacity, metadata. "inactive" (all zero) is a refusal
+ * too.
+ */
 const char *nof_identify_ns(const struct nvme_id_ns *id, struct nof_ns_format *out);
 
 /* Namespace Identification Descriptor list: @len bytes; merges into @ids; NULL or the reason. */

@@ -5,8 +5,8 @@
 #include "core/lifecycle.h"
 
 /*
- * Half the timeout, so that one command may be lost in time. With traffic based keep-alive any completion since the last look
- * stands for the command.
+ * Half the timeout, so that one command may be lost in time. With traffic based keep-alive any completion since the
+ * last look stands for the command.
  */
 static unsigned long period(const struct nof_ctrl *ctrl)
 {
@@ -32,8 +32,10 @@ static void send(struct nof_ctrl *ctrl)
 	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
 	cmd->sqe.common.opcode = nvme_admin_keep_alive;
 	ctrl->ka_pending = true;
-	if (nof_admin_submit(ctrl, cmd))
+	if (nof_admin_submit(ctrl, cmd)) {
 		ctrl->ka_pending = false;
+		nof_ctrl_error(ctrl);
+	}
 }
 
 static void ka_work(struct work_struct *work)

@@ -7,10 +7,11 @@
 #include "core/identify.h"
 
 /*
- * Work queues. One connect waits for its queues' start works, and deletion waits for both: each waits only for those further
- * down this list, so none can run out of workers waiting for itself.
+ * Work queues. One connect waits for its queues' start works, and deletion waits for both: each waits only for those
+ * further down this list, so none can run out of workers waiting for itself.
  */
 extern struct workqueue_struct *nof_delete_wq;
+extern struct workqueue_struct *nof_disk_wq;	/* waits for I/O */
 extern struct workqueue_struct *nof_wq;		/* connect, reconnect, scan, events: may wait for commands */
 extern struct workqueue_struct *nof_queue_wq;	/* start of one queue */
 extern struct workqueue_struct *nof_recovery_wq;	/* ends what the others wait for */
@@ -19,7 +20,9 @@ struct nof_path;
 
 /* admin.c */
 int nof_admin_init(struct nof_ctrl *ctrl);
-/* Sends without waiting; cmd->done is set. -EBUSY without a free slot, -ENOTCONN without a live queue. Does not wait. */
+/*
+ * Sends without waiting; cmd->done is set. -EBUSY without a free slot, -ENOTCONN without a live queue. Does not wait.
+ */
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
 int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len);
@@ -46,8 +49,8 @@ u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path);
 enum nof_watcher { NOF_WATCH_KEEP_ALIVE = BIT(0), NOF_WATCH_LEAVE = BIT(1) };
 /* True if anything completed on some queue since the watcher's last call */
 bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
-/* Sends what path selection left behind on I/O queues when a path went out of use */
-void nof_queues_commit_work(struct work_struct *work);
+/* Sends and polls what nobody else does any more, because the path that it was sent on has left its set */
+void nof_queues_flush(struct nof_ctrl *ctrl);
 
 /* connect.c */
 void nof_connect_work(struct work_struct *work);

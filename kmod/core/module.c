@@ -8,6 +8,7 @@
 #include "mpath/selectors.h"
 
 struct workqueue_struct *nof_delete_wq;
+struct workqueue_struct *nof_disk_wq;
 struct workqueue_struct *nof_wq;
 struct workqueue_struct *nof_queue_wq;
 struct workqueue_struct *nof_recovery_wq;
@@ -20,11 +21,14 @@ static int alloc_workqueues(void)
 	nof_queue_wq = alloc_workqueue("nvmeof-queue", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_wq = alloc_workqueue("nvmeof", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_delete_wq = alloc_workqueue("nvmeof-delete", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq ? 0 : -ENOMEM;
+	nof_disk_wq = alloc_workqueue("nvmeof-disk", WQ_UNBOUND, 0);
+	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_disk_wq ? 0 : -ENOMEM;
 }
 
 static void destroy_workqueues(void)
 {
+	if (nof_disk_wq)
+		destroy_workqueue(nof_disk_wq);
 	if (nof_delete_wq)
 		destroy_workqueue(nof_delete_wq);
 	if (nof_wq)

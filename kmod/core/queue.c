@@ -102,7 +102,7 @@ EXPORT_SYMBOL_GPL(nof_cmd_complete);
 void nof_batch_end(struct io_comp_batch *iob)
 {
 	/* set with the first request that joins */
-	if (iob->complete)
+	if (iob && iob->complete)
 		iob->complete(iob);
 }
 EXPORT_SYMBOL_GPL(nof_batch_end);
@@ -122,7 +122,10 @@ static void cancel_slot(struct nof_queue *queue, u32 index)
 		nof_cmd_complete(cmd, NVME_SC_HOST_ABORTED_CMD, &none, NULL);
 }
 
-/* After nof_queue_close() and synchronize_srcu(): nobody adds to the table any more, and from stop_queue() on nobody completes. */
+/*
+ * After nof_queue_close() and synchronize_srcu(): nobody adds to the table any more, and from stop_queue() on nobody
+ * completes.
+ */
 void nof_queue_cancel(struct nof_queue *queue)
 {
 	u32 i;
@@ -156,19 +159,21 @@ static void exec_done(struct nof_cmd *cmd)
 }
 
 /*
- * After the timeout the command still belongs to the queue: nof_ctrl_error() has the queue taken down, which completes it, so the
- * second wait is bounded.
+ * After the timeout the command still belongs to the queue: nof_ctrl_error() has the queue taken down, which completes
+ * it, so the second wait is bounded.
  */
 static void exec_wait(struct nof_ctrl *ctrl, struct nof_cmd *cmd, struct completion *done, u32 timeout_ms)
 {
 	/* connect_tmo bounds each step of an attempt; a live controller may take its time */
 	if (!timeout_ms)
-		timeout_ms = nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
+		timeout_ms =
+			nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
 	if (wait_for_completion_timeout(done, msecs_to_jiffies(timeout_ms)))
 		return;
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x",
 		      cmd->sqe.common.opcode == nvme_fabrics_command ? "fabrics" : "admin",
-		      cmd->sqe.common.opcode == nvme_fabrics_command ? cmd->sqe.fabrics.fctype : cmd->sqe.common.opcode);
+		      cmd->sqe.common.opcode == nvme_fabrics_command ? cmd->sqe.fabrics.fctype
+								     : cmd->sqe.common.opcode);
 	nof_ctrl_error(ctrl);
 	wait_for_completion(done);
 }

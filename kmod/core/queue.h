@@ -18,6 +18,7 @@ enum nof_queue_flag {
 	NOF_Q_LIVE,		/* commands may be queued; cleared before the transport is stopped */
 	NOF_Q_DEAD,		/* being stopped, or stopped: nothing more may start on it */
 	NOF_Q_ERROR,		/* nof_queue_error() was called */
+	NOF_Q_CONNECTED,	/* Connect is through: commands other than it may be queued */
 	NOF_Q_POLLED,		/* the poller reaps: set once Connect is through on a poll queue */
 };
 
@@ -74,8 +75,9 @@ struct nof_queue {
  * @queue:	the queue it came in on
  * @cid:	command identifier from the wire
  *
- * Returns NULL, and counts @queue->stale, unless a command with exactly this identifier, generation included, is outstanding
- * on this queue and its state is NOF_CMD_SENT. NULL means that the target broke the protocol: reset the queue.
+ * Returns NULL, and counts @queue->stale, unless a command with exactly this identifier, generation included, is
+ * outstanding on this queue and its state is NOF_CMD_SENT. NULL means that the target broke the protocol: reset the
+ * queue.
  * Context: the transport's receive side of @queue (one at a time per queue). Does not sleep.
  */
 struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 cid);
@@ -101,8 +103,8 @@ void nof_batch_end(struct io_comp_batch *iob);
  * @err:	negative errno
  * @fmt:	what happened, for a person and the log: no trailing newline
  *
- * Records the reason and starts recovery (or fails the connect attempt under way); the core calls stop_queue() and cancels
- * what is outstanding. Context: any, does not sleep.
+ * Records the reason and starts recovery (or fails the connect attempt under way); the core calls stop_queue() and
+ * cancels what is outstanding. Context: any, does not sleep.
  */
 __printf(3, 4) void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...);
 

@@ -9,7 +9,9 @@
 #include "mpath/head.h"
 #include "transport/transport.h"
 
-/* Queues may be added only while the attempt is still wanted; whoever ends it takes the lock after changing the state. */
+/*
+ * Queues may be added only while the attempt is still wanted; whoever ends it takes the lock after changing the state.
+ */
 static bool attempt_wanted(struct nof_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->queues_lock);
@@ -35,6 +37,8 @@ static int start_queue(struct nof_queue *queue)
 		return -ECANCELED;
 	}
 	ret = nof_fabrics_connect(queue);
+	if (!ret)
+		set_bit(NOF_Q_CONNECTED, &queue->flags);
 	if (!ret && queue->type == NOF_QUEUE_POLL)
 		set_bit(NOF_Q_POLLED, &queue->flags);
 	return ret;
@@ -73,7 +77,10 @@ int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
 	return start_queue(queue);
 }
 
-/* The controller may grant fewer than asked, not more (NVMe Base 2.0, 5.27.1.5). Zero based, the same number of SQs and CQs. */
+/*
+ * The controller may grant fewer than asked, not more (NVMe Base 2.0, 5.27.1.5). Zero based, the same number of SQs and
+ * CQs.
+ */
 static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
 {
 	u32 want = ctrl->opts.nr_io_queues + ctrl->opts.nr_poll_queues;
@@ -123,8 +130,8 @@ static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned lon
 
 	/* One bit at least has to stay for the generation in the 16 bit command identifier */
 	if (roundup_pow_of_two(max(slots, 1U)) > 32768) {
-		nof_ctrl_note(ctrl, -E2BIG, 0, "%u queues are too few for %u hardware contexts of %u tags", ctrl->nr_default,
-			      ctrl->subsys->nr_default, ctrl->subsys->tags.queue_depth);
+		nof_ctrl_note(ctrl, -E2BIG, 0, "%u queues are too few for %u hardware contexts of %u tags",
+			      ctrl->nr_default, ctrl->subsys->nr_default, ctrl->subsys->tags.queue_depth);
 		return NULL;
 	}
 	queue = nof_queue_alloc(ctrl, i + 1, poll ? NOF_QUEUE_POLL : NOF_QUEUE_DEFAULT, ctrl->sqsize, max(slots, 1U));
@@ -217,7 +224,10 @@ int nof_queues_map(struct nof_ctrl *ctrl)
 	return 0;
 }
 
-/* Each queue of the controller, the admin queue last: what an admin command waits for may depend on I/O, never the reverse */
+/*
+ * Each queue of the controller, the admin queue last: what an admin command waits for may depend on I/O, never the
+ * reverse
+ */
 static struct nof_queue *nth_queue(struct nof_ctrl *ctrl, u32 i)
 {
 	if (i < ctrl->nr_io)
@@ -228,8 +238,8 @@ static struct nof_queue *nth_queue(struct nof_ctrl *ctrl, u32 i)
 }
 
 /*
- * Takes all queues down and cancels what is outstanding. Idempotent; waits for submitters and the local network stack, not for the
- * peer. The caller has made attempt_wanted() false, so that none is added behind its back.
+ * Takes all queues down and cancels what is outstanding. Idempotent; waits for submitters and the local network stack,
+ * not for the peer. The caller has made attempt_wanted() false, so that none is added behind its back.
  */
 void nof_queues_kill(struct nof_ctrl *ctrl)
 {
@@ -290,7 +300,10 @@ u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only)
 	return sum;
 }
 
-/* Commands of @path among those of a queue. Only requests are in I/O queues once they are mapped, and their memory stays. */
+/*
+ * Commands of @path among those of a queue. Only requests are in I/O queues once they are mapped, and their memory
+ * stays.
+ */
 static u32 count_path(struct nof_queue *queue, const struct nof_path *path)
 {
 	struct nof_cmd *cmd;
@@ -315,19 +328,24 @@ u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path)
 	return n;
 }
 
-void nof_queues_commit_work(struct work_struct *work)
+static void flush_queue(struct nof_queue *queue)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, commit_work);
+	if (!nof_queue_live(queue))
+		return;
+	queue->ctrl->transport->commit(queue);
+	if (test_bit(NOF_Q_POLLED, &queue->flags))
+		queue->ctrl->transport->poll(queue, NULL);
+}
+
+void nof_queues_flush(struct nof_ctrl *ctrl)
+{
 	int idx;
 	u32 i;
 
-	/* whoever still used the old path set has queued by then */
-	synchronize_srcu(&ctrl->subsys->srcu);
 	mutex_lock(&ctrl->queues_lock);
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
 	for (i = 0; i < ctrl->nr_io; i++)
-		if (nof_queue_live(ctrl->io[i]))
-			ctrl->transport->commit(ctrl->io[i]);
+		flush_queue(ctrl->io[i]);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
 	mutex_unlock(&ctrl->queues_lock);
 }
@@ -340,7 +358,9 @@ bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)
 
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; (queue = nth_queue(ctrl, i)); i++) {
-		busy |= queue->busy & who;
+		/* keep-alive answered is no progress of those who wait for I/O */
+		if (queue->qid || who != NOF_WATCH_LEAVE)
+			busy |= queue->busy & who;
 		queue->busy &= ~who;
 	}
 	mutex_unlock(&ctrl->queues_lock);

@@ -16,15 +16,17 @@ void nof_ctrl_error(struct nof_ctrl *ctrl)
 		WRITE_ONCE(ctrl->state, NVMEOF_CTRL_RECOVERING);
 	else
 		set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	/* under the lock: nothing is queued any more for a controller that is DEAD, and will be freed */
+	if (ctrl->state != NVMEOF_CTRL_DEAD)
+		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 	if (was_live)
 		wake_up_all(&ctrl->state_wq);
-	queue_work(nof_recovery_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);
 }
 
 /*
- * During a connect attempt, or deletion: whoever brings the queues up or down is waiting for an answer that will not come, and
- * gets on when the queues are gone.
+ * During a connect attempt, or deletion: whoever brings the queues up or down is waiting for an answer that will not
+ * come, and gets on when the queues are gone.
  */
 void nof_abort_work(struct work_struct *work)
 {
@@ -52,25 +54,6 @@ void nof_fail_fast_stop(struct nof_ctrl *ctrl)
 	clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
 }
 
-void nof_recovery_work(struct work_struct *work)
-{
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery_work);
-
-	ctrl->lost_at = jiffies;
-	ctrl->attempts = 0;
-	/* First no request may choose this path any more, then those on it are cancelled and choose again */
-	nof_ctrl_publish(ctrl);
-	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
-	nof_ka_stop(ctrl);
-	nof_aer_stop(ctrl);
-	nof_queues_kill(ctrl);
-	nof_queues_free(ctrl);
-	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
-		return;
-	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_RECOVERING);
-	nof_reconnect_later(ctrl);
-}
-
 /* What is left of a bound counted from the loss of the connection */
 static unsigned long left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
 {
@@ -88,15 +71,42 @@ static void fail_fast_start(struct nof_ctrl *ctrl)
 		queue_delayed_work(nof_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
 }
 
+void nof_recovery_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery_work);
+
+	ctrl->lost_at = jiffies;
+	ctrl->attempts = 0;
+	fail_fast_start(ctrl);
+	/* First no request may choose this path any more, then those on it are cancelled and choose again */
+	nof_ctrl_publish(ctrl);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
+	nof_ka_stop(ctrl);
+	nof_aer_stop(ctrl);
+	nof_queues_kill(ctrl);
+	nof_queues_free(ctrl);
+	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
+		return;
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_RECOVERING);
+	nof_reconnect_later(ctrl);
+}
+
 /* New bounds apply to a loss that is going on, too */
 void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 {
+	unsigned long flags;
+
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		return;
 	nof_fail_fast_stop(ctrl);
 	nof_ctrl_publish(ctrl);
-	/* the next attempt at once: when it fails, all bounds are looked at again */
-	mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
+	/* the next attempt at once: when it fails, all bounds are looked at again. The lock: as in nof_ctrl_error() */
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ctrl->state == NVMEOF_CTRL_CONNECTING) {
+		fail_fast_start(ctrl);
+		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
+	}
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
 static bool loss_tmo_passed(const struct nof_ctrl *ctrl)
@@ -106,7 +116,10 @@ static bool loss_tmo_passed(const struct nof_ctrl *ctrl)
 	return tmo >= 0 && time_after_eq(jiffies, ctrl->lost_at + msecs_to_jiffies(tmo));
 }
 
-/* The next attempt, or the end when ctrl_loss_tmo has passed. Back-off with jitter keeps 1,000 hosts from coming back in step. */
+/*
+ * The next attempt, or the end when ctrl_loss_tmo has passed. Back-off with jitter keeps 1,000 hosts from coming back
+ * in step.
+ */
 void nof_reconnect_later(struct nof_ctrl *ctrl)
 {
 	u32 delay = nof_backoff_ms(ctrl->attempts++, ctrl->opts.reconnect_delay_ms, get_random_u32());

@@ -15,6 +15,12 @@ static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 
+/* A status that may be another one the next time says nothing about the namespace */
+static bool transient(int ret)
+{
+	return ret > 0 && !(ret & NVME_STATUS_DNR);
+}
+
 /* 0, a negative errno when the controller is gone, or 1: refused, and said so */
 static int read_format(struct nof_ctrl *ctrl, u32 nsid, void *buf, struct nof_ns_format *format)
 {
@@ -23,12 +29,16 @@ static int read_format(struct nof_ctrl *ctrl, u32 nsid, void *buf, struct nof_ns
 
 	if (ret < 0)
 		return ret;
+	if (transient(ret))
+		return nof_path_keep(ctrl, nsid) ? 1 : -EAGAIN;
 	why = ret ? nof_status_name(ret) : nof_identify_ns(buf, format);
 	if (why)
 		goto refused;
 	ret = nof_identify(ctrl, NVME_ID_CNS_NS_DESC_LIST, nsid, buf);
 	if (ret < 0)
 		return ret;
+	if (transient(ret))
+		return nof_path_keep(ctrl, nsid) ? 1 : -EAGAIN;
 	/* without the list the identifiers of Identify Namespace have to do */
 	if (ret)
 		return 0;
@@ -67,8 +77,8 @@ static int scan_page(struct nof_ctrl *ctrl, const __le32 *list, void *buf, u32 *
 		nsid = le32_to_cpu(list[i]);
 		if (!nsid)
 			return 1;
-		if (nsid <= *prev || nsid >= 0xfffffffe) {
-			nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending at %u", nsid);
+		if (nsid <= *prev || nsid > ctrl->nn) {
+			nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or beyond NN, at %u", nsid);
 			return -EPROTO;
 		}
 		*prev = nsid;
@@ -101,6 +111,7 @@ int nof_scan(struct nof_ctrl *ctrl)
 	__le32 *list = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
 	void *buf = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
 	int ret = -ENOMEM;
+	u32 reconnects;
 
 	mutex_lock(&ctrl->scan_lock);
 	if (!list || !buf)
@@ -108,9 +119,12 @@ int nof_scan(struct nof_ctrl *ctrl)
 	ret = nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ? 0 : -ENOTCONN;
 	if (ret || ctrl->discovery)
 		goto unlock;
+	reconnects = ctrl->reconnects;
 	nof_paths_unsee(ctrl);
 	ret = scan_all(ctrl, list, buf);
-	/* only a list read to its end tells what is gone */
+	/* only a list read to its end, over one association, tells what is gone */
+	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || ctrl->reconnects != reconnects))
+		ret = -EAGAIN;
 	if (!ret)
 		nof_paths_remove_unseen(ctrl);
 unlock:
@@ -121,7 +135,10 @@ unlock:
 	return ret;
 }
 
-/* The changed-namespace log has to be read for the controller to send the next event; the scan finds the changes itself. */
+/*
+ * The changed-namespace log has to be read for the controller to send the next event; the scan finds the changes
+ * itself.
+ */
 static void clear_changed_list(struct nof_ctrl *ctrl)
 {
 	void *log = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_NOIO);

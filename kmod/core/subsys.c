@@ -2,6 +2,7 @@
 /* Subsystems: found or made when a controller joins, gone when the last user leaves. */
 #include <linux/netlink.h>
 #include <linux/slab.h>
+#include "compat/limits.h"
 #include "control/control.h"
 #include "core/event.h"
 #include "core/subsys.h"
@@ -23,6 +24,10 @@ static void release(struct device *dev)
 	/* path sets are freed by callbacks */
 	srcu_barrier(&s->srcu);
 	cleanup_srcu_struct(&s->srcu);
+	if (s->idle_queue) {
+		blk_mq_destroy_queue(s->idle_queue);
+		blk_put_queue(s->idle_queue);
+	}
 	if (s->tags_ready)
 		blk_mq_free_tag_set(&s->tags);
 	nof_selector_put(rcu_dereference_protected(s->selector, true));
@@ -100,7 +105,8 @@ static struct nof_subsys *add(const char *nqn, const char *hostnqn, const u8 *ho
 	return s;
 }
 
-struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u8 *hostid, struct netlink_ext_ack *extack)
+struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u8 *hostid,
+				   struct netlink_ext_ack *extack)
 {
 	struct nof_subsys *s;
 
@@ -169,8 +175,8 @@ int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netli
 }
 
 /*
- * The first controller with I/O queues decides how many hardware contexts there are; later ones map theirs onto them. Polled
- * contexts come last, as blk-mq's maps have it.
+ * The first controller with I/O queues decides how many hardware contexts there are; later ones map theirs onto them.
+ * Polled contexts come last, as blk-mq's maps have it.
  */
 int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 depth)
 {
@@ -192,6 +198,19 @@ int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 
 	s->tags.flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_BLOCKING | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	s->tags.driver_data = s;
 	ret = blk_mq_alloc_tag_set(&s->tags);
+	if (ret)
+		goto unlock;
+	/*
+	 * The block layer freezes a tag set's queue when a second one joins, or the second but last leaves: a wait for
+	 * I/O, in the middle of our own business. With a queue that never has I/O, that one is frozen, and no other
+	 * ever.
+	 */
+	s->idle_queue = nof_limits_alloc_queue(&s->tags);
+	if (IS_ERR(s->idle_queue)) {
+		ret = PTR_ERR(s->idle_queue);
+		s->idle_queue = NULL;
+		blk_mq_free_tag_set(&s->tags);
+	}
 	s->tags_ready = !ret;
 unlock:
 	mutex_unlock(&s->lock);

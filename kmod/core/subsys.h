@@ -18,14 +18,15 @@ struct netlink_ext_ack;
 
 /**
  * struct nof_subsys - one per (subsystem NQN, host NQN, host ID)
- * @dev:	/sys/class/nvmeof-subsystem/nvmeof0; its reference count is the subsystem's. Each controller and head holds one
+ * @dev:	/sys/class/nvmeof-subsystem/nvmeof0; its reference count is the subsystem's. Each controller and head
+ *		holds one
  * @entry:	in the global list
  * @id:		the 0 of nvmeof0
  * @users:	controllers and heads that keep it visible, under nof_subsystems_lock
- * @lock:	protects @ctrls, @heads, the paths of every head and their ANA states, @selector, @tags_ready. Never held over a network
- *		wait or I/O
- * @srcu:	read side: everyone who hands a command to a queue, or looks at a path set. A queue, path or path set is freed after
- *		synchronize_srcu()
+ * @lock:	protects @ctrls, @heads, the paths of every head and their ANA states, @selector, @tags_ready. Never
+ *		held over a network wait or I/O
+ * @srcu:	read side: everyone who hands a command to a queue, or looks at a path set. A queue, path or path set is
+ *		freed after synchronize_srcu()
  * @tags:	tag set of all heads, made when the first controller knows how many queues it has
  */
 struct nof_subsys {
@@ -48,6 +49,7 @@ struct nof_subsys {
 
 	struct srcu_struct	srcu;
 	struct blk_mq_tag_set	tags;
+	struct request_queue	*idle_queue;	/* see nof_subsys_tags_init() */
 	bool			tags_ready;
 	u32			nr_default;	/* hardware contexts that are not polled */
 	u32			nr_poll;
@@ -82,7 +84,10 @@ static inline void nof_subsys_put(struct nof_subsys *s)
 /* The list of all subsystems, and its lock: outer to every subsys->lock. For walks in control/. */
 extern struct list_head nof_subsystems;
 extern struct mutex nof_subsystems_lock;
-/* Raised under nof_subsystems_lock or a subsys->lock whenever any object appears or goes; for genl_dump_check_consistent(). */
+/*
+ * Raised under nof_subsystems_lock or a subsys->lock whenever any object appears or goes; for
+ * genl_dump_check_consistent().
+ */
 extern atomic_t nof_topology_seq;
 
 /* By number, with a reference; NULL if none. */
@@ -92,10 +97,12 @@ int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netli
 
 /* Below: between the files of the core. */
 /*
- * The subsystem of these names, made if need be, with one more user: it stays visible until nof_subsys_leave(). -EINVAL with a
- * message when the host NQN is in use with another host ID or the reverse (NVMe Base 2.0, 3.1.1: they name one host).
+ * The subsystem of these names, made if need be, with one more user: it stays visible until nof_subsys_leave(). -EINVAL
+ * with a message when the host NQN is in use with another host ID or the reverse (NVMe Base 2.0, 3.1.1: they name one
+ * host).
  */
-struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u8 *hostid, struct netlink_ext_ack *extack);
+struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u8 *hostid,
+				   struct netlink_ext_ack *extack);
 void nof_subsys_enter(struct nof_subsys *s);
 void nof_subsys_leave(struct nof_subsys *s);
 int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 depth);

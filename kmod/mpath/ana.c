@@ -47,7 +47,9 @@ static void set_group(void *arg, u32 group, u8 state)
 {
 	struct nof_ctrl *ctrl = arg;
 
-	xa_store(&ctrl->ana_groups, group, xa_mk_value(state), GFP_NOIO);
+	/* without memory it is as if the log did not have the group: not usable, until it is read again */
+	if (xa_is_err(xa_store(&ctrl->ana_groups, group, xa_mk_value(state), GFP_NOIO)))
+		xa_erase(&ctrl->ana_groups, group);
 }
 
 static void update_path(struct nof_path *path)
@@ -79,7 +81,12 @@ static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len)
 	const char *why;
 
 	mutex_lock(&ctrl->subsys->lock);
-	why = nof_ana_parse(log, len, ctrl->nanagrpid, ctrl->anagrpmax, set_group, ctrl);
+	why = nof_ana_parse(log, len, ctrl->nanagrpid, ctrl->anagrpmax, NULL, NULL);
+	/* a group that is no longer in the log has no state any more */
+	if (!why) {
+		xa_destroy(&ctrl->ana_groups);
+		nof_ana_parse(log, len, ctrl->nanagrpid, ctrl->anagrpmax, set_group, ctrl);
+	}
 	update_paths(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 	return why;

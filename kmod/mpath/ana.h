@@ -16,8 +16,9 @@ int nof_ana_read(struct nof_ctrl *ctrl);
 /* State of a group as last read; NONE for a controller without ANA. Under subsys->lock. */
 enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group);
 /*
- * A completion told that the path's group has changed: takes the path's group out of use and reads the log, in the background.
- * True when that will publish new path sets, and so send requests on that wait in the requeue list. Any context.
+ * A completion told that the path's group has changed: takes the path's group out of use and reads the log, in the
+ * background. True when that will publish new path sets, and so send requests on that wait in the requeue list. Any
+ * context.
  */
 bool nof_ana_stale(struct nof_path *path, u16 status);
 

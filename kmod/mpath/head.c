@@ -114,6 +114,30 @@ static void fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format 
 	lim->poll = ctrl->subsys->nr_poll;
 }
 
+/*
+ * The limits are promises that requests already under way rely on, so a path that cannot keep them is not used (TRAP
+ * 27)
+ */
+const char *nof_head_misfit(const struct nof_head *head, const struct nof_ctrl *ctrl,
+			    const struct nof_ns_format *format)
+{
+	const struct nof_limits *has = &head->limits;
+	struct nof_limits lim;
+
+	fill_limits(ctrl, format, &lim);
+	if (lim.max_bytes < has->max_bytes || lim.max_segments < has->max_segments)
+		return "its maximum transfer is smaller than that of the disk";
+	if (lim.virt_boundary & ~has->virt_boundary)
+		return "its transport needs data aligned as the disk does not";
+	if (lim.write_cache && !has->write_cache)
+		return "it has a volatile write cache, and the disk does not flush";
+	if (lim.stable_writes && !has->stable_writes)
+		return "it uses data digests, and the disk does not keep data stable";
+	if (lim.max_discard_bytes < has->max_discard_bytes || lim.max_write_zeroes_bytes < has->max_write_zeroes_bytes)
+		return "it has no Dataset Management or Write Zeroes, which the disk offers";
+	return NULL;
+}
+
 static void set_wwid(struct nof_head *head, const struct nof_ctrl *ctrl)
 {
 	const struct nof_ns_ids *ids = &head->format.ids;
@@ -126,6 +150,20 @@ static void set_wwid(struct nof_head *head, const struct nof_ctrl *ctrl)
 		scnprintf(head->wwid, sizeof(head->wwid), "eui.%8phN", ids->eui64);
 	else
 		scnprintf(head->wwid, sizeof(head->wwid), "nvme.%s-%s-%08x", ctrl->serial, ctrl->model, head->nsid);
+}
+
+/*
+ * TRAP 16: reading the partition table waits for a path, for as long as any may come back. A scan of namespaces, which
+ * deletion and other scans wait for, does not. Removal ends that wait, and then finds the disk's open_mutex free.
+ */
+static void part_work(struct work_struct *work)
+{
+	struct gendisk *disk = container_of(work, struct nof_head, part_work)->disk;
+
+	clear_bit(GD_SUPPRESS_PART_SCAN, &disk->state);
+	mutex_lock(&disk->open_mutex);
+	bdev_disk_changed(disk, false);
+	mutex_unlock(&disk->open_mutex);
 }
 
 static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
@@ -143,6 +181,7 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	}
 	kref_init(&head->ref);
 	INIT_LIST_HEAD(&head->paths);
+	INIT_WORK(&head->part_work, part_work);
 	head->subsys = nof_subsys_get(s);
 	head->id = id;
 	head->nsid = nsid;
@@ -158,14 +197,13 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head = alloc(ctrl, nsid, format);
-	struct nof_limits lim;
 	struct gendisk *disk;
 
 	lockdep_assert_held(&s->lock);
 	if (!head)
 		return ERR_PTR(-ENOMEM);
-	fill_limits(ctrl, format, &lim);
-	disk = nof_limits_alloc_disk(&s->tags, &lim, head);
+	fill_limits(ctrl, format, &head->limits);
+	disk = nof_limits_alloc_disk(&s->tags, &head->limits, head);
 	if (IS_ERR(disk)) {
 		nof_head_put(head);
 		return ERR_CAST(disk);
@@ -183,14 +221,14 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 }
 
 /*
- * Makes the disk visible, with I/O to it (partition table): no lock is held, and I/O that finds no path any more ends when its
- * controller is deleted, so that this cannot hold deletion up (TRAP 16).
+ * Makes the disk visible. The partition table is read later: nothing here waits for I/O.
  */
 int nof_head_add(struct nof_head *head)
 {
 	int ret;
 
 	nof_subsys_enter(head->subsys);
+	set_bit(GD_SUPPRESS_PART_SCAN, &head->disk->state);
 	ret = device_add_disk(&head->subsys->dev, head->disk, nof_head_attr_groups);
 	if (ret) {
 		nof_subsys_leave(head->subsys);
@@ -199,6 +237,7 @@ int nof_head_add(struct nof_head *head)
 	set_bit(NOF_HEAD_ADDED, &head->flags);
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
+	queue_work(nof_disk_wq, &head->part_work);
 	return 0;
 }
 
@@ -222,10 +261,26 @@ void nof_head_remove(struct nof_head *head)
 	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		kobject_put(head->paths_dir);
 		del_gendisk(head->disk);
+		cancel_work_sync(&head->part_work);
+		/* who publishes holds the lock: after it, no kick; before it, one that is undone here */
+		mutex_lock(&head->subsys->lock);
 		set_bit(NOF_HEAD_GONE, &head->flags);
+		mutex_unlock(&head->subsys->lock);
+		cancel_delayed_work_sync(&head->disk->queue->requeue_work);
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
 		nof_subsys_leave(head->subsys);
 	}
+}
+
+/* The last use of the disk by the driver; openers may keep it, and with it the head, through free_disk() */
+void nof_head_drop(struct nof_head *head)
+{
+	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
+
+	put_disk(head->disk);
+	/* a disk that never was has no free_disk() */
+	if (!added)
+		nof_head_put(head);
 }
 
 struct nof_head *nof_head_find(const char *name)
@@ -262,26 +317,40 @@ static bool may_come_back(const struct nof_path *path)
 	return nof_ctrl_state(path->ctrl) < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags);
 }
 
+/* The class a path is in now: the order of the set */
+enum path_class { OPTIMIZED, NON_OPTIMIZED, IDLE, GONE };
+
+static enum path_class class_of(const struct nof_path *path)
+{
+	if (!carries_io(path->ctrl))
+		return GONE;
+	if (!nof_ana_usable(path->ana_state))
+		return IDLE;
+	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
+}
+
+static u16 add_class(struct nof_head *head, struct nof_path_set *set, u16 n, enum path_class class)
+{
+	struct nof_path *path;
+
+	list_for_each_entry(path, &head->paths, entry)
+		if (class_of(path) == class)
+			set->paths[n++] = path;
+	return n;
+}
+
 static void fill_set(struct nof_head *head, struct nof_path_set *set)
 {
 	struct nof_path *path;
-	bool was_usable;
-	u16 i = 0;
 
 	list_for_each_entry(path, &head->paths, entry) {
-		was_usable = path->usable;
-		path->usable = carries_io(path->ctrl) && nof_ana_usable(path->ana_state);
-		if (was_usable && !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE)
-			queue_work(nof_wq, &path->ctrl->commit_work);
-		set->may_wait |= may_come_back(path);
-		if (path->usable && path->ana_state != NVMEOF_ANA_NON_OPTIMIZED)
-			set->paths[i++] = path;
+		path->usable = class_of(path) <= NON_OPTIMIZED;
+		set->may_wait |= may_come_back(path) && !test_bit(NOF_HEAD_REMOVING, &head->flags);
 	}
-	set->nr_optimized = i;
-	list_for_each_entry(path, &head->paths, entry)
-		if (path->usable && path->ana_state == NVMEOF_ANA_NON_OPTIMIZED)
-			set->paths[i++] = path;
-	set->nr = i;
+	set->nr_all = head->nr_paths;
+	set->nr_optimized = add_class(head, set, 0, OPTIMIZED);
+	set->nr = add_class(head, set, set->nr_optimized, NON_OPTIMIZED);
+	set->nr_all = add_class(head, set, set->nr, IDLE);
 }
 
 void nof_head_publish(struct nof_head *head)
@@ -293,7 +362,10 @@ void nof_head_publish(struct nof_head *head)
 	set = kzalloc(struct_size(set, paths, head->nr_paths), GFP_NOIO | __GFP_NOFAIL);
 	fill_set(head, set);
 	old = rcu_replace_pointer(head->set, set, true);
-	/* TRAP 18: who sees the new seq sees the new set; who sat down to wait with the old seq is kicked, by itself or by us */
+	/*
+	 * TRAP 18: who sees the new seq sees the new set; who sat down to wait with the old seq is kicked, by itself or
+	 * by us
+	 */
 	smp_wmb();
 	WRITE_ONCE(head->set_seq, head->set_seq + 1);
 	trace_nof_path_set(head, set);

@@ -7,6 +7,8 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/uuid.h>
+#include <linux/workqueue.h>
+#include "compat/limits.h"
 #include "core/cmd.h"
 #include "core/identify.h"
 
@@ -28,11 +30,13 @@ enum nof_head_flag {
  * @entry:	in subsys->heads, under subsys->lock
  * @id:		the n1 of nvmeof0n1
  * @format:	capacity, block size, identifiers: what every path has to agree on; under subsys->lock
+ * @limits:	of the disk, from its first path: no other may be narrower
  * @set:	usable paths, SRCU (subsys->srcu); replaced under subsys->lock
  * @set_seq:	raised after each replacement of @set
  * @paths:	all paths, under subsys->lock
  * @paths_dir:	sysfs directory
  * @waiting:	requests that wait for a path
+ * @part_work:	reads the partition table
  */
 struct nof_head {
 	struct kref		ref;
@@ -43,6 +47,7 @@ struct nof_head {
 	unsigned long		flags;
 	struct gendisk		*disk;
 	struct nof_ns_format	format;
+	struct nof_limits	limits;
 	u8			lba_shift;
 	bool			read_only;
 	char			wwid[128];
@@ -53,6 +58,7 @@ struct nof_head {
 	u32			nr_paths;
 	struct kobject		*paths_dir;
 	atomic_t		waiting;
+	struct work_struct	part_work;
 };
 
 /**
@@ -92,8 +98,12 @@ int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd,
 /* Below: for the files of mpath/ */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
 int nof_head_add(struct nof_head *head);
+/* Why a path of this controller cannot do what the disk promises, or NULL */
+const char *nof_head_misfit(const struct nof_head *head, const struct nof_ctrl *ctrl,
+			    const struct nof_ns_format *format);
 void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
 void nof_head_remove(struct nof_head *head);
+void nof_head_drop(struct nof_head *head);
 /* New path set; caller holds subsys->lock. */
 void nof_head_publish(struct nof_head *head);
 void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob);

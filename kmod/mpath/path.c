@@ -95,6 +95,8 @@ static struct nof_head *find_head(struct nof_ctrl *ctrl, u32 nsid, const struct 
 			*why = "another path has these identifiers with another namespace ID";
 		else if (head->format.nlbas != f->nlbas || head->format.lba_shift != f->lba_shift)
 			*why = "capacity or block size differs from the namespace's other paths";
+		else
+			*why = nof_head_misfit(head, ctrl, f);
 		return head;
 	}
 	return NULL;
@@ -106,14 +108,17 @@ u32 nof_path_inflight(struct nof_path *path)
 }
 
 /*
- * Requests sent on this path hold no reference; they end by themselves, at the latest when a timeout or the deletion takes the
- * queues down.
+ * Requests sent on this path hold no reference; they end by themselves, at the latest when a timeout or the deletion
+ * takes the queues down.
  */
 static void wait_unused(struct nof_path *path)
 {
 	synchronize_srcu(&path->ctrl->subsys->srcu);
-	while (nof_path_inflight(path))
+	nof_queues_flush(path->ctrl);
+	while (nof_path_inflight(path)) {
 		usleep_range(900, 1100);
+		nof_queues_flush(path->ctrl);
+	}
 	/* nof_cmd_complete() counts on the path after it has cleared the slot */
 	synchronize_rcu();
 }
@@ -135,41 +140,52 @@ static void delist_head(struct nof_head *head)
 	atomic_inc(&nof_topology_seq);
 }
 
-/* The disk could not be added: nobody but its creator has used it. */
+/*
+ * The disk could not be added. A path that another controller has joined meanwhile takes the head with it when it goes.
+ */
 static void discard_head(struct nof_head *head, struct nof_path *path)
 {
+	bool last;
+
 	mutex_lock(&head->subsys->lock);
-	delist_head(head);
 	if (path)
 		unlink(path);
+	last = !head->nr_paths;
+	if (last)
+		delist_head(head);
 	mutex_unlock(&head->subsys->lock);
-	put_disk(head->disk);
-	nof_head_put(head);
-	if (!path)
-		return;
-	wait_unused(path);
-	kobject_put(&path->kobj);
+	if (path) {
+		wait_unused(path);
+		kobject_put(&path->kobj);
+	}
+	if (last)
+		nof_head_drop(head);
 }
 
 /*
- * @graceful: the path still carries I/O, so that a disk losing its last path can write its page cache back first. Whether it is
- * the last is decided under the lock, and then no other path joins the head any more. It stays listed until it is gone: should
- * the connection fail meanwhile, a new path set is what ends the wait of its requests.
+ * @graceful: the path still carries I/O, so that a disk losing its last path can write its page cache back first.
+ * Whether it is the last is decided under the lock, and then no other path joins the head any more. It stays listed
+ * until it is gone: should the connection fail meanwhile, a new path set is what ends the wait of its requests.
  * Context: under ctrl->scan_lock, or with the scan stopped: nobody else removes paths of this controller.
  */
 void nof_path_remove(struct nof_path *path, bool graceful)
 {
 	struct nof_head *head = path->head;
+	struct gendisk *disk = head->disk;
 	struct nof_subsys *s = head->subsys;
 	bool last;
 
 	kref_get(&head->ref);
+	/* another thread may put the disk: its name goes into our last event */
+	get_device(disk_to_dev(disk));
 	mutex_lock(&s->lock);
 	last = head->nr_paths == 1;
 	if (last)
 		set_bit(NOF_HEAD_REMOVING, &head->flags);
 	if (!last || !graceful)
 		unlink(path);
+	else
+		nof_head_publish(head);	/* what waits for a path waits no longer */
 	mutex_unlock(&s->lock);
 	if (path->kobj.state_in_sysfs)
 		kobject_del(&path->kobj);
@@ -183,9 +199,10 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	mutex_unlock(&s->lock);
 	nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
-	if (last)
-		put_disk(head->disk);
 	kobject_put(&path->kobj);
+	if (last)
+		nof_head_drop(head);
+	put_device(disk_to_dev(disk));
 	nof_head_put(head);
 }
 
@@ -256,7 +273,7 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	path = find_path(ctrl, nsid);
 	if (path)
 		same = nof_ns_ids_equal(&path->head->format.ids, &format->ids) &&
-		       path->head->lba_shift == format->lba_shift;
+		       path->head->lba_shift == format->lba_shift && !nof_head_misfit(path->head, ctrl, format);
 	if (same) {
 		path->seen = true;
 		if (path->ana_group != format->ana_group) {
@@ -270,8 +287,9 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	mutex_unlock(&s->lock);
 	if (same)
 		return NULL;
+	/* another namespace now, or less than the disk promises: nothing more may be written by the old name */
 	if (path)
-		nof_path_remove(path, true);
+		nof_path_remove(path, false);
 	return attach_new(ctrl, nsid, format);
 }
 
@@ -296,6 +314,19 @@ void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful)
 
 	while ((path = next_path(ctrl, false)))
 		nof_path_remove(path, graceful);
+}
+
+/* The scan could not look at it: it stays as it is. False if there is no such path. */
+bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
+{
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	path = find_path(ctrl, nsid);
+	if (path)
+		path->seen = true;
+	mutex_unlock(&ctrl->subsys->lock);
+	return path;
 }
 
 void nof_paths_unsee(struct nof_ctrl *ctrl)

@@ -52,14 +52,17 @@ struct nof_path {
  * struct nof_path_set - the paths a request may take now; immutable, freed after an SRCU grace period
  * @nr_optimized:	@paths[0..nr_optimized) are optimized
  * @nr:			the rest up to here non-optimized
+ * @nr_all:		the rest up to here carries I/O but takes none now: what it had before still has to be sent and
+ *		polled
  * @may_wait:		some path may come back: a request that finds none waits
  */
 struct nof_path_set {
 	struct rcu_head		rcu;
 	u16			nr_optimized;
 	u16			nr;
+	u16			nr_all;
 	bool			may_wait;
-	struct nof_path		*paths[] __counted_by(nr);
+	struct nof_path		*paths[] __counted_by(nr_all);
 };
 
 /* Sums the per-CPU counters. */
@@ -75,6 +78,7 @@ extern const struct attribute_group *nof_path_attr_groups[];	/* control/ */
 /* For core/: */
 /* Joins the namespace to its head as a path, or takes note of what changed; NULL, or why it is refused. */
 const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
+bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
 void nof_paths_remove_unseen(struct nof_ctrl *ctrl);
 /* @graceful: the queues work, so that disks can write back */

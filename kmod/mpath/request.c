@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The way of a block request: choose a path, send; on completion finish, or take it off that path and let it choose again. */
+/*
+ * The way of a block request: choose a path, send; on completion finish, or take it off that path and let it choose
+ * again.
+ */
 #include <linux/blk-mq.h>
 #include <linux/srcu.h>
 #include "control/trace.h"
@@ -27,8 +30,8 @@ static struct nof_path *select_path(struct nof_head *head, const struct nof_path
 }
 
 /*
- * A request stands in its hardware context's row of the map. One that sits in a polled context but has lost its polled mark takes
- * the row behind, with a queue that interrupts: nobody would poll for it.
+ * A request stands in its hardware context's row of the map. One that sits in a polled context but has lost its polled
+ * mark takes the row behind, with a queue that interrupts: nobody would poll for it.
  */
 static bool needs_fallback(const struct nof_subsys *s, const struct request *rq)
 {
@@ -36,7 +39,8 @@ static bool needs_fallback(const struct nof_subsys *s, const struct request *rq)
 }
 
 /* Waits in blk-mq's requeue list until a path set is published that has a path, or none that may come back. */
-static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, const struct nof_path_set *set, unsigned int seq)
+static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, const struct nof_path_set *set,
+				  unsigned int seq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
@@ -66,7 +70,7 @@ static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, con
 	struct nof_ctrl_map *map;
 	u16 i;
 
-	for (i = 0; i < set->nr; i++) {
+	for (i = 0; i < set->nr_all; i++) {
 		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
 
 		map = srcu_dereference(ctrl->map, &s->srcu);
@@ -124,7 +128,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		if (unlikely(req->waiting))
 			end_wait(head, req);
 		ret = send(head, path, bd->rq, bd->last);
-		if (unlikely(bd->last && set->nr > 1))
+		if (unlikely(bd->last && set->nr_all > 1))
 			commit_all(s, set, hctx);
 	} else {
 		ret = wait_for_path(head, bd->rq, set, seq);
@@ -159,7 +163,7 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
 
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
-	for (i = 0; set && i < set->nr; i++) {
+	for (i = 0; set && i < set->nr_all; i++) {
 		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
 
 		map = srcu_dereference(ctrl->map, &s->srcu);
@@ -217,18 +221,25 @@ static void requeue(struct nof_request *req, struct request *rq)
 	struct nof_path *path = req->path;
 	struct request_queue *q = rq->q;
 	u16 status = req->cmd.status;
+	bool told;
 
 	this_cpu_inc(path->stats->retries);
 	req->aborted = false;
 	clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
-	if (!nof_ana_stale(path, status))
+	/*
+	 * a path that has left its head: the set that this made is out already. nof_path_remove() pairs with the
+	 * barrier
+	 */
+	told = nof_ana_stale(path, status);
+	smp_mb();
+	if (!told || !READ_ONCE(path->usable))
 		blk_mq_kick_requeue_list(q);
 }
 
 /*
- * Whether a request that came back with an error goes again. Passthrough never does: its sender knows what it means. A connection
- * that was lost is not the request's fault, unless it happens to it every time.
+ * Whether a request that came back with an error goes again. Passthrough never does: its sender knows what it means. A
+ * connection that was lost is not the request's fault, unless it happens to it every time.
  */
 static bool goes_again(struct nof_request *req, struct request *rq)
 {
@@ -274,8 +285,8 @@ void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
 }
 
 /*
- * First an Abort, and another period for it to work; then the association is given up. Only state is looked at and work is queued:
- * the request itself stays the queue's until that completes or cancels it.
+ * First an Abort, and another period for it to work; then the association is given up. Only state is looked at and work
+ * is queued: the request itself stays the queue's until that completes or cancels it.
  */
 static void timed_out(struct nof_request *req, struct nof_queue *queue)
 {
@@ -286,7 +297,8 @@ static void timed_out(struct nof_request *req, struct nof_queue *queue)
 	if (!req->aborted) {
 		req->aborted = true;
 		atomic_inc(&req->path->aborts);
-		dev_warn_ratelimited(&ctrl->dev, "queue %u: I/O timeout, command 0x%02x, identifier 0x%04x: sending Abort\n",
+		dev_warn_ratelimited(&ctrl->dev,
+				     "queue %u: I/O timeout, command 0x%02x, identifier 0x%04x: sending Abort\n",
 				     queue->qid, req->cmd.sqe.common.opcode, req->cmd.cid);
 		nof_send_abort(ctrl, queue->qid, req->cmd.cid);
 		return;
@@ -304,7 +316,9 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	int idx;
 
 	idx = srcu_read_lock(&head->subsys->srcu);
-	/* outstanding means that neither the queue nor the path can go away before it is completed: they wait for SRCU */
+	/*
+	 * outstanding means that neither the queue nor the path can go away before it is completed: they wait for SRCU
+	 */
 	queue = READ_ONCE(req->cmd.queue);
 	if (queue && test_bit(NOF_Q_POLLED, &queue->flags))
 		queue->ctrl->transport->poll(queue, NULL);

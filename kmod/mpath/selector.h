@@ -16,8 +16,9 @@ struct request;
 /**
  * struct nof_selector - a policy that chooses among several paths
  * @name:	as in NVMEOF_A_IOPOLICY
- * @select:	one of set->paths; called only when the set has at least two paths of its best class; @set's first @nr paths are of that
- *		class. Context: SRCU read side of the subsystem, no sleeping, no allocation, any number of CPUs at once. Not NULL.
+ * @select:	one of set->paths; called only when the set has at least two paths of its best class; @set's first @nr
+ *		paths are of that class. Context: SRCU read side of the subsystem, no sleeping, no allocation, any
+ *		number of CPUs at once. Not NULL.
  */
 struct nof_selector {
 	struct list_head	entry;

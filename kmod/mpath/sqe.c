@@ -73,7 +73,10 @@ static void setup_flush(struct nof_cmd *cmd)
 	cmd->write = false;
 }
 
-/* A passthrough request brings its own entry; only what the driver owns is filled in, and the SGL flags of an earlier path go. */
+/*
+ * A passthrough request brings its own entry; only what the driver owns is filled in, and the SGL flags of an earlier
+ * path go.
+ */
 static void setup_passthrough(const struct request *rq, struct nof_cmd *cmd)
 {
 	cmd->sqe.common.flags = 0;

@@ -29,29 +29,32 @@ struct nof_transport_limits {
  * @queue_size:	sizeof its queue structure, which begins with struct nof_queue
  * @options:	bits NOF_OPT_* it understands besides those of the core
  * @ctrl_init:	checks the address options (ctrl->opts) and fills ctrl->tp with what it wants to keep (kmalloc, freed by
- *		@ctrl_exit). Process context, may sleep, no network traffic. On refusal: negative errno and an extack message.
+ *		@ctrl_exit). Process context, may sleep, no network traffic. On refusal: negative errno and an extack
+ *		message.
  * @ctrl_exit:	mirror of @ctrl_init; all queues are freed
- * @same_addr:	true when both controllers (of this transport, initialised) go to the same remote address and port from the
- *		same local address and interface
+ * @same_addr:	true when both controllers (of this transport, initialised) go to the same remote address and port from
+ *		the same local address and interface
  * @limits:	fills the limits, after the admin queue is up
- * @start_queue: makes the connection, up to the point where a Connect command can be sent. Process context, sleeps, may run
- *		for several queues of a controller in parallel. Must end by queue->deadline (-ETIMEDOUT), and at once
- *		when NOF_Q_DEAD gets set and @stop_queue is called meanwhile (-ECANCELED). queue->size, ->nr_cmds, ->type, ->cpu
- *		are set. May not leave resources behind that @free_queue does not release. For I/O queues, called
- *		after the controller's Identify data are known (ctrl->ioccsz and so on).
- * @stop_queue:	ends all traffic. When it returns the transport will not touch or complete any command of this queue again, and no
- *		network buffer refers to a page of one of them: the core may then cancel and resend them elsewhere. Process
- *		context, sleeps; may run while @start_queue does; idempotent. No @queue_cmd runs any more when it is
- *		called. May not wait for the peer.
- * @free_queue:	mirror of @start_queue: releases everything, the queue structure itself excepted. After @stop_queue; start_queue
- *		has returned. Also called when @start_queue failed, and then start_queue may be called again.
- * @queue_cmd:	sends cmd, which is in the queue's table (state NOF_CMD_OWNED), has sqe but for SGL, and len, write, buf or
- *		request set. When @last is not set more may follow at once, or @commit will be called. Never fails: on
- *		trouble it calls nof_queue_error(), and the core cancels the command later. Any number of CPUs at once.
- *		Process context inside an SRCU read section; may sleep shortly, but not for the network or for memory.
+ * @start_queue: makes the connection, up to the point where a Connect command can be sent. Process context, sleeps, may
+ *		run for several queues of a controller in parallel. Must end by queue->deadline (-ETIMEDOUT), and at
+ *		once when NOF_Q_DEAD gets set and @stop_queue is called meanwhile (-ECANCELED). queue->size, ->nr_cmds,
+ *		->type, ->cpu are set. May not leave resources behind that @free_queue does not release. For I/O queues,
+ *		called after the controller's Identify data are known (ctrl->ioccsz and so on).
+ * @stop_queue:	ends all traffic. When it returns the transport will not touch or complete any command of this queue
+ *		again, and no network buffer refers to a page of one of them: the core may then cancel and resend them
+ *		elsewhere. Process context, sleeps; may run while @start_queue does; idempotent. No @queue_cmd runs any
+ *		more when it is called. May not wait for the peer.
+ * @free_queue:	mirror of @start_queue: releases everything, the queue structure itself excepted. After @stop_queue;
+ *		start_queue has returned. Also called when @start_queue failed, and then start_queue may be called
+ *		again.
+ * @queue_cmd:	sends cmd, which is in the queue's table (state NOF_CMD_OWNED), has sqe but for SGL, and len, write, buf
+ *		or request set. When @last is not set more may follow at once, or @commit will be called. Never fails:
+ *		on trouble it calls nof_queue_error(), and the core cancels the command later. Any number of CPUs at
+ *		once. Process context inside an SRCU read section; may sleep shortly, but not for the network or for
+ *		memory.
  * @commit:	sends what queue_cmd(last = false) may have held back. Same context.
- * @poll:	reaps completions of a queue with NOF_Q_POLLED; returns how many commands completed. Process context, SRCU read side.
- *		NULL: no polled queues.
+ * @poll:	reaps completions of a queue with NOF_Q_POLLED; returns how many commands completed. Process context,
+ *		SRCU read side. NULL: no polled queues.
  */
 struct nof_transport {
 	struct list_head	entry;
@@ -76,7 +79,9 @@ struct nof_transport {
 /* Context: process. -EINVAL for another API version, -EEXIST for a name already taken. */
 int nof_transport_register(struct nof_transport *t);
 void nof_transport_unregister(struct nof_transport *t);
-/* By name, loading the module nvmeof-NAME when needed; with a reference on the module. NULL if there is none. Sleeps. */
+/*
+ * By name, loading the module nvmeof-NAME when needed; with a reference on the module. NULL if there is none. Sleeps.
+ */
 struct nof_transport *nof_transport_get(const char *name);
 void nof_transport_put(struct nof_transport *t);
 /* Calls fn for each registered transport, under the registry's mutex, until it returns non-zero; returns that. */

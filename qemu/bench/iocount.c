@@ -137,7 +137,8 @@ int main(int argc, char **argv)
 	long count;
 
 	if (argc < 6) {
-		fprintf(stderr, "usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single]\n");
+		fprintf(stderr,
+			"usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single]\n");
 		return 2;
 	}
 	job.write = !strcmp(argv[2], "write");

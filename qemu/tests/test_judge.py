@@ -62,7 +62,8 @@ class JudgeTest(unittest.TestCase):
                      "INFO: task fio:12 blocked for more than 40 seconds.", "refcount_t: underflow; use-after-free.",
                      "UBSAN: array-index-out-of-bounds in a.c", "BUG: KASAN: slab-use-after-free in f",
                      "Call Trace:", "BUG nof_cmd (Tainted: G  O): Objects remaining on __kmem_cache_shutdown()",
-                     "watchdog: BUG: soft lockup - CPU#0 stuck for 22s!", "list_del corruption, x->next is LIST_POISON1",
+                     "watchdog: BUG: soft lockup - CPU#0 stuck for 22s!",
+                     "list_del corruption, x->next is LIST_POISON1",
                      "nvmeof: Unknown symbol x (err -2)"):
             with self.subTest(text):
                 self.assert_one(text, self.complaints(dmesg=f"<4>[    3.000000] {text}\n"))
@@ -92,7 +93,8 @@ class JudgeTest(unittest.TestCase):
 
     def test_allocations(self):
         files = {"module-range": "ffffffffc0100000\nffffffffc0110000\n",
-                 "allocations": "      3 0xffffffffc0100010 age=1 pid=1 cpus=0\n     9 0xffffffffc0200000 age=1 pid=1\n"}
+                 "allocations": "      3 0xffffffffc0100010 age=1 pid=1 cpus=0\n"
+                                "     9 0xffffffffc0200000 age=1 pid=1\n"}
         self.assert_one("3 objects from module text + 0x10", self.complaints(**files))
 
     def test_missing_evidence(self):

@@ -18,7 +18,17 @@ using nvmeof::EventType;
 namespace {
 
 // Exit codes of nvmeofctl
-enum { done = 0, failed = 1, usage = 2, noObject = 3, already = 4, refused = 5, timedOut = 6, notPermitted = 7, noModule = 8 };
+enum {
+	done = 0,
+	failed = 1,
+	usage = 2,
+	noObject = 3,
+	already = 4,
+	refused = 5,
+	timedOut = 6,
+	notPermitted = 7,
+	noModule = 8
+};
 
 constexpr const char *connectArgs = "connect -t tcp -n nqn.2024-01.io.nvmeof:test -a 127.0.0.1:4420";
 
@@ -90,7 +100,8 @@ TEST_CASE("exit codes", "[control]")
 	CHECK(status("disconnect -d nvmeof77c3") == noObject);
 	CHECK(status("show nvmeof77n3") == noObject);
 	CHECK(status("reset -d nvmeof77c3") == noObject);
-	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:absent -a 127.0.0.1:4420 --timeout 5 --ctrl-loss-tmo 0") == refused);
+	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:absent -a 127.0.0.1:4420 --timeout 5 --ctrl-loss-tmo "
+		     "0") == refused);
 	REQUIRE(status(connectArgs) == done);
 	CHECK(status(connectArgs) == already);
 	CHECK(status(std::string(connectArgs) + " --idempotent") == done);
@@ -133,7 +144,8 @@ TEST_CASE("a command that waits in vain exits with its own code", "[control]")
 	Host host;
 	link.impair("loss 100%");
 	Stopwatch watch;
-	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a " + link.targetAddress() + ":4420 --timeout 2") == timedOut);
+	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a " + link.targetAddress() + ":4420 --timeout 2") ==
+	      timedOut);
 	CHECK(watch.elapsed() < 6s);
 	Stopwatch leaving;
 	host.disconnectAll();
@@ -195,16 +207,19 @@ TEST_CASE("events tell the whole story in its order", "[control][events]")
 		else if (e.nameSpace())
 			story.push_back("namespace " + std::string(toString(e.type)));
 		else if (auto *ctrl = e.controller())
-			story.push_back("controller " + std::string(e.type == EventType::state ? toString(ctrl->state) : toString(e.type)));
+			story.push_back("controller " + std::string(e.type == EventType::state ? toString(ctrl->state)
+											       : toString(e.type)));
 	}
-	std::vector<std::string> wanted{"subsystem added", "controller added", "controller live", "namespace added",
-					"controller deleting", "namespace removed", "controller removed", "subsystem removed"};
+	std::vector<std::string> wanted{"subsystem added",    "controller added",    "controller live",
+					"namespace added",    "controller deleting", "namespace removed",
+					"controller removed", "subsystem removed"};
 	auto at = story.begin();
 	for (auto &step : wanted) {
 		INFO(step);
 		auto found = std::find(story.begin(), story.end(), step);
 		REQUIRE(found != story.end());
-		if (step != "controller deleting" && step != "namespace removed") { // these two may come in either order
+		if (step != "controller deleting" &&
+		    step != "namespace removed") { // these two may come in either order
 			CHECK(found >= at);
 			at = found;
 		}
@@ -275,12 +290,15 @@ TEST_CASE("without privilege: reading yes, changing no", "[control][permission]"
 	Rig rig;
 	auto c = rig.connect();
 	must("chmod 755 / /usr /usr/bin /root; chmod 666 /dev/" + c.name + " " + rig.disk());
-	auto as = [](const std::string &command) { return run("setpriv --reuid=65534 --regid=65534 --clear-groups " + command); };
+	auto as = [](const std::string &command) {
+		return run("setpriv --reuid=65534 --regid=65534 --clear-groups " + command);
+	};
 	REQUIRE(as("test $(id -u) = 65534").status == 0);
 	CHECK(as("nvmeofctl list").status == done);
 	CHECK(as("nvmeofctl disconnect --all").status == notPermitted);
 	CHECK(as("nvmeofctl reset -d " + c.name).status == notPermitted);
-	CHECK(as("nvmeofctl " + std::string(connectArgs) + " --hostnqn nqn.2024-01.io.nvmeof:h").status == notPermitted);
+	CHECK(as("nvmeofctl " + std::string(connectArgs) + " --hostnqn nqn.2024-01.io.nvmeof:h").status ==
+	      notPermitted);
 	CHECK(as("nvme reset /dev/" + c.name).status != 0);
 	CHECK(as("nvme admin-passthru /dev/" + c.name + " -o 0x09 --cdw10=6").status != 0); // Set Features
 	CHECK(as("nvme write " + rig.disk() + " -s 0 -c 0 -z 512 -d /etc/hostname").status != 0);

@@ -68,7 +68,8 @@ struct Stage {
 
 	std::string disk(Millis timeout = 10s) { return host.disk(1, timeout, server.config().nqn); }
 
-	// In-capsule and R2T writes, reads of one and of several parts, a flush; each checked against the store as well.
+	// In-capsule and R2T writes, reads of one and of several parts, a flush; each checked against the store as
+	// well.
 	int work(const Disk &disk)
 	{
 		for (std::size_t length : {4096u, 131072u}) {
@@ -177,7 +178,10 @@ TEST_CASE("misbehaviour while connecting", "[hostile][connecting]")
 	auto only = environment("NVMEOF_MISBEHAVIOUR", "");
 	for (auto &m : target::misbehaviours())
 		if (m.when == When::connecting && (only.empty() || only == m.name))
-			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect)) { playConnecting(m); }
+			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
+			{
+				playConnecting(m);
+			}
 }
 
 TEST_CASE("misbehaviour of a live target", "[hostile][live]")
@@ -185,7 +189,10 @@ TEST_CASE("misbehaviour of a live target", "[hostile][live]")
 	auto only = environment("NVMEOF_MISBEHAVIOUR", "");
 	for (auto &m : target::misbehaviours())
 		if (m.when != When::connecting && (only.empty() || only == m.name))
-			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect)) { playLive(m); }
+			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
+			{
+				playLive(m);
+			}
 }
 
 TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][random]")
@@ -193,10 +200,16 @@ TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][rand
 	Stage stage;
 	auto o = stage.options();
 	auto c = stage.host.connect(o);
-	FioLoad load({.file = stage.disk(), .blocks = "4k", .depth = 8, .size = "4m", .seconds = 12, .more = "--bsrange=512-128k"});
+	FioLoad load({.file = stage.disk(),
+		      .blocks = "4k",
+		      .depth = 8,
+		      .size = "4m",
+		      .seconds = 12,
+		      .more = "--bsrange=512-128k"});
 	std::vector<const Misbehaviour *> fit;
 	for (auto &m : target::misbehaviours())
-		if (m.when == When::io && m.needs == Needs::nothing && (m.expect == Expect::reset || m.expect == Expect::harmless))
+		if (m.when == When::io && m.needs == Needs::nothing &&
+		    (m.expect == Expect::reset || m.expect == Expect::harmless))
 			fit.push_back(&m);
 	std::mt19937 random(std::random_device{}());
 	while (load.running()) {
@@ -244,7 +257,8 @@ TEST_CASE("every limit of the target is kept", "[hostile][limits][trap29]")
 	auto c = stage.host.connect(o);
 	CHECK(c.queueSize <= 32);
 	stage.server.setLatency(3ms); // commands pile up
-	auto result = runFio({.file = stage.disk(), .blocks = "4k", .depth = 128, .size = "4m", .more = "--bsrange=512-64k"});
+	auto result =
+		runFio({.file = stage.disk(), .blocks = "4k", .depth = 128, .size = "4m", .more = "--bsrange=512-64k"});
 	INFO(result.text);
 	CHECK(result.good());
 	CHECK(stage.server.counters().maxInflight <= (config.maxcmd ? config.maxcmd : 31u));
@@ -304,14 +318,14 @@ TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][z
 	REQUIRE(disk.write(0, first) == 0);
 
 	// Asked for, and not read: this write's data fills the sockets on both sides, and the rest waits to be sent.
-	static const Misbehaviour stopReading{"stop-reading", 3, target::Hook::r2t, When::io, Expect::reset, Needs::nothing,
-					      [](target::Strike &s) {
-						      if (!s.ioWrite())
-							      return false;
-						      auto *server = &s.conn.server();
-						      s.after = [server] { server->stallReads(true); };
-						      return true;
-					      }};
+	static const Misbehaviour stopReading{
+		"stop-reading", 3, target::Hook::r2t, When::io, Expect::reset, Needs::nothing, [](target::Strike &s) {
+			if (!s.ioWrite())
+				return false;
+			auto *server = &s.conn.server();
+			s.after = [server] { server->stallReads(true); };
+			return true;
+		}};
 	stage.server.script().arm(stopReading);
 	std::atomic<int> status{1};
 	Buffer second(mib);
@@ -375,13 +389,20 @@ TEST_CASE("the log of xfs, in slab pages, goes over the wire", "[hostile][slab][
 	auto node = stage.host.disk(2, 10s, stage.server.config().nqn);
 	must("mkfs.xfs -q -f " + node + " && mkdir -p /mnt && mount " + node + " /mnt");
 	must("mkdir /mnt/d && for i in $(seq 200); do echo $i > /mnt/d/$i; [ $((i % 10)) != 0 ] || sync; done");
-	must("umount /mnt && xfs_repair -n " + node + " && mount " + node + " /mnt && [ \"$(cat /mnt/d/* | wc -l)\" = 200 ] && umount /mnt");
+	must("umount /mnt && xfs_repair -n " + node + " && mount " + node +
+	     " /mnt && [ \"$(cat /mnt/d/* | wc -l)\" = 200 ] && umount /mnt");
 }
 
-TEST_CASE("a namespace whose partition table is never read does not keep the controller", "[hostile][partition][trap16]")
+TEST_CASE("a namespace whose partition table is never read does not keep the controller",
+	  "[hostile][partition][trap16]")
 {
 	Stage stage;
-	static const Misbehaviour holdReads{"hold-reads", 16, target::Hook::command, When::connecting, Expect::bounded, Needs::nothing,
+	static const Misbehaviour holdReads{"hold-reads",
+					    16,
+					    target::Hook::command,
+					    When::connecting,
+					    Expect::bounded,
+					    Needs::nothing,
 					    [](target::Strike &s) {
 						    if (!s.ioRead())
 							    return false;
@@ -476,7 +497,8 @@ TEST_CASE("events during teardown", "[hostile][aer][trap14]")
 	}
 }
 
-TEST_CASE("ANA: inaccessible means wait, persistent loss means error, optimized means go", "[hostile][ana][trap17][trap18]")
+TEST_CASE("ANA: inaccessible means wait, persistent loss means error, optimized means go",
+	  "[hostile][ana][trap17][trap18]")
 {
 	target::Config config;
 	config.ana = true;
@@ -525,7 +547,12 @@ TEST_CASE("a command that is never answered is aborted, and recovered from", "[h
 	auto c = stage.host.connect(o);
 	auto node = stage.disk();
 	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", "1000");
-	static const Misbehaviour hold{"hold-write", 15, target::Hook::command, When::io, Expect::reset, Needs::nothing,
+	static const Misbehaviour hold{"hold-write",
+				       15,
+				       target::Hook::command,
+				       When::io,
+				       Expect::reset,
+				       Needs::nothing,
 				       [](target::Strike &s) {
 					       if (!s.ioWrite())
 						       return false;
@@ -591,7 +618,8 @@ TEST_CASE("small writes answered at once, at depth", "[hostile][fast][trap12]")
 	Stage stage;
 	auto o = stage.options(Needs::noSqflow);
 	stage.host.connect(o);
-	auto result = runFio({.file = stage.disk(), .rw = "randrw", .blocks = "4k", .depth = 64, .size = "8m", .seconds = 4});
+	auto result =
+		runFio({.file = stage.disk(), .rw = "randrw", .blocks = "4k", .depth = 64, .size = "8m", .seconds = 4});
 	INFO(result.text);
 	CHECK(result.good());
 }

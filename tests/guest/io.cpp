@@ -52,7 +52,8 @@ const Variant variants[] = {
 	{"large queue", [](nvmeof::ConnectOptions &o) { o.queueSize = 1024; }},
 	{"flow control on", [](nvmeof::ConnectOptions &o) { o.sqFlow = true; }},
 	{"no keep-alive", [](nvmeof::ConnectOptions &o) { o.keepAlive = 0ms; }},
-	{"all at once", [](nvmeof::ConnectOptions &o) {
+	{"all at once",
+	 [](nvmeof::ConnectOptions &o) {
 		 o.hdrDigest = o.dataDigest = o.sqFlow = true;
 		 o.queueSize = 32;
 	 }},
@@ -88,10 +89,19 @@ TEST_CASE("verified I/O at every block size and depth", "[io][matrix]")
 	auto disk = rig.disk();
 	for (auto *blocks : {"4k", "12k", "128k", "1m"})
 		for (auto depth : {1u, 8u, 64u})
-			verify({.file = disk, .blocks = blocks, .depth = depth, .size = std::string(blocks) == "1m" ? "4m" : "1m"});
+			verify({.file = disk,
+				.blocks = blocks,
+				.depth = depth,
+				.size = std::string(blocks) == "1m" ? "4m" : "1m"});
 	verify({.file = disk, .rw = "randrw", .blocks = "4k", .depth = 32, .size = "2m", .more = "--bsrange=512-128k"});
 	verify({.file = disk, .rw = "write", .blocks = "4k", .depth = 64, .size = "4m"}); // merged by the block layer
-	verify({.file = disk, .rw = "randwrite", .blocks = "4k", .depth = 1, .size = "512k", .engine = "psync", .direct = false,
+	verify({.file = disk,
+		.rw = "randwrite",
+		.blocks = "4k",
+		.depth = 1,
+		.size = "512k",
+		.engine = "psync",
+		.direct = false,
 		.more = "--fsync=16"});
 }
 
@@ -179,7 +189,8 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 	{
 		must("tc qdisc add dev " + link.hostIface() + " root handle 1: prio");
 		must("modprobe cls_u32; tc filter add dev " + link.hostIface() +
-		     " parent 1: protocol ip u32 match ip tos 0x48 0xfc match ip dst " + link.targetAddress() + " flowid 1:3");
+		     " parent 1: protocol ip u32 match ip tos 0x48 0xfc match ip dst " + link.targetAddress() +
+		     " flowid 1:3");
 		auto o = rig.options();
 		o.tos = 0x48;
 		rig.host.connect(o);
@@ -211,11 +222,17 @@ TEST_CASE("ext4 and xfs do their work, and are whole afterwards", "[io][filesyst
 	INFO(kind.make);
 	must(std::string(kind.make) + " " + disk);
 	must("mkdir -p /mnt && mount " + disk + " /mnt");
-	verify({.file = "/mnt/file", .blocks = "16k", .depth = 8, .size = "16m", .direct = false, .more = "--fsync=32"});
+	verify({.file = "/mnt/file",
+		.blocks = "16k",
+		.depth = 8,
+		.size = "16m",
+		.direct = false,
+		.more = "--fsync=32"});
 	must("mkdir /mnt/tree && for i in $(seq 40); do head -c 20000 /dev/urandom > /mnt/tree/$i; done");
 	must("cd /mnt/tree && md5sum * > ../sums && sync");
 	must("rm /mnt/tree/1? && fstrim /mnt 2>/dev/null || busybox fstrim /mnt");
-	must("umount /mnt && mount " + disk + " /mnt && cd /mnt/tree && grep -v '  1[0-9]$' ../sums | md5sum -c > /dev/null");
+	must("umount /mnt && mount " + disk +
+	     " /mnt && cd /mnt/tree && grep -v '  1[0-9]$' ../sums | md5sum -c > /dev/null");
 	must("umount /mnt && " + std::string(kind.check) + " " + disk);
 }
 
@@ -283,8 +300,16 @@ TEST_CASE("data digests stand a program that changes pages while they are writte
 	auto disk = rig.disk();
 	CHECK(queueAttribute(disk, "stable_writes") == "1");
 	must("mkfs.ext4 -q -F " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
-	auto result = runFio({.file = "/mnt/mapped", .rw = "randwrite", .blocks = "4k", .depth = 1, .size = "8m", .engine = "mmap",
-			      .verify = false, .direct = false, .seconds = 3, .more = "--sync_file_range=write:8"});
+	auto result = runFio({.file = "/mnt/mapped",
+			      .rw = "randwrite",
+			      .blocks = "4k",
+			      .depth = 1,
+			      .size = "8m",
+			      .engine = "mmap",
+			      .verify = false,
+			      .direct = false,
+			      .seconds = 3,
+			      .more = "--sync_file_range=write:8"});
 	INFO(result.text);
 	CHECK(result.good());
 	must("umount /mnt");

@@ -123,7 +123,9 @@ TEST_CASE("UUID and NGUID as the target gives them", "[namespace][identity]")
 	Loop backing(16 * mib);
 	nvmet::Subsystem subsystem(testNqn);
 	nvmet::Port port(1, "127.0.0.1", 4420);
-	subsystem.addNamespace(1, backing.device(), {.uuid = "12345678-9abc-4def-8123-456789abcdef", .nguid = "00112233-4455-6677-8899-aabbccddeeff"});
+	subsystem.addNamespace(
+		1, backing.device(),
+		{.uuid = "12345678-9abc-4def-8123-456789abcdef", .nguid = "00112233-4455-6677-8899-aabbccddeeff"});
 	port.link(subsystem);
 	Host host;
 	host.connect(Host::options("127.0.0.1", "4420"));

@@ -127,10 +127,20 @@ def check_versions():
         complain("CMakeLists.txt", 1, f"version {cmake.group(1)}, but VERSION says {version}")
 
 
+def check_kbuild():
+    """Objects are listed, not globbed: a source that was forgotten would be missed only at run time, or never."""
+    kbuild = (TOP / "Kbuild").read_text()
+    for name in files():
+        if name.startswith("kmod/") and name.endswith(".c") and "/probes/" not in name:
+            if not re.search(rf"[ \t/]{re.escape(Path(name).stem)}\.o\b", kbuild):
+                complain(name, 1, "not in Kbuild")
+
+
 def main():
     for name in files():
         check_file(name)
     check_versions()
+    check_kbuild()
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
 

@@ -15,8 +15,8 @@ Bytes slice(const Bytes &all, std::uint64_t offset, std::size_t length)
 {
 	Bytes out(length);
 	if (offset < all.size())
-		std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(offset), std::min<std::uint64_t>(length, all.size() - offset),
-			    out.begin());
+		std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(offset),
+			    std::min<std::uint64_t>(length, all.size() - offset), out.begin());
 	return out;
 }
 

@@ -15,21 +15,21 @@ struct Config {
 	std::string serial = "TARGET0001";
 	std::string model = "nvmeof test target";
 	std::string firmware = "1.0";
-	std::uint16_t queueEntries = 128;  // CAP.MQES + 1
-	std::uint16_t maxcmd = 0;           // 0: as many as the queue has entries
+	std::uint16_t queueEntries = 128; // CAP.MQES + 1
+	std::uint16_t maxcmd = 0;         // 0: as many as the queue has entries
 	std::uint16_t maxIoQueues = 64;
 	std::uint32_t inCapsule = 8192;    // bytes of data in an I/O command capsule
-	std::uint32_t maxH2cData = 131072;  // bytes
+	std::uint32_t maxH2cData = 131072; // bytes
 	std::uint32_t r2tBytes = 131072;   // most that one R2T asks for
 	std::uint32_t c2hBytes = 32768;    // most in one C2HData PDU
-	std::uint8_t mdts = 8;              // 2^8 * 4 KiB = 1 MiB
+	std::uint8_t mdts = 8;             // 2^8 * 4 KiB = 1 MiB
 	bool allowDigests = true;
 	bool allowSqflowOff = true;
-	bool successFlag = true;           // used only where SQ flow control is off, as the specification demands
-	bool trafficKeepAlive = false;    // CTRATT.TBKAS
-	bool enforceKeepAlive = true;     // an association silent for longer than KATO is ended
+	bool successFlag = true;       // used only where SQ flow control is off, as the specification demands
+	bool trafficKeepAlive = false; // CTRATT.TBKAS
+	bool enforceKeepAlive = true;  // an association silent for longer than KATO is ended
 	bool ana = false;
-	std::uint8_t readyTimeout = 10;    // CAP.TO, 500 ms units
+	std::uint8_t readyTimeout = 10; // CAP.TO, 500 ms units
 };
 
 using Clock = std::chrono::steady_clock;

@@ -195,7 +195,7 @@ bool Connection::takePdu(std::span<const std::uint8_t> pdu)
 	auto expect = [&](std::size_t hlen) { return h.hlen == hlen && h.plen >= hlen; };
 	if (h.type == pdu_ic_req)
 		return !icDone_ && expect(sizeof(IcReq)) && h.plen == sizeof(IcReq) ? takeIcReq(view<IcReq>(pdu))
-										      : broken("bad ICReq");
+										    : broken("bad ICReq");
 	if (h.type == pdu_h2c_term) {
 		server_.counters().terms++;
 		return false;
@@ -336,7 +336,8 @@ void Connection::fetch(const Command &cmd)
 
 void Connection::askMore(std::uint16_t ttag, Transfer &t)
 {
-	auto length = std::min<std::uint32_t>(server_.config().r2tBytes, static_cast<std::uint32_t>(t.data.size()) - t.asked);
+	auto length =
+		std::min<std::uint32_t>(server_.config().r2tBytes, static_cast<std::uint32_t>(t.data.size()) - t.asked);
 	auto offset = t.asked;
 	t.asked += length;
 	sendR2t(t.cmd, ttag, offset, length);

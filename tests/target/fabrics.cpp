@@ -92,7 +92,8 @@ Reply Connection::propertyGet(const Command &cmd)
 		std::lock_guard guard(assoc_->lock);
 		switch (cmd.cdw11) {
 		case prop_cap: // MQES, CQR, TO, CSS: NVM
-			value = (config.queueEntries - 1u) | 1u << 16 | std::uint32_t(config.readyTimeout) << 24 | 1ull << 37;
+			value = (config.queueEntries - 1u) | 1u << 16 | std::uint32_t(config.readyTimeout) << 24 |
+				1ull << 37;
 			break;
 		case prop_vs:
 			value = version;

@@ -32,8 +32,8 @@ Bytes identifyController(const Config &config, std::uint16_t cntlid)
 	put<std::uint32_t>(id, 92, 1u << 8 | (config.ana ? 1u << 11 : 0)); // OAES
 	put<std::uint32_t>(id, 96, config.trafficKeepAlive ? 1u << 6 : 0); // CTRATT
 	id[at::cntrltype] = 1;
-	id[258] = 3; // ACL
-	id[259] = 3; // AERL
+	id[258] = 3;      // ACL
+	id[259] = 3;      // AERL
 	id[261] = 1 << 2; // LPA: extended Get Log Page
 	put<std::uint16_t>(id, at::kas, 10);
 	if (config.ana) {

@@ -30,6 +30,6 @@ constexpr std::size_t mdts = 77, cntlid = 78, anacap = 343, anagrpmax = 344, nan
 		      maxcmd = 514, nn = 516, sgls = 536, mnan = 540, subnqn = 768, ioccsz = 1792, iorcsz = 1796,
 		      icdoff = 1800, cntrltype = 111, kas = 320, anatt = 342, serial = 4, model = 24;
 constexpr std::size_t nsze = 0, ncap = 8, nlbaf = 25, flbas = 26, dlfeat = 33, lbaf0 = 128, nmic = 30;
-}
+} // namespace at
 
 } // namespace target

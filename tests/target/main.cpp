@@ -15,7 +15,8 @@ namespace {
 
 int usage()
 {
-	std::fputs("usage: nvmeof-target [-a ADDR] [-p PORT] [-n NQN] [-s SIZE_MIB] [-b BLOCK_SHIFT] [-m MISBEHAVIOUR] [-c TIMES]\n"
+	std::fputs("usage: nvmeof-target [-a ADDR] [-p PORT] [-n NQN] [-s SIZE_MIB] [-b BLOCK_SHIFT] [-m MISBEHAVIOUR] "
+		   "[-c TIMES]\n"
 		   "       nvmeof-target -l    lists misbehaviours\n",
 		   stderr);
 	return 2;
@@ -40,9 +41,10 @@ void waitForEnd()
 
 void report(const Server &server, const Counters &c)
 {
-	std::printf("connections %lu reads %lu writes %lu (in capsule %lu) r2ts %lu keep-alives %lu digest errors %lu\n",
-		    c.connections.load(), c.reads.load(), c.writes.load(), c.inCapsuleWrites.load(), c.r2ts.load(),
-		    c.keepAlives.load(), c.digestErrors.load());
+	std::printf(
+		"connections %lu reads %lu writes %lu (in capsule %lu) r2ts %lu keep-alives %lu digest errors %lu\n",
+		c.connections.load(), c.reads.load(), c.writes.load(), c.inCapsuleWrites.load(), c.r2ts.load(),
+		c.keepAlives.load(), c.digestErrors.load());
 	for (auto &text : server.violations())
 		std::printf("violation: %s\n", text.c_str());
 }

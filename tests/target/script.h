@@ -32,14 +32,14 @@ enum class Hook {
 // What becomes of the thing at the hook.
 enum class Verdict {
 	pass,
-	drop,    // it does not happen
-	twice,   // it is sent two times
-	close,   // it is sent, and the connection closed in the orderly way
-	abort,   // half of it is sent, and the connection reset
-	slow,    // it is sent byte by byte, a fifth of a second apart
-	mute,    // from here on the connection reads but says nothing
-	hold,    // hook command: kept until Server::releaseHeld()
-	failed,  // hook command: answered with Strike::status
+	drop,   // it does not happen
+	twice,  // it is sent two times
+	close,  // it is sent, and the connection closed in the orderly way
+	abort,  // half of it is sent, and the connection reset
+	slow,   // it is sent byte by byte, a fifth of a second apart
+	mute,   // from here on the connection reads but says nothing
+	hold,   // hook command: kept until Server::releaseHeld()
+	failed, // hook command: answered with Strike::status
 };
 
 // One opportunity. Pointers are set as said at the Hook.

@@ -16,15 +16,15 @@ namespace target {
 
 // What was seen, since the server was made. Times and counts are the host's doing, so a test can judge it by them.
 struct Counters {
-	std::atomic<std::uint64_t> connections{0};     // accepted
-	std::atomic<std::uint64_t> adminConnects{0};   // Connect commands for queue 0 that were accepted
+	std::atomic<std::uint64_t> connections{0};   // accepted
+	std::atomic<std::uint64_t> adminConnects{0}; // Connect commands for queue 0 that were accepted
 	std::atomic<std::uint64_t> ioConnects{0};
-	std::atomic<std::uint64_t> open{0};            // connections open now
-	std::atomic<std::uint64_t> terms{0};           // H2CTermReq received
+	std::atomic<std::uint64_t> open{0};  // connections open now
+	std::atomic<std::uint64_t> terms{0}; // H2CTermReq received
 	std::atomic<std::uint64_t> reads{0}, writes{0}, flushes{0}, zeroes{0}, discards{0}, fua{0};
 	std::atomic<std::uint64_t> keepAlives{0}, aborts{0}, asyncEvents{0}, shutdowns{0};
-	std::atomic<std::uint64_t> digestErrors{0};    // in what the host has sent
-	std::atomic<std::uint64_t> maxInflight{0};     // most commands seen outstanding on one I/O queue
+	std::atomic<std::uint64_t> digestErrors{0}; // in what the host has sent
+	std::atomic<std::uint64_t> maxInflight{0};  // most commands seen outstanding on one I/O queue
 	std::atomic<std::uint64_t> inCapsuleWrites{0}, r2ts{0};
 };
 

@@ -37,8 +37,8 @@ target_compile_definitions(nof_pure PUBLIC
 find_package(Catch2 2 REQUIRED)
 include(Catch)
 add_executable(unit_kernel
-	k_main.cpp k_ana_log.cpp k_backoff.cpp k_identify_ctrl.cpp k_identify_ns.cpp k_pdu.cpp k_state.cpp k_status.cpp)
-target_link_libraries(unit_kernel PRIVATE nof_pure Catch2::Catch2)
+	k_ana_log.cpp k_backoff.cpp k_identify_ctrl.cpp k_identify_ns.cpp k_pdu.cpp k_state.cpp k_status.cpp)
+target_link_libraries(unit_kernel PRIVATE nof_pure nvmeof_test_flags nvmeof_catch)
 target_compile_options(unit_kernel PRIVATE -Wall)
 # The kernel's header names its anonymous structures freely.
 set_target_properties(unit_kernel PROPERTIES CXX_EXTENSIONS ON)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The options of one command line, by long name without dashes ("nqn"); positional ones by their name in the table ("NAME").
+// The options of one command line, by long name without dashes ("nqn"); positional ones by their name in the table
+// ("NAME").
 #pragma once
 
 #include <chrono>

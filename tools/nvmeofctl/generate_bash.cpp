@@ -76,7 +76,8 @@ _nvmeofctl()
 	if declare -F _get_comp_words_by_ref >/dev/null; then
 		_get_comp_words_by_ref -n := cur prev words cword
 	else
-		cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
+		cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+		words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
 	fi
 	COMPREPLY=()
 	# --option=value

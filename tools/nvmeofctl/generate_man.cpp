@@ -112,7 +112,8 @@ a path: that namespace through that controller
 )";
 
 constexpr const char *tail = R"(.SH OUTPUT
-Text is for people and may change. JSON carries a member schema_version; within one version members keep their meaning, and new ones may be added.
+Text is for people and may change. JSON carries a member schema_version; within one version members keep their
+meaning, and new ones may be added.
 A failure leaves a member error, or in the results of connect one for each address, with code, exit_code and message.
 monitor prints one object on each line.
 .SH FILES

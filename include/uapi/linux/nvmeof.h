@@ -10,18 +10,16 @@
  *
  * SUBSYS_GET    do: SUBSYS_ID (req)   -> a subsystem object
  *               dump                  -> all subsystems
- *   a subsystem object: SUBSYS_ID, SUBSYS_NAME, SUBSYSNQN, HOSTNQN, HOSTID, MODEL, SERIAL, FIRMWARE, IOPOLICY, NR_CTRLS,
- *   NR_NS
- * SUBSYS_SET    do, admin: SUBSYS_ID (req), IOPOLICY (opt)
+ *   a subsystem object: SUBSYS_ID, SUBSYS_NAME, SUBSYSNQN, HOSTNQN, HOSTID, MODEL, SERIAL, FIRMWARE, IOPOLICY,
+ * NR_CTRLS, NR_NS SUBSYS_SET    do, admin: SUBSYS_ID (req), IOPOLICY (opt)
  *
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
  *               CONNECT_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT (opt)
  *                                     -> a controller object, in state "connecting". The connect itself goes on in the
- *               background; CTRL_STATE events tell how it ends. -EALREADY with CTRL_NAME of the existing controller when
- *               the same host already has a controller at this address.
- * CTRL_DEL      do, admin: CTRL_NAME (req). Returns when the controller is gone from every listing.
- * CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
+ *               background; CTRL_STATE events tell how it ends. -EALREADY with CTRL_NAME of the existing controller
+ * when the same host already has a controller at this address. CTRL_DEL      do, admin: CTRL_NAME (req). Returns when
+ * the controller is gone from every listing. CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
  * CTRL_RESCAN   do, admin: CTRL_NAME (req). Returns when the scan is done.
  * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO (opt)
  * CTRL_GET      do: CTRL_NAME (req)   -> a controller object

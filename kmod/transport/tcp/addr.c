@@ -55,7 +55,8 @@ static int parse_local(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, str
 	if (!*opts->host_traddr)
 		return 0;
 	if (inet_pton_with_scope(tc->net, AF_UNSPEC, opts->host_traddr, NULL, &tc->src)) {
-		NL_SET_ERR_MSG_FMT(extack, "host address \"%s\" is not a numeric IPv4 or IPv6 address", opts->host_traddr);
+		NL_SET_ERR_MSG_FMT(extack, "host address \"%s\" is not a numeric IPv4 or IPv6 address",
+				   opts->host_traddr);
 		return -EINVAL;
 	}
 	if (tc->src.ss_family != tc->dst.ss_family) {

@@ -151,7 +151,8 @@ bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct no
 	u64 end = (u64)le32_to_cpu(pdu->data_offset) + le32_to_cpu(pdu->data_length);
 
 	if (xfer->write || !xfer->len)
-		return bad_field(fault, struct nvme_tcp_data_pdu, command_id, "C2HData for a command that reads nothing");
+		return bad_field(fault, struct nvme_tcp_data_pdu, command_id,
+				 "C2HData for a command that reads nothing");
 	if (le32_to_cpu(pdu->data_offset) != xfer->next)
 		return bad(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_data_pdu, data_offset),
 			   "C2HData offset is not the next byte");

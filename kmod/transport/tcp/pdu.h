@@ -83,8 +83,8 @@ bool nof_pdu_check_c2h_data(const struct nvme_tcp_data_pdu *pdu, const struct no
 			    struct nof_pdu_fault *fault);
 
 /*
- * C2HData against its command. SUCCESS is taken under submission queue flow control too, though it carries no SQHD: targets in
- * use send it so, and the queue's own bound on what is outstanding does not need SQHD.
+ * C2HData against its command. SUCCESS is taken under submission queue flow control too, though it carries no SQHD:
+ * targets in use send it so, and the queue's own bound on what is outstanding does not need SQHD.
  */
 bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_xfer *xfer,
 			    struct nof_pdu_fault *fault);

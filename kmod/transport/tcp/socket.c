@@ -81,7 +81,10 @@ static void set_options(struct nof_tcp_queue *q, struct sock *sk)
 	if (q->q.type == NOF_QUEUE_POLL)
 		allow_busy_poll(sk);
 
-	/* Sending is part of writing back memory: no waiting for memory, the reserves are open, no fragment of the task's. */
+	/*
+	 * Sending is part of writing back memory: no waiting for memory, the reserves are open, no fragment of the
+	 * task's.
+	 */
 	sk->sk_allocation = GFP_ATOMIC;
 	sk->sk_use_task_frag = false;
 	sk_set_memalloc(sk);
@@ -311,8 +314,8 @@ static void disconnect(struct socket *sock)
 
 /*
  * Buffers that left the socket for a network device still refer to pages of commands: not before the device has let
- * go of them may these pages be used for anything else. Without such pages nobody waits: a SYN may lie for seconds where
- * the address of the next hop is not known.
+ * go of them may these pages be used for anything else. Without such pages nobody waits: a SYN may lie for seconds
+ * where the address of the next hop is not known.
  */
 static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
 {

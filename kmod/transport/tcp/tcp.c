@@ -65,9 +65,9 @@ static struct nof_transport tcp_transport = {
 };
 
 /*
- * The first socket of a machine that is a way out for memory (sk_set_memalloc()), and the end of the last, have the network
- * stack's code patched, which interrupts every CPU. With a reference of the module's own that does not come with each connect
- * and disconnect.
+ * The first socket of a machine that is a way out for memory (sk_set_memalloc()), and the end of the last, have the
+ * network stack's code patched, which interrupts every CPU. With a reference of the module's own that does not come
+ * with each connect and disconnect.
  */
 static int __init nof_tcp_init(void)
 {

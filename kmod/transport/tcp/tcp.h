@@ -40,8 +40,8 @@ struct nof_tcp_ctrl {
  * @node:	in send_list, or in tx.pending
  * @data:	a write: the next byte to send; a read: the next to receive
  * @xfer:	how far the receive side has granted or got data
- * @end_off:	stream offset behind the last byte we have to send for now; U64_MAX while that is not known. A PDU for this
- *		command is legal only when the peer has acknowledged that much
+ * @end_off:	stream offset behind the last byte we have to send for now; U64_MAX while that is not known. A PDU for
+ *		this command is legal only when the peer has acknowledged that much
  * @r2t_off, @r2t_len, @r2t_tag: the R2T to serve; @r2t_len is 0 before the capsule is sent
  * @in_capsule:	the data go with the command
  * @bad_digest:	a data digest was wrong

@@ -30,7 +30,8 @@ int result(ssize_t done, std::size_t wanted)
 
 } // namespace
 
-Buffer::Buffer(std::size_t size) : data_(static_cast<std::uint8_t *>(std::aligned_alloc(4096, (size + 4095) / 4096 * 4096))), size_(size)
+Buffer::Buffer(std::size_t size)
+	: data_(static_cast<std::uint8_t *>(std::aligned_alloc(4096, (size + 4095) / 4096 * 4096))), size_(size)
 {
 	if (!data_)
 		throw std::bad_alloc();

@@ -21,7 +21,8 @@ FioResult parse(int status, const std::string &output, const std::string &messag
 	result.text = messages + readFile(output);
 	// fio may write notes before its JSON
 	auto begin = result.text.find('{');
-	auto json = begin == std::string::npos ? nlohmann::json() : nlohmann::json::parse(result.text.substr(begin), nullptr, false);
+	auto json = begin == std::string::npos ? nlohmann::json()
+					       : nlohmann::json::parse(result.text.substr(begin), nullptr, false);
 	if (!json.is_object() || !json.contains("jobs"))
 		return result;
 	for (auto &job : json["jobs"]) {
@@ -38,9 +39,10 @@ FioResult parse(int status, const std::string &output, const std::string &messag
 
 std::string FioJob::command(const std::string &output) const
 {
-	auto text = "cd /tmp && exec fio --name=job --eta=never --filename=" + file + " --rw=" + rw + " --bs=" + blocks +
-		    " --iodepth=" + std::to_string(depth) + " --size=" + size + " --ioengine=" + engine +
-		    " --direct=" + (direct ? "1" : "0") + " --output-format=json --output=" + output;
+	auto text = "cd /tmp && exec fio --name=job --eta=never --filename=" + file + " --rw=" + rw +
+		    " --bs=" + blocks + " --iodepth=" + std::to_string(depth) + " --size=" + size +
+		    " --ioengine=" + engine + " --direct=" + (direct ? "1" : "0") +
+		    " --output-format=json --output=" + output;
 	if (verify)
 		text += " --verify=crc32c --verify_fatal=1 --do_verify=1";
 	if (seconds)

@@ -11,7 +11,7 @@ namespace guest {
 
 struct FioResult {
 	int status = -1;
-	int error = 0;            // first errno of the job
+	int error = 0;                       // first errno of the job
 	std::uint64_t written = 0, read = 0; // bytes
 	std::uint64_t ios = 0;
 	std::string text;
@@ -29,7 +29,7 @@ struct FioJob {
 	bool verify = true;
 	bool direct = true;
 	std::optional<unsigned> seconds = {}; // runs that long, over and over
-	std::string more = "";           // further options
+	std::string more = "";                // further options
 
 	std::string command(const std::string &output) const;
 };

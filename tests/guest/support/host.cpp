@@ -98,11 +98,13 @@ std::optional<nvmeof::Namespace> Host::nameSpace(std::uint32_t nsid, const std::
 std::string Host::disk(std::uint32_t nsid, Millis timeout, const std::string &nqn)
 {
 	std::string node;
-	eventually([&] {
-		auto n = nameSpace(nsid, nqn);
-		node = n ? "/dev/" + n->name : "";
-		return n && exists(node);
-	}, timeout);
+	eventually(
+		[&] {
+			auto n = nameSpace(nsid, nqn);
+			node = n ? "/dev/" + n->name : "";
+			return n && exists(node);
+		},
+		timeout);
 	return exists(node) ? node : "";
 }
 

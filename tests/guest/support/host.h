@@ -60,7 +60,8 @@ class Watch {
 public:
 	Watch();
 	// The first event that satisfies the condition; what came before it is dropped.
-	std::optional<nvmeof::Event> find(const std::function<bool(const nvmeof::Event &)> &wanted, Millis timeout = 10s);
+	std::optional<nvmeof::Event> find(const std::function<bool(const nvmeof::Event &)> &wanted,
+					  Millis timeout = 10s);
 	// Everything that comes until it has been quiet for so long
 	std::vector<nvmeof::Event> drain(Millis quiet = 300ms);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Runs the tests of a guest program, and after each of them looks at what it has left behind.
-#define CATCH_CONFIG_RUNNER
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
 #include "host.h"
+#include "run.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -53,13 +54,21 @@ public:
 		testCase_ = info.name;
 	}
 
-	// Those that fail, and those that take long: a table is judged by its lines.
+	// Each line of a table, so that one that hangs has its name in the log.
+	void sectionStarting(const Catch::SectionInfo &info) override
+	{
+		section_ = {};
+		if (info.name == testCase_)
+			return;
+		std::printf("section: %s\n", info.name.c_str());
+		std::fflush(stdout);
+	}
+
 	void sectionEnded(const Catch::SectionStats &stats) override
 	{
 		auto &name = stats.sectionInfo.name;
 		bool good = stats.assertions.allOk();
 		double seconds = section_.elapsed().count() / 1000.0;
-		section_ = {};
 		if (name == testCase_ || (good && seconds < 5))
 			return;
 		std::printf("section: %s %s (%.1f s)\n", good ? "ok" : "FAILED", name.c_str(), seconds);
@@ -74,7 +83,8 @@ public:
 			complain(good, "kernel: " + line);
 		for (auto &line : remains())
 			complain(good, line);
-		std::printf("test: %s %s (%ld.%03ld s)\n", good ? "ok" : "FAILED", stats.testInfo.name.c_str(), ms / 1000, ms % 1000);
+		std::printf("test: %s %s (%ld.%03ld s)\n", good ? "ok" : "FAILED", stats.testInfo.name.c_str(),
+			    ms / 1000, ms % 1000);
 		std::fflush(stdout);
 	}
 
@@ -116,7 +126,7 @@ CATCH_REGISTER_LISTENER(Listener)
 
 int main(int argc, char **argv)
 {
-	int failed = Catch::Session().run(argc, argv);
+	int failed = runTests(argc, argv);
 	if (leftovers)
 		std::printf("%d things left behind by tests\n", leftovers);
 	return failed || leftovers ? 1 : 0;

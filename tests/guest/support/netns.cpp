@@ -51,7 +51,8 @@ Link::Link(const Netns &netns, std::string name, unsigned number)
 	must("ip addr add " + hostAddress() + "/24 dev " + h + " && ip addr add " + hostAddress6() + "/64 dev " + h +
 	     " nodad && ip link set " + h + " up");
 	must("ip -n " + netns_.name() + " addr add " + targetAddress() + "/24 dev " + t + " && ip -n " + netns_.name() +
-	     " addr add " + targetAddress6() + "/64 dev " + t + " nodad && ip -n " + netns_.name() + " link set " + t + " up");
+	     " addr add " + targetAddress6() + "/64 dev " + t + " nodad && ip -n " + netns_.name() + " link set " + t +
+	     " up");
 }
 
 Link::~Link()

@@ -43,7 +43,7 @@ private:
 };
 
 struct PortOptions {
-	std::string netns; // listens there; empty: here
+	std::string netns;                       // listens there; empty: here
 	std::optional<std::uint32_t> inlineData; // bytes in a command capsule
 	std::string transport = "tcp";
 };

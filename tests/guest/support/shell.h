@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 using Millis = std::chrono::milliseconds;
 
 struct Output {
-	int status; // exit status, 128 + signal
+	int status;       // exit status, 128 + signal
 	std::string text; // stdout and stderr
 };
 
