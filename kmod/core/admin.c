@@ -178,7 +178,7 @@ void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
 		goto put_slot;
 	cmd->sqe.abort.opcode = nvme_admin_abort_cmd;
 	cmd->sqe.abort.sqid = cpu_to_le16(sqid);
-	cmd->sqe.abort.cid = cpu_to_le16(cid);
+	cmd->sqe.abort.cid = (__force __u16)cpu_to_le16(cid);
 	cmd->done = abort_done;
 	cmd->ctx = ctrl;
 	if (!submit(ctrl, cmd, slot))

@@ -195,9 +195,11 @@ const Misbehaviour table[] = {
 	{"connect-never", 22, Hook::command, connecting, Expect::refused, nothing,
 		[](S &s) { return verdict(s.is(op_fabrics) && s.cmd->fctype() == fc_connect, s, Verdict::drop); }},
 	{"connect-refused", 21, Hook::command, connecting, Expect::refused, nothing,
-		[](S &s) { return failed(s.is(op_fabrics) && s.cmd->fctype() == fc_connect, s, st_connect_host | st_dnr); }},
+		[](S &s) { return failed(s.is(op_fabrics) &&
+			s.cmd->fctype() == fc_connect, s, st_connect_host | st_dnr); }},
 	{"connect-wrong-cid", 4, Hook::response, connecting, Expect::refused, nothing,
-		[](S &s) { return when(s.is(op_fabrics) && s.cmd->fctype() == fc_connect, [&] { cqe(s).cid = 0x7654; }); }},
+		[](S &s) { return when(s.is(op_fabrics) &&
+			s.cmd->fctype() == fc_connect, [&] { cqe(s).cid = 0x7654; }); }},
 	{"io-connect-refused", 21, Hook::command, connecting, Expect::refused, nothing,
 		[](S &s) { return failed(s.is(op_fabrics) && s.cmd->fctype() == fc_connect && s.cmd->cdw10 >> 16, s,
 					 st_connect_param | st_dnr); }},
@@ -207,7 +209,8 @@ const Misbehaviour table[] = {
 	{"property-never", 22, Hook::command, connecting, Expect::refused, nothing,
 		[](S &s) { return verdict(s.is(op_fabrics) && s.cmd->fctype() == fc_property_get, s, Verdict::drop); }},
 	{"property-failed", 21, Hook::command, connecting, Expect::refused, nothing,
-		[](S &s) { return failed(s.is(op_fabrics) && s.cmd->fctype() == fc_property_get, s, st_internal | st_dnr); }},
+		[](S &s) { return failed(s.is(op_fabrics) &&
+			s.cmd->fctype() == fc_property_get, s, st_internal | st_dnr); }},
 	{"cap-zero", 21, Hook::property, connecting, Expect::refused, nothing,
 		[](S &s) { return property(s, prop_cap, 0, 0); }},
 	{"cap-mqes-zero", 21, Hook::property, connecting, Expect::refused, nothing,
@@ -305,7 +308,8 @@ const Misbehaviour table[] = {
 	{"ns-list-endless", 21, Hook::adminData, connecting, Expect::bounded, nothing,
 		[](S &s) { return when(s.identify(cns_active), [&] {
 				for (std::size_t i = 0; i < s.data->size(); i += 4)
-					put<std::uint32_t>(*s.data, i, static_cast<std::uint32_t>(1 + i / 4 % 8)); }); }},
+					put<std::uint32_t>(*s.data, i, static_cast<std::uint32_t>(1 + i / 4 % 8)); });
+						}},
 	{"ns-list-failed", 21, Hook::command, connecting, Expect::bounded, nothing,
 		[](S &s) { return failed(s.identify(cns_active), s, st_internal | st_dnr); }},
 
@@ -348,7 +352,8 @@ const Misbehaviour table[] = {
 	{"c2h-missing-first-part", 6, Hook::c2hData, io, Expect::reset, nothing,
 		[](S &s) { return verdict(firstOfMany(s), s, Verdict::drop); }},
 	{"c2h-none", 7, Hook::c2hData, io, Expect::reset, nothing,
-		[](S &s) { return verdict(s.ioRead() && data(s).offset == 0 && (data(s).h.flags & f_last), s, Verdict::drop); }},
+		[](S &s) { return verdict(s.ioRead() && data(s).offset == 0 &&
+			(data(s).h.flags & f_last), s, Verdict::drop); }},
 	{"c2h-twice", 6, Hook::c2hData, io, Expect::reset, nothing,
 		[](S &s) { return verdict(firstOfMany(s), s, Verdict::twice); }},
 	{"c2h-unknown-cid", 4, Hook::c2hData, io, Expect::reset, nothing,
@@ -368,11 +373,13 @@ const Misbehaviour table[] = {
 	{"c2h-data-digest", 9, Hook::wire, io, Expect::reset, Needs::dataDigest,
 		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] { s.raw->back() ^= 1; }); }},
 	{"c2h-data-flipped", 9, Hook::wire, io, Expect::reset, Needs::dataDigest,
-		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] { (*s.raw)[s.raw->size() / 2] ^= 4; }); }},
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data,
+			[&] { (*s.raw)[s.raw->size() / 2] ^= 4; }); }},
 	{"c2h-header-digest", 9, Hook::wire, io, Expect::reset, Needs::headerDigest,
 		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] { (*s.raw)[24] ^= 1; }); }},
 	{"c2h-digest-flag-missing", 9, Hook::wire, io, Expect::reset, Needs::dataDigest,
-		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] { (*s.raw)[1] &= static_cast<std::uint8_t>(~f_ddgst); }); }},
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data,
+			[&] { (*s.raw)[1] &= static_cast<std::uint8_t>(~f_ddgst); }); }},
 	{"c2h-digest-flag-unasked", 9, Hook::c2hData, io, Expect::reset, nothing,
 		[](S &s) { return when(s.ioRead(), [&] { data(s).h.flags |= f_ddgst; }); }},
 	{"c2h-slow-header", 22, Hook::wire, io, Expect::harmless, nothing,
@@ -380,7 +387,8 @@ const Misbehaviour table[] = {
 				auto *conn = &s.conn;
 				Bytes rest(s.raw->begin() + 6, s.raw->end());
 				s.raw->resize(6);
-				s.after = [conn, rest] { std::this_thread::sleep_for(30ms); conn->sendBytes(rest); }; }); }},
+				s.after = [conn, rest] { std::this_thread::sleep_for(30ms); conn->sendBytes(rest); };
+					}); }},
 	{"c2h-half-then-rst", 7, Hook::c2hData, io, Expect::reset, nothing,
 		[](S &s) { return verdict(s.ioRead(), s, Verdict::abort); }},
 	{"c2h-then-close", 7, Hook::c2hData, io, Expect::reset, nothing,
@@ -396,7 +404,8 @@ const Misbehaviour table[] = {
 	{"r2t-huge", 8, Hook::r2t, io, Expect::reset, nothing,
 		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).length = 0xfffffe00; }); }},
 	{"r2t-offset-ahead", 8, Hook::r2t, io, Expect::reset, nothing,
-		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).offset = 512; r2t(s).length = r2t(s).length - 512; }); }},
+		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).offset = 512; r2t(s).length = r2t(s).length - 512;
+			}); }},
 	{"r2t-offset-wraps", 8, Hook::r2t, io, Expect::reset, nothing,
 		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).offset = 0xfffff000; }); }},
 	{"r2t-twice", 8, Hook::r2t, io, Expect::reset, nothing,
@@ -420,7 +429,8 @@ const Misbehaviour table[] = {
 	{"r2t-then-status-fault", 12, Hook::h2cData, io, Expect::bounded, nothing,
 		[](S &s) { return failed(s.ioWrite(), s, st_write_fault | st_dnr); }},
 	{"r2t-then-rst", 3, Hook::r2t, io, Expect::reset, nothing,
-		[](S &s) { return when(s.ioWrite(), [&] { auto *conn = &s.conn; s.after = [conn] { conn->end(true); }; }); }},
+		[](S &s) { return when(s.ioWrite(), [&] { auto *conn = &s.conn; s.after = [conn] { conn->end(true); };
+			}); }},
 	{"write-done-unasked", 7, Hook::r2t, io, Expect::reset, nothing,
 		[](S &s) { return when(s.ioWrite(), [&] { s.verdict = Verdict::drop; answerWith(s, s.cmd->cid); }); }},
 	{"h2c-then-close", 3, Hook::h2cData, io, Expect::reset, nothing,
@@ -433,7 +443,8 @@ const Misbehaviour table[] = {
 		[](S &s) { return when(s.io(), [&] {
 				auto *conn = &s.conn;
 				auto cmd = *s.cmd;
-				s.after = [conn, cmd] { conn->later(50ms, [conn, cmd] { conn->sendResponse(cmd, st_ok); }); }; }); }},
+				s.after = [conn, cmd] { conn->later(50ms, [conn, cmd] { conn->sendResponse(cmd,
+					st_ok); }); }; }); }},
 	{"cqe-unknown-cid", 4, Hook::response, io, Expect::reset, nothing,
 		[](S &s) { return when(s.io(), [&] { cqe(s).cid = 0x0fff; }); }},
 	{"cqe-old-generation", 4, Hook::response, io, Expect::reset, nothing,
@@ -455,7 +466,8 @@ const Misbehaviour table[] = {
 	{"pdu-type-command", 5, Hook::response, io, Expect::reset, nothing,
 		[](S &s) { return insteadOfResponse(s, pdu_command, 72, 72); }},
 	{"pdu-type-icresp", 5, Hook::response, io, Expect::reset, nothing,
-		[](S &s) { return when(s.io(), [&] { s.pdu->resize(128); insteadOfResponse(s, pdu_ic_resp, 128, 128); }); }},
+		[](S &s) { return when(s.io(), [&] { s.pdu->resize(128); insteadOfResponse(s, pdu_ic_resp, 128, 128);
+			}); }},
 	{"pdu-term", 5, Hook::response, io, Expect::reset, nothing,
 		[](S &s) { return insteadOfResponse(s, pdu_c2h_term, 24, 24); }},
 	{"pdu-term-long", 5, Hook::response, io, Expect::reset, nothing,
@@ -503,9 +515,11 @@ const Misbehaviour table[] = {
 	{"ana-nsid-count-wraps", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
 		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{1, ana_optimized, {1}, 0x40000000}})); }},
 	{"ana-unsorted", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
-		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{2, ana_non_optimized, {9, 7}, 2}, {1, ana_optimized, {5, 1, 3}, 3}})); }},
+		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{2, ana_non_optimized, {9, 7}, 2}, {1, ana_optimized,
+			{5, 1, 3}, 3}})); }},
 	{"ana-group-zero", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
-		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{0, ana_optimized, {1}, 1}, {1, ana_optimized, {1}, 1}})); }},
+		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{0, ana_optimized, {1}, 1}, {1, ana_optimized, {1},
+			1}})); }},
 	{"ana-group-beyond", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
 		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{0xffffffff, ana_optimized, {1}, 1}})); }},
 	{"ana-state-unknown", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
@@ -513,7 +527,8 @@ const Misbehaviour table[] = {
 	{"ana-no-groups", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
 		[](S &s) { return anaShape(s, makeAnaLog(1, 0, {})); }},
 	{"ana-group-repeated", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
-		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{1, ana_optimized, {1}, 1}, {1, ana_inaccessible, {1}, 1}})); }},
+		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{1, ana_optimized, {1}, 1}, {1, ana_inaccessible, {1},
+			1}})); }},
 	{"ana-moving", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
 		[](S &s) { static std::uint64_t change = 1;
 			return anaShape(s, makeAnaLog(change++, 1, {{1, ana_optimized, {1}, 1}})); }},

@@ -7,6 +7,8 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/dst.h>
+#include <net/rtnetlink.h>
 #include <net/tcp.h>
 #include "transport/tcp/tcp.h"
 
@@ -283,7 +285,22 @@ static int try_connect(struct nof_tcp_queue *q)
 	return kernel_connect(q->sock, (struct sockaddr *)&tc->dst, addr_len(&tc->dst), O_NONBLOCK);
 }
 
-int nof_tcp_sock_connect(struct nof_tcp_queue *q)
+/*
+ * Loopback and veth hand our very pages to the receiving socket and say that they are done with them: nobody could tell
+ * when the target, which is on this machine, has really read them. There data are copied (TRAP 3).
+ */
+static bool stays_here(struct sock *sk)
+{
+	struct dst_entry *dst = sk_dst_get(sk);
+	struct net_device *dev = dst ? dst->dev : NULL;
+	bool here = !dev || (dev->flags & IFF_LOOPBACK) ||
+		    (dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "veth"));
+
+	dst_release(dst);
+	return here;
+}
+
+static int wait_connected(struct nof_tcp_queue *q)
 {
 	long left = max_t(long, q->q.deadline - jiffies, 1);
 	int err;
@@ -298,6 +315,15 @@ int nof_tcp_sock_connect(struct nof_tcp_queue *q)
 		return -ETIMEDOUT;
 	/* The second call tells how the first one ended. */
 	return try_connect(q);
+}
+
+int nof_tcp_sock_connect(struct nof_tcp_queue *q)
+{
+	int err = wait_connected(q);
+
+	if (!err)
+		q->tx.copy = stays_here(q->sock->sk);
+	return err;
 }
 
 /*

@@ -106,6 +106,7 @@ struct nof_tcp_batch {
  * @r2t_left:	bytes to come in further PDUs for the same R2T
  * @crc:	of the data in this PDU up to here
  * @splice:	do not copy the data of this PDU
+ * @copy:	never splice: the peer is on this machine
  * @spliced:	pages of commands were given to the socket at some time
  * @offset:	in the stream, of the next PDU
  * @blocked:	no use to try: no room in the socket until send_work runs, or nothing will be sent any more
@@ -127,6 +128,7 @@ struct nof_tcp_tx {
 	u32			crc;
 	bool			splice;
 	bool			spliced;
+	bool			copy;
 	bool			blocked;
 	bool			failed;
 	u64			offset;
