@@ -14,13 +14,13 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 # A build folder keeps the generator it was made with.
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
-.PHONY: all user modules install clean help deps lint images check demo shell bench
+.PHONY: all user tool modules install dkms clean help deps lint images check demo shell bench
 
 all: user modules
 
 help:
 	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
-	@echo 'make user       libnvmeofctl, nvmeofctl, tests'
+	@echo 'make user       libnvmeofctl, nvmeofctl, tests; make tool: without the tests'
 	@echo 'make modules    nvmeof.ko and nvmeof_tcp.ko; KVER= as above'
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
 	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
@@ -29,16 +29,19 @@ help:
 	@echo 'make lint       static checks'
 	@echo 'make deps       install the Debian packages that are missing (as root), or name them'
 	@echo 'make install    modules, library and tool, on this machine; DESTDIR= and PREFIX= as usual'
+	@echo 'make dkms       the same modules through dkms, so that each new kernel gets its own'
 	@echo 'make clean      remove $(BUILD)/'
 
 deps:
 	@qemu/deps
 
-user:
+user: cmake-target := all
+tool: cmake-target := nvmeofctl
+user tool:
 	@mkdir -p $(BUILD)
 	@cmake -S . -B $(BUILD)/user $(generator) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 		> $(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log; exit 1; }
-	cmake --build $(BUILD)/user -j $(JOBS)
+	cmake --build $(BUILD)/user -j $(JOBS) --target $(cmake-target)
 
 modules:
 	@kver=$(kver); kmod/build $$kver
@@ -61,17 +64,17 @@ check: deps
 
 demo shell bench: KVER := $(or $(KVER),6.12)
 demo: deps
-	@$(MAKE) --no-print-directory user
+	@$(MAKE) --no-print-directory tool
 	@$(MAKE) --no-print-directory modules KVER=$(KVER)
 	@qemu/demo/run $(KVER)
 
 shell: deps
-	@$(MAKE) --no-print-directory user
+	@$(MAKE) --no-print-directory tool
 	@$(MAKE) --no-print-directory modules KVER=$(KVER)
 	@qemu/shell $(KVER)
 
 bench: deps
-	@$(MAKE) --no-print-directory user
+	@$(MAKE) --no-print-directory tool
 	@$(MAKE) --no-print-directory modules KVER=$(KVER)
 	@qemu/bench/run $(KVER)
 
@@ -81,6 +84,17 @@ install: all
 		INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates modules_install; \
 	test -n "$(DESTDIR)" || depmod $$kver
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD)/user
+
+# Registers the sources with dkms, which then builds and installs the modules for every kernel of this machine.
+dkms: version = $(shell cat VERSION)
+dkms: source = $(DESTDIR)/usr/src/nvmeof-$(version)
+dkms:
+	@command -v dkms > /dev/null || { echo 'make dkms: dkms is not here: apt-get install dkms' >&2; exit 1; }
+	rm -rf $(source)
+	mkdir -p $(source)
+	cp -a --parents VERSION Kbuild kmod include/uapi $(source)/
+	sed 's/@VERSION@/$(version)/' kmod/dkms.conf > $(source)/dkms.conf
+	test -n "$(DESTDIR)" || dkms install nvmeof/$(version) -k $$(qemu/kernel $(KVER))
 
 clean:
 	rm -rf $(BUILD)

@@ -117,7 +117,10 @@ void playLive(const Misbehaviour &m)
 {
 	Stage stage(configFor(m.needs));
 	auto c = stage.host.connect(stage.options(m.needs));
-	Disk disk(stage.disk());
+	auto node = stage.disk();
+	if (m.expect == Expect::reset) // a connection that falls silent shows in no other way
+		writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", "1500");
+	Disk disk(node);
 	REQUIRE(stage.work(disk) == 0);
 	auto before = stage.server.counters().adminConnects.load();
 	if (m.when == When::io)
@@ -622,4 +625,19 @@ TEST_CASE("small writes answered at once, at depth", "[hostile][fast][trap12]")
 		runFio({.file = stage.disk(), .rw = "randrw", .blocks = "4k", .depth = 64, .size = "8m", .seconds = 4});
 	INFO(result.text);
 	CHECK(result.good());
+}
+
+TEST_CASE("data with SUCCESS under flow control are taken, as targets in use send them", "[hostile][success][trap6]")
+{
+	target::Config config;
+	config.successAlways = true;
+	config.queueEntries = 32;
+	Stage stage(config);
+	auto o = stage.options();
+	o.sqFlow = true;
+	stage.host.connect(o);
+	auto result = runFio({.file = stage.disk(), .rw = "randrw", .blocks = "4k", .depth = 64, .size = "1m", .more = "--bsrange=512-64k"});
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK(stage.server.counters().adminConnects == 1);
 }

@@ -434,7 +434,7 @@ void Connection::finish(const Command &cmd, Reply reply)
 
 void Connection::sendData(const Command &cmd, const Bytes &data)
 {
-	bool success = server_.config().successFlag && !sqFlow_;
+	bool success = server_.config().successFlag && (!sqFlow_ || server_.config().successAlways);
 	auto step = server_.config().c2hBytes;
 	for (std::size_t at = 0; at < data.size() && !ending_; at += step) {
 		auto n = std::min<std::size_t>(step, data.size() - at);
