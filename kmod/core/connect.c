@@ -188,8 +188,10 @@ static bool connect_once(struct nof_ctrl *ctrl)
 
 	memalloc_noio_restore(noio);
 	/* before the state changes: from then on these belong to the next loss */
-	if (!ret)
+	if (!ret) {
+		ctrl->attempts = 0;
 		nof_fail_fast_stop(ctrl);
+	}
 	if (!ret && nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE)) {
 		became_live(ctrl);
 		return true;

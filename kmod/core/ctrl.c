@@ -28,6 +28,9 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 		ok = false;
 	if (ok && to == NVMEOF_CTRL_DELETING)
 		ctrl->deleted_from = from;
+	/* before anybody can start to count anew */
+	if (ok && to == NVMEOF_CTRL_LIVE)
+		ctrl->attempts = 0;
 	if (ok)
 		WRITE_ONCE(ctrl->state, to);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);

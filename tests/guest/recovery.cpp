@@ -251,16 +251,20 @@ TEST_CASE("deletion while all the I/O waits for a path", "[recovery][delete][tra
 TEST_CASE("unloading", "[recovery][unload][trap24]")
 {
 	Rig rig;
-	SECTION("is refused while a controller is there")
+	SECTION("of the transport takes its controllers with it, under load; the core alone is refused")
 	{
 		rig.connect();
+		auto disk = rig.disk();
 		rig.host.forget();
-		CHECK(Host::unload().status != 0);
-		CHECK(Host::loaded());
-		rig.host.reopen();
-		CHECK(take(rig.host.client().controllers()).size() == 1);
-		Disk disk(rig.disk());
-		CHECK(disk.verified(0, 4096, 1) == 0);
+		CHECK(run("rmmod nvmeof").status != 0);
+		FioLoad load({.file = disk, .verify = false, .seconds = 30});
+		pause(1s);
+		CHECK(load.running());
+		Stopwatch watch;
+		CHECK(run("rmmod nvmeof_tcp").status == 0);
+		CHECK(watch.elapsed() < 10s);
+		CHECK(load.wait(20s).status > 0);
+		CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
 	}
 	SECTION("under load, after disconnect")
 	{
