@@ -188,10 +188,8 @@ static bool connect_once(struct nof_ctrl *ctrl)
 
 	memalloc_noio_restore(noio);
 	/* before the state changes: from then on these belong to the next loss */
-	if (!ret) {
-		ctrl->attempts = 0;
+	if (!ret)
 		nof_fail_fast_stop(ctrl);
-	}
 	if (!ret && nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE)) {
 		became_live(ctrl);
 		return true;
