@@ -312,9 +312,14 @@ static bool carries_io(const struct nof_ctrl *ctrl)
 	return state == NVMEOF_CTRL_LIVE;
 }
 
+/* Persistent loss is what a live controller says now; after a reconnect it may say something else */
 static bool may_come_back(const struct nof_path *path)
 {
-	return nof_ctrl_state(path->ctrl) < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags);
+	enum nvmeof_ctrl_state state = nof_ctrl_state(path->ctrl);
+
+	if (state == NVMEOF_CTRL_LIVE && path->ana_state == NVMEOF_ANA_PERSISTENT_LOSS)
+		return false;
+	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags);
 }
 
 /* The class a path is in now: the order of the set */

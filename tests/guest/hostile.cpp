@@ -530,6 +530,9 @@ TEST_CASE("ANA: inaccessible means wait, persistent loss means error, optimized 
 	CHECK(usable(true));
 	waiter.join();
 	CHECK(status == 0);
+	tell(target::ana_persistent_loss);
+	REQUIRE(usable(false));
+	CHECK(stage.work(disk) != 0);
 	tell(target::ana_non_optimized);
 	CHECK(eventually([&] { return stage.host.paths()[0].anaState == nvmeof::AnaState::nonOptimized; }));
 	CHECK(stage.work(disk) == 0);
@@ -636,7 +639,12 @@ TEST_CASE("data with SUCCESS under flow control are taken, as targets in use sen
 	auto o = stage.options();
 	o.sqFlow = true;
 	stage.host.connect(o);
-	auto result = runFio({.file = stage.disk(), .rw = "randrw", .blocks = "4k", .depth = 64, .size = "1m", .more = "--bsrange=512-64k"});
+	auto result = runFio({.file = stage.disk(),
+			      .rw = "randrw",
+			      .blocks = "4k",
+			      .depth = 64,
+			      .size = "1m",
+			      .more = "--bsrange=512-64k"});
 	INFO(result.text);
 	CHECK(result.good());
 	CHECK(stage.server.counters().adminConnects == 1);

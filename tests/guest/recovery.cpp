@@ -207,12 +207,11 @@ TEST_CASE("deletion during connect returns at once", "[recovery][delete][trap22]
 		address = "203.0.113.1";
 	}
 	auto c = host.client().start(Host::options(address, "4420"));
-	if (!c) // refused at once is as good
-		return;
+	REQUIRE(c.ok()); // that nobody answers is found out later
 	pause(300ms);
 	Stopwatch watch;
 	(void)host.client().disconnect(c->name);
-	CHECK(watch.elapsed() < 1s);
+	CHECK(watch.elapsed() < 3s); // connect-tmo is 10 s
 	CHECK(host.state(c->name) == ControllerState::dead);
 	link.repair();
 }
@@ -225,7 +224,7 @@ TEST_CASE("deletion at any moment of a connect", "[recovery][delete]")
 		pause(Millis(i * 7));
 		Stopwatch watch;
 		(void)rig.host.client().disconnect(c.name);
-		CHECK(watch.elapsed() < 2s);
+		CHECK(watch.elapsed() < 4s);
 		CHECK(rig.host.state(c.name) == ControllerState::dead);
 	}
 	rig.connect();

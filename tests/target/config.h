@@ -26,7 +26,7 @@ struct Config {
 	bool allowDigests = true;
 	bool allowSqflowOff = true;
 	bool successFlag = true;       // used only where SQ flow control is off, as the specification demands
-	bool successAlways = false;        // and there too where it is on, as targets in use do
+	bool successAlways = false;    // and there too where it is on, as targets in use do
 	bool trafficKeepAlive = false; // CTRATT.TBKAS
 	bool enforceKeepAlive = true;  // an association silent for longer than KATO is ended
 	bool ana = false;

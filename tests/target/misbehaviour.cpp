@@ -141,13 +141,13 @@ bool strayR2t(Strike &s, bool condition, std::uint32_t length)
 	});
 }
 
-bool flood(Strike &s, std::uint8_t type, std::uint8_t info, std::uint8_t log)
+bool flood(Strike &s, std::uint8_t type, std::uint8_t info, std::uint8_t log, int count = 64)
 {
 	return when(s.admin(op_keep_alive), [&] {
 		auto *conn = &s.conn;
 		AsyncEvent event{type, info, log};
-		s.after = [conn, event] {
-			for (int i = 0; i < 64; i++)
+		s.after = [conn, event, count] {
+			for (int i = 0; i < count; i++)
 				conn->server().sendEvent(event);
 		};
 	});
@@ -504,8 +504,10 @@ const Misbehaviour table[] = {
 		[](S &s) { return flood(s, 2, 0, log_changed_ns); }},
 	{"aer-unknown", 14, Hook::command, idle, Expect::harmless, nothing,
 		[](S &s) { return flood(s, 5, 0xee, 0xee); }},
-	{"aer-error-log", 14, Hook::command, idle, Expect::harmless, nothing,
-		[](S &s) { return flood(s, 0, 3, log_error); }},
+	{"aer-error-transient", 14, Hook::command, idle, Expect::harmless, nothing,
+		[](S &s) { return flood(s, 0, 4, log_error); }},
+	{"aer-error-persistent", 14, Hook::command, idle, Expect::reset, nothing,
+		[](S &s) { return flood(s, 0, 3, log_error, 1); }},
 
 	// ANA log
 	{"ana-group-count", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
