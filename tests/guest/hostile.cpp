@@ -11,9 +11,12 @@
 #include <catch2/catch.hpp>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <random>
+#include <system_error>
 #include <thread>
 
 using namespace guest;
@@ -136,6 +139,42 @@ void playLive(const Misbehaviour &m)
 	CHECK(stage.work(disk) == 0); // all is well again
 	CHECK(eventually([&] { return stage.host.busy() == 0; }, 5s));
 }
+
+// Changes all pages of a mapped file, again and again, in a process of its own: a fault that waits for a page's
+// writeback may hold the lock of its address space, and the target that ends the writeback needs this process' one.
+class Scribbler {
+public:
+	Scribbler(int fd, std::size_t length) : pid_(::fork())
+	{
+		if (pid_ == 0)
+			scribble(fd, length);
+		if (pid_ < 0)
+			throw std::system_error(errno, std::generic_category(), "fork");
+	}
+	~Scribbler()
+	{
+		::kill(pid_, SIGKILL);
+		::waitpid(pid_, nullptr, 0);
+	}
+	Scribbler(const Scribbler &) = delete;
+	Scribbler &operator=(const Scribbler &) = delete;
+
+	bool running() const { return ::kill(pid_, 0) == 0 && ::waitpid(pid_, nullptr, WNOHANG) == 0; }
+
+private:
+	[[noreturn]] static void scribble(int fd, std::size_t length)
+	{
+		void *at = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (at == MAP_FAILED)
+			::_exit(1);
+		auto *map = static_cast<volatile std::uint8_t *>(at);
+		for (std::uint8_t v = 0;; v++)
+			for (std::size_t i = v; i < length; i += 509)
+				map[i] = v;
+	}
+
+	pid_t pid_;
+};
 
 void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Controller> &result)
 {
@@ -353,6 +392,18 @@ TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][z
 	CHECK(stage.server.stores().find(1)->peek(0, mib) == Bytes(second.data(), second.data() + mib));
 }
 
+// In a child process: changes bytes all over the mapped file, until killed. Nothing here may allocate.
+[[noreturn]] static void scribble(int fd, std::size_t size)
+{
+	void *p = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		::_exit(1);
+	auto *map = static_cast<volatile std::uint8_t *>(p);
+	for (std::uint8_t v = 0;; v++)
+		for (std::size_t i = v; i < size; i += 509)
+			map[i] = v;
+}
+
 TEST_CASE("pages of a mapped file that change during the write do not break the digest", "[hostile][stable][trap10]")
 {
 	Stage stage;
@@ -362,20 +413,18 @@ TEST_CASE("pages of a mapped file that change during the write do not break the 
 	must("mkfs.ext4 -q -F " + node + " && mkdir -p /mnt && mount " + node + " /mnt");
 	int fd = ::open("/mnt/mapped", O_RDWR | O_CREAT, 0644);
 	REQUIRE(::ftruncate(fd, 4 * mib) == 0);
-	auto *map = static_cast<std::uint8_t *>(::mmap(nullptr, 4 * mib, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
-	REQUIRE(map != MAP_FAILED);
-	std::atomic<bool> stop{false};
-	std::thread scribbler([&] {
-		for (std::uint8_t v = 0; !stop; v++)
-			for (std::size_t i = v; i < 4 * mib && !stop; i += 509)
-				map[i] = v;
-	});
+	// A process of its own: one that waits for a page under write holds its address space, which the target, a
+	// thread of this process, needs to finish that write.
+	pid_t scribbler = ::fork();
+	REQUIRE(scribbler >= 0);
+	if (scribbler == 0)
+		scribble(fd, 4 * mib);
 	Stopwatch time;
 	while (time.elapsed() < 3s)
-		::fdatasync(fd);
-	stop = true;
-	scribbler.join();
-	::munmap(map, 4 * mib);
+		CHECK(::fdatasync(fd) == 0);
+	CHECK(::waitpid(scribbler, nullptr, WNOHANG) == 0); // it was there all the time
+	::kill(scribbler, SIGKILL);
+	::waitpid(scribbler, nullptr, 0);
 	::close(fd);
 	must("umount /mnt && fsck.ext4 -f -n " + node);
 	CHECK(stage.server.counters().digestErrors == 0);
