@@ -50,7 +50,7 @@ Option controllerOption(std::string help)
 std::vector<Option> connectOptions()
 {
 	return {
-		oneOf({"tcp", "rdma"}, value("-t", "--transport", "TRANSPORT", "Transport; tcp if not given")),
+		oneOf({"tcp"}, value("-t", "--transport", "TRANSPORT", "Transport; tcp if not given")),
 		required(value("-n", "--nqn", "NQN", "NQN of the subsystem")),
 		required(repeated(value("-a", "--traddr", "ADDR[:PORT]",
 					"Address of the target, numeric; an IPv6 one with a port is [ADDR]:PORT. "
