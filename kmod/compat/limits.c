@@ -75,6 +75,14 @@ struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct n
 	return blk_mq_alloc_disk(set, &limits, queuedata);
 }
 
+int nof_limits_update(struct gendisk *disk, const struct nof_limits *lim)
+{
+	struct queue_limits limits = queue_limits_start_update(disk->queue);
+
+	fill(&limits, lim);
+	return queue_limits_commit_update(disk->queue, &limits);
+}
+
 struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set)
 {
 	return blk_mq_alloc_queue(set, NULL, NULL);
@@ -136,6 +144,14 @@ struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct n
 	if (!IS_ERR(disk))
 		set_limits(disk->queue, lim);
 	return disk;
+}
+
+int nof_limits_update(struct gendisk *disk, const struct nof_limits *lim)
+{
+	if (!valid(lim))
+		return -EINVAL;
+	set_limits(disk->queue, lim);
+	return 0;
 }
 
 struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set)

@@ -101,14 +101,21 @@ static void ns_event(struct nof_head *head, enum nvmeof_event ev)
 static void path_event(struct nof_path *path, enum nvmeof_event ev)
 {
 	struct nof_reply ntf;
-	int err;
 
-	if (!begin(&ntf, NVMEOF_CMD_PATH_NTF, ev))
+	if (begin(&ntf, NVMEOF_CMD_PATH_NTF, ev))
+		end(&ntf, nof_put_path(ntf.skb, path));
+}
+
+static void failover_event(struct nof_head *head, const char *from, u32 ios, u64 ns)
+{
+	struct nof_reply ntf;
+
+	if (!begin(&ntf, NVMEOF_CMD_NS_NTF, NVMEOF_EVENT_FAILOVER))
 		return;
-	err = nof_put_path(ntf.skb, path);
-	if (!err && ev == NVMEOF_EVENT_REFUSED)
-		err = nof_put_last_error(ntf.skb, path->ctrl);
-	end(&ntf, err);
+	end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_PATH_NAME, from) ?:
+		  nla_put_u32(ntf.skb, NVMEOF_A_FAILOVER_IOS, ios) ?:
+		  nla_put_u64_64bit(ntf.skb, NVMEOF_A_FAILOVER_NS, ns, NVMEOF_A_PAD) ?:
+		  nof_put_ns(ntf.skb, head));
 }
 
 static void aen_event(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
@@ -128,5 +135,6 @@ const struct nof_event_ops nof_genl_event_ops = {
 	.ctrl	= ctrl_event,
 	.ns	= ns_event,
 	.path	= path_event,
+	.failover = failover_event,
 	.aen	= aen_event,
 };

@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include "control/genl.h"
 #include "control/genl_policy.h"
+#include "core/subsys.h"
 #include "mpath/selector.h"
 #include "transport/transport.h"
 
@@ -124,6 +125,23 @@ int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err)
 		GENL_SET_ERR_MSG(info, "the answer does not fit in a message");
 	nlmsg_free(reply->skb);
 	return err;
+}
+
+int nof_reply_object(struct genl_info *info, struct nof_subsys *s, const struct list_head *entry,
+		     int (*put)(struct sk_buff *skb, void *object), void *object)
+{
+	struct nof_reply reply;
+	int err;
+
+	err = nof_reply_begin(&reply, info);
+	if (err)
+		return err;
+	mutex_lock(&s->lock);
+	err = entry && list_empty(entry) ? -ENODEV : put(reply.skb, object);
+	mutex_unlock(&s->lock);
+	if (err == -ENODEV)
+		GENL_SET_ERR_MSG(info, "it is just being removed");
+	return nof_reply_end(&reply, info, err);
 }
 
 static int put_transport(const struct nof_transport *t, void *skb)

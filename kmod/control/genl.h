@@ -7,6 +7,7 @@
 #include <uapi/linux/nvmeof.h>
 
 struct nof_ctrl;
+struct nof_subsys;
 
 enum nof_mcgrp { NOF_MCGRP_EVENTS };
 
@@ -42,6 +43,13 @@ int nof_reply_begin(struct nof_reply *reply, struct genl_info *info);
 int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err);
 /* The attributes already sent with an error that follows: for refusals that name an object. */
 void nof_reply_send(struct nof_reply *reply, struct genl_info *info);
+
+/*
+ * Answers with one object, which @put writes under s->lock. @entry: how it is in a list of the subsystem, which takes
+ * that lock to leave: -ENODEV when it has left. NULL when it may always be shown. The caller holds a reference.
+ */
+int nof_reply_object(struct genl_info *info, struct nof_subsys *s, const struct list_head *entry,
+		     int (*put)(struct sk_buff *skb, void *object), void *object);
 
 /* The controller named by CTRL_NAME, with a reference, or ERR_PTR with a message. */
 struct nof_ctrl *nof_genl_ctrl(struct genl_info *info);

@@ -107,6 +107,7 @@ static int set_timers(struct nof_opts *opts, struct genl_info *info)
 	struct nlattr *delay = info->attrs[NVMEOF_A_RECONNECT_DELAY];
 	struct nlattr *loss = info->attrs[NVMEOF_A_CTRL_LOSS_TMO];
 	struct nlattr *fail = info->attrs[NVMEOF_A_FAST_IO_FAIL_TMO];
+	struct nlattr *stall = info->attrs[NVMEOF_A_STALL_TMO];
 	s32 loss_ms = loss ? nla_get_s32(loss) : opts->ctrl_loss_tmo_ms;
 	s32 fail_ms = fail ? nla_get_s32(fail) : opts->fast_io_fail_tmo_ms;
 
@@ -116,6 +117,8 @@ static int set_timers(struct nof_opts *opts, struct genl_info *info)
 	}
 	if (delay)
 		WRITE_ONCE(opts->reconnect_delay_ms, nla_get_u32(delay));
+	if (stall)
+		WRITE_ONCE(opts->stall_tmo_ms, nla_get_u32(stall));
 	WRITE_ONCE(opts->ctrl_loss_tmo_ms, loss_ms);
 	WRITE_ONCE(opts->fast_io_fail_tmo_ms, fail_ms);
 	return 0;
@@ -139,9 +142,13 @@ int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+static int put_ctrl(struct sk_buff *skb, void *ctrl)
+{
+	return nof_put_ctrl(skb, ctrl);
+}
+
 int nof_genl_ctrl_get(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nof_reply reply;
 	struct nof_ctrl *ctrl;
 	int err;
 
@@ -152,9 +159,7 @@ int nof_genl_ctrl_get(struct sk_buff *skb, struct genl_info *info)
 	ctrl = nof_genl_ctrl(info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
-	err = nof_reply_begin(&reply, info);
-	if (!err)
-		err = nof_reply_end(&reply, info, put_ctrl_locked(&reply, ctrl));
+	err = nof_reply_object(info, ctrl->subsys, NULL, put_ctrl, ctrl);
 	nof_ctrl_put(ctrl);
 	return err;
 }

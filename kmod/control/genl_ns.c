@@ -5,22 +5,9 @@
 #include "core/subsys.h"
 #include "mpath/head.h"
 
-/* A head outlives its disk, but not while it is in the list, which takes the lock to leave. */
-static int reply_ns(struct genl_info *info, struct nof_head *head)
+static int put_ns(struct sk_buff *skb, void *head)
 {
-	struct mutex *lock = &head->subsys->lock;
-	struct nof_reply reply;
-	int err;
-
-	err = nof_reply_begin(&reply, info);
-	if (err)
-		return err;
-	mutex_lock(lock);
-	err = list_empty(&head->entry) ? -ENODEV : nof_put_ns(reply.skb, head);
-	mutex_unlock(lock);
-	if (err == -ENODEV)
-		GENL_SET_ERR_MSG(info, "the namespace is just being removed");
-	return nof_reply_end(&reply, info, err);
+	return nof_put_ns(skb, head);
 }
 
 int nof_genl_ns_get(struct sk_buff *skb, struct genl_info *info)
@@ -40,7 +27,8 @@ int nof_genl_ns_get(struct sk_buff *skb, struct genl_info *info)
 		nof_genl_bad(info->extack, name, "there is no namespace of this name");
 		return -ENODEV;
 	}
-	err = reply_ns(info, head);
+	/* A head outlives its disk, but not while it is in the list. */
+	err = nof_reply_object(info, head->subsys, &head->entry, put_ns, head);
 	nof_head_put(head);
 	return err;
 }

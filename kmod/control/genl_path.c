@@ -6,22 +6,9 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-/* A path outlives its disk, whose name is shown, but not while it is in the list, which takes the lock to leave. */
-static int reply_path(struct genl_info *info, struct nof_path *path)
+static int put_path(struct sk_buff *skb, void *path)
 {
-	struct mutex *lock = &path->head->subsys->lock;
-	struct nof_reply reply;
-	int err;
-
-	err = nof_reply_begin(&reply, info);
-	if (err)
-		return err;
-	mutex_lock(lock);
-	err = list_empty(&path->entry) ? -ENODEV : nof_put_path(reply.skb, path);
-	mutex_unlock(lock);
-	if (err == -ENODEV)
-		GENL_SET_ERR_MSG(info, "the path is just being removed");
-	return nof_reply_end(&reply, info, err);
+	return nof_put_path(skb, path);
 }
 
 int nof_genl_path_get(struct sk_buff *skb, struct genl_info *info)
@@ -42,7 +29,8 @@ int nof_genl_path_get(struct sk_buff *skb, struct genl_info *info)
 		nof_genl_bad(info->extack, name, "there is no path of this name");
 		return -ENODEV;
 	}
-	err = reply_path(info, path);
+	/* A path outlives its disk, whose name is shown, but not while it is in the list. */
+	err = nof_reply_object(info, path->head->subsys, &path->entry, put_path, path);
 	kobject_put(&path->kobj);
 	return err;
 }

@@ -12,18 +12,26 @@
 static struct netlink_range_validation nof_range_kato __ro_after_init = { .max = NOF_MAX_TIME_MS };
 static struct netlink_range_validation nof_range_delay __ro_after_init = { .min = 1, .max = NOF_MAX_TIME_MS };
 static struct netlink_range_validation nof_range_connect __ro_after_init = { .min = 100, .max = NOF_MAX_TIME_MS };
+static struct netlink_range_validation nof_range_stall __ro_after_init = { .max = NOF_MAX_TIME_MS };
+static struct netlink_range_validation nof_range_spill __ro_after_init = { .max = NVMEOF_SPILL_US_MAX };
+static struct netlink_range_validation nof_range_removal __ro_after_init = { .max = NVMEOF_DELAYED_REMOVAL_MAX };
 static struct netlink_range_validation_signed nof_range_tmo __ro_after_init = { .min = -1, .max = S32_MAX };
 
 const struct nla_policy nof_policy_subsys_get[NVMEOF_A_SUBSYS_ID + 1] = {
 	[NVMEOF_A_SUBSYS_ID]		= { .type = NLA_U32 },
 };
 
-const struct nla_policy nof_policy_subsys_set[NVMEOF_A_IOPOLICY + 1] = {
+const struct nla_policy nof_policy_subsys_set[NVMEOF_A_DELAYED_REMOVAL + 1] = {
 	[NVMEOF_A_SUBSYS_ID]		= { .type = NLA_U32 },
 	[NVMEOF_A_IOPOLICY]		= NOF_NAME_POLICY(NVMEOF_POLICY_MAX),
+	[NVMEOF_A_SPILL_US]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_spill),
+	[NVMEOF_A_SPILL_DEPTH]		= NLA_POLICY_MAX(NLA_U32, NVMEOF_SPILL_DEPTH_MAX),
+	[NVMEOF_A_DEGRADE]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[NVMEOF_A_FENCING]		= NLA_POLICY_MAX(NLA_U32, NVMEOF_FENCING_SAFE),
+	[NVMEOF_A_DELAYED_REMOVAL]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_removal),
 };
 
-const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_DUPLICATE_CONNECT + 1] = {
+const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_STALL_TMO + 1] = {
 	[NVMEOF_A_SUBSYSNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTID]		= NLA_POLICY_EXACT_LEN(NVMEOF_HOSTID_LEN),
@@ -43,19 +51,21 @@ const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_DUPLICATE_CONNECT + 1] = {
 	[NVMEOF_A_TOS]			= { .type = NLA_U8 },
 	[NVMEOF_A_HDR_DIGEST]		= { .type = NLA_FLAG },
 	[NVMEOF_A_DATA_DIGEST]		= { .type = NLA_FLAG },
-	[NVMEOF_A_SQ_FLOW]	= { .type = NLA_FLAG },
+	[NVMEOF_A_SQ_FLOW]		= { .type = NLA_FLAG },
 	[NVMEOF_A_DUPLICATE_CONNECT]	= { .type = NLA_FLAG },
+	[NVMEOF_A_STALL_TMO]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_stall),
 };
 
 const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1] = {
 	[NVMEOF_A_CTRL_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 };
 
-const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_FAST_IO_FAIL_TMO + 1] = {
+const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_STALL_TMO + 1] = {
 	[NVMEOF_A_CTRL_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 	[NVMEOF_A_RECONNECT_DELAY]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_delay),
 	[NVMEOF_A_CTRL_LOSS_TMO]	= NLA_POLICY_FULL_RANGE_SIGNED(NLA_S32, &nof_range_tmo),
 	[NVMEOF_A_FAST_IO_FAIL_TMO]	= NLA_POLICY_FULL_RANGE_SIGNED(NLA_S32, &nof_range_tmo),
+	[NVMEOF_A_STALL_TMO]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_stall),
 };
 
 const struct nla_policy nof_policy_ctrl_get[NVMEOF_A_CTRL_NAME + 1] = {

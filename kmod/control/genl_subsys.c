@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink commands on subsystems. */
 #include "control/genl.h"
+#include "control/policy.h"
 #include "control/put.h"
 #include "core/subsys.h"
 
@@ -18,37 +19,74 @@ static struct nof_subsys *find(struct genl_info *info)
 	return s;
 }
 
+static int put_subsys(struct sk_buff *skb, void *s)
+{
+	return nof_put_subsys(skb, s);
+}
+
 int nof_genl_subsys_get(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nof_reply reply;
 	struct nof_subsys *s;
 	int err;
 
 	s = find(info);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	err = nof_reply_begin(&reply, info);
-	if (!err) {
-		mutex_lock(&s->lock);
-		err = nof_put_subsys(reply.skb, s);
-		mutex_unlock(&s->lock);
-		err = nof_reply_end(&reply, info, err);
-	}
+	err = nof_reply_object(info, s, NULL, put_subsys, s);
 	nof_subsys_put(s);
 	return err;
 }
 
+static bool takes_policy(struct nlattr **attrs)
+{
+	return attrs[NVMEOF_A_SPILL_US] || attrs[NVMEOF_A_SPILL_DEPTH] || attrs[NVMEOF_A_DEGRADE] ||
+	       attrs[NVMEOF_A_FENCING] || attrs[NVMEOF_A_DELAYED_REMOVAL];
+}
+
+/* The bounds of each were checked by the policy table. */
+static void take_policy(struct nof_policy *p, struct nlattr **attrs)
+{
+	if (attrs[NVMEOF_A_SPILL_US])
+		p->spill_us = nla_get_u32(attrs[NVMEOF_A_SPILL_US]);
+	if (attrs[NVMEOF_A_SPILL_DEPTH])
+		p->spill_depth = nla_get_u32(attrs[NVMEOF_A_SPILL_DEPTH]);
+	if (attrs[NVMEOF_A_DEGRADE])
+		p->degrade = nla_get_u8(attrs[NVMEOF_A_DEGRADE]);
+	if (attrs[NVMEOF_A_FENCING])
+		p->fencing = nla_get_u32(attrs[NVMEOF_A_FENCING]);
+	if (attrs[NVMEOF_A_DELAYED_REMOVAL])
+		p->delayed_removal_secs = nla_get_u32(attrs[NVMEOF_A_DELAYED_REMOVAL]);
+}
+
+/* The selector first: its name is all that can still be wrong, and then nothing has changed. */
+static int set(struct nof_subsys *s, struct genl_info *info)
+{
+	struct nlattr *name = info->attrs[NVMEOF_A_IOPOLICY];
+	struct nof_policy p;
+	int err;
+
+	if (name) {
+		err = nof_subsys_set_iopolicy(s, nla_data(name), info->extack);
+		if (err)
+			return err;
+	}
+	if (takes_policy(info->attrs)) {
+		nof_policy_begin(s, &p);
+		take_policy(&p, info->attrs);
+		nof_policy_commit(s, &p);
+	}
+	return 0;
+}
+
 int nof_genl_subsys_set(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nlattr *policy = info->attrs[NVMEOF_A_IOPOLICY];
 	struct nof_subsys *s;
-	int err = 0;
+	int err;
 
 	s = find(info);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	if (policy)
-		err = nof_subsys_set_iopolicy(s, nla_data(policy), info->extack);
+	err = set(s, info);
 	nof_subsys_put(s);
 	return err;
 }

@@ -37,6 +37,7 @@ static const struct field numbers[] = {
 	FIELD_OF(NVMEOF_A_CTRL_LOSS_TMO, ctrl_loss_tmo_ms, 0),
 	FIELD_OF(NVMEOF_A_FAST_IO_FAIL_TMO, fast_io_fail_tmo_ms, 0),
 	FIELD_OF(NVMEOF_A_CONNECT_TMO, connect_tmo_ms, 0),
+	FIELD_OF(NVMEOF_A_STALL_TMO, stall_tmo_ms, 0),
 };
 
 static void set_defaults(struct nof_opts *opts)
@@ -50,6 +51,7 @@ static void set_defaults(struct nof_opts *opts)
 		.ctrl_loss_tmo_ms	= NOF_DEF_CTRL_LOSS_TMO_MS,
 		.fast_io_fail_tmo_ms	= -1,
 		.connect_tmo_ms		= NOF_DEF_CONNECT_TMO_MS,
+		.stall_tmo_ms		= NOF_DEF_STALL_TMO_MS,
 	};
 }
 

@@ -4,6 +4,7 @@
 #include "control/put.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/selector.h"
@@ -33,6 +34,15 @@ static int put_iopolicy(struct sk_buff *skb, struct nof_subsys *s)
 	return err;
 }
 
+static int put_policy(struct sk_buff *skb, const struct nof_policy *p)
+{
+	return nla_put_u32(skb, NVMEOF_A_SPILL_US, READ_ONCE(p->spill_us)) ?:
+	       nla_put_u32(skb, NVMEOF_A_SPILL_DEPTH, READ_ONCE(p->spill_depth)) ?:
+	       nla_put_u8(skb, NVMEOF_A_DEGRADE, READ_ONCE(p->degrade)) ?:
+	       nla_put_u32(skb, NVMEOF_A_FENCING, READ_ONCE(p->fencing)) ?:
+	       nla_put_u32(skb, NVMEOF_A_DELAYED_REMOVAL, READ_ONCE(p->delayed_removal_secs));
+}
+
 int nof_put_subsys(struct sk_buff *skb, struct nof_subsys *s)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, s->id) ?:
@@ -44,6 +54,7 @@ int nof_put_subsys(struct sk_buff *skb, struct nof_subsys *s)
 	       nla_put_string(skb, NVMEOF_A_SERIAL, s->serial) ?:
 	       nla_put_string(skb, NVMEOF_A_FIRMWARE, s->firmware) ?:
 	       put_iopolicy(skb, s) ?:
+	       put_policy(skb, &s->policy) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_CTRLS, READ_ONCE(s->nr_ctrls)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_NS, READ_ONCE(s->nr_heads));
 }
@@ -64,6 +75,7 @@ static int put_settings(struct sk_buff *skb, const struct nof_opts *opts)
 	       nla_put_s32(skb, NVMEOF_A_CTRL_LOSS_TMO, READ_ONCE(opts->ctrl_loss_tmo_ms)) ?:
 	       nla_put_s32(skb, NVMEOF_A_FAST_IO_FAIL_TMO, READ_ONCE(opts->fast_io_fail_tmo_ms)) ?:
 	       nla_put_u32(skb, NVMEOF_A_CONNECT_TMO, opts->connect_tmo_ms) ?:
+	       nla_put_u32(skb, NVMEOF_A_STALL_TMO, READ_ONCE(opts->stall_tmo_ms)) ?:
 	       nla_put_u8(skb, NVMEOF_A_TOS, opts->tos) ?:
 	       put_flag(skb, NVMEOF_A_HDR_DIGEST, opts->hdr_digest) ?:
 	       put_flag(skb, NVMEOF_A_DATA_DIGEST, opts->data_digest);
@@ -85,7 +97,8 @@ static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 	       put_flag(skb, NVMEOF_A_SQ_FLOW, READ_ONCE(ctrl->sq_flow));
 }
 
-int nof_put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)
+/* LAST_ERROR, LAST_ERRNO and LAST_STATUS, each if there is one */
+static int put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	char text[NOF_ERROR_TEXT];
 	unsigned long flags;
@@ -119,7 +132,7 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       put_settings(skb, &ctrl->opts) ?:
 	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(ctrl->reconnects)) ?:
 	       nla_put_u32(skb, NVMEOF_A_ATTEMPTS, READ_ONCE(ctrl->attempts)) ?:
-	       nof_put_last_error(skb, ctrl) ?:
+	       put_last_error(skb, ctrl) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_ctrl_inflight(ctrl)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths));
 }
@@ -149,7 +162,8 @@ int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 	       nla_put_u8(skb, NVMEOF_A_READ_ONLY, READ_ONCE(head->read_only)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(head->nr_paths)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_USABLE, nof_head_nr_usable(head)) ?:
-	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting));
+	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting)) ?:
+	       nla_put_u32(skb, NVMEOF_A_HELD, nof_fence_held(head));
 }
 
 static int put_ana(struct sk_buff *skb, const struct nof_path *path)
@@ -160,7 +174,7 @@ static int put_ana(struct sk_buff *skb, const struct nof_path *path)
 	err = nla_put_u32(skb, NVMEOF_A_ANA_STATE, state);
 	if (!err && state != NVMEOF_ANA_NONE)
 		err = nla_put_u32(skb, NVMEOF_A_ANA_GROUP, READ_ONCE(path->ana_group));
-	return err;
+	return err ?: put_u64(skb, NVMEOF_A_ANA_SINCE, READ_ONCE(path->ana_since));
 }
 
 static int put_stats(struct sk_buff *skb, const struct nof_path *path)
@@ -173,7 +187,11 @@ static int put_stats(struct sk_buff *skb, const struct nof_path *path)
 	       put_u64(skb, NVMEOF_A_BYTES_WRITTEN, sum.bytes_written) ?:
 	       put_u64(skb, NVMEOF_A_ERRORS, sum.errors) ?:
 	       put_u64(skb, NVMEOF_A_RETRIES, sum.retries) ?:
-	       put_u64(skb, NVMEOF_A_ABORTS, atomic_read(&path->aborts));
+	       put_u64(skb, NVMEOF_A_ABORTS, atomic_read(&path->aborts)) ?:
+	       put_u64(skb, NVMEOF_A_FAILOVERS_FROM, sum.failovers_from) ?:
+	       put_u64(skb, NVMEOF_A_FAILOVERS_TO, sum.failovers_to) ?:
+	       nla_put(skb, NVMEOF_A_LATENCY_READ, sizeof(sum.hist[0]), sum.hist[0]) ?:
+	       nla_put(skb, NVMEOF_A_LATENCY_WRITE, sizeof(sum.hist[1]), sum.hist[1]);
 }
 
 int nof_put_path(struct sk_buff *skb, struct nof_path *path)
@@ -185,6 +203,9 @@ int nof_put_path(struct sk_buff *skb, struct nof_path *path)
 	       nla_put_u32(skb, NVMEOF_A_CTRL_STATE, nof_ctrl_state(path->ctrl)) ?:
 	       put_ana(skb, path) ?:
 	       nla_put_u8(skb, NVMEOF_A_USABLE, READ_ONCE(path->usable)) ?:
+	       nla_put_u8(skb, NVMEOF_A_DEGRADED, READ_ONCE(path->degraded)) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_path_inflight(path)) ?:
-	       put_stats(skb, path);
+	       put_stats(skb, path) ?:
+	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(path->ctrl->reconnects)) ?:
+	       put_last_error(skb, path->ctrl);
 }

@@ -17,7 +17,5 @@ int nof_put_subsys(struct sk_buff *skb, struct nof_subsys *s);
 int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl);
 int nof_put_ns(struct sk_buff *skb, struct nof_head *head);
 int nof_put_path(struct sk_buff *skb, struct nof_path *path);
-/* LAST_ERROR, LAST_ERRNO and LAST_STATUS, each if there is one; part of a controller object */
-int nof_put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl);
 
 #endif

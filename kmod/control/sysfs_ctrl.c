@@ -69,6 +69,7 @@ CTRL_TIME_ATTR(kato, kato_ms);
 CTRL_TIME_ATTR(reconnect_delay, reconnect_delay_ms);
 CTRL_TIME_ATTR(ctrl_loss_tmo, ctrl_loss_tmo_ms);
 CTRL_TIME_ATTR(fast_io_fail_tmo, fast_io_fail_tmo_ms);
+CTRL_TIME_ATTR(stall_tmo, stall_tmo_ms);
 
 static struct attribute *ctrl_attrs[] = {
 	&dev_attr_transport.attr,
@@ -89,6 +90,7 @@ static struct attribute *ctrl_attrs[] = {
 	&dev_attr_reconnect_delay.attr,
 	&dev_attr_ctrl_loss_tmo.attr,
 	&dev_attr_fast_io_fail_tmo.attr,
+	&dev_attr_stall_tmo.attr,
 	NULL
 };
 

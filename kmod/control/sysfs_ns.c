@@ -3,6 +3,7 @@
 #include <linux/sysfs.h>
 #include <linux/uuid.h>
 #include "core/subsys.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
 
 static struct nof_head *to_head(struct device *dev)
@@ -25,6 +26,7 @@ NS_ATTR(uuid, "%pUb", &head->format.ids.uuid);
 NS_ATTR(nguid, "%pUb", head->format.ids.nguid);
 NS_ATTR(eui, "%8ph", head->format.ids.eui64);
 NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
+NS_ATTR(held, "%u", nof_fence_held(head));
 NS_ATTR(nr_usable, "%u", nof_head_nr_usable(head));
 
 static struct attribute *ns_attrs[] = {
@@ -34,6 +36,7 @@ static struct attribute *ns_attrs[] = {
 	&dev_attr_nguid.attr,
 	&dev_attr_eui.attr,
 	&dev_attr_waiting.attr,
+	&dev_attr_held.attr,
 	&dev_attr_nr_usable.attr,
 	NULL
 };

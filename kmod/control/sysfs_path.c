@@ -17,7 +17,9 @@ static struct kobj_attribute path_attr_##name = __ATTR_RO(name)
 PATH_ATTR(state, "%s", nof_state_name(nof_ctrl_state(path->ctrl)));
 PATH_ATTR(ana_state, "%s", nof_ana_state_name(READ_ONCE(path->ana_state)));
 PATH_ATTR(ana_grpid, "%u", READ_ONCE(path->ana_group));
+PATH_ATTR(ana_since, "%llu", READ_ONCE(path->ana_since));	/* CLOCK_BOOTTIME, ns */
 PATH_ATTR(usable, "%d", READ_ONCE(path->usable));
+PATH_ATTR(degraded, "%d", READ_ONCE(path->degraded));
 PATH_ATTR(inflight, "%u", nof_path_inflight(path));
 PATH_ATTR(aborts, "%d", atomic_read(&path->aborts));
 
@@ -36,12 +38,38 @@ PATH_STAT_ATTR(bytes_read);
 PATH_STAT_ATTR(bytes_written);
 PATH_STAT_ATTR(errors);
 PATH_STAT_ATTR(retries);
+PATH_STAT_ATTR(failovers_from);
+PATH_STAT_ATTR(failovers_to);
+
+/* A line of counters, one for each bucket. */
+static ssize_t emit_hist(struct kobject *kobj, char *buf, int dir)
+{
+	struct nof_path_stats sum;
+	int i, len = 0;
+
+	nof_path_stats_sum(container_of(kobj, struct nof_path, kobj), &sum);
+	for (i = 0; i < NVMEOF_HIST_BUCKETS; i++)
+		len += sysfs_emit_at(buf, len, "%llu%c", sum.hist[dir][i], i + 1 < NVMEOF_HIST_BUCKETS ? ' ' : '\n');
+	return len;
+}
+
+#define PATH_HIST_ATTR(name, dir)									\
+static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)		\
+{													\
+	return emit_hist(kobj, buf, dir);								\
+}													\
+static struct kobj_attribute path_attr_##name = __ATTR_RO(name)
+
+PATH_HIST_ATTR(latency_read, 0);
+PATH_HIST_ATTR(latency_write, 1);
 
 static struct attribute *path_attrs[] = {
 	&path_attr_state.attr,
 	&path_attr_ana_state.attr,
 	&path_attr_ana_grpid.attr,
+	&path_attr_ana_since.attr,
 	&path_attr_usable.attr,
+	&path_attr_degraded.attr,
 	&path_attr_inflight.attr,
 	&path_attr_aborts.attr,
 	&path_attr_ios.attr,
@@ -49,6 +77,10 @@ static struct attribute *path_attrs[] = {
 	&path_attr_bytes_written.attr,
 	&path_attr_errors.attr,
 	&path_attr_retries.attr,
+	&path_attr_failovers_from.attr,
+	&path_attr_failovers_to.attr,
+	&path_attr_latency_read.attr,
+	&path_attr_latency_write.attr,
 	NULL
 };
 

@@ -5,17 +5,21 @@
  */
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include "control/policy.h"
 #include "control/sysfs.h"
 #include "core/subsys.h"
 #include "mpath/selector.h"
 
-#define SUBSYS_SHOW(name, fmt, value)									\
+#define SUBSYS_SHOW_ONLY(name, fmt, value)								\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\
 {													\
 	struct nof_subsys *s = to_nof_subsys(dev);							\
 													\
 	return sysfs_emit(buf, fmt "\n", value);							\
-}													\
+}
+
+#define SUBSYS_SHOW(name, fmt, value)									\
+SUBSYS_SHOW_ONLY(name, fmt, value)									\
 static DEVICE_ATTR_RO(name)
 
 SUBSYS_SHOW(subsysnqn, "%s", s->nqn);
@@ -52,6 +56,62 @@ static ssize_t iopolicy_store(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RW(iopolicy);
 
+#define set_policy(s, member, value) do {								\
+	struct nof_policy __p;										\
+													\
+	nof_policy_begin(s, &__p);									\
+	__p.member = (value);										\
+	nof_policy_commit(s, &__p);									\
+} while (0)
+
+/* Decimal, with nothing around it but a newline. */
+static int parse_number(const char *buf, u32 most, u32 *value)
+{
+	int err = kstrtou32(buf, 10, value);
+
+	return err ?: *value > most ? -ERANGE : 0;
+}
+
+#define POLICY_NUMBER(name, most)									\
+SUBSYS_SHOW_ONLY(name, "%u", READ_ONCE(s->policy.name))							\
+static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
+{													\
+	u32 value;											\
+	int err = parse_number(buf, most, &value);							\
+													\
+	if (err)											\
+		return err;										\
+	set_policy(to_nof_subsys(dev), name, value);							\
+	return count;											\
+}													\
+static DEVICE_ATTR_RW(name)
+
+POLICY_NUMBER(spill_us, NVMEOF_SPILL_US_MAX);
+POLICY_NUMBER(spill_depth, NVMEOF_SPILL_DEPTH_MAX);
+POLICY_NUMBER(delayed_removal_secs, NVMEOF_DELAYED_REMOVAL_MAX);
+
+#define POLICY_WORD(name, words)									\
+SUBSYS_SHOW_ONLY(name, "%s", words[READ_ONCE(s->policy.name)])						\
+static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
+{													\
+	int value = sysfs_match_string(words, buf);							\
+													\
+	if (value < 0)											\
+		return value;										\
+	set_policy(to_nof_subsys(dev), name, value);							\
+	return count;											\
+}													\
+static DEVICE_ATTR_RW(name)
+
+static const char * const switch_words[] = { "off", "on" };
+static const char * const fencing_words[] = {
+	[NVMEOF_FENCING_IMMEDIATE]	= "immediate",
+	[NVMEOF_FENCING_SAFE]		= "safe",
+};
+
+POLICY_WORD(degrade, switch_words);
+POLICY_WORD(fencing, fencing_words);
+
 static struct attribute *subsys_attrs[] = {
 	&dev_attr_subsysnqn.attr,
 	&dev_attr_hostnqn.attr,
@@ -61,6 +121,11 @@ static struct attribute *subsys_attrs[] = {
 	&dev_attr_firmware_rev.attr,
 	&dev_attr_nr_ctrls.attr,
 	&dev_attr_iopolicy.attr,
+	&dev_attr_spill_us.attr,
+	&dev_attr_spill_depth.attr,
+	&dev_attr_degrade.attr,
+	&dev_attr_fencing.attr,
+	&dev_attr_delayed_removal_secs.attr,
 	NULL
 };
 

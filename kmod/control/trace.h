@@ -10,6 +10,8 @@
 #include "compat/trace.h"
 #include "core/ctrl.h"
 #include "core/queue.h"
+#include "mpath/choose.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 
@@ -66,6 +68,31 @@ TRACE_EVENT(nof_path_set,
 		  __entry->may_wait ? "" : ", none may come back")
 );
 
+#define nof_show_choice(why)				\
+	__print_symbolic(why,				\
+		{ NOF_CHOICE_PROBE,	"probe" },	\
+		{ NOF_CHOICE_SPILL,	"spill" },	\
+		{ NOF_CHOICE_FULL,	"other queue full" })
+
+TRACE_DEFINE_ENUM(NOF_CHOICE_PROBE);
+TRACE_DEFINE_ENUM(NOF_CHOICE_SPILL);
+TRACE_DEFINE_ENUM(NOF_CHOICE_FULL);
+
+/* A request goes to another path than the selector's. */
+TRACE_EVENT(nof_path_choice,
+	TP_PROTO(const struct nof_path *path, u8 why),
+	TP_ARGS(path, why),
+	TP_STRUCT__entry(
+		__string(path, path->name)
+		__field(u8, why)
+	),
+	TP_fast_assign(
+		nof_assign_str(path, path->name);
+		__entry->why = why;
+	),
+	TP_printk("%s: %s", __get_str(path), nof_show_choice(__entry->why))
+);
+
 TRACE_EVENT(nof_queue_error,
 	TP_PROTO(const struct nof_queue *queue, int err, const char *text),
 	TP_ARGS(queue, err, text),
@@ -109,6 +136,58 @@ TRACE_EVENT(nof_cmd_error,
 	TP_printk("%s: queue %u: command 0x%04x, opcode 0x%02x, nsid %u, cdw10-11 0x%llx: status 0x%04x",
 		  __get_str(ctrl), __entry->qid, __entry->cid, __entry->opcode, __entry->nsid, __entry->slba,
 		  __entry->status)
+);
+
+#define nof_show_fence_end(end)				\
+	__print_symbolic(end,				\
+		{ NOF_FENCE_RESET,	"reset" },	\
+		{ NOF_FENCE_BOUND,	"bound" },	\
+		{ NOF_FENCE_DROPPED,	"dropped" })
+
+TRACE_DEFINE_ENUM(NOF_FENCE_RESET);
+TRACE_DEFINE_ENUM(NOF_FENCE_BOUND);
+TRACE_DEFINE_ENUM(NOF_FENCE_DROPPED);
+
+/* A request is held back, because the target may still execute it. */
+TRACE_EVENT(nof_fence_hold,
+	TP_PROTO(const struct nof_ctrl *ctrl, struct request *rq),
+	TP_ARGS(ctrl, rq),
+	TP_STRUCT__entry(
+		__string(ctrl, nof_ctrl_name(ctrl))
+		__string(ns, rq->q->disk->disk_name)
+		__field(u8, op)
+		__field(u64, sector)
+		__field(u32, bytes)
+	),
+	TP_fast_assign(
+		nof_assign_str(ctrl, nof_ctrl_name(ctrl));
+		nof_assign_str(ns, rq->q->disk->disk_name);
+		__entry->op = req_op(rq);
+		__entry->sector = blk_rq_pos(rq);
+		__entry->bytes = blk_rq_bytes(rq);
+	),
+	TP_printk("%s: %s: operation %u, sector %llu, %u bytes", __get_str(ctrl), __get_str(ns), __entry->op,
+		  __entry->sector, __entry->bytes)
+);
+
+/* What was held of a lost association is held no longer. */
+TRACE_EVENT(nof_fence_release,
+	TP_PROTO(const char *ctrl, u32 requests, u8 end, u32 ms),
+	TP_ARGS(ctrl, requests, end, ms),
+	TP_STRUCT__entry(
+		__string(ctrl, ctrl)
+		__field(u32, requests)
+		__field(u8, end)
+		__field(u32, ms)
+	),
+	TP_fast_assign(
+		nof_assign_str(ctrl, ctrl);
+		__entry->requests = requests;
+		__entry->end = end;
+		__entry->ms = ms;
+	),
+	TP_printk("%s: %u requests after %u ms: %s", __get_str(ctrl), __entry->requests, __entry->ms,
+		  nof_show_fence_end(__entry->end))
 );
 
 #endif

@@ -153,13 +153,27 @@ int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
 	return ret;
 }
 
+int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
+{
+	int slot = slot_get(ctrl), ret;
+
+	if (slot < 0)
+		return slot;
+	ret = submit(ctrl, cmd, slot);
+	if (ret)
+		slot_put(ctrl, slot);
+	return ret;
+}
+
+void nof_admin_put_slot(struct nof_ctrl *ctrl, const struct nof_cmd *cmd)
+{
+	slot_put(ctrl, cmd->cid & (NOF_ADMIN_DEPTH - 1));
+}
+
 static void abort_done(struct nof_cmd *cmd)
 {
-	struct nof_ctrl *ctrl = cmd->ctx;
-	u32 slot = cmd->cid & (NOF_ADMIN_DEPTH - 1);
-
+	nof_admin_put_slot(cmd->ctx, cmd);
 	kfree(cmd);
-	slot_put(ctrl, slot);
 }
 
 /*
@@ -168,22 +182,14 @@ static void abort_done(struct nof_cmd *cmd)
  */
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
 {
-	struct nof_cmd *cmd;
-	int slot = slot_get(ctrl);
+	struct nof_cmd *cmd = new_cmd(nvme_admin_abort_cmd, NULL, 0);
 
-	if (slot < 0)
-		return;
-	cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
 	if (!cmd)
-		goto put_slot;
-	cmd->sqe.abort.opcode = nvme_admin_abort_cmd;
+		return;
 	cmd->sqe.abort.sqid = cpu_to_le16(sqid);
 	cmd->sqe.abort.cid = (__force __u16)cpu_to_le16(cid);
 	cmd->done = abort_done;
 	cmd->ctx = ctrl;
-	if (!submit(ctrl, cmd, slot))
-		return;
-	kfree(cmd);
-put_slot:
-	slot_put(ctrl, slot);
+	if (nof_admin_send(ctrl, cmd))
+		kfree(cmd);
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Asynchronous events (NVMe Base 2.0, 5.2): one request is kept at the controller while it is live. */
 #include <linux/slab.h>
+#include "core/ccr_log.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "mpath/ana.h"
+#include "mpath/fence.h"
 
 /* Those we act on or pass on, as far as the controller offers them */
-#define WANTED	(NVME_AEN_CFG_NS_ATTR | NVME_AEN_CFG_FW_ACT | NVME_AEN_CFG_ANA_CHANGE | NVME_AEN_CFG_DISC_CHANGE)
+#define WANTED	(NVME_AEN_CFG_NS_ATTR | NVME_AEN_CFG_FW_ACT | NVME_AEN_CFG_ANA_CHANGE | NVME_AEN_CFG_DISC_CHANGE | \
+		 NOF_AEN_CFG_CCR)
+
+/* TP8028: Cross-Controller Reset Completed */
+#define NOTICE_CCR	0xf4
 
 static void arm(struct nof_ctrl *ctrl)
 {
@@ -42,10 +48,13 @@ static void notice(struct nof_ctrl *ctrl, u8 info)
 {
 	switch (info) {
 	case NVME_AER_NOTICE_NS_CHANGED:
-		queue_work(nof_wq, &ctrl->scan_work);
+		nof_scan_start(ctrl);
 		break;
 	case NVME_AER_NOTICE_ANA:
 		queue_work(nof_wq, &ctrl->ana_work);
+		break;
+	case NOTICE_CCR:
+		nof_fence_notice(ctrl);
 		break;
 	default:
 		break;

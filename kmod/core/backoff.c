@@ -19,3 +19,10 @@ u32 nof_backoff_ms(u32 attempt, u32 max_ms, u32 random)
 
 	return step - (u32)((random * values) >> 32);
 }
+
+u32 nof_backoff_flaps(u32 flaps, u32 live_ms)
+{
+	if (live_ms >= NOF_FLAP_MS)
+		return 0;
+	return flaps < MAX_DOUBLINGS ? flaps + 1 : flaps;
+}

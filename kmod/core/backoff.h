@@ -17,4 +17,12 @@
  */
 u32 nof_backoff_ms(u32 attempt, u32 max_ms, u32 random);
 
+#define NOF_FLAP_MS		10000
+
+/*
+ * Losses in a row of connections that were live for less than NOF_FLAP_MS, after another one that lasted @live_ms. Each
+ * counts as an attempt that failed: a path that comes and goes is used ever less.
+ */
+u32 nof_backoff_flaps(u32 flaps, u32 live_ms);
+
 #endif

@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
+#include "mpath/fence.h"
 
 #define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */
 
@@ -83,6 +84,10 @@ static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 	ctrl->nanagrpid = id->nanagrpid;
 	ctrl->anatt = id->anatt;
 	ctrl->kas = id->kas;
+	ctrl->cqt_ms = id->cqt_ms;
+	ctrl->ciu = id->ciu;
+	ctrl->cirn = id->cirn;
+	ctrl->ccrl = id->ccrl;
 	ctrl->discovery = id->cntrltype == NVME_CTRL_DISC;
 	/* RTD3E, microseconds; as long as a host is expected to wait for an orderly shutdown, within reason */
 	ctrl->shutdown_tmo_ms = clamp(id->rtd3e_us / 1000, 2000U, 20000U);
@@ -125,8 +130,10 @@ free:
 
 static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
-	int ret = nof_queues_start_io(ctrl, deadline);
+	int ret = nof_fence_arm(ctrl);
 
+	if (!ret)
+		ret = nof_queues_start_io(ctrl, deadline);
 	if (!ret)
 		ret = nof_queues_map(ctrl);
 	if (!ret)
@@ -176,7 +183,7 @@ static void became_live(struct nof_ctrl *ctrl)
 	nof_ctrl_publish(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_CONNECTING);
 	nof_aer_start(ctrl);
-	queue_work(nof_wq, &ctrl->scan_work);
+	nof_scan_start(ctrl);
 }
 
 /* True when live, or when somebody else has taken over (deletion) */

@@ -9,7 +9,9 @@
 #include "core/state.h"
 #include "core/status.h"
 #include "core/subsys.h"
+#include "core/watch.h"
 #include "mpath/ana.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "transport/transport.h"
@@ -29,8 +31,10 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 	if (ok && to == NVMEOF_CTRL_DELETING)
 		ctrl->deleted_from = from;
 	/* before anybody can start to count anew */
-	if (ok && to == NVMEOF_CTRL_LIVE)
+	if (ok && to == NVMEOF_CTRL_LIVE) {
 		ctrl->attempts = 0;
+		ctrl->live_at = jiffies;
+	}
 	if (ok)
 		WRITE_ONCE(ctrl->state, to);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
@@ -86,6 +90,7 @@ static void release(struct device *dev)
 {
 	struct nof_ctrl *ctrl = to_nof_ctrl(dev);
 
+	nof_fence_disarm(ctrl);
 	if (ctrl->subsys) {
 		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
 		nof_subsys_put(ctrl->subsys);
@@ -120,7 +125,8 @@ static struct nof_ctrl *alloc(const struct nof_opts *opts)
 	INIT_DELAYED_WORK(&ctrl->leave_watch, nof_leave_watch);
 	INIT_WORK(&ctrl->delete_work, nof_delete_work);
 	INIT_DELAYED_WORK(&ctrl->fail_fast_work, nof_fail_fast_work);
-	INIT_WORK(&ctrl->scan_work, nof_scan_work);
+	INIT_DELAYED_WORK(&ctrl->scan_work, nof_scan_work);
+	nof_watch_init(ctrl);
 	nof_ana_init(ctrl);
 	if (nof_admin_init(ctrl) || nof_ka_init(ctrl) || nof_aer_init(ctrl)) {
 		put_device(&ctrl->dev);
@@ -292,6 +298,7 @@ int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "the controller is not live; it connects again by itself");
 		return -EBUSY;
 	}
+	set_bit(NOF_CTRL_RESET, &ctrl->flags);
 	nof_ctrl_note(ctrl, -ECONNRESET, 0, "reset by request");
 	nof_ctrl_error(ctrl);
 	return 0;

@@ -18,6 +18,7 @@
 
 struct net;
 struct netlink_ext_ack;
+struct nof_fence;
 struct nof_subsys;
 struct nof_transport;
 
@@ -54,6 +55,7 @@ struct nof_opts {
 	s32		ctrl_loss_tmo_ms;
 	s32		fast_io_fail_tmo_ms;
 	u32		connect_tmo_ms;
+	u32		stall_tmo_ms;
 	u8		tos;
 	bool		hdr_digest;
 	bool		data_digest;
@@ -69,6 +71,7 @@ struct nof_opts {
 #define NOF_DEF_RECONNECT_DELAY_MS	10000
 #define NOF_DEF_CTRL_LOSS_TMO_MS	600000
 #define NOF_DEF_CONNECT_TMO_MS		10000
+#define NOF_DEF_STALL_TMO_MS		300
 #define NOF_ADMIN_DEPTH			32
 #define NOF_ERROR_TEXT			120
 
@@ -80,6 +83,37 @@ enum nof_ctrl_flag {
 	NOF_CTRL_ATTEMPT_FAILED,	/* a queue failed during the connect attempt under way */
 	NOF_CTRL_ADDED,			/* made in full; may be deleted */
 	NOF_CTRL_EVER_LIVE,
+	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
+	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
+	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
+};
+
+/**
+ * struct nof_watch - what core/watch.c remembers of a controller; written by its work, some read by those of others
+ * @looked_at, @probed_at, @judged_at: jiffies when it did so last
+ * @calm_ms:	nothing has been outstanding for so long
+ * @still_ms:	I/O has been outstanding for so long and none completed
+ * @stall_from:	jiffies at which @still_ms began
+ * @usual_us:	the longest that @still_ms was of late
+ * @io_at:	jiffies; I/O completed last; valid with @io_done
+ * @stalled:	@still_ms is longer than usual
+ * @stalled_at:	jiffies; given up for that last; valid with @stalls
+ * @told:	that it is silent has been said
+ */
+struct nof_watch {
+	unsigned long	looked_at;
+	unsigned long	probed_at;
+	unsigned long	judged_at;
+	unsigned long	stall_from;
+	unsigned long	io_at;
+	unsigned long	stalled_at;
+	u32		calm_ms;
+	u32		still_ms;
+	u32		usual_us;
+	u32		stalls;
+	bool		io_done;
+	bool		stalled;
+	bool		told;
 };
 
 /**
@@ -157,6 +191,10 @@ struct nof_ctrl {
 	u32			nanagrpid;
 	u8			anatt;		/* seconds */
 	u16			kas;		/* 100 ms */
+	u32			cqt_ms;		/* Command Quiesce Time */
+	u8			ciu;		/* names this instance of the controller, for Cross-Controller Reset */
+	u64			cirn;
+	u8			ccrl;		/* Cross-Controller Resets it takes at once; 0: none */
 	u32			shutdown_tmo_ms;
 	u32			ready_tmo_ms;
 	char			serial[21];
@@ -173,15 +211,24 @@ struct nof_ctrl {
 	struct delayed_work	fail_fast_work;
 	struct completion	deleted;	/* complete_all() when out of every listing */
 	struct mutex		scan_lock;	/* one scan at a time */
-	struct work_struct	scan_work;
+	struct delayed_work	scan_work;
+	u32			scan_failures;	/* in a row */
 	u32			attempts;
+	u32			flaps;		/* losses in a row soon after it became live */
 	u32			reconnects;
 	unsigned long		lost_at;	/* jiffies */
+	unsigned long		live_at;	/* jiffies; became live last */
+	struct nof_fence	*fence;		/* of the association, see mpath/fence.c */
+
+	/* see core/watch.c */
+	bool			watching;	/* watch_work is under way: nobody has to start it */
+	struct delayed_work	watch_work;
+	struct nof_watch	watch;
 
 	/* keep-alive, events */
 	struct delayed_work	ka_work;
 	struct nof_cmd		*ka_cmd;
-	bool			ka_pending;
+	unsigned long		ka_sent;	/* jiffies; the one outstanding, or the last */
 	struct work_struct	aen_work;
 	struct nof_cmd		*aen_cmd;
 	u32			aen_result;
@@ -189,6 +236,7 @@ struct nof_ctrl {
 	/* ANA, see mpath/ana.c; under subsys->lock */
 	struct xarray		ana_groups;	/* group -> state */
 	struct work_struct	ana_work;
+	struct delayed_work	anatt_work;	/* a path has been in state change for longer than ANATT */
 
 	/* the last thing that went wrong */
 	spinlock_t		error_lock;

@@ -4,6 +4,7 @@
 #include "control/control.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/watch.h"
 #include "mpath/path.h"
 
 /* While a controller is left in good order something has to complete in this time, or it is left in bad order */
@@ -23,6 +24,7 @@ int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "the controller is just being made; try again");
 		return -EAGAIN;
 	}
+	set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
 	nof_ctrl_delete_start(ctrl);
 	if (wait_for_completion_killable(&ctrl->deleted)) {
 		NL_SET_ERR_MSG(extack, "interrupted; the deletion goes on");
@@ -39,8 +41,10 @@ static void stop_works(struct nof_ctrl *ctrl)
 	cancel_delayed_work_sync(&ctrl->fail_fast_work);
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
-	cancel_work_sync(&ctrl->scan_work);
+	cancel_delayed_work_sync(&ctrl->scan_work);
+	cancel_delayed_work_sync(&ctrl->anatt_work);
 	cancel_delayed_work_sync(&ctrl->leave_watch);
+	nof_watch_stop(ctrl);
 	nof_ka_stop(ctrl);
 }
 
@@ -68,7 +72,7 @@ static void leave(struct nof_ctrl *ctrl)
 	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
-	cancel_work_sync(&ctrl->scan_work);
+	cancel_delayed_work_sync(&ctrl->scan_work);
 	/* a scan by request ends when it sees the state, or with its commands */
 	mutex_lock(&ctrl->scan_lock);
 	nof_paths_remove(ctrl, true);

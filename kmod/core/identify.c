@@ -113,6 +113,22 @@ static void decode_ana(const struct nvme_id_ctrl *id, struct nof_ctrl_id *out)
 	out->anacap = id->anacap;
 }
 
+/* What is younger than the headers we build with: TP4129, TP8028 (NVMe Base 2.3) */
+enum { ID_CIU = 135, ID_CIRN = 136, ID_CQT = 386, ID_CCRL = 1807 };
+
+static void decode_instance(const u8 *id, struct nof_ctrl_id *out)
+{
+	__le64 cirn;
+	__le16 cqt;
+
+	memcpy(&cirn, id + ID_CIRN, sizeof(cirn));
+	memcpy(&cqt, id + ID_CQT, sizeof(cqt));
+	out->ciu = id[ID_CIU];
+	out->cirn = le64_to_cpu(cirn);
+	out->cqt_ms = le16_to_cpu(cqt);
+	out->ccrl = id[ID_CCRL];
+}
+
 static void decode_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctrl_id *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -137,6 +153,7 @@ static void decode_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctr
 	else
 		out->ioccsz = SQE_SIZE;
 	decode_ana(id, out);
+	decode_instance((const u8 *)id, out);
 }
 
 const char *nof_identify_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctrl_id *out)

@@ -46,6 +46,7 @@ struct nof_ctrl_id {
 	u16	oncs;
 	u16	maxcmd;		/* 0: none told */
 	u16	kas;		/* 100 ms units */
+	u16	cqt_ms;		/* Command Quiesce Time; 0: none told */
 	u32	max_transfer;	/* bytes, U32_MAX: no bound */
 	u32	oaes;
 	u32	ctratt;
@@ -62,6 +63,9 @@ struct nof_ctrl_id {
 	u8	cntrltype;
 	u8	aerl;
 	u8	acl;
+	u8	ciu;		/* 0: the controller has no instance of its own */
+	u8	ccrl;		/* Cross-Controller Resets at once; 0: not offered */
+	u64	cirn;
 };
 
 /*

@@ -3,6 +3,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "core/lifecycle.h"
+#include "core/watch.h"
 
 /*
  * Half the timeout, so that one command may be lost in time. With traffic based keep-alive any completion since the
@@ -20,22 +21,47 @@ static void ka_done(struct nof_cmd *cmd)
 {
 	struct nof_ctrl *ctrl = cmd->ctx;
 
-	if (cmd->status && cmd->status != NVME_SC_HOST_ABORTED_CMD)
+	/* to a probe without a timeout any answer is good */
+	if (cmd->status && cmd->status != NVME_SC_HOST_ABORTED_CMD && ctrl->opts.kato_ms)
 		nof_ctrl_note(ctrl, -EIO, cmd->status, "keep-alive failed");
-	smp_store_release(&ctrl->ka_pending, false);
+	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
 }
 
-static void send(struct nof_ctrl *ctrl)
+/* Whoever sets KA_OUT owns the command. False when there is no queue to send it on. */
+static bool send(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->ka_cmd;
 
+	if (test_and_set_bit_lock(NOF_CTRL_KA_OUT, &ctrl->flags))
+		return true;
 	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
 	cmd->sqe.common.opcode = nvme_admin_keep_alive;
-	ctrl->ka_pending = true;
-	if (nof_admin_submit(ctrl, cmd)) {
-		ctrl->ka_pending = false;
-		nof_ctrl_error(ctrl);
+	WRITE_ONCE(ctrl->ka_sent, jiffies);
+	if (!nof_admin_submit(ctrl, cmd)) {
+		nof_watch_kick(ctrl);
+		return true;
 	}
+	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
+	return false;
+}
+
+void nof_ka_probe(struct nof_ctrl *ctrl)
+{
+	send(ctrl);
+}
+
+u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
+{
+	u32 unit = ctrl->kas * 100;
+
+	return unit ? DIV_ROUND_UP(ctrl->opts.kato_ms, unit) * unit : ctrl->opts.kato_ms;
+}
+
+/* Long enough ago for an answer to be missed: a probe may have gone out a moment ago */
+static bool overdue(const struct nof_ctrl *ctrl)
+{
+	return test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) &&
+	       time_after(jiffies, READ_ONCE(ctrl->ka_sent) + msecs_to_jiffies(ctrl->opts.kato_ms / 8 * 3));
 }
 
 static void ka_work(struct work_struct *work)
@@ -43,16 +69,14 @@ static void ka_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ka_work);
 	bool busy = nof_queues_were_busy(ctrl, NOF_WATCH_KEEP_ALIVE);
 
-	if (smp_load_acquire(&ctrl->ka_pending)) {
-		/* sent half a timeout ago and still no answer: other completions count as life, silence does not */
-		if (!busy) {
-			nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to keep-alive");
-			nof_ctrl_error(ctrl);
-			return;
-		}
-	} else if (!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) {
-		send(ctrl);
+	/* other completions count as life, silence does not */
+	if (!busy && overdue(ctrl)) {
+		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to keep-alive");
+		nof_ctrl_error(ctrl);
+		return;
 	}
+	if ((!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) && !send(ctrl))
+		nof_ctrl_error(ctrl);
 	queue_delayed_work(nof_wq, &ctrl->ka_work, period(ctrl));
 }
 

@@ -27,6 +27,9 @@ int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
 int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len);
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result);
+/* As nof_admin_submit(), on a slot that cmd->done gives back first of all. */
+int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
+void nof_admin_put_slot(struct nof_ctrl *ctrl, const struct nof_cmd *cmd);
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid);
 
 /* fabrics.c */
@@ -46,9 +49,14 @@ u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
 /* Requests of a path outstanding on the controller's queues */
 u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path);
 /* Who looks whether anything completes; each has its own mark */
-enum nof_watcher { NOF_WATCH_KEEP_ALIVE = BIT(0), NOF_WATCH_LEAVE = BIT(1) };
+enum nof_watcher { NOF_WATCH_KEEP_ALIVE = BIT(0), NOF_WATCH_LEAVE = BIT(1), NOF_WATCH_SILENCE = BIT(2) };
 /* True if anything completed on some queue since the watcher's last call */
 bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
+/*
+ * Each queue of the controller in turn, the admin queue last, then NULL. Under queues_lock, or stop_lock, or while nobody
+ * frees them
+ */
+struct nof_queue *nof_queue_nth(struct nof_ctrl *ctrl, u32 i);
 /* Sends and polls what nobody else does any more, because the path that it was sent on has left its set */
 void nof_queues_flush(struct nof_ctrl *ctrl);
 
@@ -68,8 +76,13 @@ void nof_reconnect_later(struct nof_ctrl *ctrl);
 int nof_ka_init(struct nof_ctrl *ctrl);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
+/* Sends one now, unless one is outstanding: the peer has something to acknowledge. Process context. */
+void nof_ka_probe(struct nof_ctrl *ctrl);
+/* The keep-alive timeout as the controller counts it: in its own steps, rounded up (KAS). 0 for none */
+u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl);
 
 /* aer.c */
+#define NOF_AEN_CFG_CCR	BIT(20)	/* TP8028: offered, and asked for: a notice when a Cross-Controller Reset is over */
 int nof_aer_init(struct nof_ctrl *ctrl);
 int nof_aer_configure(struct nof_ctrl *ctrl);
 void nof_aer_start(struct nof_ctrl *ctrl);
@@ -77,6 +90,8 @@ void nof_aer_stop(struct nof_ctrl *ctrl);
 
 /* scan.c */
 void nof_scan_work(struct work_struct *work);
+/* In the background, at once; one that fails is repeated. Any context. */
+void nof_scan_start(struct nof_ctrl *ctrl);
 int nof_scan(struct nof_ctrl *ctrl);
 
 /* ctrl.c */

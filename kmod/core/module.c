@@ -5,6 +5,8 @@
 #include "control/control.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
+#include "mpath/fence.h"
+#include "mpath/head.h"
 #include "mpath/selectors.h"
 
 struct workqueue_struct *nof_delete_wq;
@@ -65,6 +67,8 @@ destroy_workqueues:
 static void __exit nof_exit(void)
 {
 	nof_control_exit();
+	nof_heads_end_linger();
+	nof_fence_exit();
 	destroy_workqueues();
 	nof_selectors_exit();
 }

@@ -6,6 +6,7 @@
 #include "core/ctrl.h"
 #include "core/queue.h"
 #include "core/subsys.h"
+#include "core/watch.h"
 #include "control/trace.h"
 #include "mpath/head.h"
 #include "transport/transport.h"
@@ -57,6 +58,7 @@ bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, u32 index)
 	slot->gen++;
 	cmd->cid = (u16)(slot->gen * queue->nr_cmds) | index;
 	cmd->state = NOF_CMD_OWNED;
+	cmd->maybe_executed = false;
 	cmd->queue = queue;
 	WRITE_ONCE(slot->cmd, cmd);
 	return true;
@@ -118,8 +120,11 @@ static void cancel_slot(struct nof_queue *queue, u32 index)
 	static const union nvme_result none;
 	struct nof_cmd *cmd = queue->slots[index].cmd;
 
-	if (cmd)
-		nof_cmd_complete(cmd, NVME_SC_HOST_ABORTED_CMD, &none, NULL);
+	if (!cmd)
+		return;
+	/* stopped: the state changes no more */
+	cmd->maybe_executed = cmd->state == NOF_CMD_SENT;
+	nof_cmd_complete(cmd, NVME_SC_HOST_ABORTED_CMD, &none, NULL);
 }
 
 /*
@@ -195,6 +200,7 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 
 	srcu_read_unlock(srcu, idx);
 	if (!added)
 		return -ENOTCONN;
+	nof_watch_kick(ctrl);
 	exec_wait(ctrl, cmd, &done, timeout_ms);
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return -ECONNRESET;

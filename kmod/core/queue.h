@@ -28,6 +28,16 @@ struct nof_slot {
 	u16		gen;
 };
 
+/*
+ * What core/watch.c remembers of a queue, under ctrl->queues_lock. @heard: as in struct nof_vital; @quiet_ms: for so long
+ * it has not changed while the peer owed us an answer; @idle_ms: for so long nothing completed of what is outstanding
+ */
+struct nof_queue_watch {
+	u64	heard;
+	u32	quiet_ms;
+	u32	idle_ms;
+};
+
 /**
  * struct nof_queue - queue pair; first member of each transport's own queue structure, allocated by the core
  * @ctrl:	owner
@@ -46,6 +56,7 @@ struct nof_slot {
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
  * @stale:	completions for no outstanding command
  * @lock:	serialises killing this queue
+ * @watch:	see core/watch.c
  * @start_work:	runs start_queue() and Connect beside those of the other queues; the result is @start_err
  */
 struct nof_queue {
@@ -63,6 +74,7 @@ struct nof_queue {
 	u16			sq_head;
 	struct mutex		lock;
 	u32			stale;
+	struct nof_queue_watch	watch;
 	struct work_struct	start_work;
 	int			start_err;
 

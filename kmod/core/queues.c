@@ -6,6 +6,7 @@
 #include <linux/srcu.h>
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
 #include "transport/transport.h"
 
@@ -228,7 +229,7 @@ int nof_queues_map(struct nof_ctrl *ctrl)
  * Each queue of the controller, the admin queue last: what an admin command waits for may depend on I/O, never the
  * reverse
  */
-static struct nof_queue *nth_queue(struct nof_ctrl *ctrl, u32 i)
+struct nof_queue *nof_queue_nth(struct nof_ctrl *ctrl, u32 i)
 {
 	if (i < ctrl->nr_io)
 		return ctrl->io[i];
@@ -248,15 +249,18 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 
 	mutex_lock(&ctrl->stop_lock);
 	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; (queue = nth_queue(ctrl, i)); i++)
+	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
 		nof_queue_close(queue);
 	mutex_unlock(&ctrl->queues_lock);
+	/* requests wait to move to another path: no time for a grace period of the ordinary length */
 	if (i)
-		synchronize_srcu(&ctrl->subsys->srcu);
+		synchronize_srcu_expedited(&ctrl->subsys->srcu);
 	/* stop_lock keeps the queues from being freed; the listings, which need queues_lock only, do not wait for us */
-	for (i = 0; (queue = nth_queue(ctrl, i)); i++)
+	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
 		nof_queue_cancel(queue);
 	mutex_unlock(&ctrl->stop_lock);
+	/* nothing more is sent in this association */
+	nof_fence_lost(ctrl);
 }
 
 /* After nof_queues_kill(), with no start work running. */
@@ -293,7 +297,7 @@ u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only)
 	u32 i, sum = 0;
 
 	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; (queue = nth_queue(ctrl, i)); i++)
+	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
 		if (queue->qid || !io_only)
 			sum += atomic_read(&queue->inflight);
 	mutex_unlock(&ctrl->queues_lock);
@@ -357,7 +361,7 @@ bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)
 	u32 i;
 
 	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; (queue = nth_queue(ctrl, i)); i++) {
+	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++) {
 		/* keep-alive answered is no progress of those who wait for I/O */
 		if (queue->qid || who != NOF_WATCH_LEAVE)
 			busy |= queue->busy & who;

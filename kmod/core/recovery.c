@@ -4,6 +4,7 @@
 #include "core/backoff.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/watch.h"
 
 void nof_ctrl_error(struct nof_ctrl *ctrl)
 {
@@ -71,18 +72,32 @@ static void fail_fast_start(struct nof_ctrl *ctrl)
 		queue_delayed_work(nof_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
 }
 
+static void count_flap(struct nof_ctrl *ctrl)
+{
+	u32 live_ms = jiffies_to_msecs(jiffies - ctrl->live_at);
+
+	if (test_and_clear_bit(NOF_CTRL_RESET, &ctrl->flags))
+		return;
+	ctrl->flaps = nof_backoff_flaps(ctrl->flaps, live_ms);
+	if (ctrl->flaps > 1)
+		dev_warn_ratelimited(&ctrl->dev, "lost %u ms after it became live, %u times in a row: damped\n", live_ms,
+				     ctrl->flaps);
+}
+
 void nof_recovery_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery_work);
 
 	ctrl->lost_at = jiffies;
 	ctrl->attempts = 0;
+	count_flap(ctrl);
 	fail_fast_start(ctrl);
 	/* First no request may choose this path any more, then those on it are cancelled and choose again */
 	nof_ctrl_publish(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
 	nof_ka_stop(ctrl);
 	nof_aer_stop(ctrl);
+	nof_watch_stop(ctrl);
 	nof_queues_kill(ctrl);
 	nof_queues_free(ctrl);
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
@@ -122,7 +137,9 @@ static bool loss_tmo_passed(const struct nof_ctrl *ctrl)
  */
 void nof_reconnect_later(struct nof_ctrl *ctrl)
 {
-	u32 delay = nof_backoff_ms(ctrl->attempts++, ctrl->opts.reconnect_delay_ms, get_random_u32());
+	/* the first step is that of a first loss, or of the first in a row of flaps */
+	u32 step = ctrl->attempts++ + max(ctrl->flaps, 1U) - 1;
+	u32 delay = nof_backoff_ms(step, ctrl->opts.reconnect_delay_ms, get_random_u32());
 
 	if (loss_tmo_passed(ctrl)) {
 		dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: giving up\n",

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which namespaces a controller has, and what they are: paths are attached and removed accordingly. */
+#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include "core/backoff.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
 #include "mpath/path.h"
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
+#define RETRY_MAX_MS	30000
 
 static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 {
@@ -148,12 +151,30 @@ static void clear_changed_list(struct nof_ctrl *ctrl)
 	kfree(log);
 }
 
+/* Connected again it scans anyway. One asked for meanwhile is queued already, and is not put off. */
+static void scan_again(struct nof_ctrl *ctrl)
+{
+	u32 delay = nof_backoff_ms(ctrl->scan_failures++, RETRY_MAX_MS, get_random_u32());
+
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		queue_delayed_work(nof_wq, &ctrl->scan_work, msecs_to_jiffies(delay));
+}
+
 void nof_scan_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, scan_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, scan_work);
 
 	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
 		clear_changed_list(ctrl);
-	if (!nof_scan(ctrl))
-		nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
+	if (nof_scan(ctrl)) {
+		scan_again(ctrl);
+		return;
+	}
+	ctrl->scan_failures = 0;
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
+}
+
+void nof_scan_start(struct nof_ctrl *ctrl)
+{
+	mod_delayed_work(nof_wq, &ctrl->scan_work, 0);
 }

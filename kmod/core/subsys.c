@@ -5,10 +5,14 @@
 #include "compat/limits.h"
 #include "control/control.h"
 #include "core/event.h"
+#include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/head.h"
+#include "mpath/health.h"
+#include "mpath/path.h"
 #include "mpath/request.h"
 #include "mpath/selector.h"
+#include "mpath/selectors.h"
 
 #define DEFAULT_IOPOLICY	"numa"
 
@@ -16,12 +20,16 @@ LIST_HEAD(nof_subsystems);
 DEFINE_MUTEX(nof_subsystems_lock);
 atomic_t nof_topology_seq = ATOMIC_INIT(1);
 static DEFINE_IDA(subsys_ids);
+/* One change of a selector at a time; outer to subsys->lock */
+static DEFINE_MUTEX(selector_lock);
 
 static void release(struct device *dev)
 {
 	struct nof_subsys *s = to_nof_subsys(dev);
 
-	/* path sets are freed by callbacks */
+	nof_health_exit(s);
+	/* path sets are freed by callbacks, first of one and then of the other */
+	rcu_barrier();
 	srcu_barrier(&s->srcu);
 	cleanup_srcu_struct(&s->srcu);
 	if (s->idle_queue) {
@@ -58,6 +66,10 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	mutex_init(&s->lock);
 	INIT_LIST_HEAD(&s->ctrls);
 	INIT_LIST_HEAD(&s->heads);
+	spin_lock_init(&s->fence_lock);
+	INIT_LIST_HEAD(&s->fences);
+	s->selector_gen = 1;
+	nof_health_init(s);
 	ida_init(&s->ctrl_ids);
 	ida_init(&s->head_ids);
 	device_initialize(&s->dev);
@@ -157,21 +169,85 @@ struct nof_subsys *nof_subsys_find(u32 id)
 	return found;
 }
 
+static struct nof_selector *install(struct nof_subsys *s, struct nof_selector *selector)
+{
+	lockdep_assert_held(&s->lock);
+	return rcu_replace_pointer(s->selector, selector, lockdep_is_held(&s->lock));
+}
+
+/* What the paths hold for the selector is cleared, and what requests under way would give it back does not count */
+static void forget_selector(struct nof_subsys *s)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	list_for_each_entry(head, &s->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			atomic64_set(&path->sel, 0);
+}
+
+/*
+ * In between, the one that keeps nothing is in place: the callbacks of the old one have ended before those of the new
+ * one begin. I/O goes on all the time.
+ */
+static void change_selector(struct nof_subsys *s, struct nof_selector *new)
+{
+	struct nof_selector *old;
+
+	lockdep_assert_held(&selector_lock);
+	mutex_lock(&s->lock);
+	old = install(s, &nof_selector_numa);
+	WRITE_ONCE(s->selector_gen, s->selector_gen == U16_MAX ? 1 : s->selector_gen + 1);
+	mutex_unlock(&s->lock);
+	synchronize_srcu(&s->srcu);
+	nof_selector_put(old);
+	mutex_lock(&s->lock);
+	forget_selector(s);
+	install(s, new);
+	mutex_unlock(&s->lock);
+}
+
 int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netlink_ext_ack *extack)
 {
-	struct nof_selector *new = nof_selector_get(name), *old;
+	struct nof_selector *new = nof_selector_get(name);
 
 	if (!new) {
 		NL_SET_ERR_MSG(extack, "no such iopolicy; VERSION_GET lists those that are there");
 		return -ENOENT;
 	}
-	mutex_lock(&s->lock);
-	old = rcu_replace_pointer(s->selector, new, lockdep_is_held(&s->lock));
-	mutex_unlock(&s->lock);
-	synchronize_srcu(&s->srcu);
-	nof_selector_put(old);
+	mutex_lock(&selector_lock);
+	change_selector(s, new);
+	mutex_unlock(&selector_lock);
 	nof_events->subsys(s, NVMEOF_EVENT_CHANGED);
 	return 0;
+}
+
+/* One that lingers follows the new value, from now */
+static void update_linger(struct nof_subsys *s)
+{
+	struct nof_head *head;
+
+	list_for_each_entry(head, &s->heads, entry)
+		if (test_bit(NOF_HEAD_LINGERS, &head->flags))
+			mod_delayed_work(nof_disk_wq, &head->removal_work, s->policy.delayed_removal_secs * HZ);
+}
+
+void nof_subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy)
+{
+	bool linger;
+
+	mutex_lock(&s->lock);
+	linger = s->policy.delayed_removal_secs != policy->delayed_removal_secs;
+	WRITE_ONCE(s->policy.spill_us, policy->spill_us);
+	WRITE_ONCE(s->policy.spill_depth, policy->spill_depth);
+	WRITE_ONCE(s->policy.degrade, policy->degrade);
+	WRITE_ONCE(s->policy.fencing, policy->fencing);
+	WRITE_ONCE(s->policy.delayed_removal_secs, policy->delayed_removal_secs);
+	nof_health_update(s);
+	if (linger)
+		update_linger(s);
+	mutex_unlock(&s->lock);
+	nof_events->subsys(s, NVMEOF_EVENT_CHANGED);
 }
 
 /*

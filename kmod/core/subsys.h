@@ -8,13 +8,31 @@
 #include <linux/idr.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/srcu.h>
+#include <linux/workqueue.h>
 #include <uapi/linux/nvmeof.h>
 
 struct nof_ctrl;
 struct nof_head;
 struct nof_selector;
 struct netlink_ext_ack;
+
+/**
+ * struct nof_policy - how the heads of a subsystem use their paths; written under subsys->lock with WRITE_ONCE(), read anywhere
+ * @spill_us:	expected latency of every optimized path, microseconds, above which non-optimized ones join in; 0: off
+ * @spill_depth: likewise commands outstanding on the queue of the submitting hardware context; 0: off
+ * @degrade:	a path that is an outlier in latency or errors is left out until it proves itself
+ * @fencing:	enum nvmeof_fencing
+ * @delayed_removal_secs: how long a head stays after its last path, other than by a disconnect on request
+ */
+struct nof_policy {
+	u32	spill_us;
+	u32	spill_depth;
+	u32	delayed_removal_secs;
+	bool	degrade;
+	u8	fencing;
+};
 
 /**
  * struct nof_subsys - one per (subsystem NQN, host NQN, host ID)
@@ -27,6 +45,9 @@ struct netlink_ext_ack;
  *		held over a network wait or I/O
  * @srcu:	read side: everyone who hands a command to a queue, or looks at a path set. A queue, path or path set is
  *		freed after synchronize_srcu()
+ * @policy:	how paths are used; the selector is apart, because it may be in another module
+ * @health_work: looks for outliers while @policy.degrade, see mpath/health.c
+ * @fences:	associations whose requests are held back, see mpath/fence.c; under @fence_lock
  * @tags:	tag set of all heads, made when the first controller knows how many queues it has
  */
 struct nof_subsys {
@@ -46,6 +67,11 @@ struct nof_subsys {
 	struct ida		ctrl_ids;
 	struct ida		head_ids;
 	struct nof_selector __rcu *selector;	/* SRCU */
+	u16			selector_gen;		/* raised with each change of it */
+	struct nof_policy	policy;
+	struct delayed_work	health_work;
+	spinlock_t		fence_lock;
+	struct list_head	fences;
 
 	struct srcu_struct	srcu;
 	struct blk_mq_tag_set	tags;
@@ -94,6 +120,9 @@ extern atomic_t nof_topology_seq;
 struct nof_subsys *nof_subsys_find(u32 id);
 /* Changes the selector of a running subsystem; -ENOENT with a message naming the known ones. Sleeps. */
 int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netlink_ext_ack *extack);
+
+/* Takes over new policy values (bounds checked by the caller) and tells. Sleeps. */
+void nof_subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy);
 
 /* Below: between the files of the core. */
 /*

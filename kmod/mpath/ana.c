@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reading the ANA log, and keeping the states of groups and paths. */
+#include <linux/ktime.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include "core/event.h"
 #include "core/lifecycle.h"
@@ -13,6 +15,11 @@
 #define LSP_RGO		BIT(0)
 #define MAX_GROUPS	4096
 #define MAX_READS	5
+/* One that fails altogether */
+#define MAX_TRIES	3
+#define RETRY_MS	100
+/* Where a controller has not said how long a change takes, though it has to */
+#define DEF_ANATT	10
 
 static bool has_ana(const struct nof_ctrl *ctrl)
 {
@@ -52,13 +59,37 @@ static void set_group(void *arg, u32 group, u8 state)
 		xa_erase(&ctrl->ana_groups, group);
 }
 
+/* Jitter: a change at the target begins at the same time for all its hosts (TRAP 31). @done: of that time, in ms */
+static unsigned long anatt_left(const struct nof_ctrl *ctrl, u64 done)
+{
+	u32 ms = (ctrl->anatt ?: DEF_ANATT) * MSEC_PER_SEC;
+
+	ms += get_random_u32_below(ms / 8);
+	return msecs_to_jiffies(ms > done ? ms - done : 1);
+}
+
+void nof_ana_set(struct nof_path *path, enum nvmeof_ana_state state)
+{
+	struct nof_ctrl *ctrl = path->ctrl;
+
+	lockdep_assert_held(&ctrl->subsys->lock);
+	if (path->ana_since && path->ana_state == state)
+		return;
+	path->ana_state = state;
+	path->ana_expired = false;
+	WRITE_ONCE(path->ana_since, ktime_get_boottime_ns());
+	/* one timer for all paths: the work looks at each, and comes again for those that are younger */
+	if (state == NVMEOF_ANA_CHANGE)
+		queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, 0));
+}
+
 static void update_path(struct nof_path *path)
 {
 	enum nvmeof_ana_state state = nof_ana_state_of(path->ctrl, path->ana_group);
 
 	if (state == path->ana_state)
 		return;
-	path->ana_state = state;
+	nof_ana_set(path, state);
 	nof_events->path(path, NVMEOF_EVENT_STATE);
 }
 
@@ -195,20 +226,90 @@ static void take_told(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
+static void wait_live(struct nof_ctrl *ctrl, u32 ms)
+{
+	wait_event_timeout(ctrl->state_wq, nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE,
+			   msecs_to_jiffies(ms + get_random_u32_below(ms)));
+}
+
+/* A controller may be short of something for a moment just when it moves groups about */
+static void read_live(struct nof_ctrl *ctrl)
+{
+	int try;
+
+	for (try = 1; nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE; try++) {
+		if (!nof_ana_read(ctrl))
+			return;
+		if (try == MAX_TRIES)
+			break;
+		wait_live(ctrl, RETRY_MS * try);
+	}
+	/* without its log nobody would know when a path may be used again: start over */
+	nof_ctrl_error(ctrl);
+}
+
 static void ana_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, ana_work);
 
 	take_told(ctrl);
-	/* without its log nobody would know when a path may be used again: start over */
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && has_ana(ctrl) && nof_ana_read(ctrl))
-		nof_ctrl_error(ctrl);
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && has_ana(ctrl))
+		read_live(ctrl);
+}
+
+/* For how long the path has been in state change and counts on it, ms; 0 for not at all */
+static u64 change_ms(const struct nof_path *path)
+{
+	if (path->ana_state != NVMEOF_ANA_CHANGE || path->ana_expired)
+		return 0;
+	return max_t(u64, div_u64(ktime_get_boottime_ns() - path->ana_since, NSEC_PER_MSEC), 1);
+}
+
+/* The oldest change that is going on; with @expire, what is older than ANATT counts as failed and is not looked at */
+static u64 oldest_change(struct nof_ctrl *ctrl, bool expire)
+{
+	u64 ms, oldest = 0, bound = (ctrl->anatt ?: DEF_ANATT) * MSEC_PER_SEC;
+	struct nof_head *head;
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		list_for_each_entry(path, &head->paths, entry) {
+			ms = path->ctrl == ctrl ? change_ms(path) : 0;
+			if (expire && ms >= bound) {
+				path->ana_expired = true;
+				nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "%s: in ANA state change for longer than ANATT, %llu s",
+					      path->name, bound / MSEC_PER_SEC);
+				nof_head_publish(head);
+				ms = 0;
+			}
+			oldest = max(oldest, ms);
+		}
+	mutex_unlock(&ctrl->subsys->lock);
+	return oldest;
+}
+
+/* Before a path is given up it is asked once more: an event may have got lost */
+static void anatt_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, anatt_work);
+	bool live = nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
+	u64 oldest = oldest_change(ctrl, false);
+
+	if (live && oldest >= (ctrl->anatt ?: DEF_ANATT) * MSEC_PER_SEC) {
+		read_live(ctrl);
+		oldest = oldest_change(ctrl, true);
+	}
+	/* not connected: the log is read when it is, and the change goes on or not */
+	if (oldest && nof_ctrl_state(ctrl) < NVMEOF_CTRL_DELETING)
+		queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, live ? oldest : 0));
 }
 
 void nof_ana_init(struct nof_ctrl *ctrl)
 {
 	xa_init(&ctrl->ana_groups);
 	INIT_WORK(&ctrl->ana_work, ana_work);
+	INIT_DELAYED_WORK(&ctrl->anatt_work, anatt_work);
 }
 
 void nof_ana_exit(struct nof_ctrl *ctrl)

@@ -15,6 +15,8 @@ void nof_ana_exit(struct nof_ctrl *ctrl);
 int nof_ana_read(struct nof_ctrl *ctrl);
 /* State of a group as last read; NONE for a controller without ANA. Under subsys->lock. */
 enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group);
+/* The path's state, since now if it differs. Under subsys->lock; the caller publishes. */
+void nof_ana_set(struct nof_path *path, enum nvmeof_ana_state state);
 /*
  * A completion told that the path's group has changed: takes the path's group out of use and reads the log, in the
  * background. True when that will publish new path sets, and so send requests on that wait in the requeue list. Any

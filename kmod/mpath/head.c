@@ -8,9 +8,13 @@
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "transport/transport.h"
+
+/* How long a path waits for the disk to come to rest, so that its limits can be changed */
+#define NARROW_TMO_MS	5000
 
 static void release(struct kref *ref)
 {
@@ -41,7 +45,7 @@ u32 nof_head_nr_usable(struct nof_head *head)
 	u32 nr;
 
 	set = srcu_dereference(head->set, &head->subsys->srcu);
-	nr = set ? set->nr : 0;
+	nr = set ? set->nr_usable : 0;
 	srcu_read_unlock(&head->subsys->srcu, idx);
 	return nr;
 }
@@ -114,28 +118,62 @@ static void fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format 
 	lim->poll = ctrl->subsys->nr_poll;
 }
 
-/*
- * The limits are promises that requests already under way rely on, so a path that cannot keep them is not used (TRAP
- * 27)
- */
-const char *nof_head_misfit(const struct nof_head *head, const struct nof_ctrl *ctrl,
-			    const struct nof_ns_format *format)
+/* What both can do */
+static struct nof_limits common(const struct nof_limits *has, const struct nof_limits *other)
 {
-	const struct nof_limits *has = &head->limits;
+	struct nof_limits lim = *has;
+
+	lim.max_bytes = min(has->max_bytes, other->max_bytes);
+	lim.max_segments = min(has->max_segments, other->max_segments);
+	lim.virt_boundary |= other->virt_boundary;
+	lim.max_discard_bytes = min(has->max_discard_bytes, other->max_discard_bytes);
+	lim.max_write_zeroes_bytes = min(has->max_write_zeroes_bytes, other->max_write_zeroes_bytes);
+	lim.write_cache |= other->write_cache;
+	lim.fua |= other->fua;
+	lim.stable_writes |= other->stable_writes;
+	return lim;
+}
+
+bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
+{
+	struct nof_limits other, lim;
+
+	fill_limits(ctrl, format, &other);
+	lim = common(&head->limits, &other);
+	return memcmp(&lim, &head->limits, sizeof(lim));
+}
+
+/* Requests under way rely on the limits (TRAP 27), and some may wait for a path: with a bound, then */
+static bool freeze(struct request_queue *q, const struct nof_ctrl *ctrl)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(NARROW_TMO_MS);
+
+	blk_freeze_queue_start(q);
+	while (!blk_mq_freeze_queue_wait_timeout(q, msecs_to_jiffies(50))) {
+		if (time_before(jiffies, end) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+			continue;
+		blk_mq_unfreeze_queue(q);
+		return false;
+	}
+	return true;
+}
+
+const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
+{
+	struct request_queue *q = head->disk->queue;
+	const char *why = NULL;
 	struct nof_limits lim;
 
+	if (!freeze(q, ctrl))
+		return "the disk would have to promise less, but requests under way do not end";
 	fill_limits(ctrl, format, &lim);
-	if (lim.max_bytes < has->max_bytes || lim.max_segments < has->max_segments)
-		return "its maximum transfer is smaller than that of the disk";
-	if (lim.virt_boundary & ~has->virt_boundary)
-		return "its transport needs data aligned as the disk does not";
-	if (lim.write_cache && !has->write_cache)
-		return "it has a volatile write cache, and the disk does not flush";
-	if (lim.stable_writes && !has->stable_writes)
-		return "it uses data digests, and the disk does not keep data stable";
-	if (lim.max_discard_bytes < has->max_discard_bytes || lim.max_write_zeroes_bytes < has->max_write_zeroes_bytes)
-		return "it has no Dataset Management or Write Zeroes, which the disk offers";
-	return NULL;
+	lim = common(&head->limits, &lim);
+	if (nof_limits_update(head->disk, &lim))
+		why = "the block layer refuses the limits that all paths can keep";
+	else
+		head->limits = lim;
+	blk_mq_unfreeze_queue(q);
+	return why;
 }
 
 static void set_wwid(struct nof_head *head, const struct nof_ctrl *ctrl)
@@ -166,6 +204,70 @@ static void part_work(struct work_struct *work)
 	mutex_unlock(&disk->open_mutex);
 }
 
+/* No path has come in time: the disk goes. It may be removed by now, and is not touched again, if one has. */
+static void removal_work(struct work_struct *work)
+{
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, removal_work);
+	struct nof_subsys *s = head->subsys;
+	bool ends;
+
+	mutex_lock(&s->lock);
+	ends = test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags);
+	if (ends) {
+		set_bit(NOF_HEAD_REMOVING, &head->flags);
+		nof_head_publish(head);
+	}
+	mutex_unlock(&s->lock);
+	if (ends) {
+		nof_fence_drop(head);
+		nof_head_remove(head);
+		nof_head_delist(head);
+		nof_head_drop(head);
+	}
+}
+
+void nof_head_linger(struct nof_head *head)
+{
+	u32 secs = READ_ONCE(head->subsys->policy.delayed_removal_secs);
+
+	lockdep_assert_held(&head->subsys->lock);
+	set_bit(NOF_HEAD_LINGERS, &head->flags);
+	pr_info("nvmeof: %s: its last path is gone; I/O waits for another for %u s\n", nof_head_name(head), secs);
+	queue_delayed_work(nof_disk_wq, &head->removal_work, secs * HZ);
+}
+
+static struct nof_head *find_lingering(void)
+{
+	struct nof_head *head, *found = NULL;
+	struct nof_subsys *s;
+
+	mutex_lock(&nof_subsystems_lock);
+	list_for_each_entry(s, &nof_subsystems, entry) {
+		mutex_lock(&s->lock);
+		list_for_each_entry(head, &s->heads, entry)
+			if (!found && test_bit(NOF_HEAD_LINGERS, &head->flags)) {
+				kref_get(&head->ref);
+				found = head;
+			}
+		mutex_unlock(&s->lock);
+	}
+	mutex_unlock(&nof_subsystems_lock);
+	return found;
+}
+
+void nof_heads_end_linger(void)
+{
+	struct nof_head *head;
+
+	while ((head = find_lingering())) {
+		mod_delayed_work(nof_disk_wq, &head->removal_work, 0);
+		flush_delayed_work(&head->removal_work);
+		nof_head_put(head);
+	}
+	/* one that had begun by itself */
+	flush_workqueue(nof_disk_wq);
+}
+
 static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
@@ -182,6 +284,8 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	kref_init(&head->ref);
 	INIT_LIST_HEAD(&head->paths);
 	INIT_WORK(&head->part_work, part_work);
+	INIT_DELAYED_WORK(&head->removal_work, removal_work);
+	nof_failover_init(head);
 	head->subsys = nof_subsys_get(s);
 	head->id = id;
 	head->nsid = nsid;
@@ -267,9 +371,19 @@ void nof_head_remove(struct nof_head *head)
 		set_bit(NOF_HEAD_GONE, &head->flags);
 		mutex_unlock(&head->subsys->lock);
 		cancel_delayed_work_sync(&head->disk->queue->requeue_work);
+		nof_failover_exit(head);
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
 		nof_subsys_leave(head->subsys);
 	}
+}
+
+void nof_head_delist(struct nof_head *head)
+{
+	mutex_lock(&head->subsys->lock);
+	list_del_init(&head->entry);
+	head->subsys->nr_heads--;
+	atomic_inc(&nof_topology_seq);
+	mutex_unlock(&head->subsys->lock);
 }
 
 /* The last use of the disk by the driver; openers may keep it, and with it the head, through free_disk() */
@@ -319,11 +433,13 @@ static bool may_come_back(const struct nof_path *path)
 
 	if (state == NVMEOF_CTRL_LIVE && path->ana_state == NVMEOF_ANA_PERSISTENT_LOSS)
 		return false;
+	if (path->ana_expired)
+		return false;
 	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags);
 }
 
 /* The class a path is in now: the order of the set */
-enum path_class { OPTIMIZED, NON_OPTIMIZED, IDLE, GONE };
+enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, IDLE, GONE };
 
 static enum path_class class_of(const struct nof_path *path)
 {
@@ -331,6 +447,8 @@ static enum path_class class_of(const struct nof_path *path)
 		return GONE;
 	if (!nof_ana_usable(path->ana_state))
 		return IDLE;
+	if (path->degraded)
+		return DEGRADED;
 	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
 }
 
@@ -346,16 +464,19 @@ static u16 add_class(struct nof_head *head, struct nof_path_set *set, u16 n, enu
 
 static void fill_set(struct nof_head *head, struct nof_path_set *set)
 {
+	bool removing = test_bit(NOF_HEAD_REMOVING, &head->flags);
 	struct nof_path *path;
 
+	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags) && !removing;
 	list_for_each_entry(path, &head->paths, entry) {
-		path->usable = class_of(path) <= NON_OPTIMIZED;
-		set->may_wait |= may_come_back(path) && !test_bit(NOF_HEAD_REMOVING, &head->flags);
+		path->usable = class_of(path) <= DEGRADED;
+		set->may_wait |= may_come_back(path) && !removing;
 	}
 	set->nr_all = head->nr_paths;
 	set->nr_optimized = add_class(head, set, 0, OPTIMIZED);
 	set->nr = add_class(head, set, set->nr_optimized, NON_OPTIMIZED);
-	set->nr_all = add_class(head, set, set->nr, IDLE);
+	set->nr_usable = add_class(head, set, set->nr, DEGRADED);
+	set->nr_all = add_class(head, set, set->nr_usable, IDLE);
 }
 
 void nof_head_publish(struct nof_head *head)
@@ -365,6 +486,7 @@ void nof_head_publish(struct nof_head *head)
 	lockdep_assert_held(&head->subsys->lock);
 	/* A few dozen bytes. Recovery depends on it, so it may not fail, nor wait for I/O. */
 	set = kzalloc(struct_size(set, paths, head->nr_paths), GFP_NOIO | __GFP_NOFAIL);
+	set->srcu = &head->subsys->srcu;
 	fill_set(head, set);
 	old = rcu_replace_pointer(head->set, set, true);
 	/*
@@ -375,7 +497,7 @@ void nof_head_publish(struct nof_head *head)
 	WRITE_ONCE(head->set_seq, head->set_seq + 1);
 	trace_nof_path_set(head, set);
 	if (old)
-		call_srcu(&head->subsys->srcu, &old->rcu, nof_path_set_free);
+		nof_path_set_free(old);
 	smp_mb();
 	if (!test_bit(NOF_HEAD_GONE, &head->flags))
 		blk_mq_kick_requeue_list(head->disk->queue);

@@ -11,6 +11,7 @@
 #include "compat/limits.h"
 #include "core/cmd.h"
 #include "core/identify.h"
+#include "mpath/failover.h"
 
 struct nof_ctrl;
 struct nof_path;
@@ -21,6 +22,8 @@ enum nof_head_flag {
 	NOF_HEAD_ADDED,		/* the disk is visible */
 	NOF_HEAD_REMOVING,	/* its last path is going: no other may join */
 	NOF_HEAD_GONE,		/* its queue takes no I/O any more */
+	NOF_HEAD_UNHELD,	/* going: fencing ends its requests instead of holding them. Under subsys->fence_lock */
+	NOF_HEAD_LINGERS,	/* no path left, but kept for delayed_removal_secs: I/O waits. Under subsys->lock */
 };
 
 /**
@@ -30,13 +33,15 @@ enum nof_head_flag {
  * @entry:	in subsys->heads, under subsys->lock
  * @id:		the n1 of nvmeof0n1
  * @format:	capacity, block size, identifiers: what every path has to agree on; under subsys->lock
- * @limits:	of the disk, from its first path: no other may be narrower
+ * @limits:	of the disk: what all its paths can do; changed while its queue is frozen
  * @set:	usable paths, SRCU (subsys->srcu); replaced under subsys->lock
  * @set_seq:	raised after each replacement of @set
  * @paths:	all paths, under subsys->lock
  * @paths_dir:	sysfs directory
  * @waiting:	requests that wait for a path
+ * @held:	requests held back by fencing, under subsys->fence_lock
  * @part_work:	reads the partition table
+ * @removal_work: ends delayed_removal_secs
  */
 struct nof_head {
 	struct kref		ref;
@@ -58,12 +63,20 @@ struct nof_head {
 	u32			nr_paths;
 	struct kobject		*paths_dir;
 	atomic_t		waiting;
+	u32			held;
+	struct nof_failover	failover;
 	struct work_struct	part_work;
+	struct delayed_work	removal_work;
 };
 
 /**
  * struct nof_request - a request of a head's queue; struct nof_cmd first, as blk_mq_rq_to_pdu() gives it
  * @path:	where it was sent last; valid while outstanding
+ * @sent_ns:	monotonic time of the last start
+ * @first_ns:	of the first one, valid once it has moved
+ * @left:	number of the controller it left, 0 for none
+ * @moved:	counted in head->failover
+ * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
  * @retries:	error completions so far, over all paths
  * @losses:	connections lost under it so far
  * @aborted:	an Abort was sent for it on this path
@@ -72,6 +85,11 @@ struct nof_head {
 struct nof_request {
 	struct nof_cmd		cmd;
 	struct nof_path		*path;
+	u64			sent_ns;
+	u64			first_ns;
+	u32			left;
+	bool			moved;
+	u16			gen;
 	u8			retries;
 	u8			losses;
 	bool			aborted;
@@ -98,11 +116,20 @@ int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd,
 /* Below: for the files of mpath/ */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
 int nof_head_add(struct nof_head *head);
-/* Why a path of this controller cannot do what the disk promises, or NULL */
-const char *nof_head_misfit(const struct nof_head *head, const struct nof_ctrl *ctrl,
-			    const struct nof_ns_format *format);
+/* A path of this controller cannot do all that the disk promises */
+bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
+/*
+ * Makes the disk promise less, so that a path of this controller can join: its queue is frozen for that. Sleeps until
+ * what is under way is done, for a bounded time and while the controller is live; without locks. NULL, or why not.
+ */
+const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
+/* Under subsys->lock: the last path is gone, or will be: stays for delayed_removal_secs. A path that joins ends that. */
+void nof_head_linger(struct nof_head *head);
+/* Lingering ends now, with the removal of the disk; of all heads, and waits until that is done. */
+void nof_heads_end_linger(void);
 void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
 void nof_head_remove(struct nof_head *head);
+void nof_head_delist(struct nof_head *head);
 void nof_head_drop(struct nof_head *head);
 /* New path set; caller holds subsys->lock. */
 void nof_head_publish(struct nof_head *head);

@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Paths: joined to their head, taken off it. */
 #include <linux/delay.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-void nof_path_set_free(struct rcu_head *rcu)
+static void free_set(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct nof_path_set, rcu));
+}
+
+static void free_set_later(struct rcu_head *rcu)
+{
+	call_srcu(container_of(rcu, struct nof_path_set, rcu)->srcu, rcu, free_set);
+}
+
+/*
+ * The detour by RCU puts it off. A set is replaced when a path is lost, and then requests are about to wait for SRCU
+ * readers of that path to leave (nof_queues_kill()): an expedited grace period, but not if one of the ordinary length is
+ * already running.
+ */
+void nof_path_set_free(struct nof_path_set *set)
+{
+	call_rcu(&set->rcu, free_set_later);
 }
 
 static void release(struct kobject *kobj)
@@ -19,6 +36,7 @@ static void release(struct kobject *kobj)
 	struct nof_path *path = container_of(kobj, struct nof_path, kobj);
 
 	free_percpu(path->stats);
+	kfree(path->lat);
 	nof_head_put(path->head);
 	nof_ctrl_put(path->ctrl);
 	kfree(path);
@@ -33,11 +51,16 @@ static const struct kobj_type path_ktype = {
 static struct nof_path *alloc(struct nof_ctrl *ctrl, struct nof_head *head, u32 nsid)
 {
 	struct nof_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
+	struct nof_subsys *s = ctrl->subsys;
 
 	if (!path)
 		return NULL;
 	path->stats = alloc_percpu(struct nof_path_stats);
-	if (!path->stats) {
+	/* a power of two, which kmalloc aligns to itself */
+	path->lat = kcalloc(roundup_pow_of_two(s->nr_default + s->nr_poll), sizeof(*path->lat), GFP_KERNEL);
+	if (!path->stats || !path->lat) {
+		free_percpu(path->stats);
+		kfree(path->lat);
 		kfree(path);
 		return NULL;
 	}
@@ -56,7 +79,9 @@ static void join(struct nof_path *path, const struct nof_ns_format *format)
 
 	path->seen = true;
 	path->ana_group = format->ana_group;
-	path->ana_state = nof_ana_state_of(path->ctrl, format->ana_group);
+	nof_ana_set(path, nof_ana_state_of(path->ctrl, format->ana_group));
+	if (test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags))
+		cancel_delayed_work(&head->removal_work);
 	list_add_tail(&path->entry, &head->paths);
 	head->nr_paths++;
 	path->ctrl->nr_paths++;
@@ -95,8 +120,8 @@ static struct nof_head *find_head(struct nof_ctrl *ctrl, u32 nsid, const struct 
 			*why = "another path has these identifiers with another namespace ID";
 		else if (head->format.nlbas != f->nlbas || head->format.lba_shift != f->lba_shift)
 			*why = "capacity or block size differs from the namespace's other paths";
-		else
-			*why = nof_head_misfit(head, ctrl, f);
+		else if (nof_head_too_wide(head, ctrl, f))
+			*why = "the disk promises more than this path can do";
 		return head;
 	}
 	return NULL;
@@ -133,13 +158,6 @@ static void unlink(struct nof_path *path)
 	nof_head_publish(path->head);
 }
 
-static void delist_head(struct nof_head *head)
-{
-	list_del_init(&head->entry);
-	head->subsys->nr_heads--;
-	atomic_inc(&nof_topology_seq);
-}
-
 /*
  * The disk could not be added. A path that another controller has joined meanwhile takes the head with it when it goes.
  */
@@ -152,20 +170,23 @@ static void discard_head(struct nof_head *head, struct nof_path *path)
 		unlink(path);
 	last = !head->nr_paths;
 	if (last)
-		delist_head(head);
+		set_bit(NOF_HEAD_REMOVING, &head->flags);
 	mutex_unlock(&head->subsys->lock);
 	if (path) {
 		wait_unused(path);
 		kobject_put(&path->kobj);
 	}
-	if (last)
+	if (last) {
+		nof_head_delist(head);
 		nof_head_drop(head);
+	}
 }
 
 /*
  * @graceful: the path still carries I/O, so that a disk losing its last path can write its page cache back first.
  * Whether it is the last is decided under the lock, and then no other path joins the head any more. It stays listed
- * until it is gone: should the connection fail meanwhile, a new path set is what ends the wait of its requests.
+ * until it is gone: should the connection fail meanwhile, a new path set is what ends the wait of its requests. With
+ * delayed_removal_secs, and unless this was asked for, the head stays without a path instead.
  * Context: under ctrl->scan_lock, or with the scan stopped: nobody else removes paths of this controller.
  */
 void nof_path_remove(struct nof_path *path, bool graceful)
@@ -173,13 +194,19 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	struct nof_head *head = path->head;
 	struct gendisk *disk = head->disk;
 	struct nof_subsys *s = head->subsys;
-	bool last;
+	bool last, lingers;
 
 	kref_get(&head->ref);
 	/* another thread may put the disk: its name goes into our last event */
 	get_device(disk_to_dev(disk));
 	mutex_lock(&s->lock);
 	last = head->nr_paths == 1;
+	lingers = last && s->policy.delayed_removal_secs && !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) &&
+		  test_bit(NOF_HEAD_ADDED, &head->flags);
+	if (lingers) {
+		nof_head_linger(head);
+		last = false;
+	}
 	if (last)
 		set_bit(NOF_HEAD_REMOVING, &head->flags);
 	if (!last || !graceful)
@@ -189,14 +216,17 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	mutex_unlock(&s->lock);
 	if (path->kobj.state_in_sysfs)
 		kobject_del(&path->kobj);
+	/* what is held back for fencing can end well only if there is a path to write it by */
+	if (last && !graceful)
+		nof_fence_drop(head);
 	if (last)
 		nof_head_remove(head);
 	mutex_lock(&s->lock);
 	if (last && graceful)
 		unlink(path);
-	if (last)
-		delist_head(head);
 	mutex_unlock(&s->lock);
+	if (last)
+		nof_head_delist(head);
 	nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
 	kobject_put(&path->kobj);
@@ -263,8 +293,42 @@ unlock:
 	return why;
 }
 
+/* The head that the namespace belongs to, in the state it is in, if it promises too much for this path; referenced */
+static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_head *head, *found = NULL;
+
+	mutex_lock(&s->lock);
+	list_for_each_entry(head, &s->heads, entry)
+		if (head->nsid == nsid && !test_bit(NOF_HEAD_REMOVING, &head->flags) &&
+		    nof_ns_ids_match(&head->format.ids, &format->ids) && head->lba_shift == format->lba_shift &&
+		    nof_head_too_wide(head, ctrl, format)) {
+			kref_get(&head->ref);
+			get_device(disk_to_dev(head->disk));
+			found = head;
+		}
+	mutex_unlock(&s->lock);
+	return found;
+}
+
+/* Two scans may each find their controller's limits; they take turns by the freeze */
+static const char *make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+{
+	struct nof_head *head = too_wide(ctrl, nsid, format);
+	const char *why = NULL;
+
+	if (head) {
+		why = nof_head_narrow(head, ctrl, format);
+		put_device(disk_to_dev(head->disk));
+		nof_head_put(head);
+	}
+	return why;
+}
+
 const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
+	const char *why = make_room(ctrl, nsid, format);
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_path *path;
 	bool same = false;
@@ -272,13 +336,13 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	mutex_lock(&s->lock);
 	path = find_path(ctrl, nsid);
 	if (path)
-		same = nof_ns_ids_equal(&path->head->format.ids, &format->ids) &&
-		       path->head->lba_shift == format->lba_shift && !nof_head_misfit(path->head, ctrl, format);
+		same = !why && nof_ns_ids_equal(&path->head->format.ids, &format->ids) &&
+		       path->head->lba_shift == format->lba_shift && !nof_head_too_wide(path->head, ctrl, format);
 	if (same) {
 		path->seen = true;
 		if (path->ana_group != format->ana_group) {
 			path->ana_group = format->ana_group;
-			path->ana_state = nof_ana_state_of(ctrl, path->ana_group);
+			nof_ana_set(path, nof_ana_state_of(ctrl, path->ana_group));
 			nof_head_publish(path->head);
 			nof_events->path(path, NVMEOF_EVENT_STATE);
 		}
@@ -290,7 +354,7 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	/* another namespace now, or less than the disk promises: nothing more may be written by the old name */
 	if (path)
 		nof_path_remove(path, false);
-	return attach_new(ctrl, nsid, format);
+	return why ?: attach_new(ctrl, nsid, format);
 }
 
 static struct nof_path *next_path(struct nof_ctrl *ctrl, bool unseen_only)
@@ -352,7 +416,7 @@ void nof_paths_remove_unseen(struct nof_ctrl *ctrl)
 
 void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)
 {
-	int cpu;
+	int cpu, i;
 
 	memset(sum, 0, sizeof(*sum));
 	for_each_possible_cpu(cpu) {
@@ -362,7 +426,16 @@ void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)
 		sum->bytes_read += READ_ONCE(st->bytes_read);
 		sum->bytes_written += READ_ONCE(st->bytes_written);
 		sum->errors += READ_ONCE(st->errors);
+		sum->faults += READ_ONCE(st->faults);
+		sum->ns[0] += READ_ONCE(st->ns[0]);
+		sum->ns[1] += READ_ONCE(st->ns[1]);
 		sum->retries += READ_ONCE(st->retries);
+		sum->failovers_from += READ_ONCE(st->failovers_from);
+		sum->failovers_to += READ_ONCE(st->failovers_to);
+		for (i = 0; i < NVMEOF_HIST_BUCKETS; i++) {
+			sum->hist[0][i] += READ_ONCE(st->hist[0][i]);
+			sum->hist[1][i] += READ_ONCE(st->hist[1][i]);
+		}
 	}
 }
 

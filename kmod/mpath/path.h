@@ -9,18 +9,28 @@
 #include <linux/rcupdate.h>
 #include <uapi/linux/nvmeof.h>
 #include "core/identify.h"
+#include "mpath/health.h"
+#include "mpath/latency.h"
 
 struct nof_ctrl;
 struct nof_head;
 struct nof_subsys;
 
-/* Per CPU, written on the hot path without locks */
+/*
+ * Per CPU, written on the hot path without locks. @faults: those @errors that speak against the path, see
+ * nof_health_fault(). @ns, @hist: reads, writes; @ns is the sum of what @hist counts
+ */
 struct nof_path_stats {
 	u64	ios;
 	u64	bytes_read;
 	u64	bytes_written;
 	u64	errors;
+	u64	faults;
 	u64	retries;
+	u64	failovers_from;
+	u64	failovers_to;
+	u64	ns[2];
+	u64	hist[2][NVMEOF_HIST_BUCKETS];
 };
 
 /**
@@ -31,6 +41,13 @@ struct nof_path_stats {
  * @entry:	in head->paths, under subsys->lock
  * @ctrl_entry:	in the controller's list while scanning; under subsys->lock
  * @usable:	as last published
+ * @ana_since:	boot time in ns since when @ana_state holds
+ * @ana_expired: in state change for longer than ANATT: not waited for
+ * @degraded:	left out by health.c; under subsys->lock
+ * @probe_at:	jiffies before which no further probe goes to this degraded path, over all CPUs
+ * @active:	something completed on it since health.c last looked
+ * @sel:	the selector's own, see mpath/selector.h
+ * @lat:	latency by hardware context: written by the receiver of its queue, read by its submitters
  */
 struct nof_path {
 	struct kobject		kobj;
@@ -41,7 +58,15 @@ struct nof_path {
 	u32			ana_group;
 	enum nvmeof_ana_state	ana_state;
 	enum nvmeof_ana_state	ana_told;	/* by a completion, not yet taken; NONE for nothing */
+	u64			ana_since;
+	bool			ana_expired;
 	bool			usable;
+	bool			degraded;
+	bool			active;
+	unsigned long		probe_at;
+	struct nof_health	health;
+	atomic64_t		sel;
+	struct nof_path_lat	*lat;
 	bool			seen;		/* by the scan going on, under ctrl->scan_lock */
 	atomic_t		aborts;
 	char			name[NVMEOF_NAME_MAX + 1];
@@ -50,16 +75,20 @@ struct nof_path {
 
 /**
  * struct nof_path_set - the paths a request may take now; immutable, freed after an SRCU grace period
+ * @srcu:		that of the subsystem
  * @nr_optimized:	@paths[0..nr_optimized) are optimized
  * @nr:			the rest up to here non-optimized
+ * @nr_usable:		the rest up to here degraded, of either kind: for probes, and when there is nothing better
  * @nr_all:		the rest up to here carries I/O but takes none now: what it had before still has to be sent and
  *		polled
  * @may_wait:		some path may come back: a request that finds none waits
  */
 struct nof_path_set {
 	struct rcu_head		rcu;
+	struct srcu_struct	*srcu;
 	u16			nr_optimized;
 	u16			nr;
+	u16			nr_usable;
 	u16			nr_all;
 	bool			may_wait;
 	struct nof_path		*paths[] __counted_by(nr_all);
@@ -84,6 +113,7 @@ void nof_paths_remove_unseen(struct nof_ctrl *ctrl);
 /* @graceful: the queues work, so that disks can write back */
 void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful);
 void nof_path_remove(struct nof_path *path, bool graceful);
-void nof_path_set_free(struct rcu_head *rcu);
+/* After the readers there may be. Context: any. */
+void nof_path_set_free(struct nof_path_set *set);
 
 #endif

@@ -4,30 +4,24 @@
  * again.
  */
 #include <linux/blk-mq.h>
+#include <linux/slab.h>
 #include <linux/srcu.h>
 #include "control/trace.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
 #include "core/subsys.h"
+#include "core/watch.h"
 #include "mpath/ana.h"
+#include "mpath/choose.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
+#include "mpath/hctx.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
 #include "mpath/selector.h"
 #include "mpath/sqe.h"
 #include "transport/transport.h"
-
-static struct nof_path *select_path(struct nof_head *head, const struct nof_path_set *set, struct request *rq)
-{
-	u16 nr = set->nr_optimized ?: set->nr;
-
-	if (likely(nr == 1))
-		return set->paths[0];
-	if (!nr)
-		return NULL;
-	return srcu_dereference(head->subsys->selector, &head->subsys->srcu)->select(head, set, nr, rq);
-}
 
 /*
  * A request stands in its hardware context's row of the map. One that sits in a polled context but has lost its polled
@@ -64,12 +58,24 @@ static void end_wait(struct nof_head *head, struct nof_request *req)
 	atomic_dec(&head->waiting);
 }
 
+/* It ends: nothing counts it any more */
+static void settle(struct nof_head *head, struct nof_request *req)
+{
+	if (req->waiting)
+		end_wait(head, req);
+	if (req->moved)
+		nof_failover_end(head, req);
+}
+
 /* Requests of this batch may have gone to other paths, which still hold theirs back. */
 static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx)
 {
+	struct nof_hctx *held = hctx->driver_data;
 	struct nof_ctrl_map *map;
 	u16 i;
 
+	WRITE_ONCE(held->held, false);
+	smp_mb();
 	for (i = 0; i < set->nr_all; i++) {
 		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
 
@@ -77,6 +83,27 @@ static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, con
 		if (map)
 			ctrl->transport->commit(map[hctx->queue_num].queue);
 	}
+}
+
+/* Counted, and known to a selector that wants to know */
+static void start(struct nof_path *path, struct request *rq)
+{
+	struct nof_subsys *s = path->head->subsys;
+	const struct nof_selector *selector = srcu_dereference(s->selector, &s->srcu);
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (unlikely(req->left)) {
+		if (req->left != path->ctrl->id)
+			this_cpu_inc(path->stats->failovers_to);
+		req->left = 0;
+	}
+	req->gen = 0;
+	if (unlikely(selector->start)) {
+		selector->start(path, rq);
+		req->gen = READ_ONCE(s->selector_gen);
+	}
+	req->sent_ns = ktime_get_ns();
+	blk_mq_start_request(rq);
 }
 
 static blk_status_t send(struct nof_head *head, struct nof_path *path, struct request *rq, bool last)
@@ -98,9 +125,32 @@ static blk_status_t send(struct nof_head *head, struct nof_path *path, struct re
 	req->path = path;
 	if (unlikely(!nof_queue_add(map->queue, &req->cmd, map->base + rq->tag)))
 		return BLK_STS_RESOURCE;
-	blk_mq_start_request(rq);
+	start(path, rq);
+	nof_watch_kick(ctrl);
 	ctrl->transport->queue_cmd(map->queue, &req->cmd, last);
 	return BLK_STS_OK;
+}
+
+/* On this path, or when it has no room, on another. Then what was held back goes too, if this is the last for now. */
+static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
+				   struct request *rq, bool last)
+{
+	struct nof_hctx *hctx = nof_hctx_of(rq);
+	blk_status_t ret = send(head, path, rq, last);
+
+	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1)) {
+		path = nof_choose_other(set, path, rq);
+		if (path)
+			ret = send(head, path, rq, last);
+	}
+	if (set->nr_all == 1)
+		return ret;
+	/* after queueing: whoever clears the mark sends what it stands for */
+	if (!last)
+		WRITE_ONCE(hctx->held, true);
+	else if (unlikely(READ_ONCE(hctx->held)))
+		commit_all(head->subsys, set, rq->mq_hctx);
+	return ret;
 }
 
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
@@ -117,25 +167,24 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
 		bd->rq->rq_flags |= RQF_DONTPREP;
 		req->retries = req->losses = 0;
-		req->aborted = req->waiting = false;
+		req->left = 0;
+		req->aborted = req->waiting = req->moved = false;
 	}
 	/* pairs with the barrier in nof_head_publish(): a set older than seq is not seen with it */
 	smp_rmb();
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
-	path = likely(set) ? select_path(head, set, bd->rq) : NULL;
+	path = likely(set) ? nof_choose(head, set, srcu_dereference(s->selector, &s->srcu), bd->rq) : NULL;
 	if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
-		ret = send(head, path, bd->rq, bd->last);
-		if (unlikely(bd->last && set->nr_all > 1))
-			commit_all(s, set, hctx);
+		ret = send_somewhere(head, set, path, bd->rq, bd->last);
 	} else {
 		ret = wait_for_path(head, bd->rq, set, seq);
 	}
 	srcu_read_unlock(&s->srcu, idx);
-	if (unlikely(ret != BLK_STS_OK && ret != BLK_STS_RESOURCE && req->waiting))
-		end_wait(head, req);
+	if (unlikely(ret != BLK_STS_OK && ret != BLK_STS_RESOURCE))
+		settle(head, req);
 	return ret;
 }
 
@@ -174,13 +223,50 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
 	return found;
 }
 
-static void count(struct nof_path_stats __percpu *st, const struct request *rq)
+static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 {
-	this_cpu_inc(st->ios);
+	bool write = req_op(rq) == REQ_OP_WRITE;
+	struct nof_path_lat *lat = &path->lat[rq->mq_hctx->queue_num];
+	enum nof_lat_class class = nof_lat_class(write, blk_rq_bytes(rq));
+	u32 now = (u32)jiffies;
+
+	lat->ewma[class] = nof_lat_next(lat->ewma[class], ns, now - lat->heard[class] > NOF_LAT_STALE);
+	lat->heard[class] = now;
+	this_cpu_inc(path->stats->hist[write][nof_lat_bucket(ns)]);
+	this_cpu_add(path->stats->ns[write], ns);
+}
+
+static void count(struct nof_path *path, const struct request *rq, u64 ns)
+{
+	this_cpu_inc(path->stats->ios);
 	if (req_op(rq) == REQ_OP_READ)
-		this_cpu_add(st->bytes_read, blk_rq_bytes(rq));
+		this_cpu_add(path->stats->bytes_read, blk_rq_bytes(rq));
 	else if (req_op(rq) == REQ_OP_WRITE)
-		this_cpu_add(st->bytes_written, blk_rq_bytes(rq));
+		this_cpu_add(path->stats->bytes_written, blk_rq_bytes(rq));
+	else
+		return;
+	sample(path, rq, ns);
+	if (unlikely(READ_ONCE(path->degraded)))
+		nof_health_probed(path, rq, ns, true);
+}
+
+/* The request is off its path, whatever comes next */
+static void off_path(struct nof_request *req, struct request *rq, u64 ns)
+{
+	struct nof_path *path = req->path;
+	struct nof_subsys *s = path->head->subsys;
+
+	if (unlikely(req->gen)) {
+		int idx = srcu_read_lock(&s->srcu);
+		const struct nof_selector *selector = srcu_dereference(s->selector, &s->srcu);
+
+		if (req->gen == READ_ONCE(s->selector_gen) && selector->end)
+			selector->end(path, rq, ns);
+		req->gen = 0;
+		srcu_read_unlock(&s->srcu, idx);
+	}
+	if (!READ_ONCE(path->active))
+		WRITE_ONCE(path->active, true);
 }
 
 static void end(struct request *rq)
@@ -199,6 +285,8 @@ static void finish(struct request *rq, struct io_comp_batch *iob)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
+	if (unlikely(req->moved))
+		nof_failover_end(rq->q->queuedata, req);
 	if (blk_mq_complete_request_remote(rq))
 		return;
 	if (req->cmd.status || !iob || !blk_mq_add_to_batch(rq, iob, false, nof_head_end_batch))
@@ -215,6 +303,31 @@ static void clear_marks(struct request *rq)
 		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT);
 }
 
+/* Not kicked yet: who does decides what it waits for */
+static void put_back(struct nof_request *req, struct request *rq)
+{
+	req->aborted = false;
+	clear_marks(rq);
+	blk_mq_requeue_request(rq, false);
+}
+
+void nof_request_again(struct nof_request *req)
+{
+	struct request *rq = nof_cmd_rq(&req->cmd);
+	struct request_queue *q = rq->q;
+
+	put_back(req, rq);
+	blk_mq_kick_requeue_list(q);
+}
+
+void nof_request_fail(struct nof_request *req, blk_status_t status)
+{
+	struct request *rq = nof_cmd_rq(&req->cmd);
+
+	settle(rq->q->queuedata, req);
+	blk_mq_end_request(rq, status);
+}
+
 /* When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. */
 static void requeue(struct nof_request *req, struct request *rq)
 {
@@ -223,10 +336,7 @@ static void requeue(struct nof_request *req, struct request *rq)
 	u16 status = req->cmd.status;
 	bool told;
 
-	this_cpu_inc(path->stats->retries);
-	req->aborted = false;
-	clear_marks(rq);
-	blk_mq_requeue_request(rq, false);
+	put_back(req, rq);
 	/*
 	 * a path that has left its head: the set that this made is out already. nof_path_remove() pairs with the
 	 * barrier
@@ -235,6 +345,26 @@ static void requeue(struct nof_request *req, struct request *rq)
 	smp_mb();
 	if (!told || !READ_ONCE(path->usable))
 		blk_mq_kick_requeue_list(q);
+}
+
+/* The path could not carry it, as opposed to a trouble that may be anywhere */
+static bool leaves(u16 status)
+{
+	return nof_status_disposition(status, true) == NOF_RETRY_PATH;
+}
+
+static void move(struct nof_request *req, struct request *rq)
+{
+	struct nof_path *path = req->path;
+
+	this_cpu_inc(path->stats->retries);
+	if (leaves(req->cmd.status)) {
+		this_cpu_inc(path->stats->failovers_from);
+		nof_failover_begin(req, path);
+		req->left = path->ctrl->id;
+	}
+	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD || !nof_fence_hold(path->ctrl, req))
+		requeue(req, rq);
 }
 
 /*
@@ -258,14 +388,18 @@ static bool goes_again(struct nof_request *req, struct request *rq)
 	}
 }
 
-static void failed(struct nof_request *req, struct request *rq, struct io_comp_batch *iob)
+static void failed(struct nof_request *req, struct request *rq, u64 ns, struct io_comp_batch *iob)
 {
 	struct nof_path *path = req->path;
 
 	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD)
 		this_cpu_inc(path->stats->errors);
+	if (nof_health_fault(req->cmd.status))
+		this_cpu_inc(path->stats->faults);
+	if (unlikely(READ_ONCE(path->degraded)))
+		nof_health_probed(path, rq, ns, false);
 	if (goes_again(req, rq))
-		requeue(req, rq);
+		move(req, rq);
 	else
 		finish(rq, iob);
 }
@@ -274,13 +408,15 @@ void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
 {
 	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = nof_cmd_rq(cmd);
+	u64 ns = ktime_get_ns() - req->sent_ns;
 
+	off_path(req, rq, ns);
 	if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
 		cmd->status = 0;
-		count(req->path->stats, rq);
+		count(req->path, rq, ns);
 		finish(rq, iob);
 	} else {
-		failed(req, rq, iob);
+		failed(req, rq, ns, iob);
 	}
 }
 
@@ -345,7 +481,20 @@ static void map_queues(struct blk_mq_tag_set *set)
 	blk_mq_map_queues(&set->map[HCTX_TYPE_POLL]);
 }
 
+static int init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
+{
+	hctx->driver_data = kzalloc_node(sizeof(struct nof_hctx), GFP_KERNEL, hctx->numa_node);
+	return hctx->driver_data ? 0 : -ENOMEM;
+}
+
+static void exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
+{
+	kfree(hctx->driver_data);
+}
+
 const struct blk_mq_ops nof_mq_ops = {
+	.init_hctx	= init_hctx,
+	.exit_hctx	= exit_hctx,
 	.queue_rq	= queue_rq,
 	.commit_rqs	= commit_rqs,
 	.complete	= end,

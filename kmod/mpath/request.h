@@ -13,4 +13,11 @@
 
 extern const struct blk_mq_ops nof_mq_ops;
 
+struct nof_request;
+
+/* A request that is off its path and held by nobody: back to blk-mq, to choose a path again. Any context. */
+void nof_request_again(struct nof_request *req);
+/* Likewise, but it ends, with this error. Any context. */
+void nof_request_fail(struct nof_request *req, blk_status_t status);
+
 #endif

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* numa: the path whose queue is nearest; on one node, the first. Stays with it, so that a path's caches stay warm. */
+/* numa: the path whose device is nearest; among equals the first. Stays with it, so that a path's caches stay warm. */
 #include <linux/topology.h>
 #include "core/ctrl.h"
 #include "mpath/path.h"
-#include "mpath/selector.h"
 #include "mpath/selectors.h"
 
-static struct nof_path *select(struct nof_head *head, const struct nof_path_set *set, u16 nr, struct request *rq)
+static int distance(const struct nof_choice *c, u16 i)
 {
-	int node = numa_node_id(), best = INT_MAX, distance;
-	struct nof_path *path = set->paths[0];
-	u16 i;
+	int from = c->rq->mq_hctx->numa_node, to = dev_to_node(&c->paths[i]->ctrl->dev);
 
-	for (i = 0; i < nr; i++) {
-		int at = dev_to_node(&set->paths[i]->ctrl->dev);
+	if (from == NUMA_NO_NODE || to == NUMA_NO_NODE)
+		return LOCAL_DISTANCE;
+	return node_distance(from, to);
+}
 
-		distance = at == NUMA_NO_NODE ? LOCAL_DISTANCE : node_distance(node, at);
-		if (distance < best) {
-			best = distance;
-			path = set->paths[i];
-		}
-	}
-	return path;
+static u16 select(const struct nof_choice *c)
+{
+	struct nof_duel duel;
+	int best, other;
+
+	if (nr_online_nodes == 1)
+		return 0;
+	duel = nof_duel(c);
+	best = distance(c, duel.best);
+	other = distance(c, duel.other);
+	return nof_duel_won(&duel, other < best || (other == best && duel.other < duel.best));
 }
 
 struct nof_selector nof_selector_numa = {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* round-robin: one path after another, counted per CPU so that no cache line is shared. */
-#include <linux/percpu.h>
-#include "mpath/path.h"
-#include "mpath/selector.h"
+/* round-robin: one path after another, counted by hardware context so that no cache line is shared by all CPUs. */
 #include "mpath/selectors.h"
 
-static DEFINE_PER_CPU(u32, turn);
-
-static struct nof_path *select(struct nof_head *head, const struct nof_path_set *set, u16 nr, struct request *rq)
+static u16 select(const struct nof_choice *c)
 {
-	return set->paths[this_cpu_inc_return(turn) % nr];
+	u32 *scratch = nof_hctx_of(c->rq)->scratch, turn = READ_ONCE(*scratch) + 1;
+
+	if (turn >= c->nr)
+		turn = 0;
+	WRITE_ONCE(*scratch, turn);
+	return turn;
 }
 
 struct nof_selector nof_selector_round_robin = {

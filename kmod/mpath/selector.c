@@ -78,20 +78,35 @@ int nof_selector_for_each(int (*fn)(const struct nof_selector *s, void *arg), vo
 	return ret;
 }
 
+static struct nof_selector *const built_in[] = {
+	&nof_selector_numa,
+	&nof_selector_round_robin,
+	&nof_selector_queue_depth,
+	&nof_selector_latency,
+};
+
+static void unregister_first(size_t n)
+{
+	while (n--)
+		nof_selector_unregister(built_in[n]);
+}
+
 int nof_selectors_init(void)
 {
-	int ret = nof_selector_register(&nof_selector_numa);
+	size_t i;
+	int ret;
 
-	if (ret)
-		return ret;
-	ret = nof_selector_register(&nof_selector_round_robin);
-	if (ret)
-		nof_selector_unregister(&nof_selector_numa);
-	return ret;
+	for (i = 0; i < ARRAY_SIZE(built_in); i++) {
+		ret = nof_selector_register(built_in[i]);
+		if (ret) {
+			unregister_first(i);
+			return ret;
+		}
+	}
+	return 0;
 }
 
 void nof_selectors_exit(void)
 {
-	nof_selector_unregister(&nof_selector_round_robin);
-	nof_selector_unregister(&nof_selector_numa);
+	unregister_first(ARRAY_SIZE(built_in));
 }

@@ -11,14 +11,33 @@ struct nof_path;
 struct nof_path_set;
 struct request;
 
-#define NOF_SELECTOR_API	1
+#define NOF_SELECTOR_API	2
+
+/**
+ * struct nof_choice - a selector's question
+ * @head:	whose request it is
+ * @paths:	the candidates, all of one class (optimized, say) and usable
+ * @nr:		how many: two at least
+ * @rq:		the request; rq->mq_hctx->queue_num is the index into path->lat, nof_hctx_of(rq)->scratch the selector's
+ *		own memory for this head and hardware context
+ */
+struct nof_choice {
+	struct nof_head		*head;
+	struct nof_path *const	*paths;
+	u16			nr;
+	struct request		*rq;
+};
 
 /**
  * struct nof_selector - a policy that chooses among several paths
  * @name:	as in NVMEOF_A_IOPOLICY
- * @select:	one of set->paths; called only when the set has at least two paths of its best class; @set's first @nr
- *		paths are of that class. Context: SRCU read side of the subsystem, no sleeping, no allocation, any
- *		number of CPUs at once. Not NULL.
+ * @select:	an index below choice->nr. Context: SRCU read side of the subsystem, no sleeping, no allocation, any number of
+ *		CPUs at once.
+ * @start:	optional: the request is about to be sent on path, whoever chose it. Same context.
+ * @end:	optional: mirror of @start, once for each: the request is off that path; ns since @start. SRCU read side,
+ *		softirq or process, no sleeping.
+ *
+ * path->sel is the selector's own: zero when it is installed. Starts from before it was (re)installed have no end.
  */
 struct nof_selector {
 	struct list_head	entry;
@@ -26,7 +45,9 @@ struct nof_selector {
 	struct module		*owner;
 	u16			api;
 
-	struct nof_path *(*select)(struct nof_head *head, const struct nof_path_set *set, u16 nr, struct request *rq);
+	u16 (*select)(const struct nof_choice *choice);
+	void (*start)(struct nof_path *path, struct request *rq);
+	void (*end)(struct nof_path *path, struct request *rq, u64 ns);
 };
 
 int nof_selector_register(struct nof_selector *s);

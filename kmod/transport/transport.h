@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	1
+#define NOF_TRANSPORT_API	2
 
 /* What a transport asks of the block layer; the core combines it with the controller's limits. */
 struct nof_transport_limits {
@@ -19,6 +19,21 @@ struct nof_transport_limits {
 	u32	max_data;		/* bytes in one command, 0 = no bound of its own */
 	unsigned long	virt_boundary;	/* as blk_queue_virt_boundary() */
 	bool	stable_writes;		/* data may not change while it is on the way (digests) */
+};
+
+/**
+ * struct nof_vital - whether the peer of a queue is there
+ * @heard:	differs from its last value when any sign of life came from the peer meanwhile
+ * @owes:	the peer has to answer by itself, as far as the transport goes: data have been sent (or cannot be sent, though
+ *		nothing but the network keeps them from it) and are not acknowledged
+ * @rtt_us:	smoothed round-trip time, 0 when not known
+ * @err:	what the network said of late, a negative errno, or 0; nothing has to come of it
+ */
+struct nof_vital {
+	u64	heard;
+	bool	owes;
+	u32	rtt_us;
+	int	err;
 };
 
 /**
@@ -55,6 +70,8 @@ struct nof_transport_limits {
  * @commit:	sends what queue_cmd(last = false) may have held back. Same context.
  * @poll:	reaps completions of a queue with NOF_Q_POLLED; returns how many commands completed. Process context,
  *		SRCU read side. NULL: no polled queues.
+ * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue cannot go
+ *		away meanwhile. Process context. NULL: silence is not noticed
  */
 struct nof_transport {
 	struct list_head	entry;
@@ -74,6 +91,7 @@ struct nof_transport {
 	void (*queue_cmd)(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
 	void (*commit)(struct nof_queue *queue);
 	int (*poll)(struct nof_queue *queue, struct io_comp_batch *iob);
+	void (*vital)(struct nof_queue *queue, struct nof_vital *v);
 };
 
 /* Context: process. -EINVAL for another API version, -EEXIST for a name already taken. */

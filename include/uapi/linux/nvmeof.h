@@ -11,39 +11,44 @@
  * SUBSYS_GET    do: SUBSYS_ID (req)   -> a subsystem object
  *               dump                  -> all subsystems
  *   a subsystem object: SUBSYS_ID, SUBSYS_NAME, SUBSYSNQN, HOSTNQN, HOSTID, MODEL, SERIAL, FIRMWARE, IOPOLICY,
- * NR_CTRLS, NR_NS SUBSYS_SET    do, admin: SUBSYS_ID (req), IOPOLICY (opt)
+ *   SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL, NR_CTRLS, NR_NS
+ * SUBSYS_SET    do, admin: SUBSYS_ID (req), IOPOLICY, SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL (opt).
+ *               Either all are taken over or, when one is bad, none. -ENOENT when there is no such selector.
  *
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
- *               CONNECT_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT (opt)
+ *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT (opt)
  *                                     -> a controller object, in state "connecting". The connect itself goes on in the
- *               background; CTRL_STATE events tell how it ends. -EALREADY with CTRL_NAME of the existing controller
- * when the same host already has a controller at this address. CTRL_DEL      do, admin: CTRL_NAME (req). Returns when
- * the controller is gone from every listing. CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
+ *               background; CTRL_NTF events tell how it ends. -EALREADY with CTRL_NAME of the existing controller when
+ *               the same host already has a controller at this address.
+ * CTRL_DEL      do, admin: CTRL_NAME (req). Returns when the controller is gone from every listing.
+ * CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
  * CTRL_RESCAN   do, admin: CTRL_NAME (req). Returns when the scan is done.
- * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO (opt)
+ * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO (opt)
  * CTRL_GET      do: CTRL_NAME (req)   -> a controller object
  *               dump; SUBSYS_ID (opt) -> all controllers (of that subsystem)
  *   a controller object: SUBSYS_ID, CTRL_ID, CTRL_NAME, SUBSYSNQN, HOSTNQN, TRANSPORT, TRADDR, TRSVCID, [HOST_TRADDR],
  *   [HOST_IFACE], CTRL_STATE, [CNTLID], SERIAL, MODEL, FIRMWARE, NR_IO_QUEUES (granted), NR_POLL_QUEUES (granted),
- *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, TOS, [HDR_DIGEST],
- *   [DATA_DIGEST], [SQ_FLOW], RECONNECTS (successful), ATTEMPTS (since the connection was last good), [LAST_ERROR],
- *   [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS
+ *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, STALL_TMO, TOS,
+ *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], RECONNECTS (successful), ATTEMPTS (since the connection was last good),
+ *   [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
  *   a namespace object: SUBSYS_ID, NS_NAME, NSID, WWID, [UUID], [NGUID], [EUI64], LBA_SIZE, SIZE, READ_ONLY, NR_PATHS,
- *   NR_USABLE, WAITING
+ *   NR_USABLE, WAITING, HELD
  *
  * PATH_GET      do: PATH_NAME (req)   -> a path object
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
- *   a path object: PATH_NAME, NS_NAME, CTRL_NAME, NSID, CTRL_STATE, ANA_STATE, [ANA_GROUP], USABLE, INFLIGHT, IOS,
- *   BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS
+ *   a path object: PATH_NAME, NS_NAME, CTRL_NAME, NSID, CTRL_STATE, ANA_STATE, [ANA_GROUP], ANA_SINCE, USABLE,
+ *   DEGRADED, INFLIGHT, IOS, BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS, FAILOVERS_FROM, FAILOVERS_TO,
+ *   LATENCY_READ, LATENCY_WRITE, and of its controller: RECONNECTS, [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS]
  *
  * Events, multicast group "events": a notification carries the full new state of its object.
  *   SUBSYS_NTF (added, removed, changed), CTRL_NTF (added, removed, state changed, ...), NS_NTF, PATH_NTF, AEN_NTF.
  *   Each has EVENT (enum nvmeof_event), TIME (CLOCK_BOOTTIME, ns), then the object; AEN_NTF has CTRL_NAME, AEN_TYPE,
- *   AEN_INFO, AEN_LOG_PAGE. Every CTRL_NTF of a state change has OLD_STATE.
+ *   AEN_INFO, AEN_LOG_PAGE. Every CTRL_NTF of a state change has OLD_STATE. An NS_NTF of a failover has PATH_NAME,
+ *   FAILOVER_IOS and FAILOVER_NS: it comes when all the requests that left this path are done on others.
  */
 #ifndef _UAPI_LINUX_NVMEOF_H
 #define _UAPI_LINUX_NVMEOF_H
@@ -60,6 +65,9 @@
 #define NVMEOF_NAME_MAX		31	/* any object name */
 #define NVMEOF_POLICY_MAX	15	/* selector and transport names */
 #define NVMEOF_HOSTID_LEN	16	/* bytes, binary, in the order of the text form */
+#define NVMEOF_SPILL_US_MAX	60000000	/* a minute */
+#define NVMEOF_SPILL_DEPTH_MAX	1024		/* the largest queue */
+#define NVMEOF_DELAYED_REMOVAL_MAX 604800	/* seconds: a week */
 
 enum nvmeof_cmd {
 	NVMEOF_CMD_UNSPEC,
@@ -158,6 +166,23 @@ enum nvmeof_attr {
 	NVMEOF_A_AEN_TYPE,		/* u8: NVMe Base 2.0, figure 145 */
 	NVMEOF_A_AEN_INFO,		/* u8 */
 	NVMEOF_A_AEN_LOG_PAGE,		/* u8 */
+	NVMEOF_A_SPILL_US,		/* u32, microseconds, 0 = off, default 0 */
+	NVMEOF_A_SPILL_DEPTH,		/* u32, commands on a queue, 0 = off, default 0 */
+	NVMEOF_A_DEGRADE,		/* u8: 0 or 1, default 0 */
+	NVMEOF_A_FENCING,		/* u32, enum nvmeof_fencing, default immediate */
+	NVMEOF_A_DELAYED_REMOVAL,	/* u32, seconds, default 0 */
+	NVMEOF_A_STALL_TMO,		/* u32, ms, 0 = off, default 300: silence after which a path counts as lost */
+	NVMEOF_A_FAILOVERS_FROM,	/* u64: requests that left this path because it could not carry them */
+	NVMEOF_A_FAILOVERS_TO,		/* u64: requests that came to it from another */
+	NVMEOF_A_DEGRADED,		/* u8: 0 or 1: left out as an outlier */
+	NVMEOF_A_ANA_SINCE,		/* u64: CLOCK_BOOTTIME, ns, since when ANA_STATE holds */
+	NVMEOF_A_LATENCY_READ,		/* binary: NVMEOF_HIST_BUCKETS u64 in host order, see there */
+	NVMEOF_A_LATENCY_WRITE,		/* binary: likewise */
+	NVMEOF_A_LATENCY_READ_NS,	/* u64: sum of what the histogram counts, ns */
+	NVMEOF_A_LATENCY_WRITE_NS,	/* u64: likewise */
+	NVMEOF_A_HELD,			/* u32: requests held back by fencing */
+	NVMEOF_A_FAILOVER_IOS,		/* u32: requests that moved */
+	NVMEOF_A_FAILOVER_NS,		/* u64: longest time from first sent on the path left to done elsewhere */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1
@@ -181,6 +206,18 @@ enum nvmeof_ana_state {			/* values of the ANA log; NVMe Base 2.0, 8.20.3 */
 	NVMEOF_ANA_CHANGE		= 0xf,
 };
 
+enum nvmeof_fencing {
+	NVMEOF_FENCING_IMMEDIATE,	/* what a lost path had goes to another at once */
+	NVMEOF_FENCING_SAFE,		/* what modifies data waits until the old association is known to be dead */
+};
+
+/*
+ * Latency histogram: bucket 0 counts below NVMEOF_HIST_UNIT_NS, bucket i from 2^(i-1) to 2^i units, the last one
+ * without upper end.
+ */
+#define NVMEOF_HIST_BUCKETS	24
+#define NVMEOF_HIST_UNIT_NS	1024
+
 enum nvmeof_event {
 	NVMEOF_EVENT_ADDED,
 	NVMEOF_EVENT_REMOVED,
@@ -189,6 +226,9 @@ enum nvmeof_event {
 	NVMEOF_EVENT_CONNECT_FAILED,	/* one attempt failed: LAST_ERROR says why; more may follow */
 	NVMEOF_EVENT_REFUSED,		/* a namespace or path the driver will not use: LAST_ERROR says why */
 	NVMEOF_EVENT_AEN,
+	NVMEOF_EVENT_FAILOVER,		/* NS_NTF: requests left PATH_NAME and are done elsewhere */
+	NVMEOF_EVENT_DEGRADED,		/* PATH_NTF: left out as an outlier */
+	NVMEOF_EVENT_RESTORED,		/* PATH_NTF: taken back */
 };
 
 #endif /* _UAPI_LINUX_NVMEOF_H */

@@ -69,6 +69,20 @@ static u32 user_timeout(const struct nof_opts *opts)
 	return min_t(u32, opts->connect_tmo_ms, INT_MAX);
 }
 
+/*
+ * TCP waits at least 200 ms before it sends again, which is made for the delayed acknowledgements of long ago: those of
+ * today's stacks come within 40 ms where the path is short. With less to wait, a segment lost on a short path is sent
+ * again several times before the path counts as lost (core/watch.c). A route's own rto_min goes before this.
+ */
+#define RTO_MIN_MS	60
+
+static void set_rto_min(struct sock *sk)
+{
+	lock_sock(sk);
+	inet_csk(sk)->icsk_rto_min = msecs_to_jiffies(RTO_MIN_MS);
+	release_sock(sk);
+}
+
 static void set_options(struct nof_tcp_queue *q, struct sock *sk)
 {
 	const struct nof_opts *opts = &q->q.ctrl->opts;
@@ -78,6 +92,7 @@ static void set_options(struct nof_tcp_queue *q, struct sock *sk)
 	tcp_sock_set_nodelay(sk);
 	tcp_sock_set_syncnt(sk, 1);
 	tcp_sock_set_user_timeout(sk, user_timeout(opts));
+	set_rto_min(sk);
 	if (opts->given & NOF_OPT_TOS)
 		set_tos(sk, opts->tos);
 	if (q->q.type == NOF_QUEUE_POLL)
@@ -159,6 +174,22 @@ static void write_space(struct sock *sk)
 	nof_tcp_send_wake(q);
 }
 
+/* In case of doubt TCP hands on what the network said last (ICMP, no route), after it has tried for user_timeout() */
+static const char *reason(int err)
+{
+	switch (err) {
+	case 0:
+	case EPIPE:
+	case ECONNRESET:	return "connection reset";
+	case ETIMEDOUT:		return "target no longer acknowledges what is sent";
+	case ENETDOWN:
+	case ENETUNREACH:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:	return "target can no longer be reached";
+	default:		return "connection failed";
+	}
+}
+
 /* The end of the stream is data_ready()'s, which comes after it and finds the last words of the target. */
 static void state_change(struct sock *sk)
 {
@@ -166,10 +197,8 @@ static void state_change(struct sock *sk)
 
 	if (sk->sk_state != TCP_CLOSE)
 		wake_up(&q->wait);
-	else if (sk->sk_err == ETIMEDOUT)
-		lost(q, -ETIMEDOUT, "target no longer acknowledges what is sent");
 	else
-		lost(q, -(sk->sk_err ?: ECONNRESET), "connection reset");
+		lost(q, -(sk->sk_err ?: ECONNRESET), reason(sk->sk_err));
 }
 
 static int hook(struct nof_tcp_queue *q, struct sock *sk)
@@ -300,6 +329,16 @@ static bool stays_here(struct sock *sk)
 	return here;
 }
 
+/* Where the device is that leads to the target: the numa policy goes by it */
+static void set_node(struct nof_ctrl *ctrl, struct sock *sk)
+{
+	struct dst_entry *dst = sk_dst_get(sk);
+
+	if (dst)
+		set_dev_node(&ctrl->dev, dev_to_node(&dst->dev->dev));
+	dst_release(dst);
+}
+
 static int wait_connected(struct nof_tcp_queue *q)
 {
 	long left = max_t(long, q->q.deadline - jiffies, 1);
@@ -321,9 +360,12 @@ int nof_tcp_sock_connect(struct nof_tcp_queue *q)
 {
 	int err = wait_connected(q);
 
-	if (!err)
-		q->tx.copy = stays_here(q->sock->sk);
-	return err;
+	if (err)
+		return err;
+	q->tx.copy = stays_here(q->sock->sk);
+	if (!q->q.qid)
+		set_node(q->q.ctrl, q->sock->sk);
+	return 0;
 }
 
 /*
@@ -373,6 +415,36 @@ void nof_tcp_sock_stop(struct nof_tcp_queue *q)
 	disconnect(sock);
 	if (q->tx.spliced)
 		wait_for_devices(q, sock->sk);
+}
+
+/*
+ * Bytes that wait though the peer's window is open wait for the network: for our own segments to be acknowledged, for a
+ * device, or for a route. Behind a closed window the peer owes nothing.
+ */
+static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
+{
+	u32 unsent = READ_ONCE(tp->write_seq) - nxt;
+	s32 room = una + READ_ONCE(tp->snd_wnd) - nxt;
+
+	return una != nxt || (unsent && room > 0 && room >= min(unsent, READ_ONCE(tp->mss_cache)));
+}
+
+void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v)
+{
+	struct socket *sock = READ_ONCE(q->sock);
+	const struct tcp_sock *tp;
+	u32 una, nxt;
+
+	if (!sock)
+		return;
+	tp = tcp_sk(sock->sk);
+	una = READ_ONCE(tp->snd_una);
+	nxt = READ_ONCE(tp->snd_nxt);
+	/* each only grows: acknowledged, received, and when the last segment that counts came in */
+	v->heard = (u64)(una + READ_ONCE(tp->rcv_nxt)) << 32 | READ_ONCE(tp->rcv_tstamp);
+	v->owes = owes(tp, una, nxt);
+	v->rtt_us = READ_ONCE(tp->srtt_us) >> 3;
+	v->err = -READ_ONCE(sock->sk->sk_err_soft);
 }
 
 void nof_tcp_sock_close(struct nof_tcp_queue *q)

@@ -45,6 +45,11 @@ static void free_queue(struct nof_queue *queue)
 	nof_tcp_sock_close(to_tcp_queue(queue));
 }
 
+static void vital(struct nof_queue *queue, struct nof_vital *v)
+{
+	nof_tcp_sock_vital(to_tcp_queue(queue), v);
+}
+
 static struct nof_transport tcp_transport = {
 	.name		= "tcp",
 	.owner		= THIS_MODULE,
@@ -62,6 +67,7 @@ static struct nof_transport tcp_transport = {
 	.queue_cmd	= nof_tcp_send_cmd,
 	.commit		= nof_tcp_send_commit,
 	.poll		= nof_tcp_recv_poll,
+	.vital		= vital,
 };
 
 /*

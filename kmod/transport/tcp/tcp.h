@@ -237,6 +237,8 @@ int nof_tcp_sock_connect(struct nof_tcp_queue *q);
 /* After it, no callback runs, nothing is received or sent, and no buffer refers to a page of a command. Idempotent. */
 void nof_tcp_sock_stop(struct nof_tcp_queue *q);
 void nof_tcp_sock_close(struct nof_tcp_queue *q);
+/* A look from outside: no lock. The socket stays meanwhile. */
+void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v);
 
 /* handshake.c: ICReq, ICResp. Context: process, sleeps. */
 int nof_tcp_handshake(struct nof_tcp_queue *q);

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds out that a path no longer works while its connections still seem to stand. Two things are looked for:
+ *
+ * Silence: data that we sent are not acknowledged, and nothing else comes from the peer on that connection. Where the
+ * peer owes nothing (it has acknowledged a command and may be working on it) a Keep Alive makes it owe something.
+ * Stall: the peer acknowledges everything, and completes no I/O.
+ *
+ * Time is counted in steps from look to look, each of a bounded length: a machine that did not get round to looking did
+ * not get round to receiving either.
+ */
+#include <linux/mutex.h>
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "core/watch.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+#include "transport/transport.h"
+
+/* All in milliseconds */
+enum {
+	LOOK		= 20,		/* from one look to the next */
+	STEP_MAX	= 2 * LOOK,	/* the most that one look adds */
+	CALM		= 200,		/* nothing outstanding: looking ends */
+	PROBE		= 60,		/* a queue completes nothing: Keep Alive */
+	STALL		= 2000,		/* no I/O completes here, but elsewhere */
+	STALL_ALONE	= 3500,		/* no I/O completes here, and none was sent elsewhere */
+	STALL_AGAIN	= 60000,	/* another controller stalled less than this ago: it is not the path */
+};
+
+/* In round-trip times: on a lossy path a retransmission, and its retransmission, have their chance */
+#define RTTS		12
+/* In times of the longest that nothing completed of late */
+#define USUAL		8
+/* The longest time is forgotten by this part per look: half of it in 7 s */
+#define FORGET_SHIFT	9
+
+/**
+ * struct findings - of one look
+ * @outstanding: something is
+ * @probe:	a queue has completed nothing for long
+ * @io_out:	I/O is outstanding that completes by itself (polled queues wait for their poller)
+ * @io_done:	I/O completed since the last look
+ * @silent:	the queue that is silent for too long, with what is known of it; NULL for none
+ */
+struct findings {
+	bool			outstanding;
+	bool			probe;
+	bool			io_out;
+	bool			io_done;
+	struct nof_queue	*silent;
+	u16			qid;
+	u32			quiet_ms;
+	u32			rtt_us;
+	int			err;
+};
+
+/* The request for events is outstanding all the time, and nobody waits for it. */
+static u32 outstanding(const struct nof_queue *queue)
+{
+	u32 n = atomic_read(&queue->inflight);
+
+	if (!queue->qid && n && test_bit(NOF_CTRL_AEN_OUT, &queue->ctrl->flags))
+		n--;
+	return n;
+}
+
+static bool any_outstanding(struct nof_ctrl *ctrl)
+{
+	struct nof_queue *queue;
+	bool any = false;
+	u32 i;
+
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; !any && (queue = nof_queue_nth(ctrl, i)); i++)
+		any = outstanding(queue);
+	mutex_unlock(&ctrl->queues_lock);
+	return any;
+}
+
+static bool take_busy(struct nof_queue *queue)
+{
+	bool busy = queue->busy & NOF_WATCH_SILENCE;
+
+	if (busy)
+		queue->busy &= ~NOF_WATCH_SILENCE;
+	return busy;
+}
+
+static u32 silence_bound(const struct nof_ctrl *ctrl, u32 rtt_us)
+{
+	return max_t(u32, READ_ONCE(ctrl->opts.stall_tmo_ms), (u64)rtt_us * RTTS / USEC_PER_MSEC);
+}
+
+static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
+{
+	struct nof_queue_watch *w = &queue->watch;
+	struct nof_ctrl *ctrl = queue->ctrl;
+	struct nof_vital v = {};
+
+	if (!ctrl->transport->vital)
+		return;
+	ctrl->transport->vital(queue, &v);
+	w->quiet_ms = v.owes && v.heard == w->heard ? w->quiet_ms + step : 0;
+	w->heard = v.heard;
+	if (w->quiet_ms < silence_bound(ctrl, v.rtt_us) || w->quiet_ms <= f->quiet_ms)
+		return;
+	f->silent = queue;
+	f->qid = queue->qid;
+	f->quiet_ms = w->quiet_ms;
+	f->rtt_us = v.rtt_us;
+	f->err = v.err;
+}
+
+static void look_at(struct nof_queue *queue, u32 step, struct findings *f)
+{
+	struct nof_queue_watch *w = &queue->watch;
+	bool out = outstanding(queue), busy = take_busy(queue);
+
+	if (!nof_queue_live(queue))
+		return;
+	w->idle_ms = out && !busy ? w->idle_ms + step : 0;
+	f->outstanding |= out;
+	f->probe |= w->idle_ms >= PROBE;
+	f->io_out |= out && queue->qid && queue->type != NOF_QUEUE_POLL;
+	f->io_done |= busy && queue->qid;
+	look_for_life(queue, step, f);
+}
+
+static void look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
+{
+	struct nof_queue *queue;
+	u32 i;
+
+	/* the lock keeps the queues, and with them their connections */
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
+		look_at(queue, step, f);
+	mutex_unlock(&ctrl->queues_lock);
+}
+
+/* Bits: some head, or every head of this controller has a usable path by another one */
+enum { SOME = BIT(0), EVERY = BIT(1) };
+
+static bool head_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl, bool *mine)
+{
+	struct nof_path *path;
+	bool other = false;
+
+	*mine = false;
+	list_for_each_entry(path, &head->paths, entry) {
+		if (path->ctrl == ctrl)
+			*mine = true;
+		else if (path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE)
+			other = true;
+	}
+	return other;
+}
+
+static unsigned int elsewhere(struct nof_ctrl *ctrl)
+{
+	unsigned int some = 0, every = EVERY;
+	struct nof_head *head;
+	bool mine, other;
+
+	lockdep_assert_held(&ctrl->subsys->lock);
+	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
+		other = head_elsewhere(head, ctrl, &mine);
+		if (mine && other)
+			some = SOME;
+		if (mine && !other)
+			every = 0;
+	}
+	return some ? some | every : 0;
+}
+
+static bool has_elsewhere(struct nof_ctrl *ctrl)
+{
+	bool has;
+
+	mutex_lock(&ctrl->subsys->lock);
+	has = elsewhere(ctrl) & SOME;
+	mutex_unlock(&ctrl->subsys->lock);
+	return has;
+}
+
+/*
+ * Without another way to its namespaces a new connection has nothing to give that this one, should the path come back,
+ * has not: then TCP_USER_TIMEOUT and keep-alive decide. True when it is given up.
+ */
+static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
+{
+	struct nof_watch *w = &ctrl->watch;
+	bool go;
+
+	if (!f->silent) {
+		w->told = false;
+		return false;
+	}
+	go = has_elsewhere(ctrl);
+	if (!go && w->told)
+		return false;
+	w->told = true;
+	nof_ctrl_note(ctrl, f->err ?: -ETIMEDOUT, 0,
+		      "queue %u: nothing acknowledged for %u ms (RTT %u.%u ms): %s", f->qid, f->quiet_ms,
+		      f->rtt_us / 1000, f->rtt_us / 100 % 10,
+		      go ? "path counts as lost" : "no other path, so it is waited for");
+	if (go)
+		nof_ctrl_error(ctrl);
+	return go;
+}
+
+/*
+ * What may take long by its nature (discard, format, zeroes) is no measure. Only requests are in I/O queues once they are
+ * mapped, and their memory stays.
+ */
+static bool queue_has_plain_io(const struct nof_queue *queue)
+{
+	const struct nof_cmd *cmd;
+	u32 i;
+	u8 op;
+
+	for (i = 0; i < queue->nr_cmds; i++) {
+		cmd = READ_ONCE(queue->slots[i].cmd);
+		op = cmd ? READ_ONCE(cmd->sqe.common.opcode) : 0;
+		if (op == nvme_cmd_read || op == nvme_cmd_write)
+			return true;
+	}
+	return false;
+}
+
+static bool has_plain_io(struct nof_ctrl *ctrl)
+{
+	bool has = false;
+	u32 i;
+
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; !has && i < ctrl->nr_io; i++)
+		has = ctrl->io[i]->type != NOF_QUEUE_POLL && outstanding(ctrl->io[i]) &&
+		      queue_has_plain_io(ctrl->io[i]);
+	mutex_unlock(&ctrl->queues_lock);
+	return has;
+}
+
+/* Slow storage behind both paths is no stall: another one must have done I/O meanwhile, or not have been asked. */
+static const char *stall_verdict(struct nof_ctrl *ctrl)
+{
+	struct nof_watch *w = &ctrl->watch;
+	bool moved = false, fresh = true;
+	const struct nof_watch *o;
+	struct nof_ctrl *other;
+
+	if (elsewhere(ctrl) != (SOME | EVERY))
+		return NULL;
+	list_for_each_entry(other, &ctrl->subsys->ctrls, entry) {
+		o = &other->watch;
+		if (other == ctrl)
+			continue;
+		if (nof_ctrl_state(other) == NVMEOF_CTRL_LIVE)
+			moved |= READ_ONCE(o->io_done) && time_after(READ_ONCE(o->io_at), w->stall_from);
+		fresh &= !READ_ONCE(o->stalled) &&
+			 (!READ_ONCE(o->stalls) ||
+			  time_after(jiffies, READ_ONCE(o->stalled_at) + msecs_to_jiffies(STALL_AGAIN)));
+	}
+	if (moved)
+		return "others complete";
+	return fresh && w->still_ms >= STALL_ALONE ? "others are idle" : NULL;
+}
+
+static bool give_up_stalled(struct nof_ctrl *ctrl)
+{
+	struct nof_watch *w = &ctrl->watch;
+	const char *why;
+
+	if (!has_plain_io(ctrl))
+		return false;
+	mutex_lock(&ctrl->subsys->lock);
+	why = stall_verdict(ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
+	if (!why)
+		return false;
+	WRITE_ONCE(w->stalled_at, jiffies);
+	WRITE_ONCE(w->stalls, w->stalls + 1);
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no I/O completed for %u ms (usually within %u ms), %s: path counts as lost",
+		      w->still_ms, w->usual_us / 1000, why);
+	nof_ctrl_error(ctrl);
+	return true;
+}
+
+static void took(struct nof_watch *w, u32 ms)
+{
+	w->usual_us -= w->usual_us >> FORGET_SHIFT;
+	w->usual_us = max(w->usual_us, ms * 1000);
+}
+
+/* True when it is given up */
+static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
+{
+	struct nof_watch *w = &ctrl->watch;
+
+	if (f->io_done) {
+		took(w, w->still_ms);
+		WRITE_ONCE(w->io_at, jiffies);
+		WRITE_ONCE(w->io_done, true);
+	}
+	if (f->io_done || !f->io_out) {
+		w->still_ms = 0;
+		w->stall_from = jiffies;
+		WRITE_ONCE(w->stalled, false);
+		return false;
+	}
+	w->still_ms += step;
+	if (w->still_ms < max_t(u64, STALL, (u64)w->usual_us * USUAL / 1000))
+		return false;
+	WRITE_ONCE(w->stalled, true);
+	/* costs a little: not at every look */
+	if (time_before(jiffies, w->judged_at + msecs_to_jiffies(10 * LOOK)))
+		return false;
+	w->judged_at = jiffies;
+	return give_up_stalled(ctrl);
+}
+
+static void probe(struct nof_ctrl *ctrl)
+{
+	struct nof_watch *w = &ctrl->watch;
+
+	if (time_before(jiffies, w->probed_at + msecs_to_jiffies(PROBE)))
+		return;
+	w->probed_at = jiffies;
+	nof_ka_probe(ctrl);
+}
+
+static u32 step_since(struct nof_watch *w)
+{
+	u32 step = min_t(u32, jiffies_to_msecs(jiffies - w->looked_at), STEP_MAX);
+
+	w->looked_at = jiffies;
+	return step;
+}
+
+/* Whoever sends after the mark is gone starts the next one; whoever sent before is seen by the second look. */
+static void end_watch(struct nof_ctrl *ctrl)
+{
+	WRITE_ONCE(ctrl->watching, false);
+	smp_mb();
+	if (any_outstanding(ctrl))
+		nof_watch_begin(ctrl);
+}
+
+static void watch_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, watch_work);
+	struct nof_watch *w = &ctrl->watch;
+	u32 step = step_since(w);
+	struct findings f = {};
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms)) {
+		WRITE_ONCE(ctrl->watching, false);
+		return;
+	}
+	look(ctrl, step, &f);
+	if (judge_silence(ctrl, &f) || judge_stall(ctrl, &f, step)) {
+		WRITE_ONCE(ctrl->watching, false);
+		return;
+	}
+	if (f.probe)
+		probe(ctrl);
+	w->calm_ms = f.outstanding ? 0 : w->calm_ms + step;
+	if (w->calm_ms >= CALM)
+		end_watch(ctrl);
+	else
+		queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, msecs_to_jiffies(LOOK));
+}
+
+/* Under the lock: nothing is queued any more when nof_watch_stop() is called after the state has changed */
+void nof_watch_begin(struct nof_ctrl *ctrl)
+{
+	unsigned long flags;
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms))
+		return;
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ctrl->state == NVMEOF_CTRL_LIVE && !ctrl->watching) {
+		WRITE_ONCE(ctrl->watching, true);
+		/* its first look is what the second compares with */
+		queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, 1);
+	}
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+}
+
+void nof_watch_stop(struct nof_ctrl *ctrl)
+{
+	cancel_delayed_work_sync(&ctrl->watch_work);
+	WRITE_ONCE(ctrl->watching, false);
+	/* of the next association nothing is known; that this one stalled is */
+	ctrl->watch = (struct nof_watch){
+		.stalled_at = ctrl->watch.stalled_at,
+		.stalls = ctrl->watch.stalls,
+	};
+}
+
+void nof_watch_init(struct nof_ctrl *ctrl)
+{
+	INIT_DELAYED_WORK(&ctrl->watch_work, watch_work);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Whether a connected controller still shows life while something is outstanding. */
+#ifndef NOF_CORE_WATCH_H
+#define NOF_CORE_WATCH_H
+
+#include "core/ctrl.h"
+
+void nof_watch_init(struct nof_ctrl *ctrl);
+/* Slow half of nof_watch_kick(). Any context. */
+void nof_watch_begin(struct nof_ctrl *ctrl);
+/* No look is running or will be, until the next kick of a LIVE controller. Process context, sleeps. */
+void nof_watch_stop(struct nof_ctrl *ctrl);
+
+/* Something was sent. On the hot path: a read of what hardly ever changes. */
+static inline void nof_watch_kick(struct nof_ctrl *ctrl)
+{
+	if (unlikely(!READ_ONCE(ctrl->watching)))
+		nof_watch_begin(ctrl);
+}
+
+#endif

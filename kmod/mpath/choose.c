@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which path a request takes. The selector has its say among the paths of the best class; around it stands what holds
+ * for every policy: probes of degraded paths, spilling to non-optimized ones, full queues.
+ */
+#include <linux/blk-mq.h>
+#include <linux/jiffies.h>
+#include "control/trace.h"
+#include "core/ctrl.h"
+#include "core/subsys.h"
+#include "mpath/choose.h"
+#include "mpath/head.h"
+#include "mpath/hctx.h"
+#include "mpath/path.h"
+#include "mpath/selector.h"
+
+/* Should the answer to a probe fail to come, another one is sent after that long */
+#define PROBE_LOST	(2 * HZ)
+
+static struct nof_path *pick(struct nof_head *head, struct nof_path *const *paths, u16 nr,
+			     const struct nof_selector *selector, struct request *rq)
+{
+	struct nof_choice choice = { .head = head, .paths = paths, .nr = nr, .rq = rq };
+	u16 i;
+
+	if (likely(nr == 1))
+		return paths[0];
+	i = selector->select(&choice);
+	return paths[likely(i < nr) ? i : 0];
+}
+
+/*
+ * One request at a time over all CPUs; its completion allows the next, see nof_health_probed(). Never a write: should the
+ * path be lost under it, that would be one of doubtful outcome for nothing. Nor one that has had its share of trouble.
+ */
+static struct nof_path *probe(const struct nof_path_set *set, struct request *rq)
+{
+	const struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	u16 i;
+
+	if (req_op(rq) != REQ_OP_READ || req->retries || req->losses)
+		return NULL;
+	for (i = set->nr; i < set->nr_usable; i++) {
+		struct nof_path *path = set->paths[i];
+		unsigned long at = READ_ONCE(path->probe_at);
+
+		if (time_after_eq(jiffies, at) && cmpxchg(&path->probe_at, at, jiffies + PROBE_LOST) == at) {
+			trace_nof_path_choice(path, NOF_CHOICE_PROBE);
+			return path;
+		}
+	}
+	return NULL;
+}
+
+/* What a path promises to a request of this class */
+struct promise {
+	u32	ewma;
+	u32	depth;
+};
+
+static struct promise promise_of(const struct nof_path *path, u32 hctx, enum nof_lat_class class)
+{
+	const struct nof_path_lat *lat = &path->lat[hctx];
+
+	return (struct promise) {
+		.ewma = nof_lat_known(jiffies, READ_ONCE(lat->ewma[class]), READ_ONCE(lat->heard[class])),
+		.depth = nof_path_depth(path, hctx),
+	};
+}
+
+static bool over(const struct nof_policy *policy, const struct promise *p)
+{
+	u32 us = READ_ONCE(policy->spill_us), depth = READ_ONCE(policy->spill_depth);
+
+	return (depth && p->depth >= depth) || (us && nof_lat_expect(p->ewma, p->depth) > (u64)us * NSEC_PER_USEC);
+}
+
+/* Whether a non-optimized path takes what @chosen would have got: all optimized ones are over, and it is the faster. */
+static struct nof_path *spill(struct nof_head *head, const struct nof_path_set *set, struct nof_path *chosen,
+			      const struct nof_selector *selector, struct request *rq)
+{
+	enum nof_lat_class class = nof_lat_class(req_op(rq) == REQ_OP_WRITE, blk_rq_bytes(rq));
+	const struct nof_policy *policy = &head->subsys->policy;
+	u32 hctx = rq->mq_hctx->queue_num;
+	struct promise here = promise_of(chosen, hctx, class), there;
+	struct nof_path *path;
+	u16 i;
+
+	if (!over(policy, &here))
+		return chosen;
+	for (i = 0; i < set->nr_optimized; i++) {
+		there = promise_of(set->paths[i], hctx, class);
+		if (!over(policy, &there))
+			return chosen;
+	}
+	path = pick(head, set->paths + set->nr_optimized, set->nr - set->nr_optimized, selector, rq);
+	there = promise_of(path, hctx, class);
+	if (!nof_lat_better(here.ewma, here.depth, there.ewma, there.depth))
+		return chosen;
+	trace_nof_path_choice(path, NOF_CHOICE_SPILL);
+	return path;
+}
+
+static bool may_spill(const struct nof_policy *policy, const struct request *rq)
+{
+	return (READ_ONCE(policy->spill_us) || READ_ONCE(policy->spill_depth)) && req_op(rq) <= REQ_OP_WRITE;
+}
+
+struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *set, const struct nof_selector *selector,
+			    struct request *rq)
+{
+	u16 nr = set->nr_optimized ?: set->nr ?: set->nr_usable;
+	struct nof_path *path;
+
+	if (unlikely(!nr))
+		return NULL;
+	if (unlikely(set->nr && set->nr_usable > set->nr)) {
+		path = probe(set, rq);
+		if (path)
+			return path;
+	}
+	path = pick(head, set->paths, nr, selector, rq);
+	if (unlikely(nr < set->nr) && may_spill(&head->subsys->policy, rq))
+		path = spill(head, set, path, selector, rq);
+	return path;
+}
+
+static bool has_room(const struct nof_path *path, u32 hctx)
+{
+	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &path->ctrl->subsys->srcu);
+	const struct nof_queue *queue = map ? map[hctx].queue : NULL;
+
+	return queue && nof_queue_live(queue) && atomic_read(&queue->inflight) < queue->limit;
+}
+
+struct nof_path *nof_choose_other(const struct nof_path_set *set, const struct nof_path *full, const struct request *rq)
+{
+	u16 nr = set->nr ?: set->nr_usable, i;
+
+	for (i = 0; i < nr; i++) {
+		struct nof_path *path = set->paths[i];
+
+		if (path != full && has_room(path, rq->mq_hctx->queue_num)) {
+			trace_nof_path_choice(path, NOF_CHOICE_FULL);
+			return path;
+		}
+	}
+	return NULL;
+}

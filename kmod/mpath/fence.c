@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A lost association, from its requests being held until nothing is left of it. fence_lock protects all fields. Where
+ * a fence can be found from is its life: ctrl->fence until the loss; then subsys->fences while it holds requests;
+ * reset_work, which alone frees it, when they are gone and no command is out that would come back to it.
+ */
+#include <linux/blk-mq.h>
+#include <linux/slab.h>
+#include "control/trace.h"
+#include "core/ccr.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/fence.h"
+#include "mpath/head.h"
+#include "mpath/request.h"
+
+#define ANSWER_TMO_MS	2000	/* a controller that has not answered by then is not waited for */
+#define POLL_MS		100	/* looks at the log of one that does not notify */
+#define POLL_NOTIFIED_MS 1000	/* of one that does: notices get lost with a full queue of events */
+#define RETRY_MS	250	/* when nobody can be asked: controllers come and go */
+
+enum step {
+	ASK,			/* somebody has to be asked */
+	ASKED,			/* no answer yet */
+	RUNNING,		/* the log of @source will tell */
+	SUCCESS,
+};
+
+/**
+ * struct nof_fence - of one association
+ * @entry:	in subsys->fences while something is held
+ * @held:	requests, by queuelist; to blk-mq they are in flight
+ * @name:	the controller's
+ * @victim:	names the association to other controllers
+ * @bound_ms:	so long after the loss the target has ended the association by itself
+ * @nr:		requests that were held when the bound began
+ * @lost_at:	jiffies; 0 before the loss
+ * @end:	enum nof_fence_end
+ * @told:	the log has the end of it
+ * @step:	enum step, of the reset
+ * @asked:	Cross-Controller Reset commands outstanding
+ * @source:	asked last, with a reference; changed by reset_work only
+ * @refused, @busy: controllers not to be asked, for good or for the moment: bit of their number modulo 64
+ * @bound_work:	ends the hold; on a queue whose works wait for nothing that may wait for this
+ * @reset_work:	all the rest; waits for commands
+ */
+struct nof_fence {
+	struct list_head	entry;
+	struct list_head	held;
+	struct nof_subsys	*subsys;
+	char			name[NVMEOF_NAME_MAX + 1];
+	struct nof_instance	victim;
+	u32			bound_ms;
+	u32			nr;
+	unsigned long		lost_at;
+	unsigned long		ended_at;
+	u8			end;
+	bool			told;
+	u8			step;
+	u32			asked;
+	struct nof_ctrl		*source;
+	u64			refused;
+	u64			busy;
+	struct delayed_work	bound_work;
+	struct delayed_work	reset_work;
+};
+
+static atomic_t nr_lost = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(none_lost);
+
+static u64 bit_of(const struct nof_ctrl *ctrl)
+{
+	return BIT_ULL(ctrl->id % 64);
+}
+
+/* Under fence_lock. A fence that ends is done with by reset_work. */
+static void kick(struct nof_fence *f)
+{
+	mod_delayed_work(nof_wq, &f->reset_work, 0);
+}
+
+static void unhold(struct request *rq)
+{
+	struct nof_head *head = rq->q->queuedata;
+
+	list_del_init(&rq->queuelist);
+	WRITE_ONCE(head->held, head->held - 1);
+}
+
+/* Under fence_lock; what was held comes to @list. After the lock is dropped the fence may be gone. */
+static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct list_head *list)
+{
+	struct request *rq, *next;
+
+	lockdep_assert_held(&f->subsys->fence_lock);
+	list_for_each_entry_safe(rq, next, &f->held, queuelist) {
+		unhold(rq);
+		list_add_tail(&rq->queuelist, list);
+	}
+	list_del_init(&f->entry);
+	f->end = end;
+	f->ended_at = jiffies;
+	trace_nof_fence_release(f->name, f->nr, end, jiffies_to_msecs(jiffies - f->lost_at));
+	kick(f);
+}
+
+/* The lock: a disk with requests under way is there, and stays while it is held, though they may end meanwhile */
+static void go_on(struct nof_subsys *s, struct list_head *list)
+{
+	struct request *rq, *next;
+
+	if (list_empty(list))
+		return;
+	mutex_lock(&s->lock);
+	list_for_each_entry_safe(rq, next, list, queuelist) {
+		list_del_init(&rq->queuelist);
+		nof_request_again(blk_mq_rq_to_pdu(rq));
+	}
+	mutex_unlock(&s->lock);
+}
+
+static void bound_work(struct work_struct *work)
+{
+	struct nof_fence *f = container_of(to_delayed_work(work), struct nof_fence, bound_work);
+	LIST_HEAD(list);
+
+	spin_lock_irq(&f->subsys->fence_lock);
+	if (f->end == NOF_FENCE_HOLDS)
+		end_hold(f, NOF_FENCE_BOUND, &list);
+	spin_unlock_irq(&f->subsys->fence_lock);
+	/* free_fence() waits for us */
+	go_on(f->subsys, &list);
+}
+
+/* The next to ask for a reset, with a reference. Once all were busy, they are asked again at the next try. */
+static struct nof_ctrl *pick(struct nof_fence *f)
+{
+	struct nof_subsys *s = f->subsys;
+	struct nof_ctrl *ctrl, *found = NULL;
+	u64 skip;
+
+	spin_lock_irq(&s->fence_lock);
+	skip = f->refused | f->busy;
+	spin_unlock_irq(&s->fence_lock);
+	mutex_lock(&s->lock);
+	list_for_each_entry(ctrl, &s->ctrls, entry)
+		if (!found && !(skip & bit_of(ctrl)) && nof_ccr_can(ctrl, &f->victim))
+			found = nof_ctrl_get(ctrl);
+	mutex_unlock(&s->lock);
+	if (!found) {
+		spin_lock_irq(&s->fence_lock);
+		f->busy = 0;
+		spin_unlock_irq(&s->fence_lock);
+	}
+	return found;
+}
+
+/* Under fence_lock: what the controller that was asked last has to say, in whatever way */
+static void take_answer(struct nof_fence *f, enum nof_ccr_answer answer)
+{
+	f->step = answer == NOF_CCR_RUNNING ? RUNNING : ASK;
+	if (answer == NOF_CCR_REFUSED)
+		f->refused |= bit_of(f->source);
+	if (answer == NOF_CCR_LATER)
+		f->busy |= bit_of(f->source);
+	kick(f);
+}
+
+/* Any context. One that answers when another was asked already is believed when it says that it is done. */
+static void answered(void *arg, struct nof_ctrl *source, enum nof_ccr_answer answer)
+{
+	struct nof_fence *f = arg;
+	unsigned long flags;
+	struct nof_subsys *s = f->subsys;
+
+	spin_lock_irqsave(&s->fence_lock, flags);
+	f->asked--;
+	if (answer == NOF_CCR_DONE)
+		f->step = SUCCESS;
+	else if (f->step == ASKED && f->source == source)
+		take_answer(f, answer);
+	if (f->end != NOF_FENCE_HOLDS || answer == NOF_CCR_DONE)
+		kick(f);
+	spin_unlock_irqrestore(&s->fence_lock, flags);
+}
+
+static void ask(struct nof_fence *f, struct nof_ctrl *source)
+{
+	struct nof_subsys *s = f->subsys;
+	struct nof_ctrl *old;
+
+	spin_lock_irq(&s->fence_lock);
+	old = f->source;
+	f->source = source;
+	f->step = ASKED;
+	f->asked++;
+	spin_unlock_irq(&s->fence_lock);
+	if (old)
+		nof_ctrl_put(old);
+	dev_info(&source->dev, "asked to reset the controller of %s's lost association\n", f->name);
+	if (nof_ccr_send(source, &f->victim, answered, f)) {
+		spin_lock_irq(&s->fence_lock);
+		f->asked--;
+		take_answer(f, NOF_CCR_LATER);
+		spin_unlock_irq(&s->fence_lock);
+	}
+}
+
+/**
+ * struct told - a line of a controller's log
+ * @source:	whose
+ * @list:	what may go on
+ */
+struct told {
+	struct nof_ctrl		*source;
+	struct list_head	list;
+};
+
+static void over(void *arg, u16 cntlid, u8 ciu, bool done)
+{
+	struct told *told = arg;
+	struct nof_subsys *s = told->source->subsys;
+	struct nof_fence *f, *next;
+
+	spin_lock_irq(&s->fence_lock);
+	list_for_each_entry_safe(f, next, &s->fences, entry) {
+		if (!f->lost_at || f->victim.cntlid != cntlid || f->victim.ciu != ciu)
+			continue;
+		if (done)
+			end_hold(f, NOF_FENCE_RESET, &told->list);
+		else if (f->source == told->source && f->step == RUNNING)
+			take_answer(f, NOF_CCR_REFUSED);
+	}
+	spin_unlock_irq(&s->fence_lock);
+}
+
+static int read_log(struct nof_ctrl *source)
+{
+	struct told told = { .source = source, .list = LIST_HEAD_INIT(told.list) };
+	int ret = nof_ccr_read(source, over, &told);
+
+	go_on(source->subsys, &told.list);
+	return ret;
+}
+
+void nof_fence_notice(struct nof_ctrl *ctrl)
+{
+	read_log(ctrl);
+}
+
+static void set_step(struct nof_fence *f, enum step from, enum step to, u64 refused)
+{
+	spin_lock_irq(&f->subsys->fence_lock);
+	f->refused |= refused;
+	if (f->step == from)
+		f->step = to;
+	spin_unlock_irq(&f->subsys->fence_lock);
+}
+
+/* Takes the reset one step further. Returns after how many ms to look again. */
+static u32 go_further(struct nof_fence *f, enum step step)
+{
+	struct nof_ctrl *source;
+
+	if (step == RUNNING) {
+		/* what it says is taken by over() */
+		if (!read_log(f->source))
+			return nof_ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
+		set_step(f, RUNNING, ASK, 0);
+		return POLL_MS;
+	}
+	/* time is over for one that was asked */
+	if (step == ASKED)
+		set_step(f, ASKED, ASK, bit_of(f->source));
+	source = pick(f);
+	if (!source)
+		return RETRY_MS;
+	ask(f, source);
+	return ANSWER_TMO_MS;
+}
+
+static const char *why(enum nof_fence_end end)
+{
+	switch (end) {
+	case NOF_FENCE_RESET:
+		return "another controller has reset it";
+	case NOF_FENCE_BOUND:
+		return "the target has ended it by now";
+	default:
+		return "their disks are removed";
+	}
+}
+
+static void tell(struct nof_fence *f)
+{
+	if (f->told)
+		return;
+	f->told = true;
+	dev_info(&f->subsys->dev, "%s: lost association: %u requests were held for %u ms: %s\n", f->name, f->nr,
+		 jiffies_to_msecs(f->ended_at - f->lost_at), why(f->end));
+}
+
+/* From reset_work itself. It may have been queued again while it was running: nobody is left who does that now. */
+static void free_fence(struct nof_fence *f)
+{
+	cancel_delayed_work_sync(&f->bound_work);
+	cancel_delayed_work(&f->reset_work);
+	if (f->source)
+		nof_ctrl_put(f->source);
+	nof_subsys_put(f->subsys);
+	kfree(f);
+	if (atomic_dec_and_test(&nr_lost))
+		wake_up_all(&none_lost);
+}
+
+static void reset_work(struct work_struct *work)
+{
+	struct nof_fence *f = container_of(to_delayed_work(work), struct nof_fence, reset_work);
+	struct nof_subsys *s = f->subsys;
+	LIST_HEAD(list);
+	bool ended, last;
+	enum step step;
+
+	spin_lock_irq(&s->fence_lock);
+	step = f->step;
+	if (step == SUCCESS && f->end == NOF_FENCE_HOLDS)
+		end_hold(f, NOF_FENCE_RESET, &list);
+	ended = f->end != NOF_FENCE_HOLDS;
+	last = ended && !f->asked;
+	spin_unlock_irq(&s->fence_lock);
+	go_on(s, &list);
+	if (!ended)
+		/* not mod_: an answer that came meanwhile has made it sooner */
+		queue_delayed_work(nof_wq, &f->reset_work, msecs_to_jiffies(go_further(f, step)));
+	else
+		tell(f);
+	if (last)
+		free_fence(f);
+}
+
+/*
+ * When the target has ended an association that it hears nothing of any more, and what it executed for it: keep-alive
+ * timeout, twice that with traffic based keep-alive, as any command in one period excuses it from a Keep Alive until
+ * the end of the next (NVMe Base 2.0, 3.9), and the Command Quiesce Time (TP4129). The controller counts the timeout in
+ * its granularity KAS, rounded up (5.27.1.12). Without keep-alive no time is promised: then that of the default.
+ */
+static u32 bound_ms(const struct nof_ctrl *ctrl)
+{
+	u32 kato = ctrl->opts.kato_ms ?: NOF_DEF_KATO_MS;
+
+	if (ctrl->kas)
+		kato = roundup(min(kato, U32_MAX / 4), ctrl->kas * 100U);
+	if (!ctrl->opts.kato_ms || test_bit(NOF_CTRL_TBKAS, &ctrl->flags))
+		kato = min(kato, U32_MAX / 4) * 2;
+	return kato + ctrl->cqt_ms;
+}
+
+int nof_fence_arm(struct nof_ctrl *ctrl)
+{
+	struct nof_fence *f = ctrl->fence ?: kzalloc(sizeof(*f), GFP_NOIO);
+
+	if (!f)
+		return -ENOMEM;
+	if (!ctrl->fence) {
+		INIT_LIST_HEAD(&f->entry);
+		INIT_LIST_HEAD(&f->held);
+		INIT_DELAYED_WORK(&f->bound_work, bound_work);
+		INIT_DELAYED_WORK(&f->reset_work, reset_work);
+		f->subsys = ctrl->subsys;
+		strscpy(f->name, nof_ctrl_name(ctrl), sizeof(f->name));
+	}
+	f->victim = (struct nof_instance){ .cntlid = ctrl->cntlid, .ciu = ctrl->ciu, .cirn = ctrl->cirn };
+	f->bound_ms = bound_ms(ctrl);
+	spin_lock_irq(&ctrl->subsys->fence_lock);
+	ctrl->fence = f;
+	spin_unlock_irq(&ctrl->subsys->fence_lock);
+	return 0;
+}
+
+void nof_fence_disarm(struct nof_ctrl *ctrl)
+{
+	if (!ctrl->fence)
+		return;
+	WARN_ON_ONCE(!list_empty(&ctrl->fence->held));
+	kfree(ctrl->fence);
+	ctrl->fence = NULL;
+}
+
+static bool must_wait(const struct nof_subsys *s, const struct nof_request *req, const struct request *rq)
+{
+	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
+	return READ_ONCE(s->policy.fencing) == NVMEOF_FENCING_SAFE && req->cmd.maybe_executed &&
+	       req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_FLUSH;
+}
+
+bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
+{
+	struct request *rq = nof_cmd_rq(&req->cmd);
+	struct nof_head *head = rq->q->queuedata;
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_fence *f;
+	unsigned long flags;
+	bool hold;
+
+	if (!must_wait(s, req, rq))
+		return false;
+	spin_lock_irqsave(&s->fence_lock, flags);
+	f = ctrl->fence;
+	hold = !test_bit(NOF_HEAD_UNHELD, &head->flags) && !WARN_ON_ONCE(!f);
+	if (hold) {
+		trace_nof_fence_hold(ctrl, rq);
+		list_add_tail(&rq->queuelist, &f->held);
+		WRITE_ONCE(head->held, head->held + 1);
+		f->nr++;
+		if (list_empty(&f->entry))
+			list_add_tail(&f->entry, &s->fences);
+	}
+	spin_unlock_irqrestore(&s->fence_lock, flags);
+	/* as if it had been held, and dropped */
+	if (!hold)
+		nof_request_fail(req, BLK_STS_TRANSPORT);
+	return true;
+}
+
+void nof_fence_lost(struct nof_ctrl *ctrl)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_fence *f;
+	u32 nr = 0, ms = 0;
+
+	spin_lock_irq(&s->fence_lock);
+	f = ctrl->fence;
+	if (f && !list_empty(&f->held)) {
+		ctrl->fence = NULL;
+		nof_subsys_get(s);
+		atomic_inc(&nr_lost);
+		nr = f->nr;
+		ms = f->bound_ms;
+		f->lost_at = jiffies ?: 1;
+		/* one more, as the current one is not whole */
+		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(ms) + 1);
+		kick(f);
+	}
+	spin_unlock_irq(&s->fence_lock);
+	if (nr)
+		dev_info(&ctrl->dev, "%u requests that the target may still execute are held, for %u ms at most\n", nr,
+			 ms);
+}
+
+/* Under fence_lock: the head's requests come to @list. */
+static void drop_from(struct nof_fence *f, struct nof_head *head, struct list_head *list)
+{
+	struct request *rq, *next;
+
+	list_for_each_entry_safe(rq, next, &f->held, queuelist)
+		if (rq->q->queuedata == head) {
+			unhold(rq);
+			list_add_tail(&rq->queuelist, list);
+		}
+	if (!list_empty(&f->held))
+		return;
+	if (f->lost_at) {
+		end_hold(f, NOF_FENCE_DROPPED, list);
+	} else {
+		/* its association is just being lost, and more may come */
+		list_del_init(&f->entry);
+		f->nr = 0;
+	}
+}
+
+void nof_fence_drop(struct nof_head *head)
+{
+	struct nof_subsys *s = head->subsys;
+	struct nof_fence *f, *next_fence;
+	struct request *rq, *next;
+	LIST_HEAD(list);
+
+	spin_lock_irq(&s->fence_lock);
+	set_bit(NOF_HEAD_UNHELD, &head->flags);
+	list_for_each_entry_safe(f, next_fence, &s->fences, entry)
+		drop_from(f, head, &list);
+	spin_unlock_irq(&s->fence_lock);
+	list_for_each_entry_safe(rq, next, &list, queuelist) {
+		list_del_init(&rq->queuelist);
+		nof_request_fail(blk_mq_rq_to_pdu(rq), BLK_STS_TRANSPORT);
+	}
+}
+
+u32 nof_fence_held(const struct nof_head *head)
+{
+	return READ_ONCE(head->held);
+}
+
+void nof_fence_exit(void)
+{
+	wait_event(none_lost, !atomic_read(&nr_lost));
+}

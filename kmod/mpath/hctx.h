@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a head keeps for each of its hardware contexts: hctx->driver_data. */
+#ifndef NOF_MPATH_HCTX_H
+#define NOF_MPATH_HCTX_H
+
+#include <linux/blk-mq.h>
+#include <linux/cache.h>
+#include "core/ctrl.h"
+#include "core/subsys.h"
+#include "mpath/path.h"
+
+/**
+ * struct nof_hctx - (head, hardware context)
+ * @held:	some path may hold back commands that were queued without @last
+ * @scratch:	the selector's: what it last left there, or another one did. A hint: every value has to do
+ */
+struct nof_hctx {
+	unsigned long	held;
+	u32		scratch[4];
+} ____cacheline_aligned_in_smp;
+
+static inline struct nof_hctx *nof_hctx_of(const struct request *rq)
+{
+	return rq->mq_hctx->driver_data;
+}
+
+/* Commands outstanding on the queue that a hardware context uses on this path, of all namespaces. SRCU read side. */
+static inline u32 nof_path_depth(const struct nof_path *path, u32 hctx)
+{
+	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &path->ctrl->subsys->srcu);
+
+	/* gone just now: as if it were full */
+	return likely(map) ? atomic_read(&map[hctx].queue->inflight) : S32_MAX;
+}
+
+#endif

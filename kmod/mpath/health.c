@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Looking after the paths of a subsystem while its policy says degrade: one that is alive but an outlier among its peers
+ * is left out, gets a request now and then (choose.c), and is taken back when enough of these were as good as the
+ * peers'. Latencies are compared class by class, as the selectors may send different requests to different paths.
+ */
+#include <linux/blk-mq.h>
+#include <linux/nvme.h>
+#include "core/ctrl.h"
+#include "core/event.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/head.h"
+#include "mpath/health.h"
+#include "mpath/outlier.h"
+#include "mpath/path.h"
+
+#define LOOK		msecs_to_jiffies(100)
+#define FRESH		HZ			/* older averages are not compared */
+#define WINDOW		(10 * HZ)		/* errors that lie further apart are no pattern */
+#define WINDOW_IOS	50			/* enough to tell that a share of errors is small */
+#define LOOK_IOS	4			/* fewer new ones are not worth a look */
+#define BAD_LOOKS	3
+#define GOOD_PROBES	8
+#define MAX_PROBES	(GOOD_PROBES << 6)
+#define RELAPSE		(5 * HZ)		/* degraded again so soon: it has to prove itself for longer */
+#define TRIAL		(5 * HZ)		/* so long without a read to probe with: taken back on trial */
+
+static bool healthy(const struct nof_path *path)
+{
+	return path->usable && !path->degraded;
+}
+
+static bool peers(const struct nof_path *path, const struct nof_path *other)
+{
+	return other != path && healthy(other) && other->ana_state == path->ana_state;
+}
+
+static u32 nr_hctx(const struct nof_path *path)
+{
+	const struct nof_subsys *s = path->head->subsys;
+
+	return s->nr_default + s->nr_poll;
+}
+
+static u32 mean_of(const struct nof_path *path, enum nof_lat_class class)
+{
+	u32 now = jiffies, n = 0, i;
+	u64 sum = 0;
+
+	for (i = 0; i < nr_hctx(path); i++) {
+		u32 ewma = READ_ONCE(path->lat[i].ewma[class]);
+
+		if (!ewma || now - READ_ONCE(path->lat[i].heard[class]) > FRESH)
+			continue;
+		sum += ewma;
+		n++;
+	}
+	return n ? div_u64(sum, n) : 0;
+}
+
+static void forget(struct nof_path *path)
+{
+	u32 i;
+	int class;
+
+	for (i = 0; i < nr_hctx(path); i++)
+		for (class = 0; class < NOF_LAT_CLASSES; class++)
+			WRITE_ONCE(path->lat[i].ewma[class], 0);
+}
+
+static void count(const struct nof_path *path, u64 *ios, u64 *faults)
+{
+	int cpu;
+
+	*ios = *faults = 0;
+	for_each_possible_cpu(cpu) {
+		const struct nof_path_stats *st = per_cpu_ptr(path->stats, cpu);
+
+		*ios += READ_ONCE(st->ios);
+		*faults += READ_ONCE(st->faults);
+	}
+}
+
+static void open_window(struct nof_health *h)
+{
+	h->done = h->failed = 0;
+	h->window = jiffies;
+}
+
+/* What is new on the path: false if too little to judge by */
+static bool count_new(struct nof_path *path)
+{
+	struct nof_health *h = &path->health;
+	u64 ios, faults;
+
+	if (!READ_ONCE(path->active))
+		return false;
+	count(path, &ios, &faults);
+	if (ios - h->ios + faults - h->faults < LOOK_IOS)
+		return false;
+	WRITE_ONCE(path->active, false);
+	if (time_after(jiffies, h->window + WINDOW) || h->done + h->failed >= WINDOW_IOS)
+		open_window(h);
+	h->done += ios - h->ios;
+	h->failed += faults - h->faults;
+	h->ios = ios;
+	h->faults = faults;
+	return true;
+}
+
+static void take_stock(struct nof_path *path)
+{
+	struct nof_health *h = &path->health;
+	int class;
+
+	h->ready = count_new(path);
+	if (!h->ready && !h->known)
+		return;
+	h->known = false;
+	for (class = 0; class < NOF_LAT_CLASSES; class++) {
+		h->mean[class] = mean_of(path, class);
+		h->known |= h->mean[class] != 0;
+	}
+}
+
+static bool faulty(const struct nof_path *path)
+{
+	u32 done = 0, failed = 0;
+	struct nof_path *other;
+
+	list_for_each_entry(other, &path->head->paths, entry)
+		if (other != path && healthy(other)) {
+			done += other->health.done;
+			failed += other->health.failed;
+		}
+	return nof_outlier_faulty(path->health.done, path->health.failed, done, failed);
+}
+
+/* In this class, for at least half of the peers that have something to compare with */
+static bool slow(const struct nof_path *path, enum nof_lat_class class)
+{
+	u32 own = path->health.mean[class], n = 0, beaten = 0;
+	struct nof_path *other;
+
+	list_for_each_entry(other, &path->head->paths, entry) {
+		u32 theirs = other->health.mean[class];
+
+		if (!theirs || !peers(path, other))
+			continue;
+		n++;
+		beaten += nof_outlier_slow(own, theirs);
+	}
+	return n && 2 * beaten >= n;
+}
+
+static int slow_class(const struct nof_path *path)
+{
+	int class;
+
+	for (class = 0; class < NOF_LAT_CLASSES; class++)
+		if (slow(path, class))
+			return class;
+	return -1;
+}
+
+/* The average over the healthy peers is what a degraded path has to come near; without any, as last time */
+static void set_limits(struct nof_path *path)
+{
+	struct nof_path *other;
+	int class;
+
+	for (class = 0; class < NOF_LAT_CLASSES; class++) {
+		u64 sum = 0;
+		u32 n = 0;
+
+		list_for_each_entry(other, &path->head->paths, entry)
+			if (peers(path, other) && other->health.mean[class]) {
+				sum += other->health.mean[class];
+				n++;
+			}
+		if (n)
+			WRITE_ONCE(path->health.limit[class], nof_outlier_limit(div_u64(sum, n)));
+	}
+}
+
+static void degrade(struct nof_path *path, int class)
+{
+	struct nof_health *h = &path->health;
+	bool relapse = h->need && time_before(jiffies, h->since + RELAPSE);
+
+	h->need = relapse ? min(2 * h->need, MAX_PROBES) : GOOD_PROBES;
+	h->since = h->probed = jiffies;
+	h->bad = 0;
+	memset(h->limit, 0, sizeof(h->limit));
+	set_limits(path);
+	atomic_set(&h->good, 0);
+	WRITE_ONCE(path->probe_at, jiffies);
+	WRITE_ONCE(path->degraded, true);
+	nof_head_publish(path->head);
+	nof_events->path(path, NVMEOF_EVENT_DEGRADED);
+	if (class < 0)
+		dev_warn(&path->ctrl->dev, "%s: left out: %u errors in %u I/Os\n", path->name, h->failed,
+			 h->done + h->failed);
+	else
+		dev_warn(&path->ctrl->dev, "%s: left out: %u us where its peers take up to %llu us\n", path->name,
+			 h->mean[class] / 1000, div_u64(h->limit[class], 1000));
+}
+
+static void restore(struct nof_path *path, const char *why)
+{
+	struct nof_health *h = &path->health;
+
+	h->since = jiffies;
+	h->bad = 0;
+	open_window(h);
+	/* what it was like while it was bad is not what it is like */
+	forget(path);
+	memset(h->mean, 0, sizeof(h->mean));
+	WRITE_ONCE(path->degraded, false);
+	nof_head_publish(path->head);
+	nof_events->path(path, NVMEOF_EVENT_RESTORED);
+	dev_info(&path->ctrl->dev, "%s: taken back: %s\n", path->name, why);
+}
+
+static void judge(struct nof_path *path)
+{
+	int class;
+
+	if (!path->health.ready)
+		return;
+	if (faulty(path)) {
+		degrade(path, -1);
+		return;
+	}
+	class = slow_class(path);
+	if (class < 0)
+		path->health.bad = 0;
+	else if (++path->health.bad >= BAD_LOOKS)
+		degrade(path, class);
+}
+
+static u32 nr_healthy(const struct nof_head *head)
+{
+	struct nof_path *path;
+	u32 n = 0;
+
+	list_for_each_entry(path, &head->paths, entry)
+		n += healthy(path);
+	return n;
+}
+
+static void review(struct nof_path *path, u32 others)
+{
+	struct nof_health *h = &path->health;
+
+	set_limits(path);
+	if (!others)
+		restore(path, "no other path is left");
+	else if (atomic_read(&h->good) >= h->need)
+		restore(path, "as good as its peers");
+	else if (time_after(jiffies, READ_ONCE(h->probed) + TRIAL * h->need / GOOD_PROBES))
+		restore(path, "on trial, for want of reads to probe it with");
+}
+
+static void look_at(struct nof_head *head)
+{
+	struct nof_path *path;
+
+	list_for_each_entry(path, &head->paths, entry)
+		take_stock(path);
+	list_for_each_entry(path, &head->paths, entry) {
+		u32 left = nr_healthy(head);
+
+		if (!path->usable)
+			path->health.bad = 0;
+		else if (path->degraded)
+			review(path, left);
+		else if (left > 1)
+			judge(path);
+	}
+}
+
+static void look(struct work_struct *work)
+{
+	struct nof_subsys *s = container_of(to_delayed_work(work), struct nof_subsys, health_work);
+	struct nof_head *head;
+	bool on;
+
+	mutex_lock(&s->lock);
+	on = s->policy.degrade;
+	if (on)
+		list_for_each_entry(head, &s->heads, entry)
+			look_at(head);
+	mutex_unlock(&s->lock);
+	if (on)
+		queue_delayed_work(nof_wq, &s->health_work, LOOK);
+}
+
+void nof_health_init(struct nof_subsys *s)
+{
+	INIT_DELAYED_WORK(&s->health_work, look);
+}
+
+void nof_health_update(struct nof_subsys *s)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	lockdep_assert_held(&s->lock);
+	if (s->policy.degrade) {
+		mod_delayed_work(nof_wq, &s->health_work, LOOK);
+		return;
+	}
+	list_for_each_entry(head, &s->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			if (path->degraded)
+				restore(path, "degrade is off");
+}
+
+void nof_health_exit(struct nof_subsys *s)
+{
+	cancel_delayed_work_sync(&s->health_work);
+}
+
+void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, bool good)
+{
+	struct nof_health *h = &path->health;
+	u64 limit = 0;
+
+	if (req_op(rq) <= REQ_OP_WRITE)
+		limit = READ_ONCE(h->limit[nof_lat_class(req_op(rq) == REQ_OP_WRITE, blk_rq_bytes(rq))]);
+	WRITE_ONCE(h->probed, jiffies);
+	WRITE_ONCE(path->probe_at, jiffies + msecs_to_jiffies(NOF_PROBE_MS));
+	if (!good || (limit && ns > limit))
+		atomic_set(&h->good, 0);
+	else if (atomic_inc_return(&h->good) == h->need)
+		mod_delayed_work(nof_wq, &path->head->subsys->health_work, 0);
+}
+
+bool nof_health_fault(u16 status)
+{
+	/* with Do Not Retry it speaks of the whole subsystem */
+	if (status & NVME_STATUS_DNR)
+		return false;
+	switch (status & NVME_SCT_SC_MASK) {
+	case NVME_SC_DATA_XFER_ERROR:
+	case NVME_SC_INTERNAL:
+	case NVME_SC_ABORT_REQ:
+	case NVME_SC_CMD_INTERRUPTED:
+	case NVME_SC_TRANSIENT_TR_ERR:
+	case NVME_SC_INTERNAL_PATH_ERROR:
+	case NVME_SC_CTRL_PATH_ERROR:
+		return true;
+	default:
+		return false;
+	}
+}
