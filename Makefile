@@ -44,7 +44,7 @@ user tool:
 	cmake --build $(BUILD)/user -j $(JOBS) --target $(cmake-target)
 
 modules:
-	@kver=$(kver); kmod/build $$kver
+	@set -e; kver=$(kver); kmod/build $$kver; tests/selector/build $$kver
 
 lint:
 	@test -x tests/lint/run || { echo 'make lint: tests/lint/run is missing' >&2; exit 1; }

@@ -273,10 +273,10 @@ Result<void> Client::set(std::string_view controller, const ControllerSettings &
 	return withController(controller, [&](const std::string &name) { return impl_->session.set(name, settings); });
 }
 
-Result<void> Client::setIopolicy(std::string_view subsystem, std::string_view policy)
+Result<void> Client::set(std::string_view subsystem, const SubsystemSettings &settings)
 {
 	Result<ObjectName> parsed = checkName(subsystem, ObjectKind::subsystem);
-	return parsed ? impl_->session.setIopolicy(parsed->subsystem, policy) : Result<void>(parsed.error());
+	return parsed ? impl_->session.set(parsed->subsystem, settings) : Result<void>(parsed.error());
 }
 
 } // namespace nvmeof

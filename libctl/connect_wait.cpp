@@ -67,7 +67,7 @@ bool ConnectWait::scanned(Item &item)
 	if (done.error().sysErrno == ENOTCONN) // lost again since: it will reconnect, or go
 		item.tracker->again();
 	else if (done.error().code == ErrorCode::noSuchObject)
-		item.tracker->onEvent({EventType::removed, {}, item.tracker->controller(), {}, {}});
+		item.tracker->onEvent({EventType::removed, {}, item.tracker->controller(), {}, {}, {}});
 	else if (done.error().code != ErrorCode::timedOut)
 		item.error = done.error();
 	return false;

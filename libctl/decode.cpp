@@ -80,6 +80,14 @@ public:
 		return bytes ? std::optional(Uuid{*bytes}) : std::nullopt;
 	}
 
+	nvmeof::Histogram histogram(nvmeof_attr type)
+	{
+		nvmeof::Histogram counters{};
+		if (auto bytes = binary<sizeof(counters)>(type))
+			std::memcpy(counters.data(), bytes->data(), sizeof(counters));
+		return counters;
+	}
+
 	template <typename T> std::chrono::milliseconds milliseconds(nvmeof_attr type)
 	{
 		return std::chrono::milliseconds(number<T>(type));
@@ -134,6 +142,11 @@ Result<nvmeof::Subsystem> decodeSubsystem(const Attributes &attributes)
 	subsystem.serial = in.text(NVMEOF_A_SERIAL);
 	subsystem.firmware = in.text(NVMEOF_A_FIRMWARE);
 	subsystem.iopolicy = in.text(NVMEOF_A_IOPOLICY);
+	subsystem.spillLatency = std::chrono::microseconds(in.number<std::uint32_t>(NVMEOF_A_SPILL_US));
+	subsystem.spillDepth = in.number<std::uint32_t>(NVMEOF_A_SPILL_DEPTH);
+	subsystem.degrade = in.boolean(NVMEOF_A_DEGRADE);
+	subsystem.fencing = static_cast<nvmeof::Fencing>(in.number<std::uint32_t>(NVMEOF_A_FENCING));
+	subsystem.delayedRemoval = std::chrono::seconds(in.number<std::uint32_t>(NVMEOF_A_DELAYED_REMOVAL));
 	subsystem.controllers = in.number<std::uint32_t>(NVMEOF_A_NR_CTRLS);
 	subsystem.namespaces = in.number<std::uint32_t>(NVMEOF_A_NR_NS);
 	return in.finish(std::move(subsystem));
@@ -158,6 +171,7 @@ static void decodeSettings(Reader &in, nvmeof::Controller &controller)
 	controller.ctrlLoss = in.milliseconds<std::int32_t>(NVMEOF_A_CTRL_LOSS_TMO);
 	controller.fastIoFail = in.milliseconds<std::int32_t>(NVMEOF_A_FAST_IO_FAIL_TMO);
 	controller.connectTimeout = in.milliseconds<std::uint32_t>(NVMEOF_A_CONNECT_TMO);
+	controller.stallTimeout = in.milliseconds<std::uint32_t>(NVMEOF_A_STALL_TMO);
 	controller.tos = in.number<std::uint8_t>(NVMEOF_A_TOS);
 	controller.hdrDigest = in.flag(NVMEOF_A_HDR_DIGEST);
 	controller.dataDigest = in.flag(NVMEOF_A_DATA_DIGEST);
@@ -212,6 +226,7 @@ Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 	ns.paths = in.number<std::uint32_t>(NVMEOF_A_NR_PATHS);
 	ns.usablePaths = in.number<std::uint32_t>(NVMEOF_A_NR_USABLE);
 	ns.waiting = in.number<std::uint32_t>(NVMEOF_A_WAITING);
+	ns.held = in.number<std::uint32_t>(NVMEOF_A_HELD);
 	return in.finish(std::move(ns));
 }
 
@@ -226,7 +241,10 @@ Result<nvmeof::Path> decodePath(const Attributes &attributes)
 	path.controllerState = static_cast<ControllerState>(in.number<std::uint32_t>(NVMEOF_A_CTRL_STATE));
 	path.anaState = static_cast<AnaState>(in.number<std::uint32_t>(NVMEOF_A_ANA_STATE));
 	path.anaGroup = in.maybe<std::uint32_t>(NVMEOF_A_ANA_GROUP);
+	if (auto since = in.maybe<std::uint64_t>(NVMEOF_A_ANA_SINCE))
+		path.anaSince = std::chrono::nanoseconds(*since);
 	path.usable = in.boolean(NVMEOF_A_USABLE);
+	path.degraded = in.boolean(NVMEOF_A_DEGRADED);
 	path.inflight = in.number<std::uint32_t>(NVMEOF_A_INFLIGHT);
 	path.ios = in.number<std::uint64_t>(NVMEOF_A_IOS);
 	path.bytesRead = in.number<std::uint64_t>(NVMEOF_A_BYTES_READ);
@@ -234,6 +252,16 @@ Result<nvmeof::Path> decodePath(const Attributes &attributes)
 	path.errors = in.number<std::uint64_t>(NVMEOF_A_ERRORS);
 	path.retries = in.number<std::uint64_t>(NVMEOF_A_RETRIES);
 	path.aborts = in.number<std::uint64_t>(NVMEOF_A_ABORTS);
+	path.failoversFrom = in.number<std::uint64_t>(NVMEOF_A_FAILOVERS_FROM);
+	path.failoversTo = in.number<std::uint64_t>(NVMEOF_A_FAILOVERS_TO);
+	path.readLatency = in.histogram(NVMEOF_A_LATENCY_READ);
+	path.writeLatency = in.histogram(NVMEOF_A_LATENCY_WRITE);
+	path.readLatencyTotal = std::chrono::nanoseconds(in.number<std::uint64_t>(NVMEOF_A_LATENCY_READ_NS));
+	path.writeLatencyTotal = std::chrono::nanoseconds(in.number<std::uint64_t>(NVMEOF_A_LATENCY_WRITE_NS));
+	path.reconnects = in.number<std::uint32_t>(NVMEOF_A_RECONNECTS);
+	path.lastError = in.text(NVMEOF_A_LAST_ERROR);
+	path.lastErrno = static_cast<int>(in.number<std::uint32_t>(NVMEOF_A_LAST_ERRNO));
+	path.lastStatus = in.maybe<std::uint16_t>(NVMEOF_A_LAST_STATUS);
 	return in.finish(std::move(path));
 }
 
@@ -273,6 +301,15 @@ static Result<nvmeof::EventObject> decodeEventObject(std::uint8_t command, const
 	}
 }
 
+static nvmeof::Failover decodeFailover(Reader &in)
+{
+	nvmeof::Failover failover;
+	failover.path = in.text(NVMEOF_A_PATH_NAME);
+	failover.ios = in.number<std::uint32_t>(NVMEOF_A_FAILOVER_IOS);
+	failover.duration = std::chrono::nanoseconds(in.number<std::uint64_t>(NVMEOF_A_FAILOVER_NS));
+	return failover;
+}
+
 Result<std::optional<nvmeof::Event>> decodeEvent(std::uint8_t command, const Attributes &attributes)
 {
 	if (command < NVMEOF_CMD_SUBSYS_NTF || command > NVMEOF_CMD_AEN_NTF)
@@ -289,6 +326,8 @@ Result<std::optional<nvmeof::Event>> decodeEvent(std::uint8_t command, const Att
 		event.oldState = static_cast<ControllerState>(*old);
 	if (event.type == nvmeof::EventType::connectFailed || event.type == nvmeof::EventType::refused)
 		event.reason = in.text(NVMEOF_A_LAST_ERROR);
+	if (event.type == nvmeof::EventType::failover)
+		event.failover = decodeFailover(in);
 	return in.finish(std::optional(std::move(event)));
 }
 

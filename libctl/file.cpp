@@ -48,12 +48,12 @@ bool writeAll(int fd, const std::string &text)
 
 } // namespace
 
-nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file)
+nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t most)
 {
 	Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
 	if (fd.get() < 0)
 		return fileError(file, errno);
-	std::string text(4096, '\0');
+	std::string text(most, '\0');
 	std::size_t length = 0;
 	while (length < text.size()) {
 		ssize_t n = ::read(fd.get(), text.data() + length, text.size() - length);

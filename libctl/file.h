@@ -9,8 +9,8 @@
 
 namespace nofctl {
 
-// At most 4096 bytes are read. noSuchObject when there is no such file.
-nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file);
+// At most @most bytes are read. noSuchObject when there is no such file.
+nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t most = 4096);
 
 // True: written, whole, and on disk. False: the file was there already, and is untouched.
 nvmeof::Result<bool> createFile(const std::filesystem::path &file, const std::string &text);

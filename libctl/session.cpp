@@ -64,17 +64,9 @@ Request named(nvmeof_cmd command, nvmeof_attr type, const std::string &name)
 	return request;
 }
 
-std::uint32_t unsignedMs(std::chrono::milliseconds time)
+template <typename T> T clamped(std::int64_t value, std::int64_t least)
 {
-	constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-	return static_cast<std::uint32_t>(std::clamp<std::int64_t>(time.count(), 0, most));
-}
-
-// Negative ones all mean the same: -1.
-std::int32_t signedMs(std::chrono::milliseconds time)
-{
-	constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-	return static_cast<std::int32_t>(std::clamp<std::int64_t>(time.count(), -1, most));
+	return static_cast<T>(std::clamp<std::int64_t>(value, least, std::numeric_limits<T>::max()));
 }
 
 void putNumber(Request &request, nvmeof_attr type, const std::optional<std::uint32_t> &value)
@@ -86,13 +78,13 @@ void putNumber(Request &request, nvmeof_attr type, const std::optional<std::uint
 void putUnsigned(Request &request, nvmeof_attr type, const std::optional<std::chrono::milliseconds> &value)
 {
 	if (value)
-		request.u32(type, unsignedMs(*value));
+		request.u32(type, clamped<std::uint32_t>(value->count(), 0));
 }
 
 void putSigned(Request &request, nvmeof_attr type, const std::optional<std::chrono::milliseconds> &value)
 {
 	if (value)
-		request.s32(type, signedMs(*value));
+		request.s32(type, clamped<std::int32_t>(value->count(), -1)); // all negative ones mean the same
 }
 
 void putTimes(Request &request, const ConnectOptions &options)
@@ -102,6 +94,7 @@ void putTimes(Request &request, const ConnectOptions &options)
 	putSigned(request, NVMEOF_A_CTRL_LOSS_TMO, options.ctrlLoss);
 	putSigned(request, NVMEOF_A_FAST_IO_FAIL_TMO, options.fastIoFail);
 	putUnsigned(request, NVMEOF_A_CONNECT_TMO, options.connectTimeout);
+	putUnsigned(request, NVMEOF_A_STALL_TMO, options.stallTimeout);
 }
 
 Error wrongApi(const ModuleVersion &version)
@@ -241,14 +234,30 @@ Result<void> Session::set(const std::string &controller, const ControllerSetting
 	putUnsigned(request, NVMEOF_A_RECONNECT_DELAY, settings.reconnectDelay);
 	putSigned(request, NVMEOF_A_CTRL_LOSS_TMO, settings.ctrlLoss);
 	putSigned(request, NVMEOF_A_FAST_IO_FAIL_TMO, settings.fastIoFail);
+	putUnsigned(request, NVMEOF_A_STALL_TMO, settings.stallTimeout);
 	return act(std::move(request), usual());
 }
 
-Result<void> Session::setIopolicy(std::uint32_t subsystem, std::string_view policy)
+Request settingsRequest(std::uint32_t subsystem, const SubsystemSettings &settings)
 {
 	Request request = ofSubsystem(NVMEOF_CMD_SUBSYS_SET, subsystem);
-	request.text(NVMEOF_A_IOPOLICY, policy);
-	return act(std::move(request), usual());
+	if (settings.iopolicy)
+		request.text(NVMEOF_A_IOPOLICY, *settings.iopolicy);
+	if (settings.spillLatency)
+		request.u32(NVMEOF_A_SPILL_US, clamped<std::uint32_t>(settings.spillLatency->count(), 0));
+	putNumber(request, NVMEOF_A_SPILL_DEPTH, settings.spillDepth);
+	if (settings.degrade)
+		request.u8(NVMEOF_A_DEGRADE, *settings.degrade);
+	if (settings.fencing)
+		request.u32(NVMEOF_A_FENCING, static_cast<std::uint32_t>(*settings.fencing));
+	if (settings.delayedRemoval)
+		request.u32(NVMEOF_A_DELAYED_REMOVAL, clamped<std::uint32_t>(settings.delayedRemoval->count(), 0));
+	return request;
+}
+
+Result<void> Session::set(std::uint32_t subsystem, const SubsystemSettings &settings)
+{
+	return act(settingsRequest(subsystem, settings), usual());
 }
 
 } // namespace nofctl

@@ -33,7 +33,7 @@ public:
 	nvmeof::Result<void> reset(const std::string &controller);
 	nvmeof::Result<void> rescan(const std::string &controller, Clock::time_point deadline);
 	nvmeof::Result<void> set(const std::string &controller, const nvmeof::ControllerSettings &settings);
-	nvmeof::Result<void> setIopolicy(std::uint32_t subsystem, std::string_view policy);
+	nvmeof::Result<void> set(std::uint32_t subsystem, const nvmeof::SubsystemSettings &settings);
 
 private:
 	explicit Session(Socket socket) : socket_(std::move(socket)) {}
@@ -45,5 +45,7 @@ private:
 
 // The CTRL_NEW request for @options; its own function so that it can be looked at in tests.
 Request connectRequest(const nvmeof::ConnectOptions &options, const std::string &hostnqn, const nvmeof::Uuid &hostid);
+// Likewise SUBSYS_SET.
+Request settingsRequest(std::uint32_t subsystem, const nvmeof::SubsystemSettings &settings);
 
 } // namespace nofctl

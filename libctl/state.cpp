@@ -42,6 +42,17 @@ const char *toString(AnaState state)
 	return "unknown";
 }
 
+const char *toString(Fencing fencing)
+{
+	switch (fencing) {
+	case Fencing::immediate:
+		return "immediate";
+	case Fencing::safe:
+		return "safe";
+	}
+	return "unknown";
+}
+
 const char *toString(EventType type)
 {
 	switch (type) {
@@ -59,6 +70,12 @@ const char *toString(EventType type)
 		return "refused";
 	case EventType::aen:
 		return "aen";
+	case EventType::failover:
+		return "failover";
+	case EventType::degraded:
+		return "degraded";
+	case EventType::restored:
+		return "restored";
 	case EventType::lost:
 		return "lost";
 	case EventType::present:

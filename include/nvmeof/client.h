@@ -17,6 +17,7 @@
 #include <nvmeof/namespace.h>
 #include <nvmeof/path.h>
 #include <nvmeof/result.h>
+#include <nvmeof/settings.h>
 #include <nvmeof/subsystem.h>
 
 namespace nvmeof {
@@ -92,7 +93,8 @@ public:
 	Result<void> reset(std::string_view controller);  // returns at once; events tell
 	Result<void> rescan(std::string_view controller); // returns when the scan is done
 	Result<void> set(std::string_view controller, const ControllerSettings &settings);
-	Result<void> setIopolicy(std::string_view subsystem, std::string_view policy);
+	// All or nothing: what is wrong with one value leaves the others as they are.
+	Result<void> set(std::string_view subsystem, const SubsystemSettings &settings);
 
 private:
 	struct Impl;

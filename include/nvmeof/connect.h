@@ -36,18 +36,13 @@ struct ConnectOptions {
 	std::optional<std::chrono::milliseconds> ctrlLoss;   // negative: never give up
 	std::optional<std::chrono::milliseconds> fastIoFail; // negative: off
 	std::optional<std::chrono::milliseconds> connectTimeout;
+	std::optional<std::chrono::milliseconds> stallTimeout; // silence after which the path counts as lost; 0: off
 	std::optional<std::uint8_t> tos;
 	bool hdrDigest = false;
 	bool dataDigest = false;
 	bool sqFlow = false;
 	bool duplicateConnect = false;
 	bool idempotent = false; // a controller already there is what was asked for: it is waited for and returned
-};
-
-struct ControllerSettings {
-	std::optional<std::chrono::milliseconds> reconnectDelay;
-	std::optional<std::chrono::milliseconds> ctrlLoss;
-	std::optional<std::chrono::milliseconds> fastIoFail;
 };
 
 } // namespace nvmeof

@@ -38,6 +38,7 @@ struct Controller {
 	std::chrono::milliseconds ctrlLoss{0};   // negative: never give up
 	std::chrono::milliseconds fastIoFail{0}; // negative: off
 	std::chrono::milliseconds connectTimeout{0};
+	std::chrono::milliseconds stallTimeout{0}; // 0: off
 	std::uint8_t tos = 0;
 	bool hdrDigest = false;
 	bool dataDigest = false;

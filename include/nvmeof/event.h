@@ -15,7 +15,7 @@
 
 namespace nvmeof {
 
-// Values up to aen are those of enum nvmeof_event; the rest is the library's own.
+// Values up to restored are those of enum nvmeof_event; the rest is the library's own.
 enum class EventType : std::uint32_t {
 	added,
 	removed,
@@ -24,6 +24,9 @@ enum class EventType : std::uint32_t {
 	connectFailed,  // one attempt failed; more may follow unless removed comes next
 	refused,        // a namespace or path that the driver will not use
 	aen,            // asynchronous event of the target
+	failover,       // of a namespace: requests left a path, and are done on others: Event::failover
+	degraded,       // of a path: left out as an outlier
+	restored,       // of a path: taken back
 	lost = 0x10000, // events were lost: the socket's buffer ran over. "present" for each object there is now
 			// follows
 	present,        // an object as read after "lost"
@@ -39,6 +42,13 @@ struct Aen {
 	std::uint8_t logPage = 0;
 };
 
+struct Failover {
+	std::string path;      // the one that was left
+	std::uint32_t ios = 0; // requests that moved
+	// The longest of their times from being sent on that path to being done elsewhere.
+	std::chrono::nanoseconds duration{0};
+};
+
 using EventObject = std::variant<std::monostate, Subsystem, Controller, Namespace, Path, Aen>;
 
 struct Event {
@@ -47,6 +57,7 @@ struct Event {
 	EventObject object;                      // monostate for lost
 	std::optional<ControllerState> oldState; // of a controller's change of state
 	std::string reason;                      // connectFailed, refused: why, for a person
+	std::optional<Failover> failover;        // of failover
 
 	// Name of the object ("nvmeof0c1"), of the controller for an aen, empty for lost.
 	const std::string &name() const;

@@ -25,6 +25,7 @@ struct Namespace {
 	std::uint32_t paths = 0;
 	std::uint32_t usablePaths = 0; // can take I/O now
 	std::uint32_t waiting = 0;     // requests that wait for a path
+	std::uint32_t held = 0;        // requests held back by fencing
 };
 
 } // namespace nvmeof

@@ -5,9 +5,13 @@
 #include <nvmeof/address.h>
 #include <nvmeof/client.h>
 #include <nvmeof/connect.h>
+#include <nvmeof/duration.h>
 #include <nvmeof/error.h>
 #include <nvmeof/event.h>
 #include <nvmeof/event_stream.h>
+#include <nvmeof/histogram.h>
 #include <nvmeof/identity.h>
 #include <nvmeof/name.h>
+#include <nvmeof/policy_file.h>
 #include <nvmeof/result.h>
+#include <nvmeof/settings.h>

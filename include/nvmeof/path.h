@@ -2,11 +2,13 @@
 // A path: one namespace through one controller.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include <nvmeof/controller.h>
+#include <nvmeof/histogram.h>
 
 namespace nvmeof {
 
@@ -30,14 +32,27 @@ struct Path {
 	ControllerState controllerState = ControllerState::created;
 	AnaState anaState = AnaState::none;
 	std::optional<std::uint32_t> anaGroup;
+	std::optional<std::chrono::nanoseconds> anaSince; // CLOCK_BOOTTIME at which anaState became what it is
 	bool usable = false;
+	bool degraded = false; // left out as an outlier, see Subsystem::degrade
 	std::uint32_t inflight = 0;
 	std::uint64_t ios = 0; // completed
 	std::uint64_t bytesRead = 0;
 	std::uint64_t bytesWritten = 0;
-	std::uint64_t errors = 0;  // completions with an error status
-	std::uint64_t retries = 0; // requests taken off this path to be sent again
-	std::uint64_t aborts = 0;  // Abort commands sent because of a timeout
+	std::uint64_t errors = 0;        // completions with an error status
+	std::uint64_t retries = 0;       // requests taken off this path to be sent again
+	std::uint64_t aborts = 0;        // Abort commands sent because of a timeout
+	std::uint64_t failoversFrom = 0; // requests that left this path because it could not carry them
+	std::uint64_t failoversTo = 0;   // requests that came to it from another
+	Histogram readLatency{};
+	Histogram writeLatency{};
+	std::chrono::nanoseconds readLatencyTotal{0}; // of all that the histogram counts together
+	std::chrono::nanoseconds writeLatencyTotal{0};
+	// Of its controller
+	std::uint32_t reconnects = 0;
+	std::string lastError; // empty for none
+	int lastErrno = 0;     // positive
+	std::optional<std::uint16_t> lastStatus;
 };
 
 } // namespace nvmeof

@@ -2,6 +2,7 @@
 // An NVM subsystem as this host sees it: one per (subsystem NQN, host NQN, host ID).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,14 @@
 #include <nvmeof/uuid.h>
 
 namespace nvmeof {
+
+// Values of enum nvmeof_fencing.
+enum class Fencing : std::uint32_t {
+	immediate, // what a lost path had goes to another at once
+	safe,      // what modifies data waits until the old association is known to be dead
+};
+
+const char *toString(Fencing fencing); // "immediate", "safe"; "unknown" for a value of a newer module
 
 struct Subsystem {
 	std::uint32_t id = 0; // the 0 of nvmeof0
@@ -20,6 +29,13 @@ struct Subsystem {
 	std::string serial;
 	std::string firmware;
 	std::string iopolicy; // name of the path selector
+	// Non-optimized paths join in when every optimized one is expected to take longer, or has more outstanding.
+	// 0: off
+	std::chrono::microseconds spillLatency{0};
+	std::uint32_t spillDepth = 0; // commands of one queue
+	bool degrade = false;         // outliers in latency or errors are left out
+	Fencing fencing = Fencing::immediate;
+	std::chrono::seconds delayedRemoval{0}; // how long a namespace outlives its last path
 	std::uint32_t controllers = 0;
 	std::uint32_t namespaces = 0;
 };

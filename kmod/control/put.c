@@ -191,7 +191,9 @@ static int put_stats(struct sk_buff *skb, const struct nof_path *path)
 	       put_u64(skb, NVMEOF_A_FAILOVERS_FROM, sum.failovers_from) ?:
 	       put_u64(skb, NVMEOF_A_FAILOVERS_TO, sum.failovers_to) ?:
 	       nla_put(skb, NVMEOF_A_LATENCY_READ, sizeof(sum.hist[0]), sum.hist[0]) ?:
-	       nla_put(skb, NVMEOF_A_LATENCY_WRITE, sizeof(sum.hist[1]), sum.hist[1]);
+	       nla_put(skb, NVMEOF_A_LATENCY_WRITE, sizeof(sum.hist[1]), sum.hist[1]) ?:
+	       put_u64(skb, NVMEOF_A_LATENCY_READ_NS, sum.ns[0]) ?:
+	       put_u64(skb, NVMEOF_A_LATENCY_WRITE_NS, sum.ns[1]);
 }
 
 int nof_put_path(struct sk_buff *skb, struct nof_path *path)

@@ -53,8 +53,8 @@ enum nof_watcher { NOF_WATCH_KEEP_ALIVE = BIT(0), NOF_WATCH_LEAVE = BIT(1), NOF_
 /* True if anything completed on some queue since the watcher's last call */
 bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
 /*
- * Each queue of the controller in turn, the admin queue last, then NULL. Under queues_lock, or stop_lock, or while nobody
- * frees them
+ * Each queue of the controller in turn, the admin queue last, then NULL. Under queues_lock, or stop_lock, or while
+ * nobody frees them
  */
 struct nof_queue *nof_queue_nth(struct nof_ctrl *ctrl, u32 i);
 /* Sends and polls what nobody else does any more, because the path that it was sent on has left its set */

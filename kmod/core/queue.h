@@ -29,8 +29,9 @@ struct nof_slot {
 };
 
 /*
- * What core/watch.c remembers of a queue, under ctrl->queues_lock. @heard: as in struct nof_vital; @quiet_ms: for so long
- * it has not changed while the peer owed us an answer; @idle_ms: for so long nothing completed of what is outstanding
+ * What core/watch.c remembers of a queue, under ctrl->queues_lock. @heard: as in struct nof_vital; @quiet_ms: for so
+ * long it has not changed while the peer owed us an answer; @idle_ms: for so long nothing completed of what is
+ * outstanding
  */
 struct nof_queue_watch {
 	u64	heard;

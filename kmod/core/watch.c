@@ -211,8 +211,8 @@ static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 }
 
 /*
- * What may take long by its nature (discard, format, zeroes) is no measure. Only requests are in I/O queues once they are
- * mapped, and their memory stays.
+ * What may take long by its nature (discard, format, zeroes) is no measure. Only requests are in I/O queues once they
+ * are mapped, and their memory stays.
  */
 static bool queue_has_plain_io(const struct nof_queue *queue)
 {

@@ -83,27 +83,31 @@ void nof_ana_set(struct nof_path *path, enum nvmeof_ana_state state)
 		queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, 0));
 }
 
-static void update_path(struct nof_path *path)
+/* True when it is another than before */
+static bool update_path(struct nof_path *path)
 {
 	enum nvmeof_ana_state state = nof_ana_state_of(path->ctrl, path->ana_group);
 
 	if (state == path->ana_state)
-		return;
+		return false;
 	nof_ana_set(path, state);
-	nof_events->path(path, NVMEOF_EVENT_STATE);
+	return true;
 }
 
-/* All paths of the controller to the states of their groups. Under subsys->lock. */
+/* All paths of the controller to the states of their groups; told with what it made of them. Under subsys->lock. */
 static void update_paths(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	struct nof_path *path;
+	bool changed;
 
 	list_for_each_entry(head, &ctrl->subsys->heads, entry)
 		list_for_each_entry(path, &head->paths, entry)
 			if (path->ctrl == ctrl) {
-				update_path(path);
+				changed = update_path(path);
 				nof_head_publish(head);
+				if (changed)
+					nof_events->path(path, NVMEOF_EVENT_STATE);
 			}
 }
 

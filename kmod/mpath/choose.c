@@ -30,8 +30,9 @@ static struct nof_path *pick(struct nof_head *head, struct nof_path *const *path
 }
 
 /*
- * One request at a time over all CPUs; its completion allows the next, see nof_health_probed(). Never a write: should the
- * path be lost under it, that would be one of doubtful outcome for nothing. Nor one that has had its share of trouble.
+ * One request at a time over all CPUs; its completion allows the next, see nof_health_probed(). Never a write: should
+ * the path be lost under it, that would be one of doubtful outcome for nothing. Nor one that has had its share of
+ * trouble.
  */
 static struct nof_path *probe(const struct nof_path_set *set, struct request *rq)
 {
@@ -79,7 +80,7 @@ static bool over(const struct nof_policy *policy, const struct promise *p)
 static struct nof_path *spill(struct nof_head *head, const struct nof_path_set *set, struct nof_path *chosen,
 			      const struct nof_selector *selector, struct request *rq)
 {
-	enum nof_lat_class class = nof_lat_class(req_op(rq) == REQ_OP_WRITE, blk_rq_bytes(rq));
+	enum nof_lat_class class = nof_rq_class(rq);
 	const struct nof_policy *policy = &head->subsys->policy;
 	u32 hctx = rq->mq_hctx->queue_num;
 	struct promise here = promise_of(chosen, hctx, class), there;
@@ -103,7 +104,7 @@ static struct nof_path *spill(struct nof_head *head, const struct nof_path_set *
 
 static bool may_spill(const struct nof_policy *policy, const struct request *rq)
 {
-	return (READ_ONCE(policy->spill_us) || READ_ONCE(policy->spill_depth)) && req_op(rq) <= REQ_OP_WRITE;
+	return (READ_ONCE(policy->spill_us) || READ_ONCE(policy->spill_depth)) && nof_rq_measured(rq);
 }
 
 struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *set, const struct nof_selector *selector,
@@ -133,7 +134,8 @@ static bool has_room(const struct nof_path *path, u32 hctx)
 	return queue && nof_queue_live(queue) && atomic_read(&queue->inflight) < queue->limit;
 }
 
-struct nof_path *nof_choose_other(const struct nof_path_set *set, const struct nof_path *full, const struct request *rq)
+struct nof_path *nof_choose_other(const struct nof_path_set *set, const struct nof_path *full,
+				  const struct request *rq)
 {
 	u16 nr = set->nr ?: set->nr_usable, i;
 

@@ -16,6 +16,7 @@ enum nof_choice_why { NOF_CHOICE_PROBE, NOF_CHOICE_SPILL, NOF_CHOICE_FULL };
 struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *set, const struct nof_selector *selector,
 			    struct request *rq);
 /* A usable path other than @full, whose queue has room; NULL if there is none. */
-struct nof_path *nof_choose_other(const struct nof_path_set *set, const struct nof_path *full, const struct request *rq);
+struct nof_path *nof_choose_other(const struct nof_path_set *set, const struct nof_path *full,
+				  const struct request *rq);
 
 #endif

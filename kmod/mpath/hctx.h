@@ -24,6 +24,17 @@ static inline struct nof_hctx *nof_hctx_of(const struct request *rq)
 	return rq->mq_hctx->driver_data;
 }
 
+/* Reads and writes are; what else there is comes too seldom, and tells nothing about them */
+static inline bool nof_rq_measured(const struct request *rq)
+{
+	return req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE;
+}
+
+static inline enum nof_lat_class nof_rq_class(const struct request *rq)
+{
+	return nof_lat_class(req_op(rq) == REQ_OP_WRITE, blk_rq_bytes(rq));
+}
+
 /* Commands outstanding on the queue that a hardware context uses on this path, of all namespaces. SRCU read side. */
 static inline u32 nof_path_depth(const struct nof_path *path, u32 hctx)
 {

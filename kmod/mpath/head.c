@@ -134,13 +134,22 @@ static struct nof_limits common(const struct nof_limits *has, const struct nof_l
 	return lim;
 }
 
+/* In what common() may change. By members: a structure's padding is whatever it is. */
+static bool differ(const struct nof_limits *a, const struct nof_limits *b)
+{
+	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
+	       a->virt_boundary != b->virt_boundary || a->max_discard_bytes != b->max_discard_bytes ||
+	       a->max_write_zeroes_bytes != b->max_write_zeroes_bytes || a->write_cache != b->write_cache ||
+	       a->fua != b->fua || a->stable_writes != b->stable_writes;
+}
+
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
 {
 	struct nof_limits other, lim;
 
 	fill_limits(ctrl, format, &other);
 	lim = common(&head->limits, &other);
-	return memcmp(&lim, &head->limits, sizeof(lim));
+	return differ(&lim, &head->limits);
 }
 
 /* Requests under way rely on the limits (TRAP 27), and some may wait for a path: with a bound, then */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looking after the paths of a subsystem while its policy says degrade: one that is alive but an outlier among its peers
- * is left out, gets a request now and then (choose.c), and is taken back when enough of these were as good as the
+ * Looking after the paths of a subsystem while its policy says degrade: one that is alive but an outlier among its
+ * peers is left out, gets a request now and then (choose.c), and is taken back when enough of these were as good as the
  * peers'. Latencies are compared class by class, as the selectors may send different requests to different paths.
  */
 #include <linux/blk-mq.h>
@@ -10,6 +10,7 @@
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "mpath/hctx.h"
 #include "mpath/head.h"
 #include "mpath/health.h"
 #include "mpath/outlier.h"
@@ -328,8 +329,8 @@ void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, 
 	struct nof_health *h = &path->health;
 	u64 limit = 0;
 
-	if (req_op(rq) <= REQ_OP_WRITE)
-		limit = READ_ONCE(h->limit[nof_lat_class(req_op(rq) == REQ_OP_WRITE, blk_rq_bytes(rq))]);
+	if (nof_rq_measured(rq))
+		limit = READ_ONCE(h->limit[nof_rq_class(rq)]);
 	WRITE_ONCE(h->probed, jiffies);
 	WRITE_ONCE(path->probe_at, jiffies + msecs_to_jiffies(NOF_PROBE_MS));
 	if (!good || (limit && ns > limit))

@@ -216,8 +216,8 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	mutex_unlock(&s->lock);
 	if (path->kobj.state_in_sysfs)
 		kobject_del(&path->kobj);
-	/* what is held back for fencing can end well only if there is a path to write it by */
-	if (last && !graceful)
+	/* what is held back for fencing can end well only if there is a path to write it by, and something to write to */
+	if (last && (!graceful || path->deallocated))
 		nof_fence_drop(head);
 	if (last)
 		nof_head_remove(head);
@@ -410,8 +410,10 @@ void nof_paths_remove_unseen(struct nof_ctrl *ctrl)
 {
 	struct nof_path *path;
 
-	while ((path = next_path(ctrl, true)))
+	while ((path = next_path(ctrl, true))) {
+		path->deallocated = true;
 		nof_path_remove(path, true);
+	}
 }
 
 void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)

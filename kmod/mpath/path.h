@@ -68,6 +68,7 @@ struct nof_path {
 	atomic64_t		sel;
 	struct nof_path_lat	*lat;
 	bool			seen;		/* by the scan going on, under ctrl->scan_lock */
+	bool			deallocated;	/* the controller no longer has the namespace; likewise */
 	atomic_t		aborts;
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_path_stats __percpu *stats;

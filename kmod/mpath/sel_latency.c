@@ -43,27 +43,40 @@ static void note(const struct view *v, enum nof_lat_class class, u32 now)
 	WRITE_ONCE(v->lat->chosen[class], now);
 }
 
+/* What is neither read nor write is not measured */
+static noinline u16 select_by_depth(const struct nof_choice *c)
+{
+	u32 hctx = c->rq->mq_hctx->queue_num;
+	struct nof_duel duel = nof_duel(c);
+
+	return nof_duel_won(&duel, nof_path_depth(c->paths[duel.other], hctx) <
+				   nof_path_depth(c->paths[duel.best], hctx));
+}
+
 static u16 select(const struct nof_choice *c)
 {
 	u32 hctx = c->rq->mq_hctx->queue_num, now = jiffies;
 	u32 *scratch = nof_hctx_of(c->rq)->scratch;
-	struct nof_duel duel = nof_duel(c);
-	struct view best = look(c->paths[duel.best], hctx), other = look(c->paths[duel.other], hctx);
-	enum req_op op = req_op(c->rq);
-	enum nof_lat_class class = nof_lat_class(op == REQ_OP_WRITE, blk_rq_bytes(c->rq));
-	u16 won;
+	enum nof_lat_class class = nof_rq_class(c->rq);
+	struct view best, other;
+	struct nof_duel duel;
 
-	/* what is neither read nor write is not measured: it goes where a small one would */
-	if (unlikely(op > REQ_OP_WRITE))
-		return nof_duel_won(&duel, better(&best, &other, NOF_LAT_WRITE));
+	if (unlikely(!nof_rq_measured(c->rq)))
+		return select_by_depth(c);
+	duel = nof_duel(c);
+	best = look(c->paths[duel.best], hctx);
+	other = look(c->paths[duel.other], hctx);
 	if (unlikely(due(&other, class, now, &scratch[2]))) {
 		WRITE_ONCE(scratch[2], 0);
 		note(&other, class, now);
 		return duel.other;
 	}
-	won = nof_duel_won(&duel, better(&best, &other, class));
-	note(won == duel.other ? &other : &best, class, now);
-	return won;
+	if (better(&best, &other, class)) {
+		note(&other, class, now);
+		return nof_duel_won(&duel, true);
+	}
+	note(&best, class, now);
+	return nof_duel_won(&duel, false);
 }
 
 struct nof_selector nof_selector_latency = {

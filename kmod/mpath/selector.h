@@ -31,11 +31,11 @@ struct nof_choice {
 /**
  * struct nof_selector - a policy that chooses among several paths
  * @name:	as in NVMEOF_A_IOPOLICY
- * @select:	an index below choice->nr. Context: SRCU read side of the subsystem, no sleeping, no allocation, any number of
- *		CPUs at once.
+ * @select:	an index below choice->nr. Context: SRCU read side of the subsystem, no sleeping, no allocation, any
+ *		number of CPUs at once.
  * @start:	optional: the request is about to be sent on path, whoever chose it. Same context.
- * @end:	optional: mirror of @start, once for each: the request is off that path; ns since @start. SRCU read side,
- *		softirq or process, no sleeping.
+ * @end:	optional: mirror of @start, once for each: the request is off that path; ns since @start. SRCU read
+ *		side, softirq or process, no sleeping.
  *
  * path->sel is the selector's own: zero when it is installed. Starts from before it was (re)installed have no end.
  */

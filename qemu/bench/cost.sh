@@ -33,7 +33,7 @@ connect_intree() {
 sample() {
 	local driver
 	for driver in $DRIVERS; do
-		iocount "${device[$driver]}" "${@:2}"
+		iocount "${device[$driver]}" "${@:2}" > /run/rate
 		echo "$1 $driver $5 $round" >> /run/samples
 	done
 }

@@ -6,7 +6,8 @@
  *
  * batch (default): all slots that one io_getevents() call reported done go into one io_submit() call, as with fio's
  * iodepth_batch. single: each is submitted by a call of its own, as fio does without that option. A quarter of COUNT
- * runs ahead of the first marker, so that caches, lazily made structures and translated code are warm.
+ * runs ahead of the first marker, so that caches, lazily made structures and translated code are warm. Prints the I/Os
+ * per second between the markers.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "marker.h"
@@ -132,8 +134,17 @@ static void open_device(const char *path)
 		fatal("io_setup");
 }
 
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
 int main(int argc, char **argv)
 {
+	double begin;
 	long count;
 
 	if (argc < 6) {
@@ -151,8 +162,10 @@ int main(int argc, char **argv)
 		return 2;
 	open_device(argv[1]);
 	run(count / 4 + job.depth);
+	begin = now();
 	MARKER_HERE(MARKER_FROM);
 	run(count);
 	MARKER_HERE(MARKER_TO);
+	printf("%.1f\n", count / (now() - begin));
 	return 0;
 }

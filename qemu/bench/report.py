@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: report.py COST_RESULTS PLUGIN_OUTPUT CONNECT_RESULTS OUTPUT_DIR
+"""usage: report.py BUILD_DIR JOB...
 
-Turn what the benchmark's guests left into bench.json, a table, and bench-profile.txt (where the instructions go).
+Turn what the benchmark's guests left (BUILD_DIR/guest/bench-JOB, BUILD_DIR/bench/JOB.sections) into bench.json, tables,
+and bench-profile.txt (where the instructions go), all in BUILD_DIR. Jobs that are not named leave no rows.
 Figures are medians over the rounds; the spread is (largest - smallest) / median.
 
 The host side alone: all instructions but those at symbols of the modules nvmet, nvmet_tcp and null_blk. What the target
@@ -13,8 +14,10 @@ import bisect
 import collections
 import json
 import pathlib
-import statistics
 import sys
+
+import mpath
+from figures import make_case, print_table
 
 TARGET_MODULES = {"nvmet", "nvmet_tcp", "null_blk"}
 PROFILE_LINES = 400
@@ -91,26 +94,6 @@ def read_samples(results, plugin_output):
     return out
 
 
-def figure(values):
-    """(median, spread); None where a driver did not run."""
-    if not values:
-        return None
-    median = statistics.median(values)
-    return median, (max(values) - min(values)) / median
-
-
-def make_case(name, unit, ours, intree):
-    """One row of bench.json; ours and intree are lists of samples."""
-    row = {"name": name, "unit": unit, "ours": None, "intree": None, "ratio": None, "spread": {}}
-    for key, found in (("ours", figure(ours)), ("intree", figure(intree))):
-        if found:
-            row[key] = round(found[0], 3)
-            row["spread"][key] = round(found[1], 5)
-    if row["ours"] and row["intree"]:
-        row["ratio"] = round(row["ours"] / row["intree"], 4)
-    return row
-
-
 def cost_rows(samples, value, unit):
     return [make_case(case, unit, [value(s) for s in drivers.get("ours", [])],
                       [value(s) for s in drivers.get("intree", [])]) for case, drivers in samples.items()]
@@ -122,21 +105,6 @@ def connect_row(path):
         driver, value = line.split()
         seconds[driver].append(float(value))
     return make_case("connect/64", "seconds", seconds["ours"], seconds["intree"])
-
-
-def print_table(title, rows):
-    def cell(row, key):
-        if row[key] is None:
-            return "-", ""
-        digits = 2 if row["unit"] == "seconds" else 0
-        return f"{row[key]:,.{digits}f}", f"{row['spread'][key] * 100:.2f} %"
-
-    print(f"\n{title}")
-    print(f"{'':32}{'ours':>12}{'spread':>10}{'in-tree':>12}{'spread':>10}{'ratio':>8}")
-    for row in rows:
-        ratio = "-" if row["ratio"] is None else f"{row['ratio']:.3f}"
-        print(f"{row['name']:32}{cell(row, 'ours')[0]:>12}{cell(row, 'ours')[1]:>10}"
-              f"{cell(row, 'intree')[0]:>12}{cell(row, 'intree')[1]:>10}{ratio:>8}")
 
 
 def write_profile(samples, path):
@@ -153,22 +121,51 @@ def write_profile(samples, path):
                     print(f"  {n:10.1f}  {name} [{module}]", file=out)
 
 
-def main():
-    cost, plugin_output, connect, output = (pathlib.Path(arg) for arg in sys.argv[1:5])
-    samples = read_samples(cost, plugin_output)
+def counted_tables(samples):
+    """{table of bench.json: rows}, from the jobs that count instructions."""
     unit = "instructions per I/O"
-    total = cost_rows(samples, lambda s: s.total, unit)
-    host = cost_rows(samples, Section.host_side, unit)
-    cases = [row for row in total if not row["name"].startswith("single/")]
-    single = [row for row in total if row["name"].startswith("single/")]
-    cases.append(connect_row(connect / "connect"))
-    everything = {"cases": cases, "single": single, "host_side": host}
+    costs = {case: drivers for case, drivers in samples.items() if not case.startswith("mpath/choice/")}
+    total = cost_rows(costs, lambda s: s.total, unit)
+    return {
+        "cases": [row for row in total if not row["name"].startswith("single/")] + mpath.choice_rows(samples, unit),
+        "single": [row for row in total if row["name"].startswith("single/")],
+        "host_side": cost_rows(costs, Section.host_side, unit),
+    }
+
+
+def timed_rows(guest, jobs):
+    rows = {}
+    if "connect" in jobs:
+        rows["connect"] = [connect_row(guest / "bench-connect" / "connect")]
+    if "gaps" in jobs:
+        rows["gaps"] = mpath.gap_rows(guest / "bench-gaps" / "gaps")
+    if "asym" in jobs:
+        rows["asym"] = mpath.asym_rows(guest / "bench-asym" / "asym")
+    return rows
+
+
+def print_all(tables, timed):
+    print_table("Instructions per I/O, the whole guest", tables["cases"])
+    print_table("The same, each I/O submitted by a call of its own", tables["single"])
+    print_table("The same, host side alone (without nvmet, nvmet_tcp, null_blk)", tables["host_side"])
+    print_table("Seconds until 64 controllers are live", timed.get("connect", []))
+    if "gaps" in timed:
+        mpath.print_gaps(timed["gaps"])
+    print_table("Two paths, one with 30 ms more delay: MB/s of reads", timed.get("asym", []))
+
+
+def main():
+    output, jobs = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    samples = {}
+    for job in ("cost", "paths"):
+        if job in jobs:
+            samples |= read_samples(output / "guest" / f"bench-{job}", output / "bench" / f"{job}.sections")
+    tables, timed = counted_tables(samples), timed_rows(output / "guest", jobs)
+    everything = {**tables, "cases": tables["cases"] + [row for rows in timed.values() for row in rows]}
     (output / "bench.json").write_text(json.dumps(everything, indent=2) + "\n")
     write_profile(samples, output / "bench-profile.txt")
-    print_table("Instructions per I/O, the whole guest; connect: seconds", cases)
-    print_table("The same, each I/O submitted by a call of its own", single)
-    print_table("The same, host side alone (without nvmet, nvmet_tcp, null_blk)", host)
-    print(f"\nWhere they go: {output}/bench-profile.txt; figures: {output}/bench.json")
+    print_all(tables, timed)
+    print(f"\nWhere instructions go: {output}/bench-profile.txt; figures: {output}/bench.json")
 
 
 if __name__ == "__main__":

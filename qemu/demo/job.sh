@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-#guest: --drive 1G --drive 1G --quiet-driver --timeout 240
-# What `make demo` shows, from an emulated drive to verified data and back. Lines that begin with "demo: " are the
-# account that the user sees; all the rest is in the log. Any command that fails ends the job (set -e).
+#guest: --drive 1G --drive 1G --quiet-driver --timeout 300
+# What `make demo` shows: two emulated drives, seen over four paths in two networks of different speed, under verified
+# load; the preferred path loses its state, then its network falls silent, then all comes back. Lines that begin with
+# "demo: " are the account that the user sees; all the rest is in the log. Any command that fails ends the job (set -e).
 
 nqn=nqn.2024-01.io.example:demo
 uuid1=00000000-0000-4000-8000-000000000001
@@ -19,85 +20,175 @@ begin_step() {
 	say "$step. $*"
 }
 
+indent() {
+	sed 's/^/demo:      /'
+}
+
 # Run a command that the user may well type; show it and what it prints.
 show() {
 	say "   \$ $*"
 	"$@" > /run/shown 2>&1 || { cat /run/shown; fail "'$*' failed"; }
-	sed 's/^/demo:      /' /run/shown
+	indent < /run/shown
 }
 
-check_leaves_nothing() {
-	! grep -q '^nvmeof' /proc/modules || fail "a module is still loaded"
-	! ls /dev/nvmeof* > /dev/null 2>&1 || fail "a device node is still there"
+# network N DELAY: name space netN at the far end of a link, 10.N.0.1 here and 10.N.0.2 there; DELAY in each direction
+network() {
+	ip netns add "net$1"
+	ip link add "net$1" type veth peer name far netns "net$1"
+	ip addr add "10.$1.0.1/24" dev "net$1"
+	ip link set "net$1" up
+	ip -n "net$1" addr add "10.$1.0.2/24" dev far
+	ip -n "net$1" link set far up
+	impair "$1" "delay $2"
 }
 
-# verified DIRECTORY BLOCKSIZE DEPTH: write with checksums, read back, compare; count I/Os and errors.
-verified() {
-	local out=/run/fio-$2.json writes reads errors
-	fio --name=verify --directory="$1" --size=24M --rw=randwrite --bs="$2" --iodepth="$3" --ioengine=libaio \
-	    --direct=1 --verify=crc32c --verify_fatal=1 --do_verify=1 --eta=never --output-format=json --output="$out"
-	writes=$(count write "$out")
-	reads=$(count read "$out")
-	errors=$(awk -F'[:,]' '$1 ~ /"error"/ { n += $2 } END { print n + 0 }' "$out")
-	((writes > 0 && reads >= writes)) || fail "fio wrote $writes blocks and read $reads"
-	total_ios=$((total_ios + writes + reads))
-	total_errors=$((total_errors + errors))
-	say "   $1: $writes random writes of $2 at depth $3, $reads reads, each checksum compared: $errors errors"
+# impair N HOW: netem's words, both directions
+impair() {
+	# shellcheck disable=SC2086
+	tc qdisc replace dev "net$1" root netem limit 20000 $2
+	# shellcheck disable=SC2086
+	tc -n "net$1" qdisc replace dev far root netem limit 20000 $2
 }
 
-# count read|write FILE: I/Os of that direction in fio's JSON.
-count() {
-	awk -F'[:,]' -v section="\"$1\"" '
-		$1 ~ /^ *"(read|write|trim)" *$/ { inside = index($1, section) }
-		inside && $1 ~ /"total_ios"/ { n += $2 }
-		END { print n + 0 }' "$2"
+# port ID NETWORK SERVICE: a port of the target that listens in that network
+port() {
+	target_port "$1" "10.$2.0.2" "$3"
+	nsenter --net="/run/netns/net$2" ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/$1/subsystems/$nqn"
+}
+
+# ana ID STATE: what the port says of both namespaces
+ana() {
+	echo "$2" > "$nvmet/ports/$1/ana_groups/1/ana_state"
+}
+
+# Two verified loads, one for each drive: random writes, read back and compared soon after. Each I/O is logged.
+load_start() {
+	local n disk
+	for n in 1 2; do
+		disk=$(by_uuid "$([ $n = 1 ] && echo $uuid1 || echo $uuid2)")
+		fio --name="load$n" --filename="$disk" --size=64M --rw=randwrite --bs=4k --iodepth=8 --ioengine=libaio \
+		    --direct=1 --time_based --runtime=3600 --verify=crc32c --verify_backlog=64 --verify_fatal=1 \
+		    --thinktime=2ms --thinktime_blocks=8 --eta=never \
+		    --write_lat_log="/run/load$n" --log_unix_epoch=1 --disable_slat=1 --disable_clat=1 --output-format=json \
+		    --output="/run/load$n.json" &
+		loads+=($!)
+	done
+}
+
+load_stop() {
+	kill -INT "${loads[@]}"
+	# the status only tells that it was interrupted; its errors are in its account
+	wait "${loads[@]}" || true
+}
+
+# event TEXT: from now on the load's gaps are this event's
+event() {
+	events+=("${EPOCHREALTIME/./} $*")
+}
+
+# For each event the longest time in which one of the loads got nothing done. fio's log has ms, our events have us.
+gaps() {
+	local i from text to
+	for i in "${!events[@]}"; do
+		from=${events[i]%% *} text=${events[i]#* }
+		to=$([ $((i + 1)) -lt ${#events[@]} ] && echo "${events[i + 1]%% *}" || echo 9999999999999999)
+		awk -F, -v from="$((from / 1000))" -v to="$((to / 1000))" -v text="$text" '
+			FNR == 1 { last = 0 }
+			{ if (last && $1 >= from && $1 < to && $1 - last > gap) gap = $1 - last; last = $1 }
+			END { printf "%-60s %5d ms\n", text, gap }' /run/load1_lat.1.log /run/load2_lat.1.log
+	done
+}
+
+# sum KEY FILE...: of all "KEY" : NUMBER in fio's JSON
+sum() {
+	local key=$1
+	shift
+	awk -F'[:,]' -v key="\"$key\"" '$1 ~ key { n += $2 } END { print n + 0 }' "$@"
 }
 
 start=$(now)
-total_ios=0 total_errors=0
+loads=() events=()
 say "Up: Linux $(uname -r), $(nproc) CPUs."
 
-begin_step "Target: export two emulated NVMe drives over TCP with the kernel's own nvmet"
+begin_step "Target: two emulated NVMe drives, exported by the kernel's own nvmet on four ports in two networks"
 start_udev
 drives_up 2
 target_modules
+modprobe -a veth sch_netem
+network 1 0.2ms
+network 2 3ms
 target_subsystem $nqn
 target_namespace $nqn 1 "$(drive 0)" $uuid1
 target_namespace $nqn 2 "$(drive 1)" $uuid2
-target_port 1 127.0.0.1 4420
-target_link 1 $nqn
-say "   $(drive 0) and $(drive 1) are now namespaces 1 and 2 of $nqn at 127.0.0.1:4420"
+port 1 1 4420
+port 2 1 4421
+port 3 2 4420
+port 4 2 4421
+ana 2 non-optimized
+ana 4 non-optimized
+say "   ports 1 and 2 at 10.1.0.2 (0.2 ms away), 3 and 4 at 10.2.0.2 (3 ms away); 2 and 4 say non-optimized"
 
-begin_step "Host: load this project's module and connect"
+begin_step "Host: load this project's module, connect all four, choose paths by latency"
 show modprobe nvmeof_tcp
-show nvmeofctl connect -t tcp -n $nqn -a 127.0.0.1 -s 4420 --wait=ns
+for address in 10.1.0.2 10.2.0.2; do
+	for service in 4420 4421; do
+		show nvmeofctl connect -t tcp -n $nqn -a $address -s $service --reconnect-delay 1s --wait=ns
+	done
+done
 wait_for 10 by_uuid $uuid1 > /run/found
 wait_for 10 by_uuid $uuid2 > /run/found
-first=$(by_uuid $uuid1) second=$(by_uuid $uuid2)
-show nvmeofctl list
-udevadm settle
-wait_for 10 test -L /dev/disk/by-id/nvme-uuid.$uuid1
-say "   udev made /dev/disk/by-id/nvme-uuid.$uuid1 -> $(readlink /dev/disk/by-id/nvme-uuid.$uuid1)"
+show nvmeofctl set nvmeof0 iopolicy=latency
+show nvmeofctl list-subsys
 
-begin_step "Data: ext4 on $first, xfs on $second, and verified I/O on both"
-mkfs.ext4 -q "$first"
-mkfs.xfs -q "$second"
-mkdir -p /mnt/ext4 /mnt/xfs
-mount "$first" /mnt/ext4
-mount "$second" /mnt/xfs
-verified /mnt/ext4 4k 16
-verified /mnt/xfs 64k 4
-umount /mnt/ext4 /mnt/xfs
-fsck.ext4 -fn "$first"
-xfs_repair -n "$second"
-say "   unmounted; fsck.ext4 and xfs_repair find both file systems clean"
+begin_step "Load: verified random writes on both drives, all the while"
+nvmeofctl monitor > /run/monitor 2>&1 &
+monitor=$!
+load_start
+sleep 3
+event "nothing happens"
+sleep 4
+show nvmeofctl top --batch -n 1
+
+begin_step "ANA: port 1, which carries all of it, becomes inaccessible; after 4 s it is optimized again"
+event "port 1 becomes inaccessible, load moves to port 3"
+ana 1 inaccessible
+sleep 4
+event "port 1 is optimized again, load comes back"
+ana 1 optimized
+sleep 3
+
+begin_step "Silence: network 1 loses every packet, without a word to anybody"
+event "network 1 falls silent"
+impair 1 "loss 100%"
+sleep 5
+show nvmeofctl top --batch -n 1
+
+begin_step "Recovery: network 1 carries packets again"
+event "network 1 is back"
+impair 1 "delay 0.2ms"
+wait_for 20 eval '[ "$(nvmeofctl list-subsys | grep -c " live ")" -eq 4 ]'
+sleep 3
+show nvmeofctl top --batch -n 1
+load_stop
+kill $monitor
+wait $monitor || true
+say "   What nvmeofctl monitor saw:"
+grep -E 'moved|non-opt|inacc|optimized|recovering|live' /run/monitor | head -40 | indent
 
 begin_step "Away: disconnect and unload"
 show nvmeofctl disconnect -n $nqn
 show modprobe -r nvmeof_tcp nvmeof
-check_leaves_nothing
+! grep -q '^nvmeof' /proc/modules || fail "a module is still loaded"
+! ls /dev/nvmeof* > /dev/null 2>&1 || fail "a device node is still there"
 say "   no device node and no module is left"
 target_remove
-((total_errors == 0)) || fail "$total_errors I/O errors"
+ip netns del net1
+ip netns del net2
+ios=$(sum total_ios /run/load?.json) errors=$(sum error /run/load?.json)
+((ios > 0)) || fail "no I/O was done"
+((errors == 0)) || fail "$errors I/O errors"
 say
-say "Done: $total_ios verified I/Os, $total_errors errors, $(elapsed "$start") s."
+say "Longest time without a completed I/O, of either load:"
+gaps | indent
+say
+say "Done: $ios I/Os, written data read back and compared, $errors errors, $(elapsed "$start") s."

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -261,6 +262,229 @@ TEST_CASE("settings are shown, and can be changed", "[control]")
 	CHECK(status("set " + c.name + " no-such-key=1") != done);
 }
 
+namespace {
+
+std::string subsystemAttr(const std::string &name)
+{
+	return readFile("/sys/class/nvmeof-subsystem/nvmeof0/" + name);
+}
+
+// What sysfs shows, for comparison with what netlink says.
+std::string inSysfs(const nvmeof::Subsystem &s)
+{
+	return s.iopolicy + " " + std::to_string(s.spillLatency.count()) + " " + std::to_string(s.spillDepth) + " " +
+	       (s.degrade ? "on" : "off") + " " + toString(s.fencing) + " " + std::to_string(s.delayedRemoval.count());
+}
+
+std::string sysfsSays()
+{
+	return subsystemAttr("iopolicy") + " " + subsystemAttr("spill_us") + " " + subsystemAttr("spill_depth") + " " +
+	       subsystemAttr("degrade") + " " + subsystemAttr("fencing") + " " + subsystemAttr("delayed_removal_secs");
+}
+
+void writePolicy(const std::string &file, const std::string &text)
+{
+	must("mkdir -p /etc/nvmeof && printf '%s' '" + text + "' > " + file);
+}
+
+} // namespace
+
+TEST_CASE("every value of a policy is set, told and shown", "[control][policy]")
+{
+	Rig rig;
+	rig.connect();
+	auto subsystem = [&] { return take(rig.host.client().subsystem("nvmeof0")); };
+	CHECK(inSysfs(subsystem()) == "numa 0 0 off immediate 0");
+	CHECK(sysfsSays() == inSysfs(subsystem()));
+
+	Watch watch;
+	CHECK(status("set nvmeof0 iopolicy=round-robin spill-us=500 spill-depth=32 degrade=on fencing=safe "
+		     "delayed-removal-secs=60") == done);
+	CHECK(inSysfs(subsystem()) == "round-robin 500 32 on safe 60");
+	CHECK(sysfsSays() == inSysfs(subsystem()));
+	CHECK(watch.find([](const nvmeof::Event &e) {
+		return e.type == EventType::changed && e.subsystem() && e.subsystem()->spillDepth == 32;
+	}));
+	auto shown = json("show nvmeof0")["object"];
+	CHECK(shown["spill_us"] == 500);
+	CHECK(shown["fencing"] == "safe");
+
+	CHECK(status("set nvmeof0 spill-us=0") == done); // the rest stays
+	CHECK(inSysfs(subsystem()) == "round-robin 0 32 on safe 60");
+	for (auto &[name, value] : std::vector<std::pair<std::string, std::string>>{{"spill_us", "60000000"},
+										    {"spill_depth", "1024"},
+										    {"degrade", "off"},
+										    {"fencing", "immediate"},
+										    {"delayed_removal_secs", "604800"},
+										    {"iopolicy", "numa"}}) {
+		INFO(name);
+		must("echo " + value + " > /sys/class/nvmeof-subsystem/nvmeof0/" + name);
+		CHECK(subsystemAttr(name) == value);
+	}
+	CHECK(inSysfs(subsystem()) == "numa 60000000 1024 off immediate 604800");
+}
+
+TEST_CASE("one bad value, and nothing is changed", "[control][policy]")
+{
+	Rig rig;
+	rig.connect();
+	REQUIRE(status("set nvmeof0 spill-us=500 degrade=on") == done);
+	auto before = sysfsSays();
+	for (std::string bad : {"iopolicy=absent", "spill-us=60000001", "spill-depth=1025", "degrade=maybe",
+				"fencing=perhaps", "delayed-removal-secs=604801", "no-such=1"}) {
+		INFO(bad);
+		CHECK(status("set nvmeof0 fencing=safe spill-us=7 " + bad) != done);
+		CHECK(sysfsSays() == before);
+	}
+	auto refusal = ctl("set nvmeof0 iopolicy=absent");
+	CHECK(refusal.status == usage);
+	CHECK(namesIt(refusal.text, "round-robin")); // lists what there is
+
+	// Past the library's own checks, the kernel has its own.
+	nvmeof::SubsystemSettings s;
+	s.degrade = false;
+	SECTION("spill")
+	{
+		s.spillLatency = std::chrono::seconds(61);
+	}
+	SECTION("depth")
+	{
+		s.spillDepth = 1025;
+	}
+	SECTION("fencing")
+	{
+		s.fencing = static_cast<nvmeof::Fencing>(2);
+	}
+	SECTION("removal")
+	{
+		s.delayedRemoval = std::chrono::seconds(604801);
+	}
+	SECTION("policy")
+	{
+		s.iopolicy = "absent";
+	}
+	CHECK_FALSE(rig.host.client().set("nvmeof0", s).ok());
+	CHECK(sysfsSays() == before);
+	for (std::string bad :
+	     {"spill_us -1", "spill_us 1x", "spill_us ''", "spill_us 60000001", "spill_depth 1025", "degrade maybe",
+	      "degrade onn", "fencing safer", "delayed_removal_secs 0x10", "iopolicy ''"}) {
+		auto space = bad.find(' ');
+		INFO(bad);
+		CHECK(run("printf %s " + bad.substr(space + 1) + " > /sys/class/nvmeof-subsystem/nvmeof0/" +
+			  bad.substr(0, space))
+			      .status != 0);
+		CHECK(sysfsSays() == before);
+	}
+}
+
+TEST_CASE("writers of different values do not undo one another", "[control][policy]")
+{
+	Rig rig;
+	rig.connect();
+	std::string dir = "/sys/class/nvmeof-subsystem/nvmeof0/";
+	Background a("for i in $(seq 300); do echo $i > " + dir + "spill_us; done");
+	Background b("for i in $(seq 300); do echo $i > " + dir + "spill_depth; done");
+	CHECK(a.wait(60s).status == 0);
+	CHECK(b.wait(60s).status == 0);
+	CHECK(subsystemAttr("spill_us") == "300");
+	CHECK(subsystemAttr("spill_depth") == "300");
+}
+
+TEST_CASE("the stall time of a controller", "[control][policy]")
+{
+	Rig rig;
+	CHECK(rig.connect().stallTimeout == 300ms);
+	rig.host.disconnectAll();
+	REQUIRE(status(std::string(connectArgs) + " --stall-tmo 450ms") == done);
+	auto name = take(rig.host.client().controllers()).at(0).name;
+	CHECK(rig.host.controller(name).stallTimeout == 450ms);
+	CHECK(readFile("/sys/class/nvmeof/" + name + "/stall_tmo") == "0.450");
+	CHECK(status("set " + name + " stall-tmo=2") == done);
+	CHECK(rig.host.controller(name).stallTimeout == 2s);
+	CHECK(status("set " + name + " stall-tmo=90000") != done); // more than a day
+	CHECK(status("set " + name + " stall-tmo=soon") == usage);
+	CHECK(rig.host.controller(name).stallTimeout == 2s);
+	CHECK(status("set " + name + " stall-tmo=0") == done);
+	CHECK(rig.host.controller(name).stallTimeout == 0ms);
+}
+
+TEST_CASE("a path's figures are the same in sysfs, over netlink and in show", "[control][stats]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	must("dd if=" + rig.disk() + " of=/dev/null bs=4k count=64 iflag=direct 2>/dev/null");
+	must("dd if=/dev/zero of=" + rig.disk() + " bs=4k count=16 oflag=direct 2>/dev/null");
+	auto p = rig.host.paths().at(0);
+	auto attr = [&](const std::string &name) {
+		return readFile("/sys/block/" + p.nameSpace + "/paths/" + p.name + "/" + name);
+	};
+	CHECK(nvmeof::countOf(p.readLatency) + nvmeof::countOf(p.writeLatency) <= p.ios);
+	CHECK(nvmeof::countOf(p.readLatency) >= 64);
+	CHECK(nvmeof::countOf(p.writeLatency) >= 16);
+	CHECK(nvmeof::percentile(p.readLatency, 0.5) > 0ns);
+	CHECK(nvmeof::percentile(p.readLatency, 0.99) < 10s);
+	for (auto &[name, histogram] : {std::pair("latency_read", p.readLatency), {"latency_write", p.writeLatency}}) {
+		std::istringstream line(attr(name));
+		std::vector<std::uint64_t> counters{std::istream_iterator<std::uint64_t>(line), {}};
+		CHECK(counters == std::vector<std::uint64_t>(histogram.begin(), histogram.end()));
+	}
+	REQUIRE(p.anaSince);
+	CHECK(attr("ana_since") == std::to_string(p.anaSince->count()));
+	CHECK(*p.anaSince > 0ns);
+	CHECK(attr("degraded") == "0");
+	CHECK(attr("failovers_from") == std::to_string(p.failoversFrom));
+	CHECK(attr("failovers_to") == std::to_string(p.failoversTo));
+	auto shown = json("show " + p.nameSpace)["paths"].at(0);
+	CHECK(shown["name"] == p.name);
+	CHECK(shown["latency"]["read"]["count"] == nvmeof::countOf(p.readLatency));
+	CHECK(namesIt(ctl("show " + p.name).text, "p99"));
+	CHECK(namesIt(ctl("show " + c.name).text, p.name));
+}
+
+TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and by hand", "[control][policy]")
+{
+	Rig rig;
+	auto file = "/tmp/policy.conf";
+	auto with = std::string(connectArgs) + " --policy-file " + file;
+	writePolicy(file, "# by NQN\nnqn.2024-01.io.other:* fencing=safe\n"
+			  "nqn.2024-01.io.nvmeof:*  iopolicy=round-robin spill-us=500 degrade=on\n* fencing=safe\n");
+	REQUIRE(status(with) == done);
+	CHECK(sysfsSays() == "round-robin 500 0 on immediate 0");
+
+	// A second path of a subsystem that is there leaves its values alone.
+	CHECK(status("set nvmeof0 spill-us=9") == done);
+	REQUIRE(status(with + " --duplicate-connect") == done);
+	CHECK(sysfsSays() == "round-robin 9 0 on immediate 0");
+	CHECK(status(std::string("apply-policy --new nvmeof0 --policy-file ") + file) == done);
+	CHECK(sysfsSays() == "round-robin 9 0 on immediate 0"); // somebody has set it
+	CHECK(status(std::string("apply-policy nvmeof0 --policy-file ") + file) == done);
+	CHECK(sysfsSays() == "round-robin 500 0 on immediate 0");
+
+	CHECK(status("apply-policy nvmeof7 --policy-file /tmp/policy.conf") == noObject);
+	CHECK(status("apply-policy --policy-file /tmp/absent.conf") == noObject);
+	rig.host.disconnectAll();
+
+	// A file with an error in it: connected, but the caller is told, with the line.
+	writePolicy(file, "* degrade=on\n* spill-us=lots\n");
+	auto out = ctl(with);
+	CHECK(out.status == usage);
+	CHECK(namesIt(out.text, "/tmp/policy.conf:2: spill-us: 'lots'"));
+	CHECK(take(rig.host.client().controllers()).size() == 1);
+	CHECK(sysfsSays() == "numa 0 0 off immediate 0");
+}
+
+TEST_CASE("udev applies policy.conf to a subsystem that a program made", "[control][policy][udev]")
+{
+	Rig rig;
+	must("mkdir -p /run/udev/rules.d && cp /nvmeof/tests/90-nvmeof-policy.rules /run/udev/rules.d/");
+	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
+	must("udevadm control --reload");
+	writePolicy("/etc/nvmeof/policy.conf", "nqn.2024-01.io.nvmeof:* delayed-removal-secs=17\n");
+	rig.connect(); // by the library, which knows nothing of the file
+	CHECK(eventually([] { return subsystemAttr("delayed_removal_secs") == "17"; }));
+	must("rm /etc/nvmeof/policy.conf /run/udev/rules.d/90-nvmeof-policy.rules && udevadm control --reload");
+}
+
 TEST_CASE("the verbs of nvme-cli work on our nodes", "[control][nvme-cli]")
 {
 	Rig rig;
@@ -299,6 +523,11 @@ TEST_CASE("without privilege: reading yes, changing no", "[control][permission]"
 	CHECK(as("nvmeofctl reset -d " + c.name).status == notPermitted);
 	CHECK(as("nvmeofctl " + std::string(connectArgs) + " --hostnqn nqn.2024-01.io.nvmeof:h").status ==
 	      notPermitted);
+	CHECK(as("nvmeofctl show " + c.name).status == done);
+	CHECK(as("nvmeofctl set nvmeof0 fencing=safe").status == notPermitted);
+	CHECK(as("nvmeofctl set " + c.name + " stall-tmo=0").status == notPermitted);
+	CHECK(as("sh -c 'echo safe > /sys/class/nvmeof-subsystem/nvmeof0/fencing'").status != 0);
+	CHECK(readFile("/sys/class/nvmeof-subsystem/nvmeof0/fencing") == "immediate");
 	CHECK(as("nvme reset /dev/" + c.name).status != 0);
 	CHECK(as("nvme admin-passthru /dev/" + c.name + " -o 0x09 --cdw10=6").status != 0); // Set Features
 	CHECK(as("nvme write " + rig.disk() + " -s 0 -c 0 -z 512 -d /etc/hostname").status != 0);

@@ -68,7 +68,8 @@ def check_licence(name, lines):
         complain(name, 1, "no SPDX line in the first three")
         return
     uapi = name.startswith("include/uapi/")
-    wanted = "GPL-2.0-only" if (name.startswith("kmod/") or name == "Kbuild") else "LGPL-2.1-or-later"
+    kernel = name.startswith(("kmod/", "tests/selector/")) or name == "Kbuild"
+    wanted = "GPL-2.0-only" if kernel else "LGPL-2.1-or-later"
     identifier = found.split("SPDX-License-Identifier:")[1].replace("*/", "").strip()
     if identifier != wanted and not (uapi or name.startswith("Documentation/")):
         complain(name, 1, f"licence {identifier}, not {wanted}")

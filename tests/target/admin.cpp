@@ -40,6 +40,8 @@ std::optional<Reply> Connection::admin(const Command &cmd)
 	case op_abort:
 		server_.counters().aborts++;
 		return Reply{st_ok, 1}; // the command was not aborted, which is always allowed
+	case op_cross_reset:
+		return crossReset(cmd);
 	case op_async_event:
 		return asyncEvent(cmd);
 	}
@@ -64,7 +66,7 @@ Reply Connection::identify(const Command &cmd)
 	auto nsid = static_cast<std::uint32_t>(cmd.nsid);
 	switch (cmd.cdw10 & 0xff) {
 	case cns_ctrl:
-		return {st_ok, 0, identifyController(server_.config(), assoc_->cntlid)};
+		return {st_ok, 0, identifyController(server_.config(), *assoc_)};
 	case cns_active:
 		if (nsid >= 0xfffffffe)
 			return {st_invalid_ns | st_dnr};
@@ -110,10 +112,15 @@ Reply Connection::getLog(const Command &cmd)
 	case log_ana:
 		if (!server_.config().ana)
 			return {0x109 | st_dnr}; // invalid log page
-		log = server_.anaLog();
-		if (log.empty())
-			log = anaLog(server_.stores(), cmd.cdw10 >> 8 & 1);
+		log = server_.anaLog(cmd.cdw10 >> 8 & 1);
 		break;
+	case log_ccr: {
+		auto reply = ccrLog(cmd.cdw10 >> 8 & 1);
+		if (reply.status)
+			return reply;
+		log = std::move(reply.data);
+		break;
+	}
 	default:
 		return {0x109 | st_dnr};
 	}

@@ -1,7 +1,43 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "association.h"
 
+#include <random>
+
 namespace target {
+
+void Association::renew()
+{
+	static std::mutex one;
+	static std::mt19937_64 random{std::random_device{}()};
+	std::lock_guard guard(one);
+	ciu = static_cast<std::uint8_t>(ciu % 255 + 1); // 0 says: not supported
+	cirn = random() | 1;
+}
+
+// The timer may be longer than asked for, by its granularity; with traffic as a sign of life it is looked at once in
+// each period, so that two may pass (Base 2.0, 3.9).
+Clock::time_point Association::lostAtLocked() const
+{
+	if (!kato.count())
+		return Clock::time_point::max();
+	auto timer = kato;
+	if (katoUnit.count())
+		timer = (kato + katoUnit - std::chrono::milliseconds(1)) / katoUnit * katoUnit;
+	return lastSign + timer * (trafficKeepAlive ? 2 : 1);
+}
+
+Clock::time_point Association::lostAt() const
+{
+	std::lock_guard guard(lock);
+	return lostAtLocked();
+}
+
+Clock::time_point Association::quietAt() const
+{
+	std::lock_guard guard(lock);
+	auto lost = lostAtLocked();
+	return lost == Clock::time_point::max() ? lost : lost + quiesce;
+}
 
 std::shared_ptr<Association> Associations::create()
 {
@@ -12,6 +48,7 @@ std::shared_ptr<Association> Associations::create()
 		last_ = static_cast<std::uint16_t>(last_ >= 0xffef ? 1 : last_ + 1);
 	} while (map_.contains(last_));
 	a->cntlid = last_;
+	a->renew();
 	map_[last_] = a;
 	return a;
 }
@@ -23,10 +60,12 @@ std::shared_ptr<Association> Associations::find(std::uint16_t cntlid) const
 	return at == map_.end() ? nullptr : at->second;
 }
 
-void Associations::remove(std::uint16_t cntlid)
+void Associations::remove(const Association &a)
 {
 	std::lock_guard guard(lock_);
-	map_.erase(cntlid);
+	auto at = map_.find(a.cntlid);
+	if (at != map_.end() && at->second.get() == &a)
+		map_.erase(at);
 }
 
 std::vector<std::shared_ptr<Association>> Associations::all() const

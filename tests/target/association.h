@@ -5,6 +5,7 @@
 #include "config.h"
 #include "nvme.h"
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 
 namespace target {
 
+class Server;
 class Connection;
 
 struct AsyncEvent {
@@ -24,14 +26,34 @@ struct AsyncEvent {
 
 constexpr AsyncEvent event_ns_changed{2, 0, log_changed_ns};
 constexpr AsyncEvent event_ana_changed{2, 3, log_ana};
+constexpr AsyncEvent event_ccr_completed{2, 0xf4, log_ccr};
+
+// Of the Cross-Controller Reset log; Base 2.3, figure 305
+struct CcrEntry {
+	std::uint16_t icid;
+	std::uint8_t ciu;
+	std::uint64_t cirn;  // not in the log: tells entries apart
+	std::uint8_t status; // CcrStatus
+	std::uint8_t flags;  // CcrFlag
+};
 
 struct Association {
 	std::uint16_t cntlid = 0;
+	const Server *port = nullptr; // the one it was made at
 	std::string hostnqn;
 	std::array<std::uint8_t, 16> hostid{};
-	std::chrono::milliseconds kato{0};
+	// Of this instance of the controller; TP8028. Another one with each CC.EN.
+	std::atomic<std::uint8_t> ciu{0};
+	std::atomic<std::uint64_t> cirn{0};
+	std::atomic<bool> dead{false};   // ended by another controller
+	std::atomic<bool> silent{false}; // reads and says nothing any more, and does not see that its host leaves
+	std::mutex executing;            // of I/O commands; dead changes under it
 
-	std::mutex lock; // all below
+	mutable std::mutex lock; // all below
+	std::chrono::milliseconds kato{0};
+	std::chrono::milliseconds katoUnit{0}; // granularity of kato
+	std::chrono::milliseconds quiesce{0};  // CQT
+	bool trafficKeepAlive = false;
 	std::uint32_t cc = 0;
 	std::uint32_t csts = 0;
 	std::uint32_t asyncConfig = 0;
@@ -40,6 +62,17 @@ struct Association {
 	std::deque<AsyncEvent> asyncEvents;        // events waiting for a command
 	Connection *admin = nullptr;               // cleared before the connection goes
 	bool changedNs = false;
+	std::vector<CcrEntry> ccrLog;
+
+	// Makes it another instance.
+	void renew();
+	// When, without a further sign of life, the keep-alive timer has passed, as the controller sees it
+	Clock::time_point lostAt() const;
+	// And when the last of what it was told has ended
+	Clock::time_point quietAt() const;
+
+private:
+	Clock::time_point lostAtLocked() const;
 };
 
 class Associations {
@@ -47,7 +80,7 @@ public:
 	// Also assigns the controller ID.
 	std::shared_ptr<Association> create();
 	std::shared_ptr<Association> find(std::uint16_t cntlid) const;
-	void remove(std::uint16_t cntlid);
+	void remove(const Association &a);
 	std::vector<std::shared_ptr<Association>> all() const;
 
 private:

@@ -29,8 +29,14 @@ struct Config {
 	bool successAlways = false;    // and there too where it is on, as targets in use do
 	bool trafficKeepAlive = false; // CTRATT.TBKAS
 	bool enforceKeepAlive = true;  // an association silent for longer than KATO is ended
+	std::uint16_t kas = 10;        // granularity of the keep-alive timer, 100 ms units
+	std::uint16_t quiesce = 0;     // CQT, ms
+	std::uint8_t ccrLimit = 0;     // Cross-Controller Resets at once (CCRL); 0: none, and no CIU and CIRN either
 	bool ana = false;
-	std::uint8_t readyTimeout = 10; // CAP.TO, 500 ms units
+	std::uint32_t anaGroups = 4;     // NANAGRPID and ANAGRPMAX
+	std::uint8_t anaTransition = 10; // ANATT, s
+	std::uint32_t namespaces = 1024; // NN and MNAN
+	std::uint8_t readyTimeout = 10;  // CAP.TO, 500 ms units
 };
 
 using Clock = std::chrono::steady_clock;

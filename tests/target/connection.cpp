@@ -58,7 +58,7 @@ void Connection::run()
 	if (assoc_ && qid_ == 0) {
 		std::lock_guard guard(assoc_->lock);
 		assoc_->admin = nullptr;
-		server_.associations().remove(assoc_->cntlid);
+		server_.associations().remove(*assoc_);
 	}
 	std::lock_guard guard(lock_);
 	linger hard{1, 0};
@@ -102,13 +102,18 @@ int Connection::pollTimeout() const
 // One turn: what is due, what was posted, what has arrived. False: the connection is over.
 bool Connection::pump()
 {
-	fireDue();
-	runPosted();
+	bool quiet = silent();
+	if (!quiet) {
+		fireDue();
+		runPosted();
+		if (std::exchange(unheard_, false) && !parse())
+			return false;
+	}
 	if (ending_ || expired())
 		return false;
-	bool stalled = server_.readsStalled() && qid_ != 0;
+	bool stalled = quiet || (server_.readsStalled() && qid_ != 0);
 	pollfd fds[] = {{socket_.get(), static_cast<short>(stalled ? 0 : POLLIN), 0}, {wake_.fd(), POLLIN, 0}};
-	::poll(fds, 2, pollTimeout());
+	::poll(fds, 2, quiet ? 50 : pollTimeout());
 	wake_.clear();
 	if (!fds[0].revents)
 		return true;
@@ -145,11 +150,21 @@ bool Connection::expired()
 {
 	if (!assoc_)
 		return false;
+	if (assoc_->dead)
+		return true;
 	if (qid_ != 0) // what a stalled connection has received is kept for the test to look at
 		return !server_.readsStalled() && server_.associations().find(assoc_->cntlid) != assoc_;
+	if (silent())
+		return server_.config().enforceKeepAlive && Clock::now() >= assoc_->quietAt();
 	std::lock_guard guard(assoc_->lock);
 	auto grace = assoc_->kato + assoc_->kato / 2 + 1s; // a guest under TCG is slow
 	return server_.config().enforceKeepAlive && assoc_->kato.count() && Clock::now() - assoc_->lastSign > grace;
+}
+
+// A controller behind a network that loses everything
+bool Connection::silent() const
+{
+	return server_.silent() || (assoc_ && assoc_->silent);
 }
 
 bool Connection::receive()
@@ -168,7 +183,7 @@ bool Connection::parse()
 {
 	std::size_t at = 0;
 	bool good = true;
-	while (good && !ending_ && rx_.size() - at >= sizeof(PduHeader)) {
+	while (good && !ending_ && !(unheard_ = silent()) && rx_.size() - at >= sizeof(PduHeader)) {
 		std::span<const std::uint8_t> rest(rx_.data() + at, rx_.size() - at);
 		std::size_t plen = view<PduHeader>(rest).plen;
 		if (plen < sizeof(PduHeader) || plen > max_pdu)
@@ -410,12 +425,36 @@ void Connection::dispatch(const Command &cmd, Bytes data)
 			finish(cmd, std::move(*reply));
 		return;
 	}
+	execution(cmd, std::move(data));
+}
+
+void Connection::execution(const Command &cmd, Bytes data)
+{
+	Strike strike{*this, qid_, &cmd, nullptr, &data};
+	server_.script().offer(Hook::execute, strike);
+	if (strike.verdict == Verdict::failed)
+		finish(cmd, {strike.status});
+	if (strike.verdict == Verdict::ghost || strike.verdict == Verdict::haunt)
+		haunt(cmd, std::move(data), strike.verdict == Verdict::haunt);
+	if (strike.after)
+		strike.after();
+	if (strike.verdict != Verdict::pass)
+		return;
 	auto run = [this, cmd, data = std::move(data)] { finish(cmd, io(cmd, data)); };
 	auto latency = server_.latency();
 	if (latency.count())
 		later(latency, run);
 	else
 		run();
+}
+
+// The controller has taken the command; a write it will do some time.
+void Connection::haunt(const Command &cmd, Bytes data, bool silent)
+{
+	if (silent)
+		assoc_->silent = true; // before a test can see the ghost
+	if (cmd.opcode == op_write)
+		server_.subsystem().ghosts().keep(assoc_, server_.stores().find(cmd.nsid), cmd.slba(), std::move(data));
 }
 
 void Connection::finish(const Command &cmd, Reply reply)

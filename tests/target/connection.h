@@ -68,6 +68,7 @@ private:
 	void applyVerdict(Verdict verdict, Bytes &raw);
 	void sendSlowly(std::span<const std::uint8_t> bytes);
 	bool expired();
+	bool silent() const;
 
 	// PDUs
 	bool takeIcReq(const IcReq &req);
@@ -77,6 +78,8 @@ private:
 	// Commands
 	void execute(const Command &cmd, Bytes data);
 	void dispatch(const Command &cmd, Bytes data);
+	void execution(const Command &cmd, Bytes data);
+	void haunt(const Command &cmd, Bytes data, bool silent);
 	void finish(const Command &cmd, Reply reply);
 	void fetch(const Command &cmd);
 	void askMore(std::uint16_t ttag, Transfer &t);
@@ -95,8 +98,13 @@ private:
 	Reply getLog(const Command &cmd);
 	Reply setFeatures(const Command &cmd);
 	Reply getFeatures(const Command &cmd);
+	// ccr.cpp
+	Reply crossReset(const Command &cmd);
+	void endCrossReset(const CcrEntry &entry, CcrPlan plan);
+	Reply ccrLog(bool removeCompleted);
 	// io.cpp
 	Reply io(const Command &cmd, const Bytes &data);
+	Reply onStore(Store &store, const Command &cmd, const Bytes &data);
 	Reply dsm(Store &store, const Command &cmd, const Bytes &data);
 
 	bool hostToController(const Command &cmd) const;
@@ -110,6 +118,7 @@ private:
 	std::atomic<bool> ending_{false};
 	std::atomic<bool> rst_{false};
 	bool mute_ = false;
+	bool unheard_ = false; // what has come is left until the silence ends
 	bool icDone_ = false;
 	bool hdgst_ = false;
 	bool ddgst_ = false;

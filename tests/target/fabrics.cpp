@@ -62,6 +62,10 @@ Reply Connection::connectAdmin(const Command &cmd, const ConnectData &d)
 		return {bad_param};
 	assoc_ = server_.associations().create();
 	std::lock_guard guard(assoc_->lock);
+	assoc_->port = &server_;
+	assoc_->katoUnit = std::chrono::milliseconds(server_.config().kas * 100);
+	assoc_->quiesce = std::chrono::milliseconds(server_.config().quiesce);
+	assoc_->trafficKeepAlive = server_.config().trafficKeepAlive;
 	assoc_->hostnqn = text(d.hostnqn);
 	std::copy_n(d.hostid, 16, assoc_->hostid.begin());
 	assoc_->kato = std::chrono::milliseconds(cmd.cdw12);
@@ -119,6 +123,8 @@ Reply Connection::propertySet(const Command &cmd)
 	if (!assoc_ || qid_ != 0 || cmd.cdw11 != prop_cc)
 		return {st_invalid_field | st_dnr};
 	std::lock_guard guard(assoc_->lock);
+	if (cmd.cdw12 & ~assoc_->cc & cc_enable)
+		assoc_->renew();
 	assoc_->cc = cmd.cdw12;
 	assoc_->csts = assoc_->cc & cc_enable ? csts_ready : 0;
 	if (assoc_->cc >> 14 & 3) {

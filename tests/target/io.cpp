@@ -8,6 +8,20 @@ namespace {
 constexpr std::uint16_t out_of_range = st_lba_range | st_dnr;
 constexpr std::uint32_t fua_bit = 1u << 30;
 
+std::uint16_t statusOf(AnaState state)
+{
+	switch (state) {
+	case ana_inaccessible:
+		return st_ana_inaccessible;
+	case ana_persistent_loss:
+		return st_ana_persistent_loss;
+	case ana_change:
+		return st_ana_transition;
+	default:
+		return st_ok;
+	}
+}
+
 Reply answer(bool good)
 {
 	return {good ? std::uint16_t(st_ok) : out_of_range};
@@ -18,20 +32,36 @@ Reply answer(bool good)
 Reply Connection::io(const Command &cmd, const Bytes &data)
 {
 	auto store = server_.stores().find(cmd.nsid);
-	auto &count = server_.counters();
 	if (!store && cmd.opcode != op_flush)
 		return {st_invalid_ns | st_dnr};
-	std::size_t length = store ? std::size_t(cmd.blocks()) << store->shift() : 0;
-	switch (cmd.opcode) {
-	case op_flush:
-		count.flushes++;
+	std::uint16_t refused = st_ok;
+	if (store && server_.config().ana)
+		refused = statusOf(server_.anaState(store->anaGroup()));
+	if (refused) {
+		server_.counters().anaRefusals++;
+		return {refused};
+	}
+	std::lock_guard guard(assoc_->executing);
+	if (assoc_->dead)
+		return {st_internal};
+	if (cmd.opcode == op_flush) {
+		server_.counters().flushes++;
 		return {};
+	}
+	return onStore(*store, cmd, data);
+}
+
+Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
+{
+	auto &count = server_.counters();
+	std::size_t length = std::size_t(cmd.blocks()) << store.shift();
+	switch (cmd.opcode) {
 	case op_read: {
 		count.reads++;
 		if (cmd.sgl.length != length)
 			server_.violation("read: SGL and block count differ");
 		Reply reply{st_ok, 0, Bytes(length)};
-		return store->read(cmd.slba(), reply.data) ? reply : Reply{out_of_range};
+		return store.read(cmd.slba(), reply.data) ? reply : Reply{out_of_range};
 	}
 	case op_write:
 		count.writes++;
@@ -41,13 +71,13 @@ Reply Connection::io(const Command &cmd, const Bytes &data)
 			server_.violation("write: data and block count differ");
 			return {st_invalid_field | st_dnr};
 		}
-		return answer(store->write(cmd.slba(), data));
+		return answer(store.write(cmd.slba(), data));
 	case op_write_zeroes:
 		count.zeroes++;
-		return answer(store->zero(cmd.slba(), cmd.blocks()));
+		return answer(store.zero(cmd.slba(), cmd.blocks()));
 	case op_dsm:
 		count.discards++;
-		return dsm(*store, cmd, data);
+		return dsm(store, cmd, data);
 	}
 	return {st_invalid_opcode | st_dnr};
 }

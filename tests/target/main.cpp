@@ -3,10 +3,13 @@
 #include "misbehaviour.h"
 #include "server.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <vector>
 #include <unistd.h>
 
 using namespace target;
@@ -17,6 +20,9 @@ int usage()
 {
 	std::fputs("usage: nvmeof-target [-a ADDR] [-p PORT] [-n NQN] [-s SIZE_MIB] [-b BLOCK_SHIFT] [-m MISBEHAVIOUR] "
 		   "[-c TIMES]\n"
+		   "                     [-P PORTS] [-A] [-C RESETS] [-q CQT_MS]\n"
+		   "       -P: so many ports from PORT on, of one subsystem with one namespace; -A: with ANA;\n"
+		   "       -C: Cross-Controller Resets at once; the misbehaviour is the first port's\n"
 		   "       nvmeof-target -l    lists misbehaviours\n",
 		   stderr);
 	return 2;
@@ -57,9 +63,9 @@ int main(int argc, char **argv)
 	config.port = 4420;
 	std::uint64_t mib = 64;
 	unsigned shift = 9;
-	int times = 1;
+	int times = 1, ports = 1;
 	const Misbehaviour *bad = nullptr;
-	for (int o; (o = getopt(argc, argv, "a:p:n:s:b:m:c:l")) != -1;) {
+	for (int o; (o = getopt(argc, argv, "a:p:n:s:b:m:c:P:C:q:Al")) != -1;) {
 		if (o == 'l')
 			return list();
 		if (o == 'a')
@@ -74,6 +80,14 @@ int main(int argc, char **argv)
 			shift = static_cast<unsigned>(std::atoi(optarg));
 		else if (o == 'c')
 			times = std::atoi(optarg);
+		else if (o == 'P')
+			ports = std::atoi(optarg);
+		else if (o == 'C')
+			config.ccrLimit = static_cast<std::uint8_t>(std::atoi(optarg));
+		else if (o == 'q')
+			config.quiesce = static_cast<std::uint16_t>(std::atoi(optarg));
+		else if (o == 'A')
+			config.ana = true;
 		else if (o != 'm' || !(bad = findMisbehaviour(optarg)))
 			return usage();
 	}
@@ -83,14 +97,22 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, nullptr);
 
-	Server server(config);
-	server.stores().add(1, mib << 20, shift);
+	auto subsystem = std::make_shared<Subsystem>();
+	subsystem->stores().add(1, mib << 20, shift);
+	std::vector<std::unique_ptr<Server>> servers;
+	for (int i = 0; i < std::max(ports, 1); i++, config.port++) {
+		servers.push_back(std::make_unique<Server>(config, subsystem));
+		std::printf("listening on %s:%u\n", config.address.c_str(), servers.back()->port());
+	}
 	if (bad)
-		server.script().arm(*bad, times);
-	std::printf("listening on %s:%u\n", config.address.c_str(), server.port());
+		servers[0]->script().arm(*bad, times);
 	std::fflush(stdout);
 	waitForEnd();
-	server.stop();
-	report(server, server.counters());
-	return server.violations().empty() ? 0 : 1;
+	bool good = true;
+	for (auto &server : servers) {
+		server->stop();
+		report(*server, server->counters());
+		good = good && server->violations().empty();
+	}
+	return good ? 0 : 1;
 }

@@ -107,6 +107,17 @@ bool activeIs(Strike &s, std::initializer_list<std::uint32_t> ids)
 	});
 }
 
+// Whatever namespace is asked about, it is the one with this NSID.
+bool descriptorsOf(Strike &s, std::uint32_t nsid)
+{
+	auto store = s.conn.server().stores().find(nsid);
+	if (s.identify(cns_ns))
+		*s.data = identifyNamespace(s.conn.server().config(), *store);
+	if (s.identify(cns_descs))
+		*s.data = descriptors(*store);
+	return s.identify(cns_ns) || s.identify(cns_descs);
+}
+
 void answerWith(Strike &s, std::uint16_t cid)
 {
 	auto cmd = *s.cmd;
@@ -453,6 +464,19 @@ const Misbehaviour table[] = {
 		[](S &s) { return when(s.io(), [&] { cqe(s).sqhd = 0xfffe; }); }},
 	{"cqe-never", 22, Hook::response, io, Expect::reset, nothing,
 		[](S &s) { return verdict(s.io(), s, Verdict::mute); }},
+	{"io-never", 22, Hook::command, io, Expect::reset, nothing, // keep-alives are answered
+		[](S &s) { return verdict(s.io(), s, Verdict::drop); }},
+	{"controller-silent", 22, Hook::execute, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioRead(), s, Verdict::haunt); }},
+	{"write-stalled", 1, Hook::execute, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioWrite(), s, Verdict::ghost); }},
+	{"write-stalled-silent", 1, Hook::execute, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioWrite(), s, Verdict::haunt); }},
+	{"write-stalled-then-rst", 1, Hook::execute, io, Expect::reset, nothing,
+		[](S &s) { return when(s.ioWrite(), [&] {
+				auto *conn = &s.conn;
+				s.verdict = Verdict::ghost;
+				s.after = [conn] { conn->end(true); }; }); }},
 	{"cqe-hlen-zero", 5, Hook::response, io, Expect::reset, nothing,
 		[](S &s) { return insteadOfResponse(s, pdu_response, 0, 24); }},
 	{"cqe-hlen-255", 5, Hook::response, io, Expect::reset, nothing,
@@ -509,6 +533,26 @@ const Misbehaviour table[] = {
 	{"aer-error-persistent", 14, Hook::command, idle, Expect::reset, nothing,
 		[](S &s) { return flood(s, 0, 3, log_error, 1); }},
 
+	// A second port whose namespace is not quite the first one's
+	{"path-smaller", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint64_t>(s.identify(cns_ns), s, at::nsze, 64) &&
+				  poke<std::uint64_t>(true, s, at::ncap, 64); }},
+	{"path-larger", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint64_t>(s.identify(cns_ns), s, at::nsze, 1 << 20) &&
+				  poke<std::uint64_t>(true, s, at::ncap, 1 << 20); }},
+	{"path-block-size", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::lbaf0 + 2, 12); }},
+	{"path-metadata", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint16_t>(s.identify(cns_ns), s, at::lbaf0, 8); }},
+	{"path-other-uuid", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_descs), s, 24, 0x0badc0de); }},
+	{"path-other-nguid", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint32_t>(s.identify(cns_descs), s, 4, 0x0badc0de); }},
+	{"path-other-nsid", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
+		[](S &s) { return activeIs(s, {7}) || descriptorsOf(s, 1); }},
+	{"path-private", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::nmic, 0); }},
+
 	// ANA log
 	{"ana-group-count", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
 		[](S &s) { return anaShape(s, makeAnaLog(1, 0xffff, {{1, ana_optimized, {1}, 1}})); }},
@@ -526,6 +570,15 @@ const Misbehaviour table[] = {
 		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{0xffffffff, ana_optimized, {1}, 1}})); }},
 	{"ana-state-unknown", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
 		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{1, 9, {1}, 1}})); }},
+	{"ana-state-zero", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{1, 0, {1}, 1}})); }},
+	{"ana-nsid-zero", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 1, {{1, ana_optimized, {0, 0xffffffff}, 2}})); }},
+	{"ana-nsids-unasked", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return anaShape(s, makeAnaLog(1, 2, {{1, ana_optimized, {1}, 0}, {2, ana_optimized, {},
+			0}})); }},
+	{"ana-full-of-ones", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
+		[](S &s) { return when(s.log(log_ana), [&] { std::fill(s.data->begin(), s.data->end(), 0xff); }); }},
 	{"ana-no-groups", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,
 		[](S &s) { return anaShape(s, makeAnaLog(1, 0, {})); }},
 	{"ana-group-repeated", 17, Hook::adminData, connecting, Expect::bounded, Needs::ana,

@@ -25,6 +25,7 @@ enum class When {
 	connecting, // armed for ever before the host connects
 	io,         // armed for one strike when the controller is live; I/O of all kinds follows
 	idle,       // likewise; strikes without I/O
+	joining,    // armed for ever at a second port before the host connects to that; the first port is well
 };
 
 // What the host must have asked for

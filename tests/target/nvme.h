@@ -51,6 +51,7 @@ enum AdminOpcode : std::uint8_t {
 	op_get_features = 0x0a,
 	op_async_event = 0x0c,
 	op_keep_alive = 0x18,
+	op_cross_reset = 0x38, // TP8028
 	op_fabrics = 0x7f,
 };
 
@@ -74,6 +75,8 @@ enum Status : std::uint16_t {
 	st_invalid_ns = 0x00b,
 	st_lba_range = 0x080,
 	st_ns_not_ready = 0x082,
+	st_ccr_in_progress = 0x13f,
+	st_ccr_limit = 0x141,
 	st_connect_format = 0x180,
 	st_connect_busy = 0x181,
 	st_connect_param = 0x182,
@@ -91,7 +94,14 @@ enum Property : std::uint32_t { prop_cap = 0x00, prop_vs = 0x08, prop_cc = 0x14,
 
 enum Cns : std::uint8_t { cns_ns = 0, cns_ctrl = 1, cns_active = 2, cns_descs = 3, cns_cs_ns = 5, cns_cs_ctrl = 6 };
 
-enum LogPage : std::uint8_t { log_error = 1, log_smart = 2, log_firmware = 3, log_changed_ns = 4, log_ana = 0x0c };
+enum LogPage : std::uint8_t {
+	log_error = 1,
+	log_smart = 2,
+	log_firmware = 3,
+	log_changed_ns = 4,
+	log_ana = 0x0c,
+	log_ccr = 0x1e
+};
 
 enum Feature : std::uint8_t {
 	feat_write_cache = 0x06,
@@ -107,6 +117,10 @@ enum AnaState : std::uint8_t {
 	ana_persistent_loss = 4,
 	ana_change = 15,
 };
+
+// Base 2.3, figure 305
+enum CcrStatus : std::uint8_t { ccr_in_progress = 0, ccr_success = 1, ccr_failed = 2 };
+enum CcrFlag : std::uint8_t { ccr_validated = 1, ccr_initiated = 2 };
 
 struct ConnectData {
 	std::uint8_t hostid[16];

@@ -19,6 +19,7 @@ enum class Hook {
 	accept,    // a connection was accepted; nothing was read yet
 	icResp,    // pdu: the ICResp
 	command,   // cmd has arrived, with its in-capsule data, and was not executed
+	execute,   // an I/O command and all its data are there; nothing was done with it yet
 	property,  // value: what a Property Get is going to return
 	adminData, // data: what an admin command returns
 	feature,   // value: result of Get or Set Features
@@ -39,7 +40,9 @@ enum class Verdict {
 	slow,   // it is sent byte by byte, a fifth of a second apart
 	mute,   // from here on the connection reads but says nothing
 	hold,   // hook command: kept until Server::releaseHeld()
-	failed, // hook command: answered with Strike::status
+	failed, // hooks command and execute: answered with Strike::status
+	ghost,  // hook execute: not answered, and a write is kept for Subsystem::ghosts()
+	haunt,  // likewise, and the controller falls silent on all its connections, as if the network had lost it
 };
 
 // One opportunity. Pointers are set as said at the Hook.

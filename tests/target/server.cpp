@@ -61,7 +61,9 @@ struct Server::Served {
 	std::jthread thread;
 };
 
-Server::Server(Config config) : config_(std::move(config)), port_(config_.port), maxIoQueues_(config_.maxIoQueues)
+Server::Server(Config config, std::shared_ptr<Subsystem> subsystem)
+	: config_(std::move(config)), subsystem_(std::move(subsystem)), port_(config_.port),
+	  maxIoQueues_(config_.maxIoQueues)
 {
 	start();
 }
@@ -160,6 +162,12 @@ void Server::stallReads(bool on)
 	forEach([](Connection &c) { c.wake(); });
 }
 
+void Server::silence(bool on)
+{
+	silent_ = on;
+	forEach([](Connection &c) { c.wake(); });
+}
+
 std::uint64_t Server::unreadBytes() const
 {
 	std::uint64_t sum = 0;
@@ -174,7 +182,9 @@ void Server::releaseHeld()
 
 void Server::sendEvent(AsyncEvent event)
 {
-	for (auto &a : associations_.all()) {
+	for (auto &a : associations().all()) {
+		if (a->port != this)
+			continue;
 		std::lock_guard guard(a->lock);
 		a->asyncEvents.push_back(event);
 		if (auto *conn = a->admin)
@@ -184,9 +194,9 @@ void Server::sendEvent(AsyncEvent event)
 
 void Server::namespacesChanged()
 {
-	for (auto &a : associations_.all()) {
+	for (auto &a : associations().all()) {
 		std::lock_guard guard(a->lock);
-		a->changedNs = true;
+		a->changedNs = a->changedNs || a->port == this;
 	}
 	sendEvent(event_ns_changed);
 }
@@ -197,10 +207,51 @@ void Server::setAnaLog(Bytes log)
 	anaLog_ = std::move(log);
 }
 
-Bytes Server::anaLog() const
+void Server::setAnaState(std::uint32_t group, AnaState state, bool tell)
+{
+	{
+		std::lock_guard guard(lock_);
+		anaStates_[group] = state;
+		anaChange_++;
+	}
+	if (tell)
+		sendEvent(event_ana_changed);
+}
+
+void Server::setAnaStates(AnaStates states, bool tell)
+{
+	{
+		std::lock_guard guard(lock_);
+		anaStates_ = std::move(states);
+		anaChange_++;
+	}
+	if (tell)
+		sendEvent(event_ana_changed);
+}
+
+AnaState Server::anaState(std::uint32_t group) const
 {
 	std::lock_guard guard(lock_);
-	return anaLog_;
+	auto at = anaStates_.find(group);
+	return at == anaStates_.end() ? ana_optimized : at->second;
+}
+
+Bytes Server::anaLog(bool groupsOnly) const
+{
+	std::lock_guard guard(lock_);
+	return anaLog_.empty() ? target::anaLog(subsystem_->stores(), anaStates_, anaChange_, groupsOnly) : anaLog_;
+}
+
+void Server::setCcr(CcrPlan plan)
+{
+	std::lock_guard guard(lock_);
+	ccr_ = plan;
+}
+
+CcrPlan Server::ccr() const
+{
+	std::lock_guard guard(lock_);
+	return ccr_;
 }
 
 void Server::violation(std::string text)

@@ -2,11 +2,10 @@
 // A target: listens, and gives each connection a thread.
 #pragma once
 
-#include "association.h"
-#include "config.h"
+#include "identify.h"
 #include "fd.h"
 #include "script.h"
-#include "store.h"
+#include "subsystem.h"
 
 #include <atomic>
 #include <list>
@@ -26,11 +25,21 @@ struct Counters {
 	std::atomic<std::uint64_t> digestErrors{0}; // in what the host has sent
 	std::atomic<std::uint64_t> maxInflight{0};  // most commands seen outstanding on one I/O queue
 	std::atomic<std::uint64_t> inCapsuleWrites{0}, r2ts{0};
+	std::atomic<std::uint64_t> crossResets{0}; // commands
+	std::atomic<std::uint64_t> anaRefusals{0}; // I/O commands answered with an ANA status
 };
 
+// What becomes of a Cross-Controller Reset
+struct CcrPlan {
+	std::chrono::milliseconds delay{0}; // 0: done at once, and the completion says so
+	bool succeeds = true;
+	bool notice = true; // an event tells that it has come to its end; else only the log does
+};
+
+// A port of a subsystem. Ports that share a Subsystem have the same NQN; the rest of their Config may differ.
 class Server {
 public:
-	explicit Server(Config config = {});
+	explicit Server(Config config = {}, std::shared_ptr<Subsystem> subsystem = std::make_shared<Subsystem>());
 	~Server();
 	Server(const Server &) = delete;
 	Server &operator=(const Server &) = delete;
@@ -38,9 +47,11 @@ public:
 	std::uint16_t port() const { return port_; }
 	const Config &config() const { return config_; }
 	Script &script() { return script_; }
-	Stores &stores() { return stores_; }
+	Subsystem &subsystem() { return *subsystem_; }
+	const std::shared_ptr<Subsystem> &shared() const { return subsystem_; }
+	Stores &stores() { return subsystem_->stores(); }
 	Counters &counters() { return counters_; }
-	Associations &associations() { return associations_; }
+	Associations &associations() { return subsystem_->associations(); }
 
 	// Listening on the same port again after stop(); stop() also ends all connections.
 	void start();
@@ -50,6 +61,10 @@ public:
 	// While set, I/O connections are not read, so that data piles up in the sockets.
 	void stallReads(bool on);
 	bool readsStalled() const { return stalled_; }
+	// While set, nothing is read and nothing said on any connection, and ends of connections are not seen: as
+	// behind a network that loses everything. Connections are accepted.
+	void silence(bool on);
+	bool silent() const { return silent_; }
 	// Bytes in the receive queues of the I/O connections.
 	std::uint64_t unreadBytes() const;
 	// Each I/O command is answered no sooner than this.
@@ -62,9 +77,15 @@ public:
 	void releaseHeld();
 	void sendEvent(AsyncEvent event);
 	void namespacesChanged();
-	// The ANA log as it is returned, header included; empty: every namespace optimized.
+	// The ANA log as it is returned, right or wrong, header included; empty: it tells the states.
 	void setAnaLog(Bytes log);
-	Bytes anaLog() const;
+	// States from now on; in one that is not usable I/O commands are refused. tell: with an event
+	void setAnaState(std::uint32_t group, AnaState state, bool tell = true);
+	void setAnaStates(AnaStates states, bool tell = true);
+	AnaState anaState(std::uint32_t group) const;
+	Bytes anaLog(bool groupsOnly) const;
+	void setCcr(CcrPlan plan);
+	CcrPlan ccr() const;
 
 	// A breach of the protocol by the host. Tests want none.
 	void violation(std::string text);
@@ -78,14 +99,14 @@ private:
 
 	const Config config_;
 	Script script_;
-	Stores stores_;
+	std::shared_ptr<Subsystem> subsystem_;
 	Counters counters_;
-	Associations associations_;
 	Fd listener_;
 	Wake wake_;
 	std::uint16_t port_ = 0;
 	std::atomic<bool> stopping_{false};
 	std::atomic<bool> stalled_{false};
+	std::atomic<bool> silent_{false};
 	std::atomic<std::int64_t> latency_{0};
 	std::atomic<std::uint16_t> maxIoQueues_;
 	std::jthread acceptor_;
@@ -95,6 +116,9 @@ private:
 	std::list<Served> served_;
 	std::vector<std::string> violations_;
 	Bytes anaLog_;
+	AnaStates anaStates_;
+	std::uint64_t anaChange_ = 1;
+	CcrPlan ccr_;
 };
 
 } // namespace target

@@ -18,8 +18,9 @@ Id16 makeId(std::uint8_t kind, std::uint32_t nsid)
 
 } // namespace
 
-Store::Store(std::uint32_t nsid, std::uint64_t size, unsigned shift)
-	: nsid_(nsid), shift_(shift), uuid_(makeId(0xa, nsid)), nguid_(makeId(0x5, nsid)), data_(size)
+Store::Store(std::uint32_t nsid, std::uint64_t size, unsigned shift, std::uint32_t anaGroup)
+	: nsid_(nsid), shift_(shift), anaGroup_(anaGroup), uuid_(makeId(0xa, nsid)), nguid_(makeId(0x5, nsid)),
+	  data_(size)
 {
 }
 
@@ -75,10 +76,10 @@ Bytes Store::peek(std::uint64_t offset, std::size_t length) const
 	return Bytes(from, from + static_cast<std::ptrdiff_t>(length));
 }
 
-std::shared_ptr<Store> Stores::add(std::uint32_t nsid, std::uint64_t size, unsigned shift)
+std::shared_ptr<Store> Stores::add(std::uint32_t nsid, std::uint64_t size, unsigned shift, std::uint32_t anaGroup)
 {
 	std::lock_guard guard(lock_);
-	return stores_[nsid] = std::make_shared<Store>(nsid, size, shift);
+	return stores_[nsid] = std::make_shared<Store>(nsid, size, shift, anaGroup);
 }
 
 void Stores::remove(std::uint32_t nsid)

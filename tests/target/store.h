@@ -16,14 +16,14 @@ using Id16 = std::array<std::uint8_t, 16>;
 class Store {
 public:
 	// size: bytes, a multiple of the block size 1 << shift
-	Store(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9);
+	Store(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9, std::uint32_t anaGroup = 1);
 
 	std::uint32_t nsid() const { return nsid_; }
 	unsigned shift() const { return shift_; }
 	std::uint64_t blocks() const;
 	const Id16 &uuid() const { return uuid_; }
 	const Id16 &nguid() const { return nguid_; }
-	std::uint32_t anaGroup() const { return 1; }
+	std::uint32_t anaGroup() const { return anaGroup_; }
 
 	// False when the range is not inside the namespace; then nothing has happened.
 	bool read(std::uint64_t slba, std::span<std::uint8_t> to) const;
@@ -39,6 +39,7 @@ private:
 
 	const std::uint32_t nsid_;
 	const unsigned shift_;
+	const std::uint32_t anaGroup_;
 	Id16 uuid_{}, nguid_{};
 	mutable std::mutex lock_;
 	Bytes data_;
@@ -47,7 +48,8 @@ private:
 // The namespaces of a subsystem, by NSID.
 class Stores {
 public:
-	std::shared_ptr<Store> add(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9);
+	std::shared_ptr<Store> add(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9,
+				   std::uint32_t anaGroup = 1);
 	void remove(std::uint32_t nsid);
 	std::shared_ptr<Store> find(std::uint32_t nsid) const;
 	std::vector<std::uint32_t> idsAbove(std::uint32_t nsid) const;

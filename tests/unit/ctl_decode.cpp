@@ -95,6 +95,51 @@ TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 	}
 }
 
+TEST_CASE("a subsystem's policy", "[decode]")
+{
+	Payload p;
+	p.u32(NVMEOF_A_SUBSYS_ID, 0).text(NVMEOF_A_SUBSYS_NAME, "nvmeof0").text(NVMEOF_A_SUBSYSNQN, "nqn.x");
+	CHECK(decodeSubsystem(p.attributes())->fencing == Fencing::immediate); // an older module says nothing
+	p.u32(NVMEOF_A_SPILL_US, 500).u32(NVMEOF_A_SPILL_DEPTH, 32).u8(NVMEOF_A_DEGRADE, 1);
+	p.u32(NVMEOF_A_FENCING, NVMEOF_FENCING_SAFE).u32(NVMEOF_A_DELAYED_REMOVAL, 60);
+	Result<Subsystem> s = decodeSubsystem(p.attributes());
+	REQUIRE(s);
+	CHECK(s->spillLatency == std::chrono::microseconds(500));
+	CHECK(s->spillDepth == 32);
+	CHECK(s->degrade);
+	CHECK(s->fencing == Fencing::safe);
+	CHECK(s->delayedRemoval == std::chrono::seconds(60));
+}
+
+TEST_CASE("a path with its statistics", "[decode]")
+{
+	Payload p;
+	p.text(NVMEOF_A_PATH_NAME, "nvmeof0c1n1").text(NVMEOF_A_NS_NAME, "nvmeof0n1");
+	p.text(NVMEOF_A_CTRL_NAME, "nvmeof0c1").u32(NVMEOF_A_NSID, 1);
+	p.u64(NVMEOF_A_ANA_SINCE, 77).u8(NVMEOF_A_DEGRADED, 1).u64(NVMEOF_A_FAILOVERS_FROM, 3);
+	p.u64(NVMEOF_A_FAILOVERS_TO, 4).u32(NVMEOF_A_RECONNECTS, 2).text(NVMEOF_A_LAST_ERROR, "reset by peer");
+	Histogram reads{};
+	reads[0] = 1, reads[23] = UINT64_MAX;
+	std::string raw(reinterpret_cast<const char *>(reads.data()), sizeof(reads));
+	SECTION("of the right size")
+	{
+		Result<Path> path = decodePath(p.binary(NVMEOF_A_LATENCY_READ, raw).attributes());
+		REQUIRE(path);
+		CHECK(path->anaSince == std::chrono::nanoseconds(77));
+		CHECK(path->degraded);
+		CHECK(path->failoversFrom == 3);
+		CHECK(path->failoversTo == 4);
+		CHECK(path->reconnects == 2);
+		CHECK(path->lastError == "reset by peer");
+		CHECK(path->readLatency == reads);
+		CHECK(path->writeLatency == Histogram{});
+	}
+	SECTION("of another size")
+	{
+		CHECK_FALSE(decodePath(p.binary(NVMEOF_A_LATENCY_WRITE, raw.substr(8)).attributes()));
+	}
+}
+
 TEST_CASE("text without a NUL ends with its attribute", "[decode]")
 {
 	Payload p;
@@ -170,6 +215,20 @@ TEST_CASE("events", "[decode]")
 		REQUIRE(event);
 		REQUIRE((*event)->aen());
 		CHECK((*event)->aen()->info == 3);
+	}
+	SECTION("of a failover")
+	{
+		p.u32(NVMEOF_A_SUBSYS_ID, 0).text(NVMEOF_A_NS_NAME, "nvmeof0n1").u32(NVMEOF_A_NSID, 1);
+		p.u32(NVMEOF_A_EVENT, NVMEOF_EVENT_FAILOVER).text(NVMEOF_A_PATH_NAME, "nvmeof0c1n1");
+		p.u32(NVMEOF_A_FAILOVER_IOS, 12).u64(NVMEOF_A_FAILOVER_NS, 3200000);
+		auto event = decodeEvent(NVMEOF_CMD_NS_NTF, p.attributes());
+		REQUIRE(event);
+		REQUIRE((*event)->failover);
+		CHECK((*event)->type == EventType::failover);
+		CHECK((*event)->name() == "nvmeof0n1");
+		CHECK((*event)->failover->path == "nvmeof0c1n1");
+		CHECK((*event)->failover->ios == 12);
+		CHECK((*event)->failover->duration == std::chrono::microseconds(3200));
 	}
 	SECTION("without a type are refused")
 	{

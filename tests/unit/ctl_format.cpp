@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
 
+#include "duration.h"
 #include "format.h"
 #include "json.h"
 #include "table.h"
@@ -109,6 +110,86 @@ TEST_CASE("an event as line and as JSON", "[format]")
 	Event lost;
 	lost.type = EventType::lost;
 	CHECK_FALSE(toJson(lost).contains("object"));
+}
+
+TEST_CASE("a failover as line and as JSON", "[format]")
+{
+	Namespace ns;
+	ns.name = "nvmeof0n1";
+	Event e;
+	e.type = EventType::failover;
+	e.time = std::chrono::milliseconds(1500);
+	e.object = ns;
+	e.failover = Failover{"nvmeof0c1n1", 12, std::chrono::microseconds(3200)};
+	CHECK(formatEvent(e) == "[      1.500000] nvmeof0n1 failover 12 I/Os moved from nvmeof0c1n1 in 3.20 ms");
+	Json json = toJson(e);
+	CHECK(json["event"] == "failover");
+	CHECK(json["failover"]["path"] == "nvmeof0c1n1");
+	CHECK(json["failover"]["ios"] == 12);
+	CHECK(json["failover"]["duration_ns"] == 3200000);
+	e.failover->ios = 1;
+	CHECK(formatEvent(e).find("1 I/O moved") != std::string::npos);
+}
+
+TEST_CASE("a path's change of ANA state, degraded and restored", "[format]")
+{
+	Event e;
+	e.type = EventType::state;
+	Path p = pathOf("nvmeof0c1", "nvmeof0n1", AnaState::inaccessible);
+	p.name = "nvmeof0c1n1";
+	e.object = p;
+	CHECK(formatEvent(e) == "[      0.000000] nvmeof0c1n1 state ana=inaccessible not usable");
+	CHECK(formatEvent(e, AnaBefore{AnaState::optimized, std::chrono::milliseconds(1250)}) ==
+	      "[      0.000000] nvmeof0c1n1 state ana=inaccessible not usable (was optimized for 1.25 s)");
+	e.type = EventType::degraded;
+	CHECK(formatEvent(e).find("nvmeof0c1n1 degraded ") != std::string::npos);
+	e.type = EventType::restored;
+	CHECK(formatEvent(e).find("nvmeof0c1n1 restored ") != std::string::npos);
+}
+
+TEST_CASE("paths for people", "[format]")
+{
+	Path p = pathOf("nvmeof0c1", "nvmeof0n1", AnaState::optimized);
+	p.name = "nvmeof0c1n1";
+	p.controllerState = ControllerState::live;
+	p.anaSince = std::chrono::seconds(100);
+	p.readLatency[4] = 100;
+	p.failoversFrom = 7;
+	p.lastError = "reset by peer";
+	CHECK(formatPaths({p}, std::chrono::seconds(225)) ==
+	      "Path         State  ANA           Since     Read p50/p99  Write p50/p99  From  To  Last error\n"
+	      "-----------  -----  ---------  --------  ---------------  -------------  ----  --  -------------\n"
+	      "nvmeof0c1n1  live   optimized  2:05 min  12.3 us/16.3 us              -     7   0  reset by peer\n");
+	p.degraded = true;
+	p.anaSince.reset();
+	std::string text = formatPaths({p}, std::chrono::seconds(225));
+	CHECK(text.find("degraded") != std::string::npos);
+	CHECK(text.find("min") == std::string::npos);
+}
+
+TEST_CASE("how long something has lasted", "[format]")
+{
+	using namespace std::chrono_literals;
+	CHECK(formatAge(-5s) == "0 s");
+	CHECK(formatAge(59900ms) == "59 s");
+	CHECK(formatAge(125s) == "2:05 min");
+	CHECK(formatAge(3h + 10min) == "3:10 h");
+	CHECK(formatAge(100h) == "4 d");
+}
+
+TEST_CASE("policy values as JSON", "[format]")
+{
+	Subsystem s;
+	s.iopolicy = "latency";
+	s.spillLatency = std::chrono::microseconds(500);
+	s.fencing = Fencing::safe;
+	Json json = toJson(s);
+	CHECK(json["iopolicy"] == "latency");
+	CHECK(json["spill_us"] == 500);
+	CHECK(json["spill_depth"] == 0);
+	CHECK(json["degrade"] == false);
+	CHECK(json["fencing"] == "safe");
+	CHECK(json["delayed_removal_secs"] == 0);
 }
 
 TEST_CASE("an error as JSON", "[format]")

@@ -57,3 +57,17 @@ TEST_CASE("back-off: later attempts stay at the bound")
 	for (uint32_t attempt = 7; attempt < 200; ++attempt)
 		CHECK(nof_backoff_ms(attempt, 10000, 0) == 10000);
 }
+
+TEST_CASE("flaps: counted while connections are short, forgotten after one that lasted")
+{
+	uint32_t flaps = 0;
+	for (uint32_t n = 1; n <= 20; n++) {
+		flaps = nof_backoff_flaps(flaps, NOF_FLAP_MS - 1);
+		CHECK(flaps == n);
+	}
+	CHECK(nof_backoff_flaps(flaps, NOF_FLAP_MS) == 0);
+	for (int n = 0; n < 100; n++)
+		flaps = nof_backoff_flaps(flaps, 0);
+	CHECK(nof_backoff_flaps(flaps, 0) == flaps); // no overflow, however long it goes on
+	CHECK(nof_backoff_flaps(flaps, most) == 0);
+}

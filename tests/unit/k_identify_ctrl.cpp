@@ -111,6 +111,32 @@ TEST_CASE("Identify Controller: a sound one")
 	CHECK(out.cntrltype == 1);
 }
 
+// Fields younger than the header's structure, by their offsets in the specification
+TEST_CASE("Identify Controller: instance, quiesce time, Cross-Controller Reset")
+{
+	const nof_ctrl_id none = accept(asIs);
+	CHECK(none.ciu == 0);
+	CHECK(none.cirn == 0);
+	CHECK(none.cqt_ms == 0);
+	CHECK(none.ccrl == 0);
+
+	const nof_ctrl_id all = accept([](nvme_id_ctrl &id) {
+		u8 *bytes = reinterpret_cast<u8 *>(&id);
+		bytes[135] = 0xfe;
+		for (u8 i = 0; i < 8; ++i)
+			bytes[136 + i] = 0x10 + i;
+		bytes[386] = 0x34;
+		bytes[387] = 0xf2;
+		bytes[1807] = 3;
+	});
+	CHECK(all.ciu == 0xfe);
+	CHECK(all.cirn == 0x1716151413121110ULL);
+	CHECK(all.cqt_ms == 0xf234);
+	CHECK(all.ccrl == 3);
+	CHECK(all.kas == 10);
+	CHECK(all.anagrpmax == 128);
+}
+
 TEST_CASE("Identify Controller: text fields")
 {
 	const nof_ctrl_id full = accept([](nvme_id_ctrl &id) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include "connect_plan.h"
 #include "context.h"
 #include "format.h"
+#include "policy.h"
 
 using namespace nvmeof;
 
@@ -38,6 +40,39 @@ int reportOne(Context &context, const ConnectOptions &options, const Result<Cont
 	return code;
 }
 
+// Those of that NQN that there are, and were not there @before.
+std::vector<Subsystem> subsystemsOf(Client &client, const std::string &nqn, const std::vector<Subsystem> &before = {})
+{
+	Result<std::vector<Subsystem>> read = client.subsystems();
+	std::vector<Subsystem> all = read ? *read : std::vector<Subsystem>();
+	std::erase_if(all, [&](const Subsystem &subsystem) {
+		auto same = [&](const Subsystem &other) { return other.id == subsystem.id; };
+		return subsystem.nqn != nqn || std::any_of(before.begin(), before.end(), same);
+	});
+	return all;
+}
+
+// Sets the subsystems that this connect made as policy.conf says. The connection stands whatever comes of it.
+int applyToNew(Context &context, Client &client, const std::vector<Subsystem> &subsystems, Json &entries)
+{
+	if (subsystems.empty())
+		return 0;
+	Result<std::vector<PolicyRule>> rules = policyRules(context.args());
+	if (!rules)
+		return context.complain("", rules.error(), "connected, but without its settings: correct the file");
+	int code = 0;
+	for (const Subsystem &subsystem : subsystems) {
+		PolicyOutcome outcome = applyPolicy(client, subsystem, *rules, Extent::untouched);
+		if (outcome.rule)
+			entries.push_back(toJson(outcome));
+		if (outcome.error)
+			code = context.complain(
+				subsystem.name, *outcome.error,
+				fmt::format("{} line {}", policyFile(context.args()), outcome.rule->line));
+	}
+	return code;
+}
+
 } // namespace
 
 int runConnect(Context &context)
@@ -48,6 +83,8 @@ int runConnect(Context &context)
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());
+	const std::string &nqn = plan->options.front().subsysnqn;
+	std::vector<Subsystem> before = subsystemsOf(*client, nqn);
 	std::vector<Result<Controller>> results = client->connectAll(plan->options, plan->wait, plan->timeout);
 	Json entries = Json::array();
 	int code = 0;
@@ -55,7 +92,9 @@ int runConnect(Context &context)
 		int one = reportOne(context, plan->options[i], results[i], entries);
 		code = code ? code : one; // of the first that failed
 	}
+	Json policies = Json::array();
+	int policy = applyToNew(context, *client, subsystemsOf(*client, nqn, before), policies);
 	if (context.json())
-		context.print(Json{{"results", entries}});
-	return code;
+		context.print(Json{{"results", entries}, {"policies", policies}});
+	return code ? code : policy;
 }

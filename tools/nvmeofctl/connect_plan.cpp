@@ -38,6 +38,7 @@ std::optional<Error> readTimes(const Args &args, ConnectOptions &options)
 	take(args.secondsOrNever("ctrl-loss-tmo"), options.ctrlLoss, error);
 	take(args.secondsOrNever("fast-io-fail-tmo"), options.fastIoFail, error);
 	take(args.seconds("connect-tmo"), options.connectTimeout, error);
+	take(args.seconds("stall-tmo"), options.stallTimeout, error);
 	return error;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "context.h"
+#include "policy.h"
 #include "settings.h"
 
 using namespace nvmeof;
@@ -29,6 +30,17 @@ template <typename F> int withClient(Context &context, const std::string &name, 
 		return context.fail(name, client.error());
 	return finish(context, name, action(*client), what);
 }
+
+struct Apply {
+	Client &client;
+	const std::string &name;
+
+	Result<void> operator()(const SubsystemSettings &settings) const
+	{
+		return setSubsystem(client, name, settings);
+	}
+	Result<void> operator()(const ControllerSettings &settings) const { return client.set(name, settings); }
+};
 
 Error noSettings(const std::string &name)
 {
@@ -57,11 +69,10 @@ int runSet(Context &context)
 	std::optional<ObjectName> parsed = parseName(name);
 	if (!parsed)
 		return context.fail(name, noSettings(name));
-	Result<Settings> settings = parseSettings(parsed->kind(), context.args().all("KEY=VALUE"));
+	Result<Settings> settings = parseSettings(parsed->kind(), context.args().all("NAME=VALUE"));
 	if (!settings)
 		return context.fail(name, settings.error());
 	return withClient(context, name, "set", [&](Client &client) {
-		return parsed->kind() == ObjectKind::subsystem ? client.setIopolicy(name, settings->iopolicy)
-							       : client.set(name, settings->controller);
+		return std::visit(Apply{client, name}, *settings);
 	});
 }

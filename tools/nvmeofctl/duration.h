@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Times on the command line are seconds, with fractions; the kernel counts milliseconds.
 #pragma once
 
 #include <chrono>
 #include <string>
-#include <string_view>
 
-#include <nvmeof/result.h>
+#include <nvmeof/duration.h>
 
-enum class Never { refused, allowed };
-
-// "2", "0.5"; with Never::allowed also -1. At most 2^31 - 1 ms.
-nvmeof::Result<std::chrono::milliseconds> parseSeconds(std::string_view text, Never never);
+using nvmeof::Never;
+using nvmeof::parseSeconds;
 
 // "0.5 s", "10 s"
 std::string formatSeconds(std::chrono::milliseconds time);
+// How long something has lasted, to the second: "12 s", "2:05 min", "3:10 h", "4 d".
+std::string formatAge(std::chrono::nanoseconds age);

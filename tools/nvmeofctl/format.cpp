@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "duration.h"
+#include "latency.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -45,22 +46,67 @@ void addSettings(Fields &fields, const Controller &controller)
 	fields.emplace_back("ctrl-loss-tmo", formatTimeout(controller.ctrlLoss, "never"));
 	fields.emplace_back("fast-io-fail-tmo", formatTimeout(controller.fastIoFail, "off"));
 	fields.emplace_back("connect-tmo", formatSeconds(controller.connectTimeout));
+	fields.emplace_back("stall-tmo",
+			    controller.stallTimeout.count() ? formatSeconds(controller.stallTimeout) : "off");
 	addNumber(fields, "tos", controller.tos);
 	fields.emplace_back("header digest", yesNo(controller.hdrDigest));
 	fields.emplace_back("data digest", yesNo(controller.dataDigest));
 	fields.emplace_back("sq flow control", controller.sqFlow ? "on" : "off");
 }
 
-void addFailure(Fields &fields, const Controller &controller)
+// Of a controller, or of a path's.
+template <typename T> void addFailure(Fields &fields, const T &object)
 {
-	addText(fields, "last error", controller.lastError);
-	if (controller.lastStatus)
-		fields.emplace_back("last status", describeStatus(*controller.lastStatus));
+	addText(fields, "last error", object.lastError);
+	if (object.lastStatus)
+		fields.emplace_back("last status", describeStatus(*object.lastStatus));
+}
+
+std::string numberOrOff(std::uint64_t number, const char *unit)
+{
+	return number ? fmt::format("{} {}", number, unit) : "off";
+}
+
+void addPolicy(Fields &fields, const Subsystem &subsystem)
+{
+	addText(fields, "iopolicy", subsystem.iopolicy);
+	fields.emplace_back("spill-us", numberOrOff(static_cast<std::uint64_t>(subsystem.spillLatency.count()), "us"));
+	fields.emplace_back("spill-depth", numberOrOff(subsystem.spillDepth, "commands"));
+	fields.emplace_back("degrade", subsystem.degrade ? "on" : "off");
+	fields.emplace_back("fencing", toString(subsystem.fencing));
+	fields.emplace_back("delayed-removal-secs",
+			    numberOrOff(static_cast<std::uint64_t>(subsystem.delayedRemoval.count()), "s"));
+}
+
+void addLatency(Fields &fields, const char *key, const Histogram &histogram)
+{
+	LatencySummary summary = summaryOf(histogram);
+	if (summary.count)
+		fields.emplace_back(
+			key, fmt::format("p50 {}, p99 {}", formatLatency(summary.p50), formatLatency(summary.p99)));
+}
+
+std::string ageOf(const Path &path, std::chrono::nanoseconds now)
+{
+	return path.anaSince ? formatAge(now - *path.anaSince) : "-";
+}
+
+std::string latencyCell(const Histogram &histogram)
+{
+	LatencySummary summary = summaryOf(histogram);
+	return summary.count ? fmt::format("{}/{}", formatLatency(summary.p50), formatLatency(summary.p99)) : "-";
+}
+
+const char *conditionOf(const Path &path)
+{
+	bool live = path.controllerState == ControllerState::live;
+	return live && path.degraded ? "degraded" : toString(path.controllerState);
 }
 
 // What has changed, by kind of object.
 struct EventDetail {
 	const Event &event;
+	const std::optional<AnaBefore> &before;
 
 	std::string operator()(const std::monostate &) const { return "events were lost; what there is now follows"; }
 	std::string operator()(const Subsystem &s) const
@@ -76,11 +122,18 @@ struct EventDetail {
 	}
 	std::string operator()(const Namespace &n) const
 	{
+		if (event.failover)
+			return fmt::format("{} I/O{} moved from {} in {}", event.failover->ios,
+					   event.failover->ios == 1 ? "" : "s", event.failover->path,
+					   formatLatency(event.failover->duration));
 		return fmt::format("size={} paths={}/{}", formatSize(n.size), n.usablePaths, n.paths);
 	}
 	std::string operator()(const Path &p) const
 	{
-		return fmt::format("ana={} {}", toString(p.anaState), p.usable ? "usable" : "not usable");
+		std::string text = fmt::format("ana={} {}", toString(p.anaState), p.usable ? "usable" : "not usable");
+		if (before)
+			text += fmt::format(" (was {} for {})", toString(before->state), formatLatency(before->lasted));
+		return text;
 	}
 	std::string operator()(const Aen &a) const
 	{
@@ -139,11 +192,11 @@ std::string formatAddress(const Controller &controller)
 	return text;
 }
 
-std::string formatEvent(const Event &event)
+std::string formatEvent(const Event &event, const std::optional<AnaBefore> &before)
 {
 	double seconds = std::chrono::duration<double>(event.time).count();
 	std::string line = fmt::format("[{:14.6f}] {} {} {}", seconds, event.name().empty() ? "-" : event.name(),
-				       toString(event.type), std::visit(EventDetail{event}, event.object));
+				       toString(event.type), std::visit(EventDetail{event, before}, event.object));
 	if (!event.reason.empty())
 		line += ": " + event.reason;
 	return printable(line);
@@ -155,7 +208,7 @@ Fields fieldsOf(const Subsystem &subsystem)
 	addText(fields, "hostnqn", subsystem.hostnqn);
 	if (subsystem.hostid)
 		fields.emplace_back("hostid", subsystem.hostid->toString());
-	addText(fields, "iopolicy", subsystem.iopolicy);
+	addPolicy(fields, subsystem);
 	addText(fields, "model", subsystem.model);
 	addText(fields, "serial", subsystem.serial);
 	addText(fields, "firmware", subsystem.firmware);
@@ -200,19 +253,23 @@ Fields fieldsOf(const Namespace &ns)
 	fields.emplace_back("read-only", yesNo(ns.readOnly));
 	fields.emplace_back("paths", fmt::format("{} usable of {}", ns.usablePaths, ns.paths));
 	addNumber(fields, "waiting", ns.waiting);
+	addNumber(fields, "held", ns.held);
 	return fields;
 }
 
-Fields fieldsOf(const Path &path)
+Fields fieldsOf(const Path &path, std::chrono::nanoseconds now)
 {
 	Fields fields{
 		{"name", path.name}, {"kind", "path"}, {"namespace", path.nameSpace}, {"controller", path.controller}};
 	addNumber(fields, "nsid", path.nsid);
 	fields.emplace_back("controller state", toString(path.controllerState));
-	fields.emplace_back("ana state", toString(path.anaState));
+	fields.emplace_back("ana state", path.anaSince
+						 ? fmt::format("{} for {}", toString(path.anaState), ageOf(path, now))
+						 : toString(path.anaState));
 	if (path.anaGroup)
 		addNumber(fields, "ana group", *path.anaGroup);
 	fields.emplace_back("usable", yesNo(path.usable));
+	fields.emplace_back("degraded", yesNo(path.degraded));
 	addNumber(fields, "in flight", path.inflight);
 	addNumber(fields, "ios", path.ios);
 	fields.emplace_back("read", formatSize(path.bytesRead));
@@ -220,7 +277,30 @@ Fields fieldsOf(const Path &path)
 	addNumber(fields, "errors", path.errors);
 	addNumber(fields, "retries", path.retries);
 	addNumber(fields, "aborts", path.aborts);
+	fields.emplace_back("failovers", fmt::format("{} from, {} to", path.failoversFrom, path.failoversTo));
+	addLatency(fields, "read latency", path.readLatency);
+	addLatency(fields, "write latency", path.writeLatency);
+	addNumber(fields, "reconnects", path.reconnects);
+	addFailure(fields, path);
 	return fields;
+}
+
+std::string formatPaths(const std::vector<Path> &paths, std::chrono::nanoseconds now)
+{
+	Table table({{"Path"},
+		     {"State"},
+		     {"ANA"},
+		     {"Since", Align::right},
+		     {"Read p50/p99", Align::right},
+		     {"Write p50/p99", Align::right},
+		     {"From", Align::right},
+		     {"To", Align::right},
+		     {"Last error"}});
+	for (const Path &path : paths)
+		table.add({path.name, conditionOf(path), toString(path.anaState), ageOf(path, now),
+			   latencyCell(path.readLatency), latencyCell(path.writeLatency),
+			   std::to_string(path.failoversFrom), std::to_string(path.failoversTo), path.lastError});
+	return table.render();
 }
 
 std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std::vector<Subsystem> &subsystems)

@@ -2,7 +2,9 @@
 // Objects as text for people.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +13,8 @@
 #include <nvmeof/client.h>
 #include <nvmeof/event.h>
 
+#include "snapshot.h"
+
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 std::string hexText(std::span<const std::uint8_t> bytes);
@@ -18,13 +22,22 @@ std::string hexText(std::span<const std::uint8_t> bytes);
 std::string formatSize(std::uint64_t bytes);
 // "tcp traddr=10.0.0.1,trsvcid=4420"
 std::string formatAddress(const nvmeof::Controller &controller);
+// What a path was before an event.
+struct AnaBefore {
+	nvmeof::AnaState state = nvmeof::AnaState::none;
+	std::chrono::nanoseconds lasted{0};
+};
+
 // One line, no newline.
-std::string formatEvent(const nvmeof::Event &event);
+std::string formatEvent(const nvmeof::Event &event, const std::optional<AnaBefore> &before = {});
 
 Fields fieldsOf(const nvmeof::Subsystem &subsystem);
 Fields fieldsOf(const nvmeof::Controller &controller);
 Fields fieldsOf(const nvmeof::Namespace &ns);
-Fields fieldsOf(const nvmeof::Path &path);
+// @now: CLOCK_BOOTTIME
+Fields fieldsOf(const nvmeof::Path &path, std::chrono::nanoseconds now = bootTime());
+// A line each, for what they belong to.
+std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nanoseconds now = bootTime());
 
 // What list and list-subsys print.
 std::string formatNamespaces(const std::vector<nvmeof::Namespace> &namespaces,

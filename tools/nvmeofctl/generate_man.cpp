@@ -63,7 +63,8 @@ std::string synopsis(const Command &command)
 	for (const Option &option : command.options) {
 		std::string one = option.positional() || !option.required ? "" : " " + optionHead(option);
 		if (option.positional())
-			one = " " + italic(option.longName) + (option.repeated ? " ..." : "");
+			one = " " + italic(option.required ? option.longName : "[" + option.longName + "]") +
+			      (option.repeated ? " ..." : "");
 		text += one;
 	}
 	return text + " [" + italic("options") + "]";

@@ -5,6 +5,7 @@
 
 #include "exit_code.h"
 #include "format.h"
+#include "latency.h"
 
 using namespace nvmeof;
 
@@ -17,16 +18,17 @@ void putText(Json &json, const char *key, const std::string &text)
 		json[key] = text;
 }
 
-void putFailure(Json &json, const Controller &controller)
+// Of a controller, or of a path's.
+template <typename T> void putFailure(Json &json, const T &object)
 {
-	if (controller.lastError.empty() && !controller.lastErrno && !controller.lastStatus)
+	if (object.lastError.empty() && !object.lastErrno && !object.lastStatus)
 		return;
 	Json failure = Json::object();
-	putText(failure, "message", controller.lastError);
-	if (controller.lastErrno)
-		failure["errno"] = controller.lastErrno;
-	if (controller.lastStatus)
-		failure["nvme_status"] = *controller.lastStatus;
+	putText(failure, "message", object.lastError);
+	if (object.lastErrno)
+		failure["errno"] = object.lastErrno;
+	if (object.lastStatus)
+		failure["nvme_status"] = *object.lastStatus;
 	json["last_error"] = failure;
 }
 
@@ -40,6 +42,7 @@ void putSettings(Json &json, const Controller &controller)
 	json["ctrl_loss_tmo_ms"] = controller.ctrlLoss.count();
 	json["fast_io_fail_tmo_ms"] = controller.fastIoFail.count();
 	json["connect_tmo_ms"] = controller.connectTimeout.count();
+	json["stall_tmo_ms"] = controller.stallTimeout.count();
 	json["tos"] = controller.tos;
 	json["hdr_digest"] = controller.hdrDigest;
 	json["data_digest"] = controller.dataDigest;
@@ -75,6 +78,11 @@ Json toJson(const Subsystem &subsystem)
 	if (subsystem.hostid)
 		json["hostid"] = subsystem.hostid->toString();
 	json["iopolicy"] = subsystem.iopolicy;
+	json["spill_us"] = subsystem.spillLatency.count();
+	json["spill_depth"] = subsystem.spillDepth;
+	json["degrade"] = subsystem.degrade;
+	json["fencing"] = toString(subsystem.fencing);
+	json["delayed_removal_secs"] = subsystem.delayedRemoval.count();
 	putText(json, "model", subsystem.model);
 	putText(json, "serial", subsystem.serial);
 	putText(json, "firmware", subsystem.firmware);
@@ -121,6 +129,7 @@ Json toJson(const Namespace &ns)
 	json["nr_paths"] = ns.paths;
 	json["nr_usable"] = ns.usablePaths;
 	json["waiting"] = ns.waiting;
+	json["held"] = ns.held;
 	return json;
 }
 
@@ -134,7 +143,10 @@ Json toJson(const Path &path)
 	json["ana_state"] = toString(path.anaState);
 	if (path.anaGroup)
 		json["ana_group"] = *path.anaGroup;
+	if (path.anaSince)
+		json["ana_since_ns"] = path.anaSince->count();
 	json["usable"] = path.usable;
+	json["degraded"] = path.degraded;
 	json["inflight"] = path.inflight;
 	json["ios"] = path.ios;
 	json["bytes_read"] = path.bytesRead;
@@ -142,6 +154,25 @@ Json toJson(const Path &path)
 	json["errors"] = path.errors;
 	json["retries"] = path.retries;
 	json["aborts"] = path.aborts;
+	json["failovers_from"] = path.failoversFrom;
+	json["failovers_to"] = path.failoversTo;
+	json["latency"] = {{"read", toJson(path.readLatency)}, {"write", toJson(path.writeLatency)}};
+	json["reconnects"] = path.reconnects;
+	putFailure(json, path);
+	return json;
+}
+
+Json toJson(const Histogram &histogram)
+{
+	LatencySummary summary = summaryOf(histogram);
+	Json json{{"count", summary.count}};
+	if (summary.count) {
+		json["p50_ns"] = summary.p50.count();
+		json["p99_ns"] = summary.p99.count();
+		json["max_bucket_ns"] = summary.max.count();
+		json["max_bucket_open"] = summary.open;
+	}
+	json["buckets"] = histogram;
 	return json;
 }
 
@@ -160,6 +191,10 @@ Json toJson(const Event &event)
 	if (event.oldState)
 		json["old_state"] = toString(*event.oldState);
 	putText(json, "reason", event.reason);
+	if (event.failover)
+		json["failover"] = {{"path", event.failover->path},
+				    {"ios", event.failover->ios},
+				    {"duration_ns", event.failover->duration.count()}};
 	std::visit(
 		[&](const auto &object) {
 			if constexpr (!std::is_same_v<std::decay_t<decltype(object)>, std::monostate>)

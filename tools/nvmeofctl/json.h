@@ -20,6 +20,8 @@ Json toJson(const nvmeof::Subsystem &subsystem);
 Json toJson(const nvmeof::Controller &controller);
 Json toJson(const nvmeof::Namespace &ns);
 Json toJson(const nvmeof::Path &path);
+// Count, and where there is one: p50, p99, the end of the last bucket in use and whether it is open; the buckets.
+Json toJson(const nvmeof::Histogram &histogram);
 Json toJson(const nvmeof::Aen &aen);
 Json toJson(const nvmeof::Event &event);
 Json toJson(const nvmeof::Error &error);

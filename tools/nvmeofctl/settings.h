@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The KEY=VALUE words of "set".
+// The NAME=VALUE words of "set".
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
-#include <nvmeof/client.h>
 #include <nvmeof/name.h>
+#include <nvmeof/settings.h>
 
-struct Settings {
-	nvmeof::ControllerSettings controller;
-	std::string iopolicy; // of a subsystem
-};
+using Settings = std::variant<nvmeof::SubsystemSettings, nvmeof::ControllerSettings>;
 
-// Errors name the keys that there are for that kind of object.
+// Errors name the settings that there are for that kind of object.
 nvmeof::Result<Settings> parseSettings(nvmeof::ObjectKind kind, const std::vector<std::string> &words);

@@ -45,6 +45,9 @@ std::string FioJob::command(const std::string &output) const
 		    " --output-format=json --output=" + output;
 	if (verify)
 		text += " --verify=crc32c --verify_fatal=1 --do_verify=1";
+	// a disk that has gone before fio came to open it must not come back as a plain file
+	if (file.rfind("/dev/", 0) == 0)
+		text += " --allow_file_create=0";
 	if (seconds)
 		text += " --time_based --runtime=" + std::to_string(*seconds);
 	return text + " " + more;

@@ -62,15 +62,50 @@ Link::~Link()
 
 void Link::impair(const std::string &how)
 {
+	impairToTarget(how);
+	impairToHost(how);
+}
+
+void Link::impairToTarget(const std::string &how)
+{
 	must("modprobe sch_netem");
-	must("tc qdisc replace dev " + name_ + "h root netem " + how);
-	must("tc -n " + netns_.name() + " qdisc replace dev " + name_ + "t root netem " + how);
+	must("tc qdisc replace dev " + name_ + "h root netem limit 20000 " + how);
+}
+
+void Link::impairToHost(const std::string &how)
+{
+	must("modprobe sch_netem");
+	must("tc " + farSide() + " qdisc replace dev " + name_ + "t root netem limit 20000 " + how);
+}
+
+// What is shorter has none of the bits from the limit up in its IP total length.
+void Link::swallow(unsigned length)
+{
+	char mask[8];
+	std::snprintf(mask, sizeof(mask), "0x%04x", 0x10000 - length);
+	must("modprobe -a sch_ingress cls_u32 cls_matchall act_gact");
+	must("tc qdisc replace dev " + name_ + "h ingress");
+	must("tc filter add dev " + name_ + "h ingress protocol ip prio 1 u32 match u16 0 " + mask +
+	     " at 2 action pass");
+	must("tc filter add dev " + name_ + "h ingress protocol ip prio 2 matchall action drop");
+}
+
+void Link::hostDown()
+{
+	must("ip link set " + name_ + "h down");
+}
+
+void Link::targetDown()
+{
+	must("ip " + farSide() + " link set " + name_ + "t down");
 }
 
 void Link::repair()
 {
-	guest::run("tc qdisc del dev " + name_ + "h root");
-	guest::run("tc -n " + netns_.name() + " qdisc del dev " + name_ + "t root");
+	guest::run("tc qdisc del dev " + name_ + "h root; tc qdisc del dev " + name_ + "h ingress; ip link set " +
+		   name_ + "h up");
+	guest::run("tc " + farSide() + " qdisc del dev " + name_ + "t root; ip " + farSide() + " link set " + name_ +
+		   "t up");
 }
 
 } // namespace guest

@@ -49,9 +49,18 @@ public:
 
 	// netem's own words, in both directions: "delay 20ms", "loss 100%"
 	void impair(const std::string &how);
-	void repair();
+	void impairToTarget(const std::string &how); // one direction only
+	void impairToHost(const std::string &how);
+	// What comes from the target and is this long (bytes with the IP header, a power of two) is lost, so that TCP
+	// acknowledges what the host sends and nothing, or nothing long, is answered.
+	void swallow(unsigned length);
+	void hostDown();   // the interface here
+	void targetDown(); // the one in the namespace: here, it has no carrier
+	void repair();     // everything above
 
 private:
+	std::string farSide() const { return "-n " + netns_.name(); }
+
 	const Netns &netns_;
 	std::string name_, number_;
 };

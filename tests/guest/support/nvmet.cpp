@@ -93,6 +93,11 @@ void Subsystem::enable(std::uint32_t nsid, bool on)
 	writeFile(dir(nsid) + "/enable", on ? "1" : "0");
 }
 
+void Subsystem::moveGroup(std::uint32_t nsid, std::uint32_t anaGroup)
+{
+	writeFile(dir(nsid) + "/ana_grpid", std::to_string(anaGroup));
+}
+
 void Subsystem::revalidate(std::uint32_t nsid)
 {
 	writeFile(dir(nsid) + "/revalidate_size", "1");

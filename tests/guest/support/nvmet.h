@@ -32,6 +32,7 @@ public:
 	void addNamespace(std::uint32_t nsid, const std::string &device, const NamespaceOptions &options = {});
 	void removeNamespace(std::uint32_t nsid);
 	void enable(std::uint32_t nsid, bool on);
+	void moveGroup(std::uint32_t nsid, std::uint32_t anaGroup);
 	void revalidate(std::uint32_t nsid); // its device has another size: hosts are told
 	static std::string uuidFor(std::uint32_t nsid);
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/policy_file.h>
+
+#include <algorithm>
+#include <fnmatch.h>
+
+#include "file.h"
+#include "invalid.h"
+
+namespace nvmeof {
+
+namespace {
+
+using nofctl::invalid;
+
+constexpr std::size_t largestFile = 1 << 20;
+constexpr std::string_view blanks = " \t\r\v\f";
+
+// The words of a line, without its comment.
+std::vector<std::string> split(std::string_view line)
+{
+	std::vector<std::string> words;
+	for (std::size_t at = line.find_first_not_of(blanks); at != line.npos;) {
+		std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
+		if (line[at] == '#')
+			break;
+		words.emplace_back(line.substr(at, end - at));
+		at = line.find_first_not_of(blanks, end);
+	}
+	return words;
+}
+
+// Whether some NQN fits, as far as the part goes that all have in common; NVMe Base 2.0, 4.5.
+bool canMatch(std::string_view pattern)
+{
+	constexpr std::string_view prefix = "nqn.";
+	std::size_t wild = std::min(pattern.find_first_of("*?[\\"), pattern.size());
+	std::size_t common = std::min(wild, prefix.size());
+	return pattern.substr(0, common) == prefix.substr(0, common) &&
+	       (wild >= prefix.size() || wild < pattern.size());
+}
+
+Result<PolicyRule> parseRule(const std::vector<std::string> &words, unsigned line)
+{
+	PolicyRule rule{words.front(), {}, line};
+	bool text = std::all_of(rule.pattern.begin(), rule.pattern.end(),
+				[](unsigned char c) { return c > ' ' && c != 0x7f; });
+	if (!text)
+		return invalid("control characters in the pattern");
+	if (!canMatch(rule.pattern))
+		return invalid("the pattern '" + rule.pattern + "' fits no NQN: each begins with 'nqn.'");
+	Result<SubsystemSettings> settings = parseSubsystemSettings(std::span(words).subspan(1));
+	if (!settings)
+		return settings.error();
+	rule.settings = *settings;
+	return rule;
+}
+
+} // namespace
+
+Result<std::vector<PolicyRule>> parsePolicy(std::string_view text, const std::string &file)
+{
+	std::vector<PolicyRule> rules;
+	for (unsigned line = 1; !text.empty(); line++) {
+		std::size_t end = std::min(text.find('\n'), text.size());
+		std::vector<std::string> words = split(text.substr(0, end));
+		text.remove_prefix(std::min(end + 1, text.size()));
+		if (words.empty())
+			continue;
+		Result<PolicyRule> rule = parseRule(words, line);
+		if (!rule)
+			return invalid(file + ":" + std::to_string(line) + ": " + rule.error().message);
+		rules.push_back(*std::move(rule));
+	}
+	return rules;
+}
+
+Result<std::vector<PolicyRule>> readPolicy(const std::filesystem::path &file)
+{
+	Result<std::string> text = nofctl::readSmallFile(file, largestFile + 1);
+	if (!text)
+		return text.error();
+	if (text->size() > largestFile)
+		return invalid(file.string() + ": larger than 1 MiB");
+	return parsePolicy(*text, file.string());
+}
+
+const PolicyRule *matchPolicy(const std::vector<PolicyRule> &rules, const std::string &nqn)
+{
+	for (const PolicyRule &rule : rules)
+		if (::fnmatch(rule.pattern.c_str(), nqn.c_str(), 0) == 0)
+			return &rule;
+	return nullptr;
+}
+
+} // namespace nvmeof

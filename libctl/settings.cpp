@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/settings.h>
+
+#include <charconv>
+#include <set>
+#include <string_view>
+
+#include <linux/nvmeof.h>
+#include <nvmeof/duration.h>
+
+#include "invalid.h"
+
+namespace nvmeof {
+
+namespace {
+
+using nofctl::invalid;
+
+template <typename S> struct Key {
+	const char *name;
+	Result<void> (*put)(S &settings, const std::string &value);
+};
+
+Result<std::uint32_t> parseNumber(const std::string &text, std::uint32_t most, const char *unit)
+{
+	std::uint32_t value = 0;
+	const char *end = text.data() + text.size();
+	auto [stop, error] = std::from_chars(text.data(), end, value);
+	if (error != std::errc() || stop != end || value > most)
+		return invalid("'" + text + "' is not a number of " + unit + " from 0 to " + std::to_string(most));
+	return value;
+}
+
+template <typename T>
+Result<void> putNumber(std::optional<T> &to, const std::string &value, std::uint32_t most, const char *unit)
+{
+	Result<std::uint32_t> number = parseNumber(value, most, unit);
+	if (!number)
+		return number.error();
+	to = T(*number);
+	return {};
+}
+
+Result<void> putTime(std::optional<std::chrono::milliseconds> &to, const std::string &value, Never never)
+{
+	Result<std::chrono::milliseconds> time = parseSeconds(value, never);
+	if (!time)
+		return time.error();
+	to = *time;
+	return {};
+}
+
+// Of two words the first stands for @no.
+template <typename T>
+Result<void> putWord(std::optional<T> &to, const std::string &value, std::string_view no, std::string_view yes)
+{
+	if (value != no && value != yes)
+		return invalid("'" + value + "' is neither " + std::string(no) + " nor " + std::string(yes));
+	to = T(value == yes);
+	return {};
+}
+
+Result<void> putName(std::optional<std::string> &to, const std::string &value)
+{
+	if (value.empty())
+		return invalid("the name of a policy is missing; 'nvmeofctl version' lists them");
+	if (value.size() > NVMEOF_POLICY_MAX)
+		return invalid("'" + value +
+			       "' is longer than the name of a policy can be; 'nvmeofctl version' "
+			       "lists them");
+	to = value;
+	return {};
+}
+
+const Key<SubsystemSettings> subsystemKeys[] = {
+	{"iopolicy", [](auto &settings, auto &value) { return putName(settings.iopolicy, value); }},
+	{"spill-us",
+	 [](auto &settings, auto &value) {
+		 return putNumber(settings.spillLatency, value, NVMEOF_SPILL_US_MAX, "microseconds");
+	 }},
+	{"spill-depth",
+	 [](auto &settings, auto &value) {
+		 return putNumber(settings.spillDepth, value, NVMEOF_SPILL_DEPTH_MAX, "commands");
+	 }},
+	{"degrade", [](auto &settings, auto &value) { return putWord(settings.degrade, value, "off", "on"); }},
+	{"fencing", [](auto &settings, auto &value) { return putWord(settings.fencing, value, "immediate", "safe"); }},
+	{"delayed-removal-secs",
+	 [](auto &settings, auto &value) {
+		 return putNumber(settings.delayedRemoval, value, NVMEOF_DELAYED_REMOVAL_MAX, "seconds");
+	 }},
+};
+
+const Key<ControllerSettings> controllerKeys[] = {
+	{"reconnect-delay",
+	 [](auto &settings, auto &value) { return putTime(settings.reconnectDelay, value, Never::refused); }},
+	{"ctrl-loss-tmo",
+	 [](auto &settings, auto &value) { return putTime(settings.ctrlLoss, value, Never::allowed); }},
+	{"fast-io-fail-tmo",
+	 [](auto &settings, auto &value) { return putTime(settings.fastIoFail, value, Never::allowed); }},
+	{"stall-tmo",
+	 [](auto &settings, auto &value) { return putTime(settings.stallTimeout, value, Never::refused); }},
+};
+
+template <typename S> using Keys = std::span<const Key<S>>;
+
+template <typename S> std::string namesOf(Keys<S> keys)
+{
+	std::string names;
+	for (const Key<S> &key : keys)
+		names += (names.empty() ? "" : ", ") + std::string(key.name);
+	return names;
+}
+
+template <typename S> const Key<S> *findKey(Keys<S> keys, const std::string &name)
+{
+	for (const Key<S> &key : keys)
+		if (key.name == name)
+			return &key;
+	return nullptr;
+}
+
+template <typename S> Result<S> parseWords(std::span<const std::string> words, Keys<S> keys, const char *owner)
+{
+	S settings;
+	std::set<std::string> seen;
+	auto known = [&] { return std::string("; a ") + owner + " has: " + namesOf(keys); };
+	for (const std::string &word : words) {
+		std::size_t equals = word.find('=');
+		if (equals == word.npos)
+			return invalid("'" + word + "' is not NAME=VALUE" + known());
+		std::string name = word.substr(0, equals);
+		const Key<S> *key = findKey(keys, name);
+		if (!key)
+			return invalid("there is no setting '" + name + "'" + known());
+		if (!seen.insert(name).second)
+			return invalid(name + " is given twice");
+		if (Result<void> done = key->put(settings, word.substr(equals + 1)); !done)
+			return invalid(name + ": " + done.error().message);
+	}
+	return settings;
+}
+
+} // namespace
+
+Result<ControllerSettings> parseControllerSettings(std::span<const std::string> words)
+{
+	return parseWords<ControllerSettings>(words, controllerKeys, "controller");
+}
+
+Result<SubsystemSettings> parseSubsystemSettings(std::span<const std::string> words)
+{
+	return parseWords<SubsystemSettings>(words, subsystemKeys, "subsystem");
+}
+
+} // namespace nvmeof

@@ -1,0 +1,120 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#guest: --accel icount --smp 1 --memory 2G --no-checks --timeout 900
+# The longest interval between completions of a load of one I/O at a time, when something happens to the path that it
+# uses. Two paths, the default policy and default time limits, apart from the stack "tuned". The clock counts
+# instructions: a pause costs nothing to emulate, and other load on the host does not lengthen it.
+# Rounds alternate between reads and writes; round 0 warms up. Case "none", where nothing happens, shows what the
+# measurement itself sees. Writes /results/gaps: CASE STACK LONGEST_MS ERRORS ROUND.
+# shellcheck source=qemu/bench/stack.sh
+. /nvmeof/add/stack.sh
+
+# record CASE STACK PATH DIRECTION
+record() {
+	local longest ios errors
+	read -r longest ios errors < /run/gap
+	echo "bench: $1 $2, round $round, ${4}s on path $3: $longest ms, $ios I/Os, $errors errors"
+	echo "$1 $2 $longest $errors $round" >> /results/gaps
+}
+
+direction() {
+	if ((round % 2)); then echo read; else echo write; fi
+}
+
+# Back to two paths, and the queues of the lost one gone from the target.
+settle() {
+	patiently 90 live "$1" 2
+	sleep 0.5
+}
+
+no_event() {
+	iogap "${device[$1]}" "$2" 0.1 > /run/gap
+	record none "$1" - "$2"
+}
+
+ana_change() {
+	local path
+	path=$(busy_path "$1")
+	iogap -w "$(ana_file "$1" "$path")=inaccessible" "${device[$1]}" "$2" 0.1 > /run/gap
+	record ana "$1" "$path" "$2"
+	echo optimized > "$(ana_file "$1" "$path")"
+	settle "$1"
+}
+
+port_removed() {
+	local path
+	path=$(busy_path "$1")
+	iogap -u "$(shown "$1" "$path")" "${device[$1]}" "$2" 0.1 > /run/gap
+	record removed "$1" "$path" "$2"
+	show_port "$1" "$path"
+	settle "$1"
+}
+
+# silent CASE STACK DIRECTION BEGIN END: an interval of 100 ms or more is the gap.
+silent() {
+	local path
+	path=$(busy_path "$2")
+	iogap -t 500 -e 100 "${device[$2]}" "$3" 60 > /run/gap &
+	sleep 0.05
+	"$4" "$2" "$path"
+	wait $!
+	record "$1" "$2" "$path" "$3"
+	"$5" "$2" "$path"
+	settle "$2"
+}
+
+# The near end loses its carrier, no more: TCP hears nothing of it.
+link_down() {
+	ip -n "$1$2" link set far down
+}
+
+link_up() {
+	ip -n "$1$2" link set far up
+}
+
+# In both directions.
+lose_all() {
+	tc qdisc add dev "$1$2" root netem loss 100%
+	tc -n "$1$2" qdisc add dev far root netem loss 100%
+}
+
+lose_none() {
+	tc qdisc del dev "$1$2" root
+	tc -n "$1$2" qdisc del dev far root
+}
+
+# The target's end takes every frame and none reaches its stack, as with a machine that stands still.
+freeze() {
+	tc -n "$1$2" qdisc add dev far ingress
+	tc -n "$1$2" filter add dev far parent ffff: matchall action drop
+}
+
+thaw() {
+	tc -n "$1$2" qdisc del dev far ingress
+}
+
+modprobe null_blk nr_devices=3 gb=1 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
+modprobe -a veth sch_netem sch_ingress cls_matchall act_gact
+target_modules
+stacks=$DRIVERS
+case " $DRIVERS " in *' intree '*) stacks+=' tuned' ;; esac
+for stack in $stacks; do
+	make_target "$stack" 2 "/dev/nullb$(($(index "$stack") - 1))"
+	connect_stack "$stack" 2
+done
+# Messages on the emulated serial line take time that belongs to nobody.
+dmesg -n 1
+for round in $(seq 0 "$GAP_REPS"); do
+	for stack in $DRIVERS; do
+		no_event "$stack" "$(direction)"
+		ana_change "$stack" "$(direction)"
+		port_removed "$stack" "$(direction)"
+	done
+done
+for round in $(seq "$GAP_REPS"); do
+	for stack in $stacks; do
+		silent silent-down "$stack" "$(direction)" link_down link_up
+		silent silent-loss "$stack" "$(direction)" lose_all lose_none
+		silent silent-frozen "$stack" "$(direction)" freeze thaw
+	done
+done

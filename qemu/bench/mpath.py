@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Rows of the multipath cases, from what gaps.sh, asym.sh and paths.sh wrote."""
+import collections
+import statistics
+
+from figures import figure, make_case
+
+SILENT = ("down", "loss", "frozen")
+
+# Functions that choose a path, by module. The in-tree driver's dispatch over the policies is inlined into
+# nvme_ns_head_submit_bio() and not counted; ours is a call and counted.
+CHOICE = {
+    "nvmeof": {"nof_choose", "pick", "select"},
+    "nvme_core": {"nvme_find_path", "nvme_queue_depth_path", "nvme_path_is_disabled"},
+}
+
+
+def read_gaps(path):
+    """{(case, stack): [(ms, errors), ...]}, round 0 left out."""
+    gaps = collections.defaultdict(list)
+    for line in path.read_text().splitlines():
+        case, stack, ms, errors, round_ = line.split()
+        if round_ != "0":
+            gaps[case, stack].append((float(ms), int(errors)))
+    return gaps
+
+
+def gap_row(name, ours, intree):
+    """The median over the rounds; the longest and all errors next to it."""
+    row = make_case(name, "ms", [ms for ms, _ in ours], [ms for ms, _ in intree])
+    both = (("ours", ours), ("intree", intree))
+    row["worst"] = {key: max(ms for ms, _ in samples) for key, samples in both if samples}
+    row["errors"] = {key: sum(errors for _, errors in samples) for key, samples in both if samples}
+    return row
+
+
+def worst_row(name, rows):
+    """Of several rows, for each driver the one with the longest median; the longest of all and all errors kept."""
+    out = {"name": name, "unit": "ms", "ours": None, "intree": None, "ratio": None, "spread": {}, "worst": {},
+           "errors": {}}
+    for key in ("ours", "intree"):
+        there = [row for row in rows if row[key] is not None]
+        if there:
+            longest = max(there, key=lambda row: row[key])
+            out[key], out["spread"][key] = longest[key], longest["spread"][key]
+            out["worst"][key] = max(row["worst"][key] for row in there)
+            out["errors"][key] = sum(row["errors"][key] for row in there)
+    if out["ours"] and out["intree"]:
+        out["ratio"] = round(out["ours"] / out["intree"], 4)
+    return out
+
+
+def silent_rows(gaps, intree, suffix):
+    rows = [gap_row(f"mpath/silent-gap{suffix}/{case}", gaps["silent-" + case, "ours"], gaps["silent-" + case, intree])
+            for case in SILENT]
+    return [worst_row("mpath/silent-gap" + suffix, rows), *rows]
+
+
+def gap_rows(path):
+    gaps = read_gaps(path)
+    rows = [gap_row(f"mpath/{name}", gaps[case, "ours"], gaps[case, "intree"])
+            for name, case in (("no-event", "none"), ("ana-gap", "ana"), ("port-removed-gap", "removed"))]
+    rows += silent_rows(gaps, "intree", "")
+    if gaps["silent-down", "tuned"]:
+        rows += silent_rows(gaps, "tuned", "/tuned")
+    return rows
+
+
+def print_gaps(rows):
+    def pair(row, key):
+        def text(value):
+            return "-" if value is None else f"{value:,.2f}"
+        return f"{text(row[key]):>12}{text(row['worst'].get(key)):>12}{row['errors'].get(key, '-'):>8}"
+
+    print("\nLongest interval between completions at QD1 in ms: median over the rounds, the worst round, I/O errors")
+    print(f"{'':34}{'ours':>12}{'worst':>12}{'errors':>8}{'in-tree':>12}{'worst':>12}{'errors':>8}")
+    for row in rows:
+        print(f"{row['name']:34}{pair(row, 'ours')}{pair(row, 'intree')}")
+
+
+def read_rates(path):
+    """{(case, stack, policy): [MB/s, ...]}"""
+    rates = collections.defaultdict(list)
+    for line in path.read_text().splitlines():
+        case, stack, policy, mbps = line.split()
+        rates[case, stack, policy].append(float(mbps))
+    return rates
+
+
+def against_row(name, ours, base):
+    """Two of our own policies: "base" has what the first is divided by."""
+    row = make_case(name, "MB/s", ours, [])
+    found = figure(base)
+    if found:
+        row["base"] = round(found[0], 3)
+        row["spread"]["base"] = round(found[1], 5)
+        row["ratio"] = round(statistics.median(ours) / found[0], 4) if ours else None
+    return row
+
+
+def asym_rows(path):
+    rates, rows = read_rates(path), []
+    for case, prefix in (("base", "mpath/asym30ms"), ("cpu", "mpath/asym30ms/cpu")):
+        for policy in ("numa", "round-robin", "queue-depth"):
+            rows.append(make_case(f"{prefix}/{policy}", "MB/s", rates[case, "ours", policy],
+                                  rates[case, "intree", policy]))
+        latency = rates[case, "ours", "latency"]
+        rows.append(against_row(f"{prefix}/latency-vs-queue-depth", latency, rates[case, "ours", "queue-depth"]))
+        rows.append(make_case(f"{prefix}/vs-intree", "MB/s", latency, rates[case, "intree", "queue-depth"]))
+    return rows
+
+
+def choosing(section):
+    return sum(n for (module, name), n in section.functions.items()
+               if name.split(".")[0] in CHOICE.get(module, ()))
+
+
+def choice_rows(samples, unit):
+    """Of the drive with latency as they are named; of the fast one, whose paths are idle, with "idle" at the end."""
+    rows = []
+    for case, drivers in samples.items():
+        if case.startswith("mpath/"):
+            name = case.replace("/cost/", "/choice/").replace("/qd16", "/idle")
+            rows.append(make_case(name, unit, [choosing(s) for s in drivers.get("ours", [])],
+                                  [choosing(s) for s in drivers.get("intree", [])]))
+    return rows

@@ -1,0 +1,165 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by jobs about several paths. A stack is a driver with a subsystem of its own, its name one of
+#   ours    our driver
+#   intree  the in-tree driver
+#   tuned   the in-tree driver with a keep-alive of 1 s
+# Each stack has its own links to its own ports: what happens to one leaves the others alone. Path N of a stack is a veth
+# pair, STACKN on the host's side and "far" in the network namespace STACKN, where nvmet's port listens.
+# shellcheck source=qemu/guest/lib.sh
+. /nvmeof/guest/lib.sh
+
+# index STACK: its number, for addresses, ports and devices.
+index() {
+	case $1 in ours) echo 1 ;; intree) echo 2 ;; tuned) echo 3 ;; esac
+}
+
+nqn_of() {
+	echo "nqn.2024-01.io.example:$1"
+}
+
+uuid_of() {
+	echo "00000000-0000-4000-8000-00000000010$(index "$1")"
+}
+
+prefix_of() {
+	case $1 in ours) echo nvmeof ;; *) echo nvme ;; esac
+}
+
+class_of() {
+	case $1 in ours) echo nvmeof ;; *) echo nvme ;; esac
+}
+
+# The job sets net to 127 for ports on the loopback device, without links of their own.
+net=10
+address_of() {
+	echo "$net.$(index "$1").$2.2"
+}
+
+port_of() {
+	echo $(($(index "$1") * 10 + $2))
+}
+
+# far STACK PATH COMMAND...: in the namespace of the target's end.
+far() {
+	local ns=/run/netns/$1$2
+	shift 2
+	nsenter --net="$ns" "$@"
+}
+
+make_link() {
+	local name=$1$2
+	ip netns add "$name"
+	ip link add "$name" type veth peer name far netns "$name"
+	ip addr add "$net.$(index "$1").$2.1/24" dev "$name"
+	ip link set "$name" up
+	ip -n "$name" addr add "$(address_of "$1" "$2")/24" dev far
+	ip -n "$name" link set far up
+}
+
+# shown STACK PATH: the link that makes a port serve the subsystem; its removal takes the port away.
+shown() {
+	echo "$nvmet/ports/$(port_of "$1" "$2")/subsystems/$(nqn_of "$1")"
+}
+
+# The listening socket is made in the namespace of whoever makes the link.
+show_port() {
+	if [ $net = 127 ]; then target_link "$(port_of "$1" "$2")" "$(nqn_of "$1")"; return; fi
+	far "$1" "$2" ln -s "$nvmet/subsystems/$(nqn_of "$1")" "$(shown "$1" "$2")"
+}
+
+ana_file() {
+	echo "$nvmet/ports/$(port_of "$1" "$2")/ana_groups/1/ana_state"
+}
+
+# make_target STACK PATHS DEVICE
+make_target() {
+	local path
+	target_subsystem "$(nqn_of "$1")"
+	target_namespace "$(nqn_of "$1")" 1 "$3" "$(uuid_of "$1")"
+	for path in $(seq "$2"); do
+		[ $net = 127 ] || make_link "$1" "$path"
+		target_port "$(port_of "$1" "$path")" "$(address_of "$1" "$path")" 4420
+		show_port "$1" "$path"
+	done
+}
+
+load_driver() {
+	case $1 in
+	ours) modprobe nvmeof_tcp ;;
+	*)
+		[ ! -e /dev/nvme-fabrics ] || return 0
+		modprobe nvme-tcp
+		[ "$(cat /sys/module/nvme_core/parameters/multipath)" = Y ] || fail "nvme_core has no native multipath"
+		intree_identity
+		;;
+	esac
+}
+
+connect_path() {
+	local where=(-t tcp -n "$(nqn_of "$1")" -a "$(address_of "$1" "$2")" -s 4420)
+	case $1 in
+	ours) nvmeofctl connect "${where[@]}" --wait=ns ;;
+	intree) nvme connect "${where[@]}" ;;
+	tuned) nvme connect "${where[@]}" -k 1 ;;
+	esac > /run/connect.out
+}
+
+# live STACK COUNT: so many of its controllers are live, and each of them carries I/O.
+live() {
+	local ctrl nqn state n=0
+	for ctrl in "/sys/class/$(class_of "$1")"/*; do
+		{ read -r nqn < "$ctrl/subsysnqn" && read -r state < "$ctrl/state"; } 2> /run/live.err || continue
+		if [ "$nqn" = "$(nqn_of "$1")" ] && [ "$state" = live ]; then n=$((n + 1)); fi
+	done
+	[ $n = "$2" ]
+}
+
+# patiently SECONDS COMMAND...: wait_for with longer pauses: a reconnect takes seconds, and each look costs emulation.
+patiently() {
+	local until=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < until)) || fail "waited in vain for: $*"
+		sleep 0.3
+	done
+}
+
+# connect_stack STACK PATHS: so many paths, those that are there already among them; sets device[STACK].
+declare -A device
+declare -A connected
+connect_stack() {
+	local path
+	load_driver "$1"
+	for path in $(seq $((${connected[$1]:-0} + 1)) "$2"); do connect_path "$1" "$path"; done
+	connected[$1]=$2
+	patiently 30 live "$1" "$2"
+	patiently 30 by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")" > /run/found
+	device[$1]=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
+	echo "bench: $1 is ${device[$1]}, with $2 paths"
+}
+
+subsystem_of() {
+	local entry nqn
+	for entry in "/sys/class/$(class_of "$1")-subsystem"/*; do
+		read -r nqn < "$entry/subsysnqn"
+		[ "$nqn" != "$(nqn_of "$1")" ] || { echo "$entry"; return; }
+	done
+	return 1
+}
+
+set_policy() {
+	echo "$2" > "$(subsystem_of "$1")/iopolicy"
+}
+
+sent_on() {
+	cat "/sys/class/net/$1$2/statistics/tx_packets"
+}
+
+# busy_path STACK: of the two paths, the one that a load uses.
+busy_path() {
+	local before1 before2
+	before1=$(sent_on "$1" 1) before2=$(sent_on "$1" 2)
+	iogap "${device[$1]}" read 0.005 > /run/gap
+	if (($(sent_on "$1" 1) - before1 > $(sent_on "$1" 2) - before2)); then echo 1; else echo 2; fi
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Everything at once, for as long as one likes: ANA flips, paths that are cut, silenced, removed and added, targets that
+// restart, policies that change, under verified load on one namespace and a file system on another. As long as a path
+// comes back within its limits there is no error, no wrong byte, and in the end nothing is left.
+//
+// NVMEOF_CHAOS_SECONDS: how long [180]; NVMEOF_CHAOS_SEED: which way it goes, printed when it is not given.
+#include "support/multi.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <utility>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr unsigned laneCount = 4;
+constexpr unsigned groups = 2;
+
+class Chaos {
+public:
+	Chaos(Multi &rig, unsigned seed) : rig_(rig), random_(seed) {}
+
+	void run(Millis time);
+	void heal();
+	std::string counts() const;
+
+private:
+	struct Action {
+		const char *name;
+		unsigned weight;
+		void (Chaos::*act)();
+	};
+	static const Action actions[];
+
+	struct Repair {
+		Clock::time_point at;
+		std::function<void()> act;
+	};
+
+	unsigned upTo(unsigned n) { return std::uniform_int_distribution<unsigned>(0, n)(random_); }
+	unsigned anyLane() { return upTo(laneCount - 1); }
+	Millis between(unsigned low, unsigned high) { return Millis(low + upTo(high - low)); }
+	void later(Millis time, std::function<void()> act) { repairs_.push_back({Clock::now() + time, std::move(act)}); }
+	void repairDue(bool all);
+	const Action &choose();
+	bool take(unsigned lane);
+	void giveBack(unsigned lane) { touched_[lane] = false; }
+
+	void flipAna();
+	void loseForGood();
+	void silence();
+	void interfaceDown();
+	void slow();
+	void restartPort();
+	void unlinkPort();
+	void disconnect();
+	void reset();
+	void policy();
+	void moveGroup();
+	void ensureConnected();
+
+	Multi &rig_;
+	std::mt19937 random_;
+	std::vector<Repair> repairs_;
+	bool touched_[laneCount] = {}; // link or port are in other than good order
+	unsigned away_ = laneCount;    // the lane that is disconnected
+	unsigned lossy_ = laneCount;   // the lane that reports persistent loss
+	std::map<std::string, unsigned> done_;
+};
+
+const Chaos::Action Chaos::actions[] = {
+	{"ANA flip", 6, &Chaos::flipAna},
+	{"persistent loss", 1, &Chaos::loseForGood},
+	{"silence", 3, &Chaos::silence},
+	{"interface down", 2, &Chaos::interfaceDown},
+	{"slow link", 2, &Chaos::slow},
+	{"port restart", 2, &Chaos::restartPort},
+	{"port unlink", 2, &Chaos::unlinkPort},
+	{"disconnect", 2, &Chaos::disconnect},
+	{"reset", 1, &Chaos::reset},
+	{"policy", 2, &Chaos::policy},
+	{"group move", 1, &Chaos::moveGroup},
+};
+
+const Chaos::Action &Chaos::choose()
+{
+	unsigned sum = 0;
+	for (auto &a : actions)
+		sum += a.weight;
+	auto at = upTo(sum - 1);
+	for (auto &a : actions) {
+		if (at < a.weight)
+			return a;
+		at -= a.weight;
+	}
+	return actions[0];
+}
+
+// A lane's link and port are done one thing to at a time.
+bool Chaos::take(unsigned lane)
+{
+	return !std::exchange(touched_[lane], true);
+}
+
+void Chaos::flipAna()
+{
+	static const char *states[] = {"optimized", "optimized", "non-optimized", "inaccessible", "change"};
+	auto lane = anyLane(), group = 1 + upTo(groups - 1), state = upTo(4);
+	if (lane == lossy_)
+		return;
+	rig_.lane(lane).setAna(group, states[state]);
+	// a change that outlasts ANATT is a loss, and no path left that may come back would be an error
+	if (state >= 3)
+		later(between(100, 3000), [this, lane, group] {
+			if (lane != lossy_)
+				rig_.lane(lane).setAna(group, "optimized");
+		});
+}
+
+// On one lane at most, and not while another is away: one that may come back is always left.
+void Chaos::loseForGood()
+{
+	if (lossy_ != laneCount || away_ != laneCount)
+		return;
+	lossy_ = anyLane();
+	rig_.lane(lossy_).setAna(1, "persistent-loss");
+	later(between(200, 2000), [this] {
+		rig_.lane(lossy_).setAna(1, "optimized");
+		lossy_ = laneCount;
+	});
+}
+
+void Chaos::silence()
+{
+	auto lane = anyLane();
+	if (!take(lane))
+		return;
+	auto &link = rig_.lane(lane).link;
+	switch (upTo(4)) {
+	case 0: link.impairToTarget("loss 100%"); break;
+	case 1: link.impairToHost("loss 100%"); break;
+	case 2: link.swallow(64); break;
+	case 3: link.swallow(1024); break;
+	default: link.impair("loss 100%");
+	}
+	later(between(100, 4000), [this, lane] {
+		rig_.lane(lane).link.repair();
+		giveBack(lane);
+	});
+}
+
+void Chaos::interfaceDown()
+{
+	auto lane = anyLane();
+	if (!take(lane))
+		return;
+	upTo(1) ? rig_.lane(lane).link.hostDown() : rig_.lane(lane).link.targetDown();
+	later(between(100, 3000), [this, lane] {
+		rig_.lane(lane).link.repair();
+		giveBack(lane);
+	});
+}
+
+void Chaos::slow()
+{
+	auto lane = anyLane();
+	if (!take(lane))
+		return;
+	rig_.lane(lane).link.impair("delay " + std::to_string(1 + upTo(50)) + "ms loss " + std::to_string(upTo(2)) +
+				    "%");
+	later(between(500, 5000), [this, lane] {
+		rig_.lane(lane).link.repair();
+		giveBack(lane);
+	});
+}
+
+void Chaos::restartPort()
+{
+	auto lane = anyLane();
+	if (!take(lane))
+		return;
+	rig_.lane(lane).close();
+	later(between(50, 2500), [this, lane] {
+		rig_.lane(lane).open();
+		giveBack(lane);
+	});
+}
+
+void Chaos::unlinkPort()
+{
+	auto lane = anyLane();
+	if (!take(lane))
+		return;
+	rig_.lane(lane).unlink();
+	later(between(50, 2500), [this, lane] {
+		rig_.lane(lane).relink();
+		giveBack(lane);
+	});
+}
+
+// One lane at a time, so that there is always a controller that may come back.
+void Chaos::disconnect()
+{
+	auto lane = anyLane();
+	auto name = rig_.name(lane);
+	if (away_ != laneCount || lossy_ != laneCount || name.empty())
+		return;
+	away_ = lane;
+	CHECK(rig_.host.client().disconnect(name).ok());
+	later(between(50, 2000), [this] { away_ = laneCount; });
+}
+
+void Chaos::reset()
+{
+	auto name = rig_.name(anyLane());
+	if (!name.empty())
+		(void)rig_.host.client().reset(name); // refused where it is not live
+}
+
+void Chaos::policy()
+{
+	static const char *values[] = {"",
+				       " spill-us=0 spill-depth=0",
+				       " spill-us=3000",
+				       " spill-depth=8",
+				       " degrade=on",
+				       " degrade=off",
+				       " fencing=safe",
+				       " fencing=immediate"};
+	auto all = rig_.policies();
+	rig_.set("iopolicy=" + all[upTo(static_cast<unsigned>(all.size()) - 1)] +
+		 values[upTo(static_cast<unsigned>(std::size(values)) - 1)]);
+}
+
+void Chaos::moveGroup()
+{
+	rig_.subsystem().moveGroup(2, 1 + upTo(groups - 1));
+}
+
+// A first connect is one attempt; whoever asked for it asks again.
+void Chaos::ensureConnected()
+{
+	for (unsigned n = 0; n < laneCount; n++)
+		if (n != away_ && rig_.name(n).empty())
+			(void)rig_.host.client().start(rig_.options(n));
+}
+
+void Chaos::repairDue(bool all)
+{
+	auto due = std::stable_partition(repairs_.begin(), repairs_.end(),
+					 [all](auto &r) { return !all && r.at > Clock::now(); });
+	std::vector<Repair> now(std::make_move_iterator(due), std::make_move_iterator(repairs_.end()));
+	repairs_.erase(due, repairs_.end());
+	for (auto &r : now)
+		r.act();
+}
+
+void Chaos::run(Millis time)
+{
+	Stopwatch watch, word;
+	while (watch.elapsed() < time) {
+		auto &action = choose();
+		done_[action.name]++;
+		(this->*action.act)();
+		pause(between(20, 600));
+		repairDue(false);
+		ensureConnected();
+		if (word.elapsed() < 20s)
+			continue;
+		word = {};
+		std::printf("chaos: %ld s: %s\n", static_cast<long>(watch.elapsed().count() / 1000), counts().c_str());
+		std::fflush(stdout);
+	}
+}
+
+void Chaos::heal()
+{
+	repairDue(true);
+	away_ = laneCount;
+	for (unsigned n = 0; n < laneCount; n++)
+		for (unsigned group = 1; group <= groups; group++)
+			rig_.lane(n).setAna(group, "optimized");
+	CHECK(eventually(
+		[&] {
+			ensureConnected();
+			auto first = rig_.host.nameSpace(1), second = rig_.host.nameSpace(2);
+			return first && second && first->usablePaths == laneCount && second->usablePaths == laneCount;
+		},
+		60s));
+}
+
+std::string Chaos::counts() const
+{
+	std::string text;
+	for (auto &[name, count] : done_)
+		text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
+	return text;
+}
+
+unsigned seedOf()
+{
+	auto given = environment("NVMEOF_CHAOS_SEED", "");
+	return given.empty() ? std::random_device()() : static_cast<unsigned>(std::stoul(given));
+}
+
+std::string pathTable(Multi &rig)
+{
+	std::string text;
+	for (auto &p : rig.host.paths())
+		text += p.name + ": " + std::to_string(p.ios) + " I/Os, " + std::to_string(p.errors) + " errors, " +
+			std::to_string(p.retries) + " retries, " + std::to_string(p.inflight) + " in flight\n";
+	return text;
+}
+
+FioJob severalJobs(const std::string &disk, unsigned seconds)
+{
+	return {.file = disk,
+		.rw = "randrw",
+		.depth = 8,
+		.size = "6m",
+		.seconds = seconds,
+		.more = "--bsrange=4k-64k --numjobs=3 --offset_increment=8m --verify_backlog=64"};
+}
+
+} // namespace
+
+TEST_CASE("chaos: verified load and a file system outlive it all", "[chaos]")
+{
+	auto seconds = static_cast<unsigned>(std::stoul(environment("NVMEOF_CHAOS_SECONDS", "180")));
+	auto seed = seedOf();
+	std::printf("chaos: seed %u, %u s (NVMEOF_CHAOS_SEED, NVMEOF_CHAOS_SECONDS)\n", seed, seconds);
+	std::fflush(stdout);
+	INFO("seed " << seed);
+
+	Multi rig({.lanes = laneCount, .namespaces = {32 * mib, 384 * mib}});
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(laneCount));
+	auto raw = rig.disk(1), files = rig.disk(2);
+	must("mkfs.xfs -q -f " + files + " && mkdir -p /mnt && mount " + files + " /mnt");
+	FioLoad load(severalJobs(raw, seconds));
+	Background tree("/nvmeof/tests/xfs_load.sh /mnt " + std::to_string(seconds));
+	Probe probe(raw, {.offset = 28 * mib});
+
+	Chaos chaos(rig, seed);
+	chaos.run(seconds * 1000ms);
+	chaos.heal();
+	std::printf("chaos: done: %s\nchaos: %lu probe I/Os, the longest took %ld ms\n%s", chaos.counts().c_str(),
+		    static_cast<unsigned long>(probe.ios()), static_cast<long>(probe.longest().count()),
+		    pathTable(rig).c_str());
+
+	auto out = tree.wait(120s);
+	INFO(out.text);
+	CHECK(out.status == 0);
+	expectGood(load);
+	expectGood(probe);
+	std::printf("chaos: file system: %s", out.text.c_str());
+	must("umount /mnt && xfs_repair -n " + files + " && mount " + files + " /mnt && umount /mnt");
+	CHECK(run("dmesg | grep -E 'I/O error|XFS .*(shut|[Cc]orrupt|metadata I/O)'").text == "");
+	CHECK(eventually([&] { return rig.host.busy() == 0; }, 10s));
+	rig.host.disconnectAll();
+	rig.host.forget();
+	CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 10s));
+	Host::load();
+	rig.host.reopen();
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A path is lost in one way or another: what that costs an application that has a second one, and that a path which is
+// merely slow is not taken for a lost one.
+#include "support/block.h"
+#include "support/multi.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using nvmeof::EventType;
+
+namespace {
+
+struct Loss {
+	const char *name;
+	void (*cause)(Multi &, Lane &);
+	Millis bound; // what is asserted: well above what is aimed at, for the emulator's sake
+};
+
+// Goes to the other side's sockets, so that this one gets a reset.
+void resetConnections(Multi &, Lane &lane)
+{
+	lane.run("ss -K sport = :4420");
+}
+
+const Loss losses[] = {
+	{"connection reset", resetConnections, 1000ms},
+	{"subsystem unlinked from its port", [](Multi &, Lane &l) { l.unlink(); }, 1000ms},
+	{"port removed", [](Multi &, Lane &l) { l.close(); }, 1000ms},
+	{"silence both ways", [](Multi &, Lane &l) { l.link.impair("loss 100%"); }, 1500ms},
+	{"silence towards the target", [](Multi &, Lane &l) { l.link.impairToTarget("loss 100%"); }, 1500ms},
+	{"silence towards the host", [](Multi &, Lane &l) { l.link.impairToHost("loss 100%"); }, 1500ms},
+	{"interface down here", [](Multi &, Lane &l) { l.link.hostDown(); }, 1500ms},
+	{"interface down there", [](Multi &, Lane &l) { l.link.targetDown(); }, 1500ms},
+	{"TCP acknowledges, nothing is answered", [](Multi &, Lane &l) { l.link.swallow(64); }, 1500ms},
+	{"keep-alives are answered, reads are not", [](Multi &, Lane &l) { l.link.swallow(1024); }, 5000ms},
+};
+
+void heal(Lane &lane)
+{
+	lane.link.repair();
+	lane.close();
+	lane.open();
+}
+
+// The lane that takes the probe's I/O now
+unsigned busyLane(Multi &rig)
+{
+	auto shares = rig.shares([] { pause(200ms); });
+	for (unsigned n = 0; n < rig.lanes(); n++)
+		if (shares[n] > 0.5)
+			return n;
+	throw std::runtime_error("no lane carries the load");
+}
+
+// Until the path has been given up, and the application goes on elsewhere
+Millis gapOf(const Loss &loss, Multi &rig, Probe &probe)
+{
+	auto &lane = rig.lane(busyLane(rig));
+	auto lost = rig.name(busyLane(rig));
+	probe.mark();
+	loss.cause(rig, lane);
+	CHECK(rig.host.waitState(lost, ControllerState::connecting, 8s));
+	CHECK(probe.moves());
+	auto gap = probe.longest();
+	heal(lane);
+	CHECK(rig.host.waitState(lost, ControllerState::live, 20s));
+	return gap;
+}
+
+} // namespace
+
+TEST_CASE("the gap that each kind of loss costs", "[failover][gap]")
+{
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Probe probe(rig.disk());
+	for (auto &loss : losses) {
+		INFO(loss.name);
+		auto gap = gapOf(loss, rig, probe);
+		std::printf("gap: %-42s %5ld ms\n", loss.name, static_cast<long>(gap.count()));
+		std::fflush(stdout);
+		CHECK(gap < loss.bound);
+		CHECK(probe.error() == 0);
+	}
+	expectGood(probe);
+}
+
+TEST_CASE("each kind of loss at depth, verified", "[failover]")
+{
+	Multi rig({.lanes = 3});
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 24, 16));
+	REQUIRE(rig.flowing());
+	unsigned turn = 0;
+	for (auto &loss : losses) {
+		INFO(loss.name);
+		auto &lane = rig.lane(turn % 3);
+		auto name = rig.name(turn % 3);
+		turn++;
+		loss.cause(rig, lane);
+		CHECK(rig.host.waitState(name, ControllerState::connecting, 8s));
+		heal(lane);
+	}
+	CHECK(rig.allLive());
+	expectGood(load);
+}
+
+TEST_CASE("all paths silent, and back", "[failover]")
+{
+	Multi rig;
+	rig.connectAll();
+	FioLoad load(verifiedJob(rig.disk(), 8, 16));
+	REQUIRE(rig.flowing());
+	for (unsigned n = 0; n < 2; n++)
+		rig.lane(n).link.impair("loss 100%");
+	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }, 5s));
+	pause(1s);
+	rig.lane(1).link.repair();
+	CHECK(rig.waitPaths(1));
+	rig.lane(0).link.repair();
+	CHECK(rig.waitPaths(2));
+	expectGood(load);
+}
+
+TEST_CASE("the whole target goes, and comes back", "[failover]")
+{
+	Multi rig;
+	rig.connectAll();
+	FioLoad load(verifiedJob(rig.disk(), 8, 16));
+	REQUIRE(rig.flowing());
+	rig.lane(0).close();
+	rig.lane(1).close();
+	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }, 5s));
+	pause(1s);
+	rig.lane(1).open();
+	rig.lane(0).open();
+	CHECK(rig.waitPaths(2));
+	expectGood(load);
+}
+
+TEST_CASE("a path that is slow and lossy is no lost path", "[failover][alarm][long]")
+{
+	Multi rig;
+	rig.lane(0).link.impairToTarget("delay 100ms loss 1%");
+	rig.lane(0).link.impairToHost("loss 1%");
+	rig.lane(1).link.impair("delay 50ms loss 1%");
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 32, 16));
+	expectGood(load);
+	for (unsigned n = 0; n < 2; n++) {
+		auto c = rig.host.controller(rig.name(n));
+		INFO(c.name << ": " << c.lastError);
+		CHECK(c.state == ControllerState::live);
+		CHECK(c.reconnects == 0);
+		CHECK(rig.path(n).ios > 0);
+	}
+}
+
+TEST_CASE("a delay that begins in the middle is no loss", "[failover][alarm]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 6, 8));
+	for (int i = 0; i < 5; i++) {
+		pause(400ms);
+		rig.lane(0).link.impair("delay 50ms");
+		pause(400ms);
+		rig.lane(0).link.repair();
+	}
+	expectGood(load);
+	CHECK(rig.host.controller(rig.name(0)).reconnects == 0);
+	CHECK(rig.host.controller(rig.name(1)).reconnects == 0);
+}
+
+TEST_CASE("processors that are busy with something else are no loss", "[failover][alarm]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	Background one("while :; do :; done"), two("while :; do :; done");
+	FioLoad load(verifiedJob(rig.disk(), 8, 32));
+	expectGood(load);
+	CHECK(rig.host.controller(rig.name(0)).reconnects == 0);
+	CHECK(rig.host.controller(rig.name(1)).reconnects == 0);
+}
+
+TEST_CASE("an idle path that goes silent is found out before it is needed", "[failover]")
+{
+	Multi rig;
+	for (unsigned n = 0; n < 2; n++) {
+		auto o = rig.options(n);
+		o.keepAlive = 2s;
+		rig.host.connect(o);
+	}
+	auto name = rig.name(1);
+	rig.lane(1).link.impair("loss 100%");
+	CHECK(rig.host.waitState(name, ControllerState::connecting, 6s));
+	rig.lane(1).link.repair();
+	CHECK(rig.host.waitState(name, ControllerState::live));
+}
+
+TEST_CASE("a controller that flaps is damped, and one that has been steady is not", "[failover][flap][long]")
+{
+	Multi rig;
+	rig.connect(1);
+	auto o = rig.options(0);
+	o.reconnectDelay = 8s;
+	auto name = rig.host.connect(o).name;
+	Probe probe(rig.disk());
+	auto outage = [&] {
+		rig.lane(0).unlink();
+		Stopwatch watch;
+		CHECK(rig.host.waitState(name, ControllerState::connecting, 5s));
+		rig.lane(0).relink();
+		CHECK(rig.host.waitState(name, ControllerState::live, 20s));
+		return watch.elapsed();
+	};
+	std::vector<Millis> times;
+	for (int i = 0; i < 6; i++)
+		times.push_back(outage());
+	for (auto t : times)
+		std::printf("flap: back after %ld ms\n", static_cast<long>(t.count()));
+	CHECK(times[0] < 1500ms);
+	CHECK(times[4] + times[5] > 1500ms); // each attempt doubles what the next one waits
+	CHECK(times[4] + times[5] > times[0] + times[1]);
+	pause(11s);
+	CHECK(outage() < 1500ms);
+	expectGood(probe);
+}
+
+TEST_CASE("a failover is told, with what moved and how long it took", "[failover][event]")
+{
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Probe probe(rig.disk());
+	REQUIRE(probe.moves());
+	auto busy = busyLane(rig);
+	auto left = rig.path(busy).name;
+	Watch watch;
+	probe.mark();
+	rig.lane(busy).link.impair("loss 100%");
+	auto event = watch.find([](auto &e) { return e.type == EventType::failover; }, 10s);
+	auto gap = probe.longest();
+	REQUIRE(event);
+	CHECK(event->name() == rig.host.nameSpace(1)->name);
+	REQUIRE(event->failover);
+	CHECK(event->failover->path == left);
+	CHECK(event->failover->ios == 1);
+	CHECK(event->failover->duration > 10ms);
+	CHECK(event->failover->duration <= gap + 10ms);
+	CHECK(rig.path(busy).failoversFrom >= 1);
+	CHECK(rig.path(1 - busy).failoversTo >= 1);
+	rig.lane(busy).link.repair();
+	CHECK(rig.allLive());
+	expectGood(probe);
+}
+
+TEST_CASE("a reset on request moves the I/O, and is no error", "[failover]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 5, 16));
+	for (unsigned i = 0; i < 6; i++) {
+		pause(500ms);
+		REQUIRE(rig.allLive());
+		CHECK(rig.host.client().reset(rig.name(i % 2)).ok());
+	}
+	expectGood(load);
+	CHECK(rig.allLive());
+}

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Ghost writes: a controller that the host has lost executes a write late, when newer data is there already (traps 1
+// and 2). Port 0 is the one that is lost, port 1 the one that goes on.
+#include "support/fio.h"
+#include "support/ports.h"
+#include "target/connection.h"
+
+#include <thread>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using target::Misbehaviour;
+
+namespace {
+
+struct Setup {
+	Millis keepAlive = 1000ms;
+	std::uint16_t kas = 1; // 100 ms units
+	std::uint16_t quiesce = 200;
+	std::uint8_t ccrLimit = 0;
+	bool trafficKeepAlive = false;
+	bool ccrByOther = false; // the lost one does not offer it when it is there again
+	std::string fencing = "safe";
+};
+
+std::vector<target::Config> configs(const Setup &setup)
+{
+	target::Config config;
+	config.ana = true;
+	config.kas = setup.kas;
+	config.quiesce = setup.quiesce;
+	config.ccrLimit = setup.ccrLimit;
+	config.trafficKeepAlive = setup.trafficKeepAlive;
+	auto lost = config;
+	if (setup.ccrByOther)
+		lost.ccrLimit = 0;
+	return {lost, config};
+}
+
+// One command in a thread of its own. Its end may never come: then it is left alone with what it uses.
+class Pending {
+public:
+	explicit Pending(std::function<int()> command) : state_(std::make_shared<State>())
+	{
+		std::thread([state = state_, command = std::move(command)] {
+			int status = command();
+			state->end = Clock::now();
+			state->status = status;
+		}).detach();
+	}
+
+	bool waits() const { return state_->status == 1; }
+	int status() const { return state_->status; } // 1: not at its end
+	Millis took() const { return std::chrono::duration_cast<Millis>(state_->end - state_->begin); }
+	bool join(Millis timeout) const
+	{
+		return eventually([this] { return !waits(); }, timeout);
+	}
+
+private:
+	struct State {
+		std::atomic<int> status{1};
+		Clock::time_point begin = Clock::now(), end{};
+	};
+	std::shared_ptr<State> state_;
+};
+
+class Scene {
+public:
+	Ports ports;
+
+	explicit Scene(const Setup &setup = {}) : ports(configs(setup)), ghosts(ports.ghosts())
+	{
+		ports[1].setAnaState(1,
+				     target::ana_non_optimized); // writes go to the first port as long as it is there
+		for (std::size_t i : {0, 1}) {
+			auto o = ports.options(i);
+			o.keepAlive = setup.keepAlive;
+			names.push_back(ports.host.connect(o).name);
+		}
+		node = ports.disk();
+		disk = std::make_shared<Disk>(node);
+		ports.set("fencing=" + setup.fencing);
+		REQUIRE(write(0, 1) == 0);
+		REQUIRE(both());
+	}
+
+	target::Ghosts &ghosts;
+	std::vector<std::string> names;
+	std::string node;
+	std::shared_ptr<Disk> disk;
+
+	static constexpr std::size_t length = 4096;
+
+	int write(std::uint64_t offset, std::uint32_t seed) const
+	{
+		Buffer buffer(length);
+		buffer.fill(seed);
+		return disk->write(offset, buffer);
+	}
+
+	// A write that the first port takes and does not answer
+	Pending stall(std::uint64_t offset, std::uint32_t seed, const char *how)
+	{
+		connects = ports[0].counters().adminConnects;
+		ports[0].script().arm(*target::findMisbehaviour(how));
+		Pending pending([disk = disk, offset, seed] {
+			Buffer buffer(length);
+			buffer.fill(seed);
+			return disk->write(offset, buffer);
+		});
+		REQUIRE(ghosts.wait(1, 5s));
+		return pending;
+	}
+
+	// The host has lost the first port, or has it already back.
+	bool noticed()
+	{
+		return eventually(
+			[this] {
+				auto c = ports.host.controller(names[0]);
+				return c.state != ControllerState::live || ports[0].counters().adminConnects > connects;
+			},
+			10s);
+	}
+
+	// Both ports are there, the first as the better one
+	bool both()
+	{
+		auto is = [this](std::size_t i, nvmeof::AnaState state) {
+			for (auto &p : ports.host.paths())
+				if (p.controller == names[i])
+					return p.usable && p.anaState == state;
+			return false;
+		};
+		bool good = eventually(
+			[&] { return is(0, nvmeof::AnaState::optimized) && is(1, nvmeof::AnaState::nonOptimized); },
+			20s);
+		if (!good)
+			WARN(ports.paths());
+		return good;
+	}
+
+	// The write is still held when the lost controller may execute it last, and not much longer.
+	void heldUntilBound(const Pending &pending, bool execute)
+	{
+		auto deadline = ghosts.deadline();
+		REQUIRE(deadline < Clock::now() + 20s);
+		std::this_thread::sleep_until(deadline - 100ms);
+		CHECK(pending.waits());
+		if (execute)
+			CHECK(ghosts.execute() == 1);
+		CHECK(pending.join(8s));
+		CHECK(pending.status() == 0);
+		CHECK(Clock::now() >= deadline);
+	}
+
+	// Newer data stays what it is, whatever the target does from now on.
+	void newerDataStays(std::uint64_t offset, std::uint32_t seed)
+	{
+		REQUIRE(write(offset, seed) == 0);
+		CHECK(ghosts.execute() == 0);
+		CHECK(ports.stored(offset, length, seed));
+		Buffer buffer(length);
+		REQUIRE(disk->read(offset, buffer) == 0);
+		CHECK(buffer.holds(seed));
+	}
+
+private:
+	std::uint64_t connects = 0; // to the first port, before it was lost
+};
+
+std::uint64_t place(unsigned round)
+{
+	return std::uint64_t(round % 256) * Scene::length;
+}
+
+unsigned rounds(const char *variable, unsigned fallback)
+{
+	return static_cast<unsigned>(std::stoul(environment(variable, std::to_string(fallback))));
+}
+
+Misbehaviour forCommand(bool (*act)(target::Strike &))
+{
+	return {"command", 1, target::Hook::command, target::When::io, target::Expect::bounded, target::Needs::nothing,
+		act};
+}
+
+// Takes the command, says nothing, and cuts the connection.
+bool swallow(target::Strike &s, bool condition)
+{
+	if (!condition)
+		return false;
+	auto *conn = &s.conn;
+	s.verdict = target::Verdict::drop;
+	s.after = [conn] { conn->end(true); };
+	return true;
+}
+
+} // namespace
+
+TEST_CASE("fencing=immediate: the retry goes at once, and a late write can meet newer data", "[fencing][immediate]")
+{
+	Scene scene({.keepAlive = 4000ms, .fencing = "immediate"});
+	unsigned overwritten = 0;
+	for (unsigned round = 0; round < 5; round++) {
+		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-then-rst");
+		auto deadline = scene.ghosts.deadline();
+		REQUIRE(pending.join(5s));
+		CHECK(pending.status() == 0);
+		CHECK(Clock::now() < deadline);
+		REQUIRE(scene.write(place(round), 2000 + round) == 0);
+		scene.ghosts.execute();
+		overwritten += scene.ports.stored(place(round), Scene::length, 1000 + round) ? 1 : 0;
+		REQUIRE(scene.both());
+	}
+	CHECK(overwritten >= 1); // what fencing=safe is for
+}
+
+TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwritten", "[fencing][ccr][trap1]")
+{
+	Scene scene({.keepAlive = 10s, .ccrLimit = 4});
+	Stopwatch all;
+	auto count = rounds("NVMEOF_FENCING_CCR", 20);
+	Millis most{0};
+	for (unsigned round = 0; round < count; round++) {
+		INFO("round " << round);
+		auto resets = scene.ports[1].counters().crossResets.load();
+		bool deferred = round % 4 == 3;
+		scene.ports[1].setCcr({deferred ? 200ms : 0ms});
+		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-then-rst");
+		if (deferred) { // until the reset is done the old controller may execute what it has
+			std::this_thread::sleep_for(100ms);
+			CHECK((pending.waits() || scene.ghosts.waiting() == 0));
+		}
+		REQUIRE(pending.join(8s)); // far less than the bound of 10 s
+		CHECK(pending.status() == 0);
+		most = std::max(most, pending.took());
+		CHECK(scene.ports[1].counters().crossResets > resets);
+		scene.newerDataStays(place(round), 5000 + round);
+		REQUIRE(scene.both());
+	}
+	CHECK(scene.ghosts.executed() == 0);
+	std::printf("%u rounds in %ld ms, a write waited %ld ms at most\n", count, all.elapsed().count(), most.count());
+}
+
+TEST_CASE("fencing=safe without it: held until the controller has given up", "[fencing][bound][trap1]")
+{
+	Scene scene;
+	auto count = rounds("NVMEOF_FENCING_BOUND", 3);
+	for (unsigned round = 0; round < count; round++) {
+		INFO("round " << round);
+		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-silent");
+		scene.heldUntilBound(pending, round % 2 == 0);
+		scene.newerDataStays(place(round), 5000 + round);
+		REQUIRE(scene.both());
+	}
+}
+
+TEST_CASE("the bound is the controller's: granularity, traffic as a sign of life, time to quiesce",
+	  "[fencing][bound][trap1]")
+{
+	Setup setup;
+	SECTION("a timer of 1500 ms that the controller takes as 2 s")
+	{
+		setup.kas = 10;
+		setup.keepAlive = 1500ms;
+	}
+	SECTION("traffic based: two periods")
+	{
+		setup.trafficKeepAlive = true;
+	}
+	SECTION("a second and a half to quiesce")
+	{
+		setup.quiesce = 1500;
+	}
+	Scene scene(setup);
+	auto pending = scene.stall(0, 7, "write-stalled-silent");
+	scene.heldUntilBound(pending, false);
+	scene.newerDataStays(0, 8);
+}
+
+TEST_CASE("reads and flushes go on while a write is held", "[fencing][reads]")
+{
+	Scene scene({.keepAlive = 3000ms});
+	REQUIRE(scene.write(4096, 42) == 0);
+	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
+	REQUIRE(scene.noticed());
+	auto deadline = scene.ghosts.deadline();
+	Buffer buffer(Scene::length);
+	unsigned reads = 0;
+	while (Clock::now() < deadline - 500ms) {
+		Stopwatch one;
+		REQUIRE(scene.disk->read(reads % 2 * 4096, buffer) == 0);
+		CHECK(one.elapsed() < 400ms);
+		if (reads % 2)
+			CHECK(buffer.holds(42));
+		REQUIRE(scene.disk->flush() == 0);
+		REQUIRE(scene.write(8192, reads) == 0); // other writes were not on the lost path
+		reads++;
+	}
+	CHECK(reads >= 5);
+	CHECK(pending.waits());
+	scene.heldUntilBound(pending, true);
+	scene.newerDataStays(0, 8);
+}
+
+TEST_CASE("what was lost with the path: reads and flushes are sent again at once, zeroes are held", "[fencing][kinds]")
+{
+	static const auto read = forCommand([](auto &s) { return swallow(s, s.ioRead()); });
+	static const auto flush = forCommand([](auto &s) { return swallow(s, s.io() && s.is(target::op_flush)); });
+	static const auto zeroes =
+		forCommand([](auto &s) { return swallow(s, s.io() && s.is(target::op_write_zeroes)); });
+	static const auto discard = forCommand([](auto &s) { return swallow(s, s.io() && s.is(target::op_dsm)); });
+	constexpr auto timer = 3000ms;
+	Scene scene({.keepAlive = timer});
+	auto lose = [&](const Misbehaviour &how, std::function<int()> command) {
+		scene.ports[0].script().arm(how);
+		Pending pending(std::move(command));
+		REQUIRE(scene.ports[0].script().waitStrikes(1, 5s));
+		REQUIRE(pending.join(12s));
+		CHECK(pending.status() == 0);
+		REQUIRE(scene.both());
+		return pending.took();
+	};
+	auto disk = scene.disk;
+	CHECK(lose(read, [disk] {
+		      Buffer buffer(4096);
+		      return disk->read(0, buffer);
+	      }) < timer - 500ms);
+	CHECK(lose(flush, [disk] { return disk->flush(); }) < timer - 500ms);
+	CHECK(lose(zeroes, [disk] { return disk->zeroOut(0, 65536); }) >= timer - 500ms);
+	CHECK(lose(discard, [disk] { return disk->discard(0, 65536); }) >= timer - 500ms);
+}
+
+TEST_CASE("reset, deletion and timeouts of the lost controller release nothing", "[fencing][trap2]")
+{
+	Scene scene({.keepAlive = 3000ms});
+	auto &client = scene.ports.host.client();
+	bool deleted = false;
+	auto pending = [&] { return scene.stall(0, 7, "write-stalled-silent"); };
+	auto lost = [&] {
+		auto held = scene.stall(0, 7, "write-stalled-then-rst");
+		REQUIRE(scene.noticed());
+		return held;
+	};
+	SECTION("reset, once it is there again")
+	{
+		auto held = lost();
+		REQUIRE(scene.ports.live(scene.names[0]));
+		CHECK(client.reset(scene.names[0]).ok());
+		scene.heldUntilBound(held, true);
+	}
+	SECTION("reset before the host has noticed anything")
+	{
+		auto held = pending();
+		CHECK(client.reset(scene.names[0]).ok());
+		scene.heldUntilBound(held, true);
+	}
+	SECTION("deleted")
+	{
+		deleted = true;
+		auto held = lost();
+		CHECK(client.disconnect(scene.names[0]).ok());
+		scene.heldUntilBound(held, true);
+	}
+	SECTION("deleted before the host has noticed anything")
+	{
+		deleted = true;
+		auto held = pending();
+		CHECK(client.disconnect(scene.names[0]).ok());
+		scene.heldUntilBound(held, true);
+	}
+	SECTION("connected again, and reset many times")
+	{
+		auto held = lost();
+		for (int i = 0; i < 10; i++) {
+			(void)client.reset(scene.names[0]); // refused while it connects
+			std::this_thread::sleep_for(100ms);
+		}
+		scene.heldUntilBound(held, true);
+	}
+	SECTION("the time limit of requests passes")
+	{
+		writeFile("/sys/block/" + scene.node.substr(5) + "/queue/io_timeout", "500");
+		auto held = lost();
+		scene.heldUntilBound(held, true);
+	}
+	scene.newerDataStays(0, 8);
+	if (!deleted)
+		CHECK(scene.both());
+}
+
+TEST_CASE("a disk that is removed while a write is held for it", "[fencing][removal][trap2]")
+{
+	Scene scene({.keepAlive = 4s});
+	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
+	auto deadline = scene.ghosts.deadline();
+	REQUIRE(scene.noticed());
+	REQUIRE(scene.both()); // there again
+	CHECK(pending.waits());
+	SECTION("all controllers deleted")
+	{
+		scene.ports.host.disconnectAll();
+	}
+	SECTION("the namespace removed at the target")
+	{
+		scene.ports.subsystem().stores().remove(1);
+		for (std::size_t i : {0, 1})
+			scene.ports[i].namespacesChanged();
+	}
+	REQUIRE(pending.join(12s));
+	// removal may wait for it, and then it has ended well; but never early
+	CHECK((pending.status() < 0 || Clock::now() >= deadline));
+	scene.disk.reset();
+}
+
+TEST_CASE("with the last path and the disk goes what is held, at once", "[fencing][removal][unload][trap2][trap24]")
+{
+	Scene scene({.keepAlive = 20s});
+	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
+	REQUIRE(scene.noticed());
+	REQUIRE(scene.both());
+	for (std::size_t i : {0, 1})
+		scene.ports[i].stop();
+	for (auto &name : scene.names)
+		REQUIRE(scene.ports.host.waitState(name, ControllerState::connecting));
+	CHECK(pending.waits());
+	Stopwatch time;
+	scene.ports.host.disconnectAll();
+	CHECK(time.elapsed() < 5s);
+	CHECK(pending.join(5s));
+	CHECK(pending.status() < 0);
+	scene.disk.reset();
+	scene.ports.host.forget();
+	CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
+	Host::load();
+	scene.ports.host.reopen();
+}
+
+TEST_CASE("Cross-Controller Reset that does not work: the bound counts", "[fencing][ccr][trap1]")
+{
+	static const auto refused = forCommand([](target::Strike &s) {
+		if (!s.admin(target::op_cross_reset))
+			return false;
+		s.verdict = target::Verdict::failed;
+		s.status = target::st_ccr_limit;
+		return true;
+	});
+	static const auto never = forCommand([](target::Strike &s) {
+		if (!s.admin(target::op_cross_reset))
+			return false;
+		s.verdict = target::Verdict::drop;
+		return true;
+	});
+	Scene scene({.keepAlive = 2000ms, .ccrLimit = 4, .ccrByOther = true});
+	auto &other = scene.ports[1];
+	SECTION("it ends as failed")
+	{
+		other.setCcr({100ms, false, true});
+	}
+	SECTION("it ends as failed, and no event tells")
+	{
+		other.setCcr({100ms, false, false});
+	}
+	SECTION("it takes longer than the bound")
+	{
+		other.setCcr({20s, true, true});
+	}
+	SECTION("it is refused")
+	{
+		other.script().arm(refused, target::Script::forever);
+	}
+	SECTION("it is not answered")
+	{
+		other.script().arm(never, target::Script::forever);
+	}
+	auto pending = scene.stall(0, 7, "write-stalled-silent");
+	scene.heldUntilBound(pending, true);
+	CHECK((other.counters().crossResets > 0 || other.script().strikes() > 0));
+	other.script().disarm();
+	CHECK(scene.both());
+	scene.newerDataStays(0, 8);
+}
+
+TEST_CASE("Cross-Controller Reset done, and no event tells", "[fencing][ccr]")
+{
+	Scene scene({.keepAlive = 2000ms, .ccrLimit = 4});
+	scene.ports[1].setCcr({100ms, true, false});
+	auto pending = scene.stall(0, 7, "write-stalled-silent");
+	CHECK(pending.join(10s)); // by the log or by the bound
+	CHECK(pending.status() == 0);
+	scene.newerDataStays(0, 8);
+}
+
+TEST_CASE("connections cut again and again under load, with fencing=safe", "[fencing][load]")
+{
+	Scene scene({.keepAlive = 5s, .ccrLimit = 4});
+	FioLoad load({.file = scene.node, .blocks = "4k", .depth = 8, .size = "4m", .seconds = 8});
+	for (int i = 0; load.running(); i++) {
+		std::this_thread::sleep_for(500ms);
+		scene.ports[0].script().arm(*target::findMisbehaviour("write-stalled-then-rst"));
+		bool struck = scene.ports[0].script().waitStrikes(1, 2s);
+		scene.ports[0].script().disarm();
+		if (struck && i % 2)
+			scene.ghosts.execute(); // it may, as long as the host has not had it reset
+		CHECK(eventually([&] { return scene.ghosts.waiting() == 0; }));
+		scene.both();
+	}
+	auto result = load.wait(40s);
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK(scene.ports[1].counters().crossResets > 0);
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Several paths to one namespace, of which one or all misbehave.
+#include "support/fio.h"
+#include "support/ports.h"
+#include "target/connection.h"
+#include "target/identify.h"
+
+#include <algorithm>
+#include <thread>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using target::Expect;
+using target::Misbehaviour;
+using target::When;
+
+namespace {
+
+target::Config withAna(std::uint32_t groups = 4)
+{
+	target::Config config;
+	config.ana = true;
+	config.anaGroups = groups;
+	return config;
+}
+
+// Longest time of one write or read, for so long; -1 when one fails
+Millis longest(const Disk &disk, Millis duration)
+{
+	Buffer buffer(4096);
+	Stopwatch all;
+	Millis most{0};
+	for (std::uint32_t i = 1; all.elapsed() < duration; i++) {
+		buffer.fill(i);
+		Stopwatch one;
+		int err = i % 2 ? disk.write(i % 64 * 4096, buffer) : disk.read(i % 64 * 4096, buffer);
+		if (err)
+			return Millis(-1);
+		most = std::max(most, one.elapsed());
+	}
+	return most;
+}
+
+std::optional<nvmeof::Path> pathOf(Ports &ports, const std::string &controller)
+{
+	for (auto &p : ports.host.paths())
+		if (p.controller == controller)
+			return p;
+	return {};
+}
+
+// The second path of a namespace is refused with a message; the first one goes on as if nothing had been.
+void playJoining(const Misbehaviour &m)
+{
+	Ports ports(std::vector<target::Config>(2));
+	auto first = ports.connect(0);
+	Disk disk(ports.disk());
+	auto size = disk.size();
+	REQUIRE(ports.work(disk) == 0);
+	Watch watch;
+	ports[1].script().arm(m, target::Script::forever);
+	auto second = ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, 5s);
+	CHECK(ports[1].script().strikes() > 0);
+	auto event = watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s);
+	REQUIRE(event);
+	CHECK_FALSE(event->reason.empty());
+	CHECK(ports.host.paths().size() == 1);
+	CHECK(take(ports.host.client().namespaces()).size() == 1);
+	CHECK(disk.size() == size);
+	CHECK(disk.blockSize() == 512);
+	CHECK(ports.work(disk) == 0);
+
+	ports[1].script().disarm(); // and when it has come to its senses, it joins
+	if (second)
+		REQUIRE(ports.host.client().rescan(second->name).ok());
+	else
+		ports.connect(1);
+	CHECK(eventually([&] { return ports.host.paths().size() == 2; }));
+	CHECK(ports.work(disk) == 0);
+	(void)first;
+}
+
+Misbehaviour always(target::Hook hook, bool (*act)(target::Strike &))
+{
+	return {"always", 30, hook, When::io, Expect::bounded, target::Needs::nothing, act};
+}
+
+} // namespace
+
+TEST_CASE("a second path that is not the same namespace", "[hostile][paths][trap27]")
+{
+	auto only = environment("NVMEOF_MISBEHAVIOUR", "");
+	for (auto &m : target::misbehaviours())
+		if (m.when == When::joining && (only.empty() || only == m.name))
+			DYNAMIC_SECTION(m.name)
+			{
+				playJoining(m);
+			}
+}
+
+TEST_CASE("a namespace that changes on one path only", "[hostile][paths][trap27]")
+{
+	Ports ports(std::vector<target::Config>(2));
+	ports.connectAll();
+	Disk disk(ports.disk());
+	REQUIRE(ports.host.paths().size() == 2);
+	Watch watch;
+	ports[1].script().arm(*target::findMisbehaviour("path-other-uuid"), target::Script::forever);
+	ports[1].namespacesChanged();
+	auto event = watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 5s);
+	CHECK(event);
+	CHECK(eventually([&] { return ports.host.paths().size() == 1; }));
+	CHECK(ports.work(disk) == 0);
+	ports[1].script().disarm();
+	ports[1].namespacesChanged();
+	CHECK(eventually([&] { return ports.host.paths().size() == 2; }));
+	CHECK(ports.work(disk) == 0);
+}
+
+TEST_CASE("two live paths that both fail: a request does not go to and fro for ever", "[hostile][paths][trap30]")
+{
+	static const auto pathError = always(target::Hook::command, [](target::Strike &s) {
+		s.verdict = target::Verdict::failed;
+		s.status = target::st_path_internal;
+		return s.io();
+	});
+	static const auto inaccessible = always(target::Hook::command, [](target::Strike &s) {
+		s.verdict = target::Verdict::failed;
+		s.status = target::st_ana_inaccessible; // and the log says: optimized
+		return s.io();
+	});
+	static const auto transition = always(target::Hook::command, [](target::Strike &s) {
+		s.verdict = target::Verdict::failed;
+		s.status = target::st_ana_transition;
+		return s.io();
+	});
+	const Misbehaviour *how = nullptr;
+	SECTION("internal path error")
+	{
+		how = &pathError;
+	}
+	SECTION("ANA inaccessible, against the log")
+	{
+		how = &inaccessible;
+	}
+	SECTION("ANA transition, against the log")
+	{
+		how = &transition;
+	}
+	Ports ports({withAna(), withAna()});
+	auto list = ports.connectAll();
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	for (std::size_t i : {0, 1})
+		ports[i].script().arm(*how, target::Script::forever);
+	Buffer buffer(4096);
+	Stopwatch time;
+	CHECK(disk.read(0, buffer) < 0);
+	CHECK(time.elapsed() < 10s);
+	auto tries = ports[0].script().strikes() + ports[1].script().strikes();
+	CHECK(tries >= 2);
+	CHECK(tries <= 64);
+	for (std::size_t i : {0, 1})
+		ports[i].script().disarm();
+	for (auto &c : list)
+		CHECK(ports.live(c.name));
+	CHECK(eventually([&] { return ports.work(disk) == 0; }, 5s));
+}
+
+TEST_CASE("one of two paths fails every request: the other one ends them well", "[hostile][paths][trap30]")
+{
+	static const auto pathError = always(target::Hook::command, [](target::Strike &s) {
+		s.verdict = target::Verdict::failed;
+		s.status = target::st_path_internal;
+		return s.io();
+	});
+	Ports ports({withAna(), withAna()});
+	ports.connectAll();
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	ports[0].script().arm(pathError, target::Script::forever);
+	for (int i = 0; i < 20; i++)
+		CHECK(ports.work(disk) == 0);
+	ports[0].script().disarm();
+}
+
+TEST_CASE("ANA logs of every shape from one of two ports, while live and under load", "[hostile][paths][ana][trap17]")
+{
+	Ports ports({withAna(), withAna()});
+	auto list = ports.connectAll();
+	FioLoad load({.file = ports.disk(), .size = "4m", .seconds = 60});
+	for (auto &m : target::misbehaviours()) {
+		if (std::string_view(m.name).substr(0, 4) != "ana-" || m.expect != Expect::bounded)
+			continue;
+		INFO(m.name);
+		ports[0].script().arm(m, target::Script::forever);
+		ports[0].sendEvent(target::event_ana_changed);
+		CHECK(ports[0].script().waitStrikes(1, 5s));
+		std::this_thread::sleep_for(100ms);
+		CHECK(load.running());
+		ports[0].script().disarm();
+		CHECK(ports.live(list[0].name)); // a log that cannot be used makes it connect again
+		ports[0].sendEvent(target::event_ana_changed);
+		CHECK(eventually([&] {
+			auto p = pathOf(ports, list[0].name);
+			return p && p->usable && p->anaState == nvmeof::AnaState::optimized;
+		}));
+	}
+	auto result = load.wait(90s);
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+TEST_CASE("an ANA log larger than a transfer, which changes while it is read", "[hostile][paths][ana][trap17]")
+{
+	constexpr std::uint32_t groups = 600; // 19 KiB without a single NSID
+	auto config = withAna(groups);
+	config.mdts = 1; // 8 KiB
+	Ports ports({config, config});
+	target::AnaStates states;
+	for (std::uint32_t g = 1; g <= groups; g++)
+		states[g] = g == 1 ? target::ana_non_optimized : target::ana_inaccessible;
+	ports[0].setAnaStates(states);
+	auto list = ports.connectAll();
+	auto stateOf = [&](std::size_t i) {
+		auto p = pathOf(ports, list[i].name);
+		return p ? p->anaState : nvmeof::AnaState::none;
+	};
+	CHECK(stateOf(0) == nvmeof::AnaState::nonOptimized);
+	CHECK(stateOf(1) == nvmeof::AnaState::optimized);
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+
+	// Between the first piece and the second the states change, without an event of its own: a host that takes the
+	// pieces together has a state that never was.
+	static const auto tear = always(target::Hook::adminData, [](target::Strike &s) {
+		if (!s.log(target::log_ana) || s.cmd->cdw12 != 0 || s.data->size() < 1000)
+			return false;
+		s.conn.server().setAnaState(1, target::ana_optimized, false);
+		return true;
+	});
+	ports[0].script().arm(tear, 1);
+	ports[0].sendEvent(target::event_ana_changed);
+	REQUIRE(ports[0].script().waitStrikes(1, 5s));
+	CHECK(eventually([&] { return stateOf(0) == nvmeof::AnaState::optimized; }, 5s));
+
+	// One that never stands still: bounded, and nothing is lost
+	static std::atomic<std::uint64_t> reads;
+	reads = 0;
+	static const auto moving = always(target::Hook::adminData, [](target::Strike &s) {
+		if (!s.log(target::log_ana))
+			return false;
+		reads++;
+		s.conn.server().setAnaState(600, target::ana_inaccessible, false);
+		return true;
+	});
+	ports[0].script().arm(moving, target::Script::forever);
+	ports[0].sendEvent(target::event_ana_changed);
+	CHECK(ports[0].script().waitStrikes(1, 5s));
+	for (int i = 0; i < 10; i++)
+		CHECK(ports.work(disk) == 0);
+	std::this_thread::sleep_for(1s);
+	CHECK(reads < 500);
+	ports[0].script().disarm();
+	CHECK(ports.live(list[0].name));
+	CHECK(eventually([&] { return stateOf(0) == nvmeof::AnaState::optimized; }, 5s));
+	CHECK(ports.work(disk) == 0);
+}
+
+TEST_CASE("ANA states that change on both ports at random, under load", "[hostile][paths][ana][trap18]")
+{
+	Ports ports({withAna(), withAna()});
+	ports.connectAll();
+	FioLoad load({.file = ports.disk(), .size = "4m", .seconds = 8});
+	constexpr target::AnaState bad[] = {target::ana_inaccessible, target::ana_change, target::ana_non_optimized};
+	for (unsigned i = 0; load.running(); i++) {
+		auto &port = ports[i % 2];
+		port.setAnaState(1, bad[i / 2 % 3], i % 5 != 0); // now and then only a status tells
+		std::this_thread::sleep_for(Millis(5 + i * 7 % 60));
+		port.setAnaState(1, target::ana_optimized);
+		std::this_thread::sleep_for(20ms);
+	}
+	auto result = load.wait(30s);
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK(ports[0].counters().anaRefusals + ports[1].counters().anaRefusals > 0);
+}
+
+TEST_CASE("persistent loss on one path, told by status alone", "[hostile][paths][ana]")
+{
+	Ports ports({withAna(), withAna()});
+	auto list = ports.connectAll();
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	ports[0].setAnaState(1, target::ana_persistent_loss, false);
+	for (int i = 0; i < 5; i++)
+		CHECK(ports.work(disk) == 0);
+	ports[1].setAnaState(1, target::ana_persistent_loss, true);
+	Buffer buffer(4096);
+	Stopwatch time;
+	CHECK(eventually([&] { return disk.read(0, buffer) < 0; }, 5s)); // nowhere to wait for
+	ports[0].setAnaState(1, target::ana_optimized);
+	ports[1].setAnaState(1, target::ana_optimized);
+	CHECK(eventually([&] { return ports.work(disk) == 0; }));
+}
+
+TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall][trap22]")
+{
+	static const auto ignore = always(target::Hook::command, [](target::Strike &s) {
+		s.verdict = target::Verdict::drop;
+		return s.io();
+	});
+	Ports ports(std::vector<target::Config>(2));
+	ports.connectAll();
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	ports.set("iopolicy=round-robin");
+	auto connects = ports[0].counters().adminConnects.load();
+	ports[0].script().arm(ignore, target::Script::forever);
+	auto gap = longest(disk, 4s);
+	CHECK(gap >= 0ms); // no error
+	CHECK(gap < 6s);   // and not the 30 s of a command's time limit
+	CHECK(ports[0].counters().adminConnects > connects);
+	ports[0].script().disarm();
+	CHECK(eventually([&] { return ports.work(disk) == 0; }));
+}
+
+TEST_CASE("a path whose target accepts connections and says nothing any more", "[hostile][paths][silent][trap22]")
+{
+	Ports ports(std::vector<target::Config>(2));
+	auto list = ports.connectAll();
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	ports.set("iopolicy=round-robin");
+	std::thread silencer([&] {
+		std::this_thread::sleep_for(500ms);
+		ports[0].silence(true);
+	});
+	auto gap = longest(disk, 5s);
+	silencer.join();
+	CHECK(gap >= 0ms);
+	CHECK(gap < 3s); // the keep-alive at the latest
+	CHECK(ports.host.waitState(list[0].name, ControllerState::connecting));
+	gap = longest(disk, 3s); // attempts to connect that lead nowhere cost nothing
+	CHECK(gap >= 0ms);
+	CHECK(gap < 500ms);
+	ports[0].silence(false);
+	CHECK(ports.live(list[0].name));
+	CHECK(ports.work(disk) == 0);
+}

@@ -1,0 +1,793 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Several ways to one namespace: how they join, which of them are used, and what happens as that changes.
+#include "support/block.h"
+#include "support/multi.h"
+#include "target/identify.h"
+#include "target/misbehaviour.h"
+#include "target/server.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+using namespace guest;
+using nvmeof::AnaState;
+using nvmeof::ControllerState;
+using nvmeof::EventType;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+// Without verification, so that it is the paths that are the bottleneck.
+FioJob traffic(const std::string &disk, unsigned seconds, unsigned depth = 16)
+{
+	return {.file = disk, .rw = "randrw", .depth = depth, .verify = false, .seconds = seconds};
+}
+
+void flow(const std::string &disk, unsigned seconds, unsigned depth = 16)
+{
+	auto result = runFio(traffic(disk, seconds, depth));
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+std::string show(const std::vector<double> &shares)
+{
+	std::ostringstream text;
+	for (auto s : shares)
+		text << static_cast<int>(s * 100 + 0.5) << " % ";
+	return text.str();
+}
+
+std::string queueAttribute(const std::string &disk, const std::string &name)
+{
+	return readFile("/sys/block/" + disk.substr(5) + "/queue/" + name);
+}
+
+std::string policyValue(Multi &rig, const std::string &name)
+{
+	return readFile("/sys/class/nvmeof-subsystem/" + rig.subsystemName() + "/" + name);
+}
+
+bool waitAna(Multi &rig, unsigned lane, AnaState state, std::uint32_t nsid = 1, Millis timeout = 5s)
+{
+	return eventually([&] { return rig.path(lane, nsid).anaState == state; }, timeout);
+}
+
+// Private to its controller: the same NSID, of which each controller has its own
+bool makePrivate(target::Strike &s, std::uint8_t mark)
+{
+	auto &data = *s.data;
+	if (s.identify(target::cns_ns)) {
+		data[target::at::nmic] = 0;
+		data[119] = mark; // last byte of NGUID
+	} else if (s.identify(target::cns_descs)) {
+		data[19] = data[39] = mark; // of NGUID and of UUID
+	} else {
+		return false;
+	}
+	return true;
+}
+
+const target::Misbehaviour privateNs[] = {
+	{"private-1", 0, target::Hook::adminData, target::When::connecting, target::Expect::harmless,
+	 target::Needs::nothing, [](target::Strike &s) { return makePrivate(s, 1); }},
+	{"private-2", 0, target::Hook::adminData, target::When::connecting, target::Expect::harmless,
+	 target::Needs::nothing, [](target::Strike &s) { return makePrivate(s, 2); }},
+};
+
+} // namespace
+
+TEST_CASE("paths of one namespace join one disk, with queues and sizes of their own", "[multipath][join]")
+{
+	Multi rig({.lanes = 4});
+	auto small = rig.options(1), few = rig.options(2), flow = rig.options(3);
+	small.queueSize = 16;
+	few.ioQueues = 1;
+	flow.sqFlow = flow.hdrDigest = true;
+	rig.connect(0);
+	rig.host.connect(small);
+	rig.host.connect(few);
+	rig.host.connect(flow);
+	REQUIRE(rig.waitPaths(4));
+	CHECK(take(rig.host.client().namespaces()).size() == 1);
+	CHECK(take(rig.host.client().subsystems()).size() == 1);
+	auto disk = rig.disk();
+	CHECK(must("ls /sys/block/" + disk.substr(5) + "/paths | wc -l") == "4\n");
+	rig.set("iopolicy=round-robin");
+	auto job = verifiedJob(disk, 3, 64);
+	job.blocks = "4k";
+	auto shares = rig.shares([&] {
+		FioLoad load(job);
+		expectGood(load);
+	});
+	INFO(show(shares));
+	for (auto share : shares)
+		CHECK(share > 0.02);
+}
+
+TEST_CASE("one policy after another over eight paths, verified", "[multipath][join]")
+{
+	Multi rig({.lanes = 8});
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(8));
+	for (auto &policy : rig.policies()) {
+		INFO(policy);
+		rig.set("iopolicy=" + policy);
+		auto job = verifiedJob(rig.disk(), 1, 32);
+		job.blocks = "4k";
+		job.size = "2m";
+		auto shares = rig.shares([&] {
+			auto result = runFio(job);
+			INFO(result.text);
+			CHECK(result.good());
+		});
+		INFO(show(shares));
+		if (policy == "round-robin")
+			for (auto share : shares)
+				CHECK(share == Approx(0.125).margin(0.05));
+	}
+}
+
+TEST_CASE("namespaces that are not shared stay separate", "[multipath][join]")
+{
+	target::Server servers[2];
+	servers[1].associations().create(); // so that they do not give the same controller ID
+	Host host;
+	for (int i = 0; i < 2; i++) {
+		auto &server = servers[i];
+		server.stores().add(1, 8 * mib);
+		server.script().arm(privateNs[i], target::Script::forever);
+		host.connect(Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn));
+	}
+	CHECK(take(host.client().subsystems()).size() == 1);
+	auto both = take(host.client().namespaces());
+	REQUIRE(both.size() == 2);
+	CHECK(both[0].wwid != both[1].wwid);
+	for (auto &n : both) {
+		CHECK(n.paths == 1);
+		CHECK(n.nsid == 1);
+	}
+	Disk a("/dev/" + both[0].name), b("/dev/" + both[1].name);
+	CHECK(a.verified(0, 65536, 1) == 0);
+	CHECK(b.verified(0, 65536, 2) == 0);
+	Buffer left(65536);
+	REQUIRE(a.read(0, left) == 0);
+	CHECK(left.holds(1));
+}
+
+TEST_CASE("a later path that takes less in one command narrows the disk, under load", "[multipath][join][limits]")
+{
+	static const target::Misbehaviour narrow{"narrow", 0, target::Hook::adminData, target::When::connecting,
+						 target::Expect::harmless, target::Needs::nothing,
+						 [](target::Strike &s) {
+							 if (!s.identify(target::cns_ctrl))
+								 return false;
+							 (*s.data)[target::at::mdts] = 3; // 32 KiB
+							 return true;
+						 }};
+	target::Server server;
+	server.stores().add(1, 16 * mib);
+	Host host;
+	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	host.connect(o);
+	auto disk = host.disk(1, 10s, server.config().nqn);
+	REQUIRE(std::stoul("0" + queueAttribute(disk, "max_hw_sectors_kb")) == 1024);
+	FioLoad load({.file = disk, .blocks = "512k", .depth = 4, .size = "8m", .seconds = 6});
+	CHECK(eventually([&] { return host.paths().front().ios > 20; }, 5s));
+	server.script().arm(narrow, target::Script::forever);
+	o.duplicateConnect = true;
+	host.connect(o);
+	CHECK(eventually([&] { return host.nameSpace(1, server.config().nqn)->usablePaths == 2; }, 10s));
+	CHECK(queueAttribute(disk, "max_hw_sectors_kb") == "32");
+	CHECK(std::stoul("0" + queueAttribute(disk, "max_sectors_kb")) <= 32);
+	must("nvmeofctl set " + take(host.client().subsystems()).front().name + " iopolicy=round-robin");
+	expectGood(load);
+	auto result = runFio({.file = disk, .blocks = "512k", .depth = 4, .size = "4m"});
+	INFO(result.text);
+	CHECK(result.good());
+	std::uint64_t least = ~0ull;
+	for (auto &p : host.paths())
+		least = std::min(least, p.ios);
+	CHECK(least > 10);
+	for (auto &text : server.violations())
+		FAIL_CHECK("the host broke the protocol: " << text);
+}
+
+TEST_CASE("two paths to a target without ANA are used as equals", "[multipath][join]")
+{
+	target::Server server;
+	server.stores().add(1, 16 * mib);
+	Host host;
+	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	o.duplicateConnect = true;
+	auto first = host.connect(o);
+	host.connect(o);
+	auto disk = host.disk(1, 10s, server.config().nqn);
+	must("nvmeofctl set " + take(host.client().subsystems()).front().name + " iopolicy=round-robin");
+	FioLoad load(verifiedJob(disk, 4));
+	for (auto &p : host.paths()) {
+		CHECK(p.anaState == AnaState::none);
+		CHECK(p.usable);
+		CHECK(eventually([&] { return take(host.client().path(p.name)).ios > 10; }, 3s));
+	}
+	server.dropConnections(true);
+	CHECK(host.waitState(first.name, ControllerState::live));
+	expectGood(load);
+}
+
+TEST_CASE("ANA: each state of one path, under verified load", "[multipath][ana]")
+{
+	struct Row {
+		const char *state;
+		AnaState shown;
+		bool usable;
+	};
+	const Row rows[] = {{"non-optimized", AnaState::nonOptimized, true},
+			    {"inaccessible", AnaState::inaccessible, false},
+			    {"change", AnaState::change, false},
+			    {"persistent-loss", AnaState::persistentLoss, false}};
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	auto disk = rig.disk();
+	FioLoad load(verifiedJob(disk, 12));
+	REQUIRE(rig.flowing());
+	for (auto &row : rows) {
+		INFO(row.state);
+		rig.lane(0).setAna(1, row.state);
+		REQUIRE(waitAna(rig, 0, row.shown));
+		CHECK(rig.path(0).usable == row.usable);
+		auto shares = rig.shares([] { pause(500ms); });
+		INFO(show(shares));
+		CHECK(shares[0] < 0.02); // what was under way
+		CHECK(shares[1] > 0.98);
+		rig.lane(0).setAna(1, "optimized");
+		REQUIRE(waitAna(rig, 0, AnaState::optimized));
+		shares = rig.shares([] { pause(500ms); });
+		INFO(show(shares));
+		CHECK(shares[0] > 0.3);
+	}
+	expectGood(load);
+}
+
+TEST_CASE("ANA: non-optimized paths carry the load when there is nothing better", "[multipath][ana]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	Probe probe(rig.disk());
+	rig.lane(0).setAna(1, "non-optimized");
+	rig.lane(1).setAna(1, "non-optimized");
+	REQUIRE(waitAna(rig, 0, AnaState::nonOptimized));
+	REQUIRE(waitAna(rig, 1, AnaState::nonOptimized));
+	auto shares = rig.shares([] { pause(500ms); });
+	INFO(show(shares));
+	CHECK(shares[0] == Approx(0.5).margin(0.15));
+	expectGood(probe);
+}
+
+TEST_CASE("ANA: no usable path means wait, and the first that comes back ends it", "[multipath][ana]")
+{
+	Multi rig;
+	rig.connectAll();
+	Probe probe(rig.disk());
+	auto state = GENERATE("inaccessible", "change");
+	INFO(state);
+	REQUIRE(probe.moves());
+	rig.lane(0).setAna(1, state);
+	rig.lane(1).setAna(1, state);
+	REQUIRE(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }, 5s));
+	auto before = probe.ios();
+	pause(1s);
+	CHECK(probe.ios() == before);
+	rig.lane(1).setAna(1, "non-optimized");
+	CHECK(probe.moves(2s));
+	CHECK(rig.host.nameSpace(1)->waiting == 0);
+	expectGood(probe);
+}
+
+TEST_CASE("ANA: persistent loss on every path is an error, at once", "[multipath][ana]")
+{
+	Multi rig;
+	rig.connectAll();
+	Disk disk(rig.disk());
+	REQUIRE(disk.verified(0, 4096, 1) == 0);
+	rig.lane(0).setAna(1, "persistent-loss");
+	rig.lane(1).setAna(1, "persistent-loss");
+	REQUIRE(waitAna(rig, 1, AnaState::persistentLoss));
+	Stopwatch watch;
+	Buffer b(4096);
+	CHECK(disk.write(0, b) < 0);
+	CHECK(watch.elapsed() < 3s);
+	rig.lane(0).setAna(1, "optimized");
+	REQUIRE(rig.waitPaths(1));
+	CHECK(disk.verified(0, 4096, 2) == 0);
+}
+
+TEST_CASE("ANA: a change that outlasts ANATT is waited for no longer", "[multipath][ana][long]")
+{
+	Multi rig;
+	rig.connectAll();
+	Disk disk(rig.disk());
+	REQUIRE(disk.verified(0, 4096, 1) == 0);
+	rig.lane(0).setAna(1, "change");
+	rig.lane(1).setAna(1, "change");
+	REQUIRE(waitAna(rig, 1, AnaState::change));
+	Stopwatch watch;
+	Buffer b(4096);
+	CHECK(disk.read(0, b) < 0);
+	CHECK(watch.elapsed() > 7s); // the kernel's target says 10 s
+	CHECK(watch.elapsed() < 25s);
+	rig.lane(0).setAna(1, "optimized");
+	REQUIRE(rig.waitPaths(1));
+	CHECK(disk.verified(0, 4096, 2) == 0);
+}
+
+TEST_CASE("ANA: states that flip under verified load on two namespaces", "[multipath][ana]")
+{
+	Multi rig({.lanes = 3, .namespaces = {32 * mib, 32 * mib}});
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	FioLoad one(verifiedJob(rig.disk(1), 6)), two(verifiedJob(rig.disk(2), 6));
+	const char *states[] = {"optimized", "inaccessible", "non-optimized", "change"};
+	for (unsigned i = 0; i < 40; i++) {
+		// lane 0 always serves; of the others, group 1 and group 2 differ
+		rig.lane(1 + i % 2).setAna(1, states[i % 4]);
+		rig.lane(1 + i / 2 % 2).setAna(2, states[(i + 2) % 4]);
+		pause(100ms);
+	}
+	expectGood(one);
+	expectGood(two);
+}
+
+TEST_CASE("ANA: a namespace that moves to another group, under load", "[multipath][ana]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	rig.lane(0).setAna(5, "inaccessible");
+	rig.lane(1).setAna(5, "optimized");
+	FioLoad load(verifiedJob(rig.disk(), 8));
+	REQUIRE(rig.flowing());
+	rig.subsystem().moveGroup(1, 5);
+	CHECK(eventually([&] { return rig.path(0).anaGroup == 5u && rig.path(1).anaGroup == 5u; }, 5s));
+	CHECK(waitAna(rig, 0, AnaState::inaccessible));
+	CHECK(rig.path(1).usable);
+	pause(500ms);
+	rig.subsystem().moveGroup(1, 1);
+	CHECK(eventually([&] { return rig.path(0).anaGroup == 1u; }, 5s));
+	CHECK(waitAna(rig, 0, AnaState::optimized));
+	expectGood(load);
+}
+
+TEST_CASE("a path added at run time takes load at once", "[multipath][change]")
+{
+	Multi rig;
+	rig.connect(0);
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 7));
+	REQUIRE(rig.flowing());
+	rig.connect(1);
+	auto shares = rig.shares([] { pause(1s); });
+	INFO(show(shares));
+	CHECK(shares[1] > 0.3);
+	expectGood(load);
+}
+
+TEST_CASE("disconnect of one path under load moves or finishes its I/O", "[multipath][change]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 9, 16));
+	for (unsigned i = 0; i < 4; i++) {
+		pause(500ms);
+		Stopwatch watch;
+		CHECK(rig.host.client().disconnect(rig.name(i % 2)).ok());
+		CHECK(watch.elapsed() < 3s);
+		CHECK(rig.host.nameSpace(1)->paths == 1);
+		pause(300ms);
+		rig.connect(i % 2);
+	}
+	expectGood(load);
+}
+
+TEST_CASE("policies that change under verified load", "[multipath][policy]")
+{
+	Multi rig({.lanes = 3});
+	rig.connectAll();
+	rig.lane(2).setAna(1, "non-optimized");
+	rig.lane(1).link.impair("delay 3ms");
+	FioLoad load(verifiedJob(rig.disk(), 8, 16));
+	auto policies = rig.policies();
+	REQUIRE(policies.size() >= 4);
+	const char *values[] = {"spill-us=2000", "spill-us=0 spill-depth=4", "degrade=on", "spill-depth=0 degrade=off"};
+	for (unsigned i = 0; load.running(); i++) {
+		rig.set("iopolicy=" + policies[i % policies.size()] + " " + values[i % 4]);
+		pause(50ms);
+	}
+	expectGood(load);
+}
+
+TEST_CASE("numa stays with one path, round-robin uses all alike", "[multipath][policy]")
+{
+	Multi rig({.lanes = 4});
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(4));
+	auto disk = rig.disk();
+	rig.set("iopolicy=numa");
+	auto shares = rig.shares([&] { flow(disk, 1); });
+	INFO(show(shares));
+	CHECK(*std::max_element(shares.begin(), shares.end()) > 0.99);
+	rig.set("iopolicy=round-robin");
+	shares = rig.shares([&] { flow(disk, 1); });
+	INFO(show(shares));
+	for (auto share : shares)
+		CHECK(share == Approx(0.25).margin(0.05));
+}
+
+TEST_CASE("queue-depth and latency prefer the fast path", "[multipath][policy]")
+{
+	Multi rig;
+	rig.connectAll();
+	auto disk = rig.disk();
+	for (auto *policy : {"queue-depth", "latency"}) {
+		INFO(policy);
+		rig.set("iopolicy=" + std::string(policy));
+		rig.lane(1).link.impair("delay 20ms");
+		auto shares = rig.shares([&] { flow(disk, 2, 8); });
+		INFO("one of them slow: " << show(shares));
+		CHECK(shares[0] > 0.8);
+		rig.lane(1).link.repair();
+		shares = rig.shares([&] { flow(disk, 2, 8); });
+		INFO("both fast: " << show(shares));
+		CHECK(shares[1] > 0.25);
+		CHECK(shares[1] < 0.75);
+	}
+}
+
+TEST_CASE("latency: a path that has recovered is back within a second", "[multipath][policy]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=latency");
+	rig.lane(1).link.impair("delay 50ms");
+	FioLoad load(traffic(rig.disk(), 9, 8));
+	REQUIRE(rig.flowing());
+	pause(1s);
+	auto slow = rig.shares([] { pause(500ms); });
+	INFO("while slow: " << show(slow));
+	CHECK(slow[1] < 0.15);
+	rig.lane(1).link.repair();
+	pause(1s);
+	auto fast = rig.shares([] { pause(1s); });
+	INFO("from 1 s after: " << show(fast));
+	CHECK(fast[1] > 0.2);
+	auto result = load.wait(60s);
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+TEST_CASE("spill: non-optimized paths take what is over the bound, and give it back", "[multipath][policy][spill]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.lane(1).setAna(1, "non-optimized");
+	REQUIRE(waitAna(rig, 1, AnaState::nonOptimized));
+	auto disk = rig.disk();
+	auto part = [&](unsigned depth) { return rig.shares([&] { flow(disk, 2, depth); })[1]; };
+	rig.set("iopolicy=latency");
+	SECTION("by expected time")
+	{
+		rig.lane(0).link.impair("delay 25ms");
+		CHECK(part(8) == 0.0); // off
+		rig.set("spill-us=20000");
+		CHECK(part(8) > 0.3);
+		rig.lane(0).link.repair();
+		flow(disk, 1, 2);
+		CHECK(part(2) < 0.05);
+	}
+	SECTION("by depth")
+	{
+		rig.set("spill-depth=4");
+		CHECK(part(32) > 0.1);
+		CHECK(part(1) < 0.02);
+		rig.set("spill-depth=0");
+		CHECK(part(32) == 0.0);
+	}
+}
+
+TEST_CASE("degrade: an outlier is left out with an event, and returns with one", "[multipath][policy][degrade]")
+{
+	Multi rig({.lanes = 3});
+	rig.connectAll();
+	rig.set("iopolicy=round-robin degrade=on");
+	Watch watch;
+	FioLoad load(traffic(rig.disk(), 40));
+	REQUIRE(rig.flowing());
+	pause(1s);
+	auto outlier = rig.path(2).name;
+	rig.lane(2).link.impair("delay 40ms");
+	auto told = [&](EventType type) {
+		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, 10s).has_value();
+	};
+	CHECK(told(EventType::degraded));
+	CHECK(rig.path(2).degraded);
+	auto shares = rig.shares([] { pause(1s); });
+	INFO("left out: " << show(shares));
+	CHECK(shares[2] < 0.1);
+	CHECK(shares[2] > 0); // probes
+	rig.lane(2).link.repair();
+	CHECK(told(EventType::restored));
+	CHECK_FALSE(rig.path(2).degraded);
+	shares = rig.shares([] { pause(1s); });
+	INFO("back: " << show(shares));
+	CHECK(shares[2] > 0.2);
+	load.stop();
+}
+
+TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath][policy][degrade]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin degrade=on");
+	FioLoad load(verifiedJob(rig.disk(), 9));
+	REQUIRE(rig.flowing());
+	rig.lane(0).link.impair("delay 40ms");
+	pause(2s);
+	rig.lane(1).close(); // what is left is an outlier
+	auto shares = rig.shares([] { pause(1500ms); });
+	INFO(show(shares));
+	CHECK(shares[0] > 0.9);
+	rig.lane(1).open();
+	expectGood(load);
+	CHECK(rig.allLive());
+}
+
+TEST_CASE("a queue that is full does not hold up what another path has room for", "[multipath][policy]")
+{
+	Multi rig;
+	auto narrow = rig.options(1);
+	narrow.queueSize = 16;
+	narrow.ioQueues = 1;
+	rig.connect(0);
+	rig.host.connect(narrow);
+	// so slow that latency would leave all of it to the other one
+	rig.lane(0).link.impair("delay 100ms");
+	rig.set("iopolicy=latency");
+	auto shares = rig.shares([&] { flow(rig.disk(), 2, 64); });
+	INFO(show(shares));
+	CHECK(shares[0] > 0.1);
+}
+
+TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are lost", "[multipath][bounds]")
+{
+	Multi rig;
+	for (unsigned n = 0; n < 2; n++) {
+		auto o = rig.options(n);
+		o.fastIoFail = 1500ms;
+		rig.host.connect(o);
+	}
+	Disk disk(rig.disk());
+	Buffer b(4096);
+	rig.lane(0).close();
+	REQUIRE(rig.waitPaths(1));
+	pause(2s);
+	CHECK(disk.verified(0, 4096, 1) == 0); // one is enough
+	rig.lane(1).close();
+	Stopwatch watch;
+	CHECK(disk.write(0, b) < 0);
+	CHECK(watch.elapsed() > 1s);
+	CHECK(watch.elapsed() < 5s);
+	rig.lane(0).open();
+	rig.lane(1).open();
+	REQUIRE(rig.waitPaths(2));
+	CHECK(disk.verified(0, 4096, 2) == 0);
+}
+
+TEST_CASE("ctrl_loss_tmo: one controller gives up, the disk goes on; with the last the disk goes", "[multipath][bounds]")
+{
+	Multi rig;
+	for (unsigned n = 0; n < 2; n++) {
+		auto o = rig.options(n);
+		o.ctrlLoss = 1500ms;
+		rig.host.connect(o);
+	}
+	auto disk = rig.disk();
+	Probe probe(disk);
+	auto first = rig.name(0), second = rig.name(1);
+	rig.lane(0).close();
+	CHECK(rig.host.waitGone(first, 10s));
+	CHECK(probe.moves());
+	CHECK(probe.error() == 0);
+	CHECK(rig.host.nameSpace(1)->paths == 1);
+	rig.lane(1).close();
+	CHECK(rig.host.waitGone(second, 10s));
+	CHECK(eventually([&] { return probe.error() != 0; }, 5s));
+	probe.stop();
+	CHECK(eventually([&] { return !exists(disk); }, 5s));
+}
+
+TEST_CASE("delayed removal: an open xfs survives a full outage, and resumes", "[multipath][bounds][delayed]")
+{
+	Multi rig({.namespaces = {384 * mib}});
+	auto connect = [&](unsigned n) {
+		auto o = rig.options(n);
+		o.ctrlLoss = 1s;
+		return rig.host.connect(o).name;
+	};
+	std::string names[] = {connect(0), connect(1)};
+	auto disk = rig.disk();
+	rig.set("delayed-removal-secs=60");
+	must("mkfs.xfs -q -f " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
+	Background writer("set -e; cd /mnt; for i in $(seq 60); do head -c 200000 /dev/urandom > $i; md5sum $i >> "
+			  "/tmp/sums; [ $((i % 5)) != 0 ] || sync; done; sync");
+	pause(1s);
+	rig.lane(0).close();
+	rig.lane(1).close();
+	for (auto &name : names)
+		CHECK(rig.host.waitGone(name, 10s));
+	pause(1s);
+	CHECK(exists(disk));
+	auto n = rig.host.nameSpace(1);
+	REQUIRE(n);
+	CHECK(n->paths == 0);
+	rig.lane(0).open();
+	rig.lane(1).open();
+	connect(0);
+	connect(1);
+	CHECK(rig.disk() == disk);
+	auto out = writer.wait(60s);
+	INFO(out.text);
+	CHECK(out.status == 0);
+	must("umount /mnt && mount " + disk + " /mnt && cd /mnt && md5sum -c --quiet /tmp/sums");
+	must("umount /mnt && xfs_repair -n " + disk + " && rm /tmp/sums");
+}
+
+TEST_CASE("delayed removal ends, and what waits fails then", "[multipath][bounds][delayed]")
+{
+	Multi rig({.lanes = 1});
+	auto o = rig.options(0);
+	o.ctrlLoss = 500ms;
+	auto c = rig.host.connect(o);
+	auto node = rig.disk();
+	rig.set("delayed-removal-secs=3");
+	Probe probe(node);
+	rig.lane(0).close();
+	REQUIRE(rig.host.waitGone(c.name, 10s));
+	Stopwatch watch;
+	pause(1s);
+	CHECK(probe.error() == 0);
+	CHECK(exists(node));
+	CHECK(eventually([&] { return probe.error() != 0; }, 10s));
+	CHECK(watch.elapsed() > 2s);
+	CHECK(watch.elapsed() < 6s);
+	probe.stop();
+	CHECK(eventually([&] { return !exists(node); }, 5s));
+}
+
+TEST_CASE("delayed removal does not delay what was asked for", "[multipath][bounds][delayed]")
+{
+	Multi rig;
+	rig.connectAll();
+	auto node = rig.disk();
+	rig.set("delayed-removal-secs=60");
+	SECTION("a disconnect of all")
+	{
+		Stopwatch watch;
+		rig.host.disconnectAll();
+		CHECK(watch.elapsed() < 3s);
+		CHECK(eventually([&] { return !exists(node); }, 1s));
+		CHECK(take(rig.host.client().namespaces()).empty());
+	}
+	SECTION("a disconnect one by one")
+	{
+		CHECK(rig.host.client().disconnect(rig.name(0)).ok());
+		CHECK(exists(node));
+		CHECK(rig.host.client().disconnect(rig.name(1)).ok());
+		CHECK(eventually([&] { return !exists(node); }, 1s));
+	}
+	SECTION("unloading")
+	{
+		rig.host.forget();
+		CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
+		Host::load();
+		rig.host.reopen();
+	}
+}
+
+TEST_CASE("policy values: what is set is shown, and bad ones change nothing", "[multipath][policy][values]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=latency spill-us=500 spill-depth=32 degrade=on fencing=safe delayed-removal-secs=7");
+	CHECK(policyValue(rig, "iopolicy").find("latency") != std::string::npos);
+	CHECK(policyValue(rig, "spill_us") == "500");
+	CHECK(policyValue(rig, "spill_depth") == "32");
+	CHECK(policyValue(rig, "fencing").find("safe") != std::string::npos);
+	CHECK(policyValue(rig, "delayed_removal_secs") == "7");
+	auto all = [&] { return must("nvmeofctl show " + rig.subsystemName() + " --json"); };
+	auto before = all();
+	for (auto *bad : {"iopolicy=nosuch", "iopolicy=", "spill-us=many", "spill-us=-1", "spill-us=99999999999",
+			  "spill-depth=x", "spill-depth=-4", "degrade=maybe", "fencing=unsafe",
+			  "delayed-removal-secs=-1", "delayed-removal-secs=99999999999", "nosuch=1", "spill-us",
+			  "spill-us=9 iopolicy=nosuch", "degrade=off fencing=unsafe"}) {
+		INFO(bad);
+		auto out = rig.trySet(bad);
+		CHECK(out.status != 0);
+		CHECK_FALSE(out.text.empty());
+		CHECK(all() == before);
+	}
+	auto dir = "/sys/class/nvmeof-subsystem/" + rig.subsystemName() + "/";
+	for (auto *bad : {"spill_us", "spill_depth", "degrade", "fencing", "delayed_removal_secs", "iopolicy"}) {
+		INFO(bad);
+		CHECK_THROWS(writeFile(dir + bad, "nonsense"));
+		CHECK(all() == before);
+	}
+	writeFile(dir + "spill_us", "750");
+	CHECK(policyValue(rig, "spill_us") == "750");
+	writeFile(dir + "iopolicy", "round-robin");
+	CHECK(all() != before);
+}
+
+TEST_CASE("what the paths count is what the disk counts, whatever happened to them", "[multipath][telemetry]")
+{
+	Multi rig({.lanes = 3});
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(3));
+	rig.set("iopolicy=round-robin");
+	auto disk = rig.disk();
+	must("udevadm settle 2>/dev/null; true");
+	struct Sum {
+		std::uint64_t ios = 0, bytes = 0;
+		bool operator==(const Sum &) const = default;
+	};
+	auto paths = [&] {
+		Sum sum;
+		for (auto &p : rig.host.paths()) {
+			sum.ios += p.ios;
+			sum.bytes += p.bytesRead + p.bytesWritten;
+		}
+		return sum;
+	};
+	auto block = [&] {
+		std::istringstream stat(readFile("/sys/block/" + disk.substr(5) + "/stat"));
+		std::uint64_t f[17] = {};
+		for (auto &value : f)
+			stat >> value;
+		return Sum{f[0] + f[4] + f[11] + f[15], (f[2] + f[6]) * 512};
+	};
+	pause(300ms);
+	auto paths0 = paths(), block0 = block();
+	FioLoad load(verifiedJob(disk, 6, 16));
+	REQUIRE(rig.flowing());
+	rig.lane(0).unlink();
+	pause(500ms);
+	rig.lane(0).relink();
+	rig.lane(1).setAna(1, "inaccessible");
+	pause(500ms);
+	rig.lane(1).setAna(1, "optimized");
+	CHECK(rig.host.client().reset(rig.name(2)).ok());
+	expectGood(load);
+	CHECK(rig.allLive());
+	pause(300ms);
+	auto paths1 = paths(), block1 = block();
+	CHECK(paths1.ios - paths0.ios == block1.ios - block0.ios);
+	CHECK(paths1.bytes - paths0.bytes == block1.bytes - block0.bytes);
+	std::uint64_t retries = 0, from = 0, to = 0, latencies = 0;
+	for (auto &p : rig.host.paths()) {
+		CHECK(p.inflight == 0);
+		retries += p.retries;
+		from += p.failoversFrom;
+		to += p.failoversTo;
+		latencies += nvmeof::countOf(p.readLatency) + nvmeof::countOf(p.writeLatency);
+	}
+	CHECK(retries > 0);
+	CHECK(from > 0);
+	CHECK(to > 0);
+	CHECK(to <= from);
+	CHECK(latencies == paths1.ios);
+}

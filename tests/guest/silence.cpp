@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The watch over live controllers: what it takes for the loss of a path, and what it does not.
+#include "support/block.h"
+#include "support/multi.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+nvmeof::Controller connectWith(Multi &rig, unsigned lane, const std::function<void(nvmeof::ConnectOptions &)> &change)
+{
+	auto o = rig.options(lane);
+	change(o);
+	return rig.host.connect(o);
+}
+
+// How long after the call the controller is no longer live
+Millis timeToLoss(Multi &rig, const std::string &name, Millis timeout)
+{
+	Stopwatch watch;
+	eventually([&] { return rig.host.state(name) != ControllerState::live; }, timeout);
+	return watch.elapsed();
+}
+
+void silent(Multi &rig, unsigned lane)
+{
+	rig.lane(lane).link.impair("loss 100%");
+}
+
+std::uint32_t reconnects(Multi &rig)
+{
+	std::uint32_t sum = 0;
+	for (unsigned n = 0; n < rig.lanes(); n++)
+		sum += rig.host.controller(rig.name(n)).reconnects;
+	return sum;
+}
+
+bool kernelSaid(const std::string &words)
+{
+	return run("dmesg | grep -q '" + words + "'").status == 0;
+}
+
+} // namespace
+
+TEST_CASE("a silent path with another beside it is left in less than half a second", "[silence][gap]")
+{
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Probe probe(rig.disk());
+	for (int i = 0; i < 6; i++) {
+		unsigned lane = rig.shares([] { pause(300ms); })[0] > 0.5 ? 0 : 1;
+		auto name = rig.name(lane);
+		pause(Millis(13 * i));
+		probe.mark();
+		silent(rig, lane);
+		CHECK(timeToLoss(rig, name, 5s) < 1s);
+		CHECK(probe.moves());
+		std::printf("silent path: gap %ld ms\n", static_cast<long>(probe.longest().count()));
+		CHECK(probe.longest() < 500ms);
+		CHECK(kernelSaid(name + ".*nothing acknowledged for"));
+		rig.lane(lane).link.repair();
+		CHECK(rig.waitPaths(2));
+	}
+	expectGood(probe);
+}
+
+TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
+{
+	Multi rig;
+	auto slow = connectWith(rig, 0, [](auto &o) { o.stallTimeout = 1500ms; });
+	auto never = connectWith(rig, 1, [](auto &o) { o.stallTimeout = 0ms; });
+	REQUIRE(rig.waitPaths(2));
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 14, 4));
+	pause(1s);
+	silent(rig, 0);
+	auto took = timeToLoss(rig, slow.name, 6s);
+	CHECK(took > 1200ms);
+	CHECK(took < 2500ms);
+	rig.lane(0).link.repair();
+	CHECK(rig.waitPaths(2));
+	silent(rig, 1);
+	pause(1500ms);
+	CHECK(rig.host.state(never.name) == ControllerState::live);
+	rig.lane(1).link.repair();
+	expectGood(load);
+}
+
+TEST_CASE("a silent path without alternative is waited for, and goes on with the same connection", "[silence]")
+{
+	Multi rig({.lanes = 1});
+	auto c = connectWith(rig, 0, [](auto &o) { o.keepAlive = 30s; });
+	FioLoad load(verifiedJob(rig.disk(), 8, 4));
+	pause(1s);
+	silent(rig, 0);
+	CHECK(timeToLoss(rig, c.name, 2s) >= 2s);
+	rig.lane(0).link.repair();
+	expectGood(load);
+	CHECK(rig.host.controller(c.name).reconnects == 0);
+	CHECK(kernelSaid("no other path, so it is waited for"));
+}
+
+TEST_CASE("an idle path is not watched; the first I/O finds out", "[silence]")
+{
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Disk disk(rig.disk());
+	CHECK(disk.verified(0, 4096, 1) == 0);
+	pause(500ms);
+	unsigned lane = rig.shares([&] { disk.verified(0, 4096, 2); })[0] > 0.5 ? 0 : 1;
+	silent(rig, lane);
+	Stopwatch watch;
+	CHECK(disk.verified(0, 4096, 3) == 0);
+	CHECK(watch.elapsed() < 1s); // a write and a read, both may have begun there
+	rig.lane(lane).link.repair();
+	CHECK(rig.waitPaths(2));
+}
+
+TEST_CASE("100 ms of latency and 1 % loss are no silence", "[silence][alarm]")
+{
+	Multi rig;
+	for (unsigned n = 0; n < 2; n++) {
+		rig.lane(n).link.impairToTarget("delay 50ms loss 1%");
+		rig.lane(n).link.impairToHost("delay 50ms loss 1%");
+	}
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	auto before = reconnects(rig);
+	FioLoad load(verifiedJob(rig.disk(), 30, 16));
+	expectGood(load);
+	CHECK(rig.allLive());
+	CHECK(reconnects(rig) == before);
+}
+
+TEST_CASE("1 % loss on short paths is no silence", "[silence][alarm]")
+{
+	Multi rig;
+	for (unsigned n = 0; n < 2; n++)
+		rig.lane(n).link.impair("loss 1%");
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 20, 16));
+	expectGood(load);
+	CHECK(rig.allLive());
+	CHECK(reconnects(rig) == 0);
+}
+
+TEST_CASE("a machine that is short of processors is no silence", "[silence][alarm]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	Background busy("for i in 1 2 3 4 5 6; do (while :; do :; done) & done; wait");
+	auto job = verifiedJob(rig.disk(), 25, 32);
+	job.blocks = "128k";
+	FioLoad load(job);
+	auto result = load.wait(90s);
+	busy.stop();
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK(rig.allLive());
+	CHECK(reconnects(rig) == 0);
+}
+
+TEST_CASE("a target that acknowledges and does no I/O is left", "[silence][stall]")
+{
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	std::string name;
+	SECTION("while another path does I/O")
+	{
+		rig.set("iopolicy=round-robin");
+		FioLoad load(verifiedJob(rig.disk(), 15, 8));
+		pause(2s);
+		name = rig.name(0);
+		rig.lane(0).link.swallow(1024);
+		auto took = timeToLoss(rig, name, 8s);
+		std::printf("stall beside a working path: %ld ms\n", static_cast<long>(took.count()));
+		CHECK(took < 5s);
+		rig.lane(0).link.repair();
+		expectGood(load);
+	}
+	SECTION("while the other path is idle")
+	{
+		Probe probe(rig.disk());
+		unsigned lane = rig.shares([] { pause(300ms); })[0] > 0.5 ? 0 : 1;
+		name = rig.name(lane);
+		rig.lane(lane).link.swallow(1024);
+		auto took = timeToLoss(rig, name, 12s);
+		std::printf("stall beside an idle path: %ld ms\n", static_cast<long>(took.count()));
+		CHECK(took < 8s);
+		CHECK(probe.moves());
+		rig.lane(lane).link.repair();
+		expectGood(probe);
+	}
+	CHECK(kernelSaid("no I/O completed for"));
+	CHECK(rig.waitPaths(2));
+}
+
+TEST_CASE("a controller that flaps is damped", "[silence][flap]")
+{
+	Multi rig({.lanes = 1});
+	auto name = connectWith(rig, 0, [](auto &o) { o.reconnectDelay = 10s; }).name;
+	std::vector<Millis> away;
+	for (int i = 0; i < 5; i++) {
+		Stopwatch watch;
+		rig.lane(0).run("ss -K sport = :4420");
+		REQUIRE(rig.host.waitState(name, ControllerState::connecting, 5s));
+		REQUIRE(rig.host.waitState(name, ControllerState::live, 20s));
+		away.push_back(watch.elapsed());
+	}
+	CHECK(away.back() >= 800ms); // 100 ms doubled four times, half of it jitter
+	CHECK(kernelSaid("in a row: damped"));
+}
+
+TEST_CASE("a path that stays in ANA state change for longer than ANATT is not waited for", "[silence][ana]")
+{
+	Multi rig({.lanes = 1});
+	rig.connectAll();
+	Disk disk(rig.disk());
+	CHECK(disk.verified(0, 4096, 1) == 0);
+	rig.lane(0).setAna(1, "change");
+	CHECK(eventually([&] { return rig.path(0).anaState == nvmeof::AnaState::change; }));
+	Stopwatch watch;
+	Buffer b(4096);
+	CHECK(disk.read(0, b) < 0); // the target's ANATT is 10 s
+	CHECK(watch.elapsed() > 8s);
+	CHECK(watch.elapsed() < 16s);
+	CHECK(kernelSaid("in ANA state change for longer than ANATT"));
+	rig.lane(0).setAna(1, "optimized");
+	CHECK(rig.waitPaths(1));
+	CHECK(disk.verified(0, 4096, 2) == 0);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What tests of multipath begin with: one subsystem of the kernel's target behind several ports, each in a network
+// namespace of its own, so that each way to it can be made slow, lossy, silent or dead without the others.
+#pragma once
+
+#include "fio.h"
+#include "host.h"
+#include "loop.h"
+#include "netns.h"
+#include "nvmet.h"
+#include "probe.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace guest {
+
+// One way to the subsystem. ANA states outlive close() and open().
+class Lane {
+public:
+	Lane(unsigned number, const nvmet::Subsystem &subsystem);
+
+	std::string address() const { return link.targetAddress(); }
+	void close();  // the port goes; hosts lose their connections
+	void open();   // and comes back, as it was
+	void unlink(); // the port stays, and no longer offers the subsystem
+	void relink();
+	void run(const std::string &command) const { netns_.run(command); } // on the target's side
+	// optimized, non-optimized, inaccessible, persistent-loss, change
+	void setAna(unsigned group, const std::string &state);
+
+private:
+	unsigned number_;
+	const nvmet::Subsystem &subsystem_;
+	Netns netns_;
+
+public:
+	Link link;
+
+private:
+	std::optional<nvmet::Port> port_;
+	std::map<unsigned, std::string> ana_;
+};
+
+struct MultiOptions {
+	unsigned lanes = 2;
+	std::vector<std::uint64_t> namespaces = {64 << 20}; // bytes of each; NSID n is in ANA group n
+};
+
+class Multi {
+public:
+	explicit Multi(const MultiOptions &options = {});
+	~Multi();
+	Multi(const Multi &) = delete;
+	Multi &operator=(const Multi &) = delete;
+
+	Lane &lane(unsigned n) { return *lanes_[n]; }
+	unsigned lanes() const { return static_cast<unsigned>(lanes_.size()); }
+	nvmet::Subsystem &subsystem() { return subsystem_; }
+
+	nvmeof::ConnectOptions options(unsigned lane) const;
+	std::string connect(unsigned lane); // the controller's name
+	void connectAll();                  // at once
+	// Of the controller at this lane; empty: there is none.
+	std::string name(unsigned lane);
+	std::string disk(std::uint32_t nsid = 1) { return host.disk(nsid); }
+	nvmeof::Path path(unsigned lane, std::uint32_t nsid = 1); // throws when there is none
+	bool waitPaths(std::uint32_t usable, std::uint32_t nsid = 1, Millis timeout = 20s);
+	bool allLive(Millis timeout = 20s);
+
+	std::string subsystemName();
+	Output trySet(const std::string &values); // nvmeofctl set nvmeof0 VALUES
+	void set(const std::string &values);      // has to be accepted
+	std::vector<std::string> policies();
+
+	// A load that was started has reached the disk: fio takes its time.
+	bool flowing(std::uint32_t nsid = 1, Millis timeout = 10s);
+	// Share of the completed I/Os, per lane and from 0 to 1, while the action ran.
+	std::vector<double> shares(const std::function<void()> &action, std::uint32_t nsid = 1);
+
+private:
+	std::vector<std::uint64_t> counts(std::uint32_t nsid);
+
+	std::vector<std::unique_ptr<Loop>> backing_;
+	nvmet::Subsystem subsystem_;
+	std::vector<std::unique_ptr<Lane>> lanes_;
+
+public:
+	Host host;
+};
+
+// Verified, at depth; ends after so many seconds.
+FioJob verifiedJob(const std::string &disk, unsigned seconds, unsigned depth = 8);
+void expectGood(FioLoad &load);
+void expectGood(Probe &probe); // stops it
+void pause(Millis time);
+
+} // namespace guest

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A scriptable target with several ports, in this very process: one subsystem, one store, a controller for each port.
+#pragma once
+
+#include "block.h"
+#include "host.h"
+#include "target/misbehaviour.h"
+#include "target/server.h"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace guest {
+
+// With the host, which goes before them.
+class Ports {
+public:
+	explicit Ports(const std::vector<target::Config> &configs, std::uint64_t size = 8 << 20)
+		: subsystem_(std::make_shared<target::Subsystem>())
+	{
+		subsystem_->stores().add(1, size);
+		for (auto &config : configs)
+			servers_.push_back(std::make_unique<target::Server>(config, subsystem_));
+	}
+	~Ports() { checkServers(); }
+
+	target::Server &operator[](std::size_t i) { return *servers_[i]; }
+	std::size_t count() const { return servers_.size(); }
+	target::Subsystem &subsystem() { return *subsystem_; }
+	target::Ghosts &ghosts() { return subsystem_->ghosts(); }
+	target::Store &store() { return *subsystem_->stores().find(1); }
+
+	nvmeof::ConnectOptions options(std::size_t i)
+	{
+		auto &server = *servers_[i];
+		auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+		o.connectTimeout = 1500ms;
+		o.keepAlive = 1500ms;
+		o.ctrlLoss = 60s;
+		o.reconnectDelay = 200ms;
+		o.ioQueues = 2;
+		return o;
+	}
+
+	nvmeof::Controller connect(std::size_t i) { return host.connect(options(i)); }
+
+	std::vector<nvmeof::Controller> connectAll()
+	{
+		std::vector<nvmeof::Controller> list;
+		for (std::size_t i = 0; i < count(); i++)
+			list.push_back(connect(i));
+		return list;
+	}
+
+	std::string disk() { return host.disk(1, 10s, servers_[0]->config().nqn); }
+
+	// "nvmeof0"
+	std::string subsystemName()
+	{
+		for (auto &s : take(host.client().subsystems()))
+			if (s.nqn == servers_[0]->config().nqn)
+				return s.name;
+		throw std::runtime_error("no subsystem");
+	}
+
+	// A policy value of the subsystem, as nvmeofctl set takes it: "fencing=safe"
+	void set(const std::string &word)
+	{
+		auto settings = take(nvmeof::parseSubsystemSettings(std::vector<std::string>{word}));
+		auto result = host.client().set(subsystemName(), settings);
+		if (!result)
+			throw std::runtime_error(result.error().message);
+	}
+
+	bool live(const std::string &name) { return host.waitState(name, nvmeof::ControllerState::live, 15s); }
+
+	// The paths as they are, for messages
+	std::string paths()
+	{
+		std::string text;
+		for (auto &p : host.paths())
+			text += p.name + " " + toString(p.controllerState) + " " + toString(p.anaState) +
+				(p.usable ? " usable; " : " not usable; ");
+		return text;
+	}
+
+	// Writes in the capsule and by R2T, read back, and found in the store
+	int work(const Disk &disk)
+	{
+		for (std::size_t length : {4096u, 131072u}) {
+			auto offset = std::uint64_t(seed_ % 8) * 131072;
+			if (int err = disk.verified(offset, length, seed_))
+				return err;
+			if (!stored(offset, length, seed_++))
+				return -ESTALE;
+		}
+		return disk.flush();
+	}
+
+	bool stored(std::uint64_t offset, std::size_t length, std::uint32_t seed)
+	{
+		Buffer wanted(length);
+		wanted.fill(seed);
+		auto is = store().peek(offset, length);
+		return std::equal(is.begin(), is.end(), wanted.data());
+	}
+
+private:
+	std::shared_ptr<target::Subsystem> subsystem_;
+	std::vector<std::unique_ptr<target::Server>> servers_;
+	std::uint32_t seed_ = 1;
+
+	void checkServers()
+	{
+		for (auto &server : servers_) {
+			for (auto &text : server->violations())
+				FAIL_CHECK("the host broke the protocol: " << text);
+			CHECK(server->counters().digestErrors == 0);
+		}
+	}
+
+public:
+	Host host; // goes first
+};
+
+} // namespace guest

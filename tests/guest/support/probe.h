@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What an application feels: one I/O after another, verified, each one timed.
+#pragma once
+
+#include "shell.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+namespace guest {
+
+// Writes a block, reads it back and compares, over and over, beside the test.
+class Probe {
+public:
+	struct Options {
+		std::uint64_t offset = 0;
+		std::size_t blockSize = 4096;
+		unsigned blocks = 64;
+	};
+
+	explicit Probe(const std::string &disk);
+	Probe(const std::string &disk, const Options &options);
+	~Probe();
+	Probe(const Probe &) = delete;
+	Probe &operator=(const Probe &) = delete;
+
+	std::uint64_t ios() const { return ios_; }
+	int error() const { return error_; } // negative errno of the first I/O that failed, -EILSEQ for wrong data
+	// Longest time that an I/O took since mark(), the one that is under way included.
+	Millis longest() const;
+	void mark();
+	bool moves(Millis timeout = 5s) const; // another I/O completes within that time
+	void stop();
+
+private:
+	using Nanos = std::chrono::nanoseconds::rep;
+
+	void work(const std::string &disk, const Options &options);
+	template <class Io> bool timed(const Io &io);
+	static Nanos now() { return Clock::now().time_since_epoch().count(); }
+
+	std::atomic<std::uint64_t> ios_{0};
+	std::atomic<int> error_{0};
+	std::atomic<Nanos> begun_{0}; // of the I/O under way; 0: none
+	std::atomic<Nanos> longest_{0};
+	std::atomic<bool> stopping_{false};
+	std::thread thread_;
+};
+
+} // namespace guest

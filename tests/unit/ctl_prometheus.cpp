@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include "../exposition_checker.h"
+#include "ctl_snapshot.h"
+#include "exposition.h"
+#include "prometheus.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+ExpositionChecker::Labels pathNamed(const std::string &name, ExpositionChecker::Labels more = {})
+{
+	more["path"] = name;
+	return more;
+}
+
+bool complains(const std::string &text, const std::string &about)
+{
+	ExpositionChecker read(text);
+	for (const std::string &problem : read.problems())
+		if (problem.find(about) != problem.npos)
+			return true;
+	return false;
+}
+
+// A family of one sample
+std::string family(const std::string &type, const std::string &name, const std::string &samples)
+{
+	return "# HELP " + name + " Help.\n# TYPE " + name + " " + type + "\n" + samples;
+}
+
+} // namespace
+
+TEST_CASE("metrics of a snapshot", "[prometheus]")
+{
+	Snapshot s = exampleSnapshot();
+	s.paths[0].failoversFrom = 3;
+	s.paths[0].inflight = 12;
+	s.paths[0].anaState = AnaState::nonOptimized;
+	s.paths[0].anaSince = 900s;
+	s.paths[0].readLatency = {};
+	s.paths[0].readLatency[0] = 5;
+	s.paths[0].readLatency[2] = 7;
+	s.paths[0].readLatency[23] = 1;
+	s.paths[0].readLatencyTotal = 5s;
+	s.controllers[1].state = ControllerState::connecting;
+	s.controllers[1].reconnects = 4;
+	s.namespaces[0].waiting = 2;
+	s.namespaces[0].held = 8;
+	std::string text = prometheusText(s, 1700000000s);
+	INFO(text);
+	ExpositionChecker read(text);
+	CHECK(read.problems() == Names{});
+	CHECK(read.value("nvmeof_path_ios_total", pathNamed("nvmeof0c1n1")) == 100);
+	CHECK(read.value("nvmeof_path_ios_total", {{"subsystem", "nvmeof0"},
+						   {"nqn", "nqn.a"},
+						   {"namespace", "nvmeof0n1"},
+						   {"path", "nvmeof0c2n1"},
+						   {"controller", "nvmeof0c2"},
+						   {"transport", "tcp"},
+						   {"traddr", "fd00::2"},
+						   {"trsvcid", "4420"}}) == 300);
+	CHECK(read.value("nvmeof_path_read_bytes_total", pathNamed("nvmeof0c1n1")) == 409600);
+	CHECK(read.value("nvmeof_path_failovers_from_total", pathNamed("nvmeof0c1n1")) == 3);
+	CHECK(read.value("nvmeof_path_inflight_requests", pathNamed("nvmeof0c1n1")) == 12);
+	CHECK(read.value("nvmeof_path_ana_state", pathNamed("nvmeof0c1n1", {{"state", "non-optimized"}})) == 1);
+	CHECK(read.value("nvmeof_path_ana_state", pathNamed("nvmeof0c1n1", {{"state", "optimized"}})) == 0);
+	CHECK(read.value("nvmeof_path_ana_change_timestamp_seconds", pathNamed("nvmeof0c1n1")) == 1700000900);
+	CHECK_FALSE(read.value("nvmeof_path_ana_change_timestamp_seconds", pathNamed("nvmeof0c2n1")));
+	CHECK(read.value("nvmeof_controller_state", {{"controller", "nvmeof0c2"}, {"state", "connecting"}}) == 1);
+	CHECK(read.value("nvmeof_controller_state", {{"controller", "nvmeof0c2"}, {"state", "live"}}) == 0);
+	CHECK(read.value("nvmeof_controller_reconnects_total", {{"controller", "nvmeof0c2"}}) == 4);
+	CHECK(read.value("nvmeof_namespace_waiting_requests", {{"namespace", "nvmeof0n1"}}) == 2);
+	CHECK(read.value("nvmeof_namespace_held_requests", {{"namespace", "nvmeof0n1"}}) == 8);
+	CHECK(read.value("nvmeof_subsystem_info", {{"nqn", "nqn.a"}, {"iopolicy", "latency"}}) == 1);
+	auto bucket = [&](const char *le) {
+		return read.value("nvmeof_path_latency_seconds_bucket",
+				  pathNamed("nvmeof0c1n1", {{"op", "read"}, {"le", le}}));
+	};
+	CHECK(bucket("1.024e-06") == 5);
+	CHECK(bucket("2.048e-06") == 5);
+	CHECK(bucket("4.096e-06") == 12);
+	CHECK(bucket("4.294967296") == 12);
+	CHECK(bucket("+Inf") == 13);
+	CHECK(read.value("nvmeof_path_latency_seconds_count", pathNamed("nvmeof0c1n1", {{"op", "read"}})) == 13);
+	CHECK(read.value("nvmeof_path_latency_seconds_sum", pathNamed("nvmeof0c1n1", {{"op", "read"}})) == 5);
+	CHECK(read.value("nvmeof_path_latency_seconds_count", pathNamed("nvmeof0c1n1", {{"op", "write"}})) == 0);
+}
+
+TEST_CASE("what comes from a target is escaped in metrics", "[prometheus]")
+{
+	Snapshot s = exampleSnapshot();
+	s.subsystems[0].nqn = "a\"b\\c\nd";
+	s.subsystems[0].model = "bad\xff\xc0\x80\xed\xa0\x80 good\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 cut\xe2\x82";
+	std::string text = prometheusText(s, 0s);
+	INFO(text);
+	ExpositionChecker read(text);
+	CHECK(read.problems() == Names{});
+	CHECK(read.value("nvmeof_subsystem_info", {{"nqn", "a\"b\\c\nd"}}) == 1);
+	CHECK(text.find("model=\"bad\xef\xbf\xbd") != text.npos);
+	CHECK(text.find("good\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 cut\xef\xbf\xbd\xef\xbf\xbd\"") != text.npos);
+}
+
+TEST_CASE("metrics of nothing, and of what went meanwhile", "[prometheus]")
+{
+	CHECK(prometheusText(Snapshot(), 0s).empty()); // an empty file is a good one
+	Snapshot s = exampleSnapshot();
+	s.controllers.erase(s.controllers.begin());
+	ExpositionChecker read(prometheusText(s, 0s));
+	CHECK(read.problems() == Names{});
+	CHECK_FALSE(read.value("nvmeof_path_ios_total", pathNamed("nvmeof0c1n1")));
+	CHECK(read.value("nvmeof_path_ios_total", pathNamed("nvmeof0c2n1")) == 300);
+}
+
+TEST_CASE("numbers of metrics", "[prometheus]")
+{
+	CHECK(exactNumber(0) == "0");
+	CHECK(exactNumber(1.5) == "1.5");
+	CHECK(exactNumber(0.001048576) == "0.001048576");
+	CHECK(exactNumber(1e300) == "1e+300");
+	CHECK(exactNumber(std::numeric_limits<double>::infinity()) == "+Inf");
+	CHECK(exactNumber(-std::numeric_limits<double>::infinity()) == "-Inf");
+}
+
+// The reader has to see what is wrong, or the tests above show nothing.
+TEST_CASE("the checker of the format finds fault", "[prometheus]")
+{
+	CHECK(ExpositionChecker(family("gauge", "a", "a{x=\"1\"} 2\n")).problems() == Names{});
+	CHECK(complains("a 1", "newline"));
+	CHECK(complains("a 1\n", "no TYPE"));
+	CHECK(complains(family("gauge", "a", "b 1\n"), "not of the family"));
+	CHECK(complains(family("gauge", "a", "a 1\na 2\n"), "twice"));
+	CHECK(complains(family("gauge", "a", "a{x=\"1\",y=\"2\"} 1\na{y=\"2\",x=\"1\"} 1\n"), "twice"));
+	CHECK(complains(family("gauge", "a", "a{x=\"\\t\"} 1\n"), "not a sample"));
+	CHECK(complains(family("gauge", "a", "a{x=\"\"\"} 1\n"), "not a sample"));
+	CHECK(complains(family("gauge", "a", "a{1x=\"\"} 1\n"), "not a sample"));
+	CHECK(complains(family("gauge", "a", "a{__x=\"\"} 1\n"), "not a sample"));
+	CHECK(complains(family("gauge", "a", "a{x=\"\"} 1,5\n"), "not a sample"));
+	CHECK(complains(family("gauge", "a", "a{x=\"\xff\"} 1\n"), "UTF-8"));
+	CHECK(complains(family("gauge", "a", "a 1\n") + family("gauge", "b", "b 1\n") + family("gauge", "a", "a 3\n"),
+			"not together"));
+	CHECK(complains(family("counter", "a", "a 1\n"), "_total"));
+	CHECK(complains(family("gauge", "a_total", "a_total 1\n"), "_total"));
+	CHECK(complains(family("counter", "a_total", "a_total -1\n"), "below zero"));
+	CHECK(complains(family("gauge", "a_count", "a_count 1\n"), "part of a histogram"));
+	std::string good = "h_bucket{le=\"1\"} 1\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n";
+	CHECK(ExpositionChecker(family("histogram", "h", good)).problems() == Names{});
+	CHECK(complains(family("histogram", "h", "h_bucket{le=\"1\"} 1\nh_sum 3\nh_count 1\n"), "+Inf"));
+	CHECK(complains(family("histogram", "h", "h_bucket{le=\"1\"} 3\nh_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 2\n"),
+			"do not rise"));
+	CHECK(complains(family("histogram", "h",
+			       "h_bucket{le=\"2\"} 1\nh_bucket{le=\"1\"} 1\nh_bucket{le=\"+Inf\"} "
+			       "2\nh_sum 3\nh_count 2\n"),
+			"do not rise"));
+	CHECK(complains(family("histogram", "h", "h_bucket{le=\"+Inf\"} 2\nh_sum 3\nh_count 1\n"), "_count"));
+	CHECK(complains(family("histogram", "h", "h_bucket{le=\"+Inf\"} 2\nh_count 2\n"), "no _sum"));
+	CHECK(complains(family("histogram", "h", "h_bucket 2\nh_sum 3\nh_count 2\n"), "le is a number"));
+}

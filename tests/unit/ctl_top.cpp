@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include <sstream>
+
+#include "ctl_snapshot.h"
+#include "top_view.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+// After two readings a second apart: 100 I/Os on nvmeof0c1n1, 300 on nvmeof0c2n1, ...
+TopModel exampleModel(Snapshot s = exampleSnapshot())
+{
+	std::vector<Path> before;
+	for (const Path &path : s.paths) {
+		before.emplace_back();
+		before.back().name = path.name;
+	}
+	Rates rates;
+	rates.update(999s, before);
+	rates.update(1000s, s.paths);
+	TopModel model = topModel(s, rates);
+	model.host = "here";
+	model.clock = "12:00:00";
+	return model;
+}
+
+std::string text(const std::vector<TopLine> &lines)
+{
+	std::string all;
+	for (const TopLine &line : lines)
+		all += plain(line) + "\n";
+	return all;
+}
+
+bool has(const std::string &text, const std::string &part)
+{
+	return text.find(part) != text.npos;
+}
+
+// The line with that word at its front, or one of its words.
+std::string lineOf(const std::string &text, const std::string &word)
+{
+	std::istringstream lines(text);
+	for (std::string line; std::getline(lines, line);)
+		if (has(line, word))
+			return line;
+	return "";
+}
+
+std::vector<std::string> order(const std::string &text)
+{
+	std::vector<std::string> names;
+	std::istringstream words(text);
+	for (std::string word; words >> word;)
+		if (word.starts_with("nvmeof0c") || word.starts_with("nvmeof1c"))
+			names.push_back(word);
+	return names;
+}
+
+constexpr TopSize wide{160, 40};
+
+Tone toneOf(const std::vector<TopLine> &lines, const std::string &cell)
+{
+	for (const TopLine &line : lines)
+		for (const TopSpan &span : line)
+			if (has(span.text, cell))
+				return span.tone;
+	return Tone::title;
+}
+
+} // namespace
+
+TEST_CASE("a frame shows each path with its rates", "[top]")
+{
+	Snapshot s = exampleSnapshot();
+	s.paths[0].inflight = 9;
+	s.paths[0].failoversFrom = 3;
+	s.paths[0].failoversTo = 4;
+	s.namespaces[0].waiting = 5;
+	s.namespaces[0].held = 6;
+	TopView view;
+	std::string frame = text(view.draw(exampleModel(s), wide));
+	INFO(frame);
+	CHECK(has(frame, "nvmeofctl top - here 12:00:00, 1.0 s"));
+	CHECK(has(frame, "2 subsystems, 3 controllers (3 live), 3 namespaces, 5 paths (5 usable)"));
+	CHECK(has(frame, "total: 427 IOPS, read 1.7 MB/s, write 0.0 MB/s"));
+	CHECK(has(frame, "5 waiting, 6 held"));
+	std::string line = lineOf(frame, "nvmeof0c1n1");
+	for (const char *part :
+	     {"nvmeof0n1", "10.0.0.1:4420", "live", "optimized", " 100 ", " 0.4 ", " us", " 9 ", "5/6", "3/4"})
+		CHECK(has(line, part));
+	CHECK(has(lineOf(frame, "nvmeof0c2n1"), "[fd00::2]:4420"));
+	CHECK(has(lineOf(frame, "nvmeof0c2n2"), " - ")); // no I/O: no latency
+	CHECK(has(frame, "q quit"));
+}
+
+TEST_CASE("before there are rates there are none", "[top]")
+{
+	Rates rates;
+	Snapshot s = exampleSnapshot();
+	rates.update(1s, s.paths);
+	TopView view;
+	std::string frame = text(view.draw(topModel(s, rates), wide));
+	INFO(frame);
+	CHECK_FALSE(has(frame, "IOPS,"));
+	CHECK(has(lineOf(frame, "nvmeof0c1n1"), " - "));
+}
+
+TEST_CASE("states have their colours", "[top]")
+{
+	Snapshot s = exampleSnapshot();
+	s.paths[0].controllerState = ControllerState::connecting;
+	s.paths[1].controllerState = ControllerState::recovering;
+	s.paths[1].anaState = AnaState::inaccessible;
+	s.paths[2].degraded = true;
+	s.paths[2].anaState = AnaState::nonOptimized;
+	s.namespaces[0].waiting = 1;
+	TopView view;
+	std::vector<TopLine> frame = view.draw(exampleModel(s), wide);
+	CHECK(toneOf(frame, "connecting") == Tone::warning);
+	CHECK(toneOf(frame, "recovering") == Tone::bad);
+	CHECK(toneOf(frame, "inaccessible") == Tone::bad);
+	CHECK(toneOf(frame, "degraded") == Tone::warning);
+	CHECK(toneOf(frame, "non-optimized") == Tone::warning);
+	CHECK(toneOf(frame, "live ") == Tone::good);
+	CHECK(toneOf(frame, "1/0") == Tone::warning);
+}
+
+TEST_CASE("sorting", "[top]")
+{
+	using Names = std::vector<std::string>;
+	Snapshot s = exampleSnapshot();
+	TopView view;
+	auto now = [&] { return order(text(view.draw(exampleModel(s), wide))); };
+	Names byName{"nvmeof0c1n1", "nvmeof0c2n1", "nvmeof0c1n2", "nvmeof0c2n2", "nvmeof1c1n1"};
+	CHECK(now() == byName);
+	CHECK(view.key(TopKey::reverse));
+	CHECK(now() == Names{"nvmeof1c1n1", "nvmeof0c1n2", "nvmeof0c2n2", "nvmeof0c1n1", "nvmeof0c2n1"});
+	for (int i = 0; i < 5; i++) // to the IOPS
+		view.key(TopKey::sort);
+	Names byRate{"nvmeof0c2n1", "nvmeof0c1n1", "nvmeof0c1n2", "nvmeof1c1n1", "nvmeof0c2n2"};
+	CHECK(now() == byRate);
+	view.key(TopKey::reverse);
+	CHECK(now() == Names(byRate.rbegin(), byRate.rend()));
+	for (std::size_t i = 5; i < columnsOf(TopTable::paths).size(); i++) // round to the first
+		view.key(TopKey::sort);
+	CHECK(now() == byName);
+	CHECK(naturalLess("nvmeof0n2", "nvmeof0n10"));
+	CHECK_FALSE(naturalLess("nvmeof0n10", "nvmeof0n2"));
+	CHECK_FALSE(naturalLess("a01b", "a1b"));
+	CHECK(naturalLess("a1", "a1b"));
+	CHECK_FALSE(naturalLess("a", "a"));
+}
+
+TEST_CASE("the table of namespaces adds paths up", "[top]")
+{
+	Snapshot s = exampleSnapshot();
+	s.paths[2].usable = false;
+	TopView view;
+	view.key(TopKey::table);
+	std::string frame = text(view.draw(exampleModel(s), wide));
+	INFO(frame);
+	CHECK(has(lineOf(frame, "nvmeof0n1"), " 400 "));
+	CHECK(has(lineOf(frame, "nvmeof0n1"), "1/2"));
+	CHECK(has(lineOf(frame, "nvmeof0n1"), "1.00 GB"));
+	CHECK(has(frame, "n paths"));
+	CHECK_FALSE(has(frame, "nvmeof0c1n1"));
+	view.key(TopKey::table);
+	CHECK(has(text(view.draw(exampleModel(s), wide)), "nvmeof0c1n1"));
+}
+
+TEST_CASE("scrolling stays within the rows, also when they go", "[top]")
+{
+	Snapshot s = exampleSnapshot();
+	s.paths.clear();
+	for (std::uint32_t nsid = 1; nsid <= 50; nsid++)
+		s.paths.push_back(pathOf(s.controllers[0], nsid, nsid));
+	TopView view;
+	TopSize size{160, 16}; // 10 rows
+	auto shown = [&] { return order(text(view.draw(exampleModel(s), size))); };
+	REQUIRE(shown().size() == 10);
+	CHECK(shown().front() == "nvmeof0c1n1");
+	view.key(TopKey::up);
+	CHECK(shown().front() == "nvmeof0c1n1");
+	view.key(TopKey::down);
+	CHECK(shown().front() == "nvmeof0c1n2");
+	view.key(TopKey::pageDown);
+	CHECK(shown().front() == "nvmeof0c1n12");
+	CHECK(has(text(view.draw(exampleModel(s), size)), "(12-21 of 50)"));
+	view.key(TopKey::pageUp);
+	CHECK(shown().front() == "nvmeof0c1n2");
+	view.key(TopKey::end);
+	CHECK(shown().back() == "nvmeof0c1n50");
+	CHECK(shown().size() == 10);
+	view.key(TopKey::down);
+	CHECK(shown().front() == "nvmeof0c1n41");
+	s.paths.resize(3);
+	CHECK(shown() == std::vector<std::string>{"nvmeof0c1n1", "nvmeof0c1n2", "nvmeof0c1n3"});
+	view.key(TopKey::home);
+	CHECK(shown().size() == 3);
+	s.paths.clear();
+	CHECK(shown().empty());
+}
+
+TEST_CASE("a frame fits any terminal", "[top]")
+{
+	TopView view;
+	TopModel model = exampleModel();
+	TopModel broken;
+	broken.error = "the kernel module is not there, and this is a long line about it";
+	for (TopSize size : {TopSize{80, 24}, TopSize{40, 10}, TopSize{20, 6}, TopSize{10, 4}, TopSize{5, 3},
+			     TopSize{1, 2}, TopSize{1, 1}, TopSize{0, 0}}) {
+		for (const TopModel *one : {&model, &broken}) {
+			std::vector<TopLine> frame = view.draw(*one, size);
+			CHECK(frame.size() <= size.lines);
+			for (const TopLine &line : frame)
+				CHECK(plain(line).size() <= size.columns);
+		}
+	}
+	std::string narrow = text(view.draw(model, {80, 24})); // what matters is left
+	INFO(narrow);
+	for (const char *title : {"PATH", "STATE", "ANA", "IOPS", "R MB/s", "p99"})
+		CHECK(has(narrow, title));
+	CHECK_FALSE(has(narrow, "ADDRESS"));
+}
+
+TEST_CASE("a module that is gone is said, and no table", "[top]")
+{
+	TopModel gone;
+	gone.host = "here";
+	gone.error = "not loaded\x1b[2J";
+	TopView view;
+	std::string frame = text(view.draw(gone, wide));
+	CHECK(has(frame, "not loaded?[2J"));
+	CHECK(has(frame, "trying again"));
+	CHECK_FALSE(has(frame, "STATE"));
+	CHECK(has(view.batch(gone), "not loaded"));
+	CHECK(toJson(gone)["error"]["message"] == "not loaded\x1b[2J");
+}
+
+TEST_CASE("keys", "[top]")
+{
+	TopView view;
+	CHECK_FALSE(view.key(TopKey::quit));
+	CHECK_FALSE(view.paused());
+	CHECK(view.key(TopKey::pause));
+	CHECK(view.paused());
+	CHECK(has(text(view.draw(exampleModel(), wide)), "paused"));
+	CHECK(view.key(TopKey::pause));
+	CHECK_FALSE(view.paused());
+	CHECK(view.key(TopKey::none));
+	CHECK(view.key(TopKey::redraw));
+}
+
+TEST_CASE("frames for files and programs", "[top]")
+{
+	TopView view;
+	std::string frame = view.batch(exampleModel());
+	INFO(frame);
+	CHECK(order(frame).size() == 5);
+	CHECK(has(frame, "FROM/TO"));
+	CHECK_FALSE(has(frame, "q quit"));
+	CHECK(frame.ends_with("\n\n"));
+	Json json = toJson(exampleModel());
+	CHECK(json["interval_ns"] == 1000000000);
+	CHECK(json["totals"]["iops"] == Approx(427));
+	REQUIRE(json["paths"].size() == 5);
+	CHECK(json["paths"][0]["name"] == "nvmeof0c1n1");
+	CHECK(json["paths"][0]["namespace"] == "nvmeof0n1");
+	CHECK(json["paths"][0]["iops"] == Approx(100));
+	CHECK(json["paths"][0]["p50_ns"] > 65536);
+	CHECK_FALSE(json["paths"][3].contains("p50_ns"));
+	CHECK(json["namespaces"][0]["name"] == "nvmeof0n1");
+	CHECK(json["namespaces"][0]["nr_usable"] == 2);
+}

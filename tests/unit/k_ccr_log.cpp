@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "core/ccr_log.h"
+}
+
+namespace {
+
+struct Over {
+	u16 cntlid;
+	u8 ciu;
+	bool done;
+	bool operator==(const Over &) const = default;
+};
+
+void add(std::vector<u8> &log, u16 cntlid, u8 ciu, u8 status)
+{
+	const u8 entry[8] = {u8(cntlid), u8(cntlid >> 8), ciu, 0xee, 0xdd, 0xcc, status, 3};
+	log.insert(log.end(), entry, entry + 8);
+	const unsigned int nr = (log[0] | log[1] << 8) + 1;
+	log[0] = u8(nr);
+	log[1] = u8(nr >> 8);
+}
+
+std::string parse(const std::vector<u8> &log, std::vector<Over> &got)
+{
+	// Exactly as long as it says: what reads further is found by the sanitizers
+	auto copy = std::make_unique<u8[]>(log.size());
+	memcpy(copy.get(), log.data(), log.size());
+	const char *why = nof_ccr_parse(
+		copy.get(), log.size(),
+		[](void *arg, u16 cntlid, u8 ciu, bool done) {
+			static_cast<std::vector<Over> *>(arg)->push_back({cntlid, ciu, done});
+		},
+		&got);
+	return why ? why : "";
+}
+
+const std::vector<u8> empty(8, 0);
+
+} // namespace
+
+TEST_CASE("Cross-Controller Reset log: what is over")
+{
+	std::vector<Over> got;
+	std::vector<u8> log = empty;
+
+	CHECK(parse(log, got).empty());
+	CHECK(got.empty());
+	add(log, 0x0201, 7, 0); // in progress
+	add(log, 0xffef, 255, 1);
+	add(log, 3, 1, 2);
+	add(log, 4, 1, 3); // unknown: not over as far as we know
+	add(log, 5, 1, 0x81);
+	CHECK(parse(log, got).empty());
+	CHECK(got == std::vector<Over>{{0xffef, 255, true}, {3, 1, false}});
+}
+
+TEST_CASE("Cross-Controller Reset log: more bytes than entries do not matter")
+{
+	std::vector<Over> got;
+	std::vector<u8> log = empty;
+
+	add(log, 9, 2, 1);
+	log.resize(NOF_LOG_CCR_BYTES, 1);
+	CHECK(parse(log, got).empty());
+	CHECK(got == std::vector<Over>{{9, 2, true}});
+}
+
+TEST_CASE("Cross-Controller Reset log: sizes that make no sense")
+{
+	std::vector<Over> got;
+
+	for (size_t len = 0; len < 8; ++len)
+		CHECK_FALSE(parse(std::vector<u8>(len), got).empty());
+	std::vector<u8> log = empty;
+	add(log, 1, 1, 1);
+	for (unsigned int nr : {2u, 255u, 512u, 0xffffu}) {
+		log[0] = u8(nr);
+		log[1] = u8(nr >> 8);
+		CHECK_FALSE(parse(log, got).empty());
+	}
+	log[0] = 1;
+	log[1] = 0;
+	log.pop_back();
+	CHECK_FALSE(parse(log, got).empty());
+	CHECK(got.empty());
+
+	// as many as the page has room for
+	log = empty;
+	for (u16 i = 0; i < 511; ++i)
+		add(log, i, 1, 1);
+	CHECK(log.size() == NOF_LOG_CCR_BYTES);
+	CHECK(parse(log, got).empty());
+	CHECK(got.size() == 511);
+	log[0] = 0;
+	log[1] = 2;
+	CHECK_FALSE(parse(log, got).empty());
+}
+
+TEST_CASE("Cross-Controller Reset: answers")
+{
+	CHECK(nof_ccr_answer(0, 1) == NOF_CCR_DONE);
+	CHECK(nof_ccr_answer(0, 0xffffffff) == NOF_CCR_DONE);
+	CHECK(nof_ccr_answer(0, 0) == NOF_CCR_RUNNING);
+	CHECK(nof_ccr_answer(0, 0xfffffffe) == NOF_CCR_RUNNING);
+	CHECK(nof_ccr_answer(0x4000, 1) == NOF_CCR_DONE); // flags beside the status
+	for (u32 dw0 : {0u, 1u}) {
+		CHECK(nof_ccr_answer(0x13f, dw0) == NOF_CCR_RUNNING);
+		CHECK(nof_ccr_answer(0x413f, dw0) == NOF_CCR_RUNNING);
+		CHECK(nof_ccr_answer(0x140, dw0) == NOF_CCR_LATER);
+		CHECK(nof_ccr_answer(0x141, dw0) == NOF_CCR_LATER);
+		for (u16 status : {0x001, 0x002, 0x4001, 0x006, 0x371, 0x13e, 0x142})
+			CHECK(nof_ccr_answer(status, dw0) == NOF_CCR_REFUSED);
+	}
+}

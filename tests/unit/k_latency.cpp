@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What selectors and the look after paths compute with: averages, expectations, probes, outliers.
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <limits>
+
+extern "C" {
+#include "mpath/latency.h"
+#include "mpath/outlier.h"
+}
+
+namespace {
+
+constexpr u32 most = std::numeric_limits<u32>::max();
+constexpr u32 us = 1000, ms = 1000000;
+
+u32 after(u32 ewma, u64 sample, int times)
+{
+	while (times--)
+		ewma = nof_lat_next(ewma, sample, false);
+	return ewma;
+}
+
+} // namespace
+
+TEST_CASE("latency: reads and writes, small and large, are classes of their own")
+{
+	CHECK(nof_lat_class(false, 512) == NOF_LAT_READ);
+	CHECK(nof_lat_class(false, 32768) == NOF_LAT_READ);
+	CHECK(nof_lat_class(false, 32768 + 512) == NOF_LAT_READ_LARGE);
+	CHECK(nof_lat_class(true, 0) == NOF_LAT_WRITE);
+	CHECK(nof_lat_class(true, most) == NOF_LAT_WRITE_LARGE);
+}
+
+TEST_CASE("latency: the average begins with the first sample and follows the rest")
+{
+	CHECK(nof_lat_next(0, 100 * us, false) == 100 * us);
+	CHECK(nof_lat_next(30 * ms, 100 * us, true) == 100 * us); // too old to count
+	CHECK(nof_lat_next(800, 1600, false) == 900);
+	CHECK(nof_lat_next(1600, 800, false) == 1500);
+	CHECK(after(100 * us, 10 * ms, 40) > 9 * ms);
+	CHECK(after(10 * ms, 100 * us, 60) < 200 * us);
+}
+
+TEST_CASE("latency: the average is never 0, which means unknown, and stays between its samples")
+{
+	CHECK(nof_lat_next(0, 0, false) == 1);
+	CHECK(nof_lat_next(5, 0, true) == 1);
+	CHECK(after(1000, 0, 1000) >= 1);
+	CHECK(nof_lat_next(0, 1ull << 40, false) == most);
+	CHECK(after(1, most, 1000) <= most);
+	CHECK(after(1, most, 1000) > most - 16);
+	for (u32 from : {1u, 7u, 8u, 1000u, most})
+		for (u64 to : {0ull, 1ull, 9ull, 5000ull, 1ull << 33}) {
+			CAPTURE(from, to);
+			const u64 sample = std::min<u64>(to, most), next = nof_lat_next(from, to, false);
+			CHECK(next >= std::max<u64>(1, std::min<u64>(from, sample)));
+			CHECK(next <= std::max<u64>(from, sample));
+		}
+}
+
+TEST_CASE("latency: what is expected grows with what is ahead")
+{
+	CHECK(nof_lat_expect(100, 0) == 100);
+	CHECK(nof_lat_expect(100, 3) == 400);
+	CHECK(nof_lat_expect(most, most) == u64(most) << 32);
+}
+
+TEST_CASE("latency: the other path is taken when it would be done first")
+{
+	CHECK(nof_lat_better(30 * ms, 0, 100 * us, 200));
+	CHECK_FALSE(nof_lat_better(100 * us, 200, 30 * ms, 0));
+	CHECK(nof_lat_better(100 * us, 400, 30 * ms, 0));
+	CHECK_FALSE(nof_lat_better(100 * us, 2, 100 * us, 2)); // equal: no move
+	CHECK(nof_lat_better(100 * us, 2, 100 * us, 1));
+	// a path whose map is gone has no depth worth the name
+	CHECK_FALSE(nof_lat_better(100 * us, 2, 1, std::numeric_limits<s32>::max()));
+}
+
+TEST_CASE("latency: without averages the depth decides, and an unknown path gets one request at a time")
+{
+	CHECK(nof_lat_better(0, 2, 0, 1));
+	CHECK_FALSE(nof_lat_better(0, 1, 0, 1));
+	CHECK(nof_lat_better(100 * us, 0, 0, 0));
+	CHECK_FALSE(nof_lat_better(100 * us, 5, 0, 1));
+	CHECK(nof_lat_better(0, 1, 100 * us, 5));
+	CHECK_FALSE(nof_lat_better(0, 0, 100 * us, 0));
+}
+
+TEST_CASE("latency: a path that nobody chose for a while is looked at, unless the last look is still out")
+{
+	const u32 now = 1000000, gap = NOF_LAT_PROBE;
+	CHECK_FALSE(nof_lat_due(now, now, now, 0));
+	CHECK_FALSE(nof_lat_due(now, now - gap + 1, now, 0));
+	CHECK(nof_lat_due(now, now - gap, now - gap, 0));
+	CHECK_FALSE(nof_lat_due(now, now - gap, now - gap - 1, 1)); // not heard of since
+	CHECK(nof_lat_due(now, now - gap, now - gap + 1, 1));       // busy with others' requests
+	CHECK(nof_lat_due(now, now - 4 * gap, now - 5 * gap, 1));   // in the end anyway
+	// jiffies wrap
+	CHECK(nof_lat_due(5, u32(5) - gap, u32(5) - gap, 0));
+	CHECK_FALSE(nof_lat_due(5, u32(5) - gap + 1, 0, 0));
+	CHECK(nof_lat_due(5, u32(5) - gap, 1, 1));
+}
+
+TEST_CASE("latency: an old average says nothing")
+{
+	CHECK(nof_lat_known(1000, 77, 1000) == 77);
+	CHECK(nof_lat_known(1000, 77, 1000 - NOF_LAT_PROBE) == 77);
+	CHECK(nof_lat_known(1000, 77, 1000 - NOF_LAT_PROBE - 1) == 0);
+}
+
+TEST_CASE("latency: buckets of the histogram double")
+{
+	CHECK(nof_lat_bucket(0) == 0);
+	CHECK(nof_lat_bucket(1023) == 0);
+	CHECK(nof_lat_bucket(1024) == 1);
+	CHECK(nof_lat_bucket(2047) == 1);
+	CHECK(nof_lat_bucket(2048) == 2);
+	for (unsigned int i = 1; i < NVMEOF_HIST_BUCKETS - 1; i++) {
+		CAPTURE(i);
+		CHECK(nof_lat_bucket(u64(NVMEOF_HIST_UNIT_NS) << (i - 1)) == i);
+		CHECK(nof_lat_bucket((u64(NVMEOF_HIST_UNIT_NS) << i) - 1) == i);
+	}
+	CHECK(nof_lat_bucket(std::numeric_limits<u64>::max()) == NVMEOF_HIST_BUCKETS - 1);
+}
+
+TEST_CASE("outlier: several times and noticeably slower")
+{
+	CHECK_FALSE(nof_outlier_slow(4 * ms, 1 * ms));
+	CHECK(nof_outlier_slow(4 * ms + 1, 1 * ms));
+	CHECK_FALSE(nof_outlier_slow(900 * us, 10 * us)); // 90 times, but who would notice
+	CHECK(nof_outlier_slow(1100 * us, 10 * us));
+	CHECK_FALSE(nof_outlier_slow(most, most / 2));
+	CHECK_FALSE(nof_outlier_slow(0, 1));
+}
+
+TEST_CASE("outlier: a path that was one does not return just below that bound")
+{
+	for (u32 peer : {1u, 10 * us, 100 * us, 300 * us, 1 * ms, 30 * ms, 1000 * ms}) {
+		CAPTURE(peer);
+		CHECK(nof_outlier_limit(peer) >= peer);
+		if (nof_outlier_limit(peer) < most)
+			CHECK_FALSE(nof_outlier_slow(nof_outlier_limit(peer), peer));
+	}
+	CHECK(nof_outlier_limit(30 * ms) == 60 * ms);
+	CHECK(nof_outlier_limit(10 * us) == 510 * us);
+	CHECK(nof_outlier_limit(most) == 2 * u64(most));
+}
+
+TEST_CASE("outlier: errors, one in ten and five at least")
+{
+	CHECK_FALSE(nof_outlier_faulty(0, 4, 100, 0));
+	CHECK(nof_outlier_faulty(0, 5, 100, 0));
+	CHECK(nof_outlier_faulty(45, 5, 100, 0));
+	CHECK_FALSE(nof_outlier_faulty(46, 5, 100, 0));
+	CHECK(nof_outlier_faulty(0, 5, 0, 0)); // its peers had nothing to do
+}
+
+TEST_CASE("outlier: errors that the peers see too are not the path's")
+{
+	CHECK_FALSE(nof_outlier_faulty(10, 10, 10, 10));
+	CHECK_FALSE(nof_outlier_faulty(10, 10, 100, 20));
+	CHECK(nof_outlier_faulty(10, 10, 100, 10));
+	CHECK_FALSE(nof_outlier_faulty(0, 100000000, 0, 100000000));
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SHIM_LINUX_JIFFIES_H
+#define SHIM_LINUX_JIFFIES_H
+
+#define HZ 250
+#define msecs_to_jiffies(ms) ((ms) * HZ / 1000)
+
+#endif

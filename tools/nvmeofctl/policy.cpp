@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "policy.h"
+
+#include <cerrno>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "context.h"
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr const char *defaultIopolicy = "numa"; // of the module; the other defaults are those of Subsystem
+
+template <typename T> void keepIf(std::optional<T> &value, bool keep)
+{
+	if (!keep)
+		value.reset();
+}
+
+int report(Context &context, const std::vector<PolicyOutcome> &outcomes)
+{
+	int code = 0;
+	Json array = Json::array();
+	for (const PolicyOutcome &outcome : outcomes) {
+		array.push_back(toJson(outcome));
+		if (outcome.error) {
+			int one = context.complain(outcome.subsystem, *outcome.error);
+			code = code ? code : one;
+		} else if (!context.json()) {
+			context.out() << fmt::format(
+				"{} {}\n", outcome.subsystem,
+				outcome.rule
+					? fmt::format("set by {}:{}", policyFile(context.args()), outcome.rule->line)
+					: "fits no rule");
+		}
+	}
+	if (context.json())
+		context.print(Json{{"subsystems", array}});
+	return code;
+}
+
+// One by name, or all.
+Result<std::vector<Subsystem>> wanted(Client &client, const std::optional<std::string> &name)
+{
+	if (!name)
+		return client.subsystems();
+	Result<Subsystem> one = client.subsystem(*name);
+	if (!one)
+		return one.error();
+	return std::vector<Subsystem>{*one};
+}
+
+} // namespace
+
+std::string policyFile(const Args &args)
+{
+	return args.textOr("policy-file", defaultPolicyFile);
+}
+
+Result<std::vector<PolicyRule>> policyRules(const Args &args)
+{
+	Result<std::vector<PolicyRule>> rules = readPolicy(policyFile(args));
+	if (!rules && rules.error().code == ErrorCode::noSuchObject && !args.has("policy-file"))
+		return std::vector<PolicyRule>();
+	return rules;
+}
+
+SubsystemSettings untouched(SubsystemSettings settings, const Subsystem &subsystem)
+{
+	const Subsystem fresh;
+	keepIf(settings.iopolicy, subsystem.iopolicy == defaultIopolicy);
+	keepIf(settings.spillLatency, subsystem.spillLatency == fresh.spillLatency);
+	keepIf(settings.spillDepth, subsystem.spillDepth == fresh.spillDepth);
+	keepIf(settings.degrade, subsystem.degrade == fresh.degrade);
+	keepIf(settings.fencing, subsystem.fencing == fresh.fencing);
+	keepIf(settings.delayedRemoval, subsystem.delayedRemoval == fresh.delayedRemoval);
+	return settings;
+}
+
+PolicyOutcome applyPolicy(Client &client, const Subsystem &subsystem, const std::vector<PolicyRule> &rules,
+			  Extent extent)
+{
+	PolicyOutcome outcome{subsystem.name, matchPolicy(rules, subsystem.nqn), {}};
+	if (!outcome.rule)
+		return outcome;
+	SubsystemSettings settings = outcome.rule->settings;
+	if (extent == Extent::untouched)
+		settings = untouched(settings, subsystem);
+	if (settings == SubsystemSettings())
+		return outcome;
+	if (Result<void> done = setSubsystem(client, subsystem.name, settings); !done)
+		outcome.error = done.error();
+	return outcome;
+}
+
+Json toJson(const PolicyOutcome &outcome)
+{
+	Json json{{"subsystem", outcome.subsystem}};
+	if (outcome.rule)
+		json["rule"] = {{"pattern", outcome.rule->pattern}, {"line", outcome.rule->line}};
+	if (outcome.error)
+		json["error"] = toJson(*outcome.error);
+	return json;
+}
+
+Result<void> setSubsystem(Client &client, const std::string &name, const SubsystemSettings &settings)
+{
+	Result<void> done = client.set(name, settings);
+	if (done || !settings.iopolicy || done.error().sysErrno != ENOENT)
+		return done;
+	Error error = done.error();
+	error.code = ErrorCode::invalid;
+	if (Result<ModuleVersion> version = client.version())
+		error.message = fmt::format("there is no iopolicy '{}'; there are: {}", *settings.iopolicy,
+					    fmt::join(version->selectors, ", "));
+	return error;
+}
+
+int runApplyPolicy(Context &context)
+{
+	std::optional<std::string> name = context.args().text("NAME");
+	Result<std::vector<PolicyRule>> rules = policyRules(context.args());
+	if (!rules)
+		return context.fail("", rules.error(), "correct the file");
+	Result<Client> client = Client::open();
+	if (!client)
+		return context.fail(name.value_or(""), client.error());
+	Result<std::vector<Subsystem>> subsystems = wanted(*client, name);
+	if (!subsystems)
+		return context.fail(name.value_or(""), subsystems.error());
+	std::vector<PolicyOutcome> outcomes;
+	for (const Subsystem &subsystem : *subsystems)
+		outcomes.push_back(applyPolicy(*client, subsystem, *rules,
+					       context.args().has("new") ? Extent::untouched : Extent::all));
+	return report(context, outcomes);
+}

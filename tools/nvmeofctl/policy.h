@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Settings of subsystems from policy.conf.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nvmeof/client.h>
+#include <nvmeof/policy_file.h>
+
+#include "args.h"
+#include "json.h"
+
+// The file that --policy-file names, or else /etc/nvmeof/policy.conf.
+std::string policyFile(const Args &args);
+// Its rules; none when the usual file is not there.
+nvmeof::Result<std::vector<nvmeof::PolicyRule>> policyRules(const Args &args);
+
+/*
+ * What a rule applies to: everything it says, or only what is still as the module makes it, so that what somebody has
+ * set meanwhile stays.
+ */
+enum class Extent { all, untouched };
+
+// Those of @settings whose value in @subsystem is the module's own.
+nvmeof::SubsystemSettings untouched(nvmeof::SubsystemSettings settings, const nvmeof::Subsystem &subsystem);
+
+// What has become of one subsystem; no rule: none fits.
+struct PolicyOutcome {
+	std::string subsystem;
+	const nvmeof::PolicyRule *rule = nullptr;
+	std::optional<nvmeof::Error> error;
+};
+
+PolicyOutcome applyPolicy(nvmeof::Client &client, const nvmeof::Subsystem &subsystem,
+			  const std::vector<nvmeof::PolicyRule> &rules, Extent extent);
+Json toJson(const PolicyOutcome &outcome);
+
+// set(), with an error about an unknown iopolicy that lists those there are.
+nvmeof::Result<void> setSubsystem(nvmeof::Client &client, const std::string &name,
+				  const nvmeof::SubsystemSettings &settings);

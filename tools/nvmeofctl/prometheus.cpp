@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "prometheus.h"
+
+#include <cmath>
+
+#include "exposition.h"
+
+using namespace nvmeof;
+
+namespace {
+
+using Labels = Exposition::Labels;
+using Type = Exposition::Type;
+
+constexpr ControllerState controllerStates[] = {ControllerState::created,  ControllerState::connecting,
+						ControllerState::live,     ControllerState::recovering,
+						ControllerState::deleting, ControllerState::dead};
+constexpr AnaState anaStates[] = {AnaState::none,         AnaState::optimized,      AnaState::nonOptimized,
+				  AnaState::inaccessible, AnaState::persistentLoss, AnaState::change};
+
+Labels labelsOf(const Subsystem &s)
+{
+	return {{"subsystem", s.name}, {"nqn", s.nqn}};
+}
+
+Labels labelsOf(const Controller &c, const Snapshot &all)
+{
+	const Subsystem *s = all.subsystem(c.subsystem);
+	return {{"subsystem", s ? s->name : ""}, {"nqn", c.subsysnqn}, {"controller", c.name},
+		{"transport", c.transport},      {"traddr", c.traddr}, {"trsvcid", c.trsvcid}};
+}
+
+Labels labelsOf(const Namespace &n, const Snapshot &all)
+{
+	const Subsystem *s = all.subsystem(n.subsystem);
+	return {{"subsystem", s ? s->name : ""}, {"nqn", s ? s->nqn : ""}, {"namespace", n.name}};
+}
+
+// A path whose controller went between two readings has lost its address, and is left out with it.
+std::optional<Labels> labelsOf(const Path &p, const Snapshot &all)
+{
+	const Controller *c = all.controller(p.controller);
+	const Subsystem *s = c ? all.subsystem(c->subsystem) : nullptr;
+	if (!s)
+		return std::nullopt;
+	return Labels{{"subsystem", s->name},       {"nqn", s->nqn},
+		      {"namespace", p.nameSpace},   {"path", p.name},
+		      {"controller", p.controller}, {"transport", c->transport},
+		      {"traddr", c->traddr},        {"trsvcid", c->trsvcid}};
+}
+
+Labels with(Labels labels, std::string name, std::string value)
+{
+	labels.emplace_back(std::move(name), std::move(value));
+	return labels;
+}
+
+double seconds(std::chrono::nanoseconds time)
+{
+	return static_cast<double>(time.count()) / 1e9; // the nearest number there is, so that it prints short
+}
+
+class Writer {
+public:
+	Writer(const Snapshot &all, std::chrono::nanoseconds bootOffset) : all_(all), bootOffset_(bootOffset) {}
+
+	std::string text()
+	{
+		subsystems();
+		controllers();
+		namespaces();
+		pathCounters();
+		pathGauges();
+		latencies();
+		return out_.text();
+	}
+
+private:
+	void subsystems()
+	{
+		out_.family("nvmeof_subsystem_info", Type::gauge, "What a subsystem is; always 1.");
+		for (const Subsystem &s : all_.subsystems) {
+			Labels labels = labelsOf(s);
+			labels.insert(labels.end(), {{"hostnqn", s.hostnqn},
+						     {"iopolicy", s.iopolicy},
+						     {"model", s.model},
+						     {"serial", s.serial},
+						     {"firmware", s.firmware}});
+			out_.sample(labels, std::uint64_t(1));
+		}
+	}
+
+	void eachController(const char *name, Type type, const char *help, auto value)
+	{
+		out_.family(name, type, help);
+		for (const Controller &c : all_.controllers)
+			out_.sample(labelsOf(c, all_), std::uint64_t(value(c)));
+	}
+
+	void controllers()
+	{
+		out_.family("nvmeof_controller_state", Type::gauge, "1 for the state a controller is in, else 0.");
+		for (const Controller &c : all_.controllers)
+			for (ControllerState state : controllerStates)
+				out_.sample(with(labelsOf(c, all_), "state", toString(state)),
+					    std::uint64_t(c.state == state));
+		eachController("nvmeof_controller_reconnects_total", Type::counter,
+			       "Connections made again after a loss.",
+			       [](const Controller &c) { return c.reconnects; });
+		eachController("nvmeof_controller_connect_attempts", Type::gauge,
+			       "Attempts to connect since the connection was last good.",
+			       [](const Controller &c) { return c.attempts; });
+		eachController("nvmeof_controller_inflight_commands", Type::gauge, "Commands at the target now.",
+			       [](const Controller &c) { return c.inflight; });
+	}
+
+	void eachNamespace(const char *name, const char *help, auto value)
+	{
+		out_.family(name, Type::gauge, help);
+		for (const Namespace &n : all_.namespaces)
+			out_.sample(labelsOf(n, all_), std::uint64_t(value(n)));
+	}
+
+	void namespaces()
+	{
+		eachNamespace("nvmeof_namespace_size_bytes", "Size of a namespace.",
+			      [](const Namespace &n) { return n.size; });
+		eachNamespace("nvmeof_namespace_paths", "Paths of a namespace.",
+			      [](const Namespace &n) { return n.paths; });
+		eachNamespace("nvmeof_namespace_usable_paths", "Paths that can take I/O now.",
+			      [](const Namespace &n) { return n.usablePaths; });
+		eachNamespace("nvmeof_namespace_waiting_requests", "Requests that wait for a path.",
+			      [](const Namespace &n) { return n.waiting; });
+		eachNamespace("nvmeof_namespace_held_requests", "Requests held back by fencing.",
+			      [](const Namespace &n) { return n.held; });
+	}
+
+	void eachPath(const char *name, Type type, const char *help, auto value)
+	{
+		out_.family(name, type, help);
+		for (const Path &p : all_.paths)
+			if (std::optional<Labels> labels = labelsOf(p, all_))
+				out_.sample(*labels, std::uint64_t(value(p)));
+	}
+
+	void pathCounters()
+	{
+		eachPath("nvmeof_path_ios_total", Type::counter, "I/Os completed on a path.",
+			 [](const Path &p) { return p.ios; });
+		eachPath("nvmeof_path_read_bytes_total", Type::counter, "Bytes read over a path.",
+			 [](const Path &p) { return p.bytesRead; });
+		eachPath("nvmeof_path_written_bytes_total", Type::counter, "Bytes written over a path.",
+			 [](const Path &p) { return p.bytesWritten; });
+		eachPath("nvmeof_path_errors_total", Type::counter, "Completions with an error status.",
+			 [](const Path &p) { return p.errors; });
+		eachPath("nvmeof_path_retries_total", Type::counter, "Requests taken off a path to be sent again.",
+			 [](const Path &p) { return p.retries; });
+		eachPath("nvmeof_path_aborts_total", Type::counter, "Abort commands sent because of a timeout.",
+			 [](const Path &p) { return p.aborts; });
+		eachPath("nvmeof_path_failovers_from_total", Type::counter,
+			 "Requests that left a path because it could not carry them.",
+			 [](const Path &p) { return p.failoversFrom; });
+		eachPath("nvmeof_path_failovers_to_total", Type::counter, "Requests that came to a path from another.",
+			 [](const Path &p) { return p.failoversTo; });
+	}
+
+	void pathGauges()
+	{
+		eachPath("nvmeof_path_inflight_requests", Type::gauge, "Requests at the target now.",
+			 [](const Path &p) { return p.inflight; });
+		eachPath("nvmeof_path_usable", Type::gauge, "1 when a path can take I/O, else 0.",
+			 [](const Path &p) { return p.usable; });
+		eachPath("nvmeof_path_degraded", Type::gauge,
+			 "1 when a path is left out as an outlier in latency or errors, else 0.",
+			 [](const Path &p) { return p.degraded; });
+		out_.family("nvmeof_path_ana_state", Type::gauge,
+			    "1 for the ANA state a path is in, else 0; state none: the controller reports none.");
+		for (const Path &p : all_.paths)
+			if (std::optional<Labels> labels = labelsOf(p, all_))
+				for (AnaState state : anaStates)
+					out_.sample(with(*labels, "state", toString(state)),
+						    std::uint64_t(p.anaState == state));
+		anaSince();
+	}
+
+	void anaSince()
+	{
+		out_.family("nvmeof_path_ana_change_timestamp_seconds", Type::gauge,
+			    "When a path came into its ANA state, Unix time.");
+		for (const Path &p : all_.paths) {
+			std::optional<Labels> labels = labelsOf(p, all_);
+			if (!labels || !p.anaSince)
+				continue;
+			// The clocks drift against each other: finer than this it would change at each reading.
+			std::chrono::duration<double> when = *p.anaSince + bootOffset_;
+			out_.sample(*labels, std::round(when.count() * 100) / 100);
+		}
+	}
+
+	void latencies()
+	{
+		out_.family("nvmeof_path_latency_seconds", Type::histogram, "Latency of requests completed on a path.");
+		for (const Path &p : all_.paths) {
+			std::optional<Labels> labels = labelsOf(p, all_);
+			if (!labels)
+				continue;
+			histogram(with(*labels, "op", "read"), p.readLatency, p.readLatencyTotal);
+			histogram(with(*labels, "op", "write"), p.writeLatency, p.writeLatencyTotal);
+		}
+	}
+
+	// The kernel's buckets leave their upper end out and Prometheus' have it in: times are whole nanoseconds, so
+	// the difference is one of 1024 or more.
+	void histogram(const Labels &labels, const Histogram &histogram, std::chrono::nanoseconds total)
+	{
+		std::uint64_t count = 0;
+		for (std::size_t i = 0; i + 1 < histogram.size(); i++) {
+			count += histogram[i];
+			out_.part("_bucket", with(labels, "le", exactNumber(seconds(bucketEnd(i)))),
+				  std::to_string(count));
+		}
+		count += histogram.back();
+		out_.part("_bucket", with(labels, "le", "+Inf"), std::to_string(count));
+		out_.part("_sum", labels, exactNumber(seconds(total)));
+		out_.part("_count", labels, std::to_string(count));
+	}
+
+	const Snapshot &all_;
+	std::chrono::nanoseconds bootOffset_;
+	Exposition out_;
+};
+
+} // namespace
+
+std::string prometheusText(const Snapshot &snapshot, std::chrono::nanoseconds bootOffset)
+{
+	return Writer(snapshot, bootOffset).text();
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "top_model.h"
+
+#include <algorithm>
+
+#include "latency.h"
+
+using namespace nvmeof;
+
+namespace {
+
+Tone toneOf(ControllerState state)
+{
+	switch (state) {
+	case ControllerState::live:
+		return Tone::good;
+	case ControllerState::created:
+	case ControllerState::connecting:
+		return Tone::warning;
+	default:
+		return Tone::bad;
+	}
+}
+
+Tone toneOf(AnaState state)
+{
+	switch (state) {
+	case AnaState::optimized:
+		return Tone::good;
+	case AnaState::nonOptimized:
+	case AnaState::change:
+		return Tone::warning;
+	case AnaState::none:
+		return Tone::normal;
+	default:
+		return Tone::bad;
+	}
+}
+
+std::string shortAddress(const Controller &c)
+{
+	bool brackets = c.traddr.find(':') != c.traddr.npos;
+	return (brackets ? "[" + c.traddr + "]" : c.traddr) + ":" + c.trsvcid;
+}
+
+TopRow rowOf(const Path &path, const Snapshot &all, const Rates &rates)
+{
+	TopRow row;
+	row.nameSpace = path.nameSpace;
+	row.path = path.name;
+	const Controller *controller = all.controller(path.controller);
+	row.address = controller ? shortAddress(*controller) : "-";
+	bool degraded = path.degraded && path.controllerState == ControllerState::live;
+	row.state = degraded ? "degraded" : toString(path.controllerState);
+	row.stateTone = degraded ? Tone::warning : toneOf(path.controllerState);
+	row.ana = toString(path.anaState);
+	row.anaTone = toneOf(path.anaState);
+	if (const Rate *rate = rates.of(path.name))
+		row.rate = *rate;
+	row.inflight = path.inflight;
+	if (const Namespace *ns = all.nameSpace(path.nameSpace)) {
+		row.waiting = ns->waiting;
+		row.held = ns->held;
+	}
+	row.failoversFrom = path.failoversFrom;
+	row.failoversTo = path.failoversTo;
+	row.usable = path.usable;
+	row.paths = 1;
+	return row;
+}
+
+void add(TopRow &to, const TopRow &path)
+{
+	if (path.rate) {
+		if (!to.rate)
+			to.rate = Rate();
+		*to.rate += *path.rate;
+	}
+	to.inflight += path.inflight;
+	to.failoversFrom += path.failoversFrom;
+	to.failoversTo += path.failoversTo;
+	to.usable += path.usable;
+	to.paths += path.paths;
+}
+
+TopRow rowOf(const Namespace &ns, const std::vector<TopRow> &paths)
+{
+	TopRow row;
+	row.nameSpace = ns.name;
+	row.size = ns.size;
+	row.waiting = ns.waiting;
+	row.held = ns.held;
+	for (const TopRow &path : paths)
+		if (path.nameSpace == ns.name)
+			add(row, path);
+	bool all = row.usable == row.paths;
+	row.stateTone = row.usable ? (all ? Tone::good : Tone::warning) : Tone::bad;
+	return row;
+}
+
+void putRate(Json &json, const std::optional<Rate> &rate)
+{
+	if (!rate)
+		return;
+	json["iops"] = rate->ios;
+	json["read_bytes_per_s"] = rate->bytesRead;
+	json["written_bytes_per_s"] = rate->bytesWritten;
+	json["errors_per_s"] = rate->errors;
+	json["retries_per_s"] = rate->retries;
+	LatencySummary latency = summaryOf(rate->latency);
+	if (!latency.count)
+		return;
+	json["p50_ns"] = latency.p50.count();
+	json["p99_ns"] = latency.p99.count();
+}
+
+Json rowJson(const TopRow &row)
+{
+	Json json = Json::object();
+	if (!row.path.empty())
+		json["name"] = row.path;
+	if (!row.nameSpace.empty())
+		json[row.path.empty() ? "name" : "namespace"] = row.nameSpace;
+	if (!row.path.empty()) {
+		json["address"] = row.address;
+		json["state"] = row.state;
+		json["ana_state"] = row.ana;
+	}
+	putRate(json, row.rate);
+	json["inflight"] = row.inflight;
+	if (row.path.empty()) { // a path's are those of its namespace
+		json["waiting"] = row.waiting;
+		json["held"] = row.held;
+	}
+	json["failovers_from"] = row.failoversFrom;
+	json["failovers_to"] = row.failoversTo;
+	if (row.path.empty()) {
+		json["nr_paths"] = row.paths;
+		json["nr_usable"] = row.usable;
+	}
+	return json;
+}
+
+Json rowsJson(const std::vector<TopRow> &rows)
+{
+	Json array = Json::array();
+	for (const TopRow &row : rows)
+		array.push_back(rowJson(row));
+	return array;
+}
+
+} // namespace
+
+TopModel topModel(const Snapshot &snapshot, const Rates &rates)
+{
+	TopModel model;
+	model.interval = rates.interval();
+	model.subsystems = snapshot.subsystems.size();
+	model.controllers = snapshot.controllers.size();
+	model.live = static_cast<std::size_t>(
+		std::ranges::count(snapshot.controllers, ControllerState::live, &Controller::state));
+	for (const Path &path : snapshot.paths) {
+		model.paths.push_back(rowOf(path, snapshot, rates));
+		add(model.total, model.paths.back());
+	}
+	for (const Namespace &ns : snapshot.namespaces) {
+		model.namespaces.push_back(rowOf(ns, model.paths));
+		model.total.waiting += ns.waiting;
+		model.total.held += ns.held;
+		model.total.size += ns.size;
+	}
+	return model;
+}
+
+Json toJson(const TopModel &model)
+{
+	if (!model.error.empty())
+		return {{"error", {{"message", model.error}}}};
+	Json json{{"interval_ns", model.interval.count()}};
+	json["totals"] = rowJson(model.total);
+	json["namespaces"] = rowsJson(model.namespaces);
+	json["paths"] = rowsJson(model.paths);
+	return json;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the live view shows of one moment, before it is put into columns.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json.h"
+#include "rates.h"
+#include "snapshot.h"
+
+enum class Tone { normal, good, warning, bad, title, dim };
+
+// A path, a namespace or the total.
+struct TopRow {
+	std::string nameSpace;
+	std::string path;    // empty for a namespace
+	std::string address; // "10.0.0.1:4420"
+	std::string state, ana;
+	Tone stateTone = Tone::normal, anaTone = Tone::normal;
+	std::optional<Rate> rate; // nothing before there were two readings
+	std::uint32_t inflight = 0;
+	std::uint32_t waiting = 0, held = 0; // of its namespace
+	std::uint64_t failoversFrom = 0, failoversTo = 0;
+	std::uint64_t size = 0; // bytes; of a namespace
+	std::uint32_t usable = 0, paths = 0;
+};
+
+struct TopModel {
+	std::string host, clock;
+	std::string error; // why there is nothing to show
+	std::string event; // the last one
+	std::chrono::nanoseconds interval{0};
+	std::size_t subsystems = 0, controllers = 0, live = 0;
+	std::vector<TopRow> paths, namespaces;
+	TopRow total;
+};
+
+TopModel topModel(const Snapshot &snapshot, const Rates &rates);
+
+// One frame for programs.
+Json toJson(const TopModel &model);

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "top_view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "latency.h"
+#include "table.h"
+
+namespace {
+
+constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
+
+std::string many(std::size_t n, const char *what)
+{
+	return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+TopLine firstLine(const TopModel &model, bool paused)
+{
+	std::string interval =
+		model.interval.count()
+			? fmt::format(", {:.1f} s", std::chrono::duration<double>(model.interval).count())
+			: "";
+	TopLine line{{fmt::format("nvmeofctl top - {} {}{}", printable(model.host), model.clock, interval)}};
+	if (paused)
+		line.push_back({"  paused", Tone::warning});
+	return line;
+}
+
+TopLine countLine(const TopModel &model)
+{
+	Tone tone = model.total.usable < model.total.paths ? Tone::warning : Tone::normal;
+	return {{fmt::format("{}, {} ({} live), {}, ", many(model.subsystems, "subsystem"),
+			     many(model.controllers, "controller"), model.live,
+			     many(model.namespaces.size(), "namespace"))},
+		{fmt::format("{} ({} usable)", many(model.paths.size(), "path"), model.total.usable), tone}};
+}
+
+TopLine totalLine(const TopModel &model)
+{
+	const TopRow &total = model.total;
+	std::string text = "total: ";
+	if (total.rate) {
+		LatencySummary latency = summaryOf(total.rate->latency);
+		text += fmt::format("{:.0f} IOPS, read {:.1f} MB/s, write {:.1f} MB/s, p50 {}, p99 {}, ",
+				    total.rate->ios, total.rate->bytesRead / 1e6, total.rate->bytesWritten / 1e6,
+				    formatPercentile(latency, latency.p50), formatPercentile(latency, latency.p99));
+	}
+	text += fmt::format("{} in flight, ", total.inflight);
+	return {{text},
+		{fmt::format("{} waiting, {} held", total.waiting, total.held),
+		 total.waiting || total.held ? Tone::warning : Tone::normal}};
+}
+
+std::vector<TopLine> header(const TopModel &model, bool paused)
+{
+	std::vector<TopLine> lines{firstLine(model, paused)};
+	if (!model.error.empty()) {
+		lines.push_back({{printable(model.error), Tone::bad}});
+		lines.push_back({{"trying again", Tone::dim}});
+		return lines;
+	}
+	lines.push_back(countLine(model));
+	lines.push_back(totalLine(model));
+	lines.push_back({{model.event.empty() ? "" : printable(model.event), Tone::dim}});
+	return lines;
+}
+
+void cut(TopLine &line, std::size_t columns)
+{
+	std::size_t used = 0;
+	for (TopSpan &span : line) {
+		span.text.resize(std::min(span.text.size(), columns - used));
+		used += span.text.size();
+	}
+}
+
+// A column with its cells made.
+struct Laid {
+	const TopColumn *column;
+	std::size_t width;
+	std::vector<std::string> cells;
+};
+
+Laid lay(const TopColumn &column, const std::vector<TopRow> &rows, bool marked)
+{
+	Laid laid{&column, std::max(column.width, std::string_view(column.title).size() + marked), {}};
+	for (const TopRow &row : rows) {
+		laid.cells.push_back(printable(column.text(row)));
+		laid.width = std::max(laid.width, laid.cells.back().size());
+	}
+	return laid;
+}
+
+// Leaves out columns until the others fit.
+void fit(std::vector<Laid> &columns, std::size_t width)
+{
+	for (;;) {
+		std::size_t needed = 0;
+		for (const Laid &laid : columns)
+			needed += laid.width + 1;
+		auto least = std::ranges::max_element(columns, {}, [](const Laid &l) { return l.column->rank; });
+		if (needed <= width + 1 || least == columns.end() || least->column->rank == 0)
+			return;
+		columns.erase(least);
+	}
+}
+
+std::string aligned(const Laid &laid, const std::string &text)
+{
+	return laid.column->number ? fmt::format("{:>{}} ", text, laid.width)
+				   : fmt::format("{:<{}} ", text, laid.width);
+}
+
+TopLine titleLine(const std::vector<Laid> &columns, const TopColumn *sortedBy, bool upwards)
+{
+	TopLine line;
+	for (const Laid &laid : columns) {
+		std::string title = laid.column->title;
+		if (laid.column == sortedBy)
+			title += upwards ? "^" : "v";
+		line.push_back({aligned(laid, title), Tone::title});
+	}
+	return line;
+}
+
+} // namespace
+
+std::string plain(const TopLine &line)
+{
+	std::string text;
+	for (const TopSpan &span : line)
+		text += span.text;
+	text.erase(text.find_last_not_of(' ') + 1);
+	return text;
+}
+
+bool TopView::key(TopKey key)
+{
+	switch (key) {
+	case TopKey::quit:
+		return false;
+	case TopKey::sort:
+		sortColumn() = (sortColumn() + 1) % columnsOf(table_).size();
+		reverse_ = false;
+		break;
+	case TopKey::reverse:
+		reverse_ = !reverse_;
+		break;
+	case TopKey::pause:
+		paused_ = !paused_;
+		break;
+	case TopKey::table:
+		table_ = table_ == TopTable::paths ? TopTable::namespaces : TopTable::paths;
+		top_ = 0;
+		break;
+	case TopKey::up:
+		top_ -= top_ > 0;
+		break;
+	case TopKey::down:
+		top_++;
+		break;
+	case TopKey::pageUp:
+		top_ -= std::min(top_, page_);
+		break;
+	case TopKey::pageDown:
+		top_ += page_;
+		break;
+	case TopKey::home:
+		top_ = 0;
+		break;
+	case TopKey::end:
+		top_ = unlimited / 2;
+		break;
+	case TopKey::redraw:
+	case TopKey::none:
+		break;
+	}
+	return true;
+}
+
+// Rows alike in that column stay in the order of their names.
+std::vector<TopRow> TopView::sorted(const TopModel &model) const
+{
+	std::vector<TopRow> rows = table_ == TopTable::paths ? model.paths : model.namespaces;
+	const TopColumn &by = columnsOf(table_)[sortColumn()];
+	std::ranges::sort(rows, [](const TopRow &a, const TopRow &b) {
+		if (a.nameSpace != b.nameSpace)
+			return naturalLess(a.nameSpace, b.nameSpace);
+		return naturalLess(a.path, b.path);
+	});
+	std::ranges::stable_sort(rows, [&](const TopRow &first, const TopRow &second) {
+		const TopRow &a = reverse_ ? second : first, &b = reverse_ ? first : second;
+		return by.value ? by.value(a) > by.value(b) : naturalLess(by.text(a), by.text(b));
+	});
+	return rows;
+}
+
+std::vector<TopLine> TopView::table(const std::vector<TopRow> &rows, std::size_t columns) const
+{
+	std::span<const TopColumn> all = columnsOf(table_);
+	const TopColumn *by = &all[sortColumn()];
+	std::vector<Laid> laid;
+	for (const TopColumn &column : all)
+		laid.push_back(lay(column, rows, &column == by));
+	fit(laid, columns);
+	std::vector<TopLine> lines{titleLine(laid, by, (by->value == nullptr) != reverse_)};
+	for (std::size_t i = 0; i < rows.size(); i++) {
+		TopLine line;
+		for (const Laid &one : laid)
+			line.push_back({aligned(one, one.cells[i]),
+					one.column->tone ? one.column->tone(rows[i]) : Tone::normal});
+		lines.push_back(std::move(line));
+	}
+	return lines;
+}
+
+TopLine TopView::footer(std::size_t rows) const
+{
+	std::string text =
+		fmt::format("q quit  s sort ({})  r reverse  p {}  n {}", columnsOf(table_)[sortColumn()].title,
+			    paused_ ? "go on" : "pause", table_ == TopTable::paths ? "namespaces" : "paths");
+	if (rows > page_)
+		text += fmt::format("  arrows scroll ({}-{} of {})", top_ + 1, std::min(rows, top_ + page_), rows);
+	return {{text, Tone::dim}};
+}
+
+// Rows may have gone since the last key.
+void TopView::scrollWithin(std::size_t rows)
+{
+	top_ = std::min(top_, rows - std::min(rows, page_));
+}
+
+std::vector<TopLine> TopView::draw(const TopModel &model, TopSize size)
+{
+	// On a terminal of few lines the table is what matters.
+	std::vector<TopLine> lines;
+	if (size.lines >= 8 || !model.error.empty())
+		lines = header(model, paused_);
+	bool withFooter = size.lines >= 5;
+	std::size_t used = lines.size() + 1 + withFooter;
+	page_ = size.lines > used ? size.lines - used : 1;
+	if (model.error.empty()) {
+		std::vector<TopRow> rows = sorted(model);
+		scrollWithin(rows.size());
+		std::vector<TopLine> all = table(rows, size.columns);
+		std::size_t last = std::min(rows.size(), top_ + page_);
+		lines.push_back(all.front());
+		lines.insert(lines.end(), all.begin() + 1 + static_cast<long>(top_),
+			     all.begin() + 1 + static_cast<long>(last));
+	}
+	lines.resize(size.lines - std::min(size.lines, std::size_t(withFooter)));
+	if (withFooter)
+		lines.push_back(footer(table_ == TopTable::paths ? model.paths.size() : model.namespaces.size()));
+	for (TopLine &line : lines)
+		cut(line, size.columns);
+	return lines;
+}
+
+std::string TopView::batch(const TopModel &model) const
+{
+	std::vector<TopLine> lines = header(model, false);
+	if (model.error.empty())
+		for (TopLine &line : table(sorted(model), unlimited / 2))
+			lines.push_back(std::move(line));
+	std::string text;
+	for (const TopLine &line : lines)
+		if (std::string one = plain(line); !one.empty())
+			text += one + "\n";
+	return text + "\n";
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The live view as lines of text: what is on the screen, and what keys do to it. Knows no terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "top_columns.h"
+#include "top_model.h"
+
+struct TopSpan {
+	std::string text;
+	Tone tone = Tone::normal;
+};
+
+using TopLine = std::vector<TopSpan>;
+
+enum class TopKey { none, quit, sort, reverse, pause, table, up, down, pageUp, pageDown, home, end, redraw };
+
+struct TopSize {
+	std::size_t columns = 0, lines = 0;
+};
+
+class TopView {
+public:
+	// False: quit.
+	bool key(TopKey key);
+	bool paused() const { return paused_; }
+
+	// No more lines than @size has, none of them longer; the last line tells the keys.
+	std::vector<TopLine> draw(const TopModel &model, TopSize size);
+	// All rows and columns, with no word of keys.
+	std::string batch(const TopModel &model) const;
+
+private:
+	std::vector<TopRow> sorted(const TopModel &model) const;
+	std::vector<TopLine> table(const std::vector<TopRow> &rows, std::size_t columns) const;
+	TopLine footer(std::size_t rows) const;
+	void scrollWithin(std::size_t rows);
+	std::size_t &sortColumn() { return sort_[table_ == TopTable::namespaces]; }
+	std::size_t sortColumn() const { return sort_[table_ == TopTable::namespaces]; }
+
+	TopTable table_ = TopTable::paths;
+	std::size_t sort_[2] = {0, 0}; // column, of each table
+	bool reverse_ = false;
+	bool paused_ = false;
+	std::size_t top_ = 0;  // first row shown
+	std::size_t page_ = 1; // rows that fit
+};
+
+// The text of a line alone.
+std::string plain(const TopLine &line);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Counters of several paths together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <nvmeof/histogram.h>
+#include <nvmeof/path.h>
+
+struct Totals {
+	std::uint64_t ios = 0;
+	std::uint64_t bytesRead = 0;
+	std::uint64_t bytesWritten = 0;
+	std::uint64_t errors = 0;
+	std::uint64_t retries = 0;
+	std::uint64_t aborts = 0;
+	std::uint64_t failovers = 0; // moves from one path to another: each is once "from" and at most once "to"
+	std::uint32_t inflight = 0;
+	nvmeof::Histogram readLatency{};
+	nvmeof::Histogram writeLatency{};
+};
+
+Totals totalsOf(const std::vector<const nvmeof::Path *> &paths);
