@@ -51,7 +51,7 @@ struct nof_limits {
 
 /* Context: process, sleeps. Returns a disk (not added yet) or ERR_PTR. */
 struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata);
-/* Other limits for a disk whose queue is frozen. Context: process, sleeps. 0 or negative errno, nothing changed then. */
+/* Other limits for a disk whose queue is frozen. Context: process, sleeps. 0, or negative errno and nothing changed. */
 int nof_limits_update(struct gendisk *disk, const struct nof_limits *lim);
 /* A queue without a disk. Context: process, sleeps. ERR_PTR on failure. */
 struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set);

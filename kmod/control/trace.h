@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Trace events, /sys/kernel/tracing/events/nvmeof: state changes, path sets, errors; nothing for each good I/O. */
+/*
+ * Trace events, /sys/kernel/tracing/events/nvmeof: state changes, path sets, errors. For each good I/O only
+ * nof_path_select, which costs nothing while it is off.
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nvmeof
 
@@ -72,11 +75,11 @@ TRACE_EVENT(nof_path_set,
 	__print_symbolic(why,				\
 		{ NOF_CHOICE_PROBE,	"probe" },	\
 		{ NOF_CHOICE_SPILL,	"spill" },	\
-		{ NOF_CHOICE_FULL,	"other queue full" })
+		{ NOF_CHOICE_OTHER,	"other than the first choice" })
 
 TRACE_DEFINE_ENUM(NOF_CHOICE_PROBE);
 TRACE_DEFINE_ENUM(NOF_CHOICE_SPILL);
-TRACE_DEFINE_ENUM(NOF_CHOICE_FULL);
+TRACE_DEFINE_ENUM(NOF_CHOICE_OTHER);
 
 /* A request goes to another path than the selector's. */
 TRACE_EVENT(nof_path_choice,
@@ -91,6 +94,74 @@ TRACE_EVENT(nof_path_choice,
 		__entry->why = why;
 	),
 	TP_printk("%s: %s", __get_str(path), nof_show_choice(__entry->why))
+);
+
+/* Each request that is sent, with the path it takes. */
+TRACE_EVENT(nof_path_select,
+	TP_PROTO(const struct nof_path *path, const struct request *rq),
+	TP_ARGS(path, rq),
+	TP_STRUCT__entry(
+		__string(path, path->name)
+		__field(u32, hctx)
+		__field(u32, tag)
+		__field(u32, op)
+		__field(u32, bytes)
+		__field(u64, sector)
+	),
+	TP_fast_assign(
+		nof_assign_str(path, path->name);
+		__entry->hctx = rq->mq_hctx->queue_num;
+		__entry->tag = rq->tag;
+		__entry->op = req_op(rq);
+		__entry->bytes = blk_rq_bytes(rq);
+		__entry->sector = blk_rq_pos(rq);
+	),
+	TP_printk("%s: context %u, tag %u, operation %u, %u bytes at sector %llu", __get_str(path), __entry->hctx,
+		  __entry->tag, __entry->op, __entry->bytes, __entry->sector)
+);
+
+/* A request came back from its path with an error, and goes again. */
+TRACE_EVENT(nof_requeue,
+	TP_PROTO(const struct nof_path *path, const struct request *rq, u16 status),
+	TP_ARGS(path, rq, status),
+	TP_STRUCT__entry(
+		__string(path, path->name)
+		__field(u32, hctx)
+		__field(u32, tag)
+		__field(u32, op)
+		__field(u16, status)
+		__field(u64, sector)
+	),
+	TP_fast_assign(
+		nof_assign_str(path, path->name);
+		__entry->hctx = rq->mq_hctx->queue_num;
+		__entry->tag = rq->tag;
+		__entry->op = req_op(rq);
+		__entry->status = status;
+		__entry->sector = blk_rq_pos(rq);
+	),
+	TP_printk("%s: context %u, tag %u, operation %u at sector %llu: status 0x%04x", __get_str(path), __entry->hctx,
+		  __entry->tag, __entry->op, __entry->sector, __entry->status)
+);
+
+/* All requests that left a path are done elsewhere. */
+TRACE_EVENT(nof_failover,
+	TP_PROTO(const struct nof_head *h, const char *from, u32 ios, u64 ns),
+	TP_ARGS(h, from, ios, ns),
+	TP_STRUCT__entry(
+		__string(ns_name, nof_head_name(h))
+		__string(from, from)
+		__field(u32, ios)
+		__field(u64, ns)
+	),
+	TP_fast_assign(
+		nof_assign_str(ns_name, nof_head_name(h));
+		nof_assign_str(from, from);
+		__entry->ios = ios;
+		__entry->ns = ns;
+	),
+	TP_printk("%s: %u requests left %s, done elsewhere within %llu us", __get_str(ns_name), __entry->ios,
+		  __get_str(from), __entry->ns / 1000)
 );
 
 TRACE_EVENT(nof_queue_error,

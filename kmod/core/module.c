@@ -66,8 +66,9 @@ destroy_workqueues:
 /* Transports are modules on top of this one: when this runs no controller is left, and no disk is open. */
 static void __exit nof_exit(void)
 {
-	nof_control_exit();
+	/* disks that outlive their controllers go first: their subsystems are devices of control/ */
 	nof_heads_end_linger();
+	nof_control_exit();
 	nof_fence_exit();
 	destroy_workqueues();
 	nof_selectors_exit();

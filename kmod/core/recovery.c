@@ -80,8 +80,8 @@ static void count_flap(struct nof_ctrl *ctrl)
 		return;
 	ctrl->flaps = nof_backoff_flaps(ctrl->flaps, live_ms);
 	if (ctrl->flaps > 1)
-		dev_warn_ratelimited(&ctrl->dev, "lost %u ms after it became live, %u times in a row: damped\n", live_ms,
-				     ctrl->flaps);
+		dev_warn_ratelimited(&ctrl->dev, "lost %u ms after it became live, %u times in a row: damped\n",
+				     live_ms, ctrl->flaps);
 }
 
 void nof_recovery_work(struct work_struct *work)

@@ -19,7 +19,8 @@ struct nof_selector;
 struct netlink_ext_ack;
 
 /**
- * struct nof_policy - how the heads of a subsystem use their paths; written under subsys->lock with WRITE_ONCE(), read anywhere
+ * struct nof_policy - how the heads of a subsystem use their paths; written under subsys->lock with WRITE_ONCE(), read
+ * anywhere
  * @spill_us:	expected latency of every optimized path, microseconds, above which non-optimized ones join in; 0: off
  * @spill_depth: likewise commands outstanding on the queue of the submitting hardware context; 0: off
  * @degrade:	a path that is an outlier in latency or errors is left out until it proves itself

@@ -18,6 +18,8 @@
 /* One that fails altogether */
 #define MAX_TRIES	3
 #define RETRY_MS	100
+/* Before a scan for the sake of groups */
+#define SCAN_JITTER_MS	50
 /* Where a controller has not said how long a change takes, though it has to */
 #define DEF_ANATT	10
 
@@ -252,13 +254,47 @@ static void read_live(struct nof_ctrl *ctrl)
 	nof_ctrl_error(ctrl);
 }
 
+static void remember(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			path->ana_was = path->ana_state;
+	mutex_unlock(&ctrl->subsys->lock);
+}
+
+static bool anything_new(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+	bool new = false;
+
+	mutex_lock(&ctrl->subsys->lock);
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			new |= path->ctrl == ctrl && path->ana_state != path->ana_was;
+	mutex_unlock(&ctrl->subsys->lock);
+	return new;
+}
+
+/*
+ * Something has changed, or a path does not do what the log says. If it is not the state of a group, it may be that a
+ * namespace is in another group now: that is found by a scan. Jitter, as all hosts are told at the same time.
+ */
 static void ana_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, ana_work);
 
+	remember(ctrl);
 	take_told(ctrl);
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && has_ana(ctrl))
-		read_live(ctrl);
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !has_ana(ctrl))
+		return;
+	read_live(ctrl);
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && !anything_new(ctrl))
+		queue_delayed_work(nof_wq, &ctrl->scan_work, msecs_to_jiffies(get_random_u32_below(SCAN_JITTER_MS)));
 }
 
 /* For how long the path has been in state change and counts on it, ms; 0 for not at all */
@@ -282,8 +318,9 @@ static u64 oldest_change(struct nof_ctrl *ctrl, bool expire)
 			ms = path->ctrl == ctrl ? change_ms(path) : 0;
 			if (expire && ms >= bound) {
 				path->ana_expired = true;
-				nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "%s: in ANA state change for longer than ANATT, %llu s",
-					      path->name, bound / MSEC_PER_SEC);
+				nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
+					      "%s: in ANA state change for longer than ANATT, %llu s", path->name,
+					      bound / MSEC_PER_SEC);
 				nof_head_publish(head);
 				ms = 0;
 			}

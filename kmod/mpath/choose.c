@@ -17,16 +17,10 @@
 /* Should the answer to a probe fail to come, another one is sent after that long */
 #define PROBE_LOST	(2 * HZ)
 
-static struct nof_path *pick(struct nof_head *head, struct nof_path *const *paths, u16 nr,
-			     const struct nof_selector *selector, struct request *rq)
+static struct nof_path *pick(struct nof_path *const *paths, u16 nr, const struct nof_selector *selector,
+			     struct request *rq)
 {
-	struct nof_choice choice = { .head = head, .paths = paths, .nr = nr, .rq = rq };
-	u16 i;
-
-	if (likely(nr == 1))
-		return paths[0];
-	i = selector->select(&choice);
-	return paths[likely(i < nr) ? i : 0];
+	return likely(nr > 1) ? selector->select(paths, nr, rq) : paths[0];
 }
 
 /*
@@ -94,7 +88,7 @@ static struct nof_path *spill(struct nof_head *head, const struct nof_path_set *
 		if (!over(policy, &there))
 			return chosen;
 	}
-	path = pick(head, set->paths + set->nr_optimized, set->nr - set->nr_optimized, selector, rq);
+	path = pick(set->paths + set->nr_optimized, set->nr - set->nr_optimized, selector, rq);
 	there = promise_of(path, hctx, class);
 	if (!nof_lat_better(here.ewma, here.depth, there.ewma, there.depth))
 		return chosen;
@@ -107,23 +101,28 @@ static bool may_spill(const struct nof_policy *policy, const struct request *rq)
 	return (READ_ONCE(policy->spill_us) || READ_ONCE(policy->spill_depth)) && nof_rq_measured(rq);
 }
 
+/* There is more to it than asking the selector */
+static noinline struct nof_path *choose_slow(struct nof_head *head, const struct nof_path_set *set,
+					     const struct nof_selector *selector, struct request *rq)
+{
+	struct nof_path *path = set->nr && set->nr_usable > set->nr ? probe(set, rq) : NULL;
+
+	if (path)
+		return path;
+	path = pick(set->paths, set->nr_best, selector, rq);
+	if (set->nr_best < set->nr && may_spill(&head->subsys->policy, rq))
+		path = spill(head, set, path, selector, rq);
+	return path;
+}
+
 struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *set, const struct nof_selector *selector,
 			    struct request *rq)
 {
-	u16 nr = set->nr_optimized ?: set->nr ?: set->nr_usable;
-	struct nof_path *path;
-
-	if (unlikely(!nr))
+	if (unlikely(!set->nr_best))
 		return NULL;
-	if (unlikely(set->nr && set->nr_usable > set->nr)) {
-		path = probe(set, rq);
-		if (path)
-			return path;
-	}
-	path = pick(head, set->paths, nr, selector, rq);
-	if (unlikely(nr < set->nr) && may_spill(&head->subsys->policy, rq))
-		path = spill(head, set, path, selector, rq);
-	return path;
+	if (unlikely(set->nr_best < set->nr_usable))
+		return choose_slow(head, set, selector, rq);
+	return pick(set->paths, set->nr_best, selector, rq);
 }
 
 static bool has_room(const struct nof_path *path, u32 hctx)
@@ -134,18 +133,25 @@ static bool has_room(const struct nof_path *path, u32 hctx)
 	return queue && nof_queue_live(queue) && atomic_read(&queue->inflight) < queue->limit;
 }
 
-struct nof_path *nof_choose_other(const struct nof_path_set *set, const struct nof_path *full,
+static struct nof_path *other_of(const struct nof_path_set *set, u16 nr, u32 ctrl_id, const struct request *rq)
+{
+	u16 i;
+
+	for (i = 0; i < nr; i++)
+		if (set->paths[i]->ctrl->id != ctrl_id && has_room(set->paths[i], rq->mq_hctx->queue_num)) {
+			trace_nof_path_choice(set->paths[i], NOF_CHOICE_OTHER);
+			return set->paths[i];
+		}
+	return NULL;
+}
+
+struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, const struct request *rq)
+{
+	return other_of(set, set->nr ?: set->nr_usable, ctrl_id, rq);
+}
+
+struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,
 				  const struct request *rq)
 {
-	u16 nr = set->nr ?: set->nr_usable, i;
-
-	for (i = 0; i < nr; i++) {
-		struct nof_path *path = set->paths[i];
-
-		if (path != full && has_room(path, rq->mq_hctx->queue_num)) {
-			trace_nof_path_choice(path, NOF_CHOICE_FULL);
-			return path;
-		}
-	}
-	return NULL;
+	return path->ctrl->id == ctrl_id ? other_of(set, set->nr_usable, ctrl_id, rq) ?: path : path;
 }

@@ -10,13 +10,15 @@ struct nof_selector;
 struct request;
 
 /* Why a request goes to another path than the selector's: for traces */
-enum nof_choice_why { NOF_CHOICE_PROBE, NOF_CHOICE_SPILL, NOF_CHOICE_FULL };
+enum nof_choice_why { NOF_CHOICE_PROBE, NOF_CHOICE_SPILL, NOF_CHOICE_OTHER };
 
 /* NULL when no path is usable. Context: SRCU read side, no sleeping. */
 struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *set, const struct nof_selector *selector,
 			    struct request *rq);
-/* A usable path other than @full, whose queue has room; NULL if there is none. */
-struct nof_path *nof_choose_other(const struct nof_path_set *set, const struct nof_path *full,
+/* A healthy path by another controller than that one, whose queue has room; NULL if there is none. */
+struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, const struct request *rq);
+/* For a request that this controller could not carry: @path, or any other path rather than one of that (TRAP 30) */
+struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,
 				  const struct request *rq);
 
 #endif

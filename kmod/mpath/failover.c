@@ -1,69 +1,117 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/slab.h>
+#include "control/trace.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "mpath/failover.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 
+/* One that is over, copied to @copy, or false: more requests may have joined since the work was queued */
+static bool take_over(struct nof_failovers *all, struct nof_failover *copy)
+{
+	struct nof_failover *f, *next;
+	bool found = false;
+
+	spin_lock_irq(&all->lock);
+	list_for_each_entry_safe(f, next, &all->list, entry) {
+		if (f->pending)
+			continue;
+		if (f->moved && !found) {
+			*copy = *f;
+			f->moved = 0;
+			f->longest_ns = 0;
+			found = true;
+		}
+		if (f->orphan && !f->moved) {
+			list_del(&f->entry);
+			kfree(f);
+		}
+	}
+	spin_unlock_irq(&all->lock);
+	return found;
+}
+
 static void tell(struct work_struct *work)
 {
-	struct nof_head *head = container_of(work, struct nof_head, failover.work);
-	struct nof_failover *f = &head->failover;
-	char from[NVMEOF_NAME_MAX + 1];
-	u32 moved;
-	u64 ns;
+	struct nof_head *head = container_of(work, struct nof_head, failovers.work);
+	struct nof_failover f;
 
-	spin_lock_irq(&f->lock);
-	/* more have joined: their end brings us back */
-	moved = f->pending ? 0 : f->moved;
-	if (moved) {
-		ns = f->longest_ns;
-		strscpy(from, f->from, sizeof(from));
-		f->moved = 0;
-		f->longest_ns = 0;
+	while (take_over(&head->failovers, &f)) {
+		trace_nof_failover(head, f.from, f.moved, f.longest_ns);
+		nof_events->failover(head, f.from, f.moved, f.longest_ns);
 	}
-	spin_unlock_irq(&f->lock);
-	if (moved)
-		nof_events->failover(head, from, moved, ns);
 }
 
-void nof_failover_init(struct nof_head *head)
+void nof_failovers_init(struct nof_head *head)
 {
-	spin_lock_init(&head->failover.lock);
-	INIT_WORK(&head->failover.work, tell);
+	spin_lock_init(&head->failovers.lock);
+	INIT_LIST_HEAD(&head->failovers.list);
+	INIT_WORK(&head->failovers.work, tell);
 }
 
-void nof_failover_exit(struct nof_head *head)
+void nof_failovers_exit(struct nof_head *head)
 {
-	cancel_work_sync(&head->failover.work);
+	flush_work(&head->failovers.work);
+}
+
+bool nof_failover_add(struct nof_path *path)
+{
+	struct nof_failovers *all = &path->head->failovers;
+	struct nof_failover *f = kzalloc(sizeof(*f), GFP_KERNEL);
+
+	if (!f)
+		return false;
+	strscpy(f->from, path->name, sizeof(f->from));
+	path->failover = f;
+	spin_lock_irq(&all->lock);
+	list_add_tail(&f->entry, &all->list);
+	spin_unlock_irq(&all->lock);
+	return true;
+}
+
+void nof_failover_del(struct nof_path *path)
+{
+	struct nof_failovers *all = &path->head->failovers;
+	struct nof_failover *f = path->failover;
+	unsigned long flags;
+
+	spin_lock_irqsave(&all->lock, flags);
+	/* with something to tell, it is the work that frees it */
+	f->orphan = f->pending || f->moved;
+	if (!f->orphan)
+		list_del(&f->entry);
+	else
+		f = NULL;
+	spin_unlock_irqrestore(&all->lock, flags);
+	kfree(f);
 }
 
 void nof_failover_begin(struct nof_request *req, struct nof_path *path)
 {
-	struct nof_failover *f = &path->head->failover;
+	struct nof_failovers *all = &path->head->failovers;
 	unsigned long flags;
 
-	spin_lock_irqsave(&f->lock, flags);
-	if (!req->moved) {
-		req->moved = true;
-		req->first_ns = req->sent_ns;
-		f->pending++;
-		f->moved++;
-	}
-	strscpy(f->from, path->name, sizeof(f->from));
-	spin_unlock_irqrestore(&f->lock, flags);
+	if (req->failover)
+		return;
+	req->failover = path->failover;
+	req->first_ns = req->sent_ns;
+	spin_lock_irqsave(&all->lock, flags);
+	path->failover->pending++;
+	path->failover->moved++;
+	spin_unlock_irqrestore(&all->lock, flags);
 }
 
 void nof_failover_end(struct nof_head *head, struct nof_request *req)
 {
-	struct nof_failover *f = &head->failover;
 	u64 ns = ktime_get_ns() - req->first_ns;
+	struct nof_failover *f = req->failover;
 	unsigned long flags;
 
-	req->moved = false;
-	spin_lock_irqsave(&f->lock, flags);
+	req->failover = NULL;
+	spin_lock_irqsave(&head->failovers.lock, flags);
 	f->longest_ns = max(f->longest_ns, ns);
 	if (!--f->pending)
-		queue_work(nof_wq, &f->work);
-	spin_unlock_irqrestore(&f->lock, flags);
+		queue_work(nof_wq, &head->failovers.work);
+	spin_unlock_irqrestore(&head->failovers.lock, flags);
 }

@@ -294,7 +294,7 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	INIT_LIST_HEAD(&head->paths);
 	INIT_WORK(&head->part_work, part_work);
 	INIT_DELAYED_WORK(&head->removal_work, removal_work);
-	nof_failover_init(head);
+	nof_failovers_init(head);
 	head->subsys = nof_subsys_get(s);
 	head->id = id;
 	head->nsid = nsid;
@@ -380,7 +380,7 @@ void nof_head_remove(struct nof_head *head)
 		set_bit(NOF_HEAD_GONE, &head->flags);
 		mutex_unlock(&head->subsys->lock);
 		cancel_delayed_work_sync(&head->disk->queue->requeue_work);
-		nof_failover_exit(head);
+		nof_failovers_exit(head);
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
 		nof_subsys_leave(head->subsys);
 	}
@@ -486,6 +486,7 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 	set->nr = add_class(head, set, set->nr_optimized, NON_OPTIMIZED);
 	set->nr_usable = add_class(head, set, set->nr, DEGRADED);
 	set->nr_all = add_class(head, set, set->nr_usable, IDLE);
+	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
 }
 
 void nof_head_publish(struct nof_head *head)

@@ -64,7 +64,7 @@ struct nof_head {
 	struct kobject		*paths_dir;
 	atomic_t		waiting;
 	u32			held;
-	struct nof_failover	failover;
+	struct nof_failovers	failovers;
 	struct work_struct	part_work;
 	struct delayed_work	removal_work;
 };
@@ -75,7 +75,7 @@ struct nof_head {
  * @sent_ns:	monotonic time of the last start
  * @first_ns:	of the first one, valid once it has moved
  * @left:	number of the controller it left, 0 for none
- * @moved:	counted in head->failover
+ * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
  * @retries:	error completions so far, over all paths
  * @losses:	connections lost under it so far
@@ -85,10 +85,10 @@ struct nof_head {
 struct nof_request {
 	struct nof_cmd		cmd;
 	struct nof_path		*path;
+	struct nof_failover	*failover;
 	u64			sent_ns;
 	u64			first_ns;
 	u32			left;
-	bool			moved;
 	u16			gen;
 	u8			retries;
 	u8			losses;
@@ -123,7 +123,7 @@ bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl,
  * what is under way is done, for a bounded time and while the controller is live; without locks. NULL, or why not.
  */
 const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
-/* Under subsys->lock: the last path is gone, or will be: stays for delayed_removal_secs. A path that joins ends that. */
+/* Under subsys->lock: its last path goes, and it stays for delayed_removal_secs. A path that joins ends that. */
 void nof_head_linger(struct nof_head *head);
 /* Lingering ends now, with the removal of the disk; of all heads, and waits until that is done. */
 void nof_heads_end_linger(void);

@@ -35,7 +35,7 @@ struct nof_path_lat {
 
 static inline enum nof_lat_class nof_lat_class(bool write, u32 bytes)
 {
-	return (enum nof_lat_class)(2 * write + (bytes > NOF_LAT_LARGE));
+	return (enum nof_lat_class)(2 * (u32)write + (bytes > NOF_LAT_LARGE));
 }
 
 /* The average with one more sample; @fresh: the earlier ones are too old to count. Never 0. */

@@ -23,8 +23,8 @@ static void free_set_later(struct rcu_head *rcu)
 
 /*
  * The detour by RCU puts it off. A set is replaced when a path is lost, and then requests are about to wait for SRCU
- * readers of that path to leave (nof_queues_kill()): an expedited grace period, but not if one of the ordinary length is
- * already running.
+ * readers of that path to leave (nof_queues_kill()): an expedited grace period, but not if one of the ordinary length
+ * is already running.
  */
 void nof_path_set_free(struct nof_path_set *set)
 {
@@ -35,6 +35,8 @@ static void release(struct kobject *kobj)
 {
 	struct nof_path *path = container_of(kobj, struct nof_path, kobj);
 
+	if (path->failover)
+		nof_failover_del(path);
 	free_percpu(path->stats);
 	kfree(path->lat);
 	nof_head_put(path->head);
@@ -70,6 +72,10 @@ static struct nof_path *alloc(struct nof_ctrl *ctrl, struct nof_head *head, u32 
 	path->head = head;
 	path->nsid = nsid;
 	scnprintf(path->name, sizeof(path->name), "%sn%u", nof_ctrl_name(ctrl), head->id);
+	if (!nof_failover_add(path)) {
+		kobject_put(&path->kobj);
+		return NULL;
+	}
 	return path;
 }
 
@@ -216,7 +222,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	mutex_unlock(&s->lock);
 	if (path->kobj.state_in_sysfs)
 		kobject_del(&path->kobj);
-	/* what is held back for fencing can end well only if there is a path to write it by, and something to write to */
+	/* what is held back for fencing can end well only with a path to write it by, and something to write to */
 	if (last && (!graceful || path->deallocated))
 		nof_fence_drop(head);
 	if (last)

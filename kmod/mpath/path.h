@@ -13,6 +13,7 @@
 #include "mpath/latency.h"
 
 struct nof_ctrl;
+struct nof_failover;
 struct nof_head;
 struct nof_subsys;
 
@@ -58,6 +59,7 @@ struct nof_path {
 	u32			ana_group;
 	enum nvmeof_ana_state	ana_state;
 	enum nvmeof_ana_state	ana_told;	/* by a completion, not yet taken; NONE for nothing */
+	enum nvmeof_ana_state	ana_was;	/* before the log was read; see ana_work() */
 	u64			ana_since;
 	bool			ana_expired;
 	bool			usable;
@@ -66,6 +68,7 @@ struct nof_path {
 	unsigned long		probe_at;
 	struct nof_health	health;
 	atomic64_t		sel;
+	struct nof_failover	*failover;
 	struct nof_path_lat	*lat;
 	bool			seen;		/* by the scan going on, under ctrl->scan_lock */
 	bool			deallocated;	/* the controller no longer has the namespace; likewise */
@@ -77,6 +80,7 @@ struct nof_path {
 /**
  * struct nof_path_set - the paths a request may take now; immutable, freed after an SRCU grace period
  * @srcu:		that of the subsystem
+ * @nr_best:		those of the best class that has any: the first to be chosen from
  * @nr_optimized:	@paths[0..nr_optimized) are optimized
  * @nr:			the rest up to here non-optimized
  * @nr_usable:		the rest up to here degraded, of either kind: for probes, and when there is nothing better
@@ -87,6 +91,7 @@ struct nof_path {
 struct nof_path_set {
 	struct rcu_head		rcu;
 	struct srcu_struct	*srcu;
+	u16			nr_best;
 	u16			nr_optimized;
 	u16			nr;
 	u16			nr_usable;

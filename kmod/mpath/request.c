@@ -63,7 +63,7 @@ static void settle(struct nof_head *head, struct nof_request *req)
 {
 	if (req->waiting)
 		end_wait(head, req);
-	if (req->moved)
+	if (req->failover)
 		nof_failover_end(head, req);
 }
 
@@ -102,6 +102,7 @@ static void start(struct nof_path *path, struct request *rq)
 		selector->start(path, rq);
 		req->gen = READ_ONCE(s->selector_gen);
 	}
+	trace_nof_path_select(path, rq);
 	req->sent_ns = ktime_get_ns();
 	blk_mq_start_request(rq);
 }
@@ -139,7 +140,7 @@ static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_
 	blk_status_t ret = send(head, path, rq, last);
 
 	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1)) {
-		path = nof_choose_other(set, path, rq);
+		path = nof_choose_other(set, path->ctrl->id, rq);
 		if (path)
 			ret = send(head, path, rq, last);
 	}
@@ -168,7 +169,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		bd->rq->rq_flags |= RQF_DONTPREP;
 		req->retries = req->losses = 0;
 		req->left = 0;
-		req->aborted = req->waiting = req->moved = false;
+		req->aborted = req->waiting = false;
+		req->failover = NULL;
 	}
 	/* pairs with the barrier in nof_head_publish(): a set older than seq is not seen with it */
 	smp_rmb();
@@ -178,6 +180,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
+		if (unlikely(req->left))
+			path = nof_choose_again(set, path, req->left, bd->rq);
 		ret = send_somewhere(head, set, path, bd->rq, bd->last);
 	} else {
 		ret = wait_for_path(head, bd->rq, set, seq);
@@ -285,7 +289,7 @@ static void finish(struct request *rq, struct io_comp_batch *iob)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (unlikely(req->moved))
+	if (unlikely(req->failover))
 		nof_failover_end(rq->q->queuedata, req);
 	if (blk_mq_complete_request_remote(rq))
 		return;
@@ -358,6 +362,7 @@ static void move(struct nof_request *req, struct request *rq)
 	struct nof_path *path = req->path;
 
 	this_cpu_inc(path->stats->retries);
+	trace_nof_requeue(path, rq, req->cmd.status);
 	if (leaves(req->cmd.status)) {
 		this_cpu_inc(path->stats->failovers_from);
 		nof_failover_begin(req, path);

@@ -9,74 +9,73 @@
 #include "mpath/path.h"
 #include "mpath/selectors.h"
 
-#define PROBE_SHARE	8
+/* Prime, so that the look does not always fall upon the same one of the others, which take turns */
+#define PROBE_SHARE	11
 
-/* A path as the request's hardware context sees it */
+/* For the request's class and hardware context */
 struct view {
-	struct nof_path_lat	*lat;
-	u32			depth;
+	u32	ewma;
+	u32	depth;
 };
 
-static struct view look(const struct nof_path *path, u32 hctx)
+static struct view look(const struct nof_path *path, u32 hctx, enum nof_lat_class class)
 {
-	return (struct view) { &path->lat[hctx], nof_path_depth(path, hctx) };
+	return (struct view) { READ_ONCE(path->lat[hctx].ewma[class]), nof_path_depth(path, hctx) };
 }
 
-static bool better(const struct view *best, const struct view *other, enum nof_lat_class class)
+static bool due(const struct nof_path *path, u32 hctx, enum nof_lat_class class, u32 depth)
 {
-	return nof_lat_better(READ_ONCE(best->lat->ewma[class]), best->depth, READ_ONCE(other->lat->ewma[class]),
-			      other->depth);
+	const struct nof_path_lat *lat = &path->lat[hctx];
+
+	return nof_lat_due(jiffies, READ_ONCE(lat->chosen[class]), READ_ONCE(lat->heard[class]), depth);
 }
 
-/* @since: requests since the last probe */
-static bool due(const struct view *v, enum nof_lat_class class, u32 now, u32 *since)
+static struct nof_path *chosen(struct nof_path *path, u32 hctx, enum nof_lat_class class)
 {
-	u32 n = READ_ONCE(*since) + 1;
+	WRITE_ONCE(path->lat[hctx].chosen[class], (u32)jiffies);
+	return path;
+}
 
+/* What is neither read nor write is not measured: it goes where a small write would */
+static enum nof_lat_class class_of(const struct request *rq)
+{
+	u32 op = req_op(rq);
+
+	return likely(op <= REQ_OP_WRITE) ? nof_lat_class(op, blk_rq_bytes(rq)) : NOF_LAT_WRITE;
+}
+
+static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16 nr, struct request *rq, bool probing)
+{
+	u32 *scratch = nof_hctx_of(rq)->scratch, hctx = rq->mq_hctx->queue_num;
+	enum nof_lat_class class = class_of(rq);
+	struct nof_duel duel = nof_duel(scratch, nr);
+	struct nof_path *best = paths[duel.best], *other = paths[duel.other];
+	struct view b = look(best, hctx, class), o = look(other, hctx, class);
+
+	if (probing && nof_rq_measured(rq) && due(other, hctx, class, o.depth))
+		return chosen(other, hctx, class);
+	if (!nof_lat_better(b.ewma, b.depth, o.ewma, o.depth))
+		return chosen(best, hctx, class);
+	nof_duel_won(scratch, duel.other);
+	return chosen(other, hctx, class);
+}
+
+/* Apart, so that the others do not carry what only one in PROBE_SHARE needs */
+static noinline struct nof_path *select_probing(struct nof_path *const *paths, u16 nr, struct request *rq)
+{
+	return fight(paths, nr, rq, true);
+}
+
+static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
+{
+	u32 *since = &nof_hctx_of(rq)->scratch[2], n = READ_ONCE(*since) + 1;
+
+	if (unlikely(n >= PROBE_SHARE)) {
+		WRITE_ONCE(*since, 0);
+		return select_probing(paths, nr, rq);
+	}
 	WRITE_ONCE(*since, n);
-	return n >= PROBE_SHARE &&
-	       nof_lat_due(now, READ_ONCE(v->lat->chosen[class]), READ_ONCE(v->lat->heard[class]), v->depth);
-}
-
-static void note(const struct view *v, enum nof_lat_class class, u32 now)
-{
-	WRITE_ONCE(v->lat->chosen[class], now);
-}
-
-/* What is neither read nor write is not measured */
-static noinline u16 select_by_depth(const struct nof_choice *c)
-{
-	u32 hctx = c->rq->mq_hctx->queue_num;
-	struct nof_duel duel = nof_duel(c);
-
-	return nof_duel_won(&duel, nof_path_depth(c->paths[duel.other], hctx) <
-				   nof_path_depth(c->paths[duel.best], hctx));
-}
-
-static u16 select(const struct nof_choice *c)
-{
-	u32 hctx = c->rq->mq_hctx->queue_num, now = jiffies;
-	u32 *scratch = nof_hctx_of(c->rq)->scratch;
-	enum nof_lat_class class = nof_rq_class(c->rq);
-	struct view best, other;
-	struct nof_duel duel;
-
-	if (unlikely(!nof_rq_measured(c->rq)))
-		return select_by_depth(c);
-	duel = nof_duel(c);
-	best = look(c->paths[duel.best], hctx);
-	other = look(c->paths[duel.other], hctx);
-	if (unlikely(due(&other, class, now, &scratch[2]))) {
-		WRITE_ONCE(scratch[2], 0);
-		note(&other, class, now);
-		return duel.other;
-	}
-	if (better(&best, &other, class)) {
-		note(&other, class, now);
-		return nof_duel_won(&duel, true);
-	}
-	note(&best, class, now);
-	return nof_duel_won(&duel, false);
+	return fight(paths, nr, rq, false);
 }
 
 struct nof_selector nof_selector_latency = {

@@ -5,26 +5,29 @@
 #include "mpath/path.h"
 #include "mpath/selectors.h"
 
-static int distance(const struct nof_choice *c, u16 i)
+static int distance(const struct nof_path *path, const struct request *rq)
 {
-	int from = c->rq->mq_hctx->numa_node, to = dev_to_node(&c->paths[i]->ctrl->dev);
+	int from = rq->mq_hctx->numa_node, to = dev_to_node(&path->ctrl->dev);
 
 	if (from == NUMA_NO_NODE || to == NUMA_NO_NODE)
 		return LOCAL_DISTANCE;
 	return node_distance(from, to);
 }
 
-static u16 select(const struct nof_choice *c)
+static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
+	u32 *scratch = nof_hctx_of(rq)->scratch;
 	struct nof_duel duel;
 	int best, other;
 
 	if (nr_online_nodes == 1)
-		return 0;
-	duel = nof_duel(c);
-	best = distance(c, duel.best);
-	other = distance(c, duel.other);
-	return nof_duel_won(&duel, other < best || (other == best && duel.other < duel.best));
+		return paths[0];
+	duel = nof_duel(scratch, nr);
+	best = distance(paths[duel.best], rq);
+	other = distance(paths[duel.other], rq);
+	if (other < best || (other == best && duel.other < duel.best))
+		return paths[nof_duel_won(scratch, duel.other)];
+	return paths[nof_duel_won(scratch, duel.best)];
 }
 
 struct nof_selector nof_selector_numa = {

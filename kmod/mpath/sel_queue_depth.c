@@ -2,13 +2,16 @@
 /* queue-depth: the path with the fewest commands outstanding on the queue in question; equal ones take turns. */
 #include "mpath/selectors.h"
 
-static u16 select(const struct nof_choice *c)
+static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
-	struct nof_duel duel = nof_duel(c);
-	u32 hctx = c->rq->mq_hctx->queue_num;
+	u32 *scratch = nof_hctx_of(rq)->scratch, hctx = rq->mq_hctx->queue_num;
+	struct nof_duel duel = nof_duel(scratch, nr);
+	struct nof_path *best = paths[duel.best], *other = paths[duel.other];
 
-	return nof_duel_won(&duel, nof_path_depth(c->paths[duel.other], hctx) <=
-				   nof_path_depth(c->paths[duel.best], hctx));
+	if (nof_path_depth(other, hctx) > nof_path_depth(best, hctx))
+		return best;
+	nof_duel_won(scratch, duel.other);
+	return other;
 }
 
 struct nof_selector nof_selector_queue_depth = {

@@ -2,14 +2,14 @@
 /* round-robin: one path after another, counted by hardware context so that no cache line is shared by all CPUs. */
 #include "mpath/selectors.h"
 
-static u16 select(const struct nof_choice *c)
+static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
-	u32 *scratch = nof_hctx_of(c->rq)->scratch, turn = READ_ONCE(*scratch) + 1;
+	u32 *scratch = nof_hctx_of(rq)->scratch, turn = READ_ONCE(*scratch) + 1;
 
-	if (turn >= c->nr)
+	if (turn >= nr)
 		turn = 0;
 	WRITE_ONCE(*scratch, turn);
-	return turn;
+	return paths[turn];
 }
 
 struct nof_selector nof_selector_round_robin = {

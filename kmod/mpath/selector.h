@@ -14,25 +14,12 @@ struct request;
 #define NOF_SELECTOR_API	2
 
 /**
- * struct nof_choice - a selector's question
- * @head:	whose request it is
- * @paths:	the candidates, all of one class (optimized, say) and usable
- * @nr:		how many: two at least
- * @rq:		the request; rq->mq_hctx->queue_num is the index into path->lat, nof_hctx_of(rq)->scratch the selector's
- *		own memory for this head and hardware context
- */
-struct nof_choice {
-	struct nof_head		*head;
-	struct nof_path *const	*paths;
-	u16			nr;
-	struct request		*rq;
-};
-
-/**
  * struct nof_selector - a policy that chooses among several paths
  * @name:	as in NVMEOF_A_IOPOLICY
- * @select:	an index below choice->nr. Context: SRCU read side of the subsystem, no sleeping, no allocation, any
- *		number of CPUs at once.
+ * @select:	one of @paths, which are @nr usable ones of one class (optimized, say), two at least.
+ *		rq->mq_hctx->queue_num is the index into path->lat, and nof_hctx_of(rq)->scratch the selector's own
+ *		memory for this head and hardware context. Context: SRCU read side of the subsystem, no sleeping, no
+ *		allocation, any number of CPUs at once.
  * @start:	optional: the request is about to be sent on path, whoever chose it. Same context.
  * @end:	optional: mirror of @start, once for each: the request is off that path; ns since @start. SRCU read
  *		side, softirq or process, no sleeping.
@@ -45,7 +32,7 @@ struct nof_selector {
 	struct module		*owner;
 	u16			api;
 
-	u16 (*select)(const struct nof_choice *choice);
+	struct nof_path *(*select)(struct nof_path *const *paths, u16 nr, struct request *rq);
 	void (*start)(struct nof_path *path, struct request *rq);
 	void (*end)(struct nof_path *path, struct request *rq, u64 ns);
 };

@@ -20,32 +20,32 @@ void nof_selectors_exit(void);
  * shared by the CPUs of a hardware context, without order: any value will do, so that any race may be lost.
  */
 struct nof_duel {
-	u32	*best_is;
-	u16	best;
-	u16	other;
+	u32	best;
+	u32	other;
 };
 
-static inline struct nof_duel nof_duel(const struct nof_choice *c)
+static inline struct nof_duel nof_duel(u32 *scratch, u16 nr)
 {
-	u32 *scratch = nof_hctx_of(c->rq)->scratch;
-	u32 best = READ_ONCE(scratch[0]), other = READ_ONCE(scratch[1]) + 1;
+	u32 best = READ_ONCE(scratch[0]), other;
 
-	if (unlikely(best >= c->nr))
+	if (unlikely(best >= nr))
 		best = 0;
-	if (other >= c->nr)
+	if (nr == 2)
+		return (struct nof_duel) { best, !best };
+	other = READ_ONCE(scratch[1]) + 1;
+	if (other >= nr)
 		other = 0;
-	if (other == best && ++other == c->nr)
+	if (other == best && ++other == nr)
 		other = 0;
 	WRITE_ONCE(scratch[1], other);
-	return (struct nof_duel) { scratch, best, other };
+	return (struct nof_duel) { best, other };
 }
 
-static inline u16 nof_duel_won(const struct nof_duel *duel, bool other)
+/* Which of the two it was: kept for the next time */
+static inline u32 nof_duel_won(u32 *scratch, u32 won)
 {
-	u16 best = other ? duel->other : duel->best;
-
-	WRITE_ONCE(*duel->best_is, best);
-	return best;
+	WRITE_ONCE(scratch[0], won);
+	return won;
 }
 
 #endif

@@ -65,8 +65,10 @@ static void delete_ctrls(const struct nof_transport *t)
 	list_for_each_entry(s, &nof_subsystems, entry) {
 		mutex_lock(&s->lock);
 		list_for_each_entry(ctrl, &s->ctrls, entry)
-			if (ctrl->transport == t)
+			if (ctrl->transport == t) {
+				set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
 				nof_ctrl_delete_start(ctrl);
+			}
 		mutex_unlock(&s->lock);
 	}
 	mutex_unlock(&nof_subsystems_lock);

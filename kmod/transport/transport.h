@@ -24,8 +24,8 @@ struct nof_transport_limits {
 /**
  * struct nof_vital - whether the peer of a queue is there
  * @heard:	differs from its last value when any sign of life came from the peer meanwhile
- * @owes:	the peer has to answer by itself, as far as the transport goes: data have been sent (or cannot be sent, though
- *		nothing but the network keeps them from it) and are not acknowledged
+ * @owes:	the peer has to answer by itself, as far as the transport goes: data have been sent (or cannot be sent,
+ *		though nothing but the network keeps them from it) and are not acknowledged
  * @rtt_us:	smoothed round-trip time, 0 when not known
  * @err:	what the network said of late, a negative errno, or 0; nothing has to come of it
  */
@@ -70,8 +70,8 @@ struct nof_vital {
  * @commit:	sends what queue_cmd(last = false) may have held back. Same context.
  * @poll:	reaps completions of a queue with NOF_Q_POLLED; returns how many commands completed. Process context,
  *		SRCU read side. NULL: no polled queues.
- * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue cannot go
- *		away meanwhile. Process context. NULL: silence is not noticed
+ * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue
+ *		cannot go away meanwhile. Process context. NULL: silence is not noticed
  */
 struct nof_transport {
 	struct list_head	entry;

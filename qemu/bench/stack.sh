@@ -4,8 +4,8 @@
 #   ours    our driver
 #   intree  the in-tree driver
 #   tuned   the in-tree driver with a keep-alive of 1 s
-# Each stack has its own links to its own ports: what happens to one leaves the others alone. Path N of a stack is a veth
-# pair, STACKN on the host's side and "far" in the network namespace STACKN, where nvmet's port listens.
+# Each stack has its own links to its own ports: what happens to one leaves the others alone. Path N of a stack is a
+# veth pair, STACKN on the host's side and "far" in the network namespace STACKN, where nvmet's port listens.
 # shellcheck source=qemu/guest/lib.sh
 . /nvmeof/guest/lib.sh
 

@@ -69,7 +69,8 @@ load_start() {
 		fio --name="load$n" --filename="$disk" --size=64M --rw=randwrite --bs=4k --iodepth=8 --ioengine=libaio \
 		    --direct=1 --time_based --runtime=3600 --verify=crc32c --verify_backlog=64 --verify_fatal=1 \
 		    --thinktime=2ms --thinktime_blocks=8 --eta=never \
-		    --write_lat_log="/run/load$n" --log_unix_epoch=1 --disable_slat=1 --disable_clat=1 --output-format=json \
+		    --write_lat_log="/run/load$n" --log_unix_epoch=1 --disable_slat=1 --disable_clat=1 \
+		    --output-format=json \
 		    --output="/run/load$n.json" &
 		loads+=($!)
 	done
@@ -149,7 +150,7 @@ event "nothing happens"
 sleep 4
 show nvmeofctl top --batch -n 1
 
-begin_step "ANA: port 1, which carries all of it, becomes inaccessible; after 4 s it is optimized again"
+begin_step "ANA: port 1, which carries most of it, becomes inaccessible; after 4 s it is optimized again"
 event "port 1 becomes inaccessible, load moves to port 3"
 ana 1 inaccessible
 sleep 4

@@ -46,7 +46,10 @@ private:
 	unsigned upTo(unsigned n) { return std::uniform_int_distribution<unsigned>(0, n)(random_); }
 	unsigned anyLane() { return upTo(laneCount - 1); }
 	Millis between(unsigned low, unsigned high) { return Millis(low + upTo(high - low)); }
-	void later(Millis time, std::function<void()> act) { repairs_.push_back({Clock::now() + time, std::move(act)}); }
+	void later(Millis time, std::function<void()> act)
+	{
+		repairs_.push_back({Clock::now() + time, std::move(act)});
+	}
 	void repairDue(bool all);
 	const Action &choose();
 	bool take(unsigned lane);
@@ -143,11 +146,20 @@ void Chaos::silence()
 		return;
 	auto &link = rig_.lane(lane).link;
 	switch (upTo(4)) {
-	case 0: link.impairToTarget("loss 100%"); break;
-	case 1: link.impairToHost("loss 100%"); break;
-	case 2: link.swallow(64); break;
-	case 3: link.swallow(1024); break;
-	default: link.impair("loss 100%");
+	case 0:
+		link.impairToTarget("loss 100%");
+		break;
+	case 1:
+		link.impairToHost("loss 100%");
+		break;
+	case 2:
+		link.swallow(64);
+		break;
+	case 3:
+		link.swallow(1024);
+		break;
+	default:
+		link.impair("loss 100%");
 	}
 	later(between(100, 4000), [this, lane] {
 		rig_.lane(lane).link.repair();
@@ -268,7 +280,7 @@ void Chaos::run(Millis time)
 		auto &action = choose();
 		done_[action.name]++;
 		(this->*action.act)();
-		pause(between(20, 600));
+		pause(between(10, 400));
 		repairDue(false);
 		ensureConnected();
 		if (word.elapsed() < 20s)

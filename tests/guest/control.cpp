@@ -366,8 +366,8 @@ TEST_CASE("one bad value, and nothing is changed", "[control][policy]")
 	CHECK_FALSE(rig.host.client().set("nvmeof0", s).ok());
 	CHECK(sysfsSays() == before);
 	for (std::string bad :
-	     {"spill_us -1", "spill_us 1x", "spill_us ''", "spill_us 60000001", "spill_depth 1025", "degrade maybe",
-	      "degrade onn", "fencing safer", "delayed_removal_secs 0x10", "iopolicy ''"}) {
+	     {"spill_us -1", "spill_us 1x", "spill_us .", "spill_us 60000001", "spill_depth 1025", "degrade maybe",
+	      "degrade onn", "fencing safer", "delayed_removal_secs 0x10", "iopolicy absent"}) {
 		auto space = bad.find(' ');
 		INFO(bad);
 		CHECK(run("printf %s " + bad.substr(space + 1) + " > /sys/class/nvmeof-subsystem/nvmeof0/" +

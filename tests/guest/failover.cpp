@@ -95,7 +95,7 @@ TEST_CASE("each kind of loss at depth, verified", "[failover]")
 	Multi rig({.lanes = 3});
 	rig.connectAll();
 	rig.set("iopolicy=round-robin");
-	FioLoad load(verifiedJob(rig.disk(), 24, 16));
+	FioLoad load(verifiedJob(rig.disk(), 18, 16));
 	REQUIRE(rig.flowing());
 	unsigned turn = 0;
 	for (auto &loss : losses) {

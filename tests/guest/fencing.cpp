@@ -103,13 +103,14 @@ public:
 	Pending stall(std::uint64_t offset, std::uint32_t seed, const char *how)
 	{
 		connects = ports[0].counters().adminConnects;
+		auto kept = ghosts.kept();
 		ports[0].script().arm(*target::findMisbehaviour(how));
 		Pending pending([disk = disk, offset, seed] {
 			Buffer buffer(length);
 			buffer.fill(seed);
 			return disk->write(offset, buffer);
 		});
-		REQUIRE(ghosts.wait(1, 5s));
+		REQUIRE(ghosts.wait(kept + 1, 5s));
 		return pending;
 	}
 

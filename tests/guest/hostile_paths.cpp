@@ -80,6 +80,16 @@ void playJoining(const Misbehaviour &m)
 	(void)first;
 }
 
+// An I/O command is answered with the status.
+bool failed(target::Strike &s, target::Status status)
+{
+	if (!s.io())
+		return false;
+	s.verdict = target::Verdict::failed;
+	s.status = status;
+	return true;
+}
+
 Misbehaviour always(target::Hook hook, bool (*act)(target::Strike &))
 {
 	return {"always", 30, hook, When::io, Expect::bounded, target::Needs::nothing, act};
@@ -119,21 +129,13 @@ TEST_CASE("a namespace that changes on one path only", "[hostile][paths][trap27]
 
 TEST_CASE("two live paths that both fail: a request does not go to and fro for ever", "[hostile][paths][trap30]")
 {
-	static const auto pathError = always(target::Hook::command, [](target::Strike &s) {
-		s.verdict = target::Verdict::failed;
-		s.status = target::st_path_internal;
-		return s.io();
-	});
+	static const auto pathError =
+		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_path_internal); });
 	static const auto inaccessible = always(target::Hook::command, [](target::Strike &s) {
-		s.verdict = target::Verdict::failed;
-		s.status = target::st_ana_inaccessible; // and the log says: optimized
-		return s.io();
+		return failed(s, target::st_ana_inaccessible); // and the log says: optimized
 	});
-	static const auto transition = always(target::Hook::command, [](target::Strike &s) {
-		s.verdict = target::Verdict::failed;
-		s.status = target::st_ana_transition;
-		return s.io();
-	});
+	static const auto transition =
+		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_ana_transition); });
 	const Misbehaviour *how = nullptr;
 	SECTION("internal path error")
 	{
@@ -169,18 +171,16 @@ TEST_CASE("two live paths that both fail: a request does not go to and fro for e
 
 TEST_CASE("one of two paths fails every request: the other one ends them well", "[hostile][paths][trap30]")
 {
-	static const auto pathError = always(target::Hook::command, [](target::Strike &s) {
-		s.verdict = target::Verdict::failed;
-		s.status = target::st_path_internal;
-		return s.io();
-	});
+	static const auto pathError =
+		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_path_internal); });
 	Ports ports({withAna(), withAna()});
 	ports.connectAll();
 	Disk disk(ports.disk());
 	REQUIRE(ports.work(disk) == 0);
 	ports[0].script().arm(pathError, target::Script::forever);
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 5; i++)
 		CHECK(ports.work(disk) == 0);
+	CHECK(ports[0].script().strikes() > 0);
 	ports[0].script().disarm();
 }
 
@@ -307,7 +307,8 @@ TEST_CASE("persistent loss on one path, told by status alone", "[hostile][paths]
 TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall][trap22]")
 {
 	static const auto ignore = always(target::Hook::command, [](target::Strike &s) {
-		s.verdict = target::Verdict::drop;
+		if (s.io())
+			s.verdict = target::Verdict::drop;
 		return s.io();
 	});
 	Ports ports(std::vector<target::Config>(2));
@@ -320,7 +321,8 @@ TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall]
 	auto gap = longest(disk, 4s);
 	CHECK(gap >= 0ms); // no error
 	CHECK(gap < 6s);   // and not the 30 s of a command's time limit
-	CHECK(ports[0].counters().adminConnects > connects);
+	std::printf("longest I/O %ld ms\n", gap.count());
+	CHECK(eventually([&] { return ports[0].counters().adminConnects > connects; }));
 	ports[0].script().disarm();
 	CHECK(eventually([&] { return ports.work(disk) == 0; }));
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <signal.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -42,9 +43,27 @@ bool has(const std::string &text, const std::string &part)
 // Columns of a path's line in the wide view
 enum : std::size_t { nameSpace, name, address, state, ana, iops, reads, writes, columns };
 
+// The words of a path's line in the table; none: it has no line. An event may name the path as well, after its time.
+std::vector<std::string> row(const Tmux &top, const nvmeof::Path &path)
+{
+	std::istringstream lines(top.screen());
+	for (std::string line; std::getline(lines, line);) {
+		auto found = words(line);
+		auto at = std::find(found.begin(), found.end(), path.name);
+		if (!line.starts_with("[") && at != found.end() && at - found.begin() <= 1)
+			return found;
+	}
+	return {};
+}
+
+bool shown(const Tmux &top, const nvmeof::Path &path)
+{
+	return !row(top, path).empty();
+}
+
 std::vector<std::string> cells(const Tmux &top, const nvmeof::Path &path)
 {
-	auto found = words(top.line(path.name));
+	auto found = row(top, path);
 	found.resize(std::max<std::size_t>(found.size(), columns), "");
 	return found;
 }
@@ -56,8 +75,8 @@ double number(const std::string &cell)
 
 bool busy(const Tmux &top, const nvmeof::Path &path)
 {
-	auto row = cells(top, path);
-	return number(row[iops]) > 0 && number(row[reads]) > 0 && number(row[writes]) > 0;
+	auto cell = cells(top, path);
+	return number(cell[iops]) > 0 && number(cell[reads]) > 0 && number(cell[writes]) > 0;
 }
 
 std::string slurp(const std::string &file)
@@ -73,7 +92,7 @@ void checkEnd(const Tmux &top, int signal)
 	REQUIRE(::kill(top.pid(), signal) == 0);
 	CHECK(top.wait() == 128 + signal);
 	CHECK(top.after() == top.before());
-	CHECK_FALSE(has(top.screen(), "nvmeofctl top -"));
+	CHECK_FALSE(has(top.screen(), "q quit")); // what was there before is there again
 }
 
 void checkAgrees(const nlohmann::json &json, const nvmeof::Path &path)
@@ -147,10 +166,10 @@ TEST_CASE("a lost path shows in the statistics: from, to, reconnects, why", "[te
 	FioLoad load(steady(multi.disk(), 6));
 	auto lost = multi.path(0), other = multi.path(1);
 	REQUIRE(eventually([&] { return multi.path(0).ios > lost.ios + 50; }));
-	multi.lane(0).close();
+	multi.lane(0).link.impair("loss 100%"); // what is on its way is never answered
 	REQUIRE(multi.host.waitState(lost.controller, nvmeof::ControllerState::connecting));
 	auto down = stats();
-	multi.lane(0).open();
+	multi.lane(0).link.repair();
 	REQUIRE(multi.host.waitState(lost.controller, nvmeof::ControllerState::live));
 	expectGood(load);
 	auto json = stats();
@@ -158,7 +177,7 @@ TEST_CASE("a lost path shows in the statistics: from, to, reconnects, why", "[te
 		INFO(one.dump());
 		bool first = one["name"] == lost.name;
 		CHECK(one["failovers_from"].get<std::uint64_t>() == multi.path(first ? 0 : 1).failoversFrom);
-		CHECK((one["reconnects"] == 1) == first);
+		CHECK((one["reconnects"] >= 1) == first);
 		if (!first)
 			CHECK(one["failovers_to"].get<std::uint64_t>() > 0);
 		else
@@ -224,25 +243,25 @@ TEST_CASE("top shows live I/O on two paths", "[telemetry][top]")
 	INFO(top.screen());
 	CHECK(both);
 	for (auto *path : {&a, &b}) {
-		auto row = cells(top, *path);
-		CHECK(row[nameSpace] == path->nameSpace);
-		CHECK(row[state] == "live");
-		CHECK(row[ana] == "optimized");
+		auto cell = cells(top, *path);
+		CHECK(cell[nameSpace] == path->nameSpace);
+		CHECK(cell[state] == "live");
+		CHECK(cell[ana] == "optimized");
 	}
 	CHECK(cells(top, a)[address] == multi.lane(0).address() + ":4420");
 	CHECK(has(top.screen(), "2 controllers (2 live), 1 namespace, 2 paths (2 usable)"));
 
 	multi.lane(0).setAna(1, "inaccessible");
 	CHECK(eventually([&] { return cells(top, a)[ana] == "inaccessible"; }, 15s));
-	CHECK(eventually([&] { return number(cells(top, a)[iops]) == 0 && busy(top, b); }, 15s));
+	CHECK(eventually([&] { return cells(top, a)[iops] == "0" && busy(top, b); }, 15s));
 	multi.lane(0).setAna(1, "optimized");
 	CHECK(eventually([&] { return busy(top, a); }, 15s));
 
 	top.type("n");
 	CHECK(top.shows("2/2"));
-	CHECK(top.line(a.name).empty());
+	CHECK_FALSE(shown(top, a));
 	top.type("n");
-	CHECK(top.shows(a.name));
+	CHECK(eventually([&] { return shown(top, a); }));
 	top.type("s");
 	CHECK(top.shows("PATH^"));
 	top.type("p");
@@ -254,16 +273,16 @@ TEST_CASE("top shows live I/O on two paths", "[telemetry][top]")
 	CHECK(eventually([&] { return top.screen() != frozen; }));
 
 	top.resize(60, 8);
-	CHECK(eventually([&] { return top.line("IOPS").size() <= 60 && !top.line(a.name).empty(); }));
+	CHECK(eventually([&] { return top.line("IOPS").size() <= 60 && shown(top, a); }));
 	CHECK_FALSE(has(top.screen(), "ADDRESS"));
 	top.resize(20, 3);
-	CHECK(eventually([&] { return !top.line(b.name).empty() || !top.line(a.name).empty(); }));
+	CHECK(eventually([&] { return shown(top, a) || shown(top, b); }));
 	top.resize(160, 40);
 	CHECK(top.shows("ADDRESS"));
 
 	auto gone = a.controller;
 	must("nvmeofctl disconnect -d " + gone);
-	CHECK(eventually([&] { return top.line(a.name).empty() && !top.line(b.name).empty(); }));
+	CHECK(eventually([&] { return !shown(top, a) && shown(top, b); }));
 	multi.connect(0);
 	CHECK(top.shows("2 paths (2 usable)"));
 	load.stop();
@@ -272,7 +291,7 @@ TEST_CASE("top shows live I/O on two paths", "[telemetry][top]")
 	top.type("q");
 	CHECK(top.wait() == 0);
 	CHECK(top.after() == top.before());
-	CHECK_FALSE(has(top.screen(), "IOPS")); // what was there before is there again
+	CHECK_FALSE(has(top.screen(), "q quit"));
 }
 
 TEST_CASE("top without the module, and with it again", "[telemetry][top]")

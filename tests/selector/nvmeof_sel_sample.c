@@ -11,13 +11,14 @@
 /* Over all paths, so that a test can see that each start has its end */
 static atomic64_t bytes_out;
 
-static u16 select(const struct nof_choice *c)
+static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
-	u16 best = 0, i;
+	struct nof_path *best = paths[0];
+	u16 i;
 
-	for (i = 1; i < c->nr; i++)
-		if (atomic64_read(&c->paths[i]->sel) < atomic64_read(&c->paths[best]->sel))
-			best = i;
+	for (i = 1; i < nr; i++)
+		if (atomic64_read(&paths[i]->sel) < atomic64_read(&best->sel))
+			best = paths[i];
 	return best;
 }
 

@@ -31,7 +31,7 @@ struct Config {
 	bool enforceKeepAlive = true;  // an association silent for longer than KATO is ended
 	std::uint16_t kas = 10;        // granularity of the keep-alive timer, 100 ms units
 	std::uint16_t quiesce = 0;     // CQT, ms
-	std::uint8_t ccrLimit = 0;     // Cross-Controller Resets at once (CCRL); 0: none, and no CIU and CIRN either
+	std::uint8_t ccrLimit = 0;     // Cross-Controller Resets at once (CCRL); 0: none
 	bool ana = false;
 	std::uint32_t anaGroups = 4;     // NANAGRPID and ANAGRPMAX
 	std::uint8_t anaTransition = 10; // ANATT, s

@@ -42,8 +42,7 @@ Bytes identifyController(const Config &config, const Association &assoc)
 	id[261] = 1 << 2; // LPA: extended Get Log Page
 	put<std::uint16_t>(id, at::kas, config.kas);
 	put<std::uint16_t>(id, at::cqt, config.quiesce);
-	if (config.ccrLimit)
-		putCrossReset(id, config, assoc);
+	putCrossReset(id, config, assoc);
 	if (config.ana) {
 		id[at::anatt] = config.anaTransition;
 		id[at::anacap] = 0x1f;

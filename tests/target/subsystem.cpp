@@ -10,6 +10,7 @@ void Ghosts::keep(std::shared_ptr<Association> owner, std::shared_ptr<Store> sto
 		return;
 	auto until = owner->quietAt();
 	ghosts_.push_back({std::move(owner), std::move(store), slba, std::move(data), until});
+	kept_++;
 	changed_.notify_all();
 }
 
@@ -44,6 +45,12 @@ std::size_t Ghosts::waiting() const
 	return ghosts_.size();
 }
 
+std::uint64_t Ghosts::kept() const
+{
+	std::lock_guard guard(lock_);
+	return kept_;
+}
+
 std::uint64_t Ghosts::executed() const
 {
 	std::lock_guard guard(lock_);
@@ -56,10 +63,10 @@ std::uint64_t Ghosts::dropped() const
 	return dropped_;
 }
 
-bool Ghosts::wait(std::size_t count, std::chrono::milliseconds timeout) const
+bool Ghosts::wait(std::uint64_t count, std::chrono::milliseconds timeout) const
 {
 	std::unique_lock guard(lock_);
-	return changed_.wait_for(guard, timeout, [&] { return ghosts_.size() >= count; });
+	return changed_.wait_for(guard, timeout, [&] { return kept_ >= count; });
 }
 
 Clock::time_point Ghosts::deadline() const

@@ -25,7 +25,9 @@ public:
 	std::size_t waiting() const;
 	std::uint64_t executed() const;
 	std::uint64_t dropped() const;
-	bool wait(std::size_t count, std::chrono::milliseconds timeout) const; // until so many are waiting
+	// Until so many were kept, since the beginning; what became of them does not matter.
+	bool wait(std::uint64_t count, std::chrono::milliseconds timeout) const;
+	std::uint64_t kept() const;
 	// The last moment at which the oldest of them may be executed; now when there is none.
 	Clock::time_point deadline() const;
 
@@ -41,7 +43,7 @@ private:
 	mutable std::mutex lock_;
 	mutable std::condition_variable changed_;
 	std::deque<Ghost> ghosts_;
-	std::uint64_t executed_ = 0, dropped_ = 0;
+	std::uint64_t kept_ = 0, executed_ = 0, dropped_ = 0;
 };
 
 class Subsystem {

@@ -24,7 +24,10 @@ write_tree() {
 
 check_tree() {
 	echo 1 > /proc/sys/vm/drop_caches
-	(cd "tree.$1" && md5sum -c --quiet "$sums/$1") || { echo "tree $1 is not what was written"; exit 1; }
+	if ! out=$(cd "tree.$1" && md5sum -c "$sums/$1" 2>&1); then
+		echo "tree $1 is not what was written: $out"
+		exit 1
+	fi
 	rm -r "tree.$1" "$sums/$1"
 }
 
