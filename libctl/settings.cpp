@@ -142,6 +142,17 @@ template <typename S> Result<S> parseWords(std::span<const std::string> words, K
 
 } // namespace
 
+SubsystemSettings defaultSettings()
+{
+	const Subsystem fresh;
+	return {.iopolicy = NVMEOF_DEF_IOPOLICY,
+		.spillLatency = fresh.spillLatency,
+		.spillDepth = fresh.spillDepth,
+		.degrade = fresh.degrade,
+		.fencing = fresh.fencing,
+		.delayedRemoval = fresh.delayedRemoval};
+}
+
 Result<ControllerSettings> parseControllerSettings(std::span<const std::string> words)
 {
 	return parseWords<ControllerSettings>(words, controllerKeys, "controller");

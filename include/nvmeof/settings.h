@@ -33,6 +33,9 @@ struct SubsystemSettings {
 	bool operator==(const SubsystemSettings &) const = default;
 };
 
+// Those of a subsystem that the module has just made.
+SubsystemSettings defaultSettings();
+
 /*
  * From words such as "iopolicy=latency", "spill-us=500", "degrade=on"; see Documentation/operations.md. Errors are
  * invalid, and name the word, or list the names that there are. A name given twice is an error. Whether the module

@@ -135,7 +135,10 @@ int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	err = set_timers(&ctrl->opts, info);
 	mutex_unlock(&ctrl->subsys->lock);
 	if (!err) {
-		nof_ctrl_timers_changed(ctrl);
+		/* the next attempt is made at once for those that bound it, not for one that matters when connected */
+		if (info->attrs[NVMEOF_A_RECONNECT_DELAY] || info->attrs[NVMEOF_A_CTRL_LOSS_TMO] ||
+		    info->attrs[NVMEOF_A_FAST_IO_FAIL_TMO])
+			nof_ctrl_timers_changed(ctrl);
 		nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));
 	}
 	nof_ctrl_put(ctrl);

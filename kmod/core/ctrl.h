@@ -85,6 +85,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_EVER_LIVE,
 	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
+	NOF_CTRL_SCAN_AGAIN,		/* a namespace could not be taken in just now */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
 };
 
@@ -93,9 +94,7 @@ enum nof_ctrl_flag {
  * @looked_at, @probed_at, @judged_at: jiffies when it did so last
  * @calm_ms:	nothing has been outstanding for so long
  * @still_ms:	I/O has been outstanding for so long and none completed
- * @stall_from:	jiffies at which @still_ms began
  * @usual_us:	the longest that @still_ms was of late
- * @io_at:	jiffies; I/O completed last; valid with @io_done
  * @stalled:	@still_ms is longer than usual
  * @stalled_at:	jiffies; given up for that last; valid with @stalls
  * @told:	that it is silent has been said
@@ -104,14 +103,11 @@ struct nof_watch {
 	unsigned long	looked_at;
 	unsigned long	probed_at;
 	unsigned long	judged_at;
-	unsigned long	stall_from;
-	unsigned long	io_at;
 	unsigned long	stalled_at;
 	u32		calm_ms;
 	u32		still_ms;
 	u32		usual_us;
 	u32		stalls;
-	bool		io_done;
 	bool		stalled;
 	bool		told;
 };
@@ -233,7 +229,8 @@ struct nof_ctrl {
 	struct nof_cmd		*aen_cmd;
 	u32			aen_result;
 
-	/* ANA, see mpath/ana.c; under subsys->lock */
+	/* ANA, see mpath/ana.c; under subsys->lock. The mutex: reading the log and applying it are one */
+	struct mutex		ana_lock;
 	struct xarray		ana_groups;	/* group -> state */
 	struct work_struct	ana_work;
 	struct delayed_work	anatt_work;	/* a path has been in state change for longer than ANATT */

@@ -5,6 +5,7 @@
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "core/watch.h"
+#include "mpath/ana.h"
 
 void nof_ctrl_error(struct nof_ctrl *ctrl)
 {
@@ -92,6 +93,7 @@ void nof_recovery_work(struct work_struct *work)
 	ctrl->attempts = 0;
 	count_flap(ctrl);
 	fail_fast_start(ctrl);
+	nof_ana_lost(ctrl);
 	/* First no request may choose this path any more, then those on it are cancelled and choose again */
 	nof_ctrl_publish(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);

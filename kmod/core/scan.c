@@ -7,6 +7,7 @@
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
+#include "mpath/head.h"
 #include "mpath/path.h"
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
@@ -66,6 +67,8 @@ static int scan_one(struct nof_ctrl *ctrl, u32 nsid, void *buf)
 	why = nof_path_attach(ctrl, nsid, &format);
 	if (why)
 		refuse(ctrl, nsid, 0, why);
+	if (why == nof_head_busy)
+		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 	return 0;
 }
 
@@ -166,7 +169,7 @@ void nof_scan_work(struct work_struct *work)
 
 	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
 		clear_changed_list(ctrl);
-	if (nof_scan(ctrl)) {
+	if (nof_scan(ctrl) || test_and_clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags)) {
 		scan_again(ctrl);
 		return;
 	}

@@ -14,8 +14,6 @@
 #include "mpath/selector.h"
 #include "mpath/selectors.h"
 
-#define DEFAULT_IOPOLICY	"numa"
-
 LIST_HEAD(nof_subsystems);
 DEFINE_MUTEX(nof_subsystems_lock);
 atomic_t nof_topology_seq = ATOMIC_INIT(1);
@@ -75,7 +73,7 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	device_initialize(&s->dev);
 	s->dev.release = release;
 	s->dev.class = &nof_subsys_class;
-	RCU_INIT_POINTER(s->selector, nof_selector_get(DEFAULT_IOPOLICY));
+	RCU_INIT_POINTER(s->selector, nof_selector_get(NVMEOF_DEF_IOPOLICY));
 	return s;
 }
 
@@ -197,7 +195,8 @@ static void change_selector(struct nof_subsys *s, struct nof_selector *new)
 	lockdep_assert_held(&selector_lock);
 	mutex_lock(&s->lock);
 	old = install(s, &nof_selector_numa);
-	WRITE_ONCE(s->selector_gen, s->selector_gen == U16_MAX ? 1 : s->selector_gen + 1);
+	/* who sees the new number does not see the old selector */
+	smp_store_release(&s->selector_gen, s->selector_gen == U16_MAX ? 1 : s->selector_gen + 1);
 	mutex_unlock(&s->lock);
 	synchronize_srcu(&s->srcu);
 	nof_selector_put(old);
@@ -229,7 +228,7 @@ static void update_linger(struct nof_subsys *s)
 
 	list_for_each_entry(head, &s->heads, entry)
 		if (test_bit(NOF_HEAD_LINGERS, &head->flags))
-			mod_delayed_work(nof_disk_wq, &head->removal_work, s->policy.delayed_removal_secs * HZ);
+			nof_head_linger_until(head, s->policy.delayed_removal_secs);
 }
 
 void nof_subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy)

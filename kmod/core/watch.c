@@ -242,23 +242,45 @@ static bool has_plain_io(struct nof_ctrl *ctrl)
 	return has;
 }
 
-/* Slow storage behind both paths is no stall: another one must have done I/O meanwhile, or not have been asked. */
+/* Whether the other paths to namespaces that wait for this controller did something since this was last asked */
+static bool others_complete(struct nof_ctrl *ctrl, struct nof_head *head)
+{
+	struct nof_path_stats st;
+	struct nof_path *path;
+	bool stalls = false, moved = false;
+
+	list_for_each_entry(path, &head->paths, entry) {
+		if (path->ctrl == ctrl) {
+			stalls = nof_path_inflight(path);
+			continue;
+		}
+		nof_path_stats_sum(path, &st);
+		moved |= path->usable && path->watched && st.ios != path->watched_ios;
+		path->watched = true;
+		path->watched_ios = st.ios;
+	}
+	return stalls && moved;
+}
+
+/*
+ * Slow storage behind both paths is no stall: another one must have done I/O of the same namespace meanwhile, or not
+ * have been asked. The latter is a guess, made once in a while only.
+ */
 static const char *stall_verdict(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
 	bool moved = false, fresh = true;
 	const struct nof_watch *o;
 	struct nof_ctrl *other;
+	struct nof_head *head;
 
 	if (elsewhere(ctrl) != (SOME | EVERY))
 		return NULL;
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		moved |= others_complete(ctrl, head);
 	list_for_each_entry(other, &ctrl->subsys->ctrls, entry) {
 		o = &other->watch;
-		if (other == ctrl)
-			continue;
-		if (nof_ctrl_state(other) == NVMEOF_CTRL_LIVE)
-			moved |= READ_ONCE(o->io_done) && time_after(READ_ONCE(o->io_at), w->stall_from);
-		fresh &= !READ_ONCE(o->stalled) &&
+		fresh &= (other == ctrl || !READ_ONCE(o->stalled)) &&
 			 (!READ_ONCE(o->stalls) ||
 			  time_after(jiffies, READ_ONCE(o->stalled_at) + msecs_to_jiffies(STALL_AGAIN)));
 	}
@@ -298,14 +320,10 @@ static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 ste
 {
 	struct nof_watch *w = &ctrl->watch;
 
-	if (f->io_done) {
+	if (f->io_done)
 		took(w, w->still_ms);
-		WRITE_ONCE(w->io_at, jiffies);
-		WRITE_ONCE(w->io_done, true);
-	}
 	if (f->io_done || !f->io_out) {
 		w->still_ms = 0;
-		w->stall_from = jiffies;
 		WRITE_ONCE(w->stalled, false);
 		return false;
 	}
@@ -382,6 +400,7 @@ void nof_watch_begin(struct nof_ctrl *ctrl)
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	if (ctrl->state == NVMEOF_CTRL_LIVE && !ctrl->watching) {
 		WRITE_ONCE(ctrl->watching, true);
+		ctrl->watch.looked_at = jiffies;
 		/* its first look is what the second compares with */
 		queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, 1);
 	}

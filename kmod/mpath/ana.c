@@ -163,7 +163,7 @@ static int read_stable(struct nof_ctrl *ctrl, struct nvme_ana_rsp_hdr *log, size
 	return ret;
 }
 
-int nof_ana_read(struct nof_ctrl *ctrl)
+static int read_log(struct nof_ctrl *ctrl)
 {
 	size_t len = sizeof(struct nvme_ana_rsp_hdr) + ctrl->nanagrpid * sizeof(struct nvme_ana_group_desc);
 	const char *why = NULL;
@@ -188,6 +188,34 @@ int nof_ana_read(struct nof_ctrl *ctrl)
 		nof_ctrl_note(ctrl, ret > 0 ? -EIO : ret, ret > 0 ? ret : 0, "ANA log: %s", why ?: "cannot be read");
 	free_pages_exact(log, len);
 	return ret > 0 ? -EIO : ret;
+}
+
+/* What was read first is not applied last */
+int nof_ana_read(struct nof_ctrl *ctrl)
+{
+	int ret;
+
+	mutex_lock(&ctrl->ana_lock);
+	ret = read_log(ctrl);
+	mutex_unlock(&ctrl->ana_lock);
+	return ret;
+}
+
+/* ANATT counts anew: a controller that starts over may finish its change then */
+void nof_ana_lost(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {
+				path->ana_expired = false;
+				WRITE_ONCE(path->ana_since, ktime_get_boottime_ns());
+				queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, 0));
+			}
+	mutex_unlock(&ctrl->subsys->lock);
 }
 
 bool nof_ana_stale(struct nof_path *path, u16 status)
@@ -349,6 +377,7 @@ static void anatt_work(struct work_struct *work)
 void nof_ana_init(struct nof_ctrl *ctrl)
 {
 	xa_init(&ctrl->ana_groups);
+	mutex_init(&ctrl->ana_lock);
 	INIT_WORK(&ctrl->ana_work, ana_work);
 	INIT_DELAYED_WORK(&ctrl->anatt_work, anatt_work);
 }

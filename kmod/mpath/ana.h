@@ -13,6 +13,8 @@ void nof_ana_init(struct nof_ctrl *ctrl);
 void nof_ana_exit(struct nof_ctrl *ctrl);
 /* Reads the log and applies it; 0 when the controller has none. Process context, sleeps. */
 int nof_ana_read(struct nof_ctrl *ctrl);
+/* The connection is lost. Process context. */
+void nof_ana_lost(struct nof_ctrl *ctrl);
 /* State of a group as last read; NONE for a controller without ANA. Under subsys->lock. */
 enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group);
 /* The path's state, since now if it differs. Under subsys->lock; the caller publishes. */

@@ -197,7 +197,7 @@ static void ask(struct nof_fence *f, struct nof_ctrl *source)
 	spin_unlock_irq(&s->fence_lock);
 	if (old)
 		nof_ctrl_put(old);
-	dev_info(&source->dev, "asked to reset the controller of %s's lost association\n", f->name);
+	dev_info_ratelimited(&source->dev, "asked to reset the controller of %s's lost association\n", f->name);
 	if (nof_ccr_send(source, &f->victim, answered, f)) {
 		spin_lock_irq(&s->fence_lock);
 		f->asked--;
@@ -266,7 +266,7 @@ static u32 go_further(struct nof_fence *f, enum step step)
 		/* what it says is taken by over() */
 		if (!read_log(f->source))
 			return nof_ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
-		set_step(f, RUNNING, ASK, 0);
+		set_step(f, RUNNING, ASK, bit_of(f->source));
 		return POLL_MS;
 	}
 	/* time is over for one that was asked */
@@ -346,10 +346,8 @@ static void reset_work(struct work_struct *work)
  */
 static u32 bound_ms(const struct nof_ctrl *ctrl)
 {
-	u32 kato = ctrl->opts.kato_ms ?: NOF_DEF_KATO_MS;
+	u32 kato = nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS;
 
-	if (ctrl->kas)
-		kato = roundup(min(kato, U32_MAX / 4), ctrl->kas * 100U);
 	if (!ctrl->opts.kato_ms || test_bit(NOF_CTRL_TBKAS, &ctrl->flags))
 		kato = min(kato, U32_MAX / 4) * 2;
 	return kato + ctrl->cqt_ms;

@@ -152,14 +152,23 @@ bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl,
 	return differ(&lim, &head->limits);
 }
 
-/* Requests under way rely on the limits (TRAP 27), and some may wait for a path: with a bound, then */
-static bool freeze(struct request_queue *q, const struct nof_ctrl *ctrl)
+const char nof_head_busy[] = "the disk has to promise less, but requests under way do not end; tried again later";
+
+/* Some requests end only with a path, which may be the one that asks */
+static bool stuck(struct nof_head *head)
+{
+	return atomic_read(&head->waiting) || nof_fence_held(head);
+}
+
+/* Requests under way rely on the limits (TRAP 27) */
+static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(NARROW_TMO_MS);
+	struct request_queue *q = head->disk->queue;
 
 	blk_freeze_queue_start(q);
 	while (!blk_mq_freeze_queue_wait_timeout(q, msecs_to_jiffies(50))) {
-		if (time_before(jiffies, end) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		if (time_before(jiffies, end) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && !stuck(head))
 			continue;
 		blk_mq_unfreeze_queue(q);
 		return false;
@@ -169,19 +178,24 @@ static bool freeze(struct request_queue *q, const struct nof_ctrl *ctrl)
 
 const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
 {
-	struct request_queue *q = head->disk->queue;
-	const char *why = NULL;
+	struct nof_subsys *s = head->subsys;
+	const char *why = nof_head_busy;
 	struct nof_limits lim;
 
-	if (!freeze(q, ctrl))
-		return "the disk would have to promise less, but requests under way do not end";
+	mutex_lock(&head->narrow_lock);
+	if (!freeze(head, ctrl))
+		goto unlock;
 	fill_limits(ctrl, format, &lim);
 	lim = common(&head->limits, &lim);
-	if (nof_limits_update(head->disk, &lim))
-		why = "the block layer refuses the limits that all paths can keep";
-	else
+	why = nof_limits_update(head->disk, &lim) ? "the block layer refuses the limits that all paths can keep" : NULL;
+	if (!why) {
+		mutex_lock(&s->lock);
 		head->limits = lim;
-	blk_mq_unfreeze_queue(q);
+		mutex_unlock(&s->lock);
+	}
+	blk_mq_unfreeze_queue(head->disk->queue);
+unlock:
+	mutex_unlock(&head->narrow_lock);
 	return why;
 }
 
@@ -213,26 +227,59 @@ static void part_work(struct work_struct *work)
 	mutex_unlock(&disk->open_mutex);
 }
 
-/* No path has come in time: the disk goes. It may be removed by now, and is not touched again, if one has. */
+/* No path has come in time. False for one that came; when it has gone again, it begins anew. */
+static bool end_linger(struct nof_head *head)
+{
+	if (!test_bit(NOF_HEAD_LINGERS, &head->flags))
+		return false;
+	if (time_before(jiffies, head->removal_at)) {
+		queue_delayed_work(nof_disk_wq, &head->removal_work, head->removal_at - jiffies);
+		return false;
+	}
+	clear_bit(NOF_HEAD_LINGERS, &head->flags);
+	set_bit(NOF_HEAD_REMOVING, &head->flags);
+	nof_head_publish(head);
+	return true;
+}
+
+/* Controllers may have namespaces that the disk did not take in, and that could be disks of their own now */
+static void scan_all(struct nof_subsys *s)
+{
+	struct nof_ctrl *ctrl;
+
+	mutex_lock(&s->lock);
+	list_for_each_entry(ctrl, &s->ctrls, entry)
+		if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+			nof_scan_start(ctrl);
+	mutex_unlock(&s->lock);
+}
+
 static void removal_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, removal_work);
-	struct nof_subsys *s = head->subsys;
+	struct nof_subsys *s = nof_subsys_get(head->subsys);
 	bool ends;
 
 	mutex_lock(&s->lock);
-	ends = test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags);
-	if (ends) {
-		set_bit(NOF_HEAD_REMOVING, &head->flags);
-		nof_head_publish(head);
-	}
+	ends = end_linger(head);
 	mutex_unlock(&s->lock);
 	if (ends) {
 		nof_fence_drop(head);
 		nof_head_remove(head);
 		nof_head_delist(head);
 		nof_head_drop(head);
+		scan_all(s);
 	}
+	nof_subsys_put(s);
+}
+
+static void expiry_work(struct work_struct *work)
+{
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, expiry_work);
+
+	mutex_lock(&head->subsys->lock);
+	nof_head_publish(head);
+	mutex_unlock(&head->subsys->lock);
 }
 
 void nof_head_linger(struct nof_head *head)
@@ -242,7 +289,14 @@ void nof_head_linger(struct nof_head *head)
 	lockdep_assert_held(&head->subsys->lock);
 	set_bit(NOF_HEAD_LINGERS, &head->flags);
 	pr_info("nvmeof: %s: its last path is gone; I/O waits for another for %u s\n", nof_head_name(head), secs);
-	queue_delayed_work(nof_disk_wq, &head->removal_work, secs * HZ);
+	nof_head_linger_until(head, secs);
+}
+
+void nof_head_linger_until(struct nof_head *head, u32 secs)
+{
+	lockdep_assert_held(&head->subsys->lock);
+	head->removal_at = jiffies + secs * HZ;
+	mod_delayed_work(nof_disk_wq, &head->removal_work, secs * HZ);
 }
 
 static struct nof_head *find_lingering(void)
@@ -269,7 +323,9 @@ void nof_heads_end_linger(void)
 	struct nof_head *head;
 
 	while ((head = find_lingering())) {
-		mod_delayed_work(nof_disk_wq, &head->removal_work, 0);
+		mutex_lock(&head->subsys->lock);
+		nof_head_linger_until(head, 0);
+		mutex_unlock(&head->subsys->lock);
 		flush_delayed_work(&head->removal_work);
 		nof_head_put(head);
 	}
@@ -294,6 +350,8 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	INIT_LIST_HEAD(&head->paths);
 	INIT_WORK(&head->part_work, part_work);
 	INIT_DELAYED_WORK(&head->removal_work, removal_work);
+	INIT_DELAYED_WORK(&head->expiry_work, expiry_work);
+	mutex_init(&head->narrow_lock);
 	nof_failovers_init(head);
 	head->subsys = nof_subsys_get(s);
 	head->id = id;
@@ -379,6 +437,7 @@ void nof_head_remove(struct nof_head *head)
 		mutex_lock(&head->subsys->lock);
 		set_bit(NOF_HEAD_GONE, &head->flags);
 		mutex_unlock(&head->subsys->lock);
+		cancel_delayed_work_sync(&head->expiry_work);
 		cancel_delayed_work_sync(&head->disk->queue->requeue_work);
 		nof_failovers_exit(head);
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
@@ -435,6 +494,20 @@ static bool carries_io(const struct nof_ctrl *ctrl)
 	return state == NVMEOF_CTRL_LIVE;
 }
 
+/*
+ * fast_io_fail_tmo also bounds the wait for a controller that is there, but whose ANA state allows no I/O. What is left
+ * of it, in jiffies; 0 when it has passed, MAX_SCHEDULE_TIMEOUT without a bound.
+ */
+static unsigned long wait_left(const struct nof_path *path)
+{
+	s32 tmo = READ_ONCE(path->ctrl->opts.fast_io_fail_tmo_ms);
+	u64 waited = div_u64(ktime_get_boottime_ns() - path->ana_since, NSEC_PER_MSEC);
+
+	if (tmo < 0 || nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE)
+		return MAX_SCHEDULE_TIMEOUT;
+	return waited < tmo ? msecs_to_jiffies(tmo - waited) + 1 : 0;
+}
+
 /* Persistent loss is what a live controller says now; after a reconnect it may say something else */
 static bool may_come_back(const struct nof_path *path)
 {
@@ -442,9 +515,9 @@ static bool may_come_back(const struct nof_path *path)
 
 	if (state == NVMEOF_CTRL_LIVE && path->ana_state == NVMEOF_ANA_PERSISTENT_LOSS)
 		return false;
-	if (path->ana_expired)
+	if (state == NVMEOF_CTRL_LIVE && (path->ana_expired || path->unfit))
 		return false;
-	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags);
+	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
 
 /* The class a path is in now: the order of the set */
@@ -454,7 +527,7 @@ static enum path_class class_of(const struct nof_path *path)
 {
 	if (!carries_io(path->ctrl))
 		return GONE;
-	if (!nof_ana_usable(path->ana_state))
+	if (!nof_ana_usable(path->ana_state) || path->unfit)
 		return IDLE;
 	if (path->degraded)
 		return DEGRADED;
@@ -489,6 +562,21 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
 }
 
+/* When the last path is no longer waited for, that has to be said */
+static void set_expiry(struct nof_head *head, const struct nof_path_set *set)
+{
+	unsigned long left = MAX_SCHEDULE_TIMEOUT;
+	struct nof_path *path;
+
+	if (set->nr_usable || !set->may_wait || !test_bit(NOF_HEAD_ADDED, &head->flags))
+		return;
+	list_for_each_entry(path, &head->paths, entry)
+		if (may_come_back(path))
+			left = min(left, wait_left(path));
+	if (left < MAX_SCHEDULE_TIMEOUT)
+		mod_delayed_work(nof_wq, &head->expiry_work, left);
+}
+
 void nof_head_publish(struct nof_head *head)
 {
 	struct nof_path_set *set, *old;
@@ -509,6 +597,8 @@ void nof_head_publish(struct nof_head *head)
 	if (old)
 		nof_path_set_free(old);
 	smp_mb();
-	if (!test_bit(NOF_HEAD_GONE, &head->flags))
-		blk_mq_kick_requeue_list(head->disk->queue);
+	if (test_bit(NOF_HEAD_GONE, &head->flags))
+		return;
+	blk_mq_kick_requeue_list(head->disk->queue);
+	set_expiry(head, set);
 }

@@ -41,7 +41,10 @@ enum nof_head_flag {
  * @waiting:	requests that wait for a path
  * @held:	requests held back by fencing, under subsys->fence_lock
  * @part_work:	reads the partition table
- * @removal_work: ends delayed_removal_secs
+ * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
+ * @failovers:	of its paths, see mpath/failover.h
+ * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
+ * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
  */
 struct nof_head {
 	struct kref		ref;
@@ -63,10 +66,13 @@ struct nof_head {
 	u32			nr_paths;
 	struct kobject		*paths_dir;
 	atomic_t		waiting;
+	struct mutex		narrow_lock;
 	u32			held;
 	struct nof_failovers	failovers;
 	struct work_struct	part_work;
 	struct delayed_work	removal_work;
+	unsigned long		removal_at;
+	struct delayed_work	expiry_work;
 };
 
 /**
@@ -120,11 +126,15 @@ int nof_head_add(struct nof_head *head);
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
 /*
  * Makes the disk promise less, so that a path of this controller can join: its queue is frozen for that. Sleeps until
- * what is under way is done, for a bounded time and while the controller is live; without locks. NULL, or why not.
+ * what is under way is done, for a bounded time and while the controller is live; without locks. NULL, or why not:
+ * nof_head_busy where it may work at another time.
  */
+extern const char nof_head_busy[];
 const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
 /* Under subsys->lock: its last path goes, and it stays for delayed_removal_secs. A path that joins ends that. */
 void nof_head_linger(struct nof_head *head);
+/* One that lingers does so for that long from now. */
+void nof_head_linger_until(struct nof_head *head, u32 secs);
 /* Lingering ends now, with the removal of the disk; of all heads, and waits until that is done. */
 void nof_heads_end_linger(void);
 void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);

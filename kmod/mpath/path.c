@@ -86,8 +86,11 @@ static void join(struct nof_path *path, const struct nof_ns_format *format)
 	path->seen = true;
 	path->ana_group = format->ana_group;
 	nof_ana_set(path, nof_ana_state_of(path->ctrl, format->ana_group));
-	if (test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags))
+	if (test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags)) {
 		cancel_delayed_work(&head->removal_work);
+		head->format.shared = format->shared;
+		nof_head_resize(head, format);
+	}
 	list_add_tail(&path->entry, &head->paths);
 	head->nr_paths++;
 	path->ctrl->nr_paths++;
@@ -113,18 +116,21 @@ static struct nof_head *find_head(struct nof_ctrl *ctrl, u32 nsid, const struct 
 	struct nof_head *head;
 
 	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
+		/* one that lingers has nobody to agree with */
+		bool alone = !head->nr_paths;
+
 		if (test_bit(NOF_HEAD_REMOVING, &head->flags))
 			continue;
 		if (!nof_ns_ids_match(&head->format.ids, &f->ids)) {
-			if (head->nsid == nsid && f->shared && head->format.shared)
+			if (head->nsid == nsid && f->shared && head->format.shared && !alone)
 				*why = "another path has this namespace ID with other identifiers";
 			continue;
 		}
-		if (!f->shared || !head->format.shared)
+		if (!alone && (!f->shared || !head->format.shared))
 			*why = "a namespace that is not shared has the identifiers of another";
 		else if (head->nsid != nsid)
 			*why = "another path has these identifiers with another namespace ID";
-		else if (head->format.nlbas != f->nlbas || head->format.lba_shift != f->lba_shift)
+		else if ((!alone && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
 			*why = "capacity or block size differs from the namespace's other paths";
 		else if (nof_head_too_wide(head, ctrl, f))
 			*why = "the disk promises more than this path can do";
@@ -208,7 +214,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	mutex_lock(&s->lock);
 	last = head->nr_paths == 1;
 	lingers = last && s->policy.delayed_removal_secs && !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) &&
-		  test_bit(NOF_HEAD_ADDED, &head->flags);
+		  !path->replaced && test_bit(NOF_HEAD_ADDED, &head->flags);
 	if (lingers) {
 		nof_head_linger(head);
 		last = false;
@@ -225,6 +231,9 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	/* what is held back for fencing can end well only with a path to write it by, and something to write to */
 	if (last && (!graceful || path->deallocated))
 		nof_fence_drop(head);
+	/* one that began when the head lingered before this path came */
+	if (last)
+		cancel_delayed_work_sync(&head->removal_work);
 	if (last)
 		nof_head_remove(head);
 	mutex_lock(&s->lock);
@@ -318,7 +327,7 @@ static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	return found;
 }
 
-/* Two scans may each find their controller's limits; they take turns by the freeze */
+/* Before its state is looked at under the lock: this waits */
 static const char *make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_head *head = too_wide(ctrl, nsid, format);
@@ -332,6 +341,25 @@ static const char *make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_n
 	return why;
 }
 
+/* Takes note of what changed of a path that is there; @why: it does not fit, for now */
+static void update(struct nof_path *path, const struct nof_ns_format *format, const char *why)
+{
+	bool changed = path->ana_group != format->ana_group;
+
+	path->seen = true;
+	if (changed) {
+		path->ana_group = format->ana_group;
+		nof_ana_set(path, nof_ana_state_of(path->ctrl, path->ana_group));
+	}
+	if (changed || path->unfit != !!why) {
+		path->unfit = why;
+		nof_head_publish(path->head);
+		nof_events->path(path, NVMEOF_EVENT_STATE);
+	}
+	if (!why)
+		nof_head_resize(path->head, format);
+}
+
 const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	const char *why = make_room(ctrl, nsid, format);
@@ -342,24 +370,18 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	mutex_lock(&s->lock);
 	path = find_path(ctrl, nsid);
 	if (path)
-		same = !why && nof_ns_ids_equal(&path->head->format.ids, &format->ids) &&
-		       path->head->lba_shift == format->lba_shift && !nof_head_too_wide(path->head, ctrl, format);
-	if (same) {
-		path->seen = true;
-		if (path->ana_group != format->ana_group) {
-			path->ana_group = format->ana_group;
-			nof_ana_set(path, nof_ana_state_of(ctrl, path->ana_group));
-			nof_head_publish(path->head);
-			nof_events->path(path, NVMEOF_EVENT_STATE);
-		}
-		nof_head_resize(path->head, format);
-	}
+		same = nof_ns_ids_equal(&path->head->format.ids, &format->ids) &&
+		       path->head->lba_shift == format->lba_shift;
+	if (same)
+		update(path, format, why);
 	mutex_unlock(&s->lock);
 	if (same)
-		return NULL;
-	/* another namespace now, or less than the disk promises: nothing more may be written by the old name */
-	if (path)
+		return why;
+	/* another namespace now: nothing more may be written by the old name */
+	if (path) {
+		path->replaced = true;
 		nof_path_remove(path, false);
+	}
 	return why ?: attach_new(ctrl, nsid, format);
 }
 

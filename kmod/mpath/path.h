@@ -40,10 +40,11 @@ struct nof_path_stats {
  * @ctrl:	holds a reference
  * @head:	holds a reference
  * @entry:	in head->paths, under subsys->lock
- * @ctrl_entry:	in the controller's list while scanning; under subsys->lock
  * @usable:	as last published
  * @ana_since:	boot time in ns since when @ana_state holds
  * @ana_expired: in state change for longer than ANATT: not waited for
+ * @health:	what health.c remembers
+ * @failover:	counts what left it
  * @degraded:	left out by health.c; under subsys->lock
  * @probe_at:	jiffies before which no further probe goes to this degraded path, over all CPUs
  * @active:	something completed on it since health.c last looked
@@ -72,6 +73,10 @@ struct nof_path {
 	struct nof_path_lat	*lat;
 	bool			seen;		/* by the scan going on, under ctrl->scan_lock */
 	bool			deallocated;	/* the controller no longer has the namespace; likewise */
+	bool			replaced;	/* or another one in its place */
+	bool			unfit;		/* cannot do what the disk promises, for now */
+	bool			watched;	/* @watched_ios is valid: I/Os when a watch last looked */
+	u64			watched_ios;
 	atomic_t		aborts;
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_path_stats __percpu *stats;

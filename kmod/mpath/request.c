@@ -89,6 +89,7 @@ static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, con
 static void start(struct nof_path *path, struct request *rq)
 {
 	struct nof_subsys *s = path->head->subsys;
+	u16 gen = smp_load_acquire(&s->selector_gen);
 	const struct nof_selector *selector = srcu_dereference(s->selector, &s->srcu);
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
@@ -100,7 +101,7 @@ static void start(struct nof_path *path, struct request *rq)
 	req->gen = 0;
 	if (unlikely(selector->start)) {
 		selector->start(path, rq);
-		req->gen = READ_ONCE(s->selector_gen);
+		req->gen = gen;
 	}
 	trace_nof_path_select(path, rq);
 	req->sent_ns = ktime_get_ns();

@@ -554,17 +554,23 @@ TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath]
 TEST_CASE("a queue that is full does not hold up what another path has room for", "[multipath][policy]")
 {
 	Multi rig;
-	for (unsigned n = 0; n < 2; n++) {
-		auto narrow = rig.options(n);
-		narrow.queueSize = 16;
-		narrow.ioQueues = 1;
-		rig.host.connect(narrow);
+	auto narrow = rig.options(1);
+	narrow.queueSize = 16;
+	narrow.ioQueues = 1;
+	rig.connect(0); // the disk has as many tags as its first path has room
+	rig.host.connect(narrow);
+	CHECK(rig.host.client().disconnect(rig.name(0)).ok());
+	rig.connect(0);
+	for (unsigned n = 0; n < 2; n++)
 		rig.lane(n).link.impair("delay 5ms");
-	}
-	rig.set("iopolicy=numa"); // stays with one of them, as long as that takes more
-	auto shares = rig.shares([&] { flow(rig.disk(), 2, 28); });
-	INFO(show(shares));
-	CHECK(std::min(shares[0], shares[1]) > 0.2);
+	rig.set("iopolicy=numa"); // stays with the eldest path, as long as that takes more
+	auto shares = rig.shares([&] { flow(rig.disk(), 2, 4); });
+	INFO("few: " << show(shares));
+	CHECK(shares[1] > 0.98);
+	shares = rig.shares([&] { flow(rig.disk(), 2, 64); });
+	INFO("many: " << show(shares));
+	CHECK(shares[0] > 0.3);
+	CHECK(shares[1] > 0.05);
 }
 
 TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are lost", "[multipath][bounds]")

@@ -86,17 +86,16 @@ std::vector<Option> connectOptions()
 		value("", "--connect-tmo", "SECONDS", "Bound on one attempt to connect"),
 		value("", "--stall-tmo", "SECONDS",
 		      "Count the path as lost after that long without a sign of life while one is due; 0 for off, 0.3 "
-		      "if "
-		      "not given; 300ms is the same"),
+		      "if not given; 300ms is the same"),
 		flag("-g", "--hdr-digest", "Protect headers by a digest"),
 		flag("-G", "--data-digest", "Protect data by a digest"),
 		value("-T", "--tos", "N", "IP type of service, 0 to 255"),
 		flag("", "--sq-flow", "Keep submission queue flow control (default: ask the target to do without it)"),
 		flag("-D", "--duplicate-connect", "Connect although this host is connected to that address already"),
-		oneOf({"none", "ctrl", "ns", "udev"}, value("", "--wait", "STAGE",
-							    "Return when: none - the kernel has accepted; ctrl - the "
-							    "controller is live; ns - its namespaces are there (if "
-							    "not given); udev - udev has made their links")),
+		oneOf({"none", "ctrl", "ns", "udev"},
+		      value("", "--wait", "STAGE",
+			    "Return when: none - the kernel has accepted; ctrl - the controller is live; ns - its "
+			    "namespaces are there (if not given); udev - udev has made their links")),
 		value("", "--timeout", "SECONDS",
 		      "Wait at most that long; 30 if not given. The controller goes on trying after that"),
 		flag("", "--idempotent", "A controller that is there already is what was asked for"),
@@ -126,10 +125,8 @@ std::vector<Command> visibleCommands()
 		{"show",
 		 "show all about one object",
 		 "Shows a subsystem (nvmeof0), controller (nvmeof0c1), namespace (nvmeof0n1) or path (nvmeof0c1n1), "
-		 "and the "
-		 "paths that belong to it: since when they are in their ANA state, the latency that half and 99 % of "
-		 "their "
-		 "requests stayed within, how many requests failed over from and to them.",
+		 "and the paths that belong to it: since when they are in their ANA state, the latency that half and "
+		 "99 % of their requests stayed within, how many requests failed over from and to them.",
 		 {positional("NAME", "Name of the object", Completes::objects)},
 		 runShow},
 		{"reset",
@@ -145,33 +142,27 @@ std::vector<Command> visibleCommands()
 		{"set",
 		 "change settings of an object",
 		 "Changes settings: all that are given or, when one is wrong, none. Of a subsystem: iopolicy (a path "
-		 "selector; "
-		 "'nvmeofctl version' lists them), spill-us (microseconds) and spill-depth (commands): how busy every "
-		 "optimized path has to be before non-optimized ones join in, 0 for off; degrade (on, off): leave out "
-		 "paths "
-		 "that are outliers in latency or errors; fencing (immediate, safe): whether requests that modify data "
-		 "wait "
-		 "until a lost controller can no longer execute them; delayed-removal-secs (seconds): how long a "
-		 "namespace "
-		 "outlives its last path. Of a controller, in seconds, or with a unit as in 300ms: reconnect-delay, "
-		 "ctrl-loss-tmo, fast-io-fail-tmo, stall-tmo.",
+		 "selector; 'nvmeofctl version' lists them), spill-us (microseconds) and spill-depth (commands): how "
+		 "busy every optimized path has to be before non-optimized ones join in, 0 for off; degrade (on, off): "
+		 "leave out paths that are outliers in latency or errors; fencing (immediate, safe): whether requests "
+		 "that modify data wait until a lost controller can no longer execute them; delayed-removal-secs "
+		 "(seconds): how long a namespace outlives its last path. Of a controller, in seconds, or with a unit "
+		 "as in 300ms: reconnect-delay, ctrl-loss-tmo, fast-io-fail-tmo, stall-tmo.",
 		 {positional("NAME", "Name of the subsystem or controller", Completes::objects),
 		  repeated(positional("NAME=VALUE", "Setting"))},
 		 runSet},
 		{"apply-policy",
 		 "set subsystems as policy.conf says",
 		 "Sets one subsystem, or all, as the first rule of the policy file says whose pattern fits the NQN. "
-		 "'connect' "
-		 "does so with --new for a subsystem that it makes, and a udev rule for any that appears.",
+		 "'connect' does so with --new for a subsystem that it makes, and a udev rule for any that appears.",
 		 {optional(positional("NAME", "Name of the subsystem; all if not given", Completes::objects)),
 		  policyOption(), flag("", "--new", "Leave alone what has been changed already")},
 		 runApplyPolicy},
 		{"monitor",
 		 "print events as they happen",
 		 "Prints a line for each event until interrupted: what comes and goes, every change of a state, and "
-		 "after a "
-		 "failover how many requests moved and how long that took. With --json each line is an object of its "
-		 "own.",
+		 "after a failover how many requests moved and how long that took. With --json each line is an object "
+		 "of its own.",
 		 {value("", "--count", "N", "End after N events"),
 		  value("", "--timeout", "SECONDS",
 			"End after that long; with --count, exit code 6 if there were fewer events")},
@@ -179,32 +170,24 @@ std::vector<Command> visibleCommands()
 		{"stats",
 		 "print counters and latencies",
 		 "Prints, for each namespace and its paths, what was counted since the path appeared: I/Os, bytes, "
-		 "errors, "
-		 "retries, aborts, requests that failed over from and to the path, and how long reads and writes took; "
-		 "then "
-		 "the controllers with their reconnects and last errors. With --prometheus the same as metrics for the "
-		 "textfile collector of node_exporter. Percentiles are estimated from classes of latency that double "
-		 "in "
-		 "width; they are exact to a factor of two.",
+		 "errors, retries, aborts, requests that failed over from and to the path, and how long reads and "
+		 "writes took; then the controllers with their reconnects and last errors. With --prometheus the same "
+		 "as metrics for the textfile collector of node_exporter. Percentiles are estimated from classes of "
+		 "latency that double in width; they are exact to a factor of two.",
 		 {optional(positional("OBJECT", "Only what belongs to the object of that name; all if not given",
 				      Completes::objects)),
 		  flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
 		  value("", "--output", "FILE",
 			"Write to a file instead; whoever reads it sees the old text or the new one, never a part. "
-			"What "
-			"is there stays when the figures cannot be read")},
+			"What is there stays when the figures cannot be read")},
 		 runStats},
 		{"top",
 		 "watch paths live",
 		 "Shows controller and ANA states, I/Os and bytes per second, latency percentiles of the last "
-		 "interval, "
-		 "requests in flight, waiting for a path or held by fencing, and failovers from and to each path, "
-		 "until q "
-		 "is pressed. Keys: s sort by the next column, r reverse, p pause, n namespaces or paths, arrows and "
-		 "page "
-		 "keys scroll. Goes on trying when the kernel module is not there. With --json each frame is an object "
-		 "on a "
-		 "line of its own.",
+		 "interval, requests in flight, waiting for a path or held by fencing, and failovers from and to each "
+		 "path, until q is pressed. Keys: s sort by the next column, r reverse, p pause, n namespaces or "
+		 "paths, arrows and page keys scroll. Goes on trying when the kernel module is not there. With --json "
+		 "each frame is an object on a line of its own.",
 		 {optional(positional("OBJECT", "Only what belongs to the object of that name; all if not given",
 				      Completes::objects)),
 		  value("-d", "--delay", "SECONDS", "Time from frame to frame, at least 0.1; 1 if not given"),

@@ -42,9 +42,19 @@ int Context::complain(std::string_view subject, const Error &error, std::string_
 	std::string step(nextStep.empty() ? usualNextStep(error) : nextStep);
 	if (step.empty() && error.code == ErrorCode::invalid)
 		step = fmt::format("see 'nvmeofctl {} --help'", command_.name);
-	err_ << fmt::format("nvmeofctl: {}{}{}: {}{}\n", command_.name, subject.empty() ? "" : " ", subject,
-			    printable(error.message), step.empty() ? "" : fmt::format(" ({})", step));
+	say(subject, "", error, step);
 	return static_cast<int>(exitCodeOf(error.code));
+}
+
+void Context::warn(std::string_view subject, const Error &error, std::string_view nextStep)
+{
+	say(subject, "warning: ", error, nextStep);
+}
+
+void Context::say(std::string_view subject, std::string_view kind, const Error &error, std::string_view nextStep)
+{
+	err_ << fmt::format("nvmeofctl: {}{}{}: {}{}{}\n", command_.name, subject.empty() ? "" : " ", subject, kind,
+			    printable(error.message), nextStep.empty() ? "" : fmt::format(" ({})", nextStep));
 }
 
 int Context::fail(std::string_view subject, const Error &error, std::string_view nextStep)

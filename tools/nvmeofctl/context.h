@@ -29,7 +29,12 @@ public:
 	// The same, text only, for commands whose document carries the errors.
 	int complain(std::string_view subject, const nvmeof::Error &error, std::string_view nextStep = {});
 
+	// Something that is wrong while the command itself has done what it was asked for.
+	void warn(std::string_view subject, const nvmeof::Error &error, std::string_view nextStep);
+
 private:
+	void say(std::string_view subject, std::string_view kind, const nvmeof::Error &error, std::string_view nextStep);
+
 	const Command &command_;
 	Args args_;
 	bool json_;

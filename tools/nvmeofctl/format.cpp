@@ -86,21 +86,10 @@ void addLatency(Fields &fields, const char *key, const Histogram &histogram)
 			key, fmt::format("p50 {}, p99 {}", formatLatency(summary.p50), formatLatency(summary.p99)));
 }
 
-std::string ageOf(const Path &path, std::chrono::nanoseconds now)
-{
-	return path.anaSince ? formatAge(now - *path.anaSince) : "-";
-}
-
 std::string latencyCell(const Histogram &histogram)
 {
 	LatencySummary summary = summaryOf(histogram);
 	return summary.count ? fmt::format("{}/{}", formatLatency(summary.p50), formatLatency(summary.p99)) : "-";
-}
-
-const char *conditionOf(const Path &path)
-{
-	bool live = path.controllerState == ControllerState::live;
-	return live && path.degraded ? "degraded" : toString(path.controllerState);
 }
 
 // What has changed, by kind of object.
@@ -192,6 +181,21 @@ std::string formatAddress(const Controller &controller)
 	return text;
 }
 
+bool leftOut(const Path &path)
+{
+	return path.degraded && path.controllerState == ControllerState::live;
+}
+
+std::string conditionOf(const Path &path)
+{
+	return leftOut(path) ? "degraded" : toString(path.controllerState);
+}
+
+std::string formatSince(const Path &path, std::chrono::nanoseconds now)
+{
+	return path.anaSince ? formatAge(now - *path.anaSince) : "-";
+}
+
 std::string formatEvent(const Event &event, const std::optional<AnaBefore> &before)
 {
 	double seconds = std::chrono::duration<double>(event.time).count();
@@ -264,7 +268,7 @@ Fields fieldsOf(const Path &path, std::chrono::nanoseconds now)
 	addNumber(fields, "nsid", path.nsid);
 	fields.emplace_back("controller state", toString(path.controllerState));
 	fields.emplace_back("ana state", path.anaSince
-						 ? fmt::format("{} for {}", toString(path.anaState), ageOf(path, now))
+						 ? fmt::format("{} for {}", toString(path.anaState), formatSince(path, now))
 						 : toString(path.anaState));
 	if (path.anaGroup)
 		addNumber(fields, "ana group", *path.anaGroup);
@@ -297,7 +301,7 @@ std::string formatPaths(const std::vector<Path> &paths, std::chrono::nanoseconds
 		     {"To", Align::right},
 		     {"Last error"}});
 	for (const Path &path : paths)
-		table.add({path.name, conditionOf(path), toString(path.anaState), ageOf(path, now),
+		table.add({path.name, conditionOf(path), toString(path.anaState), formatSince(path, now),
 			   latencyCell(path.readLatency), latencyCell(path.writeLatency),
 			   std::to_string(path.failoversFrom), std::to_string(path.failoversTo), path.lastError});
 	return table.render();

@@ -22,6 +22,13 @@ std::string hexText(std::span<const std::uint8_t> bytes);
 std::string formatSize(std::uint64_t bytes);
 // "tcp traddr=10.0.0.1,trsvcid=4420"
 std::string formatAddress(const nvmeof::Controller &controller);
+// Whether being degraded is what keeps a path from I/O.
+bool leftOut(const nvmeof::Path &path);
+// "degraded" where that is so, else the state of its controller.
+std::string conditionOf(const nvmeof::Path &path);
+// How long it has been in its ANA state, "-" if that is not known. @now: CLOCK_BOOTTIME
+std::string formatSince(const nvmeof::Path &path, std::chrono::nanoseconds now);
+
 // What a path was before an event.
 struct AnaBefore {
 	nvmeof::AnaState state = nvmeof::AnaState::none;

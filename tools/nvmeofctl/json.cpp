@@ -156,7 +156,7 @@ Json toJson(const Path &path)
 	json["aborts"] = path.aborts;
 	json["failovers_from"] = path.failoversFrom;
 	json["failovers_to"] = path.failoversTo;
-	json["latency"] = {{"read", toJson(path.readLatency)}, {"write", toJson(path.writeLatency)}};
+	json["latency"] = latencyJson(path.readLatency, path.writeLatency);
 	json["reconnects"] = path.reconnects;
 	putFailure(json, path);
 	return json;
@@ -174,6 +174,11 @@ Json toJson(const Histogram &histogram)
 	}
 	json["buckets"] = histogram;
 	return json;
+}
+
+Json latencyJson(const Histogram &read, const Histogram &write)
+{
+	return {{"read", toJson(read)}, {"write", toJson(write)}};
 }
 
 Json toJson(const Aen &aen)

@@ -22,6 +22,8 @@ Json toJson(const nvmeof::Namespace &ns);
 Json toJson(const nvmeof::Path &path);
 // Count, and where there is one: p50, p99, the end of the last bucket in use and whether it is open; the buckets.
 Json toJson(const nvmeof::Histogram &histogram);
+// Of reads and of writes, as in a path.
+Json latencyJson(const nvmeof::Histogram &read, const nvmeof::Histogram &write);
 Json toJson(const nvmeof::Aen &aen);
 Json toJson(const nvmeof::Event &event);
 Json toJson(const nvmeof::Error &error);

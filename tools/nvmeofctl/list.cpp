@@ -3,42 +3,11 @@
 
 #include "context.h"
 #include "format.h"
+#include "snapshot.h"
 
 using namespace nvmeof;
 
 namespace {
-
-struct Everything {
-	std::vector<Subsystem> subsystems;
-	std::vector<Controller> controllers;
-	std::vector<Namespace> namespaces;
-	std::vector<Path> paths;
-};
-
-template <typename T> std::optional<Error> take(Result<std::vector<T>> from, std::vector<T> &to)
-{
-	if (!from)
-		return from.error();
-	to = *std::move(from);
-	return std::nullopt;
-}
-
-Result<Everything> readEverything()
-{
-	Result<Client> client = Client::open();
-	if (!client)
-		return client.error();
-	Everything all;
-	if (auto error = take(client->subsystems(), all.subsystems))
-		return *error;
-	if (auto error = take(client->controllers(), all.controllers))
-		return *error;
-	if (auto error = take(client->namespaces(), all.namespaces))
-		return *error;
-	if (auto error = take(client->paths(), all.paths))
-		return *error;
-	return all;
-}
 
 template <typename T> Json arrayOf(const std::vector<T> &objects, auto keep)
 {
@@ -49,7 +18,7 @@ template <typename T> Json arrayOf(const std::vector<T> &objects, auto keep)
 	return array;
 }
 
-Json controllersOf(const Subsystem &subsystem, const Everything &all)
+Json controllersOf(const Subsystem &subsystem, const Snapshot &all)
 {
 	Json array = Json::array();
 	for (const Controller &controller : all.controllers) {
@@ -67,7 +36,7 @@ Json controllersOf(const Subsystem &subsystem, const Everything &all)
 
 int runList(Context &context)
 {
-	Result<Everything> all = readEverything();
+	Result<Snapshot> all = readSnapshot();
 	if (!all)
 		return context.fail("", all.error());
 	if (context.json())
@@ -79,7 +48,7 @@ int runList(Context &context)
 
 int runListSubsys(Context &context)
 {
-	Result<Everything> all = readEverything();
+	Result<Snapshot> all = readSnapshot();
 	if (!all)
 		return context.fail("", all.error());
 	if (!context.json()) {
@@ -107,7 +76,7 @@ static void printEach(std::ostream &out, const std::vector<std::string> &names)
 // For completion scripts: no names, and no noise, when there is nothing to ask.
 int runNames(Context &context)
 {
-	Result<Everything> all = readEverything();
+	Result<Snapshot> all = readSnapshot();
 	if (!all)
 		return 0;
 	std::string kind = context.args().textOr("KIND", "");

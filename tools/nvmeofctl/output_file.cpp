@@ -20,6 +20,13 @@ nvmeof::Error failure(const std::filesystem::path &file, int error)
 	return why;
 }
 
+nvmeof::Error notRegular(const std::filesystem::path &file)
+{
+	nvmeof::Error why = failure(file, EEXIST);
+	why.message = file.string() + ": is not a regular file; name a file in a directory of your own";
+	return why;
+}
+
 // Removed unless it was renamed; closed in any case.
 class Draft {
 public:
@@ -68,7 +75,7 @@ Result<void> replaceFile(const std::filesystem::path &file, const std::string &t
 	std::error_code ignored;
 	std::filesystem::file_status there = std::filesystem::symlink_status(file, ignored);
 	if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
-		return failure(file, EEXIST);
+		return notRegular(file);
 	Draft draft(file);
 	if (!draft.opened() || !draft.write(text) || !draft.become(file))
 		return failure(file, errno);

@@ -56,6 +56,8 @@ int runShow(Context &context)
 	if (!object)
 		return context.fail(name, object.error());
 	Result<std::vector<Path>> read = std::visit(PathsOf{*client}, *object);
+	if (!read && read.error().code != ErrorCode::noSuchObject) // that one: it went meanwhile
+		return context.fail(name, read.error());
 	std::vector<Path> paths = read ? *read : std::vector<Path>();
 	if (context.json()) {
 		context.print(documentOf(*object, paths));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -45,9 +46,12 @@ Kept keepSubsystem(const Snapshot &all, std::uint32_t id)
 	return kept;
 }
 
-Kept keepPaths(const Snapshot &all, std::uint32_t subsystem, auto wanted)
+// @subsystem: nothing when it is not known.
+Kept keepPaths(const Snapshot &all, std::optional<std::uint32_t> subsystem, auto wanted)
 {
-	Kept kept{{subsystem}, {}, {}, {}};
+	Kept kept;
+	if (subsystem)
+		kept.subsystems.insert(*subsystem);
 	for (const Path &p : all.paths) {
 		if (!wanted(p))
 			continue;
@@ -73,8 +77,9 @@ std::optional<Kept> whatBelongsTo(const Snapshot &all, std::string_view name)
 		return kept;
 	}
 	if (const Path *p = named(all.paths, name)) {
-		const Controller *c = all.controller(p->controller);
-		return keepPaths(all, c ? c->subsystem : 0, [&](const Path &other) { return other.name == p->name; });
+		const Controller *c = all.controller(p->controller); // null: went meanwhile
+		return keepPaths(all, c ? std::optional(c->subsystem) : std::nullopt,
+				 [&](const Path &other) { return other.name == p->name; });
 	}
 	return std::nullopt;
 }

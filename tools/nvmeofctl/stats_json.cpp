@@ -16,7 +16,7 @@ Json totalsJson(const Totals &totals)
 		  {"aborts", totals.aborts},
 		  {"failovers", totals.failovers},
 		  {"inflight", totals.inflight}};
-	json["latency"] = {{"read", toJson(totals.readLatency)}, {"write", toJson(totals.writeLatency)}};
+	json["latency"] = latencyJson(totals.readLatency, totals.writeLatency);
 	return json;
 }
 

@@ -12,26 +12,6 @@ using namespace nvmeof;
 
 namespace {
 
-std::string ageOf(const Path &path, std::chrono::nanoseconds now)
-{
-	if (!path.anaSince || *path.anaSince > now)
-		return "-";
-	auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *path.anaSince).count();
-	if (seconds < 60)
-		return fmt::format("{} s", seconds);
-	if (seconds < 3600)
-		return fmt::format("{}:{:02} min", seconds / 60, seconds % 60);
-	if (seconds < 24 * 3600)
-		return fmt::format("{}:{:02} h", seconds / 3600, seconds / 60 % 60);
-	return fmt::format("{} d", seconds / (24 * 3600));
-}
-
-std::string stateOf(const Path &path)
-{
-	bool degraded = path.degraded && path.controllerState == ControllerState::live;
-	return degraded ? "degraded" : toString(path.controllerState);
-}
-
 std::vector<std::string> counterCells(const Totals &totals, std::uint64_t from, std::uint64_t to)
 {
 	return {std::to_string(totals.ios),
@@ -74,7 +54,7 @@ std::string counters(const std::vector<const Path *> &paths, std::chrono::nanose
 		     {"In flight", Align::right}});
 	for (const Path *path : paths)
 		table.add(
-			counterRow({path->name, stateOf(*path), toString(path->anaState), ageOf(*path, now)}, {path}));
+			counterRow({path->name, conditionOf(*path), toString(path->anaState), formatSince(*path, now)}, {path}));
 	table.add(counterRow({"total", "", "", ""}, paths));
 	return table.render();
 }

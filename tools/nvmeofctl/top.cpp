@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cerrno>
 #include <chrono>
-#include <ctime>
 #include <ostream>
 #include <thread>
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -17,6 +13,7 @@
 #include "format.h"
 #include "signals.h"
 #include "terminal.h"
+#include "top_sampler.h"
 #include "top_view.h"
 
 using namespace nvmeof;
@@ -53,70 +50,10 @@ Result<TopOptions> optionsOf(const Context &context)
 	return options;
 }
 
-std::string hostName()
-{
-	char name[256] = "";
-	::gethostname(name, sizeof(name) - 1);
-	return name;
-}
-
-// Reads, and makes of it what is shown. A failed reading is shown as well, and the next one may be good.
-class Sampler {
-public:
-	explicit Sampler(std::string object) : object_(std::move(object)), host_(hostName()) {}
-
-	// @tick: the end of an interval; else states are read anew, and rates stay those of the last interval.
-	bool read(bool tick)
-	{
-		Result<Snapshot> snapshot = readSnapshot();
-		if (!snapshot) {
-			fail(snapshot.error());
-			return false;
-		}
-		failed_.reset();
-		if (tick)
-			rates_.update(snapshot->time, snapshot->paths);
-		// An object that is not there may come yet: nothing is shown until then.
-		if (!narrow(*snapshot, object_))
-			*snapshot = Snapshot();
-		model_ = topModel(*snapshot, rates_);
-		stamp();
-		return true;
-	}
-
-	const TopModel &model() const { return model_; }
-	void note(std::string event) { event_ = std::move(event); }
-	// 0: the last reading was good.
-	int exitCode() const { return failed_ ? static_cast<int>(exitCodeOf(*failed_)) : 0; }
-
-private:
-	void fail(const Error &error)
-	{
-		rates_.reset();
-		model_ = TopModel();
-		std::string step = usualNextStep(error);
-		model_.error = step.empty() ? error.message : fmt::format("{} ({})", error.message, step);
-		failed_ = error.code;
-		stamp();
-	}
-
-	void stamp()
-	{
-		model_.host = host_;
-		model_.clock = fmt::format("{:%H:%M:%S}", fmt::localtime(std::time(nullptr)));
-		model_.event = event_;
-	}
-
-	std::string object_, host_, event_;
-	std::optional<ErrorCode> failed_;
-	Rates rates_;
-	TopModel model_;
-};
-
 // The first frame comes after one interval, so that it has rates.
 int runBatch(Context &context, const TopOptions &options)
 {
-	Sampler sampler(options.object);
+	TopSampler sampler(options.object);
 	TopView view;
 	sampler.read(true);
 	for (std::uint32_t i = 0; !options.frames || i < *options.frames; i++) {
@@ -257,7 +194,7 @@ private:
 	Terminal &terminal_;
 	const Signals &signals_;
 	const TopOptions options_;
-	Sampler sampler_;
+	TopSampler sampler_;
 	Events events_;
 	TopView view_;
 	TopModel shown_; // stays while paused

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "format.h"
 #include "latency.h"
 
 using namespace nvmeof;
@@ -50,9 +51,8 @@ TopRow rowOf(const Path &path, const Snapshot &all, const Rates &rates)
 	row.path = path.name;
 	const Controller *controller = all.controller(path.controller);
 	row.address = controller ? shortAddress(*controller) : "-";
-	bool degraded = path.degraded && path.controllerState == ControllerState::live;
-	row.state = degraded ? "degraded" : toString(path.controllerState);
-	row.stateTone = degraded ? Tone::warning : toneOf(path.controllerState);
+	row.state = conditionOf(path);
+	row.stateTone = leftOut(path) ? Tone::warning : toneOf(path.controllerState);
 	row.ana = toString(path.anaState);
 	row.anaTone = toneOf(path.anaState);
 	if (const Rate *rate = rates.of(path.name))

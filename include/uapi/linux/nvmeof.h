@@ -42,7 +42,7 @@
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
  *   a path object: PATH_NAME, NS_NAME, CTRL_NAME, NSID, CTRL_STATE, ANA_STATE, [ANA_GROUP], ANA_SINCE, USABLE,
  *   DEGRADED, INFLIGHT, IOS, BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS, FAILOVERS_FROM, FAILOVERS_TO,
- *   LATENCY_READ, LATENCY_WRITE, and of its controller: RECONNECTS, [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS]
+ *   LATENCY_READ, LATENCY_WRITE, LATENCY_READ_NS, LATENCY_WRITE_NS, and of its controller: RECONNECTS, [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS]
  *
  * Events, multicast group "events": a notification carries the full new state of its object.
  *   SUBSYS_NTF (added, removed, changed), CTRL_NTF (added, removed, state changed, ...), NS_NTF, PATH_NTF, AEN_NTF.
@@ -68,6 +68,7 @@
 #define NVMEOF_SPILL_US_MAX	60000000	/* a minute */
 #define NVMEOF_SPILL_DEPTH_MAX	1024		/* the largest queue */
 #define NVMEOF_DELAYED_REMOVAL_MAX 604800	/* seconds: a week */
+#define NVMEOF_DEF_IOPOLICY	"numa"	/* of a new subsystem */
 
 enum nvmeof_cmd {
 	NVMEOF_CMD_UNSPEC,

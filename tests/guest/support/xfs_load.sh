@@ -28,7 +28,7 @@ check_tree() {
 		echo "tree $1 is not what was written: $out"
 		exit 1
 	fi
-	rm -r "tree.$1" "$sums/$1"
+	rm -r "tree.$1" "${sums:?}/$1"
 }
 
 round=0
