@@ -517,6 +517,9 @@ static bool may_come_back(const struct nof_path *path)
 		return false;
 	if (state == NVMEOF_CTRL_LIVE && (path->ana_expired || path->unfit))
 		return false;
+	/* on its way out: the disk stays, if it is the last one */
+	if (state == NVMEOF_CTRL_DELETING && nof_path_leaves_disk(path))
+		return true;
 	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
 

@@ -194,6 +194,12 @@ static void discard_head(struct nof_head *head, struct nof_path *path)
 	}
 }
 
+bool nof_path_leaves_disk(const struct nof_path *path)
+{
+	return READ_ONCE(path->head->subsys->policy.delayed_removal_secs) && !path->replaced &&
+	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && test_bit(NOF_HEAD_ADDED, &path->head->flags);
+}
+
 /*
  * @graceful: the path still carries I/O, so that a disk losing its last path can write its page cache back first.
  * Whether it is the last is decided under the lock, and then no other path joins the head any more. It stays listed
@@ -213,8 +219,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	get_device(disk_to_dev(disk));
 	mutex_lock(&s->lock);
 	last = head->nr_paths == 1;
-	lingers = last && s->policy.delayed_removal_secs && !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) &&
-		  !path->replaced && test_bit(NOF_HEAD_ADDED, &head->flags);
+	lingers = last && nof_path_leaves_disk(path);
 	if (lingers) {
 		nof_head_linger(head);
 		last = false;

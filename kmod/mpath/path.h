@@ -124,6 +124,8 @@ void nof_paths_remove_unseen(struct nof_ctrl *ctrl);
 /* @graceful: the queues work, so that disks can write back */
 void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful);
 void nof_path_remove(struct nof_path *path, bool graceful);
+/* The disk would stay for delayed_removal_secs if this path, its last one, were removed now. */
+bool nof_path_leaves_disk(const struct nof_path *path);
 /* After the readers there may be. Context: any. */
 void nof_path_set_free(struct nof_path_set *set);
 

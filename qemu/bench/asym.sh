@@ -24,16 +24,19 @@ delays() {
 	done
 }
 
-# load DEVICE: the sum of the processes' rates, in MB/s.
+# load DEVICE: MB/s of all processes together, from where the first begins to where the last ends.
 load() {
-	local pids=() pid
+	local pids=() pid ios=1000
 	rm -f /run/rate.*
 	for pid in 1 2 3 4; do
-		iocount "$1" read 4096 4 1000 random single > "/run/rate.$pid" &
+		iocount "$1" read 4096 4 "$ios" random single > "/run/rate.$pid" &
 		pids+=($!)
 	done
 	for pid in "${pids[@]}"; do wait "$pid"; done
-	awk '{ sum += $1 } END { print sum * 4096 / 1e6 }' /run/rate.*
+	awk -v ios="$ios" '
+		NR == 1 || $1 < begin { begin = $1 }
+		NR == 1 || $2 > end { end = $2 }
+		END { printf "%.4f\n", NR * ios * 4096 / (end - begin) / 1e6 }' /run/rate.*
 }
 
 # measure CASE

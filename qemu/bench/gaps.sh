@@ -83,13 +83,13 @@ lose_none() {
 	tc -n "$1$2" qdisc del dev far root
 }
 
-# The target's end takes every frame and none reaches its stack, as with a machine that stands still.
-freeze() {
+# One direction alone: what arrives at the target's end is dropped there, while what the target sends still gets out.
+deafen() {
 	tc -n "$1$2" qdisc add dev far ingress
 	tc -n "$1$2" filter add dev far parent ffff: matchall action drop
 }
 
-thaw() {
+undeafen() {
 	tc -n "$1$2" qdisc del dev far ingress
 }
 
@@ -115,6 +115,6 @@ for round in $(seq "$GAP_REPS"); do
 	for stack in $stacks; do
 		silent silent-down "$stack" "$(direction)" link_down link_up
 		silent silent-loss "$stack" "$(direction)" lose_all lose_none
-		silent silent-frozen "$stack" "$(direction)" freeze thaw
+		silent silent-oneway "$stack" "$(direction)" deafen undeafen
 	done
 done

@@ -6,8 +6,9 @@
  *
  * batch (default): all slots that one io_getevents() call reported done go into one io_submit() call, as with fio's
  * iodepth_batch. single: each is submitted by a call of its own, as fio does without that option. A quarter of COUNT
- * runs ahead of the first marker, so that caches, lazily made structures and translated code are warm. Prints the I/Os
- * per second between the markers.
+ * runs ahead of the first marker, so that caches, lazily made structures and translated code are warm. Prints
+ * "BEGIN END IOS_PER_SECOND", the first two in seconds of CLOCK_MONOTONIC at the markers: whoever runs several at a
+ * time divides all their I/Os by the time of them all, and does not add up rates.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -144,7 +145,7 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	double begin;
+	double begin, end;
 	long count;
 
 	if (argc < 6) {
@@ -166,6 +167,7 @@ int main(int argc, char **argv)
 	MARKER_HERE(MARKER_FROM);
 	run(count);
 	MARKER_HERE(MARKER_TO);
-	printf("%.1f\n", count / (now() - begin));
+	end = now();
+	printf("%.9f %.9f %.1f\n", begin, end, count / (end - begin));
 	return 0;
 }

@@ -5,14 +5,27 @@ import statistics
 
 from figures import figure, make_case
 
-SILENT = ("down", "loss", "frozen")
+SILENT = ("down", "loss", "oneway")
 
-# Functions that choose a path, by module. The in-tree driver's dispatch over the policies is inlined into
+# Functions that choose a path, by module, whether or not a compiler leaves them a symbol of their own. Ours are all of
+# choose.c and of the selectors, and what these use of headers; a function of that name elsewhere in the module counts
+# too (none of those runs for each I/O). The in-tree driver's dispatch over the policies is inlined into
 # nvme_ns_head_submit_bio() and not counted; ours is a call and counted.
 CHOICE = {
-    "nvmeof": {"nof_choose", "pick", "select"},
-    "nvme_core": {"nvme_find_path", "nvme_queue_depth_path", "nvme_path_is_disabled"},
+    "nvmeof": {
+        "nof_choose", "choose_slow", "pick", "probe", "promise_of", "over", "spill", "may_spill",
+        "nof_choose_other", "nof_choose_again", "other_of", "has_room",
+        "select", "select_probing", "fight", "look", "due", "chosen", "class_of", "distance",
+        "nof_duel", "nof_duel_won", "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured",
+        "nof_lat_class", "nof_lat_better", "nof_lat_expect", "nof_lat_due", "nof_lat_known",
+    },
+    "nvme_core": {
+        "nvme_find_path", "__nvme_find_path", "nvme_queue_depth_path", "nvme_numa_path",
+        "nvme_round_robin_path", "nvme_next_ns", "nvme_path_is_disabled", "nvme_path_is_optimized",
+    },
 }
+# Cases of paths.sh where ours is the policy that the in-tree driver has in every case
+SAME_POLICY = "/queue-depth"
 
 
 def read_gaps(path):
@@ -110,13 +123,21 @@ def asym_rows(path):
     return rows
 
 
+def share_intree(samples):
+    """The in-tree driver is measured once for each case: with queue-depth, next to which our queue-depth goes too."""
+    for case, drivers in samples.items():
+        base = samples.get(case.removesuffix(SAME_POLICY), {})
+        if case.endswith(SAME_POLICY) and "intree" in base:
+            drivers.setdefault("intree", base["intree"])
+
+
 def choosing(section):
     return sum(n for (module, name), n in section.functions.items()
                if name.split(".")[0] in CHOICE.get(module, ()))
 
 
 def choice_rows(samples, unit):
-    """Of the drive with latency as they are named; of the fast one, whose paths are idle, with "idle" at the end."""
+    """Of the drive with latency as they are named; of the fast one, whose paths are idle, with "idle" in the name."""
     rows = []
     for case, drivers in samples.items():
         if case.startswith("mpath/"):
@@ -124,3 +145,31 @@ def choice_rows(samples, unit):
             rows.append(make_case(name, unit, [choosing(s) for s in drivers.get("ours", [])],
                                   [choosing(s) for s in drivers.get("intree", [])]))
     return rows
+
+
+def ghost_rows(path):
+    """Newer data that a late write has overwritten, and in how many rounds one was tried."""
+    found = {}
+    for line in path.read_text().splitlines():
+        fencing, driver, ghosts, rounds = line.split()
+        sums = found.setdefault(fencing, {}).setdefault(driver, [0, 0])
+        sums[0] += int(ghosts)
+        sums[1] += int(rounds)
+    rows = []
+    for fencing, drivers in found.items():
+        row = {"name": f"mpath/ghost/{fencing}", "unit": "ghosts", "ours": None, "intree": None, "ratio": None,
+               "spread": {}, "rounds": {}}
+        for driver, (ghosts, rounds) in drivers.items():
+            row[driver], row["rounds"][driver] = ghosts, rounds
+        rows.append(row)
+    return rows
+
+
+def print_ghosts(rows):
+    def pair(row, key):
+        return "-" if row[key] is None else f"{row[key]} of {row['rounds'][key]}"
+
+    print("\nNewer data overwritten by a write of the lost controller: ghosts of rounds")
+    print(f"{'':34}{'ours':>14}{'in-tree':>14}")
+    for row in rows:
+        print(f"{row['name']:34}{pair(row, 'ours'):>14}{pair(row, 'intree'):>14}")

@@ -141,6 +141,8 @@ def timed_rows(guest, jobs):
         rows["gaps"] = mpath.gap_rows(guest / "bench-gaps" / "gaps")
     if "asym" in jobs:
         rows["asym"] = mpath.asym_rows(guest / "bench-asym" / "asym")
+    if "ghost" in jobs:
+        rows["ghost"] = mpath.ghost_rows(guest / "bench-ghost" / "ghost")
     return rows
 
 
@@ -152,6 +154,8 @@ def print_all(tables, timed):
     if "gaps" in timed:
         mpath.print_gaps(timed["gaps"])
     print_table("Two paths, one with 30 ms more delay: MB/s of reads", timed.get("asym", []))
+    if "ghost" in timed:
+        mpath.print_ghosts(timed["ghost"])
 
 
 def main():
@@ -160,6 +164,7 @@ def main():
     for job in ("cost", "paths"):
         if job in jobs:
             samples |= read_samples(output / "guest" / f"bench-{job}", output / "bench" / f"{job}.sections")
+    mpath.share_intree(samples)
     tables, timed = counted_tables(samples), timed_rows(output / "guest", jobs)
     everything = {**tables, "cases": tables["cases"] + [row for rows in timed.values() for row in rows]}
     (output / "bench.json").write_text(json.dumps(everything, indent=2) + "\n")

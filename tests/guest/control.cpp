@@ -467,8 +467,9 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 	// A file with an error in it: connected, but the caller is told, with the line.
 	writePolicy(file, "* degrade=on\n* spill-us=lots\n");
 	auto out = ctl(with);
-	CHECK(out.status == usage);
+	CHECK(out.status == done);
 	CHECK(namesIt(out.text, "/tmp/policy.conf:2: spill-us: 'lots'"));
+	CHECK(namesIt(out.text, "then 'nvmeofctl apply-policy nvmeof0 --policy-file /tmp/policy.conf'"));
 	CHECK(take(rig.host.client().controllers()).size() == 1);
 	CHECK(sysfsSays() == "numa 0 0 off immediate 0");
 }

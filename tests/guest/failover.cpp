@@ -73,7 +73,7 @@ Millis gapOf(const Loss &loss, Multi &rig, Probe &probe)
 
 } // namespace
 
-TEST_CASE("the gap that each kind of loss costs", "[failover][gap]")
+TEST_CASE("the gap that each kind of loss costs", "[failover][gap][short]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -95,7 +95,7 @@ TEST_CASE("each kind of loss at depth, verified", "[failover]")
 	Multi rig({.lanes = 3});
 	rig.connectAll();
 	rig.set("iopolicy=round-robin");
-	FioLoad load(verifiedJob(rig.disk(), 18, 16));
+	FioLoad load(verifiedJob(rig.disk(), 120, 16));
 	REQUIRE(rig.flowing());
 	unsigned turn = 0;
 	for (auto &loss : losses) {
@@ -108,14 +108,14 @@ TEST_CASE("each kind of loss at depth, verified", "[failover]")
 		heal(lane);
 	}
 	CHECK(rig.allLive());
-	expectGood(load);
+	expectGoodUntilNow(load);
 }
 
 TEST_CASE("all paths silent, and back", "[failover]")
 {
 	Multi rig;
 	rig.connectAll();
-	FioLoad load(verifiedJob(rig.disk(), 8, 16));
+	FioLoad load(verifiedJob(rig.disk(), 60, 16));
 	REQUIRE(rig.flowing());
 	for (unsigned n = 0; n < 2; n++)
 		rig.lane(n).link.impair("loss 100%");
@@ -125,14 +125,14 @@ TEST_CASE("all paths silent, and back", "[failover]")
 	CHECK(rig.waitPaths(1));
 	rig.lane(0).link.repair();
 	CHECK(rig.waitPaths(2));
-	expectGood(load);
+	expectGoodUntilNow(load);
 }
 
 TEST_CASE("the whole target goes, and comes back", "[failover]")
 {
 	Multi rig;
 	rig.connectAll();
-	FioLoad load(verifiedJob(rig.disk(), 8, 16));
+	FioLoad load(verifiedJob(rig.disk(), 60, 16));
 	REQUIRE(rig.flowing());
 	rig.lane(0).close();
 	rig.lane(1).close();
@@ -141,7 +141,7 @@ TEST_CASE("the whole target goes, and comes back", "[failover]")
 	rig.lane(1).open();
 	rig.lane(0).open();
 	CHECK(rig.waitPaths(2));
-	expectGood(load);
+	expectGoodUntilNow(load);
 }
 
 TEST_CASE("a path that is slow and lossy is no lost path", "[failover][alarm][long]")
@@ -168,14 +168,14 @@ TEST_CASE("a delay that begins in the middle is no loss", "[failover][alarm]")
 	Multi rig;
 	rig.connectAll();
 	rig.set("iopolicy=round-robin");
-	FioLoad load(verifiedJob(rig.disk(), 6, 8));
+	FioLoad load(verifiedJob(rig.disk(), 60, 8));
 	for (int i = 0; i < 5; i++) {
 		pause(400ms);
 		rig.lane(0).link.impair("delay 50ms");
 		pause(400ms);
 		rig.lane(0).link.repair();
 	}
-	expectGood(load);
+	expectGoodUntilNow(load);
 	CHECK(rig.host.controller(rig.name(0)).reconnects == 0);
 	CHECK(rig.host.controller(rig.name(1)).reconnects == 0);
 }
@@ -232,11 +232,12 @@ TEST_CASE("a controller that flaps is damped, and one that has been steady is no
 	CHECK(times[4] + times[5] > 1500ms); // each attempt doubles what the next one waits
 	CHECK(times[4] + times[5] > times[0] + times[1]);
 	pause(11s);
-	CHECK(outage() < 1500ms);
+	CHECK(outage() < (times[4] + times[5]) / 2);
+	CHECK(kernelSaid("in a row: damped"));
 	expectGood(probe);
 }
 
-TEST_CASE("a failover is told, with what moved and how long it took", "[failover][event]")
+TEST_CASE("a failover is told, with what moved and how long it took", "[failover][event][short]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -269,12 +270,12 @@ TEST_CASE("a reset on request moves the I/O, and is no error", "[failover]")
 	Multi rig;
 	rig.connectAll();
 	rig.set("iopolicy=round-robin");
-	FioLoad load(verifiedJob(rig.disk(), 5, 16));
+	FioLoad load(verifiedJob(rig.disk(), 60, 16));
 	for (unsigned i = 0; i < 6; i++) {
 		pause(500ms);
 		REQUIRE(rig.allLive());
 		CHECK(rig.host.client().reset(rig.name(i % 2)).ok());
 	}
-	expectGood(load);
 	CHECK(rig.allLive());
+	expectGoodUntilNow(load);
 }

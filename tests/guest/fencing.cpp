@@ -2,6 +2,7 @@
 // Ghost writes: a controller that the host has lost executes a write late, when newer data is there already (traps 1
 // and 2). Port 0 is the one that is lost, port 1 the one that goes on.
 #include "support/fio.h"
+#include "support/ghost.h"
 #include "support/ports.h"
 #include "target/connection.h"
 
@@ -37,34 +38,6 @@ std::vector<target::Config> configs(const Setup &setup)
 	return {lost, config};
 }
 
-// One command in a thread of its own. Its end may never come: then it is left alone with what it uses.
-class Pending {
-public:
-	explicit Pending(std::function<int()> command) : state_(std::make_shared<State>())
-	{
-		std::thread([state = state_, command = std::move(command)] {
-			int status = command();
-			state->end = Clock::now();
-			state->status = status;
-		}).detach();
-	}
-
-	bool waits() const { return state_->status == 1; }
-	int status() const { return state_->status; } // 1: not at its end
-	Millis took() const { return std::chrono::duration_cast<Millis>(state_->end - state_->begin); }
-	bool join(Millis timeout) const
-	{
-		return eventually([this] { return !waits(); }, timeout);
-	}
-
-private:
-	struct State {
-		std::atomic<int> status{1};
-		Clock::time_point begin = Clock::now(), end{};
-	};
-	std::shared_ptr<State> state_;
-};
-
 class Scene {
 public:
 	Ports ports;
@@ -90,28 +63,14 @@ public:
 	std::string node;
 	std::shared_ptr<Disk> disk;
 
-	static constexpr std::size_t length = 4096;
+	static constexpr std::size_t length = guest::length;
 
-	int write(std::uint64_t offset, std::uint32_t seed) const
-	{
-		Buffer buffer(length);
-		buffer.fill(seed);
-		return disk->write(offset, buffer);
-	}
+	int write(std::uint64_t offset, std::uint32_t seed) const { return writeTo(*disk, offset, seed); }
 
-	// A write that the first port takes and does not answer
 	Pending stall(std::uint64_t offset, std::uint32_t seed, const char *how)
 	{
 		connects = ports[0].counters().adminConnects;
-		auto kept = ghosts.kept();
-		ports[0].script().arm(*target::findMisbehaviour(how));
-		Pending pending([disk = disk, offset, seed] {
-			Buffer buffer(length);
-			buffer.fill(seed);
-			return disk->write(offset, buffer);
-		});
-		REQUIRE(ghosts.wait(kept + 1, 5s));
-		return pending;
+		return stallOn(ports, disk, offset, seed, how);
 	}
 
 	// The host has lost the first port, or has it already back.
@@ -147,39 +106,33 @@ public:
 	{
 		auto deadline = ghosts.deadline();
 		REQUIRE(deadline < Clock::now() + 20s);
-		std::this_thread::sleep_until(deadline - 100ms);
-		CHECK(pending.waits());
-		if (execute)
-			CHECK(ghosts.execute() == 1);
+		auto bound = deadline - pending.begin();
+		std::this_thread::sleep_until(deadline - 300ms);
+		CHECK((pending.waits() || Clock::now() >= deadline));
+		if (execute) // an emulator that stood still may be late for it
+			CHECK((ghosts.execute() == 1 || Clock::now() >= deadline));
 		CHECK(pending.join(8s));
 		CHECK(pending.status() == 0);
-		CHECK(Clock::now() >= deadline);
+		CHECK(pending.end() >= deadline);
+		CHECK(pending.took() < 2 * bound + 2s);
 	}
 
-	// Newer data stays what it is, whatever the target does from now on.
-	void newerDataStays(std::uint64_t offset, std::uint32_t seed)
+	// Newer data stays what it is, whatever the target does from now on. False: it was overwritten.
+	bool newerDataStays(std::uint64_t offset, std::uint32_t seed)
 	{
 		REQUIRE(write(offset, seed) == 0);
 		CHECK(ghosts.execute() == 0);
-		CHECK(ports.stored(offset, length, seed));
+		bool stays = ports.stored(offset, length, seed);
+		CHECK(stays);
 		Buffer buffer(length);
 		REQUIRE(disk->read(offset, buffer) == 0);
 		CHECK(buffer.holds(seed));
+		return stays;
 	}
 
 private:
 	std::uint64_t connects = 0; // to the first port, before it was lost
 };
-
-std::uint64_t place(unsigned round)
-{
-	return std::uint64_t(round % 256) * Scene::length;
-}
-
-unsigned rounds(const char *variable, unsigned fallback)
-{
-	return static_cast<unsigned>(std::stoul(environment(variable, std::to_string(fallback))));
-}
 
 Misbehaviour forCommand(bool (*act)(target::Strike &))
 {
@@ -203,8 +156,8 @@ bool swallow(target::Strike &s, bool condition)
 TEST_CASE("fencing=immediate: the retry goes at once, and a late write can meet newer data", "[fencing][immediate]")
 {
 	Scene scene({.keepAlive = 4000ms, .fencing = "immediate"});
-	unsigned overwritten = 0;
-	for (unsigned round = 0; round < 5; round++) {
+	unsigned overwritten = 0, count = rounds("NVMEOF_FENCING_IMMEDIATE", 5);
+	for (unsigned round = 0; round < count; round++) {
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-then-rst");
 		auto deadline = scene.ghosts.deadline();
 		REQUIRE(pending.join(5s));
@@ -215,13 +168,15 @@ TEST_CASE("fencing=immediate: the retry goes at once, and a late write can meet 
 		overwritten += scene.ports.stored(place(round), Scene::length, 1000 + round) ? 1 : 0;
 		REQUIRE(scene.both());
 	}
+	record("immediate", "ours", overwritten, count);
 	CHECK(overwritten >= 1); // what fencing=safe is for
 }
 
-TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwritten", "[fencing][ccr][trap1]")
+TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwritten", "[fencing][ccr][trap1][short]")
 {
 	Scene scene({.keepAlive = 10s, .ccrLimit = 4});
 	Stopwatch all;
+	unsigned overwritten = 0;
 	auto count = rounds("NVMEOF_FENCING_CCR", 20);
 	Millis most{0};
 	for (unsigned round = 0; round < count; round++) {
@@ -238,24 +193,27 @@ TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwri
 		CHECK(pending.status() == 0);
 		most = std::max(most, pending.took());
 		CHECK(scene.ports[1].counters().crossResets > resets);
-		scene.newerDataStays(place(round), 5000 + round);
+		overwritten += scene.newerDataStays(place(round), 5000 + round) ? 0 : 1;
 		REQUIRE(scene.both());
 	}
+	record("safe", "ours", overwritten, count);
 	CHECK(scene.ghosts.executed() == 0);
 	std::printf("%u rounds in %ld ms, a write waited %ld ms at most\n", count, all.elapsed().count(), most.count());
 }
 
-TEST_CASE("fencing=safe without it: held until the controller has given up", "[fencing][bound][trap1]")
+TEST_CASE("fencing=safe without it: held until the controller has given up", "[fencing][bound][trap1][short]")
 {
 	Scene scene;
+	unsigned overwritten = 0;
 	auto count = rounds("NVMEOF_FENCING_BOUND", 3);
 	for (unsigned round = 0; round < count; round++) {
 		INFO("round " << round);
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-silent");
 		scene.heldUntilBound(pending, round % 2 == 0);
-		scene.newerDataStays(place(round), 5000 + round);
+		overwritten += scene.newerDataStays(place(round), 5000 + round) ? 0 : 1;
 		REQUIRE(scene.both());
 	}
+	record("safe", "ours", overwritten, count);
 }
 
 TEST_CASE("the bound is the controller's: granularity, traffic as a sign of life, time to quiesce",
@@ -293,7 +251,7 @@ TEST_CASE("reads and flushes go on while a write is held", "[fencing][reads]")
 	while (Clock::now() < deadline - 500ms) {
 		Stopwatch one;
 		REQUIRE(scene.disk->read(reads % 2 * 4096, buffer) == 0);
-		CHECK(one.elapsed() < 400ms);
+		CHECK(one.elapsed() < 1s);
 		if (reads % 2)
 			CHECK(buffer.holds(42));
 		REQUIRE(scene.disk->flush() == 0);

@@ -72,7 +72,7 @@ std::string show(const std::vector<double> &shares)
 
 } // namespace
 
-TEST_CASE("a selector of another module is offered as long as its module is there", "[selectors]")
+TEST_CASE("a selector of another module is offered as long as its module is there", "[selectors][short]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -128,9 +128,12 @@ TEST_CASE("policies change under verified load, one of another module among them
 	Sampled s({.lanes = 3});
 	FioLoad job({.file = s.rig.disk(), .blocks = "8k", .depth = 16, .size = "8m", .seconds = 12});
 	const char *policies[] = {"sample", "latency", "sample", "round-robin", "queue-depth", "sample", "numa"};
+	const char *values[] = {"spill-us=2000", "spill-us=0 spill-depth=4", "degrade=on", "spill-depth=0 degrade=off"};
 	unsigned changes = 0;
 	while (job.running() && changes < 70) {
-		s.rig.set(std::string("iopolicy=") + policies[changes++ % std::size(policies)]);
+		s.rig.set(std::string("iopolicy=") + policies[changes % std::size(policies)] + " " +
+			  values[changes % 4]);
+		changes++;
 		std::this_thread::sleep_for(100ms);
 	}
 	CHECK(changes > 20);

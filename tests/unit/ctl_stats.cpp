@@ -81,6 +81,13 @@ TEST_CASE("a snapshot narrowed to one object", "[stats]")
 		CHECK(namesOf(s.namespaces) == Names{"nvmeof1n1"});
 		CHECK(namesOf(s.paths) == Names{"nvmeof1c1n1"});
 	}
+	SECTION("path whose controller went meanwhile: no subsystem, and not the first one")
+	{
+		s.controllers.pop_back();
+		REQUIRE(narrow(s, "nvmeof1c1n1"));
+		CHECK(s.subsystems.empty());
+		CHECK(namesOf(s.paths) == Names{"nvmeof1c1n1"});
+	}
 	SECTION("nothing of that name: as it was")
 	{
 		CHECK_FALSE(narrow(s, "nvmeof7"));
@@ -193,7 +200,8 @@ TEST_CASE("a file that cannot be replaced", "[stats][file]")
 	CHECK(has(nowhere.error().message, "absent/x.prom: No such file"));
 	std::filesystem::path folder = scratch.path() / "folder";
 	std::filesystem::create_directory(folder);
-	CHECK_FALSE(replaceFile(folder, "text"));
+	CHECK(has(replaceFile(folder, "text").error().message,
+		  "folder: is not a regular file; name a file in a directory of your own"));
 	CHECK(std::filesystem::is_directory(folder));
 	CHECK_FALSE(replaceFile("/dev/null", "text"));
 	CHECK(std::filesystem::is_character_file("/dev/null"));

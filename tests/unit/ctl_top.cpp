@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
 
+#include <cerrno>
 #include <sstream>
 
 #include "ctl_snapshot.h"
+#include "top_sampler.h"
 #include "top_view.h"
 
 using namespace nvmeof;
@@ -240,6 +242,47 @@ TEST_CASE("a module that is gone is said, and no table", "[top]")
 	CHECK_FALSE(has(frame, "STATE"));
 	CHECK(has(view.batch(gone), "not loaded"));
 	CHECK(toJson(gone)["error"]["message"] == "not loaded\x1b[2J");
+}
+
+TEST_CASE("an object that is not there is said, until it comes", "[top]")
+{
+	static Snapshot now;
+	now = exampleSnapshot();
+	TopSampler sampler("nvmeof1c2", [] { return Result<Snapshot>(now); });
+	for (int i = 0; i < 2; i++) {
+		CHECK(sampler.read(true)); // the module is there
+		CHECK(sampler.model().error == "no 'nvmeof1c2' (yet): 'nvmeofctl list-subsys' shows what there is");
+		CHECK(sampler.exitCode() == 3);
+	}
+	CHECK(has(TopView().batch(sampler.model()), "no 'nvmeof1c2' (yet)"));
+	CHECK(toJson(sampler.model()).contains("error"));
+	now.controllers.push_back(controllerOf(1, 2, "10.0.1.2"));
+	CHECK(sampler.read(true));
+	CHECK(sampler.model().error.empty());
+	CHECK(sampler.model().controllers == 1);
+	CHECK(sampler.exitCode() == 0);
+	now = exampleSnapshot();
+	CHECK(sampler.read(true));
+	CHECK(has(sampler.model().error, "(yet)"));
+	CHECK(sampler.exitCode() == 0); // it was there
+}
+
+TEST_CASE("a reading that fails is shown, and the code is that of the last one", "[top]")
+{
+	static bool good;
+	good = true;
+	TopSampler sampler("", [] {
+		return good ? Result<Snapshot>(Snapshot()) : Result<Snapshot>(errorFromErrno(EPERM, "not for you"));
+	});
+	CHECK(sampler.read(true));
+	CHECK(sampler.exitCode() == 0); // nothing is connected, and nothing was named
+	good = false;
+	CHECK_FALSE(sampler.read(true));
+	CHECK(sampler.model().error == "not for you (run it as root)");
+	CHECK(sampler.exitCode() == 7);
+	good = true;
+	CHECK(sampler.read(true));
+	CHECK(sampler.exitCode() == 0);
 }
 
 TEST_CASE("keys", "[top]")

@@ -186,8 +186,8 @@ std::vector<Command> visibleCommands()
 		 "Shows controller and ANA states, I/Os and bytes per second, latency percentiles of the last "
 		 "interval, requests in flight, waiting for a path or held by fencing, and failovers from and to each "
 		 "path, until q is pressed. Keys: s sort by the next column, r reverse, p pause, n namespaces or "
-		 "paths, arrows and page keys scroll. Goes on trying when the kernel module is not there. With --json "
-		 "each frame is an object on a line of its own.",
+		 "paths, arrows and page keys scroll. Goes on trying when the kernel module, or OBJECT, is not there. "
+		 "With --json each frame is an object on a line of its own.",
 		 {optional(positional("OBJECT", "Only what belongs to the object of that name; all if not given",
 				      Completes::objects)),
 		  value("-d", "--delay", "SECONDS", "Time from frame to frame, at least 0.1; 1 if not given"),

@@ -53,24 +53,16 @@ std::vector<Subsystem> subsystemsOf(Client &client, const std::string &nqn, cons
 }
 
 // Sets the subsystems that this connect made as policy.conf says. The connection stands whatever comes of it.
-int applyToNew(Context &context, Client &client, const std::vector<Subsystem> &subsystems, Json &entries)
+Json applyToNew(Context &context, Client &client, const std::vector<Subsystem> &subsystems)
 {
 	if (subsystems.empty())
-		return 0;
+		return Json::array();
 	Result<std::vector<PolicyRule>> rules = policyRules(context.args());
-	if (!rules)
-		return context.complain("", rules.error(), "connected, but without its settings: correct the file");
-	int code = 0;
-	for (const Subsystem &subsystem : subsystems) {
-		PolicyOutcome outcome = applyPolicy(client, subsystem, *rules, Extent::untouched);
-		if (outcome.rule)
-			entries.push_back(toJson(outcome));
-		if (outcome.error)
-			code = context.complain(
-				subsystem.name, *outcome.error,
-				fmt::format("{} line {}", policyFile(context.args()), outcome.rule->line));
-	}
-	return code;
+	std::vector<PolicyOutcome> outcomes;
+	for (const Subsystem &subsystem : subsystems)
+		outcomes.push_back(rules ? applyPolicy(client, subsystem, *rules, Extent::untouched)
+					 : PolicyOutcome{subsystem.name, nullptr, rules.error()});
+	return warnOfPolicies(context, outcomes);
 }
 
 } // namespace
@@ -92,9 +84,8 @@ int runConnect(Context &context)
 		int one = reportOne(context, plan->options[i], results[i], entries);
 		code = code ? code : one; // of the first that failed
 	}
-	Json policies = Json::array();
-	int policy = applyToNew(context, *client, subsystemsOf(*client, nqn, before), policies);
+	Json policies = applyToNew(context, *client, subsystemsOf(*client, nqn, before));
 	if (context.json())
 		context.print(Json{{"results", entries}, {"policies", policies}});
-	return code ? code : policy;
+	return code;
 }

@@ -33,7 +33,8 @@ public:
 	void warn(std::string_view subject, const nvmeof::Error &error, std::string_view nextStep);
 
 private:
-	void say(std::string_view subject, std::string_view kind, const nvmeof::Error &error, std::string_view nextStep);
+	void say(std::string_view subject, std::string_view kind, const nvmeof::Error &error,
+		 std::string_view nextStep);
 
 	const Command &command_;
 	Args args_;

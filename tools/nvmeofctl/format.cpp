@@ -267,9 +267,9 @@ Fields fieldsOf(const Path &path, std::chrono::nanoseconds now)
 		{"name", path.name}, {"kind", "path"}, {"namespace", path.nameSpace}, {"controller", path.controller}};
 	addNumber(fields, "nsid", path.nsid);
 	fields.emplace_back("controller state", toString(path.controllerState));
-	fields.emplace_back("ana state", path.anaSince
-						 ? fmt::format("{} for {}", toString(path.anaState), formatSince(path, now))
-						 : toString(path.anaState));
+	fields.emplace_back("ana state",
+			    path.anaSince ? fmt::format("{} for {}", toString(path.anaState), formatSince(path, now))
+					  : toString(path.anaState));
 	if (path.anaGroup)
 		addNumber(fields, "ana group", *path.anaGroup);
 	fields.emplace_back("usable", yesNo(path.usable));

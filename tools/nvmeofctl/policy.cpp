@@ -7,13 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "context.h"
-
 using namespace nvmeof;
 
 namespace {
-
-constexpr const char *defaultIopolicy = "numa"; // of the module; the other defaults are those of Subsystem
 
 template <typename T> void keepIf(std::optional<T> &value, bool keep)
 {
@@ -41,6 +37,37 @@ int report(Context &context, const std::vector<PolicyOutcome> &outcomes)
 	if (context.json())
 		context.print(Json{{"subsystems", array}});
 	return code;
+}
+
+// A file that is missed by whoever asks for it by name or by hand is an error, and none for udev.
+Result<std::vector<PolicyRule>> rulesByHand(const Args &args)
+{
+	Result<std::vector<PolicyRule>> rules = args.has("new") ? policyRules(args) : readPolicy(policyFile(args));
+	if (rules || rules.error().code != ErrorCode::noSuchObject)
+		return rules;
+	Error error = rules.error();
+	error.message = "there is no " + policyFile(args);
+	return error;
+}
+
+// What to do about a file that cannot be used; empty: what is usual for that error.
+const char *fileStep(const Error &error)
+{
+	if (error.code == ErrorCode::noSuchObject)
+		return "write one, or name another with --policy-file";
+	return error.code == ErrorCode::invalid ? "correct the file" : "";
+}
+
+// What to do about a subsystem that was connected and could not be set.
+std::string laterStep(const Args &args, const PolicyOutcome &outcome)
+{
+	std::string command = "nvmeofctl apply-policy " + outcome.subsystem;
+	if (args.has("policy-file"))
+		command += " --policy-file " + policyFile(args);
+	std::string where = outcome.rule ? fmt::format("{} line {}", policyFile(args), outcome.rule->line) : "the file";
+	return outcome.error->code == ErrorCode::invalid
+		       ? fmt::format("connected without its settings: correct {}, then '{}'", where, command)
+		       : fmt::format("connected without its settings: '{}' tries again", command);
 }
 
 // One by name, or all.
@@ -71,8 +98,8 @@ Result<std::vector<PolicyRule>> policyRules(const Args &args)
 
 SubsystemSettings untouched(SubsystemSettings settings, const Subsystem &subsystem)
 {
-	const Subsystem fresh;
-	keepIf(settings.iopolicy, subsystem.iopolicy == defaultIopolicy);
+	const SubsystemSettings fresh = defaultSettings();
+	keepIf(settings.iopolicy, subsystem.iopolicy == fresh.iopolicy);
 	keepIf(settings.spillLatency, subsystem.spillLatency == fresh.spillLatency);
 	keepIf(settings.spillDepth, subsystem.spillDepth == fresh.spillDepth);
 	keepIf(settings.degrade, subsystem.degrade == fresh.degrade);
@@ -107,6 +134,18 @@ Json toJson(const PolicyOutcome &outcome)
 	return json;
 }
 
+Json warnOfPolicies(Context &context, const std::vector<PolicyOutcome> &outcomes)
+{
+	Json entries = Json::array();
+	for (const PolicyOutcome &outcome : outcomes) {
+		if (outcome.rule || outcome.error)
+			entries.push_back(toJson(outcome));
+		if (outcome.error)
+			context.warn(outcome.subsystem, *outcome.error, laterStep(context.args(), outcome));
+	}
+	return entries;
+}
+
 Result<void> setSubsystem(Client &client, const std::string &name, const SubsystemSettings &settings)
 {
 	Result<void> done = client.set(name, settings);
@@ -123,9 +162,9 @@ Result<void> setSubsystem(Client &client, const std::string &name, const Subsyst
 int runApplyPolicy(Context &context)
 {
 	std::optional<std::string> name = context.args().text("NAME");
-	Result<std::vector<PolicyRule>> rules = policyRules(context.args());
+	Result<std::vector<PolicyRule>> rules = rulesByHand(context.args());
 	if (!rules)
-		return context.fail("", rules.error(), "correct the file");
+		return context.fail("", rules.error(), fileStep(rules.error()));
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail(name.value_or(""), client.error());

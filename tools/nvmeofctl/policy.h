@@ -12,6 +12,7 @@
 #include <nvmeof/policy_file.h>
 
 #include "args.h"
+#include "context.h"
 #include "json.h"
 
 // The file that --policy-file names, or else /etc/nvmeof/policy.conf.
@@ -28,7 +29,7 @@ enum class Extent { all, untouched };
 // Those of @settings whose value in @subsystem is the module's own.
 nvmeof::SubsystemSettings untouched(nvmeof::SubsystemSettings settings, const nvmeof::Subsystem &subsystem);
 
-// What has become of one subsystem; no rule: none fits.
+// What has become of one subsystem; no rule: none fits or, with an error, the file cannot be used.
 struct PolicyOutcome {
 	std::string subsystem;
 	const nvmeof::PolicyRule *rule = nullptr;
@@ -38,6 +39,9 @@ struct PolicyOutcome {
 PolicyOutcome applyPolicy(nvmeof::Client &client, const nvmeof::Subsystem &subsystem,
 			  const std::vector<nvmeof::PolicyRule> &rules, Extent extent);
 Json toJson(const PolicyOutcome &outcome);
+// For a command that has succeeded in what it was asked for: what went wrong is a warning. Returns the entries of those
+// with a rule or an error.
+Json warnOfPolicies(Context &context, const std::vector<PolicyOutcome> &outcomes);
 
 // set(), with an error about an unknown iopolicy that lists those there are.
 nvmeof::Result<void> setSubsystem(nvmeof::Client &client, const std::string &name,

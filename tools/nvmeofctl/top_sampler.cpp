@@ -51,8 +51,7 @@ bool TopSampler::read(bool tick)
 	} else {
 		// It may come yet.
 		model_ = TopModel();
-		model_.error =
-			withNextStep(errorFromErrno(ENODEV, fmt::format("no '{}' (yet)", object_)), ": ", "");
+		model_.error = withNextStep(errorFromErrno(ENODEV, fmt::format("no '{}' (yet)", object_)), ": ", "");
 	}
 	stamp();
 	return true;

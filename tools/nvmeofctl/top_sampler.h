@@ -17,8 +17,8 @@ public:
 	// @object: shows only what belongs to it; all if empty.
 	explicit TopSampler(std::string object, Source source = readSnapshot);
 
-	// @tick: the end of an interval; else states are read anew, and rates stay those of the last interval. False: the
-	// module did not answer.
+	// @tick: the end of an interval; else states are read anew, and rates stay those of the last interval.
+	// False: the module did not answer.
 	bool read(bool tick);
 
 	const TopModel &model() const { return model_; }

@@ -42,7 +42,8 @@
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
  *   a path object: PATH_NAME, NS_NAME, CTRL_NAME, NSID, CTRL_STATE, ANA_STATE, [ANA_GROUP], ANA_SINCE, USABLE,
  *   DEGRADED, INFLIGHT, IOS, BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS, FAILOVERS_FROM, FAILOVERS_TO,
- *   LATENCY_READ, LATENCY_WRITE, LATENCY_READ_NS, LATENCY_WRITE_NS, and of its controller: RECONNECTS, [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS]
+ *   LATENCY_READ, LATENCY_WRITE, LATENCY_READ_NS, LATENCY_WRITE_NS, and of its controller: RECONNECTS, [LAST_ERROR],
+ *   [LAST_ERRNO], [LAST_STATUS]
  *
  * Events, multicast group "events": a notification carries the full new state of its object.
  *   SUBSYS_NTF (added, removed, changed), CTRL_NTF (added, removed, state changed, ...), NS_NTF, PATH_NTF, AEN_NTF.

@@ -68,4 +68,14 @@ FioResult FioLoad::wait(Millis timeout)
 	return parse(out.status, output_, out.text);
 }
 
+FioResult FioLoad::finish(Millis timeout)
+{
+	constexpr int interrupted = 128; // fio's own status for that
+	process_.interrupt();
+	auto result = wait(timeout);
+	if (result.status == interrupted)
+		result.status = 0;
+	return result;
+}
+
 } // namespace guest

@@ -42,6 +42,8 @@ public:
 	explicit FioLoad(const FioJob &job);
 	bool running() { return process_.running(); }
 	FioResult wait(Millis timeout);
+	// Ends it before its time: the result is that of what it has done until then.
+	FioResult finish(Millis timeout);
 	void stop() { process_.stop(); }
 
 private:

@@ -204,12 +204,23 @@ FioJob verifiedJob(const std::string &disk, unsigned seconds, unsigned depth)
 	return {.file = disk, .blocks = "16k", .depth = depth, .size = "8m", .seconds = seconds};
 }
 
-void expectGood(FioLoad &load)
+static void expectGood(const FioResult &result)
 {
-	auto result = load.wait(90s);
 	INFO(result.text);
 	CHECK(result.good());
 	CHECK(result.written > 0);
+}
+
+void expectGood(FioLoad &load)
+{
+	expectGood(load.wait(90s));
+}
+
+void expectGoodUntilNow(FioLoad &load)
+{
+	CHECK(load.running());
+	pause(1s);
+	expectGood(load.finish(90s));
 }
 
 void expectGood(Probe &probe)
@@ -223,6 +234,11 @@ void expectGood(Probe &probe)
 void pause(Millis time)
 {
 	std::this_thread::sleep_for(time);
+}
+
+bool kernelSaid(const std::string &words)
+{
+	return run("dmesg | grep -q '" + words + "'").status == 0;
 }
 
 } // namespace guest

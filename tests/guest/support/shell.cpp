@@ -131,6 +131,12 @@ Output Background::wait(Millis timeout)
 	return {status_, slurp(file_)};
 }
 
+void Background::interrupt()
+{
+	if (running())
+		::kill(pid_, SIGINT);
+}
+
 void Background::stop()
 {
 	if (!running())

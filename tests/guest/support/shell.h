@@ -50,6 +50,7 @@ public:
 
 	bool running();
 	Output wait(Millis timeout); // status -1: still running
+	void interrupt();            // as by Ctrl-C; it may say something yet
 	void stop();
 
 private:

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The in-tree driver and ghost writes: no test of ours, so none of ctest's. The benchmark runs it, to set its outcome
+// next to that of fencing=immediate.
+#include "support/ghost.h"
+
+using namespace guest;
+
+namespace {
+
+std::vector<target::Config> configs()
+{
+	target::Config config;
+	config.ana = true;
+	return {config, config};
+}
+
+// The in-tree driver on the same two ports, by `nvme connect`. Needs a host NQN in /etc/nvme.
+class InTree {
+public:
+	Ports ports;
+
+	InTree() : ports(configs())
+	{
+		ports[1].setAnaState(1, target::ana_non_optimized);
+		for (std::size_t i : {0, 1})
+			must("nvme connect -t tcp -a 127.0.0.1 -k 4 -i 2 -c 1 -s " + std::to_string(ports[i].port()) +
+			     " -n " + nqn());
+		REQUIRE(both());
+		auto node = must("cd " + subsystem() + " && echo nvme*n1");
+		disk = std::make_shared<Disk>("/dev/" + node.substr(0, node.find('\n')));
+	}
+	~InTree()
+	{
+		disk.reset();
+		run("nvme disconnect -n " + nqn());
+	}
+
+	std::shared_ptr<Disk> disk;
+
+	// Both controllers are live again, with the states of their paths known.
+	bool both()
+	{
+		auto text = "cd " + subsystem() + " && [ $(cat nvme*/state | grep -cx live) = 2 ] && " +
+			    "[ \"$(cat nvme*/nvme*c*n1/ana_state | sort | xargs)\" = 'non-optimized optimized' ]";
+		bool good = eventually([&] { return run(text).status == 0; }, 20s);
+		std::this_thread::sleep_for(200ms); // it has yet to see that the better path is there
+		return good;
+	}
+
+private:
+	std::string nqn() { return ports[0].config().nqn; }
+	std::string subsystem()
+	{
+		auto line = must("dirname $(grep -lx '" + nqn() + "' /sys/class/nvme-subsystem/*/subsysnqn)");
+		return line.substr(0, line.find('\n'));
+	}
+};
+
+} // namespace
+
+TEST_CASE("the in-tree driver: a late write can meet newer data", "[intree]")
+{
+	InTree scene;
+	unsigned overwritten = 0, count = rounds("NVMEOF_FENCING_IMMEDIATE", 5);
+	for (unsigned round = 0; round < count; round++) {
+		INFO("round " << round);
+		auto pending = stallOn(scene.ports, scene.disk, place(round), 1000 + round, "write-stalled-then-rst");
+		REQUIRE(pending.join(8s));
+		CHECK(pending.status() == 0);
+		REQUIRE(writeTo(*scene.disk, place(round), 2000 + round) == 0);
+		scene.ports.ghosts().execute();
+		overwritten += scene.ports.stored(place(round), length, 1000 + round) ? 1 : 0;
+		REQUIRE(scene.both());
+	}
+	record("immediate", "intree", overwritten, count);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Writes that a controller executes after the host has lost it: what their tests share.
+#pragma once
+
+#include "ports.h"
+
+#include <atomic>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <thread>
+
+namespace guest {
+
+// One command in a thread of its own. Its end may never come: then it is left alone with what it uses.
+class Pending {
+public:
+	explicit Pending(std::function<int()> command) : state_(std::make_shared<State>())
+	{
+		std::thread([state = state_, command = std::move(command)] {
+			int status = command();
+			state->end = Clock::now();
+			state->status = status;
+		}).detach();
+	}
+
+	bool waits() const { return state_->status == 1; }
+	int status() const { return state_->status; } // 1: not at its end
+	Clock::time_point begin() const { return state_->begin; }
+	Clock::time_point end() const { return state_->end; } // once it does not wait any more
+	Millis took() const { return std::chrono::duration_cast<Millis>(state_->end - state_->begin); }
+	bool join(Millis timeout) const
+	{
+		return eventually([this] { return !waits(); }, timeout);
+	}
+
+private:
+	struct State {
+		std::atomic<int> status{1};
+		Clock::time_point begin = Clock::now(), end{};
+	};
+	std::shared_ptr<State> state_;
+};
+
+constexpr std::size_t length = 4096;
+
+inline int writeTo(const Disk &disk, std::uint64_t offset, std::uint32_t seed)
+{
+	Buffer buffer(length);
+	buffer.fill(seed);
+	return disk.write(offset, buffer);
+}
+
+// A write that the first port takes and does not answer
+inline Pending stallOn(Ports &ports, std::shared_ptr<Disk> disk, std::uint64_t offset, std::uint32_t seed,
+		       const char *how)
+{
+	auto kept = ports.ghosts().kept();
+	ports[0].script().arm(*target::findMisbehaviour(how));
+	Pending pending([disk, offset, seed] { return writeTo(*disk, offset, seed); });
+	REQUIRE(ports.ghosts().wait(kept + 1, 5s));
+	return pending;
+}
+
+// For the benchmark: newer data that a late write has overwritten, and rounds in which one was tried
+inline void record(const char *fencing, const char *driver, unsigned overwritten, unsigned count)
+{
+	if (auto file = environment("NVMEOF_FENCING_RECORD", ""); !file.empty())
+		std::ofstream(file, std::ios::app)
+			<< fencing << ' ' << driver << ' ' << overwritten << ' ' << count << '\n';
+}
+
+inline std::uint64_t place(unsigned round)
+{
+	return std::uint64_t(round % 256) * length;
+}
+
+inline unsigned rounds(const char *variable, unsigned fallback)
+{
+	return static_cast<unsigned>(std::stoul(environment(variable, std::to_string(fallback))));
+}
+
+} // namespace guest

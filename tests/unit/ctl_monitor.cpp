@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include <cerrno>
+
+#include "ana_history.h"
+#include "ctl_snapshot.h"
+#include "json.h"
+#include "monitor.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+Path pathIn(AnaState state, std::optional<std::chrono::nanoseconds> since)
+{
+	Path path = pathOf(controllerOf(0, 1, "10.0.0.1"), 1, 0);
+	path.anaState = state;
+	path.anaSince = since;
+	path.usable = state == AnaState::optimized;
+	return path;
+}
+
+Event eventOf(EventType type, EventObject object)
+{
+	Event event;
+	event.type = type;
+	event.time = 812s;
+	event.object = std::move(object);
+	return event;
+}
+
+Event stateOf(AnaState state, std::optional<std::chrono::nanoseconds> since)
+{
+	return eventOf(EventType::state, pathIn(state, since));
+}
+
+Event failover()
+{
+	Event event = eventOf(EventType::failover, namespaceOf(0, 1, 2));
+	event.failover = Failover{"nvmeof0c1n1", 12, 3200us};
+	return event;
+}
+
+} // namespace
+
+TEST_CASE("how long a path was in the ANA state that it left", "[monitor]")
+{
+	AnaHistory history;
+	history.learn(pathIn(AnaState::optimized, 100s));
+	std::optional<AnaBefore> before = history.update(stateOf(AnaState::inaccessible, 110s));
+	REQUIRE(before);
+	CHECK(before->state == AnaState::optimized);
+	CHECK(before->lasted == 10s);
+	before = history.update(stateOf(AnaState::change, 110250ms));
+	REQUIRE(before);
+	CHECK(before->state == AnaState::inaccessible);
+	CHECK(before->lasted == 250ms);
+}
+
+TEST_CASE("nothing is said of an ANA state that is the same, not known, or over", "[monitor]")
+{
+	AnaHistory history;
+	CHECK_FALSE(history.update(failover()));                         // of no path
+	CHECK_FALSE(history.update(stateOf(AnaState::optimized, 100s))); // seen for the first time
+	CHECK_FALSE(history.update(stateOf(AnaState::optimized, 100s)));
+	CHECK_FALSE(history.update(stateOf(AnaState::inaccessible, std::nullopt)));
+	CHECK_FALSE(history.update(stateOf(AnaState::optimized, 120s))); // since when it was inaccessible nobody knows
+
+	// Read after an event was queued that tells of a state before.
+	AnaHistory late;
+	late.learn(pathIn(AnaState::optimized, 100s));
+	CHECK_FALSE(late.update(stateOf(AnaState::inaccessible, 90s)));
+
+	// One that went, and another of the same name.
+	AnaHistory gone;
+	gone.learn(pathIn(AnaState::optimized, 100s));
+	gone.update(eventOf(EventType::removed, pathIn(AnaState::optimized, 100s)));
+	CHECK_FALSE(gone.update(stateOf(AnaState::inaccessible, 200s)));
+}
+
+TEST_CASE("the lines of monitor", "[monitor]")
+{
+	AnaBefore before{AnaState::optimized, 1250ms};
+	Event state = stateOf(AnaState::inaccessible, 812s);
+	CHECK(monitorLine(state, before, false) ==
+	      "[    812.000000] nvmeof0c1n1 state ana=inaccessible not usable (was optimized for 1.25 s)");
+	CHECK(monitorLine(failover(), {}, false) ==
+	      "[    812.000000] nvmeof0n1 failover 12 I/Os moved from nvmeof0c1n1 in 3.20 ms");
+
+	std::string line = monitorLine(state, before, true);
+	CHECK(line.find('\n') == line.npos);
+	Json json = Json::parse(line);
+	CHECK(json["schema_version"] == schemaVersion);
+	CHECK(json["object"]["ana_state"] == "inaccessible");
+	CHECK(json["ana_before"]["state"] == "optimized");
+	CHECK(json["ana_before"]["lasted_ns"] == 1250000000);
+	json = Json::parse(monitorLine(failover(), {}, true));
+	CHECK_FALSE(json.contains("ana_before"));
+	CHECK(json["failover"]["path"] == "nvmeof0c1n1");
+	CHECK(json["failover"]["duration_ns"] == 3200000);
+}
+
+TEST_CASE("monitor ends in time however many events come", "[monitor]")
+{
+	std::uint32_t taken = 0;
+	auto always = [](std::chrono::milliseconds) { return Result<std::optional<Event>>(failover()); };
+	auto count = [&](const Event &) { return ++taken, true; };
+	Result<MonitorEnd> end = followEvents({{}, 20ms}, always, count);
+	REQUIRE(end);
+	CHECK(*end == MonitorEnd::timeOver);
+	CHECK(taken > 0);
+
+	taken = 0;
+	end = followEvents({3u, 1h}, always, count);
+	REQUIRE(end);
+	CHECK(*end == MonitorEnd::counted);
+	CHECK(taken == 3);
+
+	end = followEvents({}, always, [](const Event &) { return false; });
+	REQUIRE(end);
+	CHECK(*end == MonitorEnd::unread);
+}
+
+TEST_CASE("monitor waits as long as there is time, and for ever without a limit", "[monitor]")
+{
+	std::chrono::milliseconds asked{0};
+	auto never = [&](std::chrono::milliseconds time) {
+		asked = time;
+		return time < 0ms ? Result<std::optional<Event>>(errorFromErrno(EIO))
+				  : Result<std::optional<Event>>(std::nullopt);
+	};
+	auto none = [](const Event &) { return true; };
+	Result<MonitorEnd> end = followEvents({1u, 5ms}, never, none);
+	REQUIRE(end);
+	CHECK(*end == MonitorEnd::timeOver);
+	CHECK(asked <= 5ms);
+	end = followEvents({}, never, none);
+	REQUIRE_FALSE(end); // the stream's error ends it
+	CHECK(asked == -1ms);
+}

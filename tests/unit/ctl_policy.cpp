@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What connect and apply-policy say of policy.conf; reading it is in ctl_policy_file.cpp.
+#include <catch2/catch.hpp>
+
+#include <cerrno>
+#include <sstream>
+
+#include "ctl_scratch.h"
+#include "ctl_snapshot.h"
+#include "parse.h"
+#include "policy.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Ran {
+	int code = 0;
+	std::string out, err;
+};
+
+bool has(const std::string &text, const std::string &part)
+{
+	return text.find(part) != text.npos;
+}
+
+Ran run(std::vector<std::string> words, auto what)
+{
+	CommandLine line = parseCommandLine(words);
+	REQUIRE(line.command);
+	std::ostringstream out, err;
+	Context context(*line.command, line.args, out, err);
+	int code = what(context);
+	return {code, out.str(), err.str()};
+}
+
+Ran applyWith(const std::filesystem::path &file, std::vector<std::string> more = {})
+{
+	std::vector<std::string> words{"apply-policy", "--policy-file", file};
+	words.insert(words.end(), more.begin(), more.end());
+	return run(words, runApplyPolicy);
+}
+
+} // namespace
+
+TEST_CASE("what is no longer as the module made it stays", "[policy]")
+{
+	Subsystem subsystem = subsystemOf(0, "nqn.a");
+	subsystem.iopolicy = *defaultSettings().iopolicy;
+	SubsystemSettings rule, left;
+	rule.iopolicy = "latency";
+	rule.spillLatency = left.spillLatency = 500us;
+	rule.degrade = true;
+	CHECK(untouched(rule, subsystem) == rule);
+	subsystem.iopolicy = "round-robin";
+	subsystem.degrade = true;
+	CHECK(untouched(rule, subsystem) == left);
+}
+
+TEST_CASE("a connect with a policy file that is broken has a warning, and says what to do", "[policy]")
+{
+	std::vector<std::string> words{"connect", "-n", "nqn.a", "-a", "10.0.0.1", "--json"};
+	PolicyRule rule{"nqn.*", {}, 7};
+	Json entries;
+	auto warn = [&](std::vector<PolicyOutcome> outcomes) {
+		return run(words, [&](Context &context) {
+			entries = warnOfPolicies(context, outcomes);
+			return 0;
+		});
+	};
+	Error broken = usageError("/etc/nvmeof/policy.conf:2: spill-us: what?");
+	Ran ran = warn({{"nvmeof0", nullptr, broken}});
+	CHECK(ran.err == "nvmeofctl: connect nvmeof0: warning: /etc/nvmeof/policy.conf:2: spill-us: what? "
+			 "(connected without its settings: correct the file, then 'nvmeofctl apply-policy nvmeof0')\n");
+	REQUIRE(entries.size() == 1);
+	CHECK(entries[0]["subsystem"] == "nvmeof0");
+	CHECK(entries[0]["error"]["code"] == "invalid");
+	CHECK(has(entries[0]["error"]["message"], "policy.conf:2"));
+
+	words.insert(words.end(), {"--policy-file", "/x/y.conf"});
+	ran = warn({{"nvmeof0", &rule, usageError("there is no iopolicy 'x'")}});
+	CHECK(has(ran.err, "correct /x/y.conf line 7, then 'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf'"));
+	ran = warn({{"nvmeof0", nullptr, errorFromErrno(EACCES)}});
+	CHECK_FALSE(has(ran.err, "correct"));
+	CHECK(has(ran.err, "'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf' tries again"));
+
+	ran = warn({{"nvmeof0", &rule, {}}, {"nvmeof1", nullptr, {}}});
+	CHECK(ran.err.empty());
+	REQUIRE(entries.size() == 1);
+	CHECK(entries[0]["rule"]["line"] == 7);
+	CHECK_FALSE(entries[0].contains("error"));
+}
+
+TEST_CASE("apply-policy with a file that cannot be used", "[policy]")
+{
+	Scratch scratch;
+	std::filesystem::path file = scratch.path() / "policy.conf";
+	Ran ran = applyWith(file);
+	CHECK(ran.code == 3);
+	CHECK(ran.err == "nvmeofctl: apply-policy: there is no " + file.string() +
+				 " (write one, or name another with --policy-file)\n");
+	CHECK(applyWith(file, {"--new"}).code == 3); // it was named
+
+	scratch.write("policy.conf", "nqn.* spill-us=lots\n");
+	ran = applyWith(file, {"--json"});
+	CHECK(ran.code == 2);
+	CHECK(has(ran.err, "policy.conf:1: spill-us"));
+	CHECK(has(ran.err, "(correct the file)"));
+	CHECK(Json::parse(ran.out)["error"]["exit_code"] == 2);
+
+	ran = applyWith(scratch.path()); // a directory
+	CHECK(ran.code == 1);
+	CHECK_FALSE(has(ran.err, "correct the file"));
+}
