@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What happens when a connection is lost: requests move, queues go, and attempts to come back are scheduled. */
 #include <linux/random.h>
+#include "control/trace.h"
 #include "core/backoff.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
@@ -14,10 +15,12 @@ void nof_ctrl_error(struct nof_ctrl *ctrl)
 
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	was_live = ctrl->state == NVMEOF_CTRL_LIVE;
-	if (was_live)
+	if (was_live) {
+		trace_nof_ctrl_state(ctrl, NVMEOF_CTRL_LIVE, NVMEOF_CTRL_RECOVERING);
 		WRITE_ONCE(ctrl->state, NVMEOF_CTRL_RECOVERING);
-	else
+	} else {
 		set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	}
 	/* under the lock: nothing is queued any more for a controller that is DEAD, and will be freed */
 	if (ctrl->state != NVMEOF_CTRL_DEAD)
 		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);

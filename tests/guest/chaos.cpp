@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Everything at once, for as long as one likes: ANA flips, paths that are cut, silenced, removed and added, targets that
-// restart, policies that change, under verified load on one namespace and a file system on another. As long as a path
-// comes back within its limits there is no error, no wrong byte, and in the end nothing is left. A run of two minutes and
-// more has to have done everything at least once.
+// Everything at once, for as long as one likes: ANA flips, paths that are cut, silenced, removed and added, targets
+// that restart, policies that change, under verified load on one namespace and a file system on another. As long as a
+// path comes back within its limits there is no error, no wrong byte, and in the end nothing is left. A run of two
+// minutes and more has to have done everything at least once.
 //
 // NVMEOF_CHAOS_SECONDS: how long [180]; NVMEOF_CHAOS_SEED: which way it goes, printed when it is not given.
 #include "support/multi.h"

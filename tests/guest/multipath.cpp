@@ -850,13 +850,15 @@ TEST_CASE("trace events tell what happens to paths and to their requests", "[mul
 	CHECK(Trace::has("nof_path_select", first + ": context [0-9]+, tag [0-9]+"));
 	CHECK(Trace::has("nof_path_select", second + ": context [0-9]+, tag [0-9]+"));
 
-	rig.lane(0).unlink();
+	rig.lane(0).link.impair("loss 100%"); // what is under way there stays there
 	REQUIRE(rig.host.waitState(lost, ControllerState::connecting));
-	CHECK(eventually([&] { return Trace::has("nof_failover", "requests left " + first); }));
+	bool told = eventually([&] { return Trace::has("nof_failover", "requests left " + first); });
+	INFO(run("grep -v nof_path_select /sys/kernel/tracing/trace | head -n 40").text);
+	CHECK(told);
 	CHECK(Trace::has("nof_requeue", first + ": .*status 0x"));
 	CHECK(Trace::has("nof_ctrl_state", lost + ": live -> "));
 	CHECK(Trace::has("nof_path_set", ": 1 paths, 1 optimized"));
-	rig.lane(0).relink();
+	rig.lane(0).link.repair();
 	CHECK(rig.waitPaths(2));
 	CHECK(eventually([&] { return Trace::has("nof_path_set", ": 2 paths, 2 optimized"); }));
 	expectGoodUntilNow(load);

@@ -94,7 +94,7 @@ public:
 // Verified, at depth; ends after so many seconds.
 FioJob verifiedJob(const std::string &disk, unsigned seconds, unsigned depth = 8);
 void expectGood(FioLoad &load);
-// The load has met everything that the test did, as it is still at it; what it wrote meanwhile is read back, and it ends.
+// The load is still at it, so it has met all that the test did; what it wrote meanwhile is read back, and it ends.
 void expectGoodUntilNow(FioLoad &load);
 void expectGood(Probe &probe); // stops it
 void pause(Millis time);
