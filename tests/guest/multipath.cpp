@@ -515,6 +515,9 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	}
 	SECTION("by depth")
 	{
+		// long enough on the way for commands to be outstanding together
+		for (unsigned n : {0, 1})
+			rig.lane(n).link.impair("delay 5ms");
 		rig.set("spill-depth=4");
 		CHECK(part(32) > 0.1);
 		CHECK(part(1) < 0.02);
