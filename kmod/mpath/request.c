@@ -333,13 +333,28 @@ void nof_request_fail(struct nof_request *req, blk_status_t status)
 	blk_mq_end_request(rq, status);
 }
 
-/* When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. */
+/* It goes again at once, and not where it came from: see nof_choose_again() */
+static bool has_other(struct nof_head *head)
+{
+	struct nof_subsys *s = head->subsys;
+	int idx = srcu_read_lock(&s->srcu);
+	const struct nof_path_set *set = srcu_dereference(head->set, &s->srcu);
+	bool other = set && set->nr_usable > 1;
+
+	srcu_read_unlock(&s->srcu, idx);
+	return other;
+}
+
+/*
+ * When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. The first time
+ * at once in any case, where there is another path: that may be in the same group, but will be wrong once only.
+ */
 static void requeue(struct nof_request *req, struct request *rq)
 {
 	struct nof_path *path = req->path;
 	struct request_queue *q = rq->q;
+	bool first = req->retries == 1 && has_other(path->head), told;
 	u16 status = req->cmd.status;
-	bool told;
 
 	put_back(req, rq);
 	/*
@@ -348,7 +363,7 @@ static void requeue(struct nof_request *req, struct request *rq)
 	 */
 	told = nof_ana_stale(path, status);
 	smp_mb();
-	if (!told || !READ_ONCE(path->usable))
+	if (!told || first || !READ_ONCE(path->usable))
 		blk_mq_kick_requeue_list(q);
 }
 
