@@ -346,8 +346,8 @@ static bool has_other(struct nof_head *head)
 }
 
 /*
- * When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. The first time
- * at once in any case, where there is another path: that may be in the same group, but will be wrong once only.
+ * When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. The first
+ * time at once in any case, where there is another path: that may be in the same group, but will be wrong once only.
  */
 static void requeue(struct nof_request *req, struct request *rq)
 {
