@@ -290,7 +290,8 @@ static void remember(struct nof_ctrl *ctrl)
 	mutex_lock(&ctrl->subsys->lock);
 	list_for_each_entry(head, &ctrl->subsys->heads, entry)
 		list_for_each_entry(path, &head->paths, entry)
-			path->ana_was = path->ana_state;
+			if (path->ctrl == ctrl)
+				path->ana_was = path->ana_state;
 	mutex_unlock(&ctrl->subsys->lock);
 }
 

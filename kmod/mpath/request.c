@@ -232,7 +232,7 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 {
 	bool write = req_op(rq) == REQ_OP_WRITE;
 	struct nof_path_lat *lat = &path->lat[rq->mq_hctx->queue_num];
-	enum nof_lat_class class = nof_lat_class(write, blk_rq_bytes(rq));
+	enum nof_lat_class class = nof_rq_class(rq);
 	u32 now = (u32)jiffies;
 
 	lat->ewma[class] = nof_lat_next(lat->ewma[class], ns, now - lat->heard[class] > NOF_LAT_STALE);
