@@ -179,9 +179,8 @@ static void forget_selector(struct nof_subsys *s)
 	struct nof_head *head;
 	struct nof_path *path;
 
-	list_for_each_entry(head, &s->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			atomic64_set(&path->sel, 0);
+	nof_for_each_path(s, head, path)
+		atomic64_set(&path->sel, 0);
 }
 
 /*

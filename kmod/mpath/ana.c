@@ -103,14 +103,13 @@ static void update_paths(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 	bool changed;
 
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->ctrl == ctrl) {
-				changed = update_path(path);
-				nof_head_publish(head);
-				if (changed)
-					nof_events->path(path, NVMEOF_EVENT_STATE);
-			}
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl) {
+			changed = update_path(path);
+			nof_head_publish(head);
+			if (changed)
+				nof_events->path(path, NVMEOF_EVENT_STATE);
+		}
 }
 
 static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len)
@@ -208,13 +207,12 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {
-				path->ana_expired = false;
-				WRITE_ONCE(path->ana_since, ktime_get_boottime_ns());
-				queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, 0));
-			}
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {
+			path->ana_expired = false;
+			WRITE_ONCE(path->ana_since, ktime_get_boottime_ns());
+			queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, 0));
+		}
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
@@ -250,12 +248,11 @@ static void take_told(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->ctrl == ctrl && path->ana_told) {
-				set_group(ctrl, path->ana_group, path->ana_told);
-				path->ana_told = NVMEOF_ANA_NONE;
-			}
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl && path->ana_told) {
+			set_group(ctrl, path->ana_group, path->ana_told);
+			path->ana_told = NVMEOF_ANA_NONE;
+		}
 	update_paths(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 }
@@ -288,10 +285,9 @@ static void remember(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->ctrl == ctrl)
-				path->ana_was = path->ana_state;
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl)
+			path->ana_was = path->ana_state;
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
@@ -302,9 +298,8 @@ static bool anything_new(struct nof_ctrl *ctrl)
 	bool new = false;
 
 	mutex_lock(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			new |= path->ctrl == ctrl && path->ana_state != path->ana_was;
+	nof_for_each_path(ctrl->subsys, head, path)
+		new |= path->ctrl == ctrl && path->ana_state != path->ana_was;
 	mutex_unlock(&ctrl->subsys->lock);
 	return new;
 }
@@ -342,19 +337,18 @@ static u64 oldest_change(struct nof_ctrl *ctrl, bool expire)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		list_for_each_entry(path, &head->paths, entry) {
-			ms = path->ctrl == ctrl ? change_ms(path) : 0;
-			if (expire && ms >= bound) {
-				path->ana_expired = true;
-				nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
-					      "%s: in ANA state change for longer than ANATT, %llu s", path->name,
-					      bound / MSEC_PER_SEC);
-				nof_head_publish(head);
-				ms = 0;
-			}
-			oldest = max(oldest, ms);
+	nof_for_each_path(ctrl->subsys, head, path) {
+		ms = path->ctrl == ctrl ? change_ms(path) : 0;
+		if (expire && ms >= bound) {
+			path->ana_expired = true;
+			nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
+				      "%s: in ANA state change for longer than ANATT, %llu s", path->name,
+				      bound / MSEC_PER_SEC);
+			nof_head_publish(head);
+			ms = 0;
 		}
+		oldest = max(oldest, ms);
+	}
 	mutex_unlock(&ctrl->subsys->lock);
 	return oldest;
 }

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Heads: the disk of a namespace, and the path set its requests choose from. */
+/* Heads: the disk of a namespace, from its first path to the time after its last. */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
 #include "compat/limits.h"
-#include "control/trace.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
-#include "mpath/ana.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
-#include "transport/transport.h"
-
-/* How long a path waits for the disk to come to rest, so that its limits can be changed */
-#define NARROW_TMO_MS	5000
 
 static void release(struct kref *ref)
 {
@@ -77,127 +71,6 @@ static const struct block_device_operations head_ops = {
 	.free_disk	= free_disk,
 	.get_unique_id	= get_unique_id,
 };
-
-/* The wire counts blocks in 16 bits, zero based */
-static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_transport_limits *tl, u8 lba_shift)
-{
-	u64 max = min_t(u64, ctrl->max_transfer, 65536ULL << lba_shift);
-
-	if (tl->max_data)
-		max = min_t(u64, max, tl->max_data);
-	return min_t(u64, max, U32_MAX & ~((1U << lba_shift) - 1));
-}
-
-static void fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
-{
-	struct nof_transport_limits tl = {};
-	u32 lba = 1U << f->lba_shift;
-
-	ctrl->transport->limits((struct nof_ctrl *)ctrl, &tl);
-	memset(lim, 0, sizeof(*lim));
-	lim->logical_block_size = lba;
-	lim->physical_block_size = max(f->phys_blocks, 1U) * lba;
-	lim->io_opt = f->opt_io_blocks * lba;
-	lim->max_bytes = max_bytes(ctrl, &tl, f->lba_shift);
-	lim->max_segments = min_t(u32, tl.max_segments ?: USHRT_MAX, USHRT_MAX);
-	lim->virt_boundary = tl.virt_boundary;
-	lim->dma_alignment = 3;
-	if (ctrl->oncs & NVME_CTRL_ONCS_DSM) {
-		/* a range counts blocks in 32 bits, a request bytes in 32 bits */
-		lim->max_discard_bytes = U32_MAX & ~(lba - 1);
-		lim->max_discard_segments = 1;
-		lim->discard_granularity = f->discard_granularity * lba ?: lba;
-		lim->discard_alignment = f->discard_alignment * lba;
-	}
-	/* a command without data: MDTS does not bound it, the block count does; targets are spared the longest */
-	if (ctrl->oncs & NVME_CTRL_ONCS_WRITE_ZEROES)
-		lim->max_write_zeroes_bytes = min_t(u64, 65536ULL << f->lba_shift, SZ_32M);
-	lim->write_cache = ctrl->vwc & NVME_CTRL_VWC_PRESENT;
-	lim->fua = lim->write_cache;
-	lim->stable_writes = tl.stable_writes;
-	lim->poll = ctrl->subsys->nr_poll;
-}
-
-/* What both can do */
-static struct nof_limits common(const struct nof_limits *has, const struct nof_limits *other)
-{
-	struct nof_limits lim = *has;
-
-	lim.max_bytes = min(has->max_bytes, other->max_bytes);
-	lim.max_segments = min(has->max_segments, other->max_segments);
-	lim.virt_boundary |= other->virt_boundary;
-	lim.max_discard_bytes = min(has->max_discard_bytes, other->max_discard_bytes);
-	lim.max_write_zeroes_bytes = min(has->max_write_zeroes_bytes, other->max_write_zeroes_bytes);
-	lim.write_cache |= other->write_cache;
-	lim.fua |= other->fua;
-	lim.stable_writes |= other->stable_writes;
-	return lim;
-}
-
-/* In what common() may change. By members: a structure's padding is whatever it is. */
-static bool differ(const struct nof_limits *a, const struct nof_limits *b)
-{
-	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
-	       a->virt_boundary != b->virt_boundary || a->max_discard_bytes != b->max_discard_bytes ||
-	       a->max_write_zeroes_bytes != b->max_write_zeroes_bytes || a->write_cache != b->write_cache ||
-	       a->fua != b->fua || a->stable_writes != b->stable_writes;
-}
-
-bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
-{
-	struct nof_limits other, lim;
-
-	fill_limits(ctrl, format, &other);
-	lim = common(&head->limits, &other);
-	return differ(&lim, &head->limits);
-}
-
-const char nof_head_busy[] = "the disk has to promise less, but requests under way do not end; tried again later";
-
-/* Some requests end only with a path, which may be the one that asks */
-static bool stuck(struct nof_head *head)
-{
-	return atomic_read(&head->waiting) || nof_fence_held(head);
-}
-
-/* Requests under way rely on the limits (TRAP 27) */
-static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl)
-{
-	unsigned long end = jiffies + msecs_to_jiffies(NARROW_TMO_MS);
-	struct request_queue *q = head->disk->queue;
-
-	blk_freeze_queue_start(q);
-	while (!blk_mq_freeze_queue_wait_timeout(q, msecs_to_jiffies(50))) {
-		if (time_before(jiffies, end) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && !stuck(head))
-			continue;
-		blk_mq_unfreeze_queue(q);
-		return false;
-	}
-	return true;
-}
-
-const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
-{
-	struct nof_subsys *s = head->subsys;
-	const char *why = nof_head_busy;
-	struct nof_limits lim;
-
-	mutex_lock(&head->narrow_lock);
-	if (!freeze(head, ctrl))
-		goto unlock;
-	fill_limits(ctrl, format, &lim);
-	lim = common(&head->limits, &lim);
-	why = nof_limits_update(head->disk, &lim) ? "the block layer refuses the limits that all paths can keep" : NULL;
-	if (!why) {
-		mutex_lock(&s->lock);
-		head->limits = lim;
-		mutex_unlock(&s->lock);
-	}
-	blk_mq_unfreeze_queue(head->disk->queue);
-unlock:
-	mutex_unlock(&head->narrow_lock);
-	return why;
-}
 
 static void set_wwid(struct nof_head *head, const struct nof_ctrl *ctrl)
 {
@@ -373,7 +246,7 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	lockdep_assert_held(&s->lock);
 	if (!head)
 		return ERR_PTR(-ENOMEM);
-	fill_limits(ctrl, format, &head->limits);
+	nof_head_fill_limits(ctrl, format, &head->limits);
 	disk = nof_limits_alloc_disk(&s->tags, &head->limits, head);
 	if (IS_ERR(disk)) {
 		nof_head_put(head);
@@ -482,126 +355,4 @@ struct nof_head *nof_head_find(const char *name)
 	}
 	mutex_unlock(&nof_subsystems_lock);
 	return found;
-}
-
-/* The controller can carry I/O: also while it is being left in good order */
-static bool carries_io(const struct nof_ctrl *ctrl)
-{
-	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
-
-	if (state == NVMEOF_CTRL_DELETING)
-		return ctrl->deleted_from == NVMEOF_CTRL_LIVE && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
-	return state == NVMEOF_CTRL_LIVE;
-}
-
-/*
- * fast_io_fail_tmo also bounds the wait for a controller that is there, but whose ANA state allows no I/O. What is left
- * of it, in jiffies; 0 when it has passed, MAX_SCHEDULE_TIMEOUT without a bound.
- */
-static unsigned long wait_left(const struct nof_path *path)
-{
-	s32 tmo = READ_ONCE(path->ctrl->opts.fast_io_fail_tmo_ms);
-	u64 waited = div_u64(ktime_get_boottime_ns() - path->ana_since, NSEC_PER_MSEC);
-
-	if (tmo < 0 || nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE)
-		return MAX_SCHEDULE_TIMEOUT;
-	return waited < tmo ? msecs_to_jiffies(tmo - waited) + 1 : 0;
-}
-
-/* Persistent loss is what a live controller says now; after a reconnect it may say something else */
-static bool may_come_back(const struct nof_path *path)
-{
-	enum nvmeof_ctrl_state state = nof_ctrl_state(path->ctrl);
-
-	if (state == NVMEOF_CTRL_LIVE && path->ana_state == NVMEOF_ANA_PERSISTENT_LOSS)
-		return false;
-	if (state == NVMEOF_CTRL_LIVE && (path->ana_expired || path->unfit))
-		return false;
-	/* on its way out: the disk stays, if it is the last one */
-	if (state == NVMEOF_CTRL_DELETING && nof_path_leaves_disk(path))
-		return true;
-	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
-}
-
-/* The class a path is in now: the order of the set */
-enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, IDLE, GONE };
-
-static enum path_class class_of(const struct nof_path *path)
-{
-	if (!carries_io(path->ctrl))
-		return GONE;
-	if (!nof_ana_usable(path->ana_state) || path->unfit)
-		return IDLE;
-	if (path->degraded)
-		return DEGRADED;
-	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
-}
-
-static u16 add_class(struct nof_head *head, struct nof_path_set *set, u16 n, enum path_class class)
-{
-	struct nof_path *path;
-
-	list_for_each_entry(path, &head->paths, entry)
-		if (class_of(path) == class)
-			set->paths[n++] = path;
-	return n;
-}
-
-static void fill_set(struct nof_head *head, struct nof_path_set *set)
-{
-	bool removing = test_bit(NOF_HEAD_REMOVING, &head->flags);
-	struct nof_path *path;
-
-	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags) && !removing;
-	list_for_each_entry(path, &head->paths, entry) {
-		path->usable = class_of(path) <= DEGRADED;
-		set->may_wait |= may_come_back(path) && !removing;
-	}
-	set->nr_all = head->nr_paths;
-	set->nr_optimized = add_class(head, set, 0, OPTIMIZED);
-	set->nr = add_class(head, set, set->nr_optimized, NON_OPTIMIZED);
-	set->nr_usable = add_class(head, set, set->nr, DEGRADED);
-	set->nr_all = add_class(head, set, set->nr_usable, IDLE);
-	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
-}
-
-/* When the last path is no longer waited for, that has to be said */
-static void set_expiry(struct nof_head *head, const struct nof_path_set *set)
-{
-	unsigned long left = MAX_SCHEDULE_TIMEOUT;
-	struct nof_path *path;
-
-	if (set->nr_usable || !set->may_wait || !test_bit(NOF_HEAD_ADDED, &head->flags))
-		return;
-	list_for_each_entry(path, &head->paths, entry)
-		if (may_come_back(path))
-			left = min(left, wait_left(path));
-	if (left < MAX_SCHEDULE_TIMEOUT)
-		mod_delayed_work(nof_wq, &head->expiry_work, left);
-}
-
-void nof_head_publish(struct nof_head *head)
-{
-	struct nof_path_set *set, *old;
-
-	lockdep_assert_held(&head->subsys->lock);
-	/* A few dozen bytes. Recovery depends on it, so it may not fail, nor wait for I/O. */
-	set = kzalloc(struct_size(set, paths, head->nr_paths), GFP_NOIO | __GFP_NOFAIL);
-	set->srcu = &head->subsys->srcu;
-	fill_set(head, set);
-	old = rcu_replace_pointer(head->set, set, true);
-	/*
-	 * TRAP 18: who sees the new seq sees the new set; who sat down to wait with the old seq is kicked, by itself or
-	 * by us
-	 */
-	smp_wmb();
-	WRITE_ONCE(head->set_seq, head->set_seq + 1);
-	trace_nof_path_set(head, set);
-	if (old)
-		nof_path_set_free(old);
-	smp_mb();
-	if (test_bit(NOF_HEAD_GONE, &head->flags))
-		return;
-	blk_mq_kick_requeue_list(head->disk->queue);
-	set_expiry(head, set);
 }

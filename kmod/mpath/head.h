@@ -107,6 +107,11 @@ static inline const char *nof_head_name(const struct nof_head *h)
 	return h->disk->disk_name;
 }
 
+/* Every path of a subsystem, under subsys->lock. Two loops in one: not to be left by "break". */
+#define nof_for_each_path(subsys, head, path)				\
+	list_for_each_entry(head, &(subsys)->heads, entry)		\
+		list_for_each_entry(path, &(head)->paths, entry)
+
 /* By disk name, with a reference; NULL if none. */
 struct nof_head *nof_head_find(const char *name);
 void nof_head_put(struct nof_head *head);
@@ -122,6 +127,8 @@ int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd,
 /* Below: for the files of mpath/ */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
 int nof_head_add(struct nof_head *head);
+/* What a disk could promise if this were its only path */
+void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim);
 /* A path of this controller cannot do all that the disk promises */
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
 /*

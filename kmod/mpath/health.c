@@ -313,10 +313,9 @@ void nof_health_update(struct nof_subsys *s)
 		mod_delayed_work(nof_wq, &s->health_work, LOOK);
 		return;
 	}
-	list_for_each_entry(head, &s->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->degraded)
-				restore(path, "degrade is off");
+	nof_for_each_path(s, head, path)
+		if (path->degraded)
+			restore(path, "degrade is off");
 }
 
 void nof_health_exit(struct nof_subsys *s)

@@ -103,10 +103,9 @@ static struct nof_path *find_path(struct nof_ctrl *ctrl, u32 nsid)
 	struct nof_head *head;
 	struct nof_path *path;
 
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->ctrl == ctrl && path->nsid == nsid)
-				return path;
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl && path->nsid == nsid)
+			return path;
 	return NULL;
 }
 
@@ -397,10 +396,9 @@ static struct nof_path *next_path(struct nof_ctrl *ctrl, bool unseen_only)
 	struct nof_head *head;
 
 	mutex_lock(&s->lock);
-	list_for_each_entry(head, &s->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->ctrl == ctrl && !(unseen_only && path->seen))
-				found = path;
+	nof_for_each_path(s, head, path)
+		if (path->ctrl == ctrl && !(unseen_only && path->seen))
+			found = path;
 	mutex_unlock(&s->lock);
 	return found;
 }
@@ -432,10 +430,9 @@ void nof_paths_unsee(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->ctrl == ctrl)
-				path->seen = false;
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl)
+			path->seen = false;
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
@@ -483,12 +480,11 @@ struct nof_path *nof_path_find(const char *name)
 	mutex_lock(&nof_subsystems_lock);
 	list_for_each_entry(s, &nof_subsystems, entry) {
 		mutex_lock(&s->lock);
-		list_for_each_entry(head, &s->heads, entry)
-			list_for_each_entry(path, &head->paths, entry)
-				if (!strcmp(path->name, name)) {
-					kobject_get(&path->kobj);
-					found = path;
-				}
+		nof_for_each_path(s, head, path)
+			if (!strcmp(path->name, name)) {
+				kobject_get(&path->kobj);
+				found = path;
+			}
 		mutex_unlock(&s->lock);
 	}
 	mutex_unlock(&nof_subsystems_lock);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The path set of a head: who is in it, in which class, and whether it is worth waiting. */
+#include <linux/blk-mq.h>
+#include <linux/slab.h>
+#include "control/trace.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/ana.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+
+/* The controller can carry I/O: also while it is being left in good order */
+static bool carries_io(const struct nof_ctrl *ctrl)
+{
+	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
+
+	if (state == NVMEOF_CTRL_DELETING)
+		return ctrl->deleted_from == NVMEOF_CTRL_LIVE && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	return state == NVMEOF_CTRL_LIVE;
+}
+
+/*
+ * fast_io_fail_tmo also bounds the wait for a controller that is there, but whose ANA state allows no I/O. What is left
+ * of it, in jiffies; 0 when it has passed, MAX_SCHEDULE_TIMEOUT without a bound.
+ */
+static unsigned long wait_left(const struct nof_path *path)
+{
+	s32 tmo = READ_ONCE(path->ctrl->opts.fast_io_fail_tmo_ms);
+	u64 waited = div_u64(ktime_get_boottime_ns() - path->ana_since, NSEC_PER_MSEC);
+
+	if (tmo < 0 || nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE)
+		return MAX_SCHEDULE_TIMEOUT;
+	return waited < tmo ? msecs_to_jiffies(tmo - waited) + 1 : 0;
+}
+
+/* Persistent loss is what a live controller says now; after a reconnect it may say something else */
+static bool may_come_back(const struct nof_path *path)
+{
+	enum nvmeof_ctrl_state state = nof_ctrl_state(path->ctrl);
+
+	if (state == NVMEOF_CTRL_LIVE && path->ana_state == NVMEOF_ANA_PERSISTENT_LOSS)
+		return false;
+	if (state == NVMEOF_CTRL_LIVE && (path->ana_expired || path->unfit))
+		return false;
+	/* on its way out: the disk stays, if it is the last one */
+	if (state == NVMEOF_CTRL_DELETING && nof_path_leaves_disk(path))
+		return true;
+	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
+}
+
+/* The class a path is in now: the order of the set */
+enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, IDLE, GONE };
+
+static enum path_class class_of(const struct nof_path *path)
+{
+	if (!carries_io(path->ctrl))
+		return GONE;
+	if (!nof_ana_usable(path->ana_state) || path->unfit)
+		return IDLE;
+	if (path->degraded)
+		return DEGRADED;
+	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
+}
+
+static u16 add_class(struct nof_head *head, struct nof_path_set *set, u16 n, enum path_class class)
+{
+	struct nof_path *path;
+
+	list_for_each_entry(path, &head->paths, entry)
+		if (class_of(path) == class)
+			set->paths[n++] = path;
+	return n;
+}
+
+static void fill_set(struct nof_head *head, struct nof_path_set *set)
+{
+	bool removing = test_bit(NOF_HEAD_REMOVING, &head->flags);
+	struct nof_path *path;
+
+	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags) && !removing;
+	list_for_each_entry(path, &head->paths, entry) {
+		path->usable = class_of(path) <= DEGRADED;
+		set->may_wait |= may_come_back(path) && !removing;
+	}
+	set->nr_all = head->nr_paths;
+	set->nr_optimized = add_class(head, set, 0, OPTIMIZED);
+	set->nr = add_class(head, set, set->nr_optimized, NON_OPTIMIZED);
+	set->nr_usable = add_class(head, set, set->nr, DEGRADED);
+	set->nr_all = add_class(head, set, set->nr_usable, IDLE);
+	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
+}
+
+/* When the last path is no longer waited for, that has to be said */
+static void set_expiry(struct nof_head *head, const struct nof_path_set *set)
+{
+	unsigned long left = MAX_SCHEDULE_TIMEOUT;
+	struct nof_path *path;
+
+	if (set->nr_usable || !set->may_wait || !test_bit(NOF_HEAD_ADDED, &head->flags))
+		return;
+	list_for_each_entry(path, &head->paths, entry)
+		if (may_come_back(path))
+			left = min(left, wait_left(path));
+	if (left < MAX_SCHEDULE_TIMEOUT)
+		mod_delayed_work(nof_wq, &head->expiry_work, left);
+}
+
+void nof_head_publish(struct nof_head *head)
+{
+	struct nof_path_set *set, *old;
+
+	lockdep_assert_held(&head->subsys->lock);
+	/* A few dozen bytes. Recovery depends on it, so it may not fail, nor wait for I/O. */
+	set = kzalloc(struct_size(set, paths, head->nr_paths), GFP_NOIO | __GFP_NOFAIL);
+	set->srcu = &head->subsys->srcu;
+	fill_set(head, set);
+	old = rcu_replace_pointer(head->set, set, true);
+	/*
+	 * TRAP 18: who sees the new seq sees the new set; who sat down to wait with the old seq is kicked, by itself or
+	 * by us
+	 */
+	smp_wmb();
+	WRITE_ONCE(head->set_seq, head->set_seq + 1);
+	trace_nof_path_set(head, set);
+	if (old)
+		nof_path_set_free(old);
+	smp_mb();
+	if (test_bit(NOF_HEAD_GONE, &head->flags))
+		return;
+	blk_mq_kick_requeue_list(head->disk->queue);
+	set_expiry(head, set);
+}
