@@ -112,7 +112,7 @@ TRACE_EVENT(nof_path_select,
 		nof_assign_str(path, path->name);
 		__entry->hctx = rq->mq_hctx->queue_num;
 		__entry->tag = rq->tag;
-		__entry->op = req_op(rq);
+		__entry->op = (__force u32)req_op(rq);
 		__entry->bytes = blk_rq_bytes(rq);
 		__entry->sector = blk_rq_pos(rq);
 	),
@@ -136,7 +136,7 @@ TRACE_EVENT(nof_requeue,
 		nof_assign_str(path, path->name);
 		__entry->hctx = rq->mq_hctx->queue_num;
 		__entry->tag = rq->tag;
-		__entry->op = req_op(rq);
+		__entry->op = (__force u32)req_op(rq);
 		__entry->status = status;
 		__entry->sector = blk_rq_pos(rq);
 	),
@@ -233,7 +233,7 @@ TRACE_EVENT(nof_fence_hold,
 	TP_fast_assign(
 		nof_assign_str(ctrl, nof_ctrl_name(ctrl));
 		nof_assign_str(ns, rq->q->disk->disk_name);
-		__entry->op = req_op(rq);
+		__entry->op = (__force u32)req_op(rq);
 		__entry->sector = blk_rq_pos(rq);
 		__entry->bytes = blk_rq_bytes(rq);
 	),

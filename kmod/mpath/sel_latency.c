@@ -39,9 +39,7 @@ static struct nof_path *chosen(struct nof_path *path, u32 hctx, enum nof_lat_cla
 /* What is neither read nor write is not measured: it goes where a small write would */
 static enum nof_lat_class class_of(const struct request *rq)
 {
-	u32 op = req_op(rq);
-
-	return likely(op <= REQ_OP_WRITE) ? nof_lat_class(op, blk_rq_bytes(rq)) : NOF_LAT_WRITE;
+	return likely(nof_rq_measured(rq)) ? nof_rq_class(rq) : NOF_LAT_WRITE;
 }
 
 static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16 nr, struct request *rq, bool probing)
