@@ -13,7 +13,7 @@
 #define NOF_LAT_LARGE		32768	/* bytes; a request above that counts as large */
 #define NOF_LAT_SHIFT		3	/* a sample weighs 1/8 */
 #define NOF_LAT_STALE_MS	250	/* after that long without a sample the next one stands alone */
-#define NOF_LAT_PROBE_MS	400	/* so long a path may go unchosen before a request is spent to look at it */
+#define NOF_LAT_PROBE_MS	400	/* so long a path may go without a sample before a request is spent on one */
 
 #define NOF_LAT_STALE		msecs_to_jiffies(NOF_LAT_STALE_MS)
 #define NOF_LAT_PROBE		msecs_to_jiffies(NOF_LAT_PROBE_MS)
@@ -25,12 +25,12 @@ enum nof_lat_class { NOF_LAT_READ, NOF_LAT_READ_LARGE, NOF_LAT_WRITE, NOF_LAT_WR
  * struct nof_path_lat - of one path as one hardware context sees it
  * @ewma:	exponentially weighted moving average, ns; 0 while unknown
  * @heard:	jiffies, low 32 bits, of the last sample
- * @chosen:	likewise of the last selection, written by selectors that care
+ * @probed:	likewise of the last request that was spent to get one
  */
 struct nof_path_lat {
 	u32	ewma[NOF_LAT_CLASSES];
 	u32	heard[NOF_LAT_CLASSES];
-	u32	chosen[NOF_LAT_CLASSES];
+	u32	probed[NOF_LAT_CLASSES];
 } ____cacheline_aligned_in_smp;
 
 static inline enum nof_lat_class nof_lat_class(bool write, u32 bytes)
@@ -68,16 +68,16 @@ static inline bool nof_lat_better(u32 ewma, u32 depth, u32 other_ewma, u32 other
 }
 
 /*
- * Is a request to be spent on a path that nobody has chosen for a while? Not while the last one is still out, as far as
- * one can tell: what else makes the queue busy may be other namespaces, so in the end it is not waited for.
+ * Is a request to be spent on a path that has not been heard of for a while? Not while the last such one is still out,
+ * as far as one can tell: what else makes the queue busy may be other namespaces, so in the end it is not waited for.
  */
-static inline bool nof_lat_due(u32 now, u32 chosen, u32 heard, u32 depth)
+static inline bool nof_lat_due(u32 now, u32 heard, u32 probed, u32 depth)
 {
-	u32 age = now - chosen;
+	u32 age = now - probed;
 
-	if (age < NOF_LAT_PROBE)
+	if (now - heard < NOF_LAT_PROBE || age < NOF_LAT_PROBE)
 		return false;
-	return !depth || (s32)(heard - chosen) >= 0 || age >= 4 * NOF_LAT_PROBE;
+	return !depth || (s32)(heard - probed) >= 0 || age >= 4 * NOF_LAT_PROBE;
 }
 
 /* What is known about now: an average that nobody has confirmed for longer than a probe takes to come says nothing */

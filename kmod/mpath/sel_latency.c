@@ -23,57 +23,60 @@ static struct view look(const struct nof_path *path, u32 hctx, enum nof_lat_clas
 	return (struct view) { READ_ONCE(path->lat[hctx].ewma[class]), nof_path_depth(path, hctx) };
 }
 
-static bool due(const struct nof_path *path, u32 hctx, enum nof_lat_class class, u32 depth)
+/* Whether this request is to be spent on a path that has been silent; if so, it is the one */
+static bool spend(struct nof_path *path, u32 hctx, enum nof_lat_class class)
 {
-	const struct nof_path_lat *lat = &path->lat[hctx];
+	struct nof_path_lat *lat = &path->lat[hctx];
+	u32 now = jiffies;
 
-	return nof_lat_due(jiffies, READ_ONCE(lat->chosen[class]), READ_ONCE(lat->heard[class]), depth);
-}
-
-static struct nof_path *chosen(struct nof_path *path, u32 hctx, enum nof_lat_class class)
-{
-	WRITE_ONCE(path->lat[hctx].chosen[class], (u32)jiffies);
-	return path;
+	if (!nof_lat_due(now, READ_ONCE(lat->heard[class]), READ_ONCE(lat->probed[class]), nof_path_depth(path, hctx)))
+		return false;
+	WRITE_ONCE(lat->probed[class], now);
+	return true;
 }
 
 /* What is neither read nor write is not measured: it goes where a small write would */
 static enum nof_lat_class class_of(const struct request *rq)
 {
-	return likely(nof_rq_measured(rq)) ? nof_rq_class(rq) : NOF_LAT_WRITE;
+	u32 op = (__force u32)req_op(rq);
+
+	return likely(op <= (__force u32)REQ_OP_WRITE) ? nof_lat_class(op & 1, blk_rq_bytes(rq)) : NOF_LAT_WRITE;
 }
 
-static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16 nr, struct request *rq, bool probing)
+static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16 nr, struct request *rq, u32 *scratch,
+					      bool probing)
 {
-	u32 *scratch = nof_hctx_of(rq)->scratch, hctx = rq->mq_hctx->queue_num;
+	u32 hctx = rq->mq_hctx->queue_num;
 	enum nof_lat_class class = class_of(rq);
 	struct nof_duel duel = nof_duel(scratch, nr);
 	struct nof_path *best = paths[duel.best], *other = paths[duel.other];
 	struct view b = look(best, hctx, class), o = look(other, hctx, class);
 
-	if (probing && nof_rq_measured(rq) && due(other, hctx, class, o.depth))
-		return chosen(other, hctx, class);
-	if (!nof_lat_better(b.ewma, b.depth, o.ewma, o.depth))
-		return chosen(best, hctx, class);
-	nof_duel_won(scratch, duel.other);
-	return chosen(other, hctx, class);
+	if (probing && nof_rq_measured(rq) && spend(other, hctx, class))
+		return other;
+	if (nof_lat_better(b.ewma, b.depth, o.ewma, o.depth)) {
+		nof_duel_won(scratch, duel.other);
+		return other;
+	}
+	return best;
 }
 
 /* Apart, so that the others do not carry what only one in PROBE_SHARE needs */
-static noinline struct nof_path *select_probing(struct nof_path *const *paths, u16 nr, struct request *rq)
+static noinline struct nof_path *select_probing(struct nof_path *const *paths, u16 nr, struct request *rq, u32 *scratch)
 {
-	return fight(paths, nr, rq, true);
+	scratch[2] = PROBE_SHARE - 1;
+	return fight(paths, nr, rq, scratch, true);
 }
 
 static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
-	u32 *since = &nof_hctx_of(rq)->scratch[2], n = READ_ONCE(*since) + 1;
+	u32 *scratch = nof_hctx_of(rq)->scratch;
+	s8 *left = (s8 *)&scratch[2];
 
-	if (unlikely(n >= PROBE_SHARE)) {
-		WRITE_ONCE(*since, 0);
-		return select_probing(paths, nr, rq);
-	}
-	WRITE_ONCE(*since, n);
-	return fight(paths, nr, rq, false);
+	/* Without order: some requests more between two probes are all that a race, or a stranger's value, can cost */
+	if (unlikely(data_race(--*left) < 0))
+		return select_probing(paths, nr, rq, scratch);
+	return fight(paths, nr, rq, scratch, false);
 }
 
 struct nof_selector nof_selector_latency = {

@@ -28,10 +28,10 @@ static inline struct nof_duel nof_duel(u32 *scratch, u16 nr)
 {
 	u32 best = READ_ONCE(scratch[0]), other;
 
+	if (likely(nr == 2))
+		return (struct nof_duel) { best & 1, ~best & 1 };
 	if (unlikely(best >= nr))
 		best = 0;
-	if (nr == 2)
-		return (struct nof_duel) { best, !best };
 	other = READ_ONCE(scratch[1]) + 1;
 	if (other >= nr)
 		other = 0;

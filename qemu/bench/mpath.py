@@ -15,7 +15,7 @@ CHOICE = {
     "nvmeof": {
         "nof_choose", "choose_slow", "pick", "probe", "promise_of", "over", "spill", "may_spill",
         "nof_choose_other", "nof_choose_again", "other_of", "has_room",
-        "select", "select_probing", "fight", "look", "due", "chosen", "class_of", "distance",
+        "select", "select_probing", "fight", "look", "spend", "class_of", "distance",
         "nof_duel", "nof_duel_won", "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured",
         "nof_lat_class", "nof_lat_better", "nof_lat_expect", "nof_lat_due", "nof_lat_known",
     },

@@ -88,19 +88,20 @@ TEST_CASE("latency: without averages the depth decides, and an unknown path gets
 	CHECK_FALSE(nof_lat_better(0, 0, 100 * us, 0));
 }
 
-TEST_CASE("latency: a path that nobody chose for a while is looked at, unless the last look is still out")
+TEST_CASE("latency: a path not heard of for a while is looked at, unless the last look is still out")
 {
 	const u32 now = 1000000, gap = NOF_LAT_PROBE;
-	CHECK_FALSE(nof_lat_due(now, now, now, 0));
-	CHECK_FALSE(nof_lat_due(now, now - gap + 1, now, 0));
+	CHECK_FALSE(nof_lat_due(now, now, now - 9 * gap, 0)); // in use
+	CHECK_FALSE(nof_lat_due(now, now - gap + 1, now - gap, 0));
+	CHECK_FALSE(nof_lat_due(now, now - 2 * gap, now - gap + 1, 0)); // looked at a moment ago
 	CHECK(nof_lat_due(now, now - gap, now - gap, 0));
-	CHECK_FALSE(nof_lat_due(now, now - gap, now - gap - 1, 1)); // not heard of since
-	CHECK(nof_lat_due(now, now - gap, now - gap + 1, 1));       // busy with others' requests
-	CHECK(nof_lat_due(now, now - 4 * gap, now - 5 * gap, 1));   // in the end anyway
+	CHECK_FALSE(nof_lat_due(now, now - gap - 1, now - gap, 1)); // no answer since
+	CHECK(nof_lat_due(now, now - gap, now - gap - 1, 1));       // busy with others' requests
+	CHECK(nof_lat_due(now, now - 5 * gap, now - 4 * gap, 1));   // in the end anyway
 	// jiffies wrap
 	CHECK(nof_lat_due(5, u32(5) - gap, u32(5) - gap, 0));
-	CHECK_FALSE(nof_lat_due(5, u32(5) - gap + 1, 0, 0));
-	CHECK(nof_lat_due(5, u32(5) - gap, 1, 1));
+	CHECK_FALSE(nof_lat_due(5, 0, u32(5) - gap, 0));
+	CHECK(nof_lat_due(u32(-gap), u32(-2 * gap), u32(-2 * gap - 1), 1));
 }
 
 TEST_CASE("latency: an old average says nothing")
