@@ -6,6 +6,8 @@
 # shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${NVMEOF_BUILD:-$top/build}
+# What takes long to make and belongs to no checkout: the debug kernel
+cache=${NVMEOF_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nvmeof}
 
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -18,12 +20,24 @@ die() {
 	exit 1
 }
 
-# Print the full version of an installed kernel: "6.12" names the newest 6.12.*, a full version names itself.
+# Print the full version of a kernel: "6.12" names the newest installed 6.12.*, "debug" the debug kernel, a full version
+# itself.
 kernel_version() {
 	local dir version
+	case $1 in
+	debug) "$top/qemu/debug/build" --path || die "no debug kernel; 'make debug-kernel' builds it"; return ;;
+	*-nvmeof-debug) echo "$1"; return ;;
+	esac
 	version=$(for dir in /lib/modules/*; do
 		case ${dir##*/} in "$1" | "$1".* | "$1"-*) echo "${dir##*/}" ;; esac
 	done | sort -V | tail -n 1)
 	[ -n "$version" ] || die "no kernel $1 below /lib/modules; 'make deps' installs Debian's"
 	echo "$version"
+}
+
+# Print the directory that has boot/ and lib/modules/ of a kernel: nothing for an installed one.
+kernel_root() {
+	case $1 in
+	*-nvmeof-debug) echo "$cache/kernels/$1" ;;
+	esac
 }
