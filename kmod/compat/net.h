@@ -15,6 +15,13 @@ __printf(2, 3) void nof_extack_format(struct netlink_ext_ack *extack, const char
 #define GENL_SET_ERR_MSG_FMT(info, fmt, args...)	NL_SET_ERR_MSG_FMT((info)->extack, fmt, ##args)
 #endif
 
+/* What a family's pre_doit is told of the operation */
+#if NOF_HAVE_GENL_PRE_SPLIT
+typedef struct genl_split_ops nof_genl_pre_op;
+#else
+typedef struct genl_ops nof_genl_pre_op;
+#endif
+
 /* The attributes a dump was asked with */
 #if NOF_HAVE_GENL_INFO_DUMP
 static inline struct nlattr **nof_genl_dump_attrs(struct netlink_callback *cb)

@@ -12,7 +12,7 @@
 /*
  * One struct genl_ops for do and dump, each with its own policy. No .validate flags: headers, attributes and lengths
  * are checked strictly for both. GENL_ADMIN_PERM asks for CAP_NET_ADMIN in the initial user namespace, whatever
- * network namespace the request comes from.
+ * network namespace the request comes from, and may_change() for more.
  */
 static const struct genl_ops ops[] = {
 	{
@@ -80,6 +80,18 @@ static const struct genl_multicast_group mcgrps[] = {
 };
 
 /*
+ * Containers that manage a network often have CAP_NET_ADMIN in the initial user namespace. That is not to be enough for
+ * taking the disks of the whole machine away, or for bringing in new ones.
+ */
+static int may_change(const nof_genl_pre_op *op, struct sk_buff *skb, struct genl_info *info)
+{
+	if (!(op->flags & GENL_ADMIN_PERM) || netlink_capable(skb, CAP_SYS_ADMIN))
+		return 0;
+	GENL_SET_ERR_MSG(info, "changes need CAP_SYS_ADMIN in the initial user namespace, next to CAP_NET_ADMIN");
+	return -EPERM;
+}
+
+/*
  * netnsok: a connect uses the network namespace it was asked from, so the family is in all of them. What can be read
  * there is what /sys/class/nvmeof shows in every container anyway. Without parallel_ops one slow rescan would hold up
  * every other request of every family; with it, handlers rely on the locks of the core alone. resv_start_op stays 0:
@@ -90,6 +102,7 @@ struct genl_family nof_genl_family __ro_after_init = {
 	.version	= NVMEOF_GENL_VERSION,
 	.netnsok	= true,
 	.parallel_ops	= true,
+	.pre_doit	= may_change,
 	.module		= THIS_MODULE,
 	.ops		= ops,
 	.n_ops		= ARRAY_SIZE(ops),

@@ -26,7 +26,7 @@ static_assert(offsetof(struct nvme_passthru_cmd, cdw10) == offsetof(struct nvme_
 
 static_assert(SUBMIT_IO_32 != NVME_IOCTL_SUBMIT_IO);
 
-/* Through what a caller without CAP_SYS_ADMIN came: a controller's node lets none such in. */
+/* Through what a caller without CAP_SYS_ADMIN came: never a controller's node. */
 struct caller {
 	bool	may_write;	/* opened for it */
 	bool	partition;
@@ -255,8 +255,6 @@ static int reset(struct nof_ctrl *ctrl)
 	long left = msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	int err;
 
-	if (!capable(CAP_SYS_ADMIN))
-		return -EACCES;
 	err = nof_ctrl_reset(ctrl, NULL);
 	if (err)
 		return err;
@@ -267,13 +265,14 @@ static int reset(struct nof_ctrl *ctrl)
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ? 0 : -ENOTCONN;
 }
 
-static int rescan(struct nof_ctrl *ctrl)
-{
-	return capable(CAP_SYS_ADMIN) ? nof_ctrl_rescan(ctrl, NULL) : -EACCES;
-}
-
+/*
+ * open() has asked for the privilege, but a file may be passed on to somebody without it, who could read every disk by
+ * way of this one.
+ */
 long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
 {
+	if (!capable(CAP_SYS_ADMIN))
+		return -EACCES;
 	switch (cmd) {
 	case NVME_IOCTL_ADMIN_CMD:
 		return admin_cmd(ctrl, arg, false);
@@ -286,7 +285,7 @@ long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
 	case NVME_IOCTL_RESET:
 		return reset(ctrl);
 	case NVME_IOCTL_RESCAN:
-		return rescan(ctrl);
+		return nof_ctrl_rescan(ctrl, NULL);
 	default:
 		return -ENOTTY;
 	}

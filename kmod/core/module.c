@@ -18,12 +18,12 @@ const struct nof_event_ops *nof_events;
 
 static int alloc_workqueues(void)
 {
-	/* MEM_RECLAIM: reconnecting is what writeback to our disks may wait for */
+	/* MEM_RECLAIM: reconnecting, or the end of a disk, is what writeback to our disks may wait for */
 	nof_recovery_wq = alloc_workqueue("nvmeof-recovery", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_queue_wq = alloc_workqueue("nvmeof-queue", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_wq = alloc_workqueue("nvmeof", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_delete_wq = alloc_workqueue("nvmeof-delete", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	nof_disk_wq = alloc_workqueue("nvmeof-disk", WQ_UNBOUND, 0);
+	nof_disk_wq = alloc_workqueue("nvmeof-disk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_disk_wq ? 0 : -ENOMEM;
 }
 

@@ -15,6 +15,8 @@
 #define LSP_RGO		BIT(0)
 #define MAX_GROUPS	4096
 #define MAX_READS	5
+/* A log of this size comes in one piece: the smallest MDTS that there is allows twice as much */
+#define ONE_PIECE	4096
 /* One that fails altogether */
 #define MAX_TRIES	3
 #define RETRY_MS	100
@@ -151,7 +153,7 @@ static int read_stable(struct nof_ctrl *ctrl, struct nvme_ana_rsp_hdr *log, size
 
 	for (i = 0; again && i < MAX_READS; i++) {
 		ret = read_pieces(ctrl, log, len);
-		if (ret || len <= 4096)
+		if (ret || len <= ONE_PIECE)
 			break;
 		ret = nof_get_log(ctrl, NVME_LOG_ANA, LSP_RGO, 0, again, sizeof(*again));
 		if (ret || again->chgcnt == log->chgcnt)

@@ -430,7 +430,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 	f = ctrl->fence;
 	if (f && !list_empty(&f->held)) {
 		ctrl->fence = NULL;
-		nof_subsys_get(s);
+		f->subsys = nof_subsys_get(s);	/* the controller may go first, from now on */
 		atomic_inc(&nr_lost);
 		nr = f->nr;
 		ms = f->bound_ms;

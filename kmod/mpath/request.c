@@ -37,6 +37,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 				  unsigned int seq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct request_queue *q = rq->q;	/* the tag may be another disk's as soon as it is requeued (TRAP 12) */
 
 	if (!set || !set->may_wait)
 		return BLK_STS_TRANSPORT;
@@ -48,7 +49,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 	/* TRAP 18: a set published after we looked kicked a list that we were not on yet */
 	smp_mb();
 	if (READ_ONCE(head->set_seq) != seq)
-		blk_mq_kick_requeue_list(rq->q);
+		blk_mq_kick_requeue_list(q);
 	return BLK_STS_OK;
 }
 
@@ -486,20 +487,24 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	return BLK_EH_RESET_TIMER;
 }
 
+/* More contexts than CPUs leave some without any, and blk-mq does not want to be asked for that. */
+static void spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
+{
+	map->nr_queues = min(nr, num_possible_cpus());
+	map->queue_offset = offset;
+	blk_mq_map_queues(map);
+}
+
 static void map_queues(struct blk_mq_tag_set *set)
 {
 	struct nof_subsys *s = set->driver_data;
 
-	set->map[HCTX_TYPE_DEFAULT].nr_queues = s->nr_default;
-	set->map[HCTX_TYPE_DEFAULT].queue_offset = 0;
-	blk_mq_map_queues(&set->map[HCTX_TYPE_DEFAULT]);
+	spread(&set->map[HCTX_TYPE_DEFAULT], s->nr_default, 0);
 	if (set->nr_maps == 1)
 		return;
 	/* reads share the default contexts */
 	set->map[HCTX_TYPE_READ].nr_queues = 0;
-	set->map[HCTX_TYPE_POLL].nr_queues = s->nr_poll;
-	set->map[HCTX_TYPE_POLL].queue_offset = s->nr_default;
-	blk_mq_map_queues(&set->map[HCTX_TYPE_POLL]);
+	spread(&set->map[HCTX_TYPE_POLL], s->nr_poll, s->nr_default);
 }
 
 static int init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
