@@ -14,7 +14,8 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 # A build folder keeps the generator it was made with.
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
-.PHONY: all user tool modules install dkms clean help deps lint images check demo shell bench
+.PHONY: all user tool modules install dkms clean help deps lint images check check-deep debug-kernel fuzz sanitize \
+	coverage demo shell bench
 
 all: user modules
 
@@ -24,6 +25,10 @@ help:
 	@echo 'make modules    nvmeof.ko and nvmeof_tcp.ko; KVER= as above'
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
 	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
+	@echo 'make check-deep the same, and everything again on the debug kernel, with faults and fuzzing: hours'
+	@echo 'make debug-kernel  build that kernel, below ~/.cache/nvmeof'
+	@echo 'make fuzz       libFuzzer on all that parses; make sanitize: the unit tests with ASan and UBSan'
+	@echo 'make coverage   what the runs on the debug kernel have executed of the modules'
 	@echo 'make shell      an interactive guest with a target and the modules; KVER=6.1 for the older kernel'
 	@echo 'make bench      cost of an I/O and of a connect, next to the in-tree driver'
 	@echo 'make lint       static checks'
@@ -44,7 +49,8 @@ user tool:
 	cmake --build $(BUILD)/user -j $(JOBS) --target $(cmake-target)
 
 modules:
-	@set -e; kver=$(kver); kmod/build $$kver; tests/selector/build $$kver
+	@set -e; kver=$(kver); export KDIR=$$(qemu/kernel --build $$kver); \
+	kmod/build $$kver $(if $(filter debug,$(KVER)),GCOV_PROFILE=y); tests/selector/build $$kver
 
 lint:
 	@test -x tests/lint/run || { echo 'make lint: tests/lint/run is missing' >&2; exit 1; }
@@ -54,13 +60,37 @@ lint:
 images:
 	@set -e; for k in $(CHECK_KERNELS); do qemu/mkinitramfs $$(qemu/kernel $$k); done > /dev/null
 
-# ctest comes last: its closing lines are the result.
+# ctest comes last: its closing lines are the result. The debug kernel is smoke-tested where it has been built.
+check: skip := $(if $(shell qemu/debug/build --path 2> /dev/null),deep,deep|smoke)
 check: deps
 	@$(MAKE) --no-print-directory user
-	@set -e; for k in $(CHECK_KERNELS); do $(MAKE) --no-print-directory modules KVER=$$k; done
+	@set -e; for k in $(CHECK_KERNELS) $(if $(findstring smoke,$(skip)),,debug); do \
+		$(MAKE) --no-print-directory modules KVER=$$k; done
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory images
-	ctest --test-dir $(BUILD)/user --output-on-failure
+	ctest --test-dir $(BUILD)/user --output-on-failure -LE '$(skip)'
+
+# Everything of `make check` too, but the smoke test, which is a part of it
+check-deep: deps debug-kernel
+	@$(MAKE) --no-print-directory user
+	@set -e; for k in $(CHECK_KERNELS) debug; do $(MAKE) --no-print-directory modules KVER=$$k; done
+	tests/faults/build $$(qemu/kernel debug)
+	tests/lint/run all
+	tests/sanitize/run
+	@$(MAKE) --no-print-directory images
+	ctest --test-dir $(BUILD)/user --output-on-failure -LE smoke; status=$$?; qemu/coverage --missed; exit $$status
+
+debug-kernel:
+	@qemu/debug/build
+
+fuzz: deps
+	tests/fuzz/run
+
+sanitize: deps
+	tests/sanitize/run
+
+coverage:
+	@qemu/coverage
 
 demo shell bench: KVER := $(or $(KVER),6.12)
 demo: deps

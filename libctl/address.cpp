@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
+#include <cstring>
 #include <net/if.h>
 
 #include <linux/nvmeof.h>
@@ -25,24 +26,28 @@ std::string quoted(std::string_view text)
 	return "'" + std::string(text) + "'";
 }
 
-bool isIpv4(const std::string &text)
+bool isNumeric(int family, std::string_view text)
 {
-	in_addr address;
-	return inet_pton(AF_INET, text.c_str(), &address) == 1;
+	in6_addr address;                 // the larger of the two kinds
+	if (text.find('\0') != text.npos) // there inet_pton() would stop
+		return false;
+	return inet_pton(family, std::string(text).c_str(), &address) == 1;
 }
 
-// @text is an address with an optional %SCOPE: an interface's name or number.
+// An interface's name or number, without what the kernel allows in no name, or what ends an address here.
+bool isScope(std::string_view text)
+{
+	auto odd = [](unsigned char c) { return c <= ' ' || c == 0x7f || std::strchr("/%:[]", c); };
+	return !text.empty() && text.size() < IFNAMSIZ && std::none_of(text.begin(), text.end(), odd);
+}
+
+// @text is an address with an optional %SCOPE.
 bool isIpv6(std::string_view text)
 {
 	std::size_t percent = text.find('%');
-	if (percent != text.npos) {
-		std::string_view scope = text.substr(percent + 1);
-		if (scope.empty() || scope.size() >= IFNAMSIZ || scope.find_first_of("/% \t") != scope.npos)
-			return false;
-		text = text.substr(0, percent);
-	}
-	in6_addr address;
-	return inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
+	if (percent != text.npos && !isScope(text.substr(percent + 1)))
+		return false;
+	return isNumeric(AF_INET6, text.substr(0, percent));
 }
 
 Result<std::string> parsePort(std::string_view text)
@@ -92,7 +97,7 @@ std::string Address::toString() const
 Result<std::string> parseTraddr(std::string_view text)
 {
 	std::string address(text);
-	if (address.size() > NVMEOF_TRADDR_MAX || (!isIpv4(address) && !isIpv6(address)))
+	if (address.size() > NVMEOF_TRADDR_MAX || (!isNumeric(AF_INET, address) && !isIpv6(address)))
 		return invalid(quoted(text) + " is not a numeric IPv4 or IPv6 address");
 	return address;
 }

@@ -68,6 +68,8 @@ bool ConnectWait::scanned(Item &item)
 		item.tracker->again();
 	else if (done.error().code == ErrorCode::noSuchObject)
 		item.tracker->onEvent({EventType::removed, {}, item.tracker->controller(), {}, {}, {}});
+	else if (done.error().sysErrno == ENOMEM || done.error().sysErrno == EAGAIN)
+		; // short of something for a moment, and connected all the same: asked again until the deadline
 	else if (done.error().code != ErrorCode::timedOut)
 		item.error = done.error();
 	return false;

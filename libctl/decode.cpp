@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace nofctl {
 
@@ -93,6 +94,14 @@ public:
 		return std::chrono::milliseconds(number<T>(type));
 	}
 
+	std::chrono::nanoseconds nanoseconds(nvmeof_attr type) { return timeOf(number<std::uint64_t>(type)); }
+
+	std::optional<std::chrono::nanoseconds> maybeNanoseconds(nvmeof_attr type)
+	{
+		auto time = maybe<std::uint64_t>(type);
+		return time ? std::optional(timeOf(*time)) : std::nullopt;
+	}
+
 	bool flag(nvmeof_attr type) const { return attributes_.find(type).has_value(); }
 	bool boolean(nvmeof_attr type) { return number<std::uint8_t>(type) != 0; }
 
@@ -104,6 +113,13 @@ public:
 	}
 
 private:
+	// 146 years at most, so that no sum or difference of two times overflows.
+	static std::chrono::nanoseconds timeOf(std::uint64_t value)
+	{
+		constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+		return std::chrono::nanoseconds(std::min(value, most));
+	}
+
 	void fail(nvmeof_attr type, const char *what)
 	{
 		if (error_)
@@ -241,8 +257,7 @@ Result<nvmeof::Path> decodePath(const Attributes &attributes)
 	path.controllerState = static_cast<ControllerState>(in.number<std::uint32_t>(NVMEOF_A_CTRL_STATE));
 	path.anaState = static_cast<AnaState>(in.number<std::uint32_t>(NVMEOF_A_ANA_STATE));
 	path.anaGroup = in.maybe<std::uint32_t>(NVMEOF_A_ANA_GROUP);
-	if (auto since = in.maybe<std::uint64_t>(NVMEOF_A_ANA_SINCE))
-		path.anaSince = std::chrono::nanoseconds(*since);
+	path.anaSince = in.maybeNanoseconds(NVMEOF_A_ANA_SINCE);
 	path.usable = in.boolean(NVMEOF_A_USABLE);
 	path.degraded = in.boolean(NVMEOF_A_DEGRADED);
 	path.inflight = in.number<std::uint32_t>(NVMEOF_A_INFLIGHT);
@@ -256,8 +271,8 @@ Result<nvmeof::Path> decodePath(const Attributes &attributes)
 	path.failoversTo = in.number<std::uint64_t>(NVMEOF_A_FAILOVERS_TO);
 	path.readLatency = in.histogram(NVMEOF_A_LATENCY_READ);
 	path.writeLatency = in.histogram(NVMEOF_A_LATENCY_WRITE);
-	path.readLatencyTotal = std::chrono::nanoseconds(in.number<std::uint64_t>(NVMEOF_A_LATENCY_READ_NS));
-	path.writeLatencyTotal = std::chrono::nanoseconds(in.number<std::uint64_t>(NVMEOF_A_LATENCY_WRITE_NS));
+	path.readLatencyTotal = nvmeof::LatencyTotal(in.number<std::uint64_t>(NVMEOF_A_LATENCY_READ_NS));
+	path.writeLatencyTotal = nvmeof::LatencyTotal(in.number<std::uint64_t>(NVMEOF_A_LATENCY_WRITE_NS));
 	path.reconnects = in.number<std::uint32_t>(NVMEOF_A_RECONNECTS);
 	path.lastError = in.text(NVMEOF_A_LAST_ERROR);
 	path.lastErrno = static_cast<int>(in.number<std::uint32_t>(NVMEOF_A_LAST_ERRNO));
@@ -306,7 +321,7 @@ static nvmeof::Failover decodeFailover(Reader &in)
 	nvmeof::Failover failover;
 	failover.path = in.text(NVMEOF_A_PATH_NAME);
 	failover.ios = in.number<std::uint32_t>(NVMEOF_A_FAILOVER_IOS);
-	failover.duration = std::chrono::nanoseconds(in.number<std::uint64_t>(NVMEOF_A_FAILOVER_NS));
+	failover.duration = in.nanoseconds(NVMEOF_A_FAILOVER_NS);
 	return failover;
 }
 
@@ -321,7 +336,7 @@ Result<std::optional<nvmeof::Event>> decodeEvent(std::uint8_t command, const Att
 	nvmeof::Event event;
 	event.object = *std::move(object);
 	event.type = static_cast<nvmeof::EventType>(in.required<std::uint32_t>(NVMEOF_A_EVENT));
-	event.time = std::chrono::nanoseconds(in.number<std::uint64_t>(NVMEOF_A_TIME));
+	event.time = in.nanoseconds(NVMEOF_A_TIME);
 	if (auto old = in.maybe<std::uint32_t>(NVMEOF_A_OLD_STATE))
 		event.oldState = static_cast<ControllerState>(*old);
 	if (event.type == nvmeof::EventType::connectFailed || event.type == nvmeof::EventType::refused)

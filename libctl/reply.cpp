@@ -14,6 +14,8 @@ namespace nofctl {
 
 namespace {
 
+constexpr int mostErrno = 4095; // MAX_ERRNO of the kernel
+
 nvmeof::Error malformed(const char *what)
 {
 	nvmeof::Error error;
@@ -59,7 +61,7 @@ void readStatus(std::span<const std::byte> body, std::size_t skip, bool tlvs, Re
 	copyFront(status, body);
 	if (status < 0) {
 		reply.kind = Reply::Kind::error;
-		reply.sysErrno = -status;
+		reply.sysErrno = status < -mostErrno ? EIO : -status;
 	}
 	if (tlvs && skip <= body.size())
 		readExtack(body.subspan(skip), reply);

@@ -24,6 +24,9 @@ enum class AnaState : std::uint32_t {
 
 const char *toString(AnaState state); // "none", "optimized", "non-optimized", ...; "unknown"
 
+// Unsigned, as in the kernel: with a thousand requests at once a hundred days are more than nanoseconds{} holds.
+using LatencyTotal = std::chrono::duration<std::uint64_t, std::nano>;
+
 struct Path {
 	std::string name; // nvmeof0c1n1
 	std::string nameSpace;
@@ -46,8 +49,8 @@ struct Path {
 	std::uint64_t failoversTo = 0;   // requests that came to it from another
 	Histogram readLatency{};
 	Histogram writeLatency{};
-	std::chrono::nanoseconds readLatencyTotal{0}; // of all that the histogram counts together
-	std::chrono::nanoseconds writeLatencyTotal{0};
+	LatencyTotal readLatencyTotal{0}; // of all that the histogram counts together
+	LatencyTotal writeLatencyTotal{0};
 	// Of its controller
 	std::uint32_t reconnects = 0;
 	std::string lastError; // empty for none

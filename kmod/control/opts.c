@@ -106,6 +106,16 @@ static void take_numbers(struct nof_opts *opts, struct genl_info *info)
 		opts->given |= NOF_OPT_POLL_QUEUES;
 }
 
+/*
+ * A queue beyond those has no CPU that submits to it; the block layer, which shares CPUs out among queues, warns of
+ * such. How many CPUs are possible never changes.
+ */
+static void bound_queues(struct nof_opts *opts)
+{
+	opts->nr_io_queues = min_t(u32, opts->nr_io_queues, num_possible_cpus());
+	opts->nr_poll_queues = min_t(u32, opts->nr_poll_queues, num_possible_cpus());
+}
+
 static void take_flags(struct nof_opts *opts, struct genl_info *info)
 {
 	opts->hdr_digest = info->attrs[NVMEOF_A_HDR_DIGEST];
@@ -159,6 +169,7 @@ int nof_opts_parse(struct nof_opts *opts, struct genl_info *info)
 	if (err)
 		return err;
 	take_numbers(opts, info);
+	bound_queues(opts);
 	take_flags(opts, info);
 	nla_memcpy(opts->hostid, hostid, sizeof(opts->hostid));
 	/* NVMe Base 2.0, 5.27.1.25: a Host Identifier of zero means that there is none; fabrics need one. */

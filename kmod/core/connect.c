@@ -191,9 +191,13 @@ static bool connect_once(struct nof_ctrl *ctrl)
 {
 	/* what memory is short for may be writeback to our own disks (TRAP 13) */
 	unsigned int noio = memalloc_noio_save();
+	u32 notes = READ_ONCE(ctrl->notes);
 	int ret = attempt(ctrl);
 
 	memalloc_noio_restore(noio);
+	/* what ended it otherwise, lack of memory most likely, has not been told by anybody */
+	if (ret && ret != -ECANCELED && READ_ONCE(ctrl->notes) == notes)
+		nof_ctrl_note(ctrl, ret, 0, ret == -ENOMEM ? "out of memory" : "cannot connect");
 	/* before the state changes: from then on these belong to the next loss */
 	if (!ret)
 		nof_fail_fast_stop(ctrl);

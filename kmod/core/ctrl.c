@@ -58,6 +58,7 @@ void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, 
 	strscpy(ctrl->last_error, text, sizeof(ctrl->last_error));
 	ctrl->last_errno = -err;
 	ctrl->last_status = status;
+	WRITE_ONCE(ctrl->notes, ctrl->notes + 1);
 	spin_unlock_irqrestore(&ctrl->error_lock, flags);
 	if (status)
 		dev_warn_ratelimited(&ctrl->dev, "%s (status 0x%03x)\n", text, status & NVME_SCT_SC_MASK);
@@ -313,8 +314,15 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 		return -ENOTCONN;
 	}
 	ret = nof_scan(ctrl);
-	if (ret)
+	if (ret == -ENOMEM) {
+		NL_SET_ERR_MSG(extack, "out of memory: the scan did not complete; try again");
+	} else if (ret) {
 		NL_SET_ERR_MSG(extack, "the scan did not complete; see the controller's last error");
+	} else if (test_and_clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags)) {
+		NL_SET_ERR_MSG(extack, "a namespace cannot be used yet, see the controller's last error; tried again");
+		nof_scan_start(ctrl);
+		ret = -EAGAIN;
+	}
 	return ret > 0 ? -EIO : ret;
 }
 

@@ -237,6 +237,7 @@ struct nof_ctrl {
 
 	/* the last thing that went wrong */
 	spinlock_t		error_lock;
+	u32			notes;		/* so far: an attempt that failed and added none is not explained yet */
 	char			last_error[NOF_ERROR_TEXT];
 	int			last_errno;	/* positive */
 	u16			last_status;

@@ -15,7 +15,9 @@
 
 static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 {
-	nof_ctrl_note(ctrl, -EINVAL, status, "namespace %u refused: %s", nsid, why);
+	int err = why == nof_path_no_memory ? -ENOMEM : -EINVAL;
+
+	nof_ctrl_note(ctrl, err, status, "namespace %u refused: %s", nsid, why);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 
@@ -67,7 +69,7 @@ static int scan_one(struct nof_ctrl *ctrl, u32 nsid, void *buf)
 	why = nof_path_attach(ctrl, nsid, &format);
 	if (why)
 		refuse(ctrl, nsid, 0, why);
-	if (why == nof_head_busy)
+	if (why == nof_head_busy || why == nof_path_no_memory)
 		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 	return 0;
 }
@@ -143,15 +145,17 @@ unlock:
 
 /*
  * The changed-namespace log has to be read for the controller to send the next event; the scan finds the changes
- * itself.
+ * itself. 0, or a negative errno: it was not read. One that refuses to give it need not be asked again.
  */
-static void clear_changed_list(struct nof_ctrl *ctrl)
+static int clear_changed_list(struct nof_ctrl *ctrl)
 {
 	void *log = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_NOIO);
+	int ret = -ENOMEM;
 
 	if (log)
-		nof_get_log(ctrl, NVME_LOG_CHANGED_NS, 0, 0, log, NVME_IDENTIFY_DATA_SIZE);
+		ret = nof_get_log(ctrl, NVME_LOG_CHANGED_NS, 0, 0, log, NVME_IDENTIFY_DATA_SIZE);
 	kfree(log);
+	return min(ret, 0);
 }
 
 /* Connected again it scans anyway. One asked for meanwhile is queued already, and is not put off. */
@@ -166,10 +170,10 @@ static void scan_again(struct nof_ctrl *ctrl)
 void nof_scan_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, scan_work);
+	int ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) ? clear_changed_list(ctrl) : 0;
 
-	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
-		clear_changed_list(ctrl);
-	if (nof_scan(ctrl) || test_and_clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags)) {
+	ret = nof_scan(ctrl) ?: ret;
+	if (ret || test_and_clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags)) {
 		scan_again(ctrl);
 		return;
 	}

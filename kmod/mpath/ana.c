@@ -54,13 +54,21 @@ const char *nof_ana_state_name(enum nvmeof_ana_state state)
 	return "reserved";
 }
 
+struct groups {
+	struct nof_ctrl *ctrl;
+	int		err;	/* one at least could not be kept */
+};
+
 static void set_group(void *arg, u32 group, u8 state)
 {
-	struct nof_ctrl *ctrl = arg;
+	struct groups *g = arg;
+	int err = xa_err(xa_store(&g->ctrl->ana_groups, group, xa_mk_value(state), GFP_NOIO));
 
-	/* without memory it is as if the log did not have the group: not usable, until it is read again */
-	if (xa_is_err(xa_store(&ctrl->ana_groups, group, xa_mk_value(state), GFP_NOIO)))
-		xa_erase(&ctrl->ana_groups, group);
+	if (!err)
+		return;
+	/* as if the log did not have the group: not usable, until it is read again */
+	xa_erase(&g->ctrl->ana_groups, group);
+	g->err = err;
 }
 
 /* Jitter: a change at the target begins at the same time for all its hosts (TRAP 31). @done: of that time, in ms */
@@ -114,8 +122,10 @@ static void update_paths(struct nof_ctrl *ctrl)
 		}
 }
 
-static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len)
+/* NULL, or what is wrong; with @err */
+static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int *err)
 {
+	struct groups groups = { .ctrl = ctrl };
 	const char *why;
 
 	mutex_lock(&ctrl->subsys->lock);
@@ -123,11 +133,12 @@ static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len)
 	/* a group that is no longer in the log has no state any more */
 	if (!why) {
 		xa_destroy(&ctrl->ana_groups);
-		nof_ana_parse(log, len, ctrl->nanagrpid, ctrl->anagrpmax, set_group, ctrl);
+		nof_ana_parse(log, len, ctrl->nanagrpid, ctrl->anagrpmax, set_group, &groups);
 	}
 	update_paths(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
-	return why;
+	*err = why ? -EPROTO : groups.err;
+	return groups.err ? "out of memory" : why;
 }
 
 static int read_pieces(struct nof_ctrl *ctrl, void *log, size_t len)
@@ -182,9 +193,7 @@ static int read_log(struct nof_ctrl *ctrl)
 		return -ENOMEM;
 	ret = read_stable(ctrl, log, len);
 	if (!ret)
-		why = apply(ctrl, log, len);
-	if (why)
-		ret = -EPROTO;
+		why = apply(ctrl, log, len, &ret);
 	if (ret)
 		nof_ctrl_note(ctrl, ret > 0 ? -EIO : ret, ret > 0 ? ret : 0, "ANA log: %s", why ?: "cannot be read");
 	free_pages_exact(log, len);
@@ -246,13 +255,14 @@ bool nof_ana_stale(struct nof_path *path, u16 status)
 /* What completions told, before the log is read: no request goes where the last one was sent away */
 static void take_told(struct nof_ctrl *ctrl)
 {
+	struct groups groups = { .ctrl = ctrl };
 	struct nof_head *head;
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && path->ana_told) {
-			set_group(ctrl, path->ana_group, path->ana_told);
+			set_group(&groups, path->ana_group, path->ana_told);
 			path->ana_told = NVMEOF_ANA_NONE;
 		}
 	update_paths(ctrl);

@@ -271,6 +271,13 @@ static void show_paths(struct nof_head *head)
 	mutex_unlock(&head->subsys->lock);
 }
 
+const char nof_path_no_memory[] = "out of memory; tried again later";
+
+static const char *no_memory_or(int ret, const char *why)
+{
+	return ret == -ENOMEM ? nof_path_no_memory : why;
+}
+
 static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
@@ -278,6 +285,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	bool created = false;
 	struct nof_head *head;
 	struct nof_path *path;
+	int ret = 0;
 
 	mutex_lock(&s->lock);
 	head = find_head(ctrl, nsid, format, &why);
@@ -288,19 +296,21 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 		created = true;
 	}
 	if (IS_ERR(head)) {
-		why = "cannot create a disk";
+		why = no_memory_or(PTR_ERR(head), "cannot create a disk");
 		goto unlock;
 	}
 	path = alloc(ctrl, head, nsid);
 	if (path)
 		join(path, format);
 	else
-		why = "out of memory";
+		why = nof_path_no_memory;
 	kref_get(&head->ref);
 	mutex_unlock(&s->lock);
 	/* the creator adds the disk; the path is in place, so partitions can be read */
-	if (created && (why || nof_head_add(head))) {
-		why = why ?: "cannot add the disk";
+	if (created && !why)
+		ret = nof_head_add(head);
+	if (created && (why || ret)) {
+		why = why ?: no_memory_or(ret, "cannot add the disk");
 		discard_head(head, path);
 	} else if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		show_paths(head);

@@ -121,7 +121,7 @@ TEST_CASE("a target that refuses this host is named as refusing, with its status
 	Host host;
 	auto o = Host::options("127.0.0.1", "4420", closed.nqn());
 	o.ctrlLoss = 0ms;
-	auto result = host.client().connect(o, nvmeof::WaitFor::controller, 10s);
+	auto result = host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s));
 	REQUIRE_FALSE(result.ok());
 	CHECK(result.error().code == nvmeof::ErrorCode::refused);
 	CHECK(result.error().nvmeStatus.has_value());
@@ -135,7 +135,7 @@ TEST_CASE("nobody listens: the attempt ends in time, and says why", "[control]")
 	auto out = ctl("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a 127.0.0.1:4499 --timeout 3");
 	CHECK((out.status == timedOut || out.status == failed));
 	CHECK_FALSE(out.text.empty());
-	CHECK(watch.elapsed() < 8s);
+	CHECK(watch.elapsed() < slowly(8s));
 }
 
 TEST_CASE("a command that waits in vain exits with its own code", "[control]")
@@ -147,10 +147,10 @@ TEST_CASE("a command that waits in vain exits with its own code", "[control]")
 	Stopwatch watch;
 	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a " + link.targetAddress() + ":4420 --timeout 2") ==
 	      timedOut);
-	CHECK(watch.elapsed() < 6s);
+	CHECK(watch.elapsed() < slowly(6s));
 	Stopwatch leaving;
 	host.disconnectAll();
-	CHECK(leaving.elapsed() < 3s); // where the network's own timeouts are 10 s
+	CHECK(leaving.elapsed() < slowly(3s)); // where the network's own timeouts are 10 s
 }
 
 TEST_CASE("the same address twice", "[control][trap20]")

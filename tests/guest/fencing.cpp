@@ -48,7 +48,7 @@ public:
 				     target::ana_non_optimized); // writes go to the first port as long as it is there
 		for (std::size_t i : {0, 1}) {
 			auto o = ports.options(i);
-			o.keepAlive = setup.keepAlive;
+			o.keepAlive = slowly(setup.keepAlive);
 			names.push_back(ports.host.connect(o).name);
 		}
 		node = ports.disk();
@@ -105,7 +105,7 @@ public:
 	void heldUntilBound(const Pending &pending, bool execute)
 	{
 		auto deadline = ghosts.deadline();
-		REQUIRE(deadline < Clock::now() + 20s);
+		REQUIRE(deadline < Clock::now() + slowly(20s));
 		auto bound = deadline - pending.begin();
 		std::this_thread::sleep_until(deadline - 300ms);
 		CHECK((pending.waits() || Clock::now() >= deadline));
@@ -114,7 +114,7 @@ public:
 		CHECK(pending.join(8s));
 		CHECK(pending.status() == 0);
 		CHECK(pending.end() >= deadline);
-		CHECK(pending.took() < 2 * bound + 2s);
+		CHECK(pending.took() < 2 * bound + slowly(2s));
 	}
 
 	// Newer data stays what it is, whatever the target does from now on. False: it was overwritten.
@@ -251,7 +251,7 @@ TEST_CASE("reads and flushes go on while a write is held", "[fencing][reads]")
 	while (Clock::now() < deadline - 500ms) {
 		Stopwatch one;
 		REQUIRE(scene.disk->read(reads % 2 * 4096, buffer) == 0);
-		CHECK(one.elapsed() < 1s);
+		CHECK(one.elapsed() < slowly(1s));
 		if (reads % 2)
 			CHECK(buffer.holds(42));
 		REQUIRE(scene.disk->flush() == 0);
@@ -276,7 +276,7 @@ TEST_CASE("what was lost with the path: reads and flushes are sent again at once
 	auto lose = [&](const Misbehaviour &how, std::function<int()> command) {
 		scene.ports[0].script().arm(how);
 		Pending pending(std::move(command));
-		REQUIRE(scene.ports[0].script().waitStrikes(1, 5s));
+		REQUIRE(scene.ports[0].script().waitStrikes(1, slowly(5s)));
 		REQUIRE(pending.join(12s));
 		CHECK(pending.status() == 0);
 		REQUIRE(scene.both());
@@ -286,10 +286,10 @@ TEST_CASE("what was lost with the path: reads and flushes are sent again at once
 	CHECK(lose(read, [disk] {
 		      Buffer buffer(4096);
 		      return disk->read(0, buffer);
-	      }) < timer - 500ms);
-	CHECK(lose(flush, [disk] { return disk->flush(); }) < timer - 500ms);
-	CHECK(lose(zeroes, [disk] { return disk->zeroOut(0, 65536); }) >= timer - 500ms);
-	CHECK(lose(discard, [disk] { return disk->discard(0, 65536); }) >= timer - 500ms);
+	      }) < slowly(timer) - 500ms);
+	CHECK(lose(flush, [disk] { return disk->flush(); }) < slowly(timer) - 500ms);
+	CHECK(lose(zeroes, [disk] { return disk->zeroOut(0, 65536); }) >= slowly(timer) - 500ms);
+	CHECK(lose(discard, [disk] { return disk->discard(0, 65536); }) >= slowly(timer) - 500ms);
 }
 
 TEST_CASE("reset, deletion and timeouts of the lost controller release nothing", "[fencing][trap2]")
@@ -341,7 +341,8 @@ TEST_CASE("reset, deletion and timeouts of the lost controller release nothing",
 	}
 	SECTION("the time limit of requests passes")
 	{
-		writeFile("/sys/block/" + scene.node.substr(5) + "/queue/io_timeout", "500");
+		writeFile("/sys/block/" + scene.node.substr(5) + "/queue/io_timeout",
+			  std::to_string(slowly(500ms).count()));
 		auto held = lost();
 		scene.heldUntilBound(held, true);
 	}
@@ -387,7 +388,7 @@ TEST_CASE("with the last path and the disk goes what is held, at once", "[fencin
 	CHECK(pending.waits());
 	Stopwatch time;
 	scene.ports.host.disconnectAll();
-	CHECK(time.elapsed() < 5s);
+	CHECK(time.elapsed() < slowly(5s));
 	CHECK(pending.join(5s));
 	CHECK(pending.status() < 0);
 	scene.disk.reset();
@@ -459,7 +460,7 @@ TEST_CASE("connections cut again and again under load, with fencing=safe", "[fen
 	for (int i = 0; load.running(); i++) {
 		std::this_thread::sleep_for(500ms);
 		scene.ports[0].script().arm(*target::findMisbehaviour("write-stalled-then-rst"));
-		bool struck = scene.ports[0].script().waitStrikes(1, 2s);
+		bool struck = scene.ports[0].script().waitStrikes(1, slowly(2s));
 		scene.ports[0].script().disarm();
 		if (struck && i % 2)
 			scene.ghosts.execute(); // it may, as long as the host has not had it reset

@@ -59,7 +59,7 @@ void playJoining(const Misbehaviour &m)
 	REQUIRE(ports.work(disk) == 0);
 	Watch watch;
 	ports[1].script().arm(m, target::Script::forever);
-	auto second = ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, 5s);
+	auto second = ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, slowly(5s));
 	CHECK(ports[1].script().strikes() > 0);
 	auto event = watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s);
 	REQUIRE(event);
@@ -158,7 +158,7 @@ TEST_CASE("two live paths that both fail: a request does not go to and fro for e
 	Buffer buffer(4096);
 	Stopwatch time;
 	CHECK(disk.read(0, buffer) < 0);
-	CHECK(time.elapsed() < 10s);
+	CHECK(time.elapsed() < slowly(10s));
 	auto tries = ports[0].script().strikes() + ports[1].script().strikes();
 	CHECK(tries >= 2);
 	CHECK(tries <= 64);
@@ -230,7 +230,7 @@ TEST_CASE("ANA logs of every shape from one of two ports, while live and under l
 		INFO(m.name);
 		ports[0].script().arm(m, target::Script::forever);
 		ports[0].sendEvent(target::event_ana_changed);
-		CHECK(ports[0].script().waitStrikes(1, 5s));
+		CHECK(ports[0].script().waitStrikes(1, slowly(5s)));
 		std::this_thread::sleep_for(100ms);
 		CHECK(load.running());
 		ports[0].script().disarm();
@@ -276,7 +276,7 @@ TEST_CASE("an ANA log larger than a transfer, which changes while it is read", "
 	});
 	ports[0].script().arm(tear, 1);
 	ports[0].sendEvent(target::event_ana_changed);
-	REQUIRE(ports[0].script().waitStrikes(1, 5s));
+	REQUIRE(ports[0].script().waitStrikes(1, slowly(5s)));
 	CHECK(eventually([&] { return stateOf(0) == nvmeof::AnaState::optimized; }, 5s));
 
 	// One that never stands still: bounded, and nothing is lost
@@ -291,7 +291,7 @@ TEST_CASE("an ANA log larger than a transfer, which changes while it is read", "
 	});
 	ports[0].script().arm(moving, target::Script::forever);
 	ports[0].sendEvent(target::event_ana_changed);
-	CHECK(ports[0].script().waitStrikes(1, 5s));
+	CHECK(ports[0].script().waitStrikes(1, slowly(5s)));
 	for (int i = 0; i < 10; i++)
 		CHECK(ports.work(disk) == 0);
 	std::this_thread::sleep_for(1s);
@@ -354,8 +354,8 @@ TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall]
 	auto connects = ports[0].counters().adminConnects.load();
 	ports[0].script().arm(ignore, target::Script::forever);
 	auto gap = longest(disk, 4s);
-	CHECK(gap >= 0ms); // no error
-	CHECK(gap < 6s);   // and not the 30 s of a command's time limit
+	CHECK(gap >= 0ms);       // no error
+	CHECK(gap < slowly(6s)); // and not the 30 s of a command's time limit
 	std::printf("longest I/O %ld ms\n", gap.count());
 	CHECK(eventually([&] { return ports[0].counters().adminConnects > connects; }));
 	ports[0].script().disarm();
@@ -376,11 +376,11 @@ TEST_CASE("a path whose target accepts connections and says nothing any more", "
 	auto gap = longest(disk, 5s);
 	silencer.join();
 	CHECK(gap >= 0ms);
-	CHECK(gap < 3s); // the keep-alive at the latest
+	CHECK(gap < slowly(3s)); // the keep-alive at the latest
 	CHECK(ports.host.waitState(list[0].name, ControllerState::connecting));
 	gap = longest(disk, 3s); // attempts to connect that lead nowhere cost nothing
 	CHECK(gap >= 0ms);
-	CHECK(gap < 1200ms);
+	CHECK(gap < slowly(1200ms));
 	ports[0].silence(false);
 	CHECK(ports.live(list[0].name));
 	CHECK(ports.work(disk) == 0);

@@ -181,7 +181,7 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 	{
 		auto o = rig.options();
 		o.hostIface = "nosuch0";
-		auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, 5s);
+		auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, slowly(5s));
 		REQUIRE_FALSE(result.ok());
 		CHECK_FALSE(result.error().message.empty());
 	}
@@ -282,9 +282,9 @@ TEST_CASE("idle for longer than the keep-alive time stays connected", "[io][keep
 {
 	Rig rig;
 	auto o = rig.options();
-	o.keepAlive = 1s;
+	o.keepAlive = slowly(1s);
 	auto c = rig.host.connect(o);
-	std::this_thread::sleep_for(5s);
+	std::this_thread::sleep_for(slowly(5s));
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 	CHECK(rig.host.controller(c.name).reconnects == 0);
 	Disk d(rig.disk());

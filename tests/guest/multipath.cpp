@@ -210,7 +210,7 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 	auto disk = host.disk(1, 10s, server.config().nqn);
 	REQUIRE(std::stoul("0" + queueAttribute(disk, "max_hw_sectors_kb")) == 1024);
 	FioLoad load({.file = disk, .blocks = "512k", .depth = 4, .size = "8m", .seconds = 60});
-	CHECK(eventually([&] { return host.paths().front().ios > 20; }, 5s));
+	CHECK(eventually([&] { return host.paths().front().ios > 20; }, 20s));
 	server.script().arm(narrow, target::Script::forever);
 	o.duplicateConnect = true;
 	std::size_t more = 1;
@@ -223,7 +223,7 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 		narrowings = 0;
 		more = 2;
 	}
-	for (auto &c : host.client().connectAll(std::vector(more, o), nvmeof::WaitFor::namespaces, 30s))
+	for (auto &c : host.client().connectAll(std::vector(more, o), nvmeof::WaitFor::namespaces, slowly(30s)))
 		take(c);
 	CHECK(eventually([&] { return host.nameSpace(1, server.config().nqn)->usablePaths == 1 + more; }, 15s));
 	CHECK(queueAttribute(disk, "max_hw_sectors_kb") == "32");
@@ -342,7 +342,7 @@ TEST_CASE("ANA: persistent loss on every path is an error, at once", "[multipath
 	Stopwatch watch;
 	Buffer b(4096);
 	CHECK(disk.write(0, b) < 0);
-	CHECK(watch.elapsed() < 3s);
+	CHECK(watch.elapsed() < slowly(3s));
 	rig.lane(0).setAna(1, "optimized");
 	REQUIRE(rig.waitPaths(1));
 	CHECK(disk.verified(0, 4096, 2) == 0);
@@ -361,7 +361,7 @@ TEST_CASE("ANA: a change that outlasts ANATT is waited for no longer", "[multipa
 	Buffer b(4096);
 	CHECK(disk.read(0, b) < 0);
 	CHECK(watch.elapsed() > 7s); // the kernel's target says 10 s
-	CHECK(watch.elapsed() < 25s);
+	CHECK(watch.elapsed() < slowly(25s));
 	CHECK(kernelSaid("in ANA state change for longer than ANATT"));
 	rig.lane(0).setAna(1, "optimized");
 	REQUIRE(rig.waitPaths(1));
@@ -429,7 +429,7 @@ TEST_CASE("disconnect of one path under load moves or finishes its I/O", "[multi
 		pause(500ms);
 		Stopwatch watch;
 		CHECK(rig.host.client().disconnect(rig.name(i % 2)).ok());
-		CHECK(watch.elapsed() < 3s);
+		CHECK(watch.elapsed() < slowly(3s));
 		CHECK(rig.host.nameSpace(1)->paths == 1);
 		pause(300ms);
 		rig.connect(i % 2);
@@ -510,8 +510,7 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 		rig.set("spill-us=20000");
 		CHECK(part(8) > 0.3);
 		rig.lane(0).link.repair();
-		flow(disk, 1, 2);
-		CHECK(part(2) < 0.05);
+		CHECK(eventually([&] { return part(2) < 0.05; }, 20s));
 	}
 	SECTION("by depth")
 	{
@@ -609,7 +608,7 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are lost", "[multipat
 	Stopwatch watch;
 	CHECK(disk.write(0, b) < 0);
 	CHECK(watch.elapsed() > 1s);
-	CHECK(watch.elapsed() < 5s);
+	CHECK(watch.elapsed() < slowly(5s));
 	rig.lane(0).open();
 	rig.lane(1).open();
 	REQUIRE(rig.waitPaths(2));
@@ -629,11 +628,11 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are connected, and no
 	Buffer b(4096);
 	CHECK(eventually([&] { return disk.write(0, b) < 0; }, 10s));
 	CHECK(watch.elapsed() > 1s);
-	CHECK(watch.elapsed() < 5s);
+	CHECK(watch.elapsed() < slowly(5s));
 	CHECK(rig.allLive());
 	Stopwatch second;
 	CHECK(disk.write(0, b) < 0); // no new wait for each
-	CHECK(second.elapsed() < 1s);
+	CHECK(second.elapsed() < slowly(1s));
 	rig.lane(1).setAna(1, "optimized");
 	REQUIRE(rig.waitPaths(1));
 	CHECK(disk.verified(0, 4096, 2) == 0);
@@ -737,7 +736,7 @@ TEST_CASE("delayed removal ends, and what waits fails then", "[multipath][bounds
 	CHECK(exists(node));
 	CHECK(eventually([&] { return probe.error() != 0; }, 10s));
 	CHECK(watch.elapsed() > 1500ms);
-	CHECK(watch.elapsed() < 6s);
+	CHECK(watch.elapsed() < slowly(6s));
 	probe.stop();
 	CHECK(eventually([&] { return !exists(node); }, 5s));
 }
@@ -752,7 +751,7 @@ TEST_CASE("delayed removal does not delay what was asked for", "[multipath][boun
 	{
 		Stopwatch watch;
 		rig.host.disconnectAll();
-		CHECK(watch.elapsed() < 3s);
+		CHECK(watch.elapsed() < slowly(3s));
 		CHECK(eventually([&] { return !exists(node); }, 1s));
 		CHECK(take(rig.host.client().namespaces()).empty());
 	}

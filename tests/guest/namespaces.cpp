@@ -146,7 +146,7 @@ TEST_CASE("udev's stock rules make links, and take them away", "[namespace][udev
 	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
 	Rig rig;
 	auto o = rig.options();
-	take(rig.host.client().connect(o, nvmeof::WaitFor::udev, 30s));
+	take(rig.host.client().connect(o, nvmeof::WaitFor::udev, slowly(30s)));
 	auto link = "/dev/disk/by-id/nvme-uuid." + nvmet::Subsystem::uuidFor(1);
 	REQUIRE(exists(link));
 	CHECK(must("readlink -f " + link) == rig.disk() + "\n");

@@ -56,17 +56,17 @@ TEST_CASE("a silent path with another beside it is left in less than half a seco
 		pause(Millis(13 * i));
 		probe.mark();
 		silent(rig, lane);
-		CHECK(timeToLoss(rig, name, 5s) < 1s);
+		CHECK(timeToLoss(rig, name, 5s) < slowly(1s));
 		CHECK(probe.moves());
 		gaps.push_back(probe.longest());
 		std::printf("silent path: gap %ld ms\n", static_cast<long>(gaps.back().count()));
-		CHECK(gaps.back() < 1s); // for the sake of an emulator that is short of processors
+		CHECK(gaps.back() < slowly(1s)); // for the sake of an emulator that is short of processors
 		CHECK(kernelSaid(name + ".*nothing acknowledged for"));
 		rig.lane(lane).link.repair();
 		CHECK(rig.waitPaths(2));
 	}
 	std::sort(gaps.begin(), gaps.end());
-	CHECK(gaps[gaps.size() / 2] < 500ms);
+	CHECK(gaps[gaps.size() / 2] < slowly(500ms));
 	expectGood(probe);
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
 	silent(rig, 0);
 	auto took = timeToLoss(rig, slow.name, 6s);
 	CHECK(took > 1200ms);
-	CHECK(took < 2500ms);
+	CHECK(took < slowly(2500ms));
 	rig.lane(0).link.repair();
 	CHECK(rig.waitPaths(2));
 	silent(rig, 1);
@@ -95,7 +95,7 @@ TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
 TEST_CASE("a silent path without alternative is waited for, and goes on with the same connection", "[silence]")
 {
 	Multi rig({.lanes = 1});
-	auto c = connectWith(rig, 0, [](auto &o) { o.keepAlive = 30s; });
+	auto c = connectWith(rig, 0, [](auto &o) { o.keepAlive = slowly(30s); });
 	FioLoad load(verifiedJob(rig.disk(), 60, 4));
 	pause(1s);
 	silent(rig, 0);
@@ -118,7 +118,7 @@ TEST_CASE("an idle path is not watched; the first I/O finds out", "[silence]")
 	silent(rig, lane);
 	Stopwatch watch;
 	CHECK(disk.verified(0, 4096, 3) == 0);
-	CHECK(watch.elapsed() < 1s); // a write and a read, both may have begun there
+	CHECK(watch.elapsed() < slowly(1s)); // a write and a read, both may have begun there
 	rig.lane(lane).link.repair();
 	CHECK(rig.waitPaths(2));
 }
@@ -168,7 +168,7 @@ TEST_CASE("a target that acknowledges and does no I/O is left", "[silence][stall
 		rig.lane(0).link.swallow(1024);
 		auto took = timeToLoss(rig, name, 8s);
 		std::printf("stall beside a working path: %ld ms\n", static_cast<long>(took.count()));
-		CHECK(took < 5s);
+		CHECK(took < slowly(5s));
 		rig.lane(0).link.repair();
 		expectGoodUntilNow(load);
 	}
@@ -180,7 +180,7 @@ TEST_CASE("a target that acknowledges and does no I/O is left", "[silence][stall
 		rig.lane(lane).link.swallow(1024);
 		auto took = timeToLoss(rig, name, 12s);
 		std::printf("stall beside an idle path: %ld ms\n", static_cast<long>(took.count()));
-		CHECK(took < 8s);
+		CHECK(took < slowly(8s));
 		CHECK(probe.moves());
 		rig.lane(lane).link.repair();
 		expectGood(probe);

@@ -12,9 +12,12 @@ WIDTH = 120
 TAB = 8
 KERNEL_FILE_LINES = 900
 SKIPPED = ("build/", "LICENSES/", ".git/", ".cache/")
-SOURCES = {".c", ".h", ".cpp", ".py", ".sh", ".yaml", ".cmake", ".map", ".in"}
+SOURCES = {".c", ".cocci", ".h", ".cpp", ".py", ".sh", ".yaml", ".cmake", ".map", ".in"}
 NAMED = {"Kbuild", "Makefile", "CMakeLists.txt", ".clang-format", ".editorconfig"}
 VERSIONS = re.compile(r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|RHEL_RELEASE_CODE)\b")
+FOUR_KIB = re.compile(r"\b(4096|4095|0x1000|0xfff|SZ_4K)[UuLl]*\b|(<<|>>)=?\s*12\b")
+NAMED_NUMBER = re.compile(r"^(#\s*define\s+|\s*)([A-Z][A-Z0-9_]*)(\s*=\s*|\s+)")
+NO_CODE = re.compile(r'"(\\.|[^"\\])*"|/\*.*?\*/|/\*.*$|^\s\*.*$|//.*$')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
 
 problems = []
@@ -68,7 +71,7 @@ def check_licence(name, lines):
         complain(name, 1, "no SPDX line in the first three")
         return
     uapi = name.startswith("include/uapi/")
-    kernel = name.startswith(("kmod/", "tests/selector/")) or name == "Kbuild"
+    kernel = name.startswith(("kmod/", "tests/selector/", "tests/faults/")) or name == "Kbuild"
     wanted = "GPL-2.0-only" if kernel else "LGPL-2.1-or-later"
     identifier = found.split("SPDX-License-Identifier:")[1].replace("*/", "").strip()
     if identifier != wanted and not (uapi or name.startswith("Documentation/")):
@@ -87,7 +90,21 @@ def check_function_bodies(name, lines):
             complain(name, n, "conditional compilation in a function body")
 
 
+def check_pages(name, lines):
+    """Pages are not always 4 KiB: a literal of that size has a name that tells what it is, and that is not the page."""
+    for n, line in enumerate(lines, 1):
+        code = NO_CODE.sub("", line)
+        if not FOUR_KIB.search(code):
+            continue
+        named = NAMED_NUMBER.match(code)
+        if not named:
+            complain(name, n, "4 KiB without a name: a page is PAGE_SIZE, and what is none is called what it is")
+        elif "PAGE" in named[2] and not named[2].startswith("NVME_"):
+            complain(name, n, f"{named[2]}: pages are PAGE_SIZE, which may be 64 KiB")
+
+
 def check_kernel(name, lines):
+    check_pages(name, lines)
     if len(lines) > KERNEL_FILE_LINES:
         complain(name, len(lines), f"more than {KERNEL_FILE_LINES} lines: this is two files")
     if name.startswith("kmod/compat/"):

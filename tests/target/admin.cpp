@@ -8,7 +8,6 @@
 namespace target {
 namespace {
 
-constexpr std::size_t log_limit = 1 << 20;
 constexpr std::size_t max_async = 4; // AERL + 1
 
 Bytes slice(const Bytes &all, std::uint64_t offset, std::size_t length)
@@ -25,6 +24,9 @@ Bytes slice(const Bytes &all, std::uint64_t offset, std::size_t length)
 // Nothing when the command stays with the controller.
 std::optional<Reply> Connection::admin(const Command &cmd)
 {
+	if (assoc_->discovery)
+		if (auto reply = discoveryAdmin(cmd))
+			return reply;
 	switch (cmd.opcode) {
 	case op_identify:
 		return identify(cmd);
@@ -88,8 +90,7 @@ Reply Connection::identify(const Command &cmd)
 
 Reply Connection::getLog(const Command &cmd)
 {
-	std::uint64_t length = ((cmd.cdw10 >> 16 | std::uint64_t(cmd.cdw11 & 0xffff) << 16) + 1) * 4;
-	std::uint64_t offset = cmd.cdw12 | std::uint64_t(cmd.cdw13) << 32;
+	auto length = cmd.logBytes(), offset = cmd.logOffset();
 	if (length > log_limit)
 		return {st_invalid_field | st_dnr};
 	Bytes log;
@@ -111,7 +112,7 @@ Reply Connection::getLog(const Command &cmd)
 	}
 	case log_ana:
 		if (!server_.config().ana)
-			return {0x109 | st_dnr}; // invalid log page
+			return {st_invalid_log | st_dnr};
 		log = server_.anaLog(cmd.cdw10 >> 8 & 1);
 		break;
 	case log_ccr: {
@@ -122,7 +123,7 @@ Reply Connection::getLog(const Command &cmd)
 		break;
 	}
 	default:
-		return {0x109 | st_dnr};
+		return {st_invalid_log | st_dnr};
 	}
 	return {st_ok, 0, slice(log, offset, static_cast<std::size_t>(length))};
 }

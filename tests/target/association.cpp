@@ -14,6 +14,13 @@ void Association::renew()
 	cirn = random() | 1;
 }
 
+void Association::clearDiscoveryEvent()
+{
+	std::lock_guard guard(lock);
+	discoveryTold = false;
+	std::erase_if(asyncEvents, [](auto &e) { return e.log == log_discovery; });
+}
+
 // The timer may be longer than asked for, by its granularity; with traffic as a sign of life it is looked at once in
 // each period, so that two may pass (Base 2.0, 3.9).
 Clock::time_point Association::lostAtLocked() const

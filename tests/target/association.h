@@ -27,6 +27,7 @@ struct AsyncEvent {
 constexpr AsyncEvent event_ns_changed{2, 0, log_changed_ns};
 constexpr AsyncEvent event_ana_changed{2, 3, log_ana};
 constexpr AsyncEvent event_ccr_completed{2, 0xf4, log_ccr};
+constexpr AsyncEvent event_discovery_changed{2, 0xf0, log_discovery};
 
 // Of the Cross-Controller Reset log; Base 2.3, figure 305
 struct CcrEntry {
@@ -45,14 +46,16 @@ struct Association {
 	// Of this instance of the controller; TP8028. Another one with each CC.EN.
 	std::atomic<std::uint8_t> ciu{0};
 	std::atomic<std::uint64_t> cirn{0};
-	std::atomic<bool> dead{false};   // ended by another controller
-	std::atomic<bool> silent{false}; // reads and says nothing any more, and does not see that its host leaves
-	std::mutex executing;            // of I/O commands; dead changes under it
+	std::atomic<bool> discovery{false}; // a discovery controller
+	std::atomic<bool> dead{false};      // ended by another controller
+	std::atomic<bool> silent{false};    // reads and says nothing any more, and does not see that its host leaves
+	std::mutex executing;               // of I/O commands; dead changes under it
 
 	mutable std::mutex lock; // all below
 	std::chrono::milliseconds kato{0};
 	std::chrono::milliseconds katoUnit{0}; // granularity of kato
 	std::chrono::milliseconds quiesce{0};  // CQT
+	std::chrono::milliseconds idle{0};     // without KATO it ends when silent for so long; 0: never
 	bool trafficKeepAlive = false;
 	std::uint32_t cc = 0;
 	std::uint32_t csts = 0;
@@ -62,10 +65,13 @@ struct Association {
 	std::deque<AsyncEvent> asyncEvents;        // events waiting for a command
 	Connection *admin = nullptr;               // cleared before the connection goes
 	bool changedNs = false;
+	bool discoveryTold = false; // no further event until the log was read
 	std::vector<CcrEntry> ccrLog;
 
 	// Makes it another instance.
 	void renew();
+	// The log of a discovery controller was read.
+	void clearDiscoveryEvent();
 	// When, without a further sign of life, the keep-alive timer has passed, as the controller sees it
 	Clock::time_point lostAt() const;
 	// And when the last of what it was told has ended

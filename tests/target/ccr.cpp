@@ -54,7 +54,7 @@ void Connection::endCrossReset(const CcrEntry &entry, CcrPlan plan)
 Reply Connection::ccrLog(bool removeCompleted)
 {
 	if (!server_.config().ccrLimit)
-		return {0x109 | st_dnr}; // invalid log page
+		return {st_invalid_log | st_dnr};
 	std::lock_guard guard(assoc_->lock);
 	Reply reply{st_ok, 0, target::ccrLog(*assoc_)};
 	if (removeCompleted)

@@ -37,6 +37,10 @@ struct Config {
 	std::uint8_t anaTransition = 10; // ANATT, s
 	std::uint32_t namespaces = 1024; // NN and MNAN
 	std::uint8_t readyTimeout = 10;  // CAP.TO, 500 ms units
+	// Of its discovery controllers: whether they may be kept, with a keep-alive timer, and how long one that is not
+	// kept stays without a command.
+	bool persistentDiscovery = true;
+	std::chrono::milliseconds discoveryIdle{120000};
 };
 
 using Clock = std::chrono::steady_clock;

@@ -48,6 +48,7 @@ Connection::~Connection() = default;
 
 void Connection::run()
 {
+	mutated_ = server_.mutatedStream();
 	Strike strike{*this};
 	server_.script().offer(Hook::accept, strike);
 	Bytes none;
@@ -157,8 +158,9 @@ bool Connection::expired()
 	if (silent())
 		return server_.config().enforceKeepAlive && Clock::now() >= assoc_->quietAt();
 	std::lock_guard guard(assoc_->lock);
-	auto grace = assoc_->kato + assoc_->kato / 2 + 1s; // a guest under TCG is slow
-	return server_.config().enforceKeepAlive && assoc_->kato.count() && Clock::now() - assoc_->lastSign > grace;
+	auto limit = assoc_->kato.count() ? assoc_->kato : assoc_->idle;
+	auto grace = limit + limit / 2 + 1s; // a guest under TCG is slow
+	return server_.config().enforceKeepAlive && limit.count() && Clock::now() - assoc_->lastSign > grace;
 }
 
 // A controller behind a network that loses everything
@@ -198,7 +200,7 @@ bool Connection::parse()
 	return good && !ending_;
 }
 
-bool Connection::broken(std::string text)
+bool Connection::broken(const std::string &text)
 {
 	server_.violation("queue " + std::to_string(qid_) + ": " + text);
 	return false;
@@ -282,9 +284,10 @@ bool Connection::takeCommand(std::span<const std::uint8_t> pdu)
 	if (qid_ && inflight_.size() > most)
 		most = inflight_.size();
 	bool sign = server_.config().trafficKeepAlive || (qid_ == 0 && cmd.opcode == op_keep_alive);
-	if (assoc_ && sign) {
+	if (assoc_) {
 		std::lock_guard guard(assoc_->lock);
-		assoc_->lastSign = Clock::now();
+		if (sign || (assoc_->idle.count() && !assoc_->kato.count()))
+			assoc_->lastSign = Clock::now();
 	}
 	execute(cmd, std::move(data));
 	return true;
@@ -462,11 +465,15 @@ void Connection::finish(const Command &cmd, Reply reply)
 	if (reply.status || reply.data.empty())
 		return sendResponse(cmd, reply.status, reply.result);
 	reply.data.resize(std::min<std::size_t>(reply.data.size(), cmd.sgl.length));
+	if (reply.data.empty()) // the host has asked for nothing of it
+		return sendResponse(cmd, reply.status, reply.result);
 	if (qid_ == 0) {
 		Strike strike{*this, 0, &cmd, nullptr, &reply.data};
 		server_.script().offer(Hook::adminData, strike);
 		if (strike.verdict == Verdict::failed)
 			return sendResponse(cmd, strike.status);
+		if (mutated_)
+			mutated_->payload(cmd, reply.data);
 	}
 	sendData(cmd, reply.data);
 }
@@ -520,6 +527,8 @@ void Connection::sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook)
 
 	Strike strike{*this, qid_, cmd, &head, &data};
 	server_.script().offer(hook, strike);
+	if (mutated_)
+		mutated_->contents(head, data);
 	Bytes raw = head;
 	if (hdgst_)
 		appendDigest(raw, head);
@@ -531,7 +540,10 @@ void Connection::sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook)
 	}
 	Strike wire{*this, qid_, cmd, &head, &data, &raw};
 	server_.script().offer(Hook::wire, wire);
-	applyVerdict(strike.verdict == Verdict::pass ? wire.verdict : strike.verdict, raw);
+	if (mutated_)
+		sendMutated(std::move(raw));
+	else
+		applyVerdict(strike.verdict == Verdict::pass ? wire.verdict : strike.verdict, raw);
 	for (auto *s : {&strike, &wire})
 		if (s->after)
 			s->after();
@@ -576,6 +588,19 @@ void Connection::sendSlowly(std::span<const std::uint8_t> bytes)
 	}
 }
 
+void Connection::sendMutated(Bytes raw)
+{
+	auto out = mutated_->wire(std::move(raw), inflight_, ddgst_);
+	if (out.delay.count())
+		std::this_thread::sleep_for(out.delay);
+	for (auto &piece : out.pieces)
+		sendBytes(piece);
+	if (out.event)
+		server_.sendEvent(*out.event);
+	if (out.close)
+		end(out.reset);
+}
+
 void Connection::sendBytes(std::span<const std::uint8_t> bytes)
 {
 	if (mute_)
@@ -596,6 +621,15 @@ void Connection::sendBytes(std::span<const std::uint8_t> bytes)
 void Connection::later(Clock::duration delay, std::function<void()> fn)
 {
 	due_.emplace(Clock::now() + delay, std::move(fn));
+}
+
+void Connection::tell(AsyncEvent event)
+{
+	{
+		std::lock_guard guard(assoc_->lock);
+		assoc_->asyncEvents.push_back(event);
+	}
+	deliverEvents();
 }
 
 // Pairs waiting events with waiting commands.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fd.h"
+#include "mutator.h"
 #include "pdu.h"
 #include "server.h"
 
@@ -45,6 +46,8 @@ public:
 	void later(Clock::duration delay, std::function<void()> fn);
 	void releaseHeld();
 	std::uint16_t lastCid() const { return lastCid_; }
+	bool discovery() const { return assoc_ && assoc_->discovery; }
+	void tell(AsyncEvent event);
 
 private:
 	// A command whose data comes with H2CData PDUs
@@ -64,9 +67,10 @@ private:
 	bool parse();
 	bool takePdu(std::span<const std::uint8_t> pdu);
 	bool checkDigests(std::span<const std::uint8_t> pdu, std::size_t dataAt);
-	bool broken(std::string text);
+	bool broken(const std::string &text);
 	void applyVerdict(Verdict verdict, Bytes &raw);
 	void sendSlowly(std::span<const std::uint8_t> bytes);
+	void sendMutated(Bytes raw);
 	bool expired();
 	bool silent() const;
 
@@ -87,7 +91,7 @@ private:
 	// fabrics.cpp
 	Reply fabrics(const Command &cmd, const Bytes &data);
 	Reply connect(const Command &cmd, const Bytes &data);
-	Reply connectAdmin(const Command &cmd, const ConnectData &data);
+	Reply connectAdmin(const Command &cmd, const ConnectData &data, bool discovery);
 	Reply connectIo(const Command &cmd, const ConnectData &data);
 	Reply propertyGet(const Command &cmd);
 	Reply propertySet(const Command &cmd);
@@ -98,6 +102,9 @@ private:
 	Reply getLog(const Command &cmd);
 	Reply setFeatures(const Command &cmd);
 	Reply getFeatures(const Command &cmd);
+	// discovery_ctrl.cpp
+	std::optional<Reply> discoveryAdmin(const Command &cmd);
+	Reply discoveryLog(const Command &cmd);
 	// ccr.cpp
 	Reply crossReset(const Command &cmd);
 	void endCrossReset(const CcrEntry &entry, CcrPlan plan);
@@ -135,6 +142,7 @@ private:
 	std::uint16_t lastTtag_ = 0;
 	std::multimap<Clock::time_point, std::function<void()>> due_;
 	std::vector<std::pair<Command, Bytes>> held_;
+	std::unique_ptr<MutatedStream> mutated_; // null: what is sent stays as it is
 
 	std::mutex lock_;
 	std::vector<std::function<void()>> posted_;

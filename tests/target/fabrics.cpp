@@ -37,16 +37,18 @@ Reply Connection::connect(const Command &cmd, const Bytes &data)
 		return {st_connect_format | st_dnr};
 	ConnectData d;
 	std::memcpy(&d, data.data(), sizeof(d));
-	if (text(d.subsysnqn) != server_.config().nqn || text(d.hostnqn).empty())
-		return {bad_param};
+	auto nqn = text(d.subsysnqn);
+	bool discovery = server_.subsystem().discovery().answersTo(nqn);
 	auto qid = static_cast<std::uint16_t>(cmd.cdw10 >> 16);
+	if ((discovery ? qid != 0 : nqn != server_.config().nqn) || text(d.hostnqn).empty())
+		return {bad_param};
 	auto entries = (cmd.cdw11 & 0xffff) + 1u;
 	if (entries < 2 || entries > 65535 || (qid && entries > server_.config().queueEntries)) {
 		server_.violation("SQSIZE " + std::to_string(entries - 1) + " of queue " + std::to_string(qid));
 		return {bad_param};
 	}
 	qid_ = qid;
-	auto reply = qid ? connectIo(cmd, d) : connectAdmin(cmd, d);
+	auto reply = qid ? connectIo(cmd, d) : connectAdmin(cmd, d, discovery);
 	if (reply.status)
 		return reply;
 	entries_ = static_cast<std::uint16_t>(entries);
@@ -56,9 +58,9 @@ Reply Connection::connect(const Command &cmd, const Bytes &data)
 	return reply;
 }
 
-Reply Connection::connectAdmin(const Command &cmd, const ConnectData &d)
+Reply Connection::connectAdmin(const Command &cmd, const ConnectData &d, bool discovery)
 {
-	if (d.cntlid != 0xffff)
+	if (d.cntlid != 0xffff || (discovery && cmd.cdw12 && !server_.config().persistentDiscovery))
 		return {bad_param};
 	assoc_ = server_.associations().create();
 	std::lock_guard guard(assoc_->lock);
@@ -70,7 +72,14 @@ Reply Connection::connectAdmin(const Command &cmd, const ConnectData &d)
 	std::copy_n(d.hostid, 16, assoc_->hostid.begin());
 	assoc_->kato = std::chrono::milliseconds(cmd.cdw12);
 	assoc_->admin = this;
-	server_.counters().adminConnects++;
+	if (!discovery) {
+		server_.counters().adminConnects++;
+		return {st_ok, assoc_->cntlid};
+	}
+	assoc_->discovery = true;
+	assoc_->idle = server_.config().discoveryIdle;
+	server_.subsystem().discovery().subscribe(assoc_);
+	server_.counters().discoveryConnects++;
 	return {st_ok, assoc_->cntlid};
 }
 
@@ -79,7 +88,7 @@ Reply Connection::connectIo(const Command &, const ConnectData &d)
 	auto found = server_.associations().find(d.cntlid);
 	if (!found || found->hostnqn != text(d.hostnqn) || !std::equal(d.hostid, d.hostid + 16, found->hostid.begin()))
 		return {bad_param};
-	if (!(found->csts & csts_ready) || qid_ > server_.config().maxIoQueues)
+	if (found->discovery || !(found->csts & csts_ready) || qid_ > server_.config().maxIoQueues)
 		return {bad_param};
 	assoc_ = found;
 	server_.counters().ioConnects++;
@@ -95,9 +104,9 @@ Reply Connection::propertyGet(const Command &cmd)
 	{
 		std::lock_guard guard(assoc_->lock);
 		switch (cmd.cdw11) {
-		case prop_cap: // MQES, CQR, TO, CSS: NVM
+		case prop_cap: // MQES, CQR, TO, CSS: NVM, or no I/O command set
 			value = (config.queueEntries - 1u) | 1u << 16 | std::uint32_t(config.readyTimeout) << 24 |
-				1ull << 37;
+				1ull << (assoc_->discovery ? 44 : 37);
 			break;
 		case prop_vs:
 			value = version;

@@ -35,7 +35,7 @@ namespace at {
 constexpr std::size_t mdts = 77, cntlid = 78, anacap = 343, anagrpmax = 344, nanagrpid = 348, sqes = 512, cqes = 513,
 		      maxcmd = 514, nn = 516, sgls = 536, mnan = 540, subnqn = 768, ioccsz = 1792, iorcsz = 1796,
 		      icdoff = 1800, cntrltype = 111, kas = 320, anatt = 342, serial = 4, model = 24, ciu = 135,
-		      cirn = 136, cqt = 386, ccrl = 1807;
+		      cirn = 136, cqt = 386, ccrl = 1807, oaes = 92, lpa = 261;
 constexpr std::size_t nsze = 0, ncap = 8, nlbaf = 25, flbas = 26, dlfeat = 33, lbaf0 = 128, nmic = 30;
 } // namespace at
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "misbehaviour.h"
 
+#include "acts.h"
 #include "connection.h"
 #include "identify.h"
 
@@ -10,28 +11,8 @@
 namespace target {
 namespace {
 
+using namespace acts;
 using namespace std::chrono_literals;
-
-// Does change when the condition holds: the shape of most of the table.
-template <class Fn> bool when(bool condition, Fn &&change)
-{
-	if (condition)
-		change();
-	return condition;
-}
-
-bool verdict(bool condition, Strike &s, Verdict v)
-{
-	return when(condition, [&] { s.verdict = v; });
-}
-
-bool failed(bool condition, Strike &s, int status)
-{
-	return when(condition, [&] {
-		s.verdict = Verdict::failed;
-		s.status = static_cast<std::uint16_t>(status);
-	});
-}
 
 DataPdu &data(Strike &s)
 {
@@ -67,11 +48,6 @@ bool hello(Strike &s, void (*change)(IcResp &))
 {
 	change(s.as<IcResp>());
 	return true;
-}
-
-template <class T> bool poke(bool condition, Strike &s, std::size_t offset, T value)
-{
-	return when(condition, [&] { put<T>(*s.data, offset, value); });
 }
 
 bool property(Strike &s, std::uint32_t offset, std::uint64_t keep, std::uint64_t set)
@@ -600,13 +576,20 @@ const Misbehaviour table[] = {
 
 std::span<const Misbehaviour> misbehaviours()
 {
-	return table;
+	static const std::vector<Misbehaviour> all = [] {
+		std::vector<Misbehaviour> lines(std::begin(table), std::end(table));
+		auto more = discoveryMisbehaviours();
+		lines.insert(lines.end(), more.begin(), more.end());
+		return lines;
+	}();
+	return all;
 }
 
 const Misbehaviour *findMisbehaviour(std::string_view name)
 {
-	auto at = std::find_if(std::begin(table), std::end(table), [&](auto &m) { return name == m.name; });
-	return at == std::end(table) ? nullptr : at;
+	auto all = misbehaviours();
+	auto at = std::find_if(all.begin(), all.end(), [&](auto &m) { return name == m.name; });
+	return at == all.end() ? nullptr : &*at;
 }
 
 const char *toString(Expect expect)

@@ -10,6 +10,8 @@
 namespace target {
 
 // What a host has to do about it. In every case: no crash, no warning, no wrong data, nothing left in flight.
+// Of a discovery log, refused: reading it fails; retried: it is read again, and that ends well; harmless: what is good
+// in it is used.
 enum class Expect {
 	reset,     // drop the connection, connect again, send the request again: the I/O ends well
 	refused,   // the connect attempt fails, with a message; struck as often as the host tries
@@ -22,10 +24,12 @@ enum class Expect {
 
 // When it can strike
 enum class When {
-	connecting, // armed for ever before the host connects
-	io,         // armed for one strike when the controller is live; I/O of all kinds follows
-	idle,       // likewise; strikes without I/O
-	joining,    // armed for ever at a second port before the host connects to that; the first port is well
+	connecting,    // armed for ever before the host connects
+	io,            // armed for one strike when the controller is live; I/O of all kinds follows
+	idle,          // likewise; strikes without I/O
+	joining,       // armed for ever at a second port before the host connects to that; the first port is well
+	discovery,     // armed for ever before the host connects to the discovery service
+	discoveryOnce, // armed for one strike when the discovery controller is live
 };
 
 // What the host must have asked for
@@ -42,6 +46,8 @@ struct Misbehaviour {
 };
 
 std::span<const Misbehaviour> misbehaviours();
+// Those of the discovery service, a part of the above
+std::span<const Misbehaviour> discoveryMisbehaviours();
 // Null: there is none of that name.
 const Misbehaviour *findMisbehaviour(std::string_view name);
 

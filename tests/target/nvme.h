@@ -17,6 +17,7 @@ static_assert(sizeof(Sgl) == 16);
 
 constexpr std::uint8_t sgl_in_capsule = 0x01; // data block, address is an offset in the capsule
 constexpr std::uint8_t sgl_transport = 0x5a;  // transport data block
+constexpr std::size_t log_limit = 1 << 20;    // most that one Get Log Page returns here, bytes
 
 struct Command {
 	std::uint8_t opcode;
@@ -31,6 +32,9 @@ struct Command {
 	std::uint8_t fctype() const { return static_cast<std::uint8_t>(nsid & 0xff); }
 	std::uint64_t slba() const { return cdw10 | std::uint64_t(cdw11) << 32; }
 	std::uint32_t blocks() const { return (cdw12 & 0xffff) + 1; }
+	// Of Get Log Page, bytes
+	std::uint64_t logBytes() const { return ((cdw10 >> 16 | std::uint64_t(cdw11 & 0xffff) << 16) + 1) * 4; }
+	std::uint64_t logOffset() const { return cdw12 | std::uint64_t(cdw13) << 32; }
 };
 static_assert(sizeof(Command) == 64);
 
@@ -75,12 +79,14 @@ enum Status : std::uint16_t {
 	st_invalid_ns = 0x00b,
 	st_lba_range = 0x080,
 	st_ns_not_ready = 0x082,
+	st_invalid_log = 0x109,
 	st_ccr_in_progress = 0x13f,
 	st_ccr_limit = 0x141,
 	st_connect_format = 0x180,
 	st_connect_busy = 0x181,
 	st_connect_param = 0x182,
 	st_connect_host = 0x184,
+	st_discover_restart = 0x190,
 	st_write_fault = 0x280,
 	st_read_error = 0x281,
 	st_path_internal = 0x300,
@@ -100,7 +106,8 @@ enum LogPage : std::uint8_t {
 	log_firmware = 3,
 	log_changed_ns = 4,
 	log_ana = 0x0c,
-	log_ccr = 0x1e
+	log_ccr = 0x1e,
+	log_discovery = 0x70,
 };
 
 enum Feature : std::uint8_t {

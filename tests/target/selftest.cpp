@@ -1,155 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The target itself, over its own sockets: what the guest tests rely on it for.
+#include "target/client.h"
 #include "target/identify.h"
 #include "target/misbehaviour.h"
 #include "target/server.h"
 
 #include <catch2/catch.hpp>
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <optional>
-#include <system_error>
 #include <thread>
 
 using namespace target;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr const char *host_nqn = "nqn.2024-01.io.nvmeof:self";
-
-// One queue of a controller, one command at a time.
-class Queue {
-public:
-	explicit Queue(const Server &server, std::uint16_t cntlid = 0xffff, std::uint32_t kato = 0)
-		: socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
-	{
-		sockaddr_in to{};
-		to.sin_family = AF_INET;
-		to.sin_port = htons(server.port());
-		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-		int one = 1;
-		::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-		timeval limit{0, 400000};
-		::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-		if (::connect(socket_.get(), reinterpret_cast<sockaddr *>(&to), sizeof(to)))
-			throw std::system_error(errno, std::generic_category(), "connect");
-		hello();
-		id_ = connect(server.config().nqn, cntlid, kato);
-	}
-
-	std::uint16_t cntlid() const { return id_; }
-
-	void send(Command cmd, const Bytes &data = {})
-	{
-		CommandPdu pdu{};
-		auto pdo = static_cast<std::uint8_t>(data.empty() ? 0 : sizeof(pdu));
-		pdu.h = {pdu_command, 0, sizeof(pdu), pdo, static_cast<std::uint32_t>(sizeof(pdu) + data.size())};
-		cmd.cid = ++cid_;
-		if (!data.empty()) {
-			cmd.sgl.type = sgl_in_capsule;
-			cmd.sgl.length = static_cast<std::uint32_t>(data.size());
-		}
-		pdu.cmd = cmd;
-		put(&pdu, sizeof(pdu));
-		put(data.data(), data.size());
-	}
-
-	// The next completion; data that comes before it is in data().
-	std::optional<Completion> completion()
-	{
-		for (;;) {
-			PduHeader h;
-			if (!take(&h, sizeof(h)))
-				return {};
-			Bytes rest(h.plen - sizeof(h));
-			if (!take(rest.data(), rest.size()))
-				return {};
-			if (h.type == pdu_c2h_data)
-				data_.insert(data_.end(), rest.begin() + 16, rest.end());
-			Completion cqe;
-			std::memcpy(&cqe, rest.data(), sizeof(cqe));
-			if (h.type == pdu_response)
-				return cqe;
-		}
-	}
-
-	// Status, or -1: no answer
-	int run(Command cmd, const Bytes &payload = {})
-	{
-		data_.clear();
-		send(cmd, payload);
-		auto cqe = completion();
-		result_ = cqe ? std::uint64_t(cqe->result) : 0;
-		return cqe ? cqe->status >> 1 : -1;
-	}
-
-	const Bytes &data() const { return data_; }
-	std::uint64_t result() const { return result_; }
-	bool open() // false: the target has closed it
-	{
-		char c;
-		auto n = ::recv(socket_.get(), &c, 1, MSG_PEEK);
-		return n > 0 || (n < 0 && errno == EAGAIN);
-	}
-
-private:
-	void put(const void *at, std::size_t n)
-	{
-		if (::send(socket_.get(), at, n, MSG_NOSIGNAL) != static_cast<ssize_t>(n))
-			throw std::system_error(errno, std::generic_category(), "send");
-	}
-	bool take(void *at, std::size_t n)
-	{
-		return ::recv(socket_.get(), at, n, MSG_WAITALL) == static_cast<ssize_t>(n);
-	}
-
-	void hello()
-	{
-		IcReq req{};
-		req.h = {pdu_ic_req, 0, sizeof(req), 0, sizeof(req)};
-		put(&req, sizeof(req));
-		IcResp resp;
-		REQUIRE(take(&resp, sizeof(resp)));
-	}
-
-	std::uint16_t connect(const std::string &nqn, std::uint16_t cntlid, std::uint32_t kato)
-	{
-		ConnectData d{};
-		d.cntlid = cntlid;
-		nqn.copy(d.subsysnqn, sizeof(d.subsysnqn) - 1);
-		std::string(host_nqn).copy(d.hostnqn, sizeof(d.hostnqn) - 1);
-		Command cmd{};
-		cmd.opcode = op_fabrics;
-		cmd.nsid = fc_connect;
-		cmd.cdw10 = std::uint32_t(cntlid == 0xffff ? 0 : 1) << 16;
-		cmd.cdw11 = 31;
-		cmd.cdw12 = kato;
-		Bytes data(sizeof(d));
-		std::memcpy(data.data(), &d, sizeof(d));
-		REQUIRE(run(cmd, data) == st_ok);
-		return static_cast<std::uint16_t>(result_);
-	}
-
-	Fd socket_;
-	std::uint16_t cid_ = 0, id_ = 0;
-	Bytes data_;
-	std::uint64_t result_ = 0;
-};
-
-Command command(std::uint8_t opcode, std::uint32_t cdw10 = 0)
-{
-	Command cmd{};
-	cmd.opcode = opcode;
-	cmd.cdw10 = cdw10;
-	if (opcode & 2) { // the controller has data for us
-		cmd.sgl.type = sgl_transport;
-		cmd.sgl.length = 65536;
-	}
-	return cmd;
-}
 
 Command write(std::uint64_t block)
 {

@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include "connection.h"
+#include "mutator.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -53,6 +54,12 @@ std::uint16_t portOf(const Fd &fd)
 	return ntohs(sa.sin6_port);
 }
 
+// Notices of a discovery controller are not those of one with namespaces.
+bool concerns(const Association &a, AsyncEvent event)
+{
+	return event.type != 2 || a.discovery == (event.log == log_discovery);
+}
+
 } // namespace
 
 struct Server::Served {
@@ -79,11 +86,13 @@ void Server::start()
 	listener_ = listenOn(config_.address, port_);
 	port_ = portOf(listener_);
 	acceptor_ = std::jthread([this] { accept(); });
+	subsystem_->discovery().addPort(*this);
 }
 
 void Server::stop()
 {
 	stopping_ = true;
+	subsystem_->discovery().removePort(*this);
 	wake_.set();
 	if (acceptor_.joinable())
 		acceptor_.join();
@@ -183,7 +192,7 @@ void Server::releaseHeld()
 void Server::sendEvent(AsyncEvent event)
 {
 	for (auto &a : associations().all()) {
-		if (a->port != this)
+		if (a->port != this || !concerns(*a, event))
 			continue;
 		std::lock_guard guard(a->lock);
 		a->asyncEvents.push_back(event);
@@ -252,6 +261,22 @@ CcrPlan Server::ccr() const
 {
 	std::lock_guard guard(lock_);
 	return ccr_;
+}
+
+void Server::mutate(Mutate mutate)
+{
+	std::lock_guard guard(lock_);
+	mutate_ = std::move(mutate);
+}
+
+std::unique_ptr<MutatedStream> Server::mutatedStream() const
+{
+	Mutate mutate;
+	{
+		std::lock_guard guard(lock_);
+		mutate = mutate_;
+	}
+	return mutate ? mutate(counters_.open == 1) : nullptr;
 }
 
 void Server::violation(std::string text)

@@ -13,6 +13,8 @@
 
 namespace target {
 
+class MutatedStream;
+
 // What was seen, since the server was made. Times and counts are the host's doing, so a test can judge it by them.
 struct Counters {
 	std::atomic<std::uint64_t> connections{0};   // accepted
@@ -27,6 +29,7 @@ struct Counters {
 	std::atomic<std::uint64_t> inCapsuleWrites{0}, r2ts{0};
 	std::atomic<std::uint64_t> crossResets{0}; // commands
 	std::atomic<std::uint64_t> anaRefusals{0}; // I/O commands answered with an ANA status
+	std::atomic<std::uint64_t> discoveryConnects{0}, discoveryReads{0};
 };
 
 // What becomes of a Cross-Controller Reset
@@ -87,6 +90,11 @@ public:
 	void setCcr(CcrPlan plan);
 	CcrPlan ccr() const;
 
+	// Where connections from now on get what changes their PDUs at random; mutator.h. alone: no other is open
+	using Mutate = std::function<std::unique_ptr<MutatedStream>(bool alone)>;
+	void mutate(Mutate mutate);
+	std::unique_ptr<MutatedStream> mutatedStream() const;
+
 	// A breach of the protocol by the host. Tests want none.
 	void violation(std::string text);
 	std::vector<std::string> violations() const;
@@ -119,6 +127,7 @@ private:
 	AnaStates anaStates_;
 	std::uint64_t anaChange_ = 1;
 	CcrPlan ccr_;
+	Mutate mutate_;
 };
 
 } // namespace target

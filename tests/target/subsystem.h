@@ -3,6 +3,7 @@
 #pragma once
 
 #include "association.h"
+#include "discovery.h"
 #include "store.h"
 
 #include <condition_variable>
@@ -48,9 +49,16 @@ private:
 
 class Subsystem {
 public:
+	// Subsystems may share a discovery service, as ports share a subsystem.
+	explicit Subsystem(std::shared_ptr<Discovery> discovery = std::make_shared<Discovery>())
+		: discovery_(std::move(discovery))
+	{
+	}
+
 	Stores &stores() { return stores_; }
 	Associations &associations() { return associations_; }
 	Ghosts &ghosts() { return ghosts_; }
+	Discovery &discovery() { return *discovery_; }
 
 	// Ends an instance of a controller, where there is one. When it returns, nothing more is executed of what that
 	// was told.
@@ -60,6 +68,7 @@ private:
 	Stores stores_;
 	Associations associations_;
 	Ghosts ghosts_;
+	std::shared_ptr<Discovery> discovery_;
 };
 
 } // namespace target

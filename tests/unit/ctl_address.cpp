@@ -30,15 +30,25 @@ TEST_CASE("addresses that are right", "[address]")
 
 TEST_CASE("addresses that are wrong", "[address]")
 {
-	const char *text =
-		GENERATE("", "host", "10.0.0", "10.0.0.256", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536",
-			 "10.0.0.1:44x", ":4420", "[::1", "[::1]4420", "[::1]:", "[10.0.0.1]:4420", "[]:1", "::1%",
-			 "::1%a/b", "::1%far-too-long-a-name", "10.0.0.1 ", "1:2:3", "10.0.0.1:-1", "10.0.0.1:+1");
+	const char *text = GENERATE("", "host", "10.0.0", "10.0.0.256", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536",
+				    "10.0.0.1:44x", ":4420", "[::1", "[::1]4420", "[::1]:", "[10.0.0.1]:4420", "[]:1",
+				    "::1%", "::1%a/b", "::1%far-too-long-a-name", "10.0.0.1 ", "1:2:3", "10.0.0.1:-1",
+				    "10.0.0.1:+1", "fe80::1%a]b", "fe80::1%eth0:4420", "fe80::1%a\n");
 	CAPTURE(text);
 	Result<Address> address = parseAddress(text);
 	REQUIRE_FALSE(address);
 	CHECK(address.error().code == ErrorCode::invalid);
 	CHECK_FALSE(address.error().message.empty());
+}
+
+TEST_CASE("an address does not end at a NUL", "[address]")
+{
+	using namespace std::string_literals;
+	for (const std::string &text : {"10.0.0.1\0x"s, "::1\0x"s, "::1\0x%lo"s, "::1%lo\0x"s, "[::1\0]:1"s}) {
+		CAPTURE(text);
+		CHECK_FALSE(parseAddress(text));
+		CHECK_FALSE(parseTraddr(text));
+	}
 }
 
 TEST_CASE("the default port is the caller's, and checked", "[address]")

@@ -140,6 +140,19 @@ TEST_CASE("a path with its statistics", "[decode]")
 	}
 }
 
+TEST_CASE("a time that cannot be is bounded, so that a difference of two is one", "[decode]")
+{
+	Payload p;
+	p.text(NVMEOF_A_PATH_NAME, "nvmeof0c1n1").text(NVMEOF_A_NS_NAME, "nvmeof0n1");
+	p.text(NVMEOF_A_CTRL_NAME, "nvmeof0c1").u32(NVMEOF_A_NSID, 1);
+	auto since = GENERATE(std::uint64_t(1) << 63, UINT64_MAX, std::uint64_t(INT64_MAX));
+	p.u64(NVMEOF_A_ANA_SINCE, since).u64(NVMEOF_A_LATENCY_READ_NS, UINT64_MAX);
+	Result<Path> path = decodePath(p.attributes());
+	REQUIRE(path);
+	CHECK(path->anaSince == std::chrono::nanoseconds(INT64_MAX / 2));
+	CHECK(path->readLatencyTotal.count() == UINT64_MAX); // a sum over many requests, however large
+}
+
 TEST_CASE("text without a NUL ends with its attribute", "[decode]")
 {
 	Payload p;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <climits>
 
 #include "ctl_message.h"
 #include "libctl/reply.h"
@@ -78,6 +79,15 @@ TEST_CASE("a quoted request longer than the message leaves the errno", "[reply]"
 	std::uint32_t lie = GENERATE(1000u, 0xfffffffcu, 0xffffffffu);
 	std::memcpy(body.data() + sizeof(int), &lie, sizeof(lie));
 	CHECK(only(netlinkMessage(NLMSG_ERROR, NLM_F_ACK_TLVS, 1, body)).sysErrno == EPERM);
+}
+
+TEST_CASE("a status below every errno is an error still", "[reply]")
+{
+	Payload none;
+	int status = GENERATE(-4096, INT_MIN);
+	Reply reply = only(netlinkMessage(NLMSG_ERROR, NLM_F_CAPPED, 1, errorBody(status, sizeof(nlmsghdr), none)));
+	CHECK(reply.kind == Reply::Kind::error);
+	CHECK(reply.sysErrno == EIO);
 }
 
 TEST_CASE("acknowledgements and ends of dumps", "[reply]")

@@ -73,10 +73,11 @@ TEST_CASE("every setting of a controller", "[settings]")
 TEST_CASE("nonsense for a subsystem", "[settings]")
 {
 	auto word = GENERATE(as<std::string>{}, "", "=", "iopolicy", "iopolicy=", "iopolicy=a-name-that-is-too-long",
-			     "=latency", "spill-us=", "spill-us=-1", "spill-us=1.5", "spill-us=0x10",
-			     "spill-us=60000001", "spill-us=4294967296", "spill-us= 5", "spill-us=500us",
-			     "spill-depth=1025", "degrade=1", "degrade=ON", "degrade=", "fencing=none", "fencing=safe ",
-			     "delayed-removal-secs=604801", "delayed-removal-secs=-1", "Iopolicy=numa", "stall-tmo=1");
+			     "iopolicy=two words", "iopolicy=\x1b[2J", "=latency", "spill-us=", "spill-us=-1",
+			     "spill-us=1.5", "spill-us=0x10", "spill-us=60000001", "spill-us=4294967296", "spill-us= 5",
+			     "spill-us=500us", "spill-depth=1025", "degrade=1", "degrade=ON",
+			     "degrade=", "fencing=none", "fencing=safe ", "delayed-removal-secs=604801",
+			     "delayed-removal-secs=-1", "Iopolicy=numa", "stall-tmo=1");
 	CAPTURE(word);
 	auto s = subsystem({word});
 	REQUIRE_FALSE(s);

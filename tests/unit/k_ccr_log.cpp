@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ std::string parse(const std::vector<u8> &log, std::vector<Over> &got)
 {
 	// Exactly as long as it says: what reads further is found by the sanitizers
 	auto copy = std::make_unique<u8[]>(log.size());
-	memcpy(copy.get(), log.data(), log.size());
+	std::copy(log.begin(), log.end(), copy.get());
 	const char *why = nof_ccr_parse(
 		copy.get(), log.size(),
 		[](void *arg, u16 cntlid, u8 ciu, bool done) {

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command.h"
+#include <utility>
 
 namespace {
 
 Option flag(std::string shortName, std::string longName, std::string help)
 {
-	return {.shortName = shortName, .longName = longName, .value = "", .help = help};
+	return {.shortName = std::move(shortName),
+		.longName = std::move(longName),
+		.value = "",
+		.help = std::move(help)};
 }
 
 Option value(std::string shortName, std::string longName, std::string name, std::string help,
 	     Completes completes = Completes::nothing)
 {
-	return {.shortName = shortName, .longName = longName, .value = name, .help = help, .completes = completes};
+	return {.shortName = std::move(shortName),
+		.longName = std::move(longName),
+		.value = std::move(name),
+		.help = std::move(help),
+		.completes = completes};
 }
 
 Option required(Option option)
@@ -32,12 +40,12 @@ Option oneOf(std::vector<std::string> choices, Option option)
 	return option;
 }
 
-Option positional(std::string name, std::string help, Completes completes = Completes::nothing)
+Option positional(const std::string &name, std::string help, Completes completes = Completes::nothing)
 {
 	return {.shortName = "",
 		.longName = name,
 		.value = name,
-		.help = help,
+		.help = std::move(help),
 		.required = true,
 		.completes = completes};
 }

@@ -55,7 +55,7 @@ Labels with(Labels labels, std::string name, std::string value)
 	return labels;
 }
 
-double seconds(std::chrono::nanoseconds time)
+double seconds(auto time)
 {
 	return static_cast<double>(time.count()) / 1e9; // the nearest number there is, so that it prints short
 }
@@ -211,7 +211,7 @@ private:
 
 	// The kernel's buckets leave their upper end out and Prometheus' have it in: times are whole nanoseconds, so
 	// the difference is one of 1024 or more.
-	void histogram(const Labels &labels, const Histogram &histogram, std::chrono::nanoseconds total)
+	void histogram(const Labels &labels, const Histogram &histogram, LatencyTotal total)
 	{
 		std::uint64_t count = 0;
 		for (std::size_t i = 0; i + 1 < histogram.size(); i++) {

@@ -49,8 +49,14 @@ std::string FioJob::command(const std::string &output) const
 	if (file.rfind("/dev/", 0) == 0)
 		text += " --allow_file_create=0";
 	if (seconds)
-		text += " --time_based --runtime=" + std::to_string(*seconds);
+		text += " --time_based --runtime=" + std::to_string(runtime());
 	return text + " " + more;
+}
+
+unsigned FioJob::runtime() const
+{
+	constexpr unsigned untilEnded = 30;
+	return *seconds < untilEnded ? *seconds : static_cast<unsigned>(*seconds * slow());
 }
 
 FioResult runFio(const FioJob &job)

@@ -28,10 +28,13 @@ struct FioJob {
 	std::string engine = "libaio";
 	bool verify = true;
 	bool direct = true;
-	std::optional<unsigned> seconds = {}; // runs that long, over and over
-	std::string more = "";                // further options
+	// Runs that long, over and over. From 30 on it is one that lasts until the test is over, or its disk gone: on a
+	// slow kernel longer.
+	std::optional<unsigned> seconds = {};
+	std::string more = ""; // further options
 
 	std::string command(const std::string &output) const;
+	unsigned runtime() const;
 };
 
 FioResult runFio(const FioJob &job);

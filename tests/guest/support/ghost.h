@@ -58,7 +58,7 @@ inline Pending stallOn(Ports &ports, std::shared_ptr<Disk> disk, std::uint64_t o
 	auto kept = ports.ghosts().kept();
 	ports[0].script().arm(*target::findMisbehaviour(how));
 	Pending pending([disk, offset, seed] { return writeTo(*disk, offset, seed); });
-	REQUIRE(ports.ghosts().wait(kept + 1, 5s));
+	REQUIRE(ports.ghosts().wait(kept + 1, slowly(5s)));
 	return pending;
 }
 

@@ -55,7 +55,7 @@ nvmeof::ConnectOptions Host::options(const std::string &address, const std::stri
 
 nvmeof::Controller Host::connect(const nvmeof::ConnectOptions &options, Millis timeout)
 {
-	return take(client_->connect(options, nvmeof::WaitFor::namespaces, timeout));
+	return take(client_->connect(options, nvmeof::WaitFor::namespaces, slowly(timeout)));
 }
 
 nvmeof::Controller Host::controller(const std::string &name)
@@ -132,7 +132,7 @@ Watch::Watch() : stream_(take(nvmeof::EventStream::subscribe())) {}
 
 std::optional<nvmeof::Event> Watch::find(const std::function<bool(const nvmeof::Event &)> &wanted, Millis timeout)
 {
-	auto end = Clock::now() + timeout;
+	auto end = Clock::now() + slowly(timeout);
 	while (Clock::now() < end) {
 		auto event = take(stream_.next(100ms));
 		if (event && wanted(*event))

@@ -4,43 +4,16 @@
 #include <catch2/catch.hpp>
 
 #include "host.h"
+#include "kernel_log.h"
 #include "run.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdio>
-#include <regex>
 
 namespace {
 
 using namespace guest;
 
 int leftovers = 0;
-
-// The kernel's log from the moment of construction on.
-class KernelLog {
-public:
-	KernelLog() : fd_(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)) { ::lseek(fd_, 0, SEEK_END); }
-	~KernelLog() { ::close(fd_); }
-
-	std::vector<std::string> alarms() const
-	{
-		static const std::regex bad("WARNING: |BUG: |BUG at|Call Trace|Oops|refcount_t|blocked for more than|"
-					    "KASAN|UBSAN|circular locking|suspicious RCU");
-		std::vector<std::string> found;
-		char record[8192];
-		for (ssize_t n; (n = ::read(fd_, record, sizeof(record) - 1)) > 0 || errno == EPIPE;) {
-			record[n > 0 ? n : 0] = 0;
-			if (std::regex_search(record, bad))
-				found.emplace_back(record);
-		}
-		return found;
-	}
-
-private:
-	int fd_;
-};
 
 class Listener : public Catch::TestEventListenerBase {
 public:

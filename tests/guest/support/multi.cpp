@@ -80,7 +80,7 @@ Multi::~Multi()
 nvmeof::ConnectOptions Multi::options(unsigned lane) const
 {
 	auto o = Host::options(lanes_[lane]->address(), "4420");
-	o.ctrlLoss = 90s; // a test that fails ends
+	o.ctrlLoss = slowly(90s); // a test that fails ends
 	return o;
 }
 
@@ -94,7 +94,7 @@ void Multi::connectAll()
 	std::vector<nvmeof::ConnectOptions> all;
 	for (unsigned n = 0; n < lanes(); n++)
 		all.push_back(options(n));
-	for (auto &c : host.client().connectAll(all, nvmeof::WaitFor::namespaces, 30s))
+	for (auto &c : host.client().connectAll(all, nvmeof::WaitFor::namespaces, slowly(30s)))
 		take(c);
 	// a path is there with the scan of its controller, its disk with that of the first
 	for (std::uint32_t nsid = 1; nsid <= backing_.size(); nsid++)

@@ -36,9 +36,8 @@ public:
 	{
 		auto &server = *servers_[i];
 		auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
-		o.connectTimeout = 1500ms;
-		o.keepAlive = 1500ms;
-		o.ctrlLoss = 60s;
+		o.connectTimeout = o.keepAlive = slowly(1500ms);
+		o.ctrlLoss = slowly(60s);
 		o.reconnectDelay = 200ms;
 		o.ioQueues = 2;
 		return o;

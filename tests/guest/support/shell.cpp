@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -77,9 +78,20 @@ bool exists(const std::string &path)
 	return ::access(path.c_str(), F_OK) == 0;
 }
 
+double slow()
+{
+	static const double factor = std::max(1.0, std::atof(environment("NVMEOF_SLOW", "1").c_str()));
+	return factor;
+}
+
+Millis slowly(Millis time)
+{
+	return Millis(static_cast<Millis::rep>(static_cast<double>(time.count()) * slow()));
+}
+
 bool eventually(const std::function<bool()> &condition, Millis timeout)
 {
-	auto end = Clock::now() + timeout;
+	auto end = Clock::now() + slowly(timeout);
 	while (!condition()) {
 		if (Clock::now() > end)
 			return false;
@@ -135,6 +147,12 @@ void Background::interrupt()
 {
 	if (running())
 		::kill(pid_, SIGINT);
+}
+
+void Background::signal(int number)
+{
+	if (running())
+		::kill(-pid_, number);
 }
 
 void Background::stop()

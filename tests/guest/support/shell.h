@@ -27,7 +27,12 @@ std::string readFile(const std::string &path); // trailing blanks removed; empty
 void writeFile(const std::string &path, std::string_view text); // throws
 bool exists(const std::string &path);
 
-// Until the condition holds, looked at every 10 ms. False: it did not.
+// How many times slower than usual this kernel is: $NVMEOF_SLOW, for those that look for faults in all they do; else 1.
+// Limits that judge how long something took grow by it; the waiting functions here grow theirs by themselves.
+double slow();
+Millis slowly(Millis time);
+
+// Until the condition holds, looked at every 10 ms, for slowly(timeout). False: it did not.
 bool eventually(const std::function<bool()> &condition, Millis timeout = 10s);
 
 std::string environment(const char *name, const std::string &fallback);
@@ -51,6 +56,7 @@ public:
 	bool running();
 	Output wait(Millis timeout); // status -1: still running
 	void interrupt();            // as by Ctrl-C; it may say something yet
+	void signal(int number);     // to it and its children
 	void stop();
 
 private:

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Settings written as the words that they are read from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nvmeof/settings.h>
+
+inline std::string milliseconds(std::chrono::milliseconds time)
+{
+	return time.count() < 0 ? "-1" : std::to_string(time.count()) + "ms";
+}
+
+inline std::vector<std::string> wordsOf(const nvmeof::ControllerSettings &s)
+{
+	std::vector<std::string> words;
+	if (s.reconnectDelay)
+		words.push_back("reconnect-delay=" + milliseconds(*s.reconnectDelay));
+	if (s.ctrlLoss)
+		words.push_back("ctrl-loss-tmo=" + milliseconds(*s.ctrlLoss));
+	if (s.fastIoFail)
+		words.push_back("fast-io-fail-tmo=" + milliseconds(*s.fastIoFail));
+	if (s.stallTimeout)
+		words.push_back("stall-tmo=" + milliseconds(*s.stallTimeout));
+	return words;
+}
+
+inline std::vector<std::string> wordsOf(const nvmeof::SubsystemSettings &s)
+{
+	std::vector<std::string> words;
+	if (s.iopolicy)
+		words.push_back("iopolicy=" + *s.iopolicy);
+	if (s.spillLatency)
+		words.push_back("spill-us=" + std::to_string(s.spillLatency->count()));
+	if (s.spillDepth)
+		words.push_back("spill-depth=" + std::to_string(*s.spillDepth));
+	if (s.degrade)
+		words.push_back(std::string("degrade=") + (*s.degrade ? "on" : "off"));
+	if (s.fencing)
+		words.push_back(std::string("fencing=") + toString(*s.fencing));
+	if (s.delayedRemoval)
+		words.push_back("delayed-removal-secs=" + std::to_string(s.delayedRemoval->count()));
+	return words;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Netlink messages of all kinds, from the tables of the specification: most nearly right, all at random.
+#pragma once
+
+#include "target/random.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace guest {
+
+using Octets = std::vector<std::uint8_t>;
+
+// What a message must not change: the controller that a load runs on
+struct FuzzTaboo {
+	std::string controller = {};
+	std::uint32_t subsystem = ~0u;
+};
+
+struct FuzzMessage {
+	Octets bytes = {};
+	std::uint8_t cmd = 0;
+	std::uint32_t seq = 0;
+	bool intact = true;   // up to the attributes it is as the protocol wants it
+	bool mutator = false; // by the specification only an administrator may send it
+	bool dump = false;
+};
+
+class FuzzMessages {
+public:
+	FuzzMessages(std::uint16_t family, target::Random random, FuzzTaboo taboo)
+		: family_(family), random_(random), taboo_(std::move(taboo))
+	{
+	}
+
+	FuzzMessage next(std::uint32_t seq);
+	target::Random &random() { return random_; }
+
+private:
+	FuzzMessage make(std::uint32_t seq);
+	std::vector<std::uint16_t> choose(const FuzzMessage &m);
+	Octets value(std::uint16_t attribute);
+	Octets text(std::uint16_t attribute, unsigned longest);
+	Octets wrong();
+	void put(Octets &to, std::uint16_t type, const Octets &value);
+	void damage(FuzzMessage &m);
+	std::uint8_t commandIn(const Octets &bytes) const;
+	bool forbidden(const FuzzMessage &m) const;
+
+	std::uint16_t family_;
+	target::Random random_;
+	FuzzTaboo taboo_;
+};
+
+const char *commandName(std::uint8_t cmd);
+
+} // namespace guest

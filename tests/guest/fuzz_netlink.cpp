@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Random netlink messages to the family, several senders at a time, next to a controller under verified load: nothing
+// breaks, every answer is well formed, and who is not an administrator changes nothing.
+//
+// NVMEOF_FUZZ_MESSAGES: how many [20000]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given
+#include "fuzz_sender.h"
+#include "netlink_table.h"
+#include "support/kernel_log.h"
+#include "support/multi.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/netlink.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <system_error>
+#include <thread>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+constexpr unsigned senders = 4;
+constexpr std::size_t most_controllers = 6; // that the messages have made
+constexpr ::uid_t nobody = 65534;
+
+std::uint64_t seed()
+{
+	static const auto value = [] {
+		auto text = environment("NVMEOF_FUZZ_SEED", "");
+		return text.empty() ? std::random_device{}() : std::stoull(text);
+	}();
+	std::printf("fuzz_netlink: NVMEOF_FUZZ_SEED=%lu\n", static_cast<unsigned long>(value));
+	std::fflush(stdout);
+	return value;
+}
+
+std::uint64_t messages()
+{
+	return std::stoull(environment("NVMEOF_FUZZ_MESSAGES", "20000"));
+}
+
+// A subsystem that random messages may connect to, next to the one of the load
+struct Decoy {
+	Loop backing{16 << 20};
+	nvmet::Subsystem subsystem{"nqn.2024-01.io.nvmeof:decoy"};
+	nvmet::Port &port;
+
+	explicit Decoy(nvmet::Port &at) : port(at)
+	{
+		subsystem.addNamespace(1, backing.device());
+		port.link(subsystem);
+	}
+	~Decoy() { port.unlink(subsystem); }
+};
+
+// Keeps the number of controllers that random messages have made within bounds.
+class Gardener {
+public:
+	explicit Gardener(std::string spared) : spared_(std::move(spared)), thread_([this](auto stop) { run(stop); }) {}
+	std::uint64_t removed() const { return removed_; }
+
+private:
+	void run(std::stop_token stop)
+	{
+		auto client = take(nvmeof::Client::open());
+		while (!stop.stop_requested()) {
+			auto all = client.controllers();
+			for (std::size_t i = 0; all && all->size() > most_controllers && i < all->size(); i++)
+				if ((*all)[i].name != spared_ && client.disconnect((*all)[i].name))
+					removed_++;
+			std::this_thread::sleep_for(100ms);
+		}
+	}
+
+	std::string spared_;
+	std::atomic<std::uint64_t> removed_{0};
+	std::jthread thread_;
+};
+
+// Joins and leaves multicast groups of any number, and never reads what comes.
+void joinAtRandom(std::stop_token stop, std::uint64_t seed)
+{
+	constexpr int sol_netlink = 270;
+	target::Random random{seed, 0x6a6f696e};
+	auto events = FuzzSocket::events();
+	std::vector<std::unique_ptr<FuzzSocket>> sockets;
+	while (!stop.stop_requested()) {
+		if (sockets.size() > 20)
+			sockets.erase(sockets.begin() + static_cast<std::ptrdiff_t>(random.below(sockets.size())));
+		sockets.push_back(std::make_unique<FuzzSocket>(random.oneIn(2), false));
+		auto &socket = *sockets[random.below(sockets.size())];
+		auto group = static_cast<int>(random.oneIn(2) ? events : random.interesting(32, events));
+		::setsockopt(socket.fd(), sol_netlink,
+			     random.oneIn(4) ? NETLINK_DROP_MEMBERSHIP : NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
+		if (random.oneIn(4)) {
+			sockaddr_nl name{AF_NETLINK, 0, static_cast<std::uint32_t>(random.next()),
+					 static_cast<std::uint32_t>(random.next())};
+			::bind(socket.fd(), reinterpret_cast<sockaddr *>(&name), sizeof(name));
+		}
+		std::this_thread::sleep_for(Millis(random.below(20)));
+	}
+}
+
+// Everything that a message could change, of everything there is
+std::string state(nvmeof::Client &client)
+{
+	std::string text;
+	for (auto &s : take(client.subsystems()))
+		text += s.name + " " + s.nqn + " " + s.iopolicy + " " + std::to_string(s.controllers) + "; ";
+	for (auto &c : take(client.controllers()))
+		text += c.name + " " + toString(c.state) + " " + std::to_string(c.reconnects) + " " +
+			std::to_string(c.reconnectDelay.count()) + " " + std::to_string(c.ctrlLoss.count()) + " " +
+			std::to_string(c.fastIoFail.count()) + " " + std::to_string(c.stallTimeout.count()) + "; ";
+	return text;
+}
+
+void writeTo(const char *path, const std::string &text)
+{
+	int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+		throw std::system_error(errno, std::generic_category(), path);
+	::close(fd);
+}
+
+void becomeNobody()
+{
+	if (::setgroups(0, nullptr) || ::setresgid(nobody, nobody, nobody) || ::setresuid(nobody, nobody, nobody))
+		throw std::system_error(errno, std::generic_category(), "setresuid");
+	::prctl(PR_SET_DUMPABLE, 1); // what /proc/self has is its own again
+}
+
+// All capabilities, but of a user namespace and a network namespace of its own
+void becomeRootOfANamespace()
+{
+	becomeNobody();
+	if (::unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		throw std::system_error(errno, std::generic_category(), "unshare");
+	writeTo("/proc/self/setgroups", "deny");
+	writeTo("/proc/self/uid_map", "0 " + std::to_string(nobody) + " 1");
+	writeTo("/proc/self/gid_map", "0 " + std::to_string(nobody) + " 1");
+}
+
+// 0 when each message was treated as it has to be
+int fuzzAsNobody(const char *who, std::uint64_t number)
+{
+	FuzzSender sender(number, 99, {{}, false});
+	sender.run(messages() / 4);
+	sender.table().print(("fuzz_netlink: " + std::string(who)).c_str());
+	for (auto &text : sender.faults())
+		std::printf("fuzz_netlink: FAILED %s: %s\n", who, text.c_str());
+	return !sender.faults().empty();
+}
+
+// In a process of its own: rights are a process'. Its status
+int asAnother(void (*become)(), const char *who, std::uint64_t number)
+{
+	std::fflush(stdout);
+	auto pid = ::fork();
+	if (pid == 0) {
+		int status = 2;
+		try {
+			become();
+			status = fuzzAsNobody(who, number);
+		} catch (const std::exception &e) {
+			std::printf("fuzz_netlink: FAILED %s: %s\n", who, e.what());
+		}
+		std::fflush(stdout);
+		::_exit(status);
+	}
+	int status = -1;
+	::waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Senders of all kinds of messages, at a time; their sum
+FuzzTable fuzzAsRoot(std::uint64_t number, const FuzzTaboo &taboo)
+{
+	std::vector<std::unique_ptr<FuzzSender>> all;
+	for (unsigned i = 0; i < senders; i++)
+		all.push_back(std::make_unique<FuzzSender>(number, i, FuzzRules{taboo, true}));
+	{
+		std::vector<std::jthread> threads;
+		for (auto &sender : all)
+			threads.emplace_back([&sender] { sender->run(messages() / senders); });
+	}
+	FuzzTable sum;
+	for (auto &sender : all) {
+		sum.add(sender->table());
+		for (auto &text : sender->faults())
+			FAIL_CHECK(text);
+	}
+	return sum;
+}
+
+} // namespace
+
+TEST_CASE("random messages of an administrator", "[fuzz][netlink]")
+{
+	Rig rig;
+	Decoy decoy(rig.port);
+	auto number = seed();
+	auto c = rig.connect();
+	FioLoad load({.file = rig.disk(), .depth = 4, .size = "8m", .seconds = 3600, .more = "--rate_iops=200"});
+	FuzzTaboo taboo{c.name, c.subsystem};
+	Stopwatch time;
+	FuzzTable table;
+	{
+		Gardener gardener(c.name);
+		std::jthread joining(joinAtRandom, number);
+		table = fuzzAsRoot(number, taboo);
+	}
+	auto seconds = static_cast<double>(time.elapsed().count()) / 1000;
+	table.print("fuzz_netlink: root");
+	std::printf("fuzz_netlink: %.0f messages/s\n", static_cast<double>(table.total()) / seconds);
+	expectGoodUntilNow(load);
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+	CHECK(rig.host.controller(c.name).reconnects == 0);
+	for (auto &other : take(rig.host.client().controllers()))
+		if (other.name != c.name)
+			(void)rig.host.client().disconnect(other.name); // it may have gone by itself
+	CHECK(eventually([&] { return take(rig.host.client().controllers()).size() == 1; }));
+	if (messages() < 20000)
+		return;
+	for (auto &command : spec::commands) // each was got right now and then
+		if (!command.event) {
+			INFO(command.name);
+			CHECK(table.count(command.id, 0) > 0);
+		}
+}
+
+TEST_CASE("random messages of others change nothing", "[fuzz][netlink][nobody]")
+{
+	Rig rig;
+	auto number = seed();
+	auto c = rig.connect();
+	auto before = state(rig.host.client());
+	FioLoad load({.file = rig.disk(), .depth = 4, .size = "8m", .seconds = 3600, .more = "--rate_iops=200"});
+	CHECK(asAnother(becomeNobody, "nobody", number) == 0);
+	CHECK(asAnother(becomeRootOfANamespace, "root of a user namespace", number) == 0);
+	expectGoodUntilNow(load);
+	CHECK(state(rig.host.client()) == before);
+}
+
+TEST_CASE("an answer that is malformed is found", "[fuzz][check]")
+{
+	KernelLog log;
+	Host host;
+	FuzzSender honest(1, 0, {{}, true});
+	honest.run(200);
+	CHECK(honest.faults().empty());
+	// root, under the rules of those who may change nothing
+	FuzzSender root(1, 0, {{}, false});
+	root.run(400);
+	CHECK_FALSE(root.faults().empty());
+	take(host.client().disconnectAll());
+	CHECK(log.alarms().empty());
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "fuzz_sender.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <linux/nvmeof.h>
+
+namespace guest {
+namespace {
+
+constexpr auto patience = std::chrono::seconds(120); // a CTRL_DEL or CTRL_RESCAN may wait for a connect to end
+
+} // namespace
+
+FuzzSender::FuzzSender(std::uint64_t seed, std::uint64_t number, FuzzRules rules)
+	: family_(FuzzSocket::family()), rules_(std::move(rules)),
+	  where_("seed " + std::to_string(seed) + ", sender " + std::to_string(number)),
+	  messages_(family_, target::Random{seed, number}, rules_.taboo)
+{
+	renew();
+}
+
+void FuzzSender::fail(const std::string &what)
+{
+	if (faults_.size() < 20)
+		faults_.push_back(where_ + ", after " + std::to_string(sent_) + " messages: " + what);
+}
+
+// Whatever the old one waits for, dumps in the middle too, ends with it.
+void FuzzSender::renew()
+{
+	words_ = !messages_.random().oneIn(4);
+	socket_ = std::make_unique<FuzzSocket>(words_, messages_.random().oneIn(3));
+}
+
+// A request that is always answered, and after all that came before it, dumps apart
+std::uint32_t FuzzSender::askSomething() const
+{
+	Octets bytes(NLMSG_HDRLEN + GENL_HDRLEN);
+	nlmsghdr nl{static_cast<std::uint32_t>(bytes.size()), family_, NLM_F_REQUEST | NLM_F_ACK, ++seq_, 0};
+	genlmsghdr ge{NVMEOF_CMD_VERSION_GET, NVMEOF_GENL_VERSION, 0};
+	std::memcpy(bytes.data(), &nl, sizeof(nl));
+	std::memcpy(bytes.data() + NLMSG_HDRLEN, &ge, sizeof(ge));
+	return socket_->send(bytes) ? 0 : nl.nlmsg_seq;
+}
+
+void FuzzSender::judge(const FuzzMessage &m, const FuzzAnswer &answer)
+{
+	table_.add(m.cmd, *answer.error);
+	if (*answer.error && words_ && !answer.worded && *answer.error != EPERM)
+		table_.wordless[*answer.error]++;
+	if (rules_.mayChange || !m.mutator)
+		return;
+	if (*answer.error == 0)
+		fail(std::string(commandName(m.cmd)) + " was accepted");
+	else if (m.intact && !m.dump && *answer.error != EPERM)
+		fail(std::string(commandName(m.cmd)) + " was refused with " + std::strerror(*answer.error));
+}
+
+void FuzzSender::take(const FuzzReading &reading, Waiting &waiting)
+{
+	if (!reading.fault.empty())
+		fail(reading.fault);
+	for (auto &answer : reading.answers) {
+		auto at = waiting.find(answer.seq);
+		if (at == waiting.end() || !answer.error)
+			continue;
+		judge(at->second, answer);
+		waiting.erase(at);
+	}
+}
+
+// Until the answer to the last question is there, and then what there is still. False: it did not come.
+bool FuzzSender::settle(Waiting &waiting)
+{
+	auto end = std::chrono::steady_clock::now() + patience;
+	auto last = askSomething();
+	bool answered = false;
+	while (!answered && std::chrono::steady_clock::now() < end) {
+		auto reading = socket_->read(1000);
+		take(reading, waiting);
+		for (auto &a : reading.answers)
+			answered = answered || (a.seq == last && a.error);
+		if (reading.overrun || !last)
+			last = askSomething();
+	}
+	// what is left of dumps
+	for (FuzzReading reading; answered && (reading = socket_->read(0), !reading.answers.empty());)
+		take(reading, waiting);
+	return answered;
+}
+
+void FuzzSender::burst()
+{
+	auto &random = messages_.random();
+	Waiting waiting;
+	Octets together;
+	for (auto n = 1 + random.below(6); n > 0; n--) {
+		auto m = messages_.next(++seq_);
+		together.insert(together.end(), m.bytes.begin(), m.bytes.end());
+		together.resize(NLMSG_ALIGN(together.size()));
+		waiting.emplace(m.seq, std::move(m));
+		sent_++;
+		if (n > 1 && random.oneIn(8)) // the next one is in the same datagram
+			continue;
+		socket_->send(together);
+		together.clear();
+	}
+	if (!random.oneIn(40) && !settle(waiting))
+		fail("no answer any more");
+	for (auto &[seq, m] : waiting)
+		table_.add(m.cmd, FuzzTable::unanswered);
+	if (random.oneIn(30) || !waiting.empty()) // an answer that comes late is nobody's
+		renew();
+}
+
+void FuzzSender::run(std::uint64_t messages)
+{
+	for (auto end = sent_ + messages; sent_ < end && faults_.size() < 20;)
+		burst();
+}
+
+} // namespace guest

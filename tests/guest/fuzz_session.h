@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One session with a target whose PDUs are changed at random: connect, some I/O if it gets that far, disconnect.
+#pragma once
+
+#include "support/block.h"
+#include "support/host.h"
+#include "target/mutator.h"
+#include "target/server.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace guest {
+
+// What came of a session. Everything that may not be is in fault; the rest is as the mutations would have it.
+struct FuzzOutcome {
+	std::uint64_t session = 0;
+	std::string fault = {};
+	std::string done = {}; // by the mutator
+	bool live = false;
+	bool disk = false;
+	unsigned good = 0;     // I/Os that ended well, and whose data were compared
+	unsigned failed = 0;   // and those that ended with an error
+	unsigned deceived = 0; // wrong data that nobody could have told from right ones
+	Millis took{0};
+	std::shared_ptr<target::Mutator> mutator = {};
+};
+
+// Compares what the host is told with what the store has. Each range is used by one thread.
+class FuzzIo {
+public:
+	FuzzIo(std::shared_ptr<target::Store> store, std::uint64_t offset, std::uint64_t length, target::Random random)
+		: store_(std::move(store)), offset_(offset), length_(length), random_(random)
+	{
+	}
+
+	// Some I/Os on the disk, until the deadline or so many errors
+	void run(const std::string &node, Clock::time_point deadline, const target::Mutator *mutator);
+
+	unsigned good = 0, failed = 0, deceived = 0;
+	std::string fault = {};
+
+private:
+	void one(const Disk &disk, const target::Mutator *mutator);
+	int write(const Disk &disk, std::uint64_t at, Buffer &buffer);
+	bool same(std::uint64_t at, Buffer &buffer) const;
+
+	std::shared_ptr<target::Store> store_;
+	std::uint64_t offset_, length_;
+	target::Random random_;
+};
+
+class FuzzSession {
+public:
+	// worker: sessions of one worker follow one another, those of others go on at the same time
+	FuzzSession(nvmeof::Client &client, std::uint64_t seed, std::uint64_t session, unsigned worker);
+
+	FuzzOutcome play();
+	std::string describe() const; // what the host asks for, and what the target is
+
+private:
+	void configure(target::Random random);
+	void work(const std::string &name);
+	std::string disk();
+	void leave();
+	void fail(const std::string &what);
+
+	nvmeof::Client &client_;
+	std::uint64_t seed_, session_;
+	target::Config config_;
+	nvmeof::ConnectOptions options_;
+	unsigned namespaces_ = 1;
+	unsigned threads_ = 1;
+	std::shared_ptr<target::Mutator> mutator_;
+	std::unique_ptr<target::Server> server_;
+	FuzzOutcome outcome_;
+};
+
+} // namespace guest

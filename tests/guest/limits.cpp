@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Machines that are short of something, or odd: memory, CPUs, queues, a clock that jumps, a target that sleeps.
+#include "support/block.h"
+#include "support/multi.h"
+#include "target/server.h"
+
+#include <catch2/catch.hpp>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+// A memory control group, with a limit, of whoever joins.
+class MemoryGroup {
+public:
+	explicit MemoryGroup(std::uint64_t limit)
+	{
+		must("mkdir -p /tmp/cg && mount -t cgroup2 none /tmp/cg && echo +memory > "
+		     "/tmp/cg/cgroup.subtree_control"
+		     " && mkdir -p " +
+		     dir);
+		writeFile(dir + "/memory.max", std::to_string(limit));
+	}
+	~MemoryGroup() { run("rmdir " + dir + "; umount /tmp/cg"); }
+	MemoryGroup(const MemoryGroup &) = delete;
+	MemoryGroup &operator=(const MemoryGroup &) = delete;
+
+	void join() const { writeFile(dir + "/cgroup.procs", std::to_string(::getpid())); }
+	std::uint64_t swapped() const { return std::stoull("0" + readFile(dir + "/memory.swap.current")); }
+	std::string events() const { return readFile(dir + "/memory.events"); }
+
+private:
+	const std::string dir = "/tmp/cg/few";
+};
+
+class Swap {
+public:
+	explicit Swap(std::string disk) : disk_(std::move(disk)) { must("mkswap " + disk_ + " && swapon " + disk_); }
+	~Swap()
+	{
+		auto out = run("swapoff " + disk_);
+		INFO(out.text);
+		CHECK(out.status == 0);
+	}
+	Swap(const Swap &) = delete;
+	Swap &operator=(const Swap &) = delete;
+
+private:
+	std::string disk_;
+};
+
+std::uint64_t word(std::uint64_t who, std::uint64_t round, std::uint64_t at)
+{
+	auto x = (who << 56 ^ round << 40 ^ at) * 0x9e3779b97f4a7c15;
+	return x ^ x >> 29;
+}
+
+// Writes memory over and over; before each time it looks whether the last one is still there. 0: it was, always.
+int dwell(std::size_t bytes, std::uint64_t who, Millis time)
+{
+	auto count = bytes / sizeof(std::uint64_t);
+	auto *memory = static_cast<std::uint64_t *>(
+		::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	if (memory == MAP_FAILED)
+		return 2;
+	Stopwatch watch;
+	for (std::uint64_t round = 1; watch.elapsed() < time; round++)
+		for (std::size_t i = 0; i < count; i++) {
+			if (memory[i] != (round > 1 ? word(who, round - 1, i) : 0))
+				return 3;
+			memory[i] = word(who, round, i);
+		}
+	return 0;
+}
+
+// Processes that together have more memory than their group may use
+class Crowd {
+public:
+	Crowd(const MemoryGroup &group, unsigned count, std::size_t bytes, Millis time)
+	{
+		for (unsigned i = 0; i < count; i++) {
+			auto pid = ::fork();
+			if (pid == 0) {
+				group.join();
+				::_exit(dwell(bytes, i + 1, time));
+			}
+			pids_.push_back(pid);
+		}
+	}
+	~Crowd()
+	{
+		for (auto pid : pids_)
+			::kill(pid, SIGKILL);
+		join();
+	}
+	Crowd(const Crowd &) = delete;
+	Crowd &operator=(const Crowd &) = delete;
+
+	// How many were not content, or killed
+	int join()
+	{
+		int bad = 0;
+		for (auto pid : pids_) {
+			int status = 0;
+			::waitpid(pid, &status, 0);
+			bad += status != 0;
+		}
+		pids_.clear();
+		return bad;
+	}
+
+private:
+	std::vector<pid_t> pids_;
+};
+
+std::uint64_t written(Multi &rig, std::uint32_t nsid)
+{
+	std::uint64_t sum = 0;
+	for (unsigned n = 0; n < rig.lanes(); n++)
+		sum += rig.path(n, nsid).bytesWritten;
+	return sum;
+}
+
+} // namespace
+
+TEST_CASE("swap on two paths, of which one is silent for a while, and then both are gone", "[limits][swap][trap13]")
+{
+	Multi rig({.namespaces = {256 * mib, 32 * mib}});
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	rig.set("iopolicy=round-robin");
+	Swap swap(rig.disk(1));
+	MemoryGroup group(40 * mib);
+	FioLoad writes(verifiedJob(rig.disk(2), 120, 4));
+	auto before = written(rig, 1);
+	Crowd crowd(group, 4, 24 * mib, slowly(14s));
+	REQUIRE(eventually([&] { return group.swapped() > 16 * mib; }, 15s));
+	rig.lane(0).link.impair("loss 100%");
+	pause(2s);
+	rig.lane(0).link.repair();
+	CHECK(rig.waitPaths(2));
+	rig.lane(0).close();
+	rig.lane(1).close();
+	CHECK(rig.waitPaths(0));
+	pause(1s);
+	rig.lane(1).open();
+	rig.lane(0).open();
+	CHECK(rig.waitPaths(2));
+	auto still = group.swapped();
+	INFO(group.events());
+	CHECK(crowd.join() == 0);
+	auto out = written(rig, 1) - before;
+	std::printf("swap: %lu MiB written, %lu MiB out at a time\n", out / mib, still / mib);
+	CHECK(out > 32 * mib);
+	expectGoodUntilNow(writes);
+}
+
+// The target is a process beside the guest: qemu/run --target. It has memory of its own, so here the whole machine may
+// run out of it.
+TEST_CASE("swap of a machine that is out of memory", "[.outer][limits][swap][trap13]")
+{
+	auto address = environment("NVMEOF_TARGET", "");
+	REQUIRE_FALSE(address.empty());
+	Host host;
+	auto colon = address.rfind(':');
+	auto o = Host::options(address.substr(0, colon), address.substr(colon + 1), "nqn.2024-01.io.nvmeof:target");
+	o.stallTimeout = 0ms;
+	auto c = host.connect(o);
+	auto disk = host.disk(1, 10s, o.subsysnqn);
+	auto total = std::stoul(must("awk '/^MemTotal:/ { print $2 }' /proc/meminfo")) * 1024;
+	Swap swap(disk);
+	MemoryGroup group(2 * total); // no limit but that of the machine
+	const unsigned count = 4;
+	Crowd crowd(group, count, total / count / mib * mib, slowly(25s));
+	CHECK(eventually([&] { return group.swapped() > total / 8; }, 25s));
+	pause(2s);
+	(void)host.client().reset(c.name); // a new connection, made without memory
+	CHECK(eventually([&] { return host.controller(c.name).reconnects == 1; }, 20s));
+	CHECK(host.waitState(c.name, ControllerState::live));
+	CHECK(crowd.join() == 0);
+	auto p = host.paths().at(0);
+	std::printf("swap of a machine of %lu MiB: %lu MiB out, %lu MiB in\n", total / mib, p.bytesWritten / mib,
+		    p.bytesRead / mib);
+	CHECK(p.bytesWritten > total / 4);
+	CHECK(host.controller(c.name).reconnects == 1);
+}
+
+namespace {
+
+struct Shape {
+	unsigned io, poll;
+};
+
+std::vector<std::string> hotCpus()
+{
+	std::vector<std::string> found;
+	for (int i = 1; i < 64; i++)
+		if (auto file = "/sys/devices/system/cpu/cpu" + std::to_string(i) + "/online"; exists(file))
+			found.push_back(file);
+	return found;
+}
+
+FioJob polledJob(const std::string &disk)
+{
+	return {.file = disk,
+		.blocks = "4k",
+		.depth = 8,
+		.size = "4m",
+		.engine = "io_uring",
+		.seconds = 60,
+		.more = "--hipri --offset=32m"};
+}
+
+} // namespace
+
+TEST_CASE("CPUs that go and come, two paths, queues of several numbers and kinds", "[limits][cpus][trap23]")
+{
+	auto cpus = hotCpus();
+	REQUIRE_FALSE(cpus.empty());
+	auto shape = GENERATE(Shape{1, 0}, Shape{2, 2}, Shape{5, 1});
+	INFO(shape.io << " queues, " << shape.poll << " of them polled");
+	Multi rig;
+	std::vector<nvmeof::ConnectOptions> all;
+	for (unsigned lane = 0; lane < 2; lane++) {
+		all.push_back(rig.options(lane));
+		all.back().ioQueues = shape.io;
+		all.back().pollQueues = shape.poll;
+	}
+	all[1].ioQueues = shape.io + 1; // paths need not be alike
+	for (auto &c : rig.host.client().connectAll(all, nvmeof::WaitFor::namespaces, slowly(30s)))
+		CHECK(take(c).pollQueues == shape.poll);
+	REQUIRE(rig.waitPaths(2));
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 60, 8));
+	std::optional<FioLoad> polled;
+	if (shape.poll)
+		polled.emplace(polledJob(rig.disk()));
+	REQUIRE(rig.flowing());
+	for (int round = 0; round < 2; round++) {
+		for (auto &cpu : cpus)
+			writeFile(cpu, "0");
+		CHECK(rig.flowing());
+		if (round == 0)
+			CHECK(rig.host.client().reset(rig.name(0)).ok()); // connects again with few CPUs
+		for (auto &cpu : cpus)
+			writeFile(cpu, "1");
+		CHECK(rig.flowing());
+	}
+	CHECK(rig.waitPaths(2));
+	expectGoodUntilNow(load);
+	if (polled)
+		expectGoodUntilNow(*polled);
+}
+
+namespace {
+
+// The calling thread stays on one CPU as long as this lives.
+class OnCpu {
+public:
+	explicit OnCpu(int cpu)
+	{
+		::sched_getaffinity(0, sizeof(before_), &before_);
+		cpu_set_t one;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		REQUIRE(::sched_setaffinity(0, sizeof(one), &one) == 0);
+	}
+	~OnCpu() { ::sched_setaffinity(0, sizeof(before_), &before_); }
+	OnCpu(const OnCpu &) = delete;
+	OnCpu &operator=(const OnCpu &) = delete;
+
+private:
+	cpu_set_t before_;
+};
+
+// "0-63", or "0"
+std::uint32_t possibleCpus()
+{
+	auto text = readFile("/sys/devices/system/cpu/possible");
+	return static_cast<std::uint32_t>(std::stoul(text.substr(text.find('-') + 1))) + 1;
+}
+
+} // namespace
+
+TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its I/O done", "[limits][queues]")
+{
+	target::Server server;
+	server.stores().add(1, 16 * mib);
+	Host host;
+	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	const auto cpus = possibleCpus();
+	auto check = [&](std::uint32_t asked, std::uint32_t offered) {
+		auto granted = std::min({asked, offered, cpus}); // with more of them than CPUs nobody could do anything
+		INFO(asked << " queues asked for, " << offered << " to be had, " << cpus << " CPUs");
+		auto connects = server.counters().ioConnects.load();
+		o.ioQueues = asked;
+		auto c = host.connect(o, 60s);
+		CHECK(c.ioQueues == granted);
+		CHECK(server.counters().ioConnects - connects == granted);
+		auto disk = host.disk(1, 10s, o.subsysnqn);
+		for (int cpu = 0; cpu < ::sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+			OnCpu here(cpu);
+			Disk one(disk);
+			INFO("CPU " << cpu);
+			for (std::uint32_t seed = 0; seed < 16; seed++)
+				CHECK(one.verified(seed * 131072, seed % 2 ? 131072 : 4096, seed) == 0);
+		}
+		auto load = runFio({.file = disk, .blocks = "4k", .depth = 64, .size = "2m"});
+		INFO(load.text);
+		CHECK(load.good());
+		server.dropConnections(); // and all of them once more
+		CHECK(eventually([&] { return host.controller(c.name).reconnects == 1; }));
+		CHECK(host.controller(c.name).ioQueues == granted);
+		std::printf("queues: %u asked for, %u offered, %u used by %u CPUs\n", asked, offered, granted, cpus);
+		Disk again(disk);
+		CHECK(again.verified(0, 65536, asked) == 0);
+		host.disconnectAll();
+	};
+	check(1, 64);
+	check(64, 64);
+	server.setMaxIoQueues(3);
+	check(64, 3);
+	server.setMaxIoQueues(1);
+	check(64, 1);
+	o.ioQueues = 1025;
+	auto refused = host.client().connect(o, nvmeof::WaitFor::controller, 5s);
+	REQUIRE_FALSE(refused.ok());
+	CHECK_FALSE(refused.error().message.empty());
+	for (auto &text : server.violations())
+		FAIL_CHECK("the host broke the protocol: " << text);
+}
+
+namespace {
+
+// The time of day, put right again in the end.
+class WallClock {
+public:
+	WallClock() : right_(now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME)) {}
+	~WallClock() { set(now(CLOCK_BOOTTIME) + right_); }
+	WallClock(const WallClock &) = delete;
+	WallClock &operator=(const WallClock &) = delete;
+
+	void jump(std::chrono::seconds by) { set(now(CLOCK_REALTIME) + by); }
+	void toEpoch() { set(now(CLOCK_BOOTTIME) + 1s); } // as early as the kernel takes it
+
+private:
+	static std::chrono::nanoseconds now(clockid_t clock)
+	{
+		timespec t{};
+		::clock_gettime(clock, &t);
+		return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+	}
+	static void set(std::chrono::nanoseconds time)
+	{
+		timespec t{.tv_sec = time / 1s, .tv_nsec = (time % 1s).count()};
+		if (::clock_settime(CLOCK_REALTIME, &t))
+			std::perror("clock_settime");
+	}
+
+	const std::chrono::nanoseconds right_;
+};
+
+// Each kind of jump there is
+void jumpAbout(WallClock &clock, Millis between)
+{
+	for (auto by : {86400s, -2 * 86400s, 400 * 86400s, -1s}) {
+		clock.jump(by);
+		pause(between);
+	}
+	clock.toEpoch();
+	pause(between);
+}
+
+} // namespace
+
+TEST_CASE("a clock that jumps loses nothing and times nothing out", "[limits][clock]")
+{
+	Multi rig;
+	WallClock clock;
+	Watch watch;
+	std::uint32_t reconnects = 0;
+	auto o = rig.options(0);
+	o.keepAlive = slowly(1s);
+	o.ctrlLoss = slowly(30s);
+	o.fastIoFail = slowly(20s);
+	auto c = rig.host.connect(o);
+	SECTION("idle, for longer than the keep-alive time")
+	{
+		jumpAbout(clock, 600ms);
+	}
+	SECTION("under I/O, on two paths")
+	{
+		rig.connect(1);
+		rig.set("iopolicy=round-robin");
+		FioLoad load(verifiedJob(rig.disk(), 60, 8));
+		REQUIRE(rig.flowing());
+		jumpAbout(clock, 400ms);
+		expectGoodUntilNow(load);
+		CHECK(rig.path(1).reconnects == 0);
+	}
+	SECTION("while the controller reconnects, and I/O waits")
+	{
+		FioLoad load(verifiedJob(rig.disk(), 60, 8));
+		REQUIRE(rig.flowing());
+		rig.lane(0).close();
+		REQUIRE(rig.host.waitState(c.name, ControllerState::connecting));
+		jumpAbout(clock, 300ms);
+		CHECK(rig.host.state(c.name) ==
+		      ControllerState::connecting); // days have passed, and it is not given up
+		rig.lane(0).open();
+		Stopwatch back;
+		CHECK(rig.host.waitState(c.name, ControllerState::live)); // nor put off
+		CHECK(back.elapsed() < slowly(5s));
+		expectGoodUntilNow(load);
+		reconnects = 1;
+	}
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+	CHECK(rig.host.controller(c.name).reconnects == reconnects);
+	std::chrono::nanoseconds last{0};
+	for (auto &e : watch.drain()) {
+		CHECK(e.time >= last); // events go by another clock
+		last = e.time;
+	}
+	CHECK(last > 0ns);
+}
+
+namespace {
+
+constexpr const char *sleeper = "nqn.2024-01.io.nvmeof:sleeper";
+
+// The scriptable target in a process of its own, which can be stopped and goes on as if nothing had been.
+class Sleeper {
+public:
+	explicit Sleeper(unsigned ports)
+		: process_("exec /nvmeof/tests/nvmeof-target -p 4470 -n " + std::string(sleeper) + " -P " +
+			   std::to_string(ports))
+	{
+		REQUIRE(eventually([] { return run("ss -Hltn | grep -q :4470").status == 0; }));
+	}
+	void sleep() { process_.signal(SIGSTOP); }
+	void wake() { process_.signal(SIGCONT); }
+
+	static nvmeof::ConnectOptions options(unsigned port, Millis keepAlive)
+	{
+		auto o = Host::options("127.0.0.1", std::to_string(4470 + port), sleeper);
+		o.keepAlive = keepAlive;
+		o.connectTimeout = slowly(2s);
+		o.ctrlLoss = slowly(60s);
+		return o;
+	}
+
+private:
+	Background process_;
+};
+
+} // namespace
+
+TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
+{
+	Sleeper target(2);
+	Host host;
+	auto connect = [&](unsigned port, Millis keepAlive) {
+		return host.connect(Sleeper::options(port, keepAlive)).name;
+	};
+	auto disk = [&] { return host.disk(1, 10s, sleeper); };
+	auto load = [&] { return FioJob{.file = disk(), .blocks = "16k", .depth = 8, .size = "8m", .seconds = 90}; };
+	auto flows = [&](const std::string &name) {
+		auto ios = [&] {
+			for (auto &p : host.paths())
+				if (p.controller == name)
+					return p.ios;
+			return std::uint64_t(0);
+		};
+		auto before = ios();
+		return eventually([&] { return ios() > before + 20; }, 15s);
+	};
+	SECTION("5 s, for which the keep-alive time is long enough: it is waited for")
+	{
+		auto name = connect(0, 60s);
+		FioLoad writes(load());
+		REQUIRE(flows(name));
+		target.sleep();
+		pause(5s);
+		CHECK(host.state(name) == ControllerState::live);
+		target.wake();
+		CHECK(flows(name));
+		expectGoodUntilNow(writes);
+		CHECK(host.controller(name).reconnects == 0);
+	}
+	SECTION("longer than the keep-alive time: it is lost, and comes back")
+	{
+		auto name = connect(0, slowly(1500ms));
+		FioLoad writes(load());
+		REQUIRE(flows(name));
+		target.sleep();
+		CHECK(host.waitState(name, ControllerState::connecting, 6s));
+		pause(slowly(3s)); // an attempt or two, which the kernel accepts and nobody answers
+		CHECK(host.state(name) == ControllerState::connecting);
+		target.wake();
+		CHECK(host.waitState(name, ControllerState::live));
+		CHECK(flows(name));
+		expectGoodUntilNow(writes);
+		CHECK(host.controller(name).reconnects >= 1);
+	}
+	SECTION("both ways lead to it: I/O waits, without an error, and goes on")
+	{
+		std::vector names{connect(0, 60s), connect(1, 60s)};
+		FioLoad writes(load());
+		REQUIRE((flows(names[0]) || flows(names[1])));
+		target.sleep();
+		pause(6s);
+		target.wake();
+		for (auto &name : names)
+			CHECK(host.waitState(name, ControllerState::live));
+		CHECK((flows(names[0]) || flows(names[1])));
+		expectGoodUntilNow(writes);
+	}
+	SECTION("idle meanwhile, and disconnected while it sleeps")
+	{
+		connect(0, 60s);
+		{
+			Disk one(disk());
+			REQUIRE(one.verified(0, 65536, 1) == 0);
+		}
+		target.sleep();
+		pause(500ms);
+		Stopwatch watch;
+		host.disconnectAll();
+		CHECK(watch.elapsed() < slowly(6s));
+		target.wake();
+		connect(0, 60s);
+		Disk one(disk());
+		CHECK(one.verified(0, 65536, 2) == 0);
+	}
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Unloading without a disconnect before it, in whatever state the controllers are: the transport takes its controllers
+// with it, at once; the core stays as long as something of it is open. recovery has the cases with a disconnect.
+#include "support/block.h"
+#include "support/multi.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+bool coreGoes()
+{
+	return eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s);
+}
+
+// As every state has to allow it: the core is in use, the transport goes, without waiting for the network.
+void transportGoes(Host &host)
+{
+	host.forget();
+	CHECK(run("rmmod nvmeof").status != 0);
+	Stopwatch watch;
+	auto out = run("rmmod nvmeof_tcp");
+	INFO(out.text);
+	CHECK(out.status == 0);
+	CHECK(watch.elapsed() < slowly(8s));
+	CHECK_FALSE(exists("/sys/module/nvmeof_tcp"));
+	CHECK(run("ls /sys/class/nvmeof/ | grep .").status != 0); // no controller is left
+}
+
+// And it can be used again.
+void comesBack(Host &host)
+{
+	Host::load();
+	host.reopen();
+}
+
+} // namespace
+
+TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]")
+{
+	Multi rig({.lanes = 2});
+	auto o = rig.options(0);
+	auto load = [&] { return FioJob{.file = rig.disk(), .verify = false, .seconds = 60}; };
+	SECTION("live and idle")
+	{
+		rig.connectAll();
+		transportGoes(rig.host);
+	}
+	SECTION("live, with I/O in flight on two paths")
+	{
+		rig.connectAll();
+		rig.set("iopolicy=round-robin");
+		FioLoad busy(load());
+		REQUIRE(rig.flowing());
+		transportGoes(rig.host);
+		CHECK(busy.wait(20s).status > 0);
+	}
+	SECTION("connecting for the first time, to an address that says nothing")
+	{
+		rig.lane(0).link.impair("loss 100%");
+		take(rig.host.client().start(o));
+		pause(300ms);
+		transportGoes(rig.host);
+	}
+	SECTION("connecting for the first time, while a program waits for it")
+	{
+		rig.lane(0).link.impair("loss 100%");
+		Background waits("nvmeofctl connect -t tcp -n " + std::string(testNqn) + " -a " +
+				 rig.lane(0).address() + ":4420 --timeout 30");
+		REQUIRE(eventually([&] { return !take(rig.host.client().controllers()).empty(); }));
+		transportGoes(rig.host);
+		auto out = waits.wait(10s);
+		INFO(out.text);
+		CHECK(out.status > 0);
+		CHECK_FALSE(out.text.empty());
+	}
+	SECTION("reconnecting, with I/O that waits for the path")
+	{
+		auto name = rig.connect(0);
+		FioLoad busy(load());
+		REQUIRE(rig.flowing());
+		rig.lane(0).close();
+		REQUIRE(rig.host.waitState(name, ControllerState::connecting));
+		REQUIRE(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }));
+		transportGoes(rig.host);
+		CHECK(busy.wait(20s).status > 0);
+		rig.lane(0).open();
+	}
+	SECTION("reconnecting, in the middle of an attempt that nobody answers")
+	{
+		auto name = rig.connect(0);
+		rig.lane(0).link.impair("loss 100%");
+		CHECK(rig.host.client().reset(name).ok());
+		REQUIRE(rig.host.waitState(name, ControllerState::connecting));
+		pause(300ms);
+		transportGoes(rig.host);
+	}
+	SECTION("being deleted, with I/O that a silent target does not answer")
+	{
+		auto name = rig.connect(0);
+		FioLoad busy(load());
+		REQUIRE(rig.flowing());
+		rig.lane(0).link.impair("loss 100%");
+		pause(200ms);
+		Background leaves("nvmeofctl disconnect -d " + name);
+		REQUIRE(eventually([&] { return rig.host.state(name) >= ControllerState::deleting; }));
+		transportGoes(rig.host);
+		CHECK(leaves.wait(10s).status == 0);
+		CHECK(busy.wait(20s).status > 0);
+	}
+	SECTION("one live, one reconnecting, one connecting for the first time")
+	{
+		rig.connectAll();
+		rig.lane(1).close();
+		REQUIRE(rig.host.waitState(rig.name(1), ControllerState::connecting));
+		take(rig.host.client().start(Host::options("203.0.113.1", "4420")));
+		transportGoes(rig.host);
+		rig.lane(1).open();
+	}
+	SECTION("writes are held back for a controller that was lost")
+	{
+		rig.connectAll();
+		rig.set("iopolicy=round-robin fencing=safe");
+		FioLoad busy(load());
+		REQUIRE(rig.flowing());
+		rig.lane(0).link.impair("loss 100%");
+		REQUIRE(eventually([&] { return rig.host.nameSpace(1)->held > 0; }));
+		transportGoes(rig.host);
+		CHECK(busy.wait(20s).status > 0);
+	}
+	SECTION("a disk whose last path is gone lingers")
+	{
+		o.ctrlLoss = 1s;
+		auto name = rig.host.connect(o).name;
+		rig.set("delayed-removal-secs=600");
+		auto disk = rig.disk();
+		rig.lane(0).close();
+		REQUIRE(rig.host.waitGone(name));
+		REQUIRE(exists(disk));
+		transportGoes(rig.host);
+		CHECK(exists(disk)); // goes with the core
+		rig.lane(0).open();
+	}
+	rig.lane(0).link.repair();
+	CHECK(coreGoes());
+	comesBack(rig.host);
+	rig.connectAll();
+	Disk disk(rig.disk());
+	CHECK(disk.verified(0, 65536, 9) == 0);
+}
+
+TEST_CASE("the transport is unloaded again and again while others connect", "[limits][unload][trap24]")
+{
+	Rig rig;
+	Background connects("while :; do nvmeofctl connect -t tcp -n " + std::string(testNqn) +
+			    " -a 127.0.0.1:4420 --duplicate-connect --timeout 5; done");
+	int gone = 0;
+	for (int i = 0; i < 12; i++) {
+		pause(Millis(150 + i * 17));
+		Stopwatch watch;
+		gone += run("rmmod nvmeof_tcp").status == 0; // busy while a connect holds it: just for that moment
+		CHECK(watch.elapsed() < slowly(8s));
+	}
+	connects.stop();
+	INFO(gone << " of 12");
+	CHECK(gone > 0);
+	rig.host.disconnectAll();
+	rig.host.forget();
+	CHECK(coreGoes());
+	comesBack(rig.host);
+}
+
+TEST_CASE("the core stays while something of it is open", "[limits][unload][trap24]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	auto disk = rig.disk();
+	SECTION("a disk, of controllers that went with their transport")
+	{
+		Disk open(disk);
+		Buffer b(4096);
+		transportGoes(rig.host);
+		CHECK(Host::unload().status != 0);
+		CHECK(open.read(0, b) < 0);
+		CHECK(open.write(0, b) < 0);
+		CHECK(Host::unload().status != 0);
+	}
+	SECTION("a controller's node")
+	{
+		int fd = ::open(("/dev/" + c.name).c_str(), O_RDWR | O_CLOEXEC);
+		REQUIRE(fd >= 0);
+		transportGoes(rig.host);
+		CHECK(Host::unload().status != 0);
+		::close(fd);
+	}
+	SECTION("a mounted file system: what was written is written, and the rest of it fails")
+	{
+		must("mkfs.ext4 -q -F " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
+		must("head -c 2000000 /dev/urandom > /mnt/synced && md5sum < /mnt/synced > /tmp/sum && sync");
+		must("head -c 2000000 /dev/urandom > /mnt/dirty && md5sum < /mnt/dirty >> /tmp/sum");
+		transportGoes(rig.host); // live until then: it writes back
+		CHECK(Host::unload().status != 0);
+		CHECK(run("head -c 4096 /dev/zero > /mnt/late && sync -f /mnt/late").status != 0);
+		must("umount /mnt");
+		CHECK(coreGoes());
+		comesBack(rig.host);
+		rig.connect();
+		disk = rig.disk();
+		auto check = run("fsck.ext4 -p " + disk); // 1: it has read the journal
+		INFO(check.text);
+		CHECK(check.status <= 1);
+		must("mount " + disk + " /mnt");
+		CHECK(must("md5sum < /mnt/synced; md5sum < /mnt/dirty") == readFile("/tmp/sum") + "\n");
+		must("umount /mnt");
+		rig.host.disconnectAll();
+		rig.host.forget();
+	}
+	CHECK(coreGoes());
+	comesBack(rig.host);
+}

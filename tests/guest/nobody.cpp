@@ -1,0 +1,632 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Users without privilege, and those who are root in a user namespace of their own: they may look, and change nothing.
+#include "support/block.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/genetlink.h>
+#include <linux/nvme_ioctl.h>
+#include <linux/nvmeof.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <sched.h>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+constexpr unsigned nobody = 65534;
+constexpr int preparation = 250; // the child could not become who it should
+
+// What changes something needs both of the privileges that two of them have half of.
+enum class Who { nobody, rootOfItsOwn, networkAdmin, systemAdmin };
+
+constexpr Who strangers[] = {Who::nobody, Who::rootOfItsOwn};
+constexpr Who all[] = {Who::nobody, Who::rootOfItsOwn, Who::networkAdmin, Who::systemAdmin};
+
+const char *name(Who who)
+{
+	constexpr const char *names[] = {"nobody", "root of a user namespace", "nobody with CAP_NET_ADMIN",
+					 "nobody with CAP_SYS_ADMIN"};
+	return names[static_cast<int>(who)];
+}
+
+bool put(const char *file, const std::string &text)
+{
+	int fd = ::open(file, O_WRONLY);
+	bool good = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+	::close(fd);
+	return good;
+}
+
+// Root in a user namespace, with a network namespace of its own, as any user may make them.
+bool becomeOwnRoot()
+{
+	::prctl(PR_SET_DUMPABLE, 1); // else /proc/self is root's
+	return ::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0 && put("/proc/self/setgroups", "deny") &&
+	       put("/proc/self/uid_map", "0 65534 1") && put("/proc/self/gid_map", "0 65534 1") && ::getuid() == 0;
+}
+
+bool setCapabilities(std::uint32_t set)
+{
+	__user_cap_header_struct head{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+	__user_cap_data_struct data[2]{};
+	data[0].effective = data[0].permitted = set;
+	return ::syscall(SYS_capset, &head, data) == 0;
+}
+
+bool become(Who who)
+{
+	::prctl(PR_SET_KEEPCAPS, 1);
+	if (::setgroups(0, nullptr) || ::setresgid(nobody, nobody, nobody) || ::setresuid(nobody, nobody, nobody))
+		return false;
+	switch (who) {
+	case Who::networkAdmin:
+		return setCapabilities(1u << CAP_NET_ADMIN);
+	case Who::systemAdmin:
+		return setCapabilities(1u << CAP_SYS_ADMIN);
+	case Who::rootOfItsOwn:
+		return setCapabilities(0) && becomeOwnRoot();
+	case Who::nobody:
+		return setCapabilities(0);
+	}
+	return false;
+}
+
+// Does it in a process of that user's; what it returns has to be below 256.
+int as(Who who, const std::function<int()> &what)
+{
+	auto pid = ::fork();
+	if (pid == 0)
+		::_exit(become(who) ? what() : preparation);
+	int raw = 0;
+	::waitpid(pid, &raw, 0);
+	return WIFEXITED(raw) ? WEXITSTATUS(raw) : 255;
+}
+
+Output shellAs(Who who, const std::string &command)
+{
+	std::string prefix = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
+	return run(prefix + (who == Who::rootOfItsOwn ? "unshare -Ur -n " : "") + "bash -c '" + command + "'");
+}
+
+// errno of a call of the library's; 0: it was done. 200: an error without one.
+template <class T> int errnoOf(const nvmeof::Result<T> &result)
+{
+	return result.ok() ? 0 : result.error().sysErrno ? result.error().sysErrno : 200;
+}
+
+// All that a mutator could have changed
+std::string state(Host &host)
+{
+	std::string text;
+	for (auto &s : take(host.client().subsystems()))
+		text += s.name + " " + s.iopolicy + " " + std::to_string(s.spillLatency.count()) + " " +
+			std::to_string(s.spillDepth) + " " + std::to_string(s.degrade) + " " + toString(s.fencing) +
+			" " + std::to_string(s.delayedRemoval.count()) + "\n";
+	for (auto &c : take(host.client().controllers()))
+		text += c.name + " " + toString(c.state) + " " + std::to_string(c.reconnects) + " " +
+			std::to_string(c.reconnectDelay.count()) + " " + std::to_string(c.ctrlLoss.count()) + " " +
+			std::to_string(c.fastIoFail.count()) + " " + std::to_string(c.stallTimeout.count()) + "\n";
+	for (auto &n : take(host.client().namespaces()))
+		text += n.name + " " + std::to_string(n.size) + "\n";
+	return text;
+}
+
+// The rest of a scan changes nothing that can be told; here is what could have: the kernel's log of it, and no event.
+bool quiet(Watch &watch)
+{
+	return watch.drain(300ms).empty();
+}
+
+} // namespace
+
+// By the numbers of Documentation/netlink/specs/nvmeof.yaml: every command there is, and none of those that change
+// something without the privilege.
+namespace {
+
+class Genl {
+public:
+	Genl() : fd_(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC)) {}
+	~Genl() { ::close(fd_); }
+	Genl(const Genl &) = delete;
+	Genl &operator=(const Genl &) = delete;
+
+	// Number of the family; 0: there is none.
+	int family(const char *name) const
+	{
+		alignas(4) char attribute[nlaHead + 16] = {};
+		nlattr head{.nla_len = static_cast<std::uint16_t>(nlaHead + std::strlen(name) + 1),
+			    .nla_type = CTRL_ATTR_FAMILY_NAME};
+		std::memcpy(attribute, &head, nlaHead);
+		std::strcpy(attribute + nlaHead, name);
+		if (exchange(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0, attribute, NLA_ALIGN(head.nla_len)) <= 0)
+			return 0;
+		for (std::size_t at = genlHead; at + nlaHead <= length_; at += NLA_ALIGN(head.nla_len)) {
+			std::memcpy(&head, answer_ + at, nlaHead);
+			std::uint16_t id;
+			std::memcpy(&id, answer_ + at + nlaHead, sizeof(id));
+			if (head.nla_type == CTRL_ATTR_FAMILY_ID)
+				return id;
+		}
+		return 0;
+	}
+
+	// errno of the answer to a request without attributes; 0: it was done.
+	int request(int family, std::uint8_t command, std::uint16_t flags = 0) const
+	{
+		auto got = exchange(family, command, flags, nullptr, 0);
+		return got < 0 ? static_cast<int>(-got) : 0;
+	}
+
+private:
+	static constexpr std::size_t nlaHead = NLA_HDRLEN, genlHead = NLMSG_HDRLEN + GENL_HDRLEN;
+
+	// -errno, or the length of the answer
+	long exchange(int family, std::uint8_t command, std::uint16_t flags, const char *attributes,
+		      std::size_t length) const
+	{
+		alignas(8) char message[128] = {};
+		nlmsghdr head{};
+		head.nlmsg_len = static_cast<std::uint32_t>(genlHead + length);
+		head.nlmsg_type = static_cast<std::uint16_t>(family);
+		head.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags);
+		genlmsghdr genl{.cmd = command, .version = 1, .reserved = 0};
+		std::memcpy(message, &head, sizeof(head));
+		std::memcpy(message + NLMSG_HDRLEN, &genl, sizeof(genl));
+		if (length)
+			std::memcpy(message + genlHead, attributes, length);
+		if (::send(fd_, message, head.nlmsg_len, 0) < 0)
+			return -errno;
+		return receive();
+	}
+
+	long receive() const
+	{
+		auto got = ::recv(fd_, answer_, sizeof(answer_), 0);
+		if (got < 0)
+			return -errno;
+		nlmsghdr head;
+		std::memcpy(&head, answer_, sizeof(head));
+		length_ = head.nlmsg_len;
+		if (head.nlmsg_type != NLMSG_ERROR)
+			return static_cast<long>(length_);
+		nlmsgerr error;
+		std::memcpy(&error, answer_ + NLMSG_HDRLEN, sizeof(error));
+		return error.error;
+	}
+
+	int fd_;
+	alignas(8) mutable char answer_[32768] = {};
+	mutable std::size_t length_ = 0;
+};
+
+const std::uint8_t mutators[] = {NVMEOF_CMD_SUBSYS_SET, NVMEOF_CMD_CTRL_NEW,    NVMEOF_CMD_CTRL_DEL,
+				 NVMEOF_CMD_CTRL_RESET, NVMEOF_CMD_CTRL_RESCAN, NVMEOF_CMD_CTRL_SET};
+const std::uint8_t getters[] = {NVMEOF_CMD_VERSION_GET, NVMEOF_CMD_SUBSYS_GET, NVMEOF_CMD_CTRL_GET, NVMEOF_CMD_NS_GET,
+				NVMEOF_CMD_PATH_GET};
+
+bool isOneOf(std::uint8_t command, const auto &list)
+{
+	return std::find(std::begin(list), std::end(list), command) != std::end(list);
+}
+
+} // namespace
+
+TEST_CASE("netlink: each command by its number, without privilege", "[nobody][netlink]")
+{
+	Rig rig;
+	rig.connect();
+	auto before = state(rig.host);
+	Watch watch;
+	watch.drain(); // what there is to tell of the connect
+	auto family = Genl().family(NVMEOF_GENL_NAME);
+	REQUIRE(family > 0);
+	for (auto who : all)
+		for (int command = 1; command <= NVMEOF_CMD_MAX + 4; command++) {
+			INFO(name(who) << ", command " << command);
+			auto code = static_cast<std::uint8_t>(command);
+			auto got = as(who, [&] { return Genl().request(family, code); });
+			if (isOneOf(code, mutators))
+				CHECK(got == EPERM);
+			else if (code == NVMEOF_CMD_VERSION_GET)
+				CHECK(got == 0);
+			else if (isOneOf(code, getters))
+				CHECK(got == EINVAL); // of what? That it may ask was not in question
+			else
+				CHECK(got == EOPNOTSUPP);
+			auto dump = as(who, [&] { return Genl().request(family, code, NLM_F_DUMP); });
+			if (isOneOf(code, mutators))
+				CHECK((dump == EPERM || dump == EOPNOTSUPP));
+			else if (isOneOf(code, getters) && code != NVMEOF_CMD_VERSION_GET)
+				CHECK(dump == 0);
+			else
+				CHECK(dump == EOPNOTSUPP);
+		}
+	CHECK(state(rig.host) == before);
+	CHECK(quiet(watch));
+}
+
+TEST_CASE("netlink: a socket that one opened and another uses has the rights of the lesser", "[nobody][netlink]")
+{
+	Rig rig;
+	rig.connect();
+	auto before = state(rig.host);
+	auto family = Genl().family(NVMEOF_GENL_NAME);
+	for (auto command : mutators) {
+		INFO(int(command));
+		Genl roots;
+		for (auto who : all)
+			CHECK(as(who, [&] { return roots.request(family, command); }) == EPERM);
+		// a program with privilege that was given a socket writes to it what somebody else thought of
+		CHECK(::seteuid(nobody) == 0);
+		Genl nobodys;
+		CHECK(::seteuid(0) == 0);
+		CHECK(nobodys.request(family, command) == EPERM);
+		CHECK(roots.request(family, command) == EINVAL); // where all is well, it is the attributes that lack
+	}
+	CHECK(state(rig.host) == before);
+}
+
+TEST_CASE("the library: every change is refused with EPERM, everything can be read", "[nobody][netlink]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	auto before = state(rig.host);
+	auto another = rig.options();
+	another.duplicateConnect = true;
+	another.hostnqn = c.hostnqn;
+	another.hostid = nvmeof::Uuid::parse("12345678-9abc-4def-8123-456789abcdef");
+	REQUIRE(another.hostid);
+	nvmeof::ControllerSettings ctrl;
+	ctrl.stallTimeout = 7s;
+	nvmeof::SubsystemSettings subsys;
+	subsys.fencing = nvmeof::Fencing::safe;
+	const std::map<std::string, std::function<int(nvmeof::Client &)>> changes{
+		{"connect", [&](auto &client) { return errnoOf(client.start(another)); }},
+		{"disconnect", [&](auto &client) { return errnoOf(client.disconnect(c.name)); }},
+		{"disconnect of an NQN", [&](auto &client) { return errnoOf(client.disconnectNqn(testNqn)); }},
+		{"disconnect of all", [&](auto &client) { return errnoOf(client.disconnectAll()); }},
+		{"reset", [&](auto &client) { return errnoOf(client.reset(c.name)); }},
+		{"rescan", [&](auto &client) { return errnoOf(client.rescan(c.name)); }},
+		{"set of a controller", [&](auto &client) { return errnoOf(client.set(c.name, ctrl)); }},
+		{"set of a subsystem", [&](auto &client) { return errnoOf(client.set("nvmeof0", subsys)); }},
+	};
+	Watch watch;
+	watch.drain(); // what there is to tell of the connect
+	for (auto who : all) {
+		for (auto &[what, change] : changes) {
+			INFO(name(who) << ": " << what);
+			CHECK(as(who, [&, &change = change] {
+				      auto client = nvmeof::Client::open();
+				      return client.ok() ? change(*client) : 201;
+			      }) == EPERM);
+		}
+		INFO(name(who));
+		CHECK(as(who, [&] {
+			      auto client = nvmeof::Client::open();
+			      return client.ok() && client->subsystems()->size() == 1 &&
+						     client->controllers()->size() == 1 &&
+						     client->namespaces()->size() == 1 && client->paths()->size() == 1
+					     ? 0
+					     : 1;
+		      }) == 0);
+		CHECK(as(who, [&] { return nvmeof::EventStream::subscribe().ok() ? 0 : 1; }) == 0);
+	}
+	CHECK(state(rig.host) == before);
+	CHECK(quiet(watch));
+}
+
+TEST_CASE("nvmeofctl: each change is refused, says how it can be done, and exits with 7", "[nobody][command]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	must("chmod 755 / /usr /usr/bin /root; echo '* degrade=on' > /tmp/policy.conf");
+	auto before = state(rig.host);
+	const std::string changes[] = {
+		"connect -t tcp -n " + std::string(testNqn) +
+			" -a 127.0.0.1:4420 --duplicate-connect --hostnqn nqn.2014-08.org.nvmexpress:uuid:"
+			"12345678-9abc-4def-8123-456789abcdef",
+		"disconnect -d " + c.name,
+		"disconnect -n " + std::string(testNqn),
+		"disconnect --all",
+		"reset -d " + c.name,
+		"rescan -d " + c.name,
+		"set " + c.name + " stall-tmo=7",
+		"set nvmeof0 fencing=safe",
+		"apply-policy nvmeof0 --policy-file /tmp/policy.conf",
+	};
+	constexpr int notPermitted = 7;
+	for (auto who : strangers) {
+		for (auto &change : changes) {
+			auto out = shellAs(who, "nvmeofctl " + change);
+			INFO(name(who) << ": " << change << ": " << out.text);
+			CHECK(out.status == notPermitted);
+			CHECK(out.text.find("root") != std::string::npos);
+		}
+		for (auto *look : {"list", "list-subsys", "list --json", "show nvmeof0", "stats", "version"}) {
+			auto out = shellAs(who, std::string("nvmeofctl ") + look);
+			INFO(name(who) << ": " << look << ": " << out.text);
+			CHECK(out.status == 0);
+		}
+	}
+	CHECK(state(rig.host) == before);
+}
+
+TEST_CASE("without privilege nobody loads the modules", "[nobody][modules]")
+{
+	Rig rig;
+	rig.host.forget();
+	must("rmmod nvmeof_tcp && rmmod nvmeof");
+	constexpr int noModule = 8;
+	for (auto who : strangers) {
+		CHECK(shellAs(who, "nvmeofctl list").status == noModule);
+		CHECK(as(who, [] { return Genl().family(NVMEOF_GENL_NAME) ? 1 : 0; }) == 0);
+		CHECK_FALSE(Host::loaded());
+	}
+	Host::load();
+	rig.host.reopen();
+}
+
+namespace {
+
+constexpr std::uint8_t opRead = 2, opWrite = 1, opFlush = 0, opZeroes = 8, opDsm = 9, opUncor = 4, opRegister = 0x0d,
+		       opVendor = 0x80, adminIdentify = 6, adminSetFeatures = 9, adminVendor = 0xc0;
+
+// A command at a node, with a block of data where it has some; errno, or 0. 202: done, with an NVMe status
+int passthrough(int fd, unsigned long request, std::uint8_t opcode, std::uint32_t length)
+{
+	Buffer data(4096);
+	nvme_passthru_cmd64 p{}; // as long as the other form, and alike up to the result
+	p.opcode = opcode;
+	p.nsid = 1;
+	p.addr = reinterpret_cast<std::uintptr_t>(data.data());
+	p.data_len = length;
+	p.cdw10 = opcode == adminIdentify && length == 4096 ? 1 : 0; // Identify Controller; block 0
+	auto got = ::ioctl(fd, request, &p);
+	return got < 0 ? errno : got ? 202 : 0;
+}
+
+int submit(int fd, std::uint8_t opcode)
+{
+	Buffer data(512);
+	nvme_user_io io{};
+	io.opcode = opcode;
+	io.addr = reinterpret_cast<std::uintptr_t>(data.data());
+	auto got = ::ioctl(fd, NVME_IOCTL_SUBMIT_IO, &io);
+	return got < 0 ? errno : got ? 202 : 0;
+}
+
+int call(int fd, unsigned long request)
+{
+	return ::ioctl(fd, request, nullptr) < 0 ? errno : 0;
+}
+
+int openErrno(const std::string &node, int flags)
+{
+	int fd = ::open(node.c_str(), flags);
+	if (fd < 0)
+		return errno;
+	::close(fd);
+	return 0;
+}
+
+struct File {
+	int fd;
+	File(const std::string &node, int flags) : fd(::open(node.c_str(), flags | O_CLOEXEC)) {}
+	~File() { ::close(fd); }
+};
+
+void adminIsRefused(Who who, int fd)
+{
+	for (auto request : {NVME_IOCTL_ADMIN_CMD, NVME_IOCTL_ADMIN64_CMD})
+		for (auto opcode : {adminIdentify, adminSetFeatures, adminVendor}) {
+			INFO("admin command " << int(opcode));
+			CHECK(as(who, [&] { return passthrough(fd, request, opcode, opcode == 6 ? 4096 : 0); }) ==
+			      EACCES);
+		}
+}
+
+// One entry in the table of the old kind, for a partition that begins at 1 MiB.
+void makePartition(const std::string &disk)
+{
+	must("printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\000\\000\\000\\010\\000\\000' | "
+	     "dd of=" +
+	     disk + " bs=1 seek=446 conv=notrunc 2>/dev/null");
+	must("printf '\\125\\252' | dd of=" + disk + " bs=1 seek=510 conv=notrunc 2>/dev/null; sync");
+	must("blockdev --rereadpt " + disk);
+	REQUIRE(eventually([&] { return exists(disk + "p1"); }));
+}
+
+} // namespace
+
+TEST_CASE("device nodes let nobody in", "[nobody][ioctl]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	auto ctrl = "/dev/" + c.name, disk = rig.disk();
+	for (auto &node : {ctrl, disk}) {
+		INFO(node);
+		struct stat st {};
+		REQUIRE(::stat(node.c_str(), &st) == 0);
+		CHECK(st.st_uid == 0);
+		CHECK((st.st_mode & 0007) == 0);
+		for (auto who : strangers)
+			for (auto flags : {O_RDONLY, O_WRONLY, O_RDWR})
+				CHECK(as(who, [&] { return openErrno(node, flags); }) == EACCES);
+	}
+	// an administrator's chmod lets programs use a disk; a controller's node, which leads to all of them, not yet
+	must("chmod 666 " + ctrl + " " + disk);
+	for (auto who : strangers) {
+		CHECK(as(who, [&] { return openErrno(ctrl, O_RDWR); }) == EACCES);
+		CHECK(as(who, [&] { return openErrno(ctrl, O_RDONLY); }) == EACCES);
+		CHECK(as(who, [&] { return openErrno(disk, O_RDONLY); }) == 0);
+	}
+}
+
+TEST_CASE("a controller's node that root opened does nothing for others", "[nobody][ioctl]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	auto before = state(rig.host);
+	File node("/dev/" + c.name, O_RDWR);
+	REQUIRE(node.fd >= 0);
+	CHECK(passthrough(node.fd, NVME_IOCTL_ADMIN_CMD, adminIdentify, 4096) == 0); // the command as such is right
+	CHECK(passthrough(node.fd, NVME_IOCTL_IO_CMD, opRead, 512) == 0);
+	Watch watch;
+	watch.drain(); // what there is to tell of the connect
+	for (auto who : strangers) {
+		INFO(name(who));
+		adminIsRefused(who, node.fd);
+		for (auto request : {NVME_IOCTL_IO_CMD, NVME_IOCTL_IO64_CMD})
+			for (auto opcode : {opRead, opWrite, opFlush, opZeroes, opVendor}) {
+				INFO("I/O command " << int(opcode));
+				auto length = opcode == opRead || opcode == opWrite ? 512u : 0u;
+				CHECK(as(who, [&] { return passthrough(node.fd, request, opcode, length); }) == EACCES);
+			}
+		CHECK(as(who, [&] { return call(node.fd, NVME_IOCTL_RESET); }) == EACCES);
+		CHECK(as(who, [&] { return call(node.fd, NVME_IOCTL_RESCAN); }) == EACCES);
+		CHECK(as(who, [&] { return call(node.fd, NVME_IOCTL_SUBSYS_RESET); }) != 0);
+	}
+	CHECK(state(rig.host) == before);
+	CHECK(quiet(watch));
+}
+
+TEST_CASE("a disk that root opened: what read() and write() could do, and no more", "[nobody][ioctl]")
+{
+	Rig rig;
+	rig.connect();
+	auto disk = rig.disk();
+	makePartition(disk);
+	File readable(disk, O_RDONLY), writable(disk, O_RDWR), partition(disk + "p1", O_RDWR);
+	REQUIRE(readable.fd >= 0);
+	REQUIRE(writable.fd >= 0);
+	REQUIRE(partition.fd >= 0);
+	for (auto who : strangers) {
+		INFO(name(who));
+		auto io = [&](const File &file, std::uint8_t opcode) {
+			auto length = opcode == opRead || opcode == opWrite ? 512u : 0u;
+			auto narrow = as(who, [&] { return passthrough(file.fd, NVME_IOCTL_IO_CMD, opcode, length); });
+			auto wide = as(who, [&] { return passthrough(file.fd, NVME_IOCTL_IO64_CMD, opcode, length); });
+			CHECK(narrow == wide);
+			return narrow;
+		};
+		CHECK(io(readable, opRead) == 0);
+		CHECK(as(who, [&] { return submit(readable.fd, opRead); }) == 0);
+		for (auto opcode : {opWrite, opFlush, opZeroes, opDsm, opUncor, opRegister, opVendor}) {
+			INFO("I/O command " << int(opcode));
+			CHECK(io(readable, opcode) == EACCES);
+		}
+		CHECK(as(who, [&] { return submit(readable.fd, opWrite); }) == EACCES);
+		CHECK(io(writable, opFlush) == 0);
+		for (auto opcode : {opUncor, opRegister, opVendor}) {
+			INFO("I/O command " << int(opcode));
+			CHECK(io(writable, opcode) == EACCES);
+		}
+		for (auto opcode : {opRead, opWrite, opFlush, opZeroes, opDsm, opVendor}) {
+			INFO("I/O command on a partition " << int(opcode));
+			CHECK(io(partition, opcode) == EACCES); // its bounds are not those of the command
+		}
+		CHECK(as(who, [&] { return submit(partition.fd, opRead); }) == EACCES);
+		CHECK(as(who, [&] { return submit(partition.fd, opWrite); }) == EACCES);
+		adminIsRefused(who, readable.fd);
+		adminIsRefused(who, writable.fd);
+		adminIsRefused(who, partition.fd);
+	}
+	Buffer table(512);
+	Disk direct(disk);
+	REQUIRE(direct.read(0, table) == 0);
+	CHECK(table.data()[510] == 0x55); // nobody has written anything
+}
+
+namespace {
+
+// Every file that belongs to our objects in sysfs, the modules' own included
+std::vector<std::string> ourFiles(const std::string &disk)
+{
+	std::vector<std::string> found;
+	for (auto &root : {std::string("/sys/class/nvmeof"), std::string("/sys/class/nvmeof-subsystem")})
+		for (auto &entry : std::filesystem::directory_iterator(root))
+			found.push_back(std::filesystem::canonical(entry.path()));
+	found.push_back(std::filesystem::canonical("/sys/block/" + disk.substr(5)));
+	found.push_back("/sys/module/nvmeof");
+	found.push_back("/sys/module/nvmeof_tcp");
+	std::vector<std::string> files;
+	for (auto &root : found)
+		for (auto &entry : std::filesystem::recursive_directory_iterator(root))
+			if (entry.is_regular_file() && !entry.is_symlink())
+				files.push_back(entry.path());
+	return files;
+}
+
+// What is wrong with the file, as nobody sees it; empty: nothing
+std::string wrong(const std::string &file)
+{
+	if (int got = openErrno(file, O_WRONLY); got != EACCES)
+		return "can be written";
+	// an address of the kernel's is a secret as well
+	static const std::regex address("\\bffff[0-9a-f]{12}\\b");
+	if (std::regex_search(readFile(file), address))
+		return "shows an address";
+	return "";
+}
+
+} // namespace
+
+TEST_CASE("sysfs: nobody writes an attribute, and none shows a secret", "[nobody][sysfs]")
+{
+	Rig rig;
+	rig.connect();
+	auto before = state(rig.host);
+	auto files = ourFiles(rig.disk());
+	REQUIRE(files.size() >
+		60); // those of a subsystem, a controller, a disk with its queue, a path, and two modules
+	for (auto &file : files) {
+		INFO(file);
+		struct stat st {};
+		REQUIRE(::stat(file.c_str(), &st) == 0);
+		CHECK((st.st_mode & 0022) == 0);
+		auto base = file.substr(file.rfind('/') + 1);
+		for (auto *word :
+		     {"key", "secret", "psk", "dhchap", "password"}) // who keeps some keeps them to himself
+			CHECK(base.find(word) == std::string::npos);
+	}
+	for (auto who : strangers)
+		CHECK(as(who, [&] {
+			      int bad = 0;
+			      for (auto &file : files)
+				      if (auto what = wrong(file); !what.empty() && bad++ < 100)
+					      std::printf("%s, as %s: %s\n", file.c_str(), name(who), what.c_str());
+			      std::fflush(stdout);
+			      return std::min(bad, 100);
+		      }) == 0);
+	CHECK(state(rig.host) == before);
+}
+
+TEST_CASE("the kernel's log and the trace do not open a way around", "[nobody][trace]")
+{
+	Rig rig;
+	rig.connect();
+	for (auto who : strangers)
+		for (auto *file : {"/sys/kernel/tracing/events/nvmeof/enable", "/sys/kernel/tracing/trace_pipe",
+				   "/sys/kernel/debug/tracing"}) {
+			INFO(name(who) << ": " << file);
+			CHECK(as(who, [&] { return openErrno(file, O_RDONLY); }) == EACCES);
+		}
+}

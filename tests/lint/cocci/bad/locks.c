@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* For tests/lint/locks.py: an order turned round, and a lock that is never taken under subsys->lock, by a call. */
+void turned_round(struct nof_ctrl *ctrl)
+{
+	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->subsys->lock);
+	mutex_unlock(&ctrl->subsys->lock);
+	mutex_unlock(&ctrl->queues_lock);
+}
+
+static void inner(struct nof_queue *queue)
+{
+	mutex_lock(&queue->lock);
+	mutex_unlock(&queue->lock);
+}
+
+static void between(struct nof_queue *queue)
+{
+	inner(queue);
+}
+
+void by_a_call(struct nof_subsys *s, struct nof_queue *queue)
+{
+	mutex_lock(&s->lock);
+	between(queue);
+	mutex_unlock(&s->lock);
+}
+
+void good(struct nof_ctrl *ctrl)
+{
+	mutex_lock(&nof_subsystems_lock);
+	mutex_lock(&ctrl->subsys->lock);
+	mutex_unlock(&ctrl->subsys->lock);
+	mutex_unlock(&nof_subsystems_lock);
+}

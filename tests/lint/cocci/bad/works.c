@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+static void look(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, look_work);
+
+	ctrl->attempts++;
+}
+
+static void again(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, again_work);
+
+	cancel_work_sync(&ctrl->again_work);	/* BAD */
+}
+
+static void go(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, go_work);
+
+	nof_ctrl_note(ctrl, 0, 0, "gone");
+	nof_ctrl_put(ctrl);
+}
+
+static void good(struct work_struct *work)
+{
+}
+
+void init(struct nof_ctrl *ctrl)
+{
+	INIT_WORK(&ctrl->look_work, look);	/* BAD */
+	INIT_WORK(&ctrl->again_work, again);
+	INIT_WORK(&ctrl->go_work, go);
+	INIT_DELAYED_WORK(&ctrl->good_work, good);
+}
+
+void stop(struct nof_ctrl *ctrl)
+{
+	cancel_delayed_work_sync(&ctrl->good_work);
+}

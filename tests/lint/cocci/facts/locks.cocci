@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// For tests/lint/locks.py: who takes which mutex, who calls whom, and what is called or taken with a mutex held.
+
+@take@
+expression l;
+identifier f;
+position p;
+@@
+f(...) { <... \(mutex_lock@p(l)\|mutex_trylock@p(l)\|lock_sock@p(l)\) ...> }
+
+@script:python@
+f << take.f;
+l << take.l;
+p << take.p;
+@@
+coccilib.report.print_report(p[0], f"take {f} {l}")
+
+@call@
+identifier f, g;
+position p;
+@@
+f(...) { <... g@p(...) ...> }
+
+@script:python@
+f << call.f;
+g << call.g;
+p << call.p;
+@@
+coccilib.report.print_report(p[0], f"call {f} {g}")
+
+@under exists@
+expression l;
+identifier f, g;
+position p;
+@@
+f(...) {
+... when any
+mutex_lock(l)
+... when any
+    when != mutex_unlock(l)
+g@p(...)
+... when any
+}
+
+@script:python@
+f << under.f;
+l << under.l;
+g << under.g;
+p << under.p;
+@@
+coccilib.report.print_report(p[0], f"under {f} {g} {l}")
+
+@nested exists@
+expression l, m;
+identifier f;
+position p;
+@@
+f(...) {
+... when any
+mutex_lock(l)
+... when any
+    when != mutex_unlock(l)
+\(mutex_lock@p(m)\|lock_sock@p(m)\)
+... when any
+}
+
+@script:python@
+f << nested.f;
+l << nested.l;
+m << nested.m;
+p << nested.p;
+@@
+coccilib.report.print_report(p[0], f"nested {f} {m} | {l}")

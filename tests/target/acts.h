@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What lines of the tables of misbehaviours are made of.
+#pragma once
+
+#include "misbehaviour.h"
+
+namespace target::acts {
+
+// Does change when the condition holds: the shape of most of the lines.
+template <class Fn> bool when(bool condition, Fn &&change)
+{
+	if (condition)
+		change();
+	return condition;
+}
+
+inline bool verdict(bool condition, Strike &s, Verdict v)
+{
+	return when(condition, [&] { s.verdict = v; });
+}
+
+inline bool failed(bool condition, Strike &s, int status)
+{
+	return when(condition, [&] {
+		s.verdict = Verdict::failed;
+		s.status = static_cast<std::uint16_t>(status);
+	});
+}
+
+template <class T> bool poke(bool condition, Strike &s, std::size_t offset, T value)
+{
+	return when(condition, [&] { put<T>(*s.data, offset, value); });
+}
+
+} // namespace target::acts

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "discovery.h"
+
+#include "connection.h"
+
+#include <algorithm>
+
+namespace target {
+namespace {
+
+constexpr std::uint16_t admin_queue_entries = 32; // the least that a host may ask for
+
+template <std::size_t room> void fill(char (&field)[room], const std::string &text, char padding)
+{
+	std::fill_n(field, room, padding);
+	text.copy(field, room);
+}
+
+Bytes blockOf(const void *at)
+{
+	auto *from = static_cast<const std::uint8_t *>(at);
+	return Bytes(from, from + discovery_block);
+}
+
+// Of one host: an event, unless the last one was not cleared by a read of the log; Base 2.0, 5.2
+void tell(Association &host)
+{
+	std::lock_guard guard(host.lock);
+	if (!(host.asyncConfig >> 31 & 1) || host.discoveryTold || !host.admin)
+		return;
+	host.discoveryTold = true;
+	host.admin->post([conn = host.admin] { conn->tell(event_discovery_changed); });
+}
+
+} // namespace
+
+DiscoveryEntry makeEntry(SubsystemType type, const std::string &nqn, const std::string &address, std::uint16_t port)
+{
+	DiscoveryEntry e{};
+	e.trtype = tr_tcp;
+	e.adrfam = address.find(':') == std::string::npos ? fam_ipv4 : fam_ipv6;
+	e.subtype = type;
+	e.treq = treq_not_required;
+	e.cntlid = 0xffff; // any: controllers are made as hosts connect
+	e.asqsz = admin_queue_entries;
+	fill(e.trsvcid, std::to_string(port), ' ');
+	fill(e.subnqn, nqn, 0);
+	fill(e.traddr, address, ' ');
+	return e;
+}
+
+// The locks of the hosts are taken when that of the log is not held any more.
+template <class Fn> void Discovery::change(Fn &&how)
+{
+	std::vector<std::shared_ptr<Association>> hosts;
+	{
+		std::lock_guard guard(lock_);
+		how();
+		generation_++;
+		std::erase_if(hosts_, [](auto &h) { return h.expired(); });
+		for (auto &h : hosts_)
+			if (auto host = h.lock())
+				hosts.push_back(std::move(host));
+	}
+	for (auto &host : hosts)
+		tell(*host);
+}
+
+void Discovery::setNqn(std::string nqn)
+{
+	change([&] {
+		nqn_ = std::move(nqn);
+		for (auto &p : ports_)
+			fill(p.current.subnqn, nqn_, 0);
+	});
+}
+
+std::string Discovery::nqn() const
+{
+	std::lock_guard guard(lock_);
+	return nqn_;
+}
+
+bool Discovery::answersTo(const std::string &nqn) const
+{
+	return nqn == discovery_nqn || nqn == this->nqn();
+}
+
+std::uint16_t Discovery::freePortId() const
+{
+	auto used = [this](std::uint16_t id) {
+		return std::any_of(ports_.begin(), ports_.end(), [id](auto &p) { return p.nvm.portid == id; });
+	};
+	std::uint16_t id = 1;
+	while (used(id))
+		id++;
+	return id;
+}
+
+void Discovery::addPort(const Server &port)
+{
+	auto &config = port.config();
+	change([&] {
+		Port p{&port, makeEntry(sub_nvm, config.nqn, config.address, port.port()),
+		       makeEntry(sub_current, nqn_, config.address, port.port())};
+		p.nvm.portid = p.current.portid = freePortId();
+		if (config.allowSqflowOff)
+			p.nvm.treq = p.current.treq = treq_not_required | treq_sqflow_off;
+		p.current.eflags = config.persistentDiscovery ? ef_persistent : 0;
+		ports_.push_back(p);
+	});
+}
+
+bool Discovery::knows(const Server &port) const
+{
+	std::lock_guard guard(lock_);
+	return std::any_of(ports_.begin(), ports_.end(), [&](auto &p) { return p.server == &port; });
+}
+
+void Discovery::removePort(const Server &port)
+{
+	if (knows(port))
+		change([&] { std::erase_if(ports_, [&](auto &p) { return p.server == &port; }); });
+}
+
+void Discovery::add(const std::vector<DiscoveryEntry> &entries)
+{
+	change([&] { added_.insert(added_.end(), entries.begin(), entries.end()); });
+}
+
+void Discovery::refer(const std::string &address, std::uint16_t port)
+{
+	add({makeEntry(sub_referral, discovery_nqn, address, port)});
+}
+
+void Discovery::clear()
+{
+	change([&] { added_.clear(); });
+}
+
+void Discovery::setMost(std::size_t entries)
+{
+	change([&] { most_ = entries; });
+}
+
+void Discovery::rotate(bool secretly)
+{
+	if (!secretly)
+		return change([&] { turned_++; });
+	std::lock_guard guard(lock_);
+	turned_++;
+}
+
+std::uint64_t Discovery::generation() const
+{
+	std::lock_guard guard(lock_);
+	return generation_;
+}
+
+void Discovery::setGeneration(std::uint64_t generation)
+{
+	std::lock_guard guard(lock_);
+	generation_ = generation;
+}
+
+// What is there without add(): the service itself, as it was reached, and the ports
+std::vector<DiscoveryEntry> Discovery::fixed(const Server &asked) const
+{
+	std::vector<DiscoveryEntry> list;
+	for (auto &p : ports_)
+		if (p.server == &asked)
+			list.push_back(p.current);
+	for (auto &p : ports_)
+		list.push_back(p.nvm);
+	return list;
+}
+
+std::uint64_t Discovery::countLocked(const Server &asked) const
+{
+	return std::min(fixed(asked).size() + added_.size(), most_);
+}
+
+std::uint64_t Discovery::size(const Server &asked) const
+{
+	std::lock_guard guard(lock_);
+	return (countLocked(asked) + 1) * discovery_block;
+}
+
+std::vector<Bytes> Discovery::blocks(const Server &asked, std::uint64_t first, std::uint64_t count) const
+{
+	std::lock_guard guard(lock_);
+	auto ports = fixed(asked);
+	auto all = ports.size() + added_.size();
+	DiscoveryHeader header{};
+	header.genctr = generation_;
+	header.numrec = countLocked(asked);
+	std::vector<Bytes> out;
+	for (auto i = first; i < first + count; i++) {
+		auto entry = all ? (i - 1 + turned_) % all : 0;
+		if (i == 0)
+			out.push_back(blockOf(&header));
+		else if (i > header.numrec)
+			out.emplace_back(discovery_block);
+		else
+			out.push_back(blockOf(entry < ports.size() ? &ports[entry] : &added_[entry - ports.size()]));
+	}
+	return out;
+}
+
+void Discovery::subscribe(const std::shared_ptr<Association> &host)
+{
+	std::lock_guard guard(lock_);
+	hosts_.push_back(host);
+}
+
+} // namespace target

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A discovery controller, where it differs from one with namespaces; Base 2.0, 3.1.2.3.
+#include "connection.h"
+#include "identify.h"
+
+#include <algorithm>
+
+namespace target {
+namespace {
+
+Bytes identifyDiscovery(Config config, const Association &assoc, std::string nqn)
+{
+	config.nqn = std::move(nqn);
+	config.ana = false;
+	config.namespaces = 0;
+	if (!config.persistentDiscovery)
+		config.kas = 0;
+	auto id = identifyController(config, assoc);
+	id[76] = 0;                                 // CMIC
+	put<std::uint32_t>(id, at::oaes, 1u << 31); // changes of the discovery log
+	id[at::cntrltype] = 2;
+	// I/O queues and commands, Cross-Controller Reset
+	for (auto offset :
+	     {at::sqes, at::cqes, std::size_t(520), std::size_t(525), at::ciu, at::ccrl, std::size_t(1803)})
+		id[offset] = 0;
+	for (auto offset : {at::ioccsz, at::iorcsz, at::cirn, at::cirn + 4})
+		put<std::uint32_t>(id, offset, 0);
+	return id;
+}
+
+} // namespace
+
+// Nothing: it is as with other controllers.
+std::optional<Reply> Connection::discoveryAdmin(const Command &cmd)
+{
+	auto what = cmd.cdw10 & 0xff;
+	switch (cmd.opcode) {
+	case op_identify:
+		if (what != cns_ctrl)
+			return Reply{st_invalid_field | st_dnr};
+		return Reply{st_ok, 0,
+			     identifyDiscovery(server_.config(), *assoc_, server_.subsystem().discovery().nqn())};
+	case op_get_log:
+		if (what == log_discovery)
+			return discoveryLog(cmd);
+		return what == log_error ? std::nullopt : std::optional(Reply{st_invalid_log | st_dnr});
+	case op_set_features:
+	case op_get_features:
+		if (what == feat_async_event || what == feat_keep_alive)
+			return {};
+		return Reply{st_invalid_field | st_dnr};
+	case op_cross_reset:
+		return Reply{st_invalid_opcode | st_dnr};
+	}
+	return {};
+}
+
+// The log of a moment; the next piece may be another moment's.
+Reply Connection::discoveryLog(const Command &cmd)
+{
+	auto &discovery = server_.subsystem().discovery();
+	auto offset = cmd.logOffset(), length = cmd.logBytes();
+	if (length > log_limit || offset % 4 || offset > discovery.size(server_))
+		return {st_invalid_field | st_dnr};
+	server_.counters().discoveryReads++;
+	auto first = offset / discovery_block;
+	auto skipped = offset % discovery_block;
+	auto count = (skipped + length + discovery_block - 1) / discovery_block;
+	Bytes all;
+	for (auto &block : discovery.blocks(server_, first, count)) {
+		std::uint64_t index = first++;
+		Strike strike{*this, 0, &cmd, nullptr, &block, nullptr, &index};
+		server_.script().offer(Hook::discovery, strike);
+		all.insert(all.end(), block.begin(), block.end());
+	}
+	if (!(cmd.cdw10 >> 15 & 1)) // RAE
+		assoc_->clearDiscoveryEvent();
+	auto from = all.begin() + static_cast<std::ptrdiff_t>(skipped);
+	return {st_ok, 0, Bytes(from, from + static_cast<std::ptrdiff_t>(length))};
+}
+
+} // namespace target
