@@ -50,7 +50,8 @@ user tool:
 
 modules:
 	@set -e; kver=$(kver); export KDIR=$$(qemu/kernel --build $$kver); \
-	kmod/build $$kver $(if $(filter debug,$(KVER)),GCOV_PROFILE=y); tests/selector/build $$kver
+	kmod/build $$kver $(if $(filter debug,$(KVER)),GCOV_PROFILE=y); tests/selector/build $$kver; \
+	$(if $(filter debug,$(KVER)),tests/faults/build $$kver)
 
 lint:
 	@test -x tests/lint/run || { echo 'make lint: tests/lint/run is missing' >&2; exit 1; }
@@ -68,13 +69,12 @@ check: deps
 		$(MAKE) --no-print-directory modules KVER=$$k; done
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory images
-	ctest --test-dir $(BUILD)/user --output-on-failure -LE '$(skip)'
+	ctest --test-dir $(BUILD)/user --output-on-failure -LE '$(skip)' --repeat until-pass:2
 
 # Everything of `make check` too, but the smoke test, which is a part of it
 check-deep: deps debug-kernel
 	@$(MAKE) --no-print-directory user
 	@set -e; for k in $(CHECK_KERNELS) debug; do $(MAKE) --no-print-directory modules KVER=$$k; done
-	tests/faults/build $$(qemu/kernel debug)
 	tests/lint/run all
 	tests/sanitize/run
 	@$(MAKE) --no-print-directory images

@@ -39,8 +39,11 @@ std::optional<Error> lastErrorOf(const Controller &controller)
 	if (error.message.empty())
 		error.message =
 			error.nvmeStatus ? "the target refused" : nvmeof::errorFromErrno(error.sysErrno).message;
+	constexpr const char *noMemory = "out of memory"; // what failed for it is not what was wrong
 	if (error.nvmeStatus)
 		error.message += ": " + nvmeof::describeStatus(*error.nvmeStatus);
+	else if (error.sysErrno == ENOMEM && error.message.find(noMemory) == std::string::npos)
+		error.message += std::string(": ") + noMemory;
 	return error;
 }
 

@@ -310,7 +310,10 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	if (created && !why)
 		ret = nof_head_add(head);
 	if (created && (why || ret)) {
-		why = why ?: no_memory_or(ret, "cannot add the disk");
+		why = why ?: no_memory_or(ret, "cannot add the disk; tried again later");
+		/* whatever the errno: the driver core has others for lack of memory, too */
+		if (ret)
+			set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 		discard_head(head, path);
 	} else if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		show_paths(head);

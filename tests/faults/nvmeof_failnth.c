@@ -36,7 +36,8 @@ struct site {
 
 struct hit {
 	const char	*what;
-	unsigned int	nr, ours;	/* frames; the first that is ours */
+	char		where[KSYM_SYMBOL_LEN];	/* a name now: the function of a module's start is gone later */
+	unsigned int	nr;		/* frames */
 	unsigned long	frames[DEPTH];
 };
 
@@ -64,7 +65,7 @@ static unsigned long known[1 << KNOWN_BITS];
 
 static const char *const checkers[] = {
 	"kmemleak_", "debug_object", "__debug_object", "stack_depot_", "kasan_", "__kasan_", "ref_tracker_",
-	"fill_pool", "___slab_alloc", "__slab_alloc", "new_slab", "allocate_slab",
+	"fill_pool", "gcov_", "__gcov_", "new_node", "___slab_alloc", "__slab_alloc", "new_slab", "allocate_slab",
 };
 
 static enum kind name_kind(const char *symbol)
@@ -128,8 +129,8 @@ static void count_site(unsigned long ip, int n)
 static void remember(const char *what, const unsigned long *frames, unsigned int nr, unsigned int ours)
 {
 	hit.what = what;
+	sprint_symbol(hit.where, frames[ours]);
 	hit.nr = nr;
-	hit.ours = ours;
 	memcpy(hit.frames, frames, nr * sizeof(*frames));
 	smp_store_release(&hit_valid, true);
 }
@@ -283,7 +284,7 @@ static int hit_show(struct seq_file *m, void *v)
 
 	mutex_lock(&lock);
 	if (smp_load_acquire(&hit_valid)) {
-		seq_printf(m, "%pS %s\n", (void *)hit.frames[hit.ours], hit.what);
+		seq_printf(m, "%s %s\n", hit.where, hit.what);
 		for (i = 0; i < hit.nr; i++)
 			seq_printf(m, "  %pS\n", (void *)hit.frames[i]);
 	}

@@ -181,8 +181,10 @@ void expectNothing(Host &host)
 	CHECK(eventually([&] { return take(host.client().subsystems()).empty(); }));
 }
 
+// A node is there a moment before it can be opened.
 void expectVerified(const std::string &disk, std::uint32_t seed)
 {
+	CHECK(eventually([&] { return Disk(disk).fd() >= 0; }));
 	Disk d(disk);
 	CHECK(d.verified(0, 65536, seed) == 0);
 }
@@ -555,6 +557,7 @@ TEST_CASE("faults: settings", "[faults][control]")
 	Rig rig;
 	auto c = rig.connect();
 	auto s = take(rig.host.client().subsystems()).at(0).name;
+	Watch listener; // with nobody to tell, a change allocates nothing
 	auto usual = policy("numa", 0us, nvmeof::Fencing::immediate);
 	auto other = policy("round-robin", 500us, nvmeof::Fencing::safe);
 	playAll({"set-policy", [&] { REQUIRE(rig.host.client().set(s, usual).ok()); },

@@ -227,6 +227,11 @@ TEST_CASE("random messages of an administrator", "[fuzz][netlink]")
 	expectGoodUntilNow(load);
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 	CHECK(rig.host.controller(c.name).reconnects == 0);
+	// what a message has asked to outlive its paths by days
+	nvmeof::SubsystemSettings atOnce;
+	atOnce.delayedRemoval = 0s;
+	for (auto &s : take(rig.host.client().subsystems()))
+		(void)rig.host.client().set(s.name, atOnce);
 	for (auto &other : take(rig.host.client().controllers()))
 		if (other.name != c.name)
 			(void)rig.host.client().disconnect(other.name); // it may have gone by itself
