@@ -487,10 +487,10 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	return BLK_EH_RESET_TIMER;
 }
 
-/* More contexts than CPUs leave some without any, and blk-mq does not want to be asked for that. */
+/* blk-mq warns of more contexts than CPUs: the options have seen to that. */
 static void spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
 {
-	map->nr_queues = min(nr, num_possible_cpus());
+	map->nr_queues = nr;
 	map->queue_offset = offset;
 	blk_mq_map_queues(map);
 }
