@@ -163,6 +163,19 @@ static void exec_done(struct nof_cmd *cmd)
 	complete(cmd->ctx);
 }
 
+/* In slices: a command that may take long, a format say, is no task that hangs. */
+#define WAIT_SLICE	(10 * HZ)
+
+static bool wait_for_answer(struct completion *done, unsigned long timeout)
+{
+	while (timeout > WAIT_SLICE) {
+		if (wait_for_completion_timeout(done, WAIT_SLICE))
+			return true;
+		timeout -= WAIT_SLICE;
+	}
+	return wait_for_completion_timeout(done, timeout);
+}
+
 /*
  * After the timeout the command still belongs to the queue: nof_ctrl_error() has the queue taken down, which completes
  * it, so the second wait is bounded.
@@ -173,7 +186,7 @@ static void exec_wait(struct nof_ctrl *ctrl, struct nof_cmd *cmd, struct complet
 	if (!timeout_ms)
 		timeout_ms =
 			nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
-	if (wait_for_completion_timeout(done, msecs_to_jiffies(timeout_ms)))
+	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms)))
 		return;
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x",
 		      cmd->sqe.common.opcode == nvme_fabrics_command ? "fabrics" : "admin",
