@@ -81,7 +81,7 @@ TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
 	pause(1s);
 	silent(rig, 0);
 	auto took = timeToLoss(rig, slow.name, 6s);
-	CHECK(took > 1200ms);
+	CHECK(took > 800ms); // counted from when the silence had been made, which takes its time; by default 300
 	CHECK(took < slowly(2500ms));
 	rig.lane(0).link.repair();
 	CHECK(rig.waitPaths(2));

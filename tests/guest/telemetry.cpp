@@ -195,7 +195,7 @@ TEST_CASE("metrics for Prometheus", "[telemetry][prometheus]")
 	FioLoad load(steady(multi.disk(), 8));
 	REQUIRE(eventually([&] { return multi.path(0).ios > 100 && multi.path(1).ios > 100; }));
 	// whoever reads the file while it is made anew never sees a part of it
-	Background writer("for i in $(seq 15); do nvmeofctl stats --prometheus --output " + file + " || exit 1; done");
+	Background writer("for i in $(seq 60); do nvmeofctl stats --prometheus --output " + file + " || exit 1; done");
 	REQUIRE(eventually([&] { return exists(file); }));
 	unsigned seen = 0;
 	for (; writer.running(); seen++) {
