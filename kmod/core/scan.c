@@ -69,7 +69,7 @@ static int scan_one(struct nof_ctrl *ctrl, u32 nsid, void *buf)
 	why = nof_path_attach(ctrl, nsid, &format);
 	if (why)
 		refuse(ctrl, nsid, 0, why);
-	if (why == nof_head_busy || why == nof_path_no_memory)
+	if (nof_path_try_again(why))
 		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 	return 0;
 }

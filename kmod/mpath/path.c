@@ -272,6 +272,13 @@ static void show_paths(struct nof_head *head)
 }
 
 const char nof_path_no_memory[] = "out of memory; tried again later";
+/* Whatever the errno: the driver core has others for lack of memory, too */
+static const char no_disk[] = "cannot add the disk; tried again later";
+
+bool nof_path_try_again(const char *why)
+{
+	return why == nof_head_busy || why == nof_path_no_memory || why == no_disk;
+}
 
 static const char *no_memory_or(int ret, const char *why)
 {
@@ -310,10 +317,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	if (created && !why)
 		ret = nof_head_add(head);
 	if (created && (why || ret)) {
-		why = why ?: no_memory_or(ret, "cannot add the disk; tried again later");
-		/* whatever the errno: the driver core has others for lack of memory, too */
-		if (ret)
-			set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
+		why = why ?: no_memory_or(ret, no_disk);
 		discard_head(head, path);
 	} else if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		show_paths(head);

@@ -116,12 +116,11 @@ const char *nof_ana_state_name(enum nvmeof_ana_state state);
 extern const struct attribute_group *nof_path_attr_groups[];	/* control/ */
 
 /* For core/: */
-/*
- * Joins the namespace to its head as a path, or takes note of what changed; NULL, or why it is refused: nof_head_busy
- * or nof_path_no_memory where it may work at another time.
- */
-extern const char nof_path_no_memory[];
+/* Joins the namespace to its head as a path, or takes note of what changed; NULL, or why it is refused. */
 const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
+extern const char nof_path_no_memory[];
+/* Refused for this reason, it may work at another time. */
+bool nof_path_try_again(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
 void nof_paths_remove_unseen(struct nof_ctrl *ctrl);

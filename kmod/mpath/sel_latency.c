@@ -24,12 +24,12 @@ static struct view look(const struct nof_path *path, u32 hctx, enum nof_lat_clas
 }
 
 /* Whether this request is to be spent on a path that has been silent; if so, it is the one */
-static bool spend(struct nof_path *path, u32 hctx, enum nof_lat_class class)
+static bool spend(struct nof_path *path, u32 hctx, enum nof_lat_class class, u32 depth)
 {
 	struct nof_path_lat *lat = &path->lat[hctx];
 	u32 now = jiffies;
 
-	if (!nof_lat_due(now, READ_ONCE(lat->heard[class]), READ_ONCE(lat->probed[class]), nof_path_depth(path, hctx)))
+	if (!nof_lat_due(now, READ_ONCE(lat->heard[class]), READ_ONCE(lat->probed[class]), depth))
 		return false;
 	WRITE_ONCE(lat->probed[class], now);
 	return true;
@@ -52,7 +52,7 @@ static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16
 	struct nof_path *best = paths[duel.best], *other = paths[duel.other];
 	struct view b = look(best, hctx, class), o = look(other, hctx, class);
 
-	if (probing && nof_rq_measured(rq) && spend(other, hctx, class))
+	if (probing && nof_rq_measured(rq) && spend(other, hctx, class, o.depth))
 		return other;
 	if (nof_lat_better(b.ewma, b.depth, o.ewma, o.depth)) {
 		nof_duel_won(scratch, duel.other);
@@ -64,7 +64,6 @@ static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16
 /* Apart, so that the others do not carry what only one in PROBE_SHARE needs */
 static noinline struct nof_path *select_probing(struct nof_path *const *paths, u16 nr, struct request *rq, u32 *scratch)
 {
-	scratch[2] = PROBE_SHARE - 1;
 	return fight(paths, nr, rq, scratch, true);
 }
 
@@ -74,8 +73,10 @@ static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct req
 	s8 *left = (s8 *)&scratch[2];
 
 	/* Without order: some requests more between two probes are all that a race, or a stranger's value, can cost */
-	if (unlikely(data_race(--*left) < 0))
+	if (unlikely(data_race(--*left) < 0)) {
+		WRITE_ONCE(*left, PROBE_SHARE - 1);
 		return select_probing(paths, nr, rq, scratch);
+	}
 	return fight(paths, nr, rq, scratch, false);
 }
 
