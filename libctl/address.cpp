@@ -4,22 +4,18 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
-#include <cstring>
 #include <net/if.h>
 
 #include <linux/nvmeof.h>
+
+#include "invalid.h"
+#include "plain.h"
 
 namespace nvmeof {
 
 namespace {
 
-Error invalid(std::string message)
-{
-	Error error;
-	error.code = ErrorCode::invalid;
-	error.message = std::move(message);
-	return error;
-}
+using nofctl::invalid;
 
 std::string quoted(std::string_view text)
 {
@@ -37,8 +33,8 @@ bool isNumeric(int family, std::string_view text)
 // An interface's name or number, without what the kernel allows in no name, or what ends an address here.
 bool isScope(std::string_view text)
 {
-	auto odd = [](unsigned char c) { return c <= ' ' || c == 0x7f || std::strchr("/%:[]", c); };
-	return !text.empty() && text.size() < IFNAMSIZ && std::none_of(text.begin(), text.end(), odd);
+	return !text.empty() && text.size() < IFNAMSIZ && nofctl::isPlain(text) &&
+	       text.find_first_of("/%:[]") == text.npos;
 }
 
 // @text is an address with an optional %SCOPE.
@@ -119,8 +115,7 @@ Result<void> checkNqn(std::string_view nqn)
 		return invalid("NQN is longer than " + std::to_string(NVMEOF_NQN_MAX) + " bytes");
 	if (!nqn.starts_with("nqn.") || nqn.size() == 4)
 		return invalid("NQN " + quoted(nqn) + " does not begin with 'nqn.'");
-	auto odd = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
-	if (std::any_of(nqn.begin(), nqn.end(), odd))
+	if (!nofctl::isPlain(nqn))
 		return invalid("NQN has blanks or control characters in it");
 	return {};
 }

@@ -6,6 +6,7 @@
 
 #include "file.h"
 #include "invalid.h"
+#include "plain.h"
 
 namespace nvmeof {
 
@@ -43,9 +44,7 @@ bool canMatch(std::string_view pattern)
 Result<PolicyRule> parseRule(const std::vector<std::string> &words, unsigned line)
 {
 	PolicyRule rule{words.front(), {}, line};
-	bool text = std::all_of(rule.pattern.begin(), rule.pattern.end(),
-				[](unsigned char c) { return c > ' ' && c != 0x7f; });
-	if (!text)
+	if (!nofctl::isPlain(rule.pattern))
 		return invalid("control characters in the pattern");
 	if (!canMatch(rule.pattern))
 		return invalid("the pattern '" + rule.pattern + "' fits no NQN: each begins with 'nqn.'");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <nvmeof/settings.h>
 
-#include <algorithm>
 #include <charconv>
 #include <set>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <nvmeof/duration.h>
 
 #include "invalid.h"
+#include "plain.h"
 
 namespace nvmeof {
 
@@ -69,7 +69,7 @@ Result<void> putName(std::optional<std::string> &to, const std::string &value)
 		return invalid("'" + value +
 			       "' is longer than the name of a policy can be; 'nvmeofctl version' "
 			       "lists them");
-	if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; }))
+	if (!nofctl::isPlain(value))
 		return invalid("blanks or control characters in the name of a policy");
 	to = value;
 	return {};

@@ -4,6 +4,7 @@
 // nothing.
 //
 // NVMEOF_FUZZ_IOCTLS: how many [4000]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given
+#include "fuzz_seed.h"
 #include "support/block.h"
 #include "support/host.h"
 #include "target/random.h"
@@ -23,7 +24,6 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <random>
 
 using namespace guest;
 using nvmeof::ControllerState;
@@ -39,13 +39,7 @@ constexpr std::uint64_t store_size = 8 << 20;
 
 std::uint64_t seed()
 {
-	static const auto value = [] {
-		auto text = environment("NVMEOF_FUZZ_SEED", "");
-		return text.empty() ? std::random_device{}() : std::stoull(text);
-	}();
-	std::printf("fuzz_ioctl: NVMEOF_FUZZ_SEED=%lu\n", static_cast<unsigned long>(value));
-	std::fflush(stdout);
-	return value;
+	return fuzzSeed("fuzz_ioctl");
 }
 
 std::uint64_t rounds()

@@ -3,6 +3,7 @@
 // breaks, every answer is well formed, and who is not an administrator changes nothing.
 //
 // NVMEOF_FUZZ_MESSAGES: how many [20000]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given
+#include "fuzz_seed.h"
 #include "fuzz_sender.h"
 #include "netlink_table.h"
 #include "support/kernel_log.h"
@@ -22,7 +23,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <random>
 #include <system_error>
 #include <thread>
 
@@ -37,13 +37,7 @@ constexpr ::uid_t nobody = 65534;
 
 std::uint64_t seed()
 {
-	static const auto value = [] {
-		auto text = environment("NVMEOF_FUZZ_SEED", "");
-		return text.empty() ? std::random_device{}() : std::stoull(text);
-	}();
-	std::printf("fuzz_netlink: NVMEOF_FUZZ_SEED=%lu\n", static_cast<unsigned long>(value));
-	std::fflush(stdout);
-	return value;
+	return fuzzSeed("fuzz_netlink");
 }
 
 std::uint64_t messages()

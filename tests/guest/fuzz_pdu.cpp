@@ -5,6 +5,7 @@
 //
 // NVMEOF_FUZZ_SESSIONS: how many [300]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given;
 // NVMEOF_FUZZ_SESSION: this one alone; NVMEOF_FUZZ_WORKERS: at a time [10]
+#include "fuzz_seed.h"
 #include "fuzz_session.h"
 #include "support/kernel_log.h"
 #include "target/misbehaviour.h"
@@ -14,7 +15,6 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <random>
 #include <thread>
 
 using namespace guest;
@@ -163,15 +163,13 @@ void checkGoodSession()
 
 TEST_CASE("PDUs changed at random", "[fuzz][pdu]")
 {
-	auto seed = number("NVMEOF_FUZZ_SEED", std::random_device{}());
+	auto seed = fuzzSeed("fuzz_pdu");
 	auto count = number("NVMEOF_FUZZ_SESSIONS", 300), first = std::uint64_t(0);
 	auto only = environment("NVMEOF_FUZZ_SESSION", "");
 	if (!only.empty()) {
 		first = std::stoull(only);
 		count = 1;
 	}
-	std::printf("fuzz_pdu: NVMEOF_FUZZ_SEED=%lu\n", seed);
-	std::fflush(stdout);
 	Host host;
 	KernelLog log;
 	Journal journal(seed);
