@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Asynchronous events (NVMe Base 2.0, 5.2): one request is kept at the controller while it is live. */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include "core/ccr_log.h"
 #include "core/event.h"
@@ -13,6 +14,8 @@
 
 /* TP8028: Cross-Controller Reset Completed */
 #define NOTICE_CCR	0xf4
+
+#define NO_MEMORY_MS	100
 
 static void arm(struct nof_ctrl *ctrl)
 {
@@ -61,17 +64,26 @@ static void notice(struct nof_ctrl *ctrl, u8 info)
 	}
 }
 
-/* The log page named in the event has to be read for the controller to report this type again (5.2.1) */
+/*
+ * The log page named in the event has to be read for the controller to report this type again (5.2.1). A lack of memory
+ * is waited out: it is no reason to hear no more of it.
+ */
 static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 {
+	u32 len = log_page == NVME_LOG_ERROR ? 64 : 512;
 	void *buf;
+	int ret;
 
 	if (log_page != NVME_LOG_ERROR && log_page != NVME_LOG_SMART && log_page != NVME_LOG_FW_SLOT)
 		return;
-	buf = kmalloc(512, GFP_NOIO);
-	if (buf)
-		nof_get_log(ctrl, log_page, 0, 0, buf, log_page == NVME_LOG_ERROR ? 64 : 512);
-	kfree(buf);
+	for (;;) {
+		buf = kmalloc(len, GFP_NOIO);
+		ret = buf ? nof_get_log(ctrl, log_page, 0, 0, buf, len) : -ENOMEM;
+		kfree(buf);
+		if (ret != -ENOMEM || nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
+			return;
+		msleep(NO_MEMORY_MS);
+	}
 }
 
 static void aen_work(struct work_struct *work)

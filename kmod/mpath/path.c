@@ -170,18 +170,21 @@ static void unlink(struct nof_path *path)
 }
 
 /*
- * The disk could not be added. A path that another controller has joined meanwhile takes the head with it when it goes.
+ * The disk could not be added. Only its own controller may take a path away: one that another has joined meanwhile is
+ * given up by that one's next scan, which begins now, and the head goes with the last of them.
  */
 static void discard_head(struct nof_head *head, struct nof_path *path)
 {
+	struct nof_path *other;
 	bool last;
 
 	mutex_lock(&head->subsys->lock);
+	set_bit(NOF_HEAD_REMOVING, &head->flags);
 	if (path)
 		unlink(path);
 	last = !head->nr_paths;
-	if (last)
-		set_bit(NOF_HEAD_REMOVING, &head->flags);
+	list_for_each_entry(other, &head->paths, entry)
+		nof_scan_start(other->ctrl);
 	mutex_unlock(&head->subsys->lock);
 	if (path) {
 		wait_unused(path);
@@ -392,13 +395,14 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	path = find_path(ctrl, nsid);
 	if (path)
 		same = nof_ns_ids_equal(&path->head->format.ids, &format->ids) &&
-		       path->head->lba_shift == format->lba_shift;
+		       path->head->lba_shift == format->lba_shift &&
+		       !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
 	if (same)
 		update(path, format, why);
 	mutex_unlock(&s->lock);
 	if (same)
 		return why;
-	/* another namespace now: nothing more may be written by the old name */
+	/* another namespace now: nothing more may be written by the old name; or a head whose disk could not be added */
 	if (path) {
 		path->replaced = true;
 		nof_path_remove(path, false);
