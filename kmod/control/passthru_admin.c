@@ -106,7 +106,7 @@ static int exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_pa
 	ret = get_buffer(cmd, p);
 	if (ret)
 		return ret;
-	ret = nof_ctrl_exec(ctrl, cmd, p->timeout_ms);
+	ret = nof_ctrl_exec_user(ctrl, cmd, p->timeout_ms);
 	*result = le64_to_cpu(cmd->result.u64);
 	return put_buffer(cmd, p, ret);
 }

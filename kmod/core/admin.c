@@ -8,9 +8,15 @@
 
 /*
  * Slots of the admin queue: its index space is this small bitmap, because these commands have no block request and so
- * no tag. The last two are kept for keep-alive and the asynchronous event request, which may not wait for others.
+ * no tag. The last two are kept for keep-alive and the asynchronous event request, which may not wait for others, and
+ * those before for what the driver has to know, which does not wait for userspace.
  */
-enum { SLOT_SHARED = NOF_ADMIN_DEPTH - 3, SLOT_AEN = NOF_ADMIN_DEPTH - 3, SLOT_KA = NOF_ADMIN_DEPTH - 2 };
+enum {
+	NR_USER	= NOF_ADMIN_DEPTH - 8,
+	NR_SHARED = NOF_ADMIN_DEPTH - 3,
+	SLOT_AEN = NR_SHARED,
+	SLOT_KA,
+};
 
 int nof_admin_init(struct nof_ctrl *ctrl)
 {
@@ -19,17 +25,18 @@ int nof_admin_init(struct nof_ctrl *ctrl)
 	return 0;
 }
 
-static int slot_get(struct nof_ctrl *ctrl)
+/* One of the first @nr */
+static int slot_get(struct nof_ctrl *ctrl, u32 nr)
 {
 	unsigned long flags;
 	u32 slot;
 
 	spin_lock_irqsave(&ctrl->slot_lock, flags);
-	slot = find_first_zero_bit(ctrl->slots, SLOT_SHARED);
-	if (slot < SLOT_SHARED)
+	slot = find_first_zero_bit(ctrl->slots, nr);
+	if (slot < nr)
 		__set_bit(slot, ctrl->slots);
 	spin_unlock_irqrestore(&ctrl->slot_lock, flags);
-	return slot < SLOT_SHARED ? (int)slot : -EBUSY;
+	return slot < nr ? (int)slot : -EBUSY;
 }
 
 static void slot_put(struct nof_ctrl *ctrl, u32 slot)
@@ -63,7 +70,28 @@ int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	int slot, ret;
 
-	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl)) >= 0);
+	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl, NR_SHARED)) >= 0);
+	WRITE_ONCE(ctrl->own_at, jiffies);
+	atomic_inc(&ctrl->own_cmds);
+	ret = exec_in_slot(ctrl, cmd, slot, timeout_ms);
+	WRITE_ONCE(ctrl->own_at, jiffies);
+	atomic_dec(&ctrl->own_cmds);
+	slot_put(ctrl, slot);
+	return ret;
+}
+
+bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms)
+{
+	return atomic_read(&ctrl->own_cmds) &&
+	       time_after(jiffies, READ_ONCE(ctrl->own_at) + msecs_to_jiffies(ms));
+}
+
+int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
+{
+	int slot, ret;
+
+	if (wait_event_killable(ctrl->slot_wq, (slot = slot_get(ctrl, NR_USER)) >= 0))
+		return -EINTR;
 	ret = exec_in_slot(ctrl, cmd, slot, timeout_ms);
 	slot_put(ctrl, slot);
 	return ret;
@@ -155,7 +183,7 @@ int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
 
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 {
-	int slot = slot_get(ctrl), ret;
+	int slot = slot_get(ctrl, NR_SHARED), ret;
 
 	if (slot < 0)
 		return slot;

@@ -127,6 +127,7 @@ static struct nof_ctrl *alloc(const struct nof_opts *opts)
 	INIT_WORK(&ctrl->delete_work, nof_delete_work);
 	INIT_DELAYED_WORK(&ctrl->fail_fast_work, nof_fail_fast_work);
 	INIT_DELAYED_WORK(&ctrl->scan_work, nof_scan_work);
+	ctrl->next_scan = jiffies;
 	nof_watch_init(ctrl);
 	nof_ana_init(ctrl);
 	if (nof_admin_init(ctrl) || nof_ka_init(ctrl) || nof_aer_init(ctrl)) {

@@ -163,6 +163,8 @@ struct nof_ctrl {
 	DECLARE_BITMAP(slots, NOF_ADMIN_DEPTH);
 	wait_queue_head_t	slot_wq;
 	atomic_t		admin_users;	/* callers inside nof_ctrl_exec() */
+	atomic_t		own_cmds;	/* of these the driver's own, */
+	unsigned long		own_at;		/* and when one began or ended, jiffies */
 
 	/* from the target */
 	u64			cap;
@@ -209,6 +211,7 @@ struct nof_ctrl {
 	struct mutex		scan_lock;	/* one scan at a time */
 	struct delayed_work	scan_work;
 	u32			scan_failures;	/* in a row */
+	unsigned long		next_scan;	/* jiffies, not before */
 	u32			attempts;
 	u32			flaps;		/* losses in a row soon after it became live */
 	u32			reconnects;
@@ -311,6 +314,8 @@ u32 nof_ctrl_inflight(struct nof_ctrl *ctrl);
  * Context: process, sleeps.
  */
 int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
+/* As nof_ctrl_exec(), for userspace, which leaves some slots to the driver; -EINTR: killed while it waited for one. */
+int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
 
 /* Below: between the files of the core, and for mpath/. */
 bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to);

@@ -9,6 +9,8 @@
 
 /* While a controller is left in good order something has to complete in this time, or it is left in bad order */
 #define STALL_MS	2000
+/* While the admin queue alone is silent, disks may still write back */
+#define STALL_ADMIN_MS	4000
 
 bool nof_ctrl_delete_start(struct nof_ctrl *ctrl)
 {
@@ -53,7 +55,8 @@ void nof_leave_watch(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, leave_watch);
 
-	if (nof_queues_inflight(ctrl, true) && !nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE)) {
+	if ((nof_queues_inflight(ctrl, true) && !nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE)) ||
+	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
 			      "no progress while disconnecting: outstanding commands are cancelled");
 		nof_ctrl_error(ctrl);

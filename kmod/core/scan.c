@@ -12,6 +12,8 @@
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
 #define RETRY_MAX_MS	30000
+/* However many events a target sends, its namespaces are looked through no more often */
+#define SPACING_MS	100
 
 static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 {
@@ -85,6 +87,8 @@ static int scan_page(struct nof_ctrl *ctrl, const __le32 *list, void *buf, u32 *
 		nsid = le32_to_cpu(list[i]);
 		if (!nsid)
 			return 1;
+		if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
+			return -ENOTCONN;
 		if (nsid <= *prev || nsid > ctrl->nn) {
 			nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or beyond NN, at %u", nsid);
 			return -EPROTO;
@@ -121,9 +125,12 @@ int nof_scan(struct nof_ctrl *ctrl)
 	int ret = -ENOMEM;
 	u32 reconnects;
 
-	mutex_lock(&ctrl->scan_lock);
 	if (!list || !buf)
-		goto unlock;
+		goto free;
+	/* whoever asks by hand may find one going on that waits for the target */
+	ret = mutex_lock_killable(&ctrl->scan_lock);
+	if (ret)
+		goto free;
 	ret = nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ? 0 : -ENOTCONN;
 	if (ret || ctrl->discovery)
 		goto unlock;
@@ -137,6 +144,7 @@ int nof_scan(struct nof_ctrl *ctrl)
 		nof_paths_remove_unseen(ctrl);
 unlock:
 	mutex_unlock(&ctrl->scan_lock);
+free:
 	kfree(buf);
 	kfree(list);
 	memalloc_noio_restore(noio);
@@ -170,8 +178,10 @@ static void scan_again(struct nof_ctrl *ctrl)
 void nof_scan_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, scan_work);
-	int ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) ? clear_changed_list(ctrl) : 0;
+	int ret;
 
+	WRITE_ONCE(ctrl->next_scan, jiffies + msecs_to_jiffies(SPACING_MS));
+	ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) ? clear_changed_list(ctrl) : 0;
 	ret = nof_scan(ctrl) ?: ret;
 	if (ret || test_and_clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags)) {
 		scan_again(ctrl);
@@ -183,5 +193,7 @@ void nof_scan_work(struct work_struct *work)
 
 void nof_scan_start(struct nof_ctrl *ctrl)
 {
-	mod_delayed_work(nof_wq, &ctrl->scan_work, 0);
+	unsigned long now = jiffies, next = READ_ONCE(ctrl->next_scan);
+
+	mod_delayed_work(nof_wq, &ctrl->scan_work, time_before(now, next) ? next - now : 0);
 }

@@ -299,20 +299,24 @@ void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 	nof_events->ns(head, NVMEOF_EVENT_CHANGED);
 }
 
-/* Out of the list already; no path left, or its last one still works so that the page cache can be written back. */
+/* No path left, or its last one still works so that the page cache can be written back. */
 void nof_head_remove(struct nof_head *head)
 {
-	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
+	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
+
+	if (added) {
 		kobject_put(head->paths_dir);
 		del_gendisk(head->disk);
 		cancel_work_sync(&head->part_work);
-		/* who publishes holds the lock: after it, no kick; before it, one that is undone here */
-		mutex_lock(&head->subsys->lock);
-		set_bit(NOF_HEAD_GONE, &head->flags);
-		mutex_unlock(&head->subsys->lock);
-		cancel_delayed_work_sync(&head->expiry_work);
-		cancel_delayed_work_sync(&head->disk->queue->requeue_work);
-		nof_failovers_exit(head);
+	}
+	/* who publishes holds the lock: after it, no kick; before it, one that is undone here */
+	mutex_lock(&head->subsys->lock);
+	set_bit(NOF_HEAD_GONE, &head->flags);
+	mutex_unlock(&head->subsys->lock);
+	cancel_delayed_work_sync(&head->expiry_work);
+	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
+	nof_failovers_exit(head);
+	if (added) {
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
 		nof_subsys_leave(head->subsys);
 	}

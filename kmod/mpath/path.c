@@ -191,6 +191,7 @@ static void discard_head(struct nof_head *head, struct nof_path *path)
 		kobject_put(&path->kobj);
 	}
 	if (last) {
+		nof_head_remove(head);
 		nof_head_delist(head);
 		nof_head_drop(head);
 	}
@@ -249,7 +250,8 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	mutex_unlock(&s->lock);
 	if (last)
 		nof_head_delist(head);
-	nof_events->path(path, NVMEOF_EVENT_REMOVED);
+	if (test_bit(NOF_HEAD_ADDED, &head->flags))
+		nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
 	kobject_put(&path->kobj);
 	if (last)
@@ -432,17 +434,19 @@ void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful)
 		nof_path_remove(path, graceful);
 }
 
-/* The scan could not look at it: it stays as it is. False if there is no such path. */
+/* The scan could not look at it: it stays as it is. False if there is no such path, or no disk to it. */
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_path *path;
+	bool kept;
 
 	mutex_lock(&ctrl->subsys->lock);
 	path = find_path(ctrl, nsid);
-	if (path)
+	kept = path && !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
+	if (kept)
 		path->seen = true;
 	mutex_unlock(&ctrl->subsys->lock);
-	return path;
+	return kept;
 }
 
 void nof_paths_unsee(struct nof_ctrl *ctrl)

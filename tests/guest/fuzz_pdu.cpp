@@ -30,8 +30,7 @@ std::uint64_t number(const char *variable, std::uint64_t fallback)
 
 std::string replay(std::uint64_t seed, std::uint64_t session)
 {
-	return "qemu/run --kernel 6.12 --cmd /nvmeof/tests/fuzz_pdu --env NVMEOF_FUZZ_SEED=" + std::to_string(seed) +
-	       " --env NVMEOF_FUZZ_SESSION=" + std::to_string(session);
+	return fuzzAgain("fuzz_pdu", seed) + " --env NVMEOF_FUZZ_SESSION=" + std::to_string(session);
 }
 
 // Sums over all sessions, and a line for each in a file. Thread safe.
@@ -208,12 +207,12 @@ TEST_CASE("wrong data of which nobody was warned are found", "[fuzz][check]")
 	auto store = server.stores().add(1, 4 << 20);
 	Host host;
 	host.connect(Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn));
-	auto node = host.disk(1, 10s, server.config().nqn);
+	auto nqn = server.config().nqn, node = host.disk(1, 10s, nqn);
 	FuzzIo good(store, 0, 4 << 20, target::Random{1}), bad = good;
-	good.run(node, Clock::now() + 10s, nullptr);
+	good.run(node, nqn, Clock::now() + 10s, nullptr);
 	CHECK(good.fault.empty());
 	CHECK(good.good == 12);
 	server.script().arm(flip, target::Script::forever);
-	bad.run(node, Clock::now() + 10s, nullptr);
+	bad.run(node, nqn, Clock::now() + 10s, nullptr);
 	CHECK_FALSE(bad.fault.empty());
 }

@@ -56,10 +56,12 @@ void FuzzIo::one(const Disk &disk, const target::Mutator *mutator)
 			std::to_string(size) + " bytes at " + std::to_string(at);
 }
 
-void FuzzIo::run(const std::string &node, Clock::time_point deadline, const target::Mutator *mutator)
+void FuzzIo::run(const std::string &node, const std::string &nqn, Clock::time_point deadline,
+		 const target::Mutator *mutator)
 {
 	Disk disk(node);
-	if (disk.fd() < 0) {
+	// it may have gone meanwhile, and another session's have its name
+	if (disk.fd() < 0 || disk.subsysnqn() != nqn) {
 		failed++;
 		return;
 	}
@@ -140,8 +142,8 @@ void FuzzSession::work(const std::string &name)
 	for (unsigned i = 0; i < threads_ && outcome_.disk; i++) {
 		auto part = store_size / threads_;
 		FuzzIo io(server_->stores().find(1), i * part, part, target::Random{seed_, session_, i});
-		all.push_back(std::async(std::launch::async, [io, node, deadline, mutator = mutator_]() mutable {
-			io.run(node, deadline, mutator.get());
+		all.push_back(std::async(std::launch::async, [io, node, nqn = config_.nqn, deadline, mutator = mutator_]() mutable {
+			io.run(node, nqn, deadline, mutator.get());
 			return io;
 		}));
 	}
@@ -170,7 +172,8 @@ void FuzzSession::leave()
 	auto gone = client_.disconnectNqn(config_.nqn);
 	if (!gone && gone.error().code != nvmeof::ErrorCode::noSuchObject)
 		fail("disconnecting: " + gone.error().message);
-	if (time.elapsed() > slowly(5s))
+	// silence of the admin queue alone is taken for an end after 6 s
+	if (time.elapsed() > slowly(8s))
 		fail("disconnecting took " + std::to_string(time.elapsed().count()) + " ms");
 }
 

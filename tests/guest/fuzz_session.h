@@ -35,8 +35,9 @@ public:
 	{
 	}
 
-	// Some I/Os on the disk, until the deadline or so many errors
-	void run(const std::string &node, Clock::time_point deadline, const target::Mutator *mutator);
+	// Some I/Os on the disk, if it is of that subsystem, until the deadline or so many errors
+	void run(const std::string &node, const std::string &nqn, Clock::time_point deadline,
+		 const target::Mutator *mutator);
 
 	unsigned good = 0, failed = 0, deceived = 0;
 	std::string fault = {};

@@ -84,7 +84,8 @@ inline Log readLog(Queue &q, std::uint64_t most = 100000, std::uint32_t step = 4
 	if (!log.status)
 		log.status = readHeader(q, log.after);
 	log.entries.resize(all.size() / discovery_block);
-	std::memcpy(static_cast<void *>(log.entries.data()), all.data(), log.entries.size() * discovery_block);
+	if (!log.entries.empty())
+		std::memcpy(static_cast<void *>(log.entries.data()), all.data(), log.entries.size() * discovery_block);
 	return log;
 }
 

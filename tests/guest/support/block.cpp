@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "block.h"
 
+#include "shell.h"
+
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -109,6 +113,15 @@ std::uint64_t Disk::size() const
 {
 	std::uint64_t bytes = 0;
 	return ::ioctl(fd_, BLKGETSIZE64, &bytes) ? 0 : bytes;
+}
+
+std::string Disk::subsysnqn() const
+{
+	struct stat st;
+	if (::fstat(fd_, &st))
+		return "";
+	return readFile("/sys/dev/block/" + std::to_string(major(st.st_rdev)) + ":" +
+			std::to_string(minor(st.st_rdev)) + "/device/subsysnqn");
 }
 
 unsigned Disk::blockSize() const

@@ -43,6 +43,8 @@ public:
 	int zeroOut(std::uint64_t offset, std::uint64_t length) const;
 	std::uint64_t size() const;
 	unsigned blockSize() const;
+	// Of the disk that is open: its name may be another one's by now. Empty: it is gone.
+	std::string subsysnqn() const;
 	// Writes the pattern of the seed, reads it back, compares: 0, -EILSEQ or the errno.
 	int verified(std::uint64_t offset, std::size_t length, std::uint32_t seed) const;
 
