@@ -138,7 +138,9 @@ static blk_status_t send(struct nof_head *head, struct nof_path *path, struct re
 static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
 				   struct request *rq, bool last)
 {
-	struct nof_hctx *hctx = nof_hctx_of(rq);
+	/* once it is sent it may have ended, and be another request */
+	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
+	struct nof_hctx *held = nof_hctx_of(rq);
 	blk_status_t ret = send(head, path, rq, last);
 
 	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1)) {
@@ -150,9 +152,9 @@ static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_
 		return ret;
 	/* after queueing: whoever clears the mark sends what it stands for */
 	if (!last)
-		WRITE_ONCE(hctx->held, true);
-	else if (unlikely(READ_ONCE(hctx->held)))
-		commit_all(head->subsys, set, rq->mq_hctx);
+		WRITE_ONCE(held->held, true);
+	else if (unlikely(READ_ONCE(held->held)))
+		commit_all(head->subsys, set, hctx);
 	return ret;
 }
 

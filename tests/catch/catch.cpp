@@ -6,5 +6,11 @@
 
 int runTests(int argc, char **argv)
 {
-	return Catch::Session().run(argc, argv);
+	Catch::Session session;
+	if (int bad = session.applyCommandLine(argc, argv))
+		return bad;
+	// a selection that fits nothing is a mistake, not a success
+	auto &config = session.configData();
+	config.warnings = static_cast<Catch::WarnAbout::What>(config.warnings | Catch::WarnAbout::NoTests);
+	return session.run();
 }

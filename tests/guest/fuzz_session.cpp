@@ -142,10 +142,11 @@ void FuzzSession::work(const std::string &name)
 	for (unsigned i = 0; i < threads_ && outcome_.disk; i++) {
 		auto part = store_size / threads_;
 		FuzzIo io(server_->stores().find(1), i * part, part, target::Random{seed_, session_, i});
-		all.push_back(std::async(std::launch::async, [io, node, nqn = config_.nqn, deadline, mutator = mutator_]() mutable {
-			io.run(node, nqn, deadline, mutator.get());
-			return io;
-		}));
+		all.push_back(std::async(std::launch::async,
+					 [io, node, nqn = config_.nqn, deadline, mutator = mutator_]() mutable {
+						 io.run(node, nqn, deadline, mutator.get());
+						 return io;
+					 }));
 	}
 	for (auto &io : all)
 		io.wait_until(deadline);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A target that misbehaves, in this very process: what the host does about it.
+#include "hostile_tally.h"
 #include "support/block.h"
+#include "support/choice.h"
 #include "support/fio.h"
 #include "support/host.h"
 #include "target/connection.h"
@@ -92,6 +94,28 @@ struct Stage {
 	bool live(const std::string &name) { return host.waitState(name, ControllerState::live, 15s); }
 };
 
+// Wrong data are the worst of results.
+int worse(int a, int b)
+{
+	auto weight = [](int err) { return err == -EILSEQ || err == -ESTALE ? 2 : err < 0 ? 1 : 0; };
+	return weight(b) > weight(a) ? b : a;
+}
+
+bool resets(Expect expect)
+{
+	return expect == Expect::reset || expect == Expect::silence;
+}
+
+// What is wrong with a PDU is told by the PDU, what does not come by a clock.
+void expectReason(const std::string &text, Expect expect)
+{
+	INFO("last error: " << text);
+	CHECK_FALSE(text.empty());
+	bool timer = text.find("no answer") != std::string::npos || text.find("no progress") != std::string::npos ||
+		     text.find("ETIMEDOUT") != std::string::npos;
+	CHECK(timer == (expect == Expect::silence));
+}
+
 // Work until it has struck, in the end without error.
 void strikeDuringIo(Stage &stage, const Misbehaviour &m, const Disk &disk)
 {
@@ -99,9 +123,11 @@ void strikeDuringIo(Stage &stage, const Misbehaviour &m, const Disk &disk)
 	int worst = 0;
 	script.arm(m);
 	for (int i = 0; i < 20 && script.strikes() == 0; i++)
-		worst = std::min(worst, stage.work(disk));
+		worst = worse(worst, stage.work(disk));
 	CHECK(script.strikes() == 1);
 	script.disarm();
+	CHECK(worst != -EILSEQ); // wrong data, read or
+	CHECK(worst != -ESTALE); // stored
 	if (m.expect == Expect::error)
 		CHECK(worst < 0);
 	else if (m.expect != Expect::bounded)
@@ -112,7 +138,7 @@ void strikeWhileIdle(Stage &stage, const Misbehaviour &m)
 {
 	stage.server.script().arm(m);
 	CHECK(stage.server.script().waitStrikes(1, slowly(10s)));
-	std::this_thread::sleep_for(m.expect == Expect::reset ? slowly(2500ms) : 300ms);
+	std::this_thread::sleep_for(resets(m.expect) ? slowly(2500ms) : 300ms);
 	stage.server.script().disarm();
 }
 
@@ -121,7 +147,7 @@ void playLive(const Misbehaviour &m)
 	Stage stage(configFor(m.needs));
 	auto c = stage.host.connect(stage.options(m.needs));
 	auto node = stage.disk();
-	if (m.expect == Expect::reset) // a connection that falls silent shows in no other way
+	if (m.expect == Expect::silence) // sooner than otherwise
 		writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(slowly(1500ms).count()));
 	Disk disk(node);
 	REQUIRE(stage.work(disk) == 0);
@@ -130,9 +156,12 @@ void playLive(const Misbehaviour &m)
 		strikeDuringIo(stage, m, disk);
 	else
 		strikeWhileIdle(stage, m);
+	tellPlayed(m, stage.server.script().strikes());
 	auto connects = [&] { return stage.server.counters().adminConnects - before; };
-	if (m.expect == Expect::reset)
+	if (resets(m.expect)) {
 		CHECK(eventually([&] { return connects() >= 1; }, 10s));
+		expectReason(stage.host.controller(c.name).lastError, m.expect);
+	}
 	if (m.expect == Expect::harmless || m.expect == Expect::retried || m.expect == Expect::error)
 		CHECK(connects() == 0);
 	REQUIRE(stage.live(c.name));
@@ -181,6 +210,7 @@ void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Controller> &resul
 {
 	REQUIRE_FALSE(result.ok());
 	CHECK_FALSE(result.error().message.empty());
+	std::printf("hostile: refused: %s\n", result.error().message.c_str());
 	for (auto &c : take(stage.host.client().controllers()))
 		CHECK(c.state != ControllerState::live);
 }
@@ -194,6 +224,7 @@ void playConnecting(const Misbehaviour &m)
 	auto result = stage.host.client().connect(stage.options(m.needs), nvmeof::WaitFor::namespaces, slowly(5s));
 	CHECK(time.elapsed() < slowly(8s));
 	CHECK(stage.server.script().strikes() > 0);
+	tellPlayed(m, stage.server.script().strikes());
 	if (m.expect == Expect::refused)
 		expectRefused(stage, result);
 	if (m.expect == Expect::nsRefused) {
@@ -218,9 +249,8 @@ void playConnecting(const Misbehaviour &m)
 
 TEST_CASE("misbehaviour while connecting", "[hostile][connecting]")
 {
-	auto only = environment("NVMEOF_MISBEHAVIOUR", "");
 	for (auto &m : target::misbehaviours())
-		if (m.when == When::connecting && (only.empty() || only == m.name))
+		if (m.when == When::connecting && chosen("NVMEOF_MISBEHAVIOUR", m.name))
 			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
 			{
 				playConnecting(m);
@@ -229,9 +259,8 @@ TEST_CASE("misbehaviour while connecting", "[hostile][connecting]")
 
 TEST_CASE("misbehaviour of a live target", "[hostile][live]")
 {
-	auto only = environment("NVMEOF_MISBEHAVIOUR", "");
 	for (auto &m : target::misbehaviours())
-		if ((m.when == When::io || m.when == When::idle) && (only.empty() || only == m.name))
+		if ((m.when == When::io || m.when == When::idle) && chosen("NVMEOF_MISBEHAVIOUR", m.name))
 			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
 			{
 				playLive(m);
@@ -254,14 +283,19 @@ TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][rand
 		if (m.when == When::io && m.needs == Needs::nothing &&
 		    (m.expect == Expect::reset || m.expect == Expect::harmless))
 			fit.push_back(&m);
-	std::mt19937 random(std::random_device{}());
+	auto seed = environment("NVMEOF_HOSTILE_SEED", std::to_string(std::random_device{}()));
+	std::printf("hostile: NVMEOF_HOSTILE_SEED=%s\n", seed.c_str());
+	std::mt19937 random(static_cast<std::uint32_t>(std::stoul(seed)));
+	unsigned struck = 0;
 	while (load.running()) {
 		auto *m = fit[random() % fit.size()];
 		stage.server.script().arm(*m);
-		stage.server.script().waitStrikes(1, slowly(1s));
+		struck += stage.server.script().waitStrikes(1, slowly(1s));
 		stage.server.script().disarm();
-		stage.live(c.name);
+		CHECK(stage.live(c.name));
 	}
+	std::printf("hostile: %u struck under load\n", struck);
+	CHECK(struck >= 3);
 	auto result = load.wait(60s);
 	INFO(result.text);
 	CHECK(result.good());
@@ -448,7 +482,7 @@ TEST_CASE("a namespace whose partition table is never read does not keep the con
 	stage.server.script().arm(holdReads, target::Script::forever);
 	auto c = take(stage.host.client().start(stage.options()));
 	CHECK(stage.live(c.name));
-	stage.server.script().waitStrikes(1, slowly(2s));
+	REQUIRE(stage.server.script().waitStrikes(1, slowly(5s)));
 	SECTION("deleted while the read hangs") {}
 	SECTION("deleted while the read waits for a path")
 	{
@@ -617,13 +651,13 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 	{
 		stage.server.script().arm(*target::findMisbehaviour("identify-never"), target::Script::forever);
 		take(stage.host.client().start(stage.options()));
-		stage.server.script().waitStrikes(1, slowly(3s));
+		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
 	}
 	SECTION("without ICResp")
 	{
 		stage.server.script().arm(*target::findMisbehaviour("icresp-never"), target::Script::forever);
 		take(stage.host.client().start(stage.options()));
-		stage.server.script().waitStrikes(1, slowly(3s));
+		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
 	}
 	SECTION("with I/O stalled")
 	{

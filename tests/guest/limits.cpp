@@ -167,7 +167,7 @@ TEST_CASE("swap on two paths, of which one is silent for a while, and then both 
 	expectGoodUntilNow(writes);
 }
 
-// The target is a process beside the guest: qemu/run --target. It has memory of its own, so here the whole machine may
+// The target is a process beside the guest: tests/guest/outer. It has memory of its own, so here the whole machine may
 // run out of it.
 TEST_CASE("swap of a machine that is out of memory", "[.outer][limits][swap][trap13]")
 {
@@ -300,9 +300,10 @@ TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its 
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
-	const auto cpus = possibleCpus();
+	const auto cpus = possibleCpus(); // who wants 64 queues boots with possible_cpus=64
+	REQUIRE(cpus >= std::stoul(environment("NVMEOF_CPUS", "1")));
 	auto check = [&](std::uint32_t asked, std::uint32_t offered) {
-		auto granted = std::min({asked, offered, cpus}); // with more of them than CPUs nobody could do anything
+		auto granted = std::min({asked, offered, cpus}); // the others would have no CPU
 		INFO(asked << " queues asked for, " << offered << " to be had, " << cpus << " CPUs");
 		auto connects = server.counters().ioConnects.load();
 		o.ioQueues = asked;
@@ -398,7 +399,7 @@ TEST_CASE("a clock that jumps loses nothing and times nothing out", "[limits][cl
 	auto c = rig.host.connect(o);
 	SECTION("idle, for longer than the keep-alive time")
 	{
-		jumpAbout(clock, 600ms);
+		jumpAbout(clock, slowly(600ms));
 	}
 	SECTION("under I/O, on two paths")
 	{

@@ -619,7 +619,7 @@ TEST_CASE("sysfs: nobody writes an attribute, and none shows a secret", "[nobody
 	CHECK(state(rig.host) == before);
 }
 
-TEST_CASE("the kernel's log and the trace do not open a way around", "[nobody][trace]")
+TEST_CASE("the trace does not open a way around", "[nobody][trace]")
 {
 	Rig rig;
 	rig.connect();

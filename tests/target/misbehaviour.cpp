@@ -411,7 +411,7 @@ const Misbehaviour table[] = {
 		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).h.hlen = 20; }); }},
 	{"r2t-plen", 5, Hook::r2t, io, Expect::reset, nothing,
 		[](S &s) { return when(s.ioWrite(), [&] { r2t(s).h.plen = 4120; }); }},
-	{"r2t-never", 22, Hook::r2t, io, Expect::reset, nothing,
+	{"r2t-never", 22, Hook::r2t, io, Expect::silence, nothing,
 		[](S &s) { return verdict(s.ioWrite(), s, Verdict::mute); }},
 	{"r2t-then-status-fault", 12, Hook::h2cData, io, Expect::bounded, nothing,
 		[](S &s) { return failed(s.ioWrite(), s, st_write_fault | st_dnr); }},
@@ -438,15 +438,15 @@ const Misbehaviour table[] = {
 		[](S &s) { return when(s.io(), [&] { cqe(s).cid = cqe(s).cid ^ 0x1000; }); }},
 	{"cqe-sqhd-wild", 29, Hook::response, io, Expect::bounded, nothing,
 		[](S &s) { return when(s.io(), [&] { cqe(s).sqhd = 0xfffe; }); }},
-	{"cqe-never", 22, Hook::response, io, Expect::reset, nothing,
+	{"cqe-never", 22, Hook::response, io, Expect::silence, nothing,
 		[](S &s) { return verdict(s.io(), s, Verdict::mute); }},
-	{"io-never", 22, Hook::command, io, Expect::reset, nothing, // keep-alives are answered
+	{"io-never", 22, Hook::command, io, Expect::silence, nothing, // keep-alives are answered
 		[](S &s) { return verdict(s.io(), s, Verdict::drop); }},
-	{"controller-silent", 22, Hook::execute, io, Expect::reset, nothing,
+	{"controller-silent", 22, Hook::execute, io, Expect::silence, nothing,
 		[](S &s) { return verdict(s.ioRead(), s, Verdict::haunt); }},
-	{"write-stalled", 1, Hook::execute, io, Expect::reset, nothing,
+	{"write-stalled", 1, Hook::execute, io, Expect::silence, nothing,
 		[](S &s) { return verdict(s.ioWrite(), s, Verdict::ghost); }},
-	{"write-stalled-silent", 1, Hook::execute, io, Expect::reset, nothing,
+	{"write-stalled-silent", 1, Hook::execute, io, Expect::silence, nothing,
 		[](S &s) { return verdict(s.ioWrite(), s, Verdict::haunt); }},
 	{"write-stalled-then-rst", 1, Hook::execute, io, Expect::reset, nothing,
 		[](S &s) { return when(s.ioWrite(), [&] {
@@ -492,7 +492,7 @@ const Misbehaviour table[] = {
 		[](S &s) { return failed(s.io(), s, st_ana_transition); }},
 
 	// While nothing is asked for
-	{"keep-alive-never", 22, Hook::command, idle, Expect::reset, nothing,
+	{"keep-alive-never", 22, Hook::command, idle, Expect::silence, nothing,
 		[](S &s) { return verdict(s.admin(op_keep_alive), s, Verdict::drop); }},
 	{"keep-alive-failed", 22, Hook::command, idle, Expect::bounded, nothing,
 		[](S &s) { return failed(s.admin(op_keep_alive), s, st_internal); }},
@@ -597,6 +597,8 @@ const char *toString(Expect expect)
 	switch (expect) {
 	case Expect::reset:
 		return "reset";
+	case Expect::silence:
+		return "silence";
 	case Expect::refused:
 		return "refused";
 	case Expect::nsRefused:

@@ -14,6 +14,7 @@ namespace target {
 // in it is used.
 enum class Expect {
 	reset,     // drop the connection, connect again, send the request again: the I/O ends well
+	silence,   // the same, once the time for an answer is over
 	refused,   // the connect attempt fails, with a message; struck as often as the host tries
 	nsRefused, // the controller is live, the namespace is not used
 	error,     // the command fails, and the connection stays

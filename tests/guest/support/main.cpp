@@ -3,6 +3,7 @@
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
+#include "choice.h"
 #include "host.h"
 #include "kernel_log.h"
 #include "run.h"
@@ -102,5 +103,8 @@ int main(int argc, char **argv)
 	int failed = runTests(argc, argv);
 	if (leftovers)
 		std::printf("%d things left behind by tests\n", leftovers);
-	return failed || leftovers ? 1 : 0;
+	auto missed = neverChosen();
+	if (!missed.empty())
+		std::printf("nothing was played of%s\n", missed.c_str());
+	return failed || leftovers || !missed.empty() ? 1 : 0;
 }

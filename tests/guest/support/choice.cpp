@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "choice.h"
+
+#include "shell.h"
+
+#include <map>
+
+namespace guest {
+namespace {
+
+std::map<std::string, bool> wanted; // "VARIABLE=name": it came up
+
+} // namespace
+
+bool chosen(const char *variable, const std::string &name)
+{
+	auto only = environment(variable, "");
+	if (only.empty())
+		return true;
+	bool is = only == name;
+	wanted[std::string(variable) + "=" + only] |= is;
+	return is;
+}
+
+std::string neverChosen()
+{
+	std::string text;
+	for (auto &[name, found] : wanted)
+		if (!found)
+			text += " " + name;
+	return text;
+}
+
+} // namespace guest
