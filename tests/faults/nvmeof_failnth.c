@@ -11,8 +11,9 @@
  *
  * Allocations are seen at should_failslab() and should_fail_alloc_page(), which the kernel's own fault injection calls
  * for each of them. What an interrupt allocates is not ours only because it interrupted us: of the call stack only the
- * part up to the interrupt counts. Neither are memory of the kernel's checkers, which could only fail to check, and
- * pages of the slab allocator, which come for whoever happens to need the next one.
+ * part up to the interrupt counts. Neither are memory of the kernel's checkers, which could only fail to check, pages
+ * of the slab allocator, which come for whoever happens to need the next one, and what vmalloc() needs, which tells of
+ * a failure by a call trace as if it were a defect.
  */
 #include <linux/debugfs.h>
 #include <linux/hash.h>
@@ -26,7 +27,7 @@
 #define SITES		512	/* more than there are in our modules */
 #define KNOWN_BITS	11
 
-enum kind { OTHER = 1, OURS, CHECKER };
+enum kind { OTHER = 1, OURS, SPARED };
 
 struct site {
 	unsigned long	ip;	/* 0: free. Written once, by cmpxchg */
@@ -63,9 +64,10 @@ static DEFINE_PER_CPU(struct scratch, scratch);
  */
 static unsigned long known[1 << KNOWN_BITS];
 
-static const char *const checkers[] = {
+static const char *const spared[] = {
 	"kmemleak_", "debug_object", "__debug_object", "stack_depot_", "kasan_", "__kasan_", "ref_tracker_",
 	"fill_pool", "gcov_", "__gcov_", "new_node", "___slab_alloc", "__slab_alloc", "new_slab", "allocate_slab",
+	"__vmalloc_node_range",
 };
 
 static enum kind name_kind(const char *symbol)
@@ -74,9 +76,9 @@ static enum kind name_kind(const char *symbol)
 
 	if (strstr(symbol, " [nvmeof]") || strstr(symbol, " [nvmeof_tcp]"))
 		return OURS;
-	for (i = 0; i < ARRAY_SIZE(checkers); i++)
-		if (strstarts(symbol, checkers[i]))
-			return CHECKER;
+	for (i = 0; i < ARRAY_SIZE(spared); i++)
+		if (strstarts(symbol, spared[i]))
+			return SPARED;
 	return OTHER;
 }
 
@@ -104,7 +106,7 @@ static unsigned int find_ours(const unsigned long *frames, unsigned int nr, char
 
 		if (kind == OURS)
 			return i;
-		if (kind == CHECKER)
+		if (kind == SPARED)
 			break;
 	}
 	return nr;
