@@ -8,6 +8,7 @@
 #include "support/failnth.h"
 #include "support/multi.h"
 #include "support/rig.h"
+#include "target/server.h"
 
 #include <catch2/catch.hpp>
 #include <fcntl.h>
@@ -391,6 +392,52 @@ TEST_CASE("faults: a second path", "[faults][connect]")
 				 if (c.name != first.name)
 					 CHECK(rig.host.client().disconnect(c.name).ok());
 			 CHECK(rig.host.nameSpace(1)->paths == 1);
+		 }});
+}
+
+// A disk that cannot be added may have been joined by the other one meanwhile.
+TEST_CASE("faults: two paths at once", "[faults][connect]")
+{
+	Rig rig;
+	nvmet::Port second(2, "127.0.0.1", 4421);
+	second.link(rig.subsystem);
+	std::vector<nvmeof::ConnectOptions> both{rig.options(), Host::options("127.0.0.1", "4421")};
+	playAll({"two-paths", nothing,
+		 [&] {
+			 Outcome out;
+			 for (auto &c : rig.host.client().connectAll(both, nvmeof::WaitFor::namespaces, 60s))
+				 if (!c)
+					 out = Outcome::of(c);
+			 return out;
+		 },
+		 [&](const Outcome &out) {
+			 auto there = take(rig.host.client().controllers()).size();
+			 if (out.good)
+				 CHECK(there == 2);
+			 CHECK(eventually([&] { return rig.host.paths().size() == there; }, 40s));
+			 if (there)
+				 expectVerified(rig.disk(), 9);
+			 expectNothing(rig.host);
+		 }});
+}
+
+TEST_CASE("faults: an event that names a log page", "[faults][events]")
+{
+	target::Server server;
+	server.stores().add(1, 16 * mib);
+	Host host;
+	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	auto c = host.connect(o);
+	// until it is read the controller reports no more of the kind
+	auto read = [&] {
+		auto before = server.counters().errorLogs.load();
+		server.sendEvent({0, 4, target::log_error});
+		bool was = eventually([&] { return server.counters().errorLogs > before; });
+		return Outcome::of(was, "the log was not read");
+	};
+	playAll({"event-of-target", nothing, read, [&](const Outcome &out) {
+			 CHECK(out.good);
+			 CHECK(host.state(c.name) == ControllerState::live);
 		 }});
 }
 

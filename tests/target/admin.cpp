@@ -96,6 +96,9 @@ Reply Connection::getLog(const Command &cmd)
 	Bytes log;
 	switch (cmd.cdw10 & 0xff) {
 	case log_error:
+		server_.counters().errorLogs++;
+		log.resize(512);
+		break;
 	case log_firmware:
 		log.resize(512);
 		break;

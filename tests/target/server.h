@@ -28,6 +28,7 @@ struct Counters {
 	std::atomic<std::uint64_t> maxInflight{0};  // most commands seen outstanding on one I/O queue
 	std::atomic<std::uint64_t> inCapsuleWrites{0}, r2ts{0};
 	std::atomic<std::uint64_t> crossResets{0}; // commands
+	std::atomic<std::uint64_t> errorLogs{0};   // read
 	std::atomic<std::uint64_t> anaRefusals{0}; // I/O commands answered with an ANA status
 	std::atomic<std::uint64_t> discoveryConnects{0}, discoveryReads{0};
 };

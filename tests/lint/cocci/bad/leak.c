@@ -75,6 +75,18 @@ int request(struct request_queue *q)
 	return 0;
 }
 
+int disk(struct nof_subsys *s, struct queue_limits *limits)
+{
+	struct gendisk *disk = nof_limits_alloc_disk(&s->tags, limits, s);	/* BAD */
+
+	if (IS_ERR(disk))
+		return PTR_ERR(disk);
+	if (!s->nr_heads)
+		return -ENODEV;
+	put_disk(disk);
+	return 0;
+}
+
 int number(struct nof_subsys *s, struct nof_head *head)
 {
 	int id = ida_alloc_min(&s->head_ids, 1, GFP_KERNEL);	/* BAD */

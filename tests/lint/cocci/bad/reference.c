@@ -120,6 +120,25 @@ int statement(struct nof_ctrl *ctrl)
 	return 0;
 }
 
+int value(struct nof_path *path)
+{
+	struct nof_ctrl *ctrl = nof_ctrl_get(path->ctrl);	/* BAD */
+
+	if (!ctrl->nr_paths)
+		return -ENOENT;
+	nof_ctrl_put(ctrl);
+	return 0;
+}
+
+int subsystem(struct nof_subsys *s)
+{
+	nof_subsys_get(s);	/* BAD */
+	if (!s->users)
+		return -ENOENT;
+	nof_subsys_put(s);
+	return 0;
+}
+
 void stored(struct nof_path *path, struct nof_head *head)
 {
 	kref_get(&head->ref);
@@ -145,6 +164,14 @@ int tried(struct nof_head *head)
 		return -EINVAL;
 	nof_head_put(head);
 	return 0;
+}
+
+void each_head(void)
+{
+	struct nof_head *head;
+
+	while ((head = find_lingering()))	/* BAD */
+		flush_delayed_work(&head->removal_work);
 }
 
 void each(const struct nof_transport *t)

@@ -30,6 +30,7 @@ void init(struct nof_ctrl *ctrl)
 	INIT_WORK(&ctrl->look_work, look);	/* BAD */
 	INIT_WORK(&ctrl->again_work, again);
 	INIT_WORK(&ctrl->go_work, go);
+	INIT_WORK(&ctrl->inner.inner_work, good);	/* BAD */
 	INIT_DELAYED_WORK(&ctrl->good_work, good);
 }
 
