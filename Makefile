@@ -62,7 +62,8 @@ images:
 	@set -e; for k in $(CHECK_KERNELS); do qemu/mkinitramfs $$(qemu/kernel $$k); done > /dev/null
 
 # What a judge may say that no load on the machine explains
-FINAL := ^  (kernel: .*(KASAN|UBSAN|BUG|WARNING|Oops|lock|RCU|leak)|kmemleak|never freed|modules do not unload|slab caches)
+FINAL := ^  (kmemleak|never freed|modules do not unload|slab caches|kernel: .*(KASAN|UBSAN|WARNING|Oops|refcount_t|$\
+	kernel BUG|NULL pointer|locking|lock state|suspicious RCU|sleeping function|while atomic))
 
 # Guest tests have limits of time: one that fails has a second try, its first one is kept in $(BUILD)/guest/NAME.failed.
 # The debug kernel is smoke-tested where it has been built.
@@ -73,7 +74,7 @@ check: deps
 		$(MAKE) --no-print-directory modules KVER=$$k; done
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory images
-	@$(if $(findstring smoke,$(skip)),echo 'make check: no debug kernel of this configuration: without the smoke test')
+	@$(if $(findstring smoke,$(skip)),echo 'make check: no debug kernel of this configuration: no smoke test')
 	@rm -rf $(BUILD)/guest/*.failed
 	ctest --test-dir $(BUILD)/user --output-on-failure -LE 'guest|$(skip)'
 	ctest --test-dir $(BUILD)/user --output-on-failure -L guest -LE '$(skip)' --repeat until-pass:2

@@ -27,6 +27,7 @@ namespace {
 
 // A deletion waits for its controller's shutdown; many go on side by side.
 constexpr std::size_t parallelDeletions = 16;
+constexpr std::chrono::milliseconds makingTimeout{5000}, makingInterval{20};
 
 Error noSuch(std::string_view name, const char *what)
 {
@@ -61,43 +62,48 @@ template <typename T> Result<AnyObject> asAny(Result<T> object)
 	return object ? Result<AnyObject>(AnyObject(*std::move(object))) : Result<AnyObject>(object.error());
 }
 
-// Takes names off a shared list until it is empty. A controller that is gone by then is what was asked for.
-void deleteFrom(const std::vector<std::string> &names, std::atomic<std::size_t> &next,
+// One that is just being made is so for a moment.
+Result<void> deleteOne(Session &session, const Controller &controller)
+{
+	for (auto end = std::chrono::steady_clock::now() + makingTimeout;;
+	     std::this_thread::sleep_for(makingInterval)) {
+		Result<void> done = session.remove(controller.name, controller.subsysnqn);
+		if (done || done.error().sysErrno != EAGAIN || std::chrono::steady_clock::now() > end)
+			return done;
+	}
+}
+
+// Takes controllers off a shared list until it is empty. One that is gone by then is what was asked for, also if
+// another one has its name.
+void deleteFrom(const std::vector<Controller> &controllers, std::atomic<std::size_t> &next,
 		std::vector<Result<void>> &results)
 {
 	Result<Session> session = Session::open();
-	for (std::size_t i = next++; i < names.size(); i = next++) {
-		Result<void> done = session ? session->remove(names[i]) : Result<void>(session.error());
+	for (std::size_t i = next++; i < controllers.size(); i = next++) {
+		Result<void> done = session ? deleteOne(*session, controllers[i]) : Result<void>(session.error());
 		if (!done && done.error().code != ErrorCode::noSuchObject)
 			results[i] = done;
 	}
 }
 
-Result<std::vector<std::string>> deleteAll(std::vector<std::string> names)
+Result<std::vector<std::string>> deleteAll(const std::vector<Controller> &controllers)
 {
-	std::vector<Result<void>> results(names.size());
+	std::vector<Result<void>> results(controllers.size());
 	std::atomic<std::size_t> next = 0;
 	{
 		std::vector<std::jthread> workers;
-		for (std::size_t i = 0; i < std::min(names.size(), parallelDeletions); i++)
-			workers.emplace_back([&] { deleteFrom(names, next, results); });
+		for (std::size_t i = 0; i < std::min(controllers.size(), parallelDeletions); i++)
+			workers.emplace_back([&] { deleteFrom(controllers, next, results); });
 	}
-	for (std::size_t i = 0; i < names.size(); i++) {
+	std::vector<std::string> names;
+	for (std::size_t i = 0; i < controllers.size(); i++) {
+		names.push_back(controllers[i].name);
 		if (results[i])
 			continue;
 		Error error = results[i].error();
 		error.object = names[i];
 		return error;
 	}
-	return names;
-}
-
-std::vector<std::string> namesOf(const std::vector<Controller> &controllers, std::string_view subsysnqn)
-{
-	std::vector<std::string> names;
-	for (const Controller &controller : controllers)
-		if (subsysnqn.empty() || controller.subsysnqn == subsysnqn)
-			names.push_back(controller.name);
 	return names;
 }
 
@@ -239,9 +245,9 @@ Result<std::vector<std::string>> Client::disconnectNqn(std::string_view subsysnq
 	Result<std::vector<Controller>> there = controllers();
 	if (!there)
 		return there.error();
-	std::vector<std::string> names = namesOf(*there, subsysnqn);
-	if (!names.empty())
-		return deleteAll(std::move(names));
+	std::erase_if(*there, [&](const Controller &controller) { return controller.subsysnqn != subsysnqn; });
+	if (!there->empty())
+		return deleteAll(*there);
 	Error error;
 	error.code = ErrorCode::noSuchObject;
 	error.message = "no controller of subsystem " + std::string(subsysnqn);
@@ -253,7 +259,7 @@ Result<std::vector<std::string>> Client::disconnectAll()
 	Result<std::vector<Controller>> there = controllers();
 	if (!there)
 		return there.error();
-	return deleteAll(namesOf(*there, {}));
+	return deleteAll(*there);
 }
 
 Result<void> Client::reset(std::string_view controller)

@@ -213,9 +213,12 @@ Result<void> Session::act(Request request, Clock::time_point deadline)
 	return messages ? Result<void>() : Result<void>(messages.error());
 }
 
-Result<void> Session::remove(const std::string &controller)
+Result<void> Session::remove(const std::string &controller, const std::string &subsysnqn)
 {
-	return act(named(NVMEOF_CMD_CTRL_DEL, NVMEOF_A_CTRL_NAME, controller), usual());
+	Request request = named(NVMEOF_CMD_CTRL_DEL, NVMEOF_A_CTRL_NAME, controller);
+	if (!subsysnqn.empty())
+		request.text(NVMEOF_A_SUBSYSNQN, subsysnqn);
+	return act(std::move(request), usual());
 }
 
 Result<void> Session::reset(const std::string &controller)

@@ -29,7 +29,8 @@ public:
 	nvmeof::Result<nvmeof::Path> path(const std::string &name);
 
 	nvmeof::Result<nvmeof::Controller> create(const nvmeof::ConnectOptions &options);
-	nvmeof::Result<void> remove(const std::string &controller);
+	// subsysnqn: only if it is of that one; names are used again. Empty: of whichever
+	nvmeof::Result<void> remove(const std::string &controller, const std::string &subsysnqn = {});
 	nvmeof::Result<void> reset(const std::string &controller);
 	nvmeof::Result<void> rescan(const std::string &controller, Clock::time_point deadline);
 	nvmeof::Result<void> set(const std::string &controller, const nvmeof::ControllerSettings &settings);

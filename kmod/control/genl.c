@@ -38,7 +38,7 @@ static const struct genl_ops ops[] = {
 		.cmd	= NVMEOF_CMD_CTRL_DEL,
 		.flags	= GENL_ADMIN_PERM,
 		.doit	= nof_genl_ctrl_del,
-		NOF_POLICY(nof_policy_ctrl_name),
+		NOF_POLICY(nof_policy_ctrl_del),
 	}, {
 		.cmd	= NVMEOF_CMD_CTRL_RESET,
 		.flags	= GENL_ADMIN_PERM,

@@ -86,9 +86,23 @@ static int with_ctrl(struct genl_info *info, int (*fn)(struct nof_ctrl *ctrl, st
 	return err;
 }
 
+/* Who found the controller in a list may say of which subsystem it was then: names are used again */
 int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(info, nof_ctrl_delete);
+	struct nlattr *nqn = info->attrs[NVMEOF_A_SUBSYSNQN];
+	struct nof_ctrl *ctrl = nof_genl_ctrl(info);
+	int err;
+
+	if (IS_ERR(ctrl))
+		return PTR_ERR(ctrl);
+	if (nqn && nla_strcmp(nqn, ctrl->opts.subsysnqn)) {
+		nof_genl_bad(info->extack, nqn, "the controller of this name is of another subsystem");
+		err = -ENODEV;
+	} else {
+		err = nof_ctrl_delete(ctrl, info->extack);
+	}
+	nof_ctrl_put(ctrl);
+	return err;
 }
 
 int nof_genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info)

@@ -60,6 +60,11 @@ const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1] = {
 	[NVMEOF_A_CTRL_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 };
 
+const struct nla_policy nof_policy_ctrl_del[NVMEOF_A_CTRL_NAME + 1] = {
+	[NVMEOF_A_CTRL_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
+	[NVMEOF_A_SUBSYSNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
+};
+
 const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_STALL_TMO + 1] = {
 	[NVMEOF_A_CTRL_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 	[NVMEOF_A_RECONNECT_DELAY]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_delay),

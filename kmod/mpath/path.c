@@ -404,7 +404,9 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	mutex_unlock(&s->lock);
 	if (same)
 		return why;
-	/* another namespace now: nothing more may be written by the old name; or a head whose disk could not be added */
+	/*
+	 * another namespace now: nothing more may be written by the old name; or a head whose disk could not be added
+	 */
 	if (path) {
 		path->replaced = true;
 		nof_path_remove(path, false);

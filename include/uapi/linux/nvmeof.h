@@ -21,7 +21,8 @@
  *                                     -> a controller object, in state "connecting". The connect itself goes on in the
  *               background; CTRL_NTF events tell how it ends. -EALREADY with CTRL_NAME of the existing controller when
  *               the same host already has a controller at this address.
- * CTRL_DEL      do, admin: CTRL_NAME (req). Returns when the controller is gone from every listing.
+ * CTRL_DEL      do, admin: CTRL_NAME (req), SUBSYSNQN (opt). Returns when the controller is gone from every listing.
+ *               -ENODEV also when SUBSYSNQN is given and the controller of this name is of another subsystem.
  * CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
  * CTRL_RESCAN   do, admin: CTRL_NAME (req). Returns when the scan is done.
  * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO (opt)
