@@ -260,7 +260,9 @@ TEST_CASE("unloading", "[recovery][unload][trap24]")
 		pause(1s);
 		CHECK(load.running());
 		Stopwatch watch;
-		CHECK(run("rmmod nvmeof_tcp").status == 0);
+		auto gone = run("rmmod nvmeof_tcp");
+		INFO(gone.text);
+		CHECK(gone.status == 0);
 		CHECK(watch.elapsed() < slowly(10s));
 		CHECK(load.wait(20s).status > 0);
 		CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
