@@ -30,9 +30,16 @@ FioJob traffic(const std::string &disk, unsigned seconds, unsigned depth = 16)
 
 void flow(const std::string &disk, unsigned seconds, unsigned depth = 16)
 {
-	auto result = runFio(traffic(disk, seconds, depth));
+	auto result =
+		runFio(traffic(disk, static_cast<unsigned>(slowly(Millis(seconds * 1000)).count() / 1000), depth));
 	INFO(result.text);
 	CHECK(result.good());
+}
+
+// Of a link that is slow next to what this kernel needs by itself
+std::string delay(Millis time)
+{
+	return "delay " + std::to_string(slowly(time).count()) + "ms";
 }
 
 std::string show(const std::vector<double> &shares)
@@ -462,7 +469,7 @@ TEST_CASE("queue-depth and latency prefer the fast path", "[multipath][policy]")
 	for (auto *policy : {"queue-depth", "latency"}) {
 		INFO(policy);
 		rig.set("iopolicy=" + std::string(policy));
-		rig.lane(1).link.impair("delay 20ms");
+		rig.lane(1).link.impair(delay(20ms));
 		auto shares = rig.shares([&] { flow(disk, 2, 8); });
 		INFO("one of them slow: " << show(shares));
 		CHECK(shares[0] > 0.8);
@@ -479,7 +486,7 @@ TEST_CASE("latency: a path that has recovered is back within a second", "[multip
 	Multi rig;
 	rig.connectAll();
 	rig.set("iopolicy=latency");
-	rig.lane(1).link.impair("delay 50ms");
+	rig.lane(1).link.impair(delay(50ms));
 	FioLoad load(traffic(rig.disk(), 60, 8));
 	REQUIRE(rig.flowing());
 	pause(1s);
@@ -505,9 +512,9 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	rig.set("iopolicy=latency");
 	SECTION("by expected time")
 	{
-		rig.lane(0).link.impair("delay 25ms");
+		rig.lane(0).link.impair(delay(25ms));
 		CHECK(part(8) == 0.0); // off
-		rig.set("spill-us=20000");
+		rig.set("spill-us=" + std::to_string(slowly(20ms).count() * 1000));
 		CHECK(part(8) > 0.3);
 		rig.lane(0).link.repair();
 		CHECK(eventually([&] { return part(2) < 0.05; }, 20s));
@@ -516,7 +523,7 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	{
 		// long enough on the way for commands to be outstanding together
 		for (unsigned n : {0, 1})
-			rig.lane(n).link.impair("delay 5ms");
+			rig.lane(n).link.impair(delay(5ms));
 		rig.set("spill-depth=4");
 		CHECK(part(32) > 0.1);
 		CHECK(part(1) < 0.02);
@@ -535,7 +542,7 @@ TEST_CASE("degrade: an outlier is left out with an event, and returns with one",
 	REQUIRE(rig.flowing());
 	pause(1s);
 	auto outlier = rig.path(2).name;
-	rig.lane(2).link.impair("delay 40ms");
+	rig.lane(2).link.impair(delay(40ms));
 	auto told = [&](EventType type) {
 		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, 10s).has_value();
 	};
@@ -561,7 +568,7 @@ TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath]
 	rig.set("iopolicy=round-robin degrade=on");
 	FioLoad load(verifiedJob(rig.disk(), 60));
 	REQUIRE(rig.flowing());
-	rig.lane(0).link.impair("delay 40ms");
+	rig.lane(0).link.impair(delay(40ms));
 	pause(2s);
 	rig.lane(1).close(); // what is left is an outlier
 	auto shares = rig.shares([] { pause(1500ms); });
@@ -583,7 +590,7 @@ TEST_CASE("a queue that is full does not hold up what another path has room for"
 	CHECK(rig.host.client().disconnect(rig.name(0)).ok());
 	rig.connect(0);
 	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).link.impair("delay 5ms");
+		rig.lane(n).link.impair(delay(5ms));
 	rig.set("iopolicy=numa"); // stays with the eldest path, as long as that takes more
 	auto shares = rig.shares([&] { flow(rig.disk(), 2, 4); });
 	INFO("few: " << show(shares));
