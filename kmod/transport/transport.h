@@ -69,7 +69,7 @@ struct nof_vital {
  *		memory.
  * @commit:	sends what queue_cmd(last = false) may have held back. Same context.
  * @poll:	reaps completions of a queue with NOF_Q_POLLED; returns how many commands completed. Process context,
- *		SRCU read side. NULL: no polled queues.
+ *		SRCU read side, perhaps inside of RCU: may not sleep. NULL: no polled queues.
  * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue
  *		cannot go away meanwhile. Process context. NULL: silence is not noticed
  */
