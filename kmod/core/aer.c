@@ -77,8 +77,10 @@ static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 	if (log_page != NVME_LOG_ERROR && log_page != NVME_LOG_SMART && log_page != NVME_LOG_FW_SLOT)
 		return;
 	for (;;) {
+		ret = -ENOMEM;
 		buf = kmalloc(len, GFP_NOIO);
-		ret = buf ? nof_get_log(ctrl, log_page, 0, 0, buf, len) : -ENOMEM;
+		if (buf)
+			ret = nof_get_log(ctrl, log_page, 0, 0, buf, len);
 		kfree(buf);
 		if (ret != -ENOMEM || nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 			return;

@@ -193,7 +193,9 @@ void nof_scan_work(struct work_struct *work)
 
 void nof_scan_start(struct nof_ctrl *ctrl)
 {
-	unsigned long now = jiffies, next = READ_ONCE(ctrl->next_scan);
+	unsigned long now = jiffies, next = READ_ONCE(ctrl->next_scan), delay = 0;
 
-	mod_delayed_work(nof_wq, &ctrl->scan_work, time_before(now, next) ? next - now : 0);
+	if (time_before(now, next))
+		delay = next - now + msecs_to_jiffies(get_random_u32_below(SPACING_MS));
+	mod_delayed_work(nof_wq, &ctrl->scan_work, delay);
 }

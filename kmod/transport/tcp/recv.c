@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Receiving: a state machine over the byte stream, run by tcp_read_sock() wherever data become known: in softirq, in
- * the backlog of a sender, or in a poller. All of these have the socket lock, owned or as a spinlock, so that each queue
- * has one receiver at a time.
+ * the backlog of a sender, or in a poller. All of these have the socket lock, owned or as a spinlock, so that each
+ * queue has one receiver at a time.
  *
  * Nothing of a PDU is acted upon before its header was checked, and its header digest. After the first fault the
  * queue takes in nothing more. A data digest that is wrong damages one command only: it is remembered there, and the
@@ -315,7 +315,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob)
 	return run.completed;
 }
 
-/* Callers may be inside of RCU, so this does not sleep. Who has the socket instead is sending; the next poll finds it. */
+/* Callers may be inside of RCU, so this does not sleep. Who has the socket is sending: the next poll finds more. */
 int nof_tcp_recv_poll(struct nof_queue *queue, struct io_comp_batch *iob)
 {
 	struct nof_tcp_queue *q = to_tcp_queue(queue);
