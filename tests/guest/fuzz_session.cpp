@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "fuzz_session.h"
 
+#include <linux/nvme_ioctl.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <future>
 #include <thread>
@@ -60,8 +63,8 @@ void FuzzIo::run(const std::string &node, const std::string &nqn, Clock::time_po
 		 const target::Mutator *mutator)
 {
 	Disk disk(node);
-	// it may have gone meanwhile, and another session's have its name
-	if (disk.fd() < 0 || disk.subsysnqn() != nqn) {
+	// it may have gone meanwhile, and another one have its name: of another session, or of another namespace
+	if (disk.fd() < 0 || disk.subsysnqn() != nqn || ::ioctl(disk.fd(), NVME_IOCTL_ID) != 1) {
 		failed++;
 		return;
 	}

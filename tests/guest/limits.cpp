@@ -300,7 +300,7 @@ TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its 
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
-	const auto cpus = possibleCpus(); // who wants 64 queues boots with possible_cpus=64
+	const auto cpus = possibleCpus(); // who wants 64 queues boots with --smp 4,maxcpus=64
 	REQUIRE(cpus >= std::stoul(environment("NVMEOF_CPUS", "1")));
 	auto check = [&](std::uint32_t asked, std::uint32_t offered) {
 		auto granted = std::min({asked, offered, cpus}); // the others would have no CPU
