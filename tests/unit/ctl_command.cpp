@@ -221,6 +221,7 @@ TEST_CASE("wrong usage ends with 2 and says where to look", "[parse]")
 		{"list", "-o", "xml"},
 		{"reset"},
 		{"set", "nvmeof0"},
+		{"top", "-b3"},
 		{"connect", "-n", "nqn.a", "-n", "nqn.b", "-a", "1.2.3.4"},
 	}));
 	CAPTURE(words);

@@ -27,6 +27,12 @@ std::string namesOf(const Option &option)
 	return option.shortName.empty() ? option.longName : option.shortName + "," + option.longName;
 }
 
+// CLI11 takes the 3 of "-b3" for the number -3. Nothing of ours begins with a dash.
+std::string notAnOption(const std::string &value)
+{
+	return value.starts_with('-') ? "'" + value + "' is not an option" : "";
+}
+
 void addOption(CLI::App &app, const Option &option, Slots &slots)
 {
 	slots.push_back(std::make_unique<Slot>());
@@ -48,6 +54,8 @@ void addOption(CLI::App &app, const Option &option, Slots &slots)
 		added->required();
 	if (!option.choices.empty())
 		added->check(CLI::IsMember(option.choices));
+	if (option.positional())
+		added->check(notAnOption);
 }
 
 void fillArgs(const Slots &slots, Args &args)
