@@ -65,10 +65,9 @@ template <typename T> Result<AnyObject> asAny(Result<T> object)
 // One that is just being made is so for a moment.
 Result<void> deleteOne(Session &session, const Controller &controller)
 {
-	for (auto end = std::chrono::steady_clock::now() + makingTimeout;;
-	     std::this_thread::sleep_for(makingInterval)) {
+	for (auto end = nofctl::deadlineIn(makingTimeout);; std::this_thread::sleep_for(makingInterval)) {
 		Result<void> done = session.remove(controller.name, controller.subsysnqn);
-		if (done || done.error().sysErrno != EAGAIN || std::chrono::steady_clock::now() > end)
+		if (done || done.error().sysErrno != EAGAIN || nofctl::Clock::now() > end)
 			return done;
 	}
 }

@@ -7,9 +7,10 @@
 #include "core/event.h"
 #include "core/subsys.h"
 
+/* Names are used again: where the policy lets it, who found one in a list may say of which subsystem it was */
 struct nof_ctrl *nof_genl_ctrl(struct genl_info *info)
 {
-	struct nlattr *name = info->attrs[NVMEOF_A_CTRL_NAME];
+	struct nlattr *name = info->attrs[NVMEOF_A_CTRL_NAME], *nqn = info->attrs[NVMEOF_A_SUBSYSNQN];
 	struct nof_ctrl *ctrl;
 
 	if (nof_genl_missing(info, NVMEOF_A_CTRL_NAME, "CTRL_NAME is missing"))
@@ -17,6 +18,11 @@ struct nof_ctrl *nof_genl_ctrl(struct genl_info *info)
 	ctrl = nof_ctrl_find(nla_data(name));
 	if (!ctrl) {
 		nof_genl_bad(info->extack, name, "there is no controller of this name");
+		return ERR_PTR(-ENODEV);
+	}
+	if (nqn && nla_strcmp(nqn, ctrl->opts.subsysnqn)) {
+		nof_genl_bad(info->extack, nqn, "the controller of this name is of another subsystem");
+		nof_ctrl_put(ctrl);
 		return ERR_PTR(-ENODEV);
 	}
 	return ctrl;
@@ -86,23 +92,9 @@ static int with_ctrl(struct genl_info *info, int (*fn)(struct nof_ctrl *ctrl, st
 	return err;
 }
 
-/* Who found the controller in a list may say of which subsystem it was then: names are used again */
 int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nlattr *nqn = info->attrs[NVMEOF_A_SUBSYSNQN];
-	struct nof_ctrl *ctrl = nof_genl_ctrl(info);
-	int err;
-
-	if (IS_ERR(ctrl))
-		return PTR_ERR(ctrl);
-	if (nqn && nla_strcmp(nqn, ctrl->opts.subsysnqn)) {
-		nof_genl_bad(info->extack, nqn, "the controller of this name is of another subsystem");
-		err = -ENODEV;
-	} else {
-		err = nof_ctrl_delete(ctrl, info->extack);
-	}
-	nof_ctrl_put(ctrl);
-	return err;
+	return with_ctrl(info, nof_ctrl_delete);
 }
 
 int nof_genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info)

@@ -12,7 +12,7 @@
  * those before for what the driver has to know, which does not wait for userspace.
  */
 enum {
-	NR_USER	= NOF_ADMIN_DEPTH - 8,
+	NR_USER = NOF_ADMIN_DEPTH - 8,
 	NR_SHARED = NOF_ADMIN_DEPTH - 3,
 	SLOT_AEN = NR_SHARED,
 	SLOT_KA,
