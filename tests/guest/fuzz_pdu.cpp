@@ -55,6 +55,7 @@ public:
 		good_ += o.good;
 		failed_ += o.failed;
 		deceived_ += o.deceived;
+		ghosts_ += o.ghosts;
 		longest_ = std::max(longest_, o.took);
 		for (std::size_t i = 0; i < target::mutation_kinds; i++)
 			kinds_[i] += o.mutator->counts()[i];
@@ -72,9 +73,9 @@ public:
 	{
 		double seconds = static_cast<double>(took.count()) / 1000;
 		std::printf("fuzz_pdu: seed %lu: %lu sessions in %.1f s, %.1f/s; %lu came live, %lu had the disk; "
-			    "%lu I/Os good, %lu with errors, %lu deceived; longest %ld ms\n",
+			    "%lu I/Os good, %lu with errors, %lu deceived, %lu ghost writes; longest %ld ms\n",
 			    seed_, sessions_, seconds, static_cast<double>(sessions_) / seconds, live_, disks_, good_,
-			    failed_, deceived_, longest_.count());
+			    failed_, deceived_, ghosts_, longest_.count());
 		std::uint64_t sum = 0;
 		std::string text;
 		for (auto &[kind, n] : kinds_) {
@@ -100,7 +101,8 @@ private:
 	const std::uint64_t seed_;
 	std::mutex lock_;
 	std::ofstream file_;
-	std::uint64_t sessions_ = 0, live_ = 0, disks_ = 0, good_ = 0, failed_ = 0, deceived_ = 0, faults_ = 0;
+	std::uint64_t sessions_ = 0, live_ = 0, disks_ = 0, good_ = 0, failed_ = 0, deceived_ = 0, ghosts_ = 0,
+		      faults_ = 0;
 	Millis longest_{0};
 	std::map<std::size_t, std::uint64_t> kinds_;
 };

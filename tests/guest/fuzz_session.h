@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace guest {
 
@@ -23,6 +24,7 @@ struct FuzzOutcome {
 	unsigned good = 0;     // I/Os that ended well, and whose data were compared
 	unsigned failed = 0;   // and those that ended with an error
 	unsigned deceived = 0; // wrong data that nobody could have told from right ones
+	unsigned ghosts = 0;   // older writes executed after newer ones, with a reconnect between
 	Millis took{0};
 	std::shared_ptr<target::Mutator> mutator = {};
 };
@@ -40,9 +42,17 @@ public:
 		 const target::Mutator *mutator);
 
 	unsigned good = 0, failed = 0, deceived = 0;
+	unsigned ghosts = 0; // writes in whose place the store has older ones
 	std::string fault = {};
 
 private:
+	struct Write {
+		std::uint64_t at;
+		std::vector<std::uint8_t> data;
+	};
+
+	bool older(std::uint64_t at, const std::vector<std::uint8_t> &sector) const;
+	bool overtaken(std::uint64_t at, Buffer &buffer) const;
 	void one(const Disk &disk, const target::Mutator *mutator);
 	int write(const Disk &disk, std::uint64_t at, Buffer &buffer);
 	bool same(std::uint64_t at, Buffer &buffer) const;
@@ -50,6 +60,7 @@ private:
 	std::shared_ptr<target::Store> store_;
 	std::uint64_t offset_, length_;
 	target::Random random_;
+	std::vector<Write> written_ = {}; // all that were sent, however they ended
 };
 
 class FuzzSession {
