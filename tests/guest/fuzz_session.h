@@ -42,25 +42,17 @@ public:
 		 const target::Mutator *mutator);
 
 	unsigned good = 0, failed = 0, deceived = 0;
-	unsigned ghosts = 0; // writes in whose place the store has older ones
+	unsigned ghosts = 0; // those whose data an older write has overtaken
 	std::string fault = {};
 
 private:
-	struct Write {
-		std::uint64_t at;
-		std::vector<std::uint8_t> data;
-	};
-
-	bool older(std::uint64_t at, const std::vector<std::uint8_t> &sector) const;
-	bool overtaken(std::uint64_t at, Buffer &buffer) const;
+	bool overtaken(std::uint64_t at, Buffer &buffer, std::uint64_t ghosts) const;
 	void one(const Disk &disk, const target::Mutator *mutator);
-	int write(const Disk &disk, std::uint64_t at, Buffer &buffer);
 	bool same(std::uint64_t at, Buffer &buffer) const;
 
 	std::shared_ptr<target::Store> store_;
 	std::uint64_t offset_, length_;
 	target::Random random_;
-	std::vector<Write> written_ = {}; // all that were sent, however they ended
 };
 
 class FuzzSession {

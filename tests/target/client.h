@@ -30,7 +30,7 @@ public:
 		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 		int one = 1;
 		::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-		timeval limit{0, 400000};
+		timeval limit{2, 0};
 		::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 		if (::connect(socket_.get(), reinterpret_cast<sockaddr *>(&to), sizeof(to)))
 			throw std::system_error(errno, std::generic_category(), "connect");

@@ -71,7 +71,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 			server_.violation("write: data and block count differ");
 			return {st_invalid_field | st_dnr};
 		}
-		return answer(store.write(cmd.slba(), data));
+		return answer(store.write(cmd.slba(), data, assoc_->cntlid));
 	case op_write_zeroes:
 		count.zeroes++;
 		return answer(store.zero(cmd.slba(), cmd.blocks()));

@@ -353,6 +353,8 @@ Outgoing MutatedStream::wire(Bytes raw, const std::set<std::uint16_t> &outstandi
 		order(out, std::move(raw));
 	else
 		out.pieces.push_back(std::move(raw));
+	if (now_ == Mutation::forge && outstanding.contains(cidOf(out.pieces.front())))
+		mutator_->deceived_ = true; // done, says the target
 	if (now_)
 		finish(out);
 	if (!late.empty())

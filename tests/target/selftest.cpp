@@ -138,6 +138,25 @@ TEST_CASE("a stalled write is executed when told, into the store that the ports 
 	CHECK(p.ghosts.waiting() == 0);
 }
 
+TEST_CASE("a write of a controller that another one has followed is known for a ghost")
+{
+	Pair p;
+	auto store = p.a.stores().find(1);
+	Controller old(p.a);
+	CHECK(old.io->run(write(0), Bytes(512, 1)) == st_ok);
+	p.stall(old);
+	Controller next(p.a);
+	CHECK(next.io->run(write(0), Bytes(512, 2)) == st_ok);
+	CHECK(next.io->run(write(1), Bytes(512, 2)) == st_ok);
+	CHECK(store->ghosts() == 0);
+	REQUIRE(p.ghosts.execute() == 1);
+	CHECK(p.stored(0) == 1);
+	CHECK(store->ghosts() == 1);
+	CHECK(store->overtaken(0, 0));
+	CHECK_FALSE(store->overtaken(1, 0));
+	CHECK_FALSE(store->overtaken(0, 1));
+}
+
 TEST_CASE("a stalled write outlives its connection")
 {
 	Pair p;

@@ -177,9 +177,10 @@ TEST_CASE("mutation: the target serves on, session after session")
 		Server server;
 		server.stores().add(1, 1 << 20);
 		server.mutate([&sessions](bool alone) { return sessions.stream(alone); });
-		for (int i = 0; i < 60; i++) {
+		auto &count = server.counters();
+		for (std::uint64_t i = 0; i < 60; i++) {
 			blunder(server.port());
-			for (int wait = 0; server.counters().open && wait < 2000; wait++)
+			for (int wait = 0; (count.connections <= i || count.open) && wait < 2000; wait++)
 				std::this_thread::sleep_for(1ms);
 		}
 		CHECK(server.counters().open == 0);

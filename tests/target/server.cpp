@@ -122,8 +122,8 @@ void Server::serve(Fd socket)
 {
 	int one = 1;
 	::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	counters_.open++; // before it is counted, so that counted and none open means over
 	counters_.connections++;
-	counters_.open++;
 	auto conn = std::make_shared<Connection>(*this, std::move(socket));
 	auto over = std::make_shared<std::atomic<bool>>(false);
 	std::lock_guard guard(lock_);

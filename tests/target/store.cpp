@@ -20,7 +20,7 @@ Id16 makeId(std::uint8_t kind, std::uint32_t nsid)
 
 Store::Store(std::uint32_t nsid, std::uint64_t size, unsigned shift, std::uint32_t anaGroup)
 	: nsid_(nsid), shift_(shift), anaGroup_(anaGroup), uuid_(makeId(0xa, nsid)), nguid_(makeId(0x5, nsid)),
-	  data_(size)
+	  data_(size), written_(size >> shift)
 {
 }
 
@@ -45,12 +45,19 @@ bool Store::read(std::uint64_t slba, std::span<std::uint8_t> to) const
 	return true;
 }
 
-bool Store::write(std::uint64_t slba, std::span<const std::uint8_t> from)
+bool Store::write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer)
 {
 	std::lock_guard guard(lock_);
 	if (!inside(slba, from.size()))
 		return false;
 	std::copy(from.begin(), from.end(), data_.begin() + static_cast<std::ptrdiff_t>(slba << shift_));
+	for (auto block = slba; block < slba + (from.size() >> shift_); block++) {
+		auto &w = written_[block];
+		if (writer < w.latest)
+			w.ghost = ++ghosts_;
+		else
+			w.latest = writer;
+	}
 	return true;
 }
 
@@ -67,6 +74,7 @@ void Store::resize(std::uint64_t size)
 {
 	std::lock_guard guard(lock_);
 	data_.resize(size);
+	written_.resize(size >> shift_);
 }
 
 Bytes Store::peek(std::uint64_t offset, std::size_t length) const
@@ -74,6 +82,18 @@ Bytes Store::peek(std::uint64_t offset, std::size_t length) const
 	std::lock_guard guard(lock_);
 	auto from = data_.begin() + static_cast<std::ptrdiff_t>(offset);
 	return Bytes(from, from + static_cast<std::ptrdiff_t>(length));
+}
+
+std::uint64_t Store::ghosts() const
+{
+	std::lock_guard guard(lock_);
+	return ghosts_;
+}
+
+bool Store::overtaken(std::uint64_t slba, std::uint64_t ghosts) const
+{
+	std::lock_guard guard(lock_);
+	return slba < written_.size() && written_[slba].ghost > ghosts;
 }
 
 std::shared_ptr<Store> Stores::add(std::uint32_t nsid, std::uint64_t size, unsigned shift, std::uint32_t anaGroup)

@@ -25,14 +25,18 @@ public:
 	const Id16 &nguid() const { return nguid_; }
 	std::uint32_t anaGroup() const { return anaGroup_; }
 
-	// False when the range is not inside the namespace; then nothing has happened.
+	// False when the range is not inside the namespace; then nothing has happened. writer: controller ID, which grows
 	bool read(std::uint64_t slba, std::span<std::uint8_t> to) const;
-	bool write(std::uint64_t slba, std::span<const std::uint8_t> from);
+	bool write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer);
 	bool zero(std::uint64_t slba, std::uint64_t blocks);
 	void resize(std::uint64_t size);
 
 	// Bytes as a host should see them; for tests.
 	Bytes peek(std::uint64_t offset, std::size_t length) const;
+	// Ghost writes so far: blocks that a controller wrote after a later controller had; and whether this one was
+	// written so since there were so many
+	std::uint64_t ghosts() const;
+	bool overtaken(std::uint64_t slba, std::uint64_t ghosts) const;
 
 private:
 	bool inside(std::uint64_t slba, std::uint64_t bytes) const;
@@ -41,8 +45,15 @@ private:
 	const unsigned shift_;
 	const std::uint32_t anaGroup_;
 	Id16 uuid_{}, nguid_{};
+	struct Written {
+		std::uint16_t latest = 0; // controller
+		std::uint64_t ghost = 0;  // number of the last ghost write
+	};
+
 	mutable std::mutex lock_;
 	Bytes data_;
+	std::vector<Written> written_; // by block
+	std::uint64_t ghosts_ = 0;
 };
 
 // The namespaces of a subsystem, by NSID.
