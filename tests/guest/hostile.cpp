@@ -163,6 +163,9 @@ void playLive(const Misbehaviour &m)
 		strikeWhileIdle(stage, m);
 	tellPlayed(m, stage.server.script().strikes());
 	auto connects = [&] { return stage.server.counters().adminConnects - before; };
+	if (m.expect == Expect::bounded) { std::this_thread::sleep_for(2s);
+		std::printf("SEEN %s: connects %lu; %s\n", m.name, connects(), stage.host.controller(c.name).lastError.c_str());
+	}
 	if (resets(m.expect)) {
 		CHECK(eventually([&] { return connects() >= 1; }, 10s));
 		expectReason(stage.host.controller(c.name).lastError, m.expect);
@@ -231,6 +234,15 @@ void playConnecting(const Misbehaviour &m)
 	CHECK(time.elapsed() < slowly(8s));
 	CHECK(stage.server.script().strikes() > 0);
 	tellPlayed(m, stage.server.script().strikes());
+	if (m.expect == Expect::bounded) {
+		auto n = stage.host.nameSpace(1, stage.server.config().nqn);
+		std::printf("SEEN %s: %s; ns %s;", m.name, result ? "ok" : result.error().message.c_str(), n ? n->name.c_str() : "-");
+		for (auto &c : take(stage.host.client().controllers()))
+			std::printf(" %s %s %s;", c.name.c_str(), toString(c.state), c.lastError.c_str());
+		for (auto &e : take(stage.host.client().paths()))
+			std::printf(" path usable %d ana %s", e.usable, toString(e.anaState));
+		std::printf("\n");
+	}
 	if (m.expect == Expect::refused)
 		expectRefused(stage, result, m);
 	if (m.expect == Expect::nsRefused) {
