@@ -163,9 +163,6 @@ void playLive(const Misbehaviour &m)
 		strikeWhileIdle(stage, m);
 	tellPlayed(m, stage.server.script().strikes());
 	auto connects = [&] { return stage.server.counters().adminConnects - before; };
-	if (m.expect == Expect::bounded) { std::this_thread::sleep_for(2s);
-		std::printf("SEEN %s: connects %lu; %s\n", m.name, connects(), stage.host.controller(c.name).lastError.c_str());
-	}
 	if (resets(m.expect)) {
 		CHECK(eventually([&] { return connects() >= 1; }, 10s));
 		expectReason(stage.host.controller(c.name).lastError, m.expect);
@@ -224,6 +221,24 @@ void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Controller> &resul
 		CHECK(c.state != ControllerState::live);
 }
 
+// Live with a target that goes on being so, and of what use it is
+void expectLive(Stage &stage, const nvmeof::Result<nvmeof::Controller> &result, const Misbehaviour &m)
+{
+	INFO((result ? "" : result.error().message));
+	CHECK(result.ok() == (m.expect != Expect::scanFailed));
+	auto list = take(stage.host.client().controllers());
+	REQUIRE(list.size() == 1);
+	CHECK(list[0].state == ControllerState::live);
+	if (m.expect == Expect::harmless) {
+		Disk disk(stage.disk());
+		CHECK(stage.work(disk) == 0);
+	}
+	if (m.expect == Expect::scanFailed)
+		CHECK_FALSE(list[0].lastError.empty());
+	if (m.expect == Expect::unusable)
+		CHECK_FALSE(stage.host.paths().at(0).usable);
+}
+
 void playConnecting(const Misbehaviour &m)
 {
 	Stage stage(configFor(m.needs));
@@ -234,20 +249,11 @@ void playConnecting(const Misbehaviour &m)
 	CHECK(time.elapsed() < slowly(8s));
 	CHECK(stage.server.script().strikes() > 0);
 	tellPlayed(m, stage.server.script().strikes());
-	if (m.expect == Expect::bounded) {
-		auto n = stage.host.nameSpace(1, stage.server.config().nqn);
-		std::printf("SEEN %s: %s; ns %s;", m.name, result ? "ok" : result.error().message.c_str(), n ? n->name.c_str() : "-");
-		for (auto &c : take(stage.host.client().controllers()))
-			std::printf(" %s %s %s;", c.name.c_str(), toString(c.state), c.lastError.c_str());
-		for (auto &e : take(stage.host.client().paths()))
-			std::printf(" path usable %d ana %s", e.usable, toString(e.anaState));
-		std::printf("\n");
-	}
 	if (m.expect == Expect::refused)
 		expectRefused(stage, result, m);
+	else
+		expectLive(stage, result, m);
 	if (m.expect == Expect::nsRefused) {
-		INFO((result ? "" : result.error().message));
-		CHECK(result.ok());
 		CHECK_FALSE(stage.host.nameSpace(1, stage.server.config().nqn));
 		auto event = watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s);
 		REQUIRE(event);

@@ -13,14 +13,16 @@ namespace target {
 // Of a discovery log, refused: reading it fails; retried: it is read again, and that ends well; harmless: what is good
 // in it is used.
 enum class Expect {
-	reset,     // drop the connection, connect again, send the request again: the I/O ends well
-	silence,   // the same, once the time for an answer is over
-	refused,   // the connect attempt fails, with a message; struck as often as the host tries
-	nsRefused, // the controller is live, the namespace is not used
-	error,     // the command fails, and the connection stays
-	harmless,  // nothing: the connection stays, the I/O ends well
-	retried,   // the command is sent again and ends well; the connection stays
-	bounded,   // refused or put up with, as the host likes, and decided in bounded time
+	reset,      // drop the connection, connect again, send the request again: the I/O ends well
+	silence,    // the same, once the time for an answer is over
+	refused,    // the connect attempt fails, with a message; struck as often as the host tries
+	nsRefused,  // the controller is live, the namespace is not used
+	scanFailed, // the controller is live, the scan does not complete, and what has come is used
+	unusable,   // the controller is live, its path is not used
+	error,      // the command fails, and the connection stays
+	harmless,   // nothing: the connection stays, the I/O ends well
+	retried,    // the command is sent again and ends well; the connection stays
+	bounded,    // not judged by this: the test that arms it does
 };
 
 // When it can strike

@@ -290,3 +290,12 @@ TEST_CASE("a port behind a network that loses everything, for a while")
 	CHECK(one.io->completion()); // late, but it comes
 	CHECK(p.stored(0) == 1);
 }
+
+// Not those of the discovery service, as long as no host reads its log.
+TEST_CASE("each line of the table says what has to come of it")
+{
+	for (auto &m : misbehaviours()) {
+		INFO(m.name);
+		CHECK((m.expect != Expect::bounded || m.when == When::discovery || m.when == When::discoveryOnce));
+	}
+}

@@ -14,6 +14,12 @@ std::string nextOutput()
 	return "/tmp/fio." + std::to_string(count++);
 }
 
+// There once the job is about to begin
+std::string begun(const std::string &output)
+{
+	return output + ".begun";
+}
+
 FioResult parse(int status, const std::string &output, const std::string &messages)
 {
 	FioResult result;
@@ -42,7 +48,7 @@ std::string FioJob::command(const std::string &output) const
 	auto text = "cd /tmp && exec fio --name=job --eta=never --filename=" + file + " --rw=" + rw +
 		    " --bs=" + blocks + " --iodepth=" + std::to_string(depth) + " --size=" + size +
 		    " --ioengine=" + engine + " --direct=" + (direct ? "1" : "0") +
-		    " --output-format=json --output=" + output;
+		    " --output-format=json --output=" + output + " --exec_prerun='touch " + begun(output) + "'";
 	if (verify)
 		text += " --verify=crc32c --verify_fatal=1 --do_verify=1";
 	// a disk that has gone before fio came to open it must not come back as a plain file
@@ -77,6 +83,8 @@ FioResult FioLoad::wait(Millis timeout)
 FioResult FioLoad::finish(Millis timeout)
 {
 	constexpr int interrupted = 128; // fio's own status for that
+	// before it listens to signals one would kill it without a word
+	eventually([this] { return exists(begun(output_)) || !running(); }, 20s);
 	process_.interrupt();
 	auto result = wait(timeout);
 	if (result.status == interrupted)
