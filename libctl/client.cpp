@@ -62,11 +62,11 @@ template <typename T> Result<AnyObject> asAny(Result<T> object)
 	return object ? Result<AnyObject>(AnyObject(*std::move(object))) : Result<AnyObject>(object.error());
 }
 
-// One that is just being made is so for a moment.
-Result<void> deleteOne(Session &session, const Controller &controller)
+// One that is just being made is so for a moment. @subsysnqn: of what it has to be; may be left out
+Result<void> deleteOne(Session &session, const std::string &name, const std::string &subsysnqn = "")
 {
 	for (auto end = nofctl::deadlineIn(makingTimeout);; std::this_thread::sleep_for(makingInterval)) {
-		Result<void> done = session.remove(controller.name, controller.subsysnqn);
+		Result<void> done = session.remove(name, subsysnqn);
 		if (done || done.error().sysErrno != EAGAIN || nofctl::Clock::now() > end)
 			return done;
 	}
@@ -79,7 +79,8 @@ void deleteFrom(const std::vector<Controller> &controllers, std::atomic<std::siz
 {
 	Result<Session> session = Session::open();
 	for (std::size_t i = next++; i < controllers.size(); i = next++) {
-		Result<void> done = session ? deleteOne(*session, controllers[i]) : Result<void>(session.error());
+		Result<void> done = session ? deleteOne(*session, controllers[i].name, controllers[i].subsysnqn)
+					    : Result<void>(session.error());
 		if (!done && done.error().code != ErrorCode::noSuchObject)
 			results[i] = done;
 	}
@@ -236,7 +237,7 @@ Result<Controller> Client::waitFor(std::string_view controller, WaitFor wait, st
 
 Result<void> Client::disconnect(std::string_view controller)
 {
-	return withController(controller, [&](const std::string &name) { return impl_->session.remove(name); });
+	return withController(controller, [&](const std::string &name) { return deleteOne(impl_->session, name); });
 }
 
 Result<std::vector<std::string>> Client::disconnectNqn(std::string_view subsysnqn)

@@ -21,7 +21,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr int dumpTries = 16;
+constexpr int dumpTries = 4;         // for a list of one moment
 constexpr int eventBuffer = 4 << 20; // bytes: some ten thousand events
 
 Error libnlError(const char *what, int code)
@@ -239,16 +239,16 @@ Result<std::vector<Attributes>> Socket::call(Request request, Clock::time_point 
 
 Result<std::vector<Attributes>> Socket::dump(Request request, Clock::time_point deadline)
 {
-	for (int i = 0; i < dumpTries; i++) {
+	// one that was interrupted has every object that stayed, once, and may have some that came or went
+	for (int i = 1;; i++) {
 		Result<Answer> answer = exchange(request, NLM_F_DUMP, deadline);
 		if (!answer)
 			return answer.error();
 		if (answer->error)
 			return *answer->error;
-		if (!answer->interrupted)
+		if (!answer->interrupted || i == dumpTries)
 			return std::move(answer->messages);
 	}
-	return nvmeof::errorFromErrno(EAGAIN, "objects come and go too fast to be listed");
 }
 
 Result<void> Socket::joinEvents()

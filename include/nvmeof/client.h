@@ -60,7 +60,7 @@ public:
 
 	Result<ModuleVersion> version();
 
-	// Consistent snapshots: retried when the kernel says that something changed meanwhile.
+	// Each object that is there all the while is in the list once; what comes or goes meanwhile may be in it or not.
 	Result<std::vector<Subsystem>> subsystems();
 	Result<std::vector<Controller>> controllers(std::optional<std::uint32_t> subsystem = {});
 	Result<std::vector<Namespace>> namespaces(std::optional<std::uint32_t> subsystem = {});

@@ -5,16 +5,6 @@
 #include <linux/netlink.h>
 #include <net/genetlink.h>
 
-#if !NOF_HAVE_NL_ERR_FMT
-/* Formats into memory that outlives the request; see netlink.c */
-__printf(2, 3) void nof_extack_format(struct netlink_ext_ack *extack, const char *fmt, ...);
-#define NL_SET_ERR_MSG_FMT(extack, fmt, args...)	nof_extack_format(extack, fmt, ##args)
-#endif
-
-#if !NOF_HAVE_GENL_ERR_FMT
-#define GENL_SET_ERR_MSG_FMT(info, fmt, args...)	NL_SET_ERR_MSG_FMT((info)->extack, fmt, ##args)
-#endif
-
 /* What a family's pre_doit is told of the operation */
 #if NOF_HAVE_GENL_PRE_SPLIT
 typedef struct genl_split_ops nof_genl_pre_op;

@@ -2,9 +2,9 @@
 /*
  * Netlink dumps: every object of a kind, a message each.
  *
- * A dump goes on over several calls with no lock held between them. It resumes by index; when the topology has
- * changed meanwhile, indexes may mean other objects, and the sequence number makes netlink set NLM_F_DUMP_INTR so
- * that userspace begins again.
+ * A dump goes on over several calls with no lock held between them. It resumes behind the last object by the number
+ * that each got when it came, so whatever stays is in it once, whatever comes and goes meanwhile. If something did, the
+ * sequence number makes netlink set NLM_F_DUMP_INTR: what came or went may be in it or not.
  */
 #include "control/genl.h"
 #include "control/put.h"
@@ -13,10 +13,13 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-/* What is kept between calls */
+#define ALL	U64_MAX
+
+/* What is kept between calls: numbers of what it is at, 0 before the first */
 struct nof_dump {
-	u32	subsys;		/* subsystems done with */
-	u32	object;		/* objects of the next one that are done with */
+	u64	subsys;		/* this one, and those before are done with */
+	u64	object;		/* of its objects; ALL: done with this subsystem, too */
+	u64	path;		/* of a namespace's paths */
 };
 
 static_assert(sizeof(struct nof_dump) <= sizeof_field(struct netlink_callback, ctx));
@@ -27,21 +30,23 @@ struct walk {
 	struct netlink_callback	*cb;
 	struct nof_dump		*state;
 	struct nlattr		**attrs;
-	u32			index;		/* of the next object in this subsystem */
 	u8			cmd;
 };
 
 /* Puts the objects of one subsystem with put_one() until that fails. Under s->lock. */
 typedef int (*walk_fn)(struct walk *w, struct nof_subsys *s);
 
-#define put_one(w, put, what) ({							\
+/* @last: number of the last one that is in the dump */
+#define put_one(w, put, what, last) ({							\
 	int __err = 0;									\
 	void *__hdr;									\
 											\
-	if ((w)->index++ >= (w)->state->object) {					\
+	if ((what)->nr > *(last)) {							\
 		__hdr = begin_object(w);						\
-		__err = __hdr ? (put)((w)->skb, what) : -EMSGSIZE;				\
-		__err = end_object(w, __hdr, __err);					\
+		__err = __hdr ? (put)((w)->skb, what) : -EMSGSIZE;			\
+		end_object(w, __hdr, __err);						\
+		if (!__err)								\
+			*(last) = (what)->nr;						\
 	}										\
 	__err;										\
 })
@@ -56,16 +61,12 @@ static void *begin_object(struct walk *w)
 	return hdr;
 }
 
-static int end_object(struct walk *w, void *hdr, int err)
+static void end_object(struct walk *w, void *hdr, int err)
 {
-	if (err) {
-		if (hdr)
-			genlmsg_cancel(w->skb, hdr);
-		return err;
-	}
-	genlmsg_end(w->skb, hdr);
-	w->state->object++;
-	return 0;
+	if (!err)
+		genlmsg_end(w->skb, hdr);
+	else if (hdr)
+		genlmsg_cancel(w->skb, hdr);
 }
 
 static bool wants_subsys(const struct walk *w, const struct nof_subsys *s)
@@ -77,21 +78,21 @@ static bool wants_subsys(const struct walk *w, const struct nof_subsys *s)
 
 static int walk_subsystems(struct walk *w, walk_fn fn)
 {
+	struct nof_dump *at = w->state;
 	struct nof_subsys *s;
-	u32 index = 0;
 	int err;
 
 	list_for_each_entry(s, &nof_subsystems, entry) {
-		if (index++ < w->state->subsys)
+		if (s->nr < at->subsys || (s->nr == at->subsys && at->object == ALL))
 			continue;
-		w->index = 0;
+		if (s->nr > at->subsys)
+			*at = (struct nof_dump){ .subsys = s->nr };
 		mutex_lock(&s->lock);
 		err = fn(w, s);
 		mutex_unlock(&s->lock);
 		if (err)
 			return err;
-		w->state->subsys++;
-		w->state->object = 0;
+		at->object = ALL;
 	}
 	return 0;
 }
@@ -99,7 +100,7 @@ static int walk_subsystems(struct walk *w, walk_fn fn)
 /* Not 0, which netlink takes for "no sequence kept". */
 static u32 topology_seq(void)
 {
-	return (u32)atomic_read(&nof_topology_seq) | BIT(31);
+	return (u32)atomic64_read(&nof_topology_seq) | BIT(31);
 }
 
 static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, walk_fn fn)
@@ -192,7 +193,7 @@ int nof_dump_subsys_start(struct netlink_callback *cb)
 
 static int walk_subsys(struct walk *w, struct nof_subsys *s)
 {
-	return put_one(w, nof_put_subsys, s);
+	return put_one(w, nof_put_subsys, s, &w->state->object);
 }
 
 int nof_dump_subsys(struct sk_buff *skb, struct netlink_callback *cb)
@@ -213,7 +214,7 @@ static int walk_ctrls(struct walk *w, struct nof_subsys *s)
 	if (!wants_subsys(w, s))
 		return 0;
 	list_for_each_entry(ctrl, &s->ctrls, entry) {
-		err = put_one(w, nof_put_ctrl, ctrl);
+		err = put_one(w, nof_put_ctrl, ctrl, &w->state->object);
 		if (err)
 			break;
 	}
@@ -238,7 +239,7 @@ static int walk_heads(struct walk *w, struct nof_subsys *s)
 	if (!wants_subsys(w, s))
 		return 0;
 	list_for_each_entry(head, &s->heads, entry) {
-		err = put_one(w, nof_put_ns, head);
+		err = put_one(w, nof_put_ns, head, &w->state->object);
 		if (err)
 			break;
 	}
@@ -266,15 +267,22 @@ static bool wants_path(const struct walk *w, const struct nof_path *path)
 
 static int walk_paths(struct walk *w, struct nof_subsys *s)
 {
+	struct nof_dump *at = w->state;
 	struct nof_head *head;
 	struct nof_path *path;
 	int err;
 
 	list_for_each_entry(head, &s->heads, entry) {
+		if (head->nr < at->object)
+			continue;
+		if (head->nr > at->object) {
+			at->object = head->nr;
+			at->path = 0;
+		}
 		list_for_each_entry(path, &head->paths, entry) {
 			if (!wants_path(w, path))
 				continue;
-			err = put_one(w, nof_put_path, path);
+			err = put_one(w, nof_put_path, path, &at->path);
 			if (err)
 				return err;
 		}

@@ -151,10 +151,6 @@ static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 		NL_SET_ERR_MSG(extack, "an option was given that this transport does not have");
 		return -EOPNOTSUPP;
 	}
-	if (ctrl->opts.nr_poll_queues && !t->poll) {
-		NL_SET_ERR_MSG(extack, "this transport has no polled queues");
-		return -EOPNOTSUPP;
-	}
 	ret = t->ctrl_init(ctrl, extack);
 	ctrl->tp_ready = !ret;
 	return ret;
@@ -197,9 +193,9 @@ static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *ex
 		NL_SET_ERR_MSG(extack, "already connected to this subsystem at this address");
 		ret = -EALREADY;
 	} else {
+		ctrl->nr = nof_topology_changed();
 		list_add_tail(&ctrl->entry, &s->ctrls);
 		s->nr_ctrls++;
-		atomic_inc(&nof_topology_seq);
 	}
 	mutex_unlock(&s->lock);
 	return ret;
@@ -212,7 +208,7 @@ void nof_ctrl_delist(struct nof_ctrl *ctrl)
 	mutex_lock(&s->lock);
 	list_del_init(&ctrl->entry);
 	s->nr_ctrls--;
-	atomic_inc(&nof_topology_seq);
+	nof_topology_changed();
 	mutex_unlock(&s->lock);
 }
 

@@ -117,6 +117,7 @@ struct nof_watch {
  * @dev:	/sys/class/nvmeof/nvmeof0c1; its reference count is the controller's
  * @subsys:	holds a reference
  * @entry:	in subsys->ctrls, under subsys->lock
+ * @nr:		place in that list, see nof_topology_changed()
  * @id:		the 1 of nvmeof0c1
  * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with
  *		nof_ctrl_state()
@@ -136,6 +137,7 @@ struct nof_ctrl {
 	struct cdev		cdev;
 	struct nof_subsys	*subsys;
 	struct list_head	entry;
+	u64			nr;
 	u32			id;
 	struct nof_opts		opts;
 	struct nof_transport	*transport;

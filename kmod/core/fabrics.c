@@ -70,7 +70,7 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 	return 0;
 }
 
-/* 0; -EKEYREJECTED: refused for good; other negative errno: may be tried again. What went wrong is noted. */
+/* 0 or a negative errno. What went wrong is noted. */
 int nof_fabrics_connect(struct nof_queue *queue)
 {
 	long left = (long)(queue->deadline - jiffies);
@@ -80,8 +80,10 @@ int nof_fabrics_connect(struct nof_queue *queue)
 
 	cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
 	data = kzalloc(sizeof(*data), GFP_NOIO);
-	if (!cmd || !data)
+	if (!cmd || !data) {
+		nof_ctrl_note(queue->ctrl, ret, 0, "queue %u: no memory for Connect", queue->qid);
 		goto free;
+	}
 	fill_connect(queue, cmd, data);
 	/* a slot of its own: nobody else may use the queue yet, but somebody might try */
 	ret = nof_queue_exec(queue, cmd, queue->qid ? 0 : NOF_ADMIN_DEPTH - 1, left > 0 ? jiffies_to_msecs(left) : 1);

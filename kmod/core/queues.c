@@ -131,8 +131,8 @@ static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned lon
 
 	/* One bit at least has to stay for the generation in the 16 bit command identifier */
 	if (roundup_pow_of_two(max(slots, 1U)) > 32768) {
-		nof_ctrl_note(ctrl, -E2BIG, 0, "%u queues are too few for %u hardware contexts of %u tags",
-			      ctrl->nr_default, ctrl->subsys->nr_default, ctrl->subsys->tags.queue_depth);
+		nof_ctrl_note(ctrl, -E2BIG, 0, "too few queues for the hardware contexts: queue %u would have %u tags",
+			      i + 1, slots);
 		return NULL;
 	}
 	queue = nof_queue_alloc(ctrl, i + 1, poll ? NOF_QUEUE_POLL : NOF_QUEUE_DEFAULT, ctrl->sqsize, max(slots, 1U));

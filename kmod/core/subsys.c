@@ -16,7 +16,7 @@
 
 LIST_HEAD(nof_subsystems);
 DEFINE_MUTEX(nof_subsystems_lock);
-atomic_t nof_topology_seq = ATOMIC_INIT(1);
+atomic64_t nof_topology_seq = ATOMIC64_INIT(1);
 static DEFINE_IDA(subsys_ids);
 /* One change of a selector at a time; outer to subsys->lock */
 static DEFINE_MUTEX(selector_lock);
@@ -109,8 +109,8 @@ static struct nof_subsys *add(const char *nqn, const char *hostnqn, const u8 *ho
 		nof_subsys_put(s);
 		return ERR_PTR(ret);
 	}
+	s->nr = nof_topology_changed();
 	list_add_tail(&s->entry, &nof_subsystems);
-	atomic_inc(&nof_topology_seq);
 	nof_events->subsys(s, NVMEOF_EVENT_ADDED);
 	return s;
 }
@@ -145,7 +145,7 @@ void nof_subsys_leave(struct nof_subsys *s)
 	last = !--s->users;
 	if (last) {
 		list_del(&s->entry);
-		atomic_inc(&nof_topology_seq);
+		nof_topology_changed();
 	}
 	mutex_unlock(&nof_subsystems_lock);
 	if (!last)

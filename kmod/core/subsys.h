@@ -40,6 +40,7 @@ struct nof_policy {
  * @dev:	/sys/class/nvmeof-subsystem/nvmeof0; its reference count is the subsystem's. Each controller and head
  *		holds one
  * @entry:	in the global list
+ * @nr:		place in that list: nof_topology_changed() when it came
  * @id:		the 0 of nvmeof0
  * @users:	controllers and heads that keep it visible, under nof_subsystems_lock
  * @lock:	protects @ctrls, @heads, the paths of every head and their ANA states, @selector, @tags_ready. Never
@@ -55,6 +56,7 @@ struct nof_policy {
 struct nof_subsys {
 	struct device		dev;
 	struct list_head	entry;
+	u64			nr;
 	u32			id;
 	u32			users;
 	char			nqn[NVMEOF_NQN_MAX + 1];
@@ -116,7 +118,13 @@ extern struct mutex nof_subsystems_lock;
  * Raised under nof_subsystems_lock or a subsys->lock whenever any object appears or goes; for
  * genl_dump_check_consistent().
  */
-extern atomic_t nof_topology_seq;
+extern atomic64_t nof_topology_seq;
+
+/* Never the same number twice, so objects that are added at the end of a list with it are in the order of these. */
+static inline u64 nof_topology_changed(void)
+{
+	return atomic64_inc_return(&nof_topology_seq);
+}
 
 /* By number, with a reference; NULL if none. */
 struct nof_subsys *nof_subsys_find(u32 id);

@@ -195,7 +195,7 @@ static int read_log(struct nof_ctrl *ctrl)
 	if (!ret)
 		why = apply(ctrl, log, len, &ret);
 	if (ret)
-		nof_ctrl_note(ctrl, ret > 0 ? -EIO : ret, ret > 0 ? ret : 0, "ANA log: %s", why ?: "cannot be read");
+		nof_ctrl_note(ctrl, ret > 0 ? -EIO : ret, ret > 0 ? ret : 0, "%s", why ?: "ANA log: cannot be read");
 	free_pages_exact(log, len);
 	return ret > 0 ? -EIO : ret;
 }

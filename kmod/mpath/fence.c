@@ -261,12 +261,15 @@ static void set_step(struct nof_fence *f, enum step from, enum step to, u64 refu
 static u32 go_further(struct nof_fence *f, enum step step)
 {
 	struct nof_ctrl *source;
+	int ret;
 
 	if (step == RUNNING) {
 		/* what it says is taken by over() */
-		if (!read_log(f->source))
+		ret = read_log(f->source);
+		if (!ret)
 			return nof_ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
-		set_step(f, RUNNING, ASK, bit_of(f->source));
+		if (ret != -ENOMEM) /* that is no answer of its */
+			set_step(f, RUNNING, ASK, bit_of(f->source));
 		return POLL_MS;
 	}
 	/* time is over for one that was asked */

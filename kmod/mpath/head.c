@@ -258,9 +258,9 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	head->disk = disk;
 	set_capacity(disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
 	set_disk_ro(disk, format->read_only);
+	head->nr = nof_topology_changed();
 	list_add_tail(&head->entry, &s->heads);
 	s->nr_heads++;
-	atomic_inc(&nof_topology_seq);
 	return head;
 }
 
@@ -327,7 +327,7 @@ void nof_head_delist(struct nof_head *head)
 	mutex_lock(&head->subsys->lock);
 	list_del_init(&head->entry);
 	head->subsys->nr_heads--;
-	atomic_inc(&nof_topology_seq);
+	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
 }
 

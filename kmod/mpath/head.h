@@ -31,6 +31,7 @@ enum nof_head_flag {
  * @ref:	held by each path, by the disk until free_disk(), and by whoever looks
  * @subsys:	holds a reference
  * @entry:	in subsys->heads, under subsys->lock
+ * @nr:		place in that list, see nof_topology_changed()
  * @id:		the n1 of nvmeof0n1
  * @format:	capacity, block size, identifiers: what every path has to agree on; under subsys->lock
  * @limits:	of the disk: what all its paths can do; changed while its queue is frozen
@@ -50,6 +51,7 @@ struct nof_head {
 	struct kref		ref;
 	struct nof_subsys	*subsys;
 	struct list_head	entry;
+	u64			nr;
 	u32			id;
 	u32			nsid;
 	unsigned long		flags;

@@ -91,10 +91,10 @@ static void join(struct nof_path *path, const struct nof_ns_format *format)
 		head->format.shared = format->shared;
 		nof_head_resize(head, format);
 	}
+	path->nr = nof_topology_changed();
 	list_add_tail(&path->entry, &head->paths);
 	head->nr_paths++;
 	path->ctrl->nr_paths++;
-	atomic_inc(&nof_topology_seq);
 	nof_head_publish(head);
 }
 
@@ -165,7 +165,7 @@ static void unlink(struct nof_path *path)
 	path->head->nr_paths--;
 	path->ctrl->nr_paths--;
 	path->usable = false;
-	atomic_inc(&nof_topology_seq);
+	nof_topology_changed();
 	nof_head_publish(path->head);
 }
 

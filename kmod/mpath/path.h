@@ -40,6 +40,7 @@ struct nof_path_stats {
  * @ctrl:	holds a reference
  * @head:	holds a reference
  * @entry:	in head->paths, under subsys->lock
+ * @nr:		place in that list, see nof_topology_changed()
  * @usable:	as last published
  * @ana_since:	boot time in ns since when @ana_state holds
  * @ana_expired: in state change for longer than ANATT: not waited for
@@ -56,6 +57,7 @@ struct nof_path {
 	struct nof_ctrl		*ctrl;
 	struct nof_head		*head;
 	struct list_head	entry;
+	u64			nr;
 	u32			nsid;
 	u32			ana_group;
 	enum nvmeof_ana_state	ana_state;

@@ -27,6 +27,8 @@ int nof_transport_register(struct nof_transport *t)
 		pr_err("nvmeof: transport %s was built for another version of this module\n", t->name);
 		return -EINVAL;
 	}
+	if (WARN_ON_ONCE((t->options & NOF_OPT_POLL_QUEUES) && !t->poll))
+		return -EINVAL;
 	mutex_lock(&transports_lock);
 	if (find(t->name))
 		ret = -EEXIST;

@@ -42,7 +42,7 @@ struct nof_vital {
  * @owner:	its module; a controller holds a reference
  * @api:	NOF_TRANSPORT_API as compiled
  * @queue_size:	sizeof its queue structure, which begins with struct nof_queue
- * @options:	bits NOF_OPT_* it understands besides those of the core
+ * @options:	bits NOF_OPT_* it understands besides those of the core; NOF_OPT_POLL_QUEUES needs @poll
  * @ctrl_init:	checks the address options (ctrl->opts) and fills ctrl->tp with what it wants to keep (kmalloc, freed by
  *		@ctrl_exit). Process context, may sleep, no network traffic. On refusal: negative errno and an extack
  *		message.

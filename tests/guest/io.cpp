@@ -185,6 +185,19 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 		REQUIRE_FALSE(result.ok());
 		CHECK_FALSE(result.error().message.empty());
 	}
+	SECTION("a local address that is of the other family, or that nobody has, is refused")
+	{
+		auto o = rig.options();
+		o.ctrlLoss = 0ms;
+		for (std::string address : {"2001:db8::10", "10.5.0.99"}) {
+			o.hostTraddr = address;
+			auto result = rig.host.client().connect(o, nvmeof::WaitFor::namespaces, slowly(5s));
+			REQUIRE_FALSE(result.ok());
+			INFO(result.error().message);
+			bool families = result.error().message.find("different families") != std::string::npos;
+			CHECK(families == (address != "10.5.0.99"));
+		}
+	}
 	SECTION("tos")
 	{
 		must("tc qdisc add dev " + link.hostIface() + " root handle 1: prio");

@@ -35,15 +35,15 @@ static int parse_remote(struct nof_tcp_ctrl *tc, struct nof_opts *opts, struct n
 	if (!*opts->trsvcid)
 		strscpy(opts->trsvcid, DEFAULT_PORT, sizeof(opts->trsvcid));
 	if (kstrtou16(opts->trsvcid, 10, &n) || !n) {
-		NL_SET_ERR_MSG_FMT(extack, "port \"%s\" is not a number between 1 and 65535", opts->trsvcid);
+		NL_SET_ERR_MSG(extack, "TRSVCID is not a number between 1 and 65535");
 		return -EINVAL;
 	}
 	if (inet_pton_with_scope(tc->net, AF_UNSPEC, opts->traddr, NULL, &tc->dst)) {
-		NL_SET_ERR_MSG_FMT(extack, "\"%s\" is not a numeric IPv4 or IPv6 address", opts->traddr);
+		NL_SET_ERR_MSG(extack, "TRADDR is not a numeric IPv4 or IPv6 address");
 		return -EINVAL;
 	}
 	if (inet_addr_is_any((struct sockaddr *)&tc->dst)) {
-		NL_SET_ERR_MSG_FMT(extack, "\"%s\" is not the address of a target", opts->traddr);
+		NL_SET_ERR_MSG(extack, "TRADDR is not the address of a target");
 		return -EINVAL;
 	}
 	set_port(&tc->dst, htons(n));
@@ -55,13 +55,11 @@ static int parse_local(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, str
 	if (!*opts->host_traddr)
 		return 0;
 	if (inet_pton_with_scope(tc->net, AF_UNSPEC, opts->host_traddr, NULL, &tc->src)) {
-		NL_SET_ERR_MSG_FMT(extack, "host address \"%s\" is not a numeric IPv4 or IPv6 address",
-				   opts->host_traddr);
+		NL_SET_ERR_MSG(extack, "HOST_TRADDR is not a numeric IPv4 or IPv6 address");
 		return -EINVAL;
 	}
 	if (tc->src.ss_family != tc->dst.ss_family) {
-		NL_SET_ERR_MSG_FMT(extack, "host address \"%s\" and address \"%s\" are of different families",
-				   opts->host_traddr, opts->traddr);
+		NL_SET_ERR_MSG(extack, "HOST_TRADDR and TRADDR are of different families");
 		return -EINVAL;
 	}
 	return 0;
@@ -76,7 +74,7 @@ static int check_iface(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, str
 		return 0;
 	dev = dev_get_by_name(tc->net, opts->host_iface);
 	if (!dev) {
-		NL_SET_ERR_MSG_FMT(extack, "no network interface \"%s\"", opts->host_iface);
+		NL_SET_ERR_MSG(extack, "there is no network interface of the name in HOST_IFACE");
 		return -ENODEV;
 	}
 	dev_put(dev);
