@@ -60,7 +60,7 @@ public:
 
 	Result<ModuleVersion> version();
 
-	// Each object that is there all the while is in the list once; what comes or goes meanwhile may be in it or not.
+	// Each object that is there all the while is in the list once; what comes or goes meanwhile may be in it, too.
 	Result<std::vector<Subsystem>> subsystems();
 	Result<std::vector<Controller>> controllers(std::optional<std::uint32_t> subsystem = {});
 	Result<std::vector<Namespace>> namespaces(std::optional<std::uint32_t> subsystem = {});

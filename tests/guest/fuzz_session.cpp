@@ -42,8 +42,8 @@ bool FuzzIo::overtaken(std::uint64_t at, Buffer &buffer, std::uint64_t ghosts) c
 }
 
 // A write that ended well is in the store, and a read that did has returned what is there. A write that was sent again
-// may still be executed by the target's end of the lost connection, after newer ones: without fencing=safe that is known,
-// fencing.cpp's to test, and seen by the store.
+// may still be executed by the target's end of the lost connection, after newer ones: without fencing=safe that is
+// known, fencing.cpp's to test, and seen by the store.
 void FuzzIo::one(const Disk &disk, const target::Mutator *mutator)
 {
 	static const std::size_t sizes[] = {512, 4096, 8192, 32768, 131072, 524288};

@@ -144,7 +144,7 @@ TEST_CASE("swap on two paths, of which one is silent for a while, and then both 
 	rig.set("iopolicy=round-robin");
 	Swap swap(rig.disk(1));
 	MemoryGroup group(40 * mib);
-	FioLoad writes(verifiedJob(rig.disk(2), 120, 4));
+	FioLoad writes(verifiedJob(rig.disk(2), 300, 4));
 	auto before = written(rig, 1);
 	Crowd crowd(group, 4, 24 * mib, slowly(14s));
 	REQUIRE(eventually([&] { return group.swapped() > 16 * mib; }, 15s));

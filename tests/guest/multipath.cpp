@@ -472,7 +472,7 @@ TEST_CASE("queue-depth and latency prefer the fast path", "[multipath][policy]")
 		rig.lane(1).link.impair(delay(20ms));
 		auto shares = rig.shares([&] { flow(disk, 2, 8); });
 		INFO("one of them slow: " << show(shares));
-		CHECK(shares[0] > 0.8);
+		CHECK(shares[0] > (slow() > 1 ? 0.7 : 0.8));
 		rig.lane(1).link.repair();
 		shares = rig.shares([&] { flow(disk, 2, 8); });
 		INFO("both fast: " << show(shares));
@@ -504,7 +504,7 @@ TEST_CASE("latency: a path that has recovered is back within a second", "[multip
 TEST_CASE("spill: non-optimized paths take what is over the bound, and give it back", "[multipath][policy][spill]")
 {
 	Multi rig;
-	rig.connectAll();
+	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(300ms); }); // a delay of that is no loss
 	rig.lane(1).setAna(1, "non-optimized");
 	REQUIRE(waitAna(rig, 1, AnaState::nonOptimized));
 	auto disk = rig.disk();
@@ -597,7 +597,7 @@ TEST_CASE("a queue that is full does not hold up what another path has room for"
 	CHECK(shares[1] > 0.98);
 	shares = rig.shares([&] { flow(rig.disk(), 2, 64); });
 	INFO("many: " << show(shares));
-	CHECK(shares[0] > 0.3);
+	CHECK(shares[0] > 0.3 / slow());
 	CHECK(shares[1] > 0.05);
 }
 

@@ -189,7 +189,7 @@ const Misbehaviour table[] = {
 			s.cmd->fctype() == fc_connect, [&] { cqe(s).cid = 0x7654; }); }},
 	{"connect-wants-authentication", 21, Hook::response, connecting, Expect::refused, nothing,
 		[](S &s) { return when(s.is(op_fabrics) &&
-			s.cmd->fctype() == fc_connect, [&] { cqe(s).result |= 1 << 17; }); }},
+			s.cmd->fctype() == fc_connect, [&] { cqe(s).result = cqe(s).result | 1u << 17; }); }},
 	{"io-connect-refused", 21, Hook::command, connecting, Expect::refused, nothing,
 		[](S &s) { return failed(s.is(op_fabrics) && s.cmd->fctype() == fc_connect && s.cmd->cdw10 >> 16, s,
 					 st_connect_param | st_dnr); }},

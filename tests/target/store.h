@@ -25,7 +25,8 @@ public:
 	const Id16 &nguid() const { return nguid_; }
 	std::uint32_t anaGroup() const { return anaGroup_; }
 
-	// False when the range is not inside the namespace; then nothing has happened. writer: controller ID, which grows
+	// False when the range is not inside the namespace; then nothing has happened. writer: controller ID, which
+	// grows
 	bool read(std::uint64_t slba, std::span<std::uint8_t> to) const;
 	bool write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer);
 	bool zero(std::uint64_t slba, std::uint64_t blocks);

@@ -72,7 +72,10 @@ FioResult runFio(const FioJob &job)
 	return parse(out.status, output, out.text);
 }
 
-FioLoad::FioLoad(const FioJob &job) : output_(nextOutput()), process_(job.command(output_)) {}
+FioLoad::FioLoad(const FioJob &job) : output_(nextOutput()), process_(job.command(output_))
+{
+	eventually([this] { return exists(begun(output_)) || !running(); }, 20s);
+}
 
 FioResult FioLoad::wait(Millis timeout)
 {
@@ -83,8 +86,6 @@ FioResult FioLoad::wait(Millis timeout)
 FioResult FioLoad::finish(Millis timeout)
 {
 	constexpr int interrupted = 128; // fio's own status for that
-	// before it listens to signals one would kill it without a word
-	eventually([this] { return exists(begun(output_)) || !running(); }, 20s);
 	process_.interrupt();
 	auto result = wait(timeout);
 	if (result.status == interrupted)

@@ -39,7 +39,7 @@ struct FioJob {
 
 FioResult runFio(const FioJob &job);
 
-// fio beside the test
+// fio beside the test; it is about to do I/O when the constructor returns.
 class FioLoad {
 public:
 	explicit FioLoad(const FioJob &job);

@@ -220,7 +220,7 @@ void expectGood(FioLoad &load)
 void expectGoodUntilNow(FioLoad &load)
 {
 	CHECK(load.running());
-	pause(1s);
+	pause(slowly(1s));
 	expectGood(load.finish(90s));
 }
 
