@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
+#include <set>
 
 #include <nvmeof/identity.h>
 
@@ -35,12 +37,16 @@ template <typename T> Result<std::vector<T>> all(const Messages &messages, Resul
 	if (!messages)
 		return messages.error();
 	std::vector<T> objects;
-	for (const Attributes &attributes : *messages) {
+	std::set<std::string> names;
+	// from the end: of two of one name the later one is there, which got it while the list was made
+	for (const Attributes &attributes : *messages | std::views::reverse) {
 		Result<T> object = decode(attributes);
 		if (!object)
 			return object.error();
-		objects.push_back(*std::move(object));
+		if (names.insert(object->name).second)
+			objects.push_back(*std::move(object));
 	}
+	std::ranges::reverse(objects);
 	return objects;
 }
 

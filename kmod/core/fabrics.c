@@ -52,7 +52,7 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 	if (ret > 0) {
 		nof_ctrl_note(ctrl, -ECONNREFUSED, ret, "target refused Connect of queue %u: %s", queue->qid,
 			      connect_refusal(ret));
-		return ret & NVME_STATUS_DNR ? -EKEYREJECTED : -ECONNREFUSED;
+		return -ECONNREFUSED;
 	}
 	if (ret)
 		return ret;

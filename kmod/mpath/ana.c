@@ -138,7 +138,7 @@ static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int
 	update_paths(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 	*err = why ? -EPROTO : groups.err;
-	return groups.err ? "out of memory" : why;
+	return groups.err ? "ANA log: out of memory" : why;
 }
 
 static int read_pieces(struct nof_ctrl *ctrl, void *log, size_t len)

@@ -268,7 +268,7 @@ static u32 go_further(struct nof_fence *f, enum step step)
 		ret = read_log(f->source);
 		if (!ret)
 			return nof_ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
-		if (ret != -ENOMEM) /* that is no answer of its */
+		if (ret != -ENOMEM) /* it was not asked */
 			set_step(f, RUNNING, ASK, bit_of(f->source));
 		return POLL_MS;
 	}

@@ -28,14 +28,24 @@ bool FuzzIo::same(std::uint64_t at, Buffer &buffer) const
 	return std::equal(is.begin(), is.end(), buffer.data());
 }
 
-// Wherever the store has something else, a controller has written meanwhile that was not the latest any more.
+// Some write had the block so, there.
+bool FuzzIo::sent(std::uint64_t at, const std::vector<std::uint8_t> &block) const
+{
+	return std::ranges::any_of(written_, [&](const Write &w) {
+		return at >= w.at && at + block.size() <= w.at + w.data.size() &&
+		       std::equal(block.begin(), block.end(), w.data.begin() + static_cast<long>(at - w.at));
+	});
+}
+
+// Wherever the store has something else, that was sent some time, and a controller has written it meanwhile that was
+// not the latest any more.
 bool FuzzIo::overtaken(std::uint64_t at, Buffer &buffer, std::uint64_t ghosts) const
 {
 	auto block = std::size_t(1) << store_->shift();
 	for (std::size_t i = 0; i < buffer.size(); i += block) {
 		auto is = store_->peek(at + i, block);
 		if (!std::equal(is.begin(), is.end(), buffer.data() + i) &&
-		    !store_->overtaken((at + i) >> store_->shift(), ghosts))
+		    !(sent(at + i, is) && store_->overtaken((at + i) >> store_->shift(), ghosts)))
 			return false;
 	}
 	return true;
@@ -53,8 +63,10 @@ void FuzzIo::one(const Disk &disk, const target::Mutator *mutator)
 	Buffer buffer(size);
 	if (random_.oneIn(12) && disk.flush())
 		failed++;
-	if (writes)
+	if (writes) {
 		buffer.fill(static_cast<std::uint32_t>(random_.next()));
+		written_.push_back({at, {buffer.data(), buffer.data() + buffer.size()}});
+	}
 	auto known = store_->ghosts();
 	int err = writes ? disk.write(at, buffer) : disk.read(at, buffer);
 	if (err) {

@@ -46,6 +46,12 @@ public:
 	std::string fault = {};
 
 private:
+	struct Write {
+		std::uint64_t at;
+		std::vector<std::uint8_t> data;
+	};
+
+	bool sent(std::uint64_t at, const std::vector<std::uint8_t> &block) const;
 	bool overtaken(std::uint64_t at, Buffer &buffer, std::uint64_t ghosts) const;
 	void one(const Disk &disk, const target::Mutator *mutator);
 	bool same(std::uint64_t at, Buffer &buffer) const;
@@ -53,6 +59,7 @@ private:
 	std::shared_ptr<target::Store> store_;
 	std::uint64_t offset_, length_;
 	target::Random random_;
+	std::vector<Write> written_ = {}; // all that were sent, however they ended
 };
 
 class FuzzSession {

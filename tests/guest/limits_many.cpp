@@ -222,6 +222,9 @@ TEST_CASE("1,000 namespaces, and 500 that go at once", "[limits][many][namespace
 			auto list = take(all.host.client().namespaces());
 			whole &= std::ranges::count_if(list, [](auto &n) { return n.nsid > 1000 || n.nsid % 2; }) ==
 				 thousand - 500;
+			auto paths = take(all.host.client().paths());
+			whole &= std::ranges::count_if(paths, [](auto &p) { return p.nsid > 1000 || p.nsid % 2; }) ==
+				 2 * (thousand - 500);
 			return list.size() == thousand - 500;
 		},
 		150s));

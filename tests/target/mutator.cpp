@@ -353,8 +353,11 @@ Outgoing MutatedStream::wire(Bytes raw, const std::set<std::uint16_t> &outstandi
 		order(out, std::move(raw));
 	else
 		out.pieces.push_back(std::move(raw));
-	if (now_ == Mutation::forge && outstanding.contains(cidOf(out.pieces.front())))
-		mutator_->deceived_ = true; // done, says the target
+	if (now_ == Mutation::forge) { // done, says the target; or what would have failed
+		auto cid = cidOf(out.pieces.front());
+		if (outstanding.contains(cid) || (status_ && cid == cid_))
+			mutator_->deceived_ = true;
+	}
 	if (now_)
 		finish(out);
 	if (!late.empty())

@@ -155,6 +155,8 @@ TEST_CASE("a write of a controller that another one has followed is known for a 
 	CHECK(store->overtaken(0, 0));
 	CHECK_FALSE(store->overtaken(1, 0));
 	CHECK_FALSE(store->overtaken(0, 1));
+	CHECK(next.io->run(write(0), Bytes(512, 3)) == st_ok);
+	CHECK_FALSE(store->overtaken(0, 0));
 }
 
 TEST_CASE("a stalled write outlives its connection")

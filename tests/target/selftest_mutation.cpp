@@ -137,6 +137,22 @@ TEST_CASE("mutation: what makes wrong data look right is known")
 	CHECK(honest > 0);
 }
 
+TEST_CASE("mutation: a forged success of a command that is outstanding makes wrong data look right")
+{
+	std::set<std::uint16_t> every;
+	for (unsigned cid = 0; cid <= 0xffff; cid++)
+		every.insert(static_cast<std::uint16_t>(cid));
+	unsigned forged = 0;
+	for (std::uint64_t session = 0; session < 200; session++) {
+		auto played = play(3, session, every);
+		if (!played.mutator->counts()[static_cast<std::size_t>(Mutation::forge)])
+			continue;
+		forged++;
+		CHECK(played.mutator->deceived());
+	}
+	CHECK(forged > 0);
+}
+
 TEST_CASE("mutation: payload is changed by its structure")
 {
 	Random random{5};

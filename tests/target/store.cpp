@@ -56,7 +56,7 @@ bool Store::write(std::uint64_t slba, std::span<const std::uint8_t> from, std::u
 		if (writer < w.latest)
 			w.ghost = ++ghosts_;
 		else
-			w.latest = writer;
+			w = {writer, 0};
 	}
 	return true;
 }

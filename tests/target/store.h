@@ -35,7 +35,7 @@ public:
 	// Bytes as a host should see them; for tests.
 	Bytes peek(std::uint64_t offset, std::size_t length) const;
 	// Ghost writes so far: blocks that a controller wrote after a later controller had; and whether this one was
-	// written so since there were so many
+	// written so since there were so many, and not again
 	std::uint64_t ghosts() const;
 	bool overtaken(std::uint64_t slba, std::uint64_t ghosts) const;
 

@@ -2,8 +2,10 @@
 #include "fio.h"
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <atomic>
+#include <stdexcept>
 
 namespace guest {
 namespace {
@@ -11,7 +13,7 @@ namespace {
 std::string nextOutput()
 {
 	static std::atomic<int> count{0};
-	return "/tmp/fio." + std::to_string(count++);
+	return "/tmp/fio." + std::to_string(::getpid()) + "." + std::to_string(count++);
 }
 
 // There once the job is about to begin
@@ -74,7 +76,8 @@ FioResult runFio(const FioJob &job)
 
 FioLoad::FioLoad(const FioJob &job) : output_(nextOutput()), process_(job.command(output_))
 {
-	eventually([this] { return exists(begun(output_)) || !running(); }, 20s);
+	if (!eventually([this] { return exists(begun(output_)) || !running(); }, 20s))
+		throw std::runtime_error("fio does not begin");
 }
 
 FioResult FioLoad::wait(Millis timeout)
