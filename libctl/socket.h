@@ -44,7 +44,7 @@ public:
 	// One request, and the messages that answer it. EALREADY has the name of the object that is in the way in
 	// Error::object.
 	nvmeof::Result<std::vector<Attributes>> call(Request request, Clock::time_point deadline);
-	// A listing, asked for again when something came or went meanwhile, a few times; the last one has all that stayed.
+	// A listing, asked for again a few times when something came or went meanwhile; the last has all that stayed.
 	nvmeof::Result<std::vector<Attributes>> dump(Request request, Clock::time_point deadline);
 
 	// From here on the socket is for events only.

@@ -693,7 +693,7 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 		stage.host.connect(stage.options());
 		auto node = stage.disk();
 		stage.server.stallReads(true);
-		FioLoad load({.file = node, .verify = false, .seconds = 30});
+		FioLoad load({.file = node, .verify = false, .seconds = 30}, true);
 		std::this_thread::sleep_for(1s);
 		Stopwatch time;
 		stage.host.disconnectAll();

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <stdexcept>
 
 namespace guest {
 namespace {
@@ -74,10 +73,15 @@ FioResult runFio(const FioJob &job)
 	return parse(out.status, output, out.text);
 }
 
-FioLoad::FioLoad(const FioJob &job) : output_(nextOutput()), process_(job.command(output_))
+FioLoad::FioLoad(const FioJob &job, bool stalled) : output_(nextOutput()), process_(job.command(output_))
 {
-	if (!eventually([this] { return exists(begun(output_)) || !running(); }, 20s))
-		throw std::runtime_error("fio does not begin");
+	if (!stalled)
+		waitBegun(3s);
+}
+
+void FioLoad::waitBegun(Millis timeout)
+{
+	eventually([this] { return exists(begun(output_)) || !running(); }, timeout);
 }
 
 FioResult FioLoad::wait(Millis timeout)
@@ -89,6 +93,7 @@ FioResult FioLoad::wait(Millis timeout)
 FioResult FioLoad::finish(Millis timeout)
 {
 	constexpr int interrupted = 128; // fio's own status for that
+	waitBegun(20s);                  // before it listens to signals one would kill it without a word
 	process_.interrupt();
 	auto result = wait(timeout);
 	if (result.status == interrupted)

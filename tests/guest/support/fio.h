@@ -39,10 +39,10 @@ struct FioJob {
 
 FioResult runFio(const FioJob &job);
 
-// fio beside the test; it is about to do I/O when the constructor returns.
+// fio beside the test; it is about to do I/O when the constructor returns, if it can: not where the disk is stalled.
 class FioLoad {
 public:
-	explicit FioLoad(const FioJob &job);
+	explicit FioLoad(const FioJob &job, bool stalled = false);
 	bool running() { return process_.running(); }
 	FioResult wait(Millis timeout);
 	// Ends it before its time: the result is that of what it has done until then.
@@ -50,6 +50,8 @@ public:
 	void stop() { process_.stop(); }
 
 private:
+	void waitBegun(Millis timeout);
+
 	std::string output_;
 	Background process_;
 };
