@@ -113,6 +113,36 @@ TEST_CASE("exit codes", "[control]")
 	CHECK(status("disconnect --all") == done);
 }
 
+TEST_CASE("what the library lets through, the kernel refuses with a reason", "[control]")
+{
+	Rig rig;
+	auto &client = rig.host.client();
+	auto absent = [](const auto &result) {
+		CHECK((!result && result.error().code == nvmeof::ErrorCode::noSuchObject));
+	};
+	absent(client.controllers(77));
+	absent(client.namespaces(77));
+	absent(client.paths({"nvmeof77n1", ""}));
+	absent(client.paths({"", "nvmeof77c1"}));
+	auto refuses = [&](const std::function<void(nvmeof::ConnectOptions &)> &change, const std::string &words) {
+		auto o = rig.options();
+		change(o);
+		auto result = client.start(o);
+		REQUIRE_FALSE(result.ok());
+		INFO(result.error().message);
+		CHECK(result.error().message.find(words) != std::string::npos);
+	};
+	refuses([](auto &o) { o.address.traddr = "0.0.0.0"; }, "not the address of a target");
+	refuses([](auto &o) { o.transport = "nosuch"; }, "unknown transport");
+	refuses(
+		[](auto &o) {
+			o.ctrlLoss = 5s;
+			o.fastIoFail = 9s;
+		},
+		"");
+	CHECK(take(client.controllers()).empty());
+}
+
 TEST_CASE("a target that refuses this host is named as refusing, with its status", "[control]")
 {
 	nvmet::Subsystem closed("nqn.2024-01.io.nvmeof:closed", false);
