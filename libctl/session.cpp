@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <set>
 
 #include <nvmeof/identity.h>
@@ -39,8 +38,8 @@ template <typename T> Result<std::vector<T>> all(const Messages &messages, Resul
 	std::vector<T> objects;
 	std::set<std::string> names;
 	// from the end: of two of one name the later one is there, which got it while the list was made
-	for (const Attributes &attributes : *messages | std::views::reverse) {
-		Result<T> object = decode(attributes);
+	for (auto at = messages->rbegin(); at != messages->rend(); ++at) {
+		Result<T> object = decode(*at);
 		if (!object)
 			return object.error();
 		if (names.insert(object->name).second)
