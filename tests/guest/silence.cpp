@@ -100,11 +100,14 @@ TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
 TEST_CASE("a silent path without alternative is waited for, and goes on with the same connection", "[silence]")
 {
 	Multi rig({.lanes = 1});
-	auto c = connectWith(rig, 0, [](auto &o) { o.keepAlive = slowly(30s); });
+	auto c = connectWith(rig, 0, [](auto &o) {
+		o.keepAlive = slowly(30s);
+		o.connectTimeout = slowly(10s); // as long as TCP has
+	});
 	FioLoad load(verifiedJob(rig.disk(), 60, 4));
 	pause(1s);
 	silent(rig, 0);
-	pause(2s); // well below the time after which TCP gives up
+	pause(2s);
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 	rig.lane(0).link.repair();
 	expectGoodUntilNow(load);
