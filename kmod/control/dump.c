@@ -13,13 +13,11 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-#define ALL	U64_MAX
-
-/* What is kept between calls: numbers of what it is at, 0 before the first */
+/* What is kept between calls: numbers, 0 before the first */
 struct nof_dump {
-	u64	subsys;		/* this one, and those before are done with */
-	u64	object;		/* of its objects; ALL: done with this subsystem, too */
-	u64	path;		/* of a namespace's paths */
+	u64	subsys;		/* all before this are done with */
+	u64	object;		/* of this subsystem: the last one in the dump; of paths, the namespace it is at */
+	u64	path;		/* of that namespace: the last one in the dump */
 };
 
 static_assert(sizeof(struct nof_dump) <= sizeof_field(struct netlink_callback, ctx));
@@ -83,7 +81,7 @@ static int walk_subsystems(struct walk *w, walk_fn fn)
 	int err;
 
 	list_for_each_entry(s, &nof_subsystems, entry) {
-		if (s->nr < at->subsys || (s->nr == at->subsys && at->object == ALL))
+		if (s->nr < at->subsys)
 			continue;
 		if (s->nr > at->subsys)
 			*at = (struct nof_dump){ .subsys = s->nr };
@@ -92,7 +90,7 @@ static int walk_subsystems(struct walk *w, walk_fn fn)
 		mutex_unlock(&s->lock);
 		if (err)
 			return err;
-		at->object = ALL;
+		*at = (struct nof_dump){ .subsys = s->nr + 1 };
 	}
 	return 0;
 }

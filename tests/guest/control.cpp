@@ -139,7 +139,7 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 			o.ctrlLoss = 5s;
 			o.fastIoFail = 9s;
 		},
-		"");
+		"FAST_IO_FAIL_TMO is longer than CTRL_LOSS_TMO");
 	CHECK(take(client.controllers()).empty());
 }
 

@@ -24,11 +24,7 @@ void transportGoes(Host &host)
 {
 	host.forget();
 	CHECK(run("rmmod nvmeof").status != 0);
-	if (exists("/proc/lockdep")) {
-		// there a socket holds the module that its lock's class is of
-		host.reopen();
-		host.disconnectAll();
-		host.forget();
+	if (host.letSocketsGo()) {
 		CHECK(eventually([] { return run("rmmod nvmeof_tcp").status == 0; }, 20s));
 		return;
 	}

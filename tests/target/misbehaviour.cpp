@@ -606,16 +606,16 @@ const char *toString(Expect expect)
 		return "refused";
 	case Expect::nsRefused:
 		return "namespace refused";
+	case Expect::scanFailed:
+		return "scan failed";
+	case Expect::unusable:
+		return "unusable";
 	case Expect::error:
 		return "error";
 	case Expect::harmless:
 		return "harmless";
 	case Expect::retried:
 		return "retried";
-	case Expect::scanFailed:
-		return "scan failed";
-	case Expect::unusable:
-		return "unusable";
 	case Expect::bounded:
 		return "bounded";
 	}

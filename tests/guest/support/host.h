@@ -50,6 +50,9 @@ public:
 	// The library's socket has to go before the module can.
 	void forget() { client_.reset(); }
 	void reopen();
+	// Where lockdep is, a socket holds the module that its lock's class is of. There this disconnects
+	// all controllers, between reopen() and forget(): true.
+	bool letSocketsGo();
 
 private:
 	std::optional<nvmeof::Client> client_;
