@@ -17,7 +17,7 @@
 
 static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 {
-	int err = why == nof_path_no_memory ? -ENOMEM : -EINVAL;
+	int err = why == nof_path_no_memory ? -ENOMEM : nof_path_try_again(why) ? -EAGAIN : -EINVAL;
 
 	nof_ctrl_note(ctrl, err, status, "namespace %u refused: %s", nsid, why);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));

@@ -225,6 +225,7 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	INIT_DELAYED_WORK(&head->removal_work, removal_work);
 	INIT_DELAYED_WORK(&head->expiry_work, expiry_work);
 	mutex_init(&head->narrow_lock);
+	head->next_narrow = jiffies;
 	nof_failovers_init(head);
 	head->subsys = nof_subsys_get(s);
 	head->id = id;

@@ -43,6 +43,7 @@ enum nof_head_flag {
  * @held:	requests held back by fencing, under subsys->fence_lock
  * @part_work:	reads the partition table
  * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
+ * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
  * @failovers:	of its paths, see mpath/failover.h
  * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
  * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
@@ -69,6 +70,7 @@ struct nof_head {
 	struct kobject		*paths_dir;
 	atomic_t		waiting;
 	struct mutex		narrow_lock;
+	unsigned long		next_narrow;
 	u32			held;
 	struct nof_failovers	failovers;
 	struct work_struct	part_work;

@@ -8,8 +8,12 @@
 #include "mpath/head.h"
 #include "transport/transport.h"
 
-/* How long a path waits for the disk to come to rest, so that its limits can be changed */
-#define NARROW_TMO_MS	5000
+/*
+ * How long a path waits for the disk to come to rest, so that its limits can be changed. Nothing new is sent meanwhile:
+ * in vain it may be so for a fifth of the time, however many paths and scans want to try.
+ */
+#define NARROW_TMO_MS	2000
+#define NARROW_REST	4
 
 /* The wire counts blocks in 16 bits, zero based */
 static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_transport_limits *tl, u8 lba_shift)
@@ -96,14 +100,18 @@ static bool stuck(struct nof_head *head)
 /* Requests under way rely on the limits (TRAP 27) */
 static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(NARROW_TMO_MS);
+	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(NARROW_TMO_MS);
 	struct request_queue *q = head->disk->queue;
 
+	lockdep_assert_held(&head->narrow_lock);
+	if (time_before(begin, head->next_narrow))
+		return false;
 	blk_freeze_queue_start(q);
 	while (!blk_mq_freeze_queue_wait_timeout(q, msecs_to_jiffies(50))) {
 		if (time_before(jiffies, end) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && !stuck(head))
 			continue;
 		blk_mq_unfreeze_queue(q);
+		head->next_narrow = jiffies + NARROW_REST * (jiffies - begin);
 		return false;
 	}
 	return true;

@@ -141,6 +141,21 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 		},
 		"FAST_IO_FAIL_TMO is longer than CTRL_LOSS_TMO");
 	CHECK(take(client.controllers()).empty());
+
+	auto c = rig.connect();
+	refuses(
+		[](auto &o) {
+			o.subsysnqn += "-other";
+			o.hostid = nvmeof::Uuid::parse("6f1b2c3d-0000-4000-8000-0123456789ab");
+		},
+		"in use with another host ID");
+	REQUIRE(status("set " + c.name + " ctrl-loss-tmo=5") == done);
+	auto out = ctl("set " + c.name + " fast-io-fail-tmo=9");
+	INFO(out.text);
+	CHECK(out.status != done);
+	CHECK(namesIt(out.text, "FAST_IO_FAIL_TMO would be longer than CTRL_LOSS_TMO"));
+	CHECK(rig.host.controller(c.name).fastIoFail == c.fastIoFail);
+	CHECK(take(client.controllers()).size() == 1);
 }
 
 TEST_CASE("a target that refuses this host is named as refusing, with its status", "[control]")

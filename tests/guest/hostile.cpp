@@ -715,6 +715,71 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 	stage.host.reopen();
 }
 
+TEST_CASE("who waits for a silent target can be killed, and what was asked for goes on", "[hostile][killed][trap22]")
+{
+	Stage stage;
+	auto c = stage.host.connect(stage.options());
+	auto pause = [] { std::this_thread::sleep_for(slowly(300ms)); };
+	SECTION("for a disconnect")
+	{
+		stage.server.silence(true);
+		Background command("exec nvmeofctl disconnect -d " + c.name);
+		REQUIRE(stage.host.waitState(c.name, ControllerState::deleting));
+		command.signal(SIGKILL);
+		CHECK(command.wait(1s).status == 128 + SIGKILL);
+		CHECK(stage.host.state(c.name) == ControllerState::deleting);
+		CHECK(stage.host.waitGone(c.name, 10s));
+		stage.server.silence(false);
+	}
+	SECTION("for a rescan, behind another one")
+	{
+		static const Misbehaviour hold{"hold-list",
+					       22,
+					       target::Hook::command,
+					       When::idle,
+					       Expect::harmless,
+					       Needs::nothing,
+					       [](target::Strike &s) {
+						       if (!s.identify(target::cns_active))
+							       return false;
+						       s.verdict = target::Verdict::hold;
+						       return true;
+					       }};
+		stage.disk();
+		stage.server.script().arm(hold);
+		Background first("exec nvmeofctl rescan -d " + c.name);
+		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
+		Background second("exec nvmeofctl rescan -d " + c.name);
+		pause();
+		REQUIRE(second.running());
+		second.signal(SIGKILL);
+		CHECK(second.wait(1s).status == 128 + SIGKILL);
+		CHECK(first.running());
+		stage.server.releaseHeld();
+		auto done = first.wait(slowly(5s));
+		INFO(done.text);
+		CHECK(done.status == 0);
+		CHECK(stage.host.controller(c.name).reconnects == 0);
+	}
+}
+
+TEST_CASE("a controller that connects again is not reset or rescanned by request", "[hostile][restart]")
+{
+	Stage stage;
+	auto c = stage.host.connect(stage.options());
+	stage.server.stop();
+	REQUIRE(stage.host.waitState(c.name, ControllerState::connecting));
+	for (auto *verb : {"reset", "rescan"}) {
+		auto out = run("nvmeofctl " + std::string(verb) + " -d " + c.name);
+		INFO(verb << ": " << out.text);
+		CHECK(out.status != 0);
+		CHECK(out.text.find("the controller is not live") != std::string::npos);
+	}
+	stage.server.start();
+	CHECK(stage.live(c.name));
+	CHECK(run("nvmeofctl rescan -d " + c.name).status == 0);
+}
+
 TEST_CASE("small writes answered at once, at depth", "[hostile][fast][trap12]")
 {
 	Stage stage;

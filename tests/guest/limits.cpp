@@ -345,6 +345,33 @@ TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its 
 		FAIL_CHECK("the host broke the protocol: " << text);
 }
 
+// A command identifier has 16 bits, for the tags of all hardware contexts that meet in a queue and one for the generation
+TEST_CASE("a path whose queues are too few for the disk's hardware contexts is refused", "[limits][queues]")
+{
+	target::Config config;
+	config.queueEntries = 1024;
+	target::Server server(config);
+	server.stores().add(1, 16 * mib);
+	Host host;
+	auto o = Host::options("127.0.0.1", std::to_string(server.port()), config.nqn);
+	o.ioQueues = 64;
+	o.queueSize = 1024;
+	auto first = host.connect(o, 60s);
+	REQUIRE(first.queueSize == 1024);
+	server.setMaxIoQueues(1);
+	o.duplicateConnect = true;
+	auto second = host.client().connect(o, nvmeof::WaitFor::controller, slowly(5s));
+	if (first.ioQueues > 32) {
+		REQUIRE_FALSE(second.ok());
+		INFO(second.error().message);
+		CHECK(second.error().message.find("too few queues for the hardware contexts") != std::string::npos);
+	} else {
+		CHECK(second.ok());
+	}
+	CHECK(host.state(first.name) == ControllerState::live);
+	CHECK(Disk(host.disk(1, 10s, config.nqn)).verified(0, 65536, 1) == 0);
+}
+
 namespace {
 
 // The time of day, put right again in the end.

@@ -97,6 +97,19 @@ const target::Misbehaviour narrow{"narrow",
 					  return true;
 				  }};
 
+const target::Misbehaviour holdWrite{"hold-write",
+				     0,
+				     target::Hook::command,
+				     target::When::io,
+				     target::Expect::harmless,
+				     target::Needs::nothing,
+				     [](target::Strike &s) {
+					     if (!s.ioWrite())
+						     return false;
+					     s.verdict = target::Verdict::hold;
+					     return true;
+				     }};
+
 void connectWith(Multi &rig, const std::function<void(nvmeof::ConnectOptions &)> &change)
 {
 	for (unsigned n = 0; n < rig.lanes(); n++) {
@@ -239,6 +252,50 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 	for (auto &p : host.paths())
 		CHECK(eventually([&] { return take(host.client().path(p.name)).ios > p.ios + 10; }, 10s));
 	expectGoodUntilNow(load);
+	for (auto &text : server.violations())
+		FAIL_CHECK("the host broke the protocol: " << text);
+}
+
+TEST_CASE("a disk that does not come to rest is not narrowed: the path joins when it does", "[multipath][join][limits]")
+{
+	target::Server server;
+	server.stores().add(1, 16 * mib);
+	Host host;
+	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	o.stallTimeout = 0ms;
+	auto first = host.connect(o);
+	auto node = host.disk(1, 10s, server.config().nqn);
+	server.script().arm(holdWrite);
+	int written = -1;
+	std::jthread writer([&] {
+		written = Disk(node).verified(0, 4096, 1);
+	});
+	REQUIRE(server.script().waitStrikes(1, slowly(5s)));
+	narrowings = 0;
+	server.script().arm(narrow, target::Script::forever);
+	Watch watch;
+	o.duplicateConnect = true;
+	auto second = take(host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s)));
+	CHECK(watch.find([](auto &e) { return e.type == EventType::refused; }, 20s));
+	CHECK(host.controller(second.name).lastError.find("requests under way do not end") != std::string::npos);
+	CHECK(host.state(second.name) == ControllerState::live);
+	CHECK(host.nameSpace(1, server.config().nqn)->usablePaths == 1);
+	CHECK(queueAttribute(node, "max_hw_sectors_kb") == "1024");
+	// the disk is used meanwhile, not frozen again and again
+	Disk disk(node);
+	Millis longest = 0ms;
+	for (Stopwatch all; all.elapsed() < 5s;) {
+		Stopwatch one;
+		REQUIRE(disk.verified(65536, 4096, 7) == 0);
+		longest = std::max(longest, one.elapsed());
+	}
+	CHECK(longest < 1500ms);
+	server.releaseHeld();
+	CHECK(eventually([&] { return host.nameSpace(1, server.config().nqn)->usablePaths == 2; }, 40s));
+	CHECK(queueAttribute(node, "max_hw_sectors_kb") == "64");
+	writer.join();
+	CHECK(written == 0);
+	CHECK(host.controller(first.name).reconnects == 0);
 	for (auto &text : server.violations())
 		FAIL_CHECK("the host broke the protocol: " << text);
 }

@@ -90,6 +90,18 @@ TEST_CASE("a selector of another module is offered as long as its module is ther
 	CHECK_FALSE(offered(rig.host, "sample"));
 }
 
+TEST_CASE("a selector that was built for another version is refused", "[selectors][short]")
+{
+	Host host;
+	auto refused = run(std::string("modprobe ") + moduleName + " api=65535");
+	INFO(refused.text);
+	CHECK(refused.status != 0);
+	CHECK_FALSE(loaded());
+	CHECK_FALSE(offered(host, "sample"));
+	Module module;
+	CHECK(offered(host, "sample"));
+}
+
 TEST_CASE("a policy in use holds its module", "[selectors]")
 {
 	Sampled s;
