@@ -45,6 +45,7 @@ tool: cmake-target := nvmeofctl
 user tool:
 	@mkdir -p $(BUILD)
 	@cmake -S . -B $(BUILD)/user $(generator) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+		"-DNVMEOF_GUEST_KERNELS=$$(tr ' ' ';' <<< '$(CHECK_KERNELS)')" \
 		> $(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log; exit 1; }
 	cmake --build $(BUILD)/user -j $(JOBS) --target $(cmake-target)
 
@@ -75,7 +76,7 @@ check: deps
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory images
 	@$(if $(findstring smoke,$(skip)),echo 'make check: no debug kernel of this configuration: no smoke test')
-	@rm -rf $(BUILD)/guest/*.failed
+	@rm -rf $(BUILD)/guest/*.failed $(BUILD)/guest/*/verdict
 	ctest --test-dir $(BUILD)/user --output-on-failure -LE 'guest|$(skip)'
 	ctest --test-dir $(BUILD)/user --output-on-failure -L guest -LE '$(skip)' --repeat until-pass:2
 	@! grep -HE '$(FINAL)' $(BUILD)/guest/*.failed/verdict 2> /dev/null || \

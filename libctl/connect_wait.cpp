@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds lookInterval{500};
 constexpr std::chrono::milliseconds udevInterval{20};
+constexpr std::chrono::milliseconds scanInterval{500}; // where memory was short, or a disk did not come to rest
 
 } // namespace
 
@@ -61,6 +62,8 @@ void ConnectWait::join(const std::string &controller)
 // The kernel answers a rescan when the scan is over, so this tells even when the controller has no namespace.
 bool ConnectWait::scanned(Item &item)
 {
+	if (Clock::now() < item.nextScan)
+		return false;
 	Result<void> done = session_.rescan(item.tracker->controller().name, deadline_);
 	if (done)
 		return true;
@@ -69,7 +72,7 @@ bool ConnectWait::scanned(Item &item)
 	else if (done.error().code == ErrorCode::noSuchObject)
 		item.tracker->onEvent({EventType::removed, {}, item.tracker->controller(), {}, {}, {}});
 	else if (done.error().sysErrno == ENOMEM || done.error().sysErrno == EAGAIN)
-		; // short of something for a moment, and connected all the same: asked again until the deadline
+		item.nextScan = Clock::now() + scanInterval; // and connected all the same
 	else if (done.error().code != ErrorCode::timedOut)
 		item.error = done.error();
 	return false;

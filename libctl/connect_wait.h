@@ -30,6 +30,7 @@ private:
 		std::optional<ConnectTracker> tracker;
 		std::optional<nvmeof::Error> error;
 		bool complete = false;
+		Clock::time_point nextScan{}; // not before: the last one found something short
 
 		bool pending() const { return tracker && !complete && !error; }
 	};

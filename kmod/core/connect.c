@@ -115,6 +115,9 @@ static int identify_ctrl(struct nof_ctrl *ctrl)
 	why = nof_identify_ctrl(id, NVME_CAP_MPSMIN(ctrl->cap), &decoded);
 	if (!why && le16_to_cpu(id->cntlid) != ctrl->cntlid)
 		why = "controller ID is not the one that Connect returned";
+	/* the block layer wants a page to fit, and pages may be larger than MPSMIN */
+	if (!why && decoded.max_transfer < PAGE_SIZE && decoded.cntrltype != NVME_CTRL_DISC)
+		why = "MDTS is less than a page of this machine";
 	if (!why)
 		why = same_subsystem(ctrl, &decoded);
 	if (why) {

@@ -317,7 +317,9 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "the scan did not complete; see the controller's last error");
 	} else if (test_and_clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags)) {
 		NL_SET_ERR_MSG(extack, "a namespace cannot be used yet, see the controller's last error; tried again");
-		nof_scan_start(ctrl);
+		/* who asks again and again does not outrun the back-off */
+		if (!delayed_work_pending(&ctrl->scan_work))
+			nof_scan_start(ctrl);
 		ret = -EAGAIN;
 	}
 	return ret > 0 ? -EIO : ret;

@@ -108,10 +108,14 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl)
 		return false;
 	blk_freeze_queue_start(q);
 	while (!blk_mq_freeze_queue_wait_timeout(q, msecs_to_jiffies(50))) {
-		if (time_before(jiffies, end) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && !stuck(head))
+		bool live = nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
+
+		if (time_before(jiffies, end) && live && !stuck(head))
 			continue;
 		blk_mq_unfreeze_queue(q);
-		head->next_narrow = jiffies + NARROW_REST * (jiffies - begin);
+		/* who is gone has not seen what another path may see */
+		if (live)
+			head->next_narrow = jiffies + NARROW_REST * (jiffies - begin);
 		return false;
 	}
 	return true;

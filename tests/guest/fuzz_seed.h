@@ -17,9 +17,9 @@ inline std::string fuzzAgain(const char *program, std::uint64_t seed)
 	auto release = readFile("/proc/sys/kernel/osrelease");
 	bool debug = release.ends_with("-nvmeof-debug");
 	auto kernel = debug ? "debug" : release.substr(0, release.find('.', release.find('.') + 1));
-	auto text = "qemu/run --kernel " + kernel + " --cmd /nvmeof/tests/" + program +
+	auto text = "qemu/run --kernel " + kernel + " --timeout 5400 --cmd /nvmeof/tests/" + program +
 		    " --env NVMEOF_FUZZ_SEED=" + std::to_string(seed);
-	for (std::string name : {"NVMEOF_SLOW", "NVMEOF_FUZZ_MESSAGES", "NVMEOF_FUZZ_IOCTLS"})
+	for (std::string name : {"NVMEOF_SLOW", "NVMEOF_FUZZ_SESSIONS", "NVMEOF_FUZZ_MESSAGES", "NVMEOF_FUZZ_IOCTLS"})
 		if (auto value = environment(name.c_str(), ""); !value.empty())
 			text += " --env " + name + "=" + value;
 	return text;

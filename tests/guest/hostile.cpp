@@ -719,7 +719,6 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 {
 	Stage stage;
 	auto c = stage.host.connect(stage.options());
-	auto pause = [] { std::this_thread::sleep_for(slowly(300ms)); };
 	SECTION("for a disconnect")
 	{
 		stage.server.silence(true);
@@ -750,8 +749,8 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 		Background first("exec nvmeofctl rescan -d " + c.name);
 		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
 		Background second("exec nvmeofctl rescan -d " + c.name);
-		pause();
-		REQUIRE(second.running());
+		auto waits = "for p in $(pidof nvmeofctl); do cat /proc/$p/stack; done | grep -q mutex_lock";
+		REQUIRE(eventually([&] { return run(waits).status == 0; }));
 		second.signal(SIGKILL);
 		CHECK(second.wait(1s).status == 128 + SIGKILL);
 		CHECK(first.running());

@@ -345,7 +345,7 @@ TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its 
 		FAIL_CHECK("the host broke the protocol: " << text);
 }
 
-// A command identifier has 16 bits, for the tags of all hardware contexts that meet in a queue and one for the generation
+// A command identifier has 16 bits: for the tags of all hardware contexts that meet in a queue, and for the generation
 TEST_CASE("a path whose queues are too few for the disk's hardware contexts is refused", "[limits][queues]")
 {
 	target::Config config;
@@ -361,11 +361,12 @@ TEST_CASE("a path whose queues are too few for the disk's hardware contexts is r
 	server.setMaxIoQueues(1);
 	o.duplicateConnect = true;
 	auto second = host.client().connect(o, nvmeof::WaitFor::controller, slowly(5s));
-	if (first.ioQueues > 32) {
+	if (std::stoul(environment("NVMEOF_CPUS", "1")) > 32) {
 		REQUIRE_FALSE(second.ok());
 		INFO(second.error().message);
 		CHECK(second.error().message.find("too few queues for the hardware contexts") != std::string::npos);
 	} else {
+		WARN("with " << first.ioQueues << " queues nothing is refused: see guest-queues-6.1");
 		CHECK(second.ok());
 	}
 	CHECK(host.state(first.name) == ControllerState::live);

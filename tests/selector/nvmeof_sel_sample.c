@@ -37,6 +37,7 @@ static void end(struct nof_path *path, struct request *rq, u64 ns)
 static struct nof_selector sample = {
 	.name	= "sample",
 	.owner	= THIS_MODULE,
+	.api	= NOF_SELECTOR_API,
 	.select	= select,
 	.start	= start,
 	.end	= end,
@@ -52,13 +53,14 @@ module_param_cb(bytes_out, &bytes_out_ops, NULL, 0444);
 MODULE_PARM_DESC(bytes_out, "bytes under way on all paths since the policy was chosen");
 
 /* For tests: what would happen to a module that was built for another nvmeof */
-static ushort api = NOF_SELECTOR_API;
+static ushort api;
 module_param(api, ushort, 0);
-MODULE_PARM_DESC(api, "version of the interface to claim");
+MODULE_PARM_DESC(api, "version of the interface to claim, instead of that it was built for");
 
 static int __init sample_init(void)
 {
-	sample.api = api;
+	if (api)
+		sample.api = api;
 	return nof_selector_register(&sample);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sending. Whoever has queued a command and finds nobody sending, sends what all have queued: commands are made into
- * one batch of PDUs, headers and small data side by side in memory, and the batch goes to the socket in as few calls
- * as there are changes between copied and spliced pieces. Nothing here waits for the network; what does not fit goes
- * on from sk_write_space().
+ * Sending. Whoever has queued a command and finds nobody sending, sends what all have queued, up to a bound: commands
+ * are made into one batch of PDUs, headers and small data side by side in memory, and the batch goes to the socket in
+ * as few calls as there are changes between copied and spliced pieces. Nothing here waits for the network; what does
+ * not fit goes on from sk_write_space().
  */
 #include <linux/cpumask.h>
 #include <linux/net.h>
@@ -15,6 +15,10 @@
 
 #define CMD_HLEN	sizeof(struct nvme_tcp_cmd_pdu)
 #define DATA_HLEN	sizeof(struct nvme_tcp_data_pdu)
+
+/* What is sent in one go, of whatever is queued: by who happens to be there, and by the worker */
+#define BATCHES_INLINE	4
+#define BATCHES_BY_WORK	32
 
 static_assert(NOF_TCP_PDU_ROOM >= CMD_HLEN + NOF_PDU_DIGEST + NOF_PDU_MAX_ALIGN + NOF_PDU_DIGEST);
 static_assert(CMD_HLEN == 72 && DATA_HLEN == 24);
@@ -332,16 +336,26 @@ static int push_batch(struct nof_tcp_queue *q)
 	return err;
 }
 
-/* Sends all there is. Sets tx.blocked when that is not possible now. */
-static void drain(struct nof_tcp_queue *q)
+/*
+ * Sends all there is, in at most @budget batches; what is left then goes to send_work(). Others may queue for as long
+ * as there is a load, and who sends for them reads under the subsystem's SRCU, on which the recovery of any of its
+ * paths waits. Sets tx.blocked when sending is not possible now.
+ */
+static void drain(struct nof_tcp_queue *q, u32 *budget)
 {
 	struct nof_tcp_tx *tx = &q->tx;
 	int err = 0;
 
 	lockdep_assert_held(&tx->lock);
 	while (!tx->failed && !err) {
-		if (tx->piece == tx->nr_pieces)
+		if (tx->piece == tx->nr_pieces) {
+			if (!*budget) {
+				nof_tcp_send_wake(q);
+				return;
+			}
 			fill_batch(q);
+			--*budget;
+		}
 		if (!tx->nr_pieces && !tx->cmd)
 			return;
 		/* Data that end before the PDU does are our own mistake; there is no way to go on. */
@@ -358,10 +372,16 @@ static void drain(struct nof_tcp_queue *q)
  * Whoever holds the lock looks at the list again after giving it up: with the barrier here and the one in
  * llist_add(), either that look or the trylock of who added sees the other.
  */
-static void kick(struct nof_tcp_queue *q)
+static void kick(struct nof_tcp_queue *q, u32 budget)
 {
-	while (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked) && mutex_trylock(&q->tx.lock)) {
-		drain(q);
+	while (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)) {
+		if (!budget) {
+			nof_tcp_send_wake(q);
+			return;
+		}
+		if (!mutex_trylock(&q->tx.lock))
+			return;
+		drain(q, &budget);
 		mutex_unlock(&q->tx.lock);
 		smp_mb();
 	}
@@ -370,13 +390,14 @@ static void kick(struct nof_tcp_queue *q)
 static void send_work(struct work_struct *work)
 {
 	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, send_work);
+	u32 budget = BATCHES_BY_WORK;
 
 	mutex_lock(&q->tx.lock);
 	q->tx.blocked = q->tx.failed;
-	drain(q);
+	drain(q, &budget);
 	mutex_unlock(&q->tx.lock);
 	smp_mb();
-	kick(q);
+	kick(q, budget);
 }
 
 void nof_tcp_send_wake(struct nof_tcp_queue *q)
@@ -437,12 +458,12 @@ void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)
 	prepare(queue, cmd);
 	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
 	if (last)
-		kick(q);
+		kick(q, BATCHES_INLINE);
 }
 
 void nof_tcp_send_commit(struct nof_queue *queue)
 {
-	kick(to_tcp_queue(queue));
+	kick(to_tcp_queue(queue), BATCHES_INLINE);
 }
 
 /* Whoever holds the lock, be it us further up this very stack, will look at the list again. */
@@ -456,6 +477,7 @@ void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 {
 	struct nof_tcp_tx *tx = &q->tx;
+	u32 budget = BATCHES_INLINE;
 	int err = -ECANCELED;
 
 	mutex_lock(&tx->lock);
@@ -464,7 +486,7 @@ int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 		memcpy(append_header(tx, len), pdu, len);
 		tx->offset += len;
 		load_piece(tx, 0);
-		drain(q);
+		drain(q, &budget);
 		err = tx->failed ? -EPIPE : 0;
 	}
 	mutex_unlock(&tx->lock);
