@@ -138,13 +138,28 @@ void play(FailNth &fail, const Scenario &s, unsigned n, Tally &tally)
 	good(s);
 }
 
-void print(const Scenario &s, const Tally &t)
+void print(const std::string &what, const Tally &t)
 {
 	std::printf("faults: %-28s %4u points %3u sites, %4u played: %3u errors, %3u good, %3u good after a retry, "
 		    "%3u not reached\n",
-		    s.name.c_str(), t.points, t.sites, t.played, t.errors, t.fine, t.retried, t.missed);
+		    what.c_str(), t.points, t.sites, t.played, t.errors, t.fine, t.retried, t.missed);
+}
+
+// The last line of a run has the sums.
+void tell(const Scenario &s, const Tally &t)
+{
+	static Tally all;
+	all.points += t.points;
+	all.sites += t.sites;
+	all.played += t.played;
+	all.errors += t.errors;
+	all.fine += t.fine;
+	all.retried += t.retried;
+	all.missed += t.missed;
+	print(s.name, t);
 	for (auto &m : t.messages)
 		std::printf("faults:     \"%s\"\n", m.c_str());
+	print("all scenarios until now", all);
 	std::fflush(stdout);
 }
 
@@ -172,7 +187,7 @@ Tally playAll(const Scenario &s)
 			fail.off();
 		}
 	}
-	print(s, tally);
+	tell(s, tally);
 	CHECK(tally.missed * 2 <= tally.played); // else what is played here is not what was counted
 	return tally;
 }

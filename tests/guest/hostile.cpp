@@ -762,6 +762,80 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 	}
 }
 
+namespace {
+
+template <bool (*wanted)(const target::Strike &)> bool drop(target::Strike &s)
+{
+	if (!wanted(s))
+		return false;
+	s.verdict = target::Verdict::drop;
+	return true;
+}
+
+bool changedLog(const target::Strike &s)
+{
+	return s.log(target::log_changed_ns);
+}
+
+bool activeList(const target::Strike &s)
+{
+	return s.identify(target::cns_active);
+}
+
+bool identifyNs(const target::Strike &s)
+{
+	return s.identify(target::cns_ns);
+}
+
+bool descriptors(const target::Strike &s)
+{
+	return s.identify(target::cns_descs);
+}
+
+Misbehaviour silentAt(const char *name, bool (*act)(target::Strike &))
+{
+	return {name, 22, target::Hook::command, When::idle, Expect::silence, Needs::nothing, act};
+}
+
+} // namespace
+
+// The bound for an admin command is a minute: all steps at the same time, each of a subsystem of its own.
+TEST_CASE("a target that falls silent in the middle of a scan", "[hostile][silence][long][trap22]")
+{
+	static const Misbehaviour steps[] = {
+		silentAt("changed-list-never", drop<changedLog>),
+		silentAt("ns-list-never", drop<activeList>),
+		silentAt("identify-ns-never", drop<identifyNs>),
+		silentAt("descriptors-never", drop<descriptors>),
+	};
+	std::vector<std::unique_ptr<Stage>> stages;
+	std::vector<std::string> names;
+	for (auto &step : steps) {
+		target::Config config;
+		config.nqn += std::string(":") + step.name;
+		auto &stage = *stages.emplace_back(std::make_unique<Stage>(config));
+		names.push_back(stage.host.connect(stage.options()).name);
+		stage.disk();
+		stage.server.script().arm(step);
+		stage.server.namespacesChanged();
+	}
+	for (std::size_t i = 0; i < stages.size(); i++) {
+		auto &stage = *stages[i];
+		INFO(steps[i].name);
+		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
+		CHECK(stage.work(Disk(stage.disk())) == 0); // I/O does not wait for it
+	}
+	for (std::size_t i = 0; i < stages.size(); i++) {
+		auto &stage = *stages[i];
+		INFO(steps[i].name);
+		CHECK(eventually([&] { return stage.host.controller(names[i]).reconnects > 0; }, 75s));
+		REQUIRE(stage.live(names[i]));
+		expectReason(stage.host.controller(names[i]).lastError, Expect::silence);
+		CHECK(stage.work(Disk(stage.disk())) == 0);
+		tellPlayed(steps[i], stage.server.script().strikes());
+	}
+}
+
 TEST_CASE("a controller that connects again is not reset or rescanned by request", "[hostile][restart]")
 {
 	Stage stage;

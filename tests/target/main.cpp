@@ -39,6 +39,8 @@ int list()
 {
 	for (auto &m : misbehaviours())
 		std::printf("%-26s trap %-3d %s\n", m.name, m.trap, toString(m.expect));
+	std::printf("%zu misbehaviours, %zu of them of the discovery service\n", misbehaviours().size(),
+		    discoveryMisbehaviours().size());
 	return 0;
 }
 

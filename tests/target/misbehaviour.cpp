@@ -198,6 +198,11 @@ const Misbehaviour table[] = {
 					  Verdict::drop); }},
 	{"property-never", 22, Hook::command, connecting, Expect::refused, nothing,
 		[](S &s) { return verdict(s.is(op_fabrics) && s.cmd->fctype() == fc_property_get, s, Verdict::drop); }},
+	{"property-set-never", 22, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(s.is(op_fabrics) && s.cmd->fctype() == fc_property_set, s, Verdict::drop); }},
+	{"queue-count-never", 22, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(s.admin(op_set_features) && (s.cmd->cdw10 & 0xff) == feat_queues, s,
+					  Verdict::drop); }},
 	{"property-failed", 21, Hook::command, connecting, Expect::refused, nothing,
 		[](S &s) { return failed(s.is(op_fabrics) &&
 			s.cmd->fctype() == fc_property_get, s, st_internal | st_dnr); }},
