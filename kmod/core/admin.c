@@ -118,9 +118,9 @@ int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 	return submit(ctrl, cmd, cmd == ctrl->ka_cmd ? SLOT_KA : SLOT_AEN);
 }
 
-static struct nof_cmd *new_cmd(u8 opcode, void *buf, u32 len)
+static struct nof_cmd *new_cmd(u8 opcode, void *buf, u32 len, gfp_t gfp)
 {
-	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
+	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), gfp);
 
 	if (!cmd)
 		return NULL;
@@ -132,7 +132,7 @@ static struct nof_cmd *new_cmd(u8 opcode, void *buf, u32 len)
 
 int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 {
-	struct nof_cmd *cmd = new_cmd(nvme_admin_identify, buf, NVME_IDENTIFY_DATA_SIZE);
+	struct nof_cmd *cmd = new_cmd(nvme_admin_identify, buf, NVME_IDENTIFY_DATA_SIZE, GFP_NOIO);
 	int ret;
 
 	if (!cmd)
@@ -147,7 +147,7 @@ int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 /* @len is a multiple of 4; the spec counts dwords, zero based (NVMe Base 2.0, 5.16) */
 int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len)
 {
-	struct nof_cmd *cmd = new_cmd(nvme_admin_get_log_page, buf, len);
+	struct nof_cmd *cmd = new_cmd(nvme_admin_get_log_page, buf, len, GFP_NOIO);
 	u32 dwords = len / 4 - 1;
 	int ret;
 
@@ -167,7 +167,7 @@ int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u3
 
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
 {
-	struct nof_cmd *cmd = new_cmd(nvme_admin_set_features, NULL, 0);
+	struct nof_cmd *cmd = new_cmd(nvme_admin_set_features, NULL, 0, GFP_NOIO);
 	int ret;
 
 	if (!cmd)
@@ -210,7 +210,8 @@ static void abort_done(struct nof_cmd *cmd)
  */
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
 {
-	struct nof_cmd *cmd = new_cmd(nvme_admin_abort_cmd, NULL, 0);
+	/* In an SRCU read section: memory may wait for writeback, that for a recovery, and this for the section */
+	struct nof_cmd *cmd = new_cmd(nvme_admin_abort_cmd, NULL, 0, GFP_NOWAIT | __GFP_NOWARN);
 
 	if (!cmd)
 		return;

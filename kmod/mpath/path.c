@@ -109,6 +109,9 @@ static struct nof_path *find_path(struct nof_ctrl *ctrl, u32 nsid)
 	return NULL;
 }
 
+/* Made room for, or so it was; then another path made the disk, or came to one that lingered */
+static const char too_narrow[] = "the disk promises more than this path can do; tried again later";
+
 /* A private namespace (NMIC bit 0 clear), or one without identifiers, is never joined to another path's head */
 static struct nof_head *find_head(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *f, const char **why)
 {
@@ -132,7 +135,7 @@ static struct nof_head *find_head(struct nof_ctrl *ctrl, u32 nsid, const struct 
 		else if ((!alone && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
 			*why = "capacity or block size differs from the namespace's other paths";
 		else if (nof_head_too_wide(head, ctrl, f))
-			*why = "the disk promises more than this path can do";
+			*why = too_narrow;
 		return head;
 	}
 	return NULL;
@@ -282,7 +285,7 @@ static const char no_disk[] = "cannot add the disk; tried again later";
 
 bool nof_path_try_again(const char *why)
 {
-	return why == nof_head_busy || why == nof_path_no_memory || why == no_disk;
+	return why == nof_head_busy || why == nof_path_no_memory || why == no_disk || why == too_narrow;
 }
 
 static const char *no_memory_or(int ret, const char *why)

@@ -134,13 +134,10 @@ static blk_status_t send(struct nof_head *head, struct nof_path *path, struct re
 	return BLK_STS_OK;
 }
 
-/* On this path, or when it has no room, on another. Then what was held back goes too, if this is the last for now. */
+/* On this path, or when it has no room, on another */
 static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
 				   struct request *rq, bool last)
 {
-	/* once it is sent it may have ended, and be another request */
-	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
-	struct nof_hctx *held = nof_hctx_of(rq);
 	blk_status_t ret = send(head, path, rq, last);
 
 	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1)) {
@@ -148,14 +145,23 @@ static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_
 		if (path)
 			ret = send(head, path, rq, last);
 	}
-	if (set->nr_all == 1)
-		return ret;
-	/* after queueing: whoever clears the mark sends what it stands for */
+	return ret;
+}
+
+/*
+ * After a request was queued, or not: whoever clears the mark sends what it stands for. What this batch has held back
+ * may be with a path that the last one did not take, as the set has changed, or with the polled row of a context whose
+ * last request was not polled.
+ */
+static void hold_or_commit(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx,
+			   bool last)
+{
+	struct nof_hctx *held = hctx->driver_data;
+
 	if (!last)
 		WRITE_ONCE(held->held, true);
-	else if (unlikely(READ_ONCE(held->held)))
-		commit_all(head->subsys, set, hctx);
-	return ret;
+	else if (unlikely(READ_ONCE(held->held)) && set)
+		commit_all(s, set, hctx);
 }
 
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
@@ -190,6 +196,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	} else {
 		ret = wait_for_path(head, bd->rq, set, seq);
 	}
+	hold_or_commit(s, set, hctx, bd->last);
 	srcu_read_unlock(&s->srcu, idx);
 	if (unlikely(ret != BLK_STS_OK && ret != BLK_STS_RESOURCE))
 		settle(head, req);

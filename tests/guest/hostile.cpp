@@ -276,7 +276,7 @@ void playConnecting(const Misbehaviour &m)
 
 } // namespace
 
-TEST_CASE("misbehaviour while connecting", "[hostile][connecting]")
+TEST_CASE("misbehaviour while connecting", "[hostile][table][connecting]")
 {
 	for (auto &m : target::misbehaviours())
 		if (m.when == When::connecting && chosen("NVMEOF_MISBEHAVIOUR", m.name))
@@ -286,7 +286,7 @@ TEST_CASE("misbehaviour while connecting", "[hostile][connecting]")
 			}
 }
 
-TEST_CASE("misbehaviour of a live target", "[hostile][live]")
+TEST_CASE("misbehaviour of a live target", "[hostile][table][live]")
 {
 	for (auto &m : target::misbehaviours())
 		if ((m.when == When::io || m.when == When::idle) && chosen("NVMEOF_MISBEHAVIOUR", m.name))

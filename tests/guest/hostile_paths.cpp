@@ -100,7 +100,7 @@ Misbehaviour always(target::Hook hook, bool (*act)(target::Strike &))
 
 } // namespace
 
-TEST_CASE("a second path that is not the same namespace", "[hostile][paths][trap27]")
+TEST_CASE("a second path that is not the same namespace", "[hostile][table][paths][trap27]")
 {
 	for (auto &m : target::misbehaviours())
 		if (m.when == When::joining && chosen("NVMEOF_MISBEHAVIOUR", m.name))

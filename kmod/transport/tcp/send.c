@@ -16,10 +16,6 @@
 #define CMD_HLEN	sizeof(struct nvme_tcp_cmd_pdu)
 #define DATA_HLEN	sizeof(struct nvme_tcp_data_pdu)
 
-/* What is sent in one go, of whatever is queued: by who happens to be there, and by the worker */
-#define BATCHES_INLINE	4
-#define BATCHES_BY_WORK	32
-
 static_assert(NOF_TCP_PDU_ROOM >= CMD_HLEN + NOF_PDU_DIGEST + NOF_PDU_MAX_ALIGN + NOF_PDU_DIGEST);
 static_assert(CMD_HLEN == 72 && DATA_HLEN == 24);
 
@@ -44,6 +40,7 @@ static void append_bvec(struct nof_tcp_tx *tx, const struct bio_vec *bv, bool sp
 
 	tx->spliced |= splice;
 	tx->batch->bvecs[tx->nr_bvecs++] = *bv;
+	tx->bytes += bv->bv_len;
 	p->nr_bvecs++;
 	p->len += bv->bv_len;
 	tx->open_header = false;
@@ -58,6 +55,7 @@ static void *append_header(struct nof_tcp_tx *tx, u32 len)
 	tx->headers_len += len;
 	if (tx->open_header) {
 		tx->batch->bvecs[tx->nr_bvecs - 1].bv_len += len;
+		tx->bytes += len;
 		tx->batch->pieces[tx->nr_pieces - 1].len += len;
 	} else {
 		bvec_set_page(&bv, virt_to_page(p), len, offset_in_page(p));
@@ -76,7 +74,7 @@ static bool room_for_pdu(const struct nof_tcp_tx *tx)
 /* One bvec and one piece are kept for the data digest. */
 static bool room_for_data(const struct nof_tcp_tx *tx)
 {
-	return tx->nr_bvecs + 1 < NOF_TCP_BVECS && tx->nr_pieces + 1 < NOF_TCP_PIECES;
+	return tx->nr_bvecs + 1 < NOF_TCP_BVECS && tx->nr_pieces + 1 < NOF_TCP_PIECES && tx->bytes < NOF_TCP_BYTES;
 }
 
 static void reset_batch(struct nof_tcp_tx *tx)
@@ -84,6 +82,7 @@ static void reset_batch(struct nof_tcp_tx *tx)
 	tx->nr_bvecs = 0;
 	tx->nr_pieces = 0;
 	tx->headers_len = 0;
+	tx->bytes = 0;
 	tx->open_header = false;
 	tx->piece = 0;
 }
@@ -216,7 +215,7 @@ static void put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 	u32 n;
 
 	n = min_t(size_t, from->bv_len - d->iter.iov_offset, iov_iter_count(&d->iter));
-	n = min(n, tx->data_left);
+	n = min3(n, tx->data_left, NOF_TCP_BYTES - tx->bytes);
 	bv = (struct bio_vec){ from->bv_page, n, from->bv_offset + d->iter.iov_offset };
 	append_bvec(tx, &bv, tx->splice && sendpages_ok(bv.bv_page, n, bv.bv_offset));
 	if (q->conf.data_digest)
@@ -350,7 +349,8 @@ static void drain(struct nof_tcp_queue *q, u32 *budget)
 	while (!tx->failed && !err) {
 		if (tx->piece == tx->nr_pieces) {
 			if (!*budget) {
-				nof_tcp_send_wake(q);
+				if (tx->cmd || tx->pending || !llist_empty(&q->send_list))
+					nof_tcp_send_wake(q);
 				return;
 			}
 			fill_batch(q);
@@ -390,7 +390,7 @@ static void kick(struct nof_tcp_queue *q, u32 budget)
 static void send_work(struct work_struct *work)
 {
 	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, send_work);
-	u32 budget = BATCHES_BY_WORK;
+	u32 budget = NOF_TCP_BY_WORK;
 
 	mutex_lock(&q->tx.lock);
 	q->tx.blocked = q->tx.failed;
@@ -458,12 +458,12 @@ void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)
 	prepare(queue, cmd);
 	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
 	if (last)
-		kick(q, BATCHES_INLINE);
+		kick(q, NOF_TCP_INLINE);
 }
 
 void nof_tcp_send_commit(struct nof_queue *queue)
 {
-	kick(to_tcp_queue(queue), BATCHES_INLINE);
+	kick(to_tcp_queue(queue), NOF_TCP_INLINE);
 }
 
 /* Whoever holds the lock, be it us further up this very stack, will look at the list again. */
@@ -477,7 +477,7 @@ void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 {
 	struct nof_tcp_tx *tx = &q->tx;
-	u32 budget = BATCHES_INLINE;
+	u32 budget = NOF_TCP_INLINE;
 	int err = -ECANCELED;
 
 	mutex_lock(&tx->lock);

@@ -75,6 +75,9 @@ enum {
 	NOF_TCP_BVECS		= 256,		/* pieces of data in one batch */
 	NOF_TCP_PIECES		= 64,		/* changes between copied and spliced data in one batch */
 	NOF_TCP_HEADERS		= 8192,		/* bytes of headers and digests in one batch */
+	NOF_TCP_BYTES		= SZ_1M,	/* of all that is in one batch, from which on no data is added */
+	NOF_TCP_INLINE		= 4,		/* batches that who has queued a command sends, whosever they are */
+	NOF_TCP_BY_WORK		= 32,		/* batches that the worker sends before it gives way */
 	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
 	NOF_TCP_PDU_ROOM	= 256,		/* more than the header, padding and digests of one PDU */
 };
@@ -97,6 +100,7 @@ struct nof_tcp_batch {
  * struct nof_tcp_tx - send side
  * @batch:	what is being sent
  * @nr_bvecs, @nr_pieces, @headers_len: filled of it
+ * @bytes:	in it
  * @open_header: the last bvec ends where the next header will begin
  * @piece:	the first piece not entirely sent
  * @iter:	what is left of it
@@ -118,6 +122,7 @@ struct nof_tcp_tx {
 	u16			nr_bvecs;
 	u16			nr_pieces;
 	u16			headers_len;
+	u32			bytes;
 	bool			open_header;
 	u16			piece;
 	struct iov_iter		iter;
@@ -259,7 +264,7 @@ int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len);
  * protocol.
  */
 void nof_tcp_send_stop(struct nof_tcp_queue *q);
-/* There is room in the socket again. Context: any. */
+/* The worker is to go on: there is room in the socket again, or nobody else sends. Context: any. */
 void nof_tcp_send_wake(struct nof_tcp_queue *q);
 
 /* recv.c. Context: the socket lock of the queue is held, in softirq or by the caller. */
