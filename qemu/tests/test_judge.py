@@ -92,6 +92,15 @@ class JudgeTest(unittest.TestCase):
         self.assert_one("nof_cmd", self.complaints(checks="unload=ok\ncaches=nof_cmd\n"))
         self.assert_one("kmemleak", self.complaints(checks="unload=ok\nkmemleak=2\n"))
 
+    def test_leaks_of_the_kernel_itself(self):
+        head = "unreferenced object 0xffff888006295000 (size 2048):\n  backtrace (crc 5f733b62):\n"
+        known = head + "    iov_iter_extract_pages+0x919/0x27d0\n    bio_map_user_iov+0x2f1/0x9a0\n"
+        ours = head + "    kmalloc+0x24/0x30\n    nof_ctrl_create+0x1/0x2 [nvmeof]\n"
+        found = {"checks": "unload=ok\nkmemleak=1\n", "dmesg": "<6>[ 5.0] kmemleak: 1 new suspected memory leaks\n"}
+        self.assertEqual(self.complaints(kmemleak=known, **found), [])
+        self.assertEqual(len(self.complaints(kmemleak=known + ours, **found)), 2)
+        self.assertEqual(len(self.complaints(kmemleak=ours, **found)), 2)
+
     def test_allocations(self):
         files = {"module-range": "ffffffffc0100000\nffffffffc0110000\n",
                  "allocations": "      3 0xffffffffc0100010 age=1 pid=1 cpus=0\n"

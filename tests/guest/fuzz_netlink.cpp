@@ -243,7 +243,9 @@ TEST_CASE("random messages of others change nothing", "[fuzz][netlink][nobody]")
 {
 	Rig rig;
 	auto number = seed();
-	auto c = rig.connect();
+	auto o = rig.options();
+	o.keepAlive = slowly(5s);
+	rig.host.connect(o);
 	auto before = state(rig.host.client());
 	FioLoad load({.file = rig.disk(), .depth = 4, .size = "8m", .seconds = 3600, .more = "--rate_iops=200"});
 	CHECK(asAnother(becomeNobody, "nobody", number) == 0);

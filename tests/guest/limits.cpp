@@ -422,18 +422,22 @@ TEST_CASE("a clock that jumps loses nothing and times nothing out", "[limits][cl
 	WallClock clock;
 	Watch watch;
 	std::uint32_t reconnects = 0;
-	auto o = rig.options(0);
-	o.keepAlive = slowly(1s);
-	o.ctrlLoss = slowly(30s);
-	o.fastIoFail = slowly(20s);
-	auto c = rig.host.connect(o);
+	auto options = [&](unsigned lane) {
+		auto o = rig.options(lane);
+		o.keepAlive = slowly(1s);
+		o.stallTimeout = slowly(300ms);
+		o.ctrlLoss = slowly(30s);
+		o.fastIoFail = slowly(20s);
+		return o;
+	};
+	auto c = rig.host.connect(options(0));
 	SECTION("idle, for longer than the keep-alive time")
 	{
 		jumpAbout(clock, slowly(600ms));
 	}
 	SECTION("under I/O, on two paths")
 	{
-		rig.connect(1);
+		rig.host.connect(options(1));
 		rig.set("iopolicy=round-robin");
 		FioLoad load(verifiedJob(rig.disk(), 60, 8));
 		REQUIRE(rig.flowing());
