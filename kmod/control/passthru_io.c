@@ -77,7 +77,8 @@ int nof_passthru_io(struct nof_head *head, const struct nvme_passthru_cmd64 *p, 
 	rq = blk_mq_alloc_request(head->disk->queue, nvme_is_write(&sqe) ? REQ_OP_DRV_OUT : REQ_OP_DRV_IN, 0);
 	if (IS_ERR(rq))
 		return PTR_ERR(rq);
-	if (p->timeout_ms)
+	/* a short one ends the association of all, a long one is a bound that is not there */
+	if (p->timeout_ms && capable(CAP_SYS_ADMIN))
 		rq->timeout = msecs_to_jiffies(p->timeout_ms);
 	req = blk_mq_rq_to_pdu(rq);
 	req->cmd.sqe = sqe;

@@ -9,9 +9,11 @@
 /*
  * Slots of the admin queue: its index space is this small bitmap, because these commands have no block request and so
  * no tag. The last two are kept for keep-alive and the asynchronous event request, which may not wait for others, and
- * those before for what the driver has to know, which does not wait for userspace.
+ * those before for what the driver has to know, which does not wait for userspace. Aborts, which may stay unanswered,
+ * have some of the first at the most.
  */
 enum {
+	NR_ABORTS = 4,
 	NR_USER = NOF_ADMIN_DEPTH - 8,
 	NR_SHARED = NOF_ADMIN_DEPTH - 3,
 	SLOT_AEN = NR_SHARED,
@@ -181,9 +183,10 @@ int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
 	return ret;
 }
 
-int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
+/* In one of the first @nr slots, or not at all */
+static int send_in(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 nr)
 {
-	int slot = slot_get(ctrl, NR_SHARED), ret;
+	int slot = slot_get(ctrl, nr), ret;
 
 	if (slot < 0)
 		return slot;
@@ -191,6 +194,11 @@ int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 	if (ret)
 		slot_put(ctrl, slot);
 	return ret;
+}
+
+int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
+{
+	return send_in(ctrl, cmd, NR_SHARED);
 }
 
 void nof_admin_put_slot(struct nof_ctrl *ctrl, const struct nof_cmd *cmd)
@@ -219,6 +227,7 @@ void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
 	cmd->sqe.abort.cid = (__force __u16)cpu_to_le16(cid);
 	cmd->done = abort_done;
 	cmd->ctx = ctrl;
-	if (nof_admin_send(ctrl, cmd))
+	/* a target that answers none of them leaves the slots to others */
+	if (send_in(ctrl, cmd, min_t(u32, ctrl->acl + 1, NR_ABORTS)))
 		kfree(cmd);
 }

@@ -7,14 +7,14 @@
 
 /*
  * Half the timeout, so that one command may be lost in time. With traffic based keep-alive any completion since the
- * last look stands for the command.
+ * last look stands for the command: a quarter, as what has completed may have been sent before the look ahead of that.
  */
 static unsigned long period(const struct nof_ctrl *ctrl)
 {
-	u32 half = ctrl->opts.kato_ms / 2;
+	u32 part = ctrl->opts.kato_ms / (test_bit(NOF_CTRL_TBKAS, &ctrl->flags) ? 4 : 2);
 
 	/* hosts that connected together shall not keep in step (TRAP 31) */
-	return max(msecs_to_jiffies(half - get_random_u32_below(half / 8 + 1)), 1UL);
+	return max(msecs_to_jiffies(part - get_random_u32_below(part / 8 + 1)), 1UL);
 }
 
 static void ka_done(struct nof_cmd *cmd)
@@ -77,7 +77,7 @@ static void ka_work(struct work_struct *work)
 	}
 	if ((!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) && !send(ctrl))
 		nof_ctrl_error(ctrl);
-	queue_delayed_work(nof_wq, &ctrl->ka_work, period(ctrl));
+	queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
 }
 
 int nof_ka_init(struct nof_ctrl *ctrl)
@@ -94,7 +94,7 @@ int nof_ka_init(struct nof_ctrl *ctrl)
 void nof_ka_start(struct nof_ctrl *ctrl)
 {
 	if (ctrl->opts.kato_ms)
-		queue_delayed_work(nof_wq, &ctrl->ka_work, period(ctrl));
+		queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
 }
 
 /* A command under way is cancelled with the queue. */

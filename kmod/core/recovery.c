@@ -73,7 +73,7 @@ static void fail_fast_start(struct nof_ctrl *ctrl)
 	s32 tmo = READ_ONCE(ctrl->opts.fast_io_fail_tmo_ms);
 
 	if (tmo >= 0 && !test_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
-		queue_delayed_work(nof_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
+		queue_delayed_work(nof_recovery_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
 }
 
 static void count_flap(struct nof_ctrl *ctrl)
@@ -116,6 +116,8 @@ void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 {
 	unsigned long flags;
 
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		nof_ctrl_publish(ctrl);	/* requests may wait for an ANA state that allows them */
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		return;
 	nof_fail_fast_stop(ctrl);
@@ -136,6 +138,15 @@ static bool loss_tmo_passed(const struct nof_ctrl *ctrl)
 	return tmo >= 0 && time_after_eq(jiffies, ctrl->lost_at + msecs_to_jiffies(tmo));
 }
 
+/* Not beyond ctrl_loss_tmo, which is looked at when an attempt has failed */
+static u32 longest_delay(const struct nof_ctrl *ctrl)
+{
+	u32 delay = READ_ONCE(ctrl->opts.reconnect_delay_ms);
+	s32 tmo = READ_ONCE(ctrl->opts.ctrl_loss_tmo_ms);
+
+	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(left_of(ctrl, tmo)));
+}
+
 /*
  * The next attempt, or the end when ctrl_loss_tmo has passed. Back-off with jitter keeps 1,000 hosts from coming back
  * in step.
@@ -144,7 +155,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 {
 	/* the first step is that of a first loss, or of the first in a row of flaps */
 	u32 step = ctrl->attempts++ + max(ctrl->flaps, 1U) - 1;
-	u32 delay = nof_backoff_ms(step, ctrl->opts.reconnect_delay_ms, get_random_u32());
+	u32 delay = nof_backoff_ms(step, longest_delay(ctrl), get_random_u32());
 
 	if (loss_tmo_passed(ctrl)) {
 		dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: giving up\n",

@@ -191,11 +191,15 @@ void nof_scan_work(struct work_struct *work)
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
 }
 
+/* Only while it is live, under the lock of its state: later nobody would cancel it. Whoever becomes live scans. */
 void nof_scan_start(struct nof_ctrl *ctrl)
 {
-	unsigned long now = jiffies, next = READ_ONCE(ctrl->next_scan), delay = 0;
+	unsigned long now = jiffies, next = READ_ONCE(ctrl->next_scan), delay = 0, flags;
 
 	if (time_before(now, next))
 		delay = next - now + msecs_to_jiffies(get_random_u32_below(SPACING_MS));
-	mod_delayed_work(nof_wq, &ctrl->scan_work, delay);
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ctrl->state == NVMEOF_CTRL_LIVE)
+		mod_delayed_work(nof_wq, &ctrl->scan_work, delay);
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }

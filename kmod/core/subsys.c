@@ -270,6 +270,11 @@ int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 
 	s->tags.timeout = NOF_IO_TIMEOUT;
 	/* Ordering is the target's business: an elevator between here and there costs and cannot know better */
 	s->tags.flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_BLOCKING | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	/*
+	 * A CPU that goes does not wait for the requests of its queue: they may wait for a path, and who connects that,
+	 * for the CPU (sk_set_memalloc() takes cpus_read_lock()). No interrupt is bound to our queues.
+	 */
+	s->tags.flags |= BLK_MQ_F_STACKING;
 	s->tags.driver_data = s;
 	ret = blk_mq_alloc_tag_set(&s->tags);
 	if (ret)

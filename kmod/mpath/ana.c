@@ -283,12 +283,14 @@ static void read_live(struct nof_ctrl *ctrl)
 	for (try = 1; nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE; try++) {
 		if (!nof_ana_read(ctrl))
 			return;
-		if (try == MAX_TRIES)
-			break;
+		if (try == MAX_TRIES) {
+			/* without its log nobody would know when a path may be used again: start over */
+			if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+				nof_ctrl_error(ctrl);
+			return;
+		}
 		wait_live(ctrl, RETRY_MS * try);
 	}
-	/* without its log nobody would know when a path may be used again: start over */
-	nof_ctrl_error(ctrl);
 }
 
 static void remember(struct nof_ctrl *ctrl)

@@ -158,6 +158,8 @@ static void wait_unused(struct nof_path *path)
 		usleep_range(900, 1100);
 		nof_queues_flush(path->ctrl);
 	}
+	/* timeout() may look at the path of a request that has ended just now */
+	synchronize_srcu(&path->ctrl->subsys->srcu);
 	/* nof_cmd_complete() counts on the path after it has cleared the slot */
 	synchronize_rcu();
 }

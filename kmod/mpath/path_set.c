@@ -96,13 +96,13 @@ static void set_expiry(struct nof_head *head, const struct nof_path_set *set)
 	unsigned long left = MAX_SCHEDULE_TIMEOUT;
 	struct nof_path *path;
 
-	if (set->nr_usable || !set->may_wait || !test_bit(NOF_HEAD_ADDED, &head->flags))
+	if (set->nr_usable || !set->may_wait)
 		return;
 	list_for_each_entry(path, &head->paths, entry)
 		if (may_come_back(path))
 			left = min(left, wait_left(path));
 	if (left < MAX_SCHEDULE_TIMEOUT)
-		mod_delayed_work(nof_wq, &head->expiry_work, left);
+		mod_delayed_work(nof_recovery_wq, &head->expiry_work, left);
 }
 
 void nof_head_publish(struct nof_head *head)

@@ -729,6 +729,50 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are connected, and no
 	CHECK(disk.verified(0, 4096, 2) == 0);
 }
 
+TEST_CASE("fast_io_fail_tmo bounds the wait of a disk that was never accessible", "[multipath][bounds]")
+{
+	Multi rig;
+	for (unsigned n = 0; n < 2; n++)
+		rig.lane(n).setAna(1, "inaccessible");
+	auto o = rig.options(0);
+	o.fastIoFail = 1500ms;
+	take(rig.host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s)));
+	Disk disk(rig.disk());
+	Stopwatch watch;
+	Buffer b(4096);
+	CHECK(disk.read(0, b) < 0);
+	CHECK(watch.elapsed() < slowly(5s));
+	rig.lane(0).setAna(1, "optimized");
+	CHECK(eventually([&] { return disk.verified(0, 4096, 2) == 0; }));
+}
+
+TEST_CASE("fast_io_fail_tmo bounds a wait that has begun before it was set", "[multipath][bounds]")
+{
+	Multi rig;
+	rig.connectAll();
+	Disk disk(rig.disk());
+	for (unsigned n = 0; n < 2; n++)
+		rig.lane(n).setAna(1, "inaccessible");
+	REQUIRE(rig.waitPaths(0));
+	int written = 0;
+	std::jthread writer([&] {
+		Buffer b(4096);
+		written = disk.write(0, b);
+	});
+	REQUIRE(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }));
+	nvmeof::ControllerSettings settings;
+	settings.fastIoFail = 1s;
+	Stopwatch watch;
+	for (unsigned n = 0; n < 2; n++)
+		CHECK(rig.host.client().set(rig.name(n), settings).ok());
+	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting == 0; }, 5s));
+	CHECK(watch.elapsed() < slowly(5s));
+	rig.lane(0).setAna(1, "optimized"); // ends what hangs
+	writer.join();
+	CHECK(written < 0);
+	CHECK(rig.allLive());
+}
+
 TEST_CASE("ctrl_loss_tmo: one controller gives up, the disk goes on; with the last the disk goes",
 	  "[multipath][bounds]")
 {

@@ -125,6 +125,27 @@ TEST_CASE("CPUs that go and come under verified load", "[stress][hotplug][trap23
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
 }
 
+// The block layer waits for the requests of a CPU that goes, the network layer for the CPU while a connection is made.
+TEST_CASE("a CPU goes while its I/O waits for a path, and the path comes back", "[stress][hotplug][trap23]")
+{
+	const std::string cpu1 = "/sys/devices/system/cpu/cpu1/online";
+	Rig rig;
+	auto c = rig.connect();
+	auto disk = rig.disk();
+	rig.port.unlink(rig.subsystem);
+	REQUIRE(rig.host.waitState(c.name, ControllerState::connecting));
+	Background write("exec taskset -c 1 dd if=/dev/zero of=" + disk + " bs=4k count=1 oflag=direct");
+	REQUIRE(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }));
+	Background offline("echo 0 > " + cpu1);
+	CHECK(eventually([&] { return !offline.running(); }, 3s));
+	rig.port.link(rig.subsystem);
+	CHECK(rig.host.waitState(c.name, ControllerState::live));
+	CHECK(write.wait(slowly(20s)).status == 0);
+	CHECK(offline.wait(slowly(20s)).status == 0);
+	rig.host.disconnectAll(); // ends what hangs
+	writeFile(cpu1, "1");
+}
+
 TEST_CASE("fewer queues after a reconnect", "[stress][trap23]")
 {
 	Rig rig;
