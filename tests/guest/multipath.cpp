@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <sstream>
 
 using namespace guest;
@@ -737,13 +738,15 @@ TEST_CASE("fast_io_fail_tmo bounds the wait of a disk that was never accessible"
 	auto o = rig.options(0);
 	o.fastIoFail = 1500ms;
 	take(rig.host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s)));
-	Disk disk(rig.disk());
+	// listed before its node is there, and opened when its partitions were looked for in vain
+	std::optional<Disk> disk;
+	REQUIRE(eventually([&] { return disk.emplace(rig.disk()).fd() >= 0; }));
 	Stopwatch watch;
 	Buffer b(4096);
-	CHECK(disk.read(0, b) < 0);
+	CHECK(disk->read(0, b) < 0);
 	CHECK(watch.elapsed() < slowly(5s));
 	rig.lane(0).setAna(1, "optimized");
-	CHECK(eventually([&] { return disk.verified(0, 4096, 2) == 0; }));
+	CHECK(eventually([&] { return disk->verified(0, 4096, 2) == 0; }));
 }
 
 TEST_CASE("fast_io_fail_tmo bounds a wait that has begun before it was set", "[multipath][bounds]")
