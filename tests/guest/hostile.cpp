@@ -5,6 +5,7 @@
 #include "support/choice.h"
 #include "support/fio.h"
 #include "support/host.h"
+#include "target/acts.h"
 #include "target/connection.h"
 #include "target/identify.h"
 #include "target/misbehaviour.h"
@@ -29,7 +30,9 @@ using target::Bytes;
 using target::Expect;
 using target::Misbehaviour;
 using target::Needs;
+using target::Verdict;
 using target::When;
+using target::acts::verdict;
 
 namespace {
 
@@ -502,12 +505,7 @@ TEST_CASE("a namespace whose partition table is never read does not keep the con
 					    When::connecting,
 					    Expect::bounded,
 					    Needs::nothing,
-					    [](target::Strike &s) {
-						    if (!s.ioRead())
-							    return false;
-						    s.verdict = target::Verdict::hold;
-						    return true;
-					    }};
+					    [](target::Strike &s) { return verdict(s.ioRead(), s, Verdict::hold); }};
 	stage.server.script().arm(holdReads, target::Script::forever);
 	auto c = take(stage.host.client().start(stage.options()));
 	CHECK(stage.live(c.name));
@@ -655,12 +653,7 @@ TEST_CASE("a command that is never answered is aborted, and recovered from", "[h
 				       When::io,
 				       Expect::reset,
 				       Needs::nothing,
-				       [](target::Strike &s) {
-					       if (!s.ioWrite())
-						       return false;
-					       s.verdict = target::Verdict::hold;
-					       return true;
-				       }};
+				       [](target::Strike &s) { return verdict(s.ioWrite(), s, Verdict::hold); }};
 	Disk disk(node);
 	auto before = stage.server.counters().adminConnects.load();
 	stage.server.script().arm(hold);
@@ -732,18 +725,14 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 	}
 	SECTION("for a rescan, behind another one")
 	{
-		static const Misbehaviour hold{"hold-list",
-					       22,
-					       target::Hook::command,
-					       When::idle,
-					       Expect::harmless,
-					       Needs::nothing,
-					       [](target::Strike &s) {
-						       if (!s.identify(target::cns_active))
-							       return false;
-						       s.verdict = target::Verdict::hold;
-						       return true;
-					       }};
+		static const Misbehaviour hold{
+			"hold-list",
+			22,
+			target::Hook::command,
+			When::idle,
+			Expect::harmless,
+			Needs::nothing,
+			[](target::Strike &s) { return verdict(s.identify(target::cns_active), s, Verdict::hold); }};
 		stage.disk();
 		stage.server.script().arm(hold);
 		Background first("exec nvmeofctl rescan -d " + c.name);
@@ -764,34 +753,6 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 
 namespace {
 
-template <bool (*wanted)(const target::Strike &)> bool drop(target::Strike &s)
-{
-	if (!wanted(s))
-		return false;
-	s.verdict = target::Verdict::drop;
-	return true;
-}
-
-bool changedLog(const target::Strike &s)
-{
-	return s.log(target::log_changed_ns);
-}
-
-bool activeList(const target::Strike &s)
-{
-	return s.identify(target::cns_active);
-}
-
-bool identifyNs(const target::Strike &s)
-{
-	return s.identify(target::cns_ns);
-}
-
-bool descriptors(const target::Strike &s)
-{
-	return s.identify(target::cns_descs);
-}
-
 Misbehaviour silentAt(const char *name, bool (*act)(target::Strike &))
 {
 	return {name, 22, target::Hook::command, When::idle, Expect::silence, Needs::nothing, act};
@@ -803,10 +764,14 @@ Misbehaviour silentAt(const char *name, bool (*act)(target::Strike &))
 TEST_CASE("a target that falls silent in the middle of a scan", "[hostile][silence][long][trap22]")
 {
 	static const Misbehaviour steps[] = {
-		silentAt("changed-list-never", drop<changedLog>),
-		silentAt("ns-list-never", drop<activeList>),
-		silentAt("identify-ns-never", drop<identifyNs>),
-		silentAt("descriptors-never", drop<descriptors>),
+		silentAt("changed-list-never",
+			 [](target::Strike &s) { return verdict(s.log(target::log_changed_ns), s, Verdict::drop); }),
+		silentAt("ns-list-never",
+			 [](target::Strike &s) { return verdict(s.identify(target::cns_active), s, Verdict::drop); }),
+		silentAt("identify-ns-never",
+			 [](target::Strike &s) { return verdict(s.identify(target::cns_ns), s, Verdict::drop); }),
+		silentAt("descriptors-never",
+			 [](target::Strike &s) { return verdict(s.identify(target::cns_descs), s, Verdict::drop); }),
 	};
 	std::vector<std::unique_ptr<Stage>> stages;
 	std::vector<std::string> names;

@@ -2,6 +2,7 @@
 // Several ways to one namespace: how they join, which of them are used, and what happens as that changes.
 #include "support/block.h"
 #include "support/multi.h"
+#include "target/acts.h"
 #include "target/identify.h"
 #include "target/misbehaviour.h"
 #include "target/server.h"
@@ -98,18 +99,14 @@ const target::Misbehaviour narrow{"narrow",
 					  return true;
 				  }};
 
-const target::Misbehaviour holdWrite{"hold-write",
-				     0,
-				     target::Hook::command,
-				     target::When::io,
-				     target::Expect::harmless,
-				     target::Needs::nothing,
-				     [](target::Strike &s) {
-					     if (!s.ioWrite())
-						     return false;
-					     s.verdict = target::Verdict::hold;
-					     return true;
-				     }};
+const target::Misbehaviour holdWrite{
+	"hold-write",
+	0,
+	target::Hook::command,
+	target::When::io,
+	target::Expect::harmless,
+	target::Needs::nothing,
+	[](target::Strike &s) { return target::acts::verdict(s.ioWrite(), s, target::Verdict::hold); }};
 
 void connectWith(Multi &rig, const std::function<void(nvmeof::ConnectOptions &)> &change)
 {
