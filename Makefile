@@ -66,7 +66,8 @@ images:
 FINAL := ^  (kmemleak|never freed|modules do not unload|slab caches|kernel: .*(KASAN|UBSAN|WARNING|Oops|refcount_t|$\
 	kernel BUG|NULL pointer|locking|lock state|suspicious RCU|sleeping function|while atomic))
 
-# Guest tests have limits of time: one that fails has a second try, its first one is kept in $(BUILD)/guest/NAME.failed.
+# Guests wait more than they compute: one for each CPU. Their tests have limits of time: one that fails has a second
+# try, its first one is kept in $(BUILD)/guest/NAME.failed.
 # The debug kernel is smoke-tested where it has been built.
 check: skip := $(if $(shell qemu/debug/build --path 2> /dev/null),deep,deep|smoke)
 check: deps
@@ -78,7 +79,7 @@ check: deps
 	@$(if $(findstring smoke,$(skip)),echo 'make check: no debug kernel of this configuration: no smoke test')
 	@rm -rf $(BUILD)/guest/*.failed $(BUILD)/guest/*/verdict
 	ctest --test-dir $(BUILD)/user --output-on-failure -LE 'guest|$(skip)'
-	ctest --test-dir $(BUILD)/user --output-on-failure -L guest -LE '$(skip)' --repeat until-pass:2
+	ctest --test-dir $(BUILD)/user --output-on-failure -j $(JOBS) -L guest -LE '$(skip)' --repeat until-pass:2
 	@! grep -HE '$(FINAL)' $(BUILD)/guest/*.failed/verdict 2> /dev/null || \
 		{ echo 'make check: a second run does not excuse this'; exit 1; }
 

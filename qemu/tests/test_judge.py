@@ -112,6 +112,12 @@ class JudgeTest(unittest.TestCase):
         self.assert_one("no checks", self.complaints({"checks_expected": True}, checks=None))
         self.assert_one("console", self.complaints(log=""))
 
+    def test_what_the_tests_said(self):
+        console = ("test: one\r\n\x1b[0;37ma.cpp:7: \x1b[1;31mFAILED:\r\n\x1b[0m  CHECK( x )\r\n"
+                   "with expansion:\r\n  false\r\n\r\nmore of it\r\ntest: FAILED one (1.000 s)\r\ntest: ok two\r\n")
+        self.assertEqual(list(JUDGE.failures(console)),
+                         ["a.cpp:7: FAILED:", "  CHECK( x )", "with expansion:", "  false", "test: FAILED one (1.000 s)"])
+
 
 if __name__ == "__main__":
     unittest.main()
