@@ -192,6 +192,7 @@ static void decodeSettings(Reader &in, nvmeof::Controller &controller)
 	controller.hdrDigest = in.flag(NVMEOF_A_HDR_DIGEST);
 	controller.dataDigest = in.flag(NVMEOF_A_DATA_DIGEST);
 	controller.sqFlow = in.flag(NVMEOF_A_SQ_FLOW);
+	controller.copies = in.flag(NVMEOF_A_COPIES);
 }
 
 static void decodeCondition(Reader &in, nvmeof::Controller &controller)

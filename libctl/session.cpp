@@ -223,7 +223,7 @@ Result<void> Session::remove(const std::string &controller, const std::string &s
 	Request request = named(NVMEOF_CMD_CTRL_DEL, NVMEOF_A_CTRL_NAME, controller);
 	if (!subsysnqn.empty())
 		request.text(NVMEOF_A_SUBSYSNQN, subsysnqn);
-	return act(std::move(request), usual());
+	return act(std::move(request), Clock::time_point::max()); // disks write back first, however much that is
 }
 
 Result<void> Session::reset(const std::string &controller)

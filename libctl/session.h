@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-// Bound on a call that has no timeout of its own. Deletion waits for the controller's shutdown.
+// Bound on a call that has no timeout of its own, and for which the kernel waits for nothing.
 inline constexpr std::chrono::milliseconds callTimeout{60000};
 
 class Session {

@@ -93,9 +93,9 @@ static int may_change(const nof_genl_pre_op *op, struct sk_buff *skb, struct gen
 
 /*
  * netnsok: a connect uses the network namespace it was asked from, so the family is in all of them. What can be read
- * there is what /sys/class/nvmeof shows in every container anyway. Without parallel_ops one slow rescan would hold up
- * every other request of every family; with it, handlers rely on the locks of the core alone. resv_start_op stays 0:
- * strict from the first command on.
+ * there is what /sys/class/nvmeof shows in every container anyway. With parallel_ops handlers rely on the locks of the
+ * core alone; what takes time goes on after them, see genl_later.c. resv_start_op stays 0: strict from the first
+ * command on.
  */
 struct genl_family nof_genl_family __ro_after_init = {
 	.name		= NVMEOF_GENL_NAME,
@@ -184,10 +184,18 @@ int nof_genl_version_get(struct sk_buff *skb, struct genl_info *info)
 
 int nof_genl_init(void)
 {
-	return genl_register_family(&nof_genl_family);
+	int err = nof_later_init();
+
+	if (err)
+		return err;
+	err = genl_register_family(&nof_genl_family);
+	if (err)
+		nof_later_exit();
+	return err;
 }
 
 void nof_genl_exit(void)
 {
 	genl_unregister_family(&nof_genl_family);
+	nof_later_exit();
 }

@@ -51,6 +51,20 @@ void nof_reply_send(struct nof_reply *reply, struct genl_info *info);
 int nof_reply_object(struct genl_info *info, struct nof_subsys *s, const struct list_head *entry,
 		     int (*put)(struct sk_buff *skb, void *object), void *object);
 
+typedef int nof_later_fn(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+struct nof_later;
+
+/*
+ * For a request that @finish ends, which may take its time: memory and references for its answer. NULL, with a message,
+ * when there is no memory.
+ */
+struct nof_later *nof_later_new(struct genl_info *info, struct nof_ctrl *ctrl, nof_later_fn *finish);
+/* @err: what came first has failed, and nothing is left to do. Otherwise @finish is called. Returns what the handler
+ * has to. */
+int nof_later_end(struct nof_later *later, int err);
+int nof_later_init(void);
+void nof_later_exit(void);
+
 /* The controller named by CTRL_NAME, with a reference, or ERR_PTR with a message. */
 struct nof_ctrl *nof_genl_ctrl(struct genl_info *info);
 

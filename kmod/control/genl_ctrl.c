@@ -80,31 +80,41 @@ free_opts:
 	return err;
 }
 
-static int with_ctrl(struct genl_info *info, int (*fn)(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack))
+/* @begin at once, then @finish, in the background; either may be NULL */
+static int with_ctrl(struct genl_info *info, nof_later_fn *begin, nof_later_fn *finish)
 {
 	struct nof_ctrl *ctrl = nof_genl_ctrl(info);
-	int err;
+	struct nof_later *later = NULL;
+	int err = 0;
 
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
-	err = fn(ctrl, info->extack);
+	if (finish) {
+		later = nof_later_new(info, ctrl, finish);
+		if (!later)
+			err = -ENOMEM;
+	}
+	if (!err && begin)
+		err = begin(ctrl, info->extack);
+	if (later)
+		err = nof_later_end(later, err);
 	nof_ctrl_put(ctrl);
 	return err;
 }
 
 int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(info, nof_ctrl_delete);
+	return with_ctrl(info, nof_ctrl_delete, nof_ctrl_wait_deleted);
 }
 
 int nof_genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(info, nof_ctrl_reset);
+	return with_ctrl(info, nof_ctrl_reset, NULL);
 }
 
 int nof_genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(info, nof_ctrl_rescan);
+	return with_ctrl(info, NULL, nof_ctrl_rescan);
 }
 
 /* Each field is read on its own by the core, so each is written on its own; the check sees the new values together. */

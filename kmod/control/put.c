@@ -94,7 +94,8 @@ static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 	       nla_put_u32(skb, NVMEOF_A_NR_IO_QUEUES, READ_ONCE(ctrl->nr_default)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_POLL_QUEUES, READ_ONCE(ctrl->nr_poll)) ?:
 	       nla_put_u32(skb, NVMEOF_A_QUEUE_SIZE, READ_ONCE(ctrl->sqsize)) ?:
-	       put_flag(skb, NVMEOF_A_SQ_FLOW, READ_ONCE(ctrl->sq_flow));
+	       put_flag(skb, NVMEOF_A_SQ_FLOW, READ_ONCE(ctrl->sq_flow)) ?:
+	       put_flag(skb, NVMEOF_A_COPIES, READ_ONCE(ctrl->copies));
 }
 
 /* LAST_ERROR, LAST_ERRNO and LAST_STATUS, each if there is one */

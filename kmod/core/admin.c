@@ -72,9 +72,11 @@ int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	int slot, ret;
 
-	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl, NR_SHARED)) >= 0);
-	WRITE_ONCE(ctrl->own_at, jiffies);
+	/* who waits for a slot counts as well: those before may get no answer */
+	if (!atomic_read(&ctrl->own_cmds))
+		WRITE_ONCE(ctrl->own_at, jiffies);
 	atomic_inc(&ctrl->own_cmds);
+	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl, NR_SHARED)) >= 0);
 	ret = exec_in_slot(ctrl, cmd, slot, timeout_ms);
 	WRITE_ONCE(ctrl->own_at, jiffies);
 	atomic_dec(&ctrl->own_cmds);

@@ -21,16 +21,23 @@ static void arm(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->aen_cmd;
 
+	u32 reconnects;
+
 	/*
 	 * TRAP 14: recovery and deletion stop this work after the state has changed, and cancel a request that slipped
-	 * through
+	 * through. Should a whole reconnect go by before the mark is cleared, its own start has found it set.
 	 */
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || test_and_set_bit(NOF_CTRL_AEN_OUT, &ctrl->flags))
-		return;
-	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
-	cmd->sqe.common.opcode = nvme_admin_async_event;
-	if (nof_admin_submit(ctrl, cmd))
+	do {
+		reconnects = READ_ONCE(ctrl->reconnects);
+		if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || test_and_set_bit(NOF_CTRL_AEN_OUT, &ctrl->flags))
+			return;
+		memset(&cmd->sqe, 0, sizeof(cmd->sqe));
+		cmd->sqe.common.opcode = nvme_admin_async_event;
+		if (!nof_admin_submit(ctrl, cmd))
+			return;
 		clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
+		smp_mb__after_atomic();
+	} while (READ_ONCE(ctrl->reconnects) != reconnects);
 }
 
 /*

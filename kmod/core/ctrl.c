@@ -34,6 +34,9 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 	if (ok && to == NVMEOF_CTRL_LIVE) {
 		ctrl->attempts = 0;
 		ctrl->live_at = jiffies;
+		/* one that is running finds the state */
+		cancel_delayed_work(&ctrl->fail_fast_work);
+		clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
 	}
 	if (ok)
 		WRITE_ONCE(ctrl->state, to);
@@ -292,13 +295,10 @@ struct nof_ctrl *nof_ctrl_find(const char *name)
 
 int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE) {
+	if (!nof_ctrl_error_live(ctrl, true)) {
 		NL_SET_ERR_MSG(extack, "the controller is not live; it connects again by itself");
 		return -EBUSY;
 	}
-	set_bit(NOF_CTRL_RESET, &ctrl->flags);
-	nof_ctrl_note(ctrl, -ECONNRESET, 0, "reset by request");
-	nof_ctrl_error(ctrl);
 	return 0;
 }
 

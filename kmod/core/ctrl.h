@@ -166,7 +166,9 @@ struct nof_ctrl {
 	wait_queue_head_t	slot_wq;
 	atomic_t		admin_users;	/* callers inside nof_ctrl_exec() */
 	atomic_t		own_cmds;	/* of these the driver's own, */
-	unsigned long		own_at;		/* and when one began or ended, jiffies */
+	unsigned long		own_at;		/* and when one ended, or the first began, jiffies */
+
+	bool			copies;		/* the transport copies what it sends (TRAP 3) */
 
 	/* from the target */
 	u64			cap;
@@ -291,8 +293,10 @@ static inline const char *nof_ctrl_name(const struct nof_ctrl *ctrl)
  * Returns a controller with a reference for the caller, or ERR_PTR.
  */
 struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struct netlink_ext_ack *extack);
-/* Deletes and waits until it is gone from every listing. -EALREADY is not an error: a second caller waits too. */
+/* Starts its deletion, if nobody has; -EAGAIN when it is only just being made. */
 int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+/* Until it is gone from every listing. Context: process, may take as long as write-back does. */
+int nof_ctrl_wait_deleted(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /* Drops the association and connects again. -EBUSY unless live. Returns before it is done. */
 int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /* Scans namespaces now. -ENOTCONN unless live. */
@@ -325,6 +329,8 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to);
 __printf(4, 5) void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, ...);
 /* The connection is no good: recovery when live, else the attempt or whatever is under way ends. Any context. */
 void nof_ctrl_error(struct nof_ctrl *ctrl);
+/* Only if it is live: false when not, and nothing was done. @reset: somebody wants it, it is no loss. Any context. */
+bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset);
 /* Starts deletion in the background. Any process context. */
 bool nof_ctrl_delete_start(struct nof_ctrl *ctrl);
 

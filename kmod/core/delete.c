@@ -28,10 +28,13 @@ int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	}
 	set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
 	nof_ctrl_delete_start(ctrl);
-	if (wait_for_completion_killable(&ctrl->deleted)) {
-		NL_SET_ERR_MSG(extack, "interrupted; the deletion goes on");
-		return -EINTR;
-	}
+	return 0;
+}
+
+/* IDLE: a disk that goes may have much to write back, and that is no hang */
+int nof_ctrl_wait_deleted(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	wait_for_completion_state(&ctrl->deleted, TASK_IDLE);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ struct nof_path;
 
 /* admin.c */
 int nof_admin_init(struct nof_ctrl *ctrl);
-/* The driver's own commands are outstanding, and for that long none has been sent or answered. */
+/* The driver's own commands are outstanding, or wait for a slot, and for that long none has been answered. */
 bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms);
 /*
  * Sends without waiting; cmd->done is set. -EBUSY without a free slot, -ENOTCONN without a live queue. Does not wait.

@@ -8,14 +8,21 @@
 #include "core/watch.h"
 #include "mpath/ana.h"
 
-void nof_ctrl_error(struct nof_ctrl *ctrl)
+/* False: it was not live, and this is for a live one only */
+static bool error(struct nof_ctrl *ctrl, bool live_only, bool reset)
 {
 	unsigned long flags;
 	bool was_live;
 
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	was_live = ctrl->state == NVMEOF_CTRL_LIVE;
+	if (!was_live && live_only) {
+		spin_unlock_irqrestore(&ctrl->state_lock, flags);
+		return false;
+	}
 	if (was_live) {
+		if (reset)
+			set_bit(NOF_CTRL_RESET, &ctrl->flags);
 		trace_nof_ctrl_state(ctrl, NVMEOF_CTRL_LIVE, NVMEOF_CTRL_RECOVERING);
 		WRITE_ONCE(ctrl->state, NVMEOF_CTRL_RECOVERING);
 	} else {
@@ -27,6 +34,17 @@ void nof_ctrl_error(struct nof_ctrl *ctrl)
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 	if (was_live)
 		wake_up_all(&ctrl->state_wq);
+	return true;
+}
+
+void nof_ctrl_error(struct nof_ctrl *ctrl)
+{
+	error(ctrl, false, false);
+}
+
+bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset)
+{
+	return error(ctrl, true, reset);
 }
 
 /*
@@ -44,12 +62,19 @@ void nof_abort_work(struct work_struct *work)
 void nof_fail_fast_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, fail_fast_work);
+	unsigned long flags;
+	bool live;
 
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+	/* the lock: who becomes live clears it */
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	live = ctrl->state == NVMEOF_CTRL_LIVE;
+	if (!live)
+		set_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	if (live)
 		return;
 	dev_warn(&ctrl->dev, "fast_io_fail_tmo of %d ms passed: I/O no longer waits for this controller\n",
 		 ctrl->opts.fast_io_fail_tmo_ms);
-	set_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
 	nof_ctrl_publish(ctrl);
 }
 
@@ -67,21 +92,26 @@ static unsigned long left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
 	return time_after(end, jiffies) ? end - jiffies : 0;
 }
 
-/* From the loss on, whatever number of attempts fail; again after an attempt that was nearly good */
+/*
+ * From the loss on, whatever number of attempts fail; again after an attempt that was nearly good. One that is pending
+ * may be left of an earlier loss.
+ */
 static void fail_fast_start(struct nof_ctrl *ctrl)
 {
 	s32 tmo = READ_ONCE(ctrl->opts.fast_io_fail_tmo_ms);
 
 	if (tmo >= 0 && !test_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
-		queue_delayed_work(nof_recovery_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
+		mod_delayed_work(nof_recovery_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
 }
 
 static void count_flap(struct nof_ctrl *ctrl)
 {
 	u32 live_ms = jiffies_to_msecs(jiffies - ctrl->live_at);
 
-	if (test_and_clear_bit(NOF_CTRL_RESET, &ctrl->flags))
+	if (test_and_clear_bit(NOF_CTRL_RESET, &ctrl->flags)) {
+		nof_ctrl_note(ctrl, -ECONNRESET, 0, "reset by request");
 		return;
+	}
 	ctrl->flaps = nof_backoff_flaps(ctrl->flaps, live_ms);
 	if (ctrl->flaps > 1)
 		dev_warn_ratelimited(&ctrl->dev, "lost %u ms after it became live, %u times in a row: damped\n",

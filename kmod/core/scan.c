@@ -7,6 +7,7 @@
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
+#include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 
@@ -76,56 +77,73 @@ static int scan_one(struct nof_ctrl *ctrl, u32 nsid, void *buf)
 	return 0;
 }
 
+struct scan {
+	__le32	*list;
+	void	*buf;
+	u32	prev;
+	u32	left_out;
+};
+
 /* The list is ascending, which also bounds the loop: a target that repeats itself is cut short (TRAP 21) */
-static int scan_page(struct nof_ctrl *ctrl, const __le32 *list, void *buf, u32 *prev)
+static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
 {
 	unsigned int i;
 	u32 nsid;
 	int ret;
 
 	for (i = 0; i < NSIDS_PER_PAGE; i++) {
-		nsid = le32_to_cpu(list[i]);
+		nsid = le32_to_cpu(scan->list[i]);
 		if (!nsid)
 			return 1;
 		if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 			return -ENOTCONN;
-		if (nsid <= *prev || nsid > ctrl->nn) {
+		if (nsid <= scan->prev || nsid > ctrl->nn) {
 			nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or beyond NN, at %u", nsid);
 			return -EPROTO;
 		}
-		*prev = nsid;
-		ret = scan_one(ctrl, nsid, buf);
+		scan->prev = nsid;
+		if (!nof_head_wanted(ctrl->subsys, nsid)) {
+			scan->left_out++;
+			continue;
+		}
+		ret = scan_one(ctrl, nsid, scan->buf);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int scan_all(struct nof_ctrl *ctrl, __le32 *list, void *buf)
+static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 {
-	u32 prev = 0;
 	int ret;
 
 	do {
-		ret = nof_identify(ctrl, NVME_ID_CNS_NS_ACTIVE_LIST, prev, list);
+		ret = nof_identify(ctrl, NVME_ID_CNS_NS_ACTIVE_LIST, scan->prev, scan->list);
 		if (ret > 0)
 			nof_ctrl_note(ctrl, -EIO, ret, "no list of active namespaces");
 		if (ret)
 			return ret > 0 ? -EIO : ret;
-		ret = scan_page(ctrl, list, buf, &prev);
+		ret = scan_page(ctrl, scan);
 	} while (!ret);
+	if (scan->left_out) {
+		nof_ctrl_note(ctrl, -E2BIG, 0, "%u namespaces left out: more than max_namespaces of the module, %u",
+			      scan->left_out, nof_head_most());
+		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
+	}
 	return min(ret, 0);
 }
 
 int nof_scan(struct nof_ctrl *ctrl)
 {
 	unsigned int noio = memalloc_noio_save();
-	__le32 *list = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
-	void *buf = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
+	struct scan scan = {
+		.list = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL),
+		.buf = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL),
+	};
 	int ret = -ENOMEM;
 	u32 reconnects;
 
-	if (!list || !buf)
+	if (!scan.list || !scan.buf)
 		goto free;
 	/* whoever asks by hand may find one going on that waits for the target */
 	ret = mutex_lock_killable(&ctrl->scan_lock);
@@ -136,17 +154,20 @@ int nof_scan(struct nof_ctrl *ctrl)
 		goto unlock;
 	reconnects = ctrl->reconnects;
 	nof_paths_unsee(ctrl);
-	ret = scan_all(ctrl, list, buf);
+	ret = scan_all(ctrl, &scan);
 	/* only a list read to its end, over one association, tells what is gone */
 	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || ctrl->reconnects != reconnects))
 		ret = -EAGAIN;
 	if (!ret)
 		nof_paths_remove_unseen(ctrl);
+	/* what went has made room */
+	if (!ret && scan.left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most())
+		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 unlock:
 	mutex_unlock(&ctrl->scan_lock);
 free:
-	kfree(buf);
-	kfree(list);
+	kfree(scan.buf);
+	kfree(scan.list);
 	memalloc_noio_restore(noio);
 	return ret;
 }

@@ -285,8 +285,7 @@ static void read_live(struct nof_ctrl *ctrl)
 			return;
 		if (try == MAX_TRIES) {
 			/* without its log nobody would know when a path may be used again: start over */
-			if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-				nof_ctrl_error(ctrl);
+			nof_ctrl_error_live(ctrl, false);
 			return;
 		}
 		wait_live(ctrl, RETRY_MS * try);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Heads: the disk of a namespace, from its first path to the time after its last. */
 #include <linux/blk-mq.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 #include "compat/limits.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
@@ -9,6 +11,12 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+
+/* However many a target has: each is a disk here */
+#define MAX_NAMESPACES	4096
+static unsigned int max_namespaces = MAX_NAMESPACES;
+module_param(max_namespaces, uint, 0644);
+MODULE_PARM_DESC(max_namespaces, "namespaces of a subsystem that get a disk (" __stringify(MAX_NAMESPACES) ")");
 
 static void release(struct kref *ref)
 {
@@ -237,14 +245,22 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	return head;
 }
 
+u32 nof_head_most(void)
+{
+	return READ_ONCE(max_namespaces);
+}
+
 /* Under subsys->lock: in the list, so that other controllers find it, but not yet visible. */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
-	struct nof_head *head = alloc(ctrl, nsid, format);
 	struct gendisk *disk;
+	struct nof_head *head;
 
 	lockdep_assert_held(&s->lock);
+	if (s->nr_heads >= nof_head_most())
+		return ERR_PTR(-E2BIG);
+	head = alloc(ctrl, nsid, format);
 	if (!head)
 		return ERR_PTR(-ENOMEM);
 	nof_head_fill_limits(ctrl, format, &head->limits);
@@ -341,6 +357,20 @@ void nof_head_drop(struct nof_head *head)
 	/* a disk that never was has no free_disk() */
 	if (!added)
 		nof_head_put(head);
+}
+
+bool nof_head_wanted(struct nof_subsys *s, u32 nsid)
+{
+	struct nof_head *head;
+	bool wanted;
+
+	mutex_lock(&s->lock);
+	wanted = s->nr_heads < nof_head_most();
+	if (!wanted)
+		list_for_each_entry(head, &s->heads, entry)
+			wanted |= head->nsid == nsid;
+	mutex_unlock(&s->lock);
+	return wanted;
 }
 
 struct nof_head *nof_head_find(const char *name)

@@ -123,12 +123,18 @@ void nof_head_put(struct nof_head *head);
 u64 nof_head_size(const struct nof_head *head);
 u32 nof_head_nr_usable(struct nof_head *head);
 
+/* Disks that a subsystem may have, whatever its target offers */
+u32 nof_head_most(void);
+/* A disk has this namespace ID, or there may be one more: otherwise it need not be asked for. Context: process. */
+bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
+
 /* The device attribute groups of the disk (control/) */
 extern const struct attribute_group *nof_head_attr_groups[];
 /* ioctl of the disk (control/) */
 int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
 
 /* Below: for the files of mpath/ */
+/* -E2BIG: there are nof_head_most() */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
 int nof_head_add(struct nof_head *head);
 /* What a disk could promise if this were its only path */

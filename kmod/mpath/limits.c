@@ -6,6 +6,7 @@
 #include "core/subsys.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
+#include "mpath/path.h"
 #include "transport/transport.h"
 
 /*
@@ -87,6 +88,29 @@ bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl,
 	nof_head_fill_limits(ctrl, format, &other);
 	lim = common(&head->limits, &other);
 	return differ(&lim, &head->limits);
+}
+
+enum nof_unfit nof_path_unfit(const struct nof_path *path)
+{
+	bool caches = path->ctrl->vwc & NVME_CTRL_VWC_PRESENT;
+
+	lockdep_assert_held(&path->head->subsys->lock);
+	return caches && !path->head->limits.write_cache ? NOF_UNFIT_CACHE : NOF_UNFIT_LESS;
+}
+
+bool nof_path_can(const struct nof_path *path, const struct request *rq)
+{
+	struct nof_limits lim;
+
+	nof_head_fill_limits(path->ctrl, &path->head->format, &lim);
+	switch (req_op(rq)) {
+	case REQ_OP_DISCARD:
+		return lim.max_discard_bytes;
+	case REQ_OP_WRITE_ZEROES:
+		return blk_rq_bytes(rq) <= lim.max_write_zeroes_bytes;
+	default:
+		return blk_rq_bytes(rq) <= lim.max_bytes;
+	}
 }
 
 const char nof_head_busy[] = "the disk has to promise less, but requests under way do not end; tried again later";

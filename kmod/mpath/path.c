@@ -290,6 +290,8 @@ bool nof_path_try_again(const char *why)
 	return why == nof_head_busy || why == nof_path_no_memory || why == no_disk || why == too_narrow;
 }
 
+static const char too_many[] = "more namespaces than max_namespaces of the module";
+
 static const char *no_memory_or(int ret, const char *why)
 {
 	return ret == -ENOMEM ? nof_path_no_memory : why;
@@ -313,7 +315,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 		created = true;
 	}
 	if (IS_ERR(head)) {
-		why = no_memory_or(PTR_ERR(head), "cannot create a disk");
+		why = PTR_ERR(head) == -E2BIG ? too_many : no_memory_or(PTR_ERR(head), "cannot create a disk");
 		goto unlock;
 	}
 	path = alloc(ctrl, head, nsid);
@@ -376,14 +378,15 @@ static const char *make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_n
 static void update(struct nof_path *path, const struct nof_ns_format *format, const char *why)
 {
 	bool changed = path->ana_group != format->ana_group;
+	enum nof_unfit unfit = why ? nof_path_unfit(path) : NOF_FIT;
 
 	path->seen = true;
 	if (changed) {
 		path->ana_group = format->ana_group;
 		nof_ana_set(path, nof_ana_state_of(path->ctrl, path->ana_group));
 	}
-	if (changed || path->unfit != !!why) {
-		path->unfit = why;
+	if (changed || path->unfit != unfit) {
+		WRITE_ONCE(path->unfit, unfit);
 		nof_head_publish(path->head);
 		nof_events->path(path, NVMEOF_EVENT_STATE);
 	}

@@ -34,6 +34,13 @@ struct nof_path_stats {
 	u64	hist[2][NVMEOF_HIST_BUCKETS];
 };
 
+/* Why a path that had joined no longer fits its disk */
+enum nof_unfit {
+	NOF_FIT,
+	NOF_UNFIT_LESS,		/* some requests are too much for it */
+	NOF_UNFIT_CACHE,	/* it has a volatile cache, and the disk has promised none: nobody would flush it */
+};
+
 /**
  * struct nof_path - (controller, namespace)
  * @kobj:	/sys/block/nvmeof0n1/paths/nvmeof0c1n1; its reference count is the path's
@@ -76,7 +83,7 @@ struct nof_path {
 	bool			seen;		/* by the scan going on, under ctrl->scan_lock */
 	bool			deallocated;	/* the controller no longer has the namespace; likewise */
 	bool			replaced;	/* or another one in its place */
-	bool			unfit;		/* cannot do what the disk promises, for now */
+	enum nof_unfit		unfit;		/* cannot do what the disk promises, for now */
 	bool			watched;	/* @watched_ios is valid: I/Os when a watch last looked */
 	u64			watched_ios;
 	atomic_t		aborts;
@@ -90,7 +97,8 @@ struct nof_path {
  * @nr_best:		those of the best class that has any: the first to be chosen from
  * @nr_optimized:	@paths[0..nr_optimized) are optimized
  * @nr:			the rest up to here non-optimized
- * @nr_usable:		the rest up to here degraded, of either kind: for probes, and when there is nothing better
+ * @nr_usable:		the rest up to here degraded, of either kind: for probes, and when there is nothing better; or
+ *			the last resort, see fill_set()
  * @nr_all:		the rest up to here carries I/O but takes none now: what it had before still has to be sent and
  *		polled
  * @may_wait:		some path may come back: a request that finds none waits
@@ -131,6 +139,10 @@ void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful);
 void nof_path_remove(struct nof_path *path, bool graceful);
 /* The disk would stay for delayed_removal_secs if this path, its last one, were removed now. */
 bool nof_path_leaves_disk(const struct nof_path *path);
+/* Of one that does not fit: in which way; under subsys->lock */
+enum nof_unfit nof_path_unfit(const struct nof_path *path);
+/* One that does not fit can do this request all the same. Context: SRCU read side. */
+bool nof_path_can(const struct nof_path *path, const struct request *rq);
 /* After the readers there may be. Context: any. */
 void nof_path_set_free(struct nof_path_set *set);
 

@@ -125,6 +125,8 @@ static blk_status_t send(struct nof_head *head, struct nof_path *path, struct re
 	}
 	if (unlikely(!nof_sqe_setup(head, rq, &req->cmd, path->nsid)))
 		return BLK_STS_NOTSUPP;
+	if (unlikely(READ_ONCE(path->unfit)) && !nof_path_can(path, rq))
+		return BLK_STS_IOERR;
 	req->path = path;
 	if (unlikely(!nof_queue_add(map->queue, &req->cmd, map->base + rq->tag)))
 		return BLK_STS_RESOURCE;

@@ -114,9 +114,11 @@ class JudgeTest(unittest.TestCase):
 
     def test_what_the_tests_said(self):
         console = ("test: one\r\n\x1b[0;37ma.cpp:7: \x1b[1;31mFAILED:\r\n\x1b[0m  CHECK( x )\r\n"
-                   "with expansion:\r\n  false\r\n\r\nmore of it\r\ntest: FAILED one (1.000 s)\r\ntest: ok two\r\n")
+                   "with expansion:\r\n  false\r\n\r\nmore of it\r\n"
+                   "test: FAILED one (1.000 s)\r\ntest: ok two\r\n")
         self.assertEqual(list(JUDGE.failures(console)),
-                         ["a.cpp:7: FAILED:", "  CHECK( x )", "with expansion:", "  false", "test: FAILED one (1.000 s)"])
+                         ["a.cpp:7: FAILED:", "  CHECK( x )", "with expansion:", "  false",
+                          "test: FAILED one (1.000 s)"])
 
 
 if __name__ == "__main__":

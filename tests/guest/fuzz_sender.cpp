@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "fuzz_sender.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -12,6 +13,21 @@ namespace guest {
 namespace {
 
 constexpr auto patience = std::chrono::seconds(120); // a CTRL_DEL or CTRL_RESCAN may wait for a connect to end
+
+// Answered when it is done, and that after others that came later
+bool takesTime(const FuzzMessage &m)
+{
+	nlmsghdr nl{};
+	if (!m.intact || m.bytes.size() < sizeof(nl))
+		return false;
+	std::memcpy(&nl, m.bytes.data(), sizeof(nl));
+	return (nl.nlmsg_flags & NLM_F_ACK) && (m.cmd == NVMEOF_CMD_CTRL_DEL || m.cmd == NVMEOF_CMD_CTRL_RESCAN);
+}
+
+bool anyTakesTime(const std::map<std::uint32_t, FuzzMessage> &waiting)
+{
+	return std::ranges::any_of(waiting, [](auto &entry) { return takesTime(entry.second); });
+}
 
 } // namespace
 
@@ -36,7 +52,7 @@ void FuzzSender::renew()
 	socket_ = std::make_unique<FuzzSocket>(words_, messages_.random().oneIn(3));
 }
 
-// A request that is always answered, and after all that came before it, dumps apart
+// A request that is always answered, and after all that came before it, dumps and what takes time apart
 std::uint32_t FuzzSender::askSomething() const
 {
 	Octets bytes(NLMSG_HDRLEN + GENL_HDRLEN);
@@ -86,6 +102,16 @@ bool FuzzSender::settle(Waiting &waiting)
 			answered = answered || (a.seq == last && a.error);
 		if (reading.overrun || !last)
 			last = askSomething();
+	}
+	bool lost = false;
+	while (answered && !lost && anyTakesTime(waiting) && std::chrono::steady_clock::now() < end) {
+		auto reading = socket_->read(1000);
+		take(reading, waiting);
+		lost = reading.overrun;
+	}
+	if (!lost && anyTakesTime(waiting)) {
+		fail("no answer to a disconnect or a rescan");
+		return true;
 	}
 	// what is left of dumps
 	for (FuzzReading reading; answered && (reading = socket_->read(0), !reading.answers.empty());)

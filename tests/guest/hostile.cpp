@@ -751,6 +751,60 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 	}
 }
 
+TEST_CASE("a request that takes its time does not hold up others of the kernel", "[hostile][killed][genl]")
+{
+	static const Misbehaviour hold{
+		"hold-list",
+		22,
+		target::Hook::command,
+		When::idle,
+		Expect::harmless,
+		Needs::nothing,
+		[](target::Strike &s) { return verdict(s.identify(target::cns_active), s, Verdict::hold); }};
+	Stage stage;
+	auto c = stage.host.connect(stage.options());
+	stage.disk();
+	stage.server.script().arm(hold);
+	Background rescan("exec nvmeofctl rescan -d " + c.name);
+	REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
+	// it waits for an answer, and not in the kernel's hands, where it would have the lock of all families
+	std::string stack;
+	CHECK(eventually([&] {
+		stack = readFile("/proc/" + std::to_string(rescan.pid()) + "/stack");
+		return stack.find("poll") != std::string::npos;
+	}));
+	INFO(stack);
+	CHECK(stack.find("genl") == std::string::npos);
+	stage.server.releaseHeld();
+	auto done = rescan.wait(slowly(5s));
+	INFO(done.text);
+	CHECK(done.status == 0);
+}
+
+TEST_CASE("no more namespaces than the module is told to take", "[hostile][namespaces]")
+{
+	Stage stage;
+	for (std::uint32_t nsid = 2; nsid <= 6; nsid++)
+		stage.server.stores().add(nsid, 1 * mib);
+	struct Most {
+		explicit Most(int n) { set(n); }
+		~Most() { set(4096); }
+		static void set(int n) { writeFile("/sys/module/nvmeof/parameters/max_namespaces", std::to_string(n)); }
+	};
+	Most most(4);
+	auto c = stage.host.connect(stage.options());
+	auto count = [&] { return take(stage.host.client().namespaces()).size(); };
+	CHECK(eventually([&] { return count() == 4; }));
+	auto told = [&] {
+		return stage.host.controller(c.name).lastError.find("2 namespaces left out") != std::string::npos;
+	};
+	CHECK(eventually(told));
+	CHECK(stage.work(Disk(stage.disk())) == 0);
+	Most::set(4096);
+	CHECK(run("nvmeofctl rescan -d " + c.name).status == 0);
+	CHECK(count() == 6);
+}
+
 namespace {
 
 Misbehaviour silentAt(const char *name, bool (*act)(target::Strike &))

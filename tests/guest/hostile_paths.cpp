@@ -4,6 +4,7 @@
 #include "support/choice.h"
 #include "support/fio.h"
 #include "support/ports.h"
+#include "target/acts.h"
 #include "target/connection.h"
 #include "target/identify.h"
 
@@ -339,6 +340,52 @@ TEST_CASE("persistent loss on one path, told by status alone", "[hostile][paths]
 	ports[0].setAnaState(1, target::ana_optimized);
 	ports[1].setAnaState(1, target::ana_optimized);
 	CHECK(eventually([&] { return ports.work(disk) == 0; }));
+}
+
+TEST_CASE("a request that all paths refuse waits, however often the path set changes meanwhile",
+	  "[hostile][paths][ana][trap18]")
+{
+	static const Misbehaviour holdLog{"hold-ana-log",
+					  17,
+					  target::Hook::command,
+					  When::idle,
+					  Expect::harmless,
+					  target::Needs::ana,
+					  [](target::Strike &s) {
+						  return target::acts::verdict(s.log(target::log_ana), s,
+									       target::Verdict::hold);
+					  }};
+	Ports ports({withAna(), withAna()});
+	auto first = ports.connect(0), second = ports.connect(1);
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	// the log of the first one is being read when its state changes again
+	ports[0].script().arm(holdLog);
+	ports[0].setAnaState(2, target::ana_inaccessible);
+	REQUIRE(ports[0].script().waitStrikes(1, slowly(3s)));
+	for (std::size_t i = 0; i < 2; i++)
+		ports[i].setAnaState(1, target::ana_inaccessible, false);
+	auto refused = [&] { return ports[0].counters().anaRefusals + ports[1].counters().anaRefusals; };
+	std::atomic<int> written = 1;
+	std::jthread writer([&] {
+		Buffer buffer(4096);
+		buffer.fill(7);
+		written = disk.write(0, buffer);
+	});
+	REQUIRE(eventually([&] { return refused() >= 2; }));
+	auto before = refused();
+	nvmeof::ControllerSettings settings;
+	for (int i = 1; i <= 12; i++) { // each makes a new path set
+		settings.reconnectDelay = std::chrono::seconds(i);
+		CHECK(ports.host.client().set(second.name, settings).ok());
+	}
+	CHECK(refused() <= before + 1);
+	CHECK(written == 1);
+	ports[0].releaseHeld();
+	ports[0].setAnaState(1, target::ana_optimized);
+	CHECK(eventually([&] { return written != 1; }));
+	writer.join();
+	CHECK(written == 0);
 }
 
 TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall][trap22]")

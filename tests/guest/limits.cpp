@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 
 using namespace guest;
 using nvmeof::ControllerState;
@@ -168,6 +169,38 @@ TEST_CASE("swap on two paths, of which one is silent for a while, and then both 
 	expectGoodUntilNow(writes);
 }
 
+TEST_CASE("data are copied where the target may be on this machine", "[limits][trap3]")
+{
+	Netns far("far");
+	Link link(far, "far", 77);
+	target::Config config;
+	config.address = link.targetAddress();
+	SECTION("loopback")
+	{
+		config.address = "127.0.0.1";
+	}
+	SECTION("veth") {}
+	SECTION("a bridge before it")
+	{
+		must("ip link add br77 type bridge && ip addr flush dev " + link.hostIface() + " && ip link set " +
+		     link.hostIface() + " master br77 && ip addr add " + link.hostAddress() +
+		     "/24 dev br77 && ip link set br77 up");
+	}
+	std::optional<InNetns> inside;
+	if (config.address != "127.0.0.1")
+		inside.emplace(far.name());
+	target::Server server(config);
+	inside.reset();
+	server.stores().add(1, 16 * mib);
+	Host host;
+	auto c = host.connect(Host::options(config.address, std::to_string(server.port()), config.nqn));
+	CHECK(c.copies);
+	CHECK(must("nvmeofctl show " + c.name).find(": no: the target may be on") != std::string::npos);
+	CHECK(Disk(host.disk(1, 10s, config.nqn)).verified(0, 1 * mib, 1) == 0);
+	host.disconnectAll();
+	run("ip link del br77");
+}
+
 // The target is a process beside the guest: tests/guest/outer. It has memory of its own, so here the whole machine may
 // run out of it.
 TEST_CASE("swap of a machine that is out of memory", "[.outer][limits][swap][trap13]")
@@ -179,6 +212,7 @@ TEST_CASE("swap of a machine that is out of memory", "[.outer][limits][swap][tra
 	auto o = Host::options(address.substr(0, colon), address.substr(colon + 1), "nqn.2024-01.io.nvmeof:target");
 	o.stallTimeout = 0ms;
 	auto c = host.connect(o);
+	CHECK_FALSE(c.copies); // a network card leads there
 	auto disk = host.disk(1, 10s, o.subsysnqn);
 	auto total = std::stoul(must("awk '/^MemTotal:/ { print $2 }' /proc/meminfo")) * 1024;
 	Swap swap(disk);

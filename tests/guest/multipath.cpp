@@ -99,6 +99,30 @@ const target::Misbehaviour narrow{"narrow",
 					  return true;
 				  }};
 
+const target::Misbehaviour holdRead{"hold-read",
+				    0,
+				    target::Hook::command,
+				    target::When::io,
+				    target::Expect::harmless,
+				    target::Needs::nothing,
+				    [](target::Strike &s) {
+					    return target::acts::verdict(s.ioRead() && s.cmd->slba() == 12 * mib / 512,
+									 s, target::Verdict::hold);
+				    }};
+
+const target::Misbehaviour narrowAll{"narrow-all",
+				     0,
+				     target::Hook::adminData,
+				     target::When::connecting,
+				     target::Expect::harmless,
+				     target::Needs::nothing,
+				     [](target::Strike &s) {
+					     if (!s.identify(target::cns_ctrl))
+						     return false;
+					     (*s.data)[target::at::mdts] = 4; // 64 KiB
+					     return true;
+				     }};
+
 const target::Misbehaviour holdWrite{
 	"hold-write",
 	0,
@@ -294,6 +318,54 @@ TEST_CASE("a disk that does not come to rest is not narrowed: the path joins whe
 	writer.join();
 	CHECK(written == 0);
 	CHECK(host.controller(first.name).reconnects == 0);
+	for (auto &text : server.violations())
+		FAIL_CHECK("the host broke the protocol: " << text);
+}
+
+// It came back as one that takes less in a command, when requests under way kept the disk from promising less
+TEST_CASE("a path that cannot do all that the disk promises is the last resort", "[multipath][join][limits]")
+{
+	target::Server server;
+	server.stores().add(1, 16 * mib);
+	Host host;
+	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	o.stallTimeout = 0ms;
+	o.duplicateConnect = true;
+	host.connect(o);
+	host.connect(o);
+	auto node = host.disk(1, 10s, server.config().nqn);
+	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(slowly(60s).count()));
+	server.script().arm(holdRead);
+	Disk disk(node);
+	int held = -1;
+	std::jthread reader([&] {
+		Buffer buffer(65536);
+		held = disk.read(12 * mib, buffer); // where nobody else reads
+	});
+	REQUIRE(server.script().waitStrikes(1, slowly(5s)));
+	auto paths = host.paths();
+	REQUIRE(paths.size() == 2);
+	auto &busy = paths[0].inflight ? paths[0] : paths[1], &other = paths[0].inflight ? paths[1] : paths[0];
+	server.script().arm(narrowAll, target::Script::forever);
+	REQUIRE(host.client().reset(other.controller).ok());
+	auto now = [&] { return take(host.client().path(other.name)); };
+	REQUIRE(eventually([&] { return now().reconnects == 1 && now().controllerState == ControllerState::live; },
+			   10s));
+	REQUIRE(eventually([&] { return !now().usable; }, 15s));
+	CHECK(disk.verified(1 * mib, 1 * mib, 1) == 0); // by the other
+	REQUIRE_FALSE(now().usable);
+	REQUIRE(host.client().disconnect(busy.controller).ok());
+	CHECK(eventually([&] { return now().usable; }, 10s));
+	Buffer large(262144); // as long as the disk promises it: for this path too much, and nobody sends it
+	auto promised = queueAttribute(node, "max_hw_sectors_kb");
+	int err = disk.read(0, large);
+	CHECK((err == -EIO || promised == "64" || queueAttribute(node, "max_hw_sectors_kb") == "64"));
+	reader.join();
+	CHECK(held == 0);
+	CHECK(disk.verified(1 * mib, 65536, 2) == 0);
+	CHECK(eventually([&] { return queueAttribute(node, "max_hw_sectors_kb") == "64"; }, 40s));
+	CHECK(disk.read(0, large) == 0);
+	CHECK(now().reconnects == 1);
 	for (auto &text : server.violations())
 		FAIL_CHECK("the host broke the protocol: " << text);
 }

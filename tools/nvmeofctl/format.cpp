@@ -52,6 +52,8 @@ void addSettings(Fields &fields, const Controller &controller)
 	fields.emplace_back("header digest", yesNo(controller.hdrDigest));
 	fields.emplace_back("data digest", yesNo(controller.dataDigest));
 	fields.emplace_back("sq flow control", controller.sqFlow ? "on" : "off");
+	if (controller.cntlid) // before it is connected nobody knows
+		fields.emplace_back("zero copy", controller.copies ? "no: the target may be on this machine" : "yes");
 }
 
 // Of a controller, or of a path's.

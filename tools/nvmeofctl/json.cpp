@@ -47,6 +47,8 @@ void putSettings(Json &json, const Controller &controller)
 	json["hdr_digest"] = controller.hdrDigest;
 	json["data_digest"] = controller.dataDigest;
 	json["sq_flow"] = controller.sqFlow;
+	if (controller.cntlid) // before it is connected nobody knows
+		json["zero_copy"] = !controller.copies;
 }
 
 struct KindOf {

@@ -24,15 +24,16 @@
  * CTRL_DEL      do, admin: CTRL_NAME (req), SUBSYSNQN (opt). Returns when the controller is gone from every listing.
  *               -ENODEV also when SUBSYSNQN is given and the controller of this name is of another subsystem.
  * CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
- * CTRL_RESCAN   do, admin: CTRL_NAME (req). Returns when the scan is done.
+ * CTRL_RESCAN   do, admin: CTRL_NAME (req). Answered when the scan is done.
+ *               CTRL_DEL, CTRL_RESCAN: the answer may come after that to later requests of the same socket.
  * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO (opt)
  * CTRL_GET      do: CTRL_NAME (req)   -> a controller object
  *               dump; SUBSYS_ID (opt) -> all controllers (of that subsystem)
  *   a controller object: SUBSYS_ID, CTRL_ID, CTRL_NAME, SUBSYSNQN, HOSTNQN, TRANSPORT, TRADDR, TRSVCID, [HOST_TRADDR],
  *   [HOST_IFACE], CTRL_STATE, [CNTLID], SERIAL, MODEL, FIRMWARE, NR_IO_QUEUES (granted), NR_POLL_QUEUES (granted),
  *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, STALL_TMO, TOS,
- *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], RECONNECTS (successful), ATTEMPTS (since the connection was last good),
- *   [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS
+ *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the connection was
+ *   last good), [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
@@ -186,6 +187,7 @@ enum nvmeof_attr {
 	NVMEOF_A_HELD,			/* u32: requests held back by fencing */
 	NVMEOF_A_FAILOVER_IOS,		/* u32: requests that moved */
 	NVMEOF_A_FAILOVER_NS,		/* u64: longest time from first sent on the path left to done elsewhere */
+	NVMEOF_A_COPIES,		/* flag: data sent are copied, as the target may be on this machine */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

@@ -314,17 +314,32 @@ static int try_connect(struct nof_tcp_queue *q)
 	return kernel_connect(q->sock, (struct sockaddr *)&tc->dst, addr_len(&tc->dst), O_NONBLOCK);
 }
 
+/* Hardware, which has a parent, or what hands all to the devices below it and nothing to the machine itself */
+static bool leads_out(struct net_device *dev)
+{
+	return dev->dev.parent || is_vlan_dev(dev) || netif_is_bond_master(dev) || netif_is_team_master(dev);
+}
+
+static int leads_elsewhere(struct net_device *dev, struct netdev_nested_priv *unused)
+{
+	return !leads_out(dev);
+}
+
 /*
- * Loopback and veth hand our very pages to the receiving socket and say that they are done with them: nobody could tell
- * when the target, which is on this machine, has really read them. There data are copied (TRAP 3).
+ * Loopback, veth and what may end in one (a bridge, a macvlan, a tap) hand our very pages to the receiving socket and
+ * say that they are done with them: nobody could tell when the target, which is on this machine, has really read them.
+ * There, and wherever it is not certain, data are copied (TRAP 3).
  */
 static bool stays_here(struct sock *sk)
 {
+	struct netdev_nested_priv unused = {};
 	struct dst_entry *dst = sk_dst_get(sk);
-	struct net_device *dev = dst ? dst->dev : NULL;
-	bool here = !dev || (dev->flags & IFF_LOOPBACK) ||
-		    (dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, "veth"));
+	bool here = true;
 
+	rcu_read_lock();
+	if (dst && leads_out(dst->dev))
+		here = netdev_walk_all_lower_dev_rcu(dst->dev, leads_elsewhere, &unused);
+	rcu_read_unlock();
 	dst_release(dst);
 	return here;
 }
@@ -363,6 +378,7 @@ int nof_tcp_sock_connect(struct nof_tcp_queue *q)
 	if (err)
 		return err;
 	q->tx.copy = stays_here(q->sock->sk);
+	WRITE_ONCE(q->q.ctrl->copies, q->tx.copy);
 	if (!q->q.qid)
 		set_node(q->q.ctrl, q->sock->sk);
 	return 0;

@@ -53,6 +53,7 @@ public:
 	Background(const Background &) = delete;
 	Background &operator=(const Background &) = delete;
 
+	int pid() const { return pid_; } // of the shell, or of what it became by exec
 	bool running();
 	Output wait(Millis timeout); // status -1: still running
 	void interrupt();            // as by Ctrl-C; it may say something yet
