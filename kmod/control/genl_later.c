@@ -99,7 +99,7 @@ int nof_later_end(struct nof_later *later, int err)
 
 int nof_later_init(void)
 {
-	later_wq = alloc_workqueue("nvmeof-answer", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	later_wq = alloc_workqueue("nvmeof-answer", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	return later_wq ? 0 : -ENOMEM;
 }
 
