@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -73,27 +74,42 @@ Result<void> deleteOne(Session &session, const std::string &name, const std::str
 }
 
 // Takes controllers off a shared list until it is empty. One that is gone by then is what was asked for, also if
-// another one has its name.
-void deleteFrom(const std::vector<Controller> &controllers, std::atomic<std::size_t> &next,
+// another one has its name. Who has no socket leaves the list to others.
+void deleteFrom(Session &session, const std::vector<Controller> &controllers, std::atomic<std::size_t> &next,
 		std::vector<Result<void>> &results)
 {
-	Result<Session> session = Session::open();
 	for (std::size_t i = next++; i < controllers.size(); i = next++) {
-		Result<void> done = session ? deleteOne(*session, controllers[i].name, controllers[i].subsysnqn)
-					    : Result<void>(session.error());
+		Result<void> done = deleteOne(session, controllers[i].name, controllers[i].subsysnqn);
 		if (!done && done.error().code != ErrorCode::noSuchObject)
 			results[i] = done;
 	}
 }
 
-Result<std::vector<std::string>> deleteAll(const std::vector<Controller> &controllers)
+// Whether there is one more: memory for a thread may be short, which is no reason not to disconnect.
+bool helpDelete(std::vector<std::jthread> &helpers, const std::vector<Controller> &controllers,
+		std::atomic<std::size_t> &next, std::vector<Result<void>> &results)
+{
+	try {
+		helpers.emplace_back([&] {
+			if (Result<Session> session = Session::open())
+				deleteFrom(*session, controllers, next, results);
+		});
+		return true;
+	} catch (const std::system_error &) {
+		return false;
+	}
+}
+
+Result<std::vector<std::string>> deleteAll(Session &session, const std::vector<Controller> &controllers)
 {
 	std::vector<Result<void>> results(controllers.size());
 	std::atomic<std::size_t> next = 0;
 	{
-		std::vector<std::jthread> workers;
-		for (std::size_t i = 0; i < std::min(controllers.size(), parallelDeletions); i++)
-			workers.emplace_back([&] { deleteFrom(controllers, next, results); });
+		std::vector<std::jthread> helpers;
+		for (std::size_t i = 1; i < std::min(controllers.size(), parallelDeletions); i++)
+			if (!helpDelete(helpers, controllers, next, results))
+				break;
+		deleteFrom(session, controllers, next, results);
 	}
 	std::vector<std::string> names;
 	for (std::size_t i = 0; i < controllers.size(); i++) {
@@ -247,7 +263,7 @@ Result<std::vector<std::string>> Client::disconnectNqn(std::string_view subsysnq
 		return there.error();
 	std::erase_if(*there, [&](const Controller &controller) { return controller.subsysnqn != subsysnqn; });
 	if (!there->empty())
-		return deleteAll(*there);
+		return deleteAll(impl_->session, *there);
 	Error error;
 	error.code = ErrorCode::noSuchObject;
 	error.message = "no controller of subsystem " + std::string(subsysnqn);
@@ -259,7 +275,7 @@ Result<std::vector<std::string>> Client::disconnectAll()
 	Result<std::vector<Controller>> there = controllers();
 	if (!there)
 		return there.error();
-	return deleteAll(*there);
+	return deleteAll(impl_->session, *there);
 }
 
 Result<void> Client::reset(std::string_view controller)

@@ -3,16 +3,34 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 
 namespace nofctl {
 
 using namespace nvmeof;
+using namespace std::chrono_literals;
 
 namespace {
 
 constexpr std::chrono::milliseconds lookInterval{500};
-constexpr std::chrono::milliseconds udevInterval{20};
+constexpr std::chrono::milliseconds pollInterval{5};   // of udev and of scans
 constexpr std::chrono::milliseconds scanInterval{500}; // where memory was short, or a disk did not come to rest
+
+// On a socket of its own: one slow target does not hold up the others.
+Result<void> rescanAlone(const std::string &name, Clock::time_point deadline)
+{
+	Result<Session> session = Session::open();
+	return session ? session->rescan(name, deadline) : Result<void>(session.error());
+}
+
+std::future<Result<void>> startScan(const std::string &name, Clock::time_point deadline)
+{
+	try {
+		return std::async(std::launch::async, rescanAlone, name, deadline);
+	} catch (const std::system_error &) { // no thread
+		return std::async(std::launch::deferred, rescanAlone, name, deadline);
+	}
+}
 
 } // namespace
 
@@ -62,16 +80,25 @@ void ConnectWait::join(const std::string &controller)
 // The kernel answers a rescan when the scan is over, so this tells even when the controller has no namespace.
 bool ConnectWait::scanned(Item &item)
 {
-	if (Clock::now() < item.nextScan)
+	if (!item.scan.valid()) {
+		if (Clock::now() < item.nextScan)
+			return false;
+		item.scan = startScan(item.tracker->controller().name, deadline_);
+	}
+	if (item.scan.wait_for(items_.size() == 1 ? pollInterval : 0ms) == std::future_status::timeout)
 		return false;
-	Result<void> done = session_.rescan(item.tracker->controller().name, deadline_);
+	Result<void> done = item.scan.get();
 	if (done)
 		return true;
-	if (done.error().sysErrno == ENOTCONN) // lost again since: it will reconnect, or go
+	bool gone = done.error().code == ErrorCode::noSuchObject;
+	// lost again since, before the scan or in the middle of it: it will reconnect, or go
+	if (gone || done.error().sysErrno == ENOTCONN || done.error().sysErrno == ECONNRESET)
 		item.tracker->again();
-	else if (done.error().code == ErrorCode::noSuchObject)
-		item.tracker->onEvent({EventType::removed, {}, item.tracker->controller(), {}, {}, {}});
-	else if (done.error().sysErrno == ENOMEM || done.error().sysErrno == EAGAIN)
+	if (gone)
+		item.tracker->onLook(done.error());
+	if (item.tracker->state() != ConnectTracker::State::live)
+		return false;
+	if (done.error().sysErrno == ENOMEM || done.error().sysErrno == EAGAIN)
 		item.nextScan = Clock::now() + scanInterval; // and connected all the same
 	else if (done.error().code != ErrorCode::timedOut)
 		item.error = done.error();
@@ -94,7 +121,8 @@ bool ConnectWait::settled(Item &item)
 bool ConnectWait::stillThere(Item &item)
 {
 	Result<Controller> now = session_.controller(item.tracker->controller().name);
-	return now && now->state != ControllerState::deleting && now->state != ControllerState::dead;
+	return now && item.tracker->concerns(*now) && now->state != ControllerState::deleting &&
+	       now->state != ControllerState::dead;
 }
 
 // As far as it goes without waiting for an event.
@@ -144,12 +172,23 @@ void ConnectWait::look()
 			item.tracker->onLook(session_.controller(item.tracker->controller().name));
 }
 
+Error ConnectWait::incomplete(const Item &item) const
+{
+	if (deaf_)
+		return *deaf_;
+	Error error = item.tracker->timeout(timeout_);
+	if (item.tracker->state() == ConnectTracker::State::live)
+		error.message = "connected, but its namespaces" +
+				std::string(wait_ == WaitFor::udev ? " or links" : "") + " were not all there in time";
+	return error;
+}
+
 Result<Controller> ConnectWait::outcome(Item &item)
 {
 	if (item.error)
 		return *item.error;
 	if (!item.complete)
-		return item.tracker->timeout(timeout_);
+		return incomplete(item);
 	Result<Controller> now = session_.controller(item.tracker->controller().name);
 	return now ? now : Result<Controller>(item.tracker->controller());
 }
@@ -166,10 +205,12 @@ std::vector<Result<Controller>> ConnectWait::finish()
 		bool live = std::any_of(items_.begin(), items_.end(), [](const Item &item) {
 			return item.pending() && item.tracker->state() == ConnectTracker::State::live;
 		});
-		if (live) // only udev is waited for, which sends us no event
-			until = std::min(until, Clock::now() + udevInterval);
-		if (Result<void> pumped = pump(until); !pumped)
-			break; // what the last look told is the outcome
+		if (live) // a scan or udev is waited for, which send us no event
+			until = std::min(until, Clock::now() + pollInterval);
+		if (Result<void> pumped = pump(until); !pumped) {
+			deaf_ = pumped.error();
+			break;
+		}
 		if (Clock::now() < nextLook)
 			continue;
 		look();

@@ -4,6 +4,8 @@
 
 #include <nvmeof/client.h>
 
+#include <future>
+
 #include "session.h"
 #include "tracker.h"
 #include "udev.h"
@@ -31,6 +33,7 @@ private:
 		std::optional<nvmeof::Error> error;
 		bool complete = false;
 		Clock::time_point nextScan{}; // not before: the last one found something short
+		std::future<nvmeof::Result<void>> scan{};
 
 		bool pending() const { return tracker && !complete && !error; }
 	};
@@ -45,6 +48,7 @@ private:
 	bool anyPending() const;
 	nvmeof::Result<void> pump(Clock::time_point until);
 	void look();
+	nvmeof::Error incomplete(const Item &item) const;
 	nvmeof::Result<nvmeof::Controller> outcome(Item &item);
 
 	Session &session_;
@@ -52,6 +56,7 @@ private:
 	std::chrono::milliseconds timeout_;
 	Clock::time_point deadline_;
 	std::optional<nvmeof::EventStream> events_;
+	std::optional<nvmeof::Error> deaf_; // no events any more
 	std::vector<Item> items_;
 };
 

@@ -84,17 +84,6 @@ Result<std::vector<std::byte>> receiveDatagram(int fd)
 	}
 }
 
-Error replyError(const Reply &reply)
-{
-	Error error = nvmeof::errorFromErrno(reply.sysErrno, reply.message);
-	error.object = reply.cookie;
-	if (reply.sysErrno == EOPNOTSUPP && reply.message.empty()) {
-		error.code = ErrorCode::noModule;
-		error.message = "the loaded module does not know this command: it is older than this program";
-	}
-	return error;
-}
-
 Error noFamily()
 {
 	Error error;
@@ -104,12 +93,28 @@ Error noFamily()
 	return error;
 }
 
+Error replyError(const Reply &reply)
+{
+	// the module has words for all that it refuses
+	if (reply.sysErrno == ENOENT && reply.message.empty())
+		return noFamily();
+	Error error = nvmeof::errorFromErrno(reply.sysErrno, reply.message);
+	error.object = reply.cookie;
+	if (reply.sysErrno == EOPNOTSUPP && reply.message.empty()) {
+		error.code = ErrorCode::noModule;
+		error.sysErrno = 0; // it is there
+		error.message = "the loaded module does not know this command: it is older than this program";
+	}
+	return error;
+}
+
 } // namespace
 
 Clock::time_point deadlineIn(std::chrono::milliseconds timeout)
 {
 	auto now = Clock::now();
-	if (timeout.count() < 0 || timeout >= Clock::time_point::max() - now)
+	if (timeout.count() < 0 ||
+	    timeout >= std::chrono::floor<std::chrono::milliseconds>(Clock::time_point::max() - now))
 		return Clock::time_point::max();
 	return now + timeout;
 }

@@ -61,6 +61,13 @@ void ConnectTracker::learn(const Controller &now)
 		gone();
 }
 
+bool ConnectTracker::concerns(const Controller &now) const
+{
+	return now.name == controller_.name && now.subsysnqn == controller_.subsysnqn &&
+	       now.traddr == controller_.traddr && now.trsvcid == controller_.trsvcid &&
+	       now.hostTraddr == controller_.hostTraddr && now.hostIface == controller_.hostIface;
+}
+
 void ConnectTracker::gone()
 {
 	state_ = State::failed;
@@ -70,6 +77,8 @@ void ConnectTracker::onEvent(const nvmeof::Event &event)
 {
 	const Controller *now = event.controller();
 	if (!now || now->name != controller_.name || state_ != State::pending)
+		return;
+	if (!concerns(*now)) // whose event was lost, or is on its way
 		return;
 	if (event.type == EventType::connectFailed)
 		attempt_ = lastErrorOf(*now);
@@ -82,7 +91,9 @@ void ConnectTracker::onLook(const nvmeof::Result<Controller> &look)
 {
 	if (state_ != State::pending)
 		return;
-	if (look)
+	if (look && !concerns(*look)) // the name is another one's by now
+		gone();
+	else if (look)
 		learn(*look);
 	else if (look.error().code == ErrorCode::noSuchObject)
 		gone();

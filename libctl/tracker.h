@@ -27,6 +27,9 @@ public:
 	// It was live, but is not any more: wait on.
 	void again() { state_ = State::pending; }
 
+	// Of this one, not of another that has its name by now.
+	bool concerns(const nvmeof::Controller &now) const;
+
 	State state() const { return state_; }
 	const nvmeof::Controller &controller() const { return controller_; }
 

@@ -85,13 +85,13 @@ public:
 	Result<Controller> waitFor(std::string_view controller, WaitFor wait,
 				   std::chrono::milliseconds timeout = defaultTimeout);
 
-	// Each returns when the controllers are gone from every listing.
+	// Each returns when the controllers are gone from every listing, however much their disks have to write back.
 	Result<void> disconnect(std::string_view controller);
 	Result<std::vector<std::string>> disconnectNqn(std::string_view subsysnqn); // names of those that were removed
 	Result<std::vector<std::string>> disconnectAll();
 
 	Result<void> reset(std::string_view controller);  // returns at once; events tell
-	Result<void> rescan(std::string_view controller); // returns when the scan is done
+	Result<void> rescan(std::string_view controller); // returns when the scan is done; no bound but the kernel's
 	Result<void> set(std::string_view controller, const ControllerSettings &settings);
 	// All or nothing: what is wrong with one value leaves the others as they are.
 	Result<void> set(std::string_view subsystem, const SubsystemSettings &settings);

@@ -55,7 +55,7 @@ static void later_work(struct work_struct *work)
 	struct netlink_ext_ack extack = {};
 	int err = later->finish(later->ctrl, &extack);
 
-	/* first: whoever has the answer may count on the name being free */
+	/* first: whoever has the answer may want the name */
 	nof_ctrl_put(later->ctrl);
 	if ((err || later->request.nlmsg_flags & NLM_F_ACK) && put_ack(later, err, extack._msg))
 		genlmsg_unicast(later->net, later->skb, later->portid);

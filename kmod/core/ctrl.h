@@ -240,6 +240,7 @@ struct nof_ctrl {
 	struct mutex		ana_lock;
 	struct xarray		ana_groups;	/* group -> state */
 	struct work_struct	ana_work;
+	struct delayed_work	doubt_work;	/* a path has rested that refuses what the log allows */
 	struct delayed_work	anatt_work;	/* a path has been in state change for longer than ANATT */
 
 	/* the last thing that went wrong */

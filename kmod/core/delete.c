@@ -47,6 +47,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
 	cancel_delayed_work_sync(&ctrl->scan_work);
+	cancel_delayed_work_sync(&ctrl->doubt_work);
 	cancel_delayed_work_sync(&ctrl->anatt_work);
 	cancel_delayed_work_sync(&ctrl->leave_watch);
 	nof_watch_stop(ctrl);
@@ -79,6 +80,8 @@ static void leave(struct nof_ctrl *ctrl)
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
 	cancel_delayed_work_sync(&ctrl->scan_work);
+	/* what waits for the ANA log waits no longer */
+	nof_ctrl_publish(ctrl);
 	/* a scan by request ends when it sees the state, or with its commands */
 	mutex_lock(&ctrl->scan_lock);
 	nof_paths_remove(ctrl, true);

@@ -77,6 +77,9 @@ static int scan_one(struct nof_ctrl *ctrl, u32 nsid, void *buf)
 	return 0;
 }
 
+/* Namespaces that get no disk are passed over, but not for ever */
+#define LEFT_OUT_MAX	65536
+
 struct scan {
 	__le32	*list;
 	void	*buf;
@@ -103,7 +106,8 @@ static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
 		}
 		scan->prev = nsid;
 		if (!nof_head_wanted(ctrl->subsys, nsid)) {
-			scan->left_out++;
+			if (++scan->left_out > LEFT_OUT_MAX)
+				return -E2BIG;
 			continue;
 		}
 		ret = scan_one(ctrl, nsid, scan->buf);

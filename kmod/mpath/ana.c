@@ -24,6 +24,10 @@
 #define SCAN_JITTER_MS	50
 /* Where a controller has not said how long a change takes, though it has to */
 #define DEF_ANATT	10
+/* How long a path rests that refuses what its log allows, doubled each time in a row */
+#define DOUBT_MS	50
+#define DOUBTS_MAX	6
+#define DOUBT_FORGET	(10 * HZ)
 
 static bool has_ana(const struct nof_ctrl *ctrl)
 {
@@ -103,6 +107,7 @@ static bool update_path(struct nof_path *path)
 	if (state == path->ana_state)
 		return false;
 	nof_ana_set(path, state);
+	path->ana_doubts = 0;
 	return true;
 }
 
@@ -211,6 +216,17 @@ int nof_ana_read(struct nof_ctrl *ctrl)
 	return ret;
 }
 
+/* What completions told is of no use any more. Under subsys->lock. */
+static void forget(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl)
+			WRITE_ONCE(path->ana_refused, false);
+}
+
 /* ANATT counts anew: a controller that starts over may finish its change then */
 void nof_ana_lost(struct nof_ctrl *ctrl)
 {
@@ -218,6 +234,7 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
+	forget(ctrl);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {
 			path->ana_expired = false;
@@ -230,43 +247,75 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 bool nof_ana_stale(struct nof_path *path, u16 status)
 {
 	struct nof_ctrl *ctrl = path->ctrl;
-	enum nvmeof_ana_state state;
 
 	switch (status & NVME_SCT_SC_MASK) {
 	case NVME_SC_ANA_PERSISTENT_LOSS:
-		state = NVMEOF_ANA_PERSISTENT_LOSS;
-		break;
 	case NVME_SC_ANA_INACCESSIBLE:
-		state = NVMEOF_ANA_INACCESSIBLE;
-		break;
 	case NVME_SC_ANA_TRANSITION:
-		state = NVMEOF_ANA_CHANGE;
 		break;
 	default:
 		return false;
 	}
 	if (!has_ana(ctrl) || nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return false;
-	WRITE_ONCE(path->ana_told, state);
+	WRITE_ONCE(path->ana_refused, true);
 	queue_work(nof_wq, &ctrl->ana_work);
 	return true;
 }
 
-/* What completions told, before the log is read: no request goes where the last one was sent away */
-static void take_told(struct nof_ctrl *ctrl)
+void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)
 {
-	struct groups groups = { .ctrl = ctrl };
-	struct nof_head *head;
-	struct nof_path *path;
+	if (has_ana(ctrl) && group && !xa_load(&ctrl->ana_groups, group))
+		queue_work(nof_wq, &ctrl->ana_work);
+}
+
+/* A path that rests has done so: once more, and then the retries of requests count */
+static void doubt_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, doubt_work);
 
 	mutex_lock(&ctrl->subsys->lock);
-	nof_for_each_path(ctrl->subsys, head, path)
-		if (path->ctrl == ctrl && path->ana_told) {
-			set_group(&groups, path->ana_group, path->ana_told);
-			path->ana_told = NVMEOF_ANA_NONE;
-		}
-	update_paths(ctrl);
+	forget(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
+	nof_ctrl_publish(ctrl);
+}
+
+static u32 doubt_ms(struct nof_path *path)
+{
+	if (time_after(jiffies, path->ana_doubt_at + DOUBT_FORGET))
+		path->ana_doubts = 0;
+	path->ana_doubt_at = jiffies;
+	if (path->ana_doubts < DOUBTS_MAX)
+		path->ana_doubts++;
+	return DOUBT_MS << (path->ana_doubts - 1);
+}
+
+/*
+ * The log was read. Where it has said why requests were refused, that holds now. Where it says that such a path is
+ * usable, the log is ahead of the data, or the namespace is in another group by now, which the scan will tell: the path
+ * rests, as its requests have few tries. True when one does.
+ */
+static bool settle(struct nof_ctrl *ctrl)
+{
+	bool resting = delayed_work_pending(&ctrl->doubt_work);
+	struct nof_head *head;
+	struct nof_path *path;
+	u32 ms = 0;
+
+	mutex_lock(&ctrl->subsys->lock);
+	nof_for_each_path(ctrl->subsys, head, path) {
+		if (path->ctrl != ctrl || !path->ana_refused)
+			continue;
+		if (!nof_ana_usable(path->ana_state))
+			WRITE_ONCE(path->ana_refused, false);
+		else if (!resting)
+			ms = max(ms, doubt_ms(path));
+	}
+	mutex_unlock(&ctrl->subsys->lock);
+	nof_ctrl_publish(ctrl);
+	if (ms)
+		queue_delayed_work(nof_wq, &ctrl->doubt_work, msecs_to_jiffies(ms));
+	return ms;
 }
 
 static void wait_live(struct nof_ctrl *ctrl, u32 ms)
@@ -317,20 +366,42 @@ static bool anything_new(struct nof_ctrl *ctrl)
 	return new;
 }
 
+/* A namespace is in a group that the log does not have: it moved, maybe, and the log has only groups with members */
+static bool any_lost(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+	bool lost = false;
+
+	mutex_lock(&ctrl->subsys->lock);
+	nof_for_each_path(ctrl->subsys, head, path)
+		lost |= path->ctrl == ctrl && path->ana_group && !xa_load(&ctrl->ana_groups, path->ana_group);
+	mutex_unlock(&ctrl->subsys->lock);
+	return lost;
+}
+
 /*
- * Something has changed, or a path does not do what the log says. If it is not the state of a group, it may be that a
- * namespace is in another group now: that is found by a scan. Jitter, as all hosts are told at the same time.
+ * Something has changed, or a path does not do what the log says: it is left out until the log was read. If it is not
+ * the state of a group, it may be that a namespace is in another group now: that is found by a scan. Jitter, as all
+ * hosts are told at the same time.
  */
 static void ana_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, ana_work);
+	bool doubt;
 
 	remember(ctrl);
-	take_told(ctrl);
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !has_ana(ctrl))
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !has_ana(ctrl)) {
+		mutex_lock(&ctrl->subsys->lock);
+		forget(ctrl);
+		mutex_unlock(&ctrl->subsys->lock);
+		nof_ctrl_publish(ctrl);
 		return;
+	}
+	nof_ctrl_publish(ctrl);
 	read_live(ctrl);
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && !anything_new(ctrl))
+	doubt = settle(ctrl);
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && (doubt || any_lost(ctrl) || !anything_new(ctrl)))
 		queue_delayed_work(nof_wq, &ctrl->scan_work, msecs_to_jiffies(get_random_u32_below(SCAN_JITTER_MS)));
 }
 
@@ -388,6 +459,7 @@ void nof_ana_init(struct nof_ctrl *ctrl)
 	mutex_init(&ctrl->ana_lock);
 	INIT_WORK(&ctrl->ana_work, ana_work);
 	INIT_DELAYED_WORK(&ctrl->anatt_work, anatt_work);
+	INIT_DELAYED_WORK(&ctrl->doubt_work, doubt_work);
 }
 
 void nof_ana_exit(struct nof_ctrl *ctrl)

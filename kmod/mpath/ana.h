@@ -19,8 +19,10 @@ void nof_ana_lost(struct nof_ctrl *ctrl);
 enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group);
 /* The path's state, since now if it differs. Under subsys->lock; the caller publishes. */
 void nof_ana_set(struct nof_path *path, enum nvmeof_ana_state state);
+/* Reads the log, in the background, if it did not have this group of a namespace. */
+void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group);
 /*
- * A completion told that the path's group has changed: takes the path's group out of use and reads the log, in the
+ * A completion told that the path's group has changed: takes the path out of use and reads the log, in the
  * background. True when that will publish new path sets, and so send requests on that wait in the requeue list. Any
  * context.
  */

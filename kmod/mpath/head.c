@@ -163,6 +163,13 @@ static void expiry_work(struct work_struct *work)
 	mutex_unlock(&head->subsys->lock);
 }
 
+static void again_work(struct work_struct *work)
+{
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, again_work);
+
+	blk_mq_kick_requeue_list(head->disk->queue);
+}
+
 void nof_head_linger(struct nof_head *head)
 {
 	u32 secs = READ_ONCE(head->subsys->policy.delayed_removal_secs);
@@ -232,6 +239,7 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	INIT_WORK(&head->part_work, part_work);
 	INIT_DELAYED_WORK(&head->removal_work, removal_work);
 	INIT_DELAYED_WORK(&head->expiry_work, expiry_work);
+	INIT_DELAYED_WORK(&head->again_work, again_work);
 	mutex_init(&head->narrow_lock);
 	head->next_narrow = jiffies;
 	nof_failovers_init(head);
@@ -331,6 +339,7 @@ void nof_head_remove(struct nof_head *head)
 	set_bit(NOF_HEAD_GONE, &head->flags);
 	mutex_unlock(&head->subsys->lock);
 	cancel_delayed_work_sync(&head->expiry_work);
+	cancel_delayed_work_sync(&head->again_work);
 	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
 	nof_failovers_exit(head);
 	if (added) {

@@ -46,6 +46,8 @@ enum nof_head_flag {
  * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
  * @failovers:	of its paths, see mpath/failover.h
  * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
+ * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable; 0 while one is. Under subsys->lock
+ * @again_work:	sends requests again that have no other path than the one that answered with an error
  * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
  */
 struct nof_head {
@@ -77,6 +79,8 @@ struct nof_head {
 	struct delayed_work	removal_work;
 	unsigned long		removal_at;
 	struct delayed_work	expiry_work;
+	struct delayed_work	again_work;
+	u64			none_since;
 };
 
 /**
@@ -84,7 +88,8 @@ struct nof_head {
  * @path:	where it was sent last; valid while outstanding
  * @sent_ns:	monotonic time of the last start
  * @first_ns:	of the first one, valid once it has moved
- * @left:	number of the controller it left, 0 for none
+ * @left:	number of the controller that it goes again from, 0 for none
+ * @moved:	because of the path, not for any other error
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
  * @retries:	error completions so far, over all paths
@@ -104,6 +109,7 @@ struct nof_request {
 	u8			losses;
 	bool			aborted;
 	bool			waiting;
+	bool			moved;
 };
 
 static inline const char *nof_head_name(const struct nof_head *h)

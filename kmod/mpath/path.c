@@ -86,6 +86,7 @@ static void join(struct nof_path *path, const struct nof_ns_format *format)
 	path->seen = true;
 	path->ana_group = format->ana_group;
 	nof_ana_set(path, nof_ana_state_of(path->ctrl, format->ana_group));
+	nof_ana_look_for(path->ctrl, format->ana_group);
 	if (test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags)) {
 		cancel_delayed_work(&head->removal_work);
 		head->format.shared = format->shared;
@@ -384,6 +385,7 @@ static void update(struct nof_path *path, const struct nof_ns_format *format, co
 	if (changed) {
 		path->ana_group = format->ana_group;
 		nof_ana_set(path, nof_ana_state_of(path->ctrl, path->ana_group));
+		nof_ana_look_for(path->ctrl, path->ana_group);
 	}
 	if (changed || path->unfit != unfit) {
 		WRITE_ONCE(path->unfit, unfit);

@@ -68,7 +68,9 @@ struct nof_path {
 	u32			nsid;
 	u32			ana_group;
 	enum nvmeof_ana_state	ana_state;
-	enum nvmeof_ana_state	ana_told;	/* by a completion, not yet taken; NONE for nothing */
+	bool			ana_refused;	/* by a completion; until the log says why, see mpath/ana.c */
+	u8			ana_doubts;	/* how often in a row the log did not */
+	unsigned long		ana_doubt_at;	/* jiffies of the last */
 	enum nvmeof_ana_state	ana_was;	/* before the log was read; see ana_work() */
 	u64			ana_since;
 	bool			ana_expired;
@@ -84,6 +86,8 @@ struct nof_path {
 	bool			deallocated;	/* the controller no longer has the namespace; likewise */
 	bool			replaced;	/* or another one in its place */
 	enum nof_unfit		unfit;		/* cannot do what the disk promises, for now */
+	u8			class;		/* as last published, see mpath/path_set.c */
+	bool			away;		/* likewise: no request goes there until the ANA log was read */
 	bool			watched;	/* @watched_ios is valid: I/Os when a watch last looked */
 	u64			watched_ios;
 	atomic_t		aborts;

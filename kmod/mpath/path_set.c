@@ -20,24 +20,17 @@ static bool carries_io(const struct nof_ctrl *ctrl)
 }
 
 /*
- * The last request was refused by the ANA state, which is about to be taken over: until then no other goes there,
- * whatever a set is published for. It would use up its retries.
- */
-static bool sent_away(const struct nof_path *path)
-{
-	return nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE && READ_ONCE(path->ana_told) != NVMEOF_ANA_NONE;
-}
-
-/*
- * fast_io_fail_tmo also bounds the wait for a controller that is there, but whose ANA state allows no I/O. What is left
- * of it, in jiffies; 0 when it has passed, MAX_SCHEDULE_TIMEOUT without a bound.
+ * fast_io_fail_tmo also bounds the wait for a controller that is there, but whose ANA state allows no I/O: from when it
+ * was so, and the disk had no other. What is left of it, in jiffies; 0 when it has passed, MAX_SCHEDULE_TIMEOUT without
+ * a bound.
  */
 static unsigned long wait_left(const struct nof_path *path)
 {
 	s32 tmo = READ_ONCE(path->ctrl->opts.fast_io_fail_tmo_ms);
-	u64 waited = div_u64(ktime_get_boottime_ns() - path->ana_since, NSEC_PER_MSEC);
+	u64 since = max(path->ana_since, path->head->none_since);
+	u64 waited = div_u64(ktime_get_boottime_ns() - since, NSEC_PER_MSEC);
 
-	if (tmo < 0 || nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE || sent_away(path))
+	if (tmo < 0 || nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE || path->away)
 		return MAX_SCHEDULE_TIMEOUT;
 	return waited < tmo ? msecs_to_jiffies(tmo - waited) + 1 : 0;
 }
@@ -64,7 +57,7 @@ static enum path_class class_of(const struct nof_path *path)
 {
 	if (!carries_io(path->ctrl))
 		return GONE;
-	if (!nof_ana_usable(path->ana_state) || path->unfit == NOF_UNFIT_CACHE || sent_away(path))
+	if (!nof_ana_usable(path->ana_state) || path->unfit == NOF_UNFIT_CACHE || path->away)
 		return IDLE;
 	if (path->unfit)
 		return UNFIT;
@@ -73,40 +66,56 @@ static enum path_class class_of(const struct nof_path *path)
 	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
 }
 
+/* Once for each set: states and completions change what it depends on */
+static void classify(struct nof_path *path)
+{
+	path->away = nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE && READ_ONCE(path->ana_refused);
+	path->class = class_of(path);
+}
+
 static u16 add_class(struct nof_head *head, struct nof_path_set *set, u16 n, enum path_class class)
 {
 	struct nof_path *path;
 
 	list_for_each_entry(path, &head->paths, entry)
-		if (class_of(path) == class)
+		if (path->class == class)
 			set->paths[n++] = path;
 	return n;
 }
 
 /*
- * A path that cannot do all that the disk promises is the last resort: rather than all requests those fail that are too
- * much for it.
+ * A path that cannot do all that the disk promises is the last resort: rather than all requests those wait, or fail,
+ * that are too much for it.
  */
 static void fill_set(struct nof_head *head, struct nof_path_set *set)
 {
 	bool removing = test_bit(NOF_HEAD_REMOVING, &head->flags);
+	enum path_class worst = DEGRADED;
 	struct nof_path *path;
 	u16 unfit;
 
-	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags) && !removing;
 	list_for_each_entry(path, &head->paths, entry)
-		set->may_wait |= may_come_back(path) && !removing;
+		classify(path);
 	set->nr_all = head->nr_paths;
 	set->nr_optimized = add_class(head, set, 0, OPTIMIZED);
 	set->nr = add_class(head, set, set->nr_optimized, NON_OPTIMIZED);
 	set->nr_usable = add_class(head, set, set->nr, DEGRADED);
 	unfit = add_class(head, set, set->nr_usable, UNFIT);
 	set->nr_all = add_class(head, set, unfit, IDLE);
-	if (!set->nr_usable && !set->may_wait)
+	if (!set->nr_usable) {
 		set->nr_usable = unfit;
-	list_for_each_entry(path, &head->paths, entry)
-		path->usable = class_of(path) <= (set->nr_usable == unfit ? UNFIT : DEGRADED);
+		worst = UNFIT;
+	}
 	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
+	if (set->nr_usable)
+		head->none_since = 0;
+	else if (!head->none_since)
+		head->none_since = ktime_get_boottime_ns();
+	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags) && !removing;
+	list_for_each_entry(path, &head->paths, entry) {
+		path->usable = path->class <= worst;
+		set->may_wait |= may_come_back(path) && !removing;
+	}
 }
 
 /* When the last path is no longer waited for, that has to be said */

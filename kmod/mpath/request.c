@@ -23,6 +23,9 @@
 #include "mpath/sqe.h"
 #include "transport/transport.h"
 
+/* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
+#define AGAIN_MS	12
+
 /*
  * A request stands in its hardware context's row of the map. One that sits in a polled context but has lost its polled
  * mark takes the row behind, with a queue that interrupts: nobody would poll for it.
@@ -95,7 +98,7 @@ static void start(struct nof_path *path, struct request *rq)
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
 	if (unlikely(req->left)) {
-		if (req->left != path->ctrl->id)
+		if (req->moved && req->left != path->ctrl->id)
 			this_cpu_inc(path->stats->failovers_to);
 		req->left = 0;
 	}
@@ -125,8 +128,6 @@ static blk_status_t send(struct nof_head *head, struct nof_path *path, struct re
 	}
 	if (unlikely(!nof_sqe_setup(head, rq, &req->cmd, path->nsid)))
 		return BLK_STS_NOTSUPP;
-	if (unlikely(READ_ONCE(path->unfit)) && !nof_path_can(path, rq))
-		return BLK_STS_IOERR;
 	req->path = path;
 	if (unlikely(!nof_queue_add(map->queue, &req->cmd, map->base + rq->tag)))
 		return BLK_STS_RESOURCE;
@@ -189,6 +190,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
 	path = likely(set) ? nof_choose(head, set, srcu_dereference(s->selector, &s->srcu), bd->rq) : NULL;
+	if (likely(path) && unlikely(READ_ONCE(path->unfit)) && !nof_path_can(path, bd->rq))
+		path = NULL;
 	if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
@@ -365,8 +368,9 @@ static void requeue(struct nof_request *req, struct request *rq)
 {
 	struct nof_path *path = req->path;
 	struct request_queue *q = rq->q;
-	bool first = req->retries == 1 && has_other(path->head), told;
+	bool other = has_other(path->head), first = req->retries == 1 && other, told;
 	u16 status = req->cmd.status;
+	u8 tries = req->retries;
 
 	put_back(req, rq);
 	/*
@@ -375,7 +379,12 @@ static void requeue(struct nof_request *req, struct request *rq)
 	 */
 	told = nof_ana_stale(path, status);
 	smp_mb();
-	if (!told || first || !READ_ONCE(path->usable))
+	if (told && !first && READ_ONCE(path->usable))
+		return;
+	/* nowhere else to go, and it was not the first time: five times at once would be no help */
+	if (!told && !other && tries > 1)
+		queue_delayed_work(nof_recovery_wq, &path->head->again_work, msecs_to_jiffies(AGAIN_MS << tries));
+	else
 		blk_mq_kick_requeue_list(q);
 }
 
@@ -391,10 +400,12 @@ static void move(struct nof_request *req, struct request *rq)
 
 	this_cpu_inc(path->stats->retries);
 	trace_nof_requeue(path, rq, req->cmd.status);
-	if (leaves(req->cmd.status)) {
+	/* whatever it was: where there is another path, that is tried next */
+	req->left = path->ctrl->id;
+	req->moved = leaves(req->cmd.status);
+	if (req->moved) {
 		this_cpu_inc(path->stats->failovers_from);
 		nof_failover_begin(req, path);
-		req->left = path->ctrl->id;
 	}
 	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD || !nof_fence_hold(path->ctrl, req))
 		requeue(req, rq);
@@ -412,9 +423,12 @@ static bool goes_again(struct nof_request *req, struct request *rq)
 		return false;
 	if (status == NVME_SC_HOST_ABORTED_CMD)
 		return ++req->losses <= NOF_MAX_LOSSES;
-	switch (nof_status_disposition(status, !(rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_FAILFAST_DRIVER)))) {
-	case NOF_RETRY_PATH:
+	switch (nof_status_disposition(status, true)) {
 	case NOF_RETRY:
+		if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_FAILFAST_DRIVER))
+			return false;
+		fallthrough;
+	case NOF_RETRY_PATH:
 		return ++req->retries <= NOF_MAX_RETRIES;
 	default:
 		return false;

@@ -94,16 +94,16 @@ bool FuzzSender::settle(Waiting &waiting)
 {
 	auto end = std::chrono::steady_clock::now() + patience;
 	auto last = askSomething();
-	bool answered = false;
+	bool answered = false, lost = false;
 	while (!answered && std::chrono::steady_clock::now() < end) {
 		auto reading = socket_->read(1000);
 		take(reading, waiting);
 		for (auto &a : reading.answers)
 			answered = answered || (a.seq == last && a.error);
+		lost = lost || reading.overrun;
 		if (reading.overrun || !last)
 			last = askSomething();
 	}
-	bool lost = false;
 	while (answered && !lost && anyTakesTime(waiting) && std::chrono::steady_clock::now() < end) {
 		auto reading = socket_->read(1000);
 		take(reading, waiting);
@@ -124,8 +124,10 @@ void FuzzSender::burst()
 	auto &random = messages_.random();
 	Waiting waiting;
 	Octets together;
+	bool whole = true; // so far, in this datagram
 	for (auto n = 1 + random.below(6); n > 0; n--) {
 		auto m = messages_.next(++seq_);
+		m.intact = whole = whole && m.intact; // what stands behind a damaged one is not found
 		together.insert(together.end(), m.bytes.begin(), m.bytes.end());
 		together.resize(NLMSG_ALIGN(together.size()));
 		waiting.emplace(m.seq, std::move(m));
@@ -134,6 +136,7 @@ void FuzzSender::burst()
 			continue;
 		socket_->send(together);
 		together.clear();
+		whole = true;
 	}
 	if (!random.oneIn(40) && !settle(waiting))
 		fail("no answer any more");

@@ -781,6 +781,37 @@ TEST_CASE("a request that takes its time does not hold up others of the kernel",
 	CHECK(done.status == 0);
 }
 
+TEST_CASE("connect: a target that is slow to be scanned does not hold up another one", "[hostile][connecting]")
+{
+	static const Misbehaviour hold{
+		"hold-list",
+		22,
+		target::Hook::command,
+		When::connecting,
+		Expect::harmless,
+		Needs::nothing,
+		[](target::Strike &s) { return verdict(s.identify(target::cns_active), s, Verdict::hold); }};
+	target::Config config;
+	config.nqn += ":other";
+	target::Server other(config);
+	other.stores().add(1, 8 * mib);
+	Stage stage;
+	stage.server.script().arm(hold, target::Script::forever);
+	auto second = stage.options();
+	second.address.trsvcid = std::to_string(other.port());
+	second.subsysnqn = config.nqn;
+	auto results = stage.host.client().connectAll(std::vector{stage.options(), second}, nvmeof::WaitFor::namespaces,
+						      slowly(4s));
+	REQUIRE(results.size() == 2);
+	REQUIRE_FALSE(results[0].ok());
+	INFO(results[0].error().message);
+	CHECK(results[0].error().message.find("connected, but") == 0);
+	CHECK(results[1].ok());
+	stage.server.script().disarm();
+	stage.server.releaseHeld();
+	CHECK_FALSE(stage.disk().empty());
+}
+
 TEST_CASE("no more namespaces than the module is told to take", "[hostile][namespaces]")
 {
 	Stage stage;

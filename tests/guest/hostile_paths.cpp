@@ -187,6 +187,73 @@ TEST_CASE("one of two paths fails every request: the other one ends them well", 
 	ports[0].script().disarm();
 }
 
+TEST_CASE("whatever error one of two paths answers with, the other one is tried", "[hostile][paths][trap30]")
+{
+	static const auto internal =
+		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_internal); });
+	Ports ports({withAna(), withAna()});
+	ports.connectAll();
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	for (std::size_t i : {0, 1}) { // whichever of them the policy prefers
+		ports[i].script().arm(internal, target::Script::forever);
+		for (int n = 0; n < 5; n++)
+			CHECK(ports.work(disk) == 0);
+		ports[i].script().disarm();
+	}
+	CHECK(ports[0].script().strikes() + ports[1].script().strikes() > 0);
+}
+
+TEST_CASE("the only path there is answers with an error for a while", "[hostile][paths][trap30]")
+{
+	static const Misbehaviour *how = nullptr;
+	static const auto pathError =
+		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_path_internal); });
+	static const auto inaccessible = always(target::Hook::command, [](target::Strike &s) {
+		return failed(s, target::st_ana_inaccessible); // and the log says: optimized
+	});
+	SECTION("internal path error")
+	{
+		how = &pathError;
+	}
+	SECTION("ANA inaccessible, ahead of the log")
+	{
+		how = &inaccessible;
+	}
+	Ports ports({withAna()});
+	ports.connect(0);
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	ports[0].script().arm(*how, target::Script::forever);
+	int written = 1;
+	std::jthread writer([&] {
+		Buffer buffer(4096);
+		buffer.fill(7);
+		written = disk.write(0, buffer);
+	});
+	REQUIRE(ports[0].script().waitStrikes(3, slowly(5s)));
+	ports[0].script().disarm();
+	writer.join();
+	CHECK(written == 0);
+}
+
+TEST_CASE("a namespace in a group that the log did not have when it was read last", "[hostile][paths][ana]")
+{
+	Ports ports({withAna()});
+	auto c = ports.connect(0);
+	Disk disk(ports.disk());
+	ports.subsystem().stores().add(2, 4 << 20, 9, 3);
+	take(ports.host.client().controller(c.name));
+	CHECK(ports.host.client().rescan(c.name).ok()); // no notice of an ANA change
+	CHECK(eventually([&] {
+		for (auto &p : ports.host.paths())
+			if (p.nsid == 2 && p.usable)
+				return true;
+		return false;
+	}));
+	CHECK(ports.work(disk) == 0);
+}
+
 TEST_CASE("degrade: a path by which requests fail is left out, and taken back when it is good",
 	  "[hostile][paths][degrade]")
 {

@@ -65,6 +65,26 @@ TEST_CASE("one whose events were lost is seen by looking", "[tracker]")
 	CHECK_FALSE(gone.failure().message.empty());
 }
 
+TEST_CASE("one whose name is another one's by now is gone", "[tracker]")
+{
+	ConnectTracker tracker(in(ControllerState::connecting));
+	Controller other = in(ControllerState::live);
+	other.traddr = "10.0.0.9";
+	tracker.onEvent(event(EventType::state, other));
+	CHECK(tracker.state() == ConnectTracker::State::pending);
+	tracker.onLook(other);
+	CHECK(tracker.state() == ConnectTracker::State::failed);
+}
+
+TEST_CASE("one that was live is found gone", "[tracker]")
+{
+	ConnectTracker tracker(in(ControllerState::connecting));
+	tracker.onLook(in(ControllerState::live));
+	tracker.again();
+	tracker.onLook(errorFromErrno(ENODEV));
+	CHECK(tracker.state() == ConnectTracker::State::failed);
+}
+
 TEST_CASE("an error of the look itself decides nothing", "[tracker]")
 {
 	ConnectTracker tracker(in(ControllerState::connecting));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "connect_plan.h"
 
+#include <cerrno>
+
 #include <fmt/format.h>
 #include <nvmeof/identity.h>
 
@@ -120,6 +122,22 @@ Result<ConnectPlan> planConnect(const Args &args)
 	return plan;
 }
 
+static bool ofTheNetwork(int sysErrno)
+{
+	switch (sysErrno) {
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EHOSTDOWN:
+	case ENETDOWN:
+	case EPIPE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 std::string connectNextStep(const Error &error, const ConnectOptions &options)
 {
 	switch (error.code) {
@@ -134,9 +152,11 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options)
 	case ErrorCode::timedOut:
 		if (!error.object.empty() && error.message.starts_with("not connected"))
 			return fmt::format("it goes on trying; 'nvmeofctl disconnect -d {}' gives up", error.object);
+		if (error.message.starts_with("connected, but"))
+			return fmt::format("'nvmeofctl show {}' tells what is there, and the last error", error.object);
 		return "check address, port and firewall";
 	case ErrorCode::failed:
-		return error.sysErrno ? "check address, port and firewall" : "";
+		return ofTheNetwork(error.sysErrno) ? "check address, port and firewall" : "";
 	default:
 		return {};
 	}
