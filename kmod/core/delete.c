@@ -79,9 +79,9 @@ static void leave(struct nof_ctrl *ctrl)
 	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_work_sync(&ctrl->ana_work);
-	cancel_delayed_work_sync(&ctrl->scan_work);
-	/* what waits for the ANA log waits no longer */
+	/* what waits for the ANA log waits no longer; the scan may wait for it */
 	nof_ctrl_publish(ctrl);
+	cancel_delayed_work_sync(&ctrl->scan_work);
 	/* a scan by request ends when it sees the state, or with its commands */
 	mutex_lock(&ctrl->scan_lock);
 	nof_paths_remove(ctrl, true);

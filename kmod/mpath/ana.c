@@ -366,6 +366,17 @@ static bool anything_new(struct nof_ctrl *ctrl)
 	return new;
 }
 
+/* With jitter, as all hosts are told at the same time; not more often than a scan may be, nor before one put off */
+static void scan_later(struct nof_ctrl *ctrl)
+{
+	unsigned long next = READ_ONCE(ctrl->next_scan), now = jiffies;
+	unsigned long delay = msecs_to_jiffies(get_random_u32_below(SCAN_JITTER_MS));
+
+	if (time_before(now, next))
+		delay += next - now;
+	queue_delayed_work(nof_wq, &ctrl->scan_work, delay);
+}
+
 /* A namespace is in a group that the log does not have: it moved, maybe, and the log has only groups with members */
 static bool any_lost(struct nof_ctrl *ctrl)
 {
@@ -382,8 +393,7 @@ static bool any_lost(struct nof_ctrl *ctrl)
 
 /*
  * Something has changed, or a path does not do what the log says: it is left out until the log was read. If it is not
- * the state of a group, it may be that a namespace is in another group now: that is found by a scan. Jitter, as all
- * hosts are told at the same time.
+ * the state of a group, it may be that a namespace is in another group now: that is found by a scan.
  */
 static void ana_work(struct work_struct *work)
 {
@@ -402,7 +412,7 @@ static void ana_work(struct work_struct *work)
 	read_live(ctrl);
 	doubt = settle(ctrl);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && (doubt || any_lost(ctrl) || !anything_new(ctrl)))
-		queue_delayed_work(nof_wq, &ctrl->scan_work, msecs_to_jiffies(get_random_u32_below(SCAN_JITTER_MS)));
+		scan_later(ctrl);
 }
 
 /* For how long the path has been in state change and counts on it, ms; 0 for not at all */

@@ -46,7 +46,7 @@ enum nof_head_flag {
  * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
  * @failovers:	of its paths, see mpath/failover.h
  * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
- * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable; 0 while one is. Under subsys->lock
+ * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable that can do all; 0 while one is. Under subsys->lock
  * @again_work:	sends requests again that have no other path than the one that answered with an error
  * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
  */
@@ -88,6 +88,7 @@ struct nof_head {
  * @path:	where it was sent last; valid while outstanding
  * @sent_ns:	monotonic time of the last start
  * @first_ns:	of the first one, valid once it has moved
+ * @again_at:	jiffies; not before to the path that @left names; 0 for at once
  * @left:	number of the controller that it goes again from, 0 for none
  * @moved:	because of the path, not for any other error
  * @failover:	of the path it left first, NULL for none
@@ -103,6 +104,7 @@ struct nof_request {
 	struct nof_failover	*failover;
 	u64			sent_ns;
 	u64			first_ns;
+	unsigned long		again_at;
 	u32			left;
 	u16			gen;
 	u8			retries;

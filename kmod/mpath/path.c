@@ -259,6 +259,9 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
+	/* a completion that was still with the path; where the head is not gone yet, whoever removes it cancels this */
+	if (test_bit(NOF_HEAD_GONE, &head->flags))
+		cancel_delayed_work_sync(&head->again_work);
 	kobject_put(&path->kobj);
 	if (last)
 		nof_head_drop(head);

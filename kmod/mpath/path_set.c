@@ -9,6 +9,9 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
+/* The class a path is in now: the order of the set */
+enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, UNFIT, IDLE, GONE };
+
 /* The controller can carry I/O: also while it is being left in good order */
 static bool carries_io(const struct nof_ctrl *ctrl)
 {
@@ -42,16 +45,13 @@ static bool may_come_back(const struct nof_path *path)
 
 	if (state == NVMEOF_CTRL_LIVE && path->ana_state == NVMEOF_ANA_PERSISTENT_LOSS)
 		return false;
-	if (state == NVMEOF_CTRL_LIVE && (path->ana_expired || path->unfit))
+	if (state == NVMEOF_CTRL_LIVE && (path->ana_expired || path->unfit == NOF_UNFIT_CACHE || path->class == UNFIT))
 		return false;
 	/* on its way out: the disk stays, if it is the last one */
 	if (state == NVMEOF_CTRL_DELETING && nof_path_leaves_disk(path))
 		return true;
 	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
-
-/* The class a path is in now: the order of the set */
-enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, UNFIT, IDLE, GONE };
 
 static enum path_class class_of(const struct nof_path *path)
 {
@@ -102,15 +102,14 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 	set->nr_usable = add_class(head, set, set->nr, DEGRADED);
 	unfit = add_class(head, set, set->nr_usable, UNFIT);
 	set->nr_all = add_class(head, set, unfit, IDLE);
-	if (!set->nr_usable) {
+	if (set->nr_usable) {
+		head->none_since = 0;
+	} else {
+		head->none_since = head->none_since ?: ktime_get_boottime_ns();
 		set->nr_usable = unfit;
 		worst = UNFIT;
 	}
 	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
-	if (set->nr_usable)
-		head->none_since = 0;
-	else if (!head->none_since)
-		head->none_since = ktime_get_boottime_ns();
 	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags) && !removing;
 	list_for_each_entry(path, &head->paths, entry) {
 		path->usable = path->class <= worst;
@@ -124,7 +123,7 @@ static void set_expiry(struct nof_head *head, const struct nof_path_set *set)
 	unsigned long left = MAX_SCHEDULE_TIMEOUT;
 	struct nof_path *path;
 
-	if (set->nr_usable || !set->may_wait)
+	if (!head->none_since || !set->may_wait)
 		return;
 	list_for_each_entry(path, &head->paths, entry)
 		if (may_come_back(path))

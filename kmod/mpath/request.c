@@ -101,6 +101,7 @@ static void start(struct nof_path *path, struct request *rq)
 		if (req->moved && req->left != path->ctrl->id)
 			this_cpu_inc(path->stats->failovers_to);
 		req->left = 0;
+		req->again_at = 0;
 	}
 	req->gen = 0;
 	if (unlikely(selector->start)) {
@@ -137,6 +138,37 @@ static blk_status_t send(struct nof_head *head, struct nof_path *path, struct re
 	return BLK_STS_OK;
 }
 
+static bool can(const struct nof_path *path, const struct request *rq)
+{
+	return likely(!READ_ONCE(path->unfit)) || nof_path_can(path, rq);
+}
+
+/* This path, or another, or NULL: where the request is not too much for it */
+static struct nof_path *able(const struct nof_path_set *set, struct nof_path *path, const struct request *rq)
+{
+	u16 i;
+
+	if (can(path, rq))
+		return path;
+	for (i = 0; i < set->nr_usable; i++)
+		if (can(set->paths[i], rq))
+			return set->paths[i];
+	return NULL;
+}
+
+/* It rests before it goes to the only path there is once more, whoever kicks the list meanwhile */
+static bool rests(struct nof_head *head, const struct nof_path *path, struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	unsigned long at = req->again_at;
+
+	if (likely(!at) || path->ctrl->id != req->left || time_after_eq(jiffies, at))
+		return false;
+	blk_mq_requeue_request(rq, false);
+	queue_delayed_work(nof_recovery_wq, &head->again_work, max_t(long, at - jiffies, 1));
+	return true;
+}
+
 /* On this path, or when it has no room, on another */
 static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
 				   struct request *rq, bool last)
@@ -145,7 +177,7 @@ static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_
 
 	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1)) {
 		path = nof_choose_other(set, path->ctrl->id, rq);
-		if (path)
+		if (path && can(path, rq))
 			ret = send(head, path, rq, last);
 	}
 	return ret;
@@ -182,6 +214,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		bd->rq->rq_flags |= RQF_DONTPREP;
 		req->retries = req->losses = 0;
 		req->left = 0;
+		req->again_at = 0;
 		req->aborted = req->waiting = false;
 		req->failover = NULL;
 	}
@@ -190,14 +223,14 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
 	path = likely(set) ? nof_choose(head, set, srcu_dereference(s->selector, &s->srcu), bd->rq) : NULL;
-	if (likely(path) && unlikely(READ_ONCE(path->unfit)) && !nof_path_can(path, bd->rq))
-		path = NULL;
+	if (likely(path) && unlikely(req->left))
+		path = nof_choose_again(set, path, req->left, bd->rq);
+	if (likely(path))
+		path = able(set, path, bd->rq);
 	if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
-		if (unlikely(req->left))
-			path = nof_choose_again(set, path, req->left, bd->rq);
-		ret = send_somewhere(head, set, path, bd->rq, bd->last);
+		ret = rests(head, path, bd->rq) ? BLK_STS_OK : send_somewhere(head, set, path, bd->rq, bd->last);
 	} else {
 		ret = wait_for_path(head, bd->rq, set, seq);
 	}
@@ -349,12 +382,12 @@ void nof_request_fail(struct nof_request *req, blk_status_t status)
 }
 
 /* It goes again at once, and not where it came from: see nof_choose_again() */
-static bool has_other(struct nof_head *head)
+static bool has_other(const struct nof_path *path)
 {
-	struct nof_subsys *s = head->subsys;
+	struct nof_subsys *s = path->head->subsys;
 	int idx = srcu_read_lock(&s->srcu);
-	const struct nof_path_set *set = srcu_dereference(head->set, &s->srcu);
-	bool other = set && set->nr_usable > 1;
+	const struct nof_path_set *set = srcu_dereference(path->head->set, &s->srcu);
+	bool other = set && set->nr_usable > READ_ONCE(path->usable);
 
 	srcu_read_unlock(&s->srcu, idx);
 	return other;
@@ -368,10 +401,14 @@ static void requeue(struct nof_request *req, struct request *rq)
 {
 	struct nof_path *path = req->path;
 	struct request_queue *q = rq->q;
-	bool other = has_other(path->head), first = req->retries == 1 && other, told;
+	bool other = has_other(path), first = req->retries == 1 && other, told;
 	u16 status = req->cmd.status;
-	u8 tries = req->retries;
+	unsigned long rest = 0;
 
+	/* nowhere else to go, and it was not the first time: five times at once would be no help */
+	if (!other && req->retries > 1)
+		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
+	req->again_at = rest ? jiffies + rest : 0;
 	put_back(req, rq);
 	/*
 	 * a path that has left its head: the set that this made is out already. nof_path_remove() pairs with the
@@ -381,9 +418,8 @@ static void requeue(struct nof_request *req, struct request *rq)
 	smp_mb();
 	if (told && !first && READ_ONCE(path->usable))
 		return;
-	/* nowhere else to go, and it was not the first time: five times at once would be no help */
-	if (!told && !other && tries > 1)
-		queue_delayed_work(nof_recovery_wq, &path->head->again_work, msecs_to_jiffies(AGAIN_MS << tries));
+	if (rest)
+		queue_delayed_work(nof_recovery_wq, &path->head->again_work, rest);
 	else
 		blk_mq_kick_requeue_list(q);
 }

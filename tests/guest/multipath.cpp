@@ -744,7 +744,7 @@ TEST_CASE("a queue that is full does not hold up what another path has room for"
 	CHECK(rig.host.client().disconnect(rig.name(0)).ok());
 	rig.connect(0);
 	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).link.impair(delay(5ms));
+		rig.lane(n).link.impair(delay(slowly(5ms)));
 	rig.set("iopolicy=numa"); // stays with the eldest path, as long as that takes more
 	auto shares = rig.shares([&] { flow(rig.disk(), 2, 4); });
 	INFO("few: " << show(shares));
