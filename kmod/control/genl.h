@@ -59,8 +59,10 @@ struct nof_later;
  * when there is no memory.
  */
 struct nof_later *nof_later_new(struct genl_info *info, struct nof_ctrl *ctrl, nof_later_fn *finish);
-/* @err: what came first has failed, and nothing is left to do. Otherwise @finish is called. Returns what the handler
- * has to. */
+/*
+ * @err: what came first has failed, and nothing is left to do. Otherwise @finish is called. Returns what the handler
+ * has to.
+ */
 int nof_later_end(struct nof_later *later, int err);
 int nof_later_init(void);
 void nof_later_exit(void);

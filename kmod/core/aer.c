@@ -20,7 +20,6 @@
 static void arm(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->aen_cmd;
-
 	u32 reconnects;
 
 	/*

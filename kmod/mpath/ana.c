@@ -34,6 +34,12 @@ static bool has_ana(const struct nof_ctrl *ctrl)
 	return ctrl->cmic & NVME_CTRL_CMIC_ANA;
 }
 
+/* A group that a namespace is in, and that the log does not have */
+static bool unlisted(struct nof_ctrl *ctrl, u32 group)
+{
+	return has_ana(ctrl) && group && !xa_load(&ctrl->ana_groups, group);
+}
+
 enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group)
 {
 	void *state;
@@ -265,8 +271,17 @@ bool nof_ana_stale(struct nof_path *path, u16 status)
 
 void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)
 {
-	if (has_ana(ctrl) && group && !xa_load(&ctrl->ana_groups, group))
+	if (unlisted(ctrl, group))
 		queue_work(nof_wq, &ctrl->ana_work);
+}
+
+/* Paths that were left out are used again */
+static void take_back(struct nof_ctrl *ctrl)
+{
+	mutex_lock(&ctrl->subsys->lock);
+	forget(ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
+	nof_ctrl_publish(ctrl);
 }
 
 /* A path that rests has done so: once more, and then the retries of requests count */
@@ -274,10 +289,7 @@ static void doubt_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, doubt_work);
 
-	mutex_lock(&ctrl->subsys->lock);
-	forget(ctrl);
-	mutex_unlock(&ctrl->subsys->lock);
-	nof_ctrl_publish(ctrl);
+	take_back(ctrl);
 }
 
 static u32 doubt_ms(struct nof_path *path)
@@ -353,17 +365,28 @@ static void remember(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
-static bool anything_new(struct nof_ctrl *ctrl)
+static bool any_path(struct nof_ctrl *ctrl, bool (*is)(const struct nof_path *path))
 {
 	struct nof_head *head;
 	struct nof_path *path;
-	bool new = false;
+	bool any = false;
 
 	mutex_lock(&ctrl->subsys->lock);
 	nof_for_each_path(ctrl->subsys, head, path)
-		new |= path->ctrl == ctrl && path->ana_state != path->ana_was;
+		any |= path->ctrl == ctrl && is(path);
 	mutex_unlock(&ctrl->subsys->lock);
-	return new;
+	return any;
+}
+
+static bool is_new(const struct nof_path *path)
+{
+	return path->ana_state != path->ana_was;
+}
+
+/* The namespace moved, maybe, and the log has only groups with members */
+static bool is_lost(const struct nof_path *path)
+{
+	return unlisted(path->ctrl, path->ana_group);
 }
 
 /* With jitter, as all hosts are told at the same time; not more often than a scan may be, nor before one put off */
@@ -377,20 +400,6 @@ static void scan_later(struct nof_ctrl *ctrl)
 	queue_delayed_work(nof_wq, &ctrl->scan_work, delay);
 }
 
-/* A namespace is in a group that the log does not have: it moved, maybe, and the log has only groups with members */
-static bool any_lost(struct nof_ctrl *ctrl)
-{
-	struct nof_head *head;
-	struct nof_path *path;
-	bool lost = false;
-
-	mutex_lock(&ctrl->subsys->lock);
-	nof_for_each_path(ctrl->subsys, head, path)
-		lost |= path->ctrl == ctrl && path->ana_group && !xa_load(&ctrl->ana_groups, path->ana_group);
-	mutex_unlock(&ctrl->subsys->lock);
-	return lost;
-}
-
 /*
  * Something has changed, or a path does not do what the log says: it is left out until the log was read. If it is not
  * the state of a group, it may be that a namespace is in another group now: that is found by a scan.
@@ -402,16 +411,13 @@ static void ana_work(struct work_struct *work)
 
 	remember(ctrl);
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !has_ana(ctrl)) {
-		mutex_lock(&ctrl->subsys->lock);
-		forget(ctrl);
-		mutex_unlock(&ctrl->subsys->lock);
-		nof_ctrl_publish(ctrl);
+		take_back(ctrl);
 		return;
 	}
 	nof_ctrl_publish(ctrl);
 	read_live(ctrl);
 	doubt = settle(ctrl);
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && (doubt || any_lost(ctrl) || !anything_new(ctrl)))
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && (doubt || any_path(ctrl, is_lost) || !any_path(ctrl, is_new)))
 		scan_later(ctrl);
 }
 

@@ -162,7 +162,7 @@ static bool rests(struct nof_head *head, const struct nof_path *path, struct req
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	unsigned long at = req->again_at;
 
-	if (likely(!at) || path->ctrl->id != req->left || time_after_eq(jiffies, at))
+	if (!at || path->ctrl->id != req->left || time_after_eq(jiffies, at))
 		return false;
 	blk_mq_requeue_request(rq, false);
 	queue_delayed_work(nof_recovery_wq, &head->again_work, max_t(long, at - jiffies, 1));
@@ -230,7 +230,10 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
-		ret = rests(head, path, bd->rq) ? BLK_STS_OK : send_somewhere(head, set, path, bd->rq, bd->last);
+		if (unlikely(req->left) && rests(head, path, bd->rq))
+			ret = BLK_STS_OK;
+		else
+			ret = send_somewhere(head, set, path, bd->rq, bd->last);
 	} else {
 		ret = wait_for_path(head, bd->rq, set, seq);
 	}

@@ -98,6 +98,14 @@ struct Stage {
 	bool live(const std::string &name) { return host.waitState(name, ControllerState::live, 15s); }
 };
 
+// The scan waits for its list of namespaces, until Server::releaseHeld().
+Misbehaviour holdList(When when)
+{
+	return {"hold-list", 22, target::Hook::command, when, Expect::harmless, Needs::nothing, [](target::Strike &s) {
+			return verdict(s.identify(target::cns_active), s, Verdict::hold);
+		}};
+}
+
 // Wrong data are the worst of results.
 int worse(int a, int b)
 {
@@ -725,14 +733,7 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 	}
 	SECTION("for a rescan, behind another one")
 	{
-		static const Misbehaviour hold{
-			"hold-list",
-			22,
-			target::Hook::command,
-			When::idle,
-			Expect::harmless,
-			Needs::nothing,
-			[](target::Strike &s) { return verdict(s.identify(target::cns_active), s, Verdict::hold); }};
+		static const auto hold = holdList(When::idle);
 		stage.disk();
 		stage.server.script().arm(hold);
 		Background first("exec nvmeofctl rescan -d " + c.name);
@@ -753,14 +754,7 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 
 TEST_CASE("a request that takes its time does not hold up others of the kernel", "[hostile][killed][genl]")
 {
-	static const Misbehaviour hold{
-		"hold-list",
-		22,
-		target::Hook::command,
-		When::idle,
-		Expect::harmless,
-		Needs::nothing,
-		[](target::Strike &s) { return verdict(s.identify(target::cns_active), s, Verdict::hold); }};
+	static const auto hold = holdList(When::idle);
 	Stage stage;
 	auto c = stage.host.connect(stage.options());
 	stage.disk();
@@ -783,14 +777,7 @@ TEST_CASE("a request that takes its time does not hold up others of the kernel",
 
 TEST_CASE("connect: a target that is slow to be scanned does not hold up another one", "[hostile][connecting]")
 {
-	static const Misbehaviour hold{
-		"hold-list",
-		22,
-		target::Hook::command,
-		When::connecting,
-		Expect::harmless,
-		Needs::nothing,
-		[](target::Strike &s) { return verdict(s.identify(target::cns_active), s, Verdict::hold); }};
+	static const auto hold = holdList(When::connecting);
 	target::Config config;
 	config.nqn += ":other";
 	target::Server other(config);

@@ -16,6 +16,7 @@ using nvmeof::ControllerState;
 using target::Expect;
 using target::Misbehaviour;
 using target::When;
+using target::acts::failed;
 
 namespace {
 
@@ -84,20 +85,16 @@ void playJoining(const Misbehaviour &m)
 	(void)first;
 }
 
-// An I/O command is answered with the status.
-bool failed(target::Strike &s, target::Status status)
-{
-	if (!s.io())
-		return false;
-	s.verdict = target::Verdict::failed;
-	s.status = status;
-	return true;
-}
-
 Misbehaviour always(target::Hook hook, bool (*act)(target::Strike &))
 {
 	return {"always", 30, hook, When::io, Expect::bounded, target::Needs::nothing, act};
 }
+
+const auto pathError =
+	always(target::Hook::command, [](target::Strike &s) { return failed(s.io(), s, target::st_path_internal); });
+const auto inaccessible = always(target::Hook::command, [](target::Strike &s) {
+	return failed(s.io(), s, target::st_ana_inaccessible); // and the log says: optimized
+});
 
 } // namespace
 
@@ -132,13 +129,8 @@ TEST_CASE("a namespace that changes on one path only", "[hostile][paths][trap27]
 
 TEST_CASE("two live paths that both fail: a request does not go to and fro for ever", "[hostile][paths][trap30]")
 {
-	static const auto pathError =
-		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_path_internal); });
-	static const auto inaccessible = always(target::Hook::command, [](target::Strike &s) {
-		return failed(s, target::st_ana_inaccessible); // and the log says: optimized
-	});
-	static const auto transition =
-		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_ana_transition); });
+	static const auto transition = always(
+		target::Hook::command, [](target::Strike &s) { return failed(s.io(), s, target::st_ana_transition); });
 	const Misbehaviour *how = nullptr;
 	SECTION("internal path error")
 	{
@@ -174,8 +166,6 @@ TEST_CASE("two live paths that both fail: a request does not go to and fro for e
 
 TEST_CASE("one of two paths fails every request: the other one ends them well", "[hostile][paths][trap30]")
 {
-	static const auto pathError =
-		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_path_internal); });
 	Ports ports({withAna(), withAna()});
 	ports.connectAll();
 	Disk disk(ports.disk());
@@ -190,7 +180,7 @@ TEST_CASE("one of two paths fails every request: the other one ends them well", 
 TEST_CASE("whatever error one of two paths answers with, the other one is tried", "[hostile][paths][trap30]")
 {
 	static const auto internal =
-		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_internal); });
+		always(target::Hook::command, [](target::Strike &s) { return failed(s.io(), s, target::st_internal); });
 	Ports ports({withAna(), withAna()});
 	ports.connectAll();
 	Disk disk(ports.disk());
@@ -206,12 +196,7 @@ TEST_CASE("whatever error one of two paths answers with, the other one is tried"
 
 TEST_CASE("the only path there is answers with an error for a while", "[hostile][paths][trap30]")
 {
-	static const Misbehaviour *how = nullptr;
-	static const auto pathError =
-		always(target::Hook::command, [](target::Strike &s) { return failed(s, target::st_path_internal); });
-	static const auto inaccessible = always(target::Hook::command, [](target::Strike &s) {
-		return failed(s, target::st_ana_inaccessible); // and the log says: optimized
-	});
+	const Misbehaviour *how = nullptr;
 	SECTION("internal path error")
 	{
 		how = &pathError;
@@ -260,7 +245,7 @@ TEST_CASE("degrade: a path by which requests fail is left out, and taken back wh
 	static std::atomic<unsigned> turn; // every other one, so that the probes are never good for long
 	turn = 0;
 	static const auto flaky = always(target::Hook::command, [](target::Strike &s) {
-		return s.io() && turn++ % 2 && failed(s, target::st_internal); // may be retried
+		return failed(s.io() && turn++ % 2, s, target::st_internal); // may be retried
 	});
 	Ports ports({withAna(), withAna()});
 	auto list = ports.connectAll();

@@ -93,10 +93,9 @@ const target::Misbehaviour narrow{"narrow",
 				  target::Expect::harmless,
 				  target::Needs::nothing,
 				  [](target::Strike &s) {
-					  if (!s.identify(target::cns_ctrl))
-						  return false;
-					  (*s.data)[target::at::mdts] = narrowings++ ? 3 : 4;
-					  return true;
+					  return s.identify(target::cns_ctrl) &&
+						 target::acts::poke<std::uint8_t>(true, s, target::at::mdts,
+										  narrowings++ ? 3 : 4);
 				  }};
 
 const target::Misbehaviour holdRead{"hold-read",
@@ -117,10 +116,8 @@ const target::Misbehaviour narrowAll{"narrow-all",
 				     target::Expect::harmless,
 				     target::Needs::nothing,
 				     [](target::Strike &s) {
-					     if (!s.identify(target::cns_ctrl))
-						     return false;
-					     (*s.data)[target::at::mdts] = 4; // 64 KiB
-					     return true;
+					     return target::acts::poke<std::uint8_t>(s.identify(target::cns_ctrl), s,
+										     target::at::mdts, 4); // 64 KiB
 				     }};
 
 const target::Misbehaviour holdWrite{
