@@ -15,7 +15,7 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
 .PHONY: all user tool modules install dkms clean help deps lint images check check-deep debug-kernel fuzz sanitize \
-	coverage demo shell bench
+	coverage demo shell bench figures
 
 all: user modules
 
@@ -29,6 +29,7 @@ help:
 	@echo 'make debug-kernel  build that kernel, below ~/.cache/nvmeof'
 	@echo 'make fuzz       libFuzzer on all that parses; make sanitize: the unit tests with ASan and UBSan'
 	@echo 'make coverage   what the runs on the debug kernel have executed of the modules'
+	@echo 'make figures    how many misbehaviours, faults, random messages the last runs have tried'
 	@echo 'make shell      an interactive guest with a target and the modules; KVER=6.1 for the older kernel'
 	@echo 'make bench      cost of an I/O and of a connect, next to the in-tree driver'
 	@echo 'make lint       static checks'
@@ -62,12 +63,8 @@ lint:
 images:
 	@set -e; for k in $(CHECK_KERNELS); do qemu/mkinitramfs $$(qemu/kernel $$k); done > /dev/null
 
-# What a judge may say that no load on the machine explains
-FINAL := ^  (kmemleak|never freed|modules do not unload|slab caches|kernel: .*(KASAN|UBSAN|WARNING|Oops|refcount_t|$\
-	kernel BUG|NULL pointer|locking|lock state|suspicious RCU|sleeping function|while atomic))
-
 # Guests wait more than they compute: one for each CPU. Their tests have limits of time: one that fails has a second
-# try, its first one is kept in $(BUILD)/guest/NAME.failed.
+# try, its first one is kept in $(BUILD)/guest/NAME.failed. What qemu/judge calls final no second try excuses.
 # The debug kernel is smoke-tested where it has been built.
 check: skip := $(if $(shell qemu/debug/build --path 2> /dev/null),deep,deep|smoke)
 check: deps
@@ -80,8 +77,9 @@ check: deps
 	@rm -rf $(BUILD)/guest/*.failed $(BUILD)/guest/*/verdict
 	ctest --test-dir $(BUILD)/user --output-on-failure -LE 'guest|$(skip)'
 	ctest --test-dir $(BUILD)/user --output-on-failure -j $(JOBS) -L guest -LE '$(skip)' --repeat until-pass:2
-	@! grep -HE '$(FINAL)' $(BUILD)/guest/*.failed/verdict 2> /dev/null || \
+	@! grep -H '^  final: ' $(BUILD)/guest/*.failed/verdict 2> /dev/null || \
 		{ echo 'make check: a second run does not excuse this'; exit 1; }
+	@$(MAKE) --no-print-directory figures
 
 # Everything of `make check` too, but the smoke test, which is a part of it
 check-deep: deps debug-kernel
@@ -90,7 +88,13 @@ check-deep: deps debug-kernel
 	tests/lint/run all
 	tests/sanitize/run
 	@$(MAKE) --no-print-directory images
-	ctest --test-dir $(BUILD)/user --output-on-failure -LE smoke; status=$$?; qemu/coverage --missed; exit $$status
+	ctest --test-dir $(BUILD)/user --output-on-failure -LE smoke; status=$$?; \
+	$(MAKE) --no-print-directory figures; qemu/coverage --missed; exit $$status
+
+# How much was tried, by the last runs
+figures:
+	@cat $(BUILD)/fuzz/table 2> /dev/null || true
+	@cd $(BUILD)/guest && grep -H '^  figure: ' */verdict | sed 's,/verdict:  figure: ,: ,' || true
 
 debug-kernel:
 	@qemu/debug/build

@@ -17,6 +17,10 @@
 
 #define NO_MEMORY_MS	100
 
+/* Before the request is sent again that was refused; doubled each time, so many times */
+#define REFUSED_MS	1000
+#define REFUSED_MOST	6
+
 static void arm(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->aen_cmd;
@@ -41,16 +45,25 @@ static void arm(struct nof_ctrl *ctrl)
 
 /*
  * Only the command is handed on; it is armed again once the event was looked at, so a flood of events is paced by us.
+ * One that was refused is sent again after a rest: what happens meanwhile the controller keeps to itself until then.
  */
 static void aen_done(struct nof_cmd *cmd)
 {
 	struct nof_ctrl *ctrl = cmd->ctx;
+	unsigned long rest = 0;
 
 	clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
-	if (cmd->status)
+	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return;
+	if (cmd->status) {
+		rest = msecs_to_jiffies(REFUSED_MS << ctrl->aen_refused);
+		ctrl->aen_refused = min(ctrl->aen_refused + 1, REFUSED_MOST);
+	} else {
+		ctrl->aen_refused = 0;
+	}
+	ctrl->aen_status = cmd->status;
 	ctrl->aen_result = le32_to_cpu(cmd->result.u32);
-	queue_work(nof_wq, &ctrl->aen_work);
+	queue_delayed_work(nof_wq, &ctrl->aen_work, rest);
 }
 
 static void notice(struct nof_ctrl *ctrl, u8 info)
@@ -96,10 +109,15 @@ static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 
 static void aen_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, aen_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, aen_work);
 	u32 result = ctrl->aen_result;
 	u8 type = result & 0x7, info = result >> 8, log_page = result >> 16;
 
+	if (ctrl->aen_status) {
+		nof_ctrl_note(ctrl, -EIO, ctrl->aen_status, "asynchronous event request refused, sent again");
+		arm(ctrl);
+		return;
+	}
 	nof_events->aen(ctrl, type, info, log_page);
 	if (type == NVME_AER_ERROR && info == NVME_AER_ERROR_PERSIST_INT_ERR) {
 		nof_ctrl_note(ctrl, -EIO, 0, "controller reports a persistent internal error");
@@ -114,7 +132,7 @@ static void aen_work(struct work_struct *work)
 
 int nof_aer_init(struct nof_ctrl *ctrl)
 {
-	INIT_WORK(&ctrl->aen_work, aen_work);
+	INIT_DELAYED_WORK(&ctrl->aen_work, aen_work);
 	ctrl->aen_cmd = kzalloc(sizeof(*ctrl->aen_cmd), GFP_KERNEL);
 	if (!ctrl->aen_cmd)
 		return -ENOMEM;
@@ -144,6 +162,9 @@ int nof_aer_configure(struct nof_ctrl *ctrl)
 
 void nof_aer_start(struct nof_ctrl *ctrl)
 {
+	/* of the association before */
+	cancel_delayed_work(&ctrl->aen_work);
+	ctrl->aen_refused = 0;
 	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
 		arm(ctrl);
 }
@@ -153,5 +174,5 @@ void nof_aer_start(struct nof_ctrl *ctrl)
  */
 void nof_aer_stop(struct nof_ctrl *ctrl)
 {
-	cancel_work(&ctrl->aen_work);
+	cancel_delayed_work(&ctrl->aen_work);
 }

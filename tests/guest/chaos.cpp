@@ -5,6 +5,7 @@
 // minutes and more has to have done everything at least once.
 //
 // NVMEOF_CHAOS_SECONDS: how long [180]; NVMEOF_CHAOS_SEED: which way it goes, printed when it is not given.
+#include "support/again.h"
 #include "support/multi.h"
 
 #include <catch2/catch.hpp>
@@ -340,12 +341,6 @@ std::string Chaos::missing() const
 	return text;
 }
 
-unsigned seedOf()
-{
-	auto given = environment("NVMEOF_CHAOS_SEED", "");
-	return given.empty() ? std::random_device()() : static_cast<unsigned>(std::stoul(given));
-}
-
 std::string pathTable(Multi &rig)
 {
 	std::string text;
@@ -378,9 +373,7 @@ FioJob severalJobs(const std::string &disk, unsigned seconds)
 TEST_CASE("chaos: verified load and a file system outlive it all", "[chaos]")
 {
 	auto seconds = static_cast<unsigned>(std::stoul(environment("NVMEOF_CHAOS_SECONDS", "180")));
-	auto seed = seedOf();
-	std::printf("chaos: seed %u, %u s (NVMEOF_CHAOS_SEED, NVMEOF_CHAOS_SECONDS)\n", seed, seconds);
-	std::fflush(stdout);
+	auto seed = static_cast<unsigned>(seedFrom("NVMEOF_CHAOS_SEED"));
 	INFO("seed " << seed);
 
 	Multi rig({.lanes = laneCount, .namespaces = {32 * mib, 384 * mib}});
@@ -398,9 +391,9 @@ TEST_CASE("chaos: verified load and a file system outlive it all", "[chaos]")
 	CHECK(failovers(rig) > 0);
 	if (seconds >= 120)
 		CHECK(chaos.missing() == "");
-	std::printf("chaos: done: %s\nchaos: %lu probe I/Os, the longest took %ld ms\n%s", chaos.counts().c_str(),
-		    static_cast<unsigned long>(probe.ios()), static_cast<long>(probe.longest().count()),
-		    pathTable(rig).c_str());
+	std::printf("figure: chaos: %u s: %s\nchaos: %lu probe I/Os, the longest took %ld ms\n%s", seconds,
+		    chaos.counts().c_str(), static_cast<unsigned long>(probe.ios()),
+		    static_cast<long>(probe.longest().count()), pathTable(rig).c_str());
 
 	expectGoodUntilNow(load);
 	auto out = tree.wait(120s);

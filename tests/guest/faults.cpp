@@ -3,6 +3,7 @@
 // A good run of each scenario counts its allocations; then they fail one after the other, a run for each.
 // NVMEOF_FAULT_POINTS=all plays each of them, otherwise the first of each place in the driver, every
 // NVMEOF_FAULT_STRIDE-th. NVMEOF_FAULT=SCENARIO:N plays one. Needs the kernel of qemu/debug.
+#include "support/again.h"
 #include "support/block.h"
 #include "support/choice.h"
 #include "support/failnth.h"
@@ -119,6 +120,7 @@ void record(Tally &tally, const Outcome &out, const std::string &hit)
 // A line for each before it ends, so that the log of a guest that died has it.
 void play(FailNth &fail, const Scenario &s, unsigned n, Tally &tally)
 {
+	decided("NVMEOF_FAULT", s.name + ":" + std::to_string(n));
 	s.before();
 	std::printf("fault: %s:%u", s.name.c_str(), n);
 	std::fflush(stdout);
@@ -138,14 +140,14 @@ void play(FailNth &fail, const Scenario &s, unsigned n, Tally &tally)
 	good(s);
 }
 
-void print(const std::string &what, const Tally &t)
+void print(const char *kind, const std::string &what, const Tally &t)
 {
-	std::printf("faults: %-28s %4u points %3u sites, %4u played: %3u errors, %3u good, %3u good after a retry, "
+	std::printf("%s: %-28s %4u points %3u sites, %4u played: %3u errors, %3u good, %3u good after a retry, "
 		    "%3u not reached\n",
-		    what.c_str(), t.points, t.sites, t.played, t.errors, t.fine, t.retried, t.missed);
+		    kind, what.c_str(), t.points, t.sites, t.played, t.errors, t.fine, t.retried, t.missed);
 }
 
-// The last line of a run has the sums.
+// The last figure of a run has the sums.
 void tell(const Scenario &s, const Tally &t)
 {
 	static Tally all;
@@ -156,10 +158,10 @@ void tell(const Scenario &s, const Tally &t)
 	all.fine += t.fine;
 	all.retried += t.retried;
 	all.missed += t.missed;
-	print(s.name, t);
+	print("faults", s.name, t);
 	for (auto &m : t.messages)
 		std::printf("faults:     \"%s\"\n", m.c_str());
-	print("all scenarios until now", all);
+	print("figure: faults", "all scenarios", all);
 	std::fflush(stdout);
 }
 
@@ -187,8 +189,10 @@ Tally playAll(const Scenario &s)
 			fail.off();
 		}
 	}
+	decided("NVMEOF_FAULT", "");
 	tell(s, tally);
-	CHECK(tally.missed * 2 <= tally.played); // else what is played here is not what was counted
+	// else what is played here is not what was counted
+	CHECK(tally.missed * 10 <= (environment("NVMEOF_FAULT", "").empty() ? tally.played + 9 : 0));
 	return tally;
 }
 

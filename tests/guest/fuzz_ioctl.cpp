@@ -4,7 +4,7 @@
 // nothing.
 //
 // NVMEOF_FUZZ_IOCTLS: how many [4000]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given
-#include "fuzz_seed.h"
+#include "support/again.h"
 #include "support/block.h"
 #include "support/host.h"
 #include "target/random.h"
@@ -36,11 +36,6 @@ constexpr std::size_t arena_size = (1 << 20) + 4 * page;
 constexpr std::uint8_t canary = 0xc5;
 constexpr int largest_errno = 133; // what is above is the kernel's own business
 constexpr std::uint64_t store_size = 8 << 20;
-
-std::uint64_t seed()
-{
-	return fuzzSeed("fuzz_ioctl");
-}
 
 std::uint64_t rounds()
 {
@@ -359,7 +354,7 @@ int fuzzAsNobody(const std::vector<Node> &nodes, const std::string &controller, 
 
 TEST_CASE("random ioctls of an administrator", "[fuzz][ioctl]")
 {
-	auto number = seed();
+	auto number = seedFrom("NVMEOF_FUZZ_SEED");
 	Stage stage;
 	{
 		Opened open(stage, O_RDWR | O_CLOEXEC);
@@ -367,7 +362,7 @@ TEST_CASE("random ioctls of an administrator", "[fuzz][ioctl]")
 		Stopwatch time;
 		fuzzer.run(rounds());
 		fuzzer.print("root");
-		std::printf("fuzz_ioctl: %lu calls in %ld ms\n", rounds(), time.elapsed().count());
+		std::printf("figure: fuzz_ioctl: %lu calls in %ld ms\n", rounds(), time.elapsed().count());
 		for (auto &text : fuzzer.faults)
 			FAIL_CHECK(text);
 	}
@@ -379,7 +374,7 @@ TEST_CASE("random ioctls of an administrator", "[fuzz][ioctl]")
 
 TEST_CASE("random ioctls of nobody, on files that are open", "[fuzz][ioctl][nobody]")
 {
-	auto number = seed();
+	auto number = seedFrom("NVMEOF_FUZZ_SEED");
 	Stage stage;
 	Disk disk(stage.disk);
 	REQUIRE(disk.verified(0, 131072, 1) == 0);

@@ -3,9 +3,9 @@
 // breaks, every answer is well formed, and who is not an administrator changes nothing.
 //
 // NVMEOF_FUZZ_MESSAGES: how many [20000]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given
-#include "fuzz_seed.h"
 #include "fuzz_sender.h"
 #include "netlink_table.h"
+#include "support/again.h"
 #include "support/kernel_log.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -34,11 +34,6 @@ namespace {
 constexpr unsigned senders = 4;
 constexpr std::size_t most_controllers = 6; // that the messages have made
 constexpr ::uid_t nobody = 65534;
-
-std::uint64_t seed()
-{
-	return fuzzSeed("fuzz_netlink");
-}
 
 std::uint64_t messages()
 {
@@ -204,7 +199,7 @@ TEST_CASE("random messages of an administrator", "[fuzz][netlink]")
 {
 	Rig rig;
 	Decoy decoy(rig.port);
-	auto number = seed();
+	auto number = seedFrom("NVMEOF_FUZZ_SEED");
 	auto c = rig.connect();
 	FioLoad load({.file = rig.disk(), .depth = 4, .size = "8m", .seconds = 3600, .more = "--rate_iops=200"});
 	FuzzTaboo taboo{c.name, c.subsystem};
@@ -216,7 +211,7 @@ TEST_CASE("random messages of an administrator", "[fuzz][netlink]")
 		table = fuzzAsRoot(number, taboo);
 	}
 	auto seconds = static_cast<double>(time.elapsed().count()) / 1000;
-	table.print("fuzz_netlink: root");
+	table.print("fuzz_netlink, root");
 	std::printf("fuzz_netlink: %.0f messages/s\n", static_cast<double>(table.total()) / seconds);
 	expectGoodUntilNow(load);
 	CHECK(rig.host.state(c.name) == ControllerState::live);
@@ -242,7 +237,7 @@ TEST_CASE("random messages of an administrator", "[fuzz][netlink]")
 TEST_CASE("random messages of others change nothing", "[fuzz][netlink][nobody]")
 {
 	Rig rig;
-	auto number = seed();
+	auto number = seedFrom("NVMEOF_FUZZ_SEED");
 	auto o = rig.options();
 	o.keepAlive = slowly(5s);
 	rig.host.connect(o);

@@ -5,8 +5,8 @@
 //
 // NVMEOF_FUZZ_SESSIONS: how many [300]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given;
 // NVMEOF_FUZZ_SESSION: this one alone; NVMEOF_FUZZ_WORKERS: at a time [10]
-#include "fuzz_seed.h"
 #include "fuzz_session.h"
+#include "support/again.h"
 #include "support/kernel_log.h"
 #include "target/misbehaviour.h"
 
@@ -30,7 +30,8 @@ std::uint64_t number(const char *variable, std::uint64_t fallback)
 
 std::string replay(std::uint64_t seed, std::uint64_t session)
 {
-	return fuzzAgain("fuzz_pdu", seed) + " --env NVMEOF_FUZZ_SESSION=" + std::to_string(session);
+	return againCommand(
+		"", {{"NVMEOF_FUZZ_SEED", std::to_string(seed)}, {"NVMEOF_FUZZ_SESSION", std::to_string(session)}});
 }
 
 // Sums over all sessions, and a line for each in a file. Thread safe.
@@ -72,10 +73,11 @@ public:
 	void print(Millis took) const
 	{
 		double seconds = static_cast<double>(took.count()) / 1000;
-		std::printf("fuzz_pdu: seed %lu: %lu sessions in %.1f s, %.1f/s; %lu came live, %lu had the disk; "
-			    "%lu I/Os good, %lu with errors, %lu deceived, %lu ghost writes; longest %ld ms\n",
-			    seed_, sessions_, seconds, static_cast<double>(sessions_) / seconds, live_, disks_, good_,
-			    failed_, deceived_, ghosts_, longest_.count());
+		std::printf(
+			"figure: fuzz_pdu: seed %lu: %lu sessions in %.1f s, %.1f/s; %lu came live, %lu had the disk; "
+			"%lu I/Os good, %lu with errors, %lu deceived, %lu ghost writes; longest %ld ms\n",
+			seed_, sessions_, seconds, static_cast<double>(sessions_) / seconds, live_, disks_, good_,
+			failed_, deceived_, ghosts_, longest_.count());
 		std::uint64_t sum = 0;
 		std::string text;
 		for (auto &[kind, n] : kinds_) {
@@ -83,7 +85,7 @@ public:
 			text += std::string(" ") + toString(static_cast<target::Mutation>(kind)) + " " +
 				std::to_string(n);
 		}
-		std::printf("fuzz_pdu: %lu mutations:%s\n", sum, text.c_str());
+		std::printf("figure: mutations of PDUs: %lu:%s\n", sum, text.c_str());
 		std::fflush(stdout);
 	}
 
@@ -164,7 +166,7 @@ void checkGoodSession()
 
 TEST_CASE("PDUs changed at random", "[fuzz][pdu]")
 {
-	auto seed = fuzzSeed("fuzz_pdu");
+	auto seed = seedFrom("NVMEOF_FUZZ_SEED");
 	auto count = number("NVMEOF_FUZZ_SESSIONS", 300), first = std::uint64_t(0);
 	auto only = environment("NVMEOF_FUZZ_SESSION", "");
 	if (!only.empty()) {

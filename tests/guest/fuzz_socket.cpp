@@ -329,7 +329,7 @@ void FuzzTable::print(const char *title) const
 	for (auto &[cmd, outcomes] : counts_)
 		for (auto &[outcome, n] : outcomes)
 			rows[commandName(cmd)][outcome] += n;
-	std::printf("%s: %lu messages\n", title, total());
+	std::printf("figure: %s: %lu messages\n", title, total());
 	for (auto &[name, outcomes] : rows) {
 		std::uint64_t sum = 0;
 		std::string text;

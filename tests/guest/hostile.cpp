@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A target that misbehaves, in this very process: what the host does about it.
 #include "hostile_tally.h"
+#include "support/again.h"
 #include "support/block.h"
 #include "support/choice.h"
 #include "support/fio.h"
@@ -160,6 +161,7 @@ void strikeWhileIdle(Stage &stage, const Misbehaviour &m)
 
 void playLive(const Misbehaviour &m)
 {
+	decided("NVMEOF_MISBEHAVIOUR", m.name);
 	Stage stage(configFor(m.needs));
 	auto c = stage.host.connect(stage.options(m.needs));
 	auto node = stage.disk();
@@ -257,6 +259,7 @@ void expectLive(Stage &stage, const nvmeof::Result<nvmeof::Controller> &result, 
 
 void playConnecting(const Misbehaviour &m)
 {
+	decided("NVMEOF_MISBEHAVIOUR", m.name);
 	Stage stage(configFor(m.needs));
 	Watch watch;
 	stage.server.script().arm(m, target::Script::forever);
@@ -265,6 +268,8 @@ void playConnecting(const Misbehaviour &m)
 	CHECK(time.elapsed() < slowly(8s));
 	CHECK(stage.server.script().strikes() > 0);
 	tellPlayed(m, stage.server.script().strikes());
+	if (std::string_view(m.name).ends_with("-never"))
+		CHECK(time.elapsed() > slowly(1s)); // it was waited for, as opposed to refused for another reason
 	if (m.expect == Expect::refused)
 		expectRefused(stage, result, m);
 	else
@@ -323,9 +328,7 @@ TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][rand
 		if (m.when == When::io && m.needs == Needs::nothing &&
 		    (m.expect == Expect::reset || m.expect == Expect::harmless))
 			fit.push_back(&m);
-	auto seed = environment("NVMEOF_HOSTILE_SEED", std::to_string(std::random_device{}()));
-	std::printf("hostile: NVMEOF_HOSTILE_SEED=%s\n", seed.c_str());
-	std::mt19937 random(static_cast<std::uint32_t>(std::stoul(seed)));
+	std::mt19937 random(static_cast<std::uint32_t>(seedFrom("NVMEOF_HOSTILE_SEED")));
 	unsigned struck = 0;
 	while (load.running()) {
 		auto *m = fit[random() % fit.size()];
@@ -600,6 +603,23 @@ TEST_CASE("events during teardown", "[hostile][aer][trap14]")
 		stop = true;
 		noise.join();
 	}
+}
+
+TEST_CASE("event requests that are refused are sent again, less and less often", "[hostile][aer][trap14]")
+{
+	Stage stage;
+	auto &script = stage.server.script();
+	script.arm(*target::findMisbehaviour("async-request-failed"), target::Script::forever);
+	auto c = stage.host.connect(stage.options());
+	REQUIRE(script.waitStrikes(3, slowly(8s))); // 0, 1, 3 s
+	CHECK(script.strikes() < 5);
+	CHECK(stage.host.controller(c.name).lastError.find("event request refused") != std::string::npos);
+	stage.server.stores().add(2, mib);
+	stage.server.namespacesChanged();
+	CHECK_FALSE(stage.host.nameSpace(2, stage.server.config().nqn));
+	script.disarm();
+	CHECK(stage.host.disk(2, 10s, stage.server.config().nqn) != ""); // told late, but told
+	CHECK(stage.server.counters().adminConnects == 1);
 }
 
 TEST_CASE("ANA: inaccessible means wait, persistent loss means error, optimized means go",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Several paths to one namespace, of which one or all misbehave.
 #include "hostile_tally.h"
+#include "support/again.h"
 #include "support/choice.h"
 #include "support/fio.h"
 #include "support/ports.h"
@@ -56,6 +57,7 @@ std::optional<nvmeof::Path> pathOf(Ports &ports, const std::string &controller)
 // The second path of a namespace is refused with a message; the first one goes on as if nothing had been.
 void playJoining(const Misbehaviour &m)
 {
+	decided("NVMEOF_MISBEHAVIOUR", m.name);
 	Ports ports(std::vector<target::Config>(2));
 	auto first = ports.connect(0);
 	Disk disk(ports.disk());

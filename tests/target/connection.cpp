@@ -567,7 +567,10 @@ void Connection::applyVerdict(Verdict verdict, Bytes &raw)
 		end(true);
 		break;
 	case Verdict::slow:
-		sendSlowly(raw);
+		sendSlowly(raw, 200ms);
+		break;
+	case Verdict::crawl:
+		sendSlowly(raw, 1s);
 		break;
 	case Verdict::mute:
 		mute_ = true;
@@ -579,12 +582,12 @@ void Connection::applyVerdict(Verdict verdict, Bytes &raw)
 	}
 }
 
-void Connection::sendSlowly(std::span<const std::uint8_t> bytes)
+void Connection::sendSlowly(std::span<const std::uint8_t> bytes, std::chrono::milliseconds pause)
 {
 	for (std::size_t i = 0; i < bytes.size() && !ending_; i++) {
 		sendBytes(bytes.subspan(i, 1));
 		pollfd fds[] = {{socket_.get(), 0, 0}, {wake_.fd(), POLLIN, 0}};
-		::poll(fds, 2, 200);
+		::poll(fds, 2, static_cast<int>(pause.count()));
 	}
 }
 

@@ -69,7 +69,7 @@ private:
 	bool checkDigests(std::span<const std::uint8_t> pdu, std::size_t dataAt);
 	bool broken(const std::string &text);
 	void applyVerdict(Verdict verdict, Bytes &raw);
-	void sendSlowly(std::span<const std::uint8_t> bytes);
+	void sendSlowly(std::span<const std::uint8_t> bytes, std::chrono::milliseconds pause);
 	void sendMutated(Bytes raw);
 	bool expired();
 	bool silent() const;

@@ -266,6 +266,11 @@ const Misbehaviour table[] = {
 		[](S &s) { return when((s.cmd->cdw10 & 0xff) == feat_queues, [&] { *s.value = 0xffffffff; }); }},
 	{"async-config-failed", 21, Hook::feature, connecting, Expect::harmless, nothing,
 		[](S &s) { return failed((s.cmd->cdw10 & 0xff) == feat_async_event, s, st_invalid_field | st_dnr); }},
+	{"async-config-never", 22, Hook::command, connecting, Expect::refused, nothing,
+		[](S &s) { return verdict(s.admin(op_set_features) && (s.cmd->cdw10 & 0xff) == feat_async_event, s,
+					  Verdict::drop); }},
+	{"async-request-failed", 14, Hook::command, connecting, Expect::harmless, nothing,
+		[](S &s) { return failed(s.admin(op_async_event), s, st_internal | st_dnr); }},
 
 	// Namespaces
 	{"ns-block-2^40", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
@@ -486,6 +491,8 @@ const Misbehaviour table[] = {
 		[](S &s) { return when(s.io() && header(s).type == pdu_response, [&] { s.raw->back() ^= 0x80; }); }},
 	{"pdu-byte-by-byte", 22, Hook::response, io, Expect::harmless, nothing,
 		[](S &s) { return verdict(s.io(), s, Verdict::slow); }},
+	{"pdu-byte-per-second", 22, Hook::response, io, Expect::harmless, nothing,
+		[](S &s) { return verdict(s.io(), s, Verdict::crawl); }},
 	{"cqe-then-close", 4, Hook::response, io, Expect::reset, nothing,
 		[](S &s) { return verdict(s.io(), s, Verdict::close); }},
 	{"status-media", 26, Hook::response, io, Expect::error, nothing,

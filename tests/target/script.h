@@ -39,6 +39,7 @@ enum class Verdict {
 	close,  // it is sent, and the connection closed in the orderly way
 	abort,  // half of it is sent, and the connection reset
 	slow,   // it is sent byte by byte, a fifth of a second apart
+	crawl,  // likewise, a second apart
 	mute,   // from here on the connection reads but says nothing
 	hold,   // hook command: kept until Server::releaseHeld()
 	failed, // hooks command and execute: answered with Strike::status

@@ -3,12 +3,14 @@
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
+#include "again.h"
 #include "choice.h"
 #include "host.h"
 #include "kernel_log.h"
 #include "run.h"
 
 #include <cstdio>
+#include <optional>
 
 namespace {
 
@@ -26,6 +28,16 @@ public:
 		std::fflush(stdout);
 		begin_ = section_ = {};
 		testCase_ = info.name;
+		forgetCircumstances();
+		failed_.reset();
+	}
+
+	// The first failure's; what follows may go on to other things
+	bool assertionEnded(const Catch::AssertionStats &stats) override
+	{
+		if (!stats.assertionResult.isOk() && !failed_)
+			failed_ = circumstances();
+		return false;
 	}
 
 	// Each line of a table, so that one that hangs has its name in the log.
@@ -46,6 +58,8 @@ public:
 		if (name == testCase_ || (good && seconds < 5))
 			return;
 		std::printf("section: %s %s (%.1f s)\n", good ? "ok" : "FAILED", name.c_str(), seconds);
+		if (!good)
+			tellAgain();
 		std::fflush(stdout);
 	}
 
@@ -59,10 +73,21 @@ public:
 			complain(good, line);
 		std::printf("test: %s %s (%ld.%03ld s)\n", good ? "ok" : "FAILED", stats.testInfo.name.c_str(),
 			    ms / 1000, ms % 1000);
+		if (!good && !told_)
+			tellAgain();
+		told_ = false;
 		std::fflush(stdout);
 	}
 
 private:
+	// Sections end before their test case: each of them is told of, or else the case
+	void tellAgain()
+	{
+		std::printf("again: %s\n", testAgain(testCase_, failed_.value_or(circumstances())).c_str());
+		failed_.reset();
+		told_ = true;
+	}
+
 	static void complain(bool &good, const std::string &what)
 	{
 		good = false;
@@ -92,6 +117,8 @@ private:
 	KernelLog log_;
 	Stopwatch begin_, section_;
 	std::string testCase_;
+	std::optional<Circumstances> failed_;
+	bool told_ = false;
 };
 
 CATCH_REGISTER_LISTENER(Listener)

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "again.h"
+
+#include "shell.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <random>
+
+namespace guest {
+namespace {
+
+std::mutex lock;
+Circumstances now;
+
+// In single quotes of a shell's
+std::string quoted(const std::string &text)
+{
+	std::string out = "'";
+	for (char c : text)
+		out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+	return out + "'";
+}
+
+} // namespace
+
+void decided(const std::string &variable, const std::string &value)
+{
+	std::lock_guard guard(lock);
+	if (value.empty())
+		now.erase(variable);
+	else
+		now[variable] = value;
+}
+
+Circumstances circumstances()
+{
+	std::lock_guard guard(lock);
+	return now;
+}
+
+void forgetCircumstances()
+{
+	std::lock_guard guard(lock);
+	now.clear();
+}
+
+// qemu/run says in NVMEOF_AGAIN how it was called, but for the job.
+std::string againCommand(const std::string &arguments, const Circumstances &circumstances)
+{
+	auto text = environment("NVMEOF_AGAIN", "qemu/run");
+	for (auto &[name, value] : circumstances)
+		text += " --env " + quoted(name + "=" + value);
+	auto job = std::string("/nvmeof/tests/") + program_invocation_short_name;
+	return text + " --cmd " + quoted(arguments.empty() ? job : job + " " + arguments);
+}
+
+std::string testAgain(const std::string &testCase, const Circumstances &circumstances)
+{
+	std::string name; // to Catch2 a comma or a bracket means something
+	for (char c : testCase)
+		name += (c == ',' || c == '[' || c == '\\' ? "\\" : "") + std::string(1, c);
+	return againCommand('"' + name + '"', circumstances);
+}
+
+unsigned long seedFrom(const std::string &variable)
+{
+	static std::map<std::string, unsigned long> seeds;
+	auto text = environment(variable.c_str(), "");
+	auto [at, isNew] = seeds.try_emplace(variable, 0);
+	if (isNew)
+		at->second = text.empty() ? std::random_device{}() : std::stoul(text);
+	decided(variable, std::to_string(at->second));
+	std::printf("seed: %s=%lu\n", variable.c_str(), at->second); // for qemu/run, should the guest die
+	std::fflush(stdout);
+	return at->second;
+}
+
+} // namespace guest
