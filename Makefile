@@ -88,7 +88,7 @@ check-deep: deps debug-kernel
 	tests/lint/run all
 	tests/sanitize/run
 	@$(MAKE) --no-print-directory images
-	ctest --test-dir $(BUILD)/user --output-on-failure -LE smoke; status=$$?; \
+	ctest --test-dir $(BUILD)/user --output-on-failure -j $(JOBS) -LE smoke; status=$$?; \
 	$(MAKE) --no-print-directory figures; qemu/coverage --missed; exit $$status
 
 # How much was tried, by the last runs

@@ -4,6 +4,7 @@
 #include "support/again.h"
 #include "support/choice.h"
 #include "support/fio.h"
+#include "support/multi.h"
 #include "support/ports.h"
 #include "target/acts.h"
 #include "target/connection.h"
@@ -44,6 +45,26 @@ Millis longest(const Disk &disk, Millis duration)
 		most = std::max(most, one.elapsed());
 	}
 	return most;
+}
+
+// Their connections end, and come back.
+void loseAndFind(Ports &ports, const std::vector<std::size_t> &which)
+{
+	auto connects = [&] {
+		std::uint64_t sum = 0;
+		for (auto i : which)
+			sum += ports[i].counters().adminConnects;
+		return sum;
+	};
+	auto before = connects();
+	for (auto i : which)
+		ports[i].dropConnections();
+	CHECK(eventually(
+		[&] {
+			return connects() == before + which.size() &&
+			       std::ranges::all_of(ports.host.paths(), [](auto &p) { return p.usable; });
+		},
+		15s));
 }
 
 std::optional<nvmeof::Path> pathOf(Ports &ports, const std::string &controller)
@@ -179,6 +200,41 @@ TEST_CASE("one of two paths fails every request: the other one ends them well", 
 	ports[0].script().disarm();
 }
 
+// Nobody polls where it goes next, and it must be able to wait.
+TEST_CASE("polled and no-wait requests move like others", "[hostile][paths][trap25]")
+{
+	Ports ports({withAna(), withAna()});
+	for (std::size_t i : {0, 1}) {
+		auto o = ports.options(i);
+		o.pollQueues = 1;
+		CHECK(ports.host.connect(o).pollQueues == 1);
+	}
+	ports.set("iopolicy=round-robin");
+	FioLoad polled({.file = ports.disk(),
+			.blocks = "4k",
+			.depth = 4,
+			.size = "1m",
+			.engine = "io_uring",
+			.seconds = 60,
+			.more = "--hipri"});
+	FioLoad impatient({.file = ports.disk(),
+			   .blocks = "4k",
+			   .depth = 1,
+			   .size = "1m",
+			   .engine = "pvsync2",
+			   .seconds = 60,
+			   .more = "--nowait=1 --offset=4m"});
+	for (std::size_t i : {0, 1, 0, 1}) {
+		ports[i].script().arm(pathError, 20);
+		CHECK(ports[i].script().waitStrikes(20, slowly(10s)));
+		ports[i].script().disarm();
+		loseAndFind(ports, {i});
+	}
+	loseAndFind(ports, {0, 1}); // nowhere to go for a while
+	for (auto *load : {&polled, &impatient})
+		expectGoodUntilNow(*load);
+}
+
 TEST_CASE("whatever error one of two paths answers with, the other one is tried", "[hostile][paths][trap30]")
 {
 	static const auto internal =
@@ -218,7 +274,8 @@ TEST_CASE("the only path there is answers with an error for a while", "[hostile]
 		buffer.fill(7);
 		written = disk.write(0, buffer);
 	});
-	REQUIRE(ports[0].script().waitStrikes(3, slowly(5s)));
+	REQUIRE(ports[0].script().waitStrikes(1, slowly(5s)));
+	std::this_thread::sleep_for(200ms); // tries without a rest would be over
 	ports[0].script().disarm();
 	writer.join();
 	CHECK(written == 0);
