@@ -88,6 +88,7 @@ check-deep: deps debug-kernel
 	tests/lint/run all
 	tests/sanitize/run
 	@$(MAKE) --no-print-directory images
+	@rm -rf $(BUILD)/guest/*/verdict
 	ctest --test-dir $(BUILD)/user --output-on-failure -j $(JOBS) -LE smoke; status=$$?; \
 	$(MAKE) --no-print-directory figures; qemu/coverage --missed; exit $$status
 

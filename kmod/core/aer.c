@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Asynchronous events (NVMe Base 2.0, 5.2): one request is kept at the controller while it is live. */
 #include <linux/delay.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include "core/ccr_log.h"
 #include "core/event.h"
@@ -51,12 +52,15 @@ static void aen_done(struct nof_cmd *cmd)
 {
 	struct nof_ctrl *ctrl = cmd->ctx;
 	unsigned long rest = 0;
+	u32 step;
 
 	clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return;
 	if (cmd->status) {
-		rest = msecs_to_jiffies(REFUSED_MS << ctrl->aen_refused);
+		/* a target that is short of something may refuse those of all its hosts (TRAP 31) */
+		step = REFUSED_MS << ctrl->aen_refused;
+		rest = msecs_to_jiffies(step - get_random_u32_below(step / 2));
 		ctrl->aen_refused = min(ctrl->aen_refused + 1, REFUSED_MOST);
 	} else {
 		ctrl->aen_refused = 0;
@@ -114,7 +118,8 @@ static void aen_work(struct work_struct *work)
 	u8 type = result & 0x7, info = result >> 8, log_page = result >> 16;
 
 	if (ctrl->aen_status) {
-		nof_ctrl_note(ctrl, -EIO, ctrl->aen_status, "asynchronous event request refused, sent again");
+		if (ctrl->aen_refused == 1 && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+			nof_ctrl_note(ctrl, -EIO, ctrl->aen_status, "asynchronous event request refused, sent again");
 		arm(ctrl);
 		return;
 	}
@@ -162,17 +167,13 @@ int nof_aer_configure(struct nof_ctrl *ctrl)
 
 void nof_aer_start(struct nof_ctrl *ctrl)
 {
-	/* of the association before */
-	cancel_delayed_work(&ctrl->aen_work);
-	ctrl->aen_refused = 0;
 	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
 		arm(ctrl);
 }
 
-/*
- * The state is no longer LIVE. aen_work itself may be waiting for a command: the caller kills the queues next, or has.
- */
+/* The state is no longer LIVE and the queues are killed: nothing is sent or completes that would queue the work. */
 void nof_aer_stop(struct nof_ctrl *ctrl)
 {
 	cancel_delayed_work(&ctrl->aen_work);
+	ctrl->aen_refused = 0;
 }

@@ -131,9 +131,9 @@ void nof_recovery_work(struct work_struct *work)
 	nof_ctrl_publish(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
 	nof_ka_stop(ctrl);
-	nof_aer_stop(ctrl);
 	nof_watch_stop(ctrl);
 	nof_queues_kill(ctrl);
+	nof_aer_stop(ctrl);
 	nof_queues_free(ctrl);
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
 		return;

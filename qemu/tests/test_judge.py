@@ -119,6 +119,38 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(list(JUDGE.failures(console)),
                          ["a.cpp:7: FAILED:", "  CHECK( x )", "with expansion:", "  false",
                           "test: FAILED one (1.000 s)"])
+        console = "fuzz_pdu: FAILED 7:12: wrong data read\r\n  nothing\r\n  again: qemu/run\r\nagain: qemu/run\r\n"
+        self.assertEqual(list(JUDGE.failures(console)),
+                         ["fuzz_pdu: FAILED 7:12: wrong data read", "  again: qemu/run", "again: qemu/run"])
+
+    def test_what_no_load_explains(self):
+        def final(complaint, failed=()):
+            return JUDGE.reasons([complaint], list(failed))[0].startswith("final: ")
+
+        for text in ("kernel: BUG: KASAN: slab-use-after-free in judge_stall+0x1/0x2 [nvmeof]",
+                     "kernel: ODEBUG: Out of memory. ODEBUG disabled", "kernel: WARNING: possible circular locking",
+                     "kernel: BUG: Poison overwritten", "modules do not unload: in use", "slab caches left: nof_cmd",
+                     "never freed: 3 objects", "kmemleak found 1 leaks: see the file kmemleak"):
+            with self.subTest(text):
+                self.assertTrue(final(text))
+        for text in ("kernel: watchdog: BUG: soft lockup - CPU#1 stuck for 26s!", "the job ended with 1",
+                     "kernel: rcu: INFO: rcu_preempt detected stalls on CPUs/tasks", "no end after 300 s: it hung",
+                     "kernel: INFO: task fio:7 blocked for more than 120 seconds.", "kernel: Call Trace:"):
+            with self.subTest(text):
+                self.assertFalse(final(text))
+        for text in ("  -84 == 0", "fuzz_pdu: FAILED 7:12: wrong data read", "fio: verify: bad header rand_seed 1",
+                     "  CHECK( in.holds(seed) )"):
+            with self.subTest(text):
+                self.assertTrue(final("the job ended with 1", [text]))
+        self.assertFalse(final("the job ended with 1", ["  -5 == 0", "  184 == 0"]))
+
+    def test_final_comes_first(self):
+        many = [f"driver error: {i}" for i in range(30)] + ["kmemleak found 1 leaks"]
+        self.assertEqual(JUDGE.reasons(many, [])[:2], ["final: kmemleak found 1 leaks", "driver error: 0"])
+
+    def test_figures(self):
+        console = "figure: a, root: 1\r\nnot a figure: b: 2\r\nfigure: c: 3\r\nfigure: a, root: 4\r\n"
+        self.assertEqual(JUDGE.figures(console), ["figure: a, root: 4", "figure: c: 3"])
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 // path comes back within its limits there is no error, no wrong byte, and in the end nothing is left. A run of two
 // minutes and more has to have done everything at least once.
 //
-// NVMEOF_CHAOS_SECONDS: how long [180]; NVMEOF_CHAOS_SEED: which way it goes, printed when it is not given.
+// NVMEOF_CHAOS_SECONDS: how long [180]; NVMEOF_CHAOS_SEED: which way it goes, printed.
 #include "support/again.h"
 #include "support/multi.h"
 

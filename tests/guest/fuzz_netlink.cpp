@@ -2,7 +2,7 @@
 // Random netlink messages to the family, several senders at a time, next to a controller under verified load: nothing
 // breaks, every answer is well formed, and who is not an administrator changes nothing.
 //
-// NVMEOF_FUZZ_MESSAGES: how many [20000]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given
+// NVMEOF_FUZZ_MESSAGES: how many [20000]; NVMEOF_FUZZ_SEED: which ones, printed
 #include "fuzz_sender.h"
 #include "netlink_table.h"
 #include "support/again.h"
@@ -146,7 +146,7 @@ int fuzzAsNobody(const char *who, std::uint64_t number)
 {
 	FuzzSender sender(number, 99, {{}, false});
 	sender.run(messages() / 4);
-	sender.table().print(("fuzz_netlink: " + std::string(who)).c_str());
+	sender.table().print(("fuzz_netlink, " + std::string(who)).c_str());
 	for (auto &text : sender.faults())
 		std::printf("fuzz_netlink: FAILED %s: %s\n", who, text.c_str());
 	return !sender.faults().empty();

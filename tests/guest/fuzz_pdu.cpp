@@ -3,7 +3,7 @@
 // ends in bounded time, no wrong data are taken for good where they could have been told from right ones, and nothing
 // is left behind. What was done in each session is in /results/fuzz_pdu.txt.
 //
-// NVMEOF_FUZZ_SESSIONS: how many [300]; NVMEOF_FUZZ_SEED: which ones, printed when it is not given;
+// NVMEOF_FUZZ_SESSIONS: how many [300]; NVMEOF_FUZZ_SEED: which ones, printed;
 // NVMEOF_FUZZ_SESSION: this one alone; NVMEOF_FUZZ_WORKERS: at a time [10]
 #include "fuzz_session.h"
 #include "support/again.h"

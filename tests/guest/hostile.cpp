@@ -326,7 +326,8 @@ TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][rand
 	std::vector<const Misbehaviour *> fit;
 	for (auto &m : target::misbehaviours())
 		if (m.when == When::io && m.needs == Needs::nothing &&
-		    (m.expect == Expect::reset || m.expect == Expect::harmless))
+		    (m.expect == Expect::reset || m.expect == Expect::harmless) &&
+		    std::string_view(m.name) != "pdu-byte-per-second") // goes on for longer than the load
 			fit.push_back(&m);
 	std::mt19937 random(static_cast<std::uint32_t>(seedFrom("NVMEOF_HOSTILE_SEED")));
 	unsigned struck = 0;
@@ -611,7 +612,7 @@ TEST_CASE("event requests that are refused are sent again, less and less often",
 	auto &script = stage.server.script();
 	script.arm(*target::findMisbehaviour("async-request-failed"), target::Script::forever);
 	auto c = stage.host.connect(stage.options());
-	REQUIRE(script.waitStrikes(3, slowly(8s))); // 0, 1, 3 s
+	REQUIRE(script.waitStrikes(3, slowly(8s))); // 0, 0.5 to 1, 1.5 to 3 s
 	CHECK(script.strikes() < 5);
 	CHECK(stage.host.controller(c.name).lastError.find("event request refused") != std::string::npos);
 	stage.server.stores().add(2, mib);

@@ -40,16 +40,18 @@ Circumstances circumstances()
 	return now;
 }
 
-void forgetCircumstances()
+void setCircumstances(const Circumstances &circumstances)
 {
 	std::lock_guard guard(lock);
-	now.clear();
+	now = circumstances;
 }
 
 // qemu/run says in NVMEOF_AGAIN how it was called, but for the job.
 std::string againCommand(const std::string &arguments, const Circumstances &circumstances)
 {
 	auto text = environment("NVMEOF_AGAIN", "qemu/run");
+	if (text.empty())
+		return text;
 	for (auto &[name, value] : circumstances)
 		text += " --env " + quoted(name + "=" + value);
 	auto job = std::string("/nvmeof/tests/") + program_invocation_short_name;
@@ -67,13 +69,14 @@ std::string testAgain(const std::string &testCase, const Circumstances &circumst
 unsigned long seedFrom(const std::string &variable)
 {
 	static std::map<std::string, unsigned long> seeds;
-	auto text = environment(variable.c_str(), "");
 	auto [at, isNew] = seeds.try_emplace(variable, 0);
-	if (isNew)
+	if (isNew) {
+		auto text = environment(variable.c_str(), environment("NVMEOF_SEED", ""));
 		at->second = text.empty() ? std::random_device{}() : std::stoul(text);
+		std::printf("seed: %s=%lu\n", variable.c_str(), at->second);
+		std::fflush(stdout);
+	}
 	decided(variable, std::to_string(at->second));
-	std::printf("seed: %s=%lu\n", variable.c_str(), at->second); // for qemu/run, should the guest die
-	std::fflush(stdout);
 	return at->second;
 }
 

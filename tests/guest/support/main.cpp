@@ -28,7 +28,7 @@ public:
 		std::fflush(stdout);
 		begin_ = section_ = {};
 		testCase_ = info.name;
-		forgetCircumstances();
+		setCircumstances({});
 		failed_.reset();
 	}
 
@@ -44,6 +44,7 @@ public:
 	void sectionStarting(const Catch::SectionInfo &info) override
 	{
 		section_ = {};
+		before_.push_back(circumstances());
 		if (info.name == testCase_)
 			return;
 		std::printf("section: %s\n", info.name.c_str());
@@ -55,6 +56,9 @@ public:
 		auto &name = stats.sectionInfo.name;
 		bool good = stats.assertions.allOk();
 		double seconds = section_.elapsed().count() / 1000.0;
+		if (good && name != testCase_) // what comes later is not of this line of a table
+			setCircumstances(before_.back());
+		before_.pop_back();
 		if (name == testCase_ || (good && seconds < 5))
 			return;
 		std::printf("section: %s %s (%.1f s)\n", good ? "ok" : "FAILED", name.c_str(), seconds);
@@ -83,7 +87,9 @@ private:
 	// Sections end before their test case: each of them is told of, or else the case
 	void tellAgain()
 	{
-		std::printf("again: %s\n", testAgain(testCase_, failed_.value_or(circumstances())).c_str());
+		auto command = testAgain(testCase_, failed_.value_or(circumstances()));
+		if (!command.empty())
+			std::printf("again: %s\n", command.c_str());
 		failed_.reset();
 		told_ = true;
 	}
@@ -117,6 +123,7 @@ private:
 	KernelLog log_;
 	Stopwatch begin_, section_;
 	std::string testCase_;
+	std::vector<Circumstances> before_; // of each section that goes on
 	std::optional<Circumstances> failed_;
 	bool told_ = false;
 };
