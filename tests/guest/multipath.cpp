@@ -693,20 +693,20 @@ TEST_CASE("degrade: an outlier is left out with an event, and returns with one",
 	REQUIRE(rig.flowing());
 	pause(1s);
 	auto outlier = rig.path(2).name;
-	rig.lane(2).link.impair(delay(40ms));
+	rig.lane(2).link.impair(delay(slowly(40ms)));
 	auto told = [&](EventType type) {
 		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, 10s).has_value();
 	};
 	CHECK(told(EventType::degraded));
 	CHECK(rig.path(2).degraded);
-	auto shares = rig.shares([] { pause(1s); });
+	auto shares = rig.shares([] { pause(slowly(1s)); });
 	INFO("left out: " << show(shares));
 	CHECK(shares[2] < 0.1);
 	CHECK(shares[2] > 0); // probes
 	rig.lane(2).link.repair();
 	CHECK(told(EventType::restored));
 	CHECK_FALSE(rig.path(2).degraded);
-	shares = rig.shares([] { pause(1s); });
+	shares = rig.shares([] { pause(slowly(1s)); });
 	INFO("back: " << show(shares));
 	CHECK(shares[2] > 0.2);
 	expectGoodUntilNow(load);
@@ -968,6 +968,7 @@ TEST_CASE("delayed removal does not delay what was asked for", "[multipath][boun
 	}
 	SECTION("unloading")
 	{
+		rig.host.letSocketsGo();
 		rig.host.forget();
 		CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
 		Host::load();
