@@ -260,8 +260,9 @@ static int reset(struct nof_ctrl *ctrl)
 		return err;
 	left = wait_event_interruptible_timeout(ctrl->state_wq, nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ||
 						nof_ctrl_state(ctrl) >= NVMEOF_CTRL_DELETING, left);
+	/* done it is: not to be done again when the signal was handled */
 	if (left < 0)
-		return left;
+		return -EINTR;
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ? 0 : -ENOTCONN;
 }
 

@@ -30,6 +30,17 @@ static bool transient(int ret)
 	return ret > 0 && !(ret & NVME_STATUS_DNR);
 }
 
+/* Tried again later; those behind it do not wait for that. A path that is there stays as it is. */
+static int not_now(struct nof_ctrl *ctrl, u32 nsid, u16 status)
+{
+	if (!nof_path_keep(ctrl, nsid)) {
+		nof_ctrl_note(ctrl, -EAGAIN, status, "namespace %u cannot be identified; tried again later", nsid);
+		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
+		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
+	}
+	return 1;
+}
+
 /* 0, a negative errno when the controller is gone, or 1: refused, and said so */
 static int read_format(struct nof_ctrl *ctrl, u32 nsid, void *buf, struct nof_ns_format *format)
 {
@@ -39,7 +50,7 @@ static int read_format(struct nof_ctrl *ctrl, u32 nsid, void *buf, struct nof_ns
 	if (ret < 0)
 		return ret;
 	if (transient(ret))
-		return nof_path_keep(ctrl, nsid) ? 1 : -EAGAIN;
+		return not_now(ctrl, nsid, ret);
 	why = ret ? nof_status_name(ret) : nof_identify_ns(buf, format);
 	if (why)
 		goto refused;
@@ -47,7 +58,7 @@ static int read_format(struct nof_ctrl *ctrl, u32 nsid, void *buf, struct nof_ns
 	if (ret < 0)
 		return ret;
 	if (transient(ret))
-		return nof_path_keep(ctrl, nsid) ? 1 : -EAGAIN;
+		return not_now(ctrl, nsid, ret);
 	/* without the list the identifiers of Identify Namespace have to do */
 	if (ret)
 		return 0;

@@ -100,12 +100,31 @@ static void set_wwid(struct nof_head *head, const struct nof_ctrl *ctrl)
  */
 static void part_work(struct work_struct *work)
 {
-	struct gendisk *disk = container_of(work, struct nof_head, part_work)->disk;
+	struct nof_head *head = container_of(work, struct nof_head, part_work);
+	struct gendisk *disk = head->disk;
+	bool usable;
 
+	/* hundreds of disks that wait for a path shall not keep others from being read */
+	mutex_lock(&head->subsys->lock);
+	usable = nof_head_nr_usable(head);
+	if (!usable)
+		set_bit(NOF_HEAD_UNREAD, &head->flags);
+	mutex_unlock(&head->subsys->lock);
+	if (!usable)
+		return;
 	clear_bit(GD_SUPPRESS_PART_SCAN, &disk->state);
 	mutex_lock(&disk->open_mutex);
 	bdev_disk_changed(disk, false);
+	/* nobody has it open, maybe, whose last close would do that: what is shared may be another by then */
+	invalidate_bdev(disk->part0);
 	mutex_unlock(&disk->open_mutex);
+}
+
+void nof_head_read_partitions(struct nof_head *head)
+{
+	lockdep_assert_held(&head->subsys->lock);
+	if (test_and_clear_bit(NOF_HEAD_UNREAD, &head->flags))
+		queue_work(nof_disk_wq, &head->part_work);
 }
 
 /* No path has come in time. False for one that came; when it has gone again, it begins anew. */
@@ -114,7 +133,7 @@ static bool end_linger(struct nof_head *head)
 	if (!test_bit(NOF_HEAD_LINGERS, &head->flags))
 		return false;
 	if (time_before(jiffies, head->removal_at)) {
-		queue_delayed_work(nof_disk_wq, &head->removal_work, head->removal_at - jiffies);
+		queue_delayed_work(nof_delete_wq, &head->removal_work, head->removal_at - jiffies);
 		return false;
 	}
 	clear_bit(NOF_HEAD_LINGERS, &head->flags);
@@ -184,7 +203,8 @@ void nof_head_linger_until(struct nof_head *head, u32 secs)
 {
 	lockdep_assert_held(&head->subsys->lock);
 	head->removal_at = jiffies + secs * HZ;
-	mod_delayed_work(nof_disk_wq, &head->removal_work, secs * HZ);
+	/* not with those that wait for I/O: this ends their wait */
+	mod_delayed_work(nof_delete_wq, &head->removal_work, secs * HZ);
 }
 
 static struct nof_head *find_lingering(void)
@@ -217,7 +237,8 @@ void nof_heads_end_linger(void)
 		flush_delayed_work(&head->removal_work);
 		nof_head_put(head);
 	}
-	/* one that had begun by itself */
+	/* one that had begun by itself, and what it has ended */
+	flush_workqueue(nof_delete_wq);
 	flush_workqueue(nof_disk_wq);
 }
 
@@ -327,27 +348,22 @@ void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 /* No path left, or its last one still works so that the page cache can be written back. */
 void nof_head_remove(struct nof_head *head)
 {
-	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
-
-	if (added) {
+	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		kobject_put(head->paths_dir);
 		del_gendisk(head->disk);
-		cancel_work_sync(&head->part_work);
 	}
 	/* who publishes holds the lock: after it, no kick; before it, one that is undone here */
 	mutex_lock(&head->subsys->lock);
 	set_bit(NOF_HEAD_GONE, &head->flags);
 	mutex_unlock(&head->subsys->lock);
+	cancel_work_sync(&head->part_work);
 	cancel_delayed_work_sync(&head->expiry_work);
 	cancel_delayed_work_sync(&head->again_work);
 	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
 	nof_failovers_exit(head);
-	if (added) {
-		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
-		nof_subsys_leave(head->subsys);
-	}
 }
 
+/* Who lists what there is after this event, does not find it any more */
 void nof_head_delist(struct nof_head *head)
 {
 	mutex_lock(&head->subsys->lock);
@@ -355,6 +371,10 @@ void nof_head_delist(struct nof_head *head)
 	head->subsys->nr_heads--;
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
+	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
+		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
+		nof_subsys_leave(head->subsys);
+	}
 }
 
 /* The last use of the disk by the driver; openers may keep it, and with it the head, through free_disk() */

@@ -23,6 +23,7 @@ enum nof_head_flag {
 	NOF_HEAD_REMOVING,	/* its last path is going: no other may join */
 	NOF_HEAD_GONE,		/* its queue takes no I/O any more */
 	NOF_HEAD_UNHELD,	/* going: fencing ends its requests instead of holding them. Under subsys->fence_lock */
+	NOF_HEAD_UNREAD,	/* its partition table was not read, as no path is usable. Under subsys->lock */
 	NOF_HEAD_LINGERS,	/* no path left, but kept for delayed_removal_secs: I/O waits. Under subsys->lock */
 };
 
@@ -166,6 +167,8 @@ void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
 void nof_head_remove(struct nof_head *head);
 void nof_head_delist(struct nof_head *head);
 void nof_head_drop(struct nof_head *head);
+/* If that was put off until a path is usable; caller holds subsys->lock. */
+void nof_head_read_partitions(struct nof_head *head);
 /* New path set; caller holds subsys->lock. */
 void nof_head_publish(struct nof_head *head);
 void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob);

@@ -260,8 +260,10 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
 	/* a completion that was still with the path; where the head is not gone yet, whoever removes it cancels this */
-	if (test_bit(NOF_HEAD_GONE, &head->flags))
+	if (test_bit(NOF_HEAD_GONE, &head->flags)) {
 		cancel_delayed_work_sync(&head->again_work);
+		cancel_delayed_work_sync(&disk->queue->requeue_work);
+	}
 	kobject_put(&path->kobj);
 	if (last)
 		nof_head_drop(head);
@@ -327,6 +329,9 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 		join(path, format);
 	else
 		why = nof_path_no_memory;
+	/* it goes again: nobody may join it, and with that be the one who ends it */
+	if (!path && created)
+		set_bit(NOF_HEAD_REMOVING, &head->flags);
 	kref_get(&head->ref);
 	mutex_unlock(&s->lock);
 	/* the creator adds the disk; the path is in place, so partitions can be read */
@@ -345,6 +350,15 @@ unlock:
 	return why;
 }
 
+/* The controller has a path there, or it would not be refused for what the namespace is */
+static bool fits(struct nof_ctrl *ctrl, struct nof_head *head, const struct nof_ns_format *f)
+{
+	struct nof_path *path = find_path(ctrl, head->nsid);
+
+	return (path && path->head == head) || !head->nr_paths ||
+	       (head->format.nlbas == f->nlbas && head->format.shared && f->shared);
+}
+
 /* The head that the namespace belongs to, in the state it is in, if it promises too much for this path; referenced */
 static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
@@ -355,7 +369,7 @@ static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	list_for_each_entry(head, &s->heads, entry)
 		if (head->nsid == nsid && !test_bit(NOF_HEAD_REMOVING, &head->flags) &&
 		    nof_ns_ids_match(&head->format.ids, &format->ids) && head->lba_shift == format->lba_shift &&
-		    nof_head_too_wide(head, ctrl, format)) {
+		    fits(ctrl, head, format) && nof_head_too_wide(head, ctrl, format)) {
 			kref_get(&head->ref);
 			get_device(disk_to_dev(head->disk));
 			found = head;
@@ -399,6 +413,12 @@ static void update(struct nof_path *path, const struct nof_ns_format *format, co
 		nof_head_resize(path->head, format);
 }
 
+/* As when it joined; or it had no identifiers then, and has none now. One that is not told any more is no other one. */
+static bool same_namespace(const struct nof_ns_ids *was, const struct nof_ns_ids *is)
+{
+	return nof_ns_ids_match(was, is) || nof_ns_ids_equal(was, is);
+}
+
 const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	const char *why = make_room(ctrl, nsid, format);
@@ -409,7 +429,7 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	mutex_lock(&s->lock);
 	path = find_path(ctrl, nsid);
 	if (path)
-		same = nof_ns_ids_equal(&path->head->format.ids, &format->ids) &&
+		same = same_namespace(&path->head->format.ids, &format->ids) &&
 		       path->head->lba_shift == format->lba_shift &&
 		       !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
 	if (same)
@@ -425,6 +445,19 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 		nof_path_remove(path, false);
 	}
 	return why ?: attach_new(ctrl, nsid, format);
+}
+
+/* Ahead of the scan, which finds what has become more */
+void nof_paths_check_fit(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl && nof_head_too_wide(head, ctrl, &head->format))
+			WRITE_ONCE(path->unfit, nof_path_unfit(path));
+	mutex_unlock(&ctrl->subsys->lock);
 }
 
 static struct nof_path *next_path(struct nof_ctrl *ctrl, bool unseen_only)

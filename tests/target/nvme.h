@@ -93,6 +93,7 @@ enum Status : std::uint16_t {
 	st_ana_persistent_loss = 0x301,
 	st_ana_inaccessible = 0x302,
 	st_ana_transition = 0x303,
+	st_host_aborted = 0x371, // of the host itself, never on the wire
 	st_dnr = 0x4000,
 };
 

@@ -207,6 +207,12 @@ static void put_first_h2c_data(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 	mark_sent(q, cmd, tc->r2t_len + pdus * (data_offset(q, DATA_HLEN) + data_digest_len(q)));
 }
 
+/* From the start of its first page: sendpages_ok() goes by the length alone, and would leave out the last one */
+static bool may_splice(const struct bio_vec *bv)
+{
+	return sendpages_ok(bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), offset_in_page(bv->bv_offset) + bv->bv_len, 0);
+}
+
 static void put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 {
 	struct nof_tcp_tx *tx = &q->tx;
@@ -217,7 +223,7 @@ static void put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 	n = min_t(size_t, from->bv_len - d->iter.iov_offset, iov_iter_count(&d->iter));
 	n = min3(n, tx->data_left, NOF_TCP_BYTES - tx->bytes);
 	bv = (struct bio_vec){ from->bv_page, n, from->bv_offset + d->iter.iov_offset };
-	append_bvec(tx, &bv, tx->splice && sendpages_ok(bv.bv_page, n, bv.bv_offset));
+	append_bvec(tx, &bv, tx->splice && may_splice(&bv));
 	if (q->conf.data_digest)
 		tx->crc = nof_tcp_crc_bvec(tx->crc, &bv);
 

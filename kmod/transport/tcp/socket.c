@@ -2,8 +2,10 @@
 /* The connection of a queue: made, watched, and taken down so that nothing is left of it. */
 #include <linux/delay.h>
 #include <linux/in6.h>
+#include <linux/moduleparam.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
+#include <linux/string.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -17,6 +19,10 @@
  * only.
  */
 static DEFINE_MUTEX(publish_lock);
+
+static bool zero_copy = true;
+module_param(zero_copy, bool, 0644);
+MODULE_PARM_DESC(zero_copy, "send from the pages of the application where hardware leads to the target; of new connections");
 
 static struct lock_class_key slock_keys[2], sk_keys[2];
 
@@ -314,10 +320,21 @@ static int try_connect(struct nof_tcp_queue *q)
 	return kernel_connect(q->sock, (struct sockaddr *)&tc->dst, addr_len(&tc->dst), O_NONBLOCK);
 }
 
+/*
+ * Drivers that say they are done with a buffer before it is sent (skb_orphan() as it is queued): wait_for_devices()
+ * would not wait for them.
+ */
+static const char *const early[] = { "cxgb3", "cxgb4", "cxgb4vf", "niu", "virtio_net" };
+
+static bool is_hardware(const struct net_device *dev)
+{
+	return dev->dev.parent && match_string(early, ARRAY_SIZE(early), dev_driver_string(dev->dev.parent)) < 0;
+}
+
 /* Hardware, which has a parent, or what hands all to the devices below it and nothing to the machine itself */
 static bool leads_out(struct net_device *dev)
 {
-	return dev->dev.parent || is_vlan_dev(dev) || netif_is_bond_master(dev) || netif_is_team_master(dev);
+	return is_hardware(dev) || is_vlan_dev(dev) || netif_is_bond_master(dev) || netif_is_team_master(dev);
 }
 
 static int leads_elsewhere(struct net_device *dev, struct netdev_nested_priv *unused)
@@ -377,7 +394,7 @@ int nof_tcp_sock_connect(struct nof_tcp_queue *q)
 
 	if (err)
 		return err;
-	q->tx.copy = stays_here(q->sock->sk);
+	q->tx.copy = !READ_ONCE(zero_copy) || stays_here(q->sock->sk);
 	WRITE_ONCE(q->q.ctrl->copies, q->tx.copy);
 	if (!q->q.qid)
 		set_node(q->q.ctrl, q->sock->sk);
