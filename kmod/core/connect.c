@@ -150,7 +150,7 @@ static int attempt(struct nof_ctrl *ctrl)
 	unsigned long deadline = jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	int ret;
 
-	/* one left over from an earlier attempt may not end this one; whoever ends it meanwhile, by the mark alone does */
+	/* One left over from an earlier attempt may not end this one; what ends it from here on leaves the mark */
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	cancel_work_sync(&ctrl->abort_work);
 	ret = nof_queues_start_admin(ctrl, deadline);

@@ -22,7 +22,7 @@ static DEFINE_MUTEX(publish_lock);
 
 static bool zero_copy = true;
 module_param(zero_copy, bool, 0644);
-MODULE_PARM_DESC(zero_copy, "send from the pages of the application where hardware leads to the target; of new connections");
+MODULE_PARM_DESC(zero_copy, "send from the pages of the application where hardware leads to the target");
 
 static struct lock_class_key slock_keys[2], sk_keys[2];
 
