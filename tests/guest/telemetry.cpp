@@ -163,7 +163,7 @@ TEST_CASE("statistics agree with what the kernel counted, and with what was done
 TEST_CASE("a lost path shows in the statistics: from, to, reconnects, why", "[telemetry][stats]")
 {
 	TwoPaths multi;
-	FioLoad load(steady(multi.disk(), 6));
+	FioLoad load(steady(multi.disk(), 60));
 	auto lost = multi.path(0), other = multi.path(1);
 	REQUIRE(eventually([&] { return multi.path(0).ios > lost.ios + 50; }));
 	multi.lane(0).link.impair("loss 100%"); // what is on its way is never answered
@@ -171,7 +171,7 @@ TEST_CASE("a lost path shows in the statistics: from, to, reconnects, why", "[te
 	auto down = stats();
 	multi.lane(0).link.repair();
 	REQUIRE(multi.host.waitState(lost.controller, nvmeof::ControllerState::live));
-	expectGood(load);
+	expectGoodUntilNow(load);
 	auto json = stats();
 	for (auto &one : json["namespaces"][0]["paths"]) {
 		INFO(one.dump());
