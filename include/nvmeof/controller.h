@@ -43,7 +43,7 @@ struct Controller {
 	bool hdrDigest = false;
 	bool dataDigest = false;
 	bool sqFlow = false;
-	bool copies = false;          // data sent are copied, as the target may be on this machine
+	bool copies = false;          // data sent are copied: nobody could tell when the pages are free
 	std::uint32_t reconnects = 0; // successful ones
 	std::uint32_t attempts = 0;   // since the connection was last good
 	std::string lastError;

@@ -9,7 +9,6 @@
 #include "core/subsys.h"
 #include "mpath/ana.h"
 #include "mpath/fence.h"
-#include "mpath/path.h"
 
 #define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */
 
@@ -151,7 +150,9 @@ static int attempt(struct nof_ctrl *ctrl)
 	int ret;
 
 	/* One left over from an earlier attempt may not end this one; what ends it from here on leaves the mark */
+	spin_lock_irq(&ctrl->state_lock);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	spin_unlock_irq(&ctrl->state_lock);
 	cancel_work_sync(&ctrl->abort_work);
 	ret = nof_queues_start_admin(ctrl, deadline);
 	if (!ret)
@@ -184,7 +185,6 @@ static void became_live(struct nof_ctrl *ctrl)
 		ctrl->reconnects++;
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
 		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);
-	nof_paths_check_fit(ctrl);
 	nof_ctrl_publish(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_CONNECTING);
 	nof_aer_start(ctrl);

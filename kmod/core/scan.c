@@ -33,10 +33,10 @@ static bool transient(int ret)
 /* Tried again later; those behind it do not wait for that. A path that is there stays as it is. */
 static int not_now(struct nof_ctrl *ctrl, u32 nsid, u16 status)
 {
+	set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 	if (!nof_path_keep(ctrl, nsid)) {
 		nof_ctrl_note(ctrl, -EAGAIN, status, "namespace %u cannot be identified; tried again later", nsid);
 		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
-		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 	}
 	return 1;
 }
@@ -169,6 +169,7 @@ int nof_scan(struct nof_ctrl *ctrl)
 		goto unlock;
 	reconnects = ctrl->reconnects;
 	nof_paths_unsee(ctrl);
+	clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 	ret = scan_all(ctrl, &scan);
 	/* only a list read to its end, over one association, tells what is gone */
 	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || ctrl->reconnects != reconnects))
@@ -178,6 +179,8 @@ int nof_scan(struct nof_ctrl *ctrl)
 	/* what went has made room */
 	if (!ret && scan.left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most())
 		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
+	if (!ret && test_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags))
+		ret = -EAGAIN;
 unlock:
 	mutex_unlock(&ctrl->scan_lock);
 free:
@@ -219,7 +222,7 @@ void nof_scan_work(struct work_struct *work)
 	WRITE_ONCE(ctrl->next_scan, jiffies + msecs_to_jiffies(SPACING_MS));
 	ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) ? clear_changed_list(ctrl) : 0;
 	ret = nof_scan(ctrl) ?: ret;
-	if (ret || test_and_clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags)) {
+	if (ret) {
 		scan_again(ctrl);
 		return;
 	}

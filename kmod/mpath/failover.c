@@ -52,7 +52,9 @@ void nof_failovers_init(struct nof_head *head)
 
 void nof_failovers_exit(struct nof_head *head)
 {
-	flush_work(&head->failovers.work);
+	/* Not flushed: on its queue are scans, which may wait for a lock that is held here. What is left is told here */
+	cancel_work_sync(&head->failovers.work);
+	tell(&head->failovers.work);
 }
 
 bool nof_failover_add(struct nof_path *path)

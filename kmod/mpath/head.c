@@ -103,6 +103,7 @@ static void part_work(struct work_struct *work)
 	struct nof_head *head = container_of(work, struct nof_head, part_work);
 	struct gendisk *disk = head->disk;
 	bool usable;
+	int ret;
 
 	/* hundreds of disks that wait for a path shall not keep others from being read */
 	mutex_lock(&head->subsys->lock);
@@ -114,10 +115,15 @@ static void part_work(struct work_struct *work)
 		return;
 	clear_bit(GD_SUPPRESS_PART_SCAN, &disk->state);
 	mutex_lock(&disk->open_mutex);
-	bdev_disk_changed(disk, false);
+	ret = bdev_disk_changed(disk, false);
 	/* nobody has it open, maybe, whose last close would do that: what is shared may be another by then */
 	invalidate_bdev(disk->part0);
 	mutex_unlock(&disk->open_mutex);
+	/* the path went meanwhile, and time was up */
+	mutex_lock(&head->subsys->lock);
+	if (ret && !nof_head_nr_usable(head))
+		set_bit(NOF_HEAD_UNREAD, &head->flags);
+	mutex_unlock(&head->subsys->lock);
 }
 
 void nof_head_read_partitions(struct nof_head *head)

@@ -350,13 +350,21 @@ unlock:
 	return why;
 }
 
-/* The controller has a path there, or it would not be refused for what the namespace is */
-static bool fits(struct nof_ctrl *ctrl, struct nof_head *head, const struct nof_ns_format *f)
+/* As when it joined; or it had no identifiers then, and has none now. One that is not told any more is no other one. */
+static bool same_namespace(const struct nof_ns_ids *was, const struct nof_ns_ids *is)
+{
+	return nof_ns_ids_match(was, is) || nof_ns_ids_equal(was, is);
+}
+
+/* It is that head's for as long as it is the same; another one is joined only where nothing but its limits differs. */
+static bool belongs(struct nof_ctrl *ctrl, struct nof_head *head, const struct nof_ns_format *f)
 {
 	struct nof_path *path = find_path(ctrl, head->nsid);
 
-	return (path && path->head == head) || !head->nr_paths ||
-	       (head->format.nlbas == f->nlbas && head->format.shared && f->shared);
+	if (path && path->head == head)
+		return same_namespace(&head->format.ids, &f->ids);
+	return nof_ns_ids_match(&head->format.ids, &f->ids) &&
+	       (!head->nr_paths || (head->format.nlbas == f->nlbas && head->format.shared && f->shared));
 }
 
 /* The head that the namespace belongs to, in the state it is in, if it promises too much for this path; referenced */
@@ -368,8 +376,8 @@ static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	mutex_lock(&s->lock);
 	list_for_each_entry(head, &s->heads, entry)
 		if (head->nsid == nsid && !test_bit(NOF_HEAD_REMOVING, &head->flags) &&
-		    nof_ns_ids_match(&head->format.ids, &format->ids) && head->lba_shift == format->lba_shift &&
-		    fits(ctrl, head, format) && nof_head_too_wide(head, ctrl, format)) {
+		    head->lba_shift == format->lba_shift && belongs(ctrl, head, format) &&
+		    nof_head_too_wide(head, ctrl, format)) {
 			kref_get(&head->ref);
 			get_device(disk_to_dev(head->disk));
 			found = head;
@@ -413,12 +421,6 @@ static void update(struct nof_path *path, const struct nof_ns_format *format, co
 		nof_head_resize(path->head, format);
 }
 
-/* As when it joined; or it had no identifiers then, and has none now. One that is not told any more is no other one. */
-static bool same_namespace(const struct nof_ns_ids *was, const struct nof_ns_ids *is)
-{
-	return nof_ns_ids_match(was, is) || nof_ns_ids_equal(was, is);
-}
-
 const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	const char *why = make_room(ctrl, nsid, format);
@@ -445,19 +447,6 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 		nof_path_remove(path, false);
 	}
 	return why ?: attach_new(ctrl, nsid, format);
-}
-
-/* Ahead of the scan, which finds what has become more */
-void nof_paths_check_fit(struct nof_ctrl *ctrl)
-{
-	struct nof_head *head;
-	struct nof_path *path;
-
-	mutex_lock(&ctrl->subsys->lock);
-	nof_for_each_path(ctrl->subsys, head, path)
-		if (path->ctrl == ctrl && nof_head_too_wide(head, ctrl, &head->format))
-			WRITE_ONCE(path->unfit, nof_path_unfit(path));
-	mutex_unlock(&ctrl->subsys->lock);
 }
 
 static struct nof_path *next_path(struct nof_ctrl *ctrl, bool unseen_only)

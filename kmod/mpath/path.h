@@ -136,8 +136,6 @@ extern const char nof_path_no_memory[];
 /* Refused for this reason, it may work at another time. */
 bool nof_path_try_again(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
-/* After a connect, before its paths are published: what it can do may have become less. */
-void nof_paths_check_fit(struct nof_ctrl *ctrl);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
 void nof_paths_remove_unseen(struct nof_ctrl *ctrl);
 /* @graceful: the queues work, so that disks can write back */

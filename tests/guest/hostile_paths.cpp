@@ -168,34 +168,6 @@ TEST_CASE("a path that is refused leaves the disk as it is", "[hostile][paths][t
 	CHECK(ports.work(Disk(node)) == 0);
 }
 
-// It may do less than before: that is known from its connect, before the scan looks at its namespaces.
-TEST_CASE("a path that comes back with less is used for what it can do, scanned or not", "[hostile][paths][trap27]")
-{
-	static const auto less = always(target::Hook::adminData, [](target::Strike &s) {
-		return target::acts::poke<std::uint8_t>(s.identify(target::cns_ctrl), s, target::at::mdts, 1);
-	});
-	static const auto lessAndHeld = always(target::Hook::command, [](target::Strike &s) {
-		return target::acts::verdict(s.identify(target::cns_active), s, target::Verdict::hold);
-	});
-	Ports ports({withAna(), withAna()});
-	auto c = ports.connect(0);
-	auto other = ports.connect(1);
-	ports.set("iopolicy=round-robin");
-	auto node = ports.disk();
-	Disk disk(node);
-	REQUIRE(ports.work(disk) == 0);
-	ports[0].script().arm(less, target::Script::forever);
-	ports[0].dropConnections();
-	REQUIRE(ports[0].script().waitStrikes(1, slowly(10s)));
-	ports[0].script().arm(lessAndHeld, target::Script::forever); // the scan that follows waits
-	REQUIRE(ports[0].script().waitStrikes(1, slowly(10s)));
-	CHECK(ports.live(c.name));
-	for (int i = 0; i < 8; i++)
-		CHECK(ports.work(disk) == 0); // 128 KiB in one command: too much for the first path
-	ports[0].script().disarm();
-	ports[0].releaseHeld();
-}
-
 TEST_CASE("two live paths that both fail: a request does not go to and fro for ever", "[hostile][paths][trap30]")
 {
 	static const auto transition = always(

@@ -53,7 +53,7 @@ void addSettings(Fields &fields, const Controller &controller)
 	fields.emplace_back("data digest", yesNo(controller.dataDigest));
 	fields.emplace_back("sq flow control", controller.sqFlow ? "on" : "off");
 	if (controller.cntlid) // before it is connected nobody knows
-		fields.emplace_back("zero copy", controller.copies ? "no: the target may be on this machine" : "yes");
+		fields.emplace_back("zero copy", controller.copies ? "no, data are copied" : "yes");
 }
 
 // Of a controller, or of a path's.

@@ -187,7 +187,7 @@ enum nvmeof_attr {
 	NVMEOF_A_HELD,			/* u32: requests held back by fencing */
 	NVMEOF_A_FAILOVER_IOS,		/* u32: requests that moved */
 	NVMEOF_A_FAILOVER_NS,		/* u64: longest time from first sent on the path left to done elsewhere */
-	NVMEOF_A_COPIES,		/* flag: data sent are copied, as the target may be on this machine */
+	NVMEOF_A_COPIES,		/* flag: data sent are copied: nobody could tell when pages are free */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

@@ -190,7 +190,7 @@ u16 nof_pdu_rsp_status(u16 status, const struct nof_pdu_xfer *xfer, bool bad_dig
 {
 	/* by this the host itself marks what was lost with its connection: not the target's to say */
 	if ((status & STATUS_CODE) == NVME_SC_HOST_ABORTED_CMD)
-		return NVME_SC_HOST_PATH_ERROR;
+		return (status & ~STATUS_CODE) | NVME_SC_HOST_PATH_ERROR;
 	if (!success(status) || xfer->write)
 		return status;
 	return bad_digest || xfer->next != xfer->len ? NVME_SC_DATA_XFER_ERROR : status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The connection of a queue: made, watched, and taken down so that nothing is left of it. */
 #include <linux/delay.h>
+#include <linux/if_arp.h>
 #include <linux/in6.h>
 #include <linux/moduleparam.h>
 #include <linux/net.h>
@@ -322,13 +323,14 @@ static int try_connect(struct nof_tcp_queue *q)
 
 /*
  * Drivers that say they are done with a buffer before it is sent (skb_orphan() as it is queued): wait_for_devices()
- * would not wait for them.
+ * would not wait for them. So does IPoIB, above whatever driver.
  */
 static const char *const early[] = { "cxgb3", "cxgb4", "cxgb4vf", "niu", "virtio_net" };
 
 static bool is_hardware(const struct net_device *dev)
 {
-	return dev->dev.parent && match_string(early, ARRAY_SIZE(early), dev_driver_string(dev->dev.parent)) < 0;
+	return dev->dev.parent && dev->type != ARPHRD_INFINIBAND &&
+	       match_string(early, ARRAY_SIZE(early), dev_driver_string(dev->dev.parent)) < 0;
 }
 
 /* Hardware, which has a parent, or what hands all to the devices below it and nothing to the machine itself */
