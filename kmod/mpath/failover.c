@@ -52,7 +52,7 @@ void nof_failovers_init(struct nof_head *head)
 
 void nof_failovers_exit(struct nof_head *head)
 {
-	/* Not flushed: on its queue are scans, which may wait for a lock that is held here. What is left is told here */
+	/* Not flushed: on its queue are scans, which may wait for a lock that our caller holds */
 	cancel_work_sync(&head->failovers.work);
 	tell(&head->failovers.work);
 }
