@@ -25,7 +25,7 @@ help:
 	@echo 'make modules    nvmeof.ko and nvmeof_tcp.ko; KVER= as above'
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
 	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
-	@echo 'make check-deep the same, and everything again on the debug kernel, with faults and fuzzing: a day'
+	@echo 'make check-deep the same, and everything again on the debug kernel, with faults and fuzzing: many hours'
 	@echo 'make debug-kernel  build that kernel, below ~/.cache/nvmeof'
 	@echo 'make fuzz       libFuzzer on all that parses; make sanitize: the unit tests with ASan and UBSan'
 	@echo 'make coverage   what the runs on the debug kernel have executed of the modules'
