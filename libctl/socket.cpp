@@ -42,7 +42,7 @@ int pollTime(Clock::time_point deadline)
 	if (deadline == Clock::time_point::max())
 		return -1;
 	auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-	return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3600 * 1000));
+	return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3600 * std::int64_t(1000)));
 }
 
 // Readable (true), or past the deadline.

@@ -91,11 +91,9 @@ void ConnectTracker::onLook(const nvmeof::Result<Controller> &look)
 {
 	if (state_ != State::pending)
 		return;
-	if (look && !concerns(*look)) // the name is another one's by now
-		gone();
-	else if (look)
+	if (look && concerns(*look))
 		learn(*look);
-	else if (look.error().code == ErrorCode::noSuchObject)
+	else if (look || look.error().code == ErrorCode::noSuchObject) // the name is another one's by now, or nobody's
 		gone();
 }
 

@@ -441,8 +441,12 @@ void Connection::execution(const Command &cmd, Bytes data)
 		haunt(cmd, std::move(data), strike.verdict == Verdict::haunt);
 	if (strike.after)
 		strike.after();
-	if (strike.verdict != Verdict::pass)
-		return;
+	if (strike.verdict == Verdict::pass)
+		carryOut(cmd, std::move(data));
+}
+
+void Connection::carryOut(const Command &cmd, Bytes data)
+{
 	auto run = [this, cmd, data = std::move(data)] { finish(cmd, io(cmd, data)); };
 	auto latency = server_.latency();
 	if (latency.count())
@@ -517,7 +521,7 @@ void Connection::sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook)
 	auto &h = *reinterpret_cast<PduHeader *>(head.data());
 	std::size_t length = head.size() + (hdgst_ ? 4 : 0);
 	if (!data.empty()) {
-		length = roundUp(length, (hpda_ + 1u) * 4);
+		length = roundUp(length, (std::size_t(hpda_) + 1) * 4);
 		h.pdo = static_cast<std::uint8_t>(length);
 		length += data.size() + (ddgst_ ? 4 : 0);
 	}

@@ -83,6 +83,7 @@ private:
 	void execute(const Command &cmd, Bytes data);
 	void dispatch(const Command &cmd, Bytes data);
 	void execution(const Command &cmd, Bytes data);
+	void carryOut(const Command &cmd, Bytes data);
 	void haunt(const Command &cmd, Bytes data, bool silent);
 	void finish(const Command &cmd, Reply reply);
 	void fetch(const Command &cmd);
