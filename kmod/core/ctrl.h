@@ -85,7 +85,6 @@ enum nof_ctrl_flag {
 	NOF_CTRL_EVER_LIVE,
 	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
-	NOF_CTRL_SCAN_AGAIN,		/* a namespace could not be taken in just now */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
 };
 

@@ -16,6 +16,15 @@
 /* However many events a target sends, its namespaces are looked through no more often */
 #define SPACING_MS	100
 
+/* @again: a namespace could not be taken in just now */
+struct scan {
+	__le32	*list;
+	void	*buf;
+	u32	prev;
+	u32	left_out;
+	bool	again;
+};
+
 static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 {
 	int err = why == nof_path_no_memory ? -ENOMEM : nof_path_try_again(why) ? -EAGAIN : -EINVAL;
@@ -31,9 +40,9 @@ static bool transient(int ret)
 }
 
 /* Tried again later; those behind it do not wait for that. A path that is there stays as it is. */
-static int not_now(struct nof_ctrl *ctrl, u32 nsid, u16 status)
+static int not_now(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid, u16 status)
 {
-	set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
+	scan->again = true;
 	if (!nof_path_keep(ctrl, nsid)) {
 		nof_ctrl_note(ctrl, -EAGAIN, status, "namespace %u cannot be identified; tried again later", nsid);
 		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
@@ -41,16 +50,17 @@ static int not_now(struct nof_ctrl *ctrl, u32 nsid, u16 status)
 	return 1;
 }
 
-/* 0, a negative errno when the controller is gone, or 1: refused, and said so */
-static int read_format(struct nof_ctrl *ctrl, u32 nsid, void *buf, struct nof_ns_format *format)
+/* 0, a negative errno when the controller is gone, or 1: refused or put off, and said so */
+static int read_format(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid, struct nof_ns_format *format)
 {
+	void *buf = scan->buf;
 	const char *why;
 	int ret = nof_identify(ctrl, NVME_ID_CNS_NS, nsid, buf);
 
 	if (ret < 0)
 		return ret;
 	if (transient(ret))
-		return not_now(ctrl, nsid, ret);
+		return not_now(ctrl, scan, nsid, ret);
 	why = ret ? nof_status_name(ret) : nof_identify_ns(buf, format);
 	if (why)
 		goto refused;
@@ -58,7 +68,7 @@ static int read_format(struct nof_ctrl *ctrl, u32 nsid, void *buf, struct nof_ns
 	if (ret < 0)
 		return ret;
 	if (transient(ret))
-		return not_now(ctrl, nsid, ret);
+		return not_now(ctrl, scan, nsid, ret);
 	/* without the list the identifiers of Identify Namespace have to do */
 	if (ret)
 		return 0;
@@ -72,31 +82,23 @@ refused:
 	return 1;
 }
 
-static int scan_one(struct nof_ctrl *ctrl, u32 nsid, void *buf)
+static int scan_one(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 {
 	struct nof_ns_format format = {};
 	const char *why;
-	int ret = read_format(ctrl, nsid, buf, &format);
+	int ret = read_format(ctrl, scan, nsid, &format);
 
 	if (ret)
 		return min(ret, 0);
 	why = nof_path_attach(ctrl, nsid, &format);
 	if (why)
 		refuse(ctrl, nsid, 0, why);
-	if (nof_path_try_again(why))
-		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
+	scan->again |= nof_path_try_again(why);
 	return 0;
 }
 
 /* Namespaces that get no disk are passed over, but not for ever */
 #define LEFT_OUT_MAX	65536
-
-struct scan {
-	__le32	*list;
-	void	*buf;
-	u32	prev;
-	u32	left_out;
-};
 
 /* The list is ascending, which also bounds the loop: a target that repeats itself is cut short (TRAP 21) */
 static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
@@ -121,7 +123,7 @@ static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
 				return -E2BIG;
 			continue;
 		}
-		ret = scan_one(ctrl, nsid, scan->buf);
+		ret = scan_one(ctrl, scan, nsid);
 		if (ret)
 			return ret;
 	}
@@ -169,7 +171,6 @@ int nof_scan(struct nof_ctrl *ctrl)
 		goto unlock;
 	reconnects = ctrl->reconnects;
 	nof_paths_unsee(ctrl);
-	clear_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
 	ret = scan_all(ctrl, &scan);
 	/* only a list read to its end, over one association, tells what is gone */
 	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || ctrl->reconnects != reconnects))
@@ -177,9 +178,8 @@ int nof_scan(struct nof_ctrl *ctrl)
 	if (!ret)
 		nof_paths_remove_unseen(ctrl);
 	/* what went has made room */
-	if (!ret && scan.left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most())
-		set_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags);
-	if (!ret && test_bit(NOF_CTRL_SCAN_AGAIN, &ctrl->flags))
+	scan.again |= scan.left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most();
+	if (!ret && scan.again)
 		ret = -EAGAIN;
 unlock:
 	mutex_unlock(&ctrl->scan_lock);

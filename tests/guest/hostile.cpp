@@ -33,6 +33,7 @@ using target::Misbehaviour;
 using target::Needs;
 using target::Verdict;
 using target::When;
+using target::acts::always;
 using target::acts::failed;
 using target::acts::verdict;
 
@@ -513,13 +514,8 @@ TEST_CASE("a namespace whose partition table is never read does not keep the con
 	  "[hostile][partition][trap16]")
 {
 	Stage stage;
-	static const Misbehaviour holdReads{"hold-reads",
-					    16,
-					    target::Hook::command,
-					    When::connecting,
-					    Expect::bounded,
-					    Needs::nothing,
-					    [](target::Strike &s) { return verdict(s.ioRead(), s, Verdict::hold); }};
+	static const auto holdReads =
+		always(target::Hook::command, [](target::Strike &s) { return verdict(s.ioRead(), s, Verdict::hold); });
 	stage.server.script().arm(holdReads, target::Script::forever);
 	auto c = take(stage.host.client().start(stage.options()));
 	CHECK(stage.live(c.name));
@@ -629,16 +625,9 @@ TEST_CASE("a namespace that cannot be identified just now does not hide those be
 {
 	Stage stage;
 	stage.server.stores().add(2, mib);
-	static const Misbehaviour notReady{"first-not-ready",
-					   21,
-					   target::Hook::command,
-					   When::connecting,
-					   Expect::bounded,
-					   Needs::nothing,
-					   [](target::Strike &s) {
-						   return failed(s.identify(target::cns_ns) && s.cmd->nsid == 1, s,
-								 target::st_ns_not_ready);
-					   }};
+	static const auto notReady = always(target::Hook::command, [](target::Strike &s) {
+		return failed(s.identify(target::cns_ns) && s.cmd->nsid == 1, s, target::st_ns_not_ready);
+	});
 	stage.server.script().arm(notReady, target::Script::forever);
 	auto connected = stage.host.client().connect(stage.options(), nvmeof::WaitFor::namespaces, slowly(5s));
 	INFO((connected ? "" : connected.error().message));
@@ -653,16 +642,9 @@ TEST_CASE("a namespace that cannot be identified just now does not hide those be
 
 TEST_CASE("a namespace that is told with fewer identifiers than before is the same one", "[hostile][scan][trap27]")
 {
-	static const Misbehaviour noList{"no-descriptors",
-					 27,
-					 target::Hook::command,
-					 When::idle,
-					 Expect::bounded,
-					 Needs::nothing,
-					 [](target::Strike &s) {
-						 return failed(s.identify(target::cns_descs), s,
-							       target::st_invalid_field | target::st_dnr);
-					 }};
+	static const auto noList = always(target::Hook::command, [](target::Strike &s) {
+		return failed(s.identify(target::cns_descs), s, target::st_invalid_field | target::st_dnr);
+	});
 	Stage stage;
 	auto c = stage.host.connect(stage.options());
 	Disk disk(stage.disk());
@@ -691,17 +673,12 @@ TEST_CASE("the partition table of a disk that no path leads to is read when one 
 	target::put<std::uint32_t>(sector, 458, 2048);
 	target::put<std::uint16_t>(sector, 510, 0xaa55);
 	stage.server.stores().find(1)->write(0, sector, 0);
-	auto say = [&](target::AnaState state) {
-		static std::uint64_t change = 100;
-		stage.server.setAnaLog(target::makeAnaLog(change++, 1, {{1, state, {1}, 1}}));
-		stage.server.sendEvent(target::event_ana_changed);
-	};
-	say(target::ana_inaccessible);
+	stage.server.setAnaState(1, target::ana_inaccessible);
 	stage.host.connect(stage.options());
 	auto node = stage.disk();
 	std::this_thread::sleep_for(300ms);
 	CHECK_FALSE(exists(node + "p1"));
-	say(target::ana_optimized);
+	stage.server.setAnaState(1, target::ana_optimized);
 	CHECK(eventually([&] { return exists(node + "p1"); }, 5s));
 }
 
@@ -758,13 +735,8 @@ TEST_CASE("a command that is never answered is aborted, and recovered from", "[h
 	auto c = stage.host.connect(o);
 	auto node = stage.disk();
 	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(slowly(1s).count()));
-	static const Misbehaviour hold{"hold-write",
-				       15,
-				       target::Hook::command,
-				       When::io,
-				       Expect::reset,
-				       Needs::nothing,
-				       [](target::Strike &s) { return verdict(s.ioWrite(), s, Verdict::hold); }};
+	static const auto hold =
+		always(target::Hook::command, [](target::Strike &s) { return verdict(s.ioWrite(), s, Verdict::hold); });
 	Disk disk(node);
 	auto before = stage.server.counters().adminConnects.load();
 	stage.server.script().arm(hold);

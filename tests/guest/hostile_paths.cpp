@@ -18,6 +18,7 @@ using nvmeof::ControllerState;
 using target::Expect;
 using target::Misbehaviour;
 using target::When;
+using target::acts::always;
 using target::acts::failed;
 
 namespace {
@@ -106,11 +107,6 @@ void playJoining(const Misbehaviour &m)
 	CHECK(eventually([&] { return ports.host.paths().size() == 2; }));
 	CHECK(ports.work(disk) == 0);
 	(void)first;
-}
-
-Misbehaviour always(target::Hook hook, bool (*act)(target::Strike &))
-{
-	return {"always", 30, hook, When::io, Expect::bounded, target::Needs::nothing, act};
 }
 
 const auto pathError =

@@ -32,4 +32,10 @@ template <class T> bool poke(bool condition, Strike &s, std::size_t offset, T va
 	return when(condition, [&] { put<T>(*s.data, offset, value); });
 }
 
+// Of no table: armed by a test that judges by itself what comes of it.
+inline Misbehaviour always(Hook hook, bool (*act)(Strike &))
+{
+	return {"always", 30, hook, When::io, Expect::bounded, Needs::nothing, act};
+}
+
 } // namespace target::acts
