@@ -686,7 +686,8 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 TEST_CASE("degrade: an outlier is left out with an event, and returns with one", "[multipath][policy][degrade]")
 {
 	Multi rig({.lanes = 3});
-	rig.connectAll();
+	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(1s); }); // so slow is no loss
+	REQUIRE(rig.waitPaths(3));
 	rig.set("iopolicy=round-robin degrade=on");
 	Watch watch;
 	FioLoad load(traffic(rig.disk(), 90));
@@ -695,7 +696,8 @@ TEST_CASE("degrade: an outlier is left out with an event, and returns with one",
 	auto outlier = rig.path(2).name;
 	rig.lane(2).link.impair(delay(slowly(40ms)));
 	auto told = [&](EventType type) {
-		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, 10s).has_value();
+		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, slowly(10s))
+			.has_value();
 	};
 	CHECK(told(EventType::degraded));
 	CHECK(rig.path(2).degraded);

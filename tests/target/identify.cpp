@@ -146,6 +146,7 @@ Bytes anaLog(const Stores &stores, const AnaStates &states, std::uint64_t change
 		group.toldNsids = static_cast<std::uint32_t>(group.nsids.size());
 	}
 	std::vector<AnaGroup> list;
+	list.reserve(groups.size());
 	for (auto &[id, group] : groups)
 		list.push_back(std::move(group));
 	return makeAnaLog(change, static_cast<std::uint16_t>(list.size()), list);

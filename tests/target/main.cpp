@@ -4,36 +4,17 @@
 #include "mutator.h"
 #include "server.h"
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <getopt.h>
 #include <memory>
 #include <string>
 #include <vector>
-#include <unistd.h>
+
+#include <CLI/CLI.hpp>
 
 using namespace target;
 
 namespace {
-
-int usage()
-{
-	std::fputs(
-		"usage: nvmeof-target [-a ADDR] [-p PORT] [-n NQN] [-s SIZE_MIB] [-b BLOCK_SHIFT] [-m MISBEHAVIOUR] "
-		"[-c TIMES]\n"
-		"                     [-P PORTS] [-A] [-C RESETS] [-q CQT_MS] [--mutate SEED[:SESSION]]\n"
-		"                     [-R ADDR:PORT]... [-E ENTRIES]\n"
-		"       -P: so many ports from PORT on, of one subsystem with one namespace; -A: with ANA;\n"
-		"       -C: Cross-Controller Resets at once; the misbehaviour is the first port's\n"
-		"       -R: the discovery log refers to this one; -E: and has so many made-up entries\n"
-		"       --mutate: changes at random in what is sent, other ones in each session (until no connection\n"
-		"       is left), or those of one session again and again; a line tells what was done\n"
-		"       nvmeof-target -l    lists misbehaviours\n",
-		stderr);
-	return 2;
-}
 
 int list()
 {
@@ -74,65 +55,97 @@ void tell(const std::string &line)
 DiscoveryEntry referral(const std::string &to)
 {
 	auto colon = to.rfind(':');
-	auto port = colon == std::string::npos ? 8009 : std::atoi(to.c_str() + colon + 1);
-	return makeEntry(sub_referral, discovery_nqn, to.substr(0, colon), static_cast<std::uint16_t>(port));
+	std::uint16_t port = 8009;
+	if (colon != std::string::npos && !CLI::detail::lexical_cast(to.substr(colon + 1), port))
+		throw CLI::ValidationError("-R", "'" + to + "' ends with no port");
+	return makeEntry(sub_referral, discovery_nqn, to.substr(0, colon), port);
 }
 
 std::vector<DiscoveryEntry> madeUp(int count, const Config &config)
 {
 	std::vector<DiscoveryEntry> list;
+	list.reserve(static_cast<std::size_t>(count));
 	for (int i = 0; i < count; i++)
 		list.push_back(makeEntry(sub_nvm, config.nqn + "-" + std::to_string(i), config.address, config.port));
 	return list;
 }
 
-constexpr int mutate_option = 256;
-const option long_options[] = {{"mutate", required_argument, nullptr, mutate_option}, {}};
-
-} // namespace
-
-int main(int argc, char **argv)
-{
+struct Options {
 	Config config;
-	config.port = 4420;
 	std::uint64_t mib = 64;
 	unsigned shift = 9;
-	int times = 1, ports = 1, entries = 0;
-	std::vector<DiscoveryEntry> referrals;
+	int times = 1;
+	int ports = 1;
+	int entries = 0;
+	bool list = false;
 	const Misbehaviour *bad = nullptr;
+	std::vector<DiscoveryEntry> referrals;
 	std::optional<MutationSeed> mutate;
-	for (int o; (o = getopt_long(argc, argv, "a:p:n:s:b:m:c:P:C:q:R:E:Al", long_options, nullptr)) != -1;) {
-		if (o == 'l')
-			return list();
-		if (o == 'a')
-			config.address = optarg;
-		else if (o == 'p')
-			config.port = static_cast<std::uint16_t>(std::atoi(optarg));
-		else if (o == 'n')
-			config.nqn = optarg;
-		else if (o == 's')
-			mib = static_cast<std::uint64_t>(std::atoll(optarg));
-		else if (o == 'b')
-			shift = static_cast<unsigned>(std::atoi(optarg));
-		else if (o == 'c')
-			times = std::atoi(optarg);
-		else if (o == 'P')
-			ports = std::atoi(optarg);
-		else if (o == 'C')
-			config.ccrLimit = static_cast<std::uint8_t>(std::atoi(optarg));
-		else if (o == 'q')
-			config.quiesce = static_cast<std::uint16_t>(std::atoi(optarg));
-		else if (o == 'R')
-			referrals.push_back(referral(optarg));
-		else if (o == 'E')
-			entries = std::atoi(optarg);
-		else if (o == 'A')
-			config.ana = true;
-		else if (o == mutate_option && (mutate = parseMutationSeed(optarg)))
-			continue;
-		else if (o != 'm' || !(bad = findMisbehaviour(optarg)))
-			return usage();
-	}
+
+	Options() { config.port = 4420; }
+};
+
+void chooseMisbehaviour(Options &options, const std::string &name)
+{
+	options.bad = findMisbehaviour(name);
+	if (!options.bad)
+		throw CLI::ValidationError("-m", "there is no misbehaviour '" + name + "', -l lists them");
+}
+
+void chooseMutation(Options &options, const std::string &text)
+{
+	options.mutate = parseMutationSeed(text);
+	if (!options.mutate)
+		throw CLI::ValidationError("--mutate", "'" + text + "' is no SEED[:SESSION]");
+}
+
+void describe(CLI::App &app, Options &options)
+{
+	Config &config = options.config;
+	app.add_option("-a", config.address, "address")->type_name("ADDR");
+	app.add_option("-p", config.port, "port, the first one; 0: any free one")->type_name("PORT");
+	app.add_option("-P", options.ports, "so many ports, of one subsystem with one namespace")
+		->check(CLI::Range(1, 1000))
+		->type_name("PORTS");
+	app.add_option("-n", config.nqn, "NQN of the subsystem")->type_name("NQN");
+	app.add_option("-s", options.mib, "size of the namespace, MiB")
+		->check(CLI::Range(1, 1 << 20))
+		->type_name("MIB");
+	app.add_option("-b", options.shift, "size of a block, as a power of two")
+		->check(CLI::Range(9, 16))
+		->type_name("SHIFT");
+	app.add_flag("-A", config.ana, "with ANA");
+	app.add_option("-C", config.ccrLimit, "Cross-Controller Resets at once")->type_name("RESETS");
+	app.add_option("-q", config.quiesce, "CQT")->type_name("MS");
+	app.add_option_function<std::string>(
+		   "-m", [&options](const std::string &name) { chooseMisbehaviour(options, name); },
+		   "the first port misbehaves")
+		->type_name("MISBEHAVIOUR");
+	app.add_option("-c", options.times, "so many times; -1: always")
+		->check(CLI::Range(-1, 1000000))
+		->type_name("TIMES");
+	app.add_option_function<std::string>(
+		   "--mutate", [&options](const std::string &text) { chooseMutation(options, text); },
+		   "changes at random in what is sent, other ones in each session (until no connection is left), or "
+		   "those of one session again and again; a line tells what was done")
+		->type_name("SEED[:SESSION]");
+	app.add_option_function<std::vector<std::string>>(
+		   "-R",
+		   [&options](const std::vector<std::string> &to) {
+			   for (const std::string &one : to)
+				   options.referrals.push_back(referral(one));
+		   },
+		   "the discovery log refers to this one; may be repeated")
+		->type_name("ADDR:PORT");
+	app.add_option("-E", options.entries, "so many made-up entries in the discovery log")
+		->check(CLI::Range(0, 1000000))
+		->type_name("ENTRIES");
+	app.add_flag("-l", options.list, "list misbehaviours, do not serve");
+}
+
+int serve(const Options &options)
+{
+	Config config = options.config;
 	sigset_t set; // before any thread: all of them are to leave the signals to waitForEnd()
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -140,21 +153,23 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &set, nullptr);
 
 	auto subsystem = std::make_shared<Subsystem>();
-	subsystem->stores().add(1, mib << 20, shift);
-	subsystem->discovery().add(referrals);
-	subsystem->discovery().add(madeUp(entries, config));
+	subsystem->stores().add(1, options.mib << 20, options.shift);
+	subsystem->discovery().add(options.referrals);
+	subsystem->discovery().add(madeUp(options.entries, config));
 	std::optional<MutatedSessions> sessions;
-	if (mutate)
-		sessions.emplace(*mutate, tell);
+	if (options.mutate)
+		sessions.emplace(*options.mutate, tell);
 	std::vector<std::unique_ptr<Server>> servers;
-	for (int i = 0; i < std::max(ports, 1); i++, config.port++) {
+	for (int i = 0; i < options.ports; i++) {
 		servers.push_back(std::make_unique<Server>(config, subsystem));
 		if (sessions)
 			servers.back()->mutate([&sessions](bool alone) { return sessions->stream(alone); });
 		std::printf("listening on %s:%u\n", config.address.c_str(), servers.back()->port());
+		if (config.port) // 0: any free one, each time
+			config.port++;
 	}
-	if (bad)
-		servers[0]->script().arm(*bad, times);
+	if (options.bad)
+		servers[0]->script().arm(*options.bad, options.times);
 	std::fflush(stdout);
 	waitForEnd();
 	bool good = true;
@@ -164,4 +179,18 @@ int main(int argc, char **argv)
 		good = good && server->violations().empty();
 	}
 	return good ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+try {
+	CLI::App app("An NVMe/TCP target that serves until it is told to end, misbehaving as told");
+	Options options;
+	describe(app, options);
+	CLI11_PARSE(app, argc, argv);
+	return options.list ? list() : serve(options);
+} catch (const std::exception &error) { // a port in use, an address that is none
+	std::fprintf(stderr, "nvmeof-target: %s\n", error.what());
+	return 1;
 }

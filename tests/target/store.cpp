@@ -11,7 +11,7 @@ Id16 makeId(std::uint8_t kind, std::uint32_t nsid)
 {
 	Id16 id{};
 	for (std::size_t i = 0; i < id.size(); i++)
-		id[i] = static_cast<std::uint8_t>(kind * 16 + i);
+		id[i] = static_cast<std::uint8_t>((kind << 4) + i);
 	put<std::uint32_t>(id, 12, nsid);
 	return id;
 }

@@ -59,6 +59,7 @@ Json applyToNew(Context &context, Client &client, const std::vector<Subsystem> &
 		return Json::array();
 	Result<std::vector<PolicyRule>> rules = policyRules(context.args());
 	std::vector<PolicyOutcome> outcomes;
+	outcomes.reserve(subsystems.size());
 	for (const Subsystem &subsystem : subsystems)
 		outcomes.push_back(rules ? applyPolicy(client, subsystem, *rules, Extent::untouched)
 					 : PolicyOutcome{subsystem.name, nullptr, rules.error()});
