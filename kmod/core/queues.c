@@ -305,18 +305,20 @@ u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only)
 }
 
 /*
- * Commands of @path among those of a queue. Only requests are in I/O queues once they are mapped, and their memory
- * stays.
+ * Commands of @path among those of a queue. Only requests are in I/O queues once they are mapped. Their memory stays;
+ * that of a flush goes with its disk, a grace period after its slot was seen empty.
  */
 static u32 count_path(struct nof_queue *queue, const struct nof_path *path)
 {
 	struct nof_cmd *cmd;
 	u32 i, n = 0;
 
+	rcu_read_lock();
 	for (i = 0; i < queue->nr_cmds; i++) {
 		cmd = READ_ONCE(queue->slots[i].cmd);
 		n += cmd && container_of(cmd, struct nof_request, cmd)->path == path;
 	}
+	rcu_read_unlock();
 	return n;
 }
 

@@ -210,23 +210,22 @@ static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 	return go;
 }
 
-/*
- * What may take long by its nature (discard, format, zeroes) is no measure. Only requests are in I/O queues once they
- * are mapped, and their memory stays.
- */
+/* What may take long by its nature (discard, format, zeroes) is no measure. Memory of commands: see count_path(). */
 static bool queue_has_plain_io(const struct nof_queue *queue)
 {
 	const struct nof_cmd *cmd;
+	bool has = false;
 	u32 i;
 	u8 op;
 
-	for (i = 0; i < queue->nr_cmds; i++) {
+	rcu_read_lock();
+	for (i = 0; i < queue->nr_cmds && !has; i++) {
 		cmd = READ_ONCE(queue->slots[i].cmd);
 		op = cmd ? READ_ONCE(cmd->sqe.common.opcode) : 0;
-		if (op == nvme_cmd_read || op == nvme_cmd_write)
-			return true;
+		has = op == nvme_cmd_read || op == nvme_cmd_write;
 	}
-	return false;
+	rcu_read_unlock();
+	return has;
 }
 
 static bool has_plain_io(struct nof_ctrl *ctrl)

@@ -351,6 +351,13 @@ void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 	nof_events->ns(head, NVMEOF_EVENT_CHANGED);
 }
 
+/* In this order: again_work queues the other one. */
+void nof_head_end_kicks(struct nof_head *head)
+{
+	cancel_delayed_work_sync(&head->again_work);
+	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
+}
+
 /* No path left, or its last one still works so that the page cache can be written back. */
 void nof_head_remove(struct nof_head *head)
 {
@@ -364,8 +371,7 @@ void nof_head_remove(struct nof_head *head)
 	mutex_unlock(&head->subsys->lock);
 	cancel_work_sync(&head->part_work);
 	cancel_delayed_work_sync(&head->expiry_work);
-	cancel_delayed_work_sync(&head->again_work);
-	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
+	nof_head_end_kicks(head);
 	nof_failovers_exit(head);
 }
 

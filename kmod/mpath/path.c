@@ -260,10 +260,8 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
 	/* a completion that was still with the path; where the head is not gone yet, whoever removes it cancels this */
-	if (test_bit(NOF_HEAD_GONE, &head->flags)) {
-		cancel_delayed_work_sync(&head->again_work);
-		cancel_delayed_work_sync(&disk->queue->requeue_work);
-	}
+	if (test_bit(NOF_HEAD_GONE, &head->flags))
+		nof_head_end_kicks(head);
 	kobject_put(&path->kobj);
 	if (last)
 		nof_head_drop(head);
