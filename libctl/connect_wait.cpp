@@ -23,6 +23,15 @@ Result<void> rescanAlone(const std::string &name, Clock::time_point deadline)
 	return session ? session->rescan(name, deadline) : Result<void>(session.error());
 }
 
+// The controller is there, and stays.
+Error notScanned(const Error &why, const std::string &controller)
+{
+	Error error = why;
+	error.object = controller;
+	error.message = "connected, but " + why.message;
+	return error;
+}
+
 std::future<Result<void>> startScan(const std::string &name, Clock::time_point deadline)
 {
 	try {
@@ -80,6 +89,8 @@ void ConnectWait::join(const std::string &controller)
 // The kernel answers a rescan when the scan is over, so this tells even when the controller has no namespace.
 bool ConnectWait::scanned(Item &item)
 {
+	if (item.scanned)
+		return true;
 	if (!item.scan.valid()) {
 		if (Clock::now() < item.nextScan)
 			return false;
@@ -89,7 +100,7 @@ bool ConnectWait::scanned(Item &item)
 		return false;
 	Result<void> done = item.scan.get();
 	if (done)
-		return true;
+		return item.scanned = true;
 	bool gone = done.error().code == ErrorCode::noSuchObject;
 	// lost again since, before the scan or in the middle of it: it will reconnect, or go
 	if (gone || done.error().sysErrno == ENOTCONN || done.error().sysErrno == ECONNRESET)
@@ -101,7 +112,7 @@ bool ConnectWait::scanned(Item &item)
 	if (done.error().sysErrno == ENOMEM || done.error().sysErrno == EAGAIN)
 		item.nextScan = Clock::now() + scanInterval; // and connected all the same
 	else if (done.error().code != ErrorCode::timedOut)
-		item.error = done.error();
+		item.error = notScanned(done.error(), item.tracker->controller().name);
 	return false;
 }
 
@@ -136,8 +147,10 @@ void ConnectWait::advance(Item &item)
 		else
 			item.error = item.tracker->failure();
 	}
-	if (item.tracker->state() != ConnectTracker::State::live)
+	if (item.tracker->state() != ConnectTracker::State::live) {
+		item.scanned = false; // what comes back may have other namespaces
 		return;
+	}
 	if (wait_ >= WaitFor::namespaces && !scanned(item))
 		return;
 	item.complete = wait_ < WaitFor::udev || settled(item);

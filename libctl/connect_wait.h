@@ -32,6 +32,7 @@ private:
 		std::optional<ConnectTracker> tracker;
 		std::optional<nvmeof::Error> error;
 		bool complete = false;
+		bool scanned = false;         // since it was live last
 		Clock::time_point nextScan{}; // not before: the last one found something short
 		std::future<nvmeof::Result<void>> scan{};
 

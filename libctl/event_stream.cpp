@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <nvmeof/event_stream.h>
 
+#include <ctime>
 #include <deque>
 #include <iterator>
 
@@ -14,22 +15,31 @@ using nofctl::Clock;
 using nofctl::Session;
 using nofctl::Socket;
 
+std::chrono::nanoseconds bootTime()
+{
+	timespec now{};
+	::clock_gettime(CLOCK_BOOTTIME, &now);
+	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
 struct EventStream::Impl {
 	Socket socket;
 	std::deque<Event> pending;
 
 	Result<void> take(const nofctl::Notifications &notifications);
 	Result<void> resync();
-	template <typename T> Result<void> present(Result<std::vector<T>> objects);
+	template <typename T> Result<void> present(Result<std::vector<T>> objects, std::chrono::nanoseconds now);
 };
 
-template <typename T> Result<void> EventStream::Impl::present(Result<std::vector<T>> objects)
+template <typename T>
+Result<void> EventStream::Impl::present(Result<std::vector<T>> objects, std::chrono::nanoseconds now)
 {
 	if (!objects)
 		return objects.error();
 	for (T &object : *objects) {
 		Event event;
 		event.type = EventType::present;
+		event.time = now;
 		event.object = std::move(object);
 		pending.push_back(std::move(event));
 	}
@@ -45,17 +55,18 @@ Result<void> EventStream::Impl::resync()
 	socket.drain();
 	Event lost;
 	lost.type = EventType::lost;
+	lost.time = bootTime();
 	pending.push_back(lost);
 	Result<Session> session = Session::open();
 	if (!session)
 		return session.error();
-	if (Result<void> done = present(session->subsystems()); !done)
+	if (Result<void> done = present(session->subsystems(), lost.time); !done)
 		return done;
-	if (Result<void> done = present(session->controllers({})); !done)
+	if (Result<void> done = present(session->controllers({}), lost.time); !done)
 		return done;
-	if (Result<void> done = present(session->namespaces({})); !done)
+	if (Result<void> done = present(session->namespaces({}), lost.time); !done)
 		return done;
-	return present(session->paths({}));
+	return present(session->paths({}), lost.time);
 }
 
 Result<void> EventStream::Impl::take(const nofctl::Notifications &notifications)

@@ -29,7 +29,14 @@ Error invalidFile(const std::filesystem::path &file, const std::string &what)
 {
 	Error error;
 	error.code = ErrorCode::invalid;
-	error.message = file.string() + ": " + what;
+	error.object = file.string();
+	error.message = error.object + ": " + what;
+	return error;
+}
+
+Error ofFile(Error error, const std::filesystem::path &file)
+{
+	error.object = file.string();
 	return error;
 }
 
@@ -55,10 +62,11 @@ Result<std::string> keep(const std::filesystem::path &file, const std::string &t
 	std::error_code error;
 	std::filesystem::create_directories(file.parent_path(), error);
 	if (error)
-		return errorFromErrno(error.value(), file.parent_path().string() + ": " + error.message());
+		return ofFile(errorFromErrno(error.value(), file.parent_path().string() + ": " + error.message()),
+			      file);
 	Result<bool> written = nofctl::createFile(file, text + "\n");
 	if (!written)
-		return written.error();
+		return ofFile(written.error(), file);
 	return *written ? Result<std::string>(text) : readTrimmed(file);
 }
 

@@ -79,4 +79,10 @@ std::optional<ObjectName> parseName(std::string_view text)
 	return name;
 }
 
+std::string plainName(std::string_view text)
+{
+	std::optional<ObjectName> name = parseName(text);
+	return name ? name->toString() : std::string(text);
+}
+
 } // namespace nvmeof

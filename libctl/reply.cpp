@@ -7,6 +7,7 @@
 
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <netlink/attr.h>
 
 #include "attributes.h"
 
@@ -95,6 +96,18 @@ nvmeof::Result<Reply> readData(std::span<const std::byte> body, Reply reply)
 	return reply;
 }
 
+// From nlctrl, to those that have joined its group
+bool tellsEnd(std::span<const std::byte> body, std::uint16_t family)
+{
+	genlmsghdr header;
+	if (!copyFront(header, body) || header.cmd != CTRL_CMD_DELFAMILY)
+		return false;
+	std::span<const std::byte> tlvs = body.subspan(sizeof(header));
+	const nlattr *id = nla_find(reinterpret_cast<const nlattr *>(tlvs.data()), static_cast<int>(tlvs.size()),
+				    CTRL_ATTR_FAMILY_ID);
+	return id && nla_len(id) == sizeof(family) && nla_get_u16(id) == family;
+}
+
 nvmeof::Result<Reply> readOne(const nlmsghdr &header, std::span<const std::byte> body, std::uint16_t family)
 {
 	Reply reply;
@@ -109,6 +122,10 @@ nvmeof::Result<Reply> readOne(const nlmsghdr &header, std::span<const std::byte>
 		return reply;
 	case NLMSG_OVERRUN:
 		reply.kind = Reply::Kind::overrun;
+		return reply;
+	case GENL_ID_CTRL:
+		if (tellsEnd(body, family))
+			reply.kind = Reply::Kind::gone;
 		return reply;
 	default:
 		return header.nlmsg_type == family ? readData(body, std::move(reply))

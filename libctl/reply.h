@@ -19,6 +19,7 @@ struct Reply {
 		done,    // the dump is done
 		error,   // either has failed
 		overrun, // messages were lost
+		gone,    // the family is no longer there
 		ignored,
 	};
 
@@ -32,7 +33,7 @@ struct Reply {
 	std::string cookie;                    // NLMSGERR_ATTR_COOKIE, when it is printable text
 };
 
-// @family: message type of the family; other types are ignored.
+// @family: message type of the family; other types are ignored, but for the news that it goes.
 nvmeof::Result<std::vector<Reply>> splitReplies(std::span<const std::byte> datagram, std::uint16_t family);
 
 } // namespace nofctl

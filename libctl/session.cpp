@@ -208,8 +208,13 @@ Result<Controller> Session::create(const ConnectOptions &options)
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid);
 	if (!identity)
 		return identity.error();
-	return one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), usual()),
-		   decodeController);
+	Result<Controller> made = one(
+		socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), usual()), decodeController);
+	if (made || made.error().code != ErrorCode::noSuchObject)
+		return made;
+	Error error = made.error(); // a network interface: no object of the module is named in a connect
+	error.code = ErrorCode::invalid;
+	return error;
 }
 
 Result<void> Session::act(Request request, Clock::time_point deadline)

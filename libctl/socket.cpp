@@ -148,6 +148,7 @@ Result<void> Socket::Answer::take(const Reply &reply)
 		finished = true;
 		break;
 	case Reply::Kind::overrun:
+	case Reply::Kind::gone:
 	case Reply::Kind::ignored:
 		break;
 	}
@@ -258,6 +259,12 @@ Result<std::vector<Attributes>> Socket::dump(Request request, Clock::time_point 
 
 Result<void> Socket::joinEvents()
 {
+	// The kernel takes the members of a group that goes out of it without a word: nlctrl's group has one.
+	int ends = genl_ctrl_resolve_grp(socket_.get(), "nlctrl", "notify");
+	if (ends < 0)
+		return libnlError("cannot find the group that tells the end of the module", ends);
+	if (int code = nl_socket_add_membership(socket_.get(), ends); code < 0)
+		return libnlError("cannot subscribe to the end of the module", code);
 	int group = genl_ctrl_resolve_grp(socket_.get(), NVMEOF_GENL_NAME, NVMEOF_MCGRP_EVENTS);
 	if (group < 0)
 		return libnlError("cannot find the event group", group);
@@ -286,6 +293,8 @@ Result<Notifications> Socket::receive(Clock::time_point deadline)
 	if (!replies)
 		return replies.error();
 	for (const Reply &reply : *replies) {
+		if (reply.kind == Reply::Kind::gone)
+			return noFamily();
 		notifications.lost |= reply.kind == Reply::Kind::overrun;
 		if (reply.kind != Reply::Kind::data)
 			continue;

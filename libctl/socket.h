@@ -49,7 +49,7 @@ public:
 
 	// From here on the socket is for events only.
 	nvmeof::Result<void> joinEvents();
-	// Nothing received when @deadline has passed first.
+	// Nothing received when @deadline has passed first; noModule when the module is unloaded.
 	nvmeof::Result<Notifications> receive(Clock::time_point deadline);
 	// Throws away what has arrived so far.
 	void drain();

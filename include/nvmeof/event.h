@@ -42,6 +42,9 @@ struct Aen {
 	std::uint8_t logPage = 0;
 };
 
+// Now, by the clock of Event::time and of all that was "since".
+std::chrono::nanoseconds bootTime();
+
 struct Failover {
 	std::string path;      // the one that was left
 	std::uint32_t ios = 0; // requests that moved
@@ -53,7 +56,7 @@ using EventObject = std::variant<std::monostate, Subsystem, Controller, Namespac
 
 struct Event {
 	EventType type = EventType::changed;
-	std::chrono::nanoseconds time{0};        // CLOCK_BOOTTIME
+	std::chrono::nanoseconds time{0};        // CLOCK_BOOTTIME; of lost and present: when this was found
 	EventObject object;                      // monostate for lost
 	std::optional<ControllerState> oldState; // of a controller's change of state
 	std::string reason;                      // connectFailed, refused: why, for a person

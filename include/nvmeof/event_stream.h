@@ -14,7 +14,8 @@ namespace nvmeof {
 /*
  * Every event from the moment of subscription on is returned once, in order. When the reader is too slow and the kernel
  * drops some, next() returns one event "lost" followed by one "present" for each object that there is now: whoever
- * keeps a picture of the objects starts it anew at "lost". Not safe for use by two threads at once.
+ * keeps a picture of the objects starts it anew at "lost". The stream ends with the module: next() fails with noModule
+ * once, and has nothing more. Not safe for use by two threads at once.
  */
 class EventStream {
 public:

@@ -25,5 +25,7 @@ struct ObjectName {
 
 // Accepts a leading /dev/ too. Says nothing about whether such an object exists.
 std::optional<ObjectName> parseName(std::string_view text);
+// The same as text: without /dev/. What is no name stays as it is.
+std::string plainName(std::string_view text);
 
 } // namespace nvmeof

@@ -60,7 +60,7 @@ void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, 
 	spin_lock_irqsave(&ctrl->error_lock, flags);
 	strscpy(ctrl->last_error, text, sizeof(ctrl->last_error));
 	ctrl->last_errno = -err;
-	ctrl->last_status = status;
+	ctrl->last_status = status & NVME_SCT_SC_MASK;
 	WRITE_ONCE(ctrl->notes, ctrl->notes + 1);
 	spin_unlock_irqrestore(&ctrl->error_lock, flags);
 	if (status)

@@ -169,8 +169,23 @@ TEST_CASE("a target that refuses this host is named as refusing, with its status
 	auto result = host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s));
 	REQUIRE_FALSE(result.ok());
 	CHECK(result.error().code == nvmeof::ErrorCode::refused);
-	CHECK(result.error().nvmeStatus.has_value());
+	CHECK(result.error().nvmeStatus == 0x184); // and not its Do Not Retry bit
 	CHECK_FALSE(result.error().message.empty());
+	auto out = ctl("connect -t tcp -a 127.0.0.1 -n " + closed.nqn());
+	CHECK(out.status == refused);
+	CHECK(namesIt(out.text, "nvmeofctl show-hostnqn"));
+	out = ctl("connect -t tcp -a 127.0.0.1 -n nqn.2024-01.io.nvmeof:nosuch");
+	CHECK(out.status == refused);
+	CHECK(namesIt(out.text, "check that the target exports nqn.2024-01.io.nvmeof:nosuch"));
+}
+
+TEST_CASE("an interface that there is not is a wrong option, no missing object", "[control]")
+{
+	Host host;
+	auto out = ctl("connect -t tcp -a 127.0.0.1 -n nqn.2024-01.io.nvmeof:test -f nosuch0 --json");
+	INFO(out.text);
+	CHECK(out.status == usage);
+	CHECK(namesIt(out.text, "no network interface"));
 }
 
 TEST_CASE("nobody listens: the attempt ends in time, and says why", "[control]")
@@ -589,4 +604,17 @@ TEST_CASE("module not loaded has its own exit code, and the library's its own er
 	CHECK(client.error().code == nvmeof::ErrorCode::noModule);
 	Host::load();
 	CHECK(status("list") == done);
+}
+
+TEST_CASE("monitor ends with the module, and says so", "[control][unload]")
+{
+	Host host;
+	Background monitor("nvmeofctl monitor --json > /tmp/monitor.out; echo $? > /tmp/monitor.code");
+	REQUIRE(eventually([&] { return exists("/tmp/monitor.out"); }));
+	std::this_thread::sleep_for(1s);
+	REQUIRE(Host::unload().status == 0);
+	CHECK(eventually([] { return exists("/tmp/monitor.code"); }, 5s));
+	CHECK(readFile("/tmp/monitor.code") == std::to_string(noModule));
+	CHECK(nlohmann::json::parse(readFile("/tmp/monitor.out"))["error"]["code"] == "no_module");
+	Host::load();
 }

@@ -77,4 +77,7 @@ TEST_CASE("object names", "[name]")
 	for (const char *text : {"", "nvmeof", "nvme0", "nvmeof0c", "nvmeof0n", "nvmeof0n1c1", "nvmeof0x", "nvmeof00",
 				 "nvmeof-1", "nvmeof99999999999", "nvmeof0n1p1"})
 		CHECK_FALSE(parseName(text));
+	CHECK(plainName("/dev/nvmeof0n1") == "nvmeof0n1");
+	CHECK(plainName("nvmeof3c2n1") == "nvmeof3c2n1");
+	CHECK(plainName("/dev/sda") == "/dev/sda");
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -99,6 +104,35 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 			CHECK(hasWord(man, option.longName));
 		}
 	}
+}
+
+TEST_CASE("bash offers names as they are, and runs nothing that stands in them", "[command]")
+{
+	char directory[] = "/tmp/nvmeof-completion-XXXXXX";
+	REQUIRE(mkdtemp(directory));
+	std::filesystem::path work = directory;
+	std::ofstream(work / "completion") << bashCompletion();
+	std::ofstream(work / "script") << R"(cd "${0%/*}" && . ./completion
+nvmeofctl() { printf '%s\n' 'nqn.a:$(touch${IFS}ran)' 'nqn.a:`touch${IFS}ran`' nqn.b:plain; }
+COMP_WORDS=(nvmeofctl disconnect -n "$1") COMP_CWORD=3
+_nvmeofctl
+printf '%s\n' "${COMPREPLY[@]}"
+)";
+	auto offered = [&](const std::string &typed) {
+		std::string text, command = "bash " + (work / "script").string() + " '" + typed + "'";
+		FILE *pipe = popen(command.c_str(), "r");
+		REQUIRE(pipe);
+		std::array<char, 4096> piece;
+		for (std::size_t n; (n = fread(piece.data(), 1, piece.size(), pipe)) > 0;)
+			text.append(piece.data(), n);
+		pclose(pipe);
+		return text;
+	};
+	CHECK(offered("nqn.b") == "nqn.b:plain\n");
+	CHECK(offered("nqn.a:$") == "nqn.a:\\$\\(touch\\$\\{IFS\\}ran\\)\n");
+	CHECK(offered("nqn.c") == "\n");
+	CHECK_FALSE(std::filesystem::exists(work / "ran"));
+	std::filesystem::remove_all(work);
 }
 
 TEST_CASE("no two options of a command have one name", "[command]")
@@ -268,6 +302,29 @@ TEST_CASE("an error text has the kernel's message and the next step", "[command]
 	CHECK(out.str().empty());
 	CHECK(err.str() == "nvmeofctl: connect 10.0.0.1:4420: already connected as nvmeof0c1 "
 			   "(use --duplicate-connect for a second association)\n");
+}
+
+TEST_CASE("the next step after a connect that failed", "[command]")
+{
+	ConnectOptions options;
+	options.subsysnqn = "nqn.x";
+	auto step = [&](ErrorCode code, const std::string &message, const std::string &object) {
+		Error error;
+		error.code = code;
+		error.message = message;
+		error.object = object;
+		return connectNextStep(error, options);
+	};
+	CHECK(step(ErrorCode::failed, "connected, but the scan did not complete", "nvmeof0c1") ==
+	      "'nvmeofctl show nvmeof0c1' tells what is there, and the last error");
+	CHECK(step(ErrorCode::invalid, "/etc/nvme/hostid: 'x' is not a UUID", "/etc/nvme/hostid") ==
+	      "correct or remove the file");
+	CHECK(step(ErrorCode::failed, "/etc/nvme/hostid: Read-only file system", "/etc/nvme/hostid") ==
+	      "or give --hostnqn and --hostid");
+	Error refused;
+	refused.code = ErrorCode::refused;
+	refused.nvmeStatus = 0x182;
+	CHECK(connectNextStep(refused, options) == "check that the target exports nqn.x at this address");
 }
 
 TEST_CASE("with --json an error is a document too", "[command]")

@@ -130,6 +130,27 @@ TEST_CASE("several messages in one datagram", "[reply]")
 	CHECK((*replies)[2].sequence == 2);
 }
 
+TEST_CASE("the end of the family is news, that of others is none", "[reply]")
+{
+	auto news = [](std::uint8_t command, const Payload &payload) {
+		std::vector<std::byte> body, attributes = payload.bytes();
+		append(body, genlmsghdr{command, 2, 0});
+		body.insert(body.end(), attributes.begin(), attributes.end());
+		return only(netlinkMessage(GENL_ID_CTRL, 0, 0, body)).kind;
+	};
+	Payload ours, another;
+	ours.text(CTRL_ATTR_FAMILY_NAME, "nvmeof").u16(CTRL_ATTR_FAMILY_ID, family);
+	another.text(CTRL_ATTR_FAMILY_NAME, "nvmeof").u16(CTRL_ATTR_FAMILY_ID, family + 1);
+	Payload longer;
+	longer.u32(CTRL_ATTR_FAMILY_ID, family);
+	CHECK(news(CTRL_CMD_DELFAMILY, ours) == Reply::Kind::gone);
+	CHECK(news(CTRL_CMD_DELFAMILY, another) == Reply::Kind::ignored);
+	CHECK(news(CTRL_CMD_NEWFAMILY, ours) == Reply::Kind::ignored);
+	CHECK(news(CTRL_CMD_DELFAMILY, longer) == Reply::Kind::ignored);
+	CHECK(news(CTRL_CMD_DELFAMILY, Payload()) == Reply::Kind::ignored);
+	CHECK(only(netlinkMessage(GENL_ID_CTRL, 0, 0, {})).kind == Reply::Kind::ignored);
+}
+
 TEST_CASE("headers that lie are refused", "[reply]")
 {
 	std::vector<std::byte> datagram = netlinkMessage(family, 0, 1, std::vector<std::byte>(4));

@@ -46,7 +46,8 @@ TEST_CASE("a snapshot narrowed to one object", "[stats]")
 	}
 	SECTION("subsystem")
 	{
-		REQUIRE(narrow(s, "nvmeof0"));
+		std::string name = GENERATE("nvmeof0", "/dev/nvmeof0");
+		REQUIRE(narrow(s, name));
 		CHECK(namesOf(s.subsystems) == Names{"nvmeof0"});
 		CHECK(namesOf(s.controllers) == Names{"nvmeof0c1", "nvmeof0c2"});
 		CHECK(namesOf(s.namespaces) == Names{"nvmeof0n1", "nvmeof0n2"});

@@ -213,7 +213,7 @@ TEST_CASE("a frame fits any terminal", "[top]")
 	TopView view;
 	TopModel model = exampleModel();
 	TopModel broken;
-	broken.error = "the kernel module is not there, and this is a long line about it";
+	broken.error = errorFromErrno(ENODEV, "the kernel module is not there, and this is a long line about it");
 	for (TopSize size : {TopSize{80, 24}, TopSize{40, 10}, TopSize{20, 6}, TopSize{10, 4}, TopSize{5, 3},
 			     TopSize{1, 2}, TopSize{1, 1}, TopSize{0, 0}}) {
 		for (const TopModel *one : {&model, &broken}) {
@@ -234,7 +234,7 @@ TEST_CASE("a module that is gone is said, and no table", "[top]")
 {
 	TopModel gone;
 	gone.host = "here";
-	gone.error = "not loaded\x1b[2J";
+	gone.error = errorFromErrno(EPERM, "not loaded\x1b[2J");
 	TopView view;
 	std::string frame = text(view.draw(gone, wide));
 	CHECK(has(frame, "not loaded?[2J"));
@@ -242,6 +242,7 @@ TEST_CASE("a module that is gone is said, and no table", "[top]")
 	CHECK_FALSE(has(frame, "STATE"));
 	CHECK(has(view.batch(gone), "not loaded"));
 	CHECK(toJson(gone)["error"]["message"] == "not loaded\x1b[2J");
+	CHECK(toJson(gone)["error"]["exit_code"] == 7);
 }
 
 TEST_CASE("an object that is not there is said, until it comes", "[top]")
@@ -251,19 +252,20 @@ TEST_CASE("an object that is not there is said, until it comes", "[top]")
 	TopSampler sampler("nvmeof1c2", [] { return Result<Snapshot>(now); });
 	for (int i = 0; i < 2; i++) {
 		CHECK(sampler.read(true)); // the module is there
-		CHECK(sampler.model().error == "no 'nvmeof1c2' (yet): 'nvmeofctl list-subsys' shows what there is");
+		CHECK(sampler.model().error->message ==
+		      "no 'nvmeof1c2' (yet): 'nvmeofctl list-subsys' shows what there is");
 		CHECK(sampler.exitCode() == 3);
 	}
 	CHECK(has(TopView().batch(sampler.model()), "no 'nvmeof1c2' (yet)"));
 	CHECK(toJson(sampler.model()).contains("error"));
 	now.controllers.push_back(controllerOf(1, 2, "10.0.1.2"));
 	CHECK(sampler.read(true));
-	CHECK(sampler.model().error.empty());
+	CHECK_FALSE(sampler.model().error);
 	CHECK(sampler.model().controllers == 1);
 	CHECK(sampler.exitCode() == 0);
 	now = exampleSnapshot();
 	CHECK(sampler.read(true));
-	CHECK(has(sampler.model().error, "(yet)"));
+	CHECK(has(sampler.model().error->message, "(yet)"));
 	CHECK(sampler.exitCode() == 0); // it was there
 }
 
@@ -278,7 +280,7 @@ TEST_CASE("a reading that fails is shown, and the code is that of the last one",
 	CHECK(sampler.exitCode() == 0); // nothing is connected, and nothing was named
 	good = false;
 	CHECK_FALSE(sampler.read(true));
-	CHECK(sampler.model().error == "not for you (run it as root)");
+	CHECK(sampler.model().error->message == "not for you (run it as root)");
 	CHECK(sampler.exitCode() == 7);
 	good = true;
 	CHECK(sampler.read(true));

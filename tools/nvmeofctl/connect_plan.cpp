@@ -138,8 +138,20 @@ static bool ofTheNetwork(int sysErrno)
 	}
 }
 
+// About the files of the host's identity
+static std::string fileStep(const Error &error)
+{
+	if (error.code == ErrorCode::invalid)
+		return "correct or remove the file";
+	return error.code == ErrorCode::failed ? "or give --hostnqn and --hostid" : "";
+}
+
 std::string connectNextStep(const Error &error, const ConnectOptions &options)
 {
+	if (error.object.starts_with('/'))
+		return fileStep(error);
+	if (error.message.starts_with("connected, but"))
+		return fmt::format("'nvmeofctl show {}' tells what is there, and the last error", error.object);
 	switch (error.code) {
 	case ErrorCode::alreadyConnected:
 		return "use --duplicate-connect for a second association";
@@ -152,8 +164,6 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options)
 	case ErrorCode::timedOut:
 		if (!error.object.empty() && error.message.starts_with("not connected"))
 			return fmt::format("it goes on trying; 'nvmeofctl disconnect -d {}' gives up", error.object);
-		if (error.message.starts_with("connected, but"))
-			return fmt::format("'nvmeofctl show {}' tells what is there, and the last error", error.object);
 		return "check address, port and firewall";
 	case ErrorCode::failed:
 		return ofTheNetwork(error.sysErrno) ? "check address, port and firewall" : "";

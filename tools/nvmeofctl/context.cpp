@@ -59,7 +59,7 @@ void Context::say(std::string_view subject, std::string_view kind, const Error &
 
 int Context::fail(std::string_view subject, const Error &error, std::string_view nextStep)
 {
-	if (json_)
-		print(Json{{"error", toJson(error)}});
+	if (json_) // on one line: what some commands print is a document a line
+		out_ << dump(withSchema(Json{{"error", toJson(error)}}), -1) << std::endl;
 	return complain(subject, error, nextStep);
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <nvmeof/name.h>
+
 #include "context.h"
 #include "policy.h"
 #include "settings.h"
@@ -53,19 +55,19 @@ Error noSettings(const std::string &name)
 
 int runReset(Context &context)
 {
-	std::string name = context.args().textOr("device", "");
+	std::string name = plainName(context.args().textOr("device", ""));
 	return withClient(context, name, "reset started", [&](Client &client) { return client.reset(name); });
 }
 
 int runRescan(Context &context)
 {
-	std::string name = context.args().textOr("device", "");
+	std::string name = plainName(context.args().textOr("device", ""));
 	return withClient(context, name, "scanned", [&](Client &client) { return client.rescan(name); });
 }
 
 int runSet(Context &context)
 {
-	std::string name = context.args().textOr("NAME", "");
+	std::string name = plainName(context.args().textOr("NAME", ""));
 	std::optional<ObjectName> parsed = parseName(name);
 	if (!parsed)
 		return context.fail(name, noSettings(name));

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nvmeof/name.h>
+
 #include "context.h"
 
 using namespace nvmeof;
@@ -15,7 +17,7 @@ Result<std::vector<std::string>> disconnectBy(Client &client, const Args &args)
 		return client.disconnectAll();
 	if (std::optional<std::string> nqn = args.text("nqn"))
 		return client.disconnectNqn(*nqn);
-	std::string name = args.textOr("device", "");
+	std::string name = plainName(args.textOr("device", ""));
 	Result<void> done = client.disconnect(name);
 	return done ? Result<std::vector<std::string>>({name}) : done.error();
 }

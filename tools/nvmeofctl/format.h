@@ -42,9 +42,9 @@ Fields fieldsOf(const nvmeof::Subsystem &subsystem);
 Fields fieldsOf(const nvmeof::Controller &controller);
 Fields fieldsOf(const nvmeof::Namespace &ns);
 // @now: CLOCK_BOOTTIME
-Fields fieldsOf(const nvmeof::Path &path, std::chrono::nanoseconds now = bootTime());
+Fields fieldsOf(const nvmeof::Path &path, std::chrono::nanoseconds now = nvmeof::bootTime());
 // A line each, for what they belong to.
-std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nanoseconds now = bootTime());
+std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nanoseconds now = nvmeof::bootTime());
 
 // What list and list-subsys print.
 std::string formatNamespaces(const std::vector<nvmeof::Namespace> &namespaces,

@@ -149,7 +149,7 @@ Json warnOfPolicies(Context &context, const std::vector<PolicyOutcome> &outcomes
 Result<void> setSubsystem(Client &client, const std::string &name, const SubsystemSettings &settings)
 {
 	Result<void> done = client.set(name, settings);
-	if (done || !settings.iopolicy || done.error().sysErrno != ENOENT)
+	if (done || !settings.iopolicy || done.error().sysErrno != ENOENT || done.error().code == ErrorCode::noModule)
 		return done;
 	Error error = done.error();
 	error.code = ErrorCode::invalid;

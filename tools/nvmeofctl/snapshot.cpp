@@ -2,10 +2,11 @@
 #include "snapshot.h"
 
 #include <algorithm>
-#include <ctime>
 #include <optional>
 #include <set>
 #include <string>
+
+#include <nvmeof/name.h>
 
 using namespace nvmeof;
 
@@ -133,7 +134,7 @@ bool narrow(Snapshot &snapshot, std::string_view name)
 {
 	if (name.empty())
 		return true;
-	std::optional<Kept> kept = whatBelongsTo(snapshot, name);
+	std::optional<Kept> kept = whatBelongsTo(snapshot, plainName(name));
 	if (!kept)
 		return false;
 	std::erase_if(snapshot.subsystems, [&](const Subsystem &s) { return !kept->subsystems.contains(s.id); });
@@ -141,11 +142,4 @@ bool narrow(Snapshot &snapshot, std::string_view name)
 	std::erase_if(snapshot.namespaces, [&](const Namespace &n) { return !kept->namespaces.contains(n.name); });
 	std::erase_if(snapshot.paths, [&](const Path &p) { return !kept->paths.contains(p.name); });
 	return true;
-}
-
-std::chrono::nanoseconds bootTime()
-{
-	timespec now{};
-	::clock_gettime(CLOCK_BOOTTIME, &now);
-	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }

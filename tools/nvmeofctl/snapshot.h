@@ -26,5 +26,3 @@ nvmeof::Result<Snapshot> readSnapshot();
 
 // Only what belongs to the object of that name, of any kind; all for an empty name. False: there is no such object.
 bool narrow(Snapshot &snapshot, std::string_view name);
-
-std::chrono::nanoseconds bootTime();

@@ -74,7 +74,7 @@ class Events {
 public:
 	int fd() const { return stream_ ? stream_->fd() : -1; }
 
-	// The subscription ends, silently, with the module.
+	// The subscription ends with the module.
 	void follow(bool readable)
 	{
 		if (!readable)

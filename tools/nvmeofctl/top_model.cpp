@@ -174,8 +174,8 @@ TopModel topModel(const Snapshot &snapshot, const Rates &rates)
 
 Json toJson(const TopModel &model)
 {
-	if (!model.error.empty())
-		return {{"error", {{"message", model.error}}}};
+	if (model.error)
+		return {{"error", toJson(*model.error)}};
 	Json json{{"interval_ns", model.interval.count()}};
 	json["totals"] = rowJson(model.total);
 	json["namespaces"] = rowsJson(model.namespaces);

@@ -30,8 +30,8 @@ struct TopRow {
 
 struct TopModel {
 	std::string host, clock;
-	std::string error; // why there is nothing to show
-	std::string event; // the last one
+	std::optional<nvmeof::Error> error; // why there is nothing to show, and what to do
+	std::string event;                  // the last one
 	std::chrono::nanoseconds interval{0};
 	std::size_t subsystems = 0, controllers = 0, live = 0;
 	std::vector<TopRow> paths, namespaces;

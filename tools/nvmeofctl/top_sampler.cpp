@@ -22,10 +22,12 @@ std::string hostName()
 	return name;
 }
 
-std::string withNextStep(const Error &error, const char *separator, const char *end)
+Error withNextStep(Error error, const char *separator, const char *end)
 {
 	std::string step = usualNextStep(error);
-	return step.empty() ? error.message : error.message + separator + step + end;
+	if (!step.empty())
+		error.message += separator + step + end;
+	return error;
 }
 
 } // namespace

@@ -57,8 +57,8 @@ TopLine totalLine(const TopModel &model)
 std::vector<TopLine> header(const TopModel &model, bool paused)
 {
 	std::vector<TopLine> lines{firstLine(model, paused)};
-	if (!model.error.empty()) {
-		lines.push_back({{printable(model.error), Tone::bad}});
+	if (model.error) {
+		lines.push_back({{printable(model.error->message), Tone::bad}});
 		lines.push_back({{"trying again", Tone::dim}});
 		return lines;
 	}
@@ -237,12 +237,12 @@ std::vector<TopLine> TopView::draw(const TopModel &model, TopSize size)
 {
 	// On a terminal of few lines the table is what matters.
 	std::vector<TopLine> lines;
-	if (size.lines >= 8 || !model.error.empty())
+	if (size.lines >= 8 || model.error)
 		lines = header(model, paused_);
 	bool withFooter = size.lines >= 5;
 	std::size_t used = lines.size() + 1 + withFooter;
 	page_ = size.lines > used ? size.lines - used : 1;
-	if (model.error.empty()) {
+	if (!model.error) {
 		std::vector<TopRow> rows = sorted(model);
 		scrollWithin(rows.size());
 		std::vector<TopLine> all = table(rows, size.columns);
@@ -262,7 +262,7 @@ std::vector<TopLine> TopView::draw(const TopModel &model, TopSize size)
 std::string TopView::batch(const TopModel &model) const
 {
 	std::vector<TopLine> lines = header(model, false);
-	if (model.error.empty())
+	if (!model.error)
 		for (TopLine &line : table(sorted(model), unlimited / 2))
 			lines.push_back(std::move(line));
 	std::string text;
