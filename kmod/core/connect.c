@@ -118,6 +118,10 @@ static int identify_ctrl(struct nof_ctrl *ctrl)
 	/* the block layer wants a page to fit, and pages may be larger than MPSMIN */
 	if (!why && decoded.max_transfer < PAGE_SIZE && decoded.cntrltype != NVME_CTRL_DISC)
 		why = "MDTS is less than a page of this machine";
+	/* without I/O queues its paths would carry nothing, and not be lost either */
+	if (!why && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) &&
+	    ctrl->discovery != (decoded.cntrltype == NVME_CTRL_DISC))
+		why = "controller is of another type than it was";
 	if (!why)
 		why = same_subsystem(ctrl, &decoded);
 	if (why) {

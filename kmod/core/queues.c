@@ -148,25 +148,26 @@ static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned lon
 
 static int alloc_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
-	u32 nr = ctrl->nr_default + ctrl->nr_poll, i;
-	int ret = 0;
+	u32 nr = ctrl->nr_default + ctrl->nr_poll, made = 0;
+	struct nof_queue **io = kcalloc(nr, sizeof(*io), GFP_KERNEL);
+	int ret = -ENOMEM;
 
+	/* no lock: listings take it, under subsys->lock */
+	while (io && made < nr && (io[made] = new_io_queue(ctrl, made, deadline)))
+		made++;
 	mutex_lock(&ctrl->queues_lock);
-	if (!attempt_wanted(ctrl)) {
-		ret = -ECANCELED;
-		goto unlock;
+	if (io && made == nr)
+		ret = attempt_wanted(ctrl) ? 0 : -ECANCELED;
+	if (!ret) {
+		ctrl->io = io;
+		ctrl->nr_io = nr;
 	}
-	ctrl->io = kcalloc(nr, sizeof(*ctrl->io), GFP_KERNEL);
-	for (i = 0; ctrl->io && i < nr; i++) {
-		ctrl->io[i] = new_io_queue(ctrl, i, deadline);
-		if (!ctrl->io[i])
-			break;
-		ctrl->nr_io = i + 1;
-	}
-	if (!ctrl->io || i < nr)
-		ret = -ENOMEM;
-unlock:
 	mutex_unlock(&ctrl->queues_lock);
+	if (!ret)
+		return 0;
+	while (made)
+		nof_queue_free(io[--made]);
+	kfree(io);
 	return ret;
 }
 

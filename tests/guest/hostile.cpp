@@ -35,6 +35,7 @@ using target::Verdict;
 using target::When;
 using target::acts::always;
 using target::acts::failed;
+using target::acts::poke;
 using target::acts::verdict;
 
 namespace {
@@ -581,6 +582,37 @@ TEST_CASE("fewer queues after a reconnect", "[hostile][queues][trap23]")
 	auto result = load.wait(40s);
 	INFO(result.text);
 	CHECK(result.good());
+}
+
+TEST_CASE("a controller that comes back as one of another type is refused", "[hostile][restart][trap21]")
+{
+	static const auto discovery = always(target::Hook::adminData, [](target::Strike &s) {
+		return poke<std::uint8_t>(s.identify(target::cns_ctrl), s, target::at::cntrltype, 2);
+	});
+	Stage stage;
+	auto &script = stage.server.script();
+	auto c = stage.host.connect(stage.options());
+	FioLoad load({.file = stage.disk(), .size = "4m", .seconds = 6});
+	std::this_thread::sleep_for(1s);
+	script.arm(discovery, target::Script::forever);
+	stage.server.dropConnections();
+	REQUIRE(script.waitStrikes(2, slowly(5s)));
+	auto now = stage.host.controller(c.name);
+	CHECK(now.state == ControllerState::connecting);
+	CHECK(now.lastError.find("another type") != std::string::npos);
+	SECTION("and taken back as what it was")
+	{
+		script.disarm();
+		CHECK(stage.live(c.name));
+		auto result = load.wait(40s);
+		INFO(result.text);
+		CHECK(result.good());
+	}
+	SECTION("and can be given up")
+	{
+		CHECK(run("timeout 20 nvmeofctl disconnect --all").status == 0);
+		load.stop();
+	}
 }
 
 TEST_CASE("events during teardown", "[hostile][aer][trap14]")

@@ -6,6 +6,7 @@
 #include <linux/moduleparam.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
+#include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
@@ -366,11 +367,14 @@ static bool stays_here(struct sock *sk)
 /* Where the device is that leads to the target: the numa policy goes by it */
 static void set_node(struct nof_ctrl *ctrl, struct sock *sk)
 {
-	struct dst_entry *dst = sk_dst_get(sk);
+	struct dst_entry *dst;
 
+	/* the entry keeps no device */
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
 	if (dst)
 		set_dev_node(&ctrl->dev, dev_to_node(&dst->dev->dev));
-	dst_release(dst);
+	rcu_read_unlock();
 }
 
 static int wait_connected(struct nof_tcp_queue *q)
@@ -405,14 +409,17 @@ int nof_tcp_sock_connect(struct nof_tcp_queue *q)
 
 /*
  * Throws away what is queued in the socket; a FIN goes first so that the target sees an orderly end when it has read
- * everything, and the RST that follows frees it from waiting for the rest.
+ * everything, and the RST that follows frees it from waiting for the rest. TCP gets memory for that with GFP_KERNEL,
+ * whatever sk_allocation says, and what writes memory back may wait for this very queue: without any, no RST.
  */
 static void disconnect(struct socket *sock)
 {
 	struct sockaddr unspec = { .sa_family = AF_UNSPEC };
+	unsigned int noreclaim = memalloc_noreclaim_save();
 
 	kernel_sock_shutdown(sock, SHUT_RDWR);
 	kernel_connect(sock, &unspec, sizeof(unspec), 0);
+	memalloc_noreclaim_restore(noreclaim);
 }
 
 /*
