@@ -7,6 +7,7 @@
 #include "core/subsys.h"
 #include "core/watch.h"
 #include "mpath/ana.h"
+#include "mpath/path.h"
 
 /* False: it was not live, and this is for a live one only */
 static bool error(struct nof_ctrl *ctrl, bool live_only, bool reset)
@@ -56,6 +57,8 @@ void nof_abort_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, abort_work);
 
 	nof_ctrl_publish(ctrl);
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING)
+		nof_paths_unhold(ctrl);
 	nof_queues_kill(ctrl);
 }
 

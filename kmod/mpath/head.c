@@ -361,8 +361,14 @@ void nof_head_end_kicks(struct nof_head *head)
 /* No path left, or its last one still works so that the page cache can be written back. */
 void nof_head_remove(struct nof_head *head)
 {
+	struct kobject *paths_dir;
+
 	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
-		kobject_put(head->paths_dir);
+		mutex_lock(&head->subsys->lock);
+		paths_dir = head->paths_dir;
+		head->paths_dir = NULL;	/* nobody shows a path there any more */
+		mutex_unlock(&head->subsys->lock);
+		kobject_put(paths_dir);
 		del_gendisk(head->disk);
 	}
 	/* who publishes holds the lock: after it, no kick; before it, one that is undone here */

@@ -221,7 +221,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	struct nof_head *head = path->head;
 	struct gendisk *disk = head->disk;
 	struct nof_subsys *s = head->subsys;
-	bool last, lingers;
+	bool last, lingers, lost;
 
 	kref_get(&head->ref);
 	/* another thread may put the disk: its name goes into our last event */
@@ -239,11 +239,13 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		unlink(path);
 	else
 		nof_head_publish(head);	/* what waits for a path waits no longer */
+	/* later than this, nof_paths_unhold() finds the head */
+	lost = !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_DELETING;
 	mutex_unlock(&s->lock);
 	if (path->kobj.state_in_sysfs)
 		kobject_del(&path->kobj);
 	/* what is held back for fencing can end well only with a path to write it by, and something to write to */
-	if (last && (!graceful || path->deallocated))
+	if (last && (!graceful || path->deallocated || lost))
 		nof_fence_drop(head);
 	/* one that began when the head lingered before this path came */
 	if (last)
@@ -267,6 +269,33 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		nof_head_drop(head);
 	put_device(disk_to_dev(disk));
 	nof_head_put(head);
+}
+
+static struct nof_head *held_and_leaving(struct nof_ctrl *ctrl)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_head *head, *found = NULL;
+	struct nof_path *path;
+
+	mutex_lock(&s->lock);
+	nof_for_each_path(s, head, path)
+		if (!found && path->ctrl == ctrl && test_bit(NOF_HEAD_REMOVING, &head->flags) &&
+		    !test_bit(NOF_HEAD_UNHELD, &head->flags)) {
+			kref_get(&head->ref);
+			found = head;
+		}
+	mutex_unlock(&s->lock);
+	return found;
+}
+
+void nof_paths_unhold(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+
+	while ((head = held_and_leaving(ctrl))) {
+		nof_fence_drop(head);
+		nof_head_put(head);
+	}
 }
 
 /* After the disk is visible: every path that joined before has its directory made by the first to come here */
@@ -338,7 +367,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	if (created && (why || ret)) {
 		why = why ?: no_memory_or(ret, no_disk);
 		discard_head(head, path);
-	} else if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
+	} else if (!why && test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		show_paths(head);
 	}
 	nof_head_put(head);
@@ -354,32 +383,44 @@ static bool same_namespace(const struct nof_ns_ids *was, const struct nof_ns_ids
 	return nof_ns_ids_match(was, is) || nof_ns_ids_equal(was, is);
 }
 
-/* It is that head's for as long as it is the same; another one is joined only where nothing but its limits differs. */
-static bool belongs(struct nof_ctrl *ctrl, struct nof_head *head, const struct nof_ns_format *f)
+/* One is joined only where nothing but its limits differs. */
+static bool joins(const struct nof_head *head, const struct nof_ns_format *f)
 {
-	struct nof_path *path = find_path(ctrl, head->nsid);
-
-	if (path && path->head == head)
-		return same_namespace(&head->format.ids, &f->ids);
 	return nof_ns_ids_match(&head->format.ids, &f->ids) &&
 	       (!head->nr_paths || (head->format.nlbas == f->nlbas && head->format.shared && f->shared));
 }
 
-/* The head that the namespace belongs to, in the state it is in, if it promises too much for this path; referenced */
+/*
+ * The head that the namespace belongs to: that of the path there is, for as long as it is the same, or the first to be
+ * joined. Identifiers of two kinds may match those of two heads.
+ */
+static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+{
+	struct nof_path *path = find_path(ctrl, nsid);
+	struct nof_head *head;
+
+	if (path && same_namespace(&path->head->format.ids, &format->ids))
+		return path->head;
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		if (head->nsid == nsid && !test_bit(NOF_HEAD_REMOVING, &head->flags) && joins(head, format))
+			return head;
+	return NULL;
+}
+
+/* That head, in the state it is in, if it promises too much for this path; referenced */
 static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head, *found = NULL;
 
 	mutex_lock(&s->lock);
-	list_for_each_entry(head, &s->heads, entry)
-		if (head->nsid == nsid && !test_bit(NOF_HEAD_REMOVING, &head->flags) &&
-		    head->lba_shift == format->lba_shift && belongs(ctrl, head, format) &&
-		    nof_head_too_wide(head, ctrl, format)) {
-			kref_get(&head->ref);
-			get_device(disk_to_dev(head->disk));
-			found = head;
-		}
+	head = head_of(ctrl, nsid, format);
+	if (head && !test_bit(NOF_HEAD_REMOVING, &head->flags) && head->lba_shift == format->lba_shift &&
+	    nof_head_too_wide(head, ctrl, format)) {
+		kref_get(&head->ref);
+		get_device(disk_to_dev(head->disk));
+		found = head;
+	}
 	mutex_unlock(&s->lock);
 	return found;
 }

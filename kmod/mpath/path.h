@@ -141,6 +141,11 @@ void nof_paths_remove_unseen(struct nof_ctrl *ctrl);
 /* @graceful: the queues work, so that disks can write back */
 void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful);
 void nof_path_remove(struct nof_path *path, bool graceful);
+/*
+ * The connection is gone, and with it what disks that are being removed could write back by: nothing is held back for
+ * them any more.
+ */
+void nof_paths_unhold(struct nof_ctrl *ctrl);
 /* The disk would stay for delayed_removal_secs if this path, its last one, were removed now. */
 bool nof_path_leaves_disk(const struct nof_path *path);
 /* Of one that does not fit: in which way; under subsys->lock */

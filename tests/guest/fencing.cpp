@@ -398,6 +398,26 @@ TEST_CASE("with the last path and the disk goes what is held, at once", "[fencin
 	scene.ports.host.reopen();
 }
 
+TEST_CASE("a disk whose last connection ends while it goes waits for nothing that could only fail",
+	  "[fencing][removal][trap2][trap24]")
+{
+	Scene scene({.keepAlive = 20s});
+	auto &host = scene.ports.host;
+	auto pending = scene.stall(0, 7, "write-stalled");
+	REQUIRE(host.client().disconnect(scene.names[1]).ok());
+	Stopwatch time;
+	std::thread cut([&] {
+		std::this_thread::sleep_for(500ms); // the removal waits for the write
+		scene.ports[0].dropConnections(true);
+	});
+	host.disconnectAll();
+	CHECK(time.elapsed() < slowly(8s));
+	cut.join();
+	CHECK(pending.join(5s));
+	CHECK(pending.status() < 0);
+	scene.disk.reset();
+}
+
 TEST_CASE("Cross-Controller Reset that does not work: the bound counts", "[fencing][ccr][trap1]")
 {
 	static const auto refused = forCommand([](target::Strike &s) {
