@@ -8,9 +8,6 @@
 
 namespace nofctl {
 
-// Bound on a call that has no timeout of its own, and for which the kernel waits for nothing.
-inline constexpr std::chrono::milliseconds callTimeout{60000};
-
 class Session {
 public:
 	// Also checks that the module speaks this library's API.

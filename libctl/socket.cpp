@@ -259,12 +259,11 @@ Result<std::vector<Attributes>> Socket::dump(Request request, Clock::time_point 
 
 Result<void> Socket::joinEvents()
 {
-	// The kernel takes the members of a group that goes out of it without a word: nlctrl's group has one.
+	// The kernel takes the members of a group that goes out of it without a word: nlctrl's group has one. Both are
+	// looked for first, as libnl takes what comes meanwhile for a wrong answer.
 	int ends = genl_ctrl_resolve_grp(socket_.get(), "nlctrl", "notify");
 	if (ends < 0)
 		return libnlError("cannot find the group that tells the end of the module", ends);
-	if (int code = nl_socket_add_membership(socket_.get(), ends); code < 0)
-		return libnlError("cannot subscribe to the end of the module", code);
 	int group = genl_ctrl_resolve_grp(socket_.get(), NVMEOF_GENL_NAME, NVMEOF_MCGRP_EVENTS);
 	if (group < 0)
 		return libnlError("cannot find the event group", group);
@@ -272,6 +271,12 @@ Result<void> Socket::joinEvents()
 	int size = eventBuffer;
 	if (::setsockopt(fd(), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
 		::setsockopt(fd(), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	if (int code = nl_socket_add_membership(socket_.get(), ends); code < 0)
+		return libnlError("cannot subscribe to the end of the module", code);
+	// That may have been before: from here on it is told. No event is expected yet, which this would throw away.
+	Result<std::vector<Attributes>> there = call(Request(NVMEOF_CMD_VERSION_GET), deadlineIn(callTimeout));
+	if (!there)
+		return there.error();
 	if (int code = nl_socket_add_membership(socket_.get(), group); code < 0)
 		return libnlError("cannot subscribe to events", code);
 	return {};

@@ -19,6 +19,9 @@ namespace nofctl {
 
 using Clock = std::chrono::steady_clock;
 
+// Bound on a call that has no timeout of its own, and for which the kernel waits for nothing.
+inline constexpr std::chrono::milliseconds callTimeout{60000};
+
 // A moment @timeout from now; never for a negative one.
 Clock::time_point deadlineIn(std::chrono::milliseconds timeout);
 

@@ -10,7 +10,7 @@ namespace nvmeof {
 
 enum class ErrorCode {
 	failed,           // none of the below
-	invalid,          // an argument is wrong; nothing was asked of the kernel
+	invalid,          // an argument is wrong; nothing was changed
 	noSuchObject,     // no subsystem, controller, namespace, path or file of that name
 	alreadyConnected, // Error::object names the controller that is there
 	refused,          // the target answered with an NVMe status: Error::nvmeStatus

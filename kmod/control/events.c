@@ -36,7 +36,7 @@ static void tell_loss(void)
 
 /*
  * GFP_NOIO: some callers hold subsys->lock, and without it no path set can change; were memory got by writing to one
- * of our own disks, that write could wait for the very path set. Nor is it waited for otherwise: recovery tells of a
+ * of our own disks, that write could wait for the very path set. Nor is it tried for long: recovery tells of a
  * loss before it frees what the lost requests hold.
  */
 static bool begin(struct nof_reply *ntf, u8 cmd, enum nvmeof_event ev)

@@ -61,7 +61,7 @@ struct nof_vital {
  *		more when it is called. May not wait for the peer.
  * @free_queue:	mirror of @start_queue: releases everything, the queue structure itself excepted. After @stop_queue;
  *		start_queue has returned. Also called when @start_queue failed, and then start_queue may be called
- *		again.
+ *		again; and for a queue that was never started, zeroed but for what the core sets.
  * @queue_cmd:	sends cmd, which is in the queue's table (state NOF_CMD_OWNED), has sqe but for SGL, and len, write, buf
  *		or request set. When @last is not set more may follow at once, or @commit will be called. Never fails:
  *		on trouble it calls nof_queue_error(), and the core cancels the command later. Any number of CPUs at

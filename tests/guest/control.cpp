@@ -610,12 +610,18 @@ TEST_CASE("monitor ends with the module, and says so", "[control][unload]")
 {
 	if (!Host::loaded())
 		Host::load();
+	auto stream = nvmeof::EventStream::subscribe();
+	REQUIRE(stream.ok());
+	run("rm -f /tmp/monitor.*");
 	Background monitor("nvmeofctl monitor --json > /tmp/monitor.out; echo $? > /tmp/monitor.code");
 	REQUIRE(eventually([&] { return exists("/tmp/monitor.out"); }));
-	std::this_thread::sleep_for(1s);
+	std::this_thread::sleep_for(slowly(1s));
+	CHECK_FALSE(exists("/tmp/monitor.code"));
 	REQUIRE(Host::unload().status == 0);
-	CHECK(eventually([] { return exists("/tmp/monitor.code"); }, 5s));
-	CHECK(readFile("/tmp/monitor.code") == std::to_string(noModule));
+	auto last = stream->next(slowly(5s));
+	REQUIRE_FALSE(last.ok());
+	CHECK(last.error().code == nvmeof::ErrorCode::noModule);
+	CHECK(eventually([] { return readFile("/tmp/monitor.code") == std::to_string(noModule); }, slowly(5s)));
 	CHECK(nlohmann::json::parse(readFile("/tmp/monitor.out"))["error"]["code"] == "no_module");
 	Host::load();
 }

@@ -694,7 +694,7 @@ TEST_CASE("degrade: an outlier is left out with an event, and returns with one",
 	REQUIRE(rig.flowing());
 	pause(1s);
 	auto outlier = rig.path(2).name;
-	rig.lane(2).link.impair(delay(slowly(40ms)));
+	rig.lane(2).link.impair(delay(40ms));
 	auto told = [&](EventType type) {
 		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, slowly(10s))
 			.has_value();
@@ -743,7 +743,7 @@ TEST_CASE("a queue that is full does not hold up what another path has room for"
 	CHECK(rig.host.client().disconnect(rig.name(0)).ok());
 	rig.connect(0);
 	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).link.impair(delay(slowly(5ms)));
+		rig.lane(n).link.impair(delay(5ms));
 	rig.set("iopolicy=numa"); // stays with the eldest path, as long as that takes more
 	auto shares = rig.shares([&] { flow(rig.disk(), 2, 4); });
 	INFO("few: " << show(shares));

@@ -409,8 +409,9 @@ int nof_tcp_sock_connect(struct nof_tcp_queue *q)
 
 /*
  * Throws away what is queued in the socket; a FIN goes first so that the target sees an orderly end when it has read
- * everything, and the RST that follows frees it from waiting for the rest. TCP gets memory for that with GFP_KERNEL,
- * whatever sk_allocation says, and what writes memory back may wait for this very queue: without any, no RST.
+ * everything, and the RST that follows frees it from waiting for the rest. Older kernels (6.1) get memory for the RST
+ * with GFP_KERNEL, whatever sk_allocation says, and what writes memory back may wait for this very queue: without any,
+ * no RST.
  */
 static void disconnect(struct socket *sock)
 {
