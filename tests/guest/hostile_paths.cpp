@@ -20,6 +20,8 @@ using target::Misbehaviour;
 using target::When;
 using target::acts::always;
 using target::acts::failed;
+using target::acts::poke;
+using target::acts::when;
 
 namespace {
 
@@ -162,6 +164,48 @@ TEST_CASE("a path that is refused leaves the disk as it is", "[hostile][paths][t
 	CHECK(watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s));
 	CHECK(readFile(limit) == before);
 	CHECK(ports.work(Disk(node)) == 0);
+}
+
+TEST_CASE("a namespace that matches two disks, each by an identifier of another kind", "[hostile][paths][trap27]")
+{
+	static const auto nguidOnly = always(target::Hook::adminData, [](target::Strike &s) {
+		return when(s.identify(target::cns_descs), [&] { std::fill(s.data->begin() + 20, s.data->end(), 0); });
+	});
+	static const auto privateUuid = always(target::Hook::adminData, [](target::Strike &s) {
+		auto uuidAlone = [&] {
+			std::copy(s.data->begin() + 20, s.data->end(), s.data->begin());
+			std::fill(s.data->end() - 20, s.data->end(), 0);
+		};
+		auto unshared = [&] {
+			std::fill_n(s.data->begin() + 104, 16, 0); // NGUID
+			(*s.data)[target::at::nmic] = 0;
+		};
+		return when(s.identify(target::cns_descs), uuidAlone) || when(s.identify(target::cns_ns), unshared);
+	});
+	static const auto smaller = always(target::Hook::adminData, [](target::Strike &s) {
+		return poke<std::uint8_t>(s.identify(target::cns_ctrl), s, target::at::mdts, 1); // 8 KiB
+	});
+	Ports ports(std::vector<target::Config>(2));
+	ports[0].script().arm(nguidOnly, target::Script::forever);
+	ports[1].script().arm(privateUuid, target::Script::forever);
+	ports.connectAll();
+	auto disks = [&] { return take(ports.host.client().namespaces()); };
+	REQUIRE(eventually([&] { return disks().size() == 2; }));
+	auto name = ports.subsystemName();
+	auto limit = [](const nvmeof::Namespace &disk) {
+		return std::stoul(readFile("/sys/block/" + disk.name + "/queue/max_hw_sectors_kb"));
+	};
+	auto sum = limit(disks()[0]) + limit(disks()[1]);
+	ports[1].script().arm(smaller, target::Script::forever); // and both identifiers, shared
+	ports[1].dropConnections();
+	REQUIRE(eventually([&] { return limit(disks()[0]) + limit(disks()[1]) < sum; }, slowly(10s)));
+	CHECK(disks().size() == 2);
+	CHECK(std::max(limit(disks()[0]), limit(disks()[1])) == sum / 2); // only its own one has become smaller
+	for (std::size_t i : {0, 1})
+		ports[i].script().disarm();
+	ports.host.disconnectAll();
+	ports.connect(0);
+	CHECK(ports.subsystemName() == name); // nothing of the first one is left
 }
 
 TEST_CASE("two live paths that both fail: a request does not go to and fro for ever", "[hostile][paths][trap30]")
