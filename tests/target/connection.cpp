@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <thread>
+#include <utility>
 
 namespace target {
 namespace {
@@ -438,7 +439,7 @@ void Connection::execution(const Command &cmd, Bytes data)
 	if (strike.verdict == Verdict::failed)
 		finish(cmd, {strike.status});
 	if (strike.verdict == Verdict::ghost || strike.verdict == Verdict::haunt)
-		haunt(cmd, std::move(data), strike.verdict == Verdict::haunt);
+		haunt(cmd, std::exchange(data, {}), strike.verdict == Verdict::haunt);
 	if (strike.after)
 		strike.after();
 	if (strike.verdict == Verdict::pass)

@@ -13,12 +13,13 @@ std::string formatSeconds(std::chrono::milliseconds time)
 
 std::string formatAge(std::chrono::nanoseconds age)
 {
+	constexpr std::int64_t hour = 3600, day = 24 * hour;
 	std::int64_t seconds = std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(age).count(), 0);
 	if (seconds < 60)
 		return fmt::format("{} s", seconds);
-	if (seconds < 3600)
+	if (seconds < hour)
 		return fmt::format("{}:{:02} min", seconds / 60, seconds % 60);
-	if (seconds < 24 * 3600)
-		return fmt::format("{}:{:02} h", seconds / 3600, seconds / 60 % 60);
-	return fmt::format("{} d", seconds / (24 * 3600));
+	if (seconds < day)
+		return fmt::format("{}:{:02} h", seconds / hour, seconds / 60 % 60);
+	return fmt::format("{} d", seconds / day);
 }
