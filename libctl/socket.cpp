@@ -273,7 +273,7 @@ Result<void> Socket::joinEvents()
 		::setsockopt(fd(), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (int code = nl_socket_add_membership(socket_.get(), ends); code < 0)
 		return libnlError("cannot subscribe to the end of the module", code);
-	// That may have been before: from here on it is told. No event is expected yet, which this would throw away.
+	// From here on its end is told; if it came before, this fails. It goes first, as it throws events away.
 	Result<std::vector<Attributes>> there = call(Request(NVMEOF_CMD_VERSION_GET), deadlineIn(callTimeout));
 	if (!there)
 		return there.error();

@@ -383,40 +383,29 @@ static bool same_namespace(const struct nof_ns_ids *was, const struct nof_ns_ids
 	return nof_ns_ids_match(was, is) || nof_ns_ids_equal(was, is);
 }
 
-/* One is joined only where nothing but its limits differs. */
-static bool joins(const struct nof_head *head, const struct nof_ns_format *f)
-{
-	return nof_ns_ids_match(&head->format.ids, &f->ids) &&
-	       (!head->nr_paths || (head->format.nlbas == f->nlbas && head->format.shared && f->shared));
-}
-
 /*
- * The head that the namespace belongs to: that of the path there is, for as long as it is the same, or the first to be
- * joined. Identifiers of two kinds may match those of two heads.
+ * The head that the namespace belongs to, in the state it is in, if it promises too much for this path; referenced. It
+ * is that of the path there is, for as long as it is the same namespace, or the one to be joined.
  */
-static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
-{
-	struct nof_path *path = find_path(ctrl, nsid);
-	struct nof_head *head;
-
-	if (path && same_namespace(&path->head->format.ids, &format->ids))
-		return path->head;
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		if (head->nsid == nsid && !test_bit(NOF_HEAD_REMOVING, &head->flags) && joins(head, format))
-			return head;
-	return NULL;
-}
-
-/* That head, in the state it is in, if it promises too much for this path; referenced */
 static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
-	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head, *found = NULL;
+	struct nof_subsys *s = ctrl->subsys;
+	const char *why = NULL;
+	struct nof_path *path;
+	bool wide;
 
 	mutex_lock(&s->lock);
-	head = head_of(ctrl, nsid, format);
-	if (head && !test_bit(NOF_HEAD_REMOVING, &head->flags) && head->lba_shift == format->lba_shift &&
-	    nof_head_too_wide(head, ctrl, format)) {
+	path = find_path(ctrl, nsid);
+	if (path && same_namespace(&path->head->format.ids, &format->ids)) {
+		head = path->head;
+		wide = !test_bit(NOF_HEAD_REMOVING, &head->flags) && head->lba_shift == format->lba_shift &&
+		       nof_head_too_wide(head, ctrl, format);
+	} else {
+		head = find_head(ctrl, nsid, format, &why);
+		wide = why == too_narrow;
+	}
+	if (head && wide) {
 		kref_get(&head->ref);
 		get_device(disk_to_dev(head->disk));
 		found = head;
