@@ -11,6 +11,7 @@
 #include <nvmeof/name.h>
 
 #include "connect_wait.h"
+#include "discovery.h"
 #include "module.h"
 #include "session.h"
 #include "version.h"
@@ -71,6 +72,13 @@ Result<void> deleteOne(Session &session, const std::string &name, const std::str
 		if (done || done.error().sysErrno != EAGAIN || nofctl::Clock::now() > end)
 			return done;
 	}
+}
+
+// The object that it names is gone.
+Error withoutObject(Error error)
+{
+	error.object.clear();
+	return error;
 }
 
 // Takes controllers off a shared list until it is empty. One that is gone by then is what was asked for, also if
@@ -249,6 +257,23 @@ Result<Controller> Client::waitFor(std::string_view controller, WaitFor wait, st
 		waiter->join(name);
 		return waiter->finish().front();
 	});
+}
+
+Result<DiscoveryLog> Client::discover(const ConnectOptions &options, std::chrono::milliseconds timeout)
+{
+	ConnectOptions asked = options;
+	if (asked.subsysnqn.empty())
+		asked.subsysnqn = discoveryNqn;
+	if (!asked.keepAlive)
+		asked.keepAlive = std::chrono::milliseconds(0);
+	nofctl::DiscoveryVisit visit(impl_->session, timeout);
+	Result<DiscoveryLog> log = visit.read(asked);
+	if (visit.made().empty())
+		return log;
+	Result<void> removed = deleteOne(impl_->session, visit.made(), asked.subsysnqn);
+	if (removed || removed.error().code == ErrorCode::noSuchObject) // given up by then
+		return log ? log : Result<DiscoveryLog>(withoutObject(log.error()));
+	return log ? Result<DiscoveryLog>(removed.error()) : log;
 }
 
 Result<void> Client::disconnect(std::string_view controller)

@@ -25,6 +25,8 @@ public:
 	void start(const nvmeof::ConnectOptions &options);
 	// Waits for one that exists.
 	void join(const std::string &controller);
+	// Waits for one as it was when it was made after begin(); an error is its result.
+	void add(nvmeof::Result<nvmeof::Controller> controller);
 	std::vector<nvmeof::Result<nvmeof::Controller>> finish();
 
 private:
@@ -41,7 +43,6 @@ private:
 
 	ConnectWait(Session &session, nvmeof::WaitFor wait, std::chrono::milliseconds timeout);
 
-	void add(nvmeof::Result<nvmeof::Controller> controller);
 	bool stillThere(Item &item);
 	void advance(Item &item);
 	bool scanned(Item &item);

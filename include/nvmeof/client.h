@@ -13,6 +13,7 @@
 
 #include <nvmeof/connect.h>
 #include <nvmeof/controller.h>
+#include <nvmeof/discovery.h>
 #include <nvmeof/event_stream.h>
 #include <nvmeof/namespace.h>
 #include <nvmeof/path.h>
@@ -84,6 +85,15 @@ public:
 	// For a controller that was started before, or is reconnecting.
 	Result<Controller> waitFor(std::string_view controller, WaitFor wait,
 				   std::chrono::milliseconds timeout = defaultTimeout);
+
+	/*
+	 * What the discovery service at @options.address tells, of one generation. Empty, subsysnqn is discoveryNqn; not
+	 * set, keepAlive is 0, and ioQueues do not matter. Connects for it, and disconnects, unless there is such a
+	 * controller. Errors moreover: refused, with nvmeStatus; failed with EPROTO, when the log as a whole is of no
+	 * use, or changed all the time. What is wrong with a single entry is its DiscoveryEntry::defect.
+	 */
+	Result<DiscoveryLog> discover(const ConnectOptions &options,
+				      std::chrono::milliseconds timeout = defaultTimeout);
 
 	// Each returns when the controllers are gone from every listing, however much their disks have to write back.
 	Result<void> disconnect(std::string_view controller);

@@ -5,6 +5,7 @@
 #include <nvmeof/address.h>
 #include <nvmeof/client.h>
 #include <nvmeof/connect.h>
+#include <nvmeof/discovery.h>
 #include <nvmeof/duration.h>
 #include <nvmeof/error.h>
 #include <nvmeof/event.h>

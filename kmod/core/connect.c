@@ -47,6 +47,10 @@ static const char *same_subsystem(struct nof_ctrl *ctrl, const struct nof_ctrl_i
 	struct nof_ctrl *other;
 	const char *why = NULL;
 
+	/* That is the name of all discovery services: their controllers have nothing in common */
+	if (!strcmp(s->nqn, NVME_DISC_SUBSYS_NAME))
+		return id->cntrltype == NVME_CTRL_DISC ? NULL : "not a discovery controller, by whose name it goes";
+
 	mutex_lock(&s->lock);
 	if (s->identified && strcmp(s->serial, id->serial))
 		why = "serial number differs from the subsystem's other controllers";
@@ -112,6 +116,9 @@ static int identify_ctrl(struct nof_ctrl *ctrl)
 		ret = ret > 0 ? -EIO : ret;
 		goto free;
 	}
+	/* before NVMe 1.4 controllers did not tell their type */
+	if (!id->cntrltype && !strcmp(ctrl->opts.subsysnqn, NVME_DISC_SUBSYS_NAME))
+		id->cntrltype = NVME_CTRL_DISC;
 	why = nof_identify_ctrl(id, NVME_CAP_MPSMIN(ctrl->cap), &decoded);
 	if (!why && le16_to_cpu(id->cntlid) != ctrl->cntlid)
 		why = "controller ID is not the one that Connect returned";

@@ -93,6 +93,38 @@ TEST_CASE("disconnect by name and of all", "[control]")
 	CHECK(take(rig.host.client().subsystems()).empty());
 }
 
+TEST_CASE("discover lists what a target offers, and leaves no controller behind", "[control]")
+{
+	Rig rig;
+	auto listed = ctl("discover -a 127.0.0.1:4420");
+	INFO(listed.text);
+	REQUIRE(listed.status == done);
+	CHECK(namesIt(listed.text, "subsystem  tcp        127.0.0.1:4420"));
+	auto result = json("discover -a 127.0.0.1 -s 4420")["results"][0];
+	CHECK(result["address"] == "127.0.0.1:4420");
+	auto &entries = result["log"]["entries"];
+	CHECK(std::any_of(entries.begin(), entries.end(), [](auto &e) {
+		return e["nqn"] == testNqn && e["traddr"] == "127.0.0.1" && e["trsvcid"] == "4420" && e["usable"];
+	}));
+	CHECK(take(rig.host.client().controllers()).empty());
+
+	CHECK(status("discover") == usage);
+	CHECK(status("discover -a target.example") == usage);
+	CHECK(status("discover -a 127.0.0.1:4420 -n storage") == usage);
+	auto out = ctl("discover -a 127.0.0.1:1 -a 127.0.0.1:4420 --timeout 3");
+	INFO(out.text);
+	CHECK(out.status != done);
+	CHECK(namesIt(out.text, "check address, port and firewall"));
+	CHECK(namesIt(out.text, testNqn)); // the other one is read all the same
+	CHECK(take(rig.host.client().controllers()).empty());
+
+	auto kept = rig.options();
+	kept.subsysnqn = nvmeof::discoveryNqn;
+	auto c = take(rig.host.client().connect(kept, nvmeof::WaitFor::controller, slowly(10s)));
+	CHECK(status("discover -a 127.0.0.1:4420") == done);
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+}
+
 TEST_CASE("exit codes", "[control]")
 {
 	Rig rig;

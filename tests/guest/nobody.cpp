@@ -343,6 +343,8 @@ TEST_CASE("nvmeofctl: each change is refused, says how it can be done, and exits
 		"connect -t tcp -n " + std::string(testNqn) +
 			" -a 127.0.0.1:4420 --duplicate-connect --hostnqn nqn.2014-08.org.nvmexpress:uuid:"
 			"12345678-9abc-4def-8123-456789abcdef",
+		"discover -a 127.0.0.1:4420 --hostnqn nqn.2014-08.org.nvmexpress:uuid:"
+		"12345678-9abc-4def-8123-456789abcdef",
 		"disconnect -d " + c.name,
 		"disconnect -n " + std::string(testNqn),
 		"disconnect --all",

@@ -628,6 +628,8 @@ const char *toString(Expect expect)
 		return "scan failed";
 	case Expect::unusable:
 		return "unusable";
+	case Expect::entryRefused:
+		return "entry refused";
 	case Expect::error:
 		return "error";
 	case Expect::harmless:

@@ -10,19 +10,20 @@
 namespace target {
 
 // What a host has to do about it. In every case: no crash, no warning, no wrong data, nothing left in flight.
-// Of a discovery log, refused: reading it fails; retried: it is read again, and that ends well; harmless: what is good
-// in it is used.
+// Of a discovery log, refused: reading it fails; retried, reset: it is read again, and that ends well; harmless: each
+// entry that is read can be used.
 enum class Expect {
-	reset,      // drop the connection, connect again, send the request again: the I/O ends well
-	silence,    // the same, once the time for an answer is over
-	refused,    // the connect attempt fails, with a message; struck as often as the host tries
-	nsRefused,  // the controller is live, the namespace is not used
-	scanFailed, // the controller is live, the scan does not complete, and what has come is used
-	unusable,   // the controller is live, its path is not used
-	error,      // the command fails, and the connection stays
-	harmless,   // nothing: the connection stays, the I/O ends well
-	retried,    // the command is sent again and ends well; the connection stays
-	bounded,    // not judged by this: the test that arms it does
+	reset,        // drop the connection, connect again, send the request again: the I/O ends well
+	silence,      // the same, once the time for an answer is over
+	refused,      // the connect attempt fails, with a message; struck as often as the host tries
+	nsRefused,    // the controller is live, the namespace is not used
+	scanFailed,   // the controller is live, the scan does not complete, and what has come is used
+	unusable,     // the controller is live, its path is not used
+	entryRefused, // some entries of the discovery log cannot be used, the others are as they were
+	error,        // the command fails, and the connection stays
+	harmless,     // nothing: the connection stays, the I/O ends well
+	retried,      // the command is sent again and ends well; the connection stays
+	bounded,      // not judged by this: the test that arms it does
 };
 
 // When it can strike
@@ -36,7 +37,7 @@ enum class When {
 };
 
 // What the host must have asked for
-enum class Needs { nothing, headerDigest, dataDigest, ana, noSqflow };
+enum class Needs { nothing, headerDigest, dataDigest, ana, noSqflow, persistent };
 
 struct Misbehaviour {
 	const char *name;

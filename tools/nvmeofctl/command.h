@@ -43,6 +43,7 @@ const Command *findCommand(std::string_view name);
 std::vector<Option> optionsOf(const Command &command);
 
 int runConnect(Context &context);
+int runDiscover(Context &context);
 int runDisconnect(Context &context);
 int runList(Context &context);
 int runListSubsys(Context &context);

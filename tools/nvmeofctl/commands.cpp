@@ -67,21 +67,36 @@ Option policyOption()
 		     "Settings of subsystems by NQN; /etc/nvmeof/policy.conf, where there is one, if not given");
 }
 
+Option transportOption()
+{
+	return oneOf({"tcp"}, value("-t", "--transport", "TRANSPORT", "Transport; tcp if not given"));
+}
+
+// And who connects, and from where
+std::vector<Option> withHost(std::vector<Option> options)
+{
+	for (Option &option : std::vector<Option>{
+		     value("-w", "--host-traddr", "ADDR", "Local address to connect from"),
+		     value("-f", "--host-iface", "IFACE", "Network interface to connect through",
+			   Completes::interfaces),
+		     value("-q", "--hostnqn", "NQN",
+			   "NQN of this host; from /etc/nvme/hostnqn if not given, which is created when absent"),
+		     value("-I", "--hostid", "UUID",
+			   "ID of this host; from /etc/nvme/hostid if not given, which is created when absent"),
+	     })
+		options.push_back(std::move(option));
+	return options;
+}
+
 std::vector<Option> connectOptions()
 {
-	return {
-		oneOf({"tcp"}, value("-t", "--transport", "TRANSPORT", "Transport; tcp if not given")),
+	return withHost({
+		transportOption(),
 		required(value("-n", "--nqn", "NQN", "NQN of the subsystem")),
 		required(repeated(value("-a", "--traddr", "ADDR[:PORT]",
 					"Address of the target, numeric; an IPv6 one with a port is [ADDR]:PORT. "
 					"Repeat for more paths"))),
 		value("-s", "--trsvcid", "PORT", "Port of each address that has none; 4420 if not given"),
-		value("-w", "--host-traddr", "ADDR", "Local address to connect from"),
-		value("-f", "--host-iface", "IFACE", "Network interface to connect through", Completes::interfaces),
-		value("-q", "--hostnqn", "NQN",
-		      "NQN of this host; from /etc/nvme/hostnqn if not given, which is created when absent"),
-		value("-I", "--hostid", "UUID",
-		      "ID of this host; from /etc/nvme/hostid if not given, which is created when absent"),
 		value("-i", "--nr-io-queues", "N", "I/O queues to ask for; as many as CPUs if not given"),
 		value("-P", "--nr-poll-queues", "N", "Further queues for polled I/O"),
 		value("-Q", "--queue-size", "N", "Entries of each I/O queue, 16 to 1024; 128 if not given"),
@@ -108,7 +123,21 @@ std::vector<Option> connectOptions()
 		      "Wait at most that long; 30 if not given. The controller goes on trying after that"),
 		flag("", "--idempotent", "A controller that is there already is what was asked for"),
 		policyOption(),
-	};
+	});
+}
+
+std::vector<Option> discoverOptions()
+{
+	return withHost({
+		transportOption(),
+		value("-n", "--nqn", "NQN", "NQN of the discovery service; if not given the one that all go by"),
+		required(repeated(value("-a", "--traddr", "ADDR[:PORT]",
+					"Address of the discovery service, numeric; an IPv6 one with a port is "
+					"[ADDR]:PORT. Repeat for more services"))),
+		value("-s", "--trsvcid", "PORT", "Port of each address that has none; 8009 if not given"),
+		value("", "--connect-tmo", "SECONDS", "Bound on one attempt to connect"),
+		value("", "--timeout", "SECONDS", "Wait at most that long for each service; 30 if not given"),
+	});
 }
 
 std::vector<Command> visibleCommands()
@@ -117,6 +146,12 @@ std::vector<Command> visibleCommands()
 		{"connect", "connect to a subsystem",
 		 "Connects to the subsystem over each given address, all at once, and waits as --wait says.",
 		 connectOptions(), runConnect},
+		{"discover", "list what a discovery service tells",
+		 "Reads the log of each given discovery service and lists its entries: subsystems with the addresses "
+		 "of their ports, other discovery services, and the service itself. Entries that no host could use "
+		 "are marked as such. Connects for that, and disconnects, unless there is a controller for that "
+		 "service already. Referrals are listed, not followed.",
+		 discoverOptions(), runDiscover},
 		{"disconnect",
 		 "disconnect controllers",
 		 "Disconnects one controller, those of one subsystem, or all. Returns when they are gone.",

@@ -83,7 +83,7 @@ std::optional<Error> readFlags(const Args &args, ConnectOptions &options)
 std::optional<Error> readSubsystem(const Args &args, ConnectOptions &options)
 {
 	options.transport = args.textOr("transport", "tcp");
-	options.subsysnqn = args.textOr("nqn", "");
+	options.subsysnqn = args.textOr("nqn", options.subsysnqn);
 	if (Result<void> good = checkNqn(options.subsysnqn); !good)
 		return usageError("--nqn: " + good.error().message);
 	return std::nullopt;
@@ -100,9 +100,10 @@ WaitFor waitOf(const std::string &word)
 
 } // namespace
 
-Result<ConnectPlan> planConnect(const Args &args)
+Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults)
 {
 	ConnectOptions common;
+	common.subsysnqn = defaults.nqn;
 	for (auto read : {readSubsystem, readHost, readQueues, readTimes, readFlags})
 		if (std::optional<Error> error = read(args, common))
 			return *error;
@@ -113,7 +114,7 @@ Result<ConnectPlan> planConnect(const Args &args)
 		return timeout.error();
 	plan.timeout = timeout->value_or(defaultTimeout);
 	for (const std::string &text : args.all("traddr")) {
-		Result<Address> address = parseAddress(text, args.textOr("trsvcid", defaultPort));
+		Result<Address> address = parseAddress(text, args.textOr("trsvcid", defaults.port));
 		if (!address)
 			return usageError("--traddr: " + address.error().message);
 		plan.options.push_back(common);

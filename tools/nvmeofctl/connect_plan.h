@@ -15,7 +15,13 @@ struct ConnectPlan {
 	std::chrono::milliseconds timeout = nvmeof::defaultTimeout;
 };
 
-nvmeof::Result<ConnectPlan> planConnect(const Args &args);
+// What is meant where the command line does not say it; no NQN: it has to.
+struct PlanDefaults {
+	const char *nqn = "";
+	const char *port = nvmeof::defaultPort;
+};
+
+nvmeof::Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults = {});
 
 // What to do about a connect that failed.
 std::string connectNextStep(const nvmeof::Error &error, const nvmeof::ConnectOptions &options);

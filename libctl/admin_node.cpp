@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "admin_node.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace nofctl {
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr std::uint16_t typeAndCode = 0x7ff; // of a status; leaves More and Do Not Retry aside
+
+// @status: as libnvme returns it: negative with errno, or what the target said
+Result<void> outcome(int status, const char *what)
+{
+	if (status == 0)
+		return {};
+	if (status < 0) {
+		Error error = errorFromErrno(errno);
+		error.message = std::string(what) + ": " + error.message;
+		return error;
+	}
+	Error error;
+	error.code = ErrorCode::refused;
+	error.nvmeStatus = static_cast<std::uint16_t>(status & typeAndCode);
+	error.message = std::string(what) + ": " + describeStatus(*error.nvmeStatus);
+	return error;
+}
+
+std::uint32_t milliseconds(std::chrono::milliseconds timeout)
+{
+	return static_cast<std::uint32_t>(std::max<std::chrono::milliseconds::rep>(timeout.count(), 1)); // 0: default
+}
+
+} // namespace
+
+Result<AdminNode> AdminNode::open(const std::string &controller)
+{
+	std::string node = "/dev/" + controller;
+	int fd = ::open(node.c_str(), O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		return AdminNode(fd);
+	Error error = errorFromErrno(errno);
+	error.message = node + ": " + error.message;
+	error.object = controller;
+	return error;
+}
+
+AdminNode::AdminNode(AdminNode &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+AdminNode::~AdminNode()
+{
+	if (fd_ >= 0)
+		::close(fd_);
+}
+
+Result<void> AdminNode::identify(nvme_id_ctrl &into, std::chrono::milliseconds timeout)
+{
+	nvme_identify_args args{};
+	args.args_size = sizeof(args);
+	args.fd = fd_;
+	args.data = &into;
+	args.timeout = milliseconds(timeout);
+	args.cns = NVME_IDENTIFY_CNS_CTRL;
+	return outcome(::nvme_identify(&args), "Identify Controller");
+}
+
+Result<void> AdminNode::getLog(nvme_cmd_get_log_lid log, std::uint64_t offset, std::span<std::byte> into, bool retain,
+			       std::chrono::milliseconds timeout)
+{
+	nvme_get_log_args args{};
+	args.args_size = sizeof(args);
+	args.fd = fd_;
+	args.lid = log;
+	args.lpo = offset;
+	args.log = into.data();
+	args.len = static_cast<std::uint32_t>(into.size());
+	args.rae = retain;
+	args.timeout = milliseconds(timeout);
+	return outcome(::nvme_get_log(&args), "Get Log Page");
+}
+
+} // namespace nofctl

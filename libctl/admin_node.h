@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The device node of a controller: admin commands to the target.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <libnvme.h>
+#include <nvmeof/result.h>
+
+namespace nofctl {
+
+// Errors of the commands: refused, with the status that the target gave; failed with ECONNRESET, ENOTCONN or EAGAIN
+// where the connection was lost, is lost, or is being made.
+class AdminNode {
+public:
+	// @controller: its plain name
+	static nvmeof::Result<AdminNode> open(const std::string &controller);
+
+	AdminNode(AdminNode &&other) noexcept;
+	AdminNode &operator=(AdminNode &&) = delete;
+	~AdminNode();
+
+	// @timeout: until the connection counts as lost
+	nvmeof::Result<void> identify(nvme_id_ctrl &into, std::chrono::milliseconds timeout);
+	// A part of a log page from byte @offset on. @retain: an event that told of the log stays as it is.
+	nvmeof::Result<void> getLog(nvme_cmd_get_log_lid log, std::uint64_t offset, std::span<std::byte> into,
+				    bool retain, std::chrono::milliseconds timeout);
+
+private:
+	explicit AdminNode(int fd) : fd_(fd) {}
+
+	int fd_;
+};
+
+} // namespace nofctl

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "discovery_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <endian.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <libnvme.h>
+
+#include "discovery_entry.h"
+
+namespace nofctl {
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr std::uint16_t discoverRestart = 0x190; // NVMe Base 2.0, figure 98
+constexpr std::size_t blockSize = discoveryEntrySize;
+
+using Block = std::array<std::byte, blockSize>;
+using Entries = std::vector<DiscoveryEntry>;
+
+static_assert(sizeof(nvmf_discovery_log) == blockSize);
+
+struct Header {
+	std::uint64_t generation = 0;
+	std::uint64_t entries = 0;
+
+	bool operator==(const Header &) const = default;
+};
+
+Error unusable(std::string why)
+{
+	Error error;
+	error.sysErrno = EPROTO;
+	error.message = "the discovery log is of no use: " + std::move(why);
+	return error;
+}
+
+Result<Header> decodeHeader(const Block &block)
+{
+	nvmf_discovery_log raw;
+	std::memcpy(&raw, block.data(), sizeof(raw));
+	if (std::uint16_t format = le16toh(raw.recfmt))
+		return unusable("its format " + std::to_string(format) + " is not known here");
+	Header header{le64toh(raw.genctr), le64toh(raw.numrec)};
+	if (header.entries > mostDiscoveryEntries)
+		return unusable("it claims to have " + std::to_string(header.entries) + " entries, and " +
+				std::to_string(mostDiscoveryEntries) + " are taken at most");
+	return header;
+}
+
+class Reader {
+public:
+	explicit Reader(LogSource &source) : source_(source) {}
+
+	// Nothing: it has changed meanwhile.
+	Result<std::optional<DiscoveryLog>> once();
+
+private:
+	Result<Header> header(bool retain);
+	Result<void> entries(std::uint64_t count, Entries &into);
+	Result<void> piece(std::uint64_t at, std::size_t length, Entries &into);
+
+	LogSource &source_;
+	Block first_{};
+};
+
+Result<Header> Reader::header(bool retain)
+{
+	if (Result<void> done = source_.read(0, first_, retain); !done)
+		return done.error();
+	return decodeHeader(first_);
+}
+
+// The first piece has the header in it once more.
+Result<void> Reader::piece(std::uint64_t at, std::size_t length, Entries &into)
+{
+	std::vector<std::byte> bytes(length);
+	if (Result<void> done = source_.read(at, bytes, true); !done)
+		return done;
+	std::span<const std::byte> rest(bytes);
+	if (at == 0)
+		rest = rest.subspan(blockSize);
+	else if (std::ranges::equal(rest.first(blockSize), first_))
+		return unusable("reads from the middle of it return its beginning");
+	for (; !rest.empty(); rest = rest.subspan(blockSize))
+		into.push_back(decodeDiscoveryEntry(rest.first<blockSize>()));
+	return {};
+}
+
+Result<void> Reader::entries(std::uint64_t count, Entries &into)
+{
+	std::uint64_t end = (count + 1) * blockSize;
+	std::size_t most = source_.most() / blockSize * blockSize;
+	if (end > most && !source_.offsets())
+		return unusable("it has " + std::to_string(end) + " bytes, and the controller lets " +
+				std::to_string(most) + " be read");
+	into.reserve(count);
+	for (std::uint64_t at = 0; at < end; at += most) {
+		auto length = static_cast<std::size_t>(std::min<std::uint64_t>(most, end - at));
+		if (Result<void> done = piece(at, length, into); !done)
+			return done;
+	}
+	return {};
+}
+
+Result<std::optional<DiscoveryLog>> Reader::once()
+{
+	Result<Header> before = header(true);
+	if (!before)
+		return before.error();
+	DiscoveryLog log;
+	log.generation = before->generation;
+	Result<void> read = before->entries ? entries(before->entries, log.entries) : Result<void>();
+	if (!read && !read.error().nvmeStatus)
+		return read.error();
+	// A piece that is not there any more is refused: so the log may have changed in either case.
+	Result<Header> after = header(!read);
+	if (after && *after != *before)
+		return std::optional<DiscoveryLog>();
+	if (!read)
+		return read.error();
+	if (!after)
+		return after.error();
+	return std::optional<DiscoveryLog>(std::move(log));
+}
+
+bool asksForRestart(const Error &error)
+{
+	return error.nvmeStatus == discoverRestart;
+}
+
+} // namespace
+
+Result<DiscoveryLog> readDiscoveryLog(LogSource &source)
+{
+	Reader reader(source);
+	for (int tries = 1;; tries++) {
+		Result<std::optional<DiscoveryLog>> log = reader.once();
+		if (!log && !asksForRestart(log.error()))
+			return log.error();
+		if (log && *log)
+			return **std::move(log);
+		if (tries < discoveryTries && source.again(tries))
+			continue;
+		return unusable("it changed while it was read, " + std::to_string(tries) +
+				(tries == 1 ? " time" : " times"));
+	}
+}
+
+} // namespace nofctl

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Discovery services, in this very process: good ones, and those that misbehave.
+#include "hostile_tally.h"
+#include "support/again.h"
+#include "support/choice.h"
+#include "support/host.h"
+#include "target/acts.h"
+#include "target/connection.h"
+#include "target/discovery.h"
+#include "target/server.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using nvmeof::DiscoveryEntry;
+using nvmeof::DiscoveryLog;
+using target::Expect;
+using target::Misbehaviour;
+using target::Needs;
+using target::When;
+
+namespace {
+
+constexpr std::size_t added = 200; // entries: more than one read can have
+
+std::vector<target::DiscoveryEntry> made(std::size_t count, const std::string &name = "made")
+{
+	std::vector<target::DiscoveryEntry> list;
+	for (std::size_t i = 0; i < count; i++)
+		list.push_back(makeEntry(target::sub_nvm, "nqn.2024-01.io.nvmeof:" + name + std::to_string(i),
+					 "127.0.0.1", static_cast<std::uint16_t>(5000 + i)));
+	return list;
+}
+
+// All of an entry that a host goes by
+std::string told(const DiscoveryEntry &e)
+{
+	return std::string(toString(e.kind)) + " " + e.transport + " " + e.addressFamily + " " + e.traddr + " " +
+	       e.trsvcid + " " + e.subsysnqn + " " + std::to_string(e.portId) + " " + std::to_string(e.cntlid);
+}
+
+std::multiset<std::string> content(const DiscoveryLog &log)
+{
+	std::multiset<std::string> all;
+	for (auto &e : log.entries)
+		all.insert(told(e));
+	return all;
+}
+
+std::size_t unusable(const DiscoveryLog &log)
+{
+	return static_cast<std::size_t>(std::ranges::count_if(log.entries, [](auto &e) { return !e.defect.empty(); }));
+}
+
+struct Stage {
+	target::Server server;
+	target::Discovery &discovery = server.subsystem().discovery();
+	Host host;
+
+	explicit Stage(target::Config config = {}) : server(std::move(config)) { discovery.add(made(added)); }
+	~Stage()
+	{
+		for (auto &text : server.violations())
+			FAIL_CHECK("the host broke the protocol: " << text);
+	}
+
+	nvmeof::ConnectOptions options(bool persistent = false)
+	{
+		auto o = Host::options("127.0.0.1", std::to_string(server.port()), nvmeof::discoveryNqn);
+		o.connectTimeout = slowly(1500ms);
+		o.ctrlLoss = slowly(60s);
+		o.reconnectDelay = 200ms;
+		o.keepAlive = persistent ? slowly(1500ms) : 0ms;
+		return o;
+	}
+
+	nvmeof::Result<DiscoveryLog> discover() { return host.client().discover(options(), slowly(4s)); }
+
+	bool alone() { return take(host.client().controllers()).empty(); }
+};
+
+// What reading it came to
+void judge(const Misbehaviour &m, const nvmeof::Result<DiscoveryLog> &log, const DiscoveryLog &good)
+{
+	INFO((log ? "" : log.error().message));
+	if (m.expect == Expect::refused) {
+		REQUIRE_FALSE(log.ok());
+		CHECK_FALSE(log.error().message.empty());
+		return;
+	}
+	REQUIRE(log.ok());
+	INFO(log->entries.size() << " entries, " << unusable(*log) << " of them cannot be used");
+	CHECK((unusable(*log) > 0) == (m.expect == Expect::entryRefused));
+	auto known = content(good);
+	if (m.expect == Expect::entryRefused)
+		for (auto &e : log->entries)
+			CHECK((!e.defect.empty() || known.contains(told(e))));
+}
+
+// One connection stays, and there is something new to tell.
+nvmeof::Result<DiscoveryLog> discoverPersistently(Stage &stage)
+{
+	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(4s));
+	if (!kept)
+		return kept.error();
+	stage.discovery.add(made(1, "new"));
+	auto log = stage.discover();
+	CHECK(stage.host.state(kept->name) == ControllerState::live); // it was there before
+	return log;
+}
+
+void play(const Misbehaviour &m)
+{
+	decided("NVMEOF_MISBEHAVIOUR", m.name);
+	Stage stage;
+	auto &script = stage.server.script();
+	auto good = take(stage.discover());
+	REQUIRE(good.entries.size() == added + 2);
+	REQUIRE(unusable(good) == 0);
+	auto connects = stage.server.counters().discoveryConnects.load();
+	script.arm(m, m.when == When::discoveryOnce ? 1 : target::Script::forever);
+	Stopwatch time;
+	auto log = m.needs == Needs::persistent ? discoverPersistently(stage) : stage.discover();
+	CHECK(time.elapsed() < slowly(9s));
+	CHECK(script.strikes() > 0);
+	tellPlayed(m, script.strikes());
+	judge(m, log, good);
+	if (m.expect == Expect::harmless || m.expect == Expect::retried || m.expect == Expect::entryRefused)
+		CHECK(stage.server.counters().discoveryConnects - connects == 1);
+	script.disarm();
+	stage.host.disconnectAll();
+
+	stage.discovery.clear(); // all is well again
+	stage.discovery.setMost(SIZE_MAX);
+	stage.discovery.add(made(added));
+	CHECK(content(take(stage.discover())) == content(good));
+	CHECK(stage.alone());
+}
+
+Misbehaviour silence()
+{
+	return {"silence",
+		22,
+		target::Hook::command,
+		When::discovery,
+		Expect::refused,
+		Needs::nothing,
+		[](target::Strike &s) { return target::acts::verdict(true, s, target::Verdict::drop); }};
+}
+
+} // namespace
+
+TEST_CASE("misbehaviour of a discovery service", "[hostile][table][discovery]")
+{
+	for (auto &m : target::discoveryMisbehaviours())
+		if (chosen("NVMEOF_MISBEHAVIOUR", m.name))
+			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
+			{
+				play(m);
+			}
+}
+
+TEST_CASE("a discovery log of more than one read", "[hostile][discovery]")
+{
+	Stage stage;
+	stage.discovery.add(made(1000, "more"));
+	auto log = take(stage.discover());
+	CHECK(log.entries.size() == added + 1000 + 2);
+	CHECK(unusable(log) == 0);
+	CHECK(log.generation == stage.discovery.generation());
+	CHECK(std::ranges::any_of(log.entries, [&](auto &e) {
+		return e.kind == nvmeof::EntryKind::service && e.trsvcid == std::to_string(stage.server.port());
+	}));
+	CHECK(stage.alone());
+}
+
+TEST_CASE("a kept discovery controller is told of each change, and used", "[hostile][discovery]")
+{
+	Stage stage;
+	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));
+	REQUIRE(kept.ok());
+	Watch watch;
+	for (std::size_t i = 1; i <= 3; i++) {
+		stage.discovery.add(made(1, "change" + std::to_string(i)));
+		CHECK(watch.find([&](auto &e) { return e.type == nvmeof::EventType::aen; }, slowly(5s)));
+		CHECK(take(stage.discover()).entries.size() == added + 2 + i); // clears the event: the next one comes
+	}
+	CHECK(stage.host.state(kept->name) == ControllerState::live);
+	CHECK(stage.server.counters().discoveryConnects == 1);
+}
+
+TEST_CASE("discovery services go by one name, and have nothing else in common", "[hostile][discovery]")
+{
+	target::Config other;
+	other.serial = "TARGET0002";
+	Stage stage, second(other);
+	auto o = stage.options(true), p = second.options(true);
+	CHECK(stage.host.connect(o).state == ControllerState::live);
+	CHECK(stage.host.connect(p).state == ControllerState::live);
+	auto twice = stage.host.client().connect(p);
+	CHECK((!twice && twice.error().code == nvmeof::ErrorCode::alreadyConnected));
+	CHECK(take(stage.discover()).entries.size() == added + 2);
+	CHECK(take(second.discover()).entries.size() == added + 2);
+	CHECK(take(stage.host.client().controllers()).size() == 2);
+}
+
+TEST_CASE("a discovery service that does not listen, and one that is silent", "[hostile][discovery]")
+{
+	Stage stage;
+	auto o = stage.options();
+	o.address.trsvcid = "1";
+	auto none = stage.host.client().discover(o, slowly(2s));
+	REQUIRE_FALSE(none.ok());
+	CHECK(stage.alone());
+	stage.server.script().arm(silence(), target::Script::forever);
+	Stopwatch time;
+	auto log = stage.discover();
+	REQUIRE_FALSE(log.ok());
+	CHECK(log.error().object.empty()); // nothing is left that it could name
+	CHECK(time.elapsed() < slowly(9s));
+	CHECK(stage.alone());
+}
+
+TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[hostile][discovery]")
+{
+	Stage stage;
+	stage.server.script().arm(silence(), target::Script::forever);
+	Background discover("exec nvmeofctl discover -a 127.0.0.1:" + std::to_string(stage.server.port()) +
+			    " --timeout " + std::to_string(slowly(3s).count() / 1000));
+	REQUIRE(eventually([&] { return !stage.alone(); }, 10s));
+	discover.interrupt();
+	auto out = discover.wait(slowly(9s));
+	INFO(out.text);
+	CHECK(out.status != -1);
+	CHECK(out.status != 0);
+	CHECK(stage.alone());
+}

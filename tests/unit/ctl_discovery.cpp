@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include <libnvme.h>
+
+#include "discover.h"
+#include "libctl/discovery_entry.h"
+#include "libctl/discovery_log.h"
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr std::size_t block = nofctl::discoveryEntrySize;
+
+template <std::size_t room> void put(char (&field)[room], const std::string &text, char padding = ' ')
+{
+	std::fill_n(field, room, padding);
+	text.copy(field, room);
+}
+
+nvmf_disc_log_entry good()
+{
+	nvmf_disc_log_entry raw{};
+	raw.trtype = NVMF_TRTYPE_TCP;
+	raw.adrfam = NVMF_ADDR_FAMILY_IP4;
+	raw.subtype = NVME_NQN_NVME;
+	raw.treq = NVMF_TREQ_NOT_REQUIRED | NVMF_TREQ_DISABLE_SQFLOW;
+	raw.portid = htole16(7);
+	raw.cntlid = htole16(0xffff);
+	raw.asqsz = htole16(32);
+	put(raw.trsvcid, "4420");
+	put(raw.subnqn, "nqn.2024-01.io.nvmeof:a", 0);
+	put(raw.traddr, "192.0.2.1");
+	return raw;
+}
+
+DiscoveryEntry decoded(const nvmf_disc_log_entry &raw)
+{
+	std::array<std::byte, block> bytes;
+	std::memcpy(bytes.data(), &raw, block);
+	return nofctl::decodeDiscoveryEntry(bytes);
+}
+
+std::string defect(void (*change)(nvmf_disc_log_entry &))
+{
+	nvmf_disc_log_entry raw = good();
+	change(raw);
+	return decoded(raw).defect;
+}
+
+using Raw = nvmf_disc_log_entry;
+
+// A service with so many entries, and what happens behind its reads.
+class Service : public nofctl::LogSource {
+public:
+	explicit Service(std::size_t entries) { fill(entries); }
+
+	void fill(std::size_t entries)
+	{
+		log_.assign((entries + 1) * block, std::byte());
+		setNumber(0, generation);
+		setNumber(8, entries);
+		for (std::size_t i = 1; i <= entries; i++) {
+			nvmf_disc_log_entry raw = good();
+			raw.portid = htole16(static_cast<std::uint16_t>(i));
+			std::memcpy(&log_[i * block], &raw, block);
+		}
+	}
+	void setNumber(std::size_t at, std::uint64_t value)
+	{
+		value = htole64(value);
+		std::memcpy(&log_[at], &value, sizeof(value));
+	}
+
+	Result<void> read(std::uint64_t offset, std::span<std::byte> to, bool retain) override
+	{
+		reads++;
+		lastRetained = retain;
+		if (Error *error = failing ? failing(reads, offset) : nullptr)
+			return *error;
+		if (ignoresOffset)
+			offset = 0;
+		if (offset > log_.size())
+			return refusal(0x2);
+		for (std::size_t i = 0; i < to.size(); i++)
+			to[i] = offset + i < log_.size() ? log_[offset + i] : std::byte();
+		if (after)
+			after(reads);
+		return {};
+	}
+	std::size_t most() const override { return mostBytes; }
+	bool offsets() const override { return takesOffset; }
+	bool again(int) override { return hasTime; }
+
+	static Error refusal(std::uint16_t status)
+	{
+		Error error;
+		error.code = ErrorCode::refused;
+		error.nvmeStatus = status;
+		error.message = "refused";
+		return error;
+	}
+
+	std::uint64_t generation = 5;
+	std::size_t mostBytes = 4 * block;
+	bool takesOffset = true, ignoresOffset = false, hasTime = true, lastRetained = true;
+	int reads = 0;
+	std::function<Error *(int read, std::uint64_t offset)> failing;
+	std::function<void(int read)> after;
+
+private:
+	std::vector<std::byte> log_;
+};
+
+std::string errorOf(Service &service)
+{
+	auto log = nofctl::readDiscoveryLog(service);
+	REQUIRE_FALSE(log);
+	return log.error().message;
+}
+
+} // namespace
+
+TEST_CASE("an entry of a discovery log", "[discovery]")
+{
+	DiscoveryEntry entry = decoded(good());
+	CHECK(entry.defect.empty());
+	CHECK(entry.kind == EntryKind::subsystem);
+	CHECK(entry.transport == "tcp");
+	CHECK(entry.addressFamily == "ipv4");
+	CHECK(entry.traddr == "192.0.2.1");
+	CHECK(entry.trsvcid == "4420");
+	CHECK(entry.subsysnqn == "nqn.2024-01.io.nvmeof:a");
+	CHECK(entry.portId == 7);
+	CHECK(entry.cntlid == 0xffff);
+	CHECK(entry.adminQueueSize == 32);
+	CHECK(entry.secureChannel == SecureChannel::notRequired);
+	CHECK(entry.sqFlowOff);
+	CHECK_FALSE(entry.persistent);
+	CHECK_FALSE(entry.duplicate);
+}
+
+TEST_CASE("entries that are fine", "[discovery]")
+{
+	CHECK(defect([](Raw &e) { put(e.traddr, "192.0.2.1", 0); }).empty());
+	CHECK(defect([](Raw &e) { e.adrfam = NVMF_ADDR_FAMILY_IP6, put(e.traddr, "2001:db8::1"); }).empty());
+	CHECK(defect([](Raw &e) { e.subtype = NVME_NQN_CURR, put(e.subnqn, discoveryNqn, 0); }).empty());
+	CHECK(defect([](Raw &e) { e.subtype = NVME_NQN_DISC, put(e.subnqn, discoveryNqn, 0); }).empty());
+	CHECK(defect([](Raw &e) { e.trtype = NVMF_TRTYPE_RDMA; }).empty());
+	CHECK(defect([](Raw &e) { e.trtype = NVMF_TRTYPE_LOOP, e.adrfam = NVMF_ADDR_FAMILY_LOOP; }).empty());
+	CHECK(defect([](Raw &e) { e.treq = NVMF_TREQ_REQUIRED, e.tsas.tcp.sectype = NVMF_TCP_SECTYPE_TLS13; }).empty());
+	CHECK(defect([](Raw &e) { e.cntlid = htole16(0xffef); }).empty());
+	CHECK(defect([](Raw &e) { e.eflags = 0xffff; }).empty());
+	CHECK(defect([](Raw &e) { e.asqsz = 0; }).empty());
+}
+
+TEST_CASE("entries that no host can use", "[discovery]")
+{
+	CHECK(defect([](Raw &e) { e = {}; }) == "SUBTYPE is unknown");
+	CHECK(defect([](Raw &e) { e.subtype = 77; }) == "SUBTYPE is unknown");
+	CHECK(defect([](Raw &e) { e.trtype = 42; }) == "TRTYPE is unknown");
+	CHECK(defect([](Raw &e) { e.adrfam = 9; }) == "ADRFAM is not one of the transport's");
+	CHECK(defect([](Raw &e) { e.adrfam = NVMF_ADDR_FAMILY_IP6; }) == "TRADDR is not an IPv6 address");
+	CHECK(defect([](Raw &e) { put(e.traddr, "2001:db8::1"); }) == "TRADDR is not an IPv4 address");
+	CHECK(defect([](Raw &e) { put(e.traddr, "target.invalid"); }) == "TRADDR is not a numeric address");
+	CHECK(defect([](Raw &e) { put(e.traddr, ""); }) == "TRADDR is not a numeric address");
+	CHECK(defect([](Raw &e) { put(e.traddr, "127.0.0.", '1'); }) == "TRADDR is not a numeric address");
+	for (const char *many : {"0.0.0.0", "224.0.0.1", "255.255.255.255"}) {
+		nvmf_disc_log_entry raw = good();
+		put(raw.traddr, many);
+		CHECK(decoded(raw).defect == "TRADDR is not the address of one machine");
+	}
+	CHECK(defect([](Raw &e) { e.adrfam = NVMF_ADDR_FAMILY_IP6, put(e.traddr, "ff02::1"); }) ==
+	      "TRADDR is not the address of one machine");
+	for (const char *port : {"", "0", "-1", "4420x", "69956", " 4420", "+4420"}) {
+		nvmf_disc_log_entry raw = good();
+		put(raw.trsvcid, port);
+		CHECK(decoded(raw).defect == "TRSVCID is not a port");
+	}
+	CHECK(defect([](Raw &e) { put(e.subnqn, "", 0); }) == "SUBNQN is not an NQN");
+	CHECK(defect([](Raw &e) { put(e.subnqn, "nqn.a:", 'x'); }) == "SUBNQN is not an NQN");
+	CHECK(defect([](Raw &e) { put(e.subnqn, "nqn.a:\x1b[2J", 0); }) == "SUBNQN is not an NQN");
+	CHECK(defect([](Raw &e) { put(e.subnqn, discoveryNqn, 0); }) ==
+	      "SUBNQN of a subsystem is that of discovery services");
+	CHECK(defect([](Raw &e) { e.cntlid = htole16(0xfff5); }) == "CNTLID is a reserved one");
+	CHECK(defect([](Raw &e) { e.treq = 0xff; }) == "TREQ is a reserved one");
+}
+
+TEST_CASE("a discovery log is read in pieces", "[discovery]")
+{
+	for (std::size_t entries : {0, 1, 3, 4, 100}) {
+		Service service(entries);
+		auto log = nofctl::readDiscoveryLog(service);
+		REQUIRE(log);
+		CHECK(log->generation == 5);
+		REQUIRE(log->entries.size() == entries);
+		for (std::size_t i = 0; i < entries; i++)
+			CHECK(log->entries[i].portId == i + 1);
+		CHECK_FALSE(service.lastRetained); // the next change is told again
+	}
+}
+
+TEST_CASE("a controller that knows no offsets into logs", "[discovery]")
+{
+	Service small(3);
+	small.takesOffset = false;
+	CHECK(nofctl::readDiscoveryLog(small));
+	Service large(4);
+	large.takesOffset = false;
+	CHECK(errorOf(large) ==
+	      "the discovery log is of no use: it has 5120 bytes, and the controller lets 4096 be read");
+}
+
+TEST_CASE("a discovery log that changes while it is read", "[discovery]")
+{
+	Service service(10);
+	SECTION("is read again")
+	{
+		service.after = [&](int read) {
+			if (read == 3)
+				service.generation++, service.fill(2);
+		};
+		auto log = nofctl::readDiscoveryLog(service);
+		REQUIRE(log);
+		CHECK(log->generation == 6);
+		CHECK(log->entries.size() == 2);
+	}
+	SECTION("also when a piece of it is refused, being there no more")
+	{
+		service.after = [&](int read) {
+			if (read == 1)
+				service.generation++, service.fill(0);
+		};
+		auto log = nofctl::readDiscoveryLog(service);
+		REQUIRE(log);
+		CHECK(log->entries.empty());
+	}
+	SECTION("but not for ever")
+	{
+		service.after = [&](int) { service.setNumber(0, ++service.generation); };
+		CHECK(errorOf(service) == "the discovery log is of no use: it changed while it was read, 10 times");
+		CHECK(service.reads == 10 * 5);
+	}
+	SECTION("and not when there is no time left")
+	{
+		service.hasTime = false;
+		service.after = [&](int) { service.setNumber(0, ++service.generation); };
+		CHECK(errorOf(service) == "the discovery log is of no use: it changed while it was read, 1 time");
+	}
+	SECTION("which the target may tell itself")
+	{
+		Error restart = Service::refusal(0x190);
+		service.failing = [&](int read, std::uint64_t) { return read < 4 ? &restart : nullptr; };
+		auto log = nofctl::readDiscoveryLog(service);
+		REQUIRE(log);
+		CHECK(log->entries.size() == 10);
+	}
+}
+
+TEST_CASE("a discovery log that cannot be read", "[discovery]")
+{
+	Service service(10);
+	SECTION("since the target refuses it")
+	{
+		Error error = Service::refusal(0x6);
+		service.failing = [&](int, std::uint64_t offset) { return offset ? &error : nullptr; };
+		CHECK(errorOf(service) == "refused");
+	}
+	SECTION("since its format is not known")
+	{
+		service.setNumber(16, 1);
+		CHECK(errorOf(service) == "the discovery log is of no use: its format 1 is not known here");
+	}
+	SECTION("since it claims to be endless")
+	{
+		auto many = GENERATE(as<std::uint64_t>{}, nofctl::mostDiscoveryEntries + 1, 1ull << 54, ~0ull);
+		service.setNumber(8, many);
+		CHECK(errorOf(service).find("claims to have " + std::to_string(many)) != std::string::npos);
+	}
+	SECTION("since the target does not heed offsets")
+	{
+		service.ignoresOffset = true;
+		CHECK(errorOf(service) ==
+		      "the discovery log is of no use: reads from the middle of it return its beginning");
+	}
+}
+
+TEST_CASE("a log that claims more than it has", "[discovery]")
+{
+	Service service(10);
+	service.setNumber(8, 11);
+	auto log = nofctl::readDiscoveryLog(service);
+	REQUIRE(log);
+	REQUIRE(log->entries.size() == 11);
+	CHECK(log->entries[9].defect.empty());
+	CHECK(log->entries[10].defect == "SUBTYPE is unknown");
+	service.setNumber(8, 12); // the target refuses to read there
+	CHECK(errorOf(service) == "refused");
+}
+
+TEST_CASE("what discover prints", "[discovery]")
+{
+	DiscoveryLog log;
+	CHECK(formatLog(log) == "0 entries, generation 0\n");
+	log.generation = 3;
+	log.entries.push_back(decoded(good()));
+	nvmf_disc_log_entry raw = good();
+	raw.treq = NVMF_TREQ_REQUIRED;
+	raw.subtype = NVME_NQN_CURR;
+	raw.eflags = htole16(NVMF_DISC_EFLAGS_EPCSD);
+	put(raw.traddr, "\x1b[2J");
+	log.entries.push_back(decoded(raw));
+	CHECK(formatLog(log) == "2 entries, generation 3\n"
+				"KIND       TRANSPORT  ADDRESS         PORT  NQN                      NOTES\n"
+				"---------  ---------  --------------  ----  -----------------------  "
+				"-----------------------------------------------------------------------------\n"
+				"subsystem  tcp        192.0.2.1:4420     7  nqn.2024-01.io.nvmeof:a\n"
+				"service    tcp        ?[2J:4420          7  nqn.2024-01.io.nvmeof:a  "
+				"unusable: TRADDR is not a numeric address, needs a secure channel, persistent\n");
+	Json json = toJson(log);
+	CHECK(json["entries"][0]["usable"] == true);
+	CHECK_FALSE(json["entries"][0].contains("cntlid"));
+	CHECK(json["entries"][1]["defect"] == "TRADDR is not a numeric address");
+}
