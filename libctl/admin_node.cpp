@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "admin_node.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ Result<void> outcome(int status, const char *what)
 
 std::uint32_t milliseconds(std::chrono::milliseconds timeout)
 {
-	return static_cast<std::uint32_t>(std::max<std::chrono::milliseconds::rep>(timeout.count(), 1)); // 0: default
+	return static_cast<std::uint32_t>(timeout.count());
 }
 
 } // namespace
@@ -59,15 +58,17 @@ AdminNode::~AdminNode()
 		::close(fd_);
 }
 
-Result<void> AdminNode::identify(nvme_id_ctrl &into, std::chrono::milliseconds timeout)
+Result<nvme_id_ctrl> AdminNode::identify(std::chrono::milliseconds timeout)
 {
+	nvme_id_ctrl id{};
 	nvme_identify_args args{};
 	args.args_size = sizeof(args);
 	args.fd = fd_;
-	args.data = &into;
+	args.data = &id;
 	args.timeout = milliseconds(timeout);
 	args.cns = NVME_IDENTIFY_CNS_CTRL;
-	return outcome(::nvme_identify(&args), "Identify Controller");
+	Result<void> done = outcome(::nvme_identify(&args), "Identify Controller");
+	return done ? Result<nvme_id_ctrl>(id) : done.error();
 }
 
 Result<void> AdminNode::getLog(nvme_cmd_get_log_lid log, std::uint64_t offset, std::span<std::byte> into, bool retain,

@@ -24,8 +24,8 @@ public:
 	AdminNode &operator=(AdminNode &&) = delete;
 	~AdminNode();
 
-	// @timeout: until the connection counts as lost
-	nvmeof::Result<void> identify(nvme_id_ctrl &into, std::chrono::milliseconds timeout);
+	// @timeout: until the connection counts as lost; 0: the kernel's, 60 s
+	nvmeof::Result<nvme_id_ctrl> identify(std::chrono::milliseconds timeout);
 	// A part of a log page from byte @offset on. @retain: an event that told of the log stays as it is.
 	nvmeof::Result<void> getLog(nvme_cmd_get_log_lid log, std::uint64_t offset, std::span<std::byte> into,
 				    bool retain, std::chrono::milliseconds timeout);

@@ -259,21 +259,32 @@ Result<Controller> Client::waitFor(std::string_view controller, WaitFor wait, st
 	});
 }
 
-Result<DiscoveryLog> Client::discover(const ConnectOptions &options, std::chrono::milliseconds timeout)
+Result<DiscoveryLog> Client::discover(const ConnectOptions &options, std::chrono::milliseconds timeout,
+				      std::stop_token stop)
 {
 	ConnectOptions asked = options;
 	if (asked.subsysnqn.empty())
 		asked.subsysnqn = discoveryNqn;
 	if (!asked.keepAlive)
 		asked.keepAlive = std::chrono::milliseconds(0);
-	nofctl::DiscoveryVisit visit(impl_->session, timeout);
+	asked.ioQueues = 1; // should it be no discovery controller
+	asked.duplicateConnect = true;
+	nofctl::DiscoveryVisit visit(impl_->session, timeout, std::move(stop));
 	Result<DiscoveryLog> log = visit.read(asked);
 	if (visit.made().empty())
-		return log;
+		return log ? log : Result<DiscoveryLog>(withoutObject(log.error()));
 	Result<void> removed = deleteOne(impl_->session, visit.made(), asked.subsysnqn);
 	if (removed || removed.error().code == ErrorCode::noSuchObject) // given up by then
 		return log ? log : Result<DiscoveryLog>(withoutObject(log.error()));
 	return log ? Result<DiscoveryLog>(removed.error()) : log;
+}
+
+Result<DiscoveryLog> Client::discover(std::string_view controller, std::chrono::milliseconds timeout,
+				      std::stop_token stop)
+{
+	return withController(controller, [&](const std::string &name) {
+		return nofctl::DiscoveryVisit(impl_->session, timeout, std::move(stop)).read(name);
+	});
 }
 
 Result<void> Client::disconnect(std::string_view controller)

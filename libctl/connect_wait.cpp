@@ -43,14 +43,15 @@ std::future<Result<void>> startScan(const std::string &name, Clock::time_point d
 
 } // namespace
 
-ConnectWait::ConnectWait(Session &session, WaitFor wait, std::chrono::milliseconds timeout)
-	: session_(session), wait_(wait), timeout_(timeout), deadline_(deadlineIn(timeout))
+ConnectWait::ConnectWait(Session &session, WaitFor wait, std::chrono::milliseconds timeout, std::stop_token stop)
+	: session_(session), wait_(wait), timeout_(timeout), deadline_(deadlineIn(timeout)), stop_(std::move(stop))
 {
 }
 
-Result<ConnectWait> ConnectWait::begin(Session &session, WaitFor wait, std::chrono::milliseconds timeout)
+Result<ConnectWait> ConnectWait::begin(Session &session, WaitFor wait, std::chrono::milliseconds timeout,
+				       std::stop_token stop)
 {
-	ConnectWait waiter(session, wait, timeout);
+	ConnectWait waiter(session, wait, timeout, std::move(stop));
 	if (wait == WaitFor::none)
 		return waiter;
 	Result<EventStream> events = EventStream::subscribe();
@@ -212,7 +213,7 @@ std::vector<Result<Controller>> ConnectWait::finish()
 	for (;;) {
 		for (Item &item : items_)
 			advance(item);
-		if (!anyPending() || Clock::now() >= deadline_)
+		if (!anyPending() || Clock::now() >= deadline_ || stop_.stop_requested())
 			break;
 		Clock::time_point until = std::min(deadline_, nextLook);
 		bool live = std::any_of(items_.begin(), items_.end(), [](const Item &item) {

@@ -5,6 +5,7 @@
 #include <nvmeof/client.h>
 
 #include <future>
+#include <stop_token>
 
 #include "session.h"
 #include "tracker.h"
@@ -19,7 +20,7 @@ namespace nofctl {
 class ConnectWait {
 public:
 	static nvmeof::Result<ConnectWait> begin(Session &session, nvmeof::WaitFor wait,
-						 std::chrono::milliseconds timeout);
+						 std::chrono::milliseconds timeout, std::stop_token stop = {});
 
 	// Starts one; its result is at the next index of finish().
 	void start(const nvmeof::ConnectOptions &options);
@@ -41,7 +42,7 @@ private:
 		bool pending() const { return tracker && !complete && !error; }
 	};
 
-	ConnectWait(Session &session, nvmeof::WaitFor wait, std::chrono::milliseconds timeout);
+	ConnectWait(Session &session, nvmeof::WaitFor wait, std::chrono::milliseconds timeout, std::stop_token stop);
 
 	bool stillThere(Item &item);
 	void advance(Item &item);
@@ -57,6 +58,7 @@ private:
 	nvmeof::WaitFor wait_;
 	std::chrono::milliseconds timeout_;
 	Clock::time_point deadline_;
+	std::stop_token stop_; // looked at from time to time: as if the time were over
 	std::optional<nvmeof::EventStream> events_;
 	std::optional<nvmeof::Error> deaf_; // no events any more
 	std::vector<Item> items_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <thread>
 
 #include "connect_wait.h"
@@ -14,17 +15,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds commandTimeout = 5s;
-constexpr std::chrono::milliseconds pause = 50ms; // before what failed is tried again
-constexpr std::size_t unit = 4096;                // of MDTS, at least: CAP.MPSMIN may make it more
-constexpr std::size_t longestRead = 16 * unit;
+constexpr std::chrono::milliseconds patience = 5s; // with one command, for a connection of our own
+constexpr std::chrono::milliseconds pause = 50ms;  // before what failed is tried again
+constexpr std::size_t unit = 4096;                 // of MDTS, at least: CAP.MPSMIN may make it more
+constexpr std::size_t longestRead = 8 * unit;
 constexpr std::uint16_t hostPathing = 0x370, abortedByHost = 0x371; // NVMe Base 2.0, figure 100
-
-Result<void> waitFor(ConnectWait &waiter)
-{
-	Result<Controller> live = waiter.finish().front();
-	return live ? Result<void>() : Result<void>(live.error());
-}
 
 // The connection went, whatever became of the command.
 bool isLoss(const Error &error)
@@ -34,10 +29,23 @@ bool isLoss(const Error &error)
 	return error.sysErrno == ECONNRESET || error.sysErrno == ENOTCONN || error.sysErrno == EAGAIN;
 }
 
+// TRAP 31: many hosts read a log when it has changed.
+std::chrono::milliseconds jittered(std::chrono::milliseconds step)
+{
+	std::random_device random;
+	return std::chrono::milliseconds(std::uniform_int_distribution(step.count() / 2, step.count())(random));
+}
+
+Result<void> waitFor(ConnectWait &waiter)
+{
+	Result<Controller> live = waiter.finish().front();
+	return live ? Result<void>() : Result<void>(live.error());
+}
+
 } // namespace
 
-DiscoveryVisit::DiscoveryVisit(Session &session, std::chrono::milliseconds timeout)
-	: session_(session), timeout_(timeout), deadline_(deadlineIn(timeout))
+DiscoveryVisit::DiscoveryVisit(Session &session, std::chrono::milliseconds timeout, std::stop_token stop)
+	: session_(session), timeout_(timeout), deadline_(deadlineIn(timeout)), stop_(std::move(stop))
 {
 }
 
@@ -46,47 +54,77 @@ std::chrono::milliseconds DiscoveryVisit::left() const
 	return std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now()), 0ms);
 }
 
+// Why to go no further
+std::optional<Error> DiscoveryVisit::over() const
+{
+	if (stop_.stop_requested())
+		return errorFromErrno(EINTR, "interrupted");
+	if (left() > 0ms)
+		return std::nullopt;
+	return errorFromErrno(ETIMEDOUT, "not read after " + std::to_string(timeout_.count()) + " ms");
+}
+
+// From its opening on the name is no other one's. Until then it may have gone, and another one may have come.
+Result<void> DiscoveryVisit::hold(const Controller &controller)
+{
+	made_ = controller.name;
+	Result<void> opened = open();
+	Result<Controller> now = session_.controller(controller.name);
+	bool same = now && now->traddr == controller.traddr && now->trsvcid == controller.trsvcid;
+	if (same || (!now && now.error().code != ErrorCode::noSuchObject))
+		return opened;
+	made_.clear();
+	return {}; // the events tell what became of it
+}
+
+Result<void> DiscoveryVisit::open()
+{
+	Result<AdminNode> node = AdminNode::open(controller_);
+	if (!node)
+		return node.error();
+	node_.emplace(*std::move(node));
+	return {};
+}
+
 // Who listens only after it was made may hear nothing of one that is gone at once.
 Result<void> DiscoveryVisit::connect(const ConnectOptions &options)
 {
-	Result<ConnectWait> waiter = ConnectWait::begin(session_, WaitFor::controller, left());
+	Result<ConnectWait> waiter = ConnectWait::begin(session_, WaitFor::controller, left(), stop_);
 	if (!waiter)
 		return waiter.error();
 	Result<Controller> controller = session_.create(options);
-	if (controller)
-		made_ = controller->name;
-	else if (controller.error().code == ErrorCode::alreadyConnected && !controller.error().object.empty())
-		controller = session_.controller(controller.error().object);
-	if (controller)
-		controller_ = controller->name;
+	if (!controller)
+		return controller.error();
+	controller_ = controller->name;
+	if (Result<void> held = hold(*controller); !held)
+		return held;
 	waiter->add(std::move(controller));
 	return waitFor(*waiter);
 }
 
 Result<void> DiscoveryVisit::waitAgain()
 {
-	Result<ConnectWait> waiter = ConnectWait::begin(session_, WaitFor::controller, left());
+	Result<ConnectWait> waiter = ConnectWait::begin(session_, WaitFor::controller, left(), stop_);
 	if (!waiter)
 		return waiter.error();
 	waiter->join(controller_);
 	return waitFor(*waiter);
 }
 
-// @command: gets its timeout
+// @command: gets its timeout, when the connection counts as lost. One that is not ours is left to the kernel: 0.
 template <typename F> Result<void> DiscoveryVisit::insist(F command)
 {
 	for (;;) {
-		Result<void> done = command(std::min(left(), commandTimeout));
+		if (std::optional<Error> why = over())
+			return *why;
+		Result<void> done = command(made_.empty() ? 0ms : std::min(left(), patience));
 		if (done || !isLoss(done.error()))
 			return done;
-		if (Clock::now() + pause >= deadline_) {
-			Error error = done.error();
-			error.code = ErrorCode::timedOut;
-			error.message = "not read after " + std::to_string(timeout_.count()) + " ms: " + error.message;
-			return error;
-		}
-		std::this_thread::sleep_for(pause);
-		if (Result<void> live = waitAgain(); !live)
+		std::this_thread::sleep_for(jittered(pause));
+		if (over())
+			continue;
+		Result<void> live = waitAgain();
+		if (!live && !over())
 			return live;
 	}
 }
@@ -94,10 +132,20 @@ template <typename F> Result<void> DiscoveryVisit::insist(F command)
 Result<void> DiscoveryVisit::learnLimits()
 {
 	nvme_id_ctrl id{};
-	Result<void> done = insist([&](auto timeout) { return node_->identify(id, timeout); });
-	most_ = id.mdts && id.mdts < 4 ? unit << id.mdts : longestRead;
+	Result<void> done = insist([&](auto timeout) -> Result<void> {
+		Result<nvme_id_ctrl> told = node_->identify(timeout);
+		if (!told)
+			return told.error();
+		id = *told;
+		return {};
+	});
+	if (!done)
+		return done;
+	if (id.cntrltype && id.cntrltype != NVME_CTRL_CNTRLTYPE_DISCOVERY)
+		return errorFromErrno(EPROTO, "this is no discovery service");
+	most_ = id.mdts && id.mdts < 3 ? unit << id.mdts : longestRead;
 	offsets_ = id.lpa & NVME_CTRL_LPA_EXTENDED;
-	return done;
+	return {};
 }
 
 Result<void> DiscoveryVisit::read(std::uint64_t offset, std::span<std::byte> to, bool retain)
@@ -107,23 +155,29 @@ Result<void> DiscoveryVisit::read(std::uint64_t offset, std::span<std::byte> to,
 
 bool DiscoveryVisit::again(int tries)
 {
-	if (Clock::now() + tries * pause >= deadline_)
-		return false;
-	std::this_thread::sleep_for(tries * pause);
-	return true;
+	std::this_thread::sleep_for(std::min(jittered(tries * pause), left()));
+	return !over();
+}
+
+Result<DiscoveryLog> DiscoveryVisit::readLog()
+{
+	Result<void> ready = learnLimits();
+	return ready ? readDiscoveryLog(*this) : Result<DiscoveryLog>(ready.error());
 }
 
 Result<DiscoveryLog> DiscoveryVisit::read(const ConnectOptions &options)
 {
 	Result<void> ready = connect(options);
-	if (ready) {
-		Result<AdminNode> node = AdminNode::open(controller_);
-		if (!node)
-			return node.error();
-		node_.emplace(*std::move(node));
-		ready = learnLimits();
-	}
-	return ready ? readDiscoveryLog(*this) : Result<DiscoveryLog>(ready.error());
+	if (ready)
+		return readLog();
+	return stop_.stop_requested() ? *over() : ready.error();
+}
+
+Result<DiscoveryLog> DiscoveryVisit::read(const std::string &controller)
+{
+	controller_ = controller;
+	Result<void> ready = open();
+	return ready ? readLog() : Result<DiscoveryLog>(ready.error());
 }
 
 } // namespace nofctl

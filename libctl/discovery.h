@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A look at a discovery service, through a controller that is made for it unless there is one.
+// A look at a discovery service.
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include <nvmeof/client.h>
@@ -16,11 +17,14 @@ namespace nofctl {
 // A connection that is lost meanwhile is waited for, and what was asked for is asked for again.
 class DiscoveryVisit : private LogSource {
 public:
-	DiscoveryVisit(Session &session, std::chrono::milliseconds timeout);
+	DiscoveryVisit(Session &session, std::chrono::milliseconds timeout, std::stop_token stop);
 
+	// Through a controller that is made for it, or one that is there
 	nvmeof::Result<nvmeof::DiscoveryLog> read(const nvmeof::ConnectOptions &options);
+	nvmeof::Result<nvmeof::DiscoveryLog> read(const std::string &controller);
 
-	// The controller that was made, which is the caller's to remove; empty: none
+	// The controller that was made, which is the caller's to remove; empty: there is none. Its name stays its own
+	// as long as this object is there.
 	const std::string &made() const { return made_; }
 
 private:
@@ -30,14 +34,19 @@ private:
 	bool again(int tries) override;
 
 	nvmeof::Result<void> connect(const nvmeof::ConnectOptions &options);
+	nvmeof::Result<void> hold(const nvmeof::Controller &controller);
+	nvmeof::Result<void> open();
 	nvmeof::Result<void> waitAgain();
+	nvmeof::Result<nvmeof::DiscoveryLog> readLog();
 	nvmeof::Result<void> learnLimits();
 	template <typename F> nvmeof::Result<void> insist(F command);
+	std::optional<nvmeof::Error> over() const;
 	std::chrono::milliseconds left() const;
 
 	Session &session_;
 	std::chrono::milliseconds timeout_;
 	Clock::time_point deadline_;
+	std::stop_token stop_;
 	std::string controller_, made_;
 	std::optional<AdminNode> node_;
 	std::size_t most_ = 0;

@@ -101,6 +101,11 @@ std::string ipv6Defect(const std::string &traddr)
 	if (::inet_pton(AF_INET6, traddr.substr(0, traddr.find('%')).c_str(), &address) != 1)
 		return "TRADDR is not an IPv6 address";
 	bool one = !IN6_IS_ADDR_UNSPECIFIED(&address) && !IN6_IS_ADDR_MULTICAST(&address);
+	if (IN6_IS_ADDR_V4MAPPED(&address)) {
+		in_addr mapped;
+		std::memcpy(&mapped, &address.s6_addr[12], sizeof(mapped));
+		one = isOne(mapped);
+	}
 	return one ? "" : "TRADDR is not the address of one machine";
 }
 

@@ -62,14 +62,17 @@ public:
 
 	// Nothing: it has changed meanwhile.
 	Result<std::optional<DiscoveryLog>> once();
+	// What is wrong with the log as a whole may be mended: the event that tells so must not be pending for ever.
+	Error giveUp(Error why);
 
 private:
 	Result<Header> header(bool retain);
-	Result<void> entries(std::uint64_t count, Entries &into);
-	Result<void> piece(std::uint64_t at, std::size_t length, Entries &into);
+	Result<void> entries(std::uint64_t count);
+	Result<void> piece(std::uint64_t at, std::size_t length);
 
 	LogSource &source_;
 	Block first_{};
+	Entries entries_;
 };
 
 Result<Header> Reader::header(bool retain)
@@ -80,7 +83,7 @@ Result<Header> Reader::header(bool retain)
 }
 
 // The first piece has the header in it once more.
-Result<void> Reader::piece(std::uint64_t at, std::size_t length, Entries &into)
+Result<void> Reader::piece(std::uint64_t at, std::size_t length)
 {
 	std::vector<std::byte> bytes(length);
 	if (Result<void> done = source_.read(at, bytes, true); !done)
@@ -91,21 +94,22 @@ Result<void> Reader::piece(std::uint64_t at, std::size_t length, Entries &into)
 	else if (std::ranges::equal(rest.first(blockSize), first_))
 		return unusable("reads from the middle of it return its beginning");
 	for (; !rest.empty(); rest = rest.subspan(blockSize))
-		into.push_back(decodeDiscoveryEntry(rest.first<blockSize>()));
+		entries_.push_back(decodeDiscoveryEntry(rest.first<blockSize>()));
 	return {};
 }
 
-Result<void> Reader::entries(std::uint64_t count, Entries &into)
+Result<void> Reader::entries(std::uint64_t count)
 {
 	std::uint64_t end = (count + 1) * blockSize;
 	std::size_t most = source_.most() / blockSize * blockSize;
 	if (end > most && !source_.offsets())
 		return unusable("it has " + std::to_string(end) + " bytes, and the controller lets " +
 				std::to_string(most) + " be read");
-	into.reserve(count);
-	for (std::uint64_t at = 0; at < end; at += most) {
+	entries_.clear();
+	entries_.reserve(count);
+	for (std::uint64_t at = 0; count && at < end; at += most) {
 		auto length = static_cast<std::size_t>(std::min<std::uint64_t>(most, end - at));
-		if (Result<void> done = piece(at, length, into); !done)
+		if (Result<void> done = piece(at, length); !done)
 			return done;
 	}
 	return {};
@@ -116,9 +120,7 @@ Result<std::optional<DiscoveryLog>> Reader::once()
 	Result<Header> before = header(true);
 	if (!before)
 		return before.error();
-	DiscoveryLog log;
-	log.generation = before->generation;
-	Result<void> read = before->entries ? entries(before->entries, log.entries) : Result<void>();
+	Result<void> read = entries(before->entries);
 	if (!read && !read.error().nvmeStatus)
 		return read.error();
 	// A piece that is not there any more is refused: so the log may have changed in either case.
@@ -129,7 +131,14 @@ Result<std::optional<DiscoveryLog>> Reader::once()
 		return read.error();
 	if (!after)
 		return after.error();
-	return std::optional<DiscoveryLog>(std::move(log));
+	return std::optional<DiscoveryLog>({before->generation, std::move(entries_)});
+}
+
+Error Reader::giveUp(Error why)
+{
+	if (why.sysErrno == EPROTO)
+		static_cast<void>(source_.read(0, first_, false));
+	return why;
 }
 
 bool asksForRestart(const Error &error)
@@ -145,7 +154,7 @@ Result<DiscoveryLog> readDiscoveryLog(LogSource &source)
 	for (int tries = 1;; tries++) {
 		Result<std::optional<DiscoveryLog>> log = reader.once();
 		if (!log && !asksForRestart(log.error()))
-			return log.error();
+			return reader.giveUp(log.error());
 		if (log && *log)
 			return **std::move(log);
 		if (tries < discoveryTries && source.again(tries))

@@ -37,22 +37,47 @@ bool printable(const std::string &text)
 	return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
 }
 
-// The TLVs are of another space than the family's, so this does not go through Attributes. Garbage ends the walk: the
-// errno stands.
-void readExtack(std::span<const std::byte> tlvs, Reply &reply)
+// Calls @take(type, payload) for each of the attributes. Garbage ends the walk.
+template <typename F> void eachTlv(std::span<const std::byte> tlvs, F take)
 {
 	nlattr header;
 	while (copyFront(header, tlvs)) {
 		if (header.nla_len < sizeof(header) || header.nla_len > tlvs.size())
 			return;
-		std::string text = textOf(tlvs.subspan(sizeof(header), header.nla_len - sizeof(header)));
-		int type = header.nla_type & NLA_TYPE_MASK;
-		if (type == NLMSGERR_ATTR_MSG)
-			reply.message = text;
-		else if (type == NLMSGERR_ATTR_COOKIE && printable(text))
-			reply.cookie = text;
+		take(header.nla_type & NLA_TYPE_MASK, tlvs.subspan(sizeof(header), header.nla_len - sizeof(header)));
 		tlvs = tlvs.subspan(std::min<std::size_t>(NLA_ALIGN(header.nla_len), tlvs.size()));
 	}
+}
+
+// Both bounds of a number, or nothing
+std::optional<Range> readRange(std::span<const std::byte> policy)
+{
+	std::optional<std::uint64_t> least, most; // signed ones have as many bits
+	eachTlv(policy, [&](int type, std::span<const std::byte> payload) {
+		if (type == NL_POLICY_TYPE_ATTR_MIN_VALUE_S || type == NL_POLICY_TYPE_ATTR_MIN_VALUE_U)
+			least = numberOf<std::uint64_t>(payload);
+		else if (type == NL_POLICY_TYPE_ATTR_MAX_VALUE_S || type == NL_POLICY_TYPE_ATTR_MAX_VALUE_U)
+			most = numberOf<std::uint64_t>(payload);
+	});
+	if (!least || !most)
+		return std::nullopt;
+	return Range{static_cast<std::int64_t>(*least), static_cast<std::int64_t>(*most)};
+}
+
+// The TLVs are of another space than the family's, so this does not go through Attributes. Whatever is in them, the
+// errno stands.
+void readExtack(std::span<const std::byte> tlvs, Reply &reply)
+{
+	eachTlv(tlvs, [&](int type, std::span<const std::byte> payload) {
+		if (type == NLMSGERR_ATTR_MSG)
+			reply.message = textOf(payload);
+		else if (type == NLMSGERR_ATTR_COOKIE && printable(textOf(payload)))
+			reply.cookie = textOf(payload);
+		else if (type == NLMSGERR_ATTR_OFFS)
+			reply.offset = numberOf<std::uint32_t>(payload);
+		else if (type == NLMSGERR_ATTR_POLICY)
+			reply.allowed = readRange(payload);
+	});
 }
 
 // @skip: what stands between the error number and the TLVs.

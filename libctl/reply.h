@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,10 @@
 #include <nvmeof/result.h>
 
 namespace nofctl {
+
+struct Range {
+	std::int64_t least = 0, most = 0;
+};
 
 struct Reply {
 	enum class Kind {
@@ -31,6 +36,8 @@ struct Reply {
 	int sysErrno = 0;                      // of error; positive
 	std::string message;                   // NLMSGERR_ATTR_MSG
 	std::string cookie;                    // NLMSGERR_ATTR_COOKIE, when it is printable text
+	std::optional<std::uint32_t> offset;   // NLMSGERR_ATTR_OFFS: of what is wrong, in the request, from its header
+	std::optional<Range> allowed;          // of NLMSGERR_ATTR_POLICY: for that, a number
 };
 
 // @family: message type of the family; other types are ignored, but for the news that it goes.

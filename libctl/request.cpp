@@ -19,6 +19,18 @@ Request::Request(nvmeof_cmd command) : message_(nlmsg_alloc())
 					 static_cast<std::uint8_t>(command), NVMEOF_GENL_VERSION);
 }
 
+std::optional<nvmeof_attr> Request::attributeAt(std::size_t offset) const
+{
+	nlmsghdr *message = nlmsg_hdr(get());
+	nlattr *attribute = genlmsg_attrdata(genlmsg_hdr(message), 0);
+	int left = genlmsg_attrlen(genlmsg_hdr(message), 0);
+	for (; nla_ok(attribute, left); attribute = nla_next(attribute, &left))
+		if (reinterpret_cast<char *>(attribute) - reinterpret_cast<char *>(message) ==
+		    static_cast<std::ptrdiff_t>(offset))
+			return static_cast<nvmeof_attr>(nla_type(attribute));
+	return std::nullopt;
+}
+
 void Request::put(nvmeof_attr type, const void *data, std::size_t length)
 {
 	if (whole_)

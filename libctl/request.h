@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ public:
 	Request &textUnlessEmpty(nvmeof_attr type, std::string_view value);
 	Request &binary(nvmeof_attr type, std::span<const std::uint8_t> value);
 	Request &flag(nvmeof_attr type, bool value); // nothing when false
+
+	// The attribute that begins @offset bytes behind the beginning of the message
+	std::optional<nvmeof_attr> attributeAt(std::size_t offset) const;
 
 	bool whole() const { return whole_; } // everything fitted
 	nl_msg *get() const { return message_.get(); }

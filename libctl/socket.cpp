@@ -11,6 +11,7 @@
 #include <netlink/msg.h>
 #include <netlink/socket.h>
 
+#include "invalid.h"
 #include "reply.h"
 
 namespace nofctl {
@@ -93,11 +94,54 @@ Error noFamily()
 	return error;
 }
 
-Error replyError(const Reply &reply)
+// As the command's options and settings are called, with the unit that the kernel counts in
+std::string describeAttribute(nvmeof_attr type)
+{
+	switch (type) {
+	case NVMEOF_A_NR_IO_QUEUES:
+		return "nr-io-queues";
+	case NVMEOF_A_NR_POLL_QUEUES:
+		return "nr-poll-queues";
+	case NVMEOF_A_QUEUE_SIZE:
+		return "queue-size";
+	case NVMEOF_A_KATO:
+		return "keep-alive-tmo in ms";
+	case NVMEOF_A_RECONNECT_DELAY:
+		return "reconnect-delay in ms";
+	case NVMEOF_A_CTRL_LOSS_TMO:
+		return "ctrl-loss-tmo in ms";
+	case NVMEOF_A_FAST_IO_FAIL_TMO:
+		return "fast-io-fail-tmo in ms";
+	case NVMEOF_A_CONNECT_TMO:
+		return "connect-tmo in ms";
+	case NVMEOF_A_STALL_TMO:
+		return "stall-tmo in ms";
+	default:
+		return "attribute " + std::to_string(type);
+	}
+}
+
+// The kernel's netlink code says no more than "integer out of range" of a number, and which one. Nothing: not that.
+std::optional<Error> rangeError(const Reply &reply, const Request &request)
+{
+	std::optional<nvmeof_attr> type = reply.offset ? request.attributeAt(*reply.offset) : std::nullopt;
+	if (reply.sysErrno != ERANGE || !type)
+		return std::nullopt;
+	Error error = invalid(describeAttribute(*type) + " is out of range");
+	error.sysErrno = ERANGE;
+	if (reply.allowed)
+		error.message += ": " + std::to_string(reply.allowed->least) + " to " +
+				 std::to_string(reply.allowed->most) + " is allowed";
+	return error;
+}
+
+Error replyError(const Reply &reply, const Request &request)
 {
 	// the module has words for all that it refuses
 	if (reply.sysErrno == ENOENT && reply.message.empty())
 		return noFamily();
+	if (std::optional<Error> range = rangeError(reply, request))
+		return *range;
 	Error error = nvmeof::errorFromErrno(reply.sysErrno, reply.message);
 	error.object = reply.cookie;
 	if (reply.sysErrno == EOPNOTSUPP && reply.message.empty()) {
@@ -126,10 +170,10 @@ struct Socket::Answer {
 	bool finished = false;
 	std::optional<Error> error;
 
-	Result<void> take(const Reply &reply);
+	Result<void> take(const Reply &reply, const Request &request);
 };
 
-Result<void> Socket::Answer::take(const Reply &reply)
+Result<void> Socket::Answer::take(const Reply &reply, const Request &request)
 {
 	interrupted |= reply.interrupted;
 	switch (reply.kind) {
@@ -141,7 +185,7 @@ Result<void> Socket::Answer::take(const Reply &reply)
 		break;
 	}
 	case Reply::Kind::error:
-		error = replyError(reply);
+		error = replyError(reply, request);
 		[[fallthrough]];
 	case Reply::Kind::ack:
 	case Reply::Kind::done:
@@ -222,7 +266,7 @@ Result<Socket::Answer> Socket::exchange(Request &request, int flags, Clock::time
 		for (const Reply &reply : *replies) {
 			if (reply.sequence != *sequence)
 				continue; // the late answer to a request that timed out
-			if (Result<void> taken = answer.take(reply); !taken)
+			if (Result<void> taken = answer.take(reply, request); !taken)
 				return taken.error();
 		}
 	}

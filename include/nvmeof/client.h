@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -87,13 +88,17 @@ public:
 				   std::chrono::milliseconds timeout = defaultTimeout);
 
 	/*
-	 * What the discovery service at @options.address tells, of one generation. Empty, subsysnqn is discoveryNqn; not
-	 * set, keepAlive is 0, and ioQueues do not matter. Connects for it, and disconnects, unless there is such a
-	 * controller. Errors moreover: refused, with nvmeStatus; failed with EPROTO, when the log as a whole is of no
-	 * use, or changed all the time. What is wrong with a single entry is its DiscoveryEntry::defect.
+	 * What the discovery service at @options.address tells, of one generation. Empty, subsysnqn is discoveryNqn;
+	 * not set, keepAlive is 0. Connects for it, and disconnects. Further errors: refused, with nvmeStatus; failed
+	 * with EPROTO, when the log as a whole is of no use, or changed all the time; failed with EINTR, when @stop was
+	 * requested. What is wrong with a single entry is its DiscoveryEntry::defect.
 	 */
-	Result<DiscoveryLog> discover(const ConnectOptions &options,
-				      std::chrono::milliseconds timeout = defaultTimeout);
+	Result<DiscoveryLog> discover(const ConnectOptions &options, std::chrono::milliseconds timeout = defaultTimeout,
+				      std::stop_token stop = {});
+	// The same through a discovery controller that is there, which tells of the next change from then on. A command
+	// that has been sent is waited for, beyond @timeout, as long as the kernel does: 60 s.
+	Result<DiscoveryLog> discover(std::string_view controller, std::chrono::milliseconds timeout = defaultTimeout,
+				      std::stop_token stop = {});
 
 	// Each returns when the controllers are gone from every listing, however much their disks have to write back.
 	Result<void> disconnect(std::string_view controller);

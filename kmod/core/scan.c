@@ -220,7 +220,7 @@ void nof_scan_work(struct work_struct *work)
 	int ret;
 
 	WRITE_ONCE(ctrl->next_scan, jiffies + msecs_to_jiffies(SPACING_MS));
-	ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) ? clear_changed_list(ctrl) : 0;
+	ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) && !ctrl->discovery ? clear_changed_list(ctrl) : 0;
 	ret = nof_scan(ctrl) ?: ret;
 	if (ret) {
 		scan_again(ctrl);

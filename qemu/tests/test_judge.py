@@ -101,6 +101,15 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(len(self.complaints(kmemleak=known + ours, **found)), 2)
         self.assertEqual(len(self.complaints(kmemleak=ours, **found)), 2)
 
+    def test_leaks_of_the_kernel_itself_that_come_with_a_message(self):
+        leak = ("unreferenced object 0xffff88800a1b6000 (size 1024):\n  backtrace (crc 33ff7208):\n"
+                "    __kmalloc_cache_node_noprof+0x23c/0x3b0\n    blk_mq_alloc_and_init_hctx+0x5ae/0x1200\n")
+        found = {"checks": "unload=ok\nkmemleak=1\n", "kmemleak": leak}
+        counted = "<6>[ 5.0] kmemleak: 1 new suspected memory leaks\n"
+        message = "<3>[ 4.0] kobject: kobject_add_internal failed for cpu0 (error: -12 parent: 2)\n"
+        self.assertEqual(self.complaints(dmesg=message + counted, **found), [])
+        self.assertEqual(len(self.complaints(dmesg=counted, **found)), 2)
+
     def test_allocations(self):
         files = {"module-range": "ffffffffc0100000\nffffffffc0110000\n",
                  "allocations": "      3 0xffffffffc0100010 age=1 pid=1 cpus=0\n"

@@ -126,4 +126,5 @@ void fuzz(Input in)
 		return;
 	expectPlain(formatLog(*log));
 	expectJson(toJson(*log));
+	expectPlain(dump(toJson(*log), 2));
 }

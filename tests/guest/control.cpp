@@ -122,6 +122,10 @@ TEST_CASE("discover lists what a target offers, and leaves no controller behind"
 	kept.subsysnqn = nvmeof::discoveryNqn;
 	auto c = take(rig.host.client().connect(kept, nvmeof::WaitFor::controller, slowly(10s)));
 	CHECK(status("discover -a 127.0.0.1:4420") == done);
+	CHECK(namesIt(ctl("discover -d " + c.name).text, testNqn));
+	CHECK(status("discover -a 127.0.0.1:4420 -d " + c.name) == usage);
+	CHECK(status("discover -d nvmeof77c3") == noObject);
+	CHECK(status("discover -d " + c.name + " --timeout 0") == timedOut);
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 }
 
@@ -143,6 +147,21 @@ TEST_CASE("exit codes", "[control]")
 	CHECK(status("gen-hostnqn") == done);
 	CHECK(status("show-hostnqn") == done);
 	CHECK(status("disconnect --all") == done);
+}
+
+TEST_CASE("a number out of range is named, with what is allowed", "[control]")
+{
+	Rig rig;
+	auto message = [](const std::string &args) {
+		auto out = ctl(args);
+		CHECK(out.status == usage);
+		return out.text;
+	};
+	const std::string connect = connectArgs;
+	CHECK(namesIt(message(connect + " -Q 5"), "queue-size is out of range: 16 to 1024"));
+	CHECK(namesIt(message(connect + " --ctrl-loss-tmo 99999999"), "ctrl-loss-tmo in ms is out of range: -1 to "));
+	auto c = rig.connect();
+	CHECK(namesIt(message("set " + c.name + " stall-tmo=999999"), "stall-tmo in ms is out of range: 0 to "));
 }
 
 TEST_CASE("what the library lets through, the kernel refuses with a reason", "[control]")

@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 using namespace guest;
@@ -108,8 +109,8 @@ nvmeof::Result<DiscoveryLog> discoverPersistently(Stage &stage)
 	if (!kept)
 		return kept.error();
 	stage.discovery.add(made(1, "new"));
-	auto log = stage.discover();
-	CHECK(stage.host.state(kept->name) == ControllerState::live); // it was there before
+	auto log = stage.host.client().discover(kept->name, slowly(4s));
+	CHECK(stage.host.state(kept->name) == ControllerState::live);
 	return log;
 }
 
@@ -132,6 +133,8 @@ void play(const Misbehaviour &m)
 	if (m.expect == Expect::harmless || m.expect == Expect::retried || m.expect == Expect::entryRefused)
 		CHECK(stage.server.counters().discoveryConnects - connects == 1);
 	script.disarm();
+	if (m.expect == Expect::retried || m.expect == Expect::reset)
+		CHECK(content(*log) == content(take(stage.discover()))); // all of it is of one moment
 	stage.host.disconnectAll();
 
 	stage.discovery.clear(); // all is well again
@@ -187,10 +190,13 @@ TEST_CASE("a kept discovery controller is told of each change, and used", "[host
 	for (std::size_t i = 1; i <= 3; i++) {
 		stage.discovery.add(made(1, "change" + std::to_string(i)));
 		CHECK(watch.find([&](auto &e) { return e.type == nvmeof::EventType::aen; }, slowly(5s)));
-		CHECK(take(stage.discover()).entries.size() == added + 2 + i); // clears the event: the next one comes
+		auto log = take(stage.host.client().discover(kept->name)); // clears the event: the next one comes
+		CHECK(log.entries.size() == added + 2 + i);
+		CHECK(take(stage.discover()).entries.size() == added + 2 + i); // on a connection of its own
 	}
 	CHECK(stage.host.state(kept->name) == ControllerState::live);
-	CHECK(stage.server.counters().discoveryConnects == 1);
+	CHECK(stage.server.counters().discoveryConnects == 1 + 3);
+	CHECK(stage.host.controller(kept->name).reconnects == 0);
 }
 
 TEST_CASE("discovery services go by one name, and have nothing else in common", "[hostile][discovery]")
@@ -230,7 +236,7 @@ TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[host
 	Stage stage;
 	stage.server.script().arm(silence(), target::Script::forever);
 	Background discover("exec nvmeofctl discover -a 127.0.0.1:" + std::to_string(stage.server.port()) +
-			    " --timeout " + std::to_string(slowly(3s).count() / 1000));
+			    " --timeout 300 --connect-tmo 300");
 	REQUIRE(eventually([&] { return !stage.alone(); }, 10s));
 	discover.interrupt();
 	auto out = discover.wait(slowly(9s));
@@ -238,4 +244,37 @@ TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[host
 	CHECK(out.status != -1);
 	CHECK(out.status != 0);
 	CHECK(stage.alone());
+}
+
+TEST_CASE("several at once that look at one service are in nobody's way", "[hostile][discovery]")
+{
+	Stage stage;
+	const std::string port = std::to_string(stage.server.port());
+	std::vector<std::unique_ptr<Background>> some;
+	for (int i = 0; i < 4; i++)
+		some.push_back(std::make_unique<Background>("nvmeofctl discover -a 127.0.0.1:" + port +
+							    " -a 127.0.0.1:1 -a "
+							    "127.0.0.1:" +
+							    port + " | grep -c generation"));
+	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));
+	CHECK(kept.ok());
+	for (auto &one : some)
+		CHECK(one->wait(slowly(20s)).text.find("2\n") != std::string::npos);
+	auto left = take(stage.host.client().controllers());
+	REQUIRE(left.size() == 1);
+	CHECK(left[0].name == kept->name);
+	CHECK(left[0].state == ControllerState::live);
+}
+
+TEST_CASE("what is no discovery service is not read, and leaves no disk", "[hostile][discovery]")
+{
+	Stage stage;
+	stage.server.stores().add(1, 1 << 20);
+	auto o = stage.options();
+	o.subsysnqn = stage.server.config().nqn;
+	auto log = stage.host.client().discover(o, slowly(4s));
+	REQUIRE_FALSE(log.ok());
+	CHECK(log.error().message == "this is no discovery service");
+	CHECK(stage.alone());
+	CHECK(take(stage.host.client().namespaces()).empty());
 }

@@ -153,6 +153,8 @@ const Misbehaviour table[] = {
 		[](S &s) { return failed(connects(s) && s.cmd->cdw12, s, st_connect_param | st_dnr); }},
 	{"disc-type-io", 21, Hook::adminData, always, Expect::refused, nothing,
 		[](S &s) { return poke<std::uint8_t>(identifies(s), s, at::cntrltype, 1); }},
+	{"disc-type-not-told", 21, Hook::adminData, always, Expect::harmless, nothing, // as before NVMe 1.4
+		[](S &s) { return poke<std::uint8_t>(identifies(s), s, at::cntrltype, 0); }},
 	{"disc-type-unknown", 21, Hook::adminData, always, Expect::refused, nothing,
 		[](S &s) { return poke<std::uint8_t>(identifies(s), s, at::cntrltype, 0x7f); }},
 	{"disc-namespaces", 21, Hook::adminData, always, Expect::harmless, nothing,

@@ -159,6 +159,7 @@ const Check controller[] = {
 		auto q = discover(p.server);
 		CHECK(readLog(q).entries.size() == 26); }},
 	{"disc-type-io", [](P &p) { CHECK(p.identify()[at::cntrltype] == 1); }},
+	{"disc-type-not-told", [](P &p) { CHECK(p.identify()[at::cntrltype] == 0); }},
 	{"disc-type-unknown", [](P &p) { CHECK(p.identify()[at::cntrltype] == 0x7f); }},
 	{"disc-namespaces", [](P &p) { CHECK(get<std::uint32_t>(p.identify(), at::nn) == 8); }},
 	{"disc-no-offsets", [](P &p) { CHECK(p.identify()[at::lpa] == 0); }},

@@ -5,6 +5,7 @@
 
 #include "ctl_message.h"
 #include "libctl/reply.h"
+#include "libctl/request.h"
 
 using namespace nofctl;
 
@@ -59,6 +60,36 @@ TEST_CASE("without the flag what follows is no message", "[reply]")
 	Reply reply = only(netlinkMessage(NLMSG_ERROR, NLM_F_CAPPED, 1, errorBody(-EINVAL, sizeof(nlmsghdr), tlvs)));
 	CHECK(reply.sysErrno == EINVAL);
 	CHECK(reply.message.empty());
+}
+
+TEST_CASE("a number that is out of range: which one, and what is allowed", "[reply]")
+{
+	Request request(NVMEOF_CMD_CTRL_NEW);
+	request.text(NVMEOF_A_TRANSPORT, "tcp").u32(NVMEOF_A_QUEUE_SIZE, 5).u32(NVMEOF_A_KATO, 1);
+	CHECK(request.attributeAt(sizeof(nlmsghdr) + sizeof(genlmsghdr)) == NVMEOF_A_TRANSPORT);
+	CHECK(request.attributeAt(sizeof(nlmsghdr) + sizeof(genlmsghdr) + 8) == NVMEOF_A_QUEUE_SIZE);
+	CHECK(request.attributeAt(sizeof(nlmsghdr) + sizeof(genlmsghdr) + 16) == NVMEOF_A_KATO);
+	for (std::uint32_t wrong : {0u, 16u, 21u, 44u, 4096u, ~0u})
+		CHECK_FALSE(request.attributeAt(wrong));
+
+	Payload bounds, one, none;
+	bounds.u64(NL_POLICY_TYPE_ATTR_MIN_VALUE_U, 16).u64(NL_POLICY_TYPE_ATTR_MAX_VALUE_U, 1024);
+	one.u64(NL_POLICY_TYPE_ATTR_MIN_VALUE_U, 16);
+	auto replyWith = [](const Payload &policy) {
+		std::vector<std::byte> bytes = policy.bytes();
+		Payload tlvs;
+		tlvs.text(NLMSGERR_ATTR_MSG, "integer out of range").u32(NLMSGERR_ATTR_OFFS, 28);
+		tlvs.binary(NLMSGERR_ATTR_POLICY, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+		return only(netlinkMessage(NLMSG_ERROR, NLM_F_ACK_TLVS | NLM_F_CAPPED, 1,
+					   errorBody(-ERANGE, sizeof(nlmsghdr), tlvs)));
+	};
+	CHECK(replyWith(bounds).offset == 28u);
+	CHECK_FALSE(replyWith(none).allowed);
+	CHECK_FALSE(replyWith(one).allowed);
+	auto allowed = replyWith(bounds).allowed;
+	REQUIRE(allowed);
+	CHECK(allowed->least == 16);
+	CHECK(allowed->most == 1024);
 }
 
 TEST_CASE("broken TLVs leave the errno", "[reply]")

@@ -131,9 +131,10 @@ std::vector<Option> discoverOptions()
 	return withHost({
 		transportOption(),
 		value("-n", "--nqn", "NQN", "NQN of the discovery service; if not given the one that all go by"),
-		required(repeated(value("-a", "--traddr", "ADDR[:PORT]",
-					"Address of the discovery service, numeric; an IPv6 one with a port is "
-					"[ADDR]:PORT. Repeat for more services"))),
+		repeated(value("-a", "--traddr", "ADDR[:PORT]",
+			       "Address of the discovery service, numeric; an IPv6 one with a port is [ADDR]:PORT. "
+			       "Repeat for more services")),
+		controllerOption("Instead of an address: a discovery controller that is there"),
 		value("-s", "--trsvcid", "PORT", "Port of each address that has none; 8009 if not given"),
 		value("", "--connect-tmo", "SECONDS", "Bound on one attempt to connect"),
 		value("", "--timeout", "SECONDS", "Wait at most that long for each service; 30 if not given"),
@@ -149,8 +150,8 @@ std::vector<Command> visibleCommands()
 		{"discover", "list what a discovery service tells",
 		 "Reads the log of each given discovery service and lists its entries: subsystems with the addresses "
 		 "of their ports, other discovery services, and the service itself. Entries that no host could use "
-		 "are marked as such. Connects for that, and disconnects, unless there is a controller for that "
-		 "service already. Referrals are listed, not followed.",
+		 "are marked as such. Connects for that, and disconnects, or uses a discovery controller that is "
+		 "there. Referrals are listed, not followed.",
 		 discoverOptions(), runDiscover},
 		{"disconnect",
 		 "disconnect controllers",

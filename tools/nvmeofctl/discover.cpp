@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "discover.h"
 
+#include <atomic>
 #include <csignal>
 #include <ostream>
+#include <poll.h>
+#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <nvmeof/name.h>
 
 #include "connect_plan.h"
 #include "context.h"
@@ -61,21 +66,98 @@ Json entryJson(const DiscoveryEntry &entry)
 	return json;
 }
 
-int reportOne(Context &context, const ConnectOptions &options, const Result<DiscoveryLog> &log, Json &results)
+// Signals end what is being done in order: nobody else would remove the controller that was made for it.
+class Interruption {
+public:
+	std::stop_token token() const { return stop_.get_token(); }
+	int caught() const { return caught_; }
+
+private:
+	static constexpr int interval = 100; // ms
+
+	void watch(const std::stop_token &end)
+	{
+		pollfd poll{signals_.fd(), POLLIN, 0};
+		while (!end.stop_requested() && !caught_)
+			if (::poll(&poll, 1, interval) > 0 && (caught_ = signals_.next()))
+				stop_.request_stop();
+	}
+
+	Signals signals_{SIGINT, SIGTERM, SIGHUP};
+	std::stop_source stop_;
+	std::atomic<int> caught_ = 0;
+	std::jthread watcher_{[this](const std::stop_token &end) { watch(end); }};
+};
+
+class Report {
+public:
+	explicit Report(Context &context) : context_(context) {}
+
+	void add(const char *key, const std::string &subject, const Result<DiscoveryLog> &log,
+		 const ConnectOptions &options = {});
+	int finish();
+
+private:
+	Context &context_;
+	Json results_ = Json::array();
+	int code_ = 0; // of the first that failed
+};
+
+void Report::add(const char *key, const std::string &subject, const Result<DiscoveryLog> &log,
+		 const ConnectOptions &options)
 {
-	std::string address = options.address.toString();
-	Json entry{{"address", address}};
-	int code = 0;
+	Json entry{{key, subject}};
 	if (log) {
 		entry["log"] = toJson(*log);
-		if (!context.json())
-			context.out() << address << ": " << formatLog(*log);
+		if (!context_.json())
+			context_.out() << subject << ": " << formatLog(*log);
 	} else {
 		entry["error"] = toJson(log.error());
-		code = context.complain(address, log.error(), connectNextStep(log.error(), options));
+		int code = context_.complain(subject, log.error(), connectNextStep(log.error(), options));
+		code_ = code_ ? code_ : code;
 	}
-	results.push_back(entry);
-	return code;
+	results_.push_back(entry);
+}
+
+int Report::finish()
+{
+	if (context_.json())
+		context_.print(Json{{"results", results_}});
+	return code_;
+}
+
+int discoverThrough(Context &context, const std::string &name)
+{
+	Result<std::optional<std::chrono::milliseconds>> timeout = context.args().seconds("timeout");
+	if (!timeout)
+		return context.fail("", timeout.error());
+	Result<Client> client = Client::open();
+	if (!client)
+		return context.fail("", client.error());
+	Report report(context);
+	report.add("controller", name, client->discover(name, timeout->value_or(defaultTimeout)));
+	return report.finish();
+}
+
+int discoverAt(Context &context)
+{
+	Result<ConnectPlan> plan = planConnect(context.args(), {discoveryNqn, discoveryPort});
+	if (!plan)
+		return context.fail("", plan.error());
+	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
+	if (!client)
+		return context.fail("", client.error());
+	Report report(context);
+	{
+		Interruption interruption;
+		for (const ConnectOptions &options : plan->options) {
+			auto log = client->discover(options, plan->timeout, interruption.token());
+			if (interruption.caught())
+				dieOf(interruption.caught());
+			report.add("address", options.address.toString(), log, options);
+		}
+	}
+	return report.finish();
 }
 
 } // namespace
@@ -101,25 +183,11 @@ Json toJson(const DiscoveryLog &log)
 	return Json{{"generation", log.generation}, {"entries", entries}};
 }
 
-// An interruption waits until the controller that was made for it is gone: nobody else would remove it.
 int runDiscover(Context &context)
 {
-	Result<ConnectPlan> plan = planConnect(context.args(), {discoveryNqn, discoveryPort});
-	if (!plan)
-		return context.fail("", plan.error());
-	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
-	if (!client)
-		return context.fail("", client.error());
-	Signals signals{SIGINT, SIGTERM, SIGHUP};
-	Json results = Json::array();
-	int code = 0;
-	for (const ConnectOptions &options : plan->options) {
-		int one = reportOne(context, options, client->discover(options, plan->timeout), results);
-		code = code ? code : one; // of the first that failed
-		if (int signal = signals.next())
-			dieOf(signal);
-	}
-	if (context.json())
-		context.print(Json{{"results", results}});
-	return code;
+	const Args &args = context.args();
+	if (args.has("traddr") == args.has("device"))
+		return context.fail("", usageError("give either --traddr or --device"));
+	return args.has("device") ? discoverThrough(context, plainName(args.textOr("device", "")))
+				  : discoverAt(context);
 }

@@ -71,7 +71,8 @@ Json withSchema(const Json &document)
 
 std::string dump(const Json &document, int indent)
 {
-	return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+	constexpr bool ascii = true; // some of the rest can drive a terminal
+	return document.dump(indent, ' ', ascii, Json::error_handler_t::replace);
 }
 
 Json toJson(const Subsystem &subsystem)
