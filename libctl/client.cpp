@@ -74,10 +74,11 @@ Result<void> deleteOne(Session &session, const std::string &name, const std::str
 	}
 }
 
-// The object that it names is gone.
-Error withoutObject(Error error)
+// A controller that it names is gone; a file is not.
+Error withoutController(Error error)
 {
-	error.object.clear();
+	if (!error.object.starts_with('/'))
+		error.object.clear();
 	return error;
 }
 
@@ -272,10 +273,10 @@ Result<DiscoveryLog> Client::discover(const ConnectOptions &options, std::chrono
 	nofctl::DiscoveryVisit visit(impl_->session, timeout, std::move(stop));
 	Result<DiscoveryLog> log = visit.read(asked);
 	if (visit.made().empty())
-		return log ? log : Result<DiscoveryLog>(withoutObject(log.error()));
+		return log ? log : Result<DiscoveryLog>(withoutController(log.error()));
 	Result<void> removed = deleteOne(impl_->session, visit.made(), asked.subsysnqn);
 	if (removed || removed.error().code == ErrorCode::noSuchObject) // given up by then
-		return log ? log : Result<DiscoveryLog>(withoutObject(log.error()));
+		return log ? log : Result<DiscoveryLog>(withoutController(log.error()));
 	return log ? Result<DiscoveryLog>(removed.error()) : log;
 }
 

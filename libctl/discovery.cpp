@@ -32,8 +32,15 @@ bool isLoss(const Error &error)
 // TRAP 31: many hosts read a log when it has changed.
 std::chrono::milliseconds jittered(std::chrono::milliseconds step)
 {
-	std::random_device random;
+	std::minstd_rand random(static_cast<std::minstd_rand::result_type>(Clock::now().time_since_epoch().count()));
 	return std::chrono::milliseconds(std::uniform_int_distribution(step.count() / 2, step.count())(random));
+}
+
+// And not going; a controller that somebody keeps has a keep-alive.
+bool isThat(const Controller &now, const Controller &made)
+{
+	return now.state < ControllerState::deleting && now.traddr == made.traddr && now.trsvcid == made.trsvcid &&
+	       now.hostTraddr == made.hostTraddr && now.hostIface == made.hostIface && now.keepAlive == made.keepAlive;
 }
 
 Result<void> waitFor(ConnectWait &waiter)
@@ -64,17 +71,19 @@ std::optional<Error> DiscoveryVisit::over() const
 	return errorFromErrno(ETIMEDOUT, "not read after " + std::to_string(timeout_.count()) + " ms");
 }
 
-// From its opening on the name is no other one's. Until then it may have gone, and another one may have come.
+// From its opening on the name is no other one's. Until then it may have gone, and another one may have come: then the
+// events tell what became of it.
 Result<void> DiscoveryVisit::hold(const Controller &controller)
 {
-	made_ = controller.name;
 	Result<void> opened = open();
 	Result<Controller> now = session_.controller(controller.name);
-	bool same = now && now->traddr == controller.traddr && now->trsvcid == controller.trsvcid;
-	if (same || (!now && now.error().code != ErrorCode::noSuchObject))
-		return opened;
-	made_.clear();
-	return {}; // the events tell what became of it
+	bool gone = now ? !isThat(*now, controller) : now.error().code == ErrorCode::noSuchObject;
+	if (gone) {
+		node_.reset();
+		return {};
+	}
+	made_ = controller.name;
+	return opened;
 }
 
 Result<void> DiscoveryVisit::open()
@@ -89,6 +98,8 @@ Result<void> DiscoveryVisit::open()
 // Who listens only after it was made may hear nothing of one that is gone at once.
 Result<void> DiscoveryVisit::connect(const ConnectOptions &options)
 {
+	if (std::optional<Error> why = over())
+		return *why;
 	Result<ConnectWait> waiter = ConnectWait::begin(session_, WaitFor::controller, left(), stop_);
 	if (!waiter)
 		return waiter.error();
@@ -99,7 +110,8 @@ Result<void> DiscoveryVisit::connect(const ConnectOptions &options)
 	if (Result<void> held = hold(*controller); !held)
 		return held;
 	waiter->add(std::move(controller));
-	return waitFor(*waiter);
+	Result<void> live = waitFor(*waiter);
+	return live && !node_ ? errorFromErrno(ENODEV, "the controller went before it could be used") : live;
 }
 
 Result<void> DiscoveryVisit::waitAgain()
@@ -117,7 +129,7 @@ template <typename F> Result<void> DiscoveryVisit::insist(F command)
 	for (;;) {
 		if (std::optional<Error> why = over())
 			return *why;
-		Result<void> done = command(made_.empty() ? 0ms : std::min(left(), patience));
+		Result<void> done = command(made_.empty() ? 0ms : std::clamp(left(), 1ms, patience));
 		if (done || !isLoss(done.error()))
 			return done;
 		std::this_thread::sleep_for(jittered(pause));

@@ -108,14 +108,20 @@ std::string describeAttribute(nvmeof_attr type)
 		return "keep-alive-tmo in ms";
 	case NVMEOF_A_RECONNECT_DELAY:
 		return "reconnect-delay in ms";
-	case NVMEOF_A_CTRL_LOSS_TMO:
-		return "ctrl-loss-tmo in ms";
-	case NVMEOF_A_FAST_IO_FAIL_TMO:
-		return "fast-io-fail-tmo in ms";
 	case NVMEOF_A_CONNECT_TMO:
 		return "connect-tmo in ms";
 	case NVMEOF_A_STALL_TMO:
 		return "stall-tmo in ms";
+	case NVMEOF_A_SPILL_US:
+		return "spill-us";
+	case NVMEOF_A_SPILL_DEPTH:
+		return "spill-depth";
+	case NVMEOF_A_DEGRADE:
+		return "degrade";
+	case NVMEOF_A_FENCING:
+		return "fencing";
+	case NVMEOF_A_DELAYED_REMOVAL:
+		return "delayed-removal-secs";
 	default:
 		return "attribute " + std::to_string(type);
 	}

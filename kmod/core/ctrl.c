@@ -172,15 +172,17 @@ void nof_ctrl_detach_transport(struct nof_ctrl *ctrl)
 
 static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl)
 {
-	/* one that only looks at a discovery log, and goes, is in nobody's way: without keep-alive it may not stay */
-	bool looking = !strcmp(s->nqn, NVME_DISC_SUBSYS_NAME);
 	struct nof_ctrl *other;
 
 	lockdep_assert_held(&s->lock);
-	list_for_each_entry(other, &s->ctrls, entry)
+	list_for_each_entry(other, &s->ctrls, entry) {
+		/* one that only looks, as at a discovery log, and goes again, is in nobody's way */
+		if (other->opts.duplicate_connect && !other->opts.kato_ms)
+			continue;
 		if (other->transport == ctrl->transport && nof_ctrl_state(other) < NVMEOF_CTRL_DELETING &&
-		    !(looking && !other->opts.kato_ms) && ctrl->transport->same_addr(ctrl, other))
+		    ctrl->transport->same_addr(ctrl, other))
 			return other;
+	}
 	return NULL;
 }
 

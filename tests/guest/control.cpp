@@ -124,6 +124,7 @@ TEST_CASE("discover lists what a target offers, and leaves no controller behind"
 	CHECK(status("discover -a 127.0.0.1:4420") == done);
 	CHECK(namesIt(ctl("discover -d " + c.name).text, testNqn));
 	CHECK(status("discover -a 127.0.0.1:4420 -d " + c.name) == usage);
+	CHECK(status("discover -d " + c.name + " -s 4420") == usage);
 	CHECK(status("discover -d nvmeof77c3") == noObject);
 	CHECK(status("discover -d " + c.name + " --timeout 0") == timedOut);
 	CHECK(rig.host.state(c.name) == ControllerState::live);
@@ -159,7 +160,8 @@ TEST_CASE("a number out of range is named, with what is allowed", "[control]")
 	};
 	const std::string connect = connectArgs;
 	CHECK(namesIt(message(connect + " -Q 5"), "queue-size is out of range: 16 to 1024"));
-	CHECK(namesIt(message(connect + " --ctrl-loss-tmo 99999999"), "ctrl-loss-tmo in ms is out of range: -1 to "));
+	CHECK(namesIt(message(connect + " --reconnect-delay 999999"),
+		      "reconnect-delay in ms is out of range: 1 to 86400000 is allowed"));
 	auto c = rig.connect();
 	CHECK(namesIt(message("set " + c.name + " stall-tmo=999999"), "stall-tmo in ms is out of range: 0 to "));
 }

@@ -207,11 +207,18 @@ TEST_CASE("discovery services go by one name, and have nothing else in common", 
 	auto o = stage.options(true), p = second.options(true);
 	CHECK(stage.host.connect(o).state == ControllerState::live);
 	CHECK(stage.host.connect(p).state == ControllerState::live);
-	auto twice = stage.host.client().connect(p);
-	CHECK((!twice && twice.error().code == nvmeof::ErrorCode::alreadyConnected));
+	auto twice = [&](const nvmeof::ConnectOptions &options) {
+		auto again = stage.host.client().connect(options);
+		return !again && again.error().code == nvmeof::ErrorCode::alreadyConnected;
+	};
+	CHECK(twice(p));
 	CHECK(take(stage.discover()).entries.size() == added + 2);
 	CHECK(take(second.discover()).entries.size() == added + 2);
 	CHECK(take(stage.host.client().controllers()).size() == 2);
+	Stage third;
+	auto without = third.options(); // a keep-alive
+	CHECK(third.host.connect(without).state == ControllerState::live);
+	CHECK(twice(without));
 }
 
 TEST_CASE("a discovery service that does not listen, and one that is silent", "[hostile][discovery]")

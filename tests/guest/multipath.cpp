@@ -1011,10 +1011,10 @@ TEST_CASE("what the paths count is what the disk counts, whatever happened to th
 	FioLoad load(verifiedJob(disk, 60, 16));
 	REQUIRE(rig.flowing());
 	rig.lane(0).unlink();
-	pause(500ms);
+	pause(slowly(500ms));
 	rig.lane(0).relink();
 	rig.lane(1).setAna(1, "inaccessible");
-	pause(500ms);
+	pause(slowly(500ms));
 	rig.lane(1).setAna(1, "optimized");
 	CHECK(rig.host.client().reset(rig.name(2)).ok());
 	expectGoodUntilNow(load);

@@ -331,7 +331,7 @@ TEST_CASE("top without a terminal", "[telemetry][top]")
 	auto refused = run("nvmeofctl top < /dev/null");
 	CHECK(refused.status == 2);
 	CHECK(has(refused.text, "--batch"));
-	FioLoad load(steady(multi.disk(), 10));
+	FioLoad load(steady(multi.disk(), 60));
 	REQUIRE(eventually([&] { return multi.path(0).ios > 100 && multi.path(1).ios > 100; }));
 	auto frames = must("nvmeofctl top --batch -n 2 -d 0.5 < /dev/null");
 	INFO(frames);

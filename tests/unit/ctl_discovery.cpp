@@ -177,6 +177,12 @@ TEST_CASE("entries that no host can use", "[discovery]")
 	}
 	CHECK(defect([](Raw &e) { e.adrfam = NVMF_ADDR_FAMILY_IP6, put(e.traddr, "ff02::1"); }) ==
 	      "TRADDR is not the address of one machine");
+	for (const char *many : {"::ffff:0.0.0.0", "::ffff:224.0.0.1", "::"}) {
+		nvmf_disc_log_entry raw = good();
+		raw.adrfam = NVMF_ADDR_FAMILY_IP6;
+		put(raw.traddr, many);
+		CHECK(decoded(raw).defect == "TRADDR is not the address of one machine");
+	}
 	for (const char *port : {"", "0", "-1", "4420x", "69956", " 4420", "+4420"}) {
 		nvmf_disc_log_entry raw = good();
 		put(raw.trsvcid, port);
@@ -185,6 +191,13 @@ TEST_CASE("entries that no host can use", "[discovery]")
 	CHECK(defect([](Raw &e) { put(e.subnqn, "", 0); }) == "SUBNQN is not an NQN");
 	CHECK(defect([](Raw &e) { put(e.subnqn, "nqn.a:", 'x'); }) == "SUBNQN is not an NQN");
 	CHECK(defect([](Raw &e) { put(e.subnqn, "nqn.a:\x1b[2J", 0); }) == "SUBNQN is not an NQN");
+	CHECK(defect([](Raw &e) {
+		      put(e.subnqn,
+			  "nqn.a:\xc2\x9b"
+			  "2J",
+			  0);
+	      }) == "SUBNQN is not an NQN"); // C1
+	CHECK(defect([](Raw &e) { put(e.subnqn, "nqn.a:\xc3\xa9\xc2", 0); }).empty());
 	CHECK(defect([](Raw &e) { put(e.subnqn, discoveryNqn, 0); }) ==
 	      "SUBNQN of a subsystem is that of discovery services");
 	CHECK(defect([](Raw &e) { e.cntlid = htole16(0xfff5); }) == "CNTLID is a reserved one");
@@ -322,6 +335,9 @@ TEST_CASE("what discover prints", "[discovery]")
 				"subsystem  tcp        192.0.2.1:4420     7  nqn.2024-01.io.nvmeof:a\n"
 				"service    tcp        ?[2J:4420          7  nqn.2024-01.io.nvmeof:a  "
 				"unusable: TRADDR is not a numeric address, needs a secure channel, persistent\n");
+	log.entries[1].traddr = "\xc2\x9b\x7f";
+	CHECK(dump(toJson(log), -1).find("\\u009b\\u007f") != std::string::npos);
+	log.entries[1].traddr = "\x1b[2J";
 	Json json = toJson(log);
 	CHECK(json["entries"][0]["usable"] == true);
 	CHECK_FALSE(json["entries"][0].contains("cntlid"));

@@ -75,6 +75,8 @@ TEST_CASE("a number that is out of range: which one, and what is allowed", "[rep
 	Payload bounds, one, none;
 	bounds.u64(NL_POLICY_TYPE_ATTR_MIN_VALUE_U, 16).u64(NL_POLICY_TYPE_ATTR_MAX_VALUE_U, 1024);
 	one.u64(NL_POLICY_TYPE_ATTR_MIN_VALUE_U, 16);
+	Payload negative;
+	negative.u64(NL_POLICY_TYPE_ATTR_MIN_VALUE_S, ~0ull).u64(NL_POLICY_TYPE_ATTR_MAX_VALUE_S, 7);
 	auto replyWith = [](const Payload &policy) {
 		std::vector<std::byte> bytes = policy.bytes();
 		Payload tlvs;
@@ -90,6 +92,10 @@ TEST_CASE("a number that is out of range: which one, and what is allowed", "[rep
 	REQUIRE(allowed);
 	CHECK(allowed->least == 16);
 	CHECK(allowed->most == 1024);
+	allowed = replyWith(negative).allowed;
+	REQUIRE(allowed);
+	CHECK(allowed->least == -1);
+	CHECK(allowed->most == 7);
 }
 
 TEST_CASE("broken TLVs leave the errno", "[reply]")

@@ -5,7 +5,9 @@
 #include <csignal>
 #include <ostream>
 #include <poll.h>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,11 +71,24 @@ Json entryJson(const DiscoveryEntry &entry)
 // Signals end what is being done in order: nobody else would remove the controller that was made for it.
 class Interruption {
 public:
+	Interruption()
+	{
+		try {
+			watcher_ = std::jthread([this](const std::stop_token &end) { watch(end); });
+		} catch (const std::system_error &) { // no thread: they are looked at when it is done
+		}
+	}
+
 	std::stop_token token() const { return stop_.get_token(); }
-	int caught() const { return caught_; }
+	// Ends the watch. 0: none
+	int caught()
+	{
+		watcher_ = {};
+		return caught_ ? caught_.load() : signals_.next();
+	}
 
 private:
-	static constexpr int interval = 100; // ms
+	static constexpr int interval = 20; // ms
 
 	void watch(const std::stop_token &end)
 	{
@@ -86,7 +101,7 @@ private:
 	Signals signals_{SIGINT, SIGTERM, SIGHUP};
 	std::stop_source stop_;
 	std::atomic<int> caught_ = 0;
-	std::jthread watcher_{[this](const std::stop_token &end) { watch(end); }};
+	std::jthread watcher_;
 };
 
 class Report {
@@ -94,7 +109,7 @@ public:
 	explicit Report(Context &context) : context_(context) {}
 
 	void add(const char *key, const std::string &subject, const Result<DiscoveryLog> &log,
-		 const ConnectOptions &options = {});
+		 const std::string &nextStep = "");
 	int finish();
 
 private:
@@ -104,7 +119,7 @@ private:
 };
 
 void Report::add(const char *key, const std::string &subject, const Result<DiscoveryLog> &log,
-		 const ConnectOptions &options)
+		 const std::string &nextStep)
 {
 	Json entry{{key, subject}};
 	if (log) {
@@ -113,7 +128,7 @@ void Report::add(const char *key, const std::string &subject, const Result<Disco
 			context_.out() << subject << ": " << formatLog(*log);
 	} else {
 		entry["error"] = toJson(log.error());
-		int code = context_.complain(subject, log.error(), connectNextStep(log.error(), options));
+		int code = context_.complain(subject, log.error(), nextStep);
 		code_ = code_ ? code_ : code;
 	}
 	results_.push_back(entry);
@@ -147,16 +162,18 @@ int discoverAt(Context &context)
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());
-	Report report(context);
+	std::vector<Result<DiscoveryLog>> logs;
 	{
 		Interruption interruption;
-		for (const ConnectOptions &options : plan->options) {
-			auto log = client->discover(options, plan->timeout, interruption.token());
-			if (interruption.caught())
-				dieOf(interruption.caught());
-			report.add("address", options.address.toString(), log, options);
-		}
+		for (const ConnectOptions &options : plan->options)
+			logs.push_back(client->discover(options, plan->timeout, interruption.token()));
+		if (int signal = interruption.caught())
+			dieOf(signal);
 	}
+	Report report(context);
+	for (std::size_t i = 0; i < logs.size(); i++)
+		report.add("address", plan->options[i].address.toString(), logs[i],
+			   logs[i] ? "" : connectNextStep(logs[i].error(), plan->options[i]));
 	return report.finish();
 }
 
@@ -188,6 +205,10 @@ int runDiscover(Context &context)
 	const Args &args = context.args();
 	if (args.has("traddr") == args.has("device"))
 		return context.fail("", usageError("give either --traddr or --device"));
+	for (const char *option :
+	     {"transport", "nqn", "trsvcid", "host-traddr", "host-iface", "hostnqn", "hostid", "connect-tmo"})
+		if (args.has("device") && args.has(option))
+			return context.fail("", usageError(fmt::format("--{} is not for --device", option)));
 	return args.has("device") ? discoverThrough(context, plainName(args.textOr("device", "")))
 				  : discoverAt(context);
 }
