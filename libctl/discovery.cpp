@@ -24,8 +24,9 @@ constexpr std::uint16_t hostPathing = 0x370, abortedByHost = 0x371; // NVMe Base
 // The connection went, whatever became of the command.
 bool isLoss(const Error &error)
 {
-	if (error.nvmeStatus)
-		return error.nvmeStatus == hostPathing || error.nvmeStatus == abortedByHost;
+	std::uint16_t status = error.nvmeStatus.value_or(0);
+	if (status)
+		return status == hostPathing || status == abortedByHost;
 	return error.sysErrno == ECONNRESET || error.sysErrno == ENOTCONN || error.sysErrno == EAGAIN;
 }
 
