@@ -593,9 +593,18 @@ TEST_CASE("udev applies policy.conf to a subsystem that a program made", "[contr
 	must("mkdir -p /run/udev/rules.d && cp /nvmeof/tests/90-nvmeof-policy.rules /run/udev/rules.d/");
 	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
 	must("udevadm control --reload");
-	writePolicy("/etc/nvmeof/policy.conf", "nqn.2024-01.io.nvmeof:* delayed-removal-secs=17\n");
-	rig.connect(); // by the library, which knows nothing of the file
-	CHECK(eventually([] { return subsystemAttr("delayed_removal_secs") == "17"; }));
+	writePolicy("/etc/nvmeof/policy.conf", "* delayed-removal-secs=17\n");
+	auto service = rig.options();
+	service.subsysnqn = nvmeof::discoveryNqn;
+	auto delay = [](const nvmeof::Controller &c) {
+		return readFile("/sys/class/nvmeof-subsystem/nvmeof" + std::to_string(c.subsystem) +
+				"/delayed_removal_secs");
+	};
+	auto looked = take(rig.host.client().connect(service, nvmeof::WaitFor::controller, slowly(10s)));
+	auto c = rig.connect(); // by the library, which knows nothing of the file
+	CHECK(eventually([&] { return delay(c) == "17"; }));
+	must("udevadm settle");
+	CHECK(delay(looked) == "0"); // a discovery service has no disks
 	must("rm /etc/nvmeof/policy.conf /run/udev/rules.d/90-nvmeof-policy.rules && udevadm control --reload");
 }
 
