@@ -6,13 +6,13 @@
 #include <unistd.h>
 #include <utility>
 
+#include "status.h"
+
 namespace nofctl {
 
 using namespace nvmeof;
 
 namespace {
-
-constexpr std::uint16_t typeAndCode = 0x7ff; // of a status; leaves More and Do Not Retry aside
 
 // @status: as libnvme returns it: negative with errno, or what the target said
 Result<void> outcome(int status, const char *what)
@@ -26,7 +26,7 @@ Result<void> outcome(int status, const char *what)
 	}
 	Error error;
 	error.code = ErrorCode::refused;
-	error.nvmeStatus = static_cast<std::uint16_t>(status & typeAndCode);
+	error.nvmeStatus = static_cast<std::uint16_t>(status & statusTypeAndCode);
 	error.message = std::string(what) + ": " + describeStatus(*error.nvmeStatus);
 	return error;
 }

@@ -272,12 +272,15 @@ Result<DiscoveryLog> Client::discover(const ConnectOptions &options, std::chrono
 	asked.duplicateConnect = true;
 	nofctl::DiscoveryVisit visit(impl_->session, timeout, std::move(stop));
 	Result<DiscoveryLog> log = visit.read(asked);
-	if (visit.made().empty())
-		return log ? log : Result<DiscoveryLog>(withoutController(log.error()));
-	Result<void> removed = deleteOne(impl_->session, visit.made(), asked.subsysnqn);
-	if (removed || removed.error().code == ErrorCode::noSuchObject) // given up by then
-		return log ? log : Result<DiscoveryLog>(withoutController(log.error()));
-	return log ? Result<DiscoveryLog>(removed.error()) : log;
+	Result<void> removed;
+	if (!visit.made().empty())
+		removed = deleteOne(impl_->session, visit.made(), asked.subsysnqn);
+	bool there = !removed && removed.error().code != ErrorCode::noSuchObject; // not given up by then
+	if (!log)
+		return there ? log.error() : withoutController(log.error());
+	if (there)
+		return removed.error();
+	return log;
 }
 
 Result<DiscoveryLog> Client::discover(std::string_view controller, std::chrono::milliseconds timeout,

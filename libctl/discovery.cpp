@@ -40,8 +40,8 @@ std::chrono::milliseconds jittered(std::chrono::milliseconds step)
 // And not going; a controller that somebody keeps has a keep-alive.
 bool isThat(const Controller &now, const Controller &made)
 {
-	return now.state < ControllerState::deleting && now.traddr == made.traddr && now.trsvcid == made.trsvcid &&
-	       now.hostTraddr == made.hostTraddr && now.hostIface == made.hostIface && now.keepAlive == made.keepAlive;
+	return ConnectTracker(made).concerns(now) && now.state < ControllerState::deleting &&
+	       now.keepAlive == made.keepAlive;
 }
 
 Result<void> waitFor(ConnectWait &waiter)

@@ -94,7 +94,7 @@ std::string ipv4Defect(const std::string &traddr)
 	return isOne(address) ? "" : "TRADDR is not the address of one machine";
 }
 
-// A scope may follow: parseAddress() has looked at it.
+// A scope may follow: parseTraddr() has looked at it.
 std::string ipv6Defect(const std::string &traddr)
 {
 	in6_addr address;

@@ -11,7 +11,7 @@
 #include <netlink/msg.h>
 #include <netlink/socket.h>
 
-#include "invalid.h"
+#include "range_error.h"
 #include "reply.h"
 
 namespace nofctl {
@@ -91,53 +91,6 @@ Error noFamily()
 	error.code = ErrorCode::noModule;
 	error.sysErrno = ENOENT;
 	error.message = "kernel module nvmeof is not loaded";
-	return error;
-}
-
-// As the command's options and settings are called, with the unit that the kernel counts in
-std::string describeAttribute(nvmeof_attr type)
-{
-	switch (type) {
-	case NVMEOF_A_NR_IO_QUEUES:
-		return "nr-io-queues";
-	case NVMEOF_A_NR_POLL_QUEUES:
-		return "nr-poll-queues";
-	case NVMEOF_A_QUEUE_SIZE:
-		return "queue-size";
-	case NVMEOF_A_KATO:
-		return "keep-alive-tmo in ms";
-	case NVMEOF_A_RECONNECT_DELAY:
-		return "reconnect-delay in ms";
-	case NVMEOF_A_CONNECT_TMO:
-		return "connect-tmo in ms";
-	case NVMEOF_A_STALL_TMO:
-		return "stall-tmo in ms";
-	case NVMEOF_A_SPILL_US:
-		return "spill-us";
-	case NVMEOF_A_SPILL_DEPTH:
-		return "spill-depth";
-	case NVMEOF_A_DEGRADE:
-		return "degrade";
-	case NVMEOF_A_FENCING:
-		return "fencing";
-	case NVMEOF_A_DELAYED_REMOVAL:
-		return "delayed-removal-secs";
-	default:
-		return "attribute " + std::to_string(type);
-	}
-}
-
-// The kernel's netlink code says no more than "integer out of range" of a number, and which one. Nothing: not that.
-std::optional<Error> rangeError(const Reply &reply, const Request &request)
-{
-	std::optional<nvmeof_attr> type = reply.offset ? request.attributeAt(*reply.offset) : std::nullopt;
-	if (reply.sysErrno != ERANGE || !type)
-		return std::nullopt;
-	Error error = invalid(describeAttribute(*type) + " is out of range");
-	error.sysErrno = ERANGE;
-	if (reply.allowed)
-		error.message += ": " + std::to_string(reply.allowed->least) + " to " +
-				 std::to_string(reply.allowed->most) + " is allowed";
 	return error;
 }
 

@@ -5,6 +5,8 @@
 
 #include <nvmeof/error.h>
 
+#include "status.h"
+
 namespace nvmeof {
 
 namespace {
@@ -40,8 +42,6 @@ constexpr StatusName statusNames[] = {
 	{0x371, "Command Aborted By Host"},
 };
 
-constexpr std::uint16_t typeAndCode = 0x7ff; // leaves More and Do Not Retry aside
-
 } // namespace
 
 std::string describeStatus(std::uint16_t nvmeStatus)
@@ -49,7 +49,7 @@ std::string describeStatus(std::uint16_t nvmeStatus)
 	char number[32];
 	std::snprintf(number, sizeof(number), "status 0x%x", nvmeStatus);
 	for (const StatusName &entry : statusNames)
-		if (entry.status == (nvmeStatus & typeAndCode))
+		if (entry.status == (nvmeStatus & nofctl::statusTypeAndCode))
 			return std::string(entry.name) + " (" + number + ")";
 	return number;
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "discover.h"
 
-#include <atomic>
-#include <csignal>
 #include <ostream>
-#include <poll.h>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,7 +11,7 @@
 
 #include "connect_plan.h"
 #include "context.h"
-#include "signals.h"
+#include "interruption.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -68,42 +63,6 @@ Json entryJson(const DiscoveryEntry &entry)
 	return json;
 }
 
-// Signals end what is being done in order: nobody else would remove the controller that was made for it.
-class Interruption {
-public:
-	Interruption()
-	{
-		try {
-			watcher_ = std::jthread([this](const std::stop_token &end) { watch(end); });
-		} catch (const std::system_error &) { // no thread: they are looked at when it is done
-		}
-	}
-
-	std::stop_token token() const { return stop_.get_token(); }
-	// Ends the watch. 0: none
-	int caught()
-	{
-		watcher_ = {};
-		return caught_ ? caught_.load() : signals_.next();
-	}
-
-private:
-	static constexpr int interval = 20; // ms
-
-	void watch(const std::stop_token &end)
-	{
-		pollfd poll{signals_.fd(), POLLIN, 0};
-		while (!end.stop_requested() && !caught_)
-			if (::poll(&poll, 1, interval) > 0 && (caught_ = signals_.next()))
-				stop_.request_stop();
-	}
-
-	Signals signals_{SIGINT, SIGTERM, SIGHUP};
-	std::stop_source stop_;
-	std::atomic<int> caught_ = 0;
-	std::jthread watcher_;
-};
-
 class Report {
 public:
 	explicit Report(Context &context) : context_(context) {}
@@ -143,6 +102,10 @@ int Report::finish()
 
 int discoverThrough(Context &context, const std::string &name)
 {
+	for (const char *option :
+	     {"transport", "nqn", "trsvcid", "host-traddr", "host-iface", "hostnqn", "hostid", "connect-tmo"})
+		if (context.args().has(option))
+			return context.fail("", usageError(fmt::format("--{} is not for --device", option)));
 	Result<std::optional<std::chrono::milliseconds>> timeout = context.args().seconds("timeout");
 	if (!timeout)
 		return context.fail("", timeout.error());
@@ -205,10 +168,6 @@ int runDiscover(Context &context)
 	const Args &args = context.args();
 	if (args.has("traddr") == args.has("device"))
 		return context.fail("", usageError("give either --traddr or --device"));
-	for (const char *option :
-	     {"transport", "nqn", "trsvcid", "host-traddr", "host-iface", "hostnqn", "hostid", "connect-tmo"})
-		if (args.has("device") && args.has(option))
-			return context.fail("", usageError(fmt::format("--{} is not for --device", option)));
 	return args.has("device") ? discoverThrough(context, plainName(args.textOr("device", "")))
 				  : discoverAt(context);
 }

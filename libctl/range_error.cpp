@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "range_error.h"
+
+#include <cerrno>
+#include <string>
+
+#include "invalid.h"
+
+namespace nofctl {
+
+namespace {
+
+// As the command's options and settings are called, with the unit that the kernel counts in
+std::string describeAttribute(nvmeof_attr type)
+{
+	switch (type) {
+	case NVMEOF_A_NR_IO_QUEUES:
+		return "nr-io-queues";
+	case NVMEOF_A_NR_POLL_QUEUES:
+		return "nr-poll-queues";
+	case NVMEOF_A_QUEUE_SIZE:
+		return "queue-size";
+	case NVMEOF_A_KATO:
+		return "keep-alive-tmo in ms";
+	case NVMEOF_A_RECONNECT_DELAY:
+		return "reconnect-delay in ms";
+	case NVMEOF_A_CONNECT_TMO:
+		return "connect-tmo in ms";
+	case NVMEOF_A_STALL_TMO:
+		return "stall-tmo in ms";
+	case NVMEOF_A_SPILL_US:
+		return "spill-us";
+	case NVMEOF_A_SPILL_DEPTH:
+		return "spill-depth";
+	case NVMEOF_A_DEGRADE:
+		return "degrade";
+	case NVMEOF_A_FENCING:
+		return "fencing";
+	case NVMEOF_A_DELAYED_REMOVAL:
+		return "delayed-removal-secs";
+	default:
+		return "attribute " + std::to_string(type);
+	}
+}
+
+} // namespace
+
+std::optional<nvmeof::Error> rangeError(const Reply &reply, const Request &request)
+{
+	std::optional<nvmeof_attr> type = reply.offset ? request.attributeAt(*reply.offset) : std::nullopt;
+	if (reply.sysErrno != ERANGE || !type)
+		return std::nullopt;
+	nvmeof::Error error = invalid(describeAttribute(*type) + " is out of range");
+	error.sysErrno = ERANGE;
+	if (reply.allowed)
+		error.message += ": " + std::to_string(reply.allowed->least) + " to " +
+				 std::to_string(reply.allowed->most) + " is allowed";
+	return error;
+}
+
+} // namespace nofctl
