@@ -25,30 +25,4 @@ typedef fmode_t blk_mode_t;
 #define rq_list_empty(list)	(!*(list))
 #endif
 
-#if !NOF_HAVE_QUIESCE_TAGSET
-#include <linux/blk-mq.h>
-
-static inline void blk_mq_quiesce_tagset(struct blk_mq_tag_set *set)
-{
-	struct request_queue *q;
-
-	mutex_lock(&set->tag_list_lock);
-	list_for_each_entry(q, &set->tag_list, tag_set_list)
-		blk_mq_quiesce_queue_nowait(q);
-	list_for_each_entry(q, &set->tag_list, tag_set_list)
-		blk_mq_wait_quiesce_done(q);
-	mutex_unlock(&set->tag_list_lock);
-}
-
-static inline void blk_mq_unquiesce_tagset(struct blk_mq_tag_set *set)
-{
-	struct request_queue *q;
-
-	mutex_lock(&set->tag_list_lock);
-	list_for_each_entry(q, &set->tag_list, tag_set_list)
-		blk_mq_unquiesce_queue(q);
-	mutex_unlock(&set->tag_list_lock);
-}
-#endif
-
 #endif

@@ -2,6 +2,7 @@
 /* Subsystems: found or made when a controller joins, gone when the last user leaves. */
 #include <linux/netlink.h>
 #include <linux/slab.h>
+#include "compat/dispatch.h"
 #include "compat/limits.h"
 #include "control/control.h"
 #include "core/event.h"
@@ -269,7 +270,7 @@ int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 
 	s->tags.numa_node = NUMA_NO_NODE;
 	s->tags.timeout = NOF_IO_TIMEOUT;
 	/* Ordering is the target's business: an elevator between here and there costs and cannot know better */
-	s->tags.flags = BLK_MQ_F_SHOULD_MERGE | BLK_MQ_F_BLOCKING | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	s->tags.flags = BLK_MQ_F_SHOULD_MERGE | NOF_DISPATCH_FLAGS | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	/*
 	 * A CPU that goes does not wait for the requests of its queue: they may wait for a path, and who connects that,
 	 * for the CPU (sk_set_memalloc() takes cpus_read_lock()). No interrupt is bound to our queues.

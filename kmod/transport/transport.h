@@ -66,7 +66,7 @@ struct nof_vital {
  *		or request set. When @last is not set more may follow at once, or @commit will be called. Never fails:
  *		on trouble it calls nof_queue_error(), and the core cancels the command later. Any number of CPUs at
  *		once. Process context inside an SRCU read section; may sleep shortly, but not for the network or for
- *		memory.
+ *		memory, and not at all without NOF_DISPATCH_SLEEPS (compat/dispatch.h).
  * @commit:	sends what queue_cmd(last = false) may have held back. Same context.
  * @poll:	reaps completions of a queue with NOF_Q_POLLED; returns how many commands completed. Process context,
  *		SRCU read side, perhaps inside of RCU: may not sleep. NULL: no polled queues.

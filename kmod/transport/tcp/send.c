@@ -332,12 +332,13 @@ static int push_batch(struct nof_tcp_queue *q)
 	unsigned int noreclaim;
 	int err;
 
-	lock_sock(sk);
+	if (!nof_sock_lock(sk))
+		return -EBUSY;
 	nof_tcp_recv_acked(q);
 	noreclaim = memalloc_noreclaim_save();
 	err = push_pieces(q, sk);
 	memalloc_noreclaim_restore(noreclaim);
-	release_sock(sk);
+	nof_sock_unlock(sk);
 	return err;
 }
 
@@ -370,6 +371,11 @@ static void drain(struct nof_tcp_queue *q, u32 *budget)
 	tx->blocked = true;
 	if (tx->failed || err == -EAGAIN)
 		return;
+	if (err == -EBUSY) {
+		/* a task has the socket, for a moment */
+		nof_tcp_send_wake(q);
+		return;
+	}
 	tx->failed = true;
 	nof_queue_error(&q->q, err, "cannot send");
 }

@@ -20,6 +20,7 @@
 #include <linux/socket.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include "compat/dispatch.h"
 #include "transport/transport.h"
 #include "transport/tcp/pdu.h"
 
@@ -75,7 +76,8 @@ enum {
 	NOF_TCP_BVECS		= 256,		/* pieces of data in one batch */
 	NOF_TCP_PIECES		= 64,		/* changes between copied and spliced data in one batch */
 	NOF_TCP_HEADERS		= 8192,		/* bytes of headers and digests in one batch */
-	NOF_TCP_BYTES		= SZ_1M,	/* of all that is in one batch, from which on no data is added */
+	/* of all that is in one batch, from which on no data is added; less where softirqs are off until it is sent */
+	NOF_TCP_BYTES		= NOF_DISPATCH_SLEEPS ? SZ_1M : SZ_128K,
 	NOF_TCP_INLINE		= 4,		/* batches that who has queued a command sends, whosever they are */
 	NOF_TCP_BY_WORK		= 32,		/* batches that the worker sends before it gives way */
 	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
