@@ -11,7 +11,7 @@
  * tag set. The end of the read section is counted there, and del_gendisk() of the first queue's disk waits for it for
  * ever. It cannot happen with one queue to a tag set, with one SRCU for all of them (6.2), or with RCU, as used here.
  */
-#if NOF_HAVE_TAG_SET_SRCU
+#if NOF_HAVE_TAG_SET_SRCU && !defined(NOF_DISPATCH_RCU) /* to test the other one on newer kernels */
 #define NOF_DISPATCH_SLEEPS	1
 #define NOF_DISPATCH_FLAGS	BLK_MQ_F_BLOCKING
 #else

@@ -37,6 +37,9 @@ static int splice_iter(struct sock *sk, struct iov_iter *iter, int flags)
 {
 	int total = 0;
 
+	/* TCP would map each page to copy it, which may sleep */
+	if (!(sk->sk_route_caps & NETIF_F_SG))
+		return send_iter(sk, iter, flags);
 	while (iov_iter_count(iter)) {
 		int sent;
 

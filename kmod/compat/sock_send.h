@@ -2,18 +2,26 @@
 #ifndef NOF_COMPAT_SOCK_SEND_H
 #define NOF_COMPAT_SOCK_SEND_H
 
+#include <linux/sizes.h>
 #include <linux/types.h>
 #include <net/sock.h>
 #include "compat/dispatch.h"
 
 struct iov_iter;
 
+enum {
+	/* What a caller of nof_sock_send() should not go beyond under one lock: softirqs may be off meanwhile */
+	NOF_SOCK_BYTES = NOF_DISPATCH_SLEEPS ? SZ_1M : SZ_128K,
+};
+
 /**
- * nof_sock_lock() - what nof_sock_send() wants to be locked, from a context that sleeps if queue_rq() may
+ * nof_sock_lock() - takes the lock that nof_sock_send() needs
  * @sk:	a TCP socket
  *
- * Where it may not sleep, this is the lock that softirqs take, with them disabled; false: a task has the socket. As
- * nobody else owns it while it is held, nothing is in its backlog, which alone would have TCP take the lock again.
+ * Where queue_rq() may not sleep this is the lock that softirqs take, with them disabled. As nobody else owns the
+ * socket while it is held, nothing is in its backlog, which alone would have TCP take the lock again.
+ *
+ * Context: that of queue_rq(). Returns false when a task owns the socket and cannot be waited for here.
  */
 static inline bool nof_sock_lock(struct sock *sk)
 {
@@ -34,6 +42,15 @@ static inline void nof_sock_unlock(struct sock *sk)
 		release_sock(sk);
 	else
 		spin_unlock_bh(&sk->sk_lock.slock);
+}
+
+/* Until the task that nof_sock_lock() has met is done with the socket. Process context, sleeps. */
+static inline void nof_sock_wait(struct sock *sk)
+{
+	if (NOF_DISPATCH_SLEEPS || !sock_owned_by_user_nocheck(sk))
+		return;
+	lock_sock(sk);
+	release_sock(sk);
 }
 
 /**

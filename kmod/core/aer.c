@@ -22,6 +22,9 @@
 #define REFUSED_MS	1000
 #define REFUSED_MOST	6
 
+/* So many in a second are taken as they come. Of the next the controller is asked when the second is over. */
+#define BURST		64
+
 static void arm(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->aen_cmd;
@@ -44,6 +47,15 @@ static void arm(struct nof_ctrl *ctrl)
 	} while (READ_ONCE(ctrl->reconnects) != reconnects);
 }
 
+/* A target that is short of something may refuse those of all its hosts (TRAP 31) */
+static unsigned long refused_rest(struct nof_ctrl *ctrl)
+{
+	u32 step = REFUSED_MS << ctrl->aen_refused;
+
+	ctrl->aen_refused = min(ctrl->aen_refused + 1, REFUSED_MOST);
+	return msecs_to_jiffies(step - get_random_u32_below(step / 2));
+}
+
 /*
  * Only the command is handed on; it is armed again once the event was looked at, so a flood of events is paced by us.
  * One that was refused is sent again after a rest: what happens meanwhile the controller keeps to itself until then.
@@ -51,23 +63,27 @@ static void arm(struct nof_ctrl *ctrl)
 static void aen_done(struct nof_cmd *cmd)
 {
 	struct nof_ctrl *ctrl = cmd->ctx;
-	unsigned long rest = 0;
-	u32 step;
 
 	clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return;
 	if (cmd->status) {
-		/* a target that is short of something may refuse those of all its hosts (TRAP 31) */
-		step = REFUSED_MS << ctrl->aen_refused;
-		rest = msecs_to_jiffies(step - get_random_u32_below(step / 2));
-		ctrl->aen_refused = min(ctrl->aen_refused + 1, REFUSED_MOST);
-	} else {
-		ctrl->aen_refused = 0;
+		ctrl->aen_status = cmd->status;
+		queue_delayed_work(nof_wq, &ctrl->arm_work, refused_rest(ctrl));
+		return;
 	}
-	ctrl->aen_status = cmd->status;
+	ctrl->aen_refused = 0;
 	ctrl->aen_result = le32_to_cpu(cmd->result.u32);
-	queue_delayed_work(nof_wq, &ctrl->aen_work, rest);
+	queue_work(nof_wq, &ctrl->aen_work);
+}
+
+static void arm_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, arm_work);
+
+	if (ctrl->aen_refused == 1 && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		nof_ctrl_note(ctrl, -EIO, ctrl->aen_status, "asynchronous event request refused, sent again");
+	arm(ctrl);
 }
 
 static void notice(struct nof_ctrl *ctrl, u8 info)
@@ -111,18 +127,25 @@ static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 	}
 }
 
+/* For one that never ends to report: what is left of the second */
+static unsigned long burst_rest(struct nof_ctrl *ctrl)
+{
+	unsigned long now = jiffies;
+
+	if (time_after_eq(now, ctrl->aen_since + HZ)) {
+		ctrl->aen_since = now;
+		ctrl->aen_nr = 0;
+	}
+	return ++ctrl->aen_nr < BURST ? 0 : ctrl->aen_since + HZ - now;
+}
+
 static void aen_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, aen_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, aen_work);
 	u32 result = ctrl->aen_result;
 	u8 type = result & 0x7, info = result >> 8, log_page = result >> 16;
+	unsigned long rest = burst_rest(ctrl);
 
-	if (ctrl->aen_status) {
-		if (ctrl->aen_refused == 1 && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-			nof_ctrl_note(ctrl, -EIO, ctrl->aen_status, "asynchronous event request refused, sent again");
-		arm(ctrl);
-		return;
-	}
 	nof_events->aen(ctrl, type, info, log_page);
 	if (type == NVME_AER_ERROR && info == NVME_AER_ERROR_PERSIST_INT_ERR) {
 		nof_ctrl_note(ctrl, -EIO, 0, "controller reports a persistent internal error");
@@ -132,12 +155,17 @@ static void aen_work(struct work_struct *work)
 	if (type == NVME_AER_NOTICE)
 		notice(ctrl, info);
 	clear_event(ctrl, log_page);
-	arm(ctrl);
+	if (rest)
+		queue_delayed_work(nof_wq, &ctrl->arm_work, rest);
+	else
+		arm(ctrl);
 }
 
 int nof_aer_init(struct nof_ctrl *ctrl)
 {
-	INIT_DELAYED_WORK(&ctrl->aen_work, aen_work);
+	INIT_WORK(&ctrl->aen_work, aen_work);
+	INIT_DELAYED_WORK(&ctrl->arm_work, arm_work);
+	ctrl->aen_since = jiffies;
 	ctrl->aen_cmd = kzalloc(sizeof(*ctrl->aen_cmd), GFP_KERNEL);
 	if (!ctrl->aen_cmd)
 		return -ENOMEM;
@@ -171,9 +199,16 @@ void nof_aer_start(struct nof_ctrl *ctrl)
 		arm(ctrl);
 }
 
-/* The state is no longer LIVE and the queues are killed: nothing is sent or completes that would queue the work. */
+/* The state is no longer LIVE and the queues are killed: nothing is sent or completes that would queue the works. */
 void nof_aer_stop(struct nof_ctrl *ctrl)
 {
-	cancel_delayed_work(&ctrl->aen_work);
+	cancel_work(&ctrl->aen_work);
+	cancel_delayed_work(&ctrl->arm_work);
 	ctrl->aen_refused = 0;
+}
+
+void nof_aer_end(struct nof_ctrl *ctrl)
+{
+	cancel_work_sync(&ctrl->aen_work);
+	cancel_delayed_work_sync(&ctrl->arm_work);
 }

@@ -231,11 +231,14 @@ struct nof_ctrl {
 	struct delayed_work	ka_work;
 	struct nof_cmd		*ka_cmd;
 	unsigned long		ka_sent;	/* jiffies; the one outstanding, or the last */
-	struct delayed_work	aen_work;	/* looks at what aen_cmd has brought */
+	struct work_struct	aen_work;	/* looks at what aen_cmd has brought */
+	struct delayed_work	arm_work;	/* sends it again after a rest */
 	struct nof_cmd		*aen_cmd;
 	u32			aen_result;
 	u16			aen_status;
 	u8			aen_refused;	/* times in a row */
+	u32			aen_nr;		/* in the second from @aen_since */
+	unsigned long		aen_since;	/* jiffies */
 
 	/* ANA, see mpath/ana.c; under subsys->lock. The mutex: reading the log and applying it are one */
 	struct mutex		ana_lock;

@@ -44,7 +44,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 	cancel_work_sync(&ctrl->recovery_work);
 	cancel_delayed_work_sync(&ctrl->reconnect_work);
 	cancel_delayed_work_sync(&ctrl->fail_fast_work);
-	cancel_delayed_work_sync(&ctrl->aen_work);
+	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana_work);
 	cancel_delayed_work_sync(&ctrl->scan_work);
 	cancel_delayed_work_sync(&ctrl->doubt_work);
@@ -77,7 +77,7 @@ static void leave(struct nof_ctrl *ctrl)
 {
 	nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE);
 	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
-	cancel_delayed_work_sync(&ctrl->aen_work);
+	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana_work);
 	/* what waits for the ANA log waits no longer; the scan may wait for it */
 	nof_ctrl_publish(ctrl);

@@ -89,6 +89,8 @@ int nof_aer_init(struct nof_ctrl *ctrl);
 int nof_aer_configure(struct nof_ctrl *ctrl);
 void nof_aer_start(struct nof_ctrl *ctrl);
 void nof_aer_stop(struct nof_ctrl *ctrl);
+/* None of it runs when this returns. Not LIVE any more. Process context, sleeps. */
+void nof_aer_end(struct nof_ctrl *ctrl);
 
 /* scan.c */
 void nof_scan_work(struct work_struct *work);

@@ -54,13 +54,14 @@ class JudgeTest(unittest.TestCase):
         self.assert_one("hung", self.complaints(status=None, qemu_exit="124\n"))
 
     def test_first_complaint_is_shown_wherever_it_stands(self):
-        far = [f"line {n}" for n in range(200)]
-        trace, tail = JUDGE.ends("\n".join([*far, "[ 1.0] BUG: soft lockup", *far]))
-        self.assertEqual((trace[0], trace[1], len(trace)), ("[ 1.0] BUG: soft lockup", "line 0", JUDGE.TRACE_LINES))
+        far, bad = [f"line {n}" for n in range(200)], "[ 1.0] BUG: soft lockup"
+        trace, tail = JUDGE.ends("\n".join([*far, bad, *far]), ["final: none", "kernel: " + bad])
+        self.assertEqual((trace[0], trace[1], len(trace)), (bad, "line 0", JUDGE.TRACE_LINES))
         self.assertEqual((tail[-1], len(tail)), ("line 199", JUDGE.TAIL_LINES))
-        trace, tail = JUDGE.ends("\n".join([*far, "[ 1.0] BUG: soft lockup", "end"]))
-        self.assertEqual((trace, tail[-2:]), ([], ["[ 1.0] BUG: soft lockup", "end"]))
-        self.assertEqual(JUDGE.ends(""), ([], []))
+        self.assertEqual(JUDGE.ends("\n".join([*far, bad, *far]), [])[0], [])
+        trace, tail = JUDGE.ends("\n".join([*far, bad, "end"]), ["kernel: " + bad])
+        self.assertEqual((trace, tail[-2:]), ([], [bad, "end"]))
+        self.assertEqual(JUDGE.ends("", []), ([], []))
 
     def test_half_written_status_is_a_failure(self):
         self.assert_one("died", self.complaints(status="exi"))

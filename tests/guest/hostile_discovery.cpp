@@ -199,6 +199,34 @@ TEST_CASE("a kept discovery controller is told of each change, and used", "[host
 	CHECK(stage.host.controller(kept->name).reconnects == 0);
 }
 
+TEST_CASE("a controller that has events without end is asked for them within bounds", "[hostile][discovery]")
+{
+	constexpr unsigned burst = 64; // in a second: core/aer.c
+	Stage stage;
+	auto storm = std::ranges::find(target::misbehaviours(), std::string_view("disc-event-storm"),
+				       [](auto &m) { return std::string_view(m.name); });
+	REQUIRE(storm != target::misbehaviours().end());
+	stage.server.script().arm(*storm, target::Script::forever);
+	Watch watch;
+	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));
+	REQUIRE(kept.ok());
+	auto isEvent = [](const nvmeof::Event &e) { return e.type == nvmeof::EventType::aen; };
+	auto events = 0u;
+	Stopwatch time;
+	while (time.elapsed() < 4s)
+		events += watch.find(isEvent, 100ms).has_value();
+	auto seconds = static_cast<unsigned>(time.elapsed() / 1s);
+	INFO(events << " events in " << seconds << " s");
+	CHECK(events > burst);
+	CHECK(events <= burst * (seconds + 2));
+	stage.server.script().disarm();
+	while (watch.find(isEvent, 1500ms)) // those that were told already
+		continue;
+	stage.discovery.add(made(1, "after"));
+	CHECK(watch.find(isEvent, slowly(5s)));
+	CHECK(stage.host.controller(kept->name).reconnects == 0);
+}
+
 TEST_CASE("discovery services go by one name, and have nothing else in common", "[hostile][discovery]")
 {
 	target::Config other;

@@ -28,7 +28,7 @@ NAMES = {
     "sock -> sk": "socket lock",
 }
 # The kernel's, or of an object that nobody else knows yet.
-FOREIGN = ("tag_list_lock", "open_mutex")
+FOREIGN = ("open_mutex",)
 
 
 class Order:

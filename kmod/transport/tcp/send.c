@@ -372,7 +372,7 @@ static void drain(struct nof_tcp_queue *q, u32 *budget)
 	if (tx->failed || err == -EAGAIN)
 		return;
 	if (err == -EBUSY) {
-		/* a task has the socket, for a moment */
+		/* a task has the socket, for a moment: the worker can wait for it */
 		nof_tcp_send_wake(q);
 		return;
 	}
@@ -404,6 +404,7 @@ static void send_work(struct work_struct *work)
 	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, send_work);
 	u32 budget = NOF_TCP_BY_WORK;
 
+	nof_sock_wait(q->sock->sk);
 	mutex_lock(&q->tx.lock);
 	q->tx.blocked = q->tx.failed;
 	drain(q, &budget);

@@ -3,8 +3,8 @@
  * NVMe/TCP: one connection for each queue.
  *
  * Who may touch what of a queue:
- * - The socket lock (slock in softirq, or owned by a sender, poller or stop) covers the receive side: phase, conf, rx,
- *   acked.
+ * - The socket lock (slock in softirq, poller and, before 6.2, sender; or owned by a sender or stop) covers the receive
+ *   side: phase, conf, rx, acked.
  * - tx.lock covers the send side: tx. It is taken outside the socket lock; the receive side never takes it, it only
  *   puts commands on send_list, which is lock-free.
  * - A command belongs to the send side from llist_add() until its last byte is in a batch, and to the receive side
@@ -20,7 +20,7 @@
 #include <linux/socket.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include "compat/dispatch.h"
+#include "compat/sock_send.h"
 #include "transport/transport.h"
 #include "transport/tcp/pdu.h"
 
@@ -76,8 +76,7 @@ enum {
 	NOF_TCP_BVECS		= 256,		/* pieces of data in one batch */
 	NOF_TCP_PIECES		= 64,		/* changes between copied and spliced data in one batch */
 	NOF_TCP_HEADERS		= 8192,		/* bytes of headers and digests in one batch */
-	/* of all that is in one batch, from which on no data is added; less where softirqs are off until it is sent */
-	NOF_TCP_BYTES		= NOF_DISPATCH_SLEEPS ? SZ_1M : SZ_128K,
+	NOF_TCP_BYTES		= NOF_SOCK_BYTES, /* of all that is in one batch, from which on no data is added */
 	NOF_TCP_INLINE		= 4,		/* batches that who has queued a command sends, whosever they are */
 	NOF_TCP_BY_WORK		= 32,		/* batches that the worker sends before it gives way */
 	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */

@@ -44,7 +44,7 @@ InNetns::~InNetns()
 }
 
 // The first ingress qdisc of all, and the last, have the kernel patch its code under the packets that are on their way,
-// which the emulator survives most of the time only (see emulator_fault() in qemu/run). With these it is done once.
+// which the emulator survives most of the time only (see emulator_fault() in qemu/run). With one on lo it is done once.
 static void classifyFromNowOn()
 {
 	must("tc qdisc show dev lo | grep -q ingress || { modprobe -a sch_ingress cls_matchall act_gact && "

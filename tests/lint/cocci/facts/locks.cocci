@@ -6,7 +6,7 @@ expression l;
 identifier f;
 position p;
 @@
-f(...) { <... \(mutex_lock@p(l)\|mutex_trylock@p(l)\|lock_sock@p(l)\) ...> }
+f(...) { <... \(mutex_lock@p(l)\|mutex_trylock@p(l)\|lock_sock@p(l)\|nof_sock_lock@p(l)\) ...> }
 
 @script:python@
 f << take.f;
@@ -60,7 +60,7 @@ f(...) {
 mutex_lock(l)
 ... when any
     when != mutex_unlock(l)
-\(mutex_lock@p(m)\|lock_sock@p(m)\)
+\(mutex_lock@p(m)\|lock_sock@p(m)\|nof_sock_lock@p(m)\)
 ... when any
 }
 
