@@ -33,13 +33,16 @@ static int send_page(struct sock *sk, struct iov_iter *iter, int flags)
 	return sent;
 }
 
+/* Without scatter-gather TCP would map each page to copy it, which may sleep. A new route may not have it any more. */
+static int send_some(struct sock *sk, struct iov_iter *iter, int flags)
+{
+	return sk->sk_route_caps & NETIF_F_SG ? send_page(sk, iter, flags) : send_iter(sk, iter, flags);
+}
+
 static int splice_iter(struct sock *sk, struct iov_iter *iter, int flags)
 {
 	int total = 0;
 
-	/* TCP would map each page to copy it, which may sleep */
-	if (!(sk->sk_route_caps & NETIF_F_SG))
-		return send_iter(sk, iter, flags);
 	while (iov_iter_count(iter)) {
 		int sent;
 
@@ -49,7 +52,7 @@ static int splice_iter(struct sock *sk, struct iov_iter *iter, int flags)
 			iter->iov_offset = 0;
 			continue;
 		}
-		sent = send_page(sk, iter, flags);
+		sent = send_some(sk, iter, flags);
 		if (sent <= 0)
 			return total ?: sent;
 		total += sent;

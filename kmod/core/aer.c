@@ -127,7 +127,7 @@ static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 	}
 }
 
-/* For one that never ends to report: what is left of the second */
+/* None, but for one that never ends to report what is left of the second; not the same for all its hosts (TRAP 31) */
 static unsigned long burst_rest(struct nof_ctrl *ctrl)
 {
 	unsigned long now = jiffies;
@@ -136,7 +136,9 @@ static unsigned long burst_rest(struct nof_ctrl *ctrl)
 		ctrl->aen_since = now;
 		ctrl->aen_nr = 0;
 	}
-	return ++ctrl->aen_nr < BURST ? 0 : ctrl->aen_since + HZ - now;
+	if (++ctrl->aen_nr < BURST)
+		return 0;
+	return ctrl->aen_since + HZ - now + get_random_u32_below(HZ / 4);
 }
 
 static void aen_work(struct work_struct *work)
@@ -144,7 +146,6 @@ static void aen_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, aen_work);
 	u32 result = ctrl->aen_result;
 	u8 type = result & 0x7, info = result >> 8, log_page = result >> 16;
-	unsigned long rest = burst_rest(ctrl);
 
 	nof_events->aen(ctrl, type, info, log_page);
 	if (type == NVME_AER_ERROR && info == NVME_AER_ERROR_PERSIST_INT_ERR) {
@@ -155,10 +156,7 @@ static void aen_work(struct work_struct *work)
 	if (type == NVME_AER_NOTICE)
 		notice(ctrl, info);
 	clear_event(ctrl, log_page);
-	if (rest)
-		queue_delayed_work(nof_wq, &ctrl->arm_work, rest);
-	else
-		arm(ctrl);
+	queue_delayed_work(nof_wq, &ctrl->arm_work, burst_rest(ctrl));
 }
 
 int nof_aer_init(struct nof_ctrl *ctrl)
@@ -195,11 +193,16 @@ int nof_aer_configure(struct nof_ctrl *ctrl)
 
 void nof_aer_start(struct nof_ctrl *ctrl)
 {
+	/* what the event work of the last association may have queued after nof_aer_stop() */
+	cancel_delayed_work(&ctrl->arm_work);
 	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
 		arm(ctrl);
 }
 
-/* The state is no longer LIVE and the queues are killed: nothing is sent or completes that would queue the works. */
+/*
+ * The state is no longer LIVE and the queues are killed: nothing is sent, and nothing completes that would queue
+ * aen_work. One that runs is not waited for, as it may wait itself: see nof_aer_start().
+ */
 void nof_aer_stop(struct nof_ctrl *ctrl)
 {
 	cancel_work(&ctrl->aen_work);

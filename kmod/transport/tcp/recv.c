@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Receiving: a state machine over the byte stream, run by tcp_read_sock() wherever data become known: in softirq, in
- * the backlog of a sender (from 6.2), or in a poller. All of these have the socket lock, owned or as a spinlock, so
- * that each queue has one receiver at a time.
+ * the backlog of who owned the socket (from 6.2 a sender, mostly), or in a poller. All of these have the socket lock,
+ * owned or as a spinlock, so that each queue has one receiver at a time.
  *
  * Nothing of a PDU is acted upon before its header was checked, and its header digest. After the first fault the
  * queue takes in nothing more. A data digest that is wrong damages one command only: it is remembered there, and the

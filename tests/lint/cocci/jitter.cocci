@@ -48,7 +48,7 @@ position at;
 
 @together@
 expression wq, e;
-identifier w = {reconnect_work, scan_work, ka_work, anatt_work, ana_work, aen_work};
+identifier w = {reconnect_work, scan_work, ka_work, anatt_work, ana_work, arm_work};
 position p != {direct.at, called.at, variable.at, declared.at, at_once.at};
 @@
 \(queue_delayed_work@p\|mod_delayed_work@p\)(wq, &e->w, ...)
