@@ -16,7 +16,6 @@
 #include <utility>
 
 using namespace guest;
-using nvmeof::ControllerState;
 
 namespace {
 
