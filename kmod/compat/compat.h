@@ -2,7 +2,7 @@
 /*
  * Included before everything else in each file of the modules: gives older kernels the spelling of the newest one
  * that we build for. compat_config.h says what the probes found. What differs in more than spelling has a header of
- * its own here (limits.h, sock_send.h, trace.h), included by those who need it.
+ * its own here (dispatch.h, limits.h, sock_send.h, trace.h), included by those who need it.
  */
 #ifndef NOF_COMPAT_H
 #define NOF_COMPAT_H

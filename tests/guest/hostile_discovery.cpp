@@ -203,10 +203,7 @@ TEST_CASE("a controller that has events without end is asked for them within bou
 {
 	constexpr unsigned burst = 64; // in a second: core/aer.c
 	Stage stage;
-	auto storm = std::ranges::find(target::misbehaviours(), std::string_view("disc-event-storm"),
-				       [](auto &m) { return std::string_view(m.name); });
-	REQUIRE(storm != target::misbehaviours().end());
-	stage.server.script().arm(*storm, target::Script::forever);
+	stage.server.script().arm(*target::findMisbehaviour("disc-event-storm"), target::Script::forever);
 	Watch watch;
 	Stopwatch time;
 	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));

@@ -17,6 +17,8 @@ mutex_lock@p(...)
 |
 lock_sock@p(...)
 |
+nof_sock_lock@p(...)
+|
 msleep@p(...)
 |
 usleep_range@p(...)
@@ -92,6 +94,8 @@ rcu_read_lock()
 mutex_lock@p(...)
 |
 lock_sock@p(...)
+|
+nof_sock_lock@p(...)
 |
 msleep@p(...)
 |
