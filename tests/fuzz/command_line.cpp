@@ -49,8 +49,9 @@ void checkConnect(const ConnectOptions &options)
 	expect(address && *address == options.address, "an address is one");
 	expect(options.hostTraddr.empty() || parseTraddr(options.hostTraddr).ok(), "so is the local one");
 	for (const auto &queues : {options.ioQueues, options.pollQueues})
-		expect(!queues || *queues <= 65535, "queue identifiers have 16 bits");
-	expect(!options.queueSize || *options.queueSize <= 1024, "a queue is not too long");
+		expect(!queues || *queues <= 1024, "not more queues than the kernel takes");
+	expect(!options.queueSize || (*options.queueSize >= 16 && *options.queueSize <= 1024),
+	       "a queue as long as the kernel takes");
 	for (const auto &time :
 	     {options.keepAlive, options.reconnectDelay, options.connectTimeout, options.stallTimeout})
 		expect(inRange(time, 0), "a time in range");

@@ -159,9 +159,9 @@ TEST_CASE("a number out of range is named, with what is allowed", "[control]")
 		return out.text;
 	};
 	const std::string connect = connectArgs;
-	CHECK(namesIt(message(connect + " -Q 5"), "queue-size is out of range: 16 to 1024"));
+	CHECK(namesIt(message(connect + " -Q 5"), "--queue-size: '5' is not a number from 16 to 1024"));
 	CHECK(namesIt(message(connect + " --reconnect-delay 999999"),
-		      "reconnect-delay in ms is out of range: 1 to 86400000 is allowed"));
+		      "--reconnect-delay: '999999' is out of range: 0.001 to 86400 s"));
 	auto c = rig.connect();
 	CHECK(namesIt(message("set " + c.name + " stall-tmo=999999"), "stall-tmo in ms is out of range: 0 to "));
 }

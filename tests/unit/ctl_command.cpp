@@ -84,7 +84,8 @@ TEST_CASE("exit codes", "[exit]")
 
 TEST_CASE("every command and option is in completions and manual page", "[command]")
 {
-	std::string bash = bashCompletion(), zsh = zshCompletion(), man = withoutEscapes(manPage());
+	std::string bash = bashCompletion(), zsh = zshCompletion(), fish = fishCompletion(),
+		    man = withoutEscapes(manPage());
 	std::set<std::string> seen;
 	for (const Command &command : commands()) {
 		CAPTURE(command.name);
@@ -94,6 +95,7 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 		CHECK(hasWord(bash, command.name + ")") != command.hidden);
 		CHECK((zsh.find("'" + command.name + ":") != zsh.npos) != command.hidden);
 		CHECK(hasWord(man, ".SS " + command.name) != command.hidden);
+		CHECK(hasWord(fish, "-a " + command.name) != command.hidden);
 		for (const Option &option : optionsOf(command)) {
 			CAPTURE(option.longName);
 			CHECK_FALSE(option.help.empty());
@@ -102,6 +104,7 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 			CHECK(hasWord(bash, option.longName));
 			CHECK(hasWord(zsh, option.longName));
 			CHECK(hasWord(man, option.longName));
+			CHECK(hasWord(fish, "-l " + option.longName.substr(2)));
 		}
 	}
 }
@@ -138,7 +141,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 TEST_CASE("no two options of a command have one name", "[command]")
 {
 	for (const Command &command : commands()) {
-		std::set<std::string> names{"-h", "--help"};
+		std::set<std::string> names;
 		for (const Option &option : optionsOf(command)) {
 			CAPTURE(command.name, option.longName);
 			CHECK(names.insert(option.longName).second);
@@ -226,19 +229,32 @@ TEST_CASE("connect options that are wrong name themselves", "[parse]")
 		const char *option, *value;
 	};
 	Row row = GENERATE(values<Row>({{"--reconnect-delay", "-1"},
+					{"--reconnect-delay", "86401"},
 					{"--keep-alive-tmo", "x"},
 					{"--nr-io-queues", "many"},
+					{"--nr-io-queues", "0"},
+					{"--nr-poll-queues", "1025"},
 					{"--tos", "256"},
 					{"--queue-size", "5000"},
+					{"--queue-size", "15"},
+					{"--connect-tmo", "0.05"},
+					{"--trsvcid", "65536"},
 					{"--hostid", "1"},
 					{"--hostnqn", "host"},
-					{"--host-traddr", "eth0"},
-					{"-a", "x"}}));
+					{"--host-traddr", "eth0"}}));
 	CAPTURE(row.option);
-	Result<ConnectPlan> p = plan({row.option, row.value});
+	CommandLine line = parse({"connect", "-n", "nqn.a", "-a", "10.0.0.1", row.option, row.value});
+	CHECK_FALSE(line.command);
+	CHECK(line.exitCode == 2);
+	CHECK(line.text.starts_with(std::string("nvmeofctl: connect: ") + row.option + ": "));
+}
+
+TEST_CASE("an address that is wrong names itself", "[parse]")
+{
+	Result<ConnectPlan> p = plan({"-a", "x"});
 	REQUIRE_FALSE(p);
 	CHECK(p.error().code == ErrorCode::invalid);
-	CHECK(p.error().message.starts_with(std::string(row.option) == "-a" ? "--traddr" : row.option));
+	CHECK(p.error().message.starts_with("--traddr"));
 }
 
 TEST_CASE("wrong usage ends with 2 and says where to look", "[parse]")

@@ -195,20 +195,20 @@ TEST_CASE("a file is replaced whole", "[stats][file]")
 TEST_CASE("a file that cannot be replaced", "[stats][file]")
 {
 	Scratch scratch;
-	Result<void> nowhere = replaceFile(scratch.path() / "absent" / "x.prom", "text");
+	Result<void> nowhere = replaceFile(scratch.path() / "absent" / "x.prom", "normal");
 	REQUIRE_FALSE(nowhere);
 	CHECK(nowhere.error().code == ErrorCode::failed);
 	CHECK(has(nowhere.error().message, "absent/x.prom: No such file"));
 	std::filesystem::path folder = scratch.path() / "folder";
 	std::filesystem::create_directory(folder);
-	CHECK(has(replaceFile(folder, "text").error().message,
+	CHECK(has(replaceFile(folder, "normal").error().message,
 		  "folder: is not a regular file; name a file in a directory of your own"));
 	CHECK(std::filesystem::is_directory(folder));
-	CHECK_FALSE(replaceFile("/dev/null", "text"));
+	CHECK_FALSE(replaceFile("/dev/null", "normal"));
 	CHECK(std::filesystem::is_character_file("/dev/null"));
 	std::filesystem::path link = scratch.path() / "link";
 	std::filesystem::create_symlink("/dev/null", link);
-	CHECK_FALSE(replaceFile(link, "text"));
+	CHECK_FALSE(replaceFile(link, "normal"));
 	CHECK(std::filesystem::is_symlink(link));
 	std::size_t entries = 0;
 	for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator(scratch.path()))
@@ -220,7 +220,7 @@ TEST_CASE("the command lines of stats and top", "[stats][command]")
 {
 	CommandLine stats = parseCommandLine({"stats", "nvmeof0", "--prometheus", "--output", "/x/y.prom"});
 	REQUIRE(stats.command);
-	CHECK(stats.args.text("OBJECT") == "nvmeof0");
+	CHECK(stats.args.text("NAME") == "nvmeof0");
 	CHECK(stats.args.has("prometheus"));
 	CHECK(stats.args.text("output") == "/x/y.prom");
 	CHECK(parseCommandLine({"stats"}).command);

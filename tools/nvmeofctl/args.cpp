@@ -33,38 +33,20 @@ const std::vector<std::string> &Args::all(const std::string &option) const
 	return found == values_.end() ? none : found->second;
 }
 
-nvmeof::Result<std::optional<std::uint32_t>> Args::number(const std::string &option, std::uint32_t most) const
+std::optional<std::uint32_t> Args::number(const std::string &option) const
+{
+	std::optional<std::string> given = text(option);
+	std::uint32_t value = 0;
+	if (!given || std::from_chars(given->data(), given->data() + given->size(), value).ec != std::errc())
+		return std::nullopt;
+	return value;
+}
+
+std::optional<std::chrono::milliseconds> Args::seconds(const std::string &option) const
 {
 	std::optional<std::string> given = text(option);
 	if (!given)
-		return std::optional<std::uint32_t>();
-	std::uint32_t value = 0;
-	const char *end = given->data() + given->size();
-	auto [stop, error] = std::from_chars(given->data(), end, value);
-	if (error != std::errc() || stop != end || value > most)
-		return usageError("--" + option + ": '" + *given + "' is not a number from 0 to " +
-				  std::to_string(most));
-	return std::optional(value);
-}
-
-static nvmeof::Result<std::optional<std::chrono::milliseconds>> duration(const Args &args, const std::string &option,
-									 Never never)
-{
-	std::optional<std::string> given = args.text(option);
-	if (!given)
-		return std::optional<std::chrono::milliseconds>();
-	nvmeof::Result<std::chrono::milliseconds> time = parseSeconds(*given, never);
-	if (!time)
-		return usageError("--" + option + ": " + time.error().message);
-	return std::optional(*time);
-}
-
-nvmeof::Result<std::optional<std::chrono::milliseconds>> Args::seconds(const std::string &option) const
-{
-	return duration(*this, option, Never::refused);
-}
-
-nvmeof::Result<std::optional<std::chrono::milliseconds>> Args::secondsOrNever(const std::string &option) const
-{
-	return duration(*this, option, Never::allowed);
+		return std::nullopt;
+	nvmeof::Result<std::chrono::milliseconds> time = parseSeconds(*given, Never::allowed);
+	return time ? std::optional(*time) : std::nullopt;
 }

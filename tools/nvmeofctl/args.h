@@ -21,11 +21,9 @@ public:
 	std::string textOr(const std::string &option, const std::string &fallback) const;
 	const std::vector<std::string> &all(const std::string &option) const;
 
-	// Nothing when the option is absent; an error names the option.
-	nvmeof::Result<std::optional<std::uint32_t>> number(const std::string &option, std::uint32_t most) const;
-	nvmeof::Result<std::optional<std::chrono::milliseconds>> seconds(const std::string &option) const;
-	nvmeof::Result<std::optional<std::chrono::milliseconds>>
-	secondsOrNever(const std::string &option) const; // -1: never
+	// Nothing when the option is absent. The parser has seen to it that the value is one.
+	std::optional<std::uint32_t> number(const std::string &option) const;
+	std::optional<std::chrono::milliseconds> seconds(const std::string &option) const; // -1 ms: never
 
 private:
 	std::map<std::string, std::vector<std::string>> values_;

@@ -6,41 +6,34 @@
 #include <string_view>
 #include <vector>
 
+#include "option.h"
+
 class Context;
 
-// What a shell offers for the value of an option.
-enum class Completes { nothing, controllers, nqns, objects, interfaces };
-
-struct Option {
-	std::string shortName; // "-n" or empty
-	std::string longName;  // "--nqn"; for a positional one its name: "NAME"
-	std::string value;     // what the value is called: "NQN"; empty for a flag
-	std::string help;
-	bool required = false;
-	bool repeated = false;
-	std::vector<std::string> choices = {};
-	Completes completes = Completes::nothing;
-
-	bool positional() const { return longName.front() != '-'; }
-	bool flag() const { return value.empty() && !positional(); }
-	std::string key() const { return positional() ? longName : longName.substr(2); } // in Args
+// A line that somebody could type, and what for.
+struct Example {
+	std::string what, line;
 };
 
 struct Command {
 	std::string name;
 	std::string summary; // one line, no full stop
-	std::string description;
-	std::vector<Option> options;
-	int (*run)(Context &context);
+	std::string description = {};
+	std::vector<Option> options = {};
+	int (*run)(Context &context) = nullptr;
+	std::vector<Example> examples = {};
+	bool settings = false; // help lists the settings that there are
 	bool hidden = false;
+	std::vector<Option> all = {}; // optionsOf(); filled in when the table is made
 };
 
 // Hidden ones last.
 const std::vector<Command> &commands();
 const Command *findCommand(std::string_view name);
 
-// Its own options and those that every command has.
-std::vector<Option> optionsOf(const Command &command);
+const std::vector<Option> &commonOptions(); // of every command that is not hidden
+// Its own and the common ones.
+const std::vector<Option> &optionsOf(const Command &command);
 
 int runConnect(Context &context);
 int runDiscover(Context &context);
@@ -58,5 +51,6 @@ int runTop(Context &context);
 int runGenHostnqn(Context &context);
 int runShowHostnqn(Context &context);
 int runVersion(Context &context);
+int runHelp(Context &context);
 int runNames(Context &context);
 int runGenerate(Context &context);

@@ -4,6 +4,10 @@
 
 namespace {
 
+constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
+constexpr std::int64_t anyNumber = UINT32_MAX;
+constexpr std::int64_t mostQueues = 1024, mostEntries = 1024;
+
 Option flag(std::string shortName, std::string longName, std::string help)
 {
 	return {.shortName = std::move(shortName),
@@ -40,126 +44,248 @@ Option oneOf(std::vector<std::string> choices, Option option)
 	return option;
 }
 
-Option positional(const std::string &name, std::string help, Completes completes = Completes::nothing)
+Option of(Type type, Option option)
 {
-	return {.shortName = "",
-		.longName = name,
-		.value = name,
-		.help = std::move(help),
-		.required = true,
-		.completes = completes};
-}
-
-Option optional(Option option)
-{
-	option.required = false;
+	option.type = type;
 	return option;
 }
 
-Option controllerOption(std::string help)
+Option ranged(Type type, std::int64_t least, std::int64_t most, Option option)
 {
-	return value("-d", "--device", "NAME", std::move(help), Completes::controllers);
+	option.type = type;
+	option.least = least;
+	option.most = most;
+	return option;
+}
+
+Option number(std::int64_t least, std::int64_t most, Option option)
+{
+	return ranged(Type::number, least, most, std::move(option));
+}
+
+Option time(std::int64_t least, std::int64_t most, Option option)
+{
+	return ranged(Type::time, least, most, std::move(option));
+}
+
+Option timeOrNever(Option option)
+{
+	return ranged(Type::timeOrNever, 0, anyTime, std::move(option));
+}
+
+Option preset(std::string holds, Option option)
+{
+	option.preset = std::move(holds);
+	return option;
+}
+
+Option positional(const std::string &name, std::string help, Completes completes = Completes::nothing)
+{
+	return {.shortName = "", .longName = name, .value = name, .help = std::move(help), .completes = completes};
+}
+
+// The other spelling of a positional name, as nvme-cli has it
+Option device(Completes completes, bool repeated = false)
+{
+	Option option = value("-d", "--device", "NAME", "The same as NAME", completes);
+	option.sameAs = "NAME";
+	option.repeated = repeated;
+	return option;
+}
+
+// One object, as NAME and as -d NAME
+std::vector<Option> withName(Option name, std::vector<Option> more = {})
+{
+	std::vector<Option> options{std::move(name)};
+	options.push_back(device(options.front().completes, options.front().repeated));
+	for (Option &option : more)
+		options.push_back(std::move(option));
+	return options;
+}
+
+Option controllerName(std::string help)
+{
+	return positional("NAME", std::move(help), Completes::controllers);
+}
+
+Option onlyOf()
+{
+	return positional("NAME", "Only what belongs to the object of that name; all if not given", Completes::objects);
 }
 
 Option policyOption()
 {
-	return value("", "--policy-file", "FILE",
-		     "Settings of subsystems by NQN; /etc/nvmeof/policy.conf, where there is one, if not given");
+	return preset("/etc/nvmeof/policy.conf, where there is one,",
+		      value("", "--policy-file", "FILE", "Settings of subsystems by NQN", Completes::files));
+}
+
+Option addresses(std::string help)
+{
+	return repeated(value("-a", "--traddr", "ADDR[:PORT]", std::move(help)));
 }
 
 Option transportOption()
 {
-	return oneOf({"tcp"}, value("-t", "--transport", "TRANSPORT", "Transport; tcp if not given"));
+	return preset("tcp", oneOf({"tcp"}, value("-t", "--transport", "TRANSPORT", "Transport")));
+}
+
+Option portOption(std::string usual)
+{
+	return preset(std::move(usual),
+		      of(Type::port, value("-s", "--trsvcid", "PORT", "Port of each address that has none")));
+}
+
+Option connectTimeout()
+{
+	return preset("10", time(100, day, value("", "--connect-tmo", "SECONDS", "Bound on one attempt to connect")));
 }
 
 // And who connects, and from where
 std::vector<Option> withHost(std::vector<Option> options)
 {
 	for (Option &option : std::vector<Option>{
-		     value("-w", "--host-traddr", "ADDR", "Local address to connect from"),
+		     of(Type::address, value("-w", "--host-traddr", "ADDR", "Local address to connect from")),
 		     value("-f", "--host-iface", "IFACE", "Network interface to connect through",
 			   Completes::interfaces),
-		     value("-q", "--hostnqn", "NQN",
-			   "NQN of this host; from /etc/nvme/hostnqn if not given, which is created when absent"),
-		     value("-I", "--hostid", "UUID",
-			   "ID of this host; from /etc/nvme/hostid if not given, which is created when absent"),
+		     of(Type::nqn, value("-q", "--hostnqn", "NQN",
+					 "NQN of this host; from /etc/nvme/hostnqn if not given, which is created "
+					 "when absent")),
+		     of(Type::uuid, value("-I", "--hostid", "UUID",
+					  "ID of this host; from /etc/nvme/hostid if not given, which is created when "
+					  "absent")),
 	     })
 		options.push_back(std::move(option));
 	return options;
 }
 
+std::vector<Option> queueOptions()
+{
+	return {
+		preset("as many as CPUs",
+		       number(1, mostQueues, value("-i", "--nr-io-queues", "N", "I/O queues to ask for"))),
+		preset("0",
+		       number(0, mostQueues, value("-P", "--nr-poll-queues", "N", "Further queues for polled I/O"))),
+		preset("128", number(16, mostEntries, value("-Q", "--queue-size", "N", "Entries of each I/O queue"))),
+	};
+}
+
+std::vector<Option> timeOptions()
+{
+	return {
+		preset("5", time(0, day, value("-k", "--keep-alive-tmo", "SECONDS", "Keep-alive timeout; 0 for none"))),
+		preset("10", time(1, day,
+				  value("-c", "--reconnect-delay", "SECONDS",
+					"Longest pause between attempts to reconnect"))),
+		preset("600", timeOrNever(value("-l", "--ctrl-loss-tmo", "SECONDS",
+						"Give the controller up after that long without a connection; -1 for "
+						"never"))),
+		preset("-1", timeOrNever(value("-F", "--fast-io-fail-tmo", "SECONDS",
+					       "Fail I/O after that long without a connection; -1 for off"))),
+		connectTimeout(),
+		preset("0.3", time(0, day,
+				   value("", "--stall-tmo", "SECONDS",
+					 "Count the path as lost after that long without a sign of life while one is "
+					 "due; 0 for off; 300ms is 0.3"))),
+	};
+}
+
 std::vector<Option> connectOptions()
 {
-	return withHost({
+	std::vector<Option> options{
 		transportOption(),
-		required(value("-n", "--nqn", "NQN", "NQN of the subsystem")),
-		required(repeated(value("-a", "--traddr", "ADDR[:PORT]",
-					"Address of the target, numeric; an IPv6 one with a port is [ADDR]:PORT. "
-					"Repeat for more paths"))),
-		value("-s", "--trsvcid", "PORT", "Port of each address that has none; 4420 if not given"),
-		value("-i", "--nr-io-queues", "N", "I/O queues to ask for; as many as CPUs if not given"),
-		value("-P", "--nr-poll-queues", "N", "Further queues for polled I/O"),
-		value("-Q", "--queue-size", "N", "Entries of each I/O queue, 16 to 1024; 128 if not given"),
-		value("-k", "--keep-alive-tmo", "SECONDS", "Keep-alive timeout; 0 for none"),
-		value("-c", "--reconnect-delay", "SECONDS", "Longest pause between attempts to reconnect"),
-		value("-l", "--ctrl-loss-tmo", "SECONDS",
-		      "Give the controller up after that long without a connection; -1 for never"),
-		value("-F", "--fast-io-fail-tmo", "SECONDS",
-		      "Fail I/O after that long without a connection; -1 for off"),
-		value("", "--connect-tmo", "SECONDS", "Bound on one attempt to connect"),
-		value("", "--stall-tmo", "SECONDS",
-		      "Count the path as lost after that long without a sign of life while one is due; 0 for off, 0.3 "
-		      "if not given; 300ms is the same"),
-		flag("-g", "--hdr-digest", "Protect headers by a digest"),
-		flag("-G", "--data-digest", "Protect data by a digest"),
-		value("-T", "--tos", "N", "IP type of service, 0 to 255"),
-		flag("", "--sq-flow", "Keep submission queue flow control (default: ask the target to do without it)"),
-		flag("-D", "--duplicate-connect", "Connect although this host is connected to that address already"),
-		oneOf({"none", "ctrl", "ns", "udev"},
-		      value("", "--wait", "STAGE",
-			    "Return when: none - the kernel has accepted; ctrl - the controller is live; ns - its "
-			    "namespaces are there (if not given); udev - udev has made their links")),
-		value("", "--timeout", "SECONDS",
-		      "Wait at most that long; 30 if not given. The controller goes on trying after that"),
-		flag("", "--idempotent", "A controller that is there already is what was asked for"),
-		policyOption(),
-	});
+		required(of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the subsystem"))),
+		required(addresses("Address of the target, numeric; an IPv6 one with a port is [ADDR]:PORT. Repeat for "
+				   "more paths")),
+		portOption("4420"),
+	};
+	for (auto more : {queueOptions, timeOptions})
+		for (Option &option : more())
+			options.push_back(std::move(option));
+	for (Option &option : std::vector<Option>{
+		     flag("-g", "--hdr-digest", "Protect headers by a digest"),
+		     flag("-G", "--data-digest", "Protect data by a digest"),
+		     number(0, 255, value("-T", "--tos", "N", "IP type of service")),
+		     flag("", "--sq-flow",
+			  "Keep submission queue flow control (default: ask the target to do without it)"),
+		     flag("-D", "--duplicate-connect",
+			  "Connect although this host is connected to that address already"),
+		     preset("ns",
+			    oneOf({"none", "ctrl", "ns", "udev"},
+				  value("", "--wait", "STAGE",
+					"Return when: none - the kernel has accepted; ctrl - the controller is live; "
+					"ns - its namespaces are there; udev - udev has made their links"))),
+		     preset("30", time(0, anyTime,
+				       value("", "--timeout", "SECONDS",
+					     "Wait at most that long. The controller goes on trying after that"))),
+		     flag("", "--idempotent", "A controller that is there already is what was asked for"),
+		     policyOption(),
+	     })
+		options.push_back(std::move(option));
+	return withHost(std::move(options));
 }
 
 std::vector<Option> discoverOptions()
 {
 	return withHost({
+		addresses(
+			"Address of the discovery service, numeric; an IPv6 one with a port is [ADDR]:PORT. Repeat for "
+			"more services"),
+		controllerName("Instead of an address: a discovery controller that is there"),
+		device(Completes::controllers),
 		transportOption(),
-		value("-n", "--nqn", "NQN", "NQN of the discovery service; if not given the one that all go by"),
-		repeated(value("-a", "--traddr", "ADDR[:PORT]",
-			       "Address of the discovery service, numeric; an IPv6 one with a port is [ADDR]:PORT. "
-			       "Repeat for more services")),
-		controllerOption("Instead of an address: a discovery controller that is there"),
-		value("-s", "--trsvcid", "PORT", "Port of each address that has none; 8009 if not given"),
-		value("", "--connect-tmo", "SECONDS", "Bound on one attempt to connect"),
-		value("", "--timeout", "SECONDS", "Wait at most that long for each service; 30 if not given"),
+		preset("the one that all go by",
+		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
+		portOption("8009"),
+		connectTimeout(),
+		preset("30",
+		       time(0, anyTime, value("", "--timeout", "SECONDS", "Wait at most that long for each service"))),
 	});
 }
 
-std::vector<Command> visibleCommands()
+std::vector<Command> connections()
 {
 	return {
-		{"connect", "connect to a subsystem",
+		{"connect",
+		 "connect to a subsystem",
 		 "Connects to the subsystem over each given address, all at once, and waits as --wait says.",
-		 connectOptions(), runConnect},
-		{"discover", "list what a discovery service tells",
+		 connectOptions(),
+		 runConnect,
+		 {{"two paths to one subsystem",
+		   "nvmeofctl connect -n nqn.2024-01.com.example:flash1 -a 192.168.10.5 -a 192.168.20.5"},
+		  {"never give up, and have /dev/disk/by-id when it returns",
+		   "nvmeofctl connect -n nqn.2024-01.com.example:flash1 -a 192.168.10.5 -l -1 --wait udev"}}},
+		{"discover",
+		 "list what a discovery service tells",
 		 "Reads the log of each given discovery service and lists its entries: subsystems with the addresses "
 		 "of their ports, other discovery services, and the service itself. Entries that no host could use "
 		 "are marked as such. Connects for that, and disconnects, or uses a discovery controller that is "
 		 "there. Referrals are listed, not followed.",
-		 discoverOptions(), runDiscover},
+		 discoverOptions(),
+		 runDiscover,
+		 {{"what a service tells", "nvmeofctl discover -a 192.168.10.5"},
+		  {"connect to a service for good, to be told of changes by 'monitor'",
+		   "nvmeofctl connect -n nqn.2014-08.org.nvmexpress.discovery -a 192.168.10.5:8009 --wait ctrl"}}},
 		{"disconnect",
 		 "disconnect controllers",
-		 "Disconnects one controller, those of one subsystem, or all. Returns when they are gone.",
-		 {value("-n", "--nqn", "NQN", "All controllers of the subsystem of that NQN", Completes::nqns),
-		  controllerOption("The controller of that name"), flag("", "--all", "All controllers")},
-		 runDisconnect},
-		{"list", "list namespaces", "Lists the namespaces, one line each.", {}, runList},
+		 "Disconnects the named controllers, those of one subsystem, or all. Returns when they are gone.",
+		 withName(repeated(controllerName("A controller; more than one may be named")),
+			  {value("-n", "--nqn", "NQN", "All controllers of the subsystem of that NQN", Completes::nqns),
+			   flag("", "--all", "All controllers")}),
+		 runDisconnect,
+		 {{"one path", "nvmeofctl disconnect nvmeof0c1"},
+		  {"a subsystem", "nvmeofctl disconnect -n nqn.2024-01.com.example:flash1"}}},
+	};
+}
+
+std::vector<Command> views()
+{
+	return {
+		{"list",
+		 "list namespaces",
+		 "Lists the namespaces, one line each.",
+		 {},
+		 runList,
+		 {{"the disks, for a program", "nvmeofctl list --json | jq -r '.namespaces[].device'"}}},
 		{"list-subsys",
 		 "list subsystems with their controllers",
 		 "Lists the subsystems, and under each its controllers with address, state and, where the target "
@@ -171,46 +297,57 @@ std::vector<Command> visibleCommands()
 		 "Shows a subsystem (nvmeof0), controller (nvmeof0c1), namespace (nvmeof0n1) or path (nvmeof0c1n1), "
 		 "and the paths that belong to it: since when they are in their ANA state, the latency that half and "
 		 "99 % of their requests stayed within, how many requests failed over from and to them.",
-		 {positional("NAME", "Name of the object", Completes::objects)},
-		 runShow},
-		{"reset",
-		 "reset a controller",
-		 "Drops the connection of a controller and connects it again.",
-		 {required(controllerOption("Name of the controller"))},
-		 runReset},
-		{"rescan",
-		 "look for new namespaces",
+		 withName(required(positional("NAME", "Name of the object", Completes::objects))),
+		 runShow,
+		 {{"a disk and its paths", "nvmeofctl show nvmeof0n1"}}},
+	};
+}
+
+std::vector<Command> changes()
+{
+	return {
+		{"reset", "reset a controller", "Drops the connection of a controller and connects it again.",
+		 withName(required(controllerName("Name of the controller"))), runReset},
+		{"rescan", "look for new namespaces",
 		 "Scans the namespaces of a controller, and returns when that is done.",
-		 {required(controllerOption("Name of the controller"))},
-		 runRescan},
+		 withName(required(controllerName("Name of the controller"))), runRescan},
 		{"set",
 		 "change settings of an object",
-		 "Changes settings: all that are given or, when one is wrong, none. Of a subsystem: iopolicy (a path "
-		 "selector; 'nvmeofctl version' lists them), spill-us (microseconds) and spill-depth (commands): how "
-		 "busy every optimized path has to be before non-optimized ones join in, 0 for off; degrade (on, off): "
-		 "leave out paths that are outliers in latency or errors; fencing (immediate, safe): whether requests "
-		 "that modify data wait until a lost controller can no longer execute them; delayed-removal-secs "
-		 "(seconds): how long a namespace outlives its last path. Of a controller, in seconds, or with a unit "
-		 "as in 300ms: reconnect-delay, ctrl-loss-tmo, fast-io-fail-tmo, stall-tmo.",
-		 {positional("NAME", "Name of the subsystem or controller", Completes::objects),
-		  repeated(positional("NAME=VALUE", "Setting"))},
-		 runSet},
-		{"apply-policy",
-		 "set subsystems as policy.conf says",
+		 "Changes settings: all that are given or, when one is wrong, none. Times are in seconds, or with a "
+		 "unit as in 300ms.",
+		 withName(required(positional("NAME", "Name of the subsystem or controller", Completes::objects)),
+			  {required(repeated(positional("NAME=VALUE", "Setting; which there are see below",
+							Completes::settings)))}),
+		 runSet,
+		 {{"choose paths by latency, and leave out slow ones",
+		   "nvmeofctl set nvmeof0 iopolicy=latency degrade=on"},
+		  {"never give a controller up", "nvmeofctl set nvmeof0c1 ctrl-loss-tmo=-1"}},
+		 true},
+		{"apply-policy", "set subsystems as policy.conf says",
 		 "Sets one subsystem, or all, as the first rule of the policy file says whose pattern fits the NQN. "
 		 "'connect' does so with --new for a subsystem that it makes, and a udev rule for any that appears.",
-		 {optional(positional("NAME", "Name of the subsystem; all if not given", Completes::objects)),
-		  policyOption(), flag("", "--new", "Leave alone what has been changed already")},
+		 withName(positional("NAME", "Name of the subsystem; all if not given", Completes::objects),
+			  {policyOption(), flag("", "--new", "Leave alone what has been changed already")}),
 		 runApplyPolicy},
+	};
+}
+
+std::vector<Command> figures()
+{
+	return {
 		{"monitor",
 		 "print events as they happen",
 		 "Prints a line for each event until interrupted: what comes and goes, every change of a state, and "
 		 "after a failover how many requests moved and how long that took. With --json each line is an object "
 		 "of its own.",
-		 {value("", "--count", "N", "End after N events"),
-		  value("", "--timeout", "SECONDS",
-			"End after that long; with --count, exit code 6 if there were fewer events")},
-		 runMonitor},
+		 {number(0, anyNumber, value("", "--count", "N", "End after N events")),
+		  time(0, anyTime,
+		       value("", "--timeout", "SECONDS",
+			     "End after that long; with --count, exit code 6 if there were fewer events"))},
+		 runMonitor,
+		 {{"the longest that an application has waited in each failover",
+		   "nvmeofctl monitor --json | jq -r 'select(.event == \"failover\") | .name, "
+		   ".failover.duration_ns'"}}},
 		{"stats",
 		 "print counters and latencies",
 		 "Prints, for each namespace and its paths, what was counted since the path appeared: I/Os, bytes, "
@@ -218,26 +355,34 @@ std::vector<Command> visibleCommands()
 		 "writes took; then the controllers with their reconnects and last errors. With --prometheus the same "
 		 "as metrics for the textfile collector of node_exporter. Percentiles are estimated from classes of "
 		 "latency that double in width; they are exact to a factor of two.",
-		 {optional(positional("OBJECT", "Only what belongs to the object of that name; all if not given",
-				      Completes::objects)),
-		  flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
-		  value("", "--output", "FILE",
-			"Write to a file instead; whoever reads it sees the old text or the new one, never a part. "
-			"What is there stays when the figures cannot be read")},
-		 runStats},
+		 withName(onlyOf(), {flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
+				     value("", "--output", "FILE",
+					   "Write to a file instead; whoever reads it sees the old text or the new "
+					   "one, never a part. "
+					   "What is there stays when the figures cannot be read",
+					   Completes::files)}),
+		 runStats,
+		 {{"for node_exporter, from a timer",
+		   "nvmeofctl stats --prometheus --output /var/lib/node_exporter/textfile/nvmeof.prom"}}},
 		{"top",
 		 "watch paths live",
 		 "Shows controller and ANA states, I/Os and bytes per second, latency percentiles of the last "
 		 "interval, requests in flight, waiting for a path or held by fencing, and failovers from and to each "
 		 "path, until q is pressed. Keys: s sort by the next column, r reverse, p pause, n namespaces or "
-		 "paths, arrows and page keys scroll. Goes on trying when the kernel module, or OBJECT, is not there. "
+		 "paths, arrows and page keys scroll. Goes on trying when the kernel module, or NAME, is not there. "
 		 "With --json each frame is an object on a line of its own.",
-		 {optional(positional("OBJECT", "Only what belongs to the object of that name; all if not given",
-				      Completes::objects)),
-		  value("-d", "--delay", "SECONDS", "Time from frame to frame, at least 0.1; 1 if not given"),
-		  value("-n", "--iterations", "N", "End after N intervals"),
+		 {onlyOf(),
+		  preset("1", time(100, anyTime, value("-d", "--delay", "SECONDS", "Time from frame to frame"))),
+		  number(0, anyNumber, value("-n", "--iterations", "N", "End after N intervals")),
 		  flag("-b", "--batch", "Print plain frames; needs no terminal")},
-		 runTop},
+		 runTop,
+		 {{"ten frames into a file", "nvmeofctl top --batch -n 10"}}},
+	};
+}
+
+std::vector<Command> others()
+{
+	return {
 		{"gen-hostnqn",
 		 "make up a host NQN",
 		 "Prints a host NQN made of the machine's UUID, or else a random one. Keeps nothing.",
@@ -260,31 +405,56 @@ std::vector<Command> visibleCommands()
 std::vector<Command> hiddenCommands()
 {
 	return {
-		{"names",
-		 "names for completion",
-		 "",
-		 {oneOf({"controllers", "nqns", "objects"}, positional("KIND", "What to list"))},
-		 runNames,
-		 true},
-		{"generate",
-		 "completion scripts and manual page",
-		 "",
-		 {oneOf({"bash", "zsh", "man"}, positional("WHAT", "What to write"))},
-		 runGenerate,
-		 true},
+		{.name = "names",
+		 .summary = "names for completion",
+		 .options = {required(oneOf({"controllers", "nqns", "objects"}, positional("KIND", "What to list")))},
+		 .run = runNames,
+		 .hidden = true},
+		{.name = "generate",
+		 .summary = "completion scripts and manual page",
+		 .options = {required(oneOf({"bash", "zsh", "fish", "man"}, positional("WHAT", "What to write")))},
+		 .run = runGenerate,
+		 .hidden = true},
 	};
+}
+
+// Tells about each of @others.
+Command helpCommand(const std::vector<Command> &others)
+{
+	std::vector<std::string> names;
+	for (const Command &command : others)
+		names.push_back(command.name);
+	names.emplace_back("help");
+	return {"help",
+		"tell about a command",
+		"Prints what a command does, its options with their ranges and defaults, and examples; or which "
+		"commands there are.",
+		{oneOf(names, positional("COMMAND", "Name of the command"))},
+		runHelp};
+}
+
+std::vector<Command> wholeTable()
+{
+	std::vector<Command> table;
+	for (auto part : {connections, views, changes, figures, others})
+		for (Command &command : part())
+			table.push_back(std::move(command));
+	table.push_back(helpCommand(table));
+	for (Command &command : hiddenCommands())
+		table.push_back(std::move(command));
+	for (Command &command : table) {
+		command.all = command.options;
+		if (!command.hidden)
+			command.all.insert(command.all.end(), commonOptions().begin(), commonOptions().end());
+	}
+	return table;
 }
 
 } // namespace
 
 const std::vector<Command> &commands()
 {
-	static const std::vector<Command> table = [] {
-		std::vector<Command> all = visibleCommands();
-		for (Command &command : hiddenCommands())
-			all.push_back(std::move(command));
-		return all;
-	}();
+	static const std::vector<Command> table = wholeTable();
 	return table;
 }
 
@@ -296,13 +466,19 @@ const Command *findCommand(std::string_view name)
 	return nullptr;
 }
 
-std::vector<Option> optionsOf(const Command &command)
+const std::vector<Option> &commonOptions()
 {
-	std::vector<Option> all = command.options;
-	if (command.hidden)
-		return all;
-	all.push_back(
-		oneOf({"text", "json"}, value("-o", "--output-format", "FORMAT", "Output format; text if not given")));
-	all.push_back(flag("", "--json", "The same as -o json"));
-	return all;
+	static const std::vector<Option> common{
+		preset("normal",
+		       oneOf({"normal", "json", "text"}, value("-o", "--output-format", "FORMAT",
+							       "Output format; text is another word for normal"))),
+		flag("", "--json", "The same as -o json"),
+		flag("-h", "--help", "Print this help"),
+	};
+	return common;
+}
+
+const std::vector<Option> &optionsOf(const Command &command)
+{
+	return command.all;
 }

@@ -10,83 +10,41 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::uint32_t mostQueues = 65535; // queue identifiers have 16 bits
-constexpr std::uint32_t mostEntries = 1024; // NVMEOF_A_QUEUE_SIZE
-constexpr std::uint32_t mostTos = 255;
-
-// Moves the value of @from to @to, or its error to @error; the first error stays.
-template <typename From, typename To> void take(const Result<From> &from, To &to, std::optional<Error> &error)
+void readQueues(const Args &args, ConnectOptions &options)
 {
-	if (from)
-		to = *from;
-	else if (!error)
-		error = from.error();
+	options.ioQueues = args.number("nr-io-queues");
+	options.pollQueues = args.number("nr-poll-queues");
+	options.queueSize = args.number("queue-size");
 }
 
-std::optional<Error> readQueues(const Args &args, ConnectOptions &options)
+void readTimes(const Args &args, ConnectOptions &options)
 {
-	std::optional<Error> error;
-	take(args.number("nr-io-queues", mostQueues), options.ioQueues, error);
-	take(args.number("nr-poll-queues", mostQueues), options.pollQueues, error);
-	take(args.number("queue-size", mostEntries), options.queueSize, error);
-	return error;
+	options.keepAlive = args.seconds("keep-alive-tmo");
+	options.reconnectDelay = args.seconds("reconnect-delay");
+	options.ctrlLoss = args.seconds("ctrl-loss-tmo");
+	options.fastIoFail = args.seconds("fast-io-fail-tmo");
+	options.connectTimeout = args.seconds("connect-tmo");
+	options.stallTimeout = args.seconds("stall-tmo");
 }
 
-std::optional<Error> readTimes(const Args &args, ConnectOptions &options)
-{
-	std::optional<Error> error;
-	take(args.seconds("keep-alive-tmo"), options.keepAlive, error);
-	take(args.seconds("reconnect-delay"), options.reconnectDelay, error);
-	take(args.secondsOrNever("ctrl-loss-tmo"), options.ctrlLoss, error);
-	take(args.secondsOrNever("fast-io-fail-tmo"), options.fastIoFail, error);
-	take(args.seconds("connect-tmo"), options.connectTimeout, error);
-	take(args.seconds("stall-tmo"), options.stallTimeout, error);
-	return error;
-}
-
-std::optional<Error> readHost(const Args &args, ConnectOptions &options)
+void readHost(const Args &args, ConnectOptions &options)
 {
 	options.hostnqn = args.text("hostnqn");
-	if (options.hostnqn)
-		if (Result<void> good = checkNqn(*options.hostnqn); !good)
-			return usageError("--hostnqn: " + good.error().message);
-	if (std::optional<std::string> text = args.text("hostid")) {
+	if (std::optional<std::string> text = args.text("hostid"))
 		options.hostid = Uuid::parse(*text);
-		if (!options.hostid || options.hostid->isNil())
-			return usageError("--hostid: '" + *text + "' is not a UUID");
-	}
-	if (std::optional<std::string> text = args.text("host-traddr")) {
-		Result<std::string> traddr = parseTraddr(*text);
-		if (!traddr)
-			return usageError("--host-traddr: " + traddr.error().message);
-		options.hostTraddr = *traddr;
-	}
+	options.hostTraddr = args.textOr("host-traddr", "");
 	options.hostIface = args.textOr("host-iface", "");
-	return std::nullopt;
 }
 
-std::optional<Error> readFlags(const Args &args, ConnectOptions &options)
+void readFlags(const Args &args, ConnectOptions &options)
 {
 	options.hdrDigest = args.has("hdr-digest");
 	options.dataDigest = args.has("data-digest");
 	options.sqFlow = args.has("sq-flow");
 	options.duplicateConnect = args.has("duplicate-connect");
 	options.idempotent = args.has("idempotent");
-	Result<std::optional<std::uint32_t>> tos = args.number("tos", mostTos);
-	if (!tos)
-		return tos.error();
-	if (*tos)
-		options.tos = static_cast<std::uint8_t>(**tos);
-	return std::nullopt;
-}
-
-std::optional<Error> readSubsystem(const Args &args, ConnectOptions &options)
-{
-	options.transport = args.textOr("transport", "tcp");
-	options.subsysnqn = args.textOr("nqn", options.subsysnqn);
-	if (Result<void> good = checkNqn(options.subsysnqn); !good)
-		return usageError("--nqn: " + good.error().message);
-	return std::nullopt;
+	if (std::optional<std::uint32_t> tos = args.number("tos"))
+		options.tos = static_cast<std::uint8_t>(*tos);
 }
 
 WaitFor waitOf(const std::string &word)
@@ -103,16 +61,13 @@ WaitFor waitOf(const std::string &word)
 Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults)
 {
 	ConnectOptions common;
-	common.subsysnqn = defaults.nqn;
-	for (auto read : {readSubsystem, readHost, readQueues, readTimes, readFlags})
-		if (std::optional<Error> error = read(args, common))
-			return *error;
+	common.transport = args.textOr("transport", "tcp");
+	common.subsysnqn = args.textOr("nqn", defaults.nqn);
+	for (auto read : {readHost, readQueues, readTimes, readFlags})
+		read(args, common);
 	ConnectPlan plan;
 	plan.wait = waitOf(args.textOr("wait", "ns"));
-	Result<std::optional<std::chrono::milliseconds>> timeout = args.seconds("timeout");
-	if (!timeout)
-		return timeout.error();
-	plan.timeout = timeout->value_or(defaultTimeout);
+	plan.timeout = args.seconds("timeout").value_or(defaultTimeout);
 	for (const std::string &text : args.all("traddr")) {
 		Result<Address> address = parseAddress(text, args.textOr("trsvcid", defaults.port));
 		if (!address)

@@ -13,7 +13,7 @@ using nvmeof::ErrorCode;
 
 Context::Context(const Command &command, Args args, std::ostream &out, std::ostream &err)
 	: command_(command), args_(std::move(args)),
-	  json_(args_.has("json") || args_.textOr("output-format", "text") == "json"), out_(out), err_(err)
+	  json_(args_.has("json") || args_.textOr("output-format", "normal") == "json"), out_(out), err_(err)
 {
 }
 

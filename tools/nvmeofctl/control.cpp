@@ -55,13 +55,13 @@ Error noSettings(const std::string &name)
 
 int runReset(Context &context)
 {
-	std::string name = plainName(context.args().textOr("device", ""));
+	std::string name = plainName(context.args().textOr("NAME", ""));
 	return withClient(context, name, "reset started", [&](Client &client) { return client.reset(name); });
 }
 
 int runRescan(Context &context)
 {
-	std::string name = plainName(context.args().textOr("device", ""));
+	std::string name = plainName(context.args().textOr("NAME", ""));
 	return withClient(context, name, "scanned", [&](Client &client) { return client.rescan(name); });
 }
 

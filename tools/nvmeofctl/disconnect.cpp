@@ -17,9 +17,14 @@ Result<std::vector<std::string>> disconnectBy(Client &client, const Args &args)
 		return client.disconnectAll();
 	if (std::optional<std::string> nqn = args.text("nqn"))
 		return client.disconnectNqn(*nqn);
-	std::string name = plainName(args.textOr("device", ""));
-	Result<void> done = client.disconnect(name);
-	return done ? Result<std::vector<std::string>>({name}) : done.error();
+	std::vector<std::string> gone;
+	for (const std::string &word : args.all("NAME")) {
+		std::string name = plainName(word);
+		if (Result<void> done = client.disconnect(name); !done)
+			return done.error();
+		gone.push_back(name);
+	}
+	return gone;
 }
 
 } // namespace
@@ -27,9 +32,9 @@ Result<std::vector<std::string>> disconnectBy(Client &client, const Args &args)
 int runDisconnect(Context &context)
 {
 	const Args &args = context.args();
-	if (args.has("nqn") + args.has("device") + args.has("all") != 1)
-		return context.fail("", usageError("give one of --nqn, --device and --all"));
-	std::string subject = args.text("nqn").value_or(args.textOr("device", ""));
+	if (args.has("nqn") + args.has("NAME") + args.has("all") != 1)
+		return context.fail("", usageError("give one of NAME, --nqn and --all"));
+	std::string subject = args.text("nqn").value_or(args.textOr("NAME", ""));
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail(subject, client.error());

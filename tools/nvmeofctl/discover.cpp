@@ -105,15 +105,14 @@ int discoverThrough(Context &context, const std::string &name)
 	for (const char *option :
 	     {"transport", "nqn", "trsvcid", "host-traddr", "host-iface", "hostnqn", "hostid", "connect-tmo"})
 		if (context.args().has(option))
-			return context.fail("", usageError(fmt::format("--{} is not for --device", option)));
-	Result<std::optional<std::chrono::milliseconds>> timeout = context.args().seconds("timeout");
-	if (!timeout)
-		return context.fail("", timeout.error());
+			return context.fail(
+				"", usageError(fmt::format("--{} is not for a controller that is there", option)));
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail("", client.error());
 	Report report(context);
-	report.add("controller", name, client->discover(name, timeout->value_or(defaultTimeout)));
+	report.add("controller", name,
+		   client->discover(name, context.args().seconds("timeout").value_or(defaultTimeout)));
 	return report.finish();
 }
 
@@ -166,8 +165,7 @@ Json toJson(const DiscoveryLog &log)
 int runDiscover(Context &context)
 {
 	const Args &args = context.args();
-	if (args.has("traddr") == args.has("device"))
-		return context.fail("", usageError("give either --traddr or --device"));
-	return args.has("device") ? discoverThrough(context, plainName(args.textOr("device", "")))
-				  : discoverAt(context);
+	if (args.has("traddr") == args.has("NAME"))
+		return context.fail("", usageError("give either --traddr or the NAME of a controller"));
+	return args.has("NAME") ? discoverThrough(context, plainName(args.textOr("NAME", ""))) : discoverAt(context);
 }

@@ -4,10 +4,35 @@
 #include <ostream>
 
 #include "context.h"
+#include "settings_table.h"
+
+std::vector<const Option *> positionalsOf(const Command &command)
+{
+	std::vector<const Option *> found;
+	for (const Option &option : optionsOf(command))
+		if (option.positional())
+			found.push_back(&option);
+	return found;
+}
+
+std::vector<std::string> settingWords()
+{
+	std::vector<std::string> words;
+	for (auto texts : {subsystemSettingTexts, controllerSettingTexts})
+		for (const SettingText &setting : texts())
+			words.push_back(std::string(setting.name) + "=");
+	return words;
+}
 
 int runGenerate(Context &context)
 {
-	std::string what = context.args().textOr("WHAT", "");
-	context.out() << (what == "bash" ? bashCompletion() : what == "zsh" ? zshCompletion() : manPage());
+	struct Kind {
+		const char *name;
+		std::string (*text)();
+	};
+	for (const Kind &kind : {Kind{"bash", bashCompletion}, Kind{"zsh", zshCompletion}, Kind{"fish", fishCompletion},
+				 Kind{"man", manPage}})
+		if (context.args().textOr("WHAT", "") == kind.name)
+			context.out() << kind.text();
 	return 0;
 }

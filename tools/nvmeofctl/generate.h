@@ -3,7 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "command.h"
 
 std::string bashCompletion();
 std::string zshCompletion();
+std::string fishCompletion();
 std::string manPage();
+
+std::vector<const Option *> positionalsOf(const Command &command);
+// "iopolicy=", "spill-us=", ...
+std::vector<std::string> settingWords();

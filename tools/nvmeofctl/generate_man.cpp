@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "generate.h"
 
+#include <span>
+
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nvmeof/client.h>
 
 #include "command.h"
 #include "exit_code.h"
+#include "settings_table.h"
 
 namespace {
 
@@ -44,17 +46,34 @@ std::string optionHead(const Option &option)
 		return italic(option.longName);
 	std::string text = option.shortName.empty() ? "" : bold(option.shortName) + ", ";
 	text += bold(option.longName);
-	return option.flag() ? text : text + " " + italic(option.value);
+	if (option.flag())
+		return text;
+	return text + (option.mayLackValue ? "[=" + italic(option.value) + "]" : " " + italic(option.value));
 }
 
 std::string optionEntry(const Option &option)
 {
-	std::string text = fmt::format(".TP\n{}\n{}.", optionHead(option), roff(option.help));
-	if (!option.choices.empty())
-		text += fmt::format(" One of {}.", roff(fmt::format("{}", fmt::join(option.choices, ", "))));
-	if (option.required && !option.positional())
-		text += " Required.";
-	return text + "\n";
+	std::string note = valueNote(option);
+	return fmt::format(".TP\n{}\n{}{}.\n", optionHead(option), roff(option.help),
+			   note.empty() ? "" : roff(" (" + note + ")"));
+}
+
+std::string settingEntries(const char *whose, std::span<const SettingText> settings)
+{
+	std::string text = fmt::format(".PP\nSettings of a {}:\n", whose);
+	for (const SettingText &setting : settings)
+		text += fmt::format(".TP\n{}\n{}: {}; default {}.\n", bold(setting.name), roff(setting.meaning),
+				    roff(setting.values), roff(setting.preset));
+	return text;
+}
+
+std::string exampleText(const Command &command)
+{
+	std::string text;
+	for (const Example &example : command.examples)
+		text += fmt::format(".PP\nExample: {}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n", roff(example.what),
+				    roff(example.line));
+	return text;
 }
 
 std::string synopsis(const Command &command)
@@ -76,7 +95,11 @@ std::string section(const Command &command)
 		fmt::format(".SS {}\n{}\n.PP\n{}\n", roff(command.name), synopsis(command), roff(command.description));
 	for (const Option &option : command.options)
 		text += optionEntry(option);
-	return text;
+	if (command.settings) {
+		text += settingEntries("subsystem", subsystemSettingTexts());
+		text += settingEntries("controller", controllerSettingTexts());
+	}
+	return text + exampleText(command);
 }
 
 std::string exitStatus()
@@ -88,13 +111,12 @@ std::string exitStatus()
 	return text + ".PP\nWith several addresses, connect ends with the code of the first that failed.\n";
 }
 
-std::string commonOptions()
+std::string commonEntries()
 {
-	Command none;
-	std::string text = ".SH COMMON OPTIONS\nEvery command has these.\n";
-	for (const Option &option : optionsOf(none))
+	std::string text = ".SH COMMON OPTIONS\nEvery command has these; they may stand before it, too.\n";
+	for (const Option &option : commonOptions())
 		text += optionEntry(option);
-	return text + ".TP\n" + bold("-h") + ", " + bold("--help") + "\nPrints the options of the command.\n";
+	return text + ".PP\n" + bold("nvmeofctl --version") + " prints the version of the program.\n";
 }
 
 constexpr const char *names = R"(.SH NAMES
@@ -124,6 +146,25 @@ the NQN of this host
 .TP
 .I /etc/nvme/hostid
 the ID of this host, a UUID
+.TP
+.I /etc/nvmeof/policy.conf
+settings of subsystems by NQN, a rule a line: a pattern, then what
+.B set
+takes. An error in it is told with its line
+.TP
+.I /dev/nvmeof0n1, /dev/nvmeof0c1
+a disk, and a controller for the ioctls of nvme\-cli
+.TP
+.I /sys/class/nvmeof, /sys/class/nvmeof\-subsystem
+the same as
+.B show
+tells, to read
+.SH ENVIRONMENT
+.TP
+.B NO_COLOR
+where it is set and not empty,
+.B top
+has no colours
 .SH SEE ALSO
 .BR nvme (1),
 .BR modprobe (8)
@@ -146,5 +187,5 @@ std::string manPage()
 	for (const Command &command : commands())
 		if (!command.hidden)
 			text += section(command);
-	return text + commonOptions() + exitStatus() + tail;
+	return text + commonEntries() + exitStatus() + tail;
 }

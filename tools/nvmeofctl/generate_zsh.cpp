@@ -33,6 +33,10 @@ std::string action(const Option &option)
 		return "_nvmeofctl_objects";
 	case Completes::interfaces:
 		return "_net_interfaces";
+	case Completes::files:
+		return "_files";
+	case Completes::settings:
+		return fmt::format("compadd -S \"\" -- {}", fmt::join(settingWords(), " "));
 	case Completes::nothing:
 		return " ";
 	}
@@ -46,7 +50,7 @@ std::string argument(const Option &option)
 		return fmt::format("'{}{}'", option.repeated ? "*" : "", value);
 	std::string help = fmt::format("[{}]{}", escaped(option.help), value);
 	// An option with a value takes it as the next word or after =.
-	std::string longName = option.longName + (option.flag() ? "" : "=");
+	std::string longName = option.longName + (option.flag() ? "" : option.mayLackValue ? "=-" : "=");
 	std::string star = option.repeated ? "*" : "";
 	if (option.shortName.empty())
 		return fmt::format("'{}{}{}'", star, longName, help);

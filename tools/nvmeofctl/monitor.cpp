@@ -17,17 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Result<MonitorLimits> limitsOf(const Args &args)
-{
-	Result<std::optional<std::uint32_t>> count = args.number("count", UINT32_MAX);
-	if (!count)
-		return count.error();
-	Result<std::optional<std::chrono::milliseconds>> timeout = args.seconds("timeout");
-	if (!timeout)
-		return timeout.error();
-	return MonitorLimits{*count, *timeout};
-}
-
 // Read after the subscription, so that no change falls between the two.
 AnaHistory historyNow()
 {
@@ -94,9 +83,7 @@ std::string monitorLine(const Event &event, const std::optional<AnaBefore> &befo
 
 int runMonitor(Context &context)
 {
-	Result<MonitorLimits> limits = limitsOf(context.args());
-	if (!limits)
-		return context.fail("", limits.error());
+	const MonitorLimits limits{context.args().number("count"), context.args().seconds("timeout")};
 	Result<EventStream> events = EventStream::subscribe();
 	if (!events)
 		return context.fail("", events.error());
@@ -107,6 +94,6 @@ int runMonitor(Context &context)
 		return static_cast<bool>(context.out());
 	};
 	auto next = [&](std::chrono::milliseconds time) { return events->next(time); };
-	Result<MonitorEnd> end = followEvents(*limits, next, take);
-	return end ? endOf(context, *limits, *end) : context.fail("", end.error());
+	Result<MonitorEnd> end = followEvents(limits, next, take);
+	return end ? endOf(context, limits, *end) : context.fail("", end.error());
 }

@@ -1,127 +1,297 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "parse.h"
 
-#include <algorithm>
-#include <memory>
-#include <sstream>
+#include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nvmeof/client.h>
 
 #include "exit_code.h"
+#include "help.h"
+#include "suggest.h"
+#include "table.h"
+#include "unsupported.h"
 
 namespace {
 
-// Where CLI11 leaves what it finds, one slot for each option of the command.
-struct Slot {
-	std::string key;
-	bool flag = false;
-	bool given = false;
-	std::vector<std::string> values;
+using Words = std::vector<std::string>;
+using Options = std::vector<Option>;
+
+const Option *findOption(const Options &options, std::string_view name)
+{
+	for (const Option &option : options)
+		if (!option.positional() && (option.longName == name || option.shortName == name))
+			return &option;
+	return nullptr;
+}
+
+std::string unknownOption(const Options &options, const std::string &name)
+{
+	if (std::optional<std::string> saying = unsupportedOption(name))
+		return *saying;
+	Words names;
+	for (const Option &option : options)
+		if (!option.positional())
+			names.push_back(option.longName);
+	std::optional<std::string> meant = name.starts_with("--") ? closest(name, names) : std::nullopt;
+	return fmt::format("there is no option {}{}", name, meant ? fmt::format("; did you mean {}?", *meant) : "");
+}
+
+// One step on the command line: an option with its value, a word that is none, or what is wrong.
+struct Step {
+	const Option *option = nullptr;
+	std::optional<std::string> value = {};
+	std::string trouble = {};
 };
 
-using Slots = std::vector<std::unique_ptr<Slot>>;
+// Takes a line apart: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, -gG; after -- there are no more options.
+class Steps {
+public:
+	Steps(const Options &options, const Words &words) : options_(options), words_(words) {}
 
-std::string namesOf(const Option &option)
-{
-	return option.shortName.empty() ? option.longName : option.shortName + "," + option.longName;
-}
+	bool done() const { return cluster_.empty() && at_ == words_.size(); }
+	std::size_t at() const { return at_; }
+	Step next();
 
-// CLI11 takes the 3 of "-b3" for the number -3. Nothing of ours begins with a dash.
-std::string notAnOption(const std::string &value)
-{
-	return value.starts_with('-') ? "'" + value + "' is not an option" : "";
-}
+private:
+	Step longOption(const std::string &word);
+	Step shortOption();
+	Step withValue(const Option &option, const std::string &name);
+	bool isOption(const std::string &word) const;
 
-void addOption(CLI::App &app, const Option &option, Slots &slots)
+	const Options &options_;
+	const Words &words_;
+	std::size_t at_ = 0;
+	std::string cluster_; // what is left of a word such as -gG
+	bool onlyWords_ = false;
+};
+
+Step Steps::next()
 {
-	slots.push_back(std::make_unique<Slot>());
-	Slot &slot = *slots.back();
-	slot.key = option.key();
-	slot.flag = option.flag();
-	if (slot.flag) {
-		app.add_flag(namesOf(option), slot.given, option.help);
-		return;
+	if (!cluster_.empty())
+		return shortOption();
+	const std::string &word = words_[at_++];
+	if (onlyWords_ || word.size() < 2 || word.front() != '-')
+		return {.value = word};
+	if (word == "--") {
+		onlyWords_ = true;
+		return {};
 	}
-	CLI::Option *added = app.add_option(namesOf(option), slot.values, option.help)->type_name(option.value);
-	bool list = option.repeated && option.positional();
-	if (list)
-		added->expected(1, CLI::detail::expected_max_vector_size);
-	else
-		added->expected(1)->allow_extra_args(false);
-	added->multi_option_policy(option.repeated ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::Throw);
-	if (option.required)
-		added->required();
-	if (!option.choices.empty())
-		added->check(CLI::IsMember(option.choices));
-	if (option.positional())
-		added->check(notAnOption);
+	if (word.starts_with("--"))
+		return longOption(word);
+	cluster_ = word.substr(1);
+	return shortOption();
 }
 
-void fillArgs(const Slots &slots, Args &args)
+Step Steps::longOption(const std::string &word)
 {
-	for (const std::unique_ptr<Slot> &slot : slots) {
-		if (slot->given)
-			args.add(slot->key, "");
-		for (const std::string &value : slot->values)
-			args.add(slot->key, value);
+	std::size_t equals = word.find('=');
+	std::string name = word.substr(0, equals); // what follows may be a secret
+	const Option *option = findOption(options_, name);
+	if (!option)
+		return {.trouble = unknownOption(options_, name)};
+	if (equals == word.npos)
+		return option->flag() || option->mayLackValue ? Step{.option = option} : withValue(*option, name);
+	if (option->flag())
+		return {.trouble = name + " takes no value"};
+	return {.option = option, .value = word.substr(equals + 1)};
+}
+
+Step Steps::shortOption()
+{
+	std::string name = "-" + cluster_.substr(0, 1), rest = cluster_.substr(1);
+	cluster_.clear();
+	const Option *option = findOption(options_, name);
+	if (!option)
+		return {.trouble = unknownOption(options_, name)};
+	if (option->flag()) {
+		cluster_ = rest;
+		return {.option = option};
 	}
+	return rest.empty() ? withValue(*option, name) : Step{.option = option, .value = rest};
 }
 
-CommandLine usage(std::string_view command, const std::string &message)
+Step Steps::withValue(const Option &option, const std::string &name)
 {
-	CommandLine line;
+	if (at_ == words_.size() || isOption(words_[at_]))
+		return {.trouble = fmt::format("{} needs a value: {} {}", name, name, option.value)};
+	return {.option = &option, .value = words_[at_++]};
+}
+
+bool Steps::isOption(const std::string &word) const
+{
+	return findOption(options_, std::string_view(word).substr(0, word.find('='))) != nullptr;
+}
+
+// Those of all commands, to find the command on a line that begins with options. A test sees to it that an option of
+// one name takes a value in all commands or in none.
+const Options &everyOption()
+{
+	static const Options all = [] {
+		Options options;
+		for (const Command &command : commands())
+			options.insert(options.end(), optionsOf(command).begin(), optionsOf(command).end());
+		return options;
+	}();
+	return all;
+}
+
+CommandLine answer(std::string text, int exitCode = 0)
+{
+	return {.command = nullptr, .args = {}, .text = std::move(text), .exitCode = exitCode};
+}
+
+CommandLine usage(const std::string &command, const std::string &message)
+{
 	std::string help = command.empty() ? "nvmeofctl --help" : fmt::format("nvmeofctl {} --help", command);
-	line.text = fmt::format("nvmeofctl: {}{}{} (see '{}')\n", command, command.empty() ? "" : ": ", message, help);
-	line.exitCode = static_cast<int>(ExitCode::usage);
-	return line;
+	return answer(fmt::format("nvmeofctl: {}{}{} (see '{}')\n", command, command.empty() ? "" : ": ",
+				  printable(message), help),
+		      static_cast<int>(ExitCode::usage));
 }
 
-// What an option was given twice looks like in CLI11's words is no help.
-std::string inOurWords(const CLI::ParseError &error, const std::vector<std::string> &words)
+CommandLine unknownCommand(const std::string &word)
 {
-	if (dynamic_cast<const CLI::RequiredError *>(&error) && words.empty())
-		return "no command given";
-	std::string message = error.what();
-	std::replace(message.begin(), message.end(), '\n', ' ');
-	return message;
+	if (std::optional<std::string> saying = unsupportedCommand(word))
+		return usage("", *saying);
+	Words names;
+	for (const Command &command : commands())
+		if (!command.hidden)
+			names.push_back(command.name);
+	std::optional<std::string> meant = closest(word, names);
+	return usage("", fmt::format("'{}' is not a command{}", word,
+				     meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+}
+
+// The words of one command: fills the Args, and keeps the first thing that is wrong.
+class Line {
+public:
+	explicit Line(const Command &command) : command_(command) {}
+
+	void take(const Step &step);
+	void placeWords();
+	void findMissing();
+
+	bool helpWanted() const { return args_.has("help"); }
+	const std::string &trouble() const { return trouble_; }
+	Args &args() { return args_; }
+
+private:
+	void wrong(std::string what)
+	{
+		if (trouble_.empty())
+			trouble_ = std::move(what);
+	}
+	void put(const Option &option, const std::string &name, const std::string &value);
+
+	const Command &command_;
+	Args args_;
+	Words words_; // that belong to no option
+	std::string trouble_;
+};
+
+void Line::put(const Option &option, const std::string &name, const std::string &value)
+{
+	if (!option.repeated && !option.flag() && args_.has(option.key()))
+		return wrong(name + " is given twice");
+	bool empty = option.flag() || (option.mayLackValue && value.empty());
+	if (std::optional<std::string> refusal = empty ? std::nullopt : refusalOf(option, value))
+		return wrong(name + ": " + *refusal);
+	args_.add(option.key(), value);
+}
+
+void Line::take(const Step &step)
+{
+	if (!step.trouble.empty())
+		wrong(step.trouble);
+	else if (step.option)
+		put(*step.option, step.option->longName, step.value.value_or(""));
+	else if (step.value)
+		words_.push_back(*step.value);
+}
+
+void Line::placeWords()
+{
+	auto word = words_.begin();
+	for (const Option &option : optionsOf(command_)) {
+		if (!option.positional() || (args_.has(option.key()) && !option.repeated))
+			continue; // by its other spelling
+		for (; word != words_.end(); ++word) {
+			put(option, option.longName, *word);
+			if (!option.repeated) {
+				++word;
+				break;
+			}
+		}
+	}
+	if (word != words_.end())
+		wrong(fmt::format("'{}' is not expected here", *word));
+}
+
+void Line::findMissing()
+{
+	Words missing;
+	for (const Option &option : optionsOf(command_))
+		if (option.required && !args_.has(option.key()))
+			missing.push_back(option.positional() ? option.longName : option.longName + " " + option.value);
+	if (!missing.empty())
+		wrong(fmt::format("{} {} missing", fmt::join(missing, " and "), missing.size() > 1 ? "are" : "is"));
+}
+
+CommandLine parseCommand(const Command &command, const Words &words)
+{
+	Line line(command);
+	for (Steps steps(optionsOf(command), words); !steps.done();)
+		line.take(steps.next());
+	if (line.helpWanted())
+		return answer(helpOf(command));
+	line.placeWords();
+	line.findMissing();
+	if (!line.trouble().empty())
+		return usage(command.name, line.trouble());
+	return {.command = &command, .args = std::move(line.args()), .text = {}, .exitCode = 0};
+}
+
+// Of a line without a command
+CommandLine parseNone(const std::optional<Step> &first)
+{
+	if (!first)
+		return usage("", "no command given");
+	if (!first->trouble.empty())
+		return usage("", first->trouble);
+	return usage("", fmt::format("{} is given, but no command", first->option ? first->option->longName : "--"));
+}
+
+std::string versionText()
+{
+	return fmt::format("nvmeofctl {}\n", nvmeof::libraryVersion());
 }
 
 } // namespace
 
 CommandLine parseCommandLine(const std::vector<std::string> &words)
 {
-	CLI::App app("Control of the nvmeof NVMe-over-Fabrics host", "nvmeofctl");
-	app.require_subcommand(1);
-	std::vector<Slots> slots(commands().size());
-	std::vector<CLI::App *> apps;
-	for (std::size_t i = 0; i < commands().size(); i++) {
-		const Command &command = commands()[i];
-		CLI::App *sub = app.add_subcommand(command.name, command.summary);
-		sub->group(command.hidden ? "" : "Commands");
-		for (const Option &option : optionsOf(command))
-			addOption(*sub, option, slots[i]);
-		apps.push_back(sub);
+	std::optional<Step> first, trouble;
+	bool help = false;
+	for (Steps steps(everyOption(), words); !steps.done();) {
+		std::size_t at = steps.at();
+		if (at < words.size() && (words[at] == "--version" || words[at] == "-v"))
+			return answer(versionText());
+		Step step = steps.next();
+		if (!step.option && step.value) {
+			const Command *command = findCommand(*step.value);
+			if (!command) // after an unknown option it may be its value, and secret
+				return trouble ? usage("", trouble->trouble) : unknownCommand(*step.value);
+			Words rest = words;
+			rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
+			return parseCommand(*command, rest);
+		}
+		help = help || (step.option && step.option->key() == "help");
+		if (!trouble && !step.trouble.empty())
+			trouble = step;
+		if (!first)
+			first = step;
 	}
-	// CLI11 would take an unknown first word for a stray argument of no command.
-	if (!words.empty() && !words.front().starts_with('-') && !findCommand(words.front()))
-		return usage("", fmt::format("'{}' is not a command", words.front()));
-	try {
-		app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-	} catch (const CLI::Success &success) {
-		std::ostringstream help, unused;
-		app.exit(success, help, unused);
-		return {.command = nullptr, .args = {}, .text = help.str(), .exitCode = 0};
-	} catch (const CLI::ParseError &error) {
-		return usage(!words.empty() && findCommand(words.front()) ? words.front() : "",
-			     inOurWords(error, words));
-	}
-	CommandLine line;
-	for (std::size_t i = 0; i < apps.size(); i++) {
-		if (!apps[i]->parsed())
-			continue;
-		line.command = &commands()[i];
-		fillArgs(slots[i], line.args);
-	}
-	return line;
+	return help ? answer(helpOfAll()) : parseNone(first);
 }

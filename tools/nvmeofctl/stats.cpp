@@ -38,7 +38,7 @@ Error noSuchObject(const std::string &name)
 
 int runStats(Context &context)
 {
-	std::string name = context.args().textOr("OBJECT", "");
+	std::string name = context.args().textOr("NAME", "");
 	if (context.args().has("prometheus") && context.json())
 		return context.fail(name, usageError("--prometheus and JSON are two formats: choose one"));
 	Result<Snapshot> snapshot = readSnapshot();

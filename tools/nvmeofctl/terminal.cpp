@@ -13,9 +13,16 @@ using nvmeof::Result;
 
 namespace {
 
+// https://no-color.org
+bool coloursUnwanted()
+{
+	const char *wish = std::getenv("NO_COLOR");
+	return wish && *wish;
+}
+
 void setUpColours()
 {
-	if (!::has_colors())
+	if (coloursUnwanted() || !::has_colors())
 		return;
 	::start_color();
 	short background = ::use_default_colors() == OK ? -1 : COLOR_BLACK;

@@ -31,23 +31,13 @@ struct TopOptions {
 	std::string object;
 };
 
-Result<TopOptions> optionsOf(const Context &context)
+TopOptions optionsOf(const Context &context)
 {
 	const Args &args = context.args();
-	TopOptions options;
-	Result<std::optional<Millis>> interval = args.seconds("delay");
-	if (!interval)
-		return interval.error();
-	options.interval = interval->value_or(1s);
-	if (options.interval < 100ms)
-		return usageError("--delay: shorter than 0.1 seconds");
-	Result<std::optional<std::uint32_t>> frames = args.number("iterations", UINT32_MAX);
-	if (!frames)
-		return frames.error();
-	options.frames = *frames;
-	options.batch = args.has("batch") || context.json();
-	options.object = args.textOr("OBJECT", "");
-	return options;
+	return {.interval = args.seconds("delay").value_or(1s),
+		.batch = args.has("batch") || context.json(),
+		.frames = args.number("iterations"),
+		.object = args.textOr("NAME", "")};
 }
 
 // The first frame comes after one interval, so that it has rates.
@@ -219,12 +209,10 @@ Result<int> runLive(const TopOptions &options)
 
 int runTop(Context &context)
 {
-	Result<TopOptions> options = optionsOf(context);
-	if (!options)
-		return context.fail("", options.error());
-	if (options->batch)
-		return runBatch(context, *options);
-	Result<int> signal = runLive(*options);
+	const TopOptions options = optionsOf(context);
+	if (options.batch)
+		return runBatch(context, options);
+	Result<int> signal = runLive(options);
 	if (!signal)
 		return context.fail("", signal.error());
 	if (*signal)

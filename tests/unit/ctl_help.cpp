@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What somebody reads who types something else than the program takes, or asks for help.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <sstream>
+
+#include <nvmeof/settings.h>
+
+#include "context.h"
+#include "help.h"
+#include "parse.h"
+#include "settings_table.h"
+#include "suggest.h"
+#include "unsupported.h"
+
+using namespace nvmeof;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words split(const std::string &line)
+{
+	std::istringstream words(line);
+	return {std::istream_iterator<std::string>(words), {}};
+}
+
+std::string said(const std::string &line)
+{
+	CommandLine read = parseCommandLine(split(line));
+	CHECK_FALSE(read.command);
+	return read.text;
+}
+
+bool has(const std::string &text, const std::string &part)
+{
+	return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("help at every level", "[help]")
+{
+	for (const char *line : {"--help", "-h", "--json --help", "--help --json"})
+		CHECK(said(line) == helpOfAll());
+	for (const Command &command : commands()) {
+		if (command.hidden)
+			continue;
+		CAPTURE(command.name);
+		CHECK(has(helpOfAll(), "  " + command.name + " "));
+		CHECK(said(command.name + " --help") == helpOf(command));
+		CHECK(said("--help " + command.name) == helpOf(command));
+		CHECK(said(command.name + " -h --bogus") == helpOf(command)); // whatever else is wrong
+		std::ostringstream out, err;
+		CommandLine line = parseCommandLine({"help", command.name});
+		REQUIRE(line.command);
+		Context context(*line.command, line.args, out, err);
+		CHECK(line.command->run(context) == 0);
+		CHECK(out.str() == helpOf(command));
+		for (const Option &option : optionsOf(command))
+			CHECK(has(helpOf(command), "  " + option.heading() + "\n"));
+		for (const std::string &one : Words{helpOf(command), helpOfAll()})
+			CHECK(has(one, "--help"));
+	}
+}
+
+TEST_CASE("lines of help fit a terminal, examples aside", "[help]")
+{
+	for (const Command &command : commands()) {
+		std::istringstream help(helpOf(command));
+		for (std::string line; std::getline(help, line) && line != "Examples:";)
+			CHECK((line.size() <= 80 || line.starts_with("Usage: ")));
+	}
+}
+
+TEST_CASE("each example is a line that the program takes", "[help]")
+{
+	for (const Command &command : commands())
+		for (const Example &example : command.examples) {
+			Words words = split(example.line.substr(0, example.line.find(" |")));
+			CAPTURE(example.line);
+			REQUIRE(words.size() > 1);
+			CHECK(words.front() == "nvmeofctl");
+			words.erase(words.begin());
+			CommandLine line = parseCommandLine(words);
+			INFO(line.text);
+			CHECK(line.command == findCommand(words.front()));
+		}
+}
+
+TEST_CASE("an option of one name takes a value everywhere or nowhere", "[help]")
+{
+	std::map<std::string, bool> takes;
+	for (const Command &command : commands())
+		for (const Option &option : optionsOf(command))
+			for (const std::string &name : {option.shortName, option.longName}) {
+				CAPTURE(command.name, name);
+				bool value = !option.flag() && !option.mayLackValue;
+				if (!name.empty() && !option.positional())
+					CHECK(takes.emplace(name, value).first->second == value);
+			}
+}
+
+TEST_CASE("the version without a command", "[help]")
+{
+	for (const char *line : {"--version", "-v", "--json --version", "-v list"}) {
+		CommandLine read = parseCommandLine(split(line));
+		CHECK(read.exitCode == 0);
+		CHECK(read.text == std::string("nvmeofctl ") + libraryVersion() + "\n");
+	}
+	CHECK(has(said("connect -v"), "--verbose is not supported here")); // by nvme-cli's habit, and no version
+}
+
+TEST_CASE("options stand before the command, after it, together and with their values", "[parse]")
+{
+	CHECK(parseCommandLine(split("--json list")).args.has("json"));
+	CHECK(parseCommandLine(split("-o json list")).args.text("output-format") == "json");
+	CommandLine line = parseCommandLine(split("-a 10.0.0.1 -n nqn.a connect -gGk5 --tos=3 -a10.0.0.2"));
+	INFO(line.text);
+	REQUIRE(line.command == findCommand("connect"));
+	CHECK(line.args.has("hdr-digest"));
+	CHECK(line.args.has("data-digest"));
+	CHECK(line.args.text("keep-alive-tmo") == "5");
+	CHECK(line.args.number("tos") == 3u);
+	CHECK(line.args.all("traddr") == Words{"10.0.0.1", "10.0.0.2"});
+	CHECK(parseCommandLine(split("show -- nvmeof0")).args.text("NAME") == "nvmeof0");
+}
+
+TEST_CASE("a name may be given as -d, as nvme-cli has it", "[parse]")
+{
+	for (const char *line :
+	     {"reset nvmeof0c1", "reset -d nvmeof0c1", "reset --device=nvmeof0c1", "show -d nvmeof0c1",
+	      "disconnect -dnvmeof0c1", "discover -d nvmeof0c1", "set -d nvmeof0c1 stall-tmo=1"}) {
+		CAPTURE(line);
+		CommandLine read = parseCommandLine(split(line));
+		INFO(read.text);
+		REQUIRE(read.command);
+		CHECK(read.args.text("NAME") == "nvmeof0c1");
+	}
+	CHECK(parseCommandLine(split("disconnect nvmeof0c1 -d nvmeof0c2")).args.all("NAME").size() == 2);
+	CHECK(has(said("reset nvmeof0c1 -d nvmeof0c2"), "'nvmeof0c1' is not expected here"));
+}
+
+TEST_CASE("wrong lines, in our words", "[parse]")
+{
+	struct Row {
+		const char *line, *words;
+	};
+	Row row = GENERATE(values<Row>({
+		{"", "no command given"},
+		{"--json", "--json is given, but no command"},
+		{"conect", "'conect' is not a command; did you mean 'connect'?"},
+		{"lst-subsys", "did you mean 'list-subsys'?"},
+		{"frobnicate", "'frobnicate' is not a command (see"},
+		{"connect-all", "connect-all is not supported here"},
+		{"smart-log", "use nvme-cli for it"},
+		{"connect --nqm x", "there is no option --nqm; did you mean --nqn?"},
+		{"connect --trad x", "there is no option --trad; did you mean --traddr?"},
+		{"connect --fast_io_fail_tmo 3", "did you mean --fast-io-fail-tmo?"},
+		{"connect --bogus", "there is no option --bogus (see"},
+		{"list -x", "there is no option -x"},
+		{"connect", "--nqn NQN and --traddr ADDR[:PORT] are missing"},
+		{"connect -n nqn.a", "--traddr ADDR[:PORT] is missing"},
+		{"connect -n", "-n needs a value: -n NQN"},
+		{"connect -n -a 1.2.3.4", "-n needs a value: -n NQN"},
+		{"connect -n nqn.a -n nqn.b", "--nqn is given twice"},
+		{"connect -n a", "--nqn: NQN 'a' does not begin with 'nqn.'"},
+		{"connect -Q 5", "--queue-size: '5' is not a number from 16 to 1024"},
+		{"connect -s 0", "--trsvcid: '0' is not a number from 1 to 65535"},
+		{"connect -c 99999", "--reconnect-delay: '99999' is out of range: 0.001 to 86400 s"},
+		{"connect --wait udv", "'udv' is none of none, ctrl, ns, udev; did you mean 'udev'?"},
+		{"list --json=yes", "--json takes no value"},
+		{"list -o xml", "'xml' is none of normal, json, text"},
+		{"list all", "'all' is not expected here"},
+		{"show", "NAME is missing"},
+		{"top -d 0.05", "--delay: '0.05' is out of range: 0.1 s or more"},
+		{"monitor --count -1", "--count: '-1' is not a number from 0 to 4294967295"},
+	}));
+	CAPTURE(row.line);
+	std::string text = said(row.line);
+	INFO(text);
+	CHECK(has(text, row.words));
+}
+
+TEST_CASE("what nvme-cli has and we do not is told, and no secret with it", "[parse]")
+{
+	for (const char *line :
+	     {"connect --tls", "connect --tls-key=hunter2", "connect --tls_key hunter2", "connect --concat",
+	      "connect -S hunter2", "connect -Shunter2", "connect --dhchap-secret=hunter2",
+	      "connect --dhchap-ctrl-secret hunter2", "discover -C hunter2", "--keyring hunter2 connect"}) {
+		CAPTURE(line);
+		std::string text = said(line);
+		INFO(text);
+		CHECK(has(text, "is not supported"));
+		CHECK_FALSE(has(text, "hunter2"));
+	}
+	// A slip in the name is no reason to tell the value.
+	CHECK_FALSE(has(said("connect --dhchap-secrt=hunter2"), "hunter2"));
+	Option secret{.shortName = "-S", .longName = "--secret", .value = "KEY", .help = "A key"};
+	secret.secret = true;
+	secret.choices = {"DHHC-1"};
+	REQUIRE(refusalOf(secret, "hunter2"));
+	CHECK_FALSE(has(*refusalOf(secret, "hunter2"), "hunter2"));
+	CHECK_FALSE(refusalOf(secret, "DHHC-1"));
+}
+
+TEST_CASE("what is near enough to be meant", "[help]")
+{
+	const Words words{"list", "list-subsys", "show", "reset", "rescan", "set"};
+	CHECK(closest("lsit", words) == "list");
+	CHECK(closest("shwo", words) == "show");
+	CHECK(closest("rescn", words) == "rescan");
+	CHECK(closest("list-s", words) == "list-subsys");
+	CHECK(closest("list_subsys", words) == "list-subsys");
+	CHECK_FALSE(closest("rese-", Words{"reset", "resel"})); // either
+	CHECK_FALSE(closest("connect", words));
+	CHECK_FALSE(closest("", words));
+	CHECK_FALSE(closest(std::string(1000, 'l'), words));
+}
+
+TEST_CASE("the settings that help tells of are those there are", "[help]")
+{
+	auto names = [](auto texts) {
+		std::string list;
+		for (const SettingText &one : texts)
+			list += (list.empty() ? "" : ", ") + std::string(one.name);
+		return list;
+	};
+	Words none{"x=1"};
+	CHECK(has(parseSubsystemSettings(none).error().message, ": " + names(subsystemSettingTexts())));
+	CHECK(has(parseControllerSettings(none).error().message, ": " + names(controllerSettingTexts())));
+	Words defaults;
+	for (const SettingText &one : subsystemSettingTexts())
+		defaults.push_back(std::string(one.name) + "=" + one.preset);
+	CHECK(*parseSubsystemSettings(defaults) == defaultSettings());
+	for (const SettingText &one : controllerSettingTexts()) {
+		CHECK(parseControllerSettings(Words{std::string(one.name) + "=" + one.preset}));
+		CHECK(has(helpOf(*findCommand("set")), std::string("\n  ") + one.name + "\n"));
+	}
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "help.h"
+
+#include <algorithm>
+#include <ostream>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "context.h"
+#include "settings_table.h"
+
+namespace {
+
+constexpr std::size_t lineWidth = 80;
+
+// Lines of at most 80 characters, each begun with @indent blanks.
+std::string wrapped(std::string_view text, std::size_t indent)
+{
+	std::string all, line;
+	while (!text.empty()) {
+		std::size_t end = std::min(text.find(' '), text.size());
+		if (!line.empty() && indent + line.size() + 1 + end > lineWidth) {
+			all += std::string(indent, ' ') + line + "\n";
+			line.clear();
+		}
+		line += (line.empty() ? "" : " ") + std::string(text.substr(0, end));
+		text.remove_prefix(std::min(end + 1, text.size()));
+	}
+	return line.empty() ? all : all + std::string(indent, ' ') + line + "\n";
+}
+
+std::string optionText(const Option &option)
+{
+	std::string note = valueNote(option);
+	return fmt::format("  {}\n{}", option.heading(),
+			   wrapped(option.help + (note.empty() ? "" : " (" + note + ")"), 10));
+}
+
+std::string optionsText(const char *title, const std::vector<Option> &options)
+{
+	if (options.empty())
+		return {};
+	std::string text = fmt::format("\n{}:\n", title);
+	for (const Option &option : options)
+		text += optionText(option);
+	return text;
+}
+
+std::string settingsText(const char *title, std::span<const SettingText> settings)
+{
+	std::string text = fmt::format("\n{}:\n", title);
+	for (const SettingText &setting : settings)
+		text += fmt::format(
+			"  {}\n{}", setting.name,
+			wrapped(fmt::format("{} ({}; default {})", setting.meaning, setting.values, setting.preset),
+				10));
+	return text;
+}
+
+std::string examplesText(const Command &command)
+{
+	if (command.examples.empty())
+		return {};
+	std::string text = "\nExamples:\n";
+	for (const Example &example : command.examples)
+		text += fmt::format("  # {}\n  {}\n", example.what, example.line);
+	return text;
+}
+
+} // namespace
+
+std::string usageOf(const Command &command)
+{
+	std::string text = "nvmeofctl " + command.name;
+	bool more = false;
+	for (const Option &option : command.options) {
+		std::string name = option.positional() ? option.longName : option.longName + " " + option.value;
+		std::string dots = option.repeated ? "..." : "";
+		if (option.required)
+			text += " " + name + dots;
+		else if (option.positional())
+			text += " [" + name + dots + "]";
+		else
+			more = true;
+	}
+	return text + (more ? " [OPTION]..." : "");
+}
+
+std::string helpOf(const Command &command)
+{
+	std::string text = fmt::format("Usage: {}\n\n{}", usageOf(command), wrapped(command.description, 0));
+	text += optionsText("Options", command.options);
+	if (command.settings) {
+		text += settingsText("Settings of a subsystem", subsystemSettingTexts());
+		text += settingsText("Settings of a controller", controllerSettingTexts());
+	}
+	text += optionsText("Options of every command", commonOptions());
+	return text + examplesText(command);
+}
+
+std::string helpOfAll()
+{
+	std::size_t width = 0;
+	for (const Command &command : commands())
+		width = std::max(width, command.hidden ? 0 : command.name.size());
+	std::string text = "Control of the nvmeof NVMe-over-Fabrics host.\n\n"
+			   "Usage: nvmeofctl COMMAND [OPTION]...\n"
+			   "       nvmeofctl help COMMAND\n\nCommands:\n";
+	for (const Command &command : commands())
+		if (!command.hidden)
+			text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+	text += optionsText("Options of every command", commonOptions());
+	return text +
+	       "\n'nvmeofctl --version' prints the version. 'man nvmeofctl' has files, environment and exit codes.\n";
+}
+
+int runHelp(Context &context)
+{
+	const Command *command = findCommand(context.args().textOr("COMMAND", ""));
+	context.out() << (command ? helpOf(*command) : helpOfAll());
+	return 0;
+}

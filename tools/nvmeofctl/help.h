@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Help as text for a terminal, from the table of commands.
+#pragma once
+
+#include <string>
+
+#include "command.h"
+
+std::string helpOfAll();
+std::string helpOf(const Command &command);
+// "nvmeofctl connect --nqn NQN --traddr ADDR[:PORT] [OPTION]..."
+std::string usageOf(const Command &command);

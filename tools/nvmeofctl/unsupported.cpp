@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "unsupported.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace {
+
+struct Habit {
+	std::string_view shortName, name;
+	const char *instead;
+};
+
+constexpr const char *noKeys = "authentication is not supported yet: allow this host at the target by its NQN, which "
+			       "'nvmeofctl show-hostnqn' prints, and keep the network closed to others";
+constexpr const char *noTls = "encryption is not supported yet: use a network that is trusted, or IPsec below it";
+constexpr const char *noFile = "there is no configuration file of connections: give addresses and NQN";
+constexpr const char *byIoctl = "use nvme-cli for it: its commands work on /dev/nvmeof0c1 and /dev/nvmeof0n1";
+
+constexpr Habit options[] = {
+	{"-S", "--dhchap-secret", noKeys},
+	{"-C", "--dhchap-ctrl-secret", noKeys},
+	{"", "--tls", noTls},
+	{"", "--tls-key", noTls},
+	{"", "--tls-key-identity", noTls},
+	{"", "--keyring", noTls},
+	{"", "--concat", noTls},
+	{"-W", "--nr-write-queues",
+	 "queues for writes alone are not supported: leave it out, reads and writes share them"},
+	{"", "--disable-sqflow", "leave it out: without --sq-flow the target is asked to do without flow control"},
+	{"-J", "--config", noFile},
+	{"-O", "--dump-config", "'nvmeofctl list-subsys --json' shows what is connected"},
+	{"", "--context", "leave it out: connections have no context"},
+	{"", "--application", "leave it out: connections have no owner"},
+	{"-m", "--matching", "leave it out: a second path joins its subsystem by itself"},
+	{"-p", "--persistent", "connect to the discovery service instead: 'nvmeofctl help discover' tells how"},
+	{"-r", "--raw", "use --json"},
+	{"-v", "--verbose", "leave it out: 'nvmeofctl show NAME' and --json tell all there is"},
+};
+
+constexpr Habit verbs[] = {
+	{"", "connect-all", "'nvmeofctl discover' lists what there is, 'nvmeofctl connect' connects each"},
+	{"", "disconnect-all", "use 'nvmeofctl disconnect --all'"},
+	{"", "ns-rescan", "use 'nvmeofctl rescan'"},
+	{"", "show-topology", "use 'nvmeofctl list-subsys' or 'nvmeofctl show NAME'"},
+	{"", "config", noFile},
+	{"", "id-ctrl", byIoctl},
+	{"", "id-ns", byIoctl},
+	{"", "list-ns", byIoctl},
+	{"", "smart-log", byIoctl},
+	{"", "error-log", byIoctl},
+	{"", "get-log", byIoctl},
+	{"", "get-feature", byIoctl},
+	{"", "set-feature", byIoctl},
+	{"", "format", byIoctl},
+	{"", "flush", byIoctl},
+	{"", "read", byIoctl},
+	{"", "write", byIoctl},
+};
+
+std::optional<std::string> sayingOf(const auto &habits, std::string name)
+{
+	std::ranges::replace(name, '_', '-'); // nvme-cli takes both
+	for (const Habit &habit : habits)
+		if (name == habit.name || (name == habit.shortName && !name.empty()))
+			return fmt::format("{} is not supported here; {}", habit.name, habit.instead);
+	return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::string> unsupportedOption(std::string_view name)
+{
+	return sayingOf(options, std::string(name));
+}
+
+std::optional<std::string> unsupportedCommand(std::string_view name)
+{
+	return sayingOf(verbs, std::string(name));
+}
