@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-#guest: --accel icount --smp 2 --memory 2G --no-checks --timeout 900
+#guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 900
 # What the policies make of two paths of which one has 30 ms more delay: MB/s of random 4 KiB reads by four processes
 # with four in flight each. Case "base": the round trip of the first path is 2 ms, so that the load is bound by latency
 # and not by the emulated CPUs. Case "cpu": no delay there, and the CPUs are the bound. Writes /results/asym: CASE STACK

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-#guest: --accel icount --smp 1 --memory 2G --no-checks --timeout 1500
+#guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 1500
 # Instructions per I/O of both drivers, in one guest with one CPU: each has a subsystem of its own on one target, backed
 # by null_blk. The samples of the two are taken in turn. DRIVERS and REPS come from the environment.
 # Round 0 only warms up: the report leaves it out. Writes /results/samples, a line for each section of the plugin's

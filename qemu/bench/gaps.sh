@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-#guest: --accel icount --smp 2 --memory 2G --no-checks --timeout 900
+#guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 900
 # The longest interval between completions of a load of one I/O at a time, when something happens to the path that it
 # uses. Two paths, the default policy and default time limits, apart from the stack "tuned". The clock counts
 # instructions: a pause costs nothing to emulate, and other load on the host does not lengthen it.

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-#guest: --accel icount --smp 1 --memory 2G --no-checks --timeout 900
+#guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 900
 # Instructions per I/O with 2, 4 and 8 paths, as cost.sh counts them: our latency and queue-depth policies, and the
 # in-tree driver's queue-depth. Writes /results/samples as cost.sh does; a CASE is mpath/cost/NUMBERpaths/qd16, with
 # the policy where it is not what the two drivers are compared by.

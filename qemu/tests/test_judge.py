@@ -52,6 +52,7 @@ class JudgeTest(unittest.TestCase):
     def test_no_status_is_a_failure(self):
         self.assert_one("died", self.complaints(status=None))
         self.assert_one("hung", self.complaints(status=None, qemu_exit="124\n"))
+        self.assert_one("no end after 275 s of the guest's time", self.complaints(status=None, hung="275\n"))
 
     def test_first_complaint_is_shown_wherever_it_stands(self):
         far, bad = [f"line {n}" for n in range(200)], "[ 1.0] BUG: soft lockup"
@@ -62,6 +63,10 @@ class JudgeTest(unittest.TestCase):
         trace, tail = JUDGE.ends("\n".join([*far, bad, "end"]), ["kernel: " + bad])
         self.assertEqual((trace, tail[-2:]), ([], [bad, "end"]))
         self.assertEqual(JUDGE.ends("", []), ([], []))
+
+    def test_what_a_run_cost(self):
+        self.assertEqual(JUDGE.spent({"seconds": "9.5", "user": "7.0", "system": "1.5"}), "9.5 s, 8.5 of CPU")
+        self.assertEqual(JUDGE.spent({}), "? s, 0.0 of CPU")
 
     def test_half_written_status_is_a_failure(self):
         self.assert_one("died", self.complaints(status="exi"))

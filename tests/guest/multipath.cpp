@@ -1010,9 +1010,9 @@ TEST_CASE("what the paths count is what the disk counts, whatever happened to th
 	auto paths0 = paths(), block0 = block();
 	FioLoad load(verifiedJob(disk, 60, 16));
 	REQUIRE(rig.flowing());
-	rig.lane(0).unlink();
-	pause(slowly(500ms));
-	rig.lane(0).relink();
+	rig.lane(0).link.impair("loss 100%"); // what is under way there stays there
+	CHECK(rig.host.waitState(rig.name(0), ControllerState::connecting));
+	rig.lane(0).link.repair();
 	rig.lane(1).setAna(1, "inaccessible");
 	pause(slowly(500ms));
 	rig.lane(1).setAna(1, "optimized");

@@ -80,8 +80,9 @@ bool exists(const std::string &path)
 
 double slow()
 {
-	static const double factor = std::max(1.0, std::atof(environment("NVMEOF_SLOW", "1").c_str()));
-	return factor;
+	auto factor = [](const char *name) { return std::max(1.0, std::atof(environment(name, "1").c_str())); };
+	static const double product = factor("NVMEOF_SLOW") * factor("NVMEOF_LOAD");
+	return product;
 }
 
 Millis slowly(Millis time)

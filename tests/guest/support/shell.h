@@ -27,7 +27,8 @@ std::string readFile(const std::string &path); // trailing blanks removed; empty
 void writeFile(const std::string &path, std::string_view text); // throws
 bool exists(const std::string &path);
 
-// How many times slower than usual this kernel is: $NVMEOF_SLOW, for those that look for faults in all they do; else 1.
+// How many times slower than usual this guest is: $NVMEOF_SLOW, for kernels that look for faults in all they do, times
+// $NVMEOF_LOAD, which the guest's boot has found where the machine has much else to do (qemu/guest/init); else 1.
 // Limits that judge how long something took grow by it; the waiting functions here grow theirs by themselves.
 double slow();
 Millis slowly(Millis time);
