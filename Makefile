@@ -63,8 +63,8 @@ lint:
 images:
 	@set -e; for k in $(CHECK_KERNELS); do qemu/mkinitramfs $$(qemu/kernel $$k); done > /dev/null
 
-# Guests wait more than they compute: one for each CPU. Their tests have limits of time: one that fails has a second
-# try, its first one is kept in $(BUILD)/guest/NAME.failed. What qemu/judge calls final no second try excuses.
+# Guests run on all CPUs; ctest knows how many threads each of them is. A case that fails there and passes by itself is
+# named at the end.
 # The debug kernel is smoke-tested where it has been built.
 check: skip := $(if $(shell qemu/debug/build --path 2> /dev/null),deep,deep|smoke)
 check: deps
@@ -74,12 +74,9 @@ check: deps
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory images
 	@$(if $(findstring smoke,$(skip)),echo 'make check: no debug kernel of this configuration: no smoke test')
-	@rm -rf $(BUILD)/guest/*.failed $(BUILD)/guest/*/verdict
 	ctest --test-dir $(BUILD)/user --output-on-failure -LE 'guest|$(skip)'
-	ctest --test-dir $(BUILD)/user --output-on-failure -j $(JOBS) -L guest -LE '$(skip)' --repeat until-pass:2
-	@! grep -H '^  final: ' $(BUILD)/guest/*.failed/verdict 2> /dev/null || \
-		{ echo 'make check: a second run does not excuse this'; exit 1; }
-	@$(MAKE) --no-print-directory figures
+	@qemu/check-guests -j $(JOBS) -LE '$(skip)'; status=$$?; $(MAKE) --no-print-directory figures; \
+	qemu/check-guests --cost; qemu/check-guests --flaky; exit $$status
 
 # Everything of `make check` too, but the smoke test, which is a part of it
 check-deep: deps debug-kernel

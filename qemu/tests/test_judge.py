@@ -172,6 +172,33 @@ class JudgeTest(unittest.TestCase):
         many = [f"driver error: {i}" for i in range(30)] + ["kmemleak found 1 leaks"]
         self.assertEqual(JUDGE.reasons(many, [])[:2], ["final: kmemleak found 1 leaks", "driver error: 0"])
 
+    CONSOLE = ("program: one\r\ntest: first\r\n"
+               "section: a\r\nsection: FAILED a (0.1 s)\r\nagain: qemu/run --cmd 'a'\r\n"
+               "test: FAILED first (1.000 s)\r\ntest: second (of two)\r\ntest: ok second (of two) (0.100 s)\r\n"
+               "test: third\r\ntest: FAILED third (2.000 s)\r\n"
+               "again: qemu/run --cmd 'c'\r\nagain: qemu/run --cmd 'c'\r\n"
+               "program: one: ended, 2 cases failed\r\n")
+
+    def repeated(self, console=CONSOLE, complaints=("the job ended with 1",), status=(("exit", "1"),)):
+        return JUDGE.may_be_repeated(list(complaints), console, dict(status))
+
+    def test_failed_cases_alone_may_be_repeated(self):
+        wanted = {"first": ["qemu/run --cmd 'a'"], "third": ["qemu/run --cmd 'c'"]}
+        self.assertEqual(self.repeated(), wanted)
+        self.assertEqual(self.repeated(complaints=["the job ended with 1", "kernel: watchdog: soft lockup"]), wanted)
+
+    def test_nothing_is_repeated_where_more_than_cases_failed(self):
+        self.assertEqual(self.repeated(complaints=["final: kernel: WARNING: x", "the job ended with 1"]), {})
+        self.assertEqual(self.repeated(status=()), {})  # the guest hung or died
+        with self.subTest("a program died, and the rest of its cases was never run"):
+            self.assertEqual(self.repeated("program: two\n" + self.CONSOLE), {})
+            self.assertEqual(self.repeated(self.CONSOLE.replace(": ended", ": ends")), {})
+        with self.subTest("a case that nobody says how to run again"):
+            self.assertEqual(self.repeated(self.CONSOLE.replace("again: qemu/run --cmd 'c'", "")), {})
+        with self.subTest("too many"):
+            more = "".join(f"test: {n}\ntest: FAILED {n} (1.0 s)\nagain: qemu/run\n" for n in range(3))
+            self.assertEqual(self.repeated(more + self.CONSOLE), {})
+
     def test_figures(self):
         console = "figure: a, root: 1\r\nnot a figure: b: 2\r\nfigure: c: 3\r\nfigure: a, root: 4\r\n"
         self.assertEqual(JUDGE.figures(console), ["figure: a, root: 4", "figure: c: 3"])

@@ -9,6 +9,7 @@
 #include "kernel_log.h"
 #include "run.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <optional>
 
@@ -17,6 +18,7 @@ namespace {
 using namespace guest;
 
 int leftovers = 0;
+int failedCases = 0;
 
 class Listener : public Catch::TestEventListenerBase {
 public:
@@ -75,6 +77,7 @@ public:
 			complain(good, "kernel: " + line);
 		for (auto &line : remains())
 			complain(good, line);
+		failedCases += !good;
 		std::printf("test: %s %s (%ld.%03ld s)\n", good ? "ok" : "FAILED", stats.testInfo.name.c_str(),
 			    ms / 1000, ms % 1000);
 		if (!good && !told_)
@@ -132,13 +135,20 @@ CATCH_REGISTER_LISTENER(Listener)
 
 } // namespace
 
+// The judge (qemu/judge) lets failed cases be run again by themselves where that is all there was: each program says
+// that it has come to its end, and failed for no other reason.
 int main(int argc, char **argv)
 {
+	const char *name = program_invocation_short_name;
+	std::printf("program: %s\n", name);
+	std::fflush(stdout);
 	int failed = runTests(argc, argv);
 	if (leftovers)
 		std::printf("%d things left behind by tests\n", leftovers);
 	auto missed = neverChosen();
 	if (!missed.empty())
 		std::printf("nothing was played of%s\n", missed.c_str());
+	else if (!failed || failedCases)
+		std::printf("program: %s: ended, %d cases failed\n", name, failedCases);
 	return failed || leftovers || !missed.empty() ? 1 : 0;
 }

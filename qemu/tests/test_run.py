@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What qemu/run makes of guests that fail, and what qemu/check-guests tells of it, with an emulator that plays them."""
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+
+HARNESS = pathlib.Path(__file__).resolve().parent.parent
+KERNEL = "0-nvmeof-debug"  # a name that is looked up nowhere
+
+# Plays the next of the guests that were laid ready: a folder each, with its console and its results.
+EMULATOR = """#!/bin/bash
+while [ $# -gt 0 ]; do
+	case $1 in
+	-serial) console=${2#file:} ;;
+	-virtfs) results=${2#local,path=}; results=${results%%,*} ;;
+	esac
+	shift
+done
+guest=$(ls -d "$GUESTS"/* | head -n 1)
+cp "$guest/console" "$console"
+cp -r "$guest/results/." "$results/"
+rm -rf "$guest"
+"""
+
+CASE = "test: {0}\ntest: {1} {0} (1.000 s)\n"
+
+
+def console(*cases, end="program: it: ended, some cases failed\n"):
+    """Of a program with these cases: (name, passed)."""
+    out = "program: it\n"
+    for name, passed in cases:
+        out += CASE.format(name, "ok" if passed else "FAILED")
+        out += "" if passed else f"again: qemu/run --kernel {KERNEL} --cmd 'it \"{name}\"'\n"
+    return out + end
+
+
+class RunTest(unittest.TestCase):
+    def setUp(self):
+        self.top = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name in ("run", "judge", "common.sh", "check-guests"):
+            (self.top / "qemu").mkdir(exist_ok=True)
+            shutil.copy(HARNESS / name, self.top / "qemu")
+        (self.top / "guests").mkdir()
+        self.script("bin/qemu-system-x86_64", EMULATOR)
+        for name in ("mkinitramfs", "mkoverlay"):
+            self.script("qemu/" + name, "#!/bin/sh\necho /dev/null\n")
+
+    def script(self, name, text):
+        path = self.top / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def guest(self, text, status=1, dmesg="<6>[ 1.0] Linux\n"):
+        """The next one to be played."""
+        number = len(list((self.top / "guests").iterdir()))
+        results = self.top / "guests" / str(number) / "results"
+        results.mkdir(parents=True)
+        (results.parent / "console").write_text(text)
+        (results / "checks").write_text("unload=ok\ncaches=\n")
+        (results / "dmesg").write_text(dmesg)
+        if status is not None:
+            (results / "status").write_text(f"exit={status}\n")
+
+    def run_it(self, *words, repeat="1"):
+        environment = os.environ | {"PATH": f"{self.top}/bin:{os.environ['PATH']}", "NVMEOF_REPEAT": repeat,
+                                    "GUESTS": str(self.top / "guests"), "NVMEOF_BUILD": str(self.top / "build")}
+        return subprocess.run(words, cwd=self.top, env=environment, capture_output=True, text=True, check=False)
+
+    def play(self, **options):
+        done = self.run_it("qemu/run", "--kernel", KERNEL, "--name", "group", "--cmd", "it", **options)
+        self.left = len(list((self.top / "guests").iterdir()))
+        return done.returncode
+
+    def flaky(self):
+        return self.run_it("qemu/check-guests", "--flaky").stdout
+
+    def test_all_is_well(self):
+        self.guest(console(("one", True)), 0)
+        self.assertEqual(self.play(), 0)
+        self.assertEqual(self.flaky(), "flaky: no case\n")
+
+    def test_a_case_that_passes_alone_is_flaky_by_name(self):
+        self.guest(console(("one", False), ("two", True), ("three", False)))
+        self.guest(console(("one", True)), 0)
+        self.guest(console(("three", True)), 0)
+        self.assertEqual((self.play(), self.left), (0, 0))
+        told = self.flaky().splitlines()
+        self.assertEqual(told[0], "flaky: 2 case(s) failed, and passed when run again:")
+        self.assertRegex(told[1], r'^  guest-group "one" \(log .*/group.log; it passed in group.again1.log\)$')
+        self.assertIn('"three"', told[2])
+
+    def test_a_case_that_fails_twice_has_failed(self):
+        self.guest(console(("one", False)))
+        self.guest(console(("one", False)))
+        self.guest(console(("one", True)), 0)
+        self.assertEqual((self.play(), self.left), (1, 1))
+        self.assertEqual(self.flaky(), "flaky: no case\n")
+
+    def test_what_is_final_is_not_repeated(self):
+        self.guest(console(("one", False)), dmesg="<4>[ 1.0] BUG: KASAN: slab-use-after-free in f\n")
+        self.guest(console(("one", True)), 0)
+        self.assertEqual((self.play(), self.left), (1, 1))
+
+    def test_a_guest_or_a_program_that_died_is_not_repeated(self):
+        for text, status in ((console(("one", False)), None), (console(("one", False), end=""), 1)):
+            with self.subTest(status):
+                self.guest(text, status)
+                self.guest(console(("one", True)), 0)
+                self.assertEqual((self.play(), self.left), (1, 1))
+                shutil.rmtree(self.top / "guests")
+                (self.top / "guests").mkdir()
+
+    def test_nothing_is_repeated_unless_asked_for(self):
+        self.guest(console(("one", False)))
+        self.guest(console(("one", True)), 0)
+        self.assertEqual((self.play(repeat=""), self.left), (1, 1))
+
+    def test_cost(self):
+        self.guest(console(("one", False)))
+        self.guest(console(("one", True)), 0)
+        self.play()
+        lines = [line.split() for line in self.run_it("qemu/check-guests", "--cost").stdout.splitlines()]
+        self.assertEqual([line[0] for line in lines], ["group", "group", "sum"])
+        self.assertEqual(lines[1][1], "mttcg")
+
+
+if __name__ == "__main__":
+    unittest.main()
