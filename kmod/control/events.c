@@ -91,6 +91,14 @@ static void ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_
 	end(&ntf, err ?: nof_put_ctrl(ntf.skb, ctrl));
 }
 
+static void scanned_event(struct nof_ctrl *ctrl, int err)
+{
+	struct nof_reply ntf;
+
+	if (begin(&ntf, NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_SCANNED))
+		end(&ntf, nla_put_u32(ntf.skb, NVMEOF_A_SCAN_ERRNO, -err) ?: nof_put_ctrl(ntf.skb, ctrl));
+}
+
 static void ns_event(struct nof_head *head, enum nvmeof_event ev)
 {
 	struct nof_reply ntf;
@@ -134,6 +142,7 @@ static void aen_event(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 const struct nof_event_ops nof_genl_event_ops = {
 	.subsys	= subsys_event,
 	.ctrl	= ctrl_event,
+	.scanned = scanned_event,
 	.ns	= ns_event,
 	.path	= path_event,
 	.failover = failover_event,

@@ -140,17 +140,35 @@ static int set_timers(struct nof_opts *opts, struct genl_info *info)
 	return 0;
 }
 
+static void set_owner(struct nof_ctrl *ctrl, const char *owner)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctrl->error_lock, flags);
+	strscpy(ctrl->opts.owner, owner, sizeof(ctrl->opts.owner));
+	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+}
+
 int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nof_ctrl *ctrl = nof_genl_ctrl(info);
-	int err;
+	struct nlattr *owner_attr = info->attrs[NVMEOF_A_OWNER];
+	char owner[NVMEOF_NAME_MAX + 1];
+	struct nof_ctrl *ctrl;
+	int err = 0;
 
+	if (owner_attr)
+		err = nof_opts_take_string(owner, sizeof(owner), owner_attr, info);
+	if (err)
+		return err;
+	ctrl = nof_genl_ctrl(info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	mutex_lock(&ctrl->subsys->lock);
 	err = set_timers(&ctrl->opts, info);
 	mutex_unlock(&ctrl->subsys->lock);
 	if (!err) {
+		if (owner_attr)
+			set_owner(ctrl, owner);
 		/* the next attempt is made at once for those that bound it, not for one that matters when connected */
 		if (info->attrs[NVMEOF_A_RECONNECT_DELAY] || info->attrs[NVMEOF_A_CTRL_LOSS_TMO] ||
 		    info->attrs[NVMEOF_A_FAST_IO_FAIL_TMO])

@@ -31,7 +31,7 @@ const struct nla_policy nof_policy_subsys_set[NVMEOF_A_DELAYED_REMOVAL + 1] = {
 	[NVMEOF_A_DELAYED_REMOVAL]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_removal),
 };
 
-const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_STALL_TMO + 1] = {
+const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_FIRST_CONNECT_TMO + 1] = {
 	[NVMEOF_A_SUBSYSNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTID]		= NLA_POLICY_EXACT_LEN(NVMEOF_HOSTID_LEN),
@@ -54,6 +54,8 @@ const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_STALL_TMO + 1] = {
 	[NVMEOF_A_SQ_FLOW]		= { .type = NLA_FLAG },
 	[NVMEOF_A_DUPLICATE_CONNECT]	= { .type = NLA_FLAG },
 	[NVMEOF_A_STALL_TMO]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_stall),
+	[NVMEOF_A_OWNER]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
+	[NVMEOF_A_FIRST_CONNECT_TMO]	= NLA_POLICY_FULL_RANGE_SIGNED(NLA_S32, &nof_range_tmo),
 };
 
 const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1] = {
@@ -65,12 +67,13 @@ const struct nla_policy nof_policy_ctrl_del[NVMEOF_A_CTRL_NAME + 1] = {
 	[NVMEOF_A_SUBSYSNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 };
 
-const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_STALL_TMO + 1] = {
+const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_OWNER + 1] = {
 	[NVMEOF_A_CTRL_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 	[NVMEOF_A_RECONNECT_DELAY]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_delay),
 	[NVMEOF_A_CTRL_LOSS_TMO]	= NLA_POLICY_FULL_RANGE_SIGNED(NLA_S32, &nof_range_tmo),
 	[NVMEOF_A_FAST_IO_FAIL_TMO]	= NLA_POLICY_FULL_RANGE_SIGNED(NLA_S32, &nof_range_tmo),
 	[NVMEOF_A_STALL_TMO]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_stall),
+	[NVMEOF_A_OWNER]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 };
 
 const struct nla_policy nof_policy_ctrl_get[NVMEOF_A_CTRL_NAME + 1] = {

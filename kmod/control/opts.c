@@ -25,6 +25,7 @@ static const struct field strings[] = {
 	FIELD_OF(NVMEOF_A_HOSTNQN, hostnqn, 0),
 	FIELD_OF(NVMEOF_A_HOST_TRADDR, host_traddr, NOF_OPT_HOST_TRADDR),
 	FIELD_OF(NVMEOF_A_HOST_IFACE, host_iface, NOF_OPT_HOST_IFACE),
+	FIELD_OF(NVMEOF_A_OWNER, owner, 0),
 };
 
 /* The signed times are 32 bits as well. */
@@ -38,6 +39,7 @@ static const struct field numbers[] = {
 	FIELD_OF(NVMEOF_A_FAST_IO_FAIL_TMO, fast_io_fail_tmo_ms, 0),
 	FIELD_OF(NVMEOF_A_CONNECT_TMO, connect_tmo_ms, 0),
 	FIELD_OF(NVMEOF_A_STALL_TMO, stall_tmo_ms, 0),
+	FIELD_OF(NVMEOF_A_FIRST_CONNECT_TMO, first_connect_tmo_ms, 0),
 };
 
 static void set_defaults(struct nof_opts *opts)
@@ -75,21 +77,28 @@ static bool is_clean(const char *s)
 	return true;
 }
 
+int nof_opts_take_string(char *to, size_t size, const struct nlattr *a, struct genl_info *info)
+{
+	nla_strscpy(to, a, size);
+	if (*to && is_clean(to))
+		return 0;
+	nof_genl_bad(info->extack, a, "empty, or has blanks or control characters in it");
+	return -EINVAL;
+}
+
 static int take_strings(struct nof_opts *opts, struct genl_info *info)
 {
 	const struct field *f;
+	int err;
 
 	for (f = strings; f < strings + ARRAY_SIZE(strings); f++) {
 		struct nlattr *a = info->attrs[f->attr];
-		char *to = (char *)opts + f->offset;
 
 		if (!a)
 			continue;
-		nla_strscpy(to, a, f->size);
-		if (!*to || !is_clean(to)) {
-			nof_genl_bad(info->extack, a, "empty, or has blanks or control characters in it");
-			return -EINVAL;
-		}
+		err = nof_opts_take_string((char *)opts + f->offset, f->size, a, info);
+		if (err)
+			return err;
 		opts->given |= f->given;
 	}
 	return 0;

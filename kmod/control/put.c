@@ -76,6 +76,8 @@ static int put_settings(struct sk_buff *skb, const struct nof_opts *opts)
 	       nla_put_s32(skb, NVMEOF_A_FAST_IO_FAIL_TMO, READ_ONCE(opts->fast_io_fail_tmo_ms)) ?:
 	       nla_put_u32(skb, NVMEOF_A_CONNECT_TMO, opts->connect_tmo_ms) ?:
 	       nla_put_u32(skb, NVMEOF_A_STALL_TMO, READ_ONCE(opts->stall_tmo_ms)) ?:
+	       nla_put_u32(skb, NVMEOF_A_WANTED_POLL_QUEUES, opts->nr_poll_queues) ?:
+	       nla_put_s32(skb, NVMEOF_A_FIRST_CONNECT_TMO, opts->first_connect_tmo_ms) ?:
 	       nla_put_u8(skb, NVMEOF_A_TOS, opts->tos) ?:
 	       put_flag(skb, NVMEOF_A_HDR_DIGEST, opts->hdr_digest) ?:
 	       put_flag(skb, NVMEOF_A_DATA_DIGEST, opts->data_digest);
@@ -120,6 +122,18 @@ static int put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	return err;
 }
 
+/* It may be changed meanwhile */
+static int put_owner(struct sk_buff *skb, struct nof_ctrl *ctrl)
+{
+	char owner[sizeof(ctrl->opts.owner)];
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctrl->error_lock, flags);
+	strscpy(owner, ctrl->opts.owner, sizeof(owner));
+	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+	return put_string_if(skb, NVMEOF_A_OWNER, owner);
+}
+
 int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, ctrl->subsys->id) ?:
@@ -135,7 +149,9 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       nla_put_u32(skb, NVMEOF_A_ATTEMPTS, READ_ONCE(ctrl->attempts)) ?:
 	       put_last_error(skb, ctrl) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_ctrl_inflight(ctrl)) ?:
-	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths));
+	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths)) ?:
+	       nla_put_u32(skb, NVMEOF_A_SCANS, READ_ONCE(ctrl->scans)) ?:
+	       put_owner(skb, ctrl);
 }
 
 static int put_ids(struct sk_buff *skb, const struct nof_ns_ids *ids)
@@ -151,6 +167,20 @@ static int put_ids(struct sk_buff *skb, const struct nof_ns_ids *ids)
 	return err;
 }
 
+static int put_path_counts(struct sk_buff *skb, struct nof_head *head)
+{
+	u64 since = READ_ONCE(head->none_since);
+	u32 usable = nof_head_nr_usable(head);
+	int err = 0;
+
+	if (!usable && since)
+		err = put_u64(skb, NVMEOF_A_NO_PATH_SINCE, since);
+	return err ?: nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(head->nr_paths)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_USABLE, usable) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_LIVE, READ_ONCE(head->notice.nr_live)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_EXPECTED, READ_ONCE(head->notice.nr_expected));
+}
+
 int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, head->subsys->id) ?:
@@ -161,8 +191,8 @@ int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 	       nla_put_u32(skb, NVMEOF_A_LBA_SIZE, 1U << head->lba_shift) ?:
 	       put_u64(skb, NVMEOF_A_SIZE, nof_head_size(head)) ?:
 	       nla_put_u8(skb, NVMEOF_A_READ_ONLY, READ_ONCE(head->read_only)) ?:
-	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(head->nr_paths)) ?:
-	       nla_put_u32(skb, NVMEOF_A_NR_USABLE, nof_head_nr_usable(head)) ?:
+	       put_path_counts(skb, head) ?:
+	       nla_put_u32(skb, NVMEOF_A_OPENERS, disk_openers(head->disk)) ?:
 	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting)) ?:
 	       nla_put_u32(skb, NVMEOF_A_HELD, nof_fence_held(head));
 }

@@ -228,12 +228,20 @@ static bool connect_once(struct nof_ctrl *ctrl)
 	return false;
 }
 
-/* The first connect is somebody's request: when it fails the controller goes, and the requester decides. */
+/*
+ * The first connect is somebody's request: when it fails the controller goes, and the requester decides, unless that one
+ * has asked for more attempts.
+ */
 void nof_connect_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, connect_work);
 
-	if (!connect_once(ctrl))
+	ctrl->lost_at = jiffies;
+	if (connect_once(ctrl))
+		return;
+	if (ctrl->opts.first_connect_tmo_ms)
+		nof_reconnect_later(ctrl);
+	else
 		nof_ctrl_delete_start(ctrl);
 }
 

@@ -33,6 +33,7 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 	/* before anybody can start to count anew */
 	if (ok && to == NVMEOF_CTRL_LIVE) {
 		ctrl->attempts = 0;
+		ctrl->scans = 0;
 		ctrl->live_at = jiffies;
 		/* one that is running finds the state */
 		cancel_delayed_work(&ctrl->fail_fast_work);
@@ -326,6 +327,17 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	if ((ret == -EAGAIN || ret == -ENOMEM) && !delayed_work_pending(&ctrl->scan_work))
 		nof_scan_start(ctrl);
 	return ret > 0 ? -EIO : ret;
+}
+
+bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
+{
+	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
+
+	if (ctrl->discovery || state >= NVMEOF_CTRL_DELETING)
+		return false;
+	if (state == NVMEOF_CTRL_LIVE)
+		return !READ_ONCE(ctrl->scans) && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags);
+	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || READ_ONCE(ctrl->attempts);
 }
 
 u32 nof_ctrl_inflight(struct nof_ctrl *ctrl)

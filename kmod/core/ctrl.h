@@ -43,6 +43,7 @@ struct nof_opts {
 	char		host_iface[NVMEOF_TRADDR_MAX + 1];
 	char		subsysnqn[NVMEOF_NQN_MAX + 1];
 	char		hostnqn[NVMEOF_NQN_MAX + 1];
+	char		owner[NVMEOF_NAME_MAX + 1];	/* changed under error_lock of the controller */
 	u8		hostid[NVMEOF_HOSTID_LEN];
 	/* of the caller; valid in ctrl_init(): a transport that keeps it takes a reference */
 	struct net	*net;
@@ -56,6 +57,7 @@ struct nof_opts {
 	s32		fast_io_fail_tmo_ms;
 	u32		connect_tmo_ms;
 	u32		stall_tmo_ms;
+	s32		first_connect_tmo_ms;
 	u8		tos;
 	bool		hdr_digest;
 	bool		data_digest;
@@ -214,6 +216,7 @@ struct nof_ctrl {
 	struct mutex		scan_lock;	/* one scan at a time */
 	struct delayed_work	scan_work;
 	u32			scan_failures;	/* in a row */
+	u32			scans;		/* that ended well since it became live */
 	unsigned long		next_scan;	/* jiffies, not before */
 	u32			attempts;
 	u32			flaps;		/* losses in a row soon after it became live */
@@ -247,7 +250,7 @@ struct nof_ctrl {
 	struct delayed_work	doubt_work;	/* a path has rested that refuses what the log allows */
 	struct delayed_work	anatt_work;	/* a path has been in state change for longer than ANATT */
 
-	/* the last thing that went wrong */
+	/* the last thing that went wrong; the lock is opts.owner's, too */
 	spinlock_t		error_lock;
 	u32			notes;		/* so far: an attempt that failed and added none is not explained yet */
 	char			last_error[NOF_ERROR_TEXT];
@@ -338,5 +341,10 @@ void nof_ctrl_error(struct nof_ctrl *ctrl);
 bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset);
 /* Starts deletion in the background. Any process context. */
 bool nof_ctrl_delete_start(struct nof_ctrl *ctrl);
+/*
+ * Its first attempts have failed, or it was live and is not, or it is and its namespaces are not known yet: disks may
+ * get a path by it.
+ */
+bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/subsys.h"
 #include "core/watch.h"
 #include "mpath/ana.h"
+#include "mpath/notice.h"
 #include "mpath/path.h"
 
 /* False: it was not live, and this is for a live one only */
@@ -164,24 +165,31 @@ void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
-static bool loss_tmo_passed(const struct nof_ctrl *ctrl)
+/* One that was never live is not lost: how long its first connect goes on. */
+static s32 patience_ms(const struct nof_ctrl *ctrl)
 {
-	s32 tmo = ctrl->opts.ctrl_loss_tmo_ms;
+	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? READ_ONCE(ctrl->opts.ctrl_loss_tmo_ms) :
+							     ctrl->opts.first_connect_tmo_ms;
+}
+
+static bool patience_ends(const struct nof_ctrl *ctrl)
+{
+	s32 tmo = patience_ms(ctrl);
 
 	return tmo >= 0 && time_after_eq(jiffies, ctrl->lost_at + msecs_to_jiffies(tmo));
 }
 
-/* Not beyond ctrl_loss_tmo, which is looked at when an attempt has failed */
+/* Not beyond the end, which is looked at when an attempt has failed */
 static u32 longest_delay(const struct nof_ctrl *ctrl)
 {
 	u32 delay = READ_ONCE(ctrl->opts.reconnect_delay_ms);
-	s32 tmo = READ_ONCE(ctrl->opts.ctrl_loss_tmo_ms);
+	s32 tmo = patience_ms(ctrl);
 
 	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(left_of(ctrl, tmo)));
 }
 
 /*
- * The next attempt, or the end when ctrl_loss_tmo has passed. Back-off with jitter keeps 1,000 hosts from coming back
+ * The next attempt, or the end when ctrl_loss_tmo has passed, or of a first connect first_connect_tmo. Back-off with jitter keeps 1,000 hosts from coming back
  * in step.
  */
 void nof_reconnect_later(struct nof_ctrl *ctrl)
@@ -190,12 +198,15 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 	u32 step = ctrl->attempts++ + max(ctrl->flaps, 1U) - 1;
 	u32 delay = nof_backoff_ms(step, longest_delay(ctrl), get_random_u32());
 
-	if (loss_tmo_passed(ctrl)) {
-		dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: giving up\n",
-			 ctrl->opts.ctrl_loss_tmo_ms, ctrl->attempts - 1);
+	nof_notice_ctrl(ctrl);
+	if (patience_ends(ctrl)) {
+		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",
+			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "first_connect_tmo",
+			 patience_ms(ctrl), ctrl->attempts - 1);
 		nof_ctrl_delete_start(ctrl);
 		return;
 	}
-	fail_fast_start(ctrl);
+	if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
+		fail_fast_start(ctrl);
 	queue_delayed_work(nof_wq, &ctrl->reconnect_work, msecs_to_jiffies(delay));
 }

@@ -150,6 +150,31 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 	return min(ret, 0);
 }
 
+/* Under scan_lock */
+static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
+{
+	u32 reconnects = ctrl->reconnects;
+	int ret = 0;
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
+		return -ENOTCONN;
+	if (!ctrl->discovery) {
+		nof_paths_unsee(ctrl);
+		ret = scan_all(ctrl, scan);
+	}
+	/* only a list read to its end, over one association, tells what is gone */
+	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || ctrl->reconnects != reconnects))
+		ret = -EAGAIN;
+	if (ret)
+		return ret;
+	if (!ctrl->discovery)
+		nof_paths_remove_unseen(ctrl);
+	WRITE_ONCE(ctrl->scans, ctrl->scans + 1);
+	/* what went has made room */
+	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most();
+	return scan->again ? -EAGAIN : 0;
+}
+
 int nof_scan(struct nof_ctrl *ctrl)
 {
 	unsigned int noio = memalloc_noio_save();
@@ -158,7 +183,6 @@ int nof_scan(struct nof_ctrl *ctrl)
 		.buf = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL),
 	};
 	int ret = -ENOMEM;
-	u32 reconnects;
 
 	if (!scan.list || !scan.buf)
 		goto free;
@@ -166,27 +190,14 @@ int nof_scan(struct nof_ctrl *ctrl)
 	ret = mutex_lock_killable(&ctrl->scan_lock);
 	if (ret)
 		goto free;
-	ret = nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ? 0 : -ENOTCONN;
-	if (ret || ctrl->discovery)
-		goto unlock;
-	reconnects = ctrl->reconnects;
-	nof_paths_unsee(ctrl);
-	ret = scan_all(ctrl, &scan);
-	/* only a list read to its end, over one association, tells what is gone */
-	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || ctrl->reconnects != reconnects))
-		ret = -EAGAIN;
-	if (!ret)
-		nof_paths_remove_unseen(ctrl);
-	/* what went has made room */
-	scan.again |= scan.left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most();
-	if (!ret && scan.again)
-		ret = -EAGAIN;
-unlock:
+	ret = scan_locked(ctrl, &scan);
 	mutex_unlock(&ctrl->scan_lock);
 free:
 	kfree(scan.buf);
 	kfree(scan.list);
 	memalloc_noio_restore(noio);
+	nof_notice_ctrl(ctrl);
+	nof_events->scanned(ctrl, ret);
 	return ret;
 }
 
@@ -227,7 +238,6 @@ void nof_scan_work(struct work_struct *work)
 		return;
 	}
 	ctrl->scan_failures = 0;
-	nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
 }
 
 /* Only while it is live, under the lock of its state: later nobody would cancel it. Whoever becomes live scans. */

@@ -67,6 +67,7 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	INIT_LIST_HEAD(&s->heads);
 	spin_lock_init(&s->fence_lock);
 	INIT_LIST_HEAD(&s->fences);
+	INIT_WORK(&s->notice_work, nof_notice_work);
 	s->selector_gen = 1;
 	nof_health_init(s);
 	ida_init(&s->ctrl_ids);

@@ -50,6 +50,7 @@ struct nof_policy {
  * @selector_gen: number of the selector's time in office, never 0; see mpath/request.c
  * @policy:	how paths are used; the selector is apart, because it may be in another module
  * @health_work: looks for outliers while @policy.degrade, see mpath/health.c
+ * @notice_work: tells of disks that have lost paths, see mpath/notice.c
  * @fences:	associations whose requests are held back, see mpath/fence.c; under @fence_lock
  * @tags:	tag set of all heads, made when the first controller knows how many queues it has
  */
@@ -74,6 +75,7 @@ struct nof_subsys {
 	u16			selector_gen;		/* raised with each change of it */
 	struct nof_policy	policy;
 	struct delayed_work	health_work;
+	struct work_struct	notice_work;
 	spinlock_t		fence_lock;
 	struct list_head	fences;
 

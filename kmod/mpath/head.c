@@ -333,6 +333,9 @@ int nof_head_add(struct nof_head *head)
 	set_bit(NOF_HEAD_ADDED, &head->flags);
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
+	mutex_lock(&head->subsys->lock);
+	nof_notice_head(head);
+	mutex_unlock(&head->subsys->lock);
 	queue_work(nof_disk_wq, &head->part_work);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "core/cmd.h"
 #include "core/identify.h"
 #include "mpath/failover.h"
+#include "mpath/notice.h"
 
 struct nof_ctrl;
 struct nof_path;
@@ -49,6 +50,7 @@ enum nof_head_flag {
  * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
  * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable that can do all; 0 while one is. Under subsys->lock
  * @again_work:	sends requests again that have no other path than the one that answered with an error
+ * @notice:	of its paths, see mpath/notice.c
  * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
  */
 struct nof_head {
@@ -82,6 +84,7 @@ struct nof_head {
 	struct delayed_work	expiry_work;
 	struct delayed_work	again_work;
 	u64			none_since;
+	struct nof_notice	notice;
 };
 
 /**

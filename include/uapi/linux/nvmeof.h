@@ -17,7 +17,8 @@
  *
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
- *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT (opt)
+ *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT, OWNER,
+ *               FIRST_CONNECT_TMO (opt)
  *                                     -> a controller object, in state "connecting". The connect itself goes on in the
  *               background; CTRL_NTF events tell how it ends. -EALREADY with CTRL_NAME of the existing controller when
  *               the same host already has a controller at this address.
@@ -26,19 +27,20 @@
  * CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
  * CTRL_RESCAN   do, admin: CTRL_NAME (req). Answered when the scan is done.
  *               CTRL_DEL, CTRL_RESCAN: the answer may come after that to later requests of the same socket.
- * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO (opt)
+ * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO, OWNER (opt)
  * CTRL_GET      do: CTRL_NAME (req)   -> a controller object
  *               dump; SUBSYS_ID (opt) -> all controllers (of that subsystem)
  *   a controller object: SUBSYS_ID, CTRL_ID, CTRL_NAME, SUBSYSNQN, HOSTNQN, TRANSPORT, TRADDR, TRSVCID, [HOST_TRADDR],
  *   [HOST_IFACE], CTRL_STATE, [CNTLID], SERIAL, MODEL, FIRMWARE, NR_IO_QUEUES (granted), NR_POLL_QUEUES (granted),
  *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, STALL_TMO, TOS,
  *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the connection was
- *   last good), [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS
+ *   last good), [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER], WANTED_POLL_QUEUES,
+ *   FIRST_CONNECT_TMO
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
  *   a namespace object: SUBSYS_ID, NS_NAME, NSID, WWID, [UUID], [NGUID], [EUI64], LBA_SIZE, SIZE, READ_ONLY, NR_PATHS,
- *   NR_USABLE, WAITING, HELD
+ *   NR_USABLE, NR_LIVE, NR_EXPECTED, WAITING, HELD, OPENERS, [NO_PATH_SINCE]
  *
  * PATH_GET      do: PATH_NAME (req)   -> a path object
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
@@ -51,7 +53,8 @@
  *   SUBSYS_NTF (added, removed, changed), CTRL_NTF (added, removed, state changed, ...), NS_NTF, PATH_NTF, AEN_NTF.
  *   Each has EVENT (enum nvmeof_event), TIME (CLOCK_BOOTTIME, ns), then the object; AEN_NTF has CTRL_NAME, AEN_TYPE,
  *   AEN_INFO, AEN_LOG_PAGE. Every CTRL_NTF of a state change has OLD_STATE. An NS_NTF of a failover has PATH_NAME,
- *   FAILOVER_IOS and FAILOVER_NS: it comes when all the requests that left this path are done on others.
+ *   FAILOVER_IOS and FAILOVER_NS: it comes when all the requests that left this path are done on others. A CTRL_NTF of
+ *   a scan has SCAN_ERRNO.
  */
 #ifndef _UAPI_LINUX_NVMEOF_H
 #define _UAPI_LINUX_NVMEOF_H
@@ -188,6 +191,15 @@ enum nvmeof_attr {
 	NVMEOF_A_FAILOVER_IOS,		/* u32: requests that moved */
 	NVMEOF_A_FAILOVER_NS,		/* u64: longest time from first sent on the path left to done elsewhere */
 	NVMEOF_A_COPIES,		/* flag: data sent are copied: nobody could tell when pages are free */
+	NVMEOF_A_SCANS,			/* u32: scans of namespaces that ended well since it became live last */
+	NVMEOF_A_SCAN_ERRNO,		/* u32: positive errno of the scan that ended, 0 for none */
+	NVMEOF_A_OWNER,			/* string: who asked for the controller; for programs, the driver heeds it not */
+	NVMEOF_A_OPENERS,		/* u32: users of the disk: opened, mounted, in another device */
+	NVMEOF_A_WANTED_POLL_QUEUES,	/* u32: asked for; NR_POLL_QUEUES are those granted */
+	NVMEOF_A_FIRST_CONNECT_TMO,	/* s32, ms, -1 = for ever, default 0: how long a first connect is repeated */
+	NVMEOF_A_NR_LIVE,		/* u32: paths whose controller is live, whatever their ANA state */
+	NVMEOF_A_NR_EXPECTED,		/* u32: the same if all its controllers, and those not live so far, were */
+	NVMEOF_A_NO_PATH_SINCE,		/* u64: CLOCK_BOOTTIME, ns; only while no path is usable */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1
@@ -234,6 +246,11 @@ enum nvmeof_event {
 	NVMEOF_EVENT_FAILOVER,		/* NS_NTF: requests left PATH_NAME and are done elsewhere */
 	NVMEOF_EVENT_DEGRADED,		/* PATH_NTF: left out as an outlier */
 	NVMEOF_EVENT_RESTORED,		/* PATH_NTF: taken back */
+	NVMEOF_EVENT_SCANNED,		/* CTRL_NTF: a scan has ended, SCAN_ERRNO tells how */
+	NVMEOF_EVENT_NO_PATH,		/* NS_NTF: no usable path is left */
+	NVMEOF_EVENT_PATH_BACK,		/* NS_NTF: there is one again */
+	NVMEOF_EVENT_FEWER_PATHS,	/* NS_NTF: NR_LIVE is less than NR_EXPECTED */
+	NVMEOF_EVENT_ALL_PATHS,		/* NS_NTF: it is so no longer */
 };
 
 #endif /* _UAPI_LINUX_NVMEOF_H */
