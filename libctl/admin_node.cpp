@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "status.h"
+#include "wire/status.h"
 
 namespace nofctl {
 
@@ -26,7 +26,7 @@ Result<void> outcome(int status, const char *what)
 	}
 	Error error;
 	error.code = ErrorCode::refused;
-	error.nvmeStatus = static_cast<std::uint16_t>(status & statusTypeAndCode);
+	error.nvmeStatus = static_cast<std::uint16_t>(status & wire::st_type_and_code);
 	error.message = std::string(what) + ": " + describeStatus(*error.nvmeStatus);
 	return error;
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "connect_wait.h"
+#include "wire/status.h"
 
 namespace nofctl {
 
@@ -19,14 +20,13 @@ constexpr std::chrono::milliseconds patience = 5s; // with one command, for a co
 constexpr std::chrono::milliseconds pause = 50ms;  // before what failed is tried again
 constexpr std::size_t unit = 4096;                 // of MDTS, at least: CAP.MPSMIN may make it more
 constexpr std::size_t longestRead = 8 * unit;
-constexpr std::uint16_t hostPathing = 0x370, abortedByHost = 0x371; // NVMe Base 2.0, figure 100
 
 // The connection went, whatever became of the command.
 bool isLoss(const Error &error)
 {
 	std::uint16_t status = error.nvmeStatus.value_or(0);
 	if (status)
-		return status == hostPathing || status == abortedByHost;
+		return status == wire::st_host_pathing || status == wire::st_host_aborted;
 	return error.sysErrno == ECONNRESET || error.sysErrno == ENOTCONN || error.sysErrno == EAGAIN;
 }
 

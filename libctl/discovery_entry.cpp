@@ -3,11 +3,8 @@
 
 #include <arpa/inet.h>
 #include <cstring>
-#include <endian.h>
 #include <netinet/in.h>
-#include <string_view>
 
-#include <libnvme.h>
 #include <nvmeof/address.h>
 
 namespace nofctl {
@@ -16,27 +13,14 @@ using namespace nvmeof;
 
 namespace {
 
-static_assert(sizeof(nvmf_disc_log_entry) == discoveryEntrySize);
-
-constexpr std::uint8_t treqChannel = 3;                                            // bits 1:0 of TREQ
-constexpr std::uint16_t firstReservedCntlid = 0xfff0, lastReservedCntlid = 0xfffd; // Base 2.0, figure 264
-
-// Padded with blanks or NULs, and ended by a NUL where there is one.
-template <std::size_t room> std::string fieldText(const char (&field)[room])
-{
-	std::string text(field, ::strnlen(field, room));
-	text.erase(text.find_last_not_of(' ') + 1);
-	return text;
-}
-
 EntryKind kindOf(std::uint8_t subtype)
 {
 	switch (subtype) {
-	case NVME_NQN_DISC:
+	case wire::sub_referral:
 		return EntryKind::referral;
-	case NVME_NQN_NVME:
+	case wire::sub_nvm:
 		return EntryKind::subsystem;
-	case NVME_NQN_CURR:
+	case wire::sub_current:
 		return EntryKind::service;
 	default:
 		return EntryKind::unknown;
@@ -46,13 +30,13 @@ EntryKind kindOf(std::uint8_t subtype)
 std::string transportOf(std::uint8_t trtype)
 {
 	switch (trtype) {
-	case NVMF_TRTYPE_RDMA:
+	case wire::tr_rdma:
 		return "rdma";
-	case NVMF_TRTYPE_FC:
+	case wire::tr_fc:
 		return "fc";
-	case NVMF_TRTYPE_TCP:
+	case wire::tr_tcp:
 		return "tcp";
-	case NVMF_TRTYPE_LOOP:
+	case wire::tr_loop:
 		return "loop";
 	default:
 		return "type " + std::to_string(trtype);
@@ -62,17 +46,17 @@ std::string transportOf(std::uint8_t trtype)
 std::string familyOf(std::uint8_t adrfam)
 {
 	switch (adrfam) {
-	case NVMF_ADDR_FAMILY_PCI:
+	case wire::fam_pci:
 		return "pci";
-	case NVMF_ADDR_FAMILY_IP4:
+	case wire::fam_ipv4:
 		return "ipv4";
-	case NVMF_ADDR_FAMILY_IP6:
+	case wire::fam_ipv6:
 		return "ipv6";
-	case NVMF_ADDR_FAMILY_IB:
+	case wire::fam_infiniband:
 		return "infiniband";
-	case NVMF_ADDR_FAMILY_FC:
+	case wire::fam_fc:
 		return "fibre-channel";
-	case NVMF_ADDR_FAMILY_LOOP:
+	case wire::fam_loop:
 		return "loop";
 	default:
 		return "family " + std::to_string(adrfam);
@@ -114,33 +98,33 @@ bool isPort(const std::string &text)
 	return parseAddress("127.0.0.1", text).ok();
 }
 
-std::string ipDefect(const nvmf_disc_log_entry &raw, const DiscoveryEntry &entry)
+std::string ipDefect(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entry)
 {
-	if (raw.adrfam != NVMF_ADDR_FAMILY_IP4 && raw.adrfam != NVMF_ADDR_FAMILY_IP6)
+	if (raw.adrfam != wire::fam_ipv4 && raw.adrfam != wire::fam_ipv6)
 		return "ADRFAM is not one of the transport's";
 	if (!parseTraddr(entry.traddr))
 		return "TRADDR is not a numeric address";
-	std::string defect = raw.adrfam == NVMF_ADDR_FAMILY_IP4 ? ipv4Defect(entry.traddr) : ipv6Defect(entry.traddr);
+	std::string defect = raw.adrfam == wire::fam_ipv4 ? ipv4Defect(entry.traddr) : ipv6Defect(entry.traddr);
 	return !defect.empty() || isPort(entry.trsvcid) ? defect : "TRSVCID is not a port";
 }
 
 // Of the transports that are not IP's nobody here knows what an address is.
-std::string addressDefect(const nvmf_disc_log_entry &raw, const DiscoveryEntry &entry)
+std::string addressDefect(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entry)
 {
 	switch (raw.trtype) {
-	case NVMF_TRTYPE_TCP:
+	case wire::tr_tcp:
 		return ipDefect(raw, entry);
-	case NVMF_TRTYPE_RDMA:
-		return raw.adrfam == NVMF_ADDR_FAMILY_IB ? "" : ipDefect(raw, entry);
-	case NVMF_TRTYPE_FC:
-	case NVMF_TRTYPE_LOOP:
+	case wire::tr_rdma:
+		return raw.adrfam == wire::fam_infiniband ? "" : ipDefect(raw, entry);
+	case wire::tr_fc:
+	case wire::tr_loop:
 		return "";
 	default:
 		return "TRTYPE is unknown";
 	}
 }
 
-std::string defectOf(const nvmf_disc_log_entry &raw, const DiscoveryEntry &entry)
+std::string defectOf(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entry)
 {
 	if (entry.kind == EntryKind::unknown)
 		return "SUBTYPE is unknown";
@@ -150,43 +134,89 @@ std::string defectOf(const nvmf_disc_log_entry &raw, const DiscoveryEntry &entry
 		return "SUBNQN is not an NQN";
 	if (entry.kind == EntryKind::subsystem && entry.subsysnqn == discoveryNqn)
 		return "SUBNQN of a subsystem is that of discovery services";
-	if (entry.cntlid >= firstReservedCntlid && entry.cntlid <= lastReservedCntlid)
+	if (entry.cntlid >= wire::first_reserved_cntlid && entry.cntlid <= wire::last_reserved_cntlid)
 		return "CNTLID is a reserved one";
-	return (raw.treq & treqChannel) == treqChannel ? "TREQ is a reserved one" : "";
+	return (raw.treq & wire::treq_channel) == wire::treq_channel ? "TREQ is a reserved one" : "";
 }
 
 SecureChannel channelOf(std::uint8_t treq)
 {
-	switch (treq & treqChannel) {
-	case NVMF_TREQ_REQUIRED:
+	switch (treq & wire::treq_channel) {
+	case wire::treq_required:
 		return SecureChannel::required;
-	case NVMF_TREQ_NOT_REQUIRED:
+	case wire::treq_not_required:
 		return SecureChannel::notRequired;
 	default:
 		return SecureChannel::notSpecified;
 	}
 }
 
+TcpSecurity securityOf(std::uint8_t sectype)
+{
+	switch (sectype) {
+	case wire::sec_none:
+		return TcpSecurity::none;
+	case wire::sec_tls12:
+		return TcpSecurity::tls12;
+	case wire::sec_tls13:
+		return TcpSecurity::tls13;
+	default:
+		return TcpSecurity::unknown;
+	}
+}
+
+RdmaProvider providerOf(std::uint8_t prtype)
+{
+	switch (prtype) {
+	case wire::pr_none:
+		return RdmaProvider::notSpecified;
+	case wire::pr_infiniband:
+		return RdmaProvider::infiniband;
+	case wire::pr_roce:
+		return RdmaProvider::roce;
+	case wire::pr_roce_v2:
+		return RdmaProvider::roceV2;
+	case wire::pr_iwarp:
+		return RdmaProvider::iwarp;
+	default:
+		return RdmaProvider::unknown;
+	}
+}
+
+RdmaAddress rdmaOf(const wire::RdmaSubtype &raw)
+{
+	RdmaAddress rdma;
+	if (raw.qptype == wire::qp_connected || raw.qptype == wire::qp_datagram)
+		rdma.queuePair = raw.qptype == wire::qp_connected ? RdmaQueuePair::connected : RdmaQueuePair::datagram;
+	rdma.provider = providerOf(raw.prtype);
+	if (raw.cms == wire::cms_rdma_cm)
+		rdma.connectionManagement = RdmaConnectionManagement::rdmaCm;
+	rdma.partitionKey = raw.pkey;
+	return rdma;
+}
+
 } // namespace
 
-DiscoveryEntry decodeDiscoveryEntry(std::span<const std::byte, discoveryEntrySize> bytes)
+DiscoveryEntry describe(const wire::DiscoveryEntry &raw)
 {
-	nvmf_disc_log_entry raw;
-	std::memcpy(&raw, bytes.data(), sizeof(raw));
 	DiscoveryEntry entry;
 	entry.kind = kindOf(raw.subtype);
 	entry.transport = transportOf(raw.trtype);
 	entry.addressFamily = familyOf(raw.adrfam);
-	entry.traddr = fieldText(raw.traddr);
-	entry.trsvcid = fieldText(raw.trsvcid);
-	entry.subsysnqn = fieldText(raw.subnqn);
-	entry.portId = le16toh(raw.portid);
-	entry.cntlid = le16toh(raw.cntlid);
-	entry.adminQueueSize = le16toh(raw.asqsz);
+	entry.traddr = wire::text(raw.traddr);
+	entry.trsvcid = wire::text(raw.trsvcid);
+	entry.subsysnqn = wire::text(raw.subnqn);
+	entry.portId = raw.portid;
+	entry.cntlid = raw.cntlid;
+	entry.adminQueueSize = raw.asqsz;
 	entry.secureChannel = channelOf(raw.treq);
-	entry.sqFlowOff = raw.treq & NVMF_TREQ_DISABLE_SQFLOW;
-	entry.duplicate = le16toh(raw.eflags) & NVMF_DISC_EFLAGS_DUPRETINFO;
-	entry.persistent = le16toh(raw.eflags) & NVMF_DISC_EFLAGS_EPCSD;
+	entry.sqFlowOff = raw.treq & wire::treq_sqflow_off;
+	entry.duplicate = raw.eflags & wire::ef_duplicate;
+	entry.persistent = raw.eflags & wire::ef_persistent;
+	if (raw.trtype == wire::tr_tcp)
+		entry.tcpSecurity = securityOf(raw.sectype());
+	if (raw.trtype == wire::tr_rdma)
+		entry.rdma = rdmaOf(raw.rdma());
 	entry.defect = defectOf(raw, entry);
 	return entry;
 }
@@ -221,6 +251,58 @@ const char *toString(SecureChannel channel)
 		return "not required";
 	}
 	return "not specified";
+}
+
+const char *toString(TcpSecurity security)
+{
+	switch (security) {
+	case TcpSecurity::unknown:
+		break;
+	case TcpSecurity::none:
+		return "none";
+	case TcpSecurity::tls12:
+		return "TLS 1.2";
+	case TcpSecurity::tls13:
+		return "TLS 1.3";
+	}
+	return "unknown";
+}
+
+const char *toString(RdmaQueuePair type)
+{
+	switch (type) {
+	case RdmaQueuePair::unknown:
+		break;
+	case RdmaQueuePair::connected:
+		return "reliable connected";
+	case RdmaQueuePair::datagram:
+		return "reliable datagram";
+	}
+	return "unknown";
+}
+
+const char *toString(RdmaProvider provider)
+{
+	switch (provider) {
+	case RdmaProvider::unknown:
+		break;
+	case RdmaProvider::notSpecified:
+		return "not specified";
+	case RdmaProvider::infiniband:
+		return "InfiniBand";
+	case RdmaProvider::roce:
+		return "RoCE";
+	case RdmaProvider::roceV2:
+		return "RoCEv2";
+	case RdmaProvider::iwarp:
+		return "iWARP";
+	}
+	return "unknown";
+}
+
+const char *toString(RdmaConnectionManagement service)
+{
+	return service == RdmaConnectionManagement::rdmaCm ? "RDMA_CM" : "unknown";
 }
 
 } // namespace nvmeof

@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <endian.h>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <libnvme.h>
-
 #include "discovery_entry.h"
+#include "wire/status.h"
 
 namespace nofctl {
 
@@ -20,13 +17,10 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::uint16_t discoverRestart = 0x190; // NVMe Base 2.0, figure 98
-constexpr std::size_t blockSize = discoveryEntrySize;
+constexpr std::size_t blockSize = wire::discovery_block;
 
-using Block = std::array<std::byte, blockSize>;
+using Block = std::array<std::uint8_t, blockSize>;
 using Entries = std::vector<DiscoveryEntry>;
-
-static_assert(sizeof(nvmf_discovery_log) == blockSize);
 
 struct Header {
 	std::uint64_t generation = 0;
@@ -45,11 +39,10 @@ Error unusable(std::string why)
 
 Result<Header> decodeHeader(const Block &block)
 {
-	nvmf_discovery_log raw;
-	std::memcpy(&raw, block.data(), sizeof(raw));
-	if (std::uint16_t format = le16toh(raw.recfmt))
+	const auto raw = *wire::decode<wire::DiscoveryHeader>(block);
+	if (std::uint16_t format = raw.recfmt)
 		return unusable("its format " + std::to_string(format) + " is not known here");
-	Header header{le64toh(raw.genctr), le64toh(raw.numrec)};
+	Header header{raw.genctr, raw.numrec};
 	if (header.entries > mostDiscoveryEntries)
 		return unusable("it claims to have " + std::to_string(header.entries) + " entries, and " +
 				std::to_string(mostDiscoveryEntries) + " are taken at most");
@@ -77,7 +70,7 @@ private:
 
 Result<Header> Reader::header(bool retain)
 {
-	if (Result<void> done = source_.read(0, first_, retain); !done)
+	if (Result<void> done = source_.read(0, std::as_writable_bytes(std::span(first_)), retain); !done)
 		return done.error();
 	return decodeHeader(first_);
 }
@@ -85,16 +78,16 @@ Result<Header> Reader::header(bool retain)
 // The first piece has the header in it once more.
 Result<void> Reader::piece(std::uint64_t at, std::size_t length)
 {
-	std::vector<std::byte> bytes(length);
-	if (Result<void> done = source_.read(at, bytes, true); !done)
+	wire::Bytes bytes(length);
+	if (Result<void> done = source_.read(at, std::as_writable_bytes(std::span(bytes)), true); !done)
 		return done;
-	std::span<const std::byte> rest(bytes);
+	std::span<const std::uint8_t> rest(bytes);
 	if (at == 0)
 		rest = rest.subspan(blockSize);
 	else if (std::ranges::equal(rest.first(blockSize), first_))
 		return unusable("reads from the middle of it return its beginning");
 	for (; !rest.empty(); rest = rest.subspan(blockSize))
-		entries_.push_back(decodeDiscoveryEntry(rest.first<blockSize>()));
+		entries_.push_back(describe(*wire::decode<wire::DiscoveryEntry>(rest)));
 	return {};
 }
 
@@ -137,13 +130,13 @@ Result<std::optional<DiscoveryLog>> Reader::once()
 Error Reader::giveUp(Error why)
 {
 	if (why.sysErrno == EPROTO)
-		static_cast<void>(source_.read(0, first_, false));
+		static_cast<void>(source_.read(0, std::as_writable_bytes(std::span(first_)), false));
 	return why;
 }
 
 bool asksForRestart(const Error &error)
 {
-	return error.nvmeStatus == discoverRestart;
+	return error.nvmeStatus == wire::st_discover_restart;
 }
 
 } // namespace

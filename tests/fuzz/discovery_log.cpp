@@ -14,7 +14,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t block = nofctl::discoveryEntrySize;
+constexpr std::size_t block = nofctl::wire::discovery_block;
 constexpr std::size_t mostPieces = nofctl::mostDiscoveryEntries; // where one fits into a read
 constexpr std::size_t mostShown = 64;                            // the rest is more of the same
 

@@ -27,9 +27,14 @@ inline bool failed(bool condition, Strike &s, int status)
 	});
 }
 
-template <class T> bool poke(bool condition, Strike &s, std::size_t offset, T value)
+template <class T> bool poke(bool condition, Strike &s, std::size_t offset, std::type_identity_t<T> value)
 {
 	return when(condition, [&] { put<T>(*s.data, offset, value); });
+}
+
+template <class T> bool poke(bool condition, Strike &s, Field<T> field, std::type_identity_t<T> value)
+{
+	return poke<T>(condition, s, field.offset, value);
 }
 
 // Of no table: armed by a test that judges by itself what comes of it.

@@ -56,7 +56,7 @@ std::optional<Reply> Connection::asyncEvent(const Command &cmd)
 	{
 		std::lock_guard guard(assoc_->lock);
 		if (assoc_->asyncCommands.size() >= max_async)
-			return Reply{0x105 | st_dnr}; // limit exceeded
+			return Reply{st_async_limit | st_dnr};
 		assoc_->asyncCommands.push_back(cmd.cid);
 	}
 	deliverEvents();
@@ -72,7 +72,7 @@ Reply Connection::identify(const Command &cmd)
 	case cns_active:
 		if (nsid >= 0xfffffffe)
 			return {st_invalid_ns | st_dnr};
-		return {st_ok, 0, activeList(server_.stores(), nsid)};
+		return {st_ok, 0, activeList(server_.stores().idsAbove(nsid))};
 	case cns_ns: {
 		auto store = server_.stores().find(nsid);
 		return {st_ok, 0, store ? identifyNamespace(server_.config(), *store) : Bytes(4096)};
@@ -103,14 +103,14 @@ Reply Connection::getLog(const Command &cmd)
 		log.resize(512);
 		break;
 	case log_smart:
-		log = smartLog();
+		log = smartLog(300, 100);
 		break;
 	case log_changed_ns: {
 		std::lock_guard guard(assoc_->lock);
 		log.resize(4096);
 		if (assoc_->changedNs)
 			put<std::uint32_t>(log, 0, 0xffffffff); // too many to name
-		assoc_->changedNs = assoc_->changedNs && (cmd.cdw10 >> 15 & 1);
+		assoc_->changedNs = assoc_->changedNs && cmd.logRetain();
 		break;
 	}
 	case log_ana:

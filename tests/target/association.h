@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config.h"
-#include "nvme.h"
+#include "wire.h"
 
 #include <atomic>
 #include <deque>
@@ -18,24 +18,9 @@ namespace target {
 class Server;
 class Connection;
 
-struct AsyncEvent {
-	std::uint8_t type; // figure 145
-	std::uint8_t info;
-	std::uint8_t log;
-};
-
-constexpr AsyncEvent event_ns_changed{2, 0, log_changed_ns};
-constexpr AsyncEvent event_ana_changed{2, 3, log_ana};
-constexpr AsyncEvent event_ccr_completed{2, 0xf4, log_ccr};
-constexpr AsyncEvent event_discovery_changed{2, 0xf0, log_discovery};
-
-// Of the Cross-Controller Reset log; Base 2.3, figure 305
 struct CcrEntry {
-	std::uint16_t icid;
-	std::uint8_t ciu;
-	std::uint64_t cirn;  // not in the log: tells entries apart
-	std::uint8_t status; // CcrStatus
-	std::uint8_t flags;  // CcrFlag
+	CcrRecord told;
+	std::uint64_t cirn; // not in the log: tells entries apart
 };
 
 struct Association {

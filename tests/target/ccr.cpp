@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Cross-Controller Reset: a host has one controller of a subsystem end another; TP8028, Base 2.3.
 #include "connection.h"
-#include "identify.h"
 
 #include <algorithm>
 
@@ -10,25 +9,26 @@ namespace target {
 // Of an instance that is not there any more the reset has succeeded: it executes nothing.
 Reply Connection::crossReset(const Command &cmd)
 {
-	CcrEntry entry{static_cast<std::uint16_t>(cmd.cdw10 & 0xffff),
-		       static_cast<std::uint8_t>(cmd.cdw10 >> 16 & 0xff), cmd.cdw12 | std::uint64_t(cmd.cdw13) << 32,
-		       ccr_in_progress, ccr_validated | ccr_initiated};
+	CcrEntry entry{{static_cast<std::uint16_t>(cmd.cdw10 & 0xffff),
+			static_cast<std::uint8_t>(cmd.cdw10 >> 16 & 0xff), assoc_->cntlid, ccr_in_progress,
+			ccr_validated | ccr_initiated},
+		       cmd.cdw12 | std::uint64_t(cmd.cdw13) << 32};
 	if (!server_.config().ccrLimit)
 		return {st_invalid_opcode | st_dnr};
 	server_.counters().crossResets++;
-	if (entry.icid == assoc_->cntlid)
+	if (entry.told.icid == assoc_->cntlid)
 		return {st_invalid_field | st_dnr};
 	auto plan = server_.ccr();
 	std::unique_lock guard(assoc_->lock);
 	auto &log = assoc_->ccrLog;
-	auto running = [](auto &e) { return e.status == ccr_in_progress; };
+	auto running = [](auto &e) { return e.told.status == ccr_in_progress; };
 	if (std::any_of(log.begin(), log.end(), [&](auto &e) { return running(e) && e.cirn == entry.cirn; }))
 		return {st_ccr_in_progress};
 	if (std::count_if(log.begin(), log.end(), running) >= server_.config().ccrLimit)
 		return {st_ccr_limit};
 	if (plan.succeeds && !plan.delay.count()) {
 		guard.unlock();
-		server_.subsystem().endInstance(entry.icid, entry.ciu, entry.cirn, assoc_->hostnqn);
+		server_.subsystem().endInstance(entry.told.icid, entry.told.ciu, entry.cirn, assoc_->hostnqn);
 		return {st_ok, 1};
 	}
 	log.push_back(entry);
@@ -39,12 +39,12 @@ Reply Connection::crossReset(const Command &cmd)
 void Connection::endCrossReset(const CcrEntry &entry, CcrPlan plan)
 {
 	if (plan.succeeds)
-		server_.subsystem().endInstance(entry.icid, entry.ciu, entry.cirn, assoc_->hostnqn);
+		server_.subsystem().endInstance(entry.told.icid, entry.told.ciu, entry.cirn, assoc_->hostnqn);
 	{
 		std::lock_guard guard(assoc_->lock);
 		for (auto &e : assoc_->ccrLog)
 			if (e.cirn == entry.cirn)
-				e.status = plan.succeeds ? ccr_success : ccr_failed;
+				e.told.status = plan.succeeds ? ccr_success : ccr_failed;
 		if (plan.notice && (assoc_->asyncConfig >> 20 & 1))
 			assoc_->asyncEvents.push_back(event_ccr_completed);
 	}
@@ -56,9 +56,12 @@ Reply Connection::ccrLog(bool removeCompleted)
 	if (!server_.config().ccrLimit)
 		return {st_invalid_log | st_dnr};
 	std::lock_guard guard(assoc_->lock);
-	Reply reply{st_ok, 0, target::ccrLog(*assoc_)};
+	std::vector<CcrRecord> records;
+	for (auto &e : assoc_->ccrLog)
+		records.push_back(e.told);
+	Reply reply{st_ok, 0, makeCcrLog(records)};
 	if (removeCompleted)
-		std::erase_if(assoc_->ccrLog, [](auto &e) { return e.status != ccr_in_progress; });
+		std::erase_if(assoc_->ccrLog, [](auto &e) { return e.told.status != ccr_in_progress; });
 	return reply;
 }
 

@@ -42,35 +42,35 @@ public:
 
 	void send(Command cmd, const Bytes &data = {})
 	{
-		CommandPdu pdu{};
-		auto pdo = static_cast<std::uint8_t>(data.empty() ? 0 : sizeof(pdu));
-		pdu.h = {pdu_command, 0, sizeof(pdu), pdo, static_cast<std::uint32_t>(sizeof(pdu) + data.size())};
+		auto pdu = make<CommandPdu>();
 		cmd.cid = ++cid_;
 		if (!data.empty()) {
 			cmd.sgl.type = sgl_in_capsule;
 			cmd.sgl.length = static_cast<std::uint32_t>(data.size());
 		}
 		pdu.cmd = cmd;
-		put(&pdu, sizeof(pdu));
-		put(data.data(), data.size());
+		Bytes out;
+		write(out, pdu, {}, data);
+		put(out);
 	}
 
 	// The next completion; data that comes before it is in data().
 	std::optional<Completion> completion()
 	{
 		for (;;) {
-			PduHeader h;
-			if (!take(&h, sizeof(h)))
+			Bytes bytes(sizeof(PduHeader));
+			if (!take(bytes))
 				return {};
-			Bytes rest(h.plen - sizeof(h));
-			if (!take(rest.data(), rest.size()))
+			bytes.resize(std::max<std::size_t>(decode<PduHeader>(bytes)->plen, bytes.size()));
+			if (!take(std::span(bytes).subspan(sizeof(PduHeader))))
 				return {};
-			if (h.type == pdu_c2h_data)
-				data_.insert(data_.end(), rest.begin() + 16, rest.end());
-			Completion cqe;
-			std::memcpy(&cqe, rest.data(), sizeof(cqe));
-			if (h.type == pdu_response)
-				return cqe;
+			auto pdu = cut(bytes, {}, bytes.size());
+			if (pdu.fault)
+				return {};
+			if (pdu.type() == pdu_c2h_data)
+				append(data_, pdu.data);
+			if (pdu.type() == pdu_response)
+				return pdu.as<ResponsePdu>().cqe;
 		}
 	}
 
@@ -109,40 +109,34 @@ public:
 	}
 
 private:
-	void put(const void *at, std::size_t n)
+	void put(std::span<const std::uint8_t> bytes)
 	{
-		if (n && ::send(socket_.get(), at, n, MSG_NOSIGNAL) != static_cast<ssize_t>(n))
+		if (::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
+		    static_cast<ssize_t>(bytes.size()))
 			throw std::system_error(errno, std::generic_category(), "send");
 	}
-	bool take(void *at, std::size_t n)
+	bool take(std::span<std::uint8_t> to)
 	{
-		return ::recv(socket_.get(), at, n, MSG_WAITALL) == static_cast<ssize_t>(n);
+		return ::recv(socket_.get(), to.data(), to.size(), MSG_WAITALL) == static_cast<ssize_t>(to.size());
 	}
 
 	void hello()
 	{
-		IcReq req{};
-		req.h = {pdu_ic_req, 0, sizeof(req), 0, sizeof(req)};
-		put(&req, sizeof(req));
-		IcResp resp;
-		REQUIRE(take(&resp, sizeof(resp)));
+		Bytes out, in(sizeof(IcResp));
+		write(out, make<IcReq>());
+		put(out);
+		REQUIRE(take(in));
 	}
 
 	std::uint16_t connect(const std::string &nqn, std::uint16_t cntlid, std::uint32_t kato, int wanted)
 	{
-		ConnectData d{};
-		d.cntlid = cntlid;
-		nqn.copy(d.subsysnqn, sizeof(d.subsysnqn) - 1);
-		std::string(host_nqn).copy(d.hostnqn, sizeof(d.hostnqn) - 1);
-		Command cmd{};
-		cmd.opcode = op_fabrics;
-		cmd.nsid = fc_connect;
-		cmd.cdw10 = std::uint32_t(cntlid == 0xffff ? 0 : 1) << 16;
-		cmd.cdw11 = 31;
-		cmd.cdw12 = kato;
-		Bytes data(sizeof(d));
-		std::memcpy(data.data(), &d, sizeof(d));
-		REQUIRE(run(cmd, data) == wanted);
+		Connect c;
+		c.qid = cntlid == any_cntlid ? 0 : 1;
+		c.kato = kato;
+		c.cntlid = cntlid;
+		c.subsysnqn = nqn;
+		c.hostnqn = host_nqn;
+		REQUIRE(run(c.command(), encode(c.data())) == wanted);
 		return static_cast<std::uint16_t>(result_);
 	}
 
@@ -163,43 +157,6 @@ inline Command command(std::uint8_t opcode, std::uint32_t cdw10 = 0)
 		cmd.sgl.length = 65536;
 	}
 	return cmd;
-}
-
-// Get Log Page; retain: the event that told of a change is not cleared by it
-inline Command logPiece(std::uint8_t page, std::uint64_t offset, std::uint32_t bytes, bool retain = false)
-{
-	auto numd = bytes / 4 - 1;
-	auto cmd = command(op_get_log, page | std::uint32_t(retain) << 15 | numd << 16);
-	cmd.cdw11 = numd >> 16;
-	cmd.cdw12 = static_cast<std::uint32_t>(offset);
-	cmd.cdw13 = static_cast<std::uint32_t>(offset >> 32);
-	cmd.sgl.length = bytes;
-	return cmd;
-}
-
-inline Command propertySet(std::uint32_t property, std::uint32_t value)
-{
-	Command cmd{};
-	cmd.opcode = op_fabrics;
-	cmd.cdw11 = property;
-	cmd.cdw12 = value;
-	return cmd;
-}
-
-inline Command propertyGet(std::uint32_t property)
-{
-	Command cmd{};
-	cmd.opcode = op_fabrics;
-	cmd.nsid = fc_property_get;
-	cmd.cdw10 = 1; // eight bytes
-	cmd.cdw11 = property;
-	return cmd;
-}
-
-// As the result of an Asynchronous Event Request tells it
-constexpr std::uint32_t resultOf(AsyncEvent e)
-{
-	return e.type | std::uint32_t(e.info) << 8 | std::uint32_t(e.log) << 16;
 }
 
 } // namespace target

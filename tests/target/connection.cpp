@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "connection.h"
 
-#include "crc32c.h"
-
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -15,32 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_pdu = 4 << 20;
-
-std::size_t roundUp(std::size_t n, std::size_t to)
-{
-	return (n + to - 1) / to * to;
-}
-
-template <class T> const T &view(std::span<const std::uint8_t> bytes)
-{
-	return *reinterpret_cast<const T *>(bytes.data());
-}
-
-template <class T> Bytes bytesOf(const T &value)
-{
-	auto *at = reinterpret_cast<const std::uint8_t *>(&value);
-	return Bytes(at, at + sizeof(T));
-}
-
-void append(Bytes &to, std::span<const std::uint8_t> from)
-{
-	to.insert(to.end(), from.begin(), from.end());
-}
-
-void appendDigest(Bytes &to, std::span<const std::uint8_t> over)
-{
-	append(to, bytesOf(Le32(crc32c(over))));
-}
 
 } // namespace
 
@@ -186,15 +158,11 @@ bool Connection::parse()
 {
 	std::size_t at = 0;
 	bool good = true;
-	while (good && !ending_ && !(unheard_ = silent()) && rx_.size() - at >= sizeof(PduHeader)) {
-		std::span<const std::uint8_t> rest(rx_.data() + at, rx_.size() - at);
-		std::size_t plen = view<PduHeader>(rest).plen;
-		if (plen < sizeof(PduHeader) || plen > max_pdu)
-			return broken("PDU length out of range");
-		if (rest.size() < plen)
+	while (good && !ending_ && !(unheard_ = silent())) {
+		auto pdu = cut(std::span(rx_).subspan(at), format_, max_pdu);
+		if (!pdu.length && !pdu.fault)
 			break;
-		Bytes pdu(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(plen));
-		at += plen;
+		at += pdu.length;
 		good = takePdu(pdu);
 	}
 	rx_.erase(rx_.begin(), rx_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -207,73 +175,47 @@ bool Connection::broken(const std::string &text)
 	return false;
 }
 
-bool Connection::takePdu(std::span<const std::uint8_t> pdu)
+bool Connection::takePdu(const Pdu &pdu)
 {
-	auto &h = view<PduHeader>(pdu);
-	auto expect = [&](std::size_t hlen) { return h.hlen == hlen && h.plen >= hlen; };
-	if (h.type == pdu_ic_req)
-		return !icDone_ && expect(sizeof(IcReq)) && h.plen == sizeof(IcReq) ? takeIcReq(view<IcReq>(pdu))
-										    : broken("bad ICReq");
-	if (h.type == pdu_h2c_term) {
+	if (pdu.damaged || (pdu.fault && pdu.fault->fes == fes_digest))
+		server_.counters().digestErrors++;
+	if (pdu.fault)
+		return broken(pdu.fault->why);
+	if (pdu.damaged)
+		return broken("data digest");
+	if (pdu.type() == pdu_ic_req)
+		return !icDone_ ? takeIcReq(pdu.as<IcReq>()) : broken("second ICReq");
+	if (pdu.type() == pdu_h2c_term) {
 		server_.counters().terms++;
 		return false;
 	}
 	if (!icDone_)
 		return broken("PDU before ICReq");
-	if (h.type == pdu_command)
-		return expect(sizeof(CommandPdu)) ? takeCommand(pdu) : broken("bad header length of a command");
-	if (h.type == pdu_h2c_data)
-		return expect(sizeof(DataPdu)) ? takeH2cData(pdu) : broken("bad header length of H2CData");
-	return broken("PDU type " + std::to_string(h.type));
-}
-
-bool Connection::checkDigests(std::span<const std::uint8_t> pdu, std::size_t dataAt)
-{
-	auto &h = view<PduHeader>(pdu);
-	if (bool(h.flags & f_hdgst) != hdgst_)
-		return broken("header digest flag does not follow the handshake");
-	bool good = true;
-	if (hdgst_)
-		good = get<std::uint32_t>(pdu, h.hlen) == crc32c(pdu.first(h.hlen));
-	if (ddgst_ && pdu.size() > dataAt) {
-		auto data = pdu.subspan(dataAt, pdu.size() - dataAt - 4);
-		good = good && get<std::uint32_t>(pdu, pdu.size() - 4) == crc32c(data);
-	}
-	if (good)
-		return true;
-	server_.counters().digestErrors++;
-	return broken("digest");
+	if (pdu.type() == pdu_command)
+		return takeCommand(pdu);
+	if (pdu.type() == pdu_h2c_data)
+		return takeH2cData(pdu);
+	return broken("PDU type " + std::to_string(pdu.type()));
 }
 
 bool Connection::takeIcReq(const IcReq &req)
 {
 	if (req.pfv != 0 || req.hpda > 31)
 		return broken("ICReq fields");
-	hpda_ = req.hpda;
 	auto digest = static_cast<std::uint8_t>(server_.config().allowDigests ? req.digest & 3 : 0);
 	icDone_ = true;
-	IcResp resp{};
-	resp.h = {pdu_ic_resp, 0, sizeof(IcResp), 0, sizeof(IcResp)};
+	auto resp = make<IcResp>();
 	resp.digest = digest;
 	resp.maxh2cdata = server_.config().maxH2cData;
-	sendPdu(bytesOf(resp), {}, nullptr, Hook::icResp);
-	hdgst_ = digest & 1;
-	ddgst_ = digest & 2;
+	sendPdu(encode(resp), {}, nullptr, Hook::icResp);
+	format_ = {bool(digest & 1), bool(digest & 2), req.hpda};
 	return true;
 }
 
-bool Connection::takeCommand(std::span<const std::uint8_t> pdu)
+bool Connection::takeCommand(const Pdu &pdu)
 {
-	auto &p = view<CommandPdu>(pdu);
-	std::size_t head = sizeof(CommandPdu) + (hdgst_ ? 4 : 0);
-	std::size_t tail = ddgst_ && pdu.size() > head ? 4 : 0;
-	std::size_t dataAt = pdu.size() > head ? p.h.pdo : pdu.size();
-	if (dataAt < head || dataAt + tail > pdu.size())
-		return broken("data offset of a command capsule");
-	if (!checkDigests(pdu, dataAt))
-		return false;
-	auto cmd = p.cmd;
-	Bytes data(pdu.begin() + static_cast<std::ptrdiff_t>(dataAt), pdu.end() - static_cast<std::ptrdiff_t>(tail));
+	auto cmd = pdu.as<CommandPdu>().cmd;
+	Bytes data(pdu.data.begin(), pdu.data.end());
 	lastCid_ = cmd.cid;
 	if (!inflight_.insert(cmd.cid).second)
 		return broken("command identifier in use: " + std::to_string(cmd.cid));
@@ -307,7 +249,7 @@ void Connection::execute(const Command &cmd, Bytes data)
 		held_.emplace_back(cmd, std::move(data));
 		break;
 	case Verdict::pass:
-		if (hostToController(cmd) && cmd.sgl.length && cmd.sgl.type == sgl_transport)
+		if (cmd.hostToController() && cmd.sgl.length && cmd.sgl.type == sgl_transport)
 			fetch(cmd);
 		else
 			dispatch(cmd, std::move(data));
@@ -324,17 +266,11 @@ void Connection::releaseHeld()
 	auto held = std::move(held_);
 	held_.clear();
 	for (auto &[cmd, data] : held) {
-		if (hostToController(cmd) && cmd.sgl.length && cmd.sgl.type == sgl_transport)
+		if (cmd.hostToController() && cmd.sgl.length && cmd.sgl.type == sgl_transport)
 			fetch(cmd);
 		else
 			dispatch(cmd, std::move(data));
 	}
-}
-
-bool Connection::hostToController(const Command &cmd) const
-{
-	auto code = cmd.opcode == op_fabrics ? cmd.fctype() : cmd.opcode;
-	return (code & 3) == 1; // Base 2.0, figure 86
 }
 
 void Connection::fetch(const Command &cmd)
@@ -364,33 +300,25 @@ void Connection::askMore(std::uint16_t ttag, Transfer &t)
 
 void Connection::sendR2t(const Command &cmd, std::uint16_t ttag, std::uint32_t offset, std::uint32_t length)
 {
-	R2tPdu pdu{};
-	pdu.h = {pdu_r2t, 0, sizeof(pdu), 0, sizeof(pdu)};
+	auto pdu = make<R2tPdu>();
 	pdu.cid = cmd.cid;
 	pdu.ttag = ttag;
 	pdu.offset = offset;
 	pdu.length = length;
 	server_.counters().r2ts++;
-	sendPdu(bytesOf(pdu), {}, &cmd, Hook::r2t);
+	sendPdu(encode(pdu), {}, &cmd, Hook::r2t);
 }
 
-bool Connection::takeH2cData(std::span<const std::uint8_t> pdu)
+bool Connection::takeH2cData(const Pdu &pdu)
 {
-	auto &p = view<DataPdu>(pdu);
-	std::size_t head = sizeof(DataPdu) + (hdgst_ ? 4 : 0);
-	std::size_t tail = ddgst_ ? 4 : 0;
-	if (p.h.pdo < head || p.h.pdo + p.length + tail != pdu.size())
-		return broken("H2CData lengths do not add up");
-	if (!checkDigests(pdu, p.h.pdo))
-		return false;
+	auto p = pdu.as<DataPdu>();
 	auto at = transfers_.find(p.ttag);
 	if (at == transfers_.end() || at->second.cmd.cid != p.cid)
 		return broken("H2CData for no transfer");
 	auto &t = at->second;
-	if (p.offset != t.received || p.length == 0 || p.length > t.asked - t.received ||
-	    p.length > server_.config().maxH2cData)
+	if (p.offset != t.received || p.length > t.asked - t.received || p.length > server_.config().maxH2cData)
 		return broken("H2CData range " + std::to_string(p.offset) + "+" + std::to_string(p.length));
-	std::copy_n(pdu.begin() + p.h.pdo, p.length, t.data.begin() + static_cast<std::ptrdiff_t>(t.received));
+	std::ranges::copy(pdu.data, t.data.begin() + static_cast<std::ptrdiff_t>(t.received));
 	t.received += p.length;
 	if (bool(p.h.flags & f_last) != (t.received == t.asked))
 		return broken("LAST flag of H2CData");
@@ -490,8 +418,7 @@ void Connection::sendData(const Command &cmd, const Bytes &data)
 	for (std::size_t at = 0; at < data.size() && !ending_; at += step) {
 		auto n = std::min<std::size_t>(step, data.size() - at);
 		bool last = at + n == data.size();
-		DataPdu pdu{};
-		pdu.h = {pdu_c2h_data, 0, sizeof(pdu), 0, sizeof(pdu)};
+		auto pdu = make<DataPdu>(pdu_c2h_data);
 		pdu.h.flags = static_cast<std::uint8_t>(last ? f_last | (success ? f_success : 0) : 0);
 		pdu.cid = cmd.cid;
 		pdu.offset = static_cast<std::uint32_t>(at);
@@ -499,7 +426,7 @@ void Connection::sendData(const Command &cmd, const Bytes &data)
 		auto from = data.begin() + static_cast<std::ptrdiff_t>(at);
 		if (last && success)
 			inflight_.erase(cmd.cid);
-		sendPdu(bytesOf(pdu), Bytes(from, from + static_cast<std::ptrdiff_t>(n)), &cmd, Hook::c2hData);
+		sendPdu(encode(pdu), Bytes(from, from + static_cast<std::ptrdiff_t>(n)), &cmd, Hook::c2hData);
 	}
 	if (!success)
 		sendResponse(cmd, st_ok);
@@ -507,42 +434,24 @@ void Connection::sendData(const Command &cmd, const Bytes &data)
 
 void Connection::sendResponse(const Command &cmd, std::uint16_t status, std::uint64_t result)
 {
-	ResponsePdu pdu{};
-	pdu.h = {pdu_response, 0, sizeof(pdu), 0, sizeof(pdu)};
+	auto pdu = make<ResponsePdu>();
 	pdu.cqe.result = result;
 	pdu.cqe.sqhd = static_cast<std::uint16_t>(sqFlow_ ? sqhd_ : 0xffff);
 	pdu.cqe.cid = cmd.cid;
 	pdu.cqe.status = static_cast<std::uint16_t>(status << 1);
 	inflight_.erase(cmd.cid);
-	sendPdu(bytesOf(pdu), {}, &cmd, Hook::response);
+	sendPdu(encode(pdu), {}, &cmd, Hook::response);
 }
 
 void Connection::sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook)
 {
-	auto &h = *reinterpret_cast<PduHeader *>(head.data());
-	std::size_t length = head.size() + (hdgst_ ? 4 : 0);
-	if (!data.empty()) {
-		length = roundUp(length, (std::size_t(hpda_) + 1) * 4);
-		h.pdo = static_cast<std::uint8_t>(length);
-		length += data.size() + (ddgst_ ? 4 : 0);
-	}
-	h.flags = static_cast<std::uint8_t>(h.flags | (hdgst_ ? f_hdgst : 0) | (ddgst_ && !data.empty() ? f_ddgst : 0));
-	h.plen = static_cast<std::uint32_t>(length);
-	std::size_t pdo = h.pdo;
-
+	seal(head, data.size(), format_);
 	Strike strike{*this, qid_, cmd, &head, &data};
 	server_.script().offer(hook, strike);
 	if (mutated_)
 		mutated_->contents(head, data);
-	Bytes raw = head;
-	if (hdgst_)
-		appendDigest(raw, head);
-	if (!data.empty()) {
-		raw.resize(std::max(raw.size(), pdo));
-		append(raw, data);
-		if (ddgst_)
-			appendDigest(raw, data);
-	}
+	Bytes raw;
+	assemble(raw, head, data, format_);
 	Strike wire{*this, qid_, cmd, &head, &data, &raw};
 	server_.script().offer(Hook::wire, wire);
 	if (mutated_)
@@ -598,7 +507,7 @@ void Connection::sendSlowly(std::span<const std::uint8_t> bytes, std::chrono::mi
 
 void Connection::sendMutated(Bytes raw)
 {
-	auto out = mutated_->wire(std::move(raw), inflight_, ddgst_);
+	auto out = mutated_->wire(std::move(raw), inflight_, format_.dataDigest);
 	if (out.delay.count())
 		std::this_thread::sleep_for(out.delay);
 	for (auto &piece : out.pieces)
@@ -656,7 +565,7 @@ void Connection::deliverEvents()
 		Command cmd{};
 		cmd.opcode = op_async_event;
 		cmd.cid = cid;
-		sendResponse(cmd, st_ok, event.type | event.info << 8 | event.log << 16);
+		sendResponse(cmd, st_ok, event.result());
 	}
 }
 

@@ -4,8 +4,8 @@
 
 #include "fd.h"
 #include "mutator.h"
-#include "pdu.h"
 #include "server.h"
+#include "wire.h"
 
 #include <functional>
 #include <map>
@@ -13,6 +13,8 @@
 #include <set>
 
 namespace target {
+
+constexpr std::size_t log_limit = 1 << 20; // most that one Get Log Page returns here, bytes
 
 // A reply that is on its way: what a command's execution has come to.
 struct Reply {
@@ -38,7 +40,7 @@ public:
 
 	// On the connection's thread; misbehaviours use these too.
 	Server &server() { return server_; }
-	void sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook);
+	void sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook); // head: as of make()
 	void sendBytes(std::span<const std::uint8_t> bytes);
 	void sendResponse(const Command &cmd, std::uint16_t status, std::uint64_t result = 0);
 	void sendR2t(const Command &cmd, std::uint16_t ttag, std::uint32_t offset, std::uint32_t length);
@@ -65,8 +67,7 @@ private:
 	void fireDue();
 	bool receive();
 	bool parse();
-	bool takePdu(std::span<const std::uint8_t> pdu);
-	bool checkDigests(std::span<const std::uint8_t> pdu, std::size_t dataAt);
+	bool takePdu(const Pdu &pdu);
 	bool broken(const std::string &text);
 	void applyVerdict(Verdict verdict, Bytes &raw);
 	void sendSlowly(std::span<const std::uint8_t> bytes, std::chrono::milliseconds pause);
@@ -76,8 +77,8 @@ private:
 
 	// PDUs
 	bool takeIcReq(const IcReq &req);
-	bool takeCommand(std::span<const std::uint8_t> pdu);
-	bool takeH2cData(std::span<const std::uint8_t> pdu);
+	bool takeCommand(const Pdu &pdu);
+	bool takeH2cData(const Pdu &pdu);
 
 	// Commands
 	void execute(const Command &cmd, Bytes data);
@@ -92,8 +93,8 @@ private:
 	// fabrics.cpp
 	Reply fabrics(const Command &cmd, const Bytes &data);
 	Reply connect(const Command &cmd, const Bytes &data);
-	Reply connectAdmin(const Command &cmd, const ConnectData &data, bool discovery);
-	Reply connectIo(const Command &cmd, const ConnectData &data);
+	Reply connectAdmin(const Connect &c, bool discovery);
+	Reply connectIo(const Connect &c);
 	Reply propertyGet(const Command &cmd);
 	Reply propertySet(const Command &cmd);
 	// admin.cpp
@@ -115,7 +116,6 @@ private:
 	Reply onStore(Store &store, const Command &cmd, const Bytes &data);
 	Reply dsm(Store &store, const Command &cmd, const Bytes &data);
 
-	bool hostToController(const Command &cmd) const;
 	void deliverEvents();
 	friend class Server;
 
@@ -128,9 +128,7 @@ private:
 	bool mute_ = false;
 	bool unheard_ = false; // what has come is left until the silence ends
 	bool icDone_ = false;
-	bool hdgst_ = false;
-	bool ddgst_ = false;
-	std::uint8_t hpda_ = 0;
+	PduFormat format_;
 	std::atomic<std::uint16_t> qid_{0};
 	bool connected_ = false; // a Connect command was accepted
 	bool sqFlow_ = true;

@@ -8,20 +8,6 @@
 namespace target {
 namespace {
 
-constexpr std::uint16_t admin_queue_entries = 32; // the least that a host may ask for
-
-template <std::size_t room> void fill(char (&field)[room], const std::string &text, char padding)
-{
-	std::fill_n(field, room, padding);
-	text.copy(field, room);
-}
-
-Bytes blockOf(const void *at)
-{
-	auto *from = static_cast<const std::uint8_t *>(at);
-	return Bytes(from, from + discovery_block);
-}
-
 // Of one host: an event, unless the last one was not cleared by a read of the log; Base 2.0, 5.2
 void tell(Association &host)
 {
@@ -33,21 +19,6 @@ void tell(Association &host)
 }
 
 } // namespace
-
-DiscoveryEntry makeEntry(SubsystemType type, const std::string &nqn, const std::string &address, std::uint16_t port)
-{
-	DiscoveryEntry e{};
-	e.trtype = tr_tcp;
-	e.adrfam = address.find(':') == std::string::npos ? fam_ipv4 : fam_ipv6;
-	e.subtype = type;
-	e.treq = treq_not_required;
-	e.cntlid = 0xffff; // any: controllers are made as hosts connect
-	e.asqsz = admin_queue_entries;
-	fill(e.trsvcid, std::to_string(port), ' ');
-	fill(e.subnqn, nqn, 0);
-	fill(e.traddr, address, ' ');
-	return e;
-}
 
 // The locks of the hosts are taken when that of the log is not held any more.
 template <class Fn> void Discovery::change(Fn &&how)
@@ -71,7 +42,7 @@ void Discovery::setNqn(std::string nqn)
 	change([&] {
 		nqn_ = std::move(nqn);
 		for (auto &p : ports_)
-			fill(p.current.subnqn, nqn_, 0);
+			setText(p.current.subnqn, nqn_, 0);
 	});
 }
 
@@ -198,11 +169,11 @@ std::vector<Bytes> Discovery::blocks(const Server &asked, std::uint64_t first, s
 	for (auto i = first; i < first + count; i++) {
 		auto entry = all ? (i - 1 + turned_) % all : 0;
 		if (i == 0)
-			out.push_back(blockOf(&header));
+			out.push_back(encode(header));
 		else if (i > header.numrec)
 			out.emplace_back(discovery_block);
 		else
-			out.push_back(blockOf(entry < ports.size() ? &ports[entry] : &added_[entry - ports.size()]));
+			out.push_back(encode(entry < ports.size() ? ports[entry] : added_[entry - ports.size()]));
 	}
 	return out;
 }

@@ -7,45 +7,6 @@
 
 namespace target {
 
-constexpr const char *discovery_nqn = "nqn.2014-08.org.nvmexpress.discovery";
-constexpr std::size_t discovery_block = 1024; // the header is as long as an entry
-
-// Log page 70h; Base 2.0, 5.16
-struct DiscoveryHeader {
-	Le64 genctr;
-	Le64 numrec;
-	Le16 recfmt;
-	std::uint8_t reserved[1006];
-};
-static_assert(sizeof(DiscoveryHeader) == discovery_block);
-
-struct DiscoveryEntry {
-	std::uint8_t trtype;
-	std::uint8_t adrfam;
-	std::uint8_t subtype;
-	std::uint8_t treq;
-	Le16 portid;
-	Le16 cntlid;
-	Le16 asqsz;
-	Le16 eflags;
-	std::uint8_t reserved[20];
-	char trsvcid[32]; // padded with blanks, as is traddr
-	std::uint8_t reserved2[192];
-	char subnqn[256]; // padded with NUL
-	char traddr[256];
-	std::uint8_t tsas[256]; // of TCP: SECTYPE
-};
-static_assert(sizeof(DiscoveryEntry) == discovery_block);
-
-enum TransportType : std::uint8_t { tr_rdma = 1, tr_fc = 2, tr_tcp = 3, tr_loop = 254 };
-enum AddressFamily : std::uint8_t { fam_ipv4 = 1, fam_ipv6 = 2 };
-enum SubsystemType : std::uint8_t { sub_referral = 1, sub_nvm = 2, sub_current = 3 };
-enum Treq : std::uint8_t { treq_required = 1, treq_not_required = 2, treq_sqflow_off = 4 };
-enum EntryFlag : std::uint16_t { ef_duplicate = 1, ef_persistent = 2 };
-
-// Of a TCP port. address: numeric
-DiscoveryEntry makeEntry(SubsystemType type, const std::string &nqn, const std::string &address, std::uint16_t port);
-
 // Thread safe. Whatever changes the log also moves its generation counter and tells the hosts that want to know; what
 // does not says so.
 class Discovery {

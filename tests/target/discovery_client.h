@@ -18,22 +18,9 @@ inline Queue discover(const Server &server, std::uint32_t kato = 0, int wanted =
 	return Queue(server, 0xffff, kato, discovery_nqn, wanted);
 }
 
-// The text of a field, as a host has to read it
-template <std::size_t room> std::string text(const char (&field)[room])
-{
-	std::string s(field, strnlen(field, room));
-	s.erase(s.find_last_not_of(' ') + 1);
-	return s;
-}
-
-inline std::string bytesOf(const DiscoveryEntry &e)
-{
-	return std::string(reinterpret_cast<const char *>(&e), sizeof(e));
-}
-
 inline bool same(const DiscoveryEntry &a, const DiscoveryEntry &b)
 {
-	return bytesOf(a) == bytesOf(b);
+	return std::ranges::equal(bytesOf(a), bytesOf(b));
 }
 
 struct Log {
@@ -42,11 +29,11 @@ struct Log {
 	std::vector<DiscoveryEntry> entries = {};
 
 	bool torn() const { return header.genctr != after.genctr; }
-	std::multiset<std::string> content() const
+	std::multiset<Bytes> content() const
 	{
-		std::multiset<std::string> all;
+		std::multiset<Bytes> all;
 		for (auto &e : entries)
-			all.insert(bytesOf(e));
+			all.insert(encode(e));
 		return all;
 	}
 };
@@ -58,7 +45,7 @@ inline bool operator==(const std::vector<DiscoveryEntry> &a, const std::vector<D
 
 inline int piece(Queue &q, std::uint64_t offset, std::uint32_t bytes, bool retain = false)
 {
-	int status = q.run(logPiece(log_discovery, offset, bytes, retain));
+	int status = q.run(getLog(log_discovery, offset, bytes, retain));
 	return status || q.data().size() == bytes ? status : short_data;
 }
 
@@ -105,6 +92,6 @@ inline std::vector<DiscoveryEntry> made(std::size_t count)
 	return list;
 }
 
-constexpr std::uint32_t changed = resultOf(event_discovery_changed);
+constexpr std::uint32_t changed = event_discovery_changed.result();
 
 } // namespace target

@@ -16,15 +16,15 @@ Bytes identifyDiscovery(Config config, const Association &assoc, std::string nqn
 	if (!config.persistentDiscovery)
 		config.kas = 0;
 	auto id = identifyController(config, assoc);
-	id[76] = 0;                                 // CMIC
-	put<std::uint32_t>(id, at::oaes, 1u << 31); // changes of the discovery log
-	id[at::cntrltype] = 2;
+	put(id, at::oaes, 1u << 31); // changes of the discovery log
+	put(id, at::cntrltype, 2);
 	// I/O queues and commands, Cross-Controller Reset
-	for (auto offset :
-	     {at::sqes, at::cqes, std::size_t(520), std::size_t(525), at::ciu, at::ccrl, std::size_t(1803)})
-		id[offset] = 0;
-	for (auto offset : {at::ioccsz, at::iorcsz, at::cirn, at::cirn + 4})
-		put<std::uint32_t>(id, offset, 0);
+	for (auto field : {at::cmic, at::sqes, at::cqes, at::vwc, at::ciu, at::ccrl, at::msdbd})
+		put(id, field, 0);
+	for (auto field : {at::ioccsz, at::iorcsz})
+		put(id, field, 0);
+	put(id, at::oncs, 0);
+	put(id, at::cirn, 0);
 	return id;
 }
 
@@ -73,7 +73,7 @@ Reply Connection::discoveryLog(const Command &cmd)
 		server_.script().offer(Hook::discovery, strike);
 		all.insert(all.end(), block.begin(), block.end());
 	}
-	if (!(cmd.cdw10 >> 15 & 1)) // RAE
+	if (!cmd.logRetain())
 		assoc_->clearDiscoveryEvent();
 	auto from = all.begin() + static_cast<std::ptrdiff_t>(skipped);
 	return {st_ok, 0, Bytes(from, from + static_cast<std::ptrdiff_t>(length))};

@@ -11,11 +11,6 @@ constexpr std::uint16_t bad_param = st_connect_param | st_dnr;
 constexpr std::uint32_t cc_enable = 1, csts_ready = 1, csts_shutdown_done = 2 << 2;
 constexpr std::uint32_t version = 0x10400;
 
-std::string text(const char (&field)[256])
-{
-	return std::string(field, strnlen(field, sizeof(field)));
-}
-
 } // namespace
 
 Reply Connection::fabrics(const Command &cmd, const Bytes &data)
@@ -33,34 +28,30 @@ Reply Connection::fabrics(const Command &cmd, const Bytes &data)
 
 Reply Connection::connect(const Command &cmd, const Bytes &data)
 {
-	if (connected_ || data.size() != sizeof(ConnectData))
+	auto c = Connect::decode(cmd, data);
+	if (connected_ || !c)
 		return {st_connect_format | st_dnr};
-	ConnectData d;
-	std::memcpy(&d, data.data(), sizeof(d));
-	auto nqn = text(d.subsysnqn);
-	bool discovery = server_.subsystem().discovery().answersTo(nqn);
-	auto qid = static_cast<std::uint16_t>(cmd.cdw10 >> 16);
-	if ((discovery ? qid != 0 : nqn != server_.config().nqn) || text(d.hostnqn).empty())
+	bool discovery = server_.subsystem().discovery().answersTo(c->subsysnqn);
+	if ((discovery ? c->qid != 0 : c->subsysnqn != server_.config().nqn) || c->hostnqn.empty())
 		return {bad_param};
-	auto entries = (cmd.cdw11 & 0xffff) + 1u;
-	if (entries < 2 || entries > 65535 || (qid && entries > server_.config().queueEntries)) {
-		server_.violation("SQSIZE " + std::to_string(entries - 1) + " of queue " + std::to_string(qid));
+	if (c->entries < 2 || c->entries > 65535 || (c->qid && c->entries > server_.config().queueEntries)) {
+		server_.violation("SQSIZE " + std::to_string(c->entries - 1) + " of queue " + std::to_string(c->qid));
 		return {bad_param};
 	}
-	qid_ = qid;
-	auto reply = qid ? connectIo(cmd, d) : connectAdmin(cmd, d, discovery);
+	qid_ = c->qid;
+	auto reply = c->qid ? connectIo(*c) : connectAdmin(*c, discovery);
 	if (reply.status)
 		return reply;
-	entries_ = static_cast<std::uint16_t>(entries);
+	entries_ = static_cast<std::uint16_t>(c->entries);
 	sqhd_ = 1; // this command was the first entry
-	sqFlow_ = !((cmd.cdw11 >> 16 & 4) && server_.config().allowSqflowOff);
+	sqFlow_ = !((c->attributes & ca_sqflow_off) && server_.config().allowSqflowOff);
 	connected_ = true;
 	return reply;
 }
 
-Reply Connection::connectAdmin(const Command &cmd, const ConnectData &d, bool discovery)
+Reply Connection::connectAdmin(const Connect &c, bool discovery)
 {
-	if (d.cntlid != 0xffff || (discovery && cmd.cdw12 && !server_.config().persistentDiscovery))
+	if (c.cntlid != any_cntlid || (discovery && c.kato && !server_.config().persistentDiscovery))
 		return {bad_param};
 	assoc_ = server_.associations().create();
 	std::lock_guard guard(assoc_->lock);
@@ -68,9 +59,9 @@ Reply Connection::connectAdmin(const Command &cmd, const ConnectData &d, bool di
 	assoc_->katoUnit = std::chrono::milliseconds(server_.config().kas * 100);
 	assoc_->quiesce = std::chrono::milliseconds(server_.config().quiesce);
 	assoc_->trafficKeepAlive = server_.config().trafficKeepAlive;
-	assoc_->hostnqn = text(d.hostnqn);
-	std::copy_n(d.hostid, 16, assoc_->hostid.begin());
-	assoc_->kato = std::chrono::milliseconds(cmd.cdw12);
+	assoc_->hostnqn = c.hostnqn;
+	assoc_->hostid = c.hostid;
+	assoc_->kato = std::chrono::milliseconds(c.kato);
 	assoc_->admin = this;
 	if (!discovery) {
 		server_.counters().adminConnects++;
@@ -83,10 +74,10 @@ Reply Connection::connectAdmin(const Command &cmd, const ConnectData &d, bool di
 	return {st_ok, assoc_->cntlid};
 }
 
-Reply Connection::connectIo(const Command &, const ConnectData &d)
+Reply Connection::connectIo(const Connect &c)
 {
-	auto found = server_.associations().find(d.cntlid);
-	if (!found || found->hostnqn != text(d.hostnqn) || !std::equal(d.hostid, d.hostid + 16, found->hostid.begin()))
+	auto found = server_.associations().find(c.cntlid);
+	if (!found || found->hostnqn != c.hostnqn || found->hostid != c.hostid)
 		return {bad_param};
 	if (found->discovery || !(found->csts & csts_ready) || qid_ > server_.config().maxIoQueues)
 		return {bad_param};

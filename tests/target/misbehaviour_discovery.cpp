@@ -22,11 +22,10 @@ Discovery &service(Connection &conn)
 
 bool connects(Strike &s)
 {
-	constexpr std::size_t subnqn = offsetof(ConnectData, subsysnqn), end = subnqn + sizeof(ConnectData::subsysnqn);
-	if (!s.is(op_fabrics) || s.cmd->fctype() != fc_connect || s.data->size() < end)
+	if (!s.is(op_fabrics) || s.cmd->fctype() != fc_connect)
 		return false;
-	auto *nqn = reinterpret_cast<const char *>(s.data->data()) + subnqn;
-	return service(s.conn).answersTo(std::string(nqn, strnlen(nqn, end - subnqn)));
+	auto c = Connect::decode(*s.cmd, *s.data);
+	return c && service(s.conn).answersTo(c->subsysnqn);
 }
 
 bool identifies(Strike &s)
@@ -45,15 +44,9 @@ bool readsOn(Strike &s)
 	return reads(s) && s.cmd->logOffset() != 0;
 }
 
-template <std::size_t room> void setText(char (&field)[room], std::string_view text, char padding)
+template <std::size_t room> void setText(char (&field)[room], std::string_view text, char padding = ' ')
 {
-	std::fill_n(field, room, padding);
-	text.copy(field, room);
-}
-
-template <std::size_t room> void setText(char (&field)[room], std::string_view text)
-{
-	setText(field, text, ' ');
+	nofctl::wire::setText(field, text, padding);
 }
 
 template <std::size_t room> void repad(char (&field)[room])
@@ -152,15 +145,15 @@ const Misbehaviour table[] = {
 	{"disc-keep-alive-refused", 21, Hook::command, always, Expect::refused, Needs::persistent,
 		[](S &s) { return failed(connects(s) && s.cmd->cdw12, s, st_connect_param | st_dnr); }},
 	{"disc-type-io", 21, Hook::adminData, always, Expect::refused, nothing,
-		[](S &s) { return poke<std::uint8_t>(identifies(s), s, at::cntrltype, 1); }},
+		[](S &s) { return poke(identifies(s), s, at::cntrltype, 1); }},
 	{"disc-type-not-told", 21, Hook::adminData, always, Expect::harmless, nothing, // as before NVMe 1.4
-		[](S &s) { return poke<std::uint8_t>(identifies(s), s, at::cntrltype, 0); }},
+		[](S &s) { return poke(identifies(s), s, at::cntrltype, 0); }},
 	{"disc-type-unknown", 21, Hook::adminData, always, Expect::refused, nothing,
-		[](S &s) { return poke<std::uint8_t>(identifies(s), s, at::cntrltype, 0x7f); }},
+		[](S &s) { return poke(identifies(s), s, at::cntrltype, 0x7f); }},
 	{"disc-namespaces", 21, Hook::adminData, always, Expect::harmless, nothing,
-		[](S &s) { return poke<std::uint32_t>(identifies(s), s, at::nn, 8); }},
+		[](S &s) { return poke(identifies(s), s, at::nn, 8); }},
 	{"disc-no-offsets", 21, Hook::adminData, always, Expect::refused, nothing,
-		[](S &s) { return poke<std::uint8_t>(identifies(s), s, at::lpa, 0); }},
+		[](S &s) { return poke(identifies(s), s, at::lpa, 0); }},
 	{"disc-subnqn-of-another", 21, Hook::adminData, always, Expect::harmless, nothing,
 		[](S &s) { return poke<std::uint32_t>(identifies(s), s, at::subnqn + 20, 0x2e786f66); }},
 

@@ -27,19 +27,19 @@ constexpr Mutation choices[] = {
 	Mutation::reset,
 };
 
-struct Field {
+struct Place {
 	const char *name;
 	std::size_t offset;
 	unsigned width;
 };
 
-const Field common[] = {{"type", 0, 1}, {"flags", 1, 1}, {"HLEN", 2, 1}, {"PDO", 3, 1}, {"PLEN", 4, 4}};
-const Field hello[] = {{"PFV", 8, 2}, {"CPDA", 10, 1}, {"DGST", 11, 1}, {"MAXH2CDATA", 12, 4}};
-const Field response[] = {{"result", 8, 4}, {"result", 12, 4}, {"SQHD", 16, 2},
+const Place common[] = {{"type", 0, 1}, {"flags", 1, 1}, {"HLEN", 2, 1}, {"PDO", 3, 1}, {"PLEN", 4, 4}};
+const Place hello[] = {{"PFV", 8, 2}, {"CPDA", 10, 1}, {"DGST", 11, 1}, {"MAXH2CDATA", 12, 4}};
+const Place response[] = {{"result", 8, 4}, {"result", 12, 4}, {"SQHD", 16, 2},
 			  {"SQID", 18, 2},  {"CID", 20, 2},    {"status", 22, 2}};
-const Field transfer[] = {{"CID", 8, 2}, {"TTAG", 10, 2}, {"offset", 12, 4}, {"length", 16, 4}};
+const Place transfer[] = {{"CID", 8, 2}, {"TTAG", 10, 2}, {"offset", 12, 4}, {"length", 16, 4}};
 
-std::span<const Field> fieldsOf(std::uint8_t type)
+std::span<const Place> fieldsOf(std::uint8_t type)
 {
 	switch (type) {
 	case pdu_ic_resp:
@@ -87,7 +87,7 @@ std::uint16_t statusOf(const Bytes &pdu)
 	return pdu[0] == pdu_response && pdu.size() >= 24 ? get<std::uint16_t>(pdu, 22) >> 1 : 0;
 }
 
-std::uint64_t number(const Bytes &pdu, const Field &f)
+std::uint64_t number(const Bytes &pdu, const Place &f)
 {
 	std::uint64_t value = 0;
 	for (unsigned i = f.width; i-- > 0;)
@@ -197,7 +197,7 @@ void MutatedStream::contents(Bytes &head, Bytes &data)
 
 void MutatedStream::changeField(Bytes &head)
 {
-	auto fields = random_.oneIn(3) ? std::span<const Field>(common) : fieldsOf(head[0]);
+	auto fields = random_.oneIn(3) ? std::span<const Place>(common) : fieldsOf(head[0]);
 	auto &f = fields[random_.below(fields.size())];
 	auto was = number(head, f);
 	auto is = random_.interesting(f.width * 8, was);
@@ -257,18 +257,17 @@ void MutatedStream::mangle(Bytes &raw, bool dataDigest)
 
 Bytes MutatedStream::forged()
 {
-	Bytes pdu(24);
+	Bytes out;
 	if (*now_ == Mutation::term) {
-		pdu[0] = pdu_c2h_term;
-		put<std::uint16_t>(pdu, 8, static_cast<std::uint16_t>(random_.interesting(16)));
-		pdu.resize(random_.oneIn(2) ? 24 : 24 + random_.below(160));
+		auto pdu = make<TermPdu>(pdu_c2h_term);
+		pdu.fes = static_cast<std::uint16_t>(random_.interesting(16));
+		write(out, pdu, {}, Bytes(random_.oneIn(2) ? 0 : random_.below(160)));
 	} else {
-		pdu[0] = pdu_response;
-		put<std::uint16_t>(pdu, 20, static_cast<std::uint16_t>(random_.interesting(16, cid_)));
+		auto pdu = make<ResponsePdu>();
+		pdu.cqe.cid = static_cast<std::uint16_t>(random_.interesting(16, cid_));
+		write(out, pdu);
 	}
-	pdu[2] = 24;
-	put<std::uint32_t>(pdu, 4, static_cast<std::uint32_t>(pdu.size()));
-	return pdu;
+	return out;
 }
 
 // Pieces in the order they go out

@@ -6,8 +6,8 @@
 
 #include "association.h"
 #include "mutation.h"
-#include "pdu.h"
 #include "random.h"
+#include "wire.h"
 
 #include <deque>
 #include <functional>

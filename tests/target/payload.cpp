@@ -9,99 +9,108 @@ namespace target {
 namespace {
 
 // A field of a data structure: the width is in bytes
-struct Field {
+struct Place {
 	const char *name;
 	std::size_t offset;
 	unsigned width;
+
+	constexpr Place(const char *called, std::size_t where, unsigned bytes)
+		: name(called), offset(where), width(bytes)
+	{
+	}
+	template <class T> constexpr Place(const char *called, Field<T> field) : Place(called, field.offset, sizeof(T))
+	{
+	}
+	constexpr Place(const char *called, TextField field) : Place(called, field.offset, 8) {} // its beginning
 };
 
-const Field ctrl_fields[] = {
-	{"VID", 0, 2},
-	{"SN", at::serial, 8},
-	{"MN", at::model, 8},
-	{"FR", 64, 8},
-	{"CMIC", 76, 1},
-	{"MDTS", at::mdts, 1},
-	{"CNTLID", at::cntlid, 2},
-	{"VER", 80, 4},
-	{"RTD3E", 88, 4},
-	{"OAES", 92, 4},
-	{"CTRATT", 96, 4},
-	{"CNTRLTYPE", at::cntrltype, 1},
-	{"CIU", at::ciu, 1},
-	{"CIRN", at::cirn, 8},
-	{"ACL", 258, 1},
-	{"AERL", 259, 1},
-	{"LPA", 261, 1},
-	{"KAS", at::kas, 2},
-	{"ANATT", at::anatt, 1},
-	{"ANACAP", at::anacap, 1},
-	{"ANAGRPMAX", at::anagrpmax, 4},
-	{"NANAGRPID", at::nanagrpid, 4},
-	{"CQT", at::cqt, 2},
-	{"SQES", at::sqes, 1},
-	{"CQES", at::cqes, 1},
-	{"MAXCMD", at::maxcmd, 2},
-	{"NN", at::nn, 4},
-	{"ONCS", 520, 2},
-	{"VWC", 525, 1},
-	{"SGLS", at::sgls, 4},
-	{"MNAN", at::mnan, 4},
-	{"SUBNQN", at::subnqn, 8},
-	{"IOCCSZ", at::ioccsz, 4},
-	{"IORCSZ", at::iorcsz, 4},
-	{"ICDOFF", at::icdoff, 2},
-	{"FCATT", 1802, 1},
-	{"MSDBD", 1803, 1},
-	{"CCRL", at::ccrl, 1},
+const Place ctrl_fields[] = {
+	{"VID", at::vid},
+	{"SN", at::serial},
+	{"MN", at::model},
+	{"FR", at::firmware},
+	{"CMIC", at::cmic},
+	{"MDTS", at::mdts},
+	{"CNTLID", at::cntlid},
+	{"VER", at::ver},
+	{"RTD3E", at::rtd3e},
+	{"OAES", at::oaes},
+	{"CTRATT", at::ctratt},
+	{"CNTRLTYPE", at::cntrltype},
+	{"CIU", at::ciu},
+	{"CIRN", at::cirn},
+	{"ACL", at::acl},
+	{"AERL", at::aerl},
+	{"LPA", at::lpa},
+	{"KAS", at::kas},
+	{"ANATT", at::anatt},
+	{"ANACAP", at::anacap},
+	{"ANAGRPMAX", at::anagrpmax},
+	{"NANAGRPID", at::nanagrpid},
+	{"CQT", at::cqt},
+	{"SQES", at::sqes},
+	{"CQES", at::cqes},
+	{"MAXCMD", at::maxcmd},
+	{"NN", at::nn},
+	{"ONCS", at::oncs},
+	{"VWC", at::vwc},
+	{"SGLS", at::sgls},
+	{"MNAN", at::mnan},
+	{"SUBNQN", at::subnqn},
+	{"IOCCSZ", at::ioccsz},
+	{"IORCSZ", at::iorcsz},
+	{"ICDOFF", at::icdoff},
+	{"FCATT", at::fcatt},
+	{"MSDBD", at::msdbd},
+	{"CCRL", at::ccrl},
 };
 
-const Field ns_fields[] = {
-	{"NSZE", at::nsze, 8},
-	{"NCAP", at::ncap, 8},
-	{"NUSE", 16, 8},
-	{"NSFEAT", 24, 1},
-	{"NLBAF", at::nlbaf, 1},
-	{"FLBAS", at::flbas, 1},
-	{"MC", 27, 1},
-	{"DPC", 28, 1},
-	{"DPS", 29, 1},
-	{"NMIC", at::nmic, 1},
-	{"DLFEAT", at::dlfeat, 1},
-	{"NAWUN", 34, 2},
-	{"NAWUPF", 36, 2},
-	{"NPWG", 64, 2},
-	{"NPWA", 66, 2},
-	{"NPDG", 68, 2},
-	{"NPDA", 70, 2},
-	{"NOWS", 72, 2},
-	{"MSSRL", 74, 2},
-	{"ANAGRPID", 92, 4},
-	{"NSATTR", 99, 1},
-	{"NGUID", 104, 8},
-	{"EUI64", 120, 8},
-	{"MS of format 0", at::lbaf0, 2},
-	{"LBADS of format 0", at::lbaf0 + 2, 1},
-	{"LBADS of format 1", at::lbaf0 + 6, 1},
+const Place ns_fields[] = {
+	{"NSZE", at::nsze},
+	{"NCAP", at::ncap},
+	{"NUSE", at::nuse},
+	{"NSFEAT", at::nsfeat},
+	{"NLBAF", at::nlbaf},
+	{"FLBAS", at::flbas},
+	{"MC", at::mc},
+	{"DPC", at::dpc},
+	{"DPS", at::dps},
+	{"NMIC", at::nmic},
+	{"DLFEAT", at::dlfeat},
+	{"NAWUN", at::nawun},
+	{"NAWUPF", at::nawupf},
+	{"NPWG", at::npwg},
+	{"NPWA", at::npwa},
+	{"NPDG", at::npdg},
+	{"NPDA", at::npda},
+	{"NOWS", at::nows},
+	{"MSSRL", at::mssrl},
+	{"ANAGRPID", at::anagrpid},
+	{"NSATTR", at::nsattr},
+	{"NGUID", at::nguid, 8},
+	{"EUI64", at::eui64, 8},
+	{"MS of format 0", at::lbaf0_ms},
+	{"LBADS of format 0", at::lbaf0_ds},
+	{"LBADS of format 1", at::lbaf1_ds},
 };
 
-const Field active_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}, {"NSID 2", 8, 4}, {"last NSID", 4092, 4}};
+const Place active_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}, {"NSID 2", 8, 4}, {"last NSID", 4092, 4}};
 
-const Field desc_fields[] = {
+const Place desc_fields[] = {
 	{"NIDT 0", 0, 1},  {"NIDL 0", 1, 1}, {"NID 0", 4, 8},   {"NIDT 1", 20, 1},
 	{"NIDL 1", 21, 1}, {"NID 1", 24, 8}, {"NIDT 2", 40, 1}, {"NIDL 2", 41, 1},
 };
 
-const Field ana_fields[] = {
+const Place ana_fields[] = {
 	{"change count", 0, 8}, {"groups", 8, 2},     {"group ID", 16, 4}, {"NSIDs of the group", 20, 4},
 	{"state", 32, 1},       {"NSID 0", 48, 4},    {"NSID 1", 52, 4},   {"2nd group ID", 52, 4},
 	{"2nd NSIDs", 56, 4},   {"2nd state", 68, 1},
 };
 
-const Field changed_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}};
-const Field any_fields[] = {{"byte 0", 0, 1}, {"dword 0", 0, 4}, {"dword 1", 4, 4}, {"dword 2", 8, 4}};
+const Place changed_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}};
+const Place any_fields[] = {{"byte 0", 0, 1}, {"dword 0", 0, 4}, {"dword 1", 4, 4}, {"dword 2", 8, 4}};
 
-std::span<const Field> identifyFields(std::uint8_t cns)
+std::span<const Place> identifyFields(std::uint8_t cns)
 {
 	switch (cns) {
 	case cns_ctrl:
@@ -116,14 +125,14 @@ std::span<const Field> identifyFields(std::uint8_t cns)
 	return any_fields;
 }
 
-std::span<const Field> logFields(std::uint8_t page)
+std::span<const Place> logFields(std::uint8_t page)
 {
 	if (page == log_ana)
 		return ana_fields;
-	return page == log_changed_ns ? std::span<const Field>(changed_fields) : any_fields;
+	return page == log_changed_ns ? std::span<const Place>(changed_fields) : any_fields;
 }
 
-std::span<const Field> fieldsOf(const Command &cmd)
+std::span<const Place> fieldsOf(const Command &cmd)
 {
 	auto which = static_cast<std::uint8_t>(cmd.cdw10 & 0xff);
 	if (cmd.opcode == op_identify)
@@ -137,7 +146,7 @@ std::string structureOf(const Command &cmd)
 	return cmd.opcode == op_identify ? "Identify " + which : "log page " + which;
 }
 
-std::string change(const Field &f, Bytes &data, Random &random)
+std::string change(const Place &f, Bytes &data, Random &random)
 {
 	std::uint64_t was = 0;
 	for (unsigned i = f.width; i-- > 0;)

@@ -2,8 +2,8 @@
 // Changes at random to the data of admin commands, by their structure.
 #pragma once
 
-#include "nvme.h"
 #include "random.h"
+#include "wire.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // Where a connection asks whether it should misbehave, and how.
 #pragma once
 
-#include "pdu.h"
+#include "wire.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -38,11 +38,7 @@ struct Controller {
 
 	explicit Controller(Server &server, std::uint32_t kato = 0) : admin(server, 0xffff, kato)
 	{
-		Command enable{};
-		enable.opcode = op_fabrics;
-		enable.cdw11 = prop_cc;
-		enable.cdw12 = 1;
-		REQUIRE(admin.run(enable) == st_ok);
+		REQUIRE(admin.run(propertySet(prop_cc, 1)) == st_ok);
 		REQUIRE(admin.run(command(op_identify, cns_ctrl)) == st_ok);
 		ciu = admin.data()[at::ciu];
 		cirn = get<std::uint64_t>(admin.data(), at::cirn);

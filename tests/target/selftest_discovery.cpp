@@ -38,7 +38,7 @@ TEST_CASE("a discovery controller is one, and nothing else")
 	for (auto cns : {cns_ns, cns_active, cns_descs, cns_cs_ns, cns_cs_ctrl})
 		CHECK(q.run(command(op_identify, cns)) == bad_field);
 	for (auto page : {log_smart, log_changed_ns, log_ana, log_ccr})
-		CHECK(q.run(logPiece(page, 0, 64)) == (st_invalid_log | st_dnr));
+		CHECK(q.run(getLog(page, 0, 64)) == (st_invalid_log | st_dnr));
 	CHECK(q.run(command(op_set_features, feat_queues)) == bad_field);
 	CHECK(q.run(command(op_cross_reset)) == (st_invalid_opcode | st_dnr));
 	CHECK(server.counters().discoveryConnects == 1);
@@ -56,7 +56,7 @@ TEST_CASE("discovery controllers have no I/O queues, and others no discovery log
 	Queue storage(server);
 	REQUIRE(storage.run(propertySet(prop_cc, 1)) == st_ok);
 	Queue(server, storage.cntlid(), 0, discovery_nqn, bad_param);
-	CHECK(storage.run(logPiece(log_discovery, 0, 1024)) == (st_invalid_log | st_dnr));
+	CHECK(storage.run(getLog(log_discovery, 0, 1024)) == (st_invalid_log | st_dnr));
 }
 
 TEST_CASE("the discovery log names the service itself, and each port of each subsystem")

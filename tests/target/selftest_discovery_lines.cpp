@@ -339,7 +339,7 @@ const Check events[] = {
 	{"disc-event-of-namespaces", [](P &p) {
 		p.q.send(command(op_async_event));
 		CHECK(piece(p.q, 0, 1024) == st_ok);
-		CHECK(p.q.event() == resultOf(event_ns_changed)); }},
+		CHECK(p.q.event() == event_ns_changed.result()); }},
 	{"disc-event-unknown", [](P &p) {
 		p.q.send(command(op_async_event));
 		CHECK(piece(p.q, 0, 1024) == st_ok);

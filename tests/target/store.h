@@ -11,8 +11,6 @@
 
 namespace target {
 
-using Id16 = std::array<std::uint8_t, 16>;
-
 class Store {
 public:
 	// size: bytes, a multiple of the block size 1 << shift

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// What is told here is laid out by libnvme, what is read is read by ours.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t block = nofctl::discoveryEntrySize;
+constexpr std::size_t block = nofctl::wire::discovery_block;
 
 template <std::size_t room> void put(char (&field)[room], const std::string &text, char padding = ' ')
 {
@@ -41,9 +42,9 @@ nvmf_disc_log_entry good()
 
 DiscoveryEntry decoded(const nvmf_disc_log_entry &raw)
 {
-	std::array<std::byte, block> bytes;
-	std::memcpy(bytes.data(), &raw, block);
-	return nofctl::decodeDiscoveryEntry(bytes);
+	nofctl::wire::DiscoveryEntry same;
+	std::memcpy(static_cast<void *>(&same), &raw, block);
+	return nofctl::describe(same);
 }
 
 std::string defect(void (*change)(nvmf_disc_log_entry &))
@@ -143,6 +144,42 @@ TEST_CASE("an entry of a discovery log", "[discovery]")
 	CHECK(entry.sqFlowOff);
 	CHECK_FALSE(entry.persistent);
 	CHECK_FALSE(entry.duplicate);
+}
+
+TEST_CASE("the transport specific address subtype", "[discovery]")
+{
+	Raw raw = good();
+	for (auto [sectype, security] :
+	     {std::pair(NVMF_TCP_SECTYPE_NONE, TcpSecurity::none), std::pair(NVMF_TCP_SECTYPE_TLS, TcpSecurity::tls12),
+	      std::pair(NVMF_TCP_SECTYPE_TLS13, TcpSecurity::tls13),
+	      std::pair(nvmf_tcp_sectype(77), TcpSecurity::unknown)}) {
+		raw.tsas.tcp.sectype = static_cast<std::uint8_t>(sectype);
+		CHECK(decoded(raw).tcpSecurity == security);
+		CHECK_FALSE(decoded(raw).rdma);
+	}
+	raw.trtype = NVMF_TRTYPE_RDMA;
+	raw.tsas.rdma = {
+		NVMF_RDMA_QPTYPE_CONNECTED, NVMF_RDMA_PRTYPE_ROCEV2, NVMF_RDMA_CMS_RDMA_CM, {}, htole16(0x8001), {}};
+	auto entry = decoded(raw);
+	CHECK_FALSE(entry.tcpSecurity);
+	REQUIRE(entry.rdma);
+	CHECK(entry.rdma->queuePair == RdmaQueuePair::connected);
+	CHECK(entry.rdma->provider == RdmaProvider::roceV2);
+	CHECK(entry.rdma->connectionManagement == RdmaConnectionManagement::rdmaCm);
+	CHECK(entry.rdma->partitionKey == 0x8001);
+	Json json = toJson(DiscoveryLog{1, {entry}})["entries"][0]["rdma"];
+	CHECK(json == Json{{"queue_pair", "reliable connected"},
+			   {"provider", "RoCEv2"},
+			   {"connection_management", "RDMA_CM"},
+			   {"partition_key", 0x8001}});
+	raw.tsas.rdma.qptype = raw.tsas.rdma.prtype = raw.tsas.rdma.cms = 0;
+	entry = decoded(raw);
+	CHECK(entry.defect.empty());
+	CHECK(toString(entry.rdma->queuePair) == std::string("unknown"));
+	CHECK(toString(entry.rdma->provider) == std::string("unknown"));
+	CHECK(toString(entry.rdma->connectionManagement) == std::string("unknown"));
+	raw.trtype = NVMF_TRTYPE_FC;
+	CHECK_FALSE(decoded(raw).rdma);
 }
 
 TEST_CASE("entries that are fine", "[discovery]")
@@ -342,4 +379,17 @@ TEST_CASE("what discover prints", "[discovery]")
 	CHECK(json["entries"][0]["usable"] == true);
 	CHECK_FALSE(json["entries"][0].contains("cntlid"));
 	CHECK(json["entries"][1]["defect"] == "TRADDR is not a numeric address");
+	CHECK(json["entries"][0]["tcp_security"] == "none");
+
+	auto notes = [](std::uint8_t treq, std::uint8_t sectype) {
+		Raw e = good();
+		e.treq = treq;
+		e.tsas.tcp.sectype = sectype;
+		std::string text = formatLog(DiscoveryLog{1, {decoded(e)}});
+		return text.substr(text.find("io.nvmeof:a") + 11);
+	};
+	CHECK(notes(NVMF_TREQ_NOT_REQUIRED, NVMF_TCP_SECTYPE_NONE) == "\n");
+	CHECK(notes(NVMF_TREQ_REQUIRED, NVMF_TCP_SECTYPE_TLS13) == "  needs TLS 1.3\n");
+	CHECK(notes(NVMF_TREQ_NOT_REQUIRED, NVMF_TCP_SECTYPE_TLS) == "  offers TLS 1.2\n");
+	CHECK(notes(NVMF_TREQ_REQUIRED, 9) == "  needs a security type that is unknown\n");
 }

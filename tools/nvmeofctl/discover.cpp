@@ -27,13 +27,24 @@ std::string addressOf(const DiscoveryEntry &entry)
 	return entry.trsvcid.empty() ? entry.traddr : entry.traddr + " " + entry.trsvcid;
 }
 
+std::string securityNote(const DiscoveryEntry &entry)
+{
+	const bool required = entry.secureChannel == SecureChannel::required;
+	const TcpSecurity security = entry.tcpSecurity.value_or(TcpSecurity::none);
+	if (security == TcpSecurity::none)
+		return required ? "needs a secure channel" : "";
+	const std::string how =
+		security == TcpSecurity::unknown ? "a security type that is unknown" : toString(security);
+	return (required ? "needs " : "offers ") + how;
+}
+
 std::string notesOf(const DiscoveryEntry &entry)
 {
 	std::vector<std::string> notes;
 	if (!entry.defect.empty())
 		notes.push_back("unusable: " + entry.defect);
-	if (entry.secureChannel == SecureChannel::required)
-		notes.emplace_back("needs a secure channel");
+	if (std::string note = securityNote(entry); !note.empty())
+		notes.push_back(note);
 	if (entry.persistent)
 		notes.emplace_back("persistent");
 	if (entry.duplicate)
@@ -56,6 +67,13 @@ Json entryJson(const DiscoveryEntry &entry)
 		  {"persistent", entry.persistent},
 		  {"duplicate", entry.duplicate},
 		  {"usable", entry.defect.empty()}};
+	if (entry.tcpSecurity)
+		json["tcp_security"] = toString(*entry.tcpSecurity);
+	if (entry.rdma)
+		json["rdma"] = Json{{"queue_pair", toString(entry.rdma->queuePair)},
+				    {"provider", toString(entry.rdma->provider)},
+				    {"connection_management", toString(entry.rdma->connectionManagement)},
+				    {"partition_key", entry.rdma->partitionKey}};
 	if (entry.cntlid < firstOfNone)
 		json["cntlid"] = entry.cntlid;
 	if (!entry.defect.empty())

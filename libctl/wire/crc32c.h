@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CRC32C, the digest of NVMe/TCP (polynomial 0x1EDC6F41, reflected).
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-namespace target {
+namespace nofctl::wire {
 
+// As of a digest of NVMe/TCP; RFC 3720, B.4
 std::uint32_t crc32c(std::span<const std::uint8_t> data);
 
-} // namespace target
+} // namespace nofctl::wire

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "crc32c.h"
+
+#include <algorithm>
+#include <climits>
+
+#include <isa-l/crc.h>
+
+namespace nofctl::wire {
+
+// ISA-L takes an int, and does not say that it leaves the data alone.
+std::uint32_t crc32c(std::span<const std::uint8_t> data)
+{
+	std::uint32_t crc = ~0u;
+	while (!data.empty()) {
+		auto part = data.first(std::min<std::size_t>(data.size(), INT_MAX));
+		crc = ::crc32_iscsi(const_cast<std::uint8_t *>(part.data()), static_cast<int>(part.size()), crc);
+		data = data.subspan(part.size());
+	}
+	return ~crc;
+}
+
+} // namespace nofctl::wire

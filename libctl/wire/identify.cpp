@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "identify.h"
+
+namespace nofctl::wire {
+
+Bytes activeList(std::span<const std::uint32_t> nsids)
+{
+	Bytes list(identify_size);
+	for (std::size_t i = 0; i < std::min(nsids.size(), list.size() / 4); i++)
+		put<std::uint32_t>(list, i * 4, nsids[i]);
+	return list;
+}
+
+Bytes descriptorList(const std::optional<Id16> &nguid, const std::optional<Id16> &uuid)
+{
+	Bytes list;
+	auto add = [&list](std::uint8_t type, const std::optional<Id16> &id) {
+		if (!id)
+			return;
+		append(list, std::array<std::uint8_t, 4>{type, sizeof(Id16)});
+		append(list, *id);
+	};
+	add(NVME_NIDT_NGUID, nguid);
+	add(NVME_NIDT_UUID, uuid);
+	list.resize(identify_size);
+	return list;
+}
+
+} // namespace nofctl::wire

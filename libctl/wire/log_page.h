@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Log pages of controllers with namespaces; the discovery log is in discovery_log.h.
+#pragma once
+
+#include "bytes.h"
+
+namespace nofctl::wire {
+
+enum AnaState : std::uint8_t {
+	ana_optimized = 1,
+	ana_non_optimized = 2,
+	ana_inaccessible = 3,
+	ana_persistent_loss = 4,
+	ana_change = 15,
+};
+
+// A descriptor of an ANA log; NVMe Base 2.0, 5.16.1.13. @toldNsids is written as the number of NSIDs, right or wrong.
+struct AnaGroup {
+	std::uint32_t id;
+	std::uint8_t state;
+	std::vector<std::uint32_t> nsids;
+	std::uint32_t toldNsids;
+};
+
+// @toldGroups: likewise. All groups have changed with @change.
+Bytes makeAnaLog(std::uint64_t change, std::uint16_t toldGroups, const std::vector<AnaGroup> &groups);
+
+// An entry of the Cross-Controller Reset log; Base 2.3, figure 305
+enum CcrStatus : std::uint8_t { ccr_in_progress = 0, ccr_success = 1, ccr_failed = 2 };
+enum CcrFlag : std::uint8_t { ccr_validated = 1, ccr_initiated = 2 };
+
+struct CcrRecord {
+	std::uint16_t icid; // the controller to be ended
+	std::uint8_t ciu;   // and which instance of it
+	std::uint16_t acid; // the controller that was asked
+	CcrStatus status;
+	std::uint8_t flags; // CcrFlag
+};
+
+Bytes makeCcrLog(std::span<const CcrRecord> entries);
+
+// SMART / Health Information; Base 2.0, 5.16.1.3
+Bytes smartLog(std::uint16_t kelvin, std::uint8_t sparePercent);
+
+} // namespace nofctl::wire

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Commands and completions; NVMe Base 2.0 and NVM Command Set 1.0 unless another is named.
+#pragma once
+
+#include "bytes.h"
+#include "status.h"
+
+namespace nofctl::wire {
+
+// Figure 87; the data pointer of fabrics is always an SGL descriptor.
+struct Sgl {
+	Le64 addr;
+	Le32 length;
+	std::uint8_t reserved[3];
+	std::uint8_t type;
+};
+static_assert(sizeof(Sgl) == 16);
+
+constexpr std::uint8_t sgl_in_capsule = 0x01; // data block, address is an offset in the capsule
+constexpr std::uint8_t sgl_transport = 0x5a;  // transport data block
+constexpr std::uint8_t use_sgl = 0x40;        // in the flags of a command; fabrics know nothing else
+
+struct Command {
+	std::uint8_t opcode;
+	std::uint8_t flags;
+	Le16 cid;
+	Le32 nsid; // fabrics commands: the first byte is FCTYPE
+	Le32 cdw2, cdw3;
+	Le64 metadata;
+	Sgl sgl;
+	Le32 cdw10, cdw11, cdw12, cdw13, cdw14, cdw15;
+
+	std::uint8_t fctype() const { return static_cast<std::uint8_t>(nsid & 0xff); }
+	std::uint64_t slba() const { return cdw10 | std::uint64_t(cdw11) << 32; }
+	std::uint32_t blocks() const { return (cdw12 & 0xffff) + 1; }
+	// Of Get Log Page, bytes
+	std::uint64_t logBytes() const { return ((cdw10 >> 16 | std::uint64_t(cdw11 & 0xffff) << 16) + 1) * 4; }
+	std::uint64_t logOffset() const { return cdw12 | std::uint64_t(cdw13) << 32; }
+	bool logRetain() const { return cdw10 >> 15 & 1; }
+	// Whether the command brings data; figure 86
+	bool hostToController() const;
+};
+static_assert(sizeof(Command) == 64);
+
+struct Completion {
+	Le64 result;
+	Le16 sqhd;
+	Le16 sqid;
+	Le16 cid;
+	Le16 status; // status field << 1, no phase in fabrics
+};
+static_assert(sizeof(Completion) == 16);
+
+enum AdminOpcode : std::uint8_t {
+	op_get_log = 0x02,
+	op_identify = 0x06,
+	op_abort = 0x08,
+	op_set_features = 0x09,
+	op_get_features = 0x0a,
+	op_async_event = 0x0c,
+	op_keep_alive = 0x18,
+	op_cross_reset = 0x38, // TP8028
+	op_fabrics = 0x7f,
+};
+
+enum IoOpcode : std::uint8_t {
+	op_flush = 0x00,
+	op_write = 0x01,
+	op_read = 0x02,
+	op_write_zeroes = 0x08,
+	op_dsm = 0x09,
+};
+
+enum Feature : std::uint8_t {
+	feat_write_cache = 0x06,
+	feat_queues = 0x07,
+	feat_async_event = 0x0b,
+	feat_keep_alive = 0x0f,
+};
+
+enum LogPage : std::uint8_t {
+	log_error = 1,
+	log_smart = 2,
+	log_firmware = 3,
+	log_changed_ns = 4,
+	log_ana = 0x0c,
+	log_ccr = 0x1e, // Base 2.3
+	log_discovery = 0x70,
+};
+
+// What the completion of an Asynchronous Event Request tells; figure 145
+struct AsyncEvent {
+	std::uint8_t type;
+	std::uint8_t info;
+	std::uint8_t log;
+
+	constexpr std::uint32_t result() const { return type | std::uint32_t(info) << 8 | std::uint32_t(log) << 16; }
+};
+
+constexpr AsyncEvent event_ns_changed{2, 0, log_changed_ns};
+constexpr AsyncEvent event_ana_changed{2, 3, log_ana};
+constexpr AsyncEvent event_ccr_completed{2, 0xf4, log_ccr};
+constexpr AsyncEvent event_discovery_changed{2, 0xf0, log_discovery};
+
+// A part of a log page from byte @offset on. @bytes: a multiple of 4. @retain: an event that told of the log stays.
+Command getLog(std::uint8_t page, std::uint64_t offset, std::uint32_t bytes, bool retain = false);
+
+} // namespace nofctl::wire
