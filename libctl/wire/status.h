@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Status of a command: SCT in bits 10:8, SC in 7:0, CRD in 12:11, More in 13, DNR in 14. NVMe Base 2.0, 3.3.3.2.1; those
-// of fabrics commands: its chapter 6.
+// Status of a command: SCT in bits 10:8, SC in 7:0, CRD in 12:11, More in 13, DNR in 14. NVMe Base 2.0, 3.3.3.2.1;
+// those of fabrics commands: its chapter 6.
 #pragma once
 
 #include <cstdint>
