@@ -181,6 +181,29 @@ TEST_CASE("a discovery log of more than one read", "[hostile][discovery]")
 	CHECK(stage.alone());
 }
 
+TEST_CASE("what a discovery log tells of a transport arrives", "[hostile][discovery]")
+{
+	Stage stage;
+	stage.discovery.clear();
+	auto entries = made(4);
+	entries[1].tsas[0] = target::sec_tls12;
+	entries[2].tsas[0] = target::sec_tls13;
+	entries[3].trtype = target::tr_rdma;
+	entries[3].setRdma({target::qp_connected, target::pr_iwarp, target::cms_rdma_cm, {}, 0, {}});
+	stage.discovery.add(entries);
+	auto log = take(stage.discover());
+	REQUIRE(log.entries.size() == 2 + 4);
+	std::span told(log.entries.end() - 4, 4);
+	CHECK(told[0].tcpSecurity == nvmeof::TcpSecurity::none);
+	CHECK(told[1].tcpSecurity == nvmeof::TcpSecurity::tls12);
+	CHECK(told[2].tcpSecurity == nvmeof::TcpSecurity::tls13);
+	CHECK_FALSE(told[3].tcpSecurity);
+	REQUIRE(told[3].rdma);
+	CHECK(told[3].rdma->queuePair == nvmeof::RdmaQueuePair::connected);
+	CHECK(told[3].rdma->provider == nvmeof::RdmaProvider::iwarp);
+	CHECK(told[3].rdma->connectionManagement == nvmeof::RdmaConnectionManagement::rdmaCm);
+}
+
 TEST_CASE("a kept discovery controller is told of each change, and used", "[hostile][discovery]")
 {
 	Stage stage;
