@@ -13,55 +13,65 @@ using namespace nvmeof;
 
 namespace {
 
-EntryKind kindOf(std::uint8_t subtype)
+// What a field can say, and what that means here
+template <class T> struct Meaning {
+	std::uint8_t value;
+	T meaning;
+};
+
+template <class T, class Otherwise, std::size_t n>
+T meaningOf(const Meaning<T> (&table)[n], std::uint8_t value, const Otherwise &otherwise)
 {
-	switch (subtype) {
-	case wire::sub_referral:
-		return EntryKind::referral;
-	case wire::sub_nvm:
-		return EntryKind::subsystem;
-	case wire::sub_current:
-		return EntryKind::service;
-	default:
-		return EntryKind::unknown;
-	}
+	for (const Meaning<T> &entry : table)
+		if (entry.value == value)
+			return entry.meaning;
+	return otherwise;
 }
 
-std::string transportOf(std::uint8_t trtype)
-{
-	switch (trtype) {
-	case wire::tr_rdma:
-		return "rdma";
-	case wire::tr_fc:
-		return "fc";
-	case wire::tr_tcp:
-		return "tcp";
-	case wire::tr_loop:
-		return "loop";
-	default:
-		return "type " + std::to_string(trtype);
-	}
-}
+constexpr Meaning<EntryKind> kinds[] = {
+	{wire::sub_referral, EntryKind::referral},
+	{wire::sub_nvm, EntryKind::subsystem},
+	{wire::sub_current, EntryKind::service},
+};
 
-std::string familyOf(std::uint8_t adrfam)
-{
-	switch (adrfam) {
-	case wire::fam_pci:
-		return "pci";
-	case wire::fam_ipv4:
-		return "ipv4";
-	case wire::fam_ipv6:
-		return "ipv6";
-	case wire::fam_infiniband:
-		return "infiniband";
-	case wire::fam_fc:
-		return "fibre-channel";
-	case wire::fam_loop:
-		return "loop";
-	default:
-		return "family " + std::to_string(adrfam);
-	}
-}
+constexpr Meaning<const char *> transports[] = {
+	{wire::tr_rdma, "rdma"},
+	{wire::tr_fc, "fc"},
+	{wire::tr_tcp, "tcp"},
+	{wire::tr_loop, "loop"},
+};
+
+constexpr Meaning<const char *> families[] = {
+	{wire::fam_pci, "pci"},          {wire::fam_ipv4, "ipv4"},
+	{wire::fam_ipv6, "ipv6"},        {wire::fam_infiniband, "infiniband"},
+	{wire::fam_fc, "fibre-channel"}, {wire::fam_loop, "loop"},
+};
+
+constexpr Meaning<SecureChannel> channels[] = {
+	{wire::treq_required, SecureChannel::required},
+	{wire::treq_not_required, SecureChannel::notRequired},
+};
+
+constexpr Meaning<TcpSecurity> securities[] = {
+	{wire::sec_none, TcpSecurity::none},
+	{wire::sec_tls12, TcpSecurity::tls12},
+	{wire::sec_tls13, TcpSecurity::tls13},
+};
+
+constexpr Meaning<RdmaQueuePair> queuePairs[] = {
+	{wire::qp_connected, RdmaQueuePair::connected},
+	{wire::qp_datagram, RdmaQueuePair::datagram},
+};
+
+constexpr Meaning<RdmaProvider> providers[] = {
+	{wire::pr_none, RdmaProvider::notSpecified}, {wire::pr_infiniband, RdmaProvider::infiniband},
+	{wire::pr_roce, RdmaProvider::roce},         {wire::pr_roce_v2, RdmaProvider::roceV2},
+	{wire::pr_iwarp, RdmaProvider::iwarp},
+};
+
+constexpr Meaning<RdmaConnectionManagement> connectionManagements[] = {
+	{wire::cms_rdma_cm, RdmaConnectionManagement::rdmaCm},
+};
 
 // Of one machine: neither any nor many.
 bool isOne(const in_addr &address)
@@ -139,60 +149,16 @@ std::string defectOf(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entr
 	return (raw.treq & wire::treq_channel) == wire::treq_channel ? "TREQ is a reserved one" : "";
 }
 
-SecureChannel channelOf(std::uint8_t treq)
-{
-	switch (treq & wire::treq_channel) {
-	case wire::treq_required:
-		return SecureChannel::required;
-	case wire::treq_not_required:
-		return SecureChannel::notRequired;
-	default:
-		return SecureChannel::notSpecified;
-	}
-}
-
-TcpSecurity securityOf(std::uint8_t sectype)
-{
-	switch (sectype) {
-	case wire::sec_none:
-		return TcpSecurity::none;
-	case wire::sec_tls12:
-		return TcpSecurity::tls12;
-	case wire::sec_tls13:
-		return TcpSecurity::tls13;
-	default:
-		return TcpSecurity::unknown;
-	}
-}
-
-RdmaProvider providerOf(std::uint8_t prtype)
-{
-	switch (prtype) {
-	case wire::pr_none:
-		return RdmaProvider::notSpecified;
-	case wire::pr_infiniband:
-		return RdmaProvider::infiniband;
-	case wire::pr_roce:
-		return RdmaProvider::roce;
-	case wire::pr_roce_v2:
-		return RdmaProvider::roceV2;
-	case wire::pr_iwarp:
-		return RdmaProvider::iwarp;
-	default:
-		return RdmaProvider::unknown;
-	}
-}
-
 RdmaAddress rdmaOf(const wire::RdmaSubtype &raw)
 {
-	RdmaAddress rdma;
-	if (raw.qptype == wire::qp_connected || raw.qptype == wire::qp_datagram)
-		rdma.queuePair = raw.qptype == wire::qp_connected ? RdmaQueuePair::connected : RdmaQueuePair::datagram;
-	rdma.provider = providerOf(raw.prtype);
-	if (raw.cms == wire::cms_rdma_cm)
-		rdma.connectionManagement = RdmaConnectionManagement::rdmaCm;
-	rdma.partitionKey = raw.pkey;
-	return rdma;
+	return {meaningOf(queuePairs, raw.qptype, RdmaQueuePair::unknown),
+		meaningOf(providers, raw.prtype, RdmaProvider::unknown),
+		meaningOf(connectionManagements, raw.cms, RdmaConnectionManagement::unknown), raw.pkey};
+}
+
+std::string nameOf(const char *known, const char *what, std::uint8_t number)
+{
+	return known ? known : what + std::to_string(number);
 }
 
 } // namespace
@@ -200,21 +166,21 @@ RdmaAddress rdmaOf(const wire::RdmaSubtype &raw)
 DiscoveryEntry describe(const wire::DiscoveryEntry &raw)
 {
 	DiscoveryEntry entry;
-	entry.kind = kindOf(raw.subtype);
-	entry.transport = transportOf(raw.trtype);
-	entry.addressFamily = familyOf(raw.adrfam);
+	entry.kind = meaningOf(kinds, raw.subtype, EntryKind::unknown);
+	entry.transport = nameOf(meaningOf(transports, raw.trtype, nullptr), "type ", raw.trtype);
+	entry.addressFamily = nameOf(meaningOf(families, raw.adrfam, nullptr), "family ", raw.adrfam);
 	entry.traddr = wire::text(raw.traddr);
 	entry.trsvcid = wire::text(raw.trsvcid);
 	entry.subsysnqn = wire::text(raw.subnqn);
 	entry.portId = raw.portid;
 	entry.cntlid = raw.cntlid;
 	entry.adminQueueSize = raw.asqsz;
-	entry.secureChannel = channelOf(raw.treq);
+	entry.secureChannel = meaningOf(channels, raw.treq & wire::treq_channel, SecureChannel::notSpecified);
 	entry.sqFlowOff = raw.treq & wire::treq_sqflow_off;
 	entry.duplicate = raw.eflags & wire::ef_duplicate;
 	entry.persistent = raw.eflags & wire::ef_persistent;
 	if (raw.trtype == wire::tr_tcp)
-		entry.tcpSecurity = securityOf(raw.sectype());
+		entry.tcpSecurity = meaningOf(securities, raw.sectype(), TcpSecurity::unknown);
 	if (raw.trtype == wire::tr_rdma)
 		entry.rdma = rdmaOf(raw.rdma());
 	entry.defect = defectOf(raw, entry);
