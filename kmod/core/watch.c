@@ -6,8 +6,8 @@
  * peer owes nothing (it has acknowledged a command and may be working on it) a Keep Alive makes it owe something.
  * Stall: the peer acknowledges everything, and completes no I/O.
  *
- * Time is counted in steps from look to look, each of a bounded length: a machine that did not get round to looking did
- * not get round to receiving either.
+ * Time is counted in steps from look to look. A machine that gets round to looking late gets round to receiving late, too:
+ * such a step counts next to nothing, and so does one in which what has arrived was not looked at.
  */
 #include <linux/mutex.h>
 #include "core/lifecycle.h"
@@ -19,8 +19,7 @@
 
 /* All in milliseconds */
 enum {
-	LOOK		= 20,		/* from one look to the next */
-	STEP_MAX	= 2 * LOOK,	/* the most that one look adds */
+	LOOK		= NOF_WATCH_LOOK,
 	CALM		= 200,		/* nothing outstanding: looking ends */
 	PROBE		= 60,		/* a queue completes nothing: Keep Alive */
 	STALL		= 2000,		/* no I/O completes here, but elsewhere */
@@ -101,6 +100,8 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	if (!ctrl->transport->vital)
 		return;
 	ctrl->transport->vital(queue, &v);
+	if (v.behind)
+		step = min_t(u32, step, NOF_WATCH_STEP_MIN);
 	w->quiet_ms = v.owes && v.heard == w->heard ? w->quiet_ms + step : 0;
 	w->heard = v.heard;
 	if (w->quiet_ms < silence_bound(ctrl, v.rtt_us) || w->quiet_ms <= f->quiet_ms)
@@ -349,7 +350,7 @@ static void probe(struct nof_ctrl *ctrl)
 
 static u32 step_since(struct nof_watch *w)
 {
-	u32 step = min_t(u32, jiffies_to_msecs(jiffies - w->looked_at), STEP_MAX);
+	u32 step = nof_watch_step(jiffies_to_msecs(jiffies - w->looked_at));
 
 	w->looked_at = jiffies;
 	return step;

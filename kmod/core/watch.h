@@ -4,6 +4,7 @@
 #define NOF_CORE_WATCH_H
 
 #include "core/ctrl.h"
+#include "core/watch_step.h"
 
 void nof_watch_init(struct nof_ctrl *ctrl);
 /* Slow half of nof_watch_kick(). Any context. */

@@ -26,12 +26,14 @@ struct nof_transport_limits {
  * @heard:	differs from its last value when any sign of life came from the peer meanwhile
  * @owes:	the peer has to answer by itself, as far as the transport goes: data have been sent (or cannot be sent,
  *		though nothing but the network keeps them from it) and are not acknowledged
+ * @behind:	what the peer has sent may have arrived: this machine has not got round to it
  * @rtt_us:	smoothed round-trip time, 0 when not known
  * @err:	what the network said of late, a negative errno, or 0; nothing has to come of it
  */
 struct nof_vital {
 	u64	heard;
 	bool	owes;
+	bool	behind;
 	u32	rtt_us;
 	int	err;
 };

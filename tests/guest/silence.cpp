@@ -162,6 +162,30 @@ TEST_CASE("a machine that is short of processors is no silence", "[silence][alar
 	CHECK(reconnects(rig) == 0);
 }
 
+// What a container's CPU limit does: its tasks are stopped wherever they are, also where they hold a socket, behind which
+// acknowledgements then wait.
+TEST_CASE("an application that may use little CPU time is no silence of the peer", "[silence][alarm]")
+{
+	Multi rig;
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	auto job = verifiedJob(rig.disk(), 60, 16);
+	job.blocks = "128k";
+	FioLoad load(job);
+	auto limit = run("mkdir -p /run/cgroup && mount -t cgroup2 none /run/cgroup && "
+			 "echo +cpu > /run/cgroup/cgroup.subtree_control && mkdir /run/cgroup/limited && "
+			 "echo '4000 100000' > /run/cgroup/limited/cpu.max && "
+			 "for p in $(pidof fio); do echo $p > /run/cgroup/limited/cgroup.procs; done");
+	INFO(limit.text);
+	REQUIRE(limit.status == 0);
+	pause(15s);
+	CHECK(rig.allLive());
+	CHECK(reconnects(rig) == 0);
+	run("for p in $(pidof fio); do echo $p > /run/cgroup/cgroup.procs; done; rmdir /run/cgroup/limited; "
+	    "umount /run/cgroup");
+	expectGoodUntilNow(load);
+}
+
 TEST_CASE("a target that acknowledges and does no I/O is left", "[silence][stall]")
 {
 	Multi rig;

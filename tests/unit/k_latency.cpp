@@ -6,6 +6,7 @@
 #include <limits>
 
 extern "C" {
+#include "core/watch_step.h"
 #include "mpath/latency.h"
 #include "mpath/outlier.h"
 }
@@ -164,4 +165,16 @@ TEST_CASE("outlier: errors that the peers see too are not the path's")
 	CHECK_FALSE(nof_outlier_faulty(10, 10, 100, 20));
 	CHECK(nof_outlier_faulty(10, 10, 100, 10));
 	CHECK_FALSE(nof_outlier_faulty(0, 100000000, 0, 100000000));
+}
+
+TEST_CASE("a look that comes late counts the less, but something")
+{
+	CHECK(nof_watch_step(0) == 0);
+	CHECK(nof_watch_step(20) == 20);
+	CHECK(nof_watch_step(30) == 30); // what timers take
+	CHECK(nof_watch_step(31) == 9);
+	CHECK(nof_watch_step(37) == 3);
+	CHECK(nof_watch_step(38) == 2);
+	CHECK(nof_watch_step(40) == 2);
+	CHECK(nof_watch_step(most) == 2);
 }

@@ -472,6 +472,31 @@ static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
 	return una != nxt || (unsent && room > 0 && room >= min(unsent, READ_ONCE(tp->mss_cache)));
 }
 
+/*
+ * Segments lie behind a holder of the socket who is waiting for a processor, or on the CPU that received the last one: its
+ * softirq was cut short for lack of time, or packets wait there and none was taken since the last look. Read without
+ * locks; what is missed by that shows at the next look.
+ */
+static bool behind(struct nof_tcp_queue *q, struct sock *sk)
+{
+	unsigned int cpu = READ_ONCE(sk->sk_incoming_cpu), processed, squeezed;
+	const struct softnet_data *sd;
+	bool still, cut;
+
+	if (READ_ONCE(sk->sk_backlog.tail))
+		return true;
+	if (cpu >= nr_cpu_ids)
+		return false;
+	sd = per_cpu_ptr(&softnet_data, cpu);
+	processed = READ_ONCE(sd->processed);
+	squeezed = READ_ONCE(sd->time_squeeze);
+	still = processed == q->received.processed && !list_empty(&sd->poll_list);
+	cut = squeezed != q->received.squeezed;
+	q->received.processed = processed;
+	q->received.squeezed = squeezed;
+	return still || cut;
+}
+
 void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 {
 	struct socket *sock = READ_ONCE(q->sock);
@@ -486,6 +511,7 @@ void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 	/* each only grows: acknowledged, received, and when the last segment that counts came in */
 	v->heard = (u64)(una + READ_ONCE(tp->rcv_nxt)) << 32 | READ_ONCE(tp->rcv_tstamp);
 	v->owes = owes(tp, una, nxt);
+	v->behind = behind(q, sock->sk);
 	v->rtt_us = READ_ONCE(tp->srtt_us) >> 3;
 	v->err = -READ_ONCE(sock->sk->sk_err_soft);
 }

@@ -188,6 +188,7 @@ enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
  * @hooked:	the callbacks of the socket are ours
  * @acked:	bytes of our stream that the peer has acknowledged
  * @una:	the TCP sequence number behind them
+ * @received:	what the CPU that receives for the socket had done when nof_tcp_sock_vital() was called last
  * @fault:	what the target did wrong, for the H2CTermReq; why is NULL when nothing
  */
 struct nof_tcp_queue {
@@ -207,6 +208,11 @@ struct nof_tcp_queue {
 	u32			una;
 	struct nof_tcp_rx	rx;
 	struct nof_pdu_fault	fault;
+
+	struct {
+		unsigned int	processed;
+		unsigned int	squeezed;
+	} received;
 
 	wait_queue_head_t	wait;
 	void			(*old_data_ready)(struct sock *sk);
