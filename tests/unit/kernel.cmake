@@ -34,8 +34,6 @@ target_compile_definitions(nof_pure PUBLIC
 	NOF_KERNEL_NVME_H="${NVMEOF_KERNEL_INCLUDE}/linux/nvme.h"
 	NOF_KERNEL_NVME_TCP_H="${NVMEOF_KERNEL_INCLUDE}/linux/nvme-tcp.h")
 
-find_package(Catch2 2 REQUIRED)
-include(Catch)
 add_executable(unit_kernel
 	k_ana_log.cpp k_backoff.cpp k_ccr_log.cpp k_identify_ctrl.cpp k_identify_ns.cpp k_latency.cpp k_pdu.cpp
 	k_state.cpp k_status.cpp)
@@ -43,4 +41,3 @@ target_link_libraries(unit_kernel PRIVATE nof_pure nvmeof_test_flags nvmeof_catc
 target_compile_options(unit_kernel PRIVATE -Wall)
 # The kernel's header names its anonymous structures freely.
 set_target_properties(unit_kernel PROPERTIES CXX_EXTENSIONS ON)
-catch_discover_tests(unit_kernel TEST_PREFIX "kernel: ")
