@@ -214,7 +214,7 @@ static bool connect_once(struct nof_ctrl *ctrl)
 	/* what ended it otherwise, lack of memory most likely, has not been told by anybody */
 	if (ret && ret != -ECANCELED && READ_ONCE(ctrl->notes) == notes)
 		nof_ctrl_note(ctrl, ret, 0, ret == -ENOMEM ? "out of memory" : "cannot connect");
-	/* before the state changes: from then on these belong to the next loss */
+	/* before the state changes: from then on these belong to the next loss, and who sees it live does I/O */
 	if (!ret)
 		nof_fail_fast_stop(ctrl);
 	if (!ret && nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE)) {

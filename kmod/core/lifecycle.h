@@ -70,7 +70,7 @@ void nof_reconnect_work(struct work_struct *work);
 void nof_recovery_work(struct work_struct *work);
 void nof_abort_work(struct work_struct *work);
 void nof_fail_fast_work(struct work_struct *work);
-/* No timer, no flag */
+/* No timer, no flag: I/O waits for the controller again. Context: may sleep */
 void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
 

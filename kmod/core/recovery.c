@@ -85,7 +85,8 @@ void nof_fail_fast_work(struct work_struct *work)
 void nof_fail_fast_stop(struct nof_ctrl *ctrl)
 {
 	cancel_delayed_work_sync(&ctrl->fail_fast_work);
-	clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
+	if (test_and_clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
+		nof_ctrl_publish(ctrl);
 }
 
 /* What is left of a bound counted from the loss of the connection */
@@ -155,7 +156,6 @@ void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		return;
 	nof_fail_fast_stop(ctrl);
-	nof_ctrl_publish(ctrl);
 	/* the next attempt at once: when it fails, all bounds are looked at again. The lock: as in nof_ctrl_error() */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	if (ctrl->state == NVMEOF_CTRL_CONNECTING) {

@@ -56,6 +56,12 @@ bool namesIt(const std::string &text, const std::string &name)
 	return text.find(name) != std::string::npos;
 }
 
+// Sockets that have subscribed to events
+unsigned long listeners()
+{
+	return std::stoul(must("awk '$2 == 16 && $4 != \"00000000\"' /proc/net/netlink | wc -l"));
+}
+
 } // namespace
 
 TEST_CASE("connect, list and disconnect with the command", "[control]")
@@ -343,9 +349,9 @@ TEST_CASE("events tell the whole story in its order", "[control][events]")
 TEST_CASE("monitor prints a JSON object a line", "[control][events]")
 {
 	Rig rig;
+	auto before = listeners();
 	Background monitor("exec nvmeofctl monitor --json > /tmp/monitor.out");
-	REQUIRE(eventually([&] { return exists("/tmp/monitor.out"); }));
-	std::this_thread::sleep_for(1s);
+	REQUIRE(eventually([&] { return listeners() > before; }));
 	rig.connect();
 	rig.host.disconnectAll();
 	CHECK(eventually([] { return namesIt(readFile("/tmp/monitor.out"), "removed"); }));
@@ -675,9 +681,9 @@ TEST_CASE("monitor ends with the module, and says so", "[control][unload]")
 	auto stream = nvmeof::EventStream::subscribe();
 	REQUIRE(stream.ok());
 	run("rm -f /tmp/monitor.*");
+	auto before = listeners();
 	Background monitor("nvmeofctl monitor --json > /tmp/monitor.out; echo $? > /tmp/monitor.code");
-	REQUIRE(eventually([&] { return exists("/tmp/monitor.out"); }));
-	std::this_thread::sleep_for(slowly(1s));
+	REQUIRE(eventually([&] { return listeners() > before; }));
 	CHECK_FALSE(exists("/tmp/monitor.code"));
 	REQUIRE(Host::unload().status == 0);
 	auto last = stream->next(slowly(5s));

@@ -178,11 +178,13 @@ TEST_CASE("a namespace removed under load fails its I/O, and spares the others",
 	Loop second(64 * mib);
 	rig.subsystem.addNamespace(2, second.device());
 	auto c = rig.connect();
-	FioLoad stays({.file = rig.host.disk(1), .seconds = 4});
-	FioLoad goes({.file = rig.host.disk(2), .verify = false, .seconds = 4});
+	FioLoad stays({.file = rig.host.disk(1), .size = "4m", .seconds = 60});
+	FioLoad goes({.file = rig.host.disk(2), .verify = false, .seconds = 60});
 	std::this_thread::sleep_for(1s);
 	rig.subsystem.removeNamespace(2);
-	auto lost = goes.wait(30s), kept = stays.wait(30s);
+	auto lost = goes.wait(30s);
+	CHECK(stays.running());
+	auto kept = stays.finish(60s);
 	CHECK_FALSE(lost.good());
 	CHECK(lost.status >= 0);
 	INFO(kept.text);
