@@ -64,7 +64,7 @@ unsigned long listeners()
 
 } // namespace
 
-TEST_CASE("connect, list and disconnect with the command", "[control]")
+TEST_CASE("connect, list and disconnect with the command", "[control][short]")
 {
 	Rig rig;
 	REQUIRE(status(connectArgs) == done);
@@ -172,7 +172,7 @@ TEST_CASE("a number out of range is named, with what is allowed", "[control]")
 	CHECK(namesIt(message("set " + c.name + " stall-tmo=999999"), "stall-tmo in ms is out of range: 0 to "));
 }
 
-TEST_CASE("what the library lets through, the kernel refuses with a reason", "[control]")
+TEST_CASE("what the library lets through, the kernel refuses with a reason", "[control][short]")
 {
 	Rig rig;
 	auto &client = rig.host.client();
@@ -313,7 +313,7 @@ TEST_CASE("one call adds several paths", "[control]")
 	CHECK(rig.host.nameSpace(1)->paths == 2);
 }
 
-TEST_CASE("events tell the whole story in its order", "[control][events]")
+TEST_CASE("events tell the whole story in its order", "[control][events][short]")
 {
 	Rig rig;
 	Watch watch;
@@ -408,7 +408,7 @@ void writePolicy(const std::string &file, const std::string &text)
 
 } // namespace
 
-TEST_CASE("every value of a policy is set, told and shown", "[control][policy]")
+TEST_CASE("every value of a policy is set, told and shown", "[control][policy][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -527,7 +527,7 @@ TEST_CASE("the stall time of a controller", "[control][policy]")
 	CHECK(rig.host.controller(name).stallTimeout == 0ms);
 }
 
-TEST_CASE("a path's figures are the same in sysfs, over netlink and in show", "[control][stats]")
+TEST_CASE("a path's figures are the same in sysfs, over netlink and in show", "[control][stats][short]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -663,7 +663,7 @@ TEST_CASE("without privilege: reading yes, changing no", "[control][permission]"
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 }
 
-TEST_CASE("module not loaded has its own exit code, and the library's its own error", "[control][unload]")
+TEST_CASE("module not loaded has its own exit code, and the library's its own error", "[control][unload][short]")
 {
 	REQUIRE((!Host::loaded() || Host::unload().status == 0));
 	CHECK(ctl("list").status == noModule);

@@ -316,7 +316,7 @@ TEST_CASE("misbehaviour of a live target", "[hostile][table][live]")
 			}
 }
 
-TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][random]")
+TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][random][short][race]")
 {
 	Stage stage;
 	auto o = stage.options();
@@ -392,7 +392,7 @@ TEST_CASE("every limit of the target is kept", "[hostile][limits][trap29]")
 		CHECK(stage.server.counters().inCapsuleWrites == 0);
 }
 
-TEST_CASE("the commands of the block layer arrive as what they are", "[hostile][commands]")
+TEST_CASE("the commands of the block layer arrive as what they are", "[hostile][commands][short]")
 {
 	Stage stage;
 	stage.host.connect(stage.options());
@@ -431,7 +431,7 @@ TEST_CASE("traffic counts as a sign of life where the target says so", "[hostile
 	CHECK(stage.server.counters().keepAlives >= 1); // and when there is no traffic, a command does it
 }
 
-TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][zerocopy][trap3]")
+TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][zerocopy][trap3][short][race]")
 {
 	Stage stage;
 	auto o = stage.options();
@@ -475,7 +475,8 @@ TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][z
 	CHECK(stage.server.stores().find(1)->peek(0, mib) == Bytes(second.data(), second.data() + mib));
 }
 
-TEST_CASE("pages of a mapped file that change during the write do not break the digest", "[hostile][stable][trap10]")
+TEST_CASE("pages of a mapped file that change during the write do not break the digest",
+	  "[hostile][stable][trap10][short]")
 {
 	Stage stage;
 	stage.server.stores().add(2, 64 * mib);
@@ -497,7 +498,7 @@ TEST_CASE("pages of a mapped file that change during the write do not break the 
 	CHECK(stage.server.counters().adminConnects == 1);
 }
 
-TEST_CASE("the log of xfs, in slab pages, goes over the wire", "[hostile][slab][trap11]")
+TEST_CASE("the log of xfs, in slab pages, goes over the wire", "[hostile][slab][trap11][short]")
 {
 	target::Config config;
 	Stage stage(config);
@@ -615,7 +616,7 @@ TEST_CASE("a controller that comes back as one of another type is refused", "[ho
 	}
 }
 
-TEST_CASE("events during teardown", "[hostile][aer][trap14]")
+TEST_CASE("events during teardown", "[hostile][aer][trap14][race]")
 {
 	Stage stage;
 	for (int i = 0; i < 10; i++) {
@@ -760,7 +761,7 @@ TEST_CASE("ANA: inaccessible means wait, persistent loss means error, optimized 
 	CHECK(stage.work(disk) == 0);
 }
 
-TEST_CASE("a command that is never answered is aborted, and recovered from", "[hostile][timeout][trap15]")
+TEST_CASE("a command that is never answered is aborted, and recovered from", "[hostile][timeout][trap15][short]")
 {
 	Stage stage;
 	auto o = stage.options();
@@ -997,7 +998,7 @@ TEST_CASE("a controller that connects again is not reset or rescanned by request
 	CHECK(run("nvmeofctl rescan -d " + c.name).status == 0);
 }
 
-TEST_CASE("small writes answered at once, at depth", "[hostile][fast][trap12]")
+TEST_CASE("small writes answered at once, at depth", "[hostile][fast][trap12][short][race]")
 {
 	Stage stage;
 	auto o = stage.options(Needs::noSqflow);
@@ -1008,7 +1009,8 @@ TEST_CASE("small writes answered at once, at depth", "[hostile][fast][trap12]")
 	CHECK(result.good());
 }
 
-TEST_CASE("data with SUCCESS under flow control are taken, as targets in use send them", "[hostile][success][trap6]")
+TEST_CASE("data with SUCCESS under flow control are taken, as targets in use send them",
+	  "[hostile][success][trap6][short][race]")
 {
 	target::Config config;
 	config.successAlways = true;

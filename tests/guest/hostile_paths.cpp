@@ -262,7 +262,7 @@ TEST_CASE("one of two paths fails every request: the other one ends them well", 
 }
 
 // Nobody polls where it goes next, and it must be able to wait.
-TEST_CASE("polled and no-wait requests move like others", "[hostile][paths][trap25]")
+TEST_CASE("polled and no-wait requests move like others", "[hostile][paths][trap25][short]")
 {
 	Ports ports({withAna(), withAna()});
 	for (std::size_t i : {0, 1}) {

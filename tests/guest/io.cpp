@@ -61,7 +61,7 @@ const Variant variants[] = {
 
 } // namespace
 
-TEST_CASE("verified I/O with each option", "[io][options]")
+TEST_CASE("verified I/O with each option", "[io][options][short]")
 {
 	Rig rig;
 	for (auto &v : variants) {
@@ -82,7 +82,7 @@ TEST_CASE("verified I/O with each option", "[io][options]")
 	}
 }
 
-TEST_CASE("verified I/O at every block size and depth", "[io][matrix]")
+TEST_CASE("verified I/O at every block size and depth", "[io][matrix][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -105,7 +105,7 @@ TEST_CASE("verified I/O at every block size and depth", "[io][matrix]")
 		.more = "--fsync=16"});
 }
 
-TEST_CASE("blocks of 4 KiB", "[io][blocksize]")
+TEST_CASE("blocks of 4 KiB", "[io][blocksize][short]")
 {
 	Rig rig({.blockSize = 4096});
 	rig.connect();
@@ -137,7 +137,7 @@ TEST_CASE("IPv6", "[io][ipv6]")
 	quickLook(rig.disk());
 }
 
-TEST_CASE("polled queues and io_uring", "[io][poll]")
+TEST_CASE("polled queues and io_uring", "[io][poll][short]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -221,7 +221,7 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 	}
 }
 
-TEST_CASE("ext4 and xfs do their work, and are whole afterwards", "[io][filesystem]")
+TEST_CASE("ext4 and xfs do their work, and are whole afterwards", "[io][filesystem][short]")
 {
 	struct Kind {
 		const char *make, *check;
@@ -249,7 +249,7 @@ TEST_CASE("ext4 and xfs do their work, and are whole afterwards", "[io][filesyst
 	must("umount /mnt && " + std::string(kind.check) + " " + disk);
 }
 
-TEST_CASE("discard, write zeroes, flush", "[io][discard]")
+TEST_CASE("discard, write zeroes, flush", "[io][discard][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -277,7 +277,7 @@ TEST_CASE("discard, write zeroes, flush", "[io][discard]")
 	CHECK(queueAttribute(disk, "write_cache") == "write back");
 }
 
-TEST_CASE("limits are those of the target", "[io][limits]")
+TEST_CASE("limits are those of the target", "[io][limits][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -304,7 +304,7 @@ TEST_CASE("idle for longer than the keep-alive time stays connected", "[io][keep
 	CHECK(d.verified(0, 4096, 1) == 0);
 }
 
-TEST_CASE("data digests stand a program that changes pages while they are written", "[io][trap10]")
+TEST_CASE("data digests stand a program that changes pages while they are written", "[io][trap10][short]")
 {
 	Rig rig;
 	auto o = rig.options();

@@ -159,7 +159,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 	CHECK(disk.verified(0, 65536, 9) == 0);
 }
 
-TEST_CASE("the transport is unloaded again and again while others connect", "[limits][unload][trap24]")
+TEST_CASE("the transport is unloaded again and again while others connect", "[limits][unload][trap24][race]")
 {
 	Rig rig;
 	Background connects("while :; do nvmeofctl connect -t tcp -n " + std::string(testNqn) +

@@ -189,7 +189,7 @@ TEST_CASE("paths of one namespace join one disk, with queues and sizes of their 
 		CHECK(share > 0.02);
 }
 
-TEST_CASE("one policy after another over eight paths, verified", "[multipath][join]")
+TEST_CASE("one policy after another over eight paths, verified", "[multipath][join][short]")
 {
 	Multi rig({.lanes = 8});
 	rig.connectAll();
@@ -239,7 +239,8 @@ TEST_CASE("namespaces that are not shared stay separate", "[multipath][join]")
 	CHECK(left.holds(1));
 }
 
-TEST_CASE("a later path that takes less in one command narrows the disk, under load", "[multipath][join][limits]")
+TEST_CASE("a later path that takes less in one command narrows the disk, under load",
+	  "[multipath][join][limits][short]")
 {
 	target::Server server;
 	server.stores().add(1, 16 * mib);
@@ -275,7 +276,8 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 		FAIL_CHECK("the host broke the protocol: " << text);
 }
 
-TEST_CASE("a disk that does not come to rest is not narrowed: the path joins when it does", "[multipath][join][limits]")
+TEST_CASE("a disk that does not come to rest is not narrowed: the path joins when it does",
+	  "[multipath][join][limits][short]")
 {
 	target::Server server;
 	server.stores().add(1, 16 * mib);
@@ -320,7 +322,7 @@ TEST_CASE("a disk that does not come to rest is not narrowed: the path joins whe
 }
 
 // It came back as one that takes less in a command, when requests under way kept the disk from promising less
-TEST_CASE("a path that cannot do all that the disk promises is the last resort", "[multipath][join][limits]")
+TEST_CASE("a path that cannot do all that the disk promises is the last resort", "[multipath][join][limits][short]")
 {
 	target::Server server;
 	server.stores().add(1, 16 * mib);
@@ -389,7 +391,7 @@ TEST_CASE("two paths to a target without ANA are used as equals", "[multipath][j
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("ANA: each state of one path, under verified load", "[multipath][ana]")
+TEST_CASE("ANA: each state of one path, under verified load", "[multipath][ana][short]")
 {
 	struct Row {
 		const char *state;
@@ -441,7 +443,7 @@ TEST_CASE("ANA: non-optimized paths carry the load when there is nothing better"
 	expectGood(probe);
 }
 
-TEST_CASE("ANA: no usable path means wait, and the first that comes back ends it", "[multipath][ana]")
+TEST_CASE("ANA: no usable path means wait, and the first that comes back ends it", "[multipath][ana][short]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -925,7 +927,7 @@ TEST_CASE("delayed removal: a namespace that is not shared comes back to its dis
 	expectGood(probe);
 }
 
-TEST_CASE("delayed removal ends, and what waits fails then", "[multipath][bounds][delayed]")
+TEST_CASE("delayed removal ends, and what waits fails then", "[multipath][bounds][delayed][short]")
 {
 	Multi rig({.lanes = 1});
 	auto o = rig.options(0);
@@ -979,7 +981,7 @@ TEST_CASE("delayed removal does not delay what was asked for", "[multipath][boun
 	}
 }
 
-TEST_CASE("what the paths count is what the disk counts, whatever happened to them", "[multipath][telemetry]")
+TEST_CASE("what the paths count is what the disk counts, whatever happened to them", "[multipath][telemetry][short]")
 {
 	Multi rig({.lanes = 3});
 	rig.connectAll();
@@ -1038,7 +1040,7 @@ TEST_CASE("what the paths count is what the disk counts, whatever happened to th
 	CHECK(latencies == paths1.ios);
 }
 
-TEST_CASE("trace events tell what happens to paths and to their requests", "[multipath][trace]")
+TEST_CASE("trace events tell what happens to paths and to their requests", "[multipath][trace][short]")
 {
 	Multi rig;
 	rig.connectAll();

@@ -29,7 +29,7 @@ std::uint64_t sysfsSize(const std::string &disk)
 
 } // namespace
 
-TEST_CASE("a namespace added to a live target appears, and goes when removed", "[namespace][aer]")
+TEST_CASE("a namespace added to a live target appears, and goes when removed", "[namespace][aer][short]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -52,7 +52,7 @@ TEST_CASE("a namespace added to a live target appears, and goes when removed", "
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 }
 
-TEST_CASE("a namespace that grows tells so, and has its data and its new room", "[namespace][aer]")
+TEST_CASE("a namespace that grows tells so, and has its data and its new room", "[namespace][aer][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -141,7 +141,7 @@ TEST_CASE("UUID and NGUID as the target gives them", "[namespace][identity]")
 	CHECK(readFile("/sys/block/" + n->name + "/uuid") == n->uuid->toString());
 }
 
-TEST_CASE("udev's stock rules make links, and take them away", "[namespace][udev]")
+TEST_CASE("udev's stock rules make links, and take them away", "[namespace][udev][short]")
 {
 	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
 	Rig rig;
@@ -172,7 +172,7 @@ TEST_CASE("an open disk whose target goes: errors, then the last close frees it"
 	CHECK(fresh.verified(0, 4096, 3) == 0);
 }
 
-TEST_CASE("a namespace removed under load fails its I/O, and spares the others", "[namespace][trap19]")
+TEST_CASE("a namespace removed under load fails its I/O, and spares the others", "[namespace][trap19][short]")
 {
 	Rig rig;
 	Loop second(64 * mib);

@@ -91,7 +91,7 @@ TEST_CASE("ctrl-loss-tmo 0: the first loss ends the controller", "[recovery][los
 	CHECK(disk.read(0, b) < 0);
 }
 
-TEST_CASE("ctrl-loss-tmo bounds the wait, and what waits fails then", "[recovery][loss]")
+TEST_CASE("ctrl-loss-tmo bounds the wait, and what waits fails then", "[recovery][loss][short]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -122,7 +122,7 @@ TEST_CASE("ctrl-loss-tmo -1 goes on, and deletion still works at once", "[recove
 	CHECK(watch.elapsed() < slowly(1s));
 }
 
-TEST_CASE("fast-io-fail-tmo fails what waits, and the controller goes on", "[recovery][loss][trap18]")
+TEST_CASE("fast-io-fail-tmo fails what waits, and the controller goes on", "[recovery][loss][trap18][short]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -146,7 +146,7 @@ TEST_CASE("fast-io-fail-tmo fails what waits, and the controller goes on", "[rec
 	REQUIRE(rig.host.waitState(c.name, ControllerState::live));
 }
 
-TEST_CASE("reset under verified load causes no error", "[recovery][reset]")
+TEST_CASE("reset under verified load causes no error", "[recovery][reset][short]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -237,7 +237,7 @@ TEST_CASE("deletion at any moment of a connect", "[recovery][delete]")
 	CHECK(disk.verified(0, 4096, 1) == 0);
 }
 
-TEST_CASE("deletion while all the I/O waits for a path", "[recovery][delete][trap19]")
+TEST_CASE("deletion while all the I/O waits for a path", "[recovery][delete][trap19][short]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -252,7 +252,7 @@ TEST_CASE("deletion while all the I/O waits for a path", "[recovery][delete][tra
 	CHECK(load.wait(20s).status > 0);
 }
 
-TEST_CASE("unloading", "[recovery][unload][trap24]")
+TEST_CASE("unloading", "[recovery][unload][trap24][short]")
 {
 	Rig rig;
 	SECTION("of the transport takes its controllers with it, under load; the core alone is refused")

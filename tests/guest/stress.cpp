@@ -48,7 +48,7 @@ std::vector<nvmeof::ConnectOptions> several(const Rig &rig, int count)
 
 } // namespace
 
-TEST_CASE("connect and disconnect, over and over, leave nothing behind", "[stress][cycles]")
+TEST_CASE("connect and disconnect, over and over, leave nothing behind", "[stress][cycles][short]")
 {
 	Rig rig;
 	const int cycles = std::stoi(environment("NVMEOF_CYCLES", "100"));
@@ -103,7 +103,7 @@ TEST_CASE("several clients at once list, connect and disconnect", "[stress][para
 	CHECK(lists.wait(60s).status == 0);
 }
 
-TEST_CASE("CPUs that go and come under verified load", "[stress][hotplug][trap23]")
+TEST_CASE("CPUs that go and come under verified load", "[stress][hotplug][trap23][short]")
 {
 	const std::string cpu1 = "/sys/devices/system/cpu/cpu1/online";
 	REQUIRE(exists(cpu1));
@@ -126,7 +126,7 @@ TEST_CASE("CPUs that go and come under verified load", "[stress][hotplug][trap23
 }
 
 // The block layer waits for the requests of a CPU that goes, the network layer for the CPU while a connection is made.
-TEST_CASE("a CPU goes while its I/O waits for a path, and the path comes back", "[stress][hotplug][trap23]")
+TEST_CASE("a CPU goes while its I/O waits for a path, and the path comes back", "[stress][hotplug][trap23][short]")
 {
 	const std::string cpu1 = "/sys/devices/system/cpu/cpu1/online";
 	Rig rig;
@@ -167,7 +167,7 @@ TEST_CASE("fewer queues after a reconnect", "[stress][trap23]")
 	CHECK(result.good());
 }
 
-TEST_CASE("writeback under memory pressure goes on", "[stress][pressure][trap13]")
+TEST_CASE("writeback under memory pressure goes on", "[stress][pressure][trap13][short]")
 {
 	Rig rig({.size = 256 * mib});
 	rig.connect();
@@ -175,7 +175,7 @@ TEST_CASE("writeback under memory pressure goes on", "[stress][pressure][trap13]
 	must("mkdir -p /mnt /tmp/cg && mkfs.ext4 -q -F " + disk + " && mount " + disk + " /mnt");
 	must("mount -t cgroup2 none /tmp/cg; echo +memory > /tmp/cg/cgroup.subtree_control && mkdir -p /tmp/cg/small");
 	writeFile("/tmp/cg/small/memory.max", std::to_string(24 * mib));
-	auto bytes = std::to_string(slow() > 1 ? 48 * mib : 96 * mib); // far more than it may keep
+	auto bytes = std::to_string(48 * mib); // far more than it may keep
 	auto out = run("echo $BASHPID; bash -c 'echo $$ > /tmp/cg/small/cgroup.procs; "
 		       "head -c " +
 		       bytes +
