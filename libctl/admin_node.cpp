@@ -46,7 +46,7 @@ Result<AdminNode> AdminNode::open(const std::string &controller)
 		return AdminNode(fd);
 	Error error = errorFromErrno(errno);
 	error.message = node + ": " + error.message;
-	error.object = controller;
+	error.object = ErrorObject::named(controller);
 	return error;
 }
 

@@ -37,7 +37,7 @@ Error noSuch(std::string_view name, const char *what)
 	error.code = ErrorCode::noSuchObject;
 	error.sysErrno = ENODEV;
 	error.message = "'" + std::string(name) + "' is not the name of a " + what;
-	error.object = name;
+	error.object = ErrorObject::named(std::string(name));
 	return error;
 }
 
@@ -77,8 +77,10 @@ Result<void> deleteOne(Session &session, const std::string &name, const std::str
 // A controller that it names is gone; a file is not.
 Error withoutController(Error error)
 {
-	if (!error.object.starts_with('/'))
-		error.object.clear();
+	if (error.object.kind != ErrorObject::Kind::file) {
+		error.object = {};
+		error.left.reset();
+	}
 	return error;
 }
 
@@ -126,7 +128,7 @@ Result<std::vector<std::string>> deleteAll(Session &session, const std::vector<C
 		if (results[i])
 			continue;
 		Error error = results[i].error();
-		error.object = names[i];
+		error.object = ErrorObject::named(names[i]);
 		return error;
 	}
 	return names;

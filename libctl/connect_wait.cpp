@@ -27,7 +27,8 @@ Result<void> rescanAlone(const std::string &name, Clock::time_point deadline)
 Error notScanned(const Error &why, const std::string &controller)
 {
 	Error error = why;
-	error.object = controller;
+	error.object = ErrorObject::named(controller);
+	error.left = ControllerState::live;
 	error.message = "connected, but " + why.message;
 	return error;
 }
@@ -76,9 +77,9 @@ void ConnectWait::start(const ConnectOptions &options)
 {
 	Result<Controller> controller = session_.create(options);
 	bool there = !controller && controller.error().code == ErrorCode::alreadyConnected &&
-		     !controller.error().object.empty();
+		     !controller.error().object.none();
 	if (there && options.idempotent)
-		controller = session_.controller(controller.error().object);
+		controller = session_.controller(controller.error().object.name);
 	add(std::move(controller));
 }
 

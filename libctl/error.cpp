@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include <nvmeof/name.h>
+
 namespace nvmeof {
 
 const char *toString(ErrorCode code)
@@ -26,8 +28,61 @@ const char *toString(ErrorCode code)
 		return "not_permitted";
 	case ErrorCode::noModule:
 		return "no_module";
+	case ErrorCode::connectionRefused:
+		return "connection_refused";
+	case ErrorCode::unreachable:
+		return "unreachable";
+	case ErrorCode::connectionReset:
+		return "connection_reset";
+	case ErrorCode::nameResolution:
+		return "name_resolution";
+	case ErrorCode::authentication:
+		return "authentication";
+	case ErrorCode::cancelled:
+		return "cancelled";
 	}
 	return "failed";
+}
+
+const char *toString(ErrorObject::Kind kind)
+{
+	switch (kind) {
+	case ErrorObject::Kind::none:
+		return "none";
+	case ErrorObject::Kind::subsystem:
+		return "subsystem";
+	case ErrorObject::Kind::controller:
+		return "controller";
+	case ErrorObject::Kind::nameSpace:
+		return "namespace";
+	case ErrorObject::Kind::path:
+		return "path";
+	case ErrorObject::Kind::file:
+		return "file";
+	case ErrorObject::Kind::host:
+		return "host";
+	case ErrorObject::Kind::module:
+		return "module";
+	}
+	return "none";
+}
+
+ErrorObject ErrorObject::named(std::string name)
+{
+	std::optional<ObjectName> parsed = parseName(name);
+	if (!parsed)
+		return {};
+	switch (parsed->kind()) {
+	case ObjectKind::subsystem:
+		return {Kind::subsystem, std::move(name)};
+	case ObjectKind::controller:
+		return {Kind::controller, std::move(name)};
+	case ObjectKind::nameSpace:
+		return {Kind::nameSpace, std::move(name)};
+	case ObjectKind::path:
+		return {Kind::path, std::move(name)};
+	}
+	return {};
 }
 
 static ErrorCode codeFromErrno(int sysErrno)
@@ -43,6 +98,35 @@ static ErrorCode codeFromErrno(int sysErrno)
 		return ErrorCode::alreadyConnected;
 	case ETIMEDOUT:
 		return ErrorCode::timedOut;
+	case ECANCELED:
+	case EINTR:
+		return ErrorCode::cancelled;
+	default:
+		return ErrorCode::failed;
+	}
+}
+
+ErrorCode connectCodeOf(int sysErrno)
+{
+	switch (sysErrno) {
+	case ECONNREFUSED:
+		return ErrorCode::connectionRefused;
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EHOSTDOWN:
+	case ENETDOWN:
+		return ErrorCode::unreachable;
+	case ECONNRESET:
+	case ECONNABORTED:
+	case EPIPE:
+		return ErrorCode::connectionReset;
+	case ETIMEDOUT:
+		return ErrorCode::timedOut;
+	case ENOKEY:
+	case EKEYEXPIRED:
+	case EKEYREVOKED:
+	case EKEYREJECTED:
+		return ErrorCode::authentication;
 	default:
 		return ErrorCode::failed;
 	}

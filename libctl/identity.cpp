@@ -29,14 +29,14 @@ Error invalidFile(const std::filesystem::path &file, const std::string &what)
 {
 	Error error;
 	error.code = ErrorCode::invalid;
-	error.object = file.string();
-	error.message = error.object + ": " + what;
+	error.object = {ErrorObject::Kind::file, file.string()};
+	error.message = file.string() + ": " + what;
 	return error;
 }
 
 Error ofFile(Error error, const std::filesystem::path &file)
 {
-	error.object = file.string();
+	error.object = {ErrorObject::Kind::file, file.string()};
 	return error;
 }
 

@@ -10,22 +10,22 @@ namespace nofctl {
 
 namespace {
 
-// As the command's options and settings are called, with the unit that the kernel counts in
+// What it is, with the unit that the kernel counts in; settings as they are called
 std::string describeAttribute(nvmeof_attr type)
 {
 	switch (type) {
 	case NVMEOF_A_NR_IO_QUEUES:
-		return "nr-io-queues";
+		return "number of I/O queues";
 	case NVMEOF_A_NR_POLL_QUEUES:
-		return "nr-poll-queues";
+		return "number of polled queues";
 	case NVMEOF_A_QUEUE_SIZE:
-		return "queue-size";
+		return "queue size";
 	case NVMEOF_A_KATO:
-		return "keep-alive-tmo in ms";
+		return "keep-alive time in ms";
 	case NVMEOF_A_RECONNECT_DELAY:
 		return "reconnect-delay in ms";
 	case NVMEOF_A_CONNECT_TMO:
-		return "connect-tmo in ms";
+		return "connect timeout in ms";
 	case NVMEOF_A_STALL_TMO:
 		return "stall-tmo in ms";
 	case NVMEOF_A_SPILL_US:

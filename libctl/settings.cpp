@@ -64,11 +64,9 @@ Result<void> putWord(std::optional<T> &to, const std::string &value, std::string
 Result<void> putName(std::optional<std::string> &to, const std::string &value)
 {
 	if (value.empty())
-		return invalid("the name of a policy is missing; 'nvmeofctl version' lists them");
+		return invalid("the name of a policy is missing");
 	if (value.size() > NVMEOF_POLICY_MAX)
-		return invalid("'" + value +
-			       "' is longer than the name of a policy can be; 'nvmeofctl version' "
-			       "lists them");
+		return invalid("'" + value + "' is longer than the name of a policy can be");
 	if (!nofctl::isPlain(value))
 		return invalid("blanks or control characters in the name of a policy");
 	to = value;

@@ -102,7 +102,7 @@ Error replyError(const Reply &reply, const Request &request)
 	if (std::optional<Error> range = rangeError(reply, request))
 		return *range;
 	Error error = nvmeof::errorFromErrno(reply.sysErrno, reply.message);
-	error.object = reply.cookie;
+	error.object = nvmeof::ErrorObject::named(reply.cookie);
 	if (reply.sysErrno == EOPNOTSUPP && reply.message.empty()) {
 		error.code = ErrorCode::noModule;
 		error.sysErrno = 0; // it is there
@@ -240,9 +240,9 @@ Result<std::vector<Attributes>> Socket::call(Request request, Clock::time_point 
 	if (!answer->error)
 		return std::move(answer->messages);
 	Error error = *answer->error;
-	if (error.object.empty() && !answer->messages.empty())
+	if (error.object.none() && !answer->messages.empty())
 		if (auto name = answer->messages.front().find(NVMEOF_A_CTRL_NAME))
-			error.object = textOf(*name);
+			error.object = nvmeof::ErrorObject::named(textOf(*name));
 	return error;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nvmeof/error.h>
 
+#include "status.h"
 #include "wire/status.h"
 
 namespace nvmeof {
@@ -17,3 +18,9 @@ std::string describeStatus(std::uint16_t nvmeStatus)
 }
 
 } // namespace nvmeof
+
+nvmeof::ErrorCode nofctl::codeOfStatus(std::uint16_t nvmeStatus)
+{
+	return (nvmeStatus & wire::st_type_and_code) == wire::st_auth_required ? nvmeof::ErrorCode::authentication
+									       : nvmeof::ErrorCode::refused;
+}

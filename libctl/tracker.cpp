@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "status.h"
+
 namespace nofctl {
 
 using nvmeof::Controller;
@@ -31,11 +33,11 @@ std::optional<Error> lastErrorOf(const Controller &controller)
 	error.sysErrno = controller.lastErrno;
 	error.nvmeStatus = controller.lastStatus;
 	error.message = controller.lastError;
-	error.object = controller.name;
+	error.object = nvmeof::ErrorObject::named(controller.name);
 	if (error.nvmeStatus)
-		error.code = ErrorCode::refused;
-	else if (error.sysErrno == ETIMEDOUT)
-		error.code = ErrorCode::timedOut;
+		error.code = nofctl::codeOfStatus(*error.nvmeStatus);
+	else
+		error.code = nvmeof::connectCodeOf(error.sysErrno);
 	if (error.message.empty())
 		error.message =
 			error.nvmeStatus ? "the target refused" : nvmeof::errorFromErrno(error.sysErrno).message;
@@ -105,14 +107,15 @@ Error ConnectTracker::failure() const
 		return *last;
 	Error error;
 	error.message = "the controller was removed while it was connecting";
-	error.object = controller_.name;
+	error.object = nvmeof::ErrorObject::named(controller_.name);
 	return error;
 }
 
 Error ConnectTracker::timeout(std::chrono::milliseconds waited) const
 {
 	Error error = nvmeof::errorFromErrno(ETIMEDOUT, "not connected after " + seconds(waited));
-	error.object = controller_.name;
+	error.object = nvmeof::ErrorObject::named(controller_.name);
+	error.left = controller_.state;
 	std::optional<Error> last = attempt_ ? attempt_ : lastErrorOf(controller_);
 	if (last)
 		error.message += " (last attempt: " + last->message + ")";

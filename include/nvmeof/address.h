@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nvmeof/result.h>
 
@@ -21,6 +22,14 @@ inline constexpr const char *defaultPort = "4420"; // NVMe/TCP and NVMe/RDMA, IA
 
 // @port is taken when @text has none.
 Result<Address> parseAddress(std::string_view text, std::string_view port = defaultPort);
+
+/*
+ * The same, or HOST or HOST:PORT with the name of a host: all of its addresses, in the order in which the system
+ * prefers them. Asks DNS where the system's configuration says so, and blocks for as long as that takes;
+ * Client::startResolve() does not. Errors: invalid; nameResolution, with the resolver's words and Error::object the
+ * name.
+ */
+Result<std::vector<Address>> resolveAddress(std::string_view text, std::string_view port = defaultPort);
 
 // A numeric IPv4 or IPv6 address without a port.
 Result<std::string> parseTraddr(std::string_view text);

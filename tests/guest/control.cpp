@@ -279,7 +279,7 @@ TEST_CASE("the same address twice", "[control][trap20]")
 	auto second = rig.host.client().connect(rig.options());
 	REQUIRE_FALSE(second.ok());
 	CHECK(second.error().code == nvmeof::ErrorCode::alreadyConnected);
-	CHECK(second.error().object == first.name);
+	CHECK(second.error().object.name == first.name);
 	CHECK_FALSE(second.error().message.empty());
 
 	auto o = rig.options();

@@ -223,7 +223,7 @@ FuzzOutcome FuzzSession::play()
 		outcome_.live = true;
 	else if (result.error().message.empty())
 		fail("a connect that failed without a word");
-	auto name = result ? result->name : result.error().object;
+	auto name = result ? result->name : result.error().object.name;
 	if (!result && !name.empty()) // it may be live, and its namespaces not there
 		if (auto c = client_.controller(name))
 			outcome_.live = c->state == nvmeof::ControllerState::live;

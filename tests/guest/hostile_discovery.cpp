@@ -281,7 +281,7 @@ TEST_CASE("a discovery service that does not listen, and one that is silent", "[
 	Stopwatch time;
 	auto log = stage.discover();
 	REQUIRE_FALSE(log.ok());
-	CHECK(log.error().object.empty()); // nothing is left that it could name
+	CHECK(log.error().object.none()); // nothing is left that it could name
 	CHECK(time.elapsed() < slowly(9s));
 	CHECK(stage.alone());
 }

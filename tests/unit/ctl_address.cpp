@@ -67,6 +67,36 @@ TEST_CASE("NQNs", "[address]")
 		CHECK_FALSE(checkNqn(text));
 }
 
+TEST_CASE("a name is resolved to all its addresses", "[resolve]")
+{
+	Result<std::vector<Address>> local = resolveAddress("localhost:4421");
+	REQUIRE(local);
+	REQUIRE_FALSE(local->empty());
+	for (const Address &address : *local) {
+		CHECK((address.traddr == "127.0.0.1" || address.traddr == "::1"));
+		CHECK(address.trsvcid == "4421");
+	}
+	CHECK(*resolveAddress("10.0.0.1", "8009") == std::vector<Address>{{"10.0.0.1", "8009"}});
+	CHECK(*resolveAddress("[fe80::1%eth0]:1") == std::vector<Address>{{"fe80::1%eth0", "1"}});
+}
+
+TEST_CASE("what is no name is not asked about", "[resolve]")
+{
+	for (const char *text : {"", "10.0.0.256", "1.2", "a b", "-x", "host..4", "host/x", "localhost:0",
+				 "localhost:", "localhost:x", "a:b:c"})
+		CHECK(resolveAddress(text).error().code == ErrorCode::invalid);
+	CHECK(resolveAddress(std::string(254, 'a')).error().code == ErrorCode::invalid);
+}
+
+TEST_CASE("a name without an address is told apart, with the name", "[resolve]")
+{
+	Result<std::vector<Address>> nowhere = resolveAddress("no-such-host.invalid"); // RFC 2606
+	REQUIRE_FALSE(nowhere);
+	CHECK(nowhere.error().code == ErrorCode::nameResolution);
+	CHECK(nowhere.error().object == ErrorObject{ErrorObject::Kind::host, "no-such-host.invalid"});
+	CHECK(nowhere.error().message.starts_with("no-such-host.invalid: "));
+}
+
 TEST_CASE("object names", "[name]")
 {
 	CHECK(parseName("nvmeof0")->kind() == ObjectKind::subsystem);

@@ -324,19 +324,23 @@ TEST_CASE("the next step after a connect that failed", "[command]")
 {
 	ConnectOptions options;
 	options.subsysnqn = "nqn.x";
-	auto step = [&](ErrorCode code, const std::string &message, const std::string &object) {
+	using Kind = ErrorObject::Kind;
+	auto step = [&](ErrorCode code, const ErrorObject &object, std::optional<ControllerState> left = {}) {
 		Error error;
 		error.code = code;
-		error.message = message;
 		error.object = object;
+		error.left = left;
 		return connectNextStep(error, options);
 	};
-	CHECK(step(ErrorCode::failed, "connected, but the scan did not complete", "nvmeof0c1") ==
+	ErrorObject controller = ErrorObject::named("nvmeof0c1"), file{Kind::file, "/etc/nvme/hostid"};
+	CHECK(step(ErrorCode::failed, controller, ControllerState::live) ==
 	      "'nvmeofctl show nvmeof0c1' tells what is there, and the last error");
-	CHECK(step(ErrorCode::invalid, "/etc/nvme/hostid: 'x' is not a UUID", "/etc/nvme/hostid") ==
-	      "correct or remove the file");
-	CHECK(step(ErrorCode::failed, "/etc/nvme/hostid: Read-only file system", "/etc/nvme/hostid") ==
-	      "or give --hostnqn and --hostid");
+	CHECK(step(ErrorCode::timedOut, controller, ControllerState::connecting) ==
+	      "it goes on trying; 'nvmeofctl disconnect -d nvmeof0c1' gives up");
+	CHECK(step(ErrorCode::timedOut, controller) == "check address, port and firewall");
+	CHECK(step(ErrorCode::connectionRefused, controller) == "check address and port, and whether the target runs");
+	CHECK(step(ErrorCode::invalid, file) == "correct or remove the file");
+	CHECK(step(ErrorCode::failed, file) == "or give --hostnqn and --hostid");
 	Error refused;
 	refused.code = ErrorCode::refused;
 	refused.nvmeStatus = 0x182;

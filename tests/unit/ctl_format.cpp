@@ -195,7 +195,7 @@ TEST_CASE("policy values as JSON", "[format]")
 TEST_CASE("an error as JSON", "[format]")
 {
 	Error error = errorFromErrno(114, "already connected"); // EALREADY
-	error.object = "nvmeof0c1";
+	error.object = ErrorObject::named("nvmeof0c1");
 	Json json = toJson(error);
 	CHECK(json["code"] == "already_connected");
 	CHECK(json["exit_code"] == 4);

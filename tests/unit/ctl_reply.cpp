@@ -90,8 +90,8 @@ TEST_CASE("a number that is out of range: which one, and what is allowed", "[rep
 	auto error = rangeError(replyWith(bounds), request);
 	REQUIRE(error);
 	CHECK(error->code == nvmeof::ErrorCode::invalid);
-	CHECK(error->message == "queue-size is out of range: 16 to 1024 is allowed");
-	CHECK(rangeError(replyWith(none), request)->message == "queue-size is out of range");
+	CHECK(error->message == "queue size is out of range: 16 to 1024 is allowed");
+	CHECK(rangeError(replyWith(none), request)->message == "queue size is out of range");
 	CHECK_FALSE(replyWith(none).allowed);
 	CHECK_FALSE(replyWith(one).allowed);
 	auto allowed = replyWith(bounds).allowed;

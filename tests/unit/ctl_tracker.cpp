@@ -108,12 +108,32 @@ TEST_CASE("a refusal by the target", "[tracker]")
 TEST_CASE("other failures by errno", "[tracker]")
 {
 	Controller c = in(ControllerState::connecting);
-	c.lastErrno = GENERATE(ETIMEDOUT, ECONNREFUSED);
+	auto [number, code] = GENERATE(table<int, ErrorCode>({
+		{ETIMEDOUT, ErrorCode::timedOut},
+		{ECONNREFUSED, ErrorCode::connectionRefused},
+		{EHOSTUNREACH, ErrorCode::unreachable},
+		{ENETUNREACH, ErrorCode::unreachable},
+		{ECONNRESET, ErrorCode::connectionReset},
+		{EKEYREJECTED, ErrorCode::authentication},
+		{EPROTO, ErrorCode::failed},
+	}));
+	c.lastErrno = number;
 	ConnectTracker tracker(in(ControllerState::connecting));
 	tracker.onEvent(event(EventType::connectFailed, c));
 	tracker.onEvent(event(EventType::removed, c));
-	CHECK(tracker.failure().code == (c.lastErrno == ETIMEDOUT ? ErrorCode::timedOut : ErrorCode::failed));
+	CHECK(tracker.failure().code == code);
 	CHECK(tracker.failure().sysErrno == c.lastErrno);
+}
+
+TEST_CASE("a target that asks for authentication", "[tracker]")
+{
+	Controller c = refused();
+	c.lastStatus = 0x4191; // with Do Not Retry
+	ConnectTracker tracker(in(ControllerState::connecting));
+	tracker.onEvent(event(EventType::connectFailed, c));
+	tracker.onEvent(event(EventType::removed, c));
+	CHECK(tracker.failure().code == ErrorCode::authentication);
+	CHECK_FALSE(tracker.failure().left);
 }
 
 TEST_CASE("when the time is over, the last attempt is told", "[tracker]")
@@ -122,7 +142,8 @@ TEST_CASE("when the time is over, the last attempt is told", "[tracker]")
 	tracker.onEvent(event(EventType::connectFailed, refused()));
 	Error error = tracker.timeout(std::chrono::milliseconds(1500));
 	CHECK(error.code == ErrorCode::timedOut);
-	CHECK(error.object == "nvmeof0c1");
+	CHECK(error.object == ErrorObject{ErrorObject::Kind::controller, "nvmeof0c1"});
+	CHECK(error.left == ControllerState::connecting);
 	CHECK(error.message.find("1.5 s") != std::string::npos);
 	CHECK(error.message.find("Connect failed") != std::string::npos);
 }

@@ -16,9 +16,9 @@ namespace {
 // The kernel's words may leave out which controller it is.
 Error withExisting(Error error)
 {
-	if (error.code != ErrorCode::alreadyConnected || error.object.empty())
+	if (error.code != ErrorCode::alreadyConnected || error.object.none())
 		return error;
-	error.message = "already connected as " + error.object;
+	error.message = "already connected as " + error.object.name;
 	return error;
 }
 

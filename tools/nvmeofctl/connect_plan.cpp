@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "connect_plan.h"
 
-#include <cerrno>
-
 #include <fmt/format.h>
 #include <nvmeof/identity.h>
 
@@ -78,22 +76,6 @@ Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults)
 	return plan;
 }
 
-static bool ofTheNetwork(int sysErrno)
-{
-	switch (sysErrno) {
-	case ECONNREFUSED:
-	case ECONNRESET:
-	case EHOSTUNREACH:
-	case ENETUNREACH:
-	case EHOSTDOWN:
-	case ENETDOWN:
-	case EPIPE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 // About the files of the host's identity
 static std::string fileStep(const Error &error)
 {
@@ -104,10 +86,12 @@ static std::string fileStep(const Error &error)
 
 std::string connectNextStep(const Error &error, const ConnectOptions &options)
 {
-	if (error.object.starts_with('/'))
+	if (error.object.kind == ErrorObject::Kind::file)
 		return fileStep(error);
-	if (error.message.starts_with("connected, but"))
-		return fmt::format("'nvmeofctl show {}' tells what is there, and the last error", error.object);
+	if (error.left == ControllerState::live)
+		return fmt::format("'nvmeofctl show {}' tells what is there, and the last error", error.object.name);
+	if (error.left)
+		return fmt::format("it goes on trying; 'nvmeofctl disconnect -d {}' gives up", error.object.name);
 	switch (error.code) {
 	case ErrorCode::alreadyConnected:
 		return "use --duplicate-connect for a second association";
@@ -118,11 +102,16 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options)
 			return "check that the target exports " + options.subsysnqn + " at this address";
 		return "the target's log may tell more";
 	case ErrorCode::timedOut:
-		if (!error.object.empty() && error.message.starts_with("not connected"))
-			return fmt::format("it goes on trying; 'nvmeofctl disconnect -d {}' gives up", error.object);
+	case ErrorCode::connectionReset:
 		return "check address, port and firewall";
-	case ErrorCode::failed:
-		return ofTheNetwork(error.sysErrno) ? "check address, port and firewall" : "";
+	case ErrorCode::connectionRefused:
+		return "check address and port, and whether the target runs";
+	case ErrorCode::unreachable:
+		return "check the address, and the network to it";
+	case ErrorCode::nameResolution:
+		return "check the name";
+	case ErrorCode::authentication:
+		return "the target wants authentication or TLS, which this version has not";
 	default:
 		return {};
 	}

@@ -40,7 +40,7 @@ int runDisconnect(Context &context)
 		return context.fail(subject, client.error());
 	Result<std::vector<std::string>> gone = disconnectBy(*client, args);
 	if (!gone)
-		return context.fail(gone.error().object.empty() ? subject : gone.error().object, gone.error());
+		return context.fail(gone.error().object.none() ? subject : gone.error().object.name, gone.error());
 	if (context.json()) {
 		context.print(Json{{"disconnected", *gone}});
 		return 0;

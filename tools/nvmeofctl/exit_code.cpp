@@ -7,6 +7,11 @@ ExitCode exitCodeOf(ErrorCode code)
 {
 	switch (code) {
 	case ErrorCode::failed:
+	case ErrorCode::connectionRefused:
+	case ErrorCode::unreachable:
+	case ErrorCode::connectionReset:
+	case ErrorCode::nameResolution:
+	case ErrorCode::cancelled:
 		return ExitCode::failed;
 	case ErrorCode::invalid:
 		return ExitCode::usage;
@@ -15,6 +20,7 @@ ExitCode exitCodeOf(ErrorCode code)
 	case ErrorCode::alreadyConnected:
 		return ExitCode::alreadyConnected;
 	case ErrorCode::refused:
+	case ErrorCode::authentication:
 		return ExitCode::refused;
 	case ErrorCode::timedOut:
 		return ExitCode::timedOut;

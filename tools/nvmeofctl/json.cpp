@@ -221,7 +221,7 @@ Json toJson(const Error &error)
 		json["errno"] = error.sysErrno;
 	if (error.nvmeStatus)
 		json["nvme_status"] = *error.nvmeStatus;
-	putText(json, "object", error.object);
+	putText(json, "object", error.object.name);
 	return json;
 }
 

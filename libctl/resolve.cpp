@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/address.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include "invalid.h"
+
+namespace nvmeof {
+
+namespace {
+
+constexpr std::size_t longestName = 253; // RFC 1035, 2.3.4, without the root's dot
+
+bool isLabelByte(unsigned char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+}
+
+// RFC 1123, 2.1. What ends in a number is a numeric address that was mistyped: nobody is asked about it.
+bool isHostName(std::string_view text)
+{
+	if (text.ends_with('.'))
+		text.remove_suffix(1);
+	if (text.empty() || text.size() > longestName || text.front() == '.' || text.front() == '-')
+		return false;
+	if (!std::all_of(text.begin(), text.end(), [](unsigned char c) { return c == '.' || isLabelByte(c); }))
+		return false;
+	std::string_view last = text.substr(text.rfind('.') + 1); // the whole, when there is no dot
+	return !last.empty() && last.find_first_not_of("0123456789") != last.npos;
+}
+
+Error unresolved(const std::string &host, int code, int sysErrno)
+{
+	Error error;
+	error.code = ErrorCode::nameResolution;
+	error.sysErrno = code == EAI_SYSTEM ? sysErrno : 0;
+	error.message = host + ": " + ::gai_strerror(code);
+	error.object = {ErrorObject::Kind::host, host};
+	return error;
+}
+
+std::optional<std::string> numericOf(const addrinfo &info)
+{
+	char text[NI_MAXHOST];
+	if (::getnameinfo(info.ai_addr, info.ai_addrlen, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) != 0)
+		return std::nullopt;
+	return text;
+}
+
+Result<std::vector<Address>> lookUp(const std::string &host, const std::string &port)
+{
+	addrinfo hints{}, *list = nullptr;
+	hints.ai_socktype = SOCK_STREAM;
+	hints.ai_flags = AI_ADDRCONFIG;
+	int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &list);
+	if (code)
+		return unresolved(host, code, errno);
+	std::unique_ptr<addrinfo, void (*)(addrinfo *)> owner(list, ::freeaddrinfo);
+	std::vector<Address> addresses;
+	for (const addrinfo *info = list; info; info = info->ai_next) {
+		std::optional<std::string> traddr = numericOf(*info);
+		Address address{traddr.value_or(""), port};
+		if (traddr && std::ranges::find(addresses, address) == addresses.end())
+			addresses.push_back(std::move(address));
+	}
+	if (addresses.empty())
+		return unresolved(host, EAI_NONAME, 0);
+	return addresses;
+}
+
+} // namespace
+
+Result<std::vector<Address>> resolveAddress(std::string_view text, std::string_view port)
+{
+	Result<Address> numeric = parseAddress(text, port);
+	if (numeric)
+		return std::vector<Address>{*std::move(numeric)};
+	std::size_t colon = text.find(':');
+	std::string_view host = text.substr(0, colon);
+	if (!isHostName(host))
+		return numeric.error();
+	// the port is judged as that of an address is
+	Result<Address> withPort = parseAddress("0.0.0.0", colon == text.npos ? port : text.substr(colon + 1));
+	if (!withPort)
+		return withPort.error();
+	return lookUp(std::string(host), withPort->trsvcid);
+}
+
+} // namespace nvmeof
