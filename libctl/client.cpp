@@ -241,9 +241,9 @@ Result<Controller> Client::connect(const ConnectOptions &options, WaitFor wait, 
 }
 
 std::vector<Result<Controller>> Client::connectAll(std::span<const ConnectOptions> options, WaitFor wait,
-						   std::chrono::milliseconds timeout)
+						   std::chrono::milliseconds timeout, std::stop_token stop)
 {
-	Result<ConnectWait> waiter = ConnectWait::begin(impl_->session, wait, timeout);
+	Result<ConnectWait> waiter = ConnectWait::begin(impl_->session, wait, timeout, std::move(stop));
 	if (!waiter)
 		return std::vector<Result<Controller>>(options.size(), waiter.error());
 	for (const ConnectOptions &one : options)

@@ -181,6 +181,7 @@ static void decodeSettings(Reader &in, nvmeof::Controller &controller)
 {
 	controller.ioQueues = in.number<std::uint32_t>(NVMEOF_A_NR_IO_QUEUES);
 	controller.pollQueues = in.number<std::uint32_t>(NVMEOF_A_NR_POLL_QUEUES);
+	controller.wantedPollQueues = in.number<std::uint32_t>(NVMEOF_A_WANTED_POLL_QUEUES);
 	controller.queueSize = in.number<std::uint32_t>(NVMEOF_A_QUEUE_SIZE);
 	controller.keepAlive = in.milliseconds<std::uint32_t>(NVMEOF_A_KATO);
 	controller.reconnectDelay = in.milliseconds<std::uint32_t>(NVMEOF_A_RECONNECT_DELAY);
@@ -188,6 +189,7 @@ static void decodeSettings(Reader &in, nvmeof::Controller &controller)
 	controller.fastIoFail = in.milliseconds<std::int32_t>(NVMEOF_A_FAST_IO_FAIL_TMO);
 	controller.connectTimeout = in.milliseconds<std::uint32_t>(NVMEOF_A_CONNECT_TMO);
 	controller.stallTimeout = in.milliseconds<std::uint32_t>(NVMEOF_A_STALL_TMO);
+	controller.firstConnect = in.milliseconds<std::int32_t>(NVMEOF_A_FIRST_CONNECT_TMO);
 	controller.tos = in.number<std::uint8_t>(NVMEOF_A_TOS);
 	controller.hdrDigest = in.flag(NVMEOF_A_HDR_DIGEST);
 	controller.dataDigest = in.flag(NVMEOF_A_DATA_DIGEST);
@@ -205,6 +207,8 @@ static void decodeCondition(Reader &in, nvmeof::Controller &controller)
 	controller.lastStatus = in.maybe<std::uint16_t>(NVMEOF_A_LAST_STATUS);
 	controller.inflight = in.number<std::uint32_t>(NVMEOF_A_INFLIGHT);
 	controller.paths = in.number<std::uint32_t>(NVMEOF_A_NR_PATHS);
+	controller.scans = in.number<std::uint32_t>(NVMEOF_A_SCANS);
+	controller.owner = in.text(NVMEOF_A_OWNER);
 }
 
 Result<nvmeof::Controller> decodeController(const Attributes &attributes)
@@ -242,8 +246,12 @@ Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 	ns.readOnly = in.boolean(NVMEOF_A_READ_ONLY);
 	ns.paths = in.number<std::uint32_t>(NVMEOF_A_NR_PATHS);
 	ns.usablePaths = in.number<std::uint32_t>(NVMEOF_A_NR_USABLE);
+	ns.livePaths = in.number<std::uint32_t>(NVMEOF_A_NR_LIVE);
+	ns.expectedPaths = in.number<std::uint32_t>(NVMEOF_A_NR_EXPECTED);
 	ns.waiting = in.number<std::uint32_t>(NVMEOF_A_WAITING);
 	ns.held = in.number<std::uint32_t>(NVMEOF_A_HELD);
+	ns.openers = in.number<std::uint32_t>(NVMEOF_A_OPENERS);
+	ns.noPathSince = in.maybeNanoseconds(NVMEOF_A_NO_PATH_SINCE);
 	return in.finish(std::move(ns));
 }
 
@@ -344,6 +352,8 @@ Result<std::optional<nvmeof::Event>> decodeEvent(std::uint8_t command, const Att
 		event.reason = in.text(NVMEOF_A_LAST_ERROR);
 	if (event.type == nvmeof::EventType::failover)
 		event.failover = decodeFailover(in);
+	if (event.type == nvmeof::EventType::scanned)
+		event.scanErrno = static_cast<int>(in.number<std::uint32_t>(NVMEOF_A_SCAN_ERRNO));
 	return in.finish(std::optional(std::move(event)));
 }
 

@@ -132,6 +132,13 @@ ErrorCode connectCodeOf(int sysErrno)
 	}
 }
 
+std::string describeFailure(const std::string &message, int sysErrno)
+{
+	if (message.empty())
+		return sysErrno ? std::strerror(sysErrno) : "";
+	return sysErrno && message.ends_with("cannot connect") ? message + ": " + std::strerror(sysErrno) : message;
+}
+
 Error errorFromErrno(int sysErrno, std::string message)
 {
 	Error error;

@@ -100,6 +100,7 @@ void putTimes(Request &request, const ConnectOptions &options)
 	putSigned(request, NVMEOF_A_FAST_IO_FAIL_TMO, options.fastIoFail);
 	putUnsigned(request, NVMEOF_A_CONNECT_TMO, options.connectTimeout);
 	putUnsigned(request, NVMEOF_A_STALL_TMO, options.stallTimeout);
+	putSigned(request, NVMEOF_A_FIRST_CONNECT_TMO, options.firstConnect);
 }
 
 Error wrongApi(const ModuleVersion &version)
@@ -187,7 +188,8 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 		.text(NVMEOF_A_HOSTNQN, hostnqn)
 		.binary(NVMEOF_A_HOSTID, hostid.bytes)
 		.textUnlessEmpty(NVMEOF_A_HOST_TRADDR, options.hostTraddr)
-		.textUnlessEmpty(NVMEOF_A_HOST_IFACE, options.hostIface);
+		.textUnlessEmpty(NVMEOF_A_HOST_IFACE, options.hostIface)
+		.textUnlessEmpty(NVMEOF_A_OWNER, options.owner);
 	putNumber(request, NVMEOF_A_NR_IO_QUEUES, options.ioQueues);
 	putNumber(request, NVMEOF_A_NR_POLL_QUEUES, options.pollQueues);
 	putNumber(request, NVMEOF_A_QUEUE_SIZE, options.queueSize);

@@ -76,6 +76,16 @@ const char *toString(EventType type)
 		return "degraded";
 	case EventType::restored:
 		return "restored";
+	case EventType::scanned:
+		return "scanned";
+	case EventType::noPath:
+		return "no_path";
+	case EventType::pathBack:
+		return "path_back";
+	case EventType::fewerPaths:
+		return "fewer_paths";
+	case EventType::allPaths:
+		return "all_paths";
 	case EventType::lost:
 		return "lost";
 	case EventType::present:

@@ -32,15 +32,15 @@ std::optional<Error> lastErrorOf(const Controller &controller)
 	Error error;
 	error.sysErrno = controller.lastErrno;
 	error.nvmeStatus = controller.lastStatus;
-	error.message = controller.lastError;
+	error.message = error.nvmeStatus ? controller.lastError
+					 : nvmeof::describeFailure(controller.lastError, controller.lastErrno);
 	error.object = nvmeof::ErrorObject::named(controller.name);
 	if (error.nvmeStatus)
 		error.code = nofctl::codeOfStatus(*error.nvmeStatus);
 	else
 		error.code = nvmeof::connectCodeOf(error.sysErrno);
 	if (error.message.empty())
-		error.message =
-			error.nvmeStatus ? "the target refused" : nvmeof::errorFromErrno(error.sysErrno).message;
+		error.message = "the target refused";
 	constexpr const char *noMemory = "out of memory"; // what failed for it is not what was wrong
 	if (error.nvmeStatus)
 		error.message += ": " + nvmeof::describeStatus(*error.nvmeStatus);

@@ -79,10 +79,11 @@ public:
 	// start(), and waits. On timedOut the controller stays and goes on trying; Error::object is its name.
 	Result<Controller> connect(const ConnectOptions &options, WaitFor wait = WaitFor::namespaces,
 				   std::chrono::milliseconds timeout = defaultTimeout);
-	// All at once; one result for each of @options, in their order.
+	// All at once; one result for each of @options, in their order. @stop ends the waiting, as @timeout does.
 	std::vector<Result<Controller>> connectAll(std::span<const ConnectOptions> options,
 						   WaitFor wait = WaitFor::namespaces,
-						   std::chrono::milliseconds timeout = defaultTimeout);
+						   std::chrono::milliseconds timeout = defaultTimeout,
+						   std::stop_token stop = {});
 	// For a controller that was started before, or is reconnecting.
 	Result<Controller> waitFor(std::string_view controller, WaitFor wait,
 				   std::chrono::milliseconds timeout = defaultTimeout);

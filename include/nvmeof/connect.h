@@ -36,6 +36,9 @@ struct ConnectOptions {
 	std::optional<std::chrono::milliseconds> ctrlLoss;   // negative: never give up
 	std::optional<std::chrono::milliseconds> fastIoFail; // negative: off
 	std::optional<std::chrono::milliseconds> connectTimeout;
+	// How long the first connect is repeated as later ones are. 0, and if not set: one attempt; negative: for ever
+	std::optional<std::chrono::milliseconds> firstConnect;
+	std::string owner; // name of the program that asks, kept with the controller; empty: none
 	std::optional<std::chrono::milliseconds> stallTimeout; // silence after which the path counts as lost; 0: off
 	std::optional<std::uint8_t> tos;
 	bool hdrDigest = false;

@@ -32,6 +32,7 @@ struct Controller {
 	std::string firmware;
 	std::uint32_t ioQueues = 0;             // granted
 	std::uint32_t pollQueues = 0;           // granted
+	std::uint32_t wantedPollQueues = 0;     // asked for
 	std::uint32_t queueSize = 0;            // entries, granted
 	std::chrono::milliseconds keepAlive{0}; // 0: none
 	std::chrono::milliseconds reconnectDelay{0};
@@ -39,6 +40,7 @@ struct Controller {
 	std::chrono::milliseconds fastIoFail{0}; // negative: off
 	std::chrono::milliseconds connectTimeout{0};
 	std::chrono::milliseconds stallTimeout{0}; // 0: off
+	std::chrono::milliseconds firstConnect{0}; // how long the first connect is repeated; negative: for ever
 	std::uint8_t tos = 0;
 	bool hdrDigest = false;
 	bool dataDigest = false;
@@ -51,6 +53,8 @@ struct Controller {
 	std::optional<std::uint16_t> lastStatus; // NVMe status, when the target refused
 	std::uint32_t inflight = 0;
 	std::uint32_t paths = 0;
+	std::uint32_t scans = 0; // of namespaces, that ended well since it became live last
+	std::string owner;       // program that asked for it; empty: none said so
 };
 
 } // namespace nvmeof

@@ -63,6 +63,10 @@ Error errorFromErrno(int sysErrno, std::string message = {});
 // authentication; else failed.
 ErrorCode connectCodeOf(int sysErrno);
 
+// The kernel's words, and where they tell of a connection that could not be made, why: "cannot connect: No route to
+// host". @message may be empty, then the text of the errno is used.
+std::string describeFailure(const std::string &message, int sysErrno);
+
 // "Connect Invalid Host (status 0x184)" for a known status, else "status 0x...".
 std::string describeStatus(std::uint16_t nvmeStatus);
 

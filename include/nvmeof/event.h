@@ -15,7 +15,7 @@
 
 namespace nvmeof {
 
-// Values up to restored are those of enum nvmeof_event; the rest is the library's own.
+// Values up to allPaths are those of enum nvmeof_event; the rest is the library's own.
 enum class EventType : std::uint32_t {
 	added,
 	removed,
@@ -27,6 +27,11 @@ enum class EventType : std::uint32_t {
 	failover,       // of a namespace: requests left a path, and are done on others: Event::failover
 	degraded,       // of a path: left out as an outlier
 	restored,       // of a path: taken back
+	scanned,        // of a controller: a scan of its namespaces has ended: Event::scanErrno
+	noPath,         // of a namespace: no usable path is left
+	pathBack,       // of a namespace: there is one again
+	fewerPaths,     // of a namespace: livePaths is less than expectedPaths
+	allPaths,       // of a namespace: it is so no longer
 	lost = 0x10000, // events were lost: the socket's buffer ran over. "present" for each object there is now
 			// follows
 	present,        // an object as read after "lost"
@@ -61,6 +66,7 @@ struct Event {
 	std::optional<ControllerState> oldState; // of a controller's change of state
 	std::string reason;                      // connectFailed, refused: why, for a person
 	std::optional<Failover> failover;        // of failover
+	int scanErrno = 0;                       // of scanned: positive errno, 0: it ended well
 
 	// Name of the object ("nvmeof0c1"), of the controller for an aen, empty for lost.
 	const std::string &name() const;

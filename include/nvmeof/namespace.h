@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,8 +25,13 @@ struct Namespace {
 	bool readOnly = false;
 	std::uint32_t paths = 0;
 	std::uint32_t usablePaths = 0; // can take I/O now
-	std::uint32_t waiting = 0;     // requests that wait for a path
-	std::uint32_t held = 0;        // requests held back by fencing
+	std::uint32_t livePaths = 0;   // their controller is live, whatever their ANA state
+	// The same if all controllers that it came over, and those not live so far, were live.
+	std::uint32_t expectedPaths = 0;
+	std::uint32_t waiting = 0; // requests that wait for a path
+	std::uint32_t held = 0;    // requests held back by fencing
+	std::uint32_t openers = 0; // users of the disk: programs that have it open, mounts, other devices
+	std::optional<std::chrono::nanoseconds> noPathSince; // CLOCK_BOOTTIME; only while no path is usable
 };
 
 } // namespace nvmeof

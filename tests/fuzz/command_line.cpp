@@ -61,7 +61,11 @@ void checkConnect(const ConnectOptions &options)
 
 void checkPlan(const Args &args)
 {
-	const Result<ConnectPlan> plan = planConnect(args);
+	const auto nobodyAsked = [](std::string_view text, std::string_view port) -> Result<std::vector<Address>> {
+		Result<Address> one = parseAddress(text, port);
+		return one ? Result<std::vector<Address>>(std::vector<Address>{*one}) : one.error();
+	};
+	const Result<ConnectPlan> plan = planConnect(args, {}, nobodyAsked);
 	if (!plan) {
 		expect(plan.error().message.starts_with("--"), "a refusal names the option");
 		return;

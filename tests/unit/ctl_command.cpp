@@ -251,10 +251,51 @@ TEST_CASE("connect options that are wrong name themselves", "[parse]")
 
 TEST_CASE("an address that is wrong names itself", "[parse]")
 {
-	Result<ConnectPlan> p = plan({"-a", "x"});
+	Result<ConnectPlan> p = plan({"-a", "1.2.3"});
 	REQUIRE_FALSE(p);
 	CHECK(p.error().code == ErrorCode::invalid);
-	CHECK(p.error().message.starts_with("--traddr"));
+	CHECK(p.error().message.starts_with("--traddr: "));
+}
+
+TEST_CASE("a host name stands for all of its addresses, and it is told which", "[parse]")
+{
+	auto resolve = [](std::string_view text, std::string_view port) -> Result<std::vector<Address>> {
+		if (text == "target.example")
+			return std::vector<Address>{{"10.0.0.1", std::string(port)}, {"fd00::1", std::string(port)}};
+		if (Result<Address> numeric = parseAddress(text, port))
+			return std::vector<Address>{*numeric};
+		Error error;
+		error.code = ErrorCode::nameResolution;
+		error.message = std::string(text) + ": Name or service not known";
+		return error;
+	};
+	CommandLine line = parse({"connect", "-n", "nqn.a", "-a", "target.example", "-a", "10.0.0.2", "-s", "4421"});
+	REQUIRE(line.command);
+	Result<ConnectPlan> p = planConnect(line.args, {}, resolve);
+	REQUIRE(p);
+	REQUIRE(p->options.size() == 3);
+	CHECK(p->options[1].address == Address{"fd00::1", "4421"});
+	CHECK(p->typed == std::vector<std::string>{"target.example", "target.example", ""});
+	std::ostringstream out, err;
+	Context context(*line.command, line.args, out, err);
+	tellNames(context, *p);
+	CHECK(err.str() == "nvmeofctl: connect target.example: 10.0.0.1:4421, [fd00::1]:4421\n");
+	line = parse({"connect", "-n", "nqn.a", "-a", "nowhere.example"});
+	p = planConnect(line.args, {}, resolve);
+	REQUIRE_FALSE(p);
+	CHECK(p.error().code == ErrorCode::nameResolution);
+	CHECK(nameStep(p.error()) == "check the name, and 'getent hosts NAME'");
+}
+
+TEST_CASE("a first connect is repeated as long as is asked for", "[parse]")
+{
+	using namespace std::chrono_literals;
+	CHECK_FALSE(plan({})->options[0].firstConnect);
+	CHECK(plan({"--keep-trying"})->options[0].firstConnect == 600s);
+	CHECK(plan({"--keep-trying", "-l", "20"})->options[0].firstConnect == 20s);
+	CHECK(plan({"--keep-trying=5"})->options[0].firstConnect == 5s);
+	CHECK(plan({"--keep-trying=-1"})->options[0].firstConnect == -1ms);
+	CHECK_FALSE(parse({"connect", "-n", "nqn.a", "-a", "10.0.0.1", "--keep-trying", "5"}).command);
 }
 
 TEST_CASE("wrong usage ends with 2 and says where to look", "[parse]")
@@ -336,7 +377,7 @@ TEST_CASE("the next step after a connect that failed", "[command]")
 	CHECK(step(ErrorCode::failed, controller, ControllerState::live) ==
 	      "'nvmeofctl show nvmeof0c1' tells what is there, and the last error");
 	CHECK(step(ErrorCode::timedOut, controller, ControllerState::connecting) ==
-	      "it goes on trying; 'nvmeofctl disconnect -d nvmeof0c1' gives up");
+	      "it goes on trying; 'nvmeofctl disconnect nvmeof0c1' gives up");
 	CHECK(step(ErrorCode::timedOut, controller) == "check address, port and firewall");
 	CHECK(step(ErrorCode::connectionRefused, controller) == "check address and port, and whether the target runs");
 	CHECK(step(ErrorCode::invalid, file) == "correct or remove the file");

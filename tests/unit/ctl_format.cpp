@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
+#include <cerrno>
 
 #include "duration.h"
 #include "format.h"
 #include "json.h"
+#include "progress.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -201,4 +203,83 @@ TEST_CASE("an error as JSON", "[format]")
 	CHECK(json["exit_code"] == 4);
 	CHECK(json["object"] == "nvmeof0c1");
 	CHECK_FALSE(json.contains("nvme_status"));
+}
+
+TEST_CASE("why a connection could not be made", "[format]")
+{
+	CHECK(describeFailure("queue 1: cannot connect", ECONNREFUSED) ==
+	      "queue 1: cannot connect: Connection refused");
+	CHECK(describeFailure("cannot connect", EHOSTUNREACH) == "cannot connect: No route to host");
+	CHECK(describeFailure("no answer", ETIMEDOUT) == "no answer");
+	CHECK(describeFailure("", ECONNRESET) == "Connection reset by peer");
+	CHECK(describeFailure("", 0).empty());
+	Controller c = controllerAt("nvmeof0c1", "10.0.0.1");
+	c.lastError = "cannot connect";
+	c.lastErrno = ECONNREFUSED;
+	Event e;
+	e.type = EventType::connectFailed;
+	e.reason = c.lastError;
+	e.object = c;
+	CHECK(formatEvent(e).ends_with(": cannot connect: Connection refused"));
+	CHECK(toJson(e)["reason"] == "cannot connect: Connection refused");
+	CHECK(toJson(c)["last_error"]["message"] == "cannot connect: Connection refused");
+	CHECK(renderFields(fieldsOf(c)).find(": cannot connect: Connection refused\n") != std::string::npos);
+}
+
+TEST_CASE("poll queues that were not granted", "[format]")
+{
+	Controller c = controllerAt("nvmeof0c1", "10.0.0.1");
+	c.pollQueues = c.wantedPollQueues = 2;
+	CHECK(renderFields(fieldsOf(c)).find("poll queues      : 2\n") != std::string::npos);
+	c.pollQueues = 0;
+	CHECK(renderFields(fieldsOf(c)).find("poll queues      : 0 of 2 asked for\n") != std::string::npos);
+}
+
+TEST_CASE("a disk without enough paths, or without any", "[format]")
+{
+	using namespace std::chrono_literals;
+	Namespace ns;
+	ns.name = "nvmeof0n1";
+	ns.paths = ns.usablePaths = ns.livePaths = ns.expectedPaths = 2;
+	CHECK(pathsNote(ns, 100s) == "2 usable of 2");
+	ns.usablePaths = ns.livePaths = 1;
+	CHECK(pathsNote(ns, 100s) == "1 usable of 2; 1 connected of 2 expected");
+	ns.usablePaths = ns.livePaths = 0;
+	ns.noPathSince = 88s;
+	ns.waiting = 7;
+	CHECK(pathsNote(ns, 100s) == "0 usable of 2; 0 connected of 2 expected; none usable for 12 s: I/O waits");
+	auto line = [&](EventType type) {
+		Event e;
+		e.type = type;
+		e.object = ns;
+		return formatEvent(e).substr(16); // after the time
+	};
+	CHECK(line(EventType::noPath) == " nvmeof0n1 no_path no usable path is left of 2: 7 waiting");
+	ns.usablePaths = ns.livePaths = 1;
+	CHECK(line(EventType::pathBack) == " nvmeof0n1 path_back 1 of 2 paths usable again");
+	CHECK(line(EventType::fewerPaths) == " nvmeof0n1 fewer_paths 1 of 2 paths live");
+	ns.expectedPaths = 3;
+	std::string list = formatNamespaces({ns}, {});
+	CHECK(list.find("1/2 of 3") != std::string::npos);
+}
+
+TEST_CASE("the end of a scan", "[format]")
+{
+	Event e;
+	e.type = EventType::scanned;
+	Controller c = controllerAt("nvmeof0c1", "10.0.0.1");
+	c.paths = 2;
+	e.object = c;
+	CHECK(formatEvent(e).ends_with(" nvmeof0c1 scanned 2 paths"));
+	e.scanErrno = EIO;
+	CHECK(formatEvent(e).ends_with(" nvmeof0c1 scanned Input/output error"));
+	CHECK(toJson(e)["scan_errno"] == EIO);
+}
+
+TEST_CASE("a line of progress drives no terminal", "[format]")
+{
+	using namespace std::chrono_literals;
+	CHECK(progressLine("connect", "1 of 2 live", 12s) == "connect: 1 of 2 live, 12 s");
+	CHECK(progressLine("connect", "", 0s) == "connect: 0 s");
+	CHECK(progressLine("x\x1b[2J", "", 0s) == "x?[2J: 0 s");
 }

@@ -52,6 +52,10 @@ TEST_CASE("metrics of a snapshot", "[prometheus]")
 	s.controllers[1].reconnects = 4;
 	s.namespaces[0].waiting = 2;
 	s.namespaces[0].held = 8;
+	s.namespaces[0].livePaths = 0;
+	s.namespaces[0].expectedPaths = 2;
+	s.namespaces[0].openers = 1;
+	s.namespaces[0].noPathSince = 987500ms;
 	std::string text = prometheusText(s, 1700000000s);
 	INFO(text);
 	ExpositionChecker read(text);
@@ -77,6 +81,11 @@ TEST_CASE("metrics of a snapshot", "[prometheus]")
 	CHECK(read.value("nvmeof_controller_reconnects_total", {{"controller", "nvmeof0c2"}}) == 4);
 	CHECK(read.value("nvmeof_namespace_waiting_requests", {{"namespace", "nvmeof0n1"}}) == 2);
 	CHECK(read.value("nvmeof_namespace_held_requests", {{"namespace", "nvmeof0n1"}}) == 8);
+	CHECK(read.value("nvmeof_namespace_live_paths", {{"namespace", "nvmeof0n1"}}) == 0);
+	CHECK(read.value("nvmeof_namespace_expected_paths", {{"namespace", "nvmeof0n1"}}) == 2);
+	CHECK(read.value("nvmeof_namespace_openers", {{"namespace", "nvmeof0n1"}}) == 1);
+	CHECK(read.value("nvmeof_namespace_no_path_seconds", {{"namespace", "nvmeof0n1"}}) == 12.5);
+	CHECK(read.value("nvmeof_namespace_no_path_seconds", {{"namespace", "nvmeof0n2"}}) == 0);
 	CHECK(read.value("nvmeof_subsystem_info", {{"nqn", "nqn.a"}, {"iopolicy", "latency"}}) == 1);
 	auto bucket = [&](const char *le) {
 		return read.value("nvmeof_path_latency_seconds_bucket",

@@ -160,7 +160,7 @@ TEST_CASE("statistics as text", "[stats]")
 	s.controllers[1].lastError = "gone\x1b[2J";
 	std::string text = statsText(s);
 	INFO(text);
-	for (const char *part : {"nvmeof0n1: 2 of 2 paths usable, 17 requests wait", "nvmeof0c1n1", "1:02 h", "42 s",
+	for (const char *part : {"nvmeof0n1: paths 2 usable of 2, 17 requests wait", "nvmeof0c1n1", "1:02 h", "42 s",
 				 "degraded", "12345", "fd00::2", "gone?[2J", "< 131 us"})
 		CHECK(has(text, part));
 	CHECK(has(statsText(Snapshot()), "nothing is connected"));

@@ -189,13 +189,22 @@ std::vector<Option> timeOptions()
 	};
 }
 
+Option keepTrying()
+{
+	Option option = timeOrNever(value("", "--keep-trying", "SECONDS",
+					  "Repeat the first attempt as later ones are, for that long, -1 for ever; "
+					  "without a value as long as --ctrl-loss-tmo says"));
+	option.mayLackValue = true;
+	return option;
+}
+
 std::vector<Option> connectOptions()
 {
 	std::vector<Option> options{
 		transportOption(),
 		required(of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the subsystem"))),
-		required(addresses("Address of the target, numeric; an IPv6 one with a port is [ADDR]:PORT. Repeat for "
-				   "more paths")),
+		required(addresses("Address of the target, or a host name for all of its addresses; an IPv6 one with a "
+				   "port is [ADDR]:PORT. Repeat for more paths")),
 		portOption("4420"),
 	};
 	for (auto more : {queueOptions, timeOptions})
@@ -217,6 +226,11 @@ std::vector<Option> connectOptions()
 		     preset("30", time(0, anyTime,
 				       value("", "--timeout", "SECONDS",
 					     "Wait at most that long. The controller goes on trying after that"))),
+		     keepTrying(),
+		     preset("any",
+			    oneOf({"any", "all"},
+				  value("", "--require", "WHICH",
+					"Of several addresses: succeed when any is connected, or only when all are"))),
 		     flag("", "--idempotent", "A controller that is there already is what was asked for"),
 		     policyOption(),
 	     })
@@ -228,8 +242,8 @@ std::vector<Option> discoverOptions()
 {
 	return withHost({
 		addresses(
-			"Address of the discovery service, numeric; an IPv6 one with a port is [ADDR]:PORT. Repeat for "
-			"more services"),
+			"Address of the discovery service, or a host name for all of its addresses; an IPv6 one with a "
+			"port is [ADDR]:PORT. Repeat for more services"),
 		controllerName("Instead of an address: a discovery controller that is there"),
 		device(Completes::controllers),
 		transportOption(),
@@ -252,6 +266,8 @@ std::vector<Command> connections()
 		 runConnect,
 		 {{"two paths to one subsystem",
 		   "nvmeofctl connect -n nqn.2024-01.com.example:flash1 -a 192.168.10.5 -a 192.168.20.5"},
+		  {"at boot, when the target may come later",
+		   "nvmeofctl connect -n nqn.2024-01.com.example:flash1 -a 192.168.10.5 --keep-trying --wait none"},
 		  {"never give up, and have /dev/disk/by-id when it returns",
 		   "nvmeofctl connect -n nqn.2024-01.com.example:flash1 -a 192.168.10.5 -l -1 --wait udev"}}},
 		{"discover",
@@ -327,7 +343,8 @@ std::vector<Command> changes()
 		 "Sets one subsystem, or all, as the first rule of the policy file says whose pattern fits the NQN. "
 		 "'connect' does so with --new for a subsystem that it makes, and a udev rule for any that appears.",
 		 withName(positional("NAME", "Name of the subsystem; all if not given", Completes::objects),
-			  {policyOption(), flag("", "--new", "Leave alone what has been changed already")}),
+			  {policyOption(), flag("", "--new", "Leave alone what has been changed already"),
+			   flag("", "--syslog", "Tell the system's log, too, of what is wrong")}),
 		 runApplyPolicy},
 	};
 }

@@ -6,8 +6,11 @@
 
 #include "connect_plan.h"
 #include "context.h"
+#include "documents.h"
 #include "format.h"
+#include "interruption.h"
 #include "policy.h"
+#include "progress.h"
 
 using namespace nvmeof;
 
@@ -22,22 +25,84 @@ Error withExisting(Error error)
 	return error;
 }
 
-int reportOne(Context &context, const ConnectOptions &options, const Result<Controller> &result, Json &results)
+bool among(const Controller &controller, const std::vector<ConnectOptions> &wanted)
 {
-	Json entry{{"address", options.address.toString()}};
-	int code = 0;
-	if (result) {
-		entry["controller"] = toJson(*result);
-		if (!context.json())
-			context.out() << fmt::format("{} {} {}\n", result->name, formatAddress(*result),
-						     toString(result->state));
-	} else {
-		Error error = withExisting(result.error());
-		entry["error"] = toJson(error);
-		code = context.complain(options.address.toString(), error, connectNextStep(error, options));
+	return std::ranges::any_of(wanted, [&](const ConnectOptions &options) {
+		return controller.subsysnqn == options.subsysnqn && controller.traddr == options.address.traddr &&
+		       controller.trsvcid == options.address.trsvcid;
+	});
+}
+
+std::vector<Controller> controllersOf(Client &client, const std::vector<ConnectOptions> &wanted)
+{
+	Result<std::vector<Controller>> read = client.controllers();
+	std::vector<Controller> all = read ? *read : std::vector<Controller>();
+	std::erase_if(all, [&](const Controller &controller) { return !among(controller, wanted); });
+	return all;
+}
+
+std::string progressOf(Client &client, const std::vector<ConnectOptions> &wanted)
+{
+	auto live = std::ranges::count(controllersOf(client, wanted), ControllerState::live, &Controller::state);
+	return fmt::format("{} of {} live", live, wanted.size());
+}
+
+void tellQueues(Context &context, const Controller &controller)
+{
+	if (controller.state != ControllerState::live || controller.pollQueues >= controller.wantedPollQueues)
+		return;
+	Error error;
+	error.message = fmt::format("{} of {} poll queues: the target grants no more, or another controller of the "
+				    "subsystem has no more; polled I/O over it goes the usual way",
+				    controller.pollQueues, controller.wantedPollQueues);
+	context.warn(controller.name, error, "");
+}
+
+// One live path is enough unless all are asked for: what is wrong with the others is a warning then.
+int report(Context &context, const std::vector<ConnectOptions> &wanted, const std::vector<Result<Controller>> &results)
+{
+	bool enough = context.args().textOr("require", "any") == "any" &&
+		      std::ranges::any_of(results, [](const auto &result) { return result.ok(); });
+	int code = 0; // of the first that failed
+	for (std::size_t i = 0; i < results.size(); i++) {
+		const std::string address = wanted[i].address.toString();
+		if (results[i]) {
+			if (!context.json())
+				context.out() << fmt::format("{} {} {}\n", results[i]->name, formatAddress(*results[i]),
+							     toString(results[i]->state));
+			tellQueues(context, *results[i]);
+			continue;
+		}
+		Error error = withExisting(results[i].error());
+		std::string step = connectNextStep(error, wanted[i]);
+		if (enough) {
+			context.warn(address, error, step);
+			continue;
+		}
+		int one = context.complain(address, error, step);
+		code = code ? code : one;
 	}
-	results.push_back(entry);
 	return code;
+}
+
+/*
+ * Whoever interrupts a connect wants nothing half made: what it has made and that is not live goes. What is live stays,
+ * and so does what was there @before.
+ */
+void undo(Context &context, Client &client, const std::vector<ConnectOptions> &wanted,
+	  const std::vector<Controller> &before)
+{
+	for (const Controller &controller : controllersOf(client, wanted)) {
+		if (std::ranges::count(before, controller.name, &Controller::name))
+			continue;
+		Error note;
+		note.message = "connected, and stays";
+		if (controller.state != ControllerState::live) {
+			Result<void> gone = client.disconnect(controller.name);
+			note.message = gone ? "was connecting; removed" : gone.error().message;
+		}
+		context.warn(controller.name, note, "");
+	}
 }
 
 // Those of that NQN that there are, and were not there @before.
@@ -66,27 +131,40 @@ Json applyToNew(Context &context, Client &client, const std::vector<Subsystem> &
 	return warnOfPolicies(context, outcomes);
 }
 
+// Ends the process when it is interrupted.
+std::vector<Result<Controller>> connectAll(Context &context, Client &client, const ConnectPlan &plan)
+{
+	const std::vector<Controller> before = controllersOf(client, plan.options);
+	std::vector<Result<Controller>> results;
+	Interruption interruption;
+	{
+		Progress progress("connect", [&](Client &own) { return progressOf(own, plan.options); });
+		results = client.connectAll(plan.options, plan.wait, plan.timeout, interruption.token());
+	}
+	if (int signal = interruption.caught()) {
+		undo(context, client, plan.options, before);
+		dieOf(signal);
+	}
+	return results;
+}
+
 } // namespace
 
 int runConnect(Context &context)
 {
 	Result<ConnectPlan> plan = planConnect(context.args());
 	if (!plan)
-		return context.fail("", plan.error());
+		return context.fail("", plan.error(), nameStep(plan.error()));
+	tellNames(context, *plan);
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());
 	const std::string &nqn = plan->options.front().subsysnqn;
 	std::vector<Subsystem> before = subsystemsOf(*client, nqn);
-	std::vector<Result<Controller>> results = client->connectAll(plan->options, plan->wait, plan->timeout);
-	Json entries = Json::array();
-	int code = 0;
-	for (std::size_t i = 0; i < results.size(); i++) {
-		int one = reportOne(context, plan->options[i], results[i], entries);
-		code = code ? code : one; // of the first that failed
-	}
+	std::vector<Result<Controller>> results = connectAll(context, *client, *plan);
+	int code = report(context, plan->options, results);
 	Json policies = applyToNew(context, *client, subsystemsOf(*client, nqn, before));
 	if (context.json())
-		context.print(Json{{"results", entries}, {"policies", policies}});
+		context.print(connectDocument(*plan, results, policies));
 	return code;
 }

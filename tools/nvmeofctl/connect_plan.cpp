@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "connect_plan.h"
 
+#include <map>
+
 #include <fmt/format.h>
 #include <nvmeof/identity.h>
+
+#include "context.h"
 
 using namespace nvmeof;
 
 namespace {
+
+constexpr std::chrono::minutes defaultCtrlLoss{10}; // NVMEOF_A_CTRL_LOSS_TMO
 
 void readQueues(const Args &args, ConnectOptions &options)
 {
@@ -23,6 +29,8 @@ void readTimes(const Args &args, ConnectOptions &options)
 	options.fastIoFail = args.seconds("fast-io-fail-tmo");
 	options.connectTimeout = args.seconds("connect-tmo");
 	options.stallTimeout = args.seconds("stall-tmo");
+	if (args.has("keep-trying")) // if not told how long: as long as later connects are
+		options.firstConnect = args.seconds("keep-trying").value_or(options.ctrlLoss.value_or(defaultCtrlLoss));
 }
 
 void readHost(const Args &args, ConnectOptions &options)
@@ -54,9 +62,15 @@ WaitFor waitOf(const std::string &word)
 	return word == "udev" ? WaitFor::udev : WaitFor::namespaces;
 }
 
+Error ofTraddr(Error error)
+{
+	error.message = "--traddr: " + error.message;
+	return error;
+}
+
 } // namespace
 
-Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults)
+Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults, const Resolve &resolve)
 {
 	ConnectOptions common;
 	common.transport = args.textOr("transport", "tcp");
@@ -67,11 +81,14 @@ Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults)
 	plan.wait = waitOf(args.textOr("wait", "ns"));
 	plan.timeout = args.seconds("timeout").value_or(defaultTimeout);
 	for (const std::string &text : args.all("traddr")) {
-		Result<Address> address = parseAddress(text, args.textOr("trsvcid", defaults.port));
-		if (!address)
-			return usageError("--traddr: " + address.error().message);
-		plan.options.push_back(common);
-		plan.options.back().address = *address;
+		Result<std::vector<Address>> found = resolve(text, args.textOr("trsvcid", defaults.port));
+		if (!found)
+			return ofTraddr(found.error());
+		for (const Address &address : *found) {
+			plan.options.push_back(common);
+			plan.options.back().address = address;
+			plan.typed.push_back(parseAddress(text, defaults.port) ? "" : text);
+		}
 	}
 	return plan;
 }
@@ -84,6 +101,23 @@ static std::string fileStep(const Error &error)
 	return error.code == ErrorCode::failed ? "or give --hostnqn and --hostid" : "";
 }
 
+void tellNames(Context &context, const ConnectPlan &plan)
+{
+	std::map<std::string, std::string> addresses; // by name
+	for (std::size_t i = 0; i < plan.typed.size(); i++) {
+		std::string &list = addresses[plan.typed[i]];
+		list += (list.empty() ? "" : ", ") + plan.options[i].address.toString();
+	}
+	for (const auto &[name, list] : addresses)
+		if (!name.empty())
+			context.note(name, list);
+}
+
+std::string nameStep(const Error &error)
+{
+	return error.code == ErrorCode::nameResolution ? "check the name, and 'getent hosts NAME'" : "";
+}
+
 std::string connectNextStep(const Error &error, const ConnectOptions &options)
 {
 	if (error.object.kind == ErrorObject::Kind::file)
@@ -91,7 +125,7 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options)
 	if (error.left == ControllerState::live)
 		return fmt::format("'nvmeofctl show {}' tells what is there, and the last error", error.object.name);
 	if (error.left)
-		return fmt::format("it goes on trying; 'nvmeofctl disconnect -d {}' gives up", error.object.name);
+		return fmt::format("it goes on trying; 'nvmeofctl disconnect {}' gives up", error.object.name);
 	switch (error.code) {
 	case ErrorCode::alreadyConnected:
 		return "use --duplicate-connect for a second association";

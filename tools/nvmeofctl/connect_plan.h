@@ -3,14 +3,18 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <vector>
 
 #include <nvmeof/client.h>
 
 #include "args.h"
 
+class Context;
+
 struct ConnectPlan {
 	std::vector<nvmeof::ConnectOptions> options; // one for each address
+	std::vector<std::string> typed;              // of each address the host name that it came from; empty: none
 	nvmeof::WaitFor wait = nvmeof::WaitFor::namespaces;
 	std::chrono::milliseconds timeout = nvmeof::defaultTimeout;
 };
@@ -21,7 +25,14 @@ struct PlanDefaults {
 	const char *port = nvmeof::defaultPort;
 };
 
-nvmeof::Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults = {});
+using Resolve = std::function<nvmeof::Result<std::vector<nvmeof::Address>>(std::string_view, std::string_view port)>;
 
+nvmeof::Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults = {},
+					const Resolve &resolve = nvmeof::resolveAddress);
+
+// Tells which addresses a name has.
+void tellNames(Context &context, const ConnectPlan &plan);
+// What to do about a plan that cannot be made; may be empty.
+std::string nameStep(const nvmeof::Error &error);
 // What to do about a connect that failed.
 std::string connectNextStep(const nvmeof::Error &error, const nvmeof::ConnectOptions &options);

@@ -2,14 +2,24 @@
 #include "context.h"
 
 #include <ostream>
+#include <syslog.h>
 
 #include <fmt/format.h>
 
+#include "documents.h"
 #include "exit_code.h"
 #include "table.h"
 
 using nvmeof::Error;
 using nvmeof::ErrorCode;
+
+// Whoever runs from udev has a stderr that nobody reads. Where no daemon listens, it goes to the console.
+static void toSystemLog(int priority, const std::string &line)
+{
+	::openlog("nvmeofctl", LOG_PID | LOG_CONS, LOG_DAEMON);
+	::syslog(priority, "%s", line.c_str());
+	::closelog();
+}
 
 Context::Context(const Command &command, Args args, std::ostream &out, std::ostream &err)
 	: command_(command), args_(std::move(args)),
@@ -46,6 +56,11 @@ int Context::complain(std::string_view subject, const Error &error, std::string_
 	return static_cast<int>(exitCodeOf(error.code));
 }
 
+void Context::note(std::string_view subject, std::string_view text)
+{
+	err_ << fmt::format("nvmeofctl: {} {}: {}\n", command_.name, subject, printable(text));
+}
+
 void Context::warn(std::string_view subject, const Error &error, std::string_view nextStep)
 {
 	say(subject, "warning: ", error, nextStep);
@@ -53,13 +68,17 @@ void Context::warn(std::string_view subject, const Error &error, std::string_vie
 
 void Context::say(std::string_view subject, std::string_view kind, const Error &error, std::string_view nextStep)
 {
-	err_ << fmt::format("nvmeofctl: {}{}{}: {}{}{}\n", command_.name, subject.empty() ? "" : " ", subject, kind,
+	std::string line =
+		fmt::format("{}{}{}: {}{}{}", command_.name, subject.empty() ? "" : " ", subject, kind,
 			    printable(error.message), nextStep.empty() ? "" : fmt::format(" ({})", nextStep));
+	err_ << "nvmeofctl: " << line << "\n";
+	if (args_.has("syslog"))
+		toSystemLog(kind.empty() ? LOG_ERR : LOG_WARNING, line);
 }
 
 int Context::fail(std::string_view subject, const Error &error, std::string_view nextStep)
 {
 	if (json_) // on one line: what some commands print is a document a line
-		out_ << dump(withSchema(Json{{"error", toJson(error)}}), -1) << std::endl;
+		out_ << dump(withSchema(errorDocument(error)), -1) << std::endl;
 	return complain(subject, error, nextStep);
 }

@@ -29,6 +29,8 @@ public:
 	// The same, text only, for commands whose document carries the errors.
 	int complain(std::string_view subject, const nvmeof::Error &error, std::string_view nextStep = {});
 
+	// What is worth knowing, and is no result: to stderr.
+	void note(std::string_view subject, std::string_view text);
 	// Something that is wrong while the command itself has done what it was asked for.
 	void warn(std::string_view subject, const nvmeof::Error &error, std::string_view nextStep);
 

@@ -7,6 +7,7 @@
 #include <nvmeof/name.h>
 
 #include "context.h"
+#include "documents.h"
 #include "policy.h"
 #include "settings.h"
 
@@ -19,7 +20,7 @@ int finish(Context &context, const std::string &name, const Result<void> &done, 
 	if (!done)
 		return context.fail(name, done.error());
 	if (context.json())
-		context.print(Json{{"name", name}, {"done", what}});
+		context.print(doneDocument(name, what));
 	else
 		context.out() << fmt::format("{} {}\n", name, what);
 	return 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -6,6 +7,8 @@
 #include <nvmeof/name.h>
 
 #include "context.h"
+#include "documents.h"
+#include "progress.h"
 
 using namespace nvmeof;
 
@@ -27,6 +30,20 @@ Result<std::vector<std::string>> disconnectBy(Client &client, const Args &args)
 	return gone;
 }
 
+// Of what is to go, how much is there
+std::size_t countOf(Client &client, const Args &args)
+{
+	Result<std::vector<Controller>> all = client.controllers();
+	if (!all)
+		return 0;
+	auto meant = [&](const Controller &controller) {
+		return args.has("all") || args.text("nqn") == controller.subsysnqn ||
+		       std::ranges::any_of(args.all("NAME"),
+					   [&](const std::string &name) { return plainName(name) == controller.name; });
+	};
+	return static_cast<std::size_t>(std::ranges::count_if(*all, meant));
+}
+
 } // namespace
 
 int runDisconnect(Context &context)
@@ -38,11 +55,16 @@ int runDisconnect(Context &context)
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail(subject, client.error());
-	Result<std::vector<std::string>> gone = disconnectBy(*client, args);
+	const std::size_t before = countOf(*client, args);
+	auto look = [&](Client &own) { return fmt::format("{} of {} left", countOf(own, args), before); };
+	Result<std::vector<std::string>> gone = [&] {
+		Progress progress("disconnect", look);
+		return disconnectBy(*client, args);
+	}();
 	if (!gone)
 		return context.fail(gone.error().object.none() ? subject : gone.error().object.name, gone.error());
 	if (context.json()) {
-		context.print(Json{{"disconnected", *gone}});
+		context.print(disconnectDocument(*gone));
 		return 0;
 	}
 	for (const std::string &name : *gone)

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "discover.h"
 
+#include <algorithm>
+#include <atomic>
 #include <ostream>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -11,13 +15,16 @@
 
 #include "connect_plan.h"
 #include "context.h"
+#include "documents.h"
 #include "interruption.h"
+#include "progress.h"
 #include "table.h"
 
 using namespace nvmeof;
 
 namespace {
 
+constexpr std::size_t mostReaders = 16;       // at once
 constexpr std::uint16_t firstOfNone = 0xfff0; // controller IDs from here on are none
 
 std::string addressOf(const DiscoveryEntry &entry)
@@ -85,7 +92,8 @@ class Report {
 public:
 	explicit Report(Context &context) : context_(context) {}
 
-	void add(const char *key, const std::string &subject, const Result<DiscoveryLog> &log,
+	// @host: the name that an address came from; may be empty
+	void add(const char *key, const std::string &subject, const std::string &host, const Result<DiscoveryLog> &log,
 		 const std::string &nextStep = "");
 	int finish();
 
@@ -95,26 +103,23 @@ private:
 	int code_ = 0; // of the first that failed
 };
 
-void Report::add(const char *key, const std::string &subject, const Result<DiscoveryLog> &log,
+void Report::add(const char *key, const std::string &subject, const std::string &host, const Result<DiscoveryLog> &log,
 		 const std::string &nextStep)
 {
-	Json entry{{key, subject}};
 	if (log) {
-		entry["log"] = toJson(*log);
 		if (!context_.json())
 			context_.out() << subject << ": " << formatLog(*log);
 	} else {
-		entry["error"] = toJson(log.error());
 		int code = context_.complain(subject, log.error(), nextStep);
 		code_ = code_ ? code_ : code;
 	}
-	results_.push_back(entry);
+	results_.push_back(discoverEntry(key, subject, host, log));
 }
 
 int Report::finish()
 {
 	if (context_.json())
-		context_.print(Json{{"results", results_}});
+		context_.print(discoverDocument(results_));
 	return code_;
 }
 
@@ -129,30 +134,87 @@ int discoverThrough(Context &context, const std::string &name)
 	if (!client)
 		return context.fail("", client.error());
 	Report report(context);
-	report.add("controller", name,
+	report.add("controller", name, "",
 		   client->discover(name, context.args().seconds("timeout").value_or(defaultTimeout)));
 	return report.finish();
+}
+
+// Services are asked side by side, each over a socket of its own: a silent one holds up no other.
+class Readers {
+public:
+	Readers(const std::vector<ConnectOptions> &services, std::chrono::milliseconds timeout, std::stop_token stop)
+		: services_(services), timeout_(timeout), stop_(std::move(stop)), logs_(services.size())
+	{
+	}
+
+	std::vector<Result<DiscoveryLog>> read();
+	std::string progress() const { return fmt::format("{} of {} read", done_.load(), services_.size()); }
+
+private:
+	void work();
+
+	const std::vector<ConnectOptions> &services_;
+	const std::chrono::milliseconds timeout_;
+	const std::stop_token stop_;
+	std::vector<std::optional<Result<DiscoveryLog>>> logs_;
+	std::atomic<std::size_t> next_ = 0, done_ = 0;
+};
+
+void Readers::work()
+{
+	Result<Client> client = Client::open();
+	for (std::size_t i = next_++; i < services_.size(); i = next_++) {
+		logs_[i] =
+			client ? client->discover(services_[i], timeout_, stop_) : Result<DiscoveryLog>(client.error());
+		done_++;
+	}
+}
+
+std::vector<Result<DiscoveryLog>> Readers::read()
+{
+	{
+		std::vector<std::jthread> others;
+		try {
+			while (others.size() + 1 < std::min(services_.size(), mostReaders))
+				others.emplace_back([this] { work(); });
+		} catch (const std::system_error &) { // fewer, then
+		}
+		work();
+	}
+	std::vector<Result<DiscoveryLog>> logs;
+	for (std::optional<Result<DiscoveryLog>> &log : logs_)
+		logs.push_back(*std::move(log));
+	return logs;
+}
+
+// Ends the process when it is interrupted; the controllers that were made for it are gone by then.
+std::vector<Result<DiscoveryLog>> readAll(const ConnectPlan &plan)
+{
+	Interruption interruption;
+	Readers readers(plan.options, plan.timeout, interruption.token());
+	std::vector<Result<DiscoveryLog>> logs;
+	{
+		Progress progress("discover", [&](Client &) { return readers.progress(); });
+		logs = readers.read();
+	}
+	if (int signal = interruption.caught())
+		dieOf(signal);
+	return logs;
 }
 
 int discoverAt(Context &context)
 {
 	Result<ConnectPlan> plan = planConnect(context.args(), {discoveryNqn, discoveryPort});
 	if (!plan)
-		return context.fail("", plan.error());
+		return context.fail("", plan.error(), nameStep(plan.error()));
+	tellNames(context, *plan);
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());
-	std::vector<Result<DiscoveryLog>> logs;
-	{
-		Interruption interruption;
-		for (const ConnectOptions &options : plan->options)
-			logs.push_back(client->discover(options, plan->timeout, interruption.token()));
-		if (int signal = interruption.caught())
-			dieOf(signal);
-	}
+	std::vector<Result<DiscoveryLog>> logs = readAll(*plan);
 	Report report(context);
 	for (std::size_t i = 0; i < logs.size(); i++)
-		report.add("address", plan->options[i].address.toString(), logs[i],
+		report.add("address", plan->options[i].address.toString(), plan->typed[i], logs[i],
 			   logs[i] ? "" : connectNextStep(logs[i].error(), plan->options[i]));
 	return report.finish();
 }

@@ -35,10 +35,19 @@ template <typename T> void addNumber(Fields &fields, const char *key, T number)
 	fields.emplace_back(key, std::to_string(number));
 }
 
+// Without queues of their own, polled I/O goes the usual way.
+std::string formatPollQueues(const Controller &controller)
+{
+	std::string text = std::to_string(controller.pollQueues);
+	return controller.pollQueues < controller.wantedPollQueues
+		       ? fmt::format("{} of {} asked for", text, controller.wantedPollQueues)
+		       : text;
+}
+
 void addSettings(Fields &fields, const Controller &controller)
 {
 	addNumber(fields, "io queues", controller.ioQueues);
-	addNumber(fields, "poll queues", controller.pollQueues);
+	fields.emplace_back("poll queues", formatPollQueues(controller));
 	addNumber(fields, "queue size", controller.queueSize);
 	fields.emplace_back("keep-alive-tmo",
 			    controller.keepAlive.count() ? formatSeconds(controller.keepAlive) : "none");
@@ -48,6 +57,8 @@ void addSettings(Fields &fields, const Controller &controller)
 	fields.emplace_back("connect-tmo", formatSeconds(controller.connectTimeout));
 	fields.emplace_back("stall-tmo",
 			    controller.stallTimeout.count() ? formatSeconds(controller.stallTimeout) : "off");
+	if (controller.firstConnect.count())
+		fields.emplace_back("keep-trying", formatTimeout(controller.firstConnect, "for ever"));
 	addNumber(fields, "tos", controller.tos);
 	fields.emplace_back("header digest", yesNo(controller.hdrDigest));
 	fields.emplace_back("data digest", yesNo(controller.dataDigest));
@@ -59,7 +70,7 @@ void addSettings(Fields &fields, const Controller &controller)
 // Of a controller, or of a path's.
 template <typename T> void addFailure(Fields &fields, const T &object)
 {
-	addText(fields, "last error", object.lastError);
+	addText(fields, "last error", describeFailure(object.lastError, object.lastErrno));
 	if (object.lastStatus)
 		fields.emplace_back("last status", describeStatus(*object.lastStatus));
 }
@@ -88,6 +99,13 @@ void addLatency(Fields &fields, const char *key, const Histogram &histogram)
 			key, fmt::format("p50 {}, p99 {}", formatLatency(summary.p50), formatLatency(summary.p99)));
 }
 
+// "2/4": usable of all; "2/3 of 4" where more are expected than there are
+std::string pathsCell(const Namespace &ns)
+{
+	std::string text = fmt::format("{}/{}", ns.usablePaths, ns.paths);
+	return ns.expectedPaths > ns.paths ? fmt::format("{} of {}", text, ns.expectedPaths) : text;
+}
+
 std::string latencyCell(const Histogram &histogram)
 {
 	LatencySummary summary = summaryOf(histogram);
@@ -106,6 +124,9 @@ struct EventDetail {
 	}
 	std::string operator()(const Controller &c) const
 	{
+		if (event.type == EventType::scanned)
+			return event.scanErrno ? errorFromErrno(event.scanErrno).message
+					       : fmt::format("{} path{}", c.paths, c.paths == 1 ? "" : "s");
 		std::string state = toString(c.state);
 		if (event.oldState)
 			state = fmt::format("{} -> {}", toString(*event.oldState), state);
@@ -113,6 +134,12 @@ struct EventDetail {
 	}
 	std::string operator()(const Namespace &n) const
 	{
+		if (event.type == EventType::noPath)
+			return fmt::format("no usable path is left of {}: {} waiting", n.paths, n.waiting);
+		if (event.type == EventType::pathBack)
+			return fmt::format("{} of {} paths usable again", n.usablePaths, n.paths);
+		if (event.type == EventType::fewerPaths || event.type == EventType::allPaths)
+			return fmt::format("{} of {} paths live", n.livePaths, n.expectedPaths);
 		if (event.failover)
 			return fmt::format("{} I/O{} moved from {} in {}", event.failover->ios,
 					   event.failover->ios == 1 ? "" : "s", event.failover->path,
@@ -193,6 +220,16 @@ std::string conditionOf(const Path &path)
 	return leftOut(path) ? "degraded" : toString(path.controllerState);
 }
 
+std::string pathsNote(const Namespace &ns, std::chrono::nanoseconds now)
+{
+	std::string text = fmt::format("{} usable of {}", ns.usablePaths, ns.paths);
+	if (ns.livePaths < ns.expectedPaths)
+		text += fmt::format("; {} connected of {} expected", ns.livePaths, ns.expectedPaths);
+	if (ns.noPathSince)
+		text += fmt::format("; none usable for {}: I/O waits", formatAge(now - *ns.noPathSince));
+	return text;
+}
+
 std::string formatSince(const Path &path, std::chrono::nanoseconds now)
 {
 	return path.anaSince ? formatAge(now - *path.anaSince) : "-";
@@ -203,8 +240,8 @@ std::string formatEvent(const Event &event, const std::optional<AnaBefore> &befo
 	double seconds = std::chrono::duration<double>(event.time).count();
 	std::string line = fmt::format("[{:14.6f}] {} {} {}", seconds, event.name().empty() ? "-" : event.name(),
 				       toString(event.type), std::visit(EventDetail{event, before}, event.object));
-	if (!event.reason.empty())
-		line += ": " + event.reason;
+	if (const Controller *controller = event.controller(); !event.reason.empty())
+		line += ": " + describeFailure(event.reason, controller ? controller->lastErrno : 0);
 	return printable(line);
 }
 
@@ -240,10 +277,12 @@ Fields fieldsOf(const Controller &controller)
 	addFailure(fields, controller);
 	addNumber(fields, "in flight", controller.inflight);
 	addNumber(fields, "paths", controller.paths);
+	addNumber(fields, "scans", controller.scans);
+	addText(fields, "owner", controller.owner);
 	return fields;
 }
 
-Fields fieldsOf(const Namespace &ns)
+Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 {
 	Fields fields{{"name", ns.name}, {"kind", "namespace"}, {"device", "/dev/" + ns.name}};
 	addNumber(fields, "nsid", ns.nsid);
@@ -257,9 +296,10 @@ Fields fieldsOf(const Namespace &ns)
 	fields.emplace_back("block size", fmt::format("{} B", ns.lbaSize));
 	fields.emplace_back("size", fmt::format("{} ({} B)", formatSize(ns.size), ns.size));
 	fields.emplace_back("read-only", yesNo(ns.readOnly));
-	fields.emplace_back("paths", fmt::format("{} usable of {}", ns.usablePaths, ns.paths));
+	fields.emplace_back("paths", pathsNote(ns, now));
 	addNumber(fields, "waiting", ns.waiting);
 	addNumber(fields, "held", ns.held);
+	addNumber(fields, "openers", ns.openers);
 	return fields;
 }
 
@@ -291,6 +331,39 @@ Fields fieldsOf(const Path &path, std::chrono::nanoseconds now)
 	return fields;
 }
 
+Fields shownFields(const Subsystem &subsystem, const Snapshot &)
+{
+	return fieldsOf(subsystem);
+}
+
+Fields shownFields(const Controller &controller, const Snapshot &)
+{
+	return fieldsOf(controller);
+}
+
+Fields shownFields(const Namespace &ns, const Snapshot &related)
+{
+	Fields fields = fieldsOf(ns);
+	if (const Subsystem *subsystem = related.subsystem(ns.subsystem)) {
+		addText(fields, "subsystem", subsystem->name);
+		addText(fields, "nqn", subsystem->nqn);
+		addText(fields, "model", subsystem->model);
+		addText(fields, "serial", subsystem->serial);
+		addText(fields, "firmware", subsystem->firmware);
+	}
+	return fields;
+}
+
+Fields shownFields(const Path &path, const Snapshot &related)
+{
+	Fields fields = fieldsOf(path);
+	if (const Controller *controller = related.controller(path.controller)) {
+		addText(fields, "address", formatAddress(*controller));
+		addText(fields, "nqn", controller->subsysnqn);
+	}
+	return fields;
+}
+
 std::string formatPaths(const std::vector<Path> &paths, std::chrono::nanoseconds now)
 {
 	Table table({{"Path"},
@@ -305,7 +378,8 @@ std::string formatPaths(const std::vector<Path> &paths, std::chrono::nanoseconds
 	for (const Path &path : paths)
 		table.add({path.name, conditionOf(path), toString(path.anaState), formatSince(path, now),
 			   latencyCell(path.readLatency), latencyCell(path.writeLatency),
-			   std::to_string(path.failoversFrom), std::to_string(path.failoversTo), path.lastError});
+			   std::to_string(path.failoversFrom), std::to_string(path.failoversTo),
+			   describeFailure(path.lastError, path.lastErrno)});
 	return table.render();
 }
 
@@ -324,8 +398,8 @@ std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std
 				       [&](const Subsystem &s) { return s.id == ns.subsystem; });
 		Subsystem subsystem = of == subsystems.end() ? Subsystem() : *of;
 		table.add({"/dev/" + ns.name, std::to_string(ns.nsid), formatSize(ns.size),
-			   fmt::format("{} B", ns.lbaSize), fmt::format("{}/{}", ns.usablePaths, ns.paths),
-			   subsystem.model, subsystem.serial, subsystem.nqn});
+			   fmt::format("{} B", ns.lbaSize), pathsCell(ns), subsystem.model, subsystem.serial,
+			   subsystem.nqn});
 	}
 	return table.render();
 }

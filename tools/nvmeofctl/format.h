@@ -26,6 +26,8 @@ std::string formatAddress(const nvmeof::Controller &controller);
 bool leftOut(const nvmeof::Path &path);
 // "degraded" where that is so, else the state of its controller.
 std::string conditionOf(const nvmeof::Path &path);
+// "2 usable of 4", and what is wrong with that. @now: CLOCK_BOOTTIME
+std::string pathsNote(const nvmeof::Namespace &ns, std::chrono::nanoseconds now);
 // How long it has been in its ANA state, "-" if that is not known. @now: CLOCK_BOOTTIME
 std::string formatSince(const nvmeof::Path &path, std::chrono::nanoseconds now);
 
@@ -40,9 +42,15 @@ std::string formatEvent(const nvmeof::Event &event, const std::optional<AnaBefor
 
 Fields fieldsOf(const nvmeof::Subsystem &subsystem);
 Fields fieldsOf(const nvmeof::Controller &controller);
-Fields fieldsOf(const nvmeof::Namespace &ns);
+// @now: CLOCK_BOOTTIME
+Fields fieldsOf(const nvmeof::Namespace &ns, std::chrono::nanoseconds now = nvmeof::bootTime());
 // @now: CLOCK_BOOTTIME
 Fields fieldsOf(const nvmeof::Path &path, std::chrono::nanoseconds now = nvmeof::bootTime());
+// With what "show" adds: of a namespace what it inherits of its subsystem, of a path its address.
+Fields shownFields(const nvmeof::Subsystem &subsystem, const Snapshot &related);
+Fields shownFields(const nvmeof::Controller &controller, const Snapshot &related);
+Fields shownFields(const nvmeof::Namespace &ns, const Snapshot &related);
+Fields shownFields(const nvmeof::Path &path, const Snapshot &related);
 // A line each, for what they belong to.
 std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nanoseconds now = nvmeof::bootTime());
 

@@ -108,7 +108,8 @@ std::string exitStatus()
 	for (int code = 0; code <= static_cast<int>(ExitCode::noModule); code++)
 		text += fmt::format(".TP\n{}\n{}\n", bold(std::to_string(code)),
 				    roff(describe(static_cast<ExitCode>(code))));
-	return text + ".PP\nWith several addresses, connect ends with the code of the first that failed.\n";
+	return text + ".PP\nWith several addresses, connect ends with 0 when one of them is connected, or with " +
+	       bold("--require all") + " when all are; else with the code of the first that failed.\n";
 }
 
 std::string commonEntries()

@@ -4,13 +4,14 @@
 #include <nvmeof/identity.h>
 
 #include "context.h"
+#include "documents.h"
 
 using namespace nvmeof;
 
 static int printNqn(Context &context, const std::string &nqn)
 {
 	if (context.json())
-		context.print(Json{{"hostnqn", nqn}});
+		context.print(hostnqnDocument(nqn));
 	else
 		context.out() << nqn << "\n";
 	return 0;

@@ -24,7 +24,7 @@ template <typename T> void putFailure(Json &json, const T &object)
 	if (object.lastError.empty() && !object.lastErrno && !object.lastStatus)
 		return;
 	Json failure = Json::object();
-	putText(failure, "message", object.lastError);
+	putText(failure, "message", describeFailure(object.lastError, object.lastErrno));
 	if (object.lastErrno)
 		failure["errno"] = object.lastErrno;
 	if (object.lastStatus)
@@ -36,6 +36,7 @@ void putSettings(Json &json, const Controller &controller)
 {
 	json["nr_io_queues"] = controller.ioQueues;
 	json["nr_poll_queues"] = controller.pollQueues;
+	json["wanted_poll_queues"] = controller.wantedPollQueues;
 	json["queue_size"] = controller.queueSize;
 	json["keep_alive_tmo_ms"] = controller.keepAlive.count();
 	json["reconnect_delay_ms"] = controller.reconnectDelay.count();
@@ -43,12 +44,18 @@ void putSettings(Json &json, const Controller &controller)
 	json["fast_io_fail_tmo_ms"] = controller.fastIoFail.count();
 	json["connect_tmo_ms"] = controller.connectTimeout.count();
 	json["stall_tmo_ms"] = controller.stallTimeout.count();
+	json["first_connect_tmo_ms"] = controller.firstConnect.count();
 	json["tos"] = controller.tos;
 	json["hdr_digest"] = controller.hdrDigest;
 	json["data_digest"] = controller.dataDigest;
 	json["sq_flow"] = controller.sqFlow;
 	if (controller.cntlid) // before it is connected nobody knows
 		json["zero_copy"] = !controller.copies;
+}
+
+std::string subsystemName(std::uint32_t id)
+{
+	return ObjectName{id, {}, {}}.toString();
 }
 
 struct KindOf {
@@ -97,6 +104,7 @@ Json toJson(const Subsystem &subsystem)
 Json toJson(const Controller &controller)
 {
 	Json json{{"name", controller.name}, {"nqn", controller.subsysnqn}, {"hostnqn", controller.hostnqn}};
+	json["subsystem"] = subsystemName(controller.subsystem);
 	json["transport"] = controller.transport;
 	json["traddr"] = controller.traddr;
 	json["trsvcid"] = controller.trsvcid;
@@ -114,12 +122,15 @@ Json toJson(const Controller &controller)
 	putFailure(json, controller);
 	json["inflight"] = controller.inflight;
 	json["nr_paths"] = controller.paths;
+	json["scans"] = controller.scans;
+	putText(json, "owner", controller.owner);
 	return json;
 }
 
 Json toJson(const Namespace &ns)
 {
 	Json json{{"name", ns.name}, {"device", "/dev/" + ns.name}, {"nsid", ns.nsid}, {"wwid", ns.wwid}};
+	json["subsystem"] = subsystemName(ns.subsystem);
 	if (ns.uuid)
 		json["uuid"] = ns.uuid->toString();
 	if (ns.nguid)
@@ -131,8 +142,13 @@ Json toJson(const Namespace &ns)
 	json["read_only"] = ns.readOnly;
 	json["nr_paths"] = ns.paths;
 	json["nr_usable"] = ns.usablePaths;
+	json["nr_live"] = ns.livePaths;
+	json["nr_expected"] = ns.expectedPaths;
 	json["waiting"] = ns.waiting;
 	json["held"] = ns.held;
+	json["openers"] = ns.openers;
+	if (ns.noPathSince)
+		json["no_path_since_ns"] = ns.noPathSince->count();
 	return json;
 }
 
@@ -142,6 +158,8 @@ Json toJson(const Path &path)
 		  {"namespace", path.nameSpace},
 		  {"controller", path.controller},
 		  {"nsid", path.nsid}};
+	if (std::optional<ObjectName> name = parseName(path.name))
+		json["subsystem"] = subsystemName(name->subsystem);
 	json["controller_state"] = toString(path.controllerState);
 	json["ana_state"] = toString(path.anaState);
 	if (path.anaGroup)
@@ -198,7 +216,11 @@ Json toJson(const Event &event)
 	}
 	if (event.oldState)
 		json["old_state"] = toString(*event.oldState);
-	putText(json, "reason", event.reason);
+	const Controller *controller = event.controller();
+	putText(json, "reason",
+		event.reason.empty() ? "" : describeFailure(event.reason, controller ? controller->lastErrno : 0));
+	if (event.scanErrno)
+		json["scan_errno"] = event.scanErrno;
 	if (event.failover)
 		json["failover"] = {{"path", event.failover->path},
 				    {"ios", event.failover->ios},
@@ -225,9 +247,7 @@ Json toJson(const Error &error)
 	return json;
 }
 
-Json toJson(const AnyObject &object)
+const char *kindOf(const AnyObject &object)
 {
-	Json json{{"kind", std::visit(KindOf{}, object)}};
-	json.update(std::visit([](const auto &one) { return toJson(one); }, object));
-	return json;
+	return std::visit(KindOf{}, object);
 }

@@ -27,4 +27,4 @@ Json latencyJson(const nvmeof::Histogram &read, const nvmeof::Histogram &write);
 Json toJson(const nvmeof::Aen &aen);
 Json toJson(const nvmeof::Event &event);
 Json toJson(const nvmeof::Error &error);
-Json toJson(const nvmeof::AnyObject &object); // with "kind"
+const char *kindOf(const nvmeof::AnyObject &object); // "subsystem", "controller", "namespace", "path"

@@ -2,37 +2,11 @@
 #include <ostream>
 
 #include "context.h"
+#include "documents.h"
 #include "format.h"
 #include "snapshot.h"
 
 using namespace nvmeof;
-
-namespace {
-
-template <typename T> Json arrayOf(const std::vector<T> &objects, auto keep)
-{
-	Json array = Json::array();
-	for (const T &object : objects)
-		if (keep(object))
-			array.push_back(toJson(object));
-	return array;
-}
-
-Json controllersOf(const Subsystem &subsystem, const Snapshot &all)
-{
-	Json array = Json::array();
-	for (const Controller &controller : all.controllers) {
-		if (controller.subsystem != subsystem.id)
-			continue;
-		Json json = toJson(controller);
-		json["paths"] =
-			arrayOf(all.paths, [&](const Path &path) { return path.controller == controller.name; });
-		array.push_back(json);
-	}
-	return array;
-}
-
-} // namespace
 
 int runList(Context &context)
 {
@@ -40,7 +14,7 @@ int runList(Context &context)
 	if (!all)
 		return context.fail("", all.error());
 	if (context.json())
-		context.print(Json{{"namespaces", arrayOf(all->namespaces, [](const Namespace &) { return true; })}});
+		context.print(listDocument(*all));
 	else
 		context.out() << formatNamespaces(all->namespaces, all->subsystems);
 	return 0;
@@ -51,19 +25,10 @@ int runListSubsys(Context &context)
 	Result<Snapshot> all = readSnapshot();
 	if (!all)
 		return context.fail("", all.error());
-	if (!context.json()) {
+	if (context.json())
+		context.print(subsystemsDocument(*all));
+	else
 		context.out() << formatSubsystems(all->subsystems, all->controllers, all->paths);
-		return 0;
-	}
-	Json array = Json::array();
-	for (const Subsystem &subsystem : all->subsystems) {
-		Json json = toJson(subsystem);
-		json["controllers"] = controllersOf(subsystem, *all);
-		json["namespaces"] =
-			arrayOf(all->namespaces, [&](const Namespace &ns) { return ns.subsystem == subsystem.id; });
-		array.push_back(json);
-	}
-	context.print(Json{{"subsystems", array}});
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "documents.h"
+
 using namespace nvmeof;
 
 namespace {
@@ -35,7 +37,7 @@ int report(Context &context, const std::vector<PolicyOutcome> &outcomes)
 		}
 	}
 	if (context.json())
-		context.print(Json{{"subsystems", array}});
+		context.print(policiesDocument(array));
 	return code;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "prometheus.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "exposition.h"
 
 using namespace nvmeof;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -129,10 +131,27 @@ private:
 			      [](const Namespace &n) { return n.paths; });
 		eachNamespace("nvmeof_namespace_usable_paths", "Paths that can take I/O now.",
 			      [](const Namespace &n) { return n.usablePaths; });
+		eachNamespace("nvmeof_namespace_live_paths", "Paths whose controller is connected.",
+			      [](const Namespace &n) { return n.livePaths; });
+		eachNamespace("nvmeof_namespace_expected_paths",
+			      "Live paths there would be were all controllers connected.",
+			      [](const Namespace &n) { return n.expectedPaths; });
+		eachNamespace("nvmeof_namespace_openers", "Users of the disk: programs, mounts, other devices.",
+			      [](const Namespace &n) { return n.openers; });
+		noPath();
 		eachNamespace("nvmeof_namespace_waiting_requests", "Requests that wait for a path.",
 			      [](const Namespace &n) { return n.waiting; });
 		eachNamespace("nvmeof_namespace_held_requests", "Requests held back by fencing.",
 			      [](const Namespace &n) { return n.held; });
+	}
+
+	void noPath()
+	{
+		out_.family("nvmeof_namespace_no_path_seconds", Type::gauge,
+			    "How long no path has been usable, so that I/O waits; 0 while one is.");
+		for (const Namespace &n : all_.namespaces)
+			out_.sample(labelsOf(n, all_),
+				    n.noPathSince ? seconds(std::max(all_.time - *n.noPathSince, 0ns)) : 0.0);
 	}
 
 	void eachPath(const char *name, Type type, const char *help, auto value)

@@ -4,6 +4,7 @@
 #include <nvmeof/name.h>
 
 #include "context.h"
+#include "documents.h"
 #include "format.h"
 #include "table.h"
 
@@ -11,37 +12,21 @@ using namespace nvmeof;
 
 namespace {
 
-// The paths of an object other than a path. One that goes meanwhile has none.
-struct PathsOf {
-	Client &client;
-
-	Result<std::vector<Path>> operator()(const Controller &controller) const
-	{
-		return client.paths({{}, controller.name});
-	}
-	Result<std::vector<Path>> operator()(const Namespace &ns) const { return client.paths({ns.name, {}}); }
-	Result<std::vector<Path>> operator()(const Path &) const { return std::vector<Path>(); }
-	Result<std::vector<Path>> operator()(const Subsystem &subsystem) const
-	{
-		Result<std::vector<Path>> paths = client.paths();
-		if (paths)
-			std::erase_if(*paths, [&](const Path &path) {
-				std::optional<ObjectName> name = parseName(path.name);
-				return !name || name->subsystem != subsystem.id;
-			});
-		return paths;
-	}
-};
-
-Json documentOf(const AnyObject &object, const std::vector<Path> &paths)
+// What belongs to it. That of an object that goes meanwhile is nothing.
+Result<Snapshot> relatedTo(const std::string &name)
 {
-	Json document{{"object", toJson(object)}};
-	if (std::holds_alternative<Path>(object))
-		return document;
-	document["paths"] = Json::array();
-	for (const Path &path : paths)
-		document["paths"].push_back(toJson(path));
-	return document;
+	Result<Snapshot> all = readSnapshot();
+	if (all && !narrow(*all, name))
+		return Snapshot();
+	return all;
+}
+
+std::string textOf(const AnyObject &object, const Snapshot &related)
+{
+	std::string text = renderFields(std::visit([&](const auto &one) { return shownFields(one, related); }, object));
+	if (!std::holds_alternative<Path>(object) && !related.paths.empty())
+		text += "\n" + formatPaths(related.paths);
+	return text;
 }
 
 } // namespace
@@ -55,16 +40,12 @@ int runShow(Context &context)
 	Result<AnyObject> object = client->find(name);
 	if (!object)
 		return context.fail(name, object.error());
-	Result<std::vector<Path>> read = std::visit(PathsOf{*client}, *object);
-	if (!read && read.error().code != ErrorCode::noSuchObject) // that one: it went meanwhile
-		return context.fail(name, read.error());
-	std::vector<Path> paths = read ? *read : std::vector<Path>();
-	if (context.json()) {
-		context.print(documentOf(*object, paths));
-		return 0;
-	}
-	context.out() << renderFields(std::visit([](const auto &one) { return fieldsOf(one); }, *object));
-	if (!paths.empty())
-		context.out() << "\n" << formatPaths(paths);
+	Result<Snapshot> related = relatedTo(plainName(name));
+	if (!related)
+		return context.fail(name, related.error());
+	if (context.json())
+		context.print(showDocument(*object, *related));
+	else
+		context.out() << textOf(*object, *related);
 	return 0;
 }

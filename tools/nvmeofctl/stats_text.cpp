@@ -88,11 +88,10 @@ std::string section(const Namespace &ns, const Snapshot &all)
 {
 	std::vector<const Path *> paths = all.pathsOf(ns);
 	const Subsystem *subsystem = all.subsystem(ns.subsystem);
-	std::string text =
-		printable(fmt::format("{}: {} of {} paths usable, {} requests wait for a path, {} held, iopolicy {}",
-				      ns.name, ns.usablePaths, ns.paths, ns.waiting, ns.held,
-				      subsystem ? subsystem->iopolicy : "-")) +
-		"\n\n";
+	std::string text = printable(fmt::format("{}: paths {}, {} requests wait for a path, {} held, iopolicy {}",
+						 ns.name, pathsNote(ns, all.time), ns.waiting, ns.held,
+						 subsystem ? subsystem->iopolicy : "-")) +
+			   "\n\n";
 	return text + counters(paths, all.time) + "\n" + latencies(paths) + "\n";
 }
 
@@ -106,7 +105,8 @@ std::string controllers(const Snapshot &all)
 		     {"Last error"}});
 	for (const Controller &c : all.controllers)
 		table.add({c.name, formatAddress(c), toString(c.state), std::to_string(c.reconnects),
-			   std::to_string(c.attempts), c.lastError.empty() ? "-" : c.lastError});
+			   std::to_string(c.attempts),
+			   c.lastError.empty() ? "-" : describeFailure(c.lastError, c.lastErrno)});
 	return table.render();
 }
 

@@ -5,17 +5,14 @@
 #include <fmt/ranges.h>
 
 #include "context.h"
+#include "documents.h"
 
 using namespace nvmeof;
 
 static int printModule(Context &context, const ModuleVersion &module)
 {
 	if (context.json()) {
-		Json json{{"version", module.module},
-			  {"api", module.api},
-			  {"transports", module.transports},
-			  {"selectors", module.selectors}};
-		context.print(Json{{"version", libraryVersion()}, {"module", json}});
+		context.print(versionDocument(module));
 		return 0;
 	}
 	context.out() << fmt::format("nvmeofctl {}\nmodule {} (API {})\ntransports: {}\nselectors: {}\n",

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// nvmeofctl as a test runs it.
+#pragma once
+
+#include "support/shell.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace guest {
+
+// Exit codes of nvmeofctl
+enum {
+	done = 0,
+	failed = 1,
+	usage = 2,
+	noObject = 3,
+	already = 4,
+	refused = 5,
+	timedOut = 6,
+	notPermitted = 7,
+	noModule = 8
+};
+
+inline constexpr const char *connectArgs = "connect -t tcp -n nqn.2024-01.io.nvmeof:test -a 127.0.0.1:4420";
+
+inline Output ctl(const std::string &args)
+{
+	return run("nvmeofctl " + args);
+}
+
+inline int status(const std::string &args)
+{
+	auto out = ctl(args);
+	INFO(args << ": " << out.text);
+	CHECK((out.status == 0 || !out.text.empty())); // a failure says why
+	return out.status;
+}
+
+inline nlohmann::json json(const std::string &args)
+{
+	return nlohmann::json::parse(must("nvmeofctl " + args + " --json"));
+}
+
+inline bool namesIt(const std::string &text, const std::string &name)
+{
+	return text.find(name) != std::string::npos;
+}
+
+// Sockets that have subscribed to events
+inline unsigned long listeners()
+{
+	return std::stoul(must("awk '$2 == 16 && $4 != \"00000000\"' /proc/net/netlink | wc -l"));
+}
+
+} // namespace guest

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The command as somebody meets it who connects what is not all there, interrupts, and reads what it says.
+#include "control.h"
+#include "support/netns.h"
+#include "support/rig.h"
+#include "support/tmux.h"
+
+#include <algorithm>
+#include <csignal>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+const std::string toTest = "connect -n nqn.2024-01.io.nvmeof:test ";
+
+// What would be the system's log, here a socket that the test reads.
+class SystemLog {
+public:
+	SystemLog() : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0))
+	{
+		sockaddr_un place{};
+		place.sun_family = AF_UNIX;
+		std::snprintf(place.sun_path, sizeof(place.sun_path), "/dev/log");
+		::unlink(place.sun_path);
+		REQUIRE(::bind(fd_, reinterpret_cast<sockaddr *>(&place), sizeof(place)) == 0);
+	}
+	~SystemLog()
+	{
+		::close(fd_);
+		::unlink("/dev/log");
+	}
+	SystemLog(const SystemLog &) = delete;
+	SystemLog &operator=(const SystemLog &) = delete;
+
+	bool hears(const std::string &words)
+	{
+		return eventually([&] {
+			char line[1024];
+			for (ssize_t n; (n = ::recv(fd_, line, sizeof(line), 0)) > 0;)
+				heard_ += std::string(line, static_cast<std::size_t>(n)) + "\n";
+			return namesIt(heard_, words);
+		});
+	}
+	const std::string &heard() const { return heard_; }
+
+private:
+	int fd_;
+	std::string heard_;
+};
+
+} // namespace
+
+TEST_CASE("names and -d are the same, and several go at once", "[control][command]")
+{
+	Rig rig;
+	auto first = rig.connect();
+	auto o = rig.options();
+	o.duplicateConnect = true;
+	auto second = rig.host.connect(o);
+	CHECK(status("rescan " + first.name) == done);
+	CHECK(status("rescan -d " + first.name) == done);
+	CHECK(ctl("show " + first.name).text == ctl("show -d " + first.name).text);
+	CHECK(status("disconnect " + first.name + " -d " + second.name) == done);
+	CHECK(take(rig.host.client().controllers()).empty());
+}
+
+TEST_CASE("what list and show print as JSON says whose disk it is", "[control][command]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	auto listed = json("list")["namespaces"][0];
+	CHECK(listed["nqn"] == testNqn);
+	CHECK(listed["subsystem"] == "nvmeof0");
+	CHECK(listed["model"] == c.model);
+	CHECK(listed["serial"] == c.serial);
+	CHECK(listed["nr_expected"] == 1);
+	CHECK(listed["nr_live"] == 1);
+	CHECK(listed["openers"] == 0);
+	auto path = json("show " + listed["name"].get<std::string>())["paths"][0];
+	CHECK(path["traddr"] == "127.0.0.1");
+	CHECK(json("show " + c.name)["object"]["scans"].get<int>() >= 1);
+}
+
+TEST_CASE("one of two addresses is enough, unless all are required", "[control][command]")
+{
+	Rig rig;
+	const std::string both = toTest + "-a 127.0.0.1:4420 -a 127.0.0.1:4499 --timeout 20";
+	auto out = ctl(both);
+	INFO(out.text);
+	CHECK(out.status == done);
+	CHECK(namesIt(out.text, "127.0.0.1:4499: warning: "));
+	CHECK(take(rig.host.client().controllers()).size() == 1);
+	CHECK(ctl(both + " --require all").status == already); // of the first that failed
+	rig.host.disconnectAll();
+	out = ctl(both + " --require all");
+	CHECK(out.status != done);
+	CHECK_FALSE(namesIt(out.text, "warning"));
+	CHECK(take(rig.host.client().controllers()).size() == 1); // it stays
+	auto results =
+		nlohmann::json::parse(run("nvmeofctl " + both + " --idempotent --json 2>/dev/null").text)["results"];
+	CHECK(results[0].contains("controller"));
+	CHECK(results[1]["error"]["exit_code"].get<int>() != 0);
+	CHECK(ctl(toTest + "-a 127.0.0.1:4499 -a 127.0.0.1:4498 --timeout 20").status != done);
+}
+
+TEST_CASE("a first connect is tried again while --keep-trying says so", "[control][command]")
+{
+	Rig rig;
+	const std::string later = toTest + "-a 127.0.0.1:4421 --reconnect-delay 0.2 --timeout 1 ";
+	auto out = ctl(later + "--keep-trying");
+	INFO(out.text);
+	CHECK(out.status == timedOut);
+	CHECK(namesIt(out.text, "it goes on trying"));
+	auto there = take(rig.host.client().controllers());
+	REQUIRE(there.size() == 1);
+	CHECK(there[0].state == ControllerState::connecting);
+	CHECK(there[0].firstConnect == there[0].ctrlLoss); // as long as a later one
+	{
+		nvmet::Port late(2, "127.0.0.1", 4421);
+		late.link(rig.subsystem);
+		CHECK(rig.host.waitState(there[0].name, ControllerState::live));
+		rig.host.disconnectAll();
+	}
+	// With another path it is no failure.
+	out = ctl(later + "--keep-trying=-1 -a 127.0.0.1:4420");
+	CHECK(out.status == done);
+	there = take(rig.host.client().controllers());
+	REQUIRE(there.size() == 2);
+	CHECK((there[0].firstConnect == -1ms && there[1].firstConnect == -1ms));
+	rig.host.disconnectAll();
+	// And it ends when its time is over.
+	CHECK(ctl(toTest + "-a 127.0.0.1:4421 --reconnect-delay 0.2 --keep-trying=1 --timeout 20").status != done);
+	CHECK(eventually([&] { return take(rig.host.client().controllers()).empty(); }));
+}
+
+TEST_CASE("an interrupted connect leaves what is live, and nothing half made", "[control][command]")
+{
+	Netns netns("far");
+	Link link(netns, "v", 9);
+	link.impair("loss 100%");
+	Rig rig;
+	int number = GENERATE(SIGINT, SIGTERM);
+	Background connect("exec nvmeofctl " + toTest + "-a 127.0.0.1:4420 -a " + link.targetAddress() +
+			   " --keep-trying");
+	auto live = [&] {
+		auto all = take(rig.host.client().controllers());
+		return all.size() == 2 &&
+		       std::ranges::count(all, ControllerState::live, &nvmeof::Controller::state) == 1;
+	};
+	REQUIRE(eventually(live));
+	connect.signal(number);
+	auto out = connect.wait(slowly(10s));
+	INFO(out.text);
+	CHECK(out.status == 128 + number);
+	CHECK(namesIt(out.text, "was connecting; removed"));
+	CHECK(namesIt(out.text, "connected, and stays"));
+	auto left = take(rig.host.client().controllers());
+	REQUIRE(left.size() == 1);
+	CHECK(left[0].state == ControllerState::live);
+}
+
+TEST_CASE("what takes long tells so on a terminal, and only there", "[control][command]")
+{
+	Netns netns("far");
+	Link link(netns, "v", 9);
+	link.impair("loss 100%");
+	Host host;
+	const std::string silent = toTest + "-a " + link.targetAddress() + " --timeout 4";
+	{
+		Tmux terminal("nvmeofctl " + silent);
+		CHECK(terminal.shows("connect: 0 of 1 live, "));
+		CHECK(terminal.wait(slowly(20s)) == timedOut);
+		CHECK_FALSE(terminal.shows("0 of 1 live", 0ms)); // wiped
+	}
+	host.disconnectAll();
+	CHECK_FALSE(namesIt(ctl(silent).text, "of 1 live"));
+	host.disconnectAll();
+	const std::string services = "discover -a " + link.targetAddress() + " -a 127.0.0.1:1 --timeout 4";
+	Tmux terminal("nvmeofctl " + services);
+	CHECK(terminal.shows("discover: 1 of 2 read, ")); // the silent one is first, and holds up no other
+	CHECK(terminal.wait(slowly(30s)) != done);
+	CHECK(take(host.client().controllers()).empty());
+}
+
+TEST_CASE("poll queues that are not granted are told of", "[control][command]")
+{
+	Rig rig;
+	rig.connect(); // the subsystem's disks have none now
+	auto out = ctl(std::string(connectArgs) + " -D -P 1");
+	INFO(out.text);
+	REQUIRE(out.status == done);
+	auto all = take(rig.host.client().controllers());
+	auto &polled = all.at(0).wantedPollQueues ? all.at(0) : all.at(1);
+	CHECK(polled.wantedPollQueues == 1);
+	bool granted = polled.pollQueues == 1;
+	CHECK(namesIt(out.text, "0 of 1 poll queues") == !granted);
+	CHECK(namesIt(ctl("show " + polled.name).text, "0 of 1 asked for") == !granted);
+}
+
+TEST_CASE("no path left is told by monitor, show and metrics, with since when", "[control][command][events]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	run("rm -f /tmp/monitor.out");
+	auto before = listeners();
+	Background monitor("exec nvmeofctl monitor > /tmp/monitor.out");
+	REQUIRE(eventually([&] { return listeners() > before; }));
+	rig.port.unlink(rig.subsystem);
+	must("nvmeofctl reset " + c.name);
+	auto metric = [](const std::string &name) {
+		return run("nvmeofctl stats --prometheus | grep '^nvmeof_namespace_" + name + "{' | awk '{print $NF}'")
+			.text;
+	};
+	CHECK(eventually([] { return namesIt(readFile("/tmp/monitor.out"), "nvmeof0n1 no_path no usable path"); }));
+	CHECK(namesIt(ctl("show nvmeof0n1").text, "none usable for "));
+	CHECK(namesIt(metric("expected_paths"), "1"));
+	CHECK(namesIt(metric("live_paths"), "0"));
+	CHECK(std::stod(metric("no_path_seconds")) > 0);
+	rig.port.link(rig.subsystem);
+	CHECK(eventually([] { return namesIt(readFile("/tmp/monitor.out"), "nvmeof0n1 path_back 1 of 1"); }, 20s));
+	CHECK(std::stod(metric("no_path_seconds")) == 0);
+	CHECK_FALSE(namesIt(ctl("show nvmeof0n1").text, "none usable"));
+}
+
+TEST_CASE("an error in policy.conf is in the system's log when udev meets it", "[control][command][policy][udev]")
+{
+	Rig rig;
+	SystemLog log;
+	must("mkdir -p /etc/nvmeof && printf '* degrade=on\\n* spill-us=lots\\n' > /etc/nvmeof/policy.conf");
+	must("mkdir -p /run/udev/rules.d && cp /nvmeof/tests/90-nvmeof-policy.rules /run/udev/rules.d/");
+	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
+	must("udevadm control --reload");
+	rig.connect();
+	CHECK(log.hears("/etc/nvmeof/policy.conf:2: spill-us: 'lots'"));
+	INFO(log.heard());
+	CHECK(namesIt(log.heard(), "nvmeofctl["));
+	must("rm /etc/nvmeof/policy.conf /run/udev/rules.d/90-nvmeof-policy.rules && udevadm control --reload");
+}
+
+TEST_CASE("a host name stands for its addresses", "[control][command]")
+{
+	Rig rig;
+	must("printf '127.0.0.1 target.example\\n' >> /etc/hosts");
+	auto out = ctl(toTest + "-a target.example");
+	INFO(out.text);
+	CHECK(out.status == done);
+	CHECK(namesIt(out.text, "connect target.example: 127.0.0.1:4420"));
+	CHECK(json(toTest + "-a target.example:4420 --idempotent 2>/dev/null")["results"][0]["host"] ==
+	      "target.example:4420");
+	CHECK(namesIt(ctl("discover -a target.example:4420").text, testNqn));
+	out = ctl(toTest + "-a nowhere.invalid");
+	CHECK(out.status == failed);
+	CHECK(namesIt(out.text, "nowhere.invalid"));
+	CHECK(namesIt(out.text, "check the name"));
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Every JSON document, byte for byte as in golden/, of objects in which everything is set. After a change that is
+// meant: NVMEOF_GOLDEN=write tests/sanitize/run unit_ctl "[golden]", then read the difference, and
+// Documentation/json.md.
+#include <catch2/catch.hpp>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "command.h"
+#include "ctl_snapshot.h"
+#include "discover.h"
+#include "documents.h"
+#include "monitor.h"
+#include "policy.h"
+#include "stats.h"
+#include "top_model.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::filesystem::path sources = NVMEOF_SOURCES; // of the tests, set by the build
+
+std::string textOf(const std::filesystem::path &file)
+{
+	std::ostringstream text;
+	text << std::ifstream(file).rdbuf();
+	return text.str();
+}
+
+Subsystem wholeSubsystem()
+{
+	Subsystem s = subsystemOf(0, "nqn.2024-01.com.example:flash1");
+	s.hostid = Uuid::parse("12345678-9abc-4def-8123-456789abcdef");
+	s.model = "Flash";
+	s.serial = "0001";
+	s.firmware = "1.0";
+	s.spillLatency = 500us;
+	s.spillDepth = 32;
+	s.degrade = true;
+	s.fencing = Fencing::safe;
+	s.delayedRemoval = 60s;
+	s.controllers = 1;
+	s.namespaces = 1;
+	return s;
+}
+
+Controller wholeController()
+{
+	Controller c = controllerOf(0, 1, "10.0.0.1");
+	c.subsysnqn = wholeSubsystem().nqn;
+	c.hostnqn = "nqn.host";
+	c.hostTraddr = "10.0.0.9";
+	c.hostIface = "eth0";
+	c.cntlid = 7;
+	c.model = "Flash";
+	c.serial = "0001";
+	c.firmware = "1.0";
+	c.ioQueues = 4;
+	c.pollQueues = 1;
+	c.wantedPollQueues = 2;
+	c.queueSize = 128;
+	c.keepAlive = 5s;
+	c.reconnectDelay = 10s;
+	c.ctrlLoss = 600s;
+	c.fastIoFail = -1ms;
+	c.connectTimeout = 10s;
+	c.firstConnect = 60s;
+	c.stallTimeout = 300ms;
+	c.tos = 16;
+	c.hdrDigest = c.dataDigest = c.sqFlow = c.copies = true;
+	c.reconnects = 3;
+	c.attempts = 1;
+	c.lastError = "cannot connect";
+	c.lastErrno = ECONNREFUSED;
+	c.lastStatus = 0x184;
+	c.inflight = 2;
+	c.paths = 1;
+	c.scans = 4;
+	c.owner = "nvmeofd";
+	return c;
+}
+
+Namespace wholeNamespace()
+{
+	Namespace n = namespaceOf(0, 1, 1);
+	n.wwid = "uuid.6f1b2c3d-0000-4000-8000-0123456789ab";
+	n.uuid = Uuid::parse("6f1b2c3d-0000-4000-8000-0123456789ab");
+	n.nguid.emplace().fill(0x11);
+	n.eui64.emplace().fill(0x22);
+	n.lbaSize = 4096;
+	n.readOnly = true;
+	n.usablePaths = 0;
+	n.livePaths = 1;
+	n.expectedPaths = 2;
+	n.waiting = 17;
+	n.held = 5;
+	n.openers = 1;
+	n.noPathSince = 990s;
+	return n;
+}
+
+Path wholePath()
+{
+	Path p = pathOf(wholeController(), 1, 100);
+	p.anaGroup = 1;
+	p.anaSince = 900s;
+	p.degraded = true;
+	p.inflight = 2;
+	p.bytesWritten = 8192;
+	p.errors = 1;
+	p.retries = 2;
+	p.aborts = 3;
+	p.failoversFrom = 4;
+	p.failoversTo = 5;
+	p.writeLatency[3] = 2;
+	p.reconnects = 3;
+	p.lastError = "cannot connect";
+	p.lastErrno = ECONNREFUSED;
+	return p;
+}
+
+Snapshot wholeSnapshot()
+{
+	Snapshot s;
+	s.time = 1000s;
+	s.subsystems = {wholeSubsystem()};
+	s.controllers = {wholeController()};
+	s.namespaces = {wholeNamespace()};
+	s.paths = {wholePath()};
+	return s;
+}
+
+Error wholeError()
+{
+	Error error = errorFromErrno(ECONNREFUSED, "cannot connect: Connection refused");
+	error.object = ErrorObject::named("nvmeof0c1");
+	error.nvmeStatus = 0x184;
+	return error;
+}
+
+Event eventOf(EventType type, EventObject object)
+{
+	Event event;
+	event.type = type;
+	event.time = 1000s;
+	event.object = std::move(object);
+	return event;
+}
+
+// A line each, as monitor prints them.
+std::string monitorLines()
+{
+	Event state = eventOf(EventType::state, wholeController());
+	state.oldState = ControllerState::connecting;
+	Event failed = eventOf(EventType::connectFailed, wholeController());
+	failed.reason = "cannot connect";
+	Event scanned = eventOf(EventType::scanned, wholeController());
+	scanned.scanErrno = EIO;
+	Event failover = eventOf(EventType::failover, wholeNamespace());
+	failover.failover = Failover{"nvmeof0c1n1", 12, 3200us};
+	std::string lines;
+	for (const Event &event : {eventOf(EventType::added, wholeSubsystem()), state, failed, scanned, failover,
+				   eventOf(EventType::noPath, wholeNamespace()),
+				   eventOf(EventType::aen, Aen{"nvmeof0c1", 2, 3, 0xc}), eventOf(EventType::lost, {})})
+		lines += monitorLine(event, {}, true) + "\n";
+	return lines + monitorLine(eventOf(EventType::state, wholePath()), AnaBefore{AnaState::change, 5s}, true) +
+	       "\n";
+}
+
+Json discoveryDocument()
+{
+	DiscoveryEntry entry;
+	entry.kind = EntryKind::subsystem;
+	entry.transport = "tcp";
+	entry.addressFamily = "ipv4";
+	entry.traddr = "10.0.0.1";
+	entry.trsvcid = "4420";
+	entry.subsysnqn = wholeSubsystem().nqn;
+	entry.portId = 1;
+	entry.cntlid = 7;
+	entry.adminQueueSize = 32;
+	entry.secureChannel = SecureChannel::required;
+	entry.tcpSecurity = TcpSecurity::tls13;
+	entry.rdma = RdmaAddress{RdmaQueuePair::connected, RdmaProvider::roceV2, RdmaConnectionManagement::rdmaCm, 1};
+	entry.defect = "the port is 0";
+	return discoverDocument(
+		Json::array({discoverEntry("address", "10.0.0.1:8009", "target.example", DiscoveryLog{12, {entry}}),
+			     discoverEntry("controller", "nvmeof0c1", "", wholeError())}));
+}
+
+Json policies()
+{
+	PolicyRule rule{"nqn.*", {}, 3};
+	Json array = Json::array();
+	array.push_back(toJson(PolicyOutcome{"nvmeof0", &rule, wholeError()}));
+	return array;
+}
+
+Json connected()
+{
+	ConnectPlan plan;
+	plan.options.resize(2);
+	plan.options[0].address = {"10.0.0.1", "4420"};
+	plan.options[1].address = {"fd00::2", "4420"};
+	plan.typed = {"", "target.example"};
+	return connectDocument(plan, {wholeController(), wholeError()}, policies());
+}
+
+Json versionOfNow()
+{
+	Json json = versionDocument({1, "0.1.0", {"tcp"}, {"numa", "latency"}});
+	json["version"] = "VERSION"; // changes with each
+	return json;
+}
+
+Json frame()
+{
+	Rates rates;
+	Path before;
+	before.name = wholePath().name;
+	rates.update(999s, {before});
+	rates.update(1000s, {wholePath()});
+	return toJson(topModel(wholeSnapshot(), rates));
+}
+
+std::string pretty(const Json &document)
+{
+	return dump(withSchema(document), 2) + "\n";
+}
+
+struct Golden {
+	std::string command; // the one that prints it
+	std::string file, text;
+};
+
+std::vector<Golden> all()
+{
+	Snapshot s = wholeSnapshot();
+	return {
+		{"list", "list.json", pretty(listDocument(s))},
+		{"list-subsys", "list-subsys.json", pretty(subsystemsDocument(s))},
+		{"show", "show-subsystem.json", pretty(showDocument(wholeSubsystem(), s))},
+		{"show", "show-controller.json", pretty(showDocument(wholeController(), s))},
+		{"show", "show-namespace.json", pretty(showDocument(wholeNamespace(), s))},
+		{"show", "show-path.json", pretty(showDocument(wholePath(), s))},
+		{"stats", "stats.json", pretty(statsJson(s))},
+		{"top", "top.json", pretty(frame())},
+		{"monitor", "monitor.ndjson", monitorLines()},
+		{"connect", "connect.json", pretty(connected())},
+		{"discover", "discover.json", pretty(discoveryDocument())},
+		{"disconnect", "disconnect.json", pretty(disconnectDocument({"nvmeof0c1"}))},
+		{"apply-policy", "apply-policy.json", pretty(policiesDocument(policies()))},
+		{"reset", "reset.json", pretty(doneDocument("nvmeof0c1", "reset started"))},
+		{"rescan", "rescan.json", pretty(doneDocument("nvmeof0c1", "scanned"))},
+		{"set", "set.json", pretty(doneDocument("nvmeof0", "set"))},
+		{"gen-hostnqn", "gen-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
+		{"show-hostnqn", "show-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
+		{"version", "version.json", pretty(versionOfNow())},
+		{"help", "error.json", pretty(errorDocument(wholeError()))}, // of each that fails
+	};
+}
+
+void keysOf(const Json &json, std::set<std::string> &keys)
+{
+	for (const auto &item : json.items()) {
+		if (json.is_object())
+			keys.insert(item.key());
+		if (item.value().is_structured())
+			keysOf(item.value(), keys);
+	}
+}
+
+} // namespace
+
+TEST_CASE("JSON is as it was, byte for byte", "[golden]")
+{
+	const char *mode = std::getenv("NVMEOF_GOLDEN");
+	for (const Golden &golden : all()) {
+		CAPTURE(golden.file);
+		std::filesystem::path file = sources / "golden" / golden.file;
+		if (mode && std::string(mode) == "write")
+			std::ofstream(file) << golden.text;
+		CHECK(textOf(file) == golden.text);
+	}
+}
+
+TEST_CASE("each command and each file has a golden document", "[golden]")
+{
+	std::set<std::string> commandsSeen, files;
+	for (const Golden &golden : all()) {
+		commandsSeen.insert(golden.command);
+		CHECK(files.insert(golden.file).second);
+	}
+	for (const Command &command : commands())
+		CHECK(commandsSeen.contains(command.name) != command.hidden);
+	for (const auto &entry : std::filesystem::directory_iterator(sources / "golden"))
+		CHECK(files.contains(entry.path().filename()));
+}
+
+TEST_CASE("each document has the schema version, and each member is in the reference", "[golden]")
+{
+	const std::string reference = textOf(sources / "../../Documentation/json.md");
+	REQUIRE_FALSE(reference.empty());
+	std::set<std::string> keys;
+	for (const Golden &golden : all()) {
+		CAPTURE(golden.file);
+		std::istringstream lines(golden.text);
+		bool many = golden.file.ends_with(".ndjson");
+		for (std::string text = golden.text; many ? bool(std::getline(lines, text)) : !text.empty();) {
+			Json json = Json::parse(text);
+			CHECK(json.items().begin().key() == "schema_version");
+			CHECK(json["schema_version"] == schemaVersion);
+			keysOf(json, keys);
+			if (!many)
+				break;
+		}
+	}
+	for (const std::string &key : keys) {
+		CAPTURE(key);
+		CHECK(reference.find("`" + key + "`") != std::string::npos);
+	}
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "documents.h"
+
+#include "discover.h"
+
+using namespace nvmeof;
+
+namespace {
+
+// With the members of its subsystem that a person would look for here.
+Json withSubsystem(Json json, const Subsystem *subsystem)
+{
+	if (!subsystem)
+		return json; // went meanwhile
+	json["nqn"] = subsystem->nqn;
+	json["hostnqn"] = subsystem->hostnqn;
+	for (const char *key : {"model", "serial", "firmware"})
+		if (const Json of = toJson(*subsystem); of.contains(key))
+			json[key] = of[key];
+	return json;
+}
+
+Json namespaceJson(const Namespace &ns, const Snapshot &all)
+{
+	return withSubsystem(toJson(ns), all.subsystem(ns.subsystem));
+}
+
+// With the address that it leads over
+Json pathJson(const Path &path, const Snapshot &all)
+{
+	Json json = toJson(path);
+	const Controller *controller = all.controller(path.controller);
+	if (!controller)
+		return json;
+	json["nqn"] = controller->subsysnqn;
+	json["transport"] = controller->transport;
+	json["traddr"] = controller->traddr;
+	json["trsvcid"] = controller->trsvcid;
+	return json;
+}
+
+Json pathsJson(const Snapshot &all, auto wanted)
+{
+	Json array = Json::array();
+	for (const Path &path : all.paths)
+		if (wanted(path))
+			array.push_back(pathJson(path, all));
+	return array;
+}
+
+Json controllersJson(const Subsystem &subsystem, const Snapshot &all)
+{
+	Json array = Json::array();
+	for (const Controller &controller : all.controllers) {
+		if (controller.subsystem != subsystem.id)
+			continue;
+		Json json = toJson(controller);
+		json["paths"] = pathsJson(all, [&](const Path &path) { return path.controller == controller.name; });
+		array.push_back(json);
+	}
+	return array;
+}
+
+void putHost(Json &entry, const std::string &host)
+{
+	if (!host.empty())
+		entry["host"] = host;
+}
+
+struct ObjectJson {
+	const Snapshot &related;
+
+	Json operator()(const Subsystem &subsystem) const { return toJson(subsystem); }
+	Json operator()(const Controller &controller) const { return toJson(controller); }
+	Json operator()(const Namespace &ns) const { return namespaceJson(ns, related); }
+	Json operator()(const Path &path) const { return pathJson(path, related); }
+};
+
+} // namespace
+
+Json listDocument(const Snapshot &all)
+{
+	Json array = Json::array();
+	for (const Namespace &ns : all.namespaces)
+		array.push_back(namespaceJson(ns, all));
+	return {{"namespaces", array}};
+}
+
+Json subsystemsDocument(const Snapshot &all)
+{
+	Json array = Json::array();
+	for (const Subsystem &subsystem : all.subsystems) {
+		Json json = toJson(subsystem);
+		json["controllers"] = controllersJson(subsystem, all);
+		json["namespaces"] = Json::array();
+		for (const Namespace &ns : all.namespaces)
+			if (ns.subsystem == subsystem.id)
+				json["namespaces"].push_back(namespaceJson(ns, all));
+		array.push_back(json);
+	}
+	return {{"subsystems", array}};
+}
+
+Json showDocument(const AnyObject &object, const Snapshot &related)
+{
+	Json shown{{"kind", kindOf(object)}};
+	shown.update(std::visit(ObjectJson{related}, object));
+	Json document{{"object", shown}};
+	if (!std::holds_alternative<Path>(object))
+		document["paths"] = pathsJson(related, [](const Path &) { return true; });
+	return document;
+}
+
+Json connectDocument(const ConnectPlan &plan, const std::vector<Result<Controller>> &results, const Json &policies)
+{
+	Json entries = Json::array();
+	for (std::size_t i = 0; i < results.size(); i++) {
+		Json entry{{"address", plan.options[i].address.toString()}};
+		putHost(entry, plan.typed[i]);
+		if (results[i])
+			entry["controller"] = toJson(*results[i]);
+		else
+			entry["error"] = toJson(results[i].error());
+		entries.push_back(entry);
+	}
+	return {{"results", entries}, {"policies", policies}};
+}
+
+Json versionDocument(const ModuleVersion &module)
+{
+	Json json{{"version", module.module},
+		  {"api", module.api},
+		  {"transports", module.transports},
+		  {"selectors", module.selectors}};
+	return {{"version", libraryVersion()}, {"module", json}};
+}
+
+Json disconnectDocument(const std::vector<std::string> &gone)
+{
+	return {{"disconnected", gone}};
+}
+
+Json hostnqnDocument(const std::string &nqn)
+{
+	return {{"hostnqn", nqn}};
+}
+
+Json discoverEntry(const char *key, const std::string &subject, const std::string &host,
+		   const Result<DiscoveryLog> &log)
+{
+	Json entry{{key, subject}};
+	putHost(entry, host);
+	if (log)
+		entry["log"] = toJson(*log);
+	else
+		entry["error"] = toJson(log.error());
+	return entry;
+}
+
+Json discoverDocument(const Json &entries)
+{
+	return {{"results", entries}};
+}
+
+Json policiesDocument(const Json &outcomes)
+{
+	return {{"subsystems", outcomes}};
+}
+
+Json errorDocument(const Error &error)
+{
+	return {{"error", toJson(error)}};
+}
+
+Json doneDocument(const std::string &name, const char *done)
+{
+	return {{"name", name}, {"done", done}};
+}

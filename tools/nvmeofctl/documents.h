@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the commands that list print as JSON; Documentation/json.md.
+#pragma once
+
+#include "connect_plan.h"
+#include "json.h"
+#include "snapshot.h"
+
+// Of "list": the namespaces, each with what it inherits of its subsystem.
+Json listDocument(const Snapshot &all);
+// Of "list-subsys": subsystems with controllers, these with paths; and namespaces.
+Json subsystemsDocument(const Snapshot &all);
+// Of "show": @object, and what of @related belongs to it.
+Json showDocument(const nvmeof::AnyObject &object, const Snapshot &related);
+// Of "connect": a result for each address, with the controller or why there is none.
+Json connectDocument(const ConnectPlan &plan, const std::vector<nvmeof::Result<nvmeof::Controller>> &results,
+		     const Json &policies);
+// Of "version"
+Json versionDocument(const nvmeof::ModuleVersion &module);
+// Of "disconnect": names of those that are gone.
+Json disconnectDocument(const std::vector<std::string> &gone);
+// Of "gen-hostnqn" and "show-hostnqn"
+Json hostnqnDocument(const std::string &nqn);
+// Of "discover": what each service (@key: "address" or "controller") has told, or why not.
+// @host: the name that an address came from; may be empty
+Json discoverEntry(const char *key, const std::string &subject, const std::string &host,
+		   const nvmeof::Result<nvmeof::DiscoveryLog> &log);
+Json discoverDocument(const Json &entries);
+// Of "apply-policy"
+Json policiesDocument(const Json &outcomes);
+// Of any that fails as a whole
+Json errorDocument(const nvmeof::Error &error);
+// Of a command that changes one object: @done says what.
+Json doneDocument(const std::string &name, const char *done);

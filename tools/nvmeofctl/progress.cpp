@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "progress.h"
+
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <system_error>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "table.h"
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto beforeFirst = 500ms, interval = 250ms;
+constexpr const char *wipe = "\r\033[K";
+
+bool onTerminal()
+{
+	const char *term = std::getenv("TERM");
+	return ::isatty(STDERR_FILENO) && term && std::string_view(term) != "dumb";
+}
+
+// Past the streams: they belong to the thread that does the work.
+void put(const std::string &text)
+{
+	[[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+} // namespace
+
+std::string progressLine(const std::string &what, const std::string &soFar, std::chrono::seconds passed)
+{
+	return printable(fmt::format("{}: {}{}{} s", what, soFar, soFar.empty() ? "" : ", ", passed.count()));
+}
+
+Progress::Progress(std::string what, Look look) : what_(std::move(what)), look_(std::move(look))
+{
+	if (!onTerminal())
+		return;
+	try {
+		drawer_ = std::jthread([this](const std::stop_token &end) { draw(end); });
+	} catch (const std::system_error &) { // no thread: no progress either
+	}
+}
+
+Progress::~Progress() = default;
+
+void Progress::draw(const std::stop_token &end)
+{
+	std::mutex mutex;
+	std::condition_variable_any wake;
+	std::unique_lock lock(mutex);
+	auto begin = std::chrono::steady_clock::now();
+	nvmeof::Result<nvmeof::Client> client = nvmeof::Client::open();
+	bool drawn = false;
+	auto pause = [&](auto time) { wake.wait_for(lock, end, time, [] { return false; }); };
+	for (pause(beforeFirst); !end.stop_requested(); pause(interval)) {
+		auto passed =
+			std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+		put(wipe + progressLine(what_, client ? look_(*client) : "", passed));
+		drawn = true;
+	}
+	if (drawn)
+		put(wipe);
+}
