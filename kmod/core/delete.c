@@ -5,6 +5,7 @@
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "core/watch.h"
+#include "mpath/notice.h"
 #include "mpath/path.h"
 
 /* While a controller is left in good order something has to complete in this time, or it is left in bad order */
@@ -118,6 +119,8 @@ void nof_delete_work(struct work_struct *work)
 	nof_queues_free(ctrl);
 	nof_chardev_del(ctrl);
 	nof_ctrl_delist(ctrl);
+	/* disks that it never had a path to may have been told that one is missing */
+	nof_notice_ctrl(ctrl);
 	nof_ctrl_detach_transport(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REMOVED, NVMEOF_CTRL_DELETING);
 	nof_subsys_leave(ctrl->subsys);
