@@ -5,7 +5,7 @@
 
 #include "bytes.h"
 
-#include <libnvme.h>
+#include <nvme/types.h>
 
 namespace nofctl::wire {
 

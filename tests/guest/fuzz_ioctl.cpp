@@ -4,9 +4,6 @@
 // nothing.
 //
 // NVMEOF_FUZZ_IOCTLS: how many [4000]; NVMEOF_FUZZ_SEED: which ones, printed
-// before libnvme, which has a part of it under the same guard
-#include <linux/nvme_ioctl.h>
-
 #include "support/again.h"
 #include "support/block.h"
 #include "support/host.h"
@@ -17,6 +14,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/nvme_ioctl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
