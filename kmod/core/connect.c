@@ -229,8 +229,8 @@ static bool connect_once(struct nof_ctrl *ctrl)
 }
 
 /*
- * The first connect is somebody's request: when it fails the controller goes, and the requester decides, unless that one
- * has asked for more attempts.
+ * The first connect is somebody's request: when it fails the controller goes, and the requester decides, unless that
+ * one has asked for more attempts.
  */
 void nof_connect_work(struct work_struct *work)
 {

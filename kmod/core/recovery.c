@@ -189,8 +189,8 @@ static u32 longest_delay(const struct nof_ctrl *ctrl)
 }
 
 /*
- * The next attempt, or the end when ctrl_loss_tmo has passed, or of a first connect first_connect_tmo. Back-off with jitter keeps 1,000 hosts from coming back
- * in step.
+ * The next attempt, or the end when ctrl_loss_tmo has passed, or of a first connect first_connect_tmo. Back-off with
+ * jitter keeps 1,000 hosts from coming back in step.
  */
 void nof_reconnect_later(struct nof_ctrl *ctrl)
 {

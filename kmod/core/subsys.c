@@ -27,6 +27,7 @@ static void release(struct device *dev)
 	struct nof_subsys *s = to_nof_subsys(dev);
 
 	nof_health_exit(s);
+	nof_notice_exit(s);
 	/* path sets are freed by callbacks, first of one and then of the other */
 	rcu_barrier();
 	srcu_barrier(&s->srcu);
@@ -67,9 +68,9 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	INIT_LIST_HEAD(&s->heads);
 	spin_lock_init(&s->fence_lock);
 	INIT_LIST_HEAD(&s->fences);
-	INIT_WORK(&s->notice_work, nof_notice_work);
 	s->selector_gen = 1;
 	nof_health_init(s);
+	nof_notice_init(s);
 	ida_init(&s->ctrl_ids);
 	ida_init(&s->head_ids);
 	device_initialize(&s->dev);

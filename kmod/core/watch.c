@@ -6,8 +6,8 @@
  * peer owes nothing (it has acknowledged a command and may be working on it) a Keep Alive makes it owe something.
  * Stall: the peer acknowledges everything, and completes no I/O.
  *
- * Time is counted in steps from look to look. A machine that gets round to looking late gets round to receiving late, too:
- * such a step counts next to nothing, and so does one in which what has arrived was not looked at.
+ * Time is counted in steps from look to look. A machine that gets round to looking late gets round to receiving late,
+ * too: such a step counts next to nothing, and so does one in which what has arrived was not looked at.
  */
 #include <linux/mutex.h>
 #include "core/lifecycle.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Telling that disks have no usable path, or fewer than were connected for: an event for each, a line in the log for all
- * that a subsystem loses at once. In a work of its own, so that what publishes path sets does not wait for listeners.
+ * Telling that disks have no usable path, or fewer than were connected for: an event for each, a line in the log for
+ * all that a subsystem loses at once. In a work of its own, so that what publishes path sets does not wait for
+ * listeners.
  */
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
@@ -51,18 +52,10 @@ static bool look(struct nof_head *head)
 	       (n->none != n->none_told || n->fewer != n->fewer_told);
 }
 
-static void tell_later(struct nof_subsys *s)
-{
-	/* the work gives it back */
-	nof_subsys_get(s);
-	if (!queue_work(nof_wq, &s->notice_work))
-		nof_subsys_put(s);
-}
-
 void nof_notice_head(struct nof_head *head)
 {
 	if (look(head))
-		tell_later(head->subsys);
+		queue_work(nof_wq, &head->subsys->notice_work);
 }
 
 void nof_notice_ctrl(struct nof_ctrl *ctrl)
@@ -76,7 +69,7 @@ void nof_notice_ctrl(struct nof_ctrl *ctrl)
 		news |= look(head);
 	mutex_unlock(&s->lock);
 	if (news)
-		tell_later(s);
+		queue_work(nof_wq, &s->notice_work);
 }
 
 static void add(struct news *news, const struct nof_head *head)
@@ -114,7 +107,7 @@ static void tell_fewer(struct nof_head *head, struct news *fewer)
 	nof_events->ns(head, n->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
 }
 
-void nof_notice_work(struct work_struct *work)
+static void notice_work(struct work_struct *work)
 {
 	struct nof_subsys *s = container_of(work, struct nof_subsys, notice_work);
 	struct news gone = {}, back = {}, fewer = {};
@@ -132,10 +125,20 @@ void nof_notice_work(struct work_struct *work)
 		dev_warn_ratelimited(&s->dev, "no usable path to %s (%u disks in all): I/O waits, or fails, as set\n",
 				     gone.first, gone.nr);
 	if (back.nr)
-		dev_info_ratelimited(&s->dev, "a usable path to %s again, after %llu ms (%u disks in all)\n", back.first,
-				     div_u64(ktime_get_boottime_ns() - back.since, NSEC_PER_MSEC), back.nr);
+		dev_info_ratelimited(&s->dev, "a usable path to %s again, after %llu ms (%u disks in all)\n",
+				     back.first, div_u64(ktime_get_boottime_ns() - back.since, NSEC_PER_MSEC),
+				     back.nr);
 	if (fewer.nr)
 		dev_warn_ratelimited(&s->dev, "%s has %u of %u paths (%u disks with fewer in all)\n", fewer.first,
 				     fewer.live, fewer.expected, fewer.nr);
-	nof_subsys_put(s);
+}
+
+void nof_notice_init(struct nof_subsys *s)
+{
+	INIT_WORK(&s->notice_work, notice_work);
+}
+
+void nof_notice_exit(struct nof_subsys *s)
+{
+	cancel_work_sync(&s->notice_work);
 }

@@ -8,7 +8,6 @@
 struct nof_ctrl;
 struct nof_head;
 struct nof_subsys;
-struct work_struct;
 
 /**
  * struct nof_notice - of a head; written under subsys->lock
@@ -32,7 +31,8 @@ struct nof_notice {
 void nof_notice_head(struct nof_head *head);
 /* The controller's state says something else of what is expected of it. Process context. */
 void nof_notice_ctrl(struct nof_ctrl *ctrl);
-/* subsys->notice_work */
-void nof_notice_work(struct work_struct *work);
+void nof_notice_init(struct nof_subsys *s);
+/* With the subsystem: nobody else has it. */
+void nof_notice_exit(struct nof_subsys *s);
 
 #endif

@@ -162,7 +162,7 @@ TEST_CASE("a machine that is short of processors is no silence", "[silence][alar
 	CHECK(reconnects(rig) == 0);
 }
 
-// What a container's CPU limit does: its tasks are stopped wherever they are, also where they hold a socket, behind which
+// What a container's CPU limit does: its tasks are stopped, also where they hold a socket, behind which
 // acknowledgements then wait.
 TEST_CASE("an application that may use little CPU time is no silence of the peer", "[silence][alarm]")
 {

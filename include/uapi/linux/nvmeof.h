@@ -193,7 +193,7 @@ enum nvmeof_attr {
 	NVMEOF_A_COPIES,		/* flag: data sent are copied: nobody could tell when pages are free */
 	NVMEOF_A_SCANS,			/* u32: scans of namespaces that ended well since it became live last */
 	NVMEOF_A_SCAN_ERRNO,		/* u32: positive errno of the scan that ended, 0 for none */
-	NVMEOF_A_OWNER,			/* string: who asked for the controller; for programs, the driver heeds it not */
+	NVMEOF_A_OWNER,			/* string: who asked for the controller; the driver makes nothing of it */
 	NVMEOF_A_OPENERS,		/* u32: users of the disk: opened, mounted, in another device */
 	NVMEOF_A_WANTED_POLL_QUEUES,	/* u32: asked for; NR_POLL_QUEUES are those granted */
 	NVMEOF_A_FIRST_CONNECT_TMO,	/* s32, ms, -1 = for ever, default 0: how long a first connect is repeated */

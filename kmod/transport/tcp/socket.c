@@ -473,9 +473,9 @@ static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
 }
 
 /*
- * Segments lie behind a holder of the socket who is waiting for a processor, or on the CPU that received the last one: its
- * softirq was cut short for lack of time, or packets wait there and none was taken since the last look. Read without
- * locks; what is missed by that shows at the next look.
+ * Segments lie behind a holder of the socket who is waiting for a processor, or on the CPU that received the last one:
+ * its softirq was cut short for lack of time, or packets wait there and none was taken since the last look. Read
+ * without locks; what is missed by that shows at the next look.
  */
 static bool behind(struct nof_tcp_queue *q, struct sock *sk)
 {
