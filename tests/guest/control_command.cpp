@@ -170,7 +170,8 @@ TEST_CASE("what takes long tells so on a terminal, and only there", "[control][c
 	Link link(netns, "v", 9);
 	link.impair("loss 100%");
 	Host host;
-	const std::string silent = toTest + "-a " + link.targetAddress() + " --timeout 4";
+	const std::string silent =
+		toTest + "-a " + link.targetAddress() + " --timeout 2"; // before ARP says that nobody is there
 	{
 		Tmux terminal("nvmeofctl " + silent);
 		CHECK(terminal.shows("connect: 0 of 1 live, "));
@@ -180,7 +181,7 @@ TEST_CASE("what takes long tells so on a terminal, and only there", "[control][c
 	host.disconnectAll();
 	CHECK_FALSE(namesIt(ctl(silent).text, "of 1 live"));
 	host.disconnectAll();
-	const std::string services = "discover -a " + link.targetAddress() + " -a 127.0.0.1:1 --timeout 4";
+	const std::string services = "discover -a " + link.targetAddress() + " -a 127.0.0.1:1 --timeout 2";
 	Tmux terminal("nvmeofctl " + services);
 	CHECK(terminal.shows("discover: 1 of 2 read, ")); // the silent one is first, and holds up no other
 	CHECK(terminal.wait(slowly(30s)) != done);
@@ -210,8 +211,8 @@ TEST_CASE("no path left is told by monitor, show and metrics, with since when", 
 	auto before = listeners();
 	Background monitor("exec nvmeofctl monitor > /tmp/monitor.out");
 	REQUIRE(eventually([&] { return listeners() > before; }));
-	rig.port.unlink(rig.subsystem);
-	must("nvmeofctl reset " + c.name);
+	rig.port.unlink(rig.subsystem); // which ends the association
+	REQUIRE(eventually([&] { return rig.host.state(c.name) != ControllerState::live; }));
 	auto metric = [](const std::string &name) {
 		return run("nvmeofctl stats --prometheus | grep '^nvmeof_namespace_" + name + "{' | awk '{print $NF}'")
 			.text;
