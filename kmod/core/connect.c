@@ -190,10 +190,28 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 	nof_queues_free(ctrl);
 }
 
+/* Said once: it is so at each reconnect, and no reason to give anything up */
+static void note_poll_queues(struct nof_ctrl *ctrl)
+{
+	u32 wanted = ctrl->opts.nr_poll_queues, most = ctrl->subsys->nr_poll;
+
+	if (ctrl->discovery || ctrl->nr_poll >= wanted)
+		return;
+	if (ctrl->nr_poll == most)
+		nof_ctrl_note(ctrl, -ENOSPC, 0,
+			      "%u of %u poll queues: the subsystem has %u since its first controller connected",
+			      ctrl->nr_poll, wanted, most);
+	else
+		nof_ctrl_note(ctrl, -ENOSPC, 0, "%u of %u poll queues: the target grants %u I/O queues in all",
+			      ctrl->nr_poll, wanted, ctrl->nr_io);
+}
+
 static void became_live(struct nof_ctrl *ctrl)
 {
 	if (test_and_set_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		ctrl->reconnects++;
+	else
+		note_poll_queues(ctrl);
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
 		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);
 	nof_ctrl_publish(ctrl);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The controller object: made, found, its state changed, let go. */
+#include <linux/log2.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include "control/control.h"
@@ -49,11 +50,41 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 	return true;
 }
 
+/*
+ * Attempts fail one after the other: the 1st, 2nd, 4th, 8th ... is logged, and one with another reason, unless that
+ * keeps changing.
+ */
+static bool worth_a_line(struct nof_ctrl *ctrl, u32 attempt, int err)
+{
+	u32 gap = attempt - min(attempt, ctrl->logged_attempt);
+
+	lockdep_assert_held(&ctrl->error_lock);
+	return !gap || is_power_of_2(attempt) || (err != ctrl->logged_err && gap > attempt / 8);
+}
+
+/* Under error_lock. Of those not logged the line says, in @tail, how many they are. */
+static bool take_line(struct nof_ctrl *ctrl, int err, char *tail, size_t size)
+{
+	u32 attempt = nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? READ_ONCE(ctrl->attempts) : 0;
+	bool log = worth_a_line(ctrl, attempt, err);
+
+	*tail = '\0';
+	if (!log)
+		return false;
+	if (attempt > ctrl->logged_attempt + 1)
+		scnprintf(tail, size, "; attempt %u, %u before it not logged", attempt,
+			  attempt - ctrl->logged_attempt - 1);
+	ctrl->logged_attempt = attempt;
+	ctrl->logged_err = err;
+	return true;
+}
+
 void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, ...)
 {
-	char text[NOF_ERROR_TEXT];
+	char text[NOF_ERROR_TEXT], tail[48];
 	unsigned long flags;
 	va_list args;
+	bool log;
 
 	va_start(args, fmt);
 	vscnprintf(text, sizeof(text), fmt, args);
@@ -63,11 +94,12 @@ void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, 
 	ctrl->last_errno = -err;
 	ctrl->last_status = status & NVME_SCT_SC_MASK;
 	WRITE_ONCE(ctrl->notes, ctrl->notes + 1);
+	log = take_line(ctrl, err, tail, sizeof(tail));
 	spin_unlock_irqrestore(&ctrl->error_lock, flags);
-	if (status)
-		dev_warn_ratelimited(&ctrl->dev, "%s (status 0x%03x)\n", text, status & NVME_SCT_SC_MASK);
-	else
-		dev_warn_ratelimited(&ctrl->dev, "%s (%pe)\n", text, ERR_PTR(err));
+	if (log && status)
+		dev_warn_ratelimited(&ctrl->dev, "%s (status 0x%03x)%s\n", text, status & NVME_SCT_SC_MASK, tail);
+	else if (log)
+		dev_warn_ratelimited(&ctrl->dev, "%s (%pe)%s\n", text, ERR_PTR(err), tail);
 }
 
 void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old)
@@ -97,7 +129,7 @@ static void release(struct device *dev)
 
 	nof_fence_disarm(ctrl);
 	if (ctrl->subsys) {
-		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
+		nof_number_give(&ctrl->subsys->ctrl_ids, ctrl->id);
 		nof_subsys_put(ctrl->subsys);
 	}
 	nof_ana_exit(ctrl);
@@ -228,7 +260,7 @@ static int join_subsys(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	s = nof_subsys_join(ctrl->opts.subsysnqn, ctrl->opts.hostnqn, ctrl->opts.hostid, extack);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	id = ida_alloc_range(&s->ctrl_ids, 1, 0xffff, GFP_KERNEL);
+	id = nof_number_take(&s->ctrl_ids, 1);
 	if (id < 0) {
 		nof_subsys_leave(s);
 		return id;

@@ -256,6 +256,8 @@ struct nof_ctrl {
 	char			last_error[NOF_ERROR_TEXT];
 	int			last_errno;	/* positive */
 	u16			last_status;
+	u32			logged_attempt;	/* what went wrong in it is in the log, with */
+	int			logged_err;
 };
 
 struct nof_ctrl_map {

@@ -19,6 +19,26 @@ static bool attempt_wanted(struct nof_ctrl *ctrl)
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 }
 
+/* Why there is no connection, for people; the errno tells programs */
+static const char *no_connection(int err)
+{
+	switch (err) {
+	case -ECONNREFUSED:	return "connection refused, nothing listens there";
+	case -ETIMEDOUT:	return "timed out, nothing answers at that address";
+	case -ENETDOWN:
+	case -ENETUNREACH:
+	case -EHOSTDOWN:
+	case -EHOSTUNREACH:	return "no route to the target, or it is not on the network";
+	case -ECONNRESET:	return "connection reset by the target";
+	case -EPROTO:		return "what answers there does not speak NVMe";
+	case -EADDRNOTAVAIL:	return "host_traddr is no address of this machine";
+	case -ENODEV:		return "there is no such host_iface";
+	case -EPERM:
+	case -EACCES:		return "a firewall of this machine lets nothing out there";
+	default:		return "cannot connect";
+	}
+}
+
 /* Connection, then Connect. After this the queue carries commands. */
 static int start_queue(struct nof_queue *queue)
 {
@@ -27,7 +47,7 @@ static int start_queue(struct nof_queue *queue)
 	if (ret) {
 		/* nof_queue_error() has said more */
 		if (ret != -ECANCELED && !test_bit(NOF_Q_ERROR, &queue->flags))
-			nof_ctrl_note(queue->ctrl, ret, 0, "queue %u: cannot connect", queue->qid);
+			nof_ctrl_note(queue->ctrl, ret, 0, "queue %u: %s", queue->qid, no_connection(ret));
 		return ret;
 	}
 	set_bit(NOF_Q_LIVE, &queue->flags);

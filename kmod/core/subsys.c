@@ -18,7 +18,7 @@
 LIST_HEAD(nof_subsystems);
 DEFINE_MUTEX(nof_subsystems_lock);
 atomic64_t nof_topology_seq = ATOMIC64_INIT(1);
-static DEFINE_IDA(subsys_ids);
+static struct nof_numbers subsys_ids = { .ida = IDA_INIT(subsys_ids.ida) };
 /* One change of a selector at a time; outer to subsys->lock */
 static DEFINE_MUTEX(selector_lock);
 
@@ -39,9 +39,9 @@ static void release(struct device *dev)
 	if (s->tags_ready)
 		blk_mq_free_tag_set(&s->tags);
 	nof_selector_put(rcu_dereference_protected(s->selector, true));
-	ida_destroy(&s->ctrl_ids);
-	ida_destroy(&s->head_ids);
-	ida_free(&subsys_ids, s->id);
+	nof_numbers_exit(&s->ctrl_ids);
+	nof_numbers_exit(&s->head_ids);
+	nof_number_give(&subsys_ids, s->id);
 	kfree(s);
 }
 
@@ -52,10 +52,10 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 
 	if (!s)
 		return NULL;
-	id = ida_alloc(&subsys_ids, GFP_KERNEL);
+	id = nof_number_take(&subsys_ids, 0);
 	if (id < 0 || init_srcu_struct(&s->srcu)) {
 		if (id >= 0)
-			ida_free(&subsys_ids, id);
+			nof_number_give(&subsys_ids, id);
 		kfree(s);
 		return NULL;
 	}
@@ -71,8 +71,8 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	s->selector_gen = 1;
 	nof_health_init(s);
 	nof_notice_init(s);
-	ida_init(&s->ctrl_ids);
-	ida_init(&s->head_ids);
+	nof_numbers_init(&s->ctrl_ids);
+	nof_numbers_init(&s->head_ids);
 	device_initialize(&s->dev);
 	s->dev.release = release;
 	s->dev.class = &nof_subsys_class;

@@ -5,13 +5,13 @@
 
 #include <linux/blk-mq.h>
 #include <linux/device.h>
-#include <linux/idr.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/nvmeof.h>
+#include "core/numbers.h"
 
 struct nof_ctrl;
 struct nof_head;
@@ -69,8 +69,8 @@ struct nof_subsys {
 	struct list_head	heads;
 	u32			nr_ctrls;
 	u32			nr_heads;
-	struct ida		ctrl_ids;
-	struct ida		head_ids;
+	struct nof_numbers	ctrl_ids;
+	struct nof_numbers	head_ids;
 	struct nof_selector __rcu *selector;	/* SRCU */
 	u16			selector_gen;		/* raised with each change of it */
 	struct nof_policy	policy;

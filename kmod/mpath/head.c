@@ -25,7 +25,7 @@ static void release(struct kref *ref)
 
 	/* the last set is empty: no path refers to it, so no reader can be in it */
 	kfree(rcu_access_pointer(head->set));
-	ida_free(&s->head_ids, head->id);
+	nof_number_give(&s->head_ids, head->id);
 	kfree(head);
 	nof_subsys_put(s);
 }
@@ -256,7 +256,7 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 
 	if (!head)
 		return NULL;
-	id = ida_alloc_min(&s->head_ids, 1, GFP_KERNEL);
+	id = nof_number_take(&s->head_ids, 1);
 	if (id < 0) {
 		kfree(head);
 		return NULL;

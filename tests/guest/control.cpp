@@ -17,6 +17,17 @@ using namespace guest;
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
+namespace {
+
+// Of the only one; numbers are not given again at once
+std::string subsystem0()
+{
+	auto names = must("ls /sys/class/nvmeof-subsystem");
+	return names.substr(0, names.find('\n'));
+}
+
+} // namespace
+
 TEST_CASE("connect, list and disconnect with the command", "[control][short]")
 {
 	Rig rig;
@@ -338,7 +349,7 @@ namespace {
 
 std::string subsystemAttr(const std::string &name)
 {
-	return readFile("/sys/class/nvmeof-subsystem/nvmeof0/" + name);
+	return readFile("/sys/class/nvmeof-subsystem/" + subsystem0() + "/" + name);
 }
 
 // What sysfs shows, for comparison with what netlink says.
@@ -365,23 +376,24 @@ TEST_CASE("every value of a policy is set, told and shown", "[control][policy][s
 {
 	Rig rig;
 	rig.connect();
-	auto subsystem = [&] { return take(rig.host.client().subsystem("nvmeof0")); };
+	auto subsystem = [&] { return take(rig.host.client().subsystem(subsystem0())); };
 	CHECK(inSysfs(subsystem()) == "numa 0 0 off immediate 0");
 	CHECK(sysfsSays() == inSysfs(subsystem()));
 
 	Watch watch;
-	CHECK(status("set nvmeof0 iopolicy=round-robin spill-us=500 spill-depth=32 degrade=on fencing=safe "
+	CHECK(status("set " + subsystem0() +
+		     " iopolicy=round-robin spill-us=500 spill-depth=32 degrade=on fencing=safe "
 		     "delayed-removal-secs=60") == done);
 	CHECK(inSysfs(subsystem()) == "round-robin 500 32 on safe 60");
 	CHECK(sysfsSays() == inSysfs(subsystem()));
 	CHECK(watch.find([](const nvmeof::Event &e) {
 		return e.type == EventType::changed && e.subsystem() && e.subsystem()->spillDepth == 32;
 	}));
-	auto shown = json("show nvmeof0")["object"];
+	auto shown = json("show " + subsystem0())["object"];
 	CHECK(shown["spill_us"] == 500);
 	CHECK(shown["fencing"] == "safe");
 
-	CHECK(status("set nvmeof0 spill-us=0") == done); // the rest stays
+	CHECK(status("set " + subsystem0() + " spill-us=0") == done); // the rest stays
 	CHECK(inSysfs(subsystem()) == "round-robin 0 32 on safe 60");
 	for (auto &[name, value] : std::vector<std::pair<std::string, std::string>>{{"spill_us", "60000000"},
 										    {"spill_depth", "1024"},
@@ -390,7 +402,7 @@ TEST_CASE("every value of a policy is set, told and shown", "[control][policy][s
 										    {"delayed_removal_secs", "604800"},
 										    {"iopolicy", "numa"}}) {
 		INFO(name);
-		must("echo " + value + " > /sys/class/nvmeof-subsystem/nvmeof0/" + name);
+		must("echo " + value + " > /sys/class/nvmeof-subsystem/" + subsystem0() + "/" + name);
 		CHECK(subsystemAttr(name) == value);
 	}
 	CHECK(inSysfs(subsystem()) == "numa 60000000 1024 off immediate 604800");
@@ -400,15 +412,15 @@ TEST_CASE("one bad value, and nothing is changed", "[control][policy]")
 {
 	Rig rig;
 	rig.connect();
-	REQUIRE(status("set nvmeof0 spill-us=500 degrade=on") == done);
+	REQUIRE(status("set " + subsystem0() + " spill-us=500 degrade=on") == done);
 	auto before = sysfsSays();
 	for (std::string bad : {"iopolicy=absent", "spill-us=60000001", "spill-depth=1025", "degrade=maybe",
 				"fencing=perhaps", "delayed-removal-secs=604801", "no-such=1"}) {
 		INFO(bad);
-		CHECK(status("set nvmeof0 fencing=safe spill-us=7 " + bad) != done);
+		CHECK(status("set " + subsystem0() + " fencing=safe spill-us=7 " + bad) != done);
 		CHECK(sysfsSays() == before);
 	}
-	auto refusal = ctl("set nvmeof0 iopolicy=absent");
+	auto refusal = ctl("set " + subsystem0() + " iopolicy=absent");
 	CHECK(refusal.status == usage);
 	CHECK(namesIt(refusal.text, "round-robin")); // lists what there is
 
@@ -435,15 +447,15 @@ TEST_CASE("one bad value, and nothing is changed", "[control][policy]")
 	{
 		s.iopolicy = "absent";
 	}
-	CHECK_FALSE(rig.host.client().set("nvmeof0", s).ok());
+	CHECK_FALSE(rig.host.client().set(subsystem0(), s).ok());
 	CHECK(sysfsSays() == before);
 	for (std::string bad :
 	     {"spill_us -1", "spill_us 1x", "spill_us .", "spill_us 60000001", "spill_depth 1025", "degrade maybe",
 	      "degrade onn", "fencing safer", "delayed_removal_secs 0x10", "iopolicy absent"}) {
 		auto space = bad.find(' ');
 		INFO(bad);
-		CHECK(run("printf %s " + bad.substr(space + 1) + " > /sys/class/nvmeof-subsystem/nvmeof0/" +
-			  bad.substr(0, space))
+		CHECK(run("printf %s " + bad.substr(space + 1) + " > /sys/class/nvmeof-subsystem/" + subsystem0() +
+			  "/" + bad.substr(0, space))
 			      .status != 0);
 		CHECK(sysfsSays() == before);
 	}
@@ -453,7 +465,7 @@ TEST_CASE("writers of different values do not undo one another", "[control][poli
 {
 	Rig rig;
 	rig.connect();
-	std::string dir = "/sys/class/nvmeof-subsystem/nvmeof0/";
+	std::string dir = "/sys/class/nvmeof-subsystem/" + subsystem0() + "/";
 	Background a("for i in $(seq 300); do echo $i > " + dir + "spill_us; done");
 	Background b("for i in $(seq 300); do echo $i > " + dir + "spill_depth; done");
 	CHECK(a.wait(60s).status == 0);
@@ -524,12 +536,12 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 	CHECK(sysfsSays() == "round-robin 500 0 on immediate 0");
 
 	// A second path of a subsystem that is there leaves its values alone.
-	CHECK(status("set nvmeof0 spill-us=9") == done);
+	CHECK(status("set " + subsystem0() + " spill-us=9") == done);
 	REQUIRE(status(with + " --duplicate-connect") == done);
 	CHECK(sysfsSays() == "round-robin 9 0 on immediate 0");
-	CHECK(status(std::string("apply-policy --new nvmeof0 --policy-file ") + file) == done);
+	CHECK(status(std::string("apply-policy --new " + subsystem0() + " --policy-file ") + file) == done);
 	CHECK(sysfsSays() == "round-robin 9 0 on immediate 0"); // somebody has set it
-	CHECK(status(std::string("apply-policy nvmeof0 --policy-file ") + file) == done);
+	CHECK(status(std::string("apply-policy " + subsystem0() + " --policy-file ") + file) == done);
 	CHECK(sysfsSays() == "round-robin 500 0 on immediate 0");
 
 	CHECK(status("apply-policy nvmeof7 --policy-file /tmp/policy.conf") == noObject);
@@ -541,7 +553,7 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 	auto out = ctl(with);
 	CHECK(out.status == done);
 	CHECK(namesIt(out.text, "/tmp/policy.conf:2: spill-us: 'lots'"));
-	CHECK(namesIt(out.text, "then 'nvmeofctl apply-policy nvmeof0 --policy-file /tmp/policy.conf'"));
+	CHECK(namesIt(out.text, "then 'nvmeofctl apply-policy " + subsystem0() + " --policy-file /tmp/policy.conf'"));
 	CHECK(take(rig.host.client().controllers()).size() == 1);
 	CHECK(sysfsSays() == "numa 0 0 off immediate 0");
 }
@@ -606,10 +618,10 @@ TEST_CASE("without privilege: reading yes, changing no", "[control][permission]"
 	CHECK(as("nvmeofctl " + std::string(connectArgs) + " --hostnqn nqn.2024-01.io.nvmeof:h").status ==
 	      notPermitted);
 	CHECK(as("nvmeofctl show " + c.name).status == done);
-	CHECK(as("nvmeofctl set nvmeof0 fencing=safe").status == notPermitted);
+	CHECK(as("nvmeofctl set " + subsystem0() + " fencing=safe").status == notPermitted);
 	CHECK(as("nvmeofctl set " + c.name + " stall-tmo=0").status == notPermitted);
-	CHECK(as("sh -c 'echo safe > /sys/class/nvmeof-subsystem/nvmeof0/fencing'").status != 0);
-	CHECK(readFile("/sys/class/nvmeof-subsystem/nvmeof0/fencing") == "immediate");
+	CHECK(as("sh -c 'echo safe > /sys/class/nvmeof-subsystem/" + subsystem0() + "/fencing'").status != 0);
+	CHECK(readFile("/sys/class/nvmeof-subsystem/" + subsystem0() + "/fencing") == "immediate");
 	CHECK(as("nvme reset /dev/" + c.name).status != 0);
 	CHECK(as("nvme admin-passthru /dev/" + c.name + " -o 0x09 --cdw10=6").status != 0); // Set Features
 	CHECK(as("nvme write " + rig.disk() + " -s 0 -c 0 -z 512 -d /etc/hostname").status != 0);

@@ -2,12 +2,18 @@
 // Connections that break, targets that go and come, deletion and unloading at bad moments.
 #include "support/block.h"
 #include "support/fio.h"
+#include "support/multi.h"
 #include "support/netns.h"
 #include "support/rig.h"
 
+#include <arpa/inet.h>
 #include <catch2/catch.hpp>
 #include <fcntl.h>
+#include <linux/nvmeof.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <thread>
 
 using namespace guest;
@@ -19,19 +25,6 @@ namespace {
 FioJob steady(const std::string &disk, unsigned seconds)
 {
 	return {.file = disk, .blocks = "16k", .depth = 8, .size = "8m", .seconds = seconds};
-}
-
-void pause(Millis time)
-{
-	std::this_thread::sleep_for(time);
-}
-
-void expectGood(FioLoad &load)
-{
-	auto result = load.wait(60s);
-	INFO(result.text);
-	CHECK(result.good());
-	CHECK(result.written > 0);
 }
 
 } // namespace
@@ -318,4 +311,177 @@ TEST_CASE("unloading", "[recovery][unload][trap24][short]")
 	}
 	Host::load();
 	rig.host.reopen();
+}
+
+namespace {
+
+// Somebody who listens there, but speaks something else: says its words to who comes, and goes.
+class Stranger {
+public:
+	explicit Stranger(std::string words) : words_(std::move(words)), fd_(::socket(AF_INET, SOCK_STREAM, 0))
+	{
+		sockaddr_in sin = {};
+		sin.sin_family = AF_INET;
+		sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		socklen_t length = sizeof(sin);
+		if (::bind(fd_, reinterpret_cast<sockaddr *>(&sin), length) || ::listen(fd_, 8) ||
+		    ::getsockname(fd_, reinterpret_cast<sockaddr *>(&sin), &length))
+			throw std::runtime_error("cannot listen");
+		port_ = ntohs(sin.sin_port);
+		thread_ = std::thread([this] { serve(); });
+	}
+	~Stranger()
+	{
+		::shutdown(fd_, SHUT_RDWR);
+		thread_.join();
+		::close(fd_);
+	}
+	Stranger(const Stranger &) = delete;
+	Stranger &operator=(const Stranger &) = delete;
+
+	std::string port() const { return std::to_string(port_); }
+
+private:
+	void serve()
+	{
+		for (int fd; (fd = ::accept(fd_, nullptr, nullptr)) >= 0; ::close(fd)) {
+			::send(fd, words_.data(), words_.size(), MSG_NOSIGNAL);
+			char heard[128]; // all of it: closing would be a reset
+			::recv(fd, heard, sizeof(heard), MSG_WAITALL);
+		}
+	}
+
+	std::string words_;
+	int fd_;
+	unsigned port_ = 0;
+	std::thread thread_;
+};
+
+// The one attempt to connect, as CONNECT_FAILED tells it
+nvmeof::Controller failedAttempt(Host &host, const std::string &address, const std::string &service)
+{
+	Watch watch;
+	auto o = Host::options(address, service);
+	o.connectTimeout = 1s;
+	CHECK_FALSE(host.client().connect(o, nvmeof::WaitFor::controller, slowly(20s)).ok());
+	auto event = watch.find([](const nvmeof::Event &e) { return e.type == EventType::connectFailed; });
+	REQUIRE(event);
+	REQUIRE(event->controller());
+	return *event->controller();
+}
+
+bool has(const std::string &text, const std::string &words)
+{
+	return text.find(words) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("a connect that fails says why: each reason has words and an errno of its own",
+	  "[recovery][connect][reasons]")
+{
+	Host host;
+	auto c = failedAttempt(host, "127.0.0.1", "4499");
+	CHECK(c.lastErrno == ECONNREFUSED);
+	CHECK(has(c.lastError, "connection refused"));
+
+	must("ip route add unreachable 192.0.2.0/24");
+	c = failedAttempt(host, "192.0.2.1", "4420");
+	must("ip route del unreachable 192.0.2.0/24");
+	CHECK((c.lastErrno == EHOSTUNREACH || c.lastErrno == ENETUNREACH));
+	CHECK(has(c.lastError, "no route"));
+
+	Netns netns("away");
+	Link link(netns, "away", 9);
+	link.impair("loss 100%");
+	must("ip neigh replace " + link.targetAddress() + " lladdr 02:00:00:00:00:01 dev " + link.hostIface());
+	c = failedAttempt(host, link.targetAddress(), "4420");
+	CHECK(c.lastErrno == ETIMEDOUT);
+	CHECK(has(c.lastError, "timed out"));
+
+	Stranger ssh("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n");
+	c = failedAttempt(host, "127.0.0.1", ssh.port());
+	CHECK(c.lastErrno == EPROTO);
+	CHECK(has(c.lastError, "does not speak NVMe"));
+
+	Stranger rude("");
+	c = failedAttempt(host, "127.0.0.1", rude.port());
+	CHECK(c.lastErrno == ECONNRESET);
+	CHECK(has(c.lastError, "before a word of NVMe/TCP"));
+	CHECK(kernelSaid("before a word of NVMe/TCP was said"));
+}
+
+TEST_CASE("attempts that fail log ever more rarely, and count what they leave out", "[recovery][reconnect][log]")
+{
+	Rig rig;
+	auto o = rig.options();
+	o.reconnectDelay = 100ms;
+	auto c = rig.host.connect(o);
+	rig.port.unlink(rig.subsystem);
+	CHECK(eventually([&] { return rig.host.controller(c.name).attempts > 32; }, 30s));
+	rig.port.link(rig.subsystem);
+	CHECK(rig.host.waitState(c.name, ControllerState::live));
+	// of the loss, of attempts 1, 2, 4, 8, 16, 32, and 64 if it comes to that; a reason that changes is one more
+	auto lines = std::stoul(must("dmesg | grep -c '" + c.name + ": .*queue 0'"));
+	CHECK(lines >= 5);
+	CHECK(lines <= 12);
+	CHECK(kernelSaid(c.name + ": .*attempt 32, 15 before it not logged"));
+}
+
+TEST_CASE("a name that went does not come back at once", "[recovery][names]")
+{
+	Rig rig;
+	auto first = rig.connect();
+	auto o = rig.options();
+	o.duplicateConnect = true;
+	auto second = rig.host.connect(o);
+	CHECK(take(rig.host.client().subsystems()).size() == 1);
+	REQUIRE(rig.host.client().disconnect(second.name).ok());
+	auto third = rig.host.connect(o);
+	CHECK(third.name != second.name);
+	auto before = take(rig.host.client().subsystems()).at(0).name;
+	rig.host.disconnectAll();
+	rig.connect();
+	CHECK(take(rig.host.client().subsystems()).at(0).name != before);
+}
+
+TEST_CASE("poll queues that are not granted are told", "[recovery][poll]")
+{
+	Rig rig;
+	rig.connect();
+	auto o = rig.options();
+	o.duplicateConnect = true;
+	o.pollQueues = 1;
+	auto c = rig.host.connect(o);
+	CHECK(c.pollQueues == 0);
+	CHECK(has(rig.host.controller(c.name).lastError, "0 of 1 poll queues"));
+	CHECK(kernelSaid(c.name + ": 0 of 1 poll queues"));
+}
+
+TEST_CASE("disks without a path, and with fewer than there were, are told of", "[recovery][paths][events]")
+{
+	auto is = [](nvmeof_event which) {
+		return [which](const nvmeof::Event &e) {
+			return e.nameSpace() && e.type == static_cast<EventType>(which);
+		};
+	};
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Watch watch;
+	rig.lane(0).close();
+	CHECK(watch.find(is(NVMEOF_EVENT_FEWER_PATHS)));
+	rig.lane(1).close();
+	CHECK(watch.find(is(NVMEOF_EVENT_NO_PATH)));
+	pause(200ms); // the line comes after the events
+	CHECK(kernelSaid("no usable path to nvmeof"));
+	rig.lane(1).open();
+	auto back = watch.find(is(NVMEOF_EVENT_PATH_BACK), 20s);
+	REQUIRE(back);
+	CHECK(back->nameSpace()->usablePaths == 1);
+	rig.lane(0).open();
+	auto all = watch.find(is(NVMEOF_EVENT_ALL_PATHS), 20s);
+	REQUIRE(all);
+	CHECK(all->nameSpace()->usablePaths == 2);
+	CHECK(kernelSaid("a usable path to nvmeof.* again, after"));
 }

@@ -67,8 +67,10 @@ int nof_tcp_handshake(struct nof_tcp_queue *q)
 	left = wait_event_idle_timeout(q->wait, settled(q), left);
 	if (nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags))
 		return -ECANCELED;
-	if (!left)
+	if (!left) {
+		nof_queue_error(&q->q, -ETIMEDOUT, "connected, but nothing there answers in NVMe/TCP");
 		return -ETIMEDOUT;
+	}
 	if (smp_load_acquire(&q->phase) == NOF_TCP_UP)
 		return 0;
 	return q->fault.why ? -EPROTO : -ECONNRESET;

@@ -89,7 +89,9 @@ bool nof_pdu_check_header(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_c
 	u8 size = header_size(hdr->type);
 
 	if (!size)
-		return bad_field(fault, struct nvme_tcp_hdr, type, "PDU of a type that no target sends");
+		return bad_field(fault, struct nvme_tcp_hdr, type,
+				 conf->connected ? "PDU of a type that no target sends" :
+						   "what answers there does not speak NVMe/TCP");
 	if (!legal_now(hdr->type, conf->connected))
 		return bad(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, conf->connected ? "second ICResp" : "PDU before ICResp");
 	if (hdr->hlen != size)

@@ -152,12 +152,13 @@ static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
  */
 static void lost(struct nof_tcp_queue *q, int err, const char *why)
 {
-	bool up = q->phase == NOF_TCP_UP || q->phase == NOF_TCP_ICREQ;
+	u8 phase = q->phase;
 
 	q->phase = NOF_TCP_CLOSED;
 	wake_up(&q->wait);
-	if (up)
-		nof_queue_error(&q->q, err, "%s", why);
+	if (phase == NOF_TCP_UP || phase == NOF_TCP_ICREQ)
+		nof_queue_error(&q->q, err, "%s%s", why,
+				phase == NOF_TCP_ICREQ ? " before a word of NVMe/TCP was said" : "");
 }
 
 static void data_ready(struct sock *sk)
