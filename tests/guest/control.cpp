@@ -17,17 +17,6 @@ using namespace guest;
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
-namespace {
-
-// Of the only one; numbers are not given again at once
-std::string subsystem0()
-{
-	auto names = must("ls /sys/class/nvmeof-subsystem");
-	return names.substr(0, names.find('\n'));
-}
-
-} // namespace
-
 TEST_CASE("connect, list and disconnect with the command", "[control][short]")
 {
 	Rig rig;

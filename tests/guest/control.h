@@ -49,6 +49,13 @@ inline bool namesIt(const std::string &text, const std::string &name)
 	return text.find(name) != std::string::npos;
 }
 
+// Of the only one; numbers are not given again at once
+inline std::string subsystem0()
+{
+	auto names = must("ls /sys/class/nvmeof-subsystem");
+	return names.substr(0, names.find('\n'));
+}
+
 // Sockets that have subscribed to events
 inline unsigned long listeners()
 {

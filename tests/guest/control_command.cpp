@@ -75,7 +75,7 @@ TEST_CASE("what list and show print as JSON says whose disk it is", "[control][c
 	auto c = rig.connect();
 	auto listed = json("list")["namespaces"][0];
 	CHECK(listed["nqn"] == testNqn);
-	CHECK(listed["subsystem"] == "nvmeof0");
+	CHECK(listed["subsystem"] == subsystem0());
 	CHECK(listed["model"] == c.model);
 	CHECK(listed["serial"] == c.serial);
 	CHECK(listed["nr_expected"] == 1);
@@ -207,6 +207,7 @@ TEST_CASE("no path left is told by monitor, show and metrics, with since when", 
 {
 	Rig rig;
 	auto c = rig.connect();
+	auto disk = subsystem0() + "n1";
 	run("rm -f /tmp/monitor.out");
 	auto before = listeners();
 	Background monitor("exec nvmeofctl monitor > /tmp/monitor.out");
@@ -217,15 +218,15 @@ TEST_CASE("no path left is told by monitor, show and metrics, with since when", 
 		return run("nvmeofctl stats --prometheus | grep '^nvmeof_namespace_" + name + "{' | awk '{print $NF}'")
 			.text;
 	};
-	CHECK(eventually([] { return namesIt(readFile("/tmp/monitor.out"), "nvmeof0n1 no_path no usable path"); }));
-	CHECK(namesIt(ctl("show nvmeof0n1").text, "none usable for "));
+	CHECK(eventually([&] { return namesIt(readFile("/tmp/monitor.out"), disk + " no_path no usable path"); }));
+	CHECK(namesIt(ctl("show " + disk).text, "none usable for "));
 	CHECK(namesIt(metric("expected_paths"), "1"));
 	CHECK(namesIt(metric("live_paths"), "0"));
 	CHECK(std::stod(metric("no_path_seconds")) > 0);
 	rig.port.link(rig.subsystem);
-	CHECK(eventually([] { return namesIt(readFile("/tmp/monitor.out"), "nvmeof0n1 path_back 1 of 1"); }, 20s));
+	CHECK(eventually([&] { return namesIt(readFile("/tmp/monitor.out"), disk + " path_back 1 of 1"); }, 20s));
 	CHECK(std::stod(metric("no_path_seconds")) == 0);
-	CHECK_FALSE(namesIt(ctl("show nvmeof0n1").text, "none usable"));
+	CHECK_FALSE(namesIt(ctl("show " + disk).text, "none usable"));
 }
 
 TEST_CASE("an error in policy.conf is in the system's log when udev meets it", "[control][command][policy][udev]")
