@@ -80,7 +80,13 @@ TEST_CASE("what list and show print as JSON says whose disk it is", "[control][c
 	CHECK(listed["serial"] == c.serial);
 	CHECK(listed["nr_expected"] == 1);
 	CHECK(listed["nr_live"] == 1);
-	CHECK(listed["openers"] == 0);
+	auto openers = [] { return json("list")["namespaces"][0]["openers"].get<int>(); };
+	CHECK(eventually([&] { return openers() == 0; })); // udev has had its look
+	{
+		Background user("exec sleep 60 < " + rig.disk());
+		CHECK(eventually([&] { return openers() == 1; }));
+	}
+	CHECK(eventually([&] { return openers() == 0; }));
 	auto path = json("show " + listed["name"].get<std::string>())["paths"][0];
 	CHECK(path["traddr"] == "127.0.0.1");
 	CHECK(json("show " + c.name)["object"]["scans"].get<int>() >= 1);
