@@ -73,8 +73,7 @@ TEST_CASE("discover lists what a target offers, and leaves no controller behind"
 	auto out = ctl("discover -a 127.0.0.1:1 -a 127.0.0.1:4420 --timeout 3");
 	INFO(out.text);
 	CHECK(out.status != done);
-	CHECK(namesIt(out.text,
-		      "cannot connect: Connection refused (check address and port, and whether the target runs)"));
+	CHECK(namesIt(out.text, "(check address and port, and whether the target runs)"));
 	CHECK(namesIt(out.text, testNqn)); // the other one is read all the same
 	CHECK(take(rig.host.client().controllers()).empty());
 
