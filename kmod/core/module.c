@@ -5,6 +5,7 @@
 #include "control/control.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
+#include "core/source.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/selectors.h"

@@ -54,3 +54,5 @@ int runVersion(Context &context);
 int runHelp(Context &context);
 int runNames(Context &context);
 int runGenerate(Context &context);
+int runLinkFilter(Context &context); // for udev rules
+int runLinkRank(Context &context);

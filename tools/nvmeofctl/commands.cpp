@@ -232,6 +232,7 @@ std::vector<Option> connectOptions()
 				  value("", "--require", "WHICH",
 					"Of several addresses: succeed when any is connected, or only when all are"))),
 		     flag("", "--idempotent", "A controller that is there already is what was asked for"),
+		     flag("", "--force", "Connect although the in-tree driver is connected to the subsystem"),
 		     policyOption(),
 	     })
 		options.push_back(std::move(option));
@@ -426,6 +427,15 @@ std::vector<Command> hiddenCommands()
 		 .summary = "names for completion",
 		 .options = {required(oneOf({"controllers", "nqns", "objects"}, positional("KIND", "What to list")))},
 		 .run = runNames,
+		 .hidden = true},
+		{.name = "link-rank",
+		 .summary = "for a udev rule: which disk comes first",
+		 .options = {positional("DISK", "Name of the disk")},
+		 .run = runLinkRank,
+		 .hidden = true},
+		{.name = "link-filter",
+		 .summary = "for a udev rule: which links to make",
+		 .run = runLinkFilter,
 		 .hidden = true},
 		{.name = "generate",
 		 .summary = "completion scripts and manual page",

@@ -9,6 +9,7 @@
 #include "documents.h"
 #include "format.h"
 #include "interruption.h"
+#include "other_driver.h"
 #include "policy.h"
 #include "progress.h"
 
@@ -148,6 +149,31 @@ std::vector<Result<Controller>> connectAll(Context &context, Client &client, con
 	return results;
 }
 
+// True: go on. A further path to what is there makes no disk, so that one is warned of only.
+bool mayConnect(Context &context, const std::string &nqn, bool connected, int &code)
+{
+	std::optional<std::string> held = heldByOther(nqn, foreignControllers(nqn));
+	if (!held || context.args().has("force"))
+		return true;
+	if (!connected) {
+		code = refuseForOther(context, nqn, *held);
+		return false;
+	}
+	warnOfOther(context, nqn, *held);
+	return true;
+}
+
+// Those of this connect's subsystem that are disks of the in-tree driver's as well. Also a subsystem of another NQN may
+// have them, so that it is only known now.
+Json findTwins(Context &context, Client &client, const std::vector<Subsystem> &subsystems)
+{
+	std::vector<Namespace> ours;
+	for (const Subsystem &subsystem : subsystems)
+		if (Result<std::vector<Namespace>> read = client.namespaces(subsystem.id))
+			ours.insert(ours.end(), read->begin(), read->end());
+	return warnOfTwins(context, ours, nvmeDisks());
+}
+
 } // namespace
 
 int runConnect(Context &context)
@@ -161,10 +187,17 @@ int runConnect(Context &context)
 		return context.fail("", client.error());
 	const std::string &nqn = plan->options.front().subsysnqn;
 	std::vector<Subsystem> before = subsystemsOf(*client, nqn);
+	int code = 0;
+	if (!mayConnect(context, nqn, !before.empty(), code))
+		return code;
 	std::vector<Result<Controller>> results = connectAll(context, *client, *plan);
-	int code = report(context, plan->options, results);
+	code = report(context, plan->options, results);
 	Json policies = applyToNew(context, *client, subsystemsOf(*client, nqn, before));
-	if (context.json())
-		context.print(connectDocument(*plan, results, policies));
+	Json twins = findTwins(context, *client, subsystemsOf(*client, nqn));
+	if (context.json()) {
+		Json document = connectDocument(*plan, results, policies);
+		document["other_driver"] = twins;
+		context.print(document);
+	}
 	return code;
 }

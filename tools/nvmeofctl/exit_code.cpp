@@ -53,6 +53,8 @@ const char *describe(ExitCode code)
 		return "not permitted";
 	case ExitCode::noModule:
 		return "kernel module not loaded, or too old";
+	case ExitCode::otherDriver:
+		return "another driver has the subsystem";
 	}
 	return "failed";
 }

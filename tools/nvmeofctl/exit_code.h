@@ -14,6 +14,7 @@ enum class ExitCode {
 	timedOut = 6,
 	notPermitted = 7,
 	noModule = 8,
+	otherDriver = 9,
 };
 
 ExitCode exitCodeOf(nvmeof::ErrorCode code);

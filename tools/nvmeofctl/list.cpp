@@ -4,6 +4,7 @@
 #include "context.h"
 #include "documents.h"
 #include "format.h"
+#include "other_driver.h"
 #include "snapshot.h"
 
 using namespace nvmeof;
@@ -13,10 +14,14 @@ int runList(Context &context)
 	Result<Snapshot> all = readSnapshot();
 	if (!all)
 		return context.fail("", all.error());
-	if (context.json())
-		context.print(listDocument(*all));
-	else
-		context.out() << formatNamespaces(all->namespaces, all->subsystems);
+	if (!context.json())
+		context.out() << formatNamespaces(all->namespaces, all->subsystems) << std::flush;
+	Json twins = warnOfTwins(context, all->namespaces, nvmeDisks());
+	if (context.json()) {
+		Json document = listDocument(*all);
+		document["other_driver"] = twins;
+		context.print(document);
+	}
 	return 0;
 }
 

@@ -4,34 +4,55 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "builds.h"
 #include "context.h"
 #include "documents.h"
 
 using namespace nvmeof;
 
-static int printModule(Context &context, const ModuleVersion &module)
+namespace {
+
+std::string formatModule(const ModuleVersion &module)
 {
-	if (context.json()) {
-		context.print(versionDocument(module));
-		return 0;
-	}
-	context.out() << fmt::format("nvmeofctl {}\nmodule {} (API {})\ntransports: {}\nselectors: {}\n",
-				     libraryVersion(), module.module, module.api, fmt::join(module.transports, " "),
-				     fmt::join(module.selectors, " "));
-	return 0;
+	return fmt::format("module {} (API {})\ntransports: {}\nselectors: {}\n", module.module, module.api,
+			   fmt::join(module.transports, " "), fmt::join(module.selectors, " "));
 }
 
-// The program's own version is told in any case; the exit code tells whether there is a module to work with.
+Json arrayOf(const auto &all)
+{
+	Json array = Json::array();
+	for (const auto &one : all)
+		array.push_back(toJson(one));
+	return array;
+}
+
+} // namespace
+
+// What there is is told in any case; the exit code tells whether there is a module to work with.
 int runVersion(Context &context)
 {
 	Result<Client> client = Client::open();
 	Result<ModuleVersion> module = client ? client->version() : Result<ModuleVersion>(client.error());
-	if (module)
-		return printModule(context, *module);
-	if (context.json())
-		context.print(
-			Json{{"version", libraryVersion()}, {"module", nullptr}, {"error", toJson(module.error())}});
-	else
-		context.out() << fmt::format("nvmeofctl {}\n", libraryVersion());
-	return context.complain("", module.error());
+	Build tool = toolBuild();
+	std::vector<ModuleBuild> modules = moduleBuilds();
+	std::vector<BuildFinding> findings = judgeBuilds(tool, libraryBuild(), modules);
+	if (context.json()) {
+		Json json = module ? versionDocument(*module)
+				   : Json{{"version", tool.version},
+					  {"module", nullptr},
+					  {"error", toJson(module.error())}};
+		json["source"] = tool.source;
+		json["modules"] = arrayOf(modules);
+		json["findings"] = arrayOf(findings);
+		context.print(json);
+	} else {
+		context.out() << fmt::format("nvmeofctl {} (sources {})\n", tool.version, tool.source)
+			      << (module ? formatModule(*module) : "") << formatModules(modules) << std::flush;
+	}
+	for (const BuildFinding &finding : findings) {
+		Error error;
+		error.message = finding.message;
+		context.warn("", error, finding.step);
+	}
+	return module ? 0 : context.complain("", module.error());
 }

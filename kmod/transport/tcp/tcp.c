@@ -5,6 +5,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sizes.h>
 #include <net/sock.h>
+#include "core/source.h"
 #include "transport/tcp/tcp.h"
 
 struct workqueue_struct *nof_tcp_wq;

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From which sources a module was built, for `nvmeofctl version`: to be included by one file of each module. Of a
+ * loaded module it is in /sys/module/NAME/notes/.note.nvmeof, of a file, compressed or not, among its modinfo.
+ */
+#ifndef NOF_CORE_SOURCE_H
+#define NOF_CORE_SOURCE_H
+
+#include <linux/elfnote.h>
+#include <linux/module.h>
+#include "source_id.h"
+
+#define NOF_NOTE_SOURCE		1
+
+MODULE_INFO(nvmeof_source, NVMEOF_SOURCE_ID);
+ELFNOTE32("nvmeof", NOF_NOTE_SOURCE, NVMEOF_SOURCE_ID);
+
+#endif /* NOF_CORE_SOURCE_H */

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <filesystem>
+
+#include <nvmeof/foreign.h>
+
+namespace nofctl {
+
+// As the public ones, for a sysfs that is mounted elsewhere.
+std::vector<nvmeof::ForeignController> foreignControllers(std::string_view subsysnqn, const std::filesystem::path &sys);
+std::vector<nvmeof::NvmeDisk> nvmeDisks(const std::filesystem::path &sys);
+
+} // namespace nofctl

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The in-tree driver beside ours, on the same target: who is let in, who has the links, what is said of it.
+#include "support/multi.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+using namespace guest;
+
+namespace {
+
+constexpr int otherDriver = 9; // exit code of nvmeofctl
+
+const std::string nqn = testNqn;
+const std::string connectOurs = "nvmeofctl connect --wait udev -n " + nqn + " -a 127.0.0.1:4420";
+const std::string rules = "/run/udev/rules.d/61-nvmeof-links.rules";
+
+bool says(const Output &out, const std::string &words)
+{
+	INFO(out.text);
+	CHECK(out.text.find(words) != std::string::npos);
+	return out.text.find(words) != std::string::npos;
+}
+
+// With our rules for links
+class Udev {
+public:
+	Udev()
+	{
+		must("mkdir -p /run/udev/rules.d && cp /nvmeof/tests/61-nvmeof-links.rules " + rules);
+		must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon "
+		     "--resolve-names=never");
+		must("udevadm control --reload");
+	}
+	~Udev() { run("rm -f " + rules + "; udevadm control --exit"); }
+	Udev(const Udev &) = delete;
+	Udev &operator=(const Udev &) = delete;
+};
+
+void settle()
+{
+	must("udevadm settle");
+}
+
+// Name of the disk that a link leads to; empty: there is no such link
+std::string linked(const std::string &link)
+{
+	auto out = run("readlink /dev/disk/" + link);
+	return out.status ? ""
+			  : out.text.substr(out.text.rfind('/') + 1, out.text.find('\n') - out.text.rfind('/') - 1);
+}
+
+std::string byUuid(unsigned nsid = 1)
+{
+	return "by-id/nvme-uuid." + nvmet::Subsystem::uuidFor(nsid);
+}
+
+// All links that lead to a disk
+std::string linksTo(const std::string &disk)
+{
+	return must("for link in /dev/disk/*/*; do [ \"$(readlink -f \"$link\")\" = /dev/" + disk +
+		    " ] && echo \"$link\"; done; true");
+}
+
+// The in-tree driver, by nvme-cli
+class InTree {
+public:
+	explicit InTree(std::string address = "127.0.0.1", std::string itsNqn = nqn)
+		: nqn_(std::move(itsNqn)), address_(std::move(address))
+	{
+		must("modprobe nvme-tcp");
+		connect();
+	}
+	~InTree() { disconnect(); }
+	InTree(const InTree &) = delete;
+	InTree &operator=(const InTree &) = delete;
+
+	void connect()
+	{
+		must("nvme connect -t tcp -a " + address_ + " -s 4420 -i 2 -k 5 -c 1 -n " + nqn_ +
+		     " --hostnqn nqn.2014-08.org.nvmexpress:uuid:0f0f0f0f-0000-4000-8000-000000000001"
+		     " --hostid 0f0f0f0f-0000-4000-8000-000000000001");
+		REQUIRE(eventually([&] { return !disk().empty(); }));
+		settle();
+	}
+	void disconnect()
+	{
+		run("nvme disconnect -n " + nqn_);
+		settle();
+	}
+	// nvme0n1
+	std::string disk() const { return entry("nvme*[0-9]n[0-9]*"); }
+	std::string controller() const { return entry("nvme[0-9]"); }
+	std::string state() const { return readFile("/sys/class/nvme/" + controller() + "/state"); }
+
+private:
+	std::string entry(const std::string &pattern) const
+	{
+		auto out = run("cd $(dirname $(grep -lx '" + nqn_ +
+			       "' /sys/class/nvme-subsystem/*/subsysnqn)) && "
+			       "find . -maxdepth 1 -name '" +
+			       pattern + "' ! -name 'nvme*c*' | head -n 1 | tr -d './\\n'");
+		return out.status ? "" : out.text;
+	}
+
+	std::string nqn_, address_;
+};
+
+std::string diskName(Rig &rig)
+{
+	return rig.disk().substr(5);
+}
+
+// A file system with a known UUID, mounted by it
+class Mount {
+public:
+	explicit Mount(const std::string &disk)
+	{
+		must("mkfs.ext4 -q -F -U 01234567-0123-4123-8123-0123456789ab /dev/" + disk);
+		REQUIRE(eventually([&] { return linked(link) == disk; }));
+		again();
+	}
+	~Mount() { run("umount /mnt"); }
+	Mount(const Mount &) = delete;
+	Mount &operator=(const Mount &) = delete;
+
+	void again() // as at the next boot, or a restart of a service
+	{
+		run("umount /mnt");
+		must("mount /dev/disk/" + link + " /mnt");
+	}
+	std::string from() { return must("awk '$2 == \"/mnt\" { print $1 }' /proc/mounts"); }
+
+	static inline const std::string link = "by-uuid/01234567-0123-4123-8123-0123456789ab";
+};
+
+} // namespace
+
+TEST_CASE("ours was there first: links and mount stay when the in-tree driver connects", "[intree][links]")
+{
+	Udev udev;
+	Rig rig;
+	must(connectOurs);
+	std::string ours = diskName(rig);
+	Mount mount(ours);
+	settle();
+	std::string before = linksTo(ours);
+	CHECK(before.find("/dev/disk/" + byUuid()) != std::string::npos);
+	{
+		InTree other;
+		std::string theirs = other.disk();
+		REQUIRE(theirs != ours);
+		CHECK(linksTo(ours) == before);
+		// an event of either changes nothing
+		must("udevadm trigger --settle /sys/block/" + theirs + " /sys/block/" + ours);
+		CHECK(linksTo(ours) == before);
+		mount.again();
+		CHECK(mount.from() == "/dev/" + ours + "\n");
+		must("echo good > /mnt/file && sync");
+
+		auto listed = run("nvmeofctl list");
+		CHECK(listed.status == 0);
+		says(listed,
+		     "/dev/" + ours + ": warning: the in-tree NVMe driver has the same namespace as /dev/" + theirs);
+		auto json = nlohmann::json::parse(must("nvmeofctl list --json 2>/dev/null"));
+		CHECK(json["other_driver"][ours] == nlohmann::json::array({"/dev/" + theirs}));
+
+		// a further path of ours makes no disk: warned of, not refused
+		nvmet::Port second(2, "127.0.0.1", 4421);
+		second.link(rig.subsystem);
+		auto further = run("nvmeofctl connect -n " + nqn + " -a 127.0.0.1:4421");
+		CHECK(further.status == 0);
+		says(further, "warning: the in-tree NVMe driver is connected to " + nqn + ": " + other.controller());
+		CHECK(take(rig.host.client().controllers()).size() == 2);
+		must("nvmeofctl disconnect -d " + take(rig.host.client().controllers()).back().name);
+	}
+	CHECK(linksTo(ours) == before);
+	CHECK(run("nvmeofctl list").text.find("warning") == std::string::npos);
+}
+
+TEST_CASE("the in-tree driver was there first: ours is refused, or has no link", "[intree][links]")
+{
+	Udev udev;
+	Rig rig;
+	InTree other;
+	std::string theirs = other.disk();
+	Mount mount(theirs);
+	settle();
+	std::string before = linksTo(theirs);
+
+	Stopwatch watch;
+	auto refused = run(connectOurs);
+	CHECK(watch.elapsed() < slowly(5s));
+	CHECK(refused.status == otherDriver);
+	says(refused, "the in-tree NVMe driver is connected to " + nqn + ": " + other.controller() + " (tcp, live)");
+	says(refused, "'nvme disconnect -n " + nqn + "'");
+	says(refused, "--force");
+	CHECK(take(rig.host.client().controllers()).empty());
+	auto json = nlohmann::json::parse(run(connectOurs + " --json 2>/dev/null").text);
+	CHECK(json["error"]["code"] == "other_driver");
+
+	// what has no disks is in nobody's way
+	CHECK(run("nvmeofctl discover -a 127.0.0.1:4420").status == 0);
+	CHECK(run("nvmeofctl connect --wait ctrl -a 127.0.0.1:4420 -n " + std::string(nvmeof::discoveryNqn)).status ==
+	      0);
+	must("nvmeofctl disconnect --all");
+
+	auto forced = run(connectOurs + " --force");
+	CHECK(forced.status == 0);
+	std::string ours = diskName(rig);
+	says(forced, "/dev/" + ours + ": warning: the in-tree NVMe driver has the same namespace as /dev/" + theirs);
+	settle();
+	CHECK(linksTo(theirs) == before);
+	must("udevadm trigger --settle /sys/block/" + ours + " /sys/block/" + theirs);
+	CHECK(linksTo(theirs) == before);
+	mount.again();
+	CHECK(mount.from() == "/dev/" + theirs + "\n");
+	must("umount /mnt");
+
+	// the first one goes: ours inherits its links, and keeps them when the other comes back
+	other.disconnect();
+	CHECK(eventually([&] { return linked(byUuid()) == ours && linked(Mount::link) == ours; }));
+	std::string inherited = linksTo(ours);
+	other.connect();
+	CHECK(linksTo(ours) == inherited);
+	must("udevadm trigger --settle /sys/block/" + ours + " /sys/block/" + other.disk());
+	CHECK(linksTo(ours) == inherited);
+}
+
+TEST_CASE("partitions follow their disks", "[intree][links]")
+{
+	Udev udev;
+	Rig rig;
+	must(connectOurs);
+	std::string ours = diskName(rig);
+	// a partition of 8 MiB from sector 2048
+	must("printf '\\000\\000\\000\\000\\203\\000\\000\\000\\000\\010\\000\\000\\000\\100\\000\\000' > /tmp/entry; "
+	     "printf '\\125\\252' > /tmp/magic; dd if=/tmp/entry of=/dev/" +
+	     ours +
+	     " bs=1 seek=446 conv=notrunc; "
+	     "dd if=/tmp/magic of=/dev/" +
+	     ours + " bs=1 seek=510 conv=notrunc; sync; blockdev --rereadpt /dev/" + ours);
+	std::string part = ours + "p1";
+	REQUIRE(eventually([&] { return exists("/dev/" + part); }));
+	settle();
+	CHECK(linked(byUuid() + "-part1") == part);
+	must("mkfs.ext4 -q -F -U 01234567-0123-4123-8123-0123456789ab /dev/" + part);
+	CHECK(eventually([&] { return linked(Mount::link) == part; }));
+	settle();
+	std::string before = linksTo(part);
+	CHECK(before.find("-part1") != std::string::npos);
+	InTree other;
+	REQUIRE(eventually([&] { return exists("/dev/" + other.disk() + "p1"); }));
+	settle();
+	CHECK(linksTo(part) == before);
+	must("wipefs -qa /dev/" + ours);
+}
+
+TEST_CASE("another NQN, the same namespace: connected, and told", "[intree]")
+{
+	Udev udev;
+	Rig rig;
+	const std::string twin = nqn + "-twin";
+	nvmet::Subsystem same(twin);
+	same.addNamespace(1, rig.backing.device(), {.uuid = nvmet::Subsystem::uuidFor(1)});
+	rig.port.link(same);
+	InTree other("127.0.0.1", twin);
+	auto out = run(connectOurs);
+	CHECK(out.status == 0);
+	says(out, "warning: the in-tree NVMe driver has the same namespace as /dev/" + other.disk());
+	settle();
+	CHECK(linked(byUuid()) == other.disk());
+	must("nvmeofctl disconnect --all");
+	auto json = nlohmann::json::parse(must(connectOurs + " --json 2>/dev/null"));
+	CHECK(json["other_driver"][diskName(rig)] == nlohmann::json::array({"/dev/" + other.disk()}));
+	rig.host.disconnectAll();
+	other.disconnect();
+	rig.port.unlink(same);
+}
+
+TEST_CASE("an in-tree controller whose target is silent holds up nothing", "[intree]")
+{
+	Multi multi({.lanes = 1});
+	InTree other(multi.lane(0).address());
+	Background reader("exec dd if=/dev/" + other.disk() + " of=/dev/null bs=64k iflag=direct");
+	multi.lane(0).link.impair("loss 100%");
+	REQUIRE(eventually([&] { return other.state() != "live"; }, 30s));
+	Stopwatch watch;
+	CHECK(run("nvmeofctl connect -n " + nqn + " -a " + multi.lane(0).address()).status == otherDriver);
+	CHECK(run("nvmeofctl list").status == 0);
+	CHECK(watch.elapsed() < slowly(3s));
+	multi.lane(0).link.repair();
+	CHECK(eventually([&] { return other.state() == "live"; }, 30s));
+	reader.stop();
+}
+
+TEST_CASE("several namespaces: no link that any of them could have", "[intree][links]")
+{
+	Udev udev;
+	Loop one(16 << 20), two(16 << 20), three(16 << 20);
+	nvmet::Subsystem subsystem(nqn);
+	nvmet::Port port(1, "127.0.0.1", 4420);
+	subsystem.addNamespace(1, one.device());
+	subsystem.addNamespace(2, two.device());
+	subsystem.addNamespace(12, three.device());
+	port.link(subsystem);
+	Host host;
+	must(connectOurs);
+	settle();
+	auto all = take(host.client().subsystems()).at(0);
+	std::string model = all.model, serial = all.serial;
+	std::replace(model.begin(), model.end(), ' ', '_');
+	std::string common = "by-id/nvme-" + model + "_" + serial;
+	CHECK(linked(common).empty());
+	for (unsigned nsid : {1u, 2u, 12u}) {
+		std::string disk = host.disk(nsid).substr(5);
+		CHECK(linked(common + "_" + std::to_string(nsid)) == disk);
+		CHECK(linked(byUuid(nsid)) == disk);
+		CHECK(linksTo(disk).find("/dev/disk/by-diskseq/") != std::string::npos);
+		CHECK(must("udevadm info -q property -n /dev/" + disk)
+			      .find("ID_SERIAL=" + model + "_" + serial + "_") != std::string::npos);
+	}
+}
+
+TEST_CASE("nvme-cli sees its own, and ours where it is given them", "[intree][nvme-cli]")
+{
+	Udev udev;
+	Rig rig;
+	InTree other;
+	must(connectOurs + " --force");
+	auto c = take(rig.host.client().controllers()).at(0);
+	auto listed = must("nvme list");
+	CHECK(listed.find("/dev/" + other.disk()) != std::string::npos);
+	must("nvme list-subsys");
+	must("nvme list -o json");
+	must("nvme id-ctrl /dev/" + other.controller());
+	CHECK(must("nvme id-ctrl /dev/" + c.name).find(nqn) != std::string::npos);
+	must("nvme id-ns " + rig.disk());
+	CHECK(must("nvmeofctl list").find("/dev/" + diskName(rig)) != std::string::npos);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What `nvmeofctl version` says after an upgrade: of the modules that are loaded, and of those that would be.
+#include "support/host.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace guest;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr const char *otherSource = "00112233deadbeef";
+
+Json version()
+{
+	return Json::parse(must("nvmeofctl version --json 2>/dev/null"));
+}
+
+std::string codes(const Json &version)
+{
+	std::string text;
+	for (auto &finding : version["findings"])
+		text += finding["code"].get<std::string>() + " ";
+	return text;
+}
+
+// The installed modules as they were, and nothing else loaded
+class Installed {
+public:
+	Installed() { must("cp -a " + folder() + " /tmp/updates"); }
+	~Installed() { run("rm -rf " + folder() + " && mv /tmp/updates " + folder() + " && depmod"); }
+	Installed(const Installed &) = delete;
+	Installed &operator=(const Installed &) = delete;
+
+	static std::string folder() { return "/lib/modules/$(uname -r)/updates"; }
+	static std::string file(const std::string &module) { return folder() + "/" + module + ".ko"; }
+	// As if built from other sources: both places that say so
+	static void change(const std::string &module, const std::string &source)
+	{
+		must("sed -i s/" + source + "/" + otherSource + "/g " + file(module));
+	}
+};
+
+} // namespace
+
+TEST_CASE("version: modules and command of one tree", "[version]")
+{
+	Host host;
+	auto all = version();
+	INFO(all.dump(1));
+	CHECK(codes(all).empty());
+	REQUIRE(all["modules"].size() == 2);
+	for (auto &module : all["modules"]) {
+		CHECK(module["loaded"]["source"] == all["source"]);
+		CHECK(module["installed"]["source"] == all["source"]);
+		CHECK(module["loaded"]["version"] == all["version"]);
+		CHECK(module["loaded"]["build_id"].get<std::string>().size() == 40);
+		CHECK(module["loaded"]["build_id"] == module["installed"]["build_id"]);
+	}
+	CHECK(run("nvmeofctl version").text.find("warning") == std::string::npos);
+}
+
+TEST_CASE("version: an upgrade while the old modules are loaded", "[version]")
+{
+	Host host;
+	std::string source = version()["source"];
+	Installed restore;
+	for (auto module : {"nvmeof", "nvmeof_tcp"})
+		Installed::change(module, source);
+	auto all = version();
+	INFO(all.dump(1));
+	CHECK(codes(all) == "reload_needed reload_needed module_differs module_differs ");
+	CHECK(all["modules"][0]["loaded"]["source"] == source);
+	CHECK(all["modules"][0]["installed"]["source"] == otherSource);
+	auto told = run("nvmeofctl version");
+	CHECK(told.status == 0);
+	CHECK(told.text.find("modprobe -r nvmeof_tcp nvmeof") != std::string::npos);
+
+	// reloaded, as told: now the command is what is old
+	host.disconnectAll();
+	host.forget();
+	REQUIRE(Host::unload().status == 0);
+	Host::load();
+	CHECK(codes(version()) == "module_differs module_differs ");
+	CHECK(version()["modules"][0]["loaded"]["source"] == otherSource);
+	REQUIRE(Host::unload().status == 0); // for the next one to load what is restored
+}
+
+TEST_CASE("version: one module of two, then none", "[version]")
+{
+	Host host;
+	std::string source = version()["source"];
+	Installed restore;
+	Installed::change("nvmeof_tcp", source);
+	CHECK(codes(version()) == "reload_needed installed_modules_differ module_differs ");
+	must("rm " + Installed::folder() + "/nvmeof* && depmod");
+	CHECK(codes(version()) == "not_installed not_installed ");
+	CHECK(version()["modules"][0]["installed"].is_null());
+}

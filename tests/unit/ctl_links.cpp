@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Links in /dev/disk of disks that are one namespace
+#include <catch2/catch.hpp>
+
+#include "link_rank.h"
+
+namespace {
+
+constexpr std::uint64_t first = 10, second = 11, third = 12;
+
+LinkClaim fresh(std::uint64_t sequence)
+{
+	return {std::nullopt, sequence};
+}
+
+LinkClaim handled(unsigned rank, std::uint64_t sequence)
+{
+	return {rank, sequence};
+}
+
+} // namespace
+
+TEST_CASE("a disk alone has its links", "[links]")
+{
+	CHECK(linkRank(fresh(first), {}) == 0);
+	CHECK(linkRank(handled(1, first), {}) == 0);
+}
+
+TEST_CASE("a later disk comes behind, and stays there", "[links]")
+{
+	CHECK(linkRank(fresh(second), {handled(0, first)}) == 1);
+	CHECK(linkRank(handled(1, second), {handled(0, first)}) == 1);
+	CHECK(linkRank(handled(0, first), {handled(1, second)}) == 0);
+	// udev heard of the second one first
+	CHECK(linkRank(fresh(first), {handled(0, second)}) == 1);
+	CHECK(linkRank(handled(0, second), {handled(1, first)}) == 0);
+}
+
+TEST_CASE("disks that come at once: the one that was made first", "[links]")
+{
+	CHECK(linkRank(fresh(first), {fresh(second), fresh(third)}) == 0);
+	CHECK(linkRank(fresh(second), {fresh(first), fresh(third)}) == 1);
+	CHECK(linkRank(fresh(third), {fresh(first), fresh(second)}) == 2);
+	// handled before there was a rule
+	CHECK(linkRank(handled(0, second), {handled(0, first)}) == 1);
+	CHECK(linkRank(handled(0, first), {handled(0, second)}) == 0);
+}
+
+TEST_CASE("who inherited the links keeps them from one that comes back", "[links]")
+{
+	CHECK(linkRank(fresh(third), {handled(1, second)}) == 2);
+	CHECK(linkRank(handled(1, second), {handled(2, third)}) == 0);
+	CHECK(linkRank(fresh(third), {handled(lowestLinkRank, second)}) == lowestLinkRank);
+}
+
+TEST_CASE("of a disk's links the one that all of a subsystem share goes", "[links]")
+{
+	const std::string serial = "Linux_0123456789abcdef_12";
+	CHECK(linksOfNamespace("/dev/disk/by-id/nvme-Linux_0123456789abcdef /dev/disk/by-diskseq/7", serial, "12") ==
+	      "disk/by-diskseq/7");
+	CHECK(linksOfNamespace("/dev/disk/by-id/nvme-Linux_0123456789abcdef_12 "
+			       "/dev/disk/by-id/nvme-uuid.12345678-9abc-4def-8123-456789abcdef",
+			       serial, "12") == "disk/by-id/nvme-Linux_0123456789abcdef_12 "
+						"disk/by-id/nvme-uuid.12345678-9abc-4def-8123-456789abcdef");
+	CHECK(linksOfNamespace("/dev/disk/by-id/nvme-Linux_0123456789abcdef-part1 "
+			       "/dev/disk/by-id/nvme-Linux_0123456789abcdef_12-part1",
+			       serial, "12") == "disk/by-id/nvme-Linux_0123456789abcdef_12-part1");
+	// a label, and a longer serial number
+	CHECK(linksOfNamespace("/dev/disk/by-label/a\\x20b /dev/disk/by-id/nvme-Linux_0123456789abcdef-partial", serial,
+			       "12") == "disk/by-label/a\\x20b disk/by-id/nvme-Linux_0123456789abcdef-partial");
+}
+
+TEST_CASE("links of what has no such name stay as they are", "[links]")
+{
+	CHECK(linksOfNamespace("", "x_1", "1").empty());
+	CHECK(linksOfNamespace("/dev/a  /dev/b ", "", "") == "a b");
+	CHECK(linksOfNamespace("/dev/disk/by-id/nvme-", "_1", "1") == "disk/by-id/nvme-");
+	CHECK(linksOfNamespace("/dev/disk/by-id/nvme-a", "a_1", "2") == "disk/by-id/nvme-a");
+}

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""usage: pack.py FILE PACKED: as kernel modules are compressed by xz."""
+import lzma
+import sys
+
+with open(sys.argv[1], "rb") as file, open(sys.argv[2], "wb") as packed:
+    packed.write(lzma.compress(file.read(), check=lzma.CHECK_CRC32))

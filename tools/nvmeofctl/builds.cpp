@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "builds.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <nvmeof/client.h>
+
+#include "source_id.h"
+#include "table.h"
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr const char *reload = "reload: 'nvmeofctl disconnect --all && modprobe -r nvmeof_tcp nvmeof && modprobe "
+			       "nvmeof_tcp'; where disks cannot be given up, reboot";
+constexpr const char *rebuild = "install modules and command from one tree: 'make install' or 'make dkms'";
+
+// Whether both are known, and differ
+bool differ(const std::optional<Build> &one, const std::optional<Build> &other)
+{
+	if (!one || !other)
+		return false;
+	return one->source != other->source || one->version != other->version;
+}
+
+// "0.1.0 of sources 0123456789abcdef"
+std::string words(const Build &build)
+{
+	return fmt::format("{} of sources {}", build.version.empty() ? "?" : build.version,
+			   build.source.empty() ? "unknown" : build.source);
+}
+
+void judgeLibrary(const Build &tool, const Build &library, std::vector<BuildFinding> &findings)
+{
+	if (differ(tool, library))
+		findings.push_back({"library_differs",
+				    fmt::format("the command is {}, the library {}", words(tool), words(library)),
+				    "install both from one tree, and run ldconfig"});
+}
+
+// What a reload would cure, or a reboot would bring
+void judgeModule(const ModuleBuild &module, std::vector<BuildFinding> &findings)
+{
+	if (differ(module.loaded, module.installed))
+		findings.push_back({"reload_needed",
+				    fmt::format("{} is loaded as {}, but {} is installed: {}", module.name,
+						words(*module.loaded), words(*module.installed), module.file),
+				    reload});
+	if (module.loaded && !module.installed)
+		findings.push_back({"not_installed",
+				    fmt::format("{} is loaded, but not installed for this kernel: it will not be there "
+						"after a reboot",
+						module.name),
+				    "'make install' or 'make dkms'"});
+}
+
+// Modules among themselves: as loaded, and as installed
+void judgePair(const ModuleBuild &one, const ModuleBuild &other, std::vector<BuildFinding> &findings)
+{
+	if (differ(one.loaded, other.loaded))
+		findings.push_back({"loaded_modules_differ",
+				    fmt::format("{} is loaded as {}, {} as {}", one.name, words(*one.loaded),
+						other.name, words(*other.loaded)),
+				    reload});
+	if (differ(one.installed, other.installed))
+		findings.push_back({"installed_modules_differ",
+				    fmt::format("{} is installed as {}, {} as {}", one.name, words(*one.installed),
+						other.name, words(*other.installed)),
+				    rebuild});
+}
+
+// A reload does not help where what it would load is of another tree as well.
+void judgeAgainstTool(const Build &tool, const ModuleBuild &module, std::vector<BuildFinding> &findings)
+{
+	const std::optional<Build> &next = module.installed ? module.installed : module.loaded;
+	if (differ(tool, next))
+		findings.push_back({"module_differs",
+				    fmt::format("the command is {}, the {} module {} {}", words(tool),
+						module.installed ? "installed" : "loaded", module.name, words(*next)),
+				    rebuild});
+}
+
+Json buildJson(const std::optional<Build> &build)
+{
+	if (!build)
+		return nullptr;
+	Json json{{"version", build->version}};
+	if (!build->source.empty())
+		json["source"] = build->source;
+	if (!build->buildId.empty())
+		json["build_id"] = build->buildId;
+	return json;
+}
+
+std::string cell(const std::optional<Build> &build)
+{
+	if (!build)
+		return "-";
+	return fmt::format("{} {}", build->version, build->source.empty() ? "unknown" : build->source);
+}
+
+} // namespace
+
+Build toolBuild()
+{
+	return {NVMEOF_TOOL_VERSION, NVMEOF_SOURCE_ID, ""};
+}
+
+std::vector<BuildFinding> judgeBuilds(const Build &tool, const Build &library, const std::vector<ModuleBuild> &modules)
+{
+	std::vector<BuildFinding> findings;
+	judgeLibrary(tool, library, findings);
+	for (const ModuleBuild &module : modules)
+		judgeModule(module, findings);
+	for (std::size_t i = 1; i < modules.size(); i++)
+		judgePair(modules[0], modules[i], findings);
+	for (const ModuleBuild &module : modules)
+		judgeAgainstTool(tool, module, findings);
+	return findings;
+}
+
+Json toJson(const ModuleBuild &module)
+{
+	Json json{{"name", module.name},
+		  {"loaded", buildJson(module.loaded)},
+		  {"installed", buildJson(module.installed)}};
+	if (module.installed)
+		json["installed"]["file"] = module.file;
+	return json;
+}
+
+Json toJson(const BuildFinding &finding)
+{
+	return Json{{"code", finding.code}, {"message", finding.message}, {"step", finding.step}};
+}
+
+std::string formatModules(const std::vector<ModuleBuild> &modules)
+{
+	Table table({{"Module"}, {"Loaded"}, {"Installed"}, {"File"}});
+	bool any = false;
+	for (const ModuleBuild &module : modules) {
+		if (!module.loaded && !module.installed)
+			continue;
+		any = true;
+		table.add({module.name, cell(module.loaded), cell(module.installed),
+			   module.installed ? module.file : "-"});
+	}
+	return any ? table.render() : "";
+}

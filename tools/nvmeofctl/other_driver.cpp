@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "other_driver.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nvmeof/discovery.h>
+
+#include "exit_code.h"
+
+using namespace nvmeof;
+
+std::optional<std::string> heldByOther(const std::string &subsysnqn, const std::vector<ForeignController> &controllers)
+{
+	if (controllers.empty() || subsysnqn == discoveryNqn)
+		return std::nullopt;
+	std::vector<std::string> words;
+	words.reserve(controllers.size());
+	for (const ForeignController &one : controllers)
+		words.push_back(fmt::format("{} ({}, {})", one.name, one.transport, one.state));
+	return fmt::format("the in-tree NVMe driver is connected to {}: {}", subsysnqn, fmt::join(words, ", "));
+}
+
+static Error asError(const std::string &message)
+{
+	Error error;
+	error.message = message;
+	return error;
+}
+
+static std::string nextStep(const std::string &subsysnqn)
+{
+	return fmt::format(
+		"'nvme disconnect -n {}' ends that, after unmounting; with --force its disks are there twice, "
+		"and what is mounted through both is lost",
+		subsysnqn);
+}
+
+int refuseForOther(Context &context, const std::string &subsysnqn, const std::string &held)
+{
+	Json error = toJson(asError(held));
+	error["code"] = "other_driver"; // not the library's: it would connect
+	if (context.json())
+		context.print(Json{{"error", error}});
+	context.complain("", asError(held), nextStep(subsysnqn));
+	return static_cast<int>(ExitCode::otherDriver);
+}
+
+void warnOfOther(Context &context, const std::string &subsysnqn, const std::string &held)
+{
+	context.warn("", asError(held), nextStep(subsysnqn));
+}
+
+Json warnOfTwins(Context &context, const std::vector<Namespace> &namespaces, const std::vector<NvmeDisk> &disks)
+{
+	Json all = Json::object();
+	for (const Namespace &ns : namespaces) {
+		std::vector<std::string> nodes;
+		for (const NvmeDisk &twin : foreignTwins(ns.name, disks))
+			nodes.push_back("/dev/" + twin.name);
+		if (nodes.empty())
+			continue;
+		all[ns.name] = nodes;
+		std::string words =
+			fmt::format("the in-tree NVMe driver has the same namespace as {}", fmt::join(nodes, ", "));
+		context.warn("/dev/" + ns.name, asError(words),
+			     "mount only one of them; links in /dev/disk stay with the one that was there first");
+	}
+	return all;
+}
