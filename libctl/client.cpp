@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <nvmeof/client.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <system_error>
-#include <thread>
 #include <unistd.h>
 
 #include <nvmeof/name.h>
 
-#include "connect_wait.h"
 #include "discovery.h"
+#include "job.h"
 #include "module.h"
-#include "session.h"
+#include "operations.h"
 #include "version.h"
 
 namespace nvmeof {
 
-using nofctl::ConnectWait;
-using nofctl::Session;
+using nofctl::Engine;
 
-struct Client::Impl {
-	Session session;
+// Of an engine the address counts: operations have it.
+struct [[gnu::visibility("hidden")]] Client::Impl
+{
+	std::unique_ptr<Engine> engine;
+
+	nofctl::Session &session()
+	{
+		return engine->session();
+	}
+	// Waits for it, and takes it.
+	template <typename T> T result(Pending<T> pending)
+	{
+		engine->wait(pending);
+		return pending.take();
+	}
 };
 
 namespace {
-
-// A deletion waits for its controller's shutdown; many go on side by side.
-constexpr std::size_t parallelDeletions = 16;
-constexpr std::chrono::milliseconds makingTimeout{5000}, makingInterval{20};
 
 Error noSuch(std::string_view name, const char *what)
 {
@@ -64,74 +68,12 @@ template <typename T> Result<AnyObject> asAny(Result<T> object)
 	return object ? Result<AnyObject>(AnyObject(*std::move(object))) : Result<AnyObject>(object.error());
 }
 
-// One that is just being made is so for a moment. @subsysnqn: of what it has to be; may be left out
-Result<void> deleteOne(Session &session, const std::string &name, const std::string &subsysnqn = "")
+Error noneOf(std::string_view subsysnqn)
 {
-	for (auto end = nofctl::deadlineIn(makingTimeout);; std::this_thread::sleep_for(makingInterval)) {
-		Result<void> done = session.remove(name, subsysnqn);
-		if (done || done.error().sysErrno != EAGAIN || nofctl::Clock::now() > end)
-			return done;
-	}
-}
-
-// A controller that it names is gone; a file is not.
-Error withoutController(Error error)
-{
-	if (error.object.kind != ErrorObject::Kind::file) {
-		error.object = {};
-		error.left.reset();
-	}
+	Error error;
+	error.code = ErrorCode::noSuchObject;
+	error.message = "no controller of subsystem " + std::string(subsysnqn);
 	return error;
-}
-
-// Takes controllers off a shared list until it is empty. One that is gone by then is what was asked for, also if
-// another one has its name. Who has no socket leaves the list to others.
-void deleteFrom(Session &session, const std::vector<Controller> &controllers, std::atomic<std::size_t> &next,
-		std::vector<Result<void>> &results)
-{
-	for (std::size_t i = next++; i < controllers.size(); i = next++) {
-		Result<void> done = deleteOne(session, controllers[i].name, controllers[i].subsysnqn);
-		if (!done && done.error().code != ErrorCode::noSuchObject)
-			results[i] = done;
-	}
-}
-
-// Whether there is one more: memory for a thread may be short, which is no reason not to disconnect.
-bool helpDelete(std::vector<std::jthread> &helpers, const std::vector<Controller> &controllers,
-		std::atomic<std::size_t> &next, std::vector<Result<void>> &results)
-{
-	try {
-		helpers.emplace_back([&] {
-			if (Result<Session> session = Session::open())
-				deleteFrom(*session, controllers, next, results);
-		});
-		return true;
-	} catch (const std::system_error &) {
-		return false;
-	}
-}
-
-Result<std::vector<std::string>> deleteAll(Session &session, const std::vector<Controller> &controllers)
-{
-	std::vector<Result<void>> results(controllers.size());
-	std::atomic<std::size_t> next = 0;
-	{
-		std::vector<std::jthread> helpers;
-		for (std::size_t i = 1; i < std::min(controllers.size(), parallelDeletions); i++)
-			if (!helpDelete(helpers, controllers, next, results))
-				break;
-		deleteFrom(session, controllers, next, results);
-	}
-	std::vector<std::string> names;
-	for (std::size_t i = 0; i < controllers.size(); i++) {
-		names.push_back(controllers[i].name);
-		if (results[i])
-			continue;
-		Error error = results[i].error();
-		error.object = ErrorObject::named(names[i]);
-		return error;
-	}
-	return names;
 }
 
 } // namespace
@@ -148,68 +90,74 @@ Client::~Client() = default;
 
 Result<Client> Client::open(const OpenOptions &options)
 {
-	Result<Session> session = Session::open();
-	bool missing = !session && session.error().code == ErrorCode::noModule && session.error().sysErrno == ENOENT;
+	Result<std::unique_ptr<Engine>> engine = Engine::open();
+	bool missing = !engine && engine.error().code == ErrorCode::noModule && engine.error().sysErrno == ENOENT;
 	if (missing && !options.loadModule.empty() && ::geteuid() == 0) {
-		if (nofctl::loadModule(options.loadModule)) {
-			session = Session::open();
-		} else {
-			Error error = session.error();
-			error.message += ", and modprobe failed: is it installed for this kernel?";
-			return error;
-		}
+		if (Result<void> loaded = nofctl::loadModule(options.loadModule); !loaded)
+			return loaded.error();
+		engine = Engine::open();
 	}
-	if (!session)
-		return session.error();
-	return Client(std::make_unique<Impl>(Impl{*std::move(session)}));
+	if (!engine)
+		return engine.error();
+	return Client(std::make_unique<Impl>(Impl{*std::move(engine)}));
+}
+
+int Client::fd() const
+{
+	return impl_->engine->fd();
+}
+
+void Client::dispatch()
+{
+	impl_->engine->dispatch();
 }
 
 Result<ModuleVersion> Client::version()
 {
-	return impl_->session.version();
+	return impl_->session().version();
 }
 
 Result<std::vector<Subsystem>> Client::subsystems()
 {
-	return impl_->session.subsystems();
+	return impl_->session().subsystems();
 }
 
 Result<std::vector<Controller>> Client::controllers(std::optional<std::uint32_t> subsystem)
 {
-	return impl_->session.controllers(subsystem);
+	return impl_->session().controllers(subsystem);
 }
 
 Result<std::vector<Namespace>> Client::namespaces(std::optional<std::uint32_t> subsystem)
 {
-	return impl_->session.namespaces(subsystem);
+	return impl_->session().namespaces(subsystem);
 }
 
 Result<std::vector<Path>> Client::paths(const PathFilter &filter)
 {
-	return impl_->session.paths(filter);
+	return impl_->session().paths(filter);
 }
 
 Result<Subsystem> Client::subsystem(std::string_view name)
 {
 	Result<ObjectName> parsed = checkName(name, ObjectKind::subsystem);
-	return parsed ? impl_->session.subsystem(parsed->subsystem) : Result<Subsystem>(parsed.error());
+	return parsed ? impl_->session().subsystem(parsed->subsystem) : Result<Subsystem>(parsed.error());
 }
 
 Result<Controller> Client::controller(std::string_view name)
 {
-	return withController(name, [&](const std::string &plain) { return impl_->session.controller(plain); });
+	return withController(name, [&](const std::string &plain) { return impl_->session().controller(plain); });
 }
 
 Result<Namespace> Client::nameSpace(std::string_view name)
 {
 	Result<ObjectName> parsed = checkName(name, ObjectKind::nameSpace);
-	return parsed ? impl_->session.nameSpace(parsed->toString()) : Result<Namespace>(parsed.error());
+	return parsed ? impl_->session().nameSpace(parsed->toString()) : Result<Namespace>(parsed.error());
 }
 
 Result<Path> Client::path(std::string_view name)
 {
 	Result<ObjectName> parsed = checkName(name, ObjectKind::path);
-	return parsed ? impl_->session.path(parsed->toString()) : Result<Path>(parsed.error());
+	return parsed ? impl_->session().path(parsed->toString()) : Result<Path>(parsed.error());
 }
 
 Result<AnyObject> Client::find(std::string_view name)
@@ -232,38 +180,53 @@ Result<AnyObject> Client::find(std::string_view name)
 
 Result<Controller> Client::start(const ConnectOptions &options)
 {
-	return connect(options, WaitFor::none);
+	Result<Connection> started = connect(options, WaitFor::none);
+	return started ? Result<Controller>(*started) : Result<Controller>(started.error());
 }
 
-Result<Controller> Client::connect(const ConnectOptions &options, WaitFor wait, std::chrono::milliseconds timeout)
+Pending<Result<Connection>> Client::startConnect(const ConnectOptions &options, const WaitOptions &wait)
 {
-	return connectAll(std::span(&options, 1), wait, timeout).front();
+	return nofctl::startConnect(*impl_->engine, options, wait);
 }
 
-std::vector<Result<Controller>> Client::connectAll(std::span<const ConnectOptions> options, WaitFor wait,
+Result<Connection> Client::connect(const ConnectOptions &options, const WaitOptions &wait)
+{
+	return impl_->result(startConnect(options, wait));
+}
+
+Result<Connection> Client::connect(const ConnectOptions &options, WaitFor wait, std::chrono::milliseconds timeout)
+{
+	return connect(options, WaitOptions{wait, timeout, {}, {}});
+}
+
+Pending<std::vector<Result<Connection>>> Client::startConnectAll(std::span<const ConnectOptions> options,
+								 const WaitOptions &wait)
+{
+	return nofctl::startConnects(*impl_->engine, options, wait);
+}
+
+std::vector<Result<Connection>> Client::connectAll(std::span<const ConnectOptions> options, WaitFor wait,
 						   std::chrono::milliseconds timeout, std::stop_token stop)
 {
-	Result<ConnectWait> waiter = ConnectWait::begin(impl_->session, wait, timeout, std::move(stop));
-	if (!waiter)
-		return std::vector<Result<Controller>>(options.size(), waiter.error());
-	for (const ConnectOptions &one : options)
-		waiter->start(one);
-	return waiter->finish();
+	auto pending = nofctl::startConnects(*impl_->engine, options, WaitOptions{wait, timeout, {}, {}}, stop);
+	impl_->engine->wait(pending, stop);
+	return impl_->result(std::move(pending)); // soon, when it was stopped
 }
 
-Result<Controller> Client::waitFor(std::string_view controller, WaitFor wait, std::chrono::milliseconds timeout)
+Pending<Result<Connection>> Client::startWait(std::string_view controller, const WaitOptions &wait)
 {
-	return withController(controller, [&](const std::string &name) -> Result<Controller> {
-		Result<ConnectWait> waiter = ConnectWait::begin(impl_->session, wait, timeout);
-		if (!waiter)
-			return waiter.error();
-		waiter->join(name);
-		return waiter->finish().front();
-	});
+	Result<ObjectName> name = checkName(controller, ObjectKind::controller);
+	if (!name)
+		return nofctl::started(*impl_->engine, Result<Connection>(name.error()));
+	return nofctl::startWait(*impl_->engine, name->toString(), wait);
 }
 
-Result<DiscoveryLog> Client::discover(const ConnectOptions &options, std::chrono::milliseconds timeout,
-				      std::stop_token stop)
+Result<Connection> Client::waitFor(std::string_view controller, WaitFor wait, std::chrono::milliseconds timeout)
+{
+	return impl_->result(startWait(controller, WaitOptions{wait, timeout, {}, {}}));
+}
+
+Pending<Result<DiscoveryLog>> Client::startDiscover(const ConnectOptions &options, std::chrono::milliseconds timeout)
 {
 	ConnectOptions asked = options;
 	if (asked.subsysnqn.empty())
@@ -272,75 +235,127 @@ Result<DiscoveryLog> Client::discover(const ConnectOptions &options, std::chrono
 		asked.keepAlive = std::chrono::milliseconds(0);
 	asked.ioQueues = 1; // should it be no discovery controller
 	asked.duplicateConnect = true;
-	nofctl::DiscoveryVisit visit(impl_->session, timeout, std::move(stop));
-	Result<DiscoveryLog> log = visit.read(asked);
-	Result<void> removed;
-	if (!visit.made().empty())
-		removed = deleteOne(impl_->session, visit.made(), asked.subsysnqn);
-	bool there = !removed && removed.error().code != ErrorCode::noSuchObject; // not given up by then
-	if (!log)
-		return there ? log.error() : withoutController(log.error());
-	if (there)
-		return removed.error();
-	return log;
+	return nofctl::startJob<Result<DiscoveryLog>>(
+		*impl_->engine,
+		[asked, timeout](const std::stop_token &stop) { return nofctl::discover(asked, timeout, stop); },
+		nofctl::AtEnd::waited);
+}
+
+Pending<Result<DiscoveryLog>> Client::startDiscover(std::string_view controller, std::chrono::milliseconds timeout)
+{
+	Result<ObjectName> name = checkName(controller, ObjectKind::controller);
+	if (!name)
+		return nofctl::started(*impl_->engine, Result<DiscoveryLog>(name.error()));
+	return nofctl::startJob<Result<DiscoveryLog>>(
+		*impl_->engine,
+		[name = name->toString(), timeout](const std::stop_token &stop) {
+			return nofctl::discoverThrough(name, timeout, stop);
+		},
+		nofctl::AtEnd::left);
+}
+
+Result<DiscoveryLog> Client::discover(const ConnectOptions &options, std::chrono::milliseconds timeout,
+				      std::stop_token stop)
+{
+	return nofctl::waitOrStop(*impl_->engine, startDiscover(options, timeout), stop);
 }
 
 Result<DiscoveryLog> Client::discover(std::string_view controller, std::chrono::milliseconds timeout,
 				      std::stop_token stop)
 {
-	return withController(controller, [&](const std::string &name) {
-		return nofctl::DiscoveryVisit(impl_->session, timeout, std::move(stop)).read(name);
-	});
+	return nofctl::waitOrStop(*impl_->engine, startDiscover(controller, timeout), stop);
+}
+
+Pending<Result<std::vector<Address>>> Client::startResolve(std::string_view text, std::string_view port)
+{
+	return nofctl::startJob<Result<std::vector<Address>>>(
+		*impl_->engine,
+		[text = std::string(text), port = std::string(port)](const std::stop_token &) {
+			return resolveAddress(text, port);
+		},
+		nofctl::AtEnd::left);
+}
+
+Pending<Result<void>> Client::startDisconnect(std::string_view controller)
+{
+	Result<ObjectName> name = checkName(controller, ObjectKind::controller);
+	if (!name)
+		return nofctl::started(*impl_->engine, Result<void>(name.error()));
+	return nofctl::startRemoval(*impl_->engine, name->toString());
 }
 
 Result<void> Client::disconnect(std::string_view controller)
 {
-	return withController(controller, [&](const std::string &name) { return deleteOne(impl_->session, name); });
+	return impl_->result(startDisconnect(controller));
 }
 
-Result<std::vector<std::string>> Client::disconnectNqn(std::string_view subsysnqn)
+Pending<Result<Removal>> Client::startDisconnectNqn(std::string_view subsysnqn)
 {
 	Result<std::vector<Controller>> there = controllers();
 	if (!there)
-		return there.error();
+		return nofctl::started(*impl_->engine, Result<Removal>(there.error()));
 	std::erase_if(*there, [&](const Controller &controller) { return controller.subsysnqn != subsysnqn; });
-	if (!there->empty())
-		return deleteAll(impl_->session, *there);
-	Error error;
-	error.code = ErrorCode::noSuchObject;
-	error.message = "no controller of subsystem " + std::string(subsysnqn);
-	return error;
+	if (there->empty())
+		return nofctl::started(*impl_->engine, Result<Removal>(noneOf(subsysnqn)));
+	return nofctl::startRemovals(*impl_->engine, *there);
 }
 
-Result<std::vector<std::string>> Client::disconnectAll()
+Result<Removal> Client::disconnectNqn(std::string_view subsysnqn)
+{
+	return impl_->result(startDisconnectNqn(subsysnqn));
+}
+
+Pending<Result<Removal>> Client::startDisconnectAll()
 {
 	Result<std::vector<Controller>> there = controllers();
 	if (!there)
-		return there.error();
-	return deleteAll(impl_->session, *there);
+		return nofctl::started(*impl_->engine, Result<Removal>(there.error()));
+	return nofctl::startRemovals(*impl_->engine, *there);
 }
 
-Result<void> Client::reset(std::string_view controller)
+Result<Removal> Client::disconnectAll()
 {
-	return withController(controller, [&](const std::string &name) { return impl_->session.reset(name); });
+	return impl_->result(startDisconnectAll());
+}
+
+Pending<Result<void>> Client::startRescan(std::string_view controller)
+{
+	Result<ObjectName> name = checkName(controller, ObjectKind::controller);
+	if (!name)
+		return nofctl::started(*impl_->engine, Result<void>(name.error()));
+	return nofctl::startRescan(*impl_->engine, name->toString());
 }
 
 Result<void> Client::rescan(std::string_view controller)
 {
-	return withController(controller, [&](const std::string &name) {
-		return impl_->session.rescan(name, nofctl::Clock::time_point::max()); // the kernel bounds it
-	});
+	return impl_->result(startRescan(controller));
+}
+
+// The kernel has left the state live when it answers.
+Pending<Result<Connection>> Client::startReset(std::string_view controller, const WaitOptions &wait)
+{
+	if (Result<void> begun = impl_->engine->listen(); !begun)
+		return nofctl::started(*impl_->engine, Result<Connection>(begun.error()));
+	if (Result<void> begun = reset(controller); !begun)
+		return nofctl::started(*impl_->engine, Result<Connection>(begun.error()));
+	return startWait(controller, wait);
+}
+
+Result<void> Client::reset(std::string_view controller)
+{
+	return withController(controller, [&](const std::string &name) { return impl_->session().reset(name); });
 }
 
 Result<void> Client::set(std::string_view controller, const ControllerSettings &settings)
 {
-	return withController(controller, [&](const std::string &name) { return impl_->session.set(name, settings); });
+	return withController(controller,
+			      [&](const std::string &name) { return impl_->session().set(name, settings); });
 }
 
 Result<void> Client::set(std::string_view subsystem, const SubsystemSettings &settings)
 {
 	Result<ObjectName> parsed = checkName(subsystem, ObjectKind::subsystem);
-	return parsed ? impl_->session.set(parsed->subsystem, settings) : Result<void>(parsed.error());
+	return parsed ? impl_->session().set(parsed->subsystem, settings) : Result<void>(parsed.error());
 }
 
 } // namespace nvmeof

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
+
+#include "removal.h"
 
 namespace nofctl {
 
@@ -12,16 +13,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds lookInterval{500};
-constexpr std::chrono::milliseconds pollInterval{5};   // of udev and of scans
+constexpr std::chrono::milliseconds udevInterval{100}; // should its monitor hear nothing
 constexpr std::chrono::milliseconds scanInterval{500}; // where memory was short, or a disk did not come to rest
-
-// On a socket of its own: one slow target does not hold up the others.
-Result<void> rescanAlone(const std::string &name, Clock::time_point deadline)
-{
-	Result<Session> session = Session::open();
-	return session ? session->rescan(name, deadline) : Result<void>(session.error());
-}
 
 // The controller is there, and stays.
 Error notScanned(const Error &why, const std::string &controller)
@@ -33,33 +26,18 @@ Error notScanned(const Error &why, const std::string &controller)
 	return error;
 }
 
-std::future<Result<void>> startScan(const std::string &name, Clock::time_point deadline)
+WaitOptions completed(WaitOptions wait)
 {
-	try {
-		return std::async(std::launch::async, rescanAlone, name, deadline);
-	} catch (const std::system_error &) { // no thread
-		return std::async(std::launch::deferred, rescanAlone, name, deadline);
-	}
+	if (wait.nsid || wait.uuid)
+		wait.wait = std::max(wait.wait, WaitFor::namespaces);
+	return wait;
 }
 
 } // namespace
 
-ConnectWait::ConnectWait(Session &session, WaitFor wait, std::chrono::milliseconds timeout, std::stop_token stop)
-	: session_(session), wait_(wait), timeout_(timeout), deadline_(deadlineIn(timeout)), stop_(std::move(stop))
+ConnectWait::ConnectWait(Engine &engine, const WaitOptions &wait, Done done)
+	: engine_(engine), wait_(completed(wait)), done_(std::move(done)), deadline_(deadlineIn(wait.timeout))
 {
-}
-
-Result<ConnectWait> ConnectWait::begin(Session &session, WaitFor wait, std::chrono::milliseconds timeout,
-				       std::stop_token stop)
-{
-	ConnectWait waiter(session, wait, timeout, std::move(stop));
-	if (wait == WaitFor::none)
-		return waiter;
-	Result<EventStream> events = EventStream::subscribe();
-	if (!events)
-		return events.error();
-	waiter.events_ = *std::move(events);
-	return waiter;
 }
 
 void ConnectWait::add(Result<Controller> controller)
@@ -69,76 +47,111 @@ void ConnectWait::add(Result<Controller> controller)
 		item.tracker.emplace(*std::move(controller));
 	else
 		item.error = controller.error();
-	item.complete = item.tracker && wait_ == WaitFor::none;
+	if (item.tracker && wait_.wait == WaitFor::none)
+		item.disks.emplace();
 	items_.push_back(std::move(item));
 }
 
 void ConnectWait::start(const ConnectOptions &options)
 {
-	Result<Controller> controller = session_.create(options);
+	Result<Controller> controller = engine_.session().create(options);
 	bool there = !controller && controller.error().code == ErrorCode::alreadyConnected &&
 		     !controller.error().object.none();
+	bool own = controller.ok();
 	if (there && options.idempotent)
-		controller = session_.controller(controller.error().object.name);
+		controller = engine_.session().controller(controller.error().object.name);
 	add(std::move(controller));
+	items_.back().own = own;
 }
 
 void ConnectWait::join(const std::string &controller)
 {
-	add(session_.controller(controller));
+	add(engine_.session().controller(controller));
 }
 
-// The kernel answers a rescan when the scan is over, so this tells even when the controller has no namespace.
-bool ConnectWait::scanned(Item &item)
+void ConnectWait::takeScan(Item &item, const Result<void> &done)
 {
-	if (item.scanned)
-		return true;
-	if (!item.scan.valid()) {
-		if (Clock::now() < item.nextScan)
-			return false;
-		item.scan = startScan(item.tracker->controller().name, deadline_);
+	item.scan = 0;
+	if (done) {
+		item.asked = true;
+		return;
 	}
-	if (item.scan.wait_for(items_.size() == 1 ? pollInterval : 0ms) == std::future_status::timeout)
-		return false;
-	Result<void> done = item.scan.get();
-	if (done)
-		return item.scanned = true;
 	bool gone = done.error().code == ErrorCode::noSuchObject;
 	// lost again since, before the scan or in the middle of it: it will reconnect, or go
 	if (gone || done.error().sysErrno == ENOTCONN || done.error().sysErrno == ECONNRESET)
 		item.tracker->again();
 	if (gone)
 		item.tracker->onLook(done.error());
-	if (item.tracker->state() != ConnectTracker::State::live)
-		return false;
+	if (item.tracker->state() != ConnectTracker::State::live) {
+		look();
+		return;
+	}
 	if (done.error().sysErrno == ENOMEM || done.error().sysErrno == EAGAIN)
 		item.nextScan = Clock::now() + scanInterval; // and connected all the same
-	else if (done.error().code != ErrorCode::timedOut)
-		item.error = notScanned(done.error(), item.tracker->controller().name);
-	return false;
+	else
+		item.error = notScanned(done.error(), item.controller().name);
 }
 
-bool ConnectWait::settled(Item &item)
+bool ConnectWait::scanned(Item &item)
 {
-	if (!udevRuns())
+	if (item.controller().scans)
+		return *item.controller().scans > 0;
+	if (item.asked)
 		return true;
-	Result<std::vector<Path>> paths = session_.paths({{}, item.tracker->controller().name});
+	if (!item.scan) {
+		if (Clock::now() < item.nextScan)
+			return false;
+		item.scan = engine_.session().startRescan(item.controller().name);
+	}
+	if (std::optional<Result<void>> done = engine_.session().finished(item.scan))
+		takeScan(item, *done);
+	return item.asked;
+}
+
+bool ConnectWait::hasWanted(const std::vector<Path> &paths, const Item &item)
+{
+	if (!wait_.nsid && !wait_.uuid)
+		return true;
+	Result<std::vector<Namespace>> namespaces = engine_.session().namespaces(item.controller().subsystem);
+	if (!namespaces)
+		return false;
+	return std::ranges::any_of(*namespaces, [&](const Namespace &ns) {
+		bool wanted = (!wait_.nsid || ns.nsid == *wait_.nsid) && (!wait_.uuid || ns.uuid == *wait_.uuid);
+		return wanted && std::ranges::find(paths, ns.name, &Path::nameSpace) != paths.end();
+	});
+}
+
+// Of a controller that has come as far as was asked for: its disks, when they have, too.
+void ConnectWait::settle(Item &item)
+{
+	bool links = wait_.wait >= WaitFor::udev && udevRuns();
+	if (!item.news && !links)
+		return;
+	if (links)
+		engine_.followUdev();
+	item.news = false;
+	Result<std::vector<Path>> paths = engine_.session().paths({{}, item.controller().name});
 	if (!paths) {
 		item.error = paths.error();
-		return false;
+		return;
 	}
-	return std::all_of(paths->begin(), paths->end(), [](const Path &path) { return udevHandled(path.nameSpace); });
+	if (!hasWanted(*paths, item))
+		return;
+	if (links && !std::ranges::all_of(*paths, [](const Path &path) { return udevHandled(path.nameSpace); }))
+		return;
+	item.disks.emplace();
+	for (const Path &path : *paths)
+		item.disks->push_back(path.nameSpace);
 }
 
 // Whether "removed" was news of an earlier controller of the same name, gone just before this one came.
 bool ConnectWait::stillThere(Item &item)
 {
-	Result<Controller> now = session_.controller(item.tracker->controller().name);
+	Result<Controller> now = engine_.session().controller(item.controller().name);
 	return now && item.tracker->concerns(*now) && now->state != ControllerState::deleting &&
 	       now->state != ControllerState::dead;
 }
 
-// As far as it goes without waiting for an event.
 void ConnectWait::advance(Item &item)
 {
 	if (!item.pending())
@@ -150,33 +163,54 @@ void ConnectWait::advance(Item &item)
 			item.error = item.tracker->failure();
 	}
 	if (item.tracker->state() != ConnectTracker::State::live) {
-		item.scanned = false; // what comes back may have other namespaces
+		item.asked = false; // what comes back may have other namespaces
 		return;
 	}
-	if (wait_ >= WaitFor::namespaces && !scanned(item))
+	if (wait_.wait >= WaitFor::namespaces && !scanned(item))
 		return;
-	item.complete = wait_ < WaitFor::udev || settled(item);
+	if (!item.error)
+		settle(item);
 }
 
-bool ConnectWait::anyPending() const
+bool ConnectWait::advance()
 {
-	return std::any_of(items_.begin(), items_.end(), [](const Item &item) { return item.pending(); });
+	if (cancelled_)
+		return true;
+	for (Item &item : items_)
+		advance(item);
+	bool waiting = std::ranges::any_of(items_, [](const Item &item) { return item.pending(); });
+	if (waiting && !late() && !deaf_)
+		return false;
+	finish();
+	return true;
 }
 
-Result<void> ConnectWait::pump(Clock::time_point until)
+Clock::time_point ConnectWait::wake() const
 {
-	auto left =
-		std::chrono::ceil<std::chrono::milliseconds>(std::max(until - Clock::now(), Clock::duration::zero()));
-	for (;;) {
-		Result<std::optional<Event>> event = events_->next(left);
-		if (!event)
-			return event.error();
-		if (!*event)
-			return {};
-		for (Item &item : items_)
-			if (item.tracker)
-				item.tracker->onEvent(**event);
-		left = std::chrono::milliseconds::zero(); // the rest of what is there
+	Clock::time_point next = deadline_;
+	for (const Item &item : items_) {
+		if (!item.pending() || item.tracker->state() != ConnectTracker::State::live)
+			continue;
+		if (item.nextScan > Clock::now())
+			next = std::min(next, item.nextScan);
+		else if (wait_.wait == WaitFor::udev && !item.scan)
+			next = std::min(next, Clock::now() + udevInterval);
+	}
+	return next;
+}
+
+void ConnectWait::onEvent(const Event &event)
+{
+	if (event.type == EventType::synced)
+		look();
+	for (Item &item : items_) {
+		if (!item.pending())
+			continue;
+		item.tracker->onEvent(event);
+		item.news = true;
+		if (event.type == EventType::scanned && event.scanErrno &&
+		    item.tracker->state() == ConnectTracker::State::live && event.name() == item.controller().name)
+			takeScan(item, errorFromErrno(event.scanErrno, "the scan of its namespaces failed"));
 	}
 }
 
@@ -184,57 +218,54 @@ void ConnectWait::look()
 {
 	for (Item &item : items_)
 		if (item.pending())
-			item.tracker->onLook(session_.controller(item.tracker->controller().name));
+			item.tracker->onLook(engine_.session().controller(item.controller().name));
+}
+
+void ConnectWait::cancel()
+{
+	cancelled_ = true;
+	for (Item &item : items_) {
+		if (item.scan)
+			engine_.session().forget(item.scan);
+		if (item.own && item.pending())
+			engine_.add(std::make_shared<RemovalOperation>(
+				engine_, std::vector<Controller>{item.controller()}, [](const Removal &) {}));
+	}
 }
 
 Error ConnectWait::incomplete(const Item &item) const
 {
-	if (deaf_)
-		return *deaf_;
-	Error error = item.tracker->timeout(timeout_);
-	if (item.tracker->state() == ConnectTracker::State::live)
-		error.message = "connected, but its namespaces" +
-				std::string(wait_ == WaitFor::udev ? " or links" : "") + " were not all there in time";
+	Error error = deaf_ ? *deaf_ : item.tracker->timeout(wait_.timeout);
+	bool live = item.tracker->state() == ConnectTracker::State::live;
+	if (live && !deaf_) {
+		bool one = wait_.nsid || wait_.uuid;
+		error.message = std::string("connected, but ") +
+				(one ? "the namespace that was waited for was not" : "its namespaces") +
+				(wait_.wait == WaitFor::udev ? " or links" : "") + (one ? "" : " were not all") +
+				" there in time";
+	}
 	return error;
 }
 
-Result<Controller> ConnectWait::outcome(Item &item)
+ConnectWait::Outcome ConnectWait::outcome(Item &item)
 {
+	if (item.scan)
+		engine_.session().forget(item.scan);
 	if (item.error)
 		return *item.error;
-	if (!item.complete)
+	if (!item.disks)
 		return incomplete(item);
-	Result<Controller> now = session_.controller(item.tracker->controller().name);
-	return now ? now : Result<Controller>(item.tracker->controller());
+	Result<Controller> now = wait_.wait == WaitFor::none ? Result<Controller>(item.controller())
+							     : engine_.session().controller(item.controller().name);
+	return Connection{now ? *std::move(now) : item.controller(), *std::move(item.disks)};
 }
 
-std::vector<Result<Controller>> ConnectWait::finish()
+void ConnectWait::finish()
 {
-	Clock::time_point nextLook = Clock::now() + lookInterval;
-	for (;;) {
-		for (Item &item : items_)
-			advance(item);
-		if (!anyPending() || Clock::now() >= deadline_ || stop_.stop_requested())
-			break;
-		Clock::time_point until = std::min(deadline_, nextLook);
-		bool live = std::any_of(items_.begin(), items_.end(), [](const Item &item) {
-			return item.pending() && item.tracker->state() == ConnectTracker::State::live;
-		});
-		if (live) // a scan or udev is waited for, which send us no event
-			until = std::min(until, Clock::now() + pollInterval);
-		if (Result<void> pumped = pump(until); !pumped) {
-			deaf_ = pumped.error();
-			break;
-		}
-		if (Clock::now() < nextLook)
-			continue;
-		look();
-		nextLook = Clock::now() + lookInterval;
-	}
-	std::vector<Result<Controller>> results;
+	std::vector<Outcome> results;
 	for (Item &item : items_)
 		results.push_back(outcome(item));
-	return results;
+	done_(std::move(results));
 }
 
 } // namespace nofctl

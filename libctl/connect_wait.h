@@ -2,64 +2,74 @@
 // Waits for many controllers at once.
 #pragma once
 
-#include <nvmeof/client.h>
+#include <functional>
 
-#include <future>
-#include <stop_token>
-
-#include "session.h"
+#include "engine.h"
 #include "tracker.h"
-#include "udev.h"
 
 namespace nofctl {
 
 /*
- * Subscribes before the first controller is asked for, so that nothing that happens to one is missed; looks again from
- * time to time nevertheless, should an event be lost.
+ * Listens before the first controller is asked for, so that nothing that happens to one is missed. Looks by itself only
+ * when events were lost. Whether the namespaces have been scanned a module tells; one that is too old for that is asked
+ * to scan once more, and answers when it has.
  */
-class ConnectWait {
+class ConnectWait : public Operation {
 public:
-	static nvmeof::Result<ConnectWait> begin(Session &session, nvmeof::WaitFor wait,
-						 std::chrono::milliseconds timeout, std::stop_token stop = {});
+	using Outcome = nvmeof::Result<nvmeof::Connection>;
+	using Done = std::function<void(std::vector<Outcome>)>;
 
-	// Starts one; its result is at the next index of finish().
+	// listen() has been called, unless nothing is waited for. @done gets one for each of what follows, in its order.
+	ConnectWait(Engine &engine, const nvmeof::WaitOptions &wait, Done done);
+
+	// @stop ends the wait as its timeout does, at the next advance().
+	void endWith(std::stop_token stop) { stop_ = std::move(stop); }
+	// Asks for one. Cancelled, it is removed.
 	void start(const nvmeof::ConnectOptions &options);
 	// Waits for one that exists.
 	void join(const std::string &controller);
-	// Waits for one as it was when it was made after begin(); an error is its result.
+	// Waits for one as it was when it was made after listen(); an error is its result.
 	void add(nvmeof::Result<nvmeof::Controller> controller);
-	std::vector<nvmeof::Result<nvmeof::Controller>> finish();
+
+	void onEvent(const nvmeof::Event &event) override;
+	void onDeaf(const nvmeof::Error &error) override { deaf_ = error; }
+	bool advance() override;
+	Clock::time_point wake() const override;
+	void cancel() override;
 
 private:
 	struct Item {
 		std::optional<ConnectTracker> tracker;
 		std::optional<nvmeof::Error> error;
-		bool complete = false;
-		bool scanned = false;         // since it was live last
-		Clock::time_point nextScan{}; // not before: the last one found something short
-		std::future<nvmeof::Result<void>> scan{};
+		std::optional<std::vector<std::string>> disks; // it is complete
+		bool own = false;                              // made here
+		bool news = true;                              // since it was looked at
+		Socket::Id scan = 0;                           // one that was asked for
+		bool asked = false;                            // and went well, since it was live last
+		Clock::time_point nextScan{};                  // not before: the last one found something short
 
-		bool pending() const { return tracker && !complete && !error; }
+		bool pending() const { return tracker && !disks && !error; }
+		const nvmeof::Controller &controller() const { return tracker->controller(); }
 	};
-
-	ConnectWait(Session &session, nvmeof::WaitFor wait, std::chrono::milliseconds timeout, std::stop_token stop);
 
 	bool stillThere(Item &item);
 	void advance(Item &item);
 	bool scanned(Item &item);
-	bool settled(Item &item);
-	bool anyPending() const;
-	nvmeof::Result<void> pump(Clock::time_point until);
+	void takeScan(Item &item, const nvmeof::Result<void> &done);
+	void settle(Item &item);
+	bool hasWanted(const std::vector<nvmeof::Path> &paths, const Item &item);
+	bool late() const { return Clock::now() >= deadline_ || stop_.stop_requested(); }
 	void look();
+	void finish();
 	nvmeof::Error incomplete(const Item &item) const;
-	nvmeof::Result<nvmeof::Controller> outcome(Item &item);
+	Outcome outcome(Item &item);
 
-	Session &session_;
-	nvmeof::WaitFor wait_;
-	std::chrono::milliseconds timeout_;
+	Engine &engine_;
+	nvmeof::WaitOptions wait_;
+	Done done_;
 	Clock::time_point deadline_;
-	std::stop_token stop_; // looked at from time to time: as if the time were over
-	std::optional<nvmeof::EventStream> events_;
+	std::stop_token stop_;
+	bool cancelled_ = false;
 	std::optional<nvmeof::Error> deaf_; // no events any more
 	std::vector<Item> items_;
 };

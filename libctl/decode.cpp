@@ -207,7 +207,7 @@ static void decodeCondition(Reader &in, nvmeof::Controller &controller)
 	controller.lastStatus = in.maybe<std::uint16_t>(NVMEOF_A_LAST_STATUS);
 	controller.inflight = in.number<std::uint32_t>(NVMEOF_A_INFLIGHT);
 	controller.paths = in.number<std::uint32_t>(NVMEOF_A_NR_PATHS);
-	controller.scans = in.number<std::uint32_t>(NVMEOF_A_SCANS);
+	controller.scans = in.maybe<std::uint32_t>(NVMEOF_A_SCANS);
 	controller.owner = in.text(NVMEOF_A_OWNER);
 }
 

@@ -6,7 +6,8 @@
 #include <random>
 #include <thread>
 
-#include "connect_wait.h"
+#include "operations.h"
+#include "tracker.h"
 #include "wire/status.h"
 
 namespace nofctl {
@@ -44,16 +45,20 @@ bool isThat(const Controller &now, const Controller &made)
 	       now.keepAlive == made.keepAlive;
 }
 
-Result<void> waitFor(ConnectWait &waiter)
+// A controller that it names is gone; a file is not.
+Error withoutController(Error error)
 {
-	Result<Controller> live = waiter.finish().front();
-	return live ? Result<void>() : Result<void>(live.error());
+	if (error.object.kind == ErrorObject::Kind::file)
+		return error;
+	error.object = {};
+	error.left.reset();
+	return error;
 }
 
 } // namespace
 
-DiscoveryVisit::DiscoveryVisit(Session &session, std::chrono::milliseconds timeout, std::stop_token stop)
-	: session_(session), timeout_(timeout), deadline_(deadlineIn(timeout)), stop_(std::move(stop))
+DiscoveryVisit::DiscoveryVisit(Engine &engine, std::chrono::milliseconds timeout, std::stop_token stop)
+	: engine_(engine), timeout_(timeout), deadline_(deadlineIn(timeout)), stop_(std::move(stop))
 {
 }
 
@@ -77,7 +82,7 @@ std::optional<Error> DiscoveryVisit::over() const
 Result<void> DiscoveryVisit::hold(const Controller &controller)
 {
 	Result<void> opened = open();
-	Result<Controller> now = session_.controller(controller.name);
+	Result<Controller> now = engine_.session().controller(controller.name);
 	bool gone = now ? !isThat(*now, controller) : now.error().code == ErrorCode::noSuchObject;
 	if (gone) {
 		node_.reset();
@@ -101,27 +106,30 @@ Result<void> DiscoveryVisit::connect(const ConnectOptions &options)
 {
 	if (std::optional<Error> why = over())
 		return *why;
-	Result<ConnectWait> waiter = ConnectWait::begin(session_, WaitFor::controller, left(), stop_);
-	if (!waiter)
-		return waiter.error();
-	Result<Controller> controller = session_.create(options);
+	if (Result<void> listening = engine_.listen(); !listening)
+		return listening;
+	Result<Controller> controller = engine_.session().create(options);
 	if (!controller)
 		return controller.error();
 	controller_ = controller->name;
 	if (Result<void> held = hold(*controller); !held)
 		return held;
-	waiter->add(std::move(controller));
-	Result<void> live = waitFor(*waiter);
+	Result<void> live = await(startWait(engine_, std::move(controller), {WaitFor::controller, left(), {}, {}}));
 	return live && !node_ ? errorFromErrno(ENODEV, "the controller went before it could be used") : live;
+}
+
+Result<void> DiscoveryVisit::await(Pending<Result<Connection>> pending)
+{
+	engine_.wait(pending, stop_);
+	if (!pending.ready())
+		return *over();
+	Result<Connection> live = pending.take();
+	return live ? Result<void>() : Result<void>(live.error());
 }
 
 Result<void> DiscoveryVisit::waitAgain()
 {
-	Result<ConnectWait> waiter = ConnectWait::begin(session_, WaitFor::controller, left(), stop_);
-	if (!waiter)
-		return waiter.error();
-	waiter->join(controller_);
-	return waitFor(*waiter);
+	return await(startWait(engine_, controller_, {WaitFor::controller, left(), {}, {}}));
 }
 
 // @command: gets its timeout, when the connection counts as lost. One that is not ours is left to the kernel: 0.
@@ -191,6 +199,40 @@ Result<DiscoveryLog> DiscoveryVisit::read(const std::string &controller)
 	controller_ = controller;
 	Result<void> ready = open();
 	return ready ? readLog() : Result<DiscoveryLog>(ready.error());
+}
+
+Result<DiscoveryLog> discover(const ConnectOptions &options, std::chrono::milliseconds timeout,
+			      const std::stop_token &stop)
+{
+	Result<std::unique_ptr<Engine>> engine = Engine::open();
+	if (!engine)
+		return engine.error();
+	DiscoveryVisit visit(**engine, timeout, stop);
+	Result<DiscoveryLog> log = visit.read(options);
+	Removal removed;
+	if (!visit.made().empty()) {
+		Controller made;
+		made.name = visit.made();
+		made.subsysnqn = options.subsysnqn;
+		Pending<Result<Removal>> removal = startRemovals(**engine, {made});
+		(*engine)->wait(removal);
+		removed = *removal.take();
+	}
+	bool there = !removed.failures.empty();
+	if (!log)
+		return there ? log.error() : withoutController(log.error());
+	if (there)
+		return removed.failures.front();
+	return log;
+}
+
+Result<DiscoveryLog> discoverThrough(const std::string &controller, std::chrono::milliseconds timeout,
+				     const std::stop_token &stop)
+{
+	Result<std::unique_ptr<Engine>> engine = Engine::open();
+	if (!engine)
+		return engine.error();
+	return DiscoveryVisit(**engine, timeout, stop).read(controller);
 }
 
 } // namespace nofctl

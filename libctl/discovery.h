@@ -10,14 +10,15 @@
 
 #include "admin_node.h"
 #include "discovery_log.h"
-#include "session.h"
+#include "engine.h"
 
 namespace nofctl {
 
 // A connection that is lost meanwhile is waited for, and what was asked for is asked for again.
 class DiscoveryVisit : private LogSource {
 public:
-	DiscoveryVisit(Session &session, std::chrono::milliseconds timeout, std::stop_token stop);
+	// @engine: its own, as it waits
+	DiscoveryVisit(Engine &engine, std::chrono::milliseconds timeout, std::stop_token stop);
 
 	// Through a controller that is made for it, or one that is there
 	nvmeof::Result<nvmeof::DiscoveryLog> read(const nvmeof::ConnectOptions &options);
@@ -37,13 +38,14 @@ private:
 	nvmeof::Result<void> hold(const nvmeof::Controller &controller);
 	nvmeof::Result<void> open();
 	nvmeof::Result<void> waitAgain();
+	nvmeof::Result<void> await(nvmeof::Pending<nvmeof::Result<nvmeof::Connection>> pending);
 	nvmeof::Result<nvmeof::DiscoveryLog> readLog();
 	nvmeof::Result<void> learnLimits();
 	template <typename F> nvmeof::Result<void> insist(F command);
 	std::optional<nvmeof::Error> over() const;
 	std::chrono::milliseconds left() const;
 
-	Session &session_;
+	Engine &engine_;
 	std::chrono::milliseconds timeout_;
 	Clock::time_point deadline_;
 	std::stop_token stop_;
@@ -52,5 +54,11 @@ private:
 	std::size_t most_ = 0;
 	bool offsets_ = false;
 };
+
+// Connects, reads and disconnects; on sockets of its own, so any thread may. @options: complete, see Client::discover()
+nvmeof::Result<nvmeof::DiscoveryLog> discover(const nvmeof::ConnectOptions &options, std::chrono::milliseconds timeout,
+					      const std::stop_token &stop);
+nvmeof::Result<nvmeof::DiscoveryLog> discoverThrough(const std::string &controller, std::chrono::milliseconds timeout,
+						     const std::stop_token &stop);
 
 } // namespace nofctl

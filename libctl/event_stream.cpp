@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <nvmeof/event_stream.h>
 
+#include <cerrno>
 #include <ctime>
 #include <deque>
-#include <iterator>
 
 #include "decode.h"
+#include "epoll.h"
 #include "session.h"
-#include "socket.h"
 
 namespace nvmeof {
 
+using nofctl::Channel;
 using nofctl::Clock;
+using nofctl::Epoll;
+using nofctl::Reply;
 using nofctl::Session;
 using nofctl::Socket;
+
+namespace {
+
+constexpr int stepsAtOnce = 64; // of one next(0): then whoever polls has his turn
+constexpr int listRead = 4;     // datagrams of a list in one step
+
+} // namespace
 
 std::chrono::nanoseconds bootTime()
 {
@@ -22,65 +32,150 @@ std::chrono::nanoseconds bootTime()
 	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-struct EventStream::Impl {
-	Socket socket;
-	std::deque<Event> pending;
+/*
+ * Either it follows the channel of events, or it reads the lists of all objects on a socket of their own. Meanwhile the
+ * channel is let alone: what stands in it is either in the lists, or newer than they are and carries its object's full
+ * state, so that a reader who gets it behind them ends up right.
+ */
+struct [[gnu::visibility("hidden")]] EventStream::Impl
+{
+	std::unique_ptr<Channel> events;
+	Session session;
+	Epoll epoll;
+	std::deque<Event> pending{};
+	bool listing = false;
+	int list = 0; // which
+	Socket::Id asked = 0;
 
-	Result<void> take(const nofctl::Notifications &notifications);
-	Result<void> resync();
-	template <typename T> Result<void> present(Result<std::vector<T>> objects, std::chrono::nanoseconds now);
+	Result<void> join();
+	Result<void> beginListing();
+	Result<bool> stepListing();
+	Result<bool> stepEvents();
+	Result<void> take(const Reply &reply, bool &lost);
+	Result<bool> step()
+	{
+		return listing ? stepListing() : stepEvents();
+	}
+	void stop();
+	void push(EventType type, EventObject object = {});
+	void drain();
+	Result<void> lost();
 };
 
-template <typename T>
-Result<void> EventStream::Impl::present(Result<std::vector<T>> objects, std::chrono::nanoseconds now)
+void EventStream::Impl::push(EventType type, EventObject object)
 {
+	Event event;
+	event.type = type;
+	event.time = bootTime();
+	event.object = std::move(object);
+	pending.push_back(std::move(event));
+}
+
+// From joinEnd() on the module's end is told; if it came before, version() fails.
+Result<void> EventStream::Impl::join()
+{
+	if (Result<void> joined = events->joinEnd(); !joined)
+		return joined;
+	if (Result<ModuleVersion> there = session.version(); !there)
+		return there.error();
+	if (Result<void> joined = events->joinEvents(); !joined)
+		return joined;
+	return epoll.watch(events->fd(), true);
+}
+
+Result<void> EventStream::Impl::beginListing()
+{
+	listing = true;
+	list = 0;
+	asked = session.startList(list);
+	if (Result<void> watched = epoll.watch(events->fd(), false); !watched)
+		return watched;
+	return epoll.watch(session.fd(), true);
+}
+
+void EventStream::Impl::stop()
+{
+	listing = false;
+	epoll.watch(session.fd(), false).ok();
+	epoll.watch(events->fd(), true).ok();
+}
+
+Result<bool> EventStream::Impl::stepListing()
+{
+	bool more = session.receive(listRead);
+	std::optional<Result<std::vector<EventObject>>> objects = session.takeList(asked, list);
 	if (!objects)
-		return objects.error();
-	for (T &object : *objects) {
-		Event event;
-		event.type = EventType::present;
-		event.time = now;
-		event.object = std::move(object);
-		pending.push_back(std::move(event));
+		return more;
+	if (!*objects) {
+		stop();
+		return objects->error();
 	}
+	for (EventObject &object : **objects)
+		push(EventType::present, std::move(object));
+	if (++list < nofctl::listKinds) {
+		asked = session.startList(list);
+		return true;
+	}
+	stop();
+	push(EventType::synced);
+	return true;
+}
+
+void EventStream::Impl::drain()
+{
+	for (;;) {
+		Result<std::vector<std::byte>> datagram = events->receive();
+		if (!datagram && datagram.error().sysErrno != ENOBUFS)
+			return;
+	}
+}
+
+// What is queued is older than the lists will be.
+Result<void> EventStream::Impl::lost()
+{
+	drain();
+	push(EventType::lost);
+	return beginListing();
+}
+
+Result<void> EventStream::Impl::take(const Reply &reply, bool &lost)
+{
+	if (reply.kind == Reply::Kind::gone)
+		return nofctl::noFamily();
+	lost |= reply.kind == Reply::Kind::overrun;
+	if (reply.kind != Reply::Kind::data)
+		return {};
+	Result<nofctl::Attributes> attributes = nofctl::Attributes::parse(reply.attributes);
+	if (!attributes)
+		return attributes.error();
+	Result<std::optional<Event>> event = nofctl::decodeEvent(reply.command, *attributes);
+	if (!event)
+		return event.error();
+	if (*event)
+		pending.push_back(**std::move(event));
 	return {};
 }
 
-/*
- * What is queued now is older than the listing: thrown away. What arrives while the listing is made may be so too, but
- * carries its object's full state and is followed by what is newer, so a reader ends up right.
- */
-Result<void> EventStream::Impl::resync()
+Result<bool> EventStream::Impl::stepEvents()
 {
-	socket.drain();
-	Event lost;
-	lost.type = EventType::lost;
-	lost.time = bootTime();
-	pending.push_back(lost);
-	Result<Session> session = Session::open();
-	if (!session)
-		return session.error();
-	if (Result<void> done = present(session->subsystems(), lost.time); !done)
-		return done;
-	if (Result<void> done = present(session->controllers({}), lost.time); !done)
-		return done;
-	if (Result<void> done = present(session->namespaces({}), lost.time); !done)
-		return done;
-	return present(session->paths({}), lost.time);
-}
-
-Result<void> EventStream::Impl::take(const nofctl::Notifications &notifications)
-{
-	if (notifications.lost)
-		return resync();
-	for (const nofctl::Notification &notification : notifications.received) {
-		Result<std::optional<Event>> event = nofctl::decodeEvent(notification.command, notification.attributes);
-		if (!event)
-			return event.error();
-		if (*event)
-			pending.push_back(**event);
+	Result<std::vector<std::byte>> datagram = events->receive();
+	if (!datagram && datagram.error().sysErrno == EAGAIN)
+		return false;
+	bool missed = !datagram && datagram.error().sysErrno == ENOBUFS;
+	if (!datagram && !missed)
+		return datagram.error();
+	if (datagram) {
+		Result<std::vector<Reply>> replies = nofctl::splitReplies(*datagram, events->family());
+		if (!replies)
+			return replies.error();
+		for (const Reply &reply : *replies)
+			if (Result<void> taken = take(reply, missed); !taken)
+				return taken.error();
 	}
-	return {};
+	if (missed)
+		if (Result<void> told = lost(); !told)
+			return told.error();
+	return true;
 }
 
 EventStream::EventStream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -88,30 +183,38 @@ EventStream::EventStream(EventStream &&) noexcept = default;
 EventStream &EventStream::operator=(EventStream &&) noexcept = default;
 EventStream::~EventStream() = default;
 
-Result<EventStream> EventStream::subscribe()
+Result<EventStream> EventStream::subscribe(StreamStart start)
 {
-	Result<Socket> socket = Socket::open();
-	if (!socket)
-		return socket.error();
-	if (Result<void> joined = socket->joinEvents(); !joined)
+	Result<std::unique_ptr<Channel>> events = nofctl::openChannel(nofctl::ChannelUse::events);
+	if (!events)
+		return events.error();
+	Result<Session> session = Session::open();
+	if (!session)
+		return session.error();
+	Result<Epoll> epoll = Epoll::create();
+	if (!epoll)
+		return epoll.error();
+	auto impl = std::make_unique<Impl>(Impl{*std::move(events), *std::move(session), *std::move(epoll)});
+	if (Result<void> joined = impl->join(); !joined)
 		return joined.error();
-	return EventStream(std::make_unique<Impl>(Impl{*std::move(socket), {}}));
+	if (start == StreamStart::snapshot)
+		if (Result<void> begun = impl->beginListing(); !begun)
+			return begun.error();
+	return EventStream(std::move(impl));
 }
 
 Result<std::optional<Event>> EventStream::next(std::chrono::milliseconds timeout)
 {
 	Clock::time_point deadline = nofctl::deadlineIn(timeout);
-	bool late = false;
-	while (impl_->pending.empty() && !late) {
-		late = Clock::now() >= deadline; // looks once more even then: next(0) takes what is there
-		Result<nofctl::Notifications> notifications = impl_->socket.receive(deadline);
-		if (!notifications)
-			return notifications.error();
-		if (Result<void> taken = impl_->take(*notifications); !taken)
-			return taken.error();
+	for (int steps = 0; impl_->pending.empty(); steps++) {
+		if (steps == stepsAtOnce && Clock::now() >= deadline)
+			return std::optional<Event>();
+		Result<bool> more = impl_->step();
+		if (!more)
+			return more.error();
+		if (!*more && impl_->pending.empty() && !nofctl::waitReadable(fd(), deadline))
+			return std::optional<Event>();
 	}
-	if (impl_->pending.empty())
-		return std::optional<Event>();
 	Event event = std::move(impl_->pending.front());
 	impl_->pending.pop_front();
 	return std::optional(std::move(event));
@@ -119,7 +222,7 @@ Result<std::optional<Event>> EventStream::next(std::chrono::milliseconds timeout
 
 int EventStream::fd() const
 {
-	return impl_->socket.fd();
+	return impl_->epoll.fd();
 }
 
 } // namespace nvmeof

@@ -157,8 +157,47 @@ Result<HostIdentity> loadOrCreateIdentity(const IdentityPlaces &places)
 	return HostIdentity{*hostnqn, *hostid};
 }
 
+bool inContainer(const std::filesystem::path &root)
+{
+	std::error_code error;
+	for (const char *sign : {"run/systemd/container", "run/.containerenv", ".dockerenv"})
+		if (std::filesystem::exists(root / sign, error))
+			return true;
+	return false;
+}
+
+// A container's file system goes with it: the next one would be another host.
+static bool mayCreate(IdentityUse use)
+{
+	return use == IdentityUse::create || (use == IdentityUse::usual && ::geteuid() == 0 && !inContainer());
+}
+
+static Error notKept(Error error, const std::filesystem::path &file, const char *what)
+{
+	if (!absent(error))
+		return error;
+	error.code = ErrorCode::invalid;
+	error.message = std::string("no ") + what + " was given, and " + file.string() + " is not there";
+	error.object = {ErrorObject::Kind::file, file.string()};
+	return error;
+}
+
+static Result<HostIdentity> loadIdentity(const IdentityPlaces &places)
+{
+	Result<std::string> hostnqn = readHostnqn(places);
+	if (!hostnqn)
+		return notKept(hostnqn.error(), places.directory / "hostnqn", "host NQN");
+	Result<Uuid> hostid = readHostid(places);
+	if (hostid)
+		return HostIdentity{*hostnqn, *hostid};
+	std::optional<Uuid> own = uuidFromHostnqn(*hostnqn);
+	if (own && absent(hostid.error()))
+		return HostIdentity{*hostnqn, *own};
+	return notKept(hostid.error(), places.directory / "hostid", "host ID");
+}
+
 Result<HostIdentity> resolveIdentity(const std::optional<std::string> &hostnqn, const std::optional<Uuid> &hostid,
-				     const IdentityPlaces &places)
+				     const IdentityPlaces &places, IdentityUse use)
 {
 	if (hostnqn)
 		if (Result<void> good = checkNqn(*hostnqn); !good)
@@ -172,7 +211,7 @@ Result<HostIdentity> resolveIdentity(const std::optional<std::string> &hostnqn, 
 		if (!kept || *kept != *hostnqn)
 			return HostIdentity{*hostnqn, *own};
 	}
-	Result<HostIdentity> identity = loadOrCreateIdentity(places);
+	Result<HostIdentity> identity = mayCreate(use) ? loadOrCreateIdentity(places) : loadIdentity(places);
 	if (!identity)
 		return identity;
 	return HostIdentity{hostnqn.value_or(identity->hostnqn), hostid.value_or(identity->hostid)};

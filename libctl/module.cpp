@@ -2,49 +2,83 @@
 #include "module.h"
 
 #include <cerrno>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <cstring>
+#include <memory>
+
+#include <libkmod.h>
 
 namespace nofctl {
 
+using nvmeof::Error;
+using nvmeof::ErrorCode;
+using nvmeof::Result;
+
 namespace {
 
-// /sbin is often not in PATH; there is no shell in between.
-constexpr const char *modprobePlaces[] = {"/usr/sbin/modprobe", "/sbin/modprobe", "/usr/bin/modprobe"};
+struct Free {
+	void operator()(kmod_ctx *context) const { kmod_unref(context); }
+	void operator()(kmod_module *module) const { kmod_module_unref(module); }
+	void operator()(kmod_list *list) const { kmod_module_unref_list(list); }
+};
 
-bool waitSuccess(pid_t child)
+// The errnos of finit_module(2), and of looking for the file.
+std::string reasonOf(int sysErrno)
 {
-	int status = 0;
-	while (::waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	switch (sysErrno) {
+	case ENOENT:
+		return "it is not installed for the running kernel, or a symbol that it needs is not there";
+	case ENOEXEC:
+		return "it was built for another kernel (version magic or format)";
+	case EKEYREJECTED:
+	case ENOKEY:
+		return "its signature is not trusted, which Secure Boot or lockdown demands";
+	case EPERM:
+		return "the kernel forbids it (lockdown, modules_disabled, or no CAP_SYS_MODULE)";
+	case EINVAL:
+		return "the kernel refused its symbol versions or parameters";
+	default:
+		return std::strerror(sysErrno);
+	}
+}
+
+int insert(kmod_module *module)
+{
+	return kmod_module_probe_insert_module(module, KMOD_PROBE_APPLY_BLACKLIST, nullptr, nullptr, nullptr, nullptr);
 }
 
 } // namespace
 
-bool loadModule(const std::string &name)
+Error moduleError(const std::string &name, int result)
 {
-	std::string program = "modprobe", quiet = "-q", module = name;
-	char *arguments[] = {program.data(), quiet.data(), module.data(), nullptr};
-	char *environment[] = {nullptr};
-	posix_spawn_file_actions_t actions;
-	posix_spawn_file_actions_init(&actions);
-	for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	bool loaded = false;
-	for (const char *place : modprobePlaces) {
-		pid_t child;
-		if (::access(place, X_OK) != 0 ||
-		    ::posix_spawn(&child, place, &actions, nullptr, arguments, environment) != 0)
-			continue;
-		loaded = waitSuccess(child);
-		break;
+	bool blacklisted = result > 0 && (result & KMOD_PROBE_APPLY_BLACKLIST);
+	Error error;
+	error.code = ErrorCode::noModule;
+	error.sysErrno = result < 0 ? -result : EPERM;
+	error.object = {nvmeof::ErrorObject::Kind::module, name};
+	error.message = "cannot load kernel module " + name + ": " +
+			(blacklisted ? "modprobe's configuration blacklists it" : reasonOf(error.sysErrno));
+	return error;
+}
+
+Result<void> loadModule(const std::string &name)
+{
+	std::unique_ptr<kmod_ctx, Free> context(kmod_new(nullptr, nullptr));
+	if (!context)
+		return nvmeof::errorFromErrno(ENOMEM);
+	kmod_set_log_fn(
+		context.get(), [](void *, int, const char *, int, const char *, const char *, va_list) {}, nullptr);
+	kmod_list *found = nullptr;
+	int result = kmod_module_new_from_lookup(context.get(), name.c_str(), &found);
+	std::unique_ptr<kmod_list, Free> list(found);
+	if (result < 0 || !list)
+		return moduleError(name, result < 0 ? result : -ENOENT);
+	for (kmod_list *entry = list.get(); entry; entry = kmod_list_next(list.get(), entry)) {
+		std::unique_ptr<kmod_module, Free> module(kmod_module_get_module(entry));
+		result = insert(module.get());
+		if (result != 0)
+			return moduleError(name, result);
 	}
-	posix_spawn_file_actions_destroy(&actions);
-	return loaded;
+	return {};
 }
 
 } // namespace nofctl

@@ -3,9 +3,14 @@
 
 #include <string>
 
+#include <nvmeof/result.h>
+
 namespace nofctl {
 
-// Runs modprobe and waits for it; true when it says that the module is there. Only worth trying as root.
-bool loadModule(const std::string &name);
+// Loads it and what it depends on. noModule, with the kernel's errno and what that means here, when it cannot be.
+nvmeof::Result<void> loadModule(const std::string &name);
+
+// What an attempt that ended in a negative errno of libkmod's, or one of its positive values, amounts to.
+nvmeof::Error moduleError(const std::string &name, int result);
 
 } // namespace nofctl

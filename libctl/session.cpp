@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -14,8 +15,6 @@ namespace nofctl {
 using namespace nvmeof;
 
 namespace {
-
-using Messages = Result<std::vector<Attributes>>;
 
 Error noAnswer()
 {
@@ -47,6 +46,13 @@ template <typename T> Result<std::vector<T>> all(const Messages &messages, Resul
 	}
 	std::ranges::reverse(objects);
 	return objects;
+}
+
+template <typename T> Result<std::vector<EventObject>> asObjects(Result<std::vector<T>> list)
+{
+	if (!list)
+		return list.error();
+	return std::vector<EventObject>(std::make_move_iterator(list->begin()), std::make_move_iterator(list->end()));
 }
 
 Clock::time_point usual()
@@ -158,6 +164,30 @@ Result<std::vector<Path>> Session::paths(const PathFilter &filter)
 	return all(socket_.dump(std::move(request), usual()), decodePath);
 }
 
+Socket::Id Session::startList(int kind)
+{
+	constexpr nvmeof_cmd commands[listKinds] = {NVMEOF_CMD_SUBSYS_GET, NVMEOF_CMD_CTRL_GET, NVMEOF_CMD_NS_GET,
+						    NVMEOF_CMD_PATH_GET};
+	return socket_.startDump(Request(commands[kind]));
+}
+
+std::optional<Result<std::vector<EventObject>>> Session::takeList(Socket::Id id, int kind)
+{
+	std::optional<Messages> messages = socket_.finished(id);
+	if (!messages)
+		return std::nullopt;
+	switch (kind) {
+	case 0:
+		return asObjects(all(*messages, decodeSubsystem));
+	case 1:
+		return asObjects(all(*messages, decodeController));
+	case 2:
+		return asObjects(all(*messages, decodeNamespace));
+	default:
+		return asObjects(all(*messages, decodePath));
+	}
+}
+
 Result<Subsystem> Session::subsystem(std::uint32_t id)
 {
 	return one(socket_.call(ofSubsystem(NVMEOF_CMD_SUBSYS_GET, id), usual()), decodeSubsystem);
@@ -207,7 +237,7 @@ Result<Controller> Session::create(const ConnectOptions &options)
 {
 	if (Result<void> good = checkNqn(options.subsysnqn); !good)
 		return good.error();
-	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid);
+	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();
 	Result<Controller> made = one(
@@ -225,22 +255,30 @@ Result<void> Session::act(Request request, Clock::time_point deadline)
 	return messages ? Result<void>() : Result<void>(messages.error());
 }
 
-Result<void> Session::remove(const std::string &controller, const std::string &subsysnqn)
+// Disks write back first, however much that is.
+Socket::Id Session::startRemove(const std::string &controller, const std::string &subsysnqn)
 {
 	Request request = named(NVMEOF_CMD_CTRL_DEL, NVMEOF_A_CTRL_NAME, controller);
-	if (!subsysnqn.empty())
-		request.text(NVMEOF_A_SUBSYSNQN, subsysnqn);
-	return act(std::move(request), Clock::time_point::max()); // disks write back first, however much that is
+	request.textUnlessEmpty(NVMEOF_A_SUBSYSNQN, subsysnqn);
+	return socket_.startCall(std::move(request));
+}
+
+Socket::Id Session::startRescan(const std::string &controller)
+{
+	return socket_.startCall(named(NVMEOF_CMD_CTRL_RESCAN, NVMEOF_A_CTRL_NAME, controller));
+}
+
+std::optional<Result<void>> Session::finished(Socket::Id id)
+{
+	std::optional<Messages> messages = socket_.finished(id);
+	if (!messages)
+		return std::nullopt;
+	return *messages ? Result<void>() : Result<void>(messages->error());
 }
 
 Result<void> Session::reset(const std::string &controller)
 {
 	return act(named(NVMEOF_CMD_CTRL_RESET, NVMEOF_A_CTRL_NAME, controller), usual());
-}
-
-Result<void> Session::rescan(const std::string &controller, Clock::time_point deadline)
-{
-	return act(named(NVMEOF_CMD_CTRL_RESCAN, NVMEOF_A_CTRL_NAME, controller), deadline);
 }
 
 Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
@@ -250,6 +288,8 @@ Result<void> Session::set(const std::string &controller, const ControllerSetting
 	putSigned(request, NVMEOF_A_CTRL_LOSS_TMO, settings.ctrlLoss);
 	putSigned(request, NVMEOF_A_FAST_IO_FAIL_TMO, settings.fastIoFail);
 	putUnsigned(request, NVMEOF_A_STALL_TMO, settings.stallTimeout);
+	if (settings.owner)
+		request.text(NVMEOF_A_OWNER, *settings.owner);
 	return act(std::move(request), usual());
 }
 

@@ -8,6 +8,8 @@
 
 namespace nofctl {
 
+inline constexpr int listKinds = 4;
+
 class Session {
 public:
 	// Also checks that the module speaks this library's API.
@@ -25,11 +27,24 @@ public:
 	nvmeof::Result<nvmeof::Namespace> nameSpace(const std::string &name);
 	nvmeof::Result<nvmeof::Path> path(const std::string &name);
 
+	/*
+	 * Lists without waiting, of all that there is: of subsystems, controllers, namespaces, paths, in this order.
+	 * takeList() has it once it is there.
+	 */
+	Socket::Id startList(int kind);
+	std::optional<nvmeof::Result<std::vector<nvmeof::EventObject>>> takeList(Socket::Id id, int kind);
+
 	nvmeof::Result<nvmeof::Controller> create(const nvmeof::ConnectOptions &options);
-	// subsysnqn: only if it is of that one; names are used again. Empty: of whichever
-	nvmeof::Result<void> remove(const std::string &controller, const std::string &subsysnqn = {});
 	nvmeof::Result<void> reset(const std::string &controller);
-	nvmeof::Result<void> rescan(const std::string &controller, Clock::time_point deadline);
+	// subsysnqn: only if it is of that one; names are used again. Empty: of whichever.
+	// Both without waiting: they may take as long as a disk or a target does.
+	Socket::Id startRemove(const std::string &controller, const std::string &subsysnqn);
+	Socket::Id startRescan(const std::string &controller);
+	std::optional<nvmeof::Result<void>> finished(Socket::Id id);
+	void forget(Socket::Id id) { socket_.forget(id); }
+	bool receive(int most) { return socket_.receive(most); }
+	int fd() const { return socket_.fd(); }
+
 	nvmeof::Result<void> set(const std::string &controller, const nvmeof::ControllerSettings &settings);
 	nvmeof::Result<void> set(std::uint32_t subsystem, const nvmeof::SubsystemSettings &settings);
 

@@ -1,77 +1,87 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The generic netlink socket: requests and answers, or events. Nothing outside this class touches a file descriptor.
+// Requests and their answers over one channel. Many calls may be under way: the kernel answers some of them later than
+// those that come after. Of lists one is under way at a time, which is netlink's rule; the others wait here.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <vector>
-
-#include <nvmeof/result.h>
+#include <deque>
+#include <map>
+#include <optional>
 
 #include "attributes.h"
+#include "channel.h"
+#include "reply.h"
 #include "request.h"
 
-struct nl_sock;
-
 namespace nofctl {
-
-using Clock = std::chrono::steady_clock;
 
 // Bound on a call that has no timeout of its own, and for which the kernel waits for nothing.
 inline constexpr std::chrono::milliseconds callTimeout{60000};
 
-// A moment @timeout from now; never for a negative one.
-Clock::time_point deadlineIn(std::chrono::milliseconds timeout);
-
-struct Notification {
-	std::uint8_t command = 0;
-	Attributes attributes;
-};
-
-// What receive() found. With lost set, the kernel has dropped some since the last call.
-struct Notifications {
-	std::vector<Notification> received;
-	bool lost = false;
-};
+// The messages that answer a request. EALREADY has the object that is in the way in Error::object.
+using Messages = nvmeof::Result<std::vector<Attributes>>;
 
 class Socket {
 public:
+	using Id = std::uint32_t; // of a request under way; never 0
+
 	// noModule when there is no such family.
 	static nvmeof::Result<Socket> open();
+	explicit Socket(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
 
 	Socket(Socket &&) noexcept = default;
 	Socket &operator=(Socket &&) noexcept = default;
 
-	// One request, and the messages that answer it. EALREADY has the name of the object that is in the way in
-	// Error::object.
-	nvmeof::Result<std::vector<Attributes>> call(Request request, Clock::time_point deadline);
-	// A listing, asked for again a few times when something came or went meanwhile; the last has all that stayed.
-	nvmeof::Result<std::vector<Attributes>> dump(Request request, Clock::time_point deadline);
+	// Without waiting. A list is asked for again a few times when something came or went meanwhile; the last one
+	// has all that stayed.
+	Id startCall(Request request) { return start(std::move(request), false); }
+	Id startDump(Request request) { return start(std::move(request), true); }
+	// Reads at most @most datagrams. False: there is nothing more now. What is wrong with the socket is the answer
+	// to all that was under way.
+	bool receive(int most);
+	// The answer, once it is there; then the request is forgotten.
+	std::optional<Messages> finished(Id id);
+	// Nobody wants the answer any more.
+	void forget(Id id);
 
-	// From here on the socket is for events only.
-	nvmeof::Result<void> joinEvents();
-	// Nothing received when @deadline has passed first; noModule when the module is unloaded.
-	nvmeof::Result<Notifications> receive(Clock::time_point deadline);
-	// Throws away what has arrived so far.
-	void drain();
+	// The same, waiting. Answers to other requests are kept for whoever asks.
+	Messages call(Request request, Clock::time_point deadline)
+	{
+		return wait(startCall(std::move(request)), deadline);
+	}
+	Messages dump(Request request, Clock::time_point deadline)
+	{
+		return wait(startDump(std::move(request)), deadline);
+	}
 
-	int fd() const;
+	int fd() const { return channel_->fd(); }
 
 private:
-	struct Free {
-		void operator()(nl_sock *socket) const;
+	struct Exchange {
+		Request request;
+		bool dump = false;
+		bool forgotten = false;
+		int tries = 0;
+		bool interrupted = false;
+		std::vector<Attributes> messages{};
+		std::optional<nvmeof::Error> error{};
+		bool finished = false;
 	};
-	struct Answer;
 
-	Socket(nl_sock *socket) : socket_(socket) {}
+	Id start(Request request, bool dump);
+	Messages wait(Id id, Clock::time_point deadline);
+	void send(Id id, Exchange &exchange);
+	void nextDump();
+	void take(const Reply &reply);
+	void take(const Reply &reply, Exchange &exchange);
+	void end(Id id, Exchange &exchange);
+	void failAll(const nvmeof::Error &error);
 
-	nvmeof::Result<std::uint32_t> send(Request &request, int flags);
-	nvmeof::Result<Answer> exchange(Request &request, int flags, Clock::time_point deadline);
-
-	std::unique_ptr<nl_sock, Free> socket_;
-	std::uint16_t family_ = 0;
+	std::unique_ptr<Channel> channel_;
+	Id lastId_ = 0;
+	std::uint32_t sequence_ = 0;
+	std::map<Id, Exchange> exchanges_;
+	std::map<std::uint32_t, Id> sent_; // by sequence number; not those that are answered
+	std::deque<Id> dumps_;             // the first one is under way
 };
 
 } // namespace nofctl

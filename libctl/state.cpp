@@ -90,6 +90,8 @@ const char *toString(EventType type)
 		return "lost";
 	case EventType::present:
 		return "present";
+	case EventType::synced:
+		return "synced";
 	}
 	return "unknown";
 }

@@ -61,6 +61,8 @@ void ConnectTracker::learn(const Controller &now)
 		state_ = State::live;
 	else if (now.state == ControllerState::dead)
 		gone();
+	else
+		state_ = State::pending;
 }
 
 bool ConnectTracker::concerns(const Controller &now) const
@@ -78,7 +80,7 @@ void ConnectTracker::gone()
 void ConnectTracker::onEvent(const nvmeof::Event &event)
 {
 	const Controller *now = event.controller();
-	if (!now || now->name != controller_.name || state_ != State::pending)
+	if (!now || now->name != controller_.name || state_ == State::failed)
 		return;
 	if (!concerns(*now)) // whose event was lost, or is on its way
 		return;
@@ -91,7 +93,7 @@ void ConnectTracker::onEvent(const nvmeof::Event &event)
 
 void ConnectTracker::onLook(const nvmeof::Result<Controller> &look)
 {
-	if (state_ != State::pending)
+	if (state_ == State::failed)
 		return;
 	if (look && concerns(*look))
 		learn(*look);

@@ -12,7 +12,7 @@
 namespace nofctl {
 
 /*
- * pending -> live, when the controller is seen in that state; pending -> failed, when it is gone. Failed attempts are
+ * live while the controller was seen in that state last, failed when it is gone. Failed attempts are
  * remembered: the last one is the reason when the controller goes away, or when the time is over.
  */
 class ConnectTracker {

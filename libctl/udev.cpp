@@ -1,30 +1,63 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev.h"
 
-#include "file.h"
+#include <libudev.h>
+#include <unistd.h>
 
 namespace nofctl {
 
-namespace fs = std::filesystem;
-
-bool udevRuns(const UdevPlaces &places)
+// As sd-device's own clients ask: the socket is there while udevd runs.
+bool udevRuns()
 {
-	std::error_code error;
-	return fs::exists(places.run / "control", error);
+	return ::access("/run/udev/control", F_OK) == 0;
 }
 
-bool udevHandled(const std::string &disk, const UdevPlaces &places)
+bool udevHandled(const std::string &disk)
 {
-	std::error_code error;
-	if (!fs::exists(places.dev / disk, error))
+	std::unique_ptr<udev, udev *(*)(udev *)> library(udev_new(), udev_unref);
+	if (!library)
 		return false;
-	nvmeof::Result<std::string> number = readSmallFile(places.sys / disk / "dev"); // MAJOR:MINOR
-	if (!number)
+	std::unique_ptr<udev_device, udev_device *(*)(udev_device *)> device(
+		udev_device_new_from_subsystem_sysname(library.get(), "block", disk.c_str()), udev_device_unref);
+	if (!device || udev_device_get_is_initialized(device.get()) <= 0)
 		return false;
-	std::string name = "b" + number->substr(0, number->find('\n'));
-	nvmeof::Result<std::string> entry = readSmallFile(places.run / "data" / name);
-	// I: is the time at which the device was first handled: systemd's device database.
-	return entry && (entry->starts_with("I:") || entry->find("\nI:") != entry->npos);
+	const char *node = udev_device_get_devnode(device.get());
+	return node && ::access(node, F_OK) == 0;
+}
+
+void UdevMonitor::Free::operator()(udev *library) const
+{
+	udev_unref(library);
+}
+
+void UdevMonitor::Free::operator()(udev_monitor *monitor) const
+{
+	udev_monitor_unref(monitor);
+}
+
+std::optional<UdevMonitor> UdevMonitor::open()
+{
+	UdevMonitor opened;
+	opened.library_.reset(udev_new());
+	if (!opened.library_)
+		return std::nullopt;
+	opened.monitor_.reset(udev_monitor_new_from_netlink(opened.library_.get(), "udev"));
+	if (!opened.monitor_ ||
+	    udev_monitor_filter_add_match_subsystem_devtype(opened.monitor_.get(), "block", "disk") < 0 ||
+	    udev_monitor_enable_receiving(opened.monitor_.get()) < 0)
+		return std::nullopt;
+	return opened;
+}
+
+int UdevMonitor::fd() const
+{
+	return udev_monitor_get_fd(monitor_.get());
+}
+
+void UdevMonitor::drain()
+{
+	while (udev_device *device = udev_monitor_receive_device(monitor_.get()))
+		udev_device_unref(device);
 }
 
 } // namespace nofctl

@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// What udev has done about block devices.
 #pragma once
 
-#include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
+
+struct udev;
+struct udev_monitor;
 
 namespace nofctl {
 
-struct UdevPlaces {
-	std::filesystem::path sys = "/sys/block";
-	std::filesystem::path run = "/run/udev";
-	std::filesystem::path dev = "/dev";
+// Whether a udevd handles devices here at all.
+bool udevRuns();
+
+// Whether the block device has its node, and udev is done with it: links are there.
+bool udevHandled(const std::string &disk);
+
+// Tells when udev is done with some block device. In a network namespace of its own nothing may be heard.
+class UdevMonitor {
+public:
+	static std::optional<UdevMonitor> open();
+
+	int fd() const;
+	void drain();
+
+private:
+	struct Free {
+		void operator()(udev *library) const;
+		void operator()(udev_monitor *monitor) const;
+	};
+	std::unique_ptr<udev, Free> library_;
+	std::unique_ptr<udev_monitor, Free> monitor_;
 };
-
-bool udevRuns(const UdevPlaces &places = {});
-
-// Whether the block device has its node, and udev is done with its uevent (udev writes the database entry after the
-// links).
-bool udevHandled(const std::string &disk, const UdevPlaces &places = {});
 
 } // namespace nofctl

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nvmeof/address.h>
+#include <nvmeof/controller.h>
+#include <nvmeof/identity.h>
 #include <nvmeof/uuid.h>
 
 namespace nvmeof {
@@ -20,12 +23,29 @@ enum class WaitFor {
 	udev,       // and udev has handled them: nodes and links are in /dev. Without udevd: as namespaces
 };
 
+inline constexpr std::chrono::milliseconds defaultTimeout{30000};
+
+// What is waited for, and how long.
+struct WaitOptions {
+	WaitFor wait = WaitFor::namespaces;
+	std::chrono::milliseconds timeout = defaultTimeout; // negative: for ever
+	// Also until the controller has a path to a namespace with both, where they are given; then at least namespaces.
+	std::optional<std::uint32_t> nsid;
+	std::optional<Uuid> uuid;
+};
+
+// A controller that was waited for, and the disks it has a path to: nvmeof0n1, ... Not with WaitFor::none.
+struct Connection : Controller {
+	std::vector<std::string> disks;
+};
+
 struct ConnectOptions {
 	std::string transport = "tcp";
 	Address address;
 	std::string subsysnqn;
 	std::optional<std::string> hostnqn; // default: identity.h
 	std::optional<Uuid> hostid;
+	IdentityUse identity = IdentityUse::usual;
 	std::string hostTraddr;
 	std::string hostIface;
 	std::optional<std::uint32_t> ioQueues;

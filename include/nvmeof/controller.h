@@ -53,8 +53,9 @@ struct Controller {
 	std::optional<std::uint16_t> lastStatus; // NVMe status, when the target refused
 	std::uint32_t inflight = 0;
 	std::uint32_t paths = 0;
-	std::uint32_t scans = 0; // of namespaces, that ended well since it became live last
-	std::string owner;       // program that asked for it; empty: none said so
+	std::string owner; // program that asked for it; empty: none said so
+	// Of namespaces, that ended well since it became live last; not set: the module is too old to tell.
+	std::optional<std::uint32_t> scans;
 };
 
 } // namespace nvmeof

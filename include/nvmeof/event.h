@@ -33,8 +33,9 @@ enum class EventType : std::uint32_t {
 	fewerPaths,     // of a namespace: livePaths is less than expectedPaths
 	allPaths,       // of a namespace: it is so no longer
 	lost = 0x10000, // events were lost: the socket's buffer ran over. "present" for each object there is now
-			// follows
-	present,        // an object as read after "lost"
+			// follows, and then "synced"
+	present,        // an object as read after "lost", or at the beginning where that was asked for
+	synced,         // that was all there is; what follows is news
 };
 
 const char *toString(EventType type); // "added", "connect_failed", ...; "unknown"
@@ -62,13 +63,13 @@ using EventObject = std::variant<std::monostate, Subsystem, Controller, Namespac
 struct Event {
 	EventType type = EventType::changed;
 	std::chrono::nanoseconds time{0};        // CLOCK_BOOTTIME; of lost and present: when this was found
-	EventObject object;                      // monostate for lost
+	EventObject object;                      // monostate for lost and synced
 	std::optional<ControllerState> oldState; // of a controller's change of state
 	std::string reason;                      // connectFailed, refused: why, for a person
 	std::optional<Failover> failover;        // of failover
 	int scanErrno = 0;                       // of scanned: positive errno, 0: it ended well
 
-	// Name of the object ("nvmeof0c1"), of the controller for an aen, empty for lost.
+	// Name of the object ("nvmeof0c1"), of the controller for an aen, empty for lost and synced.
 	const std::string &name() const;
 	const Controller *controller() const { return std::get_if<Controller>(&object); }
 	const Namespace *nameSpace() const { return std::get_if<Namespace>(&object); }

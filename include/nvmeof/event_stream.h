@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A subscription to the kernel's events.
+// The kernel's notifications, as they come.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,21 @@
 
 namespace nvmeof {
 
+enum class StreamStart {
+	events,   // what happens from now on
+	snapshot, // "present" for each object that there is, "synced", and then what happens
+};
+
 /*
  * Every event from the moment of subscription on is returned once, in order. When the reader is too slow and the kernel
- * drops some, next() returns one event "lost" followed by one "present" for each object that there is now: whoever
- * keeps a picture of the objects starts it anew at "lost". The stream ends with the module: next() fails with noModule
- * once, and has nothing more. Not safe for use by two threads at once.
+ * drops some, next() returns one event "lost", one "present" for each object that there is now, and "synced": whoever
+ * keeps a picture of the objects forgets those that were not told of between the two. The list is read bit by bit, so
+ * that next(0) never waits for it. The stream ends with the module: next() fails with noModule once, and has nothing
+ * more. Not safe for use by two threads at once.
  */
 class EventStream {
 public:
-	static Result<EventStream> subscribe();
+	static Result<EventStream> subscribe(StreamStart start = StreamStart::events);
 
 	EventStream(EventStream &&) noexcept;
 	EventStream &operator=(EventStream &&) noexcept;

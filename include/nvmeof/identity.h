@@ -37,9 +37,20 @@ Result<Uuid> readHostid(const IdentityPlaces &places = {});
 // What is kept on this machine; what is absent is made up to fit and written. Two callers at once get the same.
 Result<HostIdentity> loadOrCreateIdentity(const IdentityPlaces &places = {});
 
+// Whether this process is in a container, by what container managers leave: /run/systemd/container,
+// /run/.containerenv, /.dockerenv.
+bool inContainer(const std::filesystem::path &root = "/");
+
+// Where the host's NQN and ID may come from when a connect does not give them.
+enum class IdentityUse {
+	usual,  // as written, where the caller is root on a host, not in a container; else as kept
+	kept,   // what /etc/nvme holds; an error where it holds none
+	create, // what it holds; what is missing is made up and written there
+};
+
 // The identity for one connect: what the caller gave, completed. A given UUID-style @hostnqn other than the kept one
-// brings its own ID.
+// brings its own ID. invalid when something is missing that may not be made up.
 Result<HostIdentity> resolveIdentity(const std::optional<std::string> &hostnqn, const std::optional<Uuid> &hostid,
-				     const IdentityPlaces &places = {});
+				     const IdentityPlaces &places = {}, IdentityUse use = IdentityUse::create);
 
 } // namespace nvmeof

@@ -13,6 +13,7 @@
 #include <nvmeof/histogram.h>
 #include <nvmeof/identity.h>
 #include <nvmeof/name.h>
+#include <nvmeof/pending.h>
 #include <nvmeof/policy_file.h>
 #include <nvmeof/result.h>
 #include <nvmeof/settings.h>

@@ -18,6 +18,7 @@ struct ControllerSettings {
 	std::optional<std::chrono::milliseconds> ctrlLoss;     // negative: never give up
 	std::optional<std::chrono::milliseconds> fastIoFail;   // negative: off
 	std::optional<std::chrono::milliseconds> stallTimeout; // 0: off
+	std::optional<std::string> owner;                      // see ConnectOptions::owner; empty: nobody
 
 	bool operator==(const ControllerSettings &) const = default;
 };

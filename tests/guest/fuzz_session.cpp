@@ -203,6 +203,8 @@ void FuzzSession::leave()
 	auto gone = client_.disconnectNqn(config_.nqn);
 	if (!gone && gone.error().code != nvmeof::ErrorCode::noSuchObject)
 		fail("disconnecting: " + gone.error().message);
+	if (gone && !gone->outcome())
+		fail("disconnecting: " + gone->failures.front().message);
 	// silence of the admin queue alone is taken for an end after 6 s
 	if (time.elapsed() > slowly(8s))
 		fail("disconnecting took " + std::to_string(time.elapsed().count()) + " ms");

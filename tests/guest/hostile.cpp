@@ -227,7 +227,7 @@ private:
 	pid_t pid_;
 };
 
-void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Controller> &result, const Misbehaviour &m)
+void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Connection> &result, const Misbehaviour &m)
 {
 	REQUIRE_FALSE(result.ok());
 	INFO(result.error().message);
@@ -238,7 +238,7 @@ void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Controller> &resul
 }
 
 // Live with a target that goes on being so, and of what use it is
-void expectLive(Stage &stage, const nvmeof::Result<nvmeof::Controller> &result, const Misbehaviour &m)
+void expectLive(Stage &stage, const nvmeof::Result<nvmeof::Connection> &result, const Misbehaviour &m)
 {
 	INFO((result ? "" : result.error().message));
 	CHECK(result.ok() == (m.expect != Expect::scanFailed));

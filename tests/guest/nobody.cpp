@@ -112,6 +112,11 @@ template <class T> int errnoOf(const nvmeof::Result<T> &result)
 	return result.ok() ? 0 : result.error().sysErrno ? result.error().sysErrno : 200;
 }
 
+int errnoOf(const nvmeof::Result<nvmeof::Removal> &removal)
+{
+	return removal.ok() ? errnoOf(removal->outcome()) : errnoOf<nvmeof::Removal>(removal);
+}
+
 // All that a mutator could have changed
 std::string state(Host &host)
 {

@@ -119,3 +119,25 @@ TEST_CASE("UUIDs", "[identity]")
 				 "g2345678-9abc-4def-8123-456789abcdef", "12345678-9abc-4def-8123-456789abcdef0"})
 		CHECK_FALSE(Uuid::parse(text));
 }
+
+TEST_CASE("what is not kept is made up only where that is wanted", "[identity]")
+{
+	Scratch scratch;
+	IdentityPlaces places = placesIn(scratch);
+	Result<HostIdentity> none = resolveIdentity({}, {}, places, IdentityUse::kept);
+	REQUIRE_FALSE(none);
+	CHECK(none.error().code == ErrorCode::invalid);
+	CHECK(none.error().object.kind == ErrorObject::Kind::file);
+	CHECK_FALSE(std::filesystem::exists(places.directory / "hostnqn"));
+	Result<HostIdentity> made = resolveIdentity({}, {}, places, IdentityUse::create);
+	REQUIRE(made);
+	CHECK(resolveIdentity({}, {}, places, IdentityUse::kept)->hostid == made->hostid);
+}
+
+TEST_CASE("a container is known by what its manager leaves", "[identity]")
+{
+	Scratch scratch;
+	CHECK_FALSE(inContainer(scratch.path()));
+	scratch.write(GENERATE("run/systemd/container", "run/.containerenv", ".dockerenv"), "");
+	CHECK(inContainer(scratch.path()));
+}

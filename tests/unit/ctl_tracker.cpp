@@ -2,11 +2,11 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 
-#include "ctl_scratch.h"
+#include "libctl/module.h"
 #include "libctl/session.h"
 #include "libctl/tracker.h"
-#include "libctl/udev.h"
 
+#include <libkmod.h>
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
@@ -148,23 +148,6 @@ TEST_CASE("when the time is over, the last attempt is told", "[tracker]")
 	CHECK(error.message.find("Connect failed") != std::string::npos);
 }
 
-TEST_CASE("udev is done when node and database entry are there", "[udev]")
-{
-	Scratch scratch;
-	nofctl::UdevPlaces places{scratch.path() / "sys", scratch.path() / "run", scratch.path() / "dev"};
-	CHECK_FALSE(nofctl::udevRuns(places));
-	scratch.write("run/control", "");
-	CHECK(nofctl::udevRuns(places));
-	scratch.write("sys/nvmeof0n1/dev", "259:3\n");
-	CHECK_FALSE(nofctl::udevHandled("nvmeof0n1", places));
-	scratch.write("dev/nvmeof0n1", "");
-	CHECK_FALSE(nofctl::udevHandled("nvmeof0n1", places));
-	scratch.write("run/data/b259:3", "E:X=1\n");
-	CHECK_FALSE(nofctl::udevHandled("nvmeof0n1", places));
-	scratch.write("run/data/b259:3", "S:disk/by-id/x\nI:123\nE:X=1\n");
-	CHECK(nofctl::udevHandled("nvmeof0n1", places));
-}
-
 TEST_CASE("what a connect asks of the kernel", "[session]")
 {
 	ConnectOptions options;
@@ -187,4 +170,19 @@ TEST_CASE("what a connect asks of the kernel", "[session]")
 	CHECK(found[NVMEOF_A_DATA_DIGEST]);
 	CHECK_FALSE(found[NVMEOF_A_HDR_DIGEST]);
 	CHECK_FALSE(found[NVMEOF_A_KATO]);
+}
+
+TEST_CASE("why a module could not be loaded", "[module]")
+{
+	auto says = [](int result, const char *word) {
+		Error error = nofctl::moduleError("nvmeof_tcp", result);
+		CHECK(error.code == ErrorCode::noModule);
+		CHECK(error.object == ErrorObject{ErrorObject::Kind::module, "nvmeof_tcp"});
+		return error.message.find(word) != std::string::npos;
+	};
+	CHECK(says(-EKEYREJECTED, "Secure Boot"));
+	CHECK(says(-ENOEXEC, "version magic"));
+	CHECK(says(-ENOENT, "not installed"));
+	CHECK(says(-EINVAL, "symbol versions"));
+	CHECK(says(KMOD_PROBE_APPLY_BLACKLIST, "blacklists"));
 }

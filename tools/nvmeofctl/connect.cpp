@@ -140,7 +140,8 @@ std::vector<Result<Controller>> connectAll(Context &context, Client &client, con
 	Interruption interruption;
 	{
 		Progress progress("connect", [&](Client &own) { return progressOf(own, plan.options); });
-		results = client.connectAll(plan.options, plan.wait, plan.timeout, interruption.token());
+		for (const auto &one : client.connectAll(plan.options, plan.wait, plan.timeout, interruption.token()))
+			results.push_back(one ? Result<Controller>(*one) : Result<Controller>(one.error()));
 	}
 	if (int signal = interruption.caught()) {
 		undo(context, client, plan.options, before);

@@ -14,20 +14,25 @@ using namespace nvmeof;
 
 namespace {
 
-Result<std::vector<std::string>> disconnectBy(Client &client, const Args &args)
+Result<Removal> disconnectBy(Client &client, const Args &args)
 {
 	if (args.has("all"))
 		return client.disconnectAll();
 	if (std::optional<std::string> nqn = args.text("nqn"))
 		return client.disconnectNqn(*nqn);
-	std::vector<std::string> gone;
+	Removal removal;
 	for (const std::string &word : args.all("NAME")) {
 		std::string name = plainName(word);
-		if (Result<void> done = client.disconnect(name); !done)
-			return done.error();
-		gone.push_back(name);
+		Result<void> done = client.disconnect(name);
+		if (done) {
+			removal.removed.push_back(name);
+			continue;
+		}
+		removal.failures.push_back(done.error());
+		if (removal.failures.back().object.none())
+			removal.failures.back().object.name = word;
 	}
-	return gone;
+	return removal;
 }
 
 // Of what is to go, how much is there
@@ -44,6 +49,24 @@ std::size_t countOf(Client &client, const Args &args)
 	return static_cast<std::size_t>(std::ranges::count_if(*all, meant));
 }
 
+// What went before one failed is told, too.
+int report(Context &context, const Removal &removal)
+{
+	if (!context.json())
+		for (const std::string &name : removal.removed)
+			context.out() << fmt::format("{} disconnected\n", name);
+	Json document = disconnectDocument(removal.removed);
+	int code = 0; // of the first that failed
+	for (const Error &error : removal.failures) {
+		int one = context.complain(error.object.name, error);
+		code = code ? code : one;
+		document["failures"].push_back(toJson(error));
+	}
+	if (context.json())
+		context.print(document);
+	return code;
+}
+
 } // namespace
 
 int runDisconnect(Context &context)
@@ -57,17 +80,11 @@ int runDisconnect(Context &context)
 		return context.fail(subject, client.error());
 	const std::size_t before = countOf(*client, args);
 	auto look = [&](Client &own) { return fmt::format("{} of {} left", countOf(own, args), before); };
-	Result<std::vector<std::string>> gone = [&] {
+	Result<Removal> gone = [&] {
 		Progress progress("disconnect", look);
 		return disconnectBy(*client, args);
 	}();
 	if (!gone)
-		return context.fail(gone.error().object.none() ? subject : gone.error().object.name, gone.error());
-	if (context.json()) {
-		context.print(disconnectDocument(*gone));
-		return 0;
-	}
-	for (const std::string &name : *gone)
-		context.out() << fmt::format("{} disconnected\n", name);
-	return 0;
+		return context.fail(subject, gone.error());
+	return report(context, *gone);
 }

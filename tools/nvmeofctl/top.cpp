@@ -84,7 +84,7 @@ public:
 				stream_.reset();
 			else if (!*event)
 				break;
-			else if ((*event)->type != EventType::present)
+			else if ((*event)->type != EventType::present && (*event)->type != EventType::synced)
 				last = formatEvent(**event);
 		}
 		return last;

@@ -21,7 +21,8 @@ Host::~Host()
 	if (!client_)
 		return;
 	CHECK(eventually([this] { return busy() == 0; }, 5s));
-	CHECK(client_->disconnectAll().ok());
+	auto removal = client_->disconnectAll();
+	CHECK((removal && removal->outcome()));
 }
 
 void Host::load()
@@ -135,7 +136,7 @@ std::uint32_t Host::busy()
 
 void Host::disconnectAll()
 {
-	take(client_->disconnectAll());
+	REQUIRE(take(client_->disconnectAll()).outcome());
 }
 
 Watch::Watch() : stream_(take(nvmeof::EventStream::subscribe())) {}

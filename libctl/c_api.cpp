@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The C interface: handles around the C++ one. No exception leaves it: what needs memory and gets none ends the process,
+// as in the rest of the library.
+#include <nvmeof/nvmeof_c.h>
+
+#include <memory>
+#include <variant>
+
+#include <nvmeof/event_stream.h>
+
+#include "c_item.h"
+#include "c_options.h"
+#include "invalid.h"
+
+using namespace nvmeof;
+using std::chrono::milliseconds;
+
+struct nvmeof_client {
+	Client client;
+};
+
+struct nvmeof_error {
+	Error error;
+};
+
+struct nvmeof_pending {
+	std::variant<Pending<Result<Connection>>, Pending<Result<void>>> pending;
+};
+
+struct nvmeof_events {
+	EventStream stream;
+};
+
+namespace {
+
+nvmeof_code codeOf(const Error &error)
+{
+	return static_cast<nvmeof_code>(static_cast<int>(error.code) + 1);
+}
+static_assert(static_cast<int>(ErrorCode::failed) + 1 == NVMEOF_FAILED);
+static_assert(static_cast<int>(ErrorCode::noModule) + 1 == NVMEOF_NO_MODULE);
+static_assert(static_cast<int>(ErrorCode::cancelled) + 1 == NVMEOF_CANCELLED);
+
+nvmeof_code fail(const Error &error, nvmeof_error **to)
+{
+	if (to)
+		*to = std::make_unique<nvmeof_error>(nvmeof_error{error}).release();
+	return codeOf(error);
+}
+
+// What is given to the caller, who frees it.
+template <typename T> T *given(T value)
+{
+	return std::make_unique<T>(std::move(value)).release();
+}
+
+template <typename T> void release(T *handle)
+{
+	std::unique_ptr<T> owner(handle);
+}
+
+WaitOptions waitOf(WaitOptions wait, nvmeof_wait what, int timeout)
+{
+	wait.wait = static_cast<WaitFor>(what);
+	wait.timeout = milliseconds(timeout);
+	return wait;
+}
+static_assert(static_cast<int>(WaitFor::udev) == NVMEOF_WAIT_UDEV);
+
+nvmeof_code finish(const Result<Connection> &done, nvmeof_item **item, nvmeof_error **error)
+{
+	if (!done)
+		return fail(done.error(), error);
+	if (item)
+		*item = given(nofctl::itemOf(*done));
+	return NVMEOF_OK;
+}
+
+nvmeof_code finish(const Result<void> &done, nvmeof_error **error)
+{
+	return done ? NVMEOF_OK : fail(done.error(), error);
+}
+
+template <typename T>
+nvmeof_code finish(const Result<std::vector<T>> &objects, nvmeof_items **items, nvmeof_error **error)
+{
+	if (!objects)
+		return fail(objects.error(), error);
+	nvmeof_items list;
+	for (const T &object : *objects)
+		list.items.push_back(nofctl::itemOf(object));
+	*items = given(std::move(list));
+	return NVMEOF_OK;
+}
+
+} // namespace
+
+const char *nvmeof_version(void)
+{
+	return libraryVersion();
+}
+
+nvmeof_code nvmeof_error_code(const nvmeof_error *error)
+{
+	return codeOf(error->error);
+}
+
+const char *nvmeof_error_message(const nvmeof_error *error)
+{
+	return error->error.message.c_str();
+}
+
+int nvmeof_error_errno(const nvmeof_error *error)
+{
+	return error->error.sysErrno;
+}
+
+int nvmeof_error_status(const nvmeof_error *error)
+{
+	return error->error.nvmeStatus ? *error->error.nvmeStatus : -1;
+}
+
+const char *nvmeof_error_object(const nvmeof_error *error)
+{
+	return error->error.object.name.c_str();
+}
+
+const char *nvmeof_error_object_kind(const nvmeof_error *error)
+{
+	return toString(error->error.object.kind);
+}
+
+void nvmeof_error_free(nvmeof_error *error)
+{
+	release(error);
+}
+
+nvmeof_kind nvmeof_item_kind(const nvmeof_item *item)
+{
+	return item->kind;
+}
+
+const char *nvmeof_item_text(const nvmeof_item *item, const char *field)
+{
+	auto found = item->texts.find(field);
+	return found == item->texts.end() ? nullptr : found->second.c_str();
+}
+
+int nvmeof_item_number(const nvmeof_item *item, const char *field, std::uint64_t *value)
+{
+	auto found = item->numbers.find(field);
+	if (found == item->numbers.end())
+		return -1;
+	*value = found->second;
+	return 0;
+}
+
+const char *nvmeof_item_disk(const nvmeof_item *item, unsigned int index)
+{
+	return index < item->disks.size() ? item->disks[index].c_str() : nullptr;
+}
+
+void nvmeof_item_free(nvmeof_item *item)
+{
+	release(item);
+}
+
+unsigned int nvmeof_items_count(const nvmeof_items *items)
+{
+	return static_cast<unsigned int>(items->items.size());
+}
+
+const nvmeof_item *nvmeof_items_at(const nvmeof_items *items, unsigned int index)
+{
+	return index < items->items.size() ? &items->items[index] : nullptr;
+}
+
+void nvmeof_items_free(nvmeof_items *items)
+{
+	release(items);
+}
+
+nvmeof_code nvmeof_client_open(const char *load_module, nvmeof_client **client, nvmeof_error **error)
+{
+	Result<Client> opened = Client::open({load_module ? load_module : ""});
+	if (!opened)
+		return fail(opened.error(), error);
+	*client = given(nvmeof_client{*std::move(opened)});
+	return NVMEOF_OK;
+}
+
+void nvmeof_client_free(nvmeof_client *client)
+{
+	release(client);
+}
+
+int nvmeof_client_fd(const nvmeof_client *client)
+{
+	return client->client.fd();
+}
+
+void nvmeof_client_dispatch(nvmeof_client *client)
+{
+	client->client.dispatch();
+}
+
+nvmeof_code nvmeof_list(nvmeof_client *client, nvmeof_kind kind, nvmeof_items **items, nvmeof_error **error)
+{
+	switch (kind) {
+	case NVMEOF_SUBSYSTEM:
+		return finish(client->client.subsystems(), items, error);
+	case NVMEOF_CONTROLLER:
+		return finish(client->client.controllers(), items, error);
+	case NVMEOF_NAMESPACE:
+		return finish(client->client.namespaces(), items, error);
+	case NVMEOF_PATH:
+		return finish(client->client.paths(), items, error);
+	default:
+		return fail(nofctl::invalid("there is no list of that kind"), error);
+	}
+}
+
+nvmeof_options *nvmeof_options_new(void)
+{
+	return given(nvmeof_options());
+}
+
+nvmeof_code nvmeof_options_set(nvmeof_options *options, const char *name, const char *value, nvmeof_error **error)
+{
+	return finish(nofctl::setOption(*options, name, value), error);
+}
+
+void nvmeof_options_free(nvmeof_options *options)
+{
+	release(options);
+}
+
+nvmeof_code nvmeof_connect(nvmeof_client *client, const nvmeof_options *options, nvmeof_wait wait, int timeout_ms,
+			   nvmeof_item **controller, nvmeof_error **error)
+{
+	return finish(client->client.connect(options->connect, waitOf(options->wait, wait, timeout_ms)), controller,
+		      error);
+}
+
+nvmeof_code nvmeof_wait_for(nvmeof_client *client, const char *controller, nvmeof_wait wait, int timeout_ms,
+			    nvmeof_item **item, nvmeof_error **error)
+{
+	return finish(client->client.waitFor(controller, static_cast<WaitFor>(wait), milliseconds(timeout_ms)), item,
+		      error);
+}
+
+nvmeof_code nvmeof_disconnect(nvmeof_client *client, const char *controller, nvmeof_error **error)
+{
+	return finish(client->client.disconnect(controller), error);
+}
+
+nvmeof_pending *nvmeof_start_connect(nvmeof_client *client, const nvmeof_options *options, nvmeof_wait wait,
+				     int timeout_ms)
+{
+	return given(
+		nvmeof_pending{client->client.startConnect(options->connect, waitOf(options->wait, wait, timeout_ms))});
+}
+
+nvmeof_pending *nvmeof_start_wait(nvmeof_client *client, const char *controller, nvmeof_wait wait, int timeout_ms)
+{
+	return given(nvmeof_pending{client->client.startWait(controller, waitOf({}, wait, timeout_ms))});
+}
+
+nvmeof_pending *nvmeof_start_disconnect(nvmeof_client *client, const char *controller)
+{
+	return given(nvmeof_pending{client->client.startDisconnect(controller)});
+}
+
+int nvmeof_pending_ready(const nvmeof_pending *pending)
+{
+	return std::visit([](const auto &one) { return one.ready(); }, pending->pending);
+}
+
+nvmeof_code nvmeof_pending_take(nvmeof_pending *pending, nvmeof_item **item, nvmeof_error **error)
+{
+	if (item)
+		*item = nullptr;
+	if (!nvmeof_pending_ready(pending))
+		return fail(nofctl::invalid("it is not ready, or was taken"), error);
+	if (auto *connection = std::get_if<0>(&pending->pending))
+		return finish(connection->take(), item, error);
+	return finish(std::get<1>(pending->pending).take(), error);
+}
+
+void nvmeof_pending_free(nvmeof_pending *pending)
+{
+	release(pending);
+}
+
+nvmeof_code nvmeof_events_open(int snapshot, nvmeof_events **events, nvmeof_error **error)
+{
+	Result<EventStream> stream = EventStream::subscribe(snapshot ? StreamStart::snapshot : StreamStart::events);
+	if (!stream)
+		return fail(stream.error(), error);
+	*events = given(nvmeof_events{*std::move(stream)});
+	return NVMEOF_OK;
+}
+
+int nvmeof_events_fd(const nvmeof_events *events)
+{
+	return events->stream.fd();
+}
+
+nvmeof_code nvmeof_events_next(nvmeof_events *events, int timeout_ms, nvmeof_item **item, nvmeof_error **error)
+{
+	*item = nullptr;
+	Result<std::optional<Event>> event = events->stream.next(milliseconds(timeout_ms));
+	if (!event)
+		return fail(event.error(), error);
+	if (*event)
+		*item = given(nofctl::itemOf(**event));
+	return NVMEOF_OK;
+}
+
+void nvmeof_events_free(nvmeof_events *events)
+{
+	release(events);
+}

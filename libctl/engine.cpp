@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "engine.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <sys/timerfd.h>
+
+namespace nofctl {
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds patience = 5s;
+constexpr int answersAtOnce = 256, eventsAtOnce = 1024; // then whoever polls has his turn
+
+timespec timespecOf(Clock::duration duration)
+{
+	auto seconds = std::chrono::floor<std::chrono::seconds>(duration);
+	return {static_cast<time_t>(seconds.count()),
+		static_cast<long>(std::chrono::nanoseconds(duration - seconds).count())};
+}
+
+} // namespace
+
+Engine::StopSignal::StopSignal(Engine &engine, const std::stop_token &stop)
+	: callback_(stop, Wake{engine.workers_.fd()})
+{
+}
+
+void Engine::StopSignal::Wake::operator()() const
+{
+	std::uint64_t one = 1;
+	while (::write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+Result<std::unique_ptr<Engine>> Engine::open()
+{
+	Result<Session> session = Session::open();
+	if (!session)
+		return session.error();
+	Result<Epoll> epoll = Epoll::create();
+	if (!epoll)
+		return epoll.error();
+	Result<Workers> workers = Workers::create();
+	if (!workers)
+		return workers.error();
+	OwnedFd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+	if (timer.get() < 0)
+		return errorFromErrno(errno);
+	std::unique_ptr<Engine> engine(
+		new Engine(*std::move(session), *std::move(epoll), *std::move(workers), std::move(timer)));
+	for (int fd : {engine->session_.fd(), engine->workers_.fd(), engine->timer_.get()})
+		if (Result<void> watched = engine->epoll_.watch(fd, true); !watched)
+			return watched.error();
+	return engine;
+}
+
+// Jobs that still run are told to end. What is left then are deletions that cancelled operations ask for; one that the
+// kernel does not take yet is asked for again.
+Engine::~Engine()
+{
+	dispatch();
+	for (const std::shared_ptr<Operation> &operation : std::exchange(operations_, {}))
+		operation->cancel();
+	Clock::time_point deadline = Clock::now() + patience;
+	for (;;) {
+		dispatch();
+		bool left = std::ranges::any_of(operations_, [](const std::shared_ptr<Operation> &operation) {
+			return operation->wake() != Clock::time_point::max();
+		});
+		if (!left || !waitReadable(fd(), deadline))
+			return;
+	}
+}
+
+Result<void> Engine::listen()
+{
+	if (events_)
+		return {};
+	Result<EventStream> events = EventStream::subscribe();
+	if (!events)
+		return events.error();
+	events_.emplace(*std::move(events));
+	return epoll_.watch(events_->fd(), true);
+}
+
+bool Engine::followUdev()
+{
+	if (!udev_) {
+		udev_ = UdevMonitor::open();
+		if (udev_)
+			epoll_.watch(udev_->fd(), true).ok();
+	}
+	return udev_.has_value();
+}
+
+void Engine::add(std::shared_ptr<Operation> operation)
+{
+	if (!operation->advance())
+		fresh_.push_back(std::move(operation));
+	setTimer();
+}
+
+void Engine::hear()
+{
+	std::uint64_t expirations;
+	while (::read(timer_.get(), &expirations, sizeof(expirations)) > 0)
+		;
+	workers_.heard();
+	if (udev_)
+		udev_->drain();
+	session_.receive(answersAtOnce);
+	for (int i = 0; events_ && i < eventsAtOnce; i++) {
+		Result<std::optional<Event>> event = events_->next(0ms);
+		if (!event) {
+			events_.reset(); // closed, it is watched no more
+			for (const std::shared_ptr<Operation> &operation : operations_)
+				operation->onDeaf(event.error());
+			return;
+		}
+		if (!*event)
+			return;
+		for (const std::shared_ptr<Operation> &operation : operations_)
+			operation->onEvent(**event);
+	}
+}
+
+void Engine::advance()
+{
+	std::erase_if(operations_, [](const std::shared_ptr<Operation> &operation) { return operation->advance(); });
+}
+
+void Engine::setTimer()
+{
+	Clock::time_point next = notifications_.empty() ? Clock::time_point::max() : Clock::time_point::min();
+	for (const std::shared_ptr<Operation> &operation : operations_)
+		next = std::min(next, operation->wake());
+	for (const std::shared_ptr<Operation> &operation : fresh_)
+		next = std::min(next, operation->wake());
+	itimerspec when{};
+	if (next != Clock::time_point::max())
+		when.it_value =
+			timespecOf(std::max<Clock::duration>(next.time_since_epoch(), 1ns)); // 0 would disarm it
+	::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+}
+
+// Callbacks come last, when nothing here is half done: they may start something, or wait.
+void Engine::dispatch()
+{
+	std::move(fresh_.begin(), fresh_.end(), std::back_inserter(operations_));
+	fresh_.clear();
+	hear();
+	advance();
+	for (auto &notify : std::exchange(notifications_, {}))
+		notify();
+	setTimer();
+}
+
+} // namespace nofctl

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Something that one of the engine's threads does, and an operation that waits for it.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+
+#include "engine.h"
+
+namespace nofctl {
+
+// @T: what the job returns. The job has what it needs, and sockets of its own if any: it may outlive its operation.
+template <typename T> class JobOperation : public Operation {
+public:
+	using Work = std::function<T(std::stop_token)>;
+
+	JobOperation(Engine &engine, Work work, AtEnd atEnd, std::function<void(T)> done) : done_(std::move(done))
+	{
+		engine.workers().run(
+			[shared = shared_, work = std::move(work)] {
+				T value = work(shared->stop.get_token());
+				std::lock_guard lock(shared->mutex);
+				shared->value = std::move(value);
+			},
+			atEnd);
+	}
+
+	bool advance() override
+	{
+		if (cancelled_)
+			return true;
+		std::lock_guard lock(shared_->mutex);
+		if (!shared_->value)
+			return false;
+		done_(*std::move(shared_->value));
+		return true;
+	}
+
+	void cancel() override
+	{
+		cancelled_ = true;
+		shared_->stop.request_stop();
+	}
+
+private:
+	struct Shared {
+		std::stop_source stop;
+		std::mutex mutex;
+		std::optional<T> value;
+	};
+
+	std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+	std::function<void(T)> done_;
+	bool cancelled_ = false;
+};
+
+template <typename T> nvmeof::Pending<T> startJob(Engine &engine, typename JobOperation<T>::Work work, AtEnd atEnd)
+{
+	Promise<T> promise;
+	auto job =
+		std::make_shared<JobOperation<T>>(engine, std::move(work), atEnd, [&engine, promise](T value) mutable {
+			promise.finish(engine, std::move(value));
+		});
+	nvmeof::Pending<T> pending = promise.pending(job);
+	engine.add(std::move(job));
+	return pending;
+}
+
+// Waits until it is over, or @stop is requested.
+template <typename T> T waitOrStop(Engine &engine, nvmeof::Pending<T> pending, const std::stop_token &stop)
+{
+	engine.wait(pending, stop);
+	return pending.ready() ? pending.take() : T(nvmeof::errorFromErrno(EINTR, "interrupted"));
+}
+
+} // namespace nofctl

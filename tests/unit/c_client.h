@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a C program does with the C interface, for a test in C++ that has the kernel. Each returns 0, or a line number. */
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct nvmeof_client;
+
+int c_connect(struct nvmeof_client *client, int (*meanwhile)(void *context), void *context);
+int c_list(struct nvmeof_client *client);
+int c_errors(struct nvmeof_client *client);
+int c_events(int (*meanwhile)(void *context), void *context);
+
+#ifdef __cplusplus
+}
+#endif

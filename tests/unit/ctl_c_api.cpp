@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The C interface, used by a program in C (c_client.c).
+#include <catch2/catch.hpp>
+
+#include <nvmeof/nvmeof_c.h>
+
+#include "c_client.h"
+#include "ctl_stage.h"
+
+namespace {
+
+int goesLive(void *context)
+{
+	auto &stage = *static_cast<Stage *>(context);
+	stage.disk("nvmeof0c1n1", "nvmeof0c1", "nvmeof0n1", 1);
+	stage.live("nvmeof0c1", 1);
+	return 0;
+}
+
+struct Handle {
+	nvmeof_client *client = nullptr;
+
+	Handle() { REQUIRE(nvmeof_client_open(nullptr, &client, nullptr) == NVMEOF_OK); }
+	~Handle() { nvmeof_client_free(client); }
+};
+
+} // namespace
+
+TEST_CASE("a program in C connects, and disconnects", "[c]")
+{
+	Stage stage;
+	Handle handle;
+	CHECK(c_connect(handle.client, goesLive, &stage) == 0);
+	CHECK(stage.removed.contains("nvmeof0c1"));
+}
+
+TEST_CASE("a program in C lists, and gets events and errors", "[c]")
+{
+	Stage stage;
+	Handle handle;
+	CHECK(c_errors(handle.client) == 0);
+	goesLive(&stage);
+	CHECK(c_list(handle.client) == 0);
+	CHECK(c_events(
+		      [](void *context) {
+			      static_cast<Stage *>(context)->live("nvmeof0c1", 1);
+			      return 0;
+		      },
+		      &stage) == 0);
+}
+
+TEST_CASE("a C program that lets go of a connect has it undone", "[c]")
+{
+	Stage stage;
+	Handle handle;
+	nvmeof_options *options = nvmeof_options_new();
+	for (auto [name, value] :
+	     {std::pair("traddr", "10.0.0.1"), std::pair("nqn", "nqn.test"), std::pair("hostnqn", "nqn.host"),
+	      std::pair("hostid", "12345678-9abc-4def-8123-456789abcdef")})
+		REQUIRE(nvmeof_options_set(options, name, value, nullptr) == NVMEOF_OK);
+	nvmeof_pending_free(nvmeof_start_connect(handle.client, options, NVMEOF_WAIT_CONTROLLER, -1));
+	nvmeof_options_free(options);
+	CHECK(stage.removed.contains("nvmeof0c1"));
+}

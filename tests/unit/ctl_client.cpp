@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a Client starts and waits for, with a kernel that does what the test says.
+#include <catch2/catch.hpp>
+
+#include <poll.h>
+
+#include <nvmeof/client.h>
+
+#include "ctl_stage.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+ConnectOptions options()
+{
+	ConnectOptions asked;
+	asked.address = {"10.0.0.1", "4420"};
+	asked.subsysnqn = "nqn.test";
+	asked.hostnqn = "nqn.host";
+	asked.hostid = Uuid::random();
+	return asked;
+}
+
+// All there is to do now.
+void settle(Client &client)
+{
+	pollfd poll{client.fd(), POLLIN, 0};
+	for (int i = 0; i < 100 && ::poll(&poll, 1, 0) == 1; i++)
+		client.dispatch();
+}
+
+} // namespace
+
+TEST_CASE("a connect is over when the kernel tells that the namespaces are scanned", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	auto pending = client.startConnect(options());
+	bool told = false;
+	pending.then([&] { told = true; });
+	settle(client);
+	CHECK_FALSE(pending.ready());
+	stage.live("nvmeof0c1", 0);
+	settle(client);
+	CHECK_FALSE(pending.ready());
+	stage.disk("nvmeof0c1n1", "nvmeof0c1", "nvmeof0n1", 1);
+	stage.live("nvmeof0c1", 1);
+	settle(client);
+	REQUIRE(pending.ready());
+	CHECK(told);
+	Result<Connection> done = pending.take();
+	REQUIRE(done);
+	CHECK(done->name == "nvmeof0c1");
+	CHECK(done->disks == std::vector<std::string>{"nvmeof0n1"});
+	CHECK(stage.kernel.count(NVMEOF_CMD_CTRL_RESCAN) == 0);
+}
+
+TEST_CASE("a module that does not tell of scans is asked for one", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	std::optional<Asked> asked;
+	stage.kernel.on(NVMEOF_CMD_CTRL_RESCAN, [&](const Asked &now) { asked = now; });
+	auto pending = client.startConnect(options());
+	auto object = controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE);
+	stage.kernel.controllers["nvmeof0c1"] = object;
+	stage.kernel.event(NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_STATE, *controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE));
+	settle(client);
+	REQUIRE(asked);
+	CHECK_FALSE(pending.ready());
+	stage.kernel.acknowledge(*asked);
+	settle(client);
+	REQUIRE(pending.ready());
+	CHECK(pending.take());
+}
+
+TEST_CASE("why a connect failed", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	auto [number, code] = GENERATE(table<int, ErrorCode>({{ECONNREFUSED, ErrorCode::connectionRefused},
+							      {EHOSTUNREACH, ErrorCode::unreachable},
+							      {ECONNRESET, ErrorCode::connectionReset}}));
+	auto pending = client.startConnect(options());
+	stage.failed("nvmeof0c1", static_cast<std::uint32_t>(number));
+	settle(client);
+	REQUIRE(pending.ready());
+	Result<Connection> done = pending.take();
+	REQUIRE_FALSE(done);
+	CHECK(done.error().code == code);
+	CHECK_FALSE(done.error().left);
+}
+
+TEST_CASE("when the time is over the controller stays", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	Result<Connection> late = client.connect(options(), WaitFor::namespaces, 20ms);
+	REQUIRE_FALSE(late);
+	CHECK(late.error().code == ErrorCode::timedOut);
+	CHECK(late.error().left == ControllerState::connecting);
+	CHECK(late.error().object == ErrorObject{ErrorObject::Kind::controller, "nvmeof0c1"});
+	CHECK(stage.removed.empty());
+}
+
+TEST_CASE("a connect that is cancelled leaves nothing half made", "[client]")
+{
+	Stage stage;
+	{
+		Client client = stage.open();
+		auto first = client.startConnect(options()), second = client.startConnect(options());
+		stage.live("nvmeof0c2", 1);
+		settle(client);
+		REQUIRE(second.ready());
+		first.cancel();
+		CHECK_FALSE(first.valid());
+		CHECK(stage.removed == std::set<std::string>{"nvmeof0c1"});
+		auto third = client.startConnect(options());
+		third = {}; // let go of
+		CHECK(stage.removed.contains("nvmeof0c3"));
+		auto fourth = client.startConnect(options());
+		client = stage.open(); // and with its Client
+		CHECK(stage.removed.contains("nvmeof0c4"));
+		CHECK_FALSE(fourth.ready());
+	}
+	CHECK(stage.kernel.controllers.size() == 1);
+}
+
+TEST_CASE("events that were lost are made up for by looking", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	auto live = client.startConnect(options()), gone = client.startConnect(options());
+	auto object = controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE);
+	object->u32(NVMEOF_A_SCANS, 1);
+	stage.kernel.controllers["nvmeof0c1"] = object;
+	stage.kernel.controllers.erase("nvmeof0c2");
+	stage.kernel.tell(ENOBUFS);
+	settle(client);
+	REQUIRE((live.ready() && gone.ready()));
+	CHECK(live.take());
+	CHECK_FALSE(gone.take());
+}
+
+TEST_CASE("a namespace is waited for by its NSID", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	WaitOptions wait;
+	wait.nsid = 7;
+	auto pending = client.startConnect(options(), wait);
+	stage.disk("nvmeof0c1n1", "nvmeof0c1", "nvmeof0n1", 1);
+	stage.live("nvmeof0c1", 1);
+	settle(client);
+	CHECK_FALSE(pending.ready());
+	stage.disk("nvmeof0c1n2", "nvmeof0c1", "nvmeof0n2", 7);
+	settle(client);
+	REQUIRE(pending.ready());
+	CHECK(pending.take()->disks.size() == 2);
+}
+
+TEST_CASE("a connection that is lost again is waited for again", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	auto pending = client.startConnect(options());
+	stage.live("nvmeof0c1", 0);
+	settle(client);
+	stage.kernel.event(NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_STATE, *controllerOf("nvmeof0c1", NVMEOF_CTRL_CONNECTING));
+	settle(client);
+	CHECK_FALSE(pending.ready());
+	stage.live("nvmeof0c1", 1);
+	settle(client);
+	CHECK(pending.ready());
+}
+
+TEST_CASE("deletions go side by side, and tell what went before one failed", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	std::vector<Asked> asked;
+	for (const char *name : {"nvmeof0c1", "nvmeof0c2", "nvmeof0c3"})
+		stage.kernel.controllers[name] = controllerOf(name, NVMEOF_CTRL_LIVE);
+	stage.kernel.on(NVMEOF_CMD_CTRL_DEL, [&](const Asked &now) { asked.push_back(now); });
+	auto pending = client.startDisconnectAll();
+	REQUIRE(asked.size() == 3);
+	stage.kernel.acknowledge(asked[2]);
+	stage.kernel.fail(asked[0], ENODEV); // gone: what was asked for
+	settle(client);
+	CHECK_FALSE(pending.ready());
+	CHECK(client.controllers()->size() == 3); // others are answered meanwhile
+	stage.kernel.fail(asked[1], EIO, "no");
+	settle(client);
+	REQUIRE(pending.ready());
+	Result<Removal> removal = pending.take();
+	REQUIRE(removal);
+	CHECK(removal->removed == std::vector<std::string>{"nvmeof0c1", "nvmeof0c3"});
+	REQUIRE(removal->failures.size() == 1);
+	CHECK(removal->failures[0].object.name == "nvmeof0c2");
+	CHECK_FALSE(removal->outcome());
+}
+
+TEST_CASE("one that is just being made is deleted a moment later", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	int tries = 0;
+	stage.kernel.on(NVMEOF_CMD_CTRL_DEL,
+			[&](const Asked &asked) { stage.kernel.fail(asked, ++tries < 3 ? EAGAIN : 0); });
+	CHECK(client.disconnect("nvmeof0c1"));
+	CHECK(tries == 3);
+	stage.kernel.on(NVMEOF_CMD_CTRL_DEL, [&](const Asked &asked) { stage.kernel.fail(asked, ENODEV); });
+	CHECK(client.disconnect("nvmeof0c1").error().code == ErrorCode::noSuchObject);
+}
+
+TEST_CASE("a rescan is answered when it is done; a name of nothing at once", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	std::optional<Asked> asked;
+	stage.kernel.on(NVMEOF_CMD_CTRL_RESCAN, [&](const Asked &now) { asked = now; });
+	auto pending = client.startRescan("nvmeof0c1");
+	settle(client);
+	REQUIRE(asked);
+	CHECK_FALSE(pending.ready());
+	stage.kernel.fail(*asked, ENOMEM);
+	settle(client);
+	REQUIRE(pending.ready());
+	CHECK(pending.take().error().sysErrno == ENOMEM);
+	auto none = client.startRescan("nvmeof0n1");
+	REQUIRE(none.ready());
+	CHECK(none.take().error().code == ErrorCode::noSuchObject);
+}
+
+TEST_CASE("names are resolved beside the loop", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	auto pending = client.startResolve("localhost");
+	for (int i = 0; i < 1000 && !pending.ready(); i++) {
+		pollfd poll{client.fd(), POLLIN, 0};
+		::poll(&poll, 1, 10);
+		client.dispatch();
+	}
+	REQUIRE(pending.ready());
+	CHECK(pending.take());
+}

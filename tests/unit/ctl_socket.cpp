@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Requests and answers, with a kernel that goes by a script.
+#include <catch2/catch.hpp>
+
+#include "ctl_kernel.h"
+#include "libctl/socket.h"
+
+using namespace nofctl;
+using namespace std::chrono_literals;
+using nvmeof::ErrorCode;
+
+namespace {
+
+Socket opened()
+{
+	return *Socket::open();
+}
+
+Clock::time_point soon()
+{
+	return deadlineIn(50ms);
+}
+
+} // namespace
+
+TEST_CASE("answers come in any order, each to its request", "[socket]")
+{
+	FakeKernel kernel;
+	kernel.on(NVMEOF_CMD_CTRL_DEL, {});
+	Socket socket = opened();
+	Socket::Id a = socket.startCall(Request(NVMEOF_CMD_CTRL_DEL)),
+		   b = socket.startCall(Request(NVMEOF_CMD_CTRL_DEL));
+	REQUIRE(socket.call(Request(NVMEOF_CMD_VERSION_GET), soon())); // overtakes both
+	CHECK_FALSE(socket.finished(a));
+	REQUIRE(kernel.asked().size() == 3);
+	kernel.acknowledge(kernel.asked()[1]);
+	kernel.fail(kernel.asked()[0], EBUSY, "busy");
+	socket.receive(10);
+	auto second = socket.finished(b), first = socket.finished(a);
+	REQUIRE((first && second));
+	CHECK(second->ok());
+	REQUIRE_FALSE(first->ok());
+	CHECK(first->error().message == "busy");
+	CHECK_FALSE(socket.finished(a)); // once
+}
+
+TEST_CASE("an answer that nobody waits for any more is thrown away", "[socket]")
+{
+	FakeKernel kernel;
+	kernel.on(NVMEOF_CMD_CTRL_DEL, {});
+	Socket socket = opened();
+	auto late = socket.call(Request(NVMEOF_CMD_CTRL_DEL), deadlineIn(0ms));
+	REQUIRE_FALSE(late);
+	CHECK(late.error().code == ErrorCode::timedOut);
+	kernel.fail(kernel.asked()[0], EIO);
+	Asked stranger = kernel.asked()[0];
+	stranger.sequence += 1000;
+	kernel.fail(stranger, EIO);
+	CHECK(socket.call(Request(NVMEOF_CMD_VERSION_GET), soon()));
+}
+
+TEST_CASE("a list that was interrupted is asked for again, four times in all", "[socket]")
+{
+	FakeKernel kernel;
+	kernel.controllers["nvmeof0c1"] = controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE);
+	int good = GENERATE(2, 4, 9);
+	int tries = 0;
+	kernel.on(NVMEOF_CMD_CTRL_GET, [&](const Asked &asked) {
+		kernel.data(asked, NVMEOF_CMD_CTRL_GET, *kernel.controllers.begin()->second);
+		kernel.done(asked, ++tries < good ? NLM_F_DUMP_INTR : 0);
+	});
+	Socket socket = opened();
+	auto list = socket.dump(Request(NVMEOF_CMD_CTRL_GET), soon());
+	REQUIRE(list);
+	CHECK(list->size() == 1); // not those of the tries before
+	CHECK(tries == std::min(good, 4));
+}
+
+TEST_CASE("one list at a time is asked for; one that is given up is read to its end", "[socket]")
+{
+	FakeKernel kernel;
+	kernel.on(NVMEOF_CMD_CTRL_GET, {});
+	Socket socket = opened();
+	Socket::Id first = socket.startDump(Request(NVMEOF_CMD_CTRL_GET));
+	Socket::Id second = socket.startDump(Request(NVMEOF_CMD_CTRL_GET));
+	Socket::Id third = socket.startDump(Request(NVMEOF_CMD_CTRL_GET));
+	CHECK(kernel.asked().size() == 1);
+	socket.forget(first);
+	socket.forget(second);
+	CHECK(kernel.asked().size() == 1);
+	kernel.done(kernel.asked()[0]);
+	socket.receive(10);
+	REQUIRE(kernel.asked().size() == 2);
+	kernel.done(kernel.asked()[1]);
+	socket.receive(10);
+	auto list = socket.finished(third);
+	REQUIRE(list);
+	CHECK(list->ok());
+}
+
+TEST_CASE("answers that were lost, and messages that make no sense, end what is under way", "[socket]")
+{
+	FakeKernel kernel;
+	kernel.on(NVMEOF_CMD_CTRL_DEL, {});
+	kernel.on(NVMEOF_CMD_CTRL_GET, {});
+	Socket socket = opened();
+	Socket::Id call = socket.startCall(Request(NVMEOF_CMD_CTRL_DEL));
+	Socket::Id dump = socket.startDump(Request(NVMEOF_CMD_CTRL_GET));
+	auto queue = kernel.asked()[0].from;
+	bool garbage = GENERATE(false, true);
+	queue->push(garbage ? Arrival(std::vector<std::byte>(7)) : Arrival(ENOBUFS));
+	socket.receive(10);
+	auto first = socket.finished(call), second = socket.finished(dump);
+	REQUIRE((first && second));
+	CHECK_FALSE(first->ok());
+	CHECK_FALSE(second->ok());
+	CHECK(first->error().sysErrno == (garbage ? 0 : ENOBUFS));
+	CHECK(socket.call(Request(NVMEOF_CMD_VERSION_GET), soon())); // it goes on
+}
+
+TEST_CASE("a family that went, a command that is not known", "[socket]")
+{
+	FakeKernel kernel;
+	auto [number, missing] = GENERATE(table<int, int>({{ENOENT, ENOENT}, {EOPNOTSUPP, 0}}));
+	kernel.on(NVMEOF_CMD_CTRL_DEL, [&kernel, n = number](const Asked &asked) { kernel.fail(asked, n); });
+	Socket socket = opened();
+	auto gone = socket.call(Request(NVMEOF_CMD_CTRL_DEL), soon());
+	REQUIRE_FALSE(gone);
+	CHECK(gone.error().code == ErrorCode::noModule);
+	CHECK(gone.error().sysErrno == missing);
+}
