@@ -149,11 +149,11 @@ TEST_CASE("an entry of a discovery log", "[discovery]")
 TEST_CASE("the transport specific address subtype", "[discovery]")
 {
 	Raw raw = good();
+	using Known = std::pair<std::uint8_t, TcpSecurity>;
 	for (auto [sectype, security] :
-	     {std::pair(NVMF_TCP_SECTYPE_NONE, TcpSecurity::none), std::pair(NVMF_TCP_SECTYPE_TLS, TcpSecurity::tls12),
-	      std::pair(NVMF_TCP_SECTYPE_TLS13, TcpSecurity::tls13),
-	      std::pair(nvmf_tcp_sectype(77), TcpSecurity::unknown)}) {
-		raw.tsas.tcp.sectype = static_cast<std::uint8_t>(sectype);
+	     {Known(NVMF_TCP_SECTYPE_NONE, TcpSecurity::none), Known(NVMF_TCP_SECTYPE_TLS, TcpSecurity::tls12),
+	      Known(NVMF_TCP_SECTYPE_TLS13, TcpSecurity::tls13), Known(77, TcpSecurity::unknown)}) {
+		raw.tsas.tcp.sectype = sectype;
 		CHECK(decoded(raw).tcpSecurity == security);
 		CHECK_FALSE(decoded(raw).rdma);
 	}
