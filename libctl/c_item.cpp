@@ -84,8 +84,7 @@ nvmeof_item itemOf(const Namespace &ns)
 		item.texts["uuid"] = ns.uuid->toString();
 	item.numbers = {{"subsystem", ns.subsystem},     {"nsid", ns.nsid},          {"size", ns.size},
 			{"lba_size", ns.lbaSize},        {"read_only", ns.readOnly}, {"paths", ns.paths},
-			{"usable_paths", ns.usablePaths}};
-	put(item, "openers", ns.openers);
+			{"usable_paths", ns.usablePaths}, {"openers", ns.openers}};
 	return item;
 }
 

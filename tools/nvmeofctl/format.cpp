@@ -277,7 +277,8 @@ Fields fieldsOf(const Controller &controller)
 	addFailure(fields, controller);
 	addNumber(fields, "in flight", controller.inflight);
 	addNumber(fields, "paths", controller.paths);
-	addNumber(fields, "scans", controller.scans);
+	if (controller.scans)
+		addNumber(fields, "scans", *controller.scans);
 	addText(fields, "owner", controller.owner);
 	return fields;
 }

@@ -122,7 +122,8 @@ Json toJson(const Controller &controller)
 	putFailure(json, controller);
 	json["inflight"] = controller.inflight;
 	json["nr_paths"] = controller.paths;
-	json["scans"] = controller.scans;
+	if (controller.scans)
+		json["scans"] = *controller.scans;
 	putText(json, "owner", controller.owner);
 	return json;
 }
