@@ -82,8 +82,8 @@ nvmeof_item itemOf(const Namespace &ns)
 	item.texts = {{"name", ns.name}, {"wwid", ns.wwid}};
 	if (ns.uuid)
 		item.texts["uuid"] = ns.uuid->toString();
-	item.numbers = {{"subsystem", ns.subsystem},     {"nsid", ns.nsid},          {"size", ns.size},
-			{"lba_size", ns.lbaSize},        {"read_only", ns.readOnly}, {"paths", ns.paths},
+	item.numbers = {{"subsystem", ns.subsystem},      {"nsid", ns.nsid},          {"size", ns.size},
+			{"lba_size", ns.lbaSize},         {"read_only", ns.readOnly}, {"paths", ns.paths},
 			{"usable_paths", ns.usablePaths}, {"openers", ns.openers}};
 	return item;
 }

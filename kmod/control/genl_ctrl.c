@@ -152,11 +152,12 @@ static void set_owner(struct nof_ctrl *ctrl, const char *owner)
 int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *owner_attr = info->attrs[NVMEOF_A_OWNER];
-	char owner[NVMEOF_NAME_MAX + 1];
+	char owner[NVMEOF_NAME_MAX + 1] = "";
 	struct nof_ctrl *ctrl;
 	int err = 0;
 
-	if (owner_attr)
+	/* an empty one: it is nobody's any more */
+	if (owner_attr && *(const char *)nla_data(owner_attr))
 		err = nof_opts_take_string(owner, sizeof(owner), owner_attr, info);
 	if (err)
 		return err;

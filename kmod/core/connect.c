@@ -197,20 +197,18 @@ static void note_poll_queues(struct nof_ctrl *ctrl)
 
 	if (ctrl->discovery || ctrl->nr_poll >= wanted)
 		return;
-	if (ctrl->nr_poll == most)
+	if (ctrl->nr_granted >= ctrl->opts.nr_io_queues + wanted)
 		nof_ctrl_note(ctrl, -ENOSPC, 0,
 			      "%u of %u poll queues: the subsystem has %u since its first controller connected",
 			      ctrl->nr_poll, wanted, most);
 	else
 		nof_ctrl_note(ctrl, -ENOSPC, 0, "%u of %u poll queues: the target grants %u I/O queues in all",
-			      ctrl->nr_poll, wanted, ctrl->nr_io);
+			      ctrl->nr_poll, wanted, ctrl->nr_granted);
 }
 
 static void became_live(struct nof_ctrl *ctrl)
 {
-	if (test_and_set_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
-		ctrl->reconnects++;
-	else
+	if (!ctrl->reconnects)
 		note_poll_queues(ctrl);
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
 		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);

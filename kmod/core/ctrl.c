@@ -34,8 +34,10 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 	/* before anybody can start to count anew */
 	if (ok && to == NVMEOF_CTRL_LIVE) {
 		ctrl->attempts = 0;
-		ctrl->scans = 0;
+		WRITE_ONCE(ctrl->scans, 0);
 		ctrl->live_at = jiffies;
+		if (test_and_set_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
+			ctrl->reconnects++;
 		/* one that is running finds the state */
 		cancel_delayed_work(&ctrl->fail_fast_work);
 		clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
@@ -363,12 +365,9 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
 {
-	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
-
-	if (ctrl->discovery || state >= NVMEOF_CTRL_DELETING)
+	if (ctrl->discovery || nof_ctrl_state(ctrl) >= NVMEOF_CTRL_DELETING ||
+	    test_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags))
 		return false;
-	if (state == NVMEOF_CTRL_LIVE)
-		return !READ_ONCE(ctrl->scans) && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags);
 	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || READ_ONCE(ctrl->attempts);
 }
 

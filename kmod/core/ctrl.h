@@ -85,6 +85,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_ATTEMPT_FAILED,	/* a queue failed during the connect attempt under way */
 	NOF_CTRL_ADDED,			/* made in full; may be deleted */
 	NOF_CTRL_EVER_LIVE,
+	NOF_CTRL_EVER_SCANNED,		/* which namespaces it has is known: those with a path */
 	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
@@ -156,6 +157,7 @@ struct nof_ctrl {
 	struct nof_queue __rcu	*admin;
 	struct nof_queue	**io;
 	u32			nr_io;		/* queues in @io */
+	u32			nr_granted;	/* by the target, of either kind; fewer may be used */
 	u32			nr_default;	/* granted, not polled */
 	u32			nr_poll;	/* granted, polled */
 	u32			nr_paths;	/* namespaces reached through it; written under subsys->lock */
@@ -343,10 +345,7 @@ void nof_ctrl_error(struct nof_ctrl *ctrl);
 bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset);
 /* Starts deletion in the background. Any process context. */
 bool nof_ctrl_delete_start(struct nof_ctrl *ctrl);
-/*
- * Its first attempts have failed, or it was live and is not, or it is and its namespaces are not known yet: disks may
- * get a path by it.
- */
+/* Connected, or tried to, and never scanned: any disk may get a path by it. */
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl);
 
 #endif

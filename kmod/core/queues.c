@@ -121,6 +121,7 @@ static void share_out(struct nof_ctrl *ctrl, u32 granted)
 {
 	struct nof_subsys *s = ctrl->subsys;
 
+	ctrl->nr_granted = granted;
 	ctrl->nr_default = min(granted, ctrl->opts.nr_io_queues);
 	ctrl->nr_poll = min(granted - ctrl->nr_default, ctrl->opts.nr_poll_queues);
 	if (s->tags_ready) {

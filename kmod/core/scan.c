@@ -150,6 +150,22 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 	return min(ret, 0);
 }
 
+/* Of the association that @reconnects tells, which may be over */
+static int count_scan(struct nof_ctrl *ctrl, u32 reconnects)
+{
+	unsigned long flags;
+	bool same;
+
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	same = ctrl->state == NVMEOF_CTRL_LIVE && ctrl->reconnects == reconnects;
+	if (same) {
+		WRITE_ONCE(ctrl->scans, ctrl->scans + 1);
+		set_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
+	}
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	return same ? 0 : -EAGAIN;
+}
+
 /* Under scan_lock */
 static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 {
@@ -169,10 +185,10 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 		return ret;
 	if (!ctrl->discovery)
 		nof_paths_remove_unseen(ctrl);
-	WRITE_ONCE(ctrl->scans, ctrl->scans + 1);
+	ret = count_scan(ctrl, reconnects);
 	/* what went has made room */
 	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most();
-	return scan->again ? -EAGAIN : 0;
+	return scan->again ? -EAGAIN : ret;
 }
 
 int nof_scan(struct nof_ctrl *ctrl)
@@ -192,12 +208,12 @@ int nof_scan(struct nof_ctrl *ctrl)
 		goto free;
 	ret = scan_locked(ctrl, &scan);
 	mutex_unlock(&ctrl->scan_lock);
+	nof_notice_ctrl(ctrl);
+	nof_events->scanned(ctrl, ret);
 free:
 	kfree(scan.buf);
 	kfree(scan.list);
 	memalloc_noio_restore(noio);
-	nof_notice_ctrl(ctrl);
-	nof_events->scanned(ctrl, ret);
 	return ret;
 }
 

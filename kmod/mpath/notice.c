@@ -21,7 +21,7 @@ struct news {
 	u32	expected;
 };
 
-/* Controllers that owe paths are counted once, whether they had one here or not. */
+/* Paths outlast the loss of their connection. Controllers that owe paths count, whether they have one here or not. */
 static void count(struct nof_head *head, struct nof_notice *n)
 {
 	struct nof_ctrl *ctrl;
@@ -34,7 +34,7 @@ static void count(struct nof_head *head, struct nof_notice *n)
 		bool is_live = nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
 
 		live += is_live;
-		expected += is_live && !nof_ctrl_owes_paths(path->ctrl);
+		expected += nof_ctrl_state(path->ctrl) < NVMEOF_CTRL_DELETING && !nof_ctrl_owes_paths(path->ctrl);
 	}
 	WRITE_ONCE(n->nr_live, live);
 	WRITE_ONCE(n->nr_expected, expected);
@@ -82,7 +82,7 @@ static void add(struct news *news, const struct nof_head *head)
 	news->expected = head->notice.nr_expected;
 }
 
-static void tell_none(struct nof_head *head, struct news *gone, struct news *back)
+static void tell_none(struct nof_head *head, struct news *gone, struct news *back, struct news *fewer)
 {
 	struct nof_notice *n = &head->notice;
 
@@ -92,6 +92,9 @@ static void tell_none(struct nof_head *head, struct news *gone, struct news *bac
 	if (n->none)
 		n->none_since = ktime_get_boottime_ns();
 	add(n->none ? gone : back, head);
+	/* not logged while there was none at all */
+	if (!n->none && n->fewer && n->fewer_told)
+		add(fewer, head);
 	nof_events->ns(head, n->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
 }
 
@@ -117,7 +120,7 @@ static void notice_work(struct work_struct *work)
 	list_for_each_entry(head, &s->heads, entry) {
 		if (!look(head))
 			continue;
-		tell_none(head, &gone, &back);
+		tell_none(head, &gone, &back, &fewer);
 		tell_fewer(head, &fewer);
 	}
 	mutex_unlock(&s->lock);

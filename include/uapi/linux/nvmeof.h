@@ -191,14 +191,14 @@ enum nvmeof_attr {
 	NVMEOF_A_FAILOVER_IOS,		/* u32: requests that moved */
 	NVMEOF_A_FAILOVER_NS,		/* u64: longest time from first sent on the path left to done elsewhere */
 	NVMEOF_A_COPIES,		/* flag: data sent are copied: nobody could tell when pages are free */
-	NVMEOF_A_SCANS,			/* u32: scans of namespaces that ended well since it became live last */
+	NVMEOF_A_SCANS,			/* u32: lists of namespaces read to their end since it became live last */
 	NVMEOF_A_SCAN_ERRNO,		/* u32: positive errno of the scan that ended, 0 for none */
 	NVMEOF_A_OWNER,			/* string: who asked for the controller; the driver makes nothing of it */
 	NVMEOF_A_OPENERS,		/* u32: users of the disk: opened, mounted, in another device */
 	NVMEOF_A_WANTED_POLL_QUEUES,	/* u32: asked for; NR_POLL_QUEUES are those granted */
 	NVMEOF_A_FIRST_CONNECT_TMO,	/* s32, ms, -1 = for ever, default 0: how long a first connect is repeated */
 	NVMEOF_A_NR_LIVE,		/* u32: paths whose controller is live, whatever their ANA state */
-	NVMEOF_A_NR_EXPECTED,		/* u32: the same if all its controllers, and those not live so far, were */
+	NVMEOF_A_NR_EXPECTED,		/* u32: the same if its controllers were, and each without a scan so far had one */
 	NVMEOF_A_NO_PATH_SINCE,		/* u64: CLOCK_BOOTTIME, ns; only while no path is usable */
 
 	__NVMEOF_A_MAX,
