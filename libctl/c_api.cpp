@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C interface: handles around the C++ one. No exception leaves it: what needs memory and gets none ends the process,
-// as in the rest of the library.
+// The C interface: handles around the C++ one. No exception leaves it: what needs memory and gets none ends the
+// process, as in the rest of the library.
 #include <nvmeof/nvmeof_c.h>
 
 #include <memory>

@@ -19,7 +19,8 @@ public:
 	using Outcome = nvmeof::Result<nvmeof::Connection>;
 	using Done = std::function<void(std::vector<Outcome>)>;
 
-	// listen() has been called, unless nothing is waited for. @done gets one for each of what follows, in its order.
+	// listen() has been called, unless nothing is waited for. @done gets one for each of what follows, in its
+	// order.
 	ConnectWait(Engine &engine, const nvmeof::WaitOptions &wait, Done done);
 
 	// @stop ends the wait as its timeout does, at the next advance().

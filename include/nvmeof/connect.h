@@ -29,7 +29,8 @@ inline constexpr std::chrono::milliseconds defaultTimeout{30000};
 struct WaitOptions {
 	WaitFor wait = WaitFor::namespaces;
 	std::chrono::milliseconds timeout = defaultTimeout; // negative: for ever
-	// Also until the controller has a path to a namespace with both, where they are given; then at least namespaces.
+	// Also until the controller has a path to a namespace with both, where they are given; then at least
+	// namespaces.
 	std::optional<std::uint32_t> nsid;
 	std::optional<Uuid> uuid;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a C program does with the C interface, for a test in C++ that has the kernel. Each returns 0, or a line number. */
+/* What a C program does with the C interface, for a test in C++ that has the kernel. Each: 0, or a line number. */
 #pragma once
 
 #ifdef __cplusplus
