@@ -26,7 +26,7 @@ template <typename T> void keep(const Result<T> &object, std::vector<T> &all)
 		return;
 	}
 	expect(!object->name.empty(), "an object has a name");
-	expectJson(toJson(AnyObject(*object)));
+	expectJson(toJson(*object));
 	// The kernel's names are unique, and what is counted of them is.
 	if (std::ranges::find(all, object->name, &T::name) == all.end())
 		all.push_back(*object);
