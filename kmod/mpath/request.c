@@ -349,14 +349,17 @@ static void finish(struct request *rq, struct io_comp_batch *iob)
 		end(rq);
 }
 
-/* TRAP 25: nobody will poll where it goes next, and it must be able to wait */
+/*
+ * TRAP 25: nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
+ * where bios of a CPU's cache may not be put before Linux 6.2.
+ */
 static void clear_marks(struct request *rq)
 {
 	struct bio *bio;
 
-	rq->cmd_flags &= ~(REQ_POLLED | REQ_NOWAIT);
+	rq->cmd_flags &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
 	__rq_for_each_bio(bio, rq)
-		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT);
+		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
 }
 
 /* Not kicked yet: who does decides what it waits for */

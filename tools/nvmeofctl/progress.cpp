@@ -51,9 +51,8 @@ Progress::~Progress() = default;
 
 void Progress::draw(const std::stop_token &end)
 {
-	std::mutex mutex;
 	std::condition_variable_any wake;
-	std::unique_lock lock(mutex);
+	std::unique_lock lock(mutex_);
 	auto begin = std::chrono::steady_clock::now();
 	nvmeof::Result<nvmeof::Client> client = nvmeof::Client::open();
 	bool drawn = false;

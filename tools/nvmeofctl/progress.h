@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -28,6 +29,7 @@ private:
 
 	const std::string what_;
 	const Look look_;
+	std::mutex mutex_; // of the drawer's pauses alone
 	std::jthread drawer_;
 };
 
