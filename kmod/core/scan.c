@@ -150,8 +150,8 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 	return min(ret, 0);
 }
 
-/* Of the association that @reconnects tells, which may be over */
-static int count_scan(struct nof_ctrl *ctrl, u32 reconnects)
+/* Of the association that @reconnects tells, which may be over. @whole: no namespace is to be tried again. */
+static int count_scan(struct nof_ctrl *ctrl, u32 reconnects, bool whole)
 {
 	unsigned long flags;
 	bool same;
@@ -159,7 +159,7 @@ static int count_scan(struct nof_ctrl *ctrl, u32 reconnects)
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	same = ctrl->state == NVMEOF_CTRL_LIVE && ctrl->reconnects == reconnects;
 	if (same) {
-		WRITE_ONCE(ctrl->scans, ctrl->scans + 1);
+		WRITE_ONCE(ctrl->scans, ctrl->scans + whole);
 		set_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
 	}
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
@@ -185,9 +185,9 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 		return ret;
 	if (!ctrl->discovery)
 		nof_paths_remove_unseen(ctrl);
-	ret = count_scan(ctrl, reconnects);
 	/* what went has made room */
 	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most();
+	ret = count_scan(ctrl, reconnects, !scan->again);
 	return scan->again ? -EAGAIN : ret;
 }
 

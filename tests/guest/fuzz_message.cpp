@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
@@ -135,17 +136,51 @@ std::vector<std::uint16_t> FuzzMessages::choose(const FuzzMessage &m)
 	return list;
 }
 
+// Which there are now: numbers are given out in turn, so that guessed ones would soon meet nothing any more.
+void FuzzMessages::look()
+{
+	auto list = [](const char *folder) {
+		std::vector<std::string> names;
+		std::error_code error; // they come and go meanwhile
+		for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+		     at.increment(error))
+			names.push_back(at->path().filename());
+		return names;
+	};
+	controllers_ = list("/sys/class/nvmeof");
+	subsystems_ = list("/sys/class/nvmeof-subsystem");
+}
+
+// Of something that is there, or may have been
+std::string FuzzMessages::name(std::uint16_t id)
+{
+	auto one = [this](const std::vector<std::string> &names) {
+		bool guess = names.empty() || random_.oneIn(8);
+		return guess ? "nvmeof" + std::to_string(random_.below(4)) : names[random_.below(names.size())];
+	};
+	auto digit = [this] { return std::to_string(1 + random_.below(3)); };
+	if (id == NVMEOF_A_NS_NAME)
+		return "nvmeof" + std::to_string(subsystem()) + "n" + digit();
+	return one(controllers_) + (id == NVMEOF_A_PATH_NAME ? "n" + digit() : "");
+}
+
+std::uint32_t FuzzMessages::subsystem()
+{
+	if (subsystems_.empty() || random_.oneIn(8))
+		return static_cast<std::uint32_t>(random_.below(5));
+	auto &name = subsystems_[random_.below(subsystems_.size())];
+	return static_cast<std::uint32_t>(std::stoul(name.substr(name.find_last_not_of("0123456789") + 1)));
+}
+
 Octets FuzzMessages::text(std::uint16_t id, unsigned longest)
 {
 	std::string s;
 	auto [first, last] = words().equal_range(id);
 	auto count = static_cast<std::uint64_t>(std::distance(first, last));
-	auto digit = [this](std::uint64_t from) { return std::to_string(from + random_.below(4)); };
 	if (!random_.oneIn(12) && count)
 		s = std::next(first, static_cast<std::ptrdiff_t>(random_.below(count)))->second;
 	else if (!random_.oneIn(12) && isKey(id))
-		s = "nvmeof" + digit(0) + (id == NVMEOF_A_NS_NAME ? "" : "c" + digit(1)) +
-		    (id == NVMEOF_A_CTRL_NAME ? "" : "n1");
+		s = name(id);
 	else
 		for (auto n = random_.oneIn(8) ? random_.below(20000) : random_.interesting(9, longest); n > 0; n--)
 			s += static_cast<char>(random_.oneIn(3) ? random_.next() : 'a');
@@ -179,6 +214,8 @@ Octets FuzzMessages::value(std::uint16_t id)
 		return octets(static_cast<std::uint16_t>(random_.interesting(16)));
 	case Type::u32_:
 	case Type::s32_:
+		if (id == NVMEOF_A_SUBSYS_ID && tame)
+			return octets(subsystem());
 		if (a->values && tame)
 			return octets(static_cast<std::uint32_t>(random_.below(a->values)));
 		if (tame)
@@ -203,6 +240,8 @@ FuzzMessage FuzzMessages::make(std::uint32_t seq)
 {
 	FuzzMessage m;
 	m.seq = seq;
+	if (seq % 32 == 0 || controllers_.empty())
+		look();
 	m.cmd = static_cast<std::uint8_t>(random_.oneIn(25) ? random_.next()
 							    : 1 + random_.below(std::size(spec::commands)));
 	auto *c = find(m.cmd);

@@ -42,6 +42,9 @@ private:
 	FuzzMessage make(std::uint32_t seq);
 	std::vector<std::uint16_t> choose(const FuzzMessage &m);
 	Octets value(std::uint16_t attribute);
+	void look();
+	std::string name(std::uint16_t attribute);
+	std::uint32_t subsystem();
 	Octets text(std::uint16_t attribute, unsigned longest);
 	Octets wrong();
 	void put(Octets &to, std::uint16_t type, const Octets &value);
@@ -52,6 +55,7 @@ private:
 	std::uint16_t family_;
 	target::Random random_;
 	FuzzTaboo taboo_;
+	std::vector<std::string> controllers_ = {}, subsystems_ = {};
 };
 
 const char *commandName(std::uint8_t cmd);
