@@ -3,6 +3,9 @@
 
 SHELL := /bin/bash
 BUILD ?= build
+# Everything below finds it by this name, from wherever it runs.
+override BUILD := $(abspath $(BUILD))
+export BUILD
 # ON or OFF; by default there are tests where Catch2 is installed.
 TESTS ?=
 JOBS ?= $(shell nproc)
@@ -68,10 +71,10 @@ lint:
 
 # Everything: by tests/check.
 check: deps
-	@BUILD=$(BUILD) CHECK_KERNELS="$(CHECK_KERNELS)" tests/check $(if $(ONLY),only '$(ONLY)')
+	@CHECK_KERNELS="$(CHECK_KERNELS)" tests/check $(if $(ONLY),only '$(ONLY)')
 
 check-quick check-deep: deps
-	@BUILD=$(BUILD) CHECK_KERNELS="$(CHECK_KERNELS)" tests/check $(@:check-%=%)
+	@CHECK_KERNELS="$(CHECK_KERNELS)" tests/check $(@:check-%=%)
 
 # How much was tried, by the last runs
 figures:
@@ -108,17 +111,17 @@ bench: deps
 
 # On this machine, or below DESTDIR. What was configured with another PREFIX is configured again.
 install: tool modules
-	@DESTDIR=$(DESTDIR) BUILD=$(abspath $(BUILD)) tools/install modules $(kver)
-	@DESTDIR=$(DESTDIR) BUILD=$(abspath $(BUILD)) tools/install userspace
+	@DESTDIR=$(DESTDIR) tools/install modules $(kver)
+	@DESTDIR=$(DESTDIR) tools/install userspace
 
 # The modules by dkms, which then builds them for every new kernel of this machine; everything else as by `install`.
 dkms: tool
 	@mkdir -p $(BUILD)
-	@DESTDIR=$(DESTDIR) BUILD=$(abspath $(BUILD)) tools/install dkms $(kver)
-	@DESTDIR=$(DESTDIR) BUILD=$(abspath $(BUILD)) tools/install userspace
+	@DESTDIR=$(DESTDIR) tools/install dkms $(kver)
+	@DESTDIR=$(DESTDIR) tools/install userspace
 
 uninstall:
-	@DESTDIR=$(DESTDIR) BUILD=$(abspath $(BUILD)) tools/install uninstall
+	@DESTDIR=$(DESTDIR) tools/install uninstall
 
 clean:
 	rm -rf $(BUILD)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # What every script of the harness on the host side shares; sourced, never run.
 
-# Both are for the scripts that source this file.
+# All are for the scripts that source this file.
 # shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=${NVMEOF_BUILD:-$top/build}
+build=$(cd "$top" && realpath -m "${BUILD:-build}")
 # What takes long to make and belongs to no checkout: the debug kernel
 cache=${NVMEOF_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nvmeof}
 
@@ -18,6 +18,11 @@ trap 'echo "${0##*/}: line $LINENO: \"$BASH_COMMAND\" failed" >&2' ERR
 die() {
 	echo "${0##*/}: $*" >&2
 	exit 1
+}
+
+# Print how many seconds are left to the check that this is part of: nothing where it may take any time.
+seconds_left() {
+	[ -z "${CHECK_DEADLINE:-}" ] || echo $((CHECK_DEADLINE - EPOCHSECONDS))
 }
 
 # Print the full version of a kernel: "6.12" names the newest installed 6.12.*, "debug" the debug kernel, a full version

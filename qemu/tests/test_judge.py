@@ -148,8 +148,8 @@ class JudgeTest(unittest.TestCase):
                          ["fuzz_pdu: FAILED 7:12: wrong data read", "  again: qemu/run", "again: qemu/run"])
 
     def test_what_no_load_explains(self):
-        def final(complaint, failed=()):
-            return JUDGE.reasons([complaint], list(failed))[0].startswith("final: ")
+        def final(complaint, failed=(), counted=False):
+            return JUDGE.reasons([complaint], list(failed), counted)[0].startswith("final: ")
 
         for text in ("kernel: BUG: KASAN: slab-use-after-free in judge_stall+0x1/0x2 [nvmeof]",
                      "kernel: ODEBUG: Out of memory. ODEBUG disabled", "kernel: WARNING: possible circular locking",
@@ -162,15 +162,21 @@ class JudgeTest(unittest.TestCase):
                      "kernel: INFO: task fio:7 blocked for more than 120 seconds.", "kernel: Call Trace:"):
             with self.subTest(text):
                 self.assertFalse(final(text))
+                self.assertEqual(final(text, counted=True), text.startswith("kernel: "))
+        for text in ("no end after 300 s of the guest's time: the job hung", "driver error: [ 3.0] nvmeof: x",
+                     "the guest left no dmesg"):
+            with self.subTest(text):
+                self.assertEqual((final(text), final(text, counted=True)), (False, True))
         for text in ("  -84 == 0", "fuzz_pdu: FAILED 7:12: wrong data read", "fio: verify: bad header rand_seed 1",
-                     "  CHECK( in.holds(seed) )"):
+                     "  CHECK( in.holds(seed) )", "left behind: controller nvmeof0c1, connecting"):
             with self.subTest(text):
                 self.assertTrue(final("the job ended with 1", [text]))
+                self.assertTrue(final("the job ended with 1", [text], counted=True))
         self.assertFalse(final("the job ended with 1", ["  -5 == 0", "  184 == 0"]))
 
     def test_final_comes_first(self):
         many = [f"driver error: {i}" for i in range(30)] + ["kmemleak found 1 leaks"]
-        self.assertEqual(JUDGE.reasons(many, [])[:2], ["final: kmemleak found 1 leaks", "driver error: 0"])
+        self.assertEqual(JUDGE.reasons(many, [], False)[:2], ["final: kmemleak found 1 leaks", "driver error: 0"])
 
     CONSOLE = ("program: one\r\ntest: first\r\n"
                "section: a\r\nsection: FAILED a (0.1 s)\r\nagain: qemu/run --cmd 'a'\r\n"

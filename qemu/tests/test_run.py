@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 
 HARNESS = pathlib.Path(__file__).resolve().parent.parent
@@ -56,7 +57,7 @@ class RunTest(unittest.TestCase):
         path.write_text(text)
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
-    def guest(self, text, status=1, dmesg="<6>[ 1.0] Linux\n"):
+    def guest(self, text, status=1, dmesg="<6>[    1.000000] Linux\n"):
         """The next one to be played."""
         number = len(list((self.top / "guests").iterdir()))
         results = self.top / "guests" / str(number) / "results"
@@ -67,13 +68,14 @@ class RunTest(unittest.TestCase):
         if status is not None:
             (results / "status").write_text(f"exit={status}\n")
 
-    def run_it(self, *words, repeat="1"):
+    def run_it(self, *words, repeat="1", deadline=""):
         environment = os.environ | {"PATH": f"{self.top}/bin:{os.environ['PATH']}", "NVMEOF_REPEAT": repeat,
-                                    "GUESTS": str(self.top / "guests"), "NVMEOF_BUILD": str(self.top / "build")}
+                                    "GUESTS": str(self.top / "guests"), "BUILD": str(self.top / "build"),
+                                    "CHECK_DEADLINE": str(deadline and int(deadline))}
         return subprocess.run(words, cwd=self.top, env=environment, capture_output=True, text=True, check=False)
 
-    def play(self, **options):
-        done = self.run_it("qemu/run", "--kernel", KERNEL, "--name", "group", "--cmd", "it", **options)
+    def play(self, *words, **options):
+        done = self.run_it("qemu/run", "--kernel", KERNEL, "--name", "group", "--cmd", "it", *words, **options)
         self.left = len(list((self.top / "guests").iterdir()))
         return done.returncode
 
@@ -106,6 +108,24 @@ class RunTest(unittest.TestCase):
         self.guest(console(("one", False)), dmesg="<4>[ 1.0] BUG: KASAN: slab-use-after-free in f\n")
         self.guest(console(("one", True)), 0)
         self.assertEqual((self.play(), self.left), (1, 1))
+
+    def test_what_load_explains_is_repeated_only_where_it_shows(self):
+        for accel, left in (("mttcg", 0), ("icount", 1)):
+            with self.subTest(accel):
+                self.guest(console(("one", False)), dmesg="<4>[    1.000000] watchdog: BUG: soft lockup - CPU#0\n")
+                self.guest(console(("one", True)), 0)
+                self.assertEqual((self.play("--accel", accel), self.left), (left, left))
+
+    def test_a_check_that_has_no_time_left_runs_nothing(self):
+        self.guest(console(("one", True)), 0)
+        self.assertEqual((self.play(deadline=time.time() - 1), self.left), (1, 1))
+        self.assertIn("group: not run", (self.top / "build/not-run").read_text())
+        self.assertEqual((self.play(deadline=time.time() + 100), self.left), (0, 0))
+
+    def test_what_the_check_has_no_more_time_for_is_told(self):
+        self.script("bin/qemu-system-x86_64", "#!/bin/sh\nexec sleep 20\n")
+        self.assertEqual(self.play(deadline=time.time() + 2), 1)
+        self.assertIn("group: ended", (self.top / "build/not-run").read_text())
 
     def test_a_guest_or_a_program_that_died_is_not_repeated(self):
         for text, status in ((console(("one", False)), None), (console(("one", False), end=""), 1)):
