@@ -21,20 +21,28 @@ struct news {
 	u32	expected;
 };
 
+/* Whether it is missed at controllers that have no path to it: one that is never joined is its own one's alone */
+static bool may_join(const struct nof_head *head)
+{
+	return head->format.shared && head->format.ids.have;
+}
+
 /* Paths outlast the loss of their connection. Controllers that owe paths count, whether they have one here or not. */
 static void count(struct nof_head *head, struct nof_notice *n)
 {
 	struct nof_ctrl *ctrl;
 	struct nof_path *path;
 	u32 live = 0, expected = 0;
+	bool joins = may_join(head);
 
 	list_for_each_entry(ctrl, &head->subsys->ctrls, entry)
-		expected += nof_ctrl_owes_paths(ctrl);
+		expected += joins && nof_ctrl_owes_paths(ctrl);
 	list_for_each_entry(path, &head->paths, entry) {
 		bool is_live = nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
 
 		live += is_live;
-		expected += nof_ctrl_state(path->ctrl) < NVMEOF_CTRL_DELETING && !nof_ctrl_owes_paths(path->ctrl);
+		expected += nof_ctrl_state(path->ctrl) < NVMEOF_CTRL_DELETING &&
+			    !(joins && nof_ctrl_owes_paths(path->ctrl));
 	}
 	WRITE_ONCE(n->nr_live, live);
 	WRITE_ONCE(n->nr_expected, expected);

@@ -662,6 +662,14 @@ TEST_CASE("a namespace that cannot be identified just now does not hide those be
 		return failed(s.identify(target::cns_ns) && s.cmd->nsid == 1, s, target::st_ns_not_ready);
 	});
 	stage.server.script().arm(notReady, target::Script::forever);
+	Watch watch;
+	auto scanned = [&](int err) {
+		return watch.find(
+			[=](const nvmeof::Event &e) {
+				return e.type == nvmeof::EventType::scanned && e.scanErrno == err;
+			},
+			30s);
+	};
 	auto connected = stage.host.client().connect(stage.options(), nvmeof::WaitFor::namespaces, slowly(5s));
 	INFO((connected ? "" : connected.error().message));
 	auto list = take(stage.host.client().controllers());
@@ -669,8 +677,15 @@ TEST_CASE("a namespace that cannot be identified just now does not hide those be
 	CHECK(list[0].lastError.find("namespace 1 cannot be identified") != std::string::npos);
 	CHECK(stage.host.disk(2, 5s, stage.server.config().nqn) != "");
 	CHECK_FALSE(stage.host.nameSpace(1, stage.server.config().nqn));
+	auto unfinished = scanned(EAGAIN);
+	REQUIRE(unfinished);
+	CHECK(unfinished->controller()->scans == 0); // with one to be tried again it has not been read to its end
+	CHECK(stage.host.controller(list[0].name).scans == 0);
 	stage.server.script().disarm();
 	CHECK(stage.host.disk(1, 30s, stage.server.config().nqn) != ""); // tried again by itself, less and less often
+	auto whole = scanned(0);
+	REQUIRE(whole);
+	CHECK(whole->controller()->scans == 1);
 }
 
 TEST_CASE("a namespace that is told with fewer identifiers than before is the same one", "[hostile][scan][trap27]")

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the kernel tells of its objects for programs that look after them: whose they are, who uses them, what has been
+// scanned.
+#include "control.h"
+#include "support/rig.h"
+
+#include <cerrno>
+#include <memory>
+
+using namespace guest;
+using nvmeof::EventType;
+
+namespace {
+
+std::uint32_t openers(Rig &rig)
+{
+	return rig.host.nameSpace(1).value().openers;
+}
+
+std::unique_ptr<Background> holdOpen(const std::string &disk)
+{
+	return std::make_unique<Background>("exec sleep 60 < " + disk);
+}
+
+} // namespace
+
+TEST_CASE("each scan is told when it ends, and counted since the controller became live", "[control][scans][events]")
+{
+	Rig rig;
+	Watch watch;
+	auto c = rig.connect();
+	auto scanned = [&](std::uint32_t count) {
+		auto event = watch.find(
+			[&](const nvmeof::Event &e) { return e.type == EventType::scanned && e.name() == c.name; });
+		REQUIRE(event);
+		CHECK(event->scanErrno == 0);
+		CHECK(event->controller()->scans == count);
+		CHECK(rig.host.controller(c.name).scans == count);
+	};
+	scanned(1);
+	CHECK(rig.host.client().rescan(c.name).ok());
+	scanned(2);
+	Loop more(1 << 20);
+	rig.subsystem.addNamespace(2, more.device());
+	scanned(3);
+	CHECK(rig.host.nameSpace(2)); // the event comes when the disk is there
+	rig.subsystem.removeNamespace(2);
+	scanned(4);
+	CHECK_FALSE(rig.host.nameSpace(2));
+	CHECK(rig.host.client().reset(c.name).ok());
+	scanned(1);
+}
+
+TEST_CASE("the owner of a controller is kept, changed, and taken away", "[control][owner]")
+{
+	Rig rig;
+	auto &client = rig.host.client();
+	auto o = rig.options();
+	o.owner = "some-daemon";
+	Watch watch;
+	auto c = rig.host.connect(o);
+	CHECK(c.owner == "some-daemon");
+	auto tells = [&](const std::string &owner) {
+		auto event = watch.find(
+			[&](const nvmeof::Event &e) { return e.name() == c.name && e.type == EventType::changed; });
+		CHECK((event && event->controller()->owner == owner));
+		CHECK(rig.host.controller(c.name).owner == owner);
+	};
+	auto set = [&](const std::string &owner) {
+		nvmeof::ControllerSettings settings;
+		settings.owner = owner;
+		return client.set(c.name, settings);
+	};
+	const std::string longest(31, 'o');
+	CHECK(set(longest).ok());
+	tells(longest);
+	auto refused = [](const auto &result) {
+		REQUIRE_FALSE(result.ok());
+		CHECK(result.error().sysErrno == EINVAL);
+		CHECK(result.error().code != nvmeof::ErrorCode::refused); // by nobody but this machine
+	};
+	o.duplicateConnect = true;
+	for (const char *bad : {"longer-than-31-bytes-by-one-byte", "a b", "a\nb", "\x1b[2J", "\x7f"}) {
+		INFO(bad);
+		refused(set(bad));
+		o.owner = bad;
+		refused(client.start(o));
+	}
+	CHECK(take(client.controllers()).size() == 1);
+	CHECK(rig.host.controller(c.name).owner == longest);
+	CHECK(set("o\xc3\xa4").ok()); // names are UTF-8
+	tells("o\xc3\xa4");
+	CHECK(set("").ok());
+	tells("");
+	CHECK(rig.host.controller(c.name).ctrlLoss == c.ctrlLoss); // nothing else has changed
+}
+
+TEST_CASE("how many use a disk is counted, mounts too", "[control][openers]")
+{
+	Rig rig;
+	rig.connect();
+	auto disk = rig.disk();
+	auto becomes = [&](std::uint32_t count) { return eventually([&] { return openers(rig) == count; }); };
+	CHECK(becomes(0)); // udev has had its look
+	auto one = holdOpen(disk);
+	CHECK(becomes(1));
+	auto two = holdOpen(disk);
+	CHECK(becomes(2));
+	one.reset();
+	CHECK(becomes(1));
+	two.reset();
+	CHECK(becomes(0));
+	must("mkfs.ext4 -q " + disk + " && mount " + disk + " /mnt");
+	CHECK(becomes(1));
+	must("umount /mnt");
+	CHECK(becomes(0));
+}

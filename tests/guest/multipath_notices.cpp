@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is told of disks that have fewer paths than they might, or none.
+#include "support/block.h"
+#include "support/ports.h"
+#include "target/acts.h"
+#include "target/identify.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using nvmeof::EventType;
+
+namespace {
+
+const auto notShared = target::acts::always(target::Hook::adminData, [](target::Strike &s) {
+	return target::acts::when(s.identify(target::cns_ns), [&] { (*s.data)[target::at::nmic] = 0; });
+});
+
+auto ofDisk(EventType type)
+{
+	return [type](const nvmeof::Event &e) { return e.nameSpace() && e.type == type; };
+}
+
+// Two ports, of which one is connected, and nobody listens at the other
+class Half : public Ports {
+public:
+	Half() : Ports(std::vector<target::Config>(2)) { (*this)[1].stop(); }
+
+	// A controller that goes on trying there
+	nvmeof::Controller keepTrying()
+	{
+		auto o = options(1);
+		o.firstConnect = -1ms;
+		auto c = take(host.client().start(o));
+		CHECK(eventually([&] { return host.controller(c.name).attempts > 2; }));
+		return c;
+	}
+	nvmeof::Namespace nameSpace() { return host.nameSpace(1, (*this)[0].config().nqn).value(); }
+};
+
+// Lines of the kernel's log since boot
+unsigned long lines(const std::string &words)
+{
+	return std::stoul(must("dmesg | grep -cE '" + words + "' || true"));
+}
+
+} // namespace
+
+TEST_CASE("a controller that never came is missed as a path, until it is deleted", "[multipath][notices]")
+{
+	Half ports;
+	ports.connect(0);
+	CHECK(ports.nameSpace().expectedPaths == 1);
+	Watch watch;
+	auto absent = ports.keepTrying();
+	auto fewer = watch.find(ofDisk(EventType::fewerPaths));
+	REQUIRE(fewer);
+	CHECK(fewer->nameSpace()->livePaths == 1);
+	CHECK(fewer->nameSpace()->expectedPaths == 2);
+	SECTION("deleted")
+	{
+		CHECK(ports.host.client().disconnect(absent.name).ok());
+		auto all = watch.find(ofDisk(EventType::allPaths));
+		REQUIRE(all);
+		CHECK(all->nameSpace()->livePaths == 1);
+		CHECK(all->nameSpace()->expectedPaths == 1);
+	}
+	SECTION("it comes")
+	{
+		ports[1].start();
+		auto all = watch.find(ofDisk(EventType::allPaths));
+		REQUIRE(all);
+		CHECK(all->nameSpace()->livePaths == 2);
+		CHECK(all->nameSpace()->expectedPaths == 2);
+	}
+	CHECK(std::ranges::none_of(watch.drain(), ofDisk(EventType::fewerPaths))); // no going to and fro
+	CHECK(ports.work(Disk(ports.disk())) == 0);
+}
+
+TEST_CASE("a namespace that is not shared misses no other controller's path", "[multipath][notices]")
+{
+	Half ports;
+	ports[0].script().arm(notShared, target::Script::forever);
+	ports.connect(0);
+	Watch watch;
+	auto absent = ports.keepTrying();
+	CHECK(ports.nameSpace().expectedPaths == 1);
+	CHECK(ports.nameSpace().livePaths == 1);
+	CHECK(ports.host.client().disconnect(absent.name).ok());
+	auto events = watch.drain();
+	CHECK(std::ranges::none_of(events, ofDisk(EventType::fewerPaths)));
+	CHECK(std::ranges::none_of(events, ofDisk(EventType::allPaths)));
+}
+
+TEST_CASE("many disks that lose their only path are one line in the log, and an event each", "[multipath][notices]")
+{
+	constexpr std::uint32_t many = 200;
+	target::Config config;
+	config.namespaces = many;
+	Ports ports({config});
+	for (std::uint32_t nsid = 2; nsid <= many; nsid++)
+		ports.subsystem().stores().add(nsid, 64 << 10);
+	auto c = ports.connect(0);
+	REQUIRE(take(ports.host.client().namespaces()).size() == many);
+	Watch watch;
+	auto tellOf = [&](EventType type) {
+		std::uint32_t told = 0;
+		return watch.find([&](auto &e) { return (told += ofDisk(type)(e)) == many; }, 20s).has_value();
+	};
+	auto gone = lines("no usable path to nvmeof"), back = lines("a usable path to nvmeof");
+	ports[0].stop();
+	CHECK(tellOf(EventType::noPath));
+	ports[0].start();
+	CHECK(tellOf(EventType::pathBack));
+	CHECK(ports.live(c.name));
+	CHECK(lines("no usable path to nvmeof") == gone + 1);
+	CHECK(lines("a usable path to nvmeof") == back + 1);
+	CHECK(lines("no usable path to nvmeof.* \\(200 disks in all\\)") == 1);
+	CHECK(lines("a usable path to nvmeof.* again, after .* \\(200 disks in all\\)") == 1);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// First connects that are kept trying: nobody is there yet.
+#include "support/block.h"
+#include "support/multi.h"
+#include "support/netns.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using nvmeof::EventType;
+
+namespace {
+
+constexpr unsigned laterPort = 4421; // of Rig's subsystem, when a test opens it
+
+nvmeof::ConnectOptions patient(const std::string &address, Millis howLong)
+{
+	auto o = Host::options(address, std::to_string(laterPort));
+	o.firstConnect = howLong;
+	o.reconnectDelay = 100ms;
+	return o;
+}
+
+auto of(const std::string &name, EventType type)
+{
+	return [=](const nvmeof::Event &e) { return e.controller() && e.name() == name && e.type == type; };
+}
+
+} // namespace
+
+TEST_CASE("a first connect that is kept trying succeeds when the target comes", "[recovery][connect][first]")
+{
+	Rig rig;
+	auto c = take(rig.host.client().start(patient("127.0.0.1", -1ms)));
+	CHECK(c.firstConnect == -1ms);
+	REQUIRE(eventually([&] { return rig.host.controller(c.name).attempts > 3; }));
+	CHECK(rig.host.state(c.name) == ControllerState::connecting);
+	CHECK(rig.host.controller(c.name).lastErrno == ECONNREFUSED);
+	CHECK(take(rig.host.client().namespaces()).empty());
+	{
+		nvmet::Port late(2, "127.0.0.1", laterPort);
+		late.link(rig.subsystem);
+		CHECK(rig.host.waitState(c.name, ControllerState::live));
+		CHECK(rig.host.controller(c.name).reconnects == 0); // it was its first
+		{
+			Disk disk(rig.disk());
+			CHECK(disk.verified(0, 65536, 1) == 0);
+		}
+		// from now on it is ctrl_loss_tmo that counts
+		late.unlink(rig.subsystem);
+		CHECK(rig.host.waitState(c.name, ControllerState::connecting));
+		late.link(rig.subsystem);
+		CHECK(rig.host.waitState(c.name, ControllerState::live));
+		CHECK(rig.host.controller(c.name).reconnects == 1);
+		rig.host.disconnectAll();
+	}
+}
+
+TEST_CASE("a first connect is given up when its time is over", "[recovery][connect][first]")
+{
+	Host host;
+	Watch watch;
+	auto c = take(host.client().start(patient("127.0.0.1", 1500ms)));
+	auto added = watch.find(of(c.name, EventType::added));
+	REQUIRE(added);
+	unsigned failures = 0;
+	auto gone = watch.find([&](const nvmeof::Event &e) {
+		failures += of(c.name, EventType::connectFailed)(e);
+		return of(c.name, EventType::removed)(e);
+	});
+	REQUIRE(gone);
+	auto took = std::chrono::duration_cast<Millis>(gone->time - added->time);
+	CHECK(took >= 1500ms);
+	CHECK(took < slowly(2500ms));
+	CHECK(failures >= 5); // at most 100 ms apart but for the first ones
+	CHECK(host.state(c.name) == ControllerState::dead);
+	CHECK(take(host.client().subsystems()).empty());
+	CHECK(kernelSaid(c.name + ": first_connect_tmo of 1500 ms passed after [0-9]* attempts"));
+}
+
+TEST_CASE("a first connect that is kept trying can be deleted meanwhile", "[recovery][connect][first][delete]")
+{
+	Netns netns("away");
+	Link link(netns, "away", 8);
+	Host host;
+	auto o = patient("127.0.0.1", -1ms);
+	std::uint32_t attempts = 2;
+	SECTION("between two attempts")
+	{
+		o.reconnectDelay = 60s;
+		attempts = 4;
+	}
+	SECTION("while they come quickly")
+	{
+		o.reconnectDelay = 1ms;
+	}
+	SECTION("in an attempt that nobody answers")
+	{
+		link.impair("loss 100%");
+		o.address.traddr = link.targetAddress();
+		attempts = 0;
+	}
+	Watch watch;
+	auto c = take(host.client().start(o));
+	REQUIRE(eventually([&] { return host.controller(c.name).attempts >= attempts; }));
+	pause(300ms);
+	CHECK(host.state(c.name) == ControllerState::connecting);
+	Stopwatch stopwatch;
+	CHECK(host.client().disconnect(c.name).ok());
+	CHECK(stopwatch.elapsed() < slowly(2s)); // connect-tmo is 10 s
+	CHECK(host.state(c.name) == ControllerState::dead);
+	auto events = watch.drain();
+	auto last = std::ranges::find_if(events, of(c.name, EventType::removed));
+	REQUIRE(last != events.end());
+	CHECK(std::none_of(last + 1, events.end(), [&](auto &e) { return e.name() == c.name; }));
+	link.repair();
+}
