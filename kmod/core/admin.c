@@ -4,6 +4,7 @@
 #include <linux/srcu.h>
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/watch.h"
 #include "transport/transport.h"
 
 /*
@@ -68,18 +69,28 @@ static int exec_in_slot(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot, u3
 	return ret;
 }
 
+/* Who waits for a slot counts as well: those before may get no answer */
+static void own_begin(struct nof_ctrl *ctrl)
+{
+	if (!atomic_read(&ctrl->own_cmds))
+		WRITE_ONCE(ctrl->own_at, jiffies);
+	atomic_inc(&ctrl->own_cmds);
+}
+
+static void own_end(struct nof_ctrl *ctrl)
+{
+	WRITE_ONCE(ctrl->own_at, jiffies);
+	atomic_dec(&ctrl->own_cmds);
+}
+
 int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	int slot, ret;
 
-	/* who waits for a slot counts as well: those before may get no answer */
-	if (!atomic_read(&ctrl->own_cmds))
-		WRITE_ONCE(ctrl->own_at, jiffies);
-	atomic_inc(&ctrl->own_cmds);
+	own_begin(ctrl);
 	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl, NR_SHARED)) >= 0);
 	ret = exec_in_slot(ctrl, cmd, slot, timeout_ms);
-	WRITE_ONCE(ctrl->own_at, jiffies);
-	atomic_dec(&ctrl->own_cmds);
+	own_end(ctrl);
 	slot_put(ctrl, slot);
 	return ret;
 }
@@ -145,6 +156,98 @@ int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 	cmd->sqe.identify.cns = cns;
 	ret = nof_ctrl_exec(ctrl, cmd, 0);
 	kfree(cmd);
+	return ret;
+}
+
+/* One of many that are outstanding together */
+struct one {
+	struct nof_cmd		cmd;
+	struct nof_identify	*what;
+	struct many		*many;
+};
+
+struct many {
+	struct nof_ctrl		*ctrl;
+	atomic_t		left;
+	struct completion	done;
+};
+
+static void identify_done(struct nof_cmd *cmd)
+{
+	struct one *one = container_of(cmd, struct one, cmd);
+	struct many *many = one->many;
+
+	one->what->ret = cmd->status == NVME_SC_HOST_ABORTED_CMD ? -ECONNRESET : cmd->status;
+	WRITE_ONCE(many->ctrl->own_at, jiffies);
+	nof_admin_put_slot(many->ctrl, cmd);
+	kfree(one);
+	/* last: who waits for it has the rest on its stack */
+	if (atomic_dec_and_test(&many->left))
+		complete(&many->done);
+}
+
+static int identify_send(struct many *many, struct nof_identify *what, u32 slot)
+{
+	struct one *one = kzalloc(sizeof(*one), GFP_NOIO);
+	int ret = -ENOMEM;
+
+	if (!one)
+		goto put_slot;
+	one->what = what;
+	one->many = many;
+	one->cmd.sqe.identify.opcode = nvme_admin_identify;
+	one->cmd.sqe.identify.nsid = cpu_to_le32(what->nsid);
+	one->cmd.sqe.identify.cns = what->cns;
+	one->cmd.buf = what->buf;
+	one->cmd.len = NVME_IDENTIFY_DATA_SIZE;
+	one->cmd.done = identify_done;
+	atomic_inc(&many->left);
+	ret = submit(many->ctrl, &one->cmd, slot);
+	if (!ret)
+		return 0;
+	atomic_dec(&many->left);
+	kfree(one);
+put_slot:
+	slot_put(many->ctrl, slot);
+	return ret;
+}
+
+/* As many as find a slot, the first of which is waited for. Returns how many of them are done. */
+static u32 identify_some(struct many *many, struct nof_identify *list, u32 nr)
+{
+	struct nof_ctrl *ctrl = many->ctrl;
+	u32 sent = 0;
+	int slot, ret;
+
+	/* ours: what was sent is not all done before all of it is sent */
+	atomic_set(&many->left, 1);
+	reinit_completion(&many->done);
+	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl, NR_SHARED)) >= 0);
+	do {
+		ret = identify_send(many, &list[sent], slot);
+		if (ret)
+			list[sent].ret = ret;
+		sent++;
+	} while (!ret && sent < nr && (slot = slot_get(ctrl, NR_SHARED)) >= 0);
+	if (!atomic_dec_and_test(&many->left)) {
+		nof_watch_kick(ctrl);
+		nof_queue_wait(ctrl, nvme_admin_identify, &many->done);
+	}
+	return sent;
+}
+
+int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr)
+{
+	struct many many = { .ctrl = ctrl };
+	u32 done = 0, end;
+	int ret = 0;
+
+	init_completion(&many.done);
+	own_begin(ctrl);
+	while (!ret && done < nr)
+		for (end = done + identify_some(&many, list + done, nr - done); done < end; done++)
+			ret = ret ?: min(list[done].ret, 0);
+	own_end(ctrl);
 	return ret;
 }
 

@@ -152,6 +152,9 @@ static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 		ret = nof_queues_map(ctrl);
 	if (!ret)
 		ret = nof_ana_read(ctrl);
+	/* last, as near to the first I/O as may be */
+	if (!ret)
+		ret = nof_scan_confirm(ctrl);
 	return ret;
 }
 
@@ -165,6 +168,7 @@ static int attempt(struct nof_ctrl *ctrl)
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	spin_unlock_irq(&ctrl->state_lock);
 	cancel_work_sync(&ctrl->abort_work);
+	WRITE_ONCE(ctrl->association, ctrl->association + 1);
 	ret = nof_queues_start_admin(ctrl, deadline);
 	if (!ret)
 		ret = read_properties(ctrl);

@@ -220,6 +220,7 @@ struct nof_ctrl {
 	u32			scan_failures;	/* in a row */
 	u32			scans;		/* that ended well since it became live */
 	unsigned long		next_scan;	/* jiffies, not before */
+	u32			association;	/* number of the connect attempt that it is of, see mpath/path.h */
 	u32			attempts;
 	u32			flaps;		/* losses in a row soon after it became live */
 	u32			reconnects;

@@ -27,6 +27,16 @@ bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms);
  */
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
+/* One of many. @buf: NVME_IDENTIFY_DATA_SIZE bytes; @ret: as nof_identify() */
+struct nof_identify {
+	u32	nsid;
+	u8	cns;
+	void	*buf;
+	int	ret;
+};
+
+/* Likewise, as many at a time as there are slots. 0, or the negative errno of the first that did not come back. */
+int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr);
 int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len);
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result);
 /* As nof_admin_submit(), on a slot that cmd->done gives back first of all. */
@@ -92,8 +102,41 @@ void nof_aer_stop(struct nof_ctrl *ctrl);
 /* None of it runs when this returns. Not LIVE any more. Process context, sleeps. */
 void nof_aer_end(struct nof_ctrl *ctrl);
 
+/* format.c */
+#define NOF_FORMATS_CMDS	2
+#define NOF_FORMATS_MAX		12	/* with so many commands each, of the slots that there are */
+/*
+ * What was read of a namespace. @why: it is refused, for a person; @status: of the command that was, 0 for none;
+ * @not_now: of no meaning for the namespace, to be asked again
+ */
+struct nof_ns {
+	u32			nsid;
+	u16			status;
+	bool			not_now;
+	const char		*why;
+	struct nof_ns_format	format;
+};
+
+struct nof_formats {
+	u32		max;
+	u32		nr;
+	struct nof_ns	*ns;
+	void		*pages[NOF_FORMATS_MAX * NOF_FORMATS_CMDS];
+};
+
+/* The memory to read @max of them at a time; -ENOMEM */
+int nof_formats_alloc(struct nof_formats *f, u32 max);
+void nof_formats_free(struct nof_formats *f);
+/* Reads f->ns[0..nr), whose nsid is set: all at a time. 0, or a negative errno: the controller did not answer. */
+int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f);
+
 /* scan.c */
 void nof_scan_work(struct work_struct *work);
+/*
+ * Before a controller becomes live again: which of the namespaces that it had are still the same. Only those get I/O
+ * before a scan has seen them. 0, or a negative errno: it did not answer.
+ */
+int nof_scan_confirm(struct nof_ctrl *ctrl);
 /* In the background, at once; one that fails is repeated. Any context. */
 void nof_scan_start(struct nof_ctrl *ctrl);
 int nof_scan(struct nof_ctrl *ctrl);

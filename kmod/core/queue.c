@@ -180,7 +180,7 @@ static bool wait_for_answer(struct completion *done, unsigned long timeout)
  * After the timeout the command still belongs to the queue: nof_ctrl_error() has the queue taken down, which completes
  * it, so the second wait is bounded.
  */
-static void exec_wait(struct nof_ctrl *ctrl, struct nof_cmd *cmd, struct completion *done, u32 timeout_ms)
+static void exec_wait(struct nof_ctrl *ctrl, struct completion *done, u32 timeout_ms, const char *kind, u8 opcode)
 {
 	/* connect_tmo bounds each step of an attempt; a live controller may take its time */
 	if (!timeout_ms)
@@ -188,12 +188,14 @@ static void exec_wait(struct nof_ctrl *ctrl, struct nof_cmd *cmd, struct complet
 			nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
 	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms)))
 		return;
-	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x",
-		      cmd->sqe.common.opcode == nvme_fabrics_command ? "fabrics" : "admin",
-		      cmd->sqe.common.opcode == nvme_fabrics_command ? cmd->sqe.fabrics.fctype
-								     : cmd->sqe.common.opcode);
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x", kind, opcode);
 	nof_ctrl_error(ctrl);
 	wait_for_completion(done);
+}
+
+void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
+{
+	exec_wait(ctrl, done, 0, "admin", opcode);
 }
 
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 timeout_ms)
@@ -214,7 +216,10 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 
 	if (!added)
 		return -ENOTCONN;
 	nof_watch_kick(ctrl);
-	exec_wait(ctrl, cmd, &done, timeout_ms);
+	if (cmd->sqe.common.opcode == nvme_fabrics_command)
+		exec_wait(ctrl, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);
+	else
+		exec_wait(ctrl, &done, timeout_ms, "admin", cmd->sqe.common.opcode);
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return -ECONNRESET;
 	return cmd->status;

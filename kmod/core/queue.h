@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 #include "core/cmd.h"
 
+struct completion;
 struct io_comp_batch;
 struct nof_ctrl;
 
@@ -131,6 +132,8 @@ void nof_queue_cancel(struct nof_queue *queue);
 bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, u32 index);
 /* As nof_ctrl_exec(), on a given queue and slot which nobody else uses. */
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 timeout_ms);
+/* Until what the caller has sent to the admin queue is done: in time, or because the queue is taken down then. */
+void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done);
 
 static inline bool nof_queue_live(const struct nof_queue *queue)
 {

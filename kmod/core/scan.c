@@ -15,14 +15,21 @@
 #define RETRY_MAX_MS	30000
 /* However many events a target sends, its namespaces are looked through no more often */
 #define SPACING_MS	100
+/* Namespaces that get no disk are passed over, but not for ever */
+#define LEFT_OUT_MAX	65536
 
-/* @again: a namespace could not be taken in just now */
+/*
+ * @formats: those of @list that are looked at together
+ * @association: that they were read in, at the earliest
+ * @again: a namespace could not be taken in just now
+ */
 struct scan {
-	__le32	*list;
-	void	*buf;
-	u32	prev;
-	u32	left_out;
-	bool	again;
+	__le32			*list;
+	struct nof_formats	formats;
+	u32			association;
+	u32			prev;
+	u32			left_out;
+	bool			again;
 };
 
 static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
@@ -33,101 +40,85 @@ static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 
-/* A status that may be another one the next time says nothing about the namespace */
-static bool transient(int ret)
-{
-	return ret > 0 && !(ret & NVME_STATUS_DNR);
-}
-
-/* Tried again later; those behind it do not wait for that. A path that is there stays as it is. */
-static int not_now(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid, u16 status)
+/* Tried again later. A path that is there stays as it is. */
+static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
 	scan->again = true;
-	if (!nof_path_keep(ctrl, nsid)) {
-		nof_ctrl_note(ctrl, -EAGAIN, status, "namespace %u cannot be identified; tried again later", nsid);
-		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
+	if (nof_path_keep(ctrl, ns->nsid))
+		return;
+	nof_ctrl_note(ctrl, -EAGAIN, ns->status, "namespace %u cannot be identified; tried again later", ns->nsid);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
+}
+
+static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
+{
+	const char *why = ns->why;
+
+	if (ns->not_now) {
+		not_now(ctrl, scan, ns);
+		return;
 	}
-	return 1;
-}
-
-/* 0, a negative errno when the controller is gone, or 1: refused or put off, and said so */
-static int read_format(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid, struct nof_ns_format *format)
-{
-	void *buf = scan->buf;
-	const char *why;
-	int ret = nof_identify(ctrl, NVME_ID_CNS_NS, nsid, buf);
-
-	if (ret < 0)
-		return ret;
-	if (transient(ret))
-		return not_now(ctrl, scan, nsid, ret);
-	why = ret ? nof_status_name(ret) : nof_identify_ns(buf, format);
-	if (why)
-		goto refused;
-	ret = nof_identify(ctrl, NVME_ID_CNS_NS_DESC_LIST, nsid, buf);
-	if (ret < 0)
-		return ret;
-	if (transient(ret))
-		return not_now(ctrl, scan, nsid, ret);
-	/* without the list the identifiers of Identify Namespace have to do */
-	if (ret)
-		return 0;
-	why = nof_identify_descs(buf, NVME_IDENTIFY_DATA_SIZE, &format->ids);
-	if (!why && format->ids.csi)
-		why = "its command set is not supported";
+	/* those before it have taken the room */
+	if (!nof_head_wanted(ctrl->subsys, ns->nsid)) {
+		scan->left_out++;
+		return;
+	}
 	if (!why)
-		return 0;
-refused:
-	refuse(ctrl, nsid, max(ret, 0), why);
-	return 1;
-}
-
-static int scan_one(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
-{
-	struct nof_ns_format format = {};
-	const char *why;
-	int ret = read_format(ctrl, scan, nsid, &format);
-
-	if (ret)
-		return min(ret, 0);
-	why = nof_path_attach(ctrl, nsid, &format);
+		why = nof_path_attach(ctrl, ns->nsid, &ns->format, scan->association);
 	if (why)
-		refuse(ctrl, nsid, 0, why);
+		refuse(ctrl, ns->nsid, ns->status, why);
 	scan->again |= nof_path_try_again(why);
-	return 0;
 }
 
-/* Namespaces that get no disk are passed over, but not for ever */
-#define LEFT_OUT_MAX	65536
+/* What has been collected of the list */
+static int take_some(struct nof_ctrl *ctrl, struct scan *scan)
+{
+	struct nof_formats *f = &scan->formats;
+	int ret = f->nr ? nof_formats_read(ctrl, f) : 0;
+	u32 i;
 
-/* The list is ascending, which also bounds the loop: a target that repeats itself is cut short (TRAP 21) */
+	for (i = 0; !ret && i < f->nr; i++) {
+		if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || READ_ONCE(ctrl->association) != scan->association)
+			ret = -ENOTCONN;
+		else
+			take_one(ctrl, scan, &f->ns[i]);
+	}
+	f->nr = 0;
+	return ret;
+}
+
+/*
+ * One of the list, which is ascending; that also bounds the loop: a target that repeats itself is cut short (TRAP 21).
+ * 1 at its end, or a negative errno.
+ */
+static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
+{
+	struct nof_formats *f = &scan->formats;
+
+	if (!nsid)
+		return 1;
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
+		return -ENOTCONN;
+	if (nsid <= scan->prev || nsid > ctrl->nn) {
+		nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or beyond NN, at %u", nsid);
+		return -EPROTO;
+	}
+	scan->prev = nsid;
+	if (!nof_head_wanted(ctrl->subsys, nsid))
+		return ++scan->left_out > LEFT_OUT_MAX ? -E2BIG : 0;
+	f->ns[f->nr++].nsid = nsid;
+	return f->nr == f->max ? take_some(ctrl, scan) : 0;
+}
+
 static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
 {
 	unsigned int i;
-	u32 nsid;
-	int ret;
+	int ret = 0;
 
-	for (i = 0; i < NSIDS_PER_PAGE; i++) {
-		nsid = le32_to_cpu(scan->list[i]);
-		if (!nsid)
-			return 1;
-		if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
-			return -ENOTCONN;
-		if (nsid <= scan->prev || nsid > ctrl->nn) {
-			nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or beyond NN, at %u", nsid);
-			return -EPROTO;
-		}
-		scan->prev = nsid;
-		if (!nof_head_wanted(ctrl->subsys, nsid)) {
-			if (++scan->left_out > LEFT_OUT_MAX)
-				return -E2BIG;
-			continue;
-		}
-		ret = scan_one(ctrl, scan, nsid);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	for (i = 0; !ret && i < NSIDS_PER_PAGE; i++)
+		ret = collect(ctrl, scan, le32_to_cpu(scan->list[i]));
+	/* those before a fault of the list, too */
+	return take_some(ctrl, scan) ?: ret;
 }
 
 static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
@@ -150,14 +141,14 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 	return min(ret, 0);
 }
 
-/* Of the association that @reconnects tells, which may be over. @whole: no namespace is to be tried again. */
-static int count_scan(struct nof_ctrl *ctrl, u32 reconnects, bool whole)
+/* Of an association that may be over. @whole: no namespace is to be tried again. */
+static int count_scan(struct nof_ctrl *ctrl, u32 association, bool whole)
 {
 	unsigned long flags;
 	bool same;
 
 	spin_lock_irqsave(&ctrl->state_lock, flags);
-	same = ctrl->state == NVMEOF_CTRL_LIVE && ctrl->reconnects == reconnects;
+	same = ctrl->state == NVMEOF_CTRL_LIVE && ctrl->association == association;
 	if (same) {
 		WRITE_ONCE(ctrl->scans, ctrl->scans + whole);
 		set_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
@@ -169,9 +160,9 @@ static int count_scan(struct nof_ctrl *ctrl, u32 reconnects, bool whole)
 /* Under scan_lock */
 static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 {
-	u32 reconnects = ctrl->reconnects;
 	int ret = 0;
 
+	scan->association = READ_ONCE(ctrl->association);
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return -ENOTCONN;
 	if (!ctrl->discovery) {
@@ -179,7 +170,7 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 		ret = scan_all(ctrl, scan);
 	}
 	/* only a list read to its end, over one association, tells what is gone */
-	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || ctrl->reconnects != reconnects))
+	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || READ_ONCE(ctrl->association) != scan->association))
 		ret = -EAGAIN;
 	if (ret)
 		return ret;
@@ -187,21 +178,20 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 		nof_paths_remove_unseen(ctrl);
 	/* what went has made room */
 	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most();
-	ret = count_scan(ctrl, reconnects, !scan->again);
+	ret = count_scan(ctrl, scan->association, !scan->again);
 	return scan->again ? -EAGAIN : ret;
 }
 
 int nof_scan(struct nof_ctrl *ctrl)
 {
 	unsigned int noio = memalloc_noio_save();
-	struct scan scan = {
-		.list = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL),
-		.buf = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL),
-	};
-	int ret = -ENOMEM;
+	struct scan scan = { .list = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL) };
+	int ret = nof_formats_alloc(&scan.formats, NOF_FORMATS_MAX);
 
-	if (!scan.list || !scan.buf)
+	if (ret || !scan.list) {
+		ret = -ENOMEM;
 		goto free;
+	}
 	/* whoever asks by hand may find one going on that waits for the target */
 	ret = mutex_lock_killable(&ctrl->scan_lock);
 	if (ret)
@@ -211,9 +201,32 @@ int nof_scan(struct nof_ctrl *ctrl)
 	nof_notice_ctrl(ctrl);
 	nof_events->scanned(ctrl, ret);
 free:
-	kfree(scan.buf);
+	nof_formats_free(&scan.formats);
 	kfree(scan.list);
 	memalloc_noio_restore(noio);
+	return ret;
+}
+
+int nof_scan_confirm(struct nof_ctrl *ctrl)
+{
+	u32 nr = READ_ONCE(ctrl->nr_paths), i;
+	struct nof_formats f;
+	u32 prev = 0;
+	int ret;
+
+	if (!nr)
+		return 0;
+	ret = nof_formats_alloc(&f, min_t(u32, nr, NOF_FORMATS_MAX));
+	if (ret)
+		return ret;
+	while (!ret && (f.nr = nof_paths_above(ctrl, prev, f.ns, f.max))) {
+		prev = f.ns[f.nr - 1].nsid;
+		ret = nof_formats_read(ctrl, &f);
+		for (i = 0; !ret && i < f.nr; i++)
+			if (!f.ns[i].not_now && !f.ns[i].why)
+				nof_path_confirm(ctrl, f.ns[i].nsid, &f.ns[i].format);
+	}
+	nof_formats_free(&f);
 	return ret;
 }
 

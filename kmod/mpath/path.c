@@ -79,11 +79,12 @@ static struct nof_path *alloc(struct nof_ctrl *ctrl, struct nof_head *head, u32 
 	return path;
 }
 
-static void join(struct nof_path *path, const struct nof_ns_format *format)
+static void join(struct nof_path *path, const struct nof_ns_format *format, u32 association)
 {
 	struct nof_head *head = path->head;
 
 	path->seen = true;
+	path->association = association;
 	path->ana_group = format->ana_group;
 	nof_ana_set(path, nof_ana_state_of(path->ctrl, format->ana_group));
 	nof_ana_look_for(path->ctrl, format->ana_group);
@@ -330,7 +331,7 @@ static const char *no_memory_or(int ret, const char *why)
 	return ret == -ENOMEM ? nof_path_no_memory : why;
 }
 
-static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	const char *why = NULL;
@@ -353,7 +354,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	}
 	path = alloc(ctrl, head, nsid);
 	if (path)
-		join(path, format);
+		join(path, format, association);
 	else
 		why = nof_path_no_memory;
 	/* it goes again: nobody may join it, and with that be the one who ends it */
@@ -378,9 +379,11 @@ unlock:
 }
 
 /* As when it joined; or it had no identifiers then, and has none now. One that is not told any more is no other one. */
-static bool same_namespace(const struct nof_ns_ids *was, const struct nof_ns_ids *is)
+static bool same_namespace(const struct nof_head *head, const struct nof_ns_format *format)
 {
-	return nof_ns_ids_match(was, is) || nof_ns_ids_equal(was, is);
+	const struct nof_ns_ids *was = &head->format.ids, *is = &format->ids;
+
+	return head->lba_shift == format->lba_shift && (nof_ns_ids_match(was, is) || nof_ns_ids_equal(was, is));
 }
 
 /*
@@ -397,10 +400,9 @@ static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct n
 
 	mutex_lock(&s->lock);
 	path = find_path(ctrl, nsid);
-	if (path && same_namespace(&path->head->format.ids, &format->ids)) {
+	if (path && same_namespace(path->head, format)) {
 		head = path->head;
-		wide = !test_bit(NOF_HEAD_REMOVING, &head->flags) && head->lba_shift == format->lba_shift &&
-		       nof_head_too_wide(head, ctrl, format);
+		wide = !test_bit(NOF_HEAD_REMOVING, &head->flags) && nof_head_too_wide(head, ctrl, format);
 	} else {
 		head = find_head(ctrl, nsid, format, &why);
 		wide = why == too_narrow;
@@ -429,13 +431,14 @@ static const char *make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_n
 }
 
 /* Takes note of what changed of a path that is there; @why: it does not fit, for now */
-static void update(struct nof_path *path, const struct nof_ns_format *format, const char *why)
+static void update(struct nof_path *path, const struct nof_ns_format *format, u32 association, const char *why)
 {
-	bool changed = path->ana_group != format->ana_group;
+	bool moved = path->ana_group != format->ana_group, changed = moved || path->association != association;
 	enum nof_unfit unfit = why ? nof_path_unfit(path) : NOF_FIT;
 
 	path->seen = true;
-	if (changed) {
+	path->association = association;
+	if (moved) {
 		path->ana_group = format->ana_group;
 		nof_ana_set(path, nof_ana_state_of(path->ctrl, path->ana_group));
 		nof_ana_look_for(path->ctrl, path->ana_group);
@@ -449,7 +452,7 @@ static void update(struct nof_path *path, const struct nof_ns_format *format, co
 		nof_head_resize(path->head, format);
 }
 
-const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
 {
 	const char *why = make_room(ctrl, nsid, format);
 	struct nof_subsys *s = ctrl->subsys;
@@ -459,11 +462,9 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	mutex_lock(&s->lock);
 	path = find_path(ctrl, nsid);
 	if (path)
-		same = same_namespace(&path->head->format.ids, &format->ids) &&
-		       path->head->lba_shift == format->lba_shift &&
-		       !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
+		same = same_namespace(path->head, format) && !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
 	if (same)
-		update(path, format, why);
+		update(path, format, association, why);
 	mutex_unlock(&s->lock);
 	if (same)
 		return why;
@@ -474,7 +475,45 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 		path->replaced = true;
 		nof_path_remove(path, false);
 	}
-	return why ?: attach_new(ctrl, nsid, format);
+	return why ?: attach_new(ctrl, nsid, format, association);
+}
+
+/* Kept in order, as the list of paths is not: one more goes in where it belongs, and the last one out */
+static u32 insert(struct nof_ns *ns, u32 nr, u32 max, u32 nsid)
+{
+	u32 at = min(nr, max - 1);
+
+	if (nr == max && nsid > ns[at].nsid)
+		return nr;
+	for (; at && ns[at - 1].nsid > nsid; at--)
+		ns[at].nsid = ns[at - 1].nsid;
+	ns[at].nsid = nsid;
+	return min(nr + 1, max);
+}
+
+u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+	u32 nr = 0;
+
+	mutex_lock(&ctrl->subsys->lock);
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl && path->nsid > prev)
+			nr = insert(ns, nr, max, path->nsid);
+	mutex_unlock(&ctrl->subsys->lock);
+	return nr;
+}
+
+void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+{
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	path = find_path(ctrl, nsid);
+	if (path && same_namespace(path->head, format))
+		path->association = ctrl->association;
+	mutex_unlock(&ctrl->subsys->lock);
 }
 
 static struct nof_path *next_path(struct nof_ctrl *ctrl, bool unseen_only)

@@ -15,6 +15,7 @@
 struct nof_ctrl;
 struct nof_failover;
 struct nof_head;
+struct nof_ns;
 struct nof_subsys;
 
 /*
@@ -48,6 +49,8 @@ enum nof_unfit {
  * @head:	holds a reference
  * @entry:	in head->paths, under subsys->lock
  * @nr:		place in that list, see nof_topology_changed()
+ * @association: of the controller, in which this was last seen to be the namespace that it is: it gets I/O only while
+ *		that lasts
  * @usable:	as last published
  * @ana_since:	boot time in ns since when @ana_state holds
  * @ana_expired: in state change for longer than ANATT: not waited for
@@ -66,6 +69,7 @@ struct nof_path {
 	struct list_head	entry;
 	u64			nr;
 	u32			nsid;
+	u32			association;
 	u32			ana_group;
 	enum nvmeof_ana_state	ana_state;
 	bool			ana_refused;	/* by a completion; until the log says why, see mpath/ana.c */
@@ -130,8 +134,15 @@ const char *nof_ana_state_name(enum nvmeof_ana_state state);
 extern const struct attribute_group *nof_path_attr_groups[];	/* control/ */
 
 /* For core/: */
-/* Joins the namespace to its head as a path, or takes note of what changed; NULL, or why it is refused. */
-const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
+/*
+ * Joins the namespace to its head as a path, or takes note of what changed; NULL, or why it is refused. @association:
+ * that @format was read in.
+ */
+const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
+/* Its paths of higher NSIDs than @prev: the first @max of these, in their order. Returns how many there are. */
+u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max);
+/* That is there in the association that begins: the path may be used if it is still the same namespace. */
+void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
 extern const char nof_path_no_memory[];
 /* Refused for this reason, it may work at another time. */
 bool nof_path_try_again(const char *why);

@@ -57,6 +57,9 @@ static enum path_class class_of(const struct nof_path *path)
 {
 	if (!carries_io(path->ctrl))
 		return GONE;
+	/* whatever else has this namespace ID now, nothing goes there before it was looked at */
+	if (path->association != READ_ONCE(path->ctrl->association))
+		return IDLE;
 	if (!nof_ana_usable(path->ana_state) || path->unfit == NOF_UNFIT_CACHE || path->away)
 		return IDLE;
 	if (path->unfit)

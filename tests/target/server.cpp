@@ -248,7 +248,7 @@ AnaState Server::anaState(std::uint32_t group) const
 Bytes Server::anaLog(bool groupsOnly) const
 {
 	std::lock_guard guard(lock_);
-	return anaLog_.empty() ? target::anaLog(subsystem_->stores(), anaStates_, anaChange_, groupsOnly) : anaLog_;
+	return anaLog_.empty() ? target::anaLog(stores(), anaStates_, anaChange_, groupsOnly) : anaLog_;
 }
 
 void Server::setCcr(CcrPlan plan)

@@ -53,7 +53,9 @@ public:
 	Script &script() { return script_; }
 	Subsystem &subsystem() { return *subsystem_; }
 	const std::shared_ptr<Subsystem> &shared() const { return subsystem_; }
-	Stores &stores() { return subsystem_->stores(); }
+	Stores &stores() const { return view_ ? *view_.load() : subsystem_->stores(); }
+	// Other namespaces than the subsystem's from now on, which outlive it; null: those again
+	void show(Stores *other) { view_ = other; }
 	Counters &counters() { return counters_; }
 	Associations &associations() { return subsystem_->associations(); }
 
@@ -109,6 +111,7 @@ private:
 	const Config config_;
 	Script script_;
 	std::shared_ptr<Subsystem> subsystem_;
+	std::atomic<Stores *> view_{nullptr};
 	Counters counters_;
 	Fd listener_;
 	Wake wake_;

@@ -102,6 +102,21 @@ std::shared_ptr<Store> Stores::add(std::uint32_t nsid, std::uint64_t size, unsig
 	return stores_[nsid] = std::make_shared<Store>(nsid, size, shift, anaGroup);
 }
 
+void Stores::put(std::uint32_t nsid, std::shared_ptr<Store> store)
+{
+	std::lock_guard guard(lock_);
+	if (store)
+		stores_[nsid] = std::move(store);
+	else
+		stores_.erase(nsid);
+}
+
+void Stores::replace(std::map<std::uint32_t, std::shared_ptr<Store>> stores)
+{
+	std::lock_guard guard(lock_);
+	stores_ = std::move(stores);
+}
+
 void Stores::remove(std::uint32_t nsid)
 {
 	std::lock_guard guard(lock_);

@@ -60,6 +60,10 @@ class Stores {
 public:
 	std::shared_ptr<Store> add(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9,
 				   std::uint32_t anaGroup = 1);
+	// What is seen by this NSID from now on, its own NSID or another; null: nothing
+	void put(std::uint32_t nsid, std::shared_ptr<Store> store);
+	// All at once
+	void replace(std::map<std::uint32_t, std::shared_ptr<Store>> stores);
 	void remove(std::uint32_t nsid);
 	std::shared_ptr<Store> find(std::uint32_t nsid) const;
 	std::vector<std::uint32_t> idsAbove(std::uint32_t nsid) const;

@@ -22,6 +22,7 @@ if (!x) S
     when != kfree_rcu(x, ...)
     when != rcu_assign_pointer(e, x)
     when != nof_admin_send(..., &x->cmd)
+    when != submit(..., &x->cmd, ...)
     when != kobject_put(&x->kobj)
     when != put_device(&x->dev)
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What namespaces are: Identify Namespace and identification descriptors, of several at a time. */
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "core/lifecycle.h"
+#include "core/status.h"
+
+enum { CMD_NS, CMD_DESCS, NR_CMDS };
+static_assert(NR_CMDS == NOF_FORMATS_CMDS);
+
+int nof_formats_alloc(struct nof_formats *f, u32 max)
+{
+	u32 i;
+
+	memset(f, 0, sizeof(*f));
+	f->max = max;
+	f->ns = kcalloc(max, sizeof(*f->ns), GFP_KERNEL);
+	for (i = 0; f->ns && i < max * NR_CMDS; i++) {
+		f->pages[i] = kmalloc(NVME_IDENTIFY_DATA_SIZE, GFP_KERNEL);
+		if (!f->pages[i])
+			break;
+	}
+	if (i == max * NR_CMDS)
+		return 0;
+	nof_formats_free(f);
+	return -ENOMEM;
+}
+
+void nof_formats_free(struct nof_formats *f)
+{
+	u32 i;
+
+	for (i = 0; i < f->max * NR_CMDS; i++)
+		kfree(f->pages[i]);
+	kfree(f->ns);
+}
+
+/* A status that may be another one the next time says nothing about the namespace */
+static bool transient(int status)
+{
+	return status && !(status & NVME_STATUS_DNR);
+}
+
+/*
+ * Without the list, and with a list that is refused, the identifiers of Identify Namespace have to do. Controllers from
+ * before NVMe 1.3 do not know it, and not all say so for good.
+ */
+static void decode_descs(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmd)
+{
+	if (cmd->ret) {
+		ns->not_now = transient(cmd->ret) && ctrl->vs >= NVME_VS(1, 3, 0);
+		ns->status = ns->not_now ? cmd->ret : 0;
+		return;
+	}
+	ns->why = nof_identify_descs(cmd->buf, NVME_IDENTIFY_DATA_SIZE, &ns->format.ids);
+	if (!ns->why && ns->format.ids.csi)
+		ns->why = "its command set is not supported";
+}
+
+static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmds)
+{
+	int status = cmds[CMD_NS].ret;
+
+	ns->status = status;
+	ns->not_now = transient(status);
+	ns->why = NULL;
+	if (ns->not_now)
+		return;
+	ns->why = status ? nof_status_name(status) : nof_identify_ns(cmds[CMD_NS].buf, &ns->format);
+	if (!ns->why)
+		decode_descs(ctrl, ns, &cmds[CMD_DESCS]);
+}
+
+int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f)
+{
+	struct nof_identify cmds[NOF_FORMATS_MAX * NR_CMDS];
+	static const u8 cns[NR_CMDS] = { NVME_ID_CNS_NS, NVME_ID_CNS_NS_DESC_LIST };
+	u32 i, nr = f->nr * NR_CMDS;
+	int ret;
+
+	for (i = 0; i < nr; i++)
+		cmds[i] = (struct nof_identify){
+			.nsid = f->ns[i / NR_CMDS].nsid,
+			.cns = cns[i % NR_CMDS],
+			.buf = f->pages[i],
+		};
+	ret = nof_identify_many(ctrl, cmds, nr);
+	for (i = 0; !ret && i < f->nr; i++)
+		decode(ctrl, &f->ns[i], cmds + i * NR_CMDS);
+	return ret;
+}
