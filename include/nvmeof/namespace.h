@@ -26,7 +26,7 @@ struct Namespace {
 	std::uint32_t paths = 0;
 	std::uint32_t usablePaths = 0; // can take I/O now
 	std::uint32_t livePaths = 0;   // their controller is live, whatever their ANA state
-	// The same if all controllers that it came over, and those not live so far, were live.
+	// The same if all controllers that it came over, and those that have tried in vain so far, were live.
 	std::uint32_t expectedPaths = 0;
 	std::uint32_t waiting = 0; // requests that wait for a path
 	std::uint32_t held = 0;    // requests held back by fencing

@@ -365,10 +365,8 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
 {
-	if (ctrl->discovery || nof_ctrl_state(ctrl) >= NVMEOF_CTRL_DELETING ||
-	    test_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags))
-		return false;
-	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || READ_ONCE(ctrl->attempts);
+	return !ctrl->discovery && nof_ctrl_state(ctrl) < NVMEOF_CTRL_DELETING &&
+	       test_bit(NOF_CTRL_MISSED, &ctrl->flags) && !test_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
 }
 
 u32 nof_ctrl_inflight(struct nof_ctrl *ctrl)

@@ -86,6 +86,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_ADDED,			/* made in full; may be deleted */
 	NOF_CTRL_EVER_LIVE,
 	NOF_CTRL_EVER_SCANNED,		/* which namespaces it has is known: those with a path */
+	NOF_CTRL_MISSED,		/* a first connect or scan has failed: nobody knows when it will have paths */
 	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
@@ -346,7 +347,10 @@ void nof_ctrl_error(struct nof_ctrl *ctrl);
 bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset);
 /* Starts deletion in the background. Any process context. */
 bool nof_ctrl_delete_start(struct nof_ctrl *ctrl);
-/* Connected, or tried to, and never scanned: any disk may get a path by it. */
+/*
+ * Never scanned, and that was tried in vain: any disk may get a path by it. Not while all goes well: a scan takes its
+ * time, and is no news to anybody.
+ */
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl);
 
 #endif

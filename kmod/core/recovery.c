@@ -198,6 +198,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 	u32 step = ctrl->attempts++ + max(ctrl->flaps, 1U) - 1;
 	u32 delay = nof_backoff_ms(step, longest_delay(ctrl), get_random_u32());
 
+	set_bit(NOF_CTRL_MISSED, &ctrl->flags);
 	nof_notice_ctrl(ctrl);
 	if (patience_ends(ctrl)) {
 		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",

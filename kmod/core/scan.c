@@ -198,6 +198,8 @@ int nof_scan(struct nof_ctrl *ctrl)
 		goto free;
 	ret = scan_locked(ctrl, &scan);
 	mutex_unlock(&ctrl->scan_lock);
+	if (ret)
+		set_bit(NOF_CTRL_MISSED, &ctrl->flags);
 	nof_notice_ctrl(ctrl);
 	nof_events->scanned(ctrl, ret);
 free:

@@ -20,7 +20,7 @@ bool coreGoes()
 }
 
 // As every state has to allow it: the core is in use, the transport goes, without waiting for the network.
-void transportGoes(Host &host)
+void transportGoes(Host &host, Millis bound = 8s)
 {
 	host.forget();
 	CHECK(run("rmmod nvmeof").status != 0);
@@ -32,7 +32,7 @@ void transportGoes(Host &host)
 	auto out = run("rmmod nvmeof_tcp");
 	INFO(out.text);
 	CHECK(out.status == 0);
-	CHECK(watch.elapsed() < slowly(8s));
+	CHECK(watch.elapsed() < slowly(bound));
 	CHECK_FALSE(exists("/sys/module/nvmeof_tcp"));
 	CHECK(run("ls /sys/class/nvmeof/ | grep .").status != 0); // no controller is left
 }
@@ -135,7 +135,9 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		REQUIRE(rig.flowing());
 		rig.lane(0).link.impair("loss 100%");
 		REQUIRE(eventually([&] { return rig.host.nameSpace(1)->held > 0; }));
-		transportGoes(rig.host);
+		// Which of the two goes first is anybody's guess. The live one leaves in good order: where its path is
+		// the disk's last, what is held is written by it, when the 10 s that it may be held are over.
+		transportGoes(rig.host, 18s);
 		CHECK(busy.wait(20s).status > 0);
 	}
 	SECTION("a disk whose last path is gone lingers")

@@ -301,8 +301,9 @@ TEST_CASE("the library: every change is refused with EPERM, everything can be re
 	REQUIRE(another.hostid);
 	nvmeof::ControllerSettings ctrl;
 	ctrl.stallTimeout = 7s;
-	nvmeof::SubsystemSettings subsys;
-	subsys.fencing = nvmeof::Fencing::safe;
+	auto subsystem = take(rig.host.client().subsystems()).at(0).name;
+	nvmeof::SubsystemSettings settings;
+	settings.fencing = nvmeof::Fencing::safe;
 	const std::map<std::string, std::function<int(nvmeof::Client &)>> changes{
 		{"connect", [&](auto &client) { return errnoOf(client.start(another)); }},
 		{"disconnect", [&](auto &client) { return errnoOf(client.disconnect(c.name)); }},
@@ -311,7 +312,7 @@ TEST_CASE("the library: every change is refused with EPERM, everything can be re
 		{"reset", [&](auto &client) { return errnoOf(client.reset(c.name)); }},
 		{"rescan", [&](auto &client) { return errnoOf(client.rescan(c.name)); }},
 		{"set of a controller", [&](auto &client) { return errnoOf(client.set(c.name, ctrl)); }},
-		{"set of a subsystem", [&](auto &client) { return errnoOf(client.set("nvmeof0", subsys)); }},
+		{"set of a subsystem", [&](auto &client) { return errnoOf(client.set(subsystem, settings)); }},
 	};
 	Watch watch;
 	watch.drain(); // what there is to tell of the connect
@@ -342,6 +343,7 @@ TEST_CASE("nvmeofctl: each change is refused, says how it can be done, and exits
 {
 	Rig rig;
 	auto c = rig.connect();
+	auto subsystem = take(rig.host.client().subsystems()).at(0).name;
 	must("chmod 755 / /usr /usr/bin /root; echo '* degrade=on' > /tmp/policy.conf");
 	auto before = state(rig.host);
 	const std::string changes[] = {
@@ -356,9 +358,10 @@ TEST_CASE("nvmeofctl: each change is refused, says how it can be done, and exits
 		"reset -d " + c.name,
 		"rescan -d " + c.name,
 		"set " + c.name + " stall-tmo=7",
-		"set nvmeof0 fencing=safe",
-		"apply-policy nvmeof0 --policy-file /tmp/policy.conf",
+		"set " + subsystem + " fencing=safe",
+		"apply-policy " + subsystem + " --policy-file /tmp/policy.conf",
 	};
+	const std::string looks[] = {"list", "list-subsys", "list --json", "show " + subsystem, "stats", "version"};
 	constexpr int notPermitted = 7;
 	for (auto who : strangers) {
 		for (auto &change : changes) {
@@ -367,8 +370,8 @@ TEST_CASE("nvmeofctl: each change is refused, says how it can be done, and exits
 			CHECK(out.status == notPermitted);
 			CHECK(out.text.find("root") != std::string::npos);
 		}
-		for (auto *look : {"list", "list-subsys", "list --json", "show nvmeof0", "stats", "version"}) {
-			auto out = shellAs(who, std::string("nvmeofctl ") + look);
+		for (auto &look : looks) {
+			auto out = shellAs(who, "nvmeofctl " + look);
 			INFO(name(who) << ": " << look << ": " << out.text);
 			CHECK(out.status == 0);
 		}

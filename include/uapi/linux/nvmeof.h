@@ -198,7 +198,7 @@ enum nvmeof_attr {
 	NVMEOF_A_WANTED_POLL_QUEUES,	/* u32: asked for; NR_POLL_QUEUES are those granted */
 	NVMEOF_A_FIRST_CONNECT_TMO,	/* s32, ms, -1 = for ever, default 0: how long a first connect is repeated */
 	NVMEOF_A_NR_LIVE,		/* u32: paths whose controller is live, whatever their ANA state */
-	NVMEOF_A_NR_EXPECTED,		/* u32: likewise if all were, and those not scanned so far had one */
+	NVMEOF_A_NR_EXPECTED,		/* u32: likewise if all were, and those whose first scan failed had one */
 	NVMEOF_A_NO_PATH_SINCE,		/* u64: CLOCK_BOOTTIME, ns; only while no path is usable */
 
 	__NVMEOF_A_MAX,
