@@ -4,6 +4,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "core/backoff.h"
+#include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
 #include "core/subsys.h"
@@ -41,30 +42,65 @@ static int read_properties(struct nof_ctrl *ctrl)
 	return 0;
 }
 
-static const char *same_subsystem(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
+/* That is the name of all discovery services: their controllers have nothing in common */
+static bool of_discovery(const struct nof_subsys *s)
+{
+	return !strcmp(s->nqn, NVME_DISC_SUBSYS_NAME);
+}
+
+/*
+ * What a controller says of itself may not contradict those that are live. That nobody else is, and the target has been
+ * made anew, is no contradiction (TRAP 38).
+ */
+static const char *contradiction(const struct nof_ctrl *ctrl)
+{
+	struct nof_ctrl *other;
+
+	lockdep_assert_held(&ctrl->subsys->lock);
+	if (of_discovery(ctrl->subsys))
+		return NULL;
+	list_for_each_entry(other, &ctrl->subsys->ctrls, entry) {
+		if (other == ctrl || nof_ctrl_state(other) != NVMEOF_CTRL_LIVE)
+			continue;
+		if (other->cntlid == ctrl->cntlid)
+			return "controller ID is that of another live controller";
+		if (strcmp(other->serial, ctrl->serial))
+			return "serial number differs from that of the subsystem's live controllers";
+	}
+	return NULL;
+}
+
+static const char *same_subsystem(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
-	struct nof_ctrl *other;
-	const char *why = NULL;
+	const char *why;
 
-	/* That is the name of all discovery services: their controllers have nothing in common */
-	if (!strcmp(s->nqn, NVME_DISC_SUBSYS_NAME))
-		return id->cntrltype == NVME_CTRL_DISC ? NULL : "not a discovery controller, by whose name it goes";
-
+	if (of_discovery(s) && !ctrl->discovery)
+		return "not a discovery controller, by whose name it goes";
 	mutex_lock(&s->lock);
-	if (s->identified && strcmp(s->serial, id->serial))
-		why = "serial number differs from the subsystem's other controllers";
-	list_for_each_entry(other, &s->ctrls, entry)
-		if (other != ctrl && nof_ctrl_state(other) == NVMEOF_CTRL_LIVE && other->cntlid == ctrl->cntlid)
-			why = "controller ID is that of another live controller";
-	if (!why && !s->identified) {
-		memcpy(s->serial, id->serial, sizeof(s->serial));
-		memcpy(s->model, id->model, sizeof(s->model));
-		memcpy(s->firmware, id->firmware, sizeof(s->firmware));
-		s->identified = true;
-	}
+	why = contradiction(ctrl);
 	mutex_unlock(&s->lock);
 	return why;
+}
+
+/* Of the last that became live: firmware is updated one controller after the other. True when it was another before. */
+static bool adopt_identity(const struct nof_ctrl *ctrl)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	bool changed = s->identified && (strcmp(s->serial, ctrl->serial) || strcmp(s->model, ctrl->model) ||
+					 strcmp(s->firmware, ctrl->firmware));
+
+	lockdep_assert_held(&s->lock);
+	if (of_discovery(s) && s->identified)
+		return false;
+	if (changed)
+		dev_warn(&s->dev, "serial number, model and firmware are %s, %s, %s now, and were %s, %s, %s\n",
+			 ctrl->serial, ctrl->model, ctrl->firmware, s->serial, s->model, s->firmware);
+	memcpy(s->serial, ctrl->serial, sizeof(s->serial));
+	memcpy(s->model, ctrl->model, sizeof(s->model));
+	memcpy(s->firmware, ctrl->firmware, sizeof(s->firmware));
+	s->identified = true;
+	return changed;
 }
 
 static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
@@ -129,14 +165,14 @@ static int identify_ctrl(struct nof_ctrl *ctrl)
 	if (!why && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) &&
 	    ctrl->discovery != (decoded.cntrltype == NVME_CTRL_DISC))
 		why = "controller is of another type than it was";
-	if (!why)
-		why = same_subsystem(ctrl, &decoded);
+	if (!why) {
+		take_identity(ctrl, &decoded);
+		why = same_subsystem(ctrl);
+	}
 	if (why) {
 		nof_ctrl_note(ctrl, -EPROTO, 0, "Identify Controller refused: %s", why);
 		ret = -EPROTO;
-		goto free;
 	}
-	take_identity(ctrl, &decoded);
 free:
 	kfree(id);
 	return ret;
@@ -210,13 +246,40 @@ static void note_poll_queues(struct nof_ctrl *ctrl)
 			      ctrl->nr_poll, wanted, ctrl->nr_granted);
 }
 
+/*
+ * One section for all of it: two that connect at the same time look at each other one after the other, and no listing
+ * has it live before requests may take its paths. Who does not ask by a listing finds sets that wait for it (TRAP 39).
+ */
+static bool go_live(struct nof_ctrl *ctrl)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	bool live = false, changed = false;
+	const char *why;
+
+	mutex_lock(&s->lock);
+	if (test_and_clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
+		nof_ctrl_publish_locked(ctrl);
+	why = contradiction(ctrl);
+	if (!why)
+		live = nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE);
+	if (live) {
+		changed = adopt_identity(ctrl);
+		nof_ctrl_publish_locked(ctrl);
+	}
+	mutex_unlock(&s->lock);
+	if (why)
+		nof_ctrl_note(ctrl, -EPROTO, 0, "refused: %s", why);
+	if (changed)
+		nof_events->subsys(s, NVMEOF_EVENT_CHANGED);
+	return live;
+}
+
 static void became_live(struct nof_ctrl *ctrl)
 {
 	if (!ctrl->reconnects)
 		note_poll_queues(ctrl);
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
 		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);
-	nof_ctrl_publish(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_CONNECTING);
 	nof_aer_start(ctrl);
 	nof_scan_start(ctrl);
@@ -237,7 +300,7 @@ static bool connect_once(struct nof_ctrl *ctrl)
 	/* before the state changes: from then on these belong to the next loss, and who sees it live does I/O */
 	if (!ret)
 		nof_fail_fast_stop(ctrl);
-	if (!ret && nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE)) {
+	if (!ret && go_live(ctrl)) {
 		became_live(ctrl);
 		return true;
 	}

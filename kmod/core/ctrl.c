@@ -109,20 +109,26 @@ void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctr
 	nof_events->ctrl(ctrl, ev, old);
 }
 
-void nof_ctrl_publish(struct nof_ctrl *ctrl)
+void nof_ctrl_publish_locked(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head;
 	struct nof_path *path;
 
-	mutex_lock(&s->lock);
+	lockdep_assert_held(&s->lock);
 	list_for_each_entry(head, &s->heads, entry)
 		list_for_each_entry(path, &head->paths, entry)
 			if (path->ctrl == ctrl) {
 				nof_head_publish(head);
 				break;
 			}
-	mutex_unlock(&s->lock);
+}
+
+void nof_ctrl_publish(struct nof_ctrl *ctrl)
+{
+	mutex_lock(&ctrl->subsys->lock);
+	nof_ctrl_publish_locked(ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
 }
 
 static void release(struct device *dev)

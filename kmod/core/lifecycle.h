@@ -145,6 +145,8 @@ int nof_scan(struct nof_ctrl *ctrl);
 void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old);
 /* The path sets of all heads this controller has a path to, after its state changed */
 void nof_ctrl_publish(struct nof_ctrl *ctrl);
+/* Likewise, under subsys->lock */
+void nof_ctrl_publish_locked(struct nof_ctrl *ctrl);
 
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl);
 void nof_ctrl_delist(struct nof_ctrl *ctrl);

@@ -80,18 +80,34 @@ static const struct block_device_operations head_ops = {
 	.get_unique_id	= get_unique_id,
 };
 
-static void set_wwid(struct nof_head *head, const struct nof_ctrl *ctrl)
+/* A link by its name has no blanks */
+static void make_wwid(char wwid[NOF_WWID_SIZE], const struct nof_ns_ids *ids, const struct nof_ctrl *ctrl, u32 nsid)
 {
-	const struct nof_ns_ids *ids = &head->format.ids;
-
 	if (ids->have & NOF_ID_UUID)
-		scnprintf(head->wwid, sizeof(head->wwid), "uuid.%pUb", &ids->uuid);
+		scnprintf(wwid, NOF_WWID_SIZE, "uuid.%pUb", &ids->uuid);
 	else if (ids->have & NOF_ID_NGUID)
-		scnprintf(head->wwid, sizeof(head->wwid), "eui.%16phN", ids->nguid);
+		scnprintf(wwid, NOF_WWID_SIZE, "eui.%16phN", ids->nguid);
 	else if (ids->have & NOF_ID_EUI64)
-		scnprintf(head->wwid, sizeof(head->wwid), "eui.%8phN", ids->eui64);
+		scnprintf(wwid, NOF_WWID_SIZE, "eui.%8phN", ids->eui64);
 	else
-		scnprintf(head->wwid, sizeof(head->wwid), "nvme.%s-%s-%08x", ctrl->serial, ctrl->model, head->nsid);
+		scnprintf(wwid, NOF_WWID_SIZE, "nvme.%s-%s-%08x", ctrl->serial, ctrl->model, nsid);
+	strreplace(wwid, ' ', '_');
+}
+
+bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
+{
+	const struct nof_ns_ids *was = &head->format.ids, *is = &format->ids;
+	char wwid[NOF_WWID_SIZE];
+
+	if (head->lba_shift != format->lba_shift)
+		return false;
+	if (nof_ns_ids_match(was, is))
+		return true;
+	if (!nof_ns_ids_equal(was, is))
+		return false;
+	/* it has none: as long as the target is the same */
+	make_wwid(wwid, is, ctrl, head->nsid);
+	return !strcmp(wwid, head->wwid);
 }
 
 /*
@@ -276,7 +292,7 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	head->format = *format;
 	head->lba_shift = format->lba_shift;
 	head->read_only = format->read_only;
-	set_wwid(head, ctrl);
+	make_wwid(head->wwid, &format->ids, ctrl, nsid);
 	return head;
 }
 

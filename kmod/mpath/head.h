@@ -19,6 +19,8 @@ struct nof_path;
 struct nof_path_set;
 struct nof_subsys;
 
+#define NOF_WWID_SIZE	128
+
 enum nof_head_flag {
 	NOF_HEAD_ADDED,		/* the disk is visible */
 	NOF_HEAD_REMOVING,	/* its last path is going: no other may join */
@@ -66,7 +68,7 @@ struct nof_head {
 	struct nof_limits	limits;
 	u8			lba_shift;
 	bool			read_only;
-	char			wwid[128];
+	char			wwid[NOF_WWID_SIZE];
 
 	struct nof_path_set __rcu *set;
 	unsigned int		set_seq;
@@ -151,6 +153,11 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 int nof_head_add(struct nof_head *head);
 /* What a disk could promise if this were its only path */
 void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim);
+/*
+ * What is read of a namespace now is what the disk was made for: in block size and identifiers, of which some may not
+ * be told any more. Without any it is by NSID, serial number and model.
+ */
+bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
 /* A path of this controller cannot do all that the disk promises */
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
 /*

@@ -378,14 +378,6 @@ unlock:
 	return why;
 }
 
-/* As when it joined; or it had no identifiers then, and has none now. One that is not told any more is no other one. */
-static bool same_namespace(const struct nof_head *head, const struct nof_ns_format *format)
-{
-	const struct nof_ns_ids *was = &head->format.ids, *is = &format->ids;
-
-	return head->lba_shift == format->lba_shift && (nof_ns_ids_match(was, is) || nof_ns_ids_equal(was, is));
-}
-
 /*
  * The head that the namespace belongs to, in the state it is in, if it promises too much for this path; referenced. It
  * is that of the path there is, for as long as it is the same namespace, or the one to be joined.
@@ -400,7 +392,7 @@ static struct nof_head *too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct n
 
 	mutex_lock(&s->lock);
 	path = find_path(ctrl, nsid);
-	if (path && same_namespace(path->head, format)) {
+	if (path && nof_head_is(path->head, ctrl, format)) {
 		head = path->head;
 		wide = !test_bit(NOF_HEAD_REMOVING, &head->flags) && nof_head_too_wide(head, ctrl, format);
 	} else {
@@ -462,7 +454,7 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	mutex_lock(&s->lock);
 	path = find_path(ctrl, nsid);
 	if (path)
-		same = same_namespace(path->head, format) && !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
+		same = nof_head_is(path->head, ctrl, format) && !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
 	if (same)
 		update(path, format, association, why);
 	mutex_unlock(&s->lock);
@@ -511,7 +503,7 @@ void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_forma
 
 	mutex_lock(&ctrl->subsys->lock);
 	path = find_path(ctrl, nsid);
-	if (path && same_namespace(path->head, format))
+	if (path && nof_head_is(path->head, ctrl, format))
 		path->association = ctrl->association;
 	mutex_unlock(&ctrl->subsys->lock);
 }

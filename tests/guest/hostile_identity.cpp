@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Namespaces that are others than they were, while nobody looked.
 #include "support/ports.h"
+#include "target/acts.h"
 #include "target/connection.h"
+#include "target/identify.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,6 +11,10 @@
 #include <thread>
 
 using namespace guest;
+using target::acts::always;
+using target::acts::failed;
+using target::acts::verdict;
+using target::acts::when;
 
 namespace {
 
@@ -82,6 +88,34 @@ void swap(target::Server &port, target::Stores *view)
 	port.start();
 }
 
+// What targets make anew when they are set up again: a serial number of any kind, and perhaps firmware
+std::atomic<const char *> serial = "OTHER";
+const auto otherIdentity = always(target::Hook::adminData, [](target::Strike &s) {
+	return when(s.identify(target::cns_ctrl), [&] {
+		put(*s.data, target::at::serial, std::string(serial), ' ');
+		put(*s.data, target::at::firmware, std::string("2.0"), ' ');
+	});
+});
+
+const auto noIdentifiers = always(target::Hook::adminData, [](target::Strike &s) {
+	auto clear = [&](std::size_t at, std::size_t length) { std::fill_n(s.data->begin() + at, length, 0); };
+	return when(s.identify(target::cns_descs), [&] { clear(0, s.data->size()); }) ||
+	       when(s.identify(target::cns_ns), [&] { clear(104, 16); }); // NGUID
+});
+
+nvmeof::Subsystem subsystemOf(Host &host)
+{
+	auto all = take(host.client().subsystems());
+	REQUIRE(all.size() == 1);
+	return all.front();
+}
+
+bool allUsable(Host &host, std::size_t count)
+{
+	auto paths = host.paths();
+	return paths.size() == count && std::ranges::all_of(paths, [](auto &p) { return p.usable; });
+}
+
 } // namespace
 
 // The writers keep requests waiting, or in flight, when the connection goes and comes back to another namespace.
@@ -120,4 +154,117 @@ TEST_CASE("a namespace swapped for another while the host is away gets none of i
 		swap(ports[0], nullptr);
 	}
 	CHECK(written(ports.store()) > 0);
+}
+
+TEST_CASE("a target that was set up anew has another serial number", "[hostile][paths][identity][trap38]")
+{
+	Ports ports(std::vector<target::Config>(2));
+	auto list = ports.connectAll();
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	REQUIRE(subsystemOf(ports.host).serial == "TARGET0001");
+	Watch watch;
+	for (std::size_t i : {0, 1}) {
+		ports[i].stop();
+		ports[i].script().arm(otherIdentity, target::Script::forever);
+	}
+	for (std::size_t i : {0, 1})
+		ports[i].start();
+	auto told = [](const nvmeof::Event &e) {
+		return e.type == nvmeof::EventType::changed && e.subsystem() && e.subsystem()->serial == "OTHER" &&
+		       e.subsystem()->firmware == "2.0";
+	};
+	CHECK(watch.find(told, 15s));
+	CHECK(eventually([&] { return allUsable(ports.host, 2); }, 15s));
+	CHECK(subsystemOf(ports.host).serial == "OTHER");
+	CHECK(ports.work(disk) == 0); // the disk is the same, by its identifiers
+
+	serial = "THIRD"; // of one alone, it contradicts the other
+	ports[1].dropConnections();
+	CHECK(eventually([&] {
+		return ports.host.controller(list[1].name).lastError.find("serial number") != std::string::npos;
+	}));
+	CHECK(allUsable(ports.host, 2) == false);
+	CHECK(ports.work(disk) == 0);
+	serial = "OTHER";
+	CHECK(eventually([&] { return allUsable(ports.host, 2); }, 15s));
+	CHECK(ports.work(disk) == 0);
+}
+
+TEST_CASE("a namespace without identifiers is another one when the target is", "[hostile][identity][trap38]")
+{
+	Ports ports(std::vector<target::Config>(1));
+	ports[0].script().arm(noIdentifiers, target::Script::forever);
+	ports.connect(0);
+	auto wwid = [&] {
+		auto list = take(ports.host.client().namespaces());
+		return list.size() == 1 ? list.front().wwid : "";
+	};
+	auto before = wwid();
+	CHECK(before.starts_with("nvme.TARGET0001-nvmeof_test_target-")); // a link may be called so: no blanks
+	auto name = ports.disk();
+	Disk disk(name);
+	REQUIRE(ports.work(disk) == 0);
+	ports[0].dropConnections();
+	CHECK(eventually([&] { return allUsable(ports.host, 1) && ports.work(disk) == 0; }, 15s));
+	CHECK(wwid() == before);
+
+	static const auto both = always(target::Hook::adminData, [](target::Strike &s) {
+		bool struck = noIdentifiers.act(s);
+		return otherIdentity.act(s) || struck;
+	});
+	ports[0].stop();
+	ports[0].script().arm(both, target::Script::forever);
+	ports[0].start();
+	CHECK(eventually([&] { return wwid().starts_with("nvme.") && wwid() != before; }, 15s));
+	Buffer buffer(4096);
+	CHECK(disk.write(0, buffer) < 0); // to the one that is gone
+}
+
+TEST_CASE("two controllers of one ID that connect at the same time: one of them", "[hostile][paths][identity][trap20]")
+{
+	// the first command after Identify Controller, with which they have looked for one another
+	static const auto hold = always(target::Hook::command, [](target::Strike &s) {
+		return verdict(s.admin(target::op_set_features), s, target::Verdict::hold);
+	});
+	target::Server one{target::Config{}}, other{target::Config{}}; // each gives IDs from 1 on
+	for (auto *server : {&one, &other})
+		server->stores().add(1, size);
+	Host host;
+	auto options = [&](target::Server &server) {
+		auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+		o.ioQueues = 1;
+		return o;
+	};
+	for (int i = 0; i < 5; i++) {
+		for (auto *server : {&one, &other}) {
+			server->script().arm(hold, 1);
+			REQUIRE(host.client().connect(options(*server), nvmeof::WaitFor::none).ok());
+			REQUIRE(server->script().waitStrikes(1, slowly(5s)));
+		}
+		one.releaseHeld();
+		other.releaseHeld();
+		CHECK(eventually([&] {
+			auto list = take(host.client().controllers());
+			return list.size() == 1 && list.front().state == nvmeof::ControllerState::live;
+		}));
+		CHECK(eventually([&] { return allUsable(host, 1); }));
+		host.disconnectAll();
+	}
+}
+
+TEST_CASE("descriptors that an old target does not know, and does not say so for good", "[hostile][identity]")
+{
+	static const auto unknown = always(target::Hook::command, [](target::Strike &s) {
+		return failed(s.identify(target::cns_descs), s, target::st_internal);
+	});
+	target::Config config;
+	config.version = 0x10200;
+	Ports ports({config});
+	ports[0].script().arm(unknown, target::Script::forever);
+	ports.connect(0);
+	CHECK(ports[0].script().strikes() > 0);
+	Disk disk(ports.disk());
+	CHECK(ports.work(disk) == 0);
+	CHECK(take(ports.host.client().namespaces()).front().wwid.starts_with("eui."));
 }

@@ -15,6 +15,7 @@ struct Config {
 	std::string serial = "TARGET0001";
 	std::string model = "nvmeof test target";
 	std::string firmware = "1.0";
+	std::uint32_t version = 0x10400;  // of NVMe, VS
 	std::uint16_t queueEntries = 128; // CAP.MQES + 1
 	std::uint16_t maxcmd = 0;         // 0: as many as the queue has entries
 	std::uint16_t maxIoQueues = 64;

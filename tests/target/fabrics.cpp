@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::uint16_t bad_param = st_connect_param | st_dnr;
 constexpr std::uint32_t cc_enable = 1, csts_ready = 1, csts_shutdown_done = 2 << 2;
-constexpr std::uint32_t version = 0x10400;
 
 } // namespace
 
@@ -100,7 +99,7 @@ Reply Connection::propertyGet(const Command &cmd)
 				1ull << (assoc_->discovery ? 44 : 37);
 			break;
 		case prop_vs:
-			value = version;
+			value = server_.config().version;
 			break;
 		case prop_cc:
 			value = assoc_->cc;

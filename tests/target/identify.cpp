@@ -26,7 +26,7 @@ Bytes identifyController(const Config &config, const Association &assoc)
 	put(id, at::cmic, 1 << 1 | (config.ana ? 1 << 3 : 0));
 	put(id, at::mdts, config.mdts);
 	put(id, at::cntlid, assoc.cntlid);
-	put(id, at::ver, 0x10400);
+	put(id, at::ver, config.version);
 	put(id, at::oaes, 1u << 8 | (config.ana ? 1u << 11 : 0) | (config.ccrLimit ? 1u << 20 : 0));
 	put(id, at::ctratt, config.trafficKeepAlive ? 1u << 6 : 0);
 	put(id, at::cntrltype, 1);
