@@ -22,6 +22,7 @@
  * @formats: those of @list that are looked at together
  * @association: that they were read in, at the earliest
  * @again: a namespace could not be taken in just now
+ * @later: or may be some time, and nobody is to wait for it
  */
 struct scan {
 	__le32			*list;
@@ -30,6 +31,7 @@ struct scan {
 	u32			prev;
 	u32			left_out;
 	bool			again;
+	bool			later;
 };
 
 static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
@@ -68,6 +70,7 @@ static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_
 	if (why)
 		refuse(ctrl, ns->nsid, ns->status, why);
 	scan->again |= nof_path_try_again(why);
+	scan->later |= nof_path_later(why);
 }
 
 /* What has been collected of the list */
@@ -87,6 +90,13 @@ static int take_some(struct nof_ctrl *ctrl, struct scan *scan)
 	return ret;
 }
 
+/* All that follows lies beyond it, too; what stands before is as good as if the list ended here */
+static int beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
+{
+	refuse(ctrl, nsid, 0, "beyond NN, the highest namespace ID, like all that follow");
+	return 1;
+}
+
 /*
  * One of the list, which is ascending; that also bounds the loop: a target that repeats itself is cut short (TRAP 21).
  * 1 at its end, or a negative errno.
@@ -99,10 +109,13 @@ static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 		return 1;
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return -ENOTCONN;
-	if (nsid <= scan->prev || nsid > ctrl->nn) {
-		nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or beyond NN, at %u", nsid);
+	/* the last two are none, but stand for all of them */
+	if (nsid <= scan->prev || nsid >= NVME_NSID_ALL - 1) {
+		nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or no such IDs, at %u", nsid);
 		return -EPROTO;
 	}
+	if (nsid > ctrl->nn)
+		return beyond_nn(ctrl, nsid);
 	scan->prev = nsid;
 	if (!nof_head_wanted(ctrl->subsys, nsid))
 		return ++scan->left_out > LEFT_OUT_MAX ? -E2BIG : 0;
@@ -182,6 +195,15 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 	return scan->again ? -EAGAIN : ret;
 }
 
+/* Connected again it scans anyway. One asked for meanwhile is queued already, and is not put off. */
+static void scan_again(struct nof_ctrl *ctrl)
+{
+	u32 delay = nof_backoff_ms(ctrl->scan_failures++, RETRY_MAX_MS, get_random_u32());
+
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		queue_delayed_work(nof_wq, &ctrl->scan_work, msecs_to_jiffies(delay));
+}
+
 int nof_scan(struct nof_ctrl *ctrl)
 {
 	unsigned int noio = memalloc_noio_save();
@@ -200,6 +222,10 @@ int nof_scan(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->scan_lock);
 	if (ret)
 		set_bit(NOF_CTRL_MISSED, &ctrl->flags);
+	else if (scan.later)
+		scan_again(ctrl);
+	else
+		ctrl->scan_failures = 0;
 	nof_notice_ctrl(ctrl);
 	nof_events->scanned(ctrl, ret);
 free:
@@ -247,15 +273,6 @@ static int clear_changed_list(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
-/* Connected again it scans anyway. One asked for meanwhile is queued already, and is not put off. */
-static void scan_again(struct nof_ctrl *ctrl)
-{
-	u32 delay = nof_backoff_ms(ctrl->scan_failures++, RETRY_MAX_MS, get_random_u32());
-
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-		queue_delayed_work(nof_wq, &ctrl->scan_work, msecs_to_jiffies(delay));
-}
-
 void nof_scan_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, scan_work);
@@ -264,11 +281,8 @@ void nof_scan_work(struct work_struct *work)
 	WRITE_ONCE(ctrl->next_scan, jiffies + msecs_to_jiffies(SPACING_MS));
 	ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) && !ctrl->discovery ? clear_changed_list(ctrl) : 0;
 	ret = nof_scan(ctrl) ?: ret;
-	if (ret) {
+	if (ret)
 		scan_again(ctrl);
-		return;
-	}
-	ctrl->scan_failures = 0;
 }
 
 /* Only while it is live, under the lock of its state: later nobody would cancel it. Whoever becomes live scans. */

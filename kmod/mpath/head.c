@@ -356,18 +356,19 @@ int nof_head_add(struct nof_head *head)
 	return 0;
 }
 
-void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
+bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 {
 	bool changed = head->format.nlbas != format->nlbas || head->read_only != format->read_only;
 
 	lockdep_assert_held(&head->subsys->lock);
 	if (!changed)
-		return;
+		return false;
 	head->format.nlbas = format->nlbas;
 	head->read_only = format->read_only;
 	set_capacity_and_notify(head->disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
 	set_disk_ro(head->disk, format->read_only);
 	nof_events->ns(head, NVMEOF_EVENT_CHANGED);
+	return true;
 }
 
 /* In this order: again_work queues the other one. */

@@ -173,7 +173,8 @@ void nof_head_linger(struct nof_head *head);
 void nof_head_linger_until(struct nof_head *head, u32 secs);
 /* Lingering ends now, with the removal of the disk; of all heads, and waits until that is done. */
 void nof_heads_end_linger(void);
-void nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
+/* Capacity and write protection as read now; true when they were others. Under subsys->lock. */
+bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
 /* Requests that wait for a path are sent again no more; after NOF_HEAD_GONE is set. */
 void nof_head_end_kicks(struct nof_head *head);
 void nof_head_remove(struct nof_head *head);

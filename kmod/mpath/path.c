@@ -114,6 +114,28 @@ static struct nof_path *find_path(struct nof_ctrl *ctrl, u32 nsid)
 /* Made room for, or so it was; then another path made the disk, or came to one that lingered */
 static const char too_narrow[] = "the disk promises more than this path can do; tried again later";
 
+static const char other_size[] = "capacity or block size differs from the namespace's other paths";
+
+/* A path has gone, or has changed, that may have been why others were refused (TRAP 40) */
+static void rescan_refused(struct nof_subsys *s)
+{
+	struct nof_ctrl *ctrl;
+
+	lockdep_assert_held(&s->lock);
+	list_for_each_entry(ctrl, &s->ctrls, entry)
+		if (test_bit(NOF_CTRL_REFUSED, &ctrl->flags))
+			nof_scan_start(ctrl);
+}
+
+/* The others may have changed likewise, and nobody has looked yet */
+static void rescan_paths(struct nof_head *head)
+{
+	struct nof_path *path;
+
+	list_for_each_entry(path, &head->paths, entry)
+		nof_scan_start(path->ctrl);
+}
+
 /* A private namespace (NMIC bit 0 clear), or one without identifiers, is never joined to another path's head */
 static struct nof_head *find_head(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *f, const char **why)
 {
@@ -135,7 +157,7 @@ static struct nof_head *find_head(struct nof_ctrl *ctrl, u32 nsid, const struct 
 		else if (head->nsid != nsid)
 			*why = "another path has these identifiers with another namespace ID";
 		else if ((!alone && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
-			*why = "capacity or block size differs from the namespace's other paths";
+			*why = other_size;
 		else if (nof_head_too_wide(head, ctrl, f))
 			*why = too_narrow;
 		return head;
@@ -174,6 +196,7 @@ static void unlink(struct nof_path *path)
 	path->usable = false;
 	nof_topology_changed();
 	nof_head_publish(path->head);
+	rescan_refused(path->ctrl->subsys);
 }
 
 /*
@@ -236,10 +259,12 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	}
 	if (last)
 		set_bit(NOF_HEAD_REMOVING, &head->flags);
-	if (!last || !graceful)
+	if (!last || !graceful) {
 		unlink(path);
-	else
+	} else {
 		nof_head_publish(head);	/* what waits for a path waits no longer */
+		rescan_refused(s);
+	}
 	/* later than this, nof_paths_unhold() finds the head */
 	lost = !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_DELETING;
 	mutex_unlock(&s->lock);
@@ -324,6 +349,11 @@ bool nof_path_try_again(const char *why)
 	return why == nof_head_busy || why == nof_path_no_memory || why == no_disk || why == too_narrow;
 }
 
+bool nof_path_later(const char *why)
+{
+	return why == other_size;
+}
+
 static const char too_many[] = "more namespaces than max_namespaces of the module";
 
 static const char *no_memory_or(int ret, const char *why)
@@ -342,6 +372,10 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 
 	mutex_lock(&s->lock);
 	head = find_head(ctrl, nsid, format, &why);
+	if (why)
+		set_bit(NOF_CTRL_REFUSED, &ctrl->flags);
+	if (why == other_size)
+		rescan_paths(head);
 	if (why)
 		goto unlock;
 	if (!head) {
@@ -440,8 +474,8 @@ static void update(struct nof_path *path, const struct nof_ns_format *format, u3
 		nof_head_publish(path->head);
 		nof_events->path(path, NVMEOF_EVENT_STATE);
 	}
-	if (!why)
-		nof_head_resize(path->head, format);
+	if (!why && nof_head_resize(path->head, format))
+		rescan_refused(path->ctrl->subsys);
 }
 
 const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
@@ -551,6 +585,7 @@ void nof_paths_unsee(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
+	clear_bit(NOF_CTRL_REFUSED, &ctrl->flags);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl)
 			path->seen = false;

@@ -146,6 +146,8 @@ void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_forma
 extern const char nof_path_no_memory[];
 /* Refused for this reason, it may work at another time. */
 bool nof_path_try_again(const char *why);
+/* Likewise, but nobody waits for that: what the target offers is all there. */
+bool nof_path_later(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
 void nof_paths_remove_unseen(struct nof_ctrl *ctrl);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <numeric>
+#include <random>
 #include <thread>
 
 using namespace guest;
@@ -267,4 +269,76 @@ TEST_CASE("descriptors that an old target does not know, and does not say so for
 	Disk disk(ports.disk());
 	CHECK(ports.work(disk) == 0);
 	CHECK(take(ports.host.client().namespaces()).front().wwid.starts_with("eui."));
+}
+
+// Whoever is refused for what a sibling still has is scanned again when that goes, whatever the order.
+TEST_CASE("namespaces that are given other IDs at random: every path is back", "[hostile][paths][identity][trap40]")
+{
+	constexpr std::size_t ports_ = 6, namespaces = 4;
+	const int rounds = std::stoi(environment("NVMEOF_REMAPS", "25"));
+	std::mt19937 random(static_cast<unsigned>(std::stoul(environment("NVMEOF_SEED", "1"))));
+	target::Config config;
+	config.ana = true;
+	Ports ports(std::vector<target::Config>(ports_, config), size);
+	std::vector<std::shared_ptr<target::Store>> stores;
+	for (std::uint32_t i = 0; i < namespaces; i++)
+		stores.push_back(std::make_shared<target::Store>(i + 1, size, 9, i % 3 + 1));
+	std::vector<std::uint32_t> ids(6);
+	std::iota(ids.begin(), ids.end(), 1);
+	auto remap = [&] {
+		std::map<std::uint32_t, std::shared_ptr<target::Store>> map;
+		std::ranges::shuffle(ids, random);
+		for (std::size_t i = 0; i < namespaces; i++)
+			map[ids[i]] = stores[i];
+		ports.subsystem().stores().replace(map);
+	};
+	for (std::uint32_t i = 0; i < ports_; i++) // each group is better at two of the ports
+		for (std::uint32_t group = 1; group <= 3; group++)
+			ports[i].setAnaState(group,
+					     i % 3 + 1 == group ? target::ana_optimized : target::ana_non_optimized);
+	remap();
+	ports.connectAll();
+	auto whole = [&] {
+		return allUsable(ports.host, ports_ * namespaces) &&
+		       take(ports.host.client().namespaces()).size() == namespaces;
+	};
+	Millis longest{0};
+	for (int i = 0; i < rounds; i++) {
+		INFO("remap " << i << ": " << ports.paths());
+		remap();
+		Stopwatch time;
+		for (std::size_t p = 0; p < ports_; p++)
+			ports[p].namespacesChanged();
+		auto sees = [&] { // not only as before
+			for (std::size_t n = 0; n < namespaces; n++) {
+				auto node = nodeOf(*stores[n]);
+				if (node.empty() ||
+				    readFile("/sys/block/" + node.substr(5) + "/nsid") != std::to_string(ids[n]))
+					return false;
+			}
+			return whole();
+		};
+		REQUIRE(eventually(sees, 5s));
+		longest = std::max(longest, time.elapsed());
+	}
+	std::printf("figure: remaps: %d, the longest took %ld ms\n", rounds, longest.count());
+	for (auto &store : stores) {
+		Disk disk(nodeOf(*store));
+		CHECK(disk.verified(0, block, store->nsid()) == 0);
+		CHECK(written(*store) == 1);
+	}
+}
+
+TEST_CASE("a capacity that was seen by one path first is no lasting reason to refuse another",
+	  "[hostile][paths][identity][trap40]")
+{
+	Ports ports(std::vector<target::Config>(2));
+	ports.connect(0);
+	ports.store().resize(16 << 20); // without an event
+	auto second = ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, slowly(10s));
+	CHECK(second.ok());
+	CHECK(eventually([&] { return allUsable(ports.host, 2); }, 5s));
+	Disk disk(ports.disk());
+	CHECK(disk.size() == 16 << 20);
+	CHECK(ports.work(disk) == 0);
 }

@@ -309,6 +309,8 @@ const Misbehaviour table[] = {
 		[](S &s) { return activeIs(s, {1, 1, 1, 1}); }},
 	{"ns-list-broadcast", 21, Hook::adminData, connecting, Expect::scanFailed, nothing,
 		[](S &s) { return activeIs(s, {1, 0xffffffff}); }},
+	{"ns-list-beyond", 44, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return activeIs(s, {1, 70000}); }},
 	{"ns-list-endless", 21, Hook::adminData, connecting, Expect::scanFailed, nothing,
 		[](S &s) { return when(s.identify(cns_active), [&] {
 				for (std::size_t i = 0; i < s.data->size(); i += 4)
