@@ -178,6 +178,25 @@ free:
 	return ret;
 }
 
+/*
+ * Of commands without data. Controllers from before NVMe 2.0 have nothing to tell there, and refuse; what is not told
+ * is no bound. Without an answer it is a lost connection.
+ */
+static int identify_nvm(struct nof_ctrl *ctrl)
+{
+	struct nvme_id_ctrl_nvm *id = kzalloc(sizeof(*id), GFP_KERNEL);
+	int ret;
+
+	if (!id)
+		return -ENOMEM;
+	ret = nof_identify(ctrl, NVME_ID_CNS_CS_CTRL, 0, id);
+	if (ret > 0)
+		memset(id, 0, sizeof(*id));
+	nof_identify_nvm(id, NVME_CAP_MPSMIN(ctrl->cap), &ctrl->nvm);
+	kfree(id);
+	return min(ret, 0);
+}
+
 static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
 	int ret = nof_fence_arm(ctrl);
@@ -216,6 +235,8 @@ static int attempt(struct nof_ctrl *ctrl)
 		return ret;
 	nof_ka_start(ctrl);
 	ret = nof_aer_configure(ctrl);
+	if (!ret && !ctrl->discovery)
+		ret = identify_nvm(ctrl);
 	if (!ret && !ctrl->discovery)
 		ret = connect_io(ctrl, jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms));
 	return ret;

@@ -14,6 +14,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <uapi/linux/nvmeof.h>
+#include "core/identify.h"
 #include "core/queue.h"
 
 struct net;
@@ -187,6 +188,7 @@ struct nof_ctrl {
 	u8			vwc;
 	u8			acl;		/* abort commands at once, zero based */
 	bool			discovery;	/* a discovery controller: no I/O queues */
+	struct nof_nvm_limits	nvm;
 	u32			max_transfer;	/* bytes, from MDTS; U32_MAX for no bound */
 	u32			ioccsz;		/* I/O queue command capsule size, bytes; 64 at least */
 	u32			icdoff;		/* bytes */

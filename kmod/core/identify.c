@@ -175,6 +175,17 @@ const char *nof_identify_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct n
 	return why;
 }
 
+/*
+ * DMRL counts ranges, of which one command of ours has one; WUSL and VSL are of commands that we do not send. WZSL is a
+ * power of two, as MDTS is, in units of the smallest memory page.
+ */
+void nof_identify_nvm(const struct nvme_id_ctrl_nvm *id, u8 mpsmin, struct nof_nvm_limits *out)
+{
+	out->range_blocks = le32_to_cpu(id->dmrsl) ?: U32_MAX;
+	out->discard_blocks = le64_to_cpu(id->dmsl) ?: U64_MAX;
+	out->write_zeroes = max_transfer(id->wzsl, mpsmin);
+}
+
 static u8 format_index(const struct nvme_id_ns *id)
 {
 	/* The upper bits count only where there are more formats than the lower ones can name. */

@@ -69,6 +69,16 @@ struct nof_ctrl_id {
 };
 
 /*
+ * What a controller takes of the commands that carry no data, which MDTS does not bound; U32_MAX, U64_MAX: no bound.
+ * @range_blocks: of one range of Dataset Management; @discard_blocks: of all its ranges
+ */
+struct nof_nvm_limits {
+	u64	discard_blocks;
+	u32	range_blocks;
+	u32	write_zeroes;	/* bytes */
+};
+
+/*
  * nof_identify_ctrl() - check and decode Identify Controller (NVMe Base 2.0, figure 275)
  * @id:		4096 bytes as received
  * @mpsmin:	CAP.MPSMIN: the unit of MDTS is 2^(12 + mpsmin) bytes
@@ -76,6 +86,9 @@ struct nof_ctrl_id {
  * Returns NULL, or the reason of the refusal for a person.
  */
 const char *nof_identify_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctrl_id *out);
+
+/* Identify Controller of the NVM command set (NVM command set 1.0, figure 101). Any value has a meaning. */
+void nof_identify_nvm(const struct nvme_id_ctrl_nvm *id, u8 mpsmin, struct nof_nvm_limits *out);
 
 /*
  * Likewise Identify Namespace (NVM command set): block size, capacity, metadata. "inactive" (all zero) is a refusal

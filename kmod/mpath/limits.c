@@ -26,6 +26,22 @@ static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_transport_lim
 	return min_t(u64, max, U32_MAX & ~((1U << lba_shift) - 1));
 }
 
+/* One range, which counts blocks in 32 bits; a request counts bytes in 32 bits */
+static u32 discard_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
+{
+	u64 blocks = min_t(u64, ctrl->nvm.range_blocks, ctrl->nvm.discard_blocks);
+
+	return min_t(u64, blocks, U32_MAX >> lba_shift) << lba_shift;
+}
+
+/* MDTS does not bound it, WZSL does, and the block count; targets are spared the longest. 0: less than a block */
+static u32 write_zeroes_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
+{
+	u64 max = min_t(u64, 65536ULL << lba_shift, SZ_32M);
+
+	return min_t(u64, max, ctrl->nvm.write_zeroes) & ~((1U << lba_shift) - 1);
+}
+
 void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
 {
 	struct nof_transport_limits tl = {};
@@ -41,15 +57,13 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	lim->virt_boundary = tl.virt_boundary;
 	lim->dma_alignment = 3;
 	if (ctrl->oncs & NVME_CTRL_ONCS_DSM) {
-		/* a range counts blocks in 32 bits, a request bytes in 32 bits */
-		lim->max_discard_bytes = U32_MAX & ~(lba - 1);
+		lim->max_discard_bytes = discard_bytes(ctrl, f->lba_shift);
 		lim->max_discard_segments = 1;
 		lim->discard_granularity = f->discard_granularity * lba ?: lba;
 		lim->discard_alignment = f->discard_alignment * lba;
 	}
-	/* a command without data: MDTS does not bound it, the block count does; targets are spared the longest */
 	if (ctrl->oncs & NVME_CTRL_ONCS_WRITE_ZEROES)
-		lim->max_write_zeroes_bytes = min_t(u64, 65536ULL << f->lba_shift, SZ_32M);
+		lim->max_write_zeroes_bytes = write_zeroes_bytes(ctrl, f->lba_shift);
 	lim->write_cache = ctrl->vwc & NVME_CTRL_VWC_PRESENT;
 	lim->fua = lim->write_cache;
 	lim->stable_writes = tl.stable_writes;
@@ -105,7 +119,7 @@ bool nof_path_can(const struct nof_path *path, const struct request *rq)
 	nof_head_fill_limits(path->ctrl, &path->head->format, &lim);
 	switch (req_op(rq)) {
 	case REQ_OP_DISCARD:
-		return lim.max_discard_bytes;
+		return blk_rq_bytes(rq) <= lim.max_discard_bytes;
 	case REQ_OP_WRITE_ZEROES:
 		return blk_rq_bytes(rq) <= lim.max_write_zeroes_bytes;
 	default:

@@ -922,6 +922,41 @@ TEST_CASE("connect: a target that is slow to be scanned does not hold up another
 	CHECK_FALSE(stage.disk().empty());
 }
 
+// SPDK trims so much of a range and reports success: what was beyond would keep its data, and nobody would know.
+TEST_CASE("limits of the commands without data are kept", "[hostile][limits][trap44]")
+{
+	target::Config config;
+	SECTION("of a range to discard, and of zeroes")
+	{
+		config.rangeBlocks = 64;
+		config.writeZeroes = 1;
+	}
+	SECTION("of all ranges together")
+	{
+		config.discardBlocks = 128;
+	}
+	Stage stage(config);
+	stage.host.connect(stage.options());
+	Disk disk(stage.disk());
+	const auto node = stage.disk().substr(5);
+	auto zeroed = [&] { return stage.server.stores().find(1)->peek(0, mib) == target::Bytes(mib); };
+	Buffer full(mib);
+	full.fill(1);
+	REQUIRE(disk.write(0, full) == 0);
+	CHECK(disk.discard(0, mib) == 0);
+	CHECK(zeroed());
+	CHECK(readFile("/sys/block/" + node + "/queue/discard_max_hw_bytes") ==
+	      (config.rangeBlocks ? "32768" : "65536"));
+	if (!config.writeZeroes)
+		return;
+	REQUIRE(disk.write(0, full) == 0);
+	auto writes = stage.server.counters().writes.load();
+	CHECK(disk.zeroOut(0, mib) == 0);
+	CHECK(zeroed());
+	CHECK(stage.server.counters().zeroes == mib / 8192);
+	CHECK(stage.server.counters().writes == writes); // not in their stead
+}
+
 TEST_CASE("no more namespaces than the module is told to take", "[hostile][namespaces]")
 {
 	Stage stage;

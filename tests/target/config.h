@@ -24,6 +24,11 @@ struct Config {
 	std::uint32_t r2tBytes = 131072;   // most that one R2T asks for
 	std::uint32_t c2hBytes = 32768;    // most in one C2HData PDU
 	std::uint8_t mdts = 8;             // 2^8 * 4 KiB = 1 MiB
+	// Of the commands without data, CNS 06h; 0: no limit. Of a longer range no more is deallocated, and it is a
+	// success all the same, as targets in use do it; longer Write Zeroes are refused.
+	std::uint32_t rangeBlocks = 0;   // DMRSL
+	std::uint64_t discardBlocks = 0; // DMSL
+	std::uint8_t writeZeroes = 0;    // WZSL, 2^n * 4 KiB
 	bool allowDigests = true;
 	bool allowSqflowOff = true;
 	bool successFlag = true;       // used only where SQ flow control is off, as the specification demands

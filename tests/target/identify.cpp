@@ -57,6 +57,15 @@ Bytes identifyController(const Config &config, const Association &assoc)
 	return id;
 }
 
+Bytes identifyNvm(const Config &config)
+{
+	Bytes id(identify_size);
+	put<std::uint8_t>(id, 1, config.writeZeroes);
+	put<std::uint32_t>(id, 4, config.rangeBlocks);
+	put<std::uint64_t>(id, 8, config.discardBlocks);
+	return id;
+}
+
 Bytes identifyNamespace(const Config &config, const Store &store)
 {
 	Bytes id(identify_size);

@@ -11,6 +11,8 @@ namespace target {
 struct Association;
 
 Bytes identifyController(const Config &config, const Association &assoc);
+// Of the NVM command set
+Bytes identifyNvm(const Config &config);
 Bytes identifyNamespace(const Config &config, const Store &store);
 Bytes descriptors(const Store &store);
 

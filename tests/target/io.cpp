@@ -74,6 +74,8 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 		return answer(store.write(cmd.slba(), data, assoc_->cntlid));
 	case op_write_zeroes:
 		count.zeroes++;
+		if (auto limit = server_.config().writeZeroes; limit && length > std::size_t(4096) << limit)
+			return {st_invalid_field | st_dnr};
 		return answer(store.zero(cmd.slba(), cmd.blocks()));
 	case op_dsm:
 		count.discards++;
@@ -91,9 +93,17 @@ Reply Connection::dsm(Store &store, const Command &cmd, const Bytes &data)
 	}
 	if (!(cmd.cdw11 & 4)) // not a deallocate: a hint
 		return {};
-	for (std::size_t i = 0; i < ranges; i++)
-		if (!store.zero(get<std::uint64_t>(data, i * 16 + 8), get<std::uint32_t>(data, i * 16 + 4)))
+	auto &config = server_.config();
+	std::uint64_t left = config.discardBlocks ? config.discardBlocks : ~0ull;
+	for (std::size_t i = 0; i < ranges; i++) {
+		std::uint64_t blocks = get<std::uint32_t>(data, i * 16 + 4);
+		if (config.rangeBlocks)
+			blocks = std::min<std::uint64_t>(blocks, config.rangeBlocks);
+		blocks = std::min(blocks, left);
+		left -= blocks;
+		if (!store.zero(get<std::uint64_t>(data, i * 16 + 8), blocks))
 			return {out_of_range};
+	}
 	return {};
 }
 

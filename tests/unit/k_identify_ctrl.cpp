@@ -286,3 +286,23 @@ TEST_CASE("Identify Controller: reserved identifiers, all ones, all zero")
 	CHECK_FALSE(refusal([](nvme_id_ctrl &id) { memset(&id, 0, sizeof(id)); }).empty());
 	CHECK_FALSE(refusal([](nvme_id_ctrl &id) { memset(&id, 0xff, sizeof(id)); }).empty());
 }
+
+TEST_CASE("limits of the NVM command set", "[identify]")
+{
+	nvme_id_ctrl_nvm id = {};
+	nof_nvm_limits limits;
+	nof_identify_nvm(&id, 0, &limits);
+	CHECK(limits.range_blocks == UINT32_MAX);
+	CHECK(limits.discard_blocks == UINT64_MAX);
+	CHECK(limits.write_zeroes == UINT32_MAX);
+	id.wzsl = 3;
+	id.dmrsl = htole32(64);
+	id.dmsl = htole64(1ull << 40);
+	nof_identify_nvm(&id, 1, &limits);
+	CHECK(limits.range_blocks == 64);
+	CHECK(limits.discard_blocks == 1ull << 40);
+	CHECK(limits.write_zeroes == 64 << 10);
+	id.wzsl = 255; // any value has a meaning
+	nof_identify_nvm(&id, 15, &limits);
+	CHECK(limits.write_zeroes == UINT32_MAX);
+}

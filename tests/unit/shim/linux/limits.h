@@ -6,6 +6,7 @@
 
 #define U16_MAX	((u16)~0U)
 #define U32_MAX	((u32)~0U)
+#define U64_MAX		UINT64_MAX
 #define S64_MAX	((s64)(~(u64)0 >> 1))
 
 #endif
