@@ -11,6 +11,7 @@
  * further down this list, so none can run out of workers waiting for itself.
  */
 extern struct workqueue_struct *nof_delete_wq;
+extern struct workqueue_struct *nof_remove_wq;	/* the end of paths and their disks: waits for I/O, and the next one */
 extern struct workqueue_struct *nof_disk_wq;	/* waits for I/O */
 extern struct workqueue_struct *nof_wq;		/* connect, reconnect, scan, events: may wait for commands */
 extern struct workqueue_struct *nof_queue_wq;	/* start of one queue */
@@ -104,7 +105,7 @@ void nof_aer_end(struct nof_ctrl *ctrl);
 
 /* format.c */
 #define NOF_FORMATS_CMDS	2
-#define NOF_FORMATS_MAX		12	/* with so many commands each, of the slots that there are */
+#define NOF_FORMATS_MAX		14	/* with so many commands each, of the slots that there are */
 /*
  * What was read of a namespace. @why: it is refused, for a person; @status: of the command that was, 0 for none;
  * @not_now: of no meaning for the namespace, to be asked again

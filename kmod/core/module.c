@@ -10,7 +10,10 @@
 #include "mpath/head.h"
 #include "mpath/selectors.h"
 
+#define REMOVE_MAX	128
+
 struct workqueue_struct *nof_delete_wq;
+struct workqueue_struct *nof_remove_wq;
 struct workqueue_struct *nof_disk_wq;
 struct workqueue_struct *nof_wq;
 struct workqueue_struct *nof_queue_wq;
@@ -24,14 +27,18 @@ static int alloc_workqueues(void)
 	nof_queue_wq = alloc_workqueue("nvmeof-queue", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_wq = alloc_workqueue("nvmeof", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_delete_wq = alloc_workqueue("nvmeof-delete", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+	/* each waits, mostly for the same grace periods */
+	nof_remove_wq = alloc_workqueue("nvmeof-remove", WQ_UNBOUND | WQ_MEM_RECLAIM, REMOVE_MAX);
 	nof_disk_wq = alloc_workqueue("nvmeof-disk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_disk_wq ? 0 : -ENOMEM;
+	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_remove_wq && nof_disk_wq ? 0 : -ENOMEM;
 }
 
 static void destroy_workqueues(void)
 {
 	if (nof_disk_wq)
 		destroy_workqueue(nof_disk_wq);
+	if (nof_remove_wq)
+		destroy_workqueue(nof_remove_wq);
 	if (nof_delete_wq)
 		destroy_workqueue(nof_delete_wq);
 	if (nof_wq)

@@ -50,6 +50,8 @@ static const struct kobj_type path_ktype = {
 	.default_groups	= nof_path_attr_groups,
 };
 
+static void remove_work(struct work_struct *work);
+
 static struct nof_path *alloc(struct nof_ctrl *ctrl, struct nof_head *head, u32 nsid)
 {
 	struct nof_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
@@ -67,6 +69,7 @@ static struct nof_path *alloc(struct nof_ctrl *ctrl, struct nof_head *head, u32 
 		return NULL;
 	}
 	kobject_init(&path->kobj, &path_ktype);
+	INIT_WORK(&path->remove_work, remove_work);
 	path->ctrl = nof_ctrl_get(ctrl);
 	kref_get(&head->ref);
 	path->head = head;
@@ -542,26 +545,49 @@ void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_forma
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
-static struct nof_path *next_path(struct nof_ctrl *ctrl, bool unseen_only)
+static void remove_work(struct work_struct *work)
 {
-	struct nof_subsys *s = ctrl->subsys;
-	struct nof_path *path, *found = NULL;
-	struct nof_head *head;
+	struct nof_path *path = container_of(work, struct nof_path, remove_work);
 
-	mutex_lock(&s->lock);
-	nof_for_each_path(s, head, path)
-		if (path->ctrl == ctrl && !(unseen_only && path->seen))
-			found = path;
-	mutex_unlock(&s->lock);
-	return found;
+	nof_path_remove(path, path->graceful);
+}
+
+/*
+ * All at the same time: each waits for grace periods and for the I/O of its disk, and one after the other a thousand
+ * would do so for a minute.
+ */
+static void remove_all(struct nof_ctrl *ctrl, bool unseen_only, bool graceful)
+{
+	struct nof_path *path, *next;
+	struct nof_head *head;
+	LIST_HEAD(leaving);
+
+	mutex_lock(&ctrl->subsys->lock);
+	nof_for_each_path(ctrl->subsys, head, path) {
+		if (path->ctrl != ctrl || (unseen_only && path->seen))
+			continue;
+		path->deallocated |= unseen_only;
+		path->graceful = graceful;
+		kobject_get(&path->kobj);
+		list_add_tail(&path->leaving, &leaving);
+	}
+	mutex_unlock(&ctrl->subsys->lock);
+	list_for_each_entry(path, &leaving, leaving)
+		queue_work(nof_remove_wq, &path->remove_work);
+	list_for_each_entry_safe(path, next, &leaving, leaving) {
+		flush_work(&path->remove_work);
+		kobject_put(&path->kobj);
+	}
 }
 
 void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful)
 {
-	struct nof_path *path;
+	remove_all(ctrl, false, graceful);
+}
 
-	while ((path = next_path(ctrl, false)))
-		nof_path_remove(path, graceful);
+void nof_paths_remove_unseen(struct nof_ctrl *ctrl)
+{
+	remove_all(ctrl, true, true);
 }
 
 /* The scan could not look at it: it stays as it is. False if there is no such path, or no disk to it. */
@@ -590,16 +616,6 @@ void nof_paths_unsee(struct nof_ctrl *ctrl)
 		if (path->ctrl == ctrl)
 			path->seen = false;
 	mutex_unlock(&ctrl->subsys->lock);
-}
-
-void nof_paths_remove_unseen(struct nof_ctrl *ctrl)
-{
-	struct nof_path *path;
-
-	while ((path = next_path(ctrl, true))) {
-		path->deallocated = true;
-		nof_path_remove(path, true);
-	}
 }
 
 void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)

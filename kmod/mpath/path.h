@@ -7,6 +7,7 @@
 #include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/workqueue.h>
 #include <uapi/linux/nvmeof.h>
 #include "core/identify.h"
 #include "mpath/health.h"
@@ -95,6 +96,9 @@ struct nof_path {
 	bool			watched;	/* @watched_ios is valid: I/Os when a watch last looked */
 	u64			watched_ios;
 	atomic_t		aborts;
+	struct list_head	leaving;	/* those that are removed together */
+	struct work_struct	remove_work;
+	bool			graceful;
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_path_stats __percpu *stats;
 };

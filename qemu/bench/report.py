@@ -107,6 +107,15 @@ def connect_row(path):
     return make_case("connect/64", "seconds", seconds["ours"], seconds["intree"])
 
 
+def namespace_rows(path):
+    """Lines of CASE DRIVER SECONDS"""
+    cases = {}
+    for line in path.read_text().splitlines():
+        case, driver, value = line.split()
+        cases.setdefault(case, {}).setdefault(driver, []).append(float(value))
+    return [make_case(case, "seconds", found.get("ours", []), found.get("intree", [])) for case, found in cases.items()]
+
+
 def write_profile(samples, path):
     with path.open("w") as out:
         for case, drivers in samples.items():
@@ -141,6 +150,8 @@ def timed_rows(guest, jobs):
         rows["gaps"] = mpath.gap_rows(guest / "bench-gaps" / "gaps")
     if "asym" in jobs:
         rows["asym"] = mpath.asym_rows(guest / "bench-asym" / "asym")
+    if "ns" in jobs:
+        rows["ns"] = namespace_rows(guest / "bench-ns" / "ns")
     if "ghost" in jobs:
         rows["ghost"] = mpath.ghost_rows(guest / "bench-ghost" / "ghost")
     return rows
@@ -154,6 +165,8 @@ def print_all(tables, timed):
     if "gaps" in timed:
         mpath.print_gaps(timed["gaps"])
     print_table("Two paths, one with 30 ms more delay: MB/s of reads", timed.get("asym", []))
+    print_table("A thousand namespaces: seconds until they are there (answers take 50 ms), and gone",
+                timed.get("ns", []))
     if "ghost" in timed:
         mpath.print_ghosts(timed["ghost"])
 

@@ -222,17 +222,20 @@ class ReportTest(FilesTest):
         self.file("guest/bench-connect/connect", "ours 1.5\nintree 15\n")
         self.file("guest/bench-gaps/gaps", GapsTest.TEXT)
         self.file("guest/bench-asym/asym", "base ours latency 30\nbase intree queue-depth 20\n")
+        self.file("guest/bench-ns/ns", "ns/remove-1000 ours 1\nns/remove-1000 intree 50\nns/scan-1000 ours 2\n")
         self.file("guest/bench-ghost/ghost", "safe ours 0 200\n")
         self.file("guest/bench-cost/samples", "tcp/randread/4k/qd1 ours 10 1\nsingle/randread/4k/qd16 ours 10 1\n")
         self.file("guest/bench-cost/symbols", SYMBOLS)
         self.file("bench/cost.sections", section(1000, 0, [(0xffffffffa2000000, 100)]) * 2)
-        jobs = ["cost", "connect", "gaps", "asym", "ghost"]
+        jobs = ["cost", "connect", "gaps", "asym", "ns", "ghost"]
         with mock.patch.object(sys, "argv", ["report.py", str(self.folder), *jobs]), \
                 contextlib.redirect_stdout(io.StringIO()) as printed:
             report.main()
         written = json.loads((self.folder / "bench.json").read_text())
         cases = rows_by_name(written["cases"])
         self.assertEqual(cases["connect/64"]["ratio"], 0.1)
+        self.assertEqual(cases["ns/remove-1000"]["ratio"], 0.02)
+        self.assertIsNone(cases["ns/scan-1000"]["intree"])
         self.assertEqual(cases["tcp/randread/4k/qd1"]["ours"], 100)
         self.assertEqual(cases["mpath/ghost/safe"]["rounds"], {"ours": 200})
         self.assertEqual([row["name"] for row in written["single"]], ["single/randread/4k/qd16"])
