@@ -19,7 +19,7 @@ namespace nvmeof {
 enum class WaitFor {
 	none,       // the kernel has accepted the request
 	controller, // the controller is live
-	namespaces, // its namespaces have been scanned, so that those it has are in /sys/block
+	namespaces, // its namespaces have been scanned: those that have a usable path are in /sys/block
 	udev,       // and udev has handled them: nodes and links are in /dev. Without udevd: as namespaces
 };
 

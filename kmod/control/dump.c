@@ -237,6 +237,8 @@ static int walk_heads(struct walk *w, struct nof_subsys *s)
 	if (!wants_subsys(w, s))
 		return 0;
 	list_for_each_entry(head, &s->heads, entry) {
+		if (!test_bit(NOF_HEAD_ADDED, &head->flags))
+			continue;
 		err = put_one(w, nof_put_ns, head, &w->state->object);
 		if (err)
 			break;
@@ -271,7 +273,7 @@ static int walk_paths(struct walk *w, struct nof_subsys *s)
 	int err;
 
 	list_for_each_entry(head, &s->heads, entry) {
-		if (head->nr < at->object)
+		if (head->nr < at->object || !test_bit(NOF_HEAD_ADDED, &head->flags))
 			continue;
 		if (head->nr > at->object) {
 			at->object = head->nr;

@@ -264,6 +264,8 @@ void nof_heads_end_linger(void)
 	flush_workqueue(nof_disk_wq);
 }
 
+static void show_work(struct work_struct *work);
+
 static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
@@ -279,6 +281,8 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	}
 	kref_init(&head->ref);
 	INIT_LIST_HEAD(&head->paths);
+	mutex_init(&head->show_lock);
+	INIT_WORK(&head->show_work, show_work);
 	INIT_WORK(&head->part_work, part_work);
 	INIT_DELAYED_WORK(&head->removal_work, removal_work);
 	INIT_DELAYED_WORK(&head->expiry_work, expiry_work);
@@ -332,10 +336,8 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	return head;
 }
 
-/*
- * Makes the disk visible. The partition table is read later: nothing here waits for I/O.
- */
-int nof_head_add(struct nof_head *head)
+/* The partition table is read later: nothing here waits for I/O. */
+static int add(struct nof_head *head)
 {
 	int ret;
 
@@ -346,14 +348,57 @@ int nof_head_add(struct nof_head *head)
 		nof_subsys_leave(head->subsys);
 		return ret;
 	}
-	set_bit(NOF_HEAD_ADDED, &head->flags);
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
+	/* listed from here on */
+	mutex_lock(&head->subsys->lock);
+	set_bit(NOF_HEAD_ADDED, &head->flags);
+	nof_topology_changed();
+	mutex_unlock(&head->subsys->lock);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
 	mutex_lock(&head->subsys->lock);
 	nof_notice_head(head);
 	mutex_unlock(&head->subsys->lock);
 	queue_work(nof_disk_wq, &head->part_work);
 	return 0;
+}
+
+int nof_head_show(struct nof_head *head)
+{
+	struct nof_subsys *s = head->subsys;
+	bool wanted, now;
+	int ret = 0;
+
+	mutex_lock(&head->show_lock);
+	mutex_lock(&s->lock);
+	wanted = !test_bit(NOF_HEAD_REMOVING, &head->flags) && !test_bit(NOF_HEAD_ADDED, &head->flags);
+	now = wanted && nof_head_nr_usable(head);
+	if (wanted && !now)
+		set_bit(NOF_HEAD_HIDDEN, &head->flags);
+	mutex_unlock(&s->lock);
+	if (now)
+		ret = add(head);
+	if (!ret && test_bit(NOF_HEAD_ADDED, &head->flags))
+		nof_paths_show(head);
+	mutex_unlock(&head->show_lock);
+	return ret;
+}
+
+void nof_head_show_later(struct nof_head *head)
+{
+	lockdep_assert_held(&head->subsys->lock);
+	if (test_bit(NOF_HEAD_HIDDEN, &head->flags) && !test_bit(NOF_HEAD_REMOVING, &head->flags)) {
+		clear_bit(NOF_HEAD_HIDDEN, &head->flags);
+		queue_work(nof_wq, &head->show_work);
+	}
+}
+
+/* What was short then may be there when its controllers have looked at it again, see nof_path_attach() */
+static void show_work(struct work_struct *work)
+{
+	struct nof_head *head = container_of(work, struct nof_head, show_work);
+
+	if (nof_head_show(head))
+		nof_paths_rescan(head);
 }
 
 bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
@@ -367,7 +412,8 @@ bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 	head->read_only = format->read_only;
 	set_capacity_and_notify(head->disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
 	set_disk_ro(head->disk, format->read_only);
-	nof_events->ns(head, NVMEOF_EVENT_CHANGED);
+	if (test_bit(NOF_HEAD_ADDED, &head->flags))
+		nof_events->ns(head, NVMEOF_EVENT_CHANGED);
 	return true;
 }
 
@@ -383,6 +429,10 @@ void nof_head_remove(struct nof_head *head)
 {
 	struct kobject *paths_dir;
 
+	/* who comes to show it from now on finds that it is being removed; who has begun gets to his end */
+	cancel_work_sync(&head->show_work);
+	mutex_lock(&head->show_lock);
+	mutex_unlock(&head->show_lock);
 	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		mutex_lock(&head->subsys->lock);
 		paths_dir = head->paths_dir;
@@ -449,7 +499,7 @@ struct nof_head *nof_head_find(const char *name)
 	list_for_each_entry(s, &nof_subsystems, entry) {
 		mutex_lock(&s->lock);
 		list_for_each_entry(head, &s->heads, entry)
-			if (!strcmp(nof_head_name(head), name)) {
+			if (test_bit(NOF_HEAD_ADDED, &head->flags) && !strcmp(nof_head_name(head), name)) {
 				kref_get(&head->ref);
 				found = head;
 			}

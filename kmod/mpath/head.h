@@ -27,6 +27,7 @@ enum nof_head_flag {
 	NOF_HEAD_GONE,		/* its queue takes no I/O any more */
 	NOF_HEAD_UNHELD,	/* going: fencing ends its requests instead of holding them. Under subsys->fence_lock */
 	NOF_HEAD_UNREAD,	/* its partition table was not read, as no path is usable. Under subsys->lock */
+	NOF_HEAD_HIDDEN,	/* the disk comes when a path is usable for the first time. Under subsys->lock */
 	NOF_HEAD_LINGERS,	/* no path left, but kept for delayed_removal_secs: I/O waits. Under subsys->lock */
 };
 
@@ -45,6 +46,8 @@ enum nof_head_flag {
  * @paths_dir:	sysfs directory
  * @waiting:	requests that wait for a path
  * @held:	requests held back by fencing, under subsys->fence_lock
+ * @show_lock:	making the disk and its paths visible; outer to subsys->lock
+ * @show_work:	does so, for one that was hidden
  * @part_work:	reads the partition table
  * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
  * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
@@ -80,6 +83,8 @@ struct nof_head {
 	unsigned long		next_narrow;
 	u32			held;
 	struct nof_failovers	failovers;
+	struct mutex		show_lock;
+	struct work_struct	show_work;
 	struct work_struct	part_work;
 	struct delayed_work	removal_work;
 	unsigned long		removal_at;
@@ -150,7 +155,13 @@ int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd,
 /* Below: for the files of mpath/ */
 /* -E2BIG: there are nof_head_most() */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
-int nof_head_add(struct nof_head *head);
+/*
+ * Makes the disk visible, and its paths, if one is usable or has been before; else it will be when one is. Nobody shall
+ * wait for a disk that cannot be read. 0, or a negative errno. Context: process, sleeps.
+ */
+int nof_head_show(struct nof_head *head);
+/* By publishing a set with a usable path; caller holds subsys->lock. */
+void nof_head_show_later(struct nof_head *head);
 /* What a disk could promise if this were its only path */
 void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim);
 /*

@@ -130,13 +130,20 @@ static void rescan_refused(struct nof_subsys *s)
 			nof_scan_start(ctrl);
 }
 
-/* The others may have changed likewise, and nobody has looked yet */
 static void rescan_paths(struct nof_head *head)
 {
 	struct nof_path *path;
 
+	lockdep_assert_held(&head->subsys->lock);
 	list_for_each_entry(path, &head->paths, entry)
 		nof_scan_start(path->ctrl);
+}
+
+void nof_paths_rescan(struct nof_head *head)
+{
+	mutex_lock(&head->subsys->lock);
+	rescan_paths(head);
+	mutex_unlock(&head->subsys->lock);
 }
 
 /* A private namespace (NMIC bit 0 clear), or one without identifiers, is never joined to another path's head */
@@ -271,8 +278,10 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	/* later than this, nof_paths_unhold() finds the head */
 	lost = !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_DELETING;
 	mutex_unlock(&s->lock);
+	mutex_lock(&head->show_lock);
 	if (path->kobj.state_in_sysfs)
 		kobject_del(&path->kobj);
+	mutex_unlock(&head->show_lock);
 	/* what is held back for fencing can end well only with a path to write it by, and something to write to */
 	if (last && (!graceful || path->deallocated || lost))
 		nof_fence_drop(head);
@@ -327,14 +336,14 @@ void nof_paths_unhold(struct nof_ctrl *ctrl)
 	}
 }
 
-/* After the disk is visible: every path that joined before has its directory made by the first to come here */
-static void show_paths(struct nof_head *head)
+void nof_paths_show(struct nof_head *head)
 {
 	struct nof_path *path;
 
+	lockdep_assert_held(&head->show_lock);
 	mutex_lock(&head->subsys->lock);
 	list_for_each_entry(path, &head->paths, entry) {
-		if (path->kobj.state_in_sysfs || !head->paths_dir)
+		if (path->kobj.state_in_sysfs || !head->paths_dir || test_bit(NOF_HEAD_REMOVING, &head->flags))
 			continue;
 		if (kobject_add(&path->kobj, head->paths_dir, "%s", path->name))
 			dev_warn(&path->ctrl->dev, "%s: cannot be shown in sysfs\n", path->name);
@@ -377,6 +386,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	head = find_head(ctrl, nsid, format, &why);
 	if (why)
 		set_bit(NOF_CTRL_REFUSED, &ctrl->flags);
+	/* the others may have changed likewise, and nobody has looked yet */
 	if (why == other_size)
 		rescan_paths(head);
 	if (why)
@@ -399,15 +409,13 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 		set_bit(NOF_HEAD_REMOVING, &head->flags);
 	kref_get(&head->ref);
 	mutex_unlock(&s->lock);
-	/* the creator adds the disk; the path is in place, so partitions can be read */
-	if (created && !why)
-		ret = nof_head_add(head);
-	if (created && (why || ret)) {
-		why = why ?: no_memory_or(ret, no_disk);
+	/* the path is in place, so partitions can be read */
+	if (!why)
+		ret = nof_head_show(head);
+	if (ret)
+		why = no_memory_or(ret, no_disk);
+	if (created && why)
 		discard_head(head, path);
-	} else if (!why && test_bit(NOF_HEAD_ADDED, &head->flags)) {
-		show_paths(head);
-	}
 	nof_head_put(head);
 	return why;
 unlock:
@@ -495,6 +503,9 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	if (same)
 		update(path, format, association, why);
 	mutex_unlock(&s->lock);
+	/* one whose disk could not be made visible when a path became usable */
+	if (same && !why && !test_bit(NOF_HEAD_ADDED, &path->head->flags) && nof_head_show(path->head))
+		why = no_disk;
 	if (same)
 		return why;
 	/*

@@ -154,6 +154,10 @@ bool nof_path_try_again(const char *why);
 bool nof_path_later(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
+/* Of a disk that is visible: those that joined since. Under head->show_lock. */
+void nof_paths_show(struct nof_head *head);
+/* Their controllers look again. Context: process. */
+void nof_paths_rescan(struct nof_head *head);
 void nof_paths_remove_unseen(struct nof_ctrl *ctrl);
 /* @graceful: the queues work, so that disks can write back */
 void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful);

@@ -159,7 +159,9 @@ void nof_head_publish(struct nof_head *head)
 		return;
 	blk_mq_kick_requeue_list(head->disk->queue);
 	nof_notice_head(head);
-	if (set->nr_usable)
+	if (set->nr_usable) {
+		nof_head_show_later(head);
 		nof_head_read_partitions(head);
+	}
 	set_expiry(head, set);
 }

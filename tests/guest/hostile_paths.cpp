@@ -416,6 +416,50 @@ TEST_CASE("ANA logs of every shape from one of two ports, while live and under l
 	CHECK(result.good());
 }
 
+TEST_CASE("a disk is shown when its first path is usable, and stays then", "[hostile][paths][ana][trap39]")
+{
+	Ports ports({withAna(), withAna()});
+	for (std::size_t i : {0, 1})
+		ports[i].setAnaState(1, target::ana_inaccessible);
+	auto first = ports.connect(0);
+	auto disks = [&] { return take(ports.host.client().namespaces()).size(); };
+	auto shown = [] { return run("ls /sys/block | grep -c ^nvmeof").text != "0\n"; };
+	CHECK(disks() == 0);
+	CHECK_FALSE(shown());
+	CHECK(run("nvmeofctl list --json").status == 0);
+	SECTION("by the path that hid it")
+	{
+		ports[0].setAnaState(1, target::ana_optimized);
+	}
+	SECTION("by another one")
+	{
+		ports.connect(1);
+		CHECK(disks() == 0);
+		ports[1].setAnaState(1, target::ana_non_optimized);
+	}
+	SECTION("by another one, at once")
+	{
+		ports[1].setAnaState(1, target::ana_optimized);
+		ports.connect(1);
+		CHECK(disks() == 1); // connect has waited for it
+	}
+	SECTION("never")
+	{
+		ports.host.disconnectAll();
+		CHECK_FALSE(shown());
+		return;
+	}
+	CHECK(eventually([&] { return disks() == 1; }));
+	Disk disk(ports.disk());
+	CHECK(ports.work(disk) == 0);
+	for (std::size_t i : {0, 1})
+		ports[i].setAnaState(1, target::ana_inaccessible);
+	CHECK(eventually([&] { return std::ranges::none_of(ports.host.paths(), [](auto &p) { return p.usable; }); }));
+	CHECK(disks() == 1);
+	ports[0].setAnaState(1, target::ana_optimized);
+	CHECK(ports.work(disk) == 0);
+}
+
 TEST_CASE("an ANA log larger than a transfer, which changes while it is read", "[hostile][paths][ana][trap17]")
 {
 	constexpr std::uint32_t groups = 600; // 19 KiB without a single NSID
