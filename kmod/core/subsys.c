@@ -64,6 +64,7 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	strscpy(s->hostnqn, hostnqn, sizeof(s->hostnqn));
 	memcpy(s->hostid, hostid, sizeof(s->hostid));
 	mutex_init(&s->lock);
+	mutex_init(&s->tags_lock);
 	INIT_LIST_HEAD(&s->ctrls);
 	INIT_LIST_HEAD(&s->heads);
 	spin_lock_init(&s->fence_lock);
@@ -259,7 +260,7 @@ int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 
 {
 	int ret = 0;
 
-	mutex_lock(&s->lock);
+	mutex_lock(&s->tags_lock);
 	if (s->tags_ready)
 		goto unlock;
 	s->nr_default = nr_default;
@@ -295,6 +296,6 @@ int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 
 	}
 	s->tags_ready = !ret;
 unlock:
-	mutex_unlock(&s->lock);
+	mutex_unlock(&s->tags_lock);
 	return ret;
 }

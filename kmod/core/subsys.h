@@ -43,7 +43,7 @@ struct nof_policy {
  * @nr:		place in that list: nof_topology_changed() when it came
  * @id:		the 0 of nvmeof0
  * @users:	controllers and heads that keep it visible, under nof_subsystems_lock
- * @lock:	protects @ctrls, @heads, the paths of every head and their ANA states, @selector, @tags_ready. Never
+ * @lock:	protects @ctrls, @heads, the paths of every head and their ANA states, @selector. Never
  *		held over a network wait or I/O
  * @srcu:	read side: everyone who hands a command to a queue, or looks at a path set. A queue, path or path set is
  *		freed after synchronize_srcu()
@@ -80,6 +80,7 @@ struct nof_subsys {
 	struct list_head	fences;
 
 	struct srcu_struct	srcu;
+	struct mutex		tags_lock;	/* making @tags; nothing is taken inside */
 	struct blk_mq_tag_set	tags;
 	struct request_queue	*idle_queue;	/* see nof_subsys_tags_init() */
 	bool			tags_ready;

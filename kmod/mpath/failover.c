@@ -57,19 +57,15 @@ void nof_failovers_exit(struct nof_head *head)
 	tell(&head->failovers.work);
 }
 
-bool nof_failover_add(struct nof_path *path)
+void nof_failover_add(struct nof_path *path)
 {
 	struct nof_failovers *all = &path->head->failovers;
-	struct nof_failover *f = kzalloc(sizeof(*f), GFP_KERNEL);
+	struct nof_failover *f = path->failover;
 
-	if (!f)
-		return false;
 	strscpy(f->from, path->name, sizeof(f->from));
-	path->failover = f;
 	spin_lock_irq(&all->lock);
 	list_add_tail(&f->entry, &all->list);
 	spin_unlock_irq(&all->lock);
-	return true;
 }
 
 void nof_failover_del(struct nof_path *path)

@@ -39,8 +39,8 @@ struct nof_failovers {
 void nof_failovers_init(struct nof_head *head);
 /* No event is under way. Process context, sleeps; all requests are done. */
 void nof_failovers_exit(struct nof_head *head);
-/* A path begins: false without memory. Process context. */
-bool nof_failover_add(struct nof_path *path);
+/* A path begins, with its memory in path->failover. Process context. */
+void nof_failover_add(struct nof_path *path);
 /* A path is freed. */
 void nof_failover_del(struct nof_path *path);
 /* The request leaves @path for another. Any context. */

@@ -305,16 +305,13 @@ u32 nof_head_most(void)
 	return READ_ONCE(max_namespaces);
 }
 
-/* Under subsys->lock: in the list, so that other controllers find it, but not yet visible. */
+/* Nobody knows it yet; nof_head_drop() if nobody is to */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct gendisk *disk;
 	struct nof_head *head;
 
-	lockdep_assert_held(&s->lock);
-	if (s->nr_heads >= nof_head_most())
-		return ERR_PTR(-E2BIG);
 	head = alloc(ctrl, nsid, format);
 	if (!head)
 		return ERR_PTR(-ENOMEM);
@@ -330,10 +327,21 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	head->disk = disk;
 	set_capacity(disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
 	set_disk_ro(disk, format->read_only);
+	return head;
+}
+
+/* In the list, so that other controllers find it, but not yet visible */
+bool nof_head_enlist(struct nof_head *head)
+{
+	struct nof_subsys *s = head->subsys;
+
+	lockdep_assert_held(&s->lock);
+	if (s->nr_heads >= nof_head_most())
+		return false;
 	head->nr = nof_topology_changed();
 	list_add_tail(&head->entry, &s->heads);
 	s->nr_heads++;
-	return head;
+	return true;
 }
 
 /* The partition table is read later: nothing here waits for I/O. */

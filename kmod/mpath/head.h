@@ -153,8 +153,9 @@ extern const struct attribute_group *nof_head_attr_groups[];
 int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
 
 /* Below: for the files of mpath/ */
-/* -E2BIG: there are nof_head_most() */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
+/* Under subsys->lock; false when there are nof_head_most(). */
+bool nof_head_enlist(struct nof_head *head);
 /*
  * Makes the disk visible, and its paths, if one is usable or has been before; else it will be when one is. Nobody shall
  * wait for a disk that cannot be read. 0, or a negative errno. Context: process, sleeps.

@@ -35,11 +35,15 @@ static void release(struct kobject *kobj)
 {
 	struct nof_path *path = container_of(kobj, struct nof_path, kobj);
 
-	if (path->failover)
+	/* one that never joined has none */
+	if (path->head) {
 		nof_failover_del(path);
+		nof_head_put(path->head);
+	} else {
+		kfree(path->failover);
+	}
 	free_percpu(path->stats);
 	kfree(path->lat);
-	nof_head_put(path->head);
 	nof_ctrl_put(path->ctrl);
 	kfree(path);
 }
@@ -52,40 +56,35 @@ static const struct kobj_type path_ktype = {
 
 static void remove_work(struct work_struct *work);
 
-static struct nof_path *alloc(struct nof_ctrl *ctrl, struct nof_head *head, u32 nsid)
+/* All the memory that it needs, before any lock is taken */
+static struct nof_path *alloc(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
 	struct nof_subsys *s = ctrl->subsys;
 
 	if (!path)
 		return NULL;
-	path->stats = alloc_percpu(struct nof_path_stats);
-	/* a power of two, which kmalloc aligns to itself */
-	path->lat = kcalloc(roundup_pow_of_two(s->nr_default + s->nr_poll), sizeof(*path->lat), GFP_KERNEL);
-	if (!path->stats || !path->lat) {
-		free_percpu(path->stats);
-		kfree(path->lat);
-		kfree(path);
-		return NULL;
-	}
 	kobject_init(&path->kobj, &path_ktype);
 	INIT_WORK(&path->remove_work, remove_work);
 	path->ctrl = nof_ctrl_get(ctrl);
-	kref_get(&head->ref);
-	path->head = head;
 	path->nsid = nsid;
-	scnprintf(path->name, sizeof(path->name), "%sn%u", nof_ctrl_name(ctrl), head->id);
-	if (!nof_failover_add(path)) {
-		kobject_put(&path->kobj);
-		return NULL;
-	}
-	return path;
+	path->stats = alloc_percpu(struct nof_path_stats);
+	/* a power of two, which kmalloc aligns to itself */
+	path->lat = kcalloc(roundup_pow_of_two(s->nr_default + s->nr_poll), sizeof(*path->lat), GFP_KERNEL);
+	path->failover = kzalloc(sizeof(*path->failover), GFP_KERNEL);
+	if (path->stats && path->lat && path->failover)
+		return path;
+	kobject_put(&path->kobj);
+	return NULL;
 }
 
-static void join(struct nof_path *path, const struct nof_ns_format *format, u32 association)
+static void join(struct nof_path *path, struct nof_head *head, const struct nof_ns_format *format, u32 association)
 {
-	struct nof_head *head = path->head;
-
+	lockdep_assert_held(&head->subsys->lock);
+	kref_get(&head->ref);
+	path->head = head;
+	scnprintf(path->name, sizeof(path->name), "%sn%u", nof_ctrl_name(path->ctrl), head->id);
+	nof_failover_add(path);
 	path->seen = true;
 	path->association = association;
 	path->ana_group = format->ana_group;
@@ -215,21 +214,16 @@ static void unlink(struct nof_path *path)
  */
 static void discard_head(struct nof_head *head, struct nof_path *path)
 {
-	struct nof_path *other;
 	bool last;
 
 	mutex_lock(&head->subsys->lock);
 	set_bit(NOF_HEAD_REMOVING, &head->flags);
-	if (path)
-		unlink(path);
+	unlink(path);
 	last = !head->nr_paths;
-	list_for_each_entry(other, &head->paths, entry)
-		nof_scan_start(other->ctrl);
+	rescan_paths(head);
 	mutex_unlock(&head->subsys->lock);
-	if (path) {
-		wait_unused(path);
-		kobject_put(&path->kobj);
-	}
+	wait_unused(path);
+	kobject_put(&path->kobj);
 	if (last) {
 		nof_head_remove(head);
 		nof_head_delist(head);
@@ -336,20 +330,35 @@ void nof_paths_unhold(struct nof_ctrl *ctrl)
 	}
 }
 
+/* One that has joined and has no directory yet, referenced */
+static struct nof_path *take_unshown(struct nof_head *head)
+{
+	struct nof_path *path, *found = NULL;
+
+	mutex_lock(&head->subsys->lock);
+	if (head->paths_dir && !test_bit(NOF_HEAD_REMOVING, &head->flags))
+		list_for_each_entry(path, &head->paths, entry)
+			if (!found && !path->shown)
+				found = path;
+	if (found) {
+		found->shown = true;
+		kobject_get(&found->kobj);
+	}
+	mutex_unlock(&head->subsys->lock);
+	return found;
+}
+
 void nof_paths_show(struct nof_head *head)
 {
 	struct nof_path *path;
 
 	lockdep_assert_held(&head->show_lock);
-	mutex_lock(&head->subsys->lock);
-	list_for_each_entry(path, &head->paths, entry) {
-		if (path->kobj.state_in_sysfs || !head->paths_dir || test_bit(NOF_HEAD_REMOVING, &head->flags))
-			continue;
+	while ((path = take_unshown(head))) {
 		if (kobject_add(&path->kobj, head->paths_dir, "%s", path->name))
 			dev_warn(&path->ctrl->dev, "%s: cannot be shown in sysfs\n", path->name);
 		nof_events->path(path, NVMEOF_EVENT_ADDED);
+		kobject_put(&path->kobj);
 	}
-	mutex_unlock(&head->subsys->lock);
 }
 
 const char nof_path_no_memory[] = "out of memory; tried again later";
@@ -373,53 +382,60 @@ static const char *no_memory_or(int ret, const char *why)
 	return ret == -ENOMEM ? nof_path_no_memory : why;
 }
 
-static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
+/* Under subsys->lock: the one to join, or @new if there is none; NULL with neither, or with @why */
+static struct nof_head *head_for(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
+				 struct nof_head *new, const char **why)
 {
-	struct nof_subsys *s = ctrl->subsys;
-	const char *why = NULL;
-	bool created = false;
-	struct nof_head *head;
-	struct nof_path *path;
-	int ret = 0;
+	struct nof_head *head = find_head(ctrl, nsid, format, why);
 
-	mutex_lock(&s->lock);
-	head = find_head(ctrl, nsid, format, &why);
-	if (why)
+	if (*why)
 		set_bit(NOF_CTRL_REFUSED, &ctrl->flags);
 	/* the others may have changed likewise, and nobody has looked yet */
-	if (why == other_size)
+	if (*why == other_size)
 		rescan_paths(head);
-	if (why)
-		goto unlock;
-	if (!head) {
-		head = nof_head_create(ctrl, nsid, format);
-		created = true;
+	if (!head && new && !nof_head_enlist(new))
+		*why = too_many;
+	return *why ? NULL : head ?: new;
+}
+
+static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
+{
+	struct nof_path *path = alloc(ctrl, nsid);
+	struct nof_head *head, *new = NULL;
+	struct nof_subsys *s = ctrl->subsys;
+	const char *why = NULL;
+	int ret;
+
+	if (!path)
+		return nof_path_no_memory;
+	mutex_lock(&s->lock);
+	head = head_for(ctrl, nsid, format, NULL, &why);
+	if (!head && !why) {
+		/* TRAP 41: recovery needs the lock. Another may have made it meanwhile. */
+		mutex_unlock(&s->lock);
+		new = nof_head_create(ctrl, nsid, format);
+		if (IS_ERR(new)) {
+			kobject_put(&path->kobj);
+			return no_memory_or(PTR_ERR(new), "cannot create a disk");
+		}
+		mutex_lock(&s->lock);
+		head = head_for(ctrl, nsid, format, new, &why);
 	}
-	if (IS_ERR(head)) {
-		why = PTR_ERR(head) == -E2BIG ? too_many : no_memory_or(PTR_ERR(head), "cannot create a disk");
-		goto unlock;
-	}
-	path = alloc(ctrl, head, nsid);
-	if (path)
-		join(path, format, association);
-	else
-		why = nof_path_no_memory;
-	/* it goes again: nobody may join it, and with that be the one who ends it */
-	if (!path && created)
-		set_bit(NOF_HEAD_REMOVING, &head->flags);
-	kref_get(&head->ref);
+	if (head)
+		join(path, head, format, association);
 	mutex_unlock(&s->lock);
-	/* the path is in place, so partitions can be read */
-	if (!why)
-		ret = nof_head_show(head);
+	if (new && head != new)
+		nof_head_drop(new);
+	if (!head) {
+		kobject_put(&path->kobj);
+		return why;
+	}
+	/* the path is in place, so partitions can be read; it keeps the head, as nobody else removes it */
+	ret = nof_head_show(head);
 	if (ret)
 		why = no_memory_or(ret, no_disk);
-	if (created && why)
+	if (why && head == new)
 		discard_head(head, path);
-	nof_head_put(head);
-	return why;
-unlock:
-	mutex_unlock(&s->lock);
 	return why;
 }
 

@@ -99,6 +99,7 @@ struct nof_path {
 	struct list_head	leaving;	/* those that are removed together */
 	struct work_struct	remove_work;
 	bool			graceful;
+	bool			shown;		/* under subsys->lock: its directory was made, or tried to */
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_path_stats __percpu *stats;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* For tests/lint/locks.py: an order turned round, and a lock that is never taken under subsys->lock, by a call. */
+/* For tests/lint/locks.py: an order turned round, and a lock that is never taken under subsys->lock, by a call, nor is
+ * memory */
 void turned_round(struct nof_ctrl *ctrl)
 {
 	mutex_lock(&ctrl->queues_lock);
@@ -23,6 +24,13 @@ void by_a_call(struct nof_subsys *s, struct nof_queue *queue)
 {
 	mutex_lock(&s->lock);
 	between(queue);
+	mutex_unlock(&s->lock);
+}
+
+void with_memory(struct nof_subsys *s)
+{
+	mutex_lock(&s->lock);
+	s->set = kzalloc(sizeof(*s->set), GFP_KERNEL);
 	mutex_unlock(&s->lock);
 }
 

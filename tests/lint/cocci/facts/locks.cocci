@@ -15,6 +15,45 @@ p << take.p;
 @@
 coccilib.report.print_report(p[0], f"take {f} {l}")
 
+// Memory that may have to be waited for stands as a lock of its own, "memory": recovery needs none that is held over it
+
+@memory@
+identifier f;
+identifier alloc =~ "alloc|kmemdup|kstrdup|xa_store";
+identifier big =~ "^(alloc_percpu|blk_mq_alloc_tag_set|nof_limits_alloc_.*|kobject_(create_and_)?add|device_add.*)$";
+position p;
+@@
+f(...) { <... \(alloc@p(..., GFP_KERNEL, ...)\|big@p(...)\) ...> }
+
+@script:python@
+f << memory.f;
+p << memory.p;
+@@
+coccilib.report.print_report(p[0], f"take {f} memory")
+
+@directly exists@
+expression l;
+identifier f;
+identifier alloc =~ "alloc|kmemdup|kstrdup|xa_store";
+identifier big =~ "^(alloc_percpu|blk_mq_alloc_tag_set|nof_limits_alloc_.*|kobject_(create_and_)?add|device_add.*)$";
+position p;
+@@
+f(...) {
+... when any
+mutex_lock(l)
+... when any
+    when != mutex_unlock(l)
+\(alloc@p(..., GFP_KERNEL, ...)\|big@p(...)\)
+... when any
+}
+
+@script:python@
+f << directly.f;
+l << directly.l;
+p << directly.p;
+@@
+coccilib.report.print_report(p[0], f"nested {f} memory | {l}")
+
 @call@
 identifier f, g;
 position p;
