@@ -42,7 +42,7 @@ std::chrono::milliseconds jittered(std::chrono::milliseconds step)
 bool isThat(const Controller &now, const Controller &made)
 {
 	return ConnectTracker(made).concerns(now) && now.state < ControllerState::deleting &&
-	       now.keepAlive == made.keepAlive;
+	       (now.keepAlive.count() != 0) == (made.keepAlive.count() != 0);
 }
 
 // A controller that it names is gone; a file is not.

@@ -61,6 +61,17 @@ Result<void> putWord(std::optional<T> &to, const std::string &value, std::string
 	return {};
 }
 
+Result<void> putFencing(std::optional<Fencing> &to, const std::string &value)
+{
+	for (Fencing fencing : {Fencing::immediate, Fencing::safe, Fencing::automatic}) {
+		if (value != toString(fencing))
+			continue;
+		to = fencing;
+		return {};
+	}
+	return invalid("'" + value + "' is none of immediate, safe and auto");
+}
+
 Result<void> putName(std::optional<std::string> &to, const std::string &value)
 {
 	if (value.empty())
@@ -84,7 +95,7 @@ const Key<SubsystemSettings> subsystemKeys[] = {
 		 return putNumber(settings.spillDepth, value, NVMEOF_SPILL_DEPTH_MAX, "commands");
 	 }},
 	{"degrade", [](auto &settings, auto &value) { return putWord(settings.degrade, value, "off", "on"); }},
-	{"fencing", [](auto &settings, auto &value) { return putWord(settings.fencing, value, "immediate", "safe"); }},
+	{"fencing", [](auto &settings, auto &value) { return putFencing(settings.fencing, value); }},
 	{"delayed-removal-secs",
 	 [](auto &settings, auto &value) {
 		 return putNumber(settings.delayedRemoval, value, NVMEOF_DELAYED_REMOVAL_MAX, "seconds");

@@ -49,6 +49,8 @@ const char *toString(Fencing fencing)
 		return "immediate";
 	case Fencing::safe:
 		return "safe";
+	case Fencing::automatic:
+		return "auto";
 	}
 	return "unknown";
 }

@@ -15,9 +15,10 @@ namespace nvmeof {
 enum class Fencing : std::uint32_t {
 	immediate, // what a lost path had goes to another at once
 	safe,      // what modifies data waits until the old association is known to be dead
+	automatic, // it waits if the peer has not ended the association itself
 };
 
-const char *toString(Fencing fencing); // "immediate", "safe"; "unknown" for a value of a newer module
+const char *toString(Fencing fencing); // "immediate", "safe", "auto"; "unknown" for a value of a newer module
 
 struct Subsystem {
 	std::uint32_t id = 0; // the 0 of nvmeof0
@@ -34,7 +35,7 @@ struct Subsystem {
 	std::chrono::microseconds spillLatency{0};
 	std::uint32_t spillDepth = 0; // commands of one queue
 	bool degrade = false;         // outliers in latency or errors are left out
-	Fencing fencing = Fencing::immediate;
+	Fencing fencing = Fencing::automatic;
 	std::chrono::seconds delayedRemoval{0}; // how long a namespace outlives its last path
 	std::uint32_t controllers = 0;
 	std::uint32_t namespaces = 0;

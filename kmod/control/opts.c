@@ -113,6 +113,7 @@ static void take_numbers(struct nof_opts *opts, struct genl_info *info)
 			*(u32 *)((char *)opts + f->offset) = nla_get_u32(info->attrs[f->attr]);
 	if (opts->nr_poll_queues)
 		opts->given |= NOF_OPT_POLL_QUEUES;
+	opts->kato_given = info->attrs[NVMEOF_A_KATO];
 }
 
 /*

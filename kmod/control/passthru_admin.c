@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "control/ioctl.h"
-#include "core/ctrl.h"
+#include "core/lifecycle.h"
 
 /*
  * Most data of one command: what contiguous memory can be had for. Log pages and firmware images are read and written
@@ -121,6 +121,8 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 		return -ENOMEM;
 	ret = exec(ctrl, cmd, p, result);
 	kfree(cmd);
+	if (!ret && p->opcode == nvme_admin_set_features && (p->cdw10 & 0xff) == NVME_FEAT_KATO)
+		nof_ka_read(ctrl);
 	/* The command itself is done; what a failed scan misses, the next one finds. */
 	if (!ret && changes_namespaces(p->opcode))
 		nof_ctrl_rescan(ctrl, NULL);

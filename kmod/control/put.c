@@ -70,8 +70,7 @@ static int put_address(struct sk_buff *skb, const struct nof_opts *opts)
 
 static int put_settings(struct sk_buff *skb, const struct nof_opts *opts)
 {
-	return nla_put_u32(skb, NVMEOF_A_KATO, opts->kato_ms) ?:
-	       nla_put_u32(skb, NVMEOF_A_RECONNECT_DELAY, READ_ONCE(opts->reconnect_delay_ms)) ?:
+	return nla_put_u32(skb, NVMEOF_A_RECONNECT_DELAY, READ_ONCE(opts->reconnect_delay_ms)) ?:
 	       nla_put_s32(skb, NVMEOF_A_CTRL_LOSS_TMO, READ_ONCE(opts->ctrl_loss_tmo_ms)) ?:
 	       nla_put_s32(skb, NVMEOF_A_FAST_IO_FAIL_TMO, READ_ONCE(opts->fast_io_fail_tmo_ms)) ?:
 	       nla_put_u32(skb, NVMEOF_A_CONNECT_TMO, opts->connect_tmo_ms) ?:
@@ -144,6 +143,7 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       put_address(skb, &ctrl->opts) ?:
 	       nla_put_u32(skb, NVMEOF_A_CTRL_STATE, nof_ctrl_state(ctrl)) ?:
 	       put_granted(skb, ctrl) ?:
+	       nla_put_u32(skb, NVMEOF_A_KATO, READ_ONCE(ctrl->kato_ms)) ?:
 	       put_settings(skb, &ctrl->opts) ?:
 	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(ctrl->reconnects)) ?:
 	       nla_put_u32(skb, NVMEOF_A_ATTEMPTS, READ_ONCE(ctrl->attempts)) ?:
@@ -236,7 +236,7 @@ int nof_put_path(struct sk_buff *skb, struct nof_path *path)
 	       nla_put_u32(skb, NVMEOF_A_CTRL_STATE, nof_ctrl_state(path->ctrl)) ?:
 	       put_ana(skb, path) ?:
 	       nla_put_u8(skb, NVMEOF_A_USABLE, READ_ONCE(path->usable)) ?:
-	       nla_put_u8(skb, NVMEOF_A_DEGRADED, READ_ONCE(path->degraded)) ?:
+	       nla_put_u8(skb, NVMEOF_A_DEGRADED, READ_ONCE(path->degraded) || READ_ONCE(path->ctrl->stalled)) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_path_inflight(path)) ?:
 	       put_stats(skb, path) ?:
 	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(path->ctrl->reconnects)) ?:

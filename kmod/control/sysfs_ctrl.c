@@ -61,15 +61,15 @@ static ssize_t emit_time(char *buf, s64 ms)
 #define CTRL_TIME_ATTR(name, field)									\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\
 {													\
-	return emit_time(buf, READ_ONCE(to_nof_ctrl(dev)->opts.field));					\
+	return emit_time(buf, READ_ONCE(to_nof_ctrl(dev)->field));					\
 }													\
 static DEVICE_ATTR_RO(name)
 
 CTRL_TIME_ATTR(kato, kato_ms);
-CTRL_TIME_ATTR(reconnect_delay, reconnect_delay_ms);
-CTRL_TIME_ATTR(ctrl_loss_tmo, ctrl_loss_tmo_ms);
-CTRL_TIME_ATTR(fast_io_fail_tmo, fast_io_fail_tmo_ms);
-CTRL_TIME_ATTR(stall_tmo, stall_tmo_ms);
+CTRL_TIME_ATTR(reconnect_delay, opts.reconnect_delay_ms);
+CTRL_TIME_ATTR(ctrl_loss_tmo, opts.ctrl_loss_tmo_ms);
+CTRL_TIME_ATTR(fast_io_fail_tmo, opts.fast_io_fail_tmo_ms);
+CTRL_TIME_ATTR(stall_tmo, opts.stall_tmo_ms);
 
 static struct attribute *ctrl_attrs[] = {
 	&dev_attr_transport.attr,

@@ -107,6 +107,7 @@ static const char * const switch_words[] = { "off", "on" };
 static const char * const fencing_words[] = {
 	[NVMEOF_FENCING_IMMEDIATE]	= "immediate",
 	[NVMEOF_FENCING_SAFE]		= "safe",
+	[NVMEOF_FENCING_AUTO]		= "auto",
 };
 
 POLICY_WORD(degrade, switch_words);

@@ -272,9 +272,9 @@ int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u3
 	return ret;
 }
 
-int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
+static int features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11, u32 *result)
 {
-	struct nof_cmd *cmd = new_cmd(nvme_admin_set_features, NULL, 0, GFP_NOIO);
+	struct nof_cmd *cmd = new_cmd(opcode, NULL, 0, GFP_NOIO);
 	int ret;
 
 	if (!cmd)
@@ -286,6 +286,16 @@ int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
 		*result = le32_to_cpu(cmd->result.u32);
 	kfree(cmd);
 	return ret;
+}
+
+int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
+{
+	return features(ctrl, nvme_admin_set_features, fid, dword11, result);
+}
+
+int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result)
+{
+	return features(ctrl, nvme_admin_get_features, fid, 0, result);
 }
 
 /* In one of the first @nr slots, or not at all */

@@ -32,6 +32,7 @@ enum nof_cmd_state {
  * @status:	valid in @done: NVMe status field without the phase bit (SC, SCT, CRD, M, DNR)
  * @state:	enum nof_cmd_state. The transport sets SENT with smp_store_release() before the first byte leaves
  * @write:	data goes from host to controller
+ * @discard:	data that come are thrown away
  * @maybe_executed: valid when it was cancelled with its queue: it had been sent, so the target may have executed it, or
  *		may still do so
  * @result:	valid in @done: dword 0 and 1 of the completion
@@ -49,6 +50,7 @@ struct nof_cmd {
 	u16			status;
 	u8			state;
 	bool			write;
+	bool			discard;
 	bool			maybe_executed;
 	union nvme_result	result;
 	struct nvme_command	sqe;

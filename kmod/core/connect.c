@@ -221,6 +221,7 @@ static int attempt(struct nof_ctrl *ctrl)
 	/* One left over from an earlier attempt may not end this one; what ends it from here on leaves the mark */
 	spin_lock_irq(&ctrl->state_lock);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	clear_bit(NOF_CTRL_TOLD, &ctrl->flags);
 	spin_unlock_irq(&ctrl->state_lock);
 	cancel_work_sync(&ctrl->abort_work);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);
@@ -231,6 +232,9 @@ static int attempt(struct nof_ctrl *ctrl)
 		ret = nof_ctrl_enable(ctrl);
 	if (!ret)
 		ret = identify_ctrl(ctrl);
+	if (ret)
+		return ret;
+	ret = nof_ka_agree(ctrl);
 	if (ret)
 		return ret;
 	nof_ka_start(ctrl);

@@ -155,6 +155,7 @@ static struct nof_ctrl *alloc(const struct nof_opts *opts)
 	device_initialize(&ctrl->dev);
 	ctrl->dev.release = release;
 	ctrl->opts = *opts;
+	ctrl->kato_ms = opts->kato_ms;
 	ctrl->state = NVMEOF_CTRL_NEW;
 	spin_lock_init(&ctrl->state_lock);
 	spin_lock_init(&ctrl->error_lock);

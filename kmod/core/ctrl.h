@@ -64,6 +64,7 @@ struct nof_opts {
 	bool		data_digest;
 	bool		sq_flow;
 	bool		duplicate_connect;
+	bool		kato_given;	/* else a shorter timeout may be agreed on */
 };
 
 #define NOF_DEF_QUEUE_SIZE		128
@@ -71,6 +72,8 @@ struct nof_opts {
 #define NOF_MAX_QUEUE_SIZE		1024
 #define NOF_MAX_IO_QUEUES		1024
 #define NOF_DEF_KATO_MS			5000
+#define NOF_SHORT_KATO_MS		2000	/* without one asked for, where the controller counts in such steps */
+#define NOF_MAX_KATO_MS			600000	/* as told by a controller */
 #define NOF_DEF_RECONNECT_DELAY_MS	10000
 #define NOF_DEF_CTRL_LOSS_TMO_MS	600000
 #define NOF_DEF_CONNECT_TMO_MS		10000
@@ -90,6 +93,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_MISSED,		/* a first connect or scan has failed: nobody knows when it will have paths */
 	NOF_CTRL_REFUSED,		/* for what another path has: scans again when that goes. Under subsys->lock */
 	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
+	NOF_CTRL_TOLD,			/* the peer has ended the association, or somebody here; else we only believe so */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
 };
@@ -100,8 +104,11 @@ enum nof_ctrl_flag {
  * @calm_ms:	nothing has been outstanding for so long
  * @still_ms:	I/O has been outstanding for so long and none completed
  * @usual_us:	the longest that @still_ms was of late
- * @stalled:	@still_ms is longer than usual
- * @stalled_at:	jiffies; given up for that last; valid with @stalls
+ * @still:	@still_ms is longer than usual
+ * @stalls:	times it was left out for that
+ * @stalled_at:	jiffies when it was last, or was taken back; valid with @stalls
+ * @rest_ms:	so long at least it is left out
+ * @detached_at: jiffies; requests were last taken back from it
  * @told:	that it is silent has been said
  */
 struct nof_watch {
@@ -112,8 +119,10 @@ struct nof_watch {
 	u32		calm_ms;
 	u32		still_ms;
 	u32		usual_us;
+	unsigned long	detached_at;
 	u32		stalls;
-	bool		stalled;
+	u32		rest_ms;
+	bool		still;
 	bool		told;
 };
 
@@ -200,6 +209,7 @@ struct nof_ctrl {
 	u32			nanagrpid;
 	u8			anatt;		/* seconds */
 	u16			kas;		/* 100 ms */
+	u32			kato_ms;	/* keep-alive timeout in effect; 0: none */
 	u32			cqt_ms;		/* Command Quiesce Time */
 	u8			ciu;		/* names this instance of the controller, for Cross-Controller Reset */
 	u64			cirn;
@@ -233,6 +243,7 @@ struct nof_ctrl {
 	struct nof_fence	*fence;		/* of the association, see mpath/fence.c */
 
 	/* see core/watch.c */
+	bool			stalled;	/* completes no I/O: gets no new one where there is another way */
 	bool			watching;	/* watch_work is under way: nobody has to start it */
 	struct delayed_work	watch_work;
 	struct nof_watch	watch;

@@ -64,7 +64,9 @@ void nof_data_init(struct nof_data *d, struct nof_cmd *cmd, unsigned int dest)
 	d->iter.count = 0;
 	if (!d->left)
 		return;
-	if (cmd->buf)
+	if (cmd->discard)
+		iov_iter_discard(&d->iter, dest, d->left);
+	else if (cmd->buf)
 		use_buffer(d, cmd->buf);
 	else
 		use_request(d, cmd);

@@ -11,7 +11,7 @@
  */
 static unsigned long period(const struct nof_ctrl *ctrl)
 {
-	u32 part = ctrl->opts.kato_ms / (test_bit(NOF_CTRL_TBKAS, &ctrl->flags) ? 4 : 2);
+	u32 part = ctrl->kato_ms / (test_bit(NOF_CTRL_TBKAS, &ctrl->flags) ? 4 : 2);
 
 	/* hosts that connected together shall not keep in step (TRAP 31) */
 	return max(msecs_to_jiffies(part - get_random_u32_below(part / 8 + 1)), 1UL);
@@ -22,7 +22,7 @@ static void ka_done(struct nof_cmd *cmd)
 	struct nof_ctrl *ctrl = cmd->ctx;
 
 	/* to a probe without a timeout any answer is good */
-	if (cmd->status && cmd->status != NVME_SC_HOST_ABORTED_CMD && ctrl->opts.kato_ms)
+	if (cmd->status && cmd->status != NVME_SC_HOST_ABORTED_CMD && ctrl->kato_ms)
 		nof_ctrl_note(ctrl, -EIO, cmd->status, "keep-alive failed");
 	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
 }
@@ -54,14 +54,14 @@ u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
 {
 	u32 unit = ctrl->kas * 100;
 
-	return unit ? DIV_ROUND_UP(ctrl->opts.kato_ms, unit) * unit : ctrl->opts.kato_ms;
+	return unit ? DIV_ROUND_UP(ctrl->kato_ms, unit) * unit : ctrl->kato_ms;
 }
 
 /* Long enough ago for an answer to be missed: a probe may have gone out a moment ago */
 static bool overdue(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) &&
-	       time_after(jiffies, READ_ONCE(ctrl->ka_sent) + msecs_to_jiffies(ctrl->opts.kato_ms / 8 * 3));
+	       time_after(jiffies, READ_ONCE(ctrl->ka_sent) + msecs_to_jiffies(ctrl->kato_ms / 8 * 3));
 }
 
 static void ka_work(struct work_struct *work)
@@ -80,6 +80,38 @@ static void ka_work(struct work_struct *work)
 	queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
 }
 
+int nof_ka_read(struct nof_ctrl *ctrl)
+{
+	u32 ms;
+	int ret = nof_get_features(ctrl, NVME_FEAT_KATO, &ms);
+
+	/* one that does not tell keeps what it was told */
+	if (!ret && ms)
+		WRITE_ONCE(ctrl->kato_ms, min(ms, NOF_MAX_KATO_MS));
+	return min(ret, 0);
+}
+
+/* The bound of fencing is a multiple of it: see mpath/fence.c */
+static int ask_for_less(struct nof_ctrl *ctrl)
+{
+	int ret;
+
+	if (ctrl->opts.kato_given || ctrl->discovery || !ctrl->kas || ctrl->kas * 100 > NOF_SHORT_KATO_MS)
+		return 0;
+	ret = nof_set_features(ctrl, NVME_FEAT_KATO, NOF_SHORT_KATO_MS, NULL);
+	if (!ret)
+		WRITE_ONCE(ctrl->kato_ms, NOF_SHORT_KATO_MS);
+	return min(ret, 0);
+}
+
+int nof_ka_agree(struct nof_ctrl *ctrl)
+{
+	WRITE_ONCE(ctrl->kato_ms, ctrl->opts.kato_ms);
+	if (!ctrl->kato_ms)
+		return 0;
+	return ask_for_less(ctrl) ?: nof_ka_read(ctrl);
+}
+
 int nof_ka_init(struct nof_ctrl *ctrl)
 {
 	INIT_DELAYED_WORK(&ctrl->ka_work, ka_work);
@@ -93,7 +125,7 @@ int nof_ka_init(struct nof_ctrl *ctrl)
 
 void nof_ka_start(struct nof_ctrl *ctrl)
 {
-	if (ctrl->opts.kato_ms)
+	if (ctrl->kato_ms)
 		queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
 }
 

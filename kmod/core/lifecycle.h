@@ -40,6 +40,7 @@ struct nof_identify {
 int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr);
 int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len);
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result);
+int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result);
 /* As nof_admin_submit(), on a slot that cmd->done gives back first of all. */
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 void nof_admin_put_slot(struct nof_ctrl *ctrl, const struct nof_cmd *cmd);
@@ -59,6 +60,8 @@ int nof_queues_map(struct nof_ctrl *ctrl);
 void nof_queues_kill(struct nof_ctrl *ctrl);
 void nof_queues_free(struct nof_ctrl *ctrl);
 u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
+/* Commands that were taken off the queues and are not answered yet */
+u32 nof_queues_stubs(struct nof_ctrl *ctrl);
 /* Requests of a path outstanding on the controller's queues */
 u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path);
 /* Who looks whether anything completes; each has its own mark */
@@ -87,6 +90,14 @@ void nof_reconnect_later(struct nof_ctrl *ctrl);
 
 /* keepalive.c */
 int nof_ka_init(struct nof_ctrl *ctrl);
+/*
+ * Which timeout is in effect: asks for a shorter one than the default where nobody has asked for any, and reads back
+ * what the controller has made of it. Context: process, waits for commands. A negative errno when these did not come
+ * back.
+ */
+int nof_ka_agree(struct nof_ctrl *ctrl);
+/* Somebody may have changed it. As above. */
+int nof_ka_read(struct nof_ctrl *ctrl);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
 /* Sends one now, unless one is outstanding: the peer has something to acknowledge. Process context. */

@@ -49,7 +49,8 @@ bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, u32 index)
 {
 	struct nof_slot *slot = &queue->slots[index];
 
-	if (unlikely(!nof_queue_live(queue)))
+	/* a stub may have the place */
+	if (unlikely(!nof_queue_live(queue) || READ_ONCE(slot->cmd)))
 		return false;
 	if (unlikely(atomic_inc_return(&queue->inflight) > queue->limit)) {
 		atomic_dec(&queue->inflight);
@@ -101,6 +102,91 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 }
 EXPORT_SYMBOL_GPL(nof_cmd_complete);
 
+void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
+{
+	struct nof_cmd *stub = sent ? d->stub : NULL;
+	struct nof_queue *queue = cmd->queue;
+
+	d->used = sent;
+	if (stub) {
+		stub->queue = queue;
+		stub->cid = cmd->cid;
+		stub->len = cmd->len;
+		stub->sqe.common.opcode = cmd->sqe.common.opcode;
+		stub->state = NOF_CMD_SENT;
+		stub->discard = true;
+		atomic_inc(&queue->stubs);
+	} else {
+		atomic_dec(&queue->inflight);
+	}
+	WRITE_ONCE(queue->slots[cmd->cid & (queue->nr_cmds - 1)].cmd, stub);
+	cmd->state = NOF_CMD_IDLE;
+	cmd->maybe_executed = false;
+	cmd->status = NVME_SC_HOST_ABORTED_CMD;
+	WRITE_ONCE(cmd->queue, NULL);
+}
+EXPORT_SYMBOL_GPL(nof_cmd_detach);
+
+/* @rcu: see count_path() */
+struct stub {
+	struct nof_cmd	cmd;
+	struct rcu_head	rcu;
+};
+
+static void stub_done(struct nof_cmd *cmd)
+{
+	struct nof_queue *queue = cmd->ctx;
+
+	atomic_dec(&queue->stubs);
+	kfree_rcu(container_of(cmd, struct stub, cmd), rcu);
+}
+
+/* Under locks that recovery needs: what is not to be had now is not waited for */
+static struct stub *new_stub(struct nof_queue *queue)
+{
+	struct stub *stub = kzalloc(sizeof(*stub), GFP_NOWAIT | __GFP_NOWARN);
+
+	if (!stub)
+		return NULL;
+	stub->cmd.done = stub_done;
+	stub->cmd.ctx = queue;
+	return stub;
+}
+
+u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent))
+{
+	struct srcu_struct *srcu = &queue->ctrl->subsys->srcu;
+	struct nof_detach d = { .may = may };
+	struct stub *stub = NULL;
+	struct nof_cmd *cmd;
+	u32 nr = 0;
+	int idx;
+
+	if (!queue->ctrl->transport->detach)
+		return 0;
+	for (d.index = 0; d.index < queue->nr_cmds; d.index++) {
+		if (!READ_ONCE(queue->slots[d.index].cmd))
+			continue;
+		stub = stub ?: new_stub(queue);
+		if (!stub)
+			break;
+		d.stub = &stub->cmd;
+		d.used = false;
+		/* off the queue, the command does not keep its path any more */
+		idx = srcu_read_lock(srcu);
+		cmd = queue->ctrl->transport->detach(queue, &d);
+		if (cmd)
+			nof_head_detached(cmd);
+		srcu_read_unlock(srcu, idx);
+		nr += cmd != NULL;
+		/* the queue's, and done with perhaps */
+		if (d.used)
+			stub = NULL;
+	}
+	kfree(stub);
+	return nr;
+}
+
 void nof_batch_end(struct io_comp_batch *iob)
 {
 	/* set with the first request that joins */
@@ -142,6 +228,21 @@ void nof_queue_cancel(struct nof_queue *queue)
 	mutex_unlock(&queue->lock);
 }
 
+/* Nothing but the peer brings these about; a timeout or a missing route may be the network's. */
+static bool told_by_peer(int err)
+{
+	switch (err) {
+	case -ECONNRESET:
+	case -ECONNABORTED:
+	case -ECONNREFUSED:
+	case -EPIPE:
+	case -EPROTO:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...)
 {
 	char text[NOF_ERROR_TEXT];
@@ -154,6 +255,8 @@ void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...)
 	va_end(args);
 	trace_nof_queue_error(queue, err, text);
 	nof_ctrl_note(queue->ctrl, err, 0, "queue %u: %s", queue->qid, text);
+	if (told_by_peer(err))
+		set_bit(NOF_CTRL_TOLD, &queue->ctrl->flags);
 	nof_ctrl_error(queue->ctrl);
 }
 EXPORT_SYMBOL_GPL(nof_queue_error);

@@ -57,6 +57,7 @@ struct nof_queue_watch {
  * @inflight:	commands in @slots
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
  * @stale:	completions for no outstanding command
+ * @stubs:	of @inflight, commands that were detached
  * @lock:	serialises killing this queue
  * @watch:	see core/watch.c
  * @start_work:	runs start_queue() and Connect beside those of the other queues; the result is @start_err
@@ -76,6 +77,7 @@ struct nof_queue {
 	u16			sq_head;
 	struct mutex		lock;
 	u32			stale;
+	atomic_t		stubs;
 	struct nof_queue_watch	watch;
 	struct work_struct	start_work;
 	int			start_err;
@@ -108,6 +110,30 @@ struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 cid);
  */
 void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *result, struct io_comp_batch *iob);
 
+/**
+ * struct nof_detach - a command to be taken off a queue whose peer does not answer
+ * @index:	its place in the queue's table
+ * @may:	whether the one that is there now may be taken off; @sent: the peer may have it. Called with what keeps it
+ *		there held: does not sleep
+ * @stub:	takes the place of one that the peer may have: what still comes for it is thrown away, and completes the
+ *		stub. Zeroed; its done is set
+ * @used:	@stub is the queue's, or completed already
+ */
+struct nof_detach {
+	u32		index;
+	bool		(*may)(const struct nof_cmd *cmd, bool sent);
+	struct nof_cmd	*stub;
+	bool		used;
+};
+
+/**
+ * nof_cmd_detach() - takes a command off its queue without a completion
+ * @cmd:	outstanding; neither sent nor completed meanwhile
+ * @d:		as given to the transport's detach()
+ * @sent:	the peer may have heard of the command
+ */
+void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent);
+
 /* End what was collected in @iob, if anything. Context: as nof_cmd_complete(). */
 void nof_batch_end(struct io_comp_batch *iob);
 
@@ -130,6 +156,11 @@ void nof_queue_close(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue);
 /* Puts cmd into slot @index and gives it its identifier; false when the queue is full or not live. SRCU read side. */
 bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, u32 index);
+/*
+ * Takes requests off the queue that @may names (see struct nof_detach) and has them sent again; returns how many.
+ * Process context, sleeps; the queue stays.
+ */
+u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent));
 /* As nof_ctrl_exec(), on a given queue and slot which nobody else uses. */
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 timeout_ms);
 /* Until what the caller has sent to the admin queue is done: in time, or because the queue is taken down then. */

@@ -326,6 +326,17 @@ u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only)
 	return sum;
 }
 
+u32 nof_queues_stubs(struct nof_ctrl *ctrl)
+{
+	u32 i, sum = 0;
+
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; i < ctrl->nr_io; i++)
+		sum += atomic_read(&ctrl->io[i]->stubs);
+	mutex_unlock(&ctrl->queues_lock);
+	return sum;
+}
+
 /*
  * Commands of @path among those of a queue. Only requests are in I/O queues once they are mapped. Their memory stays;
  * that of a flush goes with its disk, a grace period after its slot was seen empty.
@@ -338,7 +349,7 @@ static u32 count_path(struct nof_queue *queue, const struct nof_path *path)
 	rcu_read_lock();
 	for (i = 0; i < queue->nr_cmds; i++) {
 		cmd = READ_ONCE(queue->slots[i].cmd);
-		n += cmd && container_of(cmd, struct nof_request, cmd)->path == path;
+		n += cmd && nof_cmd_has_rq(cmd) && container_of(cmd, struct nof_request, cmd)->path == path;
 	}
 	rcu_read_unlock();
 	return n;

@@ -23,8 +23,10 @@ static bool error(struct nof_ctrl *ctrl, bool live_only, bool reset)
 		return false;
 	}
 	if (was_live) {
-		if (reset)
+		if (reset) {
 			set_bit(NOF_CTRL_RESET, &ctrl->flags);
+			set_bit(NOF_CTRL_TOLD, &ctrl->flags);
+		}
 		trace_nof_ctrl_state(ctrl, NVMEOF_CTRL_LIVE, NVMEOF_CTRL_RECOVERING);
 		WRITE_ONCE(ctrl->state, NVMEOF_CTRL_RECOVERING);
 	} else {

@@ -4,7 +4,8 @@
  *
  * Silence: data that we sent are not acknowledged, and nothing else comes from the peer on that connection. Where the
  * peer owes nothing (it has acknowledged a command and may be working on it) a Keep Alive makes it owe something.
- * Stall: the peer acknowledges everything, and completes no I/O.
+ * Stall: the peer acknowledges everything, and completes no I/O. That is no loss: its connections stay, and what it
+ * answers late counts. But it gets no new I/O where there is another way, and what can be taken back from it is.
  *
  * Time is counted in steps from look to look. A machine that gets round to looking late gets round to receiving late,
  * too: such a step counts next to nothing, and so does one in which what has arrived was not looked at.
@@ -15,6 +16,7 @@
 #include "core/watch.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+#include "mpath/request.h"
 #include "transport/transport.h"
 
 /* All in milliseconds */
@@ -22,9 +24,12 @@ enum {
 	LOOK		= NOF_WATCH_LOOK,
 	CALM		= 200,		/* nothing outstanding: looking ends */
 	PROBE		= 60,		/* a queue completes nothing: Keep Alive */
-	STALL		= 2000,		/* no I/O completes here, but elsewhere */
-	STALL_ALONE	= 3500,		/* no I/O completes here, and none was sent elsewhere */
+	STALL		= 500,		/* no I/O completes here, but elsewhere */
+	STALL_ALONE	= 1000,		/* no I/O completes here, and none was sent elsewhere */
 	STALL_AGAIN	= 60000,	/* another controller stalled less than this ago: it is not the path */
+	STALL_REST	= 1000,		/* left out for that long, twice that when it stalls again soon, and so on */
+	STALL_SOON	= 10000,
+	STALL_END	= 60000,	/* an answer that has not come by then will not */
 };
 
 /* In round-trip times: on a lossy path a retransmission, and its retransmission, have their chance */
@@ -140,39 +145,30 @@ static void look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 	mutex_unlock(&ctrl->queues_lock);
 }
 
-/* Bits: some head, or every head of this controller has a usable path by another one */
-enum { SOME = BIT(0), EVERY = BIT(1) };
-
-static bool head_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl, bool *mine)
+static bool head_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl)
 {
 	struct nof_path *path;
-	bool other = false;
+	bool mine = false, other = false;
 
-	*mine = false;
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->ctrl == ctrl)
-			*mine = true;
+			mine = true;
 		else if (path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE)
 			other = true;
 	}
-	return other;
+	return mine && other;
 }
 
-static unsigned int elsewhere(struct nof_ctrl *ctrl)
+/* Some head of this controller has a usable path by another one */
+static bool elsewhere(struct nof_ctrl *ctrl)
 {
-	unsigned int some = 0, every = EVERY;
 	struct nof_head *head;
-	bool mine, other;
 
 	lockdep_assert_held(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
-		other = head_elsewhere(head, ctrl, &mine);
-		if (mine && other)
-			some = SOME;
-		if (mine && !other)
-			every = 0;
-	}
-	return some ? some | every : 0;
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		if (head_elsewhere(head, ctrl))
+			return true;
+	return false;
 }
 
 static bool has_elsewhere(struct nof_ctrl *ctrl)
@@ -180,7 +176,7 @@ static bool has_elsewhere(struct nof_ctrl *ctrl)
 	bool has;
 
 	mutex_lock(&ctrl->subsys->lock);
-	has = elsewhere(ctrl) & SOME;
+	has = elsewhere(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 	return has;
 }
@@ -245,68 +241,64 @@ static bool has_plain_io(struct nof_ctrl *ctrl)
 /* Whether the other paths to namespaces that wait for this controller did something since this was last asked */
 static bool others_complete(struct nof_ctrl *ctrl, struct nof_head *head)
 {
-	struct nof_path_stats st;
-	struct nof_path *path;
 	bool stalls = false, moved = false;
+	struct nof_path *path;
+	u64 ios;
 
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->ctrl == ctrl) {
 			stalls = nof_path_inflight(path);
 			continue;
 		}
-		nof_path_stats_sum(path, &st);
-		moved |= path->usable && path->watched && st.ios != path->watched_ios;
-		path->watched = true;
-		path->watched_ios = st.ios;
+		ios = nof_path_ios(path);
+		moved |= path->usable && path->watched_at && time_before(jiffies, path->watched_at + HZ) &&
+			 ios != path->watched_ios;
+		path->watched_at = jiffies ?: 1;
+		path->watched_ios = ios;
 	}
 	return stalls && moved;
 }
 
+static bool slow_of_late(const struct nof_ctrl *ctrl)
+{
+	const struct nof_watch *w = &ctrl->watch;
+
+	return READ_ONCE(w->still) ||
+	       (READ_ONCE(w->stalls) && time_before(jiffies, READ_ONCE(w->stalled_at) + msecs_to_jiffies(STALL_AGAIN)));
+}
+
 /*
  * Slow storage behind both paths is no stall: another one must have done I/O of the same namespace meanwhile, or not
- * have been asked. The latter is a guess, made once in a while only.
+ * have been asked. The latter is a guess, which is not made of one after the other.
  */
 static const char *stall_verdict(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
 	bool moved = false, fresh = true;
-	const struct nof_watch *o;
 	struct nof_ctrl *other;
 	struct nof_head *head;
 
-	if (elsewhere(ctrl) != (SOME | EVERY))
+	if (!elsewhere(ctrl))
 		return NULL;
 	list_for_each_entry(head, &ctrl->subsys->heads, entry)
 		moved |= others_complete(ctrl, head);
-	list_for_each_entry(other, &ctrl->subsys->ctrls, entry) {
-		o = &other->watch;
-		fresh &= (other == ctrl || !READ_ONCE(o->stalled)) &&
-			 (!READ_ONCE(o->stalls) ||
-			  time_after(jiffies, READ_ONCE(o->stalled_at) + msecs_to_jiffies(STALL_AGAIN)));
-	}
+	list_for_each_entry(other, &ctrl->subsys->ctrls, entry)
+		fresh &= other == ctrl || !slow_of_late(other);
 	if (moved)
 		return "others complete";
 	return fresh && w->still_ms >= STALL_ALONE ? "others are idle" : NULL;
 }
 
-static bool give_up_stalled(struct nof_ctrl *ctrl)
+static u32 detach_all(struct nof_ctrl *ctrl)
 {
-	struct nof_watch *w = &ctrl->watch;
-	const char *why;
+	u32 i, nr = 0;
 
-	if (!has_plain_io(ctrl))
-		return false;
-	mutex_lock(&ctrl->subsys->lock);
-	why = stall_verdict(ctrl);
-	mutex_unlock(&ctrl->subsys->lock);
-	if (!why)
-		return false;
-	WRITE_ONCE(w->stalled_at, jiffies);
-	WRITE_ONCE(w->stalls, w->stalls + 1);
-	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no I/O completed for %u ms (usually within %u ms), %s: path counts as lost",
-		      w->still_ms, w->usual_us / 1000, why);
-	nof_ctrl_error(ctrl);
-	return true;
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; i < ctrl->nr_io; i++)
+		if (nof_queue_live(ctrl->io[i]))
+			nr += nof_queue_detach(ctrl->io[i], nof_request_may_leave);
+	mutex_unlock(&ctrl->queues_lock);
+	return nr;
 }
 
 static void took(struct nof_watch *w, u32 ms)
@@ -315,27 +307,95 @@ static void took(struct nof_watch *w, u32 ms)
 	w->usual_us = max(w->usual_us, ms * 1000);
 }
 
+static u32 elapsed_ms(unsigned long since)
+{
+	return jiffies_to_msecs(jiffies - since);
+}
+
+static void begin_stall(struct nof_ctrl *ctrl, const char *why)
+{
+	struct nof_watch *w = &ctrl->watch;
+	bool again = w->stalls && elapsed_ms(w->stalled_at) < w->rest_ms + STALL_SOON;
+
+	w->rest_ms = again ? min_t(u32, 2 * w->rest_ms, STALL_END) : STALL_REST;
+	WRITE_ONCE(w->stalled_at, jiffies);
+	WRITE_ONCE(w->stalls, w->stalls + 1);
+	WRITE_ONCE(ctrl->stalled, true);
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
+		      "no I/O completed for %u ms (usually within %u ms), %s: no new I/O until it completes some",
+		      w->still_ms, w->usual_us / 1000, why);
+	nof_ctrl_publish(ctrl);
+	nof_paths_event(ctrl, NVMEOF_EVENT_DEGRADED);
+}
+
+/* It has completed something, or has nothing to complete; not sooner than it has rested. */
+static void end_stall(struct nof_ctrl *ctrl)
+{
+	struct nof_watch *w = &ctrl->watch;
+	u32 ms = elapsed_ms(w->stalled_at);
+
+	if (ms < w->rest_ms)
+		return;
+	WRITE_ONCE(w->stalled_at, jiffies);
+	WRITE_ONCE(ctrl->stalled, false);
+	dev_info_ratelimited(&ctrl->dev, "completes I/O again: taken back after %u ms\n", ms);
+	nof_ctrl_publish(ctrl);
+	nof_paths_event(ctrl, NVMEOF_EVENT_RESTORED);
+}
+
+static void consider_stall(struct nof_ctrl *ctrl)
+{
+	const char *why;
+
+	if (!has_plain_io(ctrl))
+		return;
+	mutex_lock(&ctrl->subsys->lock);
+	why = stall_verdict(ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
+	if (why)
+		begin_stall(ctrl, why);
+}
+
+/* True when it is given up: what was taken back from it is still not answered */
+static bool never_answered(struct nof_ctrl *ctrl)
+{
+	if (!ctrl->watch.detached_at || elapsed_ms(ctrl->watch.detached_at) < STALL_END || !nof_queues_stubs(ctrl))
+		return false;
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "reads were not answered for %u s: path counts as lost", STALL_END / 1000);
+	nof_ctrl_error(ctrl);
+	return true;
+}
+
+static void take_back(struct nof_ctrl *ctrl)
+{
+	u32 nr = detach_all(ctrl);
+
+	if (!nr)
+		return;
+	ctrl->watch.detached_at = jiffies;
+	dev_info_ratelimited(&ctrl->dev, "%u requests taken back, to go by other paths\n", nr);
+}
+
 /* True when it is given up */
 static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
 {
 	struct nof_watch *w = &ctrl->watch;
 
-	if (f->io_done)
+	if (f->io_done && !ctrl->stalled)
 		took(w, w->still_ms);
-	if (f->io_done || !f->io_out) {
-		w->still_ms = 0;
-		WRITE_ONCE(w->stalled, false);
-		return false;
-	}
-	w->still_ms += step;
-	if (w->still_ms < max_t(u64, STALL, (u64)w->usual_us * USUAL / 1000))
-		return false;
-	WRITE_ONCE(w->stalled, true);
+	w->still_ms = f->io_done || !f->io_out ? 0 : w->still_ms + step;
+	WRITE_ONCE(w->still, w->still_ms >= max_t(u64, STALL, (u64)w->usual_us * USUAL / 1000));
+	if (ctrl->stalled && !w->still_ms)
+		end_stall(ctrl);
 	/* costs a little: not at every look */
-	if (time_before(jiffies, w->judged_at + msecs_to_jiffies(10 * LOOK)))
+	if (time_before(jiffies, w->judged_at + msecs_to_jiffies(5 * LOOK)))
 		return false;
 	w->judged_at = jiffies;
-	return give_up_stalled(ctrl);
+	if (w->still && !ctrl->stalled)
+		consider_stall(ctrl);
+	if (ctrl->stalled)
+		take_back(ctrl);
+	return never_answered(ctrl);
 }
 
 static void probe(struct nof_ctrl *ctrl)
@@ -383,7 +443,7 @@ static void watch_work(struct work_struct *work)
 	}
 	if (f.probe)
 		probe(ctrl);
-	w->calm_ms = f.outstanding ? 0 : w->calm_ms + step;
+	w->calm_ms = f.outstanding || ctrl->stalled ? 0 : w->calm_ms + step;
 	if (w->calm_ms >= CALM)
 		end_watch(ctrl);
 	else
@@ -411,10 +471,12 @@ void nof_watch_stop(struct nof_ctrl *ctrl)
 {
 	cancel_delayed_work_sync(&ctrl->watch_work);
 	WRITE_ONCE(ctrl->watching, false);
+	WRITE_ONCE(ctrl->stalled, false);
 	/* of the next association nothing is known; that this one stalled is */
 	ctrl->watch = (struct nof_watch){
 		.stalled_at = ctrl->watch.stalled_at,
 		.stalls = ctrl->watch.stalls,
+		.rest_ms = ctrl->watch.rest_ms,
 	};
 }
 

@@ -39,7 +39,9 @@ static struct nof_path *probe(const struct nof_path_set *set, struct request *rq
 		struct nof_path *path = set->paths[i];
 		unsigned long at = READ_ONCE(path->probe_at);
 
-		if (time_after_eq(jiffies, at) && cmpxchg(&path->probe_at, at, jiffies + PROBE_LOST) == at) {
+		/* one that stalls shows by what it has whether it completes anything */
+		if (!READ_ONCE(path->ctrl->stalled) &&
+		    time_after_eq(jiffies, at) && cmpxchg(&path->probe_at, at, jiffies + PROBE_LOST) == at) {
 			trace_nof_path_choice(path, NOF_CHOICE_PROBE);
 			return path;
 		}

@@ -32,7 +32,6 @@ enum step {
  * @held:	requests, by queuelist; to blk-mq they are in flight
  * @name:	the controller's
  * @victim:	names the association to other controllers
- * @bound_ms:	so long after the loss the target has ended the association by itself
  * @nr:		requests that were held when the bound began
  * @lost_at:	jiffies; 0 before the loss
  * @end:	enum nof_fence_end
@@ -50,7 +49,6 @@ struct nof_fence {
 	struct nof_subsys	*subsys;
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_instance	victim;
-	u32			bound_ms;
 	u32			nr;
 	unsigned long		lost_at;
 	unsigned long		ended_at;
@@ -342,18 +340,17 @@ static void reset_work(struct work_struct *work)
 }
 
 /*
- * When the target has ended an association that it hears nothing of any more, and what it executed for it: keep-alive
- * timeout, twice that with traffic based keep-alive, as any command in one period excuses it from a Keep Alive until
- * the end of the next (NVMe Base 2.0, 3.9), and the Command Quiesce Time (TP4129). The controller counts the timeout in
- * its granularity KAS, rounded up (5.27.1.12). Without keep-alive no time is promised: then that of the default.
+ * When the target has ended an association that it hears nothing of any more, and what it executed for it (TP4129): it
+ * may look at its timer once per keep-alive timeout only, so that one that began just after a look is found expired at
+ * the second next; with traffic based keep-alive a command excuses the whole period that it falls into, which is one
+ * more. Then the Command Quiesce Time. Without keep-alive no time is promised: then that of the default.
  */
 static u32 bound_ms(const struct nof_ctrl *ctrl)
 {
 	u32 kato = nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS;
+	u32 times = test_bit(NOF_CTRL_TBKAS, &ctrl->flags) || !ctrl->kato_ms ? 3 : 2;
 
-	if (!ctrl->opts.kato_ms || test_bit(NOF_CTRL_TBKAS, &ctrl->flags))
-		kato = min(kato, U32_MAX / 4) * 2;
-	return kato + ctrl->cqt_ms;
+	return min(kato, U32_MAX / 4) * times + ctrl->cqt_ms;
 }
 
 int nof_fence_arm(struct nof_ctrl *ctrl)
@@ -371,7 +368,6 @@ int nof_fence_arm(struct nof_ctrl *ctrl)
 		strscpy(f->name, nof_ctrl_name(ctrl), sizeof(f->name));
 	}
 	f->victim = (struct nof_instance){ .cntlid = ctrl->cntlid, .ciu = ctrl->ciu, .cirn = ctrl->cirn };
-	f->bound_ms = bound_ms(ctrl);
 	spin_lock_irq(&ctrl->subsys->fence_lock);
 	ctrl->fence = f;
 	spin_unlock_irq(&ctrl->subsys->fence_lock);
@@ -387,11 +383,23 @@ void nof_fence_disarm(struct nof_ctrl *ctrl)
 	ctrl->fence = NULL;
 }
 
-static bool must_wait(const struct nof_subsys *s, const struct nof_request *req, const struct request *rq)
+/* auto: where the peer has ended the association any host sends again at once; nobody else is as quick as we are */
+static bool fenced(const struct nof_ctrl *ctrl)
+{
+	switch (READ_ONCE(ctrl->subsys->policy.fencing)) {
+	case NVMEOF_FENCING_IMMEDIATE:
+		return false;
+	case NVMEOF_FENCING_SAFE:
+		return true;
+	default:
+		return !test_bit(NOF_CTRL_TOLD, &ctrl->flags);
+	}
+}
+
+static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req, const struct request *rq)
 {
 	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
-	return READ_ONCE(s->policy.fencing) == NVMEOF_FENCING_SAFE && req->cmd.maybe_executed &&
-	       req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_FLUSH;
+	return req->cmd.maybe_executed && req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_FLUSH && fenced(ctrl);
 }
 
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
@@ -403,7 +411,7 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
 	unsigned long flags;
 	bool hold;
 
-	if (!must_wait(s, req, rq))
+	if (!must_wait(ctrl, req, rq))
 		return false;
 	spin_lock_irqsave(&s->fence_lock, flags);
 	f = ctrl->fence;
@@ -436,7 +444,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 		f->subsys = nof_subsys_get(s);	/* the controller may go first, from now on */
 		atomic_inc(&nr_lost);
 		nr = f->nr;
-		ms = f->bound_ms;
+		ms = bound_ms(ctrl);
 		f->lost_at = jiffies ?: 1;
 		/* one more, as the current one is not whole */
 		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(ms) + 1);

@@ -198,5 +198,7 @@ void nof_head_read_partitions(struct nof_head *head);
 void nof_head_publish(struct nof_head *head);
 void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob);
 void nof_head_end_batch(struct io_comp_batch *iob);
+/* It was taken off its queue, and goes again by another path. Process context. */
+void nof_head_detached(struct nof_cmd *cmd);
 
 #endif

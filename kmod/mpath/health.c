@@ -29,7 +29,7 @@
 
 static bool healthy(const struct nof_path *path)
 {
-	return path->usable && !path->degraded;
+	return path->usable && !path->degraded && !READ_ONCE(path->ctrl->stalled);
 }
 
 static bool peers(const struct nof_path *path, const struct nof_path *other)

@@ -632,6 +632,18 @@ bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
 	return kept;
 }
 
+void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl)
+			nof_events->path(path, event);
+	mutex_unlock(&ctrl->subsys->lock);
+}
+
 void nof_paths_unsee(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -668,6 +680,16 @@ void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)
 			sum->hist[1][i] += READ_ONCE(st->hist[1][i]);
 		}
 	}
+}
+
+u64 nof_path_ios(const struct nof_path *path)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(path->stats, cpu)->ios);
+	return sum;
 }
 
 struct nof_path *nof_path_find(const char *name)

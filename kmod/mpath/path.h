@@ -93,7 +93,7 @@ struct nof_path {
 	enum nof_unfit		unfit;		/* cannot do what the disk promises, for now */
 	u8			class;		/* as last published, see mpath/path_set.c */
 	bool			away;		/* likewise: no request goes there until the ANA log was read */
-	bool			watched;	/* @watched_ios is valid: I/Os when a watch last looked */
+	unsigned long		watched_at;	/* jiffies when a watch last looked, and I/Os then */
 	u64			watched_ios;
 	atomic_t		aborts;
 	struct list_head	leaving;	/* those that are removed together */
@@ -130,6 +130,8 @@ struct nof_path_set {
 
 /* Sums the per-CPU counters. */
 void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum);
+/* I/Os that it has completed */
+u64 nof_path_ios(const struct nof_path *path);
 /* Commands outstanding at the controller's queues that belong to this path; slow, for listings only. */
 u32 nof_path_inflight(struct nof_path *path);
 /* By name, with a reference (kobject_put() it); NULL if none. */
@@ -154,6 +156,8 @@ bool nof_path_try_again(const char *why);
 /* Likewise, but nobody waits for that: what the target offers is all there. */
 bool nof_path_later(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
+/* Tells of each of the controller's paths. Context: process */
+void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
 /* Of a disk that is visible: those that joined since. Under head->show_lock. */
 void nof_paths_show(struct nof_head *head);

@@ -64,7 +64,7 @@ static enum path_class class_of(const struct nof_path *path)
 		return IDLE;
 	if (path->unfit)
 		return UNFIT;
-	if (path->degraded)
+	if (path->degraded || READ_ONCE(path->ctrl->stalled))
 		return DEGRADED;
 	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
 }

@@ -509,6 +509,28 @@ void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
 	}
 }
 
+/* Reads, whose late data are thrown away; anything that has not gone out. Others wait for their answer. */
+bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
+{
+	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);
+	struct request *rq = blk_mq_rq_from_pdu((void *)cmd);
+	const struct nof_head *head = req->path->head;
+	const struct nof_path_set *set = srcu_dereference(head->set, &head->subsys->srcu);
+
+	if (blk_rq_is_passthrough(rq) || (sent && req_op(rq) != REQ_OP_READ))
+		return false;
+	return set && set->nr;
+}
+
+void nof_head_detached(struct nof_cmd *cmd)
+{
+	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
+	struct request *rq = nof_cmd_rq(cmd);
+
+	off_path(req, rq, ktime_get_ns() - req->sent_ns);
+	move(req, rq);
+}
+
 /*
  * First an Abort, and another period for it to work; then the association is given up. Only state is looked at and work
  * is queued: the request itself stays the queue's until that completes or cancels it.

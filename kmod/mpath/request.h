@@ -13,8 +13,11 @@
 
 extern const struct blk_mq_ops nof_mq_ops;
 
+struct nof_cmd;
 struct nof_request;
 
+/* For nof_queue_detach(): what may go by another path instead, and has a better one. Context: SRCU read side */
+bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent);
 /* A request that is off its path and held by nobody: back to blk-mq, to choose a path again. Any context. */
 void nof_request_again(struct nof_request *req);
 /* Likewise, but it ends, with this error. Any context. */

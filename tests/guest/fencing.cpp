@@ -21,7 +21,7 @@ struct Setup {
 	std::uint8_t ccrLimit = 0;
 	bool trafficKeepAlive = false;
 	bool ccrByOther = false; // the lost one does not offer it when it is there again
-	std::string fencing = "safe";
+	std::string fencing = "safe"; // empty: as it comes
 };
 
 std::vector<target::Config> configs(const Setup &setup)
@@ -32,6 +32,7 @@ std::vector<target::Config> configs(const Setup &setup)
 	config.quiesce = setup.quiesce;
 	config.ccrLimit = setup.ccrLimit;
 	config.trafficKeepAlive = setup.trafficKeepAlive;
+	config.lateExpiry = true; // as late as a target may
 	auto lost = config;
 	if (setup.ccrByOther)
 		lost.ccrLimit = 0;
@@ -53,7 +54,8 @@ public:
 		}
 		node = ports.disk();
 		disk = std::make_shared<Disk>(node);
-		ports.set("fencing=" + setup.fencing);
+		if (!setup.fencing.empty())
+			ports.set("fencing=" + setup.fencing);
 		REQUIRE(write(0, 1) == 0);
 		REQUIRE(both());
 	}
@@ -172,6 +174,80 @@ TEST_CASE("fencing=immediate: the retry goes at once, and a late write can meet 
 	CHECK(overwritten >= 1); // what fencing=safe is for
 }
 
+TEST_CASE("fencing=auto, the default: what the peer has ended goes on at once", "[fencing][auto][short]")
+{
+	Scene scene({.keepAlive = 4000ms, .fencing = ""});
+	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
+	auto deadline = scene.ghosts.deadline();
+	REQUIRE(pending.join(5s));
+	CHECK(pending.status() == 0);
+	CHECK(Clock::now() < deadline);
+}
+
+TEST_CASE("fencing=auto: what only we take for lost waits until the controller has given up",
+	  "[fencing][auto][bound][trap1][short]")
+{
+	Scene scene({.fencing = ""});
+	auto count = rounds("NVMEOF_FENCING_BOUND", 3);
+	unsigned overwritten = 0;
+	for (unsigned round = 0; round < count; round++) {
+		INFO("round " << round);
+		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-silent");
+		scene.heldUntilBound(pending, round % 2 == 0);
+		overwritten += scene.newerDataStays(place(round), 5000 + round) ? 0 : 1;
+		REQUIRE(scene.both());
+	}
+	record("default", "ours", overwritten, count);
+}
+
+TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new requests go elsewhere",
+	  "[fencing][auto][stall][trap1][short]")
+{
+	static const auto hang = forCommand([](auto &s) {
+		if (s.io())
+			s.verdict = target::Verdict::hold;
+		return s.io();
+	});
+	Scene scene({.keepAlive = 4000ms, .fencing = ""});
+	auto connects = scene.ports[0].counters().adminConnects.load();
+	auto leftOut = [&] {
+		for (auto &p : scene.ports.host.paths())
+			if (p.controller == scene.names[0])
+				return p.degraded;
+		return false;
+	};
+	unsigned overwritten = 0, count = rounds("NVMEOF_FENCING_SLOW", 3);
+	for (unsigned round = 0; round < count; round++) {
+		INFO("round " << round);
+		auto offset = place(round);
+		REQUIRE(scene.write(65536 * 16 + offset, 9) == 0);
+		scene.ports[0].script().arm(hang, target::Script::forever);
+		Pending write([&, offset, round] { return scene.write(offset, 1000 + round); });
+		Pending read([&, offset] {
+			Buffer buffer(Scene::length);
+			int err = scene.disk->read(65536 * 16 + offset, buffer);
+			return err ? err : buffer.holds(9) ? 0 : -ESTALE;
+		});
+		REQUIRE(read.join(slowly(6s)));
+		CHECK(read.status() == 0);
+		CHECK(read.took() < slowly(4s)); // the other path is idle, which makes it a guess
+		CHECK(leftOut());
+		Stopwatch fresh;
+		CHECK(scene.write(65536 * 32 + offset, round) == 0);
+		CHECK(fresh.elapsed() < slowly(500ms));
+		std::this_thread::sleep_for(5s); // the in-tree host's keep-alive does not notice either
+		CHECK(write.waits());
+		scene.ports[0].script().disarm();
+		scene.ports[0].releaseHeld();
+		REQUIRE(write.join(slowly(5s)));
+		CHECK(write.status() == 0);
+		overwritten += scene.newerDataStays(offset, 5000 + round) ? 0 : 1;
+		CHECK(eventually([&] { return !leftOut(); }, slowly(40s)));
+	}
+	record("default", "ours", overwritten, count);
+	CHECK(scene.ports[0].counters().adminConnects == connects);
+}
+
 TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwritten", "[fencing][ccr][trap1][short]")
 {
 	Scene scene({.keepAlive = 10s, .ccrLimit = 4});
@@ -225,7 +301,7 @@ TEST_CASE("the bound is the controller's: granularity, traffic as a sign of life
 		setup.kas = 10;
 		setup.keepAlive = 1500ms;
 	}
-	SECTION("traffic based: two periods")
+	SECTION("traffic based: one period more")
 	{
 		setup.trafficKeepAlive = true;
 	}

@@ -28,6 +28,20 @@ Millis timeToLoss(Multi &rig, const std::string &name, Millis timeout)
 	return watch.elapsed();
 }
 
+// How long after the call its path gets no new I/O
+Millis timeToStall(Multi &rig, const std::string &name, Millis timeout)
+{
+	Stopwatch watch;
+	auto leftOut = [&] {
+		for (auto &p : rig.host.paths())
+			if (p.controller == name)
+				return p.degraded;
+		return false;
+	};
+	eventually(leftOut, timeout);
+	return watch.elapsed();
+}
+
 void silent(Multi &rig, unsigned lane)
 {
 	rig.lane(lane).link.impair("loss 100%");
@@ -48,7 +62,7 @@ TEST_CASE("a silent path with another beside it is left in less than half a seco
 	Multi rig;
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
-	Probe probe(rig.disk());
+	Probe probe(rig.disk(), {.writes = false}); // a write that was outstanding waits: see fencing.cpp
 	std::vector<Millis> gaps;
 	for (int i = 0; i < 6; i++) {
 		unsigned lane = rig.shares([] { pause(300ms); })[0] > 0.5 ? 0 : 1;
@@ -186,7 +200,7 @@ TEST_CASE("an application that may use little CPU time is no silence of the peer
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("a target that acknowledges and does no I/O is left", "[silence][stall]")
+TEST_CASE("a target that acknowledges and does no I/O gets no new one", "[silence][stall]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -199,21 +213,21 @@ TEST_CASE("a target that acknowledges and does no I/O is left", "[silence][stall
 		pause(2s);
 		name = rig.name(0);
 		rig.lane(0).link.swallow(1024);
-		auto took = timeToLoss(rig, name, 8s);
+		auto took = timeToStall(rig, name, 8s);
 		std::printf("stall beside a working path: %ld ms\n", static_cast<long>(took.count()));
-		CHECK(took < slowly(5s));
+		CHECK(took < slowly(1s));
 		rig.lane(0).link.repair();
 		expectGoodUntilNow(load);
 	}
 	SECTION("while the other path is idle")
 	{
-		Probe probe(rig.disk());
+		Probe probe(rig.disk(), {.writes = false});
 		unsigned lane = rig.shares([] { pause(300ms); })[0] > 0.5 ? 0 : 1;
 		name = rig.name(lane);
 		rig.lane(lane).link.swallow(1024);
-		auto took = timeToLoss(rig, name, 12s);
+		auto took = timeToStall(rig, name, 12s);
 		std::printf("stall beside an idle path: %ld ms\n", static_cast<long>(took.count()));
-		CHECK(took < slowly(8s));
+		CHECK(took < slowly(4s));
 		CHECK(probe.moves());
 		rig.lane(lane).link.repair();
 		expectGood(probe);

@@ -22,7 +22,7 @@ void Association::clearDiscoveryEvent()
 }
 
 // The timer may be longer than asked for, by its granularity; with traffic as a sign of life it is looked at once in
-// each period, so that two may pass (Base 2.0, 3.9).
+// each period, so that two may pass (Base 2.0, 3.9), and one more where the timer itself is looked at so (TP4129).
 Clock::time_point Association::lostAtLocked() const
 {
 	if (!kato.count())
@@ -30,7 +30,7 @@ Clock::time_point Association::lostAtLocked() const
 	auto timer = kato;
 	if (katoUnit.count())
 		timer = (kato + katoUnit - std::chrono::milliseconds(1)) / katoUnit * katoUnit;
-	return lastSign + timer * (trafficKeepAlive ? 2 : 1);
+	return lastSign + timer * ((trafficKeepAlive ? 2 : 1) + (lateExpiry ? 1 : 0));
 }
 
 Clock::time_point Association::lostAt() const

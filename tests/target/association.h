@@ -39,6 +39,7 @@ struct Association {
 	mutable std::mutex lock; // all below
 	std::chrono::milliseconds kato{0};
 	std::chrono::milliseconds katoUnit{0}; // granularity of kato
+	bool lateExpiry = false;               // looks at the timer once in each period only
 	std::chrono::milliseconds quiesce{0};  // CQT
 	std::chrono::milliseconds idle{0};     // without KATO it ends when silent for so long; 0: never
 	bool trafficKeepAlive = false;

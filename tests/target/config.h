@@ -34,6 +34,7 @@ struct Config {
 	bool successFlag = true;       // used only where SQ flow control is off, as the specification demands
 	bool successAlways = false;    // and there too where it is on, as targets in use do
 	bool trafficKeepAlive = false; // CTRATT.TBKAS
+	bool lateExpiry = false;       // the keep-alive timer is looked at once in each period only
 	bool enforceKeepAlive = true;  // an association silent for longer than KATO is ended
 	std::uint16_t kas = 10;        // granularity of the keep-alive timer, 100 ms units
 	std::uint16_t quiesce = 0;     // CQT, ms

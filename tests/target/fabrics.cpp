@@ -55,6 +55,7 @@ Reply Connection::connectAdmin(const Connect &c, bool discovery)
 	assoc_ = server_.associations().create();
 	std::lock_guard guard(assoc_->lock);
 	assoc_->port = &server_;
+	assoc_->lateExpiry = server_.config().lateExpiry;
 	assoc_->katoUnit = std::chrono::milliseconds(server_.config().kas * 100);
 	assoc_->quiesce = std::chrono::milliseconds(server_.config().quiesce);
 	assoc_->trafficKeepAlive = server_.config().trafficKeepAlive;

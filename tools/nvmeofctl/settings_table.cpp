@@ -11,7 +11,7 @@ constexpr SettingText ofSubsystem[] = {
 	{"spill-depth", "0 to 1024 commands, 0 for off", "0",
 	 "the same, when each has more outstanding on the queue of that CPU"},
 	{"degrade", "on or off", "off", "leave out a path that is an outlier in latency or errors"},
-	{"fencing", "immediate or safe", "immediate",
+	{"fencing", "auto, immediate or safe", "auto",
 	 "when a request that modifies data may be sent again after its connection was lost"},
 	{"delayed-removal-secs", "0 to 604800 s", "0", "how long a namespace outlives its last path"},
 };

@@ -128,7 +128,7 @@ enum nvmeof_attr {
 	NVMEOF_A_NR_IO_QUEUES,		/* u32, default: online CPUs */
 	NVMEOF_A_NR_POLL_QUEUES,	/* u32, default 0 */
 	NVMEOF_A_QUEUE_SIZE,		/* u32, entries, 16..1024, default 128 */
-	NVMEOF_A_KATO,			/* u32, ms, 0 = no keep-alive, default 5000 */
+	NVMEOF_A_KATO,			/* u32, ms, 0 = no keep-alive; told: in effect. Default 5000, or 2000 */
 	NVMEOF_A_RECONNECT_DELAY,	/* u32, ms: upper bound of the back-off, default 10000 */
 	NVMEOF_A_CTRL_LOSS_TMO,		/* s32, ms, -1 = never give up, 0 = at once, default 600000 */
 	NVMEOF_A_FAST_IO_FAIL_TMO,	/* s32, ms, -1 = off, default -1 */
@@ -176,7 +176,7 @@ enum nvmeof_attr {
 	NVMEOF_A_SPILL_US,		/* u32, microseconds, 0 = off, default 0 */
 	NVMEOF_A_SPILL_DEPTH,		/* u32, commands on a queue, 0 = off, default 0 */
 	NVMEOF_A_DEGRADE,		/* u8: 0 or 1, default 0 */
-	NVMEOF_A_FENCING,		/* u32, enum nvmeof_fencing, default immediate */
+	NVMEOF_A_FENCING,		/* u32, enum nvmeof_fencing, default auto */
 	NVMEOF_A_DELAYED_REMOVAL,	/* u32, seconds, default 0 */
 	NVMEOF_A_STALL_TMO,		/* u32, ms, 0 = off, default 300: silence after which a path counts as lost */
 	NVMEOF_A_FAILOVERS_FROM,	/* u64: requests that left this path because it could not carry them */
@@ -226,6 +226,7 @@ enum nvmeof_ana_state {			/* values of the ANA log; NVMe Base 2.0, 8.20.3 */
 enum nvmeof_fencing {
 	NVMEOF_FENCING_IMMEDIATE,	/* what a lost path had goes to another at once */
 	NVMEOF_FENCING_SAFE,		/* what modifies data waits until the old association is known to be dead */
+	NVMEOF_FENCING_AUTO,		/* it waits if the peer has not ended the association itself */
 };
 
 /*

@@ -271,6 +271,51 @@ static int step(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 	}
 }
 
+/* Its data go nowhere from here on, the rest of a PDU that has begun as well. */
+static void take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_cmd *stub)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(stub);
+
+	*tc = *to_tcp_cmd(cmd);
+	tc->data = (struct nof_data){ .dest = ITER_DEST, .left = tc->xfer.len - tc->xfer.next };
+	iov_iter_discard(&tc->data.iter, ITER_DEST, tc->data.left);
+	if (q->rx.cmd == cmd)
+		q->rx.cmd = stub;
+}
+
+/* Once it is sent the sender has nothing of a command without data to send: it is the receiver's, whose lock we have. */
+static struct nof_cmd *detach_locked(struct nof_tcp_queue *q, struct nof_detach *d)
+{
+	struct nof_cmd *cmd = READ_ONCE(q->q.slots[d->index].cmd);
+	bool sent;
+
+	if (q->phase != NOF_TCP_UP || !cmd || !nof_cmd_has_rq(cmd))
+		return NULL;
+	sent = smp_load_acquire(&cmd->state) == NOF_CMD_SENT;
+	if ((sent && cmd->write) || !d->may(cmd, sent))
+		return NULL;
+	if (sent)
+		take_over(q, cmd, d->stub);
+	else if (!nof_tcp_send_withdraw(q, cmd))
+		return NULL;
+	nof_cmd_detach(cmd, d, sent);
+	return cmd;
+}
+
+struct nof_cmd *nof_tcp_recv_detach(struct nof_queue *queue, struct nof_detach *d)
+{
+	struct nof_tcp_queue *q = to_tcp_queue(queue);
+	struct sock *sk = q->sock->sk;
+	struct nof_cmd *cmd;
+
+	nof_tcp_send_lock(q);
+	lock_sock(sk);
+	cmd = detach_locked(q, d);
+	release_sock(sk);
+	nof_tcp_send_unlock(q);
+	return cmd;
+}
+
 static int actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
 {
 	struct run *run = desc->arg.data;

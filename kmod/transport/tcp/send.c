@@ -487,6 +487,46 @@ void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 		nof_tcp_send_wake(q);
 }
 
+/* Commands that wait to be sent, all in tx.pending; under tx.lock */
+static void gather(struct nof_tcp_queue *q)
+{
+	struct llist_node **end = &q->tx.pending;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = llist_reverse_order(llist_del_all(&q->send_list));
+}
+
+bool nof_tcp_send_withdraw(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	struct llist_node **at = &q->tx.pending;
+
+	lockdep_assert_held(&q->tx.lock);
+	gather(q);
+	while (*at && *at != &to_tcp_cmd(cmd)->node)
+		at = &(*at)->next;
+	if (!*at)
+		return false;
+	*at = (*at)->next;
+	return true;
+}
+
+void nof_tcp_send_lock(struct nof_tcp_queue *q)
+{
+	mutex_lock(&q->tx.lock);
+}
+
+/* What others have queued meanwhile, counting on us, is the worker's. */
+void nof_tcp_send_unlock(struct nof_tcp_queue *q)
+{
+	bool left = q->tx.pending && !q->tx.blocked;
+
+	mutex_unlock(&q->tx.lock);
+	smp_mb();
+	if (left || (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)))
+		nof_tcp_send_wake(q);
+}
+
 int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 {
 	struct nof_tcp_tx *tx = &q->tx;

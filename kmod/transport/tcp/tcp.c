@@ -68,6 +68,7 @@ static struct nof_transport tcp_transport = {
 	.queue_cmd	= nof_tcp_send_cmd,
 	.commit		= nof_tcp_send_commit,
 	.poll		= nof_tcp_recv_poll,
+	.detach		= nof_tcp_recv_detach,
 	.vital		= vital,
 };
 

@@ -7,6 +7,7 @@
  *   side: phase, conf, rx, acked.
  * - tx.lock covers the send side: tx. It is taken outside the socket lock; the receive side never takes it, it only
  *   puts commands on send_list, which is lock-free.
+ * - nof_tcp_recv_detach() has both.
  * - A command belongs to the send side from llist_add() until its last byte is in a batch, and to the receive side
  *   after that. What the peer has acknowledged tells the receive side which it is, whatever the peer says: see
  *   nof_tcp_cmd.end_off.
@@ -264,6 +265,11 @@ void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
 void nof_tcp_send_commit(struct nof_queue *queue);
 /* Serves the R2T noted in the command. Context: receive side. */
 void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd);
+/* Nobody sends, and no command passes from those that wait to those that are sent. Outside the socket lock. Sleeps. */
+void nof_tcp_send_lock(struct nof_tcp_queue *q);
+void nof_tcp_send_unlock(struct nof_tcp_queue *q);
+/* Under that lock: takes back a command of which no byte was put into a batch. False: it is on its way there. */
+bool nof_tcp_send_withdraw(struct nof_tcp_queue *q, struct nof_cmd *cmd);
 /* A PDU of the handshake, whole. Context: process. */
 int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len);
 /*
@@ -275,6 +281,8 @@ void nof_tcp_send_stop(struct nof_tcp_queue *q);
 void nof_tcp_send_wake(struct nof_tcp_queue *q);
 
 /* recv.c. Context: the socket lock of the queue is held, in softirq or by the caller. */
+/* As the op. Context: process, without the lock. */
+struct nof_cmd *nof_tcp_recv_detach(struct nof_queue *queue, struct nof_detach *d);
 void nof_tcp_recv_init(struct nof_tcp_queue *q);
 /* Takes in what is there; returns how many commands completed. The caller ends @iob. */
 int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob);

@@ -48,9 +48,11 @@ void Probe::work(const std::string &path, const Options &options)
 	for (std::uint32_t seed = 1; !stopping_ && !error_; seed++) {
 		auto at = options.offset + seed % options.blocks * options.blockSize;
 		out.fill(seed);
-		if (!timed([&] { return disk.write(at, out); }) || !timed([&] { return disk.read(at, in); }))
+		if (options.writes && !timed([&] { return disk.write(at, out); }))
 			return;
-		if (!in.holds(seed))
+		if (!timed([&] { return disk.read(at, in); }))
+			return;
+		if (options.writes && !in.holds(seed))
 			error_ = -EILSEQ;
 	}
 }

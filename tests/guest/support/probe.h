@@ -18,6 +18,7 @@ public:
 		std::uint64_t offset = 0;
 		std::size_t blockSize = 4096;
 		unsigned blocks = 64;
+		bool writes = true; // else only reads, of whatever is there
 	};
 
 	explicit Probe(const std::string &disk);
