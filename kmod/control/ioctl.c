@@ -28,8 +28,9 @@ static_assert(SUBMIT_IO_32 != NVME_IOCTL_SUBMIT_IO);
 
 /* Through what a caller without CAP_SYS_ADMIN came: never a controller's node. */
 struct caller {
-	bool	may_write;	/* opened for it */
-	bool	partition;
+	bool			may_write;	/* opened for it */
+	bool			partition;
+	const struct nof_ctrl	*ctrl;		/* by whose node it comes, NULL for a disk's */
 };
 
 static int get_passthru(struct nvme_passthru_cmd64 *p, void __user *arg)
@@ -95,7 +96,7 @@ static int io_cmd(const struct caller *who, struct nof_head *head, struct nvme_p
 {
 	if (!io_allowed(who, p->opcode))
 		return -EACCES;
-	return nof_passthru_io(head, p, result);
+	return nof_passthru_io(head, who->ctrl, p, result);
 }
 
 /* The oldest form: read, write or compare, told in blocks. */
@@ -228,10 +229,10 @@ static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid)
 	return found;
 }
 
-/* An I/O command at a controller's node names its namespace; it may go there over any path. */
+/* An I/O command at a controller's node names its namespace, and goes to this controller. */
 static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
 {
-	const struct caller who = {};
+	const struct caller who = { .ctrl = ctrl };
 	struct nvme_passthru_cmd64 p;
 	struct nof_head *head;
 	u64 result = 0;

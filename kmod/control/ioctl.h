@@ -24,6 +24,8 @@ int nof_passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *s
  * set unless a negative errno is returned. Process context, sleep. Permission is the caller's business.
  */
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, u64 *result);
-int nof_passthru_io(struct nof_head *head, const struct nvme_passthru_cmd64 *p, u64 *result);
+/* @ctrl: which has to take it; NULL: any that the disk has a path by */
+int nof_passthru_io(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p,
+		    u64 *result);
 
 #endif

@@ -7,6 +7,7 @@
 #include <linux/nvme.h>
 #include <linux/uaccess.h>
 #include "control/ioctl.h"
+#include "core/ctrl.h"
 #include "mpath/head.h"
 
 /*
@@ -64,7 +65,8 @@ static int exec(struct request *rq, const struct nvme_passthru_cmd64 *p, u64 *re
 	return ret ?: err;
 }
 
-int nof_passthru_io(struct nof_head *head, const struct nvme_passthru_cmd64 *p, u64 *result)
+int nof_passthru_io(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p,
+		    u64 *result)
 {
 	struct nvme_command sqe;
 	struct nof_request *req;
@@ -82,6 +84,7 @@ int nof_passthru_io(struct nof_head *head, const struct nvme_passthru_cmd64 *p, 
 		rq->timeout = msecs_to_jiffies(p->timeout_ms);
 	req = blk_mq_rq_to_pdu(rq);
 	req->cmd.sqe = sqe;
+	req->only = ctrl ? ctrl->id : 0;
 	/* The last user's; a request that finds no path ends without a status of its own. */
 	req->cmd.status = 0;
 	req->cmd.result.u64 = 0;

@@ -272,13 +272,14 @@ int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u3
 	return ret;
 }
 
-static int features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11, u32 *result)
+static int features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11, u32 *result, void *buf, u32 len)
 {
-	struct nof_cmd *cmd = new_cmd(opcode, NULL, 0, GFP_NOIO);
+	struct nof_cmd *cmd = new_cmd(opcode, buf, len, GFP_NOIO);
 	int ret;
 
 	if (!cmd)
 		return -ENOMEM;
+	cmd->write = buf;
 	cmd->sqe.features.fid = cpu_to_le32(fid);
 	cmd->sqe.features.dword11 = cpu_to_le32(dword11);
 	ret = nof_ctrl_exec(ctrl, cmd, 0);
@@ -290,12 +291,28 @@ static int features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11, u32 *
 
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
 {
-	return features(ctrl, nvme_admin_set_features, fid, dword11, result);
+	return features(ctrl, nvme_admin_set_features, fid, dword11, result, NULL, 0);
 }
 
 int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result)
 {
-	return features(ctrl, nvme_admin_get_features, fid, 0, result);
+	return features(ctrl, nvme_admin_get_features, fid, 0, result, NULL, 0);
+}
+
+int nof_ask_retry_delays(struct nof_ctrl *ctrl)
+{
+	struct nvme_feat_host_behavior *host;
+	int ret;
+
+	if (!ctrl->crdt[0] && !ctrl->crdt[1] && !ctrl->crdt[2])
+		return 0;
+	host = kzalloc(sizeof(*host), GFP_NOIO);
+	if (!host)
+		return -ENOMEM;
+	host->acre = NVME_ENABLE_ACRE;
+	ret = features(ctrl, nvme_admin_set_features, NVME_FEAT_HOST_BEHAVIOR, 0, NULL, host, sizeof(*host));
+	kfree(host);
+	return min(ret, 0);
 }
 
 /* In one of the first @nr slots, or not at all */

@@ -125,6 +125,7 @@ static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 	ctrl->anatt = id->anatt;
 	ctrl->kas = id->kas;
 	ctrl->cqt_ms = id->cqt_ms;
+	memcpy(ctrl->crdt, id->crdt, sizeof(ctrl->crdt));
 	ctrl->ciu = id->ciu;
 	ctrl->cirn = id->cirn;
 	ctrl->ccrl = id->ccrl;
@@ -238,7 +239,9 @@ static int attempt(struct nof_ctrl *ctrl)
 	if (ret)
 		return ret;
 	nof_ka_start(ctrl);
-	ret = nof_aer_configure(ctrl);
+	ret = nof_ask_retry_delays(ctrl);
+	if (!ret)
+		ret = nof_aer_configure(ctrl);
 	if (!ret && !ctrl->discovery)
 		ret = identify_nvm(ctrl);
 	if (!ret && !ctrl->discovery)

@@ -95,6 +95,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
 	NOF_CTRL_TOLD,			/* the peer has ended the association, or somebody here; else we only believe so */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
+	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
 };
 
@@ -211,6 +212,7 @@ struct nof_ctrl {
 	u16			kas;		/* 100 ms */
 	u32			kato_ms;	/* keep-alive timeout in effect; 0: none */
 	u32			cqt_ms;		/* Command Quiesce Time */
+	u16			crdt[3];	/* 100 ms, for the delays 1 to 3 that a status may name */
 	u8			ciu;		/* names this instance of the controller, for Cross-Controller Reset */
 	u64			cirn;
 	u8			ccrl;		/* Cross-Controller Resets it takes at once; 0: none */

@@ -188,6 +188,8 @@ void nof_ctrl_shutdown(struct nof_ctrl *ctrl)
 {
 	u32 cc = config(ctrl) | NVME_CC_SHN_NORMAL;
 
+	/* it may close its connections as soon as it has heard of it */
+	set_bit(NOF_CTRL_SHUT, &ctrl->flags);
 	if (!nof_property_set(ctrl, NVME_REG_CC, cc))
 		wait_status(ctrl, NVME_CSTS_SHST_MASK, NVME_CSTS_SHST_CMPLT, ctrl->shutdown_tmo_ms);
 }

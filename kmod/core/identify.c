@@ -148,6 +148,9 @@ static void decode_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctr
 	out->cntrltype = id->cntrltype;
 	out->aerl = id->aerl;
 	out->acl = id->acl;
+	out->crdt[0] = le16_to_cpu(id->crdt1);
+	out->crdt[1] = le16_to_cpu(id->crdt2);
+	out->crdt[2] = le16_to_cpu(id->crdt3);
 	if (does_io(id))
 		decode_capsule(id, out);
 	else

@@ -47,6 +47,7 @@ struct nof_ctrl_id {
 	u16	maxcmd;		/* 0: none told */
 	u16	kas;		/* 100 ms units */
 	u16	cqt_ms;		/* Command Quiesce Time; 0: none told */
+	u16	crdt[3];	/* Command Retry Delay Times, 100 ms units */
 	u32	max_transfer;	/* bytes, U32_MAX: no bound */
 	u32	oaes;
 	u32	ctratt;

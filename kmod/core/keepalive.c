@@ -5,6 +5,9 @@
 #include "core/lifecycle.h"
 #include "core/watch.h"
 
+/* A target is given that long for its answer, where its timeout is not shorter */
+#define PATIENCE_MS	1900U
+
 /*
  * Half the timeout, so that one command may be lost in time. With traffic based keep-alive any completion since the
  * last look stands for the command: a quarter, as what has completed may have been sent before the look ahead of that.
@@ -60,8 +63,10 @@ u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
 /* Long enough ago for an answer to be missed: a probe may have gone out a moment ago */
 static bool overdue(const struct nof_ctrl *ctrl)
 {
+	u32 kato = ctrl->kato_ms, ms = max(kato / 8 * 3, min(kato / 4 * 3, PATIENCE_MS));
+
 	return test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) &&
-	       time_after(jiffies, READ_ONCE(ctrl->ka_sent) + msecs_to_jiffies(ctrl->kato_ms / 8 * 3));
+	       time_after(jiffies, READ_ONCE(ctrl->ka_sent) + msecs_to_jiffies(ms));
 }
 
 static void ka_work(struct work_struct *work)

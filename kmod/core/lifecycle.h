@@ -41,6 +41,11 @@ int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr);
 int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len);
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result);
 int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result);
+/*
+ * Tells a controller that has Command Retry Delay Times that this host heeds them (ACRE): without, it may not name one.
+ * A negative errno when that did not come back.
+ */
+int nof_ask_retry_delays(struct nof_ctrl *ctrl);
 /* As nof_admin_submit(), on a slot that cmd->done gives back first of all. */
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 void nof_admin_put_slot(struct nof_ctrl *ctrl, const struct nof_cmd *cmd);

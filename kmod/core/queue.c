@@ -254,7 +254,8 @@ void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...)
 	vscnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	trace_nof_queue_error(queue, err, text);
-	nof_ctrl_note(queue->ctrl, err, 0, "queue %u: %s", queue->qid, text);
+	if (!test_bit(NOF_CTRL_SHUT, &queue->ctrl->flags))
+		nof_ctrl_note(queue->ctrl, err, 0, "queue %u: %s", queue->qid, text);
 	if (told_by_peer(err))
 		set_bit(NOF_CTRL_TOLD, &queue->ctrl->flags);
 	nof_ctrl_error(queue->ctrl);

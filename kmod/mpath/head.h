@@ -100,6 +100,9 @@ struct nof_head {
  * @sent_ns:	monotonic time of the last start
  * @first_ns:	of the first one, valid once it has moved
  * @again_at:	jiffies; not before to the path that @left names; 0 for at once
+ * @since:	jiffies when it came
+ * @told_when:	@again_at is what the controller has asked for: it counts for any path
+ * @only:	of passthrough: number of the controller that has to take it; 0 for any
  * @left:	number of the controller that it goes again from, 0 for none
  * @moved:	because of the path, not for any other error
  * @failover:	of the path it left first, NULL for none
@@ -116,6 +119,8 @@ struct nof_request {
 	u64			sent_ns;
 	u64			first_ns;
 	unsigned long		again_at;
+	unsigned long		since;
+	u32			only;
 	u32			left;
 	u16			gen;
 	u8			retries;
@@ -123,6 +128,7 @@ struct nof_request {
 	bool			aborted;
 	bool			waiting;
 	bool			moved;
+	bool			told_when;
 };
 
 static inline const char *nof_head_name(const struct nof_head *h)

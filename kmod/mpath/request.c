@@ -25,6 +25,8 @@
 
 /* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
 #define AGAIN_MS	12
+/* More is not waited for, whatever a controller says */
+#define MAX_CRDT_MS	10000U
 
 /*
  * A request stands in its hardware context's row of the map. One that sits in a polled context but has lost its polled
@@ -35,6 +37,33 @@ static bool needs_fallback(const struct nof_subsys *s, const struct request *rq)
 	return rq->mq_hctx->queue_num >= s->nr_default && !(rq->cmd_flags & REQ_POLLED);
 }
 
+/*
+ * TRAP 25: nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
+ * where bios of a CPU's cache may not be put before Linux 6.2.
+ */
+static void clear_marks(struct request *rq)
+{
+	struct bio *bio;
+
+	rq->cmd_flags &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
+	__rq_for_each_bio(bio, rq)
+		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
+}
+
+/* How often it is looked whether passthrough has waited for long enough */
+#define PASSTHROUGH_LOOK	HZ
+
+/* Its sender sleeps uninterruptibly: for as long as it has asked for, and no longer */
+static bool may_wait(struct nof_head *head, struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (time_after_eq(jiffies, req->since + rq->timeout))
+		return false;
+	queue_delayed_work(nof_recovery_wq, &head->again_work, min_t(unsigned long, rq->timeout, PASSTHROUGH_LOOK));
+	return true;
+}
+
 /* Waits in blk-mq's requeue list until a path set is published that has a path, or none that may come back. */
 static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, const struct nof_path_set *set,
 				  unsigned int seq)
@@ -42,12 +71,13 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct request_queue *q = rq->q;	/* the tag may be another disk's as soon as it is requeued (TRAP 12) */
 
-	if (!set || !set->may_wait)
+	if (!set || !set->may_wait || (blk_rq_is_passthrough(rq) && !may_wait(head, rq)))
 		return BLK_STS_TRANSPORT;
 	if (!req->waiting) {
 		req->waiting = true;
 		atomic_inc(&head->waiting);
 	}
+	clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
 	/* TRAP 18: a set published after we looked kicked a list that we were not on yet */
 	smp_mb();
@@ -156,14 +186,26 @@ static struct nof_path *able(const struct nof_path_set *set, struct nof_path *pa
 	return NULL;
 }
 
+/* Passthrough for one controller takes no other's path. NULL: that one has none now. */
+static struct nof_path *only(const struct nof_path_set *set, u32 ctrl_id)
+{
+	u16 i;
+
+	for (i = 0; i < set->nr_usable; i++)
+		if (set->paths[i]->ctrl->id == ctrl_id)
+			return set->paths[i];
+	return NULL;
+}
+
 /* It rests before it goes to the only path there is once more, whoever kicks the list meanwhile */
 static bool rests(struct nof_head *head, const struct nof_path *path, struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	unsigned long at = req->again_at;
 
-	if (!at || path->ctrl->id != req->left || time_after_eq(jiffies, at))
+	if (!at || (path->ctrl->id != req->left && !req->told_when) || time_after_eq(jiffies, at))
 		return false;
+	clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
 	queue_delayed_work(nof_recovery_wq, &head->again_work, max_t(long, at - jiffies, 1));
 	return true;
@@ -215,7 +257,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req->retries = req->losses = 0;
 		req->left = 0;
 		req->again_at = 0;
-		req->aborted = req->waiting = false;
+		req->since = jiffies;
+		req->aborted = req->waiting = req->told_when = false;
 		req->failover = NULL;
 	}
 	/* pairs with the barrier in nof_head_publish(): a set older than seq is not seen with it */
@@ -227,6 +270,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		path = nof_choose_again(set, path, req->left, bd->rq);
 	if (likely(path))
 		path = able(set, path, bd->rq);
+	if (unlikely(set && blk_rq_is_passthrough(bd->rq) && req->only))
+		path = only(set, req->only);
 	if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
@@ -349,19 +394,6 @@ static void finish(struct request *rq, struct io_comp_batch *iob)
 		end(rq);
 }
 
-/*
- * TRAP 25: nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
- * where bios of a CPU's cache may not be put before Linux 6.2.
- */
-static void clear_marks(struct request *rq)
-{
-	struct bio *bio;
-
-	rq->cmd_flags &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
-	__rq_for_each_bio(bio, rq)
-		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
-}
-
 /* Not kicked yet: who does decides what it waits for */
 static void put_back(struct nof_request *req, struct request *rq)
 {
@@ -399,6 +431,14 @@ static bool has_other(const struct nof_path *path)
 	return other;
 }
 
+/* Command Retry Delay (NVMe Base 2.0, 3.3.3.2.1): jiffies, 0 for none */
+static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
+{
+	u8 crd = (status & NVME_STATUS_CRD) >> 11;
+
+	return crd ? msecs_to_jiffies(min(ctrl->crdt[crd - 1] * 100U, MAX_CRDT_MS)) : 0;
+}
+
 /*
  * When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. The first
  * time at once in any case, where there is another path: that may be in the same group, but will be wrong once only.
@@ -414,6 +454,10 @@ static void requeue(struct nof_request *req, struct request *rq)
 	/* nowhere else to go, and it was not the first time: five times at once would be no help */
 	if (!other && req->retries > 1)
 		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
+	/* of an error that is not the path's the controller may know when to try again */
+	req->told_when = !req->moved && retry_delay(path->ctrl, status);
+	if (req->told_when)
+		rest = retry_delay(path->ctrl, status);
 	req->again_at = rest ? jiffies + rest : 0;
 	put_back(req, rq);
 	/*
@@ -453,6 +497,14 @@ static void move(struct nof_request *req, struct request *rq)
 		requeue(req, rq);
 }
 
+/* Who never gives a controller up waits for more than this one to get through */
+static bool may_lose(struct nof_request *req)
+{
+	if (req->losses < NOF_MAX_LOSSES)
+		return ++req->losses;
+	return READ_ONCE(req->path->ctrl->opts.ctrl_loss_tmo_ms) < 0;
+}
+
 /*
  * Whether a request that came back with an error goes again. Passthrough never does: its sender knows what it means. A
  * connection that was lost is not the request's fault, unless it happens to it every time.
@@ -464,7 +516,7 @@ static bool goes_again(struct nof_request *req, struct request *rq)
 	if (blk_rq_is_passthrough(rq))
 		return false;
 	if (status == NVME_SC_HOST_ABORTED_CMD)
-		return ++req->losses <= NOF_MAX_LOSSES;
+		return may_lose(req);
 	switch (nof_status_disposition(status, true)) {
 	case NOF_RETRY:
 		if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_FAILFAST_DRIVER))

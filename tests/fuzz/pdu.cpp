@@ -98,15 +98,19 @@ bool Connection::data(const nvme_tcp_data_pdu &pdu)
 {
 	if (!nof_pdu_check_c2h_data(&pdu, &conf_, &fault_))
 		return refused();
-	const u64 before = 24 + (conf_.hdr_digest ? digest : 0), after = conf_.data_digest ? digest : 0;
-	expect(before + pdu.data_length + after == pdu.hdr.plen, "the length adds up");
+	const u64 after = conf_.data_digest ? digest : 0;
+	expect(pdu.hdr.pdo >= 24 + (conf_.hdr_digest ? digest : 0) && pdu.hdr.pdo % 4 == 0, "data behind the header");
+	expect(pdu.hdr.pdo + pdu.data_length + after == pdu.hdr.plen, "the length adds up");
 	if (!nof_pdu_check_c2h_xfer(&pdu, &xfer_, &fault_))
 		return refused();
 	expect(!xfer_.write && pdu.data_length, "data for a command that reads");
 	expect(pdu.data_offset == xfer_.next && pdu.data_length <= xfer_.len - xfer_.next, "the next bytes");
 	xfer_.next += pdu.data_length;
-	expect(!(pdu.hdr.flags & NVME_TCP_F_DATA_LAST) || xfer_.next == xfer_.len, "LAST is the last");
-	expect(!(pdu.hdr.flags & NVME_TCP_F_DATA_SUCCESS) || xfer_.next == xfer_.len, "SUCCESS is of all data");
+	expect(!xfer_.last, "nothing comes after the last");
+	xfer_.last = pdu.hdr.flags & NVME_TCP_F_DATA_LAST;
+	expect(!(pdu.hdr.flags & NVME_TCP_F_DATA_SUCCESS) || xfer_.next == xfer_.len ||
+		       nof_pdu_rsp_status(0, &xfer_, false),
+	       "SUCCESS is of all data, or none");
 	return true;
 }
 

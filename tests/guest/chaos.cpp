@@ -261,6 +261,7 @@ bool Chaos::policy()
 				       " degrade=on",
 				       " degrade=off",
 				       " fencing=safe",
+				       " fencing=auto",
 				       " fencing=immediate"};
 	auto all = rig_.policies();
 	rig_.set("iopolicy=" + all[upTo(static_cast<unsigned>(all.size()) - 1)] +

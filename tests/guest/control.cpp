@@ -366,7 +366,7 @@ TEST_CASE("every value of a policy is set, told and shown", "[control][policy][s
 	Rig rig;
 	rig.connect();
 	auto subsystem = [&] { return take(rig.host.client().subsystem(subsystem0())); };
-	CHECK(inSysfs(subsystem()) == "numa 0 0 off immediate 0");
+	CHECK(inSysfs(subsystem()) == "numa 0 0 off auto 0");
 	CHECK(sysfsSays() == inSysfs(subsystem()));
 
 	Watch watch;
@@ -426,7 +426,7 @@ TEST_CASE("one bad value, and nothing is changed", "[control][policy]")
 	}
 	SECTION("fencing")
 	{
-		s.fencing = static_cast<nvmeof::Fencing>(2);
+		s.fencing = static_cast<nvmeof::Fencing>(3);
 	}
 	SECTION("removal")
 	{
@@ -522,16 +522,16 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 	writePolicy(file, "# by NQN\nnqn.2024-01.io.other:* fencing=safe\n"
 			  "nqn.2024-01.io.nvmeof:*  iopolicy=round-robin spill-us=500 degrade=on\n* fencing=safe\n");
 	REQUIRE(status(with) == done);
-	CHECK(sysfsSays() == "round-robin 500 0 on immediate 0");
+	CHECK(sysfsSays() == "round-robin 500 0 on auto 0");
 
 	// A second path of a subsystem that is there leaves its values alone.
 	CHECK(status("set " + subsystem0() + " spill-us=9") == done);
 	REQUIRE(status(with + " --duplicate-connect") == done);
-	CHECK(sysfsSays() == "round-robin 9 0 on immediate 0");
+	CHECK(sysfsSays() == "round-robin 9 0 on auto 0");
 	CHECK(status(std::string("apply-policy --new " + subsystem0() + " --policy-file ") + file) == done);
-	CHECK(sysfsSays() == "round-robin 9 0 on immediate 0"); // somebody has set it
+	CHECK(sysfsSays() == "round-robin 9 0 on auto 0"); // somebody has set it
 	CHECK(status(std::string("apply-policy " + subsystem0() + " --policy-file ") + file) == done);
-	CHECK(sysfsSays() == "round-robin 500 0 on immediate 0");
+	CHECK(sysfsSays() == "round-robin 500 0 on auto 0");
 
 	CHECK(status("apply-policy nvmeof7 --policy-file /tmp/policy.conf") == noObject);
 	CHECK(status("apply-policy --policy-file /tmp/absent.conf") == noObject);
@@ -544,7 +544,7 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 	CHECK(namesIt(out.text, "/tmp/policy.conf:2: spill-us: 'lots'"));
 	CHECK(namesIt(out.text, "then 'nvmeofctl apply-policy " + subsystem0() + " --policy-file /tmp/policy.conf'"));
 	CHECK(take(rig.host.client().controllers()).size() == 1);
-	CHECK(sysfsSays() == "numa 0 0 off immediate 0");
+	CHECK(sysfsSays() == "numa 0 0 off auto 0");
 }
 
 TEST_CASE("udev applies policy.conf to a subsystem that a program made", "[control][policy][udev]")
@@ -610,7 +610,7 @@ TEST_CASE("without privilege: reading yes, changing no", "[control][permission]"
 	CHECK(as("nvmeofctl set " + subsystem0() + " fencing=safe").status == notPermitted);
 	CHECK(as("nvmeofctl set " + c.name + " stall-tmo=0").status == notPermitted);
 	CHECK(as("sh -c 'echo safe > /sys/class/nvmeof-subsystem/" + subsystem0() + "/fencing'").status != 0);
-	CHECK(readFile("/sys/class/nvmeof-subsystem/" + subsystem0() + "/fencing") == "immediate");
+	CHECK(readFile("/sys/class/nvmeof-subsystem/" + subsystem0() + "/fencing") == "auto");
 	CHECK(as("nvme reset /dev/" + c.name).status != 0);
 	CHECK(as("nvme admin-passthru /dev/" + c.name + " -o 0x09 --cdw10=6").status != 0); // Set Features
 	CHECK(as("nvme write " + rig.disk() + " -s 0 -c 0 -z 512 -d /etc/hostname").status != 0);

@@ -140,8 +140,10 @@ TEST_CASE("an idle path is not watched; the first I/O finds out", "[silence]")
 	unsigned lane = rig.shares([&] { disk.verified(0, 4096, 2); })[0] > 0.5 ? 0 : 1;
 	silent(rig, lane);
 	Stopwatch watch;
-	CHECK(disk.verified(0, 4096, 3) == 0);
-	CHECK(watch.elapsed() < slowly(1s)); // a write and a read, both may have begun there
+	Buffer buffer(4096);
+	CHECK(disk.read(0, buffer) == 0); // a write would be held: see fencing.cpp
+	CHECK(buffer.holds(2));
+	CHECK(watch.elapsed() < slowly(1s));
 	rig.lane(lane).link.repair();
 	CHECK(rig.waitPaths(2));
 }
@@ -215,7 +217,7 @@ TEST_CASE("a target that acknowledges and does no I/O gets no new one", "[silenc
 		rig.lane(0).link.swallow(1024);
 		auto took = timeToStall(rig, name, 8s);
 		std::printf("stall beside a working path: %ld ms\n", static_cast<long>(took.count()));
-		CHECK(took < slowly(1s));
+		CHECK(took < slowly(2s)); // at this depth nothing is left soon that could complete elsewhere
 		rig.lane(0).link.repair();
 		expectGoodUntilNow(load);
 	}

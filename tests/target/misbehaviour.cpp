@@ -353,6 +353,20 @@ const Misbehaviour table[] = {
 		[](S &s) { return when(firstOfMany(s), [&] { data(s).h.flags |= f_success | f_last; }); }},
 	{"c2h-last-early", 7, Hook::c2hData, io, Expect::reset, nothing,
 		[](S &s) { return when(firstOfMany(s), [&] { data(s).h.flags |= f_last; }); }},
+	{"c2h-short-last", 7, Hook::wire, io, Expect::retried, nothing,
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data && header(s).flags & f_last, [&] {
+				auto &pdu = *reinterpret_cast<DataPdu *>(s.raw->data());
+				pdu.length = pdu.length - 512;
+				pdu.h.plen = pdu.h.plen - 512;
+				s.raw->resize(s.raw->size() - 512); }); }},
+	{"c2h-padded", 6, Hook::wire, io, Expect::harmless, nothing,
+		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] {
+				auto &raw = *s.raw;
+				raw[3] += 40; // PDO
+				std::uint32_t plen = header(s).plen + 40;
+				for (int i = 0; i < 4; i++)
+					raw[4 + i] = static_cast<std::uint8_t>(plen >> 8 * i);
+				raw.insert(raw.begin() + sizeof(DataPdu), 40, 0x5a); }); }},
 	{"c2h-missing-last-part", 7, Hook::c2hData, io, Expect::retried, nothing,
 		[](S &s) { return verdict(notFirst(s) && (data(s).h.flags & f_last), s, Verdict::drop); }},
 	{"c2h-missing-first-part", 6, Hook::c2hData, io, Expect::reset, nothing,

@@ -87,15 +87,15 @@ std::string header(const nvme_tcp_hdr &hdr, const nof_pdu_conf &c)
 	return fault([&](nof_pdu_fault *f) { return nof_pdu_check_header(&hdr, &c, f); });
 }
 
-std::string xfer(const nvme_tcp_data_pdu &pdu, u32 len, u32 next, bool write = false)
+std::string xfer(const nvme_tcp_data_pdu &pdu, u32 len, u32 next, bool write = false, bool last = false)
 {
-	const nof_pdu_xfer x = {len, next, write};
+	const nof_pdu_xfer x = {len, next, write, last};
 	return fault([&](nof_pdu_fault *f) { return nof_pdu_check_c2h_xfer(&pdu, &x, f); });
 }
 
 std::string ask(const nvme_tcp_r2t_pdu &pdu, u32 len, u32 next, bool write = true)
 {
-	const nof_pdu_xfer x = {len, next, write};
+	const nof_pdu_xfer x = {len, next, write, false};
 	return fault([&](nof_pdu_fault *f) { return nof_pdu_check_r2t(&pdu, &x, f); });
 }
 
@@ -187,14 +187,14 @@ TEST_CASE("PDU header: lengths")
 	}
 }
 
-TEST_CASE("C2HData header: every data offset but the right one")
+TEST_CASE("C2HData header: data begin behind it, at a multiple of four")
 {
 	for (Digests d : allDigests) {
 		for (unsigned int pdo = 0; pdo < 256; ++pdo) {
 			CAPTURE(d.header, pdo);
 			auto pdu = c2hData(d, 0, 4096);
 			pdu.hdr.pdo = pdo;
-			CHECK(header(pdu.hdr, conf(d)).empty() == (pdo == (d.header ? 28 : 24)));
+			CHECK(header(pdu.hdr, conf(d)).empty() == (pdo >= (d.header ? 28 : 24) && pdo % 4 == 0));
 		}
 	}
 }
@@ -300,7 +300,9 @@ TEST_CASE("C2HData against its command")
 	for (u32 len : {3073u, 4096u, 0x80000000u, 0xfffffc00u, 0xffffffffu})
 		CHECK_FALSE(xfer(c2hData({}, 1024, len), 4096, 1024).empty()); // past the end, also by wrapping
 	CHECK_FALSE(xfer(c2hData({}, 4096, 4), 4096, 4096).empty());           // all is there already
-	CHECK_FALSE(xfer(c2hData({}, 0, 1024, NVME_TCP_F_DATA_LAST), 4096, 0).empty());
+	// fewer data than asked for: the command fails when it completes, see nof_pdu_rsp_status()
+	CHECK(xfer(c2hData({}, 0, 1024, NVME_TCP_F_DATA_LAST), 4096, 0).empty());
+	CHECK_FALSE(xfer(c2hData({}, 1024, 1024), 4096, 1024, false, true).empty()); // after the last
 }
 
 TEST_CASE("R2T against its command")
@@ -320,7 +322,8 @@ TEST_CASE("R2T against its command")
 
 TEST_CASE("response: success with missing or damaged data is none")
 {
-	const nof_pdu_xfer whole = {4096, 4096, false}, part = {4096, 4095, false}, none = {0, 0, false};
+	const nof_pdu_xfer whole = {4096, 4096, false, true}, part = {4096, 4095, false, true},
+			   none = {0, 0, false, false};
 
 	CHECK(nof_pdu_rsp_status(0, &whole, false) == 0);
 	CHECK(nof_pdu_rsp_status(0, &none, false) == 0);
@@ -331,7 +334,7 @@ TEST_CASE("response: success with missing or damaged data is none")
 	CHECK(nof_pdu_rsp_status(NVME_SC_READ_ERROR | NVME_STATUS_DNR, &part, true) ==
 	      (NVME_SC_READ_ERROR | NVME_STATUS_DNR));
 
-	const nof_pdu_xfer sent = {4096, 4096, true}, unsent = {4096, 512, true};
+	const nof_pdu_xfer sent = {4096, 4096, true, false}, unsent = {4096, 512, true, false};
 	nof_pdu_fault f;
 	CHECK(nof_pdu_rsp_status(0, &sent, false) == 0);
 	CHECK(nof_pdu_check_rsp(0, &sent, &f));

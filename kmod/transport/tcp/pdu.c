@@ -67,10 +67,10 @@ static bool check_plen(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf
 
 	switch (hdr->type) {
 	case nvme_tcp_c2h_data:
-		/* HPDA is 0: data follow the header without padding. */
-		if (hdr->pdo != start)
+		/* HPDA is 0: data begin at a multiple of 4 bytes, behind the header or further on (NVMe TCP 1.0, 3.6.2.7) */
+		if (hdr->pdo < start || hdr->pdo % 4)
 			return bad_field(fault, struct nvme_tcp_hdr, pdo, "C2HData with a wrong data offset");
-		if (plen <= start + (conf->data_digest ? NOF_PDU_DIGEST : 0))
+		if (plen <= hdr->pdo + (conf->data_digest ? NOF_PDU_DIGEST : 0))
 			return bad_field(fault, struct nvme_tcp_hdr, plen, "C2HData without data");
 		return true;
 	case nvme_tcp_c2h_term:
@@ -135,8 +135,7 @@ bool nof_pdu_check_icresp(const struct nvme_tcp_icresp_pdu *pdu, const struct no
 bool nof_pdu_check_c2h_data(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_conf *conf,
 			    struct nof_pdu_fault *fault)
 {
-	u64 plen = (u64)nof_pdu_header_len(&pdu->hdr, conf) + le32_to_cpu(pdu->data_length) +
-		   (conf->data_digest ? NOF_PDU_DIGEST : 0);
+	u64 plen = (u64)pdu->hdr.pdo + le32_to_cpu(pdu->data_length) + (conf->data_digest ? NOF_PDU_DIGEST : 0);
 
 	if (!pdu->data_length)
 		return bad_field(fault, struct nvme_tcp_data_pdu, data_length, "C2HData of no data");
@@ -161,8 +160,8 @@ bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct no
 	if (end > xfer->len)
 		return bad(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_data_pdu, data_length),
 			   "C2HData beyond the end of the data");
-	if ((pdu->hdr.flags & NVME_TCP_F_DATA_LAST) && end != xfer->len)
-		return bad_field(fault, struct nvme_tcp_hdr, flags, "C2HData with LAST before the end of the data");
+	if (xfer->last)
+		return bad(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, "C2HData after the last one of its command");
 	return true;
 }
 

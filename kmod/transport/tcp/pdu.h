@@ -46,11 +46,13 @@ struct nof_pdu_fault {
  * @len:	bytes of data in all
  * @next:	a read: bytes received. A write: bytes sent in the capsule or asked for by R2T
  * @write:	host to controller
+ * @last:	a read: the target has said that no more data come, be they all or not
  */
 struct nof_pdu_xfer {
 	u32	len;
 	u32	next;
 	bool	write;
+	bool	last;
 };
 
 /* What ICResp tells */

@@ -128,7 +128,9 @@ static bool take_c2h_data(struct nof_tcp_queue *q, const struct nvme_tcp_data_pd
 		return false;
 	if (!tc->xfer.next)
 		nof_data_init(&tc->data, rx->cmd, ITER_DEST);
+	tc->xfer.last = pdu->hdr.flags & NVME_TCP_F_DATA_LAST;
 	rx->flags = pdu->hdr.flags;
+	rx->padding = pdu->hdr.pdo - nof_pdu_header_len(&pdu->hdr, &q->conf);
 	rx->left = le32_to_cpu(pdu->data_length);
 	rx->crc = NOF_TCP_CRC_INIT;
 	rx->have = 0;
@@ -224,6 +226,11 @@ static int step_data(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 	struct nof_tcp_cmd *tc = to_tcp_cmd(rx->cmd);
 	u32 n = min3(len, rx->left, (u32)min_t(size_t, iov_iter_count(&tc->data.iter), U32_MAX));
 
+	if (unlikely(rx->padding)) {
+		n = min_t(u32, len, rx->padding);
+		rx->padding -= n;
+		return n;
+	}
 	if (!n || skb_copy_datagram_iter(skb, offset, &tc->data.iter, n))
 		return broken(q, "cannot store received data");
 	nof_data_consumed(&tc->data, n);

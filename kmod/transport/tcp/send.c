@@ -15,6 +15,7 @@
 
 #define CMD_HLEN	sizeof(struct nvme_tcp_cmd_pdu)
 #define DATA_HLEN	sizeof(struct nvme_tcp_data_pdu)
+#define NO_MEMORY	msecs_to_jiffies(10)	/* before a send that failed for it is tried again */
 
 static_assert(NOF_TCP_PDU_ROOM >= CMD_HLEN + NOF_PDU_DIGEST + NOF_PDU_MAX_ALIGN + NOF_PDU_DIGEST);
 static_assert(CMD_HLEN == 72 && DATA_HLEN == 24);
@@ -369,8 +370,14 @@ static void drain(struct nof_tcp_queue *q, u32 *budget)
 		err = tx->nr_pieces ? push_batch(q) : -EIO;
 	}
 	tx->blocked = true;
-	if (tx->failed || err == -EAGAIN)
+	if (tx->failed)
 		return;
+	if (err == -EAGAIN || err == -ENOMEM || err == -ENOBUFS) {
+		/* without anything in the socket it is memory that is short, and no acknowledgement will tell */
+		if (!READ_ONCE(q->sock->sk->sk_wmem_queued))
+			queue_delayed_work(nof_tcp_wq, &q->retry_work, NO_MEMORY);
+		return;
+	}
 	if (err == -EBUSY) {
 		/* a task has the socket, for a moment: the worker can wait for it */
 		nof_tcp_send_wake(q);
@@ -411,6 +418,11 @@ static void send_work(struct work_struct *work)
 	mutex_unlock(&q->tx.lock);
 	smp_mb();
 	kick(q, budget);
+}
+
+static void retry_work(struct work_struct *work)
+{
+	nof_tcp_send_wake(container_of(to_delayed_work(work), struct nof_tcp_queue, retry_work));
 }
 
 void nof_tcp_send_wake(struct nof_tcp_queue *q)
@@ -455,6 +467,7 @@ static void prepare(struct nof_queue *queue, struct nof_cmd *cmd)
 	tc->xfer.len = cmd->len;
 	tc->xfer.next = tc->in_capsule ? cmd->len : 0;
 	tc->xfer.write = cmd->write;
+	tc->xfer.last = false;
 	tc->end_off = U64_MAX;
 	tc->r2t_len = 0;
 	tc->bad_digest = false;
@@ -574,6 +587,7 @@ void nof_tcp_send_stop(struct nof_tcp_queue *q)
 	q->tx.failed = true;
 	q->tx.blocked = true;
 	mutex_unlock(&q->tx.lock);
+	cancel_delayed_work_sync(&q->retry_work);
 	cancel_work_sync(&q->send_work);
 }
 
@@ -589,6 +603,7 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 	mutex_init(&q->tx.lock);
 	init_llist_head(&q->send_list);
 	INIT_WORK(&q->send_work, send_work);
+	INIT_DELAYED_WORK(&q->retry_work, retry_work);
 	return 0;
 }
 

@@ -150,6 +150,7 @@ enum nof_tcp_rx_step { NOF_TCP_RX_HEADER, NOF_TCP_RX_DATA, NOF_TCP_RX_DIGEST };
  * @want:	bytes of header and its digest; the smallest of any PDU until it is known
  * @checked:	the common header has been looked at
  * @flags:	of the C2HData being received
+ * @padding:	bytes to come before its data
  * @cmd:	its command
  * @left:	bytes of its data to come
  * @crc:	of its data up to here
@@ -160,6 +161,7 @@ struct nof_tcp_rx {
 	u8			want;
 	bool			checked;
 	u8			flags;
+	u8			padding;
 	u32			left;
 	u32			crc;
 	struct nof_cmd		*cmd;
@@ -204,6 +206,7 @@ struct nof_tcp_queue {
 	struct llist_head	send_list ____cacheline_aligned_in_smp;
 	struct nof_tcp_tx	tx;
 	struct work_struct	send_work;
+	struct delayed_work	retry_work;
 
 	u64			acked ____cacheline_aligned_in_smp;
 	u32			una;
