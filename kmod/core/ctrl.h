@@ -93,7 +93,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_MISSED,		/* a first connect or scan has failed: nobody knows when it will have paths */
 	NOF_CTRL_REFUSED,		/* for what another path has: scans again when that goes. Under subsys->lock */
 	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
-	NOF_CTRL_TOLD,			/* the peer has ended the association, or somebody here; else we only believe so */
+	NOF_CTRL_TOLD,			/* the peer has ended the association, or somebody here: known, not guessed */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */

@@ -113,8 +113,8 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 /**
  * struct nof_detach - a command to be taken off a queue whose peer does not answer
  * @index:	its place in the queue's table
- * @may:	whether the one that is there now may be taken off; @sent: the peer may have it. Called with what keeps it
- *		there held: does not sleep
+ * @may:	whether the one that is there now may be taken off; @sent: the peer may have it. Called with what keeps
+ *		it there held: does not sleep
  * @stub:	takes the place of one that the peer may have: what still comes for it is thrown away, and completes the
  *		stub. Zeroed; its done is set
  * @used:	@stub is the queue's, or completed already

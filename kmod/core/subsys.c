@@ -70,7 +70,7 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	spin_lock_init(&s->fence_lock);
 	INIT_LIST_HEAD(&s->fences);
 	s->selector_gen = 1;
-	s->policy.fencing = NVMEOF_FENCING_AUTO;
+	WRITE_ONCE(s->policy.fencing, NVMEOF_FENCING_AUTO);
 	nof_health_init(s);
 	nof_notice_init(s);
 	nof_numbers_init(&s->ctrl_ids);

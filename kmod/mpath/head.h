@@ -109,6 +109,8 @@ struct nof_head {
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
  * @retries:	error completions so far, over all paths
  * @losses:	connections lost under it so far
+ * @timeouts:	tries so far that ended with an Abort: each has twice the time of the one before
+ * @periods:	time limits that have passed in this one
  * @aborted:	an Abort was sent for it on this path
  * @waiting:	counted in head->waiting
  */
@@ -125,6 +127,8 @@ struct nof_request {
 	u16			gen;
 	u8			retries;
 	u8			losses;
+	u8			timeouts;
+	u8			periods;
 	bool			aborted;
 	bool			waiting;
 	bool			moved;

@@ -25,6 +25,8 @@
 
 /* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
 #define AGAIN_MS	12
+/* A try has 2^4 times the time limit at most */
+#define MAX_TIMEOUTS	4
 /* More is not waited for, whatever a controller says */
 #define MAX_CRDT_MS	10000U
 
@@ -255,6 +257,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
 		bd->rq->rq_flags |= RQF_DONTPREP;
 		req->retries = req->losses = 0;
+		req->timeouts = req->periods = 0;
 		req->left = 0;
 		req->again_at = 0;
 		req->since = jiffies;
@@ -398,6 +401,7 @@ static void finish(struct request *rq, struct io_comp_batch *iob)
 static void put_back(struct nof_request *req, struct request *rq)
 {
 	req->aborted = false;
+	req->periods = 0;
 	clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
 }
@@ -593,8 +597,14 @@ static void timed_out(struct nof_request *req, struct nof_queue *queue)
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE && nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING)
 		return;
+	/* a slow target would never get through with what is taken from it each time: twice as long at each try */
+	if (!req->aborted && req->periods + 1 < 1 << req->timeouts) {
+		req->periods++;
+		return;
+	}
 	if (!req->aborted) {
 		req->aborted = true;
+		req->timeouts = min(req->timeouts + 1, MAX_TIMEOUTS);
 		atomic_inc(&req->path->aborts);
 		dev_warn_ratelimited(&ctrl->dev,
 				     "queue %u: I/O timeout, command 0x%02x, identifier 0x%04x: sending Abort\n",

@@ -72,8 +72,8 @@ struct nof_vital {
  * @commit:	sends what queue_cmd(last = false) may have held back. Same context.
  * @poll:	reaps completions of a queue with NOF_Q_POLLED; returns how many commands completed. Process context,
  *		SRCU read side, perhaps inside of RCU: may not sleep. NULL: no polled queues.
- * @detach:	takes a command off the queue by nof_cmd_detach(), which it returns: NULL when there is none now that may
- *		be taken off. When it returns nothing refers to the command or to a page of its any more. Only those
+ * @detach:	takes a command off the queue by nof_cmd_detach(), which it returns: NULL when there is none now that
+ *		may be taken off. When it returns nothing refers to the command or to a page of its any more. Only those
  *		with data to be received, or without, need be taken once they are sent; any before. Process context,
  *		sleeps, not for the peer. The queue cannot go away meanwhile; it may be being stopped. NULL: never
  * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue

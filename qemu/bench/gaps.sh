@@ -50,7 +50,8 @@ port_removed() {
 	settle "$1"
 }
 
-# silent CASE STACK DIRECTION BEGIN END: an interval of 100 ms or more is the gap.
+# silent CASE STACK DIRECTION BEGIN END: an interval of 100 ms or more is the gap. Apart for reads and writes, as one that
+# was outstanding goes on at once, the other when the target must have given up (fencing=auto, the default).
 silent() {
 	local path
 	path=$(busy_path "$2")
@@ -58,7 +59,7 @@ silent() {
 	sleep 0.05
 	"$4" "$2" "$path"
 	wait $!
-	record "$1" "$2" "$path" "$3"
+	record "$1-$3" "$2" "$path" "$3"
 	"$5" "$2" "$path"
 	settle "$2"
 }

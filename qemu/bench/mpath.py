@@ -64,9 +64,14 @@ def worst_row(name, rows):
 
 
 def silent_rows(gaps, intree, suffix):
-    rows = [gap_row(f"mpath/silent-gap{suffix}/{case}", gaps["silent-" + case, "ours"], gaps["silent-" + case, intree])
-            for case in SILENT]
-    return [worst_row("mpath/silent-gap" + suffix, rows), *rows]
+    """What was outstanding and changes data waits for longer than what does not: each has its figures."""
+    out = []
+    for kind in ("read", "write"):
+        name = f"mpath/silent-gap/{kind}{suffix}"
+        rows = [gap_row(f"{name}/{case}", gaps[f"silent-{case}-{kind}", "ours"], gaps[f"silent-{case}-{kind}", intree])
+                for case in SILENT]
+        out += [worst_row(name, rows), *rows]
+    return out
 
 
 def gap_rows(path):
@@ -74,7 +79,7 @@ def gap_rows(path):
     rows = [gap_row(f"mpath/{name}", gaps[case, "ours"], gaps[case, "intree"])
             for name, case in (("no-event", "none"), ("ana-gap", "ana"), ("port-removed-gap", "removed"))]
     rows += silent_rows(gaps, "intree", "")
-    if gaps["silent-down", "tuned"]:
+    if gaps["silent-down-read", "tuned"]:
         rows += silent_rows(gaps, "tuned", "/tuned")
     return rows
 
@@ -155,6 +160,9 @@ def ghost_rows(path):
         sums = found.setdefault(fencing, {}).setdefault(driver, [0, 0])
         sums[0] += int(ghosts)
         sums[1] += int(rounds)
+    # the in-tree driver has one way only, which is also its default
+    if "default" in found and "intree" in found.get("immediate", {}):
+        found["default"].setdefault("intree", found["immediate"]["intree"])
     rows = []
     for fencing, drivers in found.items():
         row = {"name": f"mpath/ghost/{fencing}", "unit": "ghosts", "ours": None, "intree": None, "ratio": None,

@@ -80,16 +80,18 @@ ana ours 1 0 1
 ana ours 3 1 2
 ana intree 4 0 1
 ana intree 4 0 2
-silent-down ours 300 0 1
-silent-down ours 320 0 2
-silent-loss ours 500 0 1
-silent-oneway ours 200 2 1
-silent-down intree 8000 0 1
-silent-loss intree 6000 0 1
-silent-oneway intree 6000 0 1
-silent-down tuned 3000 0 1
-silent-loss tuned 2000 0 1
-silent-oneway tuned 2000 0 1
+silent-down-read ours 300 0 1
+silent-down-read ours 320 0 2
+silent-loss-read ours 500 0 1
+silent-oneway-read ours 200 2 1
+silent-down-read intree 8000 0 1
+silent-loss-read intree 6000 0 1
+silent-oneway-read intree 6000 0 1
+silent-down-read tuned 3000 0 1
+silent-loss-read tuned 2000 0 1
+silent-oneway-read tuned 2000 0 1
+silent-down-write ours 6300 0 1
+silent-down-write intree 7000 0 1
 """
 
     def rows(self, text=TEXT):
@@ -104,18 +106,20 @@ silent-oneway tuned 2000 0 1
         self.assertEqual((ana["worst"], ana["errors"]), ({"ours": 3, "intree": 4}, {"ours": 1, "intree": 0}))
 
     def test_the_worst_kind_of_silence_counts_for_each_driver(self):
-        gap = self.rows()["mpath/silent-gap"]
+        gap = self.rows()["mpath/silent-gap/read"]
         self.assertEqual((gap["ours"], gap["intree"], gap["ratio"]), (500, 8000, 0.0625))
         self.assertEqual((gap["worst"]["ours"], gap["errors"]["ours"]), (500, 2))
+        gap = self.rows()["mpath/silent-gap/write"]
+        self.assertEqual((gap["ours"], gap["intree"], gap["ratio"]), (6300, 7000, 0.9))
 
     def test_tuned_is_the_intree_driver(self):
         rows = self.rows()
-        self.assertEqual(rows["mpath/silent-gap/tuned"]["intree"], 3000)
-        self.assertEqual(rows["mpath/silent-gap/tuned"]["ours"], 500)
+        self.assertEqual(rows["mpath/silent-gap/read/tuned"]["intree"], 3000)
+        self.assertEqual(rows["mpath/silent-gap/read/tuned"]["ours"], 500)
 
     def test_no_tuned_rows_without_its_samples(self):
         rows = self.rows("".join(line + "\n" for line in self.TEXT.splitlines() if "tuned" not in line))
-        self.assertNotIn("mpath/silent-gap/tuned", rows)
+        self.assertNotIn("mpath/silent-gap/read/tuned", rows)
 
     def test_every_kind_of_silence_is_one_of_the_guest_job(self):
         job = (TOP / "qemu/bench/gaps.sh").read_text()

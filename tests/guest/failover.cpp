@@ -36,12 +36,14 @@ const Loss losses[] = {
 	{"subsystem unlinked from its port", [](Multi &, Lane &l) { l.unlink(); }, 1000ms},
 	{"port removed", [](Multi &, Lane &l) { l.close(); }, 1000ms},
 	{"silence both ways", [](Multi &, Lane &l) { l.link.impair("loss 100%"); }, 1500ms, Loss::silent},
-	{"silence towards the target", [](Multi &, Lane &l) { l.link.impairToTarget("loss 100%"); }, 1500ms, Loss::silent},
+	{"silence towards the target", [](Multi &, Lane &l) { l.link.impairToTarget("loss 100%"); }, 1500ms,
+	 Loss::silent},
 	{"silence towards the host", [](Multi &, Lane &l) { l.link.impairToHost("loss 100%"); }, 1500ms, Loss::silent},
 	{"interface down here", [](Multi &, Lane &l) { l.link.hostDown(); }, 1500ms, Loss::silent},
 	{"interface down there", [](Multi &, Lane &l) { l.link.targetDown(); }, 1500ms, Loss::silent},
 	{"TCP acknowledges, nothing is answered", [](Multi &, Lane &l) { l.link.swallow(64); }, 1500ms, Loss::silent},
-	{"keep-alives are answered, reads are not", [](Multi &, Lane &l) { l.link.swallow(1024); }, 2500ms, Loss::stalled},
+	{"keep-alives are answered, reads are not", [](Multi &, Lane &l) { l.link.swallow(1024); }, 2500ms,
+	 Loss::stalled},
 };
 
 void heal(Lane &lane)
@@ -65,10 +67,10 @@ unsigned busyLane(Multi &rig)
 bool left(Multi &rig, const std::string &name, std::uint32_t reconnects, Loss const &loss)
 {
 	if (loss.kind == Loss::stalled)
-		return std::ranges::any_of(rig.host.paths(), [&](auto &p) { return p.controller == name && p.degraded; });
+		return std::ranges::any_of(rig.host.paths(),
+					   [&](auto &p) { return p.controller == name && p.degraded; });
 	// one that can come back may have done so by the time one looks
-	return rig.host.state(name) == ControllerState::connecting ||
-	       rig.host.controller(name).reconnects > reconnects;
+	return rig.host.state(name) == ControllerState::connecting || rig.host.controller(name).reconnects > reconnects;
 }
 
 struct Gaps {

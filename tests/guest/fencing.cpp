@@ -20,7 +20,7 @@ struct Setup {
 	std::uint16_t quiesce = 200;
 	std::uint8_t ccrLimit = 0;
 	bool trafficKeepAlive = false;
-	bool ccrByOther = false; // the lost one does not offer it when it is there again
+	bool ccrByOther = false;      // the lost one does not offer it when it is there again
 	std::string fencing = "safe"; // empty: as it comes
 };
 
@@ -188,7 +188,7 @@ TEST_CASE("fencing=auto: what only we take for lost waits until the controller h
 	  "[fencing][auto][bound][trap1][short]")
 {
 	Scene scene({.fencing = ""});
-	auto count = rounds("NVMEOF_FENCING_BOUND", 3);
+	auto count = rounds("NVMEOF_FENCING_AUTO", 3);
 	unsigned overwritten = 0;
 	for (unsigned round = 0; round < count; round++) {
 		INFO("round " << round);

@@ -715,6 +715,41 @@ TEST_CASE("a status that says when to try again is tried again then", "[hostile]
 	}
 }
 
+TEST_CASE("a target that takes longer for each request than its time limit gets through", "[hostile][slow]")
+{
+	static const auto slow = always(target::Hook::command, [](target::Strike &s) {
+		if (s.ioRead())
+			s.verdict = target::Verdict::hold;
+		return s.ioRead();
+	});
+	Ports ports(std::vector<target::Config>(1));
+	ports.connectAll();
+	auto node = ports.disk();
+	REQUIRE(ports.work(Disk(node)) == 0);
+	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", "1000");
+	ports[0].script().arm(slow, target::Script::forever);
+	std::jthread answers([&](std::stop_token stop) {
+		// 2.5 s after each was taken: Abort comes after one, and after two the connection would go
+		for (std::uint64_t seen = 0; !stop.stop_requested(); std::this_thread::sleep_for(20ms)) {
+			if (ports[0].script().strikes() == seen)
+				continue;
+			seen = ports[0].script().strikes();
+			std::this_thread::sleep_for(2500ms);
+			ports[0].releaseHeld();
+		}
+	});
+	Pending read([node] {
+		Buffer buffer(4096);
+		return Disk(node).read(0, buffer);
+	});
+	CHECK(read.join(slowly(15s)));
+	CHECK(read.status() == 0);
+	answers.request_stop();
+	answers.join();
+	ports[0].script().disarm();
+	ports[0].releaseHeld();
+}
+
 TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall][trap22]")
 {
 	static const auto ignore = always(target::Hook::command, [](target::Strike &s) {

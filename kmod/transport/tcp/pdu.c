@@ -67,7 +67,7 @@ static bool check_plen(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf
 
 	switch (hdr->type) {
 	case nvme_tcp_c2h_data:
-		/* HPDA is 0: data begin at a multiple of 4 bytes, behind the header or further on (NVMe TCP 1.0, 3.6.2.7) */
+		/* HPDA is 0: at a multiple of 4 bytes, behind the header or further on (NVMe TCP 1.0, 3.6.2.7) */
 		if (hdr->pdo < start || hdr->pdo % 4)
 			return bad_field(fault, struct nvme_tcp_hdr, pdo, "C2HData with a wrong data offset");
 		if (plen <= hdr->pdo + (conf->data_digest ? NOF_PDU_DIGEST : 0))

@@ -290,7 +290,7 @@ static void take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_c
 		q->rx.cmd = stub;
 }
 
-/* Once it is sent the sender has nothing of a command without data to send: it is the receiver's, whose lock we have. */
+/* Once it is sent the sender has nothing of a command without data to send: it is the receiver's, whose lock is ours */
 static struct nof_cmd *detach_locked(struct nof_tcp_queue *q, struct nof_detach *d)
 {
 	struct nof_cmd *cmd = READ_ONCE(q->q.slots[d->index].cmd);
