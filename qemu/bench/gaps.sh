@@ -50,8 +50,8 @@ port_removed() {
 	settle "$1"
 }
 
-# silent CASE STACK DIRECTION BEGIN END: an interval of 100 ms or more is the gap. Apart for reads and writes, as one that
-# was outstanding goes on at once, the other when the target must have given up (fencing=auto, the default).
+# silent CASE STACK DIRECTION BEGIN END: an interval of 100 ms or more is the gap. Apart for reads and writes, as one
+# that was outstanding goes on at once, the other when the target must have given up (fencing=auto, the default).
 silent() {
 	local path
 	path=$(busy_path "$2")
