@@ -56,7 +56,9 @@ private:
 	bool cancelled_ = false;
 };
 
-template <typename T> nvmeof::Pending<T> startJob(Engine &engine, typename JobOperation<T>::Work work, AtEnd atEnd)
+template <typename T>
+[[gnu::visibility("hidden")]] nvmeof::Pending<T> startJob(Engine &engine, typename JobOperation<T>::Work work,
+							  AtEnd atEnd)
 {
 	Promise<T> promise;
 	auto job =
@@ -69,7 +71,8 @@ template <typename T> nvmeof::Pending<T> startJob(Engine &engine, typename JobOp
 }
 
 // Waits until it is over, or @stop is requested.
-template <typename T> T waitOrStop(Engine &engine, nvmeof::Pending<T> pending, const std::stop_token &stop)
+template <typename T>
+[[gnu::visibility("hidden")]] T waitOrStop(Engine &engine, nvmeof::Pending<T> pending, const std::stop_token &stop)
 {
 	engine.wait(pending, stop);
 	return pending.ready() ? pending.take() : T(nvmeof::errorFromErrno(EINTR, "interrupted"));

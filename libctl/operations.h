@@ -24,7 +24,7 @@ nvmeof::Pending<nvmeof::Result<nvmeof::Removal>> startRemovals(Engine &engine,
 							       const std::vector<nvmeof::Controller> &controllers);
 nvmeof::Pending<nvmeof::Result<void>> startRescan(Engine &engine, const std::string &controller);
 
-template <typename T> nvmeof::Pending<T> started(Engine &engine, T value)
+template <typename T> [[gnu::visibility("hidden")]] nvmeof::Pending<T> started(Engine &engine, T value)
 {
 	Promise<T> promise;
 	nvmeof::Pending<T> pending = promise.pending({});

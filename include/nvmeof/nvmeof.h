@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nvmeof/address.h>
+#include <nvmeof/build.h>
 #include <nvmeof/client.h>
 #include <nvmeof/connect.h>
 #include <nvmeof/discovery.h>
@@ -10,6 +11,7 @@
 #include <nvmeof/error.h>
 #include <nvmeof/event.h>
 #include <nvmeof/event_stream.h>
+#include <nvmeof/foreign.h>
 #include <nvmeof/histogram.h>
 #include <nvmeof/identity.h>
 #include <nvmeof/name.h>
