@@ -665,6 +665,8 @@ TEST_CASE("passthrough without a usable path waits as long as its time limit, an
 	Ports ports({config});
 	auto c = ports.connectAll()[0];
 	auto node = ports.disk();
+	// its partition table is read by then: open() waits for that, however long it takes
+	REQUIRE(ports.work(Disk(node)) == 0);
 	ports[0].setAnaState(1, target::ana_inaccessible);
 	REQUIRE(eventually([&] { return !ports.host.paths().at(0).usable; }));
 	for (auto &where : {node, "/dev/" + c.name}) {
