@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-#guest: --accel icount --smp 2 --memory 2G --no-checks --timeout 2400
+#guest: --accel icount --smp 2 --memory 2G --no-checks --timeout 4800
 # Ghost writes, by the cases of tests/guest/fencing.cpp and ghost_intree.cpp: one path is lost while its controller
 # holds a write, which it executes when the other path has already written something newer there, unless it is kept
 # from it. With fencing=safe GHOST_ROUNDS rounds, ten of them without Cross-Controller Reset; as many by default, half

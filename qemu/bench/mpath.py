@@ -160,9 +160,6 @@ def ghost_rows(path):
         sums = found.setdefault(fencing, {}).setdefault(driver, [0, 0])
         sums[0] += int(ghosts)
         sums[1] += int(rounds)
-    # the in-tree driver has one way only, which is also its default
-    if "default" in found and "intree" in found.get("immediate", {}):
-        found["default"].setdefault("intree", found["immediate"]["intree"])
     rows = []
     for fencing, drivers in found.items():
         row = {"name": f"mpath/ghost/{fencing}", "unit": "ghosts", "ours": None, "intree": None, "ratio": None,
