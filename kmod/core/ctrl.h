@@ -73,7 +73,8 @@ struct nof_opts {
 #define NOF_MAX_IO_QUEUES		1024
 #define NOF_DEF_KATO_MS			5000
 #define NOF_SHORT_KATO_MS		2000	/* without one asked for, where the controller counts in such steps */
-#define NOF_MAX_KATO_MS			600000	/* as told by a controller */
+#define NOF_MIN_KATO_MS			1000U	/* as told by a controller, who would let go of us at once */
+#define NOF_MAX_KATO_MS			600000U
 #define NOF_DEF_RECONNECT_DELAY_MS	10000
 #define NOF_DEF_CTRL_LOSS_TMO_MS	600000
 #define NOF_DEF_CONNECT_TMO_MS		10000

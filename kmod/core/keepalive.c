@@ -92,7 +92,7 @@ int nof_ka_read(struct nof_ctrl *ctrl)
 
 	/* one that does not tell keeps what it was told */
 	if (!ret && ms)
-		WRITE_ONCE(ctrl->kato_ms, min(ms, NOF_MAX_KATO_MS));
+		WRITE_ONCE(ctrl->kato_ms, clamp(ms, NOF_MIN_KATO_MS, max(NOF_MAX_KATO_MS, ctrl->opts.kato_ms)));
 	return min(ret, 0);
 }
 

@@ -228,13 +228,11 @@ void nof_queue_cancel(struct nof_queue *queue)
 	mutex_unlock(&queue->lock);
 }
 
-/* Nothing but the peer brings these about; a timeout or a missing route may be the network's. */
+/* Only the peer brings these about; a timeout, a missing route, or what a firewall answers, may be the network's. */
 static bool told_by_peer(int err)
 {
 	switch (err) {
 	case -ECONNRESET:
-	case -ECONNABORTED:
-	case -ECONNREFUSED:
 	case -EPIPE:
 	case -EPROTO:
 		return true;

@@ -295,7 +295,7 @@ static u32 detach_all(struct nof_ctrl *ctrl)
 
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; i < ctrl->nr_io; i++)
-		if (nof_queue_live(ctrl->io[i]))
+		if (nof_queue_live(ctrl->io[i]) && ctrl->io[i]->type != NOF_QUEUE_POLL)
 			nr += nof_queue_detach(ctrl->io[i], nof_request_may_leave);
 	mutex_unlock(&ctrl->queues_lock);
 	return nr;
@@ -434,6 +434,9 @@ static void watch_work(struct work_struct *work)
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms)) {
 		WRITE_ONCE(ctrl->watching, false);
+		/* turned off: nobody would take it back */
+		if (xchg(&ctrl->stalled, false))
+			nof_ctrl_publish(ctrl);
 		return;
 	}
 	look(ctrl, step, &f);

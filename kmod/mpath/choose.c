@@ -155,5 +155,5 @@ struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, c
 struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,
 				  const struct request *rq)
 {
-	return path->ctrl->id == ctrl_id ? other_of(set, set->nr_usable, ctrl_id, rq) ?: path : path;
+	return path->ctrl->id == ctrl_id ? nof_choose_other(set, ctrl_id, rq) ?: path : path;
 }

@@ -56,14 +56,12 @@ static void clear_marks(struct request *rq)
 #define PASSTHROUGH_LOOK	HZ
 
 /* Its sender sleeps uninterruptibly: for as long as it has asked for, and no longer */
-static bool may_wait(struct nof_head *head, struct request *rq)
+static bool may_wait(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (time_after_eq(jiffies, req->since + rq->timeout))
-		return false;
-	queue_delayed_work(nof_recovery_wq, &head->again_work, min_t(unsigned long, rq->timeout, PASSTHROUGH_LOOK));
-	return true;
+	/* without one of its own it gets the queue's when it is started */
+	return time_before(jiffies, req->since + (rq->timeout ?: rq->q->rq_timeout));
 }
 
 /* Waits in blk-mq's requeue list until a path set is published that has a path, or none that may come back. */
@@ -72,8 +70,9 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct request_queue *q = rq->q;	/* the tag may be another disk's as soon as it is requeued (TRAP 12) */
+	bool passthrough = blk_rq_is_passthrough(rq);
 
-	if (!set || !set->may_wait || (blk_rq_is_passthrough(rq) && !may_wait(head, rq)))
+	if (!set || !set->may_wait || (passthrough && !may_wait(rq)))
 		return BLK_STS_TRANSPORT;
 	if (!req->waiting) {
 		req->waiting = true;
@@ -81,6 +80,9 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 	}
 	clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
+	/* once it is on the list: a look that was due before would find nothing */
+	if (passthrough)
+		queue_delayed_work(nof_recovery_wq, &head->again_work, PASSTHROUGH_LOOK);
 	/* TRAP 18: a set published after we looked kicked a list that we were not on yet */
 	smp_mb();
 	if (READ_ONCE(head->set_seq) != seq)
@@ -213,13 +215,21 @@ static bool rests(struct nof_head *head, const struct nof_path *path, struct req
 	return true;
 }
 
+/* To one controller, which it may not leave */
+static bool bound(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	return blk_rq_is_passthrough(rq) && req->only;
+}
+
 /* On this path, or when it has no room, on another */
 static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
 				   struct request *rq, bool last)
 {
 	blk_status_t ret = send(head, path, rq, last);
 
-	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1)) {
+	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1 && !bound(rq))) {
 		path = nof_choose_other(set, path->ctrl->id, rq);
 		if (path && can(path, rq))
 			ret = send(head, path, rq, last);
