@@ -90,12 +90,12 @@ Client::~Client() = default;
 
 Result<Client> Client::open(const OpenOptions &options)
 {
-	Result<std::unique_ptr<Engine>> engine = Engine::open();
+	Result<std::unique_ptr<Engine>> engine = Engine::open(options.answer);
 	bool missing = !engine && engine.error().code == ErrorCode::noModule && engine.error().sysErrno == ENOENT;
 	if (missing && !options.loadModule.empty() && ::geteuid() == 0) {
 		if (Result<void> loaded = nofctl::loadModule(options.loadModule); !loaded)
 			return loaded.error();
-		engine = Engine::open();
+		engine = Engine::open(options.answer);
 	}
 	if (!engine)
 		return engine.error();
@@ -208,7 +208,13 @@ Pending<std::vector<Result<Connection>>> Client::startConnectAll(std::span<const
 std::vector<Result<Connection>> Client::connectAll(std::span<const ConnectOptions> options, WaitFor wait,
 						   std::chrono::milliseconds timeout, std::stop_token stop)
 {
-	auto pending = nofctl::startConnects(*impl_->engine, options, WaitOptions{wait, timeout, {}, {}}, stop);
+	return connectAll(options, WaitOptions{wait, timeout, {}, {}}, std::move(stop));
+}
+
+std::vector<Result<Connection>> Client::connectAll(std::span<const ConnectOptions> options, const WaitOptions &wait,
+						   std::stop_token stop)
+{
+	auto pending = nofctl::startConnects(*impl_->engine, options, wait, stop);
 	impl_->engine->wait(pending, stop);
 	return impl_->result(std::move(pending)); // soon, when it was stopped
 }

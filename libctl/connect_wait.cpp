@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::milliseconds udevInterval{100}; // should its monitor hear nothing
+constexpr std::chrono::milliseconds forOthers{500};    // what is as quick as the first is not left out
 constexpr std::chrono::milliseconds scanInterval{500}; // where memory was short, or a disk did not come to rest
 
 // The controller is there, and stays.
@@ -179,15 +180,25 @@ bool ConnectWait::advance()
 	for (Item &item : items_)
 		advance(item);
 	bool waiting = std::ranges::any_of(items_, [](const Item &item) { return item.pending(); });
-	if (waiting && !late() && !deaf_)
+	if (waiting && !late() && !deaf_ && !enough())
 		return false;
 	finish();
 	return true;
 }
 
+// One is as was asked for, and nobody waits for all: an address that never answers holds up nobody.
+bool ConnectWait::enough()
+{
+	bool one = wait_.require == Require::any &&
+		   std::ranges::any_of(items_, [](const Item &item) { return item.disks.has_value(); });
+	if (one && enough_ == Clock::time_point::max())
+		enough_ = Clock::now() + forOthers;
+	return Clock::now() >= enough_;
+}
+
 Clock::time_point ConnectWait::wake() const
 {
-	Clock::time_point next = deadline_;
+	Clock::time_point next = std::min(deadline_, enough_);
 	for (const Item &item : items_) {
 		if (!item.pending() || item.tracker->state() != ConnectTracker::State::live)
 			continue;
@@ -237,6 +248,13 @@ Error ConnectWait::incomplete(const Item &item) const
 {
 	Error error = deaf_ ? *deaf_ : item.tracker->timeout(wait_.timeout);
 	bool live = item.tracker->state() == ConnectTracker::State::live;
+	error.object = ErrorObject::named(item.controller().name);
+	error.left = item.controller().state;
+	if (!deaf_ && !late()) { // another one was enough
+		error.sysErrno = EINPROGRESS;
+		error.message = live ? "connected, but its namespaces are not all there yet" : "not connected yet";
+		return error;
+	}
 	if (live && !deaf_) {
 		bool one = wait_.nsid || wait_.uuid;
 		error.message = std::string("connected, but ") +
@@ -251,13 +269,14 @@ ConnectWait::Outcome ConnectWait::outcome(Item &item)
 {
 	if (item.scan)
 		engine_.session().forget(item.scan);
-	if (item.error)
-		return *item.error;
-	if (!item.disks)
-		return incomplete(item);
+	if (!item.disks) {
+		Error error = item.error ? *item.error : incomplete(item);
+		error.made = error.left && item.own;
+		return error;
+	}
 	Result<Controller> now = wait_.wait == WaitFor::none ? Result<Controller>(item.controller())
 							     : engine_.session().controller(item.controller().name);
-	return Connection{now ? *std::move(now) : item.controller(), *std::move(item.disks)};
+	return Connection{now ? *std::move(now) : item.controller(), *std::move(item.disks), item.own};
 }
 
 void ConnectWait::finish()

@@ -60,6 +60,7 @@ private:
 	void settle(Item &item);
 	bool hasWanted(const std::vector<nvmeof::Path> &paths, const Item &item);
 	bool late() const { return Clock::now() >= deadline_ || stop_.stop_requested(); }
+	bool enough();
 	void look();
 	void finish();
 	nvmeof::Error incomplete(const Item &item) const;
@@ -69,6 +70,7 @@ private:
 	nvmeof::WaitOptions wait_;
 	Done done_;
 	Clock::time_point deadline_;
+	Clock::time_point enough_ = Clock::time_point::max(); // with Require::any
 	std::stop_token stop_;
 	bool cancelled_ = false;
 	std::optional<nvmeof::Error> deaf_; // no events any more

@@ -52,6 +52,7 @@ Error withoutController(Error error)
 		return error;
 	error.object = {};
 	error.left.reset();
+	error.made = false;
 	return error;
 }
 

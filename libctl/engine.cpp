@@ -37,9 +37,9 @@ void Engine::StopSignal::Wake::operator()() const
 		;
 }
 
-Result<std::unique_ptr<Engine>> Engine::open()
+Result<std::unique_ptr<Engine>> Engine::open(std::chrono::milliseconds answer)
 {
-	Result<Session> session = Session::open();
+	Result<Session> session = Session::open(answer);
 	if (!session)
 		return session.error();
 	Result<Epoll> epoll = Epoll::create();

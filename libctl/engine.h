@@ -33,7 +33,8 @@ public:
 
 class Engine {
 public:
-	static nvmeof::Result<std::unique_ptr<Engine>> open();
+	// @answer: see OpenOptions
+	static nvmeof::Result<std::unique_ptr<Engine>> open(std::chrono::milliseconds answer = callTimeout);
 	~Engine();
 
 	Session &session() { return session_; }

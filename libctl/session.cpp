@@ -55,11 +55,6 @@ template <typename T> Result<std::vector<EventObject>> asObjects(Result<std::vec
 	return std::vector<EventObject>(std::make_move_iterator(list->begin()), std::make_move_iterator(list->end()));
 }
 
-Clock::time_point usual()
-{
-	return deadlineIn(callTimeout);
-}
-
 Request ofSubsystem(nvmeof_cmd command, std::optional<std::uint32_t> subsystem)
 {
 	Request request(command);
@@ -122,12 +117,12 @@ Error wrongApi(const ModuleVersion &version)
 
 } // namespace
 
-Result<Session> Session::open()
+Result<Session> Session::open(std::chrono::milliseconds answer)
 {
 	Result<Socket> socket = Socket::open();
 	if (!socket)
 		return socket.error();
-	Session session(*std::move(socket));
+	Session session(*std::move(socket), answer);
 	Result<ModuleVersion> version = session.version();
 	if (!version)
 		return version.error();
@@ -138,22 +133,22 @@ Result<Session> Session::open()
 
 Result<ModuleVersion> Session::version()
 {
-	return one(socket_.call(Request(NVMEOF_CMD_VERSION_GET), usual()), decodeVersion);
+	return one(socket_.call(Request(NVMEOF_CMD_VERSION_GET), due()), decodeVersion);
 }
 
 Result<std::vector<Subsystem>> Session::subsystems()
 {
-	return all(socket_.dump(Request(NVMEOF_CMD_SUBSYS_GET), usual()), decodeSubsystem);
+	return all(socket_.dump(Request(NVMEOF_CMD_SUBSYS_GET), due()), decodeSubsystem);
 }
 
 Result<std::vector<Controller>> Session::controllers(std::optional<std::uint32_t> subsystem)
 {
-	return all(socket_.dump(ofSubsystem(NVMEOF_CMD_CTRL_GET, subsystem), usual()), decodeController);
+	return all(socket_.dump(ofSubsystem(NVMEOF_CMD_CTRL_GET, subsystem), due()), decodeController);
 }
 
 Result<std::vector<Namespace>> Session::namespaces(std::optional<std::uint32_t> subsystem)
 {
-	return all(socket_.dump(ofSubsystem(NVMEOF_CMD_NS_GET, subsystem), usual()), decodeNamespace);
+	return all(socket_.dump(ofSubsystem(NVMEOF_CMD_NS_GET, subsystem), due()), decodeNamespace);
 }
 
 Result<std::vector<Path>> Session::paths(const PathFilter &filter)
@@ -161,7 +156,7 @@ Result<std::vector<Path>> Session::paths(const PathFilter &filter)
 	Request request(NVMEOF_CMD_PATH_GET);
 	request.textUnlessEmpty(NVMEOF_A_NS_NAME, filter.nameSpace)
 		.textUnlessEmpty(NVMEOF_A_CTRL_NAME, filter.controller);
-	return all(socket_.dump(std::move(request), usual()), decodePath);
+	return all(socket_.dump(std::move(request), due()), decodePath);
 }
 
 Socket::Id Session::startList(int kind)
@@ -190,22 +185,22 @@ std::optional<Result<std::vector<EventObject>>> Session::takeList(Socket::Id id,
 
 Result<Subsystem> Session::subsystem(std::uint32_t id)
 {
-	return one(socket_.call(ofSubsystem(NVMEOF_CMD_SUBSYS_GET, id), usual()), decodeSubsystem);
+	return one(socket_.call(ofSubsystem(NVMEOF_CMD_SUBSYS_GET, id), due()), decodeSubsystem);
 }
 
 Result<Controller> Session::controller(const std::string &name)
 {
-	return one(socket_.call(named(NVMEOF_CMD_CTRL_GET, NVMEOF_A_CTRL_NAME, name), usual()), decodeController);
+	return one(socket_.call(named(NVMEOF_CMD_CTRL_GET, NVMEOF_A_CTRL_NAME, name), due()), decodeController);
 }
 
 Result<Namespace> Session::nameSpace(const std::string &name)
 {
-	return one(socket_.call(named(NVMEOF_CMD_NS_GET, NVMEOF_A_NS_NAME, name), usual()), decodeNamespace);
+	return one(socket_.call(named(NVMEOF_CMD_NS_GET, NVMEOF_A_NS_NAME, name), due()), decodeNamespace);
 }
 
 Result<Path> Session::path(const std::string &name)
 {
-	return one(socket_.call(named(NVMEOF_CMD_PATH_GET, NVMEOF_A_PATH_NAME, name), usual()), decodePath);
+	return one(socket_.call(named(NVMEOF_CMD_PATH_GET, NVMEOF_A_PATH_NAME, name), due()), decodePath);
 }
 
 Request connectRequest(const ConnectOptions &options, const std::string &hostnqn, const Uuid &hostid)
@@ -240,8 +235,8 @@ Result<Controller> Session::create(const ConnectOptions &options)
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();
-	Result<Controller> made = one(
-		socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), usual()), decodeController);
+	Result<Controller> made = one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), due()),
+				      decodeController);
 	if (made || made.error().code != ErrorCode::noSuchObject)
 		return made;
 	Error error = made.error(); // a network interface: no object of the module is named in a connect
@@ -278,7 +273,7 @@ std::optional<Result<void>> Session::finished(Socket::Id id)
 
 Result<void> Session::reset(const std::string &controller)
 {
-	return act(named(NVMEOF_CMD_CTRL_RESET, NVMEOF_A_CTRL_NAME, controller), usual());
+	return act(named(NVMEOF_CMD_CTRL_RESET, NVMEOF_A_CTRL_NAME, controller), due());
 }
 
 Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
@@ -290,7 +285,7 @@ Result<void> Session::set(const std::string &controller, const ControllerSetting
 	putUnsigned(request, NVMEOF_A_STALL_TMO, settings.stallTimeout);
 	if (settings.owner)
 		request.text(NVMEOF_A_OWNER, *settings.owner);
-	return act(std::move(request), usual());
+	return act(std::move(request), due());
 }
 
 Request settingsRequest(std::uint32_t subsystem, const SubsystemSettings &settings)
@@ -312,7 +307,7 @@ Request settingsRequest(std::uint32_t subsystem, const SubsystemSettings &settin
 
 Result<void> Session::set(std::uint32_t subsystem, const SubsystemSettings &settings)
 {
-	return act(settingsRequest(subsystem, settings), usual());
+	return act(settingsRequest(subsystem, settings), due());
 }
 
 } // namespace nofctl

@@ -13,7 +13,8 @@ inline constexpr int listKinds = 4;
 class Session {
 public:
 	// Also checks that the module speaks this library's API.
-	static nvmeof::Result<Session> open();
+	// @answer: most that a request waits.
+	static nvmeof::Result<Session> open(std::chrono::milliseconds answer = callTimeout);
 
 	nvmeof::Result<nvmeof::ModuleVersion> version();
 
@@ -49,11 +50,13 @@ public:
 	nvmeof::Result<void> set(std::uint32_t subsystem, const nvmeof::SubsystemSettings &settings);
 
 private:
-	explicit Session(Socket socket) : socket_(std::move(socket)) {}
+	Session(Socket socket, std::chrono::milliseconds answer) : socket_(std::move(socket)), answer_(answer) {}
 
+	Clock::time_point due() const { return deadlineIn(answer_); }
 	nvmeof::Result<void> act(Request request, Clock::time_point deadline);
 
 	Socket socket_;
+	std::chrono::milliseconds answer_;
 };
 
 // The CTRL_NEW request for @options; its own function so that it can be looked at in tests.

@@ -36,6 +36,7 @@ const char *libraryVersion();
 
 struct OpenOptions {
 	std::string loadModule; // module to modprobe when the interface is missing and the caller is root; empty: none
+	std::chrono::milliseconds answer{60000}; // most that one request waits for the kernel, then timedOut
 };
 
 // What paths() lists; both empty: all.
@@ -110,6 +111,8 @@ public:
 	std::vector<Result<Connection>> connectAll(std::span<const ConnectOptions> options,
 						   WaitFor wait = WaitFor::namespaces,
 						   std::chrono::milliseconds timeout = defaultTimeout,
+						   std::stop_token stop = {});
+	std::vector<Result<Connection>> connectAll(std::span<const ConnectOptions> options, const WaitOptions &wait,
 						   std::stop_token stop = {});
 	// For a controller that was started before, or is reconnecting. Cancelled, it stays as it is.
 	Pending<Result<Connection>> startWait(std::string_view controller, const WaitOptions &wait = {});

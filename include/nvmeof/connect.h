@@ -25,6 +25,12 @@ enum class WaitFor {
 
 inline constexpr std::chrono::milliseconds defaultTimeout{30000};
 
+// Of several connects, which are waited for.
+enum class Require {
+	all,
+	any, // one; the others have half a second more. What is not there by then has timedOut, with EINPROGRESS
+};
+
 // What is waited for, and how long.
 struct WaitOptions {
 	WaitFor wait = WaitFor::namespaces;
@@ -33,11 +39,13 @@ struct WaitOptions {
 	// namespaces.
 	std::optional<std::uint32_t> nsid;
 	std::optional<Uuid> uuid;
+	Require require = Require::all;
 };
 
 // A controller that was waited for, and the disks it has a path to: nvmeof0n1, ... Not with WaitFor::none.
 struct Connection : Controller {
 	std::vector<std::string> disks;
+	bool made = false; // by this call; else it was there before
 };
 
 struct ConnectOptions {

@@ -54,6 +54,7 @@ struct Error {
 	// Of a connect or a wait: the state in which the controller that object names was left behind. live: connected,
 	// but not all that was waited for was there. Not set: nothing is left behind.
 	std::optional<ControllerState> left;
+	bool made = false; // left: this call made that controller; else it was there before
 };
 
 // An Error for a positive errno; @message may be empty, then the text of the errno is used.

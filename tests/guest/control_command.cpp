@@ -53,6 +53,21 @@ private:
 	std::string heard_;
 };
 
+// An address whose packets are lost, and of which nobody ever says that it cannot be reached.
+class BlackHole {
+public:
+	BlackHole()
+	{
+		link_.impair("loss 100%");
+		must("ip neigh replace " + address() + " lladdr 02:00:00:00:00:01 dev " + link_.hostIface());
+	}
+	std::string address() const { return link_.targetAddress(); }
+
+private:
+	Netns netns_{"far"};
+	Link link_{netns_, "v", 9};
+};
+
 } // namespace
 
 TEST_CASE("names and -d are the same, and several go at once", "[control][command]")
@@ -112,6 +127,46 @@ TEST_CASE("one of two addresses is enough, unless all are required", "[control][
 	CHECK(results[0].contains("controller"));
 	CHECK(results[1]["error"]["exit_code"].get<int>() != 0);
 	CHECK(ctl(toTest + "-a 127.0.0.1:4499 -a 127.0.0.1:4498 --timeout 20").status != done);
+}
+
+TEST_CASE("an address that never answers does not hold up one that does", "[control][command][black-hole]")
+{
+	BlackHole hole;
+	Rig rig;
+	const std::string both = toTest + "-a " + hole.address() + " -a 127.0.0.1:4420 --connect-tmo 60 --timeout ";
+	Stopwatch stopwatch;
+	auto out = ctl(both + "50");
+	INFO(out.text);
+	CHECK(stopwatch.elapsed() < slowly(10s));
+	CHECK(out.status == done);
+	CHECK(namesIt(out.text, "not connected yet"));
+	auto there = take(rig.host.client().controllers());
+	REQUIRE(there.size() == 2); // the other one goes on trying
+	CHECK(std::ranges::count(there, ControllerState::connecting, &nvmeof::Controller::state) == 1);
+	CHECK(std::ranges::count(there, ControllerState::live, &nvmeof::Controller::state) == 1);
+	rig.host.disconnectAll();
+	CHECK(ctl(both + "3 --require all").status == timedOut);
+}
+
+TEST_CASE("an interrupted connect leaves alone what another process makes", "[control][command][black-hole]")
+{
+	BlackHole hole;
+	Host host;
+	const std::string silent = "exec nvmeofctl " + toTest + "-a " + hole.address() + " --keep-trying";
+	auto count = [&] { return take(host.client().controllers()).size(); };
+	Background first(silent);
+	REQUIRE(eventually([&] { return count() == 1; }));
+	const std::string made = take(host.client().controllers())[0].name;
+	Background second(silent + " --duplicate-connect");
+	REQUIRE(eventually([&] { return count() == 2; }));
+	first.signal(SIGINT);
+	CHECK(first.wait(slowly(10s)).status == 128 + SIGINT);
+	auto left = take(host.client().controllers());
+	REQUIRE(left.size() == 1);
+	CHECK(left[0].name != made);
+	second.signal(SIGINT);
+	CHECK(second.wait(slowly(10s)).status == 128 + SIGINT);
+	CHECK(count() == 0);
 }
 
 TEST_CASE("a first connect is tried again while --keep-trying says so", "[control][command]")

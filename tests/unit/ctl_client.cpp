@@ -128,6 +128,51 @@ TEST_CASE("a connect that is cancelled leaves nothing half made", "[client]")
 	CHECK(stage.kernel.controllers.size() == 1);
 }
 
+TEST_CASE("of several connects one is enough where that is asked for", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	WaitOptions wait;
+	wait.timeout = 60s;
+	wait.require = GENERATE(Require::any, Require::all);
+	std::vector<ConnectOptions> both(2, options());
+	auto pending = client.startConnectAll(both, wait);
+	stage.live("nvmeof0c2", 1);
+	settle(client);
+	CHECK_FALSE(pending.ready()); // the other may be as quick
+	auto end = std::chrono::steady_clock::now() + (wait.require == Require::any ? 10s : 1s);
+	while (!pending.ready() && std::chrono::steady_clock::now() < end) {
+		pollfd poll{client.fd(), POLLIN, 0};
+		::poll(&poll, 1, 10);
+		client.dispatch();
+	}
+	REQUIRE(pending.ready() == (wait.require == Require::any));
+	if (!pending.ready())
+		return;
+	auto results = pending.take();
+	REQUIRE(results.size() == 2);
+	CHECK((results[1] && results[1]->made));
+	REQUIRE_FALSE(results[0]);
+	CHECK(results[0].error().code == ErrorCode::timedOut);
+	CHECK(results[0].error().sysErrno == EINPROGRESS);
+	CHECK(results[0].error().left == ControllerState::connecting);
+	CHECK(results[0].error().made);
+	CHECK(stage.removed.empty()); // it goes on trying
+}
+
+TEST_CASE("a request waits no longer for the kernel than was said", "[client]")
+{
+	Stage stage;
+	Result<Client> client = Client::open({{}, 20ms});
+	REQUIRE(client);
+	stage.kernel.on(NVMEOF_CMD_CTRL_GET, [](const Asked &) {});
+	auto begin = std::chrono::steady_clock::now();
+	Result<std::vector<Controller>> all = client->controllers();
+	REQUIRE_FALSE(all);
+	CHECK(all.error().code == ErrorCode::timedOut);
+	CHECK(std::chrono::steady_clock::now() - begin < 20s);
+}
+
 TEST_CASE("events that were lost are made up for by looking", "[client]")
 {
 	Stage stage;

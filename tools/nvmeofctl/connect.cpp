@@ -12,6 +12,7 @@
 #include "other_driver.h"
 #include "policy.h"
 #include "progress.h"
+#include "undo.h"
 
 using namespace nvmeof;
 
@@ -28,23 +29,18 @@ Error withExisting(Error error)
 
 bool among(const Controller &controller, const std::vector<ConnectOptions> &wanted)
 {
-	return std::ranges::any_of(wanted, [&](const ConnectOptions &options) {
-		return controller.subsysnqn == options.subsysnqn && controller.traddr == options.address.traddr &&
-		       controller.trsvcid == options.address.trsvcid;
-	});
+	return std::ranges::any_of(wanted, [&](const ConnectOptions &options) { return isFor(controller, options); });
 }
 
-std::vector<Controller> controllersOf(Client &client, const std::vector<ConnectOptions> &wanted)
-{
-	Result<std::vector<Controller>> read = client.controllers();
-	std::vector<Controller> all = read ? *read : std::vector<Controller>();
-	std::erase_if(all, [&](const Controller &controller) { return !among(controller, wanted); });
-	return all;
-}
-
+// Empty where the kernel does not answer in time.
 std::string progressOf(Client &client, const std::vector<ConnectOptions> &wanted)
 {
-	auto live = std::ranges::count(controllersOf(client, wanted), ControllerState::live, &Controller::state);
+	Result<std::vector<Controller>> all = client.controllers();
+	if (!all)
+		return {};
+	auto live = std::ranges::count_if(*all, [&](const Controller &controller) {
+		return controller.state == ControllerState::live && among(controller, wanted);
+	});
 	return fmt::format("{} of {} live", live, wanted.size());
 }
 
@@ -59,10 +55,15 @@ void tellQueues(Context &context, const Controller &controller)
 	context.warn(controller.name, error, "");
 }
 
+Require requirement(const Context &context)
+{
+	return context.args().textOr("require", "any") == "any" ? Require::any : Require::all;
+}
+
 // One live path is enough unless all are asked for: what is wrong with the others is a warning then.
 int report(Context &context, const std::vector<ConnectOptions> &wanted, const std::vector<Result<Controller>> &results)
 {
-	bool enough = context.args().textOr("require", "any") == "any" &&
+	bool enough = requirement(context) == Require::any &&
 		      std::ranges::any_of(results, [](const auto &result) { return result.ok(); });
 	int code = 0; // of the first that failed
 	for (std::size_t i = 0; i < results.size(); i++) {
@@ -84,26 +85,6 @@ int report(Context &context, const std::vector<ConnectOptions> &wanted, const st
 		code = code ? code : one;
 	}
 	return code;
-}
-
-/*
- * Whoever interrupts a connect wants nothing half made: what it has made and that is not live goes. What is live stays,
- * and so does what was there @before.
- */
-void undo(Context &context, Client &client, const std::vector<ConnectOptions> &wanted,
-	  const std::vector<Controller> &before)
-{
-	for (const Controller &controller : controllersOf(client, wanted)) {
-		if (std::ranges::count(before, controller.name, &Controller::name))
-			continue;
-		Error note;
-		note.message = "connected, and stays";
-		if (controller.state != ControllerState::live) {
-			Result<void> gone = client.disconnect(controller.name);
-			note.message = gone ? "was connecting; removed" : gone.error().message;
-		}
-		context.warn(controller.name, note, "");
-	}
 }
 
 // Those of that NQN that there are, and were not there @before.
@@ -135,18 +116,20 @@ Json applyToNew(Context &context, Client &client, const std::vector<Subsystem> &
 // Ends the process when it is interrupted.
 std::vector<Result<Controller>> connectAll(Context &context, Client &client, const ConnectPlan &plan)
 {
-	const std::vector<Controller> before = controllersOf(client, plan.options);
-	std::vector<Result<Controller>> results;
+	const WaitOptions wait{plan.wait, plan.timeout, {}, {}, requirement(context)};
+	std::vector<Result<Connection>> connections;
 	Interruption interruption;
 	{
 		Progress progress("connect", [&](Client &own) { return progressOf(own, plan.options); });
-		for (const auto &one : client.connectAll(plan.options, plan.wait, plan.timeout, interruption.token()))
-			results.push_back(one ? Result<Controller>(*one) : Result<Controller>(one.error()));
+		connections = client.connectAll(plan.options, wait, interruption.token());
 	}
 	if (int signal = interruption.caught()) {
-		undo(context, client, plan.options, before);
+		undo(context, client, plan.options, connections);
 		dieOf(signal);
 	}
+	std::vector<Result<Controller>> results;
+	for (const auto &one : connections)
+		results.push_back(one ? Result<Controller>(*one) : Result<Controller>(one.error()));
 	return results;
 }
 
