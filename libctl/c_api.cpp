@@ -24,7 +24,7 @@ struct nvmeof_error {
 };
 
 struct nvmeof_pending {
-	std::variant<Pending<Result<Connection>>, Pending<Result<void>>> pending;
+	std::variant<Pending<Result<Connection>>, Pending<Result<void>>, Pending<Result<DiscoveryLog>>> pending;
 };
 
 struct nvmeof_events {
@@ -91,6 +91,16 @@ nvmeof_code finish(const Result<std::vector<T>> &objects, nvmeof_items **items, 
 		list.items.push_back(nofctl::itemOf(object));
 	*items = given(std::move(list));
 	return NVMEOF_OK;
+}
+
+nvmeof_code finish(const Result<DiscoveryLog> &log, nvmeof_items **items, nvmeof_error **error)
+{
+	return log ? finish(Result<std::vector<DiscoveryEntry>>(log->entries), items, error) : fail(log.error(), error);
+}
+
+nvmeof_code notToTake(nvmeof_error **error)
+{
+	return fail(nofctl::invalid("it is not ready, was taken, or has a result of another kind"), error);
 }
 
 } // namespace
@@ -254,6 +264,24 @@ nvmeof_code nvmeof_disconnect(nvmeof_client *client, const char *controller, nvm
 	return finish(client->client.disconnect(controller), error);
 }
 
+nvmeof_code nvmeof_reset(nvmeof_client *client, const char *controller, nvmeof_wait wait, int timeout_ms,
+			 nvmeof_item **item, nvmeof_error **error)
+{
+	Result<void> begun = client->client.reset(controller);
+	return begun ? nvmeof_wait_for(client, controller, wait, timeout_ms, item, error) : fail(begun.error(), error);
+}
+
+nvmeof_code nvmeof_rescan(nvmeof_client *client, const char *controller, nvmeof_error **error)
+{
+	return finish(client->client.rescan(controller), error);
+}
+
+nvmeof_code nvmeof_discover(nvmeof_client *client, const nvmeof_options *options, int timeout_ms,
+			    nvmeof_items **entries, nvmeof_error **error)
+{
+	return finish(client->client.discover(options->connect, milliseconds(timeout_ms)), entries, error);
+}
+
 nvmeof_pending *nvmeof_start_connect(nvmeof_client *client, const nvmeof_options *options, nvmeof_wait wait,
 				     int timeout_ms)
 {
@@ -271,6 +299,21 @@ nvmeof_pending *nvmeof_start_disconnect(nvmeof_client *client, const char *contr
 	return given(nvmeof_pending{client->client.startDisconnect(controller)});
 }
 
+nvmeof_pending *nvmeof_start_reset(nvmeof_client *client, const char *controller, nvmeof_wait wait, int timeout_ms)
+{
+	return given(nvmeof_pending{client->client.startReset(controller, waitOf({}, wait, timeout_ms))});
+}
+
+nvmeof_pending *nvmeof_start_rescan(nvmeof_client *client, const char *controller)
+{
+	return given(nvmeof_pending{client->client.startRescan(controller)});
+}
+
+nvmeof_pending *nvmeof_start_discover(nvmeof_client *client, const nvmeof_options *options, int timeout_ms)
+{
+	return given(nvmeof_pending{client->client.startDiscover(options->connect, milliseconds(timeout_ms))});
+}
+
 int nvmeof_pending_ready(const nvmeof_pending *pending)
 {
 	return std::visit([](const auto &one) { return one.ready(); }, pending->pending);
@@ -280,11 +323,20 @@ nvmeof_code nvmeof_pending_take(nvmeof_pending *pending, nvmeof_item **item, nvm
 {
 	if (item)
 		*item = nullptr;
-	if (!nvmeof_pending_ready(pending))
-		return fail(nofctl::invalid("it is not ready, or was taken"), error);
+	if (!nvmeof_pending_ready(pending) || pending->pending.index() == 2)
+		return notToTake(error);
 	if (auto *connection = std::get_if<0>(&pending->pending))
 		return finish(connection->take(), item, error);
 	return finish(std::get<1>(pending->pending).take(), error);
+}
+
+nvmeof_code nvmeof_pending_take_items(nvmeof_pending *pending, nvmeof_items **items, nvmeof_error **error)
+{
+	*items = nullptr;
+	auto *log = std::get_if<2>(&pending->pending);
+	if (!log || !log->ready())
+		return notToTake(error);
+	return finish(log->take(), items, error);
 }
 
 void nvmeof_pending_free(nvmeof_pending *pending)

@@ -100,6 +100,26 @@ nvmeof_item itemOf(const Path &path)
 	return item;
 }
 
+nvmeof_item itemOf(const DiscoveryEntry &entry)
+{
+	nvmeof_item item{NVMEOF_DISCOVERY_ENTRY};
+	item.texts = {{"kind", toString(entry.kind)},
+		      {"transport", entry.transport},
+		      {"address_family", entry.addressFamily},
+		      {"traddr", entry.traddr},
+		      {"trsvcid", entry.trsvcid},
+		      {"nqn", entry.subsysnqn},
+		      {"secure_channel", toString(entry.secureChannel)},
+		      {"defect", entry.defect}};
+	item.numbers = {{"port_id", entry.portId},
+			{"cntlid", entry.cntlid},
+			{"admin_queue_size", entry.adminQueueSize},
+			{"sq_flow_off", entry.sqFlowOff},
+			{"duplicate", entry.duplicate},
+			{"persistent", entry.persistent}};
+	return item;
+}
+
 nvmeof_item itemOf(const Event &event)
 {
 	nvmeof_item item = std::visit(ItemOfObject(), event.object);

@@ -28,5 +28,6 @@ nvmeof_item itemOf(const nvmeof::Connection &connection);
 nvmeof_item itemOf(const nvmeof::Namespace &ns);
 nvmeof_item itemOf(const nvmeof::Path &path);
 nvmeof_item itemOf(const nvmeof::Event &event);
+nvmeof_item itemOf(const nvmeof::DiscoveryEntry &entry);
 
 } // namespace nofctl

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The library for C, and for languages that call C: connect, wait, list, events, disconnect. This interface is
+ * The library for C, and for languages that call C: connect, wait, list, events, disconnect,
+ * reset, rescan, discovery logs. This interface is
  * stable:
  * functions and names of fields are added, none changes or goes. Everything is an opaque handle; what a handle has is
  * asked for by name. See Documentation/library.md.
@@ -37,7 +38,14 @@ enum nvmeof_code {
 	NVMEOF_CANCELLED,
 };
 
-enum nvmeof_kind { NVMEOF_SUBSYSTEM, NVMEOF_CONTROLLER, NVMEOF_NAMESPACE, NVMEOF_PATH, NVMEOF_EVENT };
+enum nvmeof_kind {
+	NVMEOF_SUBSYSTEM,
+	NVMEOF_CONTROLLER,
+	NVMEOF_NAMESPACE,
+	NVMEOF_PATH,
+	NVMEOF_EVENT,
+	NVMEOF_DISCOVERY_ENTRY,
+};
 
 enum nvmeof_wait { NVMEOF_WAIT_NONE, NVMEOF_WAIT_CONTROLLER, NVMEOF_WAIT_NAMESPACES, NVMEOF_WAIT_UDEV };
 
@@ -112,6 +120,20 @@ NVMEOF_C_API enum nvmeof_code nvmeof_connect(nvmeof_client *client, const nvmeof
 NVMEOF_C_API enum nvmeof_code nvmeof_wait_for(nvmeof_client *client, const char *controller, enum nvmeof_wait wait,
 					      int timeout_ms, nvmeof_item **item, nvmeof_error **error);
 NVMEOF_C_API enum nvmeof_code nvmeof_disconnect(nvmeof_client *client, const char *controller, nvmeof_error **error);
+/* Connects anew, and waits until it has come back as for nvmeof_connect(). */
+NVMEOF_C_API enum nvmeof_code nvmeof_reset(nvmeof_client *client, const char *controller, enum nvmeof_wait wait,
+					   int timeout_ms, nvmeof_item **item, nvmeof_error **error);
+/* Over when the scan of its namespaces is done; no bound but the kernel's. */
+NVMEOF_C_API enum nvmeof_code nvmeof_rescan(nvmeof_client *client, const char *controller, nvmeof_error **error);
+/*
+ * What the discovery service at the options' address tells; "nqn" may be left out, and "nsid" and "uuid" do not count.
+ * Connects for it, and disconnects. Of each entry, an item of kind NVMEOF_DISCOVERY_ENTRY, the texts "kind"
+ * ("subsystem", "referral", "service", "unknown"), "transport", "address_family", "traddr", "trsvcid", "nqn",
+ * "secure_channel", "defect" (why no host can use it; "": nothing is wrong with it), as the target sent them; the
+ * numbers "port_id", "cntlid", "admin_queue_size", "sq_flow_off", "duplicate", "persistent".
+ */
+NVMEOF_C_API enum nvmeof_code nvmeof_discover(nvmeof_client *client, const nvmeof_options *options, int timeout_ms,
+					      nvmeof_items **entries, nvmeof_error **error);
 
 /* The same without waiting: ready at some time after nvmeof_client_dispatch(). Freed before, a connect is undone. */
 NVMEOF_C_API nvmeof_pending *nvmeof_start_connect(nvmeof_client *client, const nvmeof_options *options,
@@ -119,9 +141,17 @@ NVMEOF_C_API nvmeof_pending *nvmeof_start_connect(nvmeof_client *client, const n
 NVMEOF_C_API nvmeof_pending *nvmeof_start_wait(nvmeof_client *client, const char *controller, enum nvmeof_wait wait,
 					       int timeout_ms);
 NVMEOF_C_API nvmeof_pending *nvmeof_start_disconnect(nvmeof_client *client, const char *controller);
+NVMEOF_C_API nvmeof_pending *nvmeof_start_reset(nvmeof_client *client, const char *controller, enum nvmeof_wait wait,
+						int timeout_ms);
+NVMEOF_C_API nvmeof_pending *nvmeof_start_rescan(nvmeof_client *client, const char *controller);
+NVMEOF_C_API nvmeof_pending *nvmeof_start_discover(nvmeof_client *client, const nvmeof_options *options,
+						   int timeout_ms);
 NVMEOF_C_API int nvmeof_pending_ready(const nvmeof_pending *pending);
-/* Once, when it is ready; *item is NULL for a disconnect. NVMEOF_INVALID when it is not, or was taken. */
+/* Once, when it is ready; *item is NULL for a disconnect and a rescan. NVMEOF_INVALID when it is not, was taken, or is
+ * a discovery, whose entries the second one has, and has only of those. */
 NVMEOF_C_API enum nvmeof_code nvmeof_pending_take(nvmeof_pending *pending, nvmeof_item **item, nvmeof_error **error);
+NVMEOF_C_API enum nvmeof_code nvmeof_pending_take_items(nvmeof_pending *pending, nvmeof_items **items,
+							nvmeof_error **error);
 NVMEOF_C_API void nvmeof_pending_free(nvmeof_pending *pending);
 
 /* snapshot not 0: begins with "present" for each object and "synced". After "lost" both come again. */

@@ -61,6 +61,60 @@ int c_connect(nvmeof_client *client, int (*meanwhile)(void *context), void *cont
 	return 0;
 }
 
+int c_again(nvmeof_client *client, int (*meanwhile)(void *context), void *context)
+{
+	nvmeof_items *items = NULL;
+	nvmeof_item *item = NULL;
+	nvmeof_pending *pending;
+
+	EXPECT(!nvmeof_rescan(client, "nvmeof0c1", NULL));
+	EXPECT(nvmeof_rescan(client, "nvmeof7c7", NULL) == NVMEOF_NO_SUCH_OBJECT);
+	pending = nvmeof_start_rescan(client, "nvmeof0c1");
+	settle(client);
+	EXPECT(nvmeof_pending_ready(pending));
+	EXPECT(nvmeof_pending_take_items(pending, &items, NULL) == NVMEOF_INVALID && !items);
+	EXPECT(!nvmeof_pending_take(pending, &item, NULL) && !item);
+	nvmeof_pending_free(pending);
+
+	EXPECT(nvmeof_reset(client, "nvmeof7c7", NVMEOF_WAIT_CONTROLLER, 10000, NULL, NULL) == NVMEOF_NO_SUCH_OBJECT);
+	EXPECT(nvmeof_reset(client, "nvmeof0c1", NVMEOF_WAIT_CONTROLLER, 20, NULL, NULL) == NVMEOF_TIMED_OUT);
+	pending = nvmeof_start_reset(client, "nvmeof0c1", NVMEOF_WAIT_NAMESPACES, 10000);
+	settle(client);
+	EXPECT(!nvmeof_pending_ready(pending));
+	EXPECT(!meanwhile(context));
+	settle(client);
+	EXPECT(!nvmeof_pending_take(pending, &item, NULL) && item);
+	nvmeof_pending_free(pending);
+	EXPECT(same(nvmeof_item_text(item, "state"), "live"));
+	nvmeof_item_free(item);
+	return 0;
+}
+
+/* From a service whose node in /dev is not there. */
+int c_discover(nvmeof_client *client)
+{
+	nvmeof_options *options = nvmeof_options_new();
+	nvmeof_items *entries = NULL;
+	nvmeof_item *item = NULL;
+	nvmeof_pending *pending;
+	struct pollfd entry = {nvmeof_client_fd(client), POLLIN, 0};
+
+	EXPECT(!nvmeof_options_set(options, "traddr", "10.0.0.1", NULL));
+	EXPECT(!nvmeof_options_set(options, "hostnqn", "nqn.host", NULL));
+	EXPECT(!nvmeof_options_set(options, "hostid", "12345678-9abc-4def-8123-456789abcdef", NULL));
+	EXPECT(nvmeof_discover(client, options, 10000, &entries, NULL) == NVMEOF_NO_SUCH_OBJECT && !entries);
+	pending = nvmeof_start_discover(client, options, 10000);
+	nvmeof_options_free(options);
+	while (!nvmeof_pending_ready(pending) && poll(&entry, 1, 10000) == 1)
+		nvmeof_client_dispatch(client);
+	EXPECT(nvmeof_pending_ready(pending));
+	EXPECT(nvmeof_pending_take(pending, &item, NULL) == NVMEOF_INVALID && !item);
+	EXPECT(nvmeof_pending_take_items(pending, &entries, NULL) == NVMEOF_NO_SUCH_OBJECT && !entries);
+	EXPECT(nvmeof_pending_take_items(pending, &entries, NULL) == NVMEOF_INVALID);
+	nvmeof_pending_free(pending);
+	return 0;
+}
+
 int c_list(nvmeof_client *client)
 {
 	nvmeof_items *items = NULL;

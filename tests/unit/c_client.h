@@ -9,6 +9,8 @@ extern "C" {
 struct nvmeof_client;
 
 int c_connect(struct nvmeof_client *client, int (*meanwhile)(void *context), void *context);
+int c_again(struct nvmeof_client *client, int (*meanwhile)(void *context), void *context);
+int c_discover(struct nvmeof_client *client);
 int c_list(struct nvmeof_client *client);
 int c_errors(struct nvmeof_client *client);
 int c_events(int (*meanwhile)(void *context), void *context);

@@ -34,6 +34,36 @@ TEST_CASE("a program in C connects, and disconnects", "[c]")
 	CHECK(stage.removed.contains("nvmeof0c1"));
 }
 
+TEST_CASE("a program in C has a controller scanned and reset", "[c]")
+{
+	Stage stage;
+	Handle handle;
+	goesLive(&stage);
+	stage.kernel.on(NVMEOF_CMD_CTRL_RESCAN, [&](const Asked &asked) {
+		bool there = stage.kernel.controllers.contains(asked.text(NVMEOF_A_CTRL_NAME));
+		stage.kernel.fail(asked, there ? 0 : ENODEV);
+	});
+	stage.kernel.on(NVMEOF_CMD_CTRL_RESET, [&](const Asked &asked) {
+		std::string name = asked.text(NVMEOF_A_CTRL_NAME);
+		if (!stage.kernel.controllers.contains(name))
+			return stage.kernel.fail(asked, ENODEV);
+		stage.kernel.controllers[name] = controllerOf(name.c_str(), NVMEOF_CTRL_CONNECTING);
+		stage.kernel.acknowledge(asked);
+	});
+	CHECK(c_again(handle.client, goesLive, &stage) == 0);
+	CHECK(stage.kernel.count(NVMEOF_CMD_CTRL_RESCAN) == 3);
+	CHECK(stage.removed.empty());
+}
+
+TEST_CASE("a program in C asks a discovery service, which is left behind by nothing", "[c]")
+{
+	Stage stage;
+	Handle handle;
+	CHECK(c_discover(handle.client) == 0);
+	CHECK(stage.made == 2);
+	CHECK(stage.kernel.controllers.empty());
+}
+
 TEST_CASE("a program in C lists, and gets events and errors", "[c]")
 {
 	Stage stage;
