@@ -93,6 +93,7 @@ constexpr Option table[] = {
 	{"io_queues", toConnect<&ConnectOptions::ioQueues>},
 	{"poll_queues", toConnect<&ConnectOptions::pollQueues>},
 	{"queue_size", toConnect<&ConnectOptions::queueSize>},
+	{"tags", toConnect<&ConnectOptions::tags>},
 	{"tos", toConnect<&ConnectOptions::tos>},
 	{"keep_alive", toConnect<&ConnectOptions::keepAlive>},
 	{"reconnect_delay", toConnect<&ConnectOptions::reconnectDelay>},

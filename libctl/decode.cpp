@@ -163,6 +163,7 @@ Result<nvmeof::Subsystem> decodeSubsystem(const Attributes &attributes)
 	subsystem.degrade = in.boolean(NVMEOF_A_DEGRADE);
 	subsystem.fencing = static_cast<nvmeof::Fencing>(in.number<std::uint32_t>(NVMEOF_A_FENCING));
 	subsystem.delayedRemoval = std::chrono::seconds(in.number<std::uint32_t>(NVMEOF_A_DELAYED_REMOVAL));
+	subsystem.tags = in.number<std::uint32_t>(NVMEOF_A_TAGS);
 	subsystem.controllers = in.number<std::uint32_t>(NVMEOF_A_NR_CTRLS);
 	subsystem.namespaces = in.number<std::uint32_t>(NVMEOF_A_NR_NS);
 	return in.finish(std::move(subsystem));

@@ -20,6 +20,8 @@ std::string describeAttribute(nvmeof_attr type)
 		return "number of polled queues";
 	case NVMEOF_A_QUEUE_SIZE:
 		return "queue size";
+	case NVMEOF_A_TAGS:
+		return "tags";
 	case NVMEOF_A_KATO:
 		return "keep-alive time in ms";
 	case NVMEOF_A_RECONNECT_DELAY:

@@ -218,6 +218,7 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 	putNumber(request, NVMEOF_A_NR_IO_QUEUES, options.ioQueues);
 	putNumber(request, NVMEOF_A_NR_POLL_QUEUES, options.pollQueues);
 	putNumber(request, NVMEOF_A_QUEUE_SIZE, options.queueSize);
+	putNumber(request, NVMEOF_A_TAGS, options.tags);
 	putTimes(request, options);
 	if (options.tos)
 		request.u8(NVMEOF_A_TOS, *options.tos);

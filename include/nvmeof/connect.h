@@ -60,6 +60,7 @@ struct ConnectOptions {
 	std::optional<std::uint32_t> ioQueues;
 	std::optional<std::uint32_t> pollQueues;
 	std::optional<std::uint32_t> queueSize;
+	std::optional<std::uint32_t> tags; // requests under way for each of ioQueues; of the subsystem's first connect
 	std::optional<std::chrono::milliseconds> keepAlive; // 0: none
 	std::optional<std::chrono::milliseconds> reconnectDelay;
 	std::optional<std::chrono::milliseconds> ctrlLoss;   // negative: never give up

@@ -33,6 +33,7 @@ static const struct field numbers[] = {
 	FIELD_OF(NVMEOF_A_NR_IO_QUEUES, nr_io_queues, 0),
 	FIELD_OF(NVMEOF_A_NR_POLL_QUEUES, nr_poll_queues, 0),
 	FIELD_OF(NVMEOF_A_QUEUE_SIZE, queue_size, 0),
+	FIELD_OF(NVMEOF_A_TAGS, tags, 0),
 	FIELD_OF(NVMEOF_A_KATO, kato_ms, 0),
 	FIELD_OF(NVMEOF_A_RECONNECT_DELAY, reconnect_delay_ms, 0),
 	FIELD_OF(NVMEOF_A_CTRL_LOSS_TMO, ctrl_loss_tmo_ms, 0),
@@ -48,6 +49,7 @@ static void set_defaults(struct nof_opts *opts)
 		.trsvcid		= "4420",	/* IANA: NVMe over Fabrics */
 		.nr_io_queues		= min_t(u32, num_online_cpus(), NOF_MAX_IO_QUEUES),
 		.queue_size		= NOF_DEF_QUEUE_SIZE,
+		.tags			= NOF_DEF_TAGS,
 		.kato_ms		= NOF_DEF_KATO_MS,
 		.reconnect_delay_ms	= NOF_DEF_RECONNECT_DELAY_MS,
 		.ctrl_loss_tmo_ms	= NOF_DEF_CTRL_LOSS_TMO_MS,

@@ -56,7 +56,8 @@ int nof_put_subsys(struct sk_buff *skb, struct nof_subsys *s)
 	       put_iopolicy(skb, s) ?:
 	       put_policy(skb, &s->policy) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_CTRLS, READ_ONCE(s->nr_ctrls)) ?:
-	       nla_put_u32(skb, NVMEOF_A_NR_NS, READ_ONCE(s->nr_heads));
+	       nla_put_u32(skb, NVMEOF_A_NR_NS, READ_ONCE(s->nr_heads)) ?:
+	       (READ_ONCE(s->tags_ready) ? nla_put_u32(skb, NVMEOF_A_TAGS, s->tags.queue_depth) : 0);
 }
 
 static int put_address(struct sk_buff *skb, const struct nof_opts *opts)

@@ -8,52 +8,59 @@
 #include "transport/transport.h"
 
 /*
- * Slots of the admin queue: its index space is this small bitmap, because these commands have no block request and so
- * no tag. The last two are kept for keep-alive and the asynchronous event request, which may not wait for others, and
- * those before for what the driver has to know, which does not wait for userspace. Aborts, which may stay unanswered,
- * have some of the first at the most.
+ * Places in the admin queue. Keep-alive and the asynchronous event request have theirs apart, as they may not wait for
+ * others; what the driver has to know does not wait for userspace, nor for Aborts that stay unanswered.
  */
 enum {
 	NR_ABORTS = 4,
 	NR_USER = NOF_ADMIN_DEPTH - 8,
 	NR_SHARED = NOF_ADMIN_DEPTH - 3,
-	SLOT_AEN = NR_SHARED,
-	SLOT_KA,
 };
+static_assert(NR_ABORTS + NR_USER < NR_SHARED);
 
 int nof_admin_init(struct nof_ctrl *ctrl)
 {
-	spin_lock_init(&ctrl->slot_lock);
-	init_waitqueue_head(&ctrl->slot_wq);
+	spin_lock_init(&ctrl->places_lock);
+	init_waitqueue_head(&ctrl->places_wq);
 	return 0;
 }
 
-/* One of the first @nr */
-static int slot_get(struct nof_ctrl *ctrl, u32 nr)
+static u32 most(const struct nof_ctrl *ctrl, enum nof_place kind)
 {
-	unsigned long flags;
-	u32 slot;
-
-	spin_lock_irqsave(&ctrl->slot_lock, flags);
-	slot = find_first_zero_bit(ctrl->slots, nr);
-	if (slot < nr)
-		__set_bit(slot, ctrl->slots);
-	spin_unlock_irqrestore(&ctrl->slot_lock, flags);
-	return slot < nr ? (int)slot : -EBUSY;
+	switch (kind) {
+	case NOF_PLACE_USER:	return NR_USER;
+	case NOF_PLACE_ABORT:	return min(ctrl->acl + 1, NR_ABORTS);
+	default:		return NR_SHARED;
+	}
 }
 
-static void slot_put(struct nof_ctrl *ctrl, u32 slot)
+static bool take_place(struct nof_ctrl *ctrl, enum nof_place kind)
+{
+	unsigned long flags;
+	u32 used = 0, i;
+	bool free;
+
+	spin_lock_irqsave(&ctrl->places_lock, flags);
+	for (i = 0; i < NOF_NR_PLACES; i++)
+		used += ctrl->places[i];
+	free = used < NR_SHARED && ctrl->places[kind] < most(ctrl, kind);
+	ctrl->places[kind] += free;
+	spin_unlock_irqrestore(&ctrl->places_lock, flags);
+	return free;
+}
+
+static void leave_place(struct nof_ctrl *ctrl, enum nof_place kind)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&ctrl->slot_lock, flags);
-	__clear_bit(slot, ctrl->slots);
-	spin_unlock_irqrestore(&ctrl->slot_lock, flags);
-	wake_up(&ctrl->slot_wq);
+	spin_lock_irqsave(&ctrl->places_lock, flags);
+	ctrl->places[kind]--;
+	spin_unlock_irqrestore(&ctrl->places_lock, flags);
+	wake_up(&ctrl->places_wq);
 }
 
 /* The admin queue cannot go away while a caller in process context uses it: see queues_lock and SRCU in queues.c. */
-static int exec_in_slot(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot, u32 timeout_ms)
+static int exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	struct nof_queue *queue;
 	int idx, ret;
@@ -62,14 +69,13 @@ static int exec_in_slot(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot, u3
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
 	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
-	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? nof_queue_exec(queue, cmd, slot, timeout_ms)
-								: -ENOTCONN;
+	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? nof_queue_exec(queue, cmd, timeout_ms) : -ENOTCONN;
 	if (atomic_dec_and_test(&ctrl->admin_users))
-		wake_up(&ctrl->slot_wq);
+		wake_up(&ctrl->places_wq);
 	return ret;
 }
 
-/* Who waits for a slot counts as well: those before may get no answer */
+/* Who waits for a place counts as well: those before may get no answer */
 static void own_begin(struct nof_ctrl *ctrl)
 {
 	if (!atomic_read(&ctrl->own_cmds))
@@ -85,13 +91,13 @@ static void own_end(struct nof_ctrl *ctrl)
 
 int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
-	int slot, ret;
+	int ret;
 
 	own_begin(ctrl);
-	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl, NR_SHARED)) >= 0);
-	ret = exec_in_slot(ctrl, cmd, slot, timeout_ms);
+	wait_event(ctrl->places_wq, take_place(ctrl, NOF_PLACE_OWN));
+	ret = exec(ctrl, cmd, timeout_ms);
 	own_end(ctrl);
-	slot_put(ctrl, slot);
+	leave_place(ctrl, NOF_PLACE_OWN);
 	return ret;
 }
 
@@ -103,16 +109,16 @@ bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms)
 
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
-	int slot, ret;
+	int ret;
 
-	if (wait_event_killable(ctrl->slot_wq, (slot = slot_get(ctrl, NR_USER)) >= 0))
+	if (wait_event_killable(ctrl->places_wq, take_place(ctrl, NOF_PLACE_USER)))
 		return -EINTR;
-	ret = exec_in_slot(ctrl, cmd, slot, timeout_ms);
-	slot_put(ctrl, slot);
+	ret = exec(ctrl, cmd, timeout_ms);
+	leave_place(ctrl, NOF_PLACE_USER);
 	return ret;
 }
 
-static int submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot)
+int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 {
 	struct srcu_struct *srcu = &ctrl->subsys->srcu;
 	struct nof_queue *queue;
@@ -120,17 +126,12 @@ static int submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 slot)
 
 	idx = srcu_read_lock(srcu);
 	queue = srcu_dereference(ctrl->admin, srcu);
-	if (queue && test_bit(NOF_Q_CONNECTED, &queue->flags) && nof_queue_add(queue, cmd, slot)) {
+	if (queue && test_bit(NOF_Q_CONNECTED, &queue->flags) && nof_queue_add(queue, cmd)) {
 		ctrl->transport->queue_cmd(queue, cmd, true);
 		ret = 0;
 	}
 	srcu_read_unlock(srcu, idx);
 	return ret;
-}
-
-int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
-{
-	return submit(ctrl, cmd, cmd == ctrl->ka_cmd ? SLOT_KA : SLOT_AEN);
 }
 
 static struct nof_cmd *new_cmd(u8 opcode, void *buf, u32 len, gfp_t gfp)
@@ -179,20 +180,20 @@ static void identify_done(struct nof_cmd *cmd)
 
 	one->what->ret = cmd->status == NVME_SC_HOST_ABORTED_CMD ? -ECONNRESET : cmd->status;
 	WRITE_ONCE(many->ctrl->own_at, jiffies);
-	nof_admin_put_slot(many->ctrl, cmd);
+	leave_place(many->ctrl, NOF_PLACE_OWN);
 	kfree(one);
 	/* last: who waits for it has the rest on its stack */
 	if (atomic_dec_and_test(&many->left))
 		complete(&many->done);
 }
 
-static int identify_send(struct many *many, struct nof_identify *what, u32 slot)
+static int identify_send(struct many *many, struct nof_identify *what)
 {
 	struct one *one = kzalloc(sizeof(*one), GFP_NOIO);
 	int ret = -ENOMEM;
 
 	if (!one)
-		goto put_slot;
+		goto leave;
 	one->what = what;
 	one->many = many;
 	one->cmd.sqe.identify.opcode = nvme_admin_identify;
@@ -202,33 +203,33 @@ static int identify_send(struct many *many, struct nof_identify *what, u32 slot)
 	one->cmd.len = NVME_IDENTIFY_DATA_SIZE;
 	one->cmd.done = identify_done;
 	atomic_inc(&many->left);
-	ret = submit(many->ctrl, &one->cmd, slot);
+	ret = nof_admin_submit(many->ctrl, &one->cmd);
 	if (!ret)
 		return 0;
 	atomic_dec(&many->left);
 	kfree(one);
-put_slot:
-	slot_put(many->ctrl, slot);
+leave:
+	leave_place(many->ctrl, NOF_PLACE_OWN);
 	return ret;
 }
 
-/* As many as find a slot, the first of which is waited for. Returns how many of them are done. */
+/* As many as find a place, the first of which is waited for. Returns how many of them are done. */
 static u32 identify_some(struct many *many, struct nof_identify *list, u32 nr)
 {
 	struct nof_ctrl *ctrl = many->ctrl;
 	u32 sent = 0;
-	int slot, ret;
+	int ret;
 
 	/* ours: what was sent is not all done before all of it is sent */
 	atomic_set(&many->left, 1);
 	reinit_completion(&many->done);
-	wait_event(ctrl->slot_wq, (slot = slot_get(ctrl, NR_SHARED)) >= 0);
+	wait_event(ctrl->places_wq, take_place(ctrl, NOF_PLACE_OWN));
 	do {
-		ret = identify_send(many, &list[sent], slot);
+		ret = identify_send(many, &list[sent]);
 		if (ret)
 			list[sent].ret = ret;
 		sent++;
-	} while (!ret && sent < nr && (slot = slot_get(ctrl, NR_SHARED)) >= 0);
+	} while (!ret && sent < nr && take_place(ctrl, NOF_PLACE_OWN));
 	if (!atomic_dec_and_test(&many->left)) {
 		nof_watch_kick(ctrl);
 		nof_queue_wait(ctrl, nvme_admin_identify, &many->done);
@@ -315,37 +316,37 @@ int nof_ask_retry_delays(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
-/* In one of the first @nr slots, or not at all */
-static int send_in(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 nr)
+/* At once, or not at all */
+static int send_as(struct nof_ctrl *ctrl, struct nof_cmd *cmd, enum nof_place kind)
 {
-	int slot = slot_get(ctrl, nr), ret;
+	int ret;
 
-	if (slot < 0)
-		return slot;
-	ret = submit(ctrl, cmd, slot);
+	if (!take_place(ctrl, kind))
+		return -EBUSY;
+	ret = nof_admin_submit(ctrl, cmd);
 	if (ret)
-		slot_put(ctrl, slot);
+		leave_place(ctrl, kind);
 	return ret;
 }
 
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 {
-	return send_in(ctrl, cmd, NR_SHARED);
+	return send_as(ctrl, cmd, NOF_PLACE_OWN);
 }
 
-void nof_admin_put_slot(struct nof_ctrl *ctrl, const struct nof_cmd *cmd)
+void nof_admin_leave(struct nof_ctrl *ctrl)
 {
-	slot_put(ctrl, cmd->cid & (NOF_ADMIN_DEPTH - 1));
+	leave_place(ctrl, NOF_PLACE_OWN);
 }
 
 static void abort_done(struct nof_cmd *cmd)
 {
-	nof_admin_put_slot(cmd->ctx, cmd);
+	leave_place(cmd->ctx, NOF_PLACE_ABORT);
 	kfree(cmd);
 }
 
 /*
- * Best effort: whether the command was aborted shows in its own completion. Where no slot is free nothing is sent, and
+ * Best effort: whether the command was aborted shows in its own completion. Where no place is free nothing is sent, and
  * the next timeout of the command resets the association.
  */
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
@@ -359,7 +360,6 @@ void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
 	cmd->sqe.abort.cid = (__force __u16)cpu_to_le16(cid);
 	cmd->done = abort_done;
 	cmd->ctx = ctrl;
-	/* a target that answers none of them leaves the slots to others */
-	if (send_in(ctrl, cmd, min_t(u32, ctrl->acl + 1, NR_ABORTS)))
+	if (send_as(ctrl, cmd, NOF_PLACE_ABORT))
 		kfree(cmd);
 }

@@ -10,9 +10,6 @@
 
 struct nof_queue;
 
-/* Bytes a transport may keep per command; each transport has a BUILD_BUG_ON against it. */
-#define NOF_CMD_PRIV	192
-
 enum nof_cmd_state {
 	NOF_CMD_IDLE,		/* not in any queue's table */
 	NOF_CMD_OWNED,		/* in the table of cmd->queue; a completion for it is the target's error */
@@ -28,7 +25,7 @@ enum nof_cmd_state {
  * @buf:	if set, the data: kernel memory with a struct page (kmalloc or pages; not vmalloc). Otherwise those of
  *		the request
  * @len:	bytes of data, 0 for none
- * @cid:	command identifier as on the wire, host order: generation above, index into the queue's table below
+ * @cid:	command identifier as on the wire, host order: generation above, slot of the queue below
  * @status:	valid in @done: NVMe status field without the phase bit (SC, SCT, CRD, M, DNR)
  * @state:	enum nof_cmd_state. The transport sets SENT with smp_store_release() before the first byte leaves
  * @write:	data goes from host to controller
@@ -38,7 +35,7 @@ enum nof_cmd_state {
  * @result:	valid in @done: dword 0 and 1 of the completion
  * @sqe:	the submission queue entry; the core fills all but the SGL, the transport the SGL
  * @dsm:	the range of a Dataset Management command, its only data (@buf points here)
- * @priv:	the transport's, undefined when the command is queued, its own until it completes
+ * @priv:	the transport's memory for the slot (slot_size bytes): as its last user left it, zeroed for the first
  */
 struct nof_cmd {
 	struct nof_queue	*queue;
@@ -55,13 +52,8 @@ struct nof_cmd {
 	union nvme_result	result;
 	struct nvme_command	sqe;
 	struct nvme_dsm_range	dsm;
-	u64			priv[NOF_CMD_PRIV / sizeof(u64)];
+	void			*priv;
 };
-
-static inline void *nof_cmd_priv(struct nof_cmd *cmd)
-{
-	return cmd->priv;
-}
 
 /* The block request of a command; only if nof_cmd_has_rq(). */
 static inline struct request *nof_cmd_rq(struct nof_cmd *cmd)

@@ -265,9 +265,9 @@ static void note_poll_queues(struct nof_ctrl *ctrl)
 
 	if (ctrl->discovery || ctrl->nr_poll >= wanted)
 		return;
-	if (ctrl->nr_granted >= ctrl->opts.nr_io_queues + wanted)
+	if (ctrl->nr_poll == most)
 		nof_ctrl_note(ctrl, -ENOSPC, 0,
-			      "%u of %u poll queues: the subsystem has %u since its first controller connected",
+			      "%u of %u poll queues: the first connect to the subsystem asked for %u",
 			      ctrl->nr_poll, wanted, most);
 	else
 		nof_ctrl_note(ctrl, -ENOSPC, 0, "%u of %u poll queues: the target grants %u I/O queues in all",

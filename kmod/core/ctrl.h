@@ -52,6 +52,7 @@ struct nof_opts {
 	u32		nr_io_queues;
 	u32		nr_poll_queues;
 	u32		queue_size;
+	u32		tags;
 	u32		kato_ms;
 	u32		reconnect_delay_ms;
 	s32		ctrl_loss_tmo_ms;
@@ -71,6 +72,9 @@ struct nof_opts {
 #define NOF_MIN_QUEUE_SIZE		16
 #define NOF_MAX_QUEUE_SIZE		1024
 #define NOF_MAX_IO_QUEUES		1024
+#define NOF_DEF_TAGS			1024
+#define NOF_MIN_TAGS			64
+#define NOF_MAX_TAGS			4096
 #define NOF_DEF_KATO_MS			5000
 #define NOF_SHORT_KATO_MS		2000	/* without one asked for, where the controller counts in such steps */
 #define NOF_MIN_KATO_MS			1000U	/* as told by a controller, who would let go of us at once */
@@ -81,6 +85,9 @@ struct nof_opts {
 #define NOF_DEF_STALL_TMO_MS		300
 #define NOF_ADMIN_DEPTH			32
 #define NOF_ERROR_TEXT			120
+
+/* Whose an admin command is */
+enum nof_place { NOF_PLACE_OWN, NOF_PLACE_USER, NOF_PLACE_ABORT, NOF_NR_PLACES };
 
 enum nof_ctrl_flag {
 	NOF_CTRL_TBKAS,			/* traffic based keep-alive */
@@ -143,9 +150,7 @@ struct nof_watch {
  * @queues_lock: @admin, @io and @map; held shortly, inside subsys->lock
  * @admin:	SRCU; made anew for each connect attempt, like the queues below
  * @io:		@io[i] has qid i + 1: first the default ones, then the poll queues
- * @map:	SRCU; by hardware context of the subsystem's tag set: which queue, and where its tags start in that
- *		queue's slots. Behind those stand entries for the polled contexts again, with a default queue, for
- *		requests that lost their polled mark
+ * @map:	SRCU; which queue is whose
  * @identify and below: from the target, bounds checked, stable once LIVE
  */
 struct nof_ctrl {
@@ -177,10 +182,10 @@ struct nof_ctrl {
 	u32			nr_paths;	/* namespaces reached through it; written under subsys->lock */
 	struct nof_ctrl_map __rcu *map;
 
-	/* admin command slots */
-	spinlock_t		slot_lock;
-	DECLARE_BITMAP(slots, NOF_ADMIN_DEPTH);
-	wait_queue_head_t	slot_wq;
+	/* admin commands under way, see core/admin.c */
+	spinlock_t		places_lock;
+	u8			places[NOF_NR_PLACES];
+	wait_queue_head_t	places_wq;
 	atomic_t		admin_users;	/* callers inside nof_ctrl_exec() */
 	atomic_t		own_cmds;	/* of these the driver's own, */
 	unsigned long		own_at;		/* and when one ended, or the first began, jiffies */
@@ -281,9 +286,10 @@ struct nof_ctrl {
 	int			logged_err;
 };
 
+/* @queues: by hardware context of the subsystem's tag set */
 struct nof_ctrl_map {
-	struct nof_queue	*queue;
-	u32			base;		/* index of tag 0 in queue->cmds */
+	u32			nr;
+	struct nof_queue	*queues[] __counted_by(nr);
 };
 
 static inline enum nvmeof_ctrl_state nof_ctrl_state(const struct nof_ctrl *ctrl)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A queue pair: the table of what is outstanding on it, and taking it down. */
+#include <linux/bitmap.h>
+#include <linux/blk-mq.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
@@ -13,26 +15,40 @@
 
 #define NOF_ADMIN_TMO_MS	60000
 
-struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 nr_cmds)
+static void free_slots(struct nof_queue *queue)
+{
+	kvfree(queue->slots);
+	kvfree(queue->privs);
+	bitmap_free(queue->used);
+}
+
+struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 limit)
 {
 	struct nof_queue *queue = kzalloc(ctrl->transport->queue_size, GFP_KERNEL);
 
 	if (!queue)
 		return NULL;
-	queue->nr_cmds = roundup_pow_of_two(nr_cmds);
-	queue->slots = kvcalloc(queue->nr_cmds, sizeof(*queue->slots), GFP_KERNEL);
-	if (!queue->slots) {
+	/* whole words of @used; at most 2048, which leaves 5 bits at least for the generation */
+	queue->nr_slots = roundup_pow_of_two(max_t(u32, limit + 1, BITS_PER_LONG));
+	queue->slots = kvcalloc(queue->nr_slots, sizeof(*queue->slots), GFP_KERNEL);
+	queue->privs = kvcalloc(queue->nr_slots, ctrl->transport->slot_size, GFP_KERNEL);
+	queue->used = bitmap_zalloc(queue->nr_slots, GFP_KERNEL);
+	if (!queue->slots || !queue->privs || !queue->used) {
+		free_slots(queue);
 		kfree(queue);
 		return NULL;
 	}
+	queue->slot_size = ctrl->transport->slot_size;
 	queue->ctrl = ctrl;
 	queue->qid = qid;
 	queue->type = type;
 	queue->size = size;
-	queue->limit = size - 1;
+	queue->limit = limit;
 	queue->sq_flow = true;
 	queue->cpu = -1;
 	mutex_init(&queue->lock);
+	spin_lock_init(&queue->starved_lock);
+	INIT_LIST_HEAD(&queue->starved);
 	return queue;
 }
 
@@ -41,23 +57,129 @@ void nof_queue_free(struct nof_queue *queue)
 {
 	queue->ctrl->transport->free_queue(queue);
 	WARN_ON_ONCE(atomic_read(&queue->inflight));
-	kvfree(queue->slots);
+	WARN_ON_ONCE(!list_empty(&queue->starved));
+	free_slots(queue);
 	kfree(queue);
 }
 
-bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, u32 index)
+/* The lock keeps the context: see nof_queue_unstarve() */
+static bool feed_locked(struct nof_queue *queue)
 {
-	struct nof_slot *slot = &queue->slots[index];
+	struct nof_starved *who = list_first_entry_or_null(&queue->starved, struct nof_starved, entry);
 
-	/* a stub may have the place */
-	if (unlikely(!nof_queue_live(queue) || READ_ONCE(slot->cmd)))
+	lockdep_assert_held(&queue->starved_lock);
+	if (!who)
+		return false;
+	list_del(&who->entry);
+	smp_store_release(&who->queue, NULL);
+	blk_mq_run_hw_queue(who->hctx, true);
+	return true;
+}
+
+static void feed(struct nof_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->starved_lock, flags);
+	feed_locked(queue);
+	spin_unlock_irqrestore(&queue->starved_lock, flags);
+}
+
+static void feed_all(struct nof_queue *queue)
+{
+	spin_lock_irq(&queue->starved_lock);
+	while (feed_locked(queue))
+		;
+	spin_unlock_irq(&queue->starved_lock);
+}
+
+void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who)
+{
+	unsigned long flags;
+
+	/* it waits for one queue at a time; for one that is taken down nobody has to */
+	if (!nof_queue_live(queue) || READ_ONCE(who->queue) || cmpxchg(&who->queue, NULL, queue))
+		return;
+	spin_lock_irqsave(&queue->starved_lock, flags);
+	list_add_tail(&who->entry, &queue->starved);
+	spin_unlock_irqrestore(&queue->starved_lock, flags);
+	/* pairs with free_slot() */
+	smp_mb();
+	if (atomic_read(&queue->inflight) < queue->limit)
+		feed(queue);
+}
+
+void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu)
+{
+	struct nof_queue *queue;
+	int idx = srcu_read_lock(srcu);
+
+	/* a queue that is taken down has let go of all before it is freed */
+	queue = smp_load_acquire(&who->queue);
+	if (queue) {
+		spin_lock_irq(&queue->starved_lock);
+		if (who->queue) {
+			list_del(&who->entry);
+			who->queue = NULL;
+		}
+		spin_unlock_irq(&queue->starved_lock);
+	}
+	srcu_read_unlock(srcu, idx);
+}
+
+/* There is one: who asks has been counted in @inflight, which is less than there are slots */
+static u32 take_slot(struct nof_queue *queue)
+{
+	u32 i = READ_ONCE(queue->next);
+
+	for (;;) {
+		unsigned long free = ~READ_ONCE(queue->used[BIT_WORD(i)]) & BITMAP_FIRST_WORD_MASK(i);
+
+		i = round_down(i, BITS_PER_LONG);
+		if (unlikely(!free)) {
+			i = (i + BITS_PER_LONG) & (queue->nr_slots - 1);
+			continue;
+		}
+		i += __ffs(free);
+		if (likely(!test_and_set_bit_lock(i, queue->used)))
+			break;
+	}
+	WRITE_ONCE(queue->next, (i + 1) & (queue->nr_slots - 1));
+	return i;
+}
+
+static u32 slot_of(const struct nof_queue *queue, const struct nof_cmd *cmd)
+{
+	return cmd->cid & (queue->nr_slots - 1);
+}
+
+static void free_slot(struct nof_queue *queue, u32 i)
+{
+	WRITE_ONCE(queue->slots[i].cmd, NULL);
+	clear_bit_unlock(i, queue->used);
+	atomic_dec(&queue->inflight);
+	/* pairs with nof_queue_starve() */
+	smp_mb__after_atomic();
+	if (unlikely(!list_empty(&queue->starved)))
+		feed(queue);
+}
+
+bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
+{
+	struct nof_slot *slot;
+	u32 i;
+
+	if (unlikely(!nof_queue_live(queue)))
 		return false;
 	if (unlikely(atomic_inc_return(&queue->inflight) > queue->limit)) {
 		atomic_dec(&queue->inflight);
 		return false;
 	}
+	i = take_slot(queue);
+	slot = &queue->slots[i];
 	slot->gen++;
-	cmd->cid = (u16)(slot->gen * queue->nr_cmds) | index;
+	cmd->cid = (u16)(slot->gen * queue->nr_slots) | i;
+	cmd->priv = queue->privs + i * queue->slot_size;
 	cmd->state = NOF_CMD_OWNED;
 	cmd->maybe_executed = false;
 	cmd->queue = queue;
@@ -68,7 +190,7 @@ bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, u32 index)
 struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 wire)
 {
 	u16 cid = le16_to_cpu(wire);
-	struct nof_cmd *cmd = READ_ONCE(queue->slots[cid & (queue->nr_cmds - 1)].cmd);
+	struct nof_cmd *cmd = READ_ONCE(queue->slots[cid & (queue->nr_slots - 1)].cmd);
 
 	/* SENT is stored with release semantics after everything that a completion looks at */
 	if (likely(cmd && smp_load_acquire(&cmd->state) == NOF_CMD_SENT && cmd->cid == cid))
@@ -84,14 +206,13 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 
 	/* who has seen the slot empty and waited for a grace period has seen the end of this, too */
 	rcu_read_lock();
-	WRITE_ONCE(queue->slots[cmd->cid & (queue->nr_cmds - 1)].cmd, NULL);
 	cmd->state = NOF_CMD_IDLE;
 	WRITE_ONCE(cmd->queue, NULL);
+	free_slot(queue, slot_of(queue, cmd));
 	cmd->status = status;
 	cmd->result = *result;
 	if (queue->busy != U8_MAX)
 		queue->busy = U8_MAX;
-	atomic_dec(&queue->inflight);
 	if (unlikely(status))
 		trace_nof_cmd_error(queue, cmd, status);
 	if (cmd->done)
@@ -111,15 +232,16 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 	if (stub) {
 		stub->queue = queue;
 		stub->cid = cmd->cid;
+		stub->priv = cmd->priv;
 		stub->len = cmd->len;
 		stub->sqe.common.opcode = cmd->sqe.common.opcode;
 		stub->state = NOF_CMD_SENT;
 		stub->discard = true;
 		atomic_inc(&queue->stubs);
+		WRITE_ONCE(queue->slots[slot_of(queue, cmd)].cmd, stub);
 	} else {
-		atomic_dec(&queue->inflight);
+		free_slot(queue, slot_of(queue, cmd));
 	}
-	WRITE_ONCE(queue->slots[cmd->cid & (queue->nr_cmds - 1)].cmd, stub);
 	cmd->state = NOF_CMD_IDLE;
 	cmd->maybe_executed = false;
 	cmd->status = NVME_SC_HOST_ABORTED_CMD;
@@ -164,7 +286,7 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 
 	if (!queue->ctrl->transport->detach)
 		return 0;
-	for (d.index = 0; d.index < queue->nr_cmds; d.index++) {
+	for (d.index = 0; d.index < queue->nr_slots; d.index++) {
 		if (!READ_ONCE(queue->slots[d.index].cmd))
 			continue;
 		stub = stub ?: new_stub(queue);
@@ -223,8 +345,9 @@ void nof_queue_cancel(struct nof_queue *queue)
 
 	mutex_lock(&queue->lock);
 	queue->ctrl->transport->stop_queue(queue);
-	for (i = 0; i < queue->nr_cmds; i++)
+	for (i = 0; i < queue->nr_slots; i++)
 		cancel_slot(queue, i);
+	feed_all(queue);
 	mutex_unlock(&queue->lock);
 }
 
@@ -300,7 +423,7 @@ void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
 	exec_wait(ctrl, done, 0, "admin", opcode);
 }
 
-int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 timeout_ms)
+int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct nof_ctrl *ctrl = queue->ctrl;
@@ -311,7 +434,7 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 
 	cmd->done = exec_done;
 	cmd->ctx = &done;
 	idx = srcu_read_lock(srcu);
-	added = nof_queue_add(queue, cmd, index);
+	added = nof_queue_add(queue, cmd);
 	if (added)
 		ctrl->transport->queue_cmd(queue, cmd, true);
 	srcu_read_unlock(srcu, idx);

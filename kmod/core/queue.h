@@ -5,13 +5,16 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include "core/cmd.h"
 
 struct completion;
 struct io_comp_batch;
 struct nof_ctrl;
+struct srcu_struct;
 
 enum nof_queue_type { NOF_QUEUE_ADMIN, NOF_QUEUE_DEFAULT, NOF_QUEUE_POLL };
 
@@ -23,7 +26,10 @@ enum nof_queue_flag {
 	NOF_Q_POLLED,		/* the poller reaps: set once Connect is through on a poll queue */
 };
 
-/* @gen changes with every use, so that a late completion for an earlier user of the slot is told from a good one */
+/*
+ * A place among what is outstanding on a queue. @gen changes with every use, so that a late completion for an earlier
+ * user of the slot is told from a good one
+ */
 struct nof_slot {
 	struct nof_cmd	*cmd;
 	u16		gen;
@@ -41,6 +47,18 @@ struct nof_queue_watch {
 };
 
 /**
+ * struct nof_starved - who found no room in a queue, and is run again when there is some
+ * @hctx:	who
+ * @entry:	in queue->starved
+ * @queue:	in whose list; NULL: in none. Set by who puts it there, cleared under that queue's starved_lock
+ */
+struct nof_starved {
+	struct blk_mq_hw_ctx	*hctx;
+	struct list_head	entry;
+	struct nof_queue	*queue;
+};
+
+/**
  * struct nof_queue - queue pair; first member of each transport's own queue structure, allocated by the core
  * @ctrl:	owner
  * @qid:	0 is the admin queue
@@ -49,12 +67,16 @@ struct nof_queue_watch {
  * @flags:	enum nof_queue_flag bits
  * @size:	submission queue entries (SQSIZE + 1)
  * @limit:	most commands outstanding at once: @size - 1 and no more than MAXCMD
- * @nr_cmds:	length of @slots, a power of two
+ * @nr_slots:	length of @slots, a power of two, more than @limit
  * @slots:	outstanding commands by the low bits of the command identifier
+ * @privs:	what the transport keeps for each slot, @slot_size bytes
+ * @used:	slots that are taken, a bit each
+ * @next:	where to look for a free one: an identifier comes back as late as can be
  * @deadline:	jiffies by which start_queue() has to be done
  * @sq_flow:	cleared when the controller agreed to disable submission queue flow control
  * @sq_head:	last SQHD the controller told
  * @inflight:	commands in @slots
+ * @starved:	struct nof_starved, who waits for room first; under @starved_lock
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
  * @stale:	completions for no outstanding command
  * @stubs:	of @inflight, commands that were detached
@@ -71,8 +93,12 @@ struct nof_queue {
 	unsigned long		flags;
 	u32			size;
 	u32			limit;
-	u32			nr_cmds;
+	u32			nr_slots;
 	struct nof_slot		*slots;
+	void			*privs;
+	u32			slot_size;
+	unsigned long		*used;
+	spinlock_t		starved_lock;
 	unsigned long		deadline;
 	u16			sq_head;
 	struct mutex		lock;
@@ -83,7 +109,9 @@ struct nof_queue {
 	int			start_err;
 
 	atomic_t		inflight ____cacheline_aligned_in_smp;
+	u32			next;
 	u8			busy;
+	struct list_head	starved;
 };
 
 /**
@@ -149,20 +177,24 @@ void nof_batch_end(struct io_comp_batch *iob);
 __printf(3, 4) void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...);
 
 /* Below: for the core and mpath/ only. */
-struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 nr_cmds);
+struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 limit);
 void nof_queue_free(struct nof_queue *queue);
 /* Two halves of taking a queue down: no new commands (then one synchronize_srcu() for all), and stop and cancel. */
 void nof_queue_close(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue);
-/* Puts cmd into slot @index and gives it its identifier; false when the queue is full or not live. SRCU read side. */
-bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, u32 index);
+/* Puts cmd into a slot and gives it its identifier; false when the queue is full or not live. SRCU read side. */
+bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd);
+/* The context is run again once the queue has room, or at once if it has. SRCU read side. */
+void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who);
+/* Nobody runs it any more. Context: process. */
+void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
 /*
  * Takes requests off the queue that @may names (see struct nof_detach) and has them sent again; returns how many.
  * Process context, sleeps; the queue stays.
  */
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent));
-/* As nof_ctrl_exec(), on a given queue and slot which nobody else uses. */
-int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 index, u32 timeout_ms);
+/* As nof_ctrl_exec(), on a given queue. */
+int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms);
 /* Until what the caller has sent to the admin queue is done: in time, or because the queue is taken down then. */
 void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done);
 

@@ -80,7 +80,7 @@ static void start_work(struct work_struct *work)
 
 int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
 {
-	struct nof_queue *queue = nof_queue_alloc(ctrl, 0, NOF_QUEUE_ADMIN, NOF_ADMIN_DEPTH, NOF_ADMIN_DEPTH);
+	struct nof_queue *queue = nof_queue_alloc(ctrl, 0, NOF_QUEUE_ADMIN, NOF_ADMIN_DEPTH, NOF_ADMIN_DEPTH - 1);
 	bool wanted;
 
 	if (!queue)
@@ -104,7 +104,7 @@ int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
  */
 static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
 {
-	u32 want = ctrl->opts.nr_io_queues + ctrl->opts.nr_poll_queues;
+	u32 want = ctrl->nr_default + ctrl->nr_poll;
 	u32 dw11 = (want - 1) | (want - 1) << 16, result;
 	int ret = nof_set_features(ctrl, NVME_FEAT_NUM_QUEUES, dw11, &result);
 
@@ -116,51 +116,30 @@ static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
 	return 0;
 }
 
+/* More queues than there are contexts would have nobody to use them */
+static void plan(struct nof_ctrl *ctrl)
+{
+	ctrl->nr_default = min(ctrl->opts.nr_io_queues, ctrl->subsys->nr_default);
+	ctrl->nr_poll = min(ctrl->opts.nr_poll_queues, ctrl->subsys->nr_poll);
+}
+
 /* Poll queues are what is given up first: without one default queue there is no path. */
 static void share_out(struct nof_ctrl *ctrl, u32 granted)
 {
-	struct nof_subsys *s = ctrl->subsys;
-
 	ctrl->nr_granted = granted;
-	ctrl->nr_default = min(granted, ctrl->opts.nr_io_queues);
-	ctrl->nr_poll = min(granted - ctrl->nr_default, ctrl->opts.nr_poll_queues);
-	if (s->tags_ready) {
-		ctrl->nr_default = min(ctrl->nr_default, s->nr_default);
-		ctrl->nr_poll = min(ctrl->nr_poll, s->nr_poll);
-	}
-}
-
-/* How many hardware contexts, polled fallbacks included, meet in one queue: that many tag ranges it has to hold */
-static u32 ranges_of(struct nof_ctrl *ctrl, u32 i)
-{
-	struct nof_subsys *s = ctrl->subsys;
-	u32 served = s->nr_default + s->nr_poll, n = ctrl->nr_default;
-
-	if (i >= ctrl->nr_default) {
-		served = s->nr_poll;
-		n = ctrl->nr_poll;
-		i -= ctrl->nr_default;
-	}
-	return served > i ? DIV_ROUND_UP(served - i, n) : 0;
+	ctrl->nr_default = min(granted, ctrl->nr_default);
+	ctrl->nr_poll = min(granted - ctrl->nr_default, ctrl->nr_poll);
 }
 
 static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned long deadline)
 {
-	u32 slots = ranges_of(ctrl, i) * ctrl->subsys->tags.queue_depth;
+	u32 limit = min_t(u32, ctrl->sqsize - 1, ctrl->maxcmd ?: U32_MAX);
 	bool poll = i >= ctrl->nr_default;
 	struct nof_queue *queue;
 
-	/* One bit at least has to stay for the generation in the 16 bit command identifier */
-	if (roundup_pow_of_two(max(slots, 1U)) > 32768) {
-		nof_ctrl_note(ctrl, -E2BIG, 0, "too few queues for the hardware contexts: queue %u would have %u tags",
-			      i + 1, slots);
-		return NULL;
-	}
-	queue = nof_queue_alloc(ctrl, i + 1, poll ? NOF_QUEUE_POLL : NOF_QUEUE_DEFAULT, ctrl->sqsize, max(slots, 1U));
+	queue = nof_queue_alloc(ctrl, i + 1, poll ? NOF_QUEUE_POLL : NOF_QUEUE_DEFAULT, ctrl->sqsize, limit);
 	if (!queue)
 		return NULL;
-	if (ctrl->maxcmd)
-		queue->limit = min_t(u32, queue->limit, ctrl->maxcmd);
 	queue->deadline = deadline;
 	queue->cpu = cpumask_local_spread(poll ? i - ctrl->nr_default : i, NUMA_NO_NODE);
 	INIT_WORK(&queue->start_work, start_work);
@@ -195,16 +174,16 @@ static int alloc_io(struct nof_ctrl *ctrl, unsigned long deadline)
 int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
 	u32 granted, i;
-	int ret = ask_for_queues(ctrl, &granted);
+	int ret = nof_subsys_tags_init(ctrl->subsys, &ctrl->opts);
 
 	if (ret)
 		return ret;
+	plan(ctrl);
+	ret = ask_for_queues(ctrl, &granted);
+	if (ret)
+		return ret;
 	share_out(ctrl, granted);
-	ret = nof_subsys_tags_init(ctrl->subsys, ctrl->nr_default, ctrl->nr_poll, ctrl->sqsize - 1);
-	if (!ret) {
-		share_out(ctrl, granted);
-		ret = alloc_io(ctrl, deadline);
-	}
+	ret = alloc_io(ctrl, deadline);
 	if (ret)
 		return ret;
 	/* No lock: closing a queue does not wait for these works, they end by themselves then */
@@ -219,28 +198,21 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	return ret;
 }
 
-/* Contexts h, h + n, h + 2n ... share queue h mod n; each has its own range of tags there. */
+/* Where the controller has fewer queues than there are contexts these share; polled ones do with default ones at need */
 int nof_queues_map(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
-	u32 nr = s->nr_default + 2 * s->nr_poll, depth = s->tags.queue_depth, h;
-	struct nof_ctrl_map *map = kcalloc(nr, sizeof(*map), GFP_KERNEL);
+	u32 nr = s->nr_default + s->nr_poll, h;
+	struct nof_ctrl_map *map = kzalloc(struct_size(map, queues, nr), GFP_KERNEL);
 
 	if (!map)
 		return -ENOMEM;
-	for (h = 0; h < nr; h++) {
-		u32 k = h, n = ctrl->nr_default, first = 0;
-
-		if (h >= s->nr_default + s->nr_poll) {
-			k = h - s->nr_poll;			/* the fallback of a polled context */
-		} else if (h >= s->nr_default && ctrl->nr_poll) {
-			k = h - s->nr_default;
-			n = ctrl->nr_poll;
-			first = ctrl->nr_default;
-		}
-		map[h].queue = ctrl->io[first + k % n];
-		map[h].base = k / n * depth;
-	}
+	map->nr = nr;
+	for (h = 0; h < nr; h++)
+		if (h >= s->nr_default && ctrl->nr_poll)
+			map->queues[h] = ctrl->io[ctrl->nr_default + (h - s->nr_default) % ctrl->nr_poll];
+		else
+			map->queues[h] = ctrl->io[h % ctrl->nr_default];
 	mutex_lock(&ctrl->queues_lock);
 	rcu_assign_pointer(ctrl->map, map);
 	mutex_unlock(&ctrl->queues_lock);
@@ -304,7 +276,7 @@ void nof_queues_free(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->stop_lock);
 
 	synchronize_srcu(&ctrl->subsys->srcu);
-	wait_event(ctrl->slot_wq, !atomic_read(&ctrl->admin_users));
+	wait_event(ctrl->places_wq, !atomic_read(&ctrl->admin_users));
 	for (i = 0; i < nr; i++)
 		nof_queue_free(io[i]);
 	if (admin)
@@ -347,7 +319,7 @@ static u32 count_path(struct nof_queue *queue, const struct nof_path *path)
 	u32 i, n = 0;
 
 	rcu_read_lock();
-	for (i = 0; i < queue->nr_cmds; i++) {
+	for (i = 0; i < queue->nr_slots; i++) {
 		cmd = READ_ONCE(queue->slots[i].cmd);
 		n += cmd && nof_cmd_has_rq(cmd) && container_of(cmd, struct nof_request, cmd)->path == path;
 	}

@@ -254,22 +254,23 @@ void nof_subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy
 }
 
 /*
- * The first controller with I/O queues decides how many hardware contexts there are; later ones map theirs onto them.
- * Polled contexts come last, as blk-mq's maps have it.
+ * What the first connect asks for, not what its controller grants, decides how many hardware contexts there are, and
+ * how many tags: other controllers may grant more, and the tags have to do for all paths together. Polled contexts come
+ * last, as blk-mq's maps have it.
  */
-int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 depth)
+int nof_subsys_tags_init(struct nof_subsys *s, const struct nof_opts *opts)
 {
 	int ret = 0;
 
 	mutex_lock(&s->tags_lock);
 	if (s->tags_ready)
 		goto unlock;
-	s->nr_default = nr_default;
-	s->nr_poll = nr_poll;
+	s->nr_default = opts->nr_io_queues;
+	s->nr_poll = opts->nr_poll_queues;
 	s->tags.ops = &nof_mq_ops;
-	s->tags.nr_hw_queues = nr_default + nr_poll;
-	s->tags.nr_maps = nr_poll ? HCTX_MAX_TYPES : 1;
-	s->tags.queue_depth = depth;
+	s->tags.nr_hw_queues = s->nr_default + s->nr_poll;
+	s->tags.nr_maps = s->nr_poll ? HCTX_MAX_TYPES : 1;
+	s->tags.queue_depth = opts->tags;
 	s->tags.cmd_size = sizeof(struct nof_request);
 	s->tags.numa_node = NUMA_NO_NODE;
 	s->tags.timeout = NOF_IO_TIMEOUT;

@@ -15,6 +15,7 @@
 
 struct nof_ctrl;
 struct nof_head;
+struct nof_opts;
 struct nof_selector;
 struct netlink_ext_ack;
 
@@ -52,7 +53,7 @@ struct nof_policy {
  * @health_work: looks for outliers while @policy.degrade, see mpath/health.c
  * @notice_work: tells of disks that have lost paths, see mpath/notice.c
  * @fences:	associations whose requests are held back, see mpath/fence.c; under @fence_lock
- * @tags:	tag set of all heads, made when the first controller knows how many queues it has
+ * @tags:	tag set of all heads, made by the first connect
  */
 struct nof_subsys {
 	struct device		dev;
@@ -147,6 +148,6 @@ struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u
 				   struct netlink_ext_ack *extack);
 void nof_subsys_enter(struct nof_subsys *s);
 void nof_subsys_leave(struct nof_subsys *s);
-int nof_subsys_tags_init(struct nof_subsys *s, u32 nr_default, u32 nr_poll, u32 depth);
+int nof_subsys_tags_init(struct nof_subsys *s, const struct nof_opts *opts);
 
 #endif

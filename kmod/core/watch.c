@@ -216,7 +216,7 @@ static bool queue_has_plain_io(const struct nof_queue *queue)
 	u8 op;
 
 	rcu_read_lock();
-	for (i = 0; i < queue->nr_cmds && !has; i++) {
+	for (i = 0; i < queue->nr_slots && !has; i++) {
 		cmd = READ_ONCE(queue->slots[i].cmd);
 		op = cmd ? READ_ONCE(cmd->sqe.common.opcode) : 0;
 		has = op == nvme_cmd_read || op == nvme_cmd_write;

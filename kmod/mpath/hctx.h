@@ -11,12 +11,14 @@
 
 /**
  * struct nof_hctx - (head, hardware context)
+ * @starved:	waits for room in a queue
  * @held:	some path may hold back commands that were queued without @last
  * @scratch:	the selector's: what it last left there, or another one did. A hint: every value has to do
  */
 struct nof_hctx {
-	unsigned long	held;
-	u32		scratch[4];
+	unsigned long		held;
+	u32			scratch[4];
+	struct nof_starved	starved;
 } ____cacheline_aligned_in_smp;
 
 static inline struct nof_hctx *nof_hctx_of(const struct request *rq)
@@ -41,7 +43,7 @@ static inline u32 nof_path_depth(const struct nof_path *path, u32 hctx)
 	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &path->ctrl->subsys->srcu);
 
 	/* gone just now: as if it were full */
-	return likely(map) ? atomic_read(&map[hctx].queue->inflight) : S32_MAX;
+	return likely(map) ? atomic_read(&map->queues[hctx]->inflight) : S32_MAX;
 }
 
 #endif

@@ -31,12 +31,19 @@
 #define MAX_CRDT_MS	10000U
 
 /*
- * A request stands in its hardware context's row of the map. One that sits in a polled context but has lost its polled
- * mark takes the row behind, with a queue that interrupts: nobody would poll for it.
+ * A request goes to the queue of its hardware context. One that sits in a polled context but has lost its polled mark
+ * takes a queue that interrupts: nobody would poll for it.
  */
 static bool needs_fallback(const struct nof_subsys *s, const struct request *rq)
 {
 	return rq->mq_hctx->queue_num >= s->nr_default && !(rq->cmd_flags & REQ_POLLED);
+}
+
+static struct nof_queue *queue_of(const struct nof_subsys *s, const struct nof_ctrl_map *map, const struct request *rq)
+{
+	u32 h = rq->mq_hctx->queue_num;
+
+	return map->queues[unlikely(needs_fallback(s, rq)) ? h % s->nr_default : h];
 }
 
 /*
@@ -119,7 +126,7 @@ static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, con
 
 		map = srcu_dereference(ctrl->map, &s->srcu);
 		if (map)
-			ctrl->transport->commit(map[hctx->queue_num].queue);
+			ctrl->transport->commit(map->queues[hctx->queue_num]);
 	}
 }
 
@@ -152,23 +159,23 @@ static blk_status_t send(struct nof_head *head, struct nof_path *path, struct re
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_ctrl *ctrl = path->ctrl;
 	struct nof_ctrl_map *map = srcu_dereference(ctrl->map, &head->subsys->srcu);
+	struct nof_queue *queue;
 
 	/* gone since the set was published: a new one is on its way */
 	if (unlikely(!map))
 		return BLK_STS_RESOURCE;
-	map += rq->mq_hctx->queue_num;
-	if (unlikely(needs_fallback(head->subsys, rq))) {
-		map += head->subsys->nr_poll;
-		last = true;		/* commit_all() looks at the context's own row */
-	}
+	queue = queue_of(head->subsys, map, rq);
 	if (unlikely(!nof_sqe_setup(head, rq, &req->cmd, path->nsid)))
 		return BLK_STS_NOTSUPP;
 	req->path = path;
-	if (unlikely(!nof_queue_add(map->queue, &req->cmd, map->base + rq->tag)))
+	if (unlikely(!nof_queue_add(queue, &req->cmd))) {
+		nof_queue_starve(queue, &nof_hctx_of(rq)->starved);
 		return BLK_STS_RESOURCE;
+	}
 	start(path, rq);
 	nof_watch_kick(ctrl);
-	ctrl->transport->queue_cmd(map->queue, &req->cmd, last);
+	/* commit_all() looks at the context's own queue */
+	ctrl->transport->queue_cmd(queue, &req->cmd, last || needs_fallback(head->subsys, rq));
 	return BLK_STS_OK;
 }
 
@@ -330,8 +337,8 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
 		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
 
 		map = srcu_dereference(ctrl->map, &s->srcu);
-		if (map && test_bit(NOF_Q_POLLED, &map[hctx->queue_num].queue->flags))
-			found += ctrl->transport->poll(map[hctx->queue_num].queue, iob);
+		if (map && test_bit(NOF_Q_POLLED, &map->queues[hctx->queue_num]->flags))
+			found += ctrl->transport->poll(map->queues[hctx->queue_num], iob);
 	}
 	srcu_read_unlock(&s->srcu, idx);
 	return found;
@@ -670,13 +677,22 @@ static void map_queues(struct blk_mq_tag_set *set)
 
 static int init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
 {
-	hctx->driver_data = kzalloc_node(sizeof(struct nof_hctx), GFP_KERNEL, hctx->numa_node);
-	return hctx->driver_data ? 0 : -ENOMEM;
+	struct nof_hctx *h = kzalloc_node(sizeof(*h), GFP_KERNEL, hctx->numa_node);
+
+	if (!h)
+		return -ENOMEM;
+	h->starved.hctx = hctx;
+	hctx->driver_data = h;
+	return 0;
 }
 
 static void exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
 {
-	kfree(hctx->driver_data);
+	struct nof_subsys *s = hctx->queue->tag_set->driver_data;
+	struct nof_hctx *h = hctx->driver_data;
+
+	nof_queue_unstarve(&h->starved, &s->srcu);
+	kfree(h);
 }
 
 const struct blk_mq_ops nof_mq_ops = {

@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	3
+#define NOF_TRANSPORT_API	4
 
 /* What a transport asks of the block layer; the core combines it with the controller's limits. */
 struct nof_transport_limits {
@@ -44,6 +44,7 @@ struct nof_vital {
  * @owner:	its module; a controller holds a reference
  * @api:	NOF_TRANSPORT_API as compiled
  * @queue_size:	sizeof its queue structure, which begins with struct nof_queue
+ * @slot_size:	bytes that it keeps for each command outstanding on a queue, see nof_cmd.priv
  * @options:	bits NOF_OPT_* it understands besides those of the core; NOF_OPT_POLL_QUEUES needs @poll
  * @ctrl_init:	checks the address options (ctrl->opts) and fills ctrl->tp with what it wants to keep (kmalloc, freed by
  *		@ctrl_exit). Process context, may sleep, no network traffic. On refusal: negative errno and an extack
@@ -54,7 +55,7 @@ struct nof_vital {
  * @limits:	fills the limits, after the admin queue is up
  * @start_queue: makes the connection, up to the point where a Connect command can be sent. Process context, sleeps, may
  *		run for several queues of a controller in parallel. Must end by queue->deadline (-ETIMEDOUT), and at
- *		once when NOF_Q_DEAD gets set and @stop_queue is called meanwhile (-ECANCELED). queue->size, ->nr_cmds,
+ *		once when NOF_Q_DEAD gets set and @stop_queue is called meanwhile (-ECANCELED). queue->size, ->nr_slots,
  *		->type, ->cpu are set. May not leave resources behind that @free_queue does not release. For I/O queues,
  *		called after the controller's Identify data are known (ctrl->ioccsz and so on).
  * @stop_queue:	ends all traffic. When it returns the transport will not touch or complete any command of this queue
@@ -85,6 +86,7 @@ struct nof_transport {
 	struct module		*owner;
 	u16			api;
 	size_t			queue_size;
+	size_t			slot_size;
 	unsigned long		options;
 
 	int (*ctrl_init)(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);

@@ -46,6 +46,7 @@ Subsystem wholeSubsystem()
 	s.degrade = true;
 	s.fencing = Fencing::safe;
 	s.delayedRemoval = 60s;
+	s.tags = 1024;
 	s.controllers = 1;
 	s.namespaces = 1;
 	return s;

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
 constexpr std::int64_t anyNumber = UINT32_MAX;
-constexpr std::int64_t mostQueues = 1024, mostEntries = 1024;
+constexpr std::int64_t mostQueues = 1024, mostEntries = 1024, mostTags = 4096;
 
 Option flag(std::string shortName, std::string longName, std::string help)
 {
@@ -166,6 +166,11 @@ std::vector<Option> queueOptions()
 		preset("0",
 		       number(0, mostQueues, value("-P", "--nr-poll-queues", "N", "Further queues for polled I/O"))),
 		preset("128", number(16, mostEntries, value("-Q", "--queue-size", "N", "Entries of each I/O queue"))),
+		preset("1024",
+		       number(64, mostTags,
+			      value("", "--tags", "N",
+				    "Requests under way for each queue asked for, over all disks and paths; the first "
+				    "connect to a subsystem decides"))),
 	};
 }
 

@@ -19,6 +19,7 @@ void readQueues(const Args &args, ConnectOptions &options)
 	options.ioQueues = args.number("nr-io-queues");
 	options.pollQueues = args.number("nr-poll-queues");
 	options.queueSize = args.number("queue-size");
+	options.tags = args.number("tags");
 }
 
 void readTimes(const Args &args, ConnectOptions &options)

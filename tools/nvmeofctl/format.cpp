@@ -89,6 +89,8 @@ void addPolicy(Fields &fields, const Subsystem &subsystem)
 	fields.emplace_back("fencing", toString(subsystem.fencing));
 	fields.emplace_back("delayed-removal-secs",
 			    numberOrOff(static_cast<std::uint64_t>(subsystem.delayedRemoval.count()), "s"));
+	if (subsystem.tags)
+		addNumber(fields, "tags", subsystem.tags);
 }
 
 void addLatency(Fields &fields, const char *key, const Histogram &histogram)

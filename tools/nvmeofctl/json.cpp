@@ -93,6 +93,7 @@ Json toJson(const Subsystem &subsystem)
 	json["degrade"] = subsystem.degrade;
 	json["fencing"] = toString(subsystem.fencing);
 	json["delayed_removal_secs"] = subsystem.delayedRemoval.count();
+	json["tags"] = subsystem.tags;
 	putText(json, "model", subsystem.model);
 	putText(json, "serial", subsystem.serial);
 	putText(json, "firmware", subsystem.firmware);

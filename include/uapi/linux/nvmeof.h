@@ -11,14 +11,14 @@
  * SUBSYS_GET    do: SUBSYS_ID (req)   -> a subsystem object
  *               dump                  -> all subsystems
  *   a subsystem object: SUBSYS_ID, SUBSYS_NAME, SUBSYSNQN, HOSTNQN, HOSTID, MODEL, SERIAL, FIRMWARE, IOPOLICY,
- *   SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL, NR_CTRLS, NR_NS
+ *   SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL, NR_CTRLS, NR_NS, [TAGS]
  * SUBSYS_SET    do, admin: SUBSYS_ID (req), IOPOLICY, SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL (opt).
  *               Either all are taken over or, when one is bad, none. -ENOENT when there is no such selector.
  *
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
  *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT, OWNER,
- *               FIRST_CONNECT_TMO (opt)
+ *               FIRST_CONNECT_TMO, TAGS (opt)
  *                                     -> a controller object, in state "connecting". The connect itself goes on in the
  *               background; CTRL_NTF events tell how it ends. -EALREADY with CTRL_NAME of the existing controller when
  *               the same host already has a controller at this address.
@@ -200,6 +200,7 @@ enum nvmeof_attr {
 	NVMEOF_A_NR_LIVE,		/* u32: paths whose controller is live, whatever their ANA state */
 	NVMEOF_A_NR_EXPECTED,		/* u32: likewise if all were, and those whose first scan failed had one */
 	NVMEOF_A_NO_PATH_SINCE,		/* u64: CLOCK_BOOTTIME, ns; only while no path is usable */
+	NVMEOF_A_TAGS,			/* u32, 64..4096, default 1024: requests under way for each queue asked for */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

@@ -281,9 +281,8 @@ static int step(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 /* Its data go nowhere from here on, the rest of a PDU that has begun as well. */
 static void take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_cmd *stub)
 {
-	struct nof_tcp_cmd *tc = to_tcp_cmd(stub);
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
 
-	*tc = *to_tcp_cmd(cmd);
 	tc->data = (struct nof_data){ .dest = ITER_DEST, .left = tc->xfer.len - tc->xfer.next };
 	iov_iter_discard(&tc->data.iter, ITER_DEST, tc->data.left);
 	if (q->rx.cmd == cmd)

@@ -263,7 +263,7 @@ static struct nof_cmd *next_cmd(struct nof_tcp_queue *q)
 		return NULL;
 	/* The node is free for the command's next turn as soon as its PDU has gone. */
 	tx->pending = n->next;
-	return from_tcp_cmd(llist_entry(n, struct nof_tcp_cmd, node));
+	return llist_entry(n, struct nof_tcp_cmd, node)->cmd;
 }
 
 static bool begin_next(struct nof_tcp_queue *q)
@@ -464,6 +464,7 @@ static void prepare(struct nof_queue *queue, struct nof_cmd *cmd)
 	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
 
 	tc->in_capsule = cmd->write && cmd->len && cmd->len <= capsule_room(queue, cmd);
+	tc->cmd = cmd;
 	tc->xfer.len = cmd->len;
 	tc->xfer.next = tc->in_capsule ? cmd->len : 0;
 	tc->xfer.write = cmd->write;

@@ -56,6 +56,7 @@ static struct nof_transport tcp_transport = {
 	.owner		= THIS_MODULE,
 	.api		= NOF_TRANSPORT_API,
 	.queue_size	= sizeof(struct nof_tcp_queue),
+	.slot_size	= sizeof(struct nof_tcp_cmd),
 	.options	= NOF_OPT_HOST_TRADDR | NOF_OPT_HOST_IFACE | NOF_OPT_TOS | NOF_OPT_HDR_DIGEST |
 			  NOF_OPT_DATA_DIGEST | NOF_OPT_POLL_QUEUES,
 	.ctrl_init	= nof_tcp_addr_init,

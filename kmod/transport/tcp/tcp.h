@@ -40,6 +40,7 @@ struct nof_tcp_ctrl {
 /**
  * struct nof_tcp_cmd - our part of a command
  * @node:	in send_list, or in tx.pending
+ * @cmd:	whose slot this is while it is in one of them
  * @data:	a write: the next byte to send; a read: the next to receive
  * @xfer:	how far the receive side has granted or got data
  * @end_off:	stream offset behind the last byte we have to send for now; U64_MAX while that is not known. A PDU for
@@ -50,6 +51,7 @@ struct nof_tcp_ctrl {
  */
 struct nof_tcp_cmd {
 	struct llist_node	node;
+	struct nof_cmd		*cmd;
 	struct nof_data		data;
 	struct nof_pdu_xfer	xfer;
 	u64			end_off;
@@ -60,16 +62,9 @@ struct nof_tcp_cmd {
 	bool			bad_digest;
 };
 
-static_assert(sizeof(struct nof_tcp_cmd) <= NOF_CMD_PRIV);
-
 static inline struct nof_tcp_cmd *to_tcp_cmd(struct nof_cmd *cmd)
 {
-	return nof_cmd_priv(cmd);
-}
-
-static inline struct nof_cmd *from_tcp_cmd(struct nof_tcp_cmd *tc)
-{
-	return container_of((void *)tc, struct nof_cmd, priv);
+	return cmd->priv;
 }
 
 /* Tunables, by measurement */
