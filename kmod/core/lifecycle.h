@@ -13,6 +13,7 @@
 extern struct workqueue_struct *nof_delete_wq;
 extern struct workqueue_struct *nof_remove_wq;	/* the end of paths and their disks: waits for I/O, and the next one */
 extern struct workqueue_struct *nof_disk_wq;	/* waits for I/O */
+extern struct workqueue_struct *nof_park_wq;	/* waits for tags, and for queues that are frozen */
 extern struct workqueue_struct *nof_wq;		/* connect, reconnect, scan, events: may wait for commands */
 extern struct workqueue_struct *nof_queue_wq;	/* start of one queue */
 extern struct workqueue_struct *nof_recovery_wq;	/* ends what the others wait for, and keeps time */

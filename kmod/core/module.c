@@ -15,6 +15,7 @@
 struct workqueue_struct *nof_delete_wq;
 struct workqueue_struct *nof_remove_wq;
 struct workqueue_struct *nof_disk_wq;
+struct workqueue_struct *nof_park_wq;
 struct workqueue_struct *nof_wq;
 struct workqueue_struct *nof_queue_wq;
 struct workqueue_struct *nof_recovery_wq;
@@ -30,11 +31,15 @@ static int alloc_workqueues(void)
 	/* each waits, mostly for the same grace periods */
 	nof_remove_wq = alloc_workqueue("nvmeof-remove", WQ_UNBOUND | WQ_MEM_RECLAIM, REMOVE_MAX);
 	nof_disk_wq = alloc_workqueue("nvmeof-disk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_remove_wq && nof_disk_wq ? 0 : -ENOMEM;
+	nof_park_wq = alloc_workqueue("nvmeof-park", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_remove_wq && nof_disk_wq &&
+	       nof_park_wq ? 0 : -ENOMEM;
 }
 
 static void destroy_workqueues(void)
 {
+	if (nof_park_wq)
+		destroy_workqueue(nof_park_wq);
 	if (nof_disk_wq)
 		destroy_workqueue(nof_disk_wq);
 	if (nof_remove_wq)

@@ -198,7 +198,7 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	return ret;
 }
 
-/* Where the controller has fewer queues than there are contexts these share; polled ones do with default ones at need */
+/* Where the controller has fewer queues than there are contexts, these share; polled ones do with default ones */
 int nof_queues_map(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;

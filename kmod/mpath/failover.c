@@ -100,13 +100,13 @@ void nof_failover_begin(struct nof_request *req, struct nof_path *path)
 	spin_unlock_irqrestore(&all->lock, flags);
 }
 
-void nof_failover_end(struct nof_head *head, struct nof_request *req)
+void nof_failover_end(struct nof_head *head, struct nof_past *past)
 {
-	u64 ns = ktime_get_ns() - req->first_ns;
-	struct nof_failover *f = req->failover;
+	u64 ns = ktime_get_ns() - past->first_ns;
+	struct nof_failover *f = past->failover;
 	unsigned long flags;
 
-	req->failover = NULL;
+	past->failover = NULL;
 	spin_lock_irqsave(&head->failovers.lock, flags);
 	f->longest_ns = max(f->longest_ns, ns);
 	if (!--f->pending)

@@ -9,6 +9,7 @@
 #include <uapi/linux/nvmeof.h>
 
 struct nof_head;
+struct nof_past;
 struct nof_path;
 struct nof_request;
 
@@ -46,6 +47,6 @@ void nof_failover_del(struct nof_path *path);
 /* The request leaves @path for another. Any context. */
 void nof_failover_begin(struct nof_request *req, struct nof_path *path);
 /* A request that has a failover is done. Any context. */
-void nof_failover_end(struct nof_head *head, struct nof_request *req);
+void nof_failover_end(struct nof_head *head, struct nof_past *past);
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/subsys.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
+#include "mpath/park.h"
 #include "mpath/request.h"
 
 #define ANSWER_TMO_MS	2000	/* a controller that has not answered by then is not waited for */
@@ -30,6 +31,7 @@ enum step {
  * struct nof_fence - of one association
  * @entry:	in subsys->fences while something is held
  * @held:	requests, by queuelist; to blk-mq they are in flight
+ * @parked:	those that have given their tags up, see mpath/park.h
  * @name:	the controller's
  * @victim:	names the association to other controllers
  * @nr:		requests that were held when the bound began
@@ -46,6 +48,7 @@ enum step {
 struct nof_fence {
 	struct list_head	entry;
 	struct list_head	held;
+	struct list_head	parked;
 	struct nof_subsys	*subsys;
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_instance	victim;
@@ -83,18 +86,28 @@ static void unhold(struct request *rq)
 
 	list_del_init(&rq->queuelist);
 	WRITE_ONCE(head->held, head->held - 1);
+	atomic_dec(&head->subsys->waiting);
 }
 
-/* Under fence_lock; what was held comes to @list. After the lock is dropped the fence may be gone. */
-static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct list_head *list)
+/* What was held, and goes on: requests, and what is left of them */
+struct held {
+	struct list_head requests;
+	struct list_head parked;
+};
+
+#define HELD(name)	struct held name = { LIST_HEAD_INIT(name.requests), LIST_HEAD_INIT(name.parked) }
+
+/* Under fence_lock; what was held comes to @to. After the lock is dropped the fence may be gone. */
+static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct held *to)
 {
 	struct request *rq, *next;
 
 	lockdep_assert_held(&f->subsys->fence_lock);
 	list_for_each_entry_safe(rq, next, &f->held, queuelist) {
 		unhold(rq);
-		list_add_tail(&rq->queuelist, list);
+		list_add_tail(&rq->queuelist, &to->requests);
 	}
+	nof_park_pick(&f->parked, NULL, &to->parked);
 	list_del_init(&f->entry);
 	f->end = end;
 	f->ended_at = jiffies;
@@ -103,31 +116,32 @@ static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct list_he
 }
 
 /* The lock: a disk with requests under way is there, and stays while it is held, though they may end meanwhile */
-static void go_on(struct nof_subsys *s, struct list_head *list)
+static void go_on(struct nof_subsys *s, struct held *held)
 {
 	struct request *rq, *next;
 
-	if (list_empty(list))
+	if (list_empty(&held->requests) && list_empty(&held->parked))
 		return;
 	mutex_lock(&s->lock);
-	list_for_each_entry_safe(rq, next, list, queuelist) {
+	list_for_each_entry_safe(rq, next, &held->requests, queuelist) {
 		list_del_init(&rq->queuelist);
 		nof_request_again(blk_mq_rq_to_pdu(rq));
 	}
+	nof_park_wait(&held->parked, true);
 	mutex_unlock(&s->lock);
 }
 
 static void bound_work(struct work_struct *work)
 {
 	struct nof_fence *f = container_of(to_delayed_work(work), struct nof_fence, bound_work);
-	LIST_HEAD(list);
+	HELD(held);
 
 	spin_lock_irq(&f->subsys->fence_lock);
 	if (f->end == NOF_FENCE_HOLDS)
-		end_hold(f, NOF_FENCE_BOUND, &list);
+		end_hold(f, NOF_FENCE_BOUND, &held);
 	spin_unlock_irq(&f->subsys->fence_lock);
 	/* free_fence() waits for us */
-	go_on(f->subsys, &list);
+	go_on(f->subsys, &held);
 }
 
 /* The next to ask for a reset, with a reference. Once all were busy, they are asked again at the next try. */
@@ -207,11 +221,11 @@ static void ask(struct nof_fence *f, struct nof_ctrl *source)
 /**
  * struct told - a line of a controller's log
  * @source:	whose
- * @list:	what may go on
+ * @held:	what may go on
  */
 struct told {
 	struct nof_ctrl		*source;
-	struct list_head	list;
+	struct held		*held;
 };
 
 static void over(void *arg, u16 cntlid, u8 ciu, bool done)
@@ -225,7 +239,7 @@ static void over(void *arg, u16 cntlid, u8 ciu, bool done)
 		if (!f->lost_at || f->victim.cntlid != cntlid || f->victim.ciu != ciu)
 			continue;
 		if (done)
-			end_hold(f, NOF_FENCE_RESET, &told->list);
+			end_hold(f, NOF_FENCE_RESET, told->held);
 		else if (f->source == told->source && f->step == RUNNING)
 			take_answer(f, NOF_CCR_REFUSED);
 	}
@@ -234,10 +248,11 @@ static void over(void *arg, u16 cntlid, u8 ciu, bool done)
 
 static int read_log(struct nof_ctrl *source)
 {
-	struct told told = { .source = source, .list = LIST_HEAD_INIT(told.list) };
+	HELD(held);
+	struct told told = { .source = source, .held = &held };
 	int ret = nof_ccr_read(source, over, &told);
 
-	go_on(source->subsys, &told.list);
+	go_on(source->subsys, &held);
 	return ret;
 }
 
@@ -318,18 +333,18 @@ static void reset_work(struct work_struct *work)
 {
 	struct nof_fence *f = container_of(to_delayed_work(work), struct nof_fence, reset_work);
 	struct nof_subsys *s = f->subsys;
-	LIST_HEAD(list);
+	HELD(held);
 	bool ended, last;
 	enum step step;
 
 	spin_lock_irq(&s->fence_lock);
 	step = f->step;
 	if (step == SUCCESS && f->end == NOF_FENCE_HOLDS)
-		end_hold(f, NOF_FENCE_RESET, &list);
+		end_hold(f, NOF_FENCE_RESET, &held);
 	ended = f->end != NOF_FENCE_HOLDS;
 	last = ended && !f->asked;
 	spin_unlock_irq(&s->fence_lock);
-	go_on(s, &list);
+	go_on(s, &held);
 	if (!ended)
 		/* not mod_: an answer that came meanwhile has made it sooner */
 		queue_delayed_work(nof_wq, &f->reset_work, msecs_to_jiffies(go_further(f, step)));
@@ -362,6 +377,7 @@ int nof_fence_arm(struct nof_ctrl *ctrl)
 	if (!ctrl->fence) {
 		INIT_LIST_HEAD(&f->entry);
 		INIT_LIST_HEAD(&f->held);
+		INIT_LIST_HEAD(&f->parked);
 		INIT_DELAYED_WORK(&f->bound_work, bound_work);
 		INIT_DELAYED_WORK(&f->reset_work, reset_work);
 		f->subsys = ctrl->subsys;
@@ -374,11 +390,16 @@ int nof_fence_arm(struct nof_ctrl *ctrl)
 	return 0;
 }
 
+static bool holds(const struct nof_fence *f)
+{
+	return !list_empty(&f->held) || !list_empty(&f->parked);
+}
+
 void nof_fence_disarm(struct nof_ctrl *ctrl)
 {
 	if (!ctrl->fence)
 		return;
-	WARN_ON_ONCE(!list_empty(&ctrl->fence->held));
+	WARN_ON_ONCE(holds(ctrl->fence));
 	kfree(ctrl->fence);
 	ctrl->fence = NULL;
 }
@@ -408,17 +429,24 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
 	struct nof_head *head = rq->q->queuedata;
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_fence *f;
+	LIST_HEAD(parked);
 	unsigned long flags;
 	bool hold;
 
 	if (!must_wait(ctrl, req, rq))
 		return false;
+	trace_nof_fence_hold(ctrl, rq);
+	if (nof_park(rq, &parked))
+		rq = NULL;
 	spin_lock_irqsave(&s->fence_lock, flags);
 	f = ctrl->fence;
 	hold = !test_bit(NOF_HEAD_UNHELD, &head->flags) && !WARN_ON_ONCE(!f);
 	if (hold) {
-		trace_nof_fence_hold(ctrl, rq);
-		list_add_tail(&rq->queuelist, &f->held);
+		list_splice_tail_init(&parked, &f->parked);
+		if (rq) {
+			list_add_tail(&rq->queuelist, &f->held);
+			atomic_inc(&s->waiting);
+		}
 		WRITE_ONCE(head->held, head->held + 1);
 		f->nr++;
 		if (list_empty(&f->entry))
@@ -426,7 +454,8 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
 	}
 	spin_unlock_irqrestore(&s->fence_lock, flags);
 	/* as if it had been held, and dropped */
-	if (!hold)
+	nof_park_fail(&parked);
+	if (!hold && rq)
 		nof_request_fail(req, BLK_STS_TRANSPORT);
 	return true;
 }
@@ -439,7 +468,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 
 	spin_lock_irq(&s->fence_lock);
 	f = ctrl->fence;
-	if (f && !list_empty(&f->held)) {
+	if (f && holds(f)) {
 		ctrl->fence = NULL;
 		f->subsys = nof_subsys_get(s);	/* the controller may go first, from now on */
 		atomic_inc(&nr_lost);
@@ -456,20 +485,21 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 			 ms);
 }
 
-/* Under fence_lock: the head's requests come to @list. */
-static void drop_from(struct nof_fence *f, struct nof_head *head, struct list_head *list)
+/* Under fence_lock: the head's requests come to @to. */
+static void drop_from(struct nof_fence *f, struct nof_head *head, struct held *to)
 {
 	struct request *rq, *next;
 
 	list_for_each_entry_safe(rq, next, &f->held, queuelist)
 		if (rq->q->queuedata == head) {
 			unhold(rq);
-			list_add_tail(&rq->queuelist, list);
+			list_add_tail(&rq->queuelist, &to->requests);
 		}
-	if (!list_empty(&f->held))
+	nof_park_pick(&f->parked, head, &to->parked);
+	if (holds(f))
 		return;
 	if (f->lost_at) {
-		end_hold(f, NOF_FENCE_DROPPED, list);
+		end_hold(f, NOF_FENCE_DROPPED, to);
 	} else {
 		/* its association is just being lost, and more may come */
 		list_del_init(&f->entry);
@@ -482,17 +512,18 @@ void nof_fence_drop(struct nof_head *head)
 	struct nof_subsys *s = head->subsys;
 	struct nof_fence *f, *next_fence;
 	struct request *rq, *next;
-	LIST_HEAD(list);
+	HELD(held);
 
 	spin_lock_irq(&s->fence_lock);
 	set_bit(NOF_HEAD_UNHELD, &head->flags);
 	list_for_each_entry_safe(f, next_fence, &s->fences, entry)
-		drop_from(f, head, &list);
+		drop_from(f, head, &held);
 	spin_unlock_irq(&s->fence_lock);
-	list_for_each_entry_safe(rq, next, &list, queuelist) {
+	list_for_each_entry_safe(rq, next, &held.requests, queuelist) {
 		list_del_init(&rq->queuelist);
 		nof_request_fail(blk_mq_rq_to_pdu(rq), BLK_STS_TRANSPORT);
 	}
+	nof_park_fail(&held.parked);
 }
 
 u32 nof_fence_held(const struct nof_head *head)

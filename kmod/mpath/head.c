@@ -290,6 +290,7 @@ static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	mutex_init(&head->narrow_lock);
 	head->next_narrow = jiffies;
 	nof_failovers_init(head);
+	nof_park_init(head);
 	head->subsys = nof_subsys_get(s);
 	head->id = id;
 	head->nsid = nsid;
@@ -456,6 +457,7 @@ void nof_head_remove(struct nof_head *head)
 	cancel_work_sync(&head->part_work);
 	cancel_delayed_work_sync(&head->expiry_work);
 	nof_head_end_kicks(head);
+	nof_park_exit(head);
 	nof_failovers_exit(head);
 }
 

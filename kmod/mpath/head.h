@@ -13,6 +13,7 @@
 #include "core/identify.h"
 #include "mpath/failover.h"
 #include "mpath/notice.h"
+#include "mpath/park.h"
 
 struct nof_ctrl;
 struct nof_path;
@@ -45,6 +46,7 @@ enum nof_head_flag {
  * @paths:	all paths, under subsys->lock
  * @paths_dir:	sysfs directory
  * @waiting:	requests that wait for a path
+ * @parking:	of these, those that have given their tags up
  * @held:	requests held back by fencing, under subsys->fence_lock
  * @show_lock:	making the disk and its paths visible; outer to subsys->lock
  * @show_work:	does so, for one that was hidden
@@ -79,6 +81,7 @@ struct nof_head {
 	u32			nr_paths;
 	struct kobject		*paths_dir;
 	atomic_t		waiting;
+	struct nof_parking	parking;
 	struct mutex		narrow_lock;
 	unsigned long		next_narrow;
 	u32			held;
@@ -117,21 +120,24 @@ struct nof_head {
 struct nof_request {
 	struct nof_cmd		cmd;
 	struct nof_path		*path;
-	struct nof_failover	*failover;
 	u64			sent_ns;
-	u64			first_ns;
 	unsigned long		again_at;
-	unsigned long		since;
 	u32			only;
-	u32			left;
+	/* what it has behind it, and keeps when it gives its tag up: see mpath/park.h */
+	struct_group_tagged(nof_past, past,
+		struct nof_failover	*failover;
+		u64			first_ns;
+		unsigned long		since;
+		u32			left;
+		u8			retries;
+		u8			losses;
+		u8			timeouts;
+		bool			moved;
+	);
 	u16			gen;
-	u8			retries;
-	u8			losses;
-	u8			timeouts;
 	u8			periods;
 	bool			aborted;
 	bool			waiting;
-	bool			moved;
 	bool			told_when;
 };
 

@@ -158,6 +158,7 @@ void nof_head_publish(struct nof_head *head)
 	if (test_bit(NOF_HEAD_GONE, &head->flags))
 		return;
 	blk_mq_kick_requeue_list(head->disk->queue);
+	nof_park_kick(head);
 	nof_notice_head(head);
 	if (set->nr_usable) {
 		nof_head_show_later(head);

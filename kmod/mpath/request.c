@@ -17,6 +17,7 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/hctx.h"
+#include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
 #include "mpath/selector.h"
@@ -71,21 +72,35 @@ static bool may_wait(struct request *rq)
 	return time_before(jiffies, req->since + (rq->timeout ?: rq->q->rq_timeout));
 }
 
-/* Waits in blk-mq's requeue list until a path set is published that has a path, or none that may come back. */
+static void begin_wait(struct nof_head *head, struct nof_request *req)
+{
+	if (req->waiting)
+		return;
+	req->waiting = true;
+	atomic_inc(&head->waiting);
+	atomic_inc(&head->subsys->waiting);
+}
+
+/* Waits in blk-mq's requeue list, or parked, until a path set has a path, or none that may come back. */
 static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, const struct nof_path_set *set,
 				  unsigned int seq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct request_queue *q = rq->q;	/* the tag may be another disk's as soon as it is requeued (TRAP 12) */
 	bool passthrough = blk_rq_is_passthrough(rq);
+	LIST_HEAD(parked);
 
 	if (!set || !set->may_wait || (passthrough && !may_wait(rq)))
 		return BLK_STS_TRANSPORT;
-	if (!req->waiting) {
-		req->waiting = true;
-		atomic_inc(&head->waiting);
-	}
 	clear_marks(rq);
+	if (!req->waiting && nof_park(rq, &parked)) {
+		nof_park_wait(&parked, false);
+		smp_mb();
+		if (READ_ONCE(head->set_seq) != seq)
+			nof_park_kick(head);
+		return BLK_STS_OK;
+	}
+	begin_wait(head, req);
 	blk_mq_requeue_request(rq, false);
 	/* once it is on the list: a look that was due before would find nothing */
 	if (passthrough)
@@ -101,6 +116,7 @@ static void end_wait(struct nof_head *head, struct nof_request *req)
 {
 	req->waiting = false;
 	atomic_dec(&head->waiting);
+	atomic_dec(&head->subsys->waiting);
 }
 
 /* It ends: nothing counts it any more */
@@ -109,7 +125,7 @@ static void settle(struct nof_head *head, struct nof_request *req)
 	if (req->waiting)
 		end_wait(head, req);
 	if (req->failover)
-		nof_failover_end(head, req);
+		nof_failover_end(head, &req->past);
 }
 
 /* Requests of this batch may have gone to other paths, which still hold theirs back. */
@@ -280,6 +296,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req->since = jiffies;
 		req->aborted = req->waiting = req->told_when = false;
 		req->failover = NULL;
+		if (unlikely(nof_parked(bd->rq)))
+			nof_park_resume(bd->rq);
 	}
 	/* pairs with the barrier in nof_head_publish(): a set older than seq is not seen with it */
 	smp_rmb();
@@ -407,7 +425,7 @@ static void finish(struct request *rq, struct io_comp_batch *iob)
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
 	if (unlikely(req->failover))
-		nof_failover_end(rq->q->queuedata, req);
+		nof_failover_end(rq->q->queuedata, &req->past);
 	if (blk_mq_complete_request_remote(rq))
 		return;
 	if (req->cmd.status || !iob || !blk_mq_add_to_batch(rq, iob, false, nof_head_end_batch))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Rows of the multipath cases, from what gaps.sh, asym.sh and paths.sh wrote."""
+"""Rows of the multipath cases, from what gaps.sh, asym.sh, depth.sh and paths.sh wrote."""
 import collections
 import statistics
 
@@ -105,9 +105,9 @@ def read_rates(path):
     return rates
 
 
-def against_row(name, ours, base):
-    """Two of our own policies: "base" has what the first is divided by."""
-    row = make_case(name, "MB/s", ours, [])
+def against_row(name, unit, ours, base):
+    """Two figures of one driver: "base" has what the first is divided by."""
+    row = make_case(name, unit, ours, [])
     found = figure(base)
     if found:
         row["base"] = round(found[0], 3)
@@ -123,8 +123,24 @@ def asym_rows(path):
             rows.append(make_case(f"{prefix}/{policy}", "MB/s", rates[case, "ours", policy],
                                   rates[case, "intree", policy]))
         latency = rates[case, "ours", "latency"]
-        rows.append(against_row(f"{prefix}/latency-vs-queue-depth", latency, rates[case, "ours", "queue-depth"]))
+        base = rates[case, "ours", "queue-depth"]
+        rows.append(against_row(f"{prefix}/latency-vs-queue-depth", "MB/s", latency, base))
         rows.append(make_case(f"{prefix}/vs-intree", "MB/s", latency, rates[case, "intree", "queue-depth"]))
+    return rows
+
+
+def depth_rows(path):
+    """Lines of CASE STACK IOPS. Beside a dead disk each driver is compared with itself alone."""
+    found = collections.defaultdict(list)
+    for line in path.read_text().splitlines():
+        case, stack, iops = line.split()
+        found[case, stack].append(float(iops))
+    rows = [make_case(f"mpath/depth256/{case}", "IOPS", found[case, "ours"], found[case, "intree"])
+            for case in ("1path", "4paths")]
+    for stack in ("ours", "intree"):
+        if found["beside", stack]:
+            name = "mpath/dead-neighbour" + ("" if stack == "ours" else "/intree")
+            rows.append(against_row(name, "IOPS", found["beside", stack], found["alone", stack]))
     return rows
 
 

@@ -150,6 +150,8 @@ def timed_rows(guest, jobs):
         rows["gaps"] = mpath.gap_rows(guest / "bench-gaps" / "gaps")
     if "asym" in jobs:
         rows["asym"] = mpath.asym_rows(guest / "bench-asym" / "asym")
+    if "depth" in jobs:
+        rows["depth"] = mpath.depth_rows(guest / "bench-depth" / "depth")
     if "ns" in jobs:
         rows["ns"] = namespace_rows(guest / "bench-ns" / "ns")
     if "ghost" in jobs:
@@ -165,6 +167,8 @@ def print_all(tables, timed):
     if "gaps" in timed:
         mpath.print_gaps(timed["gaps"])
     print_table("Two paths, one with 30 ms more delay: MB/s of reads", timed.get("asym", []))
+    print_table("256 reads in flight, 20 ms each: I/Os per second; beside a dead disk, next to alone",
+                timed.get("depth", []))
     print_table("A thousand namespaces: seconds until they are there (answers take 50 ms), and gone",
                 timed.get("ns", []))
     if "ghost" in timed:

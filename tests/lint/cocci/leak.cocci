@@ -22,7 +22,8 @@ if (!x) S
     when != kfree_rcu(x, ...)
     when != rcu_assign_pointer(e, x)
     when != nof_admin_send(..., &x->cmd)
-    when != submit(..., &x->cmd, ...)
+    when != nof_admin_submit(..., &x->cmd)
+    when != list_add(&x->entry, ...)
     when != kobject_put(&x->kobj)
     when != put_device(&x->dev)
 }

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/blk-mq.h>
+#include <linux/slab.h>
+#include "compat/blk.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/head.h"
+#include "mpath/park.h"
+
+/**
+ * struct nof_parked - a bio between two requests, and in the second of them; its bi_private until it ends
+ * @entry:	while it waits
+ * @end_io, @private: whose they were
+ * @past:	of its first request; only the first bio of that has its failover
+ * @first:	it is that one: it stands for the request where these are counted
+ */
+struct nof_parked {
+	struct list_head	entry;
+	struct nof_head		*head;
+	struct bio		*bio;
+	bio_end_io_t		*end_io;
+	void			*private;
+	struct nof_past		past;
+	bool			first;
+};
+
+void nof_parked_end_io(struct bio *bio)
+{
+	struct nof_parked *p = bio->bi_private;
+
+	bio->bi_end_io = p->end_io;
+	bio->bi_private = p->private;
+	if (p->past.failover)
+		nof_failover_end(p->head, &p->past);
+	kfree(p);
+	/* not bio_endio(), which called us: it does what it does once */
+	if (bio->bi_end_io)
+		bio->bi_end_io(bio);
+}
+
+/* It may have been parked before */
+static struct nof_parked *of_bio(const struct bio *bio)
+{
+	return bio->bi_end_io == nof_parked_end_io ? bio->bi_private : NULL;
+}
+
+static void drop(struct list_head *fresh)
+{
+	struct nof_parked *p, *next;
+
+	list_for_each_entry_safe(p, next, fresh, entry)
+		kfree(p);
+}
+
+/* Memory for each of its bios that has none, or nothing */
+static bool prepare(const struct request *rq, struct list_head *fresh)
+{
+	struct nof_parked *p;
+	struct bio *bio;
+
+	__rq_for_each_bio(bio, rq) {
+		if (of_bio(bio))
+			continue;
+		p = kmalloc(sizeof(*p), GFP_NOWAIT | __GFP_NOWARN);
+		if (!p) {
+			drop(fresh);
+			return false;
+		}
+		list_add(&p->entry, fresh);
+	}
+	return true;
+}
+
+static struct nof_parked *hook(struct bio *bio, struct nof_head *head, struct list_head *fresh)
+{
+	struct nof_parked *p = of_bio(bio);
+
+	if (p)
+		return p;
+	p = list_first_entry(fresh, struct nof_parked, entry);
+	list_del(&p->entry);
+	p->head = head;
+	p->bio = bio;
+	p->end_io = bio->bi_end_io;
+	p->private = bio->bi_private;
+	bio->bi_end_io = nof_parked_end_io;
+	bio->bi_private = p;
+	return p;
+}
+
+/* Few tags may be kept, so that what waits shortly is seen as what it is, requests under way. */
+static bool crowded(struct nof_subsys *s)
+{
+	return atomic_read(&s->waiting) >= s->tags.queue_depth / 4;
+}
+
+/* What has a state of its own in the block layer, or an order, stays a request */
+static bool may_park(const struct request *rq)
+{
+	return rq->bio && !blk_rq_is_passthrough((struct request *)rq) && !(rq->rq_flags & RQF_FLUSH_SEQ) &&
+	       !blk_queue_is_zoned(rq->q);
+}
+
+bool nof_park(struct request *rq, struct list_head *list)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct nof_head *head = rq->q->queuedata;
+	struct bio_list bios = BIO_EMPTY_LIST;
+	LIST_HEAD(fresh);
+	struct nof_parked *p;
+	struct bio *bio;
+	bool first = true;
+
+	if (!crowded(head->subsys) || !may_park(rq) || !prepare(rq, &fresh))
+		return false;
+	blk_steal_bios(&bios, rq);
+	while ((bio = bio_list_pop(&bios))) {
+		p = hook(bio, head, &fresh);
+		p->past = req->past;
+		p->first = first;
+		if (!first)
+			p->past.failover = NULL;
+		first = false;
+		list_add_tail(&p->entry, list);
+	}
+	req->failover = NULL;
+	blk_mq_end_request(rq, BLK_STS_OK);
+	return true;
+}
+
+void nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to)
+{
+	struct nof_parked *p, *next;
+
+	list_for_each_entry_safe(p, next, list, entry)
+		if (!head || p->head == head) {
+			list_move_tail(&p->entry, to);
+			if (p->first)
+				WRITE_ONCE(p->head->held, p->head->held - 1);
+		}
+}
+
+void nof_park_fail(struct list_head *list)
+{
+	struct nof_parked *p, *next;
+
+	list_for_each_entry_safe(p, next, list, entry) {
+		list_del(&p->entry);
+		p->bio->bi_status = BLK_STS_TRANSPORT;
+		bio_endio(p->bio);
+	}
+}
+
+/* The head is there while somebody has its disk open, whose bio this is */
+static void wait_one(struct nof_parked *p, struct list_head *late)
+{
+	struct nof_head *head = p->head;
+	unsigned long flags;
+
+	spin_lock_irqsave(&head->parking.lock, flags);
+	if (!head->parking.closed && p->first)
+		atomic_inc(&head->waiting);
+	list_move_tail(&p->entry, head->parking.closed ? late : &head->parking.list);
+	spin_unlock_irqrestore(&head->parking.lock, flags);
+}
+
+void nof_park_wait(struct list_head *list, bool kick)
+{
+	struct nof_parked *p, *next;
+	LIST_HEAD(late);
+
+	list_for_each_entry_safe(p, next, list, entry) {
+		struct nof_head *head = p->head;
+
+		wait_one(p, &late);
+		if (kick)
+			nof_park_kick(head);
+	}
+	nof_park_fail(&late);
+}
+
+/* May wait for tags, or until the queue is no longer frozen: nobody waits for this one but the end of the disk */
+static void park_work(struct work_struct *work)
+{
+	struct nof_head *head = container_of(work, struct nof_head, parking.work);
+	struct nof_parked *p, *next;
+	LIST_HEAD(list);
+	struct blk_plug plug;
+
+	spin_lock_irq(&head->parking.lock);
+	list_splice_init(&head->parking.list, &list);
+	spin_unlock_irq(&head->parking.lock);
+	blk_start_plug(&plug);
+	list_for_each_entry_safe(p, next, &list, entry) {
+		list_del(&p->entry);
+		if (p->first)
+			atomic_dec(&head->waiting);
+		submit_bio_noacct(p->bio);
+	}
+	blk_finish_plug(&plug);
+}
+
+void nof_park_kick(struct nof_head *head)
+{
+	if (!list_empty(&head->parking.list))
+		queue_work(nof_park_wq, &head->parking.work);
+}
+
+void nof_park_resume(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct nof_parked *p = of_bio(rq->bio);
+
+	req->past = p->past;
+	p->past.failover = NULL;
+}
+
+void nof_park_init(struct nof_head *head)
+{
+	spin_lock_init(&head->parking.lock);
+	INIT_LIST_HEAD(&head->parking.list);
+	INIT_WORK(&head->parking.work, park_work);
+}
+
+void nof_park_exit(struct nof_head *head)
+{
+	LIST_HEAD(list);
+	struct nof_parked *p;
+
+	cancel_work_sync(&head->parking.work);
+	spin_lock_irq(&head->parking.lock);
+	head->parking.closed = true;
+	list_splice_init(&head->parking.list, &list);
+	spin_unlock_irq(&head->parking.lock);
+	list_for_each_entry(p, &list, entry)
+		if (p->first)
+			atomic_dec(&head->waiting);
+	nof_park_fail(&list);
+}

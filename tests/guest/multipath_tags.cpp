@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What disks share: the tags of their subsystem, and the room in the queues of their paths.
+#include "support/multi.h"
+
+#include <catch2/catch.hpp>
+
+using namespace guest;
+using nvmeof::EventType;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr unsigned tags = 64, load = 160;
+
+// Two disks on one queue for each path
+struct Shared : Multi {
+	explicit Shared(unsigned lanes, nvmeof::ConnectOptions change = {})
+		: Multi({.lanes = lanes, .namespaces = {16 * mib, 16 * mib}})
+	{
+		for (unsigned n = 0; n < lanes; n++) {
+			auto o = options(n);
+			o.ioQueues = 1;
+			o.tags = tags;
+			o.queueSize = change.queueSize;
+			o.fastIoFail = change.fastIoFail;
+			host.connect(o);
+		}
+		REQUIRE(waitPaths(lanes, 1));
+		REQUIRE(waitPaths(lanes, 2));
+	}
+
+	void takePaths(const std::string &state)
+	{
+		for (unsigned n = 0; n < lanes(); n++)
+			lane(n).setAna(1, state);
+	}
+
+	unsigned waiting() { return host.nameSpace(1)->waiting; }
+	// Neighbours are one request
+	bool allWait() { return waiting() >= load - 16; }
+
+	// Disk 1 has no path, and more requests wait for one than there are tags.
+	std::unique_ptr<FioLoad> starve()
+	{
+		auto dead =
+			std::make_unique<FioLoad>(FioJob{.file = disk(1), .depth = load, .size = "8m", .seconds = 60});
+		REQUIRE(flowing(1));
+		takePaths("inaccessible");
+		REQUIRE(eventually([this] { return allWait(); }, 10s));
+		return dead;
+	}
+};
+
+} // namespace
+
+TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath][tags][trap18]")
+{
+	Shared rig(2);
+	auto dead = rig.starve();
+	for (auto engine : {"libaio", "io_uring"}) {
+		auto result = runFio({.file = rig.disk(2), .depth = 32, .size = "4m", .engine = engine});
+		INFO(result.text);
+		CHECK(result.good());
+	}
+	CHECK(rig.allWait());
+	rig.takePaths("optimized");
+	CHECK(eventually([&] { return rig.waiting() == 0; }, 10s));
+	expectGoodUntilNow(*dead);
+	CHECK(rig.waiting() == 0);
+}
+
+TEST_CASE("requests that have given up their tags count as moved until they are done", "[multipath][tags]")
+{
+	Shared rig(2);
+	Watch events;
+	auto dead = rig.starve();
+	rig.takePaths("optimized");
+	auto told = events.find([](const nvmeof::Event &e) { return e.type == EventType::failover; });
+	CHECK(told);
+	expectGoodUntilNow(*dead);
+}
+
+TEST_CASE("requests without a tag end with the wait for a path", "[multipath][tags][fast-io-fail]")
+{
+	nvmeof::ConnectOptions change;
+	change.fastIoFail = 3s;
+	Shared rig(1, change);
+	auto dead = rig.starve();
+	auto result = dead->wait(slowly(20s));
+	INFO(result.text);
+	CHECK(result.error == ENOLINK);
+	CHECK(rig.waiting() == 0);
+}
+
+TEST_CASE("requests without a tag end with their disk", "[multipath][tags][removal][unload]")
+{
+	Shared rig(2);
+	auto dead = rig.starve();
+	rig.host.disconnectAll();
+	CHECK_FALSE(dead->wait(slowly(20s)).good());
+	rig.host.forget();
+	auto unloaded = Host::unload();
+	INFO(unloaded.text);
+	CHECK(unloaded.status == 0);
+	Host::load();
+	rig.host.reopen();
+}
+
+TEST_CASE("a disk that finds no room in a queue is served when there is some", "[multipath][tags][room]")
+{
+	nvmeof::ConnectOptions change;
+	change.queueSize = 16;
+	Shared rig(1, change);
+	FioLoad hog({.file = rig.disk(1), .rw = "randread", .depth = 48, .size = "8m", .verify = false, .seconds = 60});
+	REQUIRE(rig.flowing(1));
+	rig.lane(0).link.impair("delay 10ms"); // who finds no room finds none for long
+	auto before = rig.path(0, 1).ios;
+	auto result = runFio({.file = rig.disk(2),
+			      .rw = "randread",
+			      .depth = 1,
+			      .size = "8m",
+			      .verify = false,
+			      .more = "--number_ios=100"});
+	auto beside = rig.path(0, 1).ios - before;
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK(beside < 100 * 32);
+	hog.stop();
+}
