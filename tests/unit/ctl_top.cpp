@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "ctl_snapshot.h"
+#include "duration.h"
 #include "top_sampler.h"
 #include "top_view.h"
 
@@ -98,6 +99,24 @@ TEST_CASE("a frame shows each path with its rates", "[top]")
 	CHECK(has(lineOf(frame, "nvmeof0c2n1"), "[fd00::2]:4420"));
 	CHECK(has(lineOf(frame, "nvmeof0c2n2"), " - ")); // no I/O: no latency
 	CHECK(has(frame, "q quit"));
+}
+
+TEST_CASE("a disk without a usable path tells for how long", "[top]")
+{
+	Snapshot s = exampleSnapshot();
+	s.namespaces[0].noPathSince = 0ns;
+	s.time = 88s;
+	TopModel model = exampleModel(s);
+	TopView view;
+	view.key(TopKey::table);
+	std::vector<TopLine> frame = view.draw(model, wide);
+	INFO(text(frame));
+	CHECK(has(text(frame), "NO PATH"));
+	CHECK(has(lineOf(text(frame), "nvmeof0n1"), " " + formatAge(88s) + " "));
+	CHECK(toneOf(frame, formatAge(88s)) == Tone::bad);
+	CHECK(has(lineOf(text(frame), "nvmeof0n2"), " - "));
+	CHECK(toJson(model)["namespaces"][0]["no_path_since_ns"] == 0);
+	CHECK_FALSE(toJson(model)["namespaces"][1].contains("no_path_since_ns"));
 }
 
 TEST_CASE("before there are rates there are none", "[top]")

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "duration.h"
 #include "format.h"
 #include "latency.h"
 
@@ -67,6 +68,21 @@ std::string latency(const TopRow &row, double fraction)
 	return formatLatency(nvmeof::percentile(row.rate->latency, fraction));
 }
 
+std::string noPath(const TopRow &row)
+{
+	return row.noPathSince ? formatAge(row.noPathFor) : "-";
+}
+
+double noPathSeconds(const TopRow &row)
+{
+	return row.noPathSince ? std::chrono::duration<double>(row.noPathFor).count() : -1;
+}
+
+Tone noPathTone(const TopRow &row)
+{
+	return row.noPathSince ? Tone::bad : Tone::normal;
+}
+
 Tone alarm(const TopRow &row)
 {
 	return row.waiting || row.held ? Tone::warning : Tone::normal;
@@ -122,6 +138,7 @@ constexpr TopColumn namespaceColumns[] = {
 	 [](const Row &r) { return double(r.size); }, nullptr},
 	{"PATHS", 5, true, 0, [](const Row &r) { return fmt::format("{}/{}", r.usable, r.paths); },
 	 [](const Row &r) { return double(r.usable); }, [](const Row &r) { return r.stateTone; }},
+	{"NO PATH", 8, true, 1, noPath, noPathSeconds, noPathTone},
 	iopsColumn,
 	readColumn,
 	writeColumn,

@@ -83,13 +83,16 @@ void add(TopRow &to, const TopRow &path)
 	to.paths += path.paths;
 }
 
-TopRow rowOf(const Namespace &ns, const std::vector<TopRow> &paths)
+TopRow rowOf(const Namespace &ns, const std::vector<TopRow> &paths, std::chrono::nanoseconds now)
 {
 	TopRow row;
 	row.nameSpace = ns.name;
 	row.size = ns.size;
 	row.waiting = ns.waiting;
 	row.held = ns.held;
+	row.noPathSince = ns.noPathSince;
+	if (ns.noPathSince)
+		row.noPathFor = std::max(now - *ns.noPathSince, std::chrono::nanoseconds(0));
 	for (const TopRow &path : paths)
 		if (path.nameSpace == ns.name)
 			add(row, path);
@@ -137,6 +140,8 @@ Json rowJson(const TopRow &row)
 	if (row.path.empty()) {
 		json["nr_paths"] = row.paths;
 		json["nr_usable"] = row.usable;
+		if (row.noPathSince)
+			json["no_path_since_ns"] = row.noPathSince->count();
 	}
 	return json;
 }
@@ -164,7 +169,7 @@ TopModel topModel(const Snapshot &snapshot, const Rates &rates)
 		add(model.total, model.paths.back());
 	}
 	for (const Namespace &ns : snapshot.namespaces) {
-		model.namespaces.push_back(rowOf(ns, model.paths));
+		model.namespaces.push_back(rowOf(ns, model.paths, snapshot.time));
 		model.total.waiting += ns.waiting;
 		model.total.held += ns.held;
 		model.total.size += ns.size;

@@ -26,6 +26,8 @@ struct TopRow {
 	std::uint64_t failoversFrom = 0, failoversTo = 0;
 	std::uint64_t size = 0; // bytes; of a namespace
 	std::uint32_t usable = 0, paths = 0;
+	std::optional<std::chrono::nanoseconds> noPathSince; // CLOCK_BOOTTIME; of a namespace
+	std::chrono::nanoseconds noPathFor{0};               // since then
 };
 
 struct TopModel {
