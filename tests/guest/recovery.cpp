@@ -100,6 +100,28 @@ TEST_CASE("ctrl-loss-tmo bounds the wait, and what waits fails then", "[recovery
 	CHECK(rig.host.waitGone(c.name, 5s));
 }
 
+TEST_CASE("a dirty file system without its target is unmounted in bounded time at shutdown", "[recovery][shutdown]")
+{
+	Rig rig;
+	auto c = rig.host.connect(rig.options());
+	std::string node = rig.disk();
+	must("mkfs.ext4 -q -F " + node + " && mkdir -p /mnt && mount " + node + " /mnt");
+	must("dd if=/dev/zero of=/mnt/file bs=1M count=4 2>/dev/null && sync");
+	rig.port.unlink(rig.subsystem);
+	must("dd if=/dev/zero of=/mnt/file bs=1M count=4 conv=notrunc 2>/dev/null"); // nothing has to be read for that
+	// as the unit has it, ahead of unmounting
+	auto limited = run("nvmeofctl shutdown --limit 2");
+	CHECK(limited.text == "1 objects: no I/O waits for a path for longer than 2 s\n");
+	CHECK(limited.status == 0);
+	Stopwatch watch;
+	Background unmount("umount /mnt");
+	CHECK(eventually([&] { return !unmount.running(); }, 20s));
+	CHECK(watch.elapsed() < slowly(10s));
+	CHECK(run("nvmeofctl shutdown --limit 5 --json").text.find("\"set\": []") != std::string::npos); // never longer
+	rig.port.link(rig.subsystem);
+	CHECK(rig.host.waitState(c.name, ControllerState::live));
+}
+
 TEST_CASE("ctrl-loss-tmo -1 goes on, and deletion still works at once", "[recovery][loss]")
 {
 	Rig rig;

@@ -45,6 +45,7 @@ int runReset(Context &context);
 int runRescan(Context &context);
 int runSet(Context &context);
 int runApplyPolicy(Context &context);
+int runShutdown(Context &context);
 int runMonitor(Context &context);
 int runStats(Context &context);
 int runTop(Context &context);

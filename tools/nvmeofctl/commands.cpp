@@ -352,6 +352,14 @@ std::vector<Command> changes()
 			  {policyOption(), flag("", "--new", "Leave alone what has been changed already"),
 			   flag("", "--syslog", "Tell the system's log, too, of what is wrong")}),
 		 runApplyPolicy},
+		{"shutdown",
+		 "bound the wait for a path ahead of a shutdown",
+		 "From now on no I/O waits for longer than the limit for a path that is gone: fast-io-fail-tmo of all "
+		 "controllers and delayed-removal-secs of all subsystems are lowered to it. "
+		 "nvmeof-shutdown.service runs this ahead of unmounting.",
+		 {preset("15", time(0, day, value("", "--limit", "SECONDS", "Longest wait")))},
+		 runShutdown,
+		 {{"at each shutdown", "systemctl enable --now nvmeof-shutdown"}}},
 	};
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// shutdown: I/O that waits for a path must not keep the machine from going down.
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "context.h"
+#include "documents.h"
+
+using namespace nvmeof;
+using std::chrono::milliseconds;
+
+namespace {
+
+// What waits for less as it is, stays
+bool longer(milliseconds set, milliseconds limit)
+{
+	return set.count() < 0 || set > limit;
+}
+
+class Limits {
+public:
+	Limits(Context &context, Client &client, milliseconds limit) : context_(context), client_(client), limit_(limit)
+	{
+	}
+
+	// Its disks would outlive their last path, and their I/O would wait that long.
+	void set(const Subsystem &subsystem)
+	{
+		auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_);
+		if (subsystem.delayedRemoval <= seconds)
+			return;
+		SubsystemSettings settings;
+		settings.delayedRemoval = seconds;
+		note(subsystem.name, client_.set(subsystem.name, settings));
+	}
+
+	void set(const Controller &controller)
+	{
+		if (!longer(controller.fastIoFail, limit_))
+			return;
+		ControllerSettings settings;
+		settings.fastIoFail = limit_;
+		note(controller.name, client_.set(controller.name, settings));
+	}
+
+	int finish()
+	{
+		if (context_.json())
+			context_.print({{"limit_ms", limit_.count()}, {"set", names_}});
+		else
+			context_.out() << fmt::format("{} objects: no I/O waits for a path for longer than {} s\n",
+						      names_.size(), static_cast<double>(limit_.count()) / 1000);
+		return status_;
+	}
+
+private:
+	// One that goes at this moment is what shutdowns are about.
+	void note(const std::string &name, const Result<void> &done)
+	{
+		if (done)
+			names_.push_back(name);
+		else if (done.error().code != ErrorCode::noSuchObject)
+			status_ = std::max(status_, context_.fail(name, done.error()));
+	}
+
+	Context &context_;
+	Client &client_;
+	milliseconds limit_;
+	std::vector<std::string> names_;
+	int status_ = 0;
+};
+
+} // namespace
+
+int runShutdown(Context &context)
+{
+	Result<Client> client = Client::open();
+	// not loaded: nothing waits
+	if (!client && client.error().code == ErrorCode::noModule) {
+		context.out() << "the module is not loaded\n";
+		return 0;
+	}
+	if (!client)
+		return context.fail("", client.error());
+	Result<std::vector<Subsystem>> subsystems = client->subsystems();
+	if (!subsystems)
+		return context.fail("", subsystems.error());
+	Result<std::vector<Controller>> controllers = client->controllers();
+	if (!controllers)
+		return context.fail("", controllers.error());
+	Limits limits(context, *client, context.args().seconds("limit").value_or(milliseconds(15000)));
+	for (const Subsystem &subsystem : *subsystems)
+		limits.set(subsystem);
+	for (const Controller &controller : *controllers)
+		limits.set(controller);
+	return limits.finish();
+}
