@@ -113,11 +113,16 @@ Result<void> checkNqn(std::string_view nqn)
 {
 	if (nqn.size() > NVMEOF_NQN_MAX)
 		return invalid("NQN is longer than " + std::to_string(NVMEOF_NQN_MAX) + " bytes");
-	if (!nqn.starts_with("nqn.") || nqn.size() == 4)
-		return invalid("NQN " + quoted(nqn) + " does not begin with 'nqn.'");
+	if (nqn.empty())
+		return invalid("NQN is empty");
 	if (!nofctl::isPlain(nqn))
 		return invalid("NQN has blanks or control characters in it");
 	return {};
+}
+
+bool conformingNqn(std::string_view nqn)
+{
+	return nqn.starts_with("nqn.") && nqn.size() > 4;
 }
 
 } // namespace nvmeof

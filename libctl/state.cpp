@@ -88,6 +88,8 @@ const char *toString(EventType type)
 		return "fewer_paths";
 	case EventType::allPaths:
 		return "all_paths";
+	case EventType::sameIds:
+		return "same_ids";
 	case EventType::lost:
 		return "lost";
 	case EventType::present:

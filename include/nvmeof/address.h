@@ -34,7 +34,9 @@ Result<std::vector<Address>> resolveAddress(std::string_view text, std::string_v
 // A numeric IPv4 or IPv6 address without a port.
 Result<std::string> parseTraddr(std::string_view text);
 
-// At most 223 bytes, "nqn." first, no blanks or control characters; NVMe Base 2.0, 4.5.
+// What can be used as an NQN: at most 223 bytes, no blanks or control characters; NVMe Base 2.0, 4.5.
 Result<void> checkNqn(std::string_view nqn);
+// It begins with "nqn.", as the specification asks for. Some targets have others all the same.
+bool conformingNqn(std::string_view nqn);
 
 } // namespace nvmeof

@@ -15,7 +15,7 @@
 
 namespace nvmeof {
 
-// Values up to allPaths are those of enum nvmeof_event; the rest is the library's own.
+// Values up to sameIds are those of enum nvmeof_event; the rest is the library's own.
 enum class EventType : std::uint32_t {
 	added,
 	removed,
@@ -32,6 +32,7 @@ enum class EventType : std::uint32_t {
 	pathBack,       // of a namespace: there is one again
 	fewerPaths,     // of a namespace: livePaths is less than expectedPaths
 	allPaths,       // of a namespace: it is so no longer
+	sameIds,        // of a namespace: one of another subsystem has its identifiers
 	lost = 0x10000, // events were lost: the socket's buffer ran over. "present" for each object there is now
 			// follows, and then "synced"
 	present,        // an object as read after "lost", or at the beginning where that was asked for

@@ -345,6 +345,40 @@ bool nof_head_enlist(struct nof_head *head)
 	return true;
 }
 
+static struct nof_head *find_same(struct nof_subsys *s, const struct nof_head *head)
+{
+	struct nof_head *other;
+
+	list_for_each_entry(other, &s->heads, entry)
+		if (test_bit(NOF_HEAD_ADDED, &other->flags) && nof_ns_ids_match(&other->format.ids, &head->format.ids))
+			return other;
+	return NULL;
+}
+
+/* Links in /dev/disk/by-id can name one of them only: a copy of a volume, or one target known by two names */
+static void tell_same(struct nof_head *head)
+{
+	struct nof_head *other;
+	struct nof_subsys *s;
+	bool found = false;
+
+	mutex_lock(&nof_subsystems_lock);
+	list_for_each_entry(s, &nof_subsystems, entry) {
+		if (s == head->subsys)
+			continue;
+		mutex_lock(&s->lock);
+		other = find_same(s, head);
+		if (other)
+			pr_warn("nvmeof: %s has the identifiers of %s, which is of another subsystem\n",
+				nof_head_name(head), nof_head_name(other));
+		found |= other != NULL;
+		mutex_unlock(&s->lock);
+	}
+	mutex_unlock(&nof_subsystems_lock);
+	if (found)
+		nof_events->ns(head, NVMEOF_EVENT_SAME_IDS);
+}
+
 /* The partition table is read later: nothing here waits for I/O. */
 static int add(struct nof_head *head)
 {
@@ -364,6 +398,7 @@ static int add(struct nof_head *head)
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
+	tell_same(head);
 	mutex_lock(&head->subsys->lock);
 	nof_notice_head(head);
 	mutex_unlock(&head->subsys->lock);

@@ -95,6 +95,50 @@ TEST_CASE("the owner of a controller is kept, changed, and taken away", "[contro
 	CHECK(rig.host.controller(c.name).ctrlLoss == c.ctrlLoss); // nothing else has changed
 }
 
+TEST_CASE("two subsystems with one namespace are told", "[control][same-ids]")
+{
+	Rig rig;
+	rig.connect();
+	const std::string first = rig.disk();
+	nvmet::Subsystem copy("testcopy"); // and its NQN is none
+	Loop backing(8 << 20);
+	copy.addNamespace(1, backing.device()); // its UUID is made from the NSID
+	rig.port.link(copy);
+	Watch watch;
+	auto connected = run("nvmeofctl connect -n testcopy -a 127.0.0.1 --wait ns");
+	INFO(connected.text);
+	CHECK(connected.status == 0);
+	CHECK(connected.text.find("testcopy: no NQN by the specification") != std::string::npos);
+	auto event = watch.find([](const nvmeof::Event &e) { return e.type == EventType::sameIds; });
+	REQUIRE(event);
+	auto listed = run("nvmeofctl list");
+	CHECK(listed.status == 0);
+	CHECK(listed.text.find(first + ": ") != std::string::npos);
+	CHECK(listed.text.find("has the same identifiers") != std::string::npos);
+	CHECK(run("nvmeofctl disconnect -n testcopy").status == 0);
+	CHECK(run("nvmeofctl list").text.find("has the same identifiers") == std::string::npos);
+	rig.port.unlink(copy);
+}
+
+TEST_CASE("a target that wants authentication ends connect with code 5", "[control][authentication]")
+{
+	const std::string host = "nqn.2024-01.io.example:with-a-key";
+	const std::string dir = "/sys/kernel/config/nvmet/hosts/" + host;
+	nvmet::Subsystem subsystem("nqn.2024-01.io.example:keys", false);
+	nvmet::Port port(7, "127.0.0.1", 4427);
+	must("mkdir " + dir);
+	must("nvme gen-dhchap-key -m 0 -n " + host + " > /run/key && cat /run/key > " + dir + "/dhchap_key");
+	must("ln -s " + dir + " /sys/kernel/config/nvmet/subsystems/" + subsystem.nqn() + "/allowed_hosts/");
+	port.link(subsystem);
+	Host ours;
+	auto result = run("nvmeofctl connect -n " + subsystem.nqn() + " -q " + host + " -a 127.0.0.1:4427");
+	INFO(result.text);
+	CHECK(result.status == 5);
+	CHECK(result.text.find("uthentication") != std::string::npos);
+	port.unlink(subsystem);
+	must("rm /sys/kernel/config/nvmet/subsystems/" + subsystem.nqn() + "/allowed_hosts/*; rmdir " + dir);
+}
+
 TEST_CASE("how many use a disk is counted, mounts too", "[control][openers]")
 {
 	Rig rig;

@@ -63,8 +63,13 @@ TEST_CASE("NQNs", "[address]")
 	CHECK(checkNqn("nqn.2024-01.org.example:a"));
 	CHECK(checkNqn("nqn." + std::string(219, 'x')));
 	CHECK_FALSE(checkNqn("nqn." + std::string(220, 'x')));
-	for (const char *text : {"", "nqn", "nqn.", "iqn.2024", "nqn.a b", "nqn.a\n"})
+	for (const char *text : {"", "nqn.a b", "nqn.a\n"})
 		CHECK_FALSE(checkNqn(text));
+	for (const char *text : {"nqn", "nqn.", "iqn.2024", "testnqn"}) {
+		CHECK(checkNqn(text));
+		CHECK_FALSE(conformingNqn(text));
+	}
+	CHECK(conformingNqn("nqn.a"));
 }
 
 TEST_CASE("a name is resolved to all its addresses", "[resolve]")

@@ -165,7 +165,6 @@ TEST_CASE("wrong lines, in our words", "[parse]")
 		{"connect -n", "-n needs a value: -n NQN"},
 		{"connect -n -a 1.2.3.4", "-n needs a value: -n NQN"},
 		{"connect -n nqn.a -n nqn.b", "--nqn is given twice"},
-		{"connect -n a", "--nqn: NQN 'a' does not begin with 'nqn.'"},
 		{"connect -Q 5", "--queue-size: '5' is not a number from 16 to 1024"},
 		{"connect -s 0", "--trsvcid: '0' is not a number from 1 to 65535"},
 		{"connect -c 99999", "--reconnect-delay: '99999' is out of range: 0.001 to 86400 s"},

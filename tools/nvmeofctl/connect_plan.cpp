@@ -104,6 +104,9 @@ static std::string fileStep(const Error &error)
 
 void tellNames(Context &context, const ConnectPlan &plan)
 {
+	for (const std::string &nqn : {plan.options.front().subsysnqn, plan.options.front().hostnqn.value_or("")})
+		if (!nqn.empty() && !conformingNqn(nqn))
+			context.note(nqn, "no NQN by the specification: those begin with 'nqn.'");
 	std::map<std::string, std::string> addresses; // by name
 	for (std::size_t i = 0; i < plan.typed.size(); i++) {
 		std::string &list = addresses[plan.typed[i]];

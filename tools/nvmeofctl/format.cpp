@@ -142,6 +142,8 @@ struct EventDetail {
 			return fmt::format("{} of {} paths usable again", n.usablePaths, n.paths);
 		if (event.type == EventType::fewerPaths || event.type == EventType::allPaths)
 			return fmt::format("{} of {} paths live", n.livePaths, n.expectedPaths);
+		if (event.type == EventType::sameIds)
+			return fmt::format("a disk of another subsystem is {} as well", n.wwid);
 		if (event.failover)
 			return fmt::format("{} I/O{} moved from {} in {}", event.failover->ios,
 					   event.failover->ios == 1 ? "" : "s", event.failover->path,

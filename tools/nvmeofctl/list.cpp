@@ -17,9 +17,11 @@ int runList(Context &context)
 	if (!context.json())
 		context.out() << formatNamespaces(all->namespaces, all->subsystems) << std::flush;
 	Json twins = warnOfTwins(context, all->namespaces, nvmeDisks());
+	Json same = warnOfSame(context, all->namespaces);
 	if (context.json()) {
 		Json document = listDocument(*all);
 		document["other_driver"] = twins;
+		document["same_identifiers"] = same;
 		context.print(document);
 	}
 	return 0;

@@ -50,6 +50,25 @@ void warnOfOther(Context &context, const std::string &subsysnqn, const std::stri
 	context.warn("", asError(held), nextStep(subsysnqn));
 }
 
+Json warnOfSame(Context &context, const std::vector<Namespace> &namespaces)
+{
+	Json all = Json::object();
+	for (const Namespace &ns : namespaces) {
+		std::vector<std::string> nodes;
+		for (const Namespace &other : namespaces)
+			if (other.subsystem != ns.subsystem && other.wwid == ns.wwid)
+				nodes.push_back("/dev/" + other.name);
+		if (nodes.empty())
+			continue;
+		all[ns.name] = nodes;
+		context.warn("/dev/" + ns.name,
+			     asError(fmt::format("{} has the same identifiers, and is of another subsystem",
+						 fmt::join(nodes, ", "))),
+			     "links in /dev/disk/by-id name one of them only");
+	}
+	return all;
+}
+
 Json warnOfTwins(Context &context, const std::vector<Namespace> &namespaces, const std::vector<NvmeDisk> &disks)
 {
 	Json all = Json::object();

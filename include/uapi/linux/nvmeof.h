@@ -253,6 +253,7 @@ enum nvmeof_event {
 	NVMEOF_EVENT_PATH_BACK,		/* NS_NTF: there is one again */
 	NVMEOF_EVENT_FEWER_PATHS,	/* NS_NTF: NR_LIVE is less than NR_EXPECTED */
 	NVMEOF_EVENT_ALL_PATHS,		/* NS_NTF: it is so no longer */
+	NVMEOF_EVENT_SAME_IDS,		/* NS_NTF: a disk of another subsystem has its identifiers */
 };
 
 #endif /* _UAPI_LINUX_NVMEOF_H */
