@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "session.h"
 
+#include "module.h"
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -236,8 +238,14 @@ Result<Controller> Session::create(const ConnectOptions &options)
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();
-	Result<Controller> made = one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), due()),
-				      decodeController);
+	auto ask = [&] {
+		return one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), due()),
+			   decodeController);
+	};
+	Result<Controller> made = ask();
+	// The kernel waits for no module while it handles a request.
+	if (!made && made.error().sysErrno == EPROTONOSUPPORT && loadModule("nvmeof-" + options.transport))
+		made = ask();
 	if (made || made.error().code != ErrorCode::noSuchObject)
 		return made;
 	Error error = made.error(); // a network interface: no object of the module is named in a connect

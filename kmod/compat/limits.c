@@ -39,8 +39,6 @@ static blk_features_t features(const struct nof_limits *lim)
 		f |= BLK_FEAT_WRITE_CACHE;
 	if (lim->write_cache && lim->fua)
 		f |= BLK_FEAT_FUA;
-	if (lim->stable_writes)
-		f |= BLK_FEAT_STABLE_WRITES;
 	if (lim->poll)
 		f |= BLK_FEAT_POLL;
 	return f;
@@ -128,7 +126,6 @@ static void set_limits(struct request_queue *q, const struct nof_limits *lim)
 	blk_queue_dma_alignment(q, lim->dma_alignment);
 	set_discard(q, lim);
 	blk_queue_write_cache(q, lim->write_cache, lim->fua);
-	set_flag(q, QUEUE_FLAG_STABLE_WRITES, lim->stable_writes);
 	set_flag(q, QUEUE_FLAG_POLL, lim->poll);
 	set_flag(q, QUEUE_FLAG_NONROT, true);
 	set_flag(q, QUEUE_FLAG_ADD_RANDOM, false);

@@ -26,7 +26,6 @@ struct request_queue;
  * @max_write_zeroes_bytes: 0 = no offload
  * @write_cache:	volatile write cache: flushes are sent
  * @fua:		writes may carry Force Unit Access
- * @stable_writes:	data may not change while it is written
  * @poll:		the tag set has polled queues
  */
 struct nof_limits {
@@ -45,7 +44,6 @@ struct nof_limits {
 	u64		max_write_zeroes_bytes;
 	bool		write_cache;
 	bool		fua;
-	bool		stable_writes;
 	bool		poll;
 };
 

@@ -95,6 +95,11 @@ static int put_buffer(struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p, 
 	return status;
 }
 
+static bool sets_kato(const struct nvme_passthru_cmd64 *p)
+{
+	return p->opcode == nvme_admin_set_features && (p->cdw10 & 0xff) == NVME_FEAT_KATO;
+}
+
 static int exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p, u64 *result)
 {
 	int ret;
@@ -106,6 +111,8 @@ static int exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_pa
 	ret = get_buffer(cmd, p);
 	if (ret)
 		return ret;
+	if (sets_kato(p))
+		nof_ka_expect(ctrl, p->cdw11);
 	ret = nof_ctrl_exec_user(ctrl, cmd, p->timeout_ms);
 	*result = le64_to_cpu(cmd->result.u64);
 	return put_buffer(cmd, p, ret);
@@ -121,7 +128,9 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 		return -ENOMEM;
 	ret = exec(ctrl, cmd, p, result);
 	kfree(cmd);
-	if (!ret && p->opcode == nvme_admin_set_features && (p->cdw10 & 0xff) == NVME_FEAT_KATO)
+	if (sets_kato(p) && !ret)
+		nof_ka_changed(ctrl, p->cdw11);
+	else if (sets_kato(p))
 		nof_ka_read(ctrl);
 	/* The command itself is done; what a failed scan misses, the next one finds. */
 	if (!ret && changes_namespaces(p->opcode))

@@ -74,6 +74,10 @@ static void ka_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ka_work);
 	bool busy = nof_queues_were_busy(ctrl, NOF_WATCH_KEEP_ALIVE);
 
+	/* ended by passthrough, for this association */
+	if (!READ_ONCE(ctrl->kato_ms))
+		return;
+
 	/* other completions count as life, silence does not */
 	if (!busy && overdue(ctrl)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to keep-alive");
@@ -83,6 +87,20 @@ static void ka_work(struct work_struct *work)
 	if ((!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) && !send(ctrl))
 		nof_ctrl_error(ctrl);
 	queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
+}
+
+void nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
+{
+	if (ctrl->kato_ms && ms > ctrl->kato_ms)
+		WRITE_ONCE(ctrl->kato_ms, min(ms, NOF_MAX_KATO_MS));
+}
+
+void nof_ka_changed(struct nof_ctrl *ctrl, u32 ms)
+{
+	if (ms)
+		nof_ka_read(ctrl);
+	else
+		WRITE_ONCE(ctrl->kato_ms, 0);
 }
 
 int nof_ka_read(struct nof_ctrl *ctrl)

@@ -104,6 +104,10 @@ int nof_ka_init(struct nof_ctrl *ctrl);
 int nof_ka_agree(struct nof_ctrl *ctrl);
 /* Somebody may have changed it. As above. */
 int nof_ka_read(struct nof_ctrl *ctrl);
+/* The controller is about to be told another timeout, ms: from now on it may be that, if that is longer. */
+void nof_ka_expect(struct nof_ctrl *ctrl, u32 ms);
+/* It has been told, and agreed; 0: none. */
+void nof_ka_changed(struct nof_ctrl *ctrl, u32 ms);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
 /* Sends one now, unless one is outstanding: the peer has something to acknowledge. Process context. */

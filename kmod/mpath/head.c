@@ -211,6 +211,17 @@ static void again_work(struct work_struct *work)
 	blk_mq_kick_requeue_list(head->disk->queue);
 }
 
+void nof_head_again(struct nof_head *head, unsigned long delay)
+{
+	unsigned long at = jiffies + delay;
+
+	if (queue_delayed_work(nof_recovery_wq, &head->again_work, delay))
+		WRITE_ONCE(head->again_at, at);
+	else if (time_before(at, READ_ONCE(head->again_at)) &&
+		 mod_delayed_work(nof_recovery_wq, &head->again_work, delay))
+		WRITE_ONCE(head->again_at, at);
+}
+
 void nof_head_linger(struct nof_head *head)
 {
 	u32 secs = READ_ONCE(head->subsys->policy.delayed_removal_secs);

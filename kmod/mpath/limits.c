@@ -66,7 +66,6 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 		lim->max_write_zeroes_bytes = write_zeroes_bytes(ctrl, f->lba_shift);
 	lim->write_cache = ctrl->vwc & NVME_CTRL_VWC_PRESENT;
 	lim->fua = lim->write_cache;
-	lim->stable_writes = tl.stable_writes;
 	lim->poll = ctrl->subsys->nr_poll;
 }
 
@@ -82,7 +81,6 @@ static struct nof_limits common(const struct nof_limits *has, const struct nof_l
 	lim.max_write_zeroes_bytes = min(has->max_write_zeroes_bytes, other->max_write_zeroes_bytes);
 	lim.write_cache |= other->write_cache;
 	lim.fua |= other->fua;
-	lim.stable_writes |= other->stable_writes;
 	return lim;
 }
 
@@ -92,7 +90,7 @@ static bool differ(const struct nof_limits *a, const struct nof_limits *b)
 	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
 	       a->virt_boundary != b->virt_boundary || a->max_discard_bytes != b->max_discard_bytes ||
 	       a->max_write_zeroes_bytes != b->max_write_zeroes_bytes || a->write_cache != b->write_cache ||
-	       a->fua != b->fua || a->stable_writes != b->stable_writes;
+	       a->fua != b->fua;
 }
 
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)

@@ -104,7 +104,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 	blk_mq_requeue_request(rq, false);
 	/* once it is on the list: a look that was due before would find nothing */
 	if (passthrough)
-		queue_delayed_work(nof_recovery_wq, &head->again_work, PASSTHROUGH_LOOK);
+		nof_head_again(head, PASSTHROUGH_LOOK);
 	/* TRAP 18: a set published after we looked kicked a list that we were not on yet */
 	smp_mb();
 	if (READ_ONCE(head->set_seq) != seq)
@@ -234,7 +234,7 @@ static bool rests(struct nof_head *head, const struct nof_path *path, struct req
 		return false;
 	clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
-	queue_delayed_work(nof_recovery_wq, &head->again_work, max_t(long, at - jiffies, 1));
+	nof_head_again(head, max_t(long, at - jiffies, 1));
 	return true;
 }
 
@@ -508,7 +508,7 @@ static void requeue(struct nof_request *req, struct request *rq)
 	if (told && !first && READ_ONCE(path->usable))
 		return;
 	if (rest)
-		queue_delayed_work(nof_recovery_wq, &path->head->again_work, rest);
+		nof_head_again(path->head, rest);
 	else
 		blk_mq_kick_requeue_list(q);
 }
@@ -631,6 +631,9 @@ static void timed_out(struct nof_request *req, struct nof_queue *queue)
 	struct nof_ctrl *ctrl = queue->ctrl;
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE && nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING)
+		return;
+	/* taken back from a queue that stalls, meanwhile */
+	if (READ_ONCE(req->cmd.queue) != queue)
 		return;
 	/* a slow target would never get through with what is taken from it each time: twice as long at each try */
 	if (!req->aborted && req->periods + 1 < 1 << req->timeouts) {

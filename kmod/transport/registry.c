@@ -109,8 +109,11 @@ struct nof_transport *nof_transport_get(const char *name)
 
 	if (t)
 		return t;
-	request_module("nvmeof-%s", name);
-	return try_get(name);
+	/*
+	 * not waited for: we are in a handler of netlink's, under a lock that a module with a family of its own needs
+	 */
+	request_module_nowait("nvmeof-%s", name);
+	return NULL;
 }
 
 void nof_transport_put(struct nof_transport *t)

@@ -18,7 +18,6 @@ struct nof_transport_limits {
 	u32	max_segments;
 	u32	max_data;		/* bytes in one command, 0 = no bound of its own */
 	unsigned long	virt_boundary;	/* as blk_queue_virt_boundary() */
-	bool	stable_writes;		/* data may not change while it is on the way (digests) */
 };
 
 /**
@@ -107,7 +106,8 @@ struct nof_transport {
 int nof_transport_register(struct nof_transport *t);
 void nof_transport_unregister(struct nof_transport *t);
 /*
- * By name, loading the module nvmeof-NAME when needed; with a reference on the module. NULL if there is none. Sleeps.
+ * By name, with a reference on the module. NULL if there is none: then the module nvmeof-NAME is asked for, and may be
+ * there soon. Sleeps, not for that.
  */
 struct nof_transport *nof_transport_get(const char *name);
 void nof_transport_put(struct nof_transport *t);

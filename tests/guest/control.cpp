@@ -69,7 +69,7 @@ TEST_CASE("discover lists what a target offers, and leaves no controller behind"
 
 	CHECK(status("discover") == usage);
 	CHECK(status("discover -a nowhere.invalid") == failed);
-	CHECK(status("discover -a 127.0.0.1:4420 -n storage") == usage);
+	CHECK(status("discover -a 127.0.0.1:4420 -n 'a b'") == usage);
 	auto out = ctl("discover -a 127.0.0.1:1 -a 127.0.0.1:4420 --timeout 3");
 	INFO(out.text);
 	CHECK(out.status != done);

@@ -309,10 +309,24 @@ TEST_CASE("data digests stand a program that changes pages while they are writte
 	Rig rig;
 	auto o = rig.options();
 	o.dataDigest = true;
-	auto c = rig.host.connect(o);
-	auto disk = rig.disk();
-	CHECK(queueAttribute(disk, "stable_writes") == "1");
-	must("mkfs.ext4 -q -F " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
+	std::string disk, name;
+	auto mount = [&] {
+		disk = rig.disk();
+		must("mkfs.ext4 -q -F " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
+	};
+	SECTION("from the beginning")
+	{
+		name = rig.host.connect(o).name;
+		mount();
+	}
+	SECTION("on a path that joins a file system which was mounted without")
+	{
+		auto first = rig.connect();
+		mount();
+		o.duplicateConnect = true;
+		name = rig.host.connect(o).name;
+		REQUIRE(rig.host.client().disconnect(first.name).ok());
+	}
 	auto result = runFio({.file = "/mnt/mapped",
 			      .rw = "randwrite",
 			      .blocks = "4k",
@@ -326,7 +340,7 @@ TEST_CASE("data digests stand a program that changes pages while they are writte
 	INFO(result.text);
 	CHECK(result.good());
 	must("umount /mnt");
-	auto now = rig.host.controller(c.name);
+	auto now = rig.host.controller(name);
 	CHECK(now.reconnects == 0);
 	CHECK(now.state == ControllerState::live);
 }

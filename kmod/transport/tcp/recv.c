@@ -26,7 +26,7 @@ struct run {
 	struct nof_tcp_queue	*q;
 	struct io_comp_batch	*iob;
 	int			completed;
-	bool			failed;
+	int			failed;	/* negative errno */
 };
 
 /* The target's mistake */
@@ -331,7 +331,7 @@ static int actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offs
 		int n = step(run, skb, offset, left);
 
 		if (unlikely(n < 0)) {
-			run->failed = true;
+			run->failed = n;
 			return n;
 		}
 		offset += n;
@@ -361,7 +361,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob)
 		nof_batch_end(iob);
 		q->phase = NOF_TCP_CLOSED;
 		wake_up(&q->wait);
-		nof_queue_error(&q->q, -EPROTO, "%s", q->fault.why);
+		nof_queue_error(&q->q, run.failed, "%s", q->fault.why);
 	}
 	return run.completed;
 }

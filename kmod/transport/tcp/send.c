@@ -8,7 +8,9 @@
 #include <linux/cpumask.h>
 #include <linux/net.h>
 #include <linux/sched/mm.h>
+#include <linux/highmem.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include <net/sock.h>
 #include "compat/sock_send.h"
 #include "transport/tcp/tcp.h"
@@ -134,7 +136,7 @@ static void begin_data(struct nof_tcp_queue *q, struct nof_cmd *cmd, u32 len)
 	tx->cmd = cmd;
 	tx->data_left = len;
 	tx->crc = NOF_TCP_CRC_INIT;
-	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy;
+	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy && !tx->copies;
 }
 
 /*
@@ -214,6 +216,18 @@ static bool may_splice(const struct bio_vec *bv)
 	return sendpages_ok(bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), offset_in_page(bv->bv_offset) + bv->bv_len, 0);
 }
 
+/* In pages of their own, of which each has its place by what is in the batch already */
+static void copy_piece(struct nof_tcp_tx *tx, struct bio_vec *bv)
+{
+	void *to = tx->copies + tx->bytes;
+	u32 from = offset_in_page(bv->bv_offset);
+
+	bv->bv_len = min_t(u32, bv->bv_len, PAGE_SIZE - max_t(u32, from, offset_in_page(to)));
+	memcpy_from_page(to, bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), from, bv->bv_len);
+	bv->bv_page = vmalloc_to_page(to);
+	bv->bv_offset = offset_in_page(to);
+}
+
 static void put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 {
 	struct nof_tcp_tx *tx = &q->tx;
@@ -224,9 +238,12 @@ static void put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 	n = min_t(size_t, from->bv_len - d->iter.iov_offset, iov_iter_count(&d->iter));
 	n = min3(n, tx->data_left, NOF_TCP_BYTES - tx->bytes);
 	bv = (struct bio_vec){ from->bv_page, n, from->bv_offset + d->iter.iov_offset };
-	append_bvec(tx, &bv, tx->splice && may_splice(&bv));
-	if (q->conf.data_digest)
+	if (q->conf.data_digest) {
+		copy_piece(tx, &bv);
+		n = bv.bv_len;
 		tx->crc = nof_tcp_crc_bvec(tx->crc, &bv);
+	}
+	append_bvec(tx, &bv, tx->splice && may_splice(&bv));
 
 	iov_iter_advance(&d->iter, n);
 	nof_data_consumed(d, n);
@@ -599,8 +616,12 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 	memset(&q->tx, 0, sizeof(q->tx));
 	/* Its headers are sent as pages, so no vmalloc. */
 	q->tx.batch = kmalloc_node(sizeof(*q->tx.batch), GFP_KERNEL, node);
-	if (!q->tx.batch)
+	if (q->q.ctrl->opts.data_digest)
+		q->tx.copies = vmalloc_node(NOF_TCP_BYTES, node);
+	if (!q->tx.batch || (q->q.ctrl->opts.data_digest && !q->tx.copies)) {
+		nof_tcp_send_exit(q);
 		return -ENOMEM;
+	}
 	mutex_init(&q->tx.lock);
 	init_llist_head(&q->send_list);
 	INIT_WORK(&q->send_work, send_work);
@@ -611,5 +632,7 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 void nof_tcp_send_exit(struct nof_tcp_queue *q)
 {
 	kfree(q->tx.batch);
+	vfree(q->tx.copies);
 	q->tx.batch = NULL;
+	q->tx.copies = NULL;
 }

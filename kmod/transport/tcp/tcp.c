@@ -21,7 +21,6 @@ static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 	lim->max_segments = U16_MAX;
 	lim->max_data = MAX_DATA;
 	lim->virt_boundary = 0;
-	lim->stable_writes = ctrl->opts.data_digest;
 }
 
 static int start_queue(struct nof_queue *queue)

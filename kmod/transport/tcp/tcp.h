@@ -106,6 +106,8 @@ struct nof_tcp_batch {
  * @data_left:	bytes of data to come in this PDU
  * @r2t_left:	bytes to come in further PDUs for the same R2T
  * @crc:	of the data in this PDU up to here
+ * @copies:	with data digests, memory of NOF_TCP_BYTES: pages that their owner changes meanwhile would go out with a
+ *		digest of what they were
  * @splice:	do not copy the data of this PDU
  * @copy:	never splice: the peer is on this machine
  * @spliced:	pages of commands were given to the socket at some time
@@ -116,6 +118,7 @@ struct nof_tcp_batch {
 struct nof_tcp_tx {
 	struct mutex		lock;
 	struct nof_tcp_batch	*batch;
+	void			*copies;
 	u16			nr_bvecs;
 	u16			nr_pieces;
 	u16			headers_len;
