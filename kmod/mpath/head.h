@@ -56,8 +56,8 @@ enum nof_head_flag {
  * @failovers:	of its paths, see mpath/failover.h
  * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
  * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable that can do all; 0 while one is. Under subsys->lock
- * @again_work:	sends requests again that have no other path than the one that answered with an error; @again_at: jiffies,
- *		when it does
+ * @again_work:	sends requests again that have no other path than the one that answered with an error
+ * @again_at:	jiffies, when it does
  * @notice:	of its paths, see mpath/notice.c
  * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
  */
@@ -205,7 +205,7 @@ void nof_head_linger_until(struct nof_head *head, u32 secs);
 void nof_heads_end_linger(void);
 /* Capacity and write protection as read now; true when they were others. Under subsys->lock. */
 bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
-/* Requests that rest try again after so many jiffies, or sooner: then those that rest for longer ask again. Any context. */
+/* Requests that rest try again after so many jiffies, or sooner: those that rest for longer ask again. Any context. */
 void nof_head_again(struct nof_head *head, unsigned long delay);
 /* Requests that wait for a path are sent again no more; after NOF_HEAD_GONE is set. */
 void nof_head_end_kicks(struct nof_head *head);

@@ -60,6 +60,9 @@ static void clear_marks(struct request *rq)
 		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
 }
 
+/* A set that follows from the end of a queue is there by then */
+#define NEXT_SET	msecs_to_jiffies(100)
+
 /* How often it is looked whether passthrough has waited for long enough */
 #define PASSTHROUGH_LOOK	HZ
 
@@ -260,6 +263,29 @@ static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_
 	return ret;
 }
 
+static bool is_dead(const struct nof_path *path, const struct request *rq)
+{
+	struct nof_subsys *s = path->head->subsys;
+	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &s->srcu);
+
+	return !map || !nof_queue_live(queue_of(s, map, rq));
+}
+
+/*
+ * The path has gone since the set was published: the next one, which is on its way or there already, is waited for. A
+ * request that finds no room is blk-mq's, which would try this one again after some ms.
+ */
+static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_set *set, struct request *rq,
+				  unsigned int seq)
+{
+	blk_status_t ret = set->may_wait ? wait_for_path(head, rq, set, seq) : BLK_STS_TRANSPORT;
+
+	if (ret != BLK_STS_OK)
+		return BLK_STS_RESOURCE;
+	nof_head_again(head, NEXT_SET);
+	return BLK_STS_OK;
+}
+
 /*
  * After a request was queued, or not: whoever clears the mark sends what it stands for. What this batch has held back
  * may be with a path that the last one did not take, as the set has changed, or with the polled row of a context whose
@@ -317,6 +343,8 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 			ret = BLK_STS_OK;
 		else
 			ret = send_somewhere(head, set, path, bd->rq, bd->last);
+		if (unlikely(ret == BLK_STS_RESOURCE) && is_dead(path, bd->rq))
+			ret = wait_for_next(head, set, bd->rq, seq);
 	} else {
 		ret = wait_for_path(head, bd->rq, set, seq);
 	}
