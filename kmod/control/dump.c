@@ -29,7 +29,10 @@ struct walk {
 	struct nof_dump		*state;
 	struct nlattr		**attrs;
 	u8			cmd;
+	u8			left;	/* objects until the lock is let go: recovery may want it */
 };
+
+#define AT_ONCE		8
 
 /* Puts the objects of one subsystem with put_one() until that fails. Under s->lock. */
 typedef int (*walk_fn)(struct walk *w, struct nof_subsys *s);
@@ -39,7 +42,10 @@ typedef int (*walk_fn)(struct walk *w, struct nof_subsys *s);
 	int __err = 0;									\
 	void *__hdr;									\
 											\
-	if ((what)->nr > *(last)) {							\
+	if ((what)->nr > *(last) && !(w)->left) {					\
+		__err = -EAGAIN;							\
+	} else if ((what)->nr > *(last)) {						\
+		(w)->left--;								\
 		__hdr = begin_object(w);						\
 		__err = __hdr ? (put)((w)->skb, what) : -EMSGSIZE;			\
 		end_object(w, __hdr, __err);						\
@@ -85,9 +91,12 @@ static int walk_subsystems(struct walk *w, walk_fn fn)
 			continue;
 		if (s->nr > at->subsys)
 			*at = (struct nof_dump){ .subsys = s->nr };
-		mutex_lock(&s->lock);
-		err = fn(w, s);
-		mutex_unlock(&s->lock);
+		do {
+			w->left = AT_ONCE;
+			mutex_lock(&s->lock);
+			err = fn(w, s);
+			mutex_unlock(&s->lock);
+		} while (err == -EAGAIN);
 		if (err)
 			return err;
 		*at = (struct nof_dump){ .subsys = s->nr + 1 };

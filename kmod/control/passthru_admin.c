@@ -7,6 +7,8 @@
 #include <linux/uaccess.h>
 #include "control/ioctl.h"
 #include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/path.h"
 
 /*
  * Most data of one command: what contiguous memory can be had for. Log pages and firmware images are read and written
@@ -45,10 +47,34 @@ static bool is_ours(const struct nvme_command *sqe)
 	       sqe->fabrics.fctype != nvme_fabrics_type_property_set;
 }
 
-/* The namespaces may be others afterwards, and the controller tells only other hosts of it. */
-static bool changes_namespaces(u8 opcode)
+#define FIRST_VENDOR_OPCODE	0xc0
+#define CHANGES	(NVME_CMD_EFFECTS_NCC | NVME_CMD_EFFECTS_NIC | NVME_CMD_EFFECTS_CCC)
+
+/* By the log of commands' effects (NVMe Base 2.0, 5.16.1.6); a controller that has none says so */
+static bool has_effect(struct nof_ctrl *ctrl, u8 opcode)
 {
-	return opcode == nvme_admin_format_nvm || opcode == nvme_admin_ns_mgmt || opcode == nvme_admin_ns_attach;
+	struct nvme_effects_log *log = kzalloc(sizeof(*log), GFP_KERNEL);
+	bool changes;
+
+	if (!log)
+		return true;
+	changes = !nof_get_log(ctrl, NVME_LOG_CMD_EFFECTS, 0, 0, log, sizeof(*log)) &&
+		  le32_to_cpu(log->acs[opcode]) & CHANGES;
+	kfree(log);
+	return changes;
+}
+
+/* The namespaces may be others afterwards, and the controller tells only other hosts of it. */
+static bool changes_namespaces(struct nof_ctrl *ctrl, u8 opcode)
+{
+	switch (opcode) {
+	case nvme_admin_format_nvm:
+	case nvme_admin_ns_mgmt:
+	case nvme_admin_ns_attach:
+		return true;
+	default:
+		return opcode >= FIRST_VENDOR_OPCODE && has_effect(ctrl, opcode);
+	}
 }
 
 static int check(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nvme_command *sqe)
@@ -120,12 +146,16 @@ static int exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_pa
 
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, u64 *result)
 {
+	bool changes = changes_namespaces(ctrl, p->opcode);
 	struct nof_cmd *cmd;
 	int ret;
 
 	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
 	if (!cmd)
 		return -ENOMEM;
+	/* I/O as of now may be in blocks of another size then: none until they were looked at */
+	if (changes)
+		nof_paths_doubt(ctrl->subsys, p->nsid);
 	ret = exec(ctrl, cmd, p, result);
 	kfree(cmd);
 	if (sets_kato(p) && !ret)
@@ -133,7 +163,9 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	else if (sets_kato(p))
 		nof_ka_read(ctrl);
 	/* The command itself is done; what a failed scan misses, the next one finds. */
-	if (!ret && changes_namespaces(p->opcode))
+	if (changes) {
+		nof_paths_rescan_all(ctrl->subsys);
 		nof_ctrl_rescan(ctrl, NULL);
+	}
 	return ret;
 }

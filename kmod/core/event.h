@@ -18,6 +18,9 @@ struct nof_subsys;
  * @failover: requests left a path and are done elsewhere. @from: its name, as the path itself may be gone; @ios: how
  *	      many; @ns: the longest time from being sent there to being done elsewhere
  */
+/* Events that are made before a lock is let go that recovery needs */
+#define NOF_TELL_AT_ONCE	16
+
 struct nof_event_ops {
 	void (*subsys)(struct nof_subsys *s, enum nvmeof_event ev);
 	void (*ctrl)(struct nof_ctrl *c, enum nvmeof_event ev, enum nvmeof_ctrl_state old);

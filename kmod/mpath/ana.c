@@ -117,19 +117,17 @@ static bool update_path(struct nof_path *path)
 	return true;
 }
 
-/* All paths of the controller to the states of their groups; told with what it made of them. Under subsys->lock. */
+/* All paths of the controller to the states of their groups. Told when all are: requests wait for that. */
 static void update_paths(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	struct nof_path *path;
-	bool changed;
 
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl) {
-			changed = update_path(path);
+			if (update_path(path))
+				path->news = NVMEOF_EVENT_STATE;
 			nof_head_publish(head);
-			if (changed)
-				nof_events->path(path, NVMEOF_EVENT_STATE);
 		}
 }
 
@@ -148,6 +146,7 @@ static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int
 	}
 	update_paths(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
+	nof_paths_tell(ctrl->subsys);
 	*err = why ? -EPROTO : groups.err;
 	return groups.err ? "ANA log: out of memory" : why;
 }

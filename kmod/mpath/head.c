@@ -164,18 +164,6 @@ static bool end_linger(struct nof_head *head)
 	return true;
 }
 
-/* Controllers may have namespaces that the disk did not take in, and that could be disks of their own now */
-static void scan_all(struct nof_subsys *s)
-{
-	struct nof_ctrl *ctrl;
-
-	mutex_lock(&s->lock);
-	list_for_each_entry(ctrl, &s->ctrls, entry)
-		if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-			nof_scan_start(ctrl);
-	mutex_unlock(&s->lock);
-}
-
 static void removal_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, removal_work);
@@ -190,7 +178,8 @@ static void removal_work(struct work_struct *work)
 		nof_head_remove(head);
 		nof_head_delist(head);
 		nof_head_drop(head);
-		scan_all(s);
+		/* controllers may have namespaces that this one did not take in, and that could be disks of their own now */
+		nof_paths_rescan_all(s);
 	}
 	nof_subsys_put(s);
 }

@@ -118,20 +118,33 @@ static void tell_fewer(struct nof_head *head, struct news *fewer)
 	nof_events->ns(head, n->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
 }
 
+/* Returns of how many disks */
+static u32 tell_some(struct nof_subsys *s, struct news *gone, struct news *back, struct news *fewer)
+{
+	struct nof_head *head;
+	u32 n = 0;
+
+	list_for_each_entry(head, &s->heads, entry) {
+		if (n == NOF_TELL_AT_ONCE || !look(head))
+			continue;
+		tell_none(head, gone, back, fewer);
+		tell_fewer(head, fewer);
+		n++;
+	}
+	return n;
+}
+
 static void notice_work(struct work_struct *work)
 {
 	struct nof_subsys *s = container_of(work, struct nof_subsys, notice_work);
 	struct news gone = {}, back = {}, fewer = {};
-	struct nof_head *head;
+	u32 n;
 
-	mutex_lock(&s->lock);
-	list_for_each_entry(head, &s->heads, entry) {
-		if (!look(head))
-			continue;
-		tell_none(head, &gone, &back, &fewer);
-		tell_fewer(head, &fewer);
-	}
-	mutex_unlock(&s->lock);
+	do {
+		mutex_lock(&s->lock);
+		n = tell_some(s, &gone, &back, &fewer);
+		mutex_unlock(&s->lock);
+	} while (n == NOF_TELL_AT_ONCE);
 	if (gone.nr)
 		dev_warn_ratelimited(&s->dev, "no usable path to %s (%u disks in all): I/O waits, or fails, as set\n",
 				     gone.first, gone.nr);

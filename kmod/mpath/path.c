@@ -632,6 +632,35 @@ bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
 	return kept;
 }
 
+/* Returns how many */
+static u32 tell_some(struct nof_subsys *s)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+	u32 n = 0;
+
+	lockdep_assert_held(&s->lock);
+	nof_for_each_path(s, head, path) {
+		if (!path->news || n == NOF_TELL_AT_ONCE)
+			continue;
+		nof_events->path(path, path->news);
+		path->news = 0;
+		n++;
+	}
+	return n;
+}
+
+void nof_paths_tell(struct nof_subsys *s)
+{
+	u32 n;
+
+	do {
+		mutex_lock(&s->lock);
+		n = tell_some(s);
+		mutex_unlock(&s->lock);
+	} while (n == NOF_TELL_AT_ONCE);
+}
+
 void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
 {
 	struct nof_head *head;
@@ -640,8 +669,39 @@ void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
 	mutex_lock(&ctrl->subsys->lock);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl)
-			nof_events->path(path, event);
+			path->news = event;
 	mutex_unlock(&ctrl->subsys->lock);
+	nof_paths_tell(ctrl->subsys);
+}
+
+void nof_paths_doubt(struct nof_subsys *s, u32 nsid)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+	struct nof_ctrl *ctrl;
+
+	mutex_lock(&s->lock);
+	/* a new number: what a scan that is under way has read is of the old one */
+	list_for_each_entry(ctrl, &s->ctrls, entry)
+		WRITE_ONCE(ctrl->association, ctrl->association + 1);
+	nof_for_each_path(s, head, path)
+		if (nsid && nsid != NVME_NSID_ALL && nsid != path->nsid &&
+		    path->association == path->ctrl->association - 1)
+			path->association++;
+	list_for_each_entry(head, &s->heads, entry)
+		nof_head_publish(head);
+	mutex_unlock(&s->lock);
+}
+
+void nof_paths_rescan_all(struct nof_subsys *s)
+{
+	struct nof_ctrl *ctrl;
+
+	mutex_lock(&s->lock);
+	list_for_each_entry(ctrl, &s->ctrls, entry)
+		if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+			nof_scan_start(ctrl);
+	mutex_unlock(&s->lock);
 }
 
 void nof_paths_unsee(struct nof_ctrl *ctrl)

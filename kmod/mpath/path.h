@@ -58,6 +58,7 @@ enum nof_unfit {
  * @health:	what health.c remembers
  * @failover:	counts what left it
  * @degraded:	left out by health.c; under subsys->lock
+ * @news:	what is to be told by nof_paths_tell(), an enum nvmeof_event other than 0; likewise
  * @probe_at:	jiffies before which no further probe goes to this degraded path, over all CPUs
  * @active:	something completed on it since health.c last looked
  * @sel:	the selector's own, see mpath/selector.h
@@ -81,6 +82,7 @@ struct nof_path {
 	bool			ana_expired;
 	bool			usable;
 	bool			degraded;
+	u8			news;
 	bool			active;
 	unsigned long		probe_at;
 	struct nof_health	health;
@@ -156,6 +158,18 @@ bool nof_path_try_again(const char *why);
 /* Likewise, but nobody waits for that: what the target offers is all there. */
 bool nof_path_later(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
+/*
+ * The namespace (NVME_NSID_ALL or 0: each) may have another format or other identifiers from now on: none of its paths
+ * takes I/O before its controller has scanned. Context: process.
+ */
+void nof_paths_doubt(struct nof_subsys *s, u32 nsid);
+/* All controllers that are live do so, in the background. */
+void nof_paths_rescan_all(struct nof_subsys *s);
+/*
+ * Tells of all paths that have news, some at a time: nobody who needs subsys->lock meanwhile waits for listeners.
+ * Context: process
+ */
+void nof_paths_tell(struct nof_subsys *s);
 /* Tells of each of the controller's paths. Context: process */
 void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event);
 void nof_paths_unsee(struct nof_ctrl *ctrl);

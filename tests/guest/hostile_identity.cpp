@@ -342,3 +342,40 @@ TEST_CASE("a capacity that was seen by one path first is no lasting reason to re
 	CHECK(disk.size() == 16 << 20);
 	CHECK(ports.work(disk) == 0);
 }
+
+namespace {
+
+// From when a format is asked for until somebody looks at the namespace again
+std::atomic<bool> formatting, asked;
+std::atomic<unsigned> meanwhile;
+
+const auto takesItsTime = always(target::Hook::command, [](target::Strike &s) {
+	if (s.admin(0x80)) { // Format NVM
+		formatting = asked = true;
+		std::this_thread::sleep_for(500ms);
+	} else if (s.identify(target::cns_ns) || s.identify(target::cns_descs)) {
+		formatting = false;
+	} else if (s.ioWrite() && formatting) {
+		meanwhile++;
+	}
+	return false;
+});
+
+} // namespace
+
+TEST_CASE("while passthrough may change the format of a namespace nothing is written to it",
+	  "[hostile][paths][identity][passthrough]")
+{
+	Ports ports(std::vector<target::Config>(2));
+	auto controllers = ports.connectAll();
+	Writers writers(ports.store());
+	REQUIRE(writers.progress(20));
+	for (std::size_t i : {0, 1})
+		ports[i].script().arm(takesItsTime, target::Script::forever);
+	auto format = run("nvme admin-passthru /dev/" + controllers[0].name + " -o 0x80 -n 1");
+	INFO(format.text);
+	CHECK(asked);
+	CHECK(meanwhile <= 4); // what was on its way
+	CHECK(writers.progress(20));
+	CHECK(eventually([&] { return allUsable(ports.host, 2); }, 5s));
+}
