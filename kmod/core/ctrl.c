@@ -188,7 +188,7 @@ static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 	int ret;
 
 	if (!t) {
-		NL_SET_ERR_MSG(extack, "unknown transport, or its module (nvmeof_tcp, ...) is only being loaded: try again");
+		NL_SET_ERR_MSG(extack, "unknown transport, or its module is only being loaded: try again");
 		return -EPROTONOSUPPORT;
 	}
 	ctrl->transport = t;

@@ -298,7 +298,7 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 		idx = srcu_read_lock(srcu);
 		cmd = queue->ctrl->transport->detach(queue, &d);
 		if (cmd)
-			nof_head_detached(cmd);
+			nof_head_detached(cmd, d.used);
 		srcu_read_unlock(srcu, idx);
 		nr += cmd != NULL;
 		/* the queue's, and done with perhaps */

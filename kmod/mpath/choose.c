@@ -5,6 +5,7 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
+#include <linux/sizes.h>
 #include "control/trace.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
@@ -103,6 +104,41 @@ static bool may_spill(const struct nof_policy *policy, const struct request *rq)
 	return (READ_ONCE(policy->spill_us) || READ_ONCE(policy->spill_depth)) && nof_rq_measured(rq);
 }
 
+/* Small requests of one batch that go together, whatever the policy: what is sent and completed at once costs half */
+#define RUN_MAX		16
+#define RUN_BYTES	SZ_16K
+
+static struct nof_path *begin_run(struct nof_hctx *h, const struct nof_path_set *set,
+				  const struct nof_selector *selector, struct request *rq)
+{
+	struct nof_path *path = selector->select(set->paths, set->nr_best, rq);
+	u16 i = 0;
+
+	while (i < set->nr_best - 1 && set->paths[i] != path)
+		i++;
+	WRITE_ONCE(h->run_set, set);
+	WRITE_ONCE(h->run_path, i);
+	WRITE_ONCE(h->run_left, RUN_MAX - 1);
+	return path;
+}
+
+/* More of the batch follow, or went before */
+static struct nof_path *pick_in_run(const struct nof_path_set *set, const struct nof_selector *selector,
+				    struct request *rq, bool last)
+{
+	struct nof_hctx *h = nof_hctx_of(rq);
+	u16 left = READ_ONCE(h->run_left), i = READ_ONCE(h->run_path);
+
+	/* another CPU may have the context, too: what it leaves there is no more than a hint */
+	if (left && READ_ONCE(h->run_set) == set && i < set->nr_best && blk_rq_bytes(rq) <= RUN_BYTES) {
+		WRITE_ONCE(h->run_left, last ? 0 : left - 1);
+		return set->paths[i];
+	}
+	if (last || blk_rq_bytes(rq) > RUN_BYTES)
+		return selector->select(set->paths, set->nr_best, rq);
+	return begin_run(h, set, selector, rq);
+}
+
 /* There is more to it than asking the selector */
 static noinline struct nof_path *choose_slow(struct nof_head *head, const struct nof_path_set *set,
 					     const struct nof_selector *selector, struct request *rq)
@@ -118,13 +154,15 @@ static noinline struct nof_path *choose_slow(struct nof_head *head, const struct
 }
 
 struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *set, const struct nof_selector *selector,
-			    struct request *rq)
+			    struct request *rq, bool last)
 {
 	if (unlikely(!set->nr_best))
 		return NULL;
 	if (unlikely(set->nr_best < set->nr_usable))
 		return choose_slow(head, set, selector, rq);
-	return pick(set->paths, set->nr_best, selector, rq);
+	if (likely(set->nr_best == 1))
+		return set->paths[0];
+	return pick_in_run(set, selector, rq, last);
 }
 
 static bool has_room(const struct nof_path *path, u32 hctx)

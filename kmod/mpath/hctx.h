@@ -13,10 +13,15 @@
  * struct nof_hctx - (head, hardware context)
  * @starved:	waits for room in a queue
  * @held:	some path may hold back commands that were queued without @last
+ * @run_left:	so many more requests of this batch take the path of that place in that set, see choose.c; only compared
+ * @run_set, @run_path: the set and the place
  * @scratch:	the selector's: what it last left there, or another one did. A hint: every value has to do
  */
 struct nof_hctx {
 	unsigned long		held;
+	const struct nof_path_set *run_set;
+	u16			run_path;
+	u16			run_left;
 	u32			scratch[4];
 	struct nof_starved	starved;
 } ____cacheline_aligned_in_smp;

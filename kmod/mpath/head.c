@@ -178,7 +178,7 @@ static void removal_work(struct work_struct *work)
 		nof_head_remove(head);
 		nof_head_delist(head);
 		nof_head_drop(head);
-		/* controllers may have namespaces that this one did not take in, and that could be disks of their own now */
+		/* what this one did not take in could be disks of their own now */
 		nof_paths_rescan_all(s);
 	}
 	nof_subsys_put(s);

@@ -106,6 +106,7 @@ struct nof_head {
  * @first_ns:	of the first one, valid once it has moved
  * @again_at:	jiffies; not before to the path that @left names; 0 for at once
  * @since:	jiffies when it came
+ * @taken_back:	from a target that did not answer: not a second time, or where all take long it would never end
  * @told_when:	@again_at is what the controller has asked for: it counts for any path
  * @only:	of passthrough: number of the controller that has to take it; 0 for any
  * @left:	number of the controller that it goes again from, 0 for none
@@ -141,6 +142,7 @@ struct nof_request {
 	bool			aborted;
 	bool			waiting;
 	bool			told_when;
+	bool			taken_back;
 };
 
 static inline const char *nof_head_name(const struct nof_head *h)
@@ -218,7 +220,7 @@ void nof_head_read_partitions(struct nof_head *head);
 void nof_head_publish(struct nof_head *head);
 void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob);
 void nof_head_end_batch(struct io_comp_batch *iob);
-/* It was taken off its queue, and goes again by another path. Process context. */
-void nof_head_detached(struct nof_cmd *cmd);
+/* It was taken off its queue (@sent: not before it went out), and goes again by another path. Process context. */
+void nof_head_detached(struct nof_cmd *cmd, bool sent);
 
 #endif

@@ -320,7 +320,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req->left = 0;
 		req->again_at = 0;
 		req->since = jiffies;
-		req->aborted = req->waiting = req->told_when = false;
+		req->aborted = req->waiting = req->told_when = req->taken_back = false;
 		req->failover = NULL;
 		if (unlikely(nof_parked(bd->rq)))
 			nof_park_resume(bd->rq);
@@ -329,7 +329,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	smp_rmb();
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
-	path = likely(set) ? nof_choose(head, set, srcu_dereference(s->selector, &s->srcu), bd->rq) : NULL;
+	path = likely(set) ? nof_choose(head, set, srcu_dereference(s->selector, &s->srcu), bd->rq, bd->last) : NULL;
 	if (likely(path) && unlikely(req->left))
 		path = nof_choose_again(set, path, req->left, bd->rq);
 	if (likely(path))
@@ -636,16 +636,17 @@ bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 	const struct nof_head *head = req->path->head;
 	const struct nof_path_set *set = srcu_dereference(head->set, &head->subsys->srcu);
 
-	if (blk_rq_is_passthrough(rq) || (sent && req_op(rq) != REQ_OP_READ))
+	if (blk_rq_is_passthrough(rq) || (sent && (req_op(rq) != REQ_OP_READ || req->taken_back)))
 		return false;
 	return set && set->nr;
 }
 
-void nof_head_detached(struct nof_cmd *cmd)
+void nof_head_detached(struct nof_cmd *cmd, bool sent)
 {
 	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = nof_cmd_rq(cmd);
 
+	req->taken_back |= sent;
 	off_path(req, rq, ktime_get_ns() - req->sent_ns);
 	move(req, rq);
 }

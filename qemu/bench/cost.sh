@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 1500
 # Instructions per I/O of both drivers, in one guest with one CPU: each has a subsystem of its own on one target, backed
-# by null_blk. The samples of the two are taken in turn. DRIVERS and REPS come from the environment.
+# by null_blk, and the in-tree one another that is tuned. The samples are taken in turn. DRIVERS and REPS come from the
+# environment.
 # Round 0 only warms up: the report leaves it out. Writes /results/samples, a line for each section of the plugin's
 # output, in its order: CASE DRIVER COUNT ROUND.
 
@@ -10,11 +11,12 @@ uuid_of() {
 	case $1 in
 	ours) echo 00000000-0000-4000-8000-00000000000a ;;
 	intree) echo 00000000-0000-4000-8000-00000000000b ;;
+	tuned) echo 00000000-0000-4000-8000-00000000000c ;;
 	esac
 }
 
 prefix_of() {
-	case $1 in ours) echo nvmeof ;; intree) echo nvme ;; esac
+	case $1 in ours) echo nvmeof ;; *) echo nvme ;; esac
 }
 
 connect_ours() {
@@ -29,22 +31,35 @@ connect_intree() {
 	nvme connect -t tcp -n nqn.2024-01.io.example:intree -a 127.0.0.1 -s 4420
 }
 
+# As its users tune it: no SQ flow control, and no scheduler for the hidden disk of the path
+connect_tuned() {
+	local disk nqn
+	nvme connect -t tcp -n nqn.2024-01.io.example:tuned -a 127.0.0.1 -s 4420 --disable-sqflow
+	wait_for 20 by_uuid "$(uuid_of tuned)" nvme > /run/found
+	for disk in /sys/block/nvme[0-9]*c[0-9]*n[0-9]*; do
+		read -r nqn < "$disk/device/subsysnqn"
+		[ "$nqn" != nqn.2024-01.io.example:tuned ] || echo none > "$disk/queue/scheduler"
+	done
+}
+
 # sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION
 sample() {
 	local driver
-	for driver in $DRIVERS; do
+	for driver in $drivers; do
 		iocount "${device[$driver]}" "${@:2}" > /run/rate
 		echo "$1 $driver $5 $round" >> /run/samples
 	done
 }
 
 # Memory-backed null_blk takes no part: without data to keep, it costs least and disturbs the ratio least.
-modprobe null_blk nr_devices=2 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
+drivers=$DRIVERS
+case " $DRIVERS " in *' intree '*) drivers+=' tuned' ;; esac
+modprobe null_blk nr_devices=3 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
 target_modules
 target_port 1 127.0.0.1 4420
 n=0
 declare -A device
-for driver in $DRIVERS; do
+for driver in $drivers; do
 	target_subsystem "nqn.2024-01.io.example:$driver"
 	target_namespace "nqn.2024-01.io.example:$driver" 1 "/dev/nullb$n" "$(uuid_of "$driver")"
 	target_link 1 "nqn.2024-01.io.example:$driver"
@@ -62,6 +77,7 @@ for round in $(seq 0 "$REPS"); do
 	sample tcp/randread/4k/qd16 read 4096 16 2000 random batch
 	sample tcp/randwrite/4k/qd16 write 4096 16 2000 random batch
 	sample tcp/read/128k/qd1 read 131072 1 200 sequential batch
+	sample tcp/read/128k/qd4 read 131072 4 400 sequential batch
 	sample single/randread/4k/qd16 read 4096 16 2000 random single
 	sample single/randwrite/4k/qd16 write 4096 16 2000 random single
 done

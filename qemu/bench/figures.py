@@ -13,21 +13,21 @@ def figure(values):
     return median, (max(values) - min(values)) / median if median else 0
 
 
-def make_case(name, unit, ours, intree):
-    """One row of bench.json; ours and intree are lists of samples."""
+def make_case(name, unit, ours, intree, tuned=()):
+    """One row of bench.json; ours, intree and tuned are lists of samples. The ratio is to the lower of both."""
     row = {"name": name, "unit": unit, "ours": None, "intree": None, "ratio": None, "spread": {}}
-    for key, found in (("ours", figure(ours)), ("intree", figure(intree))):
+    for key, found in (("ours", figure(ours)), ("intree", figure(intree)), ("tuned", figure(tuned))):
         if found:
             row[key] = round(found[0], 3)
             row["spread"][key] = round(found[1], 5)
     if row["ours"] and row["intree"]:
-        row["ratio"] = round(row["ours"] / row["intree"], 4)
+        row["ratio"] = round(row["ours"] / min(row["intree"], row.get("tuned", row["intree"])), 4)
     return row
 
 
 def print_table(title, rows):
     def cell(row, key):
-        if row[key] is None:
+        if row.get(key) is None:
             return "-", ""
         return f"{row[key]:,.{DIGITS.get(row['unit'], 0)}f}", f"{row['spread'].get(key, 0) * 100:.2f} %"
 
@@ -35,8 +35,11 @@ def print_table(title, rows):
         return
     width = max(32, *(len(row["name"]) + 2 for row in rows))
     print(f"\n{title}")
-    print(f"{'':{width}}{'ours':>12}{'spread':>11}{'in-tree':>12}{'spread':>11}{'ratio':>8}")
+    columns = [("ours", "ours"), ("intree", "in-tree")]
+    if any("tuned" in row for row in rows):
+        columns.append(("tuned", "tuned"))
+    print(f"{'':{width}}" + "".join(f"{title:>12}{'spread':>11}" for _, title in columns) + f"{'ratio':>8}")
     for row in rows:
         ratio = "-" if row["ratio"] is None else f"{row['ratio']:.3f}"
-        print(f"{row['name']:{width}}{cell(row, 'ours')[0]:>12}{cell(row, 'ours')[1]:>11}"
-              f"{cell(row, 'intree')[0]:>12}{cell(row, 'intree')[1]:>11}{ratio:>8}")
+        cells = "".join("{:>12}{:>11}".format(*cell(row, key)) for key, _ in columns)
+        print(f"{row['name']:{width}}{cells}{ratio:>8}")

@@ -6,7 +6,8 @@
  * moved are written as one section: "section TOTAL USER", then "ADDRESS INSTRUCTIONS" for each block of the kernel,
  * then "end". Blocks are counted whole: one that a fault leaves early counts as if it had been finished.
  *
- * One vCPU only (the counters are not atomic). Argument: out=FILE.
+ * One thread only (the counters are not atomic): a single vCPU, or several with -icount, of which one is counted.
+ * Arguments: out=FILE, and cpu=N where there are several.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -31,6 +32,7 @@ struct block {
 static struct block *table[BUCKETS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *out;
+static int only = -1;	/* vCPU; any */
 
 static bool in_kernel(uint64_t address)
 {
@@ -131,6 +133,14 @@ static void watch_marker(struct qemu_plugin_insn *insn)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_to, QEMU_PLUGIN_CB_NO_REGS, NULL);
 }
 
+static void on_block(unsigned int cpu, void *userdata)
+{
+	struct block *b = userdata;
+
+	if ((int)cpu == only)
+		b->count++;
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t i, length = qemu_plugin_tb_n_insns(tb);
@@ -141,7 +151,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	pthread_mutex_lock(&lock);
 	b = find_block(address, length);
 	pthread_mutex_unlock(&lock);
-	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &b->count, 1);
+	if (only < 0)
+		qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &b->count, 1);
+	else
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, b);
 	if (in_kernel(address))
 		return;
 	for (i = 0; i < length; i++)
@@ -156,8 +169,10 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *in
 	for (i = 0; i < argc; i++)
 		if (!strncmp(argv[i], "out=", 4))
 			path = argv[i] + 4;
-	if (!path || info->system.smp_vcpus != 1) {
-		fprintf(stderr, "insncount: needs out=FILE and a single vCPU\n");
+		else if (!strncmp(argv[i], "cpu=", 4))
+			only = atoi(argv[i] + 4);
+	if (!path || (info->system.smp_vcpus != 1 && only < 0)) {
+		fprintf(stderr, "insncount: needs out=FILE, and a single vCPU or cpu=N\n");
 		return -1;
 	}
 	out = fopen(path, "w");

@@ -13,7 +13,8 @@ SILENT = ("down", "loss", "oneway")
 # nvme_ns_head_submit_bio() and not counted; ours is a call and counted.
 CHOICE = {
     "nvmeof": {
-        "nof_choose", "choose_slow", "pick", "probe", "promise_of", "over", "spill", "may_spill",
+        "nof_choose", "choose_slow", "begin_run", "pick_in_run", "pick", "probe", "promise_of", "over", "spill",
+        "may_spill",
         "nof_choose_other", "nof_choose_again", "other_of", "has_room",
         "select", "select_probing", "fight", "look", "spend", "class_of", "distance",
         "nof_duel", "nof_duel_won", "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured",

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 900
-# Instructions per I/O with 2, 4 and 8 paths, as cost.sh counts them: our latency and queue-depth policies, and the
+# Instructions per I/O with 2, 4, 8 and 16 paths, as cost.sh counts them: our latency and queue-depth policies, and the
 # in-tree driver's queue-depth. Writes /results/samples as cost.sh does; a CASE is mpath/cost/NUMBERpaths/qd16, with
 # the policy where it is not what the two drivers are compared by.
 # Namespace 1 is as in cost.sh: on one CPU its I/O is done before the next one is sent, and the in-tree policy takes the
@@ -62,11 +62,11 @@ target_modules
 for stack in $DRIVERS; do
 	make_drive "fast$stack" 0 0
 	make_drive "slow$stack" 2 1000000
-	make_target "$stack" 8 "/dev/fast$stack"
+	make_target "$stack" 16 "/dev/fast$stack"
 	target_namespace "$(nqn_of "$stack")" 2 "/dev/slow$stack" "$(slow_uuid_of "$stack")"
 done
 dmesg -n 1
-for paths in 2 4 8; do
+for paths in 2 4 8 16; do
 	for stack in $DRIVERS; do connect_stack "$stack" "$paths"; done
 	sleep 1
 	for round in $(seq 0 "$REPS"); do

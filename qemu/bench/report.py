@@ -95,8 +95,8 @@ def read_samples(results, plugin_output):
 
 
 def cost_rows(samples, value, unit):
-    return [make_case(case, unit, [value(s) for s in drivers.get("ours", [])],
-                      [value(s) for s in drivers.get("intree", [])]) for case, drivers in samples.items()]
+    return [make_case(case, unit, *([value(s) for s in drivers.get(key, [])] for key in ("ours", "intree", "tuned")))
+            for case, drivers in samples.items()]
 
 
 def connect_row(path):
@@ -136,9 +136,11 @@ def counted_tables(samples):
     costs = {case: drivers for case, drivers in samples.items() if not case.startswith("mpath/choice/")}
     total = cost_rows(costs, lambda s: s.total, unit)
     return {
-        "cases": [row for row in total if not row["name"].startswith("single/")] + mpath.choice_rows(samples, unit),
+        "cases": [row for row in total if not row["name"].startswith(("single/", "host/"))] +
+                 mpath.choice_rows(samples, unit),
+        "host": [row for row in total if row["name"].startswith("host/")],
         "single": [row for row in total if row["name"].startswith("single/")],
-        "host_side": cost_rows(costs, Section.host_side, unit),
+        "host_side": [row for row in cost_rows(costs, Section.host_side, unit) if not row["name"].startswith("host/")],
     }
 
 
@@ -162,7 +164,9 @@ def timed_rows(guest, jobs):
 def print_all(tables, timed):
     print_table("Instructions per I/O, the whole guest", tables["cases"])
     print_table("The same, each I/O submitted by a call of its own", tables["single"])
-    print_table("The same, host side alone (without nvmet, nvmet_tcp, null_blk)", tables["host_side"])
+    print_table("The same, without the symbols of nvmet, nvmet_tcp, null_blk: not yet the host alone",
+                tables["host_side"])
+    print_table("The host alone, on a CPU of its own", tables["host"])
     print_table("Seconds until 64 controllers are live", timed.get("connect", []))
     if "gaps" in timed:
         mpath.print_gaps(timed["gaps"])
@@ -178,7 +182,7 @@ def print_all(tables, timed):
 def main():
     output, jobs = pathlib.Path(sys.argv[1]), sys.argv[2:]
     samples = {}
-    for job in ("cost", "paths"):
+    for job in ("cost", "host", "paths"):
         if job in jobs:
             samples |= read_samples(output / "guest" / f"bench-{job}", output / "bench" / f"{job}.sections")
     mpath.share_intree(samples)

@@ -37,7 +37,7 @@ address_of() {
 }
 
 port_of() {
-	echo $(($(index "$1") * 10 + $2))
+	echo $(($(index "$1") * 100 + $2))
 }
 
 # far STACK PATH COMMAND...: in the namespace of the target's end.
@@ -146,6 +146,16 @@ subsystem_of() {
 		[ "$nqn" != "$(nqn_of "$1")" ] || { echo "$entry"; return; }
 	done
 	return 1
+}
+
+# no_scheduler STACK: of the in-tree driver's hidden disks, one for each path, which have one by default
+no_scheduler() {
+	local disk nqn
+	[ -n "${device[$1]:-}" ] || return 0
+	for disk in /sys/block/nvme[0-9]*c[0-9]*n[0-9]*; do
+		read -r nqn < "$disk/device/subsysnqn"
+		[ "$nqn" != "$(nqn_of "$1")" ] || echo none > "$disk/queue/scheduler"
+	done
 }
 
 set_policy() {

@@ -66,6 +66,11 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual((row["ours"], row["intree"], row["ratio"]), (2, 4, 0.5))
         self.assertEqual(row["spread"], {"ours": 1, "intree": 0})
 
+    def test_ratio_to_the_better_of_both(self):
+        for tuned, ratio in ((2, 1), (8, 0.5)):
+            row = figures.make_case("x", "ms", [2], [4], [tuned])
+            self.assertEqual((row["tuned"], row["ratio"]), (tuned, ratio))
+
     def test_no_ratio_of_one_driver(self):
         for row in (figures.make_case("x", "ms", [1], []), figures.make_case("x", "ms", [], [1])):
             self.assertIsNone(row["ratio"])
@@ -140,6 +145,19 @@ cpu intree queue-depth 60
         self.assertEqual(rows["mpath/asym30ms/vs-intree"]["ratio"], 1.5)
         self.assertEqual(rows["mpath/asym30ms/cpu/vs-intree"]["ratio"], 1.5)
         self.assertIsNone(rows["mpath/asym30ms/cpu/latency-vs-queue-depth"]["ratio"])
+
+
+class DepthTest(FilesTest):
+    def test_beside_a_dead_disk_next_to_alone(self):
+        rows = rows_by_name(mpath.depth_rows(self.file("depth", """\
+1path ours 100
+1path intree 50
+alone ours 200
+beside ours 150
+""")))
+        self.assertEqual(rows["mpath/depth256/1path"]["ratio"], 2)
+        self.assertEqual(rows["mpath/dead-neighbour"]["ratio"], 0.75)
+        self.assertNotIn("mpath/dead-neighbour/intree", rows)
 
 
 class GhostTest(FilesTest):
@@ -231,7 +249,11 @@ class ReportTest(FilesTest):
         self.file("guest/bench-cost/samples", "tcp/randread/4k/qd1 ours 10 1\nsingle/randread/4k/qd16 ours 10 1\n")
         self.file("guest/bench-cost/symbols", SYMBOLS)
         self.file("bench/cost.sections", section(1000, 0, [(0xffffffffa2000000, 100)]) * 2)
-        jobs = ["cost", "connect", "gaps", "asym", "ns", "ghost"]
+        self.file("guest/bench-host/samples", "host/randread/4k/qd1 ours 10 1\nhost/randread/4k/qd1 tuned 10 1\n")
+        self.file("guest/bench-host/symbols", SYMBOLS)
+        self.file("bench/host.sections", section(500, 0, [(0xffffffffa2000000, 100)]) * 2)
+        self.file("guest/bench-depth/depth", "4paths ours 10\n")
+        jobs = ["cost", "host", "connect", "gaps", "asym", "depth", "ns", "ghost"]
         with mock.patch.object(sys, "argv", ["report.py", str(self.folder), *jobs]), \
                 contextlib.redirect_stdout(io.StringIO()) as printed:
             report.main()
@@ -244,6 +266,9 @@ class ReportTest(FilesTest):
         self.assertEqual(cases["mpath/ghost/safe"]["rounds"], {"ours": 200})
         self.assertEqual([row["name"] for row in written["single"]], ["single/randread/4k/qd16"])
         self.assertEqual(written["host_side"][0]["ours"], 90)
+        self.assertEqual([(row["name"], row["ours"], row["tuned"]) for row in written["host"]],
+                         [("host/randread/4k/qd1", 50, 50)])
+        self.assertEqual(cases["mpath/depth256/4paths"]["ours"], 10)
         for name in cases:
             self.assertIn(name, printed.getvalue())
 
