@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-inline constexpr int listKinds = 4;
+inline constexpr int namespaceList = 2, pathList = 3, listKinds = 4;
 
 class Session {
 public:

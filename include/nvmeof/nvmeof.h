@@ -17,5 +17,8 @@
 #include <nvmeof/name.h>
 #include <nvmeof/pending.h>
 #include <nvmeof/policy_file.h>
+#include <nvmeof/rates.h>
 #include <nvmeof/result.h>
 #include <nvmeof/settings.h>
+#include <nvmeof/snapshot.h>
+#include <nvmeof/topology.h>

@@ -3,11 +3,12 @@
 // to show of them.
 #include "shown.h"
 
+#include <nvmeof/rates.h>
+
 #include "../exposition_checker.h"
 #include "format.h"
 #include "libctl/decode.h"
 #include "prometheus.h"
-#include "rates.h"
 #include "stats.h"
 #include "table.h"
 #include "top_model.h"

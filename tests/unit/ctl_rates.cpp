@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
 
+#include <nvmeof/rates.h>
+
 #include "latency.h"
-#include "rates.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

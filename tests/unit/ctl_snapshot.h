@@ -2,7 +2,7 @@
 // A picture of two subsystems for tests: nvmeof0 with two namespaces over two controllers, nvmeof1 with one over one.
 #pragma once
 
-#include "snapshot.h"
+#include <nvmeof/snapshot.h>
 
 inline nvmeof::Subsystem subsystemOf(std::uint32_t id, const char *nqn)
 {
@@ -56,10 +56,10 @@ inline nvmeof::Path pathOf(const nvmeof::Controller &controller, std::uint32_t n
 	return p;
 }
 
-inline Snapshot exampleSnapshot()
+inline nvmeof::Snapshot exampleSnapshot()
 {
 	using namespace std::chrono_literals;
-	Snapshot s;
+	nvmeof::Snapshot s;
 	s.time = 1000s;
 	s.subsystems = {subsystemOf(0, "nqn.a"), subsystemOf(1, "nqn.b")};
 	s.controllers = {controllerOf(0, 1, "10.0.0.1"), controllerOf(0, 2, "fd00::2"), controllerOf(1, 1, "10.0.1.1")};

@@ -16,7 +16,7 @@ public:
 	void learn(const nvmeof::Path &path);
 
 	// What the event's path was before, when that has changed and is known.
-	std::optional<AnaBefore> update(const nvmeof::Event &event);
+	std::optional<nvmeof::AnaBefore> update(const nvmeof::Event &event);
 
 private:
 	struct Seen {

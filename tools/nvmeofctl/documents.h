@@ -2,16 +2,17 @@
 // What the commands that list print as JSON; Documentation/json.md.
 #pragma once
 
+#include <nvmeof/snapshot.h>
+
 #include "connect_plan.h"
 #include "json.h"
-#include "snapshot.h"
 
 // Of "list": the namespaces, each with what it inherits of its subsystem.
-Json listDocument(const Snapshot &all);
+Json listDocument(const nvmeof::Snapshot &all);
 // Of "list-subsys": subsystems with controllers, these with paths; and namespaces.
-Json subsystemsDocument(const Snapshot &all);
+Json subsystemsDocument(const nvmeof::Snapshot &all);
 // Of "show": @object, and what of @related belongs to it.
-Json showDocument(const nvmeof::AnyObject &object, const Snapshot &related);
+Json showDocument(const nvmeof::AnyObject &object, const nvmeof::Snapshot &related);
 // Of "connect": a result for each address, with the controller or why there is none.
 Json connectDocument(const ConnectPlan &plan, const std::vector<nvmeof::Result<nvmeof::Controller>> &results,
 		     const Json &policies);

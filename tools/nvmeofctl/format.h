@@ -12,8 +12,8 @@
 
 #include <nvmeof/client.h>
 #include <nvmeof/event.h>
-
-#include "snapshot.h"
+#include <nvmeof/snapshot.h>
+#include <nvmeof/topology.h>
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
@@ -31,14 +31,8 @@ std::string pathsNote(const nvmeof::Namespace &ns, std::chrono::nanoseconds now)
 // How long it has been in its ANA state, "-" if that is not known. @now: CLOCK_BOOTTIME
 std::string formatSince(const nvmeof::Path &path, std::chrono::nanoseconds now);
 
-// What a path was before an event.
-struct AnaBefore {
-	nvmeof::AnaState state = nvmeof::AnaState::none;
-	std::chrono::nanoseconds lasted{0};
-};
-
 // One line, no newline.
-std::string formatEvent(const nvmeof::Event &event, const std::optional<AnaBefore> &before = {});
+std::string formatEvent(const nvmeof::Event &event, const std::optional<nvmeof::AnaBefore> &before = {});
 
 Fields fieldsOf(const nvmeof::Subsystem &subsystem);
 Fields fieldsOf(const nvmeof::Controller &controller);
@@ -47,10 +41,10 @@ Fields fieldsOf(const nvmeof::Namespace &ns, std::chrono::nanoseconds now = nvme
 // @now: CLOCK_BOOTTIME
 Fields fieldsOf(const nvmeof::Path &path, std::chrono::nanoseconds now = nvmeof::bootTime());
 // With what "show" adds: of a namespace what it inherits of its subsystem, of a path its address.
-Fields shownFields(const nvmeof::Subsystem &subsystem, const Snapshot &related);
-Fields shownFields(const nvmeof::Controller &controller, const Snapshot &related);
-Fields shownFields(const nvmeof::Namespace &ns, const Snapshot &related);
-Fields shownFields(const nvmeof::Path &path, const Snapshot &related);
+Fields shownFields(const nvmeof::Subsystem &subsystem, const nvmeof::Snapshot &related);
+Fields shownFields(const nvmeof::Controller &controller, const nvmeof::Snapshot &related);
+Fields shownFields(const nvmeof::Namespace &ns, const nvmeof::Snapshot &related);
+Fields shownFields(const nvmeof::Path &path, const nvmeof::Snapshot &related);
 // A line each, for what they belong to.
 std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nanoseconds now = nvmeof::bootTime());
 

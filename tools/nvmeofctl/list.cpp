@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <ostream>
 
+#include <nvmeof/snapshot.h>
+
 #include "context.h"
 #include "documents.h"
 #include "format.h"
 #include "other_driver.h"
-#include "snapshot.h"
 
 using namespace nvmeof;
 

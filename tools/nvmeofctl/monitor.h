@@ -28,4 +28,4 @@ using TakeEvent = std::function<bool(const nvmeof::Event &)>;
 nvmeof::Result<MonitorEnd> followEvents(const MonitorLimits &limits, const NextEvent &next, const TakeEvent &take);
 
 // No newline.
-std::string monitorLine(const nvmeof::Event &event, const std::optional<AnaBefore> &before, bool json);
+std::string monitorLine(const nvmeof::Event &event, const std::optional<nvmeof::AnaBefore> &before, bool json);

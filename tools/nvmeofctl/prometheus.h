@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "snapshot.h"
+#include <nvmeof/snapshot.h>
 
 // @bootOffset: the wall clock less CLOCK_BOOTTIME, to turn the kernel's times into time stamps.
-std::string prometheusText(const Snapshot &snapshot, std::chrono::nanoseconds bootOffset);
+std::string prometheusText(const nvmeof::Snapshot &snapshot, std::chrono::nanoseconds bootOffset);

@@ -4,8 +4,9 @@
 
 #include <string>
 
-#include "json.h"
-#include "snapshot.h"
+#include <nvmeof/snapshot.h>
 
-Json statsJson(const Snapshot &snapshot);
-std::string statsText(const Snapshot &snapshot);
+#include "json.h"
+
+Json statsJson(const nvmeof::Snapshot &snapshot);
+std::string statsText(const nvmeof::Snapshot &snapshot);

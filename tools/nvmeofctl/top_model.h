@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <nvmeof/rates.h>
+#include <nvmeof/snapshot.h>
+
 #include "json.h"
-#include "rates.h"
-#include "snapshot.h"
 
 enum class Tone { normal, good, warning, bad, title, dim };
 
@@ -20,7 +21,7 @@ struct TopRow {
 	std::string address; // "10.0.0.1:4420"
 	std::string state, ana;
 	Tone stateTone = Tone::normal, anaTone = Tone::normal;
-	std::optional<Rate> rate; // nothing before there were two readings
+	std::optional<nvmeof::Rate> rate; // nothing before there were two readings
 	std::uint32_t inflight = 0;
 	std::uint32_t waiting = 0, held = 0; // of its namespace
 	std::uint64_t failoversFrom = 0, failoversTo = 0;
@@ -40,7 +41,7 @@ struct TopModel {
 	TopRow total;
 };
 
-TopModel topModel(const Snapshot &snapshot, const Rates &rates);
+TopModel topModel(const nvmeof::Snapshot &snapshot, const nvmeof::Rates &rates);
 
 // One frame for programs.
 Json toJson(const TopModel &model);

@@ -5,17 +5,18 @@
 #include <optional>
 #include <string>
 
-#include "rates.h"
-#include "snapshot.h"
+#include <nvmeof/rates.h>
+#include <nvmeof/snapshot.h>
+
 #include "top_model.h"
 
 // Reads, and makes of it what is shown. A failed reading is shown as well, and the next one may be good.
 class TopSampler {
 public:
-	using Source = nvmeof::Result<Snapshot> (*)();
+	using Source = nvmeof::Result<nvmeof::Snapshot> (*)();
 
 	// @object: shows only what belongs to it; all if empty.
-	explicit TopSampler(std::string object, Source source = readSnapshot);
+	explicit TopSampler(std::string object, Source source = nvmeof::readSnapshot);
 
 	// @tick: the end of an interval; else states are read anew, and rates stay those of the last interval.
 	// False: the module did not answer.
@@ -34,6 +35,6 @@ private:
 	Source source_;
 	bool found_ = false; // the object, ever
 	std::optional<nvmeof::ErrorCode> failed_;
-	Rates rates_;
+	nvmeof::Rates rates_;
 	TopModel model_;
 };

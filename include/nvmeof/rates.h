@@ -10,13 +10,15 @@
 #include <nvmeof/histogram.h>
 #include <nvmeof/path.h>
 
+namespace nvmeof {
+
 struct Rate {
 	double ios = 0; // per second, as all below
 	double bytesRead = 0;
 	double bytesWritten = 0;
 	double errors = 0;
 	double retries = 0;
-	nvmeof::Histogram latency{}; // reads and writes of the interval, not per second
+	Histogram latency{}; // reads and writes of the interval, not per second
 
 	Rate &operator+=(const Rate &other);
 };
@@ -29,7 +31,7 @@ struct Rate {
 class Rates {
 public:
 	// @time: of any clock that does not jump. A reading at the time of the one before, or earlier, changes nothing.
-	void update(std::chrono::nanoseconds time, const std::vector<nvmeof::Path> &paths);
+	void update(std::chrono::nanoseconds time, const std::vector<Path> &paths);
 	// Forgets everything: the next reading is the first.
 	void reset();
 
@@ -41,9 +43,9 @@ public:
 private:
 	struct Counters {
 		std::uint64_t ios = 0, bytesRead = 0, bytesWritten = 0, errors = 0, retries = 0;
-		nvmeof::Histogram latency{};
+		Histogram latency{};
 	};
-	static Counters countersOf(const nvmeof::Path &path);
+	static Counters countersOf(const Path &path);
 	static bool wentBack(const Counters &now, const Counters &before);
 	static Rate rateOf(const Counters &now, const Counters &before, double seconds);
 
@@ -53,3 +55,5 @@ private:
 	std::map<std::string, Counters> counters_;
 	std::map<std::string, Rate> rates_;
 };
+
+} // namespace nvmeof

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "rates.h"
+#include <nvmeof/rates.h>
 
-using namespace nvmeof;
+namespace nvmeof {
 
 Rate &Rate::operator+=(const Rate &other)
 {
@@ -73,3 +73,5 @@ const Rate *Rates::of(const std::string &path) const
 	auto found = rates_.find(path);
 	return found == rates_.end() ? nullptr : &found->second;
 }
+
+} // namespace nvmeof

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "snapshot.h"
+#include <nvmeof/snapshot.h>
 
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 
+#include <nvmeof/event.h>
 #include <nvmeof/name.h>
 
-using namespace nvmeof;
+#include "session.h"
+
+namespace nvmeof {
 
 namespace {
 
@@ -114,17 +117,17 @@ std::vector<const Path *> Snapshot::pathsOf(const Namespace &ns) const
 
 Result<Snapshot> readSnapshot()
 {
-	Result<Client> client = Client::open();
-	if (!client)
-		return client.error();
+	Result<nofctl::Session> session = nofctl::Session::open();
+	if (!session)
+		return session.error();
 	Snapshot all;
-	if (auto error = take(client->subsystems(), all.subsystems))
+	if (auto error = take(session->subsystems(), all.subsystems))
 		return *error;
-	if (auto error = take(client->controllers(), all.controllers))
+	if (auto error = take(session->controllers({}), all.controllers))
 		return *error;
-	if (auto error = take(client->namespaces(), all.namespaces))
+	if (auto error = take(session->namespaces({}), all.namespaces))
 		return *error;
-	if (auto error = take(client->paths(), all.paths))
+	if (auto error = take(session->paths({}), all.paths))
 		return *error;
 	all.time = bootTime(); // of the counters, which are read last
 	return all;
@@ -143,3 +146,5 @@ bool narrow(Snapshot &snapshot, std::string_view name)
 	std::erase_if(snapshot.paths, [&](const Path &p) { return !kept->paths.contains(p.name); });
 	return true;
 }
+
+} // namespace nvmeof
