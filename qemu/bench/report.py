@@ -107,13 +107,13 @@ def connect_row(path):
     return make_case("connect/64", "seconds", seconds["ours"], seconds["intree"])
 
 
-def namespace_rows(path):
-    """Lines of CASE DRIVER SECONDS"""
+def plain_rows(path, unit):
+    """Lines of CASE DRIVER FIGURE"""
     cases = {}
     for line in path.read_text().splitlines():
         case, driver, value = line.split()
         cases.setdefault(case, {}).setdefault(driver, []).append(float(value))
-    return [make_case(case, "seconds", found.get("ours", []), found.get("intree", [])) for case, found in cases.items()]
+    return [make_case(case, unit, found.get("ours", []), found.get("intree", [])) for case, found in cases.items()]
 
 
 def write_profile(samples, path):
@@ -155,7 +155,9 @@ def timed_rows(guest, jobs):
     if "depth" in jobs:
         rows["depth"] = mpath.depth_rows(guest / "bench-depth" / "depth")
     if "ns" in jobs:
-        rows["ns"] = namespace_rows(guest / "bench-ns" / "ns")
+        rows["ns"] = plain_rows(guest / "bench-ns" / "ns", "seconds")
+    if "mem" in jobs:
+        rows["mem"] = plain_rows(guest / "bench-mem" / "mem", "KiB")
     if "ghost" in jobs:
         rows["ghost"] = mpath.ghost_rows(guest / "bench-ghost" / "ghost")
     return rows
@@ -175,6 +177,7 @@ def print_all(tables, timed):
                 timed.get("depth", []))
     print_table("A thousand namespaces: seconds until they are there (answers take 50 ms), and gone",
                 timed.get("ns", []))
+    print_table("Kernel memory of an idle connection, KiB", timed.get("mem", []))
     if "ghost" in timed:
         mpath.print_ghosts(timed["ghost"])
 

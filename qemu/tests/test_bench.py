@@ -245,6 +245,7 @@ class ReportTest(FilesTest):
         self.file("guest/bench-gaps/gaps", GapsTest.TEXT)
         self.file("guest/bench-asym/asym", "base ours latency 30\nbase intree queue-depth 20\n")
         self.file("guest/bench-ns/ns", "ns/remove-1000 ours 1\nns/remove-1000 intree 50\nns/scan-1000 ours 2\n")
+        self.file("guest/bench-mem/mem", "mem/queue ours 100\nmem/queue intree 125\n")
         self.file("guest/bench-ghost/ghost", "safe ours 0 200\n")
         self.file("guest/bench-cost/samples", "tcp/randread/4k/qd1 ours 10 1\nsingle/randread/4k/qd16 ours 10 1\n")
         self.file("guest/bench-cost/symbols", SYMBOLS)
@@ -253,7 +254,7 @@ class ReportTest(FilesTest):
         self.file("guest/bench-host/symbols", SYMBOLS)
         self.file("bench/host.sections", section(500, 0, [(0xffffffffa2000000, 100)]) * 2)
         self.file("guest/bench-depth/depth", "4paths ours 10\n")
-        jobs = ["cost", "host", "connect", "gaps", "asym", "depth", "ns", "ghost"]
+        jobs = ["cost", "host", "connect", "gaps", "asym", "depth", "ns", "mem", "ghost"]
         with mock.patch.object(sys, "argv", ["report.py", str(self.folder), *jobs]), \
                 contextlib.redirect_stdout(io.StringIO()) as printed:
             report.main()
@@ -269,6 +270,7 @@ class ReportTest(FilesTest):
         self.assertEqual([(row["name"], row["ours"], row["tuned"]) for row in written["host"]],
                          [("host/randread/4k/qd1", 50, 50)])
         self.assertEqual(cases["mpath/depth256/4paths"]["ours"], 10)
+        self.assertEqual(cases["mem/queue"]["ratio"], 0.8)
         for name in cases:
             self.assertIn(name, printed.getvalue())
 

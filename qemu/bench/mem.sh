@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#guest: --accel icount --smp 4 --memory 4G --no-checks --timeout 600
+# Kernel memory of connections, idle: 32 controllers of one subsystem with one I/O queue each, and with four. The target
+# is a process, so that its memory is not the kernel's, but for its sockets, which both drivers need alike. Writes
+# /results/mem: CASE DRIVER KIB.
+
+controllers=32
+nqn=nqn.2024-01.io.example:mem
+
+# What neither processes nor the page cache have, KiB
+kernel_memory() {
+	sync
+	echo 3 > /proc/sys/vm/drop_caches
+	sleep 1
+	awk '/^(MemTotal|MemFree|Buffers|Cached|AnonPages):/ { v[$1] = $2 }
+		END {
+			free = v["MemFree:"] + v["Buffers:"] + v["Cached:"]
+			print v["MemTotal:"] - free - v["AnonPages:"]
+		}' /proc/meminfo
+}
+
+live() {
+	cat /sys/class/"$1"/*/state 2> /dev/null | grep -cx live
+}
+
+# connect_all DRIVER QUEUES
+connect_all() {
+	local i class=nvme
+	for ((i = 0; i < controllers; i++)); do
+		case $1 in
+		ours)
+			class=nvmeof
+			nvmeofctl connect -t tcp -n $nqn -a 127.0.0.1 -s $((5000 + i)) -i "$2" -k 60 --wait ctrl
+			;;
+		intree) nvme connect -t tcp -n $nqn -a 127.0.0.1 -s $((5000 + i)) -i "$2" -k 60 ;;
+		esac > /run/connect.out
+	done
+	[ "$(live $class)" = $controllers ] || fail "not all controllers of $1 are live"
+}
+
+disconnect_all() {
+	case $1 in
+	ours) nvmeofctl disconnect --all ;;
+	intree) nvme disconnect -n $nqn ;;
+	esac > /run/disconnect.out
+	sleep 2
+}
+
+# used DRIVER QUEUES: KiB more than without
+used() {
+	local before after
+	before=$(kernel_memory)
+	connect_all "$1" "$2"
+	sleep 5
+	after=$(kernel_memory)
+	disconnect_all "$1"
+	echo $((after - before))
+}
+
+/nvmeof/add/nvmeof-target -a 127.0.0.1 -p 5000 -P $controllers -n $nqn > /run/target.out &
+modprobe nvmeof_tcp
+modprobe nvme-tcp
+intree_identity
+sleep 1
+for driver in $DRIVERS; do
+	used "$driver" 1 > /run/warm
+	one=$(used "$driver" 1)
+	four=$(used "$driver" 4)
+	echo "bench: $driver: $one KiB with one queue each, $four KiB with four"
+	awk -v one="$one" -v four="$four" -v n=$controllers -v driver="$driver" 'BEGIN {
+		printf "mem/controller %s %.1f\n", driver, one / n
+		printf "mem/queue %s %.1f\n", driver, (four - one) / n / 3 }' >> /results/mem
+done
+kill %1
