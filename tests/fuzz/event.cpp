@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "ana_history.h"
 #include "libctl/decode.h"
+#include "libctl/picture.h"
 #include "libctl/tracker.h"
 #include "monitor.h"
 
@@ -19,7 +19,7 @@ class Listener {
 public:
 	void take(const Event &event)
 	{
-		const std::optional<AnaBefore> before = history_.update(event);
+		const std::optional<AnaBefore> before = picture_.fold(event);
 		expectPlainLine(monitorLine(event, before, false));
 		const std::string line = monitorLine(event, before, true);
 		expect(!Json::parse(line, nullptr, false).is_discarded(), "a document can be read");
@@ -30,7 +30,7 @@ public:
 private:
 	void wait(const Event &event);
 
-	AnaHistory history_;
+	nofctl::Picture picture_;
 	std::optional<ConnectTracker> connect_; // of the first controller that was heard of
 };
 

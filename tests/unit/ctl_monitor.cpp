@@ -3,7 +3,6 @@
 
 #include <cerrno>
 
-#include "ana_history.h"
 #include "ctl_snapshot.h"
 #include "json.h"
 #include "monitor.h"
@@ -45,41 +44,6 @@ Event failover()
 
 } // namespace
 
-TEST_CASE("how long a path was in the ANA state that it left", "[monitor]")
-{
-	AnaHistory history;
-	history.learn(pathIn(AnaState::optimized, 100s));
-	std::optional<AnaBefore> before = history.update(stateOf(AnaState::inaccessible, 110s));
-	REQUIRE(before);
-	CHECK(before->state == AnaState::optimized);
-	CHECK(before->lasted == 10s);
-	before = history.update(stateOf(AnaState::change, 110250ms));
-	REQUIRE(before);
-	CHECK(before->state == AnaState::inaccessible);
-	CHECK(before->lasted == 250ms);
-}
-
-TEST_CASE("nothing is said of an ANA state that is the same, not known, or over", "[monitor]")
-{
-	AnaHistory history;
-	CHECK_FALSE(history.update(failover()));                         // of no path
-	CHECK_FALSE(history.update(stateOf(AnaState::optimized, 100s))); // seen for the first time
-	CHECK_FALSE(history.update(stateOf(AnaState::optimized, 100s)));
-	CHECK_FALSE(history.update(stateOf(AnaState::inaccessible, std::nullopt)));
-	CHECK_FALSE(history.update(stateOf(AnaState::optimized, 120s))); // since when it was inaccessible nobody knows
-
-	// Read after an event was queued that tells of a state before.
-	AnaHistory late;
-	late.learn(pathIn(AnaState::optimized, 100s));
-	CHECK_FALSE(late.update(stateOf(AnaState::inaccessible, 90s)));
-
-	// One that went, and another of the same name.
-	AnaHistory gone;
-	gone.learn(pathIn(AnaState::optimized, 100s));
-	gone.update(eventOf(EventType::removed, pathIn(AnaState::optimized, 100s)));
-	CHECK_FALSE(gone.update(stateOf(AnaState::inaccessible, 200s)));
-}
-
 TEST_CASE("the lines of monitor", "[monitor]")
 {
 	AnaBefore before{AnaState::optimized, 1250ms};
@@ -105,8 +69,10 @@ TEST_CASE("the lines of monitor", "[monitor]")
 TEST_CASE("monitor ends in time however many events come", "[monitor]")
 {
 	std::uint32_t taken = 0;
-	auto always = [](std::chrono::milliseconds) { return Result<std::optional<Event>>(failover()); };
-	auto count = [&](const Event &) { return ++taken, true; };
+	auto always = [](std::chrono::milliseconds) {
+		return Result<std::optional<TopologyEvent>>(TopologyEvent{failover(), {}});
+	};
+	auto count = [&](const TopologyEvent &) { return ++taken, true; };
 	Result<MonitorEnd> end = followEvents({{}, 20ms}, always, count);
 	REQUIRE(end);
 	CHECK(*end == MonitorEnd::timeOver);
@@ -118,7 +84,7 @@ TEST_CASE("monitor ends in time however many events come", "[monitor]")
 	CHECK(*end == MonitorEnd::counted);
 	CHECK(taken == 3);
 
-	end = followEvents({}, always, [](const Event &) { return false; });
+	end = followEvents({}, always, [](const TopologyEvent &) { return false; });
 	REQUIRE(end);
 	CHECK(*end == MonitorEnd::unread);
 }
@@ -128,10 +94,10 @@ TEST_CASE("monitor waits as long as there is time, and for ever without a limit"
 	std::chrono::milliseconds asked{0};
 	auto never = [&](std::chrono::milliseconds time) {
 		asked = time;
-		return time < 0ms ? Result<std::optional<Event>>(errorFromErrno(EIO))
-				  : Result<std::optional<Event>>(std::nullopt);
+		return time < 0ms ? Result<std::optional<TopologyEvent>>(errorFromErrno(EIO))
+				  : Result<std::optional<TopologyEvent>>(std::nullopt);
 	};
-	auto none = [](const Event &) { return true; };
+	auto none = [](const TopologyEvent &) { return true; };
 	Result<MonitorEnd> end = followEvents({1u, 5ms}, never, none);
 	REQUIRE(end);
 	CHECK(*end == MonitorEnd::timeOver);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <sstream>
 
+#include "ctl_kernel.h"
 #include "ctl_snapshot.h"
 #include "duration.h"
 #include "top_sampler.h"
@@ -29,6 +30,36 @@ TopModel exampleModel(Snapshot s = exampleSnapshot())
 	model.host = "here";
 	model.clock = "12:00:00";
 	return model;
+}
+
+// One namespace over one controller, in a kernel of its own
+struct Plant {
+	FakeKernel kernel;
+
+	Plant()
+	{
+		kernel.subsystems["nvmeof0"] = subsystemOf("nvmeof0");
+		kernel.controllers["nvmeof0c1"] = controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE);
+		kernel.namespaces["nvmeof0n1"] = namespaceOf("nvmeof0n1", 1);
+		count(0);
+	}
+	void count(std::uint64_t ios)
+	{
+		auto path = pathOf("nvmeof0c1n1", "nvmeof0c1", "nvmeof0n1", 1);
+		path->u64(NVMEOF_A_IOS, ios);
+		kernel.paths["nvmeof0c1n1"] = path;
+	}
+	void controller(nvmeof_event type, const char *name)
+	{
+		kernel.event(NVMEOF_CMD_CTRL_NTF, type, *controllerOf(name, NVMEOF_CTRL_LIVE));
+	}
+};
+
+void read(TopSampler &sampler)
+{
+	sampler.tick();
+	sampler.wait(1s);
+	CHECK_FALSE(sampler.pending());
 }
 
 std::string text(const std::vector<TopLine> &lines)
@@ -266,44 +297,66 @@ TEST_CASE("a module that is gone is said, and no table", "[top]")
 
 TEST_CASE("an object that is not there is said, until it comes", "[top]")
 {
-	static Snapshot now;
-	now = exampleSnapshot();
-	TopSampler sampler("nvmeof1c2", [] { return Result<Snapshot>(now); });
+	Plant plant;
+	TopSampler sampler("nvmeof0c2");
 	for (int i = 0; i < 2; i++) {
-		CHECK(sampler.read(true)); // the module is there
+		read(sampler);
 		CHECK(sampler.model().error->message ==
-		      "no 'nvmeof1c2' (yet): 'nvmeofctl list-subsys' shows what there is");
+		      "no 'nvmeof0c2' (yet): 'nvmeofctl list-subsys' shows what there is");
 		CHECK(sampler.exitCode() == 3);
 	}
-	CHECK(has(TopView().batch(sampler.model()), "no 'nvmeof1c2' (yet)"));
+	CHECK(has(TopView().batch(sampler.model()), "no 'nvmeof0c2' (yet)"));
 	CHECK(toJson(sampler.model()).contains("error"));
-	now.controllers.push_back(controllerOf(1, 2, "10.0.1.2"));
-	CHECK(sampler.read(true));
+	plant.controller(NVMEOF_EVENT_ADDED, "nvmeof0c2");
+	CHECK(sampler.dispatch());
 	CHECK_FALSE(sampler.model().error);
 	CHECK(sampler.model().controllers == 1);
+	CHECK(has(sampler.model().event, "nvmeof0c2 added"));
 	CHECK(sampler.exitCode() == 0);
-	now = exampleSnapshot();
-	CHECK(sampler.read(true));
+	plant.controller(NVMEOF_EVENT_REMOVED, "nvmeof0c2");
+	CHECK(sampler.dispatch());
 	CHECK(has(sampler.model().error->message, "(yet)"));
 	CHECK(sampler.exitCode() == 0); // it was there
 }
 
 TEST_CASE("a reading that fails is shown, and the code is that of the last one", "[top]")
 {
-	static bool good;
-	good = true;
-	TopSampler sampler("", [] {
-		return good ? Result<Snapshot>(Snapshot()) : Result<Snapshot>(errorFromErrno(EPERM, "not for you"));
-	});
-	CHECK(sampler.read(true));
+	Plant plant;
+	TopSampler sampler("");
+	read(sampler);
 	CHECK(sampler.exitCode() == 0); // nothing is connected, and nothing was named
-	good = false;
-	CHECK_FALSE(sampler.read(true));
+	plant.kernel.on(NVMEOF_CMD_PATH_GET,
+			[&](const Asked &asked) { plant.kernel.fail(asked, EPERM, "not for you"); });
+	read(sampler);
 	CHECK(sampler.model().error->message == "not for you (run it as root)");
 	CHECK(sampler.exitCode() == 7);
-	good = true;
-	CHECK(sampler.read(true));
+	CHECK(sampler.fd() == -1);
+	plant.kernel.on(NVMEOF_CMD_PATH_GET, [&](const Asked &asked) { plant.kernel.done(asked); });
+	read(sampler);
 	CHECK(sampler.exitCode() == 0);
+}
+
+TEST_CASE("a tick reads namespaces and paths, and rates come of two of them", "[top]")
+{
+	Plant plant;
+	TopSampler sampler("");
+	plant.count(100);
+	read(sampler);
+	CHECK(sampler.model().paths.size() == 1);
+	CHECK_FALSE(sampler.model().paths[0].rate);
+	std::size_t asked = plant.kernel.asked().size();
+	plant.count(1100);
+	read(sampler);
+	CHECK(plant.kernel.asked().size() == asked + 2);
+	REQUIRE(sampler.model().paths[0].rate);
+	double seconds = std::chrono::duration<double>(sampler.model().interval).count();
+	CHECK(sampler.model().paths[0].rate->ios * seconds == Approx(1000));
+	auto interval = sampler.model().interval;
+	sampler.refresh();
+	sampler.wait(1s);
+	CHECK(sampler.model().interval == interval);
+	CHECK(plant.kernel.count(NVMEOF_CMD_SUBSYS_GET) == 1);
+	CHECK(plant.kernel.count(NVMEOF_CMD_CTRL_GET) == 1);
 }
 
 TEST_CASE("keys", "[top]")

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "monitor.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <deque>
+#include <iterator>
 #include <ostream>
 
-#include <nvmeof/client.h>
-#include <nvmeof/event_stream.h>
+#include <poll.h>
 
-#include "ana_history.h"
 #include "context.h"
 #include "exit_code.h"
 
@@ -17,19 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Read after the subscription, so that no change falls between the two.
-AnaHistory historyNow()
-{
-	AnaHistory history;
-	Result<Client> client = Client::open();
-	if (!client)
-		return history;
-	if (Result<std::vector<Path>> paths = client->paths())
-		for (const Path &path : *paths)
-			history.learn(path);
-	return history;
-}
-
 // How long to wait for the next event; negative for ever.
 std::chrono::milliseconds leftUntil(const std::optional<Clock::time_point> &end)
 {
@@ -38,6 +26,58 @@ std::chrono::milliseconds leftUntil(const std::optional<Clock::time_point> &end)
 	return std::max(std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now()),
 			std::chrono::milliseconds(0));
 }
+
+// Events one by one. What there is at the beginning is no news, and is waited for.
+class News {
+public:
+	static Result<News> open()
+	{
+		Result<Topology> topology = Topology::open();
+		if (!topology)
+			return topology.error();
+		News news(*std::move(topology));
+		while (!news.topology_.synced()) {
+			if (Result<void> taken = news.take(std::chrono::milliseconds(-1)); !taken)
+				return taken.error();
+			while (!news.events_.empty() && !news.begun_)
+				news.begun_ = news.pop().event.type == EventType::synced;
+		}
+		return news;
+	}
+
+	Result<std::optional<TopologyEvent>> next(std::chrono::milliseconds timeout)
+	{
+		if (events_.empty())
+			if (Result<void> taken = take(timeout); !taken)
+				return taken.error();
+		return events_.empty() ? std::optional<TopologyEvent>() : std::optional(pop());
+	}
+
+private:
+	explicit News(Topology topology) : topology_(std::move(topology)) {}
+
+	// At most one dispatch, which may have had nothing to tell.
+	Result<void> take(std::chrono::milliseconds timeout)
+	{
+		pollfd poll{topology_.fd(), POLLIN, 0};
+		::poll(&poll, 1, static_cast<int>(std::min<std::chrono::milliseconds::rep>(timeout.count(), 60000)));
+		Result<std::vector<TopologyEvent>> told = topology_.dispatch();
+		if (!told)
+			return told.error();
+		std::ranges::move(*told, std::back_inserter(events_));
+		return {};
+	}
+	TopologyEvent pop()
+	{
+		TopologyEvent event = std::move(events_.front());
+		events_.pop_front();
+		return event;
+	}
+
+	Topology topology_;
+	std::deque<TopologyEvent> events_;
+	bool begun_ = false;
+};
 
 int endOf(Context &context, const MonitorLimits &limits, MonitorEnd end)
 {
@@ -59,7 +99,7 @@ Result<MonitorEnd> followEvents(const MonitorLimits &limits, const NextEvent &ne
 	while (!limits.count || seen < *limits.count) {
 		if (end && Clock::now() >= *end)
 			return MonitorEnd::timeOver;
-		Result<std::optional<Event>> event = next(leftUntil(end));
+		Result<std::optional<TopologyEvent>> event = next(leftUntil(end));
 		if (!event)
 			return event.error();
 		if (!*event)
@@ -84,16 +124,15 @@ std::string monitorLine(const Event &event, const std::optional<AnaBefore> &befo
 int runMonitor(Context &context)
 {
 	const MonitorLimits limits{context.args().number("count"), context.args().seconds("timeout")};
-	Result<EventStream> events = EventStream::subscribe();
-	if (!events)
-		return context.fail("", events.error());
-	AnaHistory history = historyNow();
-	auto take = [&](const Event &event) {
+	Result<News> news = News::open();
+	if (!news)
+		return context.fail("", news.error());
+	auto take = [&](const TopologyEvent &one) {
 		// Flushed: whoever reads a pipe sees it at once.
-		context.out() << monitorLine(event, history.update(event), context.json()) << std::endl;
+		context.out() << monitorLine(one.event, one.before, context.json()) << std::endl;
 		return static_cast<bool>(context.out());
 	};
-	auto next = [&](std::chrono::milliseconds time) { return events->next(time); };
+	auto next = [&](std::chrono::milliseconds time) { return news->next(time); };
 	Result<MonitorEnd> end = followEvents(limits, next, take);
 	return end ? endOf(context, limits, *end) : context.fail("", end.error());
 }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include <nvmeof/event.h>
 #include <nvmeof/result.h>
+#include <nvmeof/topology.h>
 
 #include "format.h"
 
@@ -20,9 +20,9 @@ struct MonitorLimits {
 enum class MonitorEnd { counted, timeOver, unread };
 
 // The next event, or nothing when that time has passed; negative: for ever.
-using NextEvent = std::function<nvmeof::Result<std::optional<nvmeof::Event>>(std::chrono::milliseconds)>;
+using NextEvent = std::function<nvmeof::Result<std::optional<nvmeof::TopologyEvent>>(std::chrono::milliseconds)>;
 // False: nobody reads any more.
-using TakeEvent = std::function<bool(const nvmeof::Event &)>;
+using TakeEvent = std::function<bool(const nvmeof::TopologyEvent &)>;
 
 // Until as many events have come as were asked for, or the time is over, however fast they come.
 nvmeof::Result<MonitorEnd> followEvents(const MonitorLimits &limits, const NextEvent &next, const TakeEvent &take);

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <chrono>
 #include <ostream>
-#include <thread>
 
 #include <poll.h>
 #include <unistd.h>
 
-#include <nvmeof/event_stream.h>
-
 #include "context.h"
 #include "exit_code.h"
-#include "format.h"
 #include "signals.h"
 #include "terminal.h"
 #include "top_sampler.h"
@@ -23,6 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Millis = std::chrono::milliseconds;
+
+constexpr Millis mostWait = 60s; // for the kernel's lists
 
 struct TopOptions {
 	Millis interval = 1s;
@@ -40,15 +38,36 @@ TopOptions optionsOf(const Context &context)
 		.object = args.textOr("NAME", "")};
 }
 
+void read(TopSampler &sampler)
+{
+	sampler.tick();
+	sampler.wait(mostWait);
+}
+
+// Events are taken as they come: a socket's buffer is short.
+void idle(TopSampler &sampler, Clock::time_point until)
+{
+	for (;;) {
+		Millis left = std::chrono::ceil<Millis>(until - Clock::now());
+		if (left <= 0ms)
+			return;
+		pollfd poll{sampler.fd(), POLLIN, 0};
+		::poll(&poll, 1, static_cast<int>(std::min<Millis::rep>(left.count(), 60000)));
+		sampler.dispatch();
+	}
+}
+
 // The first frame comes after one interval, so that it has rates.
 int runBatch(Context &context, const TopOptions &options)
 {
 	TopSampler sampler(options.object);
 	TopView view;
-	sampler.read(true);
+	Clock::time_point next = Clock::now();
+	read(sampler);
 	for (std::uint32_t i = 0; !options.frames || i < *options.frames; i++) {
-		std::this_thread::sleep_for(options.interval);
-		sampler.read(true);
+		next = std::max(next + options.interval, Clock::now());
+		idle(sampler, next);
+		read(sampler);
 		if (context.json())
 			context.out() << dump(withSchema(toJson(sampler.model())), -1) << std::endl;
 		else
@@ -58,41 +77,6 @@ int runBatch(Context &context, const TopOptions &options)
 	}
 	return sampler.exitCode();
 }
-
-// Events make states show at once, between two ticks. Without them the view is as old as the last tick.
-class Events {
-public:
-	int fd() const { return stream_ ? stream_->fd() : -1; }
-
-	// The subscription ends with the module.
-	void follow(bool readable)
-	{
-		if (!readable)
-			stream_.reset();
-		else if (!stream_)
-			if (Result<EventStream> stream = EventStream::subscribe())
-				stream_.emplace(*std::move(stream));
-	}
-
-	// Takes what has come; the text of the last one.
-	std::optional<std::string> take()
-	{
-		std::optional<std::string> last;
-		for (int i = 0; stream_ && i < 1000; i++) {
-			Result<std::optional<Event>> event = stream_->next(Millis(0));
-			if (!event)
-				stream_.reset();
-			else if (!*event)
-				break;
-			else if ((*event)->type != EventType::present && (*event)->type != EventType::synced)
-				last = formatEvent(**event);
-		}
-		return last;
-	}
-
-private:
-	std::optional<EventStream> stream_;
-};
 
 class Live {
 public:
@@ -105,6 +89,8 @@ public:
 	int run()
 	{
 		tick();
+		sampler_.wait(mostWait); // the first frame has something to show
+		show();
 		while (!done_ && !signal_) {
 			terminal_.draw(view_.draw(shown_, terminal_.size()));
 			wait();
@@ -114,7 +100,7 @@ public:
 			if (Clock::now() >= nextTick_)
 				tick();
 			else if (refreshAt_ && Clock::now() >= *refreshAt_)
-				read(false);
+				refresh();
 		}
 		return signal_;
 	}
@@ -122,18 +108,25 @@ public:
 private:
 	static constexpr Millis leastPause = 100ms; // between readings, however many events come
 
-	void read(bool tick)
+	void show()
 	{
-		events_.follow(sampler_.read(tick));
-		refreshAt_.reset();
-		lastRead_ = Clock::now();
 		if (!view_.paused())
 			shown_ = sampler_.model();
 	}
 
+	void refresh()
+	{
+		sampler_.refresh();
+		refreshAt_.reset();
+		lastRead_ = Clock::now();
+	}
+
 	void tick()
 	{
-		read(true);
+		sampler_.tick();
+		refreshAt_.reset();
+		lastRead_ = Clock::now();
+		show(); // should it have failed
 		nextTick_ = std::max(nextTick_ + options_.interval, lastRead_ + options_.interval / 2);
 		if (++ticks_; options_.frames && ticks_ > *options_.frames)
 			done_ = true;
@@ -143,7 +136,7 @@ private:
 	{
 		Clock::time_point until = refreshAt_ ? std::min(*refreshAt_, nextTick_) : nextTick_;
 		Millis left = std::max(std::chrono::ceil<Millis>(until - Clock::now()), Millis(0));
-		pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {events_.fd(), POLLIN, 0}};
+		pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {sampler_.fd(), POLLIN, 0}};
 		// Interrupted, by a stop and its end: as if the time were over.
 		if (::poll(fds, 3, static_cast<int>(std::min<Millis::rep>(left.count(), 60000))) > 0)
 			done_ = fds[0].revents & (POLLHUP | POLLERR | POLLNVAL); // the terminal is gone
@@ -174,18 +167,15 @@ private:
 
 	void readEvents()
 	{
-		std::optional<std::string> last = events_.take();
-		if (!last)
-			return;
-		sampler_.note(*std::move(last));
-		refreshAt_ = std::max(Clock::now(), lastRead_ + leastPause);
+		if (sampler_.dispatch() && !refreshAt_)
+			refreshAt_ = std::max(Clock::now(), lastRead_ + leastPause);
+		show();
 	}
 
 	Terminal &terminal_;
 	const Signals &signals_;
 	const TopOptions options_;
 	TopSampler sampler_;
-	Events events_;
 	TopView view_;
 	TopModel shown_; // stays while paused
 	Clock::time_point nextTick_ = Clock::now(), lastRead_;

@@ -6,10 +6,12 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "context.h"
 #include "exit_code.h"
+#include "format.h"
 
 using namespace nvmeof;
 
@@ -32,31 +34,81 @@ Error withNextStep(Error error, const char *separator, const char *end)
 
 } // namespace
 
-TopSampler::TopSampler(std::string object, Source source)
-	: object_(std::move(object)), host_(hostName()), source_(source)
+TopSampler::TopSampler(std::string object) : object_(std::move(object)), host_(hostName()) {}
+
+void TopSampler::ask(SampleFor use)
 {
+	if (!topology_) {
+		Result<Topology> topology = Topology::open();
+		if (!topology)
+			return fail(topology.error());
+		topology_.emplace(*std::move(topology));
+	}
+	// the kernel has not answered yet: this interval is as long as that takes
+	if (!pending())
+		sample_ = topology_->startSample(use);
 }
 
-bool TopSampler::read(bool tick)
+bool TopSampler::note(const std::vector<TopologyEvent> &events)
 {
-	Result<Snapshot> snapshot = source_();
-	if (!snapshot) {
-		fail(snapshot.error());
+	bool noted = false;
+	for (const TopologyEvent &one : events) {
+		if (one.event.type == EventType::present || one.event.type == EventType::synced)
+			continue;
+		event_ = formatEvent(one.event, one.before);
+		noted = true;
+	}
+	return noted;
+}
+
+bool TopSampler::dispatch()
+{
+	if (!topology_)
+		return false;
+	Result<std::vector<TopologyEvent>> events = topology_->dispatch();
+	if (!events) {
+		fail(events.error());
 		return false;
 	}
+	bool noted = note(*events);
+	if (sample_.ready())
+		if (Result<void> sampled = sample_.take(); !sampled) {
+			fail(sampled.error());
+			return noted;
+		}
+	if (!pending() || noted)
+		show();
+	return noted;
+}
+
+void TopSampler::wait(std::chrono::milliseconds timeout)
+{
+	auto end = std::chrono::steady_clock::now() + timeout;
+	while (pending()) {
+		dispatch();
+		auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+		if (!pending() || left.count() <= 0)
+			return;
+		pollfd poll{fd(), POLLIN, 0};
+		::poll(&poll, 1, static_cast<int>(left.count()));
+	}
+}
+
+void TopSampler::show()
+{
+	if (!topology_->synced() && topology_->snapshot().time.count() == 0)
+		return; // nothing has been read yet
 	failed_.reset();
-	if (tick)
-		rates_.update(snapshot->time, snapshot->paths);
-	if (narrow(*snapshot, object_)) {
+	Snapshot snapshot = topology_->snapshot();
+	if (narrow(snapshot, object_)) {
 		found_ = true;
-		model_ = topModel(*snapshot, rates_);
+		model_ = topModel(snapshot, topology_->rates());
 	} else {
 		// It may come yet.
 		model_ = TopModel();
 		model_.error = withNextStep(errorFromErrno(ENODEV, fmt::format("no '{}' (yet)", object_)), ": ", "");
 	}
 	stamp();
-	return true;
 }
 
 int TopSampler::exitCode() const
@@ -68,7 +120,8 @@ int TopSampler::exitCode() const
 
 void TopSampler::fail(const Error &error)
 {
-	rates_.reset();
+	sample_ = {};
+	topology_.reset();
 	model_ = TopModel();
 	model_.error = withNextStep(error, " (", ")");
 	failed_ = error.code;
