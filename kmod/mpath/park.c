@@ -6,6 +6,7 @@
 #include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
+#include "mpath/request.h"
 
 /**
  * struct nof_parked - a bio between two requests, and in the second of them; its bi_private until it ends
@@ -113,6 +114,7 @@ bool nof_park(struct request *rq, struct list_head *list)
 
 	if (!crowded(head->subsys) || !may_park(rq) || !prepare(rq, &fresh))
 		return false;
+	nof_request_clear_marks(rq);
 	blk_steal_bios(&bios, rq);
 	while ((bio = bio_list_pop(&bios))) {
 		p = hook(bio, head, &fresh);

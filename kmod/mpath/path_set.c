@@ -76,45 +76,40 @@ static void classify(struct nof_path *path)
 	path->class = class_of(path);
 }
 
-static u16 add_class(struct nof_head *head, struct nof_path_set *set, u16 n, enum path_class class)
-{
-	struct nof_path *path;
-
-	list_for_each_entry(path, &head->paths, entry)
-		if (path->class == class)
-			set->paths[n++] = path;
-	return n;
-}
-
 /*
- * A path that cannot do all that the disk promises is the last resort: rather than all requests those wait, or fail,
- * that are too much for it.
+ * In the order of their classes, with two looks at each path: how many there are of each class, and where it goes. A
+ * path that cannot do all that the disk promises is the last resort: rather than all requests those wait, or fail, that
+ * are too much for it.
  */
 static void fill_set(struct nof_head *head, struct nof_path_set *set)
 {
 	bool removing = test_bit(NOF_HEAD_REMOVING, &head->flags);
-	enum path_class worst = DEGRADED;
+	enum path_class worst = DEGRADED, class;
+	u16 at[GONE + 2] = {};
 	struct nof_path *path;
-	u16 unfit;
 
-	list_for_each_entry(path, &head->paths, entry)
+	list_for_each_entry(path, &head->paths, entry) {
 		classify(path);
-	set->nr_all = head->nr_paths;
-	set->nr_optimized = add_class(head, set, 0, OPTIMIZED);
-	set->nr = add_class(head, set, set->nr_optimized, NON_OPTIMIZED);
-	set->nr_usable = add_class(head, set, set->nr, DEGRADED);
-	unfit = add_class(head, set, set->nr_usable, UNFIT);
-	set->nr_all = add_class(head, set, unfit, IDLE);
+		at[path->class + 1]++;
+	}
+	for (class = OPTIMIZED; class < GONE; class++)
+		at[class + 1] += at[class];
+	set->nr_optimized = at[NON_OPTIMIZED];
+	set->nr = at[DEGRADED];
+	set->nr_usable = at[UNFIT];
+	set->nr_all = at[GONE];
 	if (set->nr_usable) {
 		head->none_since = 0;
 	} else {
 		head->none_since = head->none_since ?: ktime_get_boottime_ns();
-		set->nr_usable = unfit;
+		set->nr_usable = at[IDLE];
 		worst = UNFIT;
 	}
 	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
 	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags) && !removing;
 	list_for_each_entry(path, &head->paths, entry) {
+		if (path->class < GONE)
+			set->paths[at[path->class]++] = path;
 		path->usable = path->class <= worst;
 		set->may_wait |= may_come_back(path) && !removing;
 	}

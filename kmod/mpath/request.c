@@ -51,7 +51,7 @@ static struct nof_queue *queue_of(const struct nof_subsys *s, const struct nof_c
  * TRAP 25: nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
  * where bios of a CPU's cache may not be put before Linux 6.2.
  */
-static void clear_marks(struct request *rq)
+void nof_request_clear_marks(struct request *rq)
 {
 	struct bio *bio;
 
@@ -95,7 +95,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 
 	if (!set || !set->may_wait || (passthrough && !may_wait(rq)))
 		return BLK_STS_TRANSPORT;
-	clear_marks(rq);
+	nof_request_clear_marks(rq);
 	if (!req->waiting && nof_park(rq, &parked)) {
 		nof_park_wait(&parked, false);
 		smp_mb();
@@ -235,7 +235,7 @@ static bool rests(struct nof_head *head, const struct nof_path *path, struct req
 
 	if (!at || (path->ctrl->id != req->left && !req->told_when) || time_after_eq(jiffies, at))
 		return false;
-	clear_marks(rq);
+	nof_request_clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
 	nof_head_again(head, max_t(long, at - jiffies, 1));
 	return true;
@@ -465,7 +465,7 @@ static void put_back(struct nof_request *req, struct request *rq)
 {
 	req->aborted = false;
 	req->periods = 0;
-	clear_marks(rq);
+	nof_request_clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
 }
 

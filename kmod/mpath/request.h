@@ -18,6 +18,8 @@ struct nof_request;
 
 /* For nof_queue_detach(): what may go by another path instead, and has a better one. Context: SRCU read side */
 bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent);
+/* It goes again: nobody polls for it where it goes next, and it must be able to wait (TRAP 25). Any context. */
+void nof_request_clear_marks(struct request *rq);
 /* A request that is off its path and held by nobody: back to blk-mq, to choose a path again. Any context. */
 void nof_request_again(struct nof_request *req);
 /* Likewise, but it ends, with this error. Any context. */
