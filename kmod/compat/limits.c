@@ -31,7 +31,7 @@ static unsigned short discard_segments(const struct nof_limits *lim)
 
 #if NOF_HAVE_QUEUE_LIMITS_FEATURES
 
-static blk_features_t features(const struct nof_limits *lim)
+static blk_features_t limits_features(const struct nof_limits *lim)
 {
 	blk_features_t f = 0;
 
@@ -48,7 +48,7 @@ static void fill(struct queue_limits *to, const struct nof_limits *lim)
 {
 	const blk_features_t ours = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA | BLK_FEAT_STABLE_WRITES | BLK_FEAT_POLL;
 
-	to->features = (to->features & ~ours) | features(lim);
+	to->features = (to->features & ~ours) | limits_features(lim);
 	to->logical_block_size = lim->logical_block_size;
 	to->physical_block_size = physical(lim);
 	to->io_min = io_min(lim);
@@ -113,7 +113,7 @@ static void set_discard(struct request_queue *q, const struct nof_limits *lim)
 	blk_queue_max_write_zeroes_sectors(q, sectors(lim->max_write_zeroes_bytes));
 }
 
-static void set_limits(struct request_queue *q, const struct nof_limits *lim)
+static void limits_set_limits(struct request_queue *q, const struct nof_limits *lim)
 {
 	blk_queue_logical_block_size(q, lim->logical_block_size);
 	blk_queue_physical_block_size(q, physical(lim));
@@ -139,7 +139,7 @@ struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct n
 		return ERR_PTR(-EINVAL);
 	disk = blk_mq_alloc_disk(set, queuedata);
 	if (!IS_ERR(disk))
-		set_limits(disk->queue, lim);
+		limits_set_limits(disk->queue, lim);
 	return disk;
 }
 
@@ -147,7 +147,7 @@ int nof_limits_update(struct gendisk *disk, const struct nof_limits *lim)
 {
 	if (!valid(lim))
 		return -EINVAL;
-	set_limits(disk->queue, lim);
+	limits_set_limits(disk->queue, lim);
 	return 0;
 }
 

@@ -135,7 +135,7 @@ static int dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, walk_f
 }
 
 /* An attribute that only a do of this command takes. */
-static int refuse(struct netlink_callback *cb, int attr)
+static int dump_refuse(struct netlink_callback *cb, int attr)
 {
 	struct nlattr *a = nof_genl_dump_attrs(cb)[attr];
 
@@ -195,7 +195,7 @@ static int check_ctrl(struct netlink_callback *cb)
 
 int nof_dump_subsys_start(struct netlink_callback *cb)
 {
-	return refuse(cb, NVMEOF_A_SUBSYS_ID);
+	return dump_refuse(cb, NVMEOF_A_SUBSYS_ID);
 }
 
 static int walk_subsys(struct walk *w, struct nof_subsys *s)
@@ -210,7 +210,7 @@ int nof_dump_subsys(struct sk_buff *skb, struct netlink_callback *cb)
 
 int nof_dump_ctrl_start(struct netlink_callback *cb)
 {
-	return refuse(cb, NVMEOF_A_CTRL_NAME) ?: check_subsys(cb);
+	return dump_refuse(cb, NVMEOF_A_CTRL_NAME) ?: check_subsys(cb);
 }
 
 static int walk_ctrls(struct walk *w, struct nof_subsys *s)
@@ -235,7 +235,7 @@ int nof_dump_ctrl(struct sk_buff *skb, struct netlink_callback *cb)
 
 int nof_dump_ns_start(struct netlink_callback *cb)
 {
-	return refuse(cb, NVMEOF_A_NS_NAME) ?: check_subsys(cb);
+	return dump_refuse(cb, NVMEOF_A_NS_NAME) ?: check_subsys(cb);
 }
 
 static int walk_heads(struct walk *w, struct nof_subsys *s)
@@ -262,7 +262,7 @@ int nof_dump_ns(struct sk_buff *skb, struct netlink_callback *cb)
 
 int nof_dump_path_start(struct netlink_callback *cb)
 {
-	return refuse(cb, NVMEOF_A_PATH_NAME) ?: check_head(cb) ?: check_ctrl(cb);
+	return dump_refuse(cb, NVMEOF_A_PATH_NAME) ?: check_head(cb) ?: check_ctrl(cb);
 }
 
 static bool wants_path(const struct walk *w, const struct nof_path *path)

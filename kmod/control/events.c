@@ -55,7 +55,7 @@ static bool begin(struct nof_reply *ntf, u8 cmd, enum nvmeof_event ev)
 	return true;
 }
 
-static void end(struct nof_reply *ntf, int err)
+static void events_end(struct nof_reply *ntf, int err)
 {
 	if (WARN_ON_ONCE(err)) {
 		nlmsg_free(ntf->skb);
@@ -76,7 +76,7 @@ static void subsys_event(struct nof_subsys *s, enum nvmeof_event ev)
 	struct nof_reply ntf;
 
 	if (begin(&ntf, NVMEOF_CMD_SUBSYS_NTF, ev))
-		end(&ntf, nof_put_subsys(ntf.skb, s));
+		events_end(&ntf, nof_put_subsys(ntf.skb, s));
 }
 
 static void ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old)
@@ -88,7 +88,7 @@ static void ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_
 		return;
 	if (ev == NVMEOF_EVENT_STATE)
 		err = nla_put_u32(ntf.skb, NVMEOF_A_OLD_STATE, old);
-	end(&ntf, err ?: nof_put_ctrl(ntf.skb, ctrl));
+	events_end(&ntf, err ?: nof_put_ctrl(ntf.skb, ctrl));
 }
 
 static void scanned_event(struct nof_ctrl *ctrl, int err)
@@ -96,7 +96,7 @@ static void scanned_event(struct nof_ctrl *ctrl, int err)
 	struct nof_reply ntf;
 
 	if (begin(&ntf, NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_SCANNED))
-		end(&ntf, nla_put_u32(ntf.skb, NVMEOF_A_SCAN_ERRNO, -err) ?: nof_put_ctrl(ntf.skb, ctrl));
+		events_end(&ntf, nla_put_u32(ntf.skb, NVMEOF_A_SCAN_ERRNO, -err) ?: nof_put_ctrl(ntf.skb, ctrl));
 }
 
 static void ns_event(struct nof_head *head, enum nvmeof_event ev)
@@ -104,7 +104,7 @@ static void ns_event(struct nof_head *head, enum nvmeof_event ev)
 	struct nof_reply ntf;
 
 	if (begin(&ntf, NVMEOF_CMD_NS_NTF, ev))
-		end(&ntf, nof_put_ns(ntf.skb, head));
+		events_end(&ntf, nof_put_ns(ntf.skb, head));
 }
 
 static void path_event(struct nof_path *path, enum nvmeof_event ev)
@@ -112,7 +112,7 @@ static void path_event(struct nof_path *path, enum nvmeof_event ev)
 	struct nof_reply ntf;
 
 	if (begin(&ntf, NVMEOF_CMD_PATH_NTF, ev))
-		end(&ntf, nof_put_path(ntf.skb, path));
+		events_end(&ntf, nof_put_path(ntf.skb, path));
 }
 
 static void failover_event(struct nof_head *head, const char *from, u32 ios, u64 ns)
@@ -121,10 +121,10 @@ static void failover_event(struct nof_head *head, const char *from, u32 ios, u64
 
 	if (!begin(&ntf, NVMEOF_CMD_NS_NTF, NVMEOF_EVENT_FAILOVER))
 		return;
-	end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_PATH_NAME, from) ?:
-		  nla_put_u32(ntf.skb, NVMEOF_A_FAILOVER_IOS, ios) ?:
-		  nla_put_u64_64bit(ntf.skb, NVMEOF_A_FAILOVER_NS, ns, NVMEOF_A_PAD) ?:
-		  nof_put_ns(ntf.skb, head));
+	events_end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_PATH_NAME, from) ?:
+		   nla_put_u32(ntf.skb, NVMEOF_A_FAILOVER_IOS, ios) ?:
+		   nla_put_u64_64bit(ntf.skb, NVMEOF_A_FAILOVER_NS, ns, NVMEOF_A_PAD) ?:
+		   nof_put_ns(ntf.skb, head));
 }
 
 static void aen_event(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
@@ -133,10 +133,10 @@ static void aen_event(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 
 	if (!begin(&ntf, NVMEOF_CMD_AEN_NTF, NVMEOF_EVENT_AEN))
 		return;
-	end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_CTRL_NAME, nof_ctrl_name(ctrl)) ?:
-		  nla_put_u8(ntf.skb, NVMEOF_A_AEN_TYPE, type) ?:
-		  nla_put_u8(ntf.skb, NVMEOF_A_AEN_INFO, info) ?:
-		  nla_put_u8(ntf.skb, NVMEOF_A_AEN_LOG_PAGE, log_page));
+	events_end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_CTRL_NAME, nof_ctrl_name(ctrl)) ?:
+		   nla_put_u8(ntf.skb, NVMEOF_A_AEN_TYPE, type) ?:
+		   nla_put_u8(ntf.skb, NVMEOF_A_AEN_INFO, info) ?:
+		   nla_put_u8(ntf.skb, NVMEOF_A_AEN_LOG_PAGE, log_page));
 }
 
 const struct nof_event_ops nof_genl_event_ops = {

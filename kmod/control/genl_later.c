@@ -24,7 +24,7 @@ static struct workqueue_struct *later_wq;
 /* Longer ones are cut */
 #define MESSAGE_MAX	160
 
-static void drop(struct nof_later *later)
+static void genl_later_drop(struct nof_later *later)
 {
 	put_net(later->net);
 	kfree(later);
@@ -61,7 +61,7 @@ static void later_work(struct work_struct *work)
 		genlmsg_unicast(later->net, later->skb, later->portid);
 	else
 		nlmsg_free(later->skb);
-	drop(later);
+	genl_later_drop(later);
 }
 
 struct nof_later *nof_later_new(struct genl_info *info, struct nof_ctrl *ctrl, nof_later_fn *finish)
@@ -89,7 +89,7 @@ int nof_later_end(struct nof_later *later, int err)
 	if (err) {
 		nof_ctrl_put(later->ctrl);
 		nlmsg_free(later->skb);
-		drop(later);
+		genl_later_drop(later);
 		return err;
 	}
 	queue_work(later_wq, &later->work);

@@ -5,7 +5,7 @@
 #include "control/put.h"
 #include "core/subsys.h"
 
-static struct nof_subsys *find(struct genl_info *info)
+static struct nof_subsys *genl_subsys_find(struct genl_info *info)
 {
 	struct nof_subsys *s;
 
@@ -29,7 +29,7 @@ int nof_genl_subsys_get(struct sk_buff *skb, struct genl_info *info)
 	struct nof_subsys *s;
 	int err;
 
-	s = find(info);
+	s = genl_subsys_find(info);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	err = nof_reply_object(info, s, NULL, put_subsys, s);
@@ -83,7 +83,7 @@ int nof_genl_subsys_set(struct sk_buff *skb, struct genl_info *info)
 	struct nof_subsys *s;
 	int err;
 
-	s = find(info);
+	s = genl_subsys_find(info);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	err = set(s, info);

@@ -77,7 +77,8 @@ static bool changes_namespaces(struct nof_ctrl *ctrl, u8 opcode)
 	}
 }
 
-static int check(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nvme_command *sqe)
+static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p,
+				const struct nvme_command *sqe)
 {
 	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
 
@@ -126,11 +127,12 @@ static bool sets_kato(const struct nvme_passthru_cmd64 *p)
 	return p->opcode == nvme_admin_set_features && (p->cdw10 & 0xff) == NVME_FEAT_KATO;
 }
 
-static int exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p, u64 *result)
+static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p,
+			       u64 *result)
 {
 	int ret;
 
-	ret = nof_passthru_sqe(p, &cmd->sqe) ?: check(ctrl, p, &cmd->sqe);
+	ret = nof_passthru_sqe(p, &cmd->sqe) ?: passthru_admin_check(ctrl, p, &cmd->sqe);
 	if (ret)
 		return ret;
 	cmd->write = nvme_is_write(&cmd->sqe);
@@ -156,7 +158,7 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	/* I/O as of now may be in blocks of another size then: none until they were looked at */
 	if (changes)
 		nof_paths_doubt(ctrl->subsys, p->nsid);
-	ret = exec(ctrl, cmd, p, result);
+	ret = passthru_admin_exec(ctrl, cmd, p, result);
 	kfree(cmd);
 	if (sets_kato(p) && !ret)
 		nof_ka_changed(ctrl, p->cdw11);

@@ -32,7 +32,8 @@ static bool length_fits(const struct nof_head *head, const struct nvme_passthru_
 	}
 }
 
-static int check(const struct nof_head *head, const struct nvme_passthru_cmd64 *p, const struct nvme_command *sqe)
+static int passthru_io_check(const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
+			     const struct nvme_command *sqe)
 {
 	if (p->nsid != head->nsid || nvme_is_fabrics(sqe) || !length_fits(head, p))
 		return -EINVAL;
@@ -47,7 +48,7 @@ static int map_data(struct request *rq, const struct nvme_passthru_cmd64 *p)
 	return blk_rq_map_user(rq->q, rq, NULL, u64_to_user_ptr(p->addr), p->data_len, GFP_KERNEL);
 }
 
-static int exec(struct request *rq, const struct nvme_passthru_cmd64 *p, u64 *result)
+static int passthru_io_exec(struct request *rq, const struct nvme_passthru_cmd64 *p, u64 *result)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct bio *bio;
@@ -73,7 +74,7 @@ int nof_passthru_io(struct nof_head *head, const struct nof_ctrl *ctrl, const st
 	struct request *rq;
 	int ret;
 
-	ret = nof_passthru_sqe(p, &sqe) ?: check(head, p, &sqe);
+	ret = nof_passthru_sqe(p, &sqe) ?: passthru_io_check(head, p, &sqe);
 	if (ret)
 		return ret;
 	rq = blk_mq_alloc_request(head->disk->queue, nvme_is_write(&sqe) ? REQ_OP_DRV_OUT : REQ_OP_DRV_IN, 0);
@@ -88,7 +89,7 @@ int nof_passthru_io(struct nof_head *head, const struct nof_ctrl *ctrl, const st
 	/* The last user's; a request that finds no path ends without a status of its own. */
 	req->cmd.status = 0;
 	req->cmd.result.u64 = 0;
-	ret = exec(rq, p, result);
+	ret = passthru_io_exec(rq, p, result);
 	blk_mq_free_request(rq);
 	return ret;
 }

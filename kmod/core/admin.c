@@ -60,7 +60,7 @@ static void leave_place(struct nof_ctrl *ctrl, enum nof_place kind)
 }
 
 /* The admin queue cannot go away while a caller in process context uses it: see queues_lock and SRCU in queues.c. */
-static int exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
+static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	struct nof_queue *queue;
 	int idx, ret;
@@ -95,7 +95,7 @@ int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 
 	own_begin(ctrl);
 	wait_event(ctrl->places_wq, take_place(ctrl, NOF_PLACE_OWN));
-	ret = exec(ctrl, cmd, timeout_ms);
+	ret = admin_exec(ctrl, cmd, timeout_ms);
 	own_end(ctrl);
 	leave_place(ctrl, NOF_PLACE_OWN);
 	return ret;
@@ -113,7 +113,7 @@ int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_m
 
 	if (wait_event_killable(ctrl->places_wq, take_place(ctrl, NOF_PLACE_USER)))
 		return -EINTR;
-	ret = exec(ctrl, cmd, timeout_ms);
+	ret = admin_exec(ctrl, cmd, timeout_ms);
 	leave_place(ctrl, NOF_PLACE_USER);
 	return ret;
 }
@@ -273,7 +273,7 @@ int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u3
 	return ret;
 }
 
-static int features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11, u32 *result, void *buf, u32 len)
+static int admin_features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11, u32 *result, void *buf, u32 len)
 {
 	struct nof_cmd *cmd = new_cmd(opcode, buf, len, GFP_NOIO);
 	int ret;
@@ -292,12 +292,12 @@ static int features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11, u32 *
 
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result)
 {
-	return features(ctrl, nvme_admin_set_features, fid, dword11, result, NULL, 0);
+	return admin_features(ctrl, nvme_admin_set_features, fid, dword11, result, NULL, 0);
 }
 
 int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result)
 {
-	return features(ctrl, nvme_admin_get_features, fid, 0, result, NULL, 0);
+	return admin_features(ctrl, nvme_admin_get_features, fid, 0, result, NULL, 0);
 }
 
 int nof_ask_retry_delays(struct nof_ctrl *ctrl)
@@ -311,7 +311,7 @@ int nof_ask_retry_delays(struct nof_ctrl *ctrl)
 	if (!host)
 		return -ENOMEM;
 	host->acre = NVME_ENABLE_ACRE;
-	ret = features(ctrl, nvme_admin_set_features, NVME_FEAT_HOST_BEHAVIOR, 0, NULL, host, sizeof(*host));
+	ret = admin_features(ctrl, nvme_admin_set_features, NVME_FEAT_HOST_BEHAVIOR, 0, NULL, host, sizeof(*host));
 	kfree(host);
 	return min(ret, 0);
 }

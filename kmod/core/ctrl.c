@@ -131,7 +131,7 @@ void nof_ctrl_publish(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
-static void release(struct device *dev)
+static void ctrl_release(struct device *dev)
 {
 	struct nof_ctrl *ctrl = to_nof_ctrl(dev);
 
@@ -146,14 +146,14 @@ static void release(struct device *dev)
 	kfree(ctrl);
 }
 
-static struct nof_ctrl *alloc(const struct nof_opts *opts)
+static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 {
 	struct nof_ctrl *ctrl = kzalloc(sizeof(*ctrl), GFP_KERNEL);
 
 	if (!ctrl)
 		return NULL;
 	device_initialize(&ctrl->dev);
-	ctrl->dev.release = release;
+	ctrl->dev.release = ctrl_release;
 	ctrl->opts = *opts;
 	ctrl->kato_ms = opts->kato_ms;
 	ctrl->state = NVMEOF_CTRL_NEW;
@@ -281,7 +281,7 @@ static int join_subsys(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 
 struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struct netlink_ext_ack *extack)
 {
-	struct nof_ctrl *ctrl = alloc(opts);
+	struct nof_ctrl *ctrl = ctrl_alloc(opts);
 	int ret;
 
 	if (!ctrl)

@@ -31,7 +31,7 @@ static void ka_done(struct nof_cmd *cmd)
 }
 
 /* Whoever sets KA_OUT owns the command. False when there is no queue to send it on. */
-static bool send(struct nof_ctrl *ctrl)
+static bool keepalive_send(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->ka_cmd;
 
@@ -50,7 +50,7 @@ static bool send(struct nof_ctrl *ctrl)
 
 void nof_ka_probe(struct nof_ctrl *ctrl)
 {
-	send(ctrl);
+	keepalive_send(ctrl);
 }
 
 u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
@@ -84,7 +84,7 @@ static void ka_work(struct work_struct *work)
 		nof_ctrl_error(ctrl);
 		return;
 	}
-	if ((!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) && !send(ctrl))
+	if ((!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) && !keepalive_send(ctrl))
 		nof_ctrl_error(ctrl);
 	queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
 }

@@ -40,7 +40,7 @@ static const char *no_connection(int err)
 }
 
 /* Connection, then Connect. After this the queue carries commands. */
-static int start_queue(struct nof_queue *queue)
+static int queues_start_queue(struct nof_queue *queue)
 {
 	int ret = queue->ctrl->transport->start_queue(queue);
 
@@ -71,7 +71,7 @@ static void start_work(struct work_struct *work)
 
 	unsigned int noio = memalloc_noio_save();
 
-	queue->start_err = start_queue(queue);
+	queue->start_err = queues_start_queue(queue);
 	memalloc_noio_restore(noio);
 	/* One that fails fails the attempt: let the others not run to their own timeouts */
 	if (queue->start_err)
@@ -95,7 +95,7 @@ int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
 		nof_queue_free(queue);
 		return -ECANCELED;
 	}
-	return start_queue(queue);
+	return queues_start_queue(queue);
 }
 
 /*

@@ -34,7 +34,7 @@ struct scan {
 	bool			later;
 };
 
-static void refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
+static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 {
 	int err = why == nof_path_no_memory ? -ENOMEM : nof_path_try_again(why) ? -EAGAIN : -EINVAL;
 
@@ -68,7 +68,7 @@ static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_
 	if (!why)
 		why = nof_path_attach(ctrl, ns->nsid, &ns->format, scan->association);
 	if (why)
-		refuse(ctrl, ns->nsid, ns->status, why);
+		scan_refuse(ctrl, ns->nsid, ns->status, why);
 	scan->again |= nof_path_try_again(why);
 	scan->later |= nof_path_later(why);
 }
@@ -93,7 +93,7 @@ static int take_some(struct nof_ctrl *ctrl, struct scan *scan)
 /* All that follows lies beyond it, too; what stands before is as good as if the list ended here */
 static int beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
 {
-	refuse(ctrl, nsid, 0, "beyond NN, the highest namespace ID, like all that follow");
+	scan_refuse(ctrl, nsid, 0, "beyond NN, the highest namespace ID, like all that follow");
 	return 1;
 }
 

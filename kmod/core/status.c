@@ -101,7 +101,7 @@ static const struct entry kinds[] = {
 	[7] = { 0, NOF_RETRY,	   EIO,		"vendor specific error" },
 };
 
-static const struct entry *find(u16 status)
+static const struct entry *status_find(u16 status)
 {
 	u32 i;
 
@@ -118,15 +118,15 @@ enum nof_disposition nof_status_disposition(u16 status, bool retriable)
 		return NOF_DONE;
 	if (!retriable || (status & NVME_STATUS_DNR))
 		return NOF_FAIL;
-	return find(status)->how;
+	return status_find(status)->how;
 }
 
 int nof_status_errno(u16 status)
 {
-	return -find(status)->error;
+	return -status_find(status)->error;
 }
 
 const char *nof_status_name(u16 status)
 {
-	return find(status)->name;
+	return status_find(status)->name;
 }

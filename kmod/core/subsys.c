@@ -22,7 +22,7 @@ static struct nof_numbers subsys_ids = { .ida = IDA_INIT(subsys_ids.ida) };
 /* One change of a selector at a time; outer to subsys->lock */
 static DEFINE_MUTEX(selector_lock);
 
-static void release(struct device *dev)
+static void subsys_release(struct device *dev)
 {
 	struct nof_subsys *s = to_nof_subsys(dev);
 
@@ -45,7 +45,7 @@ static void release(struct device *dev)
 	kfree(s);
 }
 
-static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *hostid)
+static struct nof_subsys *subsys_alloc(const char *nqn, const char *hostnqn, const u8 *hostid)
 {
 	struct nof_subsys *s = kzalloc(sizeof(*s), GFP_KERNEL);
 	int id;
@@ -76,13 +76,14 @@ static struct nof_subsys *alloc(const char *nqn, const char *hostnqn, const u8 *
 	nof_numbers_init(&s->ctrl_ids);
 	nof_numbers_init(&s->head_ids);
 	device_initialize(&s->dev);
-	s->dev.release = release;
+	s->dev.release = subsys_release;
 	s->dev.class = &nof_subsys_class;
 	RCU_INIT_POINTER(s->selector, nof_selector_get(NVMEOF_DEF_IOPOLICY));
 	return s;
 }
 
-static struct nof_subsys *find(const char *nqn, const char *hostnqn, const u8 *hostid, struct netlink_ext_ack *extack)
+static struct nof_subsys *subsys_find(const char *nqn, const char *hostnqn, const u8 *hostid,
+				      struct netlink_ext_ack *extack)
 {
 	struct nof_subsys *s;
 
@@ -100,9 +101,9 @@ static struct nof_subsys *find(const char *nqn, const char *hostnqn, const u8 *h
 	return NULL;
 }
 
-static struct nof_subsys *add(const char *nqn, const char *hostnqn, const u8 *hostid)
+static struct nof_subsys *subsys_add(const char *nqn, const char *hostnqn, const u8 *hostid)
 {
-	struct nof_subsys *s = alloc(nqn, hostnqn, hostid);
+	struct nof_subsys *s = subsys_alloc(nqn, hostnqn, hostid);
 	int ret;
 
 	if (!s)
@@ -126,9 +127,9 @@ struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u
 	struct nof_subsys *s;
 
 	mutex_lock(&nof_subsystems_lock);
-	s = find(nqn, hostnqn, hostid, extack);
+	s = subsys_find(nqn, hostnqn, hostid, extack);
 	if (!s)
-		s = add(nqn, hostnqn, hostid);
+		s = subsys_add(nqn, hostnqn, hostid);
 	if (!IS_ERR(s))
 		s->users++;
 	mutex_unlock(&nof_subsystems_lock);

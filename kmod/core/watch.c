@@ -118,7 +118,7 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	f->err = v.err;
 }
 
-static void look_at(struct nof_queue *queue, u32 step, struct findings *f)
+static void watch_look_at(struct nof_queue *queue, u32 step, struct findings *f)
 {
 	struct nof_queue_watch *w = &queue->watch;
 	bool out = outstanding(queue), busy = take_busy(queue);
@@ -133,7 +133,7 @@ static void look_at(struct nof_queue *queue, u32 step, struct findings *f)
 	look_for_life(queue, step, f);
 }
 
-static void look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
+static void watch_look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 {
 	struct nof_queue *queue;
 	u32 i;
@@ -141,7 +141,7 @@ static void look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 	/* the lock keeps the queues, and with them their connections */
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
-		look_at(queue, step, f);
+		watch_look_at(queue, step, f);
 	mutex_unlock(&ctrl->queues_lock);
 }
 
@@ -368,7 +368,7 @@ static bool never_answered(struct nof_ctrl *ctrl)
 	return true;
 }
 
-static void take_back(struct nof_ctrl *ctrl)
+static void watch_take_back(struct nof_ctrl *ctrl)
 {
 	u32 nr = detach_all(ctrl);
 
@@ -396,11 +396,11 @@ static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 ste
 	if (w->still && !ctrl->stalled)
 		consider_stall(ctrl);
 	if (ctrl->stalled)
-		take_back(ctrl);
+		watch_take_back(ctrl);
 	return never_answered(ctrl);
 }
 
-static void probe(struct nof_ctrl *ctrl)
+static void watch_probe(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
 
@@ -441,13 +441,13 @@ static void watch_work(struct work_struct *work)
 			nof_ctrl_publish(ctrl);
 		return;
 	}
-	look(ctrl, step, &f);
+	watch_look(ctrl, step, &f);
 	if (judge_silence(ctrl, &f) || judge_stall(ctrl, &f, step)) {
 		WRITE_ONCE(ctrl->watching, false);
 		return;
 	}
 	if (f.probe)
-		probe(ctrl);
+		watch_probe(ctrl);
 	w->calm_ms = f.outstanding || ctrl->stalled ? 0 : w->calm_ms + step;
 	if (w->calm_ms >= CALM)
 		end_watch(ctrl);

@@ -185,7 +185,7 @@ static int read_stable(struct nof_ctrl *ctrl, struct nvme_ana_rsp_hdr *log, size
 	return ret;
 }
 
-static int read_log(struct nof_ctrl *ctrl)
+static int ana_read_log(struct nof_ctrl *ctrl)
 {
 	size_t len = sizeof(struct nvme_ana_rsp_hdr) + ctrl->nanagrpid * sizeof(struct nvme_ana_group_desc);
 	const char *why = NULL;
@@ -216,13 +216,13 @@ int nof_ana_read(struct nof_ctrl *ctrl)
 	int ret;
 
 	mutex_lock(&ctrl->ana_lock);
-	ret = read_log(ctrl);
+	ret = ana_read_log(ctrl);
 	mutex_unlock(&ctrl->ana_lock);
 	return ret;
 }
 
 /* What completions told is of no use any more. Under subsys->lock. */
-static void forget(struct nof_ctrl *ctrl)
+static void ana_forget(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	struct nof_path *path;
@@ -239,7 +239,7 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
-	forget(ctrl);
+	ana_forget(ctrl);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {
 			path->ana_expired = false;
@@ -275,10 +275,10 @@ void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)
 }
 
 /* Paths that were left out are used again */
-static void take_back(struct nof_ctrl *ctrl)
+static void ana_take_back(struct nof_ctrl *ctrl)
 {
 	mutex_lock(&ctrl->subsys->lock);
-	forget(ctrl);
+	ana_forget(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 	nof_ctrl_publish(ctrl);
 }
@@ -288,7 +288,7 @@ static void doubt_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, doubt_work);
 
-	take_back(ctrl);
+	ana_take_back(ctrl);
 }
 
 static u32 doubt_ms(struct nof_path *path)
@@ -306,7 +306,7 @@ static u32 doubt_ms(struct nof_path *path)
  * usable, the log is ahead of the data, or the namespace is in another group by now, which the scan will tell: the path
  * rests, as its requests have few tries. True when one does.
  */
-static bool settle(struct nof_ctrl *ctrl)
+static bool ana_settle(struct nof_ctrl *ctrl)
 {
 	bool resting = delayed_work_pending(&ctrl->doubt_work);
 	struct nof_head *head;
@@ -410,12 +410,12 @@ static void ana_work(struct work_struct *work)
 
 	remember(ctrl);
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !has_ana(ctrl)) {
-		take_back(ctrl);
+		ana_take_back(ctrl);
 		return;
 	}
 	nof_ctrl_publish(ctrl);
 	read_live(ctrl);
-	doubt = settle(ctrl);
+	doubt = ana_settle(ctrl);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && (doubt || any_path(ctrl, is_lost) || !any_path(ctrl, is_new)))
 		scan_later(ctrl);
 }

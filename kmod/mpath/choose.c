@@ -18,8 +18,8 @@
 /* Should the answer to a probe fail to come, another one is sent after that long */
 #define PROBE_LOST	(2 * HZ)
 
-static struct nof_path *pick(struct nof_path *const *paths, u16 nr, const struct nof_selector *selector,
-			     struct request *rq)
+static struct nof_path *choose_pick(struct nof_path *const *paths, u16 nr, const struct nof_selector *selector,
+				    struct request *rq)
 {
 	return likely(nr > 1) ? selector->select(paths, nr, rq) : paths[0];
 }
@@ -29,7 +29,7 @@ static struct nof_path *pick(struct nof_path *const *paths, u16 nr, const struct
  * the path be lost under it, that would be one of doubtful outcome for nothing. Nor one that has had its share of
  * trouble.
  */
-static struct nof_path *probe(const struct nof_path_set *set, struct request *rq)
+static struct nof_path *choose_probe(const struct nof_path_set *set, struct request *rq)
 {
 	const struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	u16 i;
@@ -66,7 +66,7 @@ static struct promise promise_of(const struct nof_path *path, u32 hctx, enum nof
 	};
 }
 
-static bool over(const struct nof_policy *policy, const struct promise *p)
+static bool choose_over(const struct nof_policy *policy, const struct promise *p)
 {
 	u32 us = READ_ONCE(policy->spill_us), depth = READ_ONCE(policy->spill_depth);
 
@@ -84,14 +84,14 @@ static struct nof_path *spill(struct nof_head *head, const struct nof_path_set *
 	struct nof_path *path;
 	u16 i;
 
-	if (!over(policy, &here))
+	if (!choose_over(policy, &here))
 		return chosen;
 	for (i = 0; i < set->nr_optimized; i++) {
 		there = promise_of(set->paths[i], hctx, class);
-		if (!over(policy, &there))
+		if (!choose_over(policy, &there))
 			return chosen;
 	}
-	path = pick(set->paths + set->nr_optimized, set->nr - set->nr_optimized, selector, rq);
+	path = choose_pick(set->paths + set->nr_optimized, set->nr - set->nr_optimized, selector, rq);
 	there = promise_of(path, hctx, class);
 	if (!nof_lat_better(here.ewma, here.depth, there.ewma, there.depth))
 		return chosen;
@@ -143,11 +143,11 @@ static struct nof_path *pick_in_run(const struct nof_path_set *set, const struct
 static noinline struct nof_path *choose_slow(struct nof_head *head, const struct nof_path_set *set,
 					     const struct nof_selector *selector, struct request *rq)
 {
-	struct nof_path *path = set->nr && set->nr_usable > set->nr ? probe(set, rq) : NULL;
+	struct nof_path *path = set->nr && set->nr_usable > set->nr ? choose_probe(set, rq) : NULL;
 
 	if (path)
 		return path;
-	path = pick(set->paths, set->nr_best, selector, rq);
+	path = choose_pick(set->paths, set->nr_best, selector, rq);
 	if (set->nr_best < set->nr && may_spill(&head->subsys->policy, rq))
 		path = spill(head, set, path, selector, rq);
 	return path;

@@ -8,7 +8,7 @@
 #include "mpath/path.h"
 
 /* One that is over, copied to @copy, or false: more requests may have joined since the work was queued */
-static bool take_over(struct nof_failovers *all, struct nof_failover *copy)
+static bool failover_take_over(struct nof_failovers *all, struct nof_failover *copy)
 {
 	struct nof_failover *f, *next;
 	bool found = false;
@@ -32,12 +32,12 @@ static bool take_over(struct nof_failovers *all, struct nof_failover *copy)
 	return found;
 }
 
-static void tell(struct work_struct *work)
+static void failover_tell(struct work_struct *work)
 {
 	struct nof_head *head = container_of(work, struct nof_head, failovers.work);
 	struct nof_failover f;
 
-	while (take_over(&head->failovers, &f)) {
+	while (failover_take_over(&head->failovers, &f)) {
 		trace_nof_failover(head, f.from, f.moved, f.longest_ns);
 		nof_events->failover(head, f.from, f.moved, f.longest_ns);
 	}
@@ -47,14 +47,14 @@ void nof_failovers_init(struct nof_head *head)
 {
 	spin_lock_init(&head->failovers.lock);
 	INIT_LIST_HEAD(&head->failovers.list);
-	INIT_WORK(&head->failovers.work, tell);
+	INIT_WORK(&head->failovers.work, failover_tell);
 }
 
 void nof_failovers_exit(struct nof_head *head)
 {
 	/* Not flushed: on its queue are scans, which may wait for a lock that our caller holds */
 	cancel_work_sync(&head->failovers.work);
-	tell(&head->failovers.work);
+	failover_tell(&head->failovers.work);
 }
 
 void nof_failover_add(struct nof_path *path)

@@ -75,7 +75,7 @@ static u64 bit_of(const struct nof_ctrl *ctrl)
 }
 
 /* Under fence_lock. A fence that ends is done with by reset_work. */
-static void kick(struct nof_fence *f)
+static void fence_kick(struct nof_fence *f)
 {
 	mod_delayed_work(nof_wq, &f->reset_work, 0);
 }
@@ -112,7 +112,7 @@ static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct held *t
 	f->end = end;
 	f->ended_at = jiffies;
 	trace_nof_fence_release(f->name, f->nr, end, jiffies_to_msecs(jiffies - f->lost_at));
-	kick(f);
+	fence_kick(f);
 }
 
 /* The lock: a disk with requests under way is there, and stays while it is held, though they may end meanwhile */
@@ -145,7 +145,7 @@ static void bound_work(struct work_struct *work)
 }
 
 /* The next to ask for a reset, with a reference. Once all were busy, they are asked again at the next try. */
-static struct nof_ctrl *pick(struct nof_fence *f)
+static struct nof_ctrl *fence_pick(struct nof_fence *f)
 {
 	struct nof_subsys *s = f->subsys;
 	struct nof_ctrl *ctrl, *found = NULL;
@@ -175,7 +175,7 @@ static void take_answer(struct nof_fence *f, enum nof_ccr_answer answer)
 		f->refused |= bit_of(f->source);
 	if (answer == NOF_CCR_LATER)
 		f->busy |= bit_of(f->source);
-	kick(f);
+	fence_kick(f);
 }
 
 /* Any context. One that answers when another was asked already is believed when it says that it is done. */
@@ -192,7 +192,7 @@ static void answered(void *arg, struct nof_ctrl *source, enum nof_ccr_answer ans
 	else if (f->step == ASKED && f->source == source)
 		take_answer(f, answer);
 	if (f->end != NOF_FENCE_HOLDS || answer == NOF_CCR_DONE)
-		kick(f);
+		fence_kick(f);
 	spin_unlock_irqrestore(&s->fence_lock, flags);
 }
 
@@ -228,7 +228,7 @@ struct told {
 	struct held		*held;
 };
 
-static void over(void *arg, u16 cntlid, u8 ciu, bool done)
+static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
 {
 	struct told *told = arg;
 	struct nof_subsys *s = told->source->subsys;
@@ -246,11 +246,11 @@ static void over(void *arg, u16 cntlid, u8 ciu, bool done)
 	spin_unlock_irq(&s->fence_lock);
 }
 
-static int read_log(struct nof_ctrl *source)
+static int fence_read_log(struct nof_ctrl *source)
 {
 	HELD(held);
 	struct told told = { .source = source, .held = &held };
-	int ret = nof_ccr_read(source, over, &told);
+	int ret = nof_ccr_read(source, fence_over, &told);
 
 	go_on(source->subsys, &held);
 	return ret;
@@ -258,7 +258,7 @@ static int read_log(struct nof_ctrl *source)
 
 void nof_fence_notice(struct nof_ctrl *ctrl)
 {
-	read_log(ctrl);
+	fence_read_log(ctrl);
 }
 
 static void set_step(struct nof_fence *f, enum step from, enum step to, u64 refused)
@@ -277,8 +277,8 @@ static u32 go_further(struct nof_fence *f, enum step step)
 	int ret;
 
 	if (step == RUNNING) {
-		/* what it says is taken by over() */
-		ret = read_log(f->source);
+		/* what it says is taken by fence_over() */
+		ret = fence_read_log(f->source);
 		if (!ret)
 			return nof_ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
 		if (ret != -ENOMEM) /* it was not asked */
@@ -288,7 +288,7 @@ static u32 go_further(struct nof_fence *f, enum step step)
 	/* time is over for one that was asked */
 	if (step == ASKED)
 		set_step(f, ASKED, ASK, bit_of(f->source));
-	source = pick(f);
+	source = fence_pick(f);
 	if (!source)
 		return RETRY_MS;
 	ask(f, source);
@@ -307,7 +307,7 @@ static const char *why(enum nof_fence_end end)
 	}
 }
 
-static void tell(struct nof_fence *f)
+static void fence_tell(struct nof_fence *f)
 {
 	if (f->told)
 		return;
@@ -349,7 +349,7 @@ static void reset_work(struct work_struct *work)
 		/* not mod_: an answer that came meanwhile has made it sooner */
 		queue_delayed_work(nof_wq, &f->reset_work, msecs_to_jiffies(go_further(f, step)));
 	else
-		tell(f);
+		fence_tell(f);
 	if (last)
 		free_fence(f);
 }
@@ -477,7 +477,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 		f->lost_at = jiffies ?: 1;
 		/* one more, as the current one is not whole */
 		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(ms) + 1);
-		kick(f);
+		fence_kick(f);
 	}
 	spin_unlock_irq(&s->fence_lock);
 	if (nr)

@@ -18,7 +18,7 @@ static unsigned int max_namespaces = MAX_NAMESPACES;
 module_param(max_namespaces, uint, 0644);
 MODULE_PARM_DESC(max_namespaces, "namespaces of a subsystem that get a disk (" __stringify(MAX_NAMESPACES) ")");
 
-static void release(struct kref *ref)
+static void head_release(struct kref *ref)
 {
 	struct nof_head *head = container_of(ref, struct nof_head, ref);
 	struct nof_subsys *s = head->subsys;
@@ -32,7 +32,7 @@ static void release(struct kref *ref)
 
 void nof_head_put(struct nof_head *head)
 {
-	kref_put(&head->ref, release);
+	kref_put(&head->ref, head_release);
 }
 
 u64 nof_head_size(const struct nof_head *head)
@@ -266,7 +266,7 @@ void nof_heads_end_linger(void)
 
 static void show_work(struct work_struct *work);
 
-static struct nof_head *alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head = kzalloc(sizeof(*head), GFP_KERNEL);
@@ -313,7 +313,7 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	struct gendisk *disk;
 	struct nof_head *head;
 
-	head = alloc(ctrl, nsid, format);
+	head = head_alloc(ctrl, nsid, format);
 	if (!head)
 		return ERR_PTR(-ENOMEM);
 	nof_head_fill_limits(ctrl, format, &head->limits);
@@ -380,7 +380,7 @@ static void tell_same(struct nof_head *head)
 }
 
 /* The partition table is read later: nothing here waits for I/O. */
-static int add(struct nof_head *head)
+static int head_add(struct nof_head *head)
 {
 	int ret;
 
@@ -420,7 +420,7 @@ int nof_head_show(struct nof_head *head)
 		set_bit(NOF_HEAD_HIDDEN, &head->flags);
 	mutex_unlock(&s->lock);
 	if (now)
-		ret = add(head);
+		ret = head_add(head);
 	if (!ret && test_bit(NOF_HEAD_ADDED, &head->flags))
 		nof_paths_show(head);
 	mutex_unlock(&head->show_lock);

@@ -60,7 +60,7 @@ static u32 mean_of(const struct nof_path *path, enum nof_lat_class class)
 	return n ? div_u64(sum, n) : 0;
 }
 
-static void forget(struct nof_path *path)
+static void health_forget(struct nof_path *path)
 {
 	u32 i;
 	int class;
@@ -70,7 +70,7 @@ static void forget(struct nof_path *path)
 			WRITE_ONCE(path->lat[i].ewma[class], 0);
 }
 
-static void count(const struct nof_path *path, u64 *ios, u64 *faults)
+static void health_count(const struct nof_path *path, u64 *ios, u64 *faults)
 {
 	int cpu;
 
@@ -97,7 +97,7 @@ static bool count_new(struct nof_path *path)
 
 	if (!READ_ONCE(path->active))
 		return false;
-	count(path, &ios, &faults);
+	health_count(path, &ios, &faults);
 	if (ios - h->ios + faults - h->faults < LOOK_IOS)
 		return false;
 	WRITE_ONCE(path->active, false);
@@ -166,7 +166,7 @@ static int slow_class(const struct nof_path *path)
 }
 
 /* The average over the healthy peers is what a degraded path has to come near; without any, as last time */
-static void set_limits(struct nof_path *path)
+static void health_set_limits(struct nof_path *path)
 {
 	struct nof_path *other;
 	int class;
@@ -194,7 +194,7 @@ static void degrade(struct nof_path *path, int class)
 	h->since = h->probed = jiffies;
 	h->bad = 0;
 	memset(h->limit, 0, sizeof(h->limit));
-	set_limits(path);
+	health_set_limits(path);
 	atomic_set(&h->good, 0);
 	WRITE_ONCE(path->probe_at, jiffies);
 	WRITE_ONCE(path->degraded, true);
@@ -216,7 +216,7 @@ static void restore(struct nof_path *path, const char *why)
 	h->bad = 0;
 	open_window(h);
 	/* what it was like while it was bad is not what it is like */
-	forget(path);
+	health_forget(path);
 	memset(h->mean, 0, sizeof(h->mean));
 	WRITE_ONCE(path->degraded, false);
 	nof_head_publish(path->head);
@@ -255,7 +255,7 @@ static void review(struct nof_path *path, u32 others)
 {
 	struct nof_health *h = &path->health;
 
-	set_limits(path);
+	health_set_limits(path);
 	if (!others)
 		restore(path, "no other path is left");
 	else if (atomic_read(&h->good) >= h->need)
@@ -264,7 +264,7 @@ static void review(struct nof_path *path, u32 others)
 		restore(path, "on trial, for want of reads to probe it with");
 }
 
-static void look_at(struct nof_head *head)
+static void health_look_at(struct nof_head *head)
 {
 	struct nof_path *path;
 
@@ -282,7 +282,7 @@ static void look_at(struct nof_head *head)
 	}
 }
 
-static void look(struct work_struct *work)
+static void health_look(struct work_struct *work)
 {
 	struct nof_subsys *s = container_of(to_delayed_work(work), struct nof_subsys, health_work);
 	struct nof_head *head;
@@ -292,7 +292,7 @@ static void look(struct work_struct *work)
 	on = s->policy.degrade;
 	if (on)
 		list_for_each_entry(head, &s->heads, entry)
-			look_at(head);
+			health_look_at(head);
 	mutex_unlock(&s->lock);
 	if (on)
 		queue_delayed_work(nof_wq, &s->health_work, LOOK);
@@ -300,7 +300,7 @@ static void look(struct work_struct *work)
 
 void nof_health_init(struct nof_subsys *s)
 {
-	INIT_DELAYED_WORK(&s->health_work, look);
+	INIT_DELAYED_WORK(&s->health_work, health_look);
 }
 
 void nof_health_update(struct nof_subsys *s)

@@ -28,7 +28,7 @@ static bool may_join(const struct nof_head *head)
 }
 
 /* Paths outlast the loss of their connection. Controllers that owe paths count, whether they have one here or not. */
-static void count(struct nof_head *head, struct nof_notice *n)
+static void notice_count(struct nof_head *head, struct nof_notice *n)
 {
 	struct nof_ctrl *ctrl;
 	struct nof_path *path;
@@ -48,12 +48,12 @@ static void count(struct nof_head *head, struct nof_notice *n)
 	WRITE_ONCE(n->nr_expected, expected);
 }
 
-static bool look(struct nof_head *head)
+static bool notice_look(struct nof_head *head)
 {
 	struct nof_notice *n = &head->notice;
 
 	lockdep_assert_held(&head->subsys->lock);
-	count(head, n);
+	notice_count(head, n);
 	n->none = !nof_head_nr_usable(head);
 	n->fewer = n->nr_live < n->nr_expected;
 	return test_bit(NOF_HEAD_ADDED, &head->flags) && !test_bit(NOF_HEAD_REMOVING, &head->flags) &&
@@ -62,7 +62,7 @@ static bool look(struct nof_head *head)
 
 void nof_notice_head(struct nof_head *head)
 {
-	if (look(head))
+	if (notice_look(head))
 		queue_work(nof_wq, &head->subsys->notice_work);
 }
 
@@ -74,13 +74,13 @@ void nof_notice_ctrl(struct nof_ctrl *ctrl)
 
 	mutex_lock(&s->lock);
 	list_for_each_entry(head, &s->heads, entry)
-		news |= look(head);
+		news |= notice_look(head);
 	mutex_unlock(&s->lock);
 	if (news)
 		queue_work(nof_wq, &s->notice_work);
 }
 
-static void add(struct news *news, const struct nof_head *head)
+static void notice_add(struct news *news, const struct nof_head *head)
 {
 	if (news->nr++)
 		return;
@@ -99,10 +99,10 @@ static void tell_none(struct nof_head *head, struct news *gone, struct news *bac
 	n->none_told = n->none;
 	if (n->none)
 		n->none_since = ktime_get_boottime_ns();
-	add(n->none ? gone : back, head);
+	notice_add(n->none ? gone : back, head);
 	/* not logged while there was none at all */
 	if (!n->none && n->fewer && n->fewer_told)
-		add(fewer, head);
+		notice_add(fewer, head);
 	nof_events->ns(head, n->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
 }
 
@@ -114,18 +114,18 @@ static void tell_fewer(struct nof_head *head, struct news *fewer)
 		return;
 	n->fewer_told = n->fewer;
 	if (n->fewer && !n->none)
-		add(fewer, head);
+		notice_add(fewer, head);
 	nof_events->ns(head, n->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
 }
 
 /* Returns of how many disks */
-static u32 tell_some(struct nof_subsys *s, struct news *gone, struct news *back, struct news *fewer)
+static u32 notice_tell_some(struct nof_subsys *s, struct news *gone, struct news *back, struct news *fewer)
 {
 	struct nof_head *head;
 	u32 n = 0;
 
 	list_for_each_entry(head, &s->heads, entry) {
-		if (n == NOF_TELL_AT_ONCE || !look(head))
+		if (n == NOF_TELL_AT_ONCE || !notice_look(head))
 			continue;
 		tell_none(head, gone, back, fewer);
 		tell_fewer(head, fewer);
@@ -142,7 +142,7 @@ static void notice_work(struct work_struct *work)
 
 	do {
 		mutex_lock(&s->lock);
-		n = tell_some(s, &gone, &back, &fewer);
+		n = notice_tell_some(s, &gone, &back, &fewer);
 		mutex_unlock(&s->lock);
 	} while (n == NOF_TELL_AT_ONCE);
 	if (gone.nr)

@@ -45,7 +45,7 @@ static struct nof_parked *of_bio(const struct bio *bio)
 	return bio->bi_end_io == nof_parked_end_io ? bio->bi_private : NULL;
 }
 
-static void drop(struct list_head *fresh)
+static void park_drop(struct list_head *fresh)
 {
 	struct nof_parked *p, *next;
 
@@ -54,7 +54,7 @@ static void drop(struct list_head *fresh)
 }
 
 /* Memory for each of its bios that has none, or nothing */
-static bool prepare(const struct request *rq, struct list_head *fresh)
+static bool park_prepare(const struct request *rq, struct list_head *fresh)
 {
 	struct nof_parked *p;
 	struct bio *bio;
@@ -64,7 +64,7 @@ static bool prepare(const struct request *rq, struct list_head *fresh)
 			continue;
 		p = kmalloc(sizeof(*p), GFP_NOWAIT | __GFP_NOWARN);
 		if (!p) {
-			drop(fresh);
+			park_drop(fresh);
 			return false;
 		}
 		list_add(&p->entry, fresh);
@@ -72,7 +72,7 @@ static bool prepare(const struct request *rq, struct list_head *fresh)
 	return true;
 }
 
-static struct nof_parked *hook(struct bio *bio, struct nof_head *head, struct list_head *fresh)
+static struct nof_parked *park_hook(struct bio *bio, struct nof_head *head, struct list_head *fresh)
 {
 	struct nof_parked *p = of_bio(bio);
 
@@ -112,12 +112,12 @@ bool nof_park(struct request *rq, struct list_head *list)
 	struct bio *bio;
 	bool first = true;
 
-	if (!crowded(head->subsys) || !may_park(rq) || !prepare(rq, &fresh))
+	if (!crowded(head->subsys) || !may_park(rq) || !park_prepare(rq, &fresh))
 		return false;
 	nof_request_clear_marks(rq);
 	blk_steal_bios(&bios, rq);
 	while ((bio = bio_list_pop(&bios))) {
-		p = hook(bio, head, &fresh);
+		p = park_hook(bio, head, &fresh);
 		p->past = req->past;
 		p->first = first;
 		if (!first)

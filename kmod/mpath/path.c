@@ -31,7 +31,7 @@ void nof_path_set_free(struct nof_path_set *set)
 	call_rcu(&set->rcu, free_set_later);
 }
 
-static void release(struct kobject *kobj)
+static void path_release(struct kobject *kobj)
 {
 	struct nof_path *path = container_of(kobj, struct nof_path, kobj);
 
@@ -49,7 +49,7 @@ static void release(struct kobject *kobj)
 }
 
 static const struct kobj_type path_ktype = {
-	.release	= release,
+	.release	= path_release,
 	.sysfs_ops	= &kobj_sysfs_ops,
 	.default_groups	= nof_path_attr_groups,
 };
@@ -57,7 +57,7 @@ static const struct kobj_type path_ktype = {
 static void remove_work(struct work_struct *work);
 
 /* All the memory that it needs, before any lock is taken */
-static struct nof_path *alloc(struct nof_ctrl *ctrl, u32 nsid)
+static struct nof_path *path_alloc(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
 	struct nof_subsys *s = ctrl->subsys;
@@ -400,7 +400,7 @@ static struct nof_head *head_for(struct nof_ctrl *ctrl, u32 nsid, const struct n
 
 static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
 {
-	struct nof_path *path = alloc(ctrl, nsid);
+	struct nof_path *path = path_alloc(ctrl, nsid);
 	struct nof_head *head, *new = NULL;
 	struct nof_subsys *s = ctrl->subsys;
 	const char *why = NULL;
@@ -633,7 +633,7 @@ bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
 }
 
 /* Returns how many */
-static u32 tell_some(struct nof_subsys *s)
+static u32 path_tell_some(struct nof_subsys *s)
 {
 	struct nof_head *head;
 	struct nof_path *path;
@@ -656,7 +656,7 @@ void nof_paths_tell(struct nof_subsys *s)
 
 	do {
 		mutex_lock(&s->lock);
-		n = tell_some(s);
+		n = path_tell_some(s);
 		mutex_unlock(&s->lock);
 	} while (n == NOF_TELL_AT_ONCE);
 }

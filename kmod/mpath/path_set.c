@@ -53,7 +53,7 @@ static bool may_come_back(const struct nof_path *path)
 	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
 
-static enum path_class class_of(const struct nof_path *path)
+static enum path_class path_set_class_of(const struct nof_path *path)
 {
 	if (!carries_io(path->ctrl))
 		return GONE;
@@ -73,7 +73,7 @@ static enum path_class class_of(const struct nof_path *path)
 static void classify(struct nof_path *path)
 {
 	path->away = nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE && READ_ONCE(path->ana_refused);
-	path->class = class_of(path);
+	path->class = path_set_class_of(path);
 }
 
 /*

@@ -123,7 +123,7 @@ static void end_wait(struct nof_head *head, struct nof_request *req)
 }
 
 /* It ends: nothing counts it any more */
-static void settle(struct nof_head *head, struct nof_request *req)
+static void request_settle(struct nof_head *head, struct nof_request *req)
 {
 	if (req->waiting)
 		end_wait(head, req);
@@ -173,7 +173,7 @@ static void start(struct nof_path *path, struct request *rq)
 	blk_mq_start_request(rq);
 }
 
-static blk_status_t send(struct nof_head *head, struct nof_path *path, struct request *rq, bool last)
+static blk_status_t request_send(struct nof_head *head, struct nof_path *path, struct request *rq, bool last)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_ctrl *ctrl = path->ctrl;
@@ -253,12 +253,12 @@ static bool bound(struct request *rq)
 static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
 				   struct request *rq, bool last)
 {
-	blk_status_t ret = send(head, path, rq, last);
+	blk_status_t ret = request_send(head, path, rq, last);
 
 	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1 && !bound(rq))) {
 		path = nof_choose_other(set, path->ctrl->id, rq);
 		if (path && can(path, rq))
-			ret = send(head, path, rq, last);
+			ret = request_send(head, path, rq, last);
 	}
 	return ret;
 }
@@ -351,7 +351,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	hold_or_commit(s, set, hctx, bd->last);
 	srcu_read_unlock(&s->srcu, idx);
 	if (unlikely(ret != BLK_STS_OK && ret != BLK_STS_RESOURCE))
-		settle(head, req);
+		request_settle(head, req);
 	return ret;
 }
 
@@ -403,7 +403,7 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 	this_cpu_add(path->stats->ns[write], ns);
 }
 
-static void count(struct nof_path *path, const struct request *rq, u64 ns)
+static void request_count(struct nof_path *path, const struct request *rq, u64 ns)
 {
 	this_cpu_inc(path->stats->ios);
 	if (req_op(rq) == REQ_OP_READ)
@@ -436,7 +436,7 @@ static void off_path(struct nof_request *req, struct request *rq, u64 ns)
 		WRITE_ONCE(path->active, true);
 }
 
-static void end(struct request *rq)
+static void request_end(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
@@ -457,7 +457,7 @@ static void finish(struct request *rq, struct io_comp_batch *iob)
 	if (blk_mq_complete_request_remote(rq))
 		return;
 	if (req->cmd.status || !iob || !blk_mq_add_to_batch(rq, iob, false, nof_head_end_batch))
-		end(rq);
+		request_end(rq);
 }
 
 /* Not kicked yet: who does decides what it waits for */
@@ -482,7 +482,7 @@ void nof_request_fail(struct nof_request *req, blk_status_t status)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
 
-	settle(rq->q->queuedata, req);
+	request_settle(rq->q->queuedata, req);
 	blk_mq_end_request(rq, status);
 }
 
@@ -621,7 +621,7 @@ void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
 	off_path(req, rq, ns);
 	if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
 		cmd->status = 0;
-		count(req->path, rq, ns);
+		request_count(req->path, rq, ns);
 		finish(rq, iob);
 	} else {
 		failed(req, rq, ns, iob);
@@ -750,7 +750,7 @@ const struct blk_mq_ops nof_mq_ops = {
 	.exit_hctx	= exit_hctx,
 	.queue_rq	= queue_rq,
 	.commit_rqs	= commit_rqs,
-	.complete	= end,
+	.complete	= request_end,
 	.timeout	= timeout,
 	.poll		= poll,
 	.map_queues	= map_queues,

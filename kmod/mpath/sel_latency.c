@@ -18,7 +18,7 @@ struct view {
 	u32	depth;
 };
 
-static struct view look(const struct nof_path *path, u32 hctx, enum nof_lat_class class)
+static struct view sel_latency_look(const struct nof_path *path, u32 hctx, enum nof_lat_class class)
 {
 	return (struct view) { READ_ONCE(path->lat[hctx].ewma[class]), nof_path_depth(path, hctx) };
 }
@@ -36,7 +36,7 @@ static bool spend(struct nof_path *path, u32 hctx, enum nof_lat_class class, u32
 }
 
 /* What is neither read nor write is not measured: it goes where a small write would */
-static enum nof_lat_class class_of(const struct request *rq)
+static enum nof_lat_class sel_latency_class_of(const struct request *rq)
 {
 	u32 op = (__force u32)req_op(rq);
 
@@ -47,10 +47,10 @@ static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16
 					      bool probing)
 {
 	u32 hctx = rq->mq_hctx->queue_num;
-	enum nof_lat_class class = class_of(rq);
+	enum nof_lat_class class = sel_latency_class_of(rq);
 	struct nof_duel duel = nof_duel(scratch, nr);
 	struct nof_path *best = paths[duel.best], *other = paths[duel.other];
-	struct view b = look(best, hctx, class), o = look(other, hctx, class);
+	struct view b = sel_latency_look(best, hctx, class), o = sel_latency_look(other, hctx, class);
 
 	if (probing && nof_rq_measured(rq) && spend(other, hctx, class, o.depth))
 		return other;
@@ -67,7 +67,7 @@ static noinline struct nof_path *select_probing(struct nof_path *const *paths, u
 	return fight(paths, nr, rq, scratch, true);
 }
 
-static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
+static struct nof_path *sel_latency_select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
 	u32 *scratch = nof_hctx_of(rq)->scratch;
 	s8 *left = (s8 *)&scratch[2];
@@ -84,5 +84,5 @@ struct nof_selector nof_selector_latency = {
 	.name	= "latency",
 	.owner	= THIS_MODULE,
 	.api	= NOF_SELECTOR_API,
-	.select	= select,
+	.select	= sel_latency_select,
 };

@@ -14,7 +14,7 @@ static int distance(const struct nof_path *path, const struct request *rq)
 	return node_distance(from, to);
 }
 
-static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
+static struct nof_path *sel_numa_select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
 	u32 *scratch = nof_hctx_of(rq)->scratch;
 	struct nof_duel duel;
@@ -34,5 +34,5 @@ struct nof_selector nof_selector_numa = {
 	.name	= "numa",
 	.owner	= THIS_MODULE,
 	.api	= NOF_SELECTOR_API,
-	.select	= select,
+	.select	= sel_numa_select,
 };

@@ -2,7 +2,7 @@
 /* queue-depth: the path with the fewest commands outstanding on the queue in question; equal ones take turns. */
 #include "mpath/selectors.h"
 
-static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
+static struct nof_path *sel_queue_depth_select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
 	u32 *scratch = nof_hctx_of(rq)->scratch, hctx = rq->mq_hctx->queue_num;
 	struct nof_duel duel = nof_duel(scratch, nr);
@@ -18,5 +18,5 @@ struct nof_selector nof_selector_queue_depth = {
 	.name	= "queue-depth",
 	.owner	= THIS_MODULE,
 	.api	= NOF_SELECTOR_API,
-	.select	= select,
+	.select	= sel_queue_depth_select,
 };

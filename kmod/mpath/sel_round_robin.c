@@ -2,7 +2,7 @@
 /* round-robin: one path after another, counted by hardware context so that no cache line is shared by all CPUs. */
 #include "mpath/selectors.h"
 
-static struct nof_path *select(struct nof_path *const *paths, u16 nr, struct request *rq)
+static struct nof_path *sel_round_robin_select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
 	u32 *scratch = nof_hctx_of(rq)->scratch, turn = READ_ONCE(*scratch) + 1;
 
@@ -16,5 +16,5 @@ struct nof_selector nof_selector_round_robin = {
 	.name	= "round-robin",
 	.owner	= THIS_MODULE,
 	.api	= NOF_SELECTOR_API,
-	.select	= select,
+	.select	= sel_round_robin_select,
 };

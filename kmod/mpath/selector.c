@@ -6,7 +6,7 @@
 static LIST_HEAD(selectors);
 static DEFINE_MUTEX(selectors_lock);
 
-static struct nof_selector *find(const char *name)
+static struct nof_selector *selector_find(const char *name)
 {
 	struct nof_selector *s;
 
@@ -26,7 +26,7 @@ int nof_selector_register(struct nof_selector *s)
 		return -EINVAL;
 	}
 	mutex_lock(&selectors_lock);
-	if (find(s->name))
+	if (selector_find(s->name))
 		ret = -EEXIST;
 	else
 		list_add_tail(&s->entry, &selectors);
@@ -49,7 +49,7 @@ struct nof_selector *nof_selector_get(const char *name)
 	struct nof_selector *s;
 
 	mutex_lock(&selectors_lock);
-	s = find(name);
+	s = selector_find(name);
 	/* those of this module need no reference: it outlives its subsystems */
 	if (s && s->owner != THIS_MODULE && !try_module_get(s->owner))
 		s = NULL;

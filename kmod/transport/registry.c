@@ -8,7 +8,7 @@
 static LIST_HEAD(transports);
 static DEFINE_MUTEX(transports_lock);
 
-static struct nof_transport *find(const char *name)
+static struct nof_transport *registry_find(const char *name)
 {
 	struct nof_transport *t;
 
@@ -30,7 +30,7 @@ int nof_transport_register(struct nof_transport *t)
 	if (WARN_ON_ONCE((t->options & NOF_OPT_POLL_QUEUES) && !t->poll))
 		return -EINVAL;
 	mutex_lock(&transports_lock);
-	if (find(t->name))
+	if (registry_find(t->name))
 		ret = -EEXIST;
 	else
 		list_add_tail(&t->entry, &transports);
@@ -96,7 +96,7 @@ static struct nof_transport *try_get(const char *name)
 	struct nof_transport *t;
 
 	mutex_lock(&transports_lock);
-	t = find(name);
+	t = registry_find(name);
 	if (t && !try_module_get(t->owner))
 		t = NULL;
 	mutex_unlock(&transports_lock);

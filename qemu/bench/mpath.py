@@ -13,12 +13,12 @@ SILENT = ("down", "loss", "oneway")
 # nvme_ns_head_submit_bio() and not counted; ours is a call and counted.
 CHOICE = {
     "nvmeof": {
-        "nof_choose", "choose_slow", "begin_run", "pick_in_run", "pick", "probe", "promise_of", "over", "spill",
-        "may_spill",
-        "nof_choose_other", "nof_choose_again", "other_of", "has_room",
-        "select", "select_probing", "fight", "look", "spend", "class_of", "distance",
-        "nof_duel", "nof_duel_won", "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured",
-        "nof_lat_class", "nof_lat_better", "nof_lat_expect", "nof_lat_due", "nof_lat_known",
+        "nof_choose", "choose_slow", "begin_run", "pick_in_run", "choose_pick", "choose_probe", "promise_of",
+        "choose_over", "spill", "may_spill", "nof_choose_other", "nof_choose_again", "other_of", "has_room",
+        "sel_latency_select", "sel_numa_select", "sel_queue_depth_select", "sel_round_robin_select", "select_probing",
+        "fight", "sel_latency_look", "spend", "sel_latency_class_of", "distance", "nof_duel", "nof_duel_won",
+        "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured", "nof_lat_class", "nof_lat_better",
+        "nof_lat_expect", "nof_lat_due", "nof_lat_known",
     },
     "nvme_core": {
         "nvme_find_path", "__nvme_find_path", "nvme_queue_depth_path", "nvme_numa_path",

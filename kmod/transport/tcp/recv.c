@@ -52,7 +52,7 @@ static void expect_header(struct nof_tcp_rx *rx)
 }
 
 /* The command a PDU speaks of in the field at @fei, if it is ours to touch: the peer has all that we sent for it. */
-static struct nof_cmd *find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
+static struct nof_cmd *recv_find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
 {
 	struct nof_cmd *cmd = nof_queue_find(&q->q, (__force __le16)cid);
 
@@ -80,7 +80,7 @@ static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
 	struct nof_tcp_cmd *tc;
 	struct nof_cmd *cmd;
 
-	cmd = find(q, cqe->command_id, offsetof(struct nvme_tcp_rsp_pdu, cqe.command_id));
+	cmd = recv_find(q, cqe->command_id, offsetof(struct nvme_tcp_rsp_pdu, cqe.command_id));
 	if (unlikely(!cmd))
 		return false;
 	tc = to_tcp_cmd(cmd);
@@ -95,7 +95,7 @@ static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
 
 static bool take_r2t(struct nof_tcp_queue *q, const struct nvme_tcp_r2t_pdu *pdu)
 {
-	struct nof_cmd *cmd = find(q, pdu->command_id, offsetof(struct nvme_tcp_r2t_pdu, command_id));
+	struct nof_cmd *cmd = recv_find(q, pdu->command_id, offsetof(struct nvme_tcp_r2t_pdu, command_id));
 	struct nof_tcp_cmd *tc;
 
 	if (!cmd)
@@ -120,7 +120,7 @@ static bool take_c2h_data(struct nof_tcp_queue *q, const struct nvme_tcp_data_pd
 
 	if (!nof_pdu_check_c2h_data(pdu, &q->conf, &q->fault))
 		return false;
-	rx->cmd = find(q, pdu->command_id, offsetof(struct nvme_tcp_data_pdu, command_id));
+	rx->cmd = recv_find(q, pdu->command_id, offsetof(struct nvme_tcp_data_pdu, command_id));
 	if (!rx->cmd)
 		return false;
 	tc = to_tcp_cmd(rx->cmd);
@@ -311,7 +311,7 @@ static int step(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 }
 
 /* Its data go nowhere from here on, the rest of a PDU that has begun as well. */
-static void take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_cmd *stub)
+static void recv_take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_cmd *stub)
 {
 	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
 
@@ -333,7 +333,7 @@ static struct nof_cmd *detach_locked(struct nof_tcp_queue *q, struct nof_detach 
 	if ((sent && cmd->write) || !d->may(cmd, sent))
 		return NULL;
 	if (sent)
-		take_over(q, cmd, d->stub);
+		recv_take_over(q, cmd, d->stub);
 	else if (!nof_tcp_send_withdraw(q, cmd))
 		return NULL;
 	nof_cmd_detach(cmd, d, sent);

@@ -408,7 +408,7 @@ static void drain(struct nof_tcp_queue *q, u32 *budget)
  * Whoever holds the lock looks at the list again after giving it up: with the barrier here and the one in
  * llist_add(), either that look or the trylock of who added sees the other.
  */
-static void kick(struct nof_tcp_queue *q, u32 budget)
+static void send_kick(struct nof_tcp_queue *q, u32 budget)
 {
 	while (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)) {
 		if (!budget) {
@@ -434,7 +434,7 @@ static void send_work(struct work_struct *work)
 	drain(q, &budget);
 	mutex_unlock(&q->tx.lock);
 	smp_mb();
-	kick(q, budget);
+	send_kick(q, budget);
 }
 
 static void retry_work(struct work_struct *work)
@@ -476,7 +476,7 @@ static void set_sgl(struct nof_cmd *cmd, bool in_capsule)
 				(NVME_TRANSPORT_SGL_DATA_DESC << 4) | NVME_SGL_FMT_TRANSPORT_A;
 }
 
-static void prepare(struct nof_queue *queue, struct nof_cmd *cmd)
+static void send_prepare(struct nof_queue *queue, struct nof_cmd *cmd)
 {
 	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
 
@@ -499,15 +499,15 @@ void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)
 {
 	struct nof_tcp_queue *q = to_tcp_queue(queue);
 
-	prepare(queue, cmd);
+	send_prepare(queue, cmd);
 	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
 	if (last)
-		kick(q, NOF_TCP_INLINE);
+		send_kick(q, NOF_TCP_INLINE);
 }
 
 void nof_tcp_send_commit(struct nof_queue *queue)
 {
-	kick(to_tcp_queue(queue), NOF_TCP_INLINE);
+	send_kick(to_tcp_queue(queue), NOF_TCP_INLINE);
 }
 
 /* Whoever holds the lock, be it us further up this very stack, will look at the list again. */

@@ -210,7 +210,7 @@ static void state_change(struct sock *sk)
 		lost(q, -(sk->sk_err ?: ECONNRESET), reason(sk->sk_err));
 }
 
-static int hook(struct nof_tcp_queue *q, struct sock *sk)
+static int socket_hook(struct nof_tcp_queue *q, struct sock *sk)
 {
 	lock_sock(sk);
 	/* Set before unhook() takes the lock: either it is seen here, or unhook() comes after us. */
@@ -249,7 +249,7 @@ static void unhook(struct nof_tcp_queue *q, struct sock *sk)
 	release_sock(sk);
 }
 
-static void release(struct socket *sock)
+static void socket_release(struct socket *sock)
 {
 	sk_clear_memalloc(sock->sk);
 	sock_release(sock);
@@ -302,7 +302,7 @@ int nof_tcp_sock_open(struct nof_tcp_queue *q)
 	return 0;
 
 release_sock:
-	release(sock);
+	socket_release(sock);
 exit_send:
 	nof_tcp_send_exit(q);
 	return err;
@@ -383,7 +383,7 @@ static int wait_connected(struct nof_tcp_queue *q)
 	long left = max_t(long, q->q.deadline - jiffies, 1);
 	int err;
 
-	err = hook(q, q->sock->sk) ?: try_connect(q);
+	err = socket_hook(q, q->sock->sk) ?: try_connect(q);
 	if (err != -EINPROGRESS)
 		return err;
 	left = wait_event_idle_timeout(q->wait, connect_done(q), left);
@@ -521,7 +521,7 @@ void nof_tcp_sock_close(struct nof_tcp_queue *q)
 {
 	if (q->sock) {
 		nof_tcp_sock_stop(q);
-		release(q->sock);
+		socket_release(q->sock);
 		q->sock = NULL;
 		nof_tcp_send_exit(q);
 	}

@@ -23,7 +23,7 @@ static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 	lim->virt_boundary = 0;
 }
 
-static int start_queue(struct nof_queue *queue)
+static int tcp_start_queue(struct nof_queue *queue)
 {
 	struct nof_tcp_queue *q = to_tcp_queue(queue);
 	/* A reconnect may be what the writeback of memory waits for. */
@@ -62,7 +62,7 @@ static struct nof_transport tcp_transport = {
 	.ctrl_exit	= nof_tcp_addr_exit,
 	.same_addr	= nof_tcp_addr_same,
 	.limits		= limits,
-	.start_queue	= start_queue,
+	.start_queue	= tcp_start_queue,
 	.stop_queue	= stop_queue,
 	.free_queue	= free_queue,
 	.queue_cmd	= nof_tcp_send_cmd,
