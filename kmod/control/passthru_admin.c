@@ -127,8 +127,9 @@ static bool sets_kato(const struct nvme_passthru_cmd64 *p)
 	return p->opcode == nvme_admin_set_features && (p->cdw10 & 0xff) == NVME_FEAT_KATO;
 }
 
+/* @changes: it may change formats, and I/O as of now may be in blocks of another size: none until that was looked at */
 static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p,
-			       u64 *result)
+			       bool *changes, u64 *result)
 {
 	int ret;
 
@@ -141,6 +142,9 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 		return ret;
 	if (sets_kato(p))
 		nof_ka_expect(ctrl, p->cdw11);
+	*changes = changes_namespaces(ctrl, p->opcode);
+	if (*changes)
+		nof_paths_doubt(ctrl->subsys, p->nsid);
 	ret = nof_ctrl_exec_user(ctrl, cmd, p->timeout_ms);
 	*result = le64_to_cpu(cmd->result.u64);
 	return put_buffer(cmd, p, ret);
@@ -148,17 +152,14 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, u64 *result)
 {
-	bool changes = changes_namespaces(ctrl, p->opcode);
+	bool changes = false;
 	struct nof_cmd *cmd;
 	int ret;
 
 	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
 	if (!cmd)
 		return -ENOMEM;
-	/* I/O as of now may be in blocks of another size then: none until they were looked at */
-	if (changes)
-		nof_paths_doubt(ctrl->subsys, p->nsid);
-	ret = passthru_admin_exec(ctrl, cmd, p, result);
+	ret = passthru_admin_exec(ctrl, cmd, p, &changes, result);
 	kfree(cmd);
 	if (sets_kato(p) && !ret)
 		nof_ka_changed(ctrl, p->cdw11);

@@ -117,7 +117,7 @@ enum nof_ctrl_flag {
  * @stalls:	times it was left out for that
  * @stalled_at:	jiffies when it was last, or was taken back; valid with @stalls
  * @rest_ms:	so long at least it is left out
- * @detached_at: jiffies; requests were last taken back from it
+ * @detached_at: jiffies; requests were taken back from it, of which some are not answered since
  * @told:	that it is silent has been said
  */
 struct nof_watch {

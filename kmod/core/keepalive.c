@@ -91,16 +91,23 @@ static void ka_work(struct work_struct *work)
 
 void nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
 {
-	if (ctrl->kato_ms && ms > ctrl->kato_ms)
+	if (ms > ctrl->kato_ms)
 		WRITE_ONCE(ctrl->kato_ms, min(ms, NOF_MAX_KATO_MS));
 }
 
 void nof_ka_changed(struct nof_ctrl *ctrl, u32 ms)
 {
+	unsigned long flags;
+
 	if (ms)
 		nof_ka_read(ctrl);
 	else
 		WRITE_ONCE(ctrl->kato_ms, 0);
+	/* who leaves this state under the lock stops the work after that */
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ms && ctrl->state == NVMEOF_CTRL_LIVE)
+		mod_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
 int nof_ka_read(struct nof_ctrl *ctrl)

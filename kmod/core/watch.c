@@ -153,7 +153,8 @@ static bool head_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl)
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->ctrl == ctrl)
 			mine = true;
-		else if (path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE)
+		else if (path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE &&
+			 !READ_ONCE(path->ctrl->stalled))
 			other = true;
 	}
 	return mine && other;
@@ -370,11 +371,14 @@ static bool never_answered(struct nof_ctrl *ctrl)
 
 static void watch_take_back(struct nof_ctrl *ctrl)
 {
+	bool more = nof_queues_stubs(ctrl);
 	u32 nr = detach_all(ctrl);
 
 	if (!nr)
 		return;
-	ctrl->watch.detached_at = jiffies;
+	/* since when the first of them is not answered */
+	if (!more)
+		ctrl->watch.detached_at = jiffies;
 	dev_info_ratelimited(&ctrl->dev, "%u requests taken back, to go by other paths\n", nr);
 }
 
