@@ -72,12 +72,17 @@ TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath]
 TEST_CASE("requests that have given up their tags count as moved until they are done", "[multipath][tags]")
 {
 	Shared rig(2);
+	FioLoad dead({.file = rig.disk(1), .depth = load, .size = "8m", .seconds = 60});
+	REQUIRE(rig.flowing(1));
 	Watch events;
-	auto dead = rig.starve();
-	rig.takePaths("optimized");
+	for (unsigned n : {0, 1})
+		rig.lane(n).close();
+	REQUIRE(eventually([&] { return rig.allWait(); }, 10s));
+	for (unsigned n : {0, 1})
+		rig.lane(n).open();
 	auto told = events.find([](const nvmeof::Event &e) { return e.type == EventType::failover; });
 	CHECK(told);
-	expectGoodUntilNow(*dead);
+	expectGoodUntilNow(dead);
 }
 
 TEST_CASE("requests without a tag end with the wait for a path", "[multipath][tags][fast-io-fail]")

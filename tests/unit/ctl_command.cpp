@@ -240,7 +240,7 @@ TEST_CASE("connect options that are wrong name themselves", "[parse]")
 					{"--connect-tmo", "0.05"},
 					{"--trsvcid", "65536"},
 					{"--hostid", "1"},
-					{"--hostnqn", "host"},
+					{"--hostnqn", "a host"},
 					{"--host-traddr", "eth0"}}));
 	CAPTURE(row.option);
 	CommandLine line = parse({"connect", "-n", "nqn.a", "-a", "10.0.0.1", row.option, row.value});

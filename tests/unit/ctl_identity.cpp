@@ -108,7 +108,7 @@ TEST_CASE("a given host NQN", "[identity]")
 	}
 	SECTION("is checked")
 	{
-		CHECK_FALSE(resolveIdentity("host", {}, places));
+		CHECK_FALSE(resolveIdentity("a host", {}, places));
 	}
 }
 

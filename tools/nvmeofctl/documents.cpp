@@ -172,6 +172,11 @@ Json errorDocument(const Error &error)
 	return {{"error", toJson(error)}};
 }
 
+Json shutdownDocument(std::chrono::milliseconds limit, const std::vector<std::string> &names)
+{
+	return {{"limit_ms", limit.count()}, {"set", names}};
+}
+
 Json doneDocument(const std::string &name, const char *done)
 {
 	return {{"name", name}, {"done", done}};

@@ -2,6 +2,8 @@
 // What the commands that list print as JSON; Documentation/json.md.
 #pragma once
 
+#include <chrono>
+
 #include <nvmeof/snapshot.h>
 
 #include "connect_plan.h"
@@ -32,4 +34,6 @@ Json policiesDocument(const Json &outcomes);
 // Of any that fails as a whole
 Json errorDocument(const nvmeof::Error &error);
 // Of a command that changes one object: @done says what.
+// Of what had its wait for a path lowered to the limit.
+Json shutdownDocument(std::chrono::milliseconds limit, const std::vector<std::string> &names);
 Json doneDocument(const std::string &name, const char *done);

@@ -48,7 +48,7 @@ public:
 	int finish()
 	{
 		if (context_.json())
-			context_.print({{"limit_ms", limit_.count()}, {"set", names_}});
+			context_.print(shutdownDocument(limit_, names_));
 		else
 			context_.out() << fmt::format("{} objects: no I/O waits for a path for longer than {} s\n",
 						      names_.size(), static_cast<double>(limit_.count()) / 1000);
