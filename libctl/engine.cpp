@@ -114,6 +114,7 @@ void Engine::hear()
 	if (udev_)
 		udev_->drain();
 	session_.receive(answersAtOnce);
+	more_ = false;
 	for (int i = 0; events_ && i < eventsAtOnce; i++) {
 		Result<std::optional<Event>> event = events_->next(0ms);
 		if (!event) {
@@ -127,6 +128,7 @@ void Engine::hear()
 		for (const std::shared_ptr<Operation> &operation : operations_)
 			operation->onEvent(**event);
 	}
+	more_ = events_.has_value();
 }
 
 void Engine::advance()
@@ -136,7 +138,8 @@ void Engine::advance()
 
 void Engine::setTimer()
 {
-	Clock::time_point next = notifications_.empty() ? Clock::time_point::max() : Clock::time_point::min();
+	bool now = more_ || !notifications_.empty();
+	Clock::time_point next = now ? Clock::time_point::min() : Clock::time_point::max();
 	for (const std::shared_ptr<Operation> &operation : operations_)
 		next = std::min(next, operation->wake());
 	for (const std::shared_ptr<Operation> &operation : fresh_)

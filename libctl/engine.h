@@ -91,6 +91,7 @@ private:
 	Workers workers_;
 	OwnedFd timer_;
 	std::optional<nvmeof::EventStream> events_;
+	bool more_ = false; // there may be events that were not read yet
 	std::optional<UdevMonitor> udev_;
 	std::vector<std::shared_ptr<Operation>> operations_, fresh_;
 	std::vector<std::function<void()>> notifications_;

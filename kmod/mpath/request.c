@@ -518,8 +518,11 @@ static void requeue(struct nof_request *req, struct request *rq)
 	u16 status = req->cmd.status;
 	unsigned long rest = 0;
 
-	/* nowhere else to go, and it was not the first time: five times at once would be no help */
-	if (!other && req->retries > 1)
+	/*
+	 * nowhere else to go, and it was not the first time: five times at once would be no help. A disk that is being
+	 * removed is not kept for that
+	 */
+	if (!other && req->retries > 1 && !test_bit(NOF_HEAD_REMOVING, &path->head->flags))
 		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
 	/* of an error that is not the path's the controller may know when to try again */
 	req->told_when = !req->moved && retry_delay(path->ctrl, status);

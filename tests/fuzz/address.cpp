@@ -49,6 +49,6 @@ void fuzz(Input in)
 		checkRefused(address.error());
 	checkTraddr(text);
 	if (checkNqn(text))
-		expect(text.size() > 4 && text.size() <= NVMEOF_NQN_MAX && oneWord(text),
+		expect(!text.empty() && text.size() <= NVMEOF_NQN_MAX && oneWord(text),
 		       "an NQN is a word, not too long");
 }

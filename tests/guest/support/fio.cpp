@@ -46,7 +46,8 @@ FioResult parse(int status, const std::string &output, const std::string &messag
 
 std::string FioJob::command(const std::string &output) const
 {
-	auto text = "cd /tmp && exec fio --name=job --eta=never --filename=" + file + " --rw=" + rw +
+	// one process: a job that is one of its own has a session of its own, too, and outlives a stop()
+	auto text = "cd /tmp && exec fio --thread --name=job --eta=never --filename=" + file + " --rw=" + rw +
 		    " --bs=" + blocks + " --iodepth=" + std::to_string(depth) + " --size=" + size +
 		    " --ioengine=" + engine + " --direct=" + (direct ? "1" : "0") +
 		    " --output-format=json --output=" + output + " --exec_prerun='touch " + begun(output) + "'";
