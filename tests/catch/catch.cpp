@@ -4,7 +4,40 @@
 
 #include "run.h"
 
-int runTests(int argc, char **argv)
+#include <algorithm>
+#include <cstdio>
+
+namespace {
+
+// To Catch2 a comma or a bracket means something.
+std::string inQuotes(const std::string &name)
+{
+	std::string text;
+	for (char c : name)
+		text += (c == ',' || c == '[' || c == '\\' || c == '"' ? "\\" : "") + std::string(1, c);
+	return '"' + text + '"';
+}
+
+// What is selected, less those with the tag, by name; empty: nothing.
+std::string selection(Catch::ConfigData data, const std::string &without, const std::string &reason)
+{
+	if (data.testsOrTags.empty())
+		data.testsOrTags = {"~[.]"}; // not the hidden ones
+	Catch::Config config(data);
+	std::string names;
+	for (auto &test : Catch::filterTests(Catch::getAllTestCasesSorted(config), config.testSpec(), config)) {
+		if (std::ranges::count(test.lcaseTags, without))
+			std::printf("%s: %s\n", reason.c_str(), test.name.c_str());
+		else
+			names += (names.empty() ? "" : ",") + inQuotes(test.name);
+	}
+	std::fflush(stdout);
+	return names;
+}
+
+} // namespace
+
+int runTests(int argc, char **argv, const std::string &without, const std::string &reason)
 {
 	Catch::Session session;
 	if (int bad = session.applyCommandLine(argc, argv))
@@ -12,5 +45,12 @@ int runTests(int argc, char **argv)
 	// a selection that fits nothing is a mistake, not a success
 	auto &config = session.configData();
 	config.warnings = static_cast<Catch::WarnAbout::What>(config.warnings | Catch::WarnAbout::NoTests);
+	if (!without.empty()) {
+		config.testsOrTags = {selection(config, without, reason)};
+		if (config.testsOrTags[0].empty()) {
+			std::puts("no test case is left");
+			return 1;
+		}
+	}
 	return session.run();
 }

@@ -153,7 +153,7 @@ bool Chaos::silence()
 	auto lane = anyLane();
 	if (!take(lane))
 		return false;
-	auto &link = rig_.lane(lane).link;
+	auto &link = rig_.lane(lane).link();
 	switch (upTo(4)) {
 	case 0:
 		link.impairToTarget("loss 100%");
@@ -171,7 +171,7 @@ bool Chaos::silence()
 		link.impair("loss 100%");
 	}
 	later(between(100, 4000), [this, lane] {
-		rig_.lane(lane).link.repair();
+		rig_.lane(lane).link().repair();
 		giveBack(lane);
 	});
 	return true;
@@ -182,9 +182,9 @@ bool Chaos::interfaceDown()
 	auto lane = anyLane();
 	if (!take(lane))
 		return false;
-	upTo(1) ? rig_.lane(lane).link.hostDown() : rig_.lane(lane).link.targetDown();
+	upTo(1) ? rig_.lane(lane).link().hostDown() : rig_.lane(lane).link().targetDown();
 	later(between(100, 3000), [this, lane] {
-		rig_.lane(lane).link.repair();
+		rig_.lane(lane).link().repair();
 		giveBack(lane);
 	});
 	return true;
@@ -195,10 +195,10 @@ bool Chaos::slow()
 	auto lane = anyLane();
 	if (!take(lane))
 		return false;
-	rig_.lane(lane).link.impair("delay " + std::to_string(1 + upTo(50)) + "ms loss " + std::to_string(upTo(2)) +
-				    "%");
+	rig_.lane(lane).link().impair("delay " + std::to_string(1 + upTo(50)) + "ms loss " + std::to_string(upTo(2)) +
+				      "%");
 	later(between(500, 5000), [this, lane] {
-		rig_.lane(lane).link.repair();
+		rig_.lane(lane).link().repair();
 		giveBack(lane);
 	});
 	return true;

@@ -35,20 +35,21 @@ const Loss losses[] = {
 	{"connection reset", resetConnections, 1000ms},
 	{"subsystem unlinked from its port", [](Multi &, Lane &l) { l.unlink(); }, 1000ms},
 	{"port removed", [](Multi &, Lane &l) { l.close(); }, 1000ms},
-	{"silence both ways", [](Multi &, Lane &l) { l.link.impair("loss 100%"); }, 1500ms, Loss::silent},
-	{"silence towards the target", [](Multi &, Lane &l) { l.link.impairToTarget("loss 100%"); }, 1500ms,
+	{"silence both ways", [](Multi &, Lane &l) { l.link().impair("loss 100%"); }, 1500ms, Loss::silent},
+	{"silence towards the target", [](Multi &, Lane &l) { l.link().impairToTarget("loss 100%"); }, 1500ms,
 	 Loss::silent},
-	{"silence towards the host", [](Multi &, Lane &l) { l.link.impairToHost("loss 100%"); }, 1500ms, Loss::silent},
-	{"interface down here", [](Multi &, Lane &l) { l.link.hostDown(); }, 1500ms, Loss::silent},
-	{"interface down there", [](Multi &, Lane &l) { l.link.targetDown(); }, 1500ms, Loss::silent},
-	{"TCP acknowledges, nothing is answered", [](Multi &, Lane &l) { l.link.swallow(64); }, 1500ms, Loss::silent},
-	{"keep-alives are answered, reads are not", [](Multi &, Lane &l) { l.link.swallow(1024); }, 2500ms,
+	{"silence towards the host", [](Multi &, Lane &l) { l.link().impairToHost("loss 100%"); }, 1500ms,
+	 Loss::silent},
+	{"interface down here", [](Multi &, Lane &l) { l.link().hostDown(); }, 1500ms, Loss::silent},
+	{"interface down there", [](Multi &, Lane &l) { l.link().targetDown(); }, 1500ms, Loss::silent},
+	{"TCP acknowledges, nothing is answered", [](Multi &, Lane &l) { l.link().swallow(64); }, 1500ms, Loss::silent},
+	{"keep-alives are answered, reads are not", [](Multi &, Lane &l) { l.link().swallow(1024); }, 2500ms,
 	 Loss::stalled},
 };
 
 void heal(Lane &lane)
 {
-	lane.link.repair();
+	lane.link().repair();
 	lane.close();
 	lane.open();
 }
@@ -154,13 +155,13 @@ TEST_CASE("all paths silent, and back", "[failover]")
 	FioLoad load(verifiedJob(rig.disk(), 60, 16));
 	REQUIRE(rig.flowing());
 	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).link.impair("loss 100%");
+		rig.lane(n).link().impair("loss 100%");
 	// those of the first path that was lost; what is on the last one has no other way
 	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting + rig.host.nameSpace(1)->held > 0; }, 5s));
 	pause(1s);
-	rig.lane(1).link.repair();
+	rig.lane(1).link().repair();
 	CHECK(rig.waitPaths(1));
-	rig.lane(0).link.repair();
+	rig.lane(0).link().repair();
 	CHECK(rig.waitPaths(2));
 	expectGoodUntilNow(load);
 }
@@ -185,9 +186,9 @@ TEST_CASE("the whole target goes, and comes back", "[failover]")
 TEST_CASE("a path that is slow and lossy is no lost path", "[failover][alarm][long]")
 {
 	Multi rig;
-	rig.lane(0).link.impairToTarget("delay 100ms loss 1%");
-	rig.lane(0).link.impairToHost("loss 1%");
-	rig.lane(1).link.impair("delay 50ms loss 1%");
+	rig.lane(0).link().impairToTarget("delay 100ms loss 1%");
+	rig.lane(0).link().impairToHost("loss 1%");
+	rig.lane(1).link().impair("delay 50ms loss 1%");
 	rig.connectAll();
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 32, 16));
@@ -209,9 +210,9 @@ TEST_CASE("a delay that begins in the middle is no loss", "[failover][alarm]")
 	FioLoad load(verifiedJob(rig.disk(), 60, 8));
 	for (int i = 0; i < 5; i++) {
 		pause(400ms);
-		rig.lane(0).link.impair("delay 50ms");
+		rig.lane(0).link().impair("delay 50ms");
 		pause(400ms);
-		rig.lane(0).link.repair();
+		rig.lane(0).link().repair();
 	}
 	expectGoodUntilNow(load);
 	CHECK(rig.host.controller(rig.name(0)).reconnects == 0);
@@ -239,9 +240,9 @@ TEST_CASE("an idle path that goes silent is found out before it is needed", "[fa
 		rig.host.connect(o);
 	}
 	auto name = rig.name(1);
-	rig.lane(1).link.impair("loss 100%");
+	rig.lane(1).link().impair("loss 100%");
 	CHECK(rig.host.waitState(name, ControllerState::connecting, 6s));
-	rig.lane(1).link.repair();
+	rig.lane(1).link().repair();
 	CHECK(rig.host.waitState(name, ControllerState::live));
 }
 
@@ -286,7 +287,7 @@ TEST_CASE("a failover is told, with what moved and how long it took", "[failover
 	auto left = rig.path(busy).name;
 	Watch watch;
 	probe.mark();
-	rig.lane(busy).link.impair("loss 100%");
+	rig.lane(busy).link().impair("loss 100%");
 	auto event = watch.find([](auto &e) { return e.type == EventType::failover; }, 10s);
 	auto gap = probe.longest();
 	REQUIRE(event);
@@ -298,7 +299,7 @@ TEST_CASE("a failover is told, with what moved and how long it took", "[failover
 	CHECK(event->failover->duration <= gap + 10ms);
 	CHECK(rig.path(busy).failoversFrom >= 1);
 	CHECK(rig.path(1 - busy).failoversTo >= 1);
-	rig.lane(busy).link.repair();
+	rig.lane(busy).link().repair();
 	CHECK(rig.allLive());
 	expectGood(probe);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The in-tree driver beside ours, on the same target: who is let in, who has the links, what is said of it.
+#include "support/intree.h"
 #include "support/multi.h"
 #include "support/rig.h"
 
@@ -40,11 +41,6 @@ public:
 	Udev &operator=(const Udev &) = delete;
 };
 
-void settle()
-{
-	must("udevadm settle");
-}
-
 // Name of the disk that a link leads to; empty: there is no such link
 std::string linked(const std::string &link)
 {
@@ -64,50 +60,6 @@ std::string linksTo(const std::string &disk)
 	return must("for link in /dev/disk/*/*; do [ \"$(readlink -f \"$link\")\" = /dev/" + disk +
 		    " ] && echo \"$link\"; done; true");
 }
-
-// The in-tree driver, by nvme-cli
-class InTree {
-public:
-	explicit InTree(std::string address = "127.0.0.1", std::string itsNqn = nqn)
-		: nqn_(std::move(itsNqn)), address_(std::move(address))
-	{
-		must("modprobe nvme-tcp");
-		connect();
-	}
-	~InTree() { disconnect(); }
-	InTree(const InTree &) = delete;
-	InTree &operator=(const InTree &) = delete;
-
-	void connect()
-	{
-		must("nvme connect -t tcp -a " + address_ + " -s 4420 -i 2 -k 5 -c 1 -n " + nqn_ +
-		     " --hostnqn nqn.2014-08.org.nvmexpress:uuid:0f0f0f0f-0000-4000-8000-000000000001"
-		     " --hostid 0f0f0f0f-0000-4000-8000-000000000001");
-		REQUIRE(eventually([&] { return !disk().empty(); }));
-		settle();
-	}
-	void disconnect()
-	{
-		run("nvme disconnect -n " + nqn_);
-		settle();
-	}
-	// nvme0n1
-	std::string disk() const { return entry("nvme*[0-9]n[0-9]*"); }
-	std::string controller() const { return entry("nvme[0-9]"); }
-	std::string state() const { return readFile("/sys/class/nvme/" + controller() + "/state"); }
-
-private:
-	std::string entry(const std::string &pattern) const
-	{
-		auto out = run("cd $(dirname $(grep -lx '" + nqn_ +
-			       "' /sys/class/nvme-subsystem/*/subsysnqn)) && "
-			       "find . -maxdepth 1 -name '" +
-			       pattern + "' ! -name 'nvme*c*' | head -n 1 | tr -d './\\n'");
-		return out.status ? "" : out.text;
-	}
-
-	std::string nqn_, address_;
-};
 
 std::string diskName(Rig &rig)
 {
@@ -286,13 +238,13 @@ TEST_CASE("an in-tree controller whose target is silent holds up nothing", "[int
 	Multi multi({.lanes = 1});
 	InTree other(multi.lane(0).address());
 	Background reader("exec dd if=/dev/" + other.disk() + " of=/dev/null bs=64k iflag=direct");
-	multi.lane(0).link.impair("loss 100%");
+	multi.lane(0).link().impair("loss 100%");
 	REQUIRE(eventually([&] { return other.state() != "live"; }, 30s));
 	Stopwatch watch;
 	CHECK(run("nvmeofctl connect -n " + nqn + " -a " + multi.lane(0).address()).status == otherDriver);
 	CHECK(run("nvmeofctl list").status == 0);
 	CHECK(watch.elapsed() < slowly(3s));
-	multi.lane(0).link.repair();
+	multi.lane(0).link().repair();
 	CHECK(eventually([&] { return other.state() == "live"; }, 30s));
 	reader.stop();
 }

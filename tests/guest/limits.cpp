@@ -149,9 +149,9 @@ TEST_CASE("swap on two paths, of which one is silent for a while, and then both 
 	auto before = written(rig, 1);
 	Crowd crowd(group, 4, 24 * mib, slowly(14s));
 	REQUIRE(eventually([&] { return group.swapped() > 16 * mib; }, 15s));
-	rig.lane(0).link.impair("loss 100%");
+	rig.lane(0).link().impair("loss 100%");
 	pause(2s);
-	rig.lane(0).link.repair();
+	rig.lane(0).link().repair();
 	CHECK(rig.waitPaths(2));
 	rig.lane(0).close();
 	rig.lane(1).close();

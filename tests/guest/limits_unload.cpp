@@ -67,14 +67,14 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 	}
 	SECTION("connecting for the first time, to an address that says nothing")
 	{
-		rig.lane(0).link.impair("loss 100%");
+		rig.lane(0).link().impair("loss 100%");
 		take(rig.host.client().start(o));
 		pause(300ms);
 		transportGoes(rig.host);
 	}
 	SECTION("connecting for the first time, while a program waits for it")
 	{
-		rig.lane(0).link.impair("loss 100%");
+		rig.lane(0).link().impair("loss 100%");
 		Background waits("nvmeofctl connect -t tcp -n " + std::string(testNqn) + " -a " +
 				 rig.lane(0).address() + ":4420 --timeout 30");
 		REQUIRE(eventually([&] { return !take(rig.host.client().controllers()).empty(); }));
@@ -99,7 +99,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 	SECTION("reconnecting, in the middle of an attempt that nobody answers")
 	{
 		auto name = rig.connect(0);
-		rig.lane(0).link.impair("loss 100%");
+		rig.lane(0).link().impair("loss 100%");
 		CHECK(rig.host.client().reset(name).ok());
 		REQUIRE(rig.host.waitState(name, ControllerState::connecting));
 		pause(300ms);
@@ -110,7 +110,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		auto name = rig.connect(0);
 		FioLoad busy(load());
 		REQUIRE(rig.flowing());
-		rig.lane(0).link.impair("loss 100%");
+		rig.lane(0).link().impair("loss 100%");
 		pause(200ms);
 		Background leaves("nvmeofctl disconnect -d " + name);
 		REQUIRE(eventually([&] { return rig.host.state(name) >= ControllerState::deleting; }));
@@ -133,7 +133,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		rig.set("iopolicy=round-robin fencing=safe");
 		FioLoad busy(load());
 		REQUIRE(rig.flowing());
-		rig.lane(0).link.impair("loss 100%");
+		rig.lane(0).link().impair("loss 100%");
 		REQUIRE(eventually([&] { return rig.host.nameSpace(1)->held > 0; }));
 		// Which of the two goes first is anybody's guess. The live one leaves in good order: where its path is
 		// the disk's last, what is held is written by it, when the 10 s that it may be held are over.
@@ -153,7 +153,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		CHECK(exists(disk)); // goes with the core
 		rig.lane(0).open();
 	}
-	rig.lane(0).link.repair();
+	rig.lane(0).link().repair();
 	CHECK(coreGoes());
 	comesBack(rig.host);
 	rig.connectAll();

@@ -622,11 +622,11 @@ TEST_CASE("queue-depth and latency prefer the fast path", "[multipath][policy]")
 	for (auto *policy : {"queue-depth", "latency"}) {
 		INFO(policy);
 		rig.set("iopolicy=" + std::string(policy));
-		rig.lane(1).link.impair(delay(20ms));
+		rig.lane(1).link().impair(delay(20ms));
 		auto shares = rig.shares([&] { flow(disk, 2, 8); });
 		INFO("one of them slow: " << show(shares));
 		CHECK(shares[0] > 0.7);
-		rig.lane(1).link.repair();
+		rig.lane(1).link().repair();
 		shares = rig.shares([&] { flow(disk, 2, 8); });
 		INFO("both fast: " << show(shares));
 		CHECK(shares[1] > 0.25);
@@ -639,14 +639,14 @@ TEST_CASE("latency: a path that has recovered is back within a second", "[multip
 	Multi rig;
 	rig.connectAll();
 	rig.set("iopolicy=latency");
-	rig.lane(1).link.impair(delay(50ms));
+	rig.lane(1).link().impair(delay(50ms));
 	FioLoad load(traffic(rig.disk(), 60, 8));
 	REQUIRE(rig.flowing());
 	pause(1s);
 	auto slow = rig.shares([] { pause(500ms); });
 	INFO("while slow: " << show(slow));
 	CHECK(slow[1] < 0.15);
-	rig.lane(1).link.repair();
+	rig.lane(1).link().repair();
 	pause(slowly(1s)); // on a slow kernel what is under way takes as long
 	auto fast = rig.shares([] { pause(1s); });
 	INFO("after that: " << show(fast));
@@ -665,18 +665,18 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	rig.set("iopolicy=latency");
 	SECTION("by expected time")
 	{
-		rig.lane(0).link.impair(delay(25ms));
+		rig.lane(0).link().impair(delay(25ms));
 		CHECK(part(8) == 0.0); // off
 		rig.set("spill-us=" + std::to_string(slowly(20ms).count() * 1000));
 		CHECK(part(8) > 0.3);
-		rig.lane(0).link.repair();
+		rig.lane(0).link().repair();
 		CHECK(eventually([&] { return part(2) < 0.05; }, 20s));
 	}
 	SECTION("by depth")
 	{
 		// long enough on the way for commands to be outstanding together
 		for (unsigned n : {0, 1})
-			rig.lane(n).link.impair(delay(5ms));
+			rig.lane(n).link().impair(delay(5ms));
 		rig.set("spill-depth=4");
 		CHECK(part(32) > 0.1);
 		CHECK(part(1) < 0.02);
@@ -696,7 +696,7 @@ TEST_CASE("degrade: an outlier is left out with an event, and returns with one",
 	REQUIRE(rig.flowing());
 	pause(1s);
 	auto outlier = rig.path(2).name;
-	rig.lane(2).link.impair(delay(40ms));
+	rig.lane(2).link().impair(delay(40ms));
 	auto told = [&](EventType type) {
 		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, slowly(10s))
 			.has_value();
@@ -707,7 +707,7 @@ TEST_CASE("degrade: an outlier is left out with an event, and returns with one",
 	INFO("left out: " << show(shares));
 	CHECK(shares[2] < 0.1);
 	CHECK(shares[2] > 0); // probes
-	rig.lane(2).link.repair();
+	rig.lane(2).link().repair();
 	CHECK(told(EventType::restored));
 	CHECK_FALSE(rig.path(2).degraded);
 	shares = rig.shares([] { pause(slowly(1s)); });
@@ -723,7 +723,7 @@ TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath]
 	rig.set("iopolicy=round-robin degrade=on");
 	FioLoad load(verifiedJob(rig.disk(), 60));
 	REQUIRE(rig.flowing());
-	rig.lane(0).link.impair(delay(40ms));
+	rig.lane(0).link().impair(delay(40ms));
 	pause(2s);
 	rig.lane(1).close(); // what is left is an outlier
 	auto shares = rig.shares([] { pause(slowly(1500ms)); });
@@ -745,7 +745,7 @@ TEST_CASE("a queue that is full does not hold up what another path has room for"
 	CHECK(rig.host.client().disconnect(rig.name(0)).ok());
 	rig.connect(0);
 	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).link.impair(delay(5ms));
+		rig.lane(n).link().impair(delay(5ms));
 	rig.set("iopolicy=numa"); // stays with the eldest path, as long as that takes more
 	auto shares = rig.shares([&] { flow(rig.disk(), 2, 4); });
 	INFO("few: " << show(shares));
@@ -1006,9 +1006,9 @@ TEST_CASE("what the paths count is what the disk counts, whatever happened to th
 	auto paths0 = paths(), block0 = block();
 	FioLoad load(verifiedJob(disk, 60, 16));
 	REQUIRE(rig.flowing());
-	rig.lane(0).link.impair("loss 100%"); // what is under way there stays there
+	rig.lane(0).link().impair("loss 100%"); // what is under way there stays there
 	CHECK(rig.host.waitState(rig.name(0), ControllerState::connecting));
-	rig.lane(0).link.repair();
+	rig.lane(0).link().repair();
 	rig.lane(1).setAna(1, "inaccessible");
 	pause(slowly(500ms));
 	rig.lane(1).setAna(1, "optimized");
@@ -1055,7 +1055,7 @@ TEST_CASE("trace events tell what happens to paths and to their requests", "[mul
 	CHECK(Trace::has("nof_path_select", first + ": context [0-9]+, tag [0-9]+"));
 	CHECK(Trace::has("nof_path_select", second + ": context [0-9]+, tag [0-9]+"));
 
-	rig.lane(0).link.impair("loss 100%"); // what is under way there stays there
+	rig.lane(0).link().impair("loss 100%"); // what is under way there stays there
 	REQUIRE(rig.host.waitState(lost, ControllerState::connecting));
 	bool told = eventually([&] { return Trace::has("nof_failover", "requests left " + first); });
 	INFO(run("grep -v nof_path_select /sys/kernel/tracing/trace | head -n 40").text);
@@ -1063,7 +1063,7 @@ TEST_CASE("trace events tell what happens to paths and to their requests", "[mul
 	CHECK(Trace::has("nof_requeue", first + ": .*status 0x"));
 	CHECK(Trace::has("nof_ctrl_state", lost + ": live -> "));
 	CHECK(Trace::has("nof_path_set", ": 1 paths, 1 optimized"));
-	rig.lane(0).link.repair();
+	rig.lane(0).link().repair();
 	CHECK(rig.waitPaths(2));
 	CHECK(eventually([&] { return Trace::has("nof_path_set", ": 2 paths, 2 optimized"); }));
 	expectGoodUntilNow(load);

@@ -118,7 +118,7 @@ TEST_CASE("a disk that finds no room in a queue is served when there is some", "
 	Shared rig(1, change);
 	FioLoad hog({.file = rig.disk(1), .rw = "randread", .depth = 48, .size = "8m", .verify = false, .seconds = 60});
 	REQUIRE(rig.flowing(1));
-	rig.lane(0).link.impair("delay 10ms"); // who finds no room finds none for long
+	rig.lane(0).link().impair("delay 10ms"); // who finds no room finds none for long
 	auto before = rig.path(0, 1).ios;
 	auto result = runFio({.file = rig.disk(2),
 			      .rw = "randread",

@@ -44,7 +44,7 @@ Millis timeToStall(Multi &rig, const std::string &name, Millis timeout)
 
 void silent(Multi &rig, unsigned lane)
 {
-	rig.lane(lane).link.impair("loss 100%");
+	rig.lane(lane).link().impair("loss 100%");
 }
 
 std::uint32_t reconnects(Multi &rig)
@@ -76,7 +76,7 @@ TEST_CASE("a silent path with another beside it is left in less than half a seco
 		std::printf("silent path: gap %ld ms\n", static_cast<long>(gaps.back().count()));
 		CHECK(gaps.back() < slowly(1s)); // for the sake of an emulator that is short of processors
 		CHECK(kernelSaid(name + ".*nothing acknowledged for"));
-		rig.lane(lane).link.repair();
+		rig.lane(lane).link().repair();
 		CHECK(rig.waitPaths(2));
 	}
 	std::sort(gaps.begin(), gaps.end());
@@ -102,12 +102,12 @@ TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
 	auto took = watch.elapsed();
 	CHECK(took > 1400ms); // by default 300
 	CHECK(took < slowly(3s));
-	rig.lane(0).link.repair();
+	rig.lane(0).link().repair();
 	CHECK(rig.waitPaths(2));
 	silent(rig, 1);
 	pause(1500ms);
 	CHECK(rig.host.state(never.name) == ControllerState::live);
-	rig.lane(1).link.repair();
+	rig.lane(1).link().repair();
 	expectGoodUntilNow(load);
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("a silent path without alternative is waited for, and goes on with the
 	silent(rig, 0);
 	pause(2s);
 	CHECK(rig.host.state(c.name) == ControllerState::live);
-	rig.lane(0).link.repair();
+	rig.lane(0).link().repair();
 	expectGoodUntilNow(load);
 	CHECK(rig.host.controller(c.name).reconnects == 0);
 	CHECK(kernelSaid("no other path, so it is waited for"));
@@ -144,7 +144,7 @@ TEST_CASE("an idle path is not watched; the first I/O finds out", "[silence]")
 	CHECK(disk.read(0, buffer) == 0); // a write would be held: see fencing.cpp
 	CHECK(buffer.holds(2));
 	CHECK(watch.elapsed() < slowly(1s));
-	rig.lane(lane).link.repair();
+	rig.lane(lane).link().repair();
 	CHECK(rig.waitPaths(2));
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("1 % loss on short paths is no silence", "[silence][alarm][long]")
 {
 	Multi rig;
 	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).link.impair("loss 1%");
+		rig.lane(n).link().impair("loss 1%");
 	rig.connectAll();
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 20, 16));
@@ -214,11 +214,11 @@ TEST_CASE("a target that acknowledges and does no I/O gets no new one", "[silenc
 		FioLoad load(verifiedJob(rig.disk(), 60, 8));
 		pause(2s);
 		name = rig.name(0);
-		rig.lane(0).link.swallow(1024);
+		rig.lane(0).link().swallow(1024);
 		auto took = timeToStall(rig, name, 8s);
 		std::printf("stall beside a working path: %ld ms\n", static_cast<long>(took.count()));
 		CHECK(took < slowly(2s)); // at this depth nothing is left soon that could complete elsewhere
-		rig.lane(0).link.repair();
+		rig.lane(0).link().repair();
 		expectGoodUntilNow(load);
 	}
 	SECTION("while the other path is idle")
@@ -226,12 +226,12 @@ TEST_CASE("a target that acknowledges and does no I/O gets no new one", "[silenc
 		Probe probe(rig.disk(), {.writes = false});
 		unsigned lane = rig.shares([] { pause(300ms); })[0] > 0.5 ? 0 : 1;
 		name = rig.name(lane);
-		rig.lane(lane).link.swallow(1024);
+		rig.lane(lane).link().swallow(1024);
 		auto took = timeToStall(rig, name, 12s);
 		std::printf("stall beside an idle path: %ld ms\n", static_cast<long>(took.count()));
 		CHECK(took < slowly(4s));
 		CHECK(probe.moves());
-		rig.lane(lane).link.repair();
+		rig.lane(lane).link().repair();
 		expectGood(probe);
 	}
 	CHECK(kernelSaid("no I/O completed for"));

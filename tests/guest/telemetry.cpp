@@ -166,10 +166,10 @@ TEST_CASE("a lost path shows in the statistics: from, to, reconnects, why", "[te
 	FioLoad load(steady(multi.disk(), 60));
 	auto lost = multi.path(0), other = multi.path(1);
 	REQUIRE(eventually([&] { return multi.path(0).ios > lost.ios + 50; }));
-	multi.lane(0).link.impair("loss 100%"); // what is on its way is never answered
+	multi.lane(0).link().impair("loss 100%"); // what is on its way is never answered
 	REQUIRE(multi.host.waitState(lost.controller, nvmeof::ControllerState::connecting));
 	auto down = stats();
-	multi.lane(0).link.repair();
+	multi.lane(0).link().repair();
 	REQUIRE(multi.host.waitState(lost.controller, nvmeof::ControllerState::live));
 	expectGoodUntilNow(load);
 	auto json = stats();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host.h"
 
+#include "transport.h"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -37,7 +39,8 @@ bool Host::loaded()
 
 Output Host::unload()
 {
-	return run("if [ -e /sys/module/nvmeof_tcp ]; then rmmod nvmeof_tcp; fi && rmmod nvmeof");
+	return run("for transport in nvmeof_tcp nvmeof_rdma; do "
+		   "[ ! -e /sys/module/$transport ] || rmmod $transport || exit; done; rmmod nvmeof");
 }
 
 void Host::reopen()
@@ -58,6 +61,7 @@ bool Host::letSocketsGo()
 nvmeof::ConnectOptions Host::options(const std::string &address, const std::string &service, const std::string &nqn)
 {
 	nvmeof::ConnectOptions o;
+	o.transport = transport();
 	o.address = {address, service};
 	o.subsysnqn = nqn;
 	o.reconnectDelay = 500ms; // a bound for the back-off that suits a test

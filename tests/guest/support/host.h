@@ -43,7 +43,7 @@ public:
 	std::uint32_t busy();
 	void disconnectAll();
 
-	// Without -f, of both modules, in the order of their use.
+	// Without -f, of all our modules, in the order of their use.
 	static Output unload();
 	static void load();
 	static bool loaded();

@@ -8,6 +8,7 @@
 #include "host.h"
 #include "kernel_log.h"
 #include "run.h"
+#include "transport.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -142,7 +143,7 @@ int main(int argc, char **argv)
 	const char *name = program_invocation_short_name;
 	std::printf("program: %s\n", name);
 	std::fflush(stdout);
-	int failed = runTests(argc, argv);
+	int failed = overRdma() ? runTests(argc, argv, "tcp", "not for rdma") : runTests(argc, argv);
 	if (leftovers)
 		std::printf("%d things left behind by tests\n", leftovers);
 	auto missed = neverChosen();

@@ -17,10 +17,16 @@ constexpr unsigned firstSubnet = 40;
 
 } // namespace
 
-Lane::Lane(unsigned number, const nvmet::Subsystem &subsystem)
-	: number_(number), subsystem_(subsystem), netns_("lane" + std::to_string(number)),
-	  link(netns_, "l" + std::to_string(number), firstSubnet + number)
+Lane::Lane(unsigned number, const nvmet::Subsystem &subsystem, std::string transport)
+	: number_(number), subsystem_(subsystem), transport_(std::move(transport))
 {
+	auto name = std::to_string(number);
+	if (transport_ == "rdma") {
+		nic_.emplace("lane" + name, firstSubnet + number);
+	} else {
+		netns_.emplace("lane" + name);
+		link_.emplace(*netns_, "l" + name, firstSubnet + number);
+	}
 	open();
 }
 
@@ -31,7 +37,9 @@ void Lane::close()
 
 void Lane::open()
 {
-	port_.emplace(number_ + 1, address(), 4420, nvmet::PortOptions{.netns = netns_.name(), .inlineData = {}});
+	auto inside = netns_ ? netns_->name() : "";
+	port_.emplace(number_ + 1, address(), 4420,
+		      nvmet::PortOptions{.netns = inside, .inlineData = {}, .transport = transport_});
 	for (auto &[group, state] : ana_)
 		port_->setAnaState(group, state);
 	relink();
@@ -54,6 +62,14 @@ void Lane::setAna(unsigned group, const std::string &state)
 		port_->setAnaState(group, state);
 }
 
+void Lane::repair()
+{
+	if (link_)
+		link_->repair();
+	else
+		nic_->repair();
+}
+
 Multi::Multi(const MultiOptions &options) : subsystem_(testNqn)
 {
 	std::uint32_t nsid = 0;
@@ -63,7 +79,8 @@ Multi::Multi(const MultiOptions &options) : subsystem_(testNqn)
 		subsystem_.addNamespace(nsid, backing_.back()->device(), {.anaGroup = nsid});
 	}
 	for (unsigned n = 0; n < options.lanes; n++) {
-		lanes_.push_back(std::make_unique<Lane>(n, subsystem_));
+		auto transport = n < options.transports.size() ? options.transports[n] : guest::transport();
+		lanes_.push_back(std::make_unique<Lane>(n, subsystem_, transport));
 		// other groups than the first begin inaccessible
 		for (unsigned group = 1; group <= nsid; group++)
 			lanes_.back()->setAna(group, "optimized");
@@ -74,12 +91,13 @@ Multi::Multi(const MultiOptions &options) : subsystem_(testNqn)
 Multi::~Multi()
 {
 	for (auto &l : lanes_)
-		l->link.repair();
+		l->repair();
 }
 
 nvmeof::ConnectOptions Multi::options(unsigned lane) const
 {
 	auto o = Host::options(lanes_[lane]->address(), "4420");
+	o.transport = lanes_[lane]->transport();
 	o.ctrlLoss = slowly(90s); // a test that fails ends
 	return o;
 }

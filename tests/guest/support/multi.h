@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What tests of multipath begin with: one subsystem of the kernel's target behind several ports, each in a network
-// namespace of its own, so that each way to it can be made slow, lossy, silent or dead without the others.
+// What tests of multipath begin with: one subsystem of the kernel's target behind several ports. Over TCP each is in a
+// network namespace of its own, so that each way to it can be made slow, lossy, silent or dead without the others; over
+// RDMA each is on a device of its own.
 #pragma once
 
 #include "fio.h"
@@ -9,9 +10,11 @@
 #include "netns.h"
 #include "nvmet.h"
 #include "probe.h"
+#include "rdma.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,26 +23,32 @@ namespace guest {
 // One way to the subsystem. ANA states outlive close() and open().
 class Lane {
 public:
-	Lane(unsigned number, const nvmet::Subsystem &subsystem);
+	Lane(unsigned number, const nvmet::Subsystem &subsystem, std::string transport);
 
-	std::string address() const { return link.targetAddress(); }
-	void close();  // the port goes; hosts lose their connections
-	void open();   // and comes back, as it was
+	std::string address() const { return nic_ ? nic_->address() : link_->targetAddress(); }
+	const std::string &transport() const { return transport_; }
+	void close(); // the port goes; hosts lose their connections
+	void open();  // and comes back, as it was
+	void reopen() { close(), open(); }
 	void unlink(); // the port stays, and no longer offers the subsystem
 	void relink();
-	void run(const std::string &command) const { netns_.run(command); } // on the target's side
+	void run(const std::string &command) const { netns_->run(command); } // on the target's side, over TCP
 	// optimized, non-optimized, inaccessible, persistent-loss, change
 	void setAna(unsigned group, const std::string &state);
+
+	// What the way goes over: a link over TCP, a device over RDMA. Throws where it is the other one.
+	Link &link() { return link_.value(); }
+	RdmaNic &nic() { return nic_.value(); }
+	// Whatever was done to it is over.
+	void repair();
 
 private:
 	unsigned number_;
 	const nvmet::Subsystem &subsystem_;
-	Netns netns_;
-
-public:
-	Link link;
-
-private:
+	std::string transport_;
+	std::optional<Netns> netns_;
+	std::optional<Link> link_;
+	std::optional<RdmaNic> nic_;
 	std::optional<nvmet::Port> port_;
 	std::map<unsigned, std::string> ana_;
 };
@@ -47,6 +56,7 @@ private:
 struct MultiOptions {
 	unsigned lanes = 2;
 	std::vector<std::uint64_t> namespaces = {64 << 20}; // bytes of each; NSID n is in ANA group n
+	std::vector<std::string> transports = {}; // of each lane; those that are not named have that of all tests
 };
 
 class Multi {

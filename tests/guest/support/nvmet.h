@@ -2,6 +2,8 @@
 // The kernel's own target, through its configfs. What is made here goes with its object.
 #pragma once
 
+#include "transport.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -46,7 +48,7 @@ private:
 struct PortOptions {
 	std::string netns;                       // listens there; empty: here
 	std::optional<std::uint32_t> inlineData; // bytes in a command capsule
-	std::string transport = "tcp";
+	std::string transport = guest::transport();
 };
 
 class Port {

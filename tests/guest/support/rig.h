@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What most tests begin with: one subsystem of the kernel's target with one namespace, on this machine's loopback.
+// What most tests begin with: one subsystem of the kernel's target with one namespace, on this machine.
 #pragma once
 
 #include "host.h"
@@ -11,7 +11,7 @@ namespace guest {
 struct RigOptions {
 	std::uint64_t size = 64 << 20;
 	unsigned blockSize = 512;
-	std::string address = "127.0.0.1";
+	std::string address = here();
 	std::string netns = "";
 	std::optional<std::uint32_t> inlineData = {};
 };

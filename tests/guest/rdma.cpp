@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// RDMA devices of this machine, and the in-tree host on them: that what other tests take for granted is so.
+#include "support/intree.h"
+#include "support/multi.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+
+using namespace guest;
+
+namespace {
+
+FioResult verified(const std::string &disk, const std::string &blocks, unsigned depth)
+{
+	return FioLoad({.file = disk, .blocks = blocks, .depth = depth, .size = "4m", .seconds = 2}).wait(60s);
+}
+
+} // namespace
+
+TEST_CASE("the in-tree host does verified I/O over rxe", "[rdma][intree]")
+{
+	Rig rig;
+	InTree intree(rig.port.address());
+	for (auto [blocks, depth] : {std::pair("4k", 16u), {"128k", 4u}}) {
+		auto result = verified("/dev/" + intree.disk(), blocks, depth);
+		INFO(result.text);
+		CHECK(result.good());
+		CHECK(result.written > 0);
+	}
+}
+
+TEST_CASE("IPv6 over rxe", "[rdma][intree]")
+{
+	RigOptions options;
+	options.address = here6();
+	Rig rig(options);
+	InTree intree(rig.port.address());
+	CHECK(verified("/dev/" + intree.disk(), "4k", 4).good());
+}
+
+TEST_CASE("a device that is removed takes its controller with it, and comes back for the next one", "[rdma][intree]")
+{
+	Multi multi;
+	InTree intree(multi.lane(0).address());
+	intree.addPath(multi.lane(1).address());
+	CHECK(intree.controllers() == 2);
+	FioLoad load(verifiedJob("/dev/" + intree.disk(), 60));
+	pause(slowly(1s));
+	multi.lane(1).nic().remove();
+	CHECK(!multi.lane(1).nic().there());
+	CHECK(eventually([&] { return intree.controllers() == 1; }));
+	expectGoodUntilNow(load);
+	multi.lane(1).nic().restore();
+	multi.lane(1).reopen();
+	intree.addPath(multi.lane(1).address());
+	CHECK(intree.controllers() == 2);
+}

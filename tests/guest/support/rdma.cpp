@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "rdma.h"
+
+#include "shell.h"
+
+#include <stdexcept>
+
+namespace guest {
+
+// A pair of which only one end is used: every kernel here has those. The MTU lets a packet carry 4 KiB of data.
+RdmaNic::RdmaNic(std::string name, unsigned number) : name_(std::move(name)), number_(std::to_string(number))
+{
+	must("modprobe -a veth rdma_rxe");
+	must("ip link add " + name_ + " mtu 9000 type veth peer name " + name_ + "far mtu 9000");
+	must("ip link set " + name_ + "far up && ip link set " + name_ + " up");
+	must("ip addr add " + address() + "/24 dev " + name_ + " && ip addr add " + address6() + "/64 dev " + name_ +
+	     " nodad");
+	restore();
+}
+
+RdmaNic::~RdmaNic()
+{
+	guest::run("rdma link del " + name_);
+	guest::run("ip link del " + name_);
+}
+
+void RdmaNic::remove()
+{
+	must("rdma link del " + name_);
+}
+
+// The port comes up with the carrier, and its table of addresses is filled by work of the kernel's: for v2 of IPv4 and
+// IPv6, besides the link-local one.
+void RdmaNic::restore()
+{
+	must("rdma link add " + name_ + " type rxe netdev " + name_);
+	auto port = "/sys/class/infiniband/" + name_ + "/ports/1/";
+	bool ready = eventually([&] {
+		return readFile(port + "state").find("ACTIVE") != std::string::npos &&
+		       run("cat " + port + "gids/* | grep -vc ':0000:0000:0000:0000:0000:0000:0000$'").text >= "3";
+	});
+	if (!ready)
+		throw std::runtime_error(name_ + ": no active RDMA port with its addresses");
+}
+
+void RdmaNic::down()
+{
+	must("ip link set " + name_ + " down");
+}
+
+// IPv6 addresses went with the link.
+void RdmaNic::up()
+{
+	must("ip link set " + name_ + " up && ip addr replace " + address6() + "/64 dev " + name_ + " nodad");
+}
+
+bool RdmaNic::there() const
+{
+	return exists("/sys/class/infiniband/" + name_);
+}
+
+void RdmaNic::repair()
+{
+	up();
+	if (!there())
+		restore();
+}
+
+} // namespace guest

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// RDMA devices of this machine: Soft-RoCE (rxe) on virtual interfaces. What two addresses of one machine say to each
+// other never leaves the device that has the address of the target: no netem, no filter and no cable is in between, so
+// that a path can only be slow or silent between two machines (qemu/run), while its device can be removed here.
+#pragma once
+
+#include <string>
+
+namespace guest {
+
+// An interface NAME with the addresses 10.N.0.1 and fd00:N::1, and the RDMA device NAME on it. In the first network
+// namespace: rxe knows no other one.
+class RdmaNic {
+public:
+	RdmaNic(std::string name, unsigned number);
+	~RdmaNic();
+	RdmaNic(const RdmaNic &) = delete;
+	RdmaNic &operator=(const RdmaNic &) = delete;
+
+	const std::string &name() const { return name_; }
+	std::string address() const { return "10." + number_ + ".0.1"; }
+	std::string address6() const { return "fd00:" + number_ + "::1"; }
+
+	// The RDMA device goes, as by a hot-unplug; the interface stays, and so do its addresses.
+	void remove();
+	void restore(); // and comes back
+	bool there() const;
+	// The port has no link any more, which same-host traffic takes no notice of; its users are told.
+	void down();
+	void up();
+	void repair(); // everything above
+
+private:
+	std::string name_, number_;
+};
+
+} // namespace guest

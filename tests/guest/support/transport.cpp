@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "transport.h"
+
+#include "again.h"
+#include "rdma.h"
+#include "shell.h"
+
+#include <stdexcept>
+
+namespace guest {
+namespace {
+
+// Lanes and others begin at lower numbers.
+constexpr unsigned subnet = 99;
+
+const RdmaNic &home()
+{
+	static const RdmaNic nic("home", subnet);
+	return nic;
+}
+
+} // namespace
+
+std::string transport()
+{
+	static const std::string name = environment("NVMEOF_TRANSPORT", "tcp");
+	if (name != "tcp" && name != "rdma")
+		throw std::invalid_argument("NVMEOF_TRANSPORT=" + name + ": tcp or rdma");
+	return name;
+}
+
+bool overRdma()
+{
+	return transport() == "rdma";
+}
+
+std::string here()
+{
+	return overRdma() ? home().address() : "127.0.0.1";
+}
+
+std::string here6()
+{
+	return overRdma() ? home().address6() : "::1";
+}
+
+} // namespace guest
