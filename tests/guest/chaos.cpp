@@ -25,7 +25,7 @@ constexpr unsigned groups = 2;
 
 class Chaos {
 public:
-	Chaos(Multi &rig, unsigned seed) : rig_(rig), random_(seed) {}
+	Chaos(Multi &rig, unsigned seed);
 
 	void run(Millis time);
 	void heal();
@@ -36,9 +36,10 @@ private:
 	struct Action {
 		const char *name;
 		unsigned weight;
-		bool (Chaos::*act)(); // false: this was not the moment for it
+		bool (Chaos::*act)();       // false: this was not the moment for it
+		const char *only = nullptr; // to lanes of this transport
 	};
-	static const Action actions[];
+	static const Action all[];
 
 	struct Repair {
 		Clock::time_point at;
@@ -54,6 +55,7 @@ private:
 	}
 	void repairDue(bool all);
 	const Action &choose();
+	bool has(unsigned lane, const std::string &transport) { return rig_.lane(lane).transport() == transport; }
 	bool take(unsigned lane);
 	void giveBack(unsigned lane) { touched_[lane] = false; }
 
@@ -62,6 +64,7 @@ private:
 	bool silence();
 	bool interfaceDown();
 	bool slow();
+	bool removeDevice();
 	bool restartPort();
 	bool unlinkPort();
 	bool disconnect();
@@ -72,6 +75,7 @@ private:
 
 	Multi &rig_;
 	std::mt19937 random_;
+	std::vector<Action> actions_; // that there is a lane for
 	std::vector<Repair> repairs_;
 	bool touched_[laneCount] = {}; // link or port are in other than good order
 	unsigned away_ = laneCount;    // the lane that is disconnected
@@ -79,12 +83,13 @@ private:
 	std::map<std::string, unsigned> done_;
 };
 
-const Chaos::Action Chaos::actions[] = {
+const Chaos::Action Chaos::all[] = {
 	{"ANA flip", 6, &Chaos::flipAna},
 	{"persistent loss", 1, &Chaos::loseForGood},
-	{"silence", 3, &Chaos::silence},
-	{"interface down", 2, &Chaos::interfaceDown},
-	{"slow link", 2, &Chaos::slow},
+	{"silence", 3, &Chaos::silence, "tcp"},
+	{"interface down", 2, &Chaos::interfaceDown, "tcp"},
+	{"slow link", 2, &Chaos::slow, "tcp"},
+	{"device removal", 3, &Chaos::removeDevice, "rdma"},
 	{"port restart", 2, &Chaos::restartPort},
 	{"port unlink", 2, &Chaos::unlinkPort},
 	{"disconnect", 2, &Chaos::disconnect},
@@ -93,23 +98,33 @@ const Chaos::Action Chaos::actions[] = {
 	{"group move", 1, &Chaos::moveGroup},
 };
 
+Chaos::Chaos(Multi &rig, unsigned seed) : rig_(rig), random_(seed)
+{
+	for (auto &a : all)
+		for (unsigned lane = 0; lane < laneCount; lane++)
+			if (!a.only || has(lane, a.only)) {
+				actions_.push_back(a);
+				break;
+			}
+}
+
 // By weight, but what was never done comes first in a quarter of the cases.
 const Chaos::Action &Chaos::choose()
 {
 	if (upTo(3) == 0)
-		for (auto &a : actions)
+		for (auto &a : actions_)
 			if (!done_.contains(a.name))
 				return a;
 	unsigned sum = 0;
-	for (auto &a : actions)
+	for (auto &a : actions_)
 		sum += a.weight;
 	auto at = upTo(sum - 1);
-	for (auto &a : actions) {
+	for (auto &a : actions_) {
 		if (at < a.weight)
 			return a;
 		at -= a.weight;
 	}
-	return actions[0];
+	return actions_[0];
 }
 
 // A lane's link and port are done one thing to at a time.
@@ -151,7 +166,7 @@ bool Chaos::loseForGood()
 bool Chaos::silence()
 {
 	auto lane = anyLane();
-	if (!take(lane))
+	if (!has(lane, "tcp") || !take(lane))
 		return false;
 	auto &link = rig_.lane(lane).link();
 	switch (upTo(4)) {
@@ -180,7 +195,7 @@ bool Chaos::silence()
 bool Chaos::interfaceDown()
 {
 	auto lane = anyLane();
-	if (!take(lane))
+	if (!has(lane, "tcp") || !take(lane))
 		return false;
 	upTo(1) ? rig_.lane(lane).link().hostDown() : rig_.lane(lane).link().targetDown();
 	later(between(100, 3000), [this, lane] {
@@ -193,12 +208,27 @@ bool Chaos::interfaceDown()
 bool Chaos::slow()
 {
 	auto lane = anyLane();
-	if (!take(lane))
+	if (!has(lane, "tcp") || !take(lane))
 		return false;
 	rig_.lane(lane).link().impair("delay " + std::to_string(1 + upTo(50)) + "ms loss " + std::to_string(upTo(2)) +
 				      "%");
 	later(between(500, 5000), [this, lane] {
 		rig_.lane(lane).link().repair();
+		giveBack(lane);
+	});
+	return true;
+}
+
+// It is hosts and the target that lose it; the target listens again when it is back.
+bool Chaos::removeDevice()
+{
+	auto lane = anyLane();
+	if (!has(lane, "rdma") || !take(lane))
+		return false;
+	rig_.lane(lane).nic().remove();
+	later(between(50, 2500), [this, lane] {
+		rig_.lane(lane).repair();
+		rig_.lane(lane).reopen();
 		giveBack(lane);
 	});
 	return true;
@@ -338,7 +368,7 @@ std::string Chaos::counts() const
 std::string Chaos::missing() const
 {
 	std::string text;
-	for (auto &a : actions)
+	for (auto &a : actions_)
 		if (!done_.contains(a.name))
 			text += std::string(a.name) + " ";
 	return text;
@@ -379,7 +409,10 @@ TEST_CASE("chaos: verified load and a file system outlive it all", "[chaos]")
 	auto seed = static_cast<unsigned>(seedFrom("NVMEOF_CHAOS_SEED"));
 	INFO("seed " << seed);
 
-	Multi rig({.lanes = laneCount, .namespaces = {32 * mib, 384 * mib}});
+	std::vector<std::string> transports; // $NVMEOF_CHAOS_MIXED: one half of the lanes each
+	if (!environment("NVMEOF_CHAOS_MIXED", "").empty())
+		transports = {"tcp", "rdma", "tcp", "rdma"};
+	Multi rig({.lanes = laneCount, .namespaces = {32 * mib, 384 * mib}, .transports = transports});
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(laneCount));
 	auto raw = rig.disk(1), files = rig.disk(2);

@@ -20,7 +20,7 @@ using nvmeof::EventType;
 TEST_CASE("connect, list and disconnect with the command", "[control][short]")
 {
 	Rig rig;
-	REQUIRE(status(connectArgs) == done);
+	REQUIRE(status(connectArgs()) == done);
 	auto list = json("list");
 	CHECK(list.contains("schema_version"));
 	auto name = rig.host.nameSpace(1)->name;
@@ -55,22 +55,23 @@ TEST_CASE("disconnect by name and of all", "[control]")
 TEST_CASE("discover lists what a target offers, and leaves no controller behind", "[control]")
 {
 	Rig rig;
-	auto listed = ctl("discover -a 127.0.0.1:4420");
+	auto listed = ctl("discover -t " + transport() + " -a " + here() + ":4420");
 	INFO(listed.text);
 	REQUIRE(listed.status == done);
-	CHECK(namesIt(listed.text, "subsystem  tcp        127.0.0.1:4420"));
-	auto result = json("discover -a 127.0.0.1 -s 4420")["results"][0];
-	CHECK(result["address"] == "127.0.0.1:4420");
+	CHECK(namesIt(listed.text,
+		      (overRdma() ? "subsystem  rdma       " : "subsystem  tcp        ") + here() + ":4420"));
+	auto result = json("discover -t " + transport() + " -a " + here() + " -s 4420")["results"][0];
+	CHECK(result["address"] == here() + ":4420");
 	auto &entries = result["log"]["entries"];
 	CHECK(std::any_of(entries.begin(), entries.end(), [](auto &e) {
-		return e["nqn"] == testNqn && e["traddr"] == "127.0.0.1" && e["trsvcid"] == "4420" && e["usable"];
+		return e["nqn"] == testNqn && e["traddr"] == here() && e["trsvcid"] == "4420" && e["usable"];
 	}));
 	CHECK(take(rig.host.client().controllers()).empty());
 
 	CHECK(status("discover") == usage);
 	CHECK(status("discover -a nowhere.invalid") == failed);
-	CHECK(status("discover -a 127.0.0.1:4420 -n 'a b'") == usage);
-	auto out = ctl("discover -a 127.0.0.1:1 -a 127.0.0.1:4420 --timeout 3");
+	CHECK(status("discover -t " + transport() + " -a " + here() + ":4420 -n 'a b'") == usage);
+	auto out = ctl("discover -t " + transport() + " -a " + here() + ":1 -a " + here() + ":4420 --timeout 3");
 	INFO(out.text);
 	CHECK(out.status != done);
 	CHECK(namesIt(out.text, "(check address and port, and whether the target runs)"));
@@ -80,9 +81,9 @@ TEST_CASE("discover lists what a target offers, and leaves no controller behind"
 	auto kept = rig.options();
 	kept.subsysnqn = nvmeof::discoveryNqn;
 	auto c = take(rig.host.client().connect(kept, nvmeof::WaitFor::controller, slowly(10s)));
-	CHECK(status("discover -a 127.0.0.1:4420") == done);
+	CHECK(status("discover -t " + transport() + " -a " + here() + ":4420") == done);
 	CHECK(namesIt(ctl("discover -d " + c.name).text, testNqn));
-	CHECK(status("discover -a 127.0.0.1:4420 -d " + c.name) == usage);
+	CHECK(status("discover -t " + transport() + " -a " + here() + ":4420 -d " + c.name) == usage);
 	CHECK(status("discover -d " + c.name + " -s 4420") == usage);
 	CHECK(status("discover -d nvmeof77c3") == noObject);
 	CHECK(status("discover -d " + c.name + " --timeout 0") == timedOut);
@@ -93,15 +94,16 @@ TEST_CASE("exit codes", "[control]")
 {
 	Rig rig;
 	CHECK(status("connect --no-such-option") == usage);
-	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a 1.2.3") == usage);
+	CHECK(status("connect -t " + transport() + " -n nqn.2024-01.io.nvmeof:test -a 1.2.3") == usage);
 	CHECK(status("disconnect -d nvmeof77c3") == noObject);
 	CHECK(status("show nvmeof77n3") == noObject);
 	CHECK(status("reset -d nvmeof77c3") == noObject);
-	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:absent -a 127.0.0.1:4420 --timeout 5 --ctrl-loss-tmo "
+	CHECK(status("connect -t " + transport() + " -n nqn.2024-01.io.nvmeof:absent -a " + here() +
+		     ":4420 --timeout 5 --ctrl-loss-tmo "
 		     "0") == refused);
-	REQUIRE(status(connectArgs) == done);
-	CHECK(status(connectArgs) == already);
-	CHECK(status(std::string(connectArgs) + " --idempotent") == done);
+	REQUIRE(status(connectArgs()) == done);
+	CHECK(status(connectArgs()) == already);
+	CHECK(status(connectArgs() + " --idempotent") == done);
 	CHECK(take(rig.host.client().controllers()).size() == 1);
 	CHECK(status("version") == done);
 	CHECK(status("gen-hostnqn") == done);
@@ -117,7 +119,7 @@ TEST_CASE("a number out of range is named, with what is allowed", "[control]")
 		CHECK(out.status == usage);
 		return out.text;
 	};
-	const std::string connect = connectArgs;
+	const std::string connect = connectArgs();
 	CHECK(namesIt(message(connect + " -Q 5"), "--queue-size: '5' is not a number from 16 to 1024"));
 	CHECK(namesIt(message(connect + " --reconnect-delay 999999"),
 		      "--reconnect-delay: '999999' is out of range: 0.001 to 86400 s"));
@@ -173,20 +175,20 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 TEST_CASE("a target that refuses this host is named as refusing, with its status", "[control]")
 {
 	nvmet::Subsystem closed("nqn.2024-01.io.nvmeof:closed", false);
-	nvmet::Port port(1, "127.0.0.1", 4420);
+	nvmet::Port port(1, here(), 4420);
 	port.link(closed);
 	Host host;
-	auto o = Host::options("127.0.0.1", "4420", closed.nqn());
+	auto o = Host::options(here(), "4420", closed.nqn());
 	o.ctrlLoss = 0ms;
 	auto result = host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s));
 	REQUIRE_FALSE(result.ok());
 	CHECK(result.error().code == nvmeof::ErrorCode::refused);
 	CHECK(result.error().nvmeStatus == 0x184); // and not its Do Not Retry bit
 	CHECK_FALSE(result.error().message.empty());
-	auto out = ctl("connect -t tcp -a 127.0.0.1 -n " + closed.nqn());
+	auto out = ctl("connect -t " + transport() + " -a " + here() + " -n " + closed.nqn());
 	CHECK(out.status == refused);
 	CHECK(namesIt(out.text, "nvmeofctl show-hostnqn"));
-	out = ctl("connect -t tcp -a 127.0.0.1 -n nqn.2024-01.io.nvmeof:nosuch");
+	out = ctl("connect -t " + transport() + " -a " + here() + " -n nqn.2024-01.io.nvmeof:nosuch");
 	CHECK(out.status == refused);
 	CHECK(namesIt(out.text, "check that the target exports nqn.2024-01.io.nvmeof:nosuch"));
 }
@@ -194,7 +196,8 @@ TEST_CASE("a target that refuses this host is named as refusing, with its status
 TEST_CASE("an interface that there is not is a wrong option, no missing object", "[control]")
 {
 	Host host;
-	auto out = ctl("connect -t tcp -a 127.0.0.1 -n nqn.2024-01.io.nvmeof:test -f nosuch0 --json");
+	auto out =
+		ctl("connect -t " + transport() + " -a " + here() + " -n nqn.2024-01.io.nvmeof:test -f nosuch0 --json");
 	INFO(out.text);
 	CHECK(out.status == usage);
 	CHECK(namesIt(out.text, "no network interface"));
@@ -204,7 +207,8 @@ TEST_CASE("nobody listens: the attempt ends in time, and says why", "[control]")
 {
 	Host host;
 	Stopwatch watch;
-	auto out = ctl("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a 127.0.0.1:4499 --timeout 3");
+	auto out =
+		ctl("connect -t " + transport() + " -n nqn.2024-01.io.nvmeof:test -a " + here() + ":4499 --timeout 3");
 	CHECK((out.status == timedOut || out.status == failed));
 	CHECK_FALSE(out.text.empty());
 	CHECK(watch.elapsed() < slowly(8s));
@@ -217,8 +221,8 @@ TEST_CASE("a command that waits in vain exits with its own code", "[control]")
 	Host host;
 	link.impair("loss 100%");
 	Stopwatch watch;
-	CHECK(status("connect -t tcp -n nqn.2024-01.io.nvmeof:test -a " + link.targetAddress() + ":4420 --timeout 2") ==
-	      timedOut);
+	CHECK(status("connect -t " + transport() + " -n nqn.2024-01.io.nvmeof:test -a " + link.targetAddress() +
+		     ":4420 --timeout 2") == timedOut);
 	CHECK(watch.elapsed() < slowly(6s));
 	Stopwatch leaving;
 	host.disconnectAll();
@@ -249,7 +253,7 @@ TEST_CASE("the same address twice", "[control][trap20]")
 TEST_CASE("two connects to one address at the same time: one of them wins", "[control][trap20]")
 {
 	Rig rig;
-	Background a("nvmeofctl " + std::string(connectArgs)), b("nvmeofctl " + std::string(connectArgs));
+	Background a("nvmeofctl " + connectArgs()), b("nvmeofctl " + connectArgs());
 	auto one = a.wait(20s).status, two = b.wait(20s).status;
 	CHECK(((one == done && two == already) || (one == already && two == done)));
 	CHECK(take(rig.host.client().controllers()).size() == 1);
@@ -258,9 +262,9 @@ TEST_CASE("two connects to one address at the same time: one of them wins", "[co
 TEST_CASE("one call adds several paths", "[control]")
 {
 	Rig rig;
-	nvmet::Port second(2, "127.0.0.1", 4421);
+	nvmet::Port second(2, here(), 4421);
 	second.link(rig.subsystem);
-	REQUIRE(status(std::string(connectArgs) + " -a 127.0.0.1:4421") == done);
+	REQUIRE(status(connectArgs() + " -a " + here() + ":4421") == done);
 	CHECK(take(rig.host.client().controllers()).size() == 2);
 	CHECK(take(rig.host.client().subsystems()).size() == 1);
 	CHECK(rig.host.nameSpace(1)->paths == 2);
@@ -468,7 +472,7 @@ TEST_CASE("the stall time of a controller", "[control][policy]")
 	Rig rig;
 	CHECK(rig.connect().stallTimeout == 300ms);
 	rig.host.disconnectAll();
-	REQUIRE(status(std::string(connectArgs) + " --stall-tmo 450ms") == done);
+	REQUIRE(status(connectArgs() + " --stall-tmo 450ms") == done);
 	auto name = take(rig.host.client().controllers()).at(0).name;
 	CHECK(rig.host.controller(name).stallTimeout == 450ms);
 	CHECK(readFile("/sys/class/nvmeof/" + name + "/stall_tmo") == "0.450");
@@ -518,7 +522,7 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 {
 	Rig rig;
 	auto file = "/tmp/policy.conf";
-	auto with = std::string(connectArgs) + " --policy-file " + file;
+	auto with = connectArgs() + " --policy-file " + file;
 	writePolicy(file, "# by NQN\nnqn.2024-01.io.other:* fencing=safe\n"
 			  "nqn.2024-01.io.nvmeof:*  iopolicy=round-robin spill-us=500 degrade=on\n* fencing=safe\n");
 	REQUIRE(status(with) == done);
@@ -604,8 +608,7 @@ TEST_CASE("without privilege: reading yes, changing no", "[control][permission]"
 	CHECK(as("nvmeofctl list").status == done);
 	CHECK(as("nvmeofctl disconnect --all").status == notPermitted);
 	CHECK(as("nvmeofctl reset -d " + c.name).status == notPermitted);
-	CHECK(as("nvmeofctl " + std::string(connectArgs) + " --hostnqn nqn.2024-01.io.nvmeof:h").status ==
-	      notPermitted);
+	CHECK(as("nvmeofctl " + connectArgs() + " --hostnqn nqn.2024-01.io.nvmeof:h").status == notPermitted);
 	CHECK(as("nvmeofctl show " + c.name).status == done);
 	CHECK(as("nvmeofctl set " + subsystem0() + " fencing=safe").status == notPermitted);
 	CHECK(as("nvmeofctl set " + c.name + " stall-tmo=0").status == notPermitted);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "support/shell.h"
+#include "support/transport.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,16 @@ enum {
 	noModule = 8
 };
 
-inline constexpr const char *connectArgs = "connect -t tcp -n nqn.2024-01.io.nvmeof:test -a 127.0.0.1:4420";
+// "connect -t tcp -n ..."; the address of the port is 127.0.0.1:4420
+inline std::string connectTo(const std::string &addresses, const std::string &nqn = "nqn.2024-01.io.nvmeof:test")
+{
+	return "connect -t " + transport() + " -n " + nqn + " " + addresses;
+}
+
+inline std::string connectArgs()
+{
+	return connectTo("-a " + here() + ":4420");
+}
 
 inline Output ctl(const std::string &args)
 {

@@ -5,15 +5,15 @@
 
 using namespace guest;
 
-TEST_CASE("a program in C discovers, connects, lists, scans, resets and disconnects", "[control][c]")
+TEST_CASE("a program in C discovers, connects, lists, scans, resets and disconnects", "[control][c][tcp]")
 {
 	Rig rig;
-	auto out = run("/nvmeof/tests/c_program 127.0.0.1 4420 " + std::string(testNqn));
+	auto out = run("/nvmeof/tests/c_program " + here() + " 4420 " + std::string(testNqn));
 	INFO(out.text);
 	CHECK(out.status == 0);
 	for (const char *line : {"discovered ", "connected ", "scanned again", "reset, 1 reconnects", "disconnected"})
 		CHECK(namesIt(out.text, line));
 	CHECK(take(rig.host.client().controllers()).empty());
-	CHECK(run("/nvmeof/tests/c_program 127.0.0.1 4420 nqn.2024-01.io.nvmeof:nothing").status != 0);
+	CHECK(run("/nvmeof/tests/c_program " + here() + " 4420 nqn.2024-01.io.nvmeof:nothing").status != 0);
 	CHECK(take(rig.host.client().controllers()).empty());
 }

@@ -16,7 +16,7 @@ using nvmeof::ControllerState;
 
 namespace {
 
-const std::string toTest = "connect -n nqn.2024-01.io.nvmeof:test ";
+const std::string toTest = connectTo("");
 
 // What would be the system's log, here a socket that the test reads.
 class SystemLog {
@@ -103,18 +103,18 @@ TEST_CASE("what list and show print as JSON says whose disk it is", "[control][c
 	}
 	CHECK(eventually([&] { return openers() == 0; }));
 	auto path = json("show " + listed["name"].get<std::string>())["paths"][0];
-	CHECK(path["traddr"] == "127.0.0.1");
+	CHECK(path["traddr"] == here());
 	CHECK(json("show " + c.name)["object"]["scans"].get<int>() >= 1);
 }
 
 TEST_CASE("one of two addresses is enough, unless all are required", "[control][command]")
 {
 	Rig rig;
-	const std::string both = toTest + "-a 127.0.0.1:4420 -a 127.0.0.1:4499 --timeout 20";
+	const std::string both = toTest + "-a " + here() + ":4420 -a " + here() + ":4499 --timeout 20";
 	auto out = ctl(both);
 	INFO(out.text);
 	CHECK(out.status == done);
-	CHECK(namesIt(out.text, "127.0.0.1:4499: warning: "));
+	CHECK(namesIt(out.text, here() + ":4499: warning: "));
 	CHECK(take(rig.host.client().controllers()).size() == 1);
 	CHECK(ctl(both + " --require all").status == already); // of the first that failed
 	rig.host.disconnectAll();
@@ -126,14 +126,15 @@ TEST_CASE("one of two addresses is enough, unless all are required", "[control][
 		nlohmann::json::parse(run("nvmeofctl " + both + " --idempotent --json 2>/dev/null").text)["results"];
 	CHECK(results[0].contains("controller"));
 	CHECK(results[1]["error"]["exit_code"].get<int>() != 0);
-	CHECK(ctl(toTest + "-a 127.0.0.1:4499 -a 127.0.0.1:4498 --timeout 20").status != done);
+	CHECK(ctl(toTest + "-a " + here() + ":4499 -a " + here() + ":4498 --timeout 20").status != done);
 }
 
 TEST_CASE("an address that never answers does not hold up one that does", "[control][command][black-hole]")
 {
 	BlackHole hole;
 	Rig rig;
-	const std::string both = toTest + "-a " + hole.address() + " -a 127.0.0.1:4420 --connect-tmo 60 --timeout ";
+	const std::string both =
+		toTest + "-a " + hole.address() + " -a " + here() + ":4420 --connect-tmo 60 --timeout ";
 	Stopwatch stopwatch;
 	auto out = ctl(both + "50");
 	INFO(out.text);
@@ -172,7 +173,7 @@ TEST_CASE("an interrupted connect leaves alone what another process makes", "[co
 TEST_CASE("a first connect is tried again while --keep-trying says so", "[control][command]")
 {
 	Rig rig;
-	const std::string later = toTest + "-a 127.0.0.1:4421 --reconnect-delay 0.2 --timeout 1 ";
+	const std::string later = toTest + "-a " + here() + ":4421 --reconnect-delay 0.2 --timeout 1 ";
 	auto out = ctl(later + "--keep-trying");
 	INFO(out.text);
 	CHECK(out.status == timedOut);
@@ -182,20 +183,20 @@ TEST_CASE("a first connect is tried again while --keep-trying says so", "[contro
 	CHECK(there[0].state == ControllerState::connecting);
 	CHECK(there[0].firstConnect == there[0].ctrlLoss); // as long as a later one
 	{
-		nvmet::Port late(2, "127.0.0.1", 4421);
+		nvmet::Port late(2, here(), 4421);
 		late.link(rig.subsystem);
 		CHECK(rig.host.waitState(there[0].name, ControllerState::live));
 		rig.host.disconnectAll();
 	}
 	// With another path it is no failure.
-	out = ctl(later + "--keep-trying=-1 -a 127.0.0.1:4420");
+	out = ctl(later + "--keep-trying=-1 -a " + here() + ":4420");
 	CHECK(out.status == done);
 	there = take(rig.host.client().controllers());
 	REQUIRE(there.size() == 2);
 	CHECK((there[0].firstConnect == -1ms && there[1].firstConnect == -1ms));
 	rig.host.disconnectAll();
 	// And it ends when its time is over.
-	CHECK(ctl(toTest + "-a 127.0.0.1:4421 --reconnect-delay 0.2 --keep-trying=1 --timeout 20").status != done);
+	CHECK(ctl(toTest + "-a " + here() + ":4421 --reconnect-delay 0.2 --keep-trying=1 --timeout 20").status != done);
 	CHECK(eventually([&] { return take(rig.host.client().controllers()).empty(); }));
 }
 
@@ -206,7 +207,7 @@ TEST_CASE("an interrupted connect leaves what is live, and nothing half made", "
 	link.impair("loss 100%");
 	Rig rig;
 	int number = GENERATE(SIGINT, SIGTERM);
-	Background connect("exec nvmeofctl " + toTest + "-a 127.0.0.1:4420 -a " + link.targetAddress() +
+	Background connect("exec nvmeofctl " + toTest + "-a " + here() + ":4420 -a " + link.targetAddress() +
 			   " --keep-trying");
 	auto live = [&] {
 		auto all = take(rig.host.client().controllers());
@@ -242,7 +243,7 @@ TEST_CASE("what takes long tells so on a terminal, and only there", "[control][c
 	host.disconnectAll();
 	CHECK_FALSE(namesIt(ctl(silent).text, "of 1 live"));
 	host.disconnectAll();
-	const std::string services = "discover -a " + link.targetAddress() + " -a 127.0.0.1:1 --timeout 2";
+	const std::string services = "discover -a " + link.targetAddress() + " -a " + here() + ":1 --timeout 2";
 	Tmux terminal("nvmeofctl " + services);
 	CHECK(terminal.shows("discover: 1 of 2 read, ")); // the silent one is first, and holds up no other
 	CHECK(terminal.wait(slowly(30s)) != done);
@@ -253,7 +254,7 @@ TEST_CASE("poll queues that are not granted are told of", "[control][command]")
 {
 	Rig rig;
 	rig.connect(); // the subsystem's disks have none now
-	auto out = ctl(std::string(connectArgs) + " -D -P 1");
+	auto out = ctl(connectArgs() + " -D -P 1");
 	INFO(out.text);
 	REQUIRE(out.status == done);
 	auto all = take(rig.host.client().controllers());
@@ -308,11 +309,11 @@ TEST_CASE("an error in policy.conf is in the system's log when udev meets it", "
 TEST_CASE("a host name stands for its addresses", "[control][command]")
 {
 	Rig rig;
-	must("printf '127.0.0.1 target.example\\n' >> /etc/hosts");
+	must("printf '" + here() + " target.example\\n' >> /etc/hosts");
 	auto out = ctl(toTest + "-a target.example");
 	INFO(out.text);
 	CHECK(out.status == done);
-	CHECK(namesIt(out.text, "connect target.example: 127.0.0.1:4420"));
+	CHECK(namesIt(out.text, "connect target.example: " + here() + ":4420"));
 	CHECK(json(toTest + "-a target.example:4420 --idempotent 2>/dev/null")["results"][0]["host"] ==
 	      "target.example:4420");
 	CHECK(namesIt(ctl("discover -a target.example:4420").text, testNqn));

@@ -105,7 +105,7 @@ TEST_CASE("two subsystems with one namespace are told", "[control][same-ids]")
 	copy.addNamespace(1, backing.device()); // its UUID is made from the NSID
 	rig.port.link(copy);
 	Watch watch;
-	auto connected = run("nvmeofctl connect -n testcopy -a 127.0.0.1 --wait ns");
+	auto connected = run("nvmeofctl connect -t " + transport() + " -n testcopy -a " + here() + " --wait ns");
 	INFO(connected.text);
 	CHECK(connected.status == 0);
 	CHECK(connected.text.find("testcopy: no NQN by the specification") != std::string::npos);
@@ -125,13 +125,14 @@ TEST_CASE("a target that wants authentication ends connect with code 5", "[contr
 	const std::string host = "nqn.2024-01.io.example:with-a-key";
 	const std::string dir = "/sys/kernel/config/nvmet/hosts/" + host;
 	nvmet::Subsystem subsystem("nqn.2024-01.io.example:keys", false);
-	nvmet::Port port(7, "127.0.0.1", 4427);
+	nvmet::Port port(7, here(), 4427);
 	must("mkdir " + dir);
 	must("nvme gen-dhchap-key -m 0 -n " + host + " > /run/key && cat /run/key > " + dir + "/dhchap_key");
 	must("ln -s " + dir + " /sys/kernel/config/nvmet/subsystems/" + subsystem.nqn() + "/allowed_hosts/");
 	port.link(subsystem);
 	Host ours;
-	auto result = run("nvmeofctl connect -n " + subsystem.nqn() + " -q " + host + " -a 127.0.0.1:4427");
+	auto result = run("nvmeofctl connect -t " + transport() + " -n " + subsystem.nqn() + " -q " + host + " -a " +
+			  here() + ":4427");
 	INFO(result.text);
 	CHECK(result.status == 5);
 	CHECK(result.text.find("uthentication") != std::string::npos);

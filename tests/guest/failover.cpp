@@ -20,6 +20,7 @@ struct Loss {
 	Millis bound; // what is asserted: well above what is aimed at, for the emulator's sake
 	// Nothing from the target says so: writes that were outstanding wait until it has given up, or for their answer
 	enum { told, silent, stalled } kind = told;
+	const char *only = nullptr; // of this transport
 };
 
 // 3 x 2 s of keep-alive for an nvmet that cannot be reached, as auto fencing has it; the in-tree host waits for longer
@@ -32,24 +33,39 @@ void resetConnections(Multi &, Lane &lane)
 }
 
 const Loss losses[] = {
-	{"connection reset", resetConnections, 1000ms},
+	{"connection reset", resetConnections, 1000ms, Loss::told, "tcp"},
 	{"subsystem unlinked from its port", [](Multi &, Lane &l) { l.unlink(); }, 1000ms},
 	{"port removed", [](Multi &, Lane &l) { l.close(); }, 1000ms},
-	{"silence both ways", [](Multi &, Lane &l) { l.link().impair("loss 100%"); }, 1500ms, Loss::silent},
+	{"device removed", [](Multi &, Lane &l) { l.nic().remove(); }, 1000ms, Loss::told, "rdma"},
+	{"silence both ways", [](Multi &, Lane &l) { l.link().impair("loss 100%"); }, 1500ms, Loss::silent, "tcp"},
 	{"silence towards the target", [](Multi &, Lane &l) { l.link().impairToTarget("loss 100%"); }, 1500ms,
-	 Loss::silent},
-	{"silence towards the host", [](Multi &, Lane &l) { l.link().impairToHost("loss 100%"); }, 1500ms,
-	 Loss::silent},
-	{"interface down here", [](Multi &, Lane &l) { l.link().hostDown(); }, 1500ms, Loss::silent},
-	{"interface down there", [](Multi &, Lane &l) { l.link().targetDown(); }, 1500ms, Loss::silent},
-	{"TCP acknowledges, nothing is answered", [](Multi &, Lane &l) { l.link().swallow(64); }, 1500ms, Loss::silent},
+	 Loss::silent, "tcp"},
+	{"silence towards the host", [](Multi &, Lane &l) { l.link().impairToHost("loss 100%"); }, 1500ms, Loss::silent,
+	 "tcp"},
+	{"interface down here", [](Multi &, Lane &l) { l.link().hostDown(); }, 1500ms, Loss::silent, "tcp"},
+	{"interface down there", [](Multi &, Lane &l) { l.link().targetDown(); }, 1500ms, Loss::silent, "tcp"},
+	{"TCP acknowledges, nothing is answered", [](Multi &, Lane &l) { l.link().swallow(64); }, 1500ms, Loss::silent,
+	 "tcp"},
 	{"keep-alives are answered, reads are not", [](Multi &, Lane &l) { l.link().swallow(1024); }, 2500ms,
-	 Loss::stalled},
+	 Loss::stalled, "tcp"},
 };
+
+// Those that a lane can have over the transport of the tests; the others are named.
+std::vector<Loss> possibleLosses()
+{
+	std::vector<Loss> list;
+	for (auto &loss : losses) {
+		if (!loss.only || loss.only == transport())
+			list.push_back(loss);
+		else if (overRdma())
+			notOverRdma(loss.name);
+	}
+	return list;
+}
 
 void heal(Lane &lane)
 {
-	lane.link().repair();
+	lane.repair();
 	lane.close();
 	lane.open();
 }
@@ -110,7 +126,7 @@ TEST_CASE("the gap that each kind of loss costs", "[failover][gap][short]")
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	Probe writes(rig.disk()), reads(rig.disk(), {.offset = 1 << 20, .writes = false});
-	for (auto &loss : losses) {
+	for (auto &loss : possibleLosses()) {
 		INFO(loss.name);
 		auto gaps = gapsOf(loss, rig, reads, writes);
 		std::printf("gap: %-42s reads %5ld ms, writes %5ld ms\n", loss.name,
@@ -134,7 +150,7 @@ TEST_CASE("each kind of loss at depth, verified", "[failover]")
 	FioLoad load(verifiedJob(rig.disk(), 120, 16));
 	REQUIRE(rig.flowing());
 	unsigned turn = 0;
-	for (auto &loss : losses) {
+	for (auto &loss : possibleLosses()) {
 		INFO(loss.name);
 		auto &lane = rig.lane(turn % 3);
 		auto name = rig.name(turn % 3);
@@ -148,7 +164,7 @@ TEST_CASE("each kind of loss at depth, verified", "[failover]")
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("all paths silent, and back", "[failover]")
+TEST_CASE("all paths silent, and back", "[failover][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -183,7 +199,7 @@ TEST_CASE("the whole target goes, and comes back", "[failover]")
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("a path that is slow and lossy is no lost path", "[failover][alarm][long]")
+TEST_CASE("a path that is slow and lossy is no lost path", "[failover][alarm][long][tcp]")
 {
 	Multi rig;
 	rig.lane(0).link().impairToTarget("delay 100ms loss 1%");
@@ -202,7 +218,7 @@ TEST_CASE("a path that is slow and lossy is no lost path", "[failover][alarm][lo
 	}
 }
 
-TEST_CASE("a delay that begins in the middle is no loss", "[failover][alarm]")
+TEST_CASE("a delay that begins in the middle is no loss", "[failover][alarm][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -231,7 +247,7 @@ TEST_CASE("processors that are busy with something else are no loss", "[failover
 	CHECK(rig.host.controller(rig.name(1)).reconnects == 0);
 }
 
-TEST_CASE("an idle path that goes silent is found out before it is needed", "[failover]")
+TEST_CASE("an idle path that goes silent is found out before it is needed", "[failover][tcp]")
 {
 	Multi rig;
 	for (unsigned n = 0; n < 2; n++) {
@@ -276,7 +292,7 @@ TEST_CASE("a controller that flaps is damped, and one that has been steady is no
 	expectGood(probe);
 }
 
-TEST_CASE("a failover is told, with what moved and how long it took", "[failover][event][short]")
+TEST_CASE("a failover is told, with what moved and how long it took", "[failover][event][short][tcp]")
 {
 	Multi rig;
 	rig.connectAll();

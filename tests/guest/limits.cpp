@@ -137,7 +137,8 @@ std::uint64_t written(Multi &rig, std::uint32_t nsid)
 
 } // namespace
 
-TEST_CASE("swap on two paths, of which one is silent for a while, and then both are gone", "[limits][swap][trap13]")
+TEST_CASE("swap on two paths, of which one is silent for a while, and then both are gone",
+	  "[limits][swap][trap13][tcp]")
 {
 	Multi rig({.namespaces = {256 * mib, 32 * mib}});
 	rig.connectAll();
@@ -169,7 +170,7 @@ TEST_CASE("swap on two paths, of which one is silent for a while, and then both 
 	expectGoodUntilNow(writes);
 }
 
-TEST_CASE("data are copied where the target may be on this machine", "[limits][trap3]")
+TEST_CASE("data are copied where the target may be on this machine", "[limits][trap3][tcp]")
 {
 	Netns far("far");
 	Link link(far, "far", 77);
@@ -335,7 +336,7 @@ TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its 
 	target::Server server;
 	server.stores().add(1, 16 * mib);
 	Host host;
-	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 	const auto cpus = possibleCpus(); // who wants 64 queues boots with --smp 4,maxcpus=64
 	REQUIRE(cpus >= std::stoul(environment("NVMEOF_CPUS", "1")));
 	auto check = [&](std::uint32_t asked, std::uint32_t offered) {
@@ -387,7 +388,7 @@ TEST_CASE("a path whose queues are too few for the disk's hardware contexts is r
 	target::Server server(config);
 	server.stores().add(1, 16 * mib);
 	Host host;
-	auto o = Host::options("127.0.0.1", std::to_string(server.port()), config.nqn);
+	auto o = Host::options(here(), std::to_string(server.port()), config.nqn);
 	o.ioQueues = 64;
 	o.queueSize = 1024;
 	auto first = host.connect(o, 60s);
@@ -523,7 +524,7 @@ public:
 
 	static nvmeof::ConnectOptions options(unsigned port, Millis keepAlive)
 	{
-		auto o = Host::options("127.0.0.1", std::to_string(4470 + port), sleeper);
+		auto o = Host::options(here(), std::to_string(4470 + port), sleeper);
 		o.keepAlive = keepAlive;
 		o.connectTimeout = slowly(2s);
 		o.ctrlLoss = slowly(60s);

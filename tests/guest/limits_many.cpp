@@ -118,7 +118,7 @@ public:
 
 	nvmeof::Controller connect()
 	{
-		auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+		auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 		o.duplicateConnect = true;
 		return host.connect(o, 120s);
 	}

@@ -221,7 +221,7 @@ TEST_CASE("namespaces that are not shared stay separate", "[multipath][join]")
 		auto &server = servers[i];
 		server.stores().add(1, 8 * mib);
 		server.script().arm(privateNs[i], target::Script::forever);
-		host.connect(Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn));
+		host.connect(Host::options(here(), std::to_string(server.port()), server.config().nqn));
 	}
 	CHECK(take(host.client().subsystems()).size() == 1);
 	auto both = take(host.client().namespaces());
@@ -245,7 +245,7 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 	target::Server server;
 	server.stores().add(1, 16 * mib);
 	Host host;
-	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 	host.connect(o);
 	auto disk = host.disk(1, 10s, server.config().nqn);
 	REQUIRE(std::stoul("0" + queueAttribute(disk, "max_hw_sectors_kb")) == 1024);
@@ -282,7 +282,7 @@ TEST_CASE("a disk that does not come to rest is not narrowed: the path joins whe
 	target::Server server;
 	server.stores().add(1, 16 * mib);
 	Host host;
-	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 	o.stallTimeout = 0ms;
 	auto first = host.connect(o);
 	auto node = host.disk(1, 10s, server.config().nqn);
@@ -327,7 +327,7 @@ TEST_CASE("a path that cannot do all that the disk promises is the last resort",
 	target::Server server;
 	server.stores().add(1, 16 * mib);
 	Host host;
-	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 	o.stallTimeout = 0ms;
 	o.duplicateConnect = true;
 	host.connect(o);
@@ -374,7 +374,7 @@ TEST_CASE("two paths to a target without ANA are used as equals", "[multipath][j
 	target::Server server;
 	server.stores().add(1, 16 * mib);
 	Host host;
-	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 	o.duplicateConnect = true;
 	auto first = host.connect(o);
 	host.connect(o);
@@ -614,7 +614,7 @@ TEST_CASE("numa stays with one path, round-robin uses all alike", "[multipath][p
 		CHECK(share == Approx(0.25).margin(0.05));
 }
 
-TEST_CASE("queue-depth and latency prefer the fast path", "[multipath][policy]")
+TEST_CASE("queue-depth and latency prefer the fast path", "[multipath][policy][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -634,7 +634,7 @@ TEST_CASE("queue-depth and latency prefer the fast path", "[multipath][policy]")
 	}
 }
 
-TEST_CASE("latency: a path that has recovered is back within a second", "[multipath][policy]")
+TEST_CASE("latency: a path that has recovered is back within a second", "[multipath][policy][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -654,7 +654,7 @@ TEST_CASE("latency: a path that has recovered is back within a second", "[multip
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("spill: non-optimized paths take what is over the bound, and give it back", "[multipath][policy][spill]")
+TEST_CASE("spill: non-optimized paths take what is over the bound, and give it back", "[multipath][policy][spill][tcp]")
 {
 	Multi rig;
 	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(300ms); }); // a delay of that is no loss
@@ -685,7 +685,7 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	}
 }
 
-TEST_CASE("degrade: an outlier is left out with an event, and returns with one", "[multipath][policy][degrade]")
+TEST_CASE("degrade: an outlier is left out with an event, and returns with one", "[multipath][policy][degrade][tcp]")
 {
 	Multi rig({.lanes = 3});
 	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(1s); }); // so slow is no loss
@@ -716,7 +716,7 @@ TEST_CASE("degrade: an outlier is left out with an event, and returns with one",
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath][policy][degrade]")
+TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath][policy][degrade][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -734,7 +734,7 @@ TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath]
 	CHECK(rig.allLive());
 }
 
-TEST_CASE("a queue that is full does not hold up what another path has room for", "[multipath][policy]")
+TEST_CASE("a queue that is full does not hold up what another path has room for", "[multipath][policy][tcp]")
 {
 	Multi rig;
 	auto narrow = rig.options(1);
@@ -903,7 +903,7 @@ TEST_CASE("delayed removal: a namespace that is not shared comes back to its dis
 	server.script().arm(privateNs[0], target::Script::forever);
 	auto nqn = server.config().nqn;
 	Host host;
-	auto o = Host::options("127.0.0.1", std::to_string(server.port()), nqn);
+	auto o = Host::options(here(), std::to_string(server.port()), nqn);
 	o.ctrlLoss = 1s;
 	auto name = host.connect(o).name;
 	auto node = host.disk(1, 10s, nqn);
@@ -975,7 +975,8 @@ TEST_CASE("delayed removal does not delay what was asked for", "[multipath][boun
 	}
 }
 
-TEST_CASE("what the paths count is what the disk counts, whatever happened to them", "[multipath][telemetry][short]")
+TEST_CASE("what the paths count is what the disk counts, whatever happened to them",
+	  "[multipath][telemetry][short][tcp]")
 {
 	Multi rig({.lanes = 3});
 	rig.connectAll();
@@ -1034,7 +1035,7 @@ TEST_CASE("what the paths count is what the disk counts, whatever happened to th
 	CHECK(latencies == paths1.ios);
 }
 
-TEST_CASE("trace events tell what happens to paths and to their requests", "[multipath][trace][short]")
+TEST_CASE("trace events tell what happens to paths and to their requests", "[multipath][trace][short][tcp]")
 {
 	Multi rig;
 	rig.connectAll();

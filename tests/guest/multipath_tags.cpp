@@ -111,7 +111,7 @@ TEST_CASE("requests without a tag end with their disk", "[multipath][tags][remov
 	rig.host.reopen();
 }
 
-TEST_CASE("a disk that finds no room in a queue is served when there is some", "[multipath][tags][room]")
+TEST_CASE("a disk that finds no room in a queue is served when there is some", "[multipath][tags][room][tcp]")
 {
 	nvmeof::ConnectOptions change;
 	change.queueSize = 16;

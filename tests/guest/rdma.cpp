@@ -50,7 +50,7 @@ TEST_CASE("a device that is removed takes its controller with it, and comes back
 	CHECK(!multi.lane(1).nic().there());
 	CHECK(eventually([&] { return intree.controllers() == 1; }));
 	expectGoodUntilNow(load);
-	multi.lane(1).nic().restore();
+	multi.lane(1).repair();
 	multi.lane(1).reopen();
 	intree.addPath(multi.lane(1).address());
 	CHECK(intree.controllers() == 2);

@@ -35,14 +35,14 @@ auto of(const std::string &name, EventType type)
 TEST_CASE("a first connect that is kept trying succeeds when the target comes", "[recovery][connect][first]")
 {
 	Rig rig;
-	auto c = take(rig.host.client().start(patient("127.0.0.1", -1ms)));
+	auto c = take(rig.host.client().start(patient(here(), -1ms)));
 	CHECK(c.firstConnect == -1ms);
 	REQUIRE(eventually([&] { return rig.host.controller(c.name).attempts > 3; }));
 	CHECK(rig.host.state(c.name) == ControllerState::connecting);
 	CHECK(rig.host.controller(c.name).lastErrno == ECONNREFUSED);
 	CHECK(take(rig.host.client().namespaces()).empty());
 	{
-		nvmet::Port late(2, "127.0.0.1", laterPort);
+		nvmet::Port late(2, here(), laterPort);
 		late.link(rig.subsystem);
 		CHECK(rig.host.waitState(c.name, ControllerState::live));
 		CHECK(rig.host.controller(c.name).reconnects == 0); // it was its first
@@ -64,7 +64,7 @@ TEST_CASE("a first connect is given up when its time is over", "[recovery][conne
 {
 	Host host;
 	Watch watch;
-	auto c = take(host.client().start(patient("127.0.0.1", 1500ms)));
+	auto c = take(host.client().start(patient(here(), 1500ms)));
 	auto added = watch.find(of(c.name, EventType::added));
 	REQUIRE(added);
 	unsigned failures = 0;
@@ -87,7 +87,7 @@ TEST_CASE("a first connect that is kept trying can be deleted meanwhile", "[reco
 	Netns netns("away");
 	Link link(netns, "away", 8);
 	Host host;
-	auto o = patient("127.0.0.1", -1ms);
+	auto o = patient(here(), -1ms);
 	std::uint32_t attempts = 2;
 	SECTION("between two attempts")
 	{

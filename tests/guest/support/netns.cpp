@@ -2,6 +2,7 @@
 #include "netns.h"
 
 #include "shell.h"
+#include "transport.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -65,10 +66,13 @@ Link::Link(const Netns &netns, std::string name, unsigned number)
 	must("ip -n " + netns_.name() + " addr add " + targetAddress() + "/24 dev " + t + " && ip -n " + netns_.name() +
 	     " addr add " + targetAddress6() + "/64 dev " + t + " nodad && ip -n " + netns_.name() + " link set " + t +
 	     " up");
+	if (overRdma())
+		device_.emplace(name_ + "rdma", h);
 }
 
 Link::~Link()
 {
+	device_.reset();
 	guest::run("ip link del " + name_ + "h");
 }
 

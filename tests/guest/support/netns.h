@@ -2,6 +2,9 @@
 // Network namespaces, and links to them that can be made slow, lossy or dead.
 #pragma once
 
+#include "rdma.h"
+
+#include <optional>
 #include <string>
 
 namespace guest {
@@ -33,7 +36,8 @@ private:
 	int before_;
 };
 
-// A pair of virtual interfaces: NAMEh here with 10.N.0.1 and fd00:N::1, NAMEt in the namespace with .2 and ::2.
+// A pair of virtual interfaces: NAMEh here with 10.N.0.1 and fd00:N::1, NAMEt in the namespace with .2 and ::2. Where
+// tests are over RDMA, NAMEh is an RDMA device too: nobody can answer there, as in a black hole.
 class Link {
 public:
 	Link(const Netns &netns, std::string name, unsigned number);
@@ -63,6 +67,7 @@ private:
 
 	const Netns &netns_;
 	std::string name_, number_;
+	std::optional<RdmaDevice> device_;
 };
 
 } // namespace guest

@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "host.h"
+#include "transport.h"
 #include "target/misbehaviour.h"
 #include "target/server.h"
 
@@ -35,7 +36,7 @@ public:
 	nvmeof::ConnectOptions options(std::size_t i)
 	{
 		auto &server = *servers_[i];
-		auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+		auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 		o.connectTimeout = o.keepAlive = slowly(1500ms);
 		o.ctrlLoss = slowly(60s);
 		o.reconnectDelay = 200ms;

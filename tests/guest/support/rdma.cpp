@@ -7,33 +7,28 @@
 
 namespace guest {
 
-// A pair of which only one end is used: every kernel here has those. The MTU lets a packet carry 4 KiB of data.
-RdmaNic::RdmaNic(std::string name, unsigned number) : name_(std::move(name)), number_(std::to_string(number))
+RdmaDevice::RdmaDevice(std::string name, std::string iface) : name_(std::move(name)), iface_(std::move(iface))
 {
-	must("modprobe -a veth rdma_rxe");
-	must("ip link add " + name_ + " mtu 9000 type veth peer name " + name_ + "far mtu 9000");
-	must("ip link set " + name_ + "far up && ip link set " + name_ + " up");
-	must("ip addr add " + address() + "/24 dev " + name_ + " && ip addr add " + address6() + "/64 dev " + name_ +
-	     " nodad");
+	must("modprobe rdma_rxe");
 	restore();
 }
 
-RdmaNic::~RdmaNic()
+RdmaDevice::~RdmaDevice()
 {
-	guest::run("rdma link del " + name_);
-	guest::run("ip link del " + name_);
+	if (there())
+		run("rdma link del " + name_);
 }
 
-void RdmaNic::remove()
+void RdmaDevice::remove()
 {
 	must("rdma link del " + name_);
 }
 
 // The port comes up with the carrier, and its table of addresses is filled by work of the kernel's: for v2 of IPv4 and
 // IPv6, besides the link-local one.
-void RdmaNic::restore()
+void RdmaDevice::restore()
 {
-	must("rdma link add " + name_ + " type rxe netdev " + name_);
+	must("rdma link add " + name_ + " type rxe netdev " + iface_);
 	auto port = "/sys/class/infiniband/" + name_ + "/ports/1/";
 	bool ready = eventually([&] {
 		return readFile(port + "state").find("ACTIVE") != std::string::npos &&
@@ -41,6 +36,28 @@ void RdmaNic::restore()
 	});
 	if (!ready)
 		throw std::runtime_error(name_ + ": no active RDMA port with its addresses");
+}
+
+bool RdmaDevice::there() const
+{
+	return exists("/sys/class/infiniband/" + name_);
+}
+
+// A pair of which only one end is used: every kernel here has those. The MTU lets a packet carry 4 KiB of data.
+RdmaNic::RdmaNic(std::string name, unsigned number) : name_(std::move(name)), number_(std::to_string(number))
+{
+	must("modprobe veth");
+	must("ip link add " + name_ + " mtu 9000 type veth peer name " + name_ + "far mtu 9000");
+	must("ip link set " + name_ + "far up && ip link set " + name_ + " up");
+	must("ip addr add " + address() + "/24 dev " + name_ + " && ip addr add " + address6() + "/64 dev " + name_ +
+	     " nodad");
+	device_.emplace(name_, name_);
+}
+
+RdmaNic::~RdmaNic()
+{
+	device_.reset();
+	run("ip link del " + name_);
 }
 
 void RdmaNic::down()
@@ -54,16 +71,11 @@ void RdmaNic::up()
 	must("ip link set " + name_ + " up && ip addr replace " + address6() + "/64 dev " + name_ + " nodad");
 }
 
-bool RdmaNic::there() const
-{
-	return exists("/sys/class/infiniband/" + name_);
-}
-
 void RdmaNic::repair()
 {
 	up();
 	if (!there())
-		restore();
+		device_->restore();
 }
 
 } // namespace guest

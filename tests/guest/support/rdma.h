@@ -4,9 +4,26 @@
 // that a path can only be slow or silent between two machines (qemu/run), while its device can be removed here.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace guest {
+
+// Soft-RoCE on an interface, by a name of its own.
+class RdmaDevice {
+public:
+	RdmaDevice(std::string name, std::string iface);
+	~RdmaDevice();
+	RdmaDevice(const RdmaDevice &) = delete;
+	RdmaDevice &operator=(const RdmaDevice &) = delete;
+
+	void remove();  // as by a hot-unplug; the interface stays, and so do its addresses
+	void restore(); // and comes back, with its port active and its addresses known
+	bool there() const;
+
+private:
+	std::string name_, iface_;
+};
 
 // An interface NAME with the addresses 10.N.0.1 and fd00:N::1, and the RDMA device NAME on it. In the first network
 // namespace: rxe knows no other one.
@@ -17,14 +34,12 @@ public:
 	RdmaNic(const RdmaNic &) = delete;
 	RdmaNic &operator=(const RdmaNic &) = delete;
 
-	const std::string &name() const { return name_; }
+	const std::string &name() const { return name_; } // of both
 	std::string address() const { return "10." + number_ + ".0.1"; }
 	std::string address6() const { return "fd00:" + number_ + "::1"; }
 
-	// The RDMA device goes, as by a hot-unplug; the interface stays, and so do its addresses.
-	void remove();
-	void restore(); // and comes back
-	bool there() const;
+	void remove() { device_->remove(); }
+	bool there() const { return device_->there(); }
 	// The port has no link any more, which same-host traffic takes no notice of; its users are told.
 	void down();
 	void up();
@@ -32,6 +47,7 @@ public:
 
 private:
 	std::string name_, number_;
+	std::optional<RdmaDevice> device_;
 };
 
 } // namespace guest

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "transport.h"
 
-#include "again.h"
 #include "rdma.h"
 #include "shell.h"
 
+#include <cstdio>
 #include <stdexcept>
 
 namespace guest {
@@ -32,6 +32,13 @@ std::string transport()
 bool overRdma()
 {
 	return transport() == "rdma";
+}
+
+bool notOverRdma(const std::string &part)
+{
+	if (overRdma())
+		std::printf("not for rdma: %s\n", part.c_str());
+	return overRdma();
 }
 
 std::string here()

@@ -10,6 +10,8 @@ namespace guest {
 
 std::string transport();
 bool overRdma();
+// Over RDMA: true, and a part of a case that is only for TCP is told as left out by its name.
+bool notOverRdma(const std::string &part);
 
 // Where a target on this machine listens: 127.0.0.1 and ::1, or the addresses of an RDMA device, which is made when it
 // is first asked for and lasts until the program ends.
