@@ -10,6 +10,7 @@
 #include "core/subsys.h"
 #include "mpath/ana.h"
 #include "mpath/fence.h"
+#include "transport/transport.h"
 
 #define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */
 
@@ -202,6 +203,7 @@ static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
 	int ret = nof_fence_arm(ctrl);
 
+	ctrl->transport->limits(ctrl, &ctrl->limits);
 	if (!ret)
 		ret = nof_queues_start_io(ctrl, deadline);
 	if (!ret)

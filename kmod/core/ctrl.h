@@ -86,6 +86,13 @@ struct nof_opts {
 #define NOF_ADMIN_DEPTH			32
 #define NOF_ERROR_TEXT			120
 
+/* What a transport asks of the block layer; the core combines it with the controller's limits. */
+struct nof_transport_limits {
+	u32	max_segments;
+	u32	max_data;		/* bytes in one command, 0 = no bound of its own */
+	unsigned long	virt_boundary;	/* as blk_queue_virt_boundary() */
+};
+
 /* Whose an admin command is */
 enum nof_place { NOF_PLACE_OWN, NOF_PLACE_USER, NOF_PLACE_ABORT, NOF_NR_PLACES };
 
@@ -164,6 +171,7 @@ struct nof_ctrl {
 	struct nof_transport	*transport;
 	void			*tp;
 	bool			tp_ready;	/* ctrl_init() done, ctrl_exit() not */
+	struct nof_transport_limits limits;	/* as of the last connect attempt */
 
 	spinlock_t		state_lock;
 	u8			state;

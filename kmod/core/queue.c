@@ -39,6 +39,8 @@ struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 s
 		return NULL;
 	}
 	queue->slot_size = ctrl->transport->slot_size;
+	queue->prepare = ctrl->transport->prepare;
+	queue->release = ctrl->transport->release;
 	queue->ctrl = ctrl;
 	queue->qid = qid;
 	queue->type = type;
@@ -164,16 +166,25 @@ static void free_slot(struct nof_queue *queue, u32 i)
 		feed(queue);
 }
 
-bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
+/* The transport has no room for it */
+static void take_back(struct nof_queue *queue, struct nof_cmd *cmd)
+{
+	cmd->state = NOF_CMD_IDLE;
+	WRITE_ONCE(cmd->queue, NULL);
+	free_slot(queue, slot_of(queue, cmd));
+}
+
+int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 {
 	struct nof_slot *slot;
+	int ret = 0;
 	u32 i;
 
 	if (unlikely(!nof_queue_live(queue)))
-		return false;
+		return -ENOTCONN;
 	if (unlikely(atomic_inc_return(&queue->inflight) > queue->limit)) {
 		atomic_dec(&queue->inflight);
-		return false;
+		return -EBUSY;
 	}
 	i = take_slot(queue);
 	slot = &queue->slots[i];
@@ -184,7 +195,11 @@ bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	cmd->maybe_executed = false;
 	cmd->queue = queue;
 	WRITE_ONCE(slot->cmd, cmd);
-	return true;
+	if (queue->prepare)
+		ret = queue->prepare(queue, cmd);
+	if (unlikely(ret))
+		take_back(queue, cmd);
+	return ret;
 }
 
 struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 wire)
@@ -206,6 +221,8 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 
 	/* who has seen the slot empty and waited for a grace period has seen the end of this, too */
 	rcu_read_lock();
+	if (queue->release)
+		queue->release(queue, cmd);
 	cmd->state = NOF_CMD_IDLE;
 	WRITE_ONCE(cmd->queue, NULL);
 	free_slot(queue, slot_of(queue, cmd));
@@ -228,6 +245,8 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 	struct nof_cmd *stub = sent ? d->stub : NULL;
 	struct nof_queue *queue = cmd->queue;
 
+	if (queue->release)
+		queue->release(queue, cmd);
 	d->used = sent;
 	if (stub) {
 		stub->queue = queue;
@@ -428,18 +447,17 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct nof_ctrl *ctrl = queue->ctrl;
 	struct srcu_struct *srcu = &ctrl->subsys->srcu;
-	bool added;
-	int idx;
+	int idx, err;
 
 	cmd->done = exec_done;
 	cmd->ctx = &done;
 	idx = srcu_read_lock(srcu);
-	added = nof_queue_add(queue, cmd);
-	if (added)
+	err = nof_queue_add(queue, cmd);
+	if (!err)
 		ctrl->transport->queue_cmd(queue, cmd, true);
 	srcu_read_unlock(srcu, idx);
-	if (!added)
-		return -ENOTCONN;
+	if (err)
+		return err == -EBUSY ? -ENOTCONN : err;
 	nof_watch_kick(ctrl);
 	if (cmd->sqe.common.opcode == nvme_fabrics_command)
 		exec_wait(ctrl, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);

@@ -70,6 +70,7 @@ struct nof_starved {
  * @nr_slots:	length of @slots, a power of two, more than @limit
  * @slots:	outstanding commands by the low bits of the command identifier
  * @privs:	what the transport keeps for each slot, @slot_size bytes
+ * @prepare, @release: the transport's
  * @used:	slots that are taken, a bit each
  * @next:	where to look for a free one: an identifier comes back as late as can be
  * @deadline:	jiffies by which start_queue() has to be done
@@ -97,6 +98,8 @@ struct nof_queue {
 	struct nof_slot		*slots;
 	void			*privs;
 	u32			slot_size;
+	int			(*prepare)(struct nof_queue *queue, struct nof_cmd *cmd);
+	void			(*release)(struct nof_queue *queue, struct nof_cmd *cmd);
 	unsigned long		*used;
 	spinlock_t		starved_lock;
 	unsigned long		deadline;
@@ -182,8 +185,11 @@ void nof_queue_free(struct nof_queue *queue);
 /* Two halves of taking a queue down: no new commands (then one synchronize_srcu() for all), and stop and cancel. */
 void nof_queue_close(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue);
-/* Puts cmd into a slot and gives it its identifier; false when the queue is full or not live. SRCU read side. */
-bool nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd);
+/*
+ * Puts cmd into a slot, gives it its identifier and has the transport make it ready to be sent. -EBUSY: the queue is
+ * full; -ENOTCONN: not live; else as the transport's prepare(). SRCU read side.
+ */
+int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd);
 /* The context is run again once the queue has room, or at once if it has. SRCU read side. */
 void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who);
 /* Nobody runs it any more. Context: process. */

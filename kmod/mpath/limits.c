@@ -7,7 +7,6 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
-#include "transport/transport.h"
 
 /*
  * How long a path waits for the disk to come to rest, so that its limits can be changed. Nothing new is sent meanwhile:
@@ -44,17 +43,16 @@ static u32 write_zeroes_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
 
 void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
 {
-	struct nof_transport_limits tl = {};
+	const struct nof_transport_limits *tl = &ctrl->limits;
 	u32 lba = 1U << f->lba_shift;
 
-	ctrl->transport->limits((struct nof_ctrl *)ctrl, &tl);
 	memset(lim, 0, sizeof(*lim));
 	lim->logical_block_size = lba;
 	lim->physical_block_size = max(f->phys_blocks, 1U) * lba;
 	lim->io_opt = f->opt_io_blocks * lba;
-	lim->max_bytes = max_bytes(ctrl, &tl, f->lba_shift);
-	lim->max_segments = min_t(u32, tl.max_segments ?: USHRT_MAX, USHRT_MAX);
-	lim->virt_boundary = tl.virt_boundary;
+	lim->max_bytes = max_bytes(ctrl, tl, f->lba_shift);
+	lim->max_segments = min_t(u32, tl->max_segments ?: USHRT_MAX, USHRT_MAX);
+	lim->virt_boundary = tl->virt_boundary;
 	lim->dma_alignment = 3;
 	if (ctrl->oncs & NVME_CTRL_ONCS_DSM) {
 		lim->max_discard_bytes = discard_bytes(ctrl, f->lba_shift);

@@ -179,6 +179,7 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	struct nof_ctrl *ctrl = path->ctrl;
 	struct nof_ctrl_map *map = srcu_dereference(ctrl->map, &head->subsys->srcu);
 	struct nof_queue *queue;
+	int err;
 
 	/* gone since the set was published: a new one is on its way */
 	if (unlikely(!map))
@@ -187,8 +188,12 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	if (unlikely(!nof_sqe_setup(head, rq, &req->cmd, path->nsid)))
 		return BLK_STS_NOTSUPP;
 	req->path = path;
-	if (unlikely(!nof_queue_add(queue, &req->cmd))) {
-		nof_queue_starve(queue, &nof_hctx_of(rq)->starved);
+	err = nof_queue_add(queue, &req->cmd);
+	if (unlikely(err)) {
+		if (err == -EOPNOTSUPP)
+			return BLK_STS_NOTSUPP;
+		if (err == -EBUSY)
+			nof_queue_starve(queue, &nof_hctx_of(rq)->starved);
 		return BLK_STS_RESOURCE;
 	}
 	start(path, rq);
@@ -249,13 +254,13 @@ static bool bound(struct request *rq)
 	return blk_rq_is_passthrough(rq) && req->only;
 }
 
-/* On this path, or when it has no room, on another */
+/* On this path, or when it has no room, or cannot carry the data, on another */
 static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
 				   struct request *rq, bool last)
 {
 	blk_status_t ret = request_send(head, path, rq, last);
 
-	if (unlikely(ret == BLK_STS_RESOURCE && set->nr_usable > 1 && !bound(rq))) {
+	if (unlikely(ret != BLK_STS_OK && set->nr_usable > 1 && !bound(rq))) {
 		path = nof_choose_other(set, path->ctrl->id, rq);
 		if (path && can(path, rq))
 			ret = request_send(head, path, rq, last);

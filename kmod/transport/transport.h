@@ -11,14 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	4
-
-/* What a transport asks of the block layer; the core combines it with the controller's limits. */
-struct nof_transport_limits {
-	u32	max_segments;
-	u32	max_data;		/* bytes in one command, 0 = no bound of its own */
-	unsigned long	virt_boundary;	/* as blk_queue_virt_boundary() */
-};
+#define NOF_TRANSPORT_API	5
 
 /**
  * struct nof_vital - whether the peer of a queue is there
@@ -51,7 +44,7 @@ struct nof_vital {
  * @ctrl_exit:	mirror of @ctrl_init; all queues are freed
  * @same_addr:	true when both controllers (of this transport, initialised) go to the same remote address and port from
  *		the same local address and interface
- * @limits:	fills the limits, after the admin queue is up
+ * @limits:	fills the limits, when the admin queue is up, for each connect attempt
  * @start_queue: makes the connection, up to the point where a Connect command can be sent. Process context, sleeps, may
  *		run for several queues of a controller in parallel. Must end by queue->deadline (-ETIMEDOUT), and at
  *		once when NOF_Q_DEAD gets set and @stop_queue is called meanwhile (-ECANCELED). queue->size, ->nr_slots,
@@ -64,6 +57,12 @@ struct nof_vital {
  * @free_queue:	mirror of @start_queue: releases everything, the queue structure itself excepted. After @stop_queue;
  *		start_queue has returned. Also called when @start_queue failed, and then start_queue may be called
  *		again; and for a queue that was never started, zeroed but for what the core sets.
+ * @prepare:	makes ready what sending @cmd needs, which has its slot, in a way that can still be taken back: maps its
+ *		data, finds room. 0; -EAGAIN or -ENOMEM: not now, which is tried again some milliseconds later;
+ *		-EOPNOTSUPP: these data not at all. Context: as @queue_cmd. NULL: nothing can go wrong
+ * @release:	gives back what @prepare has taken: once for each time that it succeeded, before the command completes
+ *		or goes elsewhere; a stub left behind (see struct nof_detach) has nothing. Any context, does not
+ *		sleep. NULL: there is nothing to give back
  * @queue_cmd:	sends cmd, which is in the queue's table (state NOF_CMD_OWNED), has sqe but for SGL, and len, write, buf
  *		or request set. When @last is not set more may follow at once, or @commit will be called. Never fails:
  *		on trouble it calls nof_queue_error(), and the core cancels the command later. Any number of CPUs at
@@ -95,6 +94,8 @@ struct nof_transport {
 	int (*start_queue)(struct nof_queue *queue);
 	void (*stop_queue)(struct nof_queue *queue);
 	void (*free_queue)(struct nof_queue *queue);
+	int (*prepare)(struct nof_queue *queue, struct nof_cmd *cmd);
+	void (*release)(struct nof_queue *queue, struct nof_cmd *cmd);
 	void (*queue_cmd)(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
 	void (*commit)(struct nof_queue *queue);
 	int (*poll)(struct nof_queue *queue, struct io_comp_batch *iob);

@@ -22,6 +22,7 @@ NAMES = {
     "s -> lock": "subsys->lock",
     "subsys -> lock": "subsys->lock",
     "queue -> lock": "queue->lock",
+    "rdev -> lock": "rdev->lock",
     "tx -> lock": "tx.lock",
     "tx . lock": "tx.lock",
     "sk": "socket lock",

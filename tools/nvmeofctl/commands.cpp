@@ -126,7 +126,7 @@ Option addresses(std::string help)
 
 Option transportOption()
 {
-	return preset("tcp", oneOf({"tcp"}, value("-t", "--transport", "TRANSPORT", "Transport")));
+	return preset("tcp", oneOf({"tcp", "rdma"}, value("-t", "--transport", "TRANSPORT", "Transport")));
 }
 
 Option portOption(std::string usual)

@@ -123,7 +123,7 @@ static int bind_iface(struct nof_tcp_queue *q, struct sock *sk)
 
 	if (!*name)
 		return 0;
-	dev = dev_get_by_name(to_tcp_ctrl(q->q.ctrl)->net, name);
+	dev = dev_get_by_name(nof_addr_of(q->q.ctrl)->net, name);
 	if (!dev)
 		return -ENODEV;
 	ifindex = dev->ifindex;
@@ -138,12 +138,12 @@ static int addr_len(const struct sockaddr_storage *ss)
 
 static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
 {
-	struct nof_tcp_ctrl *tc = to_tcp_ctrl(q->q.ctrl);
+	struct nof_addr *at = nof_addr_of(q->q.ctrl);
 	int err = bind_iface(q, sock->sk);
 
-	if (err || tc->src.ss_family == AF_UNSPEC)
+	if (err || at->src.ss_family == AF_UNSPEC)
 		return err;
-	return kernel_bind(sock, (struct sockaddr *)&tc->src, addr_len(&tc->src));
+	return kernel_bind(sock, (struct sockaddr *)&at->src, addr_len(&at->src));
 }
 
 /*
@@ -281,7 +281,7 @@ static struct socket *published(struct nof_tcp_queue *q)
 
 int nof_tcp_sock_open(struct nof_tcp_queue *q)
 {
-	struct nof_tcp_ctrl *tc = to_tcp_ctrl(q->q.ctrl);
+	struct nof_addr *at = nof_addr_of(q->q.ctrl);
 	struct socket *sock;
 	int err;
 
@@ -291,7 +291,7 @@ int nof_tcp_sock_open(struct nof_tcp_queue *q)
 	init_waitqueue_head(&q->wait);
 	nof_tcp_recv_init(q);
 
-	err = sock_create_kern(tc->net, tc->dst.ss_family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	err = sock_create_kern(at->net, at->dst.ss_family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (err)
 		goto exit_send;
 	own_lock_class(sock->sk);
@@ -318,9 +318,9 @@ static bool connect_done(struct nof_tcp_queue *q)
 
 static int try_connect(struct nof_tcp_queue *q)
 {
-	struct nof_tcp_ctrl *tc = to_tcp_ctrl(q->q.ctrl);
+	struct nof_addr *at = nof_addr_of(q->q.ctrl);
 
-	return kernel_connect(q->sock, (struct sockaddr *)&tc->dst, addr_len(&tc->dst), O_NONBLOCK);
+	return kernel_connect(q->sock, (struct sockaddr *)&at->dst, addr_len(&at->dst), O_NONBLOCK);
 }
 
 /*

@@ -58,9 +58,9 @@ static struct nof_transport tcp_transport = {
 	.slot_size	= sizeof(struct nof_tcp_cmd),
 	.options	= NOF_OPT_HOST_TRADDR | NOF_OPT_HOST_IFACE | NOF_OPT_TOS | NOF_OPT_HDR_DIGEST |
 			  NOF_OPT_DATA_DIGEST | NOF_OPT_POLL_QUEUES,
-	.ctrl_init	= nof_tcp_addr_init,
-	.ctrl_exit	= nof_tcp_addr_exit,
-	.same_addr	= nof_tcp_addr_same,
+	.ctrl_init	= nof_addr_init,
+	.ctrl_exit	= nof_addr_exit,
+	.same_addr	= nof_addr_same,
 	.limits		= limits,
 	.start_queue	= tcp_start_queue,
 	.stop_queue	= stop_queue,

@@ -22,20 +22,13 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "compat/sock_send.h"
+#include "transport/addr.h"
 #include "transport/transport.h"
 #include "transport/tcp/pdu.h"
 
-struct net;
 struct sk_buff;
 struct sock;
 struct socket;
-
-/* Where a controller is */
-struct nof_tcp_ctrl {
-	struct net		*net;
-	struct sockaddr_storage	dst;
-	struct sockaddr_storage	src;		/* ss_family is AF_UNSPEC when none was given */
-};
 
 /**
  * struct nof_tcp_cmd - our part of a command
@@ -227,22 +220,12 @@ static inline struct nof_tcp_queue *to_tcp_queue(struct nof_queue *q)
 	return container_of(q, struct nof_tcp_queue, q);
 }
 
-static inline struct nof_tcp_ctrl *to_tcp_ctrl(const struct nof_ctrl *ctrl)
-{
-	return ctrl->tp;
-}
-
 static inline bool nof_tcp_stopped(const struct nof_tcp_queue *q)
 {
 	return test_bit(NOF_TCP_STOPPED, &q->flags);
 }
 
 extern struct workqueue_struct *nof_tcp_wq;
-
-/* addr.c: as the ops of the same names */
-int nof_tcp_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
-void nof_tcp_addr_exit(struct nof_ctrl *ctrl);
-bool nof_tcp_addr_same(const struct nof_ctrl *a, const struct nof_ctrl *b);
 
 /* socket.c. Context: process, may sleep. */
 int nof_tcp_sock_open(struct nof_tcp_queue *q);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The addresses of a controller */
+/* The addresses of a controller on a transport over IP */
+#include <linux/export.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/inet.h>
@@ -9,7 +10,8 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
-#include "transport/tcp/tcp.h"
+#include "core/ctrl.h"
+#include "transport/addr.h"
 
 /* As assigned by IANA; discovery services, on 8009, are asked for by number. */
 #define DEFAULT_PORT	"4420"
@@ -28,7 +30,7 @@ static void set_port(struct sockaddr_storage *ss, __be16 port)
 		((struct sockaddr_in6 *)ss)->sin6_port = port;
 }
 
-static int parse_remote(struct nof_tcp_ctrl *tc, struct nof_opts *opts, struct netlink_ext_ack *extack)
+static int parse_remote(struct nof_addr *at, struct nof_opts *opts, struct netlink_ext_ack *extack)
 {
 	u16 n;
 
@@ -38,27 +40,27 @@ static int parse_remote(struct nof_tcp_ctrl *tc, struct nof_opts *opts, struct n
 		NL_SET_ERR_MSG(extack, "TRSVCID is not a number between 1 and 65535");
 		return -EINVAL;
 	}
-	if (inet_pton_with_scope(tc->net, AF_UNSPEC, opts->traddr, NULL, &tc->dst)) {
+	if (inet_pton_with_scope(at->net, AF_UNSPEC, opts->traddr, NULL, &at->dst)) {
 		NL_SET_ERR_MSG(extack, "TRADDR is not a numeric IPv4 or IPv6 address");
 		return -EINVAL;
 	}
-	if (inet_addr_is_any((struct sockaddr *)&tc->dst)) {
+	if (inet_addr_is_any((struct sockaddr *)&at->dst)) {
 		NL_SET_ERR_MSG(extack, "TRADDR is not the address of a target");
 		return -EINVAL;
 	}
-	set_port(&tc->dst, htons(n));
+	set_port(&at->dst, htons(n));
 	return 0;
 }
 
-static int parse_local(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, struct netlink_ext_ack *extack)
+static int parse_local(struct nof_addr *at, const struct nof_opts *opts, struct netlink_ext_ack *extack)
 {
 	if (!*opts->host_traddr)
 		return 0;
-	if (inet_pton_with_scope(tc->net, AF_UNSPEC, opts->host_traddr, NULL, &tc->src)) {
+	if (inet_pton_with_scope(at->net, AF_UNSPEC, opts->host_traddr, NULL, &at->src)) {
 		NL_SET_ERR_MSG(extack, "HOST_TRADDR is not a numeric IPv4 or IPv6 address");
 		return -EINVAL;
 	}
-	if (tc->src.ss_family != tc->dst.ss_family) {
+	if (at->src.ss_family != at->dst.ss_family) {
 		NL_SET_ERR_MSG(extack, "HOST_TRADDR and TRADDR are of different families");
 		return -EINVAL;
 	}
@@ -66,13 +68,13 @@ static int parse_local(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, str
 }
 
 /* Only that it exists now: it is looked up again for each connection. */
-static int check_iface(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, struct netlink_ext_ack *extack)
+static int check_iface(struct nof_addr *at, const struct nof_opts *opts, struct netlink_ext_ack *extack)
 {
 	struct net_device *dev;
 
 	if (!*opts->host_iface)
 		return 0;
-	dev = dev_get_by_name(tc->net, opts->host_iface);
+	dev = dev_get_by_name(at->net, opts->host_iface);
 	if (!dev) {
 		NL_SET_ERR_MSG(extack, "there is no network interface of the name in HOST_IFACE");
 		return -ENODEV;
@@ -81,34 +83,36 @@ static int check_iface(struct nof_tcp_ctrl *tc, const struct nof_opts *opts, str
 	return 0;
 }
 
-int nof_tcp_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
-	struct nof_tcp_ctrl *tc = kzalloc(sizeof(*tc), GFP_KERNEL);
+	struct nof_addr *at = kzalloc(sizeof(*at), GFP_KERNEL);
 	int err;
 
-	if (!tc)
+	if (!at)
 		return -ENOMEM;
 	/* Connections are made by workers, in the network namespace of whoever asked for the controller. */
-	tc->net = get_net(ctrl->opts.net);
-	err = parse_remote(tc, &ctrl->opts, extack) ?: parse_local(tc, &ctrl->opts, extack) ?:
-	      check_iface(tc, &ctrl->opts, extack);
+	at->net = get_net(ctrl->opts.net);
+	err = parse_remote(at, &ctrl->opts, extack) ?: parse_local(at, &ctrl->opts, extack) ?:
+	      check_iface(at, &ctrl->opts, extack);
 	if (err) {
-		put_net(tc->net);
-		kfree(tc);
+		put_net(at->net);
+		kfree(at);
 		return err;
 	}
-	ctrl->tp = tc;
+	ctrl->tp = at;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(nof_addr_init);
 
-void nof_tcp_addr_exit(struct nof_ctrl *ctrl)
+void nof_addr_exit(struct nof_ctrl *ctrl)
 {
-	struct nof_tcp_ctrl *tc = to_tcp_ctrl(ctrl);
+	struct nof_addr *at = nof_addr_of(ctrl);
 
 	ctrl->tp = NULL;
-	put_net(tc->net);
-	kfree(tc);
+	put_net(at->net);
+	kfree(at);
 }
+EXPORT_SYMBOL_GPL(nof_addr_exit);
 
 static bool same_ip(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -127,10 +131,11 @@ static bool same_ip(const struct sockaddr_storage *a, const struct sockaddr_stor
 	}
 }
 
-bool nof_tcp_addr_same(const struct nof_ctrl *a, const struct nof_ctrl *b)
+bool nof_addr_same(const struct nof_ctrl *a, const struct nof_ctrl *b)
 {
-	const struct nof_tcp_ctrl *ta = to_tcp_ctrl(a), *tb = to_tcp_ctrl(b);
+	const struct nof_addr *aa = nof_addr_of(a), *ab = nof_addr_of(b);
 
-	return net_eq(ta->net, tb->net) && same_ip(&ta->dst, &tb->dst) && port_of(&ta->dst) == port_of(&tb->dst) &&
-	       same_ip(&ta->src, &tb->src) && !strcmp(a->opts.host_iface, b->opts.host_iface);
+	return net_eq(aa->net, ab->net) && same_ip(&aa->dst, &ab->dst) && port_of(&aa->dst) == port_of(&ab->dst) &&
+	       same_ip(&aa->src, &ab->src) && !strcmp(a->opts.host_iface, b->opts.host_iface);
 }
+EXPORT_SYMBOL_GPL(nof_addr_same);
