@@ -32,7 +32,7 @@ static const char *no_connection(int err)
 	case -ECONNRESET:	return "connection reset by the target";
 	case -EPROTO:		return "what answers there does not speak NVMe";
 	case -EADDRNOTAVAIL:	return "host_traddr is no address of this machine";
-	case -ENODEV:		return "there is no such host_iface";
+	case -ENODEV:		return "there is no such host_iface, or no RDMA device there";
 	case -EPERM:
 	case -EACCES:		return "a firewall of this machine lets nothing out there";
 	default:		return "cannot connect";
