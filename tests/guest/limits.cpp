@@ -2,7 +2,7 @@
 // Machines that are short of something, or odd: memory, CPUs, queues, a clock that jumps, a target that sleeps.
 #include "support/block.h"
 #include "support/multi.h"
-#include "target/server.h"
+#include "support/ports.h"
 
 #include <catch2/catch.hpp>
 #include <sched.h>
@@ -333,7 +333,7 @@ std::uint32_t possibleCpus()
 
 TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its I/O done", "[limits][queues]")
 {
-	target::Server server;
+	target::Server server(reachable());
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
@@ -385,7 +385,7 @@ TEST_CASE("a path whose queues are too few for the disk's hardware contexts is r
 {
 	target::Config config;
 	config.queueEntries = 1024;
-	target::Server server(config);
+	target::Server server(reachable(config));
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options(here(), std::to_string(server.port()), config.nqn);
@@ -514,10 +514,13 @@ constexpr const char *sleeper = "nqn.2024-01.io.nvmeof:sleeper";
 class Sleeper {
 public:
 	explicit Sleeper(unsigned ports)
-		: process_("exec /nvmeof/tests/nvmeof-target -p 4470 -n " + std::string(sleeper) + " -P " +
-			   std::to_string(ports))
+		: process_("exec /nvmeof/tests/nvmeof-target --transport " + transport() + " -a " + here() +
+			   " -p 4470 -n " + std::string(sleeper) + " -P " + std::to_string(ports))
 	{
-		REQUIRE(eventually([] { return run("ss -Hltn | grep -q :4470").status == 0; }));
+		REQUIRE(eventually([] {
+			return run(overRdma() ? "rdma res show cm_id | grep -q :4470" : "ss -Hltn | grep -q :4470")
+				       .status == 0;
+		}));
 	}
 	void sleep() { process_.signal(SIGSTOP); }
 	void wake() { process_.signal(SIGCONT); }

@@ -2,9 +2,9 @@
 // Many of everything: controllers that go at once, and namespaces by the thousand.
 #include "support/block.h"
 #include "support/fio.h"
+#include "support/ports.h"
 #include "support/probe.h"
 #include "support/rig.h"
-#include "target/server.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -105,7 +105,7 @@ public:
 	target::Server server;
 	Host host;
 
-	Thousand() : server(config())
+	Thousand() : server(reachable(config()))
 	{
 		for (std::uint32_t nsid = 1; nsid <= thousand; nsid++)
 			server.stores().add(nsid, small);

@@ -2,10 +2,10 @@
 // Several ways to one namespace: how they join, which of them are used, and what happens as that changes.
 #include "support/block.h"
 #include "support/multi.h"
+#include "support/ports.h"
 #include "target/acts.h"
 #include "target/identify.h"
 #include "target/misbehaviour.h"
-#include "target/server.h"
 
 #include <catch2/catch.hpp>
 
@@ -214,7 +214,7 @@ TEST_CASE("one policy after another over eight paths, verified", "[multipath][jo
 
 TEST_CASE("namespaces that are not shared stay separate", "[multipath][join]")
 {
-	target::Server servers[2];
+	target::Server servers[] = {target::Server(reachable()), target::Server(reachable())};
 	servers[1].associations().create(); // so that they do not give the same controller ID
 	Host host;
 	for (int i = 0; i < 2; i++) {
@@ -242,7 +242,7 @@ TEST_CASE("namespaces that are not shared stay separate", "[multipath][join]")
 TEST_CASE("a later path that takes less in one command narrows the disk, under load",
 	  "[multipath][join][limits][short]")
 {
-	target::Server server;
+	target::Server server(reachable());
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
@@ -279,7 +279,7 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 TEST_CASE("a disk that does not come to rest is not narrowed: the path joins when it does",
 	  "[multipath][join][limits][short]")
 {
-	target::Server server;
+	target::Server server(reachable());
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
@@ -324,7 +324,7 @@ TEST_CASE("a disk that does not come to rest is not narrowed: the path joins whe
 // It came back as one that takes less in a command, when requests under way kept the disk from promising less
 TEST_CASE("a path that cannot do all that the disk promises is the last resort", "[multipath][join][limits][short]")
 {
-	target::Server server;
+	target::Server server(reachable());
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
@@ -371,7 +371,7 @@ TEST_CASE("a path that cannot do all that the disk promises is the last resort",
 
 TEST_CASE("two paths to a target without ANA are used as equals", "[multipath][join]")
 {
-	target::Server server;
+	target::Server server(reachable());
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
@@ -898,7 +898,7 @@ TEST_CASE("delayed removal: an open xfs survives a full outage, and resumes", "[
 
 TEST_CASE("delayed removal: a namespace that is not shared comes back to its disk", "[multipath][bounds][delayed]")
 {
-	target::Server server;
+	target::Server server(reachable());
 	server.stores().add(1, 8 * mib);
 	server.script().arm(privateNs[0], target::Script::forever);
 	auto nqn = server.config().nqn;

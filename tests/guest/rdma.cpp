@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// RDMA devices of this machine, and the in-tree host on them: that what other tests take for granted is so.
+// RDMA devices of this machine, the in-tree host on them, and our scriptable target: that what other tests take for
+// granted is so.
 #include "support/intree.h"
 #include "support/multi.h"
 #include "support/rig.h"
+#include "target/server.h"
 
 #include <catch2/catch.hpp>
 
@@ -36,6 +38,34 @@ TEST_CASE("IPv6 over rxe", "[rdma][intree]")
 	Rig rig(options);
 	InTree intree(rig.port.address());
 	CHECK(verified("/dev/" + intree.disk(), "4k", 4).good());
+}
+
+TEST_CASE("the in-tree host and the scriptable target, over rxe", "[rdma][intree][target]")
+{
+	target::Config config;
+	config.transport = target::Transport::rdma;
+	config.address = here();
+	config.port = 4420;
+	config.nqn = testNqn;
+	target::Server server(config);
+	server.stores().add(1, 64 << 20);
+	{
+		InTree intree(here());
+		for (auto [blocks, depth] : {std::pair("4k", 16u), {"128k", 4u}, {"1m", 2u}}) {
+			auto result = verified("/dev/" + intree.disk(), blocks, depth);
+			INFO(result.text);
+			CHECK(result.good());
+			CHECK(result.written > 0);
+		}
+		CHECK(server.counters().inCapsuleWrites > 0);
+		CHECK(server.counters().remoteReads > 0);
+		server.dropConnections();
+		CHECK(eventually([&] { return server.counters().adminConnects > 1 && intree.state() == "live"; }, 30s));
+		CHECK(verified("/dev/" + intree.disk(), "4k", 4).good());
+	}
+	CHECK(eventually([&] { return server.counters().open == 0; }));
+	for (auto &text : server.violations())
+		FAIL_CHECK("the host broke the protocol: " << text);
 }
 
 TEST_CASE("a device that is removed takes its controller with it, and comes back for the next one", "[rdma][intree]")

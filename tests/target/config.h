@@ -8,7 +8,10 @@
 
 namespace target {
 
+enum class Transport { tcp, rdma };
+
 struct Config {
+	Transport transport = Transport::tcp;
 	std::string address = "127.0.0.1";
 	std::uint16_t port = 0; // 0: any free one
 	std::string nqn = "nqn.2024-01.io.nvmeof:target";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One NVMe/TCP connection: a queue of a controller, or what becomes one with a Connect command.
+// One connection: a queue of a controller, or what becomes one with a Connect command; above the wire, which is a class
+// of its own for each transport.
 #pragma once
 
 #include "fd.h"
-#include "mutator.h"
 #include "server.h"
 #include "wire.h"
 
@@ -25,8 +25,10 @@ struct Reply {
 
 class Connection {
 public:
-	Connection(Server &server, Fd socket);
-	~Connection();
+	explicit Connection(Server &server);
+	virtual ~Connection();
+	Connection(const Connection &) = delete;
+	Connection &operator=(const Connection &) = delete;
 
 	// Until the peer closes or end() is called.
 	void run();
@@ -35,60 +37,69 @@ public:
 	void end(bool rst = false);
 	void post(std::function<void()> fn); // runs fn on this connection's thread
 	void wake() { wake_.set(); }
-	std::uint64_t unreadBytes() const;
+	virtual std::uint64_t unreadBytes() const { return 0; }
 	std::uint16_t qid() const { return qid_; }
 
 	// On the connection's thread; misbehaviours use these too.
 	Server &server() { return server_; }
-	void sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook); // head: as of make()
-	void sendBytes(std::span<const std::uint8_t> bytes);
 	void sendResponse(const Command &cmd, std::uint16_t status, std::uint64_t result = 0);
-	void sendR2t(const Command &cmd, std::uint16_t ttag, std::uint32_t offset, std::uint32_t length);
-	void sendData(const Command &cmd, const Bytes &data);
+	// What an answer consists of, and then the answer; to a read, say
+	virtual void sendData(const Command &cmd, const Bytes &data) = 0;
+	Completion completion(const Command &cmd, std::uint16_t status, std::uint64_t result = 0) const;
 	void later(Clock::duration delay, std::function<void()> fn);
 	void releaseHeld();
 	std::uint16_t lastCid() const { return lastCid_; }
 	bool discovery() const { return assoc_ && assoc_->discovery; }
 	void tell(AsyncEvent event);
 
-private:
-	// A command whose data comes with H2CData PDUs
-	struct Transfer {
-		Command cmd;
-		Bytes data;
-		std::uint32_t received = 0;
-		std::uint32_t asked = 0;
-	};
+protected:
+	// The wire, on the connection's thread. begin(): what the hook `accept` wants was asked for already. False: it
+	// is over.
+	virtual bool begin(Verdict verdict) = 0;
+	// Waits for so many ms for something to happen, and takes what has arrived; stalled: which is left where it is,
+	// and so is the end of the connection. False: it is over.
+	virtual bool exchange(bool stalled, int timeout) = 0;
+	// What has come and was not taken, as the controller was silent. False: it is over.
+	virtual bool resume() = 0;
+	virtual void close(bool rst) = 0;
+	virtual void sendCompletion(const Command &cmd, Completion cqe) = 0;
+	// Whether the data of a command are still with the host; then dispatch() when they are here
+	virtual bool outside(const Command &cmd) const = 0;
+	virtual void fetch(const Command &cmd) = 0;
+	// What a verdict means where nothing is being sent
+	virtual void misbehave(Verdict verdict) = 0;
+	// At random, what an admin command returns
+	virtual void change(const Command &, Bytes &) {}
 
-	// connection.cpp
-	bool pump();
-	int pollTimeout() const;
-	void runPosted();
-	void fireDue();
-	bool receive();
-	bool parse();
-	bool takePdu(const Pdu &pdu);
+	bool take(const Command &cmd, Bytes data);
+	void dispatch(const Command &cmd, Bytes data);
 	bool broken(const std::string &text);
-	void applyVerdict(Verdict verdict, Bytes &raw);
-	void sendSlowly(std::span<const std::uint8_t> bytes, std::chrono::milliseconds pause);
-	void sendMutated(Bytes raw);
-	bool expired();
 	bool silent() const;
 
-	// PDUs
-	bool takeIcReq(const IcReq &req);
-	bool takeCommand(const Pdu &pdu);
-	bool takeH2cData(const Pdu &pdu);
+	Server &server_;
+	Wake wake_;
+	std::atomic<bool> ending_{false};
+	bool mute_ = false;
+	bool unheard_ = false; // what has come is left until the silence ends
+	std::atomic<std::uint16_t> qid_{0};
+	bool sqFlow_ = true;
+	std::set<std::uint16_t> inflight_;
+	mutable std::mutex lock_;
+
+private:
+	// connection.cpp
+	bool pump();
+	int pollTimeout(bool quiet) const;
+	void runPosted();
+	void fireDue();
+	bool expired();
 
 	// Commands
 	void execute(const Command &cmd, Bytes data);
-	void dispatch(const Command &cmd, Bytes data);
 	void execution(const Command &cmd, Bytes data);
 	void carryOut(const Command &cmd, Bytes data);
 	void haunt(const Command &cmd, Bytes data, bool silent);
 	void finish(const Command &cmd, Reply reply);
-	void fetch(const Command &cmd);
-	void askMore(std::uint16_t ttag, Transfer &t);
 
 	// fabrics.cpp
 	Reply fabrics(const Command &cmd, const Bytes &data);
@@ -119,31 +130,14 @@ private:
 	void deliverEvents();
 	friend class Server;
 
-	Server &server_;
-	Fd socket_;
-	Wake wake_;
-	Bytes rx_;
-	std::atomic<bool> ending_{false};
 	std::atomic<bool> rst_{false};
-	bool mute_ = false;
-	bool unheard_ = false; // what has come is left until the silence ends
-	bool icDone_ = false;
-	PduFormat format_;
-	std::atomic<std::uint16_t> qid_{0};
 	bool connected_ = false; // a Connect command was accepted
-	bool sqFlow_ = true;
 	std::uint16_t entries_ = 0;
 	std::uint16_t sqhd_ = 0;
 	std::uint16_t lastCid_ = 0;
 	std::shared_ptr<Association> assoc_;
-	std::set<std::uint16_t> inflight_;
-	std::map<std::uint16_t, Transfer> transfers_;
-	std::uint16_t lastTtag_ = 0;
 	std::multimap<Clock::time_point, std::function<void()>> due_;
 	std::vector<std::pair<Command, Bytes>> held_;
-	std::unique_ptr<MutatedStream> mutated_; // null: what is sent stays as it is
-
-	std::mutex lock_;
 	std::vector<std::function<void()>> posted_;
 };
 

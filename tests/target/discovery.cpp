@@ -74,6 +74,11 @@ void Discovery::addPort(const Server &port)
 	change([&] {
 		Port p{&port, makeEntry(sub_nvm, config.nqn, config.address, port.port()),
 		       makeEntry(sub_current, nqn_, config.address, port.port())};
+		if (config.transport == Transport::rdma)
+			for (auto *entry : {&p.nvm, &p.current}) {
+				entry->trtype = tr_rdma;
+				entry->setRdma({qp_connected, pr_none, cms_rdma_cm, {}, 0, {}});
+			}
 		p.nvm.portid = p.current.portid = freePortId();
 		if (config.allowSqflowOff)
 			p.nvm.treq = p.current.treq = treq_not_required | treq_sqflow_off;

@@ -48,7 +48,7 @@ Bytes identifyController(const Config &config, const Association &assoc)
 	put(id, at::nn, config.namespaces);
 	put(id, at::oncs, 1 << 2 | 1 << 3); // Dataset Management, Write Zeroes
 	put(id, at::vwc, 1);
-	put(id, at::sgls, 1 | 1 << 20);
+	put(id, at::sgls, 1 | 1 << 20 | (config.transport == Transport::rdma ? 1 << 2 : 0));
 	put(id, at::mnan, config.namespaces);
 	put(id, at::subnqn, config.nqn, 0);
 	put(id, at::ioccsz, (64 + config.inCapsule) / 16);

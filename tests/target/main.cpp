@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -103,6 +104,10 @@ void describe(CLI::App &app, Options &options)
 {
 	Config &config = options.config;
 	app.add_option("-a", config.address, "address")->type_name("ADDR");
+	app.add_option("--transport", config.transport, "transport")
+		->transform(CLI::CheckedTransformer(
+			std::map<std::string, Transport>{{"tcp", Transport::tcp}, {"rdma", Transport::rdma}}))
+		->type_name("tcp|rdma");
 	app.add_option("-p", config.port, "port, the first one; 0: any free one")->type_name("PORT");
 	app.add_option("-P", options.ports, "so many ports, of one subsystem with one namespace")
 		->check(CLI::Range(1, 1000))
@@ -185,7 +190,7 @@ int serve(const Options &options)
 
 int main(int argc, char **argv)
 try {
-	CLI::App app("An NVMe/TCP target that serves until it is told to end, misbehaving as told");
+	CLI::App app("An NVMe/TCP or NVMe/RDMA target that serves until it is told to end, misbehaving as told");
 	Options options;
 	describe(app, options);
 	CLI11_PARSE(app, argc, argv);

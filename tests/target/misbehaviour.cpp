@@ -2,8 +2,8 @@
 #include "misbehaviour.h"
 
 #include "acts.h"
-#include "connection.h"
 #include "identify.h"
+#include "tcp_connection.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,6 +13,12 @@ namespace {
 
 using namespace acts;
 using namespace std::chrono_literals;
+
+// Lines of this table that speak of PDUs
+TcpConnection *tcp(Strike &s)
+{
+	return dynamic_cast<TcpConnection *>(&s.conn);
+}
 
 DataPdu &data(Strike &s)
 {
@@ -121,7 +127,7 @@ bool responseStatus(Strike &s, bool condition, int status)
 bool strayR2t(Strike &s, bool condition, std::uint32_t length)
 {
 	return when(condition, [&] {
-		auto *conn = &s.conn;
+		auto *conn = tcp(s);
 		auto cmd = *s.cmd;
 		s.verdict = Verdict::drop;
 		s.after = [conn, cmd, length] { conn->sendR2t(cmd, 999, 0, length); };
@@ -404,7 +410,7 @@ const Misbehaviour table[] = {
 		[](S &s) { return when(s.ioRead(), [&] { data(s).h.flags |= f_ddgst; }); }},
 	{"c2h-slow-header", 22, Hook::wire, io, Expect::harmless, nothing,
 		[](S &s) { return when(s.ioRead() && header(s).type == pdu_c2h_data, [&] {
-				auto *conn = &s.conn;
+				auto *conn = tcp(s);
 				Bytes rest(s.raw->begin() + 6, s.raw->end());
 				s.raw->resize(6);
 				s.after = [conn, rest] { std::this_thread::sleep_for(30ms); conn->sendBytes(rest); };

@@ -12,11 +12,13 @@
 namespace target {
 
 class Connection;
+struct Answer;
 struct Misbehaviour;
 
 // The points at which a misbehaviour may strike.
 enum class Hook {
 	accept,    // a connection was accepted; nothing was read yet
+	cmAccept,  // of RDMA: about to accept a connect request; data: with this private data, or rejected (failed)
 	icResp,    // pdu: the ICResp
 	command,   // cmd has arrived, with its in-capsule data, and was not executed
 	execute,   // an I/O command and all its data are there; nothing was done with it yet
@@ -27,6 +29,7 @@ enum class Hook {
 	c2hData,   // pdu: DataPdu about to be sent; its data is in place
 	r2t,       // pdu: R2tPdu about to be sent
 	response,  // pdu: ResponsePdu about to be sent
+	answer,    // of RDMA, answer: what is going to be done to answer cmd
 	h2cData,   // a part of the data of cmd has arrived
 	wire,      // raw: the bytes of a whole PDU as they go out, digests included
 };
@@ -56,6 +59,7 @@ struct Strike {
 	Bytes *data = nullptr; // payload: of the PDU, or of the admin command
 	Bytes *raw = nullptr;
 	std::uint64_t *value = nullptr;
+	Answer *answer = nullptr;
 	Verdict verdict = Verdict::pass;
 	std::uint16_t status = 0;
 	std::function<void()> after = {}; // called when the thing at the hook is done

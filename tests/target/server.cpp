@@ -2,57 +2,13 @@
 #include "server.h"
 
 #include "connection.h"
+#include "listener.h"
 #include "mutator.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <system_error>
 
 namespace target {
 namespace {
-
-[[noreturn]] void fail(const char *what)
-{
-	throw std::system_error(errno, std::generic_category(), what);
-}
-
-// IPv4 addresses are used in their mapped form, so that one kind of socket does for both.
-sockaddr_in6 makeAddress(const std::string &text, std::uint16_t port)
-{
-	sockaddr_in6 sa{};
-	sa.sin6_family = AF_INET6;
-	sa.sin6_port = htons(port);
-	auto full = text.find(':') == std::string::npos ? "::ffff:" + text : text;
-	if (inet_pton(AF_INET6, full.c_str(), &sa.sin6_addr) != 1)
-		throw std::invalid_argument("not a numeric address: " + text);
-	return sa;
-}
-
-Fd listenOn(const std::string &address, std::uint16_t port)
-{
-	Fd fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	int one = 1, zero = 0;
-	::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
-	auto sa = makeAddress(address, port);
-	if (::bind(fd.get(), reinterpret_cast<sockaddr *>(&sa), sizeof(sa)))
-		fail("bind");
-	if (::listen(fd.get(), 1024))
-		fail("listen");
-	return fd;
-}
-
-std::uint16_t portOf(const Fd &fd)
-{
-	sockaddr_in6 sa{};
-	socklen_t len = sizeof(sa);
-	if (::getsockname(fd.get(), reinterpret_cast<sockaddr *>(&sa), &len))
-		fail("getsockname");
-	return ntohs(sa.sin6_port);
-}
 
 // Notices of a discovery controller are not those of one with namespaces.
 bool concerns(const Association &a, AsyncEvent event)
@@ -83,8 +39,9 @@ Server::~Server()
 void Server::start()
 {
 	stopping_ = false;
-	listener_ = listenOn(config_.address, port_);
-	port_ = portOf(listener_);
+	listener_ = config_.transport == Transport::rdma ? listenRdma(*this, config_.address, port_)
+							 : listenTcp(*this, config_.address, port_);
+	port_ = listener_->port();
 	acceptor_ = std::jthread([this] { accept(); });
 	subsystem_->discovery().addPort(*this);
 }
@@ -109,22 +66,19 @@ void Server::stop()
 void Server::accept()
 {
 	while (!stopping_) {
-		pollfd fds[] = {{listener_.get(), POLLIN, 0}, {wake_.fd(), POLLIN, 0}};
+		pollfd fds[] = {{listener_->fd(), POLLIN, 0}, {wake_.fd(), POLLIN, 0}};
 		::poll(fds, 2, 500);
 		reap();
-		Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-		if (socket && !stopping_)
-			serve(std::move(socket));
+		auto conn = listener_->accept();
+		if (conn && !stopping_)
+			serve(std::move(conn));
 	}
 }
 
-void Server::serve(Fd socket)
+void Server::serve(std::shared_ptr<Connection> conn)
 {
-	int one = 1;
-	::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	counters_.open++; // before it is counted, so that counted and none open means over
 	counters_.connections++;
-	auto conn = std::make_shared<Connection>(*this, std::move(socket));
 	auto over = std::make_shared<std::atomic<bool>>(false);
 	std::lock_guard guard(lock_);
 	served_.push_back({conn, over, std::jthread([this, conn, over] {

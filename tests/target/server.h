@@ -2,8 +2,8 @@
 // A target: listens, and gives each connection a thread.
 #pragma once
 
-#include "identify.h"
 #include "fd.h"
+#include "identify.h"
 #include "script.h"
 #include "subsystem.h"
 
@@ -13,6 +13,7 @@
 
 namespace target {
 
+class Listener;
 class MutatedStream;
 
 // What was seen, since the server was made. Times and counts are the host's doing, so a test can judge it by them.
@@ -27,6 +28,7 @@ struct Counters {
 	std::atomic<std::uint64_t> digestErrors{0}; // in what the host has sent
 	std::atomic<std::uint64_t> maxInflight{0};  // most commands seen outstanding on one I/O queue
 	std::atomic<std::uint64_t> inCapsuleWrites{0}, r2ts{0};
+	std::atomic<std::uint64_t> remoteReads{0}; // of data of the host's memory, over RDMA
 	std::atomic<std::uint64_t> crossResets{0}; // commands
 	std::atomic<std::uint64_t> errorLogs{0};   // read
 	std::atomic<std::uint64_t> anaRefusals{0}; // I/O commands answered with an ANA status
@@ -104,7 +106,7 @@ public:
 
 private:
 	void accept();
-	void serve(Fd socket);
+	void serve(std::shared_ptr<Connection> conn);
 	void reap();
 	void forEach(const std::function<void(Connection &)> &fn) const;
 
@@ -113,7 +115,7 @@ private:
 	std::shared_ptr<Subsystem> subsystem_;
 	std::atomic<Stores *> view_{nullptr};
 	Counters counters_;
-	Fd listener_;
+	std::unique_ptr<Listener> listener_;
 	Wake wake_;
 	std::uint16_t port_ = 0;
 	std::atomic<bool> stopping_{false};

@@ -15,6 +15,15 @@
 
 namespace guest {
 
+// Where, and over what, the tests of this program reach a target on this machine
+inline target::Config reachable(target::Config config = {})
+{
+	if (overRdma())
+		config.transport = target::Transport::rdma;
+	config.address = here();
+	return config;
+}
+
 // With the host, which goes before them.
 class Ports {
 public:
@@ -23,7 +32,7 @@ public:
 	{
 		subsystem_->stores().add(1, size);
 		for (auto &config : configs)
-			servers_.push_back(std::make_unique<target::Server>(config, subsystem_));
+			servers_.push_back(std::make_unique<target::Server>(reachable(config), subsystem_));
 	}
 	~Ports() { checkServers(); }
 

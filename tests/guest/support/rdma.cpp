@@ -15,7 +15,7 @@ RdmaDevice::RdmaDevice(std::string name, std::string iface) : name_(std::move(na
 
 RdmaDevice::~RdmaDevice()
 {
-	if (there())
+	if (!kept_ && there())
 		run("rdma link del " + name_);
 }
 
@@ -47,6 +47,7 @@ bool RdmaDevice::there() const
 RdmaNic::RdmaNic(std::string name, unsigned number) : name_(std::move(name)), number_(std::to_string(number))
 {
 	must("modprobe veth");
+	run("ip link del " + name_); // that of a program before
 	must("ip link add " + name_ + " mtu 9000 type veth peer name " + name_ + "far mtu 9000");
 	must("ip link set " + name_ + "far up && ip link set " + name_ + " up");
 	must("ip addr add " + address() + "/24 dev " + name_ + " && ip addr add " + address6() + "/64 dev " + name_ +
@@ -56,8 +57,11 @@ RdmaNic::RdmaNic(std::string name, unsigned number) : name_(std::move(name)), nu
 
 RdmaNic::~RdmaNic()
 {
+	if (kept_)
+		device_->keep();
 	device_.reset();
-	run("ip link del " + name_);
+	if (!kept_)
+		run("ip link del " + name_);
 }
 
 void RdmaNic::down()

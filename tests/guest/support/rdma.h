@@ -17,12 +17,14 @@ public:
 	RdmaDevice(const RdmaDevice &) = delete;
 	RdmaDevice &operator=(const RdmaDevice &) = delete;
 
-	void remove();  // as by a hot-unplug; the interface stays, and so do its addresses
-	void restore(); // and comes back, with its port active and its addresses known
+	void keep() { kept_ = true; } // when this goes
+	void remove();                // as by a hot-unplug; the interface stays, and so do its addresses
+	void restore();               // and comes back, with its port active and its addresses known
 	bool there() const;
 
 private:
 	std::string name_, iface_;
+	bool kept_ = false;
 };
 
 // An interface NAME with the addresses 10.N.0.1 and fd00:N::1, and the RDMA device NAME on it. In the first network
@@ -31,6 +33,9 @@ class RdmaNic {
 public:
 	RdmaNic(std::string name, unsigned number);
 	~RdmaNic();
+	// It stays for the next one of that name. A device that a target in this process has used cannot go before the
+	// process does: rxe does not take it from its users, and librdmacm lets go of none.
+	void keep() { kept_ = true; }
 	RdmaNic(const RdmaNic &) = delete;
 	RdmaNic &operator=(const RdmaNic &) = delete;
 
@@ -48,6 +53,7 @@ public:
 private:
 	std::string name_, number_;
 	std::optional<RdmaDevice> device_;
+	bool kept_ = false;
 };
 
 } // namespace guest

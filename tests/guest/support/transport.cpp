@@ -13,9 +13,14 @@ namespace {
 // Lanes and others begin at lower numbers.
 constexpr unsigned subnet = 99;
 
+class Home : public RdmaNic {
+public:
+	Home() : RdmaNic("home", subnet) { keep(); }
+};
+
 const RdmaNic &home()
 {
-	static const RdmaNic nic("home", subnet);
+	static const Home nic;
 	return nic;
 }
 

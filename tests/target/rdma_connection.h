@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One NVMe/RDMA connection.
+#pragma once
+
+#include "connection.h"
+#include "libctl/wire/rdma.h"
+#include "queue_pair.h"
+
+namespace target {
+
+// How a command is answered: what is done, in this order, unless a misbehaviour has it otherwise. Hook::answer
+struct Answer {
+	Bytes data = {}; // written to the host's memory
+	Remote to = {};
+	std::uint32_t room = 0;                       // bytes that the host has there
+	Bytes response = {};                          // and sent; a Completion
+	std::optional<std::uint32_t> invalidate = {}; // the key that the response invalidates
+	bool dataLater = false;                       // written after the response
+	unsigned sends = 1;                           // times that the response is sent
+
+	Completion cqe() const { return *decode<Completion>(response); }
+	void setCqe(const Completion &cqe) { response = encode(cqe); }
+};
+
+// A connect request, as it came
+struct Arrived {
+	rdma_cm_id *id;
+	Bytes privateData;
+	std::uint8_t reads; // that the host lets be outstanding
+};
+
+class RdmaConnection : public Connection {
+public:
+	RdmaConnection(Server &server, Arrived arrived);
+	~RdmaConnection() override;
+
+	void sendData(const Command &cmd, const Bytes &data) override;
+	// Misbehaviours use these.
+	QueuePair &queuePair() { return *pair_; }
+	const RdmaRequest &request() const { return request_; }
+
+private:
+	bool begin(Verdict verdict) override;
+	bool exchange(bool stalled, int timeout) override;
+	bool resume() override;
+	void close(bool rst) override;
+	void sendCompletion(const Command &cmd, Completion cqe) override;
+	bool outside(const Command &cmd) const override;
+	void fetch(const Command &cmd) override;
+	void misbehave(Verdict verdict) override;
+
+	std::uint16_t fault(std::size_t length) const; // 0: the request is in order
+	bool accept();
+	void reject(Bytes privateData);
+	bool takeEvents();
+	bool takeCapsules();
+	bool takeCapsule(const Bytes &capsule);
+	void answer(const Command &cmd, Answer answer);
+	void carryOut(const Answer &answer, Verdict verdict);
+	Answer answerTo(const Command &cmd, const Completion &cqe);
+
+	rdma_event_channel *events_;
+	rdma_cm_id *id_;
+	Bytes privateData_;
+	RdmaRequest request_{};
+	std::uint8_t reads_;
+	bool established_ = false, answered_ = false;
+	std::unique_ptr<QueuePair> pair_;
+	std::map<std::uint16_t, KeyedSgl> places_; // of the host's memory, by command identifier
+};
+
+} // namespace target
