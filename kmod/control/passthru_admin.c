@@ -161,13 +161,11 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 		return -ENOMEM;
 	ret = passthru_admin_exec(ctrl, cmd, p, &changes, result);
 	kfree(cmd);
-	if (sets_kato(p) && !ret)
-		nof_ka_changed(ctrl, p->cdw11);
-	else if (sets_kato(p))
-		nof_ka_read(ctrl);
+	if (sets_kato(p))
+		nof_ka_changed(ctrl, !ret && !p->cdw11);
 	/* The command itself is done; what a failed scan misses, the next one finds. */
 	if (changes) {
-		nof_paths_rescan_all(ctrl->subsys);
+		nof_paths_settle(ctrl->subsys, p->nsid);
 		nof_ctrl_rescan(ctrl, NULL);
 	}
 	return ret;

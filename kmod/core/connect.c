@@ -227,7 +227,10 @@ static int attempt(struct nof_ctrl *ctrl)
 	clear_bit(NOF_CTRL_TOLD, &ctrl->flags);
 	spin_unlock_irq(&ctrl->state_lock);
 	cancel_work_sync(&ctrl->abort_work);
+	/* nof_paths_doubt() raises it, too */
+	mutex_lock(&ctrl->subsys->lock);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);
+	mutex_unlock(&ctrl->subsys->lock);
 	ret = nof_queues_start_admin(ctrl, deadline);
 	if (!ret)
 		ret = read_properties(ctrl);

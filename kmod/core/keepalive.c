@@ -92,32 +92,32 @@ static void ka_work(struct work_struct *work)
 void nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
 {
 	if (ms > ctrl->kato_ms)
-		WRITE_ONCE(ctrl->kato_ms, min(ms, NOF_MAX_KATO_MS));
+		WRITE_ONCE(ctrl->kato_ms, ms);
 }
 
-void nof_ka_changed(struct nof_ctrl *ctrl, u32 ms)
+void nof_ka_changed(struct nof_ctrl *ctrl, bool off)
 {
 	unsigned long flags;
 
-	if (ms)
-		nof_ka_read(ctrl);
-	else
+	if (off)
 		WRITE_ONCE(ctrl->kato_ms, 0);
+	else
+		nof_ka_read(ctrl);
 	/* who leaves this state under the lock stops the work after that */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (ms && ctrl->state == NVMEOF_CTRL_LIVE)
+	if (!off && ctrl->state == NVMEOF_CTRL_LIVE)
 		mod_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
 int nof_ka_read(struct nof_ctrl *ctrl)
 {
-	u32 ms;
+	u32 ms, most = max3(NOF_MAX_KATO_MS, ctrl->opts.kato_ms, ctrl->kato_ms);
 	int ret = nof_get_features(ctrl, NVME_FEAT_KATO, &ms);
 
-	/* one that does not tell keeps what it was told */
+	/* one that does not tell keeps what it was told; more than anybody has asked for is not believed */
 	if (!ret && ms)
-		WRITE_ONCE(ctrl->kato_ms, clamp(ms, NOF_MIN_KATO_MS, max(NOF_MAX_KATO_MS, ctrl->opts.kato_ms)));
+		WRITE_ONCE(ctrl->kato_ms, clamp(ms, NOF_MIN_KATO_MS, most));
 	return min(ret, 0);
 }
 

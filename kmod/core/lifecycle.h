@@ -68,6 +68,8 @@ void nof_queues_free(struct nof_ctrl *ctrl);
 u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
 /* Commands that were taken off the queues and are not answered yet */
 u32 nof_queues_stubs(struct nof_ctrl *ctrl);
+/* How long the oldest of these is not answered */
+u32 nof_queues_stub_ms(struct nof_ctrl *ctrl);
 /* Requests of a path outstanding on the controller's queues */
 u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path);
 /* Who looks whether anything completes; each has its own mark */
@@ -106,8 +108,8 @@ int nof_ka_agree(struct nof_ctrl *ctrl);
 int nof_ka_read(struct nof_ctrl *ctrl);
 /* The controller is about to be told another timeout, ms: from now on it may be that, if that is longer. */
 void nof_ka_expect(struct nof_ctrl *ctrl, u32 ms);
-/* It has been told, and agreed; 0: none. */
-void nof_ka_changed(struct nof_ctrl *ctrl, u32 ms);
+/* It has been told, and may have agreed; @off: to none. */
+void nof_ka_changed(struct nof_ctrl *ctrl, bool off);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
 /* Sends one now, unless one is outstanding: the peer has something to acknowledge. Process context. */

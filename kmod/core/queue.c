@@ -73,8 +73,9 @@ static bool feed_locked(struct nof_queue *queue)
 	if (!who)
 		return false;
 	list_del(&who->entry);
-	smp_store_release(&who->queue, NULL);
 	blk_mq_run_hw_queue(who->hctx, true);
+	/* last: who sees it does not wait for the lock. Who comes to wait before that is tried again by blk-mq. */
+	smp_store_release(&who->queue, NULL);
 	return true;
 }
 
@@ -268,9 +269,10 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 }
 EXPORT_SYMBOL_GPL(nof_cmd_detach);
 
-/* @rcu: see count_path() */
+/* @at: jiffies; @rcu: see count_path() */
 struct stub {
 	struct nof_cmd	cmd;
+	unsigned long	at;
 	struct rcu_head	rcu;
 };
 
@@ -291,7 +293,24 @@ static struct stub *new_stub(struct nof_queue *queue)
 		return NULL;
 	stub->cmd.done = stub_done;
 	stub->cmd.ctx = queue;
+	stub->at = jiffies;
 	return stub;
+}
+
+u32 nof_queue_stub_ms(struct nof_queue *queue)
+{
+	unsigned long now = jiffies, age = 0;
+	struct nof_cmd *cmd;
+	u32 i;
+
+	rcu_read_lock();
+	for (i = 0; atomic_read(&queue->stubs) && i < queue->nr_slots; i++) {
+		cmd = READ_ONCE(queue->slots[i].cmd);
+		if (cmd && cmd->done == stub_done)
+			age = max(age, now - container_of(cmd, struct stub, cmd)->at);
+	}
+	rcu_read_unlock();
+	return jiffies_to_msecs(age);
 }
 
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent))

@@ -199,6 +199,8 @@ void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
  * Process context, sleeps; the queue stays.
  */
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent));
+/* How long the oldest command that was detached is not answered; 0: there is none */
+u32 nof_queue_stub_ms(struct nof_queue *queue);
 /* As nof_ctrl_exec(), on a given queue. */
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms);
 /* Until what the caller has sent to the admin queue is done: in time, or because the queue is taken down then. */

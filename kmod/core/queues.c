@@ -309,6 +309,17 @@ u32 nof_queues_stubs(struct nof_ctrl *ctrl)
 	return sum;
 }
 
+u32 nof_queues_stub_ms(struct nof_ctrl *ctrl)
+{
+	u32 i, ms = 0;
+
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; i < ctrl->nr_io; i++)
+		ms = max(ms, nof_queue_stub_ms(ctrl->io[i]));
+	mutex_unlock(&ctrl->queues_lock);
+	return ms;
+}
+
 /*
  * Commands of @path among those of a queue. Only requests are in I/O queues once they are mapped. Their memory stays;
  * that of a flush goes with its disk, a grace period after its slot was seen empty.

@@ -237,7 +237,7 @@ free:
 
 int nof_scan_confirm(struct nof_ctrl *ctrl)
 {
-	u32 nr = READ_ONCE(ctrl->nr_paths), i;
+	u32 nr = READ_ONCE(ctrl->nr_paths), association = READ_ONCE(ctrl->association), i;
 	struct nof_formats f;
 	u32 prev = 0;
 	int ret;
@@ -252,7 +252,7 @@ int nof_scan_confirm(struct nof_ctrl *ctrl)
 		ret = nof_formats_read(ctrl, &f);
 		for (i = 0; !ret && i < f.nr; i++)
 			if (!f.ns[i].not_now && !f.ns[i].why)
-				nof_path_confirm(ctrl, f.ns[i].nsid, &f.ns[i].format);
+				nof_path_confirm(ctrl, f.ns[i].nsid, &f.ns[i].format, association);
 	}
 	nof_formats_free(&f);
 	return ret;

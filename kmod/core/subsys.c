@@ -28,16 +28,16 @@ static void subsys_release(struct device *dev)
 
 	nof_health_exit(s);
 	nof_notice_exit(s);
-	/* path sets are freed by callbacks, first of one and then of the other */
-	rcu_barrier();
-	srcu_barrier(&s->srcu);
-	cleanup_srcu_struct(&s->srcu);
 	if (s->idle_queue) {
 		blk_mq_destroy_queue(s->idle_queue);
 		blk_put_queue(s->idle_queue);
 	}
 	if (s->tags_ready)
 		blk_mq_free_tag_set(&s->tags);
+	/* path sets are freed by callbacks, first of one and then of the other; contexts that end are readers, too */
+	rcu_barrier();
+	srcu_barrier(&s->srcu);
+	cleanup_srcu_struct(&s->srcu);
 	nof_selector_put(rcu_dereference_protected(s->selector, true));
 	nof_numbers_exit(&s->ctrl_ids);
 	nof_numbers_exit(&s->head_ids);

@@ -53,6 +53,7 @@ struct nof_policy {
  * @health_work: looks for outliers while @policy.degrade, see mpath/health.c
  * @notice_work: tells of disks that have lost paths, see mpath/notice.c
  * @fences:	associations whose requests are held back, see mpath/fence.c; under @fence_lock
+ * @changing:	commands under way that may change namespaces, under @lock; @changing_nsid: of which, 0 for any
  * @waiting:	tags of requests that wait for a path, or are held by a fence
  * @tags:	tag set of all heads, made by the first connect
  */
@@ -86,6 +87,8 @@ struct nof_subsys {
 	struct blk_mq_tag_set	tags;
 	struct request_queue	*idle_queue;	/* see nof_subsys_tags_init() */
 	bool			tags_ready;
+	u32			changing;
+	u32			changing_nsid;
 	atomic_t		waiting;
 	u32			nr_default;	/* hardware contexts that are not polled */
 	u32			nr_poll;

@@ -360,11 +360,15 @@ static void consider_stall(struct nof_ctrl *ctrl)
 /* True when it is given up: what was taken back from it is still not answered */
 static bool never_answered(struct nof_ctrl *ctrl)
 {
-	/* one that answers others is slow, and no more */
-	if (!ctrl->watch.detached_at || elapsed_ms(ctrl->watch.detached_at) < STALL_END ||
-	    ctrl->watch.still_ms < STALL_END || !nof_queues_stubs(ctrl))
+	u32 age;
+
+	if (!ctrl->watch.detached_at || elapsed_ms(ctrl->watch.detached_at) < STALL_END)
 		return false;
-	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "reads were not answered for %u s: path counts as lost", STALL_END / 1000);
+	age = nof_queues_stub_ms(ctrl);
+	/* one that answers others is slow, and no more; but for so long a request would not be waited for either */
+	if (age < STALL_END || (age < 2 * STALL_END && ctrl->watch.still_ms < STALL_END))
+		return false;
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "reads were not answered for %u s: path counts as lost", age / 1000);
 	nof_ctrl_error(ctrl);
 	return true;
 }

@@ -202,13 +202,17 @@ static void again_work(struct work_struct *work)
 
 void nof_head_again(struct nof_head *head, unsigned long delay)
 {
-	unsigned long at = jiffies + delay;
+	unsigned long at = jiffies + delay, flags;
 
-	if (queue_delayed_work(nof_recovery_wq, &head->again_work, delay))
-		WRITE_ONCE(head->again_at, at);
-	else if (time_before(at, READ_ONCE(head->again_at)) &&
-		 mod_delayed_work(nof_recovery_wq, &head->again_work, delay))
-		WRITE_ONCE(head->again_at, at);
+	/* the test, and what follows from it, are one */
+	spin_lock_irqsave(&head->again_lock, flags);
+	if (queue_delayed_work(nof_recovery_wq, &head->again_work, delay)) {
+		head->again_at = at;
+	} else if (time_before(at, head->again_at)) {
+		mod_delayed_work(nof_recovery_wq, &head->again_work, delay);
+		head->again_at = at;
+	}
+	spin_unlock_irqrestore(&head->again_lock, flags);
 }
 
 void nof_head_linger(struct nof_head *head)
@@ -286,6 +290,7 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	INIT_WORK(&head->part_work, part_work);
 	INIT_DELAYED_WORK(&head->removal_work, removal_work);
 	INIT_DELAYED_WORK(&head->expiry_work, expiry_work);
+	spin_lock_init(&head->again_lock);
 	INIT_DELAYED_WORK(&head->again_work, again_work);
 	mutex_init(&head->narrow_lock);
 	head->next_narrow = jiffies;

@@ -57,7 +57,7 @@ enum nof_head_flag {
  * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
  * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable that can do all; 0 while one is. Under subsys->lock
  * @again_work:	sends requests again that have no other path than the one that answered with an error
- * @again_at:	jiffies, when it does
+ * @again_at:	jiffies, when it does; under @again_lock
  * @notice:	of its paths, see mpath/notice.c
  * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
  */
@@ -94,6 +94,7 @@ struct nof_head {
 	unsigned long		removal_at;
 	struct delayed_work	expiry_work;
 	struct delayed_work	again_work;
+	spinlock_t		again_lock;
 	unsigned long		again_at;
 	u64			none_since;
 	struct nof_notice	notice;

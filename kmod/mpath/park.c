@@ -82,6 +82,7 @@ static struct nof_parked *park_hook(struct bio *bio, struct nof_head *head, stru
 	list_del(&p->entry);
 	p->head = head;
 	p->bio = bio;
+	p->past.failover = NULL;
 	p->end_io = bio->bi_end_io;
 	p->private = bio->bi_private;
 	bio->bi_end_io = nof_parked_end_io;
@@ -95,11 +96,11 @@ static bool crowded(struct nof_subsys *s)
 	return atomic_read(&s->waiting) >= s->tags.queue_depth / 4;
 }
 
-/* What has a state of its own in the block layer, or an order, stays a request */
+/* What has a state of its own in the block layer, an order, or an owner who is told of its end, stays a request */
 static bool may_park(const struct request *rq)
 {
-	return rq->bio && !blk_rq_is_passthrough((struct request *)rq) && !(rq->rq_flags & RQF_FLUSH_SEQ) &&
-	       !blk_queue_is_zoned(rq->q);
+	return rq->bio && !rq->end_io && !blk_rq_is_passthrough((struct request *)rq) &&
+	       !(rq->rq_flags & RQF_FLUSH_SEQ) && !blk_queue_is_zoned(rq->q);
 }
 
 bool nof_park(struct request *rq, struct list_head *list)
@@ -118,6 +119,9 @@ bool nof_park(struct request *rq, struct list_head *list)
 	blk_steal_bios(&bios, rq);
 	while ((bio = bio_list_pop(&bios))) {
 		p = park_hook(bio, head, &fresh);
+		/* parked before, by itself, and joined to the first one's request since: that counts for both */
+		if (p->past.failover)
+			nof_failover_end(head, &p->past);
 		p->past = req->past;
 		p->first = first;
 		if (!first)
@@ -204,8 +208,14 @@ static void park_work(struct work_struct *work)
 
 void nof_park_kick(struct nof_head *head)
 {
-	if (!list_empty(&head->parking.list))
+	unsigned long flags;
+
+	if (list_empty(&head->parking.list))
+		return;
+	spin_lock_irqsave(&head->parking.lock, flags);
+	if (!head->parking.closed)
 		queue_work(nof_park_wq, &head->parking.work);
+	spin_unlock_irqrestore(&head->parking.lock, flags);
 }
 
 void nof_park_resume(struct request *rq)
@@ -224,16 +234,22 @@ void nof_park_init(struct nof_head *head)
 	INIT_WORK(&head->parking.work, park_work);
 }
 
+void nof_park_flush(struct nof_head *head)
+{
+	flush_work(&head->parking.work);
+}
+
 void nof_park_exit(struct nof_head *head)
 {
 	LIST_HEAD(list);
 	struct nof_parked *p;
 
-	cancel_work_sync(&head->parking.work);
+	/* who comes later fails by himself, and queues no work */
 	spin_lock_irq(&head->parking.lock);
 	head->parking.closed = true;
 	list_splice_init(&head->parking.list, &list);
 	spin_unlock_irq(&head->parking.lock);
+	cancel_work_sync(&head->parking.work);
 	list_for_each_entry(p, &list, entry)
 		if (p->first)
 			atomic_dec(&head->waiting);

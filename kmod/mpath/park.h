@@ -39,6 +39,8 @@ void nof_park_wait(struct list_head *list, bool kick);
 void nof_park_fail(struct list_head *list);
 /* There is a new path set: they try it. Any context. */
 void nof_park_kick(struct nof_head *head);
+/* What the last kick has begun is done: they are requests again. Context: process, sleeps. */
+void nof_park_flush(struct nof_head *head);
 /* Of a bio that is or was parked: marks it as such */
 void nof_parked_end_io(struct bio *bio);
 /* A request made of what was parked, see nof_parked(), goes on as the one that it was. Any context. */

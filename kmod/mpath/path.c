@@ -9,6 +9,7 @@
 #include "mpath/ana.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
+#include "mpath/park.h"
 #include "mpath/path.h"
 
 static void free_set(struct rcu_head *rcu)
@@ -231,6 +232,17 @@ static void discard_head(struct nof_head *head, struct nof_path *path)
 	}
 }
 
+/*
+ * What a fence holds back is still written, or fails when the path does: see nof_paths_unhold(). Where it has given its
+ * request up, nothing in the block layer waits for it.
+ */
+static void wait_unheld(struct nof_head *head)
+{
+	while (nof_fence_held(head))
+		usleep_range(900, 1100);
+	nof_park_flush(head);
+}
+
 bool nof_path_leaves_disk(const struct nof_path *path)
 {
 	return READ_ONCE(path->head->subsys->policy.delayed_removal_secs) && !path->replaced &&
@@ -279,6 +291,8 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	/* what is held back for fencing can end well only with a path to write it by, and something to write to */
 	if (last && (!graceful || path->deallocated || lost))
 		nof_fence_drop(head);
+	else if (last)
+		wait_unheld(head);
 	/* one that began when the head lingered before this path came */
 	if (last)
 		cancel_delayed_work_sync(&head->removal_work);
@@ -561,14 +575,14 @@ u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max)
 	return nr;
 }
 
-void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
 {
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
 	path = find_path(ctrl, nsid);
 	if (path && nof_head_is(path->head, ctrl, format))
-		path->association = ctrl->association;
+		path->association = association;
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
@@ -674,23 +688,50 @@ void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
 	nof_paths_tell(ctrl->subsys);
 }
 
-void nof_paths_doubt(struct nof_subsys *s, u32 nsid)
+/* A new number: what a scan that is under way has read is of the old one */
+static void doubt_locked(struct nof_subsys *s, u32 nsid)
 {
 	struct nof_head *head;
 	struct nof_path *path;
 	struct nof_ctrl *ctrl;
 
-	mutex_lock(&s->lock);
-	/* a new number: what a scan that is under way has read is of the old one */
+	lockdep_assert_held(&s->lock);
 	list_for_each_entry(ctrl, &s->ctrls, entry)
 		WRITE_ONCE(ctrl->association, ctrl->association + 1);
 	nof_for_each_path(s, head, path)
-		if (nsid && nsid != NVME_NSID_ALL && nsid != path->nsid &&
-		    path->association == path->ctrl->association - 1)
+		if (nsid && nsid != path->nsid && path->association == path->ctrl->association - 1)
 			path->association++;
 	list_for_each_entry(head, &s->heads, entry)
 		nof_head_publish(head);
+}
+
+static u32 nsid_or_any(u32 nsid)
+{
+	return nsid == NVME_NSID_ALL ? 0 : nsid;
+}
+
+void nof_paths_doubt(struct nof_subsys *s, u32 nsid)
+{
+	nsid = nsid_or_any(nsid);
+	mutex_lock(&s->lock);
+	if (!s->changing++)
+		s->changing_nsid = nsid;
+	else if (s->changing_nsid != nsid)
+		s->changing_nsid = 0;
+	doubt_locked(s, nsid);
 	mutex_unlock(&s->lock);
+	/* who has chosen by the sets of before has sent */
+	synchronize_srcu(&s->srcu);
+}
+
+void nof_paths_settle(struct nof_subsys *s, u32 nsid)
+{
+	mutex_lock(&s->lock);
+	s->changing--;
+	/* what was read meanwhile counts for nothing */
+	doubt_locked(s, nsid_or_any(nsid));
+	mutex_unlock(&s->lock);
+	nof_paths_rescan_all(s);
 }
 
 void nof_paths_rescan_all(struct nof_subsys *s)

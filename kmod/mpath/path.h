@@ -150,8 +150,11 @@ extern const struct attribute_group *nof_path_attr_groups[];	/* control/ */
 const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
 /* Its paths of higher NSIDs than @prev: the first @max of these, in their order. Returns how many there are. */
 u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max);
-/* That is there in the association that begins: the path may be used if it is still the same namespace. */
-void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
+/*
+ * That is there in the association that begins: the path may be used if it is still the same namespace. @association:
+ * as before @format was read
+ */
+void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
 extern const char nof_path_no_memory[];
 /* Refused for this reason, it may work at another time. */
 bool nof_path_try_again(const char *why);
@@ -160,9 +163,11 @@ bool nof_path_later(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 /*
  * The namespace (NVME_NSID_ALL or 0: each) may have another format or other identifiers from now on: none of its paths
- * takes I/O before its controller has scanned. Context: process.
+ * takes I/O before nof_paths_settle(), and before its controller has scanned after that. Context: process, sleeps.
  */
 void nof_paths_doubt(struct nof_subsys *s, u32 nsid);
+/* Whatever was to change it is over: all scan. */
+void nof_paths_settle(struct nof_subsys *s, u32 nsid);
 /* All controllers that are live do so, in the background. */
 void nof_paths_rescan_all(struct nof_subsys *s);
 /*

@@ -53,10 +53,18 @@ static bool may_come_back(const struct nof_path *path)
 	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
 
+static bool changing(const struct nof_subsys *s, u32 nsid)
+{
+	return s->changing && (!s->changing_nsid || s->changing_nsid == nsid);
+}
+
 static enum path_class path_set_class_of(const struct nof_path *path)
 {
 	if (!carries_io(path->ctrl))
 		return GONE;
+	/* it is being made another */
+	if (changing(path->ctrl->subsys, path->nsid))
+		return IDLE;
 	/* whatever else has this namespace ID now, nothing goes there before it was looked at */
 	if (path->association != READ_ONCE(path->ctrl->association))
 		return IDLE;

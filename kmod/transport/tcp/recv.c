@@ -240,7 +240,7 @@ static bool copy_skb(const struct sk_buff *skb, u32 offset, struct iov_iter *to,
 	for (i = 0; len && i < info->nr_frags; start += skb_frag_size(&info->frags[i++])) {
 		if (offset >= start + skb_frag_size(&info->frags[i]))
 			continue;
-		from = skb_frag_address(&info->frags[i]);
+		from = skb_frag_address_safe(&info->frags[i]);
 		n = min(len, start + skb_frag_size(&info->frags[i]) - offset);
 		if (!from || _copy_to_iter(from + (offset - start), n, to) != n)
 			return false;
