@@ -243,7 +243,8 @@ TEST_CASE("what takes long tells so on a terminal, and only there", "[control][c
 	host.disconnectAll();
 	CHECK_FALSE(namesIt(ctl(silent).text, "of 1 live"));
 	host.disconnectAll();
-	const std::string services = "discover -a " + link.targetAddress() + " -a " + here() + ":1 --timeout 2";
+	const std::string services =
+		"discover -t " + transport() + " -a " + link.targetAddress() + " -a " + here() + ":1 --timeout 2";
 	Tmux terminal("nvmeofctl " + services);
 	CHECK(terminal.shows("discover: 1 of 2 read, ")); // the silent one is first, and holds up no other
 	CHECK(terminal.wait(slowly(30s)) != done);
@@ -316,7 +317,7 @@ TEST_CASE("a host name stands for its addresses", "[control][command]")
 	CHECK(namesIt(out.text, "connect target.example: " + here() + ":4420"));
 	CHECK(json(toTest + "-a target.example:4420 --idempotent 2>/dev/null")["results"][0]["host"] ==
 	      "target.example:4420");
-	CHECK(namesIt(ctl("discover -a target.example:4420").text, testNqn));
+	CHECK(namesIt(ctl("discover -t " + transport() + " -a target.example:4420").text, testNqn));
 	out = ctl(toTest + "-a nowhere.invalid");
 	CHECK(out.status == failed);
 	CHECK(namesIt(out.text, "nowhere.invalid"));

@@ -246,7 +246,9 @@ TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new re
 		std::this_thread::sleep_for(12s); // one that stalls again soon rests for longer
 	}
 	record("default", "ours", overwritten, count);
-	CHECK(scene.ports[0].counters().adminConnects == connects);
+	// a late answer to what was taken back ends a connection of RDMA: its key does not lead to memory any more
+	if (!notOverRdma("the connection outlives answers that come late"))
+		CHECK(scene.ports[0].counters().adminConnects == connects);
 }
 
 TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwritten", "[fencing][ccr][trap1][short]")

@@ -157,7 +157,7 @@ Misbehaviour silence()
 
 } // namespace
 
-TEST_CASE("misbehaviour of a discovery service", "[hostile][table][discovery]")
+TEST_CASE("misbehaviour of a discovery service", "[hostile][table][discovery][tcp]")
 {
 	for (auto &m : target::discoveryMisbehaviours())
 		if (chosen("NVMEOF_MISBEHAVIOUR", m.name))
@@ -167,7 +167,7 @@ TEST_CASE("misbehaviour of a discovery service", "[hostile][table][discovery]")
 			}
 }
 
-TEST_CASE("a discovery log of more than one read", "[hostile][discovery]")
+TEST_CASE("a discovery log of more than one read", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	stage.discovery.add(made(1000, "more"));
@@ -181,7 +181,7 @@ TEST_CASE("a discovery log of more than one read", "[hostile][discovery]")
 	CHECK(stage.alone());
 }
 
-TEST_CASE("what a discovery log tells of a transport arrives", "[hostile][discovery]")
+TEST_CASE("what a discovery log tells of a transport arrives", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	stage.discovery.clear();
@@ -204,7 +204,7 @@ TEST_CASE("what a discovery log tells of a transport arrives", "[hostile][discov
 	CHECK(told[3].rdma->connectionManagement == nvmeof::RdmaConnectionManagement::rdmaCm);
 }
 
-TEST_CASE("a kept discovery controller is told of each change, and used", "[hostile][discovery]")
+TEST_CASE("a kept discovery controller is told of each change, and used", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));
@@ -222,7 +222,7 @@ TEST_CASE("a kept discovery controller is told of each change, and used", "[host
 	CHECK(stage.host.controller(kept->name).reconnects == 0);
 }
 
-TEST_CASE("a controller that has events without end is asked for them within bounds", "[hostile][discovery]")
+TEST_CASE("a controller that has events without end is asked for them within bounds", "[hostile][discovery][tcp]")
 {
 	constexpr unsigned burst = 64; // in a second: core/aer.c
 	Stage stage;
@@ -247,7 +247,7 @@ TEST_CASE("a controller that has events without end is asked for them within bou
 	CHECK(stage.host.controller(kept->name).reconnects == 0);
 }
 
-TEST_CASE("discovery services go by one name, and have nothing else in common", "[hostile][discovery]")
+TEST_CASE("discovery services go by one name, and have nothing else in common", "[hostile][discovery][tcp]")
 {
 	target::Config other;
 	other.serial = "TARGET0002";
@@ -269,7 +269,7 @@ TEST_CASE("discovery services go by one name, and have nothing else in common", 
 	CHECK(twice(without));
 }
 
-TEST_CASE("a discovery service that does not listen, and one that is silent", "[hostile][discovery]")
+TEST_CASE("a discovery service that does not listen, and one that is silent", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	auto o = stage.options();
@@ -286,7 +286,7 @@ TEST_CASE("a discovery service that does not listen, and one that is silent", "[
 	CHECK(stage.alone());
 }
 
-TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[hostile][discovery]")
+TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	stage.server.script().arm(silence(), target::Script::forever);
@@ -301,7 +301,7 @@ TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[host
 	CHECK(stage.alone());
 }
 
-TEST_CASE("several at once that look at one service are in nobody's way", "[hostile][discovery]")
+TEST_CASE("several at once that look at one service are in nobody's way", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	std::string command = "nvmeofctl discover -a 127.0.0.1:1"; // there is nobody
@@ -321,7 +321,7 @@ TEST_CASE("several at once that look at one service are in nobody's way", "[host
 	CHECK(left[0].state == ControllerState::live);
 }
 
-TEST_CASE("what is no discovery service is not read, and leaves no disk", "[hostile][discovery]")
+TEST_CASE("what is no discovery service is not read, and leaves no disk", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	stage.server.stores().add(1, 1 << 20);

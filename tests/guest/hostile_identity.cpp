@@ -229,12 +229,12 @@ TEST_CASE("two controllers of one ID that connect at the same time: one of them"
 	static const auto hold = always(target::Hook::command, [](target::Strike &s) {
 		return verdict(s.admin(target::op_set_features), s, target::Verdict::hold);
 	});
-	target::Server one{target::Config{}}, other{target::Config{}}; // each gives IDs from 1 on
+	target::Server one(reachable()), other(reachable()); // each gives IDs from 1 on
 	for (auto *server : {&one, &other})
 		server->stores().add(1, size);
 	Host host;
 	auto options = [&](target::Server &server) {
-		auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
+		auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 		o.ioQueues = 1;
 		return o;
 	};

@@ -167,7 +167,7 @@ Millis longestRead(const std::shared_ptr<Disk> &disk, unsigned count)
 TEST_CASE("a second path that is not the same namespace", "[hostile][table][paths][trap27]")
 {
 	for (auto &m : target::misbehaviours())
-		if (m.when == When::joining && chosen("NVMEOF_MISBEHAVIOUR", m.name))
+		if (m.when == When::joining && played(m))
 			DYNAMIC_SECTION(m.name)
 			{
 				playJoining(m);

@@ -2,12 +2,25 @@
 // A line for each misbehaviour that was played, and their number at the end of the program.
 #pragma once
 
+#include "support/choice.h"
+#include "support/transport.h"
 #include "target/misbehaviour.h"
 
 #include <cstdint>
 #include <cstdio>
 
 namespace guest {
+
+inline target::Transport transportOfTests()
+{
+	return overRdma() ? target::Transport::rdma : target::Transport::tcp;
+}
+
+// Asked for, and possible over the transport of the tests
+inline bool played(const target::Misbehaviour &m)
+{
+	return possible(m, transportOfTests()) && chosen("NVMEOF_MISBEHAVIOUR", m.name);
+}
 
 inline void tellPlayed(const target::Misbehaviour &m, std::uint64_t strikes)
 {

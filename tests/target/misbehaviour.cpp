@@ -6,6 +6,7 @@
 #include "tcp_connection.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace target {
@@ -621,11 +622,23 @@ std::span<const Misbehaviour> misbehaviours()
 {
 	static const std::vector<Misbehaviour> all = [] {
 		std::vector<Misbehaviour> lines(std::begin(table), std::end(table));
-		auto more = discoveryMisbehaviours();
-		lines.insert(lines.end(), more.begin(), more.end());
+		for (auto more : {discoveryMisbehaviours(), rdmaMisbehaviours()})
+			lines.insert(lines.end(), more.begin(), more.end());
 		return lines;
 	}();
 	return all;
+}
+
+bool possible(const Misbehaviour &m, Transport transport)
+{
+	bool onlyRdma = std::ranges::any_of(rdmaMisbehaviours(),
+					    [&](auto &own) { return std::string_view(own.name) == m.name; });
+	static constexpr std::array pdus{Hook::icResp,   Hook::c2hData, Hook::r2t,
+					 Hook::response, Hook::h2cData, Hook::wire};
+	// the last one has too few data: over RDMA they are not counted
+	bool onlyTcp = std::ranges::count(pdus, m.hook) || m.needs == Needs::headerDigest ||
+		       m.needs == Needs::dataDigest || m.name == std::string_view("ana-log-short");
+	return transport == Transport::rdma ? !onlyTcp : !onlyRdma;
 }
 
 const Misbehaviour *findMisbehaviour(std::string_view name)

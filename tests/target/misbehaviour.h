@@ -2,6 +2,7 @@
 // The ways in which a target can be wrong: one line of a table each.
 #pragma once
 
+#include "config.h"
 #include "script.h"
 
 #include <span>
@@ -52,6 +53,10 @@ struct Misbehaviour {
 std::span<const Misbehaviour> misbehaviours();
 // Those of the discovery service, a part of the above
 std::span<const Misbehaviour> discoveryMisbehaviours();
+// Those of NVMe/RDMA alone, likewise
+std::span<const Misbehaviour> rdmaMisbehaviours();
+// Over a transport some of them have no place to strike.
+bool possible(const Misbehaviour &m, Transport transport);
 // Null: there is none of that name.
 const Misbehaviour *findMisbehaviour(std::string_view name);
 
