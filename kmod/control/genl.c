@@ -3,7 +3,6 @@
 #include <linux/module.h>
 #include "control/genl.h"
 #include "control/genl_policy.h"
-#include "core/subsys.h"
 #include "mpath/selector.h"
 #include "transport/transport.h"
 
@@ -20,9 +19,9 @@ static const struct genl_ops ops[] = {
 		.doit	= nof_genl_version_get,
 	}, {
 		.cmd	= NVMEOF_CMD_SUBSYS_GET,
-		.doit	= nof_genl_subsys_get,
-		.start	= nof_dump_subsys_start,
-		.dumpit	= nof_dump_subsys,
+		.doit	= nof_object_get,
+		.start	= nof_object_dump_start,
+		.dumpit	= nof_object_dump,
 		NOF_POLICY(nof_policy_subsys_get),
 	}, {
 		.cmd	= NVMEOF_CMD_SUBSYS_SET,
@@ -56,21 +55,21 @@ static const struct genl_ops ops[] = {
 		NOF_POLICY(nof_policy_ctrl_set),
 	}, {
 		.cmd	= NVMEOF_CMD_CTRL_GET,
-		.doit	= nof_genl_ctrl_get,
-		.start	= nof_dump_ctrl_start,
-		.dumpit	= nof_dump_ctrl,
+		.doit	= nof_object_get,
+		.start	= nof_object_dump_start,
+		.dumpit	= nof_object_dump,
 		NOF_POLICY(nof_policy_ctrl_get),
 	}, {
 		.cmd	= NVMEOF_CMD_NS_GET,
-		.doit	= nof_genl_ns_get,
-		.start	= nof_dump_ns_start,
-		.dumpit	= nof_dump_ns,
+		.doit	= nof_object_get,
+		.start	= nof_object_dump_start,
+		.dumpit	= nof_object_dump,
 		NOF_POLICY(nof_policy_ns_get),
 	}, {
 		.cmd	= NVMEOF_CMD_PATH_GET,
-		.doit	= nof_genl_path_get,
-		.start	= nof_dump_path_start,
-		.dumpit	= nof_dump_path,
+		.doit	= nof_object_get,
+		.start	= nof_object_dump_start,
+		.dumpit	= nof_object_dump,
 		NOF_POLICY(nof_policy_path_get),
 	},
 };
@@ -138,23 +137,6 @@ int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err)
 		GENL_SET_ERR_MSG(info, "the answer does not fit in a message");
 	nlmsg_free(reply->skb);
 	return err;
-}
-
-int nof_reply_object(struct genl_info *info, struct nof_subsys *s, const struct list_head *entry,
-		     int (*put)(struct sk_buff *skb, void *object), void *object)
-{
-	struct nof_reply reply;
-	int err;
-
-	err = nof_reply_begin(&reply, info);
-	if (err)
-		return err;
-	mutex_lock(&s->lock);
-	err = entry && list_empty(entry) ? -ENODEV : put(reply.skb, object);
-	mutex_unlock(&s->lock);
-	if (err == -ENODEV)
-		GENL_SET_ERR_MSG(info, "it is just being removed");
-	return nof_reply_end(&reply, info, err);
 }
 
 static int put_transport(const struct nof_transport *t, void *skb)

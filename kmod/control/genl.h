@@ -7,7 +7,6 @@
 #include <uapi/linux/nvmeof.h>
 
 struct nof_ctrl;
-struct nof_subsys;
 
 enum nof_mcgrp { NOF_MCGRP_EVENTS };
 
@@ -44,13 +43,6 @@ int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err);
 /* The attributes already sent with an error that follows: for refusals that name an object. */
 void nof_reply_send(struct nof_reply *reply, struct genl_info *info);
 
-/*
- * Answers with one object, which @put writes under s->lock. @entry: how it is in a list of the subsystem, which takes
- * that lock to leave: -ENODEV when it has left. NULL when it may always be shown. The caller holds a reference.
- */
-int nof_reply_object(struct genl_info *info, struct nof_subsys *s, const struct list_head *entry,
-		     int (*put)(struct sk_buff *skb, void *object), void *object);
-
 typedef int nof_later_fn(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 struct nof_later;
 
@@ -67,28 +59,19 @@ int nof_later_end(struct nof_later *later, int err);
 int nof_later_init(void);
 void nof_later_exit(void);
 
-/* The controller named by CTRL_NAME, with a reference, or ERR_PTR with a message. */
-struct nof_ctrl *nof_genl_ctrl(struct genl_info *info);
-
 int nof_genl_version_get(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_subsys_get(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_subsys_set(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_ctrl_new(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_ctrl_get(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_ns_get(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_path_get(struct sk_buff *skb, struct genl_info *info);
 
-int nof_dump_subsys_start(struct netlink_callback *cb);
-int nof_dump_subsys(struct sk_buff *skb, struct netlink_callback *cb);
-int nof_dump_ctrl_start(struct netlink_callback *cb);
-int nof_dump_ctrl(struct sk_buff *skb, struct netlink_callback *cb);
-int nof_dump_ns_start(struct netlink_callback *cb);
-int nof_dump_ns(struct sk_buff *skb, struct netlink_callback *cb);
-int nof_dump_path_start(struct netlink_callback *cb);
-int nof_dump_path(struct sk_buff *skb, struct netlink_callback *cb);
+/* Of the kind that @name, an attribute, names: with a reference, or ERR_PTR with a message. */
+void *nof_object_find(struct genl_info *info, int name);
+/* Handlers of each *_GET: one object, and all of them. */
+int nof_object_get(struct sk_buff *skb, struct genl_info *info);
+int nof_object_dump_start(struct netlink_callback *cb);
+int nof_object_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 #endif

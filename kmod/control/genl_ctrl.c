@@ -8,19 +8,12 @@
 #include "core/subsys.h"
 
 /* Names are used again: where the policy lets it, who found one in a list may say of which subsystem it was */
-struct nof_ctrl *nof_genl_ctrl(struct genl_info *info)
+static struct nof_ctrl *genl_ctrl_find(struct genl_info *info)
 {
-	struct nlattr *name = info->attrs[NVMEOF_A_CTRL_NAME], *nqn = info->attrs[NVMEOF_A_SUBSYSNQN];
-	struct nof_ctrl *ctrl;
+	struct nof_ctrl *ctrl = nof_object_find(info, NVMEOF_A_CTRL_NAME);
+	struct nlattr *nqn = info->attrs[NVMEOF_A_SUBSYSNQN];
 
-	if (nof_genl_missing(info, NVMEOF_A_CTRL_NAME, "CTRL_NAME is missing"))
-		return ERR_PTR(-EINVAL);
-	ctrl = nof_ctrl_find(nla_data(name));
-	if (!ctrl) {
-		nof_genl_bad(info->extack, name, "there is no controller of this name");
-		return ERR_PTR(-ENODEV);
-	}
-	if (nqn && nla_strcmp(nqn, ctrl->opts.subsysnqn)) {
+	if (!IS_ERR(ctrl) && nqn && nla_strcmp(nqn, ctrl->opts.subsysnqn)) {
 		nof_genl_bad(info->extack, nqn, "the controller of this name is of another subsystem");
 		nof_ctrl_put(ctrl);
 		return ERR_PTR(-ENODEV);
@@ -83,7 +76,7 @@ free_opts:
 /* @begin at once, then @finish, in the background; either may be NULL */
 static int with_ctrl(struct genl_info *info, nof_later_fn *begin, nof_later_fn *finish)
 {
-	struct nof_ctrl *ctrl = nof_genl_ctrl(info);
+	struct nof_ctrl *ctrl = genl_ctrl_find(info);
 	struct nof_later *later = NULL;
 	int err = 0;
 
@@ -161,7 +154,7 @@ int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 		err = nof_opts_take_string(owner, sizeof(owner), owner_attr, info);
 	if (err)
 		return err;
-	ctrl = nof_genl_ctrl(info);
+	ctrl = genl_ctrl_find(info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	mutex_lock(&ctrl->subsys->lock);
@@ -176,28 +169,6 @@ int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 			nof_ctrl_timers_changed(ctrl);
 		nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));
 	}
-	nof_ctrl_put(ctrl);
-	return err;
-}
-
-static int put_ctrl(struct sk_buff *skb, void *ctrl)
-{
-	return nof_put_ctrl(skb, ctrl);
-}
-
-int nof_genl_ctrl_get(struct sk_buff *skb, struct genl_info *info)
-{
-	struct nof_ctrl *ctrl;
-	int err;
-
-	if (info->attrs[NVMEOF_A_SUBSYS_ID]) {
-		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_SUBSYS_ID], "SUBSYS_ID only selects in a dump");
-		return -EINVAL;
-	}
-	ctrl = nof_genl_ctrl(info);
-	if (IS_ERR(ctrl))
-		return PTR_ERR(ctrl);
-	err = nof_reply_object(info, ctrl->subsys, NULL, put_ctrl, ctrl);
 	nof_ctrl_put(ctrl);
 	return err;
 }

@@ -2,40 +2,7 @@
 /* Netlink commands on subsystems. */
 #include "control/genl.h"
 #include "control/policy.h"
-#include "control/put.h"
 #include "core/subsys.h"
-
-static struct nof_subsys *genl_subsys_find(struct genl_info *info)
-{
-	struct nof_subsys *s;
-
-	if (nof_genl_missing(info, NVMEOF_A_SUBSYS_ID, "SUBSYS_ID is missing"))
-		return ERR_PTR(-EINVAL);
-	s = nof_subsys_find(nla_get_u32(info->attrs[NVMEOF_A_SUBSYS_ID]));
-	if (!s) {
-		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_SUBSYS_ID], "there is no subsystem of this number");
-		return ERR_PTR(-ENODEV);
-	}
-	return s;
-}
-
-static int put_subsys(struct sk_buff *skb, void *s)
-{
-	return nof_put_subsys(skb, s);
-}
-
-int nof_genl_subsys_get(struct sk_buff *skb, struct genl_info *info)
-{
-	struct nof_subsys *s;
-	int err;
-
-	s = genl_subsys_find(info);
-	if (IS_ERR(s))
-		return PTR_ERR(s);
-	err = nof_reply_object(info, s, NULL, put_subsys, s);
-	nof_subsys_put(s);
-	return err;
-}
 
 static bool takes_policy(struct nlattr **attrs)
 {
@@ -80,10 +47,9 @@ static int set(struct nof_subsys *s, struct genl_info *info)
 
 int nof_genl_subsys_set(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nof_subsys *s;
+	struct nof_subsys *s = nof_object_find(info, NVMEOF_A_SUBSYS_ID);
 	int err;
 
-	s = genl_subsys_find(info);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	err = set(s, info);
