@@ -20,6 +20,10 @@ import mpath
 from figures import make_case, print_table
 
 TARGET_MODULES = {"nvmet", "nvmet_tcp", "null_blk"}
+# What a driver over RDMA has of its own, or causes by its own requests: the target has a share of the last two
+RDMA_MODULES = {"nvmeof", "nvmeof_rdma", "nvme_core", "nvme_fabrics", "nvme_rdma", "ib_core", "rdma_cm"}
+CARD_NAMES = ("rdma_get_gid", "rdma_put_gid", "rdma_read_gid", "ib_device_", "rdma_rw_")  # for rxe, and the target
+BLOCK_NAMES = ("blk_", "__blk", "bio_", "__bio", "bdev_", "blkdev_", "submit_bio", "irq_poll", "rq_", "dd_", "sg_")
 PROFILE_LINES = 400
 
 
@@ -54,6 +58,10 @@ class Section:
         for (module, _), n in self.functions.items():
             sums[module] += n
         return sums
+
+    def driver_side(self):
+        return sum(n for (module, name), n in self.functions.items()
+                   if (module in RDMA_MODULES and not name.startswith(CARD_NAMES)) or (module == "vmlinux" and name.startswith(BLOCK_NAMES)))
 
     def host_side(self):
         return self.total - sum(n for module, n in self.modules().items() if module in TARGET_MODULES)
@@ -134,13 +142,17 @@ def counted_tables(samples):
     """{table of bench.json: rows}, from the jobs that count instructions."""
     unit = "instructions per I/O"
     costs = {case: drivers for case, drivers in samples.items() if not case.startswith("mpath/choice/")}
+    rdma = {case.replace("rdma/", "rdma/host/"): drivers for case, drivers in costs.items()
+            if case.startswith("rdma/")}
     total = cost_rows(costs, lambda s: s.total, unit)
     return {
         "cases": [row for row in total if not row["name"].startswith(("single/", "host/"))] +
                  mpath.choice_rows(samples, unit),
         "host": [row for row in total if row["name"].startswith("host/")],
         "single": [row for row in total if row["name"].startswith("single/")],
-        "host_side": [row for row in cost_rows(costs, Section.host_side, unit) if not row["name"].startswith("host/")],
+        "host_side": [row for row in cost_rows(costs, Section.host_side, unit)
+                      if not row["name"].startswith(("host/", "rdma/"))],
+        "rdma_host": cost_rows(rdma, Section.driver_side, unit),
     }
 
 
@@ -158,6 +170,8 @@ def timed_rows(guest, jobs):
         rows["ns"] = plain_rows(guest / "bench-ns" / "ns", "seconds")
     if "mem" in jobs:
         rows["mem"] = plain_rows(guest / "bench-mem" / "mem", "KiB")
+    if "rdma" in jobs:
+        rows["rdma"] = plain_rows(guest / "bench-rdma" / "rdma", "per 1000 I/Os")
     if "ghost" in jobs:
         rows["ghost"] = mpath.ghost_rows(guest / "bench-ghost" / "ghost")
     return rows
@@ -169,6 +183,8 @@ def print_all(tables, timed):
     print_table("The same, without the symbols of nvmet, nvmet_tcp, null_blk: not yet the host alone",
                 tables["host_side"])
     print_table("The host alone, on a CPU of its own", tables["host"])
+    print_table("RDMA: driver, block layer and verbs core, by symbol", tables["rdma_host"])
+    print_table("RDMA: calls to post, and completions, of the host, for 1000 I/Os", timed.get("rdma", []))
     print_table("Seconds until 64 controllers are live", timed.get("connect", []))
     if "gaps" in timed:
         mpath.print_gaps(timed["gaps"])
@@ -185,7 +201,7 @@ def print_all(tables, timed):
 def main():
     output, jobs = pathlib.Path(sys.argv[1]), sys.argv[2:]
     samples = {}
-    for job in ("cost", "host", "paths"):
+    for job in ("cost", "host", "paths", "rdma"):
         if job in jobs:
             samples |= read_samples(output / "guest" / f"bench-{job}", output / "bench" / f"{job}.sections")
     mpath.share_intree(samples)

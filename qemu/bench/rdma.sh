@@ -1,0 +1,128 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 1500
+# Instructions per I/O of both drivers over rxe, as cost.sh does it over TCP: one guest, one CPU, one target, a subsystem
+# each. rxe, a network card made of software, is most of it, so that the driver's own part is counted by symbol besides,
+# and what the driver asks of the card: calls, and completions, by kprobes in rounds of their own. The in-tree driver runs
+# without a scheduler. Writes /results/samples as cost.sh does, and /results/rdma: CASE DRIVER FIGURE.
+
+uuid_of() {
+	case $1 in
+	ours) echo 00000000-0000-4000-8000-00000000000a ;;
+	intree) echo 00000000-0000-4000-8000-00000000000b ;;
+	esac
+}
+
+prefix_of() {
+	case $1 in ours) echo nvmeof ;; *) echo nvme ;; esac
+}
+
+connect_ours() {
+	modprobe nvmeof_rdma
+	nvmeofctl connect -t rdma -n nqn.2024-01.io.example:ours -a 10.60.0.1 -s 4420 --wait=ns
+}
+
+connect_intree() {
+	local disk
+	modprobe nvme-rdma
+	intree_identity
+	nvme connect -t rdma -n nqn.2024-01.io.example:intree -a 10.60.0.1 -s 4420
+	wait_for 20 by_uuid "$(uuid_of intree)" nvme > /run/found
+	for disk in /sys/block/nvme[0-9]*c[0-9]*n[0-9]*; do echo none > "$disk/queue/scheduler"; done
+}
+
+# sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION
+sample() {
+	local driver
+	for driver in $DRIVERS; do
+		iocount "${device[$driver]}" "${@:2}" > /run/rate
+		echo "rdma/$1 $driver $5 $round" >> /run/samples
+	done
+}
+
+# hits EVENT...: how often these were seen
+hits() {
+	local event sum=0
+	for event; do sum=$((sum + $(awk -v name="$event" '$1 == name { print $2 }' "$tracing/kprobe_profile"))); done
+	echo $sum
+}
+
+# What was asked of the card, and told by it, less what the target has of that
+posts() {
+	echo $(($(hits posts) - $(hits target_response target_rw)))
+}
+
+cqes() {
+	echo $(($(hits cqes) - $(hits target_recv target_send target_read target_write)))
+}
+
+# calls CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION: what a thousand I/Os take of the card
+calls() {
+	local driver kind
+	declare -A before
+	for driver in $DRIVERS; do
+		for kind in posts cqes; do before[$kind]=$($kind); done
+		iocount "${device[$driver]}" "${@:2}" > /run/rate
+		# its instructions are counted, too, with those of the probes: a round to be left out
+		echo "rdma/$1 $driver $5 0" >> /run/samples
+		for kind in posts cqes; do
+			# iocount warms up by a quarter of what it measures, and a depth
+			awk -v n="$(($($kind) - ${before[$kind]}))" -v count="$(($5 + $5 / 4 + $4))" \
+				-v case="rdma/$kind/$1" -v driver="$driver" \
+				'BEGIN { printf "%s %s %.0f\n", case, driver, 1000 * n / count }' >> /run/rdma
+		done
+	done
+}
+
+modprobe null_blk nr_devices=2 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
+modprobe rdma_rxe
+modprobe dummy
+modprobe nvmet-rdma
+ip link add rdma0 type dummy
+ip link set rdma0 mtu 4300 up
+ip addr add 10.60.0.1/24 dev rdma0
+rdma link add rxe0 type rxe netdev rdma0
+mkdir "$nvmet/ports/1"
+echo rdma > "$nvmet/ports/1/addr_trtype"
+echo ipv4 > "$nvmet/ports/1/addr_adrfam"
+echo 10.60.0.1 > "$nvmet/ports/1/addr_traddr"
+echo 4420 > "$nvmet/ports/1/addr_trsvcid"
+n=0
+declare -A device
+for driver in $DRIVERS; do
+	target_subsystem "nqn.2024-01.io.example:$driver"
+	target_namespace "nqn.2024-01.io.example:$driver" 1 "/dev/nullb$n" "$(uuid_of "$driver")"
+	target_link 1 "nqn.2024-01.io.example:$driver"
+	n=$((n + 1))
+	"connect_$driver"
+	wait_for 20 by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")" > /run/found
+	device[$driver]=$(by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")")
+	echo "bench: $driver is ${device[$driver]}"
+done
+sleep 1
+for round in $(seq 0 "$REPS"); do
+	echo "bench: round $round"
+	sample randread/4k/qd1 read 4096 1 1000 random batch
+	sample randwrite/4k/qd1 write 4096 1 1000 random batch
+	sample randread/4k/qd16 read 4096 16 2000 random batch
+	sample randwrite/4k/qd16 write 4096 16 2000 random batch
+	sample read/128k/qd4 read 131072 4 200 sequential batch
+done
+grep -i ' [tw] ' /proc/kallsyms > /results/symbols
+
+tracing=/sys/kernel/tracing
+[ -e $tracing/kprobe_events ] || mount -t tracefs none $tracing
+echo 'p:posts rdma_rxe:rxe_post_send' > $tracing/kprobe_events
+for probe in cqes:rdma_rxe:rxe_cq_post target_response:nvmet_rdma:nvmet_rdma_queue_response \
+	target_rw:ib_core:rdma_rw_ctx_post target_recv:nvmet_rdma:nvmet_rdma_recv_done \
+	target_send:nvmet_rdma:nvmet_rdma_send_done target_read:nvmet_rdma:nvmet_rdma_read_data_done \
+	target_write:nvmet_rdma:nvmet_rdma_write_data_done; do
+	echo "p:${probe%%:*} ${probe#*:}" >> $tracing/kprobe_events
+done
+echo 1 > $tracing/events/kprobes/enable
+calls qd1 read 4096 1 1000 random batch
+calls qd16 read 4096 16 2000 random batch
+calls qd16/write write 4096 16 2000 random batch
+echo 0 > $tracing/events/kprobes/enable
+cp /run/rdma /results/rdma
+cp /run/samples /results/samples
