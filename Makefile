@@ -27,7 +27,7 @@ all: user modules
 help:
 	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
 	@echo 'make user       libnvmeofctl, nvmeofctl, programs of the guest tests; make tool: without these'
-	@echo 'make modules    nvmeof.ko and nvmeof_tcp.ko; KVER= as above'
+	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko; KVER= as above'
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
 	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
 	@echo 'make check ONLY=failover   the tests with that in their names, and what they need'

@@ -95,6 +95,8 @@ constexpr Option table[] = {
 	{"queue_size", toConnect<&ConnectOptions::queueSize>},
 	{"tags", toConnect<&ConnectOptions::tags>},
 	{"tos", toConnect<&ConnectOptions::tos>},
+	{"ack_timeout", toConnect<&ConnectOptions::ackTimeout>},
+	{"retry_count", toConnect<&ConnectOptions::retryCount>},
 	{"keep_alive", toConnect<&ConnectOptions::keepAlive>},
 	{"reconnect_delay", toConnect<&ConnectOptions::reconnectDelay>},
 	{"ctrl_loss", toConnect<&ConnectOptions::ctrlLoss>},

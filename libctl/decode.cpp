@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "decode.h"
 
+#include <arpa/inet.h>
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -212,6 +213,33 @@ static void decodeCondition(Reader &in, nvmeof::Controller &controller)
 	controller.owner = in.text(NVMEOF_A_OWNER);
 }
 
+static std::string gidText(const std::array<std::uint8_t, 16> &gid)
+{
+	char text[INET6_ADDRSTRLEN];
+	return ::inet_ntop(AF_INET6, gid.data(), text, sizeof(text)) ? text : "";
+}
+
+static void decodeRdma(Reader &in, nvmeof::Controller &controller)
+{
+	nvmeof::RdmaConnection rdma;
+	rdma.device = in.text(NVMEOF_A_RDMA_DEVICE);
+	if (rdma.device.empty())
+		return;
+	rdma.port = in.number<std::uint32_t>(NVMEOF_A_RDMA_PORT);
+	if (auto gid = in.binary<16>(NVMEOF_A_RDMA_GID))
+		rdma.gid = gidText(*gid);
+	rdma.ackTimeout = in.milliseconds<std::uint32_t>(NVMEOF_A_ACK_TMO);
+	rdma.retryCount = in.number<std::uint32_t>(NVMEOF_A_RETRY_COUNT);
+	rdma.inCapsule = in.number<std::uint32_t>(NVMEOF_A_IN_CAPSULE);
+	rdma.posts = in.number<std::uint64_t>(NVMEOF_A_POSTS);
+	rdma.workRequests = in.number<std::uint64_t>(NVMEOF_A_WORK_REQUESTS);
+	rdma.completions = in.number<std::uint64_t>(NVMEOF_A_CQES);
+	rdma.registrations = in.number<std::uint64_t>(NVMEOF_A_REGISTRATIONS);
+	rdma.invalidations = in.number<std::uint64_t>(NVMEOF_A_INVALIDATIONS);
+	rdma.remoteInvalidations = in.number<std::uint64_t>(NVMEOF_A_REMOTE_INVALIDATIONS);
+	controller.rdma = std::move(rdma);
+}
+
 Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 {
 	Reader in(attributes);
@@ -228,6 +256,7 @@ Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 	decodeAddress(in, controller);
 	decodeSettings(in, controller);
 	decodeCondition(in, controller);
+	decodeRdma(in, controller);
 	return in.finish(std::move(controller));
 }
 

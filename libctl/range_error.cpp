@@ -30,6 +30,10 @@ std::string describeAttribute(nvmeof_attr type)
 		return "connect timeout in ms";
 	case NVMEOF_A_STALL_TMO:
 		return "stall-tmo in ms";
+	case NVMEOF_A_ACK_TMO:
+		return "ack-tmo in ms";
+	case NVMEOF_A_RETRY_COUNT:
+		return "retry-count";
 	case NVMEOF_A_SPILL_US:
 		return "spill-us";
 	case NVMEOF_A_SPILL_DEPTH:

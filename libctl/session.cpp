@@ -104,6 +104,7 @@ void putTimes(Request &request, const ConnectOptions &options)
 	putUnsigned(request, NVMEOF_A_CONNECT_TMO, options.connectTimeout);
 	putUnsigned(request, NVMEOF_A_STALL_TMO, options.stallTimeout);
 	putSigned(request, NVMEOF_A_FIRST_CONNECT_TMO, options.firstConnect);
+	putUnsigned(request, NVMEOF_A_ACK_TMO, options.ackTimeout);
 }
 
 Error wrongApi(const ModuleVersion &version)
@@ -221,6 +222,7 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 	putNumber(request, NVMEOF_A_NR_POLL_QUEUES, options.pollQueues);
 	putNumber(request, NVMEOF_A_QUEUE_SIZE, options.queueSize);
 	putNumber(request, NVMEOF_A_TAGS, options.tags);
+	putNumber(request, NVMEOF_A_RETRY_COUNT, options.retryCount);
 	putTimes(request, options);
 	if (options.tos)
 		request.u8(NVMEOF_A_TOS, *options.tos);

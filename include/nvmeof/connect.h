@@ -71,6 +71,8 @@ struct ConnectOptions {
 	std::string owner; // name of the program that asks, kept with the controller; empty: none
 	std::optional<std::chrono::milliseconds> stallTimeout; // silence after which the path counts as lost; 0: off
 	std::optional<std::uint8_t> tos;
+	std::optional<std::chrono::milliseconds> ackTimeout; // RDMA: of a packet
+	std::optional<std::uint32_t> retryCount;             // RDMA: how often it is sent again after that
 	bool hdrDigest = false;
 	bool dataDigest = false;
 	bool sqFlow = false;

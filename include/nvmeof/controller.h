@@ -14,6 +14,22 @@ enum class ControllerState : std::uint32_t { created, connecting, live, recoveri
 
 const char *toString(ControllerState state); // "new", "connecting", ...; "unknown" for a value of a newer module
 
+// Of a connected controller over RDMA. Counters are those of its present connections.
+struct RdmaConnection {
+	std::string device;
+	std::uint32_t port = 0;
+	std::string gid;                         // the local one, as an IPv6 address is written
+	std::chrono::milliseconds ackTimeout{0}; // of a packet
+	std::uint32_t retryCount = 0;            // how often it is sent again after that
+	std::uint32_t inCapsule = 0;             // bytes of data that go with a write command
+	std::uint64_t posts = 0;                 // times that the device was called to send
+	std::uint64_t workRequests = 0;
+	std::uint64_t completions = 0;
+	std::uint64_t registrations = 0; // of memory
+	std::uint64_t invalidations = 0; // of keys, by this host
+	std::uint64_t remoteInvalidations = 0;
+};
+
 struct Controller {
 	std::uint32_t subsystem = 0; // id of its subsystem
 	std::uint32_t id = 0;        // the 1 of nvmeof0c1
@@ -56,6 +72,7 @@ struct Controller {
 	std::string owner; // program that asked for it; empty: none said so
 	// Of namespaces, that ended well since it became live last; not set: the module is too old to tell.
 	std::optional<std::uint32_t> scans;
+	std::optional<RdmaConnection> rdma; // while it is connected over RDMA
 };
 
 } // namespace nvmeof

@@ -103,9 +103,9 @@ NVMEOF_C_API enum nvmeof_code nvmeof_list(nvmeof_client *client, enum nvmeof_kin
 
 /*
  * What a connect asks for, all as text: "transport", "traddr", "trsvcid", "nqn", "hostnqn", "hostid", "host_traddr",
- * "host_iface", "owner"; "io_queues", "poll_queues", "queue_size", "tos", "nsid"; times in milliseconds:
- * "keep_alive",
- * "reconnect_delay", "ctrl_loss", "fast_io_fail", "connect_timeout", "stall_timeout", "first_connect"; "1" or "0":
+ * "host_iface", "owner"; "io_queues", "poll_queues", "queue_size", "tos", "retry_count", "nsid"; times in milliseconds:
+ * "keep_alive", "reconnect_delay", "ctrl_loss", "fast_io_fail", "connect_timeout", "stall_timeout", "first_connect",
+ * "ack_timeout"; "1" or "0":
  * "hdr_digest", "data_digest", "duplicate_connect", "idempotent"; "uuid" of a namespace to wait for.
  */
 NVMEOF_C_API nvmeof_options *nvmeof_options_new(void);

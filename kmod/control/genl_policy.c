@@ -31,7 +31,7 @@ const struct nla_policy nof_policy_subsys_set[NVMEOF_A_DELAYED_REMOVAL + 1] = {
 	[NVMEOF_A_DELAYED_REMOVAL]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_removal),
 };
 
-const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_TAGS + 1] = {
+const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_RETRY_COUNT + 1] = {
 	[NVMEOF_A_SUBSYSNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTID]		= NLA_POLICY_EXACT_LEN(NVMEOF_HOSTID_LEN),
@@ -57,6 +57,8 @@ const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_TAGS + 1] = {
 	[NVMEOF_A_STALL_TMO]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_stall),
 	[NVMEOF_A_OWNER]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 	[NVMEOF_A_FIRST_CONNECT_TMO]	= NLA_POLICY_FULL_RANGE_SIGNED(NLA_S32, &nof_range_tmo),
+	[NVMEOF_A_ACK_TMO]		= NLA_POLICY_RANGE(NLA_U32, 1, NOF_MAX_ACK_TMO_MS),
+	[NVMEOF_A_RETRY_COUNT]		= NLA_POLICY_MAX(NLA_U32, NOF_MAX_RETRY_COUNT),
 };
 
 const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1] = {

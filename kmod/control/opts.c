@@ -41,6 +41,8 @@ static const struct field numbers[] = {
 	FIELD_OF(NVMEOF_A_CONNECT_TMO, connect_tmo_ms, 0),
 	FIELD_OF(NVMEOF_A_STALL_TMO, stall_tmo_ms, 0),
 	FIELD_OF(NVMEOF_A_FIRST_CONNECT_TMO, first_connect_tmo_ms, 0),
+	FIELD_OF(NVMEOF_A_ACK_TMO, ack_tmo_ms, NOF_OPT_ACK),
+	FIELD_OF(NVMEOF_A_RETRY_COUNT, retry_count, NOF_OPT_ACK),
 };
 
 static void set_defaults(struct nof_opts *opts)
@@ -56,6 +58,8 @@ static void set_defaults(struct nof_opts *opts)
 		.fast_io_fail_tmo_ms	= -1,
 		.connect_tmo_ms		= NOF_DEF_CONNECT_TMO_MS,
 		.stall_tmo_ms		= NOF_DEF_STALL_TMO_MS,
+		.ack_tmo_ms		= NOF_DEF_ACK_TMO_MS,
+		.retry_count		= NOF_DEF_RETRY_COUNT,
 	};
 }
 
@@ -111,8 +115,10 @@ static void take_numbers(struct nof_opts *opts, struct genl_info *info)
 	const struct field *f;
 
 	for (f = numbers; f < numbers + ARRAY_SIZE(numbers); f++)
-		if (info->attrs[f->attr])
+		if (info->attrs[f->attr]) {
 			*(u32 *)((char *)opts + f->offset) = nla_get_u32(info->attrs[f->attr]);
+			opts->given |= f->given;
+		}
 	if (opts->nr_poll_queues)
 		opts->given |= NOF_OPT_POLL_QUEUES;
 	opts->kato_given = info->attrs[NVMEOF_A_KATO];

@@ -3,11 +3,13 @@
 #include <net/netlink.h>
 #include "control/put.h"
 #include "core/ctrl.h"
+#include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/selector.h"
+#include "transport/transport.h"
 
 static int put_u64(struct sk_buff *skb, int attr, u64 value)
 {
@@ -100,6 +102,33 @@ static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 	       put_flag(skb, NVMEOF_A_COPIES, READ_ONCE(ctrl->copies));
 }
 
+static int put_counts(struct sk_buff *skb, const struct nof_transport_info *info)
+{
+	return put_u64(skb, NVMEOF_A_POSTS, info->posts) ?:
+	       put_u64(skb, NVMEOF_A_WORK_REQUESTS, info->work_requests) ?:
+	       put_u64(skb, NVMEOF_A_CQES, info->cqes) ?:
+	       put_u64(skb, NVMEOF_A_REGISTRATIONS, info->registrations) ?:
+	       put_u64(skb, NVMEOF_A_INVALIDATIONS, info->invalidations) ?:
+	       put_u64(skb, NVMEOF_A_REMOTE_INVALIDATIONS, info->remote_invalidations);
+}
+
+/* While it is connected, by a transport that has something to tell */
+static int put_connection(struct sk_buff *skb, struct nof_ctrl *ctrl)
+{
+	struct nof_transport_info info = {};
+
+	nof_queues_info(ctrl, &info);
+	if (!*info.device)
+		return 0;
+	return nla_put_string(skb, NVMEOF_A_RDMA_DEVICE, info.device) ?:
+	       nla_put_u32(skb, NVMEOF_A_RDMA_PORT, info.port) ?:
+	       nla_put(skb, NVMEOF_A_RDMA_GID, sizeof(info.gid), info.gid) ?:
+	       nla_put_u32(skb, NVMEOF_A_ACK_TMO, ctrl->opts.ack_tmo_ms) ?:
+	       nla_put_u32(skb, NVMEOF_A_RETRY_COUNT, ctrl->opts.retry_count) ?:
+	       nla_put_u32(skb, NVMEOF_A_IN_CAPSULE, info.in_capsule) ?:
+	       put_counts(skb, &info);
+}
+
 /* LAST_ERROR, LAST_ERRNO and LAST_STATUS, each if there is one */
 static int put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
@@ -152,6 +181,7 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_ctrl_inflight(ctrl)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths)) ?:
 	       nla_put_u32(skb, NVMEOF_A_SCANS, READ_ONCE(ctrl->scans)) ?:
+	       put_connection(skb, ctrl) ?:
 	       put_owner(skb, ctrl);
 }
 

@@ -31,6 +31,7 @@ enum {
 	NOF_OPT_HDR_DIGEST	= BIT(3),
 	NOF_OPT_DATA_DIGEST	= BIT(4),
 	NOF_OPT_POLL_QUEUES	= BIT(5),
+	NOF_OPT_ACK		= BIT(6),	/* ack_tmo_ms or retry_count */
 };
 
 /*
@@ -60,6 +61,8 @@ struct nof_opts {
 	u32		connect_tmo_ms;
 	u32		stall_tmo_ms;
 	s32		first_connect_tmo_ms;
+	u32		ack_tmo_ms;
+	u32		retry_count;
 	u8		tos;
 	bool		hdr_digest;
 	bool		data_digest;
@@ -83,6 +86,10 @@ struct nof_opts {
 #define NOF_DEF_CTRL_LOSS_TMO_MS	600000
 #define NOF_DEF_CONNECT_TMO_MS		10000
 #define NOF_DEF_STALL_TMO_MS		300
+#define NOF_DEF_ACK_TMO_MS		67
+#define NOF_MAX_ACK_TMO_MS		10000
+#define NOF_DEF_RETRY_COUNT		4
+#define NOF_MAX_RETRY_COUNT		6	/* 7 is for ever with some devices */
 #define NOF_ADMIN_DEPTH			32
 #define NOF_ERROR_TEXT			120
 

@@ -68,6 +68,9 @@ void nof_queues_free(struct nof_ctrl *ctrl);
 u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
 /* Commands that were taken off the queues and are not answered yet */
 u32 nof_queues_stubs(struct nof_ctrl *ctrl);
+struct nof_transport_info;
+/* Zeroed by the caller */
+void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info);
 /* How long the oldest of these is not answered */
 u32 nof_queues_stub_ms(struct nof_ctrl *ctrl);
 /* Requests of a path outstanding on the controller's queues */

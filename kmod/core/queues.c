@@ -309,6 +309,20 @@ u32 nof_queues_stubs(struct nof_ctrl *ctrl)
 	return sum;
 }
 
+void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info)
+{
+	struct nof_queue *queue;
+	u32 i;
+
+	if (!ctrl->transport->info)
+		return;
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
+		if (test_bit(NOF_Q_CONNECTED, &queue->flags))
+			ctrl->transport->info(queue, info);
+	mutex_unlock(&ctrl->queues_lock);
+}
+
 u32 nof_queues_stub_ms(struct nof_ctrl *ctrl)
 {
 	u32 i, ms = 0;

@@ -31,6 +31,25 @@ struct nof_vital {
 };
 
 /**
+ * struct nof_transport_info - what there is to be told of a controller's connections
+ * @device:	that they go by, with @port and @gid; empty: nothing to be told
+ * @in_capsule:	bytes of data that go with a write command
+ * and sums over its queues
+ */
+struct nof_transport_info {
+	char	device[NVMEOF_NAME_MAX + 1];
+	u32	port;
+	u8	gid[16];
+	u32	in_capsule;
+	u64	posts;
+	u64	work_requests;
+	u64	cqes;
+	u64	registrations;
+	u64	invalidations;
+	u64	remote_invalidations;
+};
+
+/**
  * struct nof_transport - a fabrics transport
  * @name:	as in NVMEOF_A_TRANSPORT
  * @owner:	its module; a controller holds a reference
@@ -77,6 +96,8 @@ struct nof_vital {
  *		sleeps, not for the peer. The queue cannot go away meanwhile; it may be being stopped. NULL: never
  * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue
  *		cannot go away meanwhile. Process context. NULL: silence is not noticed
+ * @info:	adds what there is to tell of a queue that is connected, and cannot go away meanwhile. Process context,
+ *		does not sleep. NULL: nothing
  */
 struct nof_transport {
 	struct list_head	entry;
@@ -101,6 +122,7 @@ struct nof_transport {
 	int (*poll)(struct nof_queue *queue, struct io_comp_batch *iob);
 	struct nof_cmd *(*detach)(struct nof_queue *queue, struct nof_detach *d);
 	void (*vital)(struct nof_queue *queue, struct nof_vital *v);
+	void (*info)(struct nof_queue *queue, struct nof_transport_info *info);
 };
 
 /* Context: process. -EINVAL for another API version, -EEXIST for a name already taken. */

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 1500
-# Instructions per I/O of both drivers over rxe, as cost.sh does it over TCP: one guest, one CPU, one target, a subsystem
-# each. rxe, a network card made of software, is most of it, so that the driver's own part is counted by symbol besides,
-# and what the driver asks of the card: calls, and completions, by kprobes in rounds of their own. The in-tree driver runs
-# without a scheduler. Writes /results/samples as cost.sh does, and /results/rdma: CASE DRIVER FIGURE.
+# Instructions per I/O of both drivers over rxe, as cost.sh does it over TCP: one guest, one CPU, one target, a
+# subsystem each. rxe, a network card made of software, is most of it, so that the driver's own part is counted by
+# symbol besides, and what the driver asks of the card: calls, and completions, by kprobes in rounds of their own. The
+# in-tree driver runs without a scheduler. Writes /results/samples as cost.sh does, and /results/rdma: CASE DRIVER
+# FIGURE.
 
 uuid_of() {
 	case $1 in
@@ -82,11 +83,7 @@ ip link add rdma0 type dummy
 ip link set rdma0 mtu 4300 up
 ip addr add 10.60.0.1/24 dev rdma0
 rdma link add rxe0 type rxe netdev rdma0
-mkdir "$nvmet/ports/1"
-echo rdma > "$nvmet/ports/1/addr_trtype"
-echo ipv4 > "$nvmet/ports/1/addr_adrfam"
-echo 10.60.0.1 > "$nvmet/ports/1/addr_traddr"
-echo 4420 > "$nvmet/ports/1/addr_trsvcid"
+target_port 1 10.60.0.1 4420 rdma
 n=0
 declare -A device
 for driver in $DRIVERS; do

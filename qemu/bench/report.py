@@ -22,7 +22,8 @@ from figures import make_case, print_table
 TARGET_MODULES = {"nvmet", "nvmet_tcp", "null_blk"}
 # What a driver over RDMA has of its own, or causes by its own requests: the target has a share of the last two
 RDMA_MODULES = {"nvmeof", "nvmeof_rdma", "nvme_core", "nvme_fabrics", "nvme_rdma", "ib_core", "rdma_cm"}
-CARD_NAMES = ("rdma_get_gid", "rdma_put_gid", "rdma_read_gid", "ib_device_", "rdma_rw_")  # for rxe, and the target
+# Of the verbs core, for rxe and for the target
+CARD_NAMES = ("rdma_get_gid", "rdma_put_gid", "rdma_read_gid", "ib_device_", "rdma_rw_")
 BLOCK_NAMES = ("blk_", "__blk", "bio_", "__bio", "bdev_", "blkdev_", "submit_bio", "irq_poll", "rq_", "dd_", "sg_")
 PROFILE_LINES = 400
 

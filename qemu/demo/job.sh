@@ -56,6 +56,17 @@ port() {
 	nsenter --net="/run/netns/net$2" ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/$1/subsystems/$nqn"
 }
 
+# card ID N: a network card of software that speaks RoCE, 10.3.N.1, and a port of the target there. rxe's traffic on one
+# host stays in the card: it needs no other end.
+card() {
+	ip link add "card$2" type dummy
+	ip link set "card$2" mtu 4300 up
+	ip addr add "10.3.$2.1/24" dev "card$2"
+	rdma link add "rxe$2" type rxe netdev "card$2"
+	target_port "$1" "10.3.$2.1" 4420 rdma
+	target_link "$1" $nqn
+}
+
 # ana ID STATE: what the port says of both namespaces
 ana() {
 	echo "$2" > "$nvmet/ports/$1/ana_groups/1/ana_state"
@@ -170,19 +181,36 @@ impair 1 "delay 0.2ms"
 wait_for 20 eval '[ "$(nvmeofctl list-subsys | grep -c " live ")" -eq 4 ]'
 sleep 3
 show nvmeofctl top --batch -n 1
+
+begin_step "RDMA: two paths over RoCE beside one over TCP, to the same disks; then a network card is taken away"
+modprobe -a rdma_rxe dummy nvmet-rdma
+card 5 1
+card 6 2
+for n in 1 2; do
+	show nvmeofctl connect -t rdma -n $nqn -a 10.3.$n.1 --reconnect-delay 1s --wait=ns
+done
+show nvmeofctl disconnect nvmeof0c1 nvmeof0c2 nvmeof0c4
+show nvmeofctl set nvmeof0 iopolicy=round-robin
+sleep 2
+show nvmeofctl top --batch -n 1
+event "a network card is taken away"
+show rdma link delete rxe1
+sleep 4
+show nvmeofctl list-subsys
 load_stop
 kill $monitor
 wait $monitor || true
 say "   What nvmeofctl monitor saw:"
-grep -E 'moved|non-opt|inacc|optimized|recovering|live' /run/monitor | head -40 | indent
+grep -E 'moved|non-opt|inacc|optimized|recovering|live' /run/monitor | head -50 | indent
 
 begin_step "Away: disconnect and unload"
 show nvmeofctl disconnect -n $nqn
-show modprobe -r nvmeof_tcp nvmeof
+show modprobe -r nvmeof_rdma nvmeof_tcp nvmeof
 ! grep -q '^nvmeof' /proc/modules || fail "a module is still loaded"
 ! ls /dev/nvmeof* > /dev/null 2>&1 || fail "a device node is still there"
 say "   no device node and no module is left"
 target_remove
+rdma link delete rxe2
 ip netns del net1
 ip netns del net2
 ios=$(sum total_ios /run/load?.json) errors=$(sum error /run/load?.json)

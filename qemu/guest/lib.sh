@@ -60,12 +60,12 @@ target_namespace() {
 	echo 1 > "$ns/enable"
 }
 
-# target_port ID ADDRESS PORT: a TCP port, IPv6 where the address has a colon.
+# target_port ID ADDRESS PORT [TRANSPORT]: of TCP unless told, IPv6 where the address has a colon.
 target_port() {
 	local port=$nvmet/ports/$1 family=ipv4
 	case $2 in *:*) family=ipv6 ;; esac
 	mkdir "$port"
-	echo tcp > "$port/addr_trtype"
+	echo "${4:-tcp}" > "$port/addr_trtype"
 	echo $family > "$port/addr_adrfam"
 	echo "$2" > "$port/addr_traddr"
 	echo "$3" > "$port/addr_trsvcid"

@@ -52,6 +52,9 @@ void readFlags(const Args &args, ConnectOptions &options)
 	options.idempotent = args.has("idempotent");
 	if (std::optional<std::uint32_t> tos = args.number("tos"))
 		options.tos = static_cast<std::uint8_t>(*tos);
+	if (std::optional<std::uint32_t> ms = args.number("ack-tmo-ms"))
+		options.ackTimeout = std::chrono::milliseconds(*ms);
+	options.retryCount = args.number("retry-count");
 }
 
 WaitFor waitOf(const std::string &word)

@@ -44,6 +44,18 @@ std::string formatPollQueues(const Controller &controller)
 		       : text;
 }
 
+void addRdma(Fields &fields, const RdmaConnection &rdma)
+{
+	fields.emplace_back("rdma device", fmt::format("{}, port {}", rdma.device, rdma.port));
+	addText(fields, "rdma gid", rdma.gid);
+	fields.emplace_back("rdma ack-tmo", fmt::format("{} ms, {} retries", rdma.ackTimeout.count(), rdma.retryCount));
+	fields.emplace_back("rdma in capsule", fmt::format("{} bytes", rdma.inCapsule));
+	fields.emplace_back("rdma sent", fmt::format("{} work requests by {} posts", rdma.workRequests, rdma.posts));
+	addNumber(fields, "rdma completions", rdma.completions);
+	fields.emplace_back("rdma keys", fmt::format("{} registered, {} invalidated by the target, {} by this host",
+						     rdma.registrations, rdma.remoteInvalidations, rdma.invalidations));
+}
+
 void addSettings(Fields &fields, const Controller &controller)
 {
 	addNumber(fields, "io queues", controller.ioQueues);
@@ -63,6 +75,8 @@ void addSettings(Fields &fields, const Controller &controller)
 	fields.emplace_back("header digest", yesNo(controller.hdrDigest));
 	fields.emplace_back("data digest", yesNo(controller.dataDigest));
 	fields.emplace_back("sq flow control", controller.sqFlow ? "on" : "off");
+	if (controller.rdma)
+		addRdma(fields, *controller.rdma);
 	if (controller.cntlid) // before it is connected nobody knows
 		fields.emplace_back("zero copy", controller.copies ? "no, data are copied" : "yes");
 }

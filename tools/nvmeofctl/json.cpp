@@ -32,6 +32,22 @@ template <typename T> void putFailure(Json &json, const T &object)
 	json["last_error"] = failure;
 }
 
+Json rdmaJson(const RdmaConnection &rdma)
+{
+	return {{"device", rdma.device},
+		{"port", rdma.port},
+		{"gid", rdma.gid},
+		{"ack_tmo_ms", rdma.ackTimeout.count()},
+		{"retry_count", rdma.retryCount},
+		{"in_capsule_bytes", rdma.inCapsule},
+		{"posts", rdma.posts},
+		{"work_requests", rdma.workRequests},
+		{"completions", rdma.completions},
+		{"registrations", rdma.registrations},
+		{"invalidations", rdma.invalidations},
+		{"remote_invalidations", rdma.remoteInvalidations}};
+}
+
 void putSettings(Json &json, const Controller &controller)
 {
 	json["nr_io_queues"] = controller.ioQueues;
@@ -49,6 +65,8 @@ void putSettings(Json &json, const Controller &controller)
 	json["hdr_digest"] = controller.hdrDigest;
 	json["data_digest"] = controller.dataDigest;
 	json["sq_flow"] = controller.sqFlow;
+	if (controller.rdma)
+		json["rdma"] = rdmaJson(*controller.rdma);
 	if (controller.cntlid) // before it is connected nobody knows
 		json["zero_copy"] = !controller.copies;
 }

@@ -18,7 +18,7 @@
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
  *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT, OWNER,
- *               FIRST_CONNECT_TMO, TAGS (opt)
+ *               FIRST_CONNECT_TMO, TAGS, ACK_TMO, RETRY_COUNT (opt)
  *                                     -> a controller object, in state "connecting". The connect itself goes on in the
  *               background; CTRL_NTF events tell how it ends. -EALREADY with CTRL_NAME of the existing controller when
  *               the same host already has a controller at this address.
@@ -35,7 +35,9 @@
  *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, STALL_TMO, TOS,
  *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the connection was
  *   last good), [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER], WANTED_POLL_QUEUES,
- *   FIRST_CONNECT_TMO
+ *   FIRST_CONNECT_TMO, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT,
+ *   IN_CAPSULE, and of its present connections POSTS, WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS,
+ *   REMOTE_INVALIDATIONS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
@@ -201,6 +203,18 @@ enum nvmeof_attr {
 	NVMEOF_A_NR_EXPECTED,		/* u32: likewise if all were, and those whose first scan failed had one */
 	NVMEOF_A_NO_PATH_SINCE,		/* u64: CLOCK_BOOTTIME, ns; only while no path is usable */
 	NVMEOF_A_TAGS,			/* u32, 64..4096, default 1024: requests under way for each queue asked for */
+	NVMEOF_A_ACK_TMO,		/* u32, ms, 1..10000, default 67: RDMA, of a packet; as the powers of two go */
+	NVMEOF_A_RETRY_COUNT,		/* u32, 0..6, default 4: RDMA, how often a packet is sent again after that */
+	NVMEOF_A_RDMA_DEVICE,		/* string */
+	NVMEOF_A_RDMA_PORT,		/* u32 */
+	NVMEOF_A_RDMA_GID,		/* binary, 16 bytes: the local one */
+	NVMEOF_A_IN_CAPSULE,		/* u32: bytes of data that go with a write command */
+	NVMEOF_A_POSTS,			/* u64: times that the device was called to send */
+	NVMEOF_A_WORK_REQUESTS,		/* u64: that it was given by these */
+	NVMEOF_A_CQES,			/* u64: completions that it gave */
+	NVMEOF_A_REGISTRATIONS,		/* u64: of memory */
+	NVMEOF_A_INVALIDATIONS,		/* u64: of keys, by ourselves */
+	NVMEOF_A_REMOTE_INVALIDATIONS,	/* u64: likewise, by the target */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

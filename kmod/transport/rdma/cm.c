@@ -9,10 +9,6 @@
 #include <rdma/ib_cm.h>
 #include "transport/rdma/rdma.h"
 
-/* 4.096 us * 2^14: a packet that is not acknowledged is sent again after 67 ms, */
-#define ACK_TIMEOUT	14
-/* so often; 7 would mean for ever with some devices */
-#define RETRIES		4
 /* A target without a receive posted, which the protocol rules out, is waited for: in no case for ever */
 #define RNR_RETRIES	6
 
@@ -202,6 +198,18 @@ static int bind_iface(struct nof_rdma_queue *q)
 	return 0;
 }
 
+/* The unit, ns, of which a timeout is so many as a power of two says: 31 at most */
+#define ACK_UNIT_NS	(1ULL << 12)
+
+static u8 ack_exponent(u32 ms)
+{
+	u8 t = 1;
+
+	while (t < 31 && (ACK_UNIT_NS << t) < (u64)ms * NSEC_PER_MSEC)
+		t++;
+	return t;
+}
+
 static int cm_create(struct nof_rdma_queue *q)
 {
 	struct rdma_cm_id *id = rdma_create_id(nof_addr_of(q->q.ctrl)->net, cm_event, q, RDMA_PS_TCP, IB_QPT_RC);
@@ -217,7 +225,7 @@ static int cm_create(struct nof_rdma_queue *q)
 	err = bind_iface(q);
 	/* what the device cannot do it does by its own measure */
 	if (!err)
-		rdma_set_ack_timeout(id, ACK_TIMEOUT);
+		rdma_set_ack_timeout(id, ack_exponent(q->q.ctrl->opts.ack_tmo_ms));
 	return err;
 }
 
@@ -259,7 +267,7 @@ int nof_rdma_cm_connect(struct nof_rdma_queue *q)
 		.responder_resources = min(q->id->device->attrs.max_qp_rd_atom, U8_MAX),
 		.initiator_depth = 0,
 		.flow_control = 1,
-		.retry_count = RETRIES,
+		.retry_count = q->q.ctrl->opts.retry_count,
 		.rnr_retry_count = RNR_RETRIES,
 	};
 	int err;

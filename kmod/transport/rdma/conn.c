@@ -319,6 +319,25 @@ static int conn_try(struct nof_rdma_queue *q)
 	return err;
 }
 
+void nof_rdma_conn_info(struct nof_queue *queue, struct nof_transport_info *info)
+{
+	const struct nof_rdma_queue *q = to_rdma_queue(queue);
+
+	if (!queue->qid) {
+		strscpy(info->device, dev_name(&q->rdev->dev->dev), sizeof(info->device));
+		info->port = q->id->port_num;
+		rdma_read_gids(q->id, (union ib_gid *)info->gid, NULL);
+	} else {
+		info->in_capsule = q->inline_room;
+	}
+	info->posts += READ_ONCE(q->count.posts);
+	info->work_requests += READ_ONCE(q->count.wrs);
+	info->cqes += READ_ONCE(q->count.cqes);
+	info->registrations += READ_ONCE(q->count.regs);
+	info->invalidations += READ_ONCE(q->count.invs);
+	info->remote_invalidations += READ_ONCE(q->count.remote_invs);
+}
+
 /* Not by this queue again: it has been stopped, or says for good why not */
 static bool conn_over(const struct nof_rdma_queue *q)
 {

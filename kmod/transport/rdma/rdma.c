@@ -21,7 +21,8 @@ static struct nof_transport rdma_transport = {
 	.api		= NOF_TRANSPORT_API,
 	.queue_size	= sizeof(struct nof_rdma_queue),
 	.slot_size	= sizeof(struct nof_rdma_slot),
-	.options	= NOF_OPT_HOST_TRADDR | NOF_OPT_HOST_IFACE | NOF_OPT_TOS | NOF_OPT_POLL_QUEUES,
+	.options	= NOF_OPT_HOST_TRADDR | NOF_OPT_HOST_IFACE | NOF_OPT_TOS | NOF_OPT_POLL_QUEUES |
+			  NOF_OPT_ACK,
 	.ctrl_init	= nof_addr_init,
 	.ctrl_exit	= nof_addr_exit,
 	.same_addr	= nof_addr_same,
@@ -36,6 +37,7 @@ static struct nof_transport rdma_transport = {
 	.poll		= nof_rdma_recv_poll,
 	.detach		= nof_rdma_recv_detach,
 	.vital		= nof_rdma_recv_vital,
+	.info		= nof_rdma_conn_info,
 };
 
 static int __init nof_rdma_init(void)

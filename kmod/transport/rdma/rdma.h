@@ -245,6 +245,7 @@ void nof_rdma_cm_rest(struct nof_rdma_queue *q, unsigned long deadline);
 int nof_rdma_conn_start(struct nof_queue *queue);
 void nof_rdma_conn_stop(struct nof_queue *queue);
 void nof_rdma_conn_free(struct nof_queue *queue);
+void nof_rdma_conn_info(struct nof_queue *queue, struct nof_transport_info *info);
 
 /* data.c: as the ops prepare() and release() */
 int nof_rdma_data_prepare(struct nof_queue *queue, struct nof_cmd *cmd);
