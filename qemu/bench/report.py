@@ -62,7 +62,8 @@ class Section:
 
     def driver_side(self):
         return sum(n for (module, name), n in self.functions.items()
-                   if (module in RDMA_MODULES and not name.startswith(CARD_NAMES)) or (module == "vmlinux" and name.startswith(BLOCK_NAMES)))
+                   if (module in RDMA_MODULES and not name.startswith(CARD_NAMES)) or
+                   (module == "vmlinux" and name.startswith(BLOCK_NAMES)))
 
     def host_side(self):
         return self.total - sum(n for module, n in self.modules().items() if module in TARGET_MODULES)
