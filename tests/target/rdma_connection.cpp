@@ -136,9 +136,7 @@ bool RdmaConnection::takeEvents()
 {
 	bool live = true;
 	for (rdma_cm_event *event; ::rdma_get_cm_event(events_, &event) == 0; ::rdma_ack_cm_event(event)) {
-		if (event->event == RDMA_CM_EVENT_ESTABLISHED)
-			established_ = true;
-		else
+		if (event->event != RDMA_CM_EVENT_ESTABLISHED)
 			live = false; // disconnected, rejected by the host, its device or ours is gone
 	}
 	return live;

@@ -64,7 +64,7 @@ private:
 	Bytes privateData_;
 	RdmaRequest request_{};
 	std::uint8_t reads_;
-	bool established_ = false, answered_ = false;
+	bool answered_ = false;
 	std::unique_ptr<QueuePair> pair_;
 	std::map<std::uint16_t, KeyedSgl> places_; // of the host's memory, by command identifier
 };

@@ -61,6 +61,8 @@ public:
 	void hostDown();   // the interface here
 	void targetDown(); // the one in the namespace: here, it has no carrier
 	void repair();     // everything above
+	// That of the interface here, where tests are over RDMA
+	RdmaDevice &device() { return device_.value(); }
 
 private:
 	std::string farSide() const { return "-n " + netns_.name(); }

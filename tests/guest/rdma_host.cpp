@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What our host does over RDMA that it has no occasion for over TCP: devices that go, heads of both transports, targets
+// that are busy, and which device it takes.
+#include "support/multi.h"
+#include "support/netns.h"
+#include "support/ports.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+constexpr Millis gone = 3000ms; // that the removal of a device may take, which waits for all its users
+
+// A removal that hangs is one of the test's failures, not its end.
+void removeInTime(RdmaNic &nic)
+{
+	Stopwatch watch;
+	nic.remove();
+	CHECK(watch.elapsed() < slowly(gone));
+}
+
+} // namespace
+
+TEST_CASE("a device that is removed costs its path, and no I/O", "[rdma][removal]")
+{
+	Multi rig({.lanes = 2});
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Probe probe(rig.disk(), {.writes = false});
+	FioLoad load(verifiedJob(rig.disk(), 120, 16));
+	REQUIRE(rig.flowing());
+	for (unsigned round = 0; round < 4; round++) {
+		auto lane = round % 2;
+		auto name = rig.name(lane);
+		probe.mark();
+		removeInTime(rig.lane(lane).nic());
+		CHECK(rig.host.waitState(name, ControllerState::connecting, 2s));
+		CHECK(probe.moves());
+		std::printf("removal: reads went on after %ld ms\n", static_cast<long>(probe.longest().count()));
+		CHECK(probe.longest() < slowly(500ms));
+		CHECK(rig.waitPaths(1));
+		rig.lane(lane).repair();
+		rig.lane(lane).reopen();
+		CHECK(rig.host.waitState(name, ControllerState::live));
+		CHECK(rig.waitPaths(2));
+	}
+	expectGoodUntilNow(load);
+	expectGood(probe);
+}
+
+TEST_CASE("the device of the only path goes: what waits is done when it is back", "[rdma][removal]")
+{
+	Multi rig({.lanes = 1});
+	auto name = rig.connect(0);
+	FioLoad load(verifiedJob(rig.disk(), 120, 8));
+	REQUIRE(rig.flowing());
+	removeInTime(rig.lane(0).nic());
+	REQUIRE(rig.host.waitState(name, ControllerState::connecting, 2s));
+	pause(1s);
+	CHECK(rig.host.state(name) == ControllerState::connecting);
+	rig.lane(0).repair();
+	rig.lane(0).reopen();
+	CHECK(rig.host.waitState(name, ControllerState::live));
+	expectGoodUntilNow(load);
+}
+
+TEST_CASE("a device that goes in the middle of a connect does not wait for it", "[rdma][removal]")
+{
+	Netns netns("away");
+	Link link(netns, "away", 8);
+	link.impair("loss 100%");
+	must("ip neigh replace " + link.targetAddress() + " lladdr 02:00:00:00:00:01 dev " + link.hostIface());
+	Host host;
+	auto o = Host::options(link.targetAddress(), "4420");
+	o.firstConnect = -1ms;
+	auto c = take(host.client().start(o));
+	pause(500ms);
+	CHECK(host.state(c.name) == ControllerState::connecting);
+	Stopwatch watch;
+	link.device().remove();
+	CHECK(watch.elapsed() < slowly(gone));
+	CHECK(eventually([&] { return host.controller(c.name).attempts > 0; }, 2s));
+	Stopwatch leaving;
+	CHECK(host.client().disconnect(c.name).ok());
+	CHECK(leaving.elapsed() < slowly(2s));
+}
+
+TEST_CASE("a head of TCP and RDMA paths", "[rdma][mixed]")
+{
+	Multi rig({.lanes = 3, .transports = {"tcp", "rdma", "rdma"}});
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(3));
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 120, 16));
+	REQUIRE(rig.flowing());
+	auto shares = rig.shares([] { pause(2s); });
+	for (auto share : shares)
+		CHECK(share > 0.15);
+	removeInTime(rig.lane(1).nic());
+	CHECK(rig.waitPaths(2));
+	rig.lane(0).close();
+	CHECK(rig.waitPaths(1));
+	rig.lane(0).open();
+	rig.lane(1).repair();
+	rig.lane(1).reopen();
+	CHECK(rig.waitPaths(3));
+	rig.lane(2).close(); // and TCP alone, with another RDMA path
+	CHECK(rig.host.client().disconnect(rig.name(1)).ok());
+	CHECK(rig.waitPaths(1));
+	rig.lane(2).open();
+	CHECK(rig.waitPaths(2));
+	expectGoodUntilNow(load);
+}
+
+TEST_CASE("a target that is busy is asked again", "[rdma][connect]")
+{
+	Ports ports({target::Config{}});
+	for (auto *name : {"cm-reject-busy-never", "cm-reject-resources-never", "cm-reject-io-busy-never"}) {
+		INFO(name);
+		ports[0].script().arm(*target::findMisbehaviour(name), 2);
+		auto c = ports.connect(0);
+		CHECK(ports[0].script().strikes() == 2);
+		CHECK(Disk(ports.disk()).verified(0, 65536, 1) == 0);
+		ports.host.disconnectAll();
+	}
+}
+
+TEST_CASE("the local address and the interface are obeyed over RDMA", "[rdma][address]")
+{
+	Multi rig({.lanes = 2});
+	auto o = rig.options(0);
+	SECTION("host-traddr")
+	{
+		o.hostTraddr = rig.lane(0).address();
+		rig.host.connect(o);
+		CHECK(Disk(rig.disk()).verified(0, 65536, 1) == 0);
+	}
+	SECTION("host-iface")
+	{
+		o.hostIface = rig.lane(0).nic().name();
+		CHECK(rig.host.connect(o).hostIface == o.hostIface);
+		CHECK(Disk(rig.disk()).verified(0, 65536, 1) == 0);
+	}
+	SECTION("an address that nobody has, and one of the other family")
+	{
+		o.ctrlLoss = 0ms;
+		for (std::string address : {"10.5.0.99", "2001:db8::10"}) {
+			o.hostTraddr = address;
+			auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, slowly(15s));
+			REQUIRE_FALSE(result.ok());
+			CHECK_FALSE(result.error().message.empty());
+		}
+	}
+	SECTION("an interface without an RDMA device")
+	{
+		must("ip link add plain type veth peer name plainfar && ip addr add 10.98.0.1/24 dev plain && "
+		     "ip link set plain up && ip link set plainfar up");
+		auto there = Host::options("10.98.0.2", "4420");
+		there.ctrlLoss = 0ms;
+		auto result = rig.host.client().connect(there, nvmeof::WaitFor::controller, slowly(15s));
+		must("ip link del plain");
+		REQUIRE_FALSE(result.ok());
+		INFO(result.error().message);
+		CHECK_FALSE(result.error().message.empty());
+	}
+}
