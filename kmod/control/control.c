@@ -4,6 +4,13 @@
 #include "control/events.h"
 #include "control/genl.h"
 #include "control/sysfs.h"
+#include "core/above.h"
+
+const struct nof_control_ops nof_control = {
+	.subsys_class	= &nof_subsys_class,
+	.ctrl_add	= nof_chardev_add,
+	.ctrl_del	= nof_chardev_del,
+};
 
 int nof_control_init(void)
 {

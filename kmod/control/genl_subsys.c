@@ -3,6 +3,7 @@
 #include "control/genl.h"
 #include "control/policy.h"
 #include "core/subsys.h"
+#include "mpath/subsys.h"
 
 static bool takes_policy(struct nlattr **attrs)
 {

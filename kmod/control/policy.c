@@ -3,6 +3,7 @@
 #include <linux/mutex.h>
 #include "control/policy.h"
 #include "core/subsys.h"
+#include "mpath/subsys.h"
 
 /* Before subsys->lock. */
 static DEFINE_MUTEX(change_lock);

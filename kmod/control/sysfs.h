@@ -4,7 +4,8 @@
 
 #include <linux/device.h>
 
-/* /sys/class/nvmeof */
+/* /sys/class/nvmeof-subsystem and /sys/class/nvmeof, with their attributes */
+extern nof_class_const struct class nof_subsys_class;
 extern nof_class_const struct class nof_ctrl_class;
 
 extern const struct attribute_group *nof_ctrl_attr_groups[];

@@ -8,6 +8,7 @@
 #include "control/policy.h"
 #include "control/sysfs.h"
 #include "core/subsys.h"
+#include "mpath/subsys.h"
 #include "mpath/selector.h"
 
 #define SUBSYS_SHOW_ONLY(name, fmt, value)								\

@@ -3,11 +3,10 @@
 #include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "core/above.h"
 #include "core/ccr_log.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
-#include "mpath/ana.h"
-#include "mpath/fence.h"
 
 /* Those we act on or pass on, as far as the controller offers them */
 #define WANTED	(NVME_AEN_CFG_NS_ATTR | NVME_AEN_CFG_FW_ACT | NVME_AEN_CFG_ANA_CHANGE | NVME_AEN_CFG_DISC_CHANGE | \
@@ -96,7 +95,7 @@ static void notice(struct nof_ctrl *ctrl, u8 info)
 		queue_work(nof_wq, &ctrl->ana_work);
 		break;
 	case NOTICE_CCR:
-		nof_fence_notice(ctrl);
+		nof_mpath.reset_told(ctrl);
 		break;
 	default:
 		break;

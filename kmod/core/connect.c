@@ -3,13 +3,12 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include "core/above.h"
 #include "core/backoff.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
 #include "core/subsys.h"
-#include "mpath/ana.h"
-#include "mpath/fence.h"
 #include "transport/transport.h"
 
 #define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */
@@ -201,7 +200,7 @@ static int identify_nvm(struct nof_ctrl *ctrl)
 
 static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
-	int ret = nof_fence_arm(ctrl);
+	int ret = nof_mpath.begin(ctrl);
 
 	ctrl->transport->limits(ctrl, &ctrl->limits);
 	if (!ret)
@@ -209,7 +208,7 @@ static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	if (!ret)
 		ret = nof_queues_map(ctrl);
 	if (!ret)
-		ret = nof_ana_read(ctrl);
+		ret = nof_mpath.read_ana(ctrl);
 	/* last, as near to the first I/O as may be */
 	if (!ret)
 		ret = nof_scan_confirm(ctrl);
@@ -291,13 +290,13 @@ static bool go_live(struct nof_ctrl *ctrl)
 
 	mutex_lock(&s->lock);
 	if (test_and_clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
-		nof_ctrl_publish_locked(ctrl);
+		nof_mpath.publish(ctrl);
 	why = contradiction(ctrl);
 	if (!why)
 		live = nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE);
 	if (live) {
 		changed = adopt_identity(ctrl);
-		nof_ctrl_publish_locked(ctrl);
+		nof_mpath.publish(ctrl);
 	}
 	mutex_unlock(&s->lock);
 	if (why)

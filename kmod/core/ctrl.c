@@ -3,18 +3,14 @@
 #include <linux/log2.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
-#include "control/control.h"
-#include "control/trace.h"
+#include "core/above.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/status.h"
 #include "core/subsys.h"
+#include "core/trace.h"
 #include "core/watch.h"
-#include "mpath/ana.h"
-#include "mpath/fence.h"
-#include "mpath/head.h"
-#include "mpath/path.h"
 #include "transport/transport.h"
 
 bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
@@ -109,25 +105,10 @@ void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctr
 	nof_events->ctrl(ctrl, ev, old);
 }
 
-void nof_ctrl_publish_locked(struct nof_ctrl *ctrl)
-{
-	struct nof_subsys *s = ctrl->subsys;
-	struct nof_head *head;
-	struct nof_path *path;
-
-	lockdep_assert_held(&s->lock);
-	list_for_each_entry(head, &s->heads, entry)
-		list_for_each_entry(path, &head->paths, entry)
-			if (path->ctrl == ctrl) {
-				nof_head_publish(head);
-				break;
-			}
-}
-
 void nof_ctrl_publish(struct nof_ctrl *ctrl)
 {
 	mutex_lock(&ctrl->subsys->lock);
-	nof_ctrl_publish_locked(ctrl);
+	nof_mpath.publish(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
@@ -135,12 +116,11 @@ static void ctrl_release(struct device *dev)
 {
 	struct nof_ctrl *ctrl = to_nof_ctrl(dev);
 
-	nof_fence_disarm(ctrl);
+	nof_mpath.ctrl_exit(ctrl);
 	if (ctrl->subsys) {
 		nof_number_give(&ctrl->subsys->ctrl_ids, ctrl->id);
 		nof_subsys_put(ctrl->subsys);
 	}
-	nof_ana_exit(ctrl);
 	kfree(ctrl->ka_cmd);
 	kfree(ctrl->aen_cmd);
 	kfree(ctrl);
@@ -174,7 +154,7 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	INIT_DELAYED_WORK(&ctrl->scan_work, nof_scan_work);
 	ctrl->next_scan = jiffies;
 	nof_watch_init(ctrl);
-	nof_ana_init(ctrl);
+	nof_mpath.ctrl_init(ctrl);
 	if (nof_admin_init(ctrl) || nof_ka_init(ctrl) || nof_aer_init(ctrl)) {
 		put_device(&ctrl->dev);
 		return NULL;
@@ -294,7 +274,7 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 	if (ret)
 		goto put;
 	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING);
-	ret = nof_chardev_add(ctrl);
+	ret = nof_control.ctrl_add(ctrl);
 	if (ret) {
 		NL_SET_ERR_MSG(extack, "cannot create the controller's device node");
 		nof_ctrl_delist(ctrl);

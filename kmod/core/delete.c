@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The end of a controller, from whatever state, without waiting for the network. */
 #include <linux/netlink.h>
-#include "control/control.h"
+#include "core/above.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "core/watch.h"
-#include "mpath/notice.h"
-#include "mpath/path.h"
 
 /* While a controller is left in good order something has to complete in this time, or it is left in bad order */
 #define STALL_MS	2000
@@ -85,7 +83,7 @@ static void leave(struct nof_ctrl *ctrl)
 	cancel_delayed_work_sync(&ctrl->scan_work);
 	/* a scan by request ends when it sees the state, or with its commands */
 	mutex_lock(&ctrl->scan_lock);
-	nof_paths_remove(ctrl, true);
+	nof_paths.remove(ctrl, true);
 	mutex_unlock(&ctrl->scan_lock);
 	if (!test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
 		nof_ctrl_shutdown(ctrl);
@@ -98,7 +96,7 @@ static void abandon(struct nof_ctrl *ctrl)
 	nof_queues_kill(ctrl);
 	stop_works(ctrl);
 	mutex_lock(&ctrl->scan_lock);
-	nof_paths_remove(ctrl, false);
+	nof_paths.remove(ctrl, false);
 	mutex_unlock(&ctrl->scan_lock);
 }
 
@@ -117,10 +115,10 @@ void nof_delete_work(struct work_struct *work)
 	stop_works(ctrl);
 	cancel_work_sync(&ctrl->abort_work);
 	nof_queues_free(ctrl);
-	nof_chardev_del(ctrl);
+	nof_control.ctrl_del(ctrl);
 	nof_ctrl_delist(ctrl);
 	/* disks that it never had a path to may have been told that one is missing */
-	nof_notice_ctrl(ctrl);
+	nof_mpath.expected(ctrl);
 	nof_ctrl_detach_transport(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REMOVED, NVMEOF_CTRL_DELETING);
 	nof_subsys_leave(ctrl->subsys);

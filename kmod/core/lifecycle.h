@@ -74,7 +74,7 @@ void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info);
 /* How long the oldest of these is not answered */
 u32 nof_queues_stub_ms(struct nof_ctrl *ctrl);
 /* Requests of a path outstanding on the controller's queues */
-u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path);
+u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_cmd *cmd, const void *arg), const void *arg);
 /* Who looks whether anything completes; each has its own mark */
 enum nof_watcher { NOF_WATCH_KEEP_ALIVE = BIT(0), NOF_WATCH_LEAVE = BIT(1), NOF_WATCH_SILENCE = BIT(2) };
 /* True if anything completed on some queue since the watcher's last call */
@@ -172,8 +172,6 @@ int nof_scan(struct nof_ctrl *ctrl);
 void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old);
 /* The path sets of all heads this controller has a path to, after its state changed */
 void nof_ctrl_publish(struct nof_ctrl *ctrl);
-/* Likewise, under subsys->lock */
-void nof_ctrl_publish_locked(struct nof_ctrl *ctrl);
 
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl);
 void nof_ctrl_delist(struct nof_ctrl *ctrl);

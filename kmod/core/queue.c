@@ -5,12 +5,12 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
+#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/queue.h"
 #include "core/subsys.h"
+#include "core/trace.h"
 #include "core/watch.h"
-#include "control/trace.h"
-#include "mpath/head.h"
 #include "transport/transport.h"
 
 #define NOF_ADMIN_TMO_MS	60000
@@ -269,7 +269,7 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 }
 EXPORT_SYMBOL_GPL(nof_cmd_detach);
 
-/* @at: jiffies; @rcu: see count_path() */
+/* @at: jiffies; @rcu: see queue_count() */
 struct stub {
 	struct nof_cmd	cmd;
 	unsigned long	at;

@@ -4,10 +4,9 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
+#include "core/above.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
-#include "mpath/fence.h"
-#include "mpath/head.h"
 #include "transport/transport.h"
 
 /*
@@ -174,7 +173,7 @@ static int alloc_io(struct nof_ctrl *ctrl, unsigned long deadline)
 int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
 	u32 granted, i;
-	int ret = nof_subsys_tags_init(ctrl->subsys, &ctrl->opts);
+	int ret = nof_mpath.tags_init(ctrl->subsys, &ctrl->opts);
 
 	if (ret)
 		return ret;
@@ -254,7 +253,7 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 		nof_queue_cancel(queue);
 	mutex_unlock(&ctrl->stop_lock);
 	/* nothing more is sent in this association */
-	nof_fence_lost(ctrl);
+	nof_mpath.killed(ctrl);
 }
 
 /* After nof_queues_kill(), with no start work running. */
@@ -335,10 +334,11 @@ u32 nof_queues_stub_ms(struct nof_ctrl *ctrl)
 }
 
 /*
- * Commands of @path among those of a queue. Only requests are in I/O queues once they are mapped. Their memory stays;
- * that of a flush goes with its disk, a grace period after its slot was seen empty.
+ * Requests that @is says yes to, among those of a queue. Only requests are in I/O queues once they are mapped. Their
+ * memory stays; that of a flush goes with its disk, a grace period after its slot was seen empty.
  */
-static u32 count_path(struct nof_queue *queue, const struct nof_path *path)
+static u32 queue_count(struct nof_queue *queue, bool (*is)(const struct nof_cmd *cmd, const void *arg),
+		       const void *arg)
 {
 	struct nof_cmd *cmd;
 	u32 i, n = 0;
@@ -346,20 +346,20 @@ static u32 count_path(struct nof_queue *queue, const struct nof_path *path)
 	rcu_read_lock();
 	for (i = 0; i < queue->nr_slots; i++) {
 		cmd = READ_ONCE(queue->slots[i].cmd);
-		n += cmd && nof_cmd_has_rq(cmd) && container_of(cmd, struct nof_request, cmd)->path == path;
+		n += cmd && nof_cmd_has_rq(cmd) && is(cmd, arg);
 	}
 	rcu_read_unlock();
 	return n;
 }
 
-u32 nof_queues_count(struct nof_ctrl *ctrl, const struct nof_path *path)
+u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_cmd *cmd, const void *arg), const void *arg)
 {
 	u32 i, n = 0;
 
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; rcu_access_pointer(ctrl->map) && i < ctrl->nr_io; i++)
 		if (atomic_read(&ctrl->io[i]->inflight))
-			n += count_path(ctrl->io[i], path);
+			n += queue_count(ctrl->io[i], is, arg);
 	mutex_unlock(&ctrl->queues_lock);
 	return n;
 }

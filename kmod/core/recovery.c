@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What happens when a connection is lost: requests move, queues go, and attempts to come back are scheduled. */
 #include <linux/random.h>
-#include "control/trace.h"
+#include "core/above.h"
 #include "core/backoff.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/trace.h"
 #include "core/watch.h"
-#include "mpath/ana.h"
-#include "mpath/notice.h"
-#include "mpath/path.h"
 
 /* False: it was not live, and this is for a live one only */
 static bool error(struct nof_ctrl *ctrl, bool live_only, bool reset)
@@ -61,7 +59,7 @@ void nof_abort_work(struct work_struct *work)
 
 	nof_ctrl_publish(ctrl);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING)
-		nof_paths_unhold(ctrl);
+		nof_paths.unhold(ctrl);
 	nof_queues_kill(ctrl);
 }
 
@@ -133,7 +131,7 @@ void nof_recovery_work(struct work_struct *work)
 	ctrl->attempts = 0;
 	count_flap(ctrl);
 	fail_fast_start(ctrl);
-	nof_ana_lost(ctrl);
+	nof_mpath.lost(ctrl);
 	/* First no request may choose this path any more, then those on it are cancelled and choose again */
 	nof_ctrl_publish(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
@@ -201,7 +199,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 	u32 delay = nof_backoff_ms(step, longest_delay(ctrl), get_random_u32());
 
 	set_bit(NOF_CTRL_MISSED, &ctrl->flags);
-	nof_notice_ctrl(ctrl);
+	nof_mpath.expected(ctrl);
 	if (patience_ends(ctrl)) {
 		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",
 			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "first_connect_tmo",

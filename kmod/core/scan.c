@@ -3,13 +3,12 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include "core/above.h"
 #include "core/backoff.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
 #include "core/subsys.h"
-#include "mpath/head.h"
-#include "mpath/path.h"
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
 #define RETRY_MAX_MS	30000
@@ -34,11 +33,16 @@ struct scan {
 	bool			later;
 };
 
+static const int scan_errnos[] = {
+	[NOF_REFUSED]		= -EINVAL,
+	[NOF_REFUSED_AGAIN]	= -EAGAIN,
+	[NOF_REFUSED_LATER]	= -EINVAL,
+	[NOF_REFUSED_NO_MEMORY]	= -ENOMEM,
+};
+
 static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 {
-	int err = why == nof_path_no_memory ? -ENOMEM : nof_path_try_again(why) ? -EAGAIN : -EINVAL;
-
-	nof_ctrl_note(ctrl, err, status, "namespace %u refused: %s", nsid, why);
+	nof_ctrl_note(ctrl, scan_errnos[nof_paths.refusal(why)], status, "namespace %u refused: %s", nsid, why);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 
@@ -46,7 +50,7 @@ static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char 
 static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
 	scan->again = true;
-	if (nof_path_keep(ctrl, ns->nsid))
+	if (nof_paths.keep(ctrl, ns->nsid))
 		return;
 	nof_ctrl_note(ctrl, -EAGAIN, ns->status, "namespace %u cannot be identified; tried again later", ns->nsid);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
@@ -55,22 +59,24 @@ static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_n
 static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
 	const char *why = ns->why;
+	enum nof_refusal refusal;
 
 	if (ns->not_now) {
 		not_now(ctrl, scan, ns);
 		return;
 	}
 	/* those before it have taken the room */
-	if (!nof_head_wanted(ctrl->subsys, ns->nsid)) {
+	if (!nof_paths.wanted(ctrl->subsys, ns->nsid)) {
 		scan->left_out++;
 		return;
 	}
 	if (!why)
-		why = nof_path_attach(ctrl, ns->nsid, &ns->format, scan->association);
+		why = nof_paths.attach(ctrl, ns->nsid, &ns->format, scan->association);
 	if (why)
 		scan_refuse(ctrl, ns->nsid, ns->status, why);
-	scan->again |= nof_path_try_again(why);
-	scan->later |= nof_path_later(why);
+	refusal = nof_paths.refusal(why);
+	scan->again |= refusal == NOF_REFUSED_AGAIN || refusal == NOF_REFUSED_NO_MEMORY;
+	scan->later |= refusal == NOF_REFUSED_LATER;
 }
 
 /* What has been collected of the list */
@@ -117,7 +123,7 @@ static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 	if (nsid > ctrl->nn)
 		return beyond_nn(ctrl, nsid);
 	scan->prev = nsid;
-	if (!nof_head_wanted(ctrl->subsys, nsid))
+	if (!nof_paths.wanted(ctrl->subsys, nsid))
 		return ++scan->left_out > LEFT_OUT_MAX ? -E2BIG : 0;
 	f->ns[f->nr++].nsid = nsid;
 	return f->nr == f->max ? take_some(ctrl, scan) : 0;
@@ -148,7 +154,7 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 	} while (!ret);
 	if (scan->left_out) {
 		nof_ctrl_note(ctrl, -E2BIG, 0, "%u namespaces left out: more than max_namespaces of the module, %u",
-			      scan->left_out, nof_head_most());
+			      scan->left_out, nof_paths.most());
 		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 	}
 	return min(ret, 0);
@@ -179,7 +185,7 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return -ENOTCONN;
 	if (!ctrl->discovery) {
-		nof_paths_unsee(ctrl);
+		nof_paths.unsee(ctrl);
 		ret = scan_all(ctrl, scan);
 	}
 	/* only a list read to its end, over one association, tells what is gone */
@@ -188,9 +194,9 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 	if (ret)
 		return ret;
 	if (!ctrl->discovery)
-		nof_paths_remove_unseen(ctrl);
+		nof_paths.remove_unseen(ctrl);
 	/* what went has made room */
-	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_head_most();
+	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_paths.most();
 	ret = count_scan(ctrl, scan->association, !scan->again);
 	return scan->again ? -EAGAIN : ret;
 }
@@ -226,7 +232,7 @@ int nof_scan(struct nof_ctrl *ctrl)
 		scan_again(ctrl);
 	else
 		ctrl->scan_failures = 0;
-	nof_notice_ctrl(ctrl);
+	nof_mpath.expected(ctrl);
 	nof_events->scanned(ctrl, ret);
 free:
 	nof_formats_free(&scan.formats);
@@ -247,12 +253,12 @@ int nof_scan_confirm(struct nof_ctrl *ctrl)
 	ret = nof_formats_alloc(&f, min_t(u32, nr, NOF_FORMATS_MAX));
 	if (ret)
 		return ret;
-	while (!ret && (f.nr = nof_paths_above(ctrl, prev, f.ns, f.max))) {
+	while (!ret && (f.nr = nof_paths.above(ctrl, prev, f.ns, f.max))) {
 		prev = f.ns[f.nr - 1].nsid;
 		ret = nof_formats_read(ctrl, &f);
 		for (i = 0; !ret && i < f.nr; i++)
 			if (!f.ns[i].not_now && !f.ns[i].why)
-				nof_path_confirm(ctrl, f.ns[i].nsid, &f.ns[i].format, association);
+				nof_paths.confirm(ctrl, f.ns[i].nsid, &f.ns[i].format, association);
 	}
 	nof_formats_free(&f);
 	return ret;

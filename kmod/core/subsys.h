@@ -15,7 +15,6 @@
 
 struct nof_ctrl;
 struct nof_head;
-struct nof_opts;
 struct nof_selector;
 struct netlink_ext_ack;
 
@@ -85,7 +84,7 @@ struct nof_subsys {
 	struct srcu_struct	srcu;
 	struct mutex		tags_lock;	/* making @tags; nothing is taken inside */
 	struct blk_mq_tag_set	tags;
-	struct request_queue	*idle_queue;	/* see nof_subsys_tags_init() */
+	struct request_queue	*idle_queue;	/* see mpath/subsys.c */
 	bool			tags_ready;
 	u32			changing;
 	u32			changing_nsid;
@@ -137,12 +136,6 @@ static inline u64 nof_topology_changed(void)
 
 /* By number, with a reference; NULL if none. */
 struct nof_subsys *nof_subsys_find(u32 id);
-/* Changes the selector of a running subsystem; -ENOENT with a message naming the known ones. Sleeps. */
-int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netlink_ext_ack *extack);
-
-/* Takes over new policy values (bounds checked by the caller) and tells. Sleeps. */
-void nof_subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy);
-
 /* Below: between the files of the core. */
 /*
  * The subsystem of these names, made if need be, with one more user: it stays visible until nof_subsys_leave(). -EINVAL
@@ -153,6 +146,5 @@ struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u
 				   struct netlink_ext_ack *extack);
 void nof_subsys_enter(struct nof_subsys *s);
 void nof_subsys_leave(struct nof_subsys *s);
-int nof_subsys_tags_init(struct nof_subsys *s, const struct nof_opts *opts);
 
 #endif

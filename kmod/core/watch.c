@@ -11,12 +11,10 @@
  * too: such a step counts next to nothing, and so does one in which what has arrived was not looked at.
  */
 #include <linux/mutex.h>
+#include "core/above.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "core/watch.h"
-#include "mpath/head.h"
-#include "mpath/path.h"
-#include "mpath/request.h"
 #include "transport/transport.h"
 
 /* All in milliseconds */
@@ -26,7 +24,6 @@ enum {
 	PROBE		= 60,		/* a queue completes nothing: Keep Alive */
 	STALL		= 500,		/* no I/O completes here, but elsewhere */
 	STALL_ALONE	= 1000,		/* no I/O completes here, and none was sent elsewhere */
-	STALL_AGAIN	= 60000,	/* another controller stalled less than this ago: it is not the path */
 	STALL_REST	= 1000,		/* left out for that long, twice that when it stalls again soon, and so on */
 	STALL_SOON	= 10000,
 	STALL_END	= 60000,	/* an answer that has not come by then will not */
@@ -145,43 +142,6 @@ static void watch_look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 	mutex_unlock(&ctrl->queues_lock);
 }
 
-static bool head_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl)
-{
-	struct nof_path *path;
-	bool mine = false, other = false;
-
-	list_for_each_entry(path, &head->paths, entry) {
-		if (path->ctrl == ctrl)
-			mine = true;
-		else if (path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE &&
-			 !READ_ONCE(path->ctrl->stalled))
-			other = true;
-	}
-	return mine && other;
-}
-
-/* Some head of this controller has a usable path by another one */
-static bool elsewhere(struct nof_ctrl *ctrl)
-{
-	struct nof_head *head;
-
-	lockdep_assert_held(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		if (head_elsewhere(head, ctrl))
-			return true;
-	return false;
-}
-
-static bool has_elsewhere(struct nof_ctrl *ctrl)
-{
-	bool has;
-
-	mutex_lock(&ctrl->subsys->lock);
-	has = elsewhere(ctrl);
-	mutex_unlock(&ctrl->subsys->lock);
-	return has;
-}
-
 /*
  * Without another way to its namespaces a new connection has nothing to give that this one, should the path come back,
  * has not: then TCP_USER_TIMEOUT and keep-alive decide. True when it is given up.
@@ -195,7 +155,7 @@ static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 		w->told = false;
 		return false;
 	}
-	go = has_elsewhere(ctrl);
+	go = nof_mpath.elsewhere(ctrl);
 	if (!go && w->told)
 		return false;
 	w->told = true;
@@ -208,7 +168,7 @@ static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 	return go;
 }
 
-/* What may take long by its nature (discard, format, zeroes) is no measure. Memory of commands: see count_path(). */
+/* What may take long by its nature (discard, format, zeroes) is no measure. Memory of commands: see queue_count(). */
 static bool queue_has_plain_io(const struct nof_queue *queue)
 {
 	const struct nof_cmd *cmd;
@@ -239,57 +199,6 @@ static bool has_plain_io(struct nof_ctrl *ctrl)
 	return has;
 }
 
-/* Whether the other paths to namespaces that wait for this controller did something since this was last asked */
-static bool others_complete(struct nof_ctrl *ctrl, struct nof_head *head)
-{
-	bool stalls = false, moved = false;
-	struct nof_path *path;
-	u64 ios;
-
-	list_for_each_entry(path, &head->paths, entry) {
-		if (path->ctrl == ctrl) {
-			stalls = nof_path_inflight(path);
-			continue;
-		}
-		ios = nof_path_ios(path);
-		moved |= path->usable && path->watched_at && time_before(jiffies, path->watched_at + HZ) &&
-			 ios != path->watched_ios;
-		path->watched_at = jiffies ?: 1;
-		path->watched_ios = ios;
-	}
-	return stalls && moved;
-}
-
-static bool slow_of_late(const struct nof_ctrl *ctrl)
-{
-	const struct nof_watch *w = &ctrl->watch;
-
-	return READ_ONCE(w->still) ||
-	       (READ_ONCE(w->stalls) && time_before(jiffies, READ_ONCE(w->stalled_at) + msecs_to_jiffies(STALL_AGAIN)));
-}
-
-/*
- * Slow storage behind both paths is no stall: another one must have done I/O of the same namespace meanwhile, or not
- * have been asked. The latter is a guess, which is not made of one after the other.
- */
-static const char *stall_verdict(struct nof_ctrl *ctrl)
-{
-	struct nof_watch *w = &ctrl->watch;
-	bool moved = false, fresh = true;
-	struct nof_ctrl *other;
-	struct nof_head *head;
-
-	if (!elsewhere(ctrl))
-		return NULL;
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		moved |= others_complete(ctrl, head);
-	list_for_each_entry(other, &ctrl->subsys->ctrls, entry)
-		fresh &= other == ctrl || !slow_of_late(other);
-	if (moved)
-		return "others complete";
-	return fresh && w->still_ms >= STALL_ALONE ? "others are idle" : NULL;
-}
-
 static u32 detach_all(struct nof_ctrl *ctrl)
 {
 	u32 i, nr = 0;
@@ -297,7 +206,7 @@ static u32 detach_all(struct nof_ctrl *ctrl)
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; i < ctrl->nr_io; i++)
 		if (nof_queue_live(ctrl->io[i]) && ctrl->io[i]->type != NOF_QUEUE_POLL)
-			nr += nof_queue_detach(ctrl->io[i], nof_request_may_leave);
+			nr += nof_queue_detach(ctrl->io[i], nof_mpath.may_leave);
 	mutex_unlock(&ctrl->queues_lock);
 	return nr;
 }
@@ -326,7 +235,7 @@ static void begin_stall(struct nof_ctrl *ctrl, const char *why)
 		      "no I/O completed for %u ms (usually within %u ms), %s: no new I/O until it completes some",
 		      w->still_ms, w->usual_us / 1000, why);
 	nof_ctrl_publish(ctrl);
-	nof_paths_event(ctrl, NVMEOF_EVENT_DEGRADED);
+	nof_paths.event(ctrl, NVMEOF_EVENT_DEGRADED);
 }
 
 /* It has completed something, or has nothing to complete; not sooner than it has rested. */
@@ -341,18 +250,13 @@ static void end_stall(struct nof_ctrl *ctrl)
 	WRITE_ONCE(ctrl->stalled, false);
 	dev_info_ratelimited(&ctrl->dev, "completes I/O again: taken back after %u ms\n", ms);
 	nof_ctrl_publish(ctrl);
-	nof_paths_event(ctrl, NVMEOF_EVENT_RESTORED);
+	nof_paths.event(ctrl, NVMEOF_EVENT_RESTORED);
 }
 
 static void consider_stall(struct nof_ctrl *ctrl)
 {
-	const char *why;
+	const char *why = has_plain_io(ctrl) ? nof_mpath.stalls(ctrl, ctrl->watch.still_ms >= STALL_ALONE) : NULL;
 
-	if (!has_plain_io(ctrl))
-		return;
-	mutex_lock(&ctrl->subsys->lock);
-	why = stall_verdict(ctrl);
-	mutex_unlock(&ctrl->subsys->lock);
 	if (why)
 		begin_stall(ctrl, why);
 }

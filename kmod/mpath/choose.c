@@ -6,9 +6,9 @@
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
 #include <linux/sizes.h>
-#include "control/trace.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
+#include "core/trace.h"
 #include "mpath/choose.h"
 #include "mpath/head.h"
 #include "mpath/hctx.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/slab.h>
-#include "control/trace.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
+#include "core/trace.h"
 #include "mpath/failover.h"
 #include "mpath/head.h"
 #include "mpath/path.h"

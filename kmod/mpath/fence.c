@@ -6,10 +6,10 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
-#include "control/trace.h"
 #include "core/ccr.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/trace.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/park.h"

@@ -219,9 +219,6 @@ void nof_head_drop(struct nof_head *head);
 void nof_head_read_partitions(struct nof_head *head);
 /* New path set; caller holds subsys->lock. */
 void nof_head_publish(struct nof_head *head);
-void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob);
 void nof_head_end_batch(struct io_comp_batch *iob);
-/* It was taken off its queue (@sent: not before it went out), and goes again by another path. Process context. */
-void nof_head_detached(struct nof_cmd *cmd, bool sent);
 
 #endif

@@ -175,9 +175,14 @@ static struct nof_head *find_head(struct nof_ctrl *ctrl, u32 nsid, const struct 
 	return NULL;
 }
 
+static bool request_is_of(const struct nof_cmd *cmd, const void *path)
+{
+	return container_of(cmd, struct nof_request, cmd)->path == path;
+}
+
 u32 nof_path_inflight(struct nof_path *path)
 {
-	return nof_queues_count(path->ctrl, path);
+	return nof_queues_count(path->ctrl, request_is_of, path);
 }
 
 /*
@@ -375,25 +380,24 @@ void nof_paths_show(struct nof_head *head)
 	}
 }
 
-const char nof_path_no_memory[] = "out of memory; tried again later";
+static const char no_memory[] = "out of memory; tried again later";
 /* Whatever the errno: the driver core has others for lack of memory, too */
 static const char no_disk[] = "cannot add the disk; tried again later";
 
-bool nof_path_try_again(const char *why)
+enum nof_refusal nof_path_refusal(const char *why)
 {
-	return why == nof_head_busy || why == nof_path_no_memory || why == no_disk || why == too_narrow;
-}
-
-bool nof_path_later(const char *why)
-{
-	return why == other_size;
+	if (why == no_memory)
+		return NOF_REFUSED_NO_MEMORY;
+	if (why == nof_head_busy || why == no_disk || why == too_narrow)
+		return NOF_REFUSED_AGAIN;
+	return why == other_size ? NOF_REFUSED_LATER : NOF_REFUSED;
 }
 
 static const char too_many[] = "more namespaces than max_namespaces of the module";
 
 static const char *no_memory_or(int ret, const char *why)
 {
-	return ret == -ENOMEM ? nof_path_no_memory : why;
+	return ret == -ENOMEM ? no_memory : why;
 }
 
 /* Under subsys->lock: the one to join, or @new if there is none; NULL with neither, or with @why */
@@ -421,7 +425,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	int ret;
 
 	if (!path)
-		return nof_path_no_memory;
+		return no_memory;
 	mutex_lock(&s->lock);
 	head = head_for(ctrl, nsid, format, NULL, &why);
 	if (!head && !why) {

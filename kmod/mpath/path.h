@@ -9,6 +9,7 @@
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/nvmeof.h>
+#include "core/above.h"
 #include "core/identify.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
@@ -155,11 +156,8 @@ u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max)
  * as before @format was read
  */
 void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
-extern const char nof_path_no_memory[];
-/* Refused for this reason, it may work at another time. */
-bool nof_path_try_again(const char *why);
-/* Likewise, but nobody waits for that: what the target offers is all there. */
-bool nof_path_later(const char *why);
+/* Of the reason that nof_path_attach() gave; LATER: nobody waits for it, what the target offers is all there. */
+enum nof_refusal nof_path_refusal(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 /*
  * The namespace (NVME_NSID_ALL or 0: each) may have another format or other identifiers from now on: none of its paths
@@ -197,6 +195,8 @@ bool nof_path_leaves_disk(const struct nof_path *path);
 enum nof_unfit nof_path_unfit(const struct nof_path *path);
 /* One that does not fit can do this request all the same. Context: SRCU read side. */
 bool nof_path_can(const struct nof_path *path, const struct request *rq);
+/* As in struct nof_mpath_ops */
+void nof_paths_publish(struct nof_ctrl *ctrl);
 /* After the readers there may be. Context: any. */
 void nof_path_set_free(struct nof_path_set *set);
 

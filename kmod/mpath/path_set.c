@@ -2,9 +2,9 @@
 /* The path set of a head: who is in it, in which class, and whether it is worth waiting. */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
-#include "control/trace.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/trace.h"
 #include "mpath/ana.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
@@ -168,4 +168,19 @@ void nof_head_publish(struct nof_head *head)
 		nof_head_read_partitions(head);
 	}
 	set_expiry(head, set);
+}
+
+void nof_paths_publish(struct nof_ctrl *ctrl)
+{
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_head *head;
+	struct nof_path *path;
+
+	lockdep_assert_held(&s->lock);
+	list_for_each_entry(head, &s->heads, entry)
+		list_for_each_entry(path, &head->paths, entry)
+			if (path->ctrl == ctrl) {
+				nof_head_publish(head);
+				break;
+			}
 }

@@ -6,12 +6,12 @@
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
-#include "control/trace.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
 #include "core/subsys.h"
 #include "core/watch.h"
+#include "core/trace.h"
 #include "mpath/ana.h"
 #include "mpath/choose.h"
 #include "mpath/fence.h"

@@ -3,9 +3,9 @@
 """The order of the mutexes, as the sources have it, against the one in Documentation/locking.md.
 
 Coccinelle finds who takes what, and what is called with a mutex held (cocci/facts/locks.cocci). Calls are followed to
-their ends, but not through function pointers and works: lockdep sees those, in the guest tests. Each lock that is taken
-while another is held has to stand behind it in a chain of the document. cocci/bad/locks.c is what has to be found, and
-is looked at first.
+their ends, also through the constant tables of core/above.h, but not through other function pointers and works: lockdep
+sees those, in the guest tests. Each lock that is taken while another is held has to stand behind it in a chain of the
+document. cocci/bad/locks.c is what has to be found, and is looked at first.
 """
 
 import re
@@ -16,6 +16,8 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 COCCI = TOP / "tests/lint/cocci"
 DOCUMENT = TOP / "Documentation/locking.md"
+TABLE = re.compile(r"^const struct nof_\w+_ops (nof_(?:mpath|paths|control)) = \{$(.*?)^\};$", re.S | re.M)
+ENTRY = re.compile(r"\.(\w+)\s*= (\w+),")
 FACT = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+):[\d-]+: (?P<kind>take|call|under|nested) (?P<rest>.*)$")
 # What the document calls the lock that the sources name so; a member that is not ambiguous is found by its name.
 NAMES = {
@@ -74,7 +76,10 @@ class Order:
 
 class Facts:
     def __init__(self, files, order):
-        self.takes, self.calls, self.under, self.nested, self.defined = {}, {}, [], [], {}
+        self.takes, self.calls, self.under, self.nested, self.defined, self.tables = {}, {}, [], [], {}, {}
+        for file in files:
+            for table, entries in TABLE.findall((TOP / file).read_text()):
+                self.tables.update({f"{table}.{m}": (file, f) for m, f in ENTRY.findall(entries)})
         for kind, file, line, words in read(files):
             here = (file, words[0])
             self.defined.setdefault(words[0], set()).add(file)
@@ -90,6 +95,8 @@ class Facts:
 
     def resolve(self, caller, name):
         """Static functions are of the caller's file; others have one definition."""
+        if name in self.tables:
+            return self.resolve(self.tables[name], self.tables[name][1])
         files = self.defined.get(name, set())
         if caller[0] in files:
             return (caller[0], name)

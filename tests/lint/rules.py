@@ -18,6 +18,9 @@ VERSIONS = re.compile(r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|RHEL_RELEASE_CODE)\
 FOUR_KIB = re.compile(r"\b(4096|4095|0x1000|0xfff|SZ_4K)[UuLl]*\b|(<<|>>)=?\s*12\b")
 NAMED_NUMBER = re.compile(r"^(#\s*define\s+|\s*)([A-Z][A-Z0-9_]*)(\s*=\s*|\s+)")
 NO_CODE = re.compile(r'"(\\.|[^"\\])*"|/\*.*?\*/|/\*.*$|^\s\*.*$|//.*$')
+INCLUDED = re.compile(r'\s*#\s*include\s+"(\w+)/')
+# What a layer of kmod/ may not include: what is above it calls down, and is called through the tables of core/above.h
+ABOVE = {"core": {"mpath", "control"}, "mpath": {"control"}, "transport": {"mpath", "control"}}
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
 
 problems = []
@@ -103,8 +106,17 @@ def check_pages(name, lines):
             complain(name, n, f"{named[2]}: pages are PAGE_SIZE, which may be 64 KiB")
 
 
+def check_layers(name, lines):
+    above = ABOVE.get(Path(name).parts[1], set())
+    for n, line in enumerate(lines, 1):
+        included = INCLUDED.match(line)
+        if included and included[1] in above:
+            complain(name, n, f"includes {included[1]}/, a layer above: see kmod/core/above.h")
+
+
 def check_kernel(name, lines):
     check_pages(name, lines)
+    check_layers(name, lines)
     if len(lines) > KERNEL_FILE_LINES:
         complain(name, len(lines), f"more than {KERNEL_FILE_LINES} lines: this is two files")
     if name.startswith("kmod/compat/"):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Who gets a reference (a nof_*_find() or nof_*_get(), kref_get() of a head, get_device() of a disk) gives it back on
-// every way out, or stores or returns the object, or hands it to one of those that take it over (change_selector(),
+// every way out, or stores or returns the object, or hands it to one of those that take it over (selector_change(),
 // ask()).
 
 @ctrl exists@
@@ -153,7 +153,7 @@ if (\(!x\|IS_ERR(x)\)) S
     when != e = x
     when != return x;
     when != nof_selector_put(x)
-    when != change_selector(..., x)
+    when != selector_change(..., x)
 }
 
 @script:python@

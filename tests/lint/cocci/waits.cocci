@@ -103,6 +103,10 @@ nof_path_remove@p(...)
 |
 nof_paths_remove@p(...)
 |
+nof_paths.remove@p(...)
+|
+nof_mpath.read_ana@p(...)
+|
 nof_scan@p(...)
 |
 nof_ctrl_delete@p(...)

@@ -110,3 +110,44 @@ m << nested.m;
 p << nested.p;
 @@
 coccilib.report.print_report(p[0], f"nested {f} {m} | {l}")
+
+// Likewise through the tables of kmod/core/above.h, whose entries locks.py knows
+
+@through@
+identifier t =~ "^nof_(mpath|paths|control)$";
+identifier f, m;
+position p;
+@@
+f(...) { <... t.m@p(...) ...> }
+
+@script:python@
+f << through.f;
+t << through.t;
+m << through.m;
+p << through.p;
+@@
+coccilib.report.print_report(p[0], f"call {f} {t}.{m}")
+
+@through_under exists@
+expression l;
+identifier t =~ "^nof_(mpath|paths|control)$";
+identifier f, m;
+position p;
+@@
+f(...) {
+... when any
+mutex_lock(l)
+... when any
+    when != mutex_unlock(l)
+t.m@p(...)
+... when any
+}
+
+@script:python@
+f << through_under.f;
+l << through_under.l;
+t << through_under.t;
+m << through_under.m;
+p << through_under.p;
+@@
+coccilib.report.print_report(p[0], f"under {f} {t}.{m} {l}")

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Trace events, /sys/kernel/tracing/events/nvmeof: state changes, path sets, errors. For each good I/O only
- * nof_path_select, which costs nothing while it is off.
+ * nof_path_select, which costs nothing while it is off. control/trace.c makes them, and knows all that they look at.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nvmeof
 
-#if !defined(NOF_CONTROL_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
-#define NOF_CONTROL_TRACE_H
+#if !defined(NOF_CORE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define NOF_CORE_TRACE_H
 
 #include <linux/tracepoint.h>
 #include "compat/trace.h"
 #include "core/ctrl.h"
 #include "core/queue.h"
-#include "mpath/choose.h"
-#include "mpath/fence.h"
-#include "mpath/head.h"
-#include "mpath/path.h"
+
+struct nof_head;
+struct nof_path;
+struct nof_path_set;
+struct request;
 
 #define nof_show_ctrl_state(state)			\
 	__print_symbolic(state,				\
@@ -264,7 +265,7 @@ TRACE_EVENT(nof_fence_release,
 #endif
 
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH control
+#define TRACE_INCLUDE_PATH core
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>
