@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A namespace that a scan has found becomes a path: joined to the head that it belongs to, or refused for a reason. */
+#include "core/ctrl.h"
+#include "core/event.h"
+#include "core/lifecycle.h"
+#include "core/subsys.h"
+#include "mpath/ana.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+
+static void attach_join(struct nof_path *path, struct nof_head *head, const struct nof_ns_format *format,
+			u32 association)
+{
+	lockdep_assert_held(&head->subsys->lock);
+	kref_get(&head->ref);
+	path->head = head;
+	scnprintf(path->name, sizeof(path->name), "%sn%u", nof_ctrl_name(path->ctrl), head->id);
+	nof_failover_add(path);
+	path->seen = true;
+	path->association = association;
+	path->ana_group = format->ana_group;
+	nof_ana_set(path, nof_ana_state_of(path->ctrl, format->ana_group));
+	nof_ana_look_for(path->ctrl, format->ana_group);
+	if (test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags)) {
+		cancel_delayed_work(&head->removal_work);
+		head->format.shared = format->shared;
+		nof_head_resize(head, format);
+	}
+	path->nr = nof_topology_changed();
+	list_add_tail(&path->entry, &head->paths);
+	head->nr_paths++;
+	path->ctrl->nr_paths++;
+	nof_head_publish(head);
+}
+
+/* Made room for, or so it was; then another path made the disk, or came to one that lingered */
+static const char too_narrow[] = "the disk promises more than this path can do; tried again later";
+
+static const char other_size[] = "capacity or block size differs from the namespace's other paths";
+
+/* A private namespace (NMIC bit 0 clear), or one without identifiers, is never joined to another path's head */
+static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *f,
+					 const char **why)
+{
+	struct nof_head *head;
+
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+	{
+		/* one that lingers has nobody to agree with */
+		bool alone = !head->nr_paths;
+
+		if (test_bit(NOF_HEAD_REMOVING, &head->flags))
+			continue;
+		if (!nof_ns_ids_match(&head->format.ids, &f->ids)) {
+			if (head->nsid == nsid && f->shared && head->format.shared && !alone)
+				*why = "another path has this namespace ID with other identifiers";
+			continue;
+		}
+		if (!alone && (!f->shared || !head->format.shared))
+			*why = "a namespace that is not shared has the identifiers of another";
+		else if (head->nsid != nsid)
+			*why = "another path has these identifiers with another namespace ID";
+		else if ((!alone && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
+			*why = other_size;
+		else if (nof_head_too_wide(head, ctrl, f))
+			*why = too_narrow;
+		return head;
+	}
+	return NULL;
+}
+
+static const char no_memory[] = "out of memory; tried again later";
+/* Whatever the errno: the driver core has others for lack of memory, too */
+static const char no_disk[] = "cannot add the disk; tried again later";
+
+enum nof_refusal nof_path_refusal(const char *why)
+{
+	if (why == no_memory)
+		return NOF_REFUSED_NO_MEMORY;
+	if (why == nof_head_busy || why == no_disk || why == too_narrow)
+		return NOF_REFUSED_AGAIN;
+	return why == other_size ? NOF_REFUSED_LATER : NOF_REFUSED;
+}
+
+static const char too_many[] = "more namespaces than max_namespaces of the module";
+
+static const char *attach_no_memory_or(int ret, const char *why)
+{
+	return ret == -ENOMEM ? no_memory : why;
+}
+
+/* Under subsys->lock: the one to join, or @new if there is none; NULL with neither, or with @why */
+static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
+					struct nof_head *new, const char **why)
+{
+	struct nof_head *head = attach_find_head(ctrl, nsid, format, why);
+
+	if (*why)
+		set_bit(NOF_CTRL_REFUSED, &ctrl->flags);
+	/* the others may have changed likewise, and nobody has looked yet */
+	if (*why == other_size)
+		nof_paths_rescan_locked(head);
+	if (!head && new && !nof_head_enlist(new))
+		*why = too_many;
+	return *why ? NULL : head ?: new;
+}
+
+static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
+{
+	struct nof_path *path = nof_path_alloc(ctrl, nsid);
+	struct nof_head *head, *new = NULL;
+	struct nof_subsys *s = ctrl->subsys;
+	const char *why = NULL;
+	int ret;
+
+	if (!path)
+		return no_memory;
+	mutex_lock(&s->lock);
+	head = attach_head_for(ctrl, nsid, format, NULL, &why);
+	if (!head && !why) {
+		/* TRAP 41: recovery needs the lock. Another may have made it meanwhile. */
+		mutex_unlock(&s->lock);
+		new = nof_head_create(ctrl, nsid, format);
+		if (IS_ERR(new)) {
+			kobject_put(&path->kobj);
+			return attach_no_memory_or(PTR_ERR(new), "cannot create a disk");
+		}
+		mutex_lock(&s->lock);
+		head = attach_head_for(ctrl, nsid, format, new, &why);
+	}
+	if (head)
+		attach_join(path, head, format, association);
+	mutex_unlock(&s->lock);
+	if (new &&head != new)
+		nof_head_drop(new);
+	if (!head) {
+		kobject_put(&path->kobj);
+		return why;
+	}
+	/* the path is in place, so partitions can be read; it keeps the head, as nobody else removes it */
+	ret = nof_head_show(head);
+	if (ret)
+		why = attach_no_memory_or(ret, no_disk);
+	if (why && head == new)
+		nof_path_discard(path);
+	return why;
+}
+
+/*
+ * The head that the namespace belongs to, in the state it is in, if it promises too much for this path; referenced. It
+ * is that of the path there is, for as long as it is the same namespace, or the one to be joined.
+ */
+static struct nof_head *attach_too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+{
+	struct nof_head *head, *found = NULL;
+	struct nof_subsys *s = ctrl->subsys;
+	const char *why = NULL;
+	struct nof_path *path;
+	bool wide;
+
+	mutex_lock(&s->lock);
+	path = nof_path_of(ctrl, nsid);
+	if (path && nof_head_is(path->head, ctrl, format)) {
+		head = path->head;
+		wide = !test_bit(NOF_HEAD_REMOVING, &head->flags) && nof_head_too_wide(head, ctrl, format);
+	} else {
+		head = attach_find_head(ctrl, nsid, format, &why);
+		wide = why == too_narrow;
+	}
+	if (head && wide) {
+		kref_get(&head->ref);
+		get_device(disk_to_dev(head->disk));
+		found = head;
+	}
+	mutex_unlock(&s->lock);
+	return found;
+}
+
+/* Before its state is looked at under the lock: this waits */
+static const char *attach_make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+{
+	struct nof_head *head = attach_too_wide(ctrl, nsid, format);
+	const char *why = NULL;
+
+	if (head) {
+		why = nof_head_narrow(head, ctrl, format);
+		put_device(disk_to_dev(head->disk));
+		nof_head_put(head);
+	}
+	return why;
+}
+
+/* Takes note of what changed of a path that is there; @why: it does not fit, for now */
+static void attach_update(struct nof_path *path, const struct nof_ns_format *format, u32 association, const char *why)
+{
+	bool moved = path->ana_group != format->ana_group, changed = moved || path->association != association;
+	enum nof_unfit unfit = why ? nof_path_unfit(path) : NOF_FIT;
+
+	path->seen = true;
+	path->association = association;
+	if (moved) {
+		path->ana_group = format->ana_group;
+		nof_ana_set(path, nof_ana_state_of(path->ctrl, path->ana_group));
+		nof_ana_look_for(path->ctrl, path->ana_group);
+	}
+	if (changed || path->unfit != unfit) {
+		WRITE_ONCE(path->unfit, unfit);
+		nof_head_publish(path->head);
+		nof_events->path(path, NVMEOF_EVENT_STATE);
+	}
+	if (!why && nof_head_resize(path->head, format))
+		nof_paths_rescan_refused(path->ctrl->subsys);
+}
+
+const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
+{
+	const char *why = attach_make_room(ctrl, nsid, format);
+	struct nof_subsys *s = ctrl->subsys;
+	struct nof_path *path;
+	bool same = false;
+
+	mutex_lock(&s->lock);
+	path = nof_path_of(ctrl, nsid);
+	if (path)
+		same = nof_head_is(path->head, ctrl, format) && !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
+	if (same)
+		attach_update(path, format, association, why);
+	mutex_unlock(&s->lock);
+	/* one whose disk could not be made visible when a path became usable */
+	if (same && !why && !test_bit(NOF_HEAD_ADDED, &path->head->flags) && nof_head_show(path->head))
+		why = no_disk;
+	if (same)
+		return why;
+	/*
+	 * another namespace now: nothing more may be written by the old name; or a head whose disk could not be added
+	 */
+	if (path) {
+		path->replaced = true;
+		nof_path_remove(path, false);
+	}
+	return why ?: attach_new(ctrl, nsid, format, association);
+}
+
+void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
+{
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	path = nof_path_of(ctrl, nsid);
+	if (path && nof_head_is(path->head, ctrl, format))
+		path->association = association;
+	mutex_unlock(&ctrl->subsys->lock);
+}
