@@ -83,7 +83,6 @@ struct nof_nvm_limits {
  * nof_identify_ctrl() - check and decode Identify Controller (NVMe Base 2.0, figure 275)
  * @id:		4096 bytes as received
  * @mpsmin:	CAP.MPSMIN: the unit of MDTS is 2^(12 + mpsmin) bytes
- * @admin_ctrl:	true for an I/O controller; a discovery controller has no I/O capsules to check
  * Returns NULL, or the reason of the refusal for a person.
  */
 const char *nof_identify_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctrl_id *out);

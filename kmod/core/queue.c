@@ -211,7 +211,6 @@ struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 wire)
 	/* SENT is stored with release semantics after everything that a completion looks at */
 	if (likely(cmd && smp_load_acquire(&cmd->state) == NOF_CMD_SENT && cmd->cid == cid))
 		return cmd;
-	queue->stale++;
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(nof_queue_find);

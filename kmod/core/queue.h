@@ -79,7 +79,6 @@ struct nof_starved {
  * @inflight:	commands in @slots
  * @starved:	struct nof_starved, who waits for room first; under @starved_lock
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
- * @stale:	completions for no outstanding command
  * @stubs:	of @inflight, commands that were detached
  * @lock:	serialises killing this queue
  * @watch:	see core/watch.c
@@ -105,7 +104,6 @@ struct nof_queue {
 	unsigned long		deadline;
 	u16			sq_head;
 	struct mutex		lock;
-	u32			stale;
 	atomic_t		stubs;
 	struct nof_queue_watch	watch;
 	struct work_struct	start_work;
@@ -122,7 +120,7 @@ struct nof_queue {
  * @queue:	the queue it came in on
  * @cid:	command identifier from the wire
  *
- * Returns NULL, and counts @queue->stale, unless a command with exactly this identifier, generation included, is
+ * Returns NULL unless a command with exactly this identifier, generation included, is
  * outstanding on this queue and its state is NOF_CMD_SENT. NULL means that the target broke the protocol: reset the
  * queue.
  * Context: the transport's receive side of @queue (one at a time per queue). Does not sleep.
