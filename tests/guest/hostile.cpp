@@ -319,6 +319,16 @@ TEST_CASE("misbehaviour of a live target", "[hostile][table][live]")
 			}
 }
 
+TEST_CASE("misbehaviour that only RDMA has room for", "[hostile][table][rdma]")
+{
+	for (auto &m : target::rdmaMisbehaviours())
+		if (chosen("NVMEOF_MISBEHAVIOUR", m.name))
+			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
+			{
+				m.when == When::connecting ? playConnecting(m) : playLive(m);
+			}
+}
+
 TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][random][short][race]")
 {
 	Stage stage;

@@ -16,10 +16,11 @@ inline target::Transport transportOfTests()
 	return overRdma() ? target::Transport::rdma : target::Transport::tcp;
 }
 
-// Asked for, and possible over the transport of the tests
+// Asked for, and of what the transports have in common, or of PDUs
 inline bool played(const target::Misbehaviour &m)
 {
-	return possible(m, transportOfTests()) && chosen("NVMEOF_MISBEHAVIOUR", m.name);
+	return possible(m, transportOfTests()) && possible(m, target::Transport::tcp) &&
+	       chosen("NVMEOF_MISBEHAVIOUR", m.name);
 }
 
 inline void tellPlayed(const target::Misbehaviour &m, std::uint64_t strikes)

@@ -143,7 +143,8 @@ int main(int argc, char **argv)
 	const char *name = program_invocation_short_name;
 	std::printf("program: %s\n", name);
 	std::fflush(stdout);
-	int failed = overRdma() ? runTests(argc, argv, "tcp", "not for rdma") : runTests(argc, argv);
+	int failed =
+		overRdma() ? runTests(argc, argv, "tcp", "not for rdma") : runTests(argc, argv, "rdma", "not for tcp");
 	if (leftovers)
 		std::printf("%d things left behind by tests\n", leftovers);
 	auto missed = neverChosen();

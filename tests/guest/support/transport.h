@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Over which transport the tests of a program reach their targets: $NVMEOF_TRANSPORT, "tcp" or "rdma". Cases that are
-// about TCP itself, or need what only a network between two machines can do, have the tag [tcp]: over another transport
-// main() leaves them out, and names them.
+// about TCP itself, or need what only a network between two machines can do, have the tag [tcp], those about RDMA the
+// tag [rdma]: over another transport main() leaves them out, and names them.
 #pragma once
 
 #include <string>
