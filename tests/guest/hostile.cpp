@@ -444,7 +444,7 @@ TEST_CASE("traffic counts as a sign of life where the target says so", "[hostile
 	CHECK(stage.server.counters().keepAlives >= 1); // and when there is no traffic, a command does it
 }
 
-TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][zerocopy][trap3][short][race]")
+TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][zerocopy][trap3][short][race][tcp]")
 {
 	Stage stage;
 	auto o = stage.options();
