@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Our host over RDMA: what a disk promises, what is told of a connection, what is refused; and the module's end.
+#include "support/multi.h"
+#include "support/rig.h"
+#include "support/shell.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+#include <fstream>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+std::string limit(const std::string &disk, const std::string &name)
+{
+	std::string value;
+	std::getline(std::ifstream("/sys/block/" + disk.substr(5) + "/queue/" + name), value);
+	return value;
+}
+
+nvmeof::Controller at(Multi &multi, unsigned lane)
+{
+	return take(multi.host.client().controller(multi.name(lane)));
+}
+
+} // namespace
+
+TEST_CASE("a path over RDMA that joins one over TCP narrows the disk, under load", "[rdma][told]")
+{
+	Multi multi({.lanes = 2, .transports = {"tcp", "rdma"}});
+	multi.connect(0);
+	multi.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(multi.disk(), 60));
+	REQUIRE(multi.flowing());
+	CHECK(limit(multi.disk(), "virt_boundary_mask") == "0");
+	multi.connect(1); // under load
+	REQUIRE(multi.waitPaths(2));
+	CHECK(limit(multi.disk(), "virt_boundary_mask") == "4095");
+	CHECK(limit(multi.disk(), "max_segments") == "256");
+	expectGoodUntilNow(load);
+}
+
+TEST_CASE("what is told of a connection", "[rdma][told]")
+{
+	Multi multi;
+	multi.connect(0);
+	auto options = multi.options(1);
+	options.ackTimeout = 20ms;
+	options.retryCount = 3;
+	multi.host.connect(options);
+	auto first = at(multi, 0), second = at(multi, 1);
+	REQUIRE(first.rdma);
+	REQUIRE(second.rdma);
+	CHECK(first.rdma->device == multi.lane(0).nic().name());
+	CHECK(first.rdma->gid == "::ffff:" + multi.lane(0).address());
+	CHECK(first.rdma->ackTimeout == 67ms);
+	CHECK(second.rdma->ackTimeout == 20ms);
+	CHECK(second.rdma->retryCount == 3);
+	CHECK(first.rdma->inCapsule > 0);
+	CHECK(runFio({.file = multi.disk(), .depth = 16, .size = "4m"}).good());
+	auto later = at(multi, 0);
+	REQUIRE(later.rdma);
+	auto &before = *first.rdma, &after = *later.rdma;
+	CHECK(after.posts > before.posts);
+	CHECK(after.workRequests - before.workRequests > after.posts - before.posts); // batches
+	CHECK(after.completions > before.completions);
+	// what was registered is invalidated by one of both
+	CHECK(after.registrations == after.invalidations + after.remoteInvalidations);
+	CHECK(run("nvmeofctl show " + later.name).text.find("rdma device") != std::string::npos);
+}
+
+TEST_CASE("what is refused, and why", "[rdma][told]")
+{
+	Rig rig;
+	auto options = rig.options();
+	options.ackTimeout = 20ms;
+	options.transport = "tcp";
+	auto refused = rig.host.client().connect(options, nvmeof::WaitFor::controller, 5s);
+	REQUIRE_FALSE(refused);
+	CHECK(refused.error().message.find("does not have") != std::string::npos);
+
+	options = rig.options();
+	options.address.trsvcid = "4999";
+	refused = rig.host.client().connect(options, nvmeof::WaitFor::controller, 10s);
+	REQUIRE_FALSE(refused);
+	CHECK(refused.error().message.find("nothing listens") != std::string::npos);
+
+	options = rig.options();
+	options.address.traddr = "127.0.0.1"; // of no device
+	refused = rig.host.client().connect(options, nvmeof::WaitFor::controller, 10s);
+	REQUIRE_FALSE(refused);
+	CHECK_FALSE(refused.error().message.empty());
+	CHECK(take(rig.host.client().controllers()).empty());
+}
+
+TEST_CASE("the module is taken away under load, and a path over TCP goes on", "[rdma][told]")
+{
+	Multi multi({.lanes = 2, .transports = {"rdma", "tcp"}});
+	multi.connectAll();
+	REQUIRE(multi.waitPaths(2));
+	multi.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(multi.disk(), 60));
+	REQUIRE(multi.flowing());
+	CHECK(run("rmmod nvmeof_rdma").status == 0);
+	CHECK(take(multi.host.client().controllers()).size() == 1);
+	CHECK(multi.flowing());
+	must("modprobe nvmeof_rdma");
+	multi.connect(0);
+	CHECK(multi.waitPaths(2));
+	expectGoodUntilNow(load);
+}
