@@ -121,8 +121,10 @@ static void limits_set_limits(struct request_queue *q, const struct nof_limits *
 	blk_queue_io_opt(q, lim->io_opt);
 	blk_queue_max_hw_sectors(q, sectors(lim->max_bytes));
 	blk_queue_max_segments(q, lim->max_segments);
-	blk_queue_max_segment_size(q, UINT_MAX);
 	blk_queue_virt_boundary(q, lim->virt_boundary);
+	/* which goes with the former, and may not be said then */
+	if (!lim->virt_boundary)
+		blk_queue_max_segment_size(q, UINT_MAX);
 	blk_queue_dma_alignment(q, lim->dma_alignment);
 	set_discard(q, lim);
 	blk_queue_write_cache(q, lim->write_cache, lim->fua);
