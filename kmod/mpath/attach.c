@@ -19,6 +19,9 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 	path->seen = true;
 	path->association = association;
 	path->ana_group = format->ana_group;
+	/* made room for, but for the case of attach_as_last_resort() */
+	if (nof_head_too_wide(head, path->ctrl, format))
+		path->unfit = nof_path_unfit(path);
 	nof_ana_set(path, nof_ana_state_of(path->ctrl, format->ana_group));
 	nof_ana_look_for(path->ctrl, format->ana_group);
 	if (test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags)) {
@@ -44,8 +47,7 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 {
 	struct nof_head *head;
 
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-	{
+	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
 		/* one that lingers has nobody to agree with */
 		bool alone = !head->nr_paths;
 
@@ -89,12 +91,23 @@ static const char *attach_no_memory_or(int ret, const char *why)
 	return ret == -ENOMEM ? no_memory : why;
 }
 
+/*
+ * Requests that wait for any path keep the disk from coming to rest, and what they wait for may be this one: it takes
+ * what it can of them, and the disk is narrowed when that is done.
+ */
+static bool attach_as_last_resort(struct nof_head *head, const char *why)
+{
+	return why == too_narrow && !nof_head_nr_usable(head);
+}
+
 /* Under subsys->lock: the one to join, or @new if there is none; NULL with neither, or with @why */
 static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
 					struct nof_head *new, const char **why)
 {
 	struct nof_head *head = attach_find_head(ctrl, nsid, format, why);
 
+	if (attach_as_last_resort(head, *why))
+		*why = NULL;
 	if (*why)
 		set_bit(NOF_CTRL_REFUSED, &ctrl->flags);
 	/* the others may have changed likewise, and nobody has looked yet */
@@ -131,7 +144,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	if (head)
 		attach_join(path, head, format, association);
 	mutex_unlock(&s->lock);
-	if (new &&head != new)
+	if (new && head != new)
 		nof_head_drop(new);
 	if (!head) {
 		kobject_put(&path->kobj);
@@ -143,7 +156,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 		why = attach_no_memory_or(ret, no_disk);
 	if (why && head == new)
 		nof_path_discard(path);
-	return why;
+	return why ?: path->unfit ? nof_head_busy : NULL;
 }
 
 /*
@@ -238,7 +251,8 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 		path->replaced = true;
 		nof_path_remove(path, false);
 	}
-	return why ?: attach_new(ctrl, nsid, format, association);
+	/* too busy to make room: it may join all the same */
+	return why && why != nof_head_busy ? why : attach_new(ctrl, nsid, format, association);
 }
 
 void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)

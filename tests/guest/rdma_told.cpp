@@ -6,8 +6,13 @@
 
 #include <catch2/catch.hpp>
 
-#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <fstream>
+#include <future>
+#include <sys/uio.h>
+#include <unistd.h>
 
 using namespace guest;
 using nvmeof::ControllerState;
@@ -41,6 +46,40 @@ TEST_CASE("a path over RDMA that joins one over TCP narrows the disk, under load
 	CHECK(limit(multi.disk(), "virt_boundary_mask") == "4095");
 	CHECK(limit(multi.disk(), "max_segments") == "256");
 	expectGoodUntilNow(load);
+}
+
+// Made while nothing was known of boundaries: 512 bytes in the middle of each of several pages, which no memory region
+// can have in one
+TEST_CASE("requests with gaps that wait for any path are sent by RDMA as well", "[rdma][told]")
+{
+	constexpr std::size_t pages = 8, piece = 512, page = 4096;
+	Multi multi({.lanes = 2, .transports = {"tcp", "rdma"}});
+	multi.connect(0);
+	const auto node = multi.disk();
+	int fd = ::open(node.c_str(), O_RDWR | O_DIRECT);
+	REQUIRE(fd >= 0);
+	auto buffer = static_cast<char *>(std::aligned_alloc(page, pages * page));
+	std::vector<iovec> parts;
+	for (std::size_t i = 0; i < pages; i++) {
+		std::memset(buffer + i * page, static_cast<int>('a' + i), page);
+		parts.push_back({buffer + i * page + 1024, piece});
+	}
+	multi.lane(0).close();
+	REQUIRE(eventually([&] { return at(multi, 0).state != ControllerState::live; }));
+	auto written = std::async(std::launch::async,
+				  [&] { return ::pwritev(fd, parts.data(), static_cast<int>(parts.size()), 0); });
+	pause(300ms);
+	multi.connect(1);
+	REQUIRE(written.wait_for(slowly(10s)) == std::future_status::ready);
+	CHECK(written.get() == static_cast<ssize_t>(pages * piece));
+	std::memset(buffer, 0, pages * page);
+	CHECK(::preadv(fd, parts.data(), static_cast<int>(parts.size()), 0) == static_cast<ssize_t>(pages * piece));
+	for (std::size_t i = 0; i < pages; i++) {
+		CHECK(std::string(buffer + i * page + 1024, piece) == std::string(piece, static_cast<char>('a' + i)));
+		CHECK(buffer[i * page + 1023] == 0);
+	}
+	::close(fd);
+	std::free(buffer);
 }
 
 TEST_CASE("what is told of a connection", "[rdma][told]")

@@ -8,21 +8,27 @@ static enum dma_data_direction direction(const struct nof_cmd *cmd)
 	return cmd->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 }
 
-static int data_pieces(struct nof_cmd *cmd)
+static void *data_buffer(const struct nof_cmd *cmd, const struct nof_rdma_slot *slot)
 {
-	return cmd->buf ? 1 : blk_rq_nr_phys_segments(nof_cmd_rq(cmd));
+	return slot->bounce ?: cmd->buf;
+}
+
+static int data_pieces(struct nof_cmd *cmd, const struct nof_rdma_slot *slot)
+{
+	return data_buffer(cmd, slot) ? 1 : blk_rq_nr_phys_segments(nof_cmd_rq(cmd));
 }
 
 /* Into slot->table; what its own room does not hold comes from the block layer's pools for that */
 static int data_gather(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
+	void *buf = data_buffer(cmd, slot);
 	struct request *rq;
 
 	slot->table.sgl = slot->first;
-	if (sg_alloc_table_chained(&slot->table, data_pieces(cmd), slot->first, NOF_RDMA_SGS))
+	if (sg_alloc_table_chained(&slot->table, data_pieces(cmd, slot), slot->first, NOF_RDMA_SGS))
 		return -ENOMEM;
-	if (cmd->buf) {
-		sg_set_buf(slot->table.sgl, cmd->buf, cmd->len);
+	if (buf) {
+		sg_set_buf(slot->table.sgl, buf, cmd->len);
 		return 1;
 	}
 	rq = nof_cmd_rq(cmd);
@@ -161,15 +167,10 @@ static void data_none(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 	slot->mapped = NOF_RDMA_NOTHING;
 }
 
-static int data_set(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
+static int data_register(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
-	int pieces, err;
+	int pieces = data_map(q, cmd, slot), err;
 
-	if (!cmd->len) {
-		data_none(cmd, slot);
-		return 0;
-	}
-	pieces = data_map(q, cmd, slot);
 	if (pieces < 0)
 		return pieces;
 	if (fits_capsule(q, cmd, pieces)) {
@@ -181,6 +182,63 @@ static int data_set(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rd
 		data_unmap(q, cmd, slot);
 	else
 		data_keyed(cmd, slot);
+	return err;
+}
+
+static void bounce_copy(struct nof_cmd *cmd, struct nof_rdma_slot *slot, bool back)
+{
+	void *at = slot->bounce;
+	struct nof_data d;
+	size_t n;
+
+	nof_data_init(&d, cmd, back ? ITER_DEST : ITER_SOURCE);
+	while (d.left) {
+		n = iov_iter_count(&d.iter);
+		n = back ? copy_to_iter(at, n, &d.iter) : copy_from_iter(at, n, &d.iter);
+		if (WARN_ON_ONCE(!n))
+			return;
+		at += n;
+		nof_data_consumed(&d, n);
+	}
+}
+
+static void bounce_free(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
+{
+	free_pages_exact(slot->bounce, cmd->len);
+	slot->bounce = NULL;
+}
+
+/* Zeroed: of what a target does not write nothing of this machine's may be seen */
+static int data_bounce(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
+{
+	int err;
+
+	slot->bounce = alloc_pages_exact(cmd->len, GFP_NOWAIT | __GFP_NOWARN | __GFP_ZERO);
+	if (!slot->bounce)
+		return -ENOMEM;
+	if (cmd->write)
+		bounce_copy(cmd, slot, false);
+	err = data_register(q, cmd, slot);
+	if (err)
+		bounce_free(cmd, slot);
+	return err;
+}
+
+/*
+ * A disk promises the block layer what all its paths can do, but requests that were made before may wait for this one
+ * path: those go by a copy.
+ */
+static int data_set(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
+{
+	int err;
+
+	if (!cmd->len) {
+		data_none(cmd, slot);
+		return 0;
+	}
+	err = data_register(q, cmd, slot);
+	if (unlikely(err == -EOPNOTSUPP) && !cmd->buf && cmd->len < q->max_large * NOF_RDMA_UNIT)
+		err = data_bounce(q, cmd, slot);
 	return err;
 }
 
@@ -216,4 +274,9 @@ void nof_rdma_data_release(struct nof_queue *queue, struct nof_cmd *cmd)
 	if (slot->mapped == NOF_RDMA_KEYED)
 		mr_put(q, slot);
 	slot->mapped = NOF_RDMA_NOTHING;
+	if (likely(!slot->bounce))
+		return;
+	if (!cmd->write)
+		bounce_copy(cmd, slot, true);
+	bounce_free(cmd, slot);
 }

@@ -67,6 +67,7 @@ enum nof_rdma_mapped { NOF_RDMA_NOTHING, NOF_RDMA_CAPSULE, NOF_RDMA_KEYED };
  * @mr:		the one in use: @small, or one of those that are shared
  * @table:	the data; @first has room for few pieces
  * @nr_mapped:	pieces given to ib_dma_map_sg()
+ * @bounce:	the data are here, in one piece: those of the request have gaps that no region can have
  * @mapped:	enum nof_rdma_mapped
  * @registered:	the target may use the key
  * @detaching:	somebody waits for the invalidation
@@ -88,6 +89,7 @@ struct nof_rdma_slot {
 	struct sg_table		table;
 	struct scatterlist	first[NOF_RDMA_SGS];
 	int			nr_mapped;
+	void			*bounce;
 	u8			mapped;
 	u8			waits;
 	bool			registered;
