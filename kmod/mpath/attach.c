@@ -231,6 +231,7 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_path *path;
 	bool same = false;
+	const char *rest;
 
 	mutex_lock(&s->lock);
 	path = nof_path_of(ctrl, nsid);
@@ -251,8 +252,11 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 		path->replaced = true;
 		nof_path_remove(path, false);
 	}
+	if (why && why != nof_head_busy)
+		return why;
 	/* too busy to make room: it may join all the same */
-	return why && why != nof_head_busy ? why : attach_new(ctrl, nsid, format, association);
+	rest = attach_new(ctrl, nsid, format, association);
+	return why && rest == too_narrow ? why : rest;
 }
 
 void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
