@@ -6,7 +6,31 @@
 
 #include "file.h"
 #include "invalid.h"
+#include "pattern.h"
 #include "plain.h"
+
+namespace nofctl {
+
+// Whether some NQN fits, as far as the part goes that all have in common; NVMe Base 2.0, 4.5.
+static bool canMatch(std::string_view pattern)
+{
+	constexpr std::string_view prefix = "nqn.";
+	std::size_t wild = std::min(pattern.find_first_of("*?[\\"), pattern.size());
+	std::size_t common = std::min(wild, prefix.size());
+	return pattern.substr(0, common) == prefix.substr(0, common) &&
+	       (wild >= prefix.size() || wild < pattern.size());
+}
+
+nvmeof::Result<void> checkPattern(const std::string &pattern)
+{
+	if (!isPlain(pattern))
+		return invalid("control characters in the pattern");
+	if (!canMatch(pattern))
+		return invalid("the pattern '" + pattern + "' fits no NQN: each begins with 'nqn.'");
+	return {};
+}
+
+} // namespace nofctl
 
 namespace nvmeof {
 
@@ -31,23 +55,11 @@ std::vector<std::string> split(std::string_view line)
 	return words;
 }
 
-// Whether some NQN fits, as far as the part goes that all have in common; NVMe Base 2.0, 4.5.
-bool canMatch(std::string_view pattern)
-{
-	constexpr std::string_view prefix = "nqn.";
-	std::size_t wild = std::min(pattern.find_first_of("*?[\\"), pattern.size());
-	std::size_t common = std::min(wild, prefix.size());
-	return pattern.substr(0, common) == prefix.substr(0, common) &&
-	       (wild >= prefix.size() || wild < pattern.size());
-}
-
 Result<PolicyRule> parseRule(const std::vector<std::string> &words, unsigned line)
 {
 	PolicyRule rule{words.front(), {}, line};
-	if (!nofctl::isPlain(rule.pattern))
-		return invalid("control characters in the pattern");
-	if (!canMatch(rule.pattern))
-		return invalid("the pattern '" + rule.pattern + "' fits no NQN: each begins with 'nqn.'");
+	if (Result<void> good = nofctl::checkPattern(rule.pattern); !good)
+		return good.error();
 	Result<SubsystemSettings> settings = parseSubsystemSettings(std::span(words).subspan(1));
 	if (!settings)
 		return settings.error();

@@ -175,4 +175,44 @@ Result<SubsystemSettings> parseSubsystemSettings(std::span<const std::string> wo
 	return parseWords<SubsystemSettings>(words, subsystemKeys, "subsystem");
 }
 
+void SubsystemSettings::complete(const SubsystemSettings &other)
+{
+	auto fill = [](auto &to, const auto &from) {
+		if (!to)
+			to = from;
+	};
+	fill(iopolicy, other.iopolicy);
+	fill(spillLatency, other.spillLatency);
+	fill(spillDepth, other.spillDepth);
+	fill(degrade, other.degrade);
+	fill(fencing, other.fencing);
+	fill(delayedRemoval, other.delayedRemoval);
+}
+
+std::vector<std::string> subsystemSettingNames()
+{
+	std::vector<std::string> names;
+	for (const auto &key : subsystemKeys)
+		names.emplace_back(key.name);
+	return names;
+}
+
+std::vector<std::string> wordsOf(const SubsystemSettings &settings)
+{
+	std::vector<std::string> words;
+	if (settings.iopolicy)
+		words.push_back("iopolicy=" + *settings.iopolicy);
+	if (settings.spillLatency)
+		words.push_back("spill-us=" + std::to_string(settings.spillLatency->count()));
+	if (settings.spillDepth)
+		words.push_back("spill-depth=" + std::to_string(*settings.spillDepth));
+	if (settings.degrade)
+		words.push_back(std::string("degrade=") + (*settings.degrade ? "on" : "off"));
+	if (settings.fencing)
+		words.push_back(std::string("fencing=") + toString(*settings.fencing));
+	if (settings.delayedRemoval)
+		words.push_back("delayed-removal-secs=" + std::to_string(settings.delayedRemoval->count()));
+	return words;
+}
+
 } // namespace nvmeof

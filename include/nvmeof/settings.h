@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nvmeof/result.h>
 #include <nvmeof/subsystem.h>
@@ -32,6 +33,8 @@ struct SubsystemSettings {
 	std::optional<std::chrono::seconds> delayedRemoval; // 0: off
 
 	bool operator==(const SubsystemSettings &) const = default;
+	// What is not set here is as in @other.
+	void complete(const SubsystemSettings &other);
 };
 
 // Those of a subsystem that the module has just made.
@@ -44,5 +47,8 @@ SubsystemSettings defaultSettings();
  */
 Result<ControllerSettings> parseControllerSettings(std::span<const std::string> words);
 Result<SubsystemSettings> parseSubsystemSettings(std::span<const std::string> words);
+// The names that the latter knows, and the words that make the same settings.
+std::vector<std::string> subsystemSettingNames();
+std::vector<std::string> wordsOf(const SubsystemSettings &settings);
 
 } // namespace nvmeof

@@ -25,21 +25,3 @@ inline std::vector<std::string> wordsOf(const nvmeof::ControllerSettings &s)
 		words.push_back("stall-tmo=" + milliseconds(*s.stallTimeout));
 	return words;
 }
-
-inline std::vector<std::string> wordsOf(const nvmeof::SubsystemSettings &s)
-{
-	std::vector<std::string> words;
-	if (s.iopolicy)
-		words.push_back("iopolicy=" + *s.iopolicy);
-	if (s.spillLatency)
-		words.push_back("spill-us=" + std::to_string(s.spillLatency->count()));
-	if (s.spillDepth)
-		words.push_back("spill-depth=" + std::to_string(*s.spillDepth));
-	if (s.degrade)
-		words.push_back(std::string("degrade=") + (*s.degrade ? "on" : "off"));
-	if (s.fencing)
-		words.push_back(std::string("fencing=") + toString(*s.fencing));
-	if (s.delayedRemoval)
-		words.push_back("delayed-removal-secs=" + std::to_string(s.delayedRemoval->count()));
-	return words;
-}

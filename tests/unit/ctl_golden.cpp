@@ -198,9 +198,9 @@ Json discoveryDocument()
 
 Json policies()
 {
-	PolicyRule rule{"nqn.*", {}, 3};
+	ConfigDefaults rule{"nqn.*", {}, {}, {"/etc/nvmeof/nvmeof.toml", 3}};
 	Json array = Json::array();
-	array.push_back(toJson(PolicyOutcome{"nvmeof0", &rule, wholeError()}));
+	array.push_back(toJson(PolicyOutcome{"nvmeof0", rule, wholeError()}));
 	return array;
 }
 

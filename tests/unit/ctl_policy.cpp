@@ -61,7 +61,7 @@ TEST_CASE("what is no longer as the module made it stays", "[policy]")
 TEST_CASE("a connect with a policy file that is broken has a warning, and says what to do", "[policy]")
 {
 	std::vector<std::string> words{"connect", "-n", "nqn.a", "-a", "10.0.0.1", "--json"};
-	PolicyRule rule{"nqn.*", {}, 7};
+	ConfigDefaults rule{"nqn.*", {}, {}, {"/x/y.conf", 7}};
 	Json entries;
 	auto warn = [&](std::vector<PolicyOutcome> outcomes) {
 		return run(words, [&](Context &context) {
@@ -70,7 +70,7 @@ TEST_CASE("a connect with a policy file that is broken has a warning, and says w
 		});
 	};
 	Error broken = usageError("/etc/nvmeof/policy.conf:2: spill-us: what?");
-	Ran ran = warn({{"nvmeof0", nullptr, broken}});
+	Ran ran = warn({{"nvmeof0", {}, broken}});
 	CHECK(ran.err == "nvmeofctl: connect nvmeof0: warning: /etc/nvmeof/policy.conf:2: spill-us: what? "
 			 "(connected without its settings: correct the file, then 'nvmeofctl apply-policy nvmeof0')\n");
 	REQUIRE(entries.size() == 1);
@@ -79,13 +79,13 @@ TEST_CASE("a connect with a policy file that is broken has a warning, and says w
 	CHECK(has(entries[0]["error"]["message"], "policy.conf:2"));
 
 	words.insert(words.end(), {"--policy-file", "/x/y.conf"});
-	ran = warn({{"nvmeof0", &rule, usageError("there is no iopolicy 'x'")}});
+	ran = warn({{"nvmeof0", rule, usageError("there is no iopolicy 'x'")}});
 	CHECK(has(ran.err, "correct /x/y.conf line 7, then 'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf'"));
-	ran = warn({{"nvmeof0", nullptr, errorFromErrno(EACCES)}});
+	ran = warn({{"nvmeof0", {}, errorFromErrno(EACCES)}});
 	CHECK_FALSE(has(ran.err, "correct"));
 	CHECK(has(ran.err, "'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf' tries again"));
 
-	ran = warn({{"nvmeof0", &rule, {}}, {"nvmeof1", nullptr, {}}});
+	ran = warn({{"nvmeof0", rule, {}}, {"nvmeof1", {}, {}}});
 	CHECK(ran.err.empty());
 	REQUIRE(entries.size() == 1);
 	CHECK(entries[0]["rule"]["line"] == 7);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command.h"
+
 #include <utility>
+
+#include <nvmeof/connect_settings.h>
 
 namespace {
 
 constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
 constexpr std::int64_t anyNumber = UINT32_MAX;
-constexpr std::int64_t mostQueues = 1024, mostEntries = 1024, mostTags = 4096;
 
 Option flag(std::string shortName, std::string longName, std::string help)
 {
@@ -68,11 +70,6 @@ Option time(std::int64_t least, std::int64_t most, Option option)
 	return ranged(Type::time, least, most, std::move(option));
 }
 
-Option timeOrNever(Option option)
-{
-	return ranged(Type::timeOrNever, 0, anyTime, std::move(option));
-}
-
 Option preset(std::string holds, Option option)
 {
 	option.preset = std::move(holds);
@@ -115,8 +112,9 @@ Option onlyOf()
 
 Option policyOption()
 {
-	return preset("/etc/nvmeof/policy.conf, where there is one,",
-		      value("", "--policy-file", "FILE", "Settings of subsystems by NQN", Completes::files));
+	return preset("/etc/nvmeof/nvmeof.toml, where there is one,",
+		      value("", "--policy-file", "FILE",
+			    "Settings of subsystems by NQN, as lines of PATTERN NAME=VALUE...", Completes::files));
 }
 
 Option addresses(std::string help)
@@ -133,11 +131,6 @@ Option portOption(std::string usual)
 {
 	return preset(std::move(usual),
 		      of(Type::port, value("-s", "--trsvcid", "PORT", "Port of each address that has none")));
-}
-
-Option connectTimeout()
-{
-	return preset("10", time(100, day, value("", "--connect-tmo", "SECONDS", "Bound on one attempt to connect")));
 }
 
 // And who connects, and from where
@@ -158,49 +151,55 @@ std::vector<Option> withHost(std::vector<Option> options)
 	return options;
 }
 
-std::vector<Option> queueOptions()
+// One that a configuration file has by the same name
+Option setting(std::string shortName, const std::string &name, const std::string &called)
 {
-	return {
-		preset("as many as CPUs",
-		       number(1, mostQueues, value("-i", "--nr-io-queues", "N", "I/O queues to ask for"))),
-		preset("0",
-		       number(0, mostQueues, value("-P", "--nr-poll-queues", "N", "Further queues for polled I/O"))),
-		preset("128", number(16, mostEntries, value("-Q", "--queue-size", "N", "Entries of each I/O queue"))),
-		preset("1024",
-		       number(64, mostTags,
-			      value("", "--tags", "N",
-				    "Requests under way for each queue asked for, over all disks and paths; the first "
-				    "connect to a subsystem decides"))),
-	};
-}
-
-std::vector<Option> timeOptions()
-{
-	return {
-		preset("5", time(0, day, value("-k", "--keep-alive-tmo", "SECONDS", "Keep-alive timeout; 0 for none"))),
-		preset("10", time(1, day,
-				  value("-c", "--reconnect-delay", "SECONDS",
-					"Longest pause between attempts to reconnect"))),
-		preset("600", timeOrNever(value("-l", "--ctrl-loss-tmo", "SECONDS",
-						"Give the controller up after that long without a connection; -1 for "
-						"never"))),
-		preset("-1", timeOrNever(value("-F", "--fast-io-fail-tmo", "SECONDS",
-					       "Fail I/O after that long without a connection; -1 for off"))),
-		connectTimeout(),
-		preset("0.3", time(0, day,
-				   value("", "--stall-tmo", "SECONDS",
-					 "Count the path as lost after that long without a sign of life while one is "
-					 "due; 0 for off; 300ms is 0.3"))),
-	};
-}
-
-Option keepTrying()
-{
-	Option option = timeOrNever(value("", "--keep-trying", "SECONDS",
-					  "Repeat the first attempt as later ones are, for that long, -1 for ever; "
-					  "without a value as long as --ctrl-loss-tmo says"));
-	option.mayLackValue = true;
+	const nvmeof::ConnectSetting &known = *nvmeof::findConnectSetting(name);
+	Option option = value(std::move(shortName), "--" + name, called, known.help);
+	option.preset = known.preset;
+	option.least = known.least;
+	option.most = known.most;
+	switch (known.kind) {
+	case nvmeof::SettingKind::flag:
+		return flag(option.shortName, option.longName, option.help);
+	case nvmeof::SettingKind::number:
+	case nvmeof::SettingKind::milliseconds:
+		option.type = Type::number;
+		break;
+	case nvmeof::SettingKind::time:
+		option.type = Type::time;
+		break;
+	case nvmeof::SettingKind::timeOrNever:
+		option.type = Type::timeOrNever;
+		break;
+	}
 	return option;
+}
+
+std::vector<Option> settingOptions()
+{
+	Option keepTrying = setting("", "keep-trying", "SECONDS");
+	keepTrying.help += "; without a value as long as --ctrl-loss-tmo says";
+	keepTrying.mayLackValue = true;
+	return {
+		setting("-i", "nr-io-queues", "N"),
+		setting("-P", "nr-poll-queues", "N"),
+		setting("-Q", "queue-size", "N"),
+		setting("", "tags", "N"),
+		setting("-k", "keep-alive-tmo", "SECONDS"),
+		setting("-c", "reconnect-delay", "SECONDS"),
+		setting("-l", "ctrl-loss-tmo", "SECONDS"),
+		setting("-F", "fast-io-fail-tmo", "SECONDS"),
+		setting("", "connect-tmo", "SECONDS"),
+		setting("", "stall-tmo", "SECONDS"),
+		keepTrying,
+		setting("-g", "hdr-digest", ""),
+		setting("-G", "data-digest", ""),
+		setting("-T", "tos", "N"),
+		setting("", "ack-tmo-ms", "MS"),
+		setting("", "retry-count", "N"),
+		setting("", "sq-flow", ""),
+	};
 }
 
 std::vector<Option> connectOptions()
@@ -212,21 +211,9 @@ std::vector<Option> connectOptions()
 				   "port is [ADDR]:PORT. Repeat for more paths")),
 		portOption("4420"),
 	};
-	for (auto more : {queueOptions, timeOptions})
-		for (Option &option : more())
-			options.push_back(std::move(option));
+	for (Option &option : settingOptions())
+		options.push_back(std::move(option));
 	for (Option &option : std::vector<Option>{
-		     flag("-g", "--hdr-digest", "Protect headers by a digest"),
-		     flag("-G", "--data-digest", "Protect data by a digest"),
-		     number(0, 255, value("-T", "--tos", "N", "IP type of service")),
-		     number(1, 10000,
-			    value("", "--ack-tmo-ms", "MS",
-				  "RDMA: a packet that is not acknowledged for so long is sent again (default: 67)")),
-		     number(0, 6,
-			    value("", "--retry-count", "N",
-				  "RDMA: so often, then the connection counts as lost (default: 4)")),
-		     flag("", "--sq-flow",
-			  "Keep submission queue flow control (default: ask the target to do without it)"),
 		     flag("-D", "--duplicate-connect",
 			  "Connect although this host is connected to that address already"),
 		     preset("ns",
@@ -237,7 +224,6 @@ std::vector<Option> connectOptions()
 		     preset("30", time(0, anyTime,
 				       value("", "--timeout", "SECONDS",
 					     "Wait at most that long. The controller goes on trying after that"))),
-		     keepTrying(),
 		     preset("any",
 			    oneOf({"any", "all"},
 				  value("", "--require", "WHICH",
@@ -262,7 +248,7 @@ std::vector<Option> discoverOptions()
 		preset("the one that all go by",
 		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
 		portOption("8009"),
-		connectTimeout(),
+		setting("", "connect-tmo", "SECONDS"),
 		preset("30",
 		       time(0, anyTime, value("", "--timeout", "SECONDS", "Wait at most that long for each service"))),
 	});
@@ -351,8 +337,9 @@ std::vector<Command> changes()
 		   "nvmeofctl set nvmeof0 iopolicy=latency degrade=on"},
 		  {"never give a controller up", "nvmeofctl set nvmeof0c1 ctrl-loss-tmo=-1"}},
 		 true},
-		{"apply-policy", "set subsystems as policy.conf says",
-		 "Sets one subsystem, or all, as the first rule of the policy file says whose pattern fits the NQN. "
+		{"apply-policy", "set subsystems as the configuration says",
+		 "Sets one subsystem, or all, as those [[defaults]] of the configuration say whose pattern fits the "
+		 "NQN. "
 		 "'connect' does so with --new for a subsystem that it makes, and a udev rule for any that appears.",
 		 withName(positional("NAME", "Name of the subsystem; all if not given", Completes::objects),
 			  {policyOption(), flag("", "--new", "Leave alone what has been changed already"),

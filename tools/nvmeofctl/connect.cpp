@@ -99,17 +99,17 @@ std::vector<Subsystem> subsystemsOf(Client &client, const std::string &nqn, cons
 	return all;
 }
 
-// Sets the subsystems that this connect made as policy.conf says. The connection stands whatever comes of it.
+// Sets the subsystems that this connect made as the configuration says. The connection stands whatever comes of it.
 Json applyToNew(Context &context, Client &client, const std::vector<Subsystem> &subsystems)
 {
 	if (subsystems.empty())
 		return Json::array();
-	Result<std::vector<PolicyRule>> rules = policyRules(context.args());
+	Result<Config> config = policies(context.args());
 	std::vector<PolicyOutcome> outcomes;
 	outcomes.reserve(subsystems.size());
 	for (const Subsystem &subsystem : subsystems)
-		outcomes.push_back(rules ? applyPolicy(client, subsystem, *rules, Extent::untouched)
-					 : PolicyOutcome{subsystem.name, nullptr, rules.error()});
+		outcomes.push_back(config ? applyPolicy(client, subsystem, *config, Extent::untouched)
+					  : PolicyOutcome{subsystem.name, {}, config.error()});
 	return warnOfPolicies(context, outcomes);
 }
 

@@ -14,26 +14,6 @@ namespace {
 
 constexpr std::chrono::minutes defaultCtrlLoss{10}; // NVMEOF_A_CTRL_LOSS_TMO
 
-void readQueues(const Args &args, ConnectOptions &options)
-{
-	options.ioQueues = args.number("nr-io-queues");
-	options.pollQueues = args.number("nr-poll-queues");
-	options.queueSize = args.number("queue-size");
-	options.tags = args.number("tags");
-}
-
-void readTimes(const Args &args, ConnectOptions &options)
-{
-	options.keepAlive = args.seconds("keep-alive-tmo");
-	options.reconnectDelay = args.seconds("reconnect-delay");
-	options.ctrlLoss = args.seconds("ctrl-loss-tmo");
-	options.fastIoFail = args.seconds("fast-io-fail-tmo");
-	options.connectTimeout = args.seconds("connect-tmo");
-	options.stallTimeout = args.seconds("stall-tmo");
-	if (args.has("keep-trying")) // if not told how long: as long as later connects are
-		options.firstConnect = args.seconds("keep-trying").value_or(options.ctrlLoss.value_or(defaultCtrlLoss));
-}
-
 void readHost(const Args &args, ConnectOptions &options)
 {
 	options.hostnqn = args.text("hostnqn");
@@ -45,16 +25,8 @@ void readHost(const Args &args, ConnectOptions &options)
 
 void readFlags(const Args &args, ConnectOptions &options)
 {
-	options.hdrDigest = args.has("hdr-digest");
-	options.dataDigest = args.has("data-digest");
-	options.sqFlow = args.has("sq-flow");
 	options.duplicateConnect = args.has("duplicate-connect");
 	options.idempotent = args.has("idempotent");
-	if (std::optional<std::uint32_t> tos = args.number("tos"))
-		options.tos = static_cast<std::uint8_t>(*tos);
-	if (std::optional<std::uint32_t> ms = args.number("ack-tmo-ms"))
-		options.ackTimeout = std::chrono::milliseconds(*ms);
-	options.retryCount = args.number("retry-count");
 }
 
 WaitFor waitOf(const std::string &word)
@@ -72,15 +44,37 @@ Error ofTraddr(Error error)
 	return error;
 }
 
+std::optional<std::int64_t> valueOf(const Args &args, const ConnectSetting &setting)
+{
+	if (setting.kind == SettingKind::flag)
+		return args.has(setting.name) ? std::optional<std::int64_t>(1) : std::nullopt;
+	if (setting.kind == SettingKind::number || setting.kind == SettingKind::milliseconds)
+		return args.number(setting.name);
+	std::optional<std::chrono::milliseconds> time = args.seconds(setting.name);
+	return time ? std::optional<std::int64_t>(time->count()) : std::nullopt;
+}
+
 } // namespace
+
+ConnectSettings settingsOf(const Args &args)
+{
+	ConnectSettings settings;
+	for (const ConnectSetting &setting : connectSettings())
+		if (std::optional<std::int64_t> value = valueOf(args, setting)) // within its bounds: the parser looked
+			static_cast<void>(putConnectSetting(settings, setting, *value));
+	if (args.has("keep-trying") && !settings.firstConnect) // as long as later connects are tried
+		settings.firstConnect = settings.ctrlLoss.value_or(defaultCtrlLoss);
+	return settings;
+}
 
 Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults, const Resolve &resolve)
 {
 	ConnectOptions common;
 	common.transport = args.textOr("transport", "tcp");
 	common.subsysnqn = args.textOr("nqn", defaults.nqn);
-	for (auto read : {readHost, readQueues, readTimes, readFlags})
-		read(args, common);
+	readHost(args, common);
+	readFlags(args, common);
+	settingsOf(args).apply(common);
 	ConnectPlan plan;
 	plan.wait = waitOf(args.textOr("wait", "ns"));
 	plan.timeout = args.seconds("timeout").value_or(defaultTimeout);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <nvmeof/client.h>
+#include <nvmeof/connect_settings.h>
 
 #include "args.h"
 
@@ -29,6 +30,9 @@ using Resolve = std::function<nvmeof::Result<std::vector<nvmeof::Address>>(std::
 
 nvmeof::Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults = {},
 					const Resolve &resolve = nvmeof::resolveAddress);
+
+// What the command line says of how to connect.
+nvmeof::ConnectSettings settingsOf(const Args &args);
 
 // Tells which addresses a name has.
 void tellNames(Context &context, const ConnectPlan &plan);

@@ -29,11 +29,9 @@ int report(Context &context, const std::vector<PolicyOutcome> &outcomes)
 			int one = context.complain(outcome.subsystem, *outcome.error);
 			code = code ? code : one;
 		} else if (!context.json()) {
-			context.out() << fmt::format(
-				"{} {}\n", outcome.subsystem,
-				outcome.rule
-					? fmt::format("set by {}:{}", policyFile(context.args()), outcome.rule->line)
-					: "fits no rule");
+			context.out() << fmt::format("{} {}\n", outcome.subsystem,
+						     outcome.rule ? "set by " + outcome.rule->place.toString()
+								  : "fits no rule");
 		}
 	}
 	if (context.json())
@@ -42,13 +40,14 @@ int report(Context &context, const std::vector<PolicyOutcome> &outcomes)
 }
 
 // A file that is missed by whoever asks for it by name or by hand is an error, and none for udev.
-Result<std::vector<PolicyRule>> rulesByHand(const Args &args)
+Result<Config> policiesByHand(const Args &args)
 {
-	Result<std::vector<PolicyRule>> rules = args.has("new") ? policyRules(args) : readPolicy(policyFile(args));
-	if (rules || rules.error().code != ErrorCode::noSuchObject)
-		return rules;
-	Error error = rules.error();
-	error.message = "there is no " + policyFile(args);
+	Result<Config> config = policies(args);
+	if (!config || !config->files.empty() || args.has("new"))
+		return config;
+	Error error;
+	error.code = ErrorCode::noSuchObject;
+	error.message = fmt::format("there is no {}", defaultConfigFile);
 	return error;
 }
 
@@ -65,8 +64,9 @@ std::string laterStep(const Args &args, const PolicyOutcome &outcome)
 {
 	std::string command = "nvmeofctl apply-policy " + outcome.subsystem;
 	if (args.has("policy-file"))
-		command += " --policy-file " + policyFile(args);
-	std::string where = outcome.rule ? fmt::format("{} line {}", policyFile(args), outcome.rule->line) : "the file";
+		command += " --policy-file " + args.textOr("policy-file", "");
+	std::string where = outcome.rule ? fmt::format("{} line {}", outcome.rule->place.file, outcome.rule->place.line)
+					 : "the file";
 	return outcome.error->code == ErrorCode::invalid
 		       ? fmt::format("connected without its settings: correct {}, then '{}'", where, command)
 		       : fmt::format("connected without its settings: '{}' tries again", command);
@@ -85,17 +85,18 @@ Result<std::vector<Subsystem>> wanted(Client &client, const std::optional<std::s
 
 } // namespace
 
-std::string policyFile(const Args &args)
+Result<Config> policies(const Args &args)
 {
-	return args.textOr("policy-file", defaultPolicyFile);
-}
-
-Result<std::vector<PolicyRule>> policyRules(const Args &args)
-{
-	Result<std::vector<PolicyRule>> rules = readPolicy(policyFile(args));
-	if (!rules && rules.error().code == ErrorCode::noSuchObject && !args.has("policy-file"))
-		return std::vector<PolicyRule>();
-	return rules;
+	if (!args.has("policy-file"))
+		return readConfig();
+	const std::string file = args.textOr("policy-file", "");
+	Result<Config> config = readConfig({{}, file});
+	if (!config || !config->files.empty())
+		return config;
+	Error error;
+	error.code = ErrorCode::noSuchObject;
+	error.message = "there is no " + file;
+	return error;
 }
 
 SubsystemSettings untouched(SubsystemSettings settings, const Subsystem &subsystem)
@@ -110,13 +111,12 @@ SubsystemSettings untouched(SubsystemSettings settings, const Subsystem &subsyst
 	return settings;
 }
 
-PolicyOutcome applyPolicy(Client &client, const Subsystem &subsystem, const std::vector<PolicyRule> &rules,
-			  Extent extent)
+PolicyOutcome applyPolicy(Client &client, const Subsystem &subsystem, const Config &config, Extent extent)
 {
-	PolicyOutcome outcome{subsystem.name, matchPolicy(rules, subsystem.nqn), {}};
+	PolicyOutcome outcome{subsystem.name, config.subsystemSettingsFor(subsystem.nqn), {}};
 	if (!outcome.rule)
 		return outcome;
-	SubsystemSettings settings = outcome.rule->settings;
+	SubsystemSettings settings = outcome.rule->subsystem;
 	if (extent == Extent::untouched)
 		settings = untouched(settings, subsystem);
 	if (settings == SubsystemSettings())
@@ -130,7 +130,9 @@ Json toJson(const PolicyOutcome &outcome)
 {
 	Json json{{"subsystem", outcome.subsystem}};
 	if (outcome.rule)
-		json["rule"] = {{"pattern", outcome.rule->pattern}, {"line", outcome.rule->line}};
+		json["rule"] = {{"pattern", outcome.rule->pattern},
+				{"line", outcome.rule->place.line},
+				{"file", outcome.rule->place.file}};
 	if (outcome.error)
 		json["error"] = toJson(*outcome.error);
 	return json;
@@ -164,7 +166,7 @@ Result<void> setSubsystem(Client &client, const std::string &name, const Subsyst
 int runApplyPolicy(Context &context)
 {
 	std::optional<std::string> name = context.args().text("NAME");
-	Result<std::vector<PolicyRule>> rules = rulesByHand(context.args());
+	Result<Config> rules = policiesByHand(context.args());
 	if (!rules)
 		return context.fail("", rules.error(), fileStep(rules.error()));
 	Result<Client> client = Client::open();

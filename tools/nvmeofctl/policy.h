@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Settings of subsystems from policy.conf.
+// Settings of subsystems from the configuration.
 #pragma once
 
 #include <map>
@@ -9,16 +9,14 @@
 #include <vector>
 
 #include <nvmeof/client.h>
-#include <nvmeof/policy_file.h>
+#include <nvmeof/config.h>
 
 #include "args.h"
 #include "context.h"
 #include "json.h"
 
-// The file that --policy-file names, or else /etc/nvmeof/policy.conf.
-std::string policyFile(const Args &args);
-// Its rules; none when the usual file is not there.
-nvmeof::Result<std::vector<nvmeof::PolicyRule>> policyRules(const Args &args);
+// The configuration, or what stands in the file that --policy-file names alone. Usual files need not be there.
+nvmeof::Result<nvmeof::Config> policies(const Args &args);
 
 /*
  * What a rule applies to: everything it says, or only what is still as the module makes it, so that what somebody has
@@ -32,12 +30,12 @@ nvmeof::SubsystemSettings untouched(nvmeof::SubsystemSettings settings, const nv
 // What has become of one subsystem; no rule: none fits or, with an error, the file cannot be used.
 struct PolicyOutcome {
 	std::string subsystem;
-	const nvmeof::PolicyRule *rule = nullptr;
+	std::optional<nvmeof::ConfigDefaults> rule; // of several that fit the first, with the settings of all
 	std::optional<nvmeof::Error> error;
 };
 
-PolicyOutcome applyPolicy(nvmeof::Client &client, const nvmeof::Subsystem &subsystem,
-			  const std::vector<nvmeof::PolicyRule> &rules, Extent extent);
+PolicyOutcome applyPolicy(nvmeof::Client &client, const nvmeof::Subsystem &subsystem, const nvmeof::Config &config,
+			  Extent extent);
 Json toJson(const PolicyOutcome &outcome);
 // For a command that has succeeded in what it was asked for: what went wrong is a warning. Returns the entries of those
 // with a rule or an error.

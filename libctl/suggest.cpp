@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "suggest.h"
+#include <nvmeof/suggest.h>
 
 #include <algorithm>
 #include <numeric>
+
+namespace nvmeof {
 
 namespace {
 
@@ -57,3 +59,5 @@ std::optional<std::string> closest(std::string_view typed, const std::vector<std
 	}
 	return found;
 }
+
+} // namespace nvmeof

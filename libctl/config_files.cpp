@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The files that a configuration is read from.
+#include <nvmeof/config.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "config_parse.h"
+#include "file.h"
+
+namespace nvmeof {
+
+namespace {
+
+constexpr std::size_t largestFile = 1 << 20;
+
+// *.toml in it, by their names.
+std::vector<std::filesystem::path> partsIn(const std::filesystem::path &folder)
+{
+	std::vector<std::filesystem::path> parts;
+	std::error_code error;
+	for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+		if (at->path().extension() == ".toml" && !at->path().filename().string().starts_with('.'))
+			parts.push_back(at->path());
+	std::ranges::sort(parts);
+	return parts;
+}
+
+// The error's words begin with "FILE:LINE: ", where it is about a line.
+ConfigProblem problemOf(const std::filesystem::path &file, const Error &error)
+{
+	ConfigProblem problem{{file.string(), 0}, error.message, error.code};
+	std::string_view words = error.message;
+	if (!words.starts_with(file.string() + ":"))
+		return problem;
+	words.remove_prefix(file.string().size() + 1);
+	auto [end, wrong] = std::from_chars(words.data(), words.data() + words.size(), problem.place.line);
+	words.remove_prefix(static_cast<std::size_t>(end - words.data()));
+	problem.message = words.substr(std::min(words.find_first_not_of(": "), words.size()));
+	return problem;
+}
+
+void readPart(ConfigReading &reading, const std::filesystem::path &file)
+{
+	Result<std::string> text = nofctl::readSmallFile(file, largestFile + 1);
+	if (!text && text.error().code == ErrorCode::noSuchObject)
+		return;
+	reading.config.files.push_back(file.string());
+	if (!text)
+		reading.problems.push_back(problemOf(file, text.error()));
+	else if (text->size() > largestFile)
+		reading.problems.push_back({{file.string(), 0}, "larger than 1 MiB"});
+	else
+		nofctl::parseConfig(reading, *text, file.string());
+}
+
+// Its first rule that fits is the only one that counts, but after what the newer files say.
+void readPolicyFile(ConfigReading &reading, const std::filesystem::path &file)
+{
+	Result<std::vector<PolicyRule>> rules = readPolicy(file);
+	if (!rules && rules.error().code == ErrorCode::noSuchObject)
+		return;
+	reading.config.files.push_back(file.string());
+	if (!rules) {
+		reading.problems.push_back(problemOf(file, rules.error()));
+		return;
+	}
+	for (const PolicyRule &rule : *rules)
+		reading.config.defaults.push_back({rule.pattern, {}, rule.settings, {file.string(), rule.line}, true});
+	reading.config.notes.push_back(file.string() + " is read as well: 'nvmeofctl import " + file.string() +
+				       "' writes what it says as [[defaults]]");
+}
+
+} // namespace
+
+ConfigReading parseConfig(std::string_view text, const std::string &file)
+{
+	ConfigReading reading;
+	reading.config.files.push_back(file);
+	nofctl::parseConfig(reading, text, file);
+	return reading;
+}
+
+ConfigReading inspectConfig(const ConfigFiles &files)
+{
+	ConfigReading reading;
+	if (!files.main.empty()) {
+		readPart(reading, files.main);
+		std::filesystem::path folder = files.main;
+		for (const std::filesystem::path &part : partsIn(folder.replace_extension(".d")))
+			readPart(reading, part);
+	}
+	if (!files.policy.empty())
+		readPolicyFile(reading, files.policy);
+	return reading;
+}
+
+Result<Config> readConfig(const ConfigFiles &files)
+{
+	return inspectConfig(files).outcome();
+}
+
+} // namespace nvmeof

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What may stand in nvmeof.toml.
+#include "config_parse.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "config_value.h"
+#include "invalid.h"
+#include "pattern.h"
+
+namespace nofctl {
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr std::size_t mostProblems = 100; // that are told
+constexpr int lastPort = 65535;
+
+Result<std::string> nqnOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (!text)
+		return text;
+	Result<void> good = checkNqn(*text);
+	return good ? text : Result<std::string>(good.error());
+}
+
+Result<std::string> patternOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (!text)
+		return text;
+	Result<void> good = checkPattern(*text);
+	return good ? text : Result<std::string>(good.error());
+}
+
+Result<Uuid> uuidOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (!text)
+		return text.error();
+	std::optional<Uuid> uuid = Uuid::parse(*text);
+	if (!uuid || uuid->isNil())
+		return invalid("'" + *text + "' is not a UUID");
+	return *uuid;
+}
+
+Result<std::string> traddrOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	return text ? parseTraddr(*text) : text;
+}
+
+Result<std::string> portOf(const toml::node &node)
+{
+	Result<std::int64_t> number = numberOf(node, 1, lastPort);
+	return number ? Result<std::string>(std::to_string(*number)) : Result<std::string>(number.error());
+}
+
+Result<std::string> transportOf(const toml::node &node)
+{
+	return wordOf(node, {"tcp", "rdma"});
+}
+
+// Names of hosts are only looked up where they are used.
+Result<std::vector<std::string>> addressesOf(const toml::node &node)
+{
+	Result<std::vector<std::string>> texts = textsOf(node);
+	if (!texts)
+		return texts;
+	for (const std::string &text : *texts)
+		if (text.find_first_of("/=;,") != text.npos)
+			return invalid("'" + text + "' is neither an address nor the name of a host");
+	return texts;
+}
+
+auto limitOf(std::int64_t most)
+{
+	return [most](const toml::node &node) { return numberOf(node, 0, most); };
+}
+
+// Assigns what a getter got.
+template <typename T> auto into(T &to)
+{
+	return [&to](auto value) { to = static_cast<T>(std::move(value)); };
+}
+
+template <typename T> auto into(std::optional<T> &to)
+{
+	return [&to](T value) { to = std::move(value); };
+}
+
+Result<std::int64_t> settingOf(const toml::node &node, const ConnectSetting &setting)
+{
+	if (setting.kind == SettingKind::flag) {
+		Result<bool> flag = flagOf(node);
+		return flag ? Result<std::int64_t>(*flag) : Result<std::int64_t>(flag.error());
+	}
+	if (setting.kind == SettingKind::number || setting.kind == SettingKind::milliseconds)
+		return numberOf(node, setting.least, setting.most);
+	const Never never = setting.kind == SettingKind::timeOrNever ? Never::allowed : Never::refused;
+	Result<std::chrono::milliseconds> time = timeOf(node, never);
+	return time ? Result<std::int64_t>(time->count()) : Result<std::int64_t>(time.error());
+}
+
+void addSettings(Keys &keys, ConnectSettings &to)
+{
+	for (const ConnectSetting &setting : connectSettings())
+		keys.add(setting.name, [&](const toml::node &node) -> Result<void> {
+			Result<std::int64_t> value = settingOf(node, setting);
+			return value ? putConnectSetting(to, setting, *value) : Result<void>(value.error());
+		});
+}
+
+// As the word that "set" takes.
+Result<std::string> subsystemWord(const toml::node &node)
+{
+	if (const auto *flag = node.as_boolean())
+		return std::string(flag->get() ? "on" : "off");
+	if (const auto *number = node.as_integer())
+		return std::to_string(number->get());
+	return textOf(node);
+}
+
+void addSettings(Keys &keys, SubsystemSettings &to)
+{
+	for (const std::string &name : subsystemSettingNames())
+		keys.add(name, [&to, name](const toml::node &node) -> Result<void> {
+			Result<std::string> word = subsystemWord(node);
+			if (!word)
+				return word.error();
+			Result<SubsystemSettings> one = parseSubsystemSettings(std::vector{name + "=" + *word});
+			if (!one) // its words begin with the name, which is told already
+				return invalid(one.error().message.substr(name.size() + 2));
+			to.complete(*one);
+			return {};
+		});
+}
+
+class Parser {
+public:
+	Parser(ConfigReading &reading, const std::string &file)
+		: config_(reading.config), problems_(reading.problems), file_(file)
+	{
+	}
+
+	void read(const toml::table &table);
+
+private:
+	using Entry = void (Parser::*)(const toml::table &);
+
+	Put table(void (Parser::*read)(const toml::table &));
+	Put list(Entry entry);
+	void host(const toml::table &table);
+	void limits(const toml::table &table);
+	void removal(const toml::table &table);
+	void mdns(const toml::table &table);
+	void service(const toml::table &table);
+	void connection(const toml::table &table);
+	void defaults(const toml::table &table);
+	void exclude(const toml::table &table);
+	void target(const toml::table &table, ConfigTarget &target, Keys &keys);
+	void missing(const toml::table &table, const char *what) { wrong(table, std::string(what) + " is missing"); }
+	void wrong(const toml::node &node, std::string what)
+	{
+		problems_.push_back({placeOf(node, file_), std::move(what)});
+	}
+
+	Config &config_;
+	std::vector<ConfigProblem> &problems_;
+	const std::string &file_;
+};
+
+Put Parser::table(void (Parser::*read)(const toml::table &))
+{
+	return [this, read](const toml::node &node) -> Result<void> {
+		const toml::table *table = node.as_table();
+		if (!table)
+			return invalid("a table is wanted: [...]");
+		(this->*read)(*table);
+		return {};
+	};
+}
+
+Put Parser::list(Entry entry)
+{
+	return [this, entry](const toml::node &node) -> Result<void> {
+		const toml::array *array = node.as_array();
+		if (!array)
+			return invalid("it is a list: write it as [[...]]");
+		for (const toml::node &element : *array) {
+			const toml::table *table = element.as_table();
+			if (!table)
+				return invalid("it is a list of tables: write each as [[...]]");
+			(this->*entry)(*table);
+		}
+		return {};
+	};
+}
+
+void Parser::read(const toml::table &table)
+{
+	Keys keys;
+	keys.add("host", this->table(&Parser::host))
+		.add("limits", this->table(&Parser::limits))
+		.add("removal", this->table(&Parser::removal))
+		.add("mdns", this->table(&Parser::mdns))
+		.add("discovery", list(&Parser::service))
+		.add("connection", list(&Parser::connection))
+		.add("defaults", list(&Parser::defaults))
+		.add("exclude", list(&Parser::exclude));
+	keys.read(table, file_, problems_);
+}
+
+void Parser::host(const toml::table &table)
+{
+	Keys keys;
+	keys.add("nqn", nqnOf, into(config_.hostnqn)).add("id", uuidOf, into(config_.hostid));
+	keys.read(table, file_, problems_);
+}
+
+void Parser::limits(const toml::table &table)
+{
+	constexpr std::int64_t mostDepth = 16, mostReferrals = 1024, mostConnections = 16384, mostPaths = 1024;
+	Keys keys;
+	keys.add("referral-depth", limitOf(mostDepth), into(config_.limits.depth))
+		.add("referrals", limitOf(mostReferrals), into(config_.limits.referrals))
+		.add("connections-per-service", limitOf(mostConnections), into(config_.limits.connections))
+		.add("paths-per-subsystem", limitOf(mostPaths), into(config_.limits.paths))
+		.add("connections", limitOf(mostConnections), into(config_.mostConnections))
+		.add("own-addresses", flagOf, into(config_.connectSelf));
+	keys.read(table, file_, problems_);
+}
+
+void Parser::removal(const toml::table &table)
+{
+	Keys keys;
+	keys.add(
+		"policy",
+		[](const toml::node &node) {
+			return wordOf(node, {"never", "own", "all"});
+		},
+		[this](const std::string &word) {
+			for (RemovalPolicy one : {RemovalPolicy::never, RemovalPolicy::own, RemovalPolicy::all})
+				if (word == toString(one))
+					config_.removal = one;
+		});
+	keys.add("open-disks", flagOf, into(config_.removeOpen));
+	keys.read(table, file_, problems_);
+}
+
+void Parser::mdns(const toml::table &table)
+{
+	Keys keys;
+	keys.add("enabled", flagOf, into(config_.mdns));
+	keys.add("interfaces", [this](const toml::node &node) -> Result<void> {
+		const toml::table *interfaces = node.as_table();
+		if (!interfaces)
+			return invalid("a table is wanted: [mdns.interfaces]");
+		for (const auto &[name, value] : *interfaces) {
+			Result<bool> on = flagOf(value);
+			if (!on)
+				return invalid(std::string(name.str()) + ": " + on.error().message);
+			config_.mdnsInterfaces[std::string(name.str())] = *on;
+		}
+		return {};
+	});
+	keys.read(table, file_, problems_);
+}
+
+// What a service and a connection have in common; with what is in @keys besides.
+void Parser::target(const toml::table &table, ConfigTarget &target, Keys &keys)
+{
+	target.place = placeOf(table, file_);
+	keys.add("transport", transportOf, into(target.transport))
+		.add("address", addressesOf, into(target.addresses))
+		.add("port", portOf, into(target.port))
+		.add("nqn", nqnOf, into(target.nqn))
+		.add("hostnqn", nqnOf, into(target.hostnqn))
+		.add("hostid", uuidOf, into(target.hostid))
+		.add("host-traddr", traddrOf, into(target.hostTraddr))
+		.add("host-iface", textOf, into(target.hostIface));
+	addSettings(keys, target.settings);
+	keys.read(table, file_, problems_);
+	if (!table.contains("address"))
+		missing(table, "address");
+}
+
+void Parser::service(const toml::table &table)
+{
+	ConfigTarget one;
+	one.nqn = discoveryNqn;
+	one.port = discoveryPort;
+	Keys keys;
+	keys.add("persistent", flagOf, into(one.persistent));
+	target(table, one, keys);
+	config_.services.push_back(std::move(one));
+}
+
+void Parser::connection(const toml::table &table)
+{
+	ConfigTarget one;
+	one.port = defaultPort;
+	Keys keys;
+	keys.add("duplicate-connect", flagOf, into(one.duplicateConnect));
+	target(table, one, keys);
+	if (!table.contains("nqn"))
+		missing(table, "nqn");
+	config_.connections.push_back(std::move(one));
+}
+
+void Parser::defaults(const toml::table &table)
+{
+	ConfigDefaults one;
+	one.place = placeOf(table, file_);
+	Keys keys;
+	keys.add("nqn", patternOf, into(one.pattern));
+	addSettings(keys, one.connect);
+	addSettings(keys, one.subsystem);
+	keys.read(table, file_, problems_);
+	config_.defaults.push_back(std::move(one));
+}
+
+void Parser::exclude(const toml::table &table)
+{
+	Exclusion one;
+	one.place = placeOf(table, file_).toString();
+	Keys keys;
+	keys.add("transport", transportOf, into(one.transport))
+		.add("address", traddrOf, into(one.traddr))
+		.add("port", portOf, into(one.trsvcid))
+		.add("nqn", patternOf, into(one.nqn))
+		.add("host-traddr", traddrOf, into(one.hostTraddr))
+		.add("host-iface", textOf, into(one.hostIface));
+	keys.read(table, file_, problems_);
+	if (table.empty())
+		wrong(table, "an exclusion that says nothing");
+	config_.exclusions.push_back(std::move(one));
+}
+
+} // namespace
+
+void parseConfig(ConfigReading &reading, std::string_view text, const std::string &file)
+{
+	toml::parse_result parsed = toml::parse(text);
+	if (!parsed) {
+		const toml::parse_error &error = parsed.error();
+		const auto line = static_cast<unsigned>(error.source().begin.line);
+		reading.problems.push_back({{file, line}, std::string(error.description())});
+		return;
+	}
+	Parser(reading, file).read(parsed.table());
+	// toml++ sorts keys; people read from the top.
+	std::ranges::stable_sort(reading.problems, [&](const ConfigProblem &a, const ConfigProblem &b) {
+		return a.place.file == b.place.file && a.place.line < b.place.line;
+	});
+	if (reading.problems.size() > mostProblems)
+		reading.problems.resize(mostProblems);
+}
+
+} // namespace nofctl

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config_value.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nvmeof/suggest.h>
+
+#include "invalid.h"
+#include "plain.h"
+#include "plan_entry.h"
+
+namespace nofctl {
+
+using namespace nvmeof;
+
+namespace {
+
+Error wrongType(const toml::node &node, const char *wanted)
+{
+	auto name = [&]() -> std::string {
+		if (node.is_string())
+			return "a text";
+		if (node.is_integer() || node.is_floating_point())
+			return "a number";
+		if (node.is_boolean())
+			return "true or false";
+		return node.is_array() ? "a list" : node.is_table() ? "a table" : "a date or time";
+	};
+	return invalid(name() + " where " + wanted + " is wanted");
+}
+
+bool isSecret(std::string_view name)
+{
+	return name.find("secret") != name.npos || name.find("psk") != name.npos || name.starts_with("dhchap");
+}
+
+} // namespace
+
+Result<std::string> textOf(const toml::node &node)
+{
+	const auto *text = node.as_string();
+	if (!text)
+		return wrongType(node, "a text");
+	if (text->get().empty())
+		return invalid("the text is empty");
+	if (!isPlain(text->get()))
+		return invalid("blanks or control characters in '" + shown(text->get()) + "'");
+	return text->get();
+}
+
+Result<std::vector<std::string>> textsOf(const toml::node &node)
+{
+	const toml::array *list = node.as_array();
+	std::vector<std::string> texts;
+	if (!list) {
+		Result<std::string> one = textOf(node);
+		if (!one)
+			return one.error();
+		return std::vector{*std::move(one)};
+	}
+	for (const toml::node &element : *list) {
+		Result<std::string> one = textOf(element);
+		if (!one)
+			return one.error();
+		texts.push_back(*std::move(one));
+	}
+	if (texts.empty())
+		return invalid("the list is empty");
+	return texts;
+}
+
+Result<bool> flagOf(const toml::node &node)
+{
+	const auto *flag = node.as_boolean();
+	return flag ? Result<bool>(flag->get()) : Result<bool>(wrongType(node, "true or false"));
+}
+
+Result<std::int64_t> numberOf(const toml::node &node, std::int64_t least, std::int64_t most)
+{
+	const auto *number = node.as_integer();
+	if (!number)
+		return wrongType(node, "a whole number");
+	if (number->get() < least || number->get() > most)
+		return invalid(std::to_string(number->get()) + " is not from " + std::to_string(least) + " to " +
+			       std::to_string(most));
+	return number->get();
+}
+
+Result<std::chrono::milliseconds> timeOf(const toml::node &node, Never never)
+{
+	if (const auto *text = node.as_string())
+		return parseSeconds(shown(text->get()), never);
+	if (!node.is_number())
+		return wrongType(node, "a number of seconds");
+	if (const auto *whole = node.as_integer())
+		return parseSeconds(std::to_string(whole->get()), never);
+	const double seconds = node.as_floating_point()->get();
+	if (seconds == -1 && never == Never::allowed)
+		return std::chrono::milliseconds(-1);
+	if (!std::isfinite(seconds) || seconds < 0 || seconds * 1000 > INT32_MAX)
+		return invalid("that is no number of seconds that can be");
+	if (seconds > 0 && seconds < 0.0005)
+		return invalid("that is less than a millisecond");
+	return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+Result<std::string> wordOf(const toml::node &node, const std::vector<std::string> &words)
+{
+	Result<std::string> text = textOf(node);
+	if (!text || std::ranges::find(words, *text) != words.end())
+		return text;
+	std::string message = "'" + *text + "' is none of ";
+	for (const std::string &word : words)
+		message += (&word == &words.front() ? "" : ", ") + word;
+	if (std::optional<std::string> meant = closest(*text, words))
+		message += "; did you mean '" + *meant + "'?";
+	return invalid(message);
+}
+
+std::string Keys::unknown(std::string_view name) const
+{
+	if (isSecret(name))
+		return "there is no key '" + shown(std::string(name)) +
+		       "': no secret stands in this file, and this version has no authentication";
+	std::vector<std::string> names;
+	for (const auto &[key, put] : puts_)
+		names.push_back(key);
+	std::string message = "there is no key '" + shown(std::string(name)) + "' here";
+	if (std::optional<std::string> meant = closest(name, names))
+		message += "; did you mean '" + *meant + "'?";
+	return message;
+}
+
+void Keys::read(const toml::table &table, const std::string &file, std::vector<ConfigProblem> &problems) const
+{
+	for (const auto &[key, node] : table) {
+		const ConfigPlace place{file, static_cast<unsigned>(key.source().begin.line)};
+		auto known = puts_.find(key.str());
+		if (known == puts_.end()) {
+			problems.push_back({place, unknown(key.str())});
+			continue;
+		}
+		if (Result<void> done = known->second(node); !done)
+			problems.push_back({place, std::string(key.str()) + ": " + done.error().message});
+	}
+}
+
+ConfigPlace placeOf(const toml::node &node, const std::string &file)
+{
+	return {file, static_cast<unsigned>(node.source().begin.line)};
+}
+
+} // namespace nofctl

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/connect_settings.h>
+
+#include <string>
+
+#include "invalid.h"
+
+namespace nvmeof {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
+constexpr std::int64_t mostQueues = 1024, mostEntries = 1024, mostTags = 4096;
+
+// Ranges are those of include/uapi/linux/nvmeof.h, presets its defaults.
+constexpr ConnectSetting all[] = {
+	{"nr-io-queues", &ConnectSettings::ioQueues, SettingKind::number, 1, mostQueues, "as many as CPUs",
+	 "I/O queues to ask for"},
+	{"nr-poll-queues", &ConnectSettings::pollQueues, SettingKind::number, 0, mostQueues, "0",
+	 "Further queues for polled I/O"},
+	{"queue-size", &ConnectSettings::queueSize, SettingKind::number, 16, mostEntries, "128",
+	 "Entries of each I/O queue"},
+	{"tags", &ConnectSettings::tags, SettingKind::number, 64, mostTags, "1024",
+	 "Requests under way for each queue asked for, over all disks and paths; the first connect to a subsystem "
+	 "decides"},
+	{"keep-alive-tmo", &ConnectSettings::keepAlive, SettingKind::time, 0, day, "5",
+	 "Keep-alive timeout; 0 for none"},
+	{"reconnect-delay", &ConnectSettings::reconnectDelay, SettingKind::time, 1, day, "10",
+	 "Longest pause between attempts to reconnect"},
+	{"ctrl-loss-tmo", &ConnectSettings::ctrlLoss, SettingKind::timeOrNever, 0, anyTime, "600",
+	 "Give the controller up after that long without a connection; -1 for never"},
+	{"fast-io-fail-tmo", &ConnectSettings::fastIoFail, SettingKind::timeOrNever, 0, anyTime, "-1",
+	 "Fail I/O after that long without a connection; -1 for off"},
+	{"connect-tmo", &ConnectSettings::connectTimeout, SettingKind::time, 100, day, "10",
+	 "Bound on one attempt to connect"},
+	{"stall-tmo", &ConnectSettings::stallTimeout, SettingKind::time, 0, day, "0.3",
+	 "Count the path as lost after that long without a sign of life while one is due; 0 for off; 300ms is 0.3"},
+	{"keep-trying", &ConnectSettings::firstConnect, SettingKind::timeOrNever, 0, anyTime, "0",
+	 "Repeat the first attempt as later ones are, for that long, -1 for ever"},
+	{"ack-tmo-ms", &ConnectSettings::ackTimeout, SettingKind::milliseconds, 1, 10000, "67",
+	 "RDMA: a packet that is not acknowledged for so long is sent again"},
+	{"retry-count", &ConnectSettings::retryCount, SettingKind::number, 0, 6, "4",
+	 "RDMA: so often, then the connection counts as lost"},
+	{"tos", &ConnectSettings::tos, SettingKind::number, 0, 255, "0", "IP type of service"},
+	{"hdr-digest", &ConnectSettings::hdrDigest, SettingKind::flag, 0, 1, "false", "Protect headers by a digest"},
+	{"data-digest", &ConnectSettings::dataDigest, SettingKind::flag, 0, 1, "false", "Protect data by a digest"},
+	{"sq-flow", &ConnectSettings::sqFlow, SettingKind::flag, 0, 1, "false", "Keep submission queue flow control"},
+};
+
+template <typename T> void putMember(std::optional<T> &member, std::int64_t value)
+{
+	member = static_cast<T>(value);
+}
+
+std::int64_t numberOf(milliseconds value)
+{
+	return value.count();
+}
+
+template <typename T> std::int64_t numberOf(T value)
+{
+	return value;
+}
+
+// Where it has a value.
+template <typename T, typename S> void applyOne(const std::optional<T> &value, S &to)
+{
+	if (value)
+		to = static_cast<T>(*value);
+}
+
+} // namespace
+
+void ConnectSettings::complete(const ConnectSettings &other)
+{
+	for (const ConnectSetting &setting : all)
+		std::visit(
+			[&](auto member) {
+				if (!(this->*member))
+					this->*member = other.*member;
+			},
+			setting.member);
+}
+
+void ConnectSettings::apply(ConnectOptions &options) const
+{
+	applyOne(ioQueues, options.ioQueues);
+	applyOne(pollQueues, options.pollQueues);
+	applyOne(queueSize, options.queueSize);
+	applyOne(tags, options.tags);
+	applyOne(keepAlive, options.keepAlive);
+	applyOne(reconnectDelay, options.reconnectDelay);
+	applyOne(ctrlLoss, options.ctrlLoss);
+	applyOne(fastIoFail, options.fastIoFail);
+	applyOne(connectTimeout, options.connectTimeout);
+	applyOne(stallTimeout, options.stallTimeout);
+	applyOne(firstConnect, options.firstConnect);
+	applyOne(ackTimeout, options.ackTimeout);
+	applyOne(retryCount, options.retryCount);
+	if (tos)
+		options.tos = static_cast<std::uint8_t>(*tos);
+	applyOne(hdrDigest, options.hdrDigest);
+	applyOne(dataDigest, options.dataDigest);
+	applyOne(sqFlow, options.sqFlow);
+}
+
+std::span<const ConnectSetting> connectSettings()
+{
+	return all;
+}
+
+const ConnectSetting *findConnectSetting(std::string_view name)
+{
+	for (const ConnectSetting &setting : all)
+		if (setting.name == name)
+			return &setting;
+	return nullptr;
+}
+
+Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &setting, std::int64_t value)
+{
+	const bool never = setting.kind == SettingKind::timeOrNever && value == -1;
+	const bool time = setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever;
+	if (!never && (value < setting.least || value > setting.most))
+		return nofctl::invalid(std::to_string(value) + (time ? " ms" : "") + " is not from " +
+				       std::to_string(setting.least) + " to " + std::to_string(setting.most));
+	std::visit([&](auto member) { putMember(settings.*member, value); }, setting.member);
+	return {};
+}
+
+std::optional<std::int64_t> getConnectSetting(const ConnectSettings &settings, const ConnectSetting &setting)
+{
+	return std::visit(
+		[&](auto member) {
+			return settings.*member ? std::optional(numberOf(*(settings.*member))) : std::nullopt;
+		},
+		setting.member);
+}
+
+} // namespace nvmeof

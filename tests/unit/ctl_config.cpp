@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include <nvmeof/config.h>
+
+#include "ctl_scratch.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+Config parsed(const std::string &text)
+{
+	ConfigReading reading = parseConfig(text, "f");
+	for (const ConfigProblem &one : reading.problems)
+		UNSCOPED_INFO(one.place.toString() << ": " << one.message);
+	REQUIRE(reading.problems.empty());
+	return reading.config;
+}
+
+// Of a text with one thing wrong: "2: what"
+std::string problemOf(const std::string &text)
+{
+	ConfigReading reading = parseConfig(text, "f");
+	REQUIRE(reading.problems.size() == 1);
+	CHECK(reading.problems[0].place.file == "f");
+	return std::to_string(reading.problems[0].place.line) + ": " + reading.problems[0].message;
+}
+
+const std::string everything = R"(
+[host]
+nqn = "nqn.host"
+id = "11111111-2222-3333-4444-555555555555"
+[limits]
+referral-depth = 2
+referrals = 3
+connections-per-service = 100
+paths-per-subsystem = 8
+connections = 200
+own-addresses = true
+[removal]
+policy = "all"
+open-disks = true
+[mdns]
+enabled = true
+interfaces = { eth1 = false }
+[[discovery]]
+address = ["10.0.0.1", "disc.example:8010", "[fd00::1]:8009"]
+keep-alive-tmo = 30
+persistent = false
+host-iface = "eth0"
+[[discovery]]
+transport = "rdma"
+port = 4420
+nqn = "nqn.2024-01.com.example:discovery"
+address = "10.0.0.2"
+[[connection]]
+nqn = "nqn.s"
+address = "10.1.0.1"
+hostnqn = "nqn.other"
+hostid = "11111111-2222-3333-4444-666666666666"
+host-traddr = "10.1.0.77"
+ctrl-loss-tmo = -1
+stall-tmo = "250ms"
+reconnect-delay = 0.5
+hdr-digest = true
+duplicate-connect = true
+[[defaults]]
+nqn = "nqn.s*"
+ctrl-loss-tmo = 60
+nr-io-queues = 4
+iopolicy = "latency"
+degrade = true
+[[defaults]]
+nr-io-queues = 2
+data-digest = true
+iopolicy = "queue-depth"
+spill-us = 500
+[[exclude]]
+nqn = "nqn.bad*"
+[[exclude]]
+transport = "tcp"
+address = "10.9.0.1"
+port = 4420
+)";
+
+} // namespace
+
+TEST_CASE("everything that can stand in a configuration", "[config]")
+{
+	const Config config = parsed(everything);
+	CHECK(config.hostnqn == "nqn.host");
+	CHECK(config.hostid == Uuid::parse("11111111-2222-3333-4444-555555555555"));
+	CHECK(config.limits == PlanLimits{2, 3, 100, 8});
+	CHECK(config.mostConnections == 200);
+	CHECK(config.connectSelf);
+	CHECK(config.removal == RemovalPolicy::all);
+	CHECK(config.removeOpen);
+	CHECK(config.mdnsOn("eth0"));
+	CHECK_FALSE(config.mdnsOn("eth1"));
+	REQUIRE(config.services.size() == 2);
+	CHECK(config.services[0].addresses ==
+	      std::vector<std::string>{"10.0.0.1", "disc.example:8010", "[fd00::1]:8009"});
+	CHECK(config.services[0].nqn == discoveryNqn);
+	CHECK(config.services[0].port == "8009");
+	CHECK(config.services[0].persistent == false);
+	CHECK(config.services[0].place.line == 18);
+	CHECK(config.services[1].port == "4420");
+	CHECK_FALSE(config.services[1].persistent);
+	REQUIRE(config.connections.size() == 1);
+	CHECK(config.exclusions.size() == 2);
+	CHECK(config.exclusions[1].place == "f:52");
+}
+
+TEST_CASE("what a connection is made of", "[config]")
+{
+	const Config config = parsed(everything);
+	const ConnectOptions options = connectionOptions(config, config.connections[0], {"10.1.0.1", "4420"});
+	CHECK(options.subsysnqn == "nqn.s");
+	CHECK(options.hostnqn == "nqn.other");
+	CHECK(options.hostTraddr == "10.1.0.77");
+	CHECK(options.ctrlLoss == -1ms); // its own
+	CHECK(options.ioQueues == 4u);   // the first that fits
+	CHECK(options.dataDigest);       // the second that fits
+	CHECK(options.stallTimeout == 250ms);
+	CHECK(options.reconnectDelay == 500ms);
+	CHECK(options.hdrDigest);
+	CHECK(options.duplicateConnect);
+	const ConnectOptions service = serviceOptions(config, config.services[0], {"10.0.0.1", "8009"});
+	CHECK(service.hostnqn == "nqn.host");
+	CHECK(service.hostid == config.hostid);
+	CHECK(service.keepAlive == 30s);
+	CHECK_FALSE(service.dataDigest); // defaults are for subsystems
+	const PlanRules rules = planRules(config);
+	CHECK(rules.limits == config.limits);
+	CHECK(rules.settings("nqn.t").ioQueues == 2u);
+	CHECK(rules.exclusions.size() == 2);
+	CHECK(differenceRules(config).removal == RemovalPolicy::all);
+	CHECK(differenceRules(config).discoveryNqns.back() == "nqn.2024-01.com.example:discovery");
+}
+
+TEST_CASE("an ID of the host's does not go with another NQN", "[config]")
+{
+	const Config config = parsed("[host]\nid = \"11111111-2222-3333-4444-555555555555\"\n"
+				     "[[connection]]\nnqn = \"nqn.s\"\naddress = \"10.0.0.1\"\nhostnqn = \"nqn.x\"\n");
+	CHECK_FALSE(connectionOptions(config, config.connections[0], {}).hostid);
+}
+
+TEST_CASE("settings of a subsystem, each from the first entry that has it", "[config]")
+{
+	const Config config = parsed(everything);
+	const auto found = config.subsystemSettingsFor("nqn.s");
+	REQUIRE(found);
+	CHECK(found->pattern == "nqn.s*");
+	CHECK(found->subsystem.iopolicy == "latency");
+	CHECK(found->subsystem.degrade == true);
+	CHECK(found->subsystem.spillLatency == 500us);
+	CHECK_FALSE(parsed("").subsystemSettingsFor("nqn.s"));
+}
+
+TEST_CASE("what is wrong with a configuration is told with its line, and what was meant", "[config]")
+{
+	CHECK(problemOf("[limits]\nreferal-depth = 3\n") ==
+	      "2: there is no key 'referal-depth' here; did you mean 'referral-depth'?");
+	CHECK(problemOf("[hosts]\n") == "1: there is no key 'hosts' here; did you mean 'host'?");
+	CHECK(problemOf("[[discovery]]\naddress = \"a\"\nkeep_alive_tmo = 1\n") ==
+	      "3: there is no key 'keep_alive_tmo' here; did you mean 'keep-alive-tmo'?");
+	CHECK(problemOf("[removal]\npolicy = \"nevr\"\n") ==
+	      "2: policy: 'nevr' is none of never, own, all; did you mean 'never'?");
+	CHECK(problemOf("[limits]\n\nreferrals = -1\n") == "3: referrals: -1 is not from 0 to 1024");
+	CHECK(problemOf("[limits]\nreferrals = \"many\"\n") == "2: referrals: a text where a whole number is wanted");
+	CHECK(problemOf("[[connection]]\naddress = \"10.0.0.1\"\n") == "1: nqn is missing");
+	CHECK(problemOf("\n[[discovery]]\n") == "2: address is missing");
+	CHECK(problemOf("[discovery]\naddress = \"a\"") == "1: discovery: it is a list: write it as [[...]]");
+	CHECK(problemOf("[[defaults]]\nnqn = \"example*\"\n") ==
+	      "2: nqn: the pattern 'example*' fits no NQN: each begins with 'nqn.'");
+	CHECK(problemOf("[[defaults]]\nspill-us = 99999999\n") ==
+	      "2: spill-us: '99999999' is not a number of microseconds from 0 to 60000000");
+	CHECK(problemOf("[[exclude]]\n") == "1: an exclusion that says nothing");
+	CHECK(problemOf("[[exclude]]\naddress = \"host.example\"\n").starts_with("2: address: "));
+	CHECK(problemOf("[host]\nnqn = \"nqn.a\\u001bb\"\n") == "2: nqn: blanks or control characters in 'nqn.a?b'");
+	CHECK(problemOf("[host]\nnqn = \"nqn.a\"\nnqn = \"nqn.b\"\n").starts_with("3: "));
+	CHECK(problemOf("[host\n").starts_with("1: "));
+}
+
+TEST_CASE("secrets have no place in it", "[config]")
+{
+	const std::string problem = problemOf("[[connection]]\naddress = \"10.0.0.1\"\nnqn = \"nqn.s\"\n"
+					      "dhchap-secret = \"DHHC-1:00:hush:\"\n");
+	CHECK(problem == "4: there is no key 'dhchap-secret': no secret stands in this file, and this version has no "
+			 "authentication");
+	CHECK(problem.find("hush") == std::string::npos);
+}
+
+TEST_CASE("all that is wrong is told, from the top", "[config]")
+{
+	const ConfigReading reading = parseConfig("[removal]\nwrong = 1\n[host]\nid = \"x\"\nnqn = 3\n", "f");
+	REQUIRE(reading.problems.size() == 3);
+	CHECK(reading.problems[0].place.line == 2);
+	CHECK(reading.problems[1].place.line == 4);
+	CHECK(reading.problems[2].place.line == 5);
+	const Result<Config> outcome = reading.outcome();
+	REQUIRE_FALSE(outcome);
+	CHECK(outcome.error().code == ErrorCode::invalid);
+	CHECK(outcome.error().message == "f:2: there is no key 'wrong' here; and 2 more");
+}
+
+TEST_CASE("times in a configuration", "[config]")
+{
+	auto delay = [](const std::string &value) {
+		return parseConfig("[[defaults]]\nctrl-loss-tmo = " + value + "\n", "f");
+	};
+	CHECK(delay("-1").config.defaults[0].connect.ctrlLoss == -1ms);
+	CHECK(delay("-1.0").config.defaults[0].connect.ctrlLoss == -1ms);
+	CHECK(delay("0.25").config.defaults[0].connect.ctrlLoss == 250ms);
+	CHECK(delay("\"2s\"").config.defaults[0].connect.ctrlLoss == 2000ms);
+	auto wrong = GENERATE(as<std::string>{}, "-2", "nan", "inf", "-0.5", "1e300", "0.0001", "true", "[1]",
+			      "2147484", "9223372036854775807", "2024-01-01", "\"soon\"", "{}");
+	CAPTURE(wrong);
+	CHECK(delay(wrong).problems.size() == 1);
+}
+
+TEST_CASE("what is written is read as the same", "[config]")
+{
+	const Config config = parsed(everything);
+	const std::string text = formatConfig(config);
+	const Config again = parsed(text);
+	CHECK(formatConfig(again) == text);
+	CHECK(again.limits == config.limits);
+	CHECK(again.services.size() == 2);
+	CHECK(again.connections[0].settings == config.connections[0].settings);
+	CHECK(again.defaults[1].subsystem == config.defaults[1].subsystem);
+	CHECK(formatConfig(Config()).empty());
+}
+
+TEST_CASE("files of a configuration", "[config]")
+{
+	Scratch dir;
+	const ConfigFiles files{dir.path() / "nvmeof.toml", dir.path() / "policy.conf"};
+	CHECK(readConfig(files)->files.empty());
+	dir.write("nvmeof.toml", "[host]\nnqn = \"nqn.a\"\n[[defaults]]\nnqn = \"nqn.s\"\niopolicy = \"latency\"\n");
+	dir.write("nvmeof.d/20.toml", "[host]\nnqn = \"nqn.c\"\n[[exclude]]\nnqn = \"nqn.x\"\n");
+	dir.write("nvmeof.d/10.toml", "[host]\nnqn = \"nqn.b\"\n");
+	dir.write("nvmeof.d/30.conf", "no TOML");
+	dir.write("nvmeof.d/.hidden.toml", "no TOML");
+	dir.write("policy.conf", "nqn.s degrade=on\nnqn.* iopolicy=queue-depth spill-us=5\n");
+	Result<Config> config = readConfig(files);
+	REQUIRE(config);
+	CHECK(config->files.size() == 4);
+	CHECK(config->hostnqn == "nqn.c");
+	CHECK(config->notes.size() == 1);
+	// Of the old file only the first rule that fits counts, as ever.
+	const auto settings = config->subsystemSettingsFor("nqn.s");
+	REQUIRE(settings);
+	CHECK(settings->subsystem.iopolicy == "latency");
+	CHECK(settings->subsystem.degrade == true);
+	CHECK_FALSE(settings->subsystem.spillLatency);
+	CHECK(config->subsystemSettingsFor("nqn.t")->subsystem.iopolicy == "queue-depth");
+	dir.write("nvmeof.d/40.toml", "x = 1\n");
+	CHECK(readConfig(files).error().message.find("40.toml:1: ") != std::string::npos);
+	dir.write("nvmeof.d/40.toml", std::string((1 << 20) + 1, '\n'));
+	CHECK(readConfig(files).error().message.ends_with("40.toml: larger than 1 MiB"));
+}
+
+// The file that is installed, and what it says that holds anyway
+TEST_CASE("the example tells of every key and of its default", "[config]")
+{
+	std::ifstream file(std::string(NVMEOF_SOURCES) + "/../../tools/nvmeofctl/nvmeof.toml");
+	std::ostringstream text;
+	text << file.rdbuf();
+	CHECK(formatConfig(parsed(text.str())) == "[[defaults]]\nnqn = \"*\"\n");
+	const std::string bare = std::regex_replace(text.str(), std::regex("(^|\n)#(?=[a-z\\[])"), "$1");
+	for (const ConnectSetting &setting : connectSettings()) {
+		CAPTURE(setting.name);
+		CHECK(bare.find(std::string("\n") + setting.name + " = ") != std::string::npos);
+		const std::string preset = setting.preset;
+		if (preset.find(' ') == preset.npos && preset != "0.3")
+			CHECK(bare.find(std::string("\n") + setting.name + " = " + preset + "\n") != std::string::npos);
+	}
+	for (const std::string &name : subsystemSettingNames())
+		CHECK(bare.find("\n" + name + " = ") != std::string::npos);
+	// Without the comment signs: nothing but "what else can stand there" of a connection is twice.
+	const Config config = [&] {
+		std::string once = std::regex_replace(bare, std::regex("\nport = 4420\n# and,"), "\n# and,");
+		return parsed(once);
+	}();
+	CHECK(config.limits == PlanLimits());
+	CHECK(config.mostConnections == Config().mostConnections);
+	CHECK(config.removal == Config().removal);
+	CHECK(config.removeOpen == Config().removeOpen);
+	CHECK(config.mdns == Config().mdns);
+	CHECK(config.connectSelf == Config().connectSelf);
+	CHECK(config.defaults[0].subsystem == defaultSettings());
+	CHECK(config.services[0].port == "8009");
+	CHECK(config.connections.size() == 1);
+	CHECK(config.exclusions.size() == 1);
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include <nvmeof/discovery_plan.h>
+#include <nvmeof/rendezvous.h>
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+using State = PlannedService::State;
+
+namespace {
+
+ConnectOptions service(const std::string &traddr, const std::string &port = "8009")
+{
+	ConnectOptions options;
+	options.address = {traddr, port};
+	options.subsysnqn = discoveryNqn;
+	options.hostnqn = "nqn.host";
+	return options;
+}
+
+DiscoveryEntry entry(EntryKind kind, const std::string &traddr, const std::string &nqn,
+		     const std::string &port = "4420")
+{
+	DiscoveryEntry one;
+	one.kind = kind;
+	one.transport = "tcp";
+	one.addressFamily = traddr.find(':') == traddr.npos ? "ipv4" : "ipv6";
+	one.traddr = traddr;
+	one.trsvcid = port;
+	one.subsysnqn = nqn;
+	return one;
+}
+
+DiscoveryEntry disk(const std::string &traddr, const std::string &nqn = "nqn.s")
+{
+	return entry(EntryKind::subsystem, traddr, nqn);
+}
+
+DiscoveryEntry referral(const std::string &traddr)
+{
+	return entry(EntryKind::referral, traddr, discoveryNqn, "8009");
+}
+
+DiscoveryEntry duplicate(DiscoveryEntry one)
+{
+	one.duplicate = true;
+	return one;
+}
+
+DiscoveryEntry itself(const std::string &traddr)
+{
+	return entry(EntryKind::service, traddr, discoveryNqn, "8009");
+}
+
+// What services tell, and what this host makes of it.
+struct Fabric {
+	PlanRules rules;
+	std::vector<ConnectOptions> roots, fixed;
+	KnownServices known;
+
+	explicit Fabric(std::vector<std::string> services)
+	{
+		rules.hostnqn = "nqn.host";
+		for (const std::string &traddr : services)
+			roots.push_back(service(traddr));
+	}
+	KnownService &at(const std::string &traddr) { return known["tcp " + Address{traddr, "8009"}.toString()]; }
+	void tell(const std::string &traddr, std::vector<DiscoveryEntry> entries)
+	{
+		at(traddr) = {DiscoveryLog{1, std::move(entries)}, false};
+	}
+	Plan plan() const { return planDiscovery(rules, roots, fixed, known); }
+};
+
+std::vector<std::string> addresses(const Plan &plan)
+{
+	std::vector<std::string> found;
+	for (const PlannedConnection &one : plan.connections)
+		found.push_back(one.options.address.traddr + " " + one.options.subsysnqn);
+	return found;
+}
+
+std::vector<std::string> unread(const Plan &plan)
+{
+	std::vector<std::string> found;
+	for (std::size_t i : plan.unread())
+		found.push_back(plan.services[i].options.address.traddr);
+	return found;
+}
+
+std::string reasonFor(const Plan &plan, const std::string &what)
+{
+	for (const Refusal &one : plan.refusals)
+		if (one.what.find(what) != one.what.npos)
+			return one.reason;
+	return "not refused";
+}
+
+using Strings = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("what is configured is to be read first", "[plan]")
+{
+	Fabric fabric({"10.0.0.1", "10.0.0.2", "10.0.0.1"});
+	Plan plan = fabric.plan();
+	CHECK(unread(plan) == Strings{"10.0.0.1", "10.0.0.2"});
+	CHECK(reasonFor(plan, "10.0.0.1") == "is configured twice");
+	CHECK_FALSE(plan.complete);
+	fabric.tell("10.0.0.1", {});
+	fabric.at("10.0.0.2").failed = true;
+	plan = fabric.plan();
+	CHECK(plan.unread().empty());
+	CHECK(plan.services[1].state == State::failed);
+	CHECK_FALSE(plan.complete); // it could not be asked
+	fabric.tell("10.0.0.2", {});
+	CHECK(fabric.plan().complete);
+}
+
+TEST_CASE("a service that fails now counts by what it told", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	fabric.tell("10.0.0.1", {disk("10.1.0.1")});
+	fabric.at("10.0.0.1").failed = true;
+	const Plan plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s"});
+	CHECK(plan.unread().empty());
+	CHECK_FALSE(plan.complete);
+}
+
+TEST_CASE("each connection once, whoever tells of it and however it is written", "[plan]")
+{
+	Fabric fabric({"10.0.0.1", "10.0.0.2"});
+	fabric.tell("10.0.0.1", {disk("10.1.0.1"), disk("10.1.0.1"), disk("fd00:0:0::1"), disk("10.1.0.1", "nqn.t")});
+	fabric.tell("10.0.0.2", {disk("10.1.0.1"), disk("fd00::0001"), disk("::ffff:10.1.0.1")});
+	const Plan plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s", "fd00::1 nqn.s", "10.1.0.1 nqn.t"});
+	CHECK(plan.connections[0].toldBy == std::vector<std::size_t>{0, 1});
+	CHECK(plan.connections[2].toldBy == std::vector<std::size_t>{0});
+	CHECK(plan.complete);
+}
+
+TEST_CASE("referrals are followed, circles once", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	fabric.tell("10.0.0.1", {referral("10.0.0.2"), referral("10.0.0.1"), disk("10.1.0.1")});
+	Plan plan = fabric.plan();
+	CHECK(unread(plan) == Strings{"10.0.0.2"});
+	CHECK(plan.services[1].toldBy == 0);
+	CHECK(plan.services[1].depth == 1);
+	CHECK(addresses(plan).size() == 1);
+	fabric.tell("10.0.0.2", {referral("10.0.0.1"), referral("10.0.0.3"), disk("10.1.0.2")});
+	fabric.tell("10.0.0.3", {referral("10.0.0.2"), referral("10.0.0.1")});
+	plan = fabric.plan();
+	CHECK(plan.services.size() == 3);
+	CHECK(plan.complete);
+	CHECK(addresses(plan).size() == 2);
+}
+
+TEST_CASE("referrals end in depth and in number", "[plan]")
+{
+	Fabric fabric({"10.0.0.1", "10.9.0.1"});
+	for (int i = 1; i < 9; i++)
+		fabric.tell("10.0.0." + std::to_string(i), {referral("10.0.0." + std::to_string(i + 1))});
+	std::vector<DiscoveryEntry> flood;
+	for (int i = 0; i < 10000; i++)
+		flood.push_back(referral("10.200." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1)));
+	fabric.tell("10.9.0.1", flood);
+	const Plan plan = fabric.plan();
+	CHECK(plan.services.size() == 2 + fabric.rules.limits.depth + fabric.rules.limits.referrals);
+	CHECK_FALSE(plan.complete);
+	CHECK(reasonFor(plan, "9936 more") == "referrals: 64 of one configured service are followed at most");
+	CHECK(reasonFor(plan, "1 more") == "referrals: those behind 4 others are not followed");
+}
+
+TEST_CASE("of services that tell the same one is read, and the next when it fails", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	fabric.tell("10.0.0.1", {duplicate(referral("10.0.0.2")), duplicate(referral("10.0.0.3")),
+				 duplicate(referral("10.0.0.4")), referral("10.0.0.5")});
+	Plan plan = fabric.plan();
+	CHECK(plan.services.size() == 5);
+	Strings first = unread(plan);
+	REQUIRE(first.size() == 2); // one of the three, and the one that tells something else
+	const Strings names{"tcp 10.0.0.2:8009", "tcp 10.0.0.3:8009", "tcp 10.0.0.4:8009"};
+	const std::vector<std::size_t> order = rendezvousOrder("nqn.host", names);
+	auto nth = [&](std::size_t n) { return "10.0.0." + std::to_string(order[n] + 2); };
+	CHECK(std::ranges::find(first, nth(0)) != first.end());
+	fabric.at(nth(0)).failed = true;
+	Strings next = unread(fabric.plan());
+	CHECK(std::ranges::find(next, nth(1)) != next.end());
+	CHECK(next.size() == 2);
+	fabric.tell(nth(1), {disk("10.1.0.1")});
+	fabric.tell("10.0.0.5", {});
+	plan = fabric.plan();
+	CHECK(plan.unread().empty());
+	CHECK(plan.complete); // that one fails does not matter
+	auto standby = std::ranges::count(plan.services, State::standby, &PlannedService::state);
+	CHECK(standby == 1);
+}
+
+TEST_CASE("a service that tells the same as others is enough itself", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	const auto own = GENERATE(false, true);
+	const DiscoveryEntry mark = own ? itself("10.0.0.1") : referral("10.0.0.1");
+	fabric.tell("10.0.0.1", {duplicate(mark), duplicate(referral("10.0.0.2"))});
+	Plan plan = fabric.plan();
+	CHECK(plan.unread().empty());
+	CHECK(plan.complete);
+	CHECK(plan.services[1].state == State::standby);
+	CHECK(plan.services[0].same.size() == 2);
+	fabric.at("10.0.0.1").failed = true;
+	CHECK(unread(fabric.plan()) == Strings{"10.0.0.2"});
+	// What the one that is gone told does not count beside what its stand-in tells.
+	fabric.tell("10.0.0.1", {duplicate(mark), duplicate(referral("10.0.0.2")), disk("10.1.0.1")});
+	fabric.at("10.0.0.1").failed = true;
+	fabric.tell("10.0.0.2", {disk("10.1.0.2")});
+	plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.2 nqn.s"});
+	CHECK(plan.complete);
+}
+
+TEST_CASE("a service that was only heard of silences none that is configured", "[plan]")
+{
+	Fabric fabric({"10.0.0.1", "10.0.0.2"});
+	fabric.tell("10.0.0.1", {referral("10.0.0.3")});
+	fabric.tell("10.0.0.3", {duplicate(itself("10.0.0.3")), duplicate(referral("10.0.0.2"))});
+	CHECK(unread(fabric.plan()) == Strings{"10.0.0.2"});
+	// Another configured one may say so.
+	fabric.tell("10.0.0.1", {duplicate(itself("10.0.0.1")), duplicate(referral("10.0.0.2"))});
+	CHECK(fabric.plan().unread().empty());
+}
+
+TEST_CASE("a service tells whether connections to it may stay", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	DiscoveryEntry own = itself("10.0.0.1"), other = referral("10.0.0.2");
+	own.persistent = other.persistent = true;
+	fabric.tell("10.0.0.1", {referral("10.0.0.3"), other, own});
+	const Plan plan = fabric.plan();
+	CHECK(plan.services[0].persistent);
+	CHECK_FALSE(plan.services[1].persistent);
+	CHECK(plan.services[2].persistent);
+}
+
+TEST_CASE("exclusions win over services and over what is configured", "[plan]")
+{
+	Fabric fabric({"10.0.0.1", "10.0.0.9"});
+	fabric.rules.exclusions = {{.traddr = "10.1.0.1", .place = "f:3"},
+				   {.nqn = "nqn.bad:*"},
+				   {.traddr = "10.0.0.9"},
+				   {.transport = "rdma", .traddr = "10.1.0.5"},
+				   {}};
+	fabric.tell("10.0.0.1", {disk("10.1.0.1"), disk("10.1.0.2"), disk("10.1.0.2", "nqn.bad:x"), disk("10.1.0.5"),
+				 referral("10.0.0.9")});
+	fabric.fixed.push_back(service("10.1.0.1", "4420"));
+	const Plan plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.2 nqn.s", "10.1.0.5 nqn.s"});
+	CHECK(plan.services.size() == 1);
+	CHECK(reasonFor(plan, "10.1.0.1") == "excluded by f:3");
+	CHECK(reasonFor(plan, "nqn.bad:x") == "excluded");
+	CHECK(plan.complete);
+}
+
+TEST_CASE("entries that cannot or must not be used are refused with a reason", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	DiscoveryEntry control = disk("10.1.0.1", "nqn.a\x1b[2Jb"), tls = disk("10.1.0.2"), offered = disk("10.1.0.3"),
+		       channel = disk("10.1.0.4"), fibre = disk("nn-0x1"), ud = disk("10.1.0.6"),
+		       rdma = disk("10.1.0.7");
+	control.defect = "SUBNQN is not an NQN";
+	tls.tcpSecurity = TcpSecurity::tls13;
+	offered.tcpSecurity = TcpSecurity::tls13;
+	offered.secureChannel = SecureChannel::notRequired;
+	channel.secureChannel = SecureChannel::required;
+	fibre.transport = "fc";
+	ud.transport = rdma.transport = "rdma";
+	ud.rdma = RdmaAddress{.queuePair = RdmaQueuePair::datagram};
+	rdma.rdma = RdmaAddress{};
+	fabric.tell("10.0.0.1", {control, tls, offered, channel, fibre, ud, rdma, disk("127.0.0.1"), disk("10.0.0.77"),
+				 disk("fe80::1"), referral("127.1.2.3"), disk("::ffff:127.0.0.1")});
+	fabric.rules.ownAddresses = {"10.0.0.77", "fd00::77"};
+	const Plan plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.3 nqn.s", "10.1.0.7 nqn.s"});
+	CHECK(plan.connections[1].options.transport == "rdma");
+	CHECK(reasonFor(plan, "10.1.0.1") == "SUBNQN is not an NQN");
+	CHECK(plan.refusals[0].what.find('\x1b') == std::string::npos);
+	CHECK(reasonFor(plan, "10.1.0.2") == "it is served over TLS 1.3, which this version has not");
+	CHECK(reasonFor(plan, "10.1.0.4") == "it needs a secure channel, which this version has not");
+	CHECK(reasonFor(plan, "nn-0x1") == "transport fc is not known here");
+	CHECK(reasonFor(plan, "10.1.0.6") == "it asks for reliable datagrams, which nobody here can send");
+	const std::string own = "it is an address of this very host, told by another one";
+	CHECK(reasonFor(plan, "tcp 127.0.0.1:4420") == own);
+	CHECK(reasonFor(plan, "10.0.0.77") == own);
+	CHECK(reasonFor(plan, "referral to tcp 127.1.2.3") == own);
+	CHECK(reasonFor(plan, "fe80::1") == "it is a link-local address, and nothing tells of which interface");
+	CHECK(plan.refusals.size() == 10);
+}
+
+TEST_CASE("a service on this machine may tell of this machine", "[plan]")
+{
+	Fabric fabric({"127.0.0.1"});
+	fabric.tell("127.0.0.1", {disk("127.0.0.1"), disk("10.0.0.77")});
+	fabric.rules.ownAddresses = {"10.0.0.77"};
+	CHECK(fabric.plan().connections.size() == 2);
+	Fabric other({"10.0.0.1"});
+	other.tell("10.0.0.1", {disk("127.0.0.1")});
+	CHECK(other.plan().connections.empty());
+	other.rules.connectSelf = true;
+	CHECK(other.plan().connections.size() == 1);
+}
+
+TEST_CASE("what one service leads to is bounded", "[plan]")
+{
+	Fabric fabric({"10.0.0.1", "10.0.0.2"});
+	std::vector<DiscoveryEntry> many, more;
+	for (int i = 0; i < 1000; i++) {
+		const std::string end = std::to_string(i / 250) + "." + std::to_string(i % 250 + 1);
+		many.push_back(disk("10.1." + end, "nqn.s" + std::to_string(i)));
+		more.push_back(disk("10.2." + end, "nqn.t" + std::to_string(i)));
+	}
+	many.push_back(referral("10.0.0.3"));
+	fabric.tell("10.0.0.1", many);
+	fabric.tell("10.0.0.3", more);
+	fabric.tell("10.0.0.2", {disk("10.3.0.1", "nqn.other")});
+	const Plan plan = fabric.plan();
+	CHECK(plan.connections.size() == 1024 + 1);
+	CHECK(reasonFor(plan, "976 more") == "connections: one configured service may lead to 1024");
+	CHECK(plan.complete); // they are told of, and not gone
+}
+
+TEST_CASE("one subsystem at 1,000 addresses is bounded, and what is in use stays", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	std::vector<DiscoveryEntry> many;
+	for (int i = 0; i < 1000; i++)
+		many.push_back(disk("10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250 + 1)));
+	fabric.tell("10.0.0.1", many);
+	Plan plan = fabric.plan();
+	CHECK(plan.connections.size() == 64);
+	CHECK(reasonFor(plan, "936 more") == "addresses of nqn.s: 64 of one subsystem are connected to at most");
+	fabric.rules.present = [](const ConnectOptions &options) { return options.address.traddr == "10.1.3.250"; };
+	plan = fabric.plan();
+	CHECK(plan.connections.size() == 64);
+	CHECK(addresses(plan).front() == "10.1.3.250 nqn.s");
+}
+
+TEST_CASE("the list of refusals is bounded", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	DiscoveryEntry bad = disk("10.1.0.1");
+	bad.defect = "wrong";
+	fabric.tell("10.0.0.1", std::vector<DiscoveryEntry>(1000, bad));
+	const Plan plan = fabric.plan();
+	CHECK(plan.refusals.size() == 256);
+	CHECK(plan.moreRefusals == 744);
+}
+
+TEST_CASE("a connection is made as its service is reached, and by the settings for its NQN", "[plan]")
+{
+	Fabric fabric({"fe80::5%eth1"});
+	fabric.roots[0].hostIface = "eth1";
+	fabric.roots[0].hostid = Uuid::parse("11111111-2222-3333-4444-555555555555");
+	fabric.roots[0].keepAlive = 30s;
+	fabric.rules.owner = "nvmeofd";
+	fabric.rules.settings = [](const std::string &nqn) {
+		ConnectSettings settings;
+		if (nqn == "nqn.s")
+			settings.ctrlLoss = -1ms;
+		return settings;
+	};
+	fabric.known[serviceKey(fabric.roots[0])].log = {1, {disk("fe80::1"), disk("10.1.0.1", "nqn.t")}};
+	const Plan plan = fabric.plan();
+	REQUIRE(plan.connections.size() == 2);
+	const ConnectOptions &one = plan.connections[0].options, &two = plan.connections[1].options;
+	CHECK(one.address.traddr == "fe80::1%eth1");
+	CHECK(one.hostIface == "eth1");
+	CHECK(one.hostnqn == "nqn.host");
+	CHECK(one.hostid == fabric.roots[0].hostid);
+	CHECK(one.owner == "nvmeofd");
+	CHECK(one.ctrlLoss == -1ms);
+	CHECK_FALSE(one.keepAlive); // that is the service's
+	CHECK_FALSE(two.ctrlLoss);
+	fabric.roots[0].hostTraddr = "fe80::2%eth1";
+	fabric.known[serviceKey(fabric.roots[0])].log = {1, {disk("10.1.0.1", "nqn.t")}};
+	CHECK(reasonFor(fabric.plan(), "10.1.0.1") == "it cannot be reached from fe80::2%eth1");
+}
+
+TEST_CASE("what is configured is wanted, told or not", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	ConnectOptions fixed = service("10.1.0.1", "4420");
+	fixed.subsysnqn = "nqn.s";
+	fixed.ioQueues = 3;
+	fabric.fixed = {fixed, fixed};
+	Plan plan = fabric.plan();
+	REQUIRE(plan.connections.size() == 1);
+	CHECK(plan.connections[0].toldBy.empty());
+	CHECK(plan.connections[0].options.ioQueues == 3u);
+	CHECK(reasonFor(plan, "10.1.0.1") == "is configured twice");
+	fabric.tell("10.0.0.1", {disk("10.1.0.1")});
+	plan = fabric.plan();
+	REQUIRE(plan.connections.size() == 1);
+	CHECK(plan.connections[0].options.ioQueues == 3u);
+	CHECK(plan.connections[0].toldBy == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("settings complete each other", "[plan]")
+{
+	ConnectSettings line, file;
+	CHECK(putConnectSetting(line, *findConnectSetting("ctrl-loss-tmo"), -1));
+	CHECK(putConnectSetting(file, *findConnectSetting("ctrl-loss-tmo"), 5000));
+	CHECK(putConnectSetting(file, *findConnectSetting("hdr-digest"), 1));
+	CHECK(putConnectSetting(file, *findConnectSetting("tos"), 255));
+	CHECK_FALSE(putConnectSetting(file, *findConnectSetting("tos"), 256));
+	CHECK_FALSE(putConnectSetting(file, *findConnectSetting("reconnect-delay"), -1));
+	CHECK(findConnectSetting("no-such") == nullptr);
+	line.complete(file);
+	ConnectOptions options;
+	line.apply(options);
+	CHECK(options.ctrlLoss == -1ms);
+	CHECK(options.hdrDigest);
+	CHECK(options.tos == 255);
+	CHECK_FALSE(options.dataDigest);
+	for (const ConnectSetting &setting : connectSettings()) {
+		ConnectSettings one;
+		CAPTURE(setting.name);
+		CHECK_FALSE(getConnectSetting(one, setting));
+		CHECK(putConnectSetting(one, setting, setting.most));
+		CHECK(getConnectSetting(one, setting) == setting.most);
+	}
+}
