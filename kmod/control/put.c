@@ -239,6 +239,14 @@ static int put_ana(struct sk_buff *skb, const struct nof_path *path)
 	return err ?: put_u64(skb, NVMEOF_A_ANA_SINCE, READ_ONCE(path->ana_since));
 }
 
+static int put_hist(struct sk_buff *skb, int attr, const struct nof_path *path, bool write)
+{
+	u64 nr[NVMEOF_HIST_BUCKETS];
+
+	nof_path_hist_sum(path, write, nr);
+	return nla_put(skb, attr, sizeof(nr), nr);
+}
+
 static int put_stats(struct sk_buff *skb, const struct nof_path *path)
 {
 	struct nof_path_stats sum;
@@ -252,8 +260,8 @@ static int put_stats(struct sk_buff *skb, const struct nof_path *path)
 	       put_u64(skb, NVMEOF_A_ABORTS, atomic_read(&path->aborts)) ?:
 	       put_u64(skb, NVMEOF_A_FAILOVERS_FROM, sum.failovers_from) ?:
 	       put_u64(skb, NVMEOF_A_FAILOVERS_TO, sum.failovers_to) ?:
-	       nla_put(skb, NVMEOF_A_LATENCY_READ, sizeof(sum.hist[0]), sum.hist[0]) ?:
-	       nla_put(skb, NVMEOF_A_LATENCY_WRITE, sizeof(sum.hist[1]), sum.hist[1]) ?:
+	       put_hist(skb, NVMEOF_A_LATENCY_READ, path, false) ?:
+	       put_hist(skb, NVMEOF_A_LATENCY_WRITE, path, true) ?:
 	       put_u64(skb, NVMEOF_A_LATENCY_READ_NS, sum.ns[0]) ?:
 	       put_u64(skb, NVMEOF_A_LATENCY_WRITE_NS, sum.ns[1]);
 }

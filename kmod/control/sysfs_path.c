@@ -42,26 +42,26 @@ PATH_STAT_ATTR(failovers_from);
 PATH_STAT_ATTR(failovers_to);
 
 /* A line of counters, one for each bucket. */
-static ssize_t emit_hist(struct kobject *kobj, char *buf, int dir)
+static ssize_t emit_hist(struct kobject *kobj, char *buf, bool write)
 {
-	struct nof_path_stats sum;
+	u64 nr[NVMEOF_HIST_BUCKETS];
 	int i, len = 0;
 
-	nof_path_stats_sum(container_of(kobj, struct nof_path, kobj), &sum);
+	nof_path_hist_sum(container_of(kobj, struct nof_path, kobj), write, nr);
 	for (i = 0; i < NVMEOF_HIST_BUCKETS; i++)
-		len += sysfs_emit_at(buf, len, "%llu%c", sum.hist[dir][i], i + 1 < NVMEOF_HIST_BUCKETS ? ' ' : '\n');
+		len += sysfs_emit_at(buf, len, "%llu%c", nr[i], i + 1 < NVMEOF_HIST_BUCKETS ? ' ' : '\n');
 	return len;
 }
 
-#define PATH_HIST_ATTR(name, dir)									\
+#define PATH_HIST_ATTR(name, write)									\
 static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)		\
 {													\
-	return emit_hist(kobj, buf, dir);								\
+	return emit_hist(kobj, buf, write);								\
 }													\
 static struct kobj_attribute path_attr_##name = __ATTR_RO(name)
 
-PATH_HIST_ATTR(latency_read, 0);
-PATH_HIST_ATTR(latency_write, 1);
+PATH_HIST_ATTR(latency_read, false);
+PATH_HIST_ATTR(latency_write, true);
 
 static struct attribute *path_attrs[] = {
 	&path_attr_state.attr,

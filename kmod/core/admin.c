@@ -230,10 +230,8 @@ static u32 identify_some(struct many *many, struct nof_identify *list, u32 nr)
 			list[sent].ret = ret;
 		sent++;
 	} while (!ret && sent < nr && take_place(ctrl, NOF_PLACE_OWN));
-	if (!atomic_dec_and_test(&many->left)) {
-		nof_watch_kick(ctrl);
+	if (!atomic_dec_and_test(&many->left))
 		nof_queue_wait(ctrl, nvme_admin_identify, &many->done);
-	}
 	return sent;
 }
 

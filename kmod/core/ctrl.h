@@ -123,8 +123,9 @@ enum nof_ctrl_flag {
 
 /**
  * struct nof_watch - what core/watch.c remembers of a controller; written by its work, some read by those of others
+ * @queues:	those with something outstanding, or that had a moment ago
+ * @fresh:	those that are to be among them; under ctrl->state_lock
  * @looked_at, @probed_at, @judged_at: jiffies when it did so last
- * @calm_ms:	nothing has been outstanding for so long
  * @still_ms:	I/O has been outstanding for so long and none completed
  * @usual_us:	the longest that @still_ms was of late
  * @still:	@still_ms is longer than usual
@@ -133,13 +134,15 @@ enum nof_ctrl_flag {
  * @rest_ms:	so long at least it is left out
  * @detached_at: jiffies; requests were taken back from it, of which some are not answered since
  * @told:	that it is silent has been said
+ * @running:	the work is under way: nobody has to start it; under ctrl->state_lock
  */
 struct nof_watch {
+	struct list_head queues;
+	struct list_head fresh;
 	unsigned long	looked_at;
 	unsigned long	probed_at;
 	unsigned long	judged_at;
 	unsigned long	stalled_at;
-	u32		calm_ms;
 	u32		still_ms;
 	u32		usual_us;
 	unsigned long	detached_at;
@@ -147,6 +150,7 @@ struct nof_watch {
 	u32		rest_ms;
 	bool		still;
 	bool		told;
+	bool		running;
 };
 
 /**
@@ -267,7 +271,6 @@ struct nof_ctrl {
 
 	/* see core/watch.c */
 	bool			stalled;	/* completes no I/O: gets no new one where there is another way */
-	bool			watching;	/* watch_work is under way: nobody has to start it */
 	struct delayed_work	watch_work;
 	struct nof_watch	watch;
 

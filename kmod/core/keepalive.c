@@ -40,10 +40,8 @@ static bool keepalive_send(struct nof_ctrl *ctrl)
 	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
 	cmd->sqe.common.opcode = nvme_admin_keep_alive;
 	WRITE_ONCE(ctrl->ka_sent, jiffies);
-	if (!nof_admin_submit(ctrl, cmd)) {
-		nof_watch_kick(ctrl);
+	if (!nof_admin_submit(ctrl, cmd))
 		return true;
-	}
 	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
 	return false;
 }

@@ -196,6 +196,7 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	cmd->maybe_executed = false;
 	cmd->queue = queue;
 	WRITE_ONCE(slot->cmd, cmd);
+	nof_watch_kick(queue);
 	if (queue->prepare)
 		ret = queue->prepare(queue, cmd);
 	if (unlikely(ret))
@@ -476,7 +477,6 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 	srcu_read_unlock(srcu, idx);
 	if (err)
 		return err == -EBUSY ? -ENOTCONN : err;
-	nof_watch_kick(ctrl);
 	if (cmd->sqe.common.opcode == nvme_fabrics_command)
 		exec_wait(ctrl, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);
 	else

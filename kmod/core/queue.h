@@ -36,14 +36,16 @@ struct nof_slot {
 };
 
 /*
- * What core/watch.c remembers of a queue, under ctrl->queues_lock. @heard: as in struct nof_vital; @quiet_ms: for so
- * long it has not changed while the peer owed us an answer; @idle_ms: for so long nothing completed of what is
- * outstanding
+ * What core/watch.c remembers of a queue, under ctrl->queues_lock. @entry: in a list of ctrl->watch; @heard: as in
+ * struct nof_vital; @quiet_ms: for so long it has not changed while the peer owed us an answer; @idle_ms: for so long
+ * nothing completed of what is outstanding; @calm_ms: for so long nothing has been
  */
 struct nof_queue_watch {
+	struct list_head entry;
 	u64	heard;
 	u32	quiet_ms;
 	u32	idle_ms;
+	u32	calm_ms;
 };
 
 /**
@@ -79,6 +81,7 @@ struct nof_starved {
  * @inflight:	commands in @slots
  * @starved:	struct nof_starved, who waits for room first; under @starved_lock
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
+ * @watched:	in a list of ctrl->watch: nobody has to put it there; under ctrl->state_lock
  * @stubs:	of @inflight, commands that were detached
  * @lock:	serialises killing this queue
  * @watch:	see core/watch.c
@@ -112,6 +115,7 @@ struct nof_queue {
 	atomic_t		inflight ____cacheline_aligned_in_smp;
 	u32			next;
 	u8			busy;
+	bool			watched;
 	struct list_head	starved;
 };
 

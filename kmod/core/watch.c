@@ -7,6 +7,8 @@
  * Stall: the peer acknowledges everything, and completes no I/O. That is no loss: its connections stay, and what it
  * answers late counts. But it gets no new I/O where there is another way, and what can be taken back from it is.
  *
+ * Only queues are looked at that have something outstanding, or had a moment ago: a controller may have hundreds.
+ *
  * Time is counted in steps from look to look. A machine that gets round to looking late gets round to receiving late,
  * too: such a step counts next to nothing, and so does one in which what has arrived was not looked at.
  */
@@ -20,7 +22,7 @@
 /* All in milliseconds */
 enum {
 	LOOK		= NOF_WATCH_LOOK,
-	CALM		= 200,		/* nothing outstanding: looking ends */
+	CALM		= 200,		/* nothing outstanding: the queue is no longer looked at */
 	PROBE		= 60,		/* a queue completes nothing: Keep Alive */
 	STALL		= 500,		/* no I/O completes here, but elsewhere */
 	STALL_ALONE	= 1000,		/* no I/O completes here, and none was sent elsewhere */
@@ -38,14 +40,12 @@ enum {
 
 /**
  * struct findings - of one look
- * @outstanding: something is
  * @probe:	a queue has completed nothing for long
  * @io_out:	I/O is outstanding that completes by itself (polled queues wait for their poller)
  * @io_done:	I/O completed since the last look
  * @silent:	the queue that is silent for too long, with what is known of it; NULL for none
  */
 struct findings {
-	bool			outstanding;
 	bool			probe;
 	bool			io_out;
 	bool			io_done;
@@ -64,19 +64,6 @@ static u32 outstanding(const struct nof_queue *queue)
 	if (!queue->qid && n && test_bit(NOF_CTRL_AEN_OUT, &queue->ctrl->flags))
 		n--;
 	return n;
-}
-
-static bool any_outstanding(struct nof_ctrl *ctrl)
-{
-	struct nof_queue *queue;
-	bool any = false;
-	u32 i;
-
-	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; !any && (queue = nof_queue_nth(ctrl, i)); i++)
-		any = outstanding(queue);
-	mutex_unlock(&ctrl->queues_lock);
-	return any;
 }
 
 static bool take_busy(struct nof_queue *queue)
@@ -120,25 +107,47 @@ static void watch_look_at(struct nof_queue *queue, u32 step, struct findings *f)
 	struct nof_queue_watch *w = &queue->watch;
 	bool out = outstanding(queue), busy = take_busy(queue);
 
+	w->calm_ms = out ? 0 : w->calm_ms + step;
 	if (!nof_queue_live(queue))
 		return;
 	w->idle_ms = out && !busy ? w->idle_ms + step : 0;
-	f->outstanding |= out;
 	f->probe |= w->idle_ms >= PROBE;
 	f->io_out |= out && queue->qid && queue->type != NOF_QUEUE_POLL;
 	f->io_done |= busy && queue->qid;
 	look_for_life(queue, step, f);
 }
 
+/* Whoever sends after the mark is gone puts it there again; whoever sent before is seen now. */
+static void watch_leave(struct nof_queue *queue)
+{
+	spin_lock_irq(&queue->ctrl->state_lock);
+	list_del(&queue->watch.entry);
+	WRITE_ONCE(queue->watched, false);
+	spin_unlock_irq(&queue->ctrl->state_lock);
+	smp_mb();
+	if (outstanding(queue))
+		nof_watch_begin(queue);
+}
+
 static void watch_look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 {
-	struct nof_queue *queue;
-	u32 i;
+	struct nof_queue *queue, *next;
+	LIST_HEAD(fresh);
 
+	spin_lock_irq(&ctrl->state_lock);
+	list_splice_init(&ctrl->watch.fresh, &fresh);
+	spin_unlock_irq(&ctrl->state_lock);
 	/* the lock keeps the queues, and with them their connections */
 	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
+	list_for_each_entry_safe(queue, next, &ctrl->watch.queues, watch.entry) {
 		watch_look_at(queue, step, f);
+		if (queue->watch.calm_ms >= CALM)
+			watch_leave(queue);
+	}
+	/* the first look is what the second compares with */
+	list_for_each_entry(queue, &fresh, watch.entry)
+		watch_look_at(queue, 0, f);
+	list_splice(&fresh, &ctrl->watch.queues);
 	mutex_unlock(&ctrl->queues_lock);
 }
 
@@ -330,13 +339,33 @@ static u32 step_since(struct nof_watch *w)
 	return step;
 }
 
-/* Whoever sends after the mark is gone starts the next one; whoever sent before is seen by the second look. */
-static void end_watch(struct nof_ctrl *ctrl)
+/* Whoever adds a queue sees that nobody looks, or is seen here */
+static bool watch_done(struct nof_ctrl *ctrl)
 {
-	WRITE_ONCE(ctrl->watching, false);
-	smp_mb();
-	if (any_outstanding(ctrl))
-		nof_watch_begin(ctrl);
+	bool done;
+
+	spin_lock_irq(&ctrl->state_lock);
+	done = list_empty(&ctrl->watch.queues) && list_empty(&ctrl->watch.fresh) && !ctrl->stalled;
+	if (done)
+		ctrl->watch.running = false;
+	spin_unlock_irq(&ctrl->state_lock);
+	return done;
+}
+
+/* No queue is looked at any more, until something is sent on it */
+static void watch_forget(struct nof_ctrl *ctrl)
+{
+	struct nof_watch *w = &ctrl->watch;
+	struct nof_queue *queue, *next;
+
+	spin_lock_irq(&ctrl->state_lock);
+	list_splice_init(&w->fresh, &w->queues);
+	list_for_each_entry_safe(queue, next, &w->queues, watch.entry) {
+		list_del(&queue->watch.entry);
+		WRITE_ONCE(queue->watched, false);
+	}
+	w->running = false;
+	spin_unlock_irq(&ctrl->state_lock);
 }
 
 static void watch_work(struct work_struct *work)
@@ -347,39 +376,41 @@ static void watch_work(struct work_struct *work)
 	struct findings f = {};
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms)) {
-		WRITE_ONCE(ctrl->watching, false);
+		watch_forget(ctrl);
 		/* turned off: nobody would take it back */
 		if (xchg(&ctrl->stalled, false))
 			nof_ctrl_publish(ctrl);
 		return;
 	}
 	watch_look(ctrl, step, &f);
-	if (judge_silence(ctrl, &f) || judge_stall(ctrl, &f, step)) {
-		WRITE_ONCE(ctrl->watching, false);
+	/* given up: recovery stops the watch */
+	if (judge_silence(ctrl, &f) || judge_stall(ctrl, &f, step))
 		return;
-	}
 	if (f.probe)
 		watch_probe(ctrl);
-	w->calm_ms = f.outstanding || ctrl->stalled ? 0 : w->calm_ms + step;
-	if (w->calm_ms >= CALM)
-		end_watch(ctrl);
-	else
+	if (!watch_done(ctrl))
 		queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, msecs_to_jiffies(LOOK));
 }
 
 /* Under the lock: nothing is queued any more when nof_watch_stop() is called after the state has changed */
-void nof_watch_begin(struct nof_ctrl *ctrl)
+void nof_watch_begin(struct nof_queue *queue)
 {
+	struct nof_ctrl *ctrl = queue->ctrl;
+	struct nof_watch *w = &ctrl->watch;
 	unsigned long flags;
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms))
 		return;
 	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (ctrl->state == NVMEOF_CTRL_LIVE && !ctrl->watching) {
-		WRITE_ONCE(ctrl->watching, true);
-		ctrl->watch.looked_at = jiffies;
-		/* its first look is what the second compares with */
-		queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, 1);
+	if (ctrl->state == NVMEOF_CTRL_LIVE && !queue->watched) {
+		WRITE_ONCE(queue->watched, true);
+		queue->watch = (struct nof_queue_watch){};
+		list_add_tail(&queue->watch.entry, &w->fresh);
+		if (!w->running) {
+			w->running = true;
+			w->looked_at = jiffies;
+			queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, 1);
+		}
 	}
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
@@ -387,10 +418,12 @@ void nof_watch_begin(struct nof_ctrl *ctrl)
 void nof_watch_stop(struct nof_ctrl *ctrl)
 {
 	cancel_delayed_work_sync(&ctrl->watch_work);
-	WRITE_ONCE(ctrl->watching, false);
+	watch_forget(ctrl);
 	WRITE_ONCE(ctrl->stalled, false);
 	/* of the next association nothing is known; that this one stalled is */
 	ctrl->watch = (struct nof_watch){
+		.queues = LIST_HEAD_INIT(ctrl->watch.queues),
+		.fresh = LIST_HEAD_INIT(ctrl->watch.fresh),
 		.stalled_at = ctrl->watch.stalled_at,
 		.stalls = ctrl->watch.stalls,
 		.rest_ms = ctrl->watch.rest_ms,
@@ -399,5 +432,7 @@ void nof_watch_stop(struct nof_ctrl *ctrl)
 
 void nof_watch_init(struct nof_ctrl *ctrl)
 {
+	INIT_LIST_HEAD(&ctrl->watch.queues);
+	INIT_LIST_HEAD(&ctrl->watch.fresh);
 	INIT_DELAYED_WORK(&ctrl->watch_work, watch_work);
 }

@@ -43,7 +43,7 @@ static void path_release(struct kobject *kobj)
 	} else {
 		kfree(path->failover);
 	}
-	free_percpu(path->stats);
+	nof_path_stats_free(path);
 	kfree(path->lat);
 	nof_ctrl_put(path->ctrl);
 	kfree(path);
@@ -68,11 +68,10 @@ struct nof_path *nof_path_alloc(struct nof_ctrl *ctrl, u32 nsid)
 	INIT_WORK(&path->remove_work, remove_work);
 	path->ctrl = nof_ctrl_get(ctrl);
 	path->nsid = nsid;
-	path->stats = alloc_percpu(struct nof_path_stats);
 	/* a power of two, which kmalloc aligns to itself */
 	path->lat = kcalloc(roundup_pow_of_two(s->nr_default + s->nr_poll), sizeof(*path->lat), GFP_KERNEL);
 	path->failover = kzalloc(sizeof(*path->failover), GFP_KERNEL);
-	if (path->stats && path->lat && path->failover)
+	if (nof_path_stats_alloc(path) && path->lat && path->failover)
 		return path;
 	kobject_put(&path->kobj);
 	return NULL;
@@ -514,41 +513,6 @@ void nof_paths_unsee(struct nof_ctrl *ctrl)
 		if (path->ctrl == ctrl)
 			path->seen = false;
 	mutex_unlock(&ctrl->subsys->lock);
-}
-
-void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)
-{
-	int cpu, i;
-
-	memset(sum, 0, sizeof(*sum));
-	for_each_possible_cpu(cpu) {
-		const struct nof_path_stats *st = per_cpu_ptr(path->stats, cpu);
-
-		sum->ios += READ_ONCE(st->ios);
-		sum->bytes_read += READ_ONCE(st->bytes_read);
-		sum->bytes_written += READ_ONCE(st->bytes_written);
-		sum->errors += READ_ONCE(st->errors);
-		sum->faults += READ_ONCE(st->faults);
-		sum->ns[0] += READ_ONCE(st->ns[0]);
-		sum->ns[1] += READ_ONCE(st->ns[1]);
-		sum->retries += READ_ONCE(st->retries);
-		sum->failovers_from += READ_ONCE(st->failovers_from);
-		sum->failovers_to += READ_ONCE(st->failovers_to);
-		for (i = 0; i < NVMEOF_HIST_BUCKETS; i++) {
-			sum->hist[0][i] += READ_ONCE(st->hist[0][i]);
-			sum->hist[1][i] += READ_ONCE(st->hist[1][i]);
-		}
-	}
-}
-
-u64 nof_path_ios(const struct nof_path *path)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(path->stats, cpu)->ios);
-	return sum;
 }
 
 struct nof_path *nof_path_find(const char *name)

@@ -13,29 +13,13 @@
 #include "core/identify.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
+#include "mpath/stats.h"
 
 struct nof_ctrl;
 struct nof_failover;
 struct nof_head;
 struct nof_ns;
 struct nof_subsys;
-
-/*
- * Per CPU, written on the hot path without locks. @faults: those @errors that speak against the path, see
- * nof_health_fault(). @ns, @hist: reads, writes; @ns is the sum of what @hist counts
- */
-struct nof_path_stats {
-	u64	ios;
-	u64	bytes_read;
-	u64	bytes_written;
-	u64	errors;
-	u64	faults;
-	u64	retries;
-	u64	failovers_from;
-	u64	failovers_to;
-	u64	ns[2];
-	u64	hist[2][NVMEOF_HIST_BUCKETS];
-};
 
 /* Why a path that had joined no longer fits its disk */
 enum nof_unfit {
@@ -105,6 +89,7 @@ struct nof_path {
 	bool			shown;		/* under subsys->lock: its directory was made, or tried to */
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_path_stats __percpu *stats;
+	struct nof_path_hist	*hists;
 };
 
 /**
@@ -131,10 +116,6 @@ struct nof_path_set {
 	struct nof_path		*paths[] __counted_by(nr_all);
 };
 
-/* Sums the per-CPU counters. */
-void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum);
-/* I/Os that it has completed */
-u64 nof_path_ios(const struct nof_path *path);
 /* Commands outstanding at the controller's queues that belong to this path; slow, for listings only. */
 u32 nof_path_inflight(struct nof_path *path);
 /* By name, with a reference (kobject_put() it); NULL if none. */

@@ -197,7 +197,6 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 		return BLK_STS_RESOURCE;
 	}
 	start(path, rq);
-	nof_watch_kick(ctrl);
 	/* commit_all() looks at the context's own queue */
 	ctrl->transport->queue_cmd(queue, &req->cmd, last || needs_fallback(head->subsys, rq));
 	return BLK_STS_OK;
@@ -404,7 +403,7 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 
 	lat->ewma[class] = nof_lat_next(lat->ewma[class], ns, now - lat->heard[class] > NOF_LAT_STALE);
 	lat->heard[class] = now;
-	this_cpu_inc(path->stats->hist[write][nof_lat_bucket(ns)]);
+	nof_path_hist_inc(path->hists, write, nof_lat_bucket(ns));
 	this_cpu_add(path->stats->ns[write], ns);
 }
 

@@ -70,14 +70,27 @@ static void *append_header(struct nof_tcp_tx *tx, u32 len)
 
 static bool room_for_pdu(const struct nof_tcp_tx *tx)
 {
-	return tx->headers_len + NOF_TCP_PDU_ROOM <= NOF_TCP_HEADERS && tx->nr_bvecs + 3 <= NOF_TCP_BVECS &&
-	       tx->nr_pieces + 3 <= NOF_TCP_PIECES;
+	const struct nof_tcp_batch *b = tx->batch;
+
+	return tx->headers_len + NOF_TCP_PDU_ROOM <= b->max_headers && tx->nr_bvecs + 3 <= b->max_bvecs &&
+	       tx->nr_pieces + 3 <= b->max_pieces;
 }
 
 /* One bvec and one piece are kept for the data digest. */
 static bool room_for_data(const struct nof_tcp_tx *tx)
 {
-	return tx->nr_bvecs + 1 < NOF_TCP_BVECS && tx->nr_pieces + 1 < NOF_TCP_PIECES && tx->bytes < NOF_TCP_BYTES;
+	const struct nof_tcp_batch *b = tx->batch;
+
+	return tx->nr_bvecs + 1 < b->max_bvecs && tx->nr_pieces + 1 < b->max_pieces && tx->bytes < NOF_TCP_BYTES;
+}
+
+/* All of it is sent */
+static void give_batch(struct nof_tcp_tx *tx)
+{
+	if (tx->batch == tx->small)
+		return;
+	nof_tcp_batch_give(tx->batch);
+	tx->batch = tx->small;
 }
 
 static void reset_batch(struct nof_tcp_tx *tx)
@@ -301,6 +314,8 @@ static void fill_batch(struct nof_tcp_queue *q)
 {
 	struct nof_tcp_tx *tx = &q->tx;
 
+	if (tx->batch == tx->small)
+		tx->batch = nof_tcp_batch_take() ?: tx->small;
 	reset_batch(tx);
 	for (;;) {
 		if (tx->cmd) {
@@ -365,7 +380,7 @@ static int push_batch(struct nof_tcp_queue *q)
  * as there is a load, and who sends for them reads under the subsystem's SRCU, on which the recovery of any of its
  * paths waits. Sets tx.blocked when sending is not possible now.
  */
-static void drain(struct nof_tcp_queue *q, u32 *budget)
+static void send_batches(struct nof_tcp_queue *q, u32 *budget)
 {
 	struct nof_tcp_tx *tx = &q->tx;
 	int err = 0;
@@ -402,6 +417,13 @@ static void drain(struct nof_tcp_queue *q, u32 *budget)
 	}
 	tx->failed = true;
 	nof_queue_error(&q->q, err, "cannot send");
+}
+
+static void drain(struct nof_tcp_queue *q, u32 *budget)
+{
+	send_batches(q, budget);
+	if (q->tx.piece == q->tx.nr_pieces)
+		give_batch(&q->tx);
 }
 
 /*
@@ -614,11 +636,10 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 	int node = q->q.cpu >= 0 ? cpu_to_node(q->q.cpu) : NUMA_NO_NODE;
 
 	memset(&q->tx, 0, sizeof(q->tx));
-	/* Its headers are sent as pages, so no vmalloc. */
-	q->tx.batch = kmalloc_node(sizeof(*q->tx.batch), GFP_KERNEL, node);
+	q->tx.batch = q->tx.small = nof_tcp_batch_small(node);
 	if (q->q.ctrl->opts.data_digest)
 		q->tx.copies = vmalloc_node(NOF_TCP_BYTES, node);
-	if (!q->tx.batch || (q->q.ctrl->opts.data_digest && !q->tx.copies)) {
+	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !q->tx.copies)) {
 		nof_tcp_send_exit(q);
 		return -ENOMEM;
 	}
@@ -631,8 +652,10 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 
 void nof_tcp_send_exit(struct nof_tcp_queue *q)
 {
-	kfree(q->tx.batch);
+	give_batch(&q->tx);
+	kfree(q->tx.small);
 	vfree(q->tx.copies);
 	q->tx.batch = NULL;
+	q->tx.small = NULL;
 	q->tx.copies = NULL;
 }

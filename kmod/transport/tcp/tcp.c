@@ -101,6 +101,7 @@ static void __exit nof_tcp_exit(void)
 	nof_transport_unregister(&tcp_transport);
 	static_branch_dec(&memalloc_socks_key);
 	destroy_workqueue(nof_tcp_wq);
+	nof_tcp_batch_exit();
 }
 
 module_init(nof_tcp_init);

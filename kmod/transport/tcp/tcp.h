@@ -64,7 +64,10 @@ static inline struct nof_tcp_cmd *to_tcp_cmd(struct nof_cmd *cmd)
 enum {
 	NOF_TCP_BVECS		= 256,		/* pieces of data in one batch */
 	NOF_TCP_PIECES		= 64,		/* changes between copied and spliced data in one batch */
-	NOF_TCP_HEADERS		= 8192,		/* bytes of headers and digests in one batch */
+	NOF_TCP_BATCH		= 16384,	/* bytes of memory for one batch: the rest is for headers, digests */
+	NOF_TCP_SMALL_BVECS	= 16,		/* the same of what an idle queue keeps */
+	NOF_TCP_SMALL_PIECES	= 8,
+	NOF_TCP_SMALL		= 1024,
 	NOF_TCP_BYTES		= NOF_SOCK_BYTES, /* of all that is in one batch, from which on no data is added */
 	NOF_TCP_INLINE		= 4,		/* batches that who has queued a command sends, whosever they are */
 	NOF_TCP_BY_WORK		= 32,		/* batches that the worker sends before it gives way */
@@ -79,16 +82,19 @@ struct nof_tcp_piece {
 	bool	splice;
 };
 
-/* PDUs on their way into the socket */
+/* PDUs on their way into the socket: memory for them, in one piece */
 struct nof_tcp_batch {
-	struct bio_vec		bvecs[NOF_TCP_BVECS];
-	struct nof_tcp_piece	pieces[NOF_TCP_PIECES];
-	u8			headers[NOF_TCP_HEADERS];
+	u16			max_bvecs;
+	u16			max_pieces;
+	u16			max_headers;	/* bytes, of headers and digests */
+	u8			*headers;
+	struct nof_tcp_piece	*pieces;
+	struct bio_vec		bvecs[];
 };
 
 /**
  * struct nof_tcp_tx - send side
- * @batch:	what is being sent
+ * @batch:	what is being sent: @small, or one of batch.c that goes back when it is
  * @nr_bvecs, @nr_pieces, @headers_len: filled of it
  * @bytes:	in it
  * @open_header: the last bvec ends where the next header will begin
@@ -111,6 +117,7 @@ struct nof_tcp_batch {
 struct nof_tcp_tx {
 	struct mutex		lock;
 	struct nof_tcp_batch	*batch;
+	struct nof_tcp_batch	*small;
 	void			*copies;
 	u16			nr_bvecs;
 	u16			nr_pieces;
@@ -243,6 +250,13 @@ int nof_tcp_handshake(struct nof_tcp_queue *q);
 bool nof_tcp_handshake_done(struct nof_tcp_queue *q, const struct nvme_tcp_icresp_pdu *pdu);
 
 /* send.c */
+/* Memory for a large batch, if there is any just now; given back when all of it is sent. Context: any. */
+struct nof_tcp_batch *nof_tcp_batch_take(void);
+void nof_tcp_batch_give(struct nof_tcp_batch *batch);
+/* What an idle queue keeps; kfree() it. Context: process */
+struct nof_tcp_batch *nof_tcp_batch_small(int node);
+/* Those that are kept for who comes next: no queue is left. */
+void nof_tcp_batch_exit(void);
 int nof_tcp_send_init(struct nof_tcp_queue *q);
 void nof_tcp_send_exit(struct nof_tcp_queue *q);
 void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);

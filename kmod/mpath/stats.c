@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a path has done, summed up */
+#include <linux/cpumask.h>
+#include <linux/slab.h>
+#include "mpath/path.h"
+#include "mpath/stats.h"
+
+static u32 stats_nr_hists(void)
+{
+	return min_t(u32, nr_cpu_ids, NOF_STATS_HISTS);
+}
+
+bool nof_path_stats_alloc(struct nof_path *path)
+{
+	path->stats = alloc_percpu(struct nof_path_stats);
+	path->hists = kvcalloc(stats_nr_hists(), sizeof(*path->hists), GFP_KERNEL);
+	return path->stats && path->hists;
+}
+
+void nof_path_stats_free(struct nof_path *path)
+{
+	free_percpu(path->stats);
+	kvfree(path->hists);
+}
+
+void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)
+{
+	int cpu;
+
+	memset(sum, 0, sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		const struct nof_path_stats *st = per_cpu_ptr(path->stats, cpu);
+
+		sum->ios += READ_ONCE(st->ios);
+		sum->bytes_read += READ_ONCE(st->bytes_read);
+		sum->bytes_written += READ_ONCE(st->bytes_written);
+		sum->errors += READ_ONCE(st->errors);
+		sum->faults += READ_ONCE(st->faults);
+		sum->ns[0] += READ_ONCE(st->ns[0]);
+		sum->ns[1] += READ_ONCE(st->ns[1]);
+		sum->retries += READ_ONCE(st->retries);
+		sum->failovers_from += READ_ONCE(st->failovers_from);
+		sum->failovers_to += READ_ONCE(st->failovers_to);
+	}
+}
+
+void nof_path_hist_sum(const struct nof_path *path, bool write, u64 nr[NVMEOF_HIST_BUCKETS])
+{
+	u32 i, bucket;
+
+	memset(nr, 0, NVMEOF_HIST_BUCKETS * sizeof(*nr));
+	for (i = 0; i < stats_nr_hists(); i++)
+		for (bucket = 0; bucket < NVMEOF_HIST_BUCKETS; bucket++)
+			nr[bucket] += atomic64_read(&path->hists[i].nr[write][bucket]);
+}
+
+u64 nof_path_ios(const struct nof_path *path)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(path->stats, cpu)->ios);
+	return sum;
+}
