@@ -26,7 +26,7 @@ constexpr unsigned sourceType = 1;
 constexpr std::string_view buildOwner = "GNU";
 constexpr const char *sourceKey = "nvmeof_source"; // in modinfo
 constexpr const char *versionKey = "version";
-constexpr const char *modules[] = {"nvmeof", "nvmeof_tcp"};
+constexpr const char *modules[] = {"nvmeof", "nvmeof_tcp", "nvmeof_rdma"};
 constexpr std::size_t mostOfFile = 64 << 20; // with debug information they have a few MiB
 
 template <typename T, auto release> struct Releases {

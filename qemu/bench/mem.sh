@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --smp 4 --memory 4G --no-checks --timeout 600
-# Kernel memory of connections, idle: 32 controllers of one subsystem with one I/O queue each, and with four. The target
-# is a process, so that its memory is not the kernel's, but for its sockets, which both drivers need alike. Writes
-# /results/mem: CASE DRIVER KIB.
+# Kernel memory of connections, idle: 32 controllers of one subsystem with one I/O queue each, and with four, over TCP
+# and over RDMA. The target is a process, so that its memory is not the kernel's, but for its sockets and what the card
+# made of software keeps, which both drivers need alike. Writes /results/mem: CASE DRIVER KIB.
 
 controllers=32
 nqn=nqn.2024-01.io.example:mem
@@ -31,9 +31,10 @@ connect_all() {
 		case $1 in
 		ours)
 			class=nvmeof
-			nvmeofctl connect -t tcp -n $nqn -a 127.0.0.1 -s $((5000 + i)) -i "$2" -k 60 --wait ctrl
+			nvmeofctl connect -t $transport -n $nqn -a $address -s $((5000 + i)) -i "$2" -k 60 \
+				--wait ctrl
 			;;
-		intree) nvme connect -t tcp -n $nqn -a 127.0.0.1 -s $((5000 + i)) -i "$2" -k 60 ;;
+		intree) nvme connect -t $transport -n $nqn -a $address -s $((5000 + i)) -i "$2" -k 60 ;;
 		esac > /run/connect.out
 	done
 	[ "$(live $class)" = $controllers ] || fail "not all controllers of $1 are live"
@@ -58,18 +59,28 @@ used() {
 	echo $((after - before))
 }
 
-/nvmeof/add/nvmeof-target -a 127.0.0.1 -p 5000 -P $controllers -n $nqn > /run/target.out &
-modprobe nvmeof_tcp
-modprobe nvme-tcp
+# measure PREFIX: of names in the results
+measure() {
+	local driver one four
+	/nvmeof/add/nvmeof-target --transport $transport -a $address -p 5000 -P $controllers -n $nqn > /run/target.out &
+	sleep 1
+	for driver in $DRIVERS; do
+		used "$driver" 1 > /run/warm
+		one=$(used "$driver" 1)
+		four=$(used "$driver" 4)
+		echo "bench: $transport: $driver: $one KiB with one queue each, $four KiB with four"
+		awk -v one="$one" -v four="$four" -v n=$controllers -v driver="$driver" -v prefix="$1" 'BEGIN {
+			printf "%smem/controller %s %.1f\n", prefix, driver, one / n
+			printf "%smem/queue %s %.1f\n", prefix, driver, (four - one) / n / 3 }' >> /results/mem
+	done
+	kill %%
+	wait
+}
+
+modprobe -a nvmeof_tcp nvmeof_rdma nvme-tcp nvme-rdma
 intree_identity
-sleep 1
-for driver in $DRIVERS; do
-	used "$driver" 1 > /run/warm
-	one=$(used "$driver" 1)
-	four=$(used "$driver" 4)
-	echo "bench: $driver: $one KiB with one queue each, $four KiB with four"
-	awk -v one="$one" -v four="$four" -v n=$controllers -v driver="$driver" 'BEGIN {
-		printf "mem/controller %s %.1f\n", driver, one / n
-		printf "mem/queue %s %.1f\n", driver, (four - one) / n / 3 }' >> /results/mem
-done
-kill %1
+rdma_card
+transport=tcp address=127.0.0.1
+measure ''
+transport=rdma address=10.60.0.1
+measure rdma/

@@ -76,13 +76,8 @@ calls() {
 }
 
 modprobe null_blk nr_devices=2 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
-modprobe rdma_rxe
-modprobe dummy
 modprobe nvmet-rdma
-ip link add rdma0 type dummy
-ip link set rdma0 mtu 4300 up
-ip addr add 10.60.0.1/24 dev rdma0
-rdma link add rxe0 type rxe netdev rdma0
+rdma_card
 target_port 1 10.60.0.1 4420 rdma
 n=0
 declare -A device

@@ -109,14 +109,6 @@ def cost_rows(samples, value, unit):
             for case, drivers in samples.items()]
 
 
-def connect_row(path):
-    seconds = {"ours": [], "intree": []}
-    for line in path.read_text().splitlines():
-        driver, value = line.split()
-        seconds[driver].append(float(value))
-    return make_case("connect/64", "seconds", seconds["ours"], seconds["intree"])
-
-
 def plain_rows(path, unit):
     """Lines of CASE DRIVER FIGURE"""
     cases = {}
@@ -161,7 +153,7 @@ def counted_tables(samples):
 def timed_rows(guest, jobs):
     rows = {}
     if "connect" in jobs:
-        rows["connect"] = [connect_row(guest / "bench-connect" / "connect")]
+        rows["connect"] = plain_rows(guest / "bench-connect" / "connect", "seconds")
     if "gaps" in jobs:
         rows["gaps"] = mpath.gap_rows(guest / "bench-gaps" / "gaps")
     if "asym" in jobs:

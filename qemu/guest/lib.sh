@@ -85,6 +85,15 @@ target_modules() {
 	modprobe nvmet-tcp
 }
 
+# A network card of software for RDMA, at 10.60.0.1; room for pages of 4 KiB and headers
+rdma_card() {
+	modprobe -a rdma_rxe dummy
+	ip link add rdma0 type dummy
+	ip link set rdma0 mtu 4300 up
+	ip addr add 10.60.0.1/24 dev rdma0
+	rdma link add rxe0 type rxe netdev rdma0
+}
+
 # Take the whole target down, in the order configfs asks for.
 target_remove() {
 	local item

@@ -13,8 +13,6 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr const char *reload = "reload: 'nvmeofctl disconnect --all && modprobe -r nvmeof_tcp nvmeof && modprobe "
-			       "nvmeof_tcp'; where disks cannot be given up, reboot";
 constexpr const char *rebuild = "install modules and command from one tree: 'make install' or 'make dkms'";
 
 // Whether both are known, and differ
@@ -23,6 +21,22 @@ bool differ(const std::optional<Build> &one, const std::optional<Build> &other)
 	if (!one || !other)
 		return false;
 	return one->source != other->source || one->version != other->version;
+}
+
+// Of the modules that are loaded: users before what they use, then the transports alone, which load the core
+std::string reloadStep(const std::vector<ModuleBuild> &modules)
+{
+	std::string remove, load;
+	for (const ModuleBuild &module : modules) {
+		if (!module.loaded)
+			continue;
+		remove = module.name + (remove.empty() ? "" : " ") + remove;
+		if (&module != &modules.front())
+			load += " " + module.name;
+	}
+	return fmt::format("reload: 'nvmeofctl disconnect --all && modprobe -r {} && modprobe -a{}'; where disks "
+			   "cannot be given up, reboot",
+			   remove, load.empty() ? " nvmeof" : load);
 }
 
 // "0.1.0 of sources 0123456789abcdef"
@@ -41,7 +55,7 @@ void judgeLibrary(const Build &tool, const Build &library, std::vector<BuildFind
 }
 
 // What a reload would cure, or a reboot would bring
-void judgeModule(const ModuleBuild &module, std::vector<BuildFinding> &findings)
+void judgeModule(const ModuleBuild &module, const std::string &reload, std::vector<BuildFinding> &findings)
 {
 	if (differ(module.loaded, module.installed))
 		findings.push_back({"reload_needed",
@@ -57,7 +71,8 @@ void judgeModule(const ModuleBuild &module, std::vector<BuildFinding> &findings)
 }
 
 // Modules among themselves: as loaded, and as installed
-void judgePair(const ModuleBuild &one, const ModuleBuild &other, std::vector<BuildFinding> &findings)
+void judgePair(const ModuleBuild &one, const ModuleBuild &other, const std::string &reload,
+	       std::vector<BuildFinding> &findings)
 {
 	if (differ(one.loaded, other.loaded))
 		findings.push_back({"loaded_modules_differ",
@@ -112,10 +127,11 @@ std::vector<BuildFinding> judgeBuilds(const Build &tool, const Build &library, c
 {
 	std::vector<BuildFinding> findings;
 	judgeLibrary(tool, library, findings);
+	std::string reload = reloadStep(modules);
 	for (const ModuleBuild &module : modules)
-		judgeModule(module, findings);
+		judgeModule(module, reload, findings);
 	for (std::size_t i = 1; i < modules.size(); i++)
-		judgePair(modules[0], modules[i], findings);
+		judgePair(modules[0], modules[i], reload, findings);
 	for (const ModuleBuild &module : modules)
 		judgeAgainstTool(tool, module, findings);
 	return findings;
