@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The RDMA transport: module and ops table */
 #include <linux/module.h>
+#include "core/source.h"
 #include "transport/rdma/rdma.h"
 
 static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
