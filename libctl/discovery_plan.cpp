@@ -23,11 +23,6 @@ std::string addressKey(const ConnectOptions &options)
 	       Address{normalTraddr(options.address.traddr), options.address.trsvcid}.toString();
 }
 
-std::string connectionKey(const ConnectOptions &options)
-{
-	return serviceKey(options) + " " + options.subsysnqn + " " + options.hostnqn.value_or("");
-}
-
 class Planner {
 public:
 	Planner(const PlanRules &rules, const KnownServices &known) : rules_(rules), known_(known) {}
@@ -367,6 +362,11 @@ std::string serviceKey(const ConnectOptions &options)
 	if (!options.hostIface.empty())
 		key += " through " + options.hostIface;
 	return key;
+}
+
+std::string connectionKey(const ConnectOptions &options)
+{
+	return serviceKey(options) + " " + options.subsysnqn + " " + options.hostnqn.value_or("");
 }
 
 const char *toString(PlannedService::State state)

@@ -31,7 +31,8 @@ bool isLoopback(const std::string &traddr)
 // @traddr: normal
 bool isOwn(const std::string &traddr, const PlanRules &rules)
 {
-	auto same = [&](const std::string &own) { return normalTraddr(own) == traddr; };
+	const std::string bare = traddr.substr(0, traddr.find('%'));
+	auto same = [&](const std::string &own) { return normalTraddr(own) == bare; };
 	return isLoopback(traddr) || std::ranges::any_of(rules.ownAddresses, same);
 }
 

@@ -31,6 +31,9 @@ Result<Address> parseAddress(std::string_view text, std::string_view port = defa
  */
 Result<std::vector<Address>> resolveAddress(std::string_view text, std::string_view port = defaultPort);
 
+// Those of this machine's interfaces, numeric, without scopes; none where the system does not tell.
+std::vector<std::string> ownAddresses();
+
 // A numeric IPv4 or IPv6 address without a port.
 Result<std::string> parseTraddr(std::string_view text);
 

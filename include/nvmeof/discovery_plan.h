@@ -54,6 +54,9 @@ using KnownServices = std::map<std::string, KnownService, std::less<>>;
 // "tcp 10.0.0.1:8009", and where it is connected from where that is given: the same service, whatever NQN it goes by.
 std::string serviceKey(const ConnectOptions &options);
 
+// The same with the NQNs of subsystem and host: one association.
+std::string connectionKey(const ConnectOptions &options);
+
 struct PlannedService {
 	enum class State {
 		unread,  // its log has to be read

@@ -214,6 +214,38 @@ Json connected()
 	return connectDocument(plan, {wholeController(), wholeError()}, policies());
 }
 
+Json connectedAll()
+{
+	Plan plan;
+	PlannedService first, second;
+	first.options.address = {"10.0.0.1", "8009"};
+	first.key = "first";
+	first.state = PlannedService::State::told;
+	second.options.address = {"10.0.0.2", "8009"};
+	second.toldBy = 0;
+	second.state = PlannedService::State::failed;
+	plan.services = {first, second};
+	const KnownServices known{{"first", {DiscoveryLog{7, {}}, false}}};
+	Json failed = serviceEntry(plan, second, known);
+	failed["error"] = toJson(wholeError());
+	ConnectOptions options;
+	options.address = {"10.0.0.1", "4420"};
+	options.subsysnqn = "nqn.s";
+	Json path = pathEntry(options, true);
+	path["error"] = toJson(wholeError());
+	const Json refused = refusalEntry(plan, {"tcp 10.0.0.9:4420 nqn.bad", "excluded", 0});
+	return connectAllDocument({serviceEntry(plan, first, known), failed}, Json::array({path}),
+				  Json::array({refused}), Json::array());
+}
+
+Json configChecked()
+{
+	Json problem{{"file", "/etc/nvmeof/nvmeof.toml"}, {"message", "there is no key 'x' here"}, {"line", 2}};
+	Json document = configDocument({"/etc/nvmeof/nvmeof.toml"}, Json::array({problem}), {"a note"});
+	document["text"] = "[host]\n";
+	return document;
+}
+
 Json versionOfNow()
 {
 	Json json = versionDocument({1, "0.1.0", {"tcp"}, {"numa", "latency"}});
@@ -255,7 +287,10 @@ std::vector<Golden> all()
 		{"top", "top.json", pretty(frame())},
 		{"monitor", "monitor.ndjson", monitorLines()},
 		{"connect", "connect.json", pretty(connected())},
+		{"connect-all", "connect-all.json", pretty(connectedAll())},
+		{"config", "config.json", pretty(configChecked())},
 		{"discover", "discover.json", pretty(discoveryDocument())},
+		{"disconnect-all", "disconnect-all.json", pretty(disconnectDocument({"nvmeof0c1"}))},
 		{"disconnect", "disconnect.json", pretty(disconnectDocument({"nvmeof0c1"}))},
 		{"apply-policy", "apply-policy.json", pretty(policiesDocument(policies()))},
 		{"reset", "reset.json", pretty(doneDocument("nvmeof0c1", "reset started"))},

@@ -153,7 +153,6 @@ TEST_CASE("wrong lines, in our words", "[parse]")
 		{"conect", "'conect' is not a command; did you mean 'connect'?"},
 		{"lst-subsys", "did you mean 'list-subsys'?"},
 		{"frobnicate", "'frobnicate' is not a command (see"},
-		{"connect-all", "connect-all is not supported here"},
 		{"smart-log", "use nvme-cli for it"},
 		{"connect --nqm x", "there is no option --nqm; did you mean --nqn?"},
 		{"connect --trad x", "there is no option --trad; did you mean --traddr?"},

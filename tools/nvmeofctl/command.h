@@ -36,7 +36,10 @@ const std::vector<Option> &commonOptions(); // of every command that is not hidd
 const std::vector<Option> &optionsOf(const Command &command);
 
 int runConnect(Context &context);
+int runConnectAll(Context &context);
 int runDiscover(Context &context);
+int runDisconnectAll(Context &context);
+int runConfig(Context &context);
 int runDisconnect(Context &context);
 int runList(Context &context);
 int runListSubsys(Context &context);

@@ -202,6 +202,14 @@ std::vector<Option> settingOptions()
 	};
 }
 
+Option waitOption()
+{
+	return preset("ns", oneOf({"none", "ctrl", "ns", "udev"},
+				  value("", "--wait", "STAGE",
+					"Return when: none - the kernel has accepted; ctrl - the controller is live; "
+					"ns - its namespaces are there; udev - udev has made their links")));
+}
+
 std::vector<Option> connectOptions()
 {
 	std::vector<Option> options{
@@ -216,11 +224,7 @@ std::vector<Option> connectOptions()
 	for (Option &option : std::vector<Option>{
 		     flag("-D", "--duplicate-connect",
 			  "Connect although this host is connected to that address already"),
-		     preset("ns",
-			    oneOf({"none", "ctrl", "ns", "udev"},
-				  value("", "--wait", "STAGE",
-					"Return when: none - the kernel has accepted; ctrl - the controller is live; "
-					"ns - its namespaces are there; udev - udev has made their links"))),
+		     waitOption(),
 		     preset("30", time(0, anyTime,
 				       value("", "--timeout", "SECONDS",
 					     "Wait at most that long. The controller goes on trying after that"))),
@@ -232,6 +236,37 @@ std::vector<Option> connectOptions()
 		     flag("", "--force", "Connect although the in-tree driver is connected to the subsystem"),
 		     policyOption(),
 	     })
+		options.push_back(std::move(option));
+	return withHost(std::move(options));
+}
+
+Option configOption()
+{
+	return preset("/etc/nvmeof/nvmeof.toml with nvmeof.d",
+		      value("", "--config", "FILE", "Configuration", Completes::files));
+}
+
+std::vector<Option> connectAllOptions()
+{
+	std::vector<Option> options{
+		addresses("Address of a discovery service, or a host name for all of its addresses, instead of those "
+			  "that "
+			  "are configured. Repeat for more services"),
+		transportOption(),
+		preset("the one that all go by",
+		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
+		portOption("8009"),
+		configOption(),
+		flag("", "--dry-run", "Read the logs and print what would be done"),
+		waitOption(),
+		preset("30", time(0, anyTime,
+				  value("", "--timeout", "SECONDS",
+					"Wait at most that long for all. Controllers go on trying after that"))),
+		flag("", "--idempotent", "What is connected already is waited for like the rest"),
+		flag("-p", "--persistent", "Stay connected to the services, to be told of changes"),
+		flag("", "--force", "Connect although the in-tree driver is connected to a subsystem"),
+	};
+	for (Option &option : settingOptions())
 		options.push_back(std::move(option));
 	return withHost(std::move(options));
 }
@@ -279,6 +314,28 @@ std::vector<Command> connections()
 		 {{"what a service tells", "nvmeofctl discover -a 192.168.10.5"},
 		  {"connect to a service for good, to be told of changes by 'monitor'",
 		   "nvmeofctl connect -n nqn.2014-08.org.nvmexpress.discovery -a 192.168.10.5:8009 --wait ctrl"}}},
+		{"connect-all",
+		 "connect to all that discovery services tell of",
+		 "Reads the logs of all discovery services at once, follows their referrals, and connects to each "
+		 "subsystem at each address that is told and may be used, all at once; and to what the configuration "
+		 "names itself. Says of each path what has become of it, and what was told and is not connected to. "
+		 "Ends with 0 when all are connected, with 6 when the time was over for those that are not, else with "
+		 "1.",
+		 connectAllOptions(),
+		 runConnectAll,
+		 {{"all that one service tells of", "nvmeofctl connect-all -a 192.168.10.5"},
+		  {"what would be connected by the configuration", "nvmeofctl connect-all --dry-run"}}},
+		{"disconnect-all",
+		 "disconnect all controllers but some",
+		 "Disconnects all controllers, all at once, and returns when they are gone. Those stay that --except "
+		 "names, and those that a service such as nvmeofd has made for itself, unless --owned is given.",
+		 {repeated(value("", "--except", "NAME|NQN",
+				 "Leave a controller, or all of the subsystems whose NQN fits: * ? [...] as in a shell",
+				 Completes::controllers)),
+		  flag("", "--owned", "Also what a service has made for itself")},
+		 runDisconnectAll,
+		 {{"all but the disk with the system on it",
+		   "nvmeofctl disconnect-all --except nqn.2024-01.com.example:boot"}}},
 		{"disconnect",
 		 "disconnect controllers",
 		 "Disconnects the named controllers, those of one subsystem, or all. Returns when they are gone.",
@@ -407,6 +464,12 @@ std::vector<Command> figures()
 std::vector<Command> others()
 {
 	return {
+		{"config",
+		 "check or show the configuration",
+		 "check tells all that is wrong with it, with file and line; show prints what it comes to.",
+		 {preset("check", oneOf({"check", "show"}, positional("WHAT", "What to do"))), configOption()},
+		 runConfig,
+		 {{"before a change is put to use", "nvmeofctl config check --config new.toml"}}},
 		{"gen-hostnqn",
 		 "make up a host NQN",
 		 "Prints a host NQN made of the machine's UUID, or else a random one. Keeps nothing.",

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "configuration.h"
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
@@ -99,20 +100,6 @@ std::vector<Subsystem> subsystemsOf(Client &client, const std::string &nqn, cons
 	return all;
 }
 
-// Sets the subsystems that this connect made as the configuration says. The connection stands whatever comes of it.
-Json applyToNew(Context &context, Client &client, const std::vector<Subsystem> &subsystems)
-{
-	if (subsystems.empty())
-		return Json::array();
-	Result<Config> config = policies(context.args());
-	std::vector<PolicyOutcome> outcomes;
-	outcomes.reserve(subsystems.size());
-	for (const Subsystem &subsystem : subsystems)
-		outcomes.push_back(config ? applyPolicy(client, subsystem, *config, Extent::untouched)
-					  : PolicyOutcome{subsystem.name, {}, config.error()});
-	return warnOfPolicies(context, outcomes);
-}
-
 // Ends the process when it is interrupted.
 std::vector<Result<Controller>> connectAll(Context &context, Client &client, const ConnectPlan &plan)
 {
@@ -158,6 +145,18 @@ Json findTwins(Context &context, Client &client, const std::vector<Subsystem> &s
 	return warnOfTwins(context, ours, nvmeDisks());
 }
 
+// What the command line does not say of how to connect, the configuration may say for that NQN.
+void takeDefaults(Context &context, ConnectPlan &plan)
+{
+	Result<Config> config = readConfig();
+	if (!config)
+		return context.warn("", config.error(), configStep(config.error()));
+	ConnectSettings settings = settingsOf(context.args());
+	settings.complete(config->connectSettingsFor(plan.options.front().subsysnqn));
+	for (ConnectOptions &options : plan.options)
+		settings.apply(options);
+}
+
 } // namespace
 
 int runConnect(Context &context)
@@ -166,6 +165,7 @@ int runConnect(Context &context)
 	if (!plan)
 		return context.fail("", plan.error(), nameStep(plan.error()));
 	tellNames(context, *plan);
+	takeDefaults(context, *plan);
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());
@@ -176,10 +176,11 @@ int runConnect(Context &context)
 		return code;
 	std::vector<Result<Controller>> results = connectAll(context, *client, *plan);
 	code = report(context, plan->options, results);
-	Json policies = applyToNew(context, *client, subsystemsOf(*client, nqn, before));
+	std::vector<Subsystem> made = subsystemsOf(*client, nqn, before);
+	Json applied = made.empty() ? Json::array() : applyToNew(context, *client, made, policies(context.args()));
 	Json twins = findTwins(context, *client, subsystemsOf(*client, nqn));
 	if (context.json()) {
-		Json document = connectDocument(*plan, results, policies);
+		Json document = connectDocument(*plan, results, applied);
 		document["other_driver"] = twins;
 		context.print(document);
 	}

@@ -29,15 +29,6 @@ void readFlags(const Args &args, ConnectOptions &options)
 	options.idempotent = args.has("idempotent");
 }
 
-WaitFor waitOf(const std::string &word)
-{
-	if (word == "none")
-		return WaitFor::none;
-	if (word == "ctrl")
-		return WaitFor::controller;
-	return word == "udev" ? WaitFor::udev : WaitFor::namespaces;
-}
-
 Error ofTraddr(Error error)
 {
 	error.message = "--traddr: " + error.message;
@@ -55,6 +46,15 @@ std::optional<std::int64_t> valueOf(const Args &args, const ConnectSetting &sett
 }
 
 } // namespace
+
+WaitFor waitOf(const std::string &word)
+{
+	if (word == "none")
+		return WaitFor::none;
+	if (word == "ctrl")
+		return WaitFor::controller;
+	return word == "udev" ? WaitFor::udev : WaitFor::namespaces;
+}
 
 ConnectSettings settingsOf(const Args &args)
 {

@@ -31,6 +31,8 @@ using Resolve = std::function<nvmeof::Result<std::vector<nvmeof::Address>>(std::
 nvmeof::Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults = {},
 					const Resolve &resolve = nvmeof::resolveAddress);
 
+// A value of --wait
+nvmeof::WaitFor waitOf(const std::string &word);
 // What the command line says of how to connect.
 nvmeof::ConnectSettings settingsOf(const Args &args);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
+#include <fnmatch.h>
 #include <ostream>
+#include <poll.h>
 
 #include <fmt/format.h>
 
@@ -67,7 +69,66 @@ int report(Context &context, const Removal &removal)
 	return code;
 }
 
+bool excepted(const Controller &controller, const Args &args)
+{
+	return std::ranges::any_of(args.all("except"), [&](const std::string &word) {
+		return plainName(word) == controller.name ||
+		       ::fnmatch(word.c_str(), controller.subsysnqn.c_str(), 0) == 0;
+	});
+}
+
+// All at once; one result for each, in their order.
+Removal disconnectEach(Client &client, const std::vector<Controller> &controllers)
+{
+	std::vector<Pending<Result<void>>> pending;
+	for (const Controller &one : controllers)
+		pending.push_back(client.startDisconnect(one.name));
+	auto waits = [](const Pending<Result<void>> &one) { return !one.ready(); };
+	for (client.dispatch(); std::ranges::any_of(pending, waits); client.dispatch()) {
+		pollfd fd{client.fd(), POLLIN, 0};
+		::poll(&fd, 1, -1);
+	}
+	Removal removal;
+	for (std::size_t i = 0; i < pending.size(); i++) {
+		Result<void> done = pending[i].take();
+		if (done || done.error().code == ErrorCode::noSuchObject) { // it went by itself
+			removal.removed.push_back(controllers[i].name);
+			continue;
+		}
+		removal.failures.push_back(done.error());
+		removal.failures.back().object = ErrorObject::named(controllers[i].name);
+	}
+	return removal;
+}
+
 } // namespace
+
+int runDisconnectAll(Context &context)
+{
+	Result<Client> client = Client::open();
+	if (!client)
+		return context.fail("", client.error());
+	Result<std::vector<Controller>> all = client->controllers();
+	if (!all)
+		return context.fail("", all.error());
+	std::erase_if(*all, [&](const Controller &one) {
+		return excepted(one, context.args()) || (!one.owner.empty() && !context.args().has("owned"));
+	});
+	const std::size_t before = all->size();
+	auto isLeft = [&](const Controller &now) {
+		return std::ranges::any_of(*all, [&](const Controller &one) { return one.name == now.name; });
+	};
+	auto look = [&](Client &own) {
+		Result<std::vector<Controller>> now = own.controllers();
+		return fmt::format("{} of {} left", now ? std::ranges::count_if(*now, isLeft) : 0, before);
+	};
+	Removal removal;
+	{
+		Progress progress("disconnect-all", look);
+		removal = disconnectEach(*client, *all);
+	}
+	return report(context, removal);
+}
 
 int runDisconnect(Context &context)
 {

@@ -167,6 +167,50 @@ Json policiesDocument(const Json &outcomes)
 	return {{"subsystems", outcomes}};
 }
 
+Json connectAllDocument(const Json &services, const Json &results, const Json &refused, const Json &policies)
+{
+	return {{"services", services}, {"results", results}, {"refused", refused}, {"policies", policies}};
+}
+
+static std::string addressOf(const Plan &plan, std::size_t service)
+{
+	return plan.services[service].options.address.toString();
+}
+
+Json serviceEntry(const Plan &plan, const PlannedService &service, const KnownServices &known)
+{
+	Json entry{{"address", service.options.address.toString()},
+		   {"transport", service.options.transport},
+		   {"state", toString(service.state)}};
+	if (service.toldBy)
+		entry["told_by"] = addressOf(plan, *service.toldBy);
+	auto found = known.find(service.key);
+	if (found != known.end() && found->second.log)
+		entry["generation"] = found->second.log->generation;
+	return entry;
+}
+
+Json pathEntry(const ConnectOptions &options, bool there)
+{
+	return {{"address", options.address.toString()},
+		{"transport", options.transport},
+		{"nqn", options.subsysnqn},
+		{"connected_before", there}};
+}
+
+Json refusalEntry(const Plan &plan, const Refusal &refusal)
+{
+	Json entry{{"what", refusal.what}, {"reason", refusal.reason}};
+	if (refusal.toldBy)
+		entry["told_by"] = addressOf(plan, *refusal.toldBy);
+	return entry;
+}
+
+Json configDocument(const std::vector<std::string> &files, const Json &problems, const std::vector<std::string> &notes)
+{
+	return {{"files", files}, {"problems", problems}, {"notes", notes}};
+}
+
 Json errorDocument(const Error &error)
 {
 	return {{"error", toJson(error)}};

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include <nvmeof/discovery_plan.h>
 #include <nvmeof/snapshot.h>
 
 #include "connect_plan.h"
@@ -32,6 +33,12 @@ Json discoverDocument(const Json &entries);
 // Of "apply-policy"
 Json policiesDocument(const Json &outcomes);
 // Of any that fails as a whole
+// Of the entries below; those of services and paths may have an error, those of paths a controller as well.
+Json connectAllDocument(const Json &services, const Json &results, const Json &refused, const Json &policies);
+Json serviceEntry(const nvmeof::Plan &plan, const nvmeof::PlannedService &service, const nvmeof::KnownServices &known);
+Json pathEntry(const nvmeof::ConnectOptions &options, bool there);
+Json refusalEntry(const nvmeof::Plan &plan, const nvmeof::Refusal &refusal);
+Json configDocument(const std::vector<std::string> &files, const Json &problems, const std::vector<std::string> &notes);
 Json errorDocument(const nvmeof::Error &error);
 // Of a command that changes one object: @done says what.
 // Of what had its wait for a path lowered to the limit.

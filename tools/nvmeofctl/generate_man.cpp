@@ -148,10 +148,15 @@ the NQN of this host
 .I /etc/nvme/hostid
 the ID of this host, a UUID
 .TP
+.I /etc/nvmeof/nvmeof.toml, /etc/nvmeof/nvmeof.d/*.toml
+the configuration: this host, discovery services, connections, how to connect and how subsystems are set by NQN, what
+not to connect to. An error in it is told with its line. A commented example is
+.I share/doc/nvmeof/examples/nvmeof.toml
+.TP
 .I /etc/nvmeof/policy.conf
-settings of subsystems by NQN, a rule a line: a pattern, then what
+that of older versions, which is still read: settings of subsystems by NQN, a rule a line: a pattern, then what
 .B set
-takes. An error in it is told with its line
+takes
 .TP
 .I /dev/nvmeof0n1, /dev/nvmeof0c1
 a disk, and a controller for the ioctls of nvme\-cli

@@ -150,6 +150,17 @@ Json warnOfPolicies(Context &context, const std::vector<PolicyOutcome> &outcomes
 	return entries;
 }
 
+Json applyToNew(Context &context, Client &client, const std::vector<Subsystem> &subsystems,
+		const Result<Config> &config)
+{
+	std::vector<PolicyOutcome> outcomes;
+	outcomes.reserve(subsystems.size());
+	for (const Subsystem &subsystem : subsystems)
+		outcomes.push_back(config ? applyPolicy(client, subsystem, *config, Extent::untouched)
+					  : PolicyOutcome{subsystem.name, {}, config.error()});
+	return warnOfPolicies(context, outcomes);
+}
+
 Result<void> setSubsystem(Client &client, const std::string &name, const SubsystemSettings &settings)
 {
 	Result<void> done = client.set(name, settings);

@@ -41,6 +41,11 @@ Json toJson(const PolicyOutcome &outcome);
 // with a rule or an error.
 Json warnOfPolicies(Context &context, const std::vector<PolicyOutcome> &outcomes);
 
+// Sets subsystems that a command has made, where they are still as the module made them. The command stands whatever
+// comes of it. Returns what warnOfPolicies() does.
+Json applyToNew(Context &context, nvmeof::Client &client, const std::vector<nvmeof::Subsystem> &subsystems,
+		const nvmeof::Result<nvmeof::Config> &config);
+
 // set(), with an error about an unknown iopolicy that lists those there are.
 nvmeof::Result<void> setSubsystem(nvmeof::Client &client, const std::string &name,
 				  const nvmeof::SubsystemSettings &settings);

@@ -15,7 +15,9 @@ struct Habit {
 constexpr const char *noKeys = "authentication is not supported yet: allow this host at the target by its NQN, which "
 			       "'nvmeofctl show-hostnqn' prints, and keep the network closed to others";
 constexpr const char *noTls = "encryption is not supported yet: use a network that is trusted, or IPsec below it";
-constexpr const char *noFile = "there is no configuration file of connections: give addresses and NQN";
+constexpr const char *noFile =
+	"what is configured stands in /etc/nvmeof/nvmeof.toml: 'nvmeofctl import' takes over such a "
+	"file, 'nvmeofctl connect-all' connects what it names";
 constexpr const char *byIoctl = "use nvme-cli for it: its commands work on /dev/nvmeof0c1 and /dev/nvmeof0n1";
 
 constexpr Habit options[] = {
@@ -34,17 +36,14 @@ constexpr Habit options[] = {
 	{"", "--context", "leave it out: connections have no context"},
 	{"", "--application", "leave it out: connections have no owner"},
 	{"-m", "--matching", "leave it out: a second path joins its subsystem by itself"},
-	{"-p", "--persistent", "connect to the discovery service instead: 'nvmeofctl help discover' tells how"},
+	{"-p", "--persistent", "'nvmeofctl connect-all' has it; or connect to the discovery service"},
 	{"-r", "--raw", "use --json"},
 	{"-v", "--verbose", "leave it out: 'nvmeofctl show NAME' and --json tell all there is"},
 };
 
 constexpr Habit verbs[] = {
-	{"", "connect-all", "'nvmeofctl discover' lists what there is, 'nvmeofctl connect' connects each"},
-	{"", "disconnect-all", "use 'nvmeofctl disconnect --all'"},
 	{"", "ns-rescan", "use 'nvmeofctl rescan'"},
 	{"", "show-topology", "use 'nvmeofctl list-subsys' or 'nvmeofctl show NAME'"},
-	{"", "config", noFile},
 	{"", "id-ctrl", byIoctl},
 	{"", "id-ns", byIoctl},
 	{"", "list-ns", byIoctl},

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "configuration.h"
+
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "context.h"
+#include "documents.h"
+#include "exit_code.h"
+#include "table.h"
+
+using namespace nvmeof;
+
+namespace {
+
+Error absent(const std::string &file)
+{
+	Error error;
+	error.code = ErrorCode::noSuchObject;
+	error.message = "there is no " + file;
+	error.object = {ErrorObject::Kind::file, file};
+	return error;
+}
+
+bool missing(const ConfigFiles &files, const Config &config)
+{
+	return files.policy.empty() && config.files.empty();
+}
+
+Json problemsJson(const ConfigReading &reading)
+{
+	Json problems = Json::array();
+	for (const ConfigProblem &one : reading.problems) {
+		Json entry{{"file", one.place.file}, {"message", one.message}};
+		if (one.place.line)
+			entry["line"] = one.place.line;
+		problems.push_back(entry);
+	}
+	return problems;
+}
+
+int check(Context &context, const ConfigReading &reading)
+{
+	for (const ConfigProblem &one : reading.problems) {
+		Error error;
+		error.code = one.code;
+		error.message = one.message;
+		context.complain(one.place.toString(), error, "correct the file");
+	}
+	for (const std::string &note : reading.config.notes)
+		context.note("check", note);
+	if (context.json())
+		context.print(configDocument(reading.config.files, problemsJson(reading), reading.config.notes));
+	else if (reading.problems.empty())
+		context.out() << (reading.config.files.empty()
+					  ? std::string("there is no configuration: all is as it is without\n")
+					  : fmt::format("{}: good\n", fmt::join(reading.config.files, ", ")));
+	return reading.problems.empty() ? 0 : static_cast<int>(exitCodeOf(reading.problems.front().code));
+}
+
+int show(Context &context, const ConfigReading &reading)
+{
+	if (Result<Config> config = reading.outcome(); !config)
+		return context.fail("", config.error(), configStep(config.error()));
+	const std::string text = formatConfig(reading.config);
+	if (context.json()) {
+		Json document = configDocument(reading.config.files, Json::array(), reading.config.notes);
+		document["text"] = text;
+		context.print(document);
+		return 0;
+	}
+	for (const std::string &file : reading.config.files)
+		context.out() << "# " << printable(file) << "\n";
+	context.out() << text;
+	return 0;
+}
+
+} // namespace
+
+ConfigFiles configFiles(const Args &args)
+{
+	return args.has("config") ? ConfigFiles{args.textOr("config", ""), {}} : ConfigFiles{};
+}
+
+Result<Config> configuration(const Args &args)
+{
+	const ConfigFiles files = configFiles(args);
+	Result<Config> config = readConfig(files);
+	return config && missing(files, *config) ? Result<Config>(absent(files.main.string())) : config;
+}
+
+std::string configStep(const Error &error)
+{
+	if (error.code == ErrorCode::noSuchObject)
+		return "write one, or name another with --config";
+	return error.code == ErrorCode::invalid ? "correct the file; 'nvmeofctl config check' tells all" : "";
+}
+
+int runConfig(Context &context)
+{
+	const ConfigFiles files = configFiles(context.args());
+	const ConfigReading reading = inspectConfig(files);
+	if (missing(files, reading.config))
+		return context.fail("", absent(files.main.string()), configStep(absent(files.main.string())));
+	return context.args().textOr("WHAT", "check") == "show" ? show(context, reading) : check(context, reading);
+}
