@@ -316,7 +316,7 @@ void Parser::defaults(const toml::table &table)
 	ConfigDefaults one;
 	one.place = placeOf(table, file_);
 	Keys keys;
-	keys.add("nqn", patternOf, into(one.pattern));
+	keys.add("nqn", patternOf, into(one.pattern)).add("last", flagOf, into(one.last));
 	addSettings(keys, one.connect);
 	addSettings(keys, one.subsystem);
 	keys.read(table, file_, problems_);

@@ -177,6 +177,7 @@ std::string formatConfig(const Config &config)
 	for (const ConfigDefaults &one : config.defaults) {
 		writer.entry("defaults");
 		writer.text("nqn", one.pattern);
+		writer.unless("last", one.last, false);
 		writer.settings(one.connect);
 		writer.settings(one.subsystem);
 	}

@@ -192,8 +192,7 @@ void Planner::join(std::size_t index, std::vector<std::size_t> members, bool its
 	if (itself)
 		members.push_back(index);
 	std::ranges::sort(members);
-	const auto again = std::ranges::unique(members);
-	members.erase(again.begin(), again.end());
+	members.erase(std::unique(members.begin(), members.end()), members.end());
 	std::erase_if(members, [&](std::size_t one) {
 		const PlannedService &service = plan_.services[one];
 		return !service.same.empty() || (service.depth == 0 && !byRoot);

@@ -53,7 +53,7 @@ struct ConfigDefaults {
 	ConnectSettings connect;
 	SubsystemSettings subsystem;
 	ConfigPlace place;
-	bool last = false; // what follows does not count where this one fits, as in policy.conf
+	bool last = false; // what follows does not count where this one fits, as ever in policy.conf
 };
 
 struct Config {

@@ -289,6 +289,8 @@ std::vector<Golden> all()
 		{"connect", "connect.json", pretty(connected())},
 		{"connect-all", "connect-all.json", pretty(connectedAll())},
 		{"config", "config.json", pretty(configChecked())},
+		{"import", "import.json",
+		 pretty(importDocument({"stafd.conf"}, {{{"stafd.conf", 3}, "tron", "no place"}}, "[mdns]\n"))},
 		{"discover", "discover.json", pretty(discoveryDocument())},
 		{"disconnect-all", "disconnect-all.json", pretty(disconnectDocument({"nvmeof0c1"}))},
 		{"disconnect", "disconnect.json", pretty(disconnectDocument({"nvmeof0c1"}))},

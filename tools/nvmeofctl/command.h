@@ -39,6 +39,7 @@ int runConnect(Context &context);
 int runConnectAll(Context &context);
 int runDiscover(Context &context);
 int runDisconnectAll(Context &context);
+int runImport(Context &context);
 int runConfig(Context &context);
 int runDisconnect(Context &context);
 int runList(Context &context);

@@ -470,6 +470,23 @@ std::vector<Command> others()
 		 {preset("check", oneOf({"check", "show"}, positional("WHAT", "What to do"))), configOption()},
 		 runConfig,
 		 {{"before a change is put to use", "nvmeofctl config check --config new.toml"}}},
+		{"import",
+		 "take over what nvme-cli or nvme-stas was told",
+		 "Reads discovery.conf, config.json and nvme-fabrics.conf of nvme-cli, stafd.conf, "
+		 "stacd.conf, "
+		 "sys.conf and "
+		 "nvme-stas.conf of nvme-stas, and policy.conf of older versions, and prints the same "
+		 "as nvmeof.toml. "
+		 "Every "
+		 "key that has no place there is named, in the file and on stderr. Secrets are not "
+		 "taken over.",
+		 {repeated(positional("FILE", "What to read; where none is given, those that are in their usual places",
+				      Completes::files)),
+		  value("", "--output", "FILE", "Write to a file instead", Completes::files),
+		  flag("", "--force", "Write over a file that is there")},
+		 runImport,
+		 {{"move over; 'nvmeofctl connect-all --dry-run' then tells what would be connected",
+		   "nvmeofctl import --output /etc/nvmeof/nvmeof.toml"}}},
 		{"gen-hostnqn",
 		 "make up a host NQN",
 		 "Prints a host NQN made of the machine's UUID, or else a random one. Keeps nothing.",
@@ -482,7 +499,8 @@ std::vector<Command> others()
 		 runShowHostnqn},
 		{"version",
 		 "print versions",
-		 "Prints the version of this program and of the loaded kernel module, with the transports and path "
+		 "Prints the version of this program and of the loaded kernel module, with the "
+		 "transports and path "
 		 "selectors it has.",
 		 {},
 		 runVersion},
@@ -523,7 +541,8 @@ Command helpCommand(const std::vector<Command> &others)
 	names.emplace_back("help");
 	return {"help",
 		"tell about a command",
-		"Prints what a command does, its options with their ranges and defaults, and examples; or which "
+		"Prints what a command does, its options with their ranges and defaults, and examples; or "
+		"which "
 		"commands there are.",
 		{oneOf(names, positional("COMMAND", "Name of the command"))},
 		runHelp};

@@ -211,6 +211,19 @@ Json configDocument(const std::vector<std::string> &files, const Json &problems,
 	return {{"files", files}, {"problems", problems}, {"notes", notes}};
 }
 
+Json importDocument(const std::vector<std::string> &files, const std::vector<NotCarried> &notCarried,
+		    const std::string &text)
+{
+	Json dropped = Json::array();
+	for (const NotCarried &one : notCarried) {
+		Json entry{{"file", one.place.file}, {"key", one.key}, {"reason", one.reason}};
+		if (one.place.line)
+			entry["line"] = one.place.line;
+		dropped.push_back(entry);
+	}
+	return {{"files", files}, {"not_carried_over", dropped}, {"text", text}};
+}
+
 Json errorDocument(const Error &error)
 {
 	return {{"error", toJson(error)}};

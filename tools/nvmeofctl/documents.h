@@ -7,6 +7,7 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/snapshot.h>
 
+#include "import.h"
 #include "connect_plan.h"
 #include "json.h"
 
@@ -39,6 +40,8 @@ Json serviceEntry(const nvmeof::Plan &plan, const nvmeof::PlannedService &servic
 Json pathEntry(const nvmeof::ConnectOptions &options, bool there);
 Json refusalEntry(const nvmeof::Plan &plan, const nvmeof::Refusal &refusal);
 Json configDocument(const std::vector<std::string> &files, const Json &problems, const std::vector<std::string> &notes);
+Json importDocument(const std::vector<std::string> &files, const std::vector<NotCarried> &notCarried,
+		    const std::string &text);
 Json errorDocument(const nvmeof::Error &error);
 // Of a command that changes one object: @done says what.
 // Of what had its wait for a path lowered to the limit.

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// nvmeof.toml.
+#include "input.h"
+
+#include <nvmeof/config.h>
+
+using namespace nvmeof;
+
+void fuzz(Input in)
+{
+	const std::string text(in.text());
+	const ConfigReading reading = parseConfig(text, "f");
+	const std::size_t count = lines(text).size() + 1; // what ends too early is wrong behind the last line
+	for (const ConfigProblem &one : reading.problems) {
+		expect(one.place.file == "f" && one.place.line >= 1 && one.place.line <= count,
+		       "a problem has its line");
+		expect(!one.message.empty() && one.message.find('\n') == one.message.npos, "and a line of words");
+	}
+	const Result<Config> outcome = reading.outcome();
+	expect(outcome.ok() == reading.problems.empty(), "what is wrong is an error");
+	if (!outcome)
+		return;
+	const std::string written = formatConfig(*outcome);
+	const ConfigReading again = parseConfig(written, "f");
+	expect(again.problems.empty(), "what was read and written can be read");
+	expect(formatConfig(again.config) == written, "and is the same");
+	for (const ConfigTarget &one : outcome->connections) {
+		expect(!one.nqn.empty() && !one.addresses.empty(), "a connection leads somewhere");
+		connectionOptions(*outcome, one, {"10.0.0.1", "4420"});
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// import: what another host software was told, written as our configuration.
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "context.h"
+#include "documents.h"
+#include "import.h"
+#include "output_file.h"
+#include "table.h"
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr std::streamsize largestFile = 1 << 20;
+
+Result<std::string> read(const std::string &file)
+{
+	std::ifstream in(file, std::ios::binary);
+	std::string text(largestFile + 1, '\0');
+	in.read(text.data(), largestFile + 1);
+	if (in.gcount() == 0 && (in.bad() || !in.eof())) {
+		Error error = errorFromErrno(ENOENT, file + ": it cannot be read");
+		return error;
+	}
+	if (in.gcount() > largestFile)
+		return usageError(file + ": larger than 1 MiB");
+	text.resize(static_cast<std::size_t>(in.gcount()));
+	return text;
+}
+
+std::string describe(const NotCarried &one)
+{
+	return printable(fmt::format("{}: {}: {}", one.place.toString(), one.key, one.reason));
+}
+
+// What is said twice by files that are about the same counts once.
+void dropDoubles(Config &config)
+{
+	for (auto *targets : {&config.services, &config.connections}) {
+		std::vector<ConfigTarget> kept;
+		for (ConfigTarget &one : *targets) {
+			auto same = [&](const ConfigTarget &other) {
+				return other.transport == one.transport && other.addresses == one.addresses &&
+				       other.port == one.port && other.nqn == one.nqn && other.hostnqn == one.hostnqn &&
+				       other.hostTraddr == one.hostTraddr && other.hostIface == one.hostIface;
+			};
+			if (std::ranges::none_of(kept, same))
+				kept.push_back(std::move(one));
+		}
+		*targets = std::move(kept);
+	}
+}
+
+std::string written(const Import &into, const std::vector<std::string> &files)
+{
+	std::string text = fmt::format("# Written by 'nvmeofctl import' from {}\n",
+				       printable(fmt::format("{}", fmt::join(files, ", "))));
+	for (const NotCarried &one : into.notCarried)
+		text += "# Not carried over: " + describe(one) + "\n";
+	return text + "\n" + formatConfig(into.config);
+}
+
+Result<void> put(const Args &args, const std::string &text)
+{
+	const std::string file = args.textOr("output", "");
+	std::error_code ignored;
+	if (std::filesystem::exists(std::filesystem::symlink_status(file, ignored)) && !args.has("force")) {
+		Error error = errorFromErrno(EEXIST, file + " is there already");
+		error.code = ErrorCode::failed;
+		return error;
+	}
+	return replaceFile(file, text);
+}
+
+} // namespace
+
+int runImport(Context &context)
+{
+	std::vector<std::string> files = context.args().all("FILE");
+	if (files.empty())
+		files = importPlaces();
+	if (files.empty())
+		return context.fail("", usageError("there is nothing to take over; name the files"));
+	Import into;
+	for (const std::string &file : files) {
+		Result<std::string> text = read(file);
+		if (!text)
+			return context.fail("", text.error(), "name the files");
+		if (Result<void> done = importText(into, *text, file); !done)
+			return context.fail("", done.error());
+	}
+	dropDoubles(into.config);
+	const std::string text = written(into, files);
+	if (context.args().has("output"))
+		if (Result<void> done = put(context.args(), text); !done)
+			return context.fail("", done.error(),
+					    done.error().sysErrno == EEXIST ? "--force writes over it" : "");
+	for (const NotCarried &one : into.notCarried)
+		context.note("not carried over", describe(one));
+	if (context.json())
+		context.print(importDocument(files, into.notCarried, text));
+	else if (!context.args().has("output"))
+		context.out() << text;
+	return 0;
+}
