@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <nvmeof/exclusion.h>
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cstring>
 #include <fnmatch.h>
+#include <utility>
 
 namespace nvmeof {
 
@@ -26,17 +28,20 @@ std::string normalTraddr(const std::string &traddr)
 
 bool Exclusion::covers(const ConnectOptions &options) const
 {
-	bool said = false;
-	auto fits = [&](const std::string &wanted, const std::string &has) {
-		said |= !wanted.empty();
-		return wanted.empty() || wanted == has;
+	const std::pair<const std::string &, const std::string &> texts[] = {
+		{transport, options.transport},
+		{trsvcid, options.address.trsvcid},
+		{hostTraddr, options.hostTraddr},
+		{hostIface, options.hostIface},
 	};
-	const bool address = traddr.empty() || normalTraddr(traddr) == normalTraddr(options.address.traddr);
-	const bool name = nqn.empty() || ::fnmatch(nqn.c_str(), options.subsysnqn.c_str(), 0) == 0;
-	said = !traddr.empty() || !nqn.empty();
-	const bool rest = fits(transport, options.transport) & fits(trsvcid, options.address.trsvcid) &
-			  fits(hostTraddr, options.hostTraddr) & fits(hostIface, options.hostIface);
-	return said && address && name && rest;
+	bool said = !traddr.empty() || !nqn.empty();
+	for (const auto &[wanted, has] : texts) {
+		if (!wanted.empty() && wanted != has)
+			return false;
+		said = said || !wanted.empty();
+	}
+	return said && (traddr.empty() || normalTraddr(traddr) == normalTraddr(options.address.traddr)) &&
+	       (nqn.empty() || ::fnmatch(nqn.c_str(), options.subsysnqn.c_str(), 0) == 0);
 }
 
 } // namespace nvmeof
