@@ -20,7 +20,8 @@ namespace {
 constexpr std::chrono::milliseconds patience = 5s; // with one command, for a connection of our own
 constexpr std::chrono::milliseconds pause = 50ms;  // before what failed is tried again
 constexpr std::size_t unit = 4096;                 // of MDTS, at least: CAP.MPSMIN may make it more
-constexpr std::size_t longestRead = 8 * unit;
+// The kernel's target makes the whole log anew for each read: the fewer, the better.
+constexpr std::size_t longestRead = 32 * unit;
 
 // The connection went, whatever became of the command.
 bool isLoss(const Error &error)
@@ -165,7 +166,7 @@ Result<void> DiscoveryVisit::learnLimits()
 		return done;
 	if (id.cntrltype && id.cntrltype != NVME_CTRL_CNTRLTYPE_DISCOVERY)
 		return errorFromErrno(EPROTO, "this is no discovery service");
-	most_ = id.mdts && id.mdts < 3 ? unit << id.mdts : longestRead;
+	most_ = id.mdts && id.mdts < 5 ? unit << id.mdts : longestRead;
 	offsets_ = id.lpa & NVME_CTRL_LPA_EXTENDED;
 	return {};
 }

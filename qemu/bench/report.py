@@ -154,6 +154,8 @@ def timed_rows(guest, jobs):
     rows = {}
     if "connect" in jobs:
         rows["connect"] = plain_rows(guest / "bench-connect" / "connect", "seconds")
+    if "discovery" in jobs:
+        rows["discovery"] = plain_rows(guest / "bench-discovery" / "discovery", "seconds")
     if "gaps" in jobs:
         rows["gaps"] = mpath.gap_rows(guest / "bench-gaps" / "gaps")
     if "asym" in jobs:
@@ -180,6 +182,8 @@ def print_all(tables, timed):
     print_table("RDMA: driver, block layer and verbs core, by symbol", tables["rdma_host"])
     print_table("RDMA: calls to post, and completions, of the host, for 1000 I/Os", timed.get("rdma", []))
     print_table("Seconds until 64 controllers are live", timed.get("connect", []))
+    print_table("Seconds until 50 subsystems over two ports are there; until a log of 1,001 entries is read",
+                timed.get("discovery", []))
     if "gaps" in timed:
         mpath.print_gaps(timed["gaps"])
     print_table("Two paths, one with 30 ms more delay: MB/s of reads", timed.get("asym", []))

@@ -241,7 +241,8 @@ class CountedTest(FilesTest):
 
 class ReportTest(FilesTest):
     def test_all_of_it(self):
-        self.file("guest/bench-connect/connect", "ours 1.5\nintree 15\n")
+        self.file("guest/bench-connect/connect", "connect/64 ours 1.5\nconnect/64 intree 15\n")
+        self.file("guest/bench-discovery/discovery", "discovery/log1001 ours 0.1\ndiscovery/log1001 intree 1\n")
         self.file("guest/bench-gaps/gaps", GapsTest.TEXT)
         self.file("guest/bench-asym/asym", "base ours latency 30\nbase intree queue-depth 20\n")
         self.file("guest/bench-ns/ns", "ns/remove-1000 ours 1\nns/remove-1000 intree 50\nns/scan-1000 ours 2\n")
@@ -254,13 +255,14 @@ class ReportTest(FilesTest):
         self.file("guest/bench-host/symbols", SYMBOLS)
         self.file("bench/host.sections", section(500, 0, [(0xffffffffa2000000, 100)]) * 2)
         self.file("guest/bench-depth/depth", "4paths ours 10\n")
-        jobs = ["cost", "host", "connect", "gaps", "asym", "depth", "ns", "mem", "ghost"]
+        jobs = ["cost", "host", "connect", "discovery", "gaps", "asym", "depth", "ns", "mem", "ghost"]
         with mock.patch.object(sys, "argv", ["report.py", str(self.folder), *jobs]), \
                 contextlib.redirect_stdout(io.StringIO()) as printed:
             report.main()
         written = json.loads((self.folder / "bench.json").read_text())
         cases = rows_by_name(written["cases"])
         self.assertEqual(cases["connect/64"]["ratio"], 0.1)
+        self.assertEqual(cases["discovery/log1001"]["ratio"], 0.1)
         self.assertEqual(cases["ns/remove-1000"]["ratio"], 0.02)
         self.assertIsNone(cases["ns/scan-1000"]["intree"])
         self.assertEqual(cases["tcp/randread/4k/qd1"]["ours"], 100)

@@ -186,6 +186,7 @@ TEST_CASE("what is wrong with a configuration is told with its line, and what wa
 	CHECK(problemOf("[host]\nnqn = \"nqn.a\\u001bb\"\n") == "2: nqn: blanks or control characters in 'nqn.a?b'");
 	CHECK(problemOf("[host]\nnqn = \"nqn.a\"\nnqn = \"nqn.b\"\n").starts_with("3: "));
 	CHECK(problemOf("[host\n").starts_with("1: "));
+	CHECK(problemOf("[limits]\n[,x]\n").starts_with("2: "));
 }
 
 TEST_CASE("secrets have no place in it", "[config]")

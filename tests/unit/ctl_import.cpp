@@ -192,6 +192,7 @@ TEST_CASE("what cannot be taken over", "[import]")
 	Import into;
 	CHECK_FALSE(importText(into, "hello world\n", "notes.txt"));
 	CHECK_FALSE(importText(into, "{ not json", "config.json"));
+	CHECK_FALSE(importText(into, "nqn.*\xa4 degrade=on\n", "policy.conf"));
 	CHECK(importText(into, "", "empty.conf"));
 	CHECK(importText(into, "# nothing\n\n", "discovery.conf"));
 	CHECK_FALSE(importText(into, "[", "x"));

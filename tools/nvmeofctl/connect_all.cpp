@@ -192,6 +192,8 @@ int ConnectAll::run()
 			replan();
 			continue;
 		}
+		if (idle()) // nobody would wake up what waits for nothing
+			break;
 		pollfd fds[] = {{client_.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
 		::poll(fds, 2, static_cast<int>(between.count()));
 		if (int signal = signals.next()) {

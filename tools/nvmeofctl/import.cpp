@@ -8,6 +8,7 @@
 
 #include "args.h"
 #include "import_key.h"
+#include "json.h"
 
 using namespace nvmeof;
 
@@ -108,6 +109,13 @@ void readPolicyLines(Import &into, const std::vector<PolicyRule> &rules, const s
 		into.config.defaults.push_back({rule.pattern, {}, rule.settings, {file, rule.line}, true});
 }
 
+// As TOML has to be
+bool isUtf8(std::string_view text)
+{
+	const std::string whole(text);
+	return Json::parse(dump(Json(whole), -1), nullptr, false) == Json(whole);
+}
+
 char firstOf(std::string_view text)
 {
 	while (!text.empty()) {
@@ -143,6 +151,8 @@ Result<void> importText(Import &into, std::string_view text, const std::string &
 {
 	const std::string name = std::filesystem::path(file).filename().string();
 	const char first = importing::firstOf(text);
+	if (!importing::isUtf8(text))
+		return usageError(file + ": it is not UTF-8");
 	if (name == "policy.conf") {
 		Result<std::vector<PolicyRule>> rules = parsePolicy(text, file);
 		if (!rules)
