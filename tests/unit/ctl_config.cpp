@@ -187,6 +187,8 @@ TEST_CASE("what is wrong with a configuration is told with its line, and what wa
 	CHECK(problemOf("[host]\nnqn = \"nqn.a\"\nnqn = \"nqn.b\"\n").starts_with("3: "));
 	CHECK(problemOf("[host\n").starts_with("1: "));
 	CHECK(problemOf("[limits]\n[,x]\n").starts_with("2: "));
+	CHECK(problemOf("# \xcb\x9d\n\xcb\x9d") == "2: a character that is not ASCII, outside of texts and comments");
+	CHECK(parsed("[host]\nnqn = \"nqn.\\\"\xcb\x9d\" # \xcb\x9d\n").hostnqn == "nqn.\"\xcb\x9d");
 }
 
 TEST_CASE("secrets have no place in it", "[config]")

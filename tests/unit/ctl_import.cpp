@@ -197,7 +197,7 @@ TEST_CASE("what cannot be taken over", "[import]")
 	CHECK(importText(into, "# nothing\n\n", "discovery.conf"));
 	CHECK_FALSE(importText(into, "[", "x"));
 	CHECK(into.config.services.empty());
-	auto text = GENERATE(as<std::string>{}, "-a", "--traddr=", "-a a;b", "-a 1.2.3.4 -s 99999", "-t",
+	auto text = GENERATE(as<std::string>{}, "-a", "--traddr=", "-a a;b", "-- x", "-a 1.2.3.4 -s 99999", "-t",
 			     "-a 1.2.3.4 -n a\x1b", "[Controllers]\ncontroller=\nexclude=\n=\n[\n]", "[[]]",
 			     "[1, null, {\"subsystems\": [3]}]",
 			     "{\"subsystems\": [{\"nqn\": 3, \"ports\": [{\"traddr\": {}}]}]}");

@@ -147,7 +147,7 @@ void readLines(Import &into, std::string_view text, const std::string &file)
 
 } // namespace importing
 
-Result<void> importText(Import &into, std::string_view text, const std::string &file)
+static Result<void> importKind(Import &into, std::string_view text, const std::string &file)
 {
 	const std::string name = std::filesystem::path(file).filename().string();
 	const char first = importing::firstOf(text);
@@ -170,6 +170,15 @@ Result<void> importText(Import &into, std::string_view text, const std::string &
 		return usageError(file + ": it is none of the files that can be taken over");
 	importing::readLines(into, text, file);
 	return {};
+}
+
+Result<void> importText(Import &into, std::string_view text, const std::string &file)
+{
+	Result<void> done = importKind(into, text, file);
+	for (NotCarried &one : into.notCarried)
+		if (one.key.empty())
+			one.key = "(no name)";
+	return done;
 }
 
 std::vector<std::string> importPlaces()
