@@ -342,8 +342,8 @@ void Parser::exclude(const toml::table &table)
 }
 
 /*
- * The line of the first character beyond ASCII that is in no text and no comment; 0: there is none. TOML has a place for
- * them nowhere else, and toml++ 3.3 goes astray at some.
+ * The line of the first character beyond ASCII that is in no text and no comment; 0: there is none. TOML has a place
+ * for them nowhere else, and toml++ 3.3 goes astray at some.
  */
 unsigned strayLine(std::string_view text)
 {
@@ -386,7 +386,10 @@ void parseConfig(ConfigReading &reading, std::string_view text, const std::strin
 	if (!parsed) {
 		const toml::parse_error &error = parsed.error();
 		const auto line = static_cast<unsigned>(error.source().begin.line);
-		reading.problems.push_back({{file, line}, std::string(error.description())});
+		std::string words(error.description()); // with a line's end in them, where that is what is wrong
+		std::ranges::replace_if(
+			words, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+		reading.problems.push_back({{file, line}, std::move(words)});
 		return;
 	}
 	Parser(reading, file).read(parsed.table());
