@@ -298,6 +298,7 @@ std::vector<Golden> all()
 		{"reset", "reset.json", pretty(doneDocument("nvmeof0c1", "reset started"))},
 		{"rescan", "rescan.json", pretty(doneDocument("nvmeof0c1", "scanned"))},
 		{"set", "set.json", pretty(doneDocument("nvmeof0", "set"))},
+		{"daemon", "daemon.json", pretty(doneDocument("nvmeofd", "reload"))},
 		{"shutdown", "shutdown.json", pretty(shutdownDocument(15000ms, {"nvmeof0", "nvmeof0c1"}))},
 		{"gen-hostnqn", "gen-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"show-hostnqn", "show-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},

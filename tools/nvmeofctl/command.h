@@ -50,6 +50,7 @@ int runRescan(Context &context);
 int runSet(Context &context);
 int runApplyPolicy(Context &context);
 int runShutdown(Context &context);
+int runDaemon(Context &context);
 int runMonitor(Context &context);
 int runStats(Context &context);
 int runTop(Context &context);

@@ -402,6 +402,16 @@ std::vector<Command> changes()
 			  {policyOption(), flag("", "--new", "Leave alone what has been changed already"),
 			   flag("", "--syslog", "Tell the system's log, too, of what is wrong")}),
 		 runApplyPolicy},
+		{"daemon",
+		 "what nvmeofd is at, and what it is to do",
+		 "status shows its discovery services, what they led to, and what is refused and why. reload reads the "
+		 "configuration again, rescan every log; pause keeps it from connecting and disconnecting until "
+		 "resume.",
+		 {required(oneOf({"status", "reload", "rescan", "pause", "resume"},
+				 positional("WHAT", "What it is to do")))},
+		 runDaemon,
+		 {{"which services there are, and how they are", "nvmeofctl daemon status"},
+		  {"after a change of /etc/nvmeof/nvmeof.toml", "nvmeofctl daemon reload"}}},
 		{"shutdown",
 		 "bound the wait for a path ahead of a shutdown",
 		 "From now on no I/O waits for longer than the limit for a path that is gone: fast-io-fail-tmo of all "

@@ -61,11 +61,3 @@ std::string renderFields(const std::vector<std::pair<std::string, std::string>> 
 		text += fmt::format("{:<{}} : {}\n", key, width, printable(value));
 	return text;
 }
-
-std::string printable(std::string_view text)
-{
-	std::string clean(text);
-	std::replace_if(
-		clean.begin(), clean.end(), [](unsigned char c) { return c < ' ' || c >= 0x7f; }, '?');
-	return clean;
-}

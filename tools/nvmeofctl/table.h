@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "printable.h"
+
 enum class Align { left, right };
 
 class Table {
@@ -28,6 +30,3 @@ private:
 
 // Lines "key : value" with the colons in one column.
 std::string renderFields(const std::vector<std::pair<std::string, std::string>> &fields);
-
-// Names and messages come from the target: what could drive a terminal is shown as '?'.
-std::string printable(std::string_view text);

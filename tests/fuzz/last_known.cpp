@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the daemon keeps over a reboot: the JSON behind a line that is right, or the file as a whole.
+#include "input.h"
+
+#include "last_known.h"
+
+using namespace nvmeofd;
+
+void fuzz(Input in)
+{
+	const bool sealed = in.take<std::uint8_t>() & 1;
+	const std::string text(in.text());
+	const nvmeof::Result<LastKnown> known = parseLastKnown(sealed ? sealLastKnown(text) : text);
+	if (!known) {
+		expect(known.error().code == nvmeof::ErrorCode::invalid, "what is not understood is told");
+		return;
+	}
+	const std::string written = formatLastKnown(*known);
+	const nvmeof::Result<LastKnown> again = parseLastKnown(written);
+	expect(again.ok() && formatLastKnown(*again) == written, "what was read and written can be read");
+}

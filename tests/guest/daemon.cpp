@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// nvmeofd: what it connects to, what it follows, what it leaves alone, and that it survives itself.
+#include "support/host.h"
+#include "target/acts.h"
+#include "target/discovery.h"
+#include "target/server.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include <csignal>
+
+using namespace guest;
+using nvmeof::Controller;
+using nvmeof::ControllerState;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr const char *folder = "/run/nvmeofd-test";
+constexpr const char *daemonOwner = "nvmeofd";
+
+// The system bus, for `nvmeofctl daemon`
+class SystemBus {
+public:
+	SystemBus()
+	{
+		must("mkdir -p /run/dbus && rm -f /run/dbus/system_bus_socket");
+		// the bus wants to know whom it talks to
+		must("grep -qs somebody /etc/passwd || echo somebody:x:1000:1000::/:/bin/sh >> /etc/passwd");
+		writeFile("/run/dbus/test.conf",
+			  "<busconfig><type>system</type><listen>unix:path=/run/dbus/system_bus_socket</listen>"
+			  "<policy context=\"default\"><allow user=\"*\"/><allow own=\"*\"/><allow "
+			  "send_destination=\"*\"/>"
+			  "<allow send_type=\"method_call\"/><allow receive_type=\"method_call\"/>"
+			  "<allow receive_type=\"method_return\"/><allow receive_type=\"error\"/>"
+			  "<allow receive_type=\"signal\"/></policy></busconfig>");
+		bus_.emplace("exec dbus-daemon --nofork --nopidfile --config-file=/run/dbus/test.conf");
+		REQUIRE(eventually([] { return exists("/run/dbus/system_bus_socket"); }));
+	}
+
+private:
+	std::optional<Background> bus_;
+};
+
+struct Daemon {
+	std::string config;
+	std::optional<Background> process;
+
+	explicit Daemon(std::string text, bool keepState = false) : config(std::move(text))
+	{
+		if (!keepState)
+			must(std::string("rm -rf ") + folder);
+		must(std::string("mkdir -p ") + folder);
+		start();
+	}
+	void write() const { writeFile(std::string(folder) + "/nvmeof.toml", config); }
+	static std::string command()
+	{
+		return std::string("exec nvmeofd --config ") + folder + "/nvmeof.toml --state " + folder +
+		       "/state --lock " + folder + "/lock";
+	}
+	void start()
+	{
+		write();
+		process.emplace(command());
+	}
+	void kill()
+	{
+		process->signal(SIGKILL);
+		process->wait(5s);
+	}
+	void end(Millis patience = 5s)
+	{
+		process->signal(SIGTERM);
+		CHECK(process->wait(slowly(patience)).status == 0);
+	}
+};
+
+std::string at(const target::Server &server)
+{
+	return "127.0.0.1:" + std::to_string(server.port());
+}
+
+// A service at each of these; addresses of this machine count
+std::string configFor(std::initializer_list<const target::Server *> services, const std::string &more = "")
+{
+	std::string text = "[limits]\nown-addresses = true\n" + more + "\n";
+	for (const target::Server *one : services)
+		text += "[[discovery]]\naddress = [\"" + at(*one) + "\"]\n";
+	return text;
+}
+
+struct Stage {
+	std::shared_ptr<target::Subsystem> shared = std::make_shared<target::Subsystem>();
+	target::Server one, two;
+	Host host;
+
+	Stage() : one({}, shared), two({}, shared) {}
+	target::Discovery &discovery() { return shared->discovery(); }
+
+	std::vector<Controller> controllers()
+	{
+		auto all = take(host.client().controllers());
+		std::erase_if(all, [](const Controller &c) { return c.subsysnqn == nvmeof::discoveryNqn; });
+		return all;
+	}
+	std::vector<Controller> services()
+	{
+		auto all = take(host.client().controllers());
+		std::erase_if(all, [](const Controller &c) { return c.subsysnqn != nvmeof::discoveryNqn; });
+		return all;
+	}
+	std::size_t live()
+	{
+		auto all = controllers();
+		return static_cast<std::size_t>(std::ranges::count_if(
+			all, [](const Controller &c) { return c.state == ControllerState::live; }));
+	}
+	bool becomes(std::size_t count, Millis timeout = 10s)
+	{
+		return eventually([&] { return live() == count && controllers().size() == count; }, timeout);
+	}
+};
+
+Json status()
+{
+	auto told = run("nvmeofctl daemon status --json");
+	INFO(told.text);
+	REQUIRE(told.status == 0);
+	return Json::parse(told.text);
+}
+
+std::vector<std::string> names(const std::vector<Controller> &controllers)
+{
+	std::vector<std::string> all;
+	for (const Controller &c : controllers)
+		all.push_back(c.name);
+	std::ranges::sort(all);
+	return all;
+}
+
+} // namespace
+
+TEST_CASE("nvmeofd connects to what a service tells, and follows it", "[daemon][short]")
+{
+	Stage stage;
+	Daemon daemon(configFor({&stage.one}));
+	REQUIRE(stage.becomes(2));
+	CHECK(std::ranges::all_of(stage.controllers(), [](auto &c) { return c.owner == daemonOwner; }));
+	REQUIRE(stage.services().size() == 1);
+	CHECK(stage.services()[0].keepAlive.count() > 0);
+
+	// one more port: the service tells, and nobody else is asked
+	Stopwatch came;
+	{
+		target::Server three({}, stage.shared);
+		CHECK(stage.becomes(3));
+		WARN("a new path after " << came.elapsed().count() << " ms");
+		CHECK(came.elapsed() < slowly(1s));
+	}
+	CHECK(stage.becomes(2)); // nobody wants it any more
+	daemon.end();
+	CHECK(stage.live() == 2); // connections are the kernel's
+}
+
+TEST_CASE("nvmeofd that was killed finds what it had made", "[daemon]")
+{
+	Stage stage;
+	Daemon daemon(configFor({&stage.one}));
+	REQUIRE(stage.becomes(2));
+	REQUIRE(eventually([] { return exists(std::string(folder) + "/state/last-known"); }));
+	auto before = names(take(stage.host.client().controllers()));
+	for (int i = 0; i < 3; i++) {
+		daemon.kill();
+		daemon.start();
+		std::this_thread::sleep_for(slowly(500ms));
+	}
+	CHECK(names(take(stage.host.client().controllers())) == before);
+	for (auto &c : stage.controllers())
+		CHECK(c.reconnects == 0);
+	// and it is the same one that follows from here on
+	target::Server three({}, stage.shared);
+	CHECK(stage.becomes(3));
+}
+
+TEST_CASE("a service that is gone takes nothing with it", "[daemon]")
+{
+	Stage stage;
+	Daemon daemon(configFor({&stage.one, &stage.two}));
+	REQUIRE(stage.becomes(2));
+	auto before = names(stage.controllers());
+	SECTION("a connection that is lost")
+	{
+		stage.one.dropConnections();
+		stage.two.dropConnections();
+	}
+	SECTION("both restart")
+	{
+		stage.one.stop();
+		stage.two.stop();
+		std::this_thread::sleep_for(slowly(2s));
+		CHECK(names(stage.controllers()) == before);
+		stage.one.start();
+		stage.two.start();
+	}
+	CHECK(stage.becomes(2, 30s));
+	CHECK(names(stage.controllers()) == before);
+}
+
+TEST_CASE("at boot what was known last is connected to at once, and then corrected", "[daemon]")
+{
+	Stage stage;
+	// a service of its own, which tells of the other two
+	target::Config about;
+	about.nqn = "nqn.2024-01.io.nvmeof:service";
+	target::Server service(about);
+	auto entry = [&](const target::Server &s) {
+		return makeEntry(target::sub_nvm, stage.one.config().nqn, "127.0.0.1", s.port());
+	};
+	service.subsystem().discovery().add({entry(stage.one), entry(stage.two)});
+	std::string text = configFor({&service}, "[[exclude]]\nnqn = \"*:service\"\n");
+	Daemon daemon(text);
+	REQUIRE(stage.becomes(2));
+	REQUIRE(eventually([] { return exists(std::string(folder) + "/state/last-known"); }));
+	daemon.end();
+	stage.host.disconnectAll();
+	service.stop();
+
+	Stopwatch came;
+	SECTION("with the service down")
+	{
+		daemon.start();
+		CHECK(stage.becomes(2));
+		WARN("connected after " << came.elapsed().count() << " ms");
+		// it has one port less when it comes back
+		service.subsystem().discovery().clear();
+		service.subsystem().discovery().add({entry(stage.two)});
+		service.start();
+		CHECK(stage.becomes(1, 30s));
+	}
+	SECTION("a damaged file is set aside")
+	{
+		std::string file = std::string(folder) + "/state/last-known", kept = readFile(file);
+		kept[kept.size() / 2] ^= 1;
+		writeFile(file, kept + "\n");
+		daemon.start();
+		REQUIRE(eventually([&] { return exists(file + ".bad"); }));
+		std::this_thread::sleep_for(slowly(500ms));
+		CHECK(stage.controllers().empty());
+		service.start();
+		CHECK(stage.becomes(2, 30s));
+	}
+}
+
+TEST_CASE("what others have connected stays, and what is wanted comes back", "[daemon]")
+{
+	Stage stage;
+	target::Server other; // nobody tells of it
+	auto mine = stage.host.connect(Host::options("127.0.0.1", std::to_string(other.port()), other.config().nqn));
+	Daemon daemon(configFor({&stage.one}));
+	REQUIRE(stage.becomes(3));
+	// by hand: it is wanted, so it comes back
+	auto all = stage.controllers();
+	auto own = std::ranges::find_if(all, [&](auto &c) { return c.name != mine.name; });
+	must("nvmeofctl disconnect -d " + own->name);
+	CHECK(stage.becomes(3));
+	CHECK(stage.host.state(mine.name) == ControllerState::live);
+
+	auto second = run(Daemon::command());
+	CHECK(second.status == 1);
+	CHECK(second.text.find("nvmeofd runs already: process ") != std::string::npos);
+	CHECK(stage.live() == 3);
+}
+
+TEST_CASE("the daemon on the bus", "[daemon]")
+{
+	auto nobody = run("nvmeofctl daemon status");
+	CHECK(nobody.status != 0);
+	CHECK(nobody.text.find("systemctl start nvmeofd") != std::string::npos);
+
+	SystemBus bus;
+	Stage stage;
+	Daemon daemon(configFor({&stage.one}));
+	REQUIRE(stage.becomes(2));
+	auto now = status();
+	INFO(now.dump(1));
+	REQUIRE(now["services"].size() == 1);
+	CHECK(now["services"][0]["state"] == "watching");
+	CHECK(now["services"][0]["log"]["entries"].get<int>() >= 2);
+	CHECK(now["services"][0]["connections"] == 2);
+	REQUIRE(now["connections"].size() == 2);
+	CHECK(now["connections"][0]["state"] == "live");
+	CHECK(now["connections"][0]["own"] == true);
+	CHECK(run("nvmeofctl daemon status").text.find("watching") != std::string::npos);
+
+	must("nvmeofctl daemon pause");
+	{
+		target::Server three({}, stage.shared);
+		REQUIRE(eventually([] { return status()["connections"].size() == 3; }));
+		CHECK(status()["paused"] == true);
+		CHECK(stage.live() == 2);
+		must("nvmeofctl daemon resume");
+		CHECK(stage.becomes(3));
+	}
+	CHECK(stage.becomes(2));
+
+	// a mistake changes nothing, and is told with its line
+	std::string good = daemon.config;
+	daemon.config += "\ndiscovrey = 1\n";
+	daemon.write();
+	auto wrong = run("nvmeofctl daemon reload");
+	CHECK(wrong.status == 2);
+	CHECK(wrong.text.find("nvmeof.toml:") != std::string::npos);
+	CHECK(stage.live() == 2);
+	daemon.config = good + "[[exclude]]\nport = " + std::to_string(stage.two.port()) + "\n";
+	daemon.write();
+	must("nvmeofctl daemon reload");
+	CHECK(stage.becomes(1));
+	CHECK_FALSE(status()["refusals"].empty());
+	must("nvmeofctl daemon rescan");
+	auto anybody = run("setpriv --reuid=1000 --clear-groups nvmeofctl daemon pause");
+	INFO(anybody.text);
+	CHECK(anybody.status == 7);
+}
+
+// Each misbehaviour of a discovery service, for a moment: the daemon lives, says what is wrong, and connects to nothing
+// that it could not have told of.
+TEST_CASE("nvmeofd and services that misbehave", "[daemon][hostile]")
+{
+	must("modprobe nvmeof_rdma"); // for what it tells of; loading it takes time
+	for (const target::Misbehaviour &m : target::discoveryMisbehaviours()) {
+		INFO(m.name);
+		Stage stage;
+		stage.one.script().arm(m, target::Script::forever);
+		Daemon daemon(configFor({&stage.one}));
+		std::this_thread::sleep_for(slowly(700ms));
+		CHECK(daemon.process->running());
+		CHECK(take(stage.host.client().controllers()).size() <= 1024 + 64);
+		daemon.end();
+	}
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What nvmeofd is at, and what it is asked to do: over the system bus.
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <systemd/sd-bus.h>
+
+#include "context.h"
+#include "documents.h"
+#include "nvmeofd/bus_name.h"
+#include "table.h"
+
+using namespace nvmeof;
+
+namespace {
+
+template <typename T, T *(*unref)(T *)> struct Unref {
+	void operator()(T *object) const { unref(object); }
+};
+using Bus = std::unique_ptr<sd_bus, Unref<sd_bus, sd_bus_flush_close_unref>>;
+using Message = std::unique_ptr<sd_bus_message, Unref<sd_bus_message, sd_bus_message_unref>>;
+
+// Of the bus: nobody there, not allowed, or in the daemon's own words
+Error busError(int result, const sd_bus_error &said)
+{
+	if (sd_bus_error_has_name(&said, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
+	    sd_bus_error_has_name(&said, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+		return {ErrorCode::noSuchObject,
+			ESRCH,
+			"nvmeofd does not run, or is not on the system bus",
+			{},
+			{},
+			{},
+			false};
+	if (sd_bus_error_has_name(&said, SD_BUS_ERROR_ACCESS_DENIED))
+		return errorFromErrno(EPERM, "not allowed");
+	if (sd_bus_error_has_name(&said, nvmeofd::busErrorConfig))
+		return {ErrorCode::invalid, EINVAL, said.message, {}, {}, {}, false};
+	return errorFromErrno(-result, said.message ? said.message : "");
+}
+
+// The answer, a text or nothing
+Result<std::string> call(const char *method, std::optional<bool> argument)
+{
+	sd_bus *opened = nullptr;
+	int result = sd_bus_open_system(&opened);
+	if (result < 0)
+		return errorFromErrno(-result, fmt::format("no system bus: {}", strerror(-result)));
+	Bus bus(opened);
+	sd_bus_error said = SD_BUS_ERROR_NULL;
+	sd_bus_message *got = nullptr;
+	if (argument)
+		result = sd_bus_call_method(bus.get(), nvmeofd::busName, nvmeofd::busPath, nvmeofd::busInterface,
+					    method, &said, &got, "b", static_cast<int>(*argument));
+	else
+		result = sd_bus_call_method(bus.get(), nvmeofd::busName, nvmeofd::busPath, nvmeofd::busInterface,
+					    method, &said, &got, "");
+	Message answer(got);
+	if (result < 0) {
+		Error error = busError(result, said);
+		sd_bus_error_free(&said);
+		return error;
+	}
+	const char *text = "";
+	if (!sd_bus_message_is_empty(got) && sd_bus_message_read(got, "s", &text) < 0)
+		return errorFromErrno(EPROTO);
+	return std::string(text);
+}
+
+std::string text(const Json &object, const char *key)
+{
+	auto found = object.find(key);
+	if (found == object.end() || found->is_null())
+		return "-";
+	return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
+std::string services(const Json &status)
+{
+	Table table({{"Service"},
+		     {"State"},
+		     {"Controller"},
+		     {"Entries", Align::right},
+		     {"Age", Align::right},
+		     {"Leads to", Align::right},
+		     {"Error"}});
+	for (const Json &one : status["services"])
+		table.add({text(one, "service"), text(one, "state"), text(one, "controller"),
+			   one["log"].is_null() ? "-" : text(one["log"], "entries"),
+			   one.contains("age_s") ? fmt::format("{:.0f} s", one["age_s"].get<double>()) : "-",
+			   text(one, "connections"), text(one, "error")});
+	return status["services"].empty() ? "no discovery service is configured, or found\n" : table.render();
+}
+
+std::string connections(const Json &status)
+{
+	Table table({{"Address"}, {"NQN"}, {"State"}, {"Controller"}, {"Error"}});
+	for (const Json &one : status["connections"])
+		table.add({text(one, "transport") + " " + text(one, "address"), text(one, "nqn"), text(one, "state"),
+			   text(one, "controller"), text(one, "error")});
+	return status["connections"].empty() ? "no connection is wanted\n" : table.render();
+}
+
+std::string refusals(const Json &status)
+{
+	std::string lines;
+	for (const Json &one : status["refusals"])
+		lines += printable(fmt::format("not connected: {}: {}", text(one, "what"), text(one, "reason"))) + "\n";
+	if (status["more_refusals"] != 0)
+		lines += fmt::format("and {} more\n", text(status, "more_refusals"));
+	for (const auto &[name, why] : status["unresolved"].items())
+		lines += printable(fmt::format("no address: {}: {}", name, why.get<std::string>())) + "\n";
+	return lines;
+}
+
+std::string formatStatus(const Json &status)
+{
+	std::string top = status["paused"].get<bool>() ? "paused: nothing is connected or disconnected\n\n" : "";
+	std::string rest = refusals(status);
+	return top + services(status) + "\n" + connections(status) + (rest.empty() ? "" : "\n" + rest);
+}
+
+constexpr const char *startIt = "'systemctl start nvmeofd'; its log: 'journalctl -u nvmeofd'";
+
+int fail(Context &context, const Error &error)
+{
+	return context.fail("", error, error.code == ErrorCode::noSuchObject ? startIt : "");
+}
+
+int showStatus(Context &context)
+{
+	Result<std::string> answer = call("Status", {});
+	if (!answer)
+		return fail(context, answer.error());
+	Json status = Json::parse(*answer, nullptr, false);
+	if (status.is_discarded() || !status.is_object())
+		return fail(context, errorFromErrno(EPROTO, "the daemon's answer is of another version"));
+	if (context.json())
+		context.print(status);
+	else
+		context.out() << formatStatus(status);
+	return 0;
+}
+
+} // namespace
+
+int runDaemon(Context &context)
+{
+	std::string what = context.args().textOr("WHAT", "");
+	if (what == "status")
+		return showStatus(context);
+	Result<std::string> done = what == "reload"   ? call("Reload", {})
+				   : what == "rescan" ? call("Rescan", {})
+						      : call("Pause", what == "pause");
+	if (!done)
+		return fail(context, done.error());
+	if (context.json())
+		context.print(doneDocument("nvmeofd", what.c_str()));
+	else
+		context.out() << fmt::format("nvmeofd: {}\n", what);
+	return 0;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "connections.h"
+
+#include <set>
+
+#include <syslog.h>
+
+#include <fmt/format.h>
+
+#include "journal.h"
+#include "owner.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace nvmeofd {
+
+namespace {
+
+// Asked of the kernel in one go; the rest follows when the loop has come round
+constexpr std::size_t mostAtOnce = 64;
+
+Fields fieldsOf(const ConnectOptions &options, const std::string &controller)
+{
+	return {.nqn = options.subsysnqn, .controller = controller, .address = options.address.toString()};
+}
+
+} // namespace
+
+Connections::Connections(Loop &loop, Client &client, std::function<void()> again)
+	: client_(client), again_(again), retry_(loop, std::move(again))
+{
+}
+
+void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted)
+{
+	auto now = std::chrono::steady_clock::now();
+	std::optional<std::chrono::steady_clock::time_point> next;
+	std::set<std::string> keys;
+	std::size_t asked = 0;
+	for (const Change &change : changes) {
+		if (change.kind == Change::Kind::disconnect)
+			disconnect(change);
+		if (!change.wanted)
+			continue;
+		const ConnectOptions &options = wanted[*change.wanted].options;
+		std::string key = connectionKey(options);
+		auto attempt = attempts_.find(key);
+		keys.insert(key);
+		if (change.kind != Change::Kind::connect)
+			continue;
+		auto when = attempt == attempts_.end() ? now : attempt->second.notBefore;
+		if (when <= now && asked++ < mostAtOnce)
+			connect(options);
+		else
+			next = std::min(next.value_or(when), std::max(when, now));
+	}
+	// what is not wanted any more begins anew when it is
+	std::erase_if(attempts_, [&](const auto &one) { return !keys.contains(one.first); });
+	for (const auto &[key, attempt] : attempts_)
+		if (!attempt.error.empty() && attempt.notBefore > now)
+			next = std::min(next.value_or(attempt.notBefore), attempt.notBefore);
+	if (next)
+		retry_.start(std::chrono::ceil<std::chrono::milliseconds>(*next - now));
+	else
+		retry_.stop();
+}
+
+void Connections::connect(const ConnectOptions &wanted)
+{
+	ConnectOptions options = wanted;
+	options.owner = owner;
+	if (!options.firstConnect)
+		options.firstConnect = -1ms;
+	Attempt &attempt = attempts_[connectionKey(options)];
+	Result<Controller> made = client_.start(options);
+	if (made) {
+		attempt.controller = made->name;
+		say(LOG_INFO,
+		    fmt::format("{}: connecting to {} at {}", made->name, options.subsysnqn,
+				options.address.toString()),
+		    fieldsOf(options, made->name));
+		return;
+	}
+	// it came between the look and this, or is one that another host identity has
+	if (made.error().code == ErrorCode::alreadyConnected)
+		attempt.controller = made.error().object.name;
+	if (attempt.error != made.error().message)
+		say(LOG_WARNING,
+		    fmt::format("cannot connect to {} at {}: {}", options.subsysnqn, options.address.toString(),
+				made.error().message),
+		    fieldsOf(options, ""));
+	failed(attempt, made.error().message);
+}
+
+void Connections::failed(Attempt &attempt, const std::string &why)
+{
+	attempt.error = why.empty() ? "failed" : why;
+	attempt.notBefore = std::chrono::steady_clock::now() + attempt.backoff.next();
+}
+
+void Connections::disconnect(const Change &change)
+{
+	say(LOG_NOTICE, fmt::format("{}: disconnecting: {}", change.controller, change.reason),
+	    {.controller = change.controller});
+	client_.startDisconnect(change.controller);
+}
+
+void Connections::event(const Event &event)
+{
+	const Controller *controller = event.controller();
+	if (!controller)
+		return;
+	for (auto &[key, attempt] : attempts_) {
+		if (attempt.controller != controller->name)
+			continue;
+		if (event.type == EventType::connectFailed) {
+			attempt.error = event.reason;
+		} else if (event.type == EventType::removed) {
+			attempt.controller.clear();
+			failed(attempt,
+			       controller->lastError.empty() ? "disconnected by somebody else" : controller->lastError);
+			again_();
+		} else if (controller->state == ControllerState::live) {
+			attempt.error.clear();
+			attempt.backoff.reset();
+		}
+	}
+}
+
+const Connections::Attempt *Connections::attempt(const ConnectOptions &options) const
+{
+	auto found = attempts_.find(connectionKey(options));
+	return found == attempts_.end() ? nullptr : &found->second;
+}
+
+} // namespace nvmeofd

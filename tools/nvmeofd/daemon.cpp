@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon.h"
+
+#include <algorithm>
+
+#include <syslog.h>
+
+#include <fmt/format.h>
+#include <systemd/sd-daemon.h>
+
+#include <nvmeof/address.h>
+#include <nvmeof/difference.h>
+#include <nvmeof/identity.h>
+
+#include "journal.h"
+#include "owner.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace nvmeofd {
+
+namespace {
+
+// Changes that come together are one; the first is not kept waiting for the last
+constexpr std::chrono::milliseconds soak = 5ms;
+constexpr std::chrono::milliseconds saveDelay = 1s;
+
+} // namespace
+
+Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
+	: loop_(loop), places_(std::move(places)), config_(std::move(config)), client_(std::move(client)),
+	  topology_(std::move(topology)), remembered_(load()), known_(remembered_.services),
+	  resolver_(loop, client_, remembered_.addresses,
+		    [this] {
+			    saveTimer_.startUnlessRunning(saveDelay);
+			    configured();
+		    }),
+	  connections_(loop, client_, [this] { reconcileSoon(); }), soon_(loop, [this] { reconcile(); }),
+	  saveTimer_(loop, [this] { save(); }), clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
+	  topologyReadable_(loop, topology_.fd(), [this] { topologyChanged(); })
+{
+	follow();
+	configured();
+}
+
+void Daemon::follow()
+{
+	std::vector<ConfigTarget> targets = config_.services;
+	targets.insert(targets.end(), config_.connections.begin(), config_.connections.end());
+	resolver_.follow(targets);
+}
+
+// The configuration, or what its names stand for, is another one
+void Daemon::configured()
+{
+	wantedServices_.clear();
+	fixed_.clear();
+	holds_.clear();
+	for (const ConfigTarget &target : config_.services)
+		for (const std::string &text : target.addresses)
+			for (const Address &address : resolver_.of(target, text)) {
+				wantedServices_.push_back(serviceOptions(config_, target, address));
+				holds_[serviceKey(wantedServices_.back())] = target.persistent;
+			}
+	for (const ConfigTarget &target : config_.connections)
+		for (const std::string &text : target.addresses)
+			for (const Address &address : resolver_.of(target, text))
+				fixed_.push_back(connectionOptions(config_, target, address));
+	reconcileSoon();
+}
+
+void Daemon::setFound(std::vector<ConnectOptions> services)
+{
+	found_ = std::move(services);
+	reconcileSoon();
+}
+
+Result<void> Daemon::reload()
+{
+	Result<Config> config = readConfig(places_.config);
+	if (!config)
+		return config.error();
+	config_ = *std::move(config);
+	for (const std::string &note : config_.notes)
+		say(LOG_NOTICE, note);
+	connections_.forget();
+	follow();
+	configured();
+	return {};
+}
+
+void Daemon::rescan()
+{
+	for (const auto &[key, service] : services_)
+		service->readSoon();
+	connections_.forget();
+	resolver_.refresh();
+	reconcileSoon();
+}
+
+void Daemon::pause(bool on)
+{
+	if (paused_ == on)
+		return;
+	paused_ = on;
+	say(LOG_NOTICE, on ? "paused: nothing is connected or disconnected" : "no longer paused");
+	reconcileSoon();
+}
+
+void Daemon::topologyChanged()
+{
+	Result<std::vector<TopologyEvent>> events = topology_.dispatch();
+	if (!events) {
+		say(LOG_ERR, fmt::format("the kernel module is gone: {}", events.error().message));
+		loop_.end(1);
+		return;
+	}
+	for (const TopologyEvent &one : *events)
+		event(one.event);
+}
+
+void Daemon::event(const Event &event)
+{
+	for (const auto &[key, service] : services_)
+		service->event(event);
+	connections_.event(event);
+	// what is there now may be more or less than what is wanted
+	if (event.type == EventType::synced || (event.controller() && event.type == EventType::removed))
+		reconcileSoon();
+}
+
+void Daemon::reconcileSoon()
+{
+	soon_.startUnlessRunning(soak);
+}
+
+PlanRules Daemon::rules() const
+{
+	PlanRules rules = planRules(config_);
+	Result<std::string> hostnqn = config_.hostnqn ? Result<std::string>(*config_.hostnqn) : readHostnqn();
+	if (hostnqn)
+		rules.hostnqn = *hostnqn;
+	rules.owner = owner;
+	rules.ownAddresses = ownAddresses();
+	rules.present = [this](const ConnectOptions &options) {
+		const std::vector<Controller> &all = topology_.snapshot().controllers;
+		return std::ranges::any_of(all, [&](const Controller &one) { return isConnection(one, options); });
+	};
+	return rules;
+}
+
+void Daemon::reconcile()
+{
+	if (!topology_.synced())
+		return;
+	std::vector<ConnectOptions> services = wantedServices_;
+	services.insert(services.end(), found_.begin(), found_.end());
+	plan_ = planDiscovery(rules(), services, fixed_, known_);
+	if (!ready_)
+		forget(false);
+	serve(plan_);
+	forget(true);
+	if (!paused_)
+		connections_.apply(difference(), plan_.connections);
+	if (!ready_)
+		sd_notify(0, "READY=1");
+	ready_ = true;
+	sd_notify(0, fmt::format("STATUS={} services, {} connections wanted{}", plan_.services.size(),
+				 plan_.connections.size(), paused_ ? ", paused" : "")
+			     .c_str());
+}
+
+// A service is there for as long as the plan has it, except for one whose turn it is not.
+void Daemon::serve(const Plan &plan)
+{
+	std::set<std::string> keys;
+	for (const PlannedService &planned : plan.services)
+		if (planned.state != PlannedService::State::standby)
+			keys.insert(planned.key);
+	for (auto it = services_.begin(); it != services_.end();) {
+		if (keys.contains(it->first)) {
+			++it;
+			continue;
+		}
+		it->second->leave();
+		it = services_.erase(it);
+	}
+	for (const PlannedService &planned : plan.services)
+		if (keys.contains(planned.key) && !services_.contains(planned.key))
+			makeService(planned);
+}
+
+// Discovery controllers of an earlier daemon that nobody needs any more: those that were to be kept or, at the start,
+// those that it was reading by when it ended.
+void Daemon::forget(bool kept)
+{
+	for (const Controller &one : topology_.snapshot().controllers) {
+		if (one.owner != owner || one.subsysnqn != discoveryNqn || (one.keepAlive.count() != 0) != kept ||
+		    one.state >= ControllerState::deleting)
+			continue;
+		auto has = [&](const auto &service) { return service.second->controller() == one.name; };
+		if (std::ranges::none_of(services_, has))
+			client_.startDisconnect(one.name);
+	}
+}
+
+std::optional<bool> Daemon::hold(const std::string &key) const
+{
+	auto found = holds_.find(key);
+	return found == holds_.end() ? std::nullopt : found->second;
+}
+
+void Daemon::makeService(const PlannedService &planned)
+{
+	Service::News news{
+		.told = [this, key = planned.key](DiscoveryLog log) { told(key, std::move(log)); },
+		.failed =
+			[this, key = planned.key] {
+				known_[key].failed = true;
+				reconcileSoon();
+			},
+	};
+	auto service = std::make_unique<Service>(loop_, client_, planned, hold(planned.key), std::move(news));
+	Service &made = *service;
+	services_[planned.key] = std::move(service);
+	made.begin();
+}
+
+void Daemon::told(const std::string &key, DiscoveryLog log)
+{
+	KnownService &known = known_[key];
+	bool first = read_.insert(key).second;
+	if (first || !known.log || known.log->generation != log.generation || known.failed)
+		say(LOG_INFO,
+		    fmt::format("discovery service {}: {} entries, generation {}", key, log.entries.size(),
+				log.generation),
+		    {.service = key});
+	known.log = std::move(log);
+	known.failed = false;
+	saveTimer_.startUnlessRunning(saveDelay);
+	reconcileSoon();
+}
+
+// What was only remembered may have changed while nobody listened: nothing is gone by that.
+bool Daemon::fresh() const
+{
+	return std::ranges::all_of(plan_.services, [&](const PlannedService &one) {
+		return one.state == PlannedService::State::standby || read_.contains(one.key);
+	});
+}
+
+std::vector<Change> Daemon::difference() const
+{
+	DifferenceRules rules = differenceRules(config_);
+	rules.owner = owner;
+	for (const ConnectOptions &service : wantedServices_)
+		if (!service.subsysnqn.empty())
+			rules.discoveryNqns.push_back(service.subsysnqn);
+	bool complete = plan_.complete && fresh() && resolver_.failures().empty();
+	std::vector<Change> changes = differenceBetween(rules, plan_.connections, complete, topology_.snapshot());
+	auto goes = [](const Change &change) { return change.kind == Change::Kind::disconnect; };
+	if (std::ranges::none_of(changes, goes))
+		return changes;
+	// events do not tell who has a disk open
+	Result<Snapshot> now = readSnapshot();
+	if (now)
+		return differenceBetween(rules, plan_.connections, complete, *now);
+	std::erase_if(changes, goes);
+	return changes;
+}
+
+std::filesystem::path Daemon::file() const
+{
+	return places_.state / "last-known";
+}
+
+// One that is of no use is kept for who wants to know why.
+LastKnown Daemon::load()
+{
+	Result<LastKnown> known = readLastKnown(file());
+	if (known)
+		return *std::move(known);
+	if (known.error().code == ErrorCode::noSuchObject)
+		return {};
+	std::filesystem::path aside = file();
+	aside += ".bad";
+	std::error_code error;
+	std::filesystem::rename(file(), aside, error);
+	say(LOG_WARNING,
+	    fmt::format("{} is of no use, and kept as {}: {}", file().string(), aside.string(), known.error().message));
+	return {};
+}
+
+void Daemon::end()
+{
+	save();
+	for (const auto &[key, service] : services_)
+		service->abandon();
+}
+
+// Of services that the plan still has; of others what they told is past.
+void Daemon::save()
+{
+	LastKnown known{{}, resolver_.known()};
+	for (const PlannedService &planned : plan_.services)
+		if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
+			known.services.insert(*found);
+	std::string text = formatLastKnown(known);
+	if (text == saved_)
+		return;
+	Result<void> written = writeLastKnown(file(), text);
+	if (written)
+		saved_ = std::move(text);
+	else
+		say(LOG_WARNING, fmt::format("cannot write {}: {}", file().string(), written.error().message));
+}
+
+Status Daemon::status() const
+{
+	return {config_, plan_, services_, connections_, known_, topology_.snapshot(), resolver_.failures(), paused_};
+}
+
+} // namespace nvmeofd

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Hosts that something happens to at the same moment must not do the next thing at the same moment.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+namespace nvmeofd {
+
+// Between half and all of @time
+inline std::chrono::milliseconds jittered(std::chrono::milliseconds time)
+{
+	static std::mt19937_64 random{std::random_device{}()};
+	std::uniform_int_distribution<std::chrono::milliseconds::rep> from(time.count() / 2, time.count());
+	return std::chrono::milliseconds(from(random));
+}
+
+// How long to wait before the next attempt: twice as long each time
+class Backoff {
+public:
+	Backoff(std::chrono::milliseconds first, std::chrono::milliseconds most) : first_(first), most_(most) {}
+
+	std::chrono::milliseconds next()
+	{
+		step_ = step_.count() ? std::min(2 * step_, most_) : first_;
+		return jittered(step_);
+	}
+	void reset() { step_ = {}; }
+
+private:
+	std::chrono::milliseconds first_, most_, step_{0};
+};
+
+} // namespace nvmeofd

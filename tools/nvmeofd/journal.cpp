@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "journal.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include <sys/uio.h>
+
+#include <fmt/format.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-journal.h>
+
+#include "printable.h"
+
+namespace nvmeofd {
+
+namespace {
+
+bool journalled()
+{
+	static const bool is = getenv("JOURNAL_STREAM") != nullptr;
+	return is;
+}
+
+void add(std::vector<std::string> &lines, const char *name, const std::string &value)
+{
+	if (!value.empty())
+		lines.push_back(fmt::format("{}={}", name, printable(value)));
+}
+
+} // namespace
+
+void say(int priority, std::string_view message, const Fields &fields)
+{
+	std::string text = printable(message);
+	if (!journalled()) {
+		fmt::print(stderr, "nvmeofd: {}\n", text);
+		return;
+	}
+	std::vector<std::string> lines{"MESSAGE=" + text, fmt::format("PRIORITY={}", priority),
+				       "SYSLOG_IDENTIFIER=nvmeofd"};
+	add(lines, "NVMEOF_NQN", fields.nqn);
+	add(lines, "NVMEOF_SERVICE", fields.service);
+	add(lines, "NVMEOF_CONTROLLER", fields.controller);
+	add(lines, "NVMEOF_ADDRESS", fields.address);
+	std::vector<iovec> pieces;
+	for (std::string &line : lines)
+		pieces.push_back({line.data(), line.size()});
+	sd_journal_sendv(pieces.data(), static_cast<int>(pieces.size()));
+}
+
+} // namespace nvmeofd

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "last_known.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <nvmeof/rendezvous.h>
+
+using namespace nvmeof;
+using Json = nlohmann::json;
+
+namespace nvmeofd {
+
+namespace {
+
+constexpr std::string_view title = "nvmeofd-last-known 1";
+constexpr std::size_t mostOfFile = 64 << 20;
+
+// Thrown and caught in here
+struct Damaged {
+	const char *what;
+};
+
+template <typename E> E enumerator(const Json &json, const char *name, E last)
+{
+	auto value = json.at(name).get<std::uint32_t>();
+	if (value > static_cast<std::uint32_t>(last))
+		throw Damaged{name};
+	return static_cast<E>(value);
+}
+
+template <typename E> std::uint32_t number(E value)
+{
+	return static_cast<std::uint32_t>(value);
+}
+
+Json toJson(const DiscoveryEntry &e)
+{
+	Json json{{"kind", number(e.kind)},     {"transport", e.transport},
+		  {"family", e.addressFamily},  {"traddr", e.traddr},
+		  {"trsvcid", e.trsvcid},       {"nqn", e.subsysnqn},
+		  {"port", e.portId},           {"cntlid", e.cntlid},
+		  {"asqsz", e.adminQueueSize},  {"secure", number(e.secureChannel)},
+		  {"sqflow_off", e.sqFlowOff},  {"duplicate", e.duplicate},
+		  {"persistent", e.persistent}, {"defect", e.defect}};
+	if (e.tcpSecurity)
+		json["tcp_security"] = number(*e.tcpSecurity);
+	if (e.rdma)
+		json["rdma"] = {{"qptype", number(e.rdma->queuePair)},
+				{"prtype", number(e.rdma->provider)},
+				{"cms", number(e.rdma->connectionManagement)},
+				{"pkey", e.rdma->partitionKey}};
+	return json;
+}
+
+DiscoveryEntry entryFrom(const Json &json)
+{
+	DiscoveryEntry e;
+	e.kind = enumerator(json, "kind", EntryKind::service);
+	json.at("transport").get_to(e.transport);
+	json.at("family").get_to(e.addressFamily);
+	json.at("traddr").get_to(e.traddr);
+	json.at("trsvcid").get_to(e.trsvcid);
+	json.at("nqn").get_to(e.subsysnqn);
+	json.at("port").get_to(e.portId);
+	json.at("cntlid").get_to(e.cntlid);
+	json.at("asqsz").get_to(e.adminQueueSize);
+	e.secureChannel = enumerator(json, "secure", SecureChannel::notRequired);
+	json.at("sqflow_off").get_to(e.sqFlowOff);
+	json.at("duplicate").get_to(e.duplicate);
+	json.at("persistent").get_to(e.persistent);
+	json.at("defect").get_to(e.defect);
+	if (json.contains("tcp_security"))
+		e.tcpSecurity = enumerator(json, "tcp_security", TcpSecurity::tls13);
+	if (json.contains("rdma")) {
+		const Json &rdma = json["rdma"];
+		e.rdma = RdmaAddress{enumerator(rdma, "qptype", RdmaQueuePair::datagram),
+				     enumerator(rdma, "prtype", RdmaProvider::iwarp),
+				     enumerator(rdma, "cms", RdmaConnectionManagement::rdmaCm),
+				     rdma.at("pkey").get<std::uint16_t>()};
+	}
+	return e;
+}
+
+Json toJson(const DiscoveryLog &log)
+{
+	Json entries = Json::array();
+	for (const DiscoveryEntry &entry : log.entries)
+		entries.push_back(toJson(entry));
+	return {{"generation", log.generation}, {"entries", std::move(entries)}};
+}
+
+DiscoveryLog logFrom(const Json &json)
+{
+	DiscoveryLog log;
+	json.at("generation").get_to(log.generation);
+	for (const Json &entry : json.at("entries"))
+		log.entries.push_back(entryFrom(entry));
+	return log;
+}
+
+LastKnown knownFrom(const Json &json)
+{
+	LastKnown known;
+	for (const auto &[key, log] : json.at("services").items())
+		known.services[key] = KnownService{logFrom(log), false};
+	for (const auto &[name, list] : json.at("addresses").items())
+		for (const Json &one : list) {
+			// of what was written here, but the file may have been changed
+			Result<Address> address = parseAddress(one.get<std::string>());
+			if (!address)
+				throw Damaged{"address"};
+			known.addresses[name].push_back(*std::move(address));
+		}
+	return known;
+}
+
+// Of what follows the line, with the title
+std::string headOf(std::string_view body)
+{
+	return fmt::format("{} {:016x} {}", title, rendezvousWeight(title, body), body.size());
+}
+
+Error damaged(const std::string &how)
+{
+	return {ErrorCode::invalid, EBADMSG, how, {}, {}, {}, false};
+}
+
+Result<void> writeWhole(int fd, std::string_view text)
+{
+	while (!text.empty()) {
+		ssize_t n = ::write(fd, text.data(), text.size());
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return errorFromErrno(n ? errno : EIO);
+		text.remove_prefix(static_cast<std::size_t>(n));
+	}
+	return fsync(fd) ? Result<void>(errorFromErrno(errno)) : Result<void>();
+}
+
+Result<void> syncDirectory(const std::filesystem::path &directory)
+{
+	int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errorFromErrno(errno);
+	Result<void> done = fsync(fd) ? Result<void>(errorFromErrno(errno)) : Result<void>();
+	close(fd);
+	return done;
+}
+
+} // namespace
+
+std::string formatLastKnown(const LastKnown &known)
+{
+	Json services = Json::object(), addresses = Json::object();
+	for (const auto &[key, service] : known.services)
+		if (service.log)
+			services[key] = toJson(*service.log);
+	for (const auto &[name, list] : known.addresses)
+		for (const Address &address : list)
+			addresses[name].push_back(address.toString());
+	// a target may send any bytes
+	std::string body = Json{{"services", services}, {"addresses", addresses}}.dump(-1, ' ', true,
+										       Json::error_handler_t::replace);
+	return sealLastKnown(body);
+}
+
+std::string sealLastKnown(std::string_view json)
+{
+	return fmt::format("{}\n{}\n", headOf(json), json);
+}
+
+Result<LastKnown> parseLastKnown(std::string_view text)
+{
+	std::size_t end = text.find('\n');
+	if (end == text.npos || !text.starts_with(title) || text.back() != '\n')
+		return damaged("not a file of this version");
+	std::string_view body = text.substr(end + 1, text.size() - end - 2);
+	if (text.size() < end + 2 || text.substr(0, end) != headOf(body))
+		return damaged("damaged: its checksum or length is another one");
+	try {
+		return knownFrom(Json::parse(body));
+	} catch (const Json::exception &e) {
+		return damaged(e.what());
+	} catch (const Damaged &e) {
+		return damaged(std::string("no such ") + e.what);
+	}
+}
+
+Result<LastKnown> readLastKnown(const std::filesystem::path &file)
+{
+	std::ifstream in(file, std::ios::binary);
+	if (!in)
+		return errorFromErrno(errno ?: EIO);
+	std::error_code error;
+	if (std::filesystem::file_size(file, error) > mostOfFile || error)
+		return damaged("longer than any that the daemon writes");
+	std::ostringstream text;
+	text << in.rdbuf();
+	return parseLastKnown(text.str());
+}
+
+Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view text)
+{
+	std::filesystem::path fresh = file;
+	fresh += ".new";
+	int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return errorFromErrno(errno);
+	Result<void> written = writeWhole(fd, text);
+	close(fd);
+	if (!written)
+		return written;
+	if (rename(fresh.c_str(), file.c_str()))
+		return errorFromErrno(errno);
+	return syncDirectory(file.parent_path());
+}
+
+} // namespace nvmeofd

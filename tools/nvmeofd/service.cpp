@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "service.h"
+
+#include <syslog.h>
+
+#include <fmt/format.h>
+
+#include "journal.h"
+#include "owner.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace nvmeofd {
+
+namespace {
+
+constexpr std::chrono::milliseconds readTimeout = 30s;
+constexpr std::chrono::milliseconds keepAlive = 30s; // if nothing else is configured
+// Who cannot push is asked so often; who can, in case that it forgot to
+constexpr std::chrono::milliseconds pollEvery = 60s, checkEvery = 15min;
+// From an event to the read that it causes: some come in groups
+constexpr std::chrono::milliseconds soak = 5ms;
+// A service without an end of events is read so often in a second
+constexpr std::size_t mostReads = 5;
+constexpr std::uint8_t discoveryLogPage = 0x70; // NVMe Base 2.0, figure 202
+
+} // namespace
+
+const char *toString(Service::State state)
+{
+	switch (state) {
+	case Service::State::waiting:
+		return "waiting";
+	case Service::State::connecting:
+		return "connecting";
+	case Service::State::reading:
+		return "reading";
+	case Service::State::watching:
+		return "watching";
+	case Service::State::polling:
+		return "polling";
+	}
+	return "unknown";
+}
+
+Service::Service(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold, News news)
+	: client_(client), planned_(std::move(planned)), news_(std::move(news)), hold_(hold.value_or(true)),
+	  mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }), readTimer_(loop, [this] { read(); })
+{
+}
+
+void Service::begin()
+{
+	connect();
+}
+
+ConnectOptions Service::options() const
+{
+	ConnectOptions options = planned_.options;
+	if (options.subsysnqn.empty())
+		options.subsysnqn = discoveryNqn;
+	options.owner = owner;
+	if (!hold_)
+		return options;
+	if (!options.keepAlive)
+		options.keepAlive = keepAlive;
+	options.ctrlLoss = -1ms;
+	options.firstConnect = -1ms;
+	options.idempotent = true;
+	return options;
+}
+
+void Service::connect()
+{
+	if (!hold_) {
+		read();
+		return;
+	}
+	state_ = State::connecting;
+	Result<Controller> made = client_.start(options());
+	if (made)
+		return adopt(*made);
+	if (made.error().code == ErrorCode::alreadyConnected) {
+		Result<Controller> there = client_.controller(made.error().object.name);
+		if (there)
+			return adopt(*there);
+	}
+	fail(made.error());
+	retryLater();
+}
+
+void Service::adopt(const Controller &controller)
+{
+	controller_ = controller.name;
+	if (controller.state == ControllerState::live)
+		read();
+}
+
+void Service::retryLater()
+{
+	state_ = State::waiting;
+	retry_.start(backoff_.next());
+}
+
+// Without a read between two messages it is said once
+void Service::fail(const Error &error)
+{
+	if (lastError_.empty())
+		say(LOG_WARNING, fmt::format("discovery service {}: {}", key(), error.message),
+		    {.service = key(), .controller = controller_});
+	lastError_ = error.message.empty() ? "failed" : error.message;
+	news_.failed();
+}
+
+void Service::readSoon()
+{
+	if (state_ == State::reading)
+		again_ = true;
+	else if (hold_ ? state_ != State::connecting && state_ != State::waiting : true)
+		readTimer_.start(untilNextRead());
+	else if (state_ == State::waiting)
+		retry_.start(0ms);
+}
+
+std::chrono::milliseconds Service::untilNextRead()
+{
+	auto now = std::chrono::steady_clock::now();
+	while (!recent_.empty() && now - recent_.front() > 1s)
+		recent_.pop_front();
+	if (recent_.size() < mostReads)
+		return soak;
+	return std::chrono::ceil<std::chrono::milliseconds>(recent_.front() + 1s - now);
+}
+
+void Service::read()
+{
+	if (state_ == State::reading)
+		return;
+	state_ = State::reading;
+	again_ = false;
+	readTimer_.stop();
+	retry_.stop();
+	recent_.push_back(std::chrono::steady_clock::now());
+	pending_ =
+		hold_ ? client_.startDiscover(controller_, readTimeout) : client_.startDiscover(options(), readTimeout);
+	pending_.then([this] { got(pending_.take()); });
+}
+
+void Service::got(Result<DiscoveryLog> log)
+{
+	if (!log) {
+		fail(log.error());
+		if (controller_.empty())
+			retryLater();
+		else // still there: the kernel tells when it is live again, or a try will show
+			state_ = State::connecting, readTimer_.start(backoff_.next());
+		return;
+	}
+	if (!lastError_.empty())
+		say(LOG_INFO, fmt::format("discovery service {}: answers again", key()), {.service = key()});
+	lastError_.clear();
+	backoff_.reset();
+	readAt_ = std::chrono::steady_clock::now();
+	reads_++;
+	state_ = hold_ ? State::watching : State::polling;
+	if (again_)
+		readTimer_.start(untilNextRead());
+	else
+		readTimer_.start(jittered(hold_ ? checkEvery : pollEvery));
+	news_.told(*std::move(log));
+}
+
+void Service::event(const Event &event)
+{
+	if (controller_.empty() || event.name() != controller_)
+		return;
+	const Aen *aen = event.aen();
+	if (event.type == EventType::aen && aen && aen->logPage == discoveryLogPage)
+		readSoon();
+	else if (event.controller())
+		controllerEvent(event);
+}
+
+void Service::controllerEvent(const Event &event)
+{
+	const Controller &controller = *event.controller();
+	if (event.type == EventType::removed)
+		return gone(controller);
+	if (event.type == EventType::connectFailed)
+		return fail(errorFromErrno(controller.lastErrno, event.reason));
+	if (event.type != EventType::state && event.type != EventType::present)
+		return;
+	if (controller.state == ControllerState::live && state_ != State::reading) {
+		read(); // it may have changed while nobody listened
+	} else if (controller.state == ControllerState::recovering) {
+		pending_.cancel();
+		state_ = State::connecting;
+		fail(errorFromErrno(controller.lastErrno, controller.lastError));
+	}
+}
+
+// By hand, or by the kernel: the service has refused it, and told not to try again
+void Service::gone(const Controller &controller)
+{
+	pending_.cancel();
+	controller_.clear();
+	fail(errorFromErrno(controller.lastErrno, controller.lastError));
+	if (controller.lastStatus && !readAt_ && mayPoll_) {
+		hold_ = false;
+		say(LOG_NOTICE,
+		    fmt::format(
+			    "discovery service {}: refuses a connection that stays: asked every {} s", key(),
+			    std::chrono::seconds(std::chrono::duration_cast<std::chrono::seconds>(pollEvery)).count()),
+		    {.service = key()});
+	}
+	retryLater();
+}
+
+void Service::abandon()
+{
+	if (state_ == State::reading && !controller_.empty())
+		(void)client_.reset(controller_);
+}
+
+void Service::leave()
+{
+	pending_.cancel();
+	retry_.stop();
+	readTimer_.stop();
+	if (!controller_.empty())
+		client_.startDisconnect(controller_);
+	controller_.clear();
+}
+
+} // namespace nvmeofd

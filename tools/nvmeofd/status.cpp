@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "status.h"
+
+#include <algorithm>
+
+#include "owner.h"
+
+using namespace nvmeof;
+using Json = nlohmann::json;
+
+namespace nvmeofd {
+
+namespace {
+
+double secondsSince(std::chrono::steady_clock::time_point when)
+{
+	return std::chrono::duration<double>(std::chrono::steady_clock::now() - when).count();
+}
+
+std::size_t ledTo(const Plan &plan, std::size_t service)
+{
+	return static_cast<std::size_t>(std::ranges::count_if(plan.connections, [&](const PlannedConnection &one) {
+		return std::ranges::find(one.toldBy, service) != one.toldBy.end();
+	}));
+}
+
+Json logJson(const Status &status, const std::string &key)
+{
+	auto known = status.known.find(key);
+	if (known == status.known.end() || !known->second.log)
+		return nullptr;
+	return {{"generation", known->second.log->generation}, {"entries", known->second.log->entries.size()}};
+}
+
+Json serviceJson(const Status &status, std::size_t index)
+{
+	const PlannedService &planned = status.plan.services[index];
+	Json json{{"service", planned.key},
+		  {"address", planned.options.address.toString()},
+		  {"transport", planned.options.transport},
+		  {"nqn", planned.options.subsysnqn.empty() ? discoveryNqn : planned.options.subsysnqn},
+		  {"depth", planned.depth},
+		  {"log", logJson(status, planned.key)},
+		  {"connections", ledTo(status.plan, index)}};
+	if (planned.toldBy)
+		json["referred_by"] = status.plan.services[*planned.toldBy].key;
+	auto found = status.services.find(planned.key);
+	if (found == status.services.end()) {
+		json["state"] = toString(planned.state);
+		return json;
+	}
+	const Service &service = *found->second;
+	json["state"] = toString(service.state());
+	if (!service.controller().empty())
+		json["controller"] = service.controller();
+	if (service.readAt())
+		json["age_s"] = secondsSince(*service.readAt());
+	json["reads"] = service.reads();
+	if (!service.lastError().empty())
+		json["error"] = service.lastError();
+	return json;
+}
+
+Json connectionJson(const Status &status, const PlannedConnection &wanted)
+{
+	Json json{{"nqn", wanted.options.subsysnqn},
+		  {"address", wanted.options.address.toString()},
+		  {"transport", wanted.options.transport},
+		  {"told_by", Json::array()}};
+	for (std::size_t service : wanted.toldBy)
+		json["told_by"].push_back(status.plan.services[service].key);
+	const auto &all = status.present.controllers;
+	auto there =
+		std::ranges::find_if(all, [&](const Controller &one) { return isConnection(one, wanted.options); });
+	json["state"] = there == all.end() ? "missing" : toString(there->state);
+	if (there != all.end()) {
+		json["controller"] = there->name;
+		json["own"] = there->owner == owner;
+		if (there->state != ControllerState::live && !there->lastError.empty())
+			json["error"] = there->lastError;
+		return json;
+	}
+	const Connections::Attempt *attempt = status.connections.attempt(wanted.options);
+	if (!attempt || attempt->error.empty())
+		return json;
+	json["error"] = attempt->error;
+	json["next_try_s"] = std::max(0.0, -secondsSince(attempt->notBefore));
+	return json;
+}
+
+} // namespace
+
+Json toJson(const Status &status)
+{
+	Json json{{"paused", status.paused},        {"complete", status.plan.complete}, {"config", status.config.files},
+		  {"services", Json::array()},      {"connections", Json::array()},     {"refusals", Json::array()},
+		  {"unresolved", status.unresolved}};
+	for (std::size_t i = 0; i < status.plan.services.size(); i++)
+		json["services"].push_back(serviceJson(status, i));
+	for (const PlannedConnection &wanted : status.plan.connections)
+		json["connections"].push_back(connectionJson(status, wanted));
+	for (const Refusal &refusal : status.plan.refusals) {
+		Json one{{"what", refusal.what}, {"reason", refusal.reason}};
+		if (refusal.toldBy)
+			one["told_by"] = status.plan.services[*refusal.toldBy].key;
+		json["refusals"].push_back(std::move(one));
+	}
+	json["more_refusals"] = status.plan.moreRefusals;
+	return json;
+}
+
+} // namespace nvmeofd

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the daemon is at, as JSON for who asks: Documentation/discovery.md says what stands where.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include <nvmeof/config.h>
+#include <nvmeof/discovery_plan.h>
+#include <nvmeof/snapshot.h>
+
+#include "connections.h"
+#include "service.h"
+
+namespace nvmeofd {
+
+// Looked at, not kept
+struct Status {
+	const nvmeof::Config &config;
+	const nvmeof::Plan &plan;
+	const std::map<std::string, std::unique_ptr<Service>> &services;
+	const Connections &connections;
+	const nvmeof::KnownServices &known;
+	const nvmeof::Snapshot &present;
+	const std::map<std::string, std::string> &unresolved;
+	bool paused;
+};
+
+nlohmann::json toJson(const Status &status);
+
+} // namespace nvmeofd
