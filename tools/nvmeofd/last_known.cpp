@@ -29,12 +29,23 @@ struct Damaged {
 	const char *what;
 };
 
+// Whole, and not above @most
+std::uint64_t whole(const Json &json, const char *name, std::uint64_t most)
+{
+	const Json &value = json.at(name);
+	if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
+		throw Damaged{name};
+	return value.get<std::uint64_t>();
+}
+
 template <typename E> E enumerator(const Json &json, const char *name, E last)
 {
-	auto value = json.at(name).get<std::uint32_t>();
-	if (value > static_cast<std::uint32_t>(last))
-		throw Damaged{name};
-	return static_cast<E>(value);
+	return static_cast<E>(whole(json, name, static_cast<std::uint32_t>(last)));
+}
+
+std::uint16_t word(const Json &json, const char *name)
+{
+	return static_cast<std::uint16_t>(whole(json, name, UINT16_MAX));
 }
 
 template <typename E> std::uint32_t number(E value)
@@ -70,9 +81,9 @@ DiscoveryEntry entryFrom(const Json &json)
 	json.at("traddr").get_to(e.traddr);
 	json.at("trsvcid").get_to(e.trsvcid);
 	json.at("nqn").get_to(e.subsysnqn);
-	json.at("port").get_to(e.portId);
-	json.at("cntlid").get_to(e.cntlid);
-	json.at("asqsz").get_to(e.adminQueueSize);
+	e.portId = word(json, "port");
+	e.cntlid = word(json, "cntlid");
+	e.adminQueueSize = word(json, "asqsz");
 	e.secureChannel = enumerator(json, "secure", SecureChannel::notRequired);
 	json.at("sqflow_off").get_to(e.sqFlowOff);
 	json.at("duplicate").get_to(e.duplicate);
@@ -84,8 +95,7 @@ DiscoveryEntry entryFrom(const Json &json)
 		const Json &rdma = json["rdma"];
 		e.rdma = RdmaAddress{enumerator(rdma, "qptype", RdmaQueuePair::datagram),
 				     enumerator(rdma, "prtype", RdmaProvider::iwarp),
-				     enumerator(rdma, "cms", RdmaConnectionManagement::rdmaCm),
-				     rdma.at("pkey").get<std::uint16_t>()};
+				     enumerator(rdma, "cms", RdmaConnectionManagement::rdmaCm), word(rdma, "pkey")};
 	}
 	return e;
 }
@@ -101,7 +111,7 @@ Json toJson(const DiscoveryLog &log)
 DiscoveryLog logFrom(const Json &json)
 {
 	DiscoveryLog log;
-	json.at("generation").get_to(log.generation);
+	log.generation = whole(json, "generation", UINT64_MAX);
 	for (const Json &entry : json.at("entries"))
 		log.entries.push_back(entryFrom(entry));
 	return log;
