@@ -116,6 +116,7 @@ static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 	ctrl->acl = id->acl;
 	ctrl->max_transfer = id->max_transfer;
 	ctrl->ioccsz = id->ioccsz;
+	ctrl->sgls = id->sgls;
 	ctrl->icdoff = id->icdoff;
 	ctrl->maxcmd = id->maxcmd;
 	ctrl->nn = id->nn;

@@ -226,6 +226,7 @@ struct nof_ctrl {
 	struct nof_nvm_limits	nvm;
 	u32			max_transfer;	/* bytes, from MDTS; U32_MAX for no bound */
 	u32			ioccsz;		/* I/O queue command capsule size, bytes; 64 at least */
+	u32			sgls;		/* NOF_SGLS_KEYED and so on */
 	u32			icdoff;		/* bytes */
 	u16			maxcmd;
 	u16			sqsize;		/* granted: CAP.MQES and the option */

@@ -7,6 +7,10 @@
 #include <linux/types.h>
 #include <linux/uuid.h>
 
+/* Of SGLS, NVMe Base 2.0, figure 275: keyed data blocks; data in the capsule at an offset */
+#define NOF_SGLS_KEYED	BIT(2)
+#define NOF_SGLS_OFFSET	BIT(20)
+
 #define NOF_MIN_LBA_SHIFT	9
 /* the page size, which is also the largest logical block of the kernels we build for */
 #define NOF_MAX_LBA_SHIFT	12

@@ -22,6 +22,7 @@ static unsigned int time_left_ms(const struct nof_rdma_queue *q)
 static void cm_step(struct nof_rdma_queue *q, int step)
 {
 	smp_store_release(&q->step, step);
+	smp_mb();
 	wake_up_var(&q->step);
 }
 

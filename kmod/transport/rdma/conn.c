@@ -64,7 +64,8 @@ static void free_arrays(struct nof_rdma_queue *q)
 
 static u32 nr_large(const struct nof_rdma_queue *q)
 {
-	return max_t(u32, q->q.limit / NOF_RDMA_LARGE_PART, 4);
+	/* few admin commands have so much data, and one at a time is enough for them */
+	return q->q.qid ? max_t(u32, q->q.limit / NOF_RDMA_LARGE_PART, 4) : 1;
 }
 
 static int make_large(struct nof_rdma_queue *q)
@@ -72,8 +73,7 @@ static int make_large(struct nof_rdma_queue *q)
 	struct ib_mr *mr;
 	u32 i;
 
-	/* what the admin queue carries fits the others */
-	for (i = 0; q->q.qid && q->max_large > NOF_RDMA_SMALL && i < nr_large(q); i++) {
+	for (i = 0; q->max_large > NOF_RDMA_SMALL && i < nr_large(q); i++) {
 		mr = ib_alloc_mr(q->pd, q->mr_type, q->max_large);
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
@@ -193,7 +193,8 @@ static int make_qp(struct nof_rdma_queue *q)
 static int plan(struct nof_rdma_queue *q)
 {
 	const struct ib_device_attr *attrs = &q->rdev->dev->attrs;
-	u32 limit = q->q.limit, capsule = q->q.qid ? q->q.ctrl->ioccsz : 0;
+	u32 sgls = q->q.qid ? q->q.ctrl->sgls : 0;
+	u32 limit = q->q.limit, capsule = sgls & NOF_SGLS_OFFSET ? q->q.ctrl->ioccsz : 0;
 	/* registration and send of each command, and the invalidation; and what is not known to be done yet */
 	u32 wanted = 3 * limit + 4 * NOF_RDMA_SIGNAL;
 
@@ -206,6 +207,10 @@ static int plan(struct nof_rdma_queue *q)
 	/* a response takes one until a batch of them is posted again */
 	q->nr_recvs = limit + NOF_RDMA_REAP;
 	q->max_wrs = wanted;
+	if (q->q.qid && !(sgls & NOF_SGLS_KEYED)) {
+		nof_queue_error(&q->q, -EOPNOTSUPP, "the controller takes no keyed data (SGLS 0x%x)", sgls);
+		return -EOPNOTSUPP;
+	}
 	if (attrs->max_qp_wr < max_t(u32, wanted, q->nr_recvs) + 1) {
 		nof_queue_error(&q->q, -ENOSPC, "RDMA device %s has room for %d work requests only: "
 				"try a smaller queue size", dev_name(&q->rdev->dev->dev), attrs->max_qp_wr);
@@ -269,7 +274,8 @@ static void quiesce(struct nof_rdma_queue *q)
 {
 	if (!q->qp || test_and_set_bit(NOF_RDMA_DRAINED, &q->flags))
 		return;
-	if (q->id)
+	/* not while another thread is in rdma_connect(): draining puts the queue pair in error, and destroying tells */
+	if (q->id && smp_load_acquire(&q->step) == NOF_RDMA_CM_UP)
 		rdma_disconnect(q->id);
 	/* what nobody polls for any more comes by interrupt again */
 	nof_rdma_recv_event(q->cq, q);
@@ -288,6 +294,9 @@ static void unmake_all(struct nof_rdma_queue *q)
 		ib_destroy_qp(q->qp);
 	if (q->cq) {
 		irq_poll_disable(&q->iop);
+		/* who has completed it may still be about to arm the queue */
+		spin_lock_bh(&q->cq_lock);
+		spin_unlock_bh(&q->cq_lock);
 		ib_destroy_cq(q->cq);
 	}
 	if (q->pd) {
@@ -297,6 +306,7 @@ static void unmake_all(struct nof_rdma_queue *q)
 	q->qp = NULL;
 	q->cq = NULL;
 	q->pd = NULL;
+	q->has_large = false;
 	if (q->rdev)
 		free_arrays(q);
 	nof_rdma_device_leave(q);
@@ -377,6 +387,7 @@ void nof_rdma_conn_stop(struct nof_queue *queue)
 	set_bit(NOF_RDMA_STOPPED, &q->flags);
 	ready = test_bit(NOF_RDMA_READY, &q->flags);
 	mutex_unlock(&ready_lock);
+	smp_mb(); /* as wake_up_var() asks for, like the others */
 	wake_up_var(&q->step);
 	if (ready)
 		quiesce(q);

@@ -119,7 +119,7 @@ static bool mr_maps(struct nof_rdma_slot *slot, struct ib_mr *mr, int pieces)
 
 static int mr_map(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot, int pieces)
 {
-	bool large = cmd->len > (NOF_RDMA_SMALL - 1) * NOF_RDMA_UNIT;
+	bool large = cmd->len > (NOF_RDMA_SMALL - 1) * NOF_RDMA_UNIT || pieces > NOF_RDMA_SMALL;
 	struct ib_mr *mr = large ? take_large(q) : slot->small;
 
 	if (!mr)

@@ -23,7 +23,7 @@ static int rdma_device_add(struct ib_device *dev)
 	if (!rdev)
 		return -ENOMEM;
 	rdev->dev = dev;
-	mutex_init(&rdev->lock);
+	spin_lock_init(&rdev->lock);
 	INIT_LIST_HEAD(&rdev->queues);
 	ib_set_client_data(dev, &client, rdev);
 	mutex_lock(&devices_lock);
@@ -43,6 +43,17 @@ static struct nof_rdma_device *rdma_device_find(const struct ib_device *dev)
 	return NULL;
 }
 
+static bool device_left(struct nof_rdma_device *rdev)
+{
+	bool left;
+
+	/* who emptied it is done with the lock */
+	spin_lock(&rdev->lock);
+	left = list_empty(&rdev->queues);
+	spin_unlock(&rdev->lock);
+	return left;
+}
+
 /* Each controller loses its connections, and tries to get others: by the same address once it is back, maybe */
 static void rdma_device_remove(struct ib_device *dev, void *data)
 {
@@ -52,15 +63,12 @@ static void rdma_device_remove(struct ib_device *dev, void *data)
 	mutex_lock(&devices_lock);
 	list_del(&rdev->entry);
 	mutex_unlock(&devices_lock);
-	mutex_lock(&rdev->lock);
+	spin_lock(&rdev->lock);
 	rdev->gone = true;
 	list_for_each_entry(q, &rdev->queues, entry)
 		nof_queue_error(&q->q, -ENODEV, "RDMA device %s is being removed", dev_name(&dev->dev));
-	mutex_unlock(&rdev->lock);
-	wait_var_event(&rdev->queues, list_empty_careful(&rdev->queues));
-	/* who emptied it is done with the lock */
-	mutex_lock(&rdev->lock);
-	mutex_unlock(&rdev->lock);
+	spin_unlock(&rdev->lock);
+	wait_var_event(&rdev->queues, device_left(rdev));
 	kfree(rdev);
 }
 
@@ -103,13 +111,13 @@ int nof_rdma_device_join(struct nof_rdma_queue *q, struct ib_device *dev)
 	mutex_lock(&devices_lock);
 	rdev = rdma_device_find(dev);
 	if (rdev) {
-		mutex_lock(&rdev->lock);
+		spin_lock(&rdev->lock);
 		if (!rdev->gone) {
 			list_add_tail(&q->entry, &rdev->queues);
 			q->rdev = rdev;
 			err = 0;
 		}
-		mutex_unlock(&rdev->lock);
+		spin_unlock(&rdev->lock);
 	}
 	mutex_unlock(&devices_lock);
 	return err;
@@ -122,9 +130,9 @@ void nof_rdma_device_leave(struct nof_rdma_queue *q)
 	if (!rdev)
 		return;
 	q->rdev = NULL;
-	mutex_lock(&rdev->lock);
-	list_del_init(&q->entry);
 	/* under the lock: it is freed once that is let go of, and the list is empty */
+	spin_lock(&rdev->lock);
+	list_del_init(&q->entry);
 	wake_up_var(&rdev->queues);
-	mutex_unlock(&rdev->lock);
+	spin_unlock(&rdev->lock);
 }

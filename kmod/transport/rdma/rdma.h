@@ -46,7 +46,7 @@ enum {
 struct nof_rdma_device {
 	struct list_head	entry;
 	struct ib_device	*dev;
-	struct mutex		lock;
+	spinlock_t		lock;
 	struct list_head	queues;
 	bool			gone;
 };
@@ -123,7 +123,7 @@ struct nof_rdma_count {
 
 enum {
 	NOF_RDMA_STOPPED,	/* stop_queue() was called; until free_queue() */
-	NOF_RDMA_READY,		/* the queue pair may carry traffic: set under nof_rdma_ready_lock */
+	NOF_RDMA_READY,		/* the queue pair may carry traffic: set under ready_lock of conn.c */
 	NOF_RDMA_DRAINED,
 };
 
@@ -149,6 +149,7 @@ enum {
  * @repost:	chain of receives to be posted
  * @inv_head, @inv_tail: chain of invalidations to be posted
  * @events, @seen: the device has told of completions, and these have been looked at
+ * @detach_rest: jiffies; until then nothing is taken back, for it did not go well
  * @owed:	signalled sends of which we have not heard
  */
 struct nof_rdma_queue {
@@ -196,6 +197,7 @@ struct nof_rdma_queue {
 	u32			events;
 	u32			seen;
 	atomic_t		owed;
+	unsigned long		detach_rest;
 	struct nof_rdma_count	count;
 	struct ib_wc		wcs[NOF_RDMA_REAP];
 };
@@ -228,7 +230,7 @@ static inline bool nof_rdma_stopped(const struct nof_rdma_queue *q)
 /* device.c */
 int nof_rdma_devices_init(void);
 void nof_rdma_devices_exit(void);
-/* The queue is the device's until nof_rdma_device_leave(). -ENODEV: it is being removed, or can't do what is needed. */
+/* The queue is the device's until nof_rdma_device_leave(). -ENODEV: it is being removed; -EOPNOTSUPP: it can't. */
 int nof_rdma_device_join(struct nof_rdma_queue *q, struct ib_device *dev);
 void nof_rdma_device_leave(struct nof_rdma_queue *q);
 /* Most pages of a memory region */

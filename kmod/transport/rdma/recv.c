@@ -6,6 +6,7 @@
 
 /* An invalidation is the device's own work, unless it still waits for an answer to what was sent before */
 #define DETACH_TMO	(HZ / 20)
+#define DETACH_REST	HZ
 
 static void recv_init(struct nof_rdma_queue *q, struct nof_rdma_recv *recv, u32 i)
 {
@@ -36,6 +37,7 @@ int nof_rdma_recv_init(struct nof_rdma_queue *q)
 	q->repost = NULL;
 	q->inv_head = q->inv_tail = NULL;
 	q->events = q->seen = 0;
+	q->detach_rest = jiffies;
 	for (i = 0; i < q->nr_recvs; i++)
 		recv_init(q, &q->recvs[i], i);
 	return recv_post(q);
@@ -53,10 +55,20 @@ static int wc_err(enum ib_wc_status status)
 	}
 }
 
-/* What was posted behind the one that failed is flushed. The end of a connection is told by the CM, or our doing. */
+/*
+ * What was posted behind the one that failed is flushed, and so is all when the connection ends, which the CM tells
+ * before. Of an end that nobody tells, a queue pair that the device gave up say, there is nothing else to know it by.
+ */
+static bool wc_counts(const struct nof_rdma_queue *q, const struct ib_wc *wc)
+{
+	if (nof_rdma_stopped(q) || test_bit(NOF_RDMA_DRAINED, &q->flags))
+		return false;
+	return wc->status != IB_WC_WR_FLUSH_ERR || READ_ONCE(q->step) == NOF_RDMA_CM_UP;
+}
+
 static void wc_failed(struct nof_rdma_queue *q, const struct ib_wc *wc, const char *what)
 {
-	if (wc->status != IB_WC_WR_FLUSH_ERR && !nof_rdma_stopped(q))
+	if (wc_counts(q, wc))
 		nof_queue_error(&q->q, wc_err(wc->status), "%s: %s", what, ib_wc_status_msg(wc->status));
 }
 
@@ -103,8 +115,10 @@ void nof_rdma_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	} else {
 		wc_failed(q, wc, "invalidation of a key");
 	}
-	if (unlikely(slot->detaching))
+	if (unlikely(slot->detaching)) {
+		smp_mb();
 		wake_up_var(&slot->waits);
+	}
 }
 
 /* To be posted with the others of this batch */
@@ -249,12 +263,12 @@ int nof_rdma_recv_irq_poll(struct irq_poll *iop, int budget)
 	spin_lock(&q->cq_lock);
 	done = reap(q, budget, &iob);
 	nof_batch_end(&iob);
+	if (done < budget) {
+		irq_poll_complete(iop);
+		if (wants_events(q) && ib_req_notify_cq(q->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
+			irq_poll_sched(iop);
+	}
 	spin_unlock(&q->cq_lock);
-	if (done >= budget)
-		return done;
-	irq_poll_complete(iop);
-	if (wants_events(q) && ib_req_notify_cq(q->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
-		irq_poll_sched(iop);
 	return done;
 }
 
@@ -288,6 +302,27 @@ static struct nof_cmd *detachable(struct nof_rdma_queue *q, struct nof_rdma_slot
 	return cmd;
 }
 
+/* Of all that may be taken off from there on, so that one wait is for all of them */
+static void detach_revoke(struct nof_rdma_queue *q, const struct nof_detach *d)
+{
+	struct nof_detach other = *d;
+
+	for (; other.index < q->q.nr_slots; other.index++) {
+		struct nof_rdma_slot *slot = nof_rdma_nth(q, other.index);
+
+		if (detachable(q, slot, &other) && slot->registered && !(slot->waits & NOF_RDMA_INVALIDATE))
+			slot_invalidate(q, slot);
+	}
+	nof_rdma_send_invs(q);
+}
+
+/* Not for long: recovery waits for us */
+static void detach_wait(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
+{
+	wait_var_event_timeout(&slot->waits, !(READ_ONCE(slot->waits) & NOF_RDMA_INVALIDATE) || nof_rdma_stopped(q) ||
+			       test_bit(NOF_Q_ERROR, &q->q.flags), DETACH_TMO);
+}
+
 /* The key first: then nothing that the target does late can touch the data */
 struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach *d)
 {
@@ -297,19 +332,21 @@ struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach 
 
 	spin_lock_bh(&q->cq_lock);
 	cmd = detachable(q, slot, d);
-	if (cmd && slot->registered) {
-		if (!(slot->waits & NOF_RDMA_INVALIDATE)) {
-			slot_invalidate(q, slot);
-			nof_rdma_send_invs(q);
-		}
+	if (cmd && slot->registered && time_before(jiffies, q->detach_rest)) {
+		cmd = NULL;
+	} else if (cmd && slot->registered) {
+		detach_revoke(q, d);
 		slot->detaching = true;
 		spin_unlock_bh(&q->cq_lock);
-		wait_var_event_timeout(&slot->waits, !(READ_ONCE(slot->waits) & NOF_RDMA_INVALIDATE) ||
-				       nof_rdma_stopped(q), DETACH_TMO);
+		detach_wait(q, slot);
 		spin_lock_bh(&q->cq_lock);
 		slot->detaching = false;
-		/* it may have been answered meanwhile, and the slot be another's */
-		cmd = slot->registered ? NULL : detachable(q, slot, d);
+		if (slot->waits & NOF_RDMA_INVALIDATE)
+			q->detach_rest = jiffies + DETACH_REST;
+		/* it may have been answered meanwhile, and the slot be another's: in this order, as it is sent */
+		cmd = detachable(q, slot, d);
+		if (cmd && slot->registered)
+			cmd = NULL;
 	}
 	if (cmd)
 		nof_cmd_detach(cmd, d, true);
@@ -322,6 +359,7 @@ void nof_rdma_recv_vital(struct nof_queue *queue, struct nof_vital *v)
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
 
 	v->heard = READ_ONCE(q->count.cqes);
-	v->owes = atomic_read(&q->owed);
+	/* what nobody polls for is not known */
+	v->owes = wants_events(q) && atomic_read(&q->owed);
 	v->behind = READ_ONCE(q->events) != READ_ONCE(q->seen) && wants_events(q);
 }
