@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --drive 1G --drive 1G --quiet-driver --timeout 300
 # What `make demo` shows: two emulated drives, seen over four paths in two networks of different speed, under verified
-# load; the preferred path loses its state, then its network falls silent, then all comes back. Lines that begin with
-# "demo: " are the account that the user sees; all the rest is in the log. Any command that fails ends the job (set -e).
+# load; the preferred path loses its state, then its network falls silent, then all comes back; cards for RDMA; a target
+# that appears at a discovery service. Lines that begin with "demo: " are the account that the user sees; all the rest is
+# in the log. Any command that fails ends the job (set -e).
 
 nqn=nqn.2024-01.io.example:demo
 uuid1=00000000-0000-4000-8000-000000000001
 uuid2=00000000-0000-4000-8000-000000000002
+uuid3=00000000-0000-4000-8000-000000000003
 step=0
 
 say() {
@@ -203,8 +205,28 @@ wait $monitor || true
 say "   What nvmeofctl monitor saw:"
 grep -E 'moved|non-opt|inacc|optimized|recovering|live' /run/monitor | head -50 | indent
 
+begin_step "Discovery: nvmeofd follows a service; a target appears there, and serves I/O by itself"
+printf '[[discovery]]\naddress = "10.2.0.2:4420"\n' > /run/demo.toml
+show cat /run/demo.toml
+nvmeofd --config /run/demo.toml --state /run/nvmeofd --lock /run/nvmeofd.lock > /run/nvmeofd.log 2>&1 &
+daemon=$!
+wait_for 10 eval 'grep -q "entries, generation" /run/nvmeofd.log'
+truncate -s 64M /run/new.img
+target_subsystem $nqn-new
+target_namespace $nqn-new 1 /run/new.img $uuid3
+say "   a new target appears at the service"
+target_link 3 $nqn-new
+wait_for 10 by_uuid $uuid3 > /run/found
+show fio --name=new --filename="$(by_uuid $uuid3)" --rw=randwrite --bs=4k --size=16M --direct=1 --verify=crc32c \
+	--minimal --output=/run/new.fio
+say "   16 MiB written and read back; what the daemon said:"
+indent < /run/nvmeofd.log
+show nvmeofctl list
+kill $daemon
+wait $daemon || true
+
 begin_step "Away: disconnect and unload"
-show nvmeofctl disconnect -n $nqn
+show nvmeofctl disconnect --all
 show modprobe -r nvmeof_rdma nvmeof_tcp nvmeof
 ! grep -q '^nvmeof' /proc/modules || fail "a module is still loaded"
 ! ls /dev/nvmeof* > /dev/null 2>&1 || fail "a device node is still there"
