@@ -3,7 +3,9 @@
 #guest: --accel icount --smp 4 --memory 4G --no-checks --timeout 900
 # Seconds until all disks of 50 subsystems with two ports each are there: nvmeofctl connect-all with the discovery
 # services of both ports, and `nvme connect-all` with one after the other. Then seconds that a log of 1,001 entries
-# takes to be read and printed. Writes /results/discovery: CASE DRIVER SECONDS.
+# takes to be read and printed. Then, of nvmeofd alone, seconds from a change at the target until I/O is done on the new
+# path, and what the daemon has in memory with 400 connections. Writes /results/discovery: CASE DRIVER SECONDS, and
+# /results/daemon: CASE DRIVER KIB.
 
 subsystems=50
 entries=1000
@@ -100,3 +102,59 @@ for driver in $DRIVERS; do
 done
 rounds connect-all
 rounds log1001
+
+# follow CONFIGURATION: the daemon, from now on
+follow() {
+	printf '%s\n' '[limits]' 'own-addresses = true' 'paths-per-subsystem = 400' "$@" > /run/nvmeofd.toml
+	nvmeofd --config /run/nvmeofd.toml --state /run/nvmeofd --lock /run/nvmeofd.lock > /run/nvmeofd.log 2>&1 &
+	daemon=$!
+}
+
+unfollow() {
+	kill $daemon
+	wait $daemon || true
+	disconnect ours
+}
+
+service() {
+	printf '[[discovery]]\naddress = "127.0.0.1:%s"\n' "$1"
+}
+
+# path_io SUBSYSTEM: a read has been done by way of its disk
+path_io() {
+	local disk
+	disk=$(by_uuid "$(uuid_of "$1")") && dd if="$disk" of=/dev/null bs=4k count=1 iflag=direct 2> /run/dd.out
+}
+
+change_to_path() {
+	local rep begin
+	target_port 4 127.0.0.1 4440
+	target_link 4 ${nqn}1
+	follow "$(service 4440)"
+	wait_for 20 path_io 1
+	for rep in $(seq $((5 * REPS))); do
+		begin=$(now)
+		target_link 4 $nqn$((1 + rep))
+		until path_io $((1 + rep)); do :; done
+		echo "discovery/change-to-path ours $(elapsed "$begin")" >> /results/discovery
+	done
+	unfollow
+}
+
+daemon_memory() {
+	/nvmeof/add/nvmeof-target -a 127.0.0.1 -p 6000 -P 400 -n $nqn-many > /run/target.out &
+	sleep 2
+	follow "$(service 6000)" '[[defaults]]' 'nqn = "*"' 'nr-io-queues = 1'
+	wait_for 300 eval '[ "$(live nvmeof)" -ge 401 ]'
+	sleep 2
+	awk '/^VmRSS/ { print "discovery/daemon-rss ours " $2 }' /proc/$daemon/status > /results/daemon
+	awk '/^(Rss|Pss)/' /proc/$daemon/smaps_rollup
+	unfollow
+	kill %%
+}
+
+case " $DRIVERS " in *" ours "*)
+	change_to_path
+	daemon_memory
+	;;
+esac

@@ -156,6 +156,7 @@ def timed_rows(guest, jobs):
         rows["connect"] = plain_rows(guest / "bench-connect" / "connect", "seconds")
     if "discovery" in jobs:
         rows["discovery"] = plain_rows(guest / "bench-discovery" / "discovery", "seconds")
+        rows["daemon"] = plain_rows(guest / "bench-discovery" / "daemon", "KiB")
     if "gaps" in jobs:
         rows["gaps"] = mpath.gap_rows(guest / "bench-gaps" / "gaps")
     if "asym" in jobs:
@@ -184,6 +185,7 @@ def print_all(tables, timed):
     print_table("Seconds until 64 controllers are live", timed.get("connect", []))
     print_table("Seconds until 50 subsystems over two ports are there; until a log of 1,001 entries is read",
                 timed.get("discovery", []))
+    print_table("Memory of nvmeofd with 400 connections, KiB", timed.get("daemon", []))
     if "gaps" in timed:
         mpath.print_gaps(timed["gaps"])
     print_table("Two paths, one with 30 ms more delay: MB/s of reads", timed.get("asym", []))

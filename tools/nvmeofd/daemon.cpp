@@ -108,16 +108,17 @@ void Daemon::pause(bool on)
 	reconcileSoon();
 }
 
-void Daemon::topologyChanged()
+bool Daemon::topologyChanged()
 {
 	Result<std::vector<TopologyEvent>> events = topology_.dispatch();
 	if (!events) {
 		say(LOG_ERR, fmt::format("the kernel module is gone: {}", events.error().message));
 		loop_.end(1);
-		return;
+		return false;
 	}
 	for (const TopologyEvent &one : *events)
 		event(one.event);
+	return true;
 }
 
 void Daemon::event(const Event &event)
@@ -152,7 +153,8 @@ PlanRules Daemon::rules() const
 
 void Daemon::reconcile()
 {
-	if (!topology_.synced())
+	// with what was just asked for in the picture
+	if (!topologyChanged() || !topology_.synced())
 		return;
 	std::vector<ConnectOptions> services = wantedServices_;
 	services.insert(services.end(), found_.begin(), found_.end());

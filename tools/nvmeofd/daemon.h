@@ -57,7 +57,7 @@ private:
 
 	void follow();
 	void configured();
-	void topologyChanged();
+	bool topologyChanged(); // false: the module is gone
 	void event(const nvmeof::Event &event);
 	void reconcileSoon();
 	void reconcile();
