@@ -142,6 +142,7 @@ change_to_path() {
 }
 
 daemon_memory() {
+	ulimit -n 16384 # 400 ports and four descriptors for each connection
 	/nvmeof/add/nvmeof-target -a 127.0.0.1 -p 6000 -P 400 -n $nqn-many > /run/target.out &
 	sleep 2
 	follow "$(service 6000)" '[[defaults]]' 'nqn = "*"' 'nr-io-queues = 1'

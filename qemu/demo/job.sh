@@ -3,7 +3,7 @@
 #guest: --drive 1G --drive 1G --quiet-driver --timeout 300
 # What `make demo` shows: two emulated drives, seen over four paths in two networks of different speed, under verified
 # load; the preferred path loses its state, then its network falls silent, then all comes back; cards for RDMA; a target
-# that appears at a discovery service. Lines that begin with "demo: " are the account that the user sees; all the rest is
+# that a discovery service tells of. Lines that begin with "demo: " are the account that the user sees; all the rest is
 # in the log. Any command that fails ends the job (set -e).
 
 nqn=nqn.2024-01.io.example:demo
@@ -58,8 +58,8 @@ port() {
 	nsenter --net="/run/netns/net$2" ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/$1/subsystems/$nqn"
 }
 
-# card ID N: a network card of software that speaks RoCE, 10.3.N.1, and a port of the target there. rxe's traffic on one
-# host stays in the card: it needs no other end.
+# card ID N: a network card of software that speaks RoCE, 10.3.N.1, and a port of the target there. The traffic of rxe
+# on one host stays in the card: it needs no other end.
 card() {
 	ip link add "card$2" type dummy
 	ip link set "card$2" mtu 4300 up
