@@ -94,6 +94,33 @@ rdma_card() {
 	rdma link add rxe0 type rxe netdev rdma0
 }
 
+# Of qemu/run --peer: the node of a line out of this guest, by its name.
+line_named() {
+	local entry
+	modprobe virtio_console
+	for entry in /sys/class/virtio-ports/*; do
+		[ "$(cat "$entry/name" 2> /dev/null)" = "$1" ] || continue
+		echo "/dev/${entry##*/}"
+		return
+	done
+	return 1
+}
+
+# cards_up [rdma]: of qemu/run --peer: card1 and card2, at 10.70.1.1 and 10.70.2.1 in the host, at .2 in the peer; with
+# RDMA devices of the same names. Their MTU leaves room for pages of 4 KiB and headers.
+cards_up() {
+	local entry mac name
+	modprobe virtio_net
+	for entry in /sys/class/net/*; do
+		read -r mac < "$entry/address"
+		case $mac in 52:54:00:00:0[12]:0?) ;; *) continue ;; esac
+		name=card${mac:16}
+		ip link set "${entry##*/}" name "$name" mtu 4300 up
+		ip addr add "10.70.${mac:16}.${mac:13:1}/24" dev "$name"
+		[ "$*" != rdma ] || { modprobe rdma_rxe && rdma link add "$name" type rxe netdev "$name"; }
+	done
+}
+
 # Take the whole target down, in the order configfs asks for.
 target_remove() {
 	local item

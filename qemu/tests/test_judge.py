@@ -54,6 +54,12 @@ class JudgeTest(unittest.TestCase):
         self.assert_one("hung", self.complaints(status=None, qemu_exit="124\n"))
         self.assert_one("no end after 275 s of the guest's time", self.complaints(status=None, hung="275\n"))
 
+    def test_one_that_was_killed_leaves_no_status(self):
+        gone = {"status": None, "checks": None, "dmesg": None}
+        self.assertEqual(self.complaints({"killed": True}, **gone), [])
+        self.assert_one("BUG", self.complaints({"killed": True}, **gone, log="[    1.0] BUG: x\n"))
+        self.assert_one("console", self.complaints({"killed": True}, **gone, log=""))
+
     def test_first_complaint_is_shown_wherever_it_stands(self):
         far, bad = [f"line {n}" for n in range(200)], "[ 1.0] BUG: soft lockup"
         trace, tail = JUDGE.ends("\n".join([*far, bad, *far]), ["final: none", "kernel: " + bad])

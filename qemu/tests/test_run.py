@@ -13,16 +13,24 @@ import unittest
 HARNESS = pathlib.Path(__file__).resolve().parent.parent
 KERNEL = "0-nvmeof-debug"  # a name that is looked up nowhere
 
-# Plays the next of the guests that were laid ready: a folder each, with its console and its results.
+# Plays the next of the guests that were laid ready: a folder each, with its console and its results. Peers have folders
+# of their own; a host is at the other end of what its peer is joined to it by. One with "stays" does not end.
 EMULATOR = """#!/bin/bash
+which=host
 while [ $# -gt 0 ]; do
 	case $1 in
 	-serial) console=${2#file:} ;;
 	-virtfs) results=${2#local,path=}; results=${results%%,*} ;;
+	-pidfile) echo $$ > "$2"; which=peer ;;
+	-netdev | -chardev) case $2 in *server=on*) ends+=("${2##*path=}") ;; esac ;;
 	esac
 	shift
 done
-guest=$(ls -d "$GUESTS"/* | head -n 1)
+for end in "${ends[@]}"; do
+	python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "${end%%,*}"
+done
+guest=$(ls -d "$GUESTS/$which"* | head -n 1)
+[ ! -e "$guest/stays" ] || { rm -rf "$guest"; exec sleep 60; }
 cp "$guest/console" "$console"
 cp -r "$guest/results/." "$results/"
 rm -rf "$guest"
@@ -57,16 +65,20 @@ class RunTest(unittest.TestCase):
         path.write_text(text)
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
-    def guest(self, text, status=1, dmesg="<6>[    1.000000] Linux\n"):
-        """The next one to be played."""
+    def guest(self, text, status=1, dmesg="<6>[    1.000000] Linux\n", which="host"):
+        """The next one to be played; its results."""
         number = len(list((self.top / "guests").iterdir()))
-        results = self.top / "guests" / str(number) / "results"
+        results = self.top / "guests" / f"{which}{number}" / "results"
         results.mkdir(parents=True)
         (results.parent / "console").write_text(text)
         (results / "checks").write_text("unload=ok\ncaches=\n")
         (results / "dmesg").write_text(dmesg)
         if status is not None:
             (results / "status").write_text(f"exit={status}\n")
+        return results
+
+    def peer(self, *words, **options):
+        return self.guest(*words, **options, which="peer")
 
     def run_it(self, *words, repeat="1", deadline=""):
         environment = os.environ | {"PATH": f"{self.top}/bin:{os.environ['PATH']}", "NVMEOF_REPEAT": repeat,
@@ -140,6 +152,53 @@ class RunTest(unittest.TestCase):
         self.guest(console(("one", False)))
         self.guest(console(("one", True)), 0)
         self.assertEqual((self.play(repeat=""), self.left), (1, 1))
+
+    def verdicts(self):
+        """Of the last run: how each of its guests ended."""
+        lines = (self.top / "build/guest/group/verdict").read_text().splitlines()
+        return [" ".join(line.split()[1:3]) for line in lines if line.startswith("guest group")]
+
+    def test_two_guests_are_judged(self):
+        self.guest(console(("one", True)), 0)
+        self.peer("there\n", 0)
+        self.assertEqual((self.play("--peer"), self.left), (0, 0))
+        self.assertEqual(self.verdicts(), ["group: passed", "group-peer: passed"])
+        self.assertEqual((self.top / "build/guest/group-peer.log").read_text(), "there\n")
+
+    def test_a_peer_has_to_end_well(self):
+        for status, dmesg in ((0, "<4>[ 1.0] WARNING: CPU: 0 PID: 1 at a.c:1 f\n"), (1, "<6>[ 1.0] Linux\n"),
+                              (None, "<6>[ 1.0] Linux\n")):
+            with self.subTest(status=status, dmesg=dmesg):
+                self.guest(console(("one", True)), 0)
+                self.peer("there\n", status, dmesg)
+                self.assertEqual((self.play("--peer"), self.left), (1, 0))
+                self.assertEqual(self.verdicts(), ["group: passed", "group-peer: FAILED"])
+
+    def test_a_peer_that_was_killed_has_no_end(self):
+        for dmesg, status in (("", 0), ("<4>[ 1.0] WARNING: CPU: 0 PID: 1 at a.c:1 f\n", 1)):
+            with self.subTest(status):
+                (self.guest(console(("one", True)), 0) / "peer-killed").touch()
+                self.peer("there\n", None, dmesg)
+                self.assertEqual(self.play("--peer"), status)
+
+    def test_a_peer_that_stays_is_ended(self):
+        self.guest(console(("one", True)), 0)
+        (self.peer("there\n", 0).parent / "stays").touch()
+        began = time.time()
+        self.assertEqual((self.play("--peer", "--timeout", "2"), self.left), (1, 0))
+        self.assertEqual(self.verdicts(), ["group: passed", "group-peer: FAILED"])
+        self.assertLess(time.time() - began, 30)
+
+    def test_cases_that_failed_are_repeated_with_a_peer_where_that_was_well(self):
+        for dmesg, left in (("<6>[ 1.0] Linux\n", 0), ("<4>[ 1.0] BUG: KASAN: slab-use-after-free in f\n", 2)):
+            with self.subTest(dmesg):
+                shutil.rmtree(self.top / "guests")
+                (self.top / "guests").mkdir()
+                self.guest(console(("one", False)).replace("--kernel", "--peer --kernel"))
+                self.peer("there\n", 0, dmesg)
+                self.guest(console(("one", True)), 0)
+                self.peer("there\n", 0)
+                self.assertEqual((self.play("--peer"), self.left), (int(left > 0), left))
 
     def test_cost(self):
         self.guest(console(("one", False)))
