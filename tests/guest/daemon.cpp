@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // nvmeofd: what it connects to, what it follows, what it leaves alone, and that it survives itself.
 #include "support/host.h"
+#include "support/multi.h"
 #include "target/acts.h"
 #include "target/discovery.h"
 #include "target/server.h"
@@ -326,6 +327,93 @@ TEST_CASE("the daemon on the bus", "[daemon]")
 	auto anybody = run("setpriv --reuid=1000 --clear-groups nvmeofctl daemon pause");
 	INFO(anybody.text);
 	CHECK(anybody.status == 7);
+}
+
+namespace {
+
+// A network card for mDNS, which needs multicast
+class Card {
+public:
+	Card()
+	{
+		must("ip link add mdns0 type veth peer name mdns1");
+		must("ip addr add 10.9.0.1/24 dev mdns0 && ip link set mdns0 up && ip link set mdns1 up");
+	}
+	~Card() { run("ip link del mdns0"); }
+};
+
+constexpr const char *onBus = "exec env DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/dbus/system_bus_socket ";
+
+Background avahi()
+{
+	must("grep -qs avahi /etc/passwd || echo avahi:x:990:990::/:/bin/false >> /etc/passwd");
+	must("grep -qs avahi /etc/group || echo avahi:x:990: >> /etc/group");
+	writeFile("/run/avahi.conf", "[server]\nuse-ipv6=no\nallow-interfaces=mdns0\n");
+	return Background(std::string(onBus) +
+			  "avahi-daemon --no-drop-root --no-chroot --no-rlimits -f /run/avahi.conf");
+}
+
+Background announcement(const target::Server &server)
+{
+	return Background(std::string(onBus) + "avahi-publish -s cdc _nvme-disc._tcp " + std::to_string(server.port()) +
+			  " p=tcp NQN=" + nvmeof::discoveryNqn);
+}
+
+bool announced()
+{
+	auto now = status();
+	INFO(now.dump(1));
+	REQUIRE(now["services"].size() == 1);
+	return now["services"][0]["mdns"]["announced"] == true;
+}
+
+} // namespace
+
+TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
+{
+	Card card;
+	SystemBus bus;
+	Stage stage;
+	target::Server heard({.address = "10.9.0.1"}, stage.shared);
+	Daemon daemon("[limits]\nown-addresses = true\n[mdns.interfaces]\nmdns0 = true\n");
+	REQUIRE(eventually([] { return exists("/run/nvmeofd-test/lock"); }));
+	REQUIRE(eventually([] { return run("nvmeofctl daemon status --json").status == 0; }));
+	CHECK(eventually([] { return status()["mdns"]["error"].is_string(); })); // there is no Avahi yet
+	{
+		Background ears = avahi();
+		Background voice = announcement(heard);
+		REQUIRE(stage.becomes(3, 20s));
+		CHECK(status()["mdns"]["error"].is_null());
+		CHECK(announced());
+		CHECK(run("nvmeofctl daemon status").text.find("mDNS on mdns0") != std::string::npos);
+
+		// a goodbye is no reason to disconnect
+		voice.signal(SIGTERM);
+		voice.wait(5s);
+		REQUIRE(eventually([] { return !announced(); }));
+		pause(2s);
+		CHECK(stage.live() == 3);
+		ears.signal(SIGTERM);
+		ears.wait(5s);
+	}
+	// nor is it that nobody hears any more, be it over a restart
+	auto before = names(stage.controllers());
+	daemon.kill();
+	daemon.start();
+	REQUIRE(eventually([] { return run("nvmeofctl daemon status --json").status == 0; }));
+	pause(2s);
+	CHECK(names(stage.controllers()) == before);
+	CHECK_FALSE(announced());
+	must("nvmeofctl daemon rescan"); // it answers, so it stays
+	pause(1s);
+	CHECK(status()["services"].size() == 1);
+
+	heard.stop();
+	REQUIRE(eventually([] { return status()["services"][0]["state"] == "connecting"; }));
+	must("nvmeofctl daemon rescan");
+	CHECK(eventually([] { return status()["services"].empty(); }));
+	CHECK(stage.becomes(0));
+	daemon.end();
 }
 
 // Each misbehaviour of a discovery service, for a moment: the daemon lives, says what is wrong, and connects to nothing

@@ -33,6 +33,12 @@ LastKnown some()
 	known.services["tcp 10.0.0.9:8009"] = {DiscoveryLog{42, {tcp, rdma}}, true};
 	known.services["tcp 10.0.0.8:8009"] = {std::nullopt, true};
 	known.addresses["target.example 8009"] = {{"10.0.0.9", "8009"}, {"fe80::1%eth0", "8009"}};
+	FoundService found;
+	found.options.transport = "rdma";
+	found.options.address = {"10.0.0.7", "4420"};
+	found.options.subsysnqn = "nqn.2024-01.io.nvmeof:discovery";
+	found.interface = "eth0";
+	known.found.push_back(found);
 	return known;
 }
 
@@ -57,6 +63,10 @@ TEST_CASE("what was known last comes back", "[daemon]")
 	CHECK(service.log->entries[0].traddr == "10.0.0.1");
 	CHECK(service.log->entries[0].tcpSecurity == TcpSecurity::none);
 	CHECK(service.log->entries[1].kind == EntryKind::referral);
+	REQUIRE(known->found.size() == 1);
+	CHECK(known->found[0].options.address.traddr == "10.0.0.7");
+	CHECK(known->found[0].options.transport == "rdma");
+	CHECK(known->found[0].interface == "eth0");
 	CHECK(service.log->entries[1].rdma->provider == RdmaProvider::roceV2);
 	CHECK(service.log->entries[1].rdma->partitionKey == 3);
 	CHECK(known->addresses.at("target.example 8009").size() == 2);

@@ -78,6 +78,15 @@ std::string text(const Json &object, const char *key)
 	return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
+// By mDNS, and whether it still says so
+std::string heardBy(const Json &service)
+{
+	auto mdns = service.find("mdns");
+	if (mdns == service.end())
+		return {};
+	return fmt::format(" (mDNS on {}{})", text(*mdns, "interface"), (*mdns)["announced"] == true ? "" : ", once");
+}
+
 std::string services(const Json &status)
 {
 	Table table({{"Service"},
@@ -88,7 +97,7 @@ std::string services(const Json &status)
 		     {"Leads to", Align::right},
 		     {"Error"}});
 	for (const Json &one : status["services"])
-		table.add({text(one, "service"), text(one, "state"), text(one, "controller"),
+		table.add({text(one, "service") + heardBy(one), text(one, "state"), text(one, "controller"),
 			   one["log"].is_null() ? "-" : text(one["log"], "entries"),
 			   one.contains("age_s") ? fmt::format("{:.0f} s", one["age_s"].get<double>()) : "-",
 			   text(one, "connections"), text(one, "error")});
@@ -111,6 +120,8 @@ std::string refusals(const Json &status)
 		lines += printable(fmt::format("not connected: {}: {}", text(one, "what"), text(one, "reason"))) + "\n";
 	if (status["more_refusals"] != 0)
 		lines += fmt::format("and {} more\n", text(status, "more_refusals"));
+	if (auto mdns = status.find("mdns"); mdns != status.end() && !(*mdns)["error"].is_null())
+		lines += printable(fmt::format("mDNS: {}", text(*mdns, "error"))) + "\n";
 	for (const auto &[name, why] : status["unresolved"].items())
 		lines += printable(fmt::format("no address: {}: {}", name, why.get<std::string>())) + "\n";
 	return lines;

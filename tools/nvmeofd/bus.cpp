@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus.h"
 
-#include <cerrno>
-#include <cstring>
-
 #include <syslog.h>
 
 #include <fmt/format.h>
 
 #include "bus_name.h"
 #include "journal.h"
-#include "jitter.h"
 #include "status.h"
 
 using namespace nvmeof;
-using namespace std::chrono_literals;
 
 namespace nvmeofd {
 
 namespace {
 
-constexpr std::chrono::milliseconds lookAgain = 30s;
 constexpr uint32_t primaryOwner = 1; // of a name: D-Bus specification, RequestName
 
 int status(sd_bus_message *call, void *data, sd_bus_error *)
@@ -66,50 +60,25 @@ const sd_bus_vtable methods[] = {
 
 } // namespace
 
-Bus::Bus(Loop &loop, Daemon &daemon) : loop_(loop), daemon_(daemon), again_(loop, [this] { open(); })
+Bus::Bus(Loop &loop, Daemon &daemon)
+	: daemon_(daemon),
+	  bus_(
+		  loop, [this](sd_bus *bus) { return offer(bus); }, [this](const std::string &why) { failed(why); })
 {
-	open();
 }
 
-Bus::~Bus()
+int Bus::offer(sd_bus *bus)
 {
-	close();
-}
-
-void Bus::close()
-{
-	if (bus_)
-		sd_bus_close_unref(bus_);
-	bus_ = nullptr;
-}
-
-int Bus::offer()
-{
-	int result = sd_bus_open_system(&bus_);
-	if (result >= 0)
-		result = sd_bus_add_object_vtable(bus_, nullptr, busPath, busInterface, methods, this);
-	if (result >= 0)
-		result = sd_bus_attach_event(bus_, loop_.event(), SD_EVENT_PRIORITY_NORMAL);
-	// nothing waits for a bus that does not answer
-	if (result >= 0)
-		result = sd_bus_request_name_async(
-			bus_, nullptr, busName, 0,
-			[](sd_bus_message *answer, void *data, sd_bus_error *) {
-				static_cast<Bus *>(data)->named(answer);
-				return 0;
-			},
-			this);
-	// when the bus goes, it is looked for again
-	if (result >= 0)
-		result = sd_bus_match_signal(
-			bus_, nullptr, nullptr, "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
-			"Disconnected",
-			[](sd_bus_message *, void *data, sd_bus_error *) {
-				static_cast<Bus *>(data)->again_.start(jittered(lookAgain));
-				return 0;
-			},
-			this);
-	return result;
+	int result = sd_bus_add_object_vtable(bus, nullptr, busPath, busInterface, methods, this);
+	if (result < 0)
+		return result;
+	return sd_bus_request_name_async(
+		bus, nullptr, busName, 0,
+		[](sd_bus_message *answer, void *data, sd_bus_error *) {
+			static_cast<Bus *>(data)->named(answer);
+			return 0;
+		},
+		this);
 }
 
 void Bus::named(sd_bus_message *answer)
@@ -117,28 +86,19 @@ void Bus::named(sd_bus_message *answer)
 	const sd_bus_error *error = sd_bus_message_get_error(answer);
 	uint32_t result = 0;
 	if (error)
-		failed(error->message ? error->message : "refused");
+		bus_.giveUp(error->message ? error->message : "refused");
 	else if (sd_bus_message_read(answer, "u", &result) < 0 || result != primaryOwner)
-		failed("somebody else has the name");
+		bus_.giveUp("somebody else has the name");
 	else
 		told_ = false;
 }
 
-void Bus::failed(const char *why)
+void Bus::failed(const std::string &why)
 {
 	if (!told_)
 		say(LOG_NOTICE,
 		    fmt::format("no place on the system bus, 'nvmeofctl daemon' will not reach this: {}", why));
 	told_ = true;
-	again_.start(jittered(lookAgain));
-}
-
-void Bus::open()
-{
-	close();
-	int result = offer();
-	if (result < 0)
-		failed(strerror(-result));
 }
 
 } // namespace nvmeofd

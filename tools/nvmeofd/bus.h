@@ -6,6 +6,7 @@
 
 #include "daemon.h"
 #include "loop.h"
+#include "system_bus.h"
 
 namespace nvmeofd {
 
@@ -13,24 +14,17 @@ class Bus {
 public:
 	// Without a system bus the daemon does its work all the same, and looks for one again.
 	Bus(Loop &loop, Daemon &daemon);
-	~Bus();
-	Bus(const Bus &) = delete;
-	Bus &operator=(const Bus &) = delete;
 
 	Daemon &daemon() { return daemon_; }
 
 private:
-	void open();
-	int offer();
+	int offer(sd_bus *bus);
 	void named(sd_bus_message *answer);
-	void failed(const char *why);
-	void close();
+	void failed(const std::string &why);
 
-	Loop &loop_;
 	Daemon &daemon_;
-	sd_bus *bus_ = nullptr;
 	bool told_ = false; // that there is none
-	Timer again_;
+	SystemBus bus_;
 };
 
 } // namespace nvmeofd

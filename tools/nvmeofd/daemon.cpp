@@ -30,14 +30,16 @@ constexpr std::chrono::milliseconds saveDelay = 1s;
 
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), config_(std::move(config)), client_(std::move(client)),
-	  topology_(std::move(topology)), remembered_(load()), known_(remembered_.services),
+	  topology_(std::move(topology)), remembered_(load()), known_(remembered_.services), found_(remembered_.found),
 	  resolver_(loop, client_, remembered_.addresses,
 		    [this] {
 			    saveTimer_.startUnlessRunning(saveDelay);
 			    configured();
 		    }),
-	  connections_(loop, client_, [this] { reconcileSoon(); }), soon_(loop, [this] { reconcile(); }),
-	  saveTimer_(loop, [this] { save(); }), clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
+	  connections_(loop, client_, [this] { reconcileSoon(); }),
+	  mdns_(loop, [this](const std::vector<FoundService> &services) { announced(services); }),
+	  soon_(loop, [this] { reconcile(); }), saveTimer_(loop, [this] { save(); }),
+	  clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
 	  topologyReadable_(loop, topology_.fd(), [this] { topologyChanged(); })
 {
 	follow();
@@ -49,6 +51,8 @@ void Daemon::follow()
 	std::vector<ConfigTarget> targets = config_.services;
 	targets.insert(targets.end(), config_.connections.begin(), config_.connections.end());
 	resolver_.follow(targets);
+	const auto &interfaces = config_.mdnsInterfaces;
+	mdns_.listen(config_.mdns || std::ranges::any_of(interfaces, [](const auto &one) { return one.second; }));
 }
 
 // The configuration, or what its names stand for, is another one
@@ -70,9 +74,12 @@ void Daemon::configured()
 	reconcileSoon();
 }
 
-void Daemon::setFound(std::vector<ConnectOptions> services)
+void Daemon::announced(const std::vector<FoundService> &services)
 {
-	found_ = std::move(services);
+	for (const FoundService &one : found_.announce(services))
+		say(LOG_INFO, fmt::format("mDNS: discovery service {} on {}", serviceKey(one.options), one.interface),
+		    {.service = serviceKey(one.options)});
+	saveTimer_.startUnlessRunning(saveDelay);
 	reconcileSoon();
 }
 
@@ -94,6 +101,11 @@ void Daemon::rescan()
 {
 	for (const auto &[key, service] : services_)
 		service->readSoon();
+	found_.forget([this](const std::string &key) {
+		auto known = known_.find(key);
+		return known == known_.end() || known->second.failed;
+	});
+	mdns_.refresh();
 	connections_.forget();
 	resolver_.refresh();
 	reconcileSoon();
@@ -157,7 +169,8 @@ void Daemon::reconcile()
 	if (!topologyChanged() || !topology_.synced())
 		return;
 	std::vector<ConnectOptions> services = wantedServices_;
-	services.insert(services.end(), found_.begin(), found_.end());
+	const std::vector<ConnectOptions> found = found_.wanted(config_);
+	services.insert(services.end(), found.begin(), found.end());
 	plan_ = planDiscovery(rules(), services, fixed_, known_);
 	if (!ready_)
 		forget(false);
@@ -304,7 +317,7 @@ void Daemon::end()
 // Of services that the plan still has; of others what they told is past.
 void Daemon::save()
 {
-	LastKnown known{{}, resolver_.known()};
+	LastKnown known{{}, resolver_.known(), found_.all()};
 	for (const PlannedService &planned : plan_.services)
 		if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
 			known.services.insert(*found);
@@ -320,7 +333,16 @@ void Daemon::save()
 
 Status Daemon::status() const
 {
-	return {config_, plan_, services_, connections_, known_, topology_.snapshot(), resolver_.failures(), paused_};
+	return {config_,
+		plan_,
+		services_,
+		connections_,
+		known_,
+		found_,
+		mdns_,
+		topology_.snapshot(),
+		resolver_.failures(),
+		paused_};
 }
 
 } // namespace nvmeofd

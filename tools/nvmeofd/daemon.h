@@ -19,8 +19,10 @@
 #include <nvmeof/topology.h>
 
 #include "connections.h"
+#include "found.h"
 #include "last_known.h"
 #include "loop.h"
+#include "mdns.h"
 #include "resolver.h"
 #include "service.h"
 #include "status.h"
@@ -37,8 +39,6 @@ public:
 	// @config: as read from the places
 	Daemon(Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client, nvmeof::Topology topology);
 
-	// Of services that something else than the configuration has found, mDNS say; all there are now.
-	void setFound(std::vector<nvmeof::ConnectOptions> services);
 	// An error leaves everything as it was.
 	nvmeof::Result<void> reload();
 	// Every log is read anew, and what failed is tried at once.
@@ -56,6 +56,7 @@ private:
 	using Services = std::map<std::string, std::unique_ptr<Service>>; // by key
 
 	void follow();
+	void announced(const std::vector<FoundService> &services);
 	void configured();
 	bool topologyChanged(); // false: the module is gone
 	void event(const nvmeof::Event &event);
@@ -85,7 +86,7 @@ private:
 	std::string saved_;    // as written last
 	nvmeof::KnownServices known_;
 	std::set<std::string> read_; // keys of services that were read since the start
-	std::vector<nvmeof::ConnectOptions> found_;
+	FoundServices found_;
 	std::vector<nvmeof::ConnectOptions> wantedServices_, fixed_; // configured, with addresses
 	std::map<std::string, std::optional<bool>> holds_;           // of configured services, by key
 	nvmeof::Plan plan_;
@@ -93,6 +94,7 @@ private:
 
 	Resolver resolver_;
 	Connections connections_;
+	Mdns mdns_;
 	Timer soon_, saveTimer_;
 	Readable clientReadable_, topologyReadable_;
 };

@@ -117,19 +117,45 @@ DiscoveryLog logFrom(const Json &json)
 	return log;
 }
 
+Json toJson(const FoundService &found)
+{
+	return {{"transport", found.options.transport},
+		{"address", found.options.address.toString()},
+		{"nqn", found.options.subsysnqn},
+		{"interface", found.interface}};
+}
+
+// As written here; but the file may have been changed
+Address addressFrom(const Json &json)
+{
+	Result<Address> address = parseAddress(json.get<std::string>());
+	if (!address)
+		throw Damaged{"address"};
+	return *std::move(address);
+}
+
+FoundService foundFrom(const Json &json)
+{
+	FoundService found;
+	json.at("transport").get_to(found.options.transport);
+	json.at("nqn").get_to(found.options.subsysnqn);
+	json.at("interface").get_to(found.interface);
+	found.options.address = addressFrom(json.at("address"));
+	if (!checkNqn(found.options.subsysnqn))
+		throw Damaged{"nqn"};
+	return found;
+}
+
 LastKnown knownFrom(const Json &json)
 {
 	LastKnown known;
 	for (const auto &[key, log] : json.at("services").items())
 		known.services[key] = KnownService{logFrom(log), false};
 	for (const auto &[name, list] : json.at("addresses").items())
-		for (const Json &one : list) {
-			// of what was written here, but the file may have been changed
-			Result<Address> address = parseAddress(one.get<std::string>());
-			if (!address)
-				throw Damaged{"address"};
-			known.addresses[name].push_back(*std::move(address));
-		}
+		for (const Json &one : list)
+			known.addresses[name].push_back(addressFrom(one));
+	for (const Json &one : json.value("found", Json::array()))
+		known.found.push_back(foundFrom(one));
 	return known;
 }
 
@@ -178,9 +204,11 @@ std::string formatLastKnown(const LastKnown &known)
 	for (const auto &[name, list] : known.addresses)
 		for (const Address &address : list)
 			addresses[name].push_back(address.toString());
+	Json all{{"services", services}, {"addresses", addresses}, {"found", Json::array()}};
+	for (const FoundService &found : known.found)
+		all["found"].push_back(toJson(found));
 	// a target may send any bytes
-	std::string body = Json{{"services", services}, {"addresses", addresses}}.dump(-1, ' ', true,
-										       Json::error_handler_t::replace);
+	std::string body = all.dump(-1, ' ', true, Json::error_handler_t::replace);
 	return sealLastKnown(body);
 }
 

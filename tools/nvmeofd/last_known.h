@@ -16,6 +16,8 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/result.h>
 
+#include "found.h"
+
 namespace nvmeofd {
 
 // Of host names, by the text of the configuration and the port: "target.example 8009"
@@ -24,6 +26,7 @@ using KnownAddresses = std::map<std::string, std::vector<nvmeof::Address>, std::
 struct LastKnown {
 	nvmeof::KnownServices services;
 	KnownAddresses addresses;
+	std::vector<FoundService> found;
 };
 
 std::string formatLastKnown(const LastKnown &known);

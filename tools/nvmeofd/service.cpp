@@ -46,7 +46,8 @@ const char *toString(Service::State state)
 
 Service::Service(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold, News news)
 	: client_(client), planned_(std::move(planned)), news_(std::move(news)), hold_(hold.value_or(true)),
-	  mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }), readTimer_(loop, [this] { read(); })
+	  mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
+	  readTimer_(loop, [this] { readIfLive(); })
 {
 }
 
@@ -131,6 +132,19 @@ std::chrono::milliseconds Service::untilNextRead()
 	if (recent_.size() < mostReads)
 		return soak;
 	return std::chrono::ceil<std::chrono::milliseconds>(recent_.front() + 1s - now);
+}
+
+// What the kernel is connecting to tells when it is there.
+void Service::readIfLive()
+{
+	if (hold_ && !controller_.empty()) {
+		Result<Controller> there = client_.controller(controller_);
+		if (there && there->state != ControllerState::live) {
+			state_ = State::connecting;
+			return;
+		}
+	}
+	read();
 }
 
 void Service::read()

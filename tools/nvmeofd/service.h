@@ -60,6 +60,7 @@ private:
 	void connect();
 	void adopt(const nvmeof::Controller &controller);
 	void changed();
+	void readIfLive();
 	void read();
 	void got(nvmeof::Result<nvmeof::DiscoveryLog> log);
 	void fail(const nvmeof::Error &error);

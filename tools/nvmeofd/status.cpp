@@ -44,12 +44,14 @@ Json serviceJson(const Status &status, std::size_t index)
 		  {"connections", ledTo(status.plan, index)}};
 	if (planned.toldBy)
 		json["referred_by"] = status.plan.services[*planned.toldBy].key;
-	auto found = status.services.find(planned.key);
-	if (found == status.services.end()) {
+	if (const FoundService *heard = status.found.find(planned.key))
+		json["mdns"] = {{"interface", heard->interface}, {"announced", heard->announced}};
+	auto there = status.services.find(planned.key);
+	if (there == status.services.end()) {
 		json["state"] = toString(planned.state);
 		return json;
 	}
-	const Service &service = *found->second;
+	const Service &service = *there->second;
 	json["state"] = toString(service.state());
 	if (!service.controller().empty())
 		json["controller"] = service.controller();
@@ -105,6 +107,9 @@ Json toJson(const Status &status)
 			one["told_by"] = status.plan.services[*refusal.toldBy].key;
 		json["refusals"].push_back(std::move(one));
 	}
+	if (status.mdns.listening())
+		json["mdns"] = {
+			{"error", status.mdns.lastError().empty() ? Json(nullptr) : Json(status.mdns.lastError())}};
 	json["more_refusals"] = status.plan.moreRefusals;
 	return json;
 }

@@ -13,6 +13,8 @@
 #include <nvmeof/snapshot.h>
 
 #include "connections.h"
+#include "found.h"
+#include "mdns.h"
 #include "service.h"
 
 namespace nvmeofd {
@@ -24,6 +26,8 @@ struct Status {
 	const std::map<std::string, std::unique_ptr<Service>> &services;
 	const Connections &connections;
 	const nvmeof::KnownServices &known;
+	const FoundServices &found;
+	const Mdns &mdns;
 	const nvmeof::Snapshot &present;
 	const std::map<std::string, std::string> &unresolved;
 	bool paused;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "found.h"
+#include "mdns_record.h"
+
+#include <nvmeof/discovery.h>
+#include <nvmeof/discovery_plan.h>
+
+#include <catch2/catch.hpp>
+
+using namespace nvmeof;
+using namespace nvmeofd;
+
+namespace {
+
+MdnsRecord record(const char *type, std::vector<std::string> text, const char *address = "10.0.0.1")
+{
+	return {type, "eth0", address, 8009, std::move(text)};
+}
+
+FoundService service(unsigned number, const char *interface = "eth0")
+{
+	FoundService found;
+	found.options.address = {"10.0.0." + std::to_string(number), "8009"};
+	found.interface = interface;
+	return found;
+}
+
+} // namespace
+
+TEST_CASE("what a service says by mDNS", "[daemon][mdns]")
+{
+	Result<ConnectOptions> tcp = serviceOf(record(mdnsTcp, {"p=tcp", "nqn=nqn.2024-01.io.example:cdc"}));
+	REQUIRE(tcp.ok());
+	CHECK(tcp->transport == "tcp");
+	CHECK(tcp->address.toString() == "10.0.0.1:8009");
+	CHECK(tcp->subsysnqn == "nqn.2024-01.io.example:cdc");
+	CHECK(tcp->hostIface.empty());
+	CHECK(serviceOf(record(mdnsTcp, {}))->transport == "tcp");
+	CHECK(serviceOf(record(mdnsTcp, {}))->subsysnqn == discoveryNqn);
+	CHECK(serviceOf(record(mdnsUdp, {}))->transport == "rdma");
+	CHECK(serviceOf(record(mdnsTcp, {"P=RoCE"}))->transport == "rdma");
+	CHECK(serviceOf(record(mdnsUdp, {"p=tcp"}))->transport == "tcp");
+	// keys in any case: there are such services
+	CHECK(serviceOf(record(mdnsTcp, {"NQN=nqn.a"}))->subsysnqn == "nqn.a");
+	CHECK(serviceOf(record(mdnsTcp, {"", "=", "nqn", "x=y", "nqn=nqn.b"}))->subsysnqn == "nqn.b");
+	CHECK(serviceOf(record(mdnsTcp, {}, "fe80::1"))->address.traddr == "fe80::1%eth0");
+	CHECK(serviceOf(record(mdnsTcp, {}, "fd00::1"))->address.traddr == "fd00::1");
+}
+
+TEST_CASE("what by mDNS is no service", "[daemon][mdns]")
+{
+	CHECK_FALSE(serviceOf(record(mdnsTcp, {"p=fc"})).ok());
+	CHECK_FALSE(serviceOf(record(mdnsTcp, {"nqn="})).ok());
+	CHECK_FALSE(serviceOf(record(mdnsTcp, {"nqn=with blank"})).ok());
+	CHECK_FALSE(serviceOf(record(mdnsTcp, {"nqn=" + std::string(300, 'n')})).ok());
+	CHECK_FALSE(serviceOf(record(mdnsTcp, {}, "target.example")).ok());
+	CHECK_FALSE(serviceOf(record(mdnsTcp, {}, "")).ok());
+	MdnsRecord noPort = record(mdnsTcp, {});
+	noPort.port = 0;
+	CHECK_FALSE(serviceOf(noPort).ok());
+}
+
+TEST_CASE("a service that is announced no more stays", "[daemon][mdns]")
+{
+	Config config;
+	config.mdns = true;
+	FoundServices found({service(1)}); // of an earlier time
+	CHECK(found.wanted(config).size() == 1);
+	CHECK_FALSE(found.all()[0].announced);
+	auto fresh = found.announce({service(1), service(2)});
+	REQUIRE(fresh.size() == 1);
+	CHECK(fresh[0].options.address.traddr == "10.0.0.2");
+	CHECK(found.all()[0].announced);
+	CHECK(found.announce({service(2)}).empty());
+	CHECK(found.wanted(config).size() == 2);
+	CHECK_FALSE(found.find(serviceKey(service(1).options))->announced);
+	found.forget([](const std::string &) { return false; });
+	CHECK(found.all().size() == 2);
+	found.forget([](const std::string &) { return true; });
+	REQUIRE(found.all().size() == 1);
+	CHECK(found.all()[0].announced); // what is announced is not forgotten
+}
+
+TEST_CASE("services on interfaces that the configuration leaves out", "[daemon][mdns]")
+{
+	FoundServices found({service(1, "eth0"), service(2, "eth1")});
+	Config config;
+	CHECK(found.wanted(config).empty());
+	config.mdnsInterfaces["eth1"] = true;
+	REQUIRE(found.wanted(config).size() == 1);
+	CHECK(found.wanted(config)[0].address.traddr == "10.0.0.2");
+}
+
+TEST_CASE("a network full of announcements", "[daemon][mdns]")
+{
+	std::vector<FoundService> many;
+	for (unsigned i = 0; i < 200; i++)
+		many.push_back(service(i + 10));
+	FoundServices found({service(1)});
+	CHECK(found.announce(many).size() == FoundServices::most); // the old one has made room
+	CHECK(found.all().size() == FoundServices::most);
+	CHECK(found.find(serviceKey(service(1).options)) == nullptr);
+	CHECK(found.announce({service(2)}).size() == 1);
+	CHECK(FoundServices(many).all().size() == FoundServices::most);
+}

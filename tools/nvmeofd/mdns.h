@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Discovery services that announce themselves in the local network, as Avahi hears them: org.freedesktop.Avahi.
+#pragma once
+
+#include <compare>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "found.h"
+#include "jitter.h"
+#include "loop.h"
+#include "system_bus.h"
+
+namespace nvmeofd {
+
+class Mdns {
+public:
+	// @changed: all that are announced now
+	Mdns(Loop &loop, std::function<void(std::vector<FoundService> announced)> changed);
+	~Mdns();
+	Mdns(const Mdns &) = delete;
+	Mdns &operator=(const Mdns &) = delete;
+
+	void listen(bool on);
+	// Where each is, is asked anew.
+	void refresh();
+	bool listening() const { return bus_.has_value(); }
+	// Why nothing is heard, or not all; empty: all is well
+	const std::string &lastError() const { return lastError_; }
+
+private:
+	struct Name { // of an announcement, in Avahi's words
+		int interface = 0, protocol = 0;
+		std::string name, type, domain;
+
+		auto operator<=>(const Name &) const = default;
+	};
+	struct Announced {
+		Mdns *mdns = nullptr;
+		sd_bus_slot *asked = nullptr; // where it is
+		std::optional<FoundService> service;
+
+		~Announced() { sd_bus_slot_unref(asked); }
+	};
+	using All = std::map<Name, Announced>;
+
+	int opened(sd_bus *bus);
+	void browse();
+	int browse(const char *type);
+	void avahi(bool there);
+	void appeared(const Name &name);
+	void resolve(const Name &name, Announced &one);
+	void resolved(Announced &one, sd_bus_message *answer);
+	void resolveMissing();
+	void forgetAll();
+	void report();
+	void failed(const std::string &why);
+	static bool read(sd_bus_message *message, Name &name);
+
+	Loop &loop_;
+	std::function<void(std::vector<FoundService>)> changed_;
+	std::optional<SystemBus> bus_;
+	sd_bus *open_ = nullptr; // the same, while it is there
+	bool browsing_ = false;
+	All all_;
+	std::string lastError_;
+	Backoff backoff_;
+	Timer again_;
+};
+
+} // namespace nvmeofd
