@@ -86,4 +86,17 @@ Result<void> AdminNode::getLog(nvme_cmd_get_log_lid log, std::uint64_t offset, s
 	return outcome(::nvme_get_log(&args), "Get Log Page");
 }
 
+Result<void> AdminNode::manageDiscovery(std::uint8_t task, std::vector<std::uint8_t> data,
+					std::chrono::milliseconds timeout)
+{
+	nvme_dim_args args{};
+	args.args_size = sizeof(args);
+	args.fd = fd_;
+	args.data = data.data();
+	args.data_len = static_cast<std::uint32_t>(data.size());
+	args.tas = task;
+	args.timeout = milliseconds(timeout);
+	return outcome(::nvme_dim_send(&args), "Discovery Information Management");
+}
+
 } // namespace nofctl

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <libnvme.h>
 #include <nvmeof/result.h>
@@ -29,6 +30,9 @@ public:
 	// A part of a log page from byte @offset on. @retain: an event that told of the log stays as it is.
 	nvmeof::Result<void> getLog(nvme_cmd_get_log_lid log, std::uint64_t offset, std::span<std::byte> into,
 				    bool retain, std::chrono::milliseconds timeout);
+	// Discovery Information Management. @task: wire::DimTask
+	nvmeof::Result<void> manageDiscovery(std::uint8_t task, std::vector<std::uint8_t> data,
+					     std::chrono::milliseconds timeout);
 
 private:
 	explicit AdminNode(int fd) : fd_(fd) {}

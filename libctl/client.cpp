@@ -10,6 +10,7 @@
 #include "job.h"
 #include "module.h"
 #include "operations.h"
+#include "registration.h"
 #include "version.h"
 
 namespace nvmeof {
@@ -270,6 +271,20 @@ Result<DiscoveryLog> Client::discover(std::string_view controller, std::chrono::
 				      std::stop_token stop)
 {
 	return nofctl::waitOrStop(*impl_->engine, startDiscover(controller, timeout), stop);
+}
+
+Pending<Result<bool>> Client::startRegister(std::string_view controller, const ConnectOptions &options,
+					    std::chrono::milliseconds timeout)
+{
+	Result<ObjectName> name = checkName(controller, ObjectKind::controller);
+	if (!name)
+		return nofctl::started(*impl_->engine, Result<bool>(name.error()));
+	return nofctl::startJob<Result<bool>>(
+		*impl_->engine,
+		[name = name->toString(), options, timeout](const std::stop_token &) {
+			return nofctl::registerHost(name, options, timeout);
+		},
+		nofctl::AtEnd::left);
 }
 
 Pending<Result<std::vector<Address>>> Client::startResolve(std::string_view text, std::string_view port)

@@ -137,6 +137,13 @@ public:
 						    std::chrono::milliseconds timeout = defaultTimeout);
 	Result<DiscoveryLog> discover(std::string_view controller, std::chrono::milliseconds timeout = defaultTimeout,
 				      std::stop_token stop = {});
+	/*
+	 * This host, by which it is known and at which address, at the centralized discovery controller that
+	 * @controller is connected to (TP8010, explicit registration); @options: by which it was connected to. False:
+	 * the service does not say that it takes registrations (DCTYPE). Further errors: refused, with nvmeStatus.
+	 */
+	Pending<Result<bool>> startRegister(std::string_view controller, const ConnectOptions &options,
+					    std::chrono::milliseconds timeout = defaultTimeout);
 
 	// resolveAddress() on a thread of the Client.
 	Pending<Result<std::vector<Address>>> startResolve(std::string_view text, std::string_view port = defaultPort);

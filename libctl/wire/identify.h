@@ -33,6 +33,7 @@ constexpr U32 rtd3e{offsetof(nvme_id_ctrl, rtd3e)};
 constexpr U32 oaes{offsetof(nvme_id_ctrl, oaes)};
 constexpr U32 ctratt{offsetof(nvme_id_ctrl, ctratt)};
 constexpr U8 cntrltype{offsetof(nvme_id_ctrl, cntrltype)};
+constexpr U8 dctype{offsetof(nvme_id_ctrl, dctype)};
 constexpr U8 ciu{135};   // TP8028, Base 2.3, as are CIRN and CCRL
 constexpr U64 cirn{136}; //
 constexpr U8 acl{offsetof(nvme_id_ctrl, acl)};

@@ -416,6 +416,34 @@ TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
 	daemon.end();
 }
 
+TEST_CASE("a service that takes registrations", "[daemon]")
+{
+	SystemBus bus;
+	auto shared = std::make_shared<target::Subsystem>();
+	target::Server server({.centralized = true}, shared), other({}, shared);
+	Host host;
+	Daemon daemon(configFor({&server, &other}));
+	REQUIRE(eventually([&] { return shared->discovery().registered().size() == 1; }));
+	auto told = shared->discovery().registered()[0];
+	CHECK(told.nqn == readFile("/etc/nvme/hostnqn"));
+	CHECK(nvmeof::Uuid{told.hostid}.toString() == readFile("/etc/nvme/hostid"));
+	CHECK(told.version.starts_with("Linux 6."));
+	REQUIRE(told.interfaces.size() == 1);
+	CHECK(target::text(told.interfaces[0].traddr) == "127.0.0.1");
+	CHECK(told.interfaces[0].trtype == target::tr_tcp);
+	CHECK(eventually([] {
+		auto services = status()["services"];
+		return services[0].value("registered", false) && !services[1].contains("registered");
+	}));
+
+	// the connection is lost: the service may have forgotten
+	shared->discovery().forgetHosts();
+	server.dropConnections();
+	CHECK(eventually([&] { return shared->discovery().registered().size() == 1; }));
+	daemon.end();
+	CHECK(server.violations().empty());
+}
+
 // Each misbehaviour of a discovery service, for a moment: the daemon lives, says what is wrong, and connects to nothing
 // that it could not have told of.
 TEST_CASE("nvmeofd and services that misbehave", "[daemon][hostile]")

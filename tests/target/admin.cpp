@@ -22,10 +22,10 @@ Bytes slice(const Bytes &all, std::uint64_t offset, std::size_t length)
 } // namespace
 
 // Nothing when the command stays with the controller.
-std::optional<Reply> Connection::admin(const Command &cmd)
+std::optional<Reply> Connection::admin(const Command &cmd, const Bytes &data)
 {
 	if (assoc_->discovery)
-		if (auto reply = discoveryAdmin(cmd))
+		if (auto reply = discoveryAdmin(cmd, data))
 			return reply;
 	switch (cmd.opcode) {
 	case op_identify:

@@ -49,6 +49,7 @@ struct Config {
 	std::uint8_t readyTimeout = 10;  // CAP.TO, 500 ms units
 	// Of its discovery controllers: whether they may be kept, with a keep-alive timer, and how long one that is not
 	// kept stays without a command.
+	bool centralized = false; // its discovery service takes registrations: TP8010
 	bool persistentDiscovery = true;
 	std::chrono::milliseconds discoveryIdle{120000};
 };

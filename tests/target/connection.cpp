@@ -186,7 +186,7 @@ void Connection::dispatch(const Command &cmd, Bytes data)
 		return end();
 	}
 	if (qid_ == 0) {
-		if (auto reply = admin(cmd))
+		if (auto reply = admin(cmd, data))
 			finish(cmd, std::move(*reply));
 		return;
 	}

@@ -109,14 +109,15 @@ private:
 	Reply propertyGet(const Command &cmd);
 	Reply propertySet(const Command &cmd);
 	// admin.cpp
-	std::optional<Reply> admin(const Command &cmd);
+	std::optional<Reply> admin(const Command &cmd, const Bytes &data);
 	std::optional<Reply> asyncEvent(const Command &cmd);
 	Reply identify(const Command &cmd);
 	Reply getLog(const Command &cmd);
 	Reply setFeatures(const Command &cmd);
 	Reply getFeatures(const Command &cmd);
 	// discovery_ctrl.cpp
-	std::optional<Reply> discoveryAdmin(const Command &cmd);
+	std::optional<Reply> discoveryAdmin(const Command &cmd, const Bytes &data);
+	Reply takeRegistration(const Command &cmd, const Bytes &data);
 	Reply discoveryLog(const Command &cmd);
 	// ccr.cpp
 	Reply crossReset(const Command &cmd);

@@ -183,6 +183,27 @@ std::vector<Bytes> Discovery::blocks(const Server &asked, std::uint64_t first, s
 	return out;
 }
 
+void Discovery::registerHost(const Registration &host)
+{
+	std::lock_guard guard(lock_);
+	registered_[host.nqn] = host;
+}
+
+std::vector<Registration> Discovery::registered() const
+{
+	std::lock_guard guard(lock_);
+	std::vector<Registration> all;
+	for (auto &[nqn, host] : registered_)
+		all.push_back(host);
+	return all;
+}
+
+void Discovery::forgetHosts()
+{
+	std::lock_guard guard(lock_);
+	registered_.clear();
+}
+
 void Discovery::subscribe(const std::shared_ptr<Association> &host)
 {
 	std::lock_guard guard(lock_);

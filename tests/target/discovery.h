@@ -38,6 +38,11 @@ public:
 	std::uint64_t size(const Server &asked) const;
 	std::vector<Bytes> blocks(const Server &asked, std::uint64_t first, std::uint64_t count) const;
 
+	// A host has registered, or told anew; by its NQN
+	void registerHost(const Registration &host);
+	std::vector<Registration> registered() const;
+	void forgetHosts();
+
 	// Tells it of changes from now on, when it has asked to be told.
 	void subscribe(const std::shared_ptr<Association> &host);
 
@@ -61,6 +66,7 @@ private:
 	std::size_t turned_ = 0;
 	std::uint64_t generation_ = 1ull << 32; // not one that fits in less than it has
 	std::vector<std::weak_ptr<Association>> hosts_;
+	std::map<std::string, Registration> registered_;
 };
 
 } // namespace target

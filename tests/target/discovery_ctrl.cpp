@@ -18,6 +18,7 @@ Bytes identifyDiscovery(Config config, const Association &assoc, std::string nqn
 	auto id = identifyController(config, assoc);
 	put(id, at::oaes, 1u << 31); // changes of the discovery log
 	put(id, at::cntrltype, 2);
+	put(id, at::dctype, config.centralized ? dc_centralized : dc_unknown);
 	// I/O queues and commands, Cross-Controller Reset
 	for (auto field : {at::cmic, at::sqes, at::cqes, at::vwc, at::ciu, at::ccrl, at::msdbd})
 		put(id, field, 0);
@@ -31,7 +32,7 @@ Bytes identifyDiscovery(Config config, const Association &assoc, std::string nqn
 } // namespace
 
 // Nothing: it is as with other controllers.
-std::optional<Reply> Connection::discoveryAdmin(const Command &cmd)
+std::optional<Reply> Connection::discoveryAdmin(const Command &cmd, const Bytes &data)
 {
 	auto what = cmd.cdw10 & 0xff;
 	switch (cmd.opcode) {
@@ -49,9 +50,22 @@ std::optional<Reply> Connection::discoveryAdmin(const Command &cmd)
 		if (what == feat_async_event || what == feat_keep_alive)
 			return {};
 		return Reply{st_invalid_field | st_dnr};
+	case op_dim:
+		return server_.config().centralized ? takeRegistration(cmd, data) : Reply{st_invalid_opcode | st_dnr};
 	case op_cross_reset:
 		return Reply{st_invalid_opcode | st_dnr};
 	}
+	return {};
+}
+
+Reply Connection::takeRegistration(const Command &cmd, const Bytes &data)
+{
+	auto host = decodeRegistration(data);
+	if (!host || (cmd.cdw10 & 0xf) != dim_register || host->nqn != assoc_->hostnqn) {
+		server_.violation("a registration that is none");
+		return {st_invalid_field | st_dnr};
+	}
+	server_.subsystem().discovery().registerHost(*host);
 	return {};
 }
 

@@ -7,6 +7,7 @@
 #include "libctl/wire/identify.h"
 #include "libctl/wire/log_page.h"
 #include "libctl/wire/pdu.h"
+#include "libctl/wire/registration.h"
 
 namespace target {
 

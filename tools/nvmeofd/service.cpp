@@ -182,7 +182,39 @@ void Service::got(Result<DiscoveryLog> log)
 		readTimer_.start(untilNextRead());
 	else
 		readTimer_.start(jittered(hold_ ? checkEvery : pollEvery));
+	enroll();
 	news_.told(*std::move(log));
+}
+
+// Once for each connection, as the service may have forgotten it with the last one.
+void Service::enroll()
+{
+	if (!hold_ || enrolling_)
+		return;
+	enrolling_ = true;
+	registration_ = client_.startRegister(controller_, options(), readTimeout);
+	registration_.then([this] {
+		Result<bool> done = registration_.take();
+		if (done && !*done)
+			return;
+		registered_ = done.ok();
+		if (done)
+			say(LOG_INFO, fmt::format("discovery service {}: this host is registered", key()),
+			    {.service = key()});
+		else
+			say(LOG_WARNING,
+			    fmt::format("discovery service {}: this host is not registered: {}", key(),
+					done.error().message),
+			    {.service = key()});
+	});
+}
+
+void Service::disconnected()
+{
+	pending_.cancel();
+	registration_.cancel();
+	enrolling_ = false;
+	registered_.reset();
 }
 
 void Service::event(const Event &event)
@@ -208,7 +240,7 @@ void Service::controllerEvent(const Event &event)
 	if (controller.state == ControllerState::live && state_ != State::reading) {
 		read(); // it may have changed while nobody listened
 	} else if (controller.state == ControllerState::recovering) {
-		pending_.cancel();
+		disconnected();
 		state_ = State::connecting;
 		fail(errorFromErrno(controller.lastErrno, controller.lastError));
 	}
@@ -217,7 +249,7 @@ void Service::controllerEvent(const Event &event)
 // By hand, or by the kernel: the service has refused it, and told not to try again
 void Service::gone(const Controller &controller)
 {
-	pending_.cancel();
+	disconnected();
 	controller_.clear();
 	fail(errorFromErrno(controller.lastErrno, controller.lastError));
 	if (controller.lastStatus && !readAt_ && mayPoll_) {
@@ -239,7 +271,7 @@ void Service::abandon()
 
 void Service::leave()
 {
-	pending_.cancel();
+	disconnected();
 	retry_.stop();
 	readTimer_.stop();
 	if (!controller_.empty())

@@ -53,6 +53,8 @@ public:
 	const std::string &key() const { return planned_.key; }
 	const std::string &controller() const { return controller_; } // empty: none
 	const std::string &lastError() const { return lastError_; }   // empty since it was read last
+	// This host is registered there; not set: the service takes no registrations, or has not been asked yet
+	std::optional<bool> registered() const { return registered_; }
 	std::optional<std::chrono::steady_clock::time_point> readAt() const { return readAt_; }
 	std::uint64_t reads() const { return reads_; }
 
@@ -63,6 +65,8 @@ private:
 	void readIfLive();
 	void read();
 	void got(nvmeof::Result<nvmeof::DiscoveryLog> log);
+	void enroll();
+	void disconnected();
 	void fail(const nvmeof::Error &error);
 	void retryLater();
 	void controllerEvent(const nvmeof::Event &event);
@@ -82,10 +86,13 @@ private:
 	std::optional<std::chrono::steady_clock::time_point> readAt_;
 	std::uint64_t reads_ = 0;
 	std::deque<std::chrono::steady_clock::time_point> recent_; // reads of the last second
+	bool enrolling_ = false;                                   // asked for, by this connection
+	std::optional<bool> registered_;
 	Backoff backoff_;
 	Timer retry_; // connect, or read, again
 	Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;
+	nvmeof::Pending<nvmeof::Result<bool>> registration_;
 };
 
 const char *toString(Service::State state);

@@ -58,6 +58,8 @@ Json serviceJson(const Status &status, std::size_t index)
 	if (service.readAt())
 		json["age_s"] = secondsSince(*service.readAt());
 	json["reads"] = service.reads();
+	if (service.registered())
+		json["registered"] = *service.registered();
 	if (!service.lastError().empty())
 		json["error"] = service.lastError();
 	return json;
