@@ -230,16 +230,33 @@ static int cm_create(struct nof_rdma_queue *q)
 	return err;
 }
 
-int nof_rdma_cm_resolve(struct nof_rdma_queue *q)
+/*
+ * Linux may miss the neighbour's answer when another one's comes at the same time (process_one_req() of ib_core puts
+ * off what the answer has just hurried), and looks again only at the time limit: so that is short.
+ */
+#define ADDR_MS		200
+
+static int cm_resolve_addr(struct nof_rdma_queue *q)
 {
 	struct nof_addr *at = nof_addr_of(q->q.ctrl);
 	struct sockaddr *src = at->src.ss_family == AF_UNSPEC ? NULL : (struct sockaddr *)&at->src;
+	int err;
+
+	do {
+		WRITE_ONCE(q->step, NOF_RDMA_CM_IDLE);
+		err = rdma_resolve_addr(q->id, src, (struct sockaddr *)&at->dst, min(time_left_ms(q), ADDR_MS));
+		if (!err)
+			err = cm_wait(q, NOF_RDMA_CM_ADDR);
+	} while (err == -ETIMEDOUT && time_left_ms(q));
+	return err;
+}
+
+int nof_rdma_cm_resolve(struct nof_rdma_queue *q)
+{
 	int err = cm_create(q);
 
 	if (!err)
-		err = rdma_resolve_addr(q->id, src, (struct sockaddr *)&at->dst, time_left_ms(q));
-	if (!err)
-		err = cm_wait(q, NOF_RDMA_CM_ADDR);
+		err = cm_resolve_addr(q);
 	if (!err)
 		err = rdma_resolve_route(q->id, time_left_ms(q));
 	if (!err)
