@@ -70,16 +70,6 @@ void heal(Lane &lane)
 	lane.open();
 }
 
-// The lane that takes the probe's I/O now
-unsigned busyLane(Multi &rig)
-{
-	auto shares = rig.shares([] { pause(200ms); });
-	for (unsigned n = 0; n < rig.lanes(); n++)
-		if (shares[n] > 0.5)
-			return n;
-	throw std::runtime_error("no lane carries the load");
-}
-
 // Lost, or left out for as long as nothing is answered
 bool left(Multi &rig, const std::string &name, std::uint32_t reconnects, Loss const &loss)
 {
@@ -97,7 +87,7 @@ struct Gaps {
 // Until the application goes on elsewhere
 Gaps gapsOf(const Loss &loss, Multi &rig, Probe &reads, Probe &writes)
 {
-	auto busy = busyLane(rig);
+	auto busy = rig.busyLane();
 	auto &lane = rig.lane(busy);
 	auto lost = rig.name(busy);
 	auto before = rig.host.controller(lost).reconnects;
@@ -299,7 +289,7 @@ TEST_CASE("a failover is told, with what moved and how long it took", "[failover
 	REQUIRE(rig.waitPaths(2));
 	Probe probe(rig.disk());
 	REQUIRE(probe.moves());
-	auto busy = busyLane(rig);
+	auto busy = rig.busyLane();
 	auto left = rig.path(busy).name;
 	Watch watch;
 	probe.mark();

@@ -65,7 +65,7 @@ TEST_CASE("a silent path with another beside it is left in less than half a seco
 	Probe probe(rig.disk(), {.writes = false}); // a write that was outstanding waits: see fencing.cpp
 	std::vector<Millis> gaps;
 	for (int i = 0; i < 6; i++) {
-		unsigned lane = rig.shares([] { pause(300ms); })[0] > 0.5 ? 0 : 1;
+		unsigned lane = rig.busyLane();
 		auto name = rig.name(lane);
 		pause(Millis(13 * i));
 		probe.mark();
@@ -224,7 +224,7 @@ TEST_CASE("a target that acknowledges and does no I/O gets no new one", "[silenc
 	SECTION("while the other path is idle")
 	{
 		Probe probe(rig.disk(), {.writes = false});
-		unsigned lane = rig.shares([] { pause(300ms); })[0] > 0.5 ? 0 : 1;
+		unsigned lane = rig.busyLane();
 		name = rig.name(lane);
 		rig.lane(lane).link().swallow(1024);
 		auto took = timeToStall(rig, name, 12s);

@@ -14,15 +14,6 @@ namespace {
 std::mutex lock;
 Circumstances now;
 
-// In single quotes of a shell's
-std::string quoted(const std::string &text)
-{
-	std::string out = "'";
-	for (char c : text)
-		out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-	return out + "'";
-}
-
 } // namespace
 
 void decided(const std::string &variable, const std::string &value)

@@ -4,13 +4,11 @@
 // RDMA each is on a device of its own.
 #pragma once
 
-#include "fio.h"
-#include "host.h"
 #include "loop.h"
 #include "netns.h"
 #include "nvmet.h"
-#include "probe.h"
 #include "rdma.h"
+#include "ways.h"
 
 #include <map>
 #include <memory>
@@ -59,40 +57,18 @@ struct MultiOptions {
 	std::vector<std::string> transports = {}; // of each lane; those that are not named have that of all tests
 };
 
-class Multi {
+class Multi : public Ways {
 public:
 	explicit Multi(const MultiOptions &options = {});
-	~Multi();
-	Multi(const Multi &) = delete;
-	Multi &operator=(const Multi &) = delete;
+	~Multi() override;
 
 	Lane &lane(unsigned n) { return *lanes_[n]; }
-	unsigned lanes() const { return static_cast<unsigned>(lanes_.size()); }
+	unsigned lanes() const override { return static_cast<unsigned>(lanes_.size()); }
 	nvmet::Subsystem &subsystem() { return subsystem_; }
-
-	nvmeof::ConnectOptions options(unsigned lane) const;
-	std::string connect(unsigned lane); // the controller's name
-	void connectAll();                  // at once
-	// Of the controller at this lane; empty: there is none.
-	std::string name(unsigned lane);
-	std::string disk(std::uint32_t nsid = 1) { return host.disk(nsid); }
-	nvmeof::Path path(unsigned lane, std::uint32_t nsid = 1); // throws when there is none
-	bool waitPaths(std::uint32_t usable, std::uint32_t nsid = 1, Millis timeout = 20s);
-	bool allLive(Millis timeout = 20s);
-
-	std::string subsystemName();
-	Output trySet(const std::string &values); // nvmeofctl set nvmeof0 VALUES
-	void set(const std::string &values);      // has to be accepted
-	std::vector<std::string> policies();
-
-	// A load that was started has reached the disk: fio takes its time.
-	bool flowing(std::uint32_t nsid = 1, Millis timeout = 10s);
-	// Share of the completed I/Os, per lane and from 0 to 1, while the action ran.
-	std::vector<double> shares(const std::function<void()> &action, std::uint32_t nsid = 1);
+	nvmeof::ConnectOptions options(unsigned lane) const override;
+	std::uint32_t namespaces() const override { return static_cast<std::uint32_t>(backing_.size()); }
 
 private:
-	std::vector<std::uint64_t> counts(std::uint32_t nsid);
-
 	std::vector<std::unique_ptr<Loop>> backing_;
 	nvmet::Subsystem subsystem_;
 	std::vector<std::unique_ptr<Lane>> lanes_;
@@ -100,14 +76,5 @@ private:
 public:
 	Host host;
 };
-
-// Verified, at depth; ends after so many seconds.
-FioJob verifiedJob(const std::string &disk, unsigned seconds, unsigned depth = 8);
-void expectGood(FioLoad &load);
-// The load is still at it, so it has met all that the test did; what it wrote meanwhile is read back, and it ends.
-void expectGoodUntilNow(FioLoad &load);
-void expectGood(Probe &probe); // stops it
-void pause(Millis time);
-bool kernelSaid(const std::string &words); // since boot; a regular expression
 
 } // namespace guest

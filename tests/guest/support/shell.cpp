@@ -35,6 +35,14 @@ std::string slurp(const std::string &path)
 
 } // namespace
 
+std::string quoted(const std::string &text)
+{
+	std::string out = "'";
+	for (char c : text)
+		out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+	return out + "'";
+}
+
 Output run(const std::string &command)
 {
 	std::string text;

@@ -23,6 +23,8 @@ Output run(const std::string &command);
 // Throws with the output unless the status is 0; returns the output.
 std::string must(const std::string &command);
 
+std::string quoted(const std::string &text); // as one word of a shell's
+
 std::string readFile(const std::string &path); // trailing blanks removed; empty when there is no such file
 void writeFile(const std::string &path, std::string_view text); // throws
 bool exists(const std::string &path);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ways.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+namespace guest {
+
+std::string Ways::connect(unsigned lane)
+{
+	return host_.connect(options(lane)).name;
+}
+
+void Ways::connectAll()
+{
+	std::vector<nvmeof::ConnectOptions> all;
+	for (unsigned n = 0; n < lanes(); n++)
+		all.push_back(options(n));
+	for (auto &c : host_.client().connectAll(all, nvmeof::WaitFor::namespaces, slowly(30s)))
+		take(c);
+	// a path is there with the scan of its controller, its disk with that of the first
+	for (std::uint32_t nsid = 1; nsid <= namespaces(); nsid++)
+		if (disk(nsid).empty())
+			throw std::runtime_error("namespace " + std::to_string(nsid) + " did not come");
+}
+
+std::string Ways::name(unsigned lane)
+{
+	for (auto &c : take(host_.client().controllers()))
+		if (c.traddr == options(lane).address.traddr && c.state < nvmeof::ControllerState::deleting)
+			return c.name;
+	return "";
+}
+
+nvmeof::Path Ways::path(unsigned lane, std::uint32_t nsid)
+{
+	auto controller = name(lane);
+	for (auto &p : host_.paths())
+		if (p.controller == controller && p.nsid == nsid)
+			return p;
+	throw std::runtime_error("no path at lane " + std::to_string(lane));
+}
+
+bool Ways::waitPaths(std::uint32_t usable, std::uint32_t nsid, Millis timeout)
+{
+	return eventually(
+		[&] {
+			auto n = host_.nameSpace(nsid);
+			return n && n->usablePaths == usable;
+		},
+		timeout);
+}
+
+bool Ways::allLive(Millis timeout)
+{
+	return eventually(
+		[&] {
+			auto all = take(host_.client().controllers());
+			return std::all_of(all.begin(), all.end(),
+					   [](auto &c) { return c.state == nvmeof::ControllerState::live; });
+		},
+		timeout);
+}
+
+std::string Ways::subsystemName()
+{
+	for (auto &s : take(host_.client().subsystems()))
+		if (s.nqn == testNqn)
+			return s.name;
+	throw std::runtime_error("no subsystem");
+}
+
+Output Ways::trySet(const std::string &values)
+{
+	return run("nvmeofctl set " + subsystemName() + " " + values);
+}
+
+void Ways::set(const std::string &values)
+{
+	auto out = trySet(values);
+	if (out.status)
+		throw std::runtime_error("set " + values + ": " + out.text);
+}
+
+std::vector<std::string> Ways::policies()
+{
+	return take(host_.client().version()).selectors;
+}
+
+std::vector<std::uint64_t> Ways::counts(std::uint32_t nsid)
+{
+	std::vector<std::uint64_t> all;
+	for (unsigned n = 0; n < lanes(); n++)
+		all.push_back(name(n).empty() ? 0 : path(n, nsid).ios);
+	return all;
+}
+
+bool Ways::flowing(std::uint32_t nsid, Millis timeout)
+{
+	auto sum = [&] {
+		auto all = counts(nsid);
+		return std::accumulate(all.begin(), all.end(), std::uint64_t(0));
+	};
+	auto before = sum();
+	return eventually([&] { return sum() > before + 50; }, timeout);
+}
+
+std::vector<double> Ways::shares(const std::function<void()> &action, std::uint32_t nsid)
+{
+	auto before = counts(nsid);
+	action();
+	auto after = counts(nsid);
+	double sum = 0;
+	std::vector<double> part;
+	for (unsigned n = 0; n < lanes(); n++) {
+		part.push_back(static_cast<double>(after[n]) - static_cast<double>(before[n]));
+		sum += part.back();
+	}
+	for (auto &p : part)
+		p = sum > 0 ? p / sum : 0;
+	return part;
+}
+
+unsigned Ways::busyLane()
+{
+	auto all = shares([] { pause(200ms); });
+	for (unsigned n = 0; n < lanes(); n++)
+		if (all[n] > 0.5)
+			return n;
+	throw std::runtime_error("no lane carries the load");
+}
+
+FioJob verifiedJob(const std::string &disk, unsigned seconds, unsigned depth)
+{
+	// no more than a slow kernel writes and reads back in that time
+	return {.file = disk, .blocks = "16k", .depth = depth, .size = slow() > 1 ? "2m" : "8m", .seconds = seconds};
+}
+
+static void expectGood(const FioResult &result)
+{
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK(result.written > 0);
+}
+
+void expectGood(FioLoad &load)
+{
+	expectGood(load.wait(90s));
+}
+
+void expectGoodUntilNow(FioLoad &load)
+{
+	CHECK(load.running());
+	pause(slowly(1s));
+	expectGood(load.finish(90s));
+}
+
+void expectGood(Probe &probe)
+{
+	probe.stop();
+	INFO(std::strerror(-probe.error()));
+	CHECK(probe.error() == 0);
+	CHECK(probe.ios() > 0);
+}
+
+void pause(Millis time)
+{
+	std::this_thread::sleep_for(time);
+}
+
+bool kernelSaid(const std::string &words)
+{
+	return run("dmesg | grep -q '" + words + "'").status == 0;
+}
+
+} // namespace guest

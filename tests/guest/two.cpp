@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A target in a machine of its own, by two cables (qemu/run --peer): what is lost in between, and a target that stands
+// still, or is gone. Within one machine nothing of that can happen to RDMA.
+#include "support/pair.h"
+#include "support/transport.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace guest;
+using nvmeof::ControllerState;
+
+namespace {
+
+struct Silence {
+	const char *name;
+	void (*cause)(Pair &, unsigned lane);
+	bool onlyTcp = false;
+};
+
+const Silence silences[] = {
+	{"cable pulled, far away", [](Pair &p, unsigned lane) { p.peer.pull(lane + 1); }},
+	{"nothing comes from the target", [](Pair &p, unsigned lane) { p.impairToHost(lane, "loss 100%"); }},
+	{"nothing gets to the target", [](Pair &p, unsigned lane) { p.deafen(lane); }},
+	// rxe's connection manager never sends again once it has tried to meanwhile
+	{"interface down here", [](Pair &, unsigned lane) { must("ip link set " + Pair::card(lane) + " down"); }, true},
+};
+
+// Until the application goes on elsewhere
+Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe &writes)
+{
+	auto lane = rig.busyLane();
+	auto lost = rig.name(lane);
+	auto before = rig.host.controller(lost).reconnects;
+	reads.mark();
+	silence.cause(rig, lane);
+	CHECK(eventually(
+		[&] {
+			return rig.host.state(lost) == ControllerState::connecting ||
+			       rig.host.controller(lost).reconnects > before;
+		},
+		5s));
+	CHECK(reads.moves());
+	auto gap = reads.longest();
+	// those that were outstanding wait until the target has given up: 3 x 2 s of keep-alive
+	CHECK(writes.moves(15s));
+	rig.repair(lane);
+	CHECK(rig.host.waitState(lost, ControllerState::live));
+	CHECK(rig.waitPaths(2));
+	return gap;
+}
+
+std::uint32_t reconnects(Pair &rig)
+{
+	std::uint32_t sum = 0;
+	for (unsigned n = 0; n < rig.lanes(); n++)
+		sum += rig.host.controller(rig.name(n)).reconnects;
+	return sum;
+}
+
+} // namespace
+
+TEST_CASE("one of two links is silent: what an application feels", "[two][gap]")
+{
+	Pair rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Probe writes(rig.disk()), reads(rig.disk(), {.offset = 1 << 20, .writes = false});
+	std::vector<Millis> gaps;
+	for (auto &silence : silences) {
+		if (silence.onlyTcp && notOverRdma(silence.name))
+			continue;
+		INFO(silence.name);
+		gaps.push_back(gapOf(silence, rig, reads, writes));
+		std::printf("gap: %s, %-32s %5ld ms\n", transport().c_str(), silence.name,
+			    static_cast<long>(gaps.back().count()));
+		std::fflush(stdout);
+		CHECK(gaps.back() < slowly(1500ms)); // for the sake of an emulator that is short of processors
+	}
+	std::ranges::sort(gaps);
+	CHECK(gaps[gaps.size() / 2] < slowly(600ms));
+	expectGood(reads);
+	expectGood(writes);
+}
+
+TEST_CASE("links that lose and delay are not silent", "[two][alarm]")
+{
+	Pair rig;
+	for (unsigned n = 0; n < rig.lanes(); n++) {
+		rig.impairToHost(n, "loss 0.5% delay 10ms");
+		// sending again rxe repeats registrations, which fails: the connection is lost indeed
+		rig.impairToTarget(n, overRdma() ? "delay 5ms" : "loss 0.5% delay 5ms");
+	}
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 15, 16));
+	expectGood(load);
+	CHECK(rig.allLive());
+	CHECK(reconnects(rig) == 0);
+}
+
+TEST_CASE("a target that stands still for a while loses nothing", "[two][freeze]")
+{
+	Pair rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 120, 8));
+	REQUIRE(rig.flowing());
+	// shorter than any patience; longer than that of the watch; longer than writes are held
+	for (auto time : {100ms, 1500ms, 9000ms}) {
+		rig.peer.freeze();
+		pause(time);
+		rig.peer.thaw();
+		CHECK(rig.waitPaths(2, 1, 30s));
+		CHECK(rig.flowing());
+	}
+	expectGoodUntilNow(load);
+}
+
+TEST_CASE("a target that is gone holds up no disconnect and no unloading", "[two][kill]")
+{
+	Pair rig;
+	rig.connect(0);
+	FioLoad load({.file = rig.disk(), .verify = false, .seconds = 60});
+	REQUIRE(rig.flowing());
+	rig.peer.kill();
+	pause(1s);
+	Stopwatch disconnect;
+	rig.host.disconnectAll();
+	CHECK(disconnect.elapsed() < slowly(3s));
+	CHECK(load.wait(10s).error != 0);
+	load.stop();
+	rig.host.forget();
+	Stopwatch unload;
+	CHECK(eventually([] { return Host::unload().status == 0; }, 5s));
+	CHECK(unload.elapsed() < slowly(3s));
+	CHECK_FALSE(Host::loaded());
+}
