@@ -71,9 +71,10 @@ std::uint16_t Discovery::freePortId() const
 void Discovery::addPort(const Server &port)
 {
 	auto &config = port.config();
+	auto &address = config.advertised.empty() ? config.address : config.advertised;
 	change([&] {
-		Port p{&port, makeEntry(sub_nvm, config.nqn, config.address, port.port()),
-		       makeEntry(sub_current, nqn_, config.address, port.port())};
+		Port p{&port, makeEntry(sub_nvm, config.nqn, address, port.port()),
+		       makeEntry(sub_current, nqn_, address, port.port())};
 		if (config.transport == Transport::rdma)
 			for (auto *entry : {&p.nvm, &p.current}) {
 				entry->trtype = tr_rdma;

@@ -53,13 +53,21 @@ void tell(const std::string &line)
 }
 
 // IPv6 addresses without brackets: what follows the last colon is the port.
-DiscoveryEntry referral(const std::string &to)
+DiscoveryEntry entryAt(SubsystemType type, const std::string &nqn, const std::string &to, std::uint16_t port)
 {
 	auto colon = to.rfind(':');
-	std::uint16_t port = 8009;
 	if (colon != std::string::npos && !CLI::detail::lexical_cast(to.substr(colon + 1), port))
-		throw CLI::ValidationError("-R", "'" + to + "' ends with no port");
-	return makeEntry(sub_referral, discovery_nqn, to.substr(0, colon), port);
+		throw CLI::ValidationError("'" + to + "' ends with no port");
+	return makeEntry(type, nqn, to.substr(0, colon), port);
+}
+
+// NQN@ADDR:PORT
+DiscoveryEntry elsewhere(const std::string &what)
+{
+	auto at = what.rfind('@');
+	if (at == std::string::npos)
+		throw CLI::ValidationError("'" + what + "' has no '@'");
+	return entryAt(sub_nvm, what.substr(0, at), what.substr(at + 1), 4420);
 }
 
 std::vector<DiscoveryEntry> madeUp(int count, const Config &config)
@@ -80,7 +88,7 @@ struct Options {
 	int entries = 0;
 	bool list = false;
 	const Misbehaviour *bad = nullptr;
-	std::vector<DiscoveryEntry> referrals;
+	std::vector<DiscoveryEntry> told; // by the discovery log, beside its own
 	std::optional<MutationSeed> mutate;
 
 	Options() { config.port = 4420; }
@@ -138,10 +146,20 @@ void describe(CLI::App &app, Options &options)
 		   "-R",
 		   [&options](const std::vector<std::string> &to) {
 			   for (const std::string &one : to)
-				   options.referrals.push_back(referral(one));
+				   options.told.push_back(entryAt(sub_referral, discovery_nqn, one, 8009));
 		   },
 		   "the discovery log refers to this one; may be repeated")
 		->type_name("ADDR:PORT");
+	app.add_option_function<std::vector<std::string>>(
+		   "-T",
+		   [&options](const std::vector<std::string> &all) {
+			   for (const std::string &one : all)
+				   options.told.push_back(elsewhere(one));
+		   },
+		   "the discovery log tells of that subsystem; may be repeated")
+		->type_name("NQN@ADDR:PORT");
+	app.add_option("--advertise", config.advertised, "the discovery log names this address instead of its own")
+		->type_name("ADDR");
 	app.add_option("-E", options.entries, "so many made-up entries in the discovery log")
 		->check(CLI::Range(0, 1000000))
 		->type_name("ENTRIES");
@@ -159,7 +177,7 @@ int serve(const Options &options)
 
 	auto subsystem = std::make_shared<Subsystem>();
 	subsystem->stores().add(1, options.mib << 20, options.shift);
-	subsystem->discovery().add(options.referrals);
+	subsystem->discovery().add(options.told);
 	subsystem->discovery().add(madeUp(options.entries, config));
 	std::optional<MutatedSessions> sessions;
 	if (options.mutate)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A node: Debian 12 with systemd in a machine of its own, which can be told things over a serial line, reboots, and
+keeps /var/lib/nvmeof meanwhile. What listens on this machine's 127.0.0.1 it reaches at 10.0.2.2."""
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import re
+import resource
+import select
+import socket
+import subprocess
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
+HERE = "10.0.2.2"
+
+KERNEL = ("console=ttyS0,115200 panic=-1 oops=panic softlockup_panic=1 mitigations=off no_timer_check quiet loglevel=4 "
+          "systemd.show_status=1 systemd.log_target=console")
+
+
+class Failure(Exception):
+    pass
+
+
+def judge():
+    """qemu/judge, for what no kernel in order prints"""
+    loader = importlib.machinery.SourceFileLoader("judge", str(TOP / "qemu/judge"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("judge", loader))
+    loader.exec_module(module)
+    return module
+
+
+class Node:
+    def __init__(self, name, kernel="6.12", config=""):
+        """@config: /etc/nvmeof/nvmeof.toml, which is kept with the state"""
+        self.results = BUILD / "guest" / name
+        self.results.mkdir(parents=True, exist_ok=True)
+        self.log = BUILD / "guest" / f"{name}.log"
+        self.log.write_text("")
+        self.scratch = tempfile.TemporaryDirectory()
+        self.disk = pathlib.Path(self.scratch.name) / "state"
+        image = subprocess.run([TOP / "qemu/node/mkimage", kernel], check=True, stdout=subprocess.PIPE, text=True)
+        self.image = image.stdout.split()[-1]
+        self.kver = self.image.split("/node-", 1)[1].removesuffix(".cpio")
+        content = pathlib.Path(self.scratch.name) / "content"
+        (content / "config").mkdir(parents=True)
+        (content / "config/nvmeof.toml").write_text(config)
+        subprocess.run(["/usr/sbin/mke2fs", "-q", "-t", "ext4", "-L", "state", "-d", content, self.disk, "64M"],
+                       stdout=subprocess.DEVNULL,
+                       check=True)
+        self.number = 0
+        self.text = ""
+        self.qemu = None
+        self.began = time.monotonic()
+
+    def start(self):
+        line = pathlib.Path(self.scratch.name) / "line"
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(line))
+        listener.listen()
+        # the accelerator, processor and machine of qemu/run
+        self.qemu = subprocess.Popen(
+            ["qemu-system-x86_64", "-machine", "pc-q35-7.1", "-accel", "tcg,thread=multi",
+             "-cpu", "max,-la57,-smap,-smep,-umip,-pku,-erms", "-smp", "2", "-m", "2G",
+             "-nodefaults", "-uuid", "6ba7b810-9dad-41d1-80b4-00c04fd430c8",
+             "-display", "none", "-monitor", "none", "-kernel", f"/boot/vmlinuz-{self.kver}", "-initrd", self.image,
+             "-append", KERNEL, "-serial", f"file:{self.log}", "-serial", f"unix:{line}",
+             "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net",
+             "-drive", f"if=none,id=state,file={self.disk},format=raw,cache=unsafe",
+             "-device", "virtio-blk-pci,drive=state"])
+        listener.settimeout(10)
+        self.line, _ = listener.accept()
+        listener.close()
+
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def _read_until(self, pattern, timeout, what):
+        end = time.monotonic() + timeout
+        while True:
+            found = re.search(pattern, self.text, re.M)
+            if found:
+                before, self.text = self.text[:found.start()], self.text[found.end():]
+                return found, before
+            left = end - time.monotonic()
+            if left <= 0 or self.qemu.poll() is not None:
+                raise Failure(f"{what}: no answer in {timeout} s; so far: {self.text[-2000:]}")
+            if select.select([self.line], [], [], min(left, 1))[0]:
+                self.text += self.line.recv(65536).decode(errors="replace").replace("\r", "")
+
+    def await_shell(self, timeout=120):
+        """Since it was told to start, or to reboot"""
+        self._read_until(r"node-shell: ready\n", timeout, "boot")
+
+    def run(self, command, timeout=60):
+        """(status, what it printed)"""
+        self.number += 1
+        self.line.sendall(f"{self.number} {command}\n".encode())
+        found, before = self._read_until(rf"^{self.number}: (\d+)\n", timeout, command)
+        return int(found[1]), before.strip()
+
+    def must(self, command, timeout=60):
+        status, text = self.run(command, timeout)
+        if status:
+            raise Failure(f"{command}: {status}: {text}")
+        return text
+
+    def eventually(self, command, timeout):
+        """Until it succeeds; the seconds that took"""
+        begin = time.monotonic()
+        while True:
+            status, text = self.run(command, timeout=60)
+            if status == 0:
+                return time.monotonic() - begin
+            if time.monotonic() - begin > timeout:
+                raise Failure(f"{command}: not within {timeout} s: {text}")
+            time.sleep(0.3)
+
+    def reboot(self, timeout):
+        """Until it is up again as far as its shell; the seconds until the kernel began anew"""
+        begin = time.monotonic()
+        size = len(self.console())
+        self.line.sendall(b"0 systemctl --no-block reboot\n")
+        while not re.search(r"reboot: Restarting system", self.console()[size:]):
+            if time.monotonic() - begin > timeout:
+                raise Failure(f"reboot: not within {timeout} s")
+            time.sleep(0.2)
+        took = time.monotonic() - begin
+        self.text = ""
+        self.await_shell()
+        return took
+
+    def poweroff(self, timeout):
+        begin = time.monotonic()
+        self.line.sendall(b"0 systemctl --no-block poweroff\n")
+        try:
+            self.qemu.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"power-off: not within {timeout} s") from None
+        return time.monotonic() - begin
+
+    def console(self):
+        return self.log.read_text(errors="replace")
+
+    def complaints(self):
+        bad = judge().BAD
+        return [line for line in self.console().splitlines() if bad.search(line)]
+
+    def end(self):
+        if self.qemu and self.qemu.poll() is None:
+            self.qemu.kill()
+            self.qemu.wait()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        (self.results / "times").write_text(f"accelerator=mttcg\nseconds={self.seconds():.1f}\n"
+                                            f"user={used.ru_utime:.1f}\nsystem={used.ru_stime:.1f}\n")
