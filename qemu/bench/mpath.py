@@ -85,6 +85,14 @@ def gap_rows(path):
     return rows
 
 
+def two_guest_rows(path):
+    """Reads over a link that goes silent between two guests, by transport."""
+    gaps = read_gaps(path)
+    return [gap_row(f"{transport}/silent-gap{name}", gaps[transport, "ours"], gaps[transport, stack])
+            for transport in ("tcp", "rdma")
+            for stack, name in (("intree", ""), ("tuned", "/tuned")) if stack == "intree" or gaps[transport, stack]]
+
+
 def print_gaps(rows):
     def pair(row, key):
         def text(value):

@@ -169,6 +169,8 @@ def timed_rows(guest, jobs):
         rows["mem"] = plain_rows(guest / "bench-mem" / "mem", "KiB")
     if "rdma" in jobs:
         rows["rdma"] = plain_rows(guest / "bench-rdma" / "rdma", "per 1000 I/Os")
+    if "silent" in jobs:
+        rows["silent"] = mpath.two_guest_rows(guest / "bench-silent" / "gaps")
     if "ghost" in jobs:
         rows["ghost"] = mpath.ghost_rows(guest / "bench-ghost" / "ghost")
     return rows
@@ -186,8 +188,8 @@ def print_all(tables, timed):
     print_table("Seconds until 50 subsystems over two ports are there; until a log of 1,001 entries is read",
                 timed.get("discovery", []))
     print_table("Memory of nvmeofd with 400 connections, KiB", timed.get("daemon", []))
-    if "gaps" in timed:
-        mpath.print_gaps(timed["gaps"])
+    if "gaps" in timed or "silent" in timed:
+        mpath.print_gaps(timed.get("gaps", []) + timed.get("silent", []))
     print_table("Two paths, one with 30 ms more delay: MB/s of reads", timed.get("asym", []))
     print_table("256 reads in flight, 20 ms each: I/Os per second; beside a dead disk, next to alone",
                 timed.get("depth", []))

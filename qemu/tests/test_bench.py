@@ -126,6 +126,15 @@ silent-down-write intree 7000 0 1
         rows = self.rows("".join(line + "\n" for line in self.TEXT.splitlines() if "tuned" not in line))
         self.assertNotIn("mpath/silent-gap/read/tuned", rows)
 
+    def test_two_guests(self):
+        text = "tcp ours 330 0 1\nrdma ours 300 0 1\nrdma ours 400 1 2\nrdma intree 7000 0 1\nrdma tuned 1400 0 1\n"
+        rows = rows_by_name(mpath.two_guest_rows(self.file("gaps", text)))
+        self.assertEqual(set(rows), {"tcp/silent-gap", "rdma/silent-gap", "rdma/silent-gap/tuned"})
+        gap = rows["rdma/silent-gap"]
+        self.assertEqual((gap["ours"], gap["worst"]["ours"], gap["errors"]["ours"], gap["ratio"]), (350, 400, 1, 0.05))
+        self.assertEqual(rows["rdma/silent-gap/tuned"]["ratio"], 0.25)
+        self.assertIsNone(rows["tcp/silent-gap"]["ratio"])
+
     def test_every_kind_of_silence_is_one_of_the_guest_job(self):
         job = (TOP / "qemu/bench/gaps.sh").read_text()
         self.assertEqual(set(re.findall(r"\bsilent-(\w+)", job)), set(mpath.SILENT))
@@ -243,7 +252,9 @@ class ReportTest(FilesTest):
     def test_all_of_it(self):
         self.file("guest/bench-connect/connect", "connect/64 ours 1.5\nconnect/64 intree 15\n")
         self.file("guest/bench-discovery/discovery", "discovery/log1001 ours 0.1\ndiscovery/log1001 intree 1\n")
+        self.file("guest/bench-discovery/daemon", "daemon/rss ours 6000\n")
         self.file("guest/bench-gaps/gaps", GapsTest.TEXT)
+        self.file("guest/bench-silent/gaps", "rdma ours 300 0 1\nrdma intree 6000 0 1\n")
         self.file("guest/bench-asym/asym", "base ours latency 30\nbase intree queue-depth 20\n")
         self.file("guest/bench-ns/ns", "ns/remove-1000 ours 1\nns/remove-1000 intree 50\nns/scan-1000 ours 2\n")
         self.file("guest/bench-mem/mem", "mem/queue ours 100\nmem/queue intree 125\n")
@@ -255,7 +266,7 @@ class ReportTest(FilesTest):
         self.file("guest/bench-host/symbols", SYMBOLS)
         self.file("bench/host.sections", section(500, 0, [(0xffffffffa2000000, 100)]) * 2)
         self.file("guest/bench-depth/depth", "4paths ours 10\n")
-        jobs = ["cost", "host", "connect", "discovery", "gaps", "asym", "depth", "ns", "mem", "ghost"]
+        jobs = ["cost", "host", "connect", "discovery", "gaps", "asym", "depth", "ns", "mem", "ghost", "silent"]
         with mock.patch.object(sys, "argv", ["report.py", str(self.folder), *jobs]), \
                 contextlib.redirect_stdout(io.StringIO()) as printed:
             report.main()
@@ -264,6 +275,7 @@ class ReportTest(FilesTest):
         self.assertEqual(cases["connect/64"]["ratio"], 0.1)
         self.assertEqual(cases["discovery/log1001"]["ratio"], 0.1)
         self.assertEqual(cases["ns/remove-1000"]["ratio"], 0.02)
+        self.assertEqual(cases["rdma/silent-gap"]["ratio"], 0.05)
         self.assertIsNone(cases["ns/scan-1000"]["intree"])
         self.assertEqual(cases["tcp/randread/4k/qd1"]["ours"], 100)
         self.assertEqual(cases["mpath/ghost/safe"]["rounds"], {"ours": 200})

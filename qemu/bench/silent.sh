@@ -1,0 +1,97 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#guest: --peer --smp 1 --memory 1G --no-checks --timeout 1500
+# The longest interval between completions of 4 KiB reads, one at a time, when the link that they use goes silent: two
+# links to a target in a guest of its own, default policy and time limits, apart from the stack "tuned" (stack.sh). The
+# cable is pulled at the target's end, so that the host sees nothing of it. One stack is connected at a time, over TCP
+# and over RDMA. Time is the machine's: other load shows. Writes /results/gaps: TRANSPORT STACK LONGEST_MS ERRORS ROUND.
+# shellcheck source=qemu/bench/stack.sh
+. /nvmeof/add/stack.sh
+
+peer=/nvmeof/guest/peer
+
+# Every stack has a subsystem, which the ports of both transports show at both cards.
+make_there() {
+	local stack number transport
+	$peer run 'cards_up rdma; modprobe -a nvmet-tcp nvmet-rdma; modprobe null_blk nr_devices=3 gb=1 bs=4096'
+	for stack in $stacks; do
+		number=$(index "$stack")
+		$peer run "target_subsystem $(nqn_of "$stack")
+			target_namespace $(nqn_of "$stack") 1 /dev/nullb$((number - 1)) $(uuid_of "$stack")"
+	done
+	number=0
+	for transport in tcp rdma; do
+		for path in 1 2; do
+			number=$((number + 1))
+			$peer run "target_port $number 10.70.$path.2 4420 $transport"
+			for stack in $stacks; do $peer run "target_link $number $(nqn_of "$stack")"; done
+		done
+	done
+}
+
+# connect_there STACK TRANSPORT
+connect_there() {
+	local path where
+	for path in 1 2; do
+		where=(-t "$2" -n "$(nqn_of "$1")" -a "10.70.$path.2" -s 4420)
+		case $1 in
+		ours) nvmeofctl connect "${where[@]}" --wait=ns ;;
+		intree) nvme connect "${where[@]}" ;;
+		tuned) nvme connect "${where[@]}" -k 1 ;;
+		esac > /run/connect.out
+	done
+	patiently 30 live "$1" 2
+	patiently 30 by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")" > /run/found
+	disk=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
+}
+
+disconnect_there() {
+	case $1 in
+	ours) nvmeofctl disconnect --all ;;
+	*) nvme disconnect -n "$(nqn_of "$1")" ;;
+	esac > /run/disconnect.out
+}
+
+# busy_card: the one that the reads under way go by
+busy_card() {
+	local before1 before2
+	before1=$(sent_on card 1) before2=$(sent_on card 2)
+	sleep 0.2
+	if (($(sent_on card 1) - before1 > $(sent_on card 2) - before2)); then echo 1; else echo 2; fi
+}
+
+# silence STACK TRANSPORT: an interval of 150 ms or more is the gap.
+silence() {
+	local longest ios errors card
+	iogap -t 500 -e 150 "$disk" read 60 > /run/gap &
+	sleep 0.3
+	card=$(busy_card)
+	$peer pull "$card"
+	wait $!
+	$peer plug "$card"
+	read -r longest ios errors < /run/gap
+	echo "bench: $2 $1, round $round, card $card: $longest ms, $ios I/Os, $errors errors"
+	echo "$2 $1 $longest $errors $round" >> /results/gaps
+	patiently 90 live "$1" 2
+	sleep 0.5
+}
+
+cards_up rdma
+stacks=$DRIVERS
+case " $DRIVERS " in *' intree '*) stacks+=' tuned' ;; esac
+make_there
+modprobe -a nvmeof_tcp nvmeof_rdma
+case " $DRIVERS " in
+*' intree '*)
+	modprobe -a nvme-tcp nvme-rdma
+	intree_identity
+	;;
+esac
+dmesg -n 1
+for stack in $stacks; do
+	for transport in tcp rdma; do
+		connect_there "$stack" "$transport"
+		for round in $(seq "$GAP_REPS"); do silence "$stack" "$transport"; done
+		disconnect_there "$stack"
+	done
+done
