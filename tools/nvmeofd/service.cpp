@@ -19,8 +19,8 @@ constexpr std::chrono::milliseconds readTimeout = 30s;
 constexpr std::chrono::milliseconds keepAlive = 30s; // if nothing else is configured
 // Who cannot push is asked so often; who can, in case that it forgot to
 constexpr std::chrono::milliseconds pollEvery = 60s, checkEvery = 15min;
-// From an event to the read that it causes: some come in groups
-constexpr std::chrono::milliseconds soak = 5ms;
+// From an event to the read that it causes, half of it at least: some come in groups, and to all hosts at once
+constexpr std::chrono::milliseconds soak = 20ms;
 // A service without an end of events is read so often in a second
 constexpr std::size_t mostReads = 5;
 constexpr std::uint8_t discoveryLogPage = 0x70; // NVMe Base 2.0, figure 202
@@ -130,7 +130,7 @@ std::chrono::milliseconds Service::untilNextRead()
 	while (!recent_.empty() && now - recent_.front() > 1s)
 		recent_.pop_front();
 	if (recent_.size() < mostReads)
-		return soak;
+		return jittered(soak);
 	return std::chrono::ceil<std::chrono::milliseconds>(recent_.front() + 1s - now);
 }
 
