@@ -14,7 +14,7 @@ struct Config {
 	Transport transport = Transport::tcp;
 	std::string address = "127.0.0.1";
 	std::string advertised = {}; // instead of the address, in the discovery log: a host sees it at another one
-	std::uint16_t port = 0; // 0: any free one
+	std::uint16_t port = 0;      // 0: any free one
 	std::string nqn = "nqn.2024-01.io.nvmeof:target";
 	std::string serial = "TARGET0001";
 	std::string model = "nvmeof test target";
