@@ -355,7 +355,7 @@ Background avahi()
 
 Background announcement(const target::Server &server)
 {
-	return Background(std::string(onBus) + "avahi-publish -s cdc _nvme-disc._tcp " + std::to_string(server.port()) +
+	return Background(std::string(onBus) + "avahi-publish -f -s cdc _nvme-disc._tcp " + std::to_string(server.port()) +
 			  " p=tcp NQN=" + nvmeof::discoveryNqn);
 }
 
