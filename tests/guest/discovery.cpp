@@ -85,7 +85,7 @@ target::DiscoveryEntry nvm(const std::string &nqn, const std::string &traddr, un
 
 } // namespace
 
-TEST_CASE("connect-all connects all that the services tell of, once", "[discovery]")
+TEST_CASE("connect-all connects all that the services tell of, once", "[discovery][short]")
 {
 	Fabric fabric(3, 2);
 	const std::string both = " -a 127.0.0.1:4420 -a 127.0.0.1:4421";
