@@ -349,14 +349,14 @@ Background avahi()
 	must("grep -qs avahi /etc/passwd || echo avahi:x:990:990::/:/bin/false >> /etc/passwd");
 	must("grep -qs avahi /etc/group || echo avahi:x:990: >> /etc/group");
 	writeFile("/run/avahi.conf", "[server]\nuse-ipv6=no\nallow-interfaces=mdns0\n");
-	return Background(std::string(onBus) +
-			  "avahi-daemon --no-drop-root --no-chroot --no-rlimits -f /run/avahi.conf");
+	return Background(std::string(onBus) + "avahi-daemon --no-drop-root --no-chroot --no-rlimits "
+					       "-f /run/avahi.conf");
 }
 
 Background announcement(const target::Server &server)
 {
-	return Background(std::string(onBus) + "avahi-publish -f -s cdc _nvme-disc._tcp " + std::to_string(server.port()) +
-			  " p=tcp NQN=" + nvmeof::discoveryNqn);
+	return Background(std::string(onBus) + "avahi-publish -f -s cdc _nvme-disc._tcp " +
+			  std::to_string(server.port()) + " p=tcp NQN=" + nvmeof::discoveryNqn);
 }
 
 bool announced()
