@@ -356,7 +356,7 @@ Background avahi()
 Background announcement(const target::Server &server)
 {
 	return Background(std::string(onBus) + "avahi-publish -f -s cdc _nvme-disc._tcp " +
-			  std::to_string(server.port()) + " p=tcp NQN=" + nvmeof::discoveryNqn);
+			  std::to_string(server.port()) + " p=tcp NQN=" + server.shared()->discovery().nqn());
 }
 
 bool announced()
@@ -374,6 +374,7 @@ TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
 	Card card;
 	SystemBus bus;
 	Stage stage;
+	stage.discovery().setNqn("nqn.2024-01.io.nvmeof:cdc");
 	target::Server heard({.address = "10.9.0.1"}, stage.shared);
 	Daemon daemon("[limits]\nown-addresses = true\n[mdns.interfaces]\nmdns0 = true\n");
 	REQUIRE(eventually([] { return exists("/run/nvmeofd-test/lock"); }));
@@ -382,7 +383,7 @@ TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
 	{
 		Background ears = avahi();
 		Background voice = announcement(heard);
-		REQUIRE(stage.becomes(3, 20s));
+		REQUIRE(stage.becomes(4, 20s));
 		CHECK(status()["mdns"]["error"].is_null());
 		CHECK(announced());
 		CHECK(run("nvmeofctl daemon status").text.find("mDNS on mdns0") != std::string::npos);
@@ -392,7 +393,7 @@ TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
 		voice.wait(5s);
 		REQUIRE(eventually([] { return !announced(); }));
 		pause(2s);
-		CHECK(stage.live() == 3);
+		CHECK(stage.becomes(4)); // with the service, which goes by its own NQN
 		ears.signal(SIGTERM);
 		ears.wait(5s);
 	}

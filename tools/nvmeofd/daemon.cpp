@@ -25,6 +25,8 @@ namespace {
 // Changes that come together are one; the first is not kept waiting for the last
 constexpr std::chrono::milliseconds soak = 5ms;
 constexpr std::chrono::milliseconds saveDelay = 1s;
+// Services that nothing leads to any more, of which it is still known what they told: some come back
+constexpr std::size_t mostBygone = 256;
 
 } // namespace
 
@@ -175,6 +177,7 @@ void Daemon::reconcile()
 	if (!ready_)
 		forget(false);
 	serve(plan_);
+	forgetBygone();
 	forget(true);
 	if (!paused_)
 		connections_.apply(difference(), plan_.connections);
@@ -218,6 +221,18 @@ void Daemon::forget(bool kept)
 		if (std::ranges::none_of(services_, has))
 			client_.startDisconnect(one.name);
 	}
+}
+
+// A service may refer to others without end, one after another.
+void Daemon::forgetBygone()
+{
+	if (known_.size() <= plan_.services.size() + mostBygone)
+		return;
+	std::set<std::string> keys;
+	for (const PlannedService &planned : plan_.services)
+		keys.insert(planned.key);
+	std::erase_if(known_, [&](const auto &one) { return !keys.contains(one.first); });
+	std::erase_if(read_, [&](const std::string &key) { return !keys.contains(key); });
 }
 
 std::optional<bool> Daemon::hold(const std::string &key) const
@@ -269,9 +284,10 @@ std::vector<Change> Daemon::difference() const
 {
 	DifferenceRules rules = differenceRules(config_);
 	rules.owner = owner;
-	for (const ConnectOptions &service : wantedServices_)
-		if (!service.subsysnqn.empty())
-			rules.discoveryNqns.push_back(service.subsysnqn);
+	// a service may go by an NQN of its own, be it configured, found or referred to
+	for (const PlannedService &service : plan_.services)
+		if (!service.options.subsysnqn.empty())
+			rules.discoveryNqns.push_back(service.options.subsysnqn);
 	bool complete = plan_.complete && fresh() && resolver_.failures().empty();
 	std::vector<Change> changes = differenceBetween(rules, plan_.connections, complete, topology_.snapshot());
 	auto goes = [](const Change &change) { return change.kind == Change::Kind::disconnect; };

@@ -65,6 +65,7 @@ private:
 	void save();
 	void serve(const nvmeof::Plan &plan);
 	void forget(bool kept);
+	void forgetBygone();
 	void makeService(const nvmeof::PlannedService &planned);
 	void told(const std::string &key, nvmeof::DiscoveryLog log);
 	std::vector<nvmeof::Change> difference() const;
