@@ -72,7 +72,7 @@ std::optional<Word> optionOf(const std::string &word)
 		Word found{keyOf(std::string_view(word).substr(2, equals == word.npos ? word.npos : equals - 2)), {}};
 		if (equals != word.npos)
 			found.value = word.substr(equals + 1);
-		return found;
+		return found.key.empty() ? std::nullopt : std::optional(found);
 	}
 	if (word.size() < 2 || word.front() != '-')
 		return std::nullopt;

@@ -173,6 +173,7 @@ bool takeSetting(ConnectSettings &settings, const std::string &key, const std::s
 		std::optional<bool> off = truthOf(value);
 		if (off && !*off)
 			settings.sqFlow = true;
+		reason = "its value cannot be used";
 		return off.has_value();
 	}
 	std::string name = key;
