@@ -51,7 +51,7 @@ Result<wire::Registration> describeHost(const ConnectOptions &options)
 		resolveIdentity(options.hostnqn, options.hostid, IdentityPlaces{}, IdentityUse::kept);
 	if (!identity)
 		return identity.error();
-	wire::Registration host{identity->hostnqn, identity->hostid.bytes, {}, {}, {}};
+	wire::Registration host{wire::dim_host, identity->hostnqn, identity->hostid.bytes, {}, {}, {}};
 	utsname system{};
 	if (::uname(&system) == 0) {
 		host.name = system.nodename;

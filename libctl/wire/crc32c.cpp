@@ -9,15 +9,20 @@
 namespace nofctl::wire {
 
 // ISA-L takes an int, and does not say that it leaves the data alone.
-std::uint32_t crc32c(std::span<const std::uint8_t> data)
+std::uint32_t crc32c(std::uint32_t before, std::span<const std::uint8_t> data)
 {
-	std::uint32_t crc = ~0u;
+	std::uint32_t crc = ~before;
 	while (!data.empty()) {
 		auto part = data.first(std::min<std::size_t>(data.size(), INT_MAX));
 		crc = ::crc32_iscsi(const_cast<std::uint8_t *>(part.data()), static_cast<int>(part.size()), crc);
 		data = data.subspan(part.size());
 	}
 	return ~crc;
+}
+
+std::uint32_t crc32c(std::span<const std::uint8_t> data)
+{
+	return crc32c(0, data);
 }
 
 } // namespace nofctl::wire

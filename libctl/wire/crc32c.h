@@ -8,5 +8,7 @@ namespace nofctl::wire {
 
 // As of a digest of NVMe/TCP; RFC 3720, B.4
 std::uint32_t crc32c(std::span<const std::uint8_t> data);
+// Of data that come in pieces: @before is that of those that went before.
+std::uint32_t crc32c(std::uint32_t before, std::span<const std::uint8_t> data);
 
 } // namespace nofctl::wire

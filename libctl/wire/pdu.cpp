@@ -183,19 +183,33 @@ void seal(std::span<std::uint8_t> head, std::size_t dataLength, const PduFormat 
 	std::ranges::copy(bytesOf(h), head.begin());
 }
 
-void assemble(Bytes &to, std::span<const std::uint8_t> head, std::span<const std::uint8_t> data,
-	      const PduFormat &format)
+void assembleHead(Bytes &to, std::span<const std::uint8_t> head, const PduFormat &format)
 {
 	const auto start = to.size();
 	append(to, head);
 	if (format.headerDigest)
 		appendDigest(to, head);
-	if (data.empty())
-		return;
 	to.resize(start + dataOffset(head.size(), format));
-	append(to, data);
+}
+
+void assembleTail(Bytes &to, std::uint32_t digest, const PduFormat &format)
+{
 	if (format.dataDigest)
-		appendDigest(to, data);
+		append(to, bytesOf(Le32(digest)));
+}
+
+void assemble(Bytes &to, std::span<const std::uint8_t> head, std::span<const std::uint8_t> data,
+	      const PduFormat &format)
+{
+	if (data.empty()) {
+		append(to, head);
+		if (format.headerDigest)
+			appendDigest(to, head);
+		return;
+	}
+	assembleHead(to, head, format);
+	append(to, data);
+	assembleTail(to, format.dataDigest ? crc32c(data) : 0, format);
 }
 
 } // namespace nofctl::wire

@@ -137,6 +137,10 @@ void seal(std::span<std::uint8_t> head, std::size_t dataLength, const PduFormat 
 void assemble(Bytes &to, std::span<const std::uint8_t> head, std::span<const std::uint8_t> data,
 	      const PduFormat &format);
 
+// The same for data that are sent from where they are: what goes before them, and what behind.
+void assembleHead(Bytes &to, std::span<const std::uint8_t> head, const PduFormat &format);
+void assembleTail(Bytes &to, std::uint32_t digest, const PduFormat &format); // @digest: crc32c() of the data
+
 // Both at once; @format: of the connection
 template <Layout Pdu>
 void write(Bytes &to, const Pdu &pdu, const PduFormat &format = {}, std::span<const std::uint8_t> data = {})

@@ -45,8 +45,8 @@ bool Registration::operator==(const Registration &other) const
 	auto same = [](const DiscoveryEntry &a, const DiscoveryEntry &b) {
 		return std::ranges::equal(bytesOf(a), bytesOf(b));
 	};
-	return nqn == other.nqn && hostid == other.hostid && name == other.name && version == other.version &&
-	       std::ranges::equal(interfaces, other.interfaces, same);
+	return entity == other.entity && nqn == other.nqn && hostid == other.hostid && name == other.name &&
+	       version == other.version && std::ranges::equal(interfaces, other.interfaces, same);
 }
 
 DiscoveryEntry makeInterface(TransportType transport, std::string_view nqn, std::string_view address)
@@ -68,7 +68,7 @@ Bytes encodeRegistration(const Registration &registration)
 	header.tdl = asTel(sizeof(header) + tel * registration.interfaces.size());
 	header.nument = registration.interfaces.size();
 	header.entfmt = dim_extended;
-	header.etype = dim_host;
+	header.etype = registration.entity;
 	header.ektype = key_all;
 	setText(header.eid, registration.nqn, 0);
 	setText(header.ename, registration.name, 0);
@@ -85,10 +85,17 @@ Bytes encodeRegistration(const Registration &registration)
 std::optional<Registration> decodeRegistration(std::span<const std::uint8_t> data)
 {
 	auto header = decode<DimHeader>(data);
-	if (!header || header->etype != dim_host || header->tdl > data.size() || header->tdl < sizeof(*header))
+	if (!header || (header->etype != dim_host && header->etype != dim_direct))
+		return {};
+	if (header->tdl > data.size() || header->tdl < sizeof(*header))
 		return {};
 	data = data.subspan(sizeof(*header), header->tdl - sizeof(*header));
-	Registration registration{text(header->eid), {}, text(header->ename), text(header->ever), {}};
+	Registration registration{DimEntity(std::uint16_t(header->etype)),
+				  text(header->eid),
+				  {},
+				  text(header->ename),
+				  text(header->ever),
+				  {}};
 	for (std::uint64_t i = 0; i < header->nument; i++) {
 		if (header->entfmt == dim_basic) {
 			auto entry = cut(data, sizeof(DiscoveryEntry));

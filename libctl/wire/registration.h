@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a host tells a centralized discovery controller of itself: the data of the Discovery Information Management
- * command (21h), with extended entries. TP8010, as libnvme's structures have it.
+ * What a host tells a centralized discovery controller of itself, or a direct discovery controller of the subsystems
+ * that it knows: the data of the Discovery Information Management command (21h). TP8010, as libnvme's structures have
+ * it.
  */
 #pragma once
 
@@ -49,11 +50,12 @@ struct AttributeHeader {
 };
 
 struct Registration {
-	std::string nqn;                        // of the host
+	DimEntity entity = dim_host;
+	std::string nqn;                        // of the host, or of the discovery controller
 	std::array<std::uint8_t, 16> hostid{};  //
 	std::string name;                       // of the machine
 	std::string version;                    // of its operating system
-	std::vector<DiscoveryEntry> interfaces; // by which it reaches targets: transport and address
+	std::vector<DiscoveryEntry> interfaces; // by which it reaches targets; or what its log would tell
 
 	bool operator==(const Registration &other) const;
 };
@@ -62,7 +64,7 @@ struct Registration {
 DiscoveryEntry makeInterface(TransportType transport, std::string_view nqn, std::string_view address);
 
 Bytes encodeRegistration(const Registration &registration);
-// Nothing: the data are no registration of a host, or do not keep to their own lengths.
+// Nothing: the data are no registration of a host or of a direct discovery controller, or do not keep to their own lengths.
 std::optional<Registration> decodeRegistration(std::span<const std::uint8_t> data);
 
 } // namespace nofctl::wire

@@ -61,7 +61,7 @@ std::optional<Reply> Connection::discoveryAdmin(const Command &cmd, const Bytes 
 Reply Connection::takeRegistration(const Command &cmd, const Bytes &data)
 {
 	auto host = decodeRegistration(data);
-	if (!host || (cmd.cdw10 & 0xf) != dim_register || host->nqn != assoc_->hostnqn) {
+	if (!host || host->entity != dim_host || (cmd.cdw10 & 0xf) != dim_register || host->nqn != assoc_->hostnqn) {
 		server_.violation("a registration that is none");
 		return {st_invalid_field | st_dnr};
 	}

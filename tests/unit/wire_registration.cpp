@@ -12,7 +12,7 @@ namespace {
 
 Registration some()
 {
-	Registration host{"nqn.2024-01.io.nvmeof:host", {}, "node7", "Linux 6.12", {}};
+	Registration host{dim_host, "nqn.2024-01.io.nvmeof:host", {}, "node7", "Linux 6.12", {}};
 	for (std::uint8_t i = 0; i < 16; i++)
 		host.hostid[i] = static_cast<std::uint8_t>(0x10 + i);
 	host.interfaces.push_back(makeInterface(tr_tcp, host.nqn, "192.0.2.1"));
@@ -67,13 +67,14 @@ TEST_CASE("what is no registration", "[wire]")
 		put<std::uint32_t>(bytes, offset, value);
 		return decodeRegistration(bytes);
 	};
-	CHECK_FALSE(with(0, 1023));             // TDL
-	CHECK_FALSE(with(0, 0xffffffff));       //
-	CHECK_FALSE(with(8, 2));                // NUMENT
-	CHECK_FALSE(with(16, 1 << 16 | 3));     // ENTFMT
-	CHECK_FALSE(with(16, 2 << 16 | 2));     // ETYPE: a DDC
-	CHECK_FALSE(with(1024 + 1024, 1031));   // TEL
-	CHECK_FALSE(with(1024 + 1024, 0xffff)); //
-	CHECK_FALSE(with(1024 + 1028, 2));      // NUMEXAT
+	CHECK_FALSE(with(0, 1023));                         // TDL
+	CHECK_FALSE(with(0, 0xffffffff));                   //
+	CHECK_FALSE(with(8, 2));                            // NUMENT
+	CHECK_FALSE(with(16, 1 << 16 | 3));                 // ENTFMT
+	CHECK(with(16, 2 << 16 | 2)->entity == dim_direct); // ETYPE
+	CHECK_FALSE(with(16, 3 << 16 | 2));                 //
+	CHECK_FALSE(with(1024 + 1024, 1031));               // TEL
+	CHECK_FALSE(with(1024 + 1024, 0xffff));             //
+	CHECK_FALSE(with(1024 + 1028, 2));                  // NUMEXAT
 	CHECK_FALSE(with(1024 + 1032, 17 << 16 | 1));
 }

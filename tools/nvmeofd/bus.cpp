@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include "bus_name.h"
-#include "journal.h"
+#include "serving/journal.h"
 #include "status.h"
 
 using namespace nvmeof;
 
 namespace nvmeofd {
+
+using namespace serving;
 
 namespace {
 

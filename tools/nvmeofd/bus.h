@@ -5,7 +5,7 @@
 #include <systemd/sd-bus.h>
 
 #include "daemon.h"
-#include "loop.h"
+#include "serving/loop.h"
 #include "system_bus.h"
 
 namespace nvmeofd {
@@ -13,7 +13,7 @@ namespace nvmeofd {
 class Bus {
 public:
 	// Without a system bus the daemon does its work all the same, and looks for one again.
-	Bus(Loop &loop, Daemon &daemon);
+	Bus(serving::Loop &loop, Daemon &daemon);
 
 	Daemon &daemon() { return daemon_; }
 

@@ -18,7 +18,7 @@
 #include <nvmeof/event.h>
 
 #include "jitter.h"
-#include "loop.h"
+#include "serving/loop.h"
 
 namespace nvmeofd {
 
@@ -33,7 +33,7 @@ public:
 	};
 
 	// @again: something is to be tried now
-	Connections(Loop &loop, nvmeof::Client &client, std::function<void()> again);
+	Connections(serving::Loop &loop, nvmeof::Client &client, std::function<void()> again);
 
 	// @known: by which one is told apart where nothing else says for which one a controller is
 	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted);
@@ -54,7 +54,7 @@ private:
 	nvmeof::Client &client_;
 	std::function<void()> again_;
 	Attempts attempts_;
-	Timer retry_;
+	serving::Timer retry_;
 };
 
 } // namespace nvmeofd

@@ -12,13 +12,15 @@
 #include <nvmeof/difference.h>
 #include <nvmeof/identity.h>
 
-#include "journal.h"
+#include "serving/journal.h"
 #include "owner.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace nvmeofd {
+
+using namespace serving;
 
 namespace {
 

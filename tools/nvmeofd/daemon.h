@@ -21,7 +21,7 @@
 #include "connections.h"
 #include "found.h"
 #include "last_known.h"
-#include "loop.h"
+#include "serving/loop.h"
 #include "mdns.h"
 #include "resolver.h"
 #include "service.h"
@@ -37,7 +37,8 @@ struct Places {
 class Daemon {
 public:
 	// @config: as read from the places
-	Daemon(Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client, nvmeof::Topology topology);
+	Daemon(serving::Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client,
+	       nvmeof::Topology topology);
 
 	// An error leaves everything as it was.
 	nvmeof::Result<void> reload();
@@ -75,7 +76,7 @@ private:
 	std::filesystem::path file() const;
 	LastKnown load();
 
-	Loop &loop_;
+	serving::Loop &loop_;
 	Places places_;
 	nvmeof::Config config_;
 	nvmeof::Client client_;
@@ -96,8 +97,8 @@ private:
 	Resolver resolver_;
 	Connections connections_;
 	Mdns mdns_;
-	Timer soon_, saveTimer_;
-	Readable clientReadable_, topologyReadable_;
+	serving::Timer soon_, saveTimer_;
+	serving::Readable clientReadable_, topologyReadable_;
 };
 
 } // namespace nvmeofd

@@ -15,12 +15,13 @@
 
 #include "bus.h"
 #include "daemon.h"
-#include "journal.h"
+#include "serving/journal.h"
 #include "lock.h"
-#include "loop.h"
+#include "serving/loop.h"
 
 using namespace nvmeof;
 using namespace nvmeofd;
+using namespace serving;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "journal.h"
+#include "serving/journal.h"
 #include "mdns_record.h"
 #include "printable.h"
 
@@ -17,6 +17,8 @@ using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace nvmeofd {
+
+using namespace serving;
 
 namespace {
 

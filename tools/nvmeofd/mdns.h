@@ -11,7 +11,7 @@
 
 #include "found.h"
 #include "jitter.h"
-#include "loop.h"
+#include "serving/loop.h"
 #include "system_bus.h"
 
 namespace nvmeofd {
@@ -19,7 +19,7 @@ namespace nvmeofd {
 class Mdns {
 public:
 	// @changed: all that are announced now
-	Mdns(Loop &loop, std::function<void(std::vector<FoundService> announced)> changed);
+	Mdns(serving::Loop &loop, std::function<void(std::vector<FoundService> announced)> changed);
 	~Mdns();
 	Mdns(const Mdns &) = delete;
 	Mdns &operator=(const Mdns &) = delete;
@@ -60,7 +60,7 @@ private:
 	void failed(const std::string &why);
 	static bool read(sd_bus_message *message, Name &name);
 
-	Loop &loop_;
+	serving::Loop &loop_;
 	std::function<void(std::vector<FoundService>)> changed_;
 	std::optional<SystemBus> bus_;
 	sd_bus *open_ = nullptr; // the same, while it is there
@@ -68,7 +68,7 @@ private:
 	All all_;
 	std::string lastError_;
 	Backoff backoff_;
-	Timer again_;
+	serving::Timer again_;
 };
 
 } // namespace nvmeofd

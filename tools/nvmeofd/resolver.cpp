@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "journal.h"
+#include "serving/journal.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace nvmeofd {
+
+using namespace serving;
 
 namespace {
 

@@ -12,14 +12,14 @@
 
 #include "jitter.h"
 #include "last_known.h"
-#include "loop.h"
+#include "serving/loop.h"
 
 namespace nvmeofd {
 
 class Resolver {
 public:
 	// @changed: some have other addresses now
-	Resolver(Loop &loop, nvmeof::Client &client, KnownAddresses known, std::function<void()> changed);
+	Resolver(serving::Loop &loop, nvmeof::Client &client, KnownAddresses known, std::function<void()> changed);
 
 	// From now on, these and no others; numeric ones are there at once.
 	void follow(const std::vector<nvmeof::ConfigTarget> &targets);
@@ -48,7 +48,7 @@ private:
 	std::map<std::string, Asked> asked_;
 	std::map<std::string, std::string> failures_;
 	Backoff backoff_;
-	Timer again_;
+	serving::Timer again_;
 };
 
 } // namespace nvmeofd

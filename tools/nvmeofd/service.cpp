@@ -5,13 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "journal.h"
+#include "serving/journal.h"
 #include "owner.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace nvmeofd {
+
+using namespace serving;
 
 namespace {
 

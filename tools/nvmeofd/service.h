@@ -16,7 +16,7 @@
 #include <nvmeof/event.h>
 
 #include "jitter.h"
-#include "loop.h"
+#include "serving/loop.h"
 
 namespace nvmeofd {
 
@@ -37,7 +37,7 @@ public:
 	};
 
 	// @hold: a connection, whatever it says of itself; not set: unless it refuses
-	Service(Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned, std::optional<bool> hold,
+	Service(serving::Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned, std::optional<bool> hold,
 		News news);
 
 	void begin();
@@ -89,8 +89,8 @@ private:
 	bool enrolling_ = false;                                   // asked for, by this connection
 	std::optional<bool> registered_;
 	Backoff backoff_;
-	Timer retry_; // connect, or read, again
-	Timer readTimer_;
+	serving::Timer retry_; // connect, or read, again
+	serving::Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;
 	nvmeof::Pending<nvmeof::Result<bool>> registration_;
 };

@@ -9,6 +9,8 @@ using namespace std::chrono_literals;
 
 namespace nvmeofd {
 
+using namespace serving;
+
 namespace {
 
 constexpr std::chrono::milliseconds lookAgain = 30s;

@@ -7,7 +7,7 @@
 
 #include <systemd/sd-bus.h>
 
-#include "loop.h"
+#include "serving/loop.h"
 
 namespace nvmeofd {
 
@@ -15,7 +15,8 @@ class SystemBus {
 public:
 	// @opened: sets up what is wanted of it; a negative errno is a failure.
 	// @lost: why there is none, or none any more
-	SystemBus(Loop &loop, std::function<int(sd_bus *)> opened, std::function<void(const std::string &why)> lost);
+	SystemBus(serving::Loop &loop, std::function<int(sd_bus *)> opened,
+		  std::function<void(const std::string &why)> lost);
 	~SystemBus();
 	SystemBus(const SystemBus &) = delete;
 	SystemBus &operator=(const SystemBus &) = delete;
@@ -29,11 +30,11 @@ private:
 	int connect();
 	void close();
 
-	Loop &loop_;
+	serving::Loop &loop_;
 	std::function<int(sd_bus *)> opened_;
 	std::function<void(const std::string &)> lost_;
 	sd_bus *bus_ = nullptr;
-	Timer again_;
+	serving::Timer again_;
 };
 
 } // namespace nvmeofd

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "journal.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <vector>
 
@@ -12,7 +13,7 @@
 
 #include "printable.h"
 
-namespace nvmeofd {
+namespace serving {
 
 namespace {
 
@@ -34,11 +35,11 @@ void say(int priority, std::string_view message, const Fields &fields)
 {
 	std::string text = printable(message);
 	if (!journalled()) {
-		fmt::print(stderr, "nvmeofd: {}\n", text);
+		fmt::print(stderr, "{}: {}\n", program_invocation_short_name, text);
 		return;
 	}
 	std::vector<std::string> lines{"MESSAGE=" + text, fmt::format("PRIORITY={}", priority),
-				       "SYSLOG_IDENTIFIER=nvmeofd"};
+				       "SYSLOG_IDENTIFIER=" + std::string(program_invocation_short_name)};
 	add(lines, "NVMEOF_NQN", fields.nqn);
 	add(lines, "NVMEOF_SERVICE", fields.service);
 	add(lines, "NVMEOF_CONTROLLER", fields.controller);
@@ -49,4 +50,4 @@ void say(int priority, std::string_view message, const Fields &fields)
 	sd_journal_sendv(pieces.data(), static_cast<int>(pieces.size()));
 }
 
-} // namespace nvmeofd
+} // namespace serving

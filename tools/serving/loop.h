@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The event loop, and what it calls back; each ends with the object that was made for it. One thread.
+/*
+ * The event loop, and what it calls back; each ends with the object that was made for it. A loop is one thread's; only
+ * Mailbox::post() may be called from others.
+ */
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <mutex>
+#include <vector>
 
 #include <systemd/sd-event.h>
 
-namespace nvmeofd {
+namespace serving {
 
 class Loop {
 public:
-	Loop(); // throws std::system_error
+	enum class Watchdog { none, fed };
+	explicit Loop(Watchdog watchdog = Watchdog::fed); // throws std::system_error
 	~Loop();
 	Loop(const Loop &) = delete;
 	Loop &operator=(const Loop &) = delete;
 
 	sd_event *event() const { return event_; }
-	// Until end(), which gives the result. The service manager's watchdog is fed meanwhile.
+	// Until end(), which gives the result. The service manager's watchdog is fed meanwhile, where it is to be.
 	int run();
 	void end(int code);
 
@@ -44,6 +50,22 @@ public:
 	Readable(Loop &loop, int fd, std::function<void()> call);
 };
 
+// What EPOLLIN, EPOLLOUT and so on tell of a descriptor
+class Watched {
+public:
+	Watched(Loop &loop, int fd, std::uint32_t events, std::function<void(std::uint32_t events)> call);
+	~Watched();
+	Watched(const Watched &) = delete;
+	Watched &operator=(const Watched &) = delete;
+
+	void want(std::uint32_t events);
+
+private:
+	std::function<void(std::uint32_t)> call_;
+	std::uint32_t wanted_;
+	sd_event_source *source_ = nullptr;
+};
+
 // SIGTERM and so on, which are blocked in the process from then on
 class OnSignal : Source {
 public:
@@ -61,4 +83,21 @@ public:
 	bool running() const;
 };
 
-} // namespace nvmeofd
+// What other threads want the loop's to do
+class Mailbox {
+public:
+	explicit Mailbox(Loop &loop);
+	~Mailbox();
+
+	void post(std::function<void()> work); // from any thread
+
+private:
+	void open();
+
+	int fd_;
+	std::mutex mutex_;
+	std::vector<std::function<void()>> work_;
+	Readable readable_;
+};
+
+} // namespace serving

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the daemon says: to the journal with fields, where that is where its stderr goes, else to stderr.
+// What a service says: to the journal with fields, where that is where its stderr goes, else to stderr.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace nvmeofd {
+namespace serving {
 
 // Of a message, as journal fields NVMEOF_NQN=, NVMEOF_SERVICE=, NVMEOF_CONTROLLER=, NVMEOF_ADDRESS=; what is empty is
 // not there
@@ -19,4 +19,4 @@ struct Fields {
 // @priority: LOG_ERR and so on, of syslog.h. Control characters, which a target may have sent, are replaced.
 void say(int priority, std::string_view message, const Fields &fields = {});
 
-} // namespace nvmeofd
+} // namespace serving

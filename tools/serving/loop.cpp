@@ -6,8 +6,10 @@
 #include <system_error>
 
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-namespace nvmeofd {
+namespace serving {
 
 namespace {
 
@@ -26,10 +28,11 @@ int called(void *call)
 
 } // namespace
 
-Loop::Loop()
+Loop::Loop(Watchdog watchdog)
 {
 	check(sd_event_new(&event_), "cannot make an event loop");
-	check(sd_event_set_watchdog(event_, true), "cannot feed the watchdog");
+	if (watchdog == Watchdog::fed)
+		check(sd_event_set_watchdog(event_, true), "cannot feed the watchdog");
 }
 
 Loop::~Loop()
@@ -60,6 +63,32 @@ Readable::Readable(Loop &loop, int fd, std::function<void()> call) : Source(std:
 		      loop.event(), &source_, fd, EPOLLIN,
 		      [](sd_event_source *, int, uint32_t, void *data) { return called(data); }, &call_),
 	      "cannot watch a descriptor");
+}
+
+Watched::Watched(Loop &loop, int fd, std::uint32_t events, std::function<void(std::uint32_t)> call)
+	: call_(std::move(call)), wanted_(events)
+{
+	check(sd_event_add_io(
+		      loop.event(), &source_, fd, events,
+		      [](sd_event_source *, int, uint32_t got, void *data) {
+			      (*static_cast<std::function<void(std::uint32_t)> *>(data))(got);
+			      return 0;
+		      },
+		      &call_),
+	      "cannot watch a descriptor");
+}
+
+Watched::~Watched()
+{
+	sd_event_source_disable_unref(source_);
+}
+
+void Watched::want(std::uint32_t events)
+{
+	if (events == wanted_)
+		return;
+	wanted_ = events;
+	check(sd_event_source_set_io_events(source_, events), "cannot watch a descriptor");
 }
 
 OnSignal::OnSignal(Loop &loop, int signal, std::function<void()> call) : Source(std::move(call))
@@ -108,4 +137,35 @@ bool Timer::running() const
 	return enabled != SD_EVENT_OFF;
 }
 
-} // namespace nvmeofd
+Mailbox::Mailbox(Loop &loop) : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), readable_(loop, fd_, [this] { open(); })
+{
+}
+
+Mailbox::~Mailbox()
+{
+	::close(fd_);
+}
+
+void Mailbox::post(std::function<void()> work)
+{
+	{
+		std::lock_guard lock(mutex_);
+		work_.push_back(std::move(work));
+	}
+	::eventfd_write(fd_, 1);
+}
+
+void Mailbox::open()
+{
+	eventfd_t count;
+	::eventfd_read(fd_, &count);
+	std::vector<std::function<void()>> work;
+	{
+		std::lock_guard lock(mutex_);
+		work.swap(work_);
+	}
+	for (auto &piece : work)
+		piece();
+}
+
+} // namespace serving
