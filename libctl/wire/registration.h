@@ -64,7 +64,8 @@ struct Registration {
 DiscoveryEntry makeInterface(TransportType transport, std::string_view nqn, std::string_view address);
 
 Bytes encodeRegistration(const Registration &registration);
-// Nothing: the data are no registration of a host or of a direct discovery controller, or do not keep to their own lengths.
+// Nothing: the data are no registration of a host or of a direct discovery controller, or do not keep to their own
+// lengths.
 std::optional<Registration> decodeRegistration(std::span<const std::uint8_t> data);
 
 } // namespace nofctl::wire
