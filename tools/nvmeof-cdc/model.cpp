@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nvmeof/address.h>
+
+namespace cdc {
+
+using namespace nofctl::wire;
+using nvmeof::Result;
+
+namespace {
+
+template <typename T> Result<T> read(const std::string &key, const Json &json)
+{
+	Result<T> record = T::of(json);
+	if (record && record->key() != key) {
+		nvmeof::Error error;
+		error.message = "it is the record of " + record->key();
+		return error;
+	}
+	return record;
+}
+
+template <typename T> Result<void> into(std::map<std::string, T> &records, const std::string &key, const Json &json)
+{
+	Result<T> record = read<T>(key, json);
+	if (!record)
+		return record.error();
+	records.insert_or_assign(key, *std::move(record));
+	return {};
+}
+
+bool tellsTheSame(const Block &before, const DiscoveryEntry &entry)
+{
+	return before && std::ranges::equal(bytesOf(*before), bytesOf(entry));
+}
+
+// Another service is a referral, to the same information (NVMe Base 2.0, figure 295: DUPRETINFO).
+DiscoveryEntry entryOf(const Instance &instance, const nvmeof::Address &address, bool itself)
+{
+	DiscoveryEntry entry = makeEntry(itself ? sub_current : sub_referral, instance.nqn, address.traddr, 0);
+	setText(entry.trsvcid, address.trsvcid, ' ');
+	entry.eflags = ef_duplicate | ef_persistent;
+	return entry;
+}
+
+} // namespace
+
+Result<void> Model::putTarget(const std::string &key, const Json &json)
+{
+	Result<Target> target = read<Target>(key, json);
+	if (!target)
+		return target.error();
+	Port &port = targets_[key];
+	if (!tellsTheSame(port.entry, target->entry())) {
+		port.entry.reset();
+		changed_.push_back(key);
+	}
+	port.target = *std::move(target);
+	return {};
+}
+
+Result<void> Model::putInstance(const std::string &key, const Json &json)
+{
+	Result<Instance> instance = read<Instance>(key, json);
+	if (!instance)
+		return instance.error();
+	Service &service = instances_[key];
+	std::vector<Block> before = std::move(service.entries);
+	service = {*std::move(instance), {}};
+	for (const std::string &text : service.instance.addresses) {
+		const auto address = nvmeof::parseAddress(text);
+		if (!address)
+			continue;
+		DiscoveryEntry entry = entryOf(service.instance, *address, service.instance.id == self_);
+		auto same = std::ranges::find_if(before, [&](const Block &old) { return tellsTheSame(old, entry); });
+		service.entries.push_back(same != before.end() ? *same : std::make_shared<const DiscoveryEntry>(entry));
+	}
+	return {};
+}
+
+Result<void> Model::put(const Change &change)
+{
+	const Json json = Json::parse(*change.value, nullptr, false);
+	switch (kindOf(change.key).value_or(Kind::target)) {
+	case Kind::target:
+		return putTarget(change.key, json);
+	case Kind::zone:
+		return into(zones_, change.key, json);
+	case Kind::host:
+		return into(hosts_, change.key, json);
+	case Kind::instance:
+		return putInstance(change.key, json);
+	}
+	return {};
+}
+
+void Model::remove(const std::string &key)
+{
+	targets_.erase(key);
+	zones_.erase(key);
+	hosts_.erase(key);
+	instances_.erase(key);
+}
+
+// Side by side, so that what is sent together lies together
+void Model::makeEntries()
+{
+	std::ranges::sort(changed_);
+	auto slab = std::make_shared<std::vector<DiscoveryEntry>>();
+	slab->reserve(changed_.size());
+	for (const std::string &key : changed_) {
+		auto found = targets_.find(key);
+		if (found == targets_.end() || found->second.entry)
+			continue;
+		slab->push_back(found->second.target.entry());
+		found->second.entry = Block(slab, &slab->back());
+	}
+	changed_.clear();
+}
+
+std::vector<std::string> Model::apply(const News &news)
+{
+	std::vector<std::string> wrong;
+	std::map<std::string, Port> before;
+	if (news.whole) {
+		before.swap(targets_);
+		zones_.clear();
+		hosts_.clear();
+		instances_.clear();
+	}
+	for (const Change &change : news.changes) {
+		if (!change.value) {
+			remove(change.key);
+			continue;
+		}
+		if (auto old = before.extract(change.key))
+			targets_.insert(std::move(old));
+		if (Result<void> done = put(change); !done) {
+			remove(change.key);
+			wrong.push_back(fmt::format("the record {} is left out: {}", change.key, done.error().message));
+		}
+	}
+	makeEntries();
+	generation_ = news.generation;
+	return wrong;
+}
+
+} // namespace cdc

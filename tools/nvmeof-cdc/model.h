@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The records of the store, read, with the entries that hosts are told of them.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "store.h"
+
+namespace cdc {
+
+// An entry of a log, made once and sent to all who see it. Another object only when it tells something else.
+using Block = std::shared_ptr<const nofctl::wire::DiscoveryEntry>;
+
+class Model {
+public:
+	struct Port {
+		Target target;
+		Block entry;
+	};
+	struct Service {
+		Instance instance;
+		std::vector<Block> entries; // one for each address
+	};
+
+	// @self: the ID of this instance, whose own entries are told apart from others'
+	explicit Model(std::string self = {}) : self_(std::move(self)) {}
+
+	// What is no record stays out; why, for people.
+	std::vector<std::string> apply(const News &news);
+
+	const std::map<std::string, Port> &targets() const { return targets_; } // by key, as the others
+	const std::map<std::string, Zone> &zones() const { return zones_; }
+	const std::map<std::string, Host> &hosts() const { return hosts_; }
+	const std::map<std::string, Service> &instances() const { return instances_; }
+	std::uint64_t generation() const { return generation_; }
+
+private:
+	nvmeof::Result<void> put(const Change &change);
+	nvmeof::Result<void> putTarget(const std::string &key, const Json &json);
+	nvmeof::Result<void> putInstance(const std::string &key, const Json &json);
+	void remove(const std::string &key);
+	void makeEntries();
+
+	std::string self_;
+	std::map<std::string, Port> targets_;
+	std::map<std::string, Zone> zones_;
+	std::map<std::string, Host> hosts_;
+	std::map<std::string, Service> instances_;
+	std::uint64_t generation_ = 0;
+	std::vector<std::string> changed_; // targets without an entry, while news are applied
+};
+
+} // namespace cdc

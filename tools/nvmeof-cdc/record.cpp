@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record.h"
+
+#include <array>
+#include <charconv>
+
+#include <nvmeof/address.h>
+
+namespace cdc {
+
+using namespace nofctl::wire;
+using nvmeof::Error;
+using nvmeof::ErrorCode;
+using nvmeof::Result;
+
+namespace {
+
+constexpr std::array prefixes{std::string_view("targets/"), std::string_view("zones/"), std::string_view("hosts/"),
+			      std::string_view("instances/")};
+constexpr std::size_t longest_list = 100000;
+
+constexpr std::pair<TransportType, const char *> transports[] = {{tr_tcp, "tcp"}, {tr_rdma, "rdma"}};
+constexpr std::pair<AnaState, const char *> states[] = {
+	{ana_optimized, "optimized"},
+	{ana_non_optimized, "non-optimized"},
+	{ana_inaccessible, "inaccessible"},
+	{ana_persistent_loss, "persistent-loss"},
+	{ana_change, "change"},
+};
+
+Error wrong(std::string message)
+{
+	Error error;
+	error.code = ErrorCode::invalid;
+	error.message = std::move(message);
+	return error;
+}
+
+template <std::size_t count, typename T> const char *nameIn(const std::pair<T, const char *> (&table)[count], T wanted)
+{
+	for (const auto &[value, name] : table)
+		if (value == wanted)
+			return name;
+	return "unknown";
+}
+
+template <std::size_t count, typename T>
+std::optional<T> valueIn(const std::pair<T, const char *> (&table)[count], std::string_view wanted)
+{
+	for (const auto &[value, name] : table)
+		if (name == wanted)
+			return value;
+	return {};
+}
+
+// Takes the members of an object one by one; the first that is wrong is told by outcome().
+class Reader {
+public:
+	Reader(const Json &json, const char *what) : json_(json), what_(what)
+	{
+		if (!json.is_object())
+			fail("is no object");
+	}
+
+	void text(const char *key, std::string &to, bool needed = false)
+	{
+		const Json *member = find(key, needed);
+		if (!member)
+			return;
+		if (!member->is_string() || member->get_ref<const std::string &>().size() > 256)
+			return fail(std::string(key) + " is no text, or too long");
+		to = member->get<std::string>();
+	}
+	template <typename T> void number(const char *key, T &to)
+	{
+		const Json *member = find(key, false);
+		if (!member)
+			return;
+		if (!member->is_number_integer() || !std::in_range<T>(member->get<std::int64_t>()))
+			return fail(std::string(key) + " is no number that can be");
+		to = static_cast<T>(member->get<std::int64_t>());
+	}
+	void flag(const char *key, bool &to)
+	{
+		if (const Json *member = find(key, false)) {
+			if (!member->is_boolean())
+				return fail(std::string(key) + " is neither true nor false");
+			to = member->get<bool>();
+		}
+	}
+	void texts(const char *key, std::vector<std::string> &to)
+	{
+		const Json *member = find(key, false);
+		if (!member)
+			return;
+		if (!member->is_array() || member->size() > longest_list)
+			return fail(std::string(key) + " is no list, or too long");
+		for (const Json &one : *member) {
+			if (!one.is_string() || one.get_ref<const std::string &>().size() > 256)
+				return fail(std::string("something in ") + key + " is no text, or too long");
+			to.push_back(one.get<std::string>());
+		}
+	}
+	template <typename T, typename Find> void word(const char *key, T &to, Find find)
+	{
+		std::string text;
+		this->text(key, text);
+		if (text.empty())
+			return;
+		if (auto value = find(text))
+			to = *value;
+		else
+			fail(std::string(key) + " '" + text + "' is not known");
+	}
+	void origin(Origin &to)
+	{
+		text("source", to.source);
+		text("owner", to.owner);
+		number("ends", to.ends);
+	}
+	void fail(const std::string &why)
+	{
+		if (!error_)
+			error_ = wrong(std::string(what_) + ": " + why);
+	}
+	bool failed() const { return error_.has_value(); }
+	template <typename T> Result<T> outcome(T value) const
+	{
+		return error_ ? Result<T>(*error_) : Result<T>(value);
+	}
+
+private:
+	const Json *find(const char *key, bool needed)
+	{
+		if (error_)
+			return nullptr;
+		auto found = json_.find(key);
+		if (found != json_.end())
+			return &*found;
+		if (needed)
+			fail(std::string(key) + " is missing");
+		return nullptr;
+	}
+
+	const Json &json_;
+	const char *what_;
+	std::optional<Error> error_;
+};
+
+template <typename T> void addUnless(Json &json, const char *key, const T &value, const T &usual)
+{
+	if (value != usual)
+		json[key] = value;
+}
+
+void addOrigin(Json &json, const Origin &origin)
+{
+	json["source"] = origin.source;
+	addUnless(json, "owner", origin.owner, std::string());
+	addUnless(json, "ends", origin.ends, std::int64_t(0));
+}
+
+std::string keyOf(Kind kind, std::string_view name)
+{
+	return std::string(prefixOf(kind)).append(name);
+}
+
+bool isPort(std::string_view text)
+{
+	unsigned number = 0;
+	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+	return error == std::errc() && end == text.data() + text.size() && number > 0 && number < 65536;
+}
+
+Result<void> checkTarget(const Target &target)
+{
+	if (Result<void> nqn = nvmeof::checkNqn(target.nqn); !nqn)
+		return wrong("target: " + nqn.error().message);
+	if (Result<std::string> traddr = nvmeof::parseTraddr(target.traddr); !traddr)
+		return wrong("target: " + traddr.error().message);
+	if (!isPort(target.trsvcid))
+		return wrong("target: '" + target.trsvcid + "' is no port");
+	return {};
+}
+
+} // namespace
+
+std::string_view prefixOf(Kind kind)
+{
+	return prefixes[static_cast<std::size_t>(kind)];
+}
+
+std::optional<Kind> kindOf(std::string_view key)
+{
+	for (std::size_t i = 0; i < prefixes.size(); i++)
+		if (key.starts_with(prefixes[i]))
+			return static_cast<Kind>(i);
+	return {};
+}
+
+std::string_view nameOf(std::string_view key)
+{
+	auto kind = kindOf(key);
+	return kind ? key.substr(prefixOf(*kind).size()) : key;
+}
+
+bool toldToHosts(Kind kind)
+{
+	return kind != Kind::host;
+}
+
+const char *transportName(TransportType transport)
+{
+	return nameIn(transports, transport);
+}
+
+std::optional<TransportType> transportOf(std::string_view name)
+{
+	return valueIn(transports, name);
+}
+
+const char *stateName(AnaState state)
+{
+	return nameIn(states, state);
+}
+
+std::optional<AnaState> stateOf(std::string_view name)
+{
+	return valueIn(states, name);
+}
+
+std::vector<std::string> stateNames()
+{
+	std::vector<std::string> names;
+	for (const auto &[state, name] : states)
+		names.emplace_back(name);
+	return names;
+}
+
+std::string Target::key() const
+{
+	return keyOf(Kind::target, nqn + " " + transportName(transport) + " " + traddr + " " + trsvcid);
+}
+
+DiscoveryEntry Target::entry() const
+{
+	DiscoveryEntry entry = makeEntry(type, nqn, traddr, 0);
+	setText(entry.trsvcid, trsvcid, ' ');
+	entry.trtype = transport;
+	entry.treq = treq;
+	entry.portid = portid;
+	if (transport == tr_rdma)
+		entry.setRdma({qptype, prtype, cms_rdma_cm, {}, {}, {}});
+	else
+		entry.tsas[0] = sectype;
+	return entry;
+}
+
+Json Target::json() const
+{
+	const Target usual;
+	Json json{{"nqn", nqn}, {"transport", transportName(transport)}, {"traddr", traddr}, {"trsvcid", trsvcid}};
+	if (type == sub_referral)
+		json["type"] = "referral";
+	addUnless(json, "portid", portid, usual.portid);
+	addUnless(json, "treq", treq, usual.treq);
+	addUnless(json, "sectype", sectype, usual.sectype);
+	if (transport == tr_rdma) {
+		addUnless(json, "qptype", qptype, usual.qptype);
+		addUnless(json, "prtype", prtype, usual.prtype);
+	}
+	json["state"] = stateName(state);
+	addOrigin(json, origin);
+	return json;
+}
+
+Result<Target> Target::of(const Json &json)
+{
+	Target target;
+	Reader reader(json, "target");
+	reader.text("nqn", target.nqn, true);
+	reader.word("type", target.type, [](std::string_view name) -> std::optional<SubsystemType> {
+		if (name == "subsystem")
+			return sub_nvm;
+		return name == "referral" ? std::optional(sub_referral) : std::nullopt;
+	});
+	reader.word("transport", target.transport, transportOf);
+	reader.text("traddr", target.traddr, true);
+	reader.text("trsvcid", target.trsvcid);
+	reader.number("portid", target.portid);
+	reader.number("treq", target.treq);
+	reader.number("sectype", target.sectype);
+	reader.number("qptype", target.qptype);
+	reader.number("prtype", target.prtype);
+	reader.word("state", target.state, stateOf);
+	reader.origin(target.origin);
+	if (!reader.failed())
+		if (Result<void> checked = checkTarget(target); !checked)
+			return checked.error();
+	return reader.outcome(target);
+}
+
+Result<Target> Target::of(const DiscoveryEntry &entry)
+{
+	Target target;
+	target.nqn = text(entry.subnqn);
+	target.type = static_cast<SubsystemType>(entry.subtype);
+	target.transport = static_cast<TransportType>(entry.trtype);
+	target.traddr = text(entry.traddr);
+	target.trsvcid = text(entry.trsvcid);
+	target.portid = entry.portid;
+	target.treq = entry.treq;
+	if (target.transport == tr_rdma) {
+		target.qptype = entry.rdma().qptype;
+		target.prtype = entry.rdma().prtype;
+	} else {
+		target.sectype = entry.sectype();
+	}
+	if (target.type != sub_nvm && target.type != sub_referral)
+		return wrong("an entry that is neither a subsystem nor a referral");
+	if (target.transport != tr_tcp && target.transport != tr_rdma)
+		return wrong("a transport other than TCP and RDMA");
+	if (Result<void> checked = checkTarget(target); !checked)
+		return checked.error();
+	return target;
+}
+
+std::string Zone::keyOf(const std::string &name)
+{
+	return cdc::keyOf(Kind::zone, name);
+}
+
+Json Zone::json() const
+{
+	Json json{{"name", name}, {"hosts", hosts}, {"targets", targets}};
+	addOrigin(json, origin);
+	return json;
+}
+
+Result<Zone> Zone::of(const Json &json)
+{
+	Zone zone;
+	Reader reader(json, "zone");
+	reader.text("name", zone.name, true);
+	reader.texts("hosts", zone.hosts);
+	reader.texts("targets", zone.targets);
+	reader.origin(zone.origin);
+	if (zone.name.empty() || zone.name.find_first_of(" /") != zone.name.npos)
+		reader.fail("its name is empty, or has a blank or a slash in it");
+	return reader.outcome(zone);
+}
+
+std::string Host::key() const
+{
+	return keyOf(Kind::host, nqn);
+}
+
+Json Host::json() const
+{
+	Json json{{"nqn", nqn}, {"hostid", hostid}, {"name", name}, {"version", version}, {"interfaces", interfaces}};
+	addOrigin(json, origin);
+	return json;
+}
+
+Result<Host> Host::of(const Json &json)
+{
+	Host host;
+	Reader reader(json, "host");
+	reader.text("nqn", host.nqn, true);
+	reader.text("hostid", host.hostid);
+	reader.text("name", host.name);
+	reader.text("version", host.version);
+	reader.texts("interfaces", host.interfaces);
+	reader.origin(host.origin);
+	return reader.outcome(host);
+}
+
+std::string Instance::key() const
+{
+	return keyOf(Kind::instance, id);
+}
+
+Json Instance::json() const
+{
+	return {{"id", id}, {"nqn", nqn}, {"addresses", addresses}, {"draining", draining}};
+}
+
+Result<Instance> Instance::of(const Json &json)
+{
+	Instance instance;
+	Reader reader(json, "instance");
+	reader.text("id", instance.id, true);
+	reader.text("nqn", instance.nqn, true);
+	reader.texts("addresses", instance.addresses);
+	reader.flag("draining", instance.draining);
+	for (const std::string &address : instance.addresses)
+		if (Result<nvmeof::Address> parsed = nvmeof::parseAddress(address); !parsed)
+			reader.fail(parsed.error().message);
+	return reader.outcome(instance);
+}
+
+} // namespace cdc

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "views.h"
+
+#include <algorithm>
+
+namespace cdc {
+
+using namespace nofctl::wire;
+
+namespace {
+
+// Usable ones first
+int rank(AnaState state)
+{
+	switch (state) {
+	case ana_optimized:
+		return 0;
+	case ana_non_optimized:
+		return 1;
+	case ana_change:
+		return 2;
+	case ana_inaccessible:
+		return 3;
+	case ana_persistent_loss:
+		return 4;
+	}
+	return 5;
+}
+
+} // namespace
+
+Page::Page(std::vector<Block> entries) : entries_(std::move(entries))
+{
+	for (std::size_t i = 0; i < entries_.size(); i++) {
+		const auto bytes = bytesOf(*entries_[i]);
+		if (i > 0 && entries_[i].get() == entries_[i - 1].get() + 1)
+			runs_.back().bytes = {runs_.back().bytes.data(), runs_.back().bytes.size() + bytes.size()};
+		else
+			runs_.push_back({i * discovery_block, bytes});
+	}
+}
+
+void Page::slice(std::uint64_t offset, std::uint64_t length, std::vector<std::span<const std::uint8_t>> &to) const
+{
+	auto behind = [&](const Run &run) { return run.offset + run.bytes.size() <= offset; };
+	auto run = std::partition_point(runs_.begin(), runs_.end(), behind);
+	for (; run != runs_.end() && length > 0; ++run) {
+		auto piece = run->bytes.subspan(offset - run->offset);
+		piece = piece.first(std::min<std::uint64_t>(piece.size(), length));
+		to.push_back(piece);
+		offset += piece.size();
+		length -= piece.size();
+	}
+}
+
+Views::Views(const Model &model, Unzoned unzoned, const Views *before) : generation_(model.generation())
+{
+	for (const auto &[key, service] : model.instances())
+		if (!service.instance.draining)
+			services_.insert(services_.end(), service.entries.begin(), service.entries.end());
+	std::vector<const Model::Port *> order;
+	for (const auto &[key, port] : model.targets())
+		order.push_back(&port);
+	std::ranges::stable_sort(order, {}, [](const Model::Port *port) { return rank(port->target.state); });
+	for (const Model::Port *port : order) {
+		byNqn_.emplace(port->target.nqn, targets_.size());
+		targets_.push_back({port->target.nqn, port->entry});
+	}
+	if (before && before->zones_->zones() == model.zones())
+		zones_ = before->zones_;
+	else
+		zones_ = std::make_shared<ZoneTable>(model.zones(), unzoned, before ? before->zones_.get() : nullptr);
+	if (before)
+		for (const ZoneSet *set : zones_->sets())
+			pages_.emplace(set, make(*set, before));
+}
+
+// By place in targets_
+std::vector<bool> Views::seen(const ZoneSet &zones) const
+{
+	std::vector<bool> seen(targets_.size(), zones.all);
+	for (const std::string &name : zones.zones)
+		for (const std::string &wanted : zones_->zones().at(Zone::keyOf(name)).targets) {
+			if (isPattern(wanted)) {
+				for (std::size_t i = 0; i < targets_.size(); i++)
+					seen[i] = seen[i] || fits(wanted, targets_[i].nqn);
+				continue;
+			}
+			auto [first, last] = byNqn_.equal_range(wanted);
+			for (auto one = first; one != last; ++one)
+				seen[one->second] = true;
+		}
+	return seen;
+}
+
+std::shared_ptr<const Page> Views::sameAs(const ZoneSet &zones) const
+{
+	std::lock_guard lock(mutex_);
+	if (auto found = pages_.find(&zones); found != pages_.end())
+		return found->second;
+	for (const auto &[set, page] : pages_)
+		if (*set == zones)
+			return page;
+	return nullptr;
+}
+
+std::shared_ptr<const Page> Views::make(const ZoneSet &zones, const Views *before) const
+{
+	const std::vector<bool> wanted = seen(zones);
+	std::vector<Block> entries = services_;
+	for (std::size_t i = 0; i < targets_.size(); i++)
+		if (wanted[i])
+			entries.push_back(targets_[i].entry);
+	if (auto page = before ? before->sameAs(zones) : nullptr; page && page->entries() == entries)
+		return page;
+	return std::make_shared<const Page>(std::move(entries));
+}
+
+std::shared_ptr<const Page> Views::of(const ZoneSet *zones) const
+{
+	std::lock_guard lock(mutex_);
+	std::shared_ptr<const Page> &page = pages_[zones];
+	if (!page)
+		page = make(*zones, nullptr);
+	return page;
+}
+
+std::shared_ptr<const Page> Views::of(const std::string &hostnqn) const
+{
+	return of(zonesOf(hostnqn));
+}
+
+std::size_t Views::pages() const
+{
+	std::lock_guard lock(mutex_);
+	return pages_.size();
+}
+
+} // namespace cdc
