@@ -16,7 +16,6 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t mostProblems = 100; // that are told
 constexpr int lastPort = 65535;
 
 Result<std::string> nqnOf(const toml::node &node)
@@ -341,64 +340,13 @@ void Parser::exclude(const toml::table &table)
 	config_.exclusions.push_back(std::move(one));
 }
 
-/*
- * The line of the first character beyond ASCII that is in no text and no comment; 0: there is none. TOML has a place
- * for them nowhere else, and toml++ 3.3 goes astray at some.
- */
-unsigned strayLine(std::string_view text)
-{
-	unsigned line = 1;
-	std::string end; // of what we are in
-	for (std::size_t i = 0; i < text.size(); i++) {
-		const char c = text[i];
-		line += c == '\n';
-		if (!end.empty()) {
-			if (c == '\\' && end.front() == '"' && i + 1 < text.size())
-				line += text[++i] == '\n';
-			else if (text.substr(i).starts_with(end))
-				i += std::exchange(end, "").size() - 1;
-			else if (c == '\n' && end.size() == 1)
-				end.clear();
-			continue;
-		}
-		if (c == '#')
-			end = "\n";
-		else if (c == '"' || c == '\'')
-			end = text.substr(i).starts_with(std::string(3, c)) ? std::string(3, c) : std::string(1, c);
-		else if (static_cast<unsigned char>(c) > 0x7f)
-			return line;
-		if (end.size() == 3)
-			i += 2;
-	}
-	return 0;
-}
-
 } // namespace
 
 void parseConfig(ConfigReading &reading, std::string_view text, const std::string &file)
 {
-	if (unsigned line = strayLine(text)) {
-		reading.problems.push_back(
-			{{file, line}, "a character that is not ASCII, outside of texts and comments"});
-		return;
-	}
-	toml::parse_result parsed = toml::parse(text);
-	if (!parsed) {
-		const toml::parse_error &error = parsed.error();
-		const auto line = static_cast<unsigned>(error.source().begin.line);
-		std::string words(error.description()); // with a line's end in them, where that is what is wrong
-		std::ranges::replace_if(
-			words, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-		reading.problems.push_back({{file, line}, std::move(words)});
-		return;
-	}
-	Parser(reading, file).read(parsed.table());
-	// toml++ sorts keys; people read from the top.
-	std::ranges::stable_sort(reading.problems, [&](const ConfigProblem &a, const ConfigProblem &b) {
-		return a.place.file == b.place.file && a.place.line < b.place.line;
-	});
-	if (reading.problems.size() > mostProblems)
-		reading.problems.resize(mostProblems);
+	if (auto table = parseToml(text, file, reading.problems))
+		Parser(reading, file).read(*table);
+	tidyProblems(reading.problems);
 }
 
 } // namespace nofctl

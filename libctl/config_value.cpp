@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <nvmeof/suggest.h>
 
@@ -33,6 +34,40 @@ Error wrongType(const toml::node &node, const char *wanted)
 bool isSecret(std::string_view name)
 {
 	return name.find("secret") != name.npos || name.find("psk") != name.npos || name.starts_with("dhchap");
+}
+
+constexpr std::size_t mostProblems = 100; // that are told
+
+/*
+ * The line of the first character beyond ASCII that is in no text and no comment; 0: there is none. TOML has a place
+ * for them nowhere else, and toml++ 3.3 goes astray at some.
+ */
+unsigned strayLine(std::string_view text)
+{
+	unsigned line = 1;
+	std::string end; // of what we are in
+	for (std::size_t i = 0; i < text.size(); i++) {
+		const char c = text[i];
+		line += c == '\n';
+		if (!end.empty()) {
+			if (c == '\\' && end.front() == '"' && i + 1 < text.size())
+				line += text[++i] == '\n';
+			else if (text.substr(i).starts_with(end))
+				i += std::exchange(end, "").size() - 1;
+			else if (c == '\n' && end.size() == 1)
+				end.clear();
+			continue;
+		}
+		if (c == '#')
+			end = "\n";
+		else if (c == '"' || c == '\'')
+			end = text.substr(i).starts_with(std::string(3, c)) ? std::string(3, c) : std::string(1, c);
+		else if (static_cast<unsigned char>(c) > 0x7f)
+			return line;
+		if (end.size() == 3)
+			i += 2;
+	}
+	return 0;
 }
 
 } // namespace
@@ -149,6 +184,35 @@ void Keys::read(const toml::table &table, const std::string &file, std::vector<C
 ConfigPlace placeOf(const toml::node &node, const std::string &file)
 {
 	return {file, static_cast<unsigned>(node.source().begin.line)};
+}
+
+std::optional<toml::table> parseToml(std::string_view text, const std::string &file,
+				     std::vector<ConfigProblem> &problems)
+{
+	if (unsigned line = strayLine(text)) {
+		problems.push_back({{file, line}, "a character that is not ASCII, outside of texts and comments"});
+		return {};
+	}
+	toml::parse_result parsed = toml::parse(text);
+	if (parsed)
+		return std::move(parsed).table();
+	const toml::parse_error &error = parsed.error();
+	const auto line = static_cast<unsigned>(error.source().begin.line);
+	std::string words(error.description()); // with a line's end in them, where that is what is wrong
+	std::ranges::replace_if(
+		words, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+	problems.push_back({{file, line}, std::move(words)});
+	return {};
+}
+
+// toml++ sorts keys; people read from the top.
+void tidyProblems(std::vector<ConfigProblem> &problems)
+{
+	std::ranges::stable_sort(problems, [&](const ConfigProblem &a, const ConfigProblem &b) {
+		return a.place.file == b.place.file && a.place.line < b.place.line;
+	});
+	if (problems.size() > mostProblems)
+		problems.resize(mostProblems);
 }
 
 } // namespace nofctl

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,12 @@ private:
 
 	std::map<std::string, Put, std::less<>> puts_;
 };
+
+// Nothing: it is no TOML, which is a problem.
+std::optional<toml::table> parseToml(std::string_view text, const std::string &file,
+				     std::vector<nvmeof::ConfigProblem> &problems);
+// From the top, and not too many
+void tidyProblems(std::vector<nvmeof::ConfigProblem> &problems);
 
 nvmeof::ConfigPlace placeOf(const toml::node &node, const std::string &file);
 

@@ -36,9 +36,11 @@ constexpr U8 cntrltype{offsetof(nvme_id_ctrl, cntrltype)};
 constexpr U8 dctype{offsetof(nvme_id_ctrl, dctype)};
 constexpr U8 ciu{135};   // TP8028, Base 2.3, as are CIRN and CCRL
 constexpr U64 cirn{136}; //
+constexpr U16 crdt1{offsetof(nvme_id_ctrl, crdt1)};
 constexpr U8 acl{offsetof(nvme_id_ctrl, acl)};
 constexpr U8 aerl{offsetof(nvme_id_ctrl, aerl)};
 constexpr U8 lpa{offsetof(nvme_id_ctrl, lpa)};
+constexpr U8 elpe{offsetof(nvme_id_ctrl, elpe)};
 constexpr U16 kas{offsetof(nvme_id_ctrl, kas)};
 constexpr U8 anatt{offsetof(nvme_id_ctrl, anatt)};
 constexpr U8 anacap{offsetof(nvme_id_ctrl, anacap)};

@@ -34,6 +34,7 @@ public:
 	const std::map<std::string, Host> &hosts() const { return hosts_; }
 	const std::map<std::string, Service> &instances() const { return instances_; }
 	std::uint64_t generation() const { return generation_; }
+	const std::string &self() const { return self_; }
 
 private:
 	nvmeof::Result<void> put(const Change &change);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <nvmeof/rendezvous.h>
+
 namespace cdc {
 
 using namespace nofctl::wire;
@@ -55,9 +57,13 @@ void Page::slice(std::uint64_t offset, std::uint64_t length, std::vector<std::sp
 
 Views::Views(const Model &model, Unzoned unzoned, const Views *before) : generation_(model.generation())
 {
-	for (const auto &[key, service] : model.instances())
-		if (!service.instance.draining)
-			services_.insert(services_.end(), service.entries.begin(), service.entries.end());
+	for (const auto &[key, service] : model.instances()) {
+		if (service.instance.draining)
+			continue;
+		services_.insert(services_.end(), service.entries.begin(), service.entries.end());
+		for (const std::string &address : service.instance.addresses)
+			members_.push_back({"tcp " + address, service.instance.id == model.self()});
+	}
 	std::vector<const Model::Port *> order;
 	for (const auto &[key, port] : model.targets())
 		order.push_back(&port);
@@ -128,6 +134,20 @@ std::shared_ptr<const Page> Views::of(const ZoneSet *zones) const
 std::shared_ptr<const Page> Views::of(const std::string &hostnqn) const
 {
 	return of(zonesOf(hostnqn));
+}
+
+bool Views::firstChoice(const std::string &hostnqn) const
+{
+	const Member *first = nullptr;
+	std::uint64_t most = 0;
+	for (const Member &member : members_) {
+		const std::uint64_t weight = nvmeof::rendezvousWeight(hostnqn, member.name);
+		if (!first || weight > most) {
+			first = &member;
+			most = weight;
+		}
+	}
+	return !first || first->own;
 }
 
 std::size_t Views::pages() const

@@ -45,10 +45,18 @@ public:
 	// The zones of a host, and what is told to all hosts of these
 	const ZoneSet *zonesOf(const std::string &hostnqn) const { return zones_->of(hostnqn); }
 	std::shared_ptr<const Page> of(const ZoneSet *zones) const;
+	// What zonesOf() gives is good for both
+	bool sameZones(const Views &other) const { return zones_ == other.zones_; }
+	// Whether this instance is the one that the host should turn to: rendezvous hashing over all addresses
+	bool firstChoice(const std::string &hostnqn) const;
 	std::uint64_t generation() const { return generation_; }
 	std::size_t pages() const;
 
 private:
+	struct Member {
+		std::string name;
+		bool own;
+	};
 	struct Listed {
 		std::string nqn;
 		Block entry;
@@ -59,6 +67,7 @@ private:
 	std::shared_ptr<const Page> sameAs(const ZoneSet &zones) const;
 
 	std::uint64_t generation_;
+	std::vector<Member> members_;
 	std::vector<Block> services_; // of this instance, and of others
 	std::vector<Listed> targets_; // the best first
 	std::unordered_multimap<std::string, std::size_t> byNqn_;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "admission.h"
+
+#include <algorithm>
+
+namespace cdc {
+
+namespace {
+
+constexpr unsigned turns = 8; // of hosts whose first choice this is, to one of others
+
+} // namespace
+
+void Admission::enqueue(Line &line, const std::string &host, std::uint64_t connection)
+{
+	auto found = line.byName.find(host);
+	if (found == line.byName.end()) {
+		line.hosts.push_back({host, {}});
+		found = line.byName.emplace(host, std::prev(line.hosts.end())).first;
+	}
+	found->second->connections.push_back(connection);
+}
+
+// The one whose turn it is, then goes to the end of the line with what else it has.
+std::optional<std::uint64_t> Admission::take(Line &line)
+{
+	if (line.hosts.empty())
+		return {};
+	auto host = line.hosts.begin();
+	const std::uint64_t connection = host->connections.front();
+	host->connections.pop_front();
+	if (host->connections.empty()) {
+		line.byName.erase(host->name);
+		line.hosts.erase(host);
+	} else {
+		line.hosts.splice(line.hosts.end(), line.hosts, host);
+	}
+	where_.erase(connection);
+	return connection;
+}
+
+// The last one to come of those who can go elsewhere
+bool Admission::displace()
+{
+	if (others_.hosts.empty())
+		return false;
+	const std::uint64_t connection = others_.hosts.back().connections.back();
+	drop(connection, where_.at(connection));
+	where_.erase(connection);
+	displaced_.push_back(connection);
+	return true;
+}
+
+Admission::Verdict Admission::ask(std::uint64_t connection, const std::string &host, bool firstChoice)
+{
+	if (where_.empty() && active_.size() < limits_.active) {
+		active_.insert(connection);
+		return Verdict::now;
+	}
+	if (where_.size() >= limits_.waiting && !(firstChoice && displace()))
+		return Verdict::busy;
+	enqueue(line(firstChoice), host, connection);
+	where_.emplace(connection, Place{firstChoice, host});
+	return Verdict::later;
+}
+
+std::optional<std::uint64_t> Admission::next()
+{
+	if (active_.size() >= limits_.active || where_.empty())
+		return {};
+	const bool others = mine_.hosts.empty() || (!others_.hosts.empty() && served_ >= turns);
+	served_ = others ? 0 : served_ + 1;
+	auto connection = take(line(!others));
+	if (connection)
+		active_.insert(*connection);
+	return connection;
+}
+
+void Admission::drop(std::uint64_t connection, const Place &place)
+{
+	Line &its = line(place.firstChoice);
+	auto host = its.byName.at(place.host);
+	std::erase(host->connections, connection);
+	if (host->connections.empty()) {
+		its.byName.erase(place.host);
+		its.hosts.erase(host);
+	}
+}
+
+bool Admission::leave(std::uint64_t connection)
+{
+	if (auto waits = where_.find(connection); waits != where_.end()) {
+		drop(connection, waits->second);
+		where_.erase(waits);
+		return false;
+	}
+	return active_.erase(connection) > 0;
+}
+
+std::vector<std::uint64_t> Admission::displaced()
+{
+	return std::exchange(displaced_, {});
+}
+
+} // namespace cdc

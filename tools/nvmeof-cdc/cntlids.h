@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Controller IDs, of which each is one controller's at a time. All workers'.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "libctl/wire/discovery_log.h"
+
+namespace cdc {
+
+class Cntlids {
+public:
+	std::optional<std::uint16_t> take()
+	{
+		std::lock_guard lock(mutex_);
+		for (std::size_t tries = 0; tries < used_.size(); tries++) {
+			next_ = next_ % (used_.size() - 1) + 1; // not 0; those that went come back late
+			if (!used_[next_]) {
+				used_[next_] = true;
+				return static_cast<std::uint16_t>(next_);
+			}
+		}
+		return {};
+	}
+	void give(std::uint16_t cntlid)
+	{
+		std::lock_guard lock(mutex_);
+		used_[cntlid] = false;
+	}
+
+private:
+	std::mutex mutex_;
+	std::vector<bool> used_ = std::vector<bool>(nofctl::wire::first_reserved_cntlid);
+	std::size_t next_ = 0;
+};
+
+} // namespace cdc

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config.h"
+
+#include "libctl/config_value.h"
+#include "libctl/file.h"
+#include "libctl/invalid.h"
+
+namespace cdc {
+
+using namespace nofctl;
+using namespace nvmeof;
+
+namespace {
+
+constexpr std::size_t longest_file = 16u << 20;
+constexpr const char *default_port = "8009"; // NVMe discovery over TCP, IANA nvme-disc
+
+template <typename T> auto into(T &to)
+{
+	return [&to](auto value) { to = std::move(value); };
+}
+
+template <typename T> auto numberUpTo(std::int64_t most)
+{
+	return [most](const toml::node &node) -> Result<T> {
+		Result<std::int64_t> number = numberOf(node, 0, most);
+		return number ? Result<T>(static_cast<T>(*number)) : Result<T>(number.error());
+	};
+}
+
+Result<Moment> millisOf(const toml::node &node)
+{
+	Result<std::chrono::milliseconds> time = timeOf(node, Never::refused);
+	return time ? Result<Moment>(time->count()) : Result<Moment>(time.error());
+}
+
+Result<std::int64_t> secondsOf(const toml::node &node)
+{
+	Result<std::chrono::milliseconds> time = timeOf(node, Never::refused);
+	return time ? Result<std::int64_t>(time->count() / 1000) : Result<std::int64_t>(time.error());
+}
+
+Result<std::filesystem::path> pathOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (text && !text->starts_with("/"))
+		return invalid("'" + *text + "' does not begin with a slash");
+	return text ? Result<std::filesystem::path>(*text) : Result<std::filesystem::path>(text.error());
+}
+
+Result<Address> addressOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	return text ? parseAddress(*text, default_port) : Result<Address>(text.error());
+}
+
+// An empty list is one.
+Result<std::vector<Address>> addressesOf(const toml::node &node)
+{
+	std::vector<Address> addresses;
+	if (const toml::array *list = node.as_array(); list && list->empty())
+		return addresses;
+	Result<std::vector<std::string>> texts = textsOf(node);
+	if (!texts)
+		return texts.error();
+	for (const std::string &text : *texts) {
+		Result<Address> address = parseAddress(text, default_port);
+		if (!address)
+			return address.error();
+		addresses.push_back(*std::move(address));
+	}
+	return addresses;
+}
+
+Result<std::string> nqnOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (!text)
+		return text;
+	Result<void> good = checkNqn(*text);
+	return good ? text : Result<std::string>(good.error());
+}
+
+Result<Unzoned> unzonedOf(const toml::node &node)
+{
+	Result<std::string> word = wordOf(node, {"unless-zoned", "all", "none"});
+	if (!word)
+		return word.error();
+	return *word == "all" ? Unzoned::all : *word == "none" ? Unzoned::none : Unzoned::unlessZoned;
+}
+
+class Parser {
+public:
+	Parser(RulesReading &reading, const std::string &file)
+		: rules_(reading.rules), problems_(reading.problems), file_(file)
+	{
+	}
+
+	void read(const toml::table &table)
+	{
+		Keys keys;
+		keys.add("listen", addressesOf, into(rules_.listen))
+			.add("advertise", addressesOf, into(rules_.advertise))
+			.add("nqn", nqnOf, into(rules_.nqn))
+			.add("hostnqn", nqnOf, into(rules_.hostnqn))
+			.add("threads", numberUpTo<unsigned>(most_threads), into(rules_.threads))
+			.add("digests", flagOf, into(rules_.front.digests))
+			.add("unzoned", unzonedOf, into(rules_.unzoned))
+			.add("state", pathOf, into(rules_.state))
+			.add("control", pathOf, into(rules_.control))
+			.add("web", addressesOf, into(rules_.web))
+			.add("drain", millisOf, into(rules_.drainMs))
+			.add("registration-lease", secondsOf, into(rules_.leaseSeconds))
+			.add("limits", one(&Parser::limits))
+			.add("store", one(&Parser::store))
+			.add("pull", each(&Parser::pull))
+			.add("target", each(&Parser::target))
+			.add("zone", each(&Parser::zone));
+		keys.read(table, file_, problems_);
+	}
+
+private:
+	static constexpr std::int64_t most_threads = 1024, most_connections = 1000000;
+	using Read = void (Parser::*)(const toml::table &);
+
+	Put one(Read read)
+	{
+		return [this, read](const toml::node &node) -> Result<void> {
+			if (!node.is_table())
+				return invalid("a value where a table is wanted");
+			(this->*read)(*node.as_table());
+			return {};
+		};
+	}
+	Put each(Read read)
+	{
+		return [this, read](const toml::node &node) -> Result<void> {
+			if (!node.is_array_of_tables())
+				return invalid("a value where [[tables]] are wanted");
+			for (const toml::node &element : *node.as_array())
+				(this->*read)(*element.as_table());
+			return {};
+		};
+	}
+	void wrong(const toml::node &node, std::string message)
+	{
+		problems_.push_back({placeOf(node, file_), std::move(message)});
+	}
+	bool missing(const toml::table &table, const char *key)
+	{
+		if (table.contains(key))
+			return false;
+		wrong(table, std::string(key) + " is missing");
+		return true;
+	}
+
+	void limits(const toml::table &table)
+	{
+		FrontRules &front = rules_.front;
+		auto places = numberUpTo<std::size_t>(most_connections);
+		Keys keys;
+		keys.add("connections", places, into(front.connections.all))
+			.add("per-address", places, into(front.connections.each))
+			.add("served-at-once", places, into(front.admission.active))
+			.add("waiting", places, into(front.admission.waiting))
+			.add("step", millisOf, into(front.stepMs))
+			.add("idle", millisOf, into(front.idleMs));
+		keys.read(table, file_, problems_);
+	}
+
+	void store(const toml::table &table)
+	{
+		StoreRules &store = rules_.store;
+		auto engine = [](const toml::node &node) { return wordOf(node, {"sqlite", "etcd"}); };
+		Keys keys;
+		keys.add("engine", engine,
+			 [&](const std::string &word) {
+				 store.engine = word == "etcd" ? StoreRules::Engine::etcd : StoreRules::Engine::sqlite;
+			 })
+			.add("file", pathOf, into(store.file))
+			.add("endpoints", textsOf, into(store.etcd.endpoints))
+			.add("prefix", textOf, into(store.etcd.prefix))
+			.add("ca", pathOf, into(store.etcd.ca))
+			.add("certificate", pathOf, into(store.etcd.certificate))
+			.add("key", pathOf, into(store.etcd.key))
+			.add("user", textOf, into(store.etcd.user))
+			.add("password-file", pathOf, into(store.etcd.passwordFile))
+			.add("cache", pathOf, into(store.etcd.cache));
+		keys.read(table, file_, problems_);
+		if (store.engine == StoreRules::Engine::etcd && store.etcd.endpoints.empty())
+			wrong(table, "etcd needs endpoints");
+	}
+
+	void pull(const toml::table &table)
+	{
+		PullSource source;
+		Keys keys;
+		keys.add("address", addressOf, into(source.address))
+			.add("nqn", nqnOf, into(source.nqn))
+			.add("ana", flagOf, into(source.ana));
+		keys.read(table, file_, problems_);
+		if (!missing(table, "address"))
+			rules_.pulls.push_back(std::move(source));
+	}
+
+	// What a record may be is said where it is read from JSON.
+	template <typename T>
+	void record(const toml::table &table, std::vector<T> &to, std::initializer_list<const char *> keys)
+	{
+		Json json{{"source", "file"}};
+		Keys known;
+		for (const char *key : keys)
+			known.add(key, valueOf, [&json, key](Json value) { json[key] = std::move(value); });
+		const std::size_t before = problems_.size();
+		known.read(table, file_, problems_);
+		if (problems_.size() > before)
+			return;
+		if (Result<T> one = T::of(json))
+			to.push_back(*std::move(one));
+		else
+			wrong(table, one.error().message);
+	}
+	static Result<Json> valueOf(const toml::node &node)
+	{
+		if (const auto *text = node.as_string())
+			return Json(text->get());
+		if (const auto *number = node.as_integer())
+			return Json(number->get());
+		Result<std::vector<std::string>> texts = textsOf(node);
+		return texts ? Result<Json>(Json(*texts)) : Result<Json>(texts.error());
+	}
+	void target(const toml::table &table)
+	{
+		record(table, rules_.targets,
+		       {"nqn", "type", "transport", "traddr", "trsvcid", "portid", "treq", "sectype", "qptype",
+			"prtype", "state"});
+	}
+	void zone(const toml::table &table) { record(table, rules_.zones, {"name", "hosts", "targets"}); }
+
+	Rules &rules_;
+	std::vector<ConfigProblem> &problems_;
+	const std::string &file_;
+};
+
+} // namespace
+
+RulesReading parseRules(std::string_view text, const std::string &file)
+{
+	RulesReading reading;
+	if (auto table = parseToml(text, file, reading.problems))
+		Parser(reading, file).read(*table);
+	tidyProblems(reading.problems);
+	return reading;
+}
+
+RulesReading inspectRules(const std::filesystem::path &file)
+{
+	Result<std::string> text = readSmallFile(file, longest_file);
+	if (text)
+		return parseRules(*text, file.string());
+	RulesReading reading;
+	if (text.error().code != ErrorCode::noSuchObject)
+		reading.problems.push_back({{file.string()}, text.error().message, text.error().code});
+	return reading;
+}
+
+Result<Rules> readRules(const std::filesystem::path &file)
+{
+	RulesReading reading = inspectRules(file);
+	if (reading.problems.empty())
+		return std::move(reading.rules);
+	ConfigReading same; // says it in its words
+	same.problems = std::move(reading.problems);
+	return same.outcome().error();
+}
+
+} // namespace cdc

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "connection.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libctl/wire/crc32c.h"
+#include "worker.h"
+
+namespace cdc {
+
+using namespace nofctl::wire;
+
+namespace {
+
+constexpr std::uint32_t most_h2c_data = 16384;   // MAXH2CDATA
+constexpr std::size_t longest_in_capsule = 8192; // of fabrics and admin commands
+constexpr std::size_t slack = 32;                // digests
+constexpr std::size_t most_waiting = 256u << 10; // bytes to be sent, with which no more commands are taken
+constexpr std::uint16_t data_tag = 1;            // TTAG: there is one transfer at a time
+constexpr std::uint16_t no_sqhd = 0xffff;        // where SQ flow control is off
+constexpr std::uint16_t retry_later = 1 << 11;   // CRD: as CRDT1 says
+constexpr std::uint16_t st_transient = 0x022;    // Transient Transport Error
+constexpr std::uint16_t st_sgl_length = 0x00f;   // Data SGL Length Invalid
+constexpr std::uint16_t st_interrupted = 0x021;  // Command Interrupted: to be tried again
+constexpr Moment place_ms = 500;                 // that a place is kept for who does not read its log
+constexpr Moment stalled_ms = 30000;             // without a byte taken
+constexpr Moment ending_ms = 1000;
+
+std::uint16_t sglStatus(const Command &cmd, const Answer &answer)
+{
+	if (answer.status || answer.dataLength() == 0)
+		return answer.status;
+	return cmd.sgl.length < answer.dataLength() ? st_sgl_length | st_dnr : st_ok;
+}
+
+std::uint32_t digestOf(const Answer &answer, const std::vector<std::span<const std::uint8_t>> &pieces)
+{
+	static constexpr std::array<std::uint8_t, 4096> nothing{};
+	std::uint32_t crc = crc32c(answer.data);
+	for (auto piece : pieces)
+		crc = crc32c(crc, piece);
+	for (std::uint64_t left = answer.zeros; left > 0;) {
+		const std::size_t part = std::min<std::uint64_t>(left, nothing.size());
+		crc = crc32c(crc, std::span(nothing).first(part));
+		left -= part;
+	}
+	return crc;
+}
+
+} // namespace
+
+Connection::Connection(Worker &worker, std::uint64_t id, int socket, const Peer &peer, Moment now)
+	: worker_(worker), id_(id), socket_(socket), peer_(peer), since_(now)
+{
+	worker_.poller().add(socket_, EPOLLIN | EPOLLRDHUP, *this);
+}
+
+Connection::~Connection()
+{
+	if (transfer_)
+		worker_.release(transfer_->length);
+	if (controller_)
+		worker_.hall().cntlids.give(controller_->cntlid());
+	worker_.poller().remove(socket_, *this);
+	::close(socket_);
+	worker_.hall().peers.go(peer_);
+}
+
+void Connection::end()
+{
+	state_ = State::ending;
+	worker_.end(id_);
+}
+
+void Connection::leavePlace()
+{
+	if (!admitted_)
+		return;
+	admitted_ = 0;
+	worker_.leave(id_);
+}
+
+void Connection::watch()
+{
+	worker_.poller().want(socket_, (reading() ? EPOLLIN | EPOLLRDHUP : EPOLLRDHUP) | (rest_ ? EPOLLOUT : 0u),
+			      *this);
+}
+
+// The scratch output is the next connection's.
+void Connection::finish(bool good)
+{
+	worker_.scratch().clear();
+	if (!good)
+		end();
+}
+
+void Connection::ready(std::uint32_t events)
+{
+	bool good = !(events & (EPOLLERR | EPOLLHUP));
+	if (good && (events & EPOLLOUT))
+		good = flush() && resume();
+	if (good && (events & (EPOLLIN | EPOLLRDHUP)))
+		good = reading() ? receive() : !(events & EPOLLRDHUP);
+	finish(good);
+}
+
+bool Connection::receive()
+{
+	std::span<std::uint8_t> buffer = worker_.buffer();
+	const std::size_t have = partial_ ? partial_->size() : 0;
+	if (partial_)
+		std::ranges::copy(*partial_, buffer.begin());
+	const ssize_t n = ::recv(socket_, buffer.data() + have, buffer.size() - have, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	return process(buffer.first(have + static_cast<std::size_t>(n))) && flush();
+}
+
+// What comes before the host is known is small.
+std::size_t Connection::longest() const
+{
+	constexpr std::size_t alignment = 128;
+	switch (state_) {
+	case State::hello:
+		return sizeof(IcReq);
+	case State::connect:
+		return sizeof(CommandPdu) + alignment + sizeof(ConnectData) + slack;
+	default:
+		return sizeof(DataPdu) + alignment + std::max<std::size_t>(most_h2c_data, longest_in_capsule) +
+		       sizeof(CommandPdu) + slack;
+	}
+}
+
+bool Connection::process(std::span<const std::uint8_t> stream)
+{
+	while (reading()) {
+		const Pdu pdu = cut(stream, format_, longest());
+		if (pdu.fault)
+			return broken(*pdu.fault, stream);
+		if (pdu.length == 0)
+			break;
+		stream = stream.subspan(pdu.length);
+		if (!take(pdu))
+			return false;
+		if (worker_.scratch().waiting() + (rest_ ? rest_->waiting() : 0) > most_waiting)
+			paused_ = true;
+	}
+	if (stream.empty())
+		partial_.reset();
+	else
+		partial_ = std::make_unique<Bytes>(stream.begin(), stream.end());
+	const bool expected = !stream.empty() || transfer_;
+	inputSince_ = !expected ? 0 : inputSince_ ? inputSince_ : Worker::now();
+	return true;
+}
+
+bool Connection::take(const Pdu &pdu)
+{
+	switch (pdu.type()) {
+	case pdu_ic_req:
+		return state_ == State::hello ? takeHello(pdu.as<IcReq>())
+					      : fault(fes_sequence, "second ICReq", pdu.head);
+	case pdu_command:
+		return state_ != State::hello ? takeCommand(pdu) : fault(fes_sequence, "no ICReq", pdu.head);
+	case pdu_h2c_data:
+		return transfer_ ? takeData(pdu) : fault(fes_sequence, "data not asked for", pdu.head);
+	case pdu_h2c_term:
+		count(worker_.hall().counters.faults);
+		return false;
+	}
+	return fault(fes_header, "a PDU that hosts do not send", pdu.head);
+}
+
+bool Connection::takeHello(const IcReq &request)
+{
+	constexpr std::uint8_t most_alignment = 31, digests = 3;
+	if (request.pfv != 0)
+		return fault(fes_parameter, "PFV", bytesOf(request));
+	if (request.hpda > most_alignment)
+		return fault(fes_parameter, "HPDA", bytesOf(request));
+	auto response = make<IcResp>();
+	response.digest = worker_.hall().rules.digests ? request.digest & digests : 0;
+	response.maxh2cdata = most_h2c_data;
+	write(worker_.scratch().scratch(), response);
+	worker_.scratch().own();
+	format_ = {bool(response.digest & 1), bool(response.digest & 2), request.hpda};
+	state_ = State::connect;
+	return true;
+}
+
+bool Connection::takeCommand(const Pdu &pdu)
+{
+	const Command cmd = pdu.as<CommandPdu>().cmd;
+	if (sqFlow_ && entries_)
+		sqhd_ = static_cast<std::uint16_t>((sqhd_ + 1) % entries_);
+	if (pdu.damaged) {
+		complete(cmd.cid, st_transient);
+		return true;
+	}
+	const bool connects = cmd.opcode == op_fabrics && cmd.fctype() == fc_connect;
+	if (state_ == State::connect)
+		return connects ? takeConnect(cmd, pdu.data) : fault(fes_sequence, "no Connect", pdu.head);
+	since_ = Worker::now();
+	if (cmd.opcode == op_dim)
+		return pdu.data.empty() ? askForData(cmd) : takeRegistration(cmd, pdu.data);
+	if (Outcome outcome = controller_->handle(cmd))
+		answer(cmd, *outcome);
+	sendEvents();
+	return true;
+}
+
+bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> data)
+{
+	Connect connect;
+	std::uint64_t result = 0;
+	if (std::uint16_t status = Controller::check(cmd, data, worker_.hall().identity, connect, result)) {
+		count(worker_.hall().counters.refused);
+		complete(cmd.cid, status, result);
+		return true;
+	}
+	switch (worker_.ask(*this, connect.hostnqn)) {
+	case Admission::Verdict::now:
+		letIn(connect, cmd.cid);
+		break;
+	case Admission::Verdict::later:
+		count(worker_.hall().counters.waited);
+		pending_ = std::make_unique<Pending>(Pending{std::move(connect), cmd.cid});
+		state_ = State::waiting;
+		watch();
+		break;
+	case Admission::Verdict::busy:
+		count(worker_.hall().counters.busy);
+		complete(cmd.cid, st_connect_busy | retry_later);
+		break;
+	}
+	return true;
+}
+
+void Connection::letIn(const Connect &connect, std::uint16_t cid)
+{
+	const auto cntlid = worker_.hall().cntlids.take();
+	if (!cntlid) {
+		state_ = State::connect;
+		worker_.leave(id_);
+		count(worker_.hall().counters.busy);
+		return complete(cid, st_connect_busy | retry_later);
+	}
+	since_ = Worker::now();
+	admitted_ = since_ + place_ms;
+	controller_ = std::make_unique<Controller>(worker_.hall().identity, *cntlid, connect, worker_.views());
+	entries_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(connect.entries, UINT16_MAX));
+	sqFlow_ = !(connect.attributes & ca_sqflow_off);
+	sqhd_ = sqFlow_ ? 1 : no_sqhd;
+	state_ = State::live;
+	count(worker_.hall().counters.hosts);
+	complete(cid, st_ok, *cntlid);
+}
+
+void Connection::admit()
+{
+	const auto pending = std::move(pending_);
+	letIn(pending->connect, pending->cid);
+	finish(flush() && resume());
+}
+
+void Connection::refuseBusy()
+{
+	const auto pending = std::move(pending_);
+	state_ = State::connect;
+	since_ = Worker::now();
+	count(worker_.hall().counters.busy);
+	complete(pending->cid, st_connect_busy | retry_later);
+	finish(flush() && resume());
+}
+
+void Connection::answer(const Command &cmd, const Answer &answer)
+{
+	if (const std::uint16_t status = sglStatus(cmd, answer)) {
+		controller_->failed(cmd, status);
+		return complete(cmd.cid, status, answer.result);
+	}
+	if (answer.page)
+		count(worker_.hall().counters.logReads);
+	if (answer.dataLength() > 0)
+		sendData(cmd.cid, answer);
+	if (answer.dataLength() == 0 || sqFlow_)
+		complete(cmd.cid, st_ok, answer.result);
+	if (answer.page && answer.offset + answer.length == answer.page->count() * discovery_block)
+		leavePlace();
+}
+
+void Connection::complete(std::uint16_t cid, std::uint16_t status, std::uint64_t result)
+{
+	auto pdu = make<ResponsePdu>();
+	pdu.cqe.result = result;
+	pdu.cqe.sqhd = sqhd_;
+	pdu.cqe.cid = cid;
+	pdu.cqe.status = static_cast<std::uint16_t>(status << 1);
+	write(worker_.scratch().scratch(), pdu, format_);
+	worker_.scratch().own();
+}
+
+// One PDU; without SQ flow control its end is the command's, too.
+void Connection::sendData(std::uint16_t cid, const Answer &answer)
+{
+	Output &out = worker_.scratch();
+	auto pdu = make<DataPdu>(pdu_c2h_data);
+	pdu.h.flags = sqFlow_ ? f_last : f_last | f_success;
+	pdu.cid = cid;
+	pdu.length = static_cast<std::uint32_t>(answer.dataLength());
+	Bytes head = encode(pdu);
+	seal(head, answer.dataLength(), format_);
+	assembleHead(out.scratch(), head, format_);
+	append(out.scratch(), answer.data);
+	out.own();
+	std::vector<std::span<const std::uint8_t>> pieces;
+	if (answer.page)
+		answer.page->slice(answer.offset, answer.length, pieces);
+	for (auto piece : pieces)
+		out.share(piece, answer.page);
+	out.zeros(answer.zeros);
+	assembleTail(out.scratch(), format_.dataDigest ? digestOf(answer, pieces) : 0, format_);
+	out.own();
+	count(worker_.hall().counters.bytesSent, answer.dataLength());
+}
+
+void Connection::sendEvents()
+{
+	while (auto event = controller_->event()) {
+		if (event->status == st_ok)
+			count(worker_.hall().counters.events);
+		complete(event->cid, event->status, event->result);
+	}
+}
+
+void Connection::tell(const std::shared_ptr<const Views> &views)
+{
+	if (!controller_)
+		return;
+	controller_->tell(views);
+	sendEvents();
+	if (!worker_.scratch().empty())
+		finish(flush());
+}
+
+// All at once
+bool Connection::askForData(const Command &cmd)
+{
+	const std::uint32_t length = cmd.sgl.length;
+	if (cmd.sgl.type != sgl_transport || length == 0 || length > longest_registration) {
+		complete(cmd.cid, st_sgl_length | st_dnr);
+		return true;
+	}
+	if (transfer_ || !worker_.reserve(length)) {
+		complete(cmd.cid, st_interrupted);
+		return true;
+	}
+	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length});
+	auto pdu = make<R2tPdu>();
+	pdu.cid = cmd.cid;
+	pdu.ttag = data_tag;
+	pdu.length = length;
+	write(worker_.scratch().scratch(), pdu, format_);
+	worker_.scratch().own();
+	return true;
+}
+
+bool Connection::takeData(const Pdu &pdu)
+{
+	const auto data = pdu.as<DataPdu>();
+	const std::size_t end = transfer_->data.size() + pdu.data.size();
+	if (data.cid != transfer_->cmd.cid || data.ttag != data_tag)
+		return fault(fes_parameter, "data of no command", pdu.head);
+	if (data.offset != transfer_->data.size() || data.length != pdu.data.size() || end > transfer_->length)
+		return fault(fes_range, "data not asked for", pdu.head);
+	if (data.length > most_h2c_data)
+		return fault(fes_limit, "more data than MAXH2CDATA", pdu.head);
+	if (bool(data.h.flags & f_last) != (end == transfer_->length))
+		return fault(fes_parameter, "the last data are not the last", pdu.head);
+	append(transfer_->data, pdu.data);
+	inputSince_ = 0; // goes on
+	since_ = Worker::now();
+	if (end < transfer_->length && !pdu.damaged)
+		return true;
+	const auto whole = std::move(transfer_);
+	worker_.release(whole->length);
+	if (!pdu.damaged)
+		return takeRegistration(whole->cmd, whole->data);
+	complete(whole->cmd.cid, st_transient);
+	return true;
+}
+
+bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8_t> data)
+{
+	std::uint16_t status = st_ok;
+	auto registration = controller_->registration(cmd, data, status);
+	if (!registration) {
+		controller_->failed(cmd, status);
+		complete(cmd.cid, status);
+		return true;
+	}
+	worker_.submit({id_, cmd.cid, DimTask(cmd.cdw10 & 0xf), *std::move(registration)});
+	return true;
+}
+
+void Connection::registered(std::uint16_t cid, std::uint16_t status)
+{
+	if (status == st_ok)
+		count(worker_.hall().counters.registrations);
+	complete(cid, status);
+	finish(flush());
+}
+
+// The header that is wrong goes back with it (3.6.2.5).
+bool Connection::broken(const PduFault &fault, std::span<const std::uint8_t> head)
+{
+	constexpr std::size_t longest_copy = 128;
+	count(worker_.hall().counters.faults);
+	auto pdu = make<TermPdu>(pdu_c2h_term);
+	pdu.fes = fault.fes;
+	pdu.fei = fault.fei;
+	write(worker_.scratch().scratch(), pdu, {}, head.first(std::min(head.size(), longest_copy)));
+	worker_.scratch().own();
+	leavePlace();
+	state_ = State::ending;
+	since_ = Worker::now();
+	if (!flush())
+		return false;
+	watch();
+	::shutdown(socket_, SHUT_WR); // the rest is the host's, or the clock's
+	return true;
+}
+
+bool Connection::fault(FatalStatus fes, const char *why, std::span<const std::uint8_t> head)
+{
+	return broken({fes, 0, why}, head);
+}
+
+// What was made for this connection, behind what it has left to send
+bool Connection::flush()
+{
+	Output &out = worker_.scratch();
+	if (rest_)
+		rest_->append(std::move(out));
+	Output &all = rest_ ? *rest_ : out;
+	const std::size_t before = all.waiting();
+	const Output::Sent sent = all.send(socket_);
+	if (sent == Output::Sent::broken)
+		return false;
+	if (sent == Output::Sent::some) {
+		if (outputSince_ == 0 || all.waiting() < before)
+			outputSince_ = Worker::now();
+		if (!rest_)
+			rest_ = std::make_unique<Output>(std::move(out));
+		out.clear();
+		watch();
+	} else if (rest_) {
+		rest_.reset();
+		outputSince_ = 0;
+		watch();
+	}
+	return true;
+}
+
+// With what had come while nothing was taken
+bool Connection::resume()
+{
+	if (rest_)
+		return true;
+	paused_ = false;
+	watch();
+	const auto partial = std::move(partial_);
+	return !partial || (process(*partial) && flush());
+}
+
+const char *Connection::late(Moment now) const
+{
+	const FrontRules &rules = worker_.hall().rules;
+	if (outputSince_ && now - outputSince_ > stalled_ms)
+		return "takes nothing";
+	if (inputSince_ && now - inputSince_ > rules.stepMs)
+		return "sends no more of what it has begun";
+	switch (state_) {
+	case State::hello:
+	case State::connect:
+		return now - since_ > rules.stepMs ? "does not connect" : nullptr;
+	case State::waiting:
+		return nullptr;
+	case State::ending:
+		return now - since_ > ending_ms ? "does not go" : nullptr;
+	case State::live:
+		break;
+	}
+	const Moment patience = controller_->kato() ? 2 * Moment(controller_->kato()) : rules.idleMs;
+	return now - since_ > patience ? "sends nothing any more" : nullptr;
+}
+
+} // namespace cdc

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * An NVMe/TCP connection: PDUs in, PDUs out, and the time that either may take. It never waits: what cannot be sent is
+ * kept, what has not all come is, too, both within bounds. One worker's.
+ */
+#pragma once
+
+#include <memory>
+
+#include "controller.h"
+#include "libctl/wire/pdu.h"
+#include "output.h"
+#include "peers.h"
+#include "serving/poller.h"
+
+namespace cdc {
+
+class Worker;
+
+// Of the steady clock, in ms
+using Moment = std::int64_t;
+
+class Connection final : public serving::Poller::Handler {
+public:
+	// @socket is its own from now on
+	Connection(Worker &worker, std::uint64_t id, int socket, const Peer &peer, Moment now);
+	~Connection();
+	Connection(const Connection &) = delete;
+	Connection &operator=(const Connection &) = delete;
+
+	void ready(std::uint32_t events) override;
+	// Its Connect, which has waited, is let in, or not.
+	void admit();
+	void refuseBusy();
+	void registered(std::uint16_t cid, std::uint16_t status);
+	void tell(const std::shared_ptr<const Views> &views);
+	// Whether something is late by now; what, for people
+	const char *late(Moment now) const;
+	// Has taken its place long enough, though it has not read its log
+	bool lingers(Moment now) const { return admitted_ && now > admitted_; }
+	void leavePlace();
+
+	std::uint64_t id() const { return id_; }
+	const Controller *controller() const { return controller_.get(); }
+	const Peer &peer() const { return peer_; }
+	Moment since() const { return since_; }
+
+private:
+	enum class State : std::uint8_t { hello, connect, waiting, live, ending };
+
+	// Data of a command, which the host sends when it is asked for them
+	struct Transfer {
+		nofctl::wire::Command cmd;
+		nofctl::wire::Bytes data;
+		std::uint32_t length;
+	};
+	// A Connect that waits
+	struct Pending {
+		nofctl::wire::Connect connect;
+		std::uint16_t cid;
+	};
+
+	bool receive();
+	bool process(std::span<const std::uint8_t> stream);
+	bool take(const nofctl::wire::Pdu &pdu);
+	bool takeHello(const nofctl::wire::IcReq &request);
+	bool takeCommand(const nofctl::wire::Pdu &pdu);
+	bool takeConnect(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
+	bool takeRegistration(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
+	bool askForData(const nofctl::wire::Command &cmd);
+	bool takeData(const nofctl::wire::Pdu &pdu);
+	void letIn(const nofctl::wire::Connect &connect, std::uint16_t cid);
+	void answer(const nofctl::wire::Command &cmd, const Answer &answer);
+	void complete(std::uint16_t cid, std::uint16_t status, std::uint64_t result = 0);
+	void sendData(std::uint16_t cid, const Answer &answer);
+	void sendEvents();
+	bool broken(const nofctl::wire::PduFault &fault, std::span<const std::uint8_t> head);
+	bool fault(nofctl::wire::FatalStatus fes, const char *why, std::span<const std::uint8_t> head);
+	bool flush();
+	bool resume();
+	bool reading() const { return !paused_ && state_ != State::waiting && state_ != State::ending; }
+	void watch();
+	void finish(bool good);
+	std::size_t longest() const;
+	void end();
+
+	Worker &worker_;
+	const std::uint64_t id_;
+	int socket_;
+	Peer peer_;
+	State state_ = State::hello;
+	bool sqFlow_ = true;
+	bool paused_ = false; // takes no more commands until what is to be sent is
+	std::uint16_t sqhd_ = 0, entries_ = 0;
+	nofctl::wire::PduFormat format_;
+	Moment since_;           // the connection, or, once there is a controller, its last command
+	Moment inputSince_ = 0;  // that something is expected to go on; 0: nothing is
+	Moment outputSince_ = 0; // that nothing could be sent; 0: nothing is to be
+	Moment admitted_ = 0;    // when its place is given up at the latest; 0: it has none
+	std::unique_ptr<nofctl::wire::Bytes> partial_; // of a PDU
+	std::unique_ptr<Output> rest_;
+	std::unique_ptr<Transfer> transfer_;
+	std::unique_ptr<Pending> pending_;
+	std::unique_ptr<Controller> controller_;
+};
+
+} // namespace cdc

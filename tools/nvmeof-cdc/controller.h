@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A discovery controller: what it answers to the commands of one host. NVMe Base 2.0, 3.1.2.3 and 5; it knows neither
+ * sockets nor threads.
+ */
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "identity.h"
+#include "libctl/wire/fabrics.h"
+#include "libctl/wire/identify.h"
+#include "libctl/wire/registration.h"
+#include "views.h"
+
+namespace cdc {
+
+constexpr std::uint32_t queue_entries = 128;             // of the admin queue, at most
+constexpr std::uint32_t longest_registration = 1u << 20; // bytes
+
+struct Answer {
+	std::uint16_t status = nofctl::wire::st_ok;
+	std::uint64_t result = 0;
+	nofctl::wire::Bytes data = {};
+	// Behind the data: of the page's entries, from @offset on, @length bytes, and then zeros
+	std::shared_ptr<const Page> page = {};
+	std::uint64_t offset = 0, length = 0, zeros = 0;
+
+	std::uint64_t dataLength() const { return data.size() + length + zeros; }
+};
+
+// Comes later: an event, or what becomes of a registration
+struct Later {};
+using Outcome = std::optional<Answer>; // nothing: later
+
+class Controller {
+public:
+	Controller(const Identity &identity, std::uint16_t cntlid, const nofctl::wire::Connect &connect,
+		   std::shared_ptr<const Views> views);
+
+	// What is wrong with a Connect command and its data; 0: nothing. @result: of its completion
+	static std::uint16_t check(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data,
+				   const Identity &identity, nofctl::wire::Connect &connect, std::uint64_t &result);
+
+	// Of any command but Connect and DIM
+	Outcome handle(const nofctl::wire::Command &cmd);
+	// The data of a DIM command. Nothing: it is one that this host may not send, @status tells why.
+	std::optional<nofctl::wire::Registration>
+	registration(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data, std::uint16_t &status);
+	// An error, as the error log tells it
+	void failed(const nofctl::wire::Command &cmd, std::uint16_t status);
+
+	// From now on these are told.
+	void tell(std::shared_ptr<const Views> views);
+	// An event that is to be told now: the command identifier of the request that it completes, and its result
+	struct Event {
+		std::uint16_t cid;
+		std::uint16_t status;
+		std::uint32_t result;
+	};
+	std::optional<Event> event();
+
+	std::uint16_t cntlid() const { return cntlid_; }
+	const std::string &hostnqn() const { return hostnqn_; }
+	std::uint32_t kato() const { return kato_; } // ms; 0: none
+	bool wantsEvents() const { return events_ && requests_ > 0; }
+	bool hasRead() const { return generation_ != 0; }        // its log
+	std::uint64_t generation() const { return generation_; } // of the log that it has read; 0: none yet
+
+private:
+	Outcome fabrics(const nofctl::wire::Command &cmd);
+	Answer propertyGet(const nofctl::wire::Command &cmd) const;
+	Answer propertySet(const nofctl::wire::Command &cmd);
+	Answer identify(const nofctl::wire::Command &cmd) const;
+	Answer logPage(const nofctl::wire::Command &cmd);
+	Answer discoveryLog(std::uint64_t offset, std::uint64_t length, bool retain);
+	Answer setFeatures(const nofctl::wire::Command &cmd);
+	Answer getFeatures(const nofctl::wire::Command &cmd) const;
+	Outcome requestEvent(const nofctl::wire::Command &cmd);
+	Answer abort(const nofctl::wire::Command &cmd);
+	void reset();
+
+	static constexpr std::size_t most_requests = 4; // AERL + 1
+	static constexpr std::size_t most_errors = 4;   // ELPE + 1
+	using ErrorEntry = std::array<std::uint8_t, sizeof(nvme_error_log_page)>;
+
+	const Identity &identity_;
+	std::string hostnqn_;
+	std::uint16_t cntlid_;
+	bool unique_; // connected to by the NQN of its own
+	bool events_ = false;
+	bool told_ = false; // an event, and its log has not been read since
+	std::uint8_t requests_ = 0;
+	std::array<std::uint16_t, most_requests> cids_{};
+	std::optional<std::uint16_t> aborted_; // one of them that is to be completed so
+	std::uint32_t kato_;
+	std::uint32_t cc_ = 0, csts_ = 0;
+	std::shared_ptr<const Views> views_;
+	const ZoneSet *zones_;
+	std::shared_ptr<const Page> page_; // that was read last, from its beginning
+	std::uint64_t generation_ = 0;     // that was told with it
+	std::vector<ErrorEntry> errors_;   // the last one first
+	std::uint64_t errorCount_ = 0;
+};
+
+} // namespace cdc

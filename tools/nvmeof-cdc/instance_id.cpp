@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "instance_id.h"
+
+#include <algorithm>
+
+#include <nvmeof/uuid.h>
+
+#include "libctl/file.h"
+#include "libctl/invalid.h"
+
+namespace cdc {
+
+using nvmeof::ErrorCode;
+using nvmeof::Result;
+using nvmeof::Uuid;
+
+namespace {
+
+Result<std::string> readId(const std::filesystem::path &file)
+{
+	Result<std::string> text = nofctl::readSmallFile(file);
+	if (!text)
+		return text;
+	std::erase(*text, '\n');
+	if (!Uuid::parse(*text))
+		return nofctl::invalid(file.string() + ": no UUID is in it; remove it to have one made");
+	return text;
+}
+
+} // namespace
+
+Result<Identity> readIdentity(const Rules &rules)
+{
+	const std::filesystem::path file = rules.state / "id";
+	Result<std::string> id = readId(file);
+	if (!id && id.error().code == ErrorCode::noSuchObject) {
+		std::error_code ignored;
+		std::filesystem::create_directories(rules.state, ignored);
+		if (Result<bool> made = nofctl::createFile(file, Uuid::random().toString() + "\n"); !made)
+			return made.error();
+		id = readId(file);
+	}
+	if (!id)
+		return id.error();
+	std::string serial = *id;
+	std::erase(serial, '-');
+	serial.resize(20);
+	return Identity{*id, rules.nqn.empty() ? "nqn.2014-08.org.nvmexpress:uuid:" + *id : rules.nqn, serial,
+			NVMEOF_VERSION};
+}
+
+} // namespace cdc

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <csignal>
+#include <exception>
+
+#include <sys/resource.h>
+#include <syslog.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <systemd/sd-daemon.h>
+
+
+#include "instance_id.h"
+#include "serving/journal.h"
+#include "serving/loop.h"
+#include "service.h"
+#include "sqlite_store.h"
+
+using namespace cdc;
+using namespace serving;
+using nvmeof::Error;
+using nvmeof::Result;
+
+namespace {
+
+// As nvmeofctl's: Documentation/stability.md
+enum Exit { done = 0, failed = 1, usage = 2 };
+
+struct Options {
+	std::filesystem::path config = "/etc/nvmeof/cdc.toml";
+};
+
+int failWith(const Error &error)
+{
+	say(LOG_ERR, error.message);
+	return failed;
+}
+
+// A connection is a descriptor.
+void raiseLimits()
+{
+	rlimit files{};
+	if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		::setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+int checkConfig(const Options &options)
+{
+	const RulesReading reading = inspectRules(options.config);
+	for (const nvmeof::ConfigProblem &problem : reading.problems)
+		fmt::print(stderr, "{}: {}\n", problem.place.toString(), problem.message);
+	if (!reading.problems.empty())
+		return failed;
+	fmt::print("{}: nothing is wrong\n", options.config.string());
+	return done;
+}
+
+void reload(Service &service, const Options &options)
+{
+	sd_notify(0, "RELOADING=1");
+	if (Result<Rules> rules = readRules(options.config))
+		service.reload(*std::move(rules));
+	else
+		say(LOG_ERR, "the configuration stays as it was: " + rules.error().message);
+	sd_notify(0, "READY=1");
+}
+
+int serve(const Options &options)
+{
+	Result<Rules> rules = readRules(options.config);
+	if (!rules)
+		return failWith(rules.error());
+	Result<Identity> identity = readIdentity(*rules);
+	if (!identity)
+		return failWith(identity.error());
+	raiseLimits();
+	Loop loop;
+	auto store = std::make_unique<SqliteStore>(rules->store.file);
+	Service service(loop, *rules, *identity, std::move(store));
+	auto end = [&] {
+		sd_notify(0, "STOPPING=1");
+		service.drain([&] { loop.end(done); });
+	};
+	OnSignal term(loop, SIGTERM, end), interrupted(loop, SIGINT, end);
+	OnSignal hup(loop, SIGHUP, [&] { reload(service, options); });
+	auto serving = [&] {
+		say(LOG_INFO, fmt::format("serves as {}, generation {}", identity->nqn, service.views().generation()));
+		sd_notify(0, "READY=1");
+	};
+	if (Result<void> started = service.start(serving); !started)
+		return failWith(started.error());
+	return loop.run();
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	CLI::App app("A centralized discovery controller for NVMe over Fabrics: tells hosts where their storage is");
+	Options options;
+	app.add_option("--config", options.config, "configuration")->capture_default_str();
+	app.set_version_flag("--version", NVMEOF_VERSION);
+	app.require_subcommand(1);
+	app.fallthrough();
+	CLI::App *serving = app.add_subcommand("serve", "serve hosts until SIGTERM");
+	app.add_subcommand("check-config", "look whether the configuration can be used, and say what is wrong");
+	try {
+		app.parse(argc, argv);
+		return serving->parsed() ? serve(options) : checkConfig(options);
+	} catch (const CLI::ParseError &e) {
+		return app.exit(e) ? usage : done;
+	} catch (const std::exception &e) {
+		say(LOG_ERR, e.what());
+		return failed;
+	}
+}

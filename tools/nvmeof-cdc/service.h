@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * An instance of the service: what the store tells becomes the model, the model becomes views, and these the workers
+ * tell to hosts. Everything that wants a change writes to the store. One thread; the workers have theirs.
+ */
+#pragma once
+
+#include <deque>
+
+#include "config.h"
+#include "feeds.h"
+#include "serving/loop.h"
+#include "worker.h"
+
+namespace cdc {
+
+// Something that has changed, as people are told of it
+struct Happening {
+	std::uint64_t number; // from 1
+	double time;          // seconds since 1970
+	std::uint64_t generation;
+	std::vector<std::string> put, removed; // keys
+	bool whole;                            // the store was read anew
+};
+
+class Service {
+public:
+	using Done = Store::Done;
+
+	// @happened: after each change, when workers have it
+	Service(serving::Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store);
+	~Service();
+
+	// Errors: no address can be listened at, the store cannot be used. Hosts are served when the store has told what
+	// there is.
+	nvmeof::Result<void> start(std::function<void()> serving);
+	// Anew from its configuration; what needs a restart is told.
+	void reload(Rules rules);
+	void write(std::vector<Change> changes, Done done);
+	// Hosts are handed over to other instances, then @done.
+	void drain(std::function<void()> done);
+	void onHappening(std::function<void(const Happening &)> call) { listeners_.push_back(std::move(call)); }
+
+	const Rules &rules() const { return rules_; }
+	const Identity &identity() const { return hall_.identity; }
+	const Model &model() const { return model_; }
+	const Views &views() const { return *views_; }
+	const Counters &counters() const { return hall_.counters; }
+	StoreState storeState() const { return store_->state(); }
+	const std::deque<Happening> &happenings() const { return happenings_; }
+	bool draining() const { return draining_; }
+	std::int64_t startedAt() const { return started_; }
+	// Who is connected; @done in this thread
+	void census(std::function<void(std::vector<Guest>)> done);
+
+private:
+	nvmeof::Result<void> listen();
+	void begin();
+	void told(const News &news);
+	void publish();
+	void note(const News &news);
+	void take(Worker &worker, RegistrationRequest request);
+	void join();
+	void endLeases();
+	std::vector<std::string> ownAddresses() const;
+
+	serving::Loop &loop_;
+	Rules rules_;
+	Hall hall_;
+	std::unique_ptr<Store> store_;
+	Model model_;
+	std::shared_ptr<const Views> views_;
+	serving::Mailbox mailbox_;
+	serving::Timer leases_;
+	std::vector<std::vector<int>> sockets_; // of each worker to be
+	std::vector<std::unique_ptr<Worker>> workers_;
+	std::function<void()> serving_;
+	std::deque<Happening> happenings_;
+	std::uint64_t lastHappening_ = 0;
+	std::vector<std::function<void(const Happening &)>> listeners_;
+	bool draining_ = false;
+	std::int64_t started_;
+};
+
+} // namespace cdc

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "worker.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+namespace cdc {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t receive_room = 65536; // beside what is left of the last PDU
+constexpr auto sweep_every = 250ms;
+constexpr auto accept_again = 100ms; // after there were no descriptors left
+constexpr int most_at_once = 64;     // connections, before those that there are have their turn
+
+void reset(int socket)
+{
+	const linger hard{1, 0};
+	::setsockopt(socket, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+	::close(socket);
+}
+
+void prepare(int socket)
+{
+	const int yes = 1;
+	::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
+}
+
+} // namespace
+
+class Worker::Listener final : public serving::Poller::Handler {
+public:
+	Listener(Worker &worker, int socket) : worker_(worker), socket_(socket) { begin(); }
+	~Listener()
+	{
+		rest();
+		::close(socket_);
+	}
+
+	void begin() { worker_.poller_.add(socket_, EPOLLIN, *this); }
+	void rest() { worker_.poller_.remove(socket_, *this); }
+	void ready(std::uint32_t) override { worker_.accept(socket_); }
+
+private:
+	Worker &worker_;
+	int socket_;
+};
+
+Moment Worker::now()
+{
+	const auto since = std::chrono::steady_clock::now().time_since_epoch();
+	return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
+Worker::Worker(Hall &hall, std::vector<int> sockets, std::shared_ptr<const Views> views)
+	: hall_(hall), views_(std::move(views)), admission_(hall.rules.admission), buffer_(4 * receive_room),
+	  sweep_(loop_, [this] { sweep(); }), settle_(loop_, [this] { settle(); }), again_(loop_, [this] { listen(); }),
+	  leaving_(loop_, [this] { leaveOneByOne(); })
+{
+	for (int socket : sockets)
+		listeners_.push_back(std::make_unique<Listener>(*this, socket));
+	thread_ = std::thread([this] { loop_.run(); });
+}
+
+Worker::~Worker()
+{
+	mailbox_.post([this] { loop_.end(0); });
+	thread_.join();
+	connections_.clear();
+}
+
+void Worker::publish(std::shared_ptr<const Views> views)
+{
+	mailbox_.post([this, views = std::move(views)] {
+		views_ = views;
+		for (auto &[id, connection] : connections_)
+			connection->tell(views_);
+	});
+}
+
+void Worker::registered(std::uint64_t connection, std::uint16_t cid, std::uint16_t status)
+{
+	mailbox_.post([=, this] {
+		if (auto found = connections_.find(connection); found != connections_.end())
+			found->second->registered(cid, status);
+	});
+}
+
+void Worker::census(std::function<void(std::vector<Guest>)> done)
+{
+	mailbox_.post([this, done = std::move(done)] {
+		std::vector<Guest> guests;
+		for (const auto &[id, connection] : connections_)
+			if (const Controller *one = connection->controller())
+				guests.push_back({one->hostnqn(), connection->peer().text(), one->generation(),
+						  one->wantsEvents(), one->cntlid()});
+		done(std::move(guests));
+	});
+}
+
+void Worker::listen()
+{
+	for (auto &listener : listeners_)
+		listener->begin();
+}
+
+void Worker::accept(int socket)
+{
+	for (int i = 0; i < most_at_once; i++) {
+		sockaddr_storage address{};
+		socklen_t length = sizeof(address);
+		const int accepted = ::accept4(socket, reinterpret_cast<sockaddr *>(&address), &length,
+					       SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (accepted < 0) {
+			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+				for (auto &listener : listeners_)
+					listener->rest();
+				again_.start(accept_again);
+			}
+			return;
+		}
+		const Peer peer = Peer::of(address);
+		if (!hall_.peers.come(peer)) {
+			count(hall_.counters.tooMany);
+			reset(accepted);
+			continue;
+		}
+		count(hall_.counters.accepted);
+		prepare(accepted);
+		const std::uint64_t id = ++lastId_;
+		connections_.emplace(id, std::make_unique<Connection>(*this, id, accepted, peer, now()));
+		hall_.counters.open.fetch_add(1, std::memory_order_relaxed);
+		sweep_.startUnlessRunning(sweep_every);
+	}
+}
+
+Admission::Verdict Worker::ask(const Connection &connection, const std::string &hostnqn)
+{
+	const Admission::Verdict verdict = admission_.ask(connection.id(), hostnqn, views_->firstChoice(hostnqn));
+	settle_.startUnlessRunning(0ms); // who had to make room for it
+	return verdict;
+}
+
+void Worker::leave(std::uint64_t connection)
+{
+	if (admission_.leave(connection) && admission_.waiting() > 0)
+		settle_.startUnlessRunning(0ms);
+}
+
+bool Worker::reserve(std::size_t bytes)
+{
+	if (reserved_ + bytes > hall_.rules.registrationBytes)
+		return false;
+	reserved_ += bytes;
+	return true;
+}
+
+void Worker::end(std::uint64_t connection)
+{
+	dead_.push_back(connection);
+	settle_.startUnlessRunning(0ms);
+}
+
+// What connections could not have done in the middle of what they were at
+void Worker::settle()
+{
+	for (std::uint64_t id : std::exchange(dead_, {})) {
+		admission_.leave(id);
+		if (connections_.erase(id))
+			hall_.counters.open.fetch_sub(1, std::memory_order_relaxed);
+	}
+	for (std::uint64_t id : admission_.displaced())
+		if (auto found = connections_.find(id); found != connections_.end())
+			found->second->refuseBusy();
+	while (auto id = admission_.next()) {
+		auto found = connections_.find(*id);
+		if (found != connections_.end())
+			found->second->admit();
+		else
+			admission_.leave(*id);
+	}
+	if (!dead_.empty())
+		settle_.start(0ms);
+	if (drained_ && connections_.empty())
+		std::exchange(drained_, {})();
+}
+
+void Worker::sweep()
+{
+	const Moment time = now();
+	for (auto &[id, connection] : connections_) {
+		if (connection->late(time)) {
+			count(hall_.counters.late);
+			end(id);
+		} else if (connection->lingers(time)) {
+			connection->leavePlace();
+		}
+	}
+	if (!connections_.empty())
+		sweep_.start(sweep_every);
+}
+
+void Worker::drain(Moment ms, std::function<void()> done)
+{
+	mailbox_.post([=, this] {
+		listeners_.clear();
+		drained_ = done;
+		leaveBy_ = now() + ms;
+		settle_.start(0ms);
+		leaving_.start(std::chrono::milliseconds(ms / 4)); // who has been told may have read where else to go
+	});
+}
+
+// Evenly over the time that there is, so that not all of them turn to the others at one moment
+void Worker::leaveOneByOne()
+{
+	constexpr Moment step = 20;
+	const Moment left = std::max<Moment>(leaveBy_ - now(), 0);
+	const std::size_t there = connections_.size() - std::min(dead_.size(), connections_.size());
+	std::size_t share = there / static_cast<std::size_t>(left / step + 1) + 1;
+	for (auto &[id, connection] : connections_) {
+		if (share == 0)
+			break;
+		if (std::ranges::find(dead_, id) != dead_.end())
+			continue;
+		end(id);
+		share--;
+	}
+	if (there > 0)
+		leaving_.start(std::chrono::milliseconds(step));
+}
+
+} // namespace cdc
