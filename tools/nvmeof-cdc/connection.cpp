@@ -119,7 +119,7 @@ bool Connection::receive()
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0)
 		return false;
-	return process(buffer.first(have + static_cast<std::size_t>(n))) && flush();
+	return consume(buffer.first(have + static_cast<std::size_t>(n)));
 }
 
 // What comes before the host is known is small.
@@ -468,15 +468,29 @@ bool Connection::flush()
 	return true;
 }
 
+// As long as what it leads to can be sent
+bool Connection::consume(std::span<const std::uint8_t> stream)
+{
+	bool good = process(stream) && flush();
+	while (good && paused_ && !rest_) {
+		paused_ = false;
+		const auto partial = std::move(partial_);
+		good = !partial || (process(*partial) && flush());
+	}
+	return good;
+}
+
 // With what had come while nothing was taken
 bool Connection::resume()
 {
 	if (rest_)
 		return true;
 	paused_ = false;
-	watch();
 	const auto partial = std::move(partial_);
-	return !partial || (process(*partial) && flush());
+	if (partial && !consume(*partial))
+		return false;
+	watch();
+	return true;
 }
 
 const char *Connection::late(Moment now) const

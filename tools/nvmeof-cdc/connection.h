@@ -61,6 +61,7 @@ private:
 	};
 
 	bool receive();
+	bool consume(std::span<const std::uint8_t> stream);
 	bool process(std::span<const std::uint8_t> stream);
 	bool take(const nofctl::wire::Pdu &pdu);
 	bool takeHello(const nofctl::wire::IcReq &request);

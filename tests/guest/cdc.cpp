@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// nvmeof-cdc and its clients: our modules with nvmeofd, and the in-tree host with nvme-cli.
+#include "support/host.h"
+#include "target/server.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+
+using namespace guest;
+using nvmeof::Controller;
+using nvmeof::ControllerState;
+using Json = nlohmann::json;
+
+namespace {
+
+const std::string folder = "/run/cdc-test";
+const std::string address = "127.0.0.1:8009";
+constexpr const char *inTree = "nvme";
+
+std::string portOf(const target::Server &server)
+{
+	return std::to_string(server.port());
+}
+
+// The service, with its store in a folder that outlives it
+class Service {
+public:
+	explicit Service(const std::string &more)
+	{
+		must("rm -rf " + folder + " && mkdir -p " + folder);
+		writeFile(folder + "/cdc.toml",
+			  "listen = [\"" + address + "\"]\nadvertise = [\"" + address + "\"]\nweb = []\nstate = \"" +
+				  folder + "/state\"\ncontrol = \"" + folder + "/control\"\n[store]\nfile = \"" +
+				  folder + "/cdc.db\"\n" + more);
+		start();
+	}
+
+	void start()
+	{
+		process_.emplace("exec nvmeof-cdc serve --config " + folder + "/cdc.toml");
+		REQUIRE(eventually([this] { return run(control("status --json")).status == 0; }));
+	}
+	void kill()
+	{
+		process_->signal(SIGKILL);
+		process_->wait(5s);
+	}
+	void end()
+	{
+		process_->signal(SIGTERM);
+		CHECK(process_->wait(slowly(5s)).status == 0);
+	}
+	static std::string control(const std::string &words)
+	{
+		return "nvmeofctl cdc " + words + " --socket " + folder + "/control";
+	}
+	static Json told(const std::string &words)
+	{
+		auto output = run(control(words + " --json"));
+		INFO(output.text);
+		REQUIRE(output.status == 0);
+		return Json::parse(output.text);
+	}
+	static void set(const std::string &words) { must(control("set " + words)); }
+
+private:
+	std::optional<Background> process_;
+};
+
+// Our daemon, which has the service to ask and nothing else
+class Follower {
+public:
+	Follower()
+	{
+		writeFile(folder + "/nvmeof.toml",
+			  "[limits]\nown-addresses = true\n[[discovery]]\naddress = [\"" + address + "\"]\n");
+		process_.emplace("exec nvmeofd --config " + folder + "/nvmeof.toml --state " + folder +
+				 "/nvmeofd --lock " + folder + "/lock");
+	}
+	void end()
+	{
+		process_->signal(SIGTERM);
+		CHECK(process_->wait(slowly(5s)).status == 0);
+	}
+
+private:
+	std::optional<Background> process_;
+};
+
+struct Stage {
+	std::shared_ptr<target::Subsystem> shared = std::make_shared<target::Subsystem>();
+	target::Server one, two;
+	Host host;
+
+	Stage() : one({}, shared), two({}, shared) {}
+
+	std::string nqn() const { return one.config().nqn; }
+	std::string tables() const
+	{
+		return "[[target]]\nnqn = \"" + nqn() + "\"\ntraddr = \"127.0.0.1\"\ntrsvcid = \"" + portOf(one) +
+		       "\"\n";
+	}
+	std::string second() const { return "target " + nqn() + " -a 127.0.0.1:" + portOf(two); }
+	std::size_t live()
+	{
+		auto all = take(host.client().controllers());
+		return static_cast<std::size_t>(std::ranges::count_if(all, [](const Controller &c) {
+			return c.subsysnqn != nvmeof::discoveryNqn && c.state == ControllerState::live;
+		}));
+	}
+	bool becomes(std::size_t count, Millis timeout = 10s)
+	{
+		return eventually([&] { return live() == count; }, timeout);
+	}
+};
+
+} // namespace
+
+TEST_CASE("our host follows the service, which may end and come back", "[cdc][short]")
+{
+	Stage stage;
+	Service service(stage.tables());
+	Follower follower;
+	REQUIRE(stage.becomes(1));
+	Service::set(stage.second());
+	Stopwatch came;
+	CHECK(stage.becomes(2));
+	CHECK(came.elapsed() < slowly(1s));
+	const auto hosts = Service::told("hosts");
+	INFO(hosts.dump(2));
+	CHECK(hosts.dump().find("nqn.2014-08.org.nvmexpress:uuid") != std::string::npos); // registered, or connected
+
+	const auto before = Service::told("status");
+	service.kill();
+	CHECK(stage.live() == 2);
+	service.start();
+	CHECK(stage.live() == 2);
+	must(Service::control("remove target " + stage.nqn() + " -a 127.0.0.1:" + portOf(stage.two)));
+	CHECK(stage.becomes(1, 20s)); // it has found its service again
+	CHECK(Service::told("status").at("generation").get<std::uint64_t>() >
+	      before.at("generation").get<std::uint64_t>());
+	service.end();
+	CHECK(stage.live() == 1);
+	follower.end();
+}
+
+TEST_CASE("the in-tree host discovers, connects to all, and is told of changes", "[cdc][short]")
+{
+	Stage stage;
+	Service service(stage.tables());
+	must("modprobe nvme-tcp");
+	const std::string where = " -t tcp -a 127.0.0.1 -s 8009";
+	auto log = Json::parse(run(inTree + (" discover -o json" + where)).text);
+	INFO(log.dump(2));
+	REQUIRE(log.at("records").size() == 2);
+	CHECK(log["records"][0]["subtype"] == "current discovery subsystem");
+	CHECK(log["records"][1]["subnqn"] == stage.nqn());
+	must(inTree + (" connect-all" + where));
+	CHECK(run("nvme list-subsys").text.find(stage.nqn()) != std::string::npos);
+
+	// persistent: the kernel keeps the controller, and tells udev of its events
+	must(inTree + (" discover --persistent" + where));
+	Background events("exec udevadm monitor --kernel --property --subsystem-match=nvme");
+	REQUIRE(eventually(
+		[] { return Service::told("hosts").dump().find("\"persistent\":true") != std::string::npos; }));
+	Service::set(stage.second());
+	std::this_thread::sleep_for(slowly(1s));
+	events.interrupt();
+	const std::string heard = events.wait(5s).text;
+	INFO(heard);
+	CHECK(heard.find("NVME_AEN=0x70f002") != std::string::npos);
+	must("nvme disconnect-all");
+	service.end();
+	must("modprobe -r nvme-tcp nvme-fabrics");
+}
