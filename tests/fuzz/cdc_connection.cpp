@@ -33,7 +33,7 @@ std::shared_ptr<const Views> someViews()
 		news.changes.push_back({target.key(), target.json().dump()});
 	}
 	model.apply(news);
-	return std::make_shared<const Views>(model, Unzoned::all, nullptr);
+	return std::make_shared<const Views>(model, ViewRules{Unzoned::all}, nullptr);
 }
 
 // One service for all inputs

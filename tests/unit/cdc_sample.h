@@ -48,7 +48,7 @@ public:
 	void tell(std::vector<Change> changes)
 	{
 		REQUIRE(model.apply({false, std::move(changes), ++generation_}).empty());
-		views = std::make_shared<const Views>(model, unzoned_, views.get());
+		views = std::make_shared<const Views>(model, ViewRules{unzoned_}, views.get());
 	}
 
 	Model model{self_id};

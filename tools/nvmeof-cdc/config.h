@@ -10,7 +10,7 @@
 
 #include "record.h"
 #include "worker.h"
-#include "zones.h"
+#include "views.h"
 
 namespace cdc {
 
@@ -42,7 +42,7 @@ struct Rules {
 	std::string nqn;                        // empty: made of the ID
 	std::string hostnqn;                    // that it goes by at other services; empty: made of the ID
 	unsigned threads = 0;                   // 0: as many as there are processors
-	Unzoned unzoned = Unzoned::unlessZoned;
+	ViewRules views;
 	FrontRules front;
 	StoreRules store;
 	std::filesystem::path state = "/var/lib/nvmeof-cdc"; // for the ID

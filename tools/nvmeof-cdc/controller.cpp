@@ -329,7 +329,9 @@ std::optional<Controller::Event> Controller::event()
 {
 	if (aborted_)
 		return Event{*std::exchange(aborted_, std::nullopt), st_abort_requested, 0};
-	if (!wantsEvents() || told_ || views_->of(zones_) == page_)
+	if (!wantsEvents() || told_)
+		return {};
+	if (const auto page = views_->of(zones_); page == page_ || page->entries() == page_->entries())
 		return {};
 	told_ = true;
 	const std::uint16_t cid = cids_[0];

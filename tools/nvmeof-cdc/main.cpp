@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
 
-
 #include "instance_id.h"
 #include "serving/journal.h"
 #include "serving/loop.h"

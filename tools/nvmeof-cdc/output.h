@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is still to be sent over a connection: bytes made for it, and those of pages, which are sent from where they are.
+// What is still to be sent over a connection: bytes made for it, and those of pages, which are sent from where they
+// are.
 #pragma once
 
 #include <memory>

@@ -125,7 +125,7 @@ void Service::told(const News &news)
 
 void Service::publish()
 {
-	views_ = std::make_shared<const Views>(model_, rules_.unzoned, views_.get());
+	views_ = std::make_shared<const Views>(model_, rules_.views, views_.get());
 	for (auto &worker : workers_)
 		worker->publish(views_);
 	count(hall_.counters.pushed);
@@ -185,7 +185,7 @@ void Service::reload(Rules rules)
 	rules_.zones = std::move(rules.zones);
 	rules_.leaseSeconds = rules.leaseSeconds;
 	rules_.advertise = std::move(rules.advertise);
-	if (rules_.unzoned != rules.unzoned)
+	if (rules_.views.unzoned != rules.views.unzoned)
 		say(LOG_NOTICE, "what hosts without a zone see is changed by a restart");
 	join();
 	write(fileChanges(model_, hall_.identity.id, rules_.targets, rules_.zones), [](Result<void> done) {

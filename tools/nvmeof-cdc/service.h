@@ -31,8 +31,8 @@ public:
 	Service(serving::Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store);
 	~Service();
 
-	// Errors: no address can be listened at, the store cannot be used. Hosts are served when the store has told what
-	// there is.
+	// Errors: no address can be listened at, the store cannot be used. Hosts are served when the store has told
+	// what there is.
 	nvmeof::Result<void> start(std::function<void()> serving);
 	// Anew from its configuration; what needs a restart is told.
 	void reload(Rules rules);

@@ -55,7 +55,8 @@ void Page::slice(std::uint64_t offset, std::uint64_t length, std::vector<std::sp
 	}
 }
 
-Views::Views(const Model &model, Unzoned unzoned, const Views *before) : generation_(model.generation())
+Views::Views(const Model &model, const ViewRules &rules, const Views *before)
+	: cached_(rules.cached), generation_(model.generation())
 {
 	for (const auto &[key, service] : model.instances()) {
 		if (service.instance.draining)
@@ -75,8 +76,9 @@ Views::Views(const Model &model, Unzoned unzoned, const Views *before) : generat
 	if (before && before->zones_->zones() == model.zones())
 		zones_ = before->zones_;
 	else
-		zones_ = std::make_shared<ZoneTable>(model.zones(), unzoned, before ? before->zones_.get() : nullptr);
-	if (before)
+		zones_ = std::make_shared<ZoneTable>(model.zones(), rules.unzoned,
+						     before ? before->zones_.get() : nullptr);
+	if (before && cached_)
 		for (const ZoneSet *set : zones_->sets())
 			pages_.emplace(set, make(*set, before));
 }
@@ -124,6 +126,8 @@ std::shared_ptr<const Page> Views::make(const ZoneSet &zones, const Views *befor
 
 std::shared_ptr<const Page> Views::of(const ZoneSet *zones) const
 {
+	if (!cached_)
+		return make(*zones, nullptr);
 	std::lock_guard lock(mutex_);
 	std::shared_ptr<const Page> &page = pages_[zones];
 	if (!page)

@@ -36,10 +36,15 @@ private:
 	std::vector<Run> runs_; // entries that lie side by side
 };
 
+struct ViewRules {
+	Unzoned unzoned = Unzoned::unlessZoned;
+	bool cached = true; // else each page is made when it is asked for, to see what it is good for
+};
+
 class Views {
 public:
 	// @before: the views so far, whose pages are made ahead of demand; may be null
-	Views(const Model &model, Unzoned unzoned, const Views *before);
+	Views(const Model &model, const ViewRules &rules, const Views *before);
 
 	std::shared_ptr<const Page> of(const std::string &hostnqn) const;
 	// The zones of a host, and what is told to all hosts of these
@@ -66,6 +71,7 @@ private:
 	std::shared_ptr<const Page> make(const ZoneSet &zones, const Views *before) const;
 	std::shared_ptr<const Page> sameAs(const ZoneSet &zones) const;
 
+	bool cached_;
 	std::uint64_t generation_;
 	std::vector<Member> members_;
 	std::vector<Block> services_; // of this instance, and of others
