@@ -3,6 +3,15 @@
 
 namespace nofctl::wire {
 
+Command identify(Cns cns, std::uint32_t nsid)
+{
+	Command cmd = plain(op_identify);
+	cmd.nsid = nsid;
+	cmd.sgl.length = static_cast<std::uint32_t>(identify_size);
+	cmd.cdw10 = cns;
+	return cmd;
+}
+
 Bytes activeList(std::span<const std::uint32_t> nsids)
 {
 	Bytes list(identify_size);

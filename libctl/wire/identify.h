@@ -3,7 +3,7 @@
 // structures, at their offsets: libnvme's own members do not say in which order their bytes are.
 #pragma once
 
-#include "bytes.h"
+#include "nvme.h"
 
 #include <nvme/types.h>
 
@@ -95,6 +95,8 @@ constexpr U8 lbaf1_ds{lbaf0 + sizeof(nvme_lbaf) + offsetof(nvme_lbaf, ds)};
 } // namespace at
 
 using Id16 = std::array<std::uint8_t, 16>;
+
+Command identify(Cns cns, std::uint32_t nsid = 0);
 
 // Active Namespace ID list: as many as fit, of those that are given in ascending order
 Bytes activeList(std::span<const std::uint32_t> nsids);

@@ -102,6 +102,10 @@ constexpr AsyncEvent event_ana_changed{2, 3, log_ana};
 constexpr AsyncEvent event_ccr_completed{2, 0xf4, log_ccr};
 constexpr AsyncEvent event_discovery_changed{2, 0xf0, log_discovery};
 
+// Without data
+Command plain(std::uint8_t opcode);
+Command setFeature(Feature feature, std::uint32_t value);
+
 // A part of a log page from byte @offset on. @bytes: a multiple of 4. @retain: an event that told of the log stays.
 Command getLog(std::uint8_t page, std::uint64_t offset, std::uint32_t bytes, bool retain = false);
 

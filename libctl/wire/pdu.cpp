@@ -37,104 +37,94 @@ void appendDigest(Bytes &to, std::span<const std::uint8_t> over)
 	append(to, bytesOf(Le32(crc32c(over))));
 }
 
-// Cuts one PDU; what each step finds wrong ends it.
-class Cutter {
+// Looks at one common header; what each step finds wrong ends it.
+class Shaper {
 public:
-	Cutter(std::span<const std::uint8_t> stream, const PduFormat &format, std::size_t longest)
-		: stream_(stream), format_(format), longest_(longest)
+	Shaper(const PduHeader &header, const PduFormat &format, std::size_t longest)
+		: h_(header), format_(format.of(header.type)), longest_(longest)
 	{
 	}
 
-	Pdu cut();
+	PduShape shape();
 
 private:
 	bool header();
 	bool lengths();
 	bool dataLengths();
-	bool digests();
-	bool bad(FatalStatus fes, std::uint32_t fei, const char *why);
+	bool bad(std::uint32_t field, const char *why);
 
-	std::span<const std::uint8_t> stream_;
+	const PduHeader &h_;
 	PduFormat format_;
 	std::size_t longest_;
-	PduHeader h_{};
-	std::size_t dataAt_ = 0, dataEnd_ = 0;
-	Pdu pdu_;
+	PduShape shape_;
 };
 
-bool Cutter::bad(FatalStatus fes, std::uint32_t fei, const char *why)
+bool Shaper::bad(std::uint32_t field, const char *why)
 {
-	pdu_.fault = PduFault{fes, fei, why};
+	shape_.fault = PduFault{fes_header, field, why};
 	return false;
 }
 
-// As soon as the common header is there: who waits for what it promises may wait for ever.
-bool Cutter::header()
+bool Shaper::header()
 {
 	auto size = headerSize(h_.type);
 	if (!size)
-		return bad(fes_header, at_type, "unknown PDU type");
+		return bad(at_type, "unknown PDU type");
 	if (h_.hlen != size)
-		return bad(fes_header, at_hlen, "header length");
-	format_ = format_.of(h_.type);
+		return bad(at_hlen, "header length");
 	if (bool(h_.flags & f_hdgst) != format_.headerDigest)
-		return bad(fes_header, at_flags, "header digest flag");
+		return bad(at_flags, "header digest flag");
 	return lengths();
 }
 
-bool Cutter::lengths()
+bool Shaper::lengths()
 {
 	const std::size_t head = h_.hlen + (format_.headerDigest ? digest_size : 0), plen = h_.plen;
 	if (plen < head || plen > (isTerm(h_.type) ? longest_term : longest_))
-		return bad(fes_header, at_plen, "PDU length");
-	dataAt_ = dataEnd_ = plen;
+		return bad(at_plen, "PDU length");
+	shape_.head = head;
+	shape_.length = shape_.dataAt = shape_.dataEnd = plen;
 	if (isTerm(h_.type)) {
-		dataAt_ = head;
+		shape_.dataAt = head;
 		return true;
 	}
 	if (plen == head && !isData(h_.type))
 		return true;
 	if (h_.type != pdu_command && !isData(h_.type))
-		return bad(fes_header, at_plen, "data where there are none");
+		return bad(at_plen, "data where there are none");
 	return dataLengths();
 }
 
-bool Cutter::dataLengths()
+bool Shaper::dataLengths()
 {
-	const std::size_t tail = format_.dataDigest ? digest_size : 0;
-	dataAt_ = h_.pdo;
-	if (dataAt_ % 4 || dataAt_ < dataOffset(h_.hlen, {format_.headerDigest}) || dataAt_ + tail >= dataEnd_)
-		return bad(fes_header, at_pdo, "data offset");
+	const std::size_t tail = format_.dataDigest ? digest_size : 0, at = h_.pdo;
+	if (at % 4 || at < dataOffset(h_.hlen, {format_.headerDigest}) || at + tail >= shape_.length)
+		return bad(at_pdo, "data offset");
 	if (bool(h_.flags & f_ddgst) != format_.dataDigest)
-		return bad(fes_header, at_flags, "data digest flag");
-	dataEnd_ -= tail;
+		return bad(at_flags, "data digest flag");
+	shape_.dataAt = at;
+	shape_.dataEnd -= tail;
 	return true;
 }
 
-bool Cutter::digests()
+PduShape Shaper::shape()
 {
-	pdu_.head = stream_.first(h_.hlen);
-	pdu_.data = stream_.subspan(dataAt_, dataEnd_ - dataAt_);
-	if (format_.headerDigest) {
-		auto told = get<std::uint32_t>(stream_, h_.hlen);
-		if (told != crc32c(pdu_.head))
-			return bad(fes_digest, told, "header digest");
+	header();
+	return shape_;
+}
+
+// What is left to be checked when all of a PDU is there
+std::optional<PduFault> digests(Pdu &pdu, std::span<const std::uint8_t> stream, const PduShape &shape)
+{
+	if (shape.head != pdu.head.size()) {
+		auto told = get<std::uint32_t>(stream, pdu.head.size());
+		if (told != crc32c(pdu.head))
+			return PduFault{fes_digest, told, "header digest"};
 	}
-	if (isData(h_.type) && pdu_.as<DataPdu>().length != pdu_.data.size())
-		return bad(fes_header, at_length, "data length");
-	pdu_.damaged = dataEnd_ != h_.plen && get<std::uint32_t>(stream_, dataEnd_) != crc32c(pdu_.data);
-	return true;
-}
-
-Pdu Cutter::cut()
-{
-	auto h = decode<PduHeader>(stream_);
-	if (!h)
-		return pdu_;
-	h_ = *h;
-	if (header() && stream_.size() >= h_.plen && digests())
-		pdu_.length = h_.plen;
-	return pdu_;
+	if (isData(pdu.type()) && pdu.as<DataPdu>().length != pdu.data.size())
+		return PduFault{fes_header, at_length, "data length"};
+	pdu.damaged = shape.dataEnd != shape.length && get<std::uint32_t>(stream, shape.dataEnd) != crc32c(pdu.data);
+	return {};
 }
 
 } // namespace
@@ -158,9 +148,28 @@ std::size_t headerSize(std::uint8_t type)
 	return 0;
 }
 
+PduShape shapeOf(const PduHeader &header, const PduFormat &format, std::size_t longest)
+{
+	return Shaper(header, format, longest).shape();
+}
+
+// What is wrong is told as soon as the common header is there: who waits for what it promises may wait for ever.
 Pdu cut(std::span<const std::uint8_t> stream, const PduFormat &format, std::size_t longest)
 {
-	return Cutter(stream, format, longest).cut();
+	Pdu pdu;
+	const auto header = decode<PduHeader>(stream);
+	if (!header)
+		return pdu;
+	const PduShape shape = shapeOf(*header, format, longest);
+	pdu.fault = shape.fault;
+	if (shape.fault || stream.size() < shape.length)
+		return pdu;
+	pdu.head = stream.first(header->hlen);
+	pdu.data = stream.subspan(shape.dataAt, shape.dataEnd - shape.dataAt);
+	pdu.fault = digests(pdu, stream, shape);
+	if (!pdu.fault)
+		pdu.length = shape.length;
+	return pdu;
 }
 
 PduFormat PduFormat::of(std::uint8_t type) const

@@ -145,7 +145,8 @@ void assembleTail(Bytes &to, std::uint32_t digest, const PduFormat &format); // 
 template <Layout Pdu>
 void write(Bytes &to, const Pdu &pdu, const PduFormat &format = {}, std::span<const std::uint8_t> data = {})
 {
-	Bytes head = encode(pdu);
+	std::array<std::uint8_t, sizeof(Pdu)> head;
+	std::ranges::copy(bytesOf(pdu), head.begin());
 	const PduFormat its = format.of(pdu.h.type);
 	seal(head, data.size(), its);
 	assemble(to, head, data, its);
@@ -157,6 +158,17 @@ struct PduFault {
 	std::uint32_t fei;
 	const char *why;
 };
+
+// What a PDU has where, as its common header tells
+struct PduShape {
+	std::optional<PduFault> fault = {};
+	std::size_t head = 0;                // bytes of the header, with its digest
+	std::size_t dataAt = 0, dataEnd = 0; // the same: there are none. Behind them is their digest, if there is one
+	std::size_t length = 0;              // of all of it
+};
+
+// @format: of the connection. @longest: that is taken, in bytes
+PduShape shapeOf(const PduHeader &header, const PduFormat &format, std::size_t longest);
 
 // A PDU in the bytes that it was cut out of
 struct Pdu {

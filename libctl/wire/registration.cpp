@@ -60,6 +60,13 @@ DiscoveryEntry makeInterface(TransportType transport, std::string_view nqn, std:
 	return e;
 }
 
+Command informationManagement(DimTask task)
+{
+	Command cmd = plain(op_dim);
+	cmd.cdw10 = task;
+	return cmd;
+}
+
 Bytes encodeRegistration(const Registration &registration)
 {
 	const AttributeHeader attribute{std::uint16_t(attr_host_id), std::uint16_t(sizeof(registration.hostid))};

@@ -8,6 +8,7 @@
 
 #include "bytes.h"
 #include "discovery_log.h"
+#include "nvme.h"
 
 namespace nofctl::wire {
 
@@ -62,6 +63,9 @@ struct Registration {
 
 // An interface of a host. @address: numeric
 DiscoveryEntry makeInterface(TransportType transport, std::string_view nqn, std::string_view address);
+
+// The command; its data go with it.
+Command informationManagement(DimTask task);
 
 Bytes encodeRegistration(const Registration &registration);
 // Nothing: the data are no registration of a host or of a direct discovery controller, or do not keep to their own

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // 200 hosts that something happens to at the same moment.
-#include "jitter.h"
+#include "serving/jitter.h"
 
 #include <catch2/catch.hpp>
 
 #include <vector>
 
-using namespace nvmeofd;
+using namespace serving;
 using namespace std::chrono_literals;
 
 namespace {

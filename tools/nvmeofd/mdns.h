@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "found.h"
-#include "jitter.h"
+#include "serving/jitter.h"
 #include "serving/loop.h"
 #include "system_bus.h"
 
@@ -67,7 +67,7 @@ private:
 	bool browsing_ = false;
 	All all_;
 	std::string lastError_;
-	Backoff backoff_;
+	serving::Backoff backoff_;
 	serving::Timer again_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "jitter.h"
+#include "serving/jitter.h"
 
 using namespace std::chrono_literals;
 

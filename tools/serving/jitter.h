@@ -6,12 +6,12 @@
 #include <chrono>
 #include <random>
 
-namespace nvmeofd {
+namespace serving {
 
 // Between half and all of @time
 inline std::chrono::milliseconds jittered(std::chrono::milliseconds time)
 {
-	static std::mt19937_64 random{std::random_device{}()};
+	thread_local std::mt19937_64 random{std::random_device{}()};
 	std::uniform_int_distribution<std::chrono::milliseconds::rep> from(time.count() / 2, time.count());
 	return std::chrono::milliseconds(from(random));
 }
@@ -32,4 +32,4 @@ private:
 	std::chrono::milliseconds first_, most_, step_{0};
 };
 
-} // namespace nvmeofd
+} // namespace serving

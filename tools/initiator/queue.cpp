@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "queue.h"
+
+#include <cerrno>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+namespace initiator {
+
+using namespace nofctl::wire;
+using namespace std::chrono_literals;
+
+namespace {
+
+Failure protocolFailure(const PduFault &fault)
+{
+	return {fault.fes == fes_digest ? Reason::digest : Reason::protocol, Step::tcp, 0, fault.why};
+}
+
+int errorOf(int socket)
+{
+	int error = 0;
+	socklen_t length = sizeof(error);
+	::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length);
+	return error ? error : ECONNRESET;
+}
+
+} // namespace
+
+Queue::~Queue()
+{
+	close();
+}
+
+bool Queue::prepare(const Endpoint &to)
+{
+	if (fd_ >= 0)
+		return true;
+	fd_ = ::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd_ < 0)
+		return false;
+	// an event request waits for no answer: what follows it is not to wait for one either
+	const int on = 1;
+	::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	return true;
+}
+
+void Queue::open(const Endpoint &to, Duration timeout)
+{
+	dialogue_.reset();
+	if (!prepare(to))
+		return failLater(errno);
+	if (::connect(fd_, reinterpret_cast<const sockaddr *>(&to.address), to.length) && errno != EINPROGRESS)
+		return failLater(errno);
+	if (!shared_.poller.add(fd_, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, *this))
+		return failLater(errno);
+	state_ = State::connecting;
+	wait(timeout);
+}
+
+// Not at once: who is about to do the next thing is not told that it has failed.
+void Queue::failLater(int error)
+{
+	state_ = State::failing;
+	error_ = error;
+	wait(0ms);
+}
+
+void Queue::close()
+{
+	if (ended_)
+		*std::exchange(ended_, nullptr) = true;
+	shared_.wheel.stop(*this);
+	unsent_.reset();
+	if (fd_ >= 0) {
+		if (state_ == State::connecting || state_ == State::open)
+			shared_.poller.remove(fd_, *this);
+		::close(std::exchange(fd_, -1));
+	}
+	state_ = State::closed;
+}
+
+void Queue::fail(const Failure &failure)
+{
+	close();
+	user_.failed(failure);
+}
+
+void Queue::rang()
+{
+	if (state_ == State::failing)
+		return fail(failureOfErrno(error_));
+	fail({Reason::timedOut});
+}
+
+void Queue::greet(Dialogue::Digests digests, Duration timeout)
+{
+	shared_.sent.clear();
+	dialogue_.hello(shared_.sent, digests);
+	send();
+	wait(timeout);
+}
+
+void Queue::submit(Slot slot, const Command &cmd, Data data, std::uint32_t expected, Duration timeout)
+{
+	shared_.sent.clear();
+	dialogue_.command(shared_.sent, slot, cmd, data, expected);
+	send();
+	if (slot == Slot::command)
+		wait(timeout);
+}
+
+// An error here is one that the loop tells of, too.
+void Queue::send()
+{
+	if (shared_.sent.empty())
+		return;
+	if (unsent_)
+		return keep(shared_.sent);
+	const auto count = ::send(fd_, shared_.sent.data(), shared_.sent.size(), MSG_NOSIGNAL);
+	const auto taken = static_cast<std::size_t>(count < 0 ? 0 : count);
+	shared_.bytesOut += taken;
+	if (taken < shared_.sent.size() && (count >= 0 || errno == EAGAIN || errno == EINTR))
+		keep(Data(shared_.sent).subspan(taken));
+}
+
+void Queue::keep(Data rest)
+{
+	if (!unsent_)
+		unsent_ = std::make_unique<Bytes>();
+	append(*unsent_, rest);
+}
+
+void Queue::flush()
+{
+	const std::unique_ptr<Bytes> rest = std::move(unsent_);
+	shared_.sent = *rest;
+	send();
+}
+
+// False: the connection has ended.
+bool Queue::connected()
+{
+	state_ = State::open;
+	shared_.wheel.stop(*this);
+	bool ended = false;
+	ended_ = &ended;
+	user_.connected();
+	if (!ended)
+		ended_ = nullptr;
+	return !ended;
+}
+
+void Queue::ready(std::uint32_t events)
+{
+	if (state_ == State::connecting && events & (EPOLLERR | EPOLLHUP))
+		return fail(failureOfErrno(errorOf(fd_)));
+	if (state_ == State::connecting && (!(events & EPOLLOUT) || !connected()))
+		return;
+	if (unsent_ && events & EPOLLOUT)
+		flush();
+	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLERR | EPOLLHUP))
+		receive(events & (EPOLLRDHUP | EPOLLERR | EPOLLHUP));
+}
+
+// @toTheEnd: which is told once only. Else a read that brings less than it could was the last one.
+void Queue::receive(bool toTheEnd)
+{
+	for (;;) {
+		const auto count = ::recv(fd_, shared_.received.data(), shared_.received.size(), 0);
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count < 0 && errno == EAGAIN)
+			return;
+		if (count <= 0)
+			return fail(count < 0 ? failureOfErrno(errno) : Failure{Reason::closed});
+		const auto size = static_cast<std::size_t>(count);
+		shared_.bytesIn += size;
+		if (!take(Data(shared_.received).first(size)))
+			return;
+		if (size < shared_.received.size() && !toTheEnd)
+			return;
+	}
+}
+
+// False: the connection has ended.
+bool Queue::take(Data bytes)
+{
+	bool ended = false;
+	ended_ = &ended;
+	for (;;) {
+		shared_.sent.clear();
+		const Dialogue::News news = dialogue_.next(bytes, shared_.sent);
+		send();
+		if (news.odd)
+			user_.odd(news.odd);
+		if (ended)
+			return false;
+		if (news.kind == Dialogue::Kind::nothing && !news.odd)
+			break;
+		if (!tell(news) || ended)
+			return false;
+	}
+	ended_ = nullptr;
+	return true;
+}
+
+bool Queue::tell(const Dialogue::News &news)
+{
+	switch (news.kind) {
+	case Dialogue::Kind::nothing:
+		break;
+	case Dialogue::Kind::ready:
+		shared_.wheel.stop(*this);
+		user_.ready();
+		break;
+	case Dialogue::Kind::data:
+		user_.data(news.offset, news.data);
+		break;
+	case Dialogue::Kind::done:
+		if (news.slot == Slot::command)
+			shared_.wheel.stop(*this);
+		user_.done(news.slot, news.completion);
+		break;
+	case Dialogue::Kind::fault:
+		fail(protocolFailure(news.fault));
+		return false;
+	case Dialogue::Kind::terminated:
+		fail({Reason::terminated, Step::tcp, news.fault.fes, ""});
+		return false;
+	}
+	return true;
+}
+
+} // namespace initiator
