@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A host's end of an admin queue, and whatever a controller says: data come in order and no more than were asked for,
+// answers are to questions, and how the stream is cut makes no difference.
+#include "input.h"
+
+#include "initiator/dialogue.h"
+
+namespace wire = nofctl::wire;
+using initiator::Dialogue;
+using initiator::Slot;
+
+namespace {
+
+struct Setting {
+	Dialogue::Digests digests;
+	bool writes;
+	std::uint16_t asked;
+};
+
+struct Heard {
+	std::vector<int> kinds; // without those of data
+	wire::Bytes data;
+	wire::Bytes said; // by the host
+
+	bool operator==(const Heard &) const = default;
+};
+
+class Host {
+public:
+	explicit Host(const Setting &setting) : setting_(setting), data_(setting.asked, 0x5a)
+	{
+		dialogue_.hello(heard_.said, setting.digests);
+	}
+
+	// False: that was the end.
+	bool hear(Bytes bytes)
+	{
+		for (;;) {
+			const auto before = bytes.size();
+			const Dialogue::News news = dialogue_.next(bytes, heard_.said);
+			expect(bytes.size() <= before, "bytes are taken");
+			if (news.kind == Dialogue::Kind::nothing && !news.odd)
+				return true;
+			if (!take(news))
+				return false;
+		}
+	}
+	const Heard &heard() const { return heard_; }
+
+private:
+	bool take(const Dialogue::News &news)
+	{
+		if (news.kind != Dialogue::Kind::data)
+			heard_.kinds.push_back(static_cast<int>(news.kind) * 4 + static_cast<int>(news.slot));
+		switch (news.kind) {
+		case Dialogue::Kind::ready:
+			expect(heard_.kinds.size() == 1, "first of all");
+			ask();
+			break;
+		case Dialogue::Kind::data:
+			expect(!setting_.writes && news.offset == received_, "the next data of what was asked for");
+			received_ += news.data.size();
+			expect(received_ <= setting_.asked, "no more than were asked for");
+			wire::append(heard_.data, news.data);
+			break;
+		case Dialogue::Kind::done:
+			done(news);
+			break;
+		case Dialogue::Kind::fault:
+			expect(news.fault.why && *news.fault.why, "a fault has words");
+			return false;
+		case Dialogue::Kind::terminated:
+			return false;
+		case Dialogue::Kind::nothing:
+			expect(news.odd && *news.odd, "an oddity has words");
+			break;
+		}
+		return true;
+	}
+
+	void done(const Dialogue::News &news)
+	{
+		expect(asked_ & 1u << static_cast<unsigned>(news.slot), "an answer to a question");
+		expect(!dialogue_.open(news.slot), "which is over");
+		asked_ &= ~(1u << static_cast<unsigned>(news.slot));
+		if (news.slot != Slot::command)
+			return;
+		if (!(news.completion.status >> 1 & wire::st_type_and_code) && !setting_.writes)
+			expect(received_ == setting_.asked, "success has all data");
+		ask();
+	}
+
+	void ask()
+	{
+		received_ = 0;
+		if (setting_.writes)
+			dialogue_.command(heard_.said, Slot::command, wire::plain(0x21), data_, 0);
+		else
+			dialogue_.command(heard_.said, Slot::command,
+					  wire::getLog(wire::log_discovery, 0, setting_.asked), {}, setting_.asked);
+		asked_ |= 1u << static_cast<unsigned>(Slot::command);
+		if (dialogue_.open(Slot::event))
+			return;
+		dialogue_.command(heard_.said, Slot::event, wire::plain(wire::op_async_event), {}, 0);
+		asked_ |= 1u << static_cast<unsigned>(Slot::event);
+	}
+
+	Setting setting_;
+	wire::Bytes data_;
+	Dialogue dialogue_;
+	Heard heard_;
+	unsigned asked_ = 0;
+	std::size_t received_ = 0;
+};
+
+} // namespace
+
+void fuzz(Input in)
+{
+	const auto flags = in.take<std::uint8_t>();
+	const Setting setting{{bool(flags & 1), bool(flags & 2)}, bool(flags & 4), in.take<std::uint16_t>()};
+	const std::size_t piece = std::size_t(1) + in.take<std::uint8_t>();
+	const auto copy = exact(in.rest());
+	const Bytes stream(copy.get(), in.rest().size());
+	Host whole(setting), pieces(setting);
+	whole.hear(stream);
+	Bytes left = stream;
+	while (!left.empty()) {
+		const Bytes front = left.first(std::min(piece, left.size()));
+		const auto alone = exact(front);
+		left = left.subspan(front.size());
+		if (!pieces.hear(Bytes(alone.get(), front.size())))
+			break;
+	}
+	expect(whole.heard() == pieces.heard(), "the same, in whatever pieces it comes");
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The initiator and a target that misbehaves: each way ends, and wrong data are never taken for good ones.
+#include "initiator_visitor.h"
+#include "target/discovery_client.h"
+#include "target/misbehaviour.h"
+#include "target/mutator.h"
+
+using namespace visiting;
+using target::Expect;
+using target::Misbehaviour;
+using target::Script;
+using target::When;
+
+namespace {
+
+// What a host has to do about it, and whether this one has
+bool wellDone(Visitor &host, Expect expect)
+{
+	const bool read = host.visit();
+	switch (expect) {
+	case Expect::refused:
+		return !read;
+	case Expect::reset: // the second time
+		return !read && host.visit();
+	default:
+		return read;
+	}
+}
+
+} // namespace
+
+TEST_CASE("each misbehaviour of a discovery service", "[initiator]")
+{
+	for (const Misbehaviour &m : target::discoveryMisbehaviours()) {
+		INFO(m.name);
+		target::Server server;
+		server.subsystem().discovery().add(target::made(24));
+		Runner runner;
+		Visitor host(runner, server);
+		host.options.patience = 300ms;
+		host.options.kato = m.needs == target::Needs::persistent ? 5000 : 0;
+		host.most = 8192;
+		if (m.when == When::discoveryOnce || m.needs == target::Needs::persistent)
+			REQUIRE(host.visit());
+		host.torn = 0;
+		server.script().arm(m, m.when == When::discoveryOnce ? 1 : Script::forever);
+		if (m.needs == target::Needs::persistent && m.expect == Expect::refused)
+			host.session.close();
+		if (host.session.isLive())
+			host.session.arm();
+		CHECK(wellDone(host, m.expect));
+		if (m.expect == Expect::retried)
+			CHECK(host.torn >= 1);
+		if (m.expect == Expect::harmless || m.expect == Expect::retried)
+			CHECK(host.log().size() == host.reader.count());
+	}
+}
+
+TEST_CASE("each misbehaviour while it connects", "[initiator]")
+{
+	for (const Misbehaviour &m : target::misbehaviours()) {
+		if (m.when != When::connecting || !target::possible(m, target::Transport::tcp))
+			continue;
+		INFO(m.name);
+		target::Config config;
+		config.ana = m.needs == target::Needs::ana;
+		target::Server server(config);
+		Runner runner;
+		Visitor host(runner, server);
+		host.reads = false;
+		host.options.subsysnqn = config.nqn;
+		host.options.discovery = false;
+		host.options.events = want_ana_changes;
+		host.options.patience = 300ms;
+		host.options.longestReady = 300ms;
+		host.options.digests = {m.needs == target::Needs::headerDigest, m.needs == target::Needs::dataDigest};
+		server.script().arm(m, Script::forever);
+		const bool live = host.visit();
+		if (m.expect == Expect::harmless)
+			CHECK(live);
+		if (std::string_view(m.name).starts_with("icresp") || std::string_view(m.name).starts_with("connect"))
+			CHECK_FALSE(live);
+		CHECK(server.violations().empty());
+	}
+}
+
+TEST_CASE("a target that changes its PDUs at random, on any step", "[initiator]")
+{
+	const target::MutationSeed seed{GENERATE(1u, 2u, 3u), {}};
+	target::Server server;
+	server.subsystem().discovery().add(target::made(24));
+	const auto wanted = target::made(24);
+	target::MutatedSessions sessions(seed, [](const std::string &) {});
+	server.mutate([&](bool alone) { return sessions.stream(alone); });
+	Runner runner(60s);
+	int read = 0;
+	for (int i = 0; i < 60; i++) {
+		Visitor host(runner, server);
+		host.options.patience = 100ms;
+		host.options.digests = {i % 2 == 1, i % 2 == 1};
+		read += host.visit();
+	}
+	CHECK(read > 0);
+	CHECK(read < 60);
+}

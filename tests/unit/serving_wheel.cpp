@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Alarms by the thousand.
+#include <functional>
+#include <memory>
+
+#include <catch2/catch.hpp>
+
+#include "serving/wheel.h"
+
+using namespace serving;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Bell final : Wheel::Alarm {
+	std::function<void()> call = [] {};
+	int rung = 0;
+	Wheel::Clock::time_point when;
+
+	void rang() override
+	{
+		rung++;
+		when = Wheel::Clock::now();
+		call();
+	}
+};
+
+struct Time {
+	Loop loop{Loop::Watchdog::none};
+	Wheel wheel{loop};
+	Wheel::Clock::time_point start = Wheel::Clock::now();
+
+	void pass(std::chrono::milliseconds span)
+	{
+		Timer over(loop, [this] { loop.end(0); });
+		over.start(span);
+		loop.run();
+	}
+	std::chrono::milliseconds after(const Bell &bell) const
+	{
+		return std::chrono::duration_cast<std::chrono::milliseconds>(bell.when - start);
+	}
+};
+
+} // namespace
+
+TEST_CASE("an alarm rings once, not before its time", "[serving]")
+{
+	Time time;
+	Bell soon, later, never;
+	time.wheel.set(later, 100ms);
+	time.wheel.set(soon, 0ms);
+	time.wheel.set(never, 50ms);
+	time.wheel.stop(never);
+	time.pass(200ms);
+	CHECK(soon.rung == 1);
+	CHECK(later.rung == 1);
+	CHECK(time.after(later) >= 100ms);
+	CHECK(never.rung == 0);
+	CHECK_FALSE(later.set());
+}
+
+TEST_CASE("an alarm that is set again rings at its last time", "[serving]")
+{
+	Time time;
+	Bell put_off, advanced, kept;
+	time.wheel.set(put_off, 20ms);
+	time.wheel.set(put_off, 120ms);
+	time.wheel.set(advanced, 30000ms); // more than once round
+	time.wheel.set(advanced, 20ms);
+	time.wheel.set(kept, 11000ms);
+	time.pass(80ms);
+	CHECK(put_off.rung == 0);
+	CHECK(advanced.rung == 1);
+	time.pass(80ms);
+	CHECK(put_off.rung == 1);
+	CHECK(time.after(put_off) >= 120ms);
+	CHECK(kept.rung == 0);
+	CHECK(kept.set());
+}
+
+TEST_CASE("alarms end and set one another, and themselves", "[serving]")
+{
+	Time time;
+	auto victim = std::make_unique<Bell>();
+	Bell killer, again;
+	killer.call = [&] { victim.reset(); };
+	again.call = [&] {
+		if (again.rung < 3)
+			time.wheel.set(again, 10ms);
+	};
+	time.wheel.set(killer, 10ms);
+	time.wheel.set(*victim, 10ms);
+	time.wheel.set(again, 10ms);
+	time.pass(150ms);
+	CHECK(killer.rung == 1);
+	CHECK_FALSE(victim);
+	CHECK(again.rung == 3);
+}
+
+TEST_CASE("10,000 alarms", "[serving]")
+{
+	Time time;
+	std::vector<std::unique_ptr<Bell>> bells;
+	for (int i = 0; i < 10000; i++) {
+		bells.push_back(std::make_unique<Bell>());
+		time.wheel.set(*bells.back(), std::chrono::milliseconds(i % 100));
+	}
+	time.pass(300ms);
+	CHECK(std::ranges::all_of(bells, [](auto &bell) { return bell->rung == 1; }));
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "printable.h"
+
+namespace storm {
+
+using Json = nlohmann::ordered_json;
+using initiator::Reason;
+
+namespace {
+
+constexpr int schema_version = 1;
+
+double milliseconds(std::uint64_t microseconds)
+{
+	return static_cast<double>(microseconds) / 1000;
+}
+
+template <typename Fn> void eachFailure(const Counts &counts, Fn tell)
+{
+	for (std::size_t mark = 0; mark < counts.failures.size(); mark++)
+		for (std::size_t reason = 0; reason < reason_count; reason++)
+			if (const auto count = counts.failures[mark][reason])
+				tell(toString(static_cast<Mark>(mark)), toString(static_cast<Reason>(reason)), count);
+}
+
+std::string line(const std::string &name, const Summary &s)
+{
+	return fmt::format("{:<12}{:>9}{:>11.3f}{:>11.3f}{:>11.3f}{:>11.3f}\n", name, s.count, s.p50, s.p90, s.p99,
+			   s.last);
+}
+
+std::string timesText(const Counts &counts)
+{
+	std::string out =
+		fmt::format("\n{:<12}{:>9}{:>11}{:>11}{:>11}{:>11}\n", "ms", "hosts", "p50", "p90", "p99", "last");
+	for (std::size_t mark = 0; mark < mark_count; mark++)
+		if (const Summary s = summarize(counts.marks[mark]); s.count)
+			out += line(toString(static_cast<Mark>(mark)), s);
+	return out + line("whole", summarize(counts.whole));
+}
+
+std::string roundsText(const Outcome &outcome)
+{
+	std::string out;
+	for (std::size_t i = 0; i < outcome.counts.rounds.size(); i++) {
+		const Round &round = outcome.counts.rounds[i];
+		out += fmt::format("\nchange {}: made after {:.3f} ms, {} hosts have missed it\n", i + 1,
+				   milliseconds(outcome.acknowledged[i]), round.missed);
+		out += line("event", summarize(round.events));
+		out += line("read", summarize(round.reads));
+	}
+	return out;
+}
+
+std::string logsText(const KnownLogs &logs)
+{
+	std::string out;
+	for (const auto &log : logs.logs())
+		if (log->hosts)
+			out += fmt::format("log: generation {}, {} entries, read {} times\n", log->generation,
+					   log->count, log->hosts);
+	return out;
+}
+
+std::string servedText(const Options &options, const Counts &counts)
+{
+	std::string out;
+	for (std::size_t i = 0; i < counts.served.size() && counts.served.size() > 1; i++)
+		out += fmt::format("{}: {} hosts\n", options.addresses[i], counts.served[i]);
+	return out;
+}
+
+std::string troubleText(const Outcome &outcome)
+{
+	std::string out;
+	eachFailure(outcome.counts, [&](const char *mark, const char *reason, std::uint64_t count) {
+		out += fmt::format("attempts that failed: {} at {}, {}\n", count, mark, reason);
+	});
+	for (const auto &[why, hosts] : outcome.counts.endings)
+		out += fmt::format("hosts that failed: {}: {}\n", hosts, printable(why));
+	for (const auto &[what, count] : outcome.counts.oddities)
+		out += fmt::format("not in order: {} times {}\n", count, what);
+	if (!outcome.trouble.empty())
+		out += outcome.trouble + "\n";
+	return out;
+}
+
+Json jsonOf(const Summary &s)
+{
+	return {{"count", s.count}, {"p50", s.p50}, {"p90", s.p90}, {"p99", s.p99}, {"last", s.last}};
+}
+
+Json timesJson(const Counts &counts)
+{
+	Json times = Json::object();
+	for (std::size_t mark = 0; mark < mark_count; mark++)
+		if (!counts.marks[mark].empty())
+			times[toString(static_cast<Mark>(mark))] = jsonOf(summarize(counts.marks[mark]));
+	times["whole"] = jsonOf(summarize(counts.whole));
+	return times;
+}
+
+Json failuresJson(const Counts &counts)
+{
+	Json all = Json::array();
+	eachFailure(counts, [&](const char *mark, const char *reason, std::uint64_t count) {
+		all.push_back({{"step", mark}, {"reason", reason}, {"attempts", count}});
+	});
+	return all;
+}
+
+Json countedJson(const std::map<std::string, std::uint64_t> &what, const char *name, const char *number)
+{
+	Json all = Json::array();
+	for (const auto &[text, count] : what)
+		all.push_back({{name, printable(text)}, {number, count}});
+	return all;
+}
+
+Json logsJson(const KnownLogs &logs)
+{
+	Json all = Json::array();
+	for (const auto &log : logs.logs())
+		if (log->hosts)
+			all.push_back(
+				{{"generation", log->generation}, {"entries", log->count}, {"reads", log->hosts}});
+	return all;
+}
+
+// From the moment at which the change was made; before that where hosts were told earlier
+double after(double last, double made)
+{
+	return last - made;
+}
+
+Json roundsJson(const Outcome &outcome)
+{
+	Json all = Json::array();
+	for (std::size_t i = 0; i < outcome.counts.rounds.size(); i++) {
+		const Round &round = outcome.counts.rounds[i];
+		const double made = milliseconds(outcome.acknowledged[i]);
+		const Summary events = summarize(round.events), reads = summarize(round.reads);
+		all.push_back({{"made_ms", made},
+			       {"events_ms", jsonOf(events)},
+			       {"reads_ms", jsonOf(reads)},
+			       {"last_event_after_made_ms", after(events.last, made)},
+			       {"last_read_after_made_ms", after(reads.last, made)},
+			       {"missed", round.missed}});
+	}
+	return all;
+}
+
+Json servedJson(const Options &options, const Counts &counts)
+{
+	Json all = Json::array();
+	for (std::size_t i = 0; i < counts.served.size(); i++)
+		all.push_back({{"address", options.addresses[i]}, {"hosts", counts.served[i]}});
+	return all;
+}
+
+} // namespace
+
+std::string text(const Options &options, const Outcome &outcome, ExitCode code)
+{
+	const Counts &counts = outcome.counts;
+	std::string out =
+		fmt::format("{} hosts: {} have their log, {} failed, {} lost it; after {:.3f} ms: {}\n", options.hosts,
+			    counts.good, counts.failed, counts.lost, milliseconds(outcome.elapsed), toString(code));
+	out += fmt::format("{} attempts, {} to the next address, {} again; {} logs torn; {} events\n", counts.attempts,
+			   counts.fellOver, counts.retries, counts.torn, counts.told);
+	out += fmt::format("{} bytes received, {} sent\n", counts.bytesIn, counts.bytesOut);
+	out += servedText(options, counts) + logsText(outcome.logs);
+	if (outcome.memoryAfter)
+		out += fmt::format("memory of the service: {} bytes before, {} with all hosts\n", outcome.memoryBefore,
+				   outcome.memoryAfter);
+	out += troubleText(outcome);
+	if (counts.good)
+		out += timesText(counts);
+	return out + roundsText(outcome);
+}
+
+std::string json(const Options &options, const Outcome &outcome, ExitCode code)
+{
+	const Counts &counts = outcome.counts;
+	Json whole{{"schema_version", schema_version}, {"verdict", toString(code)}};
+	whole["hosts"] = options.hosts;
+	whole["threads"] = options.threads;
+	whole["good"] = counts.good;
+	whole["failed"] = counts.failed;
+	whole["lost"] = counts.lost;
+	whole["elapsed_ms"] = milliseconds(outcome.elapsed);
+	whole["attempts"] = counts.attempts;
+	whole["fell_over"] = counts.fellOver;
+	whole["retries"] = counts.retries;
+	whole["torn"] = counts.torn;
+	whole["events"] = counts.told;
+	whole["bytes_received"] = counts.bytesIn;
+	whole["bytes_sent"] = counts.bytesOut;
+	whole["served"] = servedJson(options, counts);
+	whole["logs"] = logsJson(outcome.logs);
+	whole["times_ms"] = timesJson(counts);
+	whole["changes"] = roundsJson(outcome);
+	whole["failures"] = failuresJson(counts);
+	whole["endings"] = countedJson(counts.endings, "why", "hosts");
+	whole["oddities"] = countedJson(counts.oddities, "what", "times");
+	whole["memory_before"] = outcome.memoryBefore;
+	whole["memory_after"] = outcome.memoryAfter;
+	whole["trouble"] = outcome.trouble;
+	return whole.dump(2) + "\n";
+}
+
+} // namespace storm

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "storm.h"
+
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+namespace storm {
+
+using Clock = Host::Clock;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr rlim_t other_descriptors = 64; // than those of hosts; some more for each thread
+constexpr auto between_rounds = 100ms;
+
+std::uint64_t microsecondsSince(Clock::time_point start)
+{
+	return static_cast<std::uint64_t>(
+		std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count());
+}
+
+std::chrono::nanoseconds seconds(double count)
+{
+	return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(count));
+}
+
+// Empty: there is room for so many hosts.
+std::string makeRoom(const Options &options)
+{
+	rlimit limit{};
+	::getrlimit(RLIMIT_NOFILE, &limit);
+	const rlim_t wanted = options.hosts + other_descriptors + 8ul * options.threads;
+	if (limit.rlim_max < wanted)
+		return fmt::format("{} descriptors are needed, and no more than {} allowed: ulimit -Hn", wanted,
+				   limit.rlim_max);
+	limit.rlim_cur = std::max(limit.rlim_cur, wanted);
+	::setrlimit(RLIMIT_NOFILE, &limit);
+	return {};
+}
+
+// Of a process, bytes in memory; 0: it does not tell
+std::uint64_t memoryOf(int pid)
+{
+	std::ifstream status(fmt::format("/proc/{}/status", pid));
+	for (std::string line; std::getline(status, line);)
+		if (line.starts_with("VmRSS:"))
+			return std::stoull(line.substr(6)) * 1024;
+	return 0;
+}
+
+class Storm {
+public:
+	explicit Storm(const Options &options) : options_(options) {}
+
+	Outcome run();
+
+private:
+	void gather();
+	void prepare();
+	void begin();
+	void rounds();
+	void round(Push &push, unsigned number);
+	void end();
+	template <typename Fn> void all(Fn tell);
+
+	const Options &options_;
+	std::vector<std::unique_ptr<Crowd>> crowds_;
+	Outcome outcome_;
+};
+
+void Storm::gather()
+{
+	const unsigned threads = std::min(options_.threads, options_.hosts);
+	for (unsigned i = 0, first = 0; i < threads; i++) {
+		const unsigned count = options_.hosts / threads + (i < options_.hosts % threads);
+		crowds_.push_back(std::make_unique<Crowd>(options_, options_.first + first, count));
+		first += count;
+	}
+}
+
+// @tell: each crowd, of a phase that is over when it is over everywhere
+template <typename Fn> void Storm::all(Fn tell)
+{
+	Phase phase(crowds_.size());
+	for (auto &crowd : crowds_)
+		tell(*crowd, phase);
+	phase.wait();
+}
+
+void Storm::prepare()
+{
+	all([](Crowd &crowd, Phase &phase) { crowd.prepare(phase); });
+	for (auto &crowd : crowds_)
+		if (crowd->error())
+			outcome_.trouble = fmt::format("there are no sockets for so many hosts: {}",
+						       std::strerror(crowd->error()));
+}
+
+void Storm::begin()
+{
+	if (options_.startTogether)
+		all([](Crowd &crowd, Phase &phase) { crowd.connect(phase); });
+	const auto instant = Clock::now();
+	all([instant](Crowd &crowd, Phase &phase) { crowd.go(instant, phase); });
+	outcome_.elapsed = microsecondsSince(instant);
+}
+
+void Storm::rounds()
+{
+	if (!options_.push.wanted())
+		return;
+	const std::unique_ptr<Push> push = makePush(options_.push);
+	for (unsigned number = 1; number <= options_.push.times && outcome_.trouble.empty(); number++) {
+		std::this_thread::sleep_for(between_rounds);
+		round(*push, number);
+	}
+}
+
+void Storm::round(Push &push, unsigned number)
+{
+	Phase ready(crowds_.size()), told(crowds_.size()), ended(crowds_.size());
+	for (auto &crowd : crowds_)
+		crowd->round(ready, told);
+	ready.wait();
+	const auto instant = Clock::now();
+	for (auto &crowd : crowds_)
+		crowd->setInstant(instant);
+	outcome_.trouble = push.make(number);
+	outcome_.acknowledged.push_back(microsecondsSince(instant));
+	if (told.waitUntil(instant + seconds(options_.push.timeout)))
+		return;
+	for (auto &crowd : crowds_)
+		crowd->endRound(ended);
+	ended.wait();
+}
+
+void Storm::end()
+{
+	for (auto &crowd : crowds_) {
+		crowd->leave();
+		outcome_.counts.add(crowd->counts());
+		outcome_.logs.merge(crowd->logs());
+	}
+}
+
+Outcome Storm::run()
+{
+	outcome_.trouble = makeRoom(options_);
+	if (!outcome_.trouble.empty())
+		return std::move(outcome_);
+	gather();
+	prepare();
+	outcome_.memoryBefore = options_.pid ? memoryOf(options_.pid) : 0;
+	if (outcome_.trouble.empty()) {
+		begin();
+		std::this_thread::sleep_for(seconds(options_.hold));
+		outcome_.memoryAfter = options_.pid ? memoryOf(options_.pid) : 0;
+		rounds();
+	}
+	end();
+	return std::move(outcome_);
+}
+
+} // namespace
+
+Outcome run(const Options &options)
+{
+	return Storm(options).run();
+}
+
+} // namespace storm

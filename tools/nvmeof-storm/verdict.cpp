@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "verdict.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "log_check.h"
+
+namespace storm {
+
+using namespace nofctl::wire;
+
+namespace {
+
+// Each is what many hosts were told: it is looked at once, and counts for all of them.
+void checkLog(const KnownLogs::Log &log, Counts &counts)
+{
+	const auto complain = [&](const char *what) { counts.odd(what, log.hosts); };
+	checkHeader(*decode<DiscoveryHeader>(log.header), complain);
+	checkEntries(log.entries, complain);
+	if (log.entries.size() != log.count * discovery_block)
+		complain("a log that is not as long as its header says");
+}
+
+void checkSame(const KnownLogs &logs, Counts &counts)
+{
+	std::set<std::uint64_t> generations;
+	for (const auto &log : logs.logs())
+		if (log->hosts && !generations.insert(log->generation).second)
+			counts.odd("a log that is not what others were told of the same generation", log->hosts);
+}
+
+void checkExpected(const KnownLogs &logs, const std::string &file, Counts &counts)
+{
+	std::ifstream in(file, std::ios::binary);
+	const std::vector<char> all{std::istreambuf_iterator<char>(in), {}};
+	const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t *>(all.data()), all.size());
+	const auto entries = bytes.subspan(std::min(bytes.size(), discovery_block));
+	for (const auto &log : logs.logs()) {
+		if (!log->hosts || std::ranges::equal(log->entries, entries))
+			continue;
+		const auto differs = std::ranges::mismatch(log->entries, entries).in1 - log->entries.begin();
+		counts.odd(
+			fmt::format("a log that is not the expected one: {} entries, other from entry {}, byte {} on",
+				    log->count, static_cast<std::size_t>(differs) / discovery_block,
+				    static_cast<std::size_t>(differs) % discovery_block),
+			log->hosts);
+	}
+}
+
+bool late(const Counts &counts)
+{
+	return std::ranges::any_of(counts.rounds, [](const Round &round) { return round.missed != 0; });
+}
+
+} // namespace
+
+ExitCode judge(const Options &options, Outcome &outcome)
+{
+	Counts &counts = outcome.counts;
+	for (const auto &log : outcome.logs.logs())
+		if (log->hosts)
+			checkLog(*log, counts);
+	if (options.same)
+		checkSame(outcome.logs, counts);
+	if (!options.expect.empty())
+		checkExpected(outcome.logs, options.expect, counts);
+	if (outcome.logs.left())
+		counts.odd("more different logs than can be kept and compared", outcome.logs.left());
+	if (!outcome.trouble.empty())
+		return ExitCode::local;
+	if (counts.failed || counts.lost)
+		return ExitCode::failed;
+	if (!counts.oddities.empty())
+		return ExitCode::wrong;
+	return late(counts) ? ExitCode::late : ExitCode::good;
+}
+
+const char *toString(ExitCode code)
+{
+	constexpr std::array names{"good", "failed", "usage", "local", "wrong", "late"};
+	return names[static_cast<std::size_t>(code)];
+}
+
+const KnownLogs::Log *usualLog(const KnownLogs &logs)
+{
+	const KnownLogs::Log *usual = nullptr;
+	for (const auto &log : logs.logs())
+		if (log->hosts && (!usual || log->hosts > usual->hosts))
+			usual = log.get();
+	return usual;
+}
+
+std::string save(const KnownLogs &logs, const std::string &file)
+{
+	const KnownLogs::Log *log = usualLog(logs);
+	if (!log)
+		return "there is no log to be saved";
+	std::ofstream out(file, std::ios::binary | std::ios::trunc);
+	for (const Bytes *part : {&log->header, &log->entries})
+		out.write(reinterpret_cast<const char *>(part->data()), static_cast<std::streamsize>(part->size()));
+	out.flush();
+	return out ? "" : fmt::format("{}: {}", file, std::strerror(errno));
+}
+
+} // namespace storm
