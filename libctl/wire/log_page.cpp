@@ -37,7 +37,47 @@ struct CcrDescriptor {
 };
 static_assert(sizeof(CcrDescriptor) == 8);
 
+constexpr std::uint8_t ana_state = 0xf; // of the byte that tells it
+
+bool knownState(std::uint8_t state)
+{
+	return (state >= ana_optimized && state <= ana_persistent_loss) || state == ana_change;
+}
+
+// The group that @rest begins with, which is taken from its front
+std::optional<AnaGroup> takeGroup(std::span<const std::uint8_t> &rest)
+{
+	const auto descriptor = decode<AnaDescriptor>(rest);
+	if (!descriptor || !descriptor->id)
+		return {};
+	rest = rest.subspan(sizeof(*descriptor));
+	AnaGroup group{descriptor->id, std::uint8_t(descriptor->state & ana_state), {}, descriptor->nsids};
+	if (!knownState(group.state) || group.toldNsids > rest.size() / sizeof(Le32))
+		return {};
+	group.nsids.reserve(group.toldNsids);
+	for (std::uint32_t i = 0; i < group.toldNsids; i++)
+		group.nsids.push_back(get<std::uint32_t>(rest, i * sizeof(Le32)));
+	rest = rest.subspan(group.toldNsids * sizeof(Le32));
+	return group;
+}
+
 } // namespace
+
+std::optional<AnaLog> parseAnaLog(std::span<const std::uint8_t> bytes)
+{
+	const auto header = decode<AnaHeader>(bytes);
+	if (!header)
+		return {};
+	bytes = bytes.subspan(sizeof(*header));
+	AnaLog log{header->change, {}};
+	for (int left = header->groups; left > 0; left--) {
+		auto group = takeGroup(bytes);
+		if (!group)
+			return {};
+		log.groups.push_back(*std::move(group));
+	}
+	return log;
+}
 
 Bytes makeAnaLog(std::uint64_t change, std::uint16_t toldGroups, const std::vector<AnaGroup> &groups)
 {

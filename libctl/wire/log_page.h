@@ -25,6 +25,15 @@ struct AnaGroup {
 // @toldGroups: likewise. All groups have changed with @change.
 Bytes makeAnaLog(std::uint64_t change, std::uint16_t toldGroups, const std::vector<AnaGroup> &groups);
 
+struct AnaLog {
+	std::uint64_t change;
+	std::vector<AnaGroup> groups; // toldNsids: as many as there are
+};
+
+// Nothing: it does not keep to its own lengths, or has groups or states that there cannot be. What follows behind is
+// left.
+std::optional<AnaLog> parseAnaLog(std::span<const std::uint8_t> log);
+
 // An entry of the Cross-Controller Reset log; Base 2.3, figure 305
 enum CcrStatus : std::uint8_t { ccr_in_progress = 0, ccr_success = 1, ccr_failed = 2 };
 enum CcrFlag : std::uint8_t { ccr_validated = 1, ccr_initiated = 2 };

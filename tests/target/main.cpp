@@ -26,14 +26,22 @@ int list()
 	return 0;
 }
 
-void waitForEnd()
+// SIGUSR1 changes the discovery log, and hosts are told.
+sigset_t signals()
 {
 	sigset_t set;
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	int got = 0;
-	sigwait(&set, &got);
+	for (int signal : {SIGINT, SIGTERM, SIGUSR1})
+		sigaddset(&set, signal);
+	return set;
+}
+
+void waitForEnd(Discovery &discovery)
+{
+	const sigset_t set = signals();
+	int got = SIGUSR1;
+	for (sigwait(&set, &got); got == SIGUSR1; sigwait(&set, &got))
+		discovery.rotate();
 }
 
 void report(const Server &server, const Counters &c)
@@ -169,10 +177,7 @@ void describe(CLI::App &app, Options &options)
 int serve(const Options &options)
 {
 	Config config = options.config;
-	sigset_t set; // before any thread: all of them are to leave the signals to waitForEnd()
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
+	const sigset_t set = signals(); // before any thread: all of them are to leave these to waitForEnd()
 	sigprocmask(SIG_BLOCK, &set, nullptr);
 
 	auto subsystem = std::make_shared<Subsystem>();
@@ -194,7 +199,7 @@ int serve(const Options &options)
 	if (options.bad)
 		servers[0]->script().arm(*options.bad, options.times);
 	std::fflush(stdout);
-	waitForEnd();
+	waitForEnd(subsystem->discovery());
 	bool good = true;
 	for (auto &server : servers) {
 		server->stop();
@@ -208,7 +213,9 @@ int serve(const Options &options)
 
 int main(int argc, char **argv)
 try {
-	CLI::App app("An NVMe/TCP or NVMe/RDMA target that serves until it is told to end, misbehaving as told");
+	CLI::App app(
+		"An NVMe/TCP or NVMe/RDMA target that serves until it is told to end, misbehaving as told. SIGUSR1 "
+		"changes its discovery log.");
 	Options options;
 	describe(app, options);
 	CLI11_PARSE(app, argc, argv);

@@ -140,6 +140,8 @@ const Misbehaviour table[] = {
 	// The controller
 	{"disc-connect-refused", 21, Hook::command, always, Expect::refused, nothing,
 		[](S &s) { return failed(connects(s), s, st_connect_host | st_dnr); }},
+	{"disc-connect-busy", 31, Hook::command, always, Expect::refused, nothing,
+		[](S &s) { return failed(connects(s), s, st_connect_busy); }},
 	{"disc-connect-never", 22, Hook::command, always, Expect::refused, nothing,
 		[](S &s) { return verdict(connects(s), s, Verdict::drop); }},
 	{"disc-keep-alive-refused", 21, Hook::command, always, Expect::refused, Needs::persistent,

@@ -153,6 +153,7 @@ const Check controller[] = {
 	{"disc-connect-refused", [](P &p) {
 		discover(p.server, 0, st_connect_host | st_dnr);
 		Queue storage(p.server); }},
+	{"disc-connect-busy", [](P &p) { discover(p.server, 0, st_connect_busy); Queue storage(p.server); }},
 	{"disc-connect-never", [](P &p) { discover(p.server, 0, -1); Queue storage(p.server); }},
 	{"disc-keep-alive-refused", [](P &p) {
 		discover(p.server, 1000, bad_param);

@@ -140,6 +140,7 @@ TEST_CASE("data that were not asked for, or not so", "[initiator]")
 	SECTION("of one that reads nothing")
 	{
 		talk.dialogue.command(talk.out, Slot::command, setFeature(feat_keep_alive, 0), {}, 0);
+		talk.out.clear();
 		CHECK(bad(c2h("00", "00 00 00 00")) == "data for a command that reads nothing");
 	}
 	SECTION("from elsewhere")

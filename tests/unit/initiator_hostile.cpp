@@ -87,10 +87,9 @@ TEST_CASE("each misbehaviour while it connects", "[initiator]")
 TEST_CASE("a target that changes its PDUs at random, on any step", "[initiator]")
 {
 	const target::MutationSeed seed{GENERATE(1u, 2u, 3u), {}};
+	target::MutatedSessions sessions(seed, [](const std::string &) {});
 	target::Server server;
 	server.subsystem().discovery().add(target::made(24));
-	const auto wanted = target::made(24);
-	target::MutatedSessions sessions(seed, [](const std::string &) {});
 	server.mutate([&](bool alone) { return sessions.stream(alone); });
 	Runner runner(60s);
 	int read = 0;

@@ -2,6 +2,7 @@
 // Alarms by the thousand.
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -96,6 +97,20 @@ TEST_CASE("alarms end and set one another, and themselves", "[serving]")
 	CHECK(killer.rung == 1);
 	CHECK_FALSE(victim);
 	CHECK(again.rung == 3);
+}
+
+TEST_CASE("an alarm whose time has passed while something else was done", "[serving]")
+{
+	Time time;
+	Bell first, second, third;
+	first.call = [] { std::this_thread::sleep_for(60ms); };
+	time.wheel.set(first, 10ms);
+	time.wheel.set(second, 30ms);
+	time.wheel.set(third, 90ms);
+	time.pass(200ms);
+	CHECK(first.rung == 1);
+	CHECK(second.rung == 1);
+	CHECK(third.rung == 1);
 }
 
 TEST_CASE("10,000 alarms", "[serving]")

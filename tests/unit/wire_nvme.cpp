@@ -219,3 +219,37 @@ TEST_CASE("statuses have names, whatever bits stand above them", "[wire]")
 	CHECK(statusName(0) == nullptr);
 	CHECK(statusName(0x7ff) == nullptr);
 }
+
+TEST_CASE("an ANA log is read within its lengths", "[wire]")
+{
+	const Bytes log = hex(
+		"05 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00"
+		"01 00 00 00 02 00 00 00  04 00 00 00 00 00 00 00  01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"
+		"01 00 00 00 07 00 00 00"
+		"04 00 00 00 00 00 00 00  05 00 00 00 00 00 00 00  ff 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
+	const auto read = parseAnaLog(log);
+	REQUIRE(read);
+	CHECK(read->change == 5);
+	REQUIRE(read->groups.size() == 2);
+	CHECK(read->groups[0].id == 1);
+	CHECK(read->groups[0].state == ana_optimized);
+	CHECK((read->groups[0].nsids == std::vector<std::uint32_t>{1, 7}));
+	CHECK(read->groups[1].id == 4);
+	CHECK(read->groups[1].state == ana_change);
+	CHECK(read->groups[1].nsids.empty());
+	for (std::size_t cut = 0; cut < log.size(); cut++)
+		CHECK_FALSE(parseAnaLog(std::span(log).first(cut)));
+	const auto changed = [&](std::size_t at, std::uint8_t to) {
+		Bytes other = log;
+		other[at] = to;
+		return parseAnaLog(other).has_value();
+	};
+	CHECK_FALSE(changed(8, 3));     // groups
+	CHECK(changed(8, 1));           //
+	CHECK_FALSE(changed(16, 0));    // no such group
+	CHECK_FALSE(changed(20, 14));   // namespaces
+	CHECK_FALSE(changed(23, 0x80)); //
+	CHECK_FALSE(changed(32, 0));    // no such state
+	CHECK_FALSE(changed(32, 5));
+	CHECK(changed(32, 0xf4)); // reserved bits
+}

@@ -7,7 +7,7 @@
 namespace storm {
 
 std::string text(const Options &options, const Outcome &outcome, ExitCode code);
-// A document; Documentation/json.md tells its members.
+// A document; nvmeof-storm(8) tells its members.
 std::string json(const Options &options, const Outcome &outcome, ExitCode code);
 
 } // namespace storm

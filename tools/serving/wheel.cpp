@@ -96,7 +96,7 @@ void Wheel::schedule()
 			wake_ = turned_ + ahead;
 	if (!wake_)
 		return timer_.stop();
-	const auto left = start_ + wake_ * tick - Clock::now();
+	const Clock::duration left = start_ + static_cast<std::int64_t>(wake_) * tick - Clock::now();
 	timer_.start(std::chrono::ceil<std::chrono::milliseconds>(left));
 }
 

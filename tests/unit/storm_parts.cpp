@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What nvmeof-storm makes of what its hosts are told.
+#include <catch2/catch.hpp>
+
+#include "nvmeof-storm/counts.h"
+#include "nvmeof-storm/known_logs.h"
+#include "nvmeof-storm/log_check.h"
+#include "nvmeof-storm/options.h"
+
+using namespace storm;
+using namespace nofctl::wire;
+
+namespace {
+
+const Bytes header(1024);
+
+Bytes bytes(std::size_t count, std::uint8_t of)
+{
+	return Bytes(count, of);
+}
+
+// A host that is told all of @log in steps of @step
+void reads(KnownLogs &logs, const Bytes &log, std::size_t step, std::uint64_t generation = 7)
+{
+	KnownLogs::Reader reader;
+	logs.begin(reader, header, generation, log.size() / 1024);
+	for (std::size_t at = 0; at < log.size(); at += step)
+		logs.take(reader, std::span(log).subspan(at, std::min(step, log.size() - at)));
+	logs.end(reader);
+}
+
+std::vector<std::uint64_t> hosts(const KnownLogs &logs)
+{
+	std::vector<std::uint64_t> all;
+	for (const auto &log : logs.logs())
+		all.push_back(log->hosts);
+	return all;
+}
+
+std::vector<std::string> complaints(const DiscoveryEntry &entry)
+{
+	std::vector<std::string> all;
+	checkEntry(entry, [&](const char *what) { all.emplace_back(what); });
+	return all;
+}
+
+} // namespace
+
+TEST_CASE("logs are kept once, whoever reads them in whatever order", "[storm]")
+{
+	KnownLogs logs;
+	Bytes one = bytes(4096, 1), other = one;
+	other[3000] = 2;
+	reads(logs, one, 100);
+	reads(logs, one, 4096);
+	CHECK((hosts(logs) == std::vector<std::uint64_t>{2}));
+	reads(logs, other, 4096);
+	reads(logs, other, 7);
+	CHECK((hosts(logs) == std::vector<std::uint64_t>{2, 2}));
+	CHECK(logs.logs()[1]->entries == other);
+	reads(logs, one, 1000, 8); // of another generation
+	CHECK((hosts(logs) == std::vector<std::uint64_t>{2, 2, 1}));
+}
+
+TEST_CASE("hosts that read side by side tell apart what is different", "[storm]")
+{
+	KnownLogs logs;
+	KnownLogs::Reader a, b, c;
+	for (KnownLogs::Reader *reader : {&a, &b, &c})
+		logs.begin(*reader, header, 1, 3);
+	const auto feed = [&](KnownLogs::Reader &reader, const Bytes &data) { logs.take(reader, data); };
+	feed(a, bytes(1024, 1));
+	feed(b, bytes(512, 1));
+	feed(b, bytes(1000, 1)); // beyond what anybody was told
+	feed(a, bytes(1000, 1));
+	feed(c, bytes(1200, 1));
+	feed(c, bytes(1872, 3)); // parts from the others
+	feed(b, bytes(1560, 2)); // as does this one, earlier than a
+	feed(a, bytes(1048, 4));
+	for (KnownLogs::Reader *reader : {&a, &b, &c})
+		logs.end(*reader);
+	REQUIRE(logs.logs().size() == 3);
+	for (const auto &log : logs.logs()) {
+		CHECK(log->hosts == 1);
+		CHECK(log->entries.size() == 3072);
+	}
+}
+
+TEST_CASE("what threads have seen is put together", "[storm]")
+{
+	KnownLogs one, other;
+	reads(one, bytes(1024, 1), 1024);
+	reads(other, bytes(1024, 1), 100);
+	reads(other, bytes(1024, 2), 100);
+	one.merge(other);
+	CHECK((hosts(one) == std::vector<std::uint64_t>{2, 1}));
+}
+
+TEST_CASE("entries in order and not", "[storm]")
+{
+	const DiscoveryEntry good = makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:a", "10.0.0.1", 4420);
+	CHECK(complaints(good).empty());
+	DiscoveryEntry padded = good;
+	setText(padded.traddr, "10.0.0.1", 0);
+	setText(padded.trsvcid, "4420", 0);
+	CHECK(complaints(padded).empty());
+	using Change = void (*)(DiscoveryEntry &);
+	const std::pair<Change, const char *> wrong[] = {
+		{[](DiscoveryEntry &e) { e.reserved[19] = 1; }, "reserved bytes in an entry"},
+		{[](DiscoveryEntry &e) { e.tsas[255] = 1; }, "reserved bytes in an entry"},
+		{[](DiscoveryEntry &e) { e.trtype = 4; }, "an entry of an unknown transport or address family"},
+		{[](DiscoveryEntry &e) { e.subtype = 0; }, "an entry that is neither a subsystem nor a service"},
+		{[](DiscoveryEntry &e) { e.treq = 3; }, "an entry with a reserved TREQ"},
+		{[](DiscoveryEntry &e) { e.cntlid = 0xfff0; }, "an entry with a reserved controller ID"},
+		{[](DiscoveryEntry &e) { e.tsas[0] = 3; }, "an entry with a reserved SECTYPE"},
+		{[](DiscoveryEntry &e) { setText(e.trsvcid, "", ' '); }, "an entry whose address is no text"},
+		{[](DiscoveryEntry &e) { e.traddr[200] = 'x'; }, "an entry whose address is no text"},
+		{[](DiscoveryEntry &e) { e.subnqn[3] = '\n'; }, "an entry whose NQN is none"},
+		{[](DiscoveryEntry &e) { setText(e.subnqn, "", 'x'); }, "an entry whose NQN is none"},
+	};
+	for (const auto &[change, what] : wrong) {
+		DiscoveryEntry entry = good;
+		change(entry);
+		INFO(what);
+		CHECK(complaints(entry) == std::vector<std::string>{what});
+	}
+}
+
+TEST_CASE("what is told of many times", "[storm]")
+{
+	CHECK(summarize({}).count == 0);
+	Times times;
+	for (std::uint32_t i = 1000; i > 0; i--)
+		times.push_back(i * 1000);
+	const Summary s = summarize(times);
+	CHECK(s.count == 1000);
+	CHECK(s.p50 == 500);
+	CHECK(s.p90 == 900);
+	CHECK(s.p99 == 990);
+	CHECK(s.last == 1000);
+	CHECK(summarize({5000}).p50 == 5);
+}
+
+TEST_CASE("hosts have names of their own", "[storm]")
+{
+	CHECK(hostnqnOf("nqn.2014-08.org.nvmexpress:uuid:{uuid}", 0x102) ==
+	      "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000102");
+	CHECK(hostnqnOf("nqn.a:{}-{}", 12) == "nqn.a:12-12");
+	CHECK(hostidOf(0x102)[6] == 0x40);
+	CHECK(hostidOf(0x102)[14] == 1);
+	CHECK(hostidOf(0x102)[15] == 2);
+}
