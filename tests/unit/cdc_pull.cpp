@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The service reads what others tell: targets in this process, that come, go, and tell nonsense.
+#include <functional>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "nvmeof-cdc/pull.h"
+#include "target/discovery_client.h"
+#include "target/misbehaviour.h"
+
+using namespace cdc;
+using namespace nofctl::wire;
+using namespace std::chrono_literals;
+using target::Server;
+
+namespace {
+
+const WatchTimes quick{
+	.kato = 2000ms, .poll = 100ms, .check = 10000ms, .soak = 5ms, .first = 20ms, .most = 60ms, .patience = 400ms};
+
+std::string addressOf(const Server &server)
+{
+	return "127.0.0.1:" + std::to_string(server.port());
+}
+
+// A service that has nothing but what it reads
+struct Puller {
+	serving::Loop loop{serving::Loop::Watchdog::none};
+	Model model;
+	std::vector<Change> written;
+	bool fails = false;
+	std::uint64_t generation = 0;
+	Pull pull;
+
+	Puller()
+		: pull(
+			  loop, {"nqn.2024-01.io.nvmeof:cdc", {}}, model,
+			  [this](std::vector<Change> changes, const std::function<void(bool)> &done) {
+				  if (!fails)
+					  write(std::move(changes));
+				  done(!fails);
+			  },
+			  quick)
+	{
+	}
+
+	void write(std::vector<Change> changes)
+	{
+		written.insert(written.end(), changes.begin(), changes.end());
+		CHECK(model.apply({false, std::move(changes), ++generation}).empty());
+		pull.modelChanged();
+	}
+	bool until(const std::function<bool()> &holds, std::chrono::milliseconds limit = 8000ms)
+	{
+		serving::Timer over(loop, [&] { loop.end(0); });
+		serving::Timer look(loop, [&] {
+			if (holds())
+				return loop.end(0);
+			look.start(2ms);
+		});
+		over.start(limit);
+		look.start(0ms);
+		loop.run();
+		return holds();
+	}
+	void rest(std::chrono::milliseconds time)
+	{
+		until([] { return false; }, time);
+	}
+	// NQNs of records with that owner
+	std::set<std::string> of(const std::string &owner) const
+	{
+		std::set<std::string> names;
+		for (const auto &[key, port] : model.targets())
+			if (port.target.origin.owner == owner)
+				names.insert(port.target.nqn);
+		return names;
+	}
+	std::size_t gone() const
+	{
+		return static_cast<std::size_t>(
+			std::ranges::count_if(written, [](const Change &change) { return !change.value; }));
+	}
+};
+
+const std::string own = "nqn.2024-01.io.nvmeof:target";
+
+} // namespace
+
+TEST_CASE("what a service tells becomes records, and follows it", "[cdc][pull]")
+{
+	target::Config config;
+	config.persistentDiscovery = GENERATE(true, false);
+	Server server(config);
+	auto &discovery = server.subsystem().discovery();
+	discovery.add(target::made(3));
+	Puller p;
+	const std::string owner = addressOf(server);
+	p.pull.setSources({{owner}});
+	REQUIRE(p.until([&] { return p.of(owner).size() == 4; }));
+	CHECK(p.of(owner).contains(own));
+	CHECK(p.model.targets().begin()->second.target.origin.source == "pull");
+	discovery.add({makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:new", "10.1.2.3", 4420)});
+	CHECK(p.until([&] { return p.of(owner).contains("nqn.2024-01.io.nvmeof:new"); }));
+	discovery.clear();
+	CHECK(p.until([&] { return p.of(owner) == std::set{own}; }));
+	const auto writes = p.written.size();
+	p.rest(300ms);
+	CHECK(p.written.size() == writes);
+	const auto states = p.pull.state();
+	REQUIRE(states.size() == 1);
+	CHECK(states[0].read);
+	CHECK(states[0].watched == config.persistentDiscovery);
+	CHECK(states[0].entries == 2);
+	CHECK(states[0].usable == 1);
+	CHECK(states[0].trouble.empty());
+	if (config.persistentDiscovery)
+		CHECK(server.counters().discoveryConnects == 1);
+	CHECK(server.violations().empty());
+}
+
+TEST_CASE("a service that cannot be read has ceased to tell nothing", "[cdc][pull]")
+{
+	Server server;
+	auto &discovery = server.subsystem().discovery();
+	discovery.add(target::made(24));
+	Puller p;
+	const std::string owner = addressOf(server);
+	p.pull.setSources({{owner}});
+	REQUIRE(p.until([&] { return p.of(owner).size() == 25; }));
+	const auto troubled = [&] { return !p.pull.state()[0].trouble.empty(); };
+	SECTION("it is gone")
+	{
+		server.stop();
+		CHECK(p.until(troubled));
+		p.rest(200ms);
+		CHECK(p.of(owner).size() == 25);
+		discovery.clear();
+		server.start();
+		CHECK(p.until([&] { return p.of(owner).size() == 1; }));
+		CHECK_FALSE(troubled());
+	}
+	SECTION("it says nothing")
+	{
+		server.silence(true);
+		CHECK(p.until(troubled));
+		CHECK(p.of(owner).size() == 25);
+		server.silence(false);
+		CHECK(p.until([&] { return !troubled(); }));
+	}
+	SECTION("it tells nonsense")
+	{
+		for (const char *name : {"disc-moves-always", "disc-offset-ignored", "disc-log-failed",
+					 "disc-log-short", "disc-numrec-2^63", "disc-format-unknown", "disc-type-io",
+					 "disc-piece-failed", "disc-connect-busy", "disc-log-restart-always"}) {
+			INFO(name);
+			server.script().arm(*target::findMisbehaviour(name), target::Script::forever);
+			server.dropConnections();
+			CHECK(p.until(troubled));
+			p.rest(50ms);
+			CHECK(p.of(owner).size() == 25);
+			server.script().disarm();
+			CHECK(p.until([&] { return !troubled(); }));
+		}
+	}
+	CHECK(p.gone() == (server.subsystem().discovery().size(server) == 3072 ? 24 : 0));
+}
+
+TEST_CASE("of what several tell one has the record, and the next takes it over", "[cdc][pull]")
+{
+	auto both = std::make_shared<target::Discovery>();
+	Server a({}, std::make_shared<target::Subsystem>(both)), b({}, std::make_shared<target::Subsystem>(both));
+	Puller p;
+	const std::string first = std::min(addressOf(a), addressOf(b)), second = std::max(addressOf(a), addressOf(b));
+	p.pull.setSources({{first}, {second}});
+	const auto all = [&] {
+		return p.model.targets().size() == 2 &&
+		       std::ranges::all_of(p.pull.state(), [](auto &one) { return one.read; });
+	};
+	REQUIRE(p.until(all));
+	p.rest(100ms);
+	const auto writes = p.written.size();
+	CHECK(writes <= 4);
+	p.pull.setSources({{second}});
+	CHECK(p.until([&] {
+		return std::ranges::all_of(p.model.targets(),
+					   [&](auto &one) { return one.second.target.origin.owner == second; });
+	}));
+	CHECK(p.model.targets().size() == 2);
+	CHECK(p.gone() == 0);
+}
+
+TEST_CASE("referrals are followed, and forgotten", "[cdc][pull]")
+{
+	target::Config other;
+	other.nqn = "nqn.2024-01.io.nvmeof:other";
+	Server a, b(other);
+	a.subsystem().discovery().refer("127.0.0.1", b.port());
+	b.subsystem().discovery().refer("127.0.0.1", a.port());
+	b.subsystem().discovery().refer("0.0.0.0", 8009);
+	Puller p;
+	const std::string root = addressOf(a), led = addressOf(b) + " via " + root;
+	p.pull.setSources({{root}});
+	REQUIRE(p.until([&] { return p.of(led) == std::set{other.nqn}; }));
+	CHECK(p.of(root) == std::set{own});
+	CHECK(p.pull.state().size() == 2);
+	SECTION("what it leads to may be silent")
+	{
+		b.silence(true);
+		CHECK(p.until(
+			[&] { return !p.pull.state()[0].trouble.empty() || !p.pull.state()[1].trouble.empty(); }));
+		CHECK(p.of(led).size() == 1);
+		b.silence(false);
+	}
+	SECTION("it does not lead there any more")
+	{
+		a.subsystem().discovery().clear();
+		CHECK(p.until([&] { return p.of(led).empty(); }));
+		CHECK(p.pull.state().size() == 1);
+	}
+	SECTION("a source that is not wanted any more leaves nothing")
+	{
+		p.pull.setSources({});
+		CHECK(p.until([&] { return p.model.targets().empty(); }));
+	}
+	SECTION("after a restart nothing goes before all has been read")
+	{
+		b.silence(true);
+		Puller again;
+		for (const auto &[key, port] : p.model.targets())
+			again.write({{key, port.target.json().dump()}});
+		again.pull.setSources({{root}});
+		CHECK(again.until([&] { return again.pull.state().size() == 2; }));
+		again.rest(100ms);
+		CHECK(again.of(led).size() == 1);
+		a.subsystem().discovery().clear();
+		CHECK(again.until([&] { return again.of(led).empty(); }));
+		b.silence(false);
+	}
+}
+
+TEST_CASE("each source is read by one instance, and goes on to another", "[cdc][pull]")
+{
+	Server server;
+	const std::string owner = addressOf(server);
+	const std::vector<std::string> ids{"a", "b", "c"};
+	const std::string chosen = ids[nvmeof::rendezvousOrder(owner, ids)[0]];
+	Puller p;
+	p.pull.setInstances(ids, chosen == "a" ? "b" : "a");
+	p.pull.setSources({{owner}});
+	p.rest(100ms);
+	CHECK(p.pull.state().empty());
+	CHECK(server.counters().connections == 0);
+	p.pull.setInstances(ids, chosen);
+	CHECK(p.until([&] { return p.of(owner).size() == 1; }));
+	p.pull.setInstances(ids, chosen == "a" ? "b" : "a");
+	p.rest(100ms);
+	CHECK(p.pull.state().empty());
+	CHECK(p.of(owner).size() == 1); // somebody else's to say
+	CHECK(server.counters().open == 0);
+}
+
+TEST_CASE("records of others stay as they are, and what cannot be written is tried again", "[cdc][pull]")
+{
+	Server server;
+	server.subsystem().discovery().add({makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:made", "10.0.0.1", 4420)});
+	const std::string owner = addressOf(server);
+	Puller p;
+	Target mine;
+	mine.nqn = "nqn.2024-01.io.nvmeof:made";
+	mine.traddr = "10.0.0.1";
+	mine.state = ana_non_optimized;
+	p.write({{mine.key(), mine.json().dump()}});
+	Target others = mine;
+	others.traddr = "10.0.0.2";
+	others.origin = {"pull", "10.9.9.9:8009", 0};
+	p.pull.setInstances({"self", "other"}, "self");
+	const bool removable =
+		nvmeof::rendezvousOrder("10.9.9.9:8009", std::vector<std::string>{"self", "other"})[0] == 0;
+	p.write({{others.key(), others.json().dump()}});
+	p.fails = true;
+	p.pull.setInstances({}, "");
+	p.pull.setInstances({"self"}, "self");
+	p.pull.setSources({{owner}, {"10.9.9.9:8009"}});
+	p.rest(100ms);
+	p.fails = false;
+	CHECK(p.until([&] { return p.of(owner).size() == 1; }));
+	CHECK(p.model.targets().at(mine.key()).target == mine);
+	CHECK(p.model.targets().contains(others.key())); // a source that was not read yet
+	static_cast<void>(removable);
+	p.write({{mine.key(), std::nullopt}});
+	CHECK(p.until([&] { return p.of(owner).size() == 2; }));
+}
+
+TEST_CASE("the states of ports", "[cdc][pull]")
+{
+	target::Config config;
+	config.ana = true;
+	Server a(config);
+	Server b(config, a.shared());
+	a.subsystem().stores().add(1, 1 << 20, 9);
+	const std::string owner = addressOf(a);
+	Puller p;
+	p.pull.setSources({{.address = owner, .ana = true}});
+	const auto state = [&](const Server &server) {
+		for (const auto &[key, port] : p.model.targets())
+			if (port.target.trsvcid == std::to_string(server.port()))
+				return port.target.state;
+		return AnaState{};
+	};
+	const std::uint32_t group = a.subsystem().stores().find(1)->anaGroup();
+	b.setAnaState(group, ana_inaccessible);
+	REQUIRE(p.until([&] { return state(a) == ana_optimized && state(b) == ana_inaccessible; }));
+	for (AnaState now : {ana_non_optimized, ana_change, ana_persistent_loss, ana_optimized}) {
+		a.setAnaState(group, now);
+		CHECK(p.until([&] { return state(a) == now; }));
+	}
+	a.setAnaState(group, ana_non_optimized);
+	REQUIRE(p.until([&] { return state(a) == ana_non_optimized; }));
+	a.setAnaLog(Bytes(8)); // nonsense
+	a.sendEvent(event_ana_changed);
+	p.rest(200ms);
+	CHECK(state(a) == ana_non_optimized);
+	b.setAnaState(group, ana_optimized);
+	CHECK(p.until([&] { return state(b) == ana_optimized; }));
+	CHECK(a.counters().ioConnects == 0);
+	CHECK(a.violations().empty());
+}
+
+TEST_CASE("the best state of a port", "[cdc][pull]")
+{
+	const auto best = [](std::vector<AnaGroup> groups) { return bestState({1, std::move(groups)}); };
+	CHECK(best({}) == ana_optimized);
+	CHECK(best({{1, ana_inaccessible, {}, 0}}) == ana_optimized);
+	CHECK(best({{1, ana_inaccessible, {1}, 1}, {2, ana_optimized, {}, 0}}) == ana_inaccessible);
+	CHECK(best({{1, ana_inaccessible, {1}, 1}, {2, ana_non_optimized, {2}, 1}}) == ana_non_optimized);
+	CHECK(best({{1, ana_change, {1}, 1}, {2, ana_persistent_loss, {2}, 1}}) == ana_change);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "pull.h"
+
+#include <algorithm>
+#include <set>
+
+#include <arpa/inet.h>
+#include <syslog.h>
+
+#include <fmt/format.h>
+#include <nvmeof/address.h>
+#include <nvmeof/discovery.h>
+#include <nvmeof/rendezvous.h>
+
+#include "serving/journal.h"
+
+namespace cdc {
+
+using namespace nofctl::wire;
+using initiator::Endpoint;
+using nvmeof::Address;
+using nvmeof::Result;
+
+namespace {
+
+constexpr std::chrono::milliseconds gather{5}; // what comes together is written together
+constexpr std::string_view via = " via ";
+
+// No host can use an address that is not one place.
+bool isOnePlace(const std::string &traddr)
+{
+	in_addr four{};
+	in6_addr six{};
+	if (::inet_pton(AF_INET, traddr.c_str(), &four) == 1)
+		return four.s_addr != INADDR_ANY && four.s_addr != INADDR_BROADCAST &&
+		       !IN_MULTICAST(ntohl(four.s_addr));
+	return ::inet_pton(AF_INET6, traddr.c_str(), &six) != 1 ||
+	       (!IN6_IS_ADDR_UNSPECIFIED(&six) && !IN6_IS_ADDR_MULTICAST(&six));
+}
+
+std::string addressOf(const Target &target)
+{
+	const Result<std::string> traddr = nvmeof::parseTraddr(target.traddr);
+	return Address{traddr ? *traddr : target.traddr, target.trsvcid}.toString();
+}
+
+// A record, or nothing: the entry is of no use, or of the service itself.
+std::optional<Target> recordOf(const DiscoveryEntry &entry)
+{
+	Result<Target> target = Target::of(entry);
+	if (!target || !isOnePlace(target->traddr))
+		return {};
+	return *std::move(target);
+}
+
+bool isFollowed(const Target &target)
+{
+	return target.type == sub_referral && target.transport == tr_tcp;
+}
+
+bool hasStates(const Target &target)
+{
+	return target.type == sub_nvm && target.transport == tr_tcp;
+}
+
+// Of an owner's name, the source
+std::string rootOf(const std::string &owner)
+{
+	const auto at = owner.find(via);
+	return at == owner.npos ? owner : owner.substr(at + via.size());
+}
+
+std::optional<Endpoint> endpointOf(const std::string &address)
+{
+	const Result<Address> parsed = nvmeof::parseAddress(address);
+	return parsed ? Endpoint::of(*parsed) : std::nullopt;
+}
+
+} // namespace
+
+Pull::Pull(serving::Loop &loop, initiator::Who who, const Model &model, Write write, WatchTimes times)
+	: shared_(loop), who_(std::move(who)), model_(model), write_(std::move(write)), times_(times),
+	  timer_(loop, [this] { evaluate(); })
+{
+}
+
+void Pull::setSources(std::vector<PullSource> sources)
+{
+	for (PullSource &source : sources)
+		if (const Result<Address> address = nvmeof::parseAddress(source.address, nvmeof::discoveryPort))
+			source.address = address->toString();
+	sources_ = std::move(sources);
+	chooseTrees();
+}
+
+void Pull::setInstances(std::vector<std::string> ids, std::string self)
+{
+	instances_ = std::move(ids);
+	self_ = std::move(self);
+	chooseTrees();
+}
+
+void Pull::modelChanged()
+{
+	soon();
+}
+
+void Pull::soon()
+{
+	timer_.startUnlessRunning(gather);
+}
+
+// Alone, until others are known
+bool Pull::isOurs(const std::string &address) const
+{
+	return instances_.empty() || instances_[nvmeof::rendezvousOrder(address, instances_)[0]] == self_;
+}
+
+// What we tell ourselves is not to come back.
+bool Pull::isInstance(const std::string &address) const
+{
+	return std::ranges::any_of(model_.instances(), [&](const auto &one) {
+		return std::ranges::find(one.second.instance.addresses, address) != one.second.instance.addresses.end();
+	});
+}
+
+// A source that is as it was goes on as it does.
+void Pull::chooseTrees()
+{
+	std::map<std::string, Tree> before;
+	before.swap(trees_);
+	for (const PullSource &source : sources_) {
+		if (!isOurs(source.address) || trees_.contains(source.address))
+			continue;
+		auto old = before.find(source.address);
+		if (old != before.end() && old->second.source == source) {
+			trees_.insert(before.extract(old));
+			continue;
+		}
+		Tree &tree = trees_[source.address];
+		tree.source = source;
+		addNode(tree, source.address, 0);
+	}
+	soon();
+}
+
+void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
+{
+	const auto endpoint = endpointOf(address);
+	if (!endpoint)
+		return serving::say(LOG_WARNING,
+				    fmt::format("{} cannot be read: it is no address that can be reached", address));
+	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address) : address;
+	const std::string nqn = depth ? discovery_nqn : tree.source.nqn;
+	Node node{owner, depth,
+		  std::make_unique<PullService>(shared_, times_, who_, *endpoint, nqn, [this] { soon(); })};
+	node.service->start();
+	tree.nodes.insert_or_assign(address, std::move(node));
+}
+
+// Breadth first: what is near is not cut off for what is far. Sources are read as such.
+void Pull::follow(Tree &tree)
+{
+	std::vector<std::string> reached{tree.source.address};
+	for (std::size_t i = 0; i < reached.size(); i++) {
+		const auto at = tree.nodes.find(reached[i]);
+		if (at == tree.nodes.end() || !at->second.service->entries() || at->second.depth >= most_depth)
+			continue;
+		const unsigned depth = at->second.depth + 1;
+		for (const DiscoveryEntry &entry : *at->second.service->entries()) {
+			const auto target = recordOf(entry);
+			if (!target || !isFollowed(*target) || reached.size() >= most_services)
+				continue;
+			const std::string address = addressOf(*target);
+			const bool source = std::ranges::any_of(
+				sources_, [&](const PullSource &one) { return one.address == address; });
+			if (source || isInstance(address) || std::ranges::find(reached, address) != reached.end())
+				continue;
+			reached.push_back(address);
+			if (!tree.nodes.contains(address))
+				addNode(tree, address, depth);
+		}
+	}
+	std::erase_if(tree.nodes,
+		      [&](const auto &node) { return std::ranges::find(reached, node.first) == reached.end(); });
+}
+
+// Each once, with the state that was read last.
+std::vector<Target> Pull::targetsOf(const Tree &tree, const Node &node) const
+{
+	std::vector<Target> targets;
+	std::set<std::string> keys;
+	for (const DiscoveryEntry &entry : *node.service->entries()) {
+		auto target = recordOf(entry);
+		if (!target || isFollowed(*target) || isInstance(addressOf(*target)) ||
+		    !keys.insert(target->key()).second)
+			continue;
+		target->origin = {"pull", node.owner, 0};
+		if (tree.source.ana && hasStates(*target))
+			addState(*target);
+		targets.push_back(*std::move(target));
+	}
+	return targets;
+}
+
+// A port that cannot be asked stays as it was.
+void Pull::addState(Target &target) const
+{
+	const auto port = ports_.find({target.nqn, addressOf(target)});
+	const auto had = model_.targets().find(target.key());
+	if (port != ports_.end() && port->second->state())
+		target.state = *port->second->state();
+	else if (had != model_.targets().end())
+		target.state = had->second.target.state;
+}
+
+void Pull::keepPort(Ports &kept, const Target &target)
+{
+	const PortKey key{target.nqn, addressOf(target)};
+	if (kept.contains(key) || kept.size() >= most_ports)
+		return;
+	if (auto before = ports_.extract(key)) {
+		kept.insert(std::move(before));
+		return;
+	}
+	const auto endpoint = endpointOf(key.second);
+	if (!endpoint)
+		return;
+	auto port = std::make_unique<PullPort>(shared_, times_, who_, *endpoint, target.nqn, [this] { soon(); });
+	port->start();
+	kept.emplace(key, std::move(port));
+}
+
+void Pull::choosePorts()
+{
+	Ports kept;
+	for (const auto &[address, tree] : trees_)
+		for (const auto &[service, node] : tree.nodes)
+			if (tree.source.ana && node.service->entries())
+				for (const Target &target : targetsOf(tree, node))
+					if (hasStates(target))
+						keepPort(kept, target);
+	ports_ = std::move(kept);
+}
+
+// Each of its services has told what it refers to, and so nothing is missing.
+bool Pull::isKnown(const Tree &tree) const
+{
+	return !tree.nodes.empty() && std::ranges::all_of(tree.nodes, [](const auto &node) {
+		return node.second.service->entries().has_value();
+	});
+}
+
+// An owner of records that is no service any more
+bool Pull::isGone(const std::string &owner) const
+{
+	const std::string root = rootOf(owner);
+	const auto tree = trees_.find(root);
+	if (tree != trees_.end())
+		return isKnown(tree->second) && std::ranges::none_of(tree->second.nodes, [&](const auto &node) {
+			       return node.second.owner == owner;
+		       });
+	const bool source = std::ranges::any_of(sources_, [&](const PullSource &one) { return one.address == root; });
+	return !source && isOurs(root);
+}
+
+Pulled Pull::pulled() const
+{
+	Pulled pulled;
+	for (const auto &[address, tree] : trees_)
+		for (const auto &[service, node] : tree.nodes)
+			pulled.services.push_back({node.owner, node.service->entries()
+								       ? std::optional(targetsOf(tree, node))
+								       : std::nullopt});
+	std::set<std::string> owners;
+	for (const auto &[key, port] : model_.targets())
+		if (port.target.origin.source == "pull")
+			owners.insert(port.target.origin.owner);
+	std::ranges::copy_if(owners, std::back_inserter(pulled.gone),
+			     [this](const auto &owner) { return isGone(owner); });
+	return pulled;
+}
+
+void Pull::tellTrouble(Node &node)
+{
+	const std::string &now = node.service->trouble();
+	if (now == node.trouble)
+		return;
+	node.trouble = now;
+	serving::Fields fields;
+	fields.service = node.owner;
+	if (now.empty())
+		serving::say(LOG_NOTICE, fmt::format("the discovery service {} is read again", node.owner), fields);
+	else
+		serving::say(
+			LOG_WARNING,
+			fmt::format("the discovery service {} cannot be read, what it told stays: {}", node.owner, now),
+			fields);
+}
+
+void Pull::evaluate()
+{
+	for (auto &[address, tree] : trees_) {
+		follow(tree);
+		for (auto &[service, node] : tree.nodes)
+			tellTrouble(node);
+	}
+	choosePorts();
+	if (writing_)
+		return;
+	std::vector<Change> changes = difference(pulled(), model_);
+	if (changes.empty())
+		return;
+	writing_ = true;
+	write_(std::move(changes), [alive = std::weak_ptr(alive_)](bool good) {
+		if (const auto pull = alive.lock())
+			(*pull)->written(good);
+	});
+}
+
+void Pull::written(bool good)
+{
+	writing_ = false;
+	if (!good)
+		return timer_.start(backoff_.next());
+	backoff_.reset();
+	soon();
+}
+
+std::vector<PullState> Pull::state() const
+{
+	std::vector<PullState> all;
+	for (const auto &[address, tree] : trees_)
+		for (const auto &[service, node] : tree.nodes) {
+			PullState one{.owner = node.owner, .trouble = node.service->trouble()};
+			one.watched = node.service->watched();
+			one.readAt = node.service->readAt();
+			if ((one.read = node.service->entries().has_value())) {
+				one.generation = node.service->generation();
+				one.entries = node.service->entries()->size();
+				one.usable = targetsOf(tree, node).size();
+			}
+			all.push_back(std::move(one));
+		}
+	return all;
+}
+
+} // namespace cdc

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "pull_difference.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cdc {
+
+namespace {
+
+using Wanted = std::map<std::string, const Target *>; // by key
+
+const Target *modelled(const Model &model, const std::string &key)
+{
+	auto found = model.targets().find(key);
+	return found == model.targets().end() ? nullptr : &found->second.target;
+}
+
+bool isPulled(const Target &target)
+{
+	return target.origin.source == "pull";
+}
+
+// Of several that tell a port the one that has its record keeps it, so that it does not go to and fro.
+Wanted wantedOf(const Pulled &pulled, const Model &model)
+{
+	Wanted wanted;
+	for (const Telling &service : pulled.services) {
+		if (!service.targets)
+			continue;
+		for (const Target &target : *service.targets) {
+			auto [at, fresh] = wanted.emplace(target.key(), &target);
+			const Target *had = modelled(model, at->first);
+			if (!fresh && had && isPulled(*had) && had->origin.owner == service.owner)
+				at->second = &target;
+		}
+	}
+	return wanted;
+}
+
+// Owners whose records go where nobody tells them any more
+std::set<std::string> knownOwners(const Pulled &pulled)
+{
+	std::set<std::string> owners(pulled.gone.begin(), pulled.gone.end());
+	for (const Telling &service : pulled.services)
+		if (service.targets)
+			owners.insert(service.owner);
+	return owners;
+}
+
+} // namespace
+
+std::vector<Change> difference(const Pulled &pulled, const Model &model)
+{
+	const Wanted wanted = wantedOf(pulled, model);
+	const std::set<std::string> known = knownOwners(pulled);
+	std::vector<Change> changes;
+	for (const auto &[key, target] : wanted) {
+		const Target *had = modelled(model, key);
+		const bool ours = !had || (isPulled(*had) && (known.contains(had->origin.owner)));
+		if (ours && (!had || *had != *target))
+			changes.push_back({key, target->json().dump()});
+	}
+	for (const auto &[key, port] : model.targets())
+		if (isPulled(port.target) && known.contains(port.target.origin.owner) && !wanted.contains(key))
+			changes.push_back({key, std::nullopt});
+	return changes;
+}
+
+} // namespace cdc

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The ANA log of a port of a subsystem: the best that a namespace has there.
+#pragma once
+
+#include <functional>
+
+#include "libctl/wire/log_page.h"
+#include "watcher.h"
+
+namespace cdc {
+
+// Without namespaces: optimized, as any that comes may be.
+nofctl::wire::AnaState bestState(const nofctl::wire::AnaLog &log);
+
+class PullPort final : public Watcher {
+public:
+	// @told: that it was read. It may end the port.
+	PullPort(initiator::Shared &shared, const WatchTimes &times, const initiator::Who &who,
+		 const initiator::Endpoint &endpoint, const std::string &nqn, std::function<void()> told);
+
+	// Nothing: it is not known, as it was never read, or the controller has no such thing.
+	const std::optional<nofctl::wire::AnaState> &state() const { return state_; }
+
+private:
+	void read() override;
+	void data(std::uint32_t offset, Data data) override;
+	Outcome part(const nofctl::wire::Completion &completion) override;
+	initiator::Failure failure() const override { return failure_; }
+	std::uint32_t wanted() const override { return nofctl::wire::event_ana_changed.result(); }
+	void changed() override { told_(); }
+	void troubled() override {}
+	Outcome fail(const initiator::Failure &failure);
+
+	nofctl::wire::Bytes log_;
+	initiator::Failure failure_;
+	std::optional<nofctl::wire::AnaState> state_;
+	std::function<void()> told_;
+};
+
+} // namespace cdc

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "watcher.h"
+
+#include <ctime>
+
+#include "libctl/wire/nvme.h"
+
+namespace cdc {
+
+using namespace initiator;
+using namespace nofctl::wire;
+
+namespace {
+
+constexpr int most_torn = 10;
+constexpr std::chrono::milliseconds torn_rest{50};
+constexpr std::uint32_t event_bits = 0xffffff;
+
+} // namespace
+
+Watcher::Watcher(Shared &shared, const WatchTimes &times, const Who &who, const Endpoint &endpoint,
+		 SessionOptions options)
+	: shared_(shared), times_(times), who_(who), endpoint_(endpoint), options_(std::move(options)),
+	  session_(shared, *this), backoff_(times.first, times.most)
+{
+	options_.kato = static_cast<std::uint32_t>(times.kato.count());
+	options_.patience = times.patience;
+}
+
+// Not all at once, where there are many
+void Watcher::start()
+{
+	again(serving::jittered(times_.soak));
+}
+
+void Watcher::rang()
+{
+	if (session_.isLive() && !session_.busy())
+		return read();
+	if (!session_.isOpen())
+		open();
+}
+
+void Watcher::open()
+{
+	torn_ = 0;
+	session_.open(endpoint_, who_, options_);
+}
+
+void Watcher::live()
+{
+	read();
+}
+
+// Without a keep-alive timer it would be gone before long.
+bool Watcher::keeps() const
+{
+	return options_.kato && session_.told().kas && session_.told().events && eventful_;
+}
+
+void Watcher::done(const Completion &completion)
+{
+	switch (part(completion)) {
+	case Outcome::going:
+		break;
+	case Outcome::read:
+		return hasRead();
+	case Outcome::torn:
+		return isTorn();
+	case Outcome::failed:
+		return fail(failure());
+	}
+}
+
+// The event is asked for before anybody is told: that may be the end of this object.
+void Watcher::hasRead()
+{
+	torn_ = 0;
+	backoff_.reset();
+	trouble_.clear();
+	readAt_ = std::time(nullptr);
+	if (keeps()) {
+		if (!session_.armed())
+			session_.arm();
+		again(serving::jittered(times_.check));
+	} else {
+		session_.close();
+		again(serving::jittered(times_.poll));
+	}
+	changed();
+}
+
+void Watcher::isTorn()
+{
+	if (++torn_ < most_torn)
+		return again(serving::jittered(torn_ * torn_rest));
+	fail({Reason::unusable, Step::live, 0, "it changes each time it is read"});
+}
+
+void Watcher::event(const Completion &completion)
+{
+	if (completion.status >> 1) { // looked at from time to time, then
+		eventful_ = false;
+		return;
+	}
+	if ((completion.result & event_bits) == wanted())
+		return again(serving::jittered(times_.soak));
+	session_.arm();
+}
+
+void Watcher::failed(const Failure &failure)
+{
+	fail(failure);
+}
+
+// A controller that takes no keep-alive timer may take the host without one.
+void Watcher::fail(const Failure &failure)
+{
+	session_.close();
+	const bool noTimer = failure.step == Step::connect && failure.reason == Reason::status && options_.kato;
+	options_.kato = noTimer ? 0 : static_cast<std::uint32_t>(times_.kato.count());
+	again(backoff_.next());
+	trouble_ = describe(failure);
+	troubled();
+}
+
+} // namespace cdc
