@@ -5,6 +5,7 @@
 #include "control/genl.h"
 #include "control/put.h"
 #include "core/ctrl.h"
+#include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 
@@ -35,9 +36,8 @@ static void tell_loss(void)
 }
 
 /*
- * GFP_NOIO: some callers hold subsys->lock, and without it no path set can change; were memory got by writing to one
- * of our own disks, that write could wait for the very path set. Nor is it tried for long: recovery tells of a
- * loss before it frees what the lost requests hold.
+ * GFP_NOIO: some callers are on the way of recovery; were memory got by writing to one of our own disks, that write
+ * could wait for the path that they are about to bring back. Nor is it tried for long.
  */
 static bool begin(struct nof_reply *ntf, u8 cmd, enum nvmeof_event ev)
 {
@@ -84,6 +84,7 @@ static void ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_
 	struct nof_reply ntf;
 	int err = 0;
 
+	lockdep_assert_not_held(&ctrl->subsys->lock);
 	if (!begin(&ntf, NVMEOF_CMD_CTRL_NTF, ev))
 		return;
 	if (ev == NVMEOF_EVENT_STATE)
@@ -103,6 +104,7 @@ static void ns_event(struct nof_head *head, enum nvmeof_event ev)
 {
 	struct nof_reply ntf;
 
+	lockdep_assert_not_held(&head->subsys->lock);
 	if (begin(&ntf, NVMEOF_CMD_NS_NTF, ev))
 		events_end(&ntf, nof_put_ns(ntf.skb, head));
 }
@@ -111,6 +113,7 @@ static void path_event(struct nof_path *path, enum nvmeof_event ev)
 {
 	struct nof_reply ntf;
 
+	lockdep_assert_not_held(&path->head->subsys->lock);
 	if (begin(&ntf, NVMEOF_CMD_PATH_NTF, ev))
 		events_end(&ntf, nof_put_path(ntf.skb, path));
 }

@@ -21,16 +21,6 @@ static struct nof_ctrl *genl_ctrl_find(struct genl_info *info)
 	return ctrl;
 }
 
-static int put_ctrl_locked(struct nof_reply *reply, struct nof_ctrl *ctrl)
-{
-	int err;
-
-	mutex_lock(&ctrl->subsys->lock);
-	err = nof_put_ctrl(reply->skb, ctrl);
-	mutex_unlock(&ctrl->subsys->lock);
-	return err;
-}
-
 /*
  * Refused because there is one already: an answer with its name goes before the error, so that the caller can use it.
  */
@@ -65,7 +55,7 @@ int nof_genl_ctrl_new(struct sk_buff *skb, struct genl_info *info)
 	} else if (IS_ERR(ctrl)) {
 		err = nof_reply_end(&reply, info, PTR_ERR(ctrl));
 	} else {
-		err = nof_reply_end(&reply, info, put_ctrl_locked(&reply, ctrl));
+		err = nof_reply_end(&reply, info, nof_put_ctrl(reply.skb, ctrl));
 		nof_ctrl_put(ctrl);
 	}
 free_opts:

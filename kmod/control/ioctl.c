@@ -219,10 +219,7 @@ static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid)
 	list_for_each_entry(head, &s->heads, entry) {
 		if (head->nsid != nsid || !test_bit(NOF_HEAD_ADDED, &head->flags) || !has_path(head, ctrl))
 			continue;
-		if (kref_get_unless_zero(&head->ref)) {
-			get_device(disk_to_dev(head->disk));
-			found = head;
-		}
+		found = nof_head_pin(head);
 		break;
 	}
 	mutex_unlock(&s->lock);
@@ -245,8 +242,7 @@ static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
 	if (!head)
 		return -EINVAL;
 	ret = io_cmd(&who, head, &p, &result);
-	put_device(disk_to_dev(head->disk));
-	nof_head_put(head);
+	nof_head_unpin(head);
 	return put_result(ret, result, arg, wide);
 }
 

@@ -5,7 +5,8 @@
  *
  * A dump goes on over several calls with no lock held between them. It resumes behind the last object by the number
  * that each got when it came, so whatever stays is in it once, whatever comes and goes meanwhile. If something did, the
- * sequence number makes netlink set NLM_F_DUMP_INTR: what came or went may be in it or not.
+ * sequence number makes netlink set NLM_F_DUMP_INTR: what came or went may be in it or not. Objects are written without
+ * a lock, too: some are taken, by references, and then put one after another. Recovery does not wait for who looks.
  */
 #include "control/genl.h"
 #include "control/put.h"
@@ -23,18 +24,21 @@ struct nof_dump {
 
 static_assert(sizeof(struct nof_dump) <= sizeof_field(struct netlink_callback, ctx));
 
-/* What is used during one call */
+#define AT_ONCE		8
+
+/* What is used during one call; @taken: objects to be put, and where the dump is when each was */
 struct walk {
 	struct sk_buff		*skb;
 	struct netlink_callback	*cb;
-	struct nof_dump		*state;
 	struct nlattr		**attrs;
 	const struct object	*kind;
 	u8			cmd;
-	u8			left;	/* objects until the lock is let go: recovery may want it */
+	u8			nr;
+	struct {
+		void		*object;
+		struct nof_dump	at;
+	} taken[AT_ONCE];
 };
-
-#define AT_ONCE		8
 
 /**
  * struct object - a kind of objects
@@ -43,10 +47,8 @@ struct walk {
  * @missing, @none: no name; no such object
  * @find:	by the value of @name, with a reference; NULL if there is none
  * @drop:	gives the reference back
- * @subsys:	whose lock @put needs
- * @gone:	it has left the lists of its subsystem, under that lock; NULL: may be shown until it is freed
  * @put:	writes its attributes
- * @walk:	puts all of one subsystem with walk_put() until that fails. Under s->lock
+ * @walk:	takes those of one subsystem from @at on, with references, until there is no room. Under s->lock
  */
 struct object {
 	int			name;
@@ -55,36 +57,19 @@ struct object {
 	const char		*none;
 	void			*(*find)(const struct nlattr *name);
 	void			(*drop)(void *object);
-	struct nof_subsys	*(*subsys)(void *object);
-	bool			(*gone)(void *object);
 	int			(*put)(struct sk_buff *skb, void *object);
-	int			(*walk)(struct walk *w, struct nof_subsys *s);
+	void			(*walk)(struct walk *w, struct nof_subsys *s, struct nof_dump at);
 };
 
-/* @last: number of the last one that is in the dump */
-static int walk_put(struct walk *w, void *what, u64 nr, u64 *last)
+static bool walk_full(const struct walk *w)
 {
-	void *hdr;
-	int err;
+	return w->nr == AT_ONCE;
+}
 
-	if (nr <= *last)
-		return 0;
-	if (!w->left)
-		return -EAGAIN;
-	w->left--;
-	hdr = genlmsg_put(w->skb, NETLINK_CB(w->cb->skb).portid, w->cb->nlh->nlmsg_seq, &nof_genl_family, NLM_F_MULTI,
-			  w->cmd);
-	if (!hdr)
-		return -EMSGSIZE;
-	genl_dump_check_consistent(w->cb, hdr);
-	err = w->kind->put(w->skb, what);
-	if (err) {
-		genlmsg_cancel(w->skb, hdr);
-		return err;
-	}
-	genlmsg_end(w->skb, hdr);
-	*last = nr;
-	return 0;
+static void walk_take(struct walk *w, void *object, const struct nof_dump *at)
+{
+	w->taken[w->nr].object = object;
+	w->taken[w->nr++].at = *at;
 }
 
 /* Subsystems */
@@ -98,19 +83,17 @@ static void object_drop_subsys(void *s)
 	nof_subsys_put(s);
 }
 
-static struct nof_subsys *object_subsys(void *s)
-{
-	return s;
-}
-
 static int object_put_subsys(struct sk_buff *skb, void *s)
 {
 	return nof_put_subsys(skb, s);
 }
 
-static int walk_subsys(struct walk *w, struct nof_subsys *s)
+static void walk_subsys(struct walk *w, struct nof_subsys *s, struct nof_dump at)
 {
-	return walk_put(w, s, s->nr, &w->state->object);
+	if (at.object)
+		return;
+	at.object = s->nr;
+	walk_take(w, nof_subsys_get(s), &at);
 }
 
 /* Controllers */
@@ -124,27 +107,23 @@ static void object_drop_ctrl(void *ctrl)
 	nof_ctrl_put(ctrl);
 }
 
-static struct nof_subsys *object_subsys_of_ctrl(void *ctrl)
-{
-	return ((struct nof_ctrl *)ctrl)->subsys;
-}
-
 static int object_put_ctrl(struct sk_buff *skb, void *ctrl)
 {
 	return nof_put_ctrl(skb, ctrl);
 }
 
-static int walk_ctrls(struct walk *w, struct nof_subsys *s)
+static void walk_ctrls(struct walk *w, struct nof_subsys *s, struct nof_dump at)
 {
 	struct nof_ctrl *ctrl;
-	int err = 0;
 
 	list_for_each_entry(ctrl, &s->ctrls, entry) {
-		err = walk_put(w, ctrl, ctrl->nr, &w->state->object);
-		if (err)
+		if (walk_full(w))
 			break;
+		if (ctrl->nr <= at.object)
+			continue;
+		at.object = ctrl->nr;
+		walk_take(w, nof_ctrl_get(ctrl), &at);
 	}
-	return err;
 }
 
 /* Namespaces */
@@ -155,18 +134,7 @@ static void *object_find_ns(const struct nlattr *name)
 
 static void object_drop_ns(void *head)
 {
-	nof_head_put(head);
-}
-
-static struct nof_subsys *object_subsys_of_ns(void *head)
-{
-	return ((struct nof_head *)head)->subsys;
-}
-
-/* A head outlives its disk, but not while it is in the list. */
-static bool object_gone_ns(void *head)
-{
-	return list_empty(&((struct nof_head *)head)->entry);
+	nof_head_unpin(head);
 }
 
 static int object_put_ns(struct sk_buff *skb, void *head)
@@ -174,19 +142,18 @@ static int object_put_ns(struct sk_buff *skb, void *head)
 	return nof_put_ns(skb, head);
 }
 
-static int walk_heads(struct walk *w, struct nof_subsys *s)
+static void walk_heads(struct walk *w, struct nof_subsys *s, struct nof_dump at)
 {
 	struct nof_head *head;
-	int err = 0;
 
 	list_for_each_entry(head, &s->heads, entry) {
-		if (!test_bit(NOF_HEAD_ADDED, &head->flags))
-			continue;
-		err = walk_put(w, head, head->nr, &w->state->object);
-		if (err)
+		if (walk_full(w))
 			break;
+		if (head->nr <= at.object || !test_bit(NOF_HEAD_ADDED, &head->flags))
+			continue;
+		at.object = head->nr;
+		walk_take(w, nof_head_pin(head), &at);
 	}
-	return err;
 }
 
 /* Paths */
@@ -197,18 +164,7 @@ static void *object_find_path(const struct nlattr *name)
 
 static void object_drop_path(void *path)
 {
-	kobject_put(&((struct nof_path *)path)->kobj);
-}
-
-static struct nof_subsys *object_subsys_of_path(void *path)
-{
-	return ((struct nof_path *)path)->head->subsys;
-}
-
-/* A path outlives its disk, whose name is shown, but not while it is in the list. */
-static bool object_gone_path(void *path)
-{
-	return list_empty(&((struct nof_path *)path)->entry);
+	nof_path_unpin(path);
 }
 
 static int object_put_path(struct sk_buff *skb, void *path)
@@ -225,29 +181,27 @@ static bool walk_wants_path(const struct walk *w, const struct nof_path *path)
 	       (!ctrl || !strcmp(nla_data(ctrl), nof_ctrl_name(path->ctrl)));
 }
 
-static int walk_paths(struct walk *w, struct nof_subsys *s)
+static void walk_paths(struct walk *w, struct nof_subsys *s, struct nof_dump at)
 {
-	struct nof_dump *at = w->state;
 	struct nof_head *head;
 	struct nof_path *path;
-	int err;
 
 	list_for_each_entry(head, &s->heads, entry) {
-		if (head->nr < at->object || !test_bit(NOF_HEAD_ADDED, &head->flags))
+		if (head->nr < at.object || !test_bit(NOF_HEAD_ADDED, &head->flags))
 			continue;
-		if (head->nr > at->object) {
-			at->object = head->nr;
-			at->path = 0;
+		if (head->nr > at.object) {
+			at.object = head->nr;
+			at.path = 0;
 		}
 		list_for_each_entry(path, &head->paths, entry) {
-			if (!walk_wants_path(w, path))
+			if (walk_full(w))
+				return;
+			if (path->nr <= at.path || !walk_wants_path(w, path))
 				continue;
-			err = walk_put(w, path, path->nr, &at->path);
-			if (err)
-				return err;
+			at.path = path->nr;
+			walk_take(w, nof_path_pin(path), &at);
 		}
 	}
-	return 0;
 }
 
 static const struct object objects[] = {
@@ -257,7 +211,6 @@ static const struct object objects[] = {
 		.none		= "there is no subsystem of this number",
 		.find		= object_find_subsys,
 		.drop		= object_drop_subsys,
-		.subsys		= object_subsys,
 		.put		= object_put_subsys,
 		.walk		= walk_subsys,
 	}, {
@@ -267,7 +220,6 @@ static const struct object objects[] = {
 		.none		= "there is no controller of this name",
 		.find		= object_find_ctrl,
 		.drop		= object_drop_ctrl,
-		.subsys		= object_subsys_of_ctrl,
 		.put		= object_put_ctrl,
 		.walk		= walk_ctrls,
 	}, {
@@ -277,8 +229,6 @@ static const struct object objects[] = {
 		.none		= "there is no namespace of this name",
 		.find		= object_find_ns,
 		.drop		= object_drop_ns,
-		.subsys		= object_subsys_of_ns,
-		.gone		= object_gone_ns,
 		.put		= object_put_ns,
 		.walk		= walk_heads,
 	}, {
@@ -288,8 +238,6 @@ static const struct object objects[] = {
 		.none		= "there is no path of this name",
 		.find		= object_find_path,
 		.drop		= object_drop_path,
-		.subsys		= object_subsys_of_path,
-		.gone		= object_gone_path,
 		.put		= object_put_path,
 		.walk		= walk_paths,
 	},
@@ -350,19 +298,11 @@ void *nof_object_find(struct genl_info *info, int name)
 
 static int object_reply(const struct object *kind, void *object, struct genl_info *info)
 {
-	struct nof_subsys *s = kind->subsys(object);
 	struct nof_reply reply;
 	int err;
 
 	err = nof_reply_begin(&reply, info);
-	if (err)
-		return err;
-	mutex_lock(&s->lock);
-	err = kind->gone && kind->gone(object) ? -ENODEV : kind->put(reply.skb, object);
-	mutex_unlock(&s->lock);
-	if (err == -ENODEV)
-		GENL_SET_ERR_MSG(info, "it is just being removed");
-	return nof_reply_end(&reply, info, err);
+	return err ?: nof_reply_end(&reply, info, kind->put(reply.skb, object));
 }
 
 int nof_object_get(struct sk_buff *skb, struct genl_info *info)
@@ -421,28 +361,56 @@ static bool walk_wants(const struct walk *w, const struct nof_subsys *s)
 	return !id || nla_get_u32(id) == s->id;
 }
 
-static int walk_subsystems(struct walk *w)
+/* The next of what the dump is to have, at most AT_ONCE; none when it is at its end */
+static void walk_collect(struct walk *w, struct nof_dump *at)
 {
-	struct nof_dump *at = w->state;
 	struct nof_subsys *s;
-	int err;
 
+	w->nr = 0;
+	mutex_lock(&nof_subsystems_lock);
 	list_for_each_entry(s, &nof_subsystems, entry) {
 		if (s->nr < at->subsys || !walk_wants(w, s))
 			continue;
 		if (s->nr > at->subsys)
 			*at = (struct nof_dump){ .subsys = s->nr };
-		do {
-			w->left = AT_ONCE;
-			mutex_lock(&s->lock);
-			err = w->kind->walk(w, s);
-			mutex_unlock(&s->lock);
-		} while (err == -EAGAIN);
-		if (err)
-			return err;
-		*at = (struct nof_dump){ .subsys = s->nr + 1 };
+		mutex_lock(&s->lock);
+		w->kind->walk(w, s, *at);
+		mutex_unlock(&s->lock);
+		if (w->nr)
+			break;
 	}
-	return 0;
+	mutex_unlock(&nof_subsystems_lock);
+}
+
+static int walk_put(struct walk *w, void *object)
+{
+	void *hdr = genlmsg_put(w->skb, NETLINK_CB(w->cb->skb).portid, w->cb->nlh->nlmsg_seq, &nof_genl_family,
+				NLM_F_MULTI, w->cmd);
+	int err;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(w->cb, hdr);
+	err = w->kind->put(w->skb, object);
+	if (err)
+		genlmsg_cancel(w->skb, hdr);
+	else
+		genlmsg_end(w->skb, hdr);
+	return err;
+}
+
+static int walk_put_all(struct walk *w, struct nof_dump *at)
+{
+	int err = 0;
+	u8 i;
+
+	for (i = 0; i < w->nr; i++) {
+		err = err ?: walk_put(w, w->taken[i].object);
+		if (!err)
+			*at = w->taken[i].at;
+		w->kind->drop(w->taken[i].object);
+	}
+	return err;
 }
 
 /* Not 0, which netlink takes for "no sequence kept". */
@@ -453,19 +421,20 @@ static u32 topology_seq(void)
 
 int nof_object_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	struct nof_dump *at = (void *)cb->ctx;
 	struct walk w = {
-		.skb = skb, .cb = cb, .state = (void *)cb->ctx, .attrs = nof_genl_dump_attrs(cb),
-		.kind = object_of_cmd(dump_cmd(cb)), .cmd = dump_cmd(cb),
+		.skb = skb, .cb = cb, .attrs = nof_genl_dump_attrs(cb), .kind = object_of_cmd(dump_cmd(cb)),
+		.cmd = dump_cmd(cb),
 	};
 	int err;
 
-	mutex_lock(&nof_subsystems_lock);
 	cb->seq = topology_seq();
-	err = walk_subsystems(&w);
-	/* A subsystem may have changed after the first look at the sequence and before its turn: what follows tells. */
+	do {
+		walk_collect(&w, at);
+		err = walk_put_all(&w, at);
+	} while (!err && w.nr);
+	/* Something may have changed after the first look at the sequence and before its turn: what follows tells. */
 	cb->seq = topology_seq();
-	mutex_unlock(&nof_subsystems_lock);
-
 	/*
 	 * A full message is how every call but the last ends. With nothing in it, one object is larger than a
 	 * message: an error.

@@ -11,6 +11,8 @@
 #include "mpath/selector.h"
 #include "transport/transport.h"
 
+#define IDENTITY_TEXT	41	/* the longest, of a model */
+
 static int put_u64(struct sk_buff *skb, int attr, u64 value)
 {
 	return nla_put_u64_64bit(skb, attr, value, NVMEOF_A_PAD);
@@ -24,6 +26,19 @@ static int put_flag(struct sk_buff *skb, int attr, bool set)
 static int put_string_if(struct sk_buff *skb, int attr, const char *s)
 {
 	return *s ? nla_put_string(skb, attr, s) : 0;
+}
+
+/* What a target tells may be another one meanwhile; the copy has its end where it says */
+static int put_identity(struct sk_buff *skb, const char *model, const char *serial, const char *firmware)
+{
+	char text[3][IDENTITY_TEXT];
+
+	strscpy(text[0], model, sizeof(text[0]));
+	strscpy(text[1], serial, sizeof(text[1]));
+	strscpy(text[2], firmware, sizeof(text[2]));
+	return nla_put_string(skb, NVMEOF_A_MODEL, text[0]) ?:
+	       nla_put_string(skb, NVMEOF_A_SERIAL, text[1]) ?:
+	       nla_put_string(skb, NVMEOF_A_FIRMWARE, text[2]);
 }
 
 /* A selector lives until its last reader has left the SRCU section, whatever lock the caller holds. */
@@ -52,9 +67,7 @@ int nof_put_subsys(struct sk_buff *skb, struct nof_subsys *s)
 	       nla_put_string(skb, NVMEOF_A_SUBSYSNQN, s->nqn) ?:
 	       nla_put_string(skb, NVMEOF_A_HOSTNQN, s->hostnqn) ?:
 	       nla_put(skb, NVMEOF_A_HOSTID, sizeof(s->hostid), s->hostid) ?:
-	       nla_put_string(skb, NVMEOF_A_MODEL, s->model) ?:
-	       nla_put_string(skb, NVMEOF_A_SERIAL, s->serial) ?:
-	       nla_put_string(skb, NVMEOF_A_FIRMWARE, s->firmware) ?:
+	       put_identity(skb, s->model, s->serial, s->firmware) ?:
 	       put_iopolicy(skb, s) ?:
 	       put_policy(skb, &s->policy) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_CTRLS, READ_ONCE(s->nr_ctrls)) ?:
@@ -92,9 +105,7 @@ static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 
 	if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
 		err = nla_put_u16(skb, NVMEOF_A_CNTLID, ctrl->cntlid);
-	return err ?: nla_put_string(skb, NVMEOF_A_SERIAL, ctrl->serial) ?:
-	       nla_put_string(skb, NVMEOF_A_MODEL, ctrl->model) ?:
-	       nla_put_string(skb, NVMEOF_A_FIRMWARE, ctrl->firmware) ?:
+	return err ?: put_identity(skb, ctrl->model, ctrl->serial, ctrl->firmware) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_IO_QUEUES, READ_ONCE(ctrl->nr_default)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_POLL_QUEUES, READ_ONCE(ctrl->nr_poll)) ?:
 	       nla_put_u32(skb, NVMEOF_A_QUEUE_SIZE, READ_ONCE(ctrl->sqsize)) ?:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Objects as netlink attributes, the same for gets, dumps and events. They take no lock but ctrl->error_lock: an
- * event may be raised under subsys->lock. The caller holds a reference on the object. -EMSGSIZE when the message is
- * full.
+ * Objects as netlink attributes, the same for gets, dumps and events, without the lock of the subsystem. The caller
+ * holds a reference on the object; on a disk or a path as nof_head_pin() or nof_path_pin(). -EMSGSIZE when the message
+ * is full.
  */
 #ifndef NOF_CONTROL_PUT_H
 #define NOF_CONTROL_PUT_H

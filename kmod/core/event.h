@@ -12,15 +12,12 @@ struct nof_subsys;
 
 /*
  * Set once by control/ before the first object can exist. Context of each: process, may sleep; the caller holds a
- * reference on the object, and possibly subsys->lock: the callee may take no lock of the core, only read.
+ * reference on the object, and not subsys->lock, which recovery needs.
  *
  * @scanned: a scan has ended; @err: negative errno, or 0
  * @failover: requests left a path and are done elsewhere. @from: its name, as the path itself may be gone; @ios: how
  *	      many; @ns: the longest time from being sent there to being done elsewhere
  */
-/* Events that are made before a lock is let go that recovery needs */
-#define NOF_TELL_AT_ONCE	16
-
 struct nof_event_ops {
 	void (*subsys)(struct nof_subsys *s, enum nvmeof_event ev);
 	void (*ctrl)(struct nof_ctrl *c, enum nvmeof_event ev, enum nvmeof_ctrl_state old);

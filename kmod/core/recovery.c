@@ -134,10 +134,11 @@ void nof_recovery_work(struct work_struct *work)
 	nof_mpath.lost(ctrl);
 	/* First no request may choose this path any more, then those on it are cancelled and choose again */
 	nof_ctrl_publish(ctrl);
-	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
 	nof_ka_stop(ctrl);
 	nof_watch_stop(ctrl);
 	nof_queues_kill(ctrl);
+	/* told when nothing waits for it any more */
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
 	nof_aer_stop(ctrl);
 	nof_queues_free(ctrl);
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))

@@ -3,7 +3,6 @@
 #include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
@@ -117,7 +116,7 @@ static bool update_path(struct nof_path *path)
 	return true;
 }
 
-/* All paths of the controller to the states of their groups. Told when all are: requests wait for that. */
+/* All paths of the controller to the states of their groups */
 static void update_paths(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -126,7 +125,7 @@ static void update_paths(struct nof_ctrl *ctrl)
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl) {
 			if (update_path(path))
-				path->news = NVMEOF_EVENT_STATE;
+				nof_news_path(path, NVMEOF_EVENT_STATE);
 			nof_head_publish(head);
 		}
 }
@@ -146,7 +145,6 @@ static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int
 	}
 	update_paths(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
-	nof_paths_tell(ctrl->subsys);
 	*err = why ? -EPROTO : groups.err;
 	return groups.err ? "ANA log: out of memory" : why;
 }

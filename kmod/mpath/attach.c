@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A namespace that a scan has found becomes a path: joined to the head that it belongs to, or refused for a reason. */
 #include "core/ctrl.h"
-#include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
@@ -181,9 +180,7 @@ static struct nof_head *attach_too_wide(struct nof_ctrl *ctrl, u32 nsid, const s
 		wide = why == too_narrow;
 	}
 	if (head && wide) {
-		kref_get(&head->ref);
-		get_device(disk_to_dev(head->disk));
-		found = head;
+		found = nof_head_pin(head);
 	}
 	mutex_unlock(&s->lock);
 	return found;
@@ -197,8 +194,7 @@ static const char *attach_make_room(struct nof_ctrl *ctrl, u32 nsid, const struc
 
 	if (head) {
 		why = nof_head_narrow(head, ctrl, format);
-		put_device(disk_to_dev(head->disk));
-		nof_head_put(head);
+		nof_head_unpin(head);
 	}
 	return why;
 }
@@ -219,7 +215,7 @@ static void attach_update(struct nof_path *path, const struct nof_ns_format *for
 	if (changed || path->unfit != unfit) {
 		WRITE_ONCE(path->unfit, unfit);
 		nof_head_publish(path->head);
-		nof_events->path(path, NVMEOF_EVENT_STATE);
+		nof_news_path(path, NVMEOF_EVENT_STATE);
 	}
 	if (!why && nof_head_resize(path->head, format))
 		nof_paths_rescan_refused(path->ctrl->subsys);

@@ -35,6 +35,12 @@ void nof_head_put(struct nof_head *head)
 	kref_put(&head->ref, head_release);
 }
 
+void nof_head_unpin(struct nof_head *head)
+{
+	put_device(disk_to_dev(head->disk));
+	nof_head_put(head);
+}
+
 u64 nof_head_size(const struct nof_head *head)
 {
 	return (u64)get_capacity(head->disk) << SECTOR_SHIFT;
@@ -285,6 +291,7 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	}
 	kref_init(&head->ref);
 	INIT_LIST_HEAD(&head->paths);
+	INIT_LIST_HEAD(&head->news.entry);
 	mutex_init(&head->show_lock);
 	INIT_WORK(&head->show_work, show_work);
 	INIT_WORK(&head->part_work, part_work);
@@ -462,7 +469,7 @@ bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 	set_capacity_and_notify(head->disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
 	set_disk_ro(head->disk, format->read_only);
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
-		nof_events->ns(head, NVMEOF_EVENT_CHANGED);
+		nof_news_head(head, NVMEOF_EVENT_CHANGED);
 	return true;
 }
 
@@ -501,18 +508,24 @@ void nof_head_remove(struct nof_head *head)
 	nof_failovers_exit(head);
 }
 
-/* Who lists what there is after this event, does not find it any more */
+/* Who lists what there is after this event, does not find it any more; and nothing is told of it afterwards */
 void nof_head_delist(struct nof_head *head)
 {
-	mutex_lock(&head->subsys->lock);
+	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
+	struct nof_subsys *s = head->subsys;
+
+	mutex_lock(&s->news_lock);
+	mutex_lock(&s->lock);
 	list_del_init(&head->entry);
-	head->subsys->nr_heads--;
+	list_del_init(&head->news.entry);
+	s->nr_heads--;
 	nof_topology_changed();
-	mutex_unlock(&head->subsys->lock);
-	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
+	mutex_unlock(&s->lock);
+	if (added)
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
-		nof_subsys_leave(head->subsys);
-	}
+	mutex_unlock(&s->news_lock);
+	if (added)
+		nof_subsys_leave(s);
 }
 
 /* The last use of the disk by the driver; openers may keep it, and with it the head, through free_disk() */
@@ -549,10 +562,8 @@ struct nof_head *nof_head_find(const char *name)
 	list_for_each_entry(s, &nof_subsystems, entry) {
 		mutex_lock(&s->lock);
 		list_for_each_entry(head, &s->heads, entry)
-			if (test_bit(NOF_HEAD_ADDED, &head->flags) && !strcmp(nof_head_name(head), name)) {
-				kref_get(&head->ref);
-				found = head;
-			}
+			if (test_bit(NOF_HEAD_ADDED, &head->flags) && !strcmp(nof_head_name(head), name))
+				found = nof_head_pin(head);
 		mutex_unlock(&s->lock);
 	}
 	mutex_unlock(&nof_subsystems_lock);

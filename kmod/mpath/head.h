@@ -58,7 +58,7 @@ enum nof_head_flag {
  * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable that can do all; 0 while one is. Under subsys->lock
  * @again_work:	sends requests again that have no other path than the one that answered with an error
  * @again_at:	jiffies, when it does; under @again_lock
- * @notice:	of its paths, see mpath/notice.c
+ * @notice:	of its paths, and @news of itself, see mpath/notice.h
  * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
  */
 struct nof_head {
@@ -98,6 +98,7 @@ struct nof_head {
 	unsigned long		again_at;
 	u64			none_since;
 	struct nof_notice	notice;
+	struct nof_news		news;
 };
 
 /**
@@ -151,14 +152,23 @@ static inline const char *nof_head_name(const struct nof_head *h)
 	return h->disk->disk_name;
 }
 
+/* With its disk, which may go before it: while the head is in the list of its subsystem, under subsys->lock */
+static inline struct nof_head *nof_head_pin(struct nof_head *head)
+{
+	kref_get(&head->ref);
+	get_device(disk_to_dev(head->disk));
+	return head;
+}
+
 /* Every path of a subsystem, under subsys->lock. Two loops in one: not to be left by "break". */
 #define nof_for_each_path(subsys, head, path)				\
 	list_for_each_entry(head, &(subsys)->heads, entry)		\
 		list_for_each_entry(path, &(head)->paths, entry)
 
-/* By disk name, with a reference; NULL if none. */
+/* By disk name, as nof_head_pin(); NULL if none. */
 struct nof_head *nof_head_find(const char *name);
 void nof_head_put(struct nof_head *head);
+void nof_head_unpin(struct nof_head *head);
 /* Bytes */
 u64 nof_head_size(const struct nof_head *head);
 u32 nof_head_nr_usable(struct nof_head *head);

@@ -7,7 +7,6 @@
 #include <linux/blk-mq.h>
 #include <linux/nvme.h>
 #include "core/ctrl.h"
-#include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/hctx.h"
@@ -199,7 +198,7 @@ static void degrade(struct nof_path *path, int class)
 	WRITE_ONCE(path->probe_at, jiffies);
 	WRITE_ONCE(path->degraded, true);
 	nof_head_publish(path->head);
-	nof_events->path(path, NVMEOF_EVENT_DEGRADED);
+	nof_news_path(path, NVMEOF_EVENT_DEGRADED);
 	if (class < 0)
 		dev_warn(&path->ctrl->dev, "%s: left out: %u errors in %u I/Os\n", path->name, h->failed,
 			 h->done + h->failed);
@@ -220,7 +219,7 @@ static void restore(struct nof_path *path, const char *why)
 	memset(h->mean, 0, sizeof(h->mean));
 	WRITE_ONCE(path->degraded, false);
 	nof_head_publish(path->head);
-	nof_events->path(path, NVMEOF_EVENT_RESTORED);
+	nof_news_path(path, NVMEOF_EVENT_RESTORED);
 	dev_info(&path->ctrl->dev, "%s: taken back: %s\n", path->name, why);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Telling that disks have no usable path, or fewer than were connected for: an event for each, a line in the log for
- * all that a subsystem loses at once. In a work of its own, so that what publishes path sets does not wait for
- * listeners.
+ * What is told of disks and paths, by an event for each, and a line in the log for all disks of a subsystem that lose
+ * their paths at once. In a work of its own: whoever changes path sets makes a note, and waits for no listener.
  */
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
@@ -12,13 +11,19 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
+#define AT_ONCE	16
+
 /* Disks of one kind of news, and the first of them */
-struct news {
+struct summary {
 	u32	nr;
 	char	first[NVMEOF_NAME_MAX + 1];
 	u64	since;
 	u32	live;
 	u32	expected;
+};
+
+struct summaries {
+	struct summary gone, back, fewer;
 };
 
 /* Whether it is missed at controllers that have no path to it: one that is never joined is its own one's alone */
@@ -60,37 +65,55 @@ static bool notice_look(struct nof_head *head)
 	       (n->none != n->none_told || n->fewer != n->fewer_told);
 }
 
+static void news_add(struct nof_subsys *s, struct nof_news *news, struct list_head *list)
+{
+	lockdep_assert_held(&s->lock);
+	if (!list_empty(&news->entry))
+		return;
+	list_add_tail(&news->entry, list);
+	queue_work(nof_wq, &s->news_work);
+}
+
+void nof_news_head(struct nof_head *head, enum nvmeof_event event)
+{
+	head->news.what |= BIT(event);
+	news_add(head->subsys, &head->news, &head->subsys->news_heads);
+}
+
+void nof_news_path(struct nof_path *path, enum nvmeof_event event)
+{
+	path->news.what |= BIT(event);
+	news_add(path->head->subsys, &path->news, &path->head->subsys->news_paths);
+}
+
 void nof_notice_head(struct nof_head *head)
 {
 	if (notice_look(head))
-		queue_work(nof_wq, &head->subsys->notice_work);
+		news_add(head->subsys, &head->news, &head->subsys->news_heads);
 }
 
 void nof_notice_ctrl(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head;
-	bool news = false;
 
 	mutex_lock(&s->lock);
 	list_for_each_entry(head, &s->heads, entry)
-		news |= notice_look(head);
+		nof_notice_head(head);
 	mutex_unlock(&s->lock);
-	if (news)
-		queue_work(nof_wq, &s->notice_work);
 }
 
-static void notice_add(struct news *news, const struct nof_head *head)
+static void notice_add(struct summary *sum, const struct nof_head *head)
 {
-	if (news->nr++)
+	if (sum->nr++)
 		return;
-	strscpy(news->first, nof_head_name(head), sizeof(news->first));
-	news->since = head->notice.none_since;
-	news->live = head->notice.nr_live;
-	news->expected = head->notice.nr_expected;
+	strscpy(sum->first, nof_head_name(head), sizeof(sum->first));
+	sum->since = head->notice.none_since;
+	sum->live = head->notice.nr_live;
+	sum->expected = head->notice.nr_expected;
 }
 
-static void tell_none(struct nof_head *head, struct news *gone, struct news *back, struct news *fewer)
+static void notice_none(struct nof_head *head, struct summaries *all)
 {
 	struct nof_notice *n = &head->notice;
 
@@ -99,14 +122,14 @@ static void tell_none(struct nof_head *head, struct news *gone, struct news *bac
 	n->none_told = n->none;
 	if (n->none)
 		n->none_since = ktime_get_boottime_ns();
-	notice_add(n->none ? gone : back, head);
+	notice_add(n->none ? &all->gone : &all->back, head);
 	/* not logged while there was none at all */
 	if (!n->none && n->fewer && n->fewer_told)
-		notice_add(fewer, head);
-	nof_events->ns(head, n->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
+		notice_add(&all->fewer, head);
+	head->news.what |= BIT(n->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
 }
 
-static void tell_fewer(struct nof_head *head, struct news *fewer)
+static void notice_fewer(struct nof_head *head, struct summaries *all)
 {
 	struct nof_notice *n = &head->notice;
 
@@ -114,55 +137,125 @@ static void tell_fewer(struct nof_head *head, struct news *fewer)
 		return;
 	n->fewer_told = n->fewer;
 	if (n->fewer && !n->none)
-		notice_add(fewer, head);
-	nof_events->ns(head, n->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
+		notice_add(&all->fewer, head);
+	head->news.what |= BIT(n->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
 }
 
-/* Returns of how many disks */
-static u32 notice_tell_some(struct nof_subsys *s, struct news *gone, struct news *back, struct news *fewer)
-{
-	struct nof_head *head;
-	u32 n = 0;
+/* Taken under subsys->lock, told without it: recovery wants it, and does not wait for listeners */
+struct told {
+	struct nof_head	*head;	/* pinned; or */
+	struct nof_path	*path;
+	u32		what;
+};
 
-	list_for_each_entry(head, &s->heads, entry) {
-		if (n == NOF_TELL_AT_ONCE || !notice_look(head))
-			continue;
-		tell_none(head, gone, back, fewer);
-		tell_fewer(head, fewer);
-		n++;
+/* The next, or false without any more that is to be told */
+static bool news_take_head(struct nof_subsys *s, struct told *t, struct summaries *all)
+{
+	struct nof_head *head = list_first_entry_or_null(&s->news_heads, struct nof_head, news.entry);
+
+	if (!head)
+		return false;
+	list_del_init(&head->news.entry);
+	if (notice_look(head)) {
+		notice_none(head, all);
+		notice_fewer(head, all);
 	}
+	*t = (struct told){ .head = nof_head_pin(head), .what = head->news.what };
+	head->news.what = 0;
+	return true;
+}
+
+static bool news_take_path(struct nof_subsys *s, struct told *t)
+{
+	struct nof_path *path = list_first_entry_or_null(&s->news_paths, struct nof_path, news.entry);
+
+	if (!path)
+		return false;
+	list_del_init(&path->news.entry);
+	/* what tells that it is there will tell all of it */
+	*t = (struct told){ .path = nof_path_pin(path), .what = path->shown ? path->news.what : 0 };
+	path->news.what = 0;
+	return true;
+}
+
+static void news_tell(const struct told *t)
+{
+	enum nvmeof_event event;
+
+	for (event = 0; event < BITS_PER_TYPE(t->what); event++) {
+		if (!(t->what & BIT(event)))
+			continue;
+		if (t->head)
+			nof_events->ns(t->head, event);
+		else
+			nof_events->path(t->path, event);
+	}
+	if (t->head)
+		nof_head_unpin(t->head);
+	else
+		nof_path_unpin(t->path);
+}
+
+/* Under news_lock; returns how many */
+static u32 news_tell_some(struct nof_subsys *s, struct summaries *all)
+{
+	struct told told[AT_ONCE];
+	u32 n = 0, i;
+
+	mutex_lock(&s->lock);
+	while (n < AT_ONCE && (news_take_head(s, &told[n], all) || news_take_path(s, &told[n])))
+		n++;
+	mutex_unlock(&s->lock);
+	for (i = 0; i < n; i++)
+		news_tell(&told[i]);
 	return n;
 }
 
-static void notice_work(struct work_struct *work)
+static void notice_log(struct nof_subsys *s, const struct summaries *all)
 {
-	struct nof_subsys *s = container_of(work, struct nof_subsys, notice_work);
-	struct news gone = {}, back = {}, fewer = {};
+	const struct summary *gone = &all->gone, *back = &all->back, *fewer = &all->fewer;
+
+	if (gone->nr)
+		dev_warn_ratelimited(&s->dev, "no usable path to %s (%u disks in all): I/O waits, or fails, as set\n",
+				     gone->first, gone->nr);
+	if (back->nr)
+		dev_info_ratelimited(&s->dev, "a usable path to %s again, after %llu ms (%u disks in all)\n",
+				     back->first, div_u64(ktime_get_boottime_ns() - back->since, NSEC_PER_MSEC),
+				     back->nr);
+	if (fewer->nr)
+		dev_warn_ratelimited(&s->dev, "%s has %u of %u paths (%u disks with fewer in all)\n", fewer->first,
+				     fewer->live, fewer->expected, fewer->nr);
+}
+
+static void news_work(struct work_struct *work)
+{
+	struct nof_subsys *s = container_of(work, struct nof_subsys, news_work);
+	struct summaries all = {};
 	u32 n;
 
 	do {
-		mutex_lock(&s->lock);
-		n = notice_tell_some(s, &gone, &back, &fewer);
-		mutex_unlock(&s->lock);
-	} while (n == NOF_TELL_AT_ONCE);
-	if (gone.nr)
-		dev_warn_ratelimited(&s->dev, "no usable path to %s (%u disks in all): I/O waits, or fails, as set\n",
-				     gone.first, gone.nr);
-	if (back.nr)
-		dev_info_ratelimited(&s->dev, "a usable path to %s again, after %llu ms (%u disks in all)\n",
-				     back.first, div_u64(ktime_get_boottime_ns() - back.since, NSEC_PER_MSEC),
-				     back.nr);
-	if (fewer.nr)
-		dev_warn_ratelimited(&s->dev, "%s has %u of %u paths (%u disks with fewer in all)\n", fewer.first,
-				     fewer.live, fewer.expected, fewer.nr);
+		mutex_lock(&s->news_lock);
+		n = news_tell_some(s, &all);
+		mutex_unlock(&s->news_lock);
+	} while (n);
+	notice_log(s, &all);
 }
 
-void nof_notice_init(struct nof_subsys *s)
+void nof_news_flush(struct nof_subsys *s)
 {
-	INIT_WORK(&s->notice_work, notice_work);
+	mutex_lock(&s->news_lock);
+	mutex_unlock(&s->news_lock);
 }
 
-void nof_notice_exit(struct nof_subsys *s)
+void nof_news_init(struct nof_subsys *s)
 {
-	cancel_work_sync(&s->notice_work);
+	mutex_init(&s->news_lock);
+	INIT_LIST_HEAD(&s->news_heads);
+	INIT_LIST_HEAD(&s->news_paths);
+	INIT_WORK(&s->news_work, news_work);
+}
+
+void nof_news_exit(struct nof_subsys *s)
+{
+	cancel_work_sync(&s->news_work);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is told of the paths that a disk has: none usable any more, fewer than were connected for. */
+/* What is told of disks and their paths, in the background: none usable any more, fewer than were connected for */
 #ifndef NOF_MPATH_NOTICE_H
 #define NOF_MPATH_NOTICE_H
 
+#include <linux/list.h>
 #include <linux/types.h>
+#include <uapi/linux/nvmeof.h>
 
 struct nof_ctrl;
 struct nof_head;
+struct nof_path;
 struct nof_subsys;
 
 /**
@@ -27,12 +30,23 @@ struct nof_notice {
 	u64	none_since;
 };
 
-/* A new path set is published; caller holds subsys->lock. Tells in the background: recovery is not held up. */
+/* struct nof_news - of a head or path: @what is not told yet, a bit for each enum nvmeof_event; under subsys->lock */
+struct nof_news {
+	struct list_head	entry;
+	u32			what;
+};
+
+/* A new path set is published; caller holds subsys->lock. Told in the background: recovery is not held up. */
 void nof_notice_head(struct nof_head *head);
 /* The controller's state says something else of what is expected of it. Process context. */
 void nof_notice_ctrl(struct nof_ctrl *ctrl);
-void nof_notice_init(struct nof_subsys *s);
+/* Likewise: each kind of event once, however often it came meanwhile; none of a path that has not been shown yet. */
+void nof_news_head(struct nof_head *head, enum nvmeof_event event);
+void nof_news_path(struct nof_path *path, enum nvmeof_event event);
+/* Nothing is told any more of what has left its list, nor is it held. Context: process, sleeps; no subsys->lock */
+void nof_news_flush(struct nof_subsys *s);
+void nof_news_init(struct nof_subsys *s);
 /* With the subsystem: nobody else has it. */
-void nof_notice_exit(struct nof_subsys *s);
+void nof_news_exit(struct nof_subsys *s);
 
 #endif

@@ -65,6 +65,7 @@ struct nof_path *nof_path_alloc(struct nof_ctrl *ctrl, u32 nsid)
 	if (!path)
 		return NULL;
 	kobject_init(&path->kobj, &path_ktype);
+	INIT_LIST_HEAD(&path->news.entry);
 	INIT_WORK(&path->remove_work, remove_work);
 	path->ctrl = nof_ctrl_get(ctrl);
 	path->nsid = nsid;
@@ -145,6 +146,7 @@ static void wait_unused(struct nof_path *path)
 static void unlink(struct nof_path *path)
 {
 	list_del_init(&path->entry);
+	list_del_init(&path->news.entry);
 	path->head->nr_paths--;
 	path->ctrl->nr_paths--;
 	path->usable = false;
@@ -164,6 +166,7 @@ void nof_path_discard(struct nof_path *path)
 	last = !head->nr_paths;
 	nof_paths_rescan_locked(head);
 	mutex_unlock(&head->subsys->lock);
+	nof_news_flush(head->subsys);
 	wait_unused(path);
 	kobject_put(&path->kobj);
 	if (last) {
@@ -199,14 +202,11 @@ bool nof_path_leaves_disk(const struct nof_path *path)
  */
 void nof_path_remove(struct nof_path *path, bool graceful)
 {
-	struct nof_head *head = path->head;
-	struct gendisk *disk = head->disk;
+	/* another thread may put the disk: its name goes into our last event */
+	struct nof_head *head = nof_head_pin(path->head);
 	struct nof_subsys *s = head->subsys;
 	bool last, lingers, lost;
 
-	kref_get(&head->ref);
-	/* another thread may put the disk: its name goes into our last event */
-	get_device(disk_to_dev(disk));
 	mutex_lock(&s->lock);
 	last = head->nr_paths == 1;
 	lingers = last && nof_path_leaves_disk(path);
@@ -245,6 +245,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	mutex_unlock(&s->lock);
 	if (last)
 		nof_head_delist(head);
+	nof_news_flush(s);
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
@@ -254,8 +255,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	kobject_put(&path->kobj);
 	if (last)
 		nof_head_drop(head);
-	put_device(disk_to_dev(disk));
-	nof_head_put(head);
+	nof_head_unpin(head);
 }
 
 static struct nof_head *held_and_leaving(struct nof_ctrl *ctrl)
@@ -283,6 +283,19 @@ void nof_paths_unhold(struct nof_ctrl *ctrl)
 		nof_fence_drop(head);
 		nof_head_put(head);
 	}
+}
+
+struct nof_path *nof_path_pin(struct nof_path *path)
+{
+	kobject_get(&path->kobj);
+	nof_head_pin(path->head);
+	return path;
+}
+
+void nof_path_unpin(struct nof_path *path)
+{
+	nof_head_unpin(path->head);
+	kobject_put(&path->kobj);
 }
 
 /* One that has joined and has no directory yet, referenced */
@@ -403,35 +416,6 @@ bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
 	return kept;
 }
 
-/* Returns how many */
-static u32 path_tell_some(struct nof_subsys *s)
-{
-	struct nof_head *head;
-	struct nof_path *path;
-	u32 n = 0;
-
-	lockdep_assert_held(&s->lock);
-	nof_for_each_path(s, head, path) {
-		if (!path->news || n == NOF_TELL_AT_ONCE)
-			continue;
-		nof_events->path(path, path->news);
-		path->news = 0;
-		n++;
-	}
-	return n;
-}
-
-void nof_paths_tell(struct nof_subsys *s)
-{
-	u32 n;
-
-	do {
-		mutex_lock(&s->lock);
-		n = path_tell_some(s);
-		mutex_unlock(&s->lock);
-	} while (n == NOF_TELL_AT_ONCE);
-}
-
 void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
 {
 	struct nof_head *head;
@@ -440,9 +424,8 @@ void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
 	mutex_lock(&ctrl->subsys->lock);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl)
-			path->news = event;
+			nof_news_path(path, event);
 	mutex_unlock(&ctrl->subsys->lock);
-	nof_paths_tell(ctrl->subsys);
 }
 
 /* A new number: what a scan that is under way has read is of the old one */
@@ -525,10 +508,8 @@ struct nof_path *nof_path_find(const char *name)
 	list_for_each_entry(s, &nof_subsystems, entry) {
 		mutex_lock(&s->lock);
 		nof_for_each_path(s, head, path)
-			if (!strcmp(path->name, name)) {
-				kobject_get(&path->kobj);
-				found = path;
-			}
+			if (!strcmp(path->name, name))
+				found = nof_path_pin(path);
 		mutex_unlock(&s->lock);
 	}
 	mutex_unlock(&nof_subsystems_lock);

@@ -13,6 +13,7 @@
 #include "core/identify.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
+#include "mpath/notice.h"
 #include "mpath/stats.h"
 
 struct nof_ctrl;
@@ -43,7 +44,7 @@ enum nof_unfit {
  * @health:	what health.c remembers
  * @failover:	counts what left it
  * @degraded:	left out by health.c; under subsys->lock
- * @news:	what is to be told by nof_paths_tell(), an enum nvmeof_event other than 0; likewise
+ * @news:	to be told, see mpath/notice.h
  * @probe_at:	jiffies before which no further probe goes to this degraded path, over all CPUs
  * @active:	something completed on it since health.c last looked
  * @sel:	the selector's own, see mpath/selector.h
@@ -67,7 +68,7 @@ struct nof_path {
 	bool			ana_expired;
 	bool			usable;
 	bool			degraded;
-	u8			news;
+	struct nof_news		news;
 	bool			active;
 	unsigned long		probe_at;
 	struct nof_health	health;
@@ -118,7 +119,10 @@ struct nof_path_set {
 
 /* Commands outstanding at the controller's queues that belong to this path; slow, for listings only. */
 u32 nof_path_inflight(struct nof_path *path);
-/* By name, with a reference (kobject_put() it); NULL if none. */
+/* As nof_head_pin() */
+struct nof_path *nof_path_pin(struct nof_path *path);
+void nof_path_unpin(struct nof_path *path);
+/* By name, likewise; NULL if none. */
 struct nof_path *nof_path_find(const char *name);
 const char *nof_ana_state_name(enum nvmeof_ana_state state);
 
@@ -149,12 +153,7 @@ void nof_paths_doubt(struct nof_subsys *s, u32 nsid);
 void nof_paths_settle(struct nof_subsys *s, u32 nsid);
 /* All controllers that are live do so, in the background. */
 void nof_paths_rescan_all(struct nof_subsys *s);
-/*
- * Tells of all paths that have news, some at a time: nobody who needs subsys->lock meanwhile waits for listeners.
- * Context: process
- */
-void nof_paths_tell(struct nof_subsys *s);
-/* Tells of each of the controller's paths. Context: process */
+/* Tells of each of the controller's paths, in the background. Context: process */
 void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
 /* Of a disk that is visible: those that joined since. Under head->show_lock. */

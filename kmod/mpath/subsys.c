@@ -30,14 +30,14 @@ static void subsys_init(struct nof_subsys *s)
 	s->selector_gen = 1;
 	WRITE_ONCE(s->policy.fencing, NVMEOF_FENCING_AUTO);
 	nof_health_init(s);
-	nof_notice_init(s);
+	nof_news_init(s);
 	RCU_INIT_POINTER(s->selector, nof_selector_get(NVMEOF_DEF_IOPOLICY));
 }
 
 static void subsys_exit(struct nof_subsys *s)
 {
 	nof_health_exit(s);
-	nof_notice_exit(s);
+	nof_news_exit(s);
 	if (s->idle_queue) {
 		blk_mq_destroy_queue(s->idle_queue);
 		blk_put_queue(s->idle_queue);

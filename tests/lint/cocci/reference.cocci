@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who gets a reference (a nof_*_find() or nof_*_get(), kref_get() of a head, get_device() of a disk) gives it back on
+// Who gets a reference (nof_*_find(), _get() or _pin(), kref_get() of a head, get_device() of a disk) gives it back on
 // every way out, or stores or returns the object, or hands it to one of those that take it over (selector_change(),
 // ask()).
 
@@ -64,7 +64,7 @@ expression e;
 statement S;
 position p;
 identifier f;
-identifier g =~ "^(nof_head_find|head_of|too_wide|find_lingering)$";
+identifier g =~ "^(nof_head_find|head_of|attach_too_wide|find_lingering)$";
 @@
 f(...) {
 ... when any
@@ -75,6 +75,7 @@ if (\(!x\|IS_ERR(x)\)) S
     when != e = x
     when != return x;
     when != nof_head_put(x)
+    when != nof_head_unpin(x)
 }
 
 @script:python@
@@ -100,7 +101,7 @@ if (\(!x\|IS_ERR(x)\)) S
 ... when any
     when != e = x
     when != return x;
-    when != kobject_put(&x->kobj)
+    when != nof_path_unpin(x)
 }
 
 @script:python@
@@ -263,6 +264,26 @@ x << head_hold.x;
 @@
 coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
 
+@head_pin exists@
+local idexpression struct nof_head *x;
+expression e;
+position p;
+identifier f;
+@@
+f(...) {
+... when any
+x = nof_head_pin@p(...)
+... when != e = x
+    when != return x;
+    when != nof_head_unpin(x)
+}
+
+@script:python@
+p << head_pin.p;
+x << head_pin.x;
+@@
+coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+
 @head_try exists@
 struct nof_head *x;
 statement S;
@@ -298,6 +319,7 @@ get_device@p(disk_to_dev(x));
 ... when != e = h
     when != e = x
     when != return x;
+    when != return h;
     when != put_device(disk_to_dev(x))
 }
 

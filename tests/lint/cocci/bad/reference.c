@@ -156,6 +156,16 @@ int head_and_disk(struct nof_head *head)
 	return 0;
 }
 
+int pinned(struct nof_path *path)
+{
+	struct nof_head *head = nof_head_pin(path->head);	/* BAD */
+
+	if (!head->nr_paths)
+		return -ENODEV;
+	nof_head_unpin(head);
+	return 0;
+}
+
 int tried(struct nof_head *head)
 {
 	if (!kref_get_unless_zero(&head->ref))	/* BAD */
