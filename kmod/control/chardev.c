@@ -5,10 +5,8 @@
 #include <linux/fs.h>
 #include <linux/idr.h>
 #include <linux/module.h>
-#include "control/chardev.h"
 #include "control/control.h"
 #include "control/ioctl.h"
-#include "control/sysfs.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 

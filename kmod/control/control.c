@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "control/chardev.h"
 #include "control/control.h"
-#include "control/events.h"
 #include "control/genl.h"
-#include "control/sysfs.h"
 #include "core/above.h"
+
+/* The attributes belong to the classes, so that they are there before udev hears of a device. */
+nof_class_const struct class nof_subsys_class = {
+	.name		= "nvmeof-subsystem",
+	.dev_groups	= nof_subsys_attr_groups,
+};
+
+nof_class_const struct class nof_ctrl_class = {
+	.name		= "nvmeof",
+	.dev_groups	= nof_ctrl_attr_groups,
+};
 
 const struct nof_control_ops nof_control = {
 	.subsys_class	= &nof_subsys_class,
@@ -16,12 +24,15 @@ int nof_control_init(void)
 {
 	int err;
 
-	err = nof_sysfs_init();
+	err = class_register(&nof_subsys_class);
 	if (err)
 		return err;
+	err = class_register(&nof_ctrl_class);
+	if (err)
+		goto exit_subsys_class;
 	err = nof_chardev_init();
 	if (err)
-		goto exit_sysfs;
+		goto exit_ctrl_class;
 	/* Through the family objects come to be, and with them events. */
 	nof_events = &nof_genl_event_ops;
 	err = nof_genl_init();
@@ -31,8 +42,10 @@ int nof_control_init(void)
 
 exit_chardev:
 	nof_chardev_exit();
-exit_sysfs:
-	nof_sysfs_exit();
+exit_ctrl_class:
+	class_unregister(&nof_ctrl_class);
+exit_subsys_class:
+	class_unregister(&nof_subsys_class);
 	return err;
 }
 
@@ -40,5 +53,6 @@ void nof_control_exit(void)
 {
 	nof_genl_exit();
 	nof_chardev_exit();
-	nof_sysfs_exit();
+	class_unregister(&nof_ctrl_class);
+	class_unregister(&nof_subsys_class);
 }

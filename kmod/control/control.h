@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All of control/: netlink family, sysfs classes, character devices. */
+/* What the files of control/ have of one another, but for netlink: genl.h. */
 #ifndef NOF_CONTROL_H
 #define NOF_CONTROL_H
+
+#include <linux/device.h>
+#include "core/event.h"
 
 /* Before the first object can exist, and after the last one is gone. */
 int nof_control_init(void);
 void nof_control_exit(void);
+
+/* /sys/class/nvmeof-subsystem and /sys/class/nvmeof, with their attributes */
+extern nof_class_const struct class nof_subsys_class;
+extern nof_class_const struct class nof_ctrl_class;
+
+extern const struct attribute_group *nof_ctrl_attr_groups[];
+extern const struct attribute_group *nof_subsys_attr_groups[];
+
+/* For nof_events: each event as a netlink notification. */
+extern const struct nof_event_ops nof_genl_event_ops;
+
+/* chardev.c */
+int nof_chardev_init(void);
+void nof_chardev_exit(void);
+/**
+ * nof_chardev_add() - make a controller visible: its device, sysfs attributes and /dev node, in one step
+ * @ctrl:	named, and initialised as far as attributes and ioctls look at it; its subsystem's device is added
+ */
+int nof_chardev_add(struct nof_ctrl *ctrl);
+/* The mirror. Open files stay open: their ioctls then fail with -ENODEV, and they hold the last references. */
+void nof_chardev_del(struct nof_ctrl *ctrl);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Events of the core as netlink notifications: each carries the whole new state of its object. */
 #include <linux/timekeeping.h>
-#include "control/events.h"
+#include "control/control.h"
 #include "control/genl.h"
 #include "control/put.h"
 #include "core/ctrl.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink commands on subsystems. */
 #include "control/genl.h"
-#include "control/policy.h"
 #include "core/subsys.h"
 #include "mpath/subsys.h"
 

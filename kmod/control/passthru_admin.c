@@ -144,8 +144,8 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 		nof_ka_expect(ctrl, p->cdw11);
 	*changes = changes_namespaces(ctrl, p->opcode);
 	if (*changes)
-		nof_paths_doubt(ctrl->subsys, p->nsid);
-	ret = nof_ctrl_exec_user(ctrl, cmd, p->timeout_ms);
+		ret = nof_paths_doubt(ctrl->subsys, p->nsid);
+	ret = ret ?: nof_ctrl_exec_user(ctrl, cmd, p->timeout_ms);
 	*result = le64_to_cpu(cmd->result.u64);
 	return put_buffer(cmd, p, ret);
 }

@@ -212,15 +212,16 @@ static int put_ids(struct sk_buff *skb, const struct nof_ns_ids *ids)
 static int put_path_counts(struct sk_buff *skb, struct nof_head *head)
 {
 	u64 since = READ_ONCE(head->none_since);
-	u32 usable = nof_head_nr_usable(head);
+	u32 usable = nof_head_nr_usable(head), live, expected;
 	int err = 0;
 
+	nof_notice_count(head, &live, &expected);
 	if (!usable && since)
 		err = put_u64(skb, NVMEOF_A_NO_PATH_SINCE, since);
 	return err ?: nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(head->nr_paths)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_USABLE, usable) ?:
-	       nla_put_u32(skb, NVMEOF_A_NR_LIVE, READ_ONCE(head->notice.nr_live)) ?:
-	       nla_put_u32(skb, NVMEOF_A_NR_EXPECTED, READ_ONCE(head->notice.nr_expected));
+	       nla_put_u32(skb, NVMEOF_A_NR_LIVE, live) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_EXPECTED, expected);
 }
 
 int nof_put_ns(struct sk_buff *skb, struct nof_head *head)

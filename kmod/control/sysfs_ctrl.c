@@ -5,7 +5,7 @@
  */
 #include <linux/sysfs.h>
 #include <linux/uuid.h>
-#include "control/sysfs.h"
+#include "control/control.h"
 #include "core/ctrl.h"
 #include "core/state.h"
 

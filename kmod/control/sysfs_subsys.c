@@ -5,8 +5,7 @@
  */
 #include <linux/string.h>
 #include <linux/sysfs.h>
-#include "control/policy.h"
-#include "control/sysfs.h"
+#include "control/control.h"
 #include "core/subsys.h"
 #include "mpath/subsys.h"
 #include "mpath/selector.h"

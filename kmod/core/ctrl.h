@@ -129,6 +129,7 @@ enum nof_ctrl_flag {
  * @still_ms:	I/O has been outstanding for so long and none completed
  * @usual_us:	the longest that @still_ms was of late
  * @still:	@still_ms is longer than usual
+ * @moved:	something has completed since it was left out
  * @stalls:	times it was left out for that
  * @stalled_at:	jiffies when it was last, or was taken back; valid with @stalls
  * @rest_ms:	so long at least it is left out
@@ -149,6 +150,7 @@ struct nof_watch {
 	u32		stalls;
 	u32		rest_ms;
 	bool		still;
+	bool		moved;
 	bool		told;
 	bool		running;
 };

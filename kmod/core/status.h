@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an NVMe status means for a command. Pure logic, also compiled in userspace, but for nof_status_to_blk(). */
+/* What an NVMe status means for a command. Pure logic, also compiled in userspace. */
 #ifndef NOF_CORE_STATUS_H
 #define NOF_CORE_STATUS_H
 
@@ -27,11 +27,5 @@ int nof_status_errno(u16 status);
 
 /* Short name as in the specification, without CRD, M and DNR; for an unlisted one, its kind. Never NULL. */
 const char *nof_status_name(u16 status);
-
-#ifdef __KERNEL__
-#include <linux/blk_types.h>
-
-blk_status_t nof_status_to_blk(u16 status);
-#endif
 
 #endif

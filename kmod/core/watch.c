@@ -237,6 +237,7 @@ static void begin_stall(struct nof_ctrl *ctrl, const char *why)
 	bool again = w->stalls && elapsed_ms(w->stalled_at) < w->rest_ms + STALL_SOON;
 
 	w->rest_ms = again ? min_t(u32, 2 * w->rest_ms, STALL_END) : STALL_REST;
+	w->moved = false;
 	WRITE_ONCE(w->stalled_at, jiffies);
 	WRITE_ONCE(w->stalls, w->stalls + 1);
 	WRITE_ONCE(ctrl->stalled, true);
@@ -247,7 +248,7 @@ static void begin_stall(struct nof_ctrl *ctrl, const char *why)
 	nof_paths.event(ctrl, NVMEOF_EVENT_DEGRADED);
 }
 
-/* It has completed something, or has nothing to complete; not sooner than it has rested. */
+/* It has completed something meanwhile, or has nothing to complete; not sooner than it has rested. */
 static void end_stall(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
@@ -308,7 +309,8 @@ static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 ste
 		took(w, w->still_ms);
 	w->still_ms = f->io_done || !f->io_out ? 0 : w->still_ms + step;
 	WRITE_ONCE(w->still, w->still_ms >= max_t(u64, STALL, (u64)w->usual_us * USUAL / 1000));
-	if (ctrl->stalled && !w->still_ms)
+	w->moved |= f->io_done;
+	if (ctrl->stalled && (!w->still_ms || (w->moved && w->still_ms < STALL)))
 		end_stall(ctrl);
 	/* costs a little: not at every look */
 	if (time_before(jiffies, w->judged_at + msecs_to_jiffies(5 * LOOK)))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Paths that are alive but much worse than their peers: left out, probed, taken back (policy value degrade). */
+/*
+ * Paths that are alive but much worse than their peers: left out, probed, taken back (policy value degrade); and those
+ * that complete nothing.
+ */
 #ifndef NOF_MPATH_HEALTH_H
 #define NOF_MPATH_HEALTH_H
 
@@ -7,6 +10,7 @@
 #include <linux/types.h>
 #include "mpath/latency.h"
 
+struct nof_ctrl;
 struct nof_path;
 struct nof_subsys;
 struct request;
@@ -53,5 +57,9 @@ void nof_health_exit(struct nof_subsys *s);
 void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, bool good);
 /* Does an error status speak against the path that it came by, rather than against the request or the namespace? */
 bool nof_health_fault(u16 status);
+
+/* Both as in struct nof_mpath_ops. Context: process, takes subsys->lock. */
+bool nof_stall_elsewhere(struct nof_ctrl *ctrl);
+const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone);
 
 #endif

@@ -33,36 +33,30 @@ static bool may_join(const struct nof_head *head)
 }
 
 /* Paths outlast the loss of their connection. Controllers that owe paths count, whether they have one here or not. */
-static void notice_count(struct nof_head *head, struct nof_notice *n)
+static void notice_count(const struct nof_head *head, u32 *nr_live, u32 *nr_expected)
 {
 	struct nof_ctrl *ctrl;
 	struct nof_path *path;
 	u32 live = 0, expected = 0;
 	bool joins = may_join(head);
 
+	lockdep_assert_held(&head->subsys->lock);
 	list_for_each_entry(ctrl, &head->subsys->ctrls, entry)
 		expected += joins && nof_ctrl_owes_paths(ctrl);
 	list_for_each_entry(path, &head->paths, entry) {
-		bool is_live = nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
-
-		live += is_live;
+		live += nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
 		expected += nof_ctrl_state(path->ctrl) < NVMEOF_CTRL_DELETING &&
 			    !(joins && nof_ctrl_owes_paths(path->ctrl));
 	}
-	WRITE_ONCE(n->nr_live, live);
-	WRITE_ONCE(n->nr_expected, expected);
+	*nr_live = live;
+	*nr_expected = expected;
 }
 
-static bool notice_look(struct nof_head *head)
+void nof_notice_count(struct nof_head *head, u32 *nr_live, u32 *nr_expected)
 {
-	struct nof_notice *n = &head->notice;
-
-	lockdep_assert_held(&head->subsys->lock);
-	notice_count(head, n);
-	n->none = !nof_head_nr_usable(head);
-	n->fewer = n->nr_live < n->nr_expected;
-	return test_bit(NOF_HEAD_ADDED, &head->flags) && !test_bit(NOF_HEAD_REMOVING, &head->flags) &&
-	       (n->none != n->none_told || n->fewer != n->fewer_told);
+	mutex_lock(&head->subsys->lock);
+	notice_count(head, nr_live, nr_expected);
+	mutex_unlock(&head->subsys->lock);
 }
 
 static void news_add(struct nof_subsys *s, struct nof_news *news, struct list_head *list)
@@ -88,8 +82,7 @@ void nof_news_path(struct nof_path *path, enum nvmeof_event event)
 
 void nof_notice_head(struct nof_head *head)
 {
-	if (notice_look(head))
-		news_add(head->subsys, &head->news, &head->subsys->news_heads);
+	news_add(head->subsys, &head->news, &head->subsys->news_heads);
 }
 
 void nof_notice_ctrl(struct nof_ctrl *ctrl)
@@ -103,42 +96,62 @@ void nof_notice_ctrl(struct nof_ctrl *ctrl)
 	mutex_unlock(&s->lock);
 }
 
-static void notice_add(struct summary *sum, const struct nof_head *head)
+/* What a head has now */
+struct counts {
+	bool none;
+	bool fewer;
+	u32 live;
+	u32 expected;
+};
+
+static void notice_add(struct summary *sum, const struct nof_head *head, const struct counts *now)
 {
 	if (sum->nr++)
 		return;
 	strscpy(sum->first, nof_head_name(head), sizeof(sum->first));
 	sum->since = head->notice.none_since;
-	sum->live = head->notice.nr_live;
-	sum->expected = head->notice.nr_expected;
+	sum->live = now->live;
+	sum->expected = now->expected;
 }
 
-static void notice_none(struct nof_head *head, struct summaries *all)
+static void notice_none(struct nof_head *head, const struct counts *now, struct summaries *all)
 {
 	struct nof_notice *n = &head->notice;
 
-	if (n->none == n->none_told)
+	if (now->none == n->none_told)
 		return;
-	n->none_told = n->none;
-	if (n->none)
+	n->none_told = now->none;
+	if (now->none)
 		n->none_since = ktime_get_boottime_ns();
-	notice_add(n->none ? &all->gone : &all->back, head);
+	notice_add(now->none ? &all->gone : &all->back, head, now);
 	/* not logged while there was none at all */
-	if (!n->none && n->fewer && n->fewer_told)
-		notice_add(&all->fewer, head);
-	head->news.what |= BIT(n->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
+	if (!now->none && now->fewer && n->fewer_told)
+		notice_add(&all->fewer, head, now);
+	head->news.what |= BIT(now->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
 }
 
-static void notice_fewer(struct nof_head *head, struct summaries *all)
+static void notice_fewer(struct nof_head *head, const struct counts *now, struct summaries *all)
 {
 	struct nof_notice *n = &head->notice;
 
-	if (n->fewer == n->fewer_told)
+	if (now->fewer == n->fewer_told)
 		return;
-	n->fewer_told = n->fewer;
-	if (n->fewer && !n->none)
-		notice_add(&all->fewer, head);
-	head->news.what |= BIT(n->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
+	n->fewer_told = now->fewer;
+	if (now->fewer && !now->none)
+		notice_add(&all->fewer, head, now);
+	head->news.what |= BIT(now->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
+}
+
+static void notice_look(struct nof_head *head, struct summaries *all)
+{
+	struct counts now = { .none = !nof_head_nr_usable(head) };
+
+	if (!test_bit(NOF_HEAD_ADDED, &head->flags) || test_bit(NOF_HEAD_REMOVING, &head->flags))
+		return;
+	notice_count(head, &now.live, &now.expected);
+	now.fewer = now.live < now.expected;
+	notice_none(head, &now, all);
+	notice_fewer(head, &now, all);
 }
 
 /* Taken under subsys->lock, told without it: recovery wants it, and does not wait for listeners */
@@ -148,7 +161,7 @@ struct told {
 	u32		what;
 };
 
-/* The next, or false without any more that is to be told */
+/* What there is to tell of the next, nothing perhaps; false without any more */
 static bool news_take_head(struct nof_subsys *s, struct told *t, struct summaries *all)
 {
 	struct nof_head *head = list_first_entry_or_null(&s->news_heads, struct nof_head, news.entry);
@@ -156,11 +169,10 @@ static bool news_take_head(struct nof_subsys *s, struct told *t, struct summarie
 	if (!head)
 		return false;
 	list_del_init(&head->news.entry);
-	if (notice_look(head)) {
-		notice_none(head, all);
-		notice_fewer(head, all);
-	}
-	*t = (struct told){ .head = nof_head_pin(head), .what = head->news.what };
+	notice_look(head, all);
+	*t = (struct told){ .what = head->news.what };
+	if (t->what)
+		t->head = nof_head_pin(head);
 	head->news.what = 0;
 	return true;
 }
@@ -173,7 +185,9 @@ static bool news_take_path(struct nof_subsys *s, struct told *t)
 		return false;
 	list_del_init(&path->news.entry);
 	/* what tells that it is there will tell all of it */
-	*t = (struct told){ .path = nof_path_pin(path), .what = path->shown ? path->news.what : 0 };
+	*t = (struct told){ .what = path->shown ? path->news.what : 0 };
+	if (t->what)
+		t->path = nof_path_pin(path);
 	path->news.what = 0;
 	return true;
 }
@@ -192,7 +206,7 @@ static void news_tell(const struct told *t)
 	}
 	if (t->head)
 		nof_head_unpin(t->head);
-	else
+	if (t->path)
 		nof_path_unpin(t->path);
 }
 

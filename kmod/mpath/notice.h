@@ -13,19 +13,13 @@ struct nof_path;
 struct nof_subsys;
 
 /**
- * struct nof_notice - of a head; written under subsys->lock
- * @nr_live:	paths whose controller is live
- * @nr_expected: the same if all its controllers, and those that were not live so far, were
- * @none:	no path is usable; @none_told: that this is so has been told
- * @fewer:	@nr_live is less than @nr_expected; @fewer_told likewise
- * @none_since:	CLOCK_BOOTTIME, ns, of what @none_told is about
+ * struct nof_notice - of a head: what has been told; under subsys->lock
+ * @none_told:	no path is usable
+ * @none_since:	CLOCK_BOOTTIME, ns, since when
+ * @fewer_told:	fewer paths are live than are expected
  */
 struct nof_notice {
-	u32	nr_live;
-	u32	nr_expected;
-	bool	none;
 	bool	none_told;
-	bool	fewer;
 	bool	fewer_told;
 	u64	none_since;
 };
@@ -36,6 +30,11 @@ struct nof_news {
 	u32			what;
 };
 
+/*
+ * @nr_live: paths whose controller is live; @nr_expected: the same if all its controllers, and those that were not live
+ * so far, were. Context: process; takes subsys->lock
+ */
+void nof_notice_count(struct nof_head *head, u32 *nr_live, u32 *nr_expected);
 /* A new path set is published; caller holds subsys->lock. Told in the background: recovery is not held up. */
 void nof_notice_head(struct nof_head *head);
 /* The controller's state says something else of what is expected of it. Process context. */

@@ -11,6 +11,7 @@
 #include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
+#include "mpath/request.h"
 
 static void free_set(struct rcu_head *rcu)
 {
@@ -450,7 +451,35 @@ static u32 nsid_or_any(u32 nsid)
 	return nsid == NVME_NSID_ALL ? 0 : nsid;
 }
 
-void nof_paths_doubt(struct nof_subsys *s, u32 nsid)
+static bool any_inflight(struct nof_subsys *s, u32 nsid)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+	bool any = false;
+
+	mutex_lock(&s->lock);
+	nof_for_each_path(s, head, path)
+		any |= (!nsid || path->nsid == nsid) && nof_path_inflight(path);
+	mutex_unlock(&s->lock);
+	return any;
+}
+
+/* A write that is done when blocks have another size would go elsewhere than it was meant to */
+static int wait_idle(struct nof_subsys *s, u32 nsid)
+{
+	unsigned long end = jiffies + NOF_IO_TIMEOUT;
+
+	while (any_inflight(s, nsid)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (time_after(jiffies, end))
+			return -EBUSY;
+		usleep_range(900, 1100);
+	}
+	return 0;
+}
+
+int nof_paths_doubt(struct nof_subsys *s, u32 nsid)
 {
 	nsid = nsid_or_any(nsid);
 	mutex_lock(&s->lock);
@@ -462,6 +491,7 @@ void nof_paths_doubt(struct nof_subsys *s, u32 nsid)
 	mutex_unlock(&s->lock);
 	/* who has chosen by the sets of before has sent */
 	synchronize_srcu(&s->srcu);
+	return wait_idle(s, nsid);
 }
 
 void nof_paths_settle(struct nof_subsys *s, u32 nsid)

@@ -146,10 +146,11 @@ enum nof_refusal nof_path_refusal(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 /*
  * The namespace (NVME_NSID_ALL or 0: each) may have another format or other identifiers from now on: none of its paths
- * takes I/O before nof_paths_settle(), and before its controller has scanned after that. Context: process, sleeps.
+ * takes I/O before nof_paths_settle(), which has to follow, and before its controller has scanned after that. Waits for
+ * what they have: -EBUSY when that takes too long, -EINTR when killed. Context: process, sleeps.
  */
-void nof_paths_doubt(struct nof_subsys *s, u32 nsid);
-/* Whatever was to change it is over: all scan. */
+int nof_paths_doubt(struct nof_subsys *s, u32 nsid);
+/* Whatever was to change it is over, or was not done: all scan. */
 void nof_paths_settle(struct nof_subsys *s, u32 nsid);
 /* All controllers that are live do so, in the background. */
 void nof_paths_rescan_all(struct nof_subsys *s);

@@ -30,11 +30,11 @@ static bool carries_io(const struct nof_ctrl *ctrl)
 static unsigned long wait_left(const struct nof_path *path)
 {
 	s32 tmo = READ_ONCE(path->ctrl->opts.fast_io_fail_tmo_ms);
-	u64 since = max(path->ana_since, path->head->none_since);
-	u64 waited = div_u64(ktime_get_boottime_ns() - since, NSEC_PER_MSEC);
+	u64 since = max(path->ana_since, path->head->none_since), waited;
 
 	if (tmo < 0 || nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE || path->away)
 		return MAX_SCHEDULE_TIMEOUT;
+	waited = div_u64(ktime_get_boottime_ns() - since, NSEC_PER_MSEC);
 	return waited < tmo ? msecs_to_jiffies(tmo - waited) + 1 : 0;
 }
 
@@ -91,7 +91,6 @@ static void classify(struct nof_path *path)
  */
 static void fill_set(struct nof_head *head, struct nof_path_set *set)
 {
-	bool removing = test_bit(NOF_HEAD_REMOVING, &head->flags);
 	enum path_class worst = DEGRADED, class;
 	u16 at[GONE + 2] = {};
 	struct nof_path *path;
@@ -114,13 +113,14 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 		worst = UNFIT;
 	}
 	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
-	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags) && !removing;
+	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags);
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->class < GONE)
 			set->paths[at[path->class]++] = path;
 		path->usable = path->class <= worst;
-		set->may_wait |= may_come_back(path) && !removing;
+		set->may_wait = set->may_wait || may_come_back(path);
 	}
+	set->may_wait &= !test_bit(NOF_HEAD_REMOVING, &head->flags);
 }
 
 /* When the last path is no longer waited for, that has to be said */
@@ -160,7 +160,8 @@ void nof_head_publish(struct nof_head *head)
 	smp_mb();
 	if (test_bit(NOF_HEAD_GONE, &head->flags))
 		return;
-	blk_mq_kick_requeue_list(head->disk->queue);
+	if (!list_empty(&head->disk->queue->requeue_list))
+		blk_mq_kick_requeue_list(head->disk->queue);
 	nof_park_kick(head);
 	nof_notice_head(head);
 	if (set->nr_usable) {

@@ -21,7 +21,6 @@
 #include "mpath/path.h"
 #include "mpath/request.h"
 #include "mpath/selector.h"
-#include "mpath/sqe.h"
 #include "transport/transport.h"
 
 /* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
@@ -444,7 +443,7 @@ static void request_end(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
-	blk_mq_end_request(rq, nof_status_to_blk(req->cmd.status));
+	blk_mq_end_request(rq, errno_to_blk_status(nof_status_errno(req->cmd.status)));
 }
 
 void nof_head_end_batch(struct io_comp_batch *iob)

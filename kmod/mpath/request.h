@@ -14,7 +14,13 @@
 extern const struct blk_mq_ops nof_mq_ops;
 
 struct nof_cmd;
+struct nof_head;
 struct nof_request;
+
+/*
+ * Fills cmd from rq: sqe without SGL and identifier, buf, len, write. False for an operation the driver does not have.
+ */
+bool nof_sqe_setup(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u32 nsid);
 
 /* For nof_queue_detach(): what may go by another path instead, and has a better one. Context: SRCU read side */
 bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Submission queue entries for block requests (NVM Command Set 1.0, 3.2). */
 #include "mpath/head.h"
-#include "mpath/sqe.h"
+#include "mpath/request.h"
 
 static u64 lba_of(const struct nof_head *head, const struct request *rq)
 {

@@ -16,11 +16,12 @@
 #include "mpath/request.h"
 #include "mpath/selector.h"
 #include "mpath/selectors.h"
-#include "mpath/stall.h"
 #include "mpath/subsys.h"
 
 /* One change of a selector at a time; outer to subsys->lock */
 static DEFINE_MUTEX(selector_lock);
+/* Changes to policy values, one after another: two that read the same old values would undo one another */
+static DEFINE_MUTEX(change_lock);
 
 static void subsys_init(struct nof_subsys *s)
 {
@@ -113,7 +114,7 @@ static void subsys_update_linger(struct nof_subsys *s)
 			nof_head_linger_until(head, s->policy.delayed_removal_secs);
 }
 
-void nof_subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy)
+static void subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy)
 {
 	bool linger;
 
@@ -129,6 +130,18 @@ void nof_subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy
 		subsys_update_linger(s);
 	mutex_unlock(&s->lock);
 	nof_events->subsys(s, NVMEOF_EVENT_CHANGED);
+}
+
+void nof_policy_begin(const struct nof_subsys *s, struct nof_policy *p)
+{
+	mutex_lock(&change_lock);
+	*p = s->policy;
+}
+
+void nof_policy_commit(struct nof_subsys *s, const struct nof_policy *p)
+{
+	subsys_set_policy(s, p);
+	mutex_unlock(&change_lock);
 }
 
 /*

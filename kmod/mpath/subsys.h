@@ -10,7 +10,11 @@ struct nof_subsys;
 /* Changes the selector of a running subsystem; -ENOENT with a message naming the known ones. Sleeps. */
 int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netlink_ext_ack *extack);
 
-/* Takes over new policy values (bounds checked by the caller) and tells. Sleeps. */
-void nof_subsys_set_policy(struct nof_subsys *s, const struct nof_policy *policy);
+/*
+ * Policy values are changed some at a time but taken over as a whole: a copy of them, to change within their bounds.
+ * Nobody else changes any until the commit, which must follow, and tells. Both sleep.
+ */
+void nof_policy_begin(const struct nof_subsys *s, struct nof_policy *p);
+void nof_policy_commit(struct nof_subsys *s, const struct nof_policy *p);
 
 #endif

@@ -52,6 +52,21 @@ TEST_CASE("disconnect by name and of all", "[control]")
 	CHECK(take(rig.host.client().subsystems()).empty());
 }
 
+TEST_CASE("a disconnect in good order tells of no lost connection", "[control][log]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	REQUIRE(c.ioQueues > 1);
+	auto disk = Disk("/dev/" + rig.host.nameSpace(1)->name);
+	CHECK(disk.verified(0, 4096, 1) == 0);
+	REQUIRE(status("disconnect -d " + c.name) == done);
+	// nvmet ends each connection when it was told to shut down
+	auto log = run("dmesg | grep ' " + c.name + ": '").text;
+	INFO(log);
+	CHECK(log.find(": live") != std::string::npos);
+	CHECK(log.find("queue ") == std::string::npos);
+}
+
 TEST_CASE("discover lists what a target offers, and leaves no controller behind", "[control]")
 {
 	Rig rig;
@@ -155,6 +170,16 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 		},
 		"FAST_IO_FAIL_TMO is longer than CTRL_LOSS_TMO");
 	CHECK(take(client.controllers()).empty());
+
+	// under a lock of netlink's that modules with families need: nobody waits for a module there
+	auto helper = readFile("/proc/sys/kernel/modprobe");
+	writeFile("/run/slow-modprobe", "#!/bin/sh\nsleep 20\n");
+	REQUIRE(run("chmod 755 /run/slow-modprobe").status == 0);
+	writeFile("/proc/sys/kernel/modprobe", "/run/slow-modprobe");
+	Stopwatch time;
+	refuses([](auto &o) { o.transport = "nosuch"; }, "unknown transport");
+	CHECK(time.elapsed() < slowly(5s));
+	writeFile("/proc/sys/kernel/modprobe", helper);
 
 	auto c = rig.connect();
 	refuses(

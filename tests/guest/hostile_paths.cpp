@@ -26,6 +26,7 @@ using target::When;
 using target::acts::always;
 using target::acts::failed;
 using target::acts::poke;
+using target::acts::verdict;
 using target::acts::when;
 
 namespace {
@@ -752,6 +753,55 @@ TEST_CASE("a target that takes longer for each request than its time limit gets 
 	ports[0].releaseHeld();
 }
 
+TEST_CASE("a request loses as many connections as its controller may", "[hostile][losses][trap30]")
+{
+	static const auto cut = always(target::Hook::command, [](target::Strike &s) {
+		auto *conn = &s.conn;
+		return when(s.ioRead(), [&] {
+			s.verdict = target::Verdict::drop;
+			conn->end(true);
+		});
+	});
+	constexpr int more = 20; // than are excused where a controller is given up some day
+	Ports ports(std::vector<target::Config>(1));
+	auto o = ports.options(0);
+	auto forEver = GENERATE(false, true);
+	INFO("ctrl_loss_tmo " << (forEver ? "never" : "some day"));
+	if (forEver)
+		o.ctrlLoss = -1ms;
+	auto c = ports.host.connect(o);
+	Disk disk(ports.disk());
+	REQUIRE(ports.work(disk) == 0);
+	ports[0].script().arm(cut, more);
+	Buffer buffer(4096);
+	CHECK((disk.read(0, buffer) == 0) == forEver);
+	CHECK((ports[0].script().strikes() == more) == forEver);
+	ports[0].script().disarm();
+	CHECK(ports.live(c.name));
+	CHECK(ports.work(disk) == 0);
+}
+
+TEST_CASE("two paths that take longer than any time limit get through", "[hostile][paths][slow]")
+{
+	Ports ports(std::vector<target::Config>(2));
+	ports.connectAll();
+	auto node = ports.disk();
+	REQUIRE(ports.work(Disk(node)) == 0);
+	for (std::size_t i : {0, 1})
+		ports[i].setLatency(70s);
+	Pending read([node] {
+		Buffer buffer(4096);
+		return Disk(node).read(0, buffer);
+	});
+	// taken back once, timed out once, and then waited for
+	CHECK(read.join(slowly(240s)));
+	CHECK(read.status() == 0);
+	CHECK(ports[0].counters().reads + ports[1].counters().reads <= 8);
+	for (std::size_t i : {0, 1})
+		ports[i].setLatency(0s);
+	CHECK(eventually([&] { return ports.work(Disk(node)) == 0; }, 15s));
+}
+
 TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall][trap22]")
 {
 	static const auto ignore = always(target::Hook::command, [](target::Strike &s) {
@@ -775,6 +825,46 @@ TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall]
 	CHECK(eventually([&] { return ports[0].counters().adminConnects > connects; }, slowly(90s)));
 	ports[0].script().disarm();
 	CHECK(eventually([&] { return ports.work(*disk) == 0; }));
+}
+
+TEST_CASE("a path that was left out is taken back when it has completed something, whatever else it holds",
+	  "[hostile][paths][stall]")
+{
+	static const auto holdWrites = always(target::Hook::command, [](target::Strike &s) {
+		return verdict(s.ioWrite(), s, target::Verdict::hold);
+	});
+	Ports ports(std::vector<target::Config>(2));
+	ports.connectAll();
+	auto node = ports.disk();
+	REQUIRE(ports.work(Disk(node)) == 0);
+	auto leftOut = [&] {
+		for (auto &p : ports.host.paths())
+			if (p.degraded)
+				return true;
+		return false;
+	};
+	for (std::size_t i : {0, 1})
+		ports[i].script().arm(holdWrites, target::Script::forever);
+	Pending write([node] { return writeTo(Disk(node), 0, 7); });
+	REQUIRE(eventually([&] { return ports[0].script().strikes() + ports[1].script().strikes() == 1; }));
+	auto &held = ports[ports[0].script().strikes() ? 0 : 1];
+	held.setLatency(1800ms);
+	Pending read([node] {
+		Buffer buffer(4096);
+		return Disk(node).read(65536, buffer);
+	});
+	REQUIRE(eventually(leftOut, slowly(4s)));
+	REQUIRE(read.join(slowly(1s))); // by the other path, and then by this one, too
+	CHECK(read.status() == 0);
+	CHECK(eventually([&] { return !leftOut(); }, slowly(2s)));
+	CHECK(write.waits());
+	held.setLatency(0s);
+	for (std::size_t i : {0, 1}) {
+		ports[i].script().disarm();
+		ports[i].releaseHeld();
+	}
+	REQUIRE(write.join(slowly(5s)));
+	CHECK(write.status() == 0);
 }
 
 TEST_CASE("a path whose target accepts connections and says nothing any more", "[hostile][paths][silent][trap22]")

@@ -3,6 +3,7 @@
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/ports.h"
+#include "support/probe.h"
 #include "target/acts.h"
 #include "target/identify.h"
 
@@ -10,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <thread>
 
 using namespace guest;
 using nvmeof::ControllerState;
@@ -135,4 +138,66 @@ TEST_CASE("many disks that lose their only path are one line in the log, and an 
 	auto after = std::array{lines(none), lines(none + whole), lines(one), lines(one + whole)};
 	for (std::size_t i = 0; i < after.size(); i++)
 		CHECK(after[i] == before[i] + 1);
+}
+
+namespace {
+
+// All that is told and can be listed, over and over, beside the test
+class Monitors {
+public:
+	explicit Monitors(int listeners)
+	{
+		for (int i = 0; i < listeners; i++)
+			threads_.emplace_back([](std::stop_token stop) {
+				auto stream = take(nvmeof::EventStream::subscribe());
+				while (!stop.stop_requested())
+					(void)stream.next(10ms);
+			});
+		threads_.emplace_back([this](std::stop_token stop) {
+			auto client = take(nvmeof::Client::open());
+			for (; !stop.stop_requested(); lists_++)
+				(void)client.paths();
+		});
+	}
+	unsigned lists() const { return lists_; }
+
+private:
+	std::atomic<unsigned> lists_{0};
+	std::vector<std::jthread> threads_;
+};
+
+} // namespace
+
+TEST_CASE("who listens and lists does not hold up a failover", "[multipath][notices][gap]")
+{
+	constexpr std::uint32_t many = 200;
+	target::Config config;
+	config.ana = true;
+	config.namespaces = many;
+	Ports ports({config, config});
+	for (std::uint32_t nsid = 2; nsid <= many; nsid++)
+		ports.subsystem().stores().add(nsid, 64 << 10);
+	ports.connectAll();
+	REQUIRE(eventually([&] { return ports.host.paths().size() == 2 * many; }));
+	Probe probe(ports.host.disk(many, 10s, config.nqn), {.blocks = 4, .writes = false});
+	auto worst = [&] {
+		Millis most{0};
+		for (int i = 0; i < 6; i++) {
+			probe.mark();
+			ports[i % 2].setAnaState(1, target::ana_inaccessible);
+			std::this_thread::sleep_for(300ms);
+			ports[i % 2].setAnaState(1, target::ana_optimized);
+			most = std::max(most, probe.longest());
+			std::this_thread::sleep_for(300ms);
+		}
+		return most;
+	};
+	auto alone = worst();
+	Monitors monitors(2);
+	auto watched = worst();
+	std::printf("figure: failover of %u namespaces: %ld ms, with listeners and lists %ld ms (%u lists)\n", many,
+		    alone.count(), watched.count(), monitors.lists());
+	CHECK(probe.error() == 0);
+	CHECK(monitors.lists() > 2);
+	CHECK(watched < alone + slowly(40ms)); // the processors are shared, after all
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* For tests/lint/locks.py: an order turned round, and a lock that is never taken under subsys->lock, by a call, nor is
- * memory */
+ * memory, nor an event told */
 void turned_round(struct nof_ctrl *ctrl)
 {
 	mutex_lock(&ctrl->queues_lock);
@@ -31,6 +31,18 @@ void with_memory(struct nof_subsys *s)
 {
 	mutex_lock(&s->lock);
 	s->set = kzalloc(sizeof(*s->set), GFP_KERNEL);
+	mutex_unlock(&s->lock);
+}
+
+static void tell(struct nof_path *path)
+{
+	nof_events->path(path, NVMEOF_EVENT_STATE);
+}
+
+void with_an_event(struct nof_subsys *s)
+{
+	mutex_lock(&s->lock);
+	tell(s->path);
 	mutex_unlock(&s->lock);
 }
 

@@ -54,6 +54,41 @@ p << directly.p;
 @@
 coccilib.report.print_report(p[0], f"nested {f} memory | {l}")
 
+// So do events: their listeners are nobody that recovery waits for
+
+@event@
+identifier f, m;
+position p;
+@@
+f(...) { <... nof_events->m@p(...) ...> }
+
+@script:python@
+f << event.f;
+p << event.p;
+@@
+coccilib.report.print_report(p[0], f"take {f} events")
+
+@told exists@
+expression l;
+identifier f, m;
+position p;
+@@
+f(...) {
+... when any
+mutex_lock(l)
+... when any
+    when != mutex_unlock(l)
+nof_events->m@p(...)
+... when any
+}
+
+@script:python@
+f << told.f;
+l << told.l;
+p << told.p;
+@@
+coccilib.report.print_report(p[0], f"nested {f} events | {l}")
+
 @call@
 identifier f, g;
 position p;
