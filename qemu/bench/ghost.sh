@@ -3,15 +3,14 @@
 #guest: --accel icount --smp 2 --memory 2G --no-checks --timeout 4800
 # Ghost writes, by the cases of tests/guest/fencing.cpp and ghost_intree.cpp: one path is lost while its controller
 # holds a write, which it executes when the other path has already written something newer there, unless it is kept
-# from it. With fencing=safe GHOST_ROUNDS rounds, ten of them without Cross-Controller Reset; as many by default, two
-# fifths of them after silence (a partition is that), two with a backend that hangs while its connections stand, one with
-# a target that stands still; 20 with fencing=immediate, and as many with the in-tree driver, which has no choice. Writes /results/ghost, a line for each case: FENCING DRIVER
+# from it. With fencing=safe GHOST_ROUNDS rounds, ten of them without Cross-Controller Reset; as many by default, half
+# of them after silence, half with a backend that hangs while its connections stand; 20 with fencing=immediate, and as
+# many with the in-tree driver, which has no choice. Writes /results/ghost, a line for each case: FENCING DRIVER
 # OVERWRITTEN ROUNDS.
 
 export NVMEOF_FENCING_RECORD=/results/ghost
 export NVMEOF_FENCING_CCR=$((GHOST_ROUNDS - 10)) NVMEOF_FENCING_BOUND=10 NVMEOF_FENCING_IMMEDIATE=20
-export NVMEOF_FENCING_AUTO=$((GHOST_ROUNDS * 2 / 5)) NVMEOF_FENCING_SLOW=$((GHOST_ROUNDS * 2 / 5))
-export NVMEOF_FENCING_FROZEN=$((GHOST_ROUNDS / 5))
+export NVMEOF_FENCING_AUTO=$((GHOST_ROUNDS / 2)) NVMEOF_FENCING_SLOW=$((GHOST_ROUNDS / 2))
 
 # ghosts RECORDS PROGRAM [SELECTION]: a ghost fails the test, but is a figure here; a case that broke off has left none.
 ghosts() {
@@ -25,7 +24,7 @@ ghosts() {
 
 for driver in $DRIVERS; do
 	case $driver in
-	ours) ghosts 6 fencing 'fencing=*' ;;
+	ours) ghosts 5 fencing 'fencing=*' ;;
 	intree)
 		modprobe nvme-tcp
 		intree_identity

@@ -251,31 +251,6 @@ TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new re
 		CHECK(scene.ports[0].counters().adminConnects == connects);
 }
 
-TEST_CASE("fencing=auto: a target that stood still does what it finds in its sockets",
-	  "[fencing][auto][frozen][trap1][tcp]")
-{
-	Scene scene({.fencing = ""});
-	unsigned overwritten = 0, count = rounds("NVMEOF_FENCING_FROZEN", 3);
-	for (unsigned round = 0; round < count; round++) {
-		INFO("round " << round);
-		auto writes = scene.ports[0].counters().writes.load();
-		auto connects = scene.ports[0].counters().adminConnects.load();
-		scene.ports[0].silence(true); // its kernel goes on acknowledging
-		Pending write([&, round] { return scene.write(place(round), 1000 + round); });
-		REQUIRE(eventually([&] { return scene.ports.host.state(scene.names[0]) != ControllerState::live; }));
-		CHECK(write.waits()); // for the bound, which is far from over
-		scene.ports[0].silence(false);
-		CHECK(eventually([&] { return scene.ports[0].counters().writes > writes; }));
-		CHECK(write.waits());
-		CHECK(write.join(8s));
-		CHECK(write.status() == 0);
-		overwritten += scene.newerDataStays(place(round), 5000 + round) ? 0 : 1;
-		REQUIRE(scene.both());
-		CHECK(scene.ports[0].counters().adminConnects > connects);
-	}
-	record("default", "ours", overwritten, count);
-}
-
 TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwritten", "[fencing][ccr][trap1][short]")
 {
 	Scene scene({.keepAlive = 10s, .ccrLimit = 4});
