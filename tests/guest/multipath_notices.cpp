@@ -143,8 +143,8 @@ TEST_CASE("many disks that lose their only path are one line in the log, and an 
 
 namespace {
 
-// All that is told and can be listed, over and over, beside the test. They get what the processors have left, so that it
-// is not for these that anybody waits; with a lock that a failover needs they would hold it up for very long.
+// All that is told and can be listed, over and over, beside the test. They get what the processors have left: nobody
+// waits for these, and with a lock that a failover needs they would hold it up for very long.
 class Monitors {
 public:
 	explicit Monitors(int listeners)
