@@ -26,7 +26,7 @@ all: user modules
 
 help:
 	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
-	@echo 'make user       libnvmeofctl, nvmeofctl, programs of the guest tests; make tool: without these'
+	@echo 'make user       libnvmeofctl, nvmeofctl, nvmeofd, programs of the guest tests; make tool: without these'
 	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko; KVER= as above'
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
 	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
@@ -56,7 +56,7 @@ configure:
 		$(if $(TESTS),-DNVMEOF_TESTS=$(TESTS)) > $(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log; exit 1; }
 
 user: cmake-target := all
-tool: cmake-target := nvmeofctl nvmeofctl_lib nvmeofctl_generated
+tool: cmake-target := installed
 user tool: configure
 	cmake --build $(BUILD)/user -j $(JOBS) --target $(cmake-target)
 
