@@ -87,6 +87,8 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 	std::string bash = bashCompletion(), zsh = zshCompletion(), fish = fishCompletion(),
 		    man = withoutEscapes(manPage());
 	std::set<std::string> seen;
+	for (int code = 0; code <= static_cast<int>(ExitCode::otherDriver); code++)
+		CHECK(hasWord(man, describe(static_cast<ExitCode>(code))));
 	for (const Command &command : commands()) {
 		CAPTURE(command.name);
 		CHECK(seen.insert(command.name).second);

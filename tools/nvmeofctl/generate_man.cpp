@@ -105,7 +105,7 @@ std::string section(const Command &command)
 std::string exitStatus()
 {
 	std::string text = ".SH EXIT STATUS\n";
-	for (int code = 0; code <= static_cast<int>(ExitCode::noModule); code++)
+	for (int code = 0; code <= static_cast<int>(ExitCode::otherDriver); code++)
 		text += fmt::format(".TP\n{}\n{}\n", bold(std::to_string(code)),
 				    roff(describe(static_cast<ExitCode>(code))));
 	return text + ".PP\nWith several addresses, connect ends with 0 when one of them is connected, or with " +
@@ -172,6 +172,8 @@ where it is set and not empty,
 .B top
 has no colours
 .SH SEE ALSO
+.BR nvmeof.toml (5),
+.BR nvmeofd (8),
 .BR nvme (1),
 .BR modprobe (8)
 )";

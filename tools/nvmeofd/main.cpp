@@ -89,9 +89,11 @@ int main(int argc, char **argv)
 	app.add_option("--state", options.places.state, "folder for what was known last")->capture_default_str();
 	app.add_option("--lock", options.lock, "file that keeps a second one out")->capture_default_str();
 	app.set_version_flag("--version", libraryVersion());
-	CLI11_PARSE(app, argc, argv);
 	try {
+		app.parse(argc, argv);
 		return serve(options);
+	} catch (const CLI::ParseError &e) {
+		return app.exit(e) == 0 ? done : usage;
 	} catch (const std::exception &e) {
 		say(LOG_ERR, e.what());
 		return failed;
