@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // connect-all, and the configuration: services of the kernel's target and of our own, good ones and others.
 #include "control.h"
+#include "misbehaving.h"
 #include "support/host.h"
 #include "support/loop.h"
 #include "support/netns.h"
@@ -223,6 +224,25 @@ TEST_CASE("one subsystem at 1,000 addresses, names that are none, and addresses 
 	CHECK(out.text.find('\x1b') == std::string::npos);
 	CHECK(watch.elapsed() < slowly(20s));
 	CHECK(countOf(host) == 1);
+}
+
+TEST_CASE("connect-all with services that misbehave, all at once, and one that does not", "[discovery][hostile]")
+{
+	must("modprobe nvmeof_rdma"); // for what they tell of; loading it takes time
+	Misbehaving others;
+	Service service;
+	Host host;
+	std::string line = "connect-all -i 1 --timeout 5 -a " + service.address();
+	for (const std::string &address : others.addresses())
+		line += " -a " + address;
+	Stopwatch watch;
+	auto out = ctl(line);
+	INFO(out.text);
+	CHECK((out.status == failed || out.status == timedOut));
+	CHECK(watch.elapsed() < slowly(15s));
+	CHECK(namesIt(out.text, service.server.config().nqn + " live\n"));
+	CHECK(countOf(host) < 1024);
+	host.disconnectAll();
 }
 
 TEST_CASE("what does not answer is told when the time is over, and the rest is there", "[discovery]")

@@ -116,6 +116,10 @@ std::string connections(const Json &status)
 std::string refusals(const Json &status)
 {
 	std::string lines;
+	if (auto kept = status.find("kept"); kept != status.end())
+		for (const Json &one : *kept)
+			lines += printable(fmt::format("{} stays: {}", text(one, "controller"), text(one, "reason"))) +
+				 "\n";
 	for (const Json &one : status["refusals"])
 		lines += printable(fmt::format("not connected: {}: {}", text(one, "what"), text(one, "reason"))) + "\n";
 	if (status["more_refusals"] != 0)

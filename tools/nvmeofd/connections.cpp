@@ -2,6 +2,7 @@
 #include "connections.h"
 
 #include <set>
+#include <utility>
 
 #include <syslog.h>
 
@@ -36,6 +37,7 @@ Connections::Connections(Loop &loop, Client &client, std::function<void()> again
 
 void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted)
 {
+	keep(changes);
 	auto now = std::chrono::steady_clock::now();
 	std::optional<std::chrono::steady_clock::time_point> next;
 	std::set<std::string> keys;
@@ -66,6 +68,20 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		retry_.start(std::chrono::ceil<std::chrono::milliseconds>(*next - now));
 	else
 		retry_.stop();
+}
+
+// What nobody wants is told of once.
+void Connections::keep(const std::vector<Change> &changes)
+{
+	std::map<std::string, std::string> before = std::exchange(kept_, {});
+	for (const Change &change : changes) {
+		if (change.kind != Change::Kind::keep || change.wanted)
+			continue;
+		kept_[change.controller] = change.reason;
+		if (before[change.controller] != change.reason)
+			say(LOG_INFO, fmt::format("{}: stays: {}", change.controller, change.reason),
+			    {.controller = change.controller});
+	}
 }
 
 void Connections::connect(const ConnectOptions &wanted)

@@ -35,12 +35,13 @@ public:
 	// @again: something is to be tried now
 	Connections(serving::Loop &loop, nvmeof::Client &client, std::function<void()> again);
 
-	// @known: by which one is told apart where nothing else says for which one a controller is
 	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted);
 	// Of any controller
 	void event(const nvmeof::Event &event);
 	// Null: nothing went wrong with it
 	const Attempt *attempt(const nvmeof::ConnectOptions &options) const;
+	// Controllers that nobody wants, and why each is there all the same
+	const std::map<std::string, std::string> &kept() const { return kept_; }
 	// Whatever failed is tried at once.
 	void forget() { attempts_.clear(); }
 
@@ -49,11 +50,13 @@ private:
 
 	void connect(const nvmeof::ConnectOptions &options);
 	void disconnect(const nvmeof::Change &change);
+	void keep(const std::vector<nvmeof::Change> &changes);
 	void failed(Attempt &attempt, const std::string &why);
 
 	nvmeof::Client &client_;
 	std::function<void()> again_;
 	Attempts attempts_;
+	std::map<std::string, std::string> kept_;
 	serving::Timer retry_;
 };
 

@@ -12,6 +12,7 @@
 #include <nvmeof/difference.h>
 #include <nvmeof/identity.h>
 
+#include "jitter.h"
 #include "serving/journal.h"
 #include "owner.h"
 
@@ -27,6 +28,8 @@ namespace {
 // Changes that come together are one; the first is not kept waiting for the last
 constexpr std::chrono::milliseconds soak = 5ms;
 constexpr std::chrono::milliseconds saveDelay = 1s;
+// From look to look whether a disk is still open that only stays for that
+constexpr std::chrono::milliseconds whileOpen = 10s;
 // Services that nothing leads to any more, of which it is still known what they told: some come back
 constexpr std::size_t mostBygone = 256;
 
@@ -42,8 +45,8 @@ Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology
 		    }),
 	  connections_(loop, client_, [this] { reconcileSoon(); }),
 	  mdns_(loop, [this](const std::vector<FoundService> &services) { announced(services); }),
-	  soon_(loop, [this] { reconcile(); }), saveTimer_(loop, [this] { save(); }),
-	  clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
+	  soon_(loop, [this] { reconcile(); }), openTimer_(loop, [this] { reconcile(); }),
+	  saveTimer_(loop, [this] { save(); }), clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
 	  topologyReadable_(loop, topology_.fd(), [this] { topologyChanged(); })
 {
 	follow();
@@ -282,7 +285,8 @@ bool Daemon::fresh() const
 	});
 }
 
-std::vector<Change> Daemon::difference() const
+// Events do not tell who has a disk open: what would go is looked at anew, and again for as long as it hangs by that.
+std::vector<Change> Daemon::difference()
 {
 	DifferenceRules rules = differenceRules(config_);
 	rules.owner = owner;
@@ -291,15 +295,22 @@ std::vector<Change> Daemon::difference() const
 		if (!service.options.subsysnqn.empty())
 			rules.discoveryNqns.push_back(service.options.subsysnqn);
 	bool complete = plan_.complete && fresh() && resolver_.failures().empty();
-	std::vector<Change> changes = differenceBetween(rules, plan_.connections, complete, topology_.snapshot());
+	auto compare = [&](const Snapshot &present, bool removeOpen) {
+		rules.removeOpen = removeOpen;
+		return differenceBetween(rules, plan_.connections, complete, present);
+	};
 	auto goes = [](const Change &change) { return change.kind == Change::Kind::disconnect; };
+	std::vector<Change> changes = compare(topology_.snapshot(), true);
 	if (std::ranges::none_of(changes, goes))
 		return changes;
-	// events do not tell who has a disk open
 	Result<Snapshot> now = readSnapshot();
-	if (now)
-		return differenceBetween(rules, plan_.connections, complete, *now);
-	std::erase_if(changes, goes);
+	if (!now) {
+		std::erase_if(changes, goes);
+		return changes;
+	}
+	changes = compare(*now, config_.removeOpen);
+	if (std::ranges::count_if(changes, goes) < std::ranges::count_if(compare(*now, true), goes))
+		openTimer_.start(jittered(whileOpen));
 	return changes;
 }
 

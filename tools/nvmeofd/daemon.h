@@ -69,7 +69,7 @@ private:
 	void forgetBygone();
 	void makeService(const nvmeof::PlannedService &planned);
 	void told(const std::string &key, nvmeof::DiscoveryLog log);
-	std::vector<nvmeof::Change> difference() const;
+	std::vector<nvmeof::Change> difference();
 	bool fresh() const;
 	nvmeof::PlanRules rules() const;
 	std::optional<bool> hold(const std::string &key) const;
@@ -97,7 +97,7 @@ private:
 	Resolver resolver_;
 	Connections connections_;
 	Mdns mdns_;
-	serving::Timer soon_, saveTimer_;
+	serving::Timer soon_, openTimer_, saveTimer_;
 	serving::Readable clientReadable_, topologyReadable_;
 };
 

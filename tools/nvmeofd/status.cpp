@@ -112,6 +112,9 @@ Json toJson(const Status &status)
 	if (status.mdns.listening())
 		json["mdns"] = {
 			{"error", status.mdns.lastError().empty() ? Json(nullptr) : Json(status.mdns.lastError())}};
+	json["kept"] = Json::array();
+	for (const auto &[controller, reason] : status.connections.kept())
+		json["kept"].push_back({{"controller", controller}, {"reason", reason}});
 	json["more_refusals"] = status.plan.moreRefusals;
 	return json;
 }
