@@ -67,8 +67,8 @@ void readPolicyFile(ConfigReading &reading, const std::filesystem::path &file)
 	}
 	for (const PolicyRule &rule : *rules)
 		reading.config.defaults.push_back({rule.pattern, {}, rule.settings, {file.string(), rule.line}, true});
-	reading.config.notes.push_back(file.string() + " is read as well: 'nvmeofctl import " + file.string() +
-				       "' writes what it says as [[defaults]]");
+	reading.config.notes.push_back(file.string() +
+				       " is read as well, by its own rules: [[defaults]] can say the same");
 }
 
 } // namespace

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The library for C, and for languages that call C: connect, wait, list, events, disconnect,
- * reset, rescan, discovery logs. This interface is
- * stable:
- * functions and names of fields are added, none changes or goes. Everything is an opaque handle; what a handle has is
- * asked for by name. See Documentation/library.md.
+ * The library for C, and for languages that call C: connect, wait, list, events, disconnect, reset, rescan, discovery
+ * logs. This interface is stable: functions and names of fields are added, none changes or goes. Everything is an
+ * opaque handle; what a handle has is asked for by name. See Documentation/library.md.
  *
- * Functions that can fail return 0, or an enum nvmeof_code; then *error, where error is not NULL, is a handle that
- * the
+ * Functions that can fail return 0, or an enum nvmeof_code; then *error, where error is not NULL, is a handle that the
  * caller frees. Every ..._free() takes NULL. Texts belong to their handle. A handle belongs to one thread at a time.
  */
 #pragma once
@@ -71,12 +68,10 @@ NVMEOF_C_API void nvmeof_error_free(nvmeof_error *error);
 /*
  * An object or an event, as it was when it was asked for. Texts: of all "name"; "nqn", "hostnqn", "model", "serial",
  * "firmware", "iopolicy" of a subsystem; "nqn", "hostnqn", "transport", "traddr", "trsvcid", "state", "last_error",
- * "owner", "serial", "model" of a controller; "wwid", "uuid" of a namespace; "namespace", "controller",
- * "ana_state" of
- * a path; "type", "object_kind", "reason" of an event. Numbers: "subsystem", "id", "last_errno", "last_status",
- * "scans", "reconnects", "paths", "inflight";
- * "nsid", "size", "lba_size", "read_only", "usable_paths", "openers"; "usable",
- * "degraded"; "time" (ns, CLOCK_BOOTTIME).
+ * "owner", "serial", "model" of a controller; "wwid", "uuid" of a namespace; "namespace", "controller", "ana_state"
+ * of a path; "type", "object_kind", "reason" of an event. Numbers: "subsystem", "id", "last_errno", "last_status",
+ * "scans", "reconnects", "paths", "inflight"; "nsid", "size", "lba_size", "read_only", "usable_paths", "openers";
+ * "usable", "degraded"; "time" (ns, CLOCK_BOOTTIME).
  */
 NVMEOF_C_API enum nvmeof_kind nvmeof_item_kind(const nvmeof_item *item);
 NVMEOF_C_API const char *nvmeof_item_text(const nvmeof_item *item, const char *field); /* NULL: it has none */
@@ -105,8 +100,8 @@ NVMEOF_C_API enum nvmeof_code nvmeof_list(nvmeof_client *client, enum nvmeof_kin
  * What a connect asks for, all as text: "transport", "traddr", "trsvcid", "nqn", "hostnqn", "hostid", "host_traddr",
  * "host_iface", "owner"; "io_queues", "poll_queues", "queue_size", "tos", "retry_count", "nsid"; times in milliseconds:
  * "keep_alive", "reconnect_delay", "ctrl_loss", "fast_io_fail", "connect_timeout", "stall_timeout", "first_connect",
- * "ack_timeout"; "1" or "0":
- * "hdr_digest", "data_digest", "duplicate_connect", "idempotent"; "uuid" of a namespace to wait for.
+ * "ack_timeout"; "1" or "0": "hdr_digest", "data_digest", "duplicate_connect", "idempotent"; "uuid" of a namespace to
+ * wait for.
  */
 NVMEOF_C_API nvmeof_options *nvmeof_options_new(void);
 NVMEOF_C_API enum nvmeof_code nvmeof_options_set(nvmeof_options *options, const char *name, const char *value,
