@@ -18,6 +18,7 @@ BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
 HERE = "10.0.2.2"
 
 KERNEL = ("console=ttyS0,115200 panic=-1 oops=panic softlockup_panic=1 mitigations=off no_timer_check quiet loglevel=4 "
+          "cryptomgr.notests=1 initcall_blacklist=jent_mod_init "
           "systemd.show_status=1 systemd.log_target=console")
 
 
