@@ -280,6 +280,7 @@ TEST_CASE("services that are referred to are followed, too", "[daemon]")
 TEST_CASE("what nobody tells of any more goes, but not from under who has its disk open", "[daemon]")
 {
 	Stage stage;
+	stage.shared->stores().add(1, 4 << 20);
 	Service service;
 	service.discovery().add({stage.entry(stage.one)});
 	Daemon daemon(configFor({&service}, Service::notItself));
