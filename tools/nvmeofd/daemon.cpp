@@ -12,7 +12,7 @@
 #include <nvmeof/difference.h>
 #include <nvmeof/identity.h>
 
-#include "jitter.h"
+#include "serving/jitter.h"
 #include "serving/journal.h"
 #include "owner.h"
 
