@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "nvmeof-cdc/pull.h"
+#include "serving_turns.h"
 #include "target/discovery_client.h"
 #include "target/misbehaviour.h"
 
@@ -53,15 +54,16 @@ struct Puller {
 	}
 	bool until(const std::function<bool()> &holds, std::chrono::milliseconds limit = 8000ms)
 	{
-		serving::Timer over(loop, [&] { loop.end(0); });
+		serving::Turns turns(loop);
+		serving::Timer over(loop, [&] { turns.stop(); });
 		serving::Timer look(loop, [&] {
 			if (holds())
-				return loop.end(0);
+				return turns.stop();
 			look.start(2ms);
 		});
 		over.start(limit);
 		look.start(0ms);
-		loop.run();
+		turns.run();
 		return holds();
 	}
 	void rest(std::chrono::milliseconds time)

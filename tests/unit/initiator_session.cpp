@@ -223,18 +223,18 @@ TEST_CASE("a host that is gone in the middle of anything leaves nothing", "[init
 		struct Leaver : Visitor {
 			using Visitor::Visitor;
 			std::size_t after = 0;
-			serving::Loop *loop = nullptr;
+			Runner *runner = nullptr;
 			void passed(Step s) override
 			{
 				Visitor::passed(s);
 				if (steps.size() == after)
-					loop->end(0);
+					runner->stop();
 			}
 		};
 		Runner runner;
 		Leaver host(runner, server);
 		host.after = static_cast<std::size_t>(step) + 1;
-		host.loop = &runner.loop;
+		host.runner = &runner;
 		host.open();
 		runner.run();
 	}
@@ -250,13 +250,13 @@ TEST_CASE("200 hosts in one thread", "[initiator]")
 	struct One : Visitor {
 		using Visitor::Visitor;
 		int *left = nullptr;
-		serving::Loop *loop = nullptr;
+		Runner *runner = nullptr;
 		void done(const Completion &completion) override
 		{
 			const auto now = reader.done(completion);
 			REQUIRE(now != DiscoveryReader::Outcome::failed);
 			if (now != DiscoveryReader::Outcome::going && --*left == 0)
-				loop->end(0);
+				runner->stop();
 		}
 	};
 	int left = 200;
@@ -264,7 +264,7 @@ TEST_CASE("200 hosts in one thread", "[initiator]")
 	for (int i = 0; i < left; i++) {
 		hosts.push_back(std::make_unique<One>(runner, server));
 		hosts.back()->left = &left;
-		hosts.back()->loop = &runner.loop;
+		hosts.back()->runner = &runner;
 		hosts.back()->open();
 	}
 	runner.run();

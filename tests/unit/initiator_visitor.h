@@ -8,6 +8,7 @@
 
 #include "initiator/discovery_reader.h"
 #include "target/discovery.h"
+#include "serving_turns.h"
 #include "target/server.h"
 
 namespace visiting {
@@ -28,14 +29,23 @@ public:
 	{
 		guard_.start(limit);
 	}
-	void run() { REQUIRE(loop.run() == 0); }
-	void stop() { loop.end(0); }
+	void run()
+	{
+		turns.run();
+		REQUIRE_FALSE(late_);
+	}
+	void stop() { turns.stop(); }
 
 	serving::Loop loop;
+	serving::Turns turns{loop};
 	Shared shared;
 
 private:
-	serving::Timer guard_{loop, [this] { loop.end(1); }};
+	bool late_ = false;
+	serving::Timer guard_{loop, [this] {
+				      late_ = true;
+				      stop();
+			      }};
 };
 
 class Visitor : public Session::User, public DiscoveryReader::User {
@@ -105,7 +115,8 @@ public:
 	void event(const Completion &completion) override
 	{
 		events.push_back(static_cast<std::uint32_t>(completion.result));
-		runner_.stop();
+		if (!session.busy())
+			runner_.stop();
 	}
 	void failed(const Failure &why) override
 	{

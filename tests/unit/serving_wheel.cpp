@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "serving/wheel.h"
+#include "serving_turns.h"
 
 using namespace serving;
 using namespace std::chrono_literals;
@@ -33,9 +34,10 @@ struct Time {
 
 	void pass(std::chrono::milliseconds span)
 	{
-		Timer over(loop, [this] { loop.end(0); });
+		Turns turns(loop);
+		Timer over(loop, [&turns] { turns.stop(); });
 		over.start(span);
-		loop.run();
+		turns.run();
 	}
 	std::chrono::milliseconds after(const Bell &bell) const
 	{
