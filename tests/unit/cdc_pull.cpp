@@ -25,6 +25,11 @@ std::string addressOf(const Server &server)
 	return "127.0.0.1:" + std::to_string(server.port());
 }
 
+PullSource sourceOf(const std::string &address, bool ana = false)
+{
+	return {*nvmeof::parseAddress(address), {}, ana};
+}
+
 // A service that has nothing but what it reads
 struct Puller {
 	serving::Loop loop{serving::Loop::Watchdog::none};
@@ -99,7 +104,7 @@ TEST_CASE("what a service tells becomes records, and follows it", "[cdc][pull]")
 	discovery.add(target::made(3));
 	Puller p;
 	const std::string owner = addressOf(server);
-	p.pull.setSources({{owner}});
+	p.pull.setSources({sourceOf(owner)});
 	REQUIRE(p.until([&] { return p.of(owner).size() == 4; }));
 	CHECK(p.of(owner).contains(own));
 	CHECK(p.model.targets().begin()->second.target.origin.source == "pull");
@@ -129,7 +134,7 @@ TEST_CASE("a service that cannot be read has ceased to tell nothing", "[cdc][pul
 	discovery.add(target::made(24));
 	Puller p;
 	const std::string owner = addressOf(server);
-	p.pull.setSources({{owner}});
+	p.pull.setSources({sourceOf(owner)});
 	REQUIRE(p.until([&] { return p.of(owner).size() == 25; }));
 	const auto troubled = [&] { return !p.pull.state()[0].trouble.empty(); };
 	SECTION("it is gone")
@@ -175,7 +180,7 @@ TEST_CASE("of what several tell one has the record, and the next takes it over",
 	Server a({}, std::make_shared<target::Subsystem>(both)), b({}, std::make_shared<target::Subsystem>(both));
 	Puller p;
 	const std::string first = std::min(addressOf(a), addressOf(b)), second = std::max(addressOf(a), addressOf(b));
-	p.pull.setSources({{first}, {second}});
+	p.pull.setSources({sourceOf(first), sourceOf(second)});
 	const auto all = [&] {
 		return p.model.targets().size() == 2 &&
 		       std::ranges::all_of(p.pull.state(), [](auto &one) { return one.read; });
@@ -184,7 +189,7 @@ TEST_CASE("of what several tell one has the record, and the next takes it over",
 	p.rest(100ms);
 	const auto writes = p.written.size();
 	CHECK(writes <= 4);
-	p.pull.setSources({{second}});
+	p.pull.setSources({sourceOf(second)});
 	CHECK(p.until([&] {
 		return std::ranges::all_of(p.model.targets(),
 					   [&](auto &one) { return one.second.target.origin.owner == second; });
@@ -203,7 +208,7 @@ TEST_CASE("referrals are followed, and forgotten", "[cdc][pull]")
 	b.subsystem().discovery().refer("0.0.0.0", 8009);
 	Puller p;
 	const std::string root = addressOf(a), led = addressOf(b) + " via " + root;
-	p.pull.setSources({{root}});
+	p.pull.setSources({sourceOf(root)});
 	REQUIRE(p.until([&] { return p.of(led) == std::set{other.nqn}; }));
 	CHECK(p.of(root) == std::set{own});
 	CHECK(p.pull.state().size() == 2);
@@ -232,7 +237,7 @@ TEST_CASE("referrals are followed, and forgotten", "[cdc][pull]")
 		Puller again;
 		for (const auto &[key, port] : p.model.targets())
 			again.write({{key, port.target.json().dump()}});
-		again.pull.setSources({{root}});
+		again.pull.setSources({sourceOf(root)});
 		CHECK(again.until([&] { return again.pull.state().size() == 2; }));
 		again.rest(100ms);
 		CHECK(again.of(led).size() == 1);
@@ -250,7 +255,7 @@ TEST_CASE("each source is read by one instance, and goes on to another", "[cdc][
 	const std::string chosen = ids[nvmeof::rendezvousOrder(owner, ids)[0]];
 	Puller p;
 	p.pull.setInstances(ids, chosen == "a" ? "b" : "a");
-	p.pull.setSources({{owner}});
+	p.pull.setSources({sourceOf(owner)});
 	p.rest(100ms);
 	CHECK(p.pull.state().empty());
 	CHECK(server.counters().connections == 0);
@@ -284,7 +289,7 @@ TEST_CASE("records of others stay as they are, and what cannot be written is tri
 	p.fails = true;
 	p.pull.setInstances({}, "");
 	p.pull.setInstances({"self"}, "self");
-	p.pull.setSources({{owner}, {"10.9.9.9:8009"}});
+	p.pull.setSources({sourceOf(owner), sourceOf("10.9.9.9:8009")});
 	p.rest(100ms);
 	p.fails = false;
 	CHECK(p.until([&] { return p.of(owner).size() == 1; }));
@@ -304,7 +309,7 @@ TEST_CASE("the states of ports", "[cdc][pull]")
 	a.subsystem().stores().add(1, 1 << 20, 9);
 	const std::string owner = addressOf(a);
 	Puller p;
-	p.pull.setSources({{.address = owner, .ana = true}});
+	p.pull.setSources({sourceOf(owner, true)});
 	const auto state = [&](const Server &server) {
 		for (const auto &[key, port] : p.model.targets())
 			if (port.target.trsvcid == std::to_string(server.port()))

@@ -34,6 +34,8 @@ struct PullSource {
 	nvmeof::Address address;
 	std::string nqn;  // empty: the well-known one
 	bool ana = false; // the ANA states of the subsystems behind it, too
+
+	bool operator==(const PullSource &) const = default;
 };
 
 struct Rules {

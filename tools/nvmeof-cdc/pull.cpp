@@ -86,9 +86,6 @@ Pull::Pull(serving::Loop &loop, initiator::Who who, const Model &model, Write wr
 
 void Pull::setSources(std::vector<PullSource> sources)
 {
-	for (PullSource &source : sources)
-		if (const Result<Address> address = nvmeof::parseAddress(source.address, nvmeof::discoveryPort))
-			source.address = address->toString();
 	sources_ = std::move(sources);
 	chooseTrees();
 }
@@ -116,6 +113,11 @@ bool Pull::isOurs(const std::string &address) const
 	return instances_.empty() || instances_[nvmeof::rendezvousOrder(address, instances_)[0]] == self_;
 }
 
+bool Pull::isSource(const std::string &address) const
+{
+	return std::ranges::any_of(sources_, [&](const PullSource &one) { return one.address.toString() == address; });
+}
+
 // What we tell ourselves is not to come back.
 bool Pull::isInstance(const std::string &address) const
 {
@@ -130,16 +132,17 @@ void Pull::chooseTrees()
 	std::map<std::string, Tree> before;
 	before.swap(trees_);
 	for (const PullSource &source : sources_) {
-		if (!isOurs(source.address) || trees_.contains(source.address))
+		const std::string address = source.address.toString();
+		if (!isOurs(address) || trees_.contains(address))
 			continue;
-		auto old = before.find(source.address);
+		auto old = before.find(address);
 		if (old != before.end() && old->second.source == source) {
 			trees_.insert(before.extract(old));
 			continue;
 		}
-		Tree &tree = trees_[source.address];
+		Tree &tree = trees_[address];
 		tree.source = source;
-		addNode(tree, source.address, 0);
+		addNode(tree, address, 0);
 	}
 	soon();
 }
@@ -150,8 +153,8 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 	if (!endpoint)
 		return serving::say(LOG_WARNING,
 				    fmt::format("{} cannot be read: it is no address that can be reached", address));
-	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address) : address;
-	const std::string nqn = depth ? discovery_nqn : tree.source.nqn;
+	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address.toString()) : address;
+	const std::string nqn = depth || tree.source.nqn.empty() ? discovery_nqn : tree.source.nqn;
 	Node node{owner, depth,
 		  std::make_unique<PullService>(shared_, times_, who_, *endpoint, nqn, [this] { soon(); })};
 	node.service->start();
@@ -161,7 +164,7 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 // Breadth first: what is near is not cut off for what is far. Sources are read as such.
 void Pull::follow(Tree &tree)
 {
-	std::vector<std::string> reached{tree.source.address};
+	std::vector<std::string> reached{tree.source.address.toString()};
 	for (std::size_t i = 0; i < reached.size(); i++) {
 		const auto at = tree.nodes.find(reached[i]);
 		if (at == tree.nodes.end() || !at->second.service->entries() || at->second.depth >= most_depth)
@@ -172,8 +175,7 @@ void Pull::follow(Tree &tree)
 			if (!target || !isFollowed(*target) || reached.size() >= most_services)
 				continue;
 			const std::string address = addressOf(*target);
-			const bool source = std::ranges::any_of(
-				sources_, [&](const PullSource &one) { return one.address == address; });
+			const bool source = isSource(address);
 			if (source || isInstance(address) || std::ranges::find(reached, address) != reached.end())
 				continue;
 			reached.push_back(address);
@@ -260,8 +262,7 @@ bool Pull::isGone(const std::string &owner) const
 		return isKnown(tree->second) && std::ranges::none_of(tree->second.nodes, [&](const auto &node) {
 			       return node.second.owner == owner;
 		       });
-	const bool source = std::ranges::any_of(sources_, [&](const PullSource &one) { return one.address == root; });
-	return !source && isOurs(root);
+	return !isSource(root) && isOurs(root);
 }
 
 Pulled Pull::pulled() const

@@ -10,19 +10,12 @@
 #include <map>
 #include <memory>
 
+#include "config.h"
 #include "pull_difference.h"
 #include "pull_port.h"
 #include "pull_service.h"
 
 namespace cdc {
-
-struct PullSource {
-	std::string address;                           // numeric, with its port: "10.0.0.1:8009"
-	std::string nqn = nofctl::wire::discovery_nqn; // of its discovery subsystem
-	bool ana = false;                              // the states of its ports are read, too
-
-	bool operator==(const PullSource &) const = default;
-};
 
 // For people
 struct PullState {
@@ -69,6 +62,7 @@ private:
 	using Ports = std::map<PortKey, std::unique_ptr<PullPort>>;
 
 	bool isOurs(const std::string &address) const;
+	bool isSource(const std::string &address) const;
 	bool isInstance(const std::string &address) const;
 	void chooseTrees();
 	void addNode(Tree &tree, const std::string &address, unsigned depth);
