@@ -64,7 +64,7 @@ private:
 	void endLeases();
 	std::vector<std::string> ownAddresses() const;
 
-	serving::Loop &loop_;
+	[[maybe_unused]] serving::Loop &loop_;
 	Rules rules_;
 	Hall hall_;
 	std::unique_ptr<Store> store_;
