@@ -76,7 +76,7 @@ int serve(const Options &options)
 		return failWith(identity.error());
 	raiseLimits();
 	Loop loop;
-	auto store = std::make_unique<SqliteStore>(rules->store.file);
+	auto store = std::make_unique<SqliteStore>(loop, rules->store.file);
 	Service service(loop, *rules, *identity, std::move(store));
 	auto end = [&] {
 		sd_notify(0, "STOPPING=1");

@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <nvmeof/address.h>
@@ -122,23 +123,29 @@ void Model::makeEntries()
 	changed_.clear();
 }
 
+// What is told again stays, so that entries which tell the same do.
+void Model::keepOnly(const std::vector<Change> &told)
+{
+	std::unordered_set<std::string_view> keys;
+	for (const Change &change : told)
+		keys.insert(change.key);
+	auto gone = [&](const auto &record) { return !keys.contains(record.first); };
+	std::erase_if(targets_, gone);
+	std::erase_if(zones_, gone);
+	std::erase_if(hosts_, gone);
+	std::erase_if(instances_, gone);
+}
+
 std::vector<std::string> Model::apply(const News &news)
 {
 	std::vector<std::string> wrong;
-	std::map<std::string, Port> before;
-	if (news.whole) {
-		before.swap(targets_);
-		zones_.clear();
-		hosts_.clear();
-		instances_.clear();
-	}
+	if (news.whole)
+		keepOnly(news.changes);
 	for (const Change &change : news.changes) {
 		if (!change.value) {
 			remove(change.key);
 			continue;
 		}
-		if (auto old = before.extract(change.key))
-			targets_.insert(std::move(old));
 		if (Result<void> done = put(change); !done) {
 			remove(change.key);
 			wrong.push_back(fmt::format("the record {} is left out: {}", change.key, done.error().message));

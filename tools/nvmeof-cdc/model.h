@@ -41,6 +41,7 @@ private:
 	nvmeof::Result<void> putTarget(const std::string &key, const Json &json);
 	nvmeof::Result<void> putInstance(const std::string &key, const Json &json);
 	void remove(const std::string &key);
+	void keepOnly(const std::vector<Change> &told);
 	void makeEntries();
 
 	std::string self_;

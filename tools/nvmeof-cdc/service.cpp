@@ -38,7 +38,7 @@ bool everywhere(const Address &address)
 } // namespace
 
 Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store)
-	: loop_(loop), rules_(std::move(rules)), hall_(std::move(identity), rules_.front), store_(std::move(store)),
+	: rules_(std::move(rules)), hall_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(hall_.identity.id), mailbox_(loop), leases_(loop, [this] { endLeases(); }),
 	  started_(static_cast<std::int64_t>(now()))
 {

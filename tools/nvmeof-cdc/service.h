@@ -64,7 +64,6 @@ private:
 	void endLeases();
 	std::vector<std::string> ownAddresses() const;
 
-	[[maybe_unused]] serving::Loop &loop_;
 	Rules rules_;
 	Hall hall_;
 	std::unique_ptr<Store> store_;

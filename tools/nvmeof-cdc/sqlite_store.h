@@ -1,48 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The embedded store: one file of SQLite's, of one service alone.
+// The embedded store: one file, of one service alone. What is written in one turn of the loop is one transaction.
 #pragma once
 
-#include <filesystem>
-#include <memory>
-
-#include <sqlite3.h>
-
+#include "record_file.h"
+#include "serving/loop.h"
 #include "store.h"
 
 namespace cdc {
 
 class SqliteStore : public Store {
 public:
-	explicit SqliteStore(std::filesystem::path file) : file_(std::move(file)) {}
+	// @rebuild: a file that is damaged is moved aside, and an empty one begun
+	SqliteStore(serving::Loop &loop, std::filesystem::path file, bool rebuild = false);
 
-	// Errors: the file cannot be opened or written, is another's, is damaged, or of a newer version
+	// Tells at once.
 	nvmeof::Result<void> start(Told told) override;
 	void write(std::vector<Change> changes, Done done) override;
+	void raise(std::uint64_t above, Done done) override;
 	void join(const Instance &instance) override;
+	void leave(Done done) override;
 	StoreState state() const override;
 
 private:
-	struct Close {
-		void operator()(sqlite3 *db) const { sqlite3_close(db); }
+	struct Write {
+		std::vector<Change> changes;
+		Done done;
 	};
-	struct Finalize {
-		void operator()(sqlite3_stmt *statement) const { sqlite3_finalize(statement); }
-	};
-	using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
-	nvmeof::Error failure(const std::string &what) const;
-	nvmeof::Result<void> run(const char *sql);
-	nvmeof::Result<Statement> prepare(const char *sql);
-	nvmeof::Result<std::int64_t> number(const char *sql);
-	nvmeof::Result<void> check();
-	nvmeof::Result<void> migrate();
-	nvmeof::Result<News> all();
-	nvmeof::Result<bool> apply(const Change &change);
-	nvmeof::Result<News> commit(std::vector<Change> changes);
+	void commit();
+	nvmeof::Result<void> commit(std::vector<Change> changes);
 
-	std::filesystem::path file_;
+	RecordFile file_;
+	bool rebuild_;
 	Told told_;
-	std::unique_ptr<sqlite3, Close> db_;
+	std::vector<Write> writes_;
+	serving::Timer turn_;                // ends
+	std::vector<std::string> instances_; // keys, in the file
 	std::uint64_t generation_ = 0;
 	std::string trouble_;
 };

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Instances that share an etcd, which is a real one: killed, stopped, compacted, or not one of theirs.
+#include "etcd_store.h"
+
+#include <fstream>
+
+#include "cdc_etcd_server.h"
+
+using namespace cdc;
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+namespace {
+
+EtcdOptions optionsFor(const EtcdServer &server, const std::string &prefix = "/test/")
+{
+	EtcdOptions options;
+	options.etcd.endpoints = {server.endpoint()};
+	options.prefix = prefix;
+	options.etcd.timeout = 20s; // nothing is lost while the machine has much else to do
+	options.pulse = 100ms;
+	options.slowest = 300ms;
+	return options;
+}
+
+// One for all tests that do it no harm, each of which has a prefix of its own
+EtcdServer &shared()
+{
+	static EtcdServer server;
+	if (!server.runs())
+		server.start();
+	return server;
+}
+
+std::string ownPrefix()
+{
+	static int count = 0;
+	return fmt::format("/test-{}/", ++count);
+}
+
+struct Replica {
+	Told told;
+	EtcdStore store;
+
+	Replica(serving::Loop &loop, EtcdOptions options) : store(loop, std::move(options))
+	{
+		const nvmeof::Result<void> started = store.start(std::ref(told));
+		INFO((started ? "" : started.error().message));
+		REQUIRE(started.ok());
+	}
+	bool synced() const { return told.whole > 0 && store.state().agedSince == 0; }
+};
+
+struct Stage {
+	serving::Loop loop{serving::Loop::Watchdog::none};
+
+	bool until(std::function<bool()> holds) { return cdc::until(loop, holds); }
+	bool synced(Replica &replica)
+	{
+		return until([&] { return replica.synced(); });
+	}
+	std::string write(Replica &replica, std::vector<Change> changes)
+	{
+		return written(loop, replica.store, std::move(changes));
+	}
+	// Etcd may be between two leaders: as whoever writes would do it
+	bool writeAtLast(Replica &replica, const std::vector<Change> &changes)
+	{
+		const auto end = std::chrono::steady_clock::now() + 30s;
+		while (!write(replica, changes).empty()) {
+			if (std::chrono::steady_clock::now() > end)
+				return false;
+			turn(loop, 50ms);
+		}
+		return true;
+	}
+	// Both know the same, by the same number.
+	bool agree(const Replica &one, const Replica &other)
+	{
+		return until([&] {
+			return one.told.generation == other.told.generation && one.told.records == other.told.records;
+		});
+	}
+};
+
+} // namespace
+
+TEST_CASE("two instances on one etcd know the same, by the same generation", "[cdc][etcd]")
+{
+	Stage stage;
+	const EtcdOptions options = optionsFor(shared(), ownPrefix());
+	const std::uint64_t begin = nowMs();
+	Replica one(stage.loop, options), other(stage.loop, options); // both find it empty
+	REQUIRE(stage.synced(one));
+	REQUIRE(stage.synced(other));
+	CHECK(one.told.generation >= begin);
+	CHECK(stage.agree(one, other));
+
+	one.store.join(anInstance("one"));
+	other.store.join(anInstance("other"));
+	bool told = false;
+	one.store.write({is(aTarget("a")), is(aZone("z"))}, [&](const nvmeof::Result<void> &done) {
+		CHECK(done.ok());
+		told = one.told.has(aTarget("a")) && one.told.has(aZone("z")); // before the answer
+	});
+	CHECK(stage.write(other, {is(aTarget("b"))}) == "");
+	REQUIRE(stage.until([&] { return told && one.told.records.size() == 5; }));
+	CHECK(stage.agree(one, other));
+
+	const std::uint64_t before = one.told.generation;
+	CHECK(stage.write(one, {is(aHost("h"))}) == ""); // of which no host is told
+	CHECK(stage.write(one, {is(aTarget("a"))}) == "");
+	CHECK(stage.write(one, {isGone(aHost("never there"))}) == "");
+	CHECK(one.told.generation == before);
+	CHECK(stage.write(one, {isGone(aZone("z"))}) == "");
+	CHECK(one.told.generation > before);
+	CHECK(stage.agree(one, other));
+	CHECK(other.told.has(aHost("h")));
+
+	Replica late(stage.loop, options);
+	REQUIRE(stage.synced(late));
+	CHECK(stage.agree(one, late));
+	CHECK_FALSE((one.told.fell || other.told.fell));
+	CHECK(one.store.state().writable);
+}
+
+TEST_CASE("all of a write comes together, or nothing", "[cdc][etcd]")
+{
+	Stage stage;
+	const EtcdOptions options = optionsFor(shared(), ownPrefix());
+	Replica one(stage.loop, options), other(stage.loop, options);
+	REQUIRE((stage.synced(one) && stage.synced(other)));
+	std::vector<Change> many;
+	for (int i = 0; i < 3000; i++)
+		many.push_back(is(aZone(std::to_string(i))));
+	const std::size_t news = other.told.news;
+	CHECK(stage.write(one, many) == "");
+	REQUIRE(stage.until([&] { return other.told.records.size() == 3000; }));
+	CHECK(other.told.news == news + 1);
+	CHECK(stage.agree(one, other));
+	Replica late(stage.loop, options); // page by page
+	REQUIRE(stage.synced(late));
+	CHECK(stage.agree(one, late));
+
+	many.insert(many.end(), many.begin(), many.end());
+	CHECK_THAT(stage.write(one, many), Contains("6000 records") && Contains("in parts"));
+	CHECK_THAT(stage.write(one, {{"zones/long", std::string(2 << 20, 'x')}}), Contains("in parts"));
+
+	// in one turn, the last word on a key, and nobody waits for another one for long
+	int done = 0;
+	for (int i = 0; i < 200; i++)
+		one.store.write({{"zones/same", std::to_string(i)}, is(aHost(std::to_string(i)))},
+				[&](const nvmeof::Result<void> &result) { done += result.ok(); });
+	REQUIRE(stage.until([&] { return done == 200; }));
+	CHECK(one.told.records["zones/same"] == "199");
+	CHECK(stage.agree(one, other));
+}
+
+TEST_CASE("an etcd that was killed comes back", "[cdc][etcd]")
+{
+	Stage stage;
+	EtcdServer server;
+	server.start();
+	Scratch folder;
+	EtcdOptions options = optionsFor(server);
+	options.cache = folder.path() / "cache";
+	std::uint64_t before;
+	{
+		Replica one(stage.loop, options);
+		REQUIRE(stage.synced(one));
+		CHECK(stage.write(one, {is(aTarget("a"))}) == "");
+		server.kill();
+		REQUIRE(stage.until([&] { return !one.store.state().writable; }));
+		CHECK(one.store.state().agedSince > 0);
+		std::string outcome;
+		one.store.write({is(aTarget("b"))},
+				[&](const nvmeof::Result<void> &done) { outcome = done ? "" : done.error().message; });
+		CHECK_THAT(outcome, Contains("does not answer since") && Contains(server.endpoint())); // at once
+		CHECK(one.told.has(aTarget("a")));
+		before = one.told.generation;
+	}
+	{
+		// what was known last is served after a restart, too
+		Replica again(stage.loop, options);
+		CHECK(again.told.has(aTarget("a")));
+		CHECK(again.told.generation == before);
+		CHECK(again.store.state().agedSince > 0);
+		REQUIRE(stage.until([&] { return !again.store.state().writable; }));
+		server.start();
+		REQUIRE(stage.synced(again));
+		CHECK(stage.write(again, {is(aTarget("c"))}) == "");
+		CHECK(again.told.generation > before);
+		CHECK_FALSE(again.told.fell);
+		EtcdOptions other = optionsFor(server);
+		Replica fresh(stage.loop, other);
+		REQUIRE(stage.synced(fresh));
+		CHECK(stage.agree(again, fresh));
+		before = again.told.generation;
+	}
+	folder.write("cache", "this was a cache");
+	EtcdStore refused(stage.loop, options);
+	const auto started = refused.start([](const News &) {});
+	REQUIRE_FALSE(started.ok());
+	CHECK_THAT(started.error().message, Contains("damaged") && Contains("--rebuild") && Contains("from etcd"));
+	options.rebuild = true;
+	Replica rebuilt(stage.loop, options);
+	REQUIRE(stage.synced(rebuilt));
+	CHECK(rebuilt.told.has(aTarget("c")));
+
+	// an etcd that has lost everything: what hosts are told is another thing, by a greater number
+	server.kill();
+	std::filesystem::remove_all(server.folder() / "data");
+	server.start();
+	REQUIRE(stage.until([&] { return rebuilt.synced() && rebuilt.told.records.empty(); }));
+	CHECK(rebuilt.told.generation > before);
+	CHECK_FALSE(rebuilt.told.fell);
+}
+
+TEST_CASE("an etcd that stands still is noticed, and so is that it goes on", "[cdc][etcd]")
+{
+	Stage stage;
+	EtcdServer server;
+	server.start();
+	EtcdOptions options = optionsFor(server);
+	options.etcd.timeout = 1s;
+	Replica one(stage.loop, options);
+	REQUIRE(stage.synced(one));
+	CHECK(stage.writeAtLast(one, {is(aTarget("a"))}));
+	server.freeze();
+	std::string outcome;
+	one.store.write({is(aTarget("b"))},
+			[&](const nvmeof::Result<void> &done) { outcome = done ? "" : done.error().message; });
+	REQUIRE(stage.until([&] { return !one.store.state().writable && !outcome.empty(); }));
+	CHECK_THAT(outcome, Contains("is not known")); // it may go on with it
+	CHECK_THAT(stage.write(one, {is(aTarget("c"))}), Contains("does not answer"));
+	server.thaw();
+	REQUIRE(stage.synced(one));
+	CHECK(stage.writeAtLast(one, {is(aTarget("c"))}));
+	CHECK(one.told.has(aTarget("c")));
+	CHECK_FALSE(one.told.fell);
+}
+
+TEST_CASE("who has missed what etcd has forgotten reads all anew", "[cdc][etcd]")
+{
+	Stage stage;
+	EtcdServer server;
+	const std::uint16_t known = server.port();
+	server.start();
+	Replica one(stage.loop, optionsFor(server));
+	REQUIRE(stage.synced(one));
+	CHECK(stage.write(one, {is(aTarget("stays")), is(aTarget("goes"))}) == "");
+	const std::uint64_t before = one.told.generation;
+
+	server.kill();
+	server.usePort(freePort()); // where the other one does not find it
+	server.start();
+	{
+		Replica other(stage.loop, optionsFor(server));
+		REQUIRE(stage.synced(other));
+		CHECK(stage.write(other, {isGone(aTarget("goes")), is(aTarget("comes"))}) == "");
+		EtcdAdmin admin(stage.loop, optionsFor(server).etcd);
+		const std::uint64_t revision = admin.put("/elsewhere", "");
+		admin.call("kv/compaction", {{"revision", std::to_string(revision)}, {"physical", true}});
+	}
+	server.kill();
+	server.usePort(known);
+	server.start();
+	REQUIRE(stage.synced(one));
+	REQUIRE(stage.until([&] { return one.told.has(aTarget("comes")); }));
+	CHECK(one.told.whole == 2);
+	CHECK(one.told.records.size() == 2);
+	CHECK(one.told.generation > before);
+	Replica fresh(stage.loop, optionsFor(server));
+	REQUIRE(stage.synced(fresh));
+	CHECK(stage.agree(one, fresh));
+	CHECK_FALSE(one.told.fell);
+}
+
+TEST_CASE("an instance is there as long as its lease", "[cdc][etcd]")
+{
+	Stage stage;
+	EtcdOptions options = optionsFor(shared(), ownPrefix());
+	options.lease = 1s;
+	auto another = std::make_unique<Replica>(stage.loop, options);
+	Replica &other = *another;
+	other.store.join(anInstance("other"));
+	auto one = std::make_unique<Replica>(stage.loop, options);
+	one->store.join(anInstance("one"));
+	REQUIRE(stage.until([&] { return other.told.has(anInstance("one")) && other.told.has(anInstance("other")); }));
+	Instance draining = anInstance("one");
+	draining.draining = true;
+	one->store.join(draining);
+	REQUIRE(stage.until([&] { return other.told.has(draining); }));
+	CHECK(stage.agree(*one, other));
+
+	SECTION("it dies, and another one takes its record away")
+	{
+		const std::uint64_t before = other.told.generation;
+		one.reset();
+		REQUIRE(stage.until([&] { return !other.told.records.contains(draining.key()); }));
+		CHECK(other.told.generation > before);
+		Replica fresh(stage.loop, options);
+		REQUIRE(stage.synced(fresh));
+		CHECK(stage.agree(other, fresh));
+	}
+	SECTION("it leaves, and none has to wait")
+	{
+		bool left = false;
+		one->store.leave([&](const nvmeof::Result<void> &done) { left = done.ok(); });
+		REQUIRE(stage.until([&] { return left && !other.told.records.contains(draining.key()); }));
+		CHECK(stage.agree(*one, other));
+	}
+	SECTION("its lease is lost, and it is there again")
+	{
+		EtcdAdmin admin(stage.loop, options.etcd);
+		const auto alive = admin.call("kv/range", {{"key", etcd::toBase64(options.prefix + "alive/one")}});
+		REQUIRE(alive["kvs"].size() == 1);
+		const std::string lease = alive["kvs"][0]["lease"];
+		const std::uint64_t before = other.told.generation;
+		admin.call("lease/revoke", {{"ID", lease}});
+		REQUIRE(stage.until([&] {
+			const auto again =
+				admin.call("kv/range", {{"key", etcd::toBase64(options.prefix + "alive/one")}});
+			return again.contains("kvs") && again["kvs"][0]["lease"] != lease && other.told.has(draining);
+		}));
+		CHECK(stage.agree(*one, other));
+		CHECK(other.told.generation >= before);
+	}
+	SECTION("all die while nobody is there to see")
+	{
+		const std::uint64_t before = other.told.generation;
+		one.reset();
+		another.reset();
+		EtcdAdmin admin(stage.loop, options.etcd);
+		for (const char *id : {"one", "other"})
+			REQUIRE(stage.until([&] { return admin.get(options.prefix + "alive/" + id).records.empty(); }));
+		Replica fresh(stage.loop, options);
+		REQUIRE(stage.synced(fresh));
+		REQUIRE(stage.until([&] { return fresh.told.records.empty(); }));
+		CHECK(fresh.told.generation > before);
+	}
+}
+
+TEST_CASE("who etcd does not know is told so, and who it has forgotten makes itself known again", "[cdc][etcd]")
+{
+	Stage stage;
+	EtcdServer server;
+	server.useOptions({"--bcrypt-cost=4"});
+	server.start();
+	EtcdOptions options = optionsFor(server);
+	EtcdAdmin admin(stage.loop, options.etcd);
+	admin.call("auth/user/add", {{"name", "root"}, {"password", "r"}});
+	admin.call("auth/user/add", {{"name", "cdc"}, {"password", "secret"}});
+	admin.call("auth/role/add", {{"name", "root"}});
+	admin.call("auth/role/add", {{"name", "cdc"}});
+	admin.call("auth/user/grant", {{"user", "root"}, {"role", "root"}});
+	admin.call("auth/user/grant", {{"user", "cdc"}, {"role", "cdc"}});
+	const etcd::Json permission{
+		{"permType", "READWRITE"}, {"key", etcd::toBase64("/test/")}, {"range_end", etcd::toBase64("/test0")}};
+	admin.call("auth/role/grant", {{"name", "cdc"}, {"perm", permission}});
+	admin.call("auth/enable", etcd::Json::object());
+
+	auto troubleOf = [&](const EtcdOptions &wrong) {
+		Replica replica(stage.loop, wrong);
+		stage.until([&] { return !replica.store.state().trouble.empty(); });
+		return replica.store.state().trouble;
+	};
+	CHECK_THAT(troubleOf(options), Contains("a user and a password"));
+	options.etcd.user = "cdc";
+	options.etcd.password = "wrong";
+	CHECK_THAT(troubleOf(options), Contains("invalid user ID or password"));
+	options.etcd.password = "secret";
+	EtcdOptions elsewhere = options;
+	elsewhere.prefix = "/elsewhere/";
+	CHECK_THAT(troubleOf(elsewhere), Contains("permission denied") && Contains("readwrite"));
+
+	Replica one(stage.loop, options);
+	one.store.join(anInstance("one"));
+	REQUIRE(stage.synced(one));
+	REQUIRE(stage.until([&] { return one.told.has(anInstance("one")); }));
+	CHECK(stage.write(one, {is(aTarget("a"))}) == "");
+	server.kill(); // which forgets who has made himself known
+	server.start();
+	REQUIRE(stage.until([&] { return !one.store.state().writable; }));
+	REQUIRE(stage.synced(one));
+	CHECK(stage.writeAtLast(one, {is(aTarget("b"))}));
+	// a new password makes what etcd has handed out void, while all goes on
+	EtcdAdmin root(stage.loop, {.endpoints = {server.endpoint()}, .user = "root", .password = "r"});
+	root.call("auth/role/add", {{"name", "another"}});
+	CHECK(stage.writeAtLast(one, {is(aTarget("c"))}));
+	CHECK_FALSE(one.told.fell);
+}
+
+TEST_CASE("etcd over TLS, with certificates on both sides", "[cdc][etcd]")
+{
+	Stage stage;
+	Scratch folder;
+	const std::string cert = folder.path() / "cert.pem", key = folder.path() / "key.pem";
+	for (const char *name : {"cert", "other"})
+		REQUIRE(std::system(
+				fmt::format("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes "
+					    "-days 2 -subj /CN={1} -addext subjectAltName=IP:127.0.0.1 "
+					    "-keyout {0}/{2}.pem -out {0}/{1}.pem 2> {0}/log",
+					    folder.path().string(), name,
+					    name == std::string("cert") ? "key" : "other-key")
+					.c_str()) == 0);
+	EtcdServer server("one", "https");
+	server.useOptions(
+		{"--cert-file=" + cert, "--key-file=" + key, "--client-cert-auth", "--trusted-ca-file=" + cert});
+	server.start();
+	EtcdOptions options = optionsFor(server);
+	options.etcd.tls = {.ca = cert, .cert = cert, .key = key};
+	{
+		Replica one(stage.loop, options);
+		REQUIRE(stage.synced(one));
+		CHECK(stage.write(one, {is(aTarget("a"))}) == "");
+	}
+	options.etcd.tls.ca = folder.path() / "other.pem";
+	Replica careful(stage.loop, options);
+	REQUIRE(stage.until([&] { return !careful.store.state().trouble.empty(); }));
+	CHECK_THAT(careful.store.state().trouble, Contains("certificate"));
+	options.etcd.tls = {.ca = cert, .cert = cert, .key = ""};
+	CHECK_THAT(EtcdStore(stage.loop, options).start([](const News &) {}).error().message, Contains("key"));
+}
+
+TEST_CASE("a cluster of etcd goes on without its leader", "[cdc][etcd]")
+{
+	Stage stage;
+	std::vector<std::unique_ptr<EtcdServer>> servers;
+	for (const char *name : {"a", "b", "c"})
+		servers.push_back(std::make_unique<EtcdServer>(name));
+	const std::string cluster = fmt::format("{},{},{}", servers[0]->nameAndPeer(), servers[1]->nameAndPeer(),
+						servers[2]->nameAndPeer());
+	EtcdOptions options = optionsFor(*servers[0]);
+	options.etcd.endpoints.clear();
+	options.etcd.timeout = 1s;
+	for (const auto &server : servers) {
+		server->start(cluster);
+		options.etcd.endpoints.push_back(server->endpoint());
+	}
+	Replica one(stage.loop, options);
+	std::rotate(options.etcd.endpoints.begin(), options.etcd.endpoints.begin() + 1, options.etcd.endpoints.end());
+	Replica other(stage.loop, options);
+	REQUIRE((stage.synced(one) && stage.synced(other)));
+	one.store.join(anInstance("one"));
+	CHECK(stage.writeAtLast(one, {is(aTarget("a"))}));
+	CHECK(stage.agree(one, other));
+
+	for (const auto &server : servers) {
+		EtcdAdmin admin(stage.loop, {.endpoints = {server->endpoint()}});
+		const etcd::Json status = admin.call("maintenance/status", etcd::Json::object());
+		if (status.value("leader", "") != status["header"].value("member_id", "-"))
+			continue;
+		server->kill();
+		break;
+	}
+	CHECK(stage.writeAtLast(one, {is(aTarget("b"))}));
+	CHECK(stage.writeAtLast(other, {is(aTarget("c"))}));
+	CHECK(stage.agree(one, other));
+	CHECK(one.told.has(aTarget("c")));
+	CHECK_FALSE((one.told.fell || other.told.fell));
+}

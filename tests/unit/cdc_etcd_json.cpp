@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What etcd 3.4.23 was seen to answer, and what it never would.
+#include "etcd_view.h"
+
+#include "cdc_support.h"
+#include "etcd_client.h"
+
+#include <fmt/format.h>
+
+using namespace cdc;
+using namespace cdc::etcd;
+using Outcome = Answer::Outcome;
+using Catch::Matchers::Contains;
+
+namespace {
+
+etcd::Json parsed(const std::string &text)
+{
+	return etcd::Json::parse(text);
+}
+
+HttpAnswer httpAnswer(long status, const std::string &body)
+{
+	return {.outcome = CURLE_OK, .sent = true, .status = status, .body = body, .trouble = ""};
+}
+
+Event is(const std::string &key, const std::string &value, std::uint64_t revision)
+{
+	return {key, value, revision};
+}
+
+} // namespace
+
+TEST_CASE("base64 there and back", "[cdc][etcd]")
+{
+	const std::pair<std::string, std::string> known[] = {
+		{"", ""},
+		{"f", "Zg=="},
+		{"fo", "Zm8="},
+		{"foo", "Zm9v"},
+		{"foob", "Zm9vYg=="},
+		{"fooba", "Zm9vYmE="},
+		{"foobar", "Zm9vYmFy"},
+		{std::string("\0\xff\xfe", 3), "AP/+"},
+	}; // RFC 4648, 10
+	for (const auto &[bytes, text] : known) {
+		CHECK(toBase64(bytes) == text);
+		CHECK(ofBase64(text) == bytes);
+	}
+	for (const char *wrong : {"Zg", "Zg=", "Z===", "Zm9v!AAA", "=Zg=", "Zg==Zg==", "Zm9vYg==\n"})
+		CHECK_FALSE(ofBase64(wrong).has_value());
+}
+
+TEST_CASE("a range ends behind all that begins alike", "[cdc][etcd]")
+{
+	CHECK(endOf("/nvmeof/cdc/") == "/nvmeof/cdc0");
+	CHECK(endOf("a\xff\xff") == "b");
+	CHECK(endOf("\xff") == std::string(1, '\0'));
+}
+
+TEST_CASE("etcd's answers are understood", "[cdc][etcd]")
+{
+	const auto range = rangeOf(parsed(R"({"header":{"cluster_id":"14841639068965178418","revision":"12"},
+		"kvs":[{"key":"YQ==","create_revision":"2","mod_revision":"7","version":"3","value":"Yg=="},
+		       {"key":"Yw==","mod_revision":"8"}],"more":true,"count":"5"})"));
+	REQUIRE(range.ok());
+	CHECK(range->header.cluster == 14841639068965178418u);
+	CHECK(range->header.revision == 12);
+	CHECK(range->more);
+	REQUIRE(range->records.size() == 2);
+	CHECK(range->records[0].key == "a");
+	CHECK(range->records[0].value == "b");
+	CHECK(range->records[0].revision == 7);
+	CHECK(range->records[1].value == ""); // left out, as it is empty
+
+	const auto written = transactionOf(parsed(R"({"header":{"revision":"3"},"succeeded":true,"responses":[
+		{"response_delete_range":{"header":{"revision":"3"}}},
+		{"response_txn":{"succeeded":true,"responses":[{"response_put":{"header":{"revision":"3"}}}]}}]})"));
+	REQUIRE(written.ok());
+	CHECK((written->succeeded && written->changed));
+	const auto nothing = transactionOf(parsed(R"({"responses":[{"response_delete_range":{}}]})"));
+	REQUIRE(nothing.ok());
+	CHECK_FALSE((nothing->succeeded || nothing->changed));
+	CHECK(transactionOf(parsed(R"({"responses":[{"response_delete_range":{"deleted":"1"}}]})"))->changed);
+
+	const auto notice = noticeOf(parsed(R"({"result":{"header":{"revision":"9"},"events":[
+		{"kv":{"key":"YQ==","mod_revision":"8","value":"Yg=="}},
+		{"type":"DELETE","kv":{"key":"YQ==","mod_revision":"9"}}]}})"));
+	REQUIRE(notice.ok());
+	REQUIRE(notice->events.size() == 2);
+	CHECK(notice->events[0].value == "b");
+	CHECK_FALSE(notice->events[1].value.has_value());
+	const auto canceled = noticeOf(parsed(R"({"result":{"canceled":true,"compact_revision":"5"}})"));
+	REQUIRE(canceled.ok());
+	CHECK(canceled->canceled);
+	CHECK(canceled->compacted == 5);
+
+	CHECK(leaseOf(parsed(R"({"ID":"2324035582273456392","TTL":"5"})"))->id == 2324035582273456392);
+	CHECK(leaseOf(parsed(R"({"result":{"ID":"77"}})"))->ttl == 0); // it is gone
+
+	for (const char *wrong :
+	     {R"({"kvs":{}})", R"({"kvs":[1]})", R"({"kvs":[{"key":"!"}]})", R"([])", R"({"header":7})",
+	      R"({"kvs":[{"mod_revision":"-1"}]})", R"({"kvs":[{"mod_revision":1.5}]})", R"({"more":"yes"})"})
+		CHECK_FALSE(rangeOf(parsed(wrong)).ok());
+}
+
+TEST_CASE("etcd's refusals say what was done", "[cdc][etcd]")
+{
+	auto of = [](long status, const char *message, int code) {
+		return answerOf(httpAnswer(
+			status, fmt::format(R"({{"error":"{0}","message":"{0}","code":{1}}})", message, code)));
+	};
+	CHECK(of(400, "etcdserver: request is too large", 3).outcome == Outcome::refused);
+	CHECK(of(400, "etcdserver: revision of auth store is old", 3).outcome == Outcome::stranger);
+	CHECK(of(401, "etcdserver: invalid auth token", 16).outcome == Outcome::stranger);
+	CHECK(of(404, "etcdserver: requested lease not found", 5).outcome == Outcome::missing);
+	CHECK(of(400, "etcdserver: mvcc: required revision has been compacted", 11).outcome == Outcome::missing);
+	CHECK(of(503, "etcdserver: request timed out", 14).outcome == Outcome::lost);
+	const Answer full = of(429, "etcdserver: mvcc: database space exceeded", 8);
+	CHECK(full.outcome == Outcome::refused);
+	CHECK_THAT(full.trouble, Contains("defragment"));
+	CHECK(answerOf(R"({"error":{"grpc_code":7,"http_code":403,"message":"m"}})").outcome == Outcome::refused);
+	CHECK_THAT(answerOf(httpAnswer(502, "<html>")).trouble, Contains("502"));
+	CHECK(answerOf(httpAnswer(200, "<html>")).outcome == Outcome::lost);
+	CHECK(answerOf(httpAnswer(200, "{}")).outcome == Outcome::good);
+	CHECK(answerOf(R"({"error":7})").outcome == Outcome::lost);
+	HttpAnswer nobody{.outcome = CURLE_COULDNT_CONNECT, .sent = false, .status = 0, .body = "", .trouble = "no"};
+	CHECK(answerOf(nobody).outcome == Outcome::unsent);
+}
+
+TEST_CASE("options for etcd that cannot be are refused", "[cdc][etcd]")
+{
+	auto wrong = [](etcd::Options options) { return check(options) ? "" : check(options).error().message; };
+	CHECK(wrong({.endpoints = {"http://10.0.0.1:2379", "https://etcd.example:2379"}}) == "");
+	CHECK_THAT(wrong({.endpoints = {}}), Contains("no member"));
+	for (const char *endpoint : {"10.0.0.1:2379", "http://", "ftp://a", "http://a/b", "http://user@host"})
+		CHECK_THAT(wrong({.endpoints = {endpoint}}), Contains("http://HOST:PORT"));
+	CHECK_THAT(wrong({.tls = {.ca = "/none"}}), Contains("/none"));
+	CHECK_THAT(wrong({.tls = {.cert = "/dev/null"}}), Contains("key"));
+	CHECK_THAT(wrong({.password = "p"}), Contains("user"));
+}
+
+TEST_CASE("the generation is a matter of what etcd has", "[cdc][etcd]")
+{
+	View view("/p/");
+	view.begin({.cluster = 1, .revision = 20});
+	CHECK(view.generation() == 0);
+	view.apply({is("/p/base", "1000", 2), is("/p/generation", "", 7), is("/p/zones/z", "{}", 7),
+		    is("/p/instances/i", "{}", 5), is("/p/alive/i", "", 5)});
+	CHECK(view.generation() == 1007);
+	CHECK(view.revision() == 20);
+	CHECK(view.whole().changes.size() == 2);
+	CHECK(view.dead().empty());
+
+	News news = view.apply({is("/p/hosts/h", "{}", 21), is("/p/zones/z", "{}", 21), is("/other", "", 21)});
+	CHECK(news.changes.size() == 1); // the zone is as it was
+	CHECK(news.generation == 1007);
+	news = view.apply({{"/p/alive/i", {}, 22}});
+	CHECK((news.changes.empty() && news.generation == 1007)); // another instance changes what is told
+	CHECK(view.dead() == std::vector<std::string>{"i"});
+	news = view.apply({{"/p/instances/i", {}, 23}, is("/p/generation", "", 23)});
+	CHECK(news.changes.size() == 1);
+	CHECK(news.generation == 1023);
+	CHECK(view.apply({is("/p/unknown/x", "", 24), is("/p/targets", "", 25)}).changes.empty());
+	CHECK(view.revision() == 25);
+	CHECK(view.apply({is("/p/base", "rubbish", 26)}).generation == 0);
+}
+
+TEST_CASE("another etcd is told from one that has gone on", "[cdc][etcd]")
+{
+	const View::Marks before{{.cluster = 1, .revision = 20}, 1000, 2, 7};
+	CHECK(before.leadsTo(before));
+	CHECK(before.leadsTo({{.cluster = 1, .revision = 25}, 1000, 2, 25}));
+	CHECK(before.leadsTo({{.cluster = 1, .revision = 25}, 2000, 25, 25}));      // raised since
+	CHECK_FALSE(before.leadsTo({{.cluster = 2, .revision = 25}, 1000, 2, 25})); // another cluster
+	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 19}, 1000, 2, 7}));  // from a copy
+	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 25}, 3000, 2, 25})); // made anew
+	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 25}, 0, 0, 0}));     // emptied
+	CHECK_FALSE(View::Marks{}.leadsTo(before));                                 // nothing was known
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "move.h"
+
+#include "cdc_etcd_server.h"
+#include "etcd_store.h"
+#include "sqlite_store.h"
+
+using namespace cdc;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string outcomeOf(serving::Loop &loop, Store &from, Store &to, Moved &moved)
+{
+	std::optional<std::string> outcome;
+	Move move(loop, from, to, [&](const nvmeof::Result<Moved> &done) {
+		if (done)
+			moved = *done;
+		outcome = done ? "" : done.error().message;
+	});
+	move.start();
+	return until(loop, [&] { return outcome.has_value(); }) ? *outcome : "no answer";
+}
+
+} // namespace
+
+TEST_CASE("records move between engines, and generations go on", "[cdc][etcd][sqlite]")
+{
+	serving::Loop loop(serving::Loop::Watchdog::none);
+	Scratch folder;
+	EtcdServer server;
+	server.start();
+	EtcdOptions options;
+	options.etcd.endpoints = {server.endpoint()};
+	options.etcd.timeout = std::chrono::seconds(20);
+	std::uint64_t first, second;
+	Moved moved;
+	Told all;
+	{
+		SqliteStore store(loop, folder.path() / "from");
+		REQUIRE(store.start(std::ref(all)).ok());
+		store.join(anInstance("self"));
+		for (int i = 0; i < 7; i++) {
+			std::vector<Change> changes;
+			for (int j = 0; j < 100; j++)
+				changes.push_back(is(aTarget(fmt::format("{}-{}", i, j))));
+			changes.push_back(is(aHost(std::to_string(i))));
+			CHECK(written(loop, store, changes) == "");
+		}
+		bool raised = false; // as if it had been there for ages
+		store.raise(nowMs() * 3, [&](const nvmeof::Result<void> &done) { raised = done.ok(); });
+		REQUIRE(raised);
+		first = all.generation;
+	}
+	all.records.erase(anInstance("self").key());
+	{
+		SqliteStore from(loop, folder.path() / "from");
+		EtcdStore to(loop, options);
+		CHECK(outcomeOf(loop, from, to, moved) == "");
+		CHECK(moved.records == 707);
+		CHECK(moved.before == first);
+		CHECK(to.state().writable);
+	}
+	{
+		// once more: it is there already
+		SqliteStore from(loop, folder.path() / "from");
+		EtcdStore to(loop, options);
+		CHECK(outcomeOf(loop, from, to, moved) == "");
+	}
+	{
+		Told there;
+		EtcdStore store(loop, options);
+		REQUIRE(store.start(std::ref(there)).ok());
+		REQUIRE(until(loop, [&] { return there.whole && store.state().agedSince == 0; }));
+		CHECK(there.records == all.records);
+		CHECK(there.generation > first);
+		CHECK(written(loop, store, {is(aZone("new"))}) == "");
+		second = there.generation;
+	}
+	{
+		SqliteStore from(loop, folder.path() / "from"), into(loop, folder.path() / "from2");
+		EtcdStore to(loop, options);
+		CHECK_THAT(outcomeOf(loop, from, to, moved), Contains("records of its own") && Contains("zones/new"));
+		EtcdStore etcd(loop, options);
+		CHECK(outcomeOf(loop, etcd, into, moved) == "");
+		CHECK(moved.records == 708);
+	}
+	Told back;
+	SqliteStore store(loop, folder.path() / "from2");
+	REQUIRE(store.start(std::ref(back)).ok());
+	CHECK(back.records.size() == 708);
+	CHECK(back.generation > second);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "etcd_json.h"
+
+#include <array>
+#include <charconv>
+
+namespace cdc::etcd {
+
+using nvmeof::Result;
+
+namespace {
+
+constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr int most_nested = 4;
+
+constexpr auto values = [] {
+	std::array<std::uint8_t, 256> values;
+	values.fill(0xff);
+	for (std::size_t i = 0; i < digits.size(); i++)
+		values[static_cast<std::uint8_t>(digits[i])] = static_cast<std::uint8_t>(i);
+	return values;
+}();
+
+// Reads members; what is of another kind than it has to be makes the whole of no use.
+class Reader {
+public:
+	const Json &object(const Json &of, const char *key)
+	{
+		static const Json none = Json::object();
+		const Json *member = find(of, key);
+		return member && check(member->is_object()) ? *member : none;
+	}
+	const Json &list(const Json &of, const char *key)
+	{
+		static const Json none = Json::array();
+		const Json *member = find(of, key);
+		return member && check(member->is_array()) ? *member : none;
+	}
+	template <typename T = std::uint64_t> T number(const Json &of, const char *key)
+	{
+		T value = 0;
+		const Json *member = find(of, key);
+		if (member && member->is_string()) {
+			const auto &text = member->get_ref<const std::string &>();
+			auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+			check(error == std::errc() && end == text.data() + text.size());
+		} else if (member && check(member->is_number_integer())) {
+			if (member->is_number_unsigned() && check(std::in_range<T>(member->get<std::uint64_t>())))
+				value = static_cast<T>(member->get<std::uint64_t>());
+			else if (!member->is_number_unsigned() && check(std::in_range<T>(member->get<std::int64_t>())))
+				value = static_cast<T>(member->get<std::int64_t>());
+		}
+		return value;
+	}
+	bool flag(const Json &of, const char *key)
+	{
+		const Json *member = find(of, key);
+		return member && check(member->is_boolean()) && member->get<bool>();
+	}
+	std::string text(const Json &of, const char *key)
+	{
+		const Json *member = find(of, key);
+		return member && check(member->is_string()) ? member->get<std::string>() : "";
+	}
+	std::string bytes(const Json &of, const char *key)
+	{
+		auto decoded = ofBase64(text(of, key));
+		return check(decoded.has_value()) ? *std::move(decoded) : "";
+	}
+	Header header(const Json &of)
+	{
+		const Json &header = object(of, "header");
+		return {number(header, "cluster_id"), number(header, "revision")};
+	}
+	Event event(const Json &kv, bool gone)
+	{
+		Event event{.key = bytes(kv, "key"), .value = {}, .revision = number(kv, "mod_revision")};
+		if (!gone)
+			event.value = bytes(kv, "value");
+		return event;
+	}
+	bool check(bool holds)
+	{
+		good_ = good_ && holds;
+		return holds;
+	}
+	template <typename T> Result<T> outcome(T value) const
+	{
+		if (good_)
+			return value;
+		nvmeof::Error error;
+		error.message = "that is no answer of etcd's v3 JSON gateway";
+		return error;
+	}
+
+private:
+	const Json *find(const Json &of, const char *key)
+	{
+		if (!check(of.is_object()))
+			return nullptr;
+		auto found = of.find(key);
+		return found == of.end() ? nullptr : &*found;
+	}
+
+	bool good_ = true;
+};
+
+// Puts change always, deletions what was there.
+bool changes(Reader &reader, const Json &responses, int nested = 0)
+{
+	if (!reader.check(nested < most_nested))
+		return false;
+	for (const Json &response : responses) {
+		if (!reader.check(response.is_object()))
+			return false;
+		if (response.contains("response_put") ||
+		    reader.number(reader.object(response, "response_delete_range"), "deleted") > 0 ||
+		    changes(reader, reader.list(reader.object(response, "response_txn"), "responses"), nested + 1))
+			return true;
+	}
+	return false;
+}
+
+// Of what a stream brings
+const Json &resultOf(Reader &reader, const Json &answer)
+{
+	return reader.object(answer, "result");
+}
+
+} // namespace
+
+std::string toBase64(std::string_view bytes)
+{
+	std::string text;
+	text.reserve((bytes.size() + 2) / 3 * 4);
+	for (std::size_t i = 0; i < bytes.size(); i += 3) {
+		const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+		std::uint32_t group = 0;
+		for (std::size_t j = 0; j < 3; j++)
+			group = group << 8 | (j < count ? static_cast<std::uint8_t>(bytes[i + j]) : 0);
+		for (std::size_t j = 0; j < 4; j++)
+			text += j <= count ? digits[group >> (18 - 6 * j) & 63] : '=';
+	}
+	return text;
+}
+
+std::optional<std::string> ofBase64(std::string_view text)
+{
+	if (text.size() % 4)
+		return {};
+	for (int i = 0; i < 2 && text.ends_with('='); i++)
+		text.remove_suffix(1);
+	std::string bytes;
+	bytes.reserve(text.size() * 3 / 4);
+	std::uint32_t group = 0;
+	unsigned bits = 0;
+	for (const char c : text) {
+		const std::uint8_t digit = values[static_cast<std::uint8_t>(c)];
+		if (digit == 0xff)
+			return {};
+		group = group << 6 | digit;
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			bytes += static_cast<char>(group >> bits & 0xff);
+		}
+	}
+	return bytes;
+}
+
+std::string endOf(std::string prefix)
+{
+	while (!prefix.empty() && static_cast<std::uint8_t>(prefix.back()) == 0xff)
+		prefix.pop_back();
+	if (prefix.empty())
+		return std::string(1, '\0'); // all that there is
+	prefix.back()++;
+	return prefix;
+}
+
+Json put(std::string_view key, std::string_view value, std::int64_t lease)
+{
+	Json put{{"key", toBase64(key)}, {"value", toBase64(value)}};
+	if (lease)
+		put["lease"] = std::to_string(lease);
+	return {{"request_put", std::move(put)}};
+}
+
+Json remove(std::string_view key)
+{
+	return {{"request_delete_range", {{"key", toBase64(key)}}}};
+}
+
+Json isRevision(std::string_view key, std::uint64_t revision)
+{
+	return {{"key", toBase64(key)}, {"target", "MOD"}, {"mod_revision", std::to_string(revision)}};
+}
+
+Json isValue(std::string_view key, std::string_view value)
+{
+	return {{"key", toBase64(key)}, {"target", "VALUE"}, {"value", toBase64(value)}};
+}
+
+Result<Range> rangeOf(const Json &answer)
+{
+	Reader reader;
+	Range range{.header = reader.header(answer), .records = {}, .more = reader.flag(answer, "more")};
+	for (const Json &kv : reader.list(answer, "kvs"))
+		range.records.push_back(reader.event(kv, false));
+	return reader.outcome(std::move(range));
+}
+
+Result<Transaction> transactionOf(const Json &answer)
+{
+	Reader reader;
+	Transaction transaction{.header = reader.header(answer), .succeeded = reader.flag(answer, "succeeded")};
+	transaction.changed = changes(reader, reader.list(answer, "responses"));
+	return reader.outcome(transaction);
+}
+
+Result<Notice> noticeOf(const Json &answer)
+{
+	Reader reader;
+	const Json &result = resultOf(reader, answer);
+	Notice notice{.header = reader.header(result),
+		      .created = reader.flag(result, "created"),
+		      .canceled = reader.flag(result, "canceled"),
+		      .compacted = reader.number(result, "compact_revision"),
+		      .reason = reader.text(result, "cancel_reason"),
+		      .events = {}};
+	for (const Json &event : reader.list(result, "events"))
+		notice.events.push_back(
+			reader.event(reader.object(event, "kv"), reader.text(event, "type") == "DELETE"));
+	return reader.outcome(std::move(notice));
+}
+
+// As it is granted, or, in a stream, kept alive
+Result<Lease> leaseOf(const Json &answer)
+{
+	Reader reader;
+	reader.check(answer.is_object());
+	const Json &lease = answer.is_object() && answer.contains("result") ? resultOf(reader, answer) : answer;
+	Lease found{.id = reader.number<std::int64_t>(lease, "ID"), .ttl = reader.number<std::int64_t>(lease, "TTL")};
+	return reader.outcome(found);
+}
+
+} // namespace cdc::etcd

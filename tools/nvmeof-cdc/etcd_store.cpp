@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "etcd_store.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include <syslog.h>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "serving/journal.h"
+
+namespace cdc {
+
+using namespace std::chrono_literals;
+using namespace etcd;
+using nvmeof::Result;
+
+namespace {
+
+constexpr int page = 2000; // records that are asked for at once
+
+nvmeof::Error wrong(std::string message)
+{
+	nvmeof::Error error;
+	error.message = std::move(message);
+	return error;
+}
+
+EtcdOptions withSlash(EtcdOptions options)
+{
+	if (!options.prefix.ends_with('/'))
+		options.prefix += '/';
+	return options;
+}
+
+std::uint64_t nowMs()
+{
+	const auto now = std::chrono::system_clock::now().time_since_epoch();
+	return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+std::string shown(std::int64_t time)
+{
+	return fmt::format("{:%F %T} UTC", fmt::gmtime(static_cast<std::time_t>(time)));
+}
+
+} // namespace
+
+EtcdStore::EtcdStore(serving::Loop &loop, EtcdOptions options)
+	: options_(withSlash(std::move(options))), client_(loop, options_.etcd), view_(options_.prefix),
+	  reading_(options_.prefix), writer_(loop, client_, view_, [this](std::string why) { lost(std::move(why)); }),
+	  member_(loop, client_, view_, options_.lease, [this](std::string why) { lost(std::move(why)); }),
+	  again_(loop, [this] { connect(); }), late_(loop, [this] { lost(client_.endpoint() + ": no watch begins"); }),
+	  pulse_(loop, [this] { pulse(); }), keep_(loop, [this] { keep(); }), backoff_(200ms, options_.slowest)
+{
+}
+
+EtcdStore::~EtcdStore()
+{
+	if (keep_.running())
+		keep();
+}
+
+Result<void> EtcdStore::start(Told told)
+{
+	if (Result<void> checked = check(options_.etcd); !checked)
+		return checked;
+	told_ = std::move(told);
+	agedSince_ = std::time(nullptr);
+	if (!options_.cache.empty())
+		if (Result<void> opened = openCache(); !opened)
+			return opened;
+	heard_ = agedSince_;
+	connect();
+	return {};
+}
+
+Result<void> EtcdStore::openCache()
+{
+	cache_ = std::make_unique<RecordFile>(options_.cache, RecordFile::Purpose::cache);
+	Result<RecordFile::Contents> contents = cache_->open(options_.rebuild);
+	if (!contents)
+		return contents.error();
+	if (!cache_->movedTo().empty())
+		serving::say(LOG_WARNING, fmt::format("{} was damaged: it is {} now, and is made anew from etcd",
+						      options_.cache.string(), cache_->movedTo().string()));
+	if (!contents->generation)
+		return {}; // new
+	generation_ = contents->generation;
+	agedSince_ = contents->heard;
+	told_({.whole = true, .changes = std::move(contents->records), .generation = generation_});
+	return {};
+}
+
+// Asks what only a member that the others agree with can answer. All keys from "base" to "generation" are these two.
+void EtcdStore::look(std::unique_ptr<Call> &call, std::function<void(const View::Marks &now, bool follows)> then)
+{
+	const etcd::Json keys{{"key", toBase64(view_.baseKey())},
+			      {"range_end", toBase64(view_.generationKey() + '\0')}};
+	auto answered = [this, before = view_.marks(), then = std::move(then)](const Answer &answer) {
+		const Result<Range> range = answer ? rangeOf(answer.json) : wrong(answer.trouble);
+		if (!range)
+			return lost(range.error().message);
+		heard_ = std::time(nullptr);
+		View now(options_.prefix);
+		now.begin(range->header);
+		now.apply(range->records);
+		then(now.marks(), before.leadsTo(now.marks()));
+	};
+	call = client_.call("kv/range", keys, std::move(answered));
+}
+
+void EtcdStore::connect()
+{
+	look(step_, [this](const View::Marks &, bool follows) { follows ? watch() : readAll(); });
+}
+
+void EtcdStore::readAll()
+{
+	synced_ = false;
+	watch_.reset();
+	pulse_.stop();
+	reading_ = View(options_.prefix);
+	readPage(options_.prefix);
+}
+
+void EtcdStore::readPage(const std::string &from)
+{
+	etcd::Json ask{{"key", toBase64(from)}, {"range_end", toBase64(endOf(options_.prefix))}, {"limit", page}};
+	if (const std::uint64_t revision = reading_.revision())
+		ask["revision"] = std::to_string(revision);
+	step_ = client_.call("kv/range", ask, [this](const Answer &answer) {
+		if (answer.outcome == Answer::Outcome::missing) // compacted meanwhile
+			return readAll();
+		const Result<Range> range = answer ? rangeOf(answer.json) : wrong(answer.trouble);
+		if (!range)
+			return lost(range.error().message);
+		if (!reading_.revision())
+			reading_.begin(range->header);
+		reading_.apply(range->records);
+		if (range->more && !range->records.empty())
+			return readPage(range->records.back().key + '\0');
+		isRead();
+	});
+}
+
+void EtcdStore::isRead()
+{
+	if (!lifted(reading_))
+		return lift(reading_, [this] { readAll(); });
+	view_ = std::move(reading_);
+	watch();
+	publish(view_.whole());
+	writer_.told();
+}
+
+void EtcdStore::watch()
+{
+	const etcd::Json all{{"key", toBase64(options_.prefix)},
+			     {"range_end", toBase64(endOf(options_.prefix))},
+			     {"start_revision", std::to_string(view_.revision() + 1)}};
+	watch_ = client_.stream("watch", {{"create_request", all}}, [this](const Answer &answer) { noted(answer); });
+	late_.start(options_.etcd.timeout);
+}
+
+void EtcdStore::noted(const Answer &answer)
+{
+	const Result<Notice> notice = answer ? noticeOf(answer.json) : wrong(answer.trouble);
+	if (!notice)
+		return lost(notice.error().message);
+	if (notice->canceled && notice->compacted)
+		return readAll();
+	if (notice->canceled)
+		return lost(fmt::format("{}: it watches no more: {}", client_.endpoint(), notice->reason));
+	if (notice->created)
+		synced();
+	if (!notice->events.empty())
+		happened(notice->events);
+}
+
+void EtcdStore::happened(const std::vector<Event> &events)
+{
+	News news = view_.apply(events);
+	if (!view_.generation())
+		return readAll(); // somebody has removed what it is made of
+	if (!news.changes.empty() || news.generation != generation_)
+		publish(std::move(news));
+	writer_.told();
+	member_.told();
+	sweep();
+}
+
+void EtcdStore::synced()
+{
+	late_.stop();
+	failures_ = 0;
+	backoff_.reset();
+	if (!trouble_.empty())
+		serving::say(LOG_NOTICE, fmt::format("etcd is back: {}", client_.endpoint()));
+	trouble_.clear();
+	agedSince_ = 0;
+	expected_ = 0;
+	synced_ = true;
+	pulse_.start(options_.pulse);
+	writer_.run();
+	member_.run();
+	endRaises();
+	sweep();
+}
+
+// A watch says nothing while nothing happens, and while it is cut.
+void EtcdStore::pulse()
+{
+	look(asked_, [this](const View::Marks &now, bool follows) {
+		pulse_.start(options_.pulse);
+		if (!follows)
+			return readAll();
+		const auto time = std::chrono::steady_clock::now();
+		if (view_.marks().generationRevision >= expected_) {
+			expected_ = now.generationRevision;
+			expectedSince_ = time;
+		} else if (time > expectedSince_ + options_.etcd.timeout) {
+			return lost(client_.endpoint() + ": its watch is silent");
+		}
+		sweep();
+	});
+}
+
+// The next member, at once; when all have been tried, after a while
+void EtcdStore::lost(std::string why)
+{
+	synced_ = false;
+	for (auto *call : {&step_, &watch_, &asked_, &sweep_, &lift_})
+		call->reset();
+	for (auto *timer : {&late_, &pulse_})
+		timer->stop();
+	client_.next();
+	failures_++;
+	again_.start(failures_ % client_.endpoints() ? 0ms : backoff_.next());
+	if (failures_ >= client_.endpoints())
+		gone(why);
+	writer_.stop(why);
+	member_.stop(why);
+	if (trouble_.empty())
+		return;
+	writer_.refuse(refusal());
+	endRaises();
+}
+
+void EtcdStore::gone(const std::string &why)
+{
+	if (!agedSince_)
+		agedSince_ = heard_;
+	const bool known = !trouble_.empty();
+	trouble_ = why;
+	if (known)
+		return;
+	serving::say(LOG_WARNING, fmt::format("etcd is gone: {}; hosts are told what was known at {}, and nothing is "
+					      "changed until it is back",
+					      why, shown(agedSince_)));
+	keep();
+}
+
+std::string EtcdStore::refusal() const
+{
+	return fmt::format("etcd does not answer since {}: {}; nothing is changed until it does", shown(agedSince_),
+			   trouble_);
+}
+
+void EtcdStore::publish(News news)
+{
+	generation_ = news.generation = std::max(generation_, news.generation);
+	if (cache_) {
+		if (unkept_.changes.empty() && !unkept_.whole && cacheBroken_)
+			unkept_ = view_.whole();
+		else if (news.whole)
+			unkept_ = news;
+		else
+			unkept_.changes.insert(unkept_.changes.end(), news.changes.begin(), news.changes.end());
+		keep_.startUnlessRunning(200ms);
+	}
+	told_(std::move(news));
+	endRaises();
+}
+
+// In the cache
+void EtcdStore::keep()
+{
+	if (!cache_ || !generation_)
+		return;
+	keep_.stop();
+	News news = std::exchange(unkept_, {});
+	news.generation = generation_;
+	const Result<void> kept = cache_->keep(news, heard_);
+	if (!kept && !cacheBroken_)
+		serving::say(LOG_WARNING, fmt::format("what was known last is not kept: {}", kept.error().message));
+	cacheBroken_ = !kept;
+}
+
+bool EtcdStore::lifted(const View &view) const
+{
+	return view.generation() && view.generation() >= std::max(generation_, floor_);
+}
+
+// Makes the generation greater than any that was told, which etcd has lost, or never had.
+void EtcdStore::lift(const View &view, std::function<void()> then)
+{
+	const std::uint64_t least = std::max(generation_, floor_), revision = view.revision();
+	const std::uint64_t base = std::max(nowMs(), least > revision ? least - revision : 0);
+	const etcd::Json change{
+		{"compare", {isRevision(view.baseKey(), view.marks().baseRevision)}},
+		{"success", {put(view.baseKey(), std::to_string(base)), put(view.generationKey(), "")}}};
+	lift_ = client_.call("kv/txn", change, [this, then = std::move(then)](const Answer &answer) {
+		lift_.reset();
+		if (!answer)
+			return lost(answer.trouble);
+		then();
+	});
+}
+
+void EtcdStore::raise(std::uint64_t above, Done done)
+{
+	if (!trouble_.empty())
+		return done(wrong(refusal()));
+	floor_ = std::max(floor_, above + 1);
+	raises_.push_back({above, std::move(done)});
+	endRaises();
+}
+
+// Those that are done; and goes on with the others
+void EtcdStore::endRaises()
+{
+	std::vector<Raise> ended;
+	const auto waits = [&](const Raise &raise) { return generation_ <= raise.above && trouble_.empty(); };
+	const auto end = std::partition(raises_.begin(), raises_.end(), waits);
+	std::move(end, raises_.end(), std::back_inserter(ended));
+	raises_.erase(end, raises_.end());
+	if (!raises_.empty() && synced_ && !lift_ && !lifted(view_))
+		lift(view_, [this, before = view_.marks().baseRevision] {
+			if (view_.marks().baseRevision != before) // else the watch has yet to tell
+				endRaises();
+		});
+	for (Raise &raise : ended)
+		raise.done(generation_ > raise.above ? Result<void>() : wrong(refusal()));
+}
+
+// Takes away the record of an instance that is no more. All that are left try, and one of them does it.
+void EtcdStore::sweep()
+{
+	if (sweep_ || !synced_)
+		return;
+	for (const std::string &id : view_.dead()) {
+		if (member_.isSelf(id))
+			continue;
+		const std::string record = options_.prefix + std::string(prefixOf(Kind::instance)) + id;
+		const etcd::Json change{{"compare", {isRevision(view_.aliveKey(id), 0)}},
+					{"success", {remove(record), put(view_.generationKey(), "")}}};
+		sweep_ = client_.call("kv/txn", change, [this](const Answer &answer) {
+			sweep_.reset();
+			if (!answer)
+				lost(answer.trouble);
+		});
+		return;
+	}
+}
+
+void EtcdStore::write(std::vector<Change> changes, Done done)
+{
+	if (!trouble_.empty())
+		return done(wrong(refusal()));
+	writer_.write(std::move(changes), std::move(done));
+}
+
+void EtcdStore::join(const Instance &instance)
+{
+	member_.join(instance);
+}
+
+void EtcdStore::leave(Done done)
+{
+	member_.leave(std::move(done));
+}
+
+StoreState EtcdStore::state() const
+{
+	return {.engine = "etcd",
+		.place = fmt::format("{} {}", client_.endpoint(), options_.prefix),
+		.writable = trouble_.empty(),
+		.trouble = trouble_.empty() ? "" : refusal(),
+		.agedSince = agedSince_};
+}
+
+} // namespace cdc

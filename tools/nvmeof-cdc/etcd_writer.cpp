@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "etcd_writer.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cdc::etcd {
+
+using namespace std::chrono_literals;
+using nvmeof::Result;
+using Outcome = Answer::Outcome;
+
+namespace {
+
+// Etcd takes 128 operations on each level of a transaction, less on a level below by as many as are on the one above:
+// 64 times 64 on two; and 1.5 MiB in all, by default.
+constexpr std::size_t most_flat = 120, most_below = 64, most_changes = 63 * most_below;
+constexpr std::size_t most_bytes = 1 << 20;
+// Of what is written together without need: others wait for it.
+constexpr std::size_t enough_changes = 1024;
+
+nvmeof::Error wrong(std::string message)
+{
+	nvmeof::Error error;
+	error.message = std::move(message);
+	return error;
+}
+
+std::size_t sizeOf(const std::vector<Change> &changes)
+{
+	std::size_t bytes = 0;
+	for (const Change &change : changes)
+		bytes += change.key.size() + change.value.value_or("").size();
+	return bytes;
+}
+
+} // namespace
+
+Writer::Writer(serving::Loop &loop, Client &client, const View &view, std::function<void(std::string)> failed)
+	: client_(client), view_(view), failed_(std::move(failed)), patience_(loop, [this] {
+		  finish(wrong("it is written, but etcd was lost before it could tell all"));
+		  next();
+	  })
+{
+}
+
+void Writer::write(std::vector<Change> changes, Store::Done done)
+{
+	const std::size_t bytes = sizeOf(changes);
+	if (changes.size() > most_changes || bytes > most_bytes)
+		return done(wrong(fmt::format("{} records of {} KiB at once are too much for etcd: at most {} of {} "
+					      "KiB; write them in parts",
+					      changes.size(), bytes >> 10, most_changes, most_bytes >> 10)));
+	queue_.push_back({std::move(changes), bytes, std::move(done)});
+	next();
+}
+
+// As many from the queue as fit together; what would change nothing is left out.
+Writer::Changes Writer::gather()
+{
+	Changes all;
+	std::size_t count = 0, bytes = 0;
+	while (!queue_.empty()) {
+		Write &next = queue_.front();
+		count += next.changes.size();
+		bytes += next.bytes;
+		if (!group_.empty() && (count > enough_changes || bytes > most_bytes / 2))
+			break;
+		for (const Change &change : next.changes) {
+			const std::string *there = view_.valueOf(change.key);
+			if (all.contains(change.key) ||
+			    (change.value ? !there || *there != *change.value : there != nullptr))
+				all.insert_or_assign(change.key, change.value);
+		}
+		group_.push_back(std::move(next));
+		queue_.pop_front();
+	}
+	return all;
+}
+
+Json Writer::transaction(const Changes &changes) const
+{
+	std::vector<Json> operations;
+	bool told = false;
+	for (const auto &[key, value] : changes) {
+		const std::string there = view_.prefix() + key;
+		operations.push_back(value ? put(there, *value) : remove(there));
+		told = told || toldToHosts(kindOf(key).value_or(Kind::target));
+	}
+	Json all = Json::array();
+	if (operations.size() > most_flat)
+		for (std::size_t i = 0; i < operations.size(); i += most_below) {
+			const auto end = operations.begin() + std::min(i + most_below, operations.size());
+			all.push_back({{"request_txn", {{"success", std::vector(operations.begin() + i, end)}}}});
+		}
+	else
+		all = operations;
+	if (told)
+		all.push_back(put(view_.generationKey(), ""));
+	return {{"success", std::move(all)}};
+}
+
+void Writer::run()
+{
+	running_ = true;
+	next();
+}
+
+void Writer::next()
+{
+	while (running_ && group_.empty() && !queue_.empty()) {
+		const Changes changes = gather();
+		if (!changes.empty()) {
+			call_ = client_.call("kv/txn", transaction(changes),
+					     [this](const Answer &answer) { answered(answer); });
+			return;
+		}
+		finish({});
+	}
+}
+
+void Writer::answered(const Answer &answer)
+{
+	call_.reset();
+	if (answer.outcome == Outcome::unsent) {
+		std::ranges::move(group_, std::front_inserter(queue_));
+		std::ranges::reverse(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group_.size()));
+		group_.clear();
+		return failed_(answer.trouble);
+	}
+	const bool definite = answer.outcome != Outcome::lost;
+	const Result<Transaction> done =
+		answer ? transactionOf(answer.json)
+		       : wrong(definite ? answer.trouble
+					: answer.trouble +
+						  "; whether it was written is not known: look, or write it again");
+	if (done && done->changed && done->header.revision > view_.revision()) {
+		written_ = done->header.revision;
+		return patience_.start(10s);
+	}
+	finish(done ? Result<void>() : Result<void>(done.error()));
+	if (!definite)
+		return failed_(answer.trouble);
+	next();
+}
+
+void Writer::told()
+{
+	if (!written_ || view_.revision() < written_)
+		return;
+	finish({});
+	next();
+}
+
+void Writer::stop(const std::string &why)
+{
+	running_ = false;
+	if (!call_)
+		return;
+	call_.reset();
+	finish(wrong(why + "; whether it was written is not known: look, or write it again"));
+}
+
+void Writer::refuse(const std::string &why)
+{
+	std::deque<Write> refused;
+	refused.swap(queue_);
+	for (Write &write : refused)
+		write.done(wrong(why));
+}
+
+void Writer::finish(const Result<void> &result)
+{
+	written_ = 0;
+	patience_.stop();
+	std::vector<Write> group;
+	group.swap(group_);
+	for (Write &write : group)
+		write.done(result);
+}
+
+} // namespace cdc::etcd

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "move.h"
+
+#include <fmt/format.h>
+
+namespace cdc {
+
+using namespace std::chrono_literals;
+using nvmeof::Result;
+
+namespace {
+
+constexpr std::size_t most_records = 500, most_bytes = 256 << 10; // at once
+
+nvmeof::Error wrong(std::string message)
+{
+	nvmeof::Error error;
+	error.message = std::move(message);
+	return error;
+}
+
+// By key, those that are nobody's who runs
+std::map<std::string, std::string> recordsIn(const News &news)
+{
+	std::map<std::string, std::string> records;
+	for (const Change &change : news.changes)
+		if (change.value && kindOf(change.key) != Kind::instance)
+			records.emplace(change.key, *change.value);
+	return records;
+}
+
+} // namespace
+
+Move::Move(serving::Loop &loop, Store &from, Store &to, Done done)
+	: from_(from), to_(to), done_(std::move(done)), patience_(loop, [this] {
+		  const StoreState state = (read_ ? to_ : from_).state();
+		  end(wrong(fmt::format("{} {}: {}", state.engine, state.place,
+					state.trouble.empty() ? "no answer" : state.trouble)));
+	  })
+{
+}
+
+void Move::start()
+{
+	patience_.start(10s);
+	auto told = [this](const News &news) {
+		if (!read_)
+			isRead(news);
+	};
+	if (Result<void> started = from_.start(told); !started)
+		end(started.error());
+}
+
+void Move::isRead(const News &news)
+{
+	read_ = true;
+	records_ = recordsIn(news);
+	next_ = records_.begin();
+	moved_.before = news.generation;
+	auto told = [this](const News &there) {
+		if (!there_)
+			isThere(there);
+	};
+	if (Result<void> started = to_.start(told); !started)
+		end(started.error());
+}
+
+void Move::isThere(const News &news)
+{
+	there_ = true;
+	for (const auto &[key, value] : recordsIn(news)) {
+		auto same = records_.find(key);
+		if (same == records_.end() || same->second != value)
+			return end(wrong(fmt::format("{} has records of its own ({}): move into an empty one",
+						     to_.state().place, key)));
+	}
+	to_.raise(moved_.before, [this](const Result<void> &raised) { isWritten(raised); });
+}
+
+void Move::isWritten(const Result<void> &written)
+{
+	if (!written)
+		return end(written.error());
+	if (next_ == records_.end())
+		return end(moved_);
+	writeNext();
+}
+
+void Move::writeNext()
+{
+	patience_.start(10s);
+	std::vector<Change> changes;
+	for (std::size_t bytes = 0; next_ != records_.end() && changes.size() < most_records && bytes < most_bytes;
+	     ++next_) {
+		bytes += next_->first.size() + next_->second.size();
+		changes.push_back({next_->first, next_->second});
+	}
+	moved_.records += changes.size();
+	to_.write(std::move(changes), [this](const Result<void> &done) { isWritten(done); });
+}
+
+void Move::end(Result<Moved> result)
+{
+	patience_.stop();
+	if (const Done done = std::exchange(done_, {}))
+		done(std::move(result));
+}
+
+} // namespace cdc
