@@ -100,8 +100,8 @@ TEST_CASE("what hosts of no zone see is a choice", "[cdc][views]")
 TEST_CASE("a page is made once, and stays as long as it tells the same", "[cdc][views]")
 {
 	World world;
-	world({is(anInstance("self")), is(aTarget("a")), is(aTarget("b")),
-	       is(aZone("one", {host_a, "*:c*"}, {"*:a"})), is(aZone("two", {host_b}, {"*:b"}))});
+	world({is(anInstance("self")), is(aTarget("a")), is(aTarget("b")), is(aZone("one", {host_a, "*:c*"}, {"*:a"})),
+	       is(aZone("two", {host_b}, {"*:b"}))});
 	const auto a = world.views->of(host_a), b = world.views->of(host_b);
 	CHECK(world.views->of("nqn.x:c1") == a); // the same zones
 	CHECK(world.views->of("nqn.x:c2") == a);

@@ -265,10 +265,8 @@ Json Target::json() const
 	addUnless(json, "portid", portid, usual.portid);
 	addUnless(json, "treq", treq, usual.treq);
 	addUnless(json, "sectype", sectype, usual.sectype);
-	if (transport == tr_rdma) {
-		addUnless(json, "qptype", qptype, usual.qptype);
-		addUnless(json, "prtype", prtype, usual.prtype);
-	}
+	addUnless(json, "qptype", qptype, usual.qptype);
+	addUnless(json, "prtype", prtype, usual.prtype);
 	json["state"] = stateName(state);
 	addOrigin(json, origin);
 	return json;
