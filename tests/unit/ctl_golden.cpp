@@ -299,6 +299,7 @@ std::vector<Golden> all()
 		{"rescan", "rescan.json", pretty(doneDocument("nvmeof0c1", "scanned"))},
 		{"set", "set.json", pretty(doneDocument("nvmeof0", "set"))},
 		{"daemon", "daemon.json", pretty(doneDocument("nvmeofd", "reload"))},
+		{"cdc", "cdc.json", pretty({{"done", "set"}, {"records", 2}, {"generation", 7}})},
 		{"shutdown", "shutdown.json", pretty(shutdownDocument(15000ms, {"nvmeof0", "nvmeof0c1"}))},
 		{"gen-hostnqn", "gen-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"show-hostnqn", "show-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},

@@ -3,10 +3,12 @@
 
 #include "../exposition_checker.h"
 #include "ctl_snapshot.h"
-#include "exposition.h"
 #include "prometheus.h"
+#include "serving/exposition.h"
 
 using namespace nvmeof;
+using serving::exactNumber;
+using serving::Exposition;
 using namespace std::chrono_literals;
 
 namespace {

@@ -68,6 +68,7 @@ public:
 	bool wantsEvents() const { return events_ && requests_ > 0; }
 	bool hasRead() const { return generation_ != 0; }        // its log
 	std::uint64_t generation() const { return generation_; } // of the log that it has read; 0: none yet
+	bool current() const { return hasRead() && views_->of(zones_) == page_; }
 
 private:
 	Outcome fabrics(const nofctl::wire::Command &cmd);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "feeds.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -127,6 +129,18 @@ std::vector<Change> putAll(const Model &model, std::span<const Target> targets)
 	return changes;
 }
 
+std::vector<Change> putAll(const Model &model, std::span<const Zone> zones)
+{
+	std::vector<Change> changes;
+	for (const Zone &zone : zones) {
+		auto there = model.zones().find(zone.key());
+		if (there == model.zones().end() ||
+		    (there->second != zone && mayReplace(there->second.origin, zone.origin)))
+			changes.push_back(putting(zone));
+	}
+	return changes;
+}
+
 std::vector<Change> replaceAll(const Model &model, const Origin &origin, std::span<const Target> targets)
 {
 	std::vector<Change> changes = putAll(model, targets);
@@ -150,10 +164,8 @@ std::vector<Change> fileChanges(const Model &model, const std::string &id, std::
 	for (Zone &zone : zones) {
 		zone.origin = origin;
 		keys.insert(zone.key());
-		auto there = model.zones().find(zone.key());
-		if (there == model.zones().end() || (there->second != zone && mayReplace(there->second.origin, origin)))
-			changes.push_back(putting(zone));
 	}
+	std::ranges::move(putAll(model, zones), std::back_inserter(changes));
 	for (const auto &[key, zone] : model.zones())
 		if (sameOrigin(zone.origin, origin) && !keys.contains(key))
 			changes.push_back({key, {}});

@@ -22,6 +22,7 @@ bool mayReplace(const Origin &there, const Origin &source);
 
 // What of these is new or another, without what stronger sources hold
 std::vector<Change> putAll(const Model &model, std::span<const Target> targets);
+std::vector<Change> putAll(const Model &model, std::span<const Zone> zones);
 // The same, and the end of all other targets of that origin
 std::vector<Change> replaceAll(const Model &model, const Origin &origin, std::span<const Target> targets);
 

@@ -9,11 +9,13 @@
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
 
+#include "control.h"
 #include "instance_id.h"
 #include "serving/journal.h"
 #include "serving/loop.h"
 #include "service.h"
 #include "sqlite_store.h"
+#include "web.h"
 
 using namespace cdc;
 using namespace serving;
@@ -56,14 +58,16 @@ int checkConfig(const Options &options)
 	return done;
 }
 
-void reload(Service &service, const Options &options)
+Result<void> reload(Service &service, const Options &options)
 {
 	sd_notify(0, "RELOADING=1");
-	if (Result<Rules> rules = readRules(options.config))
+	Result<Rules> rules = readRules(options.config);
+	if (rules)
 		service.reload(*std::move(rules));
 	else
 		say(LOG_ERR, "the configuration stays as it was: " + rules.error().message);
 	sd_notify(0, "READY=1");
+	return rules ? Result<void>() : rules.error();
 }
 
 int serve(const Options &options)
@@ -78,12 +82,22 @@ int serve(const Options &options)
 	Loop loop;
 	auto store = std::make_unique<SqliteStore>(loop, rules->store.file);
 	Service service(loop, *rules, *identity, std::move(store));
-	auto end = [&] {
+	auto end = [&](const std::function<void()> &left) {
 		sd_notify(0, "STOPPING=1");
-		service.drain([&] { loop.end(done); });
+		service.drain([&loop, left] {
+			left();
+			loop.end(done);
+		});
 	};
-	OnSignal term(loop, SIGTERM, end), interrupted(loop, SIGINT, end);
-	OnSignal hup(loop, SIGHUP, [&] { reload(service, options); });
+	auto endBySignal = [&] { end([] {}); };
+	OnSignal term(loop, SIGTERM, endBySignal), interrupted(loop, SIGINT, endBySignal);
+	OnSignal hup(loop, SIGHUP, [&] { (void)reload(service, options); });
+	Control control(loop, service, {.reload = [&] { return reload(service, options); }, .drain = end});
+	if (Result<void> started = control.start(rules->control); !started)
+		return failWith(started.error());
+	Web web(loop, service);
+	if (Result<void> started = web.start(rules->web); !started)
+		return failWith(started.error());
 	auto serving = [&] {
 		say(LOG_INFO, fmt::format("serves as {}, generation {}", identity->nqn, service.views().generation()));
 		sd_notify(0, "READY=1");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "service.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <syslog.h>
@@ -21,7 +22,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::size_t most_happenings = 256;
+constexpr std::size_t most_happenings = 256, most_named = 100; // records of each
 constexpr auto lease_every = 5s;
 
 double now()
@@ -116,11 +117,19 @@ void Service::told(const News &news)
 {
 	for (const std::string &problem : model_.apply(news))
 		say(LOG_WARNING, problem);
+	copy_.reset();
 	const bool first = !views_;
 	publish();
 	note(news);
 	if (first)
 		begin();
+}
+
+std::shared_ptr<const Model> Service::sharedModel()
+{
+	if (!copy_)
+		copy_ = std::make_shared<const Model>(model_);
+	return copy_;
 }
 
 void Service::publish()
@@ -133,10 +142,11 @@ void Service::publish()
 
 void Service::note(const News &news)
 {
-	Happening happening{++lastHappening_, now(), news.generation, {}, {}, news.whole};
-	if (!news.whole)
-		for (const Change &change : news.changes)
-			(change.value ? happening.put : happening.removed).push_back(change.key);
+	Happening happening{++lastHappening_, now(), news.generation, {}, {}, 0, news.whole};
+	const std::size_t named = news.whole ? 0 : std::min(news.changes.size(), most_named);
+	for (std::size_t i = 0; i < named; i++)
+		(news.changes[i].value ? happening.put : happening.removed).push_back(news.changes[i].key);
+	happening.more = news.whole ? 0 : news.changes.size() - named;
 	happenings_.push_back(std::move(happening));
 	if (happenings_.size() > most_happenings)
 		happenings_.pop_front();

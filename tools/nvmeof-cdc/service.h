@@ -19,7 +19,8 @@ struct Happening {
 	std::uint64_t number; // from 1
 	double time;          // seconds since 1970
 	std::uint64_t generation;
-	std::vector<std::string> put, removed; // keys
+	std::vector<std::string> put, removed; // keys, the first hundred
+	std::size_t more;                      // that are not named
 	bool whole;                            // the store was read anew
 };
 
@@ -45,6 +46,9 @@ public:
 	const Identity &identity() const { return hall_.identity; }
 	const Model &model() const { return model_; }
 	const Views &views() const { return *views_; }
+	// Of now, for other threads; null: the store has not told anything yet
+	std::shared_ptr<const Views> sharedViews() const { return views_; }
+	std::shared_ptr<const Model> sharedModel();
 	const Counters &counters() const { return hall_.counters; }
 	StoreState storeState() const { return store_->state(); }
 	const std::deque<Happening> &happenings() const { return happenings_; }
@@ -68,6 +72,7 @@ private:
 	Hall hall_;
 	std::unique_ptr<Store> store_;
 	Model model_;
+	std::shared_ptr<const Model> copy_; // of model_, until that changes; made when it is asked for
 	std::shared_ptr<const Views> views_;
 	serving::Mailbox mailbox_;
 	serving::Timer leases_;

@@ -100,7 +100,7 @@ void Worker::census(std::function<void(std::vector<Guest>)> done)
 		for (const auto &[id, connection] : connections_)
 			if (const Controller *one = connection->controller())
 				guests.push_back({one->hostnqn(), connection->peer().text(), one->generation(),
-						  one->wantsEvents(), one->cntlid()});
+						  one->current(), one->wantsEvents(), one->cntlid()});
 		done(std::move(guests));
 	});
 }

@@ -38,6 +38,7 @@ struct RegistrationRequest {
 struct Guest {
 	std::string hostnqn, address;
 	std::uint64_t generation; // that it has; 0: it has not read its log
+	bool current;             // nothing that it sees has changed since
 	bool persistent;          // waits for events
 	std::uint16_t cntlid;
 };

@@ -51,6 +51,7 @@ int runSet(Context &context);
 int runApplyPolicy(Context &context);
 int runShutdown(Context &context);
 int runDaemon(Context &context);
+int runCdc(Context &context);
 int runMonitor(Context &context);
 int runStats(Context &context);
 int runTop(Context &context);

@@ -70,21 +70,14 @@ Result<std::string> call(const char *method, std::optional<bool> argument)
 	return std::string(text);
 }
 
-std::string text(const Json &object, const char *key)
-{
-	auto found = object.find(key);
-	if (found == object.end() || found->is_null())
-		return "-";
-	return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
 // By mDNS, and whether it still says so
 std::string heardBy(const Json &service)
 {
 	auto mdns = service.find("mdns");
 	if (mdns == service.end())
 		return {};
-	return fmt::format(" (mDNS on {}{})", text(*mdns, "interface"), (*mdns)["announced"] == true ? "" : ", once");
+	return fmt::format(" (mDNS on {}{})", memberText(*mdns, "interface"),
+			   (*mdns)["announced"] == true ? "" : ", once");
 }
 
 std::string services(const Json &status)
@@ -97,10 +90,11 @@ std::string services(const Json &status)
 		     {"Leads to", Align::right},
 		     {"Error"}});
 	for (const Json &one : status["services"])
-		table.add({text(one, "service") + heardBy(one), text(one, "state"), text(one, "controller"),
-			   one["log"].is_null() ? "-" : text(one["log"], "entries"),
+		table.add({memberText(one, "service") + heardBy(one), memberText(one, "state"),
+			   memberText(one, "controller"),
+			   one["log"].is_null() ? "-" : memberText(one["log"], "entries"),
 			   one.contains("age_s") ? fmt::format("{:.0f} s", one["age_s"].get<double>()) : "-",
-			   text(one, "connections"), text(one, "error")});
+			   memberText(one, "connections"), memberText(one, "error")});
 	return status["services"].empty() ? "no discovery service is configured, or found\n" : table.render();
 }
 
@@ -108,8 +102,8 @@ std::string connections(const Json &status)
 {
 	Table table({{"Address"}, {"NQN"}, {"State"}, {"Controller"}, {"Error"}});
 	for (const Json &one : status["connections"])
-		table.add({text(one, "transport") + " " + text(one, "address"), text(one, "nqn"), text(one, "state"),
-			   text(one, "controller"), text(one, "error")});
+		table.add({memberText(one, "transport") + " " + memberText(one, "address"), memberText(one, "nqn"),
+			   memberText(one, "state"), memberText(one, "controller"), memberText(one, "error")});
 	return status["connections"].empty() ? "no connection is wanted\n" : table.render();
 }
 
@@ -121,11 +115,13 @@ std::string refusals(const Json &status)
 			lines += printable(fmt::format("{} stays: {}", text(one, "controller"), text(one, "reason"))) +
 				 "\n";
 	for (const Json &one : status["refusals"])
-		lines += printable(fmt::format("not connected: {}: {}", text(one, "what"), text(one, "reason"))) + "\n";
+		lines += printable(fmt::format("not connected: {}: {}", memberText(one, "what"),
+					       memberText(one, "reason"))) +
+			 "\n";
 	if (status["more_refusals"] != 0)
-		lines += fmt::format("and {} more\n", text(status, "more_refusals"));
+		lines += fmt::format("and {} more\n", memberText(status, "more_refusals"));
 	if (auto mdns = status.find("mdns"); mdns != status.end() && !(*mdns)["error"].is_null())
-		lines += printable(fmt::format("mDNS: {}", text(*mdns, "error"))) + "\n";
+		lines += printable(fmt::format("mDNS: {}", memberText(*mdns, "error"))) + "\n";
 	for (const auto &[name, why] : status["unresolved"].items())
 		lines += printable(fmt::format("no address: {}: {}", name, why.get<std::string>())) + "\n";
 	return lines;

@@ -267,6 +267,14 @@ Json toJson(const Error &error)
 	return json;
 }
 
+std::string memberText(const Json &object, const char *key)
+{
+	auto found = object.find(key);
+	if (found == object.end() || found->is_null())
+		return "-";
+	return found->is_string() ? found->get<std::string>() : found->dump();
+}
+
 const char *kindOf(const AnyObject &object)
 {
 	return std::visit(KindOf{}, object);

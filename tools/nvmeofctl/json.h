@@ -27,4 +27,6 @@ Json latencyJson(const nvmeof::Histogram &read, const nvmeof::Histogram &write);
 Json toJson(const nvmeof::Aen &aen);
 Json toJson(const nvmeof::Event &event);
 Json toJson(const nvmeof::Error &error);
+// Of a member that may be absent: its text, what it prints as, or "-"
+std::string memberText(const Json &object, const char *key);
 const char *kindOf(const nvmeof::AnyObject &object); // "subsystem", "controller", "namespace", "path"

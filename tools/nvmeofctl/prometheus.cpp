@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exposition.h"
+#include "serving/exposition.h"
 
 using namespace nvmeof;
+using serving::exactNumber;
+using serving::Exposition;
 using namespace std::chrono_literals;
 
 namespace {

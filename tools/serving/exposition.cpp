@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+namespace serving {
+
 namespace {
 
 const char *nameOf(Exposition::Type type)
@@ -103,3 +105,5 @@ void Exposition::part(std::string_view suffix, const Labels &labels, const std::
 		list += fmt::format("{}{}=\"{}\"", list.empty() ? "" : ",", name, escaped(content));
 	text_ += fmt::format("{}{}{{{}}} {}\n", name_, suffix, list, value);
 }
+
+} // namespace serving

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace serving {
+
 class Exposition {
 public:
 	enum class Type { counter, gauge, histogram };
@@ -28,3 +30,5 @@ private:
 
 // Shortest text that reads back as the same number.
 std::string exactNumber(double value);
+
+} // namespace serving

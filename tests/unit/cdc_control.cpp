@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The control socket: what is asked over it, by whom, and how badly.
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <grp.h>
+
+#include "cdc_running.h"
+
+using namespace cdc;
+using namespace std::chrono_literals;
+using What = ControlRequest::What;
+
+namespace {
+
+std::string refusal(const std::string &line)
+{
+	auto request = parseControlRequest(line);
+	REQUIRE_FALSE(request);
+	return request.error().message;
+}
+
+Target fileTarget(int number, const std::string &owner)
+{
+	Target target = someTarget(number);
+	target.origin = {"file", owner, 0};
+	return target;
+}
+
+class Caller {
+public:
+	explicit Caller(const Running &running) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))
+	{
+		sockaddr_un address{};
+		address.sun_family = AF_UNIX;
+		std::ranges::copy(running.rules.control.string(), address.sun_path);
+		const timeval limit{20, 0};
+		::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+		REQUIRE(::connect(socket_, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
+	}
+	~Caller() { ::close(socket_); }
+
+	// False: nobody takes it
+	bool say(const std::string &text)
+	{
+		for (std::size_t sent = 0; sent < text.size();) {
+			const ssize_t n = ::send(socket_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+			if (n <= 0)
+				return false;
+			sent += static_cast<std::size_t>(n);
+		}
+		return true;
+	}
+	// Null: the connection has ended
+	Json next()
+	{
+		for (;;) {
+			if (const std::size_t end = read_.find('\n'); end != read_.npos) {
+				const std::string line = read_.substr(0, end);
+				read_.erase(0, end + 1);
+				return Json::parse(line);
+			}
+			char room[65536];
+			const ssize_t n = ::recv(socket_, room, sizeof(room), 0);
+			if (n < 0 && errno == EAGAIN)
+				FAIL("no answer");
+			if (n <= 0)
+				return nullptr;
+			read_.append(room, static_cast<std::size_t>(n));
+		}
+	}
+	Json ask(const std::string &line)
+	{
+		REQUIRE(say(line + "\n"));
+		return next();
+	}
+	void end() { ::shutdown(socket_, SHUT_WR); }
+	int fd() const { return socket_; }
+
+private:
+	int socket_;
+	std::string read_;
+};
+
+std::string codeIn(const Json &answer)
+{
+	return answer.contains("error") ? answer["error"]["code"].get<std::string>() : "";
+}
+
+} // namespace
+
+TEST_CASE("requests of the control socket", "[control]")
+{
+	CHECK(parseControlRequest(R"({"command": "status"})")->what == What::status);
+	CHECK(parseControlRequest(R"({"command": "changes", "follow": true})")->follow);
+	auto set = parseControlRequest(R"({"command": "set", "targets": [{"nqn": "nqn.a", "traddr": "10.0.0.1",
+		"source": "file", "seen_by": 7}], "zones": [{"name": "z", "hosts": ["nqn.*"], "targets": []}]})");
+	REQUIRE(set);
+	CHECK(set->targets[0].origin == Origin{});
+	CHECK(set->zones[0].hosts == std::vector<std::string>{"nqn.*"});
+	auto gone = parseControlRequest(R"({"command": "remove", "targets": [{"nqn": "nqn.a", "traddr": "10.0.0.1"}],
+		"zones": ["z"], "hosts": ["nqn.h"], "force": true})");
+	REQUIRE(gone);
+	CHECK(gone->force);
+	CHECK(gone->keys == std::vector<std::string>{"targets/nqn.a tcp 10.0.0.1 4420", "zones/z", "hosts/nqn.h"});
+}
+
+TEST_CASE("wrong requests are refused in words", "[control]")
+{
+	CHECK(refusal("") == "that is no JSON object");
+	CHECK(refusal("[]") == "that is no JSON object");
+	CHECK(refusal("{}") == "command is missing");
+	CHECK(refusal(R"({"command": 1})") == "command is missing");
+	CHECK(refusal(R"({"command": "fly"})") == "there is no command 'fly'");
+	CHECK(refusal(R"({"command": "status", "follow": true})") == "'follow' has no place here");
+	CHECK(refusal(R"({"command": "changes", "follow": 1})") == "follow is neither true nor false");
+	CHECK(refusal(R"({"command": "set"})") == "no record is named");
+	CHECK(refusal(R"({"command": "set", "targets": {}})") == "targets is no list, or too long");
+	CHECK(refusal(R"({"command": "set", "targets": [1]})") == "a record is an object");
+	CHECK(refusal(R"({"command": "set", "targets": [{"nqn": "nqn.a"}]})") == "target: traddr is missing");
+	CHECK(refusal(R"({"command": "set", "targets": [{"nqn": "nqn.a", "traddr": "10.0.0.1", "stat": "x"}]})") ==
+	      "'stat' has no place in a record");
+	CHECK(refusal(R"({"command": "set", "zones": [{"name": "a b"}]})") ==
+	      "zone: its name is empty, or has a blank or a slash in it");
+	CHECK(refusal(R"({"command": "remove", "zones": [1]})") == "something in zones is no text");
+	CHECK(refusal(std::string(100000, '[')) == "that is no JSON object");
+	CHECK(refusal(R"({"command": "set", "targets": )" + std::string(1000, '[') + std::string(1000, ']') + "}") ==
+	      "that is no JSON object");
+}
+
+TEST_CASE("what is told elsewhere is not removed by hand, as it would be told again", "[control]")
+{
+	Sample sample;
+	Target pulled = someTarget(2), pushed = someTarget(3);
+	pulled.origin = {"pull", "10.0.0.9:8009", 0};
+	pushed.origin = {"push", "nqn.d", 0};
+	sample.tell({putOf(fileTarget(0, self_id)), putOf(fileTarget(1, "other")), putOf(pulled), putOf(pushed)});
+	auto removal = [&](int number, bool force) {
+		return controlChanges(sample.model,
+				      {.what = What::remove, .force = force, .keys = {someTarget(number).key()}});
+	};
+	CHECK(removal(0, true).error().message ==
+	      "the target nqn.2024-01.com.example:s0 tcp 10.0.0.1 4420 is told of by the configuration of the "
+	      "instance " +
+		      std::string(self_id) + ", which would tell of it again: it is to be taken away there");
+	CHECK(removal(1, false).error().message.ends_with("taken away there, or by force"));
+	CHECK(removal(1, true).ok());
+	CHECK(removal(2, false).error().message.find("the discovery service 10.0.0.9:8009") != std::string::npos);
+	CHECK(removal(2, true).ok());
+	CHECK(removal(3, false).ok());
+	CHECK(removal(4, true).error().code == nvmeof::ErrorCode::noSuchObject);
+}
+
+TEST_CASE("what is set by hand holds against all others, and only what differs is written", "[control]")
+{
+	Sample sample;
+	sample.tell({putOf(fileTarget(0, self_id)), putOf(someTarget(1))});
+	auto changes = controlChanges(sample.model, {.what = What::set, .targets = {someTarget(0), someTarget(1)}});
+	REQUIRE(changes);
+	REQUIRE(changes->size() == 1);
+	CHECK(changes->front().key == someTarget(0).key());
+	Target others = someTarget(2);
+	others.origin.owner = "somebody"; // of a version that has owners
+	sample.tell({putOf(others)});
+	CHECK_FALSE(controlChanges(sample.model, {.what = What::set, .targets = {someTarget(2)}}));
+}
+
+TEST_CASE("records are set, shown and removed over the socket", "[control]")
+{
+	Running running;
+	running.rules.targets = {someTarget(0)};
+	running.start();
+	Caller caller(running);
+	Json record = someTarget(0).json();
+	record["state"] = "inaccessible";
+	const Json request{{"command", "set"}, {"targets", {record}}, {"zones", {{{"name", "z"}}}}};
+	const Json done = caller.ask(request.dump());
+	CHECK(done["done"] == "set");
+	CHECK(done["records"] == 2);
+	CHECK(done["generation"] > 1);
+	const Json targets = caller.ask(R"({"command": "targets"})");
+	REQUIRE(targets["targets"].size() == 1);
+	CHECK(targets["targets"][0]["state"] == "inaccessible");
+	CHECK(targets["targets"][0]["source"] == "control");
+	CHECK(caller.ask(R"({"command": "zones"})")["zones"][0]["name"] == "z");
+	CHECK(caller.ask(R"({"command": "hosts"})")["hosts"].empty());
+	CHECK(caller.ask(R"({"command": "instances"})")["instances"][0]["self"] == true);
+	// Removed, the configuration's holds again.
+	const Json removal{{"command", "remove"}, {"targets", {record}}, {"zones", {"z"}}};
+	CHECK(caller.ask(removal.dump())["records"] == 2);
+	const Json after = caller.ask(R"({"command": "targets"})");
+	REQUIRE(after["targets"].size() == 1);
+	CHECK(after["targets"][0]["source"] == "file");
+	CHECK(codeIn(caller.ask(R"({"command": "remove", "zones": ["z"]})")) == "no_such_object");
+	CHECK(caller.ask(R"({"command": "changes"})")["changes"].size() >= 3);
+}
+
+TEST_CASE("reload and drain are the service's", "[control]")
+{
+	Running running;
+	running.start();
+	{
+		Caller caller(running);
+		CHECK(caller.ask(R"({"command": "reload"})")["done"] == "reload");
+		running.problem = "cdc.toml:3: no";
+		CHECK(caller.ask(R"({"command": "reload"})")["error"]["message"] == "cdc.toml:3: no");
+		CHECK(running.reloads == 2);
+		CHECK(caller.ask(R"({"command": "drain"})")["done"] == "drain");
+		CHECK(caller.next().is_null());
+	}
+	running.stop();
+	CHECK_FALSE(std::filesystem::exists(running.rules.control));
+}
+
+TEST_CASE("who follows has each change as it comes", "[control]")
+{
+	Running running;
+	running.start();
+	Caller caller(running);
+	Json line = caller.ask(R"({"command": "changes", "follow": true})");
+	for (; !line.contains("synced"); line = caller.next())
+		CHECK(line.contains("change"));
+	for (int i = 0; i < 3; i++) {
+		running.write({putOf(someTarget(i))});
+		line = caller.next();
+		CHECK(line["change"]["put"] == Json{someTarget(i).key()});
+	}
+}
+
+TEST_CASE("a change of thousands of records names some of them", "[control]")
+{
+	Running running;
+	running.start();
+	std::vector<Change> many;
+	for (int i = 0; i < 2000; i++)
+		many.push_back(putOf(Host{"nqn.h" + std::to_string(i), "", "", "", {}, {"push", "", 0}}));
+	running.write(many);
+	const Json last = Caller(running).ask(R"({"command": "changes"})")["changes"].back();
+	CHECK(last["put"].size() == 100);
+	CHECK(last["more"] == 1900);
+}
+
+TEST_CASE("who does not read what it follows costs no more than was agreed on", "[control]")
+{
+	Running running({.waiting = 4096});
+	running.start();
+	Caller caller(running);
+	REQUIRE(caller.say("{\"command\": \"changes\", \"follow\": true}\n"));
+	while (!caller.next().contains("synced"))
+		;
+	constexpr int many = 3000;
+	running.in([&] { // by itself it writes some hundred a second
+		for (int i = 0; i < many; i++)
+			running.service->write(
+				{putOf(Host{"nqn.h" + std::to_string(i), "", "", "", {}, {"push", "", 0}})},
+				[](nvmeof::Result<void>) {});
+	});
+	std::size_t told = 0, dropped = 0;
+	while (told + dropped < many) {
+		const Json line = caller.next();
+		REQUIRE(line.is_object());
+		told += line.contains("change");
+		dropped += line.value("dropped", std::size_t(0));
+	}
+	CHECK(told + dropped == many);
+	CHECK(dropped > 0);
+}
+
+TEST_CASE("bad lines are answered, and the next one is taken", "[control]")
+{
+	Running running;
+	running.start();
+	Caller caller(running);
+	CHECK(codeIn(caller.ask("rubbish")) == "invalid");
+	CHECK(codeIn(caller.ask(std::string("\0\xff\x80", 3))) == "invalid");
+	CHECK(codeIn(caller.ask("{\"command\": \"\xff\"}")) == "invalid");
+	std::string many;
+	for (int i = 0; i < 2000; i++)
+		many += "{}\n";
+	REQUIRE(caller.say(many));
+	for (int i = 0; i < 2000; i++)
+		CHECK(codeIn(caller.next()) == "invalid");
+	// Two at once, and nothing more: both are answered
+	REQUIRE(caller.say("{\"command\": \"status\"}\n{\"command\": \"zones\"}\n"));
+	caller.end();
+	CHECK(caller.next().contains("instance"));
+	CHECK(caller.next().contains("zones"));
+	CHECK(caller.next().is_null());
+}
+
+TEST_CASE("a line without an end is refused", "[control]")
+{
+	Running running;
+	running.start();
+	Caller caller(running);
+	(void)caller.say(std::string(longest_request + 200000, 'x'));
+	CHECK(codeIn(caller.next()) == "invalid");
+	CHECK(caller.next().is_null());
+}
+
+TEST_CASE("there are so many callers at a time, and none is kept who says nothing", "[control]")
+{
+	Running running({.clients = 2, .idle = 1500ms});
+	running.start();
+	Caller first(running), second(running);
+	CHECK(first.ask(R"({"command": "status"})").contains("instance"));
+	CHECK(second.ask(R"({"command": "status"})").contains("instance"));
+	{
+		Caller third(running);
+		CHECK(codeIn(third.next()) == "failed");
+		CHECK(third.next().is_null());
+	}
+	CHECK(first.next().is_null());
+	CHECK(second.next().is_null());
+	Caller again(running);
+	CHECK(again.ask(R"({"command": "status"})").contains("instance"));
+}
+
+TEST_CASE("the socket is the group's to read, and no other instance's", "[control]")
+{
+	Running running;
+	running.start();
+	struct stat its {};
+	REQUIRE(::stat(running.rules.control.c_str(), &its) == 0);
+	CHECK((its.st_mode & 07777) == 0660);
+	running.in([&] {
+		serving::Loop loop(serving::Loop::Watchdog::none);
+		Control other(loop, *running.service, {});
+		CHECK(other.start(running.rules.control).error().message.find("another nvmeof-cdc serves there") !=
+		      std::string::npos);
+		CHECK(other.start(running.dir.path() / std::string(200, 'x')).error().code ==
+		      nvmeof::ErrorCode::invalid);
+	});
+	Caller still(running);
+	CHECK(still.ask(R"({"command": "status"})").contains("instance"));
+}
+
+TEST_CASE("what one that was killed has left makes room", "[control]")
+{
+	Running running;
+	const int left = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	std::ranges::copy(running.rules.control.string(), address.sun_path);
+	REQUIRE(::bind(left, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
+	::close(left);
+	running.start();
+	Caller caller(running);
+	CHECK(caller.ask(R"({"command": "status"})").contains("instance"));
+}
+
+// Whoever is root can be somebody else; others can only be themselves, and may change things.
+TEST_CASE("others may read, and change nothing", "[control]")
+{
+	Running running;
+	running.start();
+	if (::geteuid() != 0) {
+		Caller caller(running);
+		CHECK(caller.ask(R"({"command": "reload"})")["done"] == "reload");
+		return;
+	}
+	::chmod(running.dir.path().c_str(), 0755);
+	const pid_t child = ::fork();
+	REQUIRE(child >= 0);
+	if (child == 0) { // of the socket's group
+		if (::setgroups(0, nullptr) || ::setresuid(65534, 65534, 65534))
+			::_exit(2);
+		sockaddr_un address{};
+		address.sun_family = AF_UNIX;
+		std::ranges::copy(running.rules.control.string(), address.sun_path);
+		const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+		if (::connect(socket, reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0)
+			::_exit(3);
+		const std::string lines = "{\"command\": \"status\"}\n{\"command\": \"reload\"}\n";
+		std::string read;
+		char room[4096];
+		for (ssize_t n = ::send(socket, lines.data(), lines.size(), 0); n > 0;) {
+			n = ::recv(socket, room, sizeof(room), 0);
+			read.append(room, n > 0 ? static_cast<std::size_t>(n) : 0);
+			if (read.ends_with("\n") && std::ranges::count(read, '\n') == 2)
+				break;
+		}
+		const bool good = read.find("\"instance\"") != read.npos && read.find("\"not_permitted\"") != read.npos;
+		::_exit(good ? 0 : 4);
+	}
+	int status = 0;
+	::waitpid(child, &status, 0);
+	CHECK(WEXITSTATUS(status) == 0);
+	CHECK(running.reloads == 0);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A whole service in a thread of its own, with a store in a folder that goes with it.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <future>
+#include <thread>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cdc_sample.h"
+#include "control.h"
+#include "ctl_scratch.h"
+#include "service.h"
+#include "sqlite_store.h"
+#include "web.h"
+
+namespace cdc {
+
+// That nobody listens at now
+inline std::uint16_t freePort()
+{
+	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	sockaddr_in address{};
+	address.sin_family = AF_INET;
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	socklen_t length = sizeof(address);
+	REQUIRE(::bind(socket, reinterpret_cast<sockaddr *>(&address), length) == 0);
+	::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &length);
+	::close(socket);
+	return ntohs(address.sin_port);
+}
+
+class Running {
+public:
+	explicit Running(Control::Limits limits = {}) : limits(limits)
+	{
+		rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
+		rules.web = {{"127.0.0.1", std::to_string(freePort())}};
+		rules.control = dir.path() / "control";
+		rules.threads = 1;
+		rules.drainMs = 0;
+	}
+	~Running() { stop(); }
+
+	Running &start()
+	{
+		std::promise<void> ready;
+		auto waiting = ready.get_future();
+		thread_ = std::thread([this, &ready] { run(ready); });
+		waiting.get();
+		return *this;
+	}
+	void stop()
+	{
+		if (!thread_.joinable())
+			return;
+		if (!over_)
+			in([this] { loop_->end(0); });
+		thread_.join();
+	}
+	// In the service's thread; returns when it is done.
+	void in(const std::function<void()> &work)
+	{
+		std::promise<void> done;
+		mailbox_->post([&] {
+			work();
+			done.set_value();
+		});
+		done.get_future().get();
+	}
+	void write(std::vector<Change> changes)
+	{
+		in([&] { service->write(changes, [](nvmeof::Result<void> written) { CHECK(written.ok()); }); });
+	}
+	std::string web() const { return "http://" + rules.web[0].toString(); }
+
+	Scratch dir;
+	Rules rules;
+	Control::Limits limits;
+	Service *service = nullptr;
+	std::atomic<int> reloads{0};
+	std::string problem; // of a reload
+
+private:
+	void run(std::promise<void> &ready)
+	{
+		serving::Loop loop(serving::Loop::Watchdog::none);
+		serving::Mailbox mailbox(loop);
+		Service its(loop, rules, {self_id, "nqn.self", "serial", "0.0"},
+			    std::make_unique<SqliteStore>(dir.path() / "cdc.db"));
+		Control control(loop, its,
+				{.reload = [this]() -> nvmeof::Result<void> {
+					 reloads++;
+					 return problem.empty() ? nvmeof::Result<void>()
+								: nvmeof::errorFromErrno(EINVAL, problem);
+				 },
+				 .drain =
+					 [&](const std::function<void()> &done) {
+						 its.drain([&, done] {
+							 done();
+							 over_ = true;
+							 loop.end(0);
+						 });
+					 }},
+				limits);
+		Web web(loop, its);
+		CHECK(control.start(rules.control).ok());
+		CHECK(web.start(rules.web).ok());
+		CHECK(its.start([] {}).ok());
+		loop_ = &loop;
+		mailbox_ = &mailbox;
+		service = &its;
+		ready.set_value();
+		loop.run();
+	}
+
+	std::atomic<bool> over_{false};
+	serving::Loop *loop_ = nullptr;
+	serving::Mailbox *mailbox_ = nullptr;
+	std::thread thread_;
+};
+
+} // namespace cdc

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What an instance tells of itself: documents, byte for byte as in golden_cdc/, and metrics. After a change that is
+// meant: NVMEOF_GOLDEN=write tests/sanitize/run unit_cdc "[golden]", then read the difference, and
+// Documentation/json.md.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "../exposition_checker.h"
+#include "cdc_sample.h"
+#include "metrics.h"
+#include "status.h"
+
+using namespace cdc;
+using namespace nofctl::wire;
+
+namespace {
+
+const std::filesystem::path sources = NVMEOF_SOURCES; // of the tests, set by the build
+
+std::string textOf(const std::filesystem::path &file)
+{
+	std::ostringstream text;
+	text << std::ifstream(file).rdbuf();
+	return text.str();
+}
+
+Host registered(const std::string &nqn)
+{
+	return {nqn,
+		"12345678-9abc-4def-8123-456789abcdef",
+		"node1",
+		"Linux 6.12",
+		{"tcp 10.1.0.1"},
+		{"push", nqn, 1700000600}};
+}
+
+std::vector<Change> records()
+{
+	Target file = someTarget(0), pushed = someTarget(1, ana_inaccessible);
+	file.origin = {"file", self_id, 0};
+	pushed.origin = {"push", "nqn.discovery", 1700000900};
+	pushed.transport = tr_rdma;
+	Zone zone = someZone("rack1", {"nqn.a*"}, {file.nqn});
+	return {putOf(file),
+		putOf(pushed),
+		putOf(zone),
+		putOf(registered("nqn.a1")),
+		putOf(registered("nqn.away")),
+		putOf(Instance{self_id, "nqn.self", {"10.0.0.1:8009", "[fd00::1]:8009"}, false}),
+		putOf(Instance{"22222222-2222-4333-8444-555555555555", "nqn.other", {"10.0.0.2:8009"}, true})};
+}
+
+// In which everything is set
+Picture wholePicture()
+{
+	Sample sample;
+	sample.tell(records());
+	Picture picture;
+	picture.identity = {self_id, "nqn.self", "11111111222243338444", "0.0"};
+	picture.time = 1700000001.5;
+	picture.since = 1700000000;
+	picture.draining = true;
+	picture.store = {"sqlite", "/var/lib/nvmeof-cdc/cdc.db", false, "the disk is full", 1699999990};
+	for (std::size_t i = 0; i < counterTexts().size(); i++)
+		picture.counters.push_back(i + 1);
+	picture.open = 4;
+	picture.model = std::make_shared<const Model>(sample.model);
+	picture.views = sample.views;
+	picture.guests = {{"nqn.a1", "10.1.0.1", 102, true, true, 7},
+			  {"nqn.a1", "10.2.0.1", 101, false, false, 8},
+			  {"nqn.b", "10.1.0.2", 100, false, true, 9},
+			  {"nqn.c", "10.1.0.3", 0, false, false, 10}};
+	picture.happenings = {{1, 1700000000.25, 101, {}, {}, 0, true},
+			      {2, 1700000001, 102, {"zones/rack1"}, {"targets/nqn.x tcp 10.0.0.9 4420"}, 3, false}};
+	return picture;
+}
+
+struct Golden {
+	std::string file;
+	Json document;
+};
+
+std::vector<Golden> all()
+{
+	const Picture picture = wholePicture();
+	return {{"status.json", statusJson(picture)},       {"hosts.json", hostsJson(picture)},
+		{"targets.json", targetsJson(picture)},     {"zones.json", zonesJson(picture)},
+		{"instances.json", instancesJson(picture)}, {"changes.json", changesJson(picture)},
+		{"state.json", stateJson(picture)}};
+}
+
+void keysOf(const Json &json, std::set<std::string> &keys)
+{
+	for (const auto &item : json.items()) {
+		if (json.is_object())
+			keys.insert(item.key());
+		if (item.value().is_structured())
+			keysOf(item.value(), keys);
+	}
+}
+
+} // namespace
+
+TEST_CASE("documents of nvmeof-cdc are as they were, byte for byte", "[golden]")
+{
+	const char *mode = std::getenv("NVMEOF_GOLDEN");
+	std::set<std::string> files;
+	for (const Golden &golden : all()) {
+		CAPTURE(golden.file);
+		const std::filesystem::path file = sources / "golden_cdc" / golden.file;
+		const std::string text = golden.document.dump(2) + "\n";
+		if (mode && std::string(mode) == "write")
+			std::ofstream(file) << text;
+		CHECK(textOf(file) == text);
+		files.insert(golden.file);
+	}
+	for (const auto &entry : std::filesystem::directory_iterator(sources / "golden_cdc"))
+		CHECK(files.contains(entry.path().filename()));
+}
+
+TEST_CASE("each member of nvmeof-cdc's documents is in the reference", "[golden]")
+{
+	const std::string reference = textOf(sources / "../../Documentation/json.md");
+	std::set<std::string> keys;
+	for (const Golden &golden : all())
+		keysOf(golden.document, keys);
+	for (const std::string &key : keys) {
+		CAPTURE(key);
+		CHECK(reference.find("`" + key + "`") != std::string::npos);
+	}
+}
+
+TEST_CASE("hosts are what is connected and what has registered, with the best that any connection has", "[status]")
+{
+	const Picture picture = wholePicture();
+	const std::vector<HostPicture> hosts = hostPictures(picture);
+	REQUIRE(hosts.size() == 4);
+	CHECK(hosts[0].nqn == "nqn.a1");
+	CHECK(hosts[0].guests.size() == 2);
+	CHECK(hosts[0].generation() == 102);
+	CHECK(hosts[0].persistent());
+	CHECK(hosts[0].state() == std::string("current"));
+	CHECK(hosts[1].state() == std::string("away"));
+	CHECK(hosts[2].state() == std::string("behind"));
+	CHECK(hosts[3].state() == std::string("unread"));
+}
+
+TEST_CASE("hosts see what their zones have", "[status]")
+{
+	const Picture picture = wholePicture();
+	const Sight sight(picture);
+	CHECK(sight.seenBy() == std::vector<std::size_t>{2, 0}); // nqn.a1, nqn.away
+	REQUIRE(sight.views().size() == 2);
+	CHECK(sight.viewOf(0) == sight.viewOf(1));
+	CHECK(sight.views()[sight.viewOf(2)].targets.empty());
+}
+
+TEST_CASE("the state can be asked for before the store has told anything", "[status]")
+{
+	Picture picture = wholePicture();
+	picture.model = std::make_shared<const Model>(self_id);
+	picture.views.reset();
+	const Json state = stateJson(picture);
+	CHECK(state["serving"] == false);
+	CHECK(state["hosts"].size() == 3);
+	CHECK_FALSE(state["hosts"][0].contains("view"));
+	CHECK(hostsJson(picture)["hosts"].size() == 3);
+	CHECK(ExpositionChecker(metricsText(picture)).problems().empty());
+}
+
+TEST_CASE("metrics are well formed, and right", "[metrics]")
+{
+	const ExpositionChecker checked(metricsText(wholePicture()));
+	CHECK(checked.problems() == std::vector<std::string>{});
+	CHECK(checked.value("nvmeof_cdc_info", {{"nqn", "nqn.self"}}) == 1);
+	CHECK(checked.value("nvmeof_cdc_generation") == 102);
+	CHECK(checked.value("nvmeof_cdc_draining") == 1);
+	CHECK(checked.value("nvmeof_cdc_store_writable", {{"engine", "sqlite"}}) == 0);
+	CHECK(checked.value("nvmeof_cdc_store_age_seconds") == 11.5);
+	CHECK(checked.value("nvmeof_cdc_targets", {{"state", "inaccessible"}}) == 1);
+	CHECK(checked.value("nvmeof_cdc_targets", {{"state", "change"}}) == 0);
+	CHECK(checked.value("nvmeof_cdc_hosts_registered") == 2);
+	for (const char *log : {"current", "behind", "unread"})
+		CHECK(checked.value("nvmeof_cdc_hosts_connected", {{"log", log}}) == 1);
+	CHECK(checked.value("nvmeof_cdc_hosts_persistent") == 2);
+	for (std::size_t i = 0; i < counterTexts().size(); i++) {
+		const std::string name = std::string("nvmeof_cdc_") + counterTexts()[i].name + "_total";
+		CHECK(checked.value(name) == static_cast<double>(i + 1));
+		CHECK(checked.families().at(name) == "counter");
+	}
+}
+
+// stability.md: names stay
+TEST_CASE("metrics have the names that the documentation has", "[metrics]")
+{
+	const std::string text = textOf(sources / "../../Documentation/cdc.md");
+	for (const auto &[family, type] : ExpositionChecker(metricsText(wholePicture())).families()) {
+		CAPTURE(family);
+		CHECK(text.find("`" + family + "`") != std::string::npos);
+	}
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The example of the configuration that is installed, and what it says that holds anyway
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "config.h"
+
+using namespace cdc;
+
+namespace {
+
+std::string example()
+{
+	std::ostringstream text;
+	text << std::ifstream(std::string(NVMEOF_SOURCES) + "/../../tools/nvmeof-cdc/cdc.toml").rdbuf();
+	return text.str();
+}
+
+Rules parsed(const std::string &text)
+{
+	RulesReading reading = parseRules(text, "cdc.toml");
+	for (const nvmeof::ConfigProblem &problem : reading.problems)
+		FAIL(problem.place.toString() << ": " << problem.message);
+	return reading.rules;
+}
+
+bool sameFront(const FrontRules &a, const FrontRules &b)
+{
+	return a.digests == b.digests && a.connections.all == b.connections.all &&
+	       a.connections.each == b.connections.each && a.admission.active == b.admission.active &&
+	       a.admission.waiting == b.admission.waiting && a.stepMs == b.stepMs && a.idleMs == b.idleMs;
+}
+
+void checkDefaults(const Rules &rules)
+{
+	const Rules usual;
+	CHECK(rules.listen == usual.listen);
+	CHECK(rules.advertise == usual.advertise);
+	CHECK(rules.threads == usual.threads);
+	CHECK(rules.unzoned == usual.unzoned);
+	CHECK(rules.state == usual.state);
+	CHECK(rules.control == usual.control);
+	CHECK(rules.web == usual.web);
+	CHECK(rules.drainMs == usual.drainMs);
+	CHECK(rules.leaseSeconds == usual.leaseSeconds);
+	CHECK(rules.store.engine == usual.store.engine);
+	CHECK(rules.store.file == usual.store.file);
+	CHECK(rules.store.etcd.prefix == usual.store.etcd.prefix);
+	CHECK(sameFront(rules.front, usual.front));
+}
+
+} // namespace
+
+TEST_CASE("as it is, the example changes nothing", "[toml]")
+{
+	const Rules rules = parsed(example());
+	checkDefaults(rules);
+	CHECK(rules.nqn.empty());
+	CHECK(rules.targets.empty());
+	CHECK(rules.zones.empty());
+	CHECK(rules.pulls.empty());
+	CHECK(rules.store.etcd.endpoints.empty());
+}
+
+TEST_CASE("without the comment signs, too, but for what is said to be an example", "[toml]")
+{
+	const std::string bare = std::regex_replace(example(), std::regex("(^|\n)#(?=[a-z\\[])"), "$1");
+	const Rules rules = parsed(bare);
+	checkDefaults(rules);
+	REQUIRE(rules.targets.size() == 1);
+	Target target = rules.targets[0];
+	Target usual;
+	usual.nqn = target.nqn;
+	usual.traddr = target.traddr;
+	usual.origin = target.origin;
+	CHECK(target == usual);
+	REQUIRE(rules.pulls.size() == 1);
+	CHECK(rules.pulls[0].ana == PullSource().ana);
+	CHECK(rules.zones.size() == 1);
+	CHECK(rules.store.etcd.endpoints.size() == 3);
+}
+
+// Whoever adds a key to the parser adds it to the example.
+TEST_CASE("the example tells of every key", "[toml]")
+{
+	std::ostringstream source;
+	source << std::ifstream(std::string(NVMEOF_SOURCES) + "/../../tools/nvmeof-cdc/config.cpp").rdbuf();
+	const std::string parser = source.str(), text = example();
+	const std::regex added("add\\(\"([a-z-]+)\"");
+	int keys = 0;
+	for (std::sregex_iterator one(parser.begin(), parser.end(), added), end; one != end; ++one, ++keys) {
+		const std::string key = (*one)[1];
+		CAPTURE(key);
+		const bool told = std::regex_search(text, std::regex("\n#?(" + key + " = |\\[\\[?" + key + "\\])"));
+		CHECK(told);
+	}
+	CHECK(keys > 30);
+}

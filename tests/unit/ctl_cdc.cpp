@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// nvmeofctl cdc: what it asks a service for, played by the test, and what it makes of the answer.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <ctime>
+#include <sstream>
+#include <thread>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cdc_text.h"
+#include "context.h"
+#include "ctl_scratch.h"
+#include "parse.h"
+
+namespace {
+
+struct Outcome {
+	int code;
+	std::string out, err;
+};
+
+Outcome run(std::vector<std::string> words)
+{
+	CommandLine line = parseCommandLine(words);
+	if (!line.command)
+		return {line.exitCode, "", line.text};
+	std::ostringstream out, err;
+	Context context(*line.command, line.args, out, err);
+	const int code = line.command->run(context);
+	return {code, out.str(), err.str()};
+}
+
+// Takes one connection and one line, says its answer, and ends.
+class FakeService {
+public:
+	explicit FakeService(std::string answer) : answer_(std::move(answer))
+	{
+		sockaddr_un address{};
+		address.sun_family = AF_UNIX;
+		std::ranges::copy(path(), address.sun_path);
+		socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		REQUIRE(::bind(socket_, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
+		REQUIRE(::listen(socket_, 1) == 0);
+		thread_ = std::thread([this] { serve(); });
+	}
+	~FakeService()
+	{
+		::shutdown(socket_, SHUT_RDWR); // where nobody has come
+		thread_.join();
+		::close(socket_);
+	}
+
+	std::string path() const { return dir_.path() / "control"; }
+	Outcome run(std::vector<std::string> words)
+	{
+		words.insert(words.begin(), {"cdc", "--socket", path()});
+		return ::run(words);
+	}
+	Json asked() const { return Json::parse(line_, nullptr, false); }
+
+private:
+	void serve()
+	{
+		const int socket = ::accept(socket_, nullptr, nullptr);
+		if (socket < 0)
+			return;
+		char c;
+		while (::recv(socket, &c, 1, 0) == 1 && c != '\n')
+			line_ += c;
+		::send(socket, answer_.data(), answer_.size(), MSG_NOSIGNAL);
+		::close(socket);
+	}
+
+	Scratch dir_;
+	std::string answer_, line_;
+	int socket_ = -1;
+	std::thread thread_;
+};
+
+Json askedBy(std::vector<std::string> words)
+{
+	FakeService service("{\"done\": \"x\"}\n");
+	const Outcome outcome = service.run(std::move(words));
+	CHECK(outcome.code == 0);
+	return service.asked();
+}
+
+} // namespace
+
+TEST_CASE("a service that does not run is told, and what to do", "[cdc]")
+{
+	Scratch dir;
+	const Outcome outcome = run({"cdc", "status", "--socket", dir.path() / "none"});
+	CHECK(outcome.code == 3);
+	CHECK(outcome.err.find("nvmeof-cdc does not run, or its control socket is not") != std::string::npos);
+	CHECK(outcome.err.find("systemctl start nvmeof-cdc") != std::string::npos);
+	CHECK(run({"cdc", "status", "--socket", std::string(200, '/')}).code == 2);
+	CHECK(run({"cdc", "status", "--json", "--socket", dir.path() / "none"}).out.find("\"no_such_object\"") !=
+	      std::string::npos);
+}
+
+TEST_CASE("what is set is asked for as records", "[cdc]")
+{
+	const Json target = askedBy({"set", "target", "-n", "nqn.a", "-a", "10.0.0.1", "-a", "[fd00::1]:4421", "-t",
+				     "rdma", "--state", "inaccessible"});
+	CHECK(target.dump() ==
+	      R"({"command":"set","targets":[{"nqn":"nqn.a","transport":"rdma","traddr":"10.0.0.1","trsvcid":"4420",)"
+	      R"("state":"inaccessible"},{"nqn":"nqn.a","transport":"rdma","traddr":"fd00::1","trsvcid":"4421",)"
+	      R"("state":"inaccessible"}]})");
+	CHECK(askedBy({"set", "target", "nqn.a", "-a", "10.0.0.1"})["targets"][0]["nqn"] == "nqn.a");
+	CHECK(askedBy({"set", "zone", "rack1", "--host", "nqn.h*", "--target", "nqn.a", "--target", "nqn.b"}).dump() ==
+	      R"({"command":"set","zones":[{"name":"rack1","hosts":["nqn.h*"],"targets":["nqn.a","nqn.b"]}]})");
+	CHECK(askedBy({"remove", "zone", "rack1", "--force"}).dump() ==
+	      R"({"command":"remove","zones":["rack1"],"force":true})");
+	CHECK(askedBy({"remove", "host", "nqn.h"}).dump() == R"({"command":"remove","hosts":["nqn.h"]})");
+}
+
+TEST_CASE("records come from a file as well, as they were printed", "[cdc]")
+{
+	Scratch dir;
+	dir.write("records.json", R"({"schema_version": 1, "generation": 7, "targets": [{"nqn": "nqn.a"}]})");
+	CHECK(askedBy({"set", "--file", dir.path() / "records.json"}).dump() ==
+	      R"({"command":"set","targets":[{"nqn":"nqn.a"}]})");
+	dir.write("other.json", "[]");
+	CHECK(run({"cdc", "set", "--file", dir.path() / "other.json"}).code == 2);
+	CHECK(run({"cdc", "set", "--file", dir.path() / "none.json"}).code == 1);
+}
+
+TEST_CASE("incomplete changes are refused before anybody is asked", "[cdc]")
+{
+	auto refused = [](std::vector<std::string> words) {
+		words.insert(words.begin(), "cdc");
+		const Outcome outcome = run(words);
+		CHECK(outcome.code == 2);
+		return outcome.err;
+	};
+	CHECK(refused({"set", "target", "-n", "nqn.a"}).find("a target has an NQN and --traddr") != std::string::npos);
+	CHECK(refused({"set"}).find("target, zone or host") != std::string::npos);
+	CHECK(refused({"set", "zone"}).find("the NAME of the zone is missing") != std::string::npos);
+	CHECK(refused({"set", "host", "nqn.h"}).find("hosts register themselves") != std::string::npos);
+	CHECK(refused({"status", "zone"}).find("'zone' is not expected after status") != std::string::npos);
+	CHECK(refused({"set", "target", "-n", "nqn.a", "-a", "not an address"}) != "");
+	CHECK(refused({"fly"}) != "");
+}
+
+TEST_CASE("what the service refuses has its code", "[cdc]")
+{
+	for (const auto &[code, exit] : {std::pair("not_permitted", 7), std::pair("invalid", 2), std::pair("failed", 1),
+					 std::pair("no_such_object", 3), std::pair("of_tomorrow", 1)}) {
+		FakeService service(fmt::format(R"({{"error": {{"code": "{}", "message": "no"}}}})", code) + "\n");
+		const Outcome outcome = service.run({"reload"});
+		CHECK(outcome.code == exit);
+		CHECK(outcome.err.find("no") != std::string::npos);
+	}
+	CHECK(FakeService("rubbish\n").run({"status"}).code == 1);
+	CHECK(FakeService("").run({"status"}).err.find("has ended the connection") != std::string::npos);
+}
+
+TEST_CASE("documents are passed on, with the schema version", "[cdc]")
+{
+	FakeService service("{\"generation\": 7, \"hosts\": []}\n");
+	const Outcome outcome = service.run({"hosts", "--json"});
+	CHECK(Json::parse(outcome.out).dump() == R"({"schema_version":1,"generation":7,"hosts":[]})");
+}
+
+TEST_CASE("changes are followed line by line, until the service ends", "[cdc]")
+{
+	const std::string lines = "{\"change\": {\"generation\": 7, \"put\": [\"zones/a\"]}}\n{\"synced\": true}\n"
+				  "{\"dropped\": 3}\n";
+	FakeService service(lines);
+	const Outcome outcome = service.run({"changes", "--follow"});
+	CHECK(outcome.code == 1);
+	CHECK(outcome.out == "- generation 7\n  + zone a\n3 changes came too fast\n");
+	CHECK(service.asked().dump() == R"({"command":"changes","follow":true})");
+	FakeService other(lines);
+	const Outcome json = other.run({"changes", "--follow", "--json"});
+	CHECK(json.out.starts_with(R"({"schema_version":1,"change":{"generation":7,"put":["zones/a"]}})"));
+}
+
+TEST_CASE("tables for people", "[cdc]")
+{
+	const Json hosts = Json::parse(R"({"hosts": [
+		{"nqn": "nqn.a", "state": "current", "generation": 7, "persistent": true, "first_choice": true,
+		 "targets": 2, "zones": ["x", "y"], "connections": [{"address": "10.0.0.1"}]},
+		{"nqn": "nqn.b\n", "state": "away", "persistent": false, "first_choice": false, "connections": []}]})");
+	CHECK(cdcHostsText(hosts) == "Host    Address   Log      Generation  Events  First choice  Targets  Zones\n"
+				     "------  --------  -------  ----------  ------  ------------  -------  -----\n"
+				     "nqn.a   10.0.0.1  current           7  waits   here                2  x, y\n"
+				     "nqn.b?  -         away              -  -       elsewhere           -  -\n");
+	const Json targets = Json::parse(R"({"targets": [{"nqn": "nqn.t", "transport": "tcp", "traddr": "fd00::1",
+		"trsvcid": "4420", "state": "optimized", "source": "push", "owner": "nqn.d", "seen_by": 12}]})");
+	CHECK(cdcTargetsText(targets) == "NQN    Port                State      Told by     Seen by\n"
+					 "-----  ------------------  ---------  ----------  -------\n"
+					 "nqn.t  tcp [fd00::1]:4420  optimized  push nqn.d       12\n");
+	const Json zones = Json::parse(R"({"zones": [{"name": "z", "hosts": ["a", "b", "c", "d"], "targets": ["t"],
+		"source": "file", "hosts_now": 3}]})");
+	CHECK(cdcZonesText(zones).find("z             3  a, b, and 2 more  t        file\n") != std::string::npos);
+	CHECK(cdcInstancesText(Json::parse(R"({"instances": [{"nqn": "nqn.i", "addresses": ["10.0.0.1:8009"],
+		"draining": true, "self": true}]})"))
+		      .find("10.0.0.1:8009  nqn.i  draining, this one\n") != std::string::npos);
+	CHECK(cdcHostsText(Json::object()) == "no host is connected, and none has registered\n");
+	CHECK(cdcTargetsText(Json::parse("[1]")) == "no target is known\n");
+}
+
+TEST_CASE("the status of a service in trouble begins with it", "[cdc]")
+{
+	const std::string text = cdcStatusText(Json::parse(R"({"serving": false, "generation": 7,
+		"instance": {"nqn": "nqn.self", "draining": true}, "store": {"engine": "etcd", "place": "x",
+		"writable": false, "trouble": "no quorum"}, "counters": {"events": 3}})"));
+	CHECK(text.starts_with("no host is served: the store has not told what there is yet\n"
+			       "draining: hosts are handed over\n"
+			       "the store cannot be written: no quorum\n\n"
+			       "Instance    : -\n"));
+	CHECK(text.find("\nSince its start:\nevents : 3\n") != std::string::npos);
+	CHECK(cdcStatusText(Json::parse("{}")) != "");
+	CHECK(cdcStatusText(Json::parse("[]")) != "");
+}

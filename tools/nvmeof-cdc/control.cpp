@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "feeds.h"
+#include "libctl/invalid.h"
+#include "serving/journal.h"
+
+namespace cdc {
+
+using namespace serving;
+using namespace std::chrono_literals;
+using nofctl::invalid;
+using nvmeof::Error;
+using nvmeof::Result;
+using What = ControlRequest::What;
+
+namespace {
+
+constexpr int backlog = 64;
+constexpr mode_t socket_mode = 0660;
+constexpr auto sweep_every = 1s;
+constexpr std::size_t read_at_once = 65536;
+
+Json errorJson(const Error &error)
+{
+	return {{"error", {{"code", nvmeof::toString(error.code)}, {"message", error.message}}}};
+}
+
+Result<sockaddr_un> addressOf(const std::filesystem::path &path)
+{
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	const std::string text = path.string();
+	if (text.size() >= sizeof(address.sun_path))
+		return invalid(
+			fmt::format("{}: a socket's path may have {} characters", text, sizeof(address.sun_path) - 1));
+	std::ranges::copy(text, address.sun_path);
+	return address;
+}
+
+bool somebodyAnswers(const sockaddr_un &address)
+{
+	const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	const bool answers = ::connect(socket, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 ||
+			     errno == EAGAIN;
+	::close(socket);
+	return answers;
+}
+
+// What was left by one that ended badly makes room. Nobody may open it before it has its mode.
+Result<int> listenAt(const std::filesystem::path &path)
+{
+	Result<sockaddr_un> address = addressOf(path);
+	if (!address)
+		return address.error();
+	auto failed = [&](int error, const char *why) {
+		return nvmeof::errorFromErrno(error,
+					      fmt::format("cannot make the control socket {}: {}", path.string(), why));
+	};
+	if (somebodyAnswers(*address))
+		return failed(EADDRINUSE,
+			      "another nvmeof-cdc serves there; 'control' in the configuration is to differ");
+	std::error_code ignored;
+	std::filesystem::create_directories(path.parent_path(), ignored);
+	if (std::filesystem::is_socket(path, ignored))
+		std::filesystem::remove(path, ignored);
+	const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (socket < 0)
+		return failed(errno, std::strerror(errno));
+	::fchmod(socket, 0600); // what bind() makes has the socket's mode
+	if (::bind(socket, reinterpret_cast<const sockaddr *>(&*address), sizeof(*address)) == 0 &&
+	    ::chmod(path.c_str(), socket_mode) == 0 && ::listen(socket, backlog) == 0)
+		return socket;
+	const int error = errno;
+	::close(socket);
+	return failed(error, std::strerror(error));
+}
+
+bool maySend(int socket)
+{
+	ucred peer{};
+	socklen_t length = sizeof(peer);
+	if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return false;
+	return peer.uid == 0 || peer.uid == ::geteuid();
+}
+
+} // namespace
+
+// One that has connected: a line is taken when the one before has been answered, and the answer was read.
+class Control::Client {
+public:
+	Client(Control &control, std::uint64_t id, int socket)
+		: control_(control), id_(id), socket_(socket), trusted_(maySend(socket)), since_(Clock::now()),
+		  watched_(control.loop_, socket, EPOLLIN, [this](std::uint32_t events) { ready(events); })
+	{
+	}
+	~Client() { ::close(socket_); }
+
+	bool trusted() const { return trusted_; }
+	bool follows() const { return follows_; }
+
+	void send(const Json &json)
+	{
+		const bool idle = out_.empty();
+		out_ += lineOf(json);
+		if (idle)
+			since_ = Clock::now();
+		flush();
+	}
+	void answered()
+	{
+		busy_ = false;
+		since_ = Clock::now();
+		control_.again(id_);
+	}
+	// Takes the next line, if it is its turn and all there.
+	void work()
+	{
+		const std::size_t end = in_.find('\n');
+		if (!busy_ && !ends_ && !follows_ && out_.empty() && end != in_.npos) {
+			const std::string line = in_.substr(0, end);
+			in_.erase(0, end + 1);
+			busy_ = true;
+			control_.take(id_, line);
+		} else if (end == in_.npos && in_.size() > longest_request && !ends_) {
+			send(errorJson(invalid("that line is too long")));
+			endWhenSent();
+		}
+		if (over_ && !busy_ && !follows_ && out_.empty() && in_.find('\n') == in_.npos)
+			control_.end(id_);
+		watch();
+	}
+	void follow() { follows_ = true; }
+	// A line of what it follows, unless it is far behind
+	void tell(const Json &json)
+	{
+		if (out_.size() - sent_ > control_.limits_.waiting)
+			dropped_++;
+		else
+			send(json);
+	}
+	void endWhenSent()
+	{
+		ends_ = true;
+		flush();
+	}
+	bool late(Clock::time_point now) const
+	{
+		if (!out_.empty())
+			return now - since_ > control_.limits_.stalled;
+		return !busy_ && !follows_ && now - since_ > control_.limits_.idle;
+	}
+
+private:
+	void ready(std::uint32_t events)
+	{
+		if (events & (EPOLLERR | EPOLLHUP))
+			return control_.end(id_);
+		if (events & EPOLLOUT)
+			flush();
+		if (events & EPOLLIN)
+			receive();
+	}
+	void receive()
+	{
+		char room[read_at_once];
+		const ssize_t n = ::recv(socket_, room, sizeof(room), 0);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0)
+			over_ = true; // it may still want its answer
+		else
+			in_.append(room, static_cast<std::size_t>(n));
+		work();
+	}
+	void flush()
+	{
+		while (sent_ < out_.size()) {
+			const ssize_t n = ::send(socket_, out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL);
+			if (n < 0 && errno != EAGAIN && errno != EINTR)
+				return control_.end(id_);
+			if (n < 0)
+				break;
+			sent_ += static_cast<std::size_t>(n);
+			since_ = Clock::now();
+		}
+		if (sent_ == out_.size())
+			emptied();
+		watch();
+	}
+	void emptied()
+	{
+		out_.clear();
+		out_.shrink_to_fit();
+		sent_ = 0;
+		if (ends_)
+			return control_.end(id_);
+		if (const std::size_t dropped = std::exchange(dropped_, 0))
+			return send({{"dropped", dropped}});
+		control_.again(id_);
+	}
+	void watch()
+	{
+		const bool reads = !over_ && !busy_ && !ends_ && out_.empty() && in_.size() <= longest_request;
+		watched_.want((reads ? EPOLLIN : 0u) | (out_.empty() ? 0u : EPOLLOUT));
+	}
+
+	Control &control_;
+	const std::uint64_t id_;
+	int socket_;
+	const bool trusted_;
+	bool busy_ = false, follows_ = false, over_ = false, ends_ = false;
+	std::string in_, out_;
+	std::size_t sent_ = 0, dropped_ = 0;
+	Clock::time_point since_; // its last request, or that what is to be sent does not go
+	Watched watched_;
+};
+
+Control::Control(Loop &loop, Service &service, Hooks hooks) : Control(loop, service, std::move(hooks), Limits()) {}
+
+Control::Control(Loop &loop, Service &service, Hooks hooks, Limits limits)
+	: loop_(loop), service_(service), hooks_(std::move(hooks)), limits_(limits),
+	  settle_(loop, [this] { settle(); }), sweep_(loop, [this] { sweep(); })
+{
+	service_.onHappening([this, alive = std::weak_ptr(alive_)](const Happening &happening) {
+		if (!alive.expired())
+			happened(happening);
+	});
+}
+
+Control::~Control()
+{
+	clients_.clear();
+	accepting_.reset();
+	if (socket_ < 0)
+		return;
+	::close(socket_);
+	std::error_code ignored;
+	std::filesystem::remove(path_, ignored);
+}
+
+Result<void> Control::start(const std::filesystem::path &path)
+{
+	Result<int> socket = listenAt(path);
+	if (!socket)
+		return socket.error();
+	socket_ = *socket;
+	path_ = path;
+	accepting_ = std::make_unique<Readable>(loop_, socket_, [this] { accept(); });
+	return {};
+}
+
+void Control::accept()
+{
+	const int socket = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (socket < 0)
+		return;
+	const std::uint64_t id = ++lastId_;
+	auto &client = clients_[id] = std::make_unique<Client>(*this, id, socket);
+	if (clients_.size() > limits_.clients) {
+		client->send(errorJson(nvmeof::errorFromErrno(EBUSY, "too many are connected")));
+		client->endWhenSent();
+	}
+	sweep_.startUnlessRunning(sweep_every);
+}
+
+void Control::take(std::uint64_t id, std::string_view line)
+{
+	Result<ControlRequest> request = parseControlRequest(line);
+	if (!request)
+		return refuse(id, request.error());
+	if (request->changes() && !clients_.at(id)->trusted())
+		return refuse(id, nvmeof::errorFromErrno(EPERM, "that is for root and the service's own user"));
+	run(id, *request);
+}
+
+void Control::run(std::uint64_t id, const ControlRequest &request)
+{
+	switch (request.what) {
+	case What::set:
+	case What::remove:
+		return write(id, request);
+	case What::drain:
+		return drain(id);
+	case What::reload: {
+		Result<void> done = hooks_.reload();
+		return done ? answer(id, {{"done", "reload"}}) : refuse(id, done.error());
+	}
+	case What::changes:
+		if (request.follow)
+			return follow(id);
+		[[fallthrough]];
+	default:
+		return show(id, request);
+	}
+}
+
+void Control::show(std::uint64_t id, const ControlRequest &request)
+{
+	takePicture(service_, [this, id, what = request.what, alive = std::weak_ptr(alive_)](PicturePtr picture) {
+		if (alive.expired() || !clients_.contains(id))
+			return;
+		switch (what) {
+		case What::hosts:
+			return answer(id, hostsJson(*picture));
+		case What::targets:
+			return answer(id, targetsJson(*picture));
+		case What::zones:
+			return answer(id, zonesJson(*picture));
+		case What::instances:
+			return answer(id, instancesJson(*picture));
+		case What::changes:
+			return answer(id, changesJson(*picture));
+		default:
+			return answer(id, statusJson(*picture));
+		}
+	});
+}
+
+void Control::follow(std::uint64_t id)
+{
+	Client &client = *clients_.at(id);
+	client.follow();
+	for (const Happening &happening : service_.happenings())
+		client.send({{"change", happeningJson(happening)}});
+	client.send({{"synced", true}});
+	client.answered();
+}
+
+void Control::happened(const Happening &happening)
+{
+	Json line;
+	for (auto &[id, client] : clients_) {
+		if (!client->follows())
+			continue;
+		if (line.is_null())
+			line = {{"change", happeningJson(happening)}};
+		client->tell(line);
+	}
+}
+
+// What the file tells holds again where nothing stronger stands in its way any more.
+void Control::write(std::uint64_t id, const ControlRequest &request)
+{
+	if (!service_.sharedViews())
+		return refuse(id, nvmeof::errorFromErrno(EAGAIN, "the store has not told what there is yet"));
+	Result<std::vector<Change>> changes = controlChanges(service_.model(), request);
+	if (!changes)
+		return refuse(id, changes.error());
+	const char *what = request.what == What::set ? "set" : "remove";
+	auto done = [this, id, what, count = changes->size(), alive = std::weak_ptr(alive_)](Result<void> written) {
+		if (alive.expired())
+			return;
+		if (!written)
+			return refuse(id, written.error());
+		service_.write(fileChanges(service_.model(), service_.identity().id, service_.rules().targets,
+					   service_.rules().zones),
+			       [](Result<void>) {}); // else with the next start
+		say(LOG_INFO, fmt::format("{} by hand: {} records", what, count));
+		answer(id, {{"done", what}, {"records", count}, {"generation", service_.model().generation()}});
+	};
+	service_.write(*std::move(changes), std::move(done));
+}
+
+void Control::drain(std::uint64_t id)
+{
+	if (service_.draining())
+		return refuse(id, nvmeof::errorFromErrno(EALREADY, "it is leaving already"));
+	hooks_.drain([this, id, alive = std::weak_ptr(alive_)] {
+		if (!alive.expired())
+			answer(id, {{"done", "drain"}});
+	});
+}
+
+void Control::answer(std::uint64_t id, const Json &json)
+{
+	auto found = clients_.find(id);
+	if (found == clients_.end())
+		return;
+	found->second->send(json);
+	found->second->answered();
+}
+
+void Control::refuse(std::uint64_t id, const Error &error)
+{
+	answer(id, errorJson(error));
+}
+
+// A client may be in the middle of what it does.
+void Control::end(std::uint64_t id)
+{
+	dead_.push_back(id);
+	settle_.start(0ms);
+}
+
+// One line of each at a time, so that who has many lines keeps nobody from being served.
+void Control::again(std::uint64_t id)
+{
+	again_.push_back(id);
+	settle_.start(0ms);
+}
+
+void Control::settle()
+{
+	for (std::uint64_t id : std::exchange(dead_, {}))
+		clients_.erase(id);
+	for (std::uint64_t id : std::exchange(again_, {}))
+		if (auto found = clients_.find(id); found != clients_.end())
+			found->second->work();
+}
+
+void Control::sweep()
+{
+	const auto now = Clock::now();
+	for (auto &[id, client] : clients_)
+		if (client->late(now))
+			end(id);
+	if (!clients_.empty())
+		sweep_.start(sweep_every);
+}
+
+} // namespace cdc

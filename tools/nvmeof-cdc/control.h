@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The local socket over which an instance is looked at and told what to do; a JSON object a line in either direction,
+ * see control_request.h. The answer is a document of status.h, {"done": ...}, or {"error": {"code", "message"}}. Who
+ * follows changes has those that there are as {"change": ...}, each on a line, then {"synced": true}, then those that
+ * come, and {"dropped": N} where it did not read fast enough.
+ *
+ * Whoever may open the socket may read: its group. Changes are root's, and those of the service's own user.
+ */
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <unordered_map>
+
+#include <sys/types.h>
+
+#include "control_request.h"
+#include "serving/loop.h"
+#include "status.h"
+
+namespace cdc {
+
+class Control {
+public:
+	struct Hooks {
+		std::function<nvmeof::Result<void>()> reload;
+		std::function<void(std::function<void()> done)> drain;
+	};
+	struct Limits {
+		std::size_t clients = 32, waiting = 256u << 10; // bytes of changes that nobody reads
+		std::chrono::milliseconds idle{60000}, stalled{30000};
+	};
+
+	Control(serving::Loop &loop, Service &service, Hooks hooks);
+	Control(serving::Loop &loop, Service &service, Hooks hooks, Limits limits);
+	~Control();
+
+	// Errors: somebody serves there, or nobody may make it there.
+	nvmeof::Result<void> start(const std::filesystem::path &path);
+
+private:
+	class Client;
+	using Clock = std::chrono::steady_clock;
+
+	void accept();
+	void take(std::uint64_t id, std::string_view line);
+	void run(std::uint64_t id, const ControlRequest &request);
+	void write(std::uint64_t id, const ControlRequest &request);
+	void show(std::uint64_t id, const ControlRequest &request);
+	void follow(std::uint64_t id);
+	void answer(std::uint64_t id, const Json &json);
+	void refuse(std::uint64_t id, const nvmeof::Error &error);
+	void drain(std::uint64_t id);
+	void happened(const Happening &happening);
+	void end(std::uint64_t id);   // soon
+	void again(std::uint64_t id); // soon: its next line
+	void settle();
+	void sweep();
+
+	serving::Loop &loop_;
+	Service &service_;
+	Hooks hooks_;
+	Limits limits_;
+	std::filesystem::path path_;
+	int socket_ = -1;
+	std::unique_ptr<serving::Readable> accepting_;
+	std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
+	std::vector<std::uint64_t> dead_, again_;
+	std::uint64_t lastId_ = 0;
+	serving::Timer settle_, sweep_;
+	std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); // for what comes later
+};
+
+} // namespace cdc

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control_request.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "feeds.h"
+#include "libctl/invalid.h"
+
+namespace cdc {
+
+using nofctl::invalid;
+using nvmeof::Error;
+using nvmeof::ErrorCode;
+using nvmeof::Result;
+using What = ControlRequest::What;
+
+namespace {
+
+// An object of these has its members in a tree: of the ordered kind, a line of many members takes its square in time.
+using Plain = nlohmann::json;
+
+constexpr int deepest = 5;                  // a list in a record in a list in the request
+constexpr std::size_t most_records = 10000; // of a request
+
+constexpr std::pair<const char *, What> commands[] = {
+	{"status", What::status}, {"hosts", What::hosts},         {"targets", What::targets},
+	{"zones", What::zones},   {"instances", What::instances}, {"changes", What::changes},
+	{"set", What::set},       {"remove", What::remove},       {"drain", What::drain},
+	{"reload", What::reload},
+};
+
+Plain parseBounded(std::string_view line, bool &tooDeep)
+{
+	auto bounded = [&tooDeep](int depth, Plain::parse_event_t, Plain &) {
+		tooDeep = tooDeep || depth > deepest;
+		return depth <= deepest;
+	};
+	return Plain::parse(line, bounded, false);
+}
+
+Result<What> commandOf(const Plain &json)
+{
+	auto found = json.find("command");
+	if (found == json.end() || !found->is_string())
+		return invalid("command is missing");
+	for (const auto &[name, what] : commands)
+		if (*found == name)
+			return what;
+	return invalid(fmt::format("there is no command '{}'", found->get<std::string>().substr(0, 64)));
+}
+
+bool takes(What what, const std::string &member)
+{
+	if (member == "command")
+		return true;
+	if (member == "follow")
+		return what == What::changes;
+	if (member == "force" || member == "hosts")
+		return what == What::remove;
+	return (member == "targets" || member == "zones") && (what == What::set || what == What::remove);
+}
+
+Result<void> checkMembers(const Plain &json, What what)
+{
+	for (const auto &[name, value] : json.items()) {
+		if (!takes(what, name))
+			return invalid(fmt::format("'{}' has no place here", name.substr(0, 64)));
+		const bool flag = name == "follow" || name == "force";
+		if (flag && !value.is_boolean())
+			return invalid(name + " is neither true nor false");
+		if (!flag && name != "command" && (!value.is_array() || value.size() > most_records))
+			return invalid(name + " is no list, or too long");
+	}
+	return {};
+}
+
+bool flagOf(const Plain &json, const char *name)
+{
+	return json.value(name, false);
+}
+
+using Names = std::span<const std::string_view>;
+
+constexpr std::string_view target_members[] = {"nqn",  "type",    "transport", "traddr", "trsvcid", "portid",
+					       "treq", "sectype", "qptype",    "prtype", "state"};
+constexpr std::string_view zone_members[] = {"name", "hosts", "targets"};
+// What is printed, too, and may be given back
+constexpr std::string_view told_members[] = {"source", "owner", "ends", "seen_by", "hosts_now"};
+
+bool isIn(Names names, std::string_view name)
+{
+	return std::ranges::find(names, name) != names.end();
+}
+
+template <typename T> Result<T> recordOf(const Plain &json, Names members)
+{
+	Json record = Json::object();
+	if (!json.is_object())
+		return invalid("a record is an object");
+	for (const auto &[name, value] : json.items()) {
+		if (isIn(members, name))
+			record[name] = value;
+		else if (!isIn(told_members, name))
+			return invalid(fmt::format("'{}' has no place in a record", name.substr(0, 64)));
+	}
+	return T::of(record);
+}
+
+template <typename T> Result<void> records(const Plain &json, const char *name, Names members, std::vector<T> &to)
+{
+	auto list = json.find(name);
+	if (list == json.end())
+		return {};
+	for (const Plain &one : *list) {
+		Result<T> record = recordOf<T>(one, members);
+		if (!record)
+			return record.error();
+		to.push_back(*std::move(record));
+	}
+	return {};
+}
+
+Result<void> names(const Plain &json, const char *list, Kind kind, std::vector<std::string> &keys)
+{
+	auto found = json.find(list);
+	if (found == json.end())
+		return {};
+	for (const Plain &one : *found) {
+		if (!one.is_string())
+			return invalid(fmt::format("something in {} is no text", list));
+		keys.push_back(std::string(prefixOf(kind)) + one.get<std::string>());
+	}
+	return {};
+}
+
+Result<void> readRecords(const Plain &json, ControlRequest &request)
+{
+	if (Result<void> read = records(json, "targets", target_members, request.targets); !read)
+		return read;
+	if (request.what == What::set)
+		return records(json, "zones", zone_members, request.zones);
+	for (const Target &target : std::exchange(request.targets, {}))
+		request.keys.push_back(target.key());
+	if (Result<void> read = names(json, "zones", Kind::zone, request.keys); !read)
+		return read;
+	return names(json, "hosts", Kind::host, request.keys);
+}
+
+const Origin *originOf(const Model &model, const std::string &key)
+{
+	if (auto found = model.targets().find(key); found != model.targets().end())
+		return &found->second.target.origin;
+	if (auto found = model.zones().find(key); found != model.zones().end())
+		return &found->second.origin;
+	if (auto found = model.hosts().find(key); found != model.hosts().end())
+		return &found->second.origin;
+	return nullptr;
+}
+
+// Who tells of a record, for people
+std::string teller(const Origin &origin)
+{
+	if (origin.source == "file")
+		return fmt::format("the configuration of the instance {}", origin.owner);
+	if (origin.source == "pull")
+		return fmt::format("the discovery service {}", origin.owner);
+	if (origin.source == "push")
+		return fmt::format("the registration of {}", origin.owner);
+	return "somebody else";
+}
+
+std::string shown(const std::string &key)
+{
+	constexpr const char *kinds[] = {"target", "zone", "host", "instance"};
+	const auto kind = static_cast<std::size_t>(kindOf(key).value_or(Kind::target));
+	return fmt::format("{} {}", kinds[kind], nameOf(key).substr(0, 300));
+}
+
+template <typename T> std::optional<Error> inTheWay(const Model &model, const std::vector<T> &records)
+{
+	for (const T &record : records) {
+		const Origin *there = originOf(model, record.key());
+		if (there && !mayReplace(*there, record.origin))
+			return invalid(fmt::format("the {} is told of by {}", shown(record.key()), teller(*there)));
+	}
+	return {};
+}
+
+Result<std::vector<Change>> removal(const Model &model, const ControlRequest &request)
+{
+	std::vector<Change> changes;
+	for (const std::string &key : request.keys) {
+		const Origin *there = originOf(model, key);
+		if (!there) {
+			Error error = invalid(fmt::format("there is no {}", shown(key)));
+			error.code = ErrorCode::noSuchObject;
+			return error;
+		}
+		const bool itsFile = there->source == "file" && there->owner == model.self();
+		const bool back = there->source == "file" || there->source == "pull";
+		if (itsFile || (back && !request.force))
+			return invalid(fmt::format("the {} is told of by {}, which would tell of it again: it is to be "
+						   "taken away there{}",
+						   shown(key), teller(*there), itsFile ? "" : ", or by force"));
+		changes.push_back({key, {}});
+	}
+	return changes;
+}
+
+} // namespace
+
+Result<ControlRequest> parseControlRequest(std::string_view line)
+{
+	bool tooDeep = false;
+	const Plain json = parseBounded(line, tooDeep);
+	if (tooDeep || !json.is_object())
+		return invalid("that is no JSON object");
+	Result<What> what = commandOf(json);
+	if (!what)
+		return what.error();
+	if (Result<void> good = checkMembers(json, *what); !good)
+		return good.error();
+	ControlRequest request{.what = *what, .follow = flagOf(json, "follow"), .force = flagOf(json, "force")};
+	if (*what != What::set && *what != What::remove)
+		return request;
+	if (Result<void> read = readRecords(json, request); !read)
+		return read.error();
+	if (request.targets.empty() && request.zones.empty() && request.keys.empty())
+		return invalid("no record is named");
+	return request;
+}
+
+Result<std::vector<Change>> controlChanges(const Model &model, const ControlRequest &request)
+{
+	if (request.what == What::remove)
+		return removal(model, request);
+	if (auto error = inTheWay(model, request.targets))
+		return *error;
+	if (auto error = inTheWay(model, request.zones))
+		return *error;
+	std::vector<Change> changes = putAll(model, request.targets);
+	std::ranges::move(putAll(model, request.zones), std::back_inserter(changes));
+	return changes;
+}
+
+} // namespace cdc

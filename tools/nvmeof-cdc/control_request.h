@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is asked for over the control socket: a JSON object on a line.
+ *   {"command": "status"}, and so "hosts", "targets", "zones", "instances", "changes"
+ *   {"command": "changes", "follow": true}
+ *   {"command": "set", "targets": [{"nqn": ..., "traddr": ...}], "zones": [{"name": ..., "hosts": [...]}]}
+ *   {"command": "remove", "targets": [...], "zones": ["NAME"], "hosts": ["NQN"], "force": true}
+ *   {"command": "drain"}, {"command": "reload"}
+ */
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <nvmeof/result.h>
+
+#include "model.h"
+
+namespace cdc {
+
+constexpr std::size_t longest_request = 1u << 20; // bytes
+
+struct ControlRequest {
+	enum class What { status, hosts, targets, zones, instances, changes, set, remove, drain, reload };
+
+	What what;
+	bool follow = false;                // changes: also those to come
+	bool force = false;                 // remove: also what will be told again
+	std::vector<Target> targets = {};   // set
+	std::vector<Zone> zones = {};       //
+	std::vector<std::string> keys = {}; // remove
+
+	bool changes() const { return what >= What::set; } // and is not for everybody
+};
+
+nvmeof::Result<ControlRequest> parseControlRequest(std::string_view line);
+
+// Of set and remove. Errors: somebody stronger tells of it, or it is not there; nothing is to be written.
+nvmeof::Result<std::vector<Change>> controlChanges(const Model &model, const ControlRequest &request);
+
+} // namespace cdc

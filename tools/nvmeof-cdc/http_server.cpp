@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "http_server.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "metrics.h"
+#include "page.h"
+
+namespace cdc {
+
+using namespace std::chrono_literals;
+using nvmeof::Result;
+
+namespace {
+
+constexpr std::size_t connection_memory = 32768, stream_block = 16384;
+
+using Response = std::unique_ptr<MHD_Response, void (*)(MHD_Response *)>;
+
+// Nothing is loaded from elsewhere, nothing stands in the page itself, and no other page may show or read it.
+constexpr std::pair<const char *, const char *> headers[] = {
+	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+				    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+Response withHeaders(MHD_Response *made, std::string_view type, const char *caching)
+{
+	Response response(made, MHD_destroy_response);
+	for (const auto &[name, value] : headers)
+		MHD_add_response_header(made, name, value);
+	MHD_add_response_header(made, "Content-Type", std::string(type).c_str());
+	MHD_add_response_header(made, "Cache-Control", caching);
+	return response;
+}
+
+// What lasts as long as the program
+Response fileResponse(const PageFile &file)
+{
+	auto *bytes = const_cast<char *>(file.text.data()); // which stays as it is
+	return withHeaders(MHD_create_response_from_buffer(file.text.size(), bytes, MHD_RESPMEM_PERSISTENT), file.type,
+			   "no-cache");
+}
+
+// What others are sent, too
+Response sharedResponse(const std::shared_ptr<const std::string> &text, std::string_view type)
+{
+	using Owner = std::shared_ptr<const std::string>;
+	auto owner = std::make_unique<Owner>(text);
+	auto *bytes = const_cast<char *>(text->data());
+	auto forget = [](void *owner) { std::unique_ptr<Owner>(static_cast<Owner *>(owner)).reset(); };
+	return withHeaders(
+		MHD_create_response_from_buffer_with_free_callback_cls(text->size(), bytes, forget, owner.release()),
+		type, "no-store");
+}
+
+int send(MHD_Connection *connection, unsigned status, const Response &response)
+{
+	return MHD_queue_response(connection, status, response.get());
+}
+
+int say(MHD_Connection *connection, unsigned status, std::string_view text)
+{
+	auto shared = std::make_shared<const std::string>(fmt::format("{}\n", text));
+	Response response = sharedResponse(shared, "text/plain; charset=utf-8");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response.get(), "Allow", "GET, HEAD");
+	if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		MHD_add_response_header(response.get(), "Retry-After", "2");
+	return send(connection, status, response);
+}
+
+std::string_view header(MHD_Connection *connection, const char *name)
+{
+	const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+	return value ? value : "";
+}
+
+// A page of somebody's, whose name leads here, asks by that name: this machine's page is not for it.
+bool namesThisMachine(std::string_view host)
+{
+	if (host.empty() || host.front() == '[')
+		return true;
+	const std::string name(host.substr(0, host.find(':')));
+	in_addr ignored;
+	return name == "localhost" || ::inet_pton(AF_INET, name.c_str(), &ignored) == 1;
+}
+
+std::string eventText(std::uint64_t number, std::string_view kind, const Json &json)
+{
+	return fmt::format("id: {}\nevent: {}\ndata: {}\n", number, kind, lineOf(json));
+}
+
+} // namespace
+
+struct HttpServer::Entrance {
+	HttpServer &server;
+	const bool loopback;
+	MHD_Daemon *daemon = nullptr;
+	std::unique_ptr<serving::Readable> readable;
+
+	Entrance(HttpServer &server, bool loopback) : server(server), loopback(loopback) {}
+	Entrance(const Entrance &) = delete;
+	~Entrance()
+	{
+		readable.reset();
+		if (daemon)
+			MHD_stop_daemon(daemon);
+	}
+};
+
+struct HttpServer::Request {
+	bool waited = false; // for a picture
+};
+
+struct HttpServer::Stream {
+	HttpServer &server;
+	MHD_Connection *connection;
+	std::uint64_t next;     // event
+	Text text = nullptr;    // that is being sent
+	std::size_t at = 0;     // of it
+	bool suspended = false; //
+	bool pinged = false;    // is to be sent something, so that it shows whether it is there
+
+	Text more()
+	{
+		const std::uint64_t first = server.lastEvent_ + 1 - server.events_.size();
+		if (next < first) {
+			const Json dropped{{"dropped", first - next}};
+			next = first;
+			return std::make_shared<const std::string>(eventText(first - 1, "dropped", dropped));
+		}
+		if (next <= server.lastEvent_)
+			return server.events_[next++ - first];
+		return std::exchange(pinged, false) ? std::make_shared<const std::string>(":\n\n") : nullptr;
+	}
+	ssize_t read(char *to, std::size_t room)
+	{
+		if (!text && !(text = more())) {
+			suspended = true;
+			MHD_suspend_connection(connection);
+			return 0;
+		}
+		const std::size_t count = std::min(room, text->size() - at);
+		std::memcpy(to, text->data() + at, count);
+		at += count;
+		if (at == text->size()) {
+			text.reset();
+			at = 0;
+		}
+		return static_cast<ssize_t>(count);
+	}
+	void resume()
+	{
+		if (std::exchange(suspended, false))
+			MHD_resume_connection(connection);
+	}
+};
+
+// What libmicrohttpd calls
+struct HttpServer::Calls {
+	static MHD_Result handle(void *cls, MHD_Connection *connection, const char *path, const char *method,
+				 const char *, const char *, std::size_t *length, void **context)
+	{
+		auto &entrance = *static_cast<Entrance *>(cls);
+		std::unique_ptr<Request> request(static_cast<Request *>(*context));
+		*length = 0; // whatever it is
+		const int result = entrance.server.answer(entrance, connection, path, method, request);
+		*context = request.release();
+		return static_cast<MHD_Result>(result);
+	}
+	static void completed(void *, MHD_Connection *, void **context, MHD_RequestTerminationCode)
+	{
+		std::unique_ptr<Request>(static_cast<Request *>(*context)).reset();
+		*context = nullptr;
+	}
+	static ssize_t read(void *stream, std::uint64_t, char *to, std::size_t room)
+	{
+		return static_cast<Stream *>(stream)->read(to, room);
+	}
+	static void forget(void *cls)
+	{
+		std::unique_ptr<Stream> stream(static_cast<Stream *>(cls));
+		stream->server.streams_.erase(stream.get());
+	}
+};
+
+HttpServer::HttpServer(std::function<void()> wanted) : HttpServer(std::move(wanted), Limits()) {}
+
+HttpServer::HttpServer(std::function<void()> wanted, Limits limits)
+	: wanted_(std::move(wanted)), limits_(limits), again_(loop_, [this] { run(); }),
+	  ping_(loop_, [this] { ping(); }), patience_(loop_, [this] { resume(); })
+{
+}
+
+// What is suspended may not be when the daemons are stopped.
+HttpServer::~HttpServer()
+{
+	if (thread_.joinable()) {
+		mailbox_.post([this] { loop_.end(0); });
+		thread_.join();
+	}
+	for (Stream *stream : streams_)
+		stream->resume();
+	for (MHD_Connection *connection : std::exchange(waiting_, {}))
+		MHD_resume_connection(connection);
+	entrances_.clear();
+}
+
+Result<void> HttpServer::start(const std::vector<Door> &doors)
+{
+	for (const Door &door : doors) {
+		auto entrance = std::make_unique<Entrance>(*this, door.loopback);
+		entrance->daemon = MHD_start_daemon(
+			MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Calls::handle, entrance.get(),
+			MHD_OPTION_LISTEN_SOCKET, door.socket, MHD_OPTION_CONNECTION_LIMIT, limits_.connections,
+			MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits_.idle.count()),
+			MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory, MHD_OPTION_NOTIFY_COMPLETED,
+			Calls::completed, nullptr, MHD_OPTION_END);
+		if (!entrance->daemon) {
+			const int error = errno;
+			::close(door.socket);
+			return nvmeof::errorFromErrno(error, "cannot serve HTTP");
+		}
+		const auto *info = MHD_get_daemon_info(entrance->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+		entrance->readable = std::make_unique<serving::Readable>(loop_, info->epoll_fd, [this] { run(); });
+		entrances_.push_back(std::move(entrance));
+	}
+	ping_.start(limits_.ping);
+	thread_ = std::thread([this] { loop_.run(); });
+	return {};
+}
+
+void HttpServer::take(PicturePtr picture)
+{
+	mailbox_.post([this, picture = std::move(picture)] {
+		picture_ = picture;
+		taken_ = Clock::now();
+		state_.reset();
+		metrics_.reset();
+		resume();
+	});
+}
+
+void HttpServer::happened(Happening happening)
+{
+	mailbox_.post([this, happening = std::move(happening)] {
+		events_.push_back(std::make_shared<const std::string>(
+			eventText(++lastEvent_, "change", happeningJson(happening))));
+		if (events_.size() > limits_.kept)
+			events_.pop_front();
+		wake();
+	});
+}
+
+void HttpServer::run()
+{
+	std::optional<MHD_UNSIGNED_LONG_LONG> wait;
+	for (auto &entrance : entrances_) {
+		MHD_run(entrance->daemon);
+		MHD_UNSIGNED_LONG_LONG ms = 0;
+		if (MHD_get_timeout(entrance->daemon, &ms) == MHD_YES)
+			wait = wait ? std::min(*wait, ms) : ms;
+	}
+	if (wait)
+		again_.start(std::chrono::milliseconds(*wait));
+	else
+		again_.stop();
+}
+
+void HttpServer::wake()
+{
+	for (Stream *stream : streams_)
+		stream->resume();
+	run();
+}
+
+void HttpServer::ping()
+{
+	for (Stream *stream : streams_)
+		stream->pinged = true;
+	wake();
+	ping_.start(limits_.ping);
+}
+
+bool HttpServer::fresh() const
+{
+	return picture_ && Clock::now() - taken_ < limits_.fresh;
+}
+
+void HttpServer::want()
+{
+	if (std::exchange(asked_, true))
+		return;
+	patience_.start(limits_.patience);
+	wanted_();
+}
+
+// Who waits for a picture has it, or has waited long enough.
+void HttpServer::resume()
+{
+	asked_ = false;
+	patience_.stop();
+	for (MHD_Connection *connection : std::exchange(waiting_, {}))
+		MHD_resume_connection(connection);
+	run();
+}
+
+int HttpServer::answer(Entrance &entrance, MHD_Connection *connection, const char *path, const char *method,
+		       std::unique_ptr<Request> &request)
+{
+	if (!request) { // once more when all of it is there
+		request = std::make_unique<Request>();
+		return MHD_YES;
+	}
+	const std::string_view wanted = path;
+	if (std::strcmp(method, MHD_HTTP_METHOD_GET) != 0 && std::strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "it can be read only");
+	if (entrance.loopback && !namesThisMachine(header(connection, MHD_HTTP_HEADER_HOST)))
+		return say(connection, MHD_HTTP_FORBIDDEN, "by that name it is not served here");
+	if (const PageFile *file = findPageFile(wanted))
+		return send(connection, MHD_HTTP_OK, fileResponse(*file));
+	if (wanted == "/api/state" || wanted == "/metrics")
+		return picture(connection, wanted, *request);
+	if (wanted == "/api/events")
+		return events(connection);
+	return say(connection, MHD_HTTP_NOT_FOUND, "there is no such page; try /, /metrics, /api/state, /api/events");
+}
+
+int HttpServer::picture(MHD_Connection *connection, std::string_view path, Request &request)
+{
+	if (!fresh() && !std::exchange(request.waited, true)) {
+		waiting_.push_back(connection);
+		MHD_suspend_connection(connection);
+		want();
+		return MHD_YES;
+	}
+	if (!picture_ || Clock::now() - taken_ > limits_.patience)
+		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy");
+	if (path == "/metrics") {
+		if (!metrics_)
+			metrics_ = std::make_shared<const std::string>(metricsText(*picture_));
+		return send(connection, MHD_HTTP_OK,
+			    sharedResponse(metrics_, "text/plain; version=0.0.4; charset=utf-8"));
+	}
+	if (!state_)
+		state_ = std::make_shared<const std::string>(lineOf(stateJson(*picture_)));
+	return send(connection, MHD_HTTP_OK, sharedResponse(state_, "application/json"));
+}
+
+// From the one behind that which a browser had last, else from now on
+int HttpServer::events(MHD_Connection *connection)
+{
+	if (streams_.size() >= limits_.streams)
+		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many follow the events");
+	const std::string_view last = header(connection, "Last-Event-ID");
+	std::uint64_t number = lastEvent_;
+	if (std::uint64_t had = 0; std::from_chars(last.data(), last.data() + last.size(), had).ec == std::errc())
+		number = std::min(had, lastEvent_);
+	auto stream = std::make_unique<Stream>(Stream{*this, connection, number + 1});
+	stream->text = std::make_shared<const std::string>("retry: 2000\n\n");
+	streams_.insert(stream.get());
+	MHD_Response *made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, stream_block, Calls::read,
+							       stream.release(), Calls::forget);
+	return send(connection, MHD_HTTP_OK, withHeaders(made, "text/event-stream", "no-store"));
+}
+
+} // namespace cdc

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "web.h"
+
+#include "listening.h"
+
+namespace cdc {
+
+using nvmeof::Address;
+using nvmeof::Result;
+
+namespace {
+
+bool isLoopback(const Address &address)
+{
+	return address.traddr == "::1" || address.traddr.starts_with("127.");
+}
+
+} // namespace
+
+Web::Web(serving::Loop &loop, Service &service) : service_(service), mailbox_(loop)
+{
+	service_.onHappening([this, alive = std::weak_ptr(alive_)](const Happening &happening) {
+		if (!alive.expired() && server_)
+			server_->happened(happening);
+	});
+}
+
+Web::~Web() = default;
+
+Result<void> Web::start(const std::vector<Address> &addresses)
+{
+	std::vector<HttpServer::Door> doors;
+	for (const Address &address : addresses) {
+		Result<std::vector<int>> sockets = listenAt(address, 1);
+		if (!sockets)
+			return sockets.error();
+		doors.push_back({sockets->front(), isLoopback(address)});
+	}
+	if (doors.empty())
+		return {};
+	server_ = std::make_unique<HttpServer>([this] { mailbox_.post([this] { takePicture(); }); });
+	return server_->start(doors);
+}
+
+void Web::takePicture()
+{
+	cdc::takePicture(service_, [this, alive = std::weak_ptr(alive_)](PicturePtr picture) {
+		if (!alive.expired())
+			server_->take(std::move(picture));
+	});
+}
+
+} // namespace cdc

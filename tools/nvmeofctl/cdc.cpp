@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What nvmeof-cdc has and does, and what it is to do: over its control socket.
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include <nvmeof/address.h>
+
+#include "cdc_socket.h"
+#include "cdc_text.h"
+#include "context.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto patience = 30s, drainPatience = 120s;
+constexpr auto forEver = -1ms;
+
+using Text = std::string (*)(const Json &);
+
+std::string changesText(const Json &document)
+{
+	std::string text;
+	auto list = document.find("changes");
+	for (const Json &change : list != document.end() && list->is_array() ? *list : Json::array())
+		text += cdcChangeText(change);
+	return text.empty() ? "nothing has changed yet\n" : text;
+}
+
+const std::map<std::string, Text> &views()
+{
+	static const std::map<std::string, Text> views{
+		{"status", cdcStatusText}, {"hosts", cdcHostsText},         {"targets", cdcTargetsText},
+		{"zones", cdcZonesText},   {"instances", cdcInstancesText}, {"changes", changesText},
+	};
+	return views;
+}
+
+int fail(Context &context, const Error &error)
+{
+	const char *step = "";
+	if (error.code == ErrorCode::noSuchObject && error.sysErrno)
+		step = "'systemctl start nvmeof-cdc'; its log: 'journalctl -u nvmeof-cdc'; --socket names another one";
+	else if (error.code == ErrorCode::noSuchObject)
+		step = "'nvmeofctl cdc targets', 'zones' and 'hosts' show what there is";
+	else if (error.code == ErrorCode::notPermitted)
+		step = "run it as root; the socket's group may read";
+	return context.fail("", error, step);
+}
+
+// ---- set and remove
+
+Result<Json> targetsOf(const Args &args)
+{
+	const std::string nqn = args.textOr("nqn", args.textOr("NAME", ""));
+	if (nqn.empty() || args.all("traddr").empty())
+		return usageError("a target has an NQN and --traddr");
+	Json targets = Json::array();
+	for (const std::string &text : args.all("traddr")) {
+		Result<Address> address = parseAddress(text, args.textOr("trsvcid", "4420"));
+		if (!address)
+			return address.error();
+		targets.push_back({{"nqn", nqn},
+				   {"transport", args.textOr("transport", "tcp")},
+				   {"traddr", address->traddr},
+				   {"trsvcid", address->trsvcid},
+				   {"state", args.textOr("state", "optimized")}});
+	}
+	return targets;
+}
+
+Result<Json> recordsOf(const Args &args, const std::string &what)
+{
+	const std::string kind = args.textOr("KIND", ""), name = args.textOr("NAME", "");
+	if (kind == "target") {
+		Result<Json> targets = targetsOf(args);
+		return targets ? Result<Json>(Json{{"targets", *targets}}) : targets;
+	}
+	if (name.empty())
+		return usageError(kind.empty() ? "what is to be changed? target, zone or host"
+					       : fmt::format("the NAME of the {} is missing", kind));
+	if (what == "remove")
+		return Json{{kind + "s", {name}}};
+	if (kind == "host")
+		return usageError("hosts register themselves; put them into a zone with 'set zone'");
+	return Json{{"zones", {{{"name", name}, {"hosts", args.all("host")}, {"targets", args.all("target")}}}}};
+}
+
+Result<std::string> textOf(const std::string &file)
+{
+	std::ostringstream text;
+	if (file == "-") {
+		text << std::cin.rdbuf();
+		return text.str();
+	}
+	std::ifstream from(file);
+	if (!from || !(text << from.rdbuf()))
+		return errorFromErrno(ENOENT, file + ": cannot be read");
+	return text.str();
+}
+
+// Records as they are printed
+Result<Json> recordsIn(const std::string &file)
+{
+	Result<std::string> text = textOf(file);
+	if (!text)
+		return text.error();
+	const Json document = Json::parse(*text, nullptr, false);
+	Json records = Json::object();
+	for (const char *kind : {"targets", "zones"})
+		if (document.is_object() && document.contains(kind))
+			records[kind] = document[kind];
+	if (records.empty())
+		return usageError(file + ": neither targets nor zones are in it");
+	return records;
+}
+
+Result<Json> requestOf(const Args &args, const std::string &what)
+{
+	Json request{{"command", what}};
+	if (what == "set" || what == "remove") {
+		Result<Json> records = args.has("file") ? recordsIn(args.textOr("file", "")) : recordsOf(args, what);
+		if (!records)
+			return records;
+		request.update(*records);
+	} else if (args.has("KIND")) {
+		return usageError(fmt::format("'{}' is not expected after {}", args.textOr("KIND", ""), what));
+	}
+	for (const char *flag : {"follow", "force"})
+		if (args.has(flag))
+			request[flag] = true;
+	return request;
+}
+
+// ---- answers
+
+std::string doneText(const Json &answer)
+{
+	const std::string done = memberText(answer, "done");
+	if (!answer.contains("records"))
+		return fmt::format("nvmeof-cdc: {}\n", done);
+	return fmt::format("{}: {} records changed, generation {}\n", done, memberText(answer, "records"),
+			   memberText(answer, "generation"));
+}
+
+int show(Context &context, const Json &answer, const std::string &what)
+{
+	auto view = views().find(what);
+	if (context.json())
+		context.print(answer);
+	else
+		context.out() << (view != views().end() ? view->second(answer) : doneText(answer));
+	return 0;
+}
+
+// A line each, flushed, so that whoever reads a pipe sees it at once; until the service ends.
+int follow(Context &context, CdcSocket &socket)
+{
+	for (;;) {
+		Result<Json> line = socket.receive(forEver);
+		if (!line)
+			return fail(context, line.error());
+		if (context.json())
+			context.out() << dump(withSchema(*line), -1) << std::endl;
+		else if (auto change = line->find("change"); change != line->end())
+			context.out() << cdcChangeText(*change) << std::flush;
+		else if (line->contains("dropped"))
+			context.out() << memberText(*line, "dropped") << " changes came too fast" << std::endl;
+		if (!context.out())
+			return 0; // nobody reads any more, as main() tells
+	}
+}
+
+} // namespace
+
+int runCdc(Context &context)
+{
+	const Args &args = context.args();
+	const std::string what = args.textOr("WHAT", "");
+	Result<Json> request = requestOf(args, what);
+	if (!request)
+		return context.fail("", request.error());
+	Result<CdcSocket> socket = CdcSocket::open(args.textOr("socket", "/run/nvmeof-cdc/control"));
+	if (!socket)
+		return fail(context, socket.error());
+	if (Result<void> sent = socket->send(*request); !sent)
+		return fail(context, sent.error());
+	if (what == "changes" && args.has("follow"))
+		return follow(context, *socket);
+	Result<Json> answer = socket->receive(what == "drain" ? drainPatience : patience);
+	return answer ? show(context, *answer, what) : fail(context, answer.error());
+}
