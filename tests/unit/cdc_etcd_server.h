@@ -39,7 +39,7 @@ inline std::uint16_t freePort()
 class EtcdServer {
 public:
 	explicit EtcdServer(std::string name = "one", std::string scheme = "http")
-		: name_(std::move(name)), scheme_(scheme)
+		: name_(std::move(name)), scheme_(std::move(scheme))
 	{
 	}
 	EtcdServer(const EtcdServer &) = delete;

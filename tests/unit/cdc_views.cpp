@@ -119,8 +119,7 @@ TEST_CASE("a page is made once, and stays as long as it tells the same", "[cdc][
 	world({is(aZone("three", {"nqn.x:d"}, {"*"}))}); // another zone than theirs
 	CHECK(world.views->of(host_a) == a);
 	// all of it told again, as after a reconnect
-	world({is(anInstance("self")), is(aTarget("a")), is(aTarget("b")),
-	       is(aZone("one", {host_a, "*:c*"}, {"*:a"}))},
+	world({is(anInstance("self")), is(aTarget("a")), is(aTarget("b")), is(aZone("one", {host_a, "*:c*"}, {"*:a"}))},
 	      true);
 	CHECK(world.views->of(host_a) == a);
 	CHECK(world.model.targets().size() == 2); // and nothing else

@@ -223,18 +223,18 @@ TEST_CASE("a host that is gone in the middle of anything leaves nothing", "[init
 		struct Leaver : Visitor {
 			using Visitor::Visitor;
 			std::size_t after = 0;
-			Runner *runner = nullptr;
+			Runner *loop = nullptr;
 			void passed(Step s) override
 			{
 				Visitor::passed(s);
 				if (steps.size() == after)
-					runner->stop();
+					loop->stop();
 			}
 		};
 		Runner runner;
 		Leaver host(runner, server);
 		host.after = static_cast<std::size_t>(step) + 1;
-		host.runner = &runner;
+		host.loop = &runner;
 		host.open();
 		runner.run();
 	}
@@ -249,22 +249,22 @@ TEST_CASE("200 hosts in one thread", "[initiator]")
 	Runner runner;
 	struct One : Visitor {
 		using Visitor::Visitor;
-		int *left = nullptr;
-		Runner *runner = nullptr;
+		int *rest = nullptr;
+		Runner *loop = nullptr;
 		void done(const Completion &completion) override
 		{
 			const auto now = reader.done(completion);
 			REQUIRE(now != DiscoveryReader::Outcome::failed);
-			if (now != DiscoveryReader::Outcome::going && --*left == 0)
-				runner->stop();
+			if (now != DiscoveryReader::Outcome::going && --*rest == 0)
+				loop->stop();
 		}
 	};
 	int left = 200;
 	std::vector<std::unique_ptr<One>> hosts;
 	for (int i = 0; i < left; i++) {
 		hosts.push_back(std::make_unique<One>(runner, server));
-		hosts.back()->left = &left;
-		hosts.back()->runner = &runner;
+		hosts.back()->rest = &left;
+		hosts.back()->loop = &runner;
 		hosts.back()->open();
 	}
 	runner.run();

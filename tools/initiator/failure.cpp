@@ -19,8 +19,8 @@ struct Words {
 	const char *word, *text;
 };
 
-constexpr std::array<const char *, 10> steps{"tcp",    "hello", "connect",  "cap",    "vs",
-					     "enable", "ready", "identify", "events", "live"};
+constexpr const char *steps[] = {"tcp",    "hello", "connect",  "cap",    "vs",
+				 "enable", "ready", "identify", "events", "live"};
 constexpr std::array<Words, 13> reasons{{{"none", "nothing is wrong"},
 					 {"local", "this machine cannot"},
 					 {"refused", "nobody listens there"},

@@ -55,8 +55,8 @@ public:
 	// It is closed. What comes of it is told later, also what fails at once.
 	void open(const Endpoint &to, Duration timeout);
 	void greet(Dialogue::Digests digests, Duration timeout);
-	// It is ready, and the slot is free. @data: have to stay until it is done. The slot keepAlive has no timeout: who
-	// sends it looks whether the last one is still open.
+	// It is ready, and the slot is free. @data: have to stay until it is done. The slot keepAlive has no timeout:
+	// who sends it looks whether the last one is still open.
 	void submit(Slot slot, const nofctl::wire::Command &cmd, Data data, std::uint32_t expected, Duration timeout);
 	void close();
 

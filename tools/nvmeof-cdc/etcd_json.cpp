@@ -13,13 +13,16 @@ namespace {
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr int most_nested = 4;
 
-constexpr auto values = [] {
+constexpr std::array<std::uint8_t, 256> valuesOf(std::string_view alphabet)
+{
 	std::array<std::uint8_t, 256> values;
 	values.fill(0xff);
-	for (std::size_t i = 0; i < digits.size(); i++)
-		values[static_cast<std::uint8_t>(digits[i])] = static_cast<std::uint8_t>(i);
+	for (std::size_t i = 0; i < alphabet.size(); i++)
+		values[static_cast<std::uint8_t>(alphabet[i])] = static_cast<std::uint8_t>(i);
 	return values;
-}();
+}
+
+constexpr auto values = valuesOf(digits);
 
 // Reads members; what is of another kind than it has to be makes the whole of no use.
 class Reader {

@@ -11,10 +11,11 @@
 
 #include "control.h"
 #include "instance_id.h"
+#include "move.h"
 #include "serving/journal.h"
 #include "serving/loop.h"
 #include "service.h"
-#include "sqlite_store.h"
+#include "stores.h"
 #include "web.h"
 
 using namespace cdc;
@@ -29,6 +30,8 @@ enum Exit { done = 0, failed = 1, usage = 2 };
 
 struct Options {
 	std::filesystem::path config = "/etc/nvmeof/cdc.toml";
+	std::filesystem::path from, to; // of move
+	bool rebuild = false;
 };
 
 int failWith(const Error &error)
@@ -80,8 +83,10 @@ int serve(const Options &options)
 		return failWith(identity.error());
 	raiseLimits();
 	Loop loop;
-	auto store = std::make_unique<SqliteStore>(loop, rules->store.file);
-	Service service(loop, *rules, *identity, std::move(store));
+	Result<std::unique_ptr<Store>> store = makeStore(loop, rules->store, options.rebuild);
+	if (!store)
+		return failWith(store.error());
+	Service service(loop, *rules, *identity, *std::move(store));
 	auto end = [&](const std::function<void()> &left) {
 		sd_notify(0, "STOPPING=1");
 		service.drain([&loop, left] {
@@ -107,6 +112,38 @@ int serve(const Options &options)
 	return loop.run();
 }
 
+// A configuration that is not there would be the default, and lead to a store that nobody means.
+Result<std::unique_ptr<Store>> storeOf(Loop &loop, const std::filesystem::path &config)
+{
+	if (!std::filesystem::exists(config))
+		return Error{.code = nvmeof::ErrorCode::noSuchObject,
+			     .message = config.string() + ": there is no such file"};
+	Result<Rules> rules = readRules(config);
+	if (!rules)
+		return rules.error();
+	rules->store.etcd.cache.clear();
+	return makeStore(loop, rules->store, false);
+}
+
+int move(const Options &options)
+{
+	Loop loop;
+	Result<std::unique_ptr<Store>> from = storeOf(loop, options.from), to = storeOf(loop, options.to);
+	for (const auto *store : {&from, &to})
+		if (!*store)
+			return failWith(store->error());
+	Move moving(loop, **from, **to, [&](const Result<Moved> &moved) {
+		if (!moved) {
+			say(LOG_ERR, moved.error().message);
+			return loop.end(failed);
+		}
+		fmt::print("{} records moved; generations go on from {}\n", moved->records, moved->before);
+		loop.end(done);
+	});
+	moving.start();
+	return loop.run();
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -118,10 +155,18 @@ int main(int argc, char **argv)
 	app.require_subcommand(1);
 	app.fallthrough();
 	CLI::App *serving = app.add_subcommand("serve", "serve hosts until SIGTERM");
+	serving->add_flag("--rebuild", options.rebuild,
+			  "begin anew where the database is damaged, which is kept under another name");
+	CLI::App *moving =
+		app.add_subcommand("move", "take all records from one store to another, while nobody serves");
+	moving->add_option("--from", options.from, "configuration that names the store there is")->required();
+	moving->add_option("--to", options.to, "configuration that names the store to be")->required();
 	app.add_subcommand("check-config", "look whether the configuration can be used, and say what is wrong");
 	try {
 		app.parse(argc, argv);
-		return serving->parsed() ? serve(options) : checkConfig(options);
+		if (serving->parsed())
+			return serve(options);
+		return moving->parsed() ? move(options) : checkConfig(options);
 	} catch (const CLI::ParseError &e) {
 		return app.exit(e) ? usage : done;
 	} catch (const std::exception &e) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <nvmeof/rendezvous.h>
+#include <nvmeof/uuid.h>
 
 #include "listening.h"
 #include "serving/journal.h"
@@ -31,6 +32,15 @@ double now()
 	return std::chrono::duration<double>(since).count();
 }
 
+initiator::Who whoReads(const Rules &rules, const Identity &identity)
+{
+	initiator::Who who{rules.hostnqn.empty() ? "nqn.2014-08.org.nvmexpress:uuid:" + identity.id : rules.hostnqn,
+			   {}};
+	if (const auto id = nvmeof::Uuid::parse(identity.id))
+		who.hostid = id->bytes;
+	return who;
+}
+
 bool everywhere(const Address &address)
 {
 	return address.traddr == "0.0.0.0" || address.traddr == "::";
@@ -41,6 +51,10 @@ bool everywhere(const Address &address)
 Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store)
 	: rules_(std::move(rules)), hall_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(hall_.identity.id), mailbox_(loop), leases_(loop, [this] { endLeases(); }),
+	  pull_(loop, whoReads(rules_, hall_.identity), model_,
+		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
+			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); });
+		}),
 	  started_(static_cast<std::int64_t>(now()))
 {
 	hall_.registration = [this](Worker &worker, RegistrationRequest request) {
@@ -74,7 +88,7 @@ Result<void> Service::start(std::function<void()> serving)
 	serving_ = std::move(serving);
 	if (Result<void> listening = listen(); !listening)
 		return listening;
-	return store_->start([this](News news) { told(news); });
+	return store_->start([this](const News &news) { told(news); });
 }
 
 std::vector<std::string> Service::ownAddresses() const
@@ -105,12 +119,29 @@ void Service::begin()
 	for (auto &sockets : std::exchange(sockets_, {}))
 		workers_.push_back(std::make_unique<Worker>(hall_, std::move(sockets), views_));
 	join();
+	writeFile();
+	pull_.setSources(rules_.pulls);
+	leases_.start(lease_every);
+	serving_();
+}
+
+void Service::writeFile()
+{
 	write(fileChanges(model_, hall_.identity.id, rules_.targets, rules_.zones), [](Result<void> done) {
 		if (!done)
 			say(LOG_ERR, "what the configuration tells is not in the store: " + done.error().message);
 	});
-	leases_.start(lease_every);
-	serving_();
+}
+
+// Each source is read by one of the instances that stay.
+void Service::shareSources()
+{
+	std::vector<std::string> ids;
+	for (const auto &[key, service] : model_.instances())
+		if (!service.instance.draining)
+			ids.push_back(service.instance.id);
+	pull_.setInstances(std::move(ids), hall_.identity.id);
+	pull_.modelChanged();
 }
 
 void Service::told(const News &news)
@@ -121,6 +152,7 @@ void Service::told(const News &news)
 	const bool first = !views_;
 	publish();
 	note(news);
+	shareSources();
 	if (first)
 		begin();
 }
@@ -197,28 +229,39 @@ void Service::reload(Rules rules)
 	rules_.advertise = std::move(rules.advertise);
 	if (rules_.views.unzoned != rules.views.unzoned)
 		say(LOG_NOTICE, "what hosts without a zone see is changed by a restart");
+	rules_.pulls = std::move(rules.pulls);
+	if (!views_)
+		return; // begin() does the rest
 	join();
-	write(fileChanges(model_, hall_.identity.id, rules_.targets, rules_.zones), [](Result<void> done) {
-		if (!done)
-			say(LOG_ERR, "what the configuration tells is not in the store: " + done.error().message);
-	});
+	writeFile();
+	pull_.setSources(rules_.pulls);
 }
 
 void Service::drain(std::function<void()> done)
 {
 	if (std::exchange(draining_, true))
 		return;
+	if (workers_.empty())
+		return done();
 	join();
 	auto left = std::make_shared<std::size_t>(workers_.size());
-	if (*left == 0)
-		return done();
 	for (auto &worker : workers_)
 		worker->drain(rules_.drainMs, [this, left, done] {
-			mailbox_.post([left, done] {
+			mailbox_.post([this, left, done] {
 				if (--*left == 0)
-					done();
+					leave(done);
 			});
 		});
+}
+
+// Where the store does not take that, it finds out by itself.
+void Service::leave(std::function<void()> done)
+{
+	store_->leave([done = std::move(done)](const Result<void> &left) {
+		if (!left)
+			say(LOG_NOTICE, "the store was not told that this instance ends: " + left.error().message);
+		done();
+	});
 }
 
 void Service::census(std::function<void(std::vector<Guest>)> done)

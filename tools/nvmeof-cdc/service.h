@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "feeds.h"
+#include "pull.h"
 #include "serving/loop.h"
 #include "worker.h"
 
@@ -38,7 +39,7 @@ public:
 	// Anew from its configuration; what needs a restart is told.
 	void reload(Rules rules);
 	void write(std::vector<Change> changes, Done done);
-	// Hosts are handed over to other instances, then @done.
+	// Hosts are handed over to other instances, and this one is none of them any more, then @done.
 	void drain(std::function<void()> done);
 	void onHappening(std::function<void(const Happening &)> call) { listeners_.push_back(std::move(call)); }
 
@@ -50,6 +51,7 @@ public:
 	std::shared_ptr<const Views> sharedViews() const { return views_; }
 	std::shared_ptr<const Model> sharedModel();
 	const Counters &counters() const { return hall_.counters; }
+	std::vector<PullState> pulls() const { return pull_.state(); }
 	StoreState storeState() const { return store_->state(); }
 	const std::deque<Happening> &happenings() const { return happenings_; }
 	bool draining() const { return draining_; }
@@ -63,6 +65,9 @@ private:
 	void told(const News &news);
 	void publish();
 	void note(const News &news);
+	void writeFile();
+	void shareSources();
+	void leave(std::function<void()> done);
 	void take(Worker &worker, RegistrationRequest request);
 	void join();
 	void endLeases();
@@ -76,6 +81,7 @@ private:
 	std::shared_ptr<const Views> views_;
 	serving::Mailbox mailbox_;
 	serving::Timer leases_;
+	Pull pull_;
 	std::vector<std::vector<int>> sockets_; // of each worker to be
 	std::vector<std::unique_ptr<Worker>> workers_;
 	std::function<void()> serving_;

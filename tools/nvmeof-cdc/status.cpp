@@ -56,6 +56,23 @@ Json storeJson(const StoreState &store)
 	return json;
 }
 
+Json pullsJson(const std::vector<PullState> &pulls)
+{
+	Json list = Json::array();
+	for (const PullState &pull : pulls) {
+		Json json{{"service", pull.owner},
+			  {"read", pull.read},
+			  {"watched", pull.watched},
+			  {"entries", pull.entries},
+			  {"targets", pull.usable}};
+		putUnless(json, "read_at", pull.readAt, std::int64_t(0));
+		putUnless(json, "generation", pull.generation, std::uint64_t(0));
+		putUnless(json, "trouble", pull.trouble, std::string());
+		list.push_back(std::move(json));
+	}
+	return list;
+}
+
 Json countersJson(const Picture &picture)
 {
 	Json json = Json::object();
@@ -87,8 +104,8 @@ Json statusOf(const Picture &picture, const Sight &sight)
 {
 	return {{"instance", instanceJson(picture)},         {"time", picture.time},
 		{"generation", picture.model->generation()}, {"serving", picture.views != nullptr},
-		{"store", storeJson(picture.store)},         {"counts", countsJson(picture, sight)},
-		{"counters", countersJson(picture)}};
+		{"store", storeJson(picture.store)},         {"pulls", pullsJson(picture.pulls)},
+		{"counts", countsJson(picture, sight)},      {"counters", countersJson(picture)}};
 }
 
 // What a member of a document is: the generation that it is of, and a list
@@ -193,6 +210,7 @@ void takePicture(Service &service, std::function<void(PicturePtr)> done)
 		picture->since = service.startedAt();
 		picture->draining = service.draining();
 		picture->store = service.storeState();
+		picture->pulls = service.pulls();
 		for (const CounterText &text : counter_texts)
 			picture->counters.push_back((service.counters().*text.counter).load(std::memory_order_relaxed));
 		picture->open = service.counters().open.load(std::memory_order_relaxed);

@@ -28,6 +28,7 @@ struct Picture {
 	std::int64_t since = 0;
 	bool draining = false;
 	StoreState store;
+	std::vector<PullState> pulls;
 	std::vector<std::uint64_t> counters; // as counterTexts() has them
 	std::uint64_t open = 0;              // connections
 	std::shared_ptr<const Model> model;

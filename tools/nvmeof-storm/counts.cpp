@@ -8,9 +8,9 @@ namespace storm {
 
 namespace {
 
-constexpr std::array<const char *, mark_count + 1> names{"tcp",     "hello", "connect",  "cap",    "vs",
-							 "enable",  "ready", "identify", "events", "header",
-							 "entries", "check", "arm",      "waiting"};
+constexpr const char *names[mark_count + 1] = {"tcp",     "hello", "connect",  "cap",    "vs",
+					       "enable",  "ready", "identify", "events", "header",
+					       "entries", "check", "arm",      "waiting"};
 
 void append(Times &to, const Times &from)
 {

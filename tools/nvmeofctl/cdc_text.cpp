@@ -91,7 +91,25 @@ std::string alerts(const Json &status)
 		text += "the store cannot be written: " + printable(memberText(store, "trouble")) + "\n";
 	if (const double since = numberOf(store, "aged_since"); since > 0)
 		text += fmt::format("others' changes do not arrive since {}\n", moment(since));
+	for (const Json &pull : listOf(status, "pulls"))
+		if (const Json &trouble = member(pull, "trouble"); !trouble.is_null())
+			text += printable(fmt::format("{} cannot be read: {}", memberText(pull, "service"),
+						      memberText(pull, "trouble"))) +
+				"\n";
 	return text.empty() ? text : text + "\n";
+}
+
+// The services that this instance reads
+std::string pullsText(const Json &pulls)
+{
+	if (pulls.empty())
+		return {};
+	Table table({{"Read from"}, {"Log"}, {"Events"}, {"Entries", Align::right}, {"Targets", Align::right}});
+	for (const Json &pull : pulls)
+		table.add({memberText(pull, "service"), isTrue(pull, "read") ? "read" : "not read",
+			   isTrue(pull, "watched") ? "awaited" : "-", memberText(pull, "entries"),
+			   memberText(pull, "targets")});
+	return "\n" + table.render();
 }
 
 std::string countersText(const Json &counters)
@@ -135,7 +153,7 @@ std::string cdcStatusText(const Json &status)
 		       {"Zones", fmt::format("{}, {} views", count("zones"), count("views"))},
 		       {"Instances", count("instances")},
 	       }) +
-	       countersText(member(status, "counters"));
+	       pullsText(listOf(status, "pulls")) + countersText(member(status, "counters"));
 }
 
 std::string cdcHostsText(const Json &document)

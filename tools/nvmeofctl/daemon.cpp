@@ -112,7 +112,8 @@ std::string refusals(const Json &status)
 	std::string lines;
 	if (auto kept = status.find("kept"); kept != status.end())
 		for (const Json &one : *kept)
-			lines += printable(fmt::format("{} stays: {}", text(one, "controller"), text(one, "reason"))) +
+			lines += printable(fmt::format("{} stays: {}", memberText(one, "controller"),
+						       memberText(one, "reason"))) +
 				 "\n";
 	for (const Json &one : status["refusals"])
 		lines += printable(fmt::format("not connected: {}: {}", memberText(one, "what"),
