@@ -20,7 +20,7 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
 .PHONY: all configure user tool modules install dkms uninstall clean help deps lint unit fuzz check check-quick \
-	check-deep debug-kernel coverage demo shell bench figures
+	check-deep debug-kernel coverage demo demo-cdc shell bench bench-cdc figures
 
 all: user modules
 
@@ -29,6 +29,7 @@ help:
 	@echo 'make user       libnvmeofctl, nvmeofctl, nvmeofd, programs of the guest tests; make tool: without these'
 	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko; KVER= as above'
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
+	@echo 'make demo-cdc   two discovery services, 1,000 hosts that start at once, a service killed: no guest, half a minute'
 	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
 	@echo 'make check ONLY=failover   the tests with that in their names, and what they need'
 	@echo 'make check-quick  lint, unit tests, fuzzers, one short guest: under five minutes once all is built'
@@ -39,6 +40,7 @@ help:
 	@echo 'make figures    how many misbehaviours, faults, random messages the last runs have tried'
 	@echo 'make shell      an interactive guest with a target and the modules; KVER=6.1 for the older kernel'
 	@echo 'make bench      cost of an I/O and of a connect, next to the in-tree driver'
+	@echo 'make bench-cdc  storms of hosts at the discovery service, changes pushed, memory; CASES= of tests/cdc/bench'
 	@echo 'make lint       static checks'
 	@echo 'make deps       install the Debian packages that are missing (as root), or name them'
 	@echo 'make install    modules, library and tool, on this machine; DESTDIR= and PREFIX= as usual'
@@ -108,6 +110,10 @@ bench: deps
 	@$(MAKE) --no-print-directory tool
 	@$(MAKE) --no-print-directory modules KVER=$(KVER)
 	@qemu/bench/run $(KVER)
+
+demo-cdc bench-cdc: deps
+	@$(MAKE) --no-print-directory tool
+	@tests/cdc/$(@:%-cdc=%)
 
 # On this machine, or below DESTDIR. What was configured with another PREFIX is configured again.
 install: tool modules

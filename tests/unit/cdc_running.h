@@ -91,7 +91,7 @@ private:
 		serving::Loop loop(serving::Loop::Watchdog::none);
 		serving::Mailbox mailbox(loop);
 		Service its(loop, rules, {self_id, "nqn.self", "serial", "0.0"},
-			    std::make_unique<SqliteStore>(dir.path() / "cdc.db"));
+			    std::make_unique<SqliteStore>(loop, dir.path() / "cdc.db"));
 		Control control(loop, its,
 				{.reload = [this]() -> nvmeof::Result<void> {
 					 reloads++;

@@ -11,6 +11,7 @@
 
 #include "control.h"
 #include "instance_id.h"
+#include "libctl/invalid.h"
 #include "move.h"
 #include "serving/journal.h"
 #include "serving/loop.h"
@@ -116,8 +117,7 @@ int serve(const Options &options)
 Result<std::unique_ptr<Store>> storeOf(Loop &loop, const std::filesystem::path &config)
 {
 	if (!std::filesystem::exists(config))
-		return Error{.code = nvmeof::ErrorCode::noSuchObject,
-			     .message = config.string() + ": there is no such file"};
+		return nofctl::invalid(config.string() + ": there is no such file");
 	Result<Rules> rules = readRules(config);
 	if (!rules)
 		return rules.error();
