@@ -59,7 +59,13 @@ enum AddressFamily : std::uint8_t {
 	fam_loop = 254,
 };
 enum SubsystemType : std::uint8_t { sub_referral = 1, sub_nvm = 2, sub_current = 3 };
-enum Treq : std::uint8_t { treq_required = 1, treq_not_required = 2, treq_channel = 3, treq_sqflow_off = 4 };
+enum Treq : std::uint8_t {
+	treq_unspecified,
+	treq_required = 1,
+	treq_not_required = 2,
+	treq_channel = 3,
+	treq_sqflow_off = 4
+};
 enum EntryFlag : std::uint16_t { ef_duplicate = 1, ef_persistent = 2 };
 enum TcpSectype : std::uint8_t { sec_none = 0, sec_tls12 = 1, sec_tls13 = 2 };
 enum RdmaQptype : std::uint8_t { qp_connected = 1, qp_datagram = 2 };

@@ -88,7 +88,7 @@ Reply Connection::connectIo(const Connect &c)
 
 Reply Connection::propertyGet(const Command &cmd)
 {
-	if (!assoc_ || qid_ != 0)
+	if (!assoc_ || qid_ != 0 || (cmd.cdw10 & 7) != (cmd.cdw11 == prop_cap)) // ATTRIB: eight bytes, or four
 		return {st_invalid_field | st_dnr};
 	auto &config = server_.config();
 	std::uint64_t value = 0;

@@ -52,6 +52,9 @@ public:
 		auto waiting = ready.get_future();
 		thread_ = std::thread([this, &ready] { run(ready); });
 		waiting.get();
+		// It is told of itself as well, a little later.
+		for (bool joined = false; !joined;)
+			in([&] { joined = !service->model().instances().empty(); });
 		return *this;
 	}
 	void stop()
@@ -74,7 +77,11 @@ public:
 	}
 	void write(std::vector<Change> changes)
 	{
-		in([&] { service->write(changes, [](nvmeof::Result<void> written) { CHECK(written.ok()); }); });
+		std::promise<bool> done;
+		in([&] {
+			service->write(changes, [&](nvmeof::Result<void> written) { done.set_value(written.ok()); });
+		});
+		CHECK(done.get_future().get());
 	}
 	std::string web() const { return "http://" + rules.web[0].toString(); }
 

@@ -40,7 +40,7 @@ void checkDefaults(const Rules &rules)
 	CHECK(rules.listen == usual.listen);
 	CHECK(rules.advertise == usual.advertise);
 	CHECK(rules.threads == usual.threads);
-	CHECK(rules.unzoned == usual.unzoned);
+	CHECK(rules.views.unzoned == usual.views.unzoned);
 	CHECK(rules.state == usual.state);
 	CHECK(rules.control == usual.control);
 	CHECK(rules.web == usual.web);

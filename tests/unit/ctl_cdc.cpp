@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // nvmeofctl cdc: what it asks a service for, played by the test, and what it makes of the answer.
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -127,7 +128,7 @@ TEST_CASE("records come from a file as well, as they were printed", "[cdc]")
 	      R"({"command":"set","targets":[{"nqn":"nqn.a"}]})");
 	dir.write("other.json", "[]");
 	CHECK(run({"cdc", "set", "--file", dir.path() / "other.json"}).code == 2);
-	CHECK(run({"cdc", "set", "--file", dir.path() / "none.json"}).code == 1);
+	CHECK(run({"cdc", "set", "--file", dir.path() / "none.json"}).code == 3);
 }
 
 TEST_CASE("incomplete changes are refused before anybody is asked", "[cdc]")

@@ -215,22 +215,27 @@ TEST_CASE("where nobody listens, or nobody answers, or there is no way", "[initi
 	CHECK(server.violations().empty());
 }
 
+namespace {
+
+struct Leaver : Visitor {
+	using Visitor::Visitor;
+	std::size_t after = 0;
+	Runner *loop = nullptr;
+	void passed(Step s) override
+	{
+		Visitor::passed(s);
+		if (steps.size() == after)
+			loop->stop();
+	}
+};
+
+} // namespace
+
 TEST_CASE("a host that is gone in the middle of anything leaves nothing", "[initiator]")
 {
 	target::Server server;
 	server.subsystem().discovery().add(target::made(100));
 	for (int step = 0; step < 9; step++) {
-		struct Leaver : Visitor {
-			using Visitor::Visitor;
-			std::size_t after = 0;
-			Runner *loop = nullptr;
-			void passed(Step s) override
-			{
-				Visitor::passed(s);
-				if (steps.size() == after)
-					loop->stop();
-			}
-		};
 		Runner runner;
 		Leaver host(runner, server);
 		host.after = static_cast<std::size_t>(step) + 1;
@@ -241,24 +246,29 @@ TEST_CASE("a host that is gone in the middle of anything leaves nothing", "[init
 	CHECK(server.violations().empty());
 }
 
+namespace {
+
+struct One : Visitor {
+	using Visitor::Visitor;
+	int *rest = nullptr;
+	Runner *loop = nullptr;
+	void done(const Completion &completion) override
+	{
+		const auto now = reader.done(completion);
+		REQUIRE(now != DiscoveryReader::Outcome::failed);
+		if (now != DiscoveryReader::Outcome::going && --*rest == 0)
+			loop->stop();
+	}
+};
+
+} // namespace
+
 TEST_CASE("200 hosts in one thread", "[initiator]")
 {
 	target::Server server;
 	const auto wanted = target::made(16);
 	server.subsystem().discovery().add(wanted);
 	Runner runner;
-	struct One : Visitor {
-		using Visitor::Visitor;
-		int *rest = nullptr;
-		Runner *loop = nullptr;
-		void done(const Completion &completion) override
-		{
-			const auto now = reader.done(completion);
-			REQUIRE(now != DiscoveryReader::Outcome::failed);
-			if (now != DiscoveryReader::Outcome::going && --*rest == 0)
-				loop->stop();
-		}
-	};
 	int left = 200;
 	std::vector<std::unique_ptr<One>> hosts;
 	for (int i = 0; i < left; i++) {

@@ -86,7 +86,8 @@ public:
 	std::vector<DiscoveryEntry> log() const
 	{
 		std::vector<DiscoveryEntry> all(bytes.size() / sizeof(DiscoveryEntry));
-		std::memcpy(static_cast<void *>(all.data()), bytes.data(), all.size() * sizeof(DiscoveryEntry));
+		if (!all.empty())
+			std::memcpy(static_cast<void *>(all.data()), bytes.data(), all.size() * sizeof(DiscoveryEntry));
 		return all;
 	}
 

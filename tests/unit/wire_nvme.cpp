@@ -68,7 +68,7 @@ TEST_CASE("properties", "[wire]")
 {
 	CHECK(encode(propertyGet(prop_cap)) == laid(64, {{0, x("7f 40")}, {4, x("04")}, {40, x("01 00 00 00")}}));
 	CHECK(encode(propertyGet(prop_csts)) ==
-	      laid(64, {{0, x("7f 40")}, {4, x("04")}, {40, x("01 00 00 00  1c 00 00 00")}}));
+	      laid(64, {{0, x("7f 40")}, {4, x("04")}, {40, x("00 00 00 00  1c 00 00 00")}}));
 	CHECK(encode(propertySet(prop_cc, 0x00460001)) ==
 	      laid(64, {{0, x("7f 40")}, {40, x("00 00 00 00  14 00 00 00  01 00 46 00")}}));
 	CHECK(propertySet(prop_cc, 1).fctype() == fc_property_set);

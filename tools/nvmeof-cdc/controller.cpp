@@ -131,6 +131,8 @@ Outcome Controller::fabrics(const Command &cmd)
 
 Answer Controller::propertyGet(const Command &cmd) const
 {
+	if ((cmd.cdw10 & 7) != (cmd.cdw11 == prop_cap)) // ATTRIB: eight bytes, or four
+		return {.status = bad_field};
 	switch (cmd.cdw11) {
 	case prop_cap: // MQES, CQR, TO, CSS: no I/O command set
 		return {.result = (queue_entries - 1) | 1u << 16 | ready_units << 24 | 1ull << 44};

@@ -197,7 +197,7 @@ struct HttpServer::Calls {
 
 HttpServer::HttpServer(std::function<void()> wanted) : HttpServer(std::move(wanted), Limits()) {}
 
-HttpServer::HttpServer(std::function<void()> wanted, Limits limits)
+HttpServer::HttpServer(std::function<void()> wanted, const Limits &limits)
 	: wanted_(std::move(wanted)), limits_(limits), again_(loop_, [this] { run(); }),
 	  ping_(loop_, [this] { ping(); }), patience_(loop_, [this] { resume(); })
 {

@@ -42,7 +42,7 @@ public:
 
 	// @wanted: called in the server's thread: a picture is to be taken, and given to take().
 	explicit HttpServer(std::function<void()> wanted);
-	HttpServer(std::function<void()> wanted, Limits limits);
+	HttpServer(std::function<void()> wanted, const Limits &limits);
 	~HttpServer();
 	HttpServer(const HttpServer &) = delete;
 	HttpServer &operator=(const HttpServer &) = delete;

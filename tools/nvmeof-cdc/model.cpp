@@ -44,6 +44,7 @@ DiscoveryEntry entryOf(const Instance &instance, const nvmeof::Address &address,
 {
 	DiscoveryEntry entry = makeEntry(itself ? sub_current : sub_referral, instance.nqn, address.traddr, 0);
 	setText(entry.trsvcid, address.trsvcid, ' ');
+	entry.treq = treq_unspecified;
 	entry.eflags = ef_duplicate | ef_persistent;
 	return entry;
 }

@@ -47,7 +47,8 @@ struct Target {
 	std::string traddr;
 	std::string trsvcid = "4420";
 	std::uint16_t portid = 0;
-	std::uint8_t treq = nofctl::wire::treq_not_required;
+	// libnvme takes "not required" for a wish to use TLS.
+	std::uint8_t treq = nofctl::wire::treq_unspecified;
 	std::uint8_t sectype = nofctl::wire::sec_none; // TCP
 	// RDMA: how to connect
 	std::uint8_t qptype = nofctl::wire::qp_connected, prtype = nofctl::wire::pr_roce_v2;

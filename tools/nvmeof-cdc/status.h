@@ -49,7 +49,8 @@ struct HostPicture {
 
 	std::uint64_t generation() const; // the newest that it has
 	bool persistent() const;
-	// "current": nothing that it sees has changed since it has read its log; "behind"; "unread"; "away": not connected
+	// "current": nothing that it sees has changed since it has read its log; "behind"; "unread"; "away": not
+	// connected
 	const char *state() const;
 };
 
