@@ -230,7 +230,7 @@ TEST_CASE("who reads events too slowly is told what is missing, and costs no mem
 	const std::size_t dropped = all.find("event: dropped\ndata: {\"dropped\":");
 	REQUIRE(dropped != all.npos);
 	CHECK(std::stoi(all.substr(dropped + 32)) > 100); // all but what sockets and the server hold
-	CHECK(all.find("\"number\":1993,") != all.npos); // the last eight are kept
+	CHECK(all.find("\"number\":1993,") != all.npos);  // the last eight are kept
 }
 
 TEST_CASE("there are so many streams, and those that have gone make room", "[web]")
