@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
@@ -93,10 +94,15 @@ class Etcd(Process):
 
     def start(self):
         super().start()
-        until(lambda: subprocess.run(["etcdctl", "--endpoints", self.endpoint, "get", "x"], check=False,
-                                     capture_output=True, env={**os.environ, "ETCDCTL_API": "3"}).returncode == 0,
-              "etcd answers")
+        until(self.answers, "etcd answers")
         return self
+
+    def answers(self):
+        try:
+            with urllib.request.urlopen(f"{self.endpoint}/health", timeout=2) as answer:
+                return json.load(answer).get("health") == "true"
+        except OSError:
+            return False
 
 
 def etcd_store(etcd):
