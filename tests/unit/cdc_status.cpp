@@ -4,30 +4,19 @@
 // Documentation/json.md.
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "../exposition_checker.h"
 #include "cdc_sample.h"
+#include "golden.h"
 #include "metrics.h"
 #include "status.h"
 
 using namespace cdc;
+using namespace golden;
 using namespace nofctl::wire;
 
 namespace {
-
-const std::filesystem::path sources = NVMEOF_SOURCES; // of the tests, set by the build
-
-std::string textOf(const std::filesystem::path &file)
-{
-	std::ostringstream text;
-	text << std::ifstream(file).rdbuf();
-	return text.str();
-}
 
 Host registered(const std::string &nqn)
 {
@@ -94,29 +83,14 @@ std::vector<Golden> all()
 		{"state.json", stateJson(picture)}};
 }
 
-void keysOf(const Json &json, std::set<std::string> &keys)
-{
-	for (const auto &item : json.items()) {
-		if (json.is_object())
-			keys.insert(item.key());
-		if (item.value().is_structured())
-			keysOf(item.value(), keys);
-	}
-}
-
 } // namespace
 
 TEST_CASE("documents of nvmeof-cdc are as they were, byte for byte", "[golden]")
 {
-	const char *mode = std::getenv("NVMEOF_GOLDEN");
 	std::set<std::string> files;
 	for (const Golden &golden : all()) {
 		CAPTURE(golden.file);
-		const std::filesystem::path file = sources / "golden_cdc" / golden.file;
-		const std::string text = golden.document.dump(2) + "\n";
-		if (mode && std::string(mode) == "write")
-			std::ofstream(file) << text;
-		CHECK(textOf(file) == text);
+		checkFile(sources / "golden_cdc" / golden.file, golden.document.dump(2) + "\n");
 		files.insert(golden.file);
 	}
 	for (const auto &entry : std::filesystem::directory_iterator(sources / "golden_cdc"))

@@ -5,9 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -15,24 +13,17 @@
 #include "ctl_snapshot.h"
 #include "discover.h"
 #include "documents.h"
+#include "golden.h"
 #include "monitor.h"
 #include "policy.h"
 #include "stats.h"
 #include "top_model.h"
 
+using namespace golden;
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace {
-
-const std::filesystem::path sources = NVMEOF_SOURCES; // of the tests, set by the build
-
-std::string textOf(const std::filesystem::path &file)
-{
-	std::ostringstream text;
-	text << std::ifstream(file).rdbuf();
-	return text.str();
-}
 
 Subsystem wholeSubsystem()
 {
@@ -308,27 +299,13 @@ std::vector<Golden> all()
 	};
 }
 
-void keysOf(const Json &json, std::set<std::string> &keys)
-{
-	for (const auto &item : json.items()) {
-		if (json.is_object())
-			keys.insert(item.key());
-		if (item.value().is_structured())
-			keysOf(item.value(), keys);
-	}
-}
-
 } // namespace
 
 TEST_CASE("JSON is as it was, byte for byte", "[golden]")
 {
-	const char *mode = std::getenv("NVMEOF_GOLDEN");
 	for (const Golden &golden : all()) {
 		CAPTURE(golden.file);
-		std::filesystem::path file = sources / "golden" / golden.file;
-		if (mode && std::string(mode) == "write")
-			std::ofstream(file) << golden.text;
-		CHECK(textOf(file) == golden.text);
+		checkFile(sources / "golden" / golden.file, golden.text);
 	}
 }
 

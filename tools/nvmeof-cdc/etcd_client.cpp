@@ -5,22 +5,17 @@
 
 #include <fmt/format.h>
 
+#include "libctl/invalid.h"
+
 namespace cdc::etcd {
 
+using nofctl::invalid;
 using nvmeof::Result;
 using Outcome = Answer::Outcome;
 
 namespace {
 
 constexpr std::size_t longest_line = 64 << 20;
-
-nvmeof::Error wrong(std::string message)
-{
-	nvmeof::Error error;
-	error.code = nvmeof::ErrorCode::invalid;
-	error.message = std::move(message);
-	return error;
-}
 
 Answer strange(const std::string &what)
 {
@@ -84,22 +79,22 @@ bool readable(const std::string &file)
 Result<void> check(const Options &options)
 {
 	if (options.endpoints.empty())
-		return wrong("no member of etcd is named");
+		return invalid("no member of etcd is named");
 	for (const std::string &endpoint : options.endpoints) {
 		const auto host = endpoint.starts_with("https://")  ? endpoint.substr(8)
 				  : endpoint.starts_with("http://") ? endpoint.substr(7)
 								    : "";
 		if (host.empty() || host.find_first_of("/?#@ ") != host.npos)
-			return wrong(fmt::format("'{}' is no member of etcd: http://HOST:PORT or https://HOST:PORT",
-						 endpoint));
+			return invalid(fmt::format("'{}' is no member of etcd: http://HOST:PORT or https://HOST:PORT",
+						   endpoint));
 	}
 	for (const std::string &file : {options.tls.ca, options.tls.cert, options.tls.key})
 		if (!readable(file))
-			return wrong(fmt::format("{}: cannot be read", file));
+			return invalid(fmt::format("{}: cannot be read", file));
 	if (options.tls.cert.empty() != options.tls.key.empty())
-		return wrong("a certificate for etcd needs its key, and a key its certificate");
+		return invalid("a certificate for etcd needs its key, and a key its certificate");
 	if (options.user.empty() && !options.password.empty())
-		return wrong("a password for etcd needs its user");
+		return invalid("a password for etcd needs its user");
 	return {};
 }
 

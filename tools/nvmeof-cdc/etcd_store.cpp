@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "serving/journal.h"
+#include "wall_clock.h"
+#include "wrong.h"
 
 namespace cdc {
 
@@ -21,24 +23,11 @@ namespace {
 
 constexpr int page = 2000; // records that are asked for at once
 
-nvmeof::Error wrong(std::string message)
-{
-	nvmeof::Error error;
-	error.message = std::move(message);
-	return error;
-}
-
 EtcdOptions withSlash(EtcdOptions options)
 {
 	if (!options.prefix.ends_with('/'))
 		options.prefix += '/';
 	return options;
-}
-
-std::uint64_t nowMs()
-{
-	const auto now = std::chrono::system_clock::now().time_since_epoch();
-	return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
 std::string shown(std::int64_t time)
@@ -308,7 +297,8 @@ bool EtcdStore::lifted(const View &view) const
 void EtcdStore::lift(const View &view, std::function<void()> then)
 {
 	const std::uint64_t least = std::max(generation_, floor_), revision = view.revision();
-	const std::uint64_t base = std::max(nowMs(), least > revision ? least - revision : 0);
+	const std::uint64_t base =
+		std::max(static_cast<std::uint64_t>(wallMs()), least > revision ? least - revision : 0);
 	const etcd::Json change{
 		{"compare", {isRevision(view.baseKey(), view.marks().baseRevision)}},
 		{"success", {put(view.baseKey(), std::to_string(base)), put(view.generationKey(), "")}}};

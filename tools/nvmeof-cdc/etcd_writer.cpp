@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "wrong.h"
+
 namespace cdc::etcd {
 
 using namespace std::chrono_literals;
@@ -19,13 +21,6 @@ constexpr std::size_t most_flat = 120, most_below = 64, most_changes = 63 * most
 constexpr std::size_t most_bytes = 1 << 20;
 // Of what is written together without need: others wait for it.
 constexpr std::size_t enough_changes = 1024;
-
-nvmeof::Error wrong(std::string message)
-{
-	nvmeof::Error error;
-	error.message = std::move(message);
-	return error;
-}
 
 std::size_t sizeOf(const std::vector<Change> &changes)
 {

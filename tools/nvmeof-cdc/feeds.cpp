@@ -7,10 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "libctl/invalid.h"
+
 namespace cdc {
 
 using namespace nofctl::wire;
-using nvmeof::Error;
+using nofctl::invalid;
 using nvmeof::Result;
 
 namespace {
@@ -27,14 +29,6 @@ int strength(const Origin &origin)
 bool sameOrigin(const Origin &a, const Origin &b)
 {
 	return a.source == b.source && a.owner == b.owner;
-}
-
-Error wrong(std::string message)
-{
-	Error error;
-	error.code = nvmeof::ErrorCode::invalid;
-	error.message = std::move(message);
-	return error;
 }
 
 template <typename T> Change putting(const T &record)
@@ -64,7 +58,7 @@ Result<std::vector<Change>> hostChanges(const Model &model, DimTask task, const 
 	if (task == dim_deregister)
 		return there == model.hosts().end() ? std::vector<Change>() : std::vector<Change>{{host.key(), {}}};
 	if (there == model.hosts().end() && model.hosts().size() >= most_hosts)
-		return wrong("too many hosts have registered");
+		return invalid("too many hosts have registered");
 	if (Result<Host> good = Host::of(host.json()); !good)
 		return good.error();
 	return std::vector<Change>{putting(host)};
@@ -106,7 +100,7 @@ Result<std::vector<Change>> serviceChanges(const Model &model, DimTask task, con
 	if (task == dim_deregister)
 		return replaceAll(model, origin, {});
 	if (model.targets().size() + targets->size() > most_targets)
-		return wrong("too many targets have been registered");
+		return invalid("too many targets have been registered");
 	return task == dim_update ? putAll(model, *targets) : replaceAll(model, origin, *targets);
 }
 

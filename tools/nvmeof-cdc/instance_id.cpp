@@ -29,6 +29,11 @@ Result<std::string> readId(const std::filesystem::path &file)
 
 } // namespace
 
+std::string nqnOf(const std::string &id)
+{
+	return "nqn.2014-08.org.nvmexpress:uuid:" + id;
+}
+
 Result<Identity> readIdentity(const Rules &rules)
 {
 	const std::filesystem::path file = rules.state / "id";
@@ -45,8 +50,7 @@ Result<Identity> readIdentity(const Rules &rules)
 	std::string serial = *id;
 	std::erase(serial, '-');
 	serial.resize(20);
-	return Identity{*id, rules.nqn.empty() ? "nqn.2014-08.org.nvmexpress:uuid:" + *id : rules.nqn, serial,
-			NVMEOF_VERSION};
+	return Identity{*id, rules.nqn.empty() ? nqnOf(*id) : rules.nqn, serial, NVMEOF_VERSION};
 }
 
 } // namespace cdc

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "wrong.h"
+
 namespace cdc {
 
 using namespace std::chrono_literals;
@@ -11,13 +13,6 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::size_t most_records = 500, most_bytes = 256 << 10; // at once
-
-nvmeof::Error wrong(std::string message)
-{
-	nvmeof::Error error;
-	error.message = std::move(message);
-	return error;
-}
 
 // By key, those that are nobody's who runs
 std::map<std::string, std::string> recordsIn(const News &news)

@@ -92,6 +92,8 @@ void Pull::setSources(std::vector<PullSource> sources)
 
 void Pull::setInstances(std::vector<std::string> ids, std::string self)
 {
+	if (ids == instances_ && self == self_)
+		return;
 	instances_ = std::move(ids);
 	self_ = std::move(self);
 	chooseTrees();

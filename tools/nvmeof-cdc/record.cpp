@@ -6,11 +6,13 @@
 
 #include <nvmeof/address.h>
 
+#include "libctl/invalid.h"
+
 namespace cdc {
 
 using namespace nofctl::wire;
+using nofctl::invalid;
 using nvmeof::Error;
-using nvmeof::ErrorCode;
 using nvmeof::Result;
 
 namespace {
@@ -27,14 +29,6 @@ constexpr std::pair<AnaState, const char *> states[] = {
 	{ana_persistent_loss, "persistent-loss"},
 	{ana_change, "change"},
 };
-
-Error wrong(std::string message)
-{
-	Error error;
-	error.code = ErrorCode::invalid;
-	error.message = std::move(message);
-	return error;
-}
 
 template <std::size_t count, typename T> const char *nameIn(const std::pair<T, const char *> (&table)[count], T wanted)
 {
@@ -121,7 +115,7 @@ public:
 	void fail(const std::string &why)
 	{
 		if (!error_)
-			error_ = wrong(std::string(what_) + ": " + why);
+			error_ = invalid(std::string(what_) + ": " + why);
 	}
 	bool failed() const { return error_.has_value(); }
 	template <typename T> Result<T> outcome(T value) const
@@ -175,11 +169,11 @@ bool isPort(std::string_view text)
 Result<void> checkTarget(const Target &target)
 {
 	if (Result<void> nqn = nvmeof::checkNqn(target.nqn); !nqn)
-		return wrong("target: " + nqn.error().message);
+		return invalid("target: " + nqn.error().message);
 	if (Result<std::string> traddr = nvmeof::parseTraddr(target.traddr); !traddr)
-		return wrong("target: " + traddr.error().message);
+		return invalid("target: " + traddr.error().message);
 	if (!isPort(target.trsvcid))
-		return wrong("target: '" + target.trsvcid + "' is no port");
+		return invalid("target: '" + target.trsvcid + "' is no port");
 	return {};
 }
 
@@ -315,9 +309,9 @@ Result<Target> Target::of(const DiscoveryEntry &entry)
 		target.sectype = entry.sectype();
 	}
 	if (target.type != sub_nvm && target.type != sub_referral)
-		return wrong("an entry that is neither a subsystem nor a referral");
+		return invalid("an entry that is neither a subsystem nor a referral");
 	if (target.transport != tr_tcp && target.transport != tr_rdma)
-		return wrong("a transport other than TCP and RDMA");
+		return invalid("a transport other than TCP and RDMA");
 	if (Result<void> checked = checkTarget(target); !checked)
 		return checked.error();
 	return target;

@@ -8,6 +8,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "wall_clock.h"
+#include "wrong.h"
+
 namespace cdc {
 
 using nvmeof::Error;
@@ -32,15 +35,7 @@ int idOf(RecordFile::Purpose purpose)
 // A new store must not tell a host the generation of another one that was there before.
 std::int64_t firstGeneration()
 {
-	const auto now = std::chrono::system_clock::now().time_since_epoch();
-	return std::max<std::int64_t>(1, std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
-}
-
-Error wrong(std::string message)
-{
-	Error error;
-	error.message = std::move(message);
-	return error;
+	return std::max<std::int64_t>(1, wallMs());
 }
 
 std::string text(sqlite3_stmt *statement, int column)

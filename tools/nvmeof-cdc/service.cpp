@@ -10,8 +10,10 @@
 #include <nvmeof/rendezvous.h>
 #include <nvmeof/uuid.h>
 
+#include "instance_id.h"
 #include "listening.h"
 #include "serving/journal.h"
+#include "wall_clock.h"
 
 namespace cdc {
 
@@ -26,16 +28,9 @@ namespace {
 constexpr std::size_t most_happenings = 256, most_named = 100; // records of each
 constexpr auto lease_every = 5s;
 
-double now()
-{
-	const auto since = std::chrono::system_clock::now().time_since_epoch();
-	return std::chrono::duration<double>(since).count();
-}
-
 initiator::Who whoReads(const Rules &rules, const Identity &identity)
 {
-	initiator::Who who{rules.hostnqn.empty() ? "nqn.2014-08.org.nvmexpress:uuid:" + identity.id : rules.hostnqn,
-			   {}};
+	initiator::Who who{rules.hostnqn.empty() ? nqnOf(identity.id) : rules.hostnqn, {}};
 	if (const auto id = nvmeof::Uuid::parse(identity.id))
 		who.hostid = id->bytes;
 	return who;
@@ -55,7 +50,7 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
 			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); });
 		}),
-	  started_(static_cast<std::int64_t>(now()))
+	  started_(static_cast<std::int64_t>(wallSeconds()))
 {
 	hall_.registration = [this](Worker &worker, RegistrationRequest request) {
 		mailbox_.post([this, &worker, request = std::move(request)] { take(worker, request); });
@@ -174,7 +169,7 @@ void Service::publish()
 
 void Service::note(const News &news)
 {
-	Happening happening{++lastHappening_, now(), news.generation, {}, {}, 0, news.whole};
+	Happening happening{++lastHappening_, wallSeconds(), news.generation, {}, {}, 0, news.whole};
 	const std::size_t named = news.whole ? 0 : std::min(news.changes.size(), most_named);
 	for (std::size_t i = 0; i < named; i++)
 		(news.changes[i].value ? happening.put : happening.removed).push_back(news.changes[i].key);
@@ -195,7 +190,8 @@ void Service::write(std::vector<Change> changes, Done done)
 
 void Service::take(Worker &worker, RegistrationRequest request)
 {
-	const std::int64_t ends = rules_.leaseSeconds ? static_cast<std::int64_t>(now()) + rules_.leaseSeconds : 0;
+	const std::int64_t ends =
+		rules_.leaseSeconds ? static_cast<std::int64_t>(wallSeconds()) + rules_.leaseSeconds : 0;
 	auto changes = registrationChanges(model_, request.task, request.registration, ends);
 	if (!changes) {
 		say(LOG_WARNING, fmt::format("a registration is refused: {}", changes.error().message),
@@ -215,7 +211,7 @@ void Service::endLeases()
 	for (const auto &[key, service] : model_.instances())
 		ids.push_back(service.instance.id);
 	std::vector<Change> mine;
-	for (Change &change : endedChanges(model_, static_cast<std::int64_t>(now())))
+	for (Change &change : endedChanges(model_, static_cast<std::int64_t>(wallSeconds())))
 		if (ids.empty() || ids[nvmeof::rendezvousOrder(change.key, ids)[0]] == hall_.identity.id)
 			mine.push_back(std::move(change));
 	write(std::move(mine), [](Result<void>) {}); // else in a while

@@ -2,9 +2,10 @@
 #include "status.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <unordered_map>
+
+#include "wall_clock.h"
 
 namespace cdc {
 
@@ -25,12 +26,6 @@ constexpr CounterText counter_texts[] = {
 	{"late", &Counters::late, "Connections ended for what did not come in time"},
 	{"changes", &Counters::pushed, "Changes that were told to hosts"},
 };
-
-double now()
-{
-	const auto since = std::chrono::system_clock::now().time_since_epoch();
-	return std::chrono::duration<double>(since).count();
-}
 
 template <typename T> void putUnless(Json &json, const char *key, const T &value, const T &usual)
 {
@@ -206,7 +201,7 @@ void takePicture(Service &service, std::function<void(PicturePtr)> done)
 	service.census([&service, done = std::move(done)](std::vector<Guest> guests) {
 		auto picture = std::make_shared<Picture>();
 		picture->identity = service.identity();
-		picture->time = now();
+		picture->time = wallSeconds();
 		picture->since = service.startedAt();
 		picture->draining = service.draining();
 		picture->store = service.storeState();

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The time of day, which may jump: for people, and for what is kept over restarts. Since 1970.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace cdc {
+
+inline double wallSeconds()
+{
+	return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+inline std::int64_t wallMs()
+{
+	const auto now = std::chrono::system_clock::now().time_since_epoch();
+	return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+} // namespace cdc
