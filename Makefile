@@ -20,14 +20,14 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
 .PHONY: all configure user tool modules install dkms uninstall clean help deps lint unit fuzz check check-quick \
-	check-deep debug-kernel coverage demo demo-cdc shell bench bench-cdc figures
+	check-deep debug-kernel plain-kernel coverage demo demo-cdc shell bench bench-cdc figures
 
 all: user modules
 
 help:
 	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
 	@echo 'make user       libnvmeofctl, nvmeofctl, nvmeofd, programs of the guest tests; make tool: without these'
-	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko; KVER= as above'
+	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko, nvmeof_nvfs.ko; KVER= as above'
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
 	@echo 'make demo-cdc   two discovery services, 1,000 hosts that start at once, one service killed'
 	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
@@ -35,6 +35,7 @@ help:
 	@echo 'make check-quick  lint, unit tests, fuzzers, one short guest: under five minutes once all is built'
 	@echo 'make check-deep all of check, and again on the debug kernel, with faults and more fuzzing: hours'
 	@echo 'make debug-kernel  build that kernel, below ~/.cache/nvmeof'
+	@echo 'make plain-kernel  the same without its checks, faster: for P2PDMA'
 	@echo 'make unit       the unit tests, with sanitizers; make fuzz: libFuzzer on all that parses, a minute each'
 	@echo 'make coverage   what the runs on the debug kernel have executed of the modules'
 	@echo 'make figures    how many misbehaviours, faults, random messages the last runs have tried'
@@ -64,7 +65,8 @@ user tool: configure
 
 modules:
 	@set -e; kver=$(kver); export KDIR=$$(qemu/kernel --build $$kver); \
-	kmod/build $$kver $(if $(filter debug,$(KVER)),GCOV_PROFILE=y); tests/selector/build $$kver; \
+	kmod/build $$kver $(if $(filter debug,$(KVER)),GCOV_PROFILE=y); \
+	tests/selector/build $$kver; tests/direct/build $$kver; \
 	$(if $(filter debug,$(KVER)),tests/faults/build $$kver)
 
 lint:
@@ -85,6 +87,9 @@ figures:
 
 debug-kernel:
 	@qemu/debug/build
+
+plain-kernel:
+	@qemu/debug/build plain
 
 fuzz: deps
 	tests/fuzz/run

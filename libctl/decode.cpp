@@ -282,6 +282,7 @@ Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 	ns.held = in.number<std::uint32_t>(NVMEOF_A_HELD);
 	ns.openers = in.number<std::uint32_t>(NVMEOF_A_OPENERS);
 	ns.noPathSince = in.maybeNanoseconds(NVMEOF_A_NO_PATH_SINCE);
+	ns.p2p = in.flag(NVMEOF_A_P2P);
 	return in.finish(std::move(ns));
 }
 
@@ -312,6 +313,8 @@ Result<nvmeof::Path> decodePath(const Attributes &attributes)
 	path.writeLatency = in.histogram(NVMEOF_A_LATENCY_WRITE);
 	path.readLatencyTotal = nvmeof::LatencyTotal(in.number<std::uint64_t>(NVMEOF_A_LATENCY_READ_NS));
 	path.writeLatencyTotal = nvmeof::LatencyTotal(in.number<std::uint64_t>(NVMEOF_A_LATENCY_WRITE_NS));
+	path.p2p = in.flag(NVMEOF_A_P2P);
+	path.nvfs = in.flag(NVMEOF_A_NVFS);
 	path.reconnects = in.number<std::uint32_t>(NVMEOF_A_RECONNECTS);
 	path.lastError = in.text(NVMEOF_A_LAST_ERROR);
 	path.lastErrno = static_cast<int>(in.number<std::uint32_t>(NVMEOF_A_LAST_ERRNO));

@@ -25,13 +25,14 @@ seconds_left() {
 	[ -z "${CHECK_DEADLINE:-}" ] || echo $((CHECK_DEADLINE - EPOCHSECONDS))
 }
 
-# Print the full version of a kernel: "6.12" names the newest installed 6.12.*, "debug" the debug kernel, a full version
-# itself.
+# Print the full version of a kernel: "6.12" names the newest installed 6.12.*, "debug" and "plain" those of qemu/debug,
+# a full version itself.
 kernel_version() {
 	local dir version
 	case $1 in
 	debug) "$top/qemu/debug/build" --path || die "no debug kernel; 'make debug-kernel' builds it"; return ;;
-	*-nvmeof-debug) echo "$1"; return ;;
+	plain) "$top/qemu/debug/build" --path plain || die "no such kernel; 'make plain-kernel' builds it"; return ;;
+	*-nvmeof-debug | *-nvmeof-plain) echo "$1"; return ;;
 	esac
 	version=$(for dir in /lib/modules/*; do
 		case ${dir##*/} in "$1" | "$1".* | "$1"-*) echo "${dir##*/}" ;; esac
@@ -43,6 +44,6 @@ kernel_version() {
 # Print the directory that has boot/ and lib/modules/ of a kernel: nothing for an installed one.
 kernel_root() {
 	case $1 in
-	*-nvmeof-debug) echo "$cache/kernels/$1" ;;
+	*-nvmeof-debug | *-nvmeof-plain) echo "$cache/kernels/$1" ;;
 	esac
 }

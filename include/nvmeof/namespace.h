@@ -32,6 +32,7 @@ struct Namespace {
 	std::uint32_t held = 0;    // requests held back by fencing
 	std::uint32_t openers = 0; // users of the disk: programs that have it open, mounts, other devices
 	std::optional<std::chrono::nanoseconds> noPathSince; // CLOCK_BOOTTIME; only while no path is usable
+	bool p2p = false; // data may be in PCI peer-to-peer memory: all paths reach it
 };
 
 } // namespace nvmeof

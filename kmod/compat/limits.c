@@ -41,12 +41,15 @@ static blk_features_t limits_features(const struct nof_limits *lim)
 		f |= BLK_FEAT_FUA;
 	if (lim->poll)
 		f |= BLK_FEAT_POLL;
+	if (lim->p2p)
+		f |= BLK_FEAT_PCI_P2PDMA;
 	return f;
 }
 
 static void fill(struct queue_limits *to, const struct nof_limits *lim)
 {
-	const blk_features_t ours = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA | BLK_FEAT_STABLE_WRITES | BLK_FEAT_POLL;
+	const blk_features_t ours = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA | BLK_FEAT_STABLE_WRITES | BLK_FEAT_POLL |
+				    BLK_FEAT_PCI_P2PDMA;
 
 	to->features = (to->features & ~ours) | limits_features(lim);
 	to->logical_block_size = lim->logical_block_size;

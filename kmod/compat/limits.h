@@ -27,6 +27,7 @@ struct request_queue;
  * @write_cache:	volatile write cache: flushes are sent
  * @fua:		writes may carry Force Unit Access
  * @poll:		the tag set has polled queues
+ * @p2p:		data may be in PCI peer-to-peer memory; where the kernel has that for applications
  */
 struct nof_limits {
 	u32		logical_block_size;
@@ -45,6 +46,7 @@ struct nof_limits {
 	bool		write_cache;
 	bool		fua;
 	bool		poll;
+	bool		p2p;
 };
 
 /* Context: process, sleeps. Returns a disk (not added yet) or ERR_PTR. */

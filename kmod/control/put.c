@@ -237,7 +237,8 @@ int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 	       put_path_counts(skb, head) ?:
 	       nla_put_u32(skb, NVMEOF_A_OPENERS, disk_openers(head->disk)) ?:
 	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting)) ?:
-	       nla_put_u32(skb, NVMEOF_A_HELD, nof_fence_held(head));
+	       nla_put_u32(skb, NVMEOF_A_HELD, nof_fence_held(head)) ?:
+	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(head->limits.p2p));
 }
 
 static int put_ana(struct sk_buff *skb, const struct nof_path *path)
@@ -290,6 +291,8 @@ int nof_put_path(struct sk_buff *skb, struct nof_path *path)
 	       nla_put_u8(skb, NVMEOF_A_DEGRADED, READ_ONCE(path->degraded) || READ_ONCE(path->ctrl->stalled)) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_path_inflight(path)) ?:
 	       put_stats(skb, path) ?:
+	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(path->ctrl->limits.p2p)) ?:
+	       put_flag(skb, NVMEOF_A_NVFS, READ_ONCE(path->ctrl->limits.gpu)) ?:
 	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(path->ctrl->reconnects)) ?:
 	       put_last_error(skb, path->ctrl);
 }

@@ -98,6 +98,8 @@ struct nof_transport_limits {
 	u32	max_segments;
 	u32	max_data;		/* bytes in one command, 0 = no bound of its own */
 	unsigned long	virt_boundary;	/* as blk_queue_virt_boundary() */
+	bool	p2p;			/* reaches PCI peer-to-peer memory, see core/direct.h */
+	bool	gpu;			/* pages that stand for a GPU's memory, where somebody knows them */
 };
 
 /* Whose an admin command is */

@@ -217,6 +217,7 @@ static void attach_update(struct nof_path *path, const struct nof_ns_format *for
 		nof_head_publish(path->head);
 		nof_news_path(path, NVMEOF_EVENT_STATE);
 	}
+	nof_head_widen_later(path->head);
 	if (!why && nof_head_resize(path->head, format))
 		nof_paths_rescan_refused(path->ctrl->subsys);
 }

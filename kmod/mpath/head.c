@@ -301,6 +301,7 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	INIT_DELAYED_WORK(&head->again_work, again_work);
 	mutex_init(&head->narrow_lock);
 	head->next_narrow = jiffies;
+	INIT_DELAYED_WORK(&head->widen_work, nof_head_widen_work);
 	nof_failovers_init(head);
 	nof_park_init(head);
 	head->subsys = nof_subsys_get(s);
@@ -503,6 +504,7 @@ void nof_head_remove(struct nof_head *head)
 	mutex_unlock(&head->subsys->lock);
 	cancel_work_sync(&head->part_work);
 	cancel_delayed_work_sync(&head->expiry_work);
+	cancel_delayed_work_sync(&head->widen_work);
 	nof_head_end_kicks(head);
 	nof_park_exit(head);
 	nof_failovers_exit(head);

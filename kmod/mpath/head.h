@@ -53,6 +53,7 @@ enum nof_head_flag {
  * @part_work:	reads the partition table
  * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
  * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
+ * @widen_work:	see nof_head_widen_later()
  * @failovers:	of its paths, see mpath/failover.h
  * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
  * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable that can do all; 0 while one is. Under subsys->lock
@@ -85,6 +86,7 @@ struct nof_head {
 	struct nof_parking	parking;
 	struct mutex		narrow_lock;
 	unsigned long		next_narrow;
+	struct delayed_work	widen_work;
 	u32			held;
 	struct nof_failovers	failovers;
 	struct mutex		show_lock;
@@ -113,6 +115,7 @@ struct nof_head {
  * @only:	of passthrough: number of the controller that has to take it; 0 for any
  * @left:	number of the controller that it goes again from, 0 for none
  * @moved:	because of the path, not for any other error
+ * @gpu:	its data are in a GPU's memory, whoever may still know
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
  * @retries:	error completions so far, over all paths
@@ -138,6 +141,7 @@ struct nof_request {
 		u8			losses;
 		u8			timeouts;
 		bool			moved;
+		bool			gpu;
 	);
 	u16			gen;
 	u8			periods;
@@ -210,6 +214,12 @@ bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl,
  */
 extern const char nof_head_busy[];
 const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
+/*
+ * Under subsys->lock: a path has left, or can do more than before. If all that are there can do more than the disk
+ * promises, it promises that in a while: when its queue can be frozen for it in short time.
+ */
+void nof_head_widen_later(struct nof_head *head);
+void nof_head_widen_work(struct work_struct *work);
 /* Under subsys->lock: its last path goes, and it stays for delayed_removal_secs. A path that joins ends that. */
 void nof_head_linger(struct nof_head *head);
 /* One that lingers does so for that long from now. */

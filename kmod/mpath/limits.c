@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a disk promises: as much as all its paths can do, and less from when one joins that can do less. */
+/*
+ * What a disk promises: as much as all its paths can do, less from when one joins that can do less, and as much as
+ * before when that has left.
+ */
 #include <linux/blk-mq.h>
 #include "compat/limits.h"
 #include "core/ctrl.h"
+#include "core/event.h"
+#include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
@@ -14,6 +19,10 @@
  */
 #define NARROW_TMO_MS	2000
 #define NARROW_REST	4
+/* Nobody waits for a disk that promises more: it is tried when paths have settled, and only while I/O is quick */
+#define WIDEN_DELAY	(HZ / 2)
+#define WIDEN_TMO_MS	100
+#define WIDEN_REST	(10 * HZ)
 
 /* The wire counts blocks in 16 bits, zero based */
 static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_transport_limits *tl, u8 lba_shift)
@@ -65,6 +74,7 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	lim->write_cache = ctrl->vwc & NVME_CTRL_VWC_PRESENT;
 	lim->fua = lim->write_cache;
 	lim->poll = ctrl->subsys->nr_poll;
+	lim->p2p = tl->p2p;
 }
 
 /* What both can do */
@@ -79,6 +89,21 @@ static struct nof_limits common(const struct nof_limits *has, const struct nof_l
 	lim.max_write_zeroes_bytes = min(has->max_write_zeroes_bytes, other->max_write_zeroes_bytes);
 	lim.write_cache |= other->write_cache;
 	lim.fua |= other->fua;
+	lim.p2p &= other->p2p;
+	return lim;
+}
+
+/* As promised, but for what one path can do: of that, what @one can */
+static struct nof_limits taken(const struct nof_limits *has, const struct nof_limits *one)
+{
+	struct nof_limits lim = *has;
+
+	lim.max_bytes = one->max_bytes;
+	lim.max_segments = one->max_segments;
+	lim.virt_boundary = one->virt_boundary;
+	lim.max_discard_bytes = one->max_discard_bytes;
+	lim.max_write_zeroes_bytes = one->max_write_zeroes_bytes;
+	lim.p2p = one->p2p;
 	return lim;
 }
 
@@ -88,7 +113,7 @@ static bool differ(const struct nof_limits *a, const struct nof_limits *b)
 	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
 	       a->virt_boundary != b->virt_boundary || a->max_discard_bytes != b->max_discard_bytes ||
 	       a->max_write_zeroes_bytes != b->max_write_zeroes_bytes || a->write_cache != b->write_cache ||
-	       a->fua != b->fua;
+	       a->fua != b->fua || a->p2p != b->p2p;
 }
 
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
@@ -131,10 +156,10 @@ static bool stuck(struct nof_head *head)
 	return atomic_read(&head->waiting) || nof_fence_held(head);
 }
 
-/* Requests under way rely on the limits (TRAP 27) */
-static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl)
+/* Requests under way rely on the limits (TRAP 27). @ctrl: whose path asks; NULL: none */
+static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned int tmo_ms)
 {
-	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(NARROW_TMO_MS);
+	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(tmo_ms);
 	struct request_queue *q = head->disk->queue;
 
 	lockdep_assert_held(&head->narrow_lock);
@@ -142,7 +167,7 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl)
 		return false;
 	blk_freeze_queue_start(q);
 	while (!blk_mq_freeze_queue_wait_timeout(q, msecs_to_jiffies(50))) {
-		bool live = nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
+		bool live = !ctrl || nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
 
 		if (time_before(jiffies, end) && live && !stuck(head))
 			continue;
@@ -155,25 +180,110 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl)
 	return true;
 }
 
+/* Who can put data into another device's memory wants to know at once whether it may */
+static void set_limits(struct nof_head *head, const struct nof_limits *lim)
+{
+	bool told;
+
+	mutex_lock(&head->subsys->lock);
+	told = head->limits.p2p != lim->p2p && test_bit(NOF_HEAD_ADDED, &head->flags);
+	head->limits = *lim;
+	mutex_unlock(&head->subsys->lock);
+	if (told)
+		nof_events->ns(head, NVMEOF_EVENT_CHANGED);
+}
+
 const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
 {
-	struct nof_subsys *s = head->subsys;
 	const char *why = nof_head_busy;
 	struct nof_limits lim;
 
 	mutex_lock(&head->narrow_lock);
-	if (!freeze(head, ctrl))
+	if (!freeze(head, ctrl, NARROW_TMO_MS))
 		goto unlock;
 	nof_head_fill_limits(ctrl, format, &lim);
 	lim = common(&head->limits, &lim);
 	why = nof_limits_update(head->disk, &lim) ? "the block layer refuses the limits that all paths can keep" : NULL;
-	if (!why) {
-		mutex_lock(&s->lock);
-		head->limits = lim;
-		mutex_unlock(&s->lock);
-	}
+	if (!why)
+		set_limits(head, &lim);
 	blk_mq_unfreeze_queue(head->disk->queue);
 unlock:
 	mutex_unlock(&head->narrow_lock);
 	return why;
+}
+
+/*
+ * What its paths can do now, if that is more than the disk promises. A cache stays promised: who writes goes by that.
+ * A path that can do less than the disk, and waits to be made room for, has its turn first.
+ */
+static bool head_could(const struct nof_head *head, struct nof_limits *lim)
+{
+	struct nof_limits sum = head->limits, one;
+	const struct nof_path *path;
+	bool first = true;
+
+	lockdep_assert_held(&head->subsys->lock);
+	list_for_each_entry(path, &head->paths, entry) {
+		if (path->unfit)
+			return false;
+		nof_head_fill_limits(path->ctrl, &head->format, &one);
+		sum = first ? taken(&sum, &one) : common(&sum, &one);
+		first = false;
+	}
+	sum.write_cache = head->limits.write_cache;
+	sum.fua = head->limits.fua;
+	one = common(&head->limits, &sum);
+	*lim = sum;
+	return !first && differ(&head->limits, &sum) && !differ(&head->limits, &one);
+}
+
+void nof_head_widen_later(struct nof_head *head)
+{
+	struct nof_limits lim;
+
+	lockdep_assert_held(&head->subsys->lock);
+	if (!test_bit(NOF_HEAD_REMOVING, &head->flags) && !test_bit(NOF_HEAD_GONE, &head->flags) &&
+	    head_could(head, &lim))
+		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_DELAY);
+}
+
+static bool could(struct nof_head *head, struct nof_limits *lim)
+{
+	bool more;
+
+	mutex_lock(&head->subsys->lock);
+	more = !test_bit(NOF_HEAD_REMOVING, &head->flags) && head_could(head, lim);
+	mutex_unlock(&head->subsys->lock);
+	return more;
+}
+
+/* The head says so first: a path that joins meanwhile has to fit what is about to be promised */
+static void widen(struct nof_head *head)
+{
+	struct nof_limits was = head->limits, lim;
+
+	if (!could(head, &lim))
+		return;
+	set_limits(head, &lim);
+	if (nof_limits_update(head->disk, &lim))
+		set_limits(head, &was);
+}
+
+void nof_head_widen_work(struct work_struct *work)
+{
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, widen_work);
+	struct nof_limits lim;
+	bool frozen = false, more;
+
+	mutex_lock(&head->narrow_lock);
+	more = could(head, &lim);
+	if (more)
+		frozen = freeze(head, NULL, WIDEN_TMO_MS);
+	if (frozen) {
+		widen(head);
+		blk_mq_unfreeze_queue(head->disk->queue);
+	}
+	mutex_unlock(&head->narrow_lock);
+	if (more && !frozen)
+		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_REST);
 }

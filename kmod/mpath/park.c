@@ -103,7 +103,7 @@ static bool may_park(const struct request *rq)
 	       !(rq->rq_flags & RQF_FLUSH_SEQ) && !blk_queue_is_zoned(rq->q);
 }
 
-bool nof_park(struct request *rq, struct list_head *list)
+static bool park(struct request *rq, struct list_head *list)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_head *head = rq->q->queuedata;
@@ -113,7 +113,7 @@ bool nof_park(struct request *rq, struct list_head *list)
 	struct bio *bio;
 	bool first = true;
 
-	if (!crowded(head->subsys) || !may_park(rq) || !park_prepare(rq, &fresh))
+	if (!may_park(rq) || !park_prepare(rq, &fresh))
 		return false;
 	nof_request_clear_marks(rq);
 	blk_steal_bios(&bios, rq);
@@ -131,6 +131,24 @@ bool nof_park(struct request *rq, struct list_head *list)
 	}
 	req->failover = NULL;
 	blk_mq_end_request(rq, BLK_STS_OK);
+	return true;
+}
+
+bool nof_park(struct request *rq, struct list_head *list)
+{
+	const struct nof_head *head = rq->q->queuedata;
+
+	return crowded(head->subsys) && park(rq, list);
+}
+
+bool nof_park_apart(struct request *rq, struct list_head *list)
+{
+	struct nof_parked *p;
+
+	if (!park(rq, list))
+		return false;
+	list_for_each_entry(p, list, entry)
+		p->bio->bi_opf |= REQ_NOMERGE;
 	return true;
 }
 

@@ -31,6 +31,8 @@ void nof_park_exit(struct nof_head *head);
  * Any context.
  */
 bool nof_park(struct request *rq, struct list_head *list);
+/* However few wait: its bios become requests of their own, which the block layer does not join again */
+bool nof_park_apart(struct request *rq, struct list_head *list);
 /* Of what a fence has on @list, that of @head (of any, if NULL) comes to @to. Under fence_lock. */
 void nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to);
 /* What was parked waits for the next path set of its head from now on; @kick: it tries this one. Any context. */

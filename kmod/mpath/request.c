@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/ctrl.h"
+#include "core/direct.h"
 #include "core/lifecycle.h"
 #include "core/status.h"
 #include "core/subsys.h"
@@ -191,6 +192,8 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	if (unlikely(err)) {
 		if (err == -EOPNOTSUPP)
 			return BLK_STS_NOTSUPP;
+		if (err == -EIO)
+			return BLK_STS_IOERR;
 		if (err == -EBUSY)
 			nof_queue_starve(queue, &nof_hctx_of(rq)->starved);
 		return BLK_STS_RESOURCE;
@@ -201,13 +204,22 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	return BLK_STS_OK;
 }
 
-static bool can(const struct nof_path *path, const struct request *rq)
+/* Its data are where the path gets at them (TRAP 36) */
+static bool reaches(const struct nof_path *path, struct request *rq)
 {
-	return likely(!READ_ONCE(path->unfit)) || nof_path_can(path, rq);
+	return !static_branch_unlikely(&nof_direct_key) || nof_direct_reaches_all(path->ctrl) ||
+	       nof_direct_reaches(path->ctrl, nof_direct_of(rq));
 }
 
-/* This path, or another, or NULL: where the request is not too much for it */
-static struct nof_path *able(const struct nof_path_set *set, struct nof_path *path, const struct request *rq)
+static bool can(const struct nof_path *path, struct request *rq)
+{
+	return (likely(!READ_ONCE(path->unfit)) || nof_path_can(path, rq)) && reaches(path, rq);
+}
+
+/*
+ * This path, or another, or NULL: where the request is not too much for it. Data that none reaches are refused later.
+ */
+static struct nof_path *able(const struct nof_path_set *set, struct nof_path *path, struct request *rq)
 {
 	u16 i;
 
@@ -216,7 +228,37 @@ static struct nof_path *able(const struct nof_path_set *set, struct nof_path *pa
 	for (i = 0; i < set->nr_usable; i++)
 		if (can(set->paths[i], rq))
 			return set->paths[i];
-	return NULL;
+	return reaches(path, rq) ? NULL : path;
+}
+
+/*
+ * Data in other devices' memory that the path does not reach: the application is told, and does it in another way. What
+ * would wait for a path that does could wait for long. Bios with the memory of several devices that the block layer has
+ * joined to one request part again.
+ */
+static blk_status_t check_direct(struct nof_head *head, const struct nof_path *path, struct request *rq, bool *parted)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	LIST_HEAD(list);
+	unsigned int what;
+
+	/* most are: their pages are not looked at */
+	if (blk_rq_nr_phys_segments(rq) <= 1 && !req->gpu && nof_direct_reaches_all(path->ctrl))
+		return BLK_STS_OK;
+	what = nof_direct_of(rq);
+	/* who knows what is behind its pages has left since */
+	if (req->gpu && !(what & NOF_DIRECT_GPU))
+		return BLK_STS_IOERR;
+	req->gpu = what & NOF_DIRECT_GPU;
+	if (!nof_direct_reaches(path->ctrl, what))
+		return BLK_STS_NOTSUPP;
+	if (likely(!(what & NOF_DIRECT_MIXED)))
+		return BLK_STS_OK;
+	if (rq->bio == rq->biotail || !nof_park_apart(rq, &list))
+		return BLK_STS_NOTSUPP;
+	nof_park_wait(&list, true);
+	*parted = true;
+	return BLK_STS_OK;
 }
 
 /* Passthrough for one controller takes no other's path. NULL: that one has none now. */
@@ -256,8 +298,14 @@ static bool bound(struct request *rq)
 static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
 				   struct request *rq, bool last)
 {
-	blk_status_t ret = request_send(head, path, rq, last);
+	blk_status_t ret = BLK_STS_OK;
+	bool parted = false;
 
+	if (static_branch_unlikely(&nof_direct_key))
+		ret = check_direct(head, path, rq, &parted);
+	if (ret != BLK_STS_OK || parted)
+		return ret;
+	ret = request_send(head, path, rq, last);
 	if (unlikely(ret != BLK_STS_OK && set->nr_usable > 1 && !bound(rq))) {
 		path = nof_choose_other(set, path->ctrl->id, rq);
 		if (path && can(path, rq))
@@ -321,6 +369,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req->retries = req->losses = 0;
 		req->timeouts = req->periods = 0;
 		req->left = 0;
+		req->gpu = false;
 		req->again_at = 0;
 		req->since = jiffies;
 		req->aborted = req->waiting = req->told_when = req->taken_back = false;

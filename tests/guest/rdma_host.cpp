@@ -8,6 +8,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <future>
+#include <thread>
+
 using namespace guest;
 using nvmeof::ControllerState;
 
@@ -87,6 +90,80 @@ TEST_CASE("a device that goes in the middle of a connect does not wait for it", 
 	Stopwatch leaving;
 	CHECK(host.client().disconnect(c.name).ok());
 	CHECK(leaving.elapsed() < slowly(2s));
+}
+
+TEST_CASE("a device goes while a connect waits, and comes back", "[rdma][removal]")
+{
+	RdmaNic nic("lone", 96);
+	Host host;
+	auto stage = GENERATE(as<std::string>{}, "an address that nobody has", "a port where nobody listens");
+	INFO(stage);
+	bool refused = stage.find("listens") != std::string::npos;
+	auto o = Host::options(refused ? nic.address() : "10.96.0.77", "4433");
+	o.firstConnect = -1ms;
+	o.reconnectDelay = 200ms;
+	for (auto after : {0ms, 30ms, 300ms}) {
+		auto c = take(host.client().start(o));
+		pause(after);
+		removeInTime(nic);
+		if (refused)
+			CHECK(eventually([&] { return host.controller(c.name).attempts > 0; }, 5s));
+		nic.repair();
+		auto attempts = host.controller(c.name).attempts;
+		CHECK(eventually([&] { return host.controller(c.name).attempts > attempts; }, 10s));
+		Stopwatch leaving;
+		CHECK(host.client().disconnect(c.name).ok());
+		CHECK(leaving.elapsed() < slowly(2s));
+	}
+}
+
+TEST_CASE("a device goes while it is being disconnected, reset, and unloaded", "[rdma][removal]")
+{
+	Multi rig({.lanes = 1});
+	for (std::string what : {"disconnect", "reset", "rmmod"}) {
+		INFO(what);
+		auto name = rig.connect(0);
+		FioLoad load({.file = rig.disk(), .verify = false, .seconds = 60});
+		REQUIRE(rig.flowing());
+		auto other = std::async(std::launch::async, [&] {
+			return run(what == "rmmod" ? "rmmod nvmeof_rdma" : "nvmeofctl " + what + " " + name).status;
+		});
+		removeInTime(rig.lane(0).nic());
+		CHECK(other.wait_for(slowly(10s)) == std::future_status::ready);
+		load.stop();
+		Host::load();
+		rig.host.disconnectAll();
+		rig.lane(0).repair();
+		rig.lane(0).reopen();
+	}
+	rig.connect(0);
+	CHECK(Disk(rig.disk()).verified(0, 65536, 1) == 0);
+}
+
+TEST_CASE("an address that moves within a bond has its connection made anew", "[rdma][address]")
+{
+	must("modprobe bonding max_bonds=0");
+	must("ip link add both type bond mode active-backup fail_over_mac active miimon 100");
+	for (std::string leg : {"leg1", "leg2"})
+		must("ip link add " + leg + " mtu 9000 type veth peer name " + leg + "far mtu 9000 && ip link set " +
+		     leg + " master both && ip link set " + leg + "far up");
+	must("ip link set both up && ip addr add 10.97.0.1/24 dev both && ip addr add fd00:97::1/64 dev both nodad");
+	{
+		RdmaDevice device("both", "both");
+		RigOptions options;
+		options.address = "10.97.0.1";
+		Rig rig(options);
+		auto c = rig.connect();
+		CHECK(Disk(rig.disk()).verified(0, 65536, 1) == 0);
+		auto active = readFile("/sys/class/net/both/bonding/active_slave");
+		must("echo " + std::string(active.find("leg1") == std::string::npos ? "leg1" : "leg2") +
+		     " > /sys/class/net/both/bonding/active_slave");
+		CHECK(eventually([&] { return rig.host.controller(c.name).reconnects > 0; }));
+		CHECK(rig.host.waitState(c.name, ControllerState::live));
+		CHECK(kernelSaid("is at another device now\\|ended the connection"));
+		CHECK(Disk(rig.disk()).verified(0, 65536, 2) == 0);
+	}
+	must("ip link del both && ip link del leg1 && ip link del leg2");
 }
 
 TEST_CASE("a head of TCP and RDMA paths", "[rdma][mixed]")

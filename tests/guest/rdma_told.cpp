@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Our host over RDMA: what a disk promises, what is told of a connection, what is refused; and the module's end.
+#include "support/direct.h"
 #include "support/multi.h"
 #include "support/rig.h"
 #include "support/shell.h"
@@ -45,7 +46,28 @@ TEST_CASE("a path over RDMA that joins one over TCP narrows the disk, under load
 	REQUIRE(multi.waitPaths(2));
 	CHECK(limit(multi.disk(), "virt_boundary_mask") == "4095");
 	CHECK(limit(multi.disk(), "max_segments") == "256");
+	// and when it goes, the disk is as wide as before
+	auto most = limit(multi.disk(), "max_hw_sectors_kb");
+	CHECK(multi.host.client().disconnect(multi.name(1)).ok());
+	CHECK(eventually([&] { return limit(multi.disk(), "virt_boundary_mask") == "0"; }));
+	CHECK(std::stoul(limit(multi.disk(), "max_segments")) > 256);
+	CHECK(std::stoul(limit(multi.disk(), "max_hw_sectors_kb")) > std::stoul(most));
+	CHECK(multi.flowing());
+	multi.connect(1);
+	REQUIRE(multi.waitPaths(2));
+	CHECK(limit(multi.disk(), "virt_boundary_mask") == "4095");
 	expectGoodUntilNow(load);
+}
+
+TEST_CASE("a busy queue has its device wait for several completions", "[rdma][told][claims]")
+{
+	Multi multi({.lanes = 1});
+	Claims claims(multi.lane(0).nic().name(), "moderation=1");
+	multi.connect(0);
+	for (unsigned depth : {1u, 16u, 32u})
+		CHECK(runFio({.file = multi.disk(), .depth = depth, .size = "4m"}).good());
+	CHECK(std::stoi(Claims::get("moderated")) > 0);
+	multi.host.disconnectAll();
 }
 
 // Made while nothing was known of boundaries: 512 bytes in the middle of each of several pages, which no memory region

@@ -116,7 +116,7 @@ TEST_CASE("a path with its statistics", "[decode]")
 	Payload p;
 	p.text(NVMEOF_A_PATH_NAME, "nvmeof0c1n1").text(NVMEOF_A_NS_NAME, "nvmeof0n1");
 	p.text(NVMEOF_A_CTRL_NAME, "nvmeof0c1").u32(NVMEOF_A_NSID, 1);
-	p.u64(NVMEOF_A_ANA_SINCE, 77).u8(NVMEOF_A_DEGRADED, 1).u64(NVMEOF_A_FAILOVERS_FROM, 3);
+	p.u64(NVMEOF_A_ANA_SINCE, 77).u8(NVMEOF_A_DEGRADED, 1).flag(NVMEOF_A_NVFS).u64(NVMEOF_A_FAILOVERS_FROM, 3);
 	p.u64(NVMEOF_A_FAILOVERS_TO, 4).u32(NVMEOF_A_RECONNECTS, 2).text(NVMEOF_A_LAST_ERROR, "reset by peer");
 	Histogram reads{};
 	reads[0] = 1, reads[23] = UINT64_MAX;
@@ -127,6 +127,8 @@ TEST_CASE("a path with its statistics", "[decode]")
 		REQUIRE(path);
 		CHECK(path->anaSince == std::chrono::nanoseconds(77));
 		CHECK(path->degraded);
+		CHECK_FALSE(path->p2p);
+		CHECK(path->nvfs);
 		CHECK(path->failoversFrom == 3);
 		CHECK(path->failoversTo == 4);
 		CHECK(path->reconnects == 2);

@@ -263,6 +263,21 @@ TEST_CASE("a disk without enough paths, or without any", "[format]")
 	CHECK(list.find("1/2 of 3") != std::string::npos);
 }
 
+TEST_CASE("whether a disk takes other devices' memory, and what spoils it", "[format]")
+{
+	Namespace ns;
+	Path first, second;
+	first.name = "nvmeof0c1n1";
+	second.name = "nvmeof0c2n1";
+	CHECK(peerToPeerNote(ns, {}, {}) == "no");
+	CHECK(peerToPeerNote(ns, {first, second}, {"dm-0"}) == "no: not by nvmeof0c1n1, nvmeof0c2n1");
+	first.p2p = true;
+	CHECK(peerToPeerNote(ns, {first, second}, {}) == "no: not by nvmeof0c2n1");
+	ns.p2p = true;
+	CHECK(peerToPeerNote(ns, {first}, {}) == "yes");
+	CHECK(peerToPeerNote(ns, {first}, {"dm-0", "md9"}) == "yes, but not through dm-0, md9");
+}
+
 TEST_CASE("the end of a scan", "[format]")
 {
 	Event e;

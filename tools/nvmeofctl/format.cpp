@@ -263,6 +263,17 @@ std::string formatEvent(const Event &event, const std::optional<AnaBefore> &befo
 	return printable(line);
 }
 
+std::string peerToPeerNote(const Namespace &ns, const std::vector<Path> &paths, const std::vector<std::string> &stacked)
+{
+	std::vector<std::string> spoilers;
+	for (const Path &path : paths)
+		if (!path.p2p)
+			spoilers.push_back(path.name);
+	if (!ns.p2p)
+		return spoilers.empty() ? "no" : fmt::format("no: not by {}", fmt::join(spoilers, ", "));
+	return stacked.empty() ? "yes" : fmt::format("yes, but not through {}", fmt::join(stacked, ", "));
+}
+
 Fields fieldsOf(const Subsystem &subsystem)
 {
 	Fields fields{{"name", subsystem.name}, {"kind", "subsystem"}, {"nqn", subsystem.nqn}};
@@ -335,6 +346,8 @@ Fields fieldsOf(const Path &path, std::chrono::nanoseconds now)
 		addNumber(fields, "ana group", *path.anaGroup);
 	fields.emplace_back("usable", yesNo(path.usable));
 	fields.emplace_back("degraded", yesNo(path.degraded));
+	fields.emplace_back("peer-to-peer", yesNo(path.p2p));
+	fields.emplace_back("nvidia-fs", yesNo(path.nvfs));
 	addNumber(fields, "in flight", path.inflight);
 	addNumber(fields, "ios", path.ios);
 	fields.emplace_back("read", formatSize(path.bytesRead));

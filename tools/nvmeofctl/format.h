@@ -28,6 +28,9 @@ bool leftOut(const nvmeof::Path &path);
 std::string conditionOf(const nvmeof::Path &path);
 // "2 usable of 4", and what is wrong with that. @now: CLOCK_BOOTTIME
 std::string pathsNote(const nvmeof::Namespace &ns, std::chrono::nanoseconds now);
+// Whether data may be in other devices' memory, by which paths not, and what stands on the disk and hands no such on.
+std::string peerToPeerNote(const nvmeof::Namespace &ns, const std::vector<nvmeof::Path> &paths,
+			   const std::vector<std::string> &stacked);
 // How long it has been in its ANA state, "-" if that is not known. @now: CLOCK_BOOTTIME
 std::string formatSince(const nvmeof::Path &path, std::chrono::nanoseconds now);
 

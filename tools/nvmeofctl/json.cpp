@@ -167,6 +167,7 @@ Json toJson(const Namespace &ns)
 	json["waiting"] = ns.waiting;
 	json["held"] = ns.held;
 	json["openers"] = ns.openers;
+	json["p2p"] = ns.p2p;
 	if (ns.noPathSince)
 		json["no_path_since_ns"] = ns.noPathSince->count();
 	return json;
@@ -188,6 +189,8 @@ Json toJson(const Path &path)
 		json["ana_since_ns"] = path.anaSince->count();
 	json["usable"] = path.usable;
 	json["degraded"] = path.degraded;
+	json["p2p"] = path.p2p;
+	json["nvfs"] = path.nvfs;
 	json["inflight"] = path.inflight;
 	json["ios"] = path.ios;
 	json["bytes_read"] = path.bytesRead;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include <nvmeof/name.h>
@@ -21,9 +23,23 @@ Result<Snapshot> relatedTo(const std::string &name)
 	return all;
 }
 
+// Devices of md, dm and LVM on a disk: no kernel so far hands on to them that it takes peer-to-peer memory.
+std::vector<std::string> stackedOn(const std::string &disk)
+{
+	std::vector<std::string> names;
+	std::error_code none;
+	for (const auto &entry : std::filesystem::directory_iterator("/sys/block/" + disk + "/holders", none))
+		names.push_back(entry.path().filename());
+	std::ranges::sort(names);
+	return names;
+}
+
 std::string textOf(const AnyObject &object, const Snapshot &related)
 {
-	std::string text = renderFields(std::visit([&](const auto &one) { return shownFields(one, related); }, object));
+	Fields fields = std::visit([&](const auto &one) { return shownFields(one, related); }, object);
+	if (const auto *ns = std::get_if<Namespace>(&object))
+		fields.emplace_back("peer-to-peer", peerToPeerNote(*ns, related.paths, stackedOn(ns->name)));
+	std::string text = renderFields(fields);
 	if (!std::holds_alternative<Path>(object) && !related.paths.empty())
 		text += "\n" + formatPaths(related.paths);
 	return text;

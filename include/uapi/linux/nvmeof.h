@@ -42,14 +42,14 @@
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
  *   a namespace object: SUBSYS_ID, NS_NAME, NSID, WWID, [UUID], [NGUID], [EUI64], LBA_SIZE, SIZE, READ_ONLY, NR_PATHS,
- *   NR_USABLE, NR_LIVE, NR_EXPECTED, WAITING, HELD, OPENERS, [NO_PATH_SINCE]
+ *   NR_USABLE, NR_LIVE, NR_EXPECTED, WAITING, HELD, OPENERS, [NO_PATH_SINCE], [P2P]
  *
  * PATH_GET      do: PATH_NAME (req)   -> a path object
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
  *   a path object: PATH_NAME, NS_NAME, CTRL_NAME, NSID, CTRL_STATE, ANA_STATE, [ANA_GROUP], ANA_SINCE, USABLE,
  *   DEGRADED, INFLIGHT, IOS, BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS, FAILOVERS_FROM, FAILOVERS_TO,
- *   LATENCY_READ, LATENCY_WRITE, LATENCY_READ_NS, LATENCY_WRITE_NS, and of its controller: RECONNECTS, [LAST_ERROR],
- *   [LAST_ERRNO], [LAST_STATUS]
+ *   LATENCY_READ, LATENCY_WRITE, LATENCY_READ_NS, LATENCY_WRITE_NS, [P2P], [NVFS], and of its controller: RECONNECTS,
+ *   [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS]
  *
  * Events, multicast group "events": a notification carries the full new state of its object.
  *   SUBSYS_NTF (added, removed, changed), CTRL_NTF (added, removed, state changed, ...), NS_NTF, PATH_NTF, AEN_NTF.
@@ -215,6 +215,8 @@ enum nvmeof_attr {
 	NVMEOF_A_REGISTRATIONS,		/* u64: of memory */
 	NVMEOF_A_INVALIDATIONS,		/* u64: of keys, by ourselves */
 	NVMEOF_A_REMOTE_INVALIDATIONS,	/* u64: likewise, by the target */
+	NVMEOF_A_P2P,			/* flag: data may be in PCI peer-to-peer memory; of a disk: by all its paths */
+	NVMEOF_A_NVFS,			/* flag: data may be in a GPU's memory that nvidia-fs maps */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

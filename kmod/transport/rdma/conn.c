@@ -161,6 +161,7 @@ static int make_cq(struct nof_rdma_queue *q)
 		return PTR_ERR(cq);
 	irq_poll_init(&q->iop, NOF_RDMA_REAP * 8, nof_rdma_recv_irq_poll);
 	q->cq = cq;
+	nof_rdma_moderation_begin(q);
 	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
 	return 0;
 }
@@ -297,6 +298,7 @@ static void unmake_all(struct nof_rdma_queue *q)
 		/* who has completed it may still be about to arm the queue */
 		spin_lock_bh(&q->cq_lock);
 		spin_unlock_bh(&q->cq_lock);
+		nof_rdma_moderation_end(q);
 		ib_destroy_cq(q->cq);
 	}
 	if (q->pd) {
@@ -335,7 +337,7 @@ void nof_rdma_conn_info(struct nof_queue *queue, struct nof_transport_info *info
 
 	if (!queue->qid) {
 		strscpy(info->device, dev_name(&q->rdev->dev->dev), sizeof(info->device));
-		info->port = q->id->port_num;
+		info->port = q->port;
 		rdma_read_gids(q->id, (union ib_gid *)info->gid, NULL);
 	} else {
 		info->in_capsule = q->inline_room;

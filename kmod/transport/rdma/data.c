@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The data of a command: mapped for the device, in the capsule or behind a key for this one command. */
 #include <linux/blk-mq.h>
+#include "core/direct.h"
 #include "transport/rdma/rdma.h"
 
 static enum dma_data_direction direction(const struct nof_cmd *cmd)
@@ -13,45 +14,74 @@ static void *data_buffer(const struct nof_cmd *cmd, const struct nof_rdma_slot *
 	return slot->bounce ?: cmd->buf;
 }
 
+/* Who maps a GPU's memory may make more pieces of it than its pages had */
 static int data_pieces(struct nof_cmd *cmd, const struct nof_rdma_slot *slot)
 {
+	if (slot->gpu)
+		return cmd->len / NOF_RDMA_UNIT + 2;
 	return data_buffer(cmd, slot) ? 1 : blk_rq_nr_phys_segments(nof_cmd_rq(cmd));
 }
 
-/* Into slot->table; what its own room does not hold comes from the block layer's pools for that */
 static int data_gather(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
 	void *buf = data_buffer(cmd, slot);
 	struct request *rq;
 
-	slot->table.sgl = slot->first;
-	if (sg_alloc_table_chained(&slot->table, data_pieces(cmd, slot), slot->first, NOF_RDMA_SGS))
-		return -ENOMEM;
 	if (buf) {
 		sg_set_buf(slot->table.sgl, buf, cmd->len);
 		return 1;
 	}
 	rq = nof_cmd_rq(cmd);
-	return blk_rq_map_sg(rq->q, rq, slot->table.sgl);
+	return slot->gpu ? slot->gpu->gather(rq, slot->table.sgl) : blk_rq_map_sg(rq->q, rq, slot->table.sgl);
+}
+
+/* Peer-to-peer memory that this device does not get at is told apart from a lack of room */
+static int map_pages(struct ib_device *dev, struct scatterlist *sgl, int n, enum dma_data_direction dir)
+{
+	struct sg_table pieces = { .sgl = sgl, .nents = n, .orig_nents = n };
+	int err = ib_dma_map_sgtable_attrs(dev, &pieces, dir, 0);
+
+	if (err)
+		return err == -EREMOTEIO || err == -EINVAL ? -EOPNOTSUPP : -ENOMEM;
+	return pieces.nents;
+}
+
+static int data_dma_map(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot, int n)
+{
+	struct ib_device *dev = q->rdev->dev;
+
+	if (slot->gpu)
+		return slot->gpu->map(dev->dma_device, slot->table.sgl, n, direction(cmd));
+	return map_pages(dev, slot->table.sgl, n, direction(cmd));
 }
 
 static void data_unmap(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
-	ib_dma_unmap_sg(q->rdev->dev, slot->table.sgl, slot->nr_mapped, direction(cmd));
+	struct ib_device *dev = q->rdev->dev;
+
+	if (unlikely(slot->gpu))
+		slot->gpu->unmap(dev->dma_device, slot->table.sgl, slot->nr_mapped, direction(cmd));
+	else
+		ib_dma_unmap_sg(dev, slot->table.sgl, slot->nr_mapped, direction(cmd));
 	sg_free_table_chained(&slot->table, NOF_RDMA_SGS);
 }
 
-/* Returns the pieces that the device sees, or a negative errno */
+/*
+ * Into slot->table; what its own room does not hold comes from the block layer's pools for that. Returns the pieces
+ * that the device sees, or a negative errno.
+ */
 static int data_map(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
-	int n = data_gather(cmd, slot), mapped;
+	int n, mapped;
 
-	if (n < 0)
-		return n;
-	mapped = ib_dma_map_sg(q->rdev->dev, slot->table.sgl, n, direction(cmd));
+	slot->table.sgl = slot->first;
+	if (sg_alloc_table_chained(&slot->table, data_pieces(cmd, slot), slot->first, NOF_RDMA_SGS))
+		return -ENOMEM;
+	n = data_gather(cmd, slot);
+	mapped = n > 0 ? data_dma_map(q, cmd, slot, n) : n;
 	if (mapped <= 0) {
 		sg_free_table_chained(&slot->table, NOF_RDMA_SGS);
-		return -ENOMEM;
+		return mapped ?: -EOPNOTSUPP;
 	}
 	slot->nr_mapped = n;
 	return mapped;
@@ -224,6 +254,29 @@ static int data_bounce(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof
 	return err;
 }
 
+/* Those of a GPU are mapped by who knows them, as long as slot->gpu is set */
+static void gpu_get(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
+{
+	slot->gpu = nof_direct_gpu_get();
+	if (slot->gpu && !(nof_direct_of(nof_cmd_rq(cmd)) & NOF_DIRECT_GPU)) {
+		nof_direct_gpu_put();
+		slot->gpu = NULL;
+	}
+}
+
+static void gpu_put(struct nof_rdma_slot *slot)
+{
+	if (slot->gpu)
+		nof_direct_gpu_put();
+	slot->gpu = NULL;
+}
+
+/* In another device's memory, which no copy reaches */
+static bool is_direct(struct nof_cmd *cmd)
+{
+	return static_branch_unlikely(&nof_direct_key) && nof_direct_of(nof_cmd_rq(cmd));
+}
+
 /*
  * A disk promises the block layer what all its paths can do, but requests that were made before may wait for this one
  * path: those go by a copy.
@@ -236,8 +289,12 @@ static int data_set(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rd
 		data_none(cmd, slot);
 		return 0;
 	}
+	if (static_branch_unlikely(&nof_direct_key) && !cmd->buf)
+		gpu_get(cmd, slot);
 	err = data_register(q, cmd, slot);
-	if (unlikely(err == -EOPNOTSUPP) && !cmd->buf && cmd->len < q->max_large * NOF_RDMA_UNIT)
+	if (unlikely(err))
+		gpu_put(slot);
+	if (unlikely(err == -EOPNOTSUPP) && !cmd->buf && !is_direct(cmd) && cmd->len < q->max_large * NOF_RDMA_UNIT)
 		err = data_bounce(q, cmd, slot);
 	return err;
 }
@@ -271,6 +328,7 @@ void nof_rdma_data_release(struct nof_queue *queue, struct nof_cmd *cmd)
 	if (slot->mapped == NOF_RDMA_NOTHING)
 		return;
 	data_unmap(q, cmd, slot);
+	gpu_put(slot);
 	if (slot->mapped == NOF_RDMA_KEYED)
 		mr_put(q, slot);
 	slot->mapped = NOF_RDMA_NOTHING;

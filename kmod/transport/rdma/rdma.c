@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The RDMA transport: module and ops table */
 #include <linux/module.h>
+#include "core/direct.h"
 #include "core/source.h"
 #include "transport/rdma/rdma.h"
 
@@ -14,6 +15,10 @@ static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 	lim->max_data = (pages - 1) * NOF_RDMA_UNIT;
 	lim->max_segments = gaps ? pages : pages - 1;
 	lim->virt_boundary = gaps ? 0 : NOF_RDMA_UNIT - 1;
+	lim->p2p = nof_rdma_device_p2p(q->rdev->dev);
+	lim->gpu = nof_rdma_device_gpu(q->rdev->dev);
+	if (lim->p2p)
+		nof_direct_enable();
 }
 
 static struct nof_transport rdma_transport = {

@@ -12,6 +12,7 @@
 #ifndef NOF_RDMA_RDMA_H
 #define NOF_RDMA_RDMA_H
 
+#include <linux/dim.h>
 #include <linux/irq_poll.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -42,6 +43,7 @@ enum {
  * @dev:	it
  * @queues:	whose connections are by it; under @lock
  * @gone:	it is being removed: no queue joins any more
+ * @handler:	of what happens to it
  */
 struct nof_rdma_device {
 	struct list_head	entry;
@@ -49,6 +51,7 @@ struct nof_rdma_device {
 	spinlock_t		lock;
 	struct list_head	queues;
 	bool			gone;
+	struct ib_event_handler	handler;
 };
 
 /* What a slot waits for until its command is done */
@@ -67,6 +70,7 @@ enum nof_rdma_mapped { NOF_RDMA_NOTHING, NOF_RDMA_CAPSULE, NOF_RDMA_KEYED };
  * @mr:		the one in use: @small, or one of those that are shared
  * @table:	the data; @first has room for few pieces
  * @nr_mapped:	pieces given to ib_dma_map_sg()
+ * @gpu:	who has mapped them, if they are in a GPU's memory; referenced
  * @bounce:	the data are here, in one piece: those of the request have gaps that no region can have
  * @mapped:	enum nof_rdma_mapped
  * @registered:	the target may use the key
@@ -89,6 +93,7 @@ struct nof_rdma_slot {
 	struct sg_table		table;
 	struct scatterlist	first[NOF_RDMA_SGS];
 	int			nr_mapped;
+	const struct nof_direct_gpu *gpu;
 	void			*bounce;
 	u8			mapped;
 	u8			waits;
@@ -131,8 +136,11 @@ enum {
  * struct nof_rdma_queue - queue
  * @flags:	NOF_RDMA_STOPPED and so on
  * @rdev, @entry: the device, and the place among its queues
+ * @port:	of the device
+ * @port_err:	-ENETDOWN while that has no link, 0 while it has
  * @step:	enum nof_rdma_cm_step, by the handler of connection events; who waits is woken by wake_up_var()
  * @cm_err:	with NOF_RDMA_CM_FAILED, negative errno; -EAGAIN: worth another try soon
+ * @dim, @moderated: how many completions the device is to wait for before it interrupts, where it can
  * @inline_room: bytes of data that go with the command
  * @inline_sges: pieces of these
  * @sqes:	submission queue entries by slot, mapped at @sqes_dma
@@ -157,6 +165,8 @@ struct nof_rdma_queue {
 	unsigned long		flags;
 	struct nof_rdma_device	*rdev;
 	struct list_head	entry;
+	u32			port;
+	int			port_err;
 	struct rdma_cm_id	*id;
 	int			step;
 	int			cm_err;
@@ -165,6 +175,8 @@ struct nof_rdma_queue {
 	struct ib_cq		*cq;
 	struct ib_qp		*qp;
 	struct irq_poll		iop;
+	struct dim		dim;
+	bool			moderated;
 	u32			inline_room;
 	u8			inline_sges;
 	u8			mr_type;
@@ -236,6 +248,9 @@ void nof_rdma_device_leave(struct nof_rdma_queue *q);
 /* Most pages of a memory region */
 u32 nof_rdma_device_pages(const struct ib_device *dev);
 bool nof_rdma_device_gaps(const struct ib_device *dev);
+/* Whether its DMA reaches PCI peer-to-peer memory, and that behind pages that stand for a GPU's */
+bool nof_rdma_device_p2p(struct ib_device *dev);
+bool nof_rdma_device_gpu(struct ib_device *dev);
 
 /* cm.c: the connection manager. Process context, sleep; ended at once by stop_queue(), and by the queue's deadline. */
 /* To the route: then the device is known. */
@@ -250,6 +265,10 @@ int nof_rdma_conn_start(struct nof_queue *queue);
 void nof_rdma_conn_stop(struct nof_queue *queue);
 void nof_rdma_conn_free(struct nof_queue *queue);
 void nof_rdma_conn_info(struct nof_queue *queue, struct nof_transport_info *info);
+
+/* moderation.c: under cq_lock once it is begun; ended before the completion queue is. */
+void nof_rdma_moderation_begin(struct nof_rdma_queue *q);
+void nof_rdma_moderation_end(struct nof_rdma_queue *q);
 
 /* data.c: as the ops prepare() and release() */
 int nof_rdma_data_prepare(struct nof_queue *queue, struct nof_cmd *cmd);

@@ -263,6 +263,8 @@ int nof_rdma_recv_irq_poll(struct irq_poll *iop, int budget)
 	spin_lock(&q->cq_lock);
 	done = reap(q, budget, &iob);
 	nof_batch_end(&iob);
+	if (q->moderated)
+		rdma_dim(&q->dim, done);
 	if (done < budget) {
 		irq_poll_complete(iop);
 		if (wants_events(q) && ib_req_notify_cq(q->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
@@ -361,5 +363,6 @@ void nof_rdma_recv_vital(struct nof_queue *queue, struct nof_vital *v)
 	v->heard = READ_ONCE(q->count.cqes);
 	/* what nobody polls for is not known */
 	v->owes = wants_events(q) && atomic_read(&q->owed);
+	v->err = READ_ONCE(q->port_err);
 	v->behind = READ_ONCE(q->events) != READ_ONCE(q->seen) && wants_events(q);
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Memory of other devices: of the CMB of an emulated NVMe drive (peer-to-peer pages), and of a stand-in for a GPU; and
+// RDMA devices made of software that claim to reach it (tests/direct).
+#pragma once
+
+#include "block.h"
+#include "shell.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <stdexcept>
+#include <string>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <vector>
+
+namespace guest {
+
+// Memory that an application has mapped from a device's file
+class Mapped {
+public:
+	Mapped(const std::string &file, std::size_t size, off_t offset = 0) : size_(size)
+	{
+		fd_ = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+		if (fd_ < 0)
+			throw std::runtime_error(file + ": " + std::strerror(errno));
+		auto at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset);
+		if (at == MAP_FAILED)
+			throw std::runtime_error(file + ": mmap: " + std::strerror(errno));
+		data_ = static_cast<char *>(at);
+	}
+	~Mapped()
+	{
+		::munmap(data_, size_);
+		::close(fd_);
+	}
+	Mapped(const Mapped &) = delete;
+	Mapped &operator=(const Mapped &) = delete;
+
+	char *data() const { return data_; }
+	std::size_t size() const { return size_; }
+	int fd() const { return fd_; }
+
+private:
+	int fd_ = -1;
+	char *data_ = nullptr;
+	std::size_t size_;
+};
+
+// Those of this kernel and machine that have peer-to-peer memory: none where it is not configured
+inline std::vector<std::string> peerMemories()
+{
+	std::vector<std::string> files;
+	must("modprobe nvme && udevadm settle");
+	auto text = run("ls /sys/bus/pci/devices/*/p2pmem/allocate 2> /dev/null").text;
+	for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+		files.push_back(text.substr(at, end - at));
+	return files;
+}
+
+// Direct I/O of a piece of memory, whatever that is: 0 or a negative errno.
+inline int put(const Disk &disk, std::uint64_t offset, const char *from, std::size_t length)
+{
+	auto n = ::pwrite(disk.fd(), from, length, static_cast<off_t>(offset));
+	return n < 0 ? -errno : static_cast<std::size_t>(n) == length ? 0 : -EIO;
+}
+
+inline int get(const Disk &disk, std::uint64_t offset, char *to, std::size_t length)
+{
+	auto n = ::pread(disk.fd(), to, length, static_cast<off_t>(offset));
+	return n < 0 ? -errno : static_cast<std::size_t>(n) == length ? 0 : -EIO;
+}
+
+// RDMA devices that claim to be capable. After the host, whose module it looks into.
+class Claims {
+public:
+	Claims(const std::string &devices, const std::string &parameters)
+	{
+		must("modprobe nvmeof_claims devices=" + devices + " " + parameters);
+	}
+	~Claims() { run("rmmod nvmeof_claims"); }
+	Claims(const Claims &) = delete;
+	Claims &operator=(const Claims &) = delete;
+
+	static std::string get(const std::string &parameter) { return readFile(file(parameter)); }
+	static void set(const std::string &parameter, const std::string &value) { writeFile(file(parameter), value); }
+
+private:
+	static std::string file(const std::string &parameter)
+	{
+		return "/sys/module/nvmeof_claims/parameters/" + parameter;
+	}
+};
+
+} // namespace guest
