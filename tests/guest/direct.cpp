@@ -343,7 +343,7 @@ TEST_CASE("what stands on a disk takes no peer-to-peer memory", "[p2p][stacked]"
 	SECTION("device mapper")
 	{
 		must("modprobe dm-mod");
-		must("dmsetup create over --table \"0 32768 linear " + node + " 0\"");
+		must("DM_DISABLE_UDEV=1 dmsetup create over --table \"0 32768 linear " + node + " 0\"");
 		over = "/dev/mapper/over";
 	}
 	SECTION("md")
@@ -360,5 +360,5 @@ TEST_CASE("what stands on a disk takes no peer-to-peer memory", "[p2p][stacked]"
 		CHECK(stacked.verified(0, 65536, 1) == 0);
 	}
 	CHECK(put(Disk(node), most, cmb.data(), cmb.size()) == 0);
-	run("dmsetup remove over; echo clear > /sys/block/md9/md/array_state");
+	run("DM_DISABLE_UDEV=1 dmsetup remove over; echo clear > /sys/block/md9/md/array_state");
 }

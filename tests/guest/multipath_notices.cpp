@@ -190,21 +190,25 @@ TEST_CASE("who listens and lists does not hold up a failover", "[multipath][noti
 	ports.connectAll();
 	REQUIRE(eventually([&] { return ports.host.paths().size() == 2 * many; }));
 	Probe probe(ports.host.disk(many, 10s, config.nqn), {.blocks = 4, .writes = false});
-	auto worst = [&] {
-		Millis most{0};
-		for (int i = 0; i < 6; i++) {
+	// The middle of them: a lock in the way shows in each, what else happened to run in one
+	auto middle = [&](auto more) {
+		std::vector<Millis> gaps;
+		while (gaps.size() < 7 || (gaps.size() < 60 && more())) {
+			std::size_t i = gaps.size() % 2;
 			probe.mark();
-			ports[i % 2].setAnaState(1, target::ana_inaccessible);
+			ports[i].setAnaState(1, target::ana_inaccessible);
 			std::this_thread::sleep_for(300ms);
-			ports[i % 2].setAnaState(1, target::ana_optimized);
-			most = std::max(most, probe.longest());
+			ports[i].setAnaState(1, target::ana_optimized);
+			gaps.push_back(probe.longest());
 			std::this_thread::sleep_for(300ms);
 		}
-		return most;
+		std::ranges::sort(gaps);
+		return gaps[gaps.size() / 2];
 	};
-	auto alone = worst();
+	auto alone = middle([] { return false; });
 	Monitors monitors(2);
-	auto watched = worst();
+	// a list of so many takes as long as the machine likes: until there were some
+	auto watched = middle([&] { return monitors.lists() <= 2; });
 	std::printf("figure: failover of %u namespaces: %ld ms, with listeners and lists %ld ms (%u lists)\n", many,
 		    alone.count(), watched.count(), monitors.lists());
 	CHECK(probe.error() == 0);
