@@ -3,12 +3,15 @@
 #include "config_parse.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "config_value.h"
 #include "invalid.h"
 #include "pattern.h"
+#include "stripe_name.h"
 
 namespace nofctl {
 
@@ -74,6 +77,23 @@ Result<std::vector<std::string>> addressesOf(const toml::node &node)
 		if (text.find_first_of("/=;,") != text.npos)
 			return invalid("'" + text + "' is neither an address nor the name of a host");
 	return texts;
+}
+
+Result<std::string> stripeNameOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (text && !isStripeName(*text))
+		return invalid("'" + *text + "' is no name of up to 64 letters, digits, - and _");
+	return text;
+}
+
+Result<std::int64_t> chunkOf(const toml::node &node)
+{
+	constexpr std::int64_t least = 4, most = 16384;
+	Result<std::int64_t> kib = numberOf(node, least, most);
+	if (kib && !std::has_single_bit(static_cast<std::uint64_t>(*kib)))
+		return invalid(std::to_string(*kib) + " is no power of two");
+	return kib;
 }
 
 auto limitOf(std::int64_t most)
@@ -161,6 +181,8 @@ private:
 	void connection(const toml::table &table);
 	void defaults(const toml::table &table);
 	void exclude(const toml::table &table);
+	void stripe(const toml::table &table);
+	void checkStripe(const toml::table &table, const ConfigStripe &one);
 	void target(const toml::table &table, ConfigTarget &target, Keys &keys);
 	void missing(const toml::table &table, const char *what) { wrong(table, std::string(what) + " is missing"); }
 	void wrong(const toml::node &node, std::string what)
@@ -210,7 +232,8 @@ void Parser::read(const toml::table &table)
 		.add("discovery", list(&Parser::service))
 		.add("connection", list(&Parser::connection))
 		.add("defaults", list(&Parser::defaults))
-		.add("exclude", list(&Parser::exclude));
+		.add("exclude", list(&Parser::exclude))
+		.add("stripe", list(&Parser::stripe));
 	keys.read(table, file_, problems_);
 }
 
@@ -304,10 +327,12 @@ void Parser::connection(const toml::table &table)
 	ConfigTarget one;
 	one.port = defaultPort;
 	Keys keys;
-	keys.add("duplicate-connect", flagOf, into(one.duplicateConnect));
+	keys.add("duplicate-connect", flagOf, into(one.duplicateConnect)).add("rail", textOf, into(one.rail));
 	target(table, one, keys);
 	if (!table.contains("nqn"))
 		missing(table, "nqn");
+	if (!one.rail.empty() && !one.hostIface.empty())
+		wrong(table, "rail says which interface, and so does host-iface");
 	config_.connections.push_back(std::move(one));
 }
 
@@ -338,6 +363,40 @@ void Parser::exclude(const toml::table &table)
 	if (table.empty())
 		wrong(table, "an exclusion that says nothing");
 	config_.exclusions.push_back(std::move(one));
+}
+
+// Of two that are alike neither could be told from the other; a namespace is in one stripe.
+void Parser::checkStripe(const toml::table &table, const ConfigStripe &one)
+{
+	constexpr std::size_t least = 2, most = 256;
+	for (const char *key : {"name", "members"})
+		if (!table.contains(key))
+			missing(table, key);
+	if (table.contains("members") && (one.members.size() < least || one.members.size() > most))
+		wrong(table, "members: there have to be from 2 to 256");
+	std::set<std::string> seen;
+	for (const ConfigStripe &other : config_.stripes) {
+		seen.insert(other.members.begin(), other.members.end());
+		if (other.name == one.name && !one.name.empty())
+			wrong(table, "there is a stripe '" + one.name + "' already, at " + other.place.toString());
+	}
+	for (const std::string &member : one.members)
+		if (!seen.insert(member).second)
+			wrong(table, "members: " + member + " is named twice");
+}
+
+void Parser::stripe(const toml::table &table)
+{
+	ConfigStripe one;
+	one.place = placeOf(table, file_);
+	Keys keys;
+	keys.add("name", stripeNameOf, into(one.name))
+		.add("chunk-kib", chunkOf,
+		     [&](std::int64_t kib) { one.chunk = static_cast<std::uint64_t>(kib) * 1024; })
+		.add("members", textsOf, into(one.members));
+	keys.read(table, file_, problems_);
+	checkStripe(table, one);
+	config_.stripes.push_back(std::move(one));
 }
 
 } // namespace

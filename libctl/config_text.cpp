@@ -27,6 +27,14 @@ std::string quoted(const std::string &text)
 	return written + "\"";
 }
 
+std::string listed(const std::vector<std::string> &texts)
+{
+	std::string list;
+	for (const std::string &text : texts)
+		list += (list.empty() ? "" : ", ") + quoted(text);
+	return "[" + list + "]";
+}
+
 std::string seconds(std::int64_t milliseconds)
 {
 	if (milliseconds < 0)
@@ -101,10 +109,7 @@ void Writer::target(const ConfigTarget &target, const ConfigTarget &usual)
 		text("nqn", target.nqn);
 	if (target.transport != usual.transport)
 		text("transport", target.transport);
-	std::string list;
-	for (const std::string &address : target.addresses)
-		list += (list.empty() ? "" : ", ") + quoted(address);
-	line("address", target.addresses.size() == 1 ? list : "[" + list + "]");
+	line("address", target.addresses.size() == 1 ? quoted(target.addresses.front()) : listed(target.addresses));
 	if (target.port != usual.port)
 		line("port", target.port);
 	text("hostnqn", target.hostnqn.value_or(""));
@@ -112,6 +117,7 @@ void Writer::target(const ConfigTarget &target, const ConfigTarget &usual)
 		text("hostid", target.hostid->toString());
 	text("host-traddr", target.hostTraddr);
 	text("host-iface", target.hostIface);
+	text("rail", target.rail);
 	unless("duplicate-connect", target.duplicateConnect, false);
 	if (target.persistent)
 		flag("persistent", *target.persistent);
@@ -156,6 +162,14 @@ void writeExclusion(Writer &writer, const Exclusion &one)
 	writer.text("host-iface", one.hostIface);
 }
 
+void writeStripe(Writer &writer, const ConfigStripe &one)
+{
+	writer.entry("stripe");
+	writer.text("name", one.name);
+	writer.unless("chunk-kib", one.chunk / 1024, ConfigStripe().chunk / 1024);
+	writer.line("members", listed(one.members));
+}
+
 } // namespace
 
 std::string formatConfig(const Config &config)
@@ -183,6 +197,8 @@ std::string formatConfig(const Config &config)
 	}
 	for (const Exclusion &one : config.exclusions)
 		writeExclusion(writer, one);
+	for (const ConfigStripe &one : config.stripes)
+		writeStripe(writer, one);
 	return writer.take();
 }
 

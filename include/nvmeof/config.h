@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -41,6 +42,8 @@ struct ConfigTarget {
 	std::optional<Uuid> hostid;
 	std::string hostTraddr;
 	std::string hostIface;
+	std::string
+		rail; // a GPU's PCI address, or "all": over the cards next to it, or to them; empty: as Linux routes
 	ConnectSettings settings;
 	bool duplicateConnect = false;  // of a connection
 	std::optional<bool> persistent; // of a service: hold a connection to it, whatever it says of itself
@@ -56,6 +59,14 @@ struct ConfigDefaults {
 	bool last = false; // what follows does not count where this one fits, as ever in policy.conf
 };
 
+// [[stripe]]: a disk of device mapper, made of namespaces when all of them are there.
+struct ConfigStripe {
+	std::string name;                 // in /dev/mapper
+	std::uint64_t chunk = 128 * 1024; // bytes
+	std::vector<std::string> members; // in their order, by wwid: "uuid.6f1b2c3d-..."
+	ConfigPlace place;
+};
+
 struct Config {
 	std::optional<std::string> hostnqn; // not set: /etc/nvme/hostnqn
 	std::optional<Uuid> hostid;
@@ -63,6 +74,7 @@ struct Config {
 	std::vector<ConfigTarget> connections;
 	std::vector<ConfigDefaults> defaults;
 	std::vector<Exclusion> exclusions;
+	std::vector<ConfigStripe> stripes;
 	RemovalPolicy removal = RemovalPolicy::own;
 	bool removeOpen = false; // the last path of a disk that is open, too
 	PlanLimits limits;

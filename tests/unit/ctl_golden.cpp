@@ -14,6 +14,8 @@
 #include "discover.h"
 #include "documents.h"
 #include "golden.h"
+#include "gpu_documents.h"
+#include "gpu_machine.h"
 #include "monitor.h"
 #include "policy.h"
 #include "stats.h"
@@ -264,6 +266,52 @@ struct Golden {
 	std::string file, text;
 };
 
+Json gdsChecked()
+{
+	Machine machine = wrongSlots();
+	const nofctl::gpu::Node node = machine.node();
+	return gdsDocument(check(node, {}));
+}
+
+Json mapped()
+{
+	Machine machine = hgxH100();
+	machine.head("nvmeof0n1", "uuid.1");
+	machine.path("nvmeof0n1", "nvmeof0c1", "rdma", "traddr=10.0.0.1,trsvcid=4420,host_iface=ibp0");
+	const nofctl::gpu::Node node = machine.node();
+	const std::vector<const nofctl::gpu::PciDevice *> cards{node.pci.find("0000:19:00.0")};
+	return mapDocument(node, planRails(node, {node.pci.find("0000:18:00.0")}, cards), cards);
+}
+
+Json cufileWritten()
+{
+	nofctl::gpu::CufilePlan plan;
+	plan.settings = {{"/properties/allow_compat_mode", true, "because"}};
+	plan.mounts = {{"/data", "compat", "nvmeof0c1n1: TCP"}};
+	return cufileDocument("/etc/cufile.json", plan, {"properties/io_batchsize: a whole number is wanted"}, "{}\n",
+			      true);
+}
+
+Json sized()
+{
+	nofctl::sizing::Sizing sizing;
+	sizing.stages = {{"drives", 2e9, 1e9}};
+	sizing.lines = {{"stripe", "width", 16, "", "how", "whose", nofctl::sizing::Verdict::enough}};
+	return sizingDocument(sizing, {{"GPUs", 8, 4, false, "add some"}});
+}
+
+nofctl::stripe::Layout wholeLayout()
+{
+	nofctl::stripe::Member member;
+	member.disk = "nvmeof0n1";
+	member.wwid = "uuid.1";
+	member.bytes = 1 << 30;
+	member.subsystem = wholeSubsystem().nqn;
+	member.owner = "nvmeof0c1";
+	member.usable = 2;
+	return {{member}, 131072, 1 << 30, 4096, {"a note"}};
+}
+
 std::vector<Golden> all()
 {
 	Snapshot s = wholeSnapshot();
@@ -292,6 +340,14 @@ std::vector<Golden> all()
 		{"daemon", "daemon.json", pretty(doneDocument("nvmeofd", "reload"))},
 		{"cdc", "cdc.json", pretty({{"done", "set"}, {"records", 2}, {"generation", 7}})},
 		{"shutdown", "shutdown.json", pretty(shutdownDocument(15000ms, {"nvmeof0", "nvmeof0c1"}))},
+		{"gds", "gds-check.json", pretty(gdsChecked())},
+		{"gds", "gds-config.json", pretty(cufileWritten())},
+		{"map", "map.json", pretty(mapped())},
+		{"plan", "plan.json", pretty(sized())},
+		{"stripe", "stripe-plan.json",
+		 pretty(layoutDocument("scratch", wholeLayout(), "[[stripe]]\n", "planned"))},
+		{"stripe", "stripe-show.json",
+		 pretty(stripesDocument({{"scratch", "active", 131072, 1 << 30, {"uuid.1"}, {"uuid.2"}, true, 1}}))},
 		{"gen-hostnqn", "gen-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"show-hostnqn", "show-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"version", "version.json", pretty(versionOfNow())},

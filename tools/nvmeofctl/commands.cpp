@@ -222,6 +222,8 @@ std::vector<Option> connectOptions()
 	for (Option &option : settingOptions())
 		options.push_back(std::move(option));
 	for (Option &option : std::vector<Option>{
+		     value("", "--rail", "GPU",
+			   "Over the network card next to that GPU, a PCI address; all: a path over each GPU's card"),
 		     flag("-D", "--duplicate-connect",
 			  "Connect although this host is connected to that address already"),
 		     waitOption(),
@@ -523,6 +525,145 @@ std::vector<Command> figures()
 	};
 }
 
+Option rootOption()
+{
+	return value("", "--root", "PATH", "Instead of this machine: a folder with a copy of its files, or a recording",
+		     Completes::files);
+}
+
+Option gpuOption()
+{
+	return repeated(
+		value("", "--gpu", "ADDRESS", "PCI address of a GPU, or of what stands in for one; all if not given"));
+}
+
+// A number with or without a unit: the command reads it itself.
+Option quantity(std::string name, std::string called, std::string preset_, std::string help)
+{
+	return preset(std::move(preset_), value("", std::move(name), std::move(called), std::move(help)));
+}
+
+std::vector<Option> planOptions()
+{
+	constexpr std::int64_t many = 1'000'000;
+	return {
+		preset("8", number(1, many, value("", "--gpus", "N", "GPUs of a host"))),
+		preset("8", number(1, many, value("", "--cards", "N", "Network cards of a host"))),
+		quantity("--card-gbps", "GBPS", "400", "Gb/s of a card"),
+		preset("rdma", oneOf({"tcp", "rdma"}, value("", "--transport", "TRANSPORT", "Transport"))),
+		preset("5", number(1, 6, value("", "--pcie-generation", "N", "PCI Express of cards and GPUs"))),
+		preset("16", number(1, 16, value("", "--pcie-lanes", "N", "Their lanes"))),
+		preset("256", number(128, 4096, value("", "--max-payload", "BYTES", "MaxPayload on the way"))),
+		preset("4", number(1, many, value("", "--targets", "N", "Targets"))),
+		quantity("--target-gbps", "GBPS", "800", "Gb/s of a target"),
+		preset("16", number(1, many, value("", "--namespaces", "N", "Namespaces of all targets"))),
+		quantity("--read-rate", "RATE", "12G", "Bytes a second that a namespace reads"),
+		quantity("--write-rate", "RATE", "6G", "Bytes a second that a namespace writes"),
+		preset("2", number(1, many, value("", "--paths", "N", "Paths of a host to each target"))),
+		preset("16", number(1, 65535, value("", "--queues", "N", "I/O queues of a controller"))),
+		preset("128", number(2, 65536, value("", "--depth", "N", "Entries of a queue"))),
+		preset("32",
+		       number(1, many, value("", "--agents", "N", "Of each GPU, that submit requests by themselves"))),
+		quantity("--io", "SIZE", "1M", "Bytes of a request"),
+		quantity("--chunk", "SIZE", "128K", "Bytes of a stripe's chunk"),
+		preset("0.0002 s", time(1, anyTime, value("", "--latency", "SECONDS", "Time that a request takes"))),
+		quantity("--parameters", "N", "none", "Parameters of a model whose state is written: 10T"),
+		preset("900", time(1, anyTime, value("", "--window", "SECONDS", "Time that this may take"))),
+		preset("1", number(1, many, value("", "--hosts", "N", "Hosts that share targets and state"))),
+		flag("", "--sources", "Tell the source of each constant"),
+		flag("", "--compare", "Compare with this system, and say what is short"),
+		flag("", "--csv", "Print as comma-separated values"),
+		value("", "--svg", "FILE", "Write a picture of the stages", Completes::files),
+		rootOption(),
+	};
+}
+
+std::vector<Option> stripeOptions()
+{
+	constexpr std::int64_t mostMembers = 256;
+	return {
+		required(oneOf({"plan", "create", "show", "start", "stop", "grow"}, positional("WHAT", "What to do"))),
+		positional("NAME", "Name of the stripe, as in /dev/mapper"),
+		repeated(positional("MEMBER", "Disk that is to be a member", Completes::objects)),
+		repeated(of(Type::text,
+			    value("-n", "--nqn", "PATTERN",
+				  "As members all disks of the subsystems whose NQN fits: * ? [...] as in a shell",
+				  Completes::nqns))),
+		number(2, mostMembers, value("", "--width", "N", "So many members; all that are named if not given")),
+		preset("optimal I/O size of the members, or 128KiB",
+		       value("", "--chunk", "SIZE", "Of a member in a row, a power of two from 4KiB to 16MiB")),
+		flag("", "--keep-order", "Members in the order in which they are named"),
+		oneOf({"xfs", "ext4"},
+		      value("", "--mkfs", "TYPE", "Of create: make a file system that knows the stripe")),
+		flag("", "--transient", "Leave the configuration alone: at the next boot it is not there"),
+		flag("", "--force", "Take members that have data on them"),
+		flag("", "--dry-run", "Of grow: tell what would be done"),
+		flag("", "--forget", "Of stop: take it out of the configuration, too"),
+		configOption(),
+	};
+}
+
+std::vector<Command> gpus()
+{
+	return {
+		{"gds",
+		 "whether storage reaches the memory of GPUs",
+		 "check looks at each GPU, each card and each disk path: how far they are from each other, what lies "
+		 "between "
+		 "(ACS, IOMMU), their links and windows, drivers, kernel, file systems; and says of all that is not "
+		 "good what to "
+		 "do, by which rule. Ends with 1 where something fails. config writes cufile.json for this machine: it "
+		 "shows what "
+		 "would change, and why, and with --write does it. record writes down what both look at, for somebody "
+		 "else's "
+		 "--root.",
+		 {preset("check", oneOf({"check", "config", "record"}, positional("WHAT", "What to do"))), gpuOption(),
+		  repeated(value("", "--dev", "DISK", "Disk to look at; all of this driver if not given",
+				 Completes::objects)),
+		  flag("", "--all", "Of check: tell also what is good"), rootOption(),
+		  preset("/etc/cufile.json", value("", "--file", "FILE", "Of config: the file", Completes::files)),
+		  flag("", "--write", "Of config: write it; what was there stays beside it"),
+		  value("", "--output", "FILE", "Of record: write to a file", Completes::files)},
+		 runGds,
+		 {{"why a disk is not read straight into a GPU", "nvmeofctl gds check --dev nvmeof0n1"},
+		  {"a machine that is not here", "nvmeofctl gds check --root node17.rec"}}},
+		{"map",
+		 "which card serves which GPU",
+		 "Shows GPUs, network cards and local drives by socket and root port, the disk paths of each card, and "
+		 "the rails: "
+		 "the card of each GPU, the nearest that is left. 'connect --rail' connects over them.",
+		 {gpuOption(), value("", "--svg", "FILE", "Write a picture", Completes::files), rootOption()},
+		 runMap,
+		 {{"as a picture", "nvmeofctl map --svg map.svg"}}},
+		{"stripe",
+		 "a disk over namespaces of several targets",
+		 "plan shows which members, in which order, with what chunk: neighbours are of different subsystems, "
+		 "and of "
+		 "different owners within one. create makes it, in /dev/mapper, and keeps it in the configuration, by "
+		 "which nvmeofd "
+		 "or 'stripe start' make it at the next boot. grow moves it to other members while it is in use. stop "
+		 "removes it, and "
+		 "leaves the members as they are. show tells of all.",
+		 stripeOptions(),
+		 runStripe,
+		 {{"16 namespaces of four targets, as xfs",
+		   "nvmeofctl stripe create scratch -n 'nqn.2024-01.com.example:jbof*' --mkfs xfs"},
+		  {"to twice as many, in use", "nvmeofctl stripe grow scratch -n 'nqn.2024-01.com.example:new*'"}}},
+		{"plan",
+		 "what a system of GPUs and storage takes",
+		 "Computes the bandwidth of each stage from drives to GPUs, the width of a stripe, the time of a "
+		 "checkpoint, queues "
+		 "and their memory, the part of PCI Express that is data, and what boots and failures cost, by what "
+		 "this project has "
+		 "measured. Numbers may have units: 12G, 10T.",
+		 planOptions(),
+		 runPlan,
+		 {{"a model of 10 trillion parameters in 15 minutes, over 8 cards of 400 Gb/s",
+		   "nvmeofctl plan --parameters 10T --window 900 --sources"},
+		  {"is this system as planned", "nvmeofctl plan --gpus 8 --cards 8 --namespaces 16 --compare"}}},
+	};
+}
+
 std::vector<Command> others()
 {
 	return {
@@ -613,7 +754,7 @@ Command helpCommand(const std::vector<Command> &others)
 std::vector<Command> wholeTable()
 {
 	std::vector<Command> table;
-	for (auto part : {connections, views, changes, figures, others})
+	for (auto part : {connections, views, changes, figures, gpus, others})
 		for (Command &command : part())
 			table.push_back(std::move(command));
 	table.push_back(helpCommand(table));

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "libctl/gpu/rails.h"
+
 #include "configuration.h"
 #include "connect_plan.h"
 #include "context.h"
@@ -157,6 +159,31 @@ void takeDefaults(Context &context, ConnectPlan &plan)
 		settings.apply(options);
 }
 
+// Over the cards of the rail, a path for each.
+Result<void> takeRail(const Args &args, ConnectPlan &plan)
+{
+	const std::string rail = args.textOr("rail", "");
+	if (rail.empty())
+		return {};
+	if (args.has("host-iface"))
+		return usageError("--rail says which interface, and so does --host-iface");
+	Result<std::vector<std::string>> interfaces =
+		nofctl::gpu::railInterfaces(nofctl::gpu::readNode(nofctl::gpu::FolderTree()), rail);
+	if (!interfaces)
+		return interfaces.error();
+	ConnectPlan spread = plan;
+	spread.options.clear();
+	spread.typed.clear();
+	for (std::size_t i = 0; i < plan.options.size(); i++)
+		for (const std::string &interface : *interfaces) {
+			spread.options.push_back(plan.options[i]);
+			spread.options.back().hostIface = interface;
+			spread.typed.push_back(plan.typed[i]);
+		}
+	plan = std::move(spread);
+	return {};
+}
+
 } // namespace
 
 int runConnect(Context &context)
@@ -165,6 +192,10 @@ int runConnect(Context &context)
 	if (!plan)
 		return context.fail("", plan.error(), nameStep(plan.error()));
 	tellNames(context, *plan);
+	if (Result<void> taken = takeRail(context.args(), *plan); !taken)
+		return context.fail(
+			"", taken.error(),
+			taken.error().code == ErrorCode::noSuchObject ? "'nvmeofctl map' shows what there is" : "");
 	takeDefaults(context, *plan);
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)

@@ -7,6 +7,8 @@
 
 #include <nvmeof/config.h>
 
+#include "libctl/gpu/rail_targets.h"
+
 #include "configuration.h"
 #include "connect_all.h"
 #include "connect_plan.h"
@@ -94,13 +96,16 @@ void takeHost(const Args &args, Config &config)
 		}
 }
 
-Order orderOf(const Args &args, Config config)
+Order orderOf(Context &context, Config config)
 {
+	const Args &args = context.args();
 	Order order;
 	order.config = std::move(config);
 	if (args.has("traddr"))
 		askAt(args, order.config);
 	takeHost(args, order.config);
+	for (const std::string &note : nofctl::gpu::spreadOverRails(order.config, nofctl::gpu::FolderTree()))
+		context.note("rails", note);
 	const ConnectSettings line = settingsOf(args);
 	resolve(order, order.config.services, serviceOptions, order.services);
 	resolve(order, order.config.connections, connectionOptions, order.fixed);
@@ -248,7 +253,7 @@ int runConnectAll(Context &context)
 	Result<Config> config = configuration(context.args());
 	if (!config)
 		return context.fail("", config.error(), configStep(config.error()));
-	Order order = orderOf(context.args(), *std::move(config));
+	Order order = orderOf(context, *std::move(config));
 	if (order.services.empty() && order.fixed.empty() && order.unresolved.empty())
 		return context.fail("",
 				    usageError(fmt::format("give a discovery service with --traddr, or name one in {}",

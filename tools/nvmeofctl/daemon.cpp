@@ -107,6 +107,18 @@ std::string connections(const Json &status)
 	return status["connections"].empty() ? "no connection is wanted\n" : table.render();
 }
 
+std::string stripes(const Json &status)
+{
+	std::string lines;
+	auto found = status.find("stripes");
+	for (const Json &one : found == status.end() ? Json::array() : *found)
+		lines += printable(fmt::format("stripe {}: {}{}{}", memberText(one, "name"), memberText(one, "state"),
+					       one["missing"].empty() ? "" : ", missing " + one["missing"].dump(),
+					       one.contains("error") ? ": " + memberText(one, "error") : "")) +
+			 "\n";
+	return lines.empty() ? "" : "\n" + lines;
+}
+
 std::string refusals(const Json &status)
 {
 	std::string lines;
@@ -132,7 +144,8 @@ std::string formatStatus(const Json &status)
 {
 	std::string top = status["paused"].get<bool>() ? "paused: nothing is connected or disconnected\n\n" : "";
 	std::string rest = refusals(status);
-	return top + services(status) + "\n" + connections(status) + (rest.empty() ? "" : "\n" + rest);
+	return top + services(status) + "\n" + connections(status) + stripes(status) +
+	       (rest.empty() ? "" : "\n" + rest);
 }
 
 constexpr const char *startIt = "'systemctl start nvmeofd'; its log: 'journalctl -u nvmeofd'";

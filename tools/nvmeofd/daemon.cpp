@@ -12,6 +12,7 @@
 #include <nvmeof/difference.h>
 #include <nvmeof/identity.h>
 
+#include "libctl/gpu/rail_targets.h"
 #include "serving/jitter.h"
 #include "serving/journal.h"
 #include "owner.h"
@@ -36,21 +37,30 @@ constexpr std::size_t mostBygone = 256;
 } // namespace
 
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
-	: loop_(loop), places_(std::move(places)), config_(std::move(config)), client_(std::move(client)),
-	  topology_(std::move(topology)), remembered_(load()), known_(remembered_.services), found_(remembered_.found),
+	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
+	  remembered_(load()), known_(remembered_.services), found_(remembered_.found),
 	  resolver_(loop, client_, remembered_.addresses,
 		    [this] {
 			    saveTimer_.startUnlessRunning(saveDelay);
 			    configured();
 		    }),
 	  connections_(loop, client_, [this] { reconcileSoon(); }),
-	  mdns_(loop, [this](const std::vector<FoundService> &services) { announced(services); }),
+	  mdns_(loop, [this](const std::vector<FoundService> &services) { announced(services); }), stripes_(loop),
 	  soon_(loop, [this] { reconcile(); }), openTimer_(loop, [this] { reconcile(); }),
 	  saveTimer_(loop, [this] { save(); }), clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
 	  topologyReadable_(loop, topology_.fd(), [this] { topologyChanged(); })
 {
+	prepare(std::move(config));
 	follow();
 	configured();
+}
+
+// Cards that come later are seen at the next reload.
+void Daemon::prepare(Config config)
+{
+	config_ = std::move(config);
+	for (const std::string &note : nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree()))
+		say(LOG_WARNING, note);
 }
 
 void Daemon::follow()
@@ -95,10 +105,11 @@ Result<void> Daemon::reload()
 	Result<Config> config = readConfig(places_.config);
 	if (!config)
 		return config.error();
-	config_ = *std::move(config);
+	prepare(*std::move(config));
 	for (const std::string &note : config_.notes)
 		say(LOG_NOTICE, note);
 	connections_.forget();
+	stripes_.forget();
 	follow();
 	configured();
 	return {};
@@ -146,7 +157,8 @@ void Daemon::event(const Event &event)
 		service->event(event);
 	connections_.event(event);
 	// what is there now may be more or less than what is wanted
-	if (event.type == EventType::synced || (event.controller() && event.type == EventType::removed))
+	const bool disk = event.nameSpace() && !config_.stripes.empty();
+	if (event.type == EventType::synced || (event.controller() && event.type == EventType::removed) || disk)
 		reconcileSoon();
 }
 
@@ -186,6 +198,7 @@ void Daemon::reconcile()
 	forget(true);
 	if (!paused_)
 		connections_.apply(difference(), plan_.connections);
+	stripes_.apply(config_.stripes, topology_.snapshot());
 	if (!ready_)
 		sd_notify(0, "READY=1");
 	ready_ = true;
@@ -362,15 +375,8 @@ void Daemon::save()
 
 Status Daemon::status() const
 {
-	return {config_,
-		plan_,
-		services_,
-		connections_,
-		known_,
-		found_,
-		mdns_,
-		topology_.snapshot(),
-		resolver_.failures(),
+	return {config_, plan_, services_, connections_,         known_,
+		found_,  mdns_, stripes_,  topology_.snapshot(), resolver_.failures(),
 		paused_};
 }
 

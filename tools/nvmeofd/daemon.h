@@ -26,6 +26,7 @@
 #include "resolver.h"
 #include "service.h"
 #include "status.h"
+#include "stripes.h"
 
 namespace nvmeofd {
 
@@ -56,6 +57,7 @@ public:
 private:
 	using Services = std::map<std::string, std::unique_ptr<Service>>; // by key
 
+	void prepare(nvmeof::Config config);
 	void follow();
 	void announced(const std::vector<FoundService> &services);
 	void configured();
@@ -97,6 +99,7 @@ private:
 	Resolver resolver_;
 	Connections connections_;
 	Mdns mdns_;
+	Stripes stripes_;
 	serving::Timer soon_, openTimer_, saveTimer_;
 	serving::Readable clientReadable_, topologyReadable_;
 };

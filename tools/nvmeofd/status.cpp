@@ -92,6 +92,14 @@ Json connectionJson(const Status &status, const PlannedConnection &wanted)
 	return json;
 }
 
+Json stripeJson(const std::string &name, const StripeStatus &stripe)
+{
+	Json json{{"name", name}, {"state", toString(stripe.state)}, {"missing", stripe.missing}};
+	if (!stripe.error.empty())
+		json["error"] = stripe.error;
+	return json;
+}
+
 } // namespace
 
 Json toJson(const Status &status)
@@ -115,6 +123,9 @@ Json toJson(const Status &status)
 	json["kept"] = Json::array();
 	for (const auto &[controller, reason] : status.connections.kept())
 		json["kept"].push_back({{"controller", controller}, {"reason", reason}});
+	json["stripes"] = Json::array();
+	for (const auto &[name, stripe] : status.stripes.all())
+		json["stripes"].push_back(stripeJson(name, stripe));
 	json["more_refusals"] = status.plan.moreRefusals;
 	return json;
 }

@@ -16,6 +16,7 @@
 #include "found.h"
 #include "mdns.h"
 #include "service.h"
+#include "stripes.h"
 
 namespace nvmeofd {
 
@@ -28,6 +29,7 @@ struct Status {
 	const nvmeof::KnownServices &known;
 	const FoundServices &found;
 	const Mdns &mdns;
+	const Stripes &stripes;
 	const nvmeof::Snapshot &present;
 	const std::map<std::string, std::string> &unresolved;
 	bool paused;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "finding.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace nofctl::gpu {
+
+namespace {
+
+constexpr unsigned nvidia = 0x10de, amd = 0x1002;
+
+Level worse(Level a, Level b)
+{
+	return std::max(a, b);
+}
+
+std::string nameOf(const PciDevice &device)
+{
+	const std::vector<std::string> &names = !device.rdmas.empty()  ? device.rdmas
+						: !device.nets.empty() ? device.nets
+								       : device.controllers;
+	return names.empty() ? device.address : fmt::format("{} ({})", names.front(), device.address);
+}
+
+void addUnique(std::vector<const PciDevice *> &devices, const PciDevice *one)
+{
+	if (one && std::ranges::find(devices, one) == devices.end())
+		devices.push_back(one);
+}
+
+// The cards over which the disks are reached; those with RDMA, or else all, where no disk is.
+std::vector<const PciDevice *> cardsFor(const Node &node, const std::vector<const Disk *> &disks)
+{
+	std::vector<const PciDevice *> cards;
+	for (const Disk *disk : disks)
+		for (const Disk *below : node.bottom(*disk)) {
+			addUnique(cards, node.pci.find(below->pci));
+			for (const DiskPath &path : below->paths)
+				addUnique(cards, node.pci.find(path.pci));
+		}
+	if (!cards.empty())
+		return cards;
+	const std::vector<const PciDevice *> all = node.pci.of(Kind::nic);
+	std::ranges::copy_if(all, std::back_inserter(cards), [](const PciDevice *one) { return !one->rdmas.empty(); });
+	return cards.empty() ? all : cards;
+}
+
+bool better(const Pair &a, const Pair &b)
+{
+	return std::pair(a.level, a.state.distance) < std::pair(b.level, b.state.distance);
+}
+
+void tellPair(Findings &findings, const Pair &pair)
+{
+	const PeerRow &row = *pair.row;
+	findings.push_back({pair.level, "peers", fmt::format("{} - {}", pair.gpu->address, nameOf(*pair.peer)),
+			    fmt::format("{}: {}", toString(pair.state.distance), row.what), row.step, row.id,
+			    row.source});
+}
+
+void tellRedirects(Findings &findings, const std::vector<Pair> &pairs)
+{
+	std::set<std::string> told;
+	for (const Pair &pair : pairs)
+		for (const PciDevice *bridge : pair.redirects) {
+			if (pair.state.distance > Distance::pxb || !told.insert(bridge->address).second)
+				continue;
+			findings.push_back(
+				{Level::fail, "acs", bridge->address,
+				 fmt::format("redirects peers' traffic (ACS control {:#06x})", bridge->config.acs->on),
+				 clearRedirects(*bridge) + ", and pci=disable_acs_redir=" + bridge->address +
+					 " for the next boot; devices below may then reach each other's memory without "
+					 "the "
+					 "IOMMU: not where one of them is given to a virtual machine",
+				 "acs-redirect",
+				 "PCI Express Base 5.0, 7.7.8; Linux, admin-guide/kernel-parameters: "
+				 "pci=disable_acs_redir"});
+		}
+}
+
+} // namespace
+
+Level worst(const Findings &findings)
+{
+	Level level = Level::pass;
+	for (const Finding &one : findings)
+		level = worse(level, one.level);
+	return level;
+}
+
+std::string clearRedirects(const PciDevice &bridge)
+{
+	constexpr unsigned control = 6; // from the start of the capability
+	return fmt::format("setpci -s {} ECAP_ACS+{}.w=0000:{:04x}", bridge.address, control, Acs::redirects);
+}
+
+// One that is neither stands in for some GPU: both have to work.
+std::vector<Means> meansOf(const Node &node, const PciDevice &gpu)
+{
+	if (gpu.config.vendor == nvidia)
+		return {node.modules.contains("nvidia_fs") ? Means::nvidiaFs : Means::p2pdma};
+	if (gpu.config.vendor == amd)
+		return {Means::p2pdma};
+	return {Means::p2pdma, Means::nvidiaFs};
+}
+
+Pair pairOf(const Node &node, const PciDevice &gpu, const PciDevice &peer)
+{
+	Pair pair{&gpu,    &peer,       peerState(node.pci, gpu, peer),
+		  nullptr, Level::pass, redirectsBetween(node.pci, gpu, peer)};
+	pair.row = &peerRow(pair.state);
+	for (Means means : meansOf(node, gpu))
+		pair.level = worse(pair.level, pair.row->level(means));
+	return pair;
+}
+
+// Of each GPU the card that suits it best; all of them are in the pairs.
+void checkPairs(Answer &answer, const Node &node)
+{
+	for (const PciDevice *gpu : answer.gpus) {
+		const auto first = static_cast<std::ptrdiff_t>(answer.pairs.size());
+		for (const PciDevice *card : answer.cards)
+			answer.pairs.push_back(pairOf(node, *gpu, *card));
+		const auto best = std::min_element(answer.pairs.begin() + first, answer.pairs.end(), better);
+		if (best != answer.pairs.end())
+			tellPair(answer.findings, *best);
+	}
+	tellRedirects(answer.findings, answer.pairs);
+}
+
+Answer check(const Node &node, const Question &question)
+{
+	Answer answer;
+	if (question.gpus.empty())
+		answer.gpus = node.pci.of(Kind::gpu);
+	for (const std::string &address : question.gpus)
+		addUnique(answer.gpus, node.pci.find(address));
+	for (const auto &[name, disk] : node.disks)
+		if (question.disks.empty() && disk.kind == Disk::Kind::head)
+			answer.disks.push_back(&disk);
+	for (const std::string &name : question.disks)
+		if (const Disk *disk = node.disk(name))
+			answer.disks.push_back(disk);
+	answer.cards = cardsFor(node, answer.disks);
+	std::erase_if(answer.cards,
+		      [&](const PciDevice *card) { return std::ranges::find(answer.gpus, card) != answer.gpus.end(); });
+	checkSoftware(answer.findings, node, answer.gpus);
+	for (const PciDevice *gpu : answer.gpus)
+		checkGpu(answer.findings, node, *gpu);
+	for (const PciDevice *card : answer.cards)
+		checkCard(answer.findings, node, *card);
+	checkPairs(answer, node);
+	for (const Disk *disk : answer.disks)
+		checkDisk(answer.findings, node, *disk);
+	return answer;
+}
+
+} // namespace nofctl::gpu

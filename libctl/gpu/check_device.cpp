@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What each device on the way says of itself.
+#include "finding.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace nofctl::gpu {
+
+namespace {
+
+constexpr std::uint64_t mebibyte = 1 << 20, gibibyte = 1 << 30;
+constexpr std::uint64_t smallBar = 256 * mebibyte; // of GPUs whose BAR was not resized
+constexpr unsigned smallRead = 512;                // bytes
+constexpr const char *expressBase = "PCI Express Base 5.0, 7.5.3";
+constexpr const char *barGuide = "NVIDIA GPUDirect Storage Design Guide, GPU BAR1 Size; PCI Express Base 5.0, 7.8.6";
+constexpr const char *tuningGuide = "NVIDIA, Understanding PCIe Configuration for Maximum Performance";
+
+std::string speedText(unsigned generation, unsigned width)
+{
+	constexpr const char *rates[] = {"?", "2.5", "5", "8", "16", "32", "64"};
+	return fmt::format("{} GT/s x{}", generation < std::size(rates) ? rates[generation] : "?", width);
+}
+
+std::string sizeText(std::uint64_t bytes)
+{
+	constexpr std::uint64_t kibibyte = 1 << 10;
+	if (bytes >= gibibyte)
+		return fmt::format("{} GiB", bytes / gibibyte);
+	return bytes >= mebibyte ? fmt::format("{} MiB", bytes / mebibyte) : fmt::format("{} KiB", bytes / kibibyte);
+}
+
+const Express *expressOf(const PciDevice *device)
+{
+	return device && device->config.express ? &*device->config.express : nullptr;
+}
+
+void checkLink(Findings &findings, const Node &node, const PciDevice &device, const Express &express)
+{
+	if (!express.width || !express.speed || express.type == Express::Type::integrated)
+		return; // not told, as of virtual devices
+	const std::string now = speedText(express.speed, express.width);
+	if (express.speed >= express.speedMost && express.width >= express.widthMost) {
+		findings.push_back({Level::pass, "link", device.address, now, "", "link", expressBase});
+		return;
+	}
+	const Express *port = device.above.empty() ? nullptr : expressOf(node.pci.find(device.above.front()));
+	const bool slot = port && port->speedMost && port->widthMost &&
+			  (port->speedMost < express.speedMost || port->widthMost < express.widthMost);
+	findings.push_back(
+		{Level::warn, "link", device.address,
+		 fmt::format("{}, of {} that the device can{}", now, speedText(express.speedMost, express.widthMost),
+			     slot ? fmt::format("; its port can {}", speedText(port->speedMost, port->widthMost)) : ""),
+		 slot ? "put it into a slot that can more"
+		      : "look again while it is busy, as idle GPUs lower their speed; then seat the card or its riser "
+			"anew",
+		 "link", expressBase});
+}
+
+// What is sent may not be larger than any port on the way takes, and need not be smaller.
+void checkPayload(Findings &findings, const Node &node, const PciDevice &device, const Express &express)
+{
+	unsigned taken = express.payload, possible = express.payloadMost;
+	for (const std::string &address : device.above)
+		if (const Express *port = expressOf(node.pci.find(address))) {
+			taken = std::min(taken, port->payload);
+			possible = std::min(possible, port->payloadMost);
+		}
+	Finding finding{Level::pass, "payload", device.address, fmt::format("MaxPayload {} bytes", express.payload),
+			"",          "payload", expressBase};
+	if (express.payload > taken) {
+		finding.level = Level::fail;
+		finding.what += fmt::format(", but a port above it takes {}: what is longer is an error there", taken);
+		finding.step = "boot with pci=pcie_bus_safe";
+	} else if (express.payload < possible) {
+		finding.level = Level::warn;
+		finding.what += fmt::format(", where all on the way can {}", possible);
+		finding.step = "boot with pci=pcie_bus_perf";
+	}
+	findings.push_back(finding);
+}
+
+void checkOrdering(Findings &findings, const PciDevice &device, const Express &express)
+{
+	constexpr unsigned control = 8, bit = 0x10; // Device Control, Enable Relaxed Ordering
+	if (express.relaxedOrdering)
+		findings.push_back({Level::pass, "ordering", device.address, "relaxed ordering is allowed", "",
+				    "ordering", expressBase});
+	else
+		findings.push_back(
+			{Level::warn, "ordering", device.address,
+			 "relaxed ordering is off: writes wait for each other in the root complex, AMD's above all",
+			 fmt::format("setpci -s {} CAP_EXP+{}.w={:04x}:{:04x}, and on in the firmware", device.address,
+				     control, bit, bit),
+			 "ordering", tuningGuide});
+}
+
+void checkRead(Findings &findings, const PciDevice &device, const Express &express)
+{
+	if (express.readRequest < smallRead)
+		findings.push_back({Level::warn, "read-request", device.address,
+				    fmt::format("reads at most {} bytes at a time", express.readRequest),
+				    "set MaxReadReq to 4096 in the firmware, or boot with pci=pcie_bus_perf",
+				    "read-request", tuningGuide});
+}
+
+bool severalNodes(const Node &node)
+{
+	return std::ranges::any_of(node.pci.devices, [](const auto &one) { return one.second.numa > 0; });
+}
+
+const Resizable *resizableOf(const PciDevice &device, const Bar &bar)
+{
+	auto found = std::ranges::find(device.config.resizable, bar.index, &Resizable::bar);
+	return found == device.config.resizable.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+void checkDevice(Findings &findings, const Node &node, const PciDevice &device)
+{
+	if (!device.config.whole()) {
+		findings.push_back({Level::warn, "config", device.address, "its configuration space cannot be read",
+				    "run it as root", "config", ""});
+		return;
+	}
+	if (const Express *express = expressOf(&device)) {
+		checkLink(findings, node, device, *express);
+		checkPayload(findings, node, device, *express);
+		checkRead(findings, device, *express);
+		checkOrdering(findings, device, *express);
+	}
+	if (device.numa < 0 && severalNodes(node))
+		findings.push_back(
+			{Level::warn, "numa", device.address, "the firmware does not tell which NUMA node it is at",
+			 "update the firmware; without it no near CPU can be chosen", "numa", "ACPI 6.5, 6.2.14 _PXM"});
+}
+
+void checkGpu(Findings &findings, const Node &node, const PciDevice &gpu)
+{
+	checkDevice(findings, node, gpu);
+	const Bar *bar = gpu.largestBar();
+	if (!bar) {
+		findings.push_back({Level::fail, "bar", gpu.address, "no window to its memory has an address",
+				    "turn on Above 4G Decoding in the firmware", "bar", barGuide});
+		return;
+	}
+	const Resizable *resizable = resizableOf(gpu, *bar);
+	Finding finding{Level::pass,
+			"bar",
+			gpu.address,
+			fmt::format("window of {} to its memory, {} bits", sizeText(bar->size), bar->wide ? 64 : 32),
+			"",
+			"bar",
+			barGuide};
+	if (!bar->wide) {
+		finding.level = Level::warn;
+		finding.step = "turn on Above 4G Decoding in the firmware";
+	} else if (resizable && resizable->most > bar->size) {
+		finding.level = Level::warn;
+		finding.what +=
+			fmt::format(", of {} that it can: transfers take turns at it", sizeText(resizable->most));
+		finding.step = "turn on Resizable BAR in the firmware; P2PDMA needs a window to all of the memory";
+	} else if (bar->size <= smallBar) {
+		finding.level = Level::warn;
+		finding.what += ": transfers take turns at it";
+		finding.step = "turn on Resizable BAR in the firmware, or use a GPU that is made for data centres";
+	}
+	findings.push_back(finding);
+}
+
+void checkCard(Findings &findings, const Node &node, const PciDevice &card)
+{
+	checkDevice(findings, node, card);
+	if (card.kind != Kind::nic)
+		return;
+	for (const std::string &name : card.nets) {
+		auto interface = node.interfaces.find(name);
+		if (interface != node.interfaces.end() && interface->second.state == "down")
+			findings.push_back({Level::warn, "card", card.address, name + " is down",
+					    "ip link set " + name + " up, or look at its cable", "card-down", ""});
+	}
+	for (const RdmaDevice &rdma : node.rdmas)
+		if (rdma.pci == card.address && rdma.state != "ACTIVE")
+			findings.push_back({Level::warn, "card", card.address,
+					    fmt::format("RDMA device {} is {}", rdma.name,
+							rdma.state.empty() ? "in an unknown state" : rdma.state),
+					    "look at its cable and, of InfiniBand, for a subnet manager", "card-down",
+					    ""});
+	if (card.rdmas.empty())
+		findings.push_back({Level::fail, "card", card.address,
+				    "has no RDMA device: data come through the CPU's memory",
+				    "load the card's RDMA driver, or use another card", "card-rdma",
+				    "nvidia-fs 2.28.4, nvfs-dma.c: modules_list; AMD hipFile documentation, NVMe-oF"});
+}
+
+} // namespace nofctl::gpu

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cufile.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "../invalid.h"
+#include "rails.h"
+
+namespace nofctl::gpu {
+
+using namespace nvmeof;
+using Type = CufileKey::Type;
+
+namespace {
+
+constexpr std::int64_t anyNumber = INT64_MAX / 2;
+constexpr std::uint64_t kibibyte = 1 << 10;
+constexpr unsigned nvidia = 0x10de;
+
+// NVIDIA GPUDirect Storage Configuration Guide, GPUDirect Storage Parameters; use_pci_p2pdma: release notes of 1.16
+constexpr CufileKey keys[] = {
+	{"/properties/allow_compat_mode", Type::flag, 0, 0, nullptr, "true",
+	 "read and write through the CPU's memory where nothing else works"},
+	{"/properties/use_pci_p2pdma", Type::flag, 0, 0, nullptr, "false", "kernel P2PDMA instead of nvidia-fs"},
+	{"/properties/rdma_dev_addr_list", Type::words, 0, 0, nullptr, "none",
+	 "addresses of the cards that file systems over RDMA may use"},
+	{"/properties/rdma_load_balancing_policy", Type::word, 0, 0,
+	 "FirstFit MaxMinFit RoundRobin RoundRobinMaxMin Randomized", "RoundRobin", "which of these cards is taken"},
+	{"/properties/rdma_dynamic_routing", Type::flag, 0, 0, nullptr, "false",
+	 "go by another GPU or by the CPU's memory where no card is near"},
+	{"/properties/rdma_dynamic_routing_order", Type::words, 0, 0, "GPU_MEM_NVLINKS GPU_MEM SYS_MEM P2P",
+	 "GPU_MEM_NVLINKS GPU_MEM SYS_MEM P2P", "what is tried in turn"},
+	{"/properties/max_direct_io_size_kb", Type::number, 64, 1 << 20, nullptr, "16384",
+	 "longest request, a multiple of 64"},
+	{"/properties/max_device_cache_size_kb", Type::number, 4, anyNumber, nullptr, "131072",
+	 "GPU memory for bounce buffers"},
+	{"/properties/per_buffer_cache_size_kb", Type::number, 4, anyNumber, nullptr, "1024", "one bounce buffer"},
+	{"/properties/max_device_pinned_mem_size_kb", Type::number, 4, anyNumber, nullptr, "33554432",
+	 "GPU memory that may be pinned"},
+	{"/properties/use_poll_mode", Type::flag, 0, 0, nullptr, "false", "poll for small requests"},
+	{"/properties/poll_mode_max_size_kb", Type::number, 4, 1 << 20, nullptr, "4",
+	 "largest request that is polled for"},
+	{"/properties/io_batchsize", Type::number, 1, 256, nullptr, "128", "requests in one batch"},
+	{"/execution/max_io_threads", Type::number, 0, 1024, nullptr, "4", "host threads for each GPU"},
+	{"/execution/max_io_queue_depth", Type::number, 1, 65536, nullptr, "128", "requests that wait"},
+	{"/execution/parallel_io", Type::flag, 0, 0, nullptr, "true", "split large requests"},
+	{"/execution/min_io_threshold_size_kb", Type::number, 1, anyNumber, nullptr, "8192",
+	 "what is split from this size on"},
+	{"/execution/max_request_parallelism", Type::number, 0, 1024, nullptr, "4", "parts of one request"},
+	{"/denylist/mounts", Type::words, 0, 0, nullptr, "none",
+	 "mounts that are read and written through the CPU's memory"},
+	{"/denylist/filesystems", Type::words, 0, 0, nullptr, "none", "types of file systems, likewise"},
+	{"/denylist/devices", Type::words, 0, 0, nullptr, "none", "disks, likewise"},
+	{"/denylist/drivers", Type::words, 0, 0, nullptr, "none", "drivers, likewise"},
+	{"/logging/level", Type::word, 0, 0, "ERROR WARN NOTICE INFO DEBUG TRACE", "ERROR",
+	 "what is written to cufile.log"},
+	{"/profile/cufile_stats", Type::number, 0, 3, nullptr, "0", "figures for gds_stats"},
+};
+
+bool among(const char *choices, const std::string &word)
+{
+	const std::vector<std::string> words = wordsOf(choices ? choices : "");
+	return words.empty() || std::ranges::find(words, word) != words.end();
+}
+
+// Empty: nothing is
+std::string wrongWith(const CufileKey &key, const CufileJson &value)
+{
+	switch (key.type) {
+	case Type::flag:
+		return value.is_boolean() ? "" : "true or false is wanted";
+	case Type::number:
+		if (!value.is_number_integer() ||
+		    (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
+			return "a whole number is wanted";
+		if (value.get<std::int64_t>() < key.least || value.get<std::int64_t>() > key.most)
+			return key.most == anyNumber ? fmt::format("at least {} is wanted", key.least)
+						     : fmt::format("it is not from {} to {}", key.least, key.most);
+		return std::string_view(key.path).ends_with("max_direct_io_size_kb") && value.get<std::int64_t>() % 64
+			       ? "no multiple of 64"
+			       : "";
+	case Type::word:
+		return value.is_string() && among(key.choices, value.get<std::string>())
+			       ? ""
+			       : fmt::format("one of {} is wanted", key.choices);
+	case Type::words:
+		break;
+	}
+	const bool texts = value.is_array() && std::ranges::all_of(value, [&](const CufileJson &one) {
+				   return one.is_string() && among(key.choices, one.get<std::string>());
+			   });
+	return texts         ? ""
+	       : key.choices ? fmt::format("a list of some of {} is wanted", key.choices)
+			     : "a list of texts is wanted";
+}
+
+const CufileJson *at(const CufileJson &file, const std::string &path)
+{
+	const CufileJson *node = &file;
+	for (std::size_t from = 1; from <= path.size();) {
+		const std::size_t end = std::min(path.find('/', from), path.size());
+		auto found = node->is_object() ? node->find(path.substr(from, end - from)) : node->end();
+		if (!node->is_object() || found == node->end())
+			return nullptr;
+		node = &*found;
+		from = end + 1;
+	}
+	return node;
+}
+
+bool broken(const Findings &findings)
+{
+	return worst(findings) == Level::fail;
+}
+
+// What carries pages between a mount and the GPUs
+MountMode modeOf(const Node &node, const Mount &mount, Means means)
+{
+	Findings findings;
+	checkDisk(findings, node, *node.disk(mount.disk));
+	std::erase_if(findings, [&](const Finding &one) { return one.check == "mount" && one.subject != mount.point; });
+	if (!broken(findings))
+		return {mount.point, means == Means::p2pdma ? "p2pdma" : "nvidia-fs",
+			"its file system and all paths can"};
+	auto first = std::ranges::find(findings, Level::fail, &Finding::level);
+	return {mount.point, "compat", first->subject + ": " + first->what};
+}
+
+// Of any disk that matters here: one of ours, or one that stands on ours
+bool concerns(const Node &node, const Mount &mount)
+{
+	const Disk *disk = node.disk(mount.disk);
+	return disk &&
+	       std::ranges::any_of(node.bottom(*disk), [](const Disk *one) { return one->kind == Disk::Kind::head; });
+}
+
+std::vector<std::string> words(const CufileJson *list)
+{
+	std::vector<std::string> words;
+	if (list && list->is_array())
+		for (const CufileJson &one : *list)
+			if (one.is_string())
+				words.push_back(one.get<std::string>());
+	return words;
+}
+
+void planRouting(CufilePlan &plan, const std::vector<Rail> &rails)
+{
+	const bool far =
+		std::ranges::any_of(rails, [](const Rail &rail) { return rail.pair.state.distance > Distance::pxb; });
+	plan.settings.push_back(
+		{"/properties/rdma_dynamic_routing", far,
+		 far ? "a GPU has no card behind its own root port" : "each GPU has a card behind its own root port"});
+	if (far)
+		plan.settings.push_back({"/properties/rdma_dynamic_routing_order",
+					 CufileJson::array({"GPU_MEM_NVLINKS", "GPU_MEM", "SYS_MEM", "P2P"}),
+					 "another GPU beside a card is nearer than the CPU"});
+}
+
+void planPinned(CufilePlan &plan, const std::vector<const PciDevice *> &gpus)
+{
+	std::uint64_t least = 0;
+	for (const PciDevice *gpu : gpus)
+		if (const Bar *bar = gpu->largestBar(); bar && (!least || bar->size < least))
+			least = bar->size;
+	constexpr std::uint64_t usual = 33554432 * kibibyte; // bytes
+	if (!least || least >= usual)
+		return;
+	// an eighth of the window is what others have mapped
+	plan.settings.push_back({"/properties/max_device_pinned_mem_size_kb", (least - least / 8) / kibibyte,
+				 "no more fits the window to a GPU's memory"});
+}
+
+} // namespace
+
+std::span<const CufileKey> cufileKeys()
+{
+	return keys;
+}
+
+Result<CufileJson> parseCufile(std::string_view text)
+{
+	constexpr std::size_t deepest =
+		32; // of any value; the parser calls itself for no level, what walks over it later does
+	std::size_t depth = 0;
+	auto shallow = [&](int level, CufileJson::parse_event_t, CufileJson &) {
+		depth = std::max(depth, static_cast<std::size_t>(level));
+		return true;
+	};
+	CufileJson file = CufileJson::parse(text, shallow, false, true);
+	if (file.is_discarded())
+		return invalid("it is no JSON, comments apart");
+	if (!file.is_object() || depth > deepest)
+		return invalid(file.is_object() ? "it is nested too deep" : "an object is wanted: {...}");
+	return file;
+}
+
+std::vector<std::string> cufileProblems(const CufileJson &file)
+{
+	std::vector<std::string> problems;
+	for (const CufileKey &key : keys)
+		if (const CufileJson *value = at(file, key.path))
+			if (std::string wrong = wrongWith(key, *value); !wrong.empty())
+				problems.push_back(fmt::format("{}: {}", std::string_view(key.path).substr(1), wrong));
+	return problems;
+}
+
+CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string, std::vector<std::string>>> &addresses)
+{
+	CufilePlan plan;
+	std::vector<const PciDevice *> gpus = node.pci.of(Kind::gpu);
+	std::erase_if(gpus, [](const PciDevice *gpu) { return gpu->config.vendor != nvidia; });
+	const std::vector<Rail> rails = planRails(node, gpus, railCards(node));
+	const Means means = node.modules.contains("nvidia_fs") ? Means::nvidiaFs : Means::p2pdma;
+	plan.settings.push_back({"/properties/use_pci_p2pdma", means == Means::p2pdma,
+				 means == Means::p2pdma ? "nvidia-fs is not loaded" : "nvidia-fs is loaded"});
+	CufileJson list = CufileJson::array();
+	for (const Rail &rail : rails)
+		for (const auto &[interface, own] : addresses)
+			if (interface == rail.interface)
+				for (const std::string &address : own)
+					if (std::ranges::find(list, CufileJson(address)) == list.end())
+						list.push_back(address);
+	if (!list.empty())
+		plan.settings.push_back({"/properties/rdma_dev_addr_list", list, "the card of each GPU, the nearest"});
+	planRouting(plan, rails);
+	planPinned(plan, gpus);
+	CufileJson denied = CufileJson::array();
+	for (const Mount &mount : node.mounts) {
+		if (!concerns(node, mount))
+			continue;
+		plan.mounts.push_back(modeOf(node, mount, means));
+		if (plan.mounts.back().mode == "compat")
+			denied.push_back(mount.point);
+	}
+	plan.settings.push_back({"/properties/allow_compat_mode", true,
+				 "what cannot go directly still goes; gds check tells what does not"});
+	if (!denied.empty())
+		plan.settings.push_back({"/denylist/mounts", denied,
+					 "they cannot take a GPU's pages: refused at once, not in the middle"});
+	return plan;
+}
+
+CufileJson applyCufile(CufileJson file, const CufilePlan &plan)
+{
+	for (const CufileSetting &one : plan.settings) {
+		const CufileJson::json_pointer place(one.path);
+		const CufileJson *parent = at(file, place.parent_pointer().to_string());
+		if (parent && !parent->is_object())
+			file[place.parent_pointer()] = CufileJson::object();
+		CufileJson value = one.value;
+		if (one.path == "/denylist/mounts") // others may have named some as well
+			for (const std::string &before : words(at(file, one.path)))
+				if (std::ranges::find(value, CufileJson(before)) == value.end())
+					value.push_back(before);
+		file[place] = value;
+	}
+	return file;
+}
+
+std::string formatCufile(const CufileJson &file)
+{
+	return file.dump(4, ' ', false, CufileJson::error_handler_t::replace) + "\n";
+}
+
+std::string lineDifference(std::string_view before, std::string_view after)
+{
+	const std::vector<std::string> a = linesOf(before), b = linesOf(after);
+	constexpr std::size_t most = 1 << 24; // pairs of lines that are compared
+	if (a == b)
+		return {};
+	if (a.size() * b.size() > most)
+		return "@@ too long to be compared\n";
+	// length of the longest common part of what is left from each place on
+	std::vector<std::vector<std::uint32_t>> common(a.size() + 1, std::vector<std::uint32_t>(b.size() + 1, 0));
+	for (std::size_t i = a.size(); i-- > 0;)
+		for (std::size_t j = b.size(); j-- > 0;)
+			common[i][j] =
+				a[i] == b[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+	std::vector<std::string> lines;
+	for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+		if (i < a.size() && j < b.size() && a[i] == b[j])
+			lines.push_back(" " + a[i++]), j++;
+		else if (i < a.size() && (j == b.size() || common[i + 1][j] >= common[i][j + 1]))
+			lines.push_back("-" + a[i++]);
+		else
+			lines.push_back("+" + b[j++]);
+	}
+	constexpr std::size_t around = 2; // lines before and behind a change
+	std::string out;
+	bool left = false;
+	for (std::size_t i = 0; i < lines.size(); i++) {
+		const std::size_t from = i > around ? i - around : 0, to = std::min(i + around + 1, lines.size());
+		const bool near = std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(from),
+					      lines.begin() + static_cast<std::ptrdiff_t>(to),
+					      [](const std::string &line) { return line[0] != ' '; });
+		if (!near && !left)
+			out += "@@\n";
+		left = !near;
+		if (near)
+			out += lines[i] + "\n";
+	}
+	return out;
+}
+
+} // namespace nofctl::gpu

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tree.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+namespace nofctl::gpu {
+
+namespace {
+
+// "a/b/../c" is "a/c"
+std::string joined(const std::string &link, const std::string &target)
+{
+	if (target.starts_with('/'))
+		return std::filesystem::path(target).lexically_normal().string();
+	return (std::filesystem::path(link).parent_path() / target).lexically_normal().string();
+}
+
+} // namespace
+
+std::string baseOf(std::string_view path)
+{
+	return std::string(path.substr(path.rfind('/') + 1));
+}
+
+std::vector<std::string> linesOf(std::string_view text)
+{
+	std::vector<std::string> lines;
+	while (!text.empty()) {
+		const std::size_t end = text.find('\n');
+		lines.emplace_back(text.substr(0, end));
+		text.remove_prefix(end == text.npos ? text.size() : end + 1);
+	}
+	return lines;
+}
+
+std::vector<std::string> wordsOf(std::string_view text)
+{
+	constexpr std::string_view blanks = " \t\n\r";
+	std::vector<std::string> words;
+	for (std::size_t at = text.find_first_not_of(blanks); at != text.npos;
+	     at = text.find_first_not_of(blanks, at)) {
+		const std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
+		words.emplace_back(text.substr(at, end - at));
+		at = end;
+	}
+	return words;
+}
+
+std::string Tree::text(const std::string &file) const
+{
+	std::string text = read(file).value_or("");
+	text.erase(text.find_last_not_of(" \t\n\r") + 1);
+	return text;
+}
+
+std::optional<std::int64_t> Tree::number(const std::string &file) const
+{
+	const std::string text = this->text(file);
+	const bool hex = text.starts_with("0x");
+	const char *end = text.data() + text.size();
+	std::int64_t value = 0;
+	auto [at, error] = std::from_chars(text.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
+	return error == std::errc() && at == end ? std::optional(value) : std::nullopt;
+}
+
+std::string Tree::linkName(const std::string &link) const
+{
+	return baseOf(target(link).value_or(""));
+}
+
+std::optional<std::string> FolderTree::read(const std::string &file) const
+{
+	// what a recording has here may be a device, or a pipe that nobody writes to
+	std::error_code ignored;
+	if (!std::filesystem::is_regular_file(root_ + file, ignored))
+		return std::nullopt;
+	std::ifstream in(root_ + file, std::ios::binary);
+	std::string content(mostBytes, '\0');
+	in.read(content.data(), static_cast<std::streamsize>(content.size()));
+	if (in.bad() || (in.fail() && !in.eof()))
+		return std::nullopt;
+	content.resize(static_cast<std::size_t>(in.gcount()));
+	return content;
+}
+
+std::vector<std::string> FolderTree::list(const std::string &folder, const std::string &start) const
+{
+	std::vector<std::string> names;
+	std::error_code error;
+	for (std::filesystem::directory_iterator at(root_ + folder, error), end; !error && at != end;
+	     at.increment(error))
+		if (std::string name = at->path().filename().string(); name.starts_with(start))
+			names.push_back(std::move(name));
+	std::ranges::sort(names);
+	return names;
+}
+
+std::optional<std::string> FolderTree::target(const std::string &link) const
+{
+	std::error_code error;
+	const std::filesystem::path target = std::filesystem::read_symlink(root_ + link, error);
+	return error ? std::nullopt : std::optional(joined(link, target.string()));
+}
+
+std::optional<std::string> FolderTree::line(const std::string &file, const std::string &start) const
+{
+	std::error_code ignored;
+	if (!std::filesystem::is_regular_file(root_ + file, ignored))
+		return std::nullopt;
+	std::ifstream in(root_ + file, std::ios::binary);
+	for (std::string line; std::getline(in, line);)
+		if (line.starts_with(start))
+			return line;
+	return std::nullopt;
+}
+
+std::optional<std::string> MemoryTree::read(const std::string &file) const
+{
+	auto found = files_.find(file);
+	return found == files_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::string> MemoryTree::list(const std::string &folder, const std::string &start) const
+{
+	std::set<std::string> found;
+	const std::string before = (folder.ends_with('/') ? folder : folder + "/");
+	auto add = [&](const auto &from, auto pathOf) {
+		for (auto at = from.lower_bound(before + start); at != from.end(); ++at) {
+			const std::string &path = pathOf(*at);
+			if (!path.starts_with(before + start))
+				break;
+			if (path.size() > before.size())
+				found.insert(path.substr(before.size(), path.find('/', before.size()) - before.size()));
+		}
+	};
+	auto first = [](const auto &entry) -> const std::string & { return entry.first; };
+	add(files_, first);
+	add(links_, first);
+	add(names_, [](const std::string &name) -> const std::string & { return name; });
+	return {found.begin(), found.end()};
+}
+
+std::optional<std::string> MemoryTree::target(const std::string &link) const
+{
+	auto found = links_.find(link);
+	return found == links_.end() ? std::nullopt : std::optional(joined(link, found->second));
+}
+
+std::optional<std::string> MemoryTree::line(const std::string &file, const std::string &start) const
+{
+	for (const std::string &line : linesOf(read(file).value_or("")))
+		if (line.starts_with(start))
+			return line;
+	return std::nullopt;
+}
+
+std::optional<std::string> KeepingTree::read(const std::string &file) const
+{
+	std::optional<std::string> content = from_.read(file);
+	if (content)
+		kept_.file(file, *content);
+	return content;
+}
+
+std::vector<std::string> KeepingTree::list(const std::string &folder, const std::string &start) const
+{
+	std::vector<std::string> names = from_.list(folder, start);
+	for (const std::string &name : names)
+		kept_.name(folder + "/" + name);
+	return names;
+}
+
+std::optional<std::string> KeepingTree::target(const std::string &link) const
+{
+	std::optional<std::string> target = from_.target(link);
+	if (target)
+		kept_.link(link, *target);
+	return target;
+}
+
+// Of a long file only the lines that somebody has asked for
+std::optional<std::string> KeepingTree::line(const std::string &file, const std::string &start) const
+{
+	std::optional<std::string> line = from_.line(file, start);
+	const std::string before = kept_.read(file).value_or("");
+	if (line && before.find(*line) == before.npos)
+		kept_.file(file, before + *line + "\n");
+	return line;
+}
+
+} // namespace nofctl::gpu

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "sizing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "constants.h"
+
+namespace nofctl::sizing {
+
+namespace {
+
+constexpr double kibibyte = 1024, bitsOfByte = 8, giga = 1e9;
+
+std::string sourceOf(std::initializer_list<const char *> names)
+{
+	std::string text;
+	for (const char *name : names)
+		text += (text.empty() ? "" : "; ") + std::string(constant(name).source);
+	return text;
+}
+
+// What of a card's rate is data
+double wireEfficiency(bool rdma)
+{
+	const double payload = constant(rdma ? "roce-payload" : "tcp-payload").value;
+	return payload / (payload + constant(rdma ? "roce-overhead" : "tcp-overhead").value);
+}
+
+std::vector<Stage> stagesOf(const Demand &demand)
+{
+	const double wire = wireEfficiency(demand.rdma);
+	auto gigabits = [&](double count, double each) { return count * each * giga / bitsOfByte * wire; };
+	// a host has its share of what all share
+	const double share = 1.0 / demand.hosts;
+	const double drives = demand.namespaces * share,
+		     targets = gigabits(demand.targets, demand.targetGigabits) * share;
+	const double express = demand.cardLanes * laneBytesPerSecond(demand.cardGeneration) * demand.payload /
+			       (demand.payload + constant("tlp").value);
+	const double cards = gigabits(demand.cards, demand.cardGigabits);
+	return {{"drives", drives * demand.readRate, drives * demand.writeRate},
+		{"links of targets", targets, targets},
+		{"network cards", cards, cards},
+		{"PCIe of cards", demand.cards * express, demand.cards * express},
+		{"PCIe of GPUs", demand.gpus * express, demand.gpus * express}};
+}
+
+void addBandwidth(Sizing &sizing, const Demand &demand)
+{
+	const char *wire[] = {demand.rdma ? "roce-payload" : "tcp-payload",
+			      demand.rdma ? "roce-overhead" : "tcp-overhead"};
+	const std::string sources[] = {"", sourceOf({wire[0], wire[1]}), sourceOf({wire[0], wire[1]}),
+				       sourceOf({"tlp"}), sourceOf({"tlp"})};
+	for (std::size_t i = 0; i < sizing.stages.size(); i++) {
+		const Stage &stage = sizing.stages[i];
+		const bool same = stage.write == stage.read;
+		sizing.lines.push_back({"bandwidth", stage.name + (same ? "" : ", read"), stage.read, "B/s",
+					"of one host", sources[i], Verdict::none});
+		if (!same)
+			sizing.lines.push_back({"bandwidth", stage.name + ", write", stage.write, "B/s", "of one host",
+						sources[i], Verdict::none});
+	}
+	sizing.lines.push_back({"bandwidth", "narrowest for reads",
+				std::ranges::min(sizing.stages, {}, &Stage::read).read, "B/s",
+				std::ranges::min(sizing.stages, {}, &Stage::read).name, "", Verdict::none});
+	sizing.lines.push_back({"bandwidth", "narrowest for writes", sizing.stages[sizing.narrowest].write, "B/s",
+				sizing.stages[sizing.narrowest].name, "", Verdict::none});
+}
+
+void addStripe(Sizing &sizing, const Demand &demand)
+{
+	const Stage &cards = sizing.stages[2];
+	const double width = std::ceil(std::min(cards.write, sizing.stages[3].write) / demand.writeRate);
+	sizing.lines.push_back({"stripe", "members that fill the cards, writing", width, "",
+				"network cards, by what one namespace writes", "",
+				width <= demand.namespaces ? Verdict::enough : Verdict::short_});
+	sizing.lines.push_back({"stripe", "full stripe", demand.namespaces * demand.chunk, "B",
+				fmt::format("{} members of {}", demand.namespaces, formatValue(demand.chunk, "B")), "",
+				Verdict::none});
+	sizing.lines.push_back({"stripe", "members that one request keeps busy",
+				std::min<double>(demand.namespaces, std::ceil(demand.io / demand.chunk)), "",
+				"request by chunk", "", Verdict::none});
+}
+
+void addCheckpoint(Sizing &sizing, const Demand &demand)
+{
+	if (demand.parameters <= 0)
+		return;
+	const double bytes = demand.parameters * constant("parameter").value;
+	const double all = sizing.stages[sizing.narrowest].write * demand.hosts;
+	const double needed = bytes / demand.window, takes = bytes / all;
+	const std::string source = sourceOf({"parameter"});
+	sizing.lines.push_back(
+		{"checkpoint", "state", bytes, "B", "parameters by bytes of each", source, Verdict::none});
+	sizing.lines.push_back({"checkpoint", "needed in the window", needed, "B/s",
+				fmt::format("state by {}", formatValue(demand.window, "s")), source,
+				needed <= all ? Verdict::enough : Verdict::short_});
+	sizing.lines.push_back({"checkpoint", "takes", takes, "s", "state by what all hosts write", source,
+				takes <= demand.window ? Verdict::enough : Verdict::short_});
+}
+
+void addQueues(Sizing &sizing, const Demand &demand)
+{
+	const double one = demand.depth * (constant("sqe").value + constant("cqe").value);
+	const double queues = static_cast<double>(demand.gpus) * demand.agents;
+	const double flight =
+		std::ceil(std::ranges::min(sizing.stages, {}, &Stage::read).read * demand.latency / demand.io);
+	const std::string entries = sourceOf({"sqe", "cqe"});
+	sizing.lines.push_back({"queues", "requests in flight that fill it", flight, "",
+				"bandwidth by latency, in requests (Little)", "", Verdict::none});
+	sizing.lines.push_back(
+		{"queues", "requests in flight that fit",
+		 static_cast<double>(demand.queues) * demand.depth * demand.paths * demand.targets, "",
+		 "queues by entries, of all paths", "",
+		 static_cast<double>(demand.queues) * demand.depth * demand.paths * demand.targets >= flight
+			 ? Verdict::enough
+			 : Verdict::short_});
+	sizing.lines.push_back({"queues", "queue pairs of the GPUs' agents", queues, "",
+				fmt::format("{} GPUs by {} agents", demand.gpus, demand.agents), "", Verdict::none});
+	sizing.lines.push_back({"queues", "memory of a queue pair", one, "B", fmt::format("{} entries", demand.depth),
+				entries, Verdict::none});
+	sizing.lines.push_back(
+		{"queues", "memory of them all", one * queues, "B", "pairs by memory of one", entries, Verdict::none});
+	sizing.lines.push_back({"queues", "doorbells", queues * 2 * constant("doorbell").value, "B", "two of each pair",
+				sourceOf({"doorbell"}), Verdict::none});
+	sizing.lines.push_back({"queues", "command identifiers of a queue", constant("cids").value, "",
+				fmt::format("{} wanted", demand.depth), sourceOf({"cids"}),
+				demand.depth <= constant("cids").value ? Verdict::enough : Verdict::short_});
+}
+
+void addExpress(Sizing &sizing, const Demand &demand)
+{
+	const std::string source = sourceOf({"sqe", "cqe", "doorbell", "tlp"});
+	for (double bytes : {512.0, 4096.0, 65536.0, demand.io}) {
+		const std::string name = formatValue(bytes, "B");
+		sizing.lines.push_back({"PCIe", "data of what is sent, at " + name,
+					100 * expressEfficiency(bytes, bytes), "%",
+					"data in one TLP, as it is published", source, Verdict::none});
+		sizing.lines.push_back({"PCIe", fmt::format("likewise, MaxPayload {}", demand.payload),
+					100 * expressEfficiency(bytes, demand.payload), "%",
+					"data in TLPs of that size", source, Verdict::none});
+	}
+}
+
+void addOperation(Sizing &sizing, const Demand &demand)
+{
+	const double controllers = static_cast<double>(demand.targets) * demand.paths;
+	const char *controller = demand.rdma ? "controller-rdma" : "controller-tcp",
+		   *queue = demand.rdma ? "queue-rdma" : "queue-tcp";
+	const char *silent = demand.rdma ? "silent-rdma" : "silent-tcp";
+	const double memory =
+		controllers * (constant(controller).value + (demand.queues - 1) * constant(queue).value) * kibibyte;
+	sizing.lines.push_back(
+		{"operation", "controllers of a host", controllers, "", "targets by paths", "", Verdict::none});
+	sizing.lines.push_back({"operation", "a host is connected in", controllers / constant("connect-rate").value,
+				"s", "at the rate that was measured", sourceOf({"connect-rate"}), Verdict::none});
+	sizing.lines.push_back({"operation", "likewise, in-tree", controllers / constant("intree-connect-rate").value,
+				"s", "at the rate that was measured", sourceOf({"intree-connect-rate"}),
+				Verdict::none});
+	sizing.lines.push_back({"operation", "connections that a target sees when all boot",
+				static_cast<double>(demand.hosts) * demand.paths * (demand.queues + 1), "",
+				"hosts by paths by queues", "", Verdict::none});
+	sizing.lines.push_back({"operation", "a silent path costs", constant(silent).value, "s",
+				"longest time without a completion", sourceOf({silent}), Verdict::none});
+	sizing.lines.push_back({"operation", "kernel memory of a host", memory, "B", "controllers and their queues",
+				sourceOf({controller, queue}), Verdict::none});
+	if (!demand.rdma)
+		sizing.lines.push_back({"operation", "instructions a second to read it all, in 128 KiB",
+					std::ranges::min(sizing.stages, {}, &Stage::read).read / (128 * kibibyte) *
+						constant("instructions-128k").value,
+					"1/s", "requests by instructions of each", sourceOf({"instructions-128k"}),
+					Verdict::none});
+}
+
+template <typename T>
+void addShortage(std::vector<Shortage> &all, const char *what, double wanted, const std::optional<T> &there,
+		 const char *step)
+{
+	Shortage one{what, wanted, std::nullopt, false, step};
+	if (there)
+		one.there = static_cast<double>(*there);
+	one.enough = one.there && *one.there >= wanted;
+	if (one.enough)
+		one.step.clear();
+	all.push_back(one);
+}
+
+std::string scaled(double value, double base, std::initializer_list<const char *> units)
+{
+	auto unit = units.begin();
+	while (std::abs(value) >= base && unit + 1 != units.end()) {
+		value /= base;
+		++unit;
+	}
+	std::string digits = fmt::format("{:.{}f}", value, value == std::floor(value) ? 0 : value < 10 ? 2 : 1);
+	return digits + " " + *unit;
+}
+
+} // namespace
+
+Sizing size(const Demand &demand)
+{
+	Sizing sizing;
+	sizing.stages = stagesOf(demand);
+	sizing.narrowest = static_cast<std::size_t>(std::ranges::min_element(sizing.stages, {}, &Stage::write) -
+						    sizing.stages.begin());
+	addBandwidth(sizing, demand);
+	addStripe(sizing, demand);
+	addCheckpoint(sizing, demand);
+	addQueues(sizing, demand);
+	addExpress(sizing, demand);
+	addOperation(sizing, demand);
+	return sizing;
+}
+
+std::vector<Shortage> compare(const Demand &demand, const Live &live)
+{
+	std::vector<Shortage> all;
+	addShortage(all, "GPUs", demand.gpus, live.gpus, "'nvmeofctl map' shows which there are");
+	addShortage(all, "network cards", demand.cards, live.cards, "'nvmeofctl map' shows which are up");
+	addShortage(all, "Gb/s of the slowest card", demand.cardGigabits, live.cardGigabits,
+		    "look at its link, and at the switch's port");
+	addShortage(all, "targets", demand.targets, live.targets, "'nvmeofctl connect-all'");
+	addShortage(all, "namespaces", demand.namespaces, live.namespaces,
+		    "'nvmeofctl connect-all', or more on the targets");
+	addShortage(all, "usable paths of each namespace", demand.paths, live.leastPaths,
+		    "'nvmeofctl list-subsys' shows which are gone");
+	addShortage(all, "entries of each queue", demand.depth, live.leastDepth,
+		    "connect with --queue-size; the target may grant less");
+	addShortage(all, "queues of each controller", demand.queues, live.leastQueues,
+		    "connect with --nr-io-queues; the target may grant less");
+	addShortage(all, "members of the widest stripe", demand.namespaces, live.stripeWidth,
+		    "'nvmeofctl stripe plan'");
+	return all;
+}
+
+std::string formatValue(double value, const std::string &unit)
+{
+	if (unit == "B/s")
+		return scaled(value, 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"});
+	if (unit == "B")
+		return value < 1e9 ? scaled(value, kibibyte, {"B", "KiB", "MiB", "GiB"})
+				   : scaled(value, 1000, {"B", "kB", "MB", "GB", "TB", "PB"});
+	if (unit == "%")
+		return fmt::format("{:.1f} %", value);
+	if (unit == "s")
+		return value >= 120 ? fmt::format("{:.1f} min", value / 60)
+		       : value < 1  ? fmt::format("{:.0f} ms", value * 1e3)
+				    : fmt::format("{:.1f} s", value);
+	if (unit == "1/s")
+		return scaled(value, 1000, {"/s", "k/s", "M/s", "G/s", "T/s"});
+	return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
+}
+
+} // namespace nofctl::sizing

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "../invalid.h"
+
+namespace nofctl::stripe {
+
+using namespace nvmeof;
+
+namespace {
+
+// One of each group in turn, until all are out.
+template <typename T> std::vector<T> inTurn(std::vector<std::vector<T>> groups)
+{
+	std::vector<T> all;
+	for (std::size_t i = 0, taken = 1; taken; i++) {
+		taken = 0;
+		for (std::vector<T> &group : groups)
+			if (i < group.size()) {
+				all.push_back(std::move(group[i]));
+				taken++;
+			}
+	}
+	return all;
+}
+
+std::vector<std::vector<Member>> groupsBy(std::vector<Member> members, std::string Member::*key)
+{
+	std::map<std::string, std::vector<Member>> groups;
+	for (Member &one : members)
+		groups[one.*key].push_back(std::move(one));
+	std::vector<std::vector<Member>> list;
+	for (auto &[name, group] : groups)
+		list.push_back(std::move(group));
+	return list;
+}
+
+// Neighbours in the stripe are of different subsystems, and within one of different owners.
+std::vector<Member> spread(std::vector<Member> members)
+{
+	std::vector<std::vector<Member>> bySubsystem = groupsBy(std::move(members), &Member::subsystem);
+	for (std::vector<Member> &group : bySubsystem)
+		group = inTurn(groupsBy(std::move(group), &Member::owner));
+	return inTurn(std::move(bySubsystem));
+}
+
+std::uint64_t chunkFor(const std::vector<Member> &members, const Wish &wish)
+{
+	if (wish.chunk)
+		return wish.chunk;
+	std::uint64_t optimal = 0;
+	for (const Member &one : members)
+		optimal = std::max<std::uint64_t>(optimal, one.optimal);
+	return optimal ? std::clamp(std::bit_ceil(optimal), leastChunk, mostChunk) : defaultChunk;
+}
+
+Result<void> checkMembers(const std::vector<Member> &members, const Wish &wish)
+{
+	constexpr std::size_t least = 2;
+	std::set<std::string> seen;
+	for (const Member &one : members) {
+		if (!seen.insert(one.disk).second)
+			return invalid(one.disk + " is named twice");
+		if (one.zoned)
+			return invalid(one.disk +
+				       " is zoned: a stripe of it would have no zones, and could not be written");
+		if (one.wwid.empty())
+			return invalid(one.disk + " has no identifier by which it could be found again");
+		if (one.bytes == 0)
+			return invalid(one.disk + " has no capacity");
+	}
+	if (members.size() < least || members.size() > mostMembers)
+		return invalid(
+			fmt::format("a stripe has from {} to {} members, not {}", least, mostMembers, members.size()));
+	if (wish.width > members.size() || wish.width == 1)
+		return invalid(fmt::format("{} members are wanted of {}", wish.width, members.size()));
+	return {};
+}
+
+Result<void> checkChunk(const std::vector<Member> &members, std::uint64_t chunk)
+{
+	if (chunk < leastChunk || chunk > mostChunk || !std::has_single_bit(chunk))
+		return invalid(fmt::format("a chunk is a power of two from {} to {}, not {}", sizeText(leastChunk),
+					   sizeText(mostChunk), sizeText(chunk)));
+	for (const Member &one : members) {
+		if (one.block && chunk % one.block)
+			return invalid(fmt::format("{} has blocks of {} bytes, of which {} is no multiple", one.disk,
+						   one.block, sizeText(chunk)));
+		if (one.bytes < chunk)
+			return invalid(one.disk + " is smaller than a chunk");
+	}
+	return {};
+}
+
+void addNotes(Layout &layout)
+{
+	std::map<std::string, std::size_t> ofSubsystem;
+	for (const Member &one : layout.members)
+		ofSubsystem[one.subsystem]++;
+	auto more = [](const auto &a, const auto &b) { return a.second < b.second; };
+	const auto most = std::ranges::max_element(ofSubsystem, more),
+		   fewest = std::ranges::min_element(ofSubsystem, more);
+	if (most->second > fewest->second)
+		layout.notes.push_back(fmt::format("{} members are of {}, {} of {}: the first sets the pace",
+						   most->second, most->first, fewest->second, fewest->first));
+	for (const Member &one : layout.members)
+		if (one.usable < 2)
+			layout.notes.push_back(
+				fmt::format("{} has {} usable path{}: with its last one the whole stripe stands still",
+					    one.disk, one.usable, one.usable == 1 ? "" : "s"));
+	for (const Member &one : layout.members)
+		if (one.optimal && layout.chunk % one.optimal)
+			layout.notes.push_back(
+				fmt::format("{} would like requests of {}, of which a chunk is no multiple", one.disk,
+					    sizeText(one.optimal)));
+	if (layout.unused)
+		layout.notes.push_back(fmt::format("{} of larger members are not used", sizeText(layout.unused)));
+	layout.notes.push_back("device mapper takes no pages of peers: from and to a GPU data go through the CPU's "
+			       "memory (gds check: stacked)");
+}
+
+} // namespace
+
+std::vector<Member> membersOf(const Snapshot &all)
+{
+	std::vector<Member> members;
+	for (const Namespace &ns : all.namespaces) {
+		Member one;
+		one.disk = ns.name;
+		one.wwid = ns.wwid;
+		one.bytes = ns.size;
+		one.block = ns.lbaSize;
+		one.usable = ns.usablePaths;
+		if (const Subsystem *subsystem = all.subsystem(ns.subsystem))
+			one.subsystem = subsystem->nqn;
+		for (const Path *path : all.pathsOf(ns))
+			if (path->anaState == AnaState::optimized || path->anaState == AnaState::none)
+				one.owner += (one.owner.empty() ? "" : " ") + path->controller;
+		members.push_back(one);
+	}
+	return members;
+}
+
+Result<Layout> planStripe(std::vector<Member> members, const Wish &wish)
+{
+	if (Result<void> good = checkMembers(members, wish); !good)
+		return good.error();
+	Layout layout;
+	layout.members = wish.keepOrder ? std::move(members) : spread(std::move(members));
+	if (wish.width)
+		layout.members.resize(wish.width);
+	layout.chunk = chunkFor(layout.members, wish);
+	if (Result<void> good = checkChunk(layout.members, layout.chunk); !good)
+		return good.error();
+	const std::uint64_t smallest =
+		std::ranges::min(layout.members, {}, &Member::bytes).bytes / layout.chunk * layout.chunk;
+	layout.bytes = smallest * layout.members.size();
+	for (const Member &one : layout.members)
+		layout.unused += one.bytes - smallest;
+	addNotes(layout);
+	return layout;
+}
+
+std::string stripedParameters(const std::vector<std::string> &devices, std::uint64_t chunk)
+{
+	std::string text = fmt::format("{} {}", devices.size(), chunk / sector);
+	for (const std::string &device : devices)
+		text += " " + device + " 0";
+	return text;
+}
+
+Result<std::vector<std::string>> mkfsOptions(const std::string &type, std::uint64_t chunk, std::size_t width)
+{
+	constexpr std::uint64_t block = 4096; // of ext4
+	if (type == "xfs")
+		return std::vector<std::string>{"-d", fmt::format("su={},sw={}", chunk, width)};
+	if (type == "ext4")
+		return std::vector<std::string>{
+			"-b", std::to_string(block), "-E",
+			fmt::format("stride={},stripe_width={}", chunk / block, chunk / block * width)};
+	return invalid("'" + type + "' is neither xfs nor ext4");
+}
+
+std::string sizeText(std::uint64_t bytes)
+{
+	constexpr const char *units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+	std::size_t unit = 0;
+	while (bytes && bytes % 1024 == 0 && unit + 1 < std::size(units)) {
+		bytes /= 1024;
+		unit++;
+	}
+	return std::to_string(bytes) + units[unit];
+}
+
+std::optional<std::uint64_t> parseSize(std::string_view text)
+{
+	constexpr std::string_view units = "KMGT";
+	const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+	constexpr std::size_t mostDigits = 15;
+	if (end == 0 || end > mostDigits)
+		return std::nullopt;
+	std::uint64_t value = 0;
+	for (char digit : text.substr(0, end))
+		value = value * 10 + static_cast<std::uint64_t>(digit - '0');
+	const std::string_view unit = text.substr(end);
+	if (unit.empty())
+		return value;
+	const std::size_t power = units.find(unit[0]);
+	if (power == units.npos || (unit.size() > 1 && unit.substr(1) != "iB"))
+		return std::nullopt;
+	const unsigned shift = 10 * static_cast<unsigned>(power + 1);
+	return value >> (64 - shift) ? std::nullopt : std::optional(value << shift);
+}
+
+} // namespace nofctl::stripe

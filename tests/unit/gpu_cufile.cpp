@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// cufile.json.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "gpu_machine.h"
+
+#include "libctl/gpu/cufile.h"
+#include "libctl/gpu/rails.h"
+
+using namespace nofctl::gpu;
+
+namespace {
+
+CufileJson parsed(const std::string &text)
+{
+	nvmeof::Result<CufileJson> file = parseCufile(text);
+	REQUIRE(file);
+	return *file;
+}
+
+const CufileSetting *find(const CufilePlan &plan, const std::string &path)
+{
+	auto found = std::ranges::find(plan.settings, path, &CufileSetting::path);
+	return found == plan.settings.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+TEST_CASE("cufile.json with comments is read, and what is wrong with it is told", "[cufile]")
+{
+	const CufileJson file = parsed(
+		"{ // a comment\n\"properties\": { /* one more */ \"allow_compat_mode\": 1, \"io_batchsize\": 300,\n"
+		"\"rdma_load_balancing_policy\": \"Best\", \"max_direct_io_size_kb\": 100, \"rdma_dev_addr_list\": "
+		"[1],\n"
+		"\"use_poll_mode\": true, \"unknown\": {} }, \"logging\": { \"level\": \"INFO\" } }");
+	CHECK(cufileProblems(file) ==
+	      std::vector<std::string>{"properties/allow_compat_mode: true or false is wanted",
+				       "properties/rdma_dev_addr_list: a list of texts is wanted",
+				       "properties/rdma_load_balancing_policy: one of FirstFit MaxMinFit RoundRobin "
+				       "RoundRobinMaxMin Randomized is wanted",
+				       "properties/max_direct_io_size_kb: no multiple of 64",
+				       "properties/io_batchsize: it is not from 1 to 256"});
+	CHECK_FALSE(parseCufile("{"));
+	CHECK_FALSE(parseCufile("[]"));
+	CHECK_FALSE(parseCufile("{\"a\":" + std::string(40, '[') + std::string(40, ']') + "}"));
+	CHECK(cufileProblems(parsed("{\"properties\": 7}")).empty());
+}
+
+TEST_CASE("each key that is set is one that is known, and good", "[cufile]")
+{
+	const Node node = dgxA100().node();
+	const CufilePlan plan = planCufile(node, {{"ens0", {"10.0.0.1"}}, {"ens1", {"10.0.1.1", "fd00::1"}}});
+	REQUIRE(find(plan, "/properties/rdma_dev_addr_list"));
+	CHECK(find(plan, "/properties/rdma_dev_addr_list")->value ==
+	      CufileJson::array({"10.0.0.1", "10.0.1.1", "fd00::1"}));
+	CHECK(find(plan, "/properties/use_pci_p2pdma")->value == true);
+	CHECK(find(plan, "/properties/rdma_dynamic_routing")->value == false);
+	const CufileJson file = applyCufile(CufileJson::object(), plan);
+	CHECK(cufileProblems(file).empty());
+	CHECK(parsed(formatCufile(file)) == file);
+	for (const CufileSetting &one : plan.settings) {
+		CAPTURE(one.path);
+		CHECK(std::ranges::any_of(cufileKeys(), [&](const CufileKey &key) { return one.path == key.path; }));
+		CHECK_FALSE(one.why.empty());
+	}
+	const Node far = wrongSlots().node();
+	const CufilePlan other = planCufile(far, {});
+	CHECK(find(other, "/properties/max_device_pinned_mem_size_kb")->value == (1 << 18) - (1 << 15));
+}
+
+TEST_CASE("mounts that cannot go by what is copied, and what others have written stays", "[cufile]")
+{
+	Machine machine = dgxA100();
+	machine.head("nvmeof0n1", "uuid.1");
+	machine.head("nvmeof0n2", "uuid.2");
+	machine.path("nvmeof0n1", "nvmeof0c1", "rdma", "traddr=10.0.0.1,host_iface=ens0");
+	machine.path("nvmeof0n2", "nvmeof0c2", "tcp", "traddr=10.0.0.1,host_iface=ens0");
+	machine.file("/proc/self/mounts", "/dev/nvmeof0n1 /fast xfs rw 0 0\n/dev/nvmeof0n2 /slow xfs rw 0 0\n");
+	const Node node = machine.node();
+	const CufilePlan plan = planCufile(node, {});
+	REQUIRE(plan.mounts.size() == 2);
+	CHECK(plan.mounts[0].mode == "p2pdma");
+	CHECK(plan.mounts[1].mode == "compat");
+	const CufileJson before = parsed("{\"denylist\": {\"mounts\": [\"/old\"], \"drivers\": []}, \"mine\": 1}");
+	const CufileJson after = applyCufile(before, plan);
+	CHECK(after["denylist"]["mounts"] == CufileJson::array({"/slow", "/old"}));
+	CHECK(after["mine"] == 1);
+	CHECK(applyCufile(after, plan)["denylist"]["mounts"].size() == 2);
+	CHECK(applyCufile(parsed("{\"properties\": 7}"), plan)["properties"].is_object());
+}
+
+TEST_CASE("differences are shown by lines", "[cufile]")
+{
+	CHECK(lineDifference("a\nb\n", "a\nb\n") == "");
+	CHECK(lineDifference("", "a\n") == "+a\n");
+	CHECK(lineDifference("1\n2\n3\n4\n5\n6\n7\n", "1\n2\n3\n4\nx\n6\n7\n") == "@@\n 3\n 4\n-5\n+x\n 6\n 7\n");
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// gds config: cufile.json for this machine. What is there is changed only with --write, and told before.
+#include "gds_config.h"
+
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "libctl/gpu/cufile.h"
+#include "libctl/gpu/rails.h"
+#include "libctl/gpu/route.h"
+
+#include "context.h"
+#include "gpu_documents.h"
+#include "machine.h"
+#include "output_file.h"
+#include "table.h"
+
+using namespace nvmeof;
+using namespace nofctl::gpu;
+
+namespace {
+
+constexpr const char *usualFile = "/etc/cufile.json";
+
+using Addresses = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+Addresses addressesOfCards(const Tree &tree, const Node &node)
+{
+	Addresses all;
+	for (const PciDevice *card : node.pci.of(Kind::nic))
+		for (const std::string &interface : card->nets)
+			all.emplace_back(interface, addressesOf(tree, interface));
+	return all;
+}
+
+// Empty where there is none.
+Result<std::string> readOld(const std::string &file)
+{
+	constexpr std::uintmax_t largest = 64 << 10;
+	std::error_code error;
+	if (!std::filesystem::exists(file, error))
+		return std::string();
+	const std::uintmax_t size = std::filesystem::file_size(file, error);
+	std::ifstream in(file, std::ios::binary);
+	if (error || !in)
+		return usageError(file + ": it cannot be read");
+	if (size > largest)
+		return usageError(file + ": larger than 64 KiB");
+	std::ostringstream text;
+	text << in.rdbuf();
+	return text.str();
+}
+
+std::string explained(const CufilePlan &plan)
+{
+	Table settings({{"Key"}, {"Value"}, {"Why"}}), mounts({{"Mount"}, {"Transfers"}, {"Why"}});
+	for (const CufileSetting &one : plan.settings)
+		settings.add({one.path.substr(1), one.value.dump(), one.why});
+	for (const MountMode &one : plan.mounts)
+		mounts.add({one.point, one.mode, one.why});
+	return settings.render() + (plan.mounts.empty() ? "" : "\n" + mounts.render());
+}
+
+struct Outcome {
+	std::string file, old, text;
+	std::vector<std::string> problems;
+	CufilePlan plan;
+};
+
+void tell(Context &context, const Outcome &outcome)
+{
+	std::ostream &out = context.out();
+	const std::string difference = lineDifference(outcome.old, outcome.text);
+	for (const std::string &problem : outcome.problems)
+		context.note(outcome.file, problem);
+	out << explained(outcome.plan) << "\n";
+	if (outcome.old.empty())
+		out << outcome.file << " is not there; it would be:\n" << outcome.text;
+	else if (difference.empty())
+		out << outcome.file << " is as it should be\n";
+	else
+		out << outcome.file << " would change:\n" << difference;
+}
+
+// What was there stays beside it.
+Result<void> write(const Outcome &outcome)
+{
+	if (!outcome.old.empty())
+		if (Result<void> kept = replaceFile(outcome.file + ".before-nvmeof", outcome.old); !kept)
+			return kept;
+	return replaceFile(outcome.file, outcome.text);
+}
+
+} // namespace
+
+void readCufileSources(const Tree &tree)
+{
+	addressesOfCards(tree, readNode(tree));
+}
+
+int runGdsConfig(Context &context, const Tree &tree)
+{
+	const bool writes = context.args().has("write");
+	Outcome outcome;
+	outcome.file = context.args().textOr("file", usualFile);
+	Result<std::string> old = readOld(outcome.file);
+	if (!old)
+		return context.fail("", old.error());
+	Result<CufileJson> before = old->empty() ? Result<CufileJson>(CufileJson::object()) : parseCufile(*old);
+	if (!before)
+		return context.fail(outcome.file, before.error(), "correct the file, or move it away");
+	const Node node = readMachine(context.args(), tree);
+	outcome.old = *old;
+	outcome.problems = cufileProblems(*before);
+	outcome.plan = planCufile(node, addressesOfCards(tree, node));
+	const CufileJson after = applyCufile(*before, outcome.plan);
+	outcome.text = after == *before ? *old : formatCufile(after);
+	if (!context.json())
+		tell(context, outcome);
+	const bool changes = writes && outcome.text != outcome.old;
+	if (changes)
+		if (Result<void> done = write(outcome); !done)
+			return context.fail("", done.error());
+	if (context.json())
+		context.print(cufileDocument(outcome.file, outcome.plan, outcome.problems, outcome.text, changes));
+	else if (changes)
+		context.out() << fmt::format("{} is written{}\n", outcome.file,
+					     outcome.old.empty() ? ""
+								 : "; what it was is in " + outcome.file +
+									   ".before-nvmeof, comments too");
+	return outcome.problems.empty() ? 0 : 1;
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "libctl/gpu/tree.h"
+
+class Context;
+
+int runGdsConfig(Context &context, const nofctl::gpu::Tree &tree);
+// Reads all that it goes by, for who records it.
+void readCufileSources(const nofctl::gpu::Tree &tree);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// stripe grow: to more, larger or other members, by a copy while it is in use.
+#include <algorithm>
+#include <chrono>
+#include <ostream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "libctl/stripe/grow.h"
+
+#include "configuration.h"
+#include "context.h"
+#include "format.h"
+#include "gpu_documents.h"
+#include "interruption.h"
+#include "stripe.h"
+
+using namespace nvmeof;
+using namespace nofctl::stripe;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char *undone = "the stripe is on its old members, as it was";
+
+Result<Mapped> stripeOf(const std::string &name)
+{
+	Result<std::optional<Mapped>> there = findMapped(name);
+	if (!there)
+		return there.error();
+	return *there && isStripe(**there) ? Result<Mapped>(**there) : Result<Mapped>(stripeAbsent(name));
+}
+
+// One whose program died in the middle is on both; its old members have all that was written.
+Result<Mapped> settled(Context &context, const Mapped &stripe, bool dry)
+{
+	if (!isCopying(stripe) || dry)
+		return stripe;
+	context.note(stripe.name, "an earlier move was not ended; it begins anew");
+	Result<void> back = undoCopy(stripe.name);
+	return back ? stripeOf(stripe.name) : Result<Mapped>(back.error());
+}
+
+// What somebody has written by hand is changed by hand.
+Result<void> ownFile(const Args &args, const std::string &name)
+{
+	const ConfigReading reading = inspectConfig(configFiles(args));
+	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
+	if (found == reading.config.stripes.end() || found->place.file == stripeFile(args, name).string())
+		return {};
+	return usageError("it is configured by hand, at " + found->place.toString() + ": move that into " +
+			  stripeFile(args, name).string());
+}
+
+Result<Layout> layoutFor(const Args &args, const Mapped &stripe)
+{
+	Result<Snapshot> all = readSnapshot();
+	if (!all)
+		return all.error();
+	Result<std::vector<Member>> members = wantedMembers(args, *all);
+	if (!members)
+		return members.error();
+	Result<Layout> layout = plannedLayout(args, *std::move(members));
+	if (layout && layout->bytes / sector < stripe.sectors())
+		return usageError(fmt::format("these members have {}, and it has {}", formatSize(layout->bytes),
+					      formatSize(stripe.sectors() * sector)));
+	return layout;
+}
+
+std::string planText(const Mapped &stripe, const Layout &layout)
+{
+	return fmt::format("plan: copy {} to {} members while it is in use; writes go to both meanwhile. Then it has "
+			   "{}, and its old "
+			   "members are free. Make its file system larger afterwards: xfs_growfs MOUNT, or resize2fs "
+			   "/dev/mapper/{}\n",
+			   formatSize(stripe.sectors() * sector), layout.members.size(), formatSize(layout.bytes),
+			   stripe.name);
+}
+
+// Good: all is copied.
+Result<void> await(Context &context, const std::string &name, Interruption &interruption)
+{
+	int told = -1;
+	for (;; std::this_thread::sleep_for(100ms)) {
+		Result<CopyState> state = copyState(name);
+		if (!state)
+			return state.error();
+		if (state->broken)
+			return usageError("one side does not take writes any more");
+		const int percent = state->of ? static_cast<int>(100 * state->done / state->of) : 0;
+		if (!context.json() && percent / 10 != told)
+			context.out() << fmt::format("{}: {} %\n", name, percent) << std::flush;
+		told = percent / 10;
+		if (state->done == state->of)
+			return {};
+		if (interruption.token().stop_requested())
+			return usageError("interrupted");
+	}
+}
+
+// What is configured is right at each moment: until the new members are told of, the old ones have all writes.
+Result<void> finish(const Args &args, const std::string &name, const Layout &layout)
+{
+	if (!args.has("transient"))
+		if (Result<void> saved = saveStripe(args, configOf(name, layout)); !saved)
+			return saved;
+	return endCopy(name);
+}
+
+int grow(Context &context, const Mapped &stripe, const Layout &layout)
+{
+	Interruption interruption;
+	const std::string &name = stripe.name;
+	if (Result<void> good = allFree(context.args(), layout); !good)
+		return context.fail(name, good.error(),
+				    good.error().sysErrno == EEXIST ? "--force takes it all the same" : "");
+	if (Result<void> begun = beginCopy(stripe, stripedTarget(disksOf(layout), layout.chunk, layout.bytes)); !begun)
+		return context.fail(name, begun.error(), undone);
+	Result<void> done = await(context, name, interruption);
+	if (!done) {
+		Result<void> back = undoCopy(name);
+		return context.fail(name, back ? done.error() : back.error(),
+				    back ? undone : "'nvmeofctl stripe show' tells how it stands");
+	}
+	if (done = finish(context.args(), name, layout); !done)
+		return context.fail(name, done.error(), "'nvmeofctl stripe show' tells how it stands");
+	if (context.json()) {
+		Config config;
+		config.stripes = {configOf(name, layout)};
+		context.print(layoutDocument(name, layout, formatConfig(config), "moved"));
+	} else {
+		context.out() << fmt::format("{}: {} on {} members\n", name, formatSize(layout.bytes),
+					     layout.members.size());
+	}
+	return 0;
+}
+
+} // namespace
+
+int runStripeGrow(Context &context, const std::string &name)
+{
+	Result<Mapped> stripe = stripeOf(name);
+	if (!stripe)
+		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' shows which there are");
+	if (Result<void> own = ownFile(context.args(), name); !own)
+		return context.fail(name, own.error());
+	if (stripe = settled(context, *stripe, context.args().has("dry-run")); !stripe)
+		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' tells how it stands");
+	Result<Layout> layout = layoutFor(context.args(), *stripe);
+	if (!layout)
+		return context.fail(name, layout.error());
+	if (!context.json())
+		context.out() << layoutText(name, *layout) << planText(*stripe, *layout) << std::flush;
+	if (!context.args().has("dry-run"))
+		return grow(context, *stripe, *layout);
+	if (context.json())
+		context.print(layoutDocument(name, *layout, "", "planned"));
+	return 0;
+}

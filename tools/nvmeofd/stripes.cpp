@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "stripes.h"
+
+#include <set>
+
+#include <syslog.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "libctl/stripe/build.h"
+
+#include "serving/journal.h"
+
+using namespace nvmeof;
+using namespace nofctl::stripe;
+
+namespace nvmeofd {
+
+using namespace serving;
+using State = StripeStatus::State;
+
+namespace {
+
+// What is wrong; empty: it is there now, and may have been before.
+std::string makeUnlessThere(const std::string &name, const Target &target)
+{
+	Result<std::optional<Mapped>> there = findMapped(name);
+	if (!there)
+		return there.error().message;
+	if (*there)
+		return isStripe(**there) ? "" : "/dev/mapper/" + name + " is another device";
+	Result<void> made = makeStripe(name, target);
+	return made ? "" : made.error().message;
+}
+
+} // namespace
+
+const char *toString(State state)
+{
+	constexpr const char *names[] = {"waiting", "making", "made", "failed"};
+	return names[static_cast<std::size_t>(state)];
+}
+
+Stripes::Stripes(Loop &loop) : mailbox_(loop) {}
+
+Stripes::~Stripes() = default;
+
+void Stripes::apply(const std::vector<ConfigStripe> &wanted, const Snapshot &all)
+{
+	std::set<std::string> names;
+	for (const ConfigStripe &one : wanted) {
+		names.insert(one.name);
+		StripeStatus &status = all_[one.name];
+		if (status.state != State::waiting)
+			continue;
+		const Parts parts = partsOf(one, all);
+		status.missing = parts.missing;
+		if (parts.whole())
+			make(one, parts.disks, parts.bytes);
+	}
+	std::erase_if(all_,
+		      [&](const auto &one) { return !names.contains(one.first) && one.second.state != State::making; });
+}
+
+void Stripes::forget()
+{
+	for (auto &[name, status] : all_)
+		if (status.state != State::making)
+			status = {};
+}
+
+// In a thread of its own: device mapper and udev take their time.
+void Stripes::make(const ConfigStripe &stripe, const std::vector<std::string> &disks, std::uint64_t bytes)
+{
+	all_[stripe.name].state = State::making;
+	const Target target = stripedTarget(disks, stripe.chunk, bytes);
+	makers_[stripe.name] = std::jthread([this, name = stripe.name, target] {
+		const std::string error = makeUnlessThere(name, target);
+		mailbox_.post([this, name, error] { done(name, error); });
+	});
+}
+
+void Stripes::done(const std::string &name, const std::string &error)
+{
+	StripeStatus &status = all_[name];
+	status.state = error.empty() ? State::made : State::failed;
+	status.error = error;
+	if (error.empty())
+		say(LOG_INFO, fmt::format("stripe {}: /dev/mapper/{} is there", name, name));
+	else
+		say(LOG_WARNING, fmt::format("stripe {}: {}", name, error));
+}
+
+} // namespace nvmeofd
