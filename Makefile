@@ -20,7 +20,7 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
 .PHONY: all configure user tool modules install dkms uninstall clean help deps lint unit fuzz check check-quick \
-	check-deep debug-kernel plain-kernel coverage demo demo-cdc shell bench bench-cdc figures
+	check-deep debug-kernel plain-kernel coverage demo demo-cdc demo-gds shell bench bench-cdc figures
 
 all: user modules
 
@@ -30,6 +30,7 @@ help:
 	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko, nvmeof_nvfs.ko; KVER= as above'
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
 	@echo 'make demo-cdc   two discovery services, 1,000 hosts that start at once, one service killed'
+	@echo 'make demo-gds   the same for GPUs: the way to storage, a stripe, a plan; two sockets, 16 drives'
 	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
 	@echo 'make check ONLY=failover   the tests with that in their names, and what they need'
 	@echo 'make check-quick  lint, unit tests, fuzzers, one short guest: under five minutes once all is built'
@@ -100,11 +101,16 @@ unit: deps
 coverage:
 	@qemu/coverage
 
-demo shell bench: KVER := $(or $(KVER),6.12)
+demo demo-gds shell bench: KVER := $(or $(KVER),6.12)
 demo: deps
 	@$(MAKE) --no-print-directory tool
 	@$(MAKE) --no-print-directory modules KVER=$(KVER)
 	@qemu/demo/run $(KVER)
+
+demo-gds: deps
+	@$(MAKE) --no-print-directory tool
+	@$(MAKE) --no-print-directory modules KVER=$(KVER)
+	@qemu/demo/run $(KVER) gds
 
 shell: deps
 	@$(MAKE) --no-print-directory tool
