@@ -9,6 +9,7 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/selectors.h"
+#include "mpath/zones.h"
 
 #define REMOVE_MAX	128
 
@@ -60,9 +61,12 @@ static int __init nof_init(void)
 
 	if (ret)
 		goto destroy_workqueues;
-	ret = nof_selectors_init();
+	ret = nof_zones_init();
 	if (ret)
 		goto destroy_workqueues;
+	ret = nof_selectors_init();
+	if (ret)
+		goto exit_zones;
 	/* last: from here on controllers can be made */
 	ret = nof_control_init();
 	if (ret)
@@ -71,6 +75,8 @@ static int __init nof_init(void)
 
 exit_selectors:
 	nof_selectors_exit();
+exit_zones:
+	nof_zones_exit();
 destroy_workqueues:
 	destroy_workqueues();
 	return ret;
@@ -85,6 +91,7 @@ static void __exit nof_exit(void)
 	nof_fence_exit();
 	destroy_workqueues();
 	nof_selectors_exit();
+	nof_zones_exit();
 }
 
 module_init(nof_init);

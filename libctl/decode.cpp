@@ -260,6 +260,17 @@ Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 	return in.finish(std::move(controller));
 }
 
+static std::optional<nvmeof::Zones> zonesOf(Reader &in)
+{
+	nvmeof::Zones zones;
+	zones.size = in.number<std::uint64_t>(NVMEOF_A_ZONE_SIZE);
+	zones.count = in.number<std::uint32_t>(NVMEOF_A_NR_ZONES);
+	zones.maxOpen = in.number<std::uint32_t>(NVMEOF_A_OPEN_ZONES);
+	zones.maxActive = in.number<std::uint32_t>(NVMEOF_A_ACTIVE_ZONES);
+	zones.maxAppend = in.number<std::uint32_t>(NVMEOF_A_ZONE_APPEND);
+	return zones.size ? std::optional(zones) : std::nullopt;
+}
+
 Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 {
 	Reader in(attributes);
@@ -283,6 +294,7 @@ Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 	ns.openers = in.number<std::uint32_t>(NVMEOF_A_OPENERS);
 	ns.noPathSince = in.maybeNanoseconds(NVMEOF_A_NO_PATH_SINCE);
 	ns.p2p = in.flag(NVMEOF_A_P2P);
+	ns.zones = zonesOf(in);
 	return in.finish(std::move(ns));
 }
 

@@ -12,6 +12,15 @@
 
 namespace nvmeof {
 
+// Of a zoned namespace (ZNS): each of its zones is written from its beginning to its end
+struct Zones {
+	std::uint64_t size = 0; // bytes
+	std::uint32_t count = 0;
+	std::uint32_t maxOpen = 0;   // 0: no limit
+	std::uint32_t maxActive = 0; // 0: no limit
+	std::uint32_t maxAppend = 0; // bytes of one zone append; 0: none at all
+};
+
 struct Namespace {
 	std::uint32_t subsystem = 0; // id of its subsystem
 	std::string name;            // nvmeof0n1, as in /dev and /sys/block
@@ -33,6 +42,7 @@ struct Namespace {
 	std::uint32_t openers = 0; // users of the disk: programs that have it open, mounts, other devices
 	std::optional<std::chrono::nanoseconds> noPathSince; // CLOCK_BOOTTIME; only while no path is usable
 	bool p2p = false; // data may be in PCI peer-to-peer memory: all paths reach it
+	std::optional<Zones> zones;
 };
 
 } // namespace nvmeof

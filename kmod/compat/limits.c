@@ -43,13 +43,15 @@ static blk_features_t limits_features(const struct nof_limits *lim)
 		f |= BLK_FEAT_POLL;
 	if (lim->p2p)
 		f |= BLK_FEAT_PCI_P2PDMA;
+	if (lim->zone_bytes)
+		f |= BLK_FEAT_ZONED;
 	return f;
 }
 
 static void fill(struct queue_limits *to, const struct nof_limits *lim)
 {
 	const blk_features_t ours = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA | BLK_FEAT_STABLE_WRITES | BLK_FEAT_POLL |
-				    BLK_FEAT_PCI_P2PDMA;
+				    BLK_FEAT_PCI_P2PDMA | BLK_FEAT_ZONED;
 
 	to->features = (to->features & ~ours) | limits_features(lim);
 	to->logical_block_size = lim->logical_block_size;
@@ -66,6 +68,13 @@ static void fill(struct queue_limits *to, const struct nof_limits *lim)
 	to->discard_granularity = lim->max_discard_bytes ? granularity(lim) : 0;
 	to->discard_alignment = lim->discard_alignment;
 	to->max_write_zeroes_sectors = sectors(lim->max_write_zeroes_bytes);
+	if (!lim->zone_bytes)
+		return;
+	to->chunk_sectors = lim->zone_bytes >> SECTOR_SHIFT;
+	to->max_open_zones = lim->max_open_zones;
+	to->max_active_zones = lim->max_active_zones;
+	/* 0: the block layer makes writes of them */
+	to->max_zone_append_sectors = lim->native_append ? sectors(lim->max_append_bytes) : 0;
 }
 
 struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata)
@@ -82,6 +91,15 @@ int nof_limits_update(struct gendisk *disk, const struct nof_limits *lim)
 
 	fill(&limits, lim);
 	return queue_limits_commit_update(disk->queue, &limits);
+}
+
+int nof_limits_read_zones(struct gendisk *disk)
+{
+#ifdef CONFIG_BLK_DEV_ZONED
+	return blk_revalidate_disk_zones(disk);
+#else
+	return -EOPNOTSUPP;
+#endif
 }
 
 struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set)
@@ -116,8 +134,29 @@ static void set_discard(struct request_queue *q, const struct nof_limits *lim)
 	blk_queue_max_write_zeroes_sectors(q, sectors(lim->max_write_zeroes_bytes));
 }
 
-static void limits_set_limits(struct request_queue *q, const struct nof_limits *lim)
+/*
+ * Nothing but an elevator keeps the writes of a zone in order, one at a time. Zone append is sent as such: nobody makes
+ * writes of it.
+ */
+static void set_zones(struct gendisk *disk, const struct nof_limits *lim)
 {
+#ifdef CONFIG_BLK_DEV_ZONED
+	struct request_queue *q = disk->queue;
+
+	disk_set_zoned(disk, BLK_ZONED_HM);
+	blk_queue_chunk_sectors(q, lim->zone_bytes >> SECTOR_SHIFT);
+	disk_set_max_open_zones(disk, lim->max_open_zones);
+	disk_set_max_active_zones(disk, lim->max_active_zones);
+	blk_queue_max_zone_append_sectors(q, sectors(lim->max_append_bytes));
+	blk_queue_flag_set(QUEUE_FLAG_ZONE_RESETALL, q);
+	blk_queue_required_elevator_features(q, ELEVATOR_F_ZBD_SEQ_WRITE);
+#endif
+}
+
+static void limits_set_limits(struct gendisk *disk, const struct nof_limits *lim)
+{
+	struct request_queue *q = disk->queue;
+
 	blk_queue_logical_block_size(q, lim->logical_block_size);
 	blk_queue_physical_block_size(q, physical(lim));
 	blk_queue_io_min(q, io_min(lim));
@@ -134,6 +173,8 @@ static void limits_set_limits(struct request_queue *q, const struct nof_limits *
 	set_flag(q, QUEUE_FLAG_POLL, lim->poll);
 	set_flag(q, QUEUE_FLAG_NONROT, true);
 	set_flag(q, QUEUE_FLAG_ADD_RANDOM, false);
+	if (lim->zone_bytes)
+		set_zones(disk, lim);
 }
 
 struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata)
@@ -144,7 +185,7 @@ struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct n
 		return ERR_PTR(-EINVAL);
 	disk = blk_mq_alloc_disk(set, queuedata);
 	if (!IS_ERR(disk))
-		limits_set_limits(disk->queue, lim);
+		limits_set_limits(disk, lim);
 	return disk;
 }
 
@@ -152,8 +193,17 @@ int nof_limits_update(struct gendisk *disk, const struct nof_limits *lim)
 {
 	if (!valid(lim))
 		return -EINVAL;
-	limits_set_limits(disk->queue, lim);
+	limits_set_limits(disk, lim);
 	return 0;
+}
+
+int nof_limits_read_zones(struct gendisk *disk)
+{
+#ifdef CONFIG_BLK_DEV_ZONED
+	return blk_revalidate_disk_zones(disk, NULL);
+#else
+	return -EOPNOTSUPP;
+#endif
 }
 
 struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set)

@@ -27,6 +27,10 @@ struct request_queue;
  * @write_cache:	volatile write cache: flushes are sent
  * @fua:		writes may carry Force Unit Access
  * @poll:		the tag set has polled queues
+ * @zone_bytes:	size of a zone, 0 = not zoned
+ * @max_open_zones, @max_active_zones: 0 = no limit
+ * @max_append_bytes:	of a zone append that is sent as such
+ * @native_append:	they are; else they become writes, where the kernel can do that
  * @p2p:		data may be in PCI peer-to-peer memory; where the kernel has that for applications
  */
 struct nof_limits {
@@ -47,12 +51,22 @@ struct nof_limits {
 	bool		fua;
 	bool		poll;
 	bool		p2p;
+	u64		zone_bytes;
+	u32		max_open_zones;
+	u32		max_active_zones;
+	u32		max_append_bytes;
+	bool		native_append;
 };
 
 /* Context: process, sleeps. Returns a disk (not added yet) or ERR_PTR. */
 struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata);
 /* Other limits for a disk whose queue is frozen. Context: process, sleeps. 0, or negative errno and nothing changed. */
 int nof_limits_update(struct gendisk *disk, const struct nof_limits *lim);
+/*
+ * The block layer reads the zones of a disk, by its report_zones(), and makes what it needs to keep writes in order.
+ * Before anybody writes. Context: process, sleeps. 0 or negative errno.
+ */
+int nof_limits_read_zones(struct gendisk *disk);
 /* A queue without a disk. Context: process, sleeps. ERR_PTR on failure. */
 struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set);
 

@@ -86,6 +86,7 @@ int nof_passthru_io(struct nof_head *head, const struct nof_ctrl *ctrl, const st
 	req = blk_mq_rq_to_pdu(rq);
 	req->cmd.sqe = sqe;
 	req->only = ctrl ? ctrl->id : 0;
+	req->hasty = false;
 	/* The last user's; a request that finds no path ends without a status of its own. */
 	req->cmd.status = 0;
 	req->cmd.result.u64 = 0;

@@ -224,6 +224,21 @@ static int put_path_counts(struct sk_buff *skb, struct nof_head *head)
 	       nla_put_u32(skb, NVMEOF_A_NR_EXPECTED, expected);
 }
 
+static int put_zones(struct sk_buff *skb, const struct nof_head *head)
+{
+	const struct nof_ns_format *f = &head->format;
+	const struct nof_limits *lim = &head->limits;
+
+	if (!f->zone_blocks)
+		return 0;
+	return put_u64(skb, NVMEOF_A_ZONE_SIZE, lim->zone_bytes) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_ZONES, div64_u64(f->nlbas, f->zone_blocks)) ?:
+	       nla_put_u32(skb, NVMEOF_A_OPEN_ZONES, READ_ONCE(lim->max_open_zones)) ?:
+	       nla_put_u32(skb, NVMEOF_A_ACTIVE_ZONES, READ_ONCE(lim->max_active_zones)) ?:
+	       nla_put_u32(skb, NVMEOF_A_ZONE_APPEND,
+			   queue_max_zone_append_sectors(head->disk->queue) << SECTOR_SHIFT);
+}
+
 int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, head->subsys->id) ?:
@@ -238,7 +253,8 @@ int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 	       nla_put_u32(skb, NVMEOF_A_OPENERS, disk_openers(head->disk)) ?:
 	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting)) ?:
 	       nla_put_u32(skb, NVMEOF_A_HELD, nof_fence_held(head)) ?:
-	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(head->limits.p2p));
+	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(head->limits.p2p)) ?:
+	       put_zones(skb, head);
 }
 
 static int put_ana(struct sk_buff *skb, const struct nof_path *path)

@@ -199,6 +199,7 @@ static int identify_send(struct many *many, struct nof_identify *what)
 	one->cmd.sqe.identify.opcode = nvme_admin_identify;
 	one->cmd.sqe.identify.nsid = cpu_to_le32(what->nsid);
 	one->cmd.sqe.identify.cns = what->cns;
+	one->cmd.sqe.identify.csi = what->csi;
 	one->cmd.buf = what->buf;
 	one->cmd.len = NVME_IDENTIFY_DATA_SIZE;
 	one->cmd.done = identify_done;

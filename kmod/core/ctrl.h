@@ -228,6 +228,7 @@ struct nof_ctrl {
 	u8			acl;		/* abort commands at once, zero based */
 	bool			discovery;	/* a discovery controller: no I/O queues */
 	struct nof_nvm_limits	nvm;
+	u32			max_append;
 	u32			max_transfer;	/* bytes, from MDTS; U32_MAX for no bound */
 	u32			ioccsz;		/* I/O queue command capsule size, bytes; 64 at least */
 	u32			sgls;		/* NOF_SGLS_KEYED and so on */

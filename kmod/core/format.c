@@ -41,6 +41,11 @@ static bool transient(int status)
 	return status && !(status & NVME_STATUS_DNR);
 }
 
+static bool is_zoned(const struct nof_ns *ns)
+{
+	return ns->format.ids.csi == NVME_CSI_ZNS;
+}
+
 /*
  * Without the list, and with a list that is refused, the identifiers of Identify Namespace have to do. Controllers from
  * before NVMe 1.3 do not know it, and not all say so for good.
@@ -53,8 +58,10 @@ static void decode_descs(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 		return;
 	}
 	ns->why = nof_identify_descs(cmd->buf, NVME_IDENTIFY_DATA_SIZE, &ns->format.ids);
-	if (!ns->why && ns->format.ids.csi)
+	if (!ns->why && ns->format.ids.csi && !is_zoned(ns))
 		ns->why = "its command set is not supported";
+	else if (!ns->why && is_zoned(ns) && !IS_ENABLED(CONFIG_BLK_DEV_ZONED))
+		ns->why = "it is zoned, and this kernel has no zoned block devices";
 }
 
 static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmds)
@@ -69,6 +76,49 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 	ns->why = status ? nof_status_name(status) : nof_identify_ns(cmds[CMD_NS].buf, &ns->format);
 	if (!ns->why)
 		decode_descs(ctrl, ns, &cmds[CMD_DESCS]);
+}
+
+/* What ZNS adds: of the namespace, and, which is the same for all of them, of the controller */
+static void decode_zns(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmds)
+{
+	int status = cmds[CMD_NS].ret;
+
+	ns->status = status;
+	ns->not_now = transient(status);
+	if (ns->not_now)
+		return;
+	ns->why = status ? nof_status_name(status) : nof_identify_zns(cmds[CMD_NS].buf, &ns->format);
+	if (!cmds[CMD_DESCS].ret)
+		WRITE_ONCE(ctrl->max_append, nof_identify_zasl(cmds[CMD_DESCS].buf, NVME_CAP_MPSMIN(ctrl->cap)));
+}
+
+/* Of the zoned ones among them; each has the pages that its first answers were in */
+static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
+{
+	struct nof_identify cmds[NOF_FORMATS_MAX * NR_CMDS];
+	u8 zoned[NOF_FORMATS_MAX];
+	u32 i, nr = 0;
+	int ret;
+
+	for (i = 0; i < f->nr; i++) {
+		const struct nof_ns *ns = &f->ns[i];
+
+		if (ns->not_now || ns->why || !is_zoned(ns))
+			continue;
+		cmds[nr * NR_CMDS + CMD_NS] = (struct nof_identify){
+			.nsid = ns->nsid, .cns = NVME_ID_CNS_CS_NS, .csi = NVME_CSI_ZNS, .buf = f->pages[i * NR_CMDS],
+		};
+		cmds[nr * NR_CMDS + CMD_DESCS] = (struct nof_identify){
+			.cns = NVME_ID_CNS_CS_CTRL, .csi = NVME_CSI_ZNS, .buf = f->pages[i * NR_CMDS + 1],
+		};
+		zoned[nr++] = i;
+	}
+	if (!nr)
+		return 0;
+	ret = nof_identify_many(ctrl, cmds, nr * NR_CMDS);
+	for (i = 0; !ret && i < nr; i++)
+		decode_zns(ctrl, &f->ns[zoned[i]], cmds + i * NR_CMDS);
+	return ret;
 }
 
 int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f)
@@ -87,5 +137,5 @@ int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f)
 	ret = nof_identify_many(ctrl, cmds, nr);
 	for (i = 0; !ret && i < f->nr; i++)
 		decode(ctrl, &f->ns[i], cmds + i * NR_CMDS);
-	return ret;
+	return ret ?: read_zns(ctrl, f);
 }

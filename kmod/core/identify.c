@@ -25,6 +25,9 @@
 #define DLFEAT_READ_MASK	0x7
 #define DLFEAT_READ_ZERO	0x1
 #define DLFEAT_WZ_DEAC		BIT(3)
+/* The block layer counts the sectors of a zone in 32 bits; each zone is read and has a bit or a structure */
+#define MAX_ZONE_BYTES		(1ULL << 40)
+#define MAX_ZONES		(1U << 20)
 /* More than file systems make use of; a target that claims more is believed this far. */
 #define MAX_PHYS_BYTES		(64 << 10)
 
@@ -189,6 +192,11 @@ void nof_identify_nvm(const struct nvme_id_ctrl_nvm *id, u8 mpsmin, struct nof_n
 	out->write_zeroes = max_transfer(id->wzsl, mpsmin);
 }
 
+u32 nof_identify_zasl(const struct nvme_id_ctrl_zns *id, u8 mpsmin)
+{
+	return max_transfer(id->zasl, mpsmin);
+}
+
 static u8 format_index(const struct nvme_id_ns *id)
 {
 	/* The upper bits count only where there are more formats than the lower ones can name. */
@@ -275,13 +283,50 @@ const char *nof_identify_ns(const struct nvme_id_ns *id, struct nof_ns_format *o
 		return why;
 	memset(out, 0, sizeof(*out));
 	out->nlbas = le64_to_cpu(id->nsze);
-	out->lba_shift = id->lbaf[format_index(id)].ds;
+	out->lbaf = format_index(id);
+	out->lba_shift = id->lbaf[out->lbaf].ds;
 	out->read_only = id->nsattr & NVME_NS_ATTR_RO;
 	out->shared = id->nmic & NVME_NS_NMIC_SHARED;
 	out->ana_group = le32_to_cpu(id->anagrpid);
 	decode_hints(id, out);
 	merge_id(&out->ids, NOF_ID_EUI64, out->ids.eui64, id->eui64, sizeof(id->eui64));
 	merge_id(&out->ids, NOF_ID_NGUID, out->ids.nguid, id->nguid, sizeof(id->nguid));
+	return NULL;
+}
+
+static bool is_pow2(u64 n)
+{
+	return n && !(n & (n - 1));
+}
+
+/* Zero based, all ones for none. A namespace that has no more zones than that is not limited. */
+static u32 zone_limit(__le32 value, u64 zones)
+{
+	u64 limit = (u64)le32_to_cpu(value) + 1;
+
+	return limit < zones ? limit : 0;
+}
+
+const char *nof_identify_zns(const struct nvme_id_ns_zns *id, struct nof_ns_format *out)
+{
+	u64 blocks = le64_to_cpu(id->lbafe[out->lbaf].zsze), zones;
+
+	if (id->zoc)
+		return "ZOC: zones whose capacity changes, or that the controller finishes, are not supported";
+	if (!is_pow2(blocks))
+		return "ZSZE: zone size is not a power of two";
+	if (blocks > (u64)MAX_ZONE_BYTES >> out->lba_shift)
+		return "ZSZE: zones larger than the block layer can have";
+	if (out->nlbas & (blocks - 1))
+		return "NSZE: not a whole number of zones";
+	zones = out->nlbas / blocks;
+	if (zones > MAX_ZONES)
+		return "ZSZE: more zones than this host keeps account of";
+	if ((u64)le32_to_cpu(id->mor) + 1 > (u64)le32_to_cpu(id->mar) + 1)
+		return "MOR, MAR: more zones may be open than active";
+	out->zone_blocks = blocks;
+	out->max_open = zone_limit(id->mor, zones);
+	out->max_active = zone_limit(id->mar, zones);
 	return NULL;
 }
 

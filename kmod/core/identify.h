@@ -41,6 +41,10 @@ struct nof_ns_format {
 	u32	discard_granularity;
 	u32	discard_alignment;
 	bool	discard_zeroes;	/* DLFEAT: deallocated blocks read as zero, Write Zeroes may deallocate */
+	u8	lbaf;		/* index of the format, for what other command sets tell of it */
+	/* of a zoned namespace; 0 when it is not */
+	u64	zone_blocks;	/* zone size, a power of two; the capacity is a multiple of it */
+	u32	max_open, max_active;	/* zones; 0: no limit */
 };
 
 /* Controller limits */
@@ -99,6 +103,15 @@ void nof_identify_nvm(const struct nvme_id_ctrl_nvm *id, u8 mpsmin, struct nof_n
  * too.
  */
 const char *nof_identify_ns(const struct nvme_id_ns *id, struct nof_ns_format *out);
+
+/*
+ * Identify Namespace of the zoned command set (ZNS 1.1, figure 48), for @out that nof_identify_ns() has filled. NULL or
+ * the reason.
+ */
+const char *nof_identify_zns(const struct nvme_id_ns_zns *id, struct nof_ns_format *out);
+
+/* Of the controller (ZNS 1.1, figure 49): the most data of a Zone Append, bytes; U32_MAX: MDTS alone bounds it. */
+u32 nof_identify_zasl(const struct nvme_id_ctrl_zns *id, u8 mpsmin);
 
 /* Namespace Identification Descriptor list: @len bytes; merges into @ids; NULL or the reason. */
 const char *nof_identify_descs(const void *buf, size_t len, struct nof_ns_ids *ids);

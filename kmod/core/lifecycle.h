@@ -33,6 +33,7 @@ int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
 struct nof_identify {
 	u32	nsid;
 	u8	cns;
+	u8	csi;
 	void	*buf;
 	int	ret;
 };

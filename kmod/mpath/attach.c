@@ -38,6 +38,9 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 /* Made room for, or so it was; then another path made the disk, or came to one that lingered */
 static const char too_narrow[] = "the disk promises more than this path can do; tried again later";
 
+static const char other_zones[] = "zone size differs from the namespace's other paths";
+static const char more_zones[] = "a zoned namespace has another size than its disk, which stays as it is";
+
 static const char other_size[] = "capacity or block size differs from the namespace's other paths";
 
 /* A private namespace (NMIC bit 0 clear), or one without identifiers, is never joined to another path's head */
@@ -48,7 +51,7 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 
 	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
 		/* one that lingers has nobody to agree with */
-		bool alone = !head->nr_paths;
+		bool alone = !head->nr_paths, fixed = !alone || f->zone_blocks;
 
 		if (test_bit(NOF_HEAD_REMOVING, &head->flags))
 			continue;
@@ -61,7 +64,9 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 			*why = "a namespace that is not shared has the identifiers of another";
 		else if (head->nsid != nsid)
 			*why = "another path has these identifiers with another namespace ID";
-		else if ((!alone && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
+		else if (head->format.zone_blocks != f->zone_blocks)
+			*why = other_zones;
+		else if ((fixed && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
 			*why = other_size;
 		else if (nof_head_too_wide(head, ctrl, f))
 			*why = too_narrow;
@@ -84,6 +89,14 @@ enum nof_refusal nof_path_refusal(const char *why)
 }
 
 static const char too_many[] = "more namespaces than max_namespaces of the module";
+
+/* A disk could not be shown */
+static const char *attach_not_shown(const struct nof_head *head, int ret)
+{
+	if (ret == -EPROTO && head->zone_fault)
+		return head->zone_fault;
+	return ret == -ENOMEM ? no_memory : no_disk;
+}
 
 static const char *attach_no_memory_or(int ret, const char *why)
 {
@@ -152,7 +165,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	/* the path is in place, so partitions can be read; it keeps the head, as nobody else removes it */
 	ret = nof_head_show(head);
 	if (ret)
-		why = attach_no_memory_or(ret, no_disk);
+		why = attach_not_shown(head, ret);
 	if (why && head == new)
 		nof_path_discard(path);
 	return why ?: path->unfit ? nof_head_busy : NULL;
@@ -229,6 +242,7 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	struct nof_path *path;
 	bool same = false;
 	const char *rest;
+	int ret = 0;
 
 	mutex_lock(&s->lock);
 	path = nof_path_of(ctrl, nsid);
@@ -238,8 +252,12 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 		attach_update(path, format, association, why);
 	mutex_unlock(&s->lock);
 	/* one whose disk could not be made visible when a path became usable */
-	if (same && !why && !test_bit(NOF_HEAD_ADDED, &path->head->flags) && nof_head_show(path->head))
-		why = no_disk;
+	if (same && !why && !test_bit(NOF_HEAD_ADDED, &path->head->flags))
+		ret = nof_head_show(path->head);
+	if (ret)
+		why = attach_not_shown(path->head, ret);
+	if (same && !why && format->zone_blocks && path->head->format.nlbas != format->nlbas)
+		why = more_zones;
 	if (same)
 		return why;
 	/*

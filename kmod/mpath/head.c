@@ -11,6 +11,7 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+#include "mpath/zones.h"
 
 /* However many a target has: each is a disk here */
 #define MAX_NAMESPACES	4096
@@ -84,6 +85,7 @@ static const struct block_device_operations head_ops = {
 	.compat_ioctl	= blkdev_compat_ptr_ioctl,
 	.free_disk	= free_disk,
 	.get_unique_id	= get_unique_id,
+	.report_zones	= nof_zones_report,
 };
 
 /* A link by its name has no blanks */
@@ -105,7 +107,7 @@ bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const
 	const struct nof_ns_ids *was = &head->format.ids, *is = &format->ids;
 	char wwid[NOF_WWID_SIZE];
 
-	if (head->lba_shift != format->lba_shift)
+	if (head->lba_shift != format->lba_shift || head->format.zone_blocks != format->zone_blocks)
 		return false;
 	if (nof_ns_ids_match(was, is))
 		return true;
@@ -397,6 +399,9 @@ static int head_add(struct nof_head *head)
 {
 	int ret;
 
+	ret = head->format.zone_blocks ? nof_zones_begin(head) : 0;
+	if (ret)
+		return ret;
 	nof_subsys_enter(head->subsys);
 	set_bit(GD_SUPPRESS_PART_SCAN, &head->disk->state);
 	ret = device_add_disk(&head->subsys->dev, head->disk, nof_head_attr_groups);
@@ -460,14 +465,17 @@ static void show_work(struct work_struct *work)
 
 bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 {
-	bool changed = head->format.nlbas != format->nlbas || head->read_only != format->read_only;
+	bool grown = head->format.nlbas != format->nlbas && !head->format.zone_blocks;
+	bool changed = grown || head->read_only != format->read_only;
 
 	lockdep_assert_held(&head->subsys->lock);
 	if (!changed)
 		return false;
-	head->format.nlbas = format->nlbas;
 	head->read_only = format->read_only;
-	set_capacity_and_notify(head->disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
+	if (grown) {
+		head->format.nlbas = format->nlbas;
+		set_capacity_and_notify(head->disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
+	}
 	set_disk_ro(head->disk, format->read_only);
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		nof_news_head(head, NVMEOF_EVENT_CHANGED);

@@ -41,6 +41,7 @@ enum nof_head_flag {
  * @id:		the n1 of nvmeof0n1
  * @format:	capacity, block size, identifiers: what every path has to agree on; under subsys->lock
  * @limits:	of the disk: what all its paths can do; changed while its queue is frozen
+ * @zone_fault:	what is wrong with its zones, as far as a report of them was read; under show_lock
  * @set:	usable paths, SRCU (subsys->srcu); replaced under subsys->lock
  * @set_seq:	raised after each replacement of @set
  * @paths:	all paths, under subsys->lock
@@ -75,6 +76,7 @@ struct nof_head {
 	struct nof_limits	limits;
 	u8			lba_shift;
 	bool			read_only;
+	const char		*zone_fault;
 	char			wwid[NOF_WWID_SIZE];
 
 	struct nof_path_set __rcu *set;
@@ -115,6 +117,8 @@ struct nof_head {
  * @only:	of passthrough: number of the controller that has to take it; 0 for any
  * @left:	number of the controller that it goes again from, 0 for none
  * @moved:	because of the path, not for any other error
+ * @zone:	enum nof_zone_step, of what is in doubt about it: see mpath/zones.h
+ * @hasty:	of passthrough: fails where there is no path, and waits for none
  * @gpu:	its data are in a GPU's memory, whoever may still know
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
@@ -149,6 +153,8 @@ struct nof_request {
 	bool			waiting;
 	bool			told_when;
 	bool			taken_back;
+	bool			hasty;
+	u8			zone;
 };
 
 static inline const char *nof_head_name(const struct nof_head *h)
@@ -226,7 +232,10 @@ void nof_head_linger(struct nof_head *head);
 void nof_head_linger_until(struct nof_head *head, u32 secs);
 /* Lingering ends now, with the removal of the disk; of all heads, and waits until that is done. */
 void nof_heads_end_linger(void);
-/* Capacity and write protection as read now; true when they were others. Under subsys->lock. */
+/*
+ * Capacity (but for zoned disks, which have as many zones as they were made with) and write protection as read now;
+ * true when they were others. Under subsys->lock.
+ */
 bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
 /* Requests that rest try again after so many jiffies, or sooner: those that rest for longer ask again. Any context. */
 void nof_head_again(struct nof_head *head, unsigned long delay);

@@ -4,6 +4,7 @@
  * before when that has left.
  */
 #include <linux/blk-mq.h>
+#include <linux/moduleparam.h>
 #include "compat/limits.h"
 #include "core/ctrl.h"
 #include "core/event.h"
@@ -23,6 +24,14 @@
 #define WIDEN_DELAY	(HZ / 2)
 #define WIDEN_TMO_MS	100
 #define WIDEN_REST	(10 * HZ)
+
+/*
+ * A zone append that was under way when its connection was lost cannot be sent again: nobody can tell where it went,
+ * if anywhere. As a write, in the order of its zone, it can.
+ */
+static bool native_append;
+module_param(native_append, bool, 0644);
+MODULE_PARM_DESC(native_append, "zone append goes to the target as such, of disks that come from now on (N)");
 
 /* The wire counts blocks in 16 bits, zero based */
 static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_transport_limits *tl, u8 lba_shift)
@@ -50,6 +59,20 @@ static u32 write_zeroes_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
 	return min_t(u64, max, ctrl->nvm.write_zeroes) & ~((1U << lba_shift) - 1);
 }
 
+/* Nothing but its zones' own commands frees or zeroes a part of them */
+static void fill_zones(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
+{
+	u32 append = min(READ_ONCE(ctrl->max_append) ?: U32_MAX, lim->max_bytes);
+
+	lim->zone_bytes = f->zone_blocks << f->lba_shift;
+	lim->max_open_zones = f->max_open;
+	lim->max_active_zones = f->max_active;
+	lim->max_append_bytes = append & ~((1U << f->lba_shift) - 1);
+	lim->native_append = native_append;
+	lim->max_discard_bytes = 0;
+	lim->max_write_zeroes_bytes = 0;
+}
+
 void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
 {
 	const struct nof_transport_limits *tl = &ctrl->limits;
@@ -75,6 +98,8 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	lim->fua = lim->write_cache;
 	lim->poll = ctrl->subsys->nr_poll;
 	lim->p2p = tl->p2p;
+	if (f->zone_blocks)
+		fill_zones(ctrl, f, lim);
 }
 
 /* What both can do */
@@ -90,6 +115,9 @@ static struct nof_limits common(const struct nof_limits *has, const struct nof_l
 	lim.write_cache |= other->write_cache;
 	lim.fua |= other->fua;
 	lim.p2p &= other->p2p;
+	lim.max_open_zones = min_not_zero(has->max_open_zones, other->max_open_zones);
+	lim.max_active_zones = min_not_zero(has->max_active_zones, other->max_active_zones);
+	lim.max_append_bytes = min(has->max_append_bytes, other->max_append_bytes);
 	return lim;
 }
 
@@ -104,6 +132,7 @@ static struct nof_limits taken(const struct nof_limits *has, const struct nof_li
 	lim.max_discard_bytes = one->max_discard_bytes;
 	lim.max_write_zeroes_bytes = one->max_write_zeroes_bytes;
 	lim.p2p = one->p2p;
+	lim.max_append_bytes = one->max_append_bytes;
 	return lim;
 }
 
@@ -113,7 +142,8 @@ static bool differ(const struct nof_limits *a, const struct nof_limits *b)
 	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
 	       a->virt_boundary != b->virt_boundary || a->max_discard_bytes != b->max_discard_bytes ||
 	       a->max_write_zeroes_bytes != b->max_write_zeroes_bytes || a->write_cache != b->write_cache ||
-	       a->fua != b->fua || a->p2p != b->p2p;
+	       a->fua != b->fua || a->p2p != b->p2p || a->max_open_zones != b->max_open_zones ||
+	       a->max_active_zones != b->max_active_zones || a->max_append_bytes != b->max_append_bytes;
 }
 
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)

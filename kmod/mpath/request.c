@@ -22,6 +22,7 @@
 #include "mpath/path.h"
 #include "mpath/request.h"
 #include "mpath/selector.h"
+#include "mpath/zones.h"
 #include "transport/transport.h"
 
 /* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
@@ -93,7 +94,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 	bool passthrough = blk_rq_is_passthrough(rq);
 	LIST_HEAD(parked);
 
-	if (!set || !set->may_wait || (passthrough && !may_wait(rq)))
+	if (!set || !set->may_wait || (passthrough && (req->hasty || !may_wait(rq))))
 		return BLK_STS_TRANSPORT;
 	nof_request_clear_marks(rq);
 	if (!req->waiting && nof_park(rq, &parked)) {
@@ -173,23 +174,36 @@ static void start(struct nof_path *path, struct request *rq)
 	blk_mq_start_request(rq);
 }
 
+/* What it is, or, when that is in doubt, what its zone says of it */
+static blk_status_t setup(struct nof_head *head, struct request *rq, u32 nsid)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (unlikely(req->zone))
+		return nof_zone_ask(head, req, nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
+	return likely(nof_sqe_setup(head, rq, &req->cmd, nsid)) ? BLK_STS_OK : BLK_STS_NOTSUPP;
+}
+
 static blk_status_t request_send(struct nof_head *head, struct nof_path *path, struct request *rq, bool last)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_ctrl *ctrl = path->ctrl;
 	struct nof_ctrl_map *map = srcu_dereference(ctrl->map, &head->subsys->srcu);
 	struct nof_queue *queue;
+	blk_status_t ret;
 	int err;
 
 	/* gone since the set was published: a new one is on its way */
 	if (unlikely(!map))
 		return BLK_STS_RESOURCE;
 	queue = queue_of(head->subsys, map, rq);
-	if (unlikely(!nof_sqe_setup(head, rq, &req->cmd, path->nsid)))
-		return BLK_STS_NOTSUPP;
+	ret = setup(head, rq, path->nsid);
+	if (unlikely(ret != BLK_STS_OK))
+		return ret;
 	req->path = path;
 	err = nof_queue_add(queue, &req->cmd);
 	if (unlikely(err)) {
+		nof_zone_forget(req);
 		if (err == -EOPNOTSUPP)
 			return BLK_STS_NOTSUPP;
 		if (err == -EIO)
@@ -373,6 +387,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req->again_at = 0;
 		req->since = jiffies;
 		req->aborted = req->waiting = req->told_when = req->taken_back = false;
+		req->zone = NOF_ZONE_SURE;
 		req->failover = NULL;
 		if (unlikely(nof_parked(bd->rq)))
 			nof_park_resume(bd->rq);
@@ -455,15 +470,17 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 	this_cpu_add(path->stats->ns[write], ns);
 }
 
-static void request_count(struct nof_path *path, const struct request *rq, u64 ns)
+static void request_count(struct nof_path *path, struct request *rq, u64 ns)
 {
 	this_cpu_inc(path->stats->ios);
 	if (req_op(rq) == REQ_OP_READ)
 		this_cpu_add(path->stats->bytes_read, blk_rq_bytes(rq));
-	else if (req_op(rq) == REQ_OP_WRITE)
+	else if (req_op(rq) == REQ_OP_WRITE || req_op(rq) == REQ_OP_ZONE_APPEND)
 		this_cpu_add(path->stats->bytes_written, blk_rq_bytes(rq));
 	else
 		return;
+	if (unlikely(req_op(rq) == REQ_OP_ZONE_APPEND))
+		nof_zone_appended(path->head, rq);
 	sample(path, rq, ns);
 	if (unlikely(READ_ONCE(path->degraded)))
 		nof_health_probed(path, rq, ns, true);
@@ -635,7 +652,7 @@ static bool goes_again(struct nof_request *req, struct request *rq)
 {
 	u16 status = req->cmd.status;
 
-	if (blk_rq_is_passthrough(rq))
+	if (blk_rq_is_passthrough(rq) || nof_zone_lost_append(req, rq))
 		return false;
 	if (status == NVME_SC_HOST_ABORTED_CMD)
 		return may_lose(req);
@@ -661,10 +678,27 @@ static void failed(struct nof_request *req, struct request *rq, u64 ns, struct i
 		this_cpu_inc(path->stats->faults);
 	if (unlikely(READ_ONCE(path->degraded)))
 		nof_health_probed(path, rq, ns, false);
-	if (goes_again(req, rq))
+	if (goes_again(req, rq)) {
+		nof_zone_doubt(req, rq);
 		move(req, rq);
-	else
+	} else {
 		finish(rq, iob);
+	}
+}
+
+/* What the zone says of a request that was in doubt */
+static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struct io_comp_batch *iob)
+{
+	switch (nof_zone_told(req, rq)) {
+	case NOF_ZONE_AGAIN:
+		nof_request_again(req);
+		break;
+	case NOF_ZONE_UNTOLD:
+		failed(req, rq, ns, iob);
+		break;
+	default:
+		finish(rq, iob);
+	}
 }
 
 void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
@@ -674,7 +708,9 @@ void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
 	u64 ns = ktime_get_ns() - req->sent_ns;
 
 	off_path(req, rq, ns);
-	if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
+	if (unlikely(req->zone)) {
+		zone_told(req, rq, ns, iob);
+	} else if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
 		cmd->status = 0;
 		request_count(req->path, rq, ns);
 		finish(rq, iob);
@@ -702,6 +738,7 @@ void nof_head_detached(struct nof_cmd *cmd, bool sent)
 	struct request *rq = nof_cmd_rq(cmd);
 
 	req->taken_back |= sent;
+	nof_zone_forget(req);
 	off_path(req, rq, ktime_get_ns() - req->sent_ns);
 	move(req, rq);
 }

@@ -30,7 +30,7 @@ static void setup_rw(const struct nof_head *head, const struct request *rq, stru
 	if (rq->cmd_flags & REQ_RAHEAD)
 		rw->dsmgmt = cpu_to_le32(NVME_RW_DSM_FREQ_PREFETCH);
 	cmd->len = blk_rq_bytes(rq);
-	cmd->write = opcode == nvme_cmd_write;
+	cmd->write = opcode != nvme_cmd_read;
 }
 
 static void setup_write_zeroes(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
@@ -63,6 +63,19 @@ static void setup_discard(const struct nof_head *head, const struct request *rq,
 	cmd->buf = &cmd->dsm;
 	cmd->len = sizeof(cmd->dsm);
 	cmd->write = true;
+}
+
+static void setup_zone(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u8 action)
+{
+	struct nvme_zone_mgmt_send_cmd *zone = &cmd->sqe.zms;
+
+	memset(zone, 0, sizeof(*zone));
+	zone->opcode = nvme_cmd_zone_mgmt_send;
+	zone->slba = cpu_to_le64(lba_of(head, rq));
+	zone->zsa = action;
+	zone->select_all = req_op(rq) == REQ_OP_ZONE_RESET_ALL;
+	cmd->len = 0;
+	cmd->write = false;
 }
 
 static void setup_flush(struct nof_cmd *cmd)
@@ -103,6 +116,22 @@ bool nof_sqe_setup(const struct nof_head *head, const struct request *rq, struct
 		break;
 	case REQ_OP_WRITE_ZEROES:
 		setup_write_zeroes(head, rq, cmd);
+		break;
+	case REQ_OP_ZONE_APPEND:
+		setup_rw(head, rq, cmd, nvme_cmd_zone_append);
+		break;
+	case REQ_OP_ZONE_OPEN:
+		setup_zone(head, rq, cmd, NVME_ZONE_OPEN);
+		break;
+	case REQ_OP_ZONE_CLOSE:
+		setup_zone(head, rq, cmd, NVME_ZONE_CLOSE);
+		break;
+	case REQ_OP_ZONE_FINISH:
+		setup_zone(head, rq, cmd, NVME_ZONE_FINISH);
+		break;
+	case REQ_OP_ZONE_RESET:
+	case REQ_OP_ZONE_RESET_ALL:
+		setup_zone(head, rq, cmd, NVME_ZONE_RESET);
 		break;
 	case REQ_OP_DRV_IN:
 	case REQ_OP_DRV_OUT:

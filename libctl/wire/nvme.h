@@ -69,6 +69,9 @@ enum IoOpcode : std::uint8_t {
 	op_read = 0x02,
 	op_write_zeroes = 0x08,
 	op_dsm = 0x09,
+	op_zone_send = 0x79, // ZNS 1.1
+	op_zone_receive = 0x7a,
+	op_zone_append = 0x7d,
 };
 
 enum Feature : std::uint8_t {

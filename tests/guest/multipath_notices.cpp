@@ -14,6 +14,7 @@
 #include <atomic>
 #include <sched.h>
 #include <thread>
+#include <vector>
 
 using namespace guest;
 using nvmeof::ControllerState;

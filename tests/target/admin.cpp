@@ -81,10 +81,19 @@ Reply Connection::identify(const Command &cmd)
 		auto store = server_.stores().find(nsid);
 		return store ? Reply{st_ok, 0, descriptors(*store)} : Reply{st_invalid_ns | st_dnr};
 	}
-	case cns_cs_ctrl:
-		return {st_ok, 0, identifyNvm(server_.config())};
-	case cns_cs_ns:
+	case cns_cs_ctrl: {
+		if (cmd.cdw11 >> 24 != csi_zns)
+			return {st_ok, 0, identifyNvm(server_.config())};
+		Bytes id(identify_size);
+		id[0] = server_.config().zoneAppend;
+		return {st_ok, 0, id};
+	}
+	case cns_cs_ns: {
+		auto store = server_.stores().find(nsid);
+		if (store && store->zones() && cmd.cdw11 >> 24 == csi_zns)
+			return {st_ok, 0, identifyZoned(*store)};
 		return {st_ok, 0, Bytes(4096)}; // the NVM command set has nothing to tell
+	}
 	}
 	return {st_invalid_field | st_dnr};
 }

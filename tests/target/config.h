@@ -47,6 +47,8 @@ struct Config {
 	std::uint32_t anaGroups = 4;     // NANAGRPID and ANAGRPMAX
 	std::uint8_t anaTransition = 10; // ANATT, s
 	std::uint32_t namespaces = 1024; // NN and MNAN
+	bool zoned = false;              // has the zoned command set: CAP.CSS
+	std::uint8_t zoneAppend = 0;     // ZASL, 2^n * 4 KiB; 0: MDTS
 	std::uint8_t readyTimeout = 10;  // CAP.TO, 500 ms units
 	// Of its discovery controllers: whether they may be kept, with a keep-alive timer, and how long one that is not
 	// kept stays without a command.

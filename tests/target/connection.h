@@ -126,6 +126,7 @@ private:
 	// io.cpp
 	Reply io(const Command &cmd, const Bytes &data);
 	Reply onStore(Store &store, const Command &cmd, const Bytes &data);
+	Reply onZones(Store &store, ZoneTable &zones, const Command &cmd, const Bytes &data);
 	Reply dsm(Store &store, const Command &cmd, const Bytes &data);
 
 	void deliverEvents();

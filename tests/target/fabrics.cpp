@@ -97,7 +97,8 @@ Reply Connection::propertyGet(const Command &cmd)
 		switch (cmd.cdw11) {
 		case prop_cap: // MQES, CQR, TO, CSS: NVM, or no I/O command set
 			value = (config.queueEntries - 1u) | 1u << 16 | std::uint32_t(config.readyTimeout) << 24 |
-				1ull << (assoc_->discovery ? 44 : 37);
+				1ull << (assoc_->discovery ? 44 : 37) |
+				std::uint64_t(config.zoned && !assoc_->discovery) << 43;
 			break;
 		case prop_vs:
 			value = server_.config().version;

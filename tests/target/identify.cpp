@@ -81,7 +81,23 @@ Bytes identifyNamespace(const Config &config, const Store &store)
 
 Bytes descriptors(const Store &store)
 {
-	return descriptorList(store.nguid(), store.uuid());
+	auto list = descriptorList(store.nguid(), store.uuid());
+	if (store.zones()) {
+		list[csi_at - 4] = NVME_NIDT_CSI;
+		list[csi_at - 3] = 1;
+		list[csi_at] = csi_zns;
+	}
+	return list;
+}
+
+Bytes identifyZoned(const Store &store)
+{
+	auto &shape = store.zones()->shape();
+	Bytes id(identify_size);
+	put<std::uint32_t>(id, 4, shape.maxActive - 1);
+	put<std::uint32_t>(id, 8, shape.maxOpen - 1);
+	put<std::uint64_t>(id, 2816, shape.blocks);
+	return id;
 }
 
 Bytes anaLog(const Stores &stores, const AnaStates &states, std::uint64_t change, bool groupsOnly)

@@ -10,11 +10,17 @@ namespace target {
 
 struct Association;
 
+// Of the command set identifier in a list of descriptors, behind NGUID and UUID
+constexpr std::size_t csi_at = 44;
+constexpr std::uint8_t csi_zns = 2;
+
 Bytes identifyController(const Config &config, const Association &assoc);
 // Of the NVM command set
 Bytes identifyNvm(const Config &config);
 Bytes identifyNamespace(const Config &config, const Store &store);
 Bytes descriptors(const Store &store);
+// Of the zoned command set
+Bytes identifyZoned(const Store &store);
 
 // By group; those not in it are optimized.
 using AnaStates = std::map<std::uint32_t, AnaState>;

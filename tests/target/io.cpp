@@ -71,6 +71,8 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 			server_.violation("write: data and block count differ");
 			return {st_invalid_field | st_dnr};
 		}
+		if (auto status = store.zones() ? store.zones()->write(cmd.slba(), cmd.blocks()) : std::uint16_t(st_ok))
+			return {status};
 		return answer(store.write(cmd.slba(), data, assoc_->cntlid));
 	case op_write_zeroes:
 		count.zeroes++;
@@ -80,6 +82,32 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 	case op_dsm:
 		count.discards++;
 		return dsm(store, cmd, data);
+	}
+	if (store.zones())
+		return onZones(store, *store.zones(), cmd, data);
+	return {st_invalid_opcode | st_dnr};
+}
+
+Reply Connection::onZones(Store &store, ZoneTable &zones, const Command &cmd, const Bytes &data)
+{
+	switch (cmd.opcode) {
+	case op_zone_append: {
+		std::uint64_t at = 0;
+		if (auto status = zones.append(cmd.slba(), cmd.blocks(), at))
+			return {status};
+		return store.write(at, data, assoc_->cntlid) ? Reply{st_ok, at} : Reply{out_of_range};
+	}
+	case op_zone_send:
+		return {zones.manage(cmd.slba(), static_cast<std::uint8_t>(cmd.cdw13), cmd.cdw13 >> 8 & 1)};
+	case op_zone_receive: {
+		auto bytes = (std::size_t(cmd.cdw12) + 1) * 4;
+		if (cmd.sgl.length != bytes)
+			server_.violation("report of zones: SGL and length differ");
+		Reply reply{st_ok, 0, zones.report(cmd.slba(), std::min(bytes, log_limit), cmd.cdw13 >> 16 & 1)};
+		Strike strike{*this, qid_, &cmd, nullptr, &reply.data};
+		server_.script().offer(Hook::zones, strike);
+		return reply;
+	}
 	}
 	return {st_invalid_opcode | st_dnr};
 }

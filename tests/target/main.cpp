@@ -19,10 +19,11 @@ namespace {
 
 int list()
 {
-	for (auto &m : misbehaviours())
-		std::printf("%-26s trap %-3d %s\n", m.name, m.trap, toString(m.expect));
-	std::printf("%zu misbehaviours, %zu of them of the discovery service\n", misbehaviours().size(),
-		    discoveryMisbehaviours().size());
+	for (auto all : {misbehaviours(), zoneMisbehaviours()})
+		for (auto &m : all)
+			std::printf("%-26s trap %-3d %s\n", m.name, m.trap, toString(m.expect));
+	std::printf("%zu misbehaviours, %zu of them of the discovery service; %zu more of zones\n",
+		    misbehaviours().size(), discoveryMisbehaviours().size(), zoneMisbehaviours().size());
 	return 0;
 }
 
@@ -91,6 +92,7 @@ struct Options {
 	Config config;
 	std::uint64_t mib = 64;
 	unsigned shift = 9;
+	std::uint64_t zoneMib = 0; // of a zone; 0: none
 	int times = 1;
 	int ports = 1;
 	int entries = 0;
@@ -135,6 +137,9 @@ void describe(CLI::App &app, Options &options)
 	app.add_option("-b", options.shift, "size of a block, as a power of two")
 		->check(CLI::Range(9, 16))
 		->type_name("SHIFT");
+	app.add_option("-z", options.zoneMib, "zones of so many MiB, a power of two")
+		->check(CLI::Range(1, 1 << 20))
+		->type_name("MIB");
 	app.add_flag("-A", config.ana, "with ANA");
 	app.add_option("-C", config.ccrLimit, "Cross-Controller Resets at once")->type_name("RESETS");
 	app.add_option("-q", config.quiesce, "CQT")->type_name("MS");
@@ -177,11 +182,14 @@ void describe(CLI::App &app, Options &options)
 int serve(const Options &options)
 {
 	Config config = options.config;
+	config.zoned = options.zoneMib;
 	const sigset_t set = signals(); // before any thread: all of them are to leave these to waitForEnd()
 	sigprocmask(SIG_BLOCK, &set, nullptr);
 
 	auto subsystem = std::make_shared<Subsystem>();
-	subsystem->stores().add(1, options.mib << 20, options.shift);
+	auto store = subsystem->stores().add(1, options.mib << 20, options.shift);
+	if (auto blocks = options.zoneMib << 20 >> options.shift)
+		store->makeZoned({.blocks = blocks, .capacity = blocks});
 	subsystem->discovery().add(options.told);
 	subsystem->discovery().add(madeUp(options.entries, config));
 	std::optional<MutatedSessions> sessions;

@@ -643,9 +643,11 @@ bool possible(const Misbehaviour &m, Transport transport)
 
 const Misbehaviour *findMisbehaviour(std::string_view name)
 {
-	auto all = misbehaviours();
-	auto at = std::find_if(all.begin(), all.end(), [&](auto &m) { return name == m.name; });
-	return at == all.end() ? nullptr : &*at;
+	for (auto all : {misbehaviours(), zoneMisbehaviours()})
+		for (auto &m : all)
+			if (name == m.name)
+				return &m;
+	return nullptr;
 }
 
 const char *toString(Expect expect)

@@ -55,6 +55,8 @@ std::span<const Misbehaviour> misbehaviours();
 std::span<const Misbehaviour> discoveryMisbehaviours();
 // Those of NVMe/RDMA alone, likewise
 std::span<const Misbehaviour> rdmaMisbehaviours();
+// Of zoned namespaces alone; not a part of the above
+std::span<const Misbehaviour> zoneMisbehaviours();
 // Over a transport some of them have no place to strike.
 bool possible(const Misbehaviour &m, Transport transport);
 // Null: there is none of that name.

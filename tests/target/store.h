@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wire.h"
+#include "zones.h"
 
 #include <map>
 #include <memory>
@@ -29,6 +30,9 @@ public:
 	bool write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer);
 	bool zero(std::uint64_t slba, std::uint64_t blocks);
 	void resize(std::uint64_t size);
+	// Before a host sees it; for a target whose Config is zoned
+	void makeZoned(const ZoneShape &shape) { zones_ = std::make_unique<ZoneTable>(shape, blocks()); }
+	ZoneTable *zones() const { return zones_.get(); } // null: it has none
 
 	// Bytes as a host should see them; for tests.
 	Bytes peek(std::uint64_t offset, std::size_t length) const;
@@ -53,6 +57,7 @@ private:
 	Bytes data_;
 	std::vector<Written> written_; // by block
 	std::uint64_t ghosts_ = 0;
+	std::unique_ptr<ZoneTable> zones_;
 };
 
 // The namespaces of a subsystem, by NSID.

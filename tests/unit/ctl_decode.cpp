@@ -87,6 +87,18 @@ TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 		CHECK(ns->uuid->toString() == "11111111-1111-1111-1111-111111111111");
 		CHECK((*ns->eui64)[7] == 0x22);
 		CHECK(ns->size == 1ULL << 40);
+		CHECK_FALSE(ns->zones);
+	}
+	SECTION("zoned")
+	{
+		p.u64(NVMEOF_A_ZONE_SIZE, 1 << 20).u32(NVMEOF_A_NR_ZONES, 8).u32(NVMEOF_A_OPEN_ZONES, 3);
+		Result<Namespace> ns = decodeNamespace(p.attributes());
+		REQUIRE(ns);
+		REQUIRE(ns->zones);
+		CHECK(ns->zones->size == 1 << 20);
+		CHECK(ns->zones->count == 8);
+		CHECK(ns->zones->maxOpen == 3);
+		CHECK(ns->zones->maxActive == 0);
 	}
 	SECTION("wrong")
 	{

@@ -312,6 +312,16 @@ Fields fieldsOf(const Controller &controller)
 	return fields;
 }
 
+static void addZones(Fields &fields, const Zones &zones)
+{
+	auto most = [](std::uint32_t limit) { return limit ? fmt::format("at most {}", limit) : "no limit"; };
+	fields.emplace_back("zones", fmt::format("{} of {}", zones.count, formatSize(zones.size)));
+	fields.emplace_back("open zones", most(zones.maxOpen));
+	fields.emplace_back("active zones", most(zones.maxActive));
+	fields.emplace_back("zone append",
+			    zones.maxAppend ? fmt::format("up to {}", formatSize(zones.maxAppend)) : "no");
+}
+
 Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 {
 	Fields fields{{"name", ns.name}, {"kind", "namespace"}, {"device", "/dev/" + ns.name}};
@@ -326,6 +336,8 @@ Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 	fields.emplace_back("block size", fmt::format("{} B", ns.lbaSize));
 	fields.emplace_back("size", fmt::format("{} ({} B)", formatSize(ns.size), ns.size));
 	fields.emplace_back("read-only", yesNo(ns.readOnly));
+	if (ns.zones)
+		addZones(fields, *ns.zones);
 	fields.emplace_back("paths", pathsNote(ns, now));
 	addNumber(fields, "waiting", ns.waiting);
 	addNumber(fields, "held", ns.held);

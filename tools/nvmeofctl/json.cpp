@@ -168,6 +168,12 @@ Json toJson(const Namespace &ns)
 	json["held"] = ns.held;
 	json["openers"] = ns.openers;
 	json["p2p"] = ns.p2p;
+	if (ns.zones)
+		json["zones"] = {{"size", ns.zones->size},
+				 {"count", ns.zones->count},
+				 {"max_open", ns.zones->maxOpen},
+				 {"max_active", ns.zones->maxActive},
+				 {"max_append", ns.zones->maxAppend}};
 	if (ns.noPathSince)
 		json["no_path_since_ns"] = ns.noPathSince->count();
 	return json;

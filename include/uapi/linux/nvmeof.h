@@ -42,7 +42,8 @@
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
  *   a namespace object: SUBSYS_ID, NS_NAME, NSID, WWID, [UUID], [NGUID], [EUI64], LBA_SIZE, SIZE, READ_ONLY, NR_PATHS,
- *   NR_USABLE, NR_LIVE, NR_EXPECTED, WAITING, HELD, OPENERS, [NO_PATH_SINCE], [P2P]
+ *   NR_USABLE, NR_LIVE, NR_EXPECTED, WAITING, HELD, OPENERS, [NO_PATH_SINCE], [P2P], and where it
+ *   is zoned ZONE_SIZE, NR_ZONES, OPEN_ZONES, ACTIVE_ZONES, ZONE_APPEND
  *
  * PATH_GET      do: PATH_NAME (req)   -> a path object
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
@@ -217,6 +218,11 @@ enum nvmeof_attr {
 	NVMEOF_A_REMOTE_INVALIDATIONS,	/* u64: likewise, by the target */
 	NVMEOF_A_P2P,			/* flag: data may be in PCI peer-to-peer memory; of a disk: by all its paths */
 	NVMEOF_A_NVFS,			/* flag: data may be in a GPU's memory that nvidia-fs maps */
+	NVMEOF_A_ZONE_SIZE,		/* u64: bytes; of a zoned namespace, like those that follow */
+	NVMEOF_A_NR_ZONES,		/* u32 */
+	NVMEOF_A_OPEN_ZONES,		/* u32: at most; 0 for no limit */
+	NVMEOF_A_ACTIVE_ZONES,		/* u32: likewise */
+	NVMEOF_A_ZONE_APPEND,		/* u32: bytes of one; 0 for none at all */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

@@ -64,17 +64,21 @@ void Lane::repair()
 
 Multi::Multi(const MultiOptions &options) : Ways(host), subsystem_(testNqn)
 {
-	std::uint32_t nsid = 0;
-	for (auto size : options.namespaces) {
-		backing_.push_back(std::make_unique<Loop>(size));
-		nsid++;
-		subsystem_.addNamespace(nsid, backing_.back()->device(), {.anaGroup = nsid});
+	std::vector<std::string> devices;
+	if (options.device.empty())
+		for (auto size : options.namespaces)
+			devices.push_back(backing_.emplace_back(std::make_unique<Loop>(size))->device());
+	else
+		devices.push_back(options.device);
+	for (auto &device : devices) {
+		namespaces_++;
+		subsystem_.addNamespace(namespaces_, device, {.anaGroup = namespaces_});
 	}
 	for (unsigned n = 0; n < options.lanes; n++) {
 		auto transport = n < options.transports.size() ? options.transports[n] : guest::transport();
 		lanes_.push_back(std::make_unique<Lane>(n, subsystem_, transport));
 		// other groups than the first begin inaccessible
-		for (unsigned group = 1; group <= nsid; group++)
+		for (unsigned group = 1; group <= namespaces_; group++)
 			lanes_.back()->setAna(group, "optimized");
 	}
 }

@@ -54,6 +54,7 @@ private:
 struct MultiOptions {
 	unsigned lanes = 2;
 	std::vector<std::uint64_t> namespaces = {64 << 20}; // bytes of each; NSID n is in ANA group n
+	std::string device = "";                            // of NSID 1, instead of those
 	std::vector<std::string> transports = {}; // of each lane; those that are not named have that of all tests
 };
 
@@ -66,10 +67,11 @@ public:
 	unsigned lanes() const override { return static_cast<unsigned>(lanes_.size()); }
 	nvmet::Subsystem &subsystem() { return subsystem_; }
 	nvmeof::ConnectOptions options(unsigned lane) const override;
-	std::uint32_t namespaces() const override { return static_cast<std::uint32_t>(backing_.size()); }
+	std::uint32_t namespaces() const override { return namespaces_; }
 
 private:
 	std::vector<std::unique_ptr<Loop>> backing_;
+	std::uint32_t namespaces_ = 0;
 	nvmet::Subsystem subsystem_;
 	std::vector<std::unique_ptr<Lane>> lanes_;
 

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Zoned namespaces of the scriptable target: commands that are lost without an answer, and what is wrong about zones.
+#include "hostile_tally.h"
+#include "support/again.h"
+#include "support/choice.h"
+#include "support/ghost.h"
+#include "support/zoned.h"
+#include "target/acts.h"
+#include "target/connection.h"
+
+using namespace guest;
+using target::Expect;
+using target::Hook;
+using target::Misbehaviour;
+using target::When;
+using target::acts::always;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr unsigned zone = 2048, capacity = 1536; // sectors
+
+target::Config zoned()
+{
+	target::Config config;
+	config.ana = true;
+	config.zoned = true;
+	config.kas = 1;
+	return config;
+}
+
+// Writes go to the first port as long as it is there; the other one goes on.
+struct Scene {
+	Ports ports{std::vector<target::Config>{zoned(), zoned()}};
+	std::shared_ptr<Disk> disk;
+
+	Scene()
+	{
+		ports.store().makeZoned({.blocks = zone, .capacity = capacity, .maxOpen = 3, .maxActive = 4});
+		ports[1].setAnaState(1, target::ana_non_optimized);
+		ports.connectAll();
+		auto node = ports.disk();
+		REQUIRE_FALSE(node.empty());
+		disk = std::make_shared<Disk>(node);
+		REQUIRE(write(0, 1) == 0);
+		REQUIRE(both());
+	}
+
+	target::ZoneTable &zones() { return *ports.store().zones(); }
+	int write(std::uint64_t sector, std::uint32_t seed, std::size_t bytes = length) const
+	{
+		Buffer buffer(bytes);
+		buffer.fill(seed);
+		return disk->write(sector * 512, buffer);
+	}
+	int manage(unsigned long what, unsigned n) const
+	{
+		return manageZones(*disk, what, std::uint64_t(n) * zone, zone);
+	}
+	bool both()
+	{
+		return eventually(
+			[this] {
+				auto paths = ports.host.paths();
+				return std::ranges::count_if(paths, [](auto &p) { return p.usable; }) == 2;
+			},
+			20s);
+	}
+	bool holds(std::uint64_t sector, std::uint32_t seed) const
+	{
+		Buffer buffer(length);
+		return disk->read(sector * 512, buffer) == 0 && buffer.holds(seed);
+	}
+};
+
+// The connection is cut under a command, of which so many blocks have been written: all is -1
+template <int blocks> bool cutWrite(target::Strike &s)
+{
+	if (!s.ioWrite())
+		return false;
+	auto &store = *s.conn.server().stores().find(1);
+	auto nr = blocks < 0 ? s.cmd->blocks() : std::uint32_t(blocks);
+	if (nr && store.zones()->write(s.cmd->slba(), nr) == target::st_ok)
+		store.write(s.cmd->slba(), std::span(*s.data).first(std::size_t(nr) << store.shift()), 1);
+	auto *conn = &s.conn;
+	s.verdict = target::Verdict::drop;
+	s.after = [conn] { conn->end(true); };
+	return true;
+}
+
+template <bool executed> bool cutAction(target::Strike &s)
+{
+	if (!s.io() || !s.is(target::op_zone_send))
+		return false;
+	auto &store = *s.conn.server().stores().find(1);
+	if (executed)
+		store.zones()->manage(s.cmd->slba(), static_cast<std::uint8_t>(s.cmd->cdw13), s.cmd->cdw13 >> 8 & 1);
+	auto *conn = &s.conn;
+	s.verdict = target::Verdict::drop;
+	s.after = [conn] { conn->end(true); };
+	return true;
+}
+
+bool cutReport(target::Strike &s)
+{
+	if (!s.io() || !s.is(target::op_zone_receive))
+		return false;
+	auto *conn = &s.conn;
+	s.verdict = target::Verdict::drop;
+	s.after = [conn] { conn->end(true); };
+	return true;
+}
+
+const auto executedWrite = always(Hook::execute, cutWrite<-1>);
+const auto lostWrite = always(Hook::execute, cutWrite<0>);
+const auto halfWrite = always(Hook::execute, cutWrite<3>);
+const auto executedAction = always(Hook::execute, cutAction<true>);
+const auto lostAction = always(Hook::execute, cutAction<false>);
+const auto lostReport = always(Hook::execute, cutReport);
+
+} // namespace
+
+TEST_CASE("a write that was lost: its zone tells whether it was executed", "[zones][lost][trap42][short]")
+{
+	Scene scene;
+	auto &first = scene.ports[0].script();
+	auto reports = scene.zones().reports();
+	first.arm(executedWrite);
+	CHECK(scene.write(8, 2) == 0);
+	CHECK(scene.holds(8, 2));
+	CHECK(scene.zones().wp(0) == 16);
+	CHECK(scene.zones().reports() == reports + 1);
+	REQUIRE(scene.both());
+
+	first.arm(lostWrite);
+	CHECK(scene.write(16, 3) == 0);
+	CHECK(scene.holds(16, 3));
+	CHECK(scene.zones().wp(0) == 24);
+	REQUIRE(scene.both());
+
+	// the last one of its zone, which is full then and has no write pointer
+	REQUIRE(scene.write(zone, 4, (capacity - 8) * 512) == 0);
+	first.arm(executedWrite);
+	CHECK(scene.write(zone + capacity - 8, 5) == 0);
+	CHECK(scene.zones().state(1) == target::zone_full);
+	CHECK(scene.holds(zone + capacity - 8, 5));
+	REQUIRE(scene.both());
+
+	// the question is lost, too
+	first.arm(lostWrite);
+	scene.ports[1].script().arm(lostReport);
+	CHECK(scene.write(24, 6) == 0);
+	CHECK(scene.holds(24, 6));
+	CHECK(scene.zones().refused() == 0); // nothing was sent blindly
+	REQUIRE(scene.both());
+
+	first.arm(halfWrite);
+	CHECK(scene.write(32, 7) == -EIO);
+	CHECK(scene.zones().wp(0) == 35);
+	CHECK(scene.zones().refused() == 0);
+	REQUIRE(scene.both());
+	REQUIRE(scene.manage(BLKRESETZONE, 0) == 0);
+	CHECK(scene.write(0, 8) == 0);
+
+	// more at a time than it can have
+	for (unsigned n : {3u, 4u, 5u})
+		CHECK(scene.manage(BLKOPENZONE, n) == 0);
+	CHECK(scene.manage(BLKOPENZONE, 6) == -EOVERFLOW);
+	CHECK(scene.manage(BLKRESETZONE, 0) == 0);
+	CHECK(scene.manage(BLKOPENZONE, 6) == -ETOOMANYREFS);
+	CHECK(eventually([&] { return scene.ports.host.busy() == 0; }, 5s));
+}
+
+TEST_CASE("actions that were lost are repeated while they are due", "[zones][lost][trap42]")
+{
+	Scene scene;
+	for (auto *how : {&executedAction, &lostAction}) {
+		INFO(how->name << (how == &executedAction ? " executed" : " lost"));
+		struct {
+			unsigned long request;
+			target::ZoneState then;
+		} const steps[] = {{BLKOPENZONE, target::zone_explicit},
+				   {BLKCLOSEZONE, target::zone_closed},
+				   {BLKFINISHZONE, target::zone_full},
+				   {BLKRESETZONE, target::zone_empty}};
+		for (auto &step : steps) {
+			if (step.request == BLKCLOSEZONE)
+				REQUIRE(scene.write(2 * zone, 1) == 0);
+			auto managed = scene.zones().managed();
+			scene.ports[0].script().arm(*how);
+			CHECK(scene.manage(step.request, 2) == 0);
+			CHECK(scene.zones().state(2) == step.then);
+			CHECK(scene.zones().managed() == managed + 1);
+			REQUIRE(scene.both());
+		}
+		scene.ports[0].script().arm(*how);
+		CHECK(manageZones(*scene.disk, BLKRESETZONE, 0, scene.disk->size() / 512) == 0);
+		CHECK(scene.zones().state(0) == target::zone_empty);
+		REQUIRE(scene.both());
+		REQUIRE(scene.write(0, 1) == 0);
+	}
+	CHECK(scene.zones().refused() == 0);
+}
+
+TEST_CASE("a zone is not asked before the fence ends", "[zones][lost][fencing][trap42]")
+{
+	Scene scene;
+	scene.ports.set("fencing=safe");
+	auto reports = scene.zones().reports();
+	scene.ports[0].script().arm(lostWrite);
+	Pending pending([&scene] { return scene.write(8, 2); });
+	std::this_thread::sleep_for(slowly(1s)); // the bound is 2 x 1.5 s
+	CHECK(pending.waits());
+	CHECK(scene.zones().reports() == reports);
+	REQUIRE(pending.join(15s));
+	CHECK(pending.status() == 0);
+	CHECK(scene.holds(8, 2));
+	CHECK(scene.zones().refused() == 0);
+	CHECK(scene.zones().reports() > reports);
+}
+
+TEST_CASE("what a zone says of a lost write is believed only when it makes sense", "[zones][lost][hostile]")
+{
+	Scene scene;
+	for (auto *name : {"zone-report-endless", "zone-start-wrong", "zone-capacity-over", "zone-pointer-beyond",
+			   "zone-state-unknown", "zone-type-unknown"}) {
+		INFO(name);
+		scene.ports[1].script().arm(*target::findMisbehaviour(name), target::Script::forever);
+		scene.ports[0].script().arm(lostWrite);
+		CHECK(scene.write(8, 2) == -EIO);
+		scene.ports[1].script().disarm();
+		CHECK(scene.zones().wp(0) == 8);
+		REQUIRE(scene.both());
+		CHECK_FALSE(reportZones(*scene.disk, 0, 1).empty());
+	}
+	CHECK(scene.write(8, 3) == 0);
+	CHECK(scene.zones().refused() == 0);
+}
+
+TEST_CASE("a target that is wrong about its zones", "[zones][hostile][table]")
+{
+	for (auto &m : target::zoneMisbehaviours()) {
+		if (!chosen("NVMEOF_MISBEHAVIOUR", m.name))
+			continue;
+		DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
+		{
+			decided("NVMEOF_MISBEHAVIOUR", m.name);
+			Ports ports(std::vector<target::Config>{zoned()});
+			ports.store().makeZoned({.blocks = zone, .capacity = capacity, .maxOpen = 3, .maxActive = 4});
+			Watch watch;
+			ports[0].script().arm(m, target::Script::forever);
+			auto result =
+				ports.host.client().connect(ports.options(0), nvmeof::WaitFor::namespaces, slowly(3s));
+			INFO((result ? "" : result.error().message));
+			CHECK(ports[0].script().strikes() > 0);
+			tellPlayed(m, ports[0].script().strikes());
+			CHECK(result.ok() == (m.expect != Expect::scanFailed));
+			auto nqn = ports[0].config().nqn;
+			CHECK(bool(ports.host.nameSpace(1, nqn)) == (m.expect == Expect::harmless));
+			if (m.expect == Expect::nsRefused) {
+				auto event =
+					watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s);
+				REQUIRE(event);
+				CHECK_FALSE(event->reason.empty());
+			}
+			ports[0].script().disarm();
+			ports.host.disconnectAll();
+			ports.connect(0);
+			auto node = ports.disk();
+			REQUIRE_FALSE(node.empty());
+			Disk disk(node);
+			CHECK(reportZones(disk, 0, 100).size() == 8);
+			if (m.hook != Hook::zones)
+				continue;
+			// likewise what an application asks for
+			ports[0].script().arm(m, target::Script::forever);
+			int error = 0;
+			reportZones(disk, 0, 100, &error);
+			CHECK(error < 0);
+			ports[0].script().disarm();
+			CHECK(reportZones(disk, 0, 100).size() == 8);
+		}
+	}
+}
