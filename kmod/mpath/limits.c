@@ -210,16 +210,25 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned 
 	return true;
 }
 
-/* Who can put data into another device's memory wants to know at once whether it may */
-static void set_limits(struct nof_head *head, const struct nof_limits *lim)
+/* Whether that changes what it says of other devices' memory: see tell() */
+static bool set_limits(struct nof_head *head, const struct nof_limits *lim)
 {
-	bool told;
+	bool news;
 
 	mutex_lock(&head->subsys->lock);
-	told = head->limits.p2p != lim->p2p && test_bit(NOF_HEAD_ADDED, &head->flags);
+	news = head->limits.p2p != lim->p2p && test_bit(NOF_HEAD_ADDED, &head->flags);
 	head->limits = *lim;
 	mutex_unlock(&head->subsys->lock);
-	if (told)
+	return news;
+}
+
+/*
+ * Who can put data into another device's memory wants to know at once whether it may. Without locks, and not while the
+ * disk is frozen: memory for an event may have to be written to it first.
+ */
+static void tell(struct nof_head *head, bool news)
+{
+	if (news)
 		nof_events->ns(head, NVMEOF_EVENT_CHANGED);
 }
 
@@ -227,6 +236,7 @@ const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, 
 {
 	const char *why = nof_head_busy;
 	struct nof_limits lim;
+	bool news = false;
 
 	mutex_lock(&head->narrow_lock);
 	if (!freeze(head, ctrl, NARROW_TMO_MS))
@@ -235,10 +245,11 @@ const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, 
 	lim = common(&head->limits, &lim);
 	why = nof_limits_update(head->disk, &lim) ? "the block layer refuses the limits that all paths can keep" : NULL;
 	if (!why)
-		set_limits(head, &lim);
+		news = set_limits(head, &lim);
 	blk_mq_unfreeze_queue(head->disk->queue);
 unlock:
 	mutex_unlock(&head->narrow_lock);
+	tell(head, news);
 	return why;
 }
 
@@ -287,33 +298,37 @@ static bool could(struct nof_head *head, struct nof_limits *lim)
 	return more;
 }
 
-/* The head says so first: a path that joins meanwhile has to fit what is about to be promised */
-static void widen(struct nof_head *head)
+/* Whether there is something to tell. The head says so first: a path that joins meanwhile has to fit what is about to be promised */
+static bool widen(struct nof_head *head)
 {
 	struct nof_limits was = head->limits, lim;
+	bool news;
 
 	if (!could(head, &lim))
-		return;
-	set_limits(head, &lim);
-	if (nof_limits_update(head->disk, &lim))
-		set_limits(head, &was);
+		return false;
+	news = set_limits(head, &lim);
+	if (!nof_limits_update(head->disk, &lim))
+		return news;
+	set_limits(head, &was);
+	return false;
 }
 
 void nof_head_widen_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, widen_work);
 	struct nof_limits lim;
-	bool frozen = false, more;
+	bool frozen = false, news = false, more;
 
 	mutex_lock(&head->narrow_lock);
 	more = could(head, &lim);
 	if (more)
 		frozen = freeze(head, NULL, WIDEN_TMO_MS);
 	if (frozen) {
-		widen(head);
+		news = widen(head);
 		blk_mq_unfreeze_queue(head->disk->queue);
 	}
 	mutex_unlock(&head->narrow_lock);
+	tell(head, news);
 	if (more && !frozen)
 		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_REST);
 }
