@@ -299,8 +299,8 @@ static bool could(struct nof_head *head, struct nof_limits *lim)
 }
 
 /*
- * Whether there is something to tell. The head says so first: a path that joins meanwhile has to fit what is about to be
- * promised.
+ * Whether there is something to tell. The head says so first: a path that joins meanwhile has to fit what is about to
+ * be promised.
  */
 static bool widen(struct nof_head *head)
 {
