@@ -78,24 +78,22 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 		decode_descs(ctrl, ns, &cmds[CMD_DESCS]);
 }
 
-/* What ZNS adds: of the namespace, and, which is the same for all of them, of the controller */
-static void decode_zns(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmds)
+/* What ZNS adds */
+static void decode_zns(struct nof_ns *ns, const struct nof_identify *cmd)
 {
-	int status = cmds[CMD_NS].ret;
-
-	ns->status = status;
-	ns->not_now = transient(status);
-	if (ns->not_now)
-		return;
-	ns->why = status ? nof_status_name(status) : nof_identify_zns(cmds[CMD_NS].buf, &ns->format);
-	if (!cmds[CMD_DESCS].ret)
-		WRITE_ONCE(ctrl->max_append, nof_identify_zasl(cmds[CMD_DESCS].buf, NVME_CAP_MPSMIN(ctrl->cap)));
+	ns->status = cmd->ret;
+	ns->not_now = transient(cmd->ret);
+	if (!ns->not_now)
+		ns->why = cmd->ret ? nof_status_name(cmd->ret) : nof_identify_zns(cmd->buf, &ns->format);
 }
 
-/* Of the zoned ones among them; each has the pages that its first answers were in */
+/*
+ * Of the zoned ones among them, and of the controller, which is the same for all: in the pages that their first answers
+ * were in.
+ */
 static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
 {
-	struct nof_identify cmds[NOF_FORMATS_MAX * NR_CMDS];
+	struct nof_identify cmds[NOF_FORMATS_MAX + 1];
 	u8 zoned[NOF_FORMATS_MAX];
 	u32 i, nr = 0;
 	int ret;
@@ -105,20 +103,24 @@ static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
 
 		if (ns->not_now || ns->why || !is_zoned(ns))
 			continue;
-		cmds[nr * NR_CMDS + CMD_NS] = (struct nof_identify){
+		cmds[nr] = (struct nof_identify){
 			.nsid = ns->nsid, .cns = NVME_ID_CNS_CS_NS, .csi = NVME_CSI_ZNS, .buf = f->pages[i * NR_CMDS],
-		};
-		cmds[nr * NR_CMDS + CMD_DESCS] = (struct nof_identify){
-			.cns = NVME_ID_CNS_CS_CTRL, .csi = NVME_CSI_ZNS, .buf = f->pages[i * NR_CMDS + 1],
 		};
 		zoned[nr++] = i;
 	}
 	if (!nr)
 		return 0;
-	ret = nof_identify_many(ctrl, cmds, nr * NR_CMDS);
-	for (i = 0; !ret && i < nr; i++)
-		decode_zns(ctrl, &f->ns[zoned[i]], cmds + i * NR_CMDS);
-	return ret;
+	cmds[nr] = (struct nof_identify){
+		.cns = NVME_ID_CNS_CS_CTRL, .csi = NVME_CSI_ZNS, .buf = f->pages[zoned[0] * NR_CMDS + 1],
+	};
+	ret = nof_identify_many(ctrl, cmds, nr + 1);
+	if (ret)
+		return ret;
+	if (!cmds[nr].ret)
+		WRITE_ONCE(ctrl->max_append, nof_identify_zasl(cmds[nr].buf, NVME_CAP_MPSMIN(ctrl->cap)));
+	for (i = 0; i < nr; i++)
+		decode_zns(&f->ns[zoned[i]], &cmds[i]);
+	return 0;
 }
 
 int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f)

@@ -473,14 +473,19 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 static void request_count(struct nof_path *path, struct request *rq, u64 ns)
 {
 	this_cpu_inc(path->stats->ios);
-	if (req_op(rq) == REQ_OP_READ)
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
 		this_cpu_add(path->stats->bytes_read, blk_rq_bytes(rq));
-	else if (req_op(rq) == REQ_OP_WRITE || req_op(rq) == REQ_OP_ZONE_APPEND)
-		this_cpu_add(path->stats->bytes_written, blk_rq_bytes(rq));
-	else
-		return;
-	if (unlikely(req_op(rq) == REQ_OP_ZONE_APPEND))
+		break;
+	case REQ_OP_ZONE_APPEND:
 		nof_zone_appended(path->head, rq);
+		fallthrough;
+	case REQ_OP_WRITE:
+		this_cpu_add(path->stats->bytes_written, blk_rq_bytes(rq));
+		break;
+	default:
+		return;
+	}
 	sample(path, rq, ns);
 	if (unlikely(READ_ONCE(path->degraded)))
 		nof_health_probed(path, rq, ns, true);
