@@ -17,6 +17,13 @@ typedef fmode_t blk_mode_t;
 #define BLK_STS_RESV_CONFLICT	BLK_STS_NEXUS
 #endif
 
+#if !NOF_HAVE_ATOMIC_WRITE
+#include <linux/blk_types.h>
+
+/* A bit that no request has */
+#define REQ_ATOMIC	((__force blk_opf_t)0)
+#endif
+
 #if !NOF_HAVE_RQ_LIST
 #include <linux/blk-mq.h>
 

@@ -48,6 +48,24 @@ static blk_features_t limits_features(const struct nof_limits *lim)
 	return f;
 }
 
+#if NOF_HAVE_ATOMIC_WRITE
+static void fill_atomics(struct queue_limits *to, const struct nof_limits *lim)
+{
+	u32 bytes = min_not_zero(lim->atomic_bytes, lim->atomic_boundary);
+
+	if (!lim->atomic_bytes)
+		bytes = 0;
+	to->atomic_write_hw_max = bytes;
+	to->atomic_write_hw_boundary = bytes ? lim->atomic_boundary : 0;
+	to->atomic_write_hw_unit_min = bytes ? lim->logical_block_size : 0;
+	to->atomic_write_hw_unit_max = bytes ? rounddown_pow_of_two(bytes) : 0;
+}
+#else
+static void fill_atomics(struct queue_limits *to, const struct nof_limits *lim)
+{
+}
+#endif
+
 static void fill(struct queue_limits *to, const struct nof_limits *lim)
 {
 	const blk_features_t ours = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA | BLK_FEAT_STABLE_WRITES | BLK_FEAT_POLL |
@@ -68,6 +86,7 @@ static void fill(struct queue_limits *to, const struct nof_limits *lim)
 	to->discard_granularity = lim->max_discard_bytes ? granularity(lim) : 0;
 	to->discard_alignment = lim->discard_alignment;
 	to->max_write_zeroes_sectors = sectors(lim->max_write_zeroes_bytes);
+	fill_atomics(to, lim);
 	if (!lim->zone_bytes)
 		return;
 	to->chunk_sectors = lim->zone_bytes >> SECTOR_SHIFT;

@@ -31,6 +31,8 @@ struct request_queue;
  * @max_open_zones, @max_active_zones: 0 = no limit
  * @max_append_bytes:	of a zone append that is sent as such
  * @native_append:	they are; else they become writes, where the kernel can do that
+ * @atomic_bytes:	of a write that is done whole or not at all; 0 = none. Where the kernel has such
+ * @atomic_boundary:	bytes, a power of two: none may cross its multiples; 0 = anywhere
  * @p2p:		data may be in PCI peer-to-peer memory; where the kernel has that for applications
  */
 struct nof_limits {
@@ -51,6 +53,8 @@ struct nof_limits {
 	bool		fua;
 	bool		poll;
 	bool		p2p;
+	u32		atomic_bytes;
+	u32		atomic_boundary;
 	u64		zone_bytes;
 	u32		max_open_zones;
 	u32		max_active_zones;

@@ -30,6 +30,27 @@
 #define NVME_WZ_DEAC			(1 << 9)
 #endif
 
+#if !NOF_HAVE_NVME_RESV_EXT
+struct nvme_registered_ctrl_ext {
+	__le16	cntlid;
+	__u8	rcsts;
+	__u8	rsvd3[5];
+	__le64	rkey;
+	__u8	hostid[16];
+	__u8	rsvd32[32];
+};
+
+struct nvme_reservation_status_ext {
+	__le32	gen;
+	__u8	rtype;
+	__u8	regctl[2];
+	__u8	rsvd7[2];
+	__u8	ptpls;
+	__u8	rsvd10[54];
+	struct nvme_registered_ctrl_ext regctl_eds[];
+};
+#endif
+
 #if !NOF_HAVE_NVME_IS_WRITE_CONST
 static inline bool nof_nvme_is_write(const struct nvme_command *cmd)
 {

@@ -239,6 +239,25 @@ static int put_zones(struct sk_buff *skb, const struct nof_head *head)
 			   queue_max_zone_append_sectors(head->disk->queue) << SECTOR_SHIFT);
 }
 
+/* What only some have */
+static int put_features(struct sk_buff *skb, const struct nof_head *head)
+{
+	const struct nof_limits *lim = &head->limits;
+	u8 rescap = READ_ONCE(head->format.rescap);
+	u32 atomic = READ_ONCE(lim->atomic_bytes), boundary = READ_ONCE(lim->atomic_boundary);
+	int err = 0;
+
+	if (rescap)
+		err = nla_put_u8(skb, NVMEOF_A_RESERVATIONS, rescap);
+	if (!err && head->format.pi_type)
+		err = nla_put_u8(skb, NVMEOF_A_PROTECTION, head->format.pi_type);
+	if (!err && atomic)
+		err = nla_put_u32(skb, NVMEOF_A_ATOMIC_WRITE, atomic);
+	if (!err && atomic && boundary)
+		err = nla_put_u32(skb, NVMEOF_A_ATOMIC_BOUNDARY, boundary);
+	return err;
+}
+
 int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, head->subsys->id) ?:
@@ -254,7 +273,8 @@ int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting)) ?:
 	       nla_put_u32(skb, NVMEOF_A_HELD, nof_fence_held(head)) ?:
 	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(head->limits.p2p)) ?:
-	       put_zones(skb, head);
+	       put_zones(skb, head) ?:
+	       put_features(skb, head);
 }
 
 static int put_ana(struct sk_buff *skb, const struct nof_path *path)

@@ -102,28 +102,76 @@ static void notice(struct nof_ctrl *ctrl, u8 info)
 	}
 }
 
+/* NVMe Base 2.0, 5.16.1.24: what happened to reservations, one at a time; an empty one when there is no more */
+struct resv_notice {
+	__le64	count;
+	u8	type;
+	u8	left;
+	u8	rsvd10[2];
+	__le32	nsid;
+	u8	rsvd16[48];
+};
+static_assert(sizeof(struct resv_notice) == 64);
+
+/* As many as a controller may keep */
+#define MOST_NOTICES	256
+
+static const char *resv_notice_text(u8 type)
+{
+	switch (type) {
+	case 1:
+		return "another host has preempted the registration of this one";
+	case 2:
+		return "the reservation was released";
+	case 3:
+		return "another host has preempted the reservation";
+	default:
+		return "something has happened to the reservation";
+	}
+}
+
+/* 0, or what the log was not read for */
+static int tell_resv_notices(struct nof_ctrl *ctrl)
+{
+	struct resv_notice *notice = kmalloc(sizeof(*notice), GFP_NOIO);
+	int ret = notice ? 0 : -ENOMEM, nr;
+
+	for (nr = 0; !ret && nr < MOST_NOTICES; nr++) {
+		ret = nof_get_log(ctrl, NVME_LOG_RESERVATION, 0, 0, notice, sizeof(*notice));
+		if (ret || !notice->type)
+			break;
+		dev_notice_ratelimited(&ctrl->dev, "namespace %u: %s\n", le32_to_cpu(notice->nsid),
+				       resv_notice_text(notice->type));
+	}
+	kfree(notice);
+	return ret;
+}
+
+static int clear_log(struct nof_ctrl *ctrl, u8 log_page)
+{
+	u32 len = log_page == NVME_LOG_ERROR ? 64 : 512;
+	void *buf;
+	int ret;
+
+	if (log_page == NVME_LOG_RESERVATION)
+		return tell_resv_notices(ctrl);
+	buf = kmalloc(len, GFP_NOIO);
+	ret = buf ? nof_get_log(ctrl, log_page, 0, 0, buf, len) : -ENOMEM;
+	kfree(buf);
+	return ret;
+}
+
 /*
  * The log page named in the event has to be read for the controller to report this type again (5.2.1). A lack of memory
  * is waited out: it is no reason to hear no more of it.
  */
 static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 {
-	u32 len = log_page == NVME_LOG_ERROR ? 64 : 512;
-	void *buf;
-	int ret;
-
-	if (log_page != NVME_LOG_ERROR && log_page != NVME_LOG_SMART && log_page != NVME_LOG_FW_SLOT)
+	if (log_page != NVME_LOG_ERROR && log_page != NVME_LOG_SMART && log_page != NVME_LOG_FW_SLOT &&
+	    log_page != NVME_LOG_RESERVATION)
 		return;
-	for (;;) {
-		ret = -ENOMEM;
-		buf = kmalloc(len, GFP_NOIO);
-		if (buf)
-			ret = nof_get_log(ctrl, log_page, 0, 0, buf, len);
-		kfree(buf);
-		if (ret != -ENOMEM || nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
-			return;
+	while (clear_log(ctrl, log_page) == -ENOMEM && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
 		msleep(NO_MEMORY_MS);
-	}
 }
 
 /* None, but for one that never ends to report what is left of the second; not the same for all its hosts (TRAP 31) */

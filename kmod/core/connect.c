@@ -109,6 +109,7 @@ static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 	memcpy(ctrl->model, id->model, sizeof(ctrl->model));
 	memcpy(ctrl->firmware, id->firmware, sizeof(ctrl->firmware));
 	ctrl->oncs = id->oncs;
+	ctrl->awupf = id->awupf;
 	ctrl->oaes = id->oaes;
 	ctrl->ctratt = id->ctratt;
 	ctrl->cmic = id->cmic;

@@ -221,6 +221,7 @@ struct nof_ctrl {
 	u16			cntlid;
 	bool			sq_flow;	/* as agreed */
 	u16			oncs;
+	u16			awupf;		/* atomic writes: blocks, zero based */
 	u32			oaes;
 	u32			ctratt;
 	u8			cmic;

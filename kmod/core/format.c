@@ -74,8 +74,11 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 	if (ns->not_now)
 		return;
 	ns->why = status ? nof_status_name(status) : nof_identify_ns(cmds[CMD_NS].buf, &ns->format);
-	if (!ns->why)
-		decode_descs(ctrl, ns, &cmds[CMD_DESCS]);
+	if (ns->why)
+		return;
+	if (!(ctrl->oncs & NVME_CTRL_ONCS_RESERVATIONS))
+		ns->format.rescap = 0;
+	decode_descs(ctrl, ns, &cmds[CMD_DESCS]);
 }
 
 /* What ZNS adds */

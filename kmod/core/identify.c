@@ -4,6 +4,7 @@
 #include <linux/limits.h>
 #include <linux/string.h>
 #include "core/identify.h"
+#include "core/reservation.h"
 
 /* NVMe Base 2.0, figure 275 */
 #define CNTRLTYPE_DISCOVERY	2
@@ -18,6 +19,10 @@
 #define SQE_SIZE		(1 << SQE_SHIFT)
 /* A capsule that carries more data than this is a mistake: no transport sends the like in one piece. */
 #define MAX_CAPSULE		(16 << 20)
+
+/* Of protection information with a 16-bit guard, bytes; others are larger */
+#define PI_BYTES		8
+#define FLBAS_EXTENDED		BIT(4)
 
 /* NVM command set 1.0, figure 97 */
 #define NSFEAT_ATOMICS		BIT(1)
@@ -140,6 +145,7 @@ static void decode_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctr
 	copy_text(out->firmware, id->fr, sizeof(id->fr));
 	out->cntlid = le16_to_cpu(id->cntlid);
 	out->oncs = le16_to_cpu(id->oncs);
+	out->awupf = le16_to_cpu(id->awupf);
 	out->maxcmd = le16_to_cpu(id->maxcmd);
 	out->kas = le16_to_cpu(id->kas);
 	out->max_transfer = max_transfer(id->mdts, mpsmin);
@@ -203,6 +209,29 @@ static u8 format_index(const struct nvme_id_ns *id)
 	return id->nlbaf < 16 ? id->flbas & NVME_NS_FLBAS_LBA_MASK : nvme_lbaf_index(id->flbas);
 }
 
+/*
+ * The controller makes protection information of writes and checks and takes it off reads (PRACT): then none of it is
+ * on the wire, if the metadata are nothing else, wherever they would be. There is no way to carry metadata.
+ */
+static const char *check_metadata(const struct nvme_id_ns *id, u16 bytes)
+{
+	u8 type = id->dps & NVME_NS_DPS_PI_MASK;
+
+	if (!bytes)
+		return NULL;
+	if (!type && id->flbas & FLBAS_EXTENDED)
+		return "FLBAS, MS: formatted with metadata at the end of each block that are no protection information";
+	if (!type)
+		return "MS: formatted with metadata in a buffer of their own that are no protection information";
+	if (type > NVME_NS_DPS_PI_TYPE3)
+		return "DPS: formatted with a type of protection information that there is not";
+	if (bytes < PI_BYTES)
+		return "MS, DPS: metadata too small for the protection information in it";
+	if (bytes > PI_BYTES)
+		return "MS: formatted with metadata larger than protection information of 8 bytes (16-bit guard)";
+	return NULL;
+}
+
 static const char *check_ns(const struct nvme_id_ns *id)
 {
 	const struct nvme_lbaf *format;
@@ -214,11 +243,9 @@ static const char *check_ns(const struct nvme_id_ns *id)
 	format = &id->lbaf[format_index(id)];
 	if (format->ds < NOF_MIN_LBA_SHIFT || format->ds > NOF_MAX_LBA_SHIFT)
 		return "LBADS: logical block size is not 512 to 4096 bytes";
-	if (format->ms)
-		return "MS: formatted with metadata, which is not supported";
 	if (le64_to_cpu(id->nsze) > (u64)S64_MAX >> format->ds)
 		return "NSZE: larger than a block device can be";
-	return NULL;
+	return check_metadata(id, le16_to_cpu(format->ms));
 }
 
 static u32 round_down_pow2(u32 n)
@@ -239,6 +266,21 @@ static u32 phys_blocks(const struct nvme_id_ns *id, u8 shift)
 	if (!(id->nsfeat & NSFEAT_OPTPERF) || !(id->nsfeat & NSFEAT_ATOMICS))
 		return 0;
 	return round_down_pow2(min(blocks, (u32)MAX_PHYS_BYTES >> shift));
+}
+
+/*
+ * What is written whole or not at all, through a loss of power too. A namespace that says nothing has what the
+ * controller says. Boundaries that do not begin at block 0, or are no power of two, the block layer does not know.
+ */
+static void decode_atomics(const struct nvme_id_ns *id, struct nof_ns_format *out)
+{
+	u32 boundary = id->nabspf ? le16_to_cpu(id->nabspf) + 1U : 0;
+
+	if (!(id->nsfeat & NSFEAT_ATOMICS))
+		return;
+	out->atomic_never = id->nabo || boundary & (boundary - 1);
+	out->atomic_blocks = id->nawupf ? le16_to_cpu(id->nawupf) + 1U : 0;
+	out->atomic_boundary = boundary;
 }
 
 static void decode_hints(const struct nvme_id_ns *id, struct nof_ns_format *out)
@@ -287,8 +329,12 @@ const char *nof_identify_ns(const struct nvme_id_ns *id, struct nof_ns_format *o
 	out->lba_shift = id->lbaf[out->lbaf].ds;
 	out->read_only = id->nsattr & NVME_NS_ATTR_RO;
 	out->shared = id->nmic & NVME_NS_NMIC_SHARED;
+	out->rescap = id->rescap & (NOF_RESCAP_PERSISTS | NOF_RESCAP_TYPES);
 	out->ana_group = le32_to_cpu(id->anagrpid);
+	if (id->lbaf[out->lbaf].ms)
+		out->pi_type = id->dps & NVME_NS_DPS_PI_MASK;
 	decode_hints(id, out);
+	decode_atomics(id, out);
 	merge_id(&out->ids, NOF_ID_EUI64, out->ids.eui64, id->eui64, sizeof(id->eui64));
 	merge_id(&out->ids, NOF_ID_NGUID, out->ids.nguid, id->nguid, sizeof(id->nguid));
 	return NULL;
@@ -311,6 +357,8 @@ const char *nof_identify_zns(const struct nvme_id_ns_zns *id, struct nof_ns_form
 {
 	u64 blocks = le64_to_cpu(id->lbafe[out->lbaf].zsze), zones;
 
+	if (out->pi_type)
+		return "MS: a zoned namespace with protection information is not supported";
 	if (id->zoc)
 		return "ZOC: zones whose capacity changes, or that the controller finishes, are not supported";
 	if (!is_pow2(blocks))

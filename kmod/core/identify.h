@@ -31,15 +31,19 @@ struct nof_ns_format {
 	struct nof_ns_ids ids;
 	u64	nlbas;		/* capacity in logical blocks */
 	u8	lba_shift;
-	u16	ms;		/* metadata bytes per block; only 0 is used */
+	u8	pi_type;	/* protection information, which the controller makes and checks: 1 to 3; 0: none */
 	bool	read_only;
 	bool	shared;		/* NMIC bit 0 */
+	u8	rescap;		/* reservations: persistence, and types; 0: none */
 	u32	ana_group;	/* 0 if none */
 	/* hints, 0 when absent; in logical blocks */
 	u32	phys_blocks;	/* atomic write / preferred granularity: physical block size */
 	u32	opt_io_blocks;	/* optimal write size */
 	u32	discard_granularity;
 	u32	discard_alignment;
+	/* atomic writes, in logical blocks; 0: as the controller says, no boundary */
+	u32	atomic_blocks, atomic_boundary;
+	bool	atomic_never;	/* not in a way that can be used */
 	bool	discard_zeroes;	/* DLFEAT: deallocated blocks read as zero, Write Zeroes may deallocate */
 	u8	lbaf;		/* index of the format, for what other command sets tell of it */
 	/* of a zoned namespace; 0 when it is not */
@@ -52,6 +56,7 @@ struct nof_ctrl_id {
 	char	serial[21], model[41], firmware[9];	/* printable, trailing blanks removed */
 	u16	cntlid;
 	u16	oncs;
+	u16	awupf;		/* blocks, zero based */
 	u16	maxcmd;		/* 0: none told */
 	u16	kas;		/* 100 ms units */
 	u16	cqt_ms;		/* Command Quiesce Time; 0: none told */

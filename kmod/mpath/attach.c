@@ -38,6 +38,7 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 /* Made room for, or so it was; then another path made the disk, or came to one that lingered */
 static const char too_narrow[] = "the disk promises more than this path can do; tried again later";
 
+static const char other_pi[] = "protection information differs from the namespace's other paths";
 static const char other_zones[] = "zone size differs from the namespace's other paths";
 static const char more_zones[] = "a zoned namespace has another size than its disk, which stays as it is";
 
@@ -66,6 +67,8 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 			*why = "another path has these identifiers with another namespace ID";
 		else if (head->format.zone_blocks != f->zone_blocks)
 			*why = other_zones;
+		else if (head->format.pi_type != f->pi_type)
+			*why = other_pi;
 		else if ((fixed && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
 			*why = other_size;
 		else if (nof_head_too_wide(head, ctrl, f))
@@ -85,7 +88,7 @@ enum nof_refusal nof_path_refusal(const char *why)
 		return NOF_REFUSED_NO_MEMORY;
 	if (why == nof_head_busy || why == no_disk || why == too_narrow)
 		return NOF_REFUSED_AGAIN;
-	return why == other_size ? NOF_REFUSED_LATER : NOF_REFUSED;
+	return why == other_size || why == other_pi ? NOF_REFUSED_LATER : NOF_REFUSED;
 }
 
 static const char too_many[] = "more namespaces than max_namespaces of the module";
@@ -123,7 +126,7 @@ static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const s
 	if (*why)
 		set_bit(NOF_CTRL_REFUSED, &ctrl->flags);
 	/* the others may have changed likewise, and nobody has looked yet */
-	if (*why == other_size)
+	if (*why == other_size || *why == other_pi)
 		nof_paths_rescan_locked(head);
 	if (!head && new && !nof_head_enlist(new))
 		*why = too_many;

@@ -419,8 +419,10 @@ static bool fenced(const struct nof_ctrl *ctrl)
 
 static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req, const struct request *rq)
 {
-	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
-	return req->cmd.maybe_executed && req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_FLUSH && fenced(ctrl);
+	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done */
+	bool reads = req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_FLUSH || req_op(rq) == REQ_OP_DRV_IN;
+
+	return req->cmd.maybe_executed && !reads && fenced(ctrl);
 }
 
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)

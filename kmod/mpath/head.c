@@ -11,6 +11,7 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+#include "mpath/reserve.h"
 #include "mpath/zones.h"
 
 /* However many a target has: each is a disk here */
@@ -86,6 +87,7 @@ static const struct block_device_operations head_ops = {
 	.free_disk	= free_disk,
 	.get_unique_id	= get_unique_id,
 	.report_zones	= nof_zones_report,
+	.pr_ops		= &nof_reserve_ops,
 };
 
 /* A link by its name has no blanks */
@@ -107,7 +109,8 @@ bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const
 	const struct nof_ns_ids *was = &head->format.ids, *is = &format->ids;
 	char wwid[NOF_WWID_SIZE];
 
-	if (head->lba_shift != format->lba_shift || head->format.zone_blocks != format->zone_blocks)
+	if (head->lba_shift != format->lba_shift || head->format.zone_blocks != format->zone_blocks ||
+	    head->format.pi_type != format->pi_type)
 		return false;
 	if (nof_ns_ids_match(was, is))
 		return true;

@@ -105,6 +105,13 @@ struct nof_head {
 	struct nof_news		news;
 };
 
+/* Of the driver's own: whether it goes again when it is lost or comes back with an error that is worth another try */
+enum nof_again {
+	NOF_AGAIN_NEVER,	/* its sender knows what it means */
+	NOF_AGAIN_UNSENT,	/* while nobody can have executed it; else it waits for its fence, and ends */
+	NOF_AGAIN_ALWAYS,	/* like any request */
+};
+
 /**
  * struct nof_request - a request of a head's queue; struct nof_cmd first, as blk_mq_rq_to_pdu() gives it
  * @path:	where it was sent last; valid while outstanding
@@ -119,6 +126,8 @@ struct nof_head {
  * @moved:	because of the path, not for any other error
  * @zone:	enum nof_zone_step, of what is in doubt about it: see mpath/zones.h
  * @hasty:	of passthrough: fails where there is no path, and waits for none
+ * @again:	of a command of the driver's own (REQ_DRV), see mpath/command.h: enum nof_again
+ * @lost:	with NOF_AGAIN_UNSENT: it may have been executed, so it ends instead of being sent again
  * @gpu:	its data are in a GPU's memory, whoever may still know
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
@@ -154,6 +163,8 @@ struct nof_request {
 	bool			told_when;
 	bool			taken_back;
 	bool			hasty;
+	bool			lost;
+	u8			again;
 	u8			zone;
 };
 

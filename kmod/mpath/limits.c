@@ -4,6 +4,7 @@
  * before when that has left.
  */
 #include <linux/blk-mq.h>
+#include <linux/log2.h>
 #include <linux/moduleparam.h>
 #include "compat/limits.h"
 #include "core/ctrl.h"
@@ -59,6 +60,17 @@ static u32 write_zeroes_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
 	return min_t(u64, max, ctrl->nvm.write_zeroes) & ~((1U << lba_shift) - 1);
 }
 
+/* A namespace that says nothing has what its controller says. One block is written whole by any. */
+static void fill_atomics(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
+{
+	u32 blocks = f->atomic_blocks ?: ctrl->awupf + 1U;
+
+	if (f->atomic_never || f->zone_blocks || blocks < 2)
+		return;
+	lim->atomic_bytes = min_t(u64, (u64)blocks << f->lba_shift, lim->max_bytes);
+	lim->atomic_boundary = f->atomic_boundary << f->lba_shift;
+}
+
 /* Nothing but its zones' own commands frees or zeroes a part of them */
 static void fill_zones(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
 {
@@ -98,6 +110,7 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	lim->fua = lim->write_cache;
 	lim->poll = ctrl->subsys->nr_poll;
 	lim->p2p = tl->p2p;
+	fill_atomics(ctrl, f, lim);
 	if (f->zone_blocks)
 		fill_zones(ctrl, f, lim);
 }
@@ -115,6 +128,8 @@ static struct nof_limits common(const struct nof_limits *has, const struct nof_l
 	lim.write_cache |= other->write_cache;
 	lim.fua |= other->fua;
 	lim.p2p &= other->p2p;
+	lim.atomic_bytes = min(has->atomic_bytes, other->atomic_bytes);
+	lim.atomic_boundary = min_not_zero(has->atomic_boundary, other->atomic_boundary);
 	lim.max_open_zones = min_not_zero(has->max_open_zones, other->max_open_zones);
 	lim.max_active_zones = min_not_zero(has->max_active_zones, other->max_active_zones);
 	lim.max_append_bytes = min(has->max_append_bytes, other->max_append_bytes);
@@ -132,6 +147,8 @@ static struct nof_limits taken(const struct nof_limits *has, const struct nof_li
 	lim.max_discard_bytes = one->max_discard_bytes;
 	lim.max_write_zeroes_bytes = one->max_write_zeroes_bytes;
 	lim.p2p = one->p2p;
+	lim.atomic_bytes = one->atomic_bytes;
+	lim.atomic_boundary = one->atomic_boundary;
 	lim.max_append_bytes = one->max_append_bytes;
 	return lim;
 }
@@ -142,7 +159,8 @@ static bool differ(const struct nof_limits *a, const struct nof_limits *b)
 	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
 	       a->virt_boundary != b->virt_boundary || a->max_discard_bytes != b->max_discard_bytes ||
 	       a->max_write_zeroes_bytes != b->max_write_zeroes_bytes || a->write_cache != b->write_cache ||
-	       a->fua != b->fua || a->p2p != b->p2p || a->max_open_zones != b->max_open_zones ||
+	       a->fua != b->fua || a->p2p != b->p2p || a->atomic_bytes != b->atomic_bytes ||
+	       a->atomic_boundary != b->atomic_boundary || a->max_open_zones != b->max_open_zones ||
 	       a->max_active_zones != b->max_active_zones || a->max_append_bytes != b->max_append_bytes;
 }
 
@@ -163,11 +181,22 @@ enum nof_unfit nof_path_unfit(const struct nof_path *path)
 	return caches && !path->head->limits.write_cache ? NOF_UNFIT_CACHE : NOF_UNFIT_LESS;
 }
 
+/* Both the size and the boundary may be the path's own, where the disk promises more */
+static bool fits_whole(const struct nof_limits *lim, const struct request *rq)
+{
+	u64 from = (u64)blk_rq_pos(rq) << SECTOR_SHIFT, last = from + blk_rq_bytes(rq) - 1;
+	u32 shift = lim->atomic_boundary ? ilog2(lim->atomic_boundary) : 63;
+
+	return blk_rq_bytes(rq) <= lim->atomic_bytes && from >> shift == last >> shift;
+}
+
 bool nof_path_can(const struct nof_path *path, const struct request *rq)
 {
 	struct nof_limits lim;
 
 	nof_head_fill_limits(path->ctrl, &path->head->format, &lim);
+	if (rq->cmd_flags & REQ_ATOMIC && !fits_whole(&lim, rq))
+		return false;
 	switch (req_op(rq)) {
 	case REQ_OP_DISCARD:
 		return blk_rq_bytes(rq) <= lim.max_discard_bytes;

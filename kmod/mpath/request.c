@@ -179,6 +179,8 @@ static blk_status_t setup(struct nof_head *head, struct request *rq, u32 nsid)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
+	if (unlikely(req->lost))
+		return BLK_STS_TRANSPORT;
 	if (unlikely(req->zone))
 		return nof_zone_ask(head, req, nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
 	return likely(nof_sqe_setup(head, rq, &req->cmd, nsid)) ? BLK_STS_OK : BLK_STS_NOTSUPP;
@@ -387,6 +389,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req->again_at = 0;
 		req->since = jiffies;
 		req->aborted = req->waiting = req->told_when = req->taken_back = false;
+		req->lost = false;
 		req->zone = NOF_ZONE_SURE;
 		req->failover = NULL;
 		if (unlikely(nof_parked(bd->rq)))
@@ -649,15 +652,49 @@ static bool may_lose(struct nof_request *req)
 	return READ_ONCE(req->path->ctrl->opts.ctrl_loss_tmo_ms) < 0;
 }
 
+/* ANA speaks before anything is done */
+static bool refused(u16 status)
+{
+	switch (status & NVME_SCT_SC_MASK) {
+	case NVME_SC_ANA_PERSISTENT_LOSS:
+	case NVME_SC_ANA_INACCESSIBLE:
+	case NVME_SC_ANA_TRANSITION:
+	case NVME_SC_NS_NOT_READY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool nof_request_in_doubt(const struct nof_request *req)
+{
+	u16 status = req->cmd.status;
+
+	if (status == NVME_SC_HOST_ABORTED_CMD)
+		return req->cmd.maybe_executed;
+	return nof_status_disposition(status, true) != NOF_FAIL && !refused(status);
+}
+
+/* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see setup(). */
+static bool passthrough_goes(struct nof_request *req, const struct request *rq)
+{
+	if (!(rq->cmd_flags & REQ_DRV))
+		return false;
+	if (req->again != NOF_AGAIN_UNSENT)
+		return req->again == NOF_AGAIN_ALWAYS;
+	req->lost = nof_request_in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
+	return req->lost || !nof_request_in_doubt(req);
+}
+
 /*
- * Whether a request that came back with an error goes again. Passthrough never does: its sender knows what it means. A
- * connection that was lost is not the request's fault, unless it happens to it every time.
+ * Whether a request that came back with an error goes again. A connection that was lost is not the request's fault,
+ * unless it happens to it every time.
  */
 static bool goes_again(struct nof_request *req, struct request *rq)
 {
 	u16 status = req->cmd.status;
 
-	if (blk_rq_is_passthrough(rq) || nof_zone_lost_append(req, rq))
+	if ((blk_rq_is_passthrough(rq) && !passthrough_goes(req, rq)) || nof_zone_lost_append(req, rq))
 		return false;
 	if (status == NVME_SC_HOST_ABORTED_CMD)
 		return may_lose(req);

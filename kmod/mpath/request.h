@@ -24,6 +24,8 @@ bool nof_sqe_setup(const struct nof_head *head, const struct request *rq, struct
 
 /* For nof_queue_detach(): what may go by another path instead, and has a better one. Context: SRCU read side */
 bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent);
+/* It ended with an error, and a controller may have executed it. Any context. */
+bool nof_request_in_doubt(const struct nof_request *req);
 /* It goes again: nobody polls for it where it goes next, and it must be able to wait (TRAP 25). Any context. */
 void nof_request_clear_marks(struct request *rq);
 /* A request that is off its path and held by nobody: back to blk-mq, to choose a path again. Any context. */

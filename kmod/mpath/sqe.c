@@ -13,10 +13,34 @@ static u32 blocks_of(const struct nof_head *head, const struct request *rq)
 	return blk_rq_bytes(rq) >> head->lba_shift;
 }
 
+/*
+ * Protection information: PRACT, so that the controller makes it and takes it off, and none is on the wire (NVM command
+ * set 1.0, 5.2). Reads are checked, by the guard and, where the type knows what it is, the reference tag.
+ */
+static u16 pi_control(const struct nof_head *head)
+{
+	switch (head->format.pi_type) {
+	case 0:
+		return 0;
+	case NVME_NS_DPS_PI_TYPE3:
+		return NVME_RW_PRINFO_PRACT | NVME_RW_PRINFO_PRCHK_GUARD;
+	default:
+		return NVME_RW_PRINFO_PRACT | NVME_RW_PRINFO_PRCHK_GUARD | NVME_RW_PRINFO_PRCHK_REF;
+	}
+}
+
+/* The first one expected; the following blocks have those that follow */
+static __le32 pi_reftag(const struct nof_head *head, const struct request *rq)
+{
+	bool tagged = head->format.pi_type && head->format.pi_type != NVME_NS_DPS_PI_TYPE3;
+
+	return tagged ? cpu_to_le32(lower_32_bits(lba_of(head, rq))) : 0;
+}
+
 static void setup_rw(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u8 opcode)
 {
 	struct nvme_rw_command *rw = &cmd->sqe.rw;
-	u16 control = 0;
+	u16 control = pi_control(head);
 
 	memset(rw, 0, sizeof(*rw));
 	if (rq->cmd_flags & REQ_FUA)
@@ -27,6 +51,7 @@ static void setup_rw(const struct nof_head *head, const struct request *rq, stru
 	rw->slba = cpu_to_le64(lba_of(head, rq));
 	rw->length = cpu_to_le16(blocks_of(head, rq) - 1);
 	rw->control = cpu_to_le16(control);
+	rw->reftag = pi_reftag(head, rq);
 	if (rq->cmd_flags & REQ_RAHEAD)
 		rw->dsmgmt = cpu_to_le32(NVME_RW_DSM_FREQ_PREFETCH);
 	cmd->len = blk_rq_bytes(rq);
@@ -36,14 +61,20 @@ static void setup_rw(const struct nof_head *head, const struct request *rq, stru
 static void setup_write_zeroes(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
 {
 	struct nvme_write_zeroes_cmd *wz = &cmd->sqe.write_zeroes;
+	u16 control = 0;
 
 	memset(wz, 0, sizeof(*wz));
 	wz->opcode = nvme_cmd_write_zeroes;
 	wz->slba = cpu_to_le64(lba_of(head, rq));
 	wz->length = cpu_to_le16(blocks_of(head, rq) - 1);
+	/* nothing is read that could be checked */
+	if (head->format.pi_type)
+		control = NVME_RW_PRINFO_PRACT;
 	/* Deallocating is welcome only where it reads back as zeroes, and the caller did not forbid it */
 	if (!(rq->cmd_flags & REQ_NOUNMAP) && head->format.discard_zeroes)
-		wz->control = cpu_to_le16(NVME_WZ_DEAC);
+		control |= NVME_WZ_DEAC;
+	wz->control = cpu_to_le16(control);
+	wz->reftag = pi_reftag(head, rq);
 	cmd->len = 0;
 	cmd->write = false;
 }

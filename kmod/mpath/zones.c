@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include "compat/limits.h"
 #include "core/status.h"
+#include "mpath/command.h"
 #include "mpath/head.h"
 #include "mpath/request.h"
 #include "mpath/zones.h"
@@ -66,28 +67,10 @@ struct report {
 /* An NVMe status, or a negative errno */
 static int report_once(const struct report *r, u64 slba, u32 len)
 {
-	struct request_queue *q = r->head->disk->queue;
-	struct nof_request *req;
-	blk_status_t sts;
-	struct request *rq;
-	int ret;
+	struct nof_command cmd = { .buf = r->data, .len = len, .hasty = r->hasty };
 
-	rq = blk_mq_alloc_request(q, REQ_OP_DRV_IN, 0);
-	if (IS_ERR(rq))
-		return PTR_ERR(rq);
-	req = blk_mq_rq_to_pdu(rq);
-	fill_report(&req->cmd.sqe, slba, len);
-	req->cmd.sqe.common.nsid = cpu_to_le32(r->head->nsid);
-	req->only = 0;
-	req->hasty = r->hasty;
-	req->cmd.status = 0;
-	ret = blk_rq_map_kern(q, rq, r->data, len, GFP_NOIO);
-	if (!ret) {
-		sts = blk_execute_rq(rq, false);
-		ret = req->cmd.status ?: blk_status_to_errno(sts);
-	}
-	blk_mq_free_request(rq);
-	return ret;
+	fill_report(&cmd.sqe, slba, len);
+	return nof_command_exec(r->head, &cmd);
 }
 
 /* A report changes nothing: it goes again, by whatever path there is. 0 or a negative errno. */

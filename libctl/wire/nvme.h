@@ -69,6 +69,10 @@ enum IoOpcode : std::uint8_t {
 	op_read = 0x02,
 	op_write_zeroes = 0x08,
 	op_dsm = 0x09,
+	op_resv_register = 0x0d,
+	op_resv_report = 0x0e,
+	op_resv_acquire = 0x11,
+	op_resv_release = 0x15,
 	op_zone_send = 0x79, // ZNS 1.1
 	op_zone_receive = 0x7a,
 	op_zone_append = 0x7d,
@@ -89,6 +93,7 @@ enum LogPage : std::uint8_t {
 	log_ana = 0x0c,
 	log_ccr = 0x1e, // Base 2.3
 	log_discovery = 0x70,
+	log_reservation = 0x80,
 };
 
 // What the completion of an Asynchronous Event Request tells; figure 145
@@ -102,6 +107,7 @@ struct AsyncEvent {
 
 constexpr AsyncEvent event_ns_changed{2, 0, log_changed_ns};
 constexpr AsyncEvent event_ana_changed{2, 3, log_ana};
+constexpr AsyncEvent event_reservation{6, 0, log_reservation};
 constexpr AsyncEvent event_ccr_completed{2, 0xf4, log_ccr};
 constexpr AsyncEvent event_discovery_changed{2, 0xf0, log_discovery};
 

@@ -16,8 +16,11 @@ enum Status : std::uint16_t {
 	st_abort_requested = 0x007,
 	st_invalid_ns = 0x00b,
 	st_sequence = 0x00c,
+	st_host_id_format = 0x018,
+	st_write_protected = 0x020,
 	st_lba_range = 0x080,
 	st_ns_not_ready = 0x082,
+	st_resv_conflict = 0x083,
 	st_async_limit = 0x105,
 	st_invalid_log = 0x109,
 	st_ccr_in_progress = 0x13f, // Base 2.3
@@ -29,8 +32,11 @@ enum Status : std::uint16_t {
 	st_connect_host = 0x184,
 	st_discover_restart = 0x190,
 	st_auth_required = 0x191,
+	st_invalid_pi = 0x181, // of the NVM command set: not the fabrics status of the same number
 	st_write_fault = 0x280,
 	st_read_error = 0x281,
+	st_guard_check = 0x282,
+	st_reftag_check = 0x284,
 	st_path_internal = 0x300,
 	st_ana_persistent_loss = 0x301,
 	st_ana_inaccessible = 0x302,

@@ -135,6 +135,9 @@ Reply Connection::getLog(const Command &cmd)
 		log = std::move(reply.data);
 		break;
 	}
+	case log_reservation:
+		log = reservationLog();
+		break;
 	default:
 		return {st_invalid_log | st_dnr};
 	}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config.h"
+#include "reservations.h"
 #include "wire.h"
 
 #include <atomic>
@@ -53,6 +54,7 @@ struct Association {
 	bool changedNs = false;
 	bool discoveryTold = false; // no further event until the log was read
 	std::vector<CcrEntry> ccrLog;
+	std::deque<ReservationNotice> reservationLog;
 
 	// Makes it another instance.
 	void renew();

@@ -47,6 +47,10 @@ struct Config {
 	std::uint32_t anaGroups = 4;     // NANAGRPID and ANAGRPMAX
 	std::uint8_t anaTransition = 10; // ANATT, s
 	std::uint32_t namespaces = 1024; // NN and MNAN
+	bool reservations = false;       // all types, and persistent
+	std::uint16_t awupf = 0;         // atomic writes: blocks - 1
+	std::uint16_t nawupf = 0;        // likewise, of each namespace; 0: as AWUPF
+	std::uint16_t nabspf = 0;        // boundary of them: blocks - 1; 0: none
 	bool zoned = false;              // has the zoned command set: CAP.CSS
 	std::uint8_t zoneAppend = 0;     // ZASL, 2^n * 4 KiB; 0: MDTS
 	std::uint8_t readyTimeout = 10;  // CAP.TO, 500 ms units

@@ -125,9 +125,15 @@ private:
 	Reply ccrLog(bool removeCompleted);
 	// io.cpp
 	Reply io(const Command &cmd, const Bytes &data);
+	std::uint16_t allowed(Store &store, const Command &cmd);
 	Reply onStore(Store &store, const Command &cmd, const Bytes &data);
 	Reply onZones(Store &store, ZoneTable &zones, const Command &cmd, const Bytes &data);
+	Reply copy(Store &store, const Command &cmd, const Bytes &data);
 	Reply dsm(Store &store, const Command &cmd, const Bytes &data);
+	// reserving.cpp
+	Reply reserving(Store &store, const Command &cmd, const Bytes &data);
+	void tellReservations(const Store &store, const std::vector<ReservationNotice> &notices);
+	Bytes reservationLog();
 
 	void deliverEvents();
 	friend class Server;

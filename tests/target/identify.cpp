@@ -28,7 +28,7 @@ Bytes identifyController(const Config &config, const Association &assoc)
 	put(id, at::cntlid, assoc.cntlid);
 	put(id, at::ver, config.version);
 	put(id, at::oaes, 1u << 8 | (config.ana ? 1u << 11 : 0) | (config.ccrLimit ? 1u << 20 : 0));
-	put(id, at::ctratt, config.trafficKeepAlive ? 1u << 6 : 0);
+	put(id, at::ctratt, 1u | (config.trafficKeepAlive ? 1u << 6 : 0)); // 128-bit Host Identifiers
 	put(id, at::cntrltype, 1);
 	put(id, at::acl, 3);
 	put(id, at::aerl, 3);
@@ -46,7 +46,9 @@ Bytes identifyController(const Config &config, const Association &assoc)
 	put(id, at::cqes, 0x44);
 	put(id, at::maxcmd, config.maxcmd ? config.maxcmd : config.queueEntries);
 	put(id, at::nn, config.namespaces);
-	put(id, at::oncs, 1 << 2 | 1 << 3); // Dataset Management, Write Zeroes
+	// Dataset Management, Write Zeroes, Verify, Copy
+	put(id, at::oncs, 1 << 2 | 1 << 3 | (config.reservations ? 1 << 5 : 0) | 1 << 7 | 1 << 8);
+	put(id, at::awupf, config.awupf);
 	put(id, at::vwc, 1);
 	put(id, at::sgls, 1 | 1 << 20 | (config.transport == Transport::rdma ? 1 << 2 : 0));
 	put(id, at::mnan, config.namespaces);
@@ -72,7 +74,19 @@ Bytes identifyNamespace(const Config &config, const Store &store)
 	for (auto field : {at::nsze, at::ncap, at::nuse})
 		put(id, field, store.blocks());
 	put(id, at::nmic, 1);
-	put(id, at::dlfeat, 1); // deallocated blocks read as zero
+	put(id, at::dlfeat, 1 | 1 << 3); // deallocated blocks read as zero, Write Zeroes deallocates
+	put(id, at::nsattr, store.writeProtected() ? 1 : 0);
+	put(id, at::rescap, config.reservations ? 0x7f : 0);
+	if (config.nawupf || config.nabspf) {
+		put(id, at::nsfeat, 1 << 1);
+		put(id, at::nawupf, config.nawupf);
+		put(id, at::nabspf, config.nabspf);
+	}
+	if (store.protection()) {
+		put(id, at::dpc, 0x1f);
+		put(id, at::dps, store.protection()->type());
+		put(id, at::lbaf0_ms, 8);
+	}
 	put(id, at::anagrpid, config.ana ? store.anaGroup() : 0);
 	std::ranges::copy(store.nguid(), id.begin() + at::nguid);
 	put(id, at::lbaf0_ds, static_cast<std::uint8_t>(store.shift()));

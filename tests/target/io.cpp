@@ -6,6 +6,8 @@ namespace target {
 namespace {
 
 constexpr std::uint16_t out_of_range = st_lba_range | st_dnr;
+constexpr std::uint8_t op_verify = 0x0c, op_copy = 0x19;
+constexpr std::size_t copy_range = 32; // bytes
 constexpr std::uint32_t fua_bit = 1u << 30;
 
 std::uint16_t statusOf(AnaState state)
@@ -48,7 +50,21 @@ Reply Connection::io(const Command &cmd, const Bytes &data)
 		server_.counters().flushes++;
 		return {};
 	}
+	if (auto status = allowed(*store, cmd))
+		return {status};
 	return onStore(*store, cmd, data);
+}
+
+// What reservations and write protection say of it
+std::uint16_t Connection::allowed(Store &store, const Command &cmd)
+{
+	bool write = cmd.opcode != op_read && cmd.opcode != op_zone_receive;
+	if (store.reservations().allows(assoc_->hostid, cmd.opcode, write))
+		return write && store.writeProtected() && !isReservation(cmd.opcode)
+			       ? std::uint16_t(st_write_protected | st_dnr)
+			       : std::uint16_t(st_ok);
+	server_.counters().conflicts++;
+	return st_resv_conflict | st_dnr;
 }
 
 Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
@@ -61,7 +77,11 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 		if (cmd.sgl.length != length)
 			server_.violation("read: SGL and block count differ");
 		Reply reply{st_ok, 0, Bytes(length)};
-		return store.read(cmd.slba(), reply.data) ? reply : Reply{out_of_range};
+		if (!store.read(cmd.slba(), reply.data))
+			return {out_of_range};
+		if (auto *pi = store.protection())
+			reply.status = pi->check(cmd, reply.data);
+		return reply;
 	}
 	case op_write:
 		count.writes++;
@@ -73,9 +93,16 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 		}
 		if (auto status = store.zones() ? store.zones()->write(cmd.slba(), cmd.blocks()) : std::uint16_t(st_ok))
 			return {status};
+		if (auto *pi = store.protection())
+			if (auto status = pi->protect(cmd, data))
+				return {status};
 		return answer(store.write(cmd.slba(), data, assoc_->cntlid));
 	case op_write_zeroes:
 		count.zeroes++;
+		count.deallocated += cmd.cdw12 >> 25 & 1;
+		if (auto *pi = store.protection())
+			if (auto status = pi->protect(cmd, Bytes(length)))
+				return {status};
 		if (auto limit = server_.config().writeZeroes; limit && length > std::size_t(4096) << limit)
 			return {st_invalid_field | st_dnr};
 		return answer(store.zero(cmd.slba(), cmd.blocks()));
@@ -83,9 +110,37 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 		count.discards++;
 		return dsm(store, cmd, data);
 	}
+	if (cmd.opcode == op_verify) {
+		Bytes found(length);
+		return answer(store.read(cmd.slba(), found));
+	}
+	if (cmd.opcode == op_copy)
+		return copy(store, cmd, data);
+	if (server_.config().reservations && isReservation(cmd.opcode))
+		return reserving(store, cmd, data);
 	if (store.zones())
 		return onZones(store, *store.zones(), cmd, data);
 	return {st_invalid_opcode | st_dnr};
+}
+
+// Source ranges of the same namespace, one after another, to one place
+Reply Connection::copy(Store &store, const Command &cmd, const Bytes &data)
+{
+	std::size_t ranges = (cmd.cdw12 & 0xff) + 1;
+	if (data.size() < ranges * copy_range) {
+		server_.violation("Copy: fewer ranges than said");
+		return {st_invalid_field | st_dnr};
+	}
+	auto to = cmd.slba();
+	for (std::size_t i = 0; i < ranges; i++) {
+		auto blocks = std::size_t(get<std::uint16_t>(data, i * copy_range + 16)) + 1;
+		Bytes moved(blocks << store.shift());
+		if (!store.read(get<std::uint64_t>(data, i * copy_range + 8), moved) ||
+		    !store.write(to, moved, assoc_->cntlid))
+			return {out_of_range};
+		to += blocks;
+	}
+	return {};
 }
 
 Reply Connection::onZones(Store &store, ZoneTable &zones, const Command &cmd, const Bytes &data)
@@ -129,8 +184,11 @@ Reply Connection::dsm(Store &store, const Command &cmd, const Bytes &data)
 			blocks = std::min<std::uint64_t>(blocks, config.rangeBlocks);
 		blocks = std::min(blocks, left);
 		left -= blocks;
-		if (!store.zero(get<std::uint64_t>(data, i * 16 + 8), blocks))
+		auto slba = get<std::uint64_t>(data, i * 16 + 8);
+		if (!store.zero(slba, blocks))
 			return {out_of_range};
+		if (auto *pi = store.protection())
+			pi->forget(slba, blocks);
 	}
 	return {};
 }

@@ -643,7 +643,8 @@ bool possible(const Misbehaviour &m, Transport transport)
 
 const Misbehaviour *findMisbehaviour(std::string_view name)
 {
-	for (auto all : {misbehaviours(), zoneMisbehaviours()})
+	for (auto all : {misbehaviours(), zoneMisbehaviours(), reservationMisbehaviours(),
+			 otherReservationMisbehaviours(), formatMisbehaviours()})
 		for (auto &m : all)
 			if (name == m.name)
 				return &m;

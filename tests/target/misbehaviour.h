@@ -57,6 +57,10 @@ std::span<const Misbehaviour> discoveryMisbehaviours();
 std::span<const Misbehaviour> rdmaMisbehaviours();
 // Of zoned namespaces alone; not a part of the above
 std::span<const Misbehaviour> zoneMisbehaviours();
+// Of reports of reservations, where this host is registered; those of answers; of formats. Likewise
+std::span<const Misbehaviour> reservationMisbehaviours();
+std::span<const Misbehaviour> otherReservationMisbehaviours();
+std::span<const Misbehaviour> formatMisbehaviours();
 // Over a transport some of them have no place to strike.
 bool possible(const Misbehaviour &m, Transport transport);
 // Null: there is none of that name.

@@ -26,6 +26,7 @@ enum class Hook {
 	adminData, // data: what an admin command returns
 	discovery, // data: one block of the discovery log; value: its number, 0 is the header
 	zones,     // data: a report of zones
+	report,    // data: a report of reservations
 	feature,   // value: result of Get or Set Features
 	c2hData,   // pdu: DataPdu about to be sent; its data is in place
 	r2t,       // pdu: R2tPdu about to be sent

@@ -31,6 +31,8 @@ struct Counters {
 	std::atomic<std::uint64_t> remoteReads{0}; // of data of the host's memory, over RDMA
 	std::atomic<std::uint64_t> crossResets{0}; // commands
 	std::atomic<std::uint64_t> errorLogs{0};   // read
+	std::atomic<std::uint64_t> conflicts{0};   // commands answered with a reservation conflict
+	std::atomic<std::uint64_t> deallocated{0}; // Write Zeroes that may deallocate
 	std::atomic<std::uint64_t> anaRefusals{0}; // I/O commands answered with an ANA status
 	std::atomic<std::uint64_t> discoveryConnects{0}, discoveryReads{0};
 };

@@ -2,9 +2,12 @@
 // A namespace in memory.
 #pragma once
 
+#include "protection.h"
+#include "reservations.h"
 #include "wire.h"
 #include "zones.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,6 +36,12 @@ public:
 	// Before a host sees it; for a target whose Config is zoned
 	void makeZoned(const ZoneShape &shape) { zones_ = std::make_unique<ZoneTable>(shape, blocks()); }
 	ZoneTable *zones() const { return zones_.get(); } // null: it has none
+	// Likewise, with protection information of this type
+	void makeProtected(std::uint8_t type) { protection_ = std::make_unique<Protection>(type, shift_, blocks()); }
+	Protection *protection() const { return protection_.get(); } // null: it has none
+	Reservations &reservations() { return reservations_; }
+	bool writeProtected() const { return writeProtected_; }
+	void writeProtect(bool on) { writeProtected_ = on; }
 
 	// Bytes as a host should see them; for tests.
 	Bytes peek(std::uint64_t offset, std::size_t length) const;
@@ -58,6 +67,9 @@ private:
 	std::vector<Written> written_; // by block
 	std::uint64_t ghosts_ = 0;
 	std::unique_ptr<ZoneTable> zones_;
+	std::unique_ptr<Protection> protection_;
+	Reservations reservations_;
+	std::atomic<bool> writeProtected_{false};
 };
 
 // The namespaces of a subsystem, by NSID.

@@ -33,6 +33,12 @@ void Ghosts::drop(std::uint16_t cntlid, std::uint64_t cirn)
 	dropped_ += std::erase_if(ghosts_, [&](auto &g) { return g.owner->cntlid == cntlid && g.owner->cirn == cirn; });
 }
 
+void Ghosts::drop(const HostId &host)
+{
+	std::lock_guard guard(lock_);
+	dropped_ += std::erase_if(ghosts_, [&](auto &g) { return g.owner->hostid == host; });
+}
+
 void Ghosts::clear()
 {
 	std::lock_guard guard(lock_);

@@ -21,6 +21,8 @@ public:
 	std::size_t execute();
 	// Those of an instance of a controller
 	void drop(std::uint16_t cntlid, std::uint64_t cirn);
+	// Those of a host whose commands were aborted
+	void drop(const HostId &host);
 	void clear();
 
 	std::size_t waiting() const;

@@ -86,7 +86,10 @@ TEST_CASE("Identify Namespace: a sound one")
 
 	CHECK(out.nlbas == 1 << 20);
 	CHECK(out.lba_shift == 12);
-	CHECK(out.ms == 0);
+	CHECK(out.pi_type == 0);
+	CHECK(out.rescap == 0);
+	CHECK(out.atomic_blocks == 0);
+	CHECK_FALSE(out.atomic_never);
 	CHECK(out.shared);
 	CHECK_FALSE(out.read_only);
 	CHECK(out.ana_group == 3);
@@ -152,6 +155,59 @@ TEST_CASE("Identify Namespace: metadata and capacity")
 		CAPTURE(n);
 		CHECK_THAT(refusal(blocks(n)), Catch::Contains("NSZE"));
 	}
+}
+
+TEST_CASE("Identify Namespace: protection information")
+{
+	auto format = [](u8 type, u16 bytes, u8 extended = 0) {
+		return [=](nvme_id_ns &id) {
+			id.dps = type;
+			id.lbaf[1].ms = htole16(bytes);
+			id.flbas |= extended << 4;
+		};
+	};
+	for (u8 type : {1, 2, 3})
+		for (u8 extended : {0, 1}) {
+			CHECK(accept(format(type, 8, extended)).pi_type == type);
+			// first or last of the metadata: they are all of it
+			CHECK(accept(format(type | 8, 8, extended)).pi_type == type);
+		}
+	CHECK(accept(format(1, 0)).pi_type == 0); // of another format than this one
+	CHECK_THAT(refusal(format(0, 8)), Catch::Contains("buffer of their own"));
+	CHECK_THAT(refusal(format(0, 8, 1)), Catch::Contains("end of each block"));
+	CHECK_THAT(refusal(format(1, 16)), Catch::Contains("larger"));
+	CHECK_THAT(refusal(format(1, 64, 1)), Catch::Contains("larger"));
+	CHECK_THAT(refusal(format(1, 0xffff)), Catch::Contains("larger"));
+	CHECK_THAT(refusal(format(1, 4)), Catch::Contains("too small"));
+	for (u8 type : {4, 5, 6, 7})
+		CHECK_THAT(refusal(format(type, 8)), Catch::Contains("that there is not"));
+}
+
+TEST_CASE("Identify Namespace: reservations, atomic writes")
+{
+	CHECK(accept([](nvme_id_ns &id) { id.rescap = 0xff; }).rescap == 0x7f);
+	CHECK(accept([](nvme_id_ns &id) { id.rescap = 0x02; }).rescap == 0x02);
+
+	auto atomics = [](u16 nawupf, u16 nabspf, u16 nabo = 0, u8 nsfeat = 2) {
+		return [=](nvme_id_ns &id) {
+			id.nsfeat = nsfeat;
+			id.nawupf = htole16(nawupf);
+			id.nabspf = htole16(nabspf);
+			id.nabo = htole16(nabo);
+		};
+	};
+	CHECK(accept(atomics(15, 0)).atomic_blocks == 16);
+	CHECK(accept(atomics(0, 0)).atomic_blocks == 0); // as the controller says
+	CHECK(accept(atomics(0xffff, 0xffff)).atomic_blocks == 65536);
+	CHECK(accept(atomics(0xffff, 0xffff)).atomic_boundary == 65536);
+	CHECK(accept(atomics(15, 31)).atomic_boundary == 32);
+	CHECK_FALSE(accept(atomics(15, 31)).atomic_never);
+	CHECK(accept(atomics(15, 30)).atomic_never);
+	CHECK(accept(atomics(15, 31, 1)).atomic_never);
+	const nof_ns_format none = accept(atomics(15, 30, 1, 0)); // none of it is there
+	CHECK(none.atomic_blocks == 0);
+	CHECK(none.atomic_boundary == 0);
+	CHECK_FALSE(none.atomic_never);
 }
 
 TEST_CASE("Identify Namespace: write protected, private")

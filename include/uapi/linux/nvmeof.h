@@ -43,7 +43,8 @@
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
  *   a namespace object: SUBSYS_ID, NS_NAME, NSID, WWID, [UUID], [NGUID], [EUI64], LBA_SIZE, SIZE, READ_ONLY, NR_PATHS,
  *   NR_USABLE, NR_LIVE, NR_EXPECTED, WAITING, HELD, OPENERS, [NO_PATH_SINCE], [P2P], and where it
- *   is zoned ZONE_SIZE, NR_ZONES, OPEN_ZONES, ACTIVE_ZONES, ZONE_APPEND
+ *   is zoned ZONE_SIZE, NR_ZONES, OPEN_ZONES, ACTIVE_ZONES, ZONE_APPEND; [RESERVATIONS], [PROTECTION],
+ *   [ATOMIC_WRITE], [ATOMIC_BOUNDARY]
  *
  * PATH_GET      do: PATH_NAME (req)   -> a path object
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
@@ -223,6 +224,10 @@ enum nvmeof_attr {
 	NVMEOF_A_OPEN_ZONES,		/* u32: at most; 0 for no limit */
 	NVMEOF_A_ACTIVE_ZONES,		/* u32: likewise */
 	NVMEOF_A_ZONE_APPEND,		/* u32: bytes of one; 0 for none at all */
+	NVMEOF_A_RESERVATIONS,		/* u8: types by the bits of their numbers, 1 to 6; bit 0: they persist */
+	NVMEOF_A_PROTECTION,		/* u8: type of protection information that the controller makes and checks */
+	NVMEOF_A_ATOMIC_WRITE,		/* u32: bytes of a write that is done whole or not at all */
+	NVMEOF_A_ATOMIC_BOUNDARY,	/* u32: bytes, multiples of which such a write does not cross */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* the report of reservations with 128-bit host identifiers */
+#include <linux/nvme.h>
+
+u64 probe(const struct nvme_reservation_status_ext *report);
+u64 probe(const struct nvme_reservation_status_ext *report)
+{
+	return le64_to_cpu(report->regctl_eds[0].rkey);
+}

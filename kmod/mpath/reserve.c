@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/blkdev.h>
+#include <linux/slab.h>
+#include "core/reservation.h"
+#include "core/status.h"
+#include "core/subsys.h"
+#include "mpath/command.h"
+#include "mpath/head.h"
+#include "mpath/request.h"
+#include "mpath/reserve.h"
+
+static_assert(sizeof(struct nvme_reservation_status_ext) == NOF_RESV_ENTRY);
+static_assert(sizeof(struct nvme_registered_ctrl_ext) == NOF_RESV_ENTRY);
+
+/* What most reports fit in: 63 registrants */
+#define REPORT_BYTES	4096
+/* A report that grows while it is read */
+#define REPORT_TRIES	4
+
+static struct nof_head *head_of(struct block_device *bdev)
+{
+	return bdev->bd_disk->private_data;
+}
+
+/**
+ * struct report - of reservations
+ * @data:	kmalloc'ed; @len bytes
+ * @is:		what it says for this host
+ */
+struct report {
+	struct nvme_reservation_status_ext	*data;
+	u32					len;
+	struct nof_resv				is;
+};
+
+static int report_refuse(struct nof_head *head, const char *why)
+{
+	pr_warn_ratelimited("nvmeof: %s: %s\n", nof_head_name(head), why);
+	return -EPROTO;
+}
+
+/* Of so many bytes; it may have more to tell. An NVMe status, or a negative errno */
+static int report_some(struct nof_head *head, struct report *r, u32 len)
+{
+	struct nof_command cmd = { .len = len, .again = NOF_AGAIN_ALWAYS };
+	const char *why;
+	int ret;
+
+	kfree(r->data);
+	r->len = len;
+	r->data = kzalloc(len, GFP_NOIO | __GFP_NOWARN);
+	if (!r->data)
+		return -ENOMEM;
+	cmd.buf = r->data;
+	cmd.sqe.common.opcode = nvme_cmd_resv_report;
+	cmd.sqe.common.cdw10 = cpu_to_le32(len / 4 - 1);
+	cmd.sqe.common.cdw11 = cpu_to_le32(NOF_RESV_EXTENDED);
+	ret = nof_command_exec(head, &cmd);
+	if (ret)
+		return ret;
+	why = nof_resv_read(r->data, len, head->subsys->hostid, &r->is);
+	return why ? report_refuse(head, why) : 0;
+}
+
+/* All of it. kfree() of its data is the caller's, whatever it returns. */
+static int report_all(struct nof_head *head, struct report *r)
+{
+	u32 most = READ_ONCE(head->limits.max_bytes), tries;
+	int ret = report_some(head, r, min_t(u32, REPORT_BYTES, most));
+
+	for (tries = 0; !ret && !nof_resv_whole(&r->is, r->len); tries++) {
+		u32 len = NOF_RESV_BYTES((u32)r->is.nr);
+
+		if (len > most || tries == REPORT_TRIES)
+			return report_refuse(head, "report of reservations: longer than it can be read");
+		ret = report_some(head, r, len);
+	}
+	return ret;
+}
+
+/**
+ * struct change - a command that changes something
+ * @cmd:	without its data pointer
+ * @keys:	its data: ours, and the one that it is about
+ */
+struct change {
+	struct nof_command	cmd;
+	enum nof_resv_act	act;
+	u8			type;
+	__le64			keys[2];
+};
+
+/* It may have been executed: what has become of it */
+static enum nof_resv_verdict change_judge(struct nof_head *head, const struct change *c)
+{
+	u64 other = le64_to_cpu(c->keys[1]);
+	struct report r = { };
+	enum nof_resv_verdict verdict = NOF_RESV_UNTOLD;
+	bool victim;
+
+	if (!report_all(head, &r)) {
+		victim = nof_resv_has(r.data, r.is.nr, head->subsys->hostid, other);
+		verdict = nof_resv_judge(c->act, &r.is, victim, other, c->type);
+	}
+	kfree(r.data);
+	return verdict;
+}
+
+static int change_send(struct nof_head *head, struct change *c)
+{
+	u32 tries = NOF_MAX_LOSSES;
+	int ret;
+
+	do {
+		ret = nof_command_exec(head, &c->cmd);
+		if (ret != -ESTALE)
+			return ret;
+		switch (change_judge(head, c)) {
+		case NOF_RESV_DONE:
+			return 0;
+		case NOF_RESV_AGAIN:
+			break;
+		default:
+			pr_warn_ratelimited("nvmeof: %s: a lost reservation command may have been executed\n",
+					    nof_head_name(head));
+			return -ESTALE;
+		}
+	} while (--tries);
+	return -ESTALE;
+}
+
+static u8 opcode_of(enum nof_resv_act act)
+{
+	switch (act) {
+	case NOF_RESV_ACQUIRE:
+	case NOF_RESV_PREEMPT:
+		return nvme_cmd_resv_acquire;
+	case NOF_RESV_RELEASE:
+	case NOF_RESV_CLEAR:
+		return nvme_cmd_resv_release;
+	default:
+		return nvme_cmd_resv_register;
+	}
+}
+
+/* @action: of dword 10, with what else is in it but the type. An NVMe status, or a negative errno */
+static int change(struct nof_head *head, enum nof_resv_act act, u32 action, u8 type, u64 key, u64 other)
+{
+	bool always = nof_resv_repeatable(act, action & NOF_RESV_IGNORE_KEY);
+	struct change *c = kzalloc(sizeof(*c), GFP_NOIO);
+	int ret;
+
+	if (!c)
+		return -ENOMEM;
+	c->act = act;
+	c->type = type;
+	c->keys[0] = cpu_to_le64(key);
+	c->keys[1] = cpu_to_le64(other);
+	c->cmd.buf = c->keys;
+	c->cmd.write = true;
+	c->cmd.again = always ? NOF_AGAIN_ALWAYS : NOF_AGAIN_UNSENT;
+	c->cmd.sqe.common.opcode = opcode_of(act);
+	c->cmd.len = opcode_of(act) == nvme_cmd_resv_release ? sizeof(c->keys[0]) : sizeof(c->keys);
+	c->cmd.sqe.common.cdw10 = cpu_to_le32(action | type << NOF_RESV_TYPE_SHIFT);
+	ret = change_send(head, c);
+	kfree(c);
+	return ret;
+}
+
+static bool is_conflict(int ret)
+{
+	return ret > 0 && (ret & NVME_SCT_SC_MASK) == NVME_SC_RESERVATION_CONFLICT;
+}
+
+/* As who asks for it understands it: a negative errno, or enum pr_status */
+static int answer(int ret)
+{
+	if (is_conflict(ret))
+		return PR_STS_RESERVATION_CONFLICT;
+	switch (ret > 0 ? nof_status_errno(ret) : ret) {
+	case 0:
+		return PR_STS_SUCCESS;
+	case -ENOLINK:
+		return PR_STS_PATH_FAILED;
+	case -ESTALE:
+		return PR_STS_RETRY_PATH_FAILURE;
+	case -EOPNOTSUPP:
+		return (ret & NVME_SCT_SC_MASK) == NVME_SC_INVALID_FIELD ? -EINVAL : -EOPNOTSUPP;
+	default:
+		return ret > 0 ? PR_STS_IOERR : ret;
+	}
+}
+
+/* Whether the namespace has this type of reservations */
+static int check_type(const struct nof_head *head, enum pr_type type)
+{
+	u8 rescap = READ_ONCE(head->format.rescap);
+
+	if (rescap && (type < NOF_RESV_TYPE_MIN || type > NOF_RESV_TYPE_MAX))
+		return -EINVAL;
+	return rescap & BIT(type) & NOF_RESCAP_TYPES ? 0 : -EOPNOTSUPP;
+}
+
+static u32 persist(const struct nof_head *head)
+{
+	return READ_ONCE(head->format.rescap) & NOF_RESCAP_PERSISTS ? NOF_RESV_PERSIST : 0;
+}
+
+/*
+ * Register, and with what is registered already change it. The new key 0 ends it. To ignore the present key NVMe has
+ * for who is registered only, so that both are tried.
+ */
+static int pr_register(struct block_device *bdev, u64 old_key, u64 new_key, u32 flags)
+{
+	struct nof_head *head = head_of(bdev);
+	u32 ignore = flags & PR_FL_IGNORE_KEY ? NOF_RESV_IGNORE_KEY : 0;
+	int ret;
+
+	if (!READ_ONCE(head->format.rescap) || flags & ~PR_FL_IGNORE_KEY)
+		return -EOPNOTSUPP;
+	if (!new_key)
+		return answer(change(head, NOF_RESV_UNREGISTER, 1 | ignore, 0, old_key, 0));
+	if (old_key && !ignore)
+		return answer(change(head, NOF_RESV_REPLACE, 2 | persist(head), 0, old_key, new_key));
+	ret = change(head, NOF_RESV_REGISTER, persist(head), 0, 0, new_key);
+	if (ignore && is_conflict(ret))
+		ret = change(head, NOF_RESV_REPLACE, 2 | ignore | persist(head), 0, 0, new_key);
+	return answer(ret);
+}
+
+static int pr_reserve(struct block_device *bdev, u64 key, enum pr_type type, u32 flags)
+{
+	struct nof_head *head = head_of(bdev);
+	int ret = flags ? -EOPNOTSUPP : check_type(head, type);
+
+	return ret ?: answer(change(head, NOF_RESV_ACQUIRE, 0, type, key, 0));
+}
+
+static int pr_release(struct block_device *bdev, u64 key, enum pr_type type)
+{
+	struct nof_head *head = head_of(bdev);
+
+	return check_type(head, type) ?: answer(change(head, NOF_RESV_RELEASE, 0, type, key, 0));
+}
+
+/* Whatever the names in linux/pr.h may say: all who call it, and all who do it, have our own key first */
+static int pr_preempt(struct block_device *bdev, u64 key, u64 victim, enum pr_type type, bool abort)
+{
+	struct nof_head *head = head_of(bdev);
+
+	return check_type(head, type) ?: answer(change(head, NOF_RESV_PREEMPT, abort ? 2 : 1, type, key, victim));
+}
+
+static int pr_clear(struct block_device *bdev, u64 key)
+{
+	struct nof_head *head = head_of(bdev);
+
+	if (!READ_ONCE(head->format.rescap))
+		return -EOPNOTSUPP;
+	return answer(change(head, NOF_RESV_CLEAR, 1, 0, key, 0));
+}
+
+static int __maybe_unused pr_read_keys(struct block_device *bdev, struct pr_keys *keys)
+{
+	struct nof_head *head = head_of(bdev);
+	struct report r = { };
+	int ret;
+
+	if (!READ_ONCE(head->format.rescap))
+		return -EOPNOTSUPP;
+	ret = report_all(head, &r);
+	if (!ret) {
+		keys->generation = r.is.gen;
+		keys->num_keys = nof_resv_keys(r.data, r.is.nr, keys->keys, keys->num_keys);
+	}
+	kfree(r.data);
+	return answer(ret);
+}
+
+static int __maybe_unused pr_read_reservation(struct block_device *bdev, struct pr_held_reservation *held)
+{
+	struct nof_head *head = head_of(bdev);
+	struct report r = { };
+	int ret;
+
+	if (!READ_ONCE(head->format.rescap))
+		return -EOPNOTSUPP;
+	ret = report_all(head, &r);
+	if (!ret) {
+		held->generation = r.is.gen;
+		held->type = r.is.type;
+		held->key = r.is.holder;
+	}
+	kfree(r.data);
+	return answer(ret);
+}
+
+const struct pr_ops nof_reserve_ops = {
+	.pr_register	= pr_register,
+	.pr_reserve	= pr_reserve,
+	.pr_release	= pr_release,
+	.pr_preempt	= pr_preempt,
+	.pr_clear	= pr_clear,
+	NOF_PR_READ_OPS(pr_read_keys, pr_read_reservation)
+};

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reservations: two hosts and one disk, by the ioctls that cluster software has.
+#include "support/fio.h"
+#include "support/two_hosts.h"
+#include "support/ways.h"
+
+#include <catch2/catch.hpp>
+
+#include <thread>
+
+using namespace guest;
+
+TEST_CASE("a reservation is taken, kept from others, given back", "[reserve][short]")
+{
+	TwoHosts two;
+	auto a = two.pr(0), b = two.pr(1);
+	auto &target = two.reservations();
+	CHECK(two.write(0, 0, 1) == 0);
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prConflict); // not registered
+	CHECK(a.enroll(0xa) == 0);
+	CHECK(a.enroll(0xa) == 0); // once more
+	CHECK(a.enroll(0xc) == prConflict);
+	CHECK(b.enroll(0xb) == 0);
+	CHECK(target.registrants() == 2); // hosts, not controllers
+	CHECK(target.keyOf(two.ids[0]) == 0xa);
+
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == 0);
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == 0);
+	CHECK(target.holds(two.ids[0]));
+	CHECK(b.reserve(0xb, PR_WRITE_EXCLUSIVE) == prConflict);
+	auto before = two.failovers(1);
+	Stopwatch watch;
+	CHECK(two.write(1, 0, 2) == -EBADE);
+	CHECK(watch.elapsed() < slowly(500ms));
+	CHECK(two.read(1, 0) == 0);
+	CHECK(two.failovers(1) == before);
+	CHECK(two.write(0, 0, 3) == 0);
+	CHECK(a.release(0xa, PR_WRITE_EXCLUSIVE) == 0);
+	CHECK(two.write(1, 0, 4) == 0);
+
+	CHECK(b.reserve(0xb, PR_EXCLUSIVE_ACCESS) == 0);
+	CHECK(two.read(0, 0) == -EBADE);
+	CHECK(two.write(0, 0, 5) == -EBADE);
+	CHECK(b.clear(0xb) == 0);
+	CHECK(target.registrants() == 0);
+	CHECK(two.read(0, 0) == 0);
+	CHECK(b.clear(0xb) == prConflict);
+	CHECK(a.release(0xa, PR_EXCLUSIVE_ACCESS) == prConflict);
+}
+
+TEST_CASE("registrations: changed, ended, whatever the key", "[reserve]")
+{
+	TwoHosts two;
+	auto a = two.pr(0);
+	auto &target = two.reservations();
+	CHECK(a.enroll(0xa) == 0);
+	CHECK(a.enroll(0xaa, 0xb) == prConflict); // not the present key
+	CHECK(a.enroll(0xaa, 0xa) == 0);
+	CHECK(target.keyOf(two.ids[0]) == 0xaa);
+	CHECK(a.enroll(0xab, 0, PR_FL_IGNORE_KEY) == 0);
+	CHECK(target.keyOf(two.ids[0]) == 0xab);
+	CHECK(a.enroll(0, 0x1) == prConflict);
+	CHECK(a.enroll(0, 0xab) == 0);
+	CHECK(target.registrants() == 0);
+	CHECK(a.enroll(0, 0xab) == prConflict);
+	CHECK(a.enroll(0xac, 0, PR_FL_IGNORE_KEY) == 0); // and where there is none
+	CHECK(a.enroll(0, 0, PR_FL_IGNORE_KEY) == 0);
+	CHECK(target.registrants() == 0);
+	CHECK(a.reserve(0, PR_WRITE_EXCLUSIVE, PR_FL_IGNORE_KEY) == -EOPNOTSUPP);
+	CHECK(a.reserve(0, pr_type(7)) < 0);
+	CHECK(a.reserve(0, pr_type(0)) < 0);
+}
+
+TEST_CASE("each type keeps out who it says", "[reserve]")
+{
+	TwoHosts two;
+	auto a = two.pr(0), b = two.pr(1);
+	struct {
+		pr_type type;
+		bool reads, registered; // a host that is not registered reads; one that is writes
+	} const kinds[] = {{PR_WRITE_EXCLUSIVE, true, false},         {PR_EXCLUSIVE_ACCESS, false, false},
+			   {PR_WRITE_EXCLUSIVE_REG_ONLY, true, true}, {PR_EXCLUSIVE_ACCESS_REG_ONLY, false, true},
+			   {PR_WRITE_EXCLUSIVE_ALL_REGS, true, true}, {PR_EXCLUSIVE_ACCESS_ALL_REGS, false, true}};
+	for (auto &kind : kinds) {
+		INFO("type " << kind.type);
+		CHECK(a.enroll(0xa) == 0);
+		CHECK(a.reserve(0xa, kind.type) == 0);
+		CHECK(two.reservations().type() == int(kind.type));
+		CHECK(two.write(0, 0, 1) == 0);
+		CHECK(two.write(1, 0, 2) == -EBADE);
+		CHECK(two.read(1, 0) == (kind.reads ? 0 : -EBADE));
+		CHECK(b.enroll(0xb) == 0);
+		CHECK(two.write(1, 0, 2) == (kind.registered ? 0 : -EBADE));
+		CHECK(b.enroll(0, 0xb) == 0);
+		CHECK(a.clear(0xa) == 0);
+	}
+}
+
+TEST_CASE("who is preempted is out at once, and is told", "[reserve][short]")
+{
+	bool abort = GENERATE(false, true);
+	TwoHosts two;
+	auto a = two.pr(0), b = two.pr(1);
+	REQUIRE(a.enroll(0xa) == 0);
+	REQUIRE(b.enroll(0xb) == 0);
+	REQUIRE(a.reserve(0xa, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
+	FioJob job{.file = "/dev/" + two.names[0], .rw = "randwrite", .depth = 4, .verify = false, .seconds = 30};
+	FioLoad load(job);
+	REQUIRE(eventually([&] { return two.ports[0].counters().writes + two.ports[1].counters().writes > 20; }));
+	auto before = two.failovers(0);
+	Watch watch;
+	CHECK(b.preempt(0xb, 0x1, PR_WRITE_EXCLUSIVE_REG_ONLY) == prConflict); // nobody has that key
+	CHECK(b.preempt(0xb, 0xa, PR_WRITE_EXCLUSIVE_REG_ONLY, abort) == 0);
+	auto result = load.wait(slowly(10s));
+	CHECK(result.status >= 0);
+	CHECK_FALSE(result.good());
+	CHECK(two.write(0, 0, 1) == -EBADE);
+	CHECK(two.failovers(0) == before);
+	CHECK(two.reservations().holds(two.ids[1]));
+	CHECK(two.reservations().keyOf(two.ids[0]) == 0);
+	CHECK(two.write(1, 0, 2) == 0);
+	auto told = watch.find([](auto &e) { return e.aen() && e.aen()->type == 6; });
+	REQUIRE(told);
+	CHECK(kernelSaid("has preempted the registration of this one"));
+	CHECK(b.release(0xb, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
+	CHECK(two.write(0, 0, 3) == 0);
+}
+
+TEST_CASE("what one path has done counts for all: lost, back, and new ones", "[reserve][short]")
+{
+	TwoHosts two;
+	auto a = two.pr(0), b = two.pr(1);
+	REQUIRE(a.enroll(0xa) == 0);
+	REQUIRE(a.reserve(0xa, PR_EXCLUSIVE_ACCESS) == 0);
+	auto changes = two.reservations().changes();
+	for (unsigned port : {0u, 1u}) {
+		two.ports[port].stop();
+		REQUIRE(two.usable(0, 1));
+		CHECK(two.write(0, 0, port + 1) == 0);
+		CHECK(two.write(1, 0, 9) == -EBADE);
+		CHECK(b.enroll(0xb) == 0);
+		CHECK(b.reserve(0xb, PR_EXCLUSIVE_ACCESS) == prConflict);
+		CHECK(b.enroll(0, 0xb) == 0);
+		two.ports[port].start();
+		REQUIRE(two.both(0));
+		REQUIRE(two.both(1));
+		CHECK(two.write(0, 0, port + 3) == 0);
+		CHECK(two.write(1, 0, 9) == -EBADE);
+	}
+	CHECK(two.reservations().changes() == changes + 6); // of the other host: nothing is repeated by ours
+	CHECK(a.release(0xa, PR_EXCLUSIVE_ACCESS) == 0);
+	// no path, and none that comes
+	two.ports.host.disconnectAll();
+	CHECK(a.enroll(0xa) < 0);
+}
+
+TEST_CASE("two hosts fight for a disk while paths come and go", "[reserve]")
+{
+	TwoHosts two;
+	unsigned won[2] = {};
+	std::thread shaker;
+	std::atomic<bool> over{false};
+	shaker = std::thread([&] {
+		for (unsigned n = 0; !over; n++) {
+			two.ports[n % 2].dropConnections(true);
+			std::this_thread::sleep_for(400ms);
+		}
+	});
+	for (unsigned round = 0; round < 12; round++) {
+		unsigned me = round % 2, other = 1 - me;
+		std::uint64_t key = 0x100 + round, theirs = 0x200 + round;
+		INFO("round " << round);
+		CHECK(two.pr(me).enroll(key, 0, PR_FL_IGNORE_KEY) == 0);
+		CHECK(two.pr(other).enroll(theirs, 0, PR_FL_IGNORE_KEY) == 0);
+		CHECK(two.pr(other).reserve(theirs, PR_WRITE_EXCLUSIVE) == 0);
+		CHECK(two.write(me, 0, round) == -EBADE);
+		int ret = two.pr(me).preempt(key, theirs, PR_WRITE_EXCLUSIVE, true);
+		CHECK((ret == 0 || ret == prUntold));
+		CHECK(two.reservations().holds(two.ids[me]));
+		won[me]++;
+		CHECK(two.write(other, 0, round) == -EBADE);
+		CHECK(two.write(me, 0, round) == 0);
+		CHECK(two.pr(me).release(key, PR_WRITE_EXCLUSIVE) == 0);
+		std::this_thread::sleep_for(100ms);
+	}
+	over = true;
+	shaker.join();
+	CHECK(won[0] == won[1]);
+	CHECK(eventually([&] { return two.ports.host.busy() == 0; }, 10s));
+}
+
+TEST_CASE("a namespace without reservations says so", "[reserve][short]")
+{
+	auto config = reserved();
+	config.reservations = false;
+	TwoHosts two(config);
+	auto a = two.pr(0);
+	CHECK(a.enroll(0xa) == -EOPNOTSUPP);
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == -EOPNOTSUPP);
+	CHECK(a.release(0xa, PR_WRITE_EXCLUSIVE) == -EOPNOTSUPP);
+	CHECK(a.preempt(0xa, 0xb, PR_WRITE_EXCLUSIVE) == -EOPNOTSUPP);
+	CHECK(a.clear(0xa) == -EOPNOTSUPP);
+	CHECK(two.reservations().changes() == 0);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Commands about reservations that are lost without an answer, and targets that are wrong about them.
+#include "hostile_tally.h"
+#include "support/again.h"
+#include "support/two_hosts.h"
+#include "target/acts.h"
+#include "target/connection.h"
+
+using namespace guest;
+using target::Expect;
+using target::Hook;
+using target::acts::always;
+
+namespace {
+
+// The connection is cut under a command, which was executed or was not
+template <bool executed, std::uint8_t opcode> bool cut(target::Strike &s)
+{
+	if (!s.io() || !s.is(opcode))
+		return false;
+	auto *conn = &s.conn;
+	if (executed) { // the answer comes to nothing
+		s.after = [conn] { conn->end(true); };
+		return true;
+	}
+	s.verdict = target::Verdict::drop;
+	s.after = [conn] { conn->end(true); };
+	return true;
+}
+
+// Of each host, with its first path alone, so that it is known which one takes the command
+struct Scene : TwoHosts {
+	Scene()
+	{
+		ports[1].setAnaState(1, target::ana_non_optimized);
+		REQUIRE(eventually([this] {
+			return std::ranges::all_of(ports.host.paths(), [](auto &p) {
+				return p.anaState == nvmeof::AnaState::optimized ||
+				       p.anaState == nvmeof::AnaState::nonOptimized;
+			});
+		}));
+	}
+	void settle()
+	{
+		REQUIRE(both(0));
+		REQUIRE(both(1));
+	}
+};
+
+constexpr auto reg = target::op_resv_register, acquire = target::op_resv_acquire, release = target::op_resv_release;
+
+} // namespace
+
+TEST_CASE("a command that was lost is done once", "[reserve][lost][short]")
+{
+	Scene s;
+	auto a = s.pr(0), b = s.pr(1);
+	auto &target = s.reservations();
+	auto &script = s.ports[0].script();
+	// executed on arrival, but for the answer: the hook comes before, so that the test executes by itself
+	const auto lostRegister = always(Hook::execute, cut<false, reg>),
+		   lostAcquire = always(Hook::execute, cut<false, acquire>),
+		   lostRelease = always(Hook::execute, cut<false, release>);
+	auto doneRegister = always(Hook::execute, [](target::Strike &t) {
+		if (!t.io() || !t.is(reg))
+			return false;
+		target::Reservations::Notices none;
+		t.conn.server().stores().find(1)->reservations().enroll(
+			t.conn.server().subsystem().associations().all().front()->hostid, t.cmd->cdw10 & 7,
+			t.cmd->cdw10 >> 3 & 1, target::get<std::uint64_t>(*t.data, 0),
+			target::get<std::uint64_t>(*t.data, 8), none);
+		return cut<false, reg>(t);
+	});
+
+	script.arm(lostRegister);
+	CHECK(a.enroll(0xa) == 0);
+	CHECK(target.keyOf(s.ids[0]) == 0xa);
+	s.settle();
+	script.arm(lostRegister); // to replace it
+	CHECK(a.enroll(0xaa, 0xa) == 0);
+	CHECK(target.keyOf(s.ids[0]) == 0xaa);
+	s.settle();
+	script.arm(lostAcquire);
+	CHECK(a.reserve(0xaa, PR_EXCLUSIVE_ACCESS) == 0);
+	CHECK(target.holds(s.ids[0]));
+	s.settle();
+	script.arm(lostRelease);
+	CHECK(a.release(0xaa, PR_EXCLUSIVE_ACCESS) == 0);
+	CHECK_FALSE(target.holds(s.ids[0]));
+	s.settle();
+	REQUIRE(b.enroll(0xb) == 0);
+	REQUIRE(b.reserve(0xb, PR_EXCLUSIVE_ACCESS) == 0);
+	script.arm(lostAcquire);
+	CHECK(a.preempt(0xaa, 0xb, PR_EXCLUSIVE_ACCESS) == 0);
+	CHECK(target.holds(s.ids[0]));
+	s.settle();
+	script.arm(lostRelease);
+	CHECK(a.clear(0xaa) == 0);
+	CHECK(target.registrants() == 0);
+	s.settle();
+
+	// executed, and the connection lost before the answer: a second time it would be a conflict
+	REQUIRE(a.enroll(0xa) == 0);
+	auto changes = target.changes();
+	script.arm(doneRegister);
+	CHECK(a.enroll(0xad, 0xa) == 0);
+	CHECK(target.keyOf(s.ids[0]) == 0xad);
+	CHECK(target.changes() == changes + 1);
+	s.settle();
+	script.arm(doneRegister);
+	CHECK(a.enroll(0, 0xad) == 0);
+	CHECK(target.registrants() == 0);
+	CHECK(target.changes() == changes + 2);
+	s.settle();
+	CHECK(eventually([&] { return s.ports.host.busy() == 0; }, 5s));
+}
+
+TEST_CASE("with fencing=safe a lost change waits until nothing of it can come", "[reserve][lost][fencing]")
+{
+	Scene s;
+	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe");
+	REQUIRE(s.pr(0).enroll(0xa) == 0);
+	const auto lost = always(Hook::execute, cut<false, reg>);
+	s.ports[0].script().arm(lost);
+	auto changes = s.reservations().changes();
+	Pending pending([&s] { return s.pr(0).enroll(0xaa, 0xa); });
+	std::this_thread::sleep_for(slowly(1s)); // the bound is 2 x 1.5 s
+	CHECK(pending.waits());
+	CHECK(s.reservations().changes() == changes);
+	REQUIRE(pending.join(15s));
+	CHECK(pending.status() == 0);
+	CHECK(s.reservations().keyOf(s.ids[0]) == 0xaa);
+	CHECK(s.reservations().changes() == changes + 1);
+}
+
+TEST_CASE("a conflict is an answer, with and without Do Not Retry", "[reserve][hostile][short]")
+{
+	Scene s;
+	for (auto *name : {"resv-conflict-dnr", "resv-conflict-again"}) {
+		INFO(name);
+		auto before = s.failovers(0);
+		auto &script = s.ports[0].script();
+		script.arm(*target::findMisbehaviour(name), target::Script::forever);
+		Stopwatch watch;
+		CHECK(s.write(0, 0, 1) == -EBADE);
+		CHECK(watch.elapsed() < slowly(500ms));
+		CHECK(script.strikes() >= 1);
+		script.disarm();
+		CHECK(s.failovers(0) == before);
+		CHECK(s.usable(0, 2));
+		tellPlayed(*target::findMisbehaviour(name), script.strikes());
+	}
+}
+
+TEST_CASE("a target that answers and does not do it, or knows no command", "[reserve][hostile]")
+{
+	Scene s;
+	auto a = s.pr(0);
+	auto &script = s.ports[0].script();
+	auto play = [&](const char *name) {
+		script.arm(*target::findMisbehaviour(name), target::Script::forever);
+		tellPlayed(*target::findMisbehaviour(name), 1);
+	};
+	play("resv-register-forgotten");
+	CHECK(a.enroll(0xa) == 0); // nobody can know
+	script.disarm();
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prConflict);
+	play("resv-register-unknown");
+	CHECK(a.enroll(0xa) == -EOPNOTSUPP);
+	script.disarm();
+	CHECK(a.enroll(0xa) == 0);
+	play("resv-acquire-busy");
+	s.ports[1].script().arm(*target::findMisbehaviour("resv-acquire-busy"), target::Script::forever);
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) > 0); // an error, in the end
+	script.disarm();
+	s.ports[1].script().disarm();
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == 0);
+	CHECK(a.clear(0xa) == 0);
+}
+
+// What is asked when a change was lost in the middle: a report that cannot be is not believed.
+TEST_CASE("a target that is wrong about its reservations", "[reserve][hostile][table]")
+{
+	Scene s;
+	auto a = s.pr(0);
+	const auto lost = always(Hook::execute, cut<false, reg>);
+	std::uint64_t key = 0xa;
+	REQUIRE(a.enroll(key) == 0);
+	for (auto &m : target::reservationMisbehaviours()) {
+		if (!chosen("NVMEOF_MISBEHAVIOUR", m.name))
+			continue;
+		INFO(m.name);
+		decided("NVMEOF_MISBEHAVIOUR", m.name);
+		auto &script = s.ports[1].script();
+		script.arm(m, target::Script::forever);
+		s.ports[0].script().arm(lost);
+		Stopwatch watch;
+		int ret = a.enroll(key + 1, key);
+		CHECK(ret == (m.expect == Expect::refused ? prUntold : 0));
+		CHECK(watch.elapsed() < slowly(10s));
+		CHECK(script.strikes() > 0);
+		tellPlayed(m, script.strikes());
+		script.disarm();
+		key = s.reservations().keyOf(s.ids[0]);
+		CHECK(key != 0);
+		s.settle();
+		CHECK(s.write(0, 0, 1) == 0);
+	}
+	CHECK(eventually([&] { return s.ports.host.busy() == 0; }, 5s));
+}

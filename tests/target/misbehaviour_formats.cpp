@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A target that is wrong about its format: protection information, atomic writes. Of a namespace without either.
+#include "acts.h"
+#include "connection.h"
+
+namespace target {
+namespace {
+
+using namespace acts;
+using S = Strike;
+constexpr auto connecting = When::connecting;
+constexpr auto nothing = Needs::nothing;
+constexpr std::uint8_t extended = 1 << 4;
+
+bool format(S &s, std::uint16_t bytes, std::uint8_t protection, std::uint8_t flbas = 0)
+{
+	return poke(s.identify(cns_ns), s, at::lbaf0_ms, bytes) && poke(true, s, at::dps, protection) &&
+	       poke(true, s, at::flbas, flbas);
+}
+
+bool atomic(S &s, std::uint16_t blocks, std::uint16_t boundary, std::uint16_t offset = 0)
+{
+	constexpr std::size_t nabo = offsetof(nvme_id_ns, nabo);
+	return poke<std::uint8_t>(s.identify(cns_ns), s, at::nsfeat, 2) && poke(true, s, at::nawupf, blocks) &&
+	       poke(true, s, at::nabspf, boundary) && poke<std::uint16_t>(true, s, nabo, offset);
+}
+
+// clang-format off
+const Misbehaviour table[] = {
+	{"format-metadata-separate", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return format(s, 8, 0); }},
+	{"format-metadata-extended", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return format(s, 8, 0, extended); }},
+	{"format-metadata-huge", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return format(s, 0xffff, 1); }},
+	{"format-metadata-more", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return format(s, 16, 1, extended); }},
+	{"format-metadata-less", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return format(s, 7, 1); }},
+	{"format-pi-type-4", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return format(s, 8, 4); }},
+	{"format-pi-type-7", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return format(s, 8, 7); }},
+	{"format-pi-no-metadata", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return format(s, 0, 1); }},
+	{"format-reservations-odd", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::rescap, 0xff); }},
+	{"format-atomic-huge", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return atomic(s, 0xffff, 0); }},
+	{"format-atomic-odd", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return atomic(s, 6, 0); }},
+	{"format-atomic-boundary-odd", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return atomic(s, 15, 12); }},
+	{"format-atomic-boundary-small", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return atomic(s, 15, 3); }},
+	{"format-atomic-offset", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return atomic(s, 15, 31, 3); }},
+	{"format-awupf-huge", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return poke<std::uint16_t>(s.identify(cns_ctrl), s, at::awupf, 0xffff); }},
+	{"format-awupf-odd", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return poke<std::uint16_t>(s.identify(cns_ctrl), s, at::awupf, 4); }},
+	{"format-dlfeat-unknown", 21, Hook::adminData, connecting, Expect::harmless, nothing,
+		[](S &s) { return poke<std::uint8_t>(s.identify(cns_ns), s, at::dlfeat, 0xff); }},
+};
+// clang-format on
+
+} // namespace
+
+std::span<const Misbehaviour> formatMisbehaviours()
+{
+	return table;
+}
+
+} // namespace target

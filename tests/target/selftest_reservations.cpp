@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reservations and protection information of the target, and that each misbehaviour about them does what it says.
+#include "target/client.h"
+#include "target/identify.h"
+#include "target/misbehaviour.h"
+#include "target/server.h"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+
+using namespace target;
+
+namespace {
+
+const HostId one{1}, two{2}, three{3};
+
+struct Played {
+	Server server;
+	Queue admin;
+	std::optional<Queue> io;
+
+	explicit Played(const Config &config) : server(config), admin((server.stores().add(1, 1 << 20), server))
+	{
+		REQUIRE(admin.run(propertySet(prop_cc, 1)) == st_ok);
+		io.emplace(server, admin.cntlid());
+	}
+
+	static Config reserving()
+	{
+		Config config;
+		config.reservations = true;
+		return config;
+	}
+
+	int enroll(std::uint64_t key)
+	{
+		Bytes data(16);
+		put<std::uint64_t>(data, 8, key);
+		return io->run(of(command(op_resv_register)), data);
+	}
+	int report(std::uint32_t bytes, bool extended = true)
+	{
+		auto cmd = of(command(op_resv_report, bytes / 4 - 1));
+		cmd.cdw11 = extended;
+		cmd.sgl.length = bytes;
+		return io->run(cmd);
+	}
+	static Command of(Command cmd)
+	{
+		cmd.nsid = 1;
+		return cmd;
+	}
+	Bytes identify(std::uint8_t cns)
+	{
+		REQUIRE(admin.run(of(command(op_identify, cns))) == st_ok);
+		return admin.data();
+	}
+};
+
+} // namespace
+
+TEST_CASE("reservations: registrants, types, conflicts, as hosts in use have them")
+{
+	Reservations r;
+	Reservations::Notices told;
+	constexpr std::uint16_t conflict = st_resv_conflict | st_dnr, invalid = st_invalid_field | st_dnr;
+	CHECK(r.enroll(one, 0, false, 0, 0, told) == invalid);
+	CHECK(r.enroll(one, 0, false, 0, 0xa, told) == st_ok);
+	CHECK(r.enroll(one, 0, false, 0, 0xa, told) == st_ok);
+	CHECK(r.enroll(one, 0, false, 0, 0xb, told) == conflict);
+	CHECK(r.enroll(two, 0, false, 0, 0xb, told) == st_ok);
+	CHECK(r.enroll(two, 2, false, 0x1, 0xbb, told) == conflict);
+	CHECK(r.enroll(two, 2, true, 0x1, 0xbb, told) == st_ok);
+	CHECK(r.keyOf(two) == 0xbb);
+
+	CHECK(r.acquire(three, 0, 1, 0, 0, told) == conflict);
+	CHECK(r.acquire(one, 0, 0, 0xa, 0, told) == invalid);
+	CHECK(r.acquire(one, 0, 7, 0xa, 0, told) == invalid);
+	CHECK(r.acquire(one, 0, resv_write_exclusive_registrants, 0xa, 0, told) == st_ok);
+	CHECK(r.acquire(two, 0, resv_write_exclusive, 0xbb, 0, told) == conflict);
+	CHECK(r.allows(three, op_read, false));
+	CHECK_FALSE(r.allows(three, op_write, true));
+	CHECK(r.allows(two, op_write, true));
+	CHECK(r.release(two, 0, resv_write_exclusive_registrants, 0xbb, told) == st_ok); // not the holder: nothing
+	CHECK(r.holds(one));
+	CHECK(r.release(one, 0, resv_write_exclusive, 0xa, told) == invalid);
+	CHECK(told.empty());
+	CHECK(r.acquire(two, 1, resv_exclusive_access, 0xbb, 0xa, told) == st_ok);
+	CHECK(r.holds(two));
+	CHECK(r.registrants() == 1);
+	REQUIRE(told.size() == 1);
+	CHECK(told[0].host == one);
+	CHECK(told[0].kind == ReservationNotice::registration_preempted);
+	CHECK_FALSE(r.allows(one, op_read, false));
+	auto report = r.report(4096);
+	CHECK(report[4] == resv_exclusive_access);
+	CHECK(get<std::uint16_t>(report, 5) == 1);
+	CHECK(get<std::uint64_t>(report, 64 + 8) == 0xbb);
+	CHECK(report[64 + 16] == 2);
+	CHECK(r.enroll(two, 1, false, 0xbb, 0, told) == st_ok);
+	CHECK(r.type() == resv_none);
+	CHECK(r.registrants() == 0);
+
+	// all registrants hold it, until the last has gone
+	CHECK(r.enroll(one, 0, false, 0, 0xa, told) == st_ok);
+	CHECK(r.enroll(two, 0, false, 0, 0xb, told) == st_ok);
+	CHECK(r.acquire(one, 0, resv_exclusive_access_all, 0xa, 0, told) == st_ok);
+	CHECK(r.holds(two));
+	CHECK(r.enroll(one, 1, false, 0xa, 0, told) == st_ok);
+	CHECK(r.type() == resv_exclusive_access_all);
+	CHECK(r.release(two, 1, 0, 0xb, told) == st_ok);
+	CHECK(r.type() == resv_none);
+}
+
+TEST_CASE("reservations: over the wire, and only where they are offered")
+{
+	Played p(Played::reserving());
+	CHECK(p.identify(cns_ns)[at::rescap.offset] == 0x7f);
+	CHECK(p.report(128, false) == (st_host_id_format | st_dnr));
+	CHECK(p.enroll(0xa) == st_ok);
+	CHECK(p.report(128) == st_ok);
+	CHECK(get<std::uint16_t>(p.io->data(), 5) == 1);
+	Played none{Config{}};
+	CHECK(none.enroll(0xa) == (st_invalid_opcode | st_dnr));
+}
+
+TEST_CASE("protection information: made, checked, and found wrong")
+{
+	Played p{Config{}};
+	p.server.stores().find(1)->makeProtected(1);
+	auto write = Played::of(command(op_write, 5)), read = Played::of(command(op_read, 5));
+	write.cdw12 = 1u << 29;
+	write.cdw14 = read.cdw14 = 5;
+	read.cdw12 = 1u << 29 | 1u << 28 | 1u << 26;
+	read.sgl.length = 512;
+	auto without = write, wrong = write;
+	without.cdw12 = 0;
+	wrong.cdw14 = 4;
+	CHECK(p.io->run(without, Bytes(512, 1)) == (st_invalid_pi | st_dnr));
+	CHECK(p.io->run(wrong, Bytes(512, 1)) == (st_invalid_pi | st_dnr));
+	CHECK(p.io->run(write, Bytes(512, 1)) == st_ok);
+	CHECK(p.io->run(read) == st_ok);
+	CHECK(p.io->data() == Bytes(512, 1));
+	auto *pi = p.server.stores().find(1)->protection();
+	CHECK(pi->checked() == 1);
+	CHECK(pi->tagged() == 1);
+	pi->spoilGuard(5);
+	CHECK(p.io->run(read) == (st_guard_check | st_dnr));
+	pi->spoilGuard(5);
+	pi->spoilTag(5);
+	CHECK(p.io->run(read) == (st_reftag_check | st_dnr));
+	auto id = p.identify(cns_ns);
+	CHECK(id[at::dps.offset] == 1);
+	CHECK(get<std::uint16_t>(id, at::lbaf0_ms.offset) == 8);
+}
+
+TEST_CASE("each misbehaviour of reports and formats changes what it says")
+{
+	for (auto table : {reservationMisbehaviours(), otherReservationMisbehaviours(), formatMisbehaviours()})
+		for (auto &m : table) {
+			INFO(m.name);
+			CHECK(m.expect != Expect::bounded);
+			CHECK(findMisbehaviour(m.name) == &m);
+			Played p(Played::reserving());
+			Bytes ctrl = p.identify(cns_ctrl), ns = p.identify(cns_ns);
+			REQUIRE(p.enroll(0xa) == st_ok);
+			REQUIRE(p.report(4096) == st_ok);
+			Bytes report = p.io->data();
+			p.server.script().arm(m, Script::forever);
+			bool changed = false;
+			switch (m.hook) {
+			case Hook::report:
+				REQUIRE(p.report(4096) == st_ok);
+				changed = p.io->data() != report;
+				break;
+			case Hook::adminData:
+				changed = p.identify(cns_ctrl) != ctrl || p.identify(cns_ns) != ns;
+				break;
+			default: { // another answer than that of the command
+				Bytes keys(16);
+				put<std::uint64_t>(keys, 0, 0xa);
+				put<std::uint64_t>(keys, 8, 0xb);
+				auto replace = Played::of(command(op_resv_register, 2)),
+				     acquire = Played::of(command(op_resv_acquire, 1 << 8));
+				int a = p.report(4096), b = p.io->run(Played::of(command(op_write)), Bytes(512)),
+				    c = p.io->run(acquire, keys), d = p.io->run(replace, keys);
+				changed =
+					a || b || c || d || p.server.stores().find(1)->reservations().keyOf({}) == 0xa;
+			}
+			}
+			CHECK(changed);
+			CHECK(p.server.script().strikes() > 0);
+		}
+}
