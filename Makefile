@@ -19,7 +19,7 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 # A build folder keeps the generator it was made with.
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
-.PHONY: all configure user tool modules install dkms uninstall clean help deps lint unit fuzz check check-quick \
+.PHONY: all configure user tool modules deb install dkms uninstall clean help deps lint unit fuzz check check-quick \
 	check-deep debug-kernel plain-kernel coverage demo demo-cdc demo-gds shell bench bench-cdc figures
 
 all: user modules
@@ -45,6 +45,7 @@ help:
 	@echo 'make bench-cdc  storms of hosts at the discovery service, pushes, memory; CASES= of tests/cdc/bench'
 	@echo 'make lint       static checks'
 	@echo 'make deps       install the Debian packages that are missing (as root), or name them'
+	@echo 'make deb        Debian packages in $(BUILD)/deb, a repository for apt'
 	@echo 'make install    modules, library and tool, on this machine; DESTDIR= and PREFIX= as usual'
 	@echo 'make dkms       the same, but the modules through dkms, so that each new kernel gets its own'
 	@echo 'make uninstall  remove what either has installed'
@@ -136,6 +137,9 @@ dkms: tool
 	@mkdir -p $(BUILD)
 	@DESTDIR=$(DESTDIR) tools/install dkms $(kver)
 	@DESTDIR=$(DESTDIR) tools/install userspace
+
+deb: tool
+	@tools/deb --staged
 
 uninstall:
 	@DESTDIR=$(DESTDIR) tools/install uninstall

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node: Debian 12 with systemd in a machine of its own, which can be told things over a serial line, reboots, and
-keeps /var/lib/nvmeof meanwhile. What listens on this machine's 127.0.0.1 it reaches at 10.0.2.2."""
+"""A node: Debian 12 with systemd in a machine of its own, which can be told things over a serial line, and reboots.
+What listens on this machine's 127.0.0.1 it reaches at 10.0.2.2."""
 import importlib.machinery
 import importlib.util
 import os
@@ -8,6 +8,7 @@ import pathlib
 import re
 import resource
 import select
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -16,6 +17,7 @@ import time
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
 HERE = "10.0.2.2"
+ROOT_MIB = 512  # of a node with a disk
 
 KERNEL = ("console=ttyS0,115200 panic=-1 oops=panic softlockup_panic=1 mitigations=off no_timer_check quiet loglevel=4 "
           "cryptomgr.notests=1 initcall_blacklist=jent_mod_init "
@@ -34,44 +36,69 @@ def judge():
     return module
 
 
-class Node:
-    def __init__(self, name, kernel="6.12", config=""):
-        """@config: /etc/nvmeof/nvmeof.toml, which is kept with the state"""
+def full_version(kernel):
+    """6.12.117+deb12-amd64 for 6.12"""
+    return subprocess.run([TOP / "qemu/kernel", kernel], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+class Target:
+    """nvmeof-target on this machine"""
+
+    def __init__(self, *options):
+        self.process = subprocess.Popen(
+            [BUILD / "user/tests/target/nvmeof-target", "-a", "127.0.0.1", "-p", "0", "--advertise", HERE, *options],
+            stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
+
+    def signal(self, which):
+        self.process.send_signal(which)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Machine:
+    """What boots, is told commands, and ends; its disks are files."""
+
+    def __init__(self, name, kernel):
         self.results = BUILD / "guest" / name
         self.results.mkdir(parents=True, exist_ok=True)
         self.log = BUILD / "guest" / f"{name}.log"
         self.log.write_text("")
         self.scratch = tempfile.TemporaryDirectory()
-        self.disk = pathlib.Path(self.scratch.name) / "state"
-        image = subprocess.run([TOP / "qemu/node/mkimage", kernel], check=True, stdout=subprocess.PIPE, text=True)
-        self.image = image.stdout.split()[-1]
-        self.kver = self.image.split("/node-", 1)[1].removesuffix(".cpio")
-        content = pathlib.Path(self.scratch.name) / "content"
-        (content / "config").mkdir(parents=True)
-        (content / "config/nvmeof.toml").write_text(config)
-        subprocess.run(["/usr/sbin/mke2fs", "-q", "-t", "ext4", "-L", "state", "-d", content, self.disk, "64M"],
-                       stdout=subprocess.DEVNULL,
-                       check=True)
+        self.kver = full_version(kernel)
+        self.initrd, self.disks, self.arguments = None, [], ""
         self.number = 0
         self.text = ""
         self.qemu = None
         self.began = time.monotonic()
 
+    def make_disk(self, name, content, label, size):
+        """An ext4 with what is in a folder"""
+        disk = pathlib.Path(self.scratch.name) / name
+        subprocess.run(["/usr/sbin/mke2fs", "-q", "-t", "ext4", "-L", label, "-d", content, disk, size],
+                       stdout=subprocess.DEVNULL, check=True)
+        return disk
+
     def start(self):
         line = pathlib.Path(self.scratch.name) / "line"
+        line.unlink(missing_ok=True)
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(line))
         listener.listen()
+        drives = []
+        for number, disk in enumerate(self.disks):
+            drives += ["-drive", f"if=none,id=disk{number},file={disk},format=raw,cache=unsafe",
+                       "-device", f"virtio-blk-pci,drive=disk{number}"]
         # the accelerator, processor and machine of qemu/run
         self.qemu = subprocess.Popen(
             ["qemu-system-x86_64", "-machine", "pc-q35-7.1", "-accel", "tcg,thread=multi",
              "-cpu", "max,-la57,-smap,-smep,-umip,-pku,-erms", "-smp", "2", "-m", "2G",
              "-nodefaults", "-uuid", "6ba7b810-9dad-41d1-80b4-00c04fd430c8",
-             "-display", "none", "-monitor", "none", "-kernel", f"/boot/vmlinuz-{self.kver}", "-initrd", self.image,
-             "-append", KERNEL, "-serial", f"file:{self.log}", "-serial", f"unix:{line}",
-             "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net",
-             "-drive", f"if=none,id=state,file={self.disk},format=raw,cache=unsafe",
-             "-device", "virtio-blk-pci,drive=state"])
+             "-display", "none", "-monitor", "none", "-kernel", f"/boot/vmlinuz-{self.kver}", "-initrd", self.initrd,
+             "-append", f"{KERNEL} {self.arguments}", "-serial", f"file:{self.log}", "-serial", f"unix:{line}",
+             "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net", *drives])
         listener.settimeout(10)
         self.line, _ = listener.accept()
         listener.close()
@@ -157,3 +184,30 @@ class Node:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         (self.results / "times").write_text(f"accelerator=mttcg\nseconds={self.seconds():.1f}\n"
                                             f"user={used.ru_utime:.1f}\nsystem={used.ru_stime:.1f}\n")
+
+
+class Node(Machine):
+    """In memory, but for /var/lib/nvmeof; with ours as `make install` installs it"""
+
+    def __init__(self, name, kernel="6.12", config=""):
+        """@config: /etc/nvmeof/nvmeof.toml, which is kept with the state"""
+        super().__init__(name, kernel)
+        image = subprocess.run([TOP / "qemu/node/mkimage", kernel], check=True, stdout=subprocess.PIPE, text=True)
+        self.initrd = image.stdout.split()[-1]
+        content = pathlib.Path(self.scratch.name) / "content"
+        (content / "config").mkdir(parents=True)
+        (content / "config/nvmeof.toml").write_text(config)
+        self.disks = [self.make_disk("state", content, "state", "64M")]
+
+
+class InstalledNode(Machine):
+    """On a disk, with packages: where that disk is, is the caller's to say, by self.disks and self.arguments"""
+
+    def __init__(self, name, kernel, repositories, packages=()):
+        super().__init__(name, kernel)
+        root = pathlib.Path(self.scratch.name) / "root"
+        subprocess.run([TOP / "qemu/node/mkroot", self.kver, root, *repositories, "--", *packages], check=True)
+        self.initrd = pathlib.Path(self.scratch.name) / "initrd"
+        shutil.copy(root / f"boot/initrd.img-{self.kver}", self.initrd)
+        self.root = self.make_disk("disk", root, "node", f"{ROOT_MIB}M")
+        shutil.rmtree(root)

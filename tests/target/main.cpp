@@ -4,8 +4,10 @@
 #include "mutator.h"
 #include "server.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -91,6 +93,7 @@ std::vector<DiscoveryEntry> madeUp(int count, const Config &config)
 struct Options {
 	Config config;
 	std::uint64_t mib = 64;
+	std::string image;
 	unsigned shift = 9;
 	std::uint64_t zoneMib = 0; // of a zone; 0: none
 	int times = 1;
@@ -134,6 +137,9 @@ void describe(CLI::App &app, Options &options)
 	app.add_option("-s", options.mib, "size of the namespace, MiB")
 		->check(CLI::Range(1, 1 << 20))
 		->type_name("MIB");
+	app.add_option("-f", options.image, "the namespace begins with what that file holds, which is not written to")
+		->check(CLI::ExistingFile)
+		->type_name("FILE");
 	app.add_option("-b", options.shift, "size of a block, as a power of two")
 		->check(CLI::Range(9, 16))
 		->type_name("SHIFT");
@@ -179,6 +185,20 @@ void describe(CLI::App &app, Options &options)
 	app.add_flag("-l", options.list, "list misbehaviours, do not serve");
 }
 
+// Larger than the namespace, it would be cut off.
+void load(Store &store, const std::string &image)
+{
+	constexpr std::size_t piece = 1 << 20; // a namespace is of whole ones
+	std::ifstream file(image, std::ios::binary);
+	Bytes bytes(piece);
+	for (std::uint64_t slba = 0; file.read(reinterpret_cast<char *>(bytes.data()), piece), file.gcount() > 0;
+	     slba += piece >> store.shift()) {
+		std::fill(bytes.begin() + file.gcount(), bytes.end(), 0);
+		if (!store.write(slba, bytes, 0))
+			throw CLI::ValidationError("-f", image + " is larger than the namespace, see -s");
+	}
+}
+
 int serve(const Options &options)
 {
 	Config config = options.config;
@@ -188,6 +208,8 @@ int serve(const Options &options)
 
 	auto subsystem = std::make_shared<Subsystem>();
 	auto store = subsystem->stores().add(1, options.mib << 20, options.shift);
+	if (!options.image.empty())
+		load(*store, options.image);
 	if (auto blocks = options.zoneMib << 20 >> options.shift)
 		store->makeZoned({.blocks = blocks, .capacity = blocks});
 	subsystem->discovery().add(options.told);
