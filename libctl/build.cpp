@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "build.h"
 
+#include <cerrno>
 #include <cstring>
 #include <elf.h>
 #include <libkmod.h>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <sys/utsname.h>
 
 #include "elf_notes.h"
 #include "file.h"
@@ -23,8 +26,10 @@ namespace {
 
 constexpr std::string_view sourceOwner = "nvmeof"; // kmod/core/source.h
 constexpr unsigned sourceType = 1;
+constexpr unsigned contractType = 2;
 constexpr std::string_view buildOwner = "GNU";
 constexpr const char *sourceKey = "nvmeof_source"; // in modinfo
+constexpr const char *contractKey = "nvmeof_contract";
 constexpr const char *versionKey = "version";
 constexpr const char *modules[] = {"nvmeof", "nvmeof_tcp", "nvmeof_rdma"};
 constexpr std::size_t mostOfFile = 64 << 20; // with debug information they have a few MiB
@@ -58,23 +63,23 @@ std::string contents(const fs::path &file)
 	return text ? *text : std::string();
 }
 
-Build fromModinfo(kmod_module *module, bool &good)
+using Modinfo = std::map<std::string, std::string, std::less<>>;
+
+std::optional<Modinfo> modinfoOf(kmod_module *module)
 {
-	Build build;
 	kmod_list *list = nullptr, *entry;
-	good = kmod_module_get_info(module, &list) >= 0;
-	if (!good)
-		return build;
-	kmod_list_foreach(entry, list)
-	{
-		std::string_view key = kmod_module_info_get_key(entry);
-		if (key == versionKey)
-			build.version = kmod_module_info_get_value(entry);
-		else if (key == sourceKey)
-			build.source = kmod_module_info_get_value(entry);
-	}
+	if (kmod_module_get_info(module, &list) < 0)
+		return std::nullopt;
+	Modinfo info;
+	kmod_list_foreach(entry, list) info.emplace(kmod_module_info_get_key(entry), kmod_module_info_get_value(entry));
 	kmod_module_info_free_list(list);
-	return build;
+	return info;
+}
+
+std::string valueOf(const Modinfo &info, std::string_view key)
+{
+	auto found = info.find(key);
+	return found == info.end() ? "" : found->second;
 }
 
 Kmod newContext()
@@ -114,24 +119,51 @@ std::optional<Build> loadedBuild(const fs::path &folder)
 	std::string source = contents(folder / "notes/.note.nvmeof");
 	std::string buildId = contents(folder / "notes/.note.gnu.build-id");
 	return Build{version.substr(0, version.find('\n')), asText(noteIn(source, sourceOwner, sourceType)),
-		     hex(noteIn(buildId, buildOwner, NT_GNU_BUILD_ID))};
+		     hex(noteIn(buildId, buildOwner, NT_GNU_BUILD_ID)),
+		     asText(noteIn(source, sourceOwner, contractType))};
 }
 
-std::optional<Build> buildOfFile(const fs::path &file)
+namespace {
+
+std::optional<Modinfo> modinfoOfFile(const fs::path &file)
 {
 	Kmod context = newContext();
 	kmod_module *found = nullptr;
 	if (!context || kmod_module_new_from_path(context.get(), file.c_str(), &found) < 0)
 		return std::nullopt;
 	Module module(found);
-	bool good = false;
-	Build build = fromModinfo(module.get(), good);
-	if (!good)
-		return std::nullopt;
+	return modinfoOf(module.get());
+}
+
+Build buildFrom(const Modinfo &info, const fs::path &file)
+{
+	Build build{valueOf(info, versionKey), valueOf(info, sourceKey), "", valueOf(info, contractKey)};
 	nvmeof::Result<std::string> whole = readSmallFile(file, mostOfFile);
 	if (whole)
 		build.buildId = hex(noteIn(sectionOf(*whole, ".note.gnu.build-id"), buildOwner, NT_GNU_BUILD_ID));
 	return build;
+}
+
+// "6.12.117+deb12-amd64" of "6.12.117+deb12-amd64 SMP preempt mod_unload modversions"
+std::string kernelOf(const Modinfo &info)
+{
+	std::string magic = valueOf(info, "vermagic");
+	return magic.substr(0, magic.find(' '));
+}
+
+nvmeof::Error badFile(const fs::path &file, const std::string &why)
+{
+	nvmeof::Error error = nvmeof::errorFromErrno(ENOEXEC, file.string() + ": " + why);
+	error.object = {nvmeof::ErrorObject::Kind::file, file.string()};
+	return error;
+}
+
+} // namespace
+
+std::optional<Build> buildOfFile(const fs::path &file)
+{
+	std::optional<Modinfo> info = modinfoOfFile(file);
+	return info ? std::optional(buildFrom(*info, file)) : std::nullopt;
 }
 
 } // namespace nofctl
@@ -140,7 +172,22 @@ namespace nvmeof {
 
 Build libraryBuild()
 {
-	return {nofctl::version, NVMEOF_SOURCE_ID, ""};
+	return {nofctl::version, NVMEOF_SOURCE_ID, "", ""};
+}
+
+Result<ModuleBuild> moduleInFile(const std::filesystem::path &file)
+{
+	std::optional<nofctl::Modinfo> info = nofctl::modinfoOfFile(file);
+	std::string name = info ? nofctl::valueOf(*info, "name") : "";
+	if (name.empty())
+		return nofctl::badFile(file, "there is no such file, or it is no kernel module");
+	utsname system{};
+	uname(&system);
+	if (nofctl::kernelOf(*info) != system.release)
+		return nofctl::badFile(file, "it was built for kernel " + nofctl::kernelOf(*info) + ", this is " +
+						     system.release);
+	return ModuleBuild{name, nofctl::loadedBuild("/sys/module/" + name), nofctl::buildFrom(*info, file),
+			   file.string()};
 }
 
 std::vector<ModuleBuild> moduleBuilds()

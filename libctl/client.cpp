@@ -362,6 +362,11 @@ Pending<Result<Connection>> Client::startReset(std::string_view controller, cons
 	return startWait(controller, wait);
 }
 
+Result<void> Client::keepTransport(const std::string &name)
+{
+	return impl_->session().keepTransport(name);
+}
+
 Result<void> Client::reset(std::string_view controller)
 {
 	return withController(controller, [&](const std::string &name) { return impl_->session().reset(name); });

@@ -287,6 +287,11 @@ Result<void> Session::reset(const std::string &controller)
 	return act(named(NVMEOF_CMD_CTRL_RESET, NVMEOF_A_CTRL_NAME, controller), due());
 }
 
+Result<void> Session::keepTransport(const std::string &name)
+{
+	return act(named(NVMEOF_CMD_TRANSPORT_KEEP, NVMEOF_A_TRANSPORT, name), due());
+}
+
 Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
 {
 	Request request = named(NVMEOF_CMD_CTRL_SET, NVMEOF_A_CTRL_NAME, controller);

@@ -37,6 +37,7 @@ public:
 
 	nvmeof::Result<nvmeof::Controller> create(const nvmeof::ConnectOptions &options);
 	nvmeof::Result<void> reset(const std::string &controller);
+	nvmeof::Result<void> keepTransport(const std::string &name);
 	// subsysnqn: only if it is of that one; names are used again. Empty: of whichever.
 	// Both without waiting: they may take as long as a disk or a target does.
 	Socket::Id startRemove(const std::string &controller, const std::string &subsysnqn);

@@ -2,9 +2,12 @@
 // Which builds of the parts of this software are at work, and which would be after a reload.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <nvmeof/result.h>
 
 namespace nvmeof {
 
@@ -18,6 +21,9 @@ struct Build {
 	// The linker's, in hexadecimal digits; equal only for what is the same file. Empty where it is not known: of
 	// a compressed module, of the library.
 	std::string buildId;
+	// Of what a module and those that use it have in common, as kmod/source-id computes it. Empty: not a module's,
+	// or older than this.
+	std::string contract;
 };
 
 struct ModuleBuild {
@@ -31,5 +37,11 @@ Build libraryBuild();
 
 // Of the core and of each transport, whether there or not. Needs no privilege.
 std::vector<ModuleBuild> moduleBuilds();
+
+/*
+ * What a module's file would be if it were loaded here: name and loaded as they are, the rest of the file. failed when
+ * it cannot be read, is no module, or was built for another kernel than the one that runs.
+ */
+Result<ModuleBuild> moduleInFile(const std::filesystem::path &file);
 
 } // namespace nvmeof

@@ -80,6 +80,9 @@ public:
 	void dispatch();
 
 	Result<ModuleVersion> version();
+	// When its module is unloaded within 10 s, the controllers of this transport stay, and wait, as for a path
+	// that comes back, for the module to be loaded again. noSuchObject when there is no such transport.
+	Result<void> keepTransport(const std::string &name);
 
 	// Each object that is there all the while is in the list once; what comes or goes meanwhile may be in it, too.
 	Result<std::vector<Subsystem>> subsystems();

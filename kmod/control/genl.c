@@ -71,6 +71,11 @@ static const struct genl_ops ops[] = {
 		.start	= nof_object_dump_start,
 		.dumpit	= nof_object_dump,
 		NOF_POLICY(nof_policy_path_get),
+	}, {
+		.cmd	= NVMEOF_CMD_TRANSPORT_KEEP,
+		.flags	= GENL_ADMIN_PERM,
+		.doit	= nof_genl_transport_keep,
+		NOF_POLICY(nof_policy_transport_keep),
 	},
 };
 
@@ -162,6 +167,18 @@ int nof_genl_version_get(struct sk_buff *skb, struct genl_info *info)
 	      nof_transport_for_each(put_transport, reply.skb) ?:
 	      nof_selector_for_each(put_selector, reply.skb);
 	return nof_reply_end(&reply, info, err);
+}
+
+int nof_genl_transport_keep(struct sk_buff *skb, struct genl_info *info)
+{
+	int err;
+
+	if (nof_genl_missing(info, NVMEOF_A_TRANSPORT, "TRANSPORT is missing"))
+		return -EINVAL;
+	err = nof_transport_keep(nla_data(info->attrs[NVMEOF_A_TRANSPORT]));
+	if (err)
+		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_TRANSPORT], "no such transport is loaded");
+	return err;
 }
 
 int nof_genl_init(void)

@@ -60,6 +60,7 @@ int nof_later_init(void);
 void nof_later_exit(void);
 
 int nof_genl_version_get(struct sk_buff *skb, struct genl_info *info);
+int nof_genl_transport_keep(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_subsys_set(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_ctrl_new(struct sk_buff *skb, struct genl_info *info);
 int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info);

@@ -94,3 +94,7 @@ const struct nla_policy nof_policy_path_get[NVMEOF_A_PATH_NAME + 1] = {
 	[NVMEOF_A_NS_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 	[NVMEOF_A_PATH_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 };
+
+const struct nla_policy nof_policy_transport_keep[NVMEOF_A_TRANSPORT + 1] = {
+	[NVMEOF_A_TRANSPORT]		= NOF_NAME_POLICY(NVMEOF_POLICY_MAX),
+};

@@ -19,5 +19,6 @@ extern const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_OWNER + 1];
 extern const struct nla_policy nof_policy_ctrl_get[NVMEOF_A_CTRL_NAME + 1];
 extern const struct nla_policy nof_policy_ns_get[NVMEOF_A_NS_NAME + 1];
 extern const struct nla_policy nof_policy_path_get[NVMEOF_A_PATH_NAME + 1];
+extern const struct nla_policy nof_policy_transport_keep[NVMEOF_A_TRANSPORT + 1];
 
 #endif

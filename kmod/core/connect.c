@@ -7,6 +7,7 @@
 #include "core/backoff.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
+#include "core/orphans.h"
 #include "core/status.h"
 #include "core/subsys.h"
 #include "transport/transport.h"
@@ -232,7 +233,9 @@ static int attempt(struct nof_ctrl *ctrl)
 	mutex_lock(&ctrl->subsys->lock);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);
 	mutex_unlock(&ctrl->subsys->lock);
-	ret = nof_queues_start_admin(ctrl, deadline);
+	ret = nof_orphan_retake(ctrl);
+	if (!ret)
+		ret = nof_queues_start_admin(ctrl, deadline);
 	if (!ret)
 		ret = read_properties(ctrl);
 	if (!ret)

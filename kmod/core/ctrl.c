@@ -3,9 +3,11 @@
 #include <linux/log2.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 #include "core/above.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
+#include "core/orphans.h"
 #include "core/state.h"
 #include "core/status.h"
 #include "core/subsys.h"
@@ -162,15 +164,10 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	return ctrl;
 }
 
-static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct nof_transport *t, struct netlink_ext_ack *extack)
 {
-	struct nof_transport *t = nof_transport_get(ctrl->opts.transport);
 	int ret;
 
-	if (!t) {
-		NL_SET_ERR_MSG(extack, "unknown transport, or its module is only being loaded: try again");
-		return -EPROTONOSUPPORT;
-	}
 	ctrl->transport = t;
 	if (ctrl->opts.given & ~t->options) {
 		NL_SET_ERR_MSG(extack, "an option was given that this transport does not have");
@@ -181,15 +178,51 @@ static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 	return ret;
 }
 
-/*
- * All that belongs to the transport's module goes before its reference does: that of create, or the implicit one of
- * unregister
- */
-void nof_ctrl_detach_transport(struct nof_ctrl *ctrl)
+static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	struct nof_transport *t = nof_transport_get(ctrl->opts.transport);
+
+	if (!t) {
+		NL_SET_ERR_MSG(extack, "unknown transport, or its module is only being loaded: try again");
+		return -EPROTONOSUPPORT;
+	}
+	return nof_ctrl_take_transport(ctrl, t, extack);
+}
+
+void nof_ctrl_drop_transport(struct nof_ctrl *ctrl)
 {
 	if (ctrl->tp_ready)
 		ctrl->transport->ctrl_exit(ctrl);
 	ctrl->tp_ready = false;
+}
+
+/* Before the reference on its module goes: that of create, or the implicit one of unregister */
+void nof_ctrl_detach_transport(struct nof_ctrl *ctrl)
+{
+	/* without one it was never found by anybody */
+	if (ctrl->subsys)
+		mutex_lock(&ctrl->subsys->lock);
+	nof_ctrl_drop_transport(ctrl);
+	if (ctrl->subsys)
+		mutex_unlock(&ctrl->subsys->lock);
+	nof_orphan_end(ctrl);
+	put_net(ctrl->opts.net);
+	ctrl->opts.net = NULL;
+}
+
+static bool same_words(const struct nof_opts *a, const struct nof_opts *b)
+{
+	return !strcmp(a->transport, b->transport) && !strcmp(a->traddr, b->traddr) &&
+	       !strcmp(a->trsvcid, b->trsvcid) && !strcmp(a->host_traddr, b->host_traddr) &&
+	       !strcmp(a->host_iface, b->host_iface);
+}
+
+/* One that waits for its transport has nobody to compare addresses */
+static bool same_way(const struct nof_ctrl *ctrl, const struct nof_ctrl *other)
+{
+	if (!other->transport)
+		return same_words(&ctrl->opts, &other->opts);
+	return other->transport == ctrl->transport && ctrl->transport->same_addr(ctrl, other);
 }
 
 static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl)
@@ -201,8 +234,7 @@ static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl
 		/* one that only looks, as at a discovery log, and goes again, is in nobody's way */
 		if (other->opts.duplicate_connect && !other->opts.kato_ms)
 			continue;
-		if (other->transport == ctrl->transport && nof_ctrl_state(other) < NVMEOF_CTRL_DELETING &&
-		    ctrl->transport->same_addr(ctrl, other))
+		if (nof_ctrl_state(other) < NVMEOF_CTRL_DELETING && same_way(ctrl, other))
 			return other;
 	}
 	return NULL;
@@ -266,6 +298,7 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 
 	if (!ctrl)
 		return ERR_PTR(-ENOMEM);
+	get_net(ctrl->opts.net);
 	ret = join_subsys(ctrl, extack);
 	if (!ret)
 		ret = attach_transport(ctrl, extack);

@@ -47,8 +47,7 @@ struct nof_opts {
 	char		hostnqn[NVMEOF_NQN_MAX + 1];
 	char		owner[NVMEOF_NAME_MAX + 1];	/* changed under error_lock of the controller */
 	u8		hostid[NVMEOF_HOSTID_LEN];
-	/* of the caller; valid in ctrl_init(): a transport that keeps it takes a reference */
-	struct net	*net;
+	struct net	*net;				/* of the caller; the controller holds a reference */
 	unsigned long	given;
 	u32		nr_io_queues;
 	u32		nr_poll_queues;
@@ -121,6 +120,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
+	NOF_CTRL_YIELDS,		/* gives up its transport, or has none and waits: see core/orphans.h */
 };
 
 /**
@@ -167,6 +167,8 @@ struct nof_watch {
  * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with
  *		nof_ctrl_state()
  * @state_wq:	woken at each change of state
+ * @transport:	NULL while it waits for one, see core/orphans.h; like @tp_ready under subsys->lock, and stable while
+ *		there are queues
  * @tp:		the transport's
  * @stop_lock:	serialises taking the queues down and freeing them; outer to @queues_lock
  * @queues_lock: @admin, @io and @map; held shortly, inside subsys->lock

@@ -99,6 +99,8 @@ void nof_fail_fast_work(struct work_struct *work);
 /* No timer, no flag: I/O waits for the controller again. Context: may sleep */
 void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
+/* Not waiting for the back-off, if it is CONNECTING and no attempt is under way. Any context. */
+void nof_reconnect_now(struct nof_ctrl *ctrl);
 
 /* keepalive.c */
 int nof_ka_init(struct nof_ctrl *ctrl);
@@ -174,6 +176,15 @@ void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctr
 /* The path sets of all heads this controller has a path to, after its state changed */
 void nof_ctrl_publish(struct nof_ctrl *ctrl);
 
+struct nof_transport;
+/*
+ * From one that is registered, with a reference on its module: 0, or as ctrl_init() of it. Under subsys->lock where
+ * others can find the controller, and so is the next.
+ */
+int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct nof_transport *t, struct netlink_ext_ack *extack);
+/* All that belongs to the transport's module; it has no queues */
+void nof_ctrl_drop_transport(struct nof_ctrl *ctrl);
+/* The end of the controller, or it could not be made */
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl);
 void nof_ctrl_delist(struct nof_ctrl *ctrl);
 

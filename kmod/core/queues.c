@@ -313,11 +313,9 @@ void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info)
 	struct nof_queue *queue;
 	u32 i;
 
-	if (!ctrl->transport->info)
-		return;
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
-		if (test_bit(NOF_Q_CONNECTED, &queue->flags))
+		if (test_bit(NOF_Q_CONNECTED, &queue->flags) && ctrl->transport->info)
 			ctrl->transport->info(queue, info);
 	mutex_unlock(&ctrl->queues_lock);
 }

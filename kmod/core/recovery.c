@@ -114,7 +114,8 @@ static void count_flap(struct nof_ctrl *ctrl)
 	u32 live_ms = jiffies_to_msecs(jiffies - ctrl->live_at);
 
 	if (test_and_clear_bit(NOF_CTRL_RESET, &ctrl->flags)) {
-		nof_ctrl_note(ctrl, -ECONNRESET, 0, "reset by request");
+		nof_ctrl_note(ctrl, -ECONNRESET, 0, test_bit(NOF_CTRL_YIELDS, &ctrl->flags) ?
+			      "the module of its transport is exchanged" : "reset by request");
 		return;
 	}
 	ctrl->flaps = nof_backoff_flaps(ctrl->flaps, live_ms);
@@ -147,23 +148,30 @@ void nof_recovery_work(struct work_struct *work)
 	nof_reconnect_later(ctrl);
 }
 
-/* New bounds apply to a loss that is going on, too */
-void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
+void nof_reconnect_now(struct nof_ctrl *ctrl)
 {
 	unsigned long flags;
 
+	/* the lock: as in error() */
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ctrl->state == NVMEOF_CTRL_CONNECTING) {
+		if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
+			fail_fast_start(ctrl);
+		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
+	}
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+}
+
+/* New bounds apply to a loss that is going on, too */
+void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
+{
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
 		nof_ctrl_publish(ctrl);	/* requests may wait for an ANA state that allows them */
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		return;
 	nof_fail_fast_stop(ctrl);
-	/* the next attempt at once: when it fails, all bounds are looked at again. The lock: as in nof_ctrl_error() */
-	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (ctrl->state == NVMEOF_CTRL_CONNECTING) {
-		fail_fast_start(ctrl);
-		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
-	}
-	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	/* when it fails, all bounds are looked at again */
+	nof_reconnect_now(ctrl);
 }
 
 /* One that was never live is not lost: how long its first connect goes on. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From which sources a module was built, for `nvmeofctl version`: to be included by one file of each module. Of a
- * loaded module it is in /sys/module/NAME/notes/.note.nvmeof, of a file, compressed or not, among its modinfo.
+ * From which sources a module was built, for `nvmeofctl version`, and which others it fits, for `nvmeofctl upgrade`: to
+ * be included by one file of each module. Of a loaded module it is in /sys/module/NAME/notes/.note.nvmeof, of a file,
+ * compressed or not, among its modinfo.
  */
 #ifndef NOF_CORE_SOURCE_H
 #define NOF_CORE_SOURCE_H
@@ -11,8 +12,11 @@
 #include "source_id.h"
 
 #define NOF_NOTE_SOURCE		1
+#define NOF_NOTE_CONTRACT	2
 
 MODULE_INFO(nvmeof_source, NVMEOF_SOURCE_ID);
 ELFNOTE32("nvmeof", NOF_NOTE_SOURCE, NVMEOF_SOURCE_ID);
+MODULE_INFO(nvmeof_contract, NVMEOF_CONTRACT_ID);
+ELFNOTE32("nvmeof", NOF_NOTE_CONTRACT, NVMEOF_CONTRACT_ID);
 
 #endif /* NOF_CORE_SOURCE_H */

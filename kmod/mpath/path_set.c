@@ -62,6 +62,9 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 {
 	if (!carries_io(path->ctrl))
 		return GONE;
+	/* its connections are about to be given up, and come back */
+	if (test_bit(NOF_CTRL_YIELDS, &path->ctrl->flags))
+		return IDLE;
 	/* it is being made another */
 	if (changing(path->ctrl->subsys, path->nsid))
 		return IDLE;

@@ -91,11 +91,10 @@ int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	if (!at)
 		return -ENOMEM;
 	/* Connections are made by workers, in the network namespace of whoever asked for the controller. */
-	at->net = get_net(ctrl->opts.net);
+	at->net = ctrl->opts.net;
 	err = parse_remote(at, &ctrl->opts, extack) ?: parse_local(at, &ctrl->opts, extack) ?:
 	      check_iface(at, &ctrl->opts, extack);
 	if (err) {
-		put_net(at->net);
 		kfree(at);
 		return err;
 	}
@@ -109,7 +108,6 @@ void nof_addr_exit(struct nof_ctrl *ctrl)
 	struct nof_addr *at = nof_addr_of(ctrl);
 
 	ctrl->tp = NULL;
-	put_net(at->net);
 	kfree(at);
 }
 EXPORT_SYMBOL_GPL(nof_addr_exit);

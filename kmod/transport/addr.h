@@ -11,7 +11,7 @@ struct net;
 struct netlink_ext_ack;
 
 struct nof_addr {
-	struct net		*net;
+	struct net		*net;		/* the controller's */
 	struct sockaddr_storage	dst;
 	struct sockaddr_storage	src;		/* ss_family is AF_UNSPEC when none was given */
 };

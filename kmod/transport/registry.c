@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The transports there are. */
 #include <linux/kmod.h>
-#include "core/lifecycle.h"
-#include "core/subsys.h"
+#include "core/orphans.h"
 #include "transport/transport.h"
 
 static LIST_HEAD(transports);
@@ -35,63 +34,45 @@ int nof_transport_register(struct nof_transport *t)
 	else
 		list_add_tail(&t->entry, &transports);
 	mutex_unlock(&transports_lock);
+	if (!ret)
+		nof_orphans_call(t->name);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(nof_transport_register);
 
-/* One controller of this transport that is still listed, with a reference */
-static struct nof_ctrl *any_ctrl(const struct nof_transport *t)
+/* How long it may take from saying that controllers are to stay to unloading the module */
+#define KEEP_TMO	(10 * HZ)
+
+int nof_transport_keep(const char *name)
 {
-	struct nof_ctrl *ctrl, *found = NULL;
-	struct nof_subsys *s;
+	struct nof_transport *t;
 
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
-		list_for_each_entry(ctrl, &s->ctrls, entry)
-			if (!found && ctrl->transport == t)
-				found = nof_ctrl_get(ctrl);
-		mutex_unlock(&s->lock);
+	mutex_lock(&transports_lock);
+	t = registry_find(name);
+	if (t) {
+		t->kept = true;
+		t->kept_until = jiffies + KEEP_TMO;
 	}
-	mutex_unlock(&nof_subsystems_lock);
-	return found;
-}
-
-/* Nobody is creating a controller of this transport: that takes a reference on the module, which is going. */
-static void delete_ctrls(const struct nof_transport *t)
-{
-	struct nof_ctrl *ctrl;
-	struct nof_subsys *s;
-
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
-		list_for_each_entry(ctrl, &s->ctrls, entry)
-			if (ctrl->transport == t) {
-				set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
-				nof_ctrl_delete_start(ctrl);
-			}
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
-	while ((ctrl = any_ctrl(t))) {
-		wait_for_completion(&ctrl->deleted);
-		nof_ctrl_put(ctrl);
-	}
-	/* the rest of each deletion's work */
-	flush_workqueue(nof_delete_wq);
+	mutex_unlock(&transports_lock);
+	return t ? 0 : -ENOENT;
 }
 
 void nof_transport_unregister(struct nof_transport *t)
 {
+	bool keep;
+
 	mutex_lock(&transports_lock);
 	list_del(&t->entry);
+	keep = t->kept && time_before(jiffies, t->kept_until);
 	mutex_unlock(&transports_lock);
-	delete_ctrls(t);
+	if (keep)
+		nof_orphans_keep(t);
+	else
+		nof_orphans_delete(t);
 }
 EXPORT_SYMBOL_GPL(nof_transport_unregister);
 
-static struct nof_transport *try_get(const char *name)
+struct nof_transport *nof_transport_find(const char *name)
 {
 	struct nof_transport *t;
 
@@ -105,7 +86,7 @@ static struct nof_transport *try_get(const char *name)
 
 struct nof_transport *nof_transport_get(const char *name)
 {
-	struct nof_transport *t = try_get(name);
+	struct nof_transport *t = nof_transport_find(name);
 
 	if (t)
 		return t;

@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	5
+#define NOF_TRANSPORT_API	6
 
 /**
  * struct nof_vital - whether the peer of a queue is there
@@ -97,6 +97,7 @@ struct nof_transport_info {
  *		sleeps, not for the peer. The queue cannot go away meanwhile; it may be being stopped. NULL: never
  * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue
  *		cannot go away meanwhile. Process context. NULL: silence is not noticed
+ * @kept, @kept_until: the registry's
  * @info:	adds what there is to tell of a queue that is connected, and cannot go away meanwhile. Process context,
  *		does not sleep. NULL: nothing
  */
@@ -108,6 +109,8 @@ struct nof_transport {
 	size_t			queue_size;
 	size_t			slot_size;
 	unsigned long		options;
+	bool			kept;
+	unsigned long		kept_until;
 
 	int (*ctrl_init)(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 	void (*ctrl_exit)(struct nof_ctrl *ctrl);
@@ -128,11 +131,13 @@ struct nof_transport {
 
 /* Context: process. -EINVAL for another API version, -EEXIST for a name already taken. */
 int nof_transport_register(struct nof_transport *t);
+/* Its controllers are deleted, or wait for the next one, where nof_transport_keep() was called 10 s ago or less. */
 void nof_transport_unregister(struct nof_transport *t);
-/*
- * By name, with a reference on the module. NULL if there is none: then the module nvmeof-NAME is asked for, and may be
- * there soon. Sleeps, not for that.
- */
+/* -ENOENT when there is none of that name */
+int nof_transport_keep(const char *name);
+/* By name, with a reference on the module; NULL if there is none. Sleeps. */
+struct nof_transport *nof_transport_find(const char *name);
+/* Likewise; where there is none the module nvmeof-NAME is asked for, and may be there soon. Not waited for. */
 struct nof_transport *nof_transport_get(const char *name);
 void nof_transport_put(struct nof_transport *t);
 /* Calls fn for each registered transport, under the registry's mutex, until it returns non-zero; returns that. */

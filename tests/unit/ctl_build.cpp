@@ -31,9 +31,9 @@ std::string note(const std::string &owner, unsigned type, const std::string &des
 	return text + padded(owner + '\0') + padded(desc);
 }
 
-const Build here{"0.1.0", "aaaaaaaaaaaaaaaa", "01"};
-const Build other{"0.1.0", "bbbbbbbbbbbbbbbb", "02"};
-const Build old{"0.1.0", "", "03"}; // from before there were such identifiers
+const Build here{"0.1.0", "aaaaaaaaaaaaaaaa", "01", ""};
+const Build other{"0.1.0", "bbbbbbbbbbbbbbbb", "02", ""};
+const Build old{"0.1.0", "", "03", ""}; // from before there were such identifiers
 
 std::string codes(const std::vector<ModuleBuild> &modules, const Build &library = here)
 {

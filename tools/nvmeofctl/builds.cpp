@@ -39,13 +39,6 @@ std::string reloadStep(const std::vector<ModuleBuild> &modules)
 			   remove, load.empty() ? " nvmeof" : load);
 }
 
-// "0.1.0 of sources 0123456789abcdef"
-std::string words(const Build &build)
-{
-	return fmt::format("{} of sources {}", build.version.empty() ? "?" : build.version,
-			   build.source.empty() ? "unknown" : build.source);
-}
-
 void judgeLibrary(const Build &tool, const Build &library, std::vector<BuildFinding> &findings)
 {
 	if (differ(tool, library))
@@ -99,14 +92,7 @@ void judgeAgainstTool(const Build &tool, const ModuleBuild &module, std::vector<
 
 Json buildJson(const std::optional<Build> &build)
 {
-	if (!build)
-		return nullptr;
-	Json json{{"version", build->version}};
-	if (!build->source.empty())
-		json["source"] = build->source;
-	if (!build->buildId.empty())
-		json["build_id"] = build->buildId;
-	return json;
+	return build ? toJson(*build) : Json(nullptr);
 }
 
 std::string cell(const std::optional<Build> &build)
@@ -118,9 +104,15 @@ std::string cell(const std::optional<Build> &build)
 
 } // namespace
 
+std::string words(const Build &build)
+{
+	return fmt::format("{} of sources {}", build.version.empty() ? "?" : build.version,
+			   build.source.empty() ? "unknown" : build.source);
+}
+
 Build toolBuild()
 {
-	return {NVMEOF_TOOL_VERSION, NVMEOF_SOURCE_ID, ""};
+	return {NVMEOF_TOOL_VERSION, NVMEOF_SOURCE_ID, "", ""};
 }
 
 std::vector<BuildFinding> judgeBuilds(const Build &tool, const Build &library, const std::vector<ModuleBuild> &modules)
@@ -135,6 +127,16 @@ std::vector<BuildFinding> judgeBuilds(const Build &tool, const Build &library, c
 	for (const ModuleBuild &module : modules)
 		judgeAgainstTool(tool, module, findings);
 	return findings;
+}
+
+Json toJson(const Build &build)
+{
+	Json json{{"version", build.version}};
+	if (!build.source.empty())
+		json["source"] = build.source;
+	if (!build.buildId.empty())
+		json["build_id"] = build.buildId;
+	return json;
 }
 
 Json toJson(const ModuleBuild &module)

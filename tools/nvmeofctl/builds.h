@@ -16,6 +16,9 @@ struct BuildFinding {
 	std::string step;
 };
 
+// "0.1.0 of sources 0123456789abcdef"
+std::string words(const nvmeof::Build &build);
+
 // Of the command itself
 nvmeof::Build toolBuild();
 
@@ -23,6 +26,7 @@ nvmeof::Build toolBuild();
 std::vector<BuildFinding> judgeBuilds(const nvmeof::Build &tool, const nvmeof::Build &library,
 				      const std::vector<nvmeof::ModuleBuild> &modules);
 
+Json toJson(const nvmeof::Build &build);
 Json toJson(const nvmeof::ModuleBuild &module);
 Json toJson(const BuildFinding &finding);
 

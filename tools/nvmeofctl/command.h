@@ -50,6 +50,7 @@ int runRescan(Context &context);
 int runSet(Context &context);
 int runApplyPolicy(Context &context);
 int runShutdown(Context &context);
+int runUpgrade(Context &context);
 int runDaemon(Context &context);
 int runCdc(Context &context);
 int runMonitor(Context &context);

@@ -466,6 +466,24 @@ std::vector<Command> changes()
 		 {{"which services there are, and how they are", "nvmeofctl daemon status"},
 		  {"after a change of /etc/nvmeof/nvmeof.toml", "nvmeofctl daemon reload"}}},
 		cdcCommand(),
+		{"upgrade",
+		 "exchange the module of a transport under disks in use",
+		 "Unloads the module of a transport and loads another build of it. Its controllers stay, and so do "
+		 "disks, mounts and open files: I/O waits for the moment that it takes, as when a path is lost, and "
+		 "none "
+		 "fails. What would be loaded is looked at first; where it does not fit the loaded nvmeof.ko nothing "
+		 "is "
+		 "changed.",
+		 {required(oneOf({"tcp", "rdma"}, positional("TRANSPORT", "Whose module it is"))),
+		  preset("the one that is installed", value("", "--file", "FILE", "The module", Completes::files)),
+		  preset("30", time(1, day,
+				    value("", "--timeout", "SECONDS",
+					  "Most that is waited for the controllers to be live again"))),
+		  flag("", "--dry-run", "Tell what would be loaded, or what is against it")},
+		 runUpgrade,
+		 {{"after 'make dkms' of a newer version", "nvmeofctl upgrade tcp"},
+		  {"a build that is not installed",
+		   "nvmeofctl upgrade tcp --file build/kmod-$(uname -r)/nvmeof_tcp.ko"}}},
 		{"shutdown",
 		 "bound the wait for a path ahead of a shutdown",
 		 "From now on no I/O waits for longer than the limit for a path that is gone: fast-io-fail-tmo of all "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "documents.h"
 
+#include "builds.h"
 #include "discover.h"
 
 using namespace nvmeof;
@@ -232,6 +233,14 @@ Json errorDocument(const Error &error)
 Json shutdownDocument(std::chrono::milliseconds limit, const std::vector<std::string> &names)
 {
 	return {{"limit_ms", limit.count()}, {"set", names}};
+}
+
+Json upgradeDocument(const Upgraded &upgraded)
+{
+	return {{"module", upgraded.module},           {"file", upgraded.file},
+		{"from", toJson(upgraded.from)},       {"to", toJson(upgraded.to)},
+		{"controllers", upgraded.controllers}, {"missing", upgraded.missing},
+		{"away_ms", upgraded.away.count()}};
 }
 
 Json doneDocument(const std::string &name, const char *done)

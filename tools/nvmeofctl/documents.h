@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include <nvmeof/build.h>
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/snapshot.h>
 
@@ -43,7 +44,19 @@ Json configDocument(const std::vector<std::string> &files, const Json &problems,
 Json importDocument(const std::vector<std::string> &files, const std::vector<NotCarried> &notCarried,
 		    const std::string &text);
 Json errorDocument(const nvmeof::Error &error);
-// Of a command that changes one object: @done says what.
 // Of what had its wait for a path lowered to the limit.
 Json shutdownDocument(std::chrono::milliseconds limit, const std::vector<std::string> &names);
+
+// Of a module that was exchanged, or would be
+struct Upgraded {
+	std::string module;
+	nvmeof::Build from, to;
+	std::string file;
+	std::vector<std::string> controllers; // that were live
+	std::vector<std::string> missing;     // of these, that are not any more
+	std::chrono::milliseconds away{};     // until all were again; 0: it was not done
+};
+Json upgradeDocument(const Upgraded &upgraded);
+
+// Of a command that changes one object: @done says what.
 Json doneDocument(const std::string &name, const char *done);

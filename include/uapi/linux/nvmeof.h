@@ -7,6 +7,8 @@
  *
  * VERSION_GET   do                    -> API_VERSION, MODULE_VERSION, TRANSPORT (one per registered transport),
  *                                        SELECTOR (one per registered selector)
+ * TRANSPORT_KEEP do, admin: TRANSPORT (req). When the module of this transport is unloaded within 10 s, its controllers
+ *               stay: they wait, within their bounds of time, for the next one to be loaded, and connect by that.
  *
  * SUBSYS_GET    do: SUBSYS_ID (req)   -> a subsystem object
  *               dump                  -> all subsystems
@@ -99,6 +101,7 @@ enum nvmeof_cmd {
 	NVMEOF_CMD_NS_NTF,
 	NVMEOF_CMD_PATH_NTF,
 	NVMEOF_CMD_AEN_NTF,
+	NVMEOF_CMD_TRANSPORT_KEEP,
 
 	__NVMEOF_CMD_MAX,
 	NVMEOF_CMD_MAX = __NVMEOF_CMD_MAX - 1

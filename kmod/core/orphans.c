@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/delay.h>
+#include <linux/module.h>
+#include "core/above.h"
+#include "core/lifecycle.h"
+#include "core/orphans.h"
+#include "core/subsys.h"
+#include "transport/transport.h"
+
+/* What is not cut off does not have to be sent again, and nobody has to be sure that it was not executed */
+#define DRAIN_MS	1000
+
+/* Each controller of a transport, under the lock of its subsystem; stops where @fn says so, and returns that one */
+static struct nof_ctrl *find_ctrl(const struct nof_transport *t, bool (*fn)(struct nof_ctrl *ctrl))
+{
+	struct nof_ctrl *ctrl, *found = NULL;
+	struct nof_subsys *s;
+
+	mutex_lock(&nof_subsystems_lock);
+	list_for_each_entry(s, &nof_subsystems, entry) {
+		mutex_lock(&s->lock);
+		list_for_each_entry(ctrl, &s->ctrls, entry)
+			if (!found && ctrl->transport == t && fn(ctrl))
+				found = nof_ctrl_get(ctrl);
+		mutex_unlock(&s->lock);
+	}
+	mutex_unlock(&nof_subsystems_lock);
+	return found;
+}
+
+static bool any(struct nof_ctrl *ctrl)
+{
+	return true;
+}
+
+static bool delete(struct nof_ctrl *ctrl)
+{
+	set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
+	nof_ctrl_delete_start(ctrl);
+	return false;
+}
+
+/* Nobody is creating a controller of this transport: that takes a reference on the module, which is going. */
+void nof_orphans_delete(const struct nof_transport *t)
+{
+	struct nof_ctrl *ctrl;
+
+	find_ctrl(t, delete);
+	while ((ctrl = find_ctrl(t, any))) {
+		wait_for_completion(&ctrl->deleted);
+		nof_ctrl_put(ctrl);
+	}
+	/* the rest of each deletion's work */
+	flush_workqueue(nof_delete_wq);
+}
+
+/* No new request from here on, nor any attempt to connect */
+static bool yield_transport(struct nof_ctrl *ctrl)
+{
+	lockdep_assert_held(&ctrl->subsys->lock);
+	set_bit(NOF_CTRL_YIELDS, &ctrl->flags);
+	nof_mpath.publish(ctrl);
+	return false;
+}
+
+static bool busy(struct nof_ctrl *ctrl)
+{
+	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_inflight(ctrl, true);
+}
+
+static void drain(const struct nof_transport *t)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(DRAIN_MS);
+	struct nof_ctrl *ctrl;
+
+	while ((ctrl = find_ctrl(t, busy))) {
+		nof_ctrl_put(ctrl);
+		if (time_after(jiffies, end))
+			return;
+		usleep_range(200, 500);
+	}
+}
+
+/* An attempt that is under way ends, too: it saw no YIELDS, and from here on it cannot become live */
+static bool disconnect(struct nof_ctrl *ctrl)
+{
+	if (!nof_ctrl_error_live(ctrl, true))
+		nof_ctrl_error(ctrl);
+	return false;
+}
+
+static bool stays(struct nof_ctrl *ctrl)
+{
+	return nof_ctrl_state(ctrl) < NVMEOF_CTRL_DELETING;
+}
+
+/*
+ * What its works had to do with the transport is over, and those that begin see YIELDS. One whose deletion begins
+ * meanwhile either finds the transport gone, or it is for that to let it go.
+ */
+static void let_go(struct nof_ctrl *ctrl)
+{
+	flush_work(&ctrl->connect_work);
+	flush_work(&ctrl->recovery_work);
+	cancel_delayed_work_sync(&ctrl->reconnect_work);
+	mutex_lock(&ctrl->subsys->lock);
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING && ctrl->tp_ready) {
+		nof_ctrl_drop_transport(ctrl);
+		ctrl->transport = NULL;
+		/* which the transport's module needed, and held, so far; it still does */
+		__module_get(THIS_MODULE);
+	}
+	mutex_unlock(&ctrl->subsys->lock);
+	/* in vain at first: that tells who asks what it waits for, and it is given up when its time has passed */
+	nof_reconnect_now(ctrl);
+}
+
+void nof_orphans_keep(const struct nof_transport *t)
+{
+	struct nof_ctrl *ctrl;
+
+	find_ctrl(t, yield_transport);
+	drain(t);
+	find_ctrl(t, disconnect);
+	while ((ctrl = find_ctrl(t, stays))) {
+		let_go(ctrl);
+		nof_ctrl_put(ctrl);
+	}
+	nof_orphans_delete(t);
+}
+
+static bool is_orphan(const struct nof_ctrl *ctrl)
+{
+	return test_bit(NOF_CTRL_YIELDS, &ctrl->flags) && !READ_ONCE(ctrl->transport);
+}
+
+void nof_orphans_call(const char *name)
+{
+	struct nof_ctrl *ctrl;
+	struct nof_subsys *s;
+
+	mutex_lock(&nof_subsystems_lock);
+	list_for_each_entry(s, &nof_subsystems, entry) {
+		mutex_lock(&s->lock);
+		list_for_each_entry(ctrl, &s->ctrls, entry)
+			if (is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
+				nof_reconnect_now(ctrl);
+		mutex_unlock(&s->lock);
+	}
+	mutex_unlock(&nof_subsystems_lock);
+}
+
+static int retake(struct nof_ctrl *ctrl, struct nof_transport *t)
+{
+	struct netlink_ext_ack extack = {};
+	int ret;
+
+	mutex_lock(&ctrl->subsys->lock);
+	ret = nof_ctrl_take_transport(ctrl, t, &extack);
+	if (ret)
+		ctrl->transport = NULL;
+	else
+		clear_bit(NOF_CTRL_YIELDS, &ctrl->flags);
+	mutex_unlock(&ctrl->subsys->lock);
+	if (ret)
+		nof_ctrl_note(ctrl, ret, 0, "the transport that was loaded refuses it: %s", extack._msg ?: "");
+	return ret;
+}
+
+int nof_orphan_retake(struct nof_ctrl *ctrl)
+{
+	struct nof_transport *t;
+	int ret;
+
+	if (!test_bit(NOF_CTRL_YIELDS, &ctrl->flags))
+		return 0;
+	/* it is still being taken away */
+	if (!is_orphan(ctrl))
+		return -ECANCELED;
+	t = nof_transport_find(ctrl->opts.transport);
+	if (!t) {
+		nof_ctrl_note(ctrl, -ENODEV, 0, "waits for the module of its transport, nvmeof_%s",
+			      ctrl->opts.transport);
+		return -ENODEV;
+	}
+	ret = retake(ctrl, t);
+	/* from here on its unregistering finds the controller, as with a new one */
+	nof_transport_put(t);
+	if (!ret)
+		module_put(THIS_MODULE);
+	return ret;
+}
+
+void nof_orphan_end(struct nof_ctrl *ctrl)
+{
+	if (!is_orphan(ctrl))
+		return;
+	clear_bit(NOF_CTRL_YIELDS, &ctrl->flags);
+	/* not the last of it: unloading waits for the work that this is part of */
+	module_put(THIS_MODULE);
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A transport's module exchanged for another build of it, under controllers, disks and I/O that stay.
+#include "support/block.h"
+#include "support/fio.h"
+#include "support/multi.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+using namespace guest;
+using nvmeof::ControllerState;
+using Json = nlohmann::json;
+
+namespace {
+
+constexpr int failed = 1, noModule = 8; // exit codes
+
+std::string module()
+{
+	return "nvmeof_" + transport();
+}
+
+std::string installed(const std::string &name = module())
+{
+	return must("modinfo -n " + name + " | tr -d '\\n'");
+}
+
+std::string loadedVersion()
+{
+	return readFile("/sys/module/" + module() + "/version");
+}
+
+// A copy of the module's file in which one text is another one of the same length, as of another build.
+std::string changed(const std::string &from, const std::string &to)
+{
+	std::string file = "/run/" + module() + ".ko";
+	must("sed s/" + from + "/" + to + "/g " + installed() + " > " + file + " && ! cmp -s " + installed() + " " +
+	     file);
+	return file;
+}
+
+std::string build(char number)
+{
+	return changed("version=" + readFile("/sys/module/nvmeof/version"), std::string("version=7.0.") + number);
+}
+
+Output upgrade(const std::string &file, const std::string &more = "")
+{
+	return run("nvmeofctl upgrade " + transport() + " --file " + file + " " + more);
+}
+
+// As it was, and used.
+void usable(Multi &rig)
+{
+	for (unsigned i = 0; i < rig.lanes(); i++)
+		CHECK(rig.host.state(rig.name(i)) == ControllerState::live);
+	Disk disk(rig.disk());
+	CHECK(disk.verified(32 << 20, 65536, 7) == 0);
+}
+
+void asItWas(Multi &rig, const std::string &version)
+{
+	CHECK(loadedVersion() == version);
+	for (unsigned i = 0; i < rig.lanes(); i++)
+		CHECK(rig.host.controller(rig.name(i)).reconnects == 0);
+	usable(rig);
+}
+
+} // namespace
+
+TEST_CASE("the transport is exchanged under verified I/O, again and again", "[exchange][short]")
+{
+	Multi rig({.lanes = 2});
+	rig.connectAll();
+	rig.set("iopolicy=round-robin");
+	Millis longest(0);
+	{
+		FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
+		Probe probe(rig.disk(), {.offset = 48 << 20});
+		REQUIRE(rig.flowing());
+		probe.mark();
+		for (char number : {'1', '2', '3'}) {
+			auto out = upgrade(build(number), "--json");
+			INFO(out.text);
+			REQUIRE(out.status == 0);
+			auto told = Json::parse(out.text);
+			CHECK(told["to"]["version"] == std::string("7.0.") + number);
+			CHECK(told["controllers"].size() == 2);
+			CHECK(told["missing"].empty());
+			CHECK(loadedVersion() == told["to"]["version"]);
+			REQUIRE(rig.flowing());
+		}
+		longest = probe.longest();
+		expectGood(probe);
+		expectGoodUntilNow(load);
+	}
+	std::printf("figure: upgrade/%s-gap: %ld ms that an I/O took at most\n", transport().c_str(),
+		    static_cast<long>(longest.count()));
+	CHECK(longest < slowly(1s));
+	for (unsigned i = 0; i < rig.lanes(); i++)
+		CHECK(rig.host.controller(rig.name(i)).reconnects == 3);
+	CHECK(rig.host.busy() == 0);
+	usable(rig);
+}
+
+TEST_CASE("a file system stays mounted over it", "[exchange]")
+{
+	Multi rig({.lanes = 1});
+	rig.connectAll();
+	must("mkfs.ext4 -q -F " + rig.disk() + " && mkdir -p /mnt && mount " + rig.disk() + " /mnt");
+	must("head -c 3000000 /dev/urandom > /mnt/dirty && md5sum < /mnt/dirty > /tmp/sum");
+	auto out = upgrade(build('4'));
+	INFO(out.text);
+	CHECK(out.status == 0);
+	CHECK(out.text.find("1 controllers live again") != std::string::npos);
+	must("sync -f /mnt && umount /mnt && fsck.ext4 -fn " + rig.disk() + " && mount " + rig.disk() + " /mnt");
+	CHECK(must("md5sum < /mnt/dirty") == readFile("/tmp/sum") + "\n");
+	must("umount /mnt");
+}
+
+TEST_CASE("what does not fit is refused, and nothing is changed", "[exchange][short]")
+{
+	Multi rig({.lanes = 2});
+	rig.connectAll();
+	auto version = loadedVersion();
+	auto refused = [&](const std::string &file, const std::string &why) {
+		auto out = upgrade(file);
+		INFO(out.text);
+		CHECK(out.status == failed);
+		CHECK(out.text.find(why) != std::string::npos);
+		asItWas(rig, version);
+	};
+	std::string contract = must("modinfo -F nvmeof_contract " + module() + " | tr -d '\\n'");
+	REQUIRE(contract.size() == 16);
+	refused(changed(contract, "0123456789abcdef"), "was built for another version of nvmeof");
+	refused(installed("nvmeof"), "is the module nvmeof, not " + module());
+	refused("/etc/passwd", "it is no kernel module");
+	refused("/nonexistent.ko", "there is no such file");
+	refused(changed("vermagic=" + must("uname -r | cut -c 1-3 | tr -d '\\n'"), "vermagic=9.9"),
+		"it was built for kernel");
+	auto dry = upgrade(build('5'), "--dry-run");
+	CHECK(dry.status == 0);
+	CHECK(dry.text.find("would be 7.0.5") != std::string::npos);
+	asItWas(rig, version);
+	CHECK(run("nvmeofctl upgrade carrier-pigeons").status == 2);
+	auto other = transport() == "tcp" ? "rdma" : "tcp";
+	if (!exists(std::string("/sys/module/nvmeof_") + other))
+		CHECK(run(std::string("nvmeofctl upgrade ") + other).status == noModule);
+}
+
+// All that can be looked at is in order, and the kernel does not take it.
+TEST_CASE("a module that cannot be loaded: the one before comes back", "[exchange]")
+{
+	Multi rig({.lanes = 2});
+	rig.connectAll();
+	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
+	REQUIRE(rig.flowing());
+	auto out = upgrade(changed("linkonce.this_module", "linkonce.this_modulE"));
+	INFO(out.text);
+	CHECK(out.status == failed);
+	CHECK(out.text.find("the one that was loaded before is again") != std::string::npos);
+	for (unsigned i = 0; i < rig.lanes(); i++)
+		CHECK(rig.host.waitState(rig.name(i), ControllerState::live));
+	expectGoodUntilNow(load);
+	usable(rig);
+}
+
+TEST_CASE("no module comes: controllers wait within their bounds, and can be removed", "[exchange][short]")
+{
+	Multi rig({.lanes = 2});
+	rig.connect(0);
+	auto o = rig.options(1);
+	o.ctrlLoss = 3s;
+	auto bounded = rig.host.connect(o).name;
+	REQUIRE(eventually([&] { return rig.host.paths().size() == 2; }));
+	auto disk = rig.disk();
+	auto patient = rig.name(0);
+	CHECK(take(rig.host.client().version()).transports.size() >= 1);
+	CHECK(rig.host.client().keepTransport("carrier-pigeons").error().code == nvmeof::ErrorCode::noSuchObject);
+	REQUIRE(rig.host.client().keepTransport(transport()).ok());
+	REQUIRE(run("rmmod " + module()).status == 0);
+	CHECK_FALSE(exists("/sys/module/" + module()));
+	CHECK(rig.host.state(patient) == ControllerState::connecting);
+	Background read("dd if=" + disk + " of=/dev/null bs=4k count=1 iflag=direct");
+	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }));
+	CHECK(eventually([&] {
+		return rig.host.controller(patient).lastError.find("waits for the module of its transport") !=
+		       std::string::npos;
+	}));
+	CHECK(run("rmmod nvmeof").status != 0); // they are its
+	CHECK(rig.host.waitGone(bounded, 10s));
+	CHECK(read.running());
+	SECTION("it is loaded after all")
+	{
+		must("modprobe " + module());
+		CHECK(rig.host.waitState(patient, ControllerState::live));
+		CHECK(read.wait(20s).status == 0);
+		Disk again(disk);
+		CHECK(again.verified(0, 65536, 3) == 0);
+		// and is unloaded as ever
+		rig.host.forget();
+		CHECK(eventually([] { return run("rmmod " + module()).status == 0; }));
+		CHECK(run("ls /sys/class/nvmeof/ | grep .").status != 0);
+		must("modprobe " + module());
+		rig.host.reopen();
+	}
+	SECTION("somebody connects to the same address, which has it loaded")
+	{
+		auto out = run("nvmeofctl connect -t " + transport() + " -n " + std::string(testNqn) + " -a " +
+			       rig.lane(0).address() + ":4420");
+		INFO(out.text);
+		CHECK(rig.host.waitState(patient, ControllerState::live));
+		CHECK(read.wait(20s).status == 0);
+		CHECK(take(rig.host.client().controllers()).size() == 1);
+	}
+	SECTION("it is disconnected")
+	{
+		CHECK(rig.host.client().disconnect(patient).ok());
+		CHECK(read.wait(20s).status > 0);
+		rig.host.forget();
+		CHECK(eventually([] { return run("rmmod nvmeof").status == 0; }));
+		Host::load();
+		rig.host.reopen();
+	}
+}
+
+TEST_CASE("exchanged while the target is silent, and while another deletes", "[exchange][tcp]")
+{
+	Multi rig({.lanes = 2});
+	rig.connectAll();
+	rig.set("iopolicy=round-robin fencing=immediate");
+	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
+	REQUIRE(rig.flowing());
+	rig.lane(1).link().impair("loss 100%");
+	SECTION("one of two paths is dead: the other comes back at once")
+	{
+		auto out = upgrade(build('6'), "--timeout 3");
+		INFO(out.text);
+		CHECK((out.status == 0 || out.status == 6)); // the watch may have noticed before: not live, not missed
+		CHECK(loadedVersion() == "7.0.6");
+		CHECK(rig.host.waitState(rig.name(0), ControllerState::live));
+		REQUIRE(rig.flowing());
+	}
+	SECTION("that one is being deleted")
+	{
+		Background leaves("nvmeofctl disconnect -d " + rig.name(1));
+		pause(50ms);
+		auto out = upgrade(build('7'), "--timeout 20");
+		INFO(out.text);
+		CHECK(loadedVersion() == "7.0.7");
+		CHECK(leaves.wait(15s).status == 0);
+		CHECK(rig.host.waitState(rig.name(0), ControllerState::live));
+		REQUIRE(rig.flowing());
+	}
+	rig.lane(1).repair();
+	expectGoodUntilNow(load);
+}

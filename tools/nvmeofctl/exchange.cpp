@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "exchange.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <iterator>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+using namespace nvmeof;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view elfMagic = "\x7f"
+				      "ELF";
+// At the very end of a file that scripts/sign-file of the kernel has signed
+constexpr std::string_view signedMagic = "~Module signature appended~\n";
+
+std::string contents(const fs::path &file)
+{
+	std::ifstream stream(file, std::ios::binary);
+	return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string firstLine(const fs::path &file)
+{
+	std::string text = contents(file);
+	return text.substr(0, text.find('\n'));
+}
+
+bool signaturesDemanded()
+{
+	return firstLine("/sys/module/module/parameters/sig_enforce") == "Y";
+}
+
+Error moduleError(const std::string &name, const char *what)
+{
+	int reason = errno;
+	Error error = errorFromErrno(reason, fmt::format("cannot {} {}: {}", what, name, std::strerror(reason)));
+	error.code = ErrorCode::failed; // ENOENT is a symbol that is not there
+	error.object = {ErrorObject::Kind::module, name};
+	return error;
+}
+
+} // namespace
+
+Result<ModuleImage> ModuleImage::read(const fs::path &file)
+{
+	Result<ModuleBuild> module = moduleInFile(file);
+	if (!module)
+		return module.error();
+	ModuleImage image;
+	image.module_ = *module;
+	image.bytes_ = contents(file);
+	return image;
+}
+
+std::string ModuleImage::unfit(const std::string &name, const ModuleBuild &core) const
+{
+	const Build &build = *module_.installed;
+	if (module_.name != name)
+		return fmt::format("{} is the module {}, not {}", module_.file, module_.name, name);
+	if (!bytes_.starts_with(elfMagic))
+		return fmt::format("{} is compressed: unpack it, and name that by --file", module_.file);
+	if (!core.loaded || core.loaded->contract.empty() || build.contract != core.loaded->contract)
+		return fmt::format("{} was built for another version of {} than the one that is loaded", module_.file,
+				   core.name);
+	if (signaturesDemanded() && !bytes_.ends_with(signedMagic))
+		return fmt::format("{} is not signed, and the kernel loads signed modules only", module_.file);
+	return "";
+}
+
+Result<void> ModuleImage::load(const std::string &parameters) const
+{
+	if (syscall(SYS_init_module, bytes_.data(), bytes_.size(), parameters.c_str()) == 0)
+		return {};
+	return moduleError(module_.name, "load");
+}
+
+std::string loadedParameters(const std::string &module)
+{
+	std::string text;
+	std::error_code error;
+	for (const fs::directory_entry &entry : fs::directory_iterator("/sys/module/" + module + "/parameters", error))
+		text += fmt::format("{}{}={}", text.empty() ? "" : " ", entry.path().filename().string(),
+				    firstLine(entry.path()));
+	return text;
+}
+
+Result<void> unloadModule(const std::string &name)
+{
+	if (syscall(SYS_delete_module, name.c_str(), O_NONBLOCK) == 0)
+		return {};
+	return moduleError(name, "unload");
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// upgrade: another build of a transport's module under disks that stay open, mounted and in use.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <ostream>
+#include <sys/mman.h>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "builds.h"
+#include "context.h"
+#include "documents.h"
+#include "exchange.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds step = 10ms;
+constexpr const char *core = "nvmeof";
+constexpr const char *withStop =
+	"this takes a stop: 'nvmeofctl disconnect --all', then 'modprobe -r' and 'modprobe', or a "
+	"reboot";
+
+const ModuleBuild *named(const std::vector<ModuleBuild> &modules, const std::string &name)
+{
+	auto found = std::find_if(modules.begin(), modules.end(), [&](const auto &one) { return one.name == name; });
+	return found == modules.end() || !found->loaded ? nullptr : &*found;
+}
+
+Error notLoaded(const std::string &name)
+{
+	Error error;
+	error.code = ErrorCode::noModule;
+	error.message = name + " is not loaded: there is nothing to exchange";
+	error.object = {ErrorObject::Kind::module, name};
+	return error;
+}
+
+Error refused(const std::string &why)
+{
+	Error error;
+	error.message = why;
+	return error;
+}
+
+// Its controllers that are connected: the others come back when they can, or not, as before
+Result<std::vector<std::string>> liveNames(Client &client, const std::string &transport)
+{
+	Result<std::vector<Controller>> all = client.controllers();
+	if (!all)
+		return all.error();
+	std::vector<std::string> names;
+	for (const Controller &one : *all)
+		if (one.transport == transport && one.state == ControllerState::live)
+			names.push_back(one.name);
+	return names;
+}
+
+// Those of @names that are not live when all are, or when the time is over
+Result<std::vector<std::string>> waitForAll(Client &client, const std::string &transport,
+					    const std::vector<std::string> &names, Clock::time_point end)
+{
+	for (;;) {
+		Result<std::vector<std::string>> live = liveNames(client, transport);
+		if (!live)
+			return live;
+		std::vector<std::string> missing;
+		for (const std::string &name : names)
+			if (std::find(live->begin(), live->end(), name) == live->end())
+				missing.push_back(name);
+		if (missing.empty() || Clock::now() >= end)
+			return missing;
+		std::this_thread::sleep_for(step);
+	}
+}
+
+class Upgrade {
+public:
+	Upgrade(Context &context, Client &client, std::string transport)
+		: context_(context), client_(client), transport_(std::move(transport)),
+		  name_(std::string(core) + "_" + transport_)
+	{
+	}
+
+	int run();
+
+private:
+	// What stands against it; nothing is changed.
+	std::optional<int> prepare();
+	// Where what is installed is what is loaded, that can be loaded again if the new one cannot.
+	void keepOld(const ModuleBuild &loaded);
+	Result<void> exchange();
+	Upgraded outcome(std::vector<std::string> missing) const;
+	int tell(const std::vector<std::string> &missing);
+	int tellPlan();
+
+	Context &context_;
+	Client &client_;
+	std::string transport_, name_, parameters_;
+	Build from_;
+	std::optional<ModuleImage> image_, old_;
+	std::vector<std::string> names_;
+	milliseconds away_{};
+};
+
+void Upgrade::keepOld(const ModuleBuild &loaded)
+{
+	if (!loaded.installed || loaded.installed->source != from_.source || loaded.file == image_->module().file)
+		return;
+	if (Result<ModuleImage> old = ModuleImage::read(loaded.file))
+		old_ = *old;
+}
+
+std::optional<int> Upgrade::prepare()
+{
+	std::vector<ModuleBuild> modules = moduleBuilds();
+	const ModuleBuild *loaded = named(modules, name_), *base = named(modules, core);
+	if (!loaded || !base)
+		return context_.fail("", notLoaded(name_));
+	std::string file = context_.args().textOr("file", loaded->file);
+	if (file.empty())
+		return context_.fail("", refused(name_ + " is not installed for this kernel: name its file by --file"));
+	Result<ModuleImage> image = ModuleImage::read(file);
+	if (!image)
+		return context_.fail("", image.error());
+	if (std::string why = image->unfit(name_, *base); !why.empty())
+		return context_.fail("", refused(why), withStop);
+	Result<std::vector<std::string>> names = liveNames(client_, transport_);
+	if (!names)
+		return context_.fail("", names.error());
+	image_ = *image;
+	from_ = *loaded->loaded;
+	names_ = *names;
+	parameters_ = loadedParameters(name_);
+	keepOld(*loaded);
+	return std::nullopt;
+}
+
+// From the first line on this program must not need a disk: its own pages may lie on one that waits for it.
+Result<void> Upgrade::exchange()
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+		return errorFromErrno(errno, fmt::format("cannot keep this program in memory: {}", strerror(errno)));
+	if (Result<void> kept = client_.keepTransport(transport_); !kept)
+		return kept;
+	if (Result<void> unloaded = unloadModule(name_); !unloaded)
+		return unloaded;
+	Result<void> loaded = image_->load(parameters_);
+	// somebody's connect may have had it loaded by the kernel meanwhile
+	if (loaded || loaded.error().sysErrno == EEXIST)
+		return {};
+	Error error = loaded.error();
+	bool back = old_ && old_->load(parameters_);
+	error.message +=
+		back ? "; the one that was loaded before is again"
+		     : fmt::format("; its controllers wait, and their I/O: 'modprobe {}', or load another build "
+				   "of it, before ctrl-loss-tmo passes",
+				   name_);
+	return error;
+}
+
+Upgraded Upgrade::outcome(std::vector<std::string> missing) const
+{
+	return {name_, from_, *image_->module().installed, image_->module().file, names_, std::move(missing), away_};
+}
+
+int Upgrade::tellPlan()
+{
+	const Build &to = *image_->module().installed;
+	if (context_.json())
+		context_.print(upgradeDocument(outcome({})));
+	else
+		context_.out() << fmt::format("{} is {}, would be {}: {}\n{} controllers would connect again\n", name_,
+					      words(from_), words(to), image_->module().file, names_.size());
+	return 0;
+}
+
+int Upgrade::tell(const std::vector<std::string> &missing)
+{
+	const Build &to = *image_->module().installed;
+	if (context_.json())
+		context_.print(upgradeDocument(outcome(missing)));
+	else
+		context_.out() << fmt::format("{} was {}, is {}\n{} controllers live again after {} ms\n", name_,
+					      words(from_), words(to), names_.size() - missing.size(), away_.count())
+			       << std::flush;
+	if (missing.empty())
+		return 0;
+	Error error;
+	error.code = ErrorCode::timedOut;
+	error.message = fmt::format("not live yet: {}", fmt::join(missing, " "));
+	return context_.complain("", error, "they go on trying; 'nvmeofctl show NAME' tells why");
+}
+
+int Upgrade::run()
+{
+	if (std::optional<int> status = prepare())
+		return *status;
+	if (context_.args().has("dry-run"))
+		return tellPlan();
+	Clock::time_point begun = Clock::now();
+	if (Result<void> done = exchange(); !done)
+		return context_.fail("", done.error(),
+				     done.error().sysErrno == EAGAIN || done.error().sysErrno == EBUSY
+					     ? "somebody is connecting: try again"
+					     : "");
+	Result<std::vector<std::string>> missing =
+		waitForAll(client_, transport_, names_, begun + context_.args().seconds("timeout").value_or(30s));
+	if (!missing)
+		return context_.fail("", missing.error());
+	away_ = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
+	return tell(*missing);
+}
+
+} // namespace
+
+int runUpgrade(Context &context)
+{
+	Result<Client> client = Client::open();
+	if (!client)
+		return context.fail("", client.error());
+	return Upgrade(context, *client, context.args().textOr("TRANSPORT", "")).run();
+}
