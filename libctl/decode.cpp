@@ -295,6 +295,10 @@ Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 	ns.noPathSince = in.maybeNanoseconds(NVMEOF_A_NO_PATH_SINCE);
 	ns.p2p = in.flag(NVMEOF_A_P2P);
 	ns.zones = zonesOf(in);
+	ns.reservations = in.number<std::uint8_t>(NVMEOF_A_RESERVATIONS);
+	ns.protection = in.number<std::uint8_t>(NVMEOF_A_PROTECTION);
+	ns.atomicWrite = in.number<std::uint32_t>(NVMEOF_A_ATOMIC_WRITE);
+	ns.atomicBoundary = in.number<std::uint32_t>(NVMEOF_A_ATOMIC_BOUNDARY);
 	return in.finish(std::move(ns));
 }
 

@@ -21,6 +21,17 @@ struct Zones {
 	std::uint32_t maxAppend = 0; // bytes of one zone append; 0: none at all
 };
 
+// Kinds of reservations, by the bits of what a namespace offers; NVMe Base 2.0, 8.19
+enum Reservations : std::uint8_t {
+	reservationsPersist = 1 << 0, // through a loss of power
+	writeExclusive = 1 << 1,
+	exclusiveAccess = 1 << 2,
+	writeExclusiveRegistrants = 1 << 3,
+	exclusiveAccessRegistrants = 1 << 4,
+	writeExclusiveAllRegistrants = 1 << 5,
+	exclusiveAccessAllRegistrants = 1 << 6,
+};
+
 struct Namespace {
 	std::uint32_t subsystem = 0; // id of its subsystem
 	std::string name;            // nvmeof0n1, as in /dev and /sys/block
@@ -43,6 +54,10 @@ struct Namespace {
 	std::optional<std::chrono::nanoseconds> noPathSince; // CLOCK_BOOTTIME; only while no path is usable
 	bool p2p = false; // data may be in PCI peer-to-peer memory: all paths reach it
 	std::optional<Zones> zones;
+	std::uint8_t reservations = 0;    // of Reservations, or-ed; 0: none
+	std::uint8_t protection = 0;      // type of protection information, 1 to 3; 0: none
+	std::uint32_t atomicWrite = 0;    // bytes of a write that is done whole or not at all; 0: none
+	std::uint32_t atomicBoundary = 0; // bytes, multiples of which such a write does not cross; 0: anywhere
 };
 
 } // namespace nvmeof

@@ -83,6 +83,8 @@ TEST_CASE("protection information is made, checked and taken off by the controll
 	Scene s([&](target::Store &store) { store.makeProtected(type); });
 	auto &pi = *s.ports.store().protection();
 	REQUIRE(s.ns());
+	CHECK(s.ns()->protection == type);
+	CHECK(must("nvmeofctl show " + s.node.substr(5)).find("type " + std::to_string(type)) != std::string::npos);
 	for (std::size_t bytes : {512u, 4096u, 131072u})
 		CHECK(s.disk->verified(mib, bytes, std::uint32_t(bytes)) == 0);
 	CHECK(pi.checked() > 0);
@@ -199,6 +201,10 @@ TEST_CASE("a controller without atomic writes, and one that alone says so", "[fo
 	auto config = plain();
 	config.awupf = 7;
 	Scene s({}, config);
+	REQUIRE(s.ns());
+	CHECK(s.ns()->atomicWrite == 8 * 512);
+	CHECK(s.ns()->atomicBoundary == 0);
+	CHECK(must("nvmeofctl show --json " + s.node.substr(5)).find("\"atomic_write\"") != std::string::npos);
 	auto most = s.queue("atomic_write_unit_max_bytes");
 	CHECK((most == std::to_string(8 * 512) || most.empty()));
 }

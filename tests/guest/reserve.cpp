@@ -201,4 +201,26 @@ TEST_CASE("a namespace without reservations says so", "[reserve][short]")
 	CHECK(a.preempt(0xa, 0xb, PR_WRITE_EXCLUSIVE) == -EOPNOTSUPP);
 	CHECK(a.clear(0xa) == -EOPNOTSUPP);
 	CHECK(two.reservations().changes() == 0);
+	CHECK(must("nvmeofctl show --json " + two.names[0]).find("\"reservations\"") == std::string::npos);
+}
+
+TEST_CASE("show and reservation tell what there is, and who has it", "[reserve][short]")
+{
+	TwoHosts two;
+	auto shown = must("nvmeofctl show " + two.names[0]);
+	CHECK(shown.find("write-exclusive, exclusive-access") != std::string::npos);
+	CHECK(shown.find("they persist") != std::string::npos);
+	auto nobody = must("nvmeofctl reservation " + two.names[0]);
+	CHECK(nobody.find("not held") != std::string::npos);
+	REQUIRE(two.pr(0).enroll(0xa) == 0);
+	REQUIRE(two.pr(1).enroll(0xb0b) == 0);
+	REQUIRE(two.pr(1).reserve(0xb0b, PR_EXCLUSIVE_ACCESS_REG_ONLY) == 0);
+	auto text = must("nvmeofctl reservation " + two.names[0]);
+	INFO(text);
+	CHECK(text.find("exclusive-access-registrants") != std::string::npos);
+	CHECK(text.find("0xb0b") != std::string::npos);
+	CHECK(text.find(TwoHosts::idOf(1)) != std::string::npos);
+	auto json = must("nvmeofctl reservation --json " + two.names[0]);
+	CHECK(json.find("\"type\": \"exclusive-access-registrants\"") != std::string::npos);
+	CHECK(json.find("\"this_host\": true") != std::string::npos);
 }

@@ -88,6 +88,19 @@ TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 		CHECK((*ns->eui64)[7] == 0x22);
 		CHECK(ns->size == 1ULL << 40);
 		CHECK_FALSE(ns->zones);
+		CHECK(ns->reservations == 0);
+	}
+	SECTION("with reservations, protection information and atomic writes")
+	{
+		p.u8(NVMEOF_A_RESERVATIONS, 0x7f).u8(NVMEOF_A_PROTECTION, 2);
+		p.u32(NVMEOF_A_ATOMIC_WRITE, 65536).u32(NVMEOF_A_ATOMIC_BOUNDARY, 131072);
+		Result<Namespace> ns = decodeNamespace(p.attributes());
+		REQUIRE(ns);
+		CHECK(ns->reservations & nvmeof::reservationsPersist);
+		CHECK(ns->reservations & nvmeof::exclusiveAccessAllRegistrants);
+		CHECK(ns->protection == 2);
+		CHECK(ns->atomicWrite == 65536);
+		CHECK(ns->atomicBoundary == 131072);
 	}
 	SECTION("zoned")
 	{

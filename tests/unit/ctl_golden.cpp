@@ -96,6 +96,10 @@ Namespace wholeNamespace()
 	n.waiting = 17;
 	n.held = 5;
 	n.openers = 1;
+	n.reservations = 0x7f;
+	n.protection = 1;
+	n.atomicWrite = 65536;
+	n.atomicBoundary = 131072;
 	n.noPathSince = 990s;
 	return n;
 }
@@ -312,6 +316,13 @@ nofctl::stripe::Layout wholeLayout()
 	return {{member}, 131072, 1 << 30, 4096, {"a note"}};
 }
 
+ReservationReport wholeReservation()
+{
+	ReservationReport report{7, "write-exclusive", true, {}};
+	report.registrants.push_back({"12345678-9abc-4def-8123-456789abcdef", 0xa, true, true});
+	return report;
+}
+
 std::vector<Golden> all()
 {
 	Snapshot s = wholeSnapshot();
@@ -322,6 +333,7 @@ std::vector<Golden> all()
 		{"show", "show-controller.json", pretty(showDocument(wholeController(), s))},
 		{"show", "show-namespace.json", pretty(showDocument(wholeNamespace(), s))},
 		{"show", "show-path.json", pretty(showDocument(wholePath(), s))},
+		{"reservation", "reservation.json", pretty(reservationDocument("nvmeof0n1", wholeReservation()))},
 		{"stats", "stats.json", pretty(statsJson(s))},
 		{"top", "top.json", pretty(frame())},
 		{"monitor", "monitor.ndjson", monitorLines()},

@@ -45,6 +45,7 @@ int runDisconnect(Context &context);
 int runList(Context &context);
 int runListSubsys(Context &context);
 int runShow(Context &context);
+int runReservation(Context &context);
 int runReset(Context &context);
 int runRescan(Context &context);
 int runSet(Context &context);

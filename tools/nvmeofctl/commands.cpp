@@ -373,6 +373,14 @@ std::vector<Command> views()
 		 withName(required(positional("NAME", "Name of the object", Completes::objects))),
 		 runShow,
 		 {{"a disk and its paths", "nvmeofctl show nvmeof0n1"}}},
+		{"reservation",
+		 "show who holds a disk",
+		 "Asks the target which hosts are registered with the namespace, with which keys, and who holds a "
+		 "reservation of what type. Hosts are told by their identifier; the keys are those of the cluster "
+		 "software.",
+		 withName(required(positional("NAME", "Name of the disk", Completes::objects))),
+		 runReservation,
+		 {{"who has it", "nvmeofctl reservation nvmeof0n1"}}},
 	};
 }
 

@@ -102,6 +102,19 @@ Json subsystemsDocument(const Snapshot &all)
 	return {{"subsystems", array}};
 }
 
+Json reservationDocument(const std::string &disk, const ReservationReport &report)
+{
+	Json registrants = Json::array();
+	for (const Registrant &one : report.registrants)
+		registrants.push_back(
+			{{"hostid", one.host}, {"key", one.key}, {"holds", one.holds}, {"this_host", one.thisHost}});
+	Json json{{"name", disk}, {"generation", report.generation}, {"persists", report.persists}};
+	if (!report.type.empty())
+		json["type"] = report.type;
+	json["registrants"] = registrants;
+	return json;
+}
+
 Json showDocument(const AnyObject &object, const Snapshot &related)
 {
 	Json shown{{"kind", kindOf(object)}};

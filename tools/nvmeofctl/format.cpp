@@ -2,6 +2,7 @@
 #include "format.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -322,6 +323,37 @@ static void addZones(Fields &fields, const Zones &zones)
 			    zones.maxAppend ? fmt::format("up to {}", formatSize(zones.maxAppend)) : "no");
 }
 
+std::vector<std::string> reservationTypes(std::uint8_t reservations)
+{
+	static constexpr std::array<std::pair<Reservations, const char *>, 6> names{{
+		{writeExclusive, "write-exclusive"},
+		{exclusiveAccess, "exclusive-access"},
+		{writeExclusiveRegistrants, "write-exclusive-registrants"},
+		{exclusiveAccessRegistrants, "exclusive-access-registrants"},
+		{writeExclusiveAllRegistrants, "write-exclusive-all-registrants"},
+		{exclusiveAccessAllRegistrants, "exclusive-access-all-registrants"},
+	}};
+	std::vector<std::string> types;
+	for (auto [bit, name] : names)
+		if (reservations & bit)
+			types.emplace_back(name);
+	return types;
+}
+
+static void addFormat(Fields &fields, const Namespace &ns)
+{
+	if (ns.protection)
+		fields.emplace_back("protection information", fmt::format("type {}", ns.protection));
+	if (ns.atomicWrite)
+		fields.emplace_back("atomic writes",
+				    fmt::format("up to {}{}", formatSize(ns.atomicWrite),
+						ns.atomicBoundary ? ", within " + formatSize(ns.atomicBoundary) : ""));
+	if (ns.reservations)
+		fields.emplace_back("reservations",
+				    fmt::format("{}{}", fmt::join(reservationTypes(ns.reservations), ", "),
+						ns.reservations & reservationsPersist ? "; they persist" : ""));
+}
+
 Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 {
 	Fields fields{{"name", ns.name}, {"kind", "namespace"}, {"device", "/dev/" + ns.name}};
@@ -336,6 +368,7 @@ Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 	fields.emplace_back("block size", fmt::format("{} B", ns.lbaSize));
 	fields.emplace_back("size", fmt::format("{} ({} B)", formatSize(ns.size), ns.size));
 	fields.emplace_back("read-only", yesNo(ns.readOnly));
+	addFormat(fields, ns);
 	if (ns.zones)
 		addZones(fields, *ns.zones);
 	fields.emplace_back("paths", pathsNote(ns, now));

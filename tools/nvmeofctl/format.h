@@ -27,6 +27,8 @@ bool leftOut(const nvmeof::Path &path);
 // "degraded" where that is so, else the state of its controller.
 std::string conditionOf(const nvmeof::Path &path);
 // "2 usable of 4", and what is wrong with that. @now: CLOCK_BOOTTIME
+// "write-exclusive", ...: the types of reservations that a namespace offers
+std::vector<std::string> reservationTypes(std::uint8_t reservations);
 std::string pathsNote(const nvmeof::Namespace &ns, std::chrono::nanoseconds now);
 // Whether data may be in other devices' memory, by which paths not, and what stands on the disk and hands no such on.
 std::string peerToPeerNote(const nvmeof::Namespace &ns, const std::vector<nvmeof::Path> &paths,

@@ -174,6 +174,13 @@ Json toJson(const Namespace &ns)
 				 {"max_open", ns.zones->maxOpen},
 				 {"max_active", ns.zones->maxActive},
 				 {"max_append", ns.zones->maxAppend}};
+	if (ns.reservations)
+		json["reservations"] = {{"types", reservationTypes(ns.reservations)},
+					{"persist", bool(ns.reservations & reservationsPersist)}};
+	if (ns.protection)
+		json["protection"] = ns.protection;
+	if (ns.atomicWrite)
+		json["atomic_write"] = {{"max", ns.atomicWrite}, {"boundary", ns.atomicBoundary}};
 	if (ns.noPathSince)
 		json["no_path_since_ns"] = ns.noPathSince->count();
 	return json;

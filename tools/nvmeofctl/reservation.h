@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Who holds a disk: a report of reservations, as the target gives it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nvmeof/uuid.h>
+
+struct Registrant {
+	std::string host; // its identifier, as a UUID
+	std::uint64_t key = 0;
+	bool holds = false;
+	bool thisHost = false;
+};
+
+struct ReservationReport {
+	std::uint32_t generation = 0; // raised with each registration that comes, changes or goes
+	std::string type;             // "write-exclusive", ...; empty: nobody holds it
+	bool persists = false;        // registrations outlive a loss of power
+	std::vector<Registrant> registrants;
+};
+
+// Entries that a report of so many bytes tells of; a registrant has one for each of its controllers, or one for all
+std::size_t reservationEntries(std::span<const std::uint8_t> report);
+// @self: this host. Nothing: it is none.
+std::optional<ReservationReport> parseReservation(std::span<const std::uint8_t> report,
+						  const std::optional<nvmeof::Uuid> &self);
