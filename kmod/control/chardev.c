@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include "control/control.h"
 #include "control/ioctl.h"
+#include "control/uring.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 
@@ -37,12 +38,18 @@ static long chardev_ioctl(struct file *file, unsigned int cmd, unsigned long arg
 	return nof_ctrl_ioctl(file->private_data, cmd, (void __user *)arg);
 }
 
+static int chardev_uring_cmd(struct io_uring_cmd *ioucmd, unsigned int issue_flags)
+{
+	return nof_uring_admin(ioucmd, issue_flags, ioucmd->file->private_data);
+}
+
 static const struct file_operations chardev_fops = {
 	.owner		= THIS_MODULE,
 	.open		= chardev_open,
 	.release	= chardev_release,
 	.unlocked_ioctl	= chardev_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
+	.uring_cmd	= chardev_uring_cmd,
 };
 
 int nof_chardev_add(struct nof_ctrl *ctrl)

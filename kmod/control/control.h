@@ -10,7 +10,7 @@
 int nof_control_init(void);
 void nof_control_exit(void);
 
-/* /sys/class/nvmeof-subsystem and /sys/class/nvmeof, with their attributes */
+/* /sys/class/nvmeof-subsystem and /sys/class/nvmeof, with their attributes; /sys/class/nvmeof-generic */
 extern nof_class_const struct class nof_subsys_class;
 extern nof_class_const struct class nof_ctrl_class;
 
@@ -19,6 +19,12 @@ extern const struct attribute_group *nof_subsys_attr_groups[];
 
 /* For nof_events: each event as a netlink notification. */
 extern const struct nof_event_ops nof_genl_event_ops;
+
+extern nof_class_const struct class nof_generic_class;
+
+/* generic.c */
+int nof_generic_init(void);
+void nof_generic_exit(void);
 
 /* chardev.c */
 int nof_chardev_init(void);

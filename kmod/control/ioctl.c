@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The standard NVMe ioctls, of a controller's node and of a namespace's disk. */
+/* The standard NVMe ioctls, of a controller's node, a disk's, and a disk's generic one. */
 #include <linux/blkdev.h>
 #include <linux/capability.h>
 #include <linux/nvme.h>
 #include <linux/ptrace.h>
 #include <linux/uaccess.h>
+#include "compat/uring.h"
 #include "control/ioctl.h"
+#include "control/passthru.h"
+#include "control/rights.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "mpath/head.h"
@@ -26,13 +29,6 @@ static_assert(offsetof(struct nvme_passthru_cmd, cdw10) == offsetof(struct nvme_
 
 static_assert(SUBMIT_IO_32 != NVME_IOCTL_SUBMIT_IO);
 
-/* Through what a caller without CAP_SYS_ADMIN came: never a controller's node. */
-struct caller {
-	bool			may_write;	/* opened for it */
-	bool			partition;
-	const struct nof_ctrl	*ctrl;		/* by whose node it comes, NULL for a disk's */
-};
-
 static int get_passthru(struct nvme_passthru_cmd64 *p, void __user *arg)
 {
 	memset(p, 0, sizeof(*p));
@@ -52,55 +48,39 @@ static int put_result(int ret, u64 result, void __user *arg, bool wide)
 	return ret;
 }
 
-static int admin_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
+static int admin_send(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, void __user *arg, bool wide)
 {
-	struct nvme_passthru_cmd64 p;
+	struct iov_iter data;
 	u64 result = 0;
 	int ret;
 
-	if (!capable(CAP_SYS_ADMIN))
-		return -EACCES;
-	ret = get_passthru(&p, arg);
+	/* which way it goes is the command's business: nobody else looks */
+	ret = import_ubuf(p->opcode & 1 ? ITER_SOURCE : ITER_DEST, u64_to_user_ptr(p->addr), p->data_len, &data);
 	if (ret)
 		return ret;
-	ret = nof_passthru_admin(ctrl, &p, &result);
+	ret = nof_passthru_admin(ctrl, p, &data, &result);
 	return put_result(ret, result, arg, wide);
 }
 
-/*
- * Without CAP_SYS_ADMIN: what the owner of the open file could do with read() and write() as well. Not on a
- * partition, whose bounds nobody checks here, and nothing of the vendor's.
- */
-static bool io_allowed(const struct caller *who, u8 opcode)
+static int admin_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
 {
-	if (capable(CAP_SYS_ADMIN))
-		return true;
-	if (who->partition)
-		return false;
-	switch (opcode) {
-	case nvme_cmd_read:
-	case nvme_cmd_compare:
-	case nvme_cmd_verify:
-		return true;
-	case nvme_cmd_write:
-	case nvme_cmd_write_zeroes:
-	case nvme_cmd_dsm:
-	case nvme_cmd_flush:
-		return who->may_write;
-	default:
-		return false;
-	}
+	struct nvme_passthru_cmd64 p;
+
+	return get_passthru(&p, arg) ?: admin_send(ctrl, &p, arg, wide);
 }
 
-static int io_cmd(const struct caller *who, struct nof_head *head, struct nvme_passthru_cmd64 *p, u64 *result)
+static int io_cmd(const struct nof_caller *who, struct nof_head *head, struct nvme_passthru_cmd64 *p, bool vec,
+		  u64 *result)
 {
-	if (!io_allowed(who, p->opcode))
+	const struct nof_passthru_io io = { .p = p, .only = who->ctrl, .vec = vec };
+
+	if (!nof_caller_may_io(who, head, p->opcode))
 		return -EACCES;
-	return nof_passthru_io(head, who->ctrl, p, result);
+	return nof_passthru_execute(head, &io, result);
 }
 
 /* The oldest form: read, write or compare, told in blocks. */
-static int submit_io(const struct caller *who, struct nof_head *head, void __user *arg)
+static int submit_io(const struct nof_caller *who, struct nof_head *head, void __user *arg)
 {
 	struct nvme_passthru_cmd64 p = { .nsid = head->nsid };
 	struct nvme_user_io io = {};
@@ -108,8 +88,10 @@ static int submit_io(const struct caller *who, struct nof_head *head, void __use
 
 	if (copy_from_user(&io, arg, USER_IO_ARGS))
 		return -EFAULT;
-	if (io.flags || io.metadata)
+	if (io.flags)
 		return -EINVAL;
+	if (io.metadata)
+		return -EOPNOTSUPP;
 	if (io.opcode != nvme_cmd_read && io.opcode != nvme_cmd_write && io.opcode != nvme_cmd_compare)
 		return -EINVAL;
 	p.opcode = io.opcode;
@@ -121,7 +103,7 @@ static int submit_io(const struct caller *who, struct nof_head *head, void __use
 	p.cdw13 = io.dsmgmt;
 	p.cdw14 = io.reftag;
 	p.cdw15 = io.apptag | (u32)io.appmask << 16;
-	return io_cmd(who, head, &p, &result);
+	return io_cmd(who, head, &p, false, &result);
 }
 
 /* A controller that an admin command of this disk's can go to, best one with a usable path; with a reference. */
@@ -144,19 +126,26 @@ static struct nof_ctrl *live_ctrl(struct nof_head *head)
 	return best;
 }
 
-static int head_admin_cmd(struct nof_head *head, void __user *arg, bool wide)
+static int disk_admin_cmd(const struct nof_caller *who, struct nof_head *head, void __user *arg, bool wide)
 {
-	struct nof_ctrl *ctrl = live_ctrl(head);
+	struct nvme_passthru_cmd64 p;
+	struct nof_ctrl *ctrl;
 	int ret;
 
+	ret = get_passthru(&p, arg);
+	if (ret)
+		return ret;
+	if (!nof_caller_may_admin(who, head, &p))
+		return -EACCES;
+	ctrl = live_ctrl(head);
 	if (!ctrl)
 		return -EAGAIN;
-	ret = admin_cmd(ctrl, arg, wide);
+	ret = admin_send(ctrl, &p, arg, wide);
 	nof_ctrl_put(ctrl);
 	return ret;
 }
 
-static int head_io_cmd(const struct caller *who, struct nof_head *head, void __user *arg, bool wide)
+static int disk_io_cmd(const struct nof_caller *who, struct nof_head *head, void __user *arg, bool wide, bool vec)
 {
 	struct nvme_passthru_cmd64 p;
 	u64 result = 0;
@@ -165,35 +154,44 @@ static int head_io_cmd(const struct caller *who, struct nof_head *head, void __u
 	ret = get_passthru(&p, arg);
 	if (ret)
 		return ret;
-	ret = io_cmd(who, head, &p, &result);
+	ret = io_cmd(who, head, &p, vec, &result);
 	return put_result(ret, result, arg, wide);
 }
 
-int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg)
+int nof_disk_ioctl(struct nof_head *head, const struct nof_caller *who, unsigned int cmd, void __user *arg)
 {
-	struct nof_head *head = bdev->bd_disk->private_data;
-	const struct caller who = { .may_write = (mode & BLK_OPEN_WRITE) != 0, .partition = bdev_is_partition(bdev) };
-	void __user *p = (void __user *)arg;
-
 	switch (cmd) {
 	case NVME_IOCTL_ID:
 		/* The answer is the return value, and a large number is no error. */
 		force_successful_syscall_return();
 		return head->nsid;
 	case NVME_IOCTL_ADMIN_CMD:
-		return head_admin_cmd(head, p, false);
+		return disk_admin_cmd(who, head, arg, false);
 	case NVME_IOCTL_ADMIN64_CMD:
-		return head_admin_cmd(head, p, true);
+		return disk_admin_cmd(who, head, arg, true);
 	case NVME_IOCTL_IO_CMD:
-		return head_io_cmd(&who, head, p, false);
+		return disk_io_cmd(who, head, arg, false, false);
 	case NVME_IOCTL_IO64_CMD:
-		return head_io_cmd(&who, head, p, true);
+		return disk_io_cmd(who, head, arg, true, false);
+	case NVME_IOCTL_IO64_CMD_VEC:
+		return disk_io_cmd(who, head, arg, true, true);
 	case NVME_IOCTL_SUBMIT_IO:
 	case SUBMIT_IO_32:
-		return submit_io(&who, head, p);
+		return submit_io(who, head, arg);
 	default:
 		return -ENOTTY;
 	}
+}
+
+int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg)
+{
+	const struct nof_caller who = {
+		.may_read	= (mode & BLK_OPEN_READ) != 0,
+		.may_write	= (mode & BLK_OPEN_WRITE) != 0,
+		.partition	= bdev_is_partition(bdev),
+	};
+
+	return nof_disk_ioctl(bdev->bd_disk->private_data, &who, cmd, (void __user *)arg);
 }
 
 static bool has_path(const struct nof_head *head, const struct nof_ctrl *ctrl)
@@ -227,9 +225,9 @@ static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid)
 }
 
 /* An I/O command at a controller's node names its namespace, and goes to this controller. */
-static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
+static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide, bool vec)
 {
-	const struct caller who = { .ctrl = ctrl };
+	const struct nof_caller who = { .ctrl = ctrl };
 	struct nvme_passthru_cmd64 p;
 	struct nof_head *head;
 	u64 result = 0;
@@ -241,7 +239,7 @@ static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
 	head = head_of(ctrl, p.nsid);
 	if (!head)
 		return -EINVAL;
-	ret = io_cmd(&who, head, &p, &result);
+	ret = io_cmd(&who, head, &p, vec, &result);
 	nof_head_unpin(head);
 	return put_result(ret, result, arg, wide);
 }
@@ -277,9 +275,11 @@ long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
 	case NVME_IOCTL_ADMIN64_CMD:
 		return admin_cmd(ctrl, arg, true);
 	case NVME_IOCTL_IO_CMD:
-		return ctrl_io_cmd(ctrl, arg, false);
+		return ctrl_io_cmd(ctrl, arg, false, false);
 	case NVME_IOCTL_IO64_CMD:
-		return ctrl_io_cmd(ctrl, arg, true);
+		return ctrl_io_cmd(ctrl, arg, true, false);
+	case NVME_IOCTL_IO64_CMD_VEC:
+		return ctrl_io_cmd(ctrl, arg, true, true);
 	case NVME_IOCTL_RESET:
 		return reset(ctrl);
 	case NVME_IOCTL_RESCAN:

@@ -4,8 +4,8 @@
 #include <linux/nvme.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
-#include "control/ioctl.h"
+#include <linux/uio.h>
+#include "control/passthru.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/path.h"
@@ -18,12 +18,12 @@
 
 int nof_passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *sqe)
 {
-	/*
-	 * Fused commands cannot be kept together on the way, the data pointer's format is the transport's, metadata
-	 * is not carried.
-	 */
-	if (p->flags || p->metadata_len)
+	/* Fused commands cannot be kept together on the way, the data pointer's format is the transport's. */
+	if (p->flags)
 		return -EINVAL;
+	/* no transport carries metadata */
+	if (p->metadata_len)
+		return -EOPNOTSUPP;
 	memset(sqe, 0, sizeof(*sqe));
 	sqe->common.opcode = p->opcode;
 	sqe->common.nsid = cpu_to_le32(p->nsid);
@@ -77,8 +77,7 @@ static bool changes_namespaces(struct nof_ctrl *ctrl, u8 opcode)
 	}
 }
 
-static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p,
-				const struct nvme_command *sqe)
+static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command *sqe, size_t len)
 {
 	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
 
@@ -88,35 +87,35 @@ static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_passthr
 		return -EAGAIN;
 	if (is_ours(sqe))
 		return -EINVAL;
-	if (p->data_len > min_t(u32, ctrl->max_transfer, MAX_ADMIN_DATA))
+	if (len > min_t(u32, ctrl->max_transfer, MAX_ADMIN_DATA))
 		return -EINVAL;
 	/* Transfers both ways (NVMe Base 2.0, figure 87) have no place in one buffer. */
-	if (p->data_len && !nvme_is_fabrics(sqe) && (p->opcode & 3) == 3)
+	if (len && !nvme_is_fabrics(sqe) && (sqe->common.opcode & 3) == 3)
 		return -EINVAL;
 	return 0;
 }
 
 /* Zeroed: a target that sends less than was asked for shows userspace no memory of ours. */
-static int get_buffer(struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p)
+static int get_buffer(struct nof_cmd *cmd, struct iov_iter *data)
 {
-	if (!p->data_len)
+	if (!iov_iter_count(data))
 		return 0;
-	cmd->buf = alloc_pages_exact(p->data_len, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	cmd->len = iov_iter_count(data);
+	cmd->buf = alloc_pages_exact(cmd->len, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!cmd->buf)
 		return -ENOMEM;
-	cmd->len = p->data_len;
-	if (cmd->write && copy_from_user(cmd->buf, u64_to_user_ptr(p->addr), cmd->len)) {
+	if (cmd->write && !copy_from_iter_full(cmd->buf, cmd->len, data)) {
 		free_pages_exact(cmd->buf, cmd->len);
 		return -EFAULT;
 	}
 	return 0;
 }
 
-static int put_buffer(struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p, int status)
+static int put_buffer(struct nof_cmd *cmd, struct iov_iter *data, int status)
 {
 	if (!cmd->buf)
 		return status;
-	if (!status && !cmd->write && copy_to_user(u64_to_user_ptr(p->addr), cmd->buf, cmd->len))
+	if (!status && !cmd->write && copy_to_iter(cmd->buf, cmd->len, data) != cmd->len)
 		status = -EFAULT;
 	free_pages_exact(cmd->buf, cmd->len);
 	return status;
@@ -129,15 +128,15 @@ static bool sets_kato(const struct nvme_passthru_cmd64 *p)
 
 /* @changes: it may change formats, and I/O as of now may be in blocks of another size: none until that was looked at */
 static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p,
-			       bool *changes, u64 *result)
+			       struct iov_iter *data, bool *changes, u64 *result)
 {
 	int ret;
 
-	ret = nof_passthru_sqe(p, &cmd->sqe) ?: passthru_admin_check(ctrl, p, &cmd->sqe);
+	ret = nof_passthru_sqe(p, &cmd->sqe) ?: passthru_admin_check(ctrl, &cmd->sqe, iov_iter_count(data));
 	if (ret)
 		return ret;
 	cmd->write = nvme_is_write(&cmd->sqe);
-	ret = get_buffer(cmd, p);
+	ret = get_buffer(cmd, data);
 	if (ret)
 		return ret;
 	if (sets_kato(p))
@@ -147,10 +146,10 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 		ret = nof_paths_doubt(ctrl->subsys, p->nsid);
 	ret = ret ?: nof_ctrl_exec_user(ctrl, cmd, p->timeout_ms);
 	*result = le64_to_cpu(cmd->result.u64);
-	return put_buffer(cmd, p, ret);
+	return put_buffer(cmd, data, ret);
 }
 
-int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, u64 *result)
+int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, struct iov_iter *data, u64 *result)
 {
 	bool changes = false;
 	struct nof_cmd *cmd;
@@ -159,7 +158,7 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
 	if (!cmd)
 		return -ENOMEM;
-	ret = passthru_admin_exec(ctrl, cmd, p, &changes, result);
+	ret = passthru_admin_exec(ctrl, cmd, p, data, &changes, result);
 	kfree(cmd);
 	if (sets_kato(p))
 		nof_ka_changed(ctrl, !ret && !p->cdw11);

@@ -3,6 +3,7 @@
 #include "core/status.h"
 #include "mpath/command.h"
 #include "mpath/request.h"
+#include "mpath/retry.h"
 
 static int command_result(const struct nof_request *req, blk_status_t sts)
 {

@@ -13,7 +13,9 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
+#include "mpath/repeat.h"
 #include "mpath/request.h"
+#include "mpath/retry.h"
 
 #define ANSWER_TMO_MS	2000	/* a controller that has not answered by then is not waited for */
 #define POLL_MS		100	/* looks at the log of one that does not notify */
@@ -417,12 +419,10 @@ static bool fenced(const struct nof_ctrl *ctrl)
 	}
 }
 
-static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req, const struct request *rq)
+static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req, struct request *rq)
 {
-	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done */
-	bool reads = req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_FLUSH || req_op(rq) == REQ_OP_DRV_IN;
-
-	return req->cmd.maybe_executed && !reads && fenced(ctrl);
+	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
+	return req->cmd.maybe_executed && nof_request_repeat(rq) != NOF_REPEAT_FREELY && fenced(ctrl);
 }
 
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)

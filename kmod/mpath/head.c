@@ -405,11 +405,15 @@ static int head_add(struct nof_head *head)
 	ret = head->format.zone_blocks ? nof_zones_begin(head) : 0;
 	if (ret)
 		return ret;
+	ret = nof_generic_add(head);
+	if (ret)
+		return ret;
 	nof_subsys_enter(head->subsys);
 	set_bit(GD_SUPPRESS_PART_SCAN, &head->disk->state);
 	ret = device_add_disk(&head->subsys->dev, head->disk, nof_head_attr_groups);
 	if (ret) {
 		nof_subsys_leave(head->subsys);
+		nof_generic_del(head);
 		return ret;
 	}
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
@@ -507,6 +511,7 @@ void nof_head_remove(struct nof_head *head)
 		head->paths_dir = NULL;	/* nobody shows a path there any more */
 		mutex_unlock(&head->subsys->lock);
 		kobject_put(paths_dir);
+		nof_generic_del(head);
 		del_gendisk(head->disk);
 	}
 	/* who publishes holds the lock: after it, no kick; before it, one that is undone here */

@@ -16,6 +16,7 @@
 #include "mpath/park.h"
 
 struct nof_ctrl;
+struct nof_generic;
 struct nof_path;
 struct nof_path_set;
 struct nof_subsys;
@@ -46,6 +47,7 @@ enum nof_head_flag {
  * @set_seq:	raised after each replacement of @set
  * @paths:	all paths, under subsys->lock
  * @paths_dir:	sysfs directory
+ * @generic:	its generic node, for as long as the disk is visible
  * @waiting:	requests that wait for a path
  * @parking:	of these, those that have given their tags up
  * @held:	requests held back by fencing, under subsys->fence_lock
@@ -84,6 +86,7 @@ struct nof_head {
 	struct list_head	paths;
 	u32			nr_paths;
 	struct kobject		*paths_dir;
+	struct nof_generic	*generic;
 	atomic_t		waiting;
 	struct nof_parking	parking;
 	struct mutex		narrow_lock;
@@ -128,6 +131,7 @@ enum nof_again {
  * @hasty:	of passthrough: fails where there is no path, and waits for none
  * @again:	of a command of the driver's own (REQ_DRV), see mpath/command.h: enum nof_again
  * @lost:	with NOF_AGAIN_UNSENT: it may have been executed, so it ends instead of being sent again
+ * @ran:	of passthrough: it was sent, and lost without an answer, at least once
  * @gpu:	its data are in a GPU's memory, whoever may still know
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
@@ -165,6 +169,7 @@ struct nof_request {
 	bool			hasty;
 	bool			lost;
 	u8			again;
+	bool			ran;
 	u8			zone;
 };
 
@@ -203,6 +208,9 @@ bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
 extern const struct attribute_group *nof_head_attr_groups[];
 /* ioctl of the disk (control/) */
 int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
+/* /dev/ngnvmeof0n1 (control/): comes before the disk and goes before it. 0 or a negative errno. Context: process. */
+int nof_generic_add(struct nof_head *head);
+void nof_generic_del(struct nof_head *head);
 
 /* Below: for the files of mpath/ */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);

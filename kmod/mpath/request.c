@@ -21,6 +21,7 @@
 #include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
+#include "mpath/retry.h"
 #include "mpath/selector.h"
 #include "mpath/zones.h"
 #include "transport/transport.h"
@@ -67,15 +68,6 @@ void nof_request_clear_marks(struct request *rq)
 /* How often it is looked whether passthrough has waited for long enough */
 #define PASSTHROUGH_LOOK	HZ
 
-/* Its sender sleeps uninterruptibly: for as long as it has asked for, and no longer */
-static bool may_wait(struct request *rq)
-{
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-
-	/* without one of its own it gets the queue's when it is started */
-	return time_before(jiffies, req->since + (rq->timeout ?: rq->q->rq_timeout));
-}
-
 static void begin_wait(struct nof_head *head, struct nof_request *req)
 {
 	if (req->waiting)
@@ -94,7 +86,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 	bool passthrough = blk_rq_is_passthrough(rq);
 	LIST_HEAD(parked);
 
-	if (!set || !set->may_wait || (passthrough && (req->hasty || !may_wait(rq))))
+	if (!set || !set->may_wait || (passthrough && (req->hasty || !nof_request_in_time(rq))))
 		return BLK_STS_TRANSPORT;
 	nof_request_clear_marks(rq);
 	if (!req->waiting && nof_park(rq, &parked)) {
@@ -390,6 +382,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req->since = jiffies;
 		req->aborted = req->waiting = req->told_when = req->taken_back = false;
 		req->lost = false;
+		req->ran = false;
 		req->zone = NOF_ZONE_SURE;
 		req->failover = NULL;
 		if (unlikely(nof_parked(bd->rq)))
@@ -438,9 +431,8 @@ static void commit_rqs(struct blk_mq_hw_ctx *hctx)
 	srcu_read_unlock(&s->srcu, idx);
 }
 
-static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
+int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob)
 {
-	struct nof_head *head = hctx->queue->queuedata;
 	struct nof_subsys *s = head->subsys;
 	struct nof_path_set *set;
 	struct nof_ctrl_map *map;
@@ -453,11 +445,16 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
 		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
 
 		map = srcu_dereference(ctrl->map, &s->srcu);
-		if (map && test_bit(NOF_Q_POLLED, &map->queues[hctx->queue_num]->flags))
-			found += ctrl->transport->poll(map->queues[hctx->queue_num], iob);
+		if (map && test_bit(NOF_Q_POLLED, &map->queues[hctx]->flags))
+			found += ctrl->transport->poll(map->queues[hctx], iob);
 	}
 	srcu_read_unlock(&s->srcu, idx);
 	return found;
+}
+
+static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
+{
+	return nof_head_poll(hctx->queue->queuedata, hctx->queue_num, iob);
 }
 
 static void sample(struct nof_path *path, const struct request *rq, u64 ns)
@@ -621,12 +618,6 @@ static void requeue(struct nof_request *req, struct request *rq)
 		blk_mq_kick_requeue_list(q);
 }
 
-/* The path could not carry it, as opposed to a trouble that may be anywhere */
-static bool leaves(u16 status)
-{
-	return nof_status_disposition(status, true) == NOF_RETRY_PATH;
-}
-
 static void move(struct nof_request *req, struct request *rq)
 {
 	struct nof_path *path = req->path;
@@ -635,7 +626,7 @@ static void move(struct nof_request *req, struct request *rq)
 	trace_nof_requeue(path, rq, req->cmd.status);
 	/* whatever it was: where there is another path, that is tried next */
 	req->left = path->ctrl->id;
-	req->moved = leaves(req->cmd.status);
+	req->moved = nof_request_leaves(req);
 	if (req->moved) {
 		this_cpu_inc(path->stats->failovers_from);
 		nof_failover_begin(req, path);
@@ -644,83 +635,19 @@ static void move(struct nof_request *req, struct request *rq)
 		requeue(req, rq);
 }
 
-/* Who never gives a controller up waits for more than this one to get through */
-static bool may_lose(struct nof_request *req)
-{
-	if (req->losses < NOF_MAX_LOSSES)
-		return ++req->losses;
-	return READ_ONCE(req->path->ctrl->opts.ctrl_loss_tmo_ms) < 0;
-}
-
-/* ANA speaks before anything is done */
-static bool refused(u16 status)
-{
-	switch (status & NVME_SCT_SC_MASK) {
-	case NVME_SC_ANA_PERSISTENT_LOSS:
-	case NVME_SC_ANA_INACCESSIBLE:
-	case NVME_SC_ANA_TRANSITION:
-	case NVME_SC_NS_NOT_READY:
-		return true;
-	default:
-		return false;
-	}
-}
-
-bool nof_request_in_doubt(const struct nof_request *req)
-{
-	u16 status = req->cmd.status;
-
-	if (status == NVME_SC_HOST_ABORTED_CMD)
-		return req->cmd.maybe_executed;
-	return nof_status_disposition(status, true) != NOF_FAIL && !refused(status);
-}
-
-/* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see setup(). */
-static bool passthrough_goes(struct nof_request *req, const struct request *rq)
-{
-	if (!(rq->cmd_flags & REQ_DRV))
-		return false;
-	if (req->again != NOF_AGAIN_UNSENT)
-		return req->again == NOF_AGAIN_ALWAYS;
-	req->lost = nof_request_in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
-	return req->lost || !nof_request_in_doubt(req);
-}
-
-/*
- * Whether a request that came back with an error goes again. A connection that was lost is not the request's fault,
- * unless it happens to it every time.
- */
-static bool goes_again(struct nof_request *req, struct request *rq)
-{
-	u16 status = req->cmd.status;
-
-	if ((blk_rq_is_passthrough(rq) && !passthrough_goes(req, rq)) || nof_zone_lost_append(req, rq))
-		return false;
-	if (status == NVME_SC_HOST_ABORTED_CMD)
-		return may_lose(req);
-	switch (nof_status_disposition(status, true)) {
-	case NOF_RETRY:
-		if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_FAILFAST_DRIVER))
-			return false;
-		fallthrough;
-	case NOF_RETRY_PATH:
-		return ++req->retries <= NOF_MAX_RETRIES;
-	default:
-		return false;
-	}
-}
-
 static void failed(struct nof_request *req, struct request *rq, u64 ns, struct io_comp_batch *iob)
 {
 	struct nof_path *path = req->path;
 
 	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD)
 		this_cpu_inc(path->stats->errors);
+	else
+		req->ran |= req->cmd.maybe_executed;
 	if (nof_health_fault(req->cmd.status))
 		this_cpu_inc(path->stats->faults);
 	if (unlikely(READ_ONCE(path->degraded)))
 		nof_health_probed(path, rq, ns, false);
-	if (goes_again(req, rq)) {
+	if (nof_request_goes_again(req, rq)) {
 		nof_zone_doubt(req, rq);
 		move(req, rq);
 	} else {
@@ -761,25 +688,13 @@ void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
 	}
 }
 
-/* Reads, whose late data are thrown away; anything that has not gone out. Others wait for their answer. */
-bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
-{
-	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);
-	struct request *rq = blk_mq_rq_from_pdu((void *)cmd);
-	const struct nof_head *head = req->path->head;
-	const struct nof_path_set *set = srcu_dereference(head->set, &head->subsys->srcu);
-
-	if (blk_rq_is_passthrough(rq) || (sent && (req_op(rq) != REQ_OP_READ || req->taken_back)))
-		return false;
-	return set && set->nr;
-}
-
 void nof_head_detached(struct nof_cmd *cmd, bool sent)
 {
 	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = nof_cmd_rq(cmd);
 
 	req->taken_back |= sent;
+	req->ran |= sent;
 	nof_zone_forget(req);
 	off_path(req, rq, ktime_get_ns() - req->sent_ns);
 	move(req, rq);

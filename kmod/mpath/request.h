@@ -13,6 +13,7 @@
 
 extern const struct blk_mq_ops nof_mq_ops;
 
+struct io_comp_batch;
 struct nof_cmd;
 struct nof_head;
 struct nof_request;
@@ -22,10 +23,9 @@ struct nof_request;
  */
 bool nof_sqe_setup(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u32 nsid);
 
-/* For nof_queue_detach(): what may go by another path instead, and has a better one. Context: SRCU read side */
-bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent);
-/* It ended with an error, and a controller may have executed it. Any context. */
-bool nof_request_in_doubt(const struct nof_request *req);
+/* Reaps what has completed on the polled queues of a hardware context, on all paths; how many. Context: process. */
+int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob);
+
 /* It goes again: nobody polls for it where it goes next, and it must be able to wait (TRAP 25). Any context. */
 void nof_request_clear_marks(struct request *rq);
 /* A request that is off its path and held by nobody: back to blk-mq, to choose a path again. Any context. */

@@ -14,6 +14,7 @@
 #include "mpath/notice.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
+#include "mpath/retry.h"
 #include "mpath/selector.h"
 #include "mpath/selectors.h"
 #include "mpath/subsys.h"

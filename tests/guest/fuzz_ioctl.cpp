@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Random ioctls and passthrough commands at both kinds of nodes: any number, any pointer, any length. Nothing breaks,
-// no byte is written outside of the buffer that was given, and who only has the file opened for reading changes
-// nothing.
+// Random ioctls and passthrough commands, by io_uring too, at all kinds of nodes: any number, any pointer, any length.
+// Nothing breaks, no byte is written outside of the buffer that was given, and who only has the file opened for reading
+// changes nothing.
 //
 // NVMEOF_FUZZ_IOCTLS: how many [4000]; NVMEOF_FUZZ_SEED: which ones, printed
 #include "support/again.h"
 #include "support/block.h"
 #include "support/host.h"
+#include "support/ring.h"
 #include "target/random.h"
 #include "target/server.h"
 
@@ -111,6 +112,7 @@ public:
 private:
 	void one();
 	void command(const Node &node, unsigned long number);
+	void byRing(const Node &node);
 	nvme_passthru_cmd64 passthru();
 	void *somewhere(std::size_t length);
 	void judge(const Node &node, unsigned long number, std::uint8_t opcode, int result, int error);
@@ -119,6 +121,7 @@ private:
 	target::Random random_;
 	std::vector<Node> nodes_;
 	Arena data_, args_;
+	Ring ring_{4};
 };
 
 std::string nameOf(unsigned long number)
@@ -133,6 +136,8 @@ std::string nameOf(unsigned long number)
 		{NVME_IOCTL_RESCAN, "RESCAN"},
 		{NVME_IOCTL_ADMIN64_CMD, "ADMIN64_CMD"},
 		{NVME_IOCTL_IO64_CMD, "IO64_CMD"},
+		{NVME_URING_CMD_IO, "URING_CMD_IO"},
+		{NVME_URING_CMD_ADMIN, "URING_CMD_ADMIN"},
 	};
 	auto at = names.find(number);
 	return at == names.end() ? "others" : at->second;
@@ -253,6 +258,18 @@ void IoctlFuzzer::command(const Node &node, unsigned long number)
 		faults.push_back(nameOf(number) + " wrote outside of its structure");
 }
 
+void IoctlFuzzer::byRing(const Node &node)
+{
+	auto p = passthru();
+	nvme_uring_cmd cmd{};
+	std::memcpy(&cmd, &p, offsetof(nvme_passthru_cmd64, timeout_ms) + sizeof(p.timeout_ms));
+	unsigned long number = random_.oneIn(8) == node.controller ? NVME_URING_CMD_IO : NVME_URING_CMD_ADMIN;
+	auto done = ring_.one(node.fd, number, cmd);
+	judge(node, number, p.opcode, std::max(done.res, -1), -done.res);
+	if (!data_.untouched(p.addr, p.data_len))
+		faults.push_back(nameOf(number) + " wrote outside of its " + std::to_string(p.data_len) + " bytes");
+}
+
 void IoctlFuzzer::one()
 {
 	static const unsigned long numbers[] = {
@@ -260,6 +277,8 @@ void IoctlFuzzer::one()
 		NVME_IOCTL_SUBMIT_IO, NVME_IOCTL_ADMIN_CMD,   NVME_IOCTL_IO_CMD, NVME_IOCTL_IO64_CMD,
 	};
 	auto &node = nodes_[random_.below(nodes_.size())];
+	if (random_.oneIn(4))
+		return byRing(node);
 	if (!random_.oneIn(8))
 		return command(node, random_.pick(numbers));
 	unsigned long number;
@@ -302,21 +321,23 @@ struct Stage {
 
 // Files of both nodes
 struct Opened {
-	int controller, disk;
+	int controller, disk, generic;
 
 	Opened(const Stage &stage, int flags)
 		: controller(::open(("/dev/" + stage.controller).c_str(), flags)),
-		  disk(::open(stage.disk.c_str(), flags))
+		  disk(::open(stage.disk.c_str(), flags)), generic(::open(genericOf(stage.disk).c_str(), flags))
 	{
 		REQUIRE(controller >= 0);
 		REQUIRE(disk >= 0);
+		REQUIRE(generic >= 0);
 	}
 	~Opened()
 	{
 		::close(controller);
 		::close(disk);
+		::close(generic);
 	}
-	std::vector<Node> nodes() const { return {{controller, true}, {disk, false}}; }
+	std::vector<Node> nodes() const { return {{controller, true}, {disk, false}, {generic, false}}; }
 };
 
 void becomeNobody()
@@ -325,7 +346,7 @@ void becomeNobody()
 		::_exit(4);
 }
 
-// Without CAP_SYS_ADMIN, with a disk opened for reading: what read() could do as well, and asking for the NSID
+// Without CAP_SYS_ADMIN, with a disk opened for reading: what read() could do as well, the NSID, and Identify
 bool readerMay(const Node &node, unsigned long number, std::uint8_t opcode)
 {
 	constexpr std::uint8_t read = 0x02, compare = 0x05, verify = 0x0c;
@@ -333,7 +354,10 @@ bool readerMay(const Node &node, unsigned long number, std::uint8_t opcode)
 		return false;
 	if (number == NVME_IOCTL_ID)
 		return true;
-	bool io = number == NVME_IOCTL_IO_CMD || number == NVME_IOCTL_IO64_CMD || number == NVME_IOCTL_SUBMIT_IO;
+	if (number == NVME_IOCTL_ADMIN_CMD || number == NVME_IOCTL_ADMIN64_CMD)
+		return opcode == 0x06;
+	bool io = number == NVME_IOCTL_IO_CMD || number == NVME_IOCTL_IO64_CMD || number == NVME_IOCTL_SUBMIT_IO ||
+		  number == NVME_URING_CMD_IO;
 	return io && (opcode == read || opcode == compare || opcode == verify);
 }
 

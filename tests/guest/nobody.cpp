@@ -2,6 +2,7 @@
 // Users without privilege, and those who are root in a user namespace of their own: they may look, and change nothing.
 #include "support/block.h"
 #include "support/rig.h"
+#include "support/ring.h"
 
 #include <catch2/catch.hpp>
 #include <fcntl.h>
@@ -423,6 +424,36 @@ int submit(int fd, std::uint8_t opcode)
 	return got < 0 ? errno : got ? 202 : 0;
 }
 
+// Identify Namespace, or what else CNS says, of a namespace
+int identify(int fd, std::uint32_t nsid, std::uint32_t cns)
+{
+	Buffer data(4096);
+	nvme_passthru_cmd64 p{};
+	p.opcode = adminIdentify;
+	p.nsid = nsid;
+	p.addr = reinterpret_cast<std::uintptr_t>(data.data());
+	p.data_len = 4096;
+	p.cdw10 = cns;
+	auto got = ::ioctl(fd, NVME_IOCTL_ADMIN64_CMD, &p);
+	return got < 0 ? errno : got ? 202 : 0;
+}
+
+// As passthrough(), by io_uring, in a ring that the caller makes
+int byRing(int fd, unsigned long op, std::uint8_t opcode, std::size_t length)
+{
+	try {
+		Buffer data(4096);
+		Ring ring(2);
+		auto cmd = blocksCommand(opcode, 0, 512, length ? data.data() : nullptr);
+		auto res = ring.one(fd, op, cmd).res;
+		return res < 0 ? -res : res ? 202 : 0;
+	} catch (const std::exception &e) {
+		std::printf("byRing: %s\n", e.what());
+		std::fflush(stdout);
+		return 249;
+	}
+}
+
 int call(int fd, unsigned long request)
 {
 	return ::ioctl(fd, request, nullptr) < 0 ? errno : 0;
@@ -470,8 +501,8 @@ TEST_CASE("device nodes let nobody in", "[nobody][ioctl]")
 {
 	Rig rig;
 	auto c = rig.connect();
-	auto ctrl = "/dev/" + c.name, disk = rig.disk();
-	for (auto &node : {ctrl, disk}) {
+	auto ctrl = "/dev/" + c.name, disk = rig.disk(), generic = genericOf(disk);
+	for (auto &node : {ctrl, disk, generic}) {
 		INFO(node);
 		struct stat st {};
 		REQUIRE(::stat(node.c_str(), &st) == 0);
@@ -482,11 +513,12 @@ TEST_CASE("device nodes let nobody in", "[nobody][ioctl]")
 				CHECK(as(who, [&] { return openErrno(node, flags); }) == EACCES);
 	}
 	// an administrator's chmod lets programs use a disk; a controller's node, which leads to all of them, not yet
-	must("chmod 666 " + ctrl + " " + disk);
+	must("chmod 666 " + ctrl + " " + disk + " " + generic);
 	for (auto who : strangers) {
 		CHECK(as(who, [&] { return openErrno(ctrl, O_RDWR); }) == EACCES);
 		CHECK(as(who, [&] { return openErrno(ctrl, O_RDONLY); }) == EACCES);
 		CHECK(as(who, [&] { return openErrno(disk, O_RDONLY); }) == 0);
+		CHECK(as(who, [&] { return openErrno(generic, O_RDONLY); }) == 0);
 	}
 }
 
@@ -510,6 +542,7 @@ TEST_CASE("a controller's node that root opened does nothing for others", "[nobo
 				auto length = opcode == opRead || opcode == opWrite ? 512u : 0u;
 				CHECK(as(who, [&] { return passthrough(node.fd, request, opcode, length); }) == EACCES);
 			}
+		CHECK(as(who, [&] { return byRing(node.fd, NVME_URING_CMD_ADMIN, adminIdentify, 4096); }) == EACCES);
 		CHECK(as(who, [&] { return call(node.fd, NVME_IOCTL_RESET); }) == EACCES);
 		CHECK(as(who, [&] { return call(node.fd, NVME_IOCTL_RESCAN); }) == EACCES);
 		CHECK(as(who, [&] { return call(node.fd, NVME_IOCTL_SUBSYS_RESET); }) != 0);
@@ -524,17 +557,23 @@ TEST_CASE("a disk that root opened: what read() and write() could do, and no mor
 	rig.connect();
 	auto disk = rig.disk();
 	makePartition(disk);
-	File readable(disk, O_RDONLY), writable(disk, O_RDWR), partition(disk + "p1", O_RDWR);
+	auto node = GENERATE(false, true) ? genericOf(disk) : disk;
+	File readable(node, O_RDONLY), writable(node, O_RDWR), writeOnly(node, O_WRONLY),
+		partition(disk + "p1", O_RDWR);
 	REQUIRE(readable.fd >= 0);
 	REQUIRE(writable.fd >= 0);
+	REQUIRE(writeOnly.fd >= 0);
 	REQUIRE(partition.fd >= 0);
 	for (auto who : strangers) {
-		INFO(name(who));
+		INFO(name(who) << " at " << node);
 		auto io = [&](const File &file, std::uint8_t opcode) {
 			auto length = opcode == opRead || opcode == opWrite ? 512u : 0u;
 			auto narrow = as(who, [&] { return passthrough(file.fd, NVME_IOCTL_IO_CMD, opcode, length); });
 			auto wide = as(who, [&] { return passthrough(file.fd, NVME_IOCTL_IO64_CMD, opcode, length); });
 			CHECK(narrow == wide);
+			if (node != disk && &file != &partition)
+				CHECK(as(who, [&] { return byRing(file.fd, NVME_URING_CMD_IO, opcode, length); }) ==
+				      narrow);
 			return narrow;
 		};
 		CHECK(io(readable, opRead) == 0);
@@ -545,6 +584,14 @@ TEST_CASE("a disk that root opened: what read() and write() could do, and no mor
 		}
 		CHECK(as(who, [&] { return submit(readable.fd, opWrite); }) == EACCES);
 		CHECK(io(writable, opFlush) == 0);
+		CHECK(io(writeOnly, opFlush) == 0);
+		CHECK(io(writeOnly, opRead) == EACCES);
+		CHECK(as(who, [&] { return identify(readable.fd, 1, 0); }) == 0);
+		CHECK(as(who, [&] { return identify(writeOnly.fd, 1, 0); }) == EACCES);
+		CHECK(as(who, [&] { return identify(readable.fd, 2, 0); }) == EACCES);
+		CHECK(as(who, [&] { return identify(readable.fd, 0, 0); }) == EACCES);
+		CHECK(as(who, [&] { return identify(readable.fd, 1, 3); }) == EACCES);
+		CHECK(as(who, [&] { return identify(partition.fd, 1, 0); }) == EACCES);
 		for (auto opcode : {opUncor, opRegister, opVendor}) {
 			INFO("I/O command " << int(opcode));
 			CHECK(io(writable, opcode) == EACCES);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* commands of io_uring have a header of their own, and come with their whole submission queue entry */
+#include <linux/io_uring/cmd.h>
+
+const void *probe(struct io_uring_cmd *cmd);
+const void *probe(struct io_uring_cmd *cmd)
+{
+	return io_uring_sqe_cmd(cmd->sqe);
+}

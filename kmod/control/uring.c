@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/blk-mq.h>
+#include <linux/capability.h>
+#include <linux/nvme.h>
+#include <linux/slab.h>
+#include "control/passthru.h"
+#include "control/rights.h"
+#include "control/uring.h"
+#include "core/ctrl.h"
+#include "core/subsys.h"
+#include "mpath/head.h"
+#include "mpath/request.h"
+#include "mpath/retry.h"
+
+/**
+ * struct uring_io - what io_uring keeps of an I/O command for us
+ * @bio:	its data, to be unmapped
+ * @result:	of its completion
+ * @status:	as nof_request_status()
+ * @hctx:	number of the hardware context that it went to
+ */
+struct uring_io {
+	struct bio	*bio;
+	u64		result;
+	int		status;
+	u32		hctx;
+};
+
+static struct uring_io *io_of(struct io_uring_cmd *ioucmd)
+{
+	return io_uring_cmd_to_pdu(ioucmd, struct uring_io);
+}
+
+/* The entry is in memory that the program shares with us: each field is read once, and not before it is copied. */
+static void get_uring_cmd(const struct io_uring_cmd *ioucmd, struct nvme_passthru_cmd64 *p)
+{
+	const struct nvme_uring_cmd *from = nof_uring_payload(ioucmd);
+
+	*p = (struct nvme_passthru_cmd64){
+		.opcode		= READ_ONCE(from->opcode),
+		.flags		= READ_ONCE(from->flags),
+		.nsid		= READ_ONCE(from->nsid),
+		.cdw2		= READ_ONCE(from->cdw2),
+		.cdw3		= READ_ONCE(from->cdw3),
+		.metadata	= READ_ONCE(from->metadata),
+		.addr		= READ_ONCE(from->addr),
+		.metadata_len	= READ_ONCE(from->metadata_len),
+		.data_len	= READ_ONCE(from->data_len),
+		.cdw10		= READ_ONCE(from->cdw10),
+		.cdw11		= READ_ONCE(from->cdw11),
+		.cdw12		= READ_ONCE(from->cdw12),
+		.cdw13		= READ_ONCE(from->cdw13),
+		.cdw14		= READ_ONCE(from->cdw14),
+		.cdw15		= READ_ONCE(from->cdw15),
+		.timeout_ms	= READ_ONCE(from->timeout_ms),
+	};
+}
+
+/* The command does not fit into a smaller entry, nor its result into a smaller completion */
+static bool ring_fits(unsigned int issue_flags)
+{
+	return issue_flags & IO_URING_F_SQE128 && issue_flags & IO_URING_F_CQE32;
+}
+
+/*
+ * In the task that sent it, and nowhere else: data that were copied on the way go into its memory. Who reaps a polled
+ * queue may be another one's task.
+ */
+static void uring_io_end(struct io_uring_cmd *ioucmd, unsigned int issue_flags)
+{
+	struct uring_io *io = io_of(ioucmd);
+	int err = io->bio ? blk_rq_unmap_user(io->bio) : 0;
+
+	io_uring_cmd_done(ioucmd, io->status ?: err, io->result, issue_flags);
+}
+
+static enum rq_end_io_ret uring_end_io(struct request *rq, blk_status_t sts)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct io_uring_cmd *ioucmd = rq->end_io_data;
+	struct uring_io *io = io_of(ioucmd);
+
+	io->status = nof_request_status(rq, sts);
+	io->result = le64_to_cpu(req->cmd.result.u64);
+	io_uring_cmd_do_in_task_lazy(ioucmd, uring_io_end);
+	return RQ_END_IO_FREE;
+}
+
+/* Under a plug the caller's own context dispatches it; without one a worker would have to be woken for that. */
+static void uring_start(struct io_uring_cmd *ioucmd, struct request *rq)
+{
+	struct uring_io *io = io_of(ioucmd);
+	struct blk_plug plug;
+
+	io->bio = rq->bio;
+	io->hctx = rq->mq_hctx->queue_num;
+	rq->end_io = uring_end_io;
+	rq->end_io_data = ioucmd;
+	blk_start_plug(&plug);
+	blk_execute_rq_nowait(rq, false);
+	blk_finish_plug(&plug);
+}
+
+int nof_uring_io(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct nof_head *head,
+		 const struct nof_caller *who)
+{
+	struct nvme_passthru_cmd64 p;
+	struct nof_passthru_io io = { .p = &p };
+	bool nowait = issue_flags & IO_URING_F_NONBLOCK;
+	struct request *rq;
+
+	if (!ring_fits(issue_flags))
+		return -EOPNOTSUPP;
+	if (ioucmd->cmd_op != NVME_URING_CMD_IO && ioucmd->cmd_op != NVME_URING_CMD_IO_VEC)
+		return -ENOTTY;
+	get_uring_cmd(ioucmd, &p);
+	if (!nof_caller_may_io(who, head, p.opcode))
+		return -EACCES;
+	io.vec = ioucmd->cmd_op == NVME_URING_CMD_IO_VEC;
+	io.fixed = ioucmd->flags & IORING_URING_CMD_FIXED ? ioucmd : NULL;
+	io.flags = nowait ? BLK_MQ_REQ_NOWAIT : 0;
+	/* without polled queues an interrupt ends it, and the ring sees that when it looks */
+	if (issue_flags & IO_URING_F_IOPOLL && head->subsys->nr_poll)
+		io.opf = REQ_POLLED;
+	rq = nof_passthru_request(head, &io);
+	/* what a queue that is frozen answers to who does not wait has had two names */
+	if (nowait && (rq == ERR_PTR(-EBUSY) || rq == ERR_PTR(-EWOULDBLOCK)))
+		return -EAGAIN;
+	if (IS_ERR(rq))
+		return PTR_ERR(rq);
+	uring_start(ioucmd, rq);
+	return -EIOCBQUEUED;
+}
+
+int nof_uring_poll(struct io_uring_cmd *ioucmd, struct nof_head *head, struct io_comp_batch *iob)
+{
+	return nof_head_poll(head, io_of(ioucmd)->hctx, iob);
+}
+
+static int admin_fixed(struct io_uring_cmd *ioucmd, const struct nvme_passthru_cmd64 *p, int dir,
+		       struct iov_iter *data)
+{
+	if (ioucmd->cmd_op == NVME_URING_CMD_ADMIN_VEC)
+		return -EINVAL;
+	return min(io_uring_cmd_import_fixed(p->addr, p->data_len, dir, data, ioucmd), 0);
+}
+
+/* @iov: for the caller to kfree() */
+static int admin_data(struct io_uring_cmd *ioucmd, const struct nvme_passthru_cmd64 *p, struct iovec **iov,
+		      struct iov_iter *data)
+{
+	int dir = p->opcode & 1 ? ITER_SOURCE : ITER_DEST;
+	void __user *addr = u64_to_user_ptr(p->addr);
+
+	if (p->data_len && ioucmd->flags & IORING_URING_CMD_FIXED)
+		return admin_fixed(ioucmd, p, dir, data);
+	if (ioucmd->cmd_op == NVME_URING_CMD_ADMIN_VEC)
+		return min_t(ssize_t, import_iovec(dir, addr, p->data_len, 0, iov, data), 0);
+	return import_ubuf(dir, addr, p->data_len, data);
+}
+
+/* They are few and slow: each has a worker of io_uring's to wait in */
+int nof_uring_admin(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct nof_ctrl *ctrl)
+{
+	struct nvme_passthru_cmd64 p;
+	struct iovec *iov = NULL;
+	struct iov_iter data;
+	u64 result = 0;
+	int ret;
+
+	if (!ring_fits(issue_flags) || issue_flags & IO_URING_F_IOPOLL)
+		return -EOPNOTSUPP;
+	if (ioucmd->cmd_op != NVME_URING_CMD_ADMIN && ioucmd->cmd_op != NVME_URING_CMD_ADMIN_VEC)
+		return -ENOTTY;
+	if (!capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	if (issue_flags & IO_URING_F_NONBLOCK)
+		return -EAGAIN;
+	get_uring_cmd(ioucmd, &p);
+	ret = admin_data(ioucmd, &p, &iov, &data);
+	if (!ret)
+		ret = nof_passthru_admin(ctrl, &p, &data, &result);
+	kfree(iov);
+	if (ret < 0)
+		return ret;
+	io_uring_cmd_done(ioucmd, ret, result, issue_flags);
+	return -EIOCBQUEUED;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What becomes of a request whose command came back with an error, or does not come back. */
+#include <linux/blk-mq.h>
+#include "core/ctrl.h"
+#include "core/status.h"
+#include "core/subsys.h"
+#include "mpath/head.h"
+#include "mpath/path.h"
+#include "mpath/repeat.h"
+#include "mpath/request.h"
+#include "mpath/retry.h"
+#include "mpath/zones.h"
+
+/* The path could not carry it, as opposed to a trouble that may be anywhere */
+bool nof_request_leaves(const struct nof_request *req)
+{
+	return nof_status_disposition(req->cmd.status, true) == NOF_RETRY_PATH;
+}
+
+/* Who never gives a controller up waits for more than this one to get through */
+static bool retry_lost(struct nof_request *req)
+{
+	if (req->losses < NOF_MAX_LOSSES)
+		return ++req->losses;
+	return READ_ONCE(req->path->ctrl->opts.ctrl_loss_tmo_ms) < 0;
+}
+
+u8 nof_request_repeat(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+	case REQ_OP_FLUSH:
+		return NOF_REPEAT_FREELY;
+	case REQ_OP_DRV_IN:
+	case REQ_OP_DRV_OUT:
+		return nof_repeat_of(req->cmd.sqe.common.opcode, blk_queue_is_zoned(rq->q));
+	default:
+		return NOF_REPEAT_FENCED;
+	}
+}
+
+bool nof_request_in_time(const struct request *rq)
+{
+	const struct nof_request *req = blk_mq_rq_to_pdu((struct request *)rq);
+
+	/* without one of its own it gets the queue's when it is started */
+	return time_before(jiffies, req->since + (rq->timeout ?: rq->q->rq_timeout));
+}
+
+/*
+ * Of passthrough: what was never sent, and what does no harm the second time. To one controller, or with an error that
+ * is not the path's, nothing: its sender knows what that means.
+ */
+static bool retry_passthrough(struct nof_request *req, struct request *rq)
+{
+	if (req->only || !nof_request_leaves(req) || !nof_request_in_time(rq))
+		return false;
+	if (nof_request_repeat(rq) == NOF_REPEAT_NEVER && !req->cmd.unsent)
+		return false;
+	return req->cmd.status == NVME_SC_HOST_ABORTED_CMD ? retry_lost(req) : ++req->retries <= NOF_MAX_RETRIES;
+}
+
+/* ANA speaks before anything is done */
+static bool retry_refused(u16 status)
+{
+	switch (status & NVME_SCT_SC_MASK) {
+	case NVME_SC_ANA_PERSISTENT_LOSS:
+	case NVME_SC_ANA_INACCESSIBLE:
+	case NVME_SC_ANA_TRANSITION:
+	case NVME_SC_NS_NOT_READY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool nof_request_in_doubt(const struct nof_request *req)
+{
+	u16 status = req->cmd.status;
+
+	if (status == NVME_SC_HOST_ABORTED_CMD)
+		return req->cmd.maybe_executed;
+	return nof_status_disposition(status, true) != NOF_FAIL && !retry_refused(status);
+}
+
+/* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see setup(). */
+static bool retry_own(struct nof_request *req, const struct request *rq)
+{
+	if (req->again != NOF_AGAIN_UNSENT)
+		return req->again == NOF_AGAIN_ALWAYS;
+	req->lost = nof_request_in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
+	return req->lost || !nof_request_in_doubt(req);
+}
+
+/*
+ * Whether a request that came back with an error goes again. A connection that was lost is not the request's fault,
+ * unless it happens to it every time.
+ */
+bool nof_request_goes_again(struct nof_request *req, struct request *rq)
+{
+	u16 status = req->cmd.status;
+
+	if (blk_rq_is_passthrough(rq) && !(rq->cmd_flags & REQ_DRV))
+		return retry_passthrough(req, rq);
+	if ((blk_rq_is_passthrough(rq) && !retry_own(req, rq)) || nof_zone_lost_append(req, rq))
+		return false;
+	if (status == NVME_SC_HOST_ABORTED_CMD)
+		return retry_lost(req);
+	switch (nof_status_disposition(status, true)) {
+	case NOF_RETRY:
+		if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_FAILFAST_DRIVER))
+			return false;
+		fallthrough;
+	case NOF_RETRY_PATH:
+		return ++req->retries <= NOF_MAX_RETRIES;
+	default:
+		return false;
+	}
+}
+
+int nof_request_status(struct request *rq, blk_status_t sts)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	u16 status = req->cmd.status;
+
+	if (sts == BLK_STS_OK)
+		return 0;
+	/* what a path has to say of the last try says nothing of one before */
+	if (req->ran && nof_request_leaves(req))
+		return NVME_SC_HOST_ABORTED_CMD;
+	if (status && status != NVME_SC_HOST_ABORTED_CMD)
+		return status;
+	return status ? -ENOLINK : blk_status_to_errno(sts);
+}
+
+/* Late data for it are thrown away */
+static bool reads(struct request *rq)
+{
+	return req_op(rq) == REQ_OP_READ ||
+	       (req_op(rq) == REQ_OP_DRV_IN && nof_request_repeat(rq) == NOF_REPEAT_FREELY);
+}
+
+/* Reads; anything that has not gone out. Others wait for their answer. */
+bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
+{
+	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);
+	struct request *rq = blk_mq_rq_from_pdu((void *)cmd);
+	const struct nof_head *head = req->path->head;
+	const struct nof_path_set *set = srcu_dereference(head->set, &head->subsys->srcu);
+
+	if (blk_rq_is_passthrough(rq) && (req->only || rq->cmd_flags & REQ_DRV))
+		return false;
+	if (sent && (!reads(rq) || req->taken_back))
+		return false;
+	return set && set->nr;
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Commands by passthrough whose connection is lost: which go again by another path, and what becomes of the others.
+#include "support/ghost.h"
+#include "support/multi.h"
+#include "support/ring.h"
+#include "target/acts.h"
+#include "target/connection.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+using namespace guest;
+using target::Hook;
+using target::acts::always;
+
+namespace {
+
+constexpr std::uint8_t opCopy = 0x19, opCompare = 0x05, opAcquire = 0x11, opVendor = 0x81, opAppend = 0x7d,
+		       opZoneSend = 0x79, opZoneReceive = 0x7a;
+constexpr int mayHaveRun = 0x371; // Command Aborted By Host
+
+target::Config config(bool zoned)
+{
+	target::Config c;
+	c.ana = true;
+	c.kas = 1;
+	c.zoned = zoned;
+	return c;
+}
+
+// Of the command there is nothing but the question whether it was executed: an I/O command that is not answered
+bool cutCommand(target::Strike &s)
+{
+	if (!s.io())
+		return false;
+	auto *conn = &s.conn;
+	s.verdict = target::Verdict::drop;
+	s.after = [conn] { conn->end(true); };
+	return true;
+}
+
+const auto cut = always(Hook::command, cutCommand);
+const auto inaccessible = always(
+	Hook::command, [](target::Strike &s) { return target::acts::failed(s.io(), s, target::st_ana_inaccessible); });
+const auto internal =
+	always(Hook::command, [](target::Strike &s) { return target::acts::failed(s.io(), s, target::st_internal); });
+
+// Commands go to the first port as long as it is there.
+struct Scene {
+	Ports ports;
+	std::string controller;
+	int fd = -1;
+	Buffer data{length};
+
+	explicit Scene(bool zoned = false, std::size_t count = 2)
+		: ports(std::vector<target::Config>(count, config(zoned)))
+	{
+		if (zoned)
+			ports.store().makeZoned({.blocks = 2048, .capacity = 2048, .maxOpen = 3, .maxActive = 4});
+		if (count > 1)
+			ports[1].setAnaState(1, target::ana_non_optimized);
+		controller = ports.connectAll()[0].name;
+		auto node = ports.disk();
+		REQUIRE_FALSE(node.empty());
+		fd = ::open(genericOf(node).c_str(), O_RDWR | O_CLOEXEC);
+		REQUIRE(fd >= 0);
+		REQUIRE(all(count));
+	}
+	~Scene() { ::close(fd); }
+
+	bool all(std::size_t count = 2)
+	{
+		return eventually(
+			[this, count] {
+				auto paths = ports.host.paths();
+				return std::size_t(std::ranges::count_if(paths, [](auto &p) { return p.usable; })) ==
+				       count;
+			},
+			20s);
+	}
+	nvme_uring_cmd command(std::uint8_t opcode)
+	{
+		bool plain = opcode == target::op_read || opcode == target::op_write || opcode == opCompare ||
+			     opcode == opAppend;
+		auto cmd = blocksCommand(opcode, 0, length, plain ? data.data() : nullptr);
+		if (opcode == target::op_dsm)
+			cmd = dsm();
+		if (opcode == opZoneReceive) {
+			cmd = blocksCommand(opcode, 0, length, data.data());
+			cmd.cdw12 = length / 4 - 1;
+			cmd.cdw13 = 1 << 16;
+		}
+		if (opcode == opZoneSend)
+			cmd.cdw13 = 4; // reset
+		return cmd;
+	}
+	int send(std::uint8_t opcode, unsigned ms = 0)
+	{
+		Ring ring(4);
+		auto cmd = command(opcode);
+		cmd.timeout_ms = ms;
+		auto res = ring.one(fd, NVME_URING_CMD_IO, cmd).res;
+		return res < 0 ? res : res & ~0x4000; // without Do Not Retry
+	}
+
+private:
+	nvme_uring_cmd dsm()
+	{
+		std::memset(data.data(), 0, 16);
+		data.data()[4] = 8; // blocks, from the first one on
+		nvme_uring_cmd cmd{};
+		cmd.opcode = target::op_dsm;
+		cmd.nsid = 1;
+		cmd.addr = reinterpret_cast<std::uintptr_t>(data.data());
+		cmd.data_len = 16;
+		cmd.cdw11 = 4;
+		return cmd;
+	}
+};
+
+} // namespace
+
+TEST_CASE("a path is lost under a command: it goes again, or says that it may have run", "[passthru][lost][short]")
+{
+	Scene scene;
+	struct {
+		std::uint8_t opcode;
+		int res;
+	} const cases[] = {
+		{target::op_read, 0},         {target::op_write, 0},   {target::op_flush, 0},
+		{target::op_write_zeroes, 0}, {target::op_dsm, 0},     {opCopy, mayHaveRun},
+		{opVendor, mayHaveRun},       {opAcquire, mayHaveRun}, {opZoneReceive, mayHaveRun},
+	};
+	for (auto &c : cases) {
+		INFO("opcode " << int(c.opcode));
+		scene.ports[0].script().arm(cut);
+		CHECK(scene.send(c.opcode) == c.res);
+		CHECK(scene.ports[0].script().strikes() == 1);
+		REQUIRE(scene.all());
+	}
+}
+
+TEST_CASE("of a zoned namespace nothing goes again that moves a write pointer", "[passthru][lost][zones]")
+{
+	Scene scene(true);
+	for (auto opcode : {std::uint8_t(target::op_write), opAppend, opZoneSend}) {
+		INFO("opcode " << int(opcode));
+		scene.ports[0].script().arm(cut);
+		CHECK(scene.send(opcode) == mayHaveRun);
+		REQUIRE(scene.all());
+	}
+	for (auto opcode : {std::uint8_t(target::op_read), opZoneReceive}) {
+		INFO("opcode " << int(opcode));
+		scene.ports[0].script().arm(cut);
+		CHECK(scene.send(opcode) == 0);
+		REQUIRE(scene.all());
+	}
+	CHECK(scene.ports.store().zones()->wp(0) == 0);
+	CHECK(scene.send(opAppend) == 0);
+	CHECK(scene.ports.store().zones()->wp(0) == length / 512);
+	CHECK(scene.send(opZoneSend) == 0);
+	CHECK(scene.ports.store().zones()->wp(0) == 0);
+}
+
+TEST_CASE("passthrough that was lost waits for the fence, like a write", "[passthru][lost][fencing]")
+{
+	Scene scene;
+	scene.ports.set("fencing=safe");
+	scene.ports[0].script().arm(cut);
+	auto begin = Clock::now();
+	CHECK(scene.send(target::op_read) == 0);
+	CHECK(Clock::now() - begin < slowly(2s));
+	REQUIRE(scene.all());
+	scene.data.fill(9);
+	scene.ports[0].script().arm(cut);
+	Pending pending([&scene] { return scene.send(target::op_write); });
+	std::this_thread::sleep_for(slowly(1s)); // the bound is 2 x 1.5 s
+	CHECK(pending.waits());
+	CHECK_FALSE(scene.ports.stored(0, length, 9));
+	REQUIRE(pending.join(15s));
+	CHECK(pending.status() == 0);
+	CHECK(scene.ports.stored(0, length, 9));
+}
+
+TEST_CASE("a path's own error moves what may be repeated; any other error is its sender's", "[passthru][lost]")
+{
+	Scene scene;
+	scene.ports[0].script().arm(inaccessible);
+	CHECK(scene.send(target::op_read) == 0);
+	REQUIRE(scene.all());
+	scene.ports[0].script().arm(inaccessible);
+	CHECK(scene.send(opCopy) == target::st_ana_inaccessible);
+	REQUIRE(scene.all());
+	scene.ports[0].script().arm(internal);
+	CHECK(scene.send(target::op_read) == target::st_internal);
+	CHECK(scene.ports[0].script().strikes() == 1);
+	// who names a controller wants that one
+	int node = ::open(("/dev/" + scene.controller).c_str(), O_RDWR | O_CLOEXEC);
+	REQUIRE(node >= 0);
+	auto cmd = scene.command(target::op_read);
+	nvme_passthru_cmd64 p{};
+	std::memcpy(&p, &cmd, offsetof(nvme_passthru_cmd64, timeout_ms));
+	scene.ports[0].script().arm(cut);
+	CHECK(::ioctl(node, NVME_IOCTL_IO64_CMD, &p) == mayHaveRun);
+	::close(node);
+}
+
+TEST_CASE("no path in time: what was never sent has an errno, what was sent a status", "[passthru][lost][short]")
+{
+	Scene scene(false, 1);
+	scene.ports[0].script().arm(cut);
+	Pending sent([&scene] { return scene.send(target::op_read, 2000); });
+	REQUIRE(scene.ports[0].script().waitStrikes(1, slowly(5s)));
+	scene.ports[0].stop();
+	REQUIRE(scene.ports.host.waitState(scene.controller, nvmeof::ControllerState::connecting, 10s));
+	CHECK(scene.send(target::op_read, 1000) == -ENOLINK);
+	CHECK(scene.send(opCopy, 1000) == -ENOLINK);
+	REQUIRE(sent.join(20s));
+	CHECK(sent.status() == mayHaveRun);
+	// and what waits when a path comes back in time is done
+	Pending waits([&scene] { return scene.send(target::op_read, 20000); });
+	scene.ports[0].start();
+	REQUIRE(waits.join(20s));
+	CHECK(waits.status() == 0);
+}
+
+TEST_CASE("paths die under passthrough, and no read or write fails", "[passthru][lost][load]")
+{
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	auto node = rig.disk();
+	int fd = ::open(genericOf(node).c_str(), O_RDWR | O_CLOEXEC);
+	REQUIRE(fd >= 0);
+	std::atomic<bool> stop{false};
+	std::atomic<unsigned> rounds{0};
+	Pending load([&stop, &rounds, fd] {
+		constexpr unsigned depth = 8;
+		Ring ring(depth);
+		std::vector<std::unique_ptr<Buffer>> buffers;
+		for (unsigned i = 0; i < depth; i++)
+			buffers.push_back(std::make_unique<Buffer>(length));
+		auto batch = [&](std::uint8_t opcode) {
+			for (unsigned i = 0; i < depth; i++)
+				ring.add(fd, NVME_URING_CMD_IO,
+					 blocksCommand(opcode, i * length / 512, length, buffers[i]->data()), i);
+			ring.submit();
+			int worst = 0;
+			for (unsigned i = 0; i < depth; i++)
+				if (int res = ring.next().res)
+					worst = res;
+			return worst;
+		};
+		for (std::uint32_t seed = 1; !stop; seed += depth, rounds++) {
+			for (unsigned i = 0; i < depth; i++)
+				buffers[i]->fill(seed + i);
+			if (int res = batch(target::op_write))
+				return res < 0 ? res : -res;
+			for (auto &buffer : buffers)
+				buffer->fill(0);
+			if (int res = batch(target::op_read))
+				return res < 0 ? res : -res;
+			for (unsigned i = 0; i < depth; i++)
+				if (!buffers[i]->holds(seed + i))
+					return -EILSEQ;
+		}
+		return 0;
+	});
+	for (unsigned turn = 0; turn < 6; turn++) {
+		auto before = rounds.load();
+		CHECK(eventually([&] { return rounds > before + 3 || !load.waits(); }, 20s));
+		rig.lane(turn % 2).reopen();
+		CHECK(rig.waitPaths(2));
+	}
+	CHECK(load.waits());
+	stop = true;
+	REQUIRE(load.join(30s));
+	CHECK(load.status() == 0);
+	std::printf("figure: passthrough, verified rounds over 6 lost paths: %u\n", rounds.load());
+	::close(fd);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// nvme-cli on our nodes: each line of the table in Documentation/namespaces.md, run as it stands there.
+#include "namespaces_document.h"
+#include "support/multi.h"
+#include "support/rig.h"
+#include "support/zoned.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+#include <sstream>
+
+using namespace guest;
+
+namespace {
+
+struct Row {
+	std::string command, outcome;
+};
+
+// "| `nvme ...` | done |", "| `nvme ...` | refused: WORDS |"
+std::vector<Row> rowsOf(const std::string &document)
+{
+	std::vector<Row> rows;
+	std::istringstream lines(document);
+	const std::string begin = "| `nvme ", middle = "` | ";
+	for (std::string line; std::getline(lines, line);) {
+		auto at = line.find(middle);
+		if (!line.starts_with(begin) || at == std::string::npos || !line.ends_with(" |"))
+			continue;
+		auto from = at + middle.size();
+		rows.push_back({line.substr(3, at - 3), line.substr(from, line.size() - from - 2)});
+	}
+	return rows;
+}
+
+bool asTold(const Output &output, const std::string &outcome)
+{
+	const std::string refused = "refused: ";
+	if (outcome == "done")
+		return output.status == 0;
+	return outcome.starts_with(refused) && output.status != 0 &&
+	       output.text.find(outcome.substr(refused.size())) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("nvme-cli: each line of the documentation's table", "[passthru][nvme-cli][short]")
+{
+	auto rows = rowsOf(namespacesDocument);
+	CHECK(rows.size() > 40);
+	NullDisk zones({});
+	Rig rig;
+	rig.subsystem.addNamespace(2, zones.device());
+	auto c = rig.connect();
+	auto disk = rig.disk(), zoned = rig.host.disk(2);
+	REQUIRE_FALSE(zoned.empty());
+	must("head -c 4096 /dev/urandom > /tmp/data && head -c 4096 /dev/zero > /tmp/zeroes");
+	std::string names = "ctrl=/dev/" + c.name + " disk=" + disk + " node=/dev/ng" + disk.substr(5) +
+			    " zoned=/dev/ng" + zoned.substr(5) + "; cd /tmp; ";
+	unsigned done = 0;
+	for (auto &row : rows) {
+		auto output = run(names + row.command);
+		INFO(row.command << ": " << output.status << "\n" << output.text);
+		CHECK(asTold(output, row.outcome));
+		done += row.outcome == "done";
+	}
+	CHECK(rig.host.waitState(c.name, nvmeof::ControllerState::live));
+	std::printf("figure: nvme-cli: %zu lines, %u of them done, the others refused by the target\n", rows.size(),
+		    done);
+}
