@@ -87,7 +87,7 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 	std::string bash = bashCompletion(), zsh = zshCompletion(), fish = fishCompletion(),
 		    man = withoutEscapes(manPage());
 	std::set<std::string> seen;
-	for (int code = 0; code <= static_cast<int>(ExitCode::otherDriver); code++)
+	for (int code = 0; code <= static_cast<int>(ExitCode::inUse); code++)
 		CHECK(hasWord(man, describe(static_cast<ExitCode>(code))));
 	for (const Command &command : commands()) {
 		CAPTURE(command.name);

@@ -20,6 +20,7 @@
 #include "policy.h"
 #include "stats.h"
 #include "top_model.h"
+#include "volume_documents.h"
 
 using namespace golden;
 using namespace nvmeof;
@@ -323,6 +324,18 @@ ReservationReport wholeReservation()
 	return report;
 }
 
+nofctl::volume::Attached wholeVolume()
+{
+	using namespace nofctl::volume;
+	Attached volume;
+	volume.entry = {wholeSubsystem().nqn, *VolumeId::parse("uuid.6f1b2c3d-0000-4000-8000-0123456789ab")};
+	volume.subsystem = wholeSubsystem();
+	volume.ns = wholeNamespace();
+	volume.byId = "/dev/disk/by-id/nvme-uuid.6f1b2c3d-0000-4000-8000-0123456789ab";
+	volume.paths = {{"tcp", "10.0.0.1:4420", "nvmeof0c1", {}}, {"tcp", "10.0.0.2:4420", "nvmeof0c2", wholeError()}};
+	return volume;
+}
+
 std::vector<Golden> all()
 {
 	Snapshot s = wholeSnapshot();
@@ -368,6 +381,12 @@ std::vector<Golden> all()
 		 pretty(layoutDocument("scratch", wholeLayout(), "[[stripe]]\n", "planned"))},
 		{"stripe", "stripe-show.json",
 		 pretty(stripesDocument({{"scratch", "active", 131072, 1 << 30, {"uuid.1"}, {"uuid.2"}, true, 1}}))},
+		{"volume", "volume-attach.json", pretty(attachedDocument(wholeVolume()))},
+		{"volume", "volume-detach.json",
+		 pretty(detachedDocument(wholeVolume().entry, {true, {"nvmeof0c1"}, {{"mount", "/data"}}}))},
+		{"volume", "volume-list.json",
+		 pretty(volumesDocument(
+			 {{wholeVolume().entry, wholeNamespace(), wholeVolume().byId, {{"mount", "/data"}}}}))},
 		{"gen-hostnqn", "gen-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"show-hostnqn", "show-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"version", "version.json", pretty(versionOfNow())},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command.h"
+#include "volume_documents.h"
 
 #include <utility>
 
@@ -242,6 +243,26 @@ std::vector<Option> connectOptions()
 	return withHost(std::move(options));
 }
 
+std::vector<Option> volumeOptions()
+{
+	std::vector<Option> options{
+		required(oneOf({"attach", "detach", "list"}, positional("WHAT", "What to do"))),
+		of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the subsystem", Completes::nqns)),
+		of(Type::uuid, value("", "--uuid", "UUID", "The volume: namespace with that UUID")),
+		value("", "--nguid", "NGUID", "Or with that NGUID, 32 hexadecimal digits"),
+		value("", "--eui64", "EUI64", "Or with that EUI-64, 16 hexadecimal digits"),
+		number(1, anyNumber - 1, value("", "--nsid", "N", "Or of that number: it may be another one's later")),
+		addresses("Of attach: address of the target, or a host name for all of its addresses. Repeat for more "
+			  "paths"),
+		transportOption(),
+		portOption("4420"),
+		preset("30", time(0, anyTime, value("", "--timeout", "SECONDS", "At most that long"))),
+	};
+	for (Option &option : settingOptions())
+		options.push_back(std::move(option));
+	return withHost(std::move(options));
+}
+
 Option configOption()
 {
 	return preset("/etc/nvmeof/nvmeof.toml with nvmeof.d",
@@ -347,6 +368,28 @@ std::vector<Command> connections()
 		 runDisconnect,
 		 {{"one path", "nvmeofctl disconnect nvmeof0c1"},
 		  {"a subsystem", "nvmeofctl disconnect -n nqn.2024-01.com.example:flash1"}}},
+	};
+}
+
+std::vector<Command> volumes()
+{
+	return {
+		{"volume",
+		 "attach and detach volumes, for orchestrators",
+		 "attach connects all paths that are not connected, waits for the disk and its links, and prints them; "
+		 "it may "
+		 "be repeated. One live path is enough: the others are tried as long as the volume is attached. detach "
+		 "ends "
+		 "that, unless the disk is used (10), and disconnects when no attached volume of the subsystem is left "
+		 "and "
+		 "nobody uses another disk of it. What was connected by others stays. list shows what is attached.",
+		 volumeOptions(),
+		 runVolume,
+		 {{"a volume by two paths", "nvmeofctl volume attach -n nqn.2024-01.com.example:flash1 --uuid "
+					    "6f1b2c3d-0000-4000-8000-0123456789ab "
+					    "-a 192.168.10.5 -a 192.168.20.5 --json"},
+		  {"when nobody uses it any more", "nvmeofctl volume detach -n nqn.2024-01.com.example:flash1 --uuid "
+						   "6f1b2c3d-0000-4000-8000-0123456789ab"}}},
 	};
 }
 
@@ -780,7 +823,7 @@ Command helpCommand(const std::vector<Command> &others)
 std::vector<Command> wholeTable()
 {
 	std::vector<Command> table;
-	for (auto part : {connections, views, changes, figures, gpus, others})
+	for (auto part : {connections, volumes, views, changes, figures, gpus, others})
 		for (Command &command : part())
 			table.push_back(std::move(command));
 	table.push_back(helpCommand(table));

@@ -6,7 +6,7 @@
 
 #include "libctl/gpu/rails.h"
 
-#include "configuration.h"
+#include "connect_defaults.h"
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
@@ -145,18 +145,6 @@ Json findTwins(Context &context, Client &client, const std::vector<Subsystem> &s
 		if (Result<std::vector<Namespace>> read = client.namespaces(subsystem.id))
 			ours.insert(ours.end(), read->begin(), read->end());
 	return warnOfTwins(context, ours, nvmeDisks());
-}
-
-// What the command line does not say of how to connect, the configuration may say for that NQN.
-void takeDefaults(Context &context, ConnectPlan &plan)
-{
-	Result<Config> config = readConfig();
-	if (!config)
-		return context.warn("", config.error(), configStep(config.error()));
-	ConnectSettings settings = settingsOf(context.args());
-	settings.complete(config->connectSettingsFor(plan.options.front().subsysnqn));
-	for (ConnectOptions &options : plan.options)
-		settings.apply(options);
 }
 
 // Over the cards of the rail, a path for each.

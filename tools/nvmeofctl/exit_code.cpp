@@ -55,6 +55,8 @@ const char *describe(ExitCode code)
 		return "kernel module not loaded, or too old";
 	case ExitCode::otherDriver:
 		return "another driver has the subsystem";
+	case ExitCode::inUse:
+		return "in use";
 	}
 	return "failed";
 }

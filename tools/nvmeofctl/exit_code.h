@@ -15,6 +15,7 @@ enum class ExitCode {
 	notPermitted = 7,
 	noModule = 8,
 	otherDriver = 9,
+	inUse = 10,
 };
 
 ExitCode exitCodeOf(nvmeof::ErrorCode code);

@@ -105,7 +105,7 @@ std::string section(const Command &command)
 std::string exitStatus()
 {
 	std::string text = ".SH EXIT STATUS\n";
-	for (int code = 0; code <= static_cast<int>(ExitCode::otherDriver); code++)
+	for (int code = 0; code <= static_cast<int>(ExitCode::inUse); code++)
 		text += fmt::format(".TP\n{}\n{}\n", bold(std::to_string(code)),
 				    roff(describe(static_cast<ExitCode>(code))));
 	return text + ".PP\nWith several addresses, connect ends with 0 when one of them is connected, or with " +

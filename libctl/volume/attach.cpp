@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "volume.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <poll.h>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <nvmeof/foreign.h>
+
+#include "udev_entry.h"
+
+namespace nofctl::volume {
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::chrono::milliseconds look = 50ms; // several controllers, and udev, may bring what is waited for
+
+Error errorOf(ErrorCode code, std::string message)
+{
+	Error error;
+	error.code = code;
+	error.message = std::move(message);
+	return error;
+}
+
+// A path of a volume is wanted as long as the volume is attached, whatever becomes of its target meanwhile.
+std::vector<ConnectOptions> persistent(std::vector<ConnectOptions> paths)
+{
+	for (ConnectOptions &path : paths) {
+		path.idempotent = true;
+		path.owner = owner;
+		path.firstConnect = path.firstConnect.value_or(-1ms);
+		path.ctrlLoss = path.ctrlLoss.value_or(-1ms);
+	}
+	return paths;
+}
+
+// One that goes on trying says only that it has not come yet; why is in its controller.
+Error explained(Client &client, Error error)
+{
+	if (error.code != ErrorCode::timedOut || error.object.none())
+		return error;
+	Result<Controller> controller = client.controller(error.object.name);
+	if (!controller || (!controller->lastErrno && !controller->lastStatus))
+		return error;
+	error.nvmeStatus = controller->lastStatus;
+	error.sysErrno = controller->lastErrno;
+	error.code = controller->lastStatus ? ErrorCode::refused : connectCodeOf(controller->lastErrno);
+	error.message += ": " + describeFailure(controller->lastError, controller->lastErrno);
+	return error;
+}
+
+class Attach {
+public:
+	Attach(Client &client, const AttachOptions &options, const Places &places, std::stop_token stop)
+		: client_(client), options_(options), places_(places), stop_(std::move(stop)),
+		  deadline_(Clock::now() + options.timeout),
+		  result_{{options.paths.front().subsysnqn, options.id}, {}, {}, {}, {}, false}
+	{
+	}
+
+	Result<Attached> run();
+
+private:
+	const std::string &nqn() const { return result_.entry.nqn; }
+	std::chrono::milliseconds left() const
+	{
+		return std::max(0ms, std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now()));
+	}
+	bool over() const { return Clock::now() >= deadline_ || stop_.stop_requested(); }
+
+	Result<void> enter();
+	Result<void> connect();
+	Result<void> awaitDisk();
+	Result<bool> scanned();
+	Result<void> rescan();
+	Error missing(bool seen) const;
+	Result<void> applySettings();
+	void undo();
+
+	Client &client_;
+	const AttachOptions &options_;
+	const Places &places_;
+	std::stop_token stop_;
+	const Clock::time_point deadline_;
+	Attached result_;
+	std::uint32_t subsystem_ = 0;
+};
+
+// In the book before anything is connected: from now on no detach of another volume takes what this one connects.
+Result<void> Attach::enter()
+{
+	const std::vector<ForeignController> others = foreignControllers(nqn());
+	if (!others.empty())
+		return errorFromErrno(EBUSY,
+				      "the in-tree driver is connected to the subsystem, as " + others.front().name);
+	Result<Page> page = Page::open(places_, nqn(), deadline_);
+	if (!page)
+		return page.error();
+	result_.already = page->has(options_.id);
+	return result_.already ? Result<void>() : page->add(options_.id);
+}
+
+Result<void> Attach::connect()
+{
+	const std::vector<ConnectOptions> paths = persistent(options_.paths);
+	const WaitOptions wait{WaitFor::controller, left(), {}, {}, Require::any};
+	const std::vector<Result<Connection>> made = client_.connectAll(paths, wait, stop_);
+	bool any = false;
+	for (std::size_t i = 0; i < paths.size(); i++) {
+		AttachedPath path{paths[i].transport, paths[i].address.toString(), {}, {}};
+		if (made[i]) {
+			path.controller = made[i]->name;
+			subsystem_ = made[i]->subsystem;
+			any = true;
+		} else {
+			path.error = explained(client_, made[i].error());
+			path.controller = path.error->left ? path.error->object.name : "";
+		}
+		result_.paths.push_back(path);
+	}
+	if (stop_.stop_requested())
+		return errorFromErrno(ECANCELED);
+	return any ? Result<void>() : Result<void>(*result_.paths.front().error);
+}
+
+// Whether every controller of the subsystem has told what it has.
+Result<bool> Attach::scanned()
+{
+	Result<std::vector<Controller>> all = client_.controllers(subsystem_);
+	if (!all)
+		return all.error();
+	return std::ranges::all_of(*all, [](const Controller &controller) {
+		return controller.state == ControllerState::live && controller.scans.value_or(0) > 0;
+	});
+}
+
+// A namespace that was made a moment ago may not have been told of.
+Result<void> Attach::rescan()
+{
+	Result<std::vector<Controller>> all = client_.controllers(subsystem_);
+	if (!all)
+		return all.error();
+	std::vector<Pending<Result<void>>> scans;
+	for (const Controller &controller : *all)
+		scans.push_back(client_.startRescan(controller.name));
+	auto waits = [](const Pending<Result<void>> &one) { return !one.ready(); };
+	for (client_.dispatch(); std::ranges::any_of(scans, waits) && !over(); client_.dispatch()) {
+		pollfd fd{client_.fd(), POLLIN, 0};
+		::poll(&fd, 1, static_cast<int>(look.count()));
+	}
+	return {};
+}
+
+Error Attach::missing(bool seen) const
+{
+	if (stop_.stop_requested())
+		return errorFromErrno(ECANCELED);
+	const std::string id = options_.id.toString();
+	if (!seen)
+		return errorOf(ErrorCode::noSuchObject, "the subsystem has no namespace " + id + " for this host");
+	const std::string disk = places_.dev / result_.ns.name;
+	return errorOf(ErrorCode::timedOut, result_.ns.usablePaths ? disk + ": udev is not through with it"
+								   : disk + ": no path of it is usable");
+}
+
+Result<void> Attach::awaitDisk()
+{
+	for (bool rescanned = false;;) {
+		Result<bool> complete = scanned(); // before looking: what it has is seen then
+		if (!complete)
+			return complete.error();
+		Result<std::vector<Namespace>> all = client_.namespaces(subsystem_);
+		if (!all)
+			return all.error();
+		auto found = std::ranges::find_if(*all, [&](const Namespace &ns) { return options_.id.names(ns); });
+		const bool seen = found != all->end();
+		if (seen) {
+			result_.ns = *found;
+			const UdevEntry entry = udevEntry(places_, found->name);
+			if (entry.ready && found->usablePaths) {
+				result_.byId = entry.byId;
+				return {};
+			}
+		}
+		if (over() || (!seen && *complete && rescanned))
+			return missing(seen);
+		if (!seen && *complete) {
+			if (Result<void> done = rescan(); !done)
+				return done;
+			rescanned = true;
+		} else {
+			std::this_thread::sleep_for(look);
+		}
+	}
+}
+
+Result<void> Attach::applySettings()
+{
+	Result<std::vector<Subsystem>> all = client_.subsystems();
+	if (!all)
+		return all.error();
+	auto found = std::ranges::find(*all, subsystem_, &Subsystem::id);
+	if (found == all->end())
+		return errorOf(ErrorCode::connectionReset, "the subsystem went while it was being attached");
+	result_.subsystem = *found;
+	return options_.settings == SubsystemSettings() ? Result<void>() : client_.set(found->name, options_.settings);
+}
+
+// Bounded as a detach is: what failed has used the time that it was given.
+void Attach::undo()
+{
+	Result<Page> page = Page::open(places_, nqn(), Clock::now() + 5s);
+	if (!page)
+		return; // it stays in the book, for the detach that follows
+	page->remove(options_.id);
+	static_cast<void>(release(client_, nqn(), *page, places_));
+}
+
+Result<Attached> Attach::run()
+{
+	if (Result<void> done = enter(); !done)
+		return done.error();
+	Result<void> done = connect();
+	if (done)
+		done = awaitDisk();
+	if (done)
+		done = applySettings();
+	if (done)
+		return result_;
+	if (!result_.already)
+		undo();
+	return done.error();
+}
+
+} // namespace
+
+Result<Attached> attach(Client &client, const AttachOptions &options, const Places &places, std::stop_token stop)
+{
+	auto other = [&](const ConnectOptions &path) { return path.subsysnqn != options.paths.front().subsysnqn; };
+	if (options.paths.empty() || std::ranges::any_of(options.paths, other))
+		return errorOf(ErrorCode::invalid, "a volume has one subsystem, at one address or more");
+	return Attach(client, options, places, std::move(stop)).run();
+}
+
+} // namespace nofctl::volume

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "book.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace nofctl::volume {
+
+namespace fs = std::filesystem;
+using namespace nvmeof;
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+namespace {
+
+// An NQN as the name of a folder: everything but letters, digits and "-_.:" as %xx, and no leading dot.
+std::string fileName(const std::string &text)
+{
+	std::string name;
+	for (unsigned char c : text)
+		if (std::isalnum(c) || c == '-' || c == '_' || c == ':' || (c == '.' && !name.empty()))
+			name += static_cast<char>(c);
+		else
+			name += fmt::format("%{:02x}", c);
+	return name;
+}
+
+Error fileError(const fs::path &file, int number)
+{
+	Error error = errorFromErrno(number, file.string() + ": " + std::strerror(number));
+	if (error.code == ErrorCode::noSuchObject)
+		error.code = ErrorCode::failed; // it is no volume that is not there
+	return error;
+}
+
+// A file that cannot be read is no entry: its name is not that of a volume, or somebody has put it there.
+std::optional<Entry> read(const fs::path &file)
+{
+	std::ifstream stream(file);
+	const Json json = Json::parse(stream, nullptr, false);
+	if (!json.is_object() || !json.contains("nqn") || !json.contains("id") || !json["nqn"].is_string() ||
+	    !json["id"].is_string())
+		return std::nullopt;
+	std::optional<VolumeId> id = VolumeId::parse(json["id"].get<std::string>());
+	return id ? std::optional(Entry{json["nqn"].get<std::string>(), *id}) : std::nullopt;
+}
+
+std::vector<Entry> readAll(const fs::path &folder)
+{
+	std::error_code error;
+	std::vector<fs::path> files;
+	for (fs::directory_iterator one(folder, error), end; !error && one != end; one.increment(error))
+		if (one->path().extension() == ".json")
+			files.push_back(one->path());
+	std::ranges::sort(files);
+	std::vector<Entry> found;
+	for (const fs::path &file : files)
+		if (std::optional<Entry> entry = read(file))
+			found.push_back(*entry);
+	return found;
+}
+
+} // namespace
+
+Page::Page(fs::path folder, std::string nqn, int fd) : folder_(std::move(folder)), nqn_(std::move(nqn)), fd_(fd) {}
+
+Page::Page(Page &&other) noexcept
+	: folder_(std::move(other.folder_)), nqn_(std::move(other.nqn_)), fd_(std::exchange(other.fd_, -1))
+{
+}
+
+Page::~Page()
+{
+	if (fd_ >= 0)
+		::close(fd_);
+}
+
+// The lock goes with the descriptor: whoever is killed leaves none. The folder stays, or two could hold locks of one
+// name.
+Result<Page> Page::open(const Places &places, const std::string &nqn, Clock::time_point deadline)
+{
+	const fs::path folder = places.book / fileName(nqn), lock = folder / "lock";
+	std::error_code error;
+	fs::create_directories(folder, error);
+	if (error)
+		return fileError(folder, error.value());
+	const int fd = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fileError(lock, errno);
+	Page page(folder, nqn, fd);
+	while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return fileError(lock, errno);
+		if (Clock::now() >= deadline)
+			return errorFromErrno(ETIMEDOUT, nqn + ": another attach or detach is at it all the time");
+		std::this_thread::sleep_for(10ms);
+	}
+	return page;
+}
+
+fs::path Page::file(const VolumeId &id) const
+{
+	return folder_ / (id.toString() + ".json");
+}
+
+bool Page::has(const VolumeId &id) const
+{
+	return read(file(id)).has_value();
+}
+
+std::vector<Entry> Page::entries() const
+{
+	return readAll(folder_);
+}
+
+// Written aside, so that nobody reads a half of it.
+Result<void> Page::add(const VolumeId &id)
+{
+	const fs::path name = file(id), aside = name.string() + ".new";
+	std::ofstream stream(aside);
+	stream << Json{{"nqn", nqn_}, {"id", id.toString()}} << '\n';
+	stream.close();
+	if (!stream || ::rename(aside.c_str(), name.c_str()) != 0)
+		return fileError(name, errno);
+	return {};
+}
+
+void Page::remove(const VolumeId &id)
+{
+	std::error_code ignored;
+	fs::remove(file(id), ignored);
+}
+
+std::vector<Entry> allEntries(const Places &places)
+{
+	std::error_code error;
+	std::vector<fs::path> folders;
+	for (fs::directory_iterator one(places.book, error), end; !error && one != end; one.increment(error))
+		folders.push_back(one->path());
+	std::ranges::sort(folders);
+	std::vector<Entry> all;
+	for (const fs::path &folder : folders) {
+		std::vector<Entry> some = readAll(folder);
+		all.insert(all.end(), some.begin(), some.end());
+	}
+	return all;
+}
+
+} // namespace nofctl::volume

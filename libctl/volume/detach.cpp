@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "volume.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <poll.h>
+
+#include "udev_entry.h"
+
+namespace nofctl::volume {
+
+using namespace nvmeof;
+
+namespace {
+
+Error inUse(const std::string &disk, const std::vector<User> &users)
+{
+	Error error = errorFromErrno(EBUSY, disk + " is in use: " + toString(users));
+	error.object = ErrorObject::named(disk);
+	return error;
+}
+
+bool ofNqn(const std::vector<Controller> &controllers, std::uint32_t subsystem)
+{
+	return std::ranges::any_of(controllers, [&](const Controller &one) { return one.subsystem == subsystem; });
+}
+
+// All at once, and to their end.
+Result<std::vector<std::string>> disconnect(Client &client, const std::vector<Controller> &controllers)
+{
+	std::vector<Pending<Result<void>>> pending;
+	for (const Controller &controller : controllers)
+		pending.push_back(client.startDisconnect(controller.name));
+	auto waits = [](const Pending<Result<void>> &one) { return !one.ready(); };
+	for (client.dispatch(); std::ranges::any_of(pending, waits); client.dispatch()) {
+		pollfd fd{client.fd(), POLLIN, 0};
+		::poll(&fd, 1, -1);
+	}
+	std::vector<std::string> names;
+	for (std::size_t i = 0; i < pending.size(); i++) {
+		Result<void> done = pending[i].take();
+		if (!done && done.error().code != ErrorCode::noSuchObject) // it may go by itself
+			return done.error();
+		names.push_back(controllers[i].name);
+	}
+	return names;
+}
+
+} // namespace
+
+Result<std::optional<Namespace>> find(Client &client, const Entry &entry)
+{
+	Result<std::vector<Subsystem>> subsystems = client.subsystems();
+	if (!subsystems)
+		return subsystems.error();
+	for (const Subsystem &subsystem : *subsystems) {
+		if (subsystem.nqn != entry.nqn)
+			continue;
+		Result<std::vector<Namespace>> all = client.namespaces(subsystem.id);
+		if (!all)
+			return all.error();
+		for (const Namespace &ns : *all)
+			if (entry.id.names(ns))
+				return std::optional(ns);
+	}
+	return std::optional<Namespace>();
+}
+
+Result<Detached> release(Client &client, const std::string &nqn, const Page &page, const Places &places)
+{
+	Detached done;
+	Result<std::vector<Controller>> controllers = client.controllers();
+	Result<std::vector<Namespace>> namespaces = client.namespaces();
+	if (!controllers || !namespaces)
+		return controllers ? namespaces.error() : controllers.error();
+	std::erase_if(*controllers, [&](const Controller &one) { return one.subsysnqn != nqn || one.owner != owner; });
+	if (controllers->empty() || !page.entries().empty())
+		return done;
+	std::vector<Claim> claims; // nobody is to begin to use a disk between this look and its end
+	for (const Namespace &ns : *namespaces) {
+		if (!ofNqn(*controllers, ns.subsystem))
+			continue;
+		Result<std::vector<User>> users = allUsersOf(places, client, ns.name);
+		if (!users)
+			return users.error();
+		done.keeping.insert(done.keeping.end(), users->begin(), users->end());
+		if (!users->empty() || ns.usablePaths == 0) // opening one without a path may wait for one
+			continue;
+		claims.emplace_back(places, ns.name);
+		if (claims.back().refused())
+			done.keeping.push_back({"unseen", ns.name + ", which somebody has for himself"});
+	}
+	if (!done.keeping.empty())
+		return done;
+	Result<std::vector<std::string>> gone = disconnect(client, *controllers);
+	if (!gone)
+		return gone.error();
+	done.disconnected = *gone;
+	return done;
+}
+
+Result<Detached> detach(Client &client, const Entry &entry, const Places &places, std::chrono::milliseconds timeout)
+{
+	Result<Page> page = Page::open(places, entry.nqn, Page::Clock::now() + timeout);
+	if (!page)
+		return page.error();
+	const bool was = page->has(entry.id);
+	if (was) {
+		Result<std::optional<Namespace>> ns = find(client, entry);
+		if (!ns)
+			return ns.error();
+		Result<std::vector<User>> users = std::vector<User>();
+		if (*ns)
+			users = allUsersOf(places, client, (*ns)->name);
+		if (!users)
+			return users.error();
+		if (!users->empty())
+			return inUse((*ns)->name, *users);
+		page->remove(entry.id);
+	}
+	Result<Detached> done = release(client, entry.nqn, *page, places);
+	if (done)
+		done->was = was;
+	else if (was) // it is asked for again: then its controllers are not gone, and it is still attached
+		static_cast<void>(page->add(entry.id));
+	return done;
+}
+
+Result<std::vector<Listed>> list(Client &client, const Places &places)
+{
+	std::vector<Listed> all;
+	for (const Entry &entry : allEntries(places)) {
+		Result<std::optional<Namespace>> ns = find(client, entry);
+		if (!ns)
+			return ns.error();
+		Listed one{entry, *ns, {}, {}};
+		if (one.ns) {
+			one.byId = udevEntry(places, one.ns->name).byId;
+			one.users = usersOf(places, one.ns->name);
+		}
+		all.push_back(one);
+	}
+	return all;
+}
+
+} // namespace nofctl::volume

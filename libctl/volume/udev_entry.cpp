@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev_entry.h"
+
+#include <fstream>
+
+namespace nofctl::volume {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string firstLine(const fs::path &file)
+{
+	std::string line;
+	std::ifstream stream(file);
+	std::getline(stream, line);
+	return line;
+}
+
+// std::filesystem::equivalent() says of device nodes that it cannot say.
+bool leadsTo(const fs::path &link, const fs::path &node)
+{
+	std::error_code one, other;
+	const fs::path to = fs::canonical(link, one);
+	return !one && to == fs::canonical(node, other) && !other;
+}
+
+} // namespace
+
+// A line "I:..." is written when the rules are through and the links made; "S:..." is a link, below /dev.
+UdevEntry udevEntry(const Places &places, const std::string &disk)
+{
+	UdevEntry entry;
+	std::error_code error;
+	const fs::path node = places.dev / disk;
+	if (!fs::exists(node, error))
+		return entry;
+	std::ifstream database(places.udev / "data" / ("b" + firstLine(places.sys / "block" / disk / "dev")));
+	for (std::string line; std::getline(database, line);) {
+		entry.ready = entry.ready || line.starts_with("I:");
+		if (!line.starts_with("S:disk/by-id/") || !leadsTo(places.dev / line.substr(2), node))
+			continue;
+		if (entry.byId.empty() || line.find("-uuid.") != line.npos)
+			entry.byId = places.dev / line.substr(2);
+	}
+	entry.ready = entry.ready || !fs::exists(places.udev / "control", error);
+	return entry;
+}
+
+} // namespace nofctl::volume

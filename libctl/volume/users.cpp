@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "users.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace nofctl::volume {
+
+namespace fs = std::filesystem;
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string firstLine(const fs::path &file)
+{
+	std::string line;
+	std::ifstream stream(file);
+	std::getline(stream, line);
+	return line;
+}
+
+std::vector<fs::path> entries(const fs::path &folder)
+{
+	std::error_code error;
+	std::vector<fs::path> found;
+	for (fs::directory_iterator one(folder, error), end; !error && one != end; one.increment(error))
+		found.push_back(one->path());
+	std::ranges::sort(found);
+	return found;
+}
+
+// The disk and its partitions
+struct Family {
+	std::vector<fs::path> folders; // in sysfs
+	std::set<std::string> names, numbers;
+
+	Family(const Places &places, const std::string &disk)
+	{
+		add(places.sys / "block" / disk);
+		std::error_code error;
+		for (const fs::path &folder : entries(places.sys / "block" / disk))
+			if (fs::exists(folder / "partition", error))
+				add(folder);
+	}
+
+private:
+	void add(const fs::path &folder)
+	{
+		folders.push_back(folder);
+		names.insert(folder.filename());
+		numbers.insert(firstLine(folder / "dev"));
+	}
+};
+
+void findHolders(const Places &places, const Family &family, std::vector<User> &users)
+{
+	for (const fs::path &folder : family.folders)
+		for (const fs::path &holder : entries(folder / "holders")) {
+			const std::string name = holder.filename();
+			const std::string mapped = firstLine(places.sys / "block" / name / "dm/name");
+			users.push_back({"device", mapped.empty() ? name : fmt::format("{} ({})", name, mapped)});
+		}
+}
+
+// Blanks and the like stand as \040
+std::string unescaped(const std::string &text)
+{
+	std::string plain;
+	for (std::size_t i = 0; i < text.size(); i++)
+		if (text[i] == '\\' && i + 3 < text.size()) {
+			plain += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
+			i += 3;
+		} else {
+			plain += text[i];
+		}
+	return plain;
+}
+
+// proc_pid_mountinfo(5): ID, parent, major:minor, root, mount point, options, optional fields up to "-", type, source.
+// A file system of several devices (btrfs) has a number of its own, and names its source. A block volume that was given
+// to a container is the node itself, out of devtmpfs.
+void findMounts(const Places &places, const Family &family, std::vector<User> &users)
+{
+	std::ifstream mounts(places.proc / "self/mountinfo");
+	for (std::string line; std::getline(mounts, line);) {
+		std::istringstream words(line);
+		std::string id, parent, number, root, point, word, type, source;
+		words >> id >> parent >> number >> root >> point;
+		while (words >> word && word != "-")
+			;
+		words >> type >> source;
+		auto isNode = [&](const std::string &name) { return source == "/dev/" + name; };
+		auto isRoot = [&](const std::string &name) { return root == "/" + name; };
+		if (family.numbers.contains(number) || std::ranges::any_of(family.names, isNode))
+			users.push_back({"mount", unescaped(point)});
+		else if (type == "devtmpfs" && std::ranges::any_of(family.names, isRoot))
+			users.push_back({"bind", unescaped(point)});
+	}
+}
+
+void findSwap(const Places &places, const Family &family, std::vector<User> &users)
+{
+	std::ifstream swaps(places.proc / "swaps");
+	for (std::string line; std::getline(swaps, line);)
+		for (const std::string &name : family.names)
+			if (line.starts_with("/dev/" + name + " ") || line.starts_with("/dev/" + name + "\t"))
+				users.push_back({"swap", "/dev/" + name});
+}
+
+bool isProcess(const fs::path &folder)
+{
+	const std::string name = folder.filename();
+	return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+void findPrograms(const Places &places, const Family &family, std::vector<User> &users)
+{
+	for (const fs::path &process : entries(places.proc)) {
+		if (!isProcess(process))
+			continue;
+		auto hasOpen = [&](const fs::path &fd) {
+			std::error_code error;
+			const std::string to = fs::read_symlink(fd, error);
+			return to.starts_with("/dev/") && family.names.contains(to.substr(5));
+		};
+		if (std::ranges::any_of(entries(process / "fd"), hasOpen))
+			users.push_back({"program", fmt::format("{}, process {}", firstLine(process / "comm"),
+								process.filename().string())});
+	}
+}
+
+} // namespace
+
+std::vector<User> usersOf(const Places &places, const std::string &disk)
+{
+	const Family family(places, disk);
+	std::vector<User> users;
+	findMounts(places, family, users);
+	findHolders(places, family, users);
+	findSwap(places, family, users);
+	findPrograms(places, family, users);
+	return users;
+}
+
+Result<std::vector<User>> allUsersOf(const Places &places, Client &client, const std::string &disk)
+{
+	for (auto deadline = std::chrono::steady_clock::now() + 2s;;) {
+		std::vector<User> users = usersOf(places, disk);
+		const bool programs = std::ranges::all_of(users, [](const User &u) { return u.kind == "program"; });
+		Result<Namespace> ns = client.nameSpace(disk);
+		if (!ns && ns.error().code != ErrorCode::noSuchObject)
+			return ns.error();
+		const std::uint32_t openers = ns ? ns->openers : 0;
+		if (!programs || (users.empty() && openers == 0))
+			return users;
+		if (std::chrono::steady_clock::now() < deadline) {
+			std::this_thread::sleep_for(50ms);
+			continue;
+		}
+		if (users.empty())
+			users.push_back(
+				{"unseen", fmt::format("the kernel counts {} that cannot be seen from here", openers)});
+		return users;
+	}
+}
+
+std::string toString(const std::vector<User> &users)
+{
+	std::string text;
+	for (const User &user : users)
+		text += fmt::format("{}{}{}", text.empty() ? "" : "; ",
+				    user.kind == "mount"  ? "mounted on "
+				    : user.kind == "bind" ? "given to a container at "
+				    : user.kind == "swap" ? "swap on "
+							  : "in use by ",
+				    user.kind == "unseen" ? "somebody: " + user.what : user.what);
+	return text;
+}
+
+// Read-only: a node that was open for writing makes udev look at it again.
+Claim::Claim(const Places &places, const std::string &disk)
+	: fd_(::open((places.dev / disk).c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC)),
+	  refused_(fd_ < 0 && errno == EBUSY)
+{
+}
+
+Claim::Claim(Claim &&other) noexcept : fd_(std::exchange(other.fd_, -1)), refused_(other.refused_) {}
+
+Claim::~Claim()
+{
+	if (fd_ >= 0)
+		::close(fd_);
+}
+
+} // namespace nofctl::volume

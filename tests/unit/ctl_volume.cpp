@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Volumes: what names one, who uses it, what is remembered, and attach and detach against a kernel that plays along.
+#include <catch2/catch.hpp>
+
+#include <cerrno>
+#include <unistd.h>
+
+#include "ctl_kernel.h"
+#include "ctl_scratch.h"
+#include "libctl/volume/grpc_code.h"
+#include "libctl/volume/udev_entry.h"
+#include "libctl/volume/volume.h"
+
+using namespace nvmeof;
+using namespace nofctl::volume;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char *nqn = "nqn.test";
+constexpr const char *uuidText = "6f1b2c3d-0000-4000-8000-0123456789ab";
+
+VolumeId idOf(const std::string &text)
+{
+	std::optional<VolumeId> id = VolumeId::parse(text);
+	REQUIRE(id);
+	return *id;
+}
+
+// A machine of files, with the disk nvmeof0n1
+struct Machine : Scratch {
+	Machine()
+	{
+		write("sys/block/nvmeof0n1/dev", "259:1\n");
+		write("sys/block/nvmeof0n1/nvmeof0n1p1/dev", "259:2\n");
+		write("sys/block/nvmeof0n1/nvmeof0n1p1/partition", "1\n");
+		write("dev/nvmeof0n1", "");
+		write("proc/self/mountinfo", "");
+		write("udev/control", "");
+		write("udev/data/b259:1",
+		      std::string("S:disk/by-id/nvme-other\nS:disk/by-id/nvme-uuid.") + uuidText + "\nI:1234\n");
+		fs::create_directories(path() / "dev/disk/by-id");
+		fs::create_symlink("../../nvmeof0n1",
+				   path() / "dev/disk/by-id" / (std::string("nvme-uuid.") + uuidText));
+	}
+	Places places() const
+	{
+		return {path() / "sys", path() / "proc", path() / "dev", path() / "udev", path() / "book"};
+	}
+};
+
+// A target with two namespaces: each connect is live at once.
+struct Target {
+	FakeKernel kernel;
+	int made = 0;
+	std::uint32_t openers = 0;
+
+	Target()
+	{
+		kernel.on(NVMEOF_CMD_CTRL_NEW, [this](const Asked &asked) {
+			const std::string address = asked.text(NVMEOF_A_TRADDR);
+			if (address == "10.0.0.9")
+				return kernel.fail(asked, ECONNREFUSED, "cannot connect");
+			const std::string name = "nvmeof0c" + std::to_string(++made);
+			kernel.controllers[name] = controller(name, asked);
+			kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *controller(name, asked));
+			kernel.acknowledge(asked);
+			kernel.event(NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_SCANNED, *controller(name, asked));
+			kernel.subsystems["nvmeof0"] = subsystemOf("nvmeof0");
+			disk();
+		});
+		kernel.on(NVMEOF_CMD_CTRL_DEL, [this](const Asked &asked) {
+			if (!kernel.controllers.erase(asked.text(NVMEOF_A_CTRL_NAME)))
+				return kernel.fail(asked, ENODEV);
+			if (kernel.controllers.empty())
+				kernel.namespaces.clear(), kernel.subsystems.clear();
+			kernel.acknowledge(asked);
+		});
+		kernel.on(NVMEOF_CMD_CTRL_RESCAN, [this](const Asked &asked) { kernel.acknowledge(asked); });
+	}
+
+	static std::shared_ptr<Payload> controller(const std::string &name, const Asked &asked)
+	{
+		auto c = controllerOf(name.c_str(), NVMEOF_CTRL_LIVE);
+		c->u32(NVMEOF_A_SCANS, 1).text(NVMEOF_A_OWNER, asked.text(NVMEOF_A_OWNER).c_str());
+		return c;
+	}
+	void disk()
+	{
+		auto ns = namespaceOf("nvmeof0n1", 1);
+		std::string bytes;
+		for (std::uint8_t byte : Uuid::parse(uuidText)->bytes)
+			bytes += static_cast<char>(byte);
+		ns->binary(NVMEOF_A_UUID, bytes).u32(NVMEOF_A_NR_USABLE, 1).u32(NVMEOF_A_OPENERS, openers);
+		kernel.namespaces["nvmeof0n1"] = ns;
+	}
+};
+
+AttachOptions optionsOf(const std::string &id, std::vector<std::string> addresses = {"10.0.0.1"})
+{
+	AttachOptions options;
+	for (const std::string &address : addresses) {
+		ConnectOptions path;
+		path.address = {address, "4420"};
+		path.subsysnqn = nqn;
+		path.hostnqn = "nqn.host";
+		path.hostid = Uuid::parse("12345678-9abc-4def-8123-456789abcdef");
+		options.paths.push_back(path);
+	}
+	options.id = idOf(id);
+	options.timeout = 5s;
+	return options;
+}
+
+} // namespace
+
+TEST_CASE("identifiers of volumes", "[volume]")
+{
+	for (const char *text : {"uuid.6f1b2c3d-0000-4000-8000-0123456789ab", "nguid.00112233445566778899aabbccddeeff",
+				 "eui.0011223344556677", "nsid.7"})
+		CHECK(idOf(text).toString() == text);
+	CHECK(idOf("nguid.00112233-4455-6677-8899-AABBCCDDEEFF") == idOf("nguid.00112233445566778899aabbccddeeff"));
+	for (const char *text : {"", "7", "uuid.", "uuid.7", "nguid.00", "nguid.0011223344556677",
+				 "eui.001122334455667x", "nsid.0", "nsid.-1", "nsid.4294967295", "nsid.1x", "name.x"})
+		CHECK_FALSE(VolumeId::parse(text));
+	Namespace ns;
+	ns.nsid = 7;
+	ns.uuid = Uuid::parse(uuidText);
+	CHECK(idOf("nsid.7").names(ns));
+	CHECK_FALSE(idOf("nsid.8").names(ns));
+	CHECK(idOf(std::string("uuid.") + uuidText).names(ns));
+	CHECK_FALSE(idOf("eui.0011223344556677").names(ns));
+}
+
+TEST_CASE("every error has a code of gRPC's", "[volume]")
+{
+	std::ostringstream table;
+	table << std::ifstream(fs::path(NVMEOF_SOURCES) / "../../Documentation/cluster.md").rdbuf();
+	auto row = [&](const std::string &code, GrpcCode grpc) {
+		CAPTURE(code);
+		CHECK(table.str().find("`" + code + "` | " + toString(grpc) + " |") != std::string::npos);
+	};
+	for (int i = 0; i <= static_cast<int>(ErrorCode::cancelled); i++) {
+		Error error;
+		error.code = static_cast<ErrorCode>(i);
+		row(nvmeof::toString(error.code), grpcCodeOf(error));
+	}
+	row("in_use", grpcCodeOf(errorFromErrno(EBUSY)));
+}
+
+TEST_CASE("what udev has of a disk", "[volume]")
+{
+	Machine machine;
+	UdevEntry entry = udevEntry(machine.places(), "nvmeof0n1");
+	CHECK(entry.ready);
+	CHECK(entry.byId == machine.path() / "dev/disk/by-id" / (std::string("nvme-uuid.") + uuidText));
+	machine.write("udev/data/b259:1", "S:disk/by-id/nvme-other\n");
+	entry = udevEntry(machine.places(), "nvmeof0n1");
+	CHECK_FALSE(entry.ready);
+	CHECK(entry.byId.empty()); // a link that is not there, or leads elsewhere
+	fs::remove(machine.path() / "udev/control");
+	CHECK(udevEntry(machine.places(), "nvmeof0n1").ready); // no udevd
+	CHECK_FALSE(udevEntry(machine.places(), "nvmeof0n2").ready);
+}
+
+TEST_CASE("users of a disk", "[volume]")
+{
+	Machine machine;
+	CHECK(usersOf(machine.places(), "nvmeof0n1").empty());
+	machine.write("proc/self/mountinfo", "22 1 0:5 / /dev rw - devtmpfs udev rw\n"
+					     "23 1 259:2 / /data\\040set rw shared:1 - ext4 /dev/nvmeof0n1p1 rw\n"
+					     "24 1 0:40 / /pool rw - btrfs /dev/nvmeof0n1 rw\n"
+					     "25 1 0:5 /nvmeof0n1 /pods/x/block rw - devtmpfs udev rw\n"
+					     "26 1 259:20 / /other rw - ext4 /dev/nvmeof0n10 rw\n");
+	machine.write("proc/swaps", "Filename Type Size Used Priority\n/dev/nvmeof0n1p1 partition 1 0 -2\n");
+	machine.write("sys/block/dm-3/dm/name", "scratch\n");
+	machine.write("sys/block/nvmeof0n1/holders/dm-3", "");
+	machine.write("proc/12/comm", "fio\n");
+	fs::create_directories(machine.path() / "proc/12/fd");
+	fs::create_symlink("/dev/nvmeof0n1", machine.path() / "proc/12/fd/3");
+	const std::vector<User> expected{{"mount", "/data set"},       {"mount", "/pool"},
+					 {"bind", "/pods/x/block"},    {"device", "dm-3 (scratch)"},
+					 {"swap", "/dev/nvmeof0n1p1"}, {"program", "fio, process 12"}};
+	CHECK(usersOf(machine.places(), "nvmeof0n1") == expected);
+	CHECK(toString(expected).find("mounted on /data set; mounted on /pool; given to a container at") == 0);
+}
+
+TEST_CASE("the book outlives who wrote it, and one at a time writes", "[volume]")
+{
+	Machine machine;
+	const Places places = machine.places();
+	const auto soon = [] { return Page::Clock::now() + 50ms; };
+	const std::string odd = "nqn.x/../y z";
+	{
+		Result<Page> page = Page::open(places, odd, soon());
+		REQUIRE(page);
+		CHECK_FALSE(page->has(idOf("nsid.1")));
+		CHECK(page->add(idOf("nsid.1")));
+		CHECK(page->add(idOf("nsid.2")));
+		Result<Page> second = Page::open(places, odd, soon());
+		REQUIRE_FALSE(second);
+		CHECK(second.error().code == ErrorCode::timedOut);
+		CHECK(Page::open(places, "nqn.another", soon()));
+	}
+	CHECK(allEntries(places) == std::vector<Entry>{{odd, idOf("nsid.1")}, {odd, idOf("nsid.2")}});
+	Result<Page> page = Page::open(places, odd, soon());
+	REQUIRE(page);
+	page->remove(idOf("nsid.1"));
+	CHECK(page->entries() == std::vector<Entry>{{odd, idOf("nsid.2")}});
+	machine.write("book/nqn.another/x.json", "{");
+	CHECK(allEntries(places).size() == 1);
+	for (const auto &entry : fs::directory_iterator(places.book))
+		CHECK(entry.path().parent_path() == places.book); // nothing escaped from it
+}
+
+TEST_CASE("attach, again, and detach", "[volume]")
+{
+	Machine machine;
+	Target target;
+	Client client = *Client::open();
+	const Places places = machine.places();
+	const AttachOptions first = optionsOf(std::string("uuid.") + uuidText), second = optionsOf("nsid.1");
+	Result<Attached> done = attach(client, first, places);
+	REQUIRE(done);
+	CHECK(done->ns.name == "nvmeof0n1");
+	CHECK_FALSE(done->already);
+	CHECK(done->byId.ends_with(uuidText));
+	CHECK(done->subsystem.name == "nvmeof0");
+	CHECK(target.kernel.controllers.size() == 1);
+	Result<Page> page = Page::open(places, nqn, Page::Clock::now()); // as a second attach does
+	REQUIRE(page);
+	REQUIRE(page->add(second.id));
+	{
+		Page closed = *std::move(page);
+	}
+	Result<Detached> one = detach(client, {nqn, first.id}, places);
+	REQUIRE(one);
+	CHECK(one->was);
+	CHECK(one->disconnected.empty()); // the other volume is attached
+	Result<Detached> last = detach(client, {nqn, second.id}, places);
+	REQUIRE(last);
+	CHECK(last->disconnected == std::vector<std::string>{"nvmeof0c1"});
+	Result<Detached> none = detach(client, {nqn, second.id}, places);
+	REQUIRE(none);
+	CHECK_FALSE(none->was);
+}
+
+TEST_CASE("a volume that is used stays", "[volume]")
+{
+	Machine machine;
+	Target target;
+	Client client = *Client::open();
+	const Places places = machine.places();
+	const AttachOptions options = optionsOf("nsid.1");
+	REQUIRE(attach(client, options, places));
+	machine.write("proc/self/mountinfo", "23 1 259:1 / /data rw - ext4 /dev/nvmeof0n1 rw\n");
+	Result<Detached> refused = detach(client, {nqn, options.id}, places);
+	REQUIRE_FALSE(refused);
+	CHECK(inUse(refused.error()));
+	CHECK(refused.error().message.find("mounted on /data") != std::string::npos);
+	CHECK(target.kernel.controllers.size() == 1);
+	machine.write("proc/self/mountinfo", "");
+	target.openers = 1; // somebody whom only the kernel sees
+	target.disk();
+	refused = detach(client, {nqn, options.id}, places);
+	REQUIRE_FALSE(refused);
+	CHECK(refused.error().message.find("the kernel counts 1") != std::string::npos);
+	target.openers = 0;
+	target.disk();
+	CHECK(detach(client, {nqn, options.id}, places));
+	CHECK(target.kernel.controllers.empty());
+}
+
+TEST_CASE("what others have connected stays", "[volume]")
+{
+	Machine machine;
+	Target target;
+	Client client = *Client::open();
+	REQUIRE(attach(client, optionsOf("nsid.1"), machine.places()));
+	target.kernel.controllers["nvmeof0c9"] = controllerOf("nvmeof0c9", NVMEOF_CTRL_LIVE);
+	REQUIRE(detach(client, {nqn, idOf("nsid.1")}, machine.places()));
+	CHECK(target.kernel.controllers.size() == 1);
+	CHECK(target.kernel.controllers.contains("nvmeof0c9"));
+}
+
+TEST_CASE("an attach that fails leaves nothing", "[volume]")
+{
+	Machine machine;
+	Target target;
+	Client client = *Client::open();
+	Result<Attached> failed = attach(client, optionsOf("nsid.3"), machine.places());
+	REQUIRE_FALSE(failed);
+	CHECK(failed.error().code == ErrorCode::noSuchObject);
+	CHECK(target.kernel.count(NVMEOF_CMD_CTRL_RESCAN) == 1); // it has looked once more
+	CHECK(target.kernel.controllers.empty());
+	failed = attach(client, optionsOf("nsid.1", {"10.0.0.9"}), machine.places());
+	REQUIRE_FALSE(failed);
+	CHECK(grpcCodeOf(failed.error()) != GrpcCode::ok);
+	machine.write("udev/data/b259:1", "");
+	AttachOptions options = optionsOf("nsid.1");
+	options.timeout = 200ms;
+	failed = attach(client, options, machine.places());
+	REQUIRE_FALSE(failed);
+	CHECK(failed.error().code == ErrorCode::timedOut);
+	CHECK(failed.error().message.find("udev") != std::string::npos);
+	CHECK(target.kernel.controllers.empty());
+	CHECK(allEntries(machine.places()).empty());
+	CHECK_FALSE(attach(client, AttachOptions{}, machine.places()));
+}

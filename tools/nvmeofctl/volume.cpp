@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// volume: what orchestrators ask for; libctl/volume does it.
+#include "libctl/volume/grpc_code.h"
+#include "libctl/volume/volume.h"
+
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "connect_defaults.h"
+#include "connect_plan.h"
+#include "context.h"
+#include "exit_code.h"
+#include "interruption.h"
+#include "other_driver.h"
+#include "table.h"
+#include "volume_documents.h"
+
+using namespace nvmeof;
+using namespace nofctl::volume;
+
+namespace {
+
+// A code of its own, in the document and at the end
+int refuseInUse(Context &context, const Error &error, std::string_view step)
+{
+	Json json = toJson(error);
+	json["code"] = "in_use";
+	json["exit_code"] = static_cast<int>(ExitCode::inUse);
+	if (context.json())
+		context.print({{"error", json}});
+	context.complain("", error, step);
+	return static_cast<int>(ExitCode::inUse);
+}
+
+// Of --uuid and the like exactly one, with --nqn
+Result<Entry> entryOf(const Args &args)
+{
+	std::vector<std::string> ids;
+	for (const auto &[option, kind] :
+	     {std::pair{"uuid", "uuid"}, {"nguid", "nguid"}, {"eui64", "eui"}, {"nsid", "nsid"}})
+		if (std::optional<std::string> text = args.text(option))
+			ids.push_back(fmt::format("{}.{}", kind, *text));
+	if (!args.has("nqn") || ids.size() != 1)
+		return usageError("give --nqn, and one of --uuid, --nguid, --eui64 and --nsid");
+	std::optional<VolumeId> id = VolumeId::parse(ids.front());
+	return id ? Result<Entry>(Entry{args.textOr("nqn", ""), *id})
+		  : Result<Entry>(usageError("'" + ids.front() + "' is no identifier of a namespace"));
+}
+
+void report(Context &context, const Attached &volume, const ConnectPlan &plan)
+{
+	for (std::size_t i = 0; i < volume.paths.size(); i++)
+		if (const AttachedPath &path = volume.paths[i]; path.error)
+			context.warn(path.address, *path.error, connectNextStep(*path.error, plan.options[i]));
+	if (context.json())
+		return context.print(attachedDocument(volume));
+	context.out() << "/dev/" << volume.ns.name << "\n";
+}
+
+int attachVolume(Context &context)
+{
+	Result<Entry> entry = entryOf(context.args());
+	if (!entry)
+		return context.fail("", entry.error());
+	if (!context.args().has("traddr"))
+		return context.fail("", usageError("give the addresses of the target with --traddr"));
+	Result<ConnectPlan> plan = planConnect(context.args());
+	if (!plan)
+		return context.fail("", plan.error(), nameStep(plan.error()));
+	tellNames(context, *plan);
+	takeDefaults(context, *plan);
+	if (std::optional<std::string> held = heldByOther(entry->nqn, foreignControllers(entry->nqn)))
+		return refuseForOther(context, entry->nqn, *held);
+	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
+	if (!client)
+		return context.fail("", client.error());
+	Interruption interruption;
+	Result<Attached> done =
+		attach(*client, {plan->options, entry->id, {}, plan->timeout}, {}, interruption.token());
+	if (int signal = interruption.caught())
+		dieOf(signal);
+	if (!done)
+		return context.fail("", done.error(), connectNextStep(done.error(), plan->options.front()));
+	report(context, *done, *plan);
+	return 0;
+}
+
+int detachVolume(Context &context)
+{
+	Result<Entry> entry = entryOf(context.args());
+	if (!entry)
+		return context.fail("", entry.error());
+	Result<Client> client = Client::open();
+	if (!client)
+		return context.fail("", client.error());
+	Result<Detached> done = detach(*client, *entry, {}, context.args().seconds("timeout").value_or(defaultTimeout));
+	if (!done)
+		return inUse(done.error()) ? refuseInUse(context, done.error(), "it stays attached")
+					   : context.fail("", done.error());
+	if (context.json())
+		context.print(detachedDocument(*entry, *done));
+	else
+		for (const std::string &name : done->disconnected)
+			context.out() << fmt::format("{} disconnected\n", name);
+	if (!done->keeping.empty())
+		context.note(entry->nqn, "stays connected: " + toString(done->keeping));
+	return 0;
+}
+
+int listVolumes(Context &context)
+{
+	Result<Client> client = Client::open();
+	Result<std::vector<Listed>> all = client ? list(*client) : Result<std::vector<Listed>>(client.error());
+	if (!all)
+		return context.fail("", all.error());
+	if (context.json()) {
+		context.print(volumesDocument(*all));
+		return 0;
+	}
+	Table table({{"Disk"}, {"Volume"}, {"NQN"}, {"Users"}});
+	for (const Listed &one : *all)
+		table.add({one.ns ? "/dev/" + one.ns->name : "-", one.entry.id.toString(), one.entry.nqn,
+			   one.users.empty() ? "-" : toString(one.users)});
+	context.out() << (all->empty() ? "no volume is attached\n" : table.render());
+	return 0;
+}
+
+} // namespace
+
+int runVolume(Context &context)
+{
+	const std::string what = context.args().textOr("WHAT", "");
+	if (what == "attach")
+		return attachVolume(context);
+	return what == "detach" ? detachVolume(context) : listVolumes(context);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// "volume": what it prints as JSON, and the command.
+#pragma once
+
+#include "libctl/volume/volume.h"
+
+#include "json.h"
+
+class Context;
+int runVolume(Context &context);
+
+Json attachedDocument(const nofctl::volume::Attached &volume);
+Json detachedDocument(const nofctl::volume::Entry &entry, const nofctl::volume::Detached &done);
+Json volumesDocument(const std::vector<nofctl::volume::Listed> &volumes);
