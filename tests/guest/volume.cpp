@@ -129,9 +129,9 @@ TEST_CASE("a volume in use is not taken away", "[volume]")
 		refused("that cannot be seen from here");
 	}
 	CHECK(eventually([&] { return take(node.host.client().namespaces())[0].openers == 0; }));
-	must("modprobe dm-mod && dmsetup create above --table '0 8192 linear " + disk + " 0'");
+	must("modprobe dm-mod && dmsetup create --noudevsync above --table '0 8192 linear " + disk + " 0'");
 	refused("(above)");
-	must("dmsetup remove above");
+	must("dmsetup remove --noudevsync above");
 	{
 		Background program("exec sleep 60 < " + disk);
 		REQUIRE(eventually([&] { return take(node.host.client().namespaces())[0].openers > 0; }));
