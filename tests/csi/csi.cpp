@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The plugin in a guest: its socket, real disks of the kernel's target over two paths, real file systems.
+#include "sanity.h"
+
+#include "guest/support/multi.h"
+#include "guest/support/shell.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace guest;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t size = 64 << 20;
+constexpr const char *folder = "/run/kubelet";
+
+struct Node : Multi {
+	std::string context(std::uint32_t nsid) { return nvmet::Subsystem::uuidFor(nsid); }
+	sanity::Texts volume(std::uint32_t nsid)
+	{
+		return {{"nqn", testNqn},
+			{"uuid", nvmet::Subsystem::uuidFor(nsid)},
+			{"addresses", lane(0).address() + "," + lane(1).address()},
+			{"reconnect-delay", "0.2"}};
+	}
+
+	Node() : Multi({.lanes = 2, .namespaces = {size}, .device = "", .transports = {}})
+	{
+		must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon "
+		     "--resolve-names=never");
+		must("rm -rf /run/nvmeof/csi /run/nvmeof/volumes /run/nvmeof/csi.sock; mkdir -p /run/nvmeof");
+		start();
+	}
+	void start()
+	{
+		program.emplace("exec nvmeof-csi --node-id guest --service here=" + lane(0).address() + ":4420");
+		REQUIRE(eventually([] { return exists("/run/nvmeof/csi.sock"); }, 20s));
+		plugin.emplace("unix:///run/nvmeof/csi.sock");
+		REQUIRE(plugin->channel->WaitForConnected(std::chrono::system_clock::now() + slowly(20s)));
+		sanity::Texts unknown = volume(1);
+		unknown["uuid"] = "00000000-0000-4000-8000-00000000ffff";
+		player = std::make_unique<sanity::Player>(*plugin, sanity::Stage{volume(1), unknown, folder, size});
+	}
+	void restart()
+	{
+		player.reset();
+		plugin.reset();
+		program->signal(SIGKILL);
+		program.reset();
+		fs::remove("/run/nvmeof/csi.sock");
+		start();
+	}
+	std::size_t controllers() { return host.client().controllers()->size(); }
+
+	std::optional<Background> program;
+	std::optional<sanity::Plugin> plugin;
+	std::unique_ptr<sanity::Player> player;
+};
+
+} // namespace
+
+TEST_CASE("the rules of the interface, with real mounts", "[csi]")
+{
+	Node node;
+	node.player->identity();
+	node.player->nodeInfo("guest");
+	node.player->missingArguments();
+	node.player->refusedWishes();
+	CHECK(node.controllers() == 0);
+	node.player->mountedVolume();
+	CHECK(node.controllers() == 0);
+	CHECK_FALSE(fs::exists(node.player->target()));
+	must("nvmeofctl volume list | grep 'no volume is attached'");
+	node.player->controller();
+}
+
+TEST_CASE("data outlive pods, the plugin and a lost path", "[csi]")
+{
+	Node node;
+	auto &player = *node.player;
+	const auto capability = sanity::mountCapability();
+	REQUIRE(player.stage(capability) == grpc::StatusCode::OK);
+	REQUIRE(player.publish(capability) == grpc::StatusCode::OK);
+	must("findmnt -n " + player.target() + " || mount | grep " + player.target());
+	must("echo kept > " + player.target() + "/file && sync");
+	CHECK(node.controllers() == 2);
+	node.lane(1).close();
+	must("dd if=/dev/zero of=" + player.target() + "/more bs=64k count=16 conv=fsync");
+	node.restart();
+	CHECK(node.player->stage(capability) == grpc::StatusCode::OK);
+	CHECK(node.player->publish(capability) == grpc::StatusCode::OK);
+	sanity::v1::NodeGetVolumeStatsResponse usage;
+	CHECK(node.player->stats(&usage) == grpc::StatusCode::OK);
+	CHECK(usage.volume_condition().message().find("1 of 2 paths are connected") == 0);
+	CHECK(node.player->unpublish() == grpc::StatusCode::OK);
+	CHECK(node.player->unstage() == grpc::StatusCode::OK);
+	CHECK(node.controllers() == 0);
+	node.lane(1).open();
+	CHECK(node.player->stage(capability) == grpc::StatusCode::OK);
+	CHECK(node.player->publish(capability, "target", true) == grpc::StatusCode::OK);
+	CHECK(readFile(node.player->target() + "/file") == "kept"); // it was not formatted again
+	CHECK(run("touch " + node.player->target() + "/new").status != 0);
+	CHECK(node.player->unpublish() == grpc::StatusCode::OK);
+	CHECK(node.player->unstage() == grpc::StatusCode::OK);
+}
+
+TEST_CASE("a block volume is the disk itself, and a disk with data is not formatted", "[csi]")
+{
+	Node node;
+	node.player->blockVolume();
+	const auto capability = sanity::blockCapability();
+	REQUIRE(node.player->stage(capability) == grpc::StatusCode::OK);
+	REQUIRE(node.player->publish(capability) == grpc::StatusCode::OK);
+	CHECK(fs::is_block_file(node.player->target()));
+	must("mkfs.xfs -q -f " + node.player->target() + " || mkfs.ext4 -q -b 1024 " + node.player->target());
+	CHECK(node.player->unpublish() == grpc::StatusCode::OK);
+	CHECK(node.player->unstage() == grpc::StatusCode::OK);
+	must("true");
+}

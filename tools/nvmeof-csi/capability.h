@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a claim wants to do with a volume, and whether it can.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <csi.pb.h>
+
+#include "mount_options.h"
+#include "status.h"
+
+namespace csi {
+
+inline std::string fileSystemOf(const v1::VolumeCapability &capability)
+{
+	if (!capability.has_mount())
+		return {};
+	return capability.mount().fs_type().empty() ? defaultFileSystem : capability.mount().fs_type();
+}
+
+inline std::vector<std::string> optionsOf(const v1::VolumeCapability &capability)
+{
+	return {capability.mount().mount_flags().begin(), capability.mount().mount_flags().end()};
+}
+
+inline bool readsOnly(const v1::VolumeCapability &capability)
+{
+	using Mode = v1::VolumeCapability::AccessMode;
+	return capability.access_mode().mode() == Mode::SINGLE_NODE_READER_ONLY ||
+	       capability.access_mode().mode() == Mode::MULTI_NODE_READER_ONLY;
+}
+
+// ext4 and xfs are lost when two nodes write.
+inline grpc::Status checkCapability(const v1::VolumeCapability &capability)
+{
+	using Mode = v1::VolumeCapability::AccessMode;
+	if (!capability.has_mount() && !capability.has_block())
+		return lacks("volume_capability: the access type");
+	if (capability.access_mode().mode() == Mode::UNKNOWN)
+		return lacks("volume_capability: the access mode");
+	if (!capability.has_mount())
+		return grpc::Status::OK;
+	if (capability.access_mode().mode() == Mode::MULTI_NODE_MULTI_WRITER ||
+	    capability.access_mode().mode() == Mode::MULTI_NODE_SINGLE_WRITER)
+		return invalid(
+			"a file system is for one node that writes, or for nodes that read; a block volume may be "
+			"for more");
+	nvmeof::Result<MountOptions> options = mountOptions(fileSystemOf(capability), optionsOf(capability));
+	return options ? grpc::Status::OK : invalid(options.error().message);
+}
+
+} // namespace csi

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Who this plugin is.
+#pragma once
+
+#include <csi.grpc.pb.h>
+
+#include "machine.h"
+
+namespace csi {
+
+inline constexpr const char *pluginName = "csi.nvmeof";
+
+class IdentityService : public v1::Identity::Service {
+public:
+	explicit IdentityService(Machine &machine) : machine_(machine) {}
+
+	grpc::Status GetPluginInfo(grpc::ServerContext *, const v1::GetPluginInfoRequest *,
+				   v1::GetPluginInfoResponse *response) override;
+	grpc::Status GetPluginCapabilities(grpc::ServerContext *, const v1::GetPluginCapabilitiesRequest *,
+					   v1::GetPluginCapabilitiesResponse *response) override;
+	// Not ready: the module is not there, and could not be loaded.
+	grpc::Status Probe(grpc::ServerContext *, const v1::ProbeRequest *, v1::ProbeResponse *response) override;
+
+private:
+	Machine &machine_;
+};
+
+} // namespace csi

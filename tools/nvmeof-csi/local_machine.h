@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// This node.
+#pragma once
+
+#include "machine.h"
+
+namespace csi {
+
+// Every call has a client of its own: gRPC calls from many threads.
+class LocalMachine : public Machine {
+public:
+	explicit LocalMachine(nofctl::volume::Places places = {}) : places_(std::move(places)) {}
+
+	nvmeof::Result<void> ready() override;
+	nvmeof::Result<nofctl::volume::Attached> attach(const nofctl::volume::AttachOptions &options) override;
+	nvmeof::Result<nofctl::volume::Detached> detach(const nofctl::volume::Entry &entry) override;
+	nvmeof::Result<std::optional<nvmeof::Namespace>> find(const nofctl::volume::Entry &entry) override;
+	nvmeof::Result<std::string> contentOf(const std::string &device) override;
+	nvmeof::Result<void> format(const std::string &device, const std::string &fileSystem,
+				    const std::vector<std::string> &options) override;
+	nvmeof::Result<void> grow(const std::string &device, const std::string &mount) override;
+	std::vector<Mounted> mounts() override;
+	nvmeof::Result<void> mount(const std::string &device, const std::string &target, const std::string &fileSystem,
+				   const MountOptions &options) override;
+	nvmeof::Result<void> bind(const std::string &from, const std::string &target, bool readOnly) override;
+	nvmeof::Result<void> unmount(const std::string &target, bool remove) override;
+	nvmeof::Result<Usage> usage(const std::string &path) override;
+	bool exists(const std::string &path) override;
+	bool reaches(const nvmeof::Address &address) override;
+
+private:
+	nofctl::volume::Places places_;
+};
+
+} // namespace csi

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// nvmeof-csi: the Container Storage Interface on a socket.
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <grpcpp/grpcpp.h>
+
+#include "controller.h"
+#include "identity.h"
+#include "local_machine.h"
+#include "node.h"
+
+namespace {
+
+struct Options {
+	std::string endpoint = "unix:///run/nvmeof/csi.sock";
+	std::string mode = "all";
+	std::string created = "/run/nvmeof/csi/created";
+	std::vector<std::string> services;
+	csi::NodeOptions node;
+};
+
+// NAME=ADDR[:PORT]
+nvmeof::Result<csi::ReachableService> parseService(const std::string &text)
+{
+	const std::size_t equals = text.find('=');
+	if (equals == 0 || equals == text.npos) {
+		nvmeof::Error error;
+		error.message = "'" + text + "' is not NAME=ADDR[:PORT]";
+		return error;
+	}
+	nvmeof::Result<nvmeof::Address> address = nvmeof::parseAddress(text.substr(equals + 1), "8009");
+	if (!address)
+		return address.error();
+	return csi::ReachableService{text.substr(0, equals), *address};
+}
+
+// The signals are blocked in all threads that gRPC makes, and waited for here.
+int serve(const Options &options)
+{
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+	csi::LocalMachine machine;
+	csi::IdentityService identity(machine);
+	csi::ControllerService controller(options.created);
+	csi::NodeService node(machine, options.node);
+	grpc::ServerBuilder builder;
+	builder.AddListeningPort(options.endpoint, grpc::InsecureServerCredentials());
+	builder.RegisterService(&identity);
+	if (options.mode != "node")
+		builder.RegisterService(&controller);
+	if (options.mode != "controller")
+		builder.RegisterService(&node);
+	::umask(0077); // the socket is root's
+	const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+	if (!server) {
+		std::cerr << "nvmeof-csi: nobody can be served at " << options.endpoint << "\n";
+		return 1;
+	}
+	std::cerr << "nvmeof-csi: serving at " << options.endpoint << "\n";
+	int caught = 0;
+	sigwait(&signals, &caught);
+	server->Shutdown();
+	server->Wait();
+	return 0;
+}
+
+std::string hostName()
+{
+	char name[256] = "";
+	::gethostname(name, sizeof(name) - 1);
+	return name;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	Options options;
+	options.node.id = hostName();
+	CLI::App app("Container Storage Interface for nvmeof");
+	app.add_option("--endpoint", options.endpoint, "Socket to serve at")->capture_default_str();
+	app.add_option("--mode", options.mode, "Which services besides Identity")
+		->check(CLI::IsMember({"all", "node", "controller"}))
+		->capture_default_str();
+	app.add_option("--node-id", options.node.id, "Name of this node")->capture_default_str();
+	app.add_option("--service", options.services,
+		       "NAME=ADDR[:PORT]: the node's topology has NAME where somebody accepts a connection there");
+	app.add_option("--staged", options.node.staged, "Folder to keep in what is staged")->capture_default_str();
+	app.add_option("--created", options.created, "Folder to keep in what was created")->capture_default_str();
+	CLI11_PARSE(app, argc, argv);
+	for (const std::string &text : options.services) {
+		nvmeof::Result<csi::ReachableService> service = parseService(text);
+		if (!service) {
+			std::cerr << "nvmeof-csi: --service: " << service.error().message << "\n";
+			return 2;
+		}
+		options.node.services.push_back(*service);
+	}
+	return serve(options);
+}

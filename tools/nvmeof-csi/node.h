@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Volumes on this node: staged once (attached; formatted where nothing is there; mounted), published as often as there
+ * are pods. Every call may come again, after any part of it was done.
+ */
+#pragma once
+
+#include <csi.grpc.pb.h>
+
+#include "machine.h"
+#include "staging.h"
+#include "topology.h"
+
+namespace csi {
+
+struct NodeOptions {
+	std::string id;
+	std::filesystem::path staged = "/run/nvmeof/csi/staged";
+	std::vector<ReachableService> services;
+};
+
+class NodeService : public v1::Node::Service {
+public:
+	NodeService(Machine &machine, NodeOptions options)
+		: machine_(machine), options_(std::move(options)), staged_(options_.staged)
+	{
+	}
+
+	grpc::Status NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVolumeRequest *request,
+				     v1::NodeStageVolumeResponse *) override;
+	grpc::Status NodeUnstageVolume(grpc::ServerContext *, const v1::NodeUnstageVolumeRequest *request,
+				       v1::NodeUnstageVolumeResponse *) override;
+	grpc::Status NodePublishVolume(grpc::ServerContext *, const v1::NodePublishVolumeRequest *request,
+				       v1::NodePublishVolumeResponse *) override;
+	grpc::Status NodeUnpublishVolume(grpc::ServerContext *, const v1::NodeUnpublishVolumeRequest *request,
+					 v1::NodeUnpublishVolumeResponse *) override;
+	grpc::Status NodeGetVolumeStats(grpc::ServerContext *, const v1::NodeGetVolumeStatsRequest *request,
+					v1::NodeGetVolumeStatsResponse *response) override;
+	grpc::Status NodeExpandVolume(grpc::ServerContext *, const v1::NodeExpandVolumeRequest *request,
+				      v1::NodeExpandVolumeResponse *response) override;
+	grpc::Status NodeGetCapabilities(grpc::ServerContext *, const v1::NodeGetCapabilitiesRequest *,
+					 v1::NodeGetCapabilitiesResponse *response) override;
+	grpc::Status NodeGetInfo(grpc::ServerContext *, const v1::NodeGetInfoRequest *,
+				 v1::NodeGetInfoResponse *response) override;
+
+private:
+	// A staged volume with its disk; an error is what a call about it is answered with.
+	struct Found {
+		grpc::Status status = grpc::Status::OK;
+		Staged staged;
+		nvmeof::Namespace ns;
+	};
+	Found find(const std::string &volume);
+	grpc::Status mountVolume(const Staged &staged, const VolumeSpec &spec, const nvmeof::Namespace &ns,
+				 bool readOnly);
+	grpc::Status publish(const v1::NodePublishVolumeRequest &request, const Found &found);
+
+	Machine &machine_;
+	const NodeOptions options_;
+	const StagedVolumes staged_;
+	Busy busy_;
+};
+
+} // namespace csi

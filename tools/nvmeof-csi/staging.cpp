@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "staging.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace csi {
+
+namespace fs = std::filesystem;
+using namespace nvmeof;
+using Json = nlohmann::json;
+
+// Everything but letters, digits and "-_." as %xx, and no leading dot
+fs::path Folder::file(const std::string &name) const
+{
+	std::string plain;
+	for (unsigned char c : name)
+		if (std::isalnum(c) || c == '-' || c == '_' || (c == '.' && !plain.empty()))
+			plain += static_cast<char>(c);
+		else
+			plain += fmt::format("%{:02x}", c);
+	return path_ / (plain + ".json");
+}
+
+std::optional<std::string> Folder::read(const std::string &name) const
+{
+	std::ifstream stream(file(name));
+	if (!stream)
+		return std::nullopt;
+	std::ostringstream text;
+	text << stream.rdbuf();
+	return text.str();
+}
+
+Result<void> Folder::write(const std::string &name, const std::string &text) const
+{
+	const fs::path to = file(name), aside = to.string() + ".new";
+	std::error_code ignored;
+	fs::create_directories(path_, ignored);
+	std::ofstream stream(aside);
+	stream << text;
+	stream.close();
+	if (!stream || std::rename(aside.c_str(), to.c_str()) != 0) {
+		Error error;
+		error.sysErrno = errno;
+		error.message = to.string() + ": " + std::strerror(errno);
+		return error;
+	}
+	return {};
+}
+
+void Folder::remove(const std::string &name) const
+{
+	std::error_code ignored;
+	fs::remove(file(name), ignored);
+}
+
+std::optional<Staged> StagedVolumes::find(const std::string &volume) const
+{
+	std::optional<std::string> text = folder_.read(volume);
+	const Json json = text ? Json::parse(*text, nullptr, false) : Json();
+	if (!json.is_object())
+		return std::nullopt;
+	Staged staged;
+	staged.context = json.value("context", Texts());
+	staged.path = json.value("path", "");
+	staged.fileSystem = json.value("file_system", "");
+	staged.options = json.value("options", std::vector<std::string>());
+	staged.accessMode = json.value("access_mode", 0);
+	return staged;
+}
+
+Result<void> StagedVolumes::add(const std::string &volume, const Staged &staged) const
+{
+	const Json json{{"context", staged.context},
+			{"path", staged.path},
+			{"file_system", staged.fileSystem},
+			{"options", staged.options},
+			{"access_mode", staged.accessMode}};
+	return folder_.write(volume, json.dump());
+}
+
+} // namespace csi

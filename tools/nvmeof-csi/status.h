@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Answers that are errors.
+#pragma once
+
+#include <string>
+
+#include <grpcpp/grpcpp.h>
+#include <nvmeof/result.h>
+
+namespace csi {
+
+grpc::Status statusOf(const nvmeof::Error &error);
+
+inline grpc::Status invalid(const std::string &text)
+{
+	return {grpc::StatusCode::INVALID_ARGUMENT, text};
+}
+
+// Of a member of a request that has to be there
+inline grpc::Status lacks(const std::string &member)
+{
+	return invalid(member + " is missing");
+}
+
+} // namespace csi

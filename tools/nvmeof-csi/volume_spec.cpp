@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "volume_spec.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include <nvmeof/connect_settings.h>
+#include <nvmeof/duration.h>
+
+namespace csi {
+
+using namespace nvmeof;
+using nofctl::volume::VolumeId;
+
+namespace {
+
+Error invalidError(std::string message)
+{
+	Error error;
+	error.code = ErrorCode::invalid;
+	error.message = std::move(message);
+	return error;
+}
+
+std::vector<std::string> split(const std::string &text, char by)
+{
+	std::vector<std::string> parts;
+	std::istringstream stream(text);
+	for (std::string part; std::getline(stream, part, by);)
+		if (!part.empty())
+			parts.push_back(part);
+	return parts;
+}
+
+// Takes what it knows out of the texts, so that what is left is what nobody knows.
+class Reader {
+public:
+	explicit Reader(const Texts &texts) : texts_(texts) {}
+
+	Result<VolumeSpec> read();
+
+private:
+	std::string take(const std::string &name, const std::string &fallback = "")
+	{
+		auto found = texts_.find(name);
+		if (found == texts_.end())
+			return fallback;
+		std::string text = found->second;
+		texts_.erase(found);
+		return text;
+	}
+
+	Result<VolumeId> id();
+	Result<ConnectSettings> settings();
+	Result<SubsystemSettings> subsystem();
+	Result<std::vector<ConnectOptions>> paths();
+
+	Texts texts_;
+};
+
+Result<VolumeId> Reader::id()
+{
+	std::vector<std::string> ids;
+	for (const auto &[name, kind] :
+	     {std::pair{"uuid", "uuid."}, {"nguid", "nguid."}, {"eui64", "eui."}, {"nsid", "nsid."}})
+		if (std::string text = take(name); !text.empty())
+			ids.push_back(kind + text);
+	if (ids.size() != 1)
+		return invalidError("one of uuid, nguid, eui64 and nsid has to name the namespace");
+	std::optional<VolumeId> id = VolumeId::parse(ids.front());
+	return id ? Result<VolumeId>(*id) : Result<VolumeId>(invalidError("'" + ids.front() + "' names no namespace"));
+}
+
+std::optional<std::int64_t> valueOf(const ConnectSetting &setting, const std::string &text)
+{
+	if (setting.kind == SettingKind::flag)
+		return text == "true"    ? std::optional<std::int64_t>(1)
+		       : text == "false" ? std::optional<std::int64_t>(0)
+					 : std::nullopt;
+	if (setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever) {
+		const Never never = setting.kind == SettingKind::time ? Never::refused : Never::allowed;
+		Result<std::chrono::milliseconds> time = parseSeconds(text, never);
+		return time ? std::optional<std::int64_t>(time->count()) : std::nullopt;
+	}
+	std::int64_t number = 0;
+	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+	return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+Result<ConnectSettings> Reader::settings()
+{
+	ConnectSettings settings;
+	for (const ConnectSetting &setting : connectSettings()) {
+		const std::string text = take(setting.name);
+		if (text.empty())
+			continue;
+		std::optional<std::int64_t> value = valueOf(setting, text);
+		if (!value || !putConnectSetting(settings, setting, *value))
+			return invalidError(std::string(setting.name) + ": '" + text + "' is none");
+	}
+	return settings;
+}
+
+Result<SubsystemSettings> Reader::subsystem()
+{
+	std::vector<std::string> words;
+	for (const std::string &name : subsystemSettingNames())
+		if (std::string text = take(name); !text.empty())
+			words.push_back(name + "=" + text);
+	return parseSubsystemSettings(words);
+}
+
+// Addresses are numeric: what a name stands for may be another one at the next call.
+Result<std::vector<ConnectOptions>> Reader::paths()
+{
+	ConnectOptions common;
+	common.subsysnqn = take("nqn");
+	common.transport = take("transport", "tcp");
+	common.hostTraddr = take("host-traddr");
+	common.hostIface = take("host-iface");
+	if (common.subsysnqn.empty())
+		return invalidError("nqn is missing");
+	if (Result<void> good = checkNqn(common.subsysnqn); !good)
+		return good.error();
+	if (common.transport != "tcp" && common.transport != "rdma")
+		return invalidError("transport: '" + common.transport + "' is neither tcp nor rdma");
+	Result<ConnectSettings> how = settings();
+	if (!how)
+		return how.error();
+	how->apply(common);
+	const std::string port = take("port", defaultPort);
+	std::vector<ConnectOptions> paths;
+	for (const std::string &text : split(take("addresses"), ',')) {
+		Result<Address> address = parseAddress(text, port);
+		if (!address)
+			return invalidError("addresses: " + address.error().message);
+		paths.push_back(common);
+		paths.back().address = *address;
+	}
+	if (paths.empty())
+		return invalidError("addresses are missing");
+	return paths;
+}
+
+Result<VolumeSpec> Reader::read()
+{
+	std::erase_if(texts_, [](const auto &one) { return one.first.find('/') != std::string::npos; });
+	Result<std::vector<ConnectOptions>> wanted = paths();
+	if (!wanted)
+		return wanted.error();
+	Result<VolumeId> named = id();
+	if (!named)
+		return named.error();
+	Result<SubsystemSettings> policy = subsystem();
+	if (!policy)
+		return policy.error();
+	VolumeSpec spec{
+		{*wanted, *named, *policy, defaultTimeout}, split(take("mkfsOptions"), ' '), 0, take("service")};
+	const std::string bytes = take("requiredBytes", "0");
+	auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), spec.requiredBytes);
+	if (error != std::errc() || end != bytes.data() + bytes.size())
+		return invalidError("requiredBytes: '" + bytes + "' is no number");
+	if (!texts_.empty())
+		return invalidError("'" + texts_.begin()->first + "' is not known here");
+	return spec;
+}
+
+} // namespace
+
+Result<VolumeSpec> parseVolume(const Texts &texts)
+{
+	return Reader(texts).read();
+}
+
+Texts ofClass(Texts parameters, const std::string &name)
+{
+	constexpr std::string_view variable = "${name}";
+	std::string &nqn = parameters["nqn"];
+	for (std::size_t at = nqn.find(variable); at != nqn.npos; at = nqn.find(variable, at + name.size()))
+		nqn.replace(at, variable.size(), name);
+	if (!parameters.contains("uuid") && !parameters.contains("nguid") && !parameters.contains("eui64"))
+		parameters.try_emplace("nsid", "1");
+	return parameters;
+}
+
+} // namespace csi

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A volume as StorageClass parameters and the attributes of a PersistentVolume describe it: texts by name.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nvmeof/result.h>
+
+#include "libctl/volume/volume.h"
+
+namespace csi {
+
+using Texts = std::map<std::string, std::string>;
+
+struct VolumeSpec {
+	nofctl::volume::AttachOptions attach;
+	std::vector<std::string> mkfsOptions;
+	std::uint64_t requiredBytes = 0; // that the claim has asked for
+	std::string service;             // by which nodes reach it; empty: all do
+
+	nofctl::volume::Entry entry() const { return {attach.paths.front().subsysnqn, attach.id}; }
+};
+
+/*
+ * nqn; one of uuid, nguid, eui64, nsid; addresses ("10.0.0.1,10.0.0.2:4421"), transport, port, host-traddr, host-iface;
+ * how to connect, by the names that "nvmeofctl connect" has (ctrl-loss-tmo, nr-io-queues, ...); how to set the subsystem
+ * (iopolicy, fencing, ...); service; mkfsOptions; requiredBytes. Names with a / in them are the orchestrator's. Errors
+ * are invalid, and name what is wrong.
+ */
+nvmeof::Result<VolumeSpec> parseVolume(const Texts &texts);
+// The same of a StorageClass: "${name}" in nqn stands for the volume's name, and nsid is 1 where nothing says otherwise.
+Texts ofClass(Texts parameters, const std::string &name);
+
+} // namespace csi
