@@ -35,7 +35,7 @@ u8 nof_request_repeat(struct request *rq)
 		return NOF_REPEAT_FREELY;
 	case REQ_OP_DRV_IN:
 	case REQ_OP_DRV_OUT:
-		/* the driver's own: goes again or not as retry_own() says, and not before its fence where it changes data */
+		/* the driver's own: as retry_own() says, and not before its fence where it changes data */
 		if (rq->cmd_flags & REQ_DRV)
 			return req_op(rq) == REQ_OP_DRV_IN ? NOF_REPEAT_FREELY : NOF_REPEAT_FENCED;
 		return nof_repeat_of(req->cmd.sqe.common.opcode, blk_queue_is_zoned(rq->q));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which volumes are attached: a small file for each, in a folder for each subsystem. Whoever asked may have ended since.
+// Which volumes are attached: a small file for each, in a folder for each subsystem. Who asked may have ended since.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Volumes as an orchestrator has them: attached to this node and detached again, any number of times and by several at
- * once, in whatever state somebody else has left the subsystem. Whose a controller is the kernel remembers, by its owner;
+ * once, in whatever state somebody has left the subsystem. Whose a controller is the kernel remembers, by its owner;
  * which volumes are attached is in the Book. Both outlive who asked.
  */
 #pragma once

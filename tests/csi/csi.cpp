@@ -5,6 +5,7 @@
 #include "guest/support/multi.h"
 #include "guest/support/shell.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Volumes of a StorageClass, without the interface of any array: a volume is a subsystem, or a namespace of one, that
- * the target has already, or that somebody makes by the name that the class gives it. Deleting one leaves its data alone.
+ * the target has already, or that somebody makes by the name that the class gives it. Deleting one leaves its data.
  */
 #pragma once
 

@@ -25,12 +25,12 @@ struct VolumeSpec {
 
 /*
  * nqn; one of uuid, nguid, eui64, nsid; addresses ("10.0.0.1,10.0.0.2:4421"), transport, port, host-traddr, host-iface;
- * how to connect, by the names that "nvmeofctl connect" has (ctrl-loss-tmo, nr-io-queues, ...); how to set the subsystem
+ * how to connect, by the names of "nvmeofctl connect" (ctrl-loss-tmo, nr-io-queues, ...); how to set the subsystem
  * (iopolicy, fencing, ...); service; mkfsOptions; requiredBytes. Names with a / in them are the orchestrator's. Errors
  * are invalid, and name what is wrong.
  */
 nvmeof::Result<VolumeSpec> parseVolume(const Texts &texts);
-// The same of a StorageClass: "${name}" in nqn stands for the volume's name, and nsid is 1 where nothing says otherwise.
+// The same of a StorageClass: "${name}" in nqn stands for the volume's name, and nsid is 1 if nothing else is said.
 Texts ofClass(Texts parameters, const std::string &name);
 
 } // namespace csi

@@ -533,8 +533,7 @@ std::vector<Command> changes()
 		  flag("", "--dry-run", "Tell what would be loaded, or what is against it")},
 		 runUpgrade,
 		 {{"after 'make dkms' of a newer version", "nvmeofctl upgrade tcp"},
-		  {"a build that is not installed",
-		   "nvmeofctl upgrade tcp --file build/kmod-$(uname -r)/nvmeof_tcp.ko"}}},
+		  {"a build that is not installed", "nvmeofctl upgrade tcp --file /root/nvmeof_tcp.ko"}}},
 		{"shutdown",
 		 "bound the wait for a path ahead of a shutdown",
 		 "From now on no I/O waits for longer than the limit for a path that is gone: fast-io-fail-tmo of all "
