@@ -71,7 +71,10 @@ std::optional<Modinfo> modinfoOf(kmod_module *module)
 	if (kmod_module_get_info(module, &list) < 0)
 		return std::nullopt;
 	Modinfo info;
-	kmod_list_foreach(entry, list) info.emplace(kmod_module_info_get_key(entry), kmod_module_info_get_value(entry));
+	kmod_list_foreach(entry, list)
+	{
+		info.emplace(kmod_module_info_get_key(entry), kmod_module_info_get_value(entry));
+	}
 	kmod_module_info_free_list(list);
 	return info;
 }

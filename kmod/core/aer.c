@@ -156,7 +156,9 @@ static int clear_log(struct nof_ctrl *ctrl, u8 log_page)
 	if (log_page == NVME_LOG_RESERVATION)
 		return tell_resv_notices(ctrl);
 	buf = kmalloc(len, GFP_NOIO);
-	ret = buf ? nof_get_log(ctrl, log_page, 0, 0, buf, len) : -ENOMEM;
+	if (!buf)
+		return -ENOMEM;
+	ret = nof_get_log(ctrl, log_page, 0, 0, buf, len);
 	kfree(buf);
 	return ret;
 }

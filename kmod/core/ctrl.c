@@ -164,11 +164,11 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	return ctrl;
 }
 
-int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct nof_transport *t, struct netlink_ext_ack *extack)
+int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
+	const struct nof_transport *t = ctrl->transport;
 	int ret;
 
-	ctrl->transport = t;
 	if (ctrl->opts.given & ~t->options) {
 		NL_SET_ERR_MSG(extack, "an option was given that this transport does not have");
 		return -EOPNOTSUPP;
@@ -186,7 +186,8 @@ static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 		NL_SET_ERR_MSG(extack, "unknown transport, or its module is only being loaded: try again");
 		return -EPROTONOSUPPORT;
 	}
-	return nof_ctrl_take_transport(ctrl, t, extack);
+	ctrl->transport = t;
+	return nof_ctrl_take_transport(ctrl, extack);
 }
 
 void nof_ctrl_drop_transport(struct nof_ctrl *ctrl)
@@ -199,12 +200,14 @@ void nof_ctrl_drop_transport(struct nof_ctrl *ctrl)
 /* Before the reference on its module goes: that of create, or the implicit one of unregister */
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl)
 {
-	/* without one it was never found by anybody */
-	if (ctrl->subsys)
-		mutex_lock(&ctrl->subsys->lock);
-	nof_ctrl_drop_transport(ctrl);
-	if (ctrl->subsys)
-		mutex_unlock(&ctrl->subsys->lock);
+	struct nof_subsys *s = ctrl->subsys;
+
+	/* without one it has got no transport */
+	if (s) {
+		mutex_lock(&s->lock);
+		nof_ctrl_drop_transport(ctrl);
+		mutex_unlock(&s->lock);
+	}
 	nof_orphan_end(ctrl);
 	put_net(ctrl->opts.net);
 	ctrl->opts.net = NULL;

@@ -176,12 +176,11 @@ void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctr
 /* The path sets of all heads this controller has a path to, after its state changed */
 void nof_ctrl_publish(struct nof_ctrl *ctrl);
 
-struct nof_transport;
 /*
- * From one that is registered, with a reference on its module: 0, or as ctrl_init() of it. Under subsys->lock where
- * others can find the controller, and so is the next.
+ * With ctrl->transport set to one that is registered, and a reference on its module: 0, or as ctrl_init() of it. Under
+ * subsys->lock where others can find the controller, and so is the next.
  */
-int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct nof_transport *t, struct netlink_ext_ack *extack);
+int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /* All that belongs to the transport's module; it has no queues */
 void nof_ctrl_drop_transport(struct nof_ctrl *ctrl);
 /* The end of the controller, or it could not be made */

@@ -156,7 +156,8 @@ static int retake(struct nof_ctrl *ctrl, struct nof_transport *t)
 	int ret;
 
 	mutex_lock(&ctrl->subsys->lock);
-	ret = nof_ctrl_take_transport(ctrl, t, &extack);
+	ctrl->transport = t;
+	ret = nof_ctrl_take_transport(ctrl, &extack);
 	if (ret)
 		ctrl->transport = NULL;
 	else
