@@ -214,5 +214,6 @@ TEST_CASE("who listens and lists does not hold up a failover", "[multipath][noti
 		    alone.count(), watched.count(), monitors.lists());
 	CHECK(probe.error() == 0);
 	CHECK(monitors.lists() > 2);
-	CHECK(watched < alone + slowly(20ms));
+	// a lock that a list keeps would cost what a list takes, some half a second; sharing the processor costs 20 ms
+	CHECK(watched < alone + slowly(100ms));
 }
