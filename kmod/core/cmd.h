@@ -32,7 +32,6 @@ enum nof_cmd_state {
  * @discard:	data that come are thrown away
  * @maybe_executed: valid when it was cancelled with its queue: it had been sent, so the target may have executed it, or
  *		may still do so
- * @unsent:	it was cancelled with its queue, and had not been sent
  * @result:	valid in @done: dword 0 and 1 of the completion
  * @sqe:	the submission queue entry; the core fills all but the SGL, the transport the SGL
  * @dsm:	the range of a Dataset Management command, its only data (@buf points here)
@@ -50,7 +49,6 @@ struct nof_cmd {
 	bool			write;
 	bool			discard;
 	bool			maybe_executed;
-	bool			unsent;
 	union nvme_result	result;
 	struct nvme_command	sqe;
 	struct nvme_dsm_range	dsm;

@@ -338,7 +338,7 @@ put:
 	return ERR_PTR(ret);
 }
 
-struct nof_ctrl *nof_ctrl_find(const char *name)
+struct nof_ctrl *nof_ctrl_search(bool (*is)(struct nof_ctrl *ctrl, const void *arg), const void *arg)
 {
 	struct nof_ctrl *ctrl, *found = NULL;
 	struct nof_subsys *s;
@@ -347,12 +347,22 @@ struct nof_ctrl *nof_ctrl_find(const char *name)
 	list_for_each_entry(s, &nof_subsystems, entry) {
 		mutex_lock(&s->lock);
 		list_for_each_entry(ctrl, &s->ctrls, entry)
-			if (!strcmp(nof_ctrl_name(ctrl), name))
+			if (!found && is(ctrl, arg))
 				found = nof_ctrl_get(ctrl);
 		mutex_unlock(&s->lock);
 	}
 	mutex_unlock(&nof_subsystems_lock);
 	return found;
+}
+
+static bool has_name(struct nof_ctrl *ctrl, const void *name)
+{
+	return !strcmp(nof_ctrl_name(ctrl), name);
+}
+
+struct nof_ctrl *nof_ctrl_find(const char *name)
+{
+	return nof_ctrl_search(has_name, name);
 }
 
 int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)

@@ -99,7 +99,7 @@ void nof_fail_fast_work(struct work_struct *work);
 /* No timer, no flag: I/O waits for the controller again. Context: may sleep */
 void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
-/* Not waiting for the back-off, if it is CONNECTING and no attempt is under way. Any context. */
+/* If it is CONNECTING: the next attempt now, or as soon as one that is under way has failed. Any context. */
 void nof_reconnect_now(struct nof_ctrl *ctrl);
 
 /* keepalive.c */

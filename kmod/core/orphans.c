@@ -10,22 +10,25 @@
 /* What is not cut off does not have to be sent again, and nobody has to be sure that it was not executed */
 #define DRAIN_MS	1000
 
-/* Each controller of a transport, under the lock of its subsystem; stops where @fn says so, and returns that one */
-static struct nof_ctrl *find_ctrl(const struct nof_transport *t, bool (*fn)(struct nof_ctrl *ctrl))
-{
-	struct nof_ctrl *ctrl, *found = NULL;
-	struct nof_subsys *s;
+/* @act says whether it is the one, too */
+struct search {
+	const struct nof_transport *t;
+	bool (*act)(struct nof_ctrl *ctrl);
+};
 
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
-		list_for_each_entry(ctrl, &s->ctrls, entry)
-			if (!found && ctrl->transport == t && fn(ctrl))
-				found = nof_ctrl_get(ctrl);
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
-	return found;
+static bool search_act(struct nof_ctrl *ctrl, const void *arg)
+{
+	const struct search *s = arg;
+
+	return ctrl->transport == s->t && s->act(ctrl);
+}
+
+/* Each controller of a transport, under the lock of its subsystem, up to the one that @act says yes to */
+static struct nof_ctrl *find_ctrl(const struct nof_transport *t, bool (*act)(struct nof_ctrl *ctrl))
+{
+	const struct search s = { .t = t, .act = act };
+
+	return nof_ctrl_search(search_act, &s);
 }
 
 static bool any(struct nof_ctrl *ctrl)
@@ -134,20 +137,16 @@ static bool is_orphan(const struct nof_ctrl *ctrl)
 	return test_bit(NOF_CTRL_YIELDS, &ctrl->flags) && !READ_ONCE(ctrl->transport);
 }
 
+static bool call(struct nof_ctrl *ctrl, const void *name)
+{
+	if (is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
+		nof_reconnect_now(ctrl);
+	return false;
+}
+
 void nof_orphans_call(const char *name)
 {
-	struct nof_ctrl *ctrl;
-	struct nof_subsys *s;
-
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
-		list_for_each_entry(ctrl, &s->ctrls, entry)
-			if (is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
-				nof_reconnect_now(ctrl);
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
+	nof_ctrl_search(call, name);
 }
 
 static int retake(struct nof_ctrl *ctrl, struct nof_transport *t)

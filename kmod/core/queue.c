@@ -193,7 +193,7 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	cmd->cid = (u16)(slot->gen * queue->nr_slots) | i;
 	cmd->priv = queue->privs + i * queue->slot_size;
 	cmd->state = NOF_CMD_OWNED;
-	cmd->maybe_executed = cmd->unsent = false;
+	cmd->maybe_executed = false;
 	cmd->queue = queue;
 	WRITE_ONCE(slot->cmd, cmd);
 	nof_watch_kick(queue);
@@ -370,7 +370,6 @@ static void cancel_slot(struct nof_queue *queue, u32 index)
 		return;
 	/* stopped: the state changes no more */
 	cmd->maybe_executed = cmd->state == NOF_CMD_SENT;
-	cmd->unsent = !cmd->maybe_executed;
 	nof_cmd_complete(cmd, NVME_SC_HOST_ABORTED_CMD, &none, NULL);
 }
 

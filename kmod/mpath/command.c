@@ -13,7 +13,7 @@ static int command_result(const struct nof_request *req, blk_status_t sts)
 		return blk_status_to_errno(sts);
 	if (req->again == NOF_AGAIN_UNSENT && nof_request_in_doubt(req))
 		return -ESTALE;
-	/* cancelled, and never sent: there is no path now */
+	/* with its connection, and no other path took it, or it is not to */
 	return status == NVME_SC_HOST_ABORTED_CMD ? -ENOLINK : status;
 }
 

@@ -185,7 +185,7 @@ static int answer(int ret)
 	case -ESTALE:
 		return PR_STS_RETRY_PATH_FAILURE;
 	case -EOPNOTSUPP:
-		return (ret & NVME_SCT_SC_MASK) == NVME_SC_INVALID_FIELD ? -EINVAL : -EOPNOTSUPP;
+		return ret > 0 && (ret & NVME_SCT_SC_MASK) == NVME_SC_INVALID_FIELD ? -EINVAL : -EOPNOTSUPP;
 	default:
 		return ret > 0 ? PR_STS_IOERR : ret;
 	}
@@ -260,15 +260,19 @@ static int pr_clear(struct block_device *bdev, u64 key)
 	return answer(change(head, NOF_RESV_CLEAR, 1, 0, key, 0));
 }
 
-static int __maybe_unused pr_read_keys(struct block_device *bdev, struct pr_keys *keys)
+/* What report_all() does, where the namespace has reservations; for the same caller's kfree() */
+static int __maybe_unused pr_report(struct block_device *bdev, struct report *r)
 {
 	struct nof_head *head = head_of(bdev);
-	struct report r = { };
-	int ret;
 
-	if (!READ_ONCE(head->format.rescap))
-		return -EOPNOTSUPP;
-	ret = report_all(head, &r);
+	return READ_ONCE(head->format.rescap) ? report_all(head, r) : -EOPNOTSUPP;
+}
+
+static int __maybe_unused pr_read_keys(struct block_device *bdev, struct pr_keys *keys)
+{
+	struct report r = { };
+	int ret = pr_report(bdev, &r);
+
 	if (!ret) {
 		keys->generation = r.is.gen;
 		keys->num_keys = nof_resv_keys(r.data, r.is.nr, keys->keys, keys->num_keys);
@@ -279,13 +283,9 @@ static int __maybe_unused pr_read_keys(struct block_device *bdev, struct pr_keys
 
 static int __maybe_unused pr_read_reservation(struct block_device *bdev, struct pr_held_reservation *held)
 {
-	struct nof_head *head = head_of(bdev);
 	struct report r = { };
-	int ret;
+	int ret = pr_report(bdev, &r);
 
-	if (!READ_ONCE(head->format.rescap))
-		return -EOPNOTSUPP;
-	ret = report_all(head, &r);
 	if (!ret) {
 		held->generation = r.is.gen;
 		held->type = r.is.type;

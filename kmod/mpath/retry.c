@@ -52,6 +52,12 @@ bool nof_request_in_time(const struct request *rq)
 	return time_before(jiffies, req->since + (rq->timeout ?: rq->q->rq_timeout));
 }
 
+/* Cancelled with its connection before it went out; a target's own status is never that one */
+static bool retry_unsent(const struct nof_request *req)
+{
+	return req->cmd.status == NVME_SC_HOST_ABORTED_CMD && !req->cmd.maybe_executed;
+}
+
 /*
  * Of passthrough: what was never sent, and what does no harm the second time. To one controller, or with an error that
  * is not the path's, nothing: its sender knows what that means.
@@ -60,7 +66,7 @@ static bool retry_passthrough(struct nof_request *req, struct request *rq)
 {
 	if (req->only || !nof_request_leaves(req) || !nof_request_in_time(rq))
 		return false;
-	if (nof_request_repeat(rq) == NOF_REPEAT_NEVER && !req->cmd.unsent)
+	if (nof_request_repeat(rq) == NOF_REPEAT_NEVER && !retry_unsent(req))
 		return false;
 	return req->cmd.status == NVME_SC_HOST_ABORTED_CMD ? retry_lost(req) : ++req->retries <= NOF_MAX_RETRIES;
 }

@@ -64,23 +64,19 @@ struct report {
 	bool			hasty;
 };
 
-/* An NVMe status, or a negative errno */
-static int report_once(const struct report *r, u64 slba, u32 len)
-{
-	struct nof_command cmd = { .buf = r->data, .len = len, .hasty = r->hasty };
-
-	fill_report(&cmd.sqe, slba, len);
-	return nof_command_exec(r->head, &cmd);
-}
-
 /* A report changes nothing: it goes again, by whatever path there is. 0 or a negative errno. */
 static int report_send(const struct report *r, u64 slba, u32 len)
 {
-	int tries = r->hasty ? 1 : NOF_MAX_LOSSES, ret;
+	struct nof_command cmd = {
+		.buf	= r->data,
+		.len	= len,
+		.hasty	= r->hasty,
+		.again	= r->hasty ? NOF_AGAIN_NEVER : NOF_AGAIN_ALWAYS,
+	};
+	int ret;
 
-	do {
-		ret = report_once(r, slba, len);
-	} while (ret > 0 && --tries && nof_status_disposition(ret, true) != NOF_FAIL);
+	fill_report(&cmd.sqe, slba, len);
+	ret = nof_command_exec(r->head, &cmd);
 	return ret > 0 ? nof_status_errno(ret) : ret;
 }
 

@@ -57,6 +57,7 @@ struct nof_transport_info {
  * @queue_size:	sizeof its queue structure, which begins with struct nof_queue
  * @slot_size:	bytes that it keeps for each command outstanding on a queue, see nof_cmd.priv
  * @options:	bits NOF_OPT_* it understands besides those of the core; NOF_OPT_POLL_QUEUES needs @poll
+ * @kept, @kept_until: the registry's
  * @ctrl_init:	checks the address options (ctrl->opts) and fills ctrl->tp with what it wants to keep (kmalloc, freed by
  *		@ctrl_exit). Process context, may sleep, no network traffic. On refusal: negative errno and an extack
  *		message.
@@ -97,7 +98,6 @@ struct nof_transport_info {
  *		sleeps, not for the peer. The queue cannot go away meanwhile; it may be being stopped. NULL: never
  * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue
  *		cannot go away meanwhile. Process context. NULL: silence is not noticed
- * @kept, @kept_until: the registry's
  * @info:	adds what there is to tell of a queue that is connected, and cannot go away meanwhile. Process context,
  *		does not sleep. NULL: nothing
  */

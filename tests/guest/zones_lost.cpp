@@ -202,6 +202,17 @@ TEST_CASE("actions that were lost are repeated while they are due", "[zones][los
 	CHECK(scene.zones().refused() == 0);
 }
 
+TEST_CASE("a report that was lost is asked for again, by another path", "[zones][lost][trap42][short]")
+{
+	Scene scene;
+	int error = 0;
+	scene.ports[0].script().arm(lostReport);
+	CHECK(reportZones(*scene.disk, 0, 100, &error).size() == 8);
+	CHECK(error == 0);
+	CHECK(scene.ports[0].script().strikes() == 1);
+	REQUIRE(scene.both());
+}
+
 TEST_CASE("a zone is not asked before the fence ends", "[zones][lost][fencing][trap42]")
 {
 	Scene scene;
