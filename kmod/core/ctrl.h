@@ -371,8 +371,8 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
  */
 void nof_ctrl_timers_changed(struct nof_ctrl *ctrl);
 /*
- * The first that @is says yes to, of all subsystems, with a reference; NULL if none. @is is called under the lock of the
- * controller's subsystem, and may be all that is wanted. Context: process, sleeps.
+ * The first that @is says yes to, of all subsystems, with a reference; NULL if none. @is is called under the lock of
+ * the controller's subsystem, and may be all that is wanted. Context: process, sleeps.
  */
 struct nof_ctrl *nof_ctrl_search(bool (*is)(struct nof_ctrl *ctrl, const void *arg), const void *arg);
 /* By name ("nvmeof0c1"), with a reference; NULL if none */

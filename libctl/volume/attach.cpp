@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <poll.h>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include <nvmeof/foreign.h>
 
+#include "finish_all.h"
 #include "udev_entry.h"
 
 namespace nofctl::volume {
@@ -151,11 +151,8 @@ Result<void> Attach::rescan()
 	std::vector<Pending<Result<void>>> scans;
 	for (const Controller &controller : *all)
 		scans.push_back(client_.startRescan(controller.name));
-	auto waits = [](const Pending<Result<void>> &one) { return !one.ready(); };
-	for (client_.dispatch(); std::ranges::any_of(scans, waits) && !over(); client_.dispatch()) {
-		pollfd fd{client_.fd(), POLLIN, 0};
-		::poll(&fd, 1, static_cast<int>(look.count()));
-	}
+	finishAll(
+		client_, scans, [this] { return over(); }, static_cast<int>(look.count()));
 	return {};
 }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <poll.h>
 
+#include "finish_all.h"
 #include "udev_entry.h"
 
 namespace nofctl::volume {
@@ -31,11 +31,7 @@ Result<std::vector<std::string>> disconnect(Client &client, const std::vector<Co
 	std::vector<Pending<Result<void>>> pending;
 	for (const Controller &controller : controllers)
 		pending.push_back(client.startDisconnect(controller.name));
-	auto waits = [](const Pending<Result<void>> &one) { return !one.ready(); };
-	for (client.dispatch(); std::ranges::any_of(pending, waits); client.dispatch()) {
-		pollfd fd{client.fd(), POLLIN, 0};
-		::poll(&fd, 1, -1);
-	}
+	finishAll(client, pending, [] { return false; });
 	std::vector<std::string> names;
 	for (std::size_t i = 0; i < pending.size(); i++) {
 		Result<void> done = pending[i].take();

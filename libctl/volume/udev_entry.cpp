@@ -3,19 +3,13 @@
 
 #include <fstream>
 
+#include "first_line.h"
+
 namespace nofctl::volume {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string firstLine(const fs::path &file)
-{
-	std::string line;
-	std::ifstream stream(file);
-	std::getline(stream, line);
-	return line;
-}
 
 // std::filesystem::equivalent() says of device nodes that it cannot say.
 bool leadsTo(const fs::path &link, const fs::path &node)

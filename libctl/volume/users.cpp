@@ -7,12 +7,14 @@
 #include <fcntl.h>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "first_line.h"
+#include "mounts.h"
 
 namespace nofctl::volume {
 
@@ -21,14 +23,6 @@ using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace {
-
-std::string firstLine(const fs::path &file)
-{
-	std::string line;
-	std::ifstream stream(file);
-	std::getline(stream, line);
-	return line;
-}
 
 std::vector<fs::path> entries(const fs::path &folder)
 {
@@ -73,39 +67,16 @@ void findHolders(const Places &places, const Family &family, std::vector<User> &
 		}
 }
 
-// Blanks and the like stand as \040
-std::string unescaped(const std::string &text)
-{
-	std::string plain;
-	for (std::size_t i = 0; i < text.size(); i++)
-		if (text[i] == '\\' && i + 3 < text.size()) {
-			plain += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
-			i += 3;
-		} else {
-			plain += text[i];
-		}
-	return plain;
-}
-
-// proc_pid_mountinfo(5): ID, parent, major:minor, root, mount point, options, optional fields up to "-", type, source.
-// A file system of several devices (btrfs) has a number of its own, and names its source. A block volume that was given
-// to a container is the node itself, out of devtmpfs.
+// A block volume that was given to a container is the node itself, out of devtmpfs.
 void findMounts(const Places &places, const Family &family, std::vector<User> &users)
 {
-	std::ifstream mounts(places.proc / "self/mountinfo");
-	for (std::string line; std::getline(mounts, line);) {
-		std::istringstream words(line);
-		std::string id, parent, number, root, point, word, type, source;
-		words >> id >> parent >> number >> root >> point;
-		while (words >> word && word != "-")
-			;
-		words >> type >> source;
-		auto isNode = [&](const std::string &name) { return source == "/dev/" + name; };
-		auto isRoot = [&](const std::string &name) { return root == "/" + name; };
-		if (family.numbers.contains(number) || std::ranges::any_of(family.names, isNode))
-			users.push_back({"mount", unescaped(point)});
-		else if (type == "devtmpfs" && std::ranges::any_of(family.names, isRoot))
-			users.push_back({"bind", unescaped(point)});
+	for (const Mount &mount : mountsOf(places)) {
+		auto isNode = [&](const std::string &name) { return mount.source == "/dev/" + name; };
+		auto isRoot = [&](const std::string &name) { return mount.root == "/" + name; };
+		if (family.numbers.contains(mount.number) || std::ranges::any_of(family.names, isNode))
+			users.push_back({"mount", mount.point});
+		else if (mount.type == "devtmpfs" && std::ranges::any_of(family.names, isRoot))
+			users.push_back({"bind", mount.point});
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Zoned namespaces of the scriptable target: commands that are lost without an answer, and what is wrong about zones.
-#include "hostile_tally.h"
+#include "hostile_format.h"
 #include "support/again.h"
 #include "support/choice.h"
 #include "support/ghost.h"
@@ -9,7 +9,6 @@
 #include "target/connection.h"
 
 using namespace guest;
-using target::Expect;
 using target::Hook;
 using target::Misbehaviour;
 using target::When;
@@ -258,22 +257,7 @@ TEST_CASE("a target that is wrong about its zones", "[zones][hostile][table]")
 			decided("NVMEOF_MISBEHAVIOUR", m.name);
 			Ports ports(std::vector<target::Config>{zoned()});
 			ports.store().makeZoned({.blocks = zone, .capacity = capacity, .maxOpen = 3, .maxActive = 4});
-			Watch watch;
-			ports[0].script().arm(m, target::Script::forever);
-			auto result =
-				ports.host.client().connect(ports.options(0), nvmeof::WaitFor::namespaces, slowly(3s));
-			INFO((result ? "" : result.error().message));
-			CHECK(ports[0].script().strikes() > 0);
-			tellPlayed(m, ports[0].script().strikes());
-			CHECK(result.ok() == (m.expect != Expect::scanFailed));
-			auto nqn = ports[0].config().nqn;
-			CHECK(bool(ports.host.nameSpace(1, nqn)) == (m.expect == Expect::harmless));
-			if (m.expect == Expect::nsRefused) {
-				auto event =
-					watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s);
-				REQUIRE(event);
-				CHECK_FALSE(event->reason.empty());
-			}
+			connectsAsTold(ports, m);
 			ports[0].script().disarm();
 			ports.host.disconnectAll();
 			ports.connect(0);

@@ -5,11 +5,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <netdb.h>
 #include <poll.h>
-#include <sstream>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
@@ -17,6 +15,7 @@
 
 #include <blkid.h>
 
+#include "libctl/volume/mounts.h"
 #include "program.h"
 
 namespace csi {
@@ -33,19 +32,6 @@ Error failure(const std::string &what, int number)
 	if (error.code == ErrorCode::noSuchObject) // it is no volume that is not there
 		error.code = ErrorCode::failed;
 	return error;
-}
-
-std::string unescaped(const std::string &text)
-{
-	std::string plain;
-	for (std::size_t i = 0; i < text.size(); i++)
-		if (text[i] == '\\' && i + 3 < text.size()) {
-			plain += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
-			i += 3;
-		} else {
-			plain += text[i];
-		}
-	return plain;
 }
 
 Result<void> makeFolder(const fs::path &folder)
@@ -144,17 +130,10 @@ Result<void> LocalMachine::grow(const std::string &device, const std::string &mo
 std::vector<Mounted> LocalMachine::mounts()
 {
 	std::vector<Mounted> all;
-	std::ifstream stream(places_.proc / "self/mountinfo");
-	for (std::string line; std::getline(stream, line);) {
-		std::istringstream words(line);
-		std::string id, parent, number, root, point, options, word, type, source;
-		words >> id >> parent >> number >> root >> point >> options;
-		while (words >> word && word != "-")
-			;
-		words >> type >> source;
-		const bool readOnly = options == "ro" || options.starts_with("ro,");
-		all.push_back({type == "devtmpfs" && root != "/" ? "/dev" + root : unescaped(source), unescaped(point),
-			       readOnly});
+	for (const volume::Mount &one : volume::mountsOf(places_)) {
+		const bool node = one.type == "devtmpfs" && one.root != "/";
+		const bool readOnly = one.options == "ro" || one.options.starts_with("ro,");
+		all.push_back({node ? "/dev" + one.root : one.source, one.point, readOnly});
 	}
 	return all;
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <fnmatch.h>
 #include <ostream>
-#include <poll.h>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 
 #include "context.h"
 #include "documents.h"
+#include "libctl/volume/finish_all.h"
 #include "progress.h"
 
 using namespace nvmeof;
@@ -83,11 +83,7 @@ Removal disconnectEach(Client &client, const std::vector<Controller> &controller
 	std::vector<Pending<Result<void>>> pending;
 	for (const Controller &one : controllers)
 		pending.push_back(client.startDisconnect(one.name));
-	auto waits = [](const Pending<Result<void>> &one) { return !one.ready(); };
-	for (client.dispatch(); std::ranges::any_of(pending, waits); client.dispatch()) {
-		pollfd fd{client.fd(), POLLIN, 0};
-		::poll(&fd, 1, -1);
-	}
+	nofctl::volume::finishAll(client, pending, [] { return false; });
 	Removal removal;
 	for (std::size_t i = 0; i < pending.size(); i++) {
 		Result<void> done = pending[i].take();

@@ -11,7 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "libctl/volume/first_line.h"
+
 using namespace nvmeof;
+using nofctl::volume::firstLine;
 namespace fs = std::filesystem;
 
 namespace {
@@ -25,12 +28,6 @@ std::string contents(const fs::path &file)
 {
 	std::ifstream stream(file, std::ios::binary);
 	return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-std::string firstLine(const fs::path &file)
-{
-	std::string text = contents(file);
-	return text.substr(0, text.find('\n'));
 }
 
 bool signaturesDemanded()

@@ -17,24 +17,18 @@
 #include "context.h"
 #include "documents.h"
 #include "format.h"
+#include "libctl/wire/bytes.h"
+#include "libctl/wire/nvme.h"
 #include "table.h"
 
 using namespace nvmeof;
+using nofctl::wire::get;
 
 namespace {
 
 // NVMe Base 2.0, 7.4: the header and the entries, with 128-bit identifiers
 constexpr std::size_t entryBytes = 64;
 constexpr std::size_t mostEntries = 1023;
-constexpr std::uint8_t reportOpcode = 0x0e;
-
-template <class T> T number(std::span<const std::uint8_t> bytes, std::size_t at)
-{
-	T value = 0;
-	for (std::size_t i = sizeof(T); i--;)
-		value = static_cast<T>(value << 8 | bytes[at + i]);
-	return value;
-}
 
 // What the target says, as many bytes as it needs for that
 Result<std::vector<std::uint8_t>> readReport(const Namespace &ns)
@@ -45,7 +39,7 @@ Result<std::vector<std::uint8_t>> readReport(const Namespace &ns)
 	int status = fd < 0 ? -1 : 0;
 	for (bool whole = false; !status && !whole;) {
 		nvme_passthru_cmd cmd{};
-		cmd.opcode = reportOpcode;
+		cmd.opcode = nofctl::wire::op_resv_report;
 		cmd.nsid = ns.nsid;
 		cmd.addr = reinterpret_cast<std::uintptr_t>(report.data());
 		cmd.data_len = static_cast<std::uint32_t>(report.size());
@@ -93,7 +87,7 @@ std::string hostText(std::span<const std::uint8_t> bytes)
 
 std::size_t reservationEntries(std::span<const std::uint8_t> report)
 {
-	return report.size() < entryBytes ? 0 : number<std::uint16_t>(report, 5);
+	return report.size() < entryBytes ? 0 : get<std::uint16_t>(report, 5);
 }
 
 std::optional<ReservationReport> parseReservation(std::span<const std::uint8_t> report, const std::optional<Uuid> &self)
@@ -102,7 +96,7 @@ std::optional<ReservationReport> parseReservation(std::span<const std::uint8_t> 
 	if (report.size() < entryBytes * (1 + entries))
 		return std::nullopt;
 	ReservationReport is;
-	is.generation = number<std::uint32_t>(report, 0);
+	is.generation = get<std::uint32_t>(report, 0);
 	is.persists = report[9] != 0;
 	if (report[4] > 6)
 		return std::nullopt;
@@ -110,7 +104,7 @@ std::optional<ReservationReport> parseReservation(std::span<const std::uint8_t> 
 		is.type = reservationTypes(static_cast<std::uint8_t>(1 << report[4])).front();
 	for (std::size_t i = 1; i <= entries; i++) {
 		auto entry = report.subspan(i * entryBytes, entryBytes);
-		Registrant one{hostText(entry.subspan(16, 16)), number<std::uint64_t>(entry, 8), (entry[2] & 1) != 0};
+		Registrant one{hostText(entry.subspan(16, 16)), get<std::uint64_t>(entry, 8), (entry[2] & 1) != 0};
 		one.thisHost = self && one.host == self->toString();
 		if (std::ranges::none_of(is.registrants, [&](auto &r) { return r.host == one.host; }))
 			is.registrants.push_back(one);
