@@ -15,7 +15,7 @@ void checkCapacity(const nof_ns_format &ns)
 	expect(ns.lba_shift >= NOF_MIN_LBA_SHIFT && ns.lba_shift <= NOF_MAX_LBA_SHIFT, "blocks of 512 to 4096 bytes");
 	expect(ns.nlbas > 0, "there is something to read");
 	expect(ns.nlbas <= u64(S64_MAX) >> ns.lba_shift, "the size in bytes is a loff_t");
-	expect(ns.ms == 0, "no metadata");
+	expect(ns.pi_type <= 3, "metadata is protection information, of a type that there is, or there is none");
 }
 
 void checkHints(const nof_ns_format &ns)
