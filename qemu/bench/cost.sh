@@ -51,6 +51,20 @@ sample() {
 	done
 }
 
+generic_of() {
+	local name=${device[$1]#/dev/}
+	case $1 in ours) echo "/dev/ng$name" ;; *) echo "/dev/ng${name#nvme}" ;; esac
+}
+
+# sample_commands CASE BLOCKSIZE DEPTH COUNT: reads by io_uring passthrough
+sample_commands() {
+	local driver
+	for driver in $drivers; do
+		cmdcount "$(generic_of "$driver")" 1 4096 read "${@:2}" > /run/rate
+		echo "$1 $driver $4 $round" >> /run/samples
+	done
+}
+
 # Memory-backed null_blk takes no part: without data to keep, it costs least and disturbs the ratio least.
 drivers=$DRIVERS
 case " $DRIVERS " in *' intree '*) drivers+=' tuned' ;; esac
@@ -80,6 +94,7 @@ for round in $(seq 0 "$REPS"); do
 	sample tcp/read/128k/qd4 read 131072 4 400 sequential batch
 	sample single/randread/4k/qd16 read 4096 16 2000 random single
 	sample single/randwrite/4k/qd16 write 4096 16 2000 random single
+	sample_commands passthru/randread/4k/qd16 4096 16 2000
 done
 cp /run/samples /results/samples
 grep -i ' [tw] ' /proc/kallsyms > /results/symbols

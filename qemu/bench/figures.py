@@ -2,7 +2,7 @@
 """Rows of bench.json, and how they look as a table."""
 import statistics
 
-DIGITS = {"seconds": 2, "ms": 2, "MB/s": 1}
+DIGITS = {"seconds": 2, "ms": 2, "MB/s": 1, "us": 1}
 
 
 def figure(values):

@@ -2,13 +2,14 @@
 /*
  * iocount: a fixed number of direct I/Os at a queue depth through libaio's system calls, between two markers.
  *
- * usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single]
+ * usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single] [latency]
  *
  * batch (default): all slots that one io_getevents() call reported done go into one io_submit() call, as with fio's
  * iodepth_batch. single: each is submitted by a call of its own, as fio does without that option. A quarter of COUNT
  * runs ahead of the first marker, so that caches, lazily made structures and translated code are warm. Prints
  * "BEGIN END IOS_PER_SECOND", the first two in seconds of CLOCK_MONOTONIC at the markers: whoever runs several at a
- * time divides all their I/Os by the time of them all, and does not add up rates.
+ * time divides all their I/Os by the time of them all, and does not add up rates. latency: a second line
+ * "P50 P99 P99.9", microseconds from an I/O's submission to its completion being seen.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,9 +24,9 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "latency.h"
 #include "marker.h"
 
 #define MAX_DEPTH 256
@@ -39,6 +40,8 @@ static struct {
 	unsigned char *buffer;
 	aio_context_t ctx;
 	struct iocb slot[MAX_DEPTH];
+	double since[MAX_DEPTH];
+	struct latency took;
 } job;
 
 static void fatal(const char *what)
@@ -67,6 +70,7 @@ static struct iocb *prepare(long index)
 	cb->aio_nbytes = job.size;
 	cb->aio_offset = next_block() * job.size;
 	cb->aio_data = index;
+	job.since[index] = latency_start(&job.took);
 	return cb;
 }
 
@@ -107,6 +111,7 @@ static void run(long count)
 		done += got;
 		for (n = 0, i = 0; i < got; i++) {
 			check(&events[i]);
+			latency_end(&job.took, job.since[events[i].data]);
 			if (started < count) {
 				list[n++] = prepare(events[i].data);
 				started++;
@@ -135,14 +140,6 @@ static void open_device(const char *path)
 		fatal("io_setup");
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
 int main(int argc, char **argv)
 {
 	double begin, end;
@@ -150,7 +147,8 @@ int main(int argc, char **argv)
 
 	if (argc < 6) {
 		fprintf(stderr,
-			"usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single]\n");
+			"usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single] "
+			"[latency]\n");
 		return 2;
 	}
 	job.write = !strcmp(argv[2], "write");
@@ -162,12 +160,16 @@ int main(int argc, char **argv)
 	if (!job.size || job.depth < 1 || job.depth > MAX_DEPTH || count < 1)
 		return 2;
 	open_device(argv[1]);
+	if (argc > 8)
+		latency_room(&job.took, count + count / 4 + job.depth);
 	run(count / 4 + job.depth);
-	begin = now();
+	job.took.nr = 0;
+	begin = latency_now();
 	MARKER_HERE(MARKER_FROM);
 	run(count);
 	MARKER_HERE(MARKER_TO);
-	end = now();
+	end = latency_now();
 	printf("%.9f %.9f %.1f\n", begin, end, count / (end - begin));
+	latency_print(&job.took);
 	return 0;
 }

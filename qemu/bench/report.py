@@ -165,6 +165,8 @@ def timed_rows(guest, jobs):
         rows["depth"] = mpath.depth_rows(guest / "bench-depth" / "depth")
     if "ns" in jobs:
         rows["ns"] = plain_rows(guest / "bench-ns" / "ns", "seconds")
+    if "zns" in jobs:
+        rows["zns"] = plain_rows(guest / "bench-zns" / "zns", "us")
     if "mem" in jobs:
         rows["mem"] = plain_rows(guest / "bench-mem" / "mem", "KiB")
     if "rdma" in jobs:
@@ -195,6 +197,8 @@ def print_all(tables, timed):
                 timed.get("depth", []))
     print_table("A thousand namespaces: seconds until they are there (answers take 50 ms), and gone",
                 timed.get("ns", []))
+    print_table("Microseconds of an I/O: writes to a zone and to a conventional drive, zone appends by passthrough",
+                timed.get("zns", []))
     print_table("Kernel memory of an idle connection, KiB", timed.get("mem", []))
     if "ghost" in timed:
         mpath.print_ghosts(timed["ghost"])

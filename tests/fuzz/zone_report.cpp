@@ -37,21 +37,22 @@ void checkZone(const nof_zone &zone, u64 start, u64 size)
 	expect(zone.start == start, "zones stand one behind another");
 	expect(zone.capacity && zone.capacity <= size, "a zone holds something, and no more than its size");
 	expect(zone.state == NOF_ZONE_READ_ONLY || zone.state == NOF_ZONE_OFFLINE || zone.state == NOF_ZONE_FULL ||
-	               (zone.wp >= start && zone.wp <= start + zone.capacity),
+		       (zone.wp >= start && zone.wp <= start + zone.capacity),
 	       "the write pointer of a zone that can be written is within it");
 	expect(zone.state != NOF_ZONE_EMPTY || zone.wp == start, "an empty zone begins at its start");
 }
 
 void checkVerdicts(const nof_zone &zone, u64 size, Input &in)
 {
-	const u64 from = zone.start + in.take<u64>() % size, to = from + 1 + in.take<u64>() % (zone.start + size - from);
+	const u64 from = zone.start + in.take<u64>() % size;
+	const u64 to = from + 1 + in.take<u64>() % (zone.start + size - from);
 	const auto write = nof_zone_judge(&zone, NOF_ZONE_ACT_WRITE, from, to);
 	if (zone.state == NOF_ZONE_IMPLICIT || zone.state == NOF_ZONE_EXPLICIT || zone.state == NOF_ZONE_CLOSED) {
 		expect(write != NOF_ZONE_DONE || zone.wp >= to, "a write is done when the write pointer is behind it");
 		expect(write != NOF_ZONE_AGAIN || zone.wp <= from, "and due when nothing of it is there");
 	}
-	for (auto act : {NOF_ZONE_ACT_WRITE, NOF_ZONE_ACT_OPEN, NOF_ZONE_ACT_CLOSE, NOF_ZONE_ACT_FINISH,
-	                 NOF_ZONE_ACT_RESET}) {
+	for (auto act :
+	     {NOF_ZONE_ACT_WRITE, NOF_ZONE_ACT_OPEN, NOF_ZONE_ACT_CLOSE, NOF_ZONE_ACT_FINISH, NOF_ZONE_ACT_RESET}) {
 		const auto verdict = nof_zone_judge(&zone, act, from, to);
 		expect(verdict == NOF_ZONE_DONE || verdict == NOF_ZONE_AGAIN || verdict == NOF_ZONE_WRONG,
 		       "a zone that has answered is not one that could not be asked");

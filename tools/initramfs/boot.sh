@@ -62,6 +62,22 @@ nvmeof_connect() {
 	echo "nvmeof: $out"
 }
 
+# nvmeof_keep_network: systemd-networkd takes an address that it has not given away with the root file system, and then
+# cannot read what it needs to give it back. A file of the same name below /etc takes this one's place.
+nvmeof_keep_network() {
+	local conf name run=${NVMEOF_RUN:-/run}
+	for conf in "$run"/net-*.conf; do
+		[ -e "$conf" ] || continue
+		name=${conf##*/net-}
+		name=${name%.conf}
+		mkdir -p "$run/systemd/network"
+		{
+			printf '[Match]\nName=%s\n\n[Network]\n' "$name"
+			printf '%s\n' KeepConfiguration=yes LinkLocalAddressing=no IPv6AcceptRA=no
+		} > "$run/systemd/network/00-nvmeof-$name.network"
+	done
+}
+
 nvmeof_connect_all() {
 	local one status=0
 	for one in $(nvmeof_arguments); do

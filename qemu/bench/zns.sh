@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 900
+# How long an I/O takes at a queue depth of 16, in guest time: writes of 4 KiB one behind another, to a zoned drive and
+# to a conventional one, and zone appends by passthrough. The drives take 20 us for each. Writes /results/zns:
+# CASE/PERCENTILE STACK MICROSECONDS.
+# shellcheck source=qemu/bench/stack.sh
+. /nvmeof/add/stack.sh
+
+count=2000
+zone_mib=64
+nullb=/sys/kernel/config/nullb
+
+# make_drive NAME ZONED: its device
+make_drive() {
+	local drive=$nullb/$1 device
+	mkdir "$drive"
+	echo 1024 > "$drive/size"
+	echo 4096 > "$drive/blocksize"
+	echo 2 > "$drive/irqmode"
+	echo 20000 > "$drive/completion_nsec"
+	echo "$2" > "$drive/zoned"
+	echo $zone_mib > "$drive/zone_size"
+	echo 1 > "$drive/power"
+	device=/dev/$1 # or by its number, up to 6.1
+	[ -b "$device" ] || device=/dev/nullb$(cat "$drive/index")
+	patiently 10 test -b "$device"
+	echo "$device"
+}
+
+zoned_uuid_of() {
+	echo "00000000-0000-4000-8000-00000000030$(index "$1")"
+}
+
+generic_of() {
+	case $1 in /dev/nvmeof*) echo "/dev/ng${1#/dev/}" ;; *) echo "/dev/ng${1#/dev/nvme}" ;; esac
+}
+
+# note CASE STACK "P50 P99 P99.9"
+note() {
+	local case=$1 stack=$2 name
+	set -- $3
+	for name in p50 p99 p99.9; do
+		echo "$case/$name $stack $1" >> /results/zns
+		shift
+	done
+}
+
+measure() {
+	local stack=$1 zoned=${zoned[$1]}
+	blkzone reset "$zoned"
+	note zns/write/4k/qd16 "$stack" "$(iocount "$zoned" write 4096 16 $count sequential batch latency | tail -n 1)"
+	note conventional/write/4k/qd16 "$stack" \
+		"$(iocount "${device[$stack]}" write 4096 16 $count sequential batch latency | tail -n 1)"
+	blkzone reset "$zoned"
+	note zns/append/qd16 "$stack" \
+		"$(cmdcount "$(generic_of "$zoned")" 2 4096 append 4096 16 $count $((zone_mib * 256)) | tail -n 1)"
+}
+
+modprobe null_blk nr_devices=0
+modprobe veth
+target_modules
+declare -A zoned
+for stack in $DRIVERS; do
+	make_target "$stack" 1 "$(make_drive "plain-$stack" 0)"
+	target_namespace "$(nqn_of "$stack")" 2 "$(make_drive "zoned-$stack" 1)" "$(zoned_uuid_of "$stack")"
+	connect_stack "$stack" 1
+	patiently 30 by_uuid "$(zoned_uuid_of "$stack")" "$(prefix_of "$stack")" > /run/found
+	zoned[$stack]=$(by_uuid "$(zoned_uuid_of "$stack")" "$(prefix_of "$stack")")
+	[ "$stack" = ours ] || no_scheduler "$stack"
+done
+for round in $(seq "$REPS"); do
+	echo "bench: round $round"
+	for stack in $DRIVERS; do measure "$stack"; done
+done
