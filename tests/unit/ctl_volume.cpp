@@ -89,8 +89,9 @@ struct Target {
 	void disk()
 	{
 		auto ns = namespaceOf("nvmeof0n1", 1);
+		const Uuid uuid = *Uuid::parse(uuidText);
 		std::string bytes;
-		for (std::uint8_t byte : Uuid::parse(uuidText)->bytes)
+		for (std::uint8_t byte : uuid.bytes)
 			bytes += static_cast<char>(byte);
 		ns->binary(NVMEOF_A_UUID, bytes).u32(NVMEOF_A_NR_USABLE, 1).u32(NVMEOF_A_OPENERS, openers);
 		kernel.namespaces["nvmeof0n1"] = ns;
