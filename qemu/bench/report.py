@@ -167,6 +167,7 @@ def timed_rows(guest, jobs):
         rows["ns"] = plain_rows(guest / "bench-ns" / "ns", "seconds")
     if "zns" in jobs:
         rows["zns"] = plain_rows(guest / "bench-zns" / "zns", "us")
+        rows["changes"] = plain_rows(guest / "bench-zns" / "changes", "cuts")
     if "mem" in jobs:
         rows["mem"] = plain_rows(guest / "bench-mem" / "mem", "KiB")
     if "rdma" in jobs:
@@ -199,6 +200,7 @@ def print_all(tables, timed):
                 timed.get("ns", []))
     print_table("Microseconds of an I/O: writes to a zone and to a conventional drive, zone appends by passthrough",
                 timed.get("zns", []))
+    print_table("Cuts of one of two paths that verified writes to zones survive, of 20", timed.get("changes", []))
     print_table("Kernel memory of an idle connection, KiB", timed.get("mem", []))
     if "ghost" in timed:
         mpath.print_ghosts(timed["ghost"])

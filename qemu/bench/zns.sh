@@ -1,14 +1,18 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 900
+#guest: --allow blk_zone_write_plug --allow cut.here --allow Call.Trace
 # How long an I/O takes at a queue depth of 16, in guest time: writes of 4 KiB one behind another, to a zoned drive and
-# to a conventional one, and zone appends by passthrough. The drives take 20 us for each. Writes /results/zns:
-# CASE/PERCENTILE STACK MICROSECONDS.
+# to a conventional one, and zone appends by passthrough. The drives take 20 us for each. Then over two paths, one of
+# which is cut after the other while fio writes to zones and verifies what it has written: how many cuts that survives, of
+# 20. The kernel warns of zones that are not as it knows them when the in-tree driver has lost one. Writes /results/zns:
+# CASE/PERCENTILE STACK MICROSECONDS, and /results/changes: CASE STACK CUTS.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
 count=2000
 zone_mib=64
+cuts=20
 nullb=/sys/kernel/config/nullb
 
 # make_drive NAME ZONED: its device
@@ -57,12 +61,40 @@ measure() {
 		"$(cmdcount "$(generic_of "$zoned")" 2 4096 append 4096 16 $count $((zone_mib * 256)) | tail -n 1)"
 }
 
+# cut STACK PATH: the connections of it end; the host connects again
+cut() {
+	far "$1" "$2" ss -K sport = :4420 > /run/cut
+	patiently 60 live "$1" 2
+	sleep 0.2
+}
+
+write_zones() {
+	blkzone reset "$1"
+	fio --thread --name=zones --filename="$1" --allow_file_create=0 --rw=write --bs=4k --iodepth=8 --ioengine=libaio \
+		--direct=1 --zonemode=zbd --size=768m --rate_iops=200 --time_based --runtime=600 --verify=crc32c \
+		--verify_fatal=1 --output=/run/fio
+}
+
+survive() {
+	local done=0 pid
+	write_zones "${zoned[$1]}" &
+	pid=$!
+	sleep 1
+	while [ $done -lt $cuts ] && kill -0 $pid 2> /run/gone; do
+		cut "$1" $((done % 2 + 1))
+		done=$((done + 1))
+	done
+	if kill $pid 2> /run/gone; then echo "bench: $1 survived $done cuts"; else cat /run/fio; fi
+	wait $pid || true
+	echo "zns/path-changes $1 $done" >> /results/changes
+}
+
 modprobe null_blk nr_devices=0
 modprobe veth
 target_modules
 declare -A zoned
 for stack in $DRIVERS; do
-	make_target "$stack" 1 "$(make_drive "plain-$stack" 0)"
+	make_target "$stack" 2 "$(make_drive "plain-$stack" 0)"
 	target_namespace "$(nqn_of "$stack")" 2 "$(make_drive "zoned-$stack" 1)" "$(zoned_uuid_of "$stack")"
 	connect_stack "$stack" 1
 	patiently 30 by_uuid "$(zoned_uuid_of "$stack")" "$(prefix_of "$stack")" > /run/found
@@ -72,4 +104,8 @@ done
 for round in $(seq "$REPS"); do
 	echo "bench: round $round"
 	for stack in $DRIVERS; do measure "$stack"; done
+done
+for stack in $DRIVERS; do
+	connect_stack "$stack" 2
+	survive "$stack"
 done
