@@ -4,9 +4,9 @@
 #guest: --allow blk_zone_write_plug --allow cut.here --allow Call.Trace
 # How long an I/O takes at a queue depth of 16, in guest time: writes of 4 KiB one behind another, to a zoned drive and
 # to a conventional one, and zone appends by passthrough. The drives take 20 us for each. Then over two paths, one of
-# which is cut after the other while fio writes to zones and verifies what it has written: how many cuts that survives, of
-# 20. The kernel warns of zones that are not as it knows them when the in-tree driver has lost one. Writes /results/zns:
-# CASE/PERCENTILE STACK MICROSECONDS, and /results/changes: CASE STACK CUTS.
+# which is cut after the other while fio writes to zones and verifies what it has written: how many cuts of 20 that
+# survives. The kernel warns of zones that are not as it knows them when the in-tree driver has lost one. Writes
+# /results/zns: CASE/PERCENTILE STACK MICROSECONDS, and /results/changes: CASE STACK CUTS.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
@@ -70,8 +70,8 @@ cut() {
 
 write_zones() {
 	blkzone reset "$1"
-	fio --thread --name=zones --filename="$1" --allow_file_create=0 --rw=write --bs=4k --iodepth=8 --ioengine=libaio \
-		--direct=1 --zonemode=zbd --size=768m --rate_iops=200 --time_based --runtime=600 --verify=crc32c \
+	fio --thread --name=zones --filename="$1" --allow_file_create=0 --rw=write --bs=4k --iodepth=8 \
+		--ioengine=libaio --direct=1 --zonemode=zbd --size=768m --rate_iops=200 --time_based --runtime=600 --verify=crc32c \
 		--verify_fatal=1 --output=/run/fio
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <ostream>
+#include <sys/utsname.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,6 +8,7 @@
 #include "builds.h"
 #include "context.h"
 #include "documents.h"
+#include "kernels.h"
 
 using namespace nvmeof;
 
@@ -26,6 +28,16 @@ Json arrayOf(const auto &all)
 	return array;
 }
 
+std::vector<BuildFinding> findings(const Build &tool, const std::vector<ModuleBuild> &modules)
+{
+	std::vector<BuildFinding> found = judgeBuilds(tool, libraryBuild(), modules);
+	utsname system{};
+	uname(&system);
+	for (const KernelGap &gap : kernelGaps("/", system.release))
+		found.push_back(judgeGap(gap));
+	return found;
+}
+
 } // namespace
 
 // What there is is told in any case; the exit code tells whether there is a module to work with.
@@ -35,7 +47,7 @@ int runVersion(Context &context)
 	Result<ModuleVersion> module = client ? client->version() : Result<ModuleVersion>(client.error());
 	Build tool = toolBuild();
 	std::vector<ModuleBuild> modules = moduleBuilds();
-	std::vector<BuildFinding> findings = judgeBuilds(tool, libraryBuild(), modules);
+	std::vector<BuildFinding> found = findings(tool, modules);
 	if (context.json()) {
 		Json json = module ? versionDocument(*module)
 				   : Json{{"version", tool.version},
@@ -43,13 +55,13 @@ int runVersion(Context &context)
 					  {"error", toJson(module.error())}};
 		json["source"] = tool.source;
 		json["modules"] = arrayOf(modules);
-		json["findings"] = arrayOf(findings);
+		json["findings"] = arrayOf(found);
 		context.print(json);
 	} else {
 		context.out() << fmt::format("nvmeofctl {} (sources {})\n", tool.version, tool.source)
 			      << (module ? formatModule(*module) : "") << formatModules(modules) << std::flush;
 	}
-	for (const BuildFinding &finding : findings) {
+	for (const BuildFinding &finding : found) {
 		Error error;
 		error.message = finding.message;
 		context.warn("", error, finding.step);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Kernels that may be booted next, and have no modules: by made-up folders of a machine
+#include <catch2/catch.hpp>
+
+#include "ctl_scratch.h"
+#include "kernels.h"
+
+namespace {
+
+struct Machine {
+	Scratch files;
+
+	void kernel(const std::string &name, const std::string &modules) const
+	{
+		files.write("boot/vmlinuz-" + name, "");
+		files.write("lib/modules/" + name + "/modules.dep",
+			    "kernel/fs/ext4/ext4.ko: kernel/lib/crc16.ko\n" + modules);
+	}
+	std::vector<KernelGap> gaps() const { return kernelGaps(files.path(), "6.1.0-20-amd64"); }
+};
+
+constexpr const char *ours = "updates/dkms/nvmeof_tcp.ko.xz: updates/dkms/nvmeof.ko.xz\nupdates/dkms/nvmeof.ko.xz:\n";
+
+} // namespace
+
+TEST_CASE("later kernels without modules are told", "[kernels]")
+{
+	Machine machine;
+	machine.kernel("6.1.0-20-amd64", ours);
+	CHECK(machine.gaps().empty());
+	machine.kernel("6.1.0-9-amd64", ""); // earlier: not what is booted next
+	machine.kernel("6.12.117+deb12-amd64", "");
+	machine.kernel("6.1.0-56-amd64", "");
+	machine.kernel("6.13.1-amd64", ours);
+	machine.files.write("boot/vmlinuz-7.0.0-amd64", ""); // its modules have gone
+	auto gaps = machine.gaps();
+	REQUIRE(gaps.size() == 2);
+	CHECK(gaps[0].kernel == "6.1.0-56-amd64");
+	CHECK(gaps[1].kernel == "6.12.117+deb12-amd64");
+	BuildFinding finding = judgeGap(gaps[1]);
+	CHECK(finding.code == "kernel_without_modules");
+	CHECK(finding.message.find("6.12.117+deb12-amd64") != std::string::npos);
+	CHECK(finding.step.find("nvmeof-modules-6.12.117+deb12-amd64") != std::string::npos);
+}
+
+TEST_CASE("of a kernel that dkms is to build for", "[kernels]")
+{
+	Machine machine;
+	machine.kernel("6.1.0-20-amd64", ours);
+	machine.kernel("6.1.0-56-amd64", "");
+	machine.files.write("var/lib/dkms/nvmeof/0.1.0/source", "");
+	CHECK(judgeGap(machine.gaps().at(0)).step.find("linux-headers-6.1.0-56-amd64") != std::string::npos);
+	const std::string log = "var/lib/dkms/nvmeof/0.1.0/build/make.log";
+	machine.files.write(log, "DKMS make.log for nvmeof-0.1.0 for kernel 6.1.0-5-amd64 (x86_64)\n");
+	CHECK(machine.gaps().at(0).failure.empty()); // of another one
+	machine.files.write(log, "DKMS make.log for nvmeof-0.1.0 for kernel 6.1.0-56-amd64 (x86_64)\nerror: oops\n");
+	CHECK(judgeGap(machine.gaps().at(0)).step.find(log) != std::string::npos);
+}
+
+TEST_CASE("a machine without modules has no kernel that lacks them", "[kernels]")
+{
+	Machine machine;
+	machine.kernel("6.1.0-20-amd64", "");
+	machine.kernel("6.1.0-56-amd64", "");
+	CHECK(machine.gaps().empty());
+}
