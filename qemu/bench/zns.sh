@@ -71,8 +71,8 @@ cut() {
 write_zones() {
 	blkzone reset "$1"
 	fio --thread --name=zones --filename="$1" --allow_file_create=0 --rw=write --bs=4k --iodepth=8 \
-		--ioengine=libaio --direct=1 --zonemode=zbd --size=768m --rate_iops=200 --time_based --runtime=600 --verify=crc32c \
-		--verify_fatal=1 --output=/run/fio
+		--ioengine=libaio --direct=1 --zonemode=zbd --size=768m --rate_iops=200 --time_based --runtime=600 \
+		--verify=crc32c --verify_fatal=1 --output=/run/fio
 }
 
 survive() {

@@ -229,6 +229,58 @@ TEST_CASE("zones survive path changes in the middle of writing", "[zones][change
 		    retries);
 }
 
+// What is written, while a path is lost, is there after the file system has been mounted anew
+static void keepsFiles(Zoned &z, const std::string &mount)
+{
+	must("mkdir -p /tmp/fs && " + mount);
+	FioJob job{.file = "/tmp/fs/file", .rw = "write", .blocks = "64k", .size = "24m"};
+	job.more = "--rate_iops=400 --end_fsync=1";
+	FioLoad load(job);
+	std::this_thread::sleep_for(300ms);
+	z.change(0);
+	auto result = load.wait(slowly(120s));
+	INFO(result.text);
+	REQUIRE(result.good());
+	auto sum = must("md5sum < /tmp/fs/file");
+	must("umount /tmp/fs && " + mount);
+	CHECK(must("md5sum < /tmp/fs/file") == sum);
+	must("umount /tmp/fs");
+	CHECK(z.rig.waitPaths(2, 1, 20s));
+}
+
+TEST_CASE("btrfs on zones", "[zones][filesystems]")
+{
+	Zoned z({.mib = 512, .zoneMib = 4, .capacityMib = 4});
+	must("modprobe btrfs && mkfs.btrfs -q -O zoned -d single -m single " + z.node);
+	keepsFiles(z, "mount -t btrfs " + z.node + " /tmp/fs");
+}
+
+TEST_CASE("f2fs with its files on zones", "[zones][filesystems]")
+{
+	Zoned z({.mib = 512, .zoneMib = 4, .capacityMib = 4});
+	// what it writes in place is on a disk of another kind
+	must("modprobe f2fs && truncate -s 256M /tmp/plain && losetup /dev/loop7 /tmp/plain");
+	must("mkfs.f2fs -q -f -m -c " + z.node + " /dev/loop7");
+	keepsFiles(z, "mount -t f2fs /dev/loop7 /tmp/fs");
+	must("losetup -d /dev/loop7 && rm /tmp/plain");
+}
+
+TEST_CASE("dm-linear over zones has zones", "[zones][dm]")
+{
+	Zoned z({.mib = 16});
+	must("echo 0 16384 linear " + z.node + " 8192 | dmsetup create linear");
+	{
+		Disk disk("/dev/mapper/linear");
+		CHECK(reportZones(disk, 0, 100).size() == 8);
+		CHECK(writeAt(disk, zone, 65536, 7) == 0);
+		CHECK(zoneOf(disk, 1).wp == zone + 128);
+		CHECK(readsAs(Disk(z.node), 8192 + zone, 65536, 7));
+		CHECK(manageZones(disk, BLKRESETZONE, zone, zone) == 0);
+		CHECK(zoneOf(Disk(z.node), 5).cond == BLK_ZONE_COND_EMPTY);
+	}
+	must("dmsetup remove linear");
+}
+
 TEST_CASE("zonefs", "[zones][zonefs]")
 {
 	Zoned z({.mib = 16});
