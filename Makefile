@@ -19,8 +19,8 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 # A build folder keeps the generator it was made with.
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
-.PHONY: all configure user tool modules deb install dkms uninstall clean help deps lint unit fuzz check check-quick \
-	check-deep debug-kernel plain-kernel coverage demo demo-cdc demo-gds shell bench bench-cdc figures
+.PHONY: all configure user tool modules deb rpm install dkms uninstall clean help deps lint unit fuzz check \
+	check-quick check-deep debug-kernel plain-kernel coverage demo demo-cdc demo-gds shell bench bench-cdc figures
 
 all: user modules
 
@@ -46,6 +46,7 @@ help:
 	@echo 'make lint       static checks'
 	@echo 'make deps       install the Debian packages that are missing (as root), or name them'
 	@echo 'make deb        Debian packages in $(BUILD)/deb, a repository for apt'
+	@echo 'make rpm        RPM packages in $(BUILD)/rpm'
 	@echo 'make install    modules, library and tool, on this machine; DESTDIR= and PREFIX= as usual'
 	@echo 'make dkms       the same, but the modules through dkms, so that each new kernel gets its own'
 	@echo 'make uninstall  remove what either has installed'
@@ -140,6 +141,9 @@ dkms: tool
 
 deb: tool
 	@tools/deb --staged
+
+rpm: tool
+	@tools/rpm/build --staged
 
 uninstall:
 	@DESTDIR=$(DESTDIR) tools/install uninstall
