@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Zoned namespaces of the kernel's target, on a null_blk with zones: what applications do with them, over two paths.
 #include "support/fio.h"
+#include "support/loop.h"
 #include "support/multi.h"
 #include "support/zoned.h"
 
@@ -259,16 +260,16 @@ TEST_CASE("f2fs with its files on zones", "[zones][filesystems]")
 {
 	Zoned z({.mib = 512, .zoneMib = 4, .capacityMib = 4});
 	// what it writes in place is on a disk of another kind
-	must("modprobe f2fs && truncate -s 256M /tmp/plain && losetup /dev/loop7 /tmp/plain");
-	must("mkfs.f2fs -q -f -m -c " + z.node + " /dev/loop7");
-	keepsFiles(z, "mount -t f2fs /dev/loop7 /tmp/fs");
-	must("losetup -d /dev/loop7 && rm /tmp/plain");
+	Loop plain(256 * mib);
+	must("modprobe f2fs && mkfs.f2fs -q -f -m -c " + z.node + " " + plain.device());
+	keepsFiles(z, "mount -t f2fs " + plain.device() + " /tmp/fs");
 }
 
 TEST_CASE("dm-linear over zones has zones", "[zones][dm]")
 {
 	Zoned z({.mib = 16});
-	must("echo 0 16384 linear " + z.node + " 8192 | dmsetup create linear");
+	must("modprobe dm-mod");
+	must("DM_DISABLE_UDEV=1 dmsetup create linear --table \"0 16384 linear " + z.node + " 8192\"");
 	{
 		Disk disk("/dev/mapper/linear");
 		CHECK(reportZones(disk, 0, 100).size() == 8);
@@ -278,7 +279,7 @@ TEST_CASE("dm-linear over zones has zones", "[zones][dm]")
 		CHECK(manageZones(disk, BLKRESETZONE, zone, zone) == 0);
 		CHECK(zoneOf(Disk(z.node), 5).cond == BLK_ZONE_COND_EMPTY);
 	}
-	must("dmsetup remove linear");
+	must("DM_DISABLE_UDEV=1 dmsetup remove linear");
 }
 
 TEST_CASE("zonefs", "[zones][zonefs]")
