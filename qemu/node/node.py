@@ -119,18 +119,18 @@ class Machine:
             if select.select([self.line], [], [], min(left, 1))[0]:
                 self.text += self.line.recv(65536).decode(errors="replace").replace("\r", "")
 
-    def await_shell(self, timeout=120):
+    def await_shell(self, timeout=300):
         """Since it was told to start, or to reboot"""
         self._read_until(r"node-shell: ready\n", timeout, "boot")
 
-    def run(self, command, timeout=60):
+    def run(self, command, timeout=120):
         """(status, what it printed)"""
         self.number += 1
         self.line.sendall(f"{self.number} {command}\n".encode())
         found, before = self._read_until(rf"^{self.number}: (\d+)\n", timeout, command)
         return int(found[1]), before.strip()
 
-    def must(self, command, timeout=60):
+    def must(self, command, timeout=120):
         status, text = self.run(command, timeout)
         if status:
             raise Failure(f"{command}: {status}: {text}")
@@ -140,7 +140,7 @@ class Machine:
         """Until it succeeds; the seconds that took"""
         begin = time.monotonic()
         while True:
-            status, text = self.run(command, timeout=60)
+            status, text = self.run(command)
             if status == 0:
                 return time.monotonic() - begin
             if time.monotonic() - begin > timeout:
