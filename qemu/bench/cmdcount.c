@@ -20,8 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "latency.h"
-#include "marker.h"
+#include "measured.h"
 
 #define MAX_DEPTH	256
 #define OPCODE_READ	0x02
@@ -141,7 +140,7 @@ static void open_node(const char *path)
 
 int main(int argc, char **argv)
 {
-	double begin, took;
+	struct measured m;
 	long count;
 
 	if (argc < 8) {
@@ -162,14 +161,8 @@ int main(int argc, char **argv)
 	open_node(argv[1]);
 	if (job.append)
 		latency_room(&job.took, count + count / 4 + job.depth);
-	run(count / 4 + job.depth);
-	job.took.nr = 0;
-	begin = latency_now();
-	MARKER_HERE(MARKER_FROM);
-	run(count);
-	MARKER_HERE(MARKER_TO);
-	took = latency_now() - begin;
-	printf("%.1f\n", count / took);
+	m = measure(run, count, job.depth, &job.took);
+	printf("%.1f\n", count / (m.end - m.begin));
 	latency_print(&job.took);
 	return 0;
 }

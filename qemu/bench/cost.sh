@@ -51,16 +51,11 @@ sample() {
 	done
 }
 
-generic_of() {
-	local name=${device[$1]#/dev/}
-	case $1 in ours) echo "/dev/ng$name" ;; *) echo "/dev/ng${name#nvme}" ;; esac
-}
-
 # sample_commands CASE BLOCKSIZE DEPTH COUNT: reads by io_uring passthrough
 sample_commands() {
 	local driver
 	for driver in $drivers; do
-		cmdcount "$(generic_of "$driver")" 1 4096 read "${@:2}" > /run/rate
+		cmdcount "$(generic_of "${device[$driver]}")" 1 4096 read "${@:2}" > /run/rate
 		echo "$1 $driver $4 $round" >> /run/samples
 	done
 }

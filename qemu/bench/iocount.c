@@ -26,8 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "latency.h"
-#include "marker.h"
+#include "measured.h"
 
 #define MAX_DEPTH 256
 
@@ -142,7 +141,7 @@ static void open_device(const char *path)
 
 int main(int argc, char **argv)
 {
-	double begin, end;
+	struct measured m;
 	long count;
 
 	if (argc < 6) {
@@ -162,14 +161,8 @@ int main(int argc, char **argv)
 	open_device(argv[1]);
 	if (argc > 8)
 		latency_room(&job.took, count + count / 4 + job.depth);
-	run(count / 4 + job.depth);
-	job.took.nr = 0;
-	begin = latency_now();
-	MARKER_HERE(MARKER_FROM);
-	run(count);
-	MARKER_HERE(MARKER_TO);
-	end = latency_now();
-	printf("%.9f %.9f %.1f\n", begin, end, count / (end - begin));
+	m = measure(run, count, job.depth, &job.took);
+	printf("%.9f %.9f %.1f\n", m.begin, m.end, count / (m.end - m.begin));
 	latency_print(&job.took);
 	return 0;
 }

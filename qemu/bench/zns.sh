@@ -36,10 +36,6 @@ zoned_uuid_of() {
 	echo "00000000-0000-4000-8000-00000000030$(index "$1")"
 }
 
-generic_of() {
-	case $1 in /dev/nvmeof*) echo "/dev/ng${1#/dev/}" ;; *) echo "/dev/ng${1#/dev/nvme}" ;; esac
-}
-
 # note CASE STACK "P50 P99 P99.9"
 note() {
 	local case=$1 stack=$2 name

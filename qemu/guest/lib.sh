@@ -146,6 +146,11 @@ by_uuid() {
 	return 1
 }
 
+# generic_of DISK: its generic node, of either driver.
+generic_of() {
+	case $1 in /dev/nvmeof*) echo "/dev/ng${1#/dev/}" ;; *) echo "/dev/ng${1#/dev/nvme}" ;; esac
+}
+
 # Wall clock of the guest in seconds, with fractions.
 now() {
 	echo "$EPOCHREALTIME"

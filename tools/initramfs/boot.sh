@@ -62,8 +62,8 @@ nvmeof_connect() {
 	echo "nvmeof: $out"
 }
 
-# nvmeof_keep_network: systemd-networkd takes an address that it has not given away with the root file system, and then
-# cannot read what it needs to give it back. A file of the same name below /etc takes this one's place.
+# nvmeof_keep_network: systemd-networkd removes addresses that it has not configured. With them the root file system is
+# out of reach, and it cannot read what it needs to go on. A file of the same name below /etc takes this one's place.
 nvmeof_keep_network() {
 	local conf name run=${NVMEOF_RUN:-/run}
 	for conf in "$run"/net-*.conf; do
