@@ -17,9 +17,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds patience = 5s; // with one command, for a connection of our own
-constexpr std::chrono::milliseconds pause = 50ms;  // before what failed is tried again
-constexpr std::size_t unit = 4096;                 // of MDTS, at least: CAP.MPSMIN may make it more
+constexpr std::chrono::milliseconds commandPatience = 5s; // with one command, for a connection of our own
+constexpr std::chrono::milliseconds pause = 50ms;         // before what failed is tried again
+constexpr std::size_t unit = 4096;                        // of MDTS, at least: CAP.MPSMIN may make it more
 // The kernel's target makes the whole log anew for each read: the fewer, the better.
 constexpr std::size_t longestRead = 32 * unit;
 
@@ -140,7 +140,7 @@ template <typename F> Result<void> DiscoveryVisit::insist(F command)
 	for (;;) {
 		if (std::optional<Error> why = over())
 			return *why;
-		Result<void> done = command(made_.empty() ? 0ms : std::clamp(left(), 1ms, patience));
+		Result<void> done = command(made_.empty() ? 0ms : std::clamp(left(), 1ms, commandPatience));
 		if (done || !isLoss(done.error()))
 			return done;
 		std::this_thread::sleep_for(jittered(pause));

@@ -10,8 +10,6 @@ namespace nofctl::gpu {
 
 namespace {
 
-constexpr unsigned nvidia = 0x10de, amd = 0x1002;
-
 Level worse(Level a, Level b)
 {
 	return std::max(a, b);

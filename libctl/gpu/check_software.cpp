@@ -13,7 +13,6 @@ namespace nofctl::gpu {
 
 namespace {
 
-constexpr unsigned nvidia = 0x10de, amd = 0x1002;
 constexpr const char *p2pGuide = "NVIDIA GPUDirect Storage Troubleshooting Guide, NVMe P2PDMA";
 constexpr const char *hipGuide = "AMD hipFile documentation, Troubleshooting: ais-check";
 constexpr const char *iommuGuide = "NVIDIA GPUDirect Storage Installation Guide, Before You Install";

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::int64_t anyNumber = INT64_MAX / 2;
 constexpr std::uint64_t kibibyte = 1 << 10;
-constexpr unsigned nvidia = 0x10de;
 
 // NVIDIA GPUDirect Storage Configuration Guide, GPUDirect Storage Parameters; use_pci_p2pdma: release notes of 1.16
 constexpr CufileKey keys[] = {

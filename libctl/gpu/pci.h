@@ -10,6 +10,8 @@
 
 namespace nofctl::gpu {
 
+constexpr unsigned nvidia = 0x10de, amd = 0x1002; // vendors
+
 enum class Kind { gpu, nic, drive, bridge, other };
 
 // What an IOMMU does to the addresses of a device, by its group's type in sysfs

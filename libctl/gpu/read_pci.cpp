@@ -8,7 +8,6 @@ namespace nofctl::gpu {
 
 namespace {
 
-constexpr unsigned nvidia = 0x10de, amd = 0x1002;
 constexpr unsigned display = 0x03, accelerator = 0x12, network = 0x02, bridge = 0x06; // base classes
 constexpr unsigned infiniband = 0x0207, nonVolatile = 0x0108, pciBridge = 0x0604;
 // Of a line of "resource", as include/linux/ioport.h has them

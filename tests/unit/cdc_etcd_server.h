@@ -6,35 +6,19 @@
 #include <string>
 #include <vector>
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "cdc_free_port.h"
 #include "cdc_support.h"
 #include "ctl_scratch.h"
 #include "etcd_client.h"
 
 namespace cdc {
-
-// Nobody has it now.
-inline std::uint16_t freePort()
-{
-	const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	sockaddr_in address{};
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	socklen_t length = sizeof(address);
-	const bool bound = ::bind(fd, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0 &&
-			   ::getsockname(fd, reinterpret_cast<sockaddr *>(&address), &length) == 0;
-	::close(fd);
-	return bound ? ntohs(address.sin_port) : 0;
-}
 
 class EtcdServer {
 public:

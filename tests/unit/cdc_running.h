@@ -7,10 +7,9 @@
 #include <future>
 #include <thread>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "cdc_free_port.h"
 #include "cdc_sample.h"
 #include "control.h"
 #include "ctl_scratch.h"
@@ -19,20 +18,6 @@
 #include "web.h"
 
 namespace cdc {
-
-// That nobody listens at now
-inline std::uint16_t freePort()
-{
-	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	sockaddr_in address{};
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	socklen_t length = sizeof(address);
-	REQUIRE(::bind(socket, reinterpret_cast<sockaddr *>(&address), length) == 0);
-	::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &length);
-	::close(socket);
-	return ntohs(address.sin_port);
-}
 
 class Running {
 public:

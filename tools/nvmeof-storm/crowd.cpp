@@ -7,11 +7,6 @@ namespace storm {
 
 namespace {
 
-std::chrono::nanoseconds seconds(double count)
-{
-	return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(count));
-}
-
 initiator::SessionOptions sessionOf(const Options &options)
 {
 	initiator::SessionOptions session;

@@ -15,6 +15,11 @@
 
 namespace storm {
 
+inline std::chrono::nanoseconds seconds(double count)
+{
+	return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(count));
+}
+
 // A change that is made while all hosts wait for the event that tells of it
 struct PushOptions {
 	std::string command; // run by the shell; done when it has ended

@@ -23,11 +23,6 @@ std::uint64_t microsecondsSince(Clock::time_point start)
 		std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count());
 }
 
-std::chrono::nanoseconds seconds(double count)
-{
-	return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(count));
-}
-
 // Empty: there is room for so many hosts.
 std::string makeRoom(const Options &options)
 {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace cdc {
+
+// A TCP port of 127.0.0.1 that nobody listens at now
+inline std::uint16_t freePort()
+{
+	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	sockaddr_in address{};
+	address.sin_family = AF_INET;
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	socklen_t length = sizeof(address);
+	REQUIRE(::bind(socket, reinterpret_cast<sockaddr *>(&address), length) == 0);
+	::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &length);
+	::close(socket);
+	return ntohs(address.sin_port);
+}
+
+} // namespace cdc
