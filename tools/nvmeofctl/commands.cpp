@@ -538,7 +538,7 @@ std::vector<Command> changes()
 		 "bound the wait for a path ahead of a shutdown",
 		 "From now on no I/O waits for longer than the limit for a path that is gone: fast-io-fail-tmo of all "
 		 "controllers and delayed-removal-secs of all subsystems are lowered to it. "
-		 "nvmeof-shutdown.service, where it is enabled, runs this ahead of unmounting.",
+		 "nvmeof-shutdown.service, which comes with the units that connect, runs this ahead of unmounting.",
 		 {preset("15", time(0, day, value("", "--limit", "SECONDS", "Longest wait")))},
 		 runShutdown,
 		 {{"by hand, where the unit is not enabled", "nvmeofctl shutdown --limit 5"}}},
