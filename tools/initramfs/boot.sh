@@ -62,19 +62,38 @@ nvmeof_connect() {
 	echo "nvmeof: $out"
 }
 
-# nvmeof_keep_network: systemd-networkd removes addresses that it has not configured. With them the root file system is
-# out of reach, and it cannot read what it needs to go on. A file of the same name below /etc takes this one's place.
-nvmeof_keep_network() {
-	local conf name run=${NVMEOF_RUN:-/run}
-	for conf in "$run"/net-*.conf; do
+# nvmeof_await_address SECONDS: whoever sets up the network. Without one, first attempts are in vain, and each further
+# one comes later.
+nvmeof_await_address() {
+	local tries=$(($1 * 5))
+	while [ -z "$(ip -o address show up scope global)" ]; do
+		[ "$tries" -gt 0 ] || return 1
+		tries=$((tries - 1))
+		sleep 0.2
+	done
+}
+
+# The interfaces that ip= has set up, by what initramfs-tools notes of them
+nvmeof_configured() {
+	local conf
+	for conf in "${NVMEOF_RUN:-/run}"/net-*.conf; do
 		[ -e "$conf" ] || continue
-		name=${conf##*/net-}
-		name=${name%.conf}
-		mkdir -p "$run/systemd/network"
+		conf=${conf##*/net-}
+		echo "${conf%.conf}"
+	done
+}
+
+# nvmeof_keep_network INTERFACE...: systemd-networkd removes addresses that it has not configured. With them the root
+# file system is out of reach, and it cannot read what it needs to go on. A file of the same name below /etc takes this
+# one's place.
+nvmeof_keep_network() {
+	local name dir=${NVMEOF_RUN:-/run}/systemd/network
+	for name; do
+		mkdir -p "$dir"
 		{
 			printf '[Match]\nName=%s\n\n[Network]\n' "$name"
 			printf '%s\n' KeepConfiguration=yes LinkLocalAddressing=no IPv6AcceptRA=no
-		} > "$run/systemd/network/00-nvmeof-$name.network"
+		} > "$dir/00-nvmeof-$name.network"
 	done
 }
 
