@@ -205,10 +205,12 @@ class Node(Machine):
 class InstalledNode(Machine):
     """On a disk, with packages: where that disk is, is the caller's to say, by self.disks and self.arguments"""
 
-    def __init__(self, name, kernel, repositories, packages=()):
+    def __init__(self, name, kernel, repositories, packages=(), options=()):
+        """@options: of mkroot"""
         super().__init__(name, kernel)
         root = pathlib.Path(self.scratch.name) / "root"
-        subprocess.run([TOP / "qemu/node/mkroot", self.kver, root, *repositories, "--", *packages], check=True)
+        subprocess.run([TOP / "qemu/node/mkroot", *options, self.kver, root, *repositories, "--", *packages],
+                       check=True)
         self.initrd = pathlib.Path(self.scratch.name) / "initrd"
         shutil.copy(root / f"boot/initrd.img-{self.kver}", self.initrd)
         self.root = self.make_disk("disk", root, "node", f"{ROOT_MIB}M")
