@@ -68,9 +68,7 @@ class Machine:
         self.log.write_text("")
         self.scratch = tempfile.TemporaryDirectory()
         self.kver = full_version(kernel)
-        self.kernel = pathlib.Path(f"/boot/vmlinuz-{self.kver}")
         self.initrd, self.disks, self.arguments = None, [], ""
-        self.firmware = []  # of qemu's arguments; none: its BIOS
         self.number = 0
         self.text = ""
         self.qemu = None
@@ -98,7 +96,7 @@ class Machine:
             ["qemu-system-x86_64", "-machine", "pc-q35-7.1", "-accel", "tcg,thread=multi",
              "-cpu", "max,-la57,-smap,-smep,-umip,-pku,-erms", "-smp", "2", "-m", "2G",
              "-nodefaults", "-uuid", "6ba7b810-9dad-41d1-80b4-00c04fd430c8",
-             "-display", "none", "-monitor", "none", "-kernel", self.kernel, "-initrd", self.initrd, *self.firmware,
+             "-display", "none", "-monitor", "none", "-kernel", f"/boot/vmlinuz-{self.kver}", "-initrd", self.initrd,
              "-append", f"{KERNEL} {self.arguments}", "-serial", f"file:{self.log}", "-serial", f"unix:{line}",
              "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net", *drives])
         listener.settimeout(10)
