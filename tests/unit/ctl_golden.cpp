@@ -17,6 +17,7 @@
 #include "gpu_documents.h"
 #include "gpu_machine.h"
 #include "monitor.h"
+#include "nbft_documents.h"
 #include "policy.h"
 #include "stats.h"
 #include "top_model.h"
@@ -266,6 +267,61 @@ std::string pretty(const Json &document)
 	return dump(withSchema(document), 2) + "\n";
 }
 
+nofctl::nbft::BootTable wholeNbft()
+{
+	const Uuid id = *Uuid::parse("12345678-9abc-4def-8123-456789abcdef");
+	nofctl::nbft::BootTable table;
+	table.file = "/sys/firmware/acpi/tables/NBFT";
+	table.oem = "MAKER";
+	table.major = 1;
+	table.host = {"nqn.2024-01.com.example:node7", id, true, true, true};
+	table.interfaces = {{1,
+			     "52:54:00:12:34:56",
+			     7,
+			     "192.168.10.77",
+			     "192.168.10.1",
+			     "192.168.10.3",
+			     24,
+			     {"192.168.10.2"},
+			     true,
+			     true,
+			     500,
+			     "node7"}};
+	table.securities = {{1, true, true}};
+	table.discoveries = {{1, 1, "nvme+tcp://192.168.10.5:8009/", "nqn.2024-01.com.example:cdc", 1}};
+	table.problems = {"subsystem 2: it has no NQN"};
+	nofctl::nbft::Namespace ns;
+	ns.index = 1;
+	ns.address = {"192.168.10.5", "4420"};
+	ns.subsysnqn = "nqn.2024-01.com.example:flash1";
+	ns.portId = 1;
+	ns.nsid = 1;
+	ns.idType = "uuid";
+	ns.id = id.toString();
+	ns.interfaces = {1};
+	ns.discovery = ns.security = 1;
+	ns.discovered = ns.hdrDigest = ns.dataDigest = ns.dhcp = true;
+	ns.availability = nofctl::nbft::Availability::available;
+	ns.cntlid = 2;
+	ns.adminQueueSize = 32;
+	ns.dhcpRootPath = "NVME+TCP://192.168.10.5:4420/nqn.2024-01.com.example:flash1/1";
+	table.namespaces = {ns};
+	return table;
+}
+
+Json connectedByNbft()
+{
+	const nofctl::nbft::BootTable table = wholeNbft();
+	ConnectOptions options;
+	options.address = {"192.168.10.5", "4420"};
+	options.subsysnqn = "nqn.2024-01.com.example:flash1";
+	Json path = pathEntry(options, false);
+	path["error"] = toJson(errorFromErrno(ECONNREFUSED));
+	const std::vector<nofctl::nbft::Skipped> skipped{
+		{&table, 2, "nqn.2024-01.com.example:data", "the firmware could not reach it"}};
+	return connectNbftDocument(Json::array({path}), skipped, Json::array());
+}
+
 struct Golden {
 	std::string command; // the one that prints it
 	std::string file, text;
@@ -352,6 +408,8 @@ std::vector<Golden> all()
 		{"monitor", "monitor.ndjson", monitorLines()},
 		{"connect", "connect.json", pretty(connected())},
 		{"connect-all", "connect-all.json", pretty(connectedAll())},
+		{"connect-nbft", "connect-nbft.json", pretty(connectedByNbft())},
+		{"nbft", "nbft.json", pretty(nbftDocument(std::vector{wholeNbft()}))},
 		{"config", "config.json", pretty(configChecked())},
 		{"import", "import.json",
 		 pretty(importDocument({"stafd.conf"}, {{{"stafd.conf", 3}, "tron", "no place"}}, "[mdns]\n"))},

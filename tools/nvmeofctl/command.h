@@ -37,6 +37,7 @@ const std::vector<Option> &optionsOf(const Command &command);
 
 int runConnect(Context &context);
 int runConnectAll(Context &context);
+int runConnectNbft(Context &context);
 int runDiscover(Context &context);
 int runDisconnectAll(Context &context);
 int runImport(Context &context);
@@ -44,6 +45,7 @@ int runConfig(Context &context);
 int runDisconnect(Context &context);
 int runList(Context &context);
 int runListSubsys(Context &context);
+int runNbft(Context &context);
 int runShow(Context &context);
 int runReservation(Context &context);
 int runReset(Context &context);

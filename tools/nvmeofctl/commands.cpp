@@ -294,6 +294,35 @@ std::vector<Option> connectAllOptions()
 	return withHost(std::move(options));
 }
 
+Option nbftFiles()
+{
+	return preset("those of the firmware, /sys/firmware/acpi/tables/NBFT*",
+		      repeated(positional("FILE", "A table", Completes::files)));
+}
+
+std::vector<Option> connectNbftOptions()
+{
+	std::vector<Option> options{
+		nbftFiles(),
+		flag("", "--all", "Also to what the firmware could not reach"),
+		flag("", "--dry-run", "Print what would be done"),
+		waitOption(),
+		preset("30", time(0, anyTime,
+				  value("", "--timeout", "SECONDS",
+					"Wait at most that long for a path to each. Controllers go on trying after "
+					"that"))),
+		flag("", "--force", "Connect although the in-tree driver is connected to a subsystem"),
+		preset("that of the table", of(Type::nqn, value("-q", "--hostnqn", "NQN", "NQN of this host"))),
+		preset("that of the table", of(Type::uuid, value("-I", "--hostid", "UUID", "ID of this host"))),
+	};
+	for (Option &option : settingOptions()) {
+		if (option.longName == "--keep-trying" || option.longName == "--ctrl-loss-tmo")
+			option.preset = "-1";
+		options.push_back(std::move(option));
+	}
+	return options;
+}
+
 std::vector<Option> discoverOptions()
 {
 	return withHost({
@@ -348,6 +377,16 @@ std::vector<Command> connections()
 		 runConnectAll,
 		 {{"all that one service tells of", "nvmeofctl connect-all -a 192.168.10.5"},
 		  {"what would be connected by the configuration", "nvmeofctl connect-all --dry-run"}}},
+		{"connect-nbft",
+		 "connect to what the firmware has booted from",
+		 "Connects to each subsystem of the NVMe Boot Firmware Table, as the host that it names, from the "
+		 "address of each interface that it names, all at once. One path is enough for each, the others are "
+		 "tried on and on. What is connected already is waited for like the rest. What the firmware itself "
+		 "could not reach, and what wants authentication or TLS, is left out, and told.",
+		 connectNbftOptions(),
+		 runConnectNbft,
+		 {{"what would be connected to", "nvmeofctl connect-nbft --dry-run"},
+		  {"a table that somebody has sent", "nvmeofctl connect-nbft --dry-run ./NBFT"}}},
 		{"disconnect-all",
 		 "disconnect all controllers but some",
 		 "Disconnects all controllers, all at once, and returns when they are gone. Those stay that --except "
@@ -416,6 +455,17 @@ std::vector<Command> views()
 		 withName(required(positional("NAME", "Name of the object", Completes::objects))),
 		 runShow,
 		 {{"a disk and its paths", "nvmeofctl show nvmeof0n1"}}},
+		{"nbft",
+		 "show what the firmware has booted from",
+		 "Shows the NVMe Boot Firmware Table, which firmware leaves that has booted over NVMe/TCP: who this "
+		 "host is, its interfaces, subsystems and discovery services. What is of no use in it is told.",
+		 {nbftFiles(), flag("", "--network",
+				    "Only the interfaces, for scripts: a line of MAC, VLAN, ADDRESS/PREFIX, gateway, "
+				    "metric, and dhcp "
+				    "or static for each; - for none")},
+		 runNbft,
+		 {{"what the firmware was connected to",
+		   "nvmeofctl nbft --json | jq -r '.tables[].subsystems[].nqn'"}}},
 		{"reservation",
 		 "show who holds a disk",
 		 "Asks the target which hosts are registered with the namespace, with which keys, and who holds a "

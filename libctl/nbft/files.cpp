@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where the kernel has the tables of the firmware: /sys/firmware/acpi/tables/NBFT, of several NBFT1, NBFT2, ...
+#include "nbft.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace nofctl::nbft {
+
+using namespace nvmeof;
+
+std::vector<std::string> filesIn(const std::filesystem::path &folder)
+{
+	std::vector<std::string> files;
+	std::error_code error;
+	for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+		const std::string name = at->path().filename().string();
+		if (name.starts_with("NBFT") && name.find_first_not_of("0123456789", 4) == name.npos)
+			files.push_back(at->path().string());
+	}
+	std::ranges::sort(files, [](const std::string &a, const std::string &b) {
+		return a.size() != b.size() ? a.size() < b.size() : a < b; // NBFT10 behind NBFT9
+	});
+	return files;
+}
+
+static Result<std::vector<std::uint8_t>> bytesOf(const std::string &file)
+{
+	const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		Error error = errorFromErrno(errno, file + ": " + std::strerror(errno));
+		error.object = {ErrorObject::Kind::file, file};
+		return error;
+	}
+	std::vector<std::uint8_t> bytes(largestTable + 1);
+	std::size_t size = 0;
+	ssize_t n = 0;
+	while (size < bytes.size() && (n = ::read(fd, bytes.data() + size, bytes.size() - size)) > 0)
+		size += static_cast<std::size_t>(n);
+	const int sysErrno = n < 0 ? errno : size > largestTable ? EFBIG : 0;
+	::close(fd);
+	if (sysErrno)
+		return errorFromErrno(sysErrno, file + ": " + std::strerror(sysErrno));
+	bytes.resize(size);
+	bytes.shrink_to_fit();
+	return bytes;
+}
+
+Result<BootTable> read(const std::string &file)
+{
+	Result<std::vector<std::uint8_t>> bytes = bytesOf(file);
+	if (!bytes)
+		return bytes.error();
+	Result<BootTable> table = parse(*bytes);
+	if (!table) {
+		Error error = table.error();
+		error.message = file + ": " + error.message;
+		return error;
+	}
+	table->file = file;
+	return table;
+}
+
+} // namespace nofctl::nbft

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The bytes of one table, of which nothing is believed.
+#include "nbft.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "libctl/hex.h"
+#include "libctl/invalid.h"
+
+#include "text.h"
+
+namespace nofctl::nbft {
+
+using namespace nvmeof;
+
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// Nothing: it does not lie within @bytes.
+std::optional<Bytes> part(Bytes bytes, std::uint64_t offset, std::uint64_t length)
+{
+	if (offset > bytes.size() || length > bytes.size() - offset)
+		return std::nullopt;
+	return bytes.subspan(offset, length);
+}
+
+// @who, @what: with which a problem begins, "subsystem 2", "subsystem 2: its NQN"
+class Reader {
+public:
+	Reader(Bytes bytes, const layout::Header &header) : bytes_(bytes), header_(header) {}
+
+	Result<BootTable> read();
+
+private:
+	template <typename T> using Put = void (Reader::*)(const T &raw, const std::string &who);
+
+	Result<void> readHost(const layout::Control &control);
+	template <wire::Layout T>
+	Result<void> readList(const layout::List &list, std::uint8_t structure, const char *called, Put<T> put);
+	void putInterface(const layout::Interface &raw, const std::string &who);
+	void putSecurity(const layout::Security &raw, const std::string &who);
+	void putDiscovery(const layout::Discovery &raw, const std::string &who);
+	void putNamespace(const layout::Namespace &raw, const std::string &who);
+	void readAddresses(Interface &to, const layout::Transport &raw, const std::string &who);
+	void readExtended(Namespace &to, const layout::Namespace &raw, const std::string &who);
+	void readId(Namespace &to, const layout::Namespace &raw, const std::string &who);
+	std::vector<unsigned> interfacesOf(const layout::Namespace &raw, const std::string &who);
+
+	std::optional<Bytes> object(const layout::Object &at) const;
+	// Empty where it is absent, or told of as of no use
+	std::string text(const layout::Object &at, const std::string &what);
+	std::string nqn(const layout::Object &at, const std::string &what);
+	void odd(std::string what) { table_.problems.push_back(std::move(what)); }
+
+	const Bytes bytes_;
+	const layout::Header header_;
+	BootTable table_;
+};
+
+std::optional<Bytes> Reader::object(const layout::Object &at) const
+{
+	const std::uint64_t heap = header_.heap_offset;
+	if (at.offset < heap)
+		return std::nullopt;
+	std::optional<Bytes> all = part(bytes_, heap, header_.heap_length);
+	return all ? part(*all, at.offset - heap, at.length) : std::nullopt;
+}
+
+std::string Reader::text(const layout::Object &at, const std::string &what)
+{
+	if (!at.length)
+		return {};
+	std::optional<Bytes> bytes = object(at);
+	std::optional<std::string> text = bytes ? plainText(*bytes) : std::nullopt;
+	if (!text)
+		odd(what + (bytes ? " is no text" : " is not within the heap"));
+	return text.value_or("");
+}
+
+std::string Reader::nqn(const layout::Object &at, const std::string &what)
+{
+	std::string nqn = text(at, what);
+	if (nqn.empty() || checkNqn(nqn))
+		return nqn;
+	odd(what + " is none");
+	return {};
+}
+
+Result<void> Reader::readHost(const layout::Control &control)
+{
+	const std::optional<Bytes> bytes = part(bytes_, control.host.offset, control.host.length);
+	const std::optional<layout::Host> raw = bytes ? wire::decode<layout::Host>(*bytes) : std::nullopt;
+	if (!raw || raw->structure != layout::s_host || !(raw->flags & layout::f_valid))
+		return invalid("it has no host descriptor");
+	Host &host = table_.host;
+	host.nqn = nqn(raw->nqn, "the host's NQN");
+	if (host.nqn.empty())
+		return invalid(table_.problems.empty() ? "it does not say who the host is" : table_.problems.back());
+	Uuid id;
+	std::ranges::copy(raw->id, id.bytes.begin());
+	if (!id.isNil())
+		host.id = id;
+	host.nqnConfigured = raw->flags & layout::h_nqn_configured;
+	host.idConfigured = raw->flags & layout::h_id_configured;
+	host.selected = (raw->flags & layout::h_primary) == layout::h_selected;
+	return {};
+}
+
+// An element may be longer than what is known of it here.
+template <wire::Layout T>
+Result<void> Reader::readList(const layout::List &list, std::uint8_t structure, const char *called, Put<T> put)
+{
+	if (!list.count)
+		return {};
+	std::optional<Bytes> all = part(bytes_, list.offset, std::uint64_t(list.length) * list.count);
+	if (!all || list.length < sizeof(T) || list.offset < sizeof(layout::Header) + sizeof(layout::Control))
+		return invalid(fmt::format("its list of {}s is not within the table", called));
+	for (unsigned i = 0; i < list.count; i++) {
+		const T raw = *wire::decode<T>(all->subspan(std::size_t(i) * list.length));
+		const std::string who = fmt::format("{} {}", called, unsigned(raw.index));
+		if (!(raw.flags & layout::f_valid)) // a place that is free
+			continue;
+		if (raw.structure != structure)
+			odd(fmt::format("entry {} of the {}s is something else", i + 1, called));
+		else
+			(this->*put)(raw, who);
+	}
+	return {};
+}
+
+template <typename T> bool isThere(const std::vector<T> &all, unsigned index)
+{
+	return std::ranges::any_of(all, [&](const T &one) { return one.index == index; });
+}
+
+void Reader::readAddresses(Interface &to, const layout::Transport &raw, const std::string &who)
+{
+	constexpr unsigned ipv4Bits = 32, ipv6Bits = 128;
+	to.address = ipText(raw.address);
+	to.prefix = raw.prefix;
+	const bool v6 = to.address.find(':') != to.address.npos;
+	if (!to.address.empty() && to.prefix > (v6 ? ipv6Bits : ipv4Bits)) {
+		odd(fmt::format("{}: no network has a prefix of {} bits", who, to.prefix));
+		to.address.clear();
+	}
+	to.gateway = ipText(raw.gateway);
+	if (!to.gateway.empty() && (to.gateway.find(':') != to.gateway.npos) != v6) {
+		odd(who + ": its gateway is of another address family");
+		to.gateway.clear();
+	}
+	for (const layout::Ip &server : {raw.dns, raw.second_dns})
+		if (std::string text = ipText(server); !text.empty())
+			to.dns.push_back(text);
+	if (raw.flags & layout::t_dhcp)
+		to.dhcpServer = ipText(raw.dhcp_server);
+}
+
+void Reader::putInterface(const layout::Interface &entry, const std::string &who)
+{
+	constexpr unsigned mostVlan = 4094; // IEEE 802.1Q
+	if (isThere(table_.interfaces, entry.index))
+		return odd(who + " is there twice");
+	if (entry.transport != layout::transport_tcp)
+		return odd(fmt::format("{}: its transport, {}, is unknown", who, entry.transport));
+	std::optional<Bytes> bytes = object(entry.info);
+	std::optional<layout::Transport> raw = bytes ? wire::decode<layout::Transport>(*bytes) : std::nullopt;
+	if (!raw || raw->structure != layout::s_transport || !(raw->flags & layout::f_valid) ||
+	    raw->transport != layout::transport_tcp)
+		return odd(who + ": there is nothing about it");
+	Interface one;
+	one.index = entry.index;
+	one.mac = macText(raw->mac);
+	if (one.mac.empty())
+		odd(who + ": it has no MAC address");
+	one.vlan = raw->vlan;
+	if (one.vlan > mostVlan)
+		return odd(fmt::format("{}: there is no VLAN {}", who, one.vlan));
+	readAddresses(one, *raw, who);
+	one.dhcp = raw->flags & layout::t_dhcp;
+	one.defaultRoute = raw->flags & layout::t_default_route;
+	one.metric = raw->metric;
+	one.hostName = text(raw->host_name, who + ": its host name");
+	if (!isHostName(one.hostName)) {
+		odd(who + ": its host name is none");
+		one.hostName.clear();
+	}
+	table_.interfaces.push_back(std::move(one));
+}
+
+void Reader::putSecurity(const layout::Security &raw, const std::string &who)
+{
+	if (isThere(table_.securities, raw.index))
+		return odd(who + " is there twice");
+	const unsigned flags = raw.flags;
+	table_.securities.push_back({raw.index, (flags & layout::x_authentication) == layout::x_authentication_required,
+				     (flags & layout::x_channel) == layout::x_channel_required});
+}
+
+void Reader::putDiscovery(const layout::Discovery &raw, const std::string &who)
+{
+	if (isThere(table_.discoveries, raw.index))
+		return odd(who + " is there twice");
+	Discovery one;
+	one.index = raw.index;
+	one.interface = raw.interface;
+	one.uri = text(raw.uri, who + ": its address");
+	one.nqn = nqn(raw.nqn, who + ": its NQN");
+	if (raw.security)
+		one.security = raw.security;
+	if (one.uri.empty())
+		return odd(who + ": it has no address");
+	table_.discoveries.push_back(std::move(one));
+}
+
+std::vector<unsigned> Reader::interfacesOf(const layout::Namespace &raw, const std::string &who)
+{
+	std::vector<unsigned> named{raw.interface};
+	if (raw.more_interfaces.length) {
+		std::optional<Bytes> more = object(raw.more_interfaces);
+		if (more)
+			named.insert(named.end(), more->begin(), more->end());
+		else
+			odd(who + ": its further interfaces are not within the heap");
+	}
+	std::vector<unsigned> found;
+	std::set<unsigned> seen;
+	for (unsigned index : named) {
+		if (!seen.insert(index).second)
+			continue;
+		if (table_.interface(index))
+			found.push_back(index);
+		else if (index) // some have 0 for none
+			odd(fmt::format("{}: there is no interface {}", who, index));
+	}
+	return found;
+}
+
+void Reader::readId(Namespace &to, const layout::Namespace &raw, const std::string &who)
+{
+	constexpr std::size_t eui64Bytes = 8;
+	const Bytes id(raw.id);
+	Uuid uuid;
+	std::ranges::copy(id, uuid.bytes.begin());
+	if (uuid.isNil())
+		return;
+	switch (raw.id_type) {
+	case layout::id_eui64:
+		to.idType = "eui64";
+		to.id = toHex(id.first(eui64Bytes));
+		break;
+	case layout::id_nguid:
+		to.idType = "nguid";
+		to.id = toHex(id);
+		break;
+	case layout::id_uuid:
+		to.idType = "uuid";
+		to.id = uuid.toString();
+		break;
+	default:
+		odd(fmt::format("{}: the type of its identifier, {}, is unknown", who, raw.id_type));
+	}
+}
+
+void Reader::readExtended(Namespace &to, const layout::Namespace &raw, const std::string &who)
+{
+	if (!(raw.flags & layout::n_extended))
+		return;
+	std::optional<Bytes> bytes = object(raw.extended);
+	std::optional<layout::Extended> more = bytes ? wire::decode<layout::Extended>(*bytes) : std::nullopt;
+	if (!more || more->structure != layout::s_extended || !(more->flags & layout::f_valid) ||
+	    more->index != raw.index)
+		return odd(who + ": what else there is about it is of no use");
+	to.cntlid = more->cntlid;
+	to.adminQueueSize = more->asqsz;
+	if (to.dhcp)
+		to.dhcpRootPath = text(more->dhcp_root_path, who + ": its DHCP root path");
+}
+
+// Nothing: it is of no use.
+std::optional<std::string> traddrOf(std::optional<Bytes> bytes)
+{
+	std::optional<layout::Ip> ip = bytes ? wire::decode<layout::Ip>(*bytes) : std::nullopt;
+	std::string text = ip ? ipText(*ip) : "";
+	return text.empty() ? std::nullopt : std::optional(text);
+}
+
+void Reader::putNamespace(const layout::Namespace &raw, const std::string &who)
+{
+	if (isThere(table_.namespaces, raw.index))
+		return odd(who + " is there twice");
+	if (raw.transport != layout::transport_tcp)
+		return odd(fmt::format("{}: its transport, {}, is unknown", who, raw.transport));
+	Namespace one;
+	one.index = raw.index;
+	one.subsysnqn = nqn(raw.nqn, who + ": its NQN");
+	if (one.subsysnqn.empty())
+		return odd(who + ": it has no NQN");
+	std::optional<std::string> traddr = traddrOf(object(raw.traddr));
+	if (!traddr)
+		return odd(who + ": it has no address");
+	Result<Address> address = parseAddress(*traddr, text(raw.trsvcid, who + ": its port"));
+	if (!address)
+		return odd(who + ": " + address.error().message);
+	one.address = *address;
+	one.portId = raw.port;
+	one.nsid = raw.nsid;
+	readId(one, raw, who);
+	one.interfaces = interfacesOf(raw, who);
+	if (raw.discovery)
+		one.discovery = raw.discovery;
+	const unsigned flags = raw.flags, digests = raw.transport_flags;
+	if (flags & layout::n_security)
+		one.security = raw.security;
+	one.bootable = !(flags & layout::n_not_bootable);
+	one.discovered = flags & layout::n_discovered;
+	one.dhcp = flags & layout::n_dhcp_root_path;
+	if ((flags & layout::n_availability) == layout::n_available)
+		one.availability = Availability::available;
+	if ((flags & layout::n_availability) == layout::n_unavailable)
+		one.availability = Availability::unavailable;
+	if (digests & layout::f_valid) {
+		one.hdrDigest = digests & layout::nt_header_digest;
+		one.dataDigest = digests & layout::nt_data_digest;
+	}
+	readExtended(one, raw, who);
+	table_.namespaces.push_back(std::move(one));
+}
+
+Result<BootTable> Reader::read()
+{
+	const std::optional<layout::Control> control =
+		wire::decode<layout::Control>(bytes_.subspan(sizeof(layout::Header)));
+	if (!control || control->structure != layout::s_control || !(control->flags & layout::f_valid))
+		return invalid("it has no control descriptor");
+	table_.major = header_.major;
+	table_.minor = header_.minor;
+	table_.oem =
+		plainText(std::span(reinterpret_cast<const std::uint8_t *>(header_.oem_id), sizeof(header_.oem_id)))
+			.value_or("");
+	table_.oem.erase(table_.oem.find_last_not_of(' ') + 1);
+	for (Result<void> done :
+	     {readHost(*control),
+	      readList(control->interfaces, layout::s_interface, "interface", &Reader::putInterface),
+	      readList(control->securities, layout::s_security, "security profile", &Reader::putSecurity),
+	      readList(control->discoveries, layout::s_discovery, "discovery service", &Reader::putDiscovery),
+	      readList(control->namespaces, layout::s_namespace, "subsystem", &Reader::putNamespace)})
+		if (!done)
+			return done.error();
+	return std::move(table_);
+}
+
+} // namespace
+
+Result<BootTable> parse(std::span<const std::uint8_t> bytes)
+{
+	const std::optional<layout::Header> header = wire::decode<layout::Header>(bytes);
+	if (!header || std::string_view(header->signature, sizeof(header->signature)) != "NBFT")
+		return invalid("it is no NVMe Boot Firmware Table");
+	if (header->length < sizeof(layout::Header) || header->length > bytes.size())
+		return invalid(fmt::format("it says that it has {} bytes, and there are {}",
+					   std::uint32_t(header->length), bytes.size()));
+	bytes = bytes.first(header->length);
+	if (std::accumulate(bytes.begin(), bytes.end(), 0U) & 0xff)
+		return invalid("its checksum is wrong");
+	if (header->major != layout::major_revision)
+		return invalid(fmt::format("its revision is {}.{}: 1 is known", header->major, header->minor));
+	if (!part(bytes, header->heap_offset, header->heap_length))
+		return invalid("its heap is not within the table");
+	return Reader(bytes, *header).read();
+}
+
+template <typename T> static const T *find(const std::vector<T> &all, unsigned index)
+{
+	auto found = std::ranges::find_if(all, [&](const T &one) { return one.index == index; });
+	return found == all.end() ? nullptr : &*found;
+}
+
+const Interface *BootTable::interface(unsigned index) const
+{
+	return find(interfaces, index);
+}
+
+const Security *BootTable::security(unsigned index) const
+{
+	return find(securities, index);
+}
+
+const char *toString(Availability availability)
+{
+	switch (availability) {
+	case Availability::unknown:
+		break;
+	case Availability::available:
+		return "available";
+	case Availability::unavailable:
+		return "unavailable";
+	}
+	return "unknown";
+}
+
+} // namespace nofctl::nbft

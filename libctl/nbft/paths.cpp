@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// From what the firmware was connected to to what this host is to be connected to.
+#include "nbft.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <nvmeof/discovery.h>
+#include <nvmeof/discovery_plan.h>
+
+namespace nofctl::nbft {
+
+using namespace nvmeof;
+
+namespace {
+
+bool has(const Link &link, const std::string &address)
+{
+	return std::ranges::find(link.addresses, address) != link.addresses.end();
+}
+
+// As firmware has them, fe80::/64
+bool isLinkLocal(const std::string &address)
+{
+	return address.starts_with("fe80:");
+}
+
+class Planner {
+public:
+	Planner(std::span<const Link> links, bool all) : links_(links), all_(all) {}
+
+	void add(const BootTable &table, const Namespace &ns);
+	Paths take() { return std::move(found_); }
+
+private:
+	std::string refusal(const BootTable &table, const Namespace &ns) const;
+	ConnectOptions optionsOf(const BootTable &table, const Namespace &ns) const;
+	void addFrom(const BootTable &table, const Namespace &ns, const Interface *interface, const Link *link);
+	const Link *linkOf(const Interface &interface) const;
+	void note(std::string text)
+	{
+		if (std::ranges::find(found_.notes, text) == found_.notes.end())
+			found_.notes.push_back(std::move(text));
+	}
+
+	std::span<const Link> links_;
+	const bool all_;
+	Paths found_;
+	std::map<std::string, std::size_t> known_; // paths by connectionKey()
+};
+
+// Empty: nothing is against it.
+std::string Planner::refusal(const BootTable &table, const Namespace &ns) const
+{
+	if (ns.subsysnqn == discoveryNqn)
+		return "it is a discovery service: 'nvmeofctl connect-all' connects to what it tells of";
+	if (!all_ && ns.availability == Availability::unavailable)
+		return "the firmware could not reach it; --all connects to it, too";
+	const Security *security = ns.security ? table.security(*ns.security) : nullptr;
+	if (security && (security->authentication || security->channel))
+		return "it wants authentication or TLS, which this version has not";
+	return {};
+}
+
+ConnectOptions Planner::optionsOf(const BootTable &table, const Namespace &ns) const
+{
+	ConnectOptions options;
+	options.address = ns.address;
+	options.subsysnqn = ns.subsysnqn;
+	options.hostnqn = table.host.nqn;
+	options.hostid = table.host.id;
+	options.hdrDigest = ns.hdrDigest;
+	options.dataDigest = ns.dataDigest;
+	options.idempotent = true;
+	return options;
+}
+
+// That has its address, or else its MAC address. Of a VLAN's the latter says nothing: its parent has the same.
+const Link *Planner::linkOf(const Interface &interface) const
+{
+	for (const Link &link : links_)
+		if (!interface.address.empty() && has(link, interface.address))
+			return &link;
+	for (const Link &link : links_)
+		if (!interface.vlan && !interface.mac.empty() && link.mac == interface.mac)
+			return &link;
+	return nullptr;
+}
+
+// Null: from wherever the kernel likes.
+void Planner::addFrom(const BootTable &table, const Namespace &ns, const Interface *interface, const Link *link)
+{
+	ConnectOptions options = optionsOf(table, ns);
+	if (link && has(*link, interface->address) && !isLinkLocal(interface->address))
+		options.hostTraddr = interface->address;
+	else if (link)
+		options.hostIface = link->name;
+	if (isLinkLocal(options.address.traddr)) {
+		if (!link)
+			return note(fmt::format(
+				"subsystem {}: a link-local address, and none of its interfaces is there", ns.index));
+		options.address.traddr += "%" + link->name;
+	}
+	auto [known, fresh] = known_.try_emplace(connectionKey(options), found_.paths.size());
+	if (fresh)
+		found_.paths.push_back({options, &table, {}});
+	std::vector<unsigned> &named = found_.paths[known->second].namespaces;
+	if (std::ranges::find(named, ns.index) == named.end())
+		named.push_back(ns.index);
+}
+
+void Planner::add(const BootTable &table, const Namespace &ns)
+{
+	if (std::string reason = refusal(table, ns); !reason.empty()) {
+		found_.skipped.push_back({&table, ns.index, ns.subsysnqn, reason});
+		return;
+	}
+	bool any = false;
+	for (unsigned index : ns.interfaces) {
+		const Interface &interface = *table.interface(index);
+		const Link *link = linkOf(interface);
+		if (link)
+			addFrom(table, ns, &interface, link);
+		else
+			note(fmt::format("interface {}: this machine has neither its address, {}, nor its card, {}",
+					 index, interface.address, interface.mac));
+		any = any || link;
+	}
+	if (!any)
+		addFrom(table, ns, nullptr, nullptr);
+}
+
+} // namespace
+
+Paths pathsOf(std::span<const BootTable> tables, std::span<const Link> links, bool all)
+{
+	Planner planner(links, all);
+	for (const BootTable &table : tables)
+		for (const Namespace &ns : table.namespaces)
+			planner.add(table, ns);
+	return planner.take();
+}
+
+} // namespace nofctl::nbft

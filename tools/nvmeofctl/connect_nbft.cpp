@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// connect-nbft: to what the firmware was connected to.
+#include <algorithm>
+#include <csignal>
+#include <ostream>
+#include <poll.h>
+
+#include <fmt/format.h>
+
+#include <nvmeof/difference.h>
+
+#include "configuration.h"
+#include "connect_plan.h"
+#include "context.h"
+#include "documents.h"
+#include "format.h"
+#include "nbft.h"
+#include "nbft_documents.h"
+#include "other_driver.h"
+#include "policy.h"
+#include "progress.h"
+#include "signals.h"
+#include "undo.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds forEver = -1ms;
+constexpr std::chrono::milliseconds betweenLooks = 1s, forTakingBack = 10s;
+
+// The paths to one subsystem, of which one is enough.
+struct BootSubsystem {
+	std::string nqn;
+	std::vector<ConnectOptions> options;
+	Pending<std::vector<Result<Connection>>> pending;
+	std::vector<Result<Connection>> results; // one for each of options; none: it was not tried
+};
+
+// As who, and how, where the command line or the configuration says more than the table.
+void complete(ConnectOptions &options, const Args &args, const Config &config)
+{
+	if (std::optional<std::string> nqn = args.text("hostnqn")) {
+		options.hostnqn = nqn;
+		options.hostid.reset();
+	}
+	if (std::optional<std::string> id = args.text("hostid"))
+		options.hostid = Uuid::parse(*id);
+	ConnectSettings settings = settingsOf(args);
+	settings.complete(config.connectSettingsFor(options.subsysnqn));
+	// the root file system may be on it: a path comes back whenever it can
+	settings.firstConnect = settings.firstConnect.value_or(forEver);
+	settings.ctrlLoss = settings.ctrlLoss.value_or(forEver);
+	settings.apply(options);
+}
+
+std::vector<BootSubsystem> bySubsystem(const nofctl::nbft::Paths &paths, const Args &args, const Config &config)
+{
+	std::vector<BootSubsystem> all;
+	for (const nofctl::nbft::Path &path : paths.paths) {
+		ConnectOptions options = path.options;
+		complete(options, args, config);
+		auto same = [&](const BootSubsystem &one) { return one.nqn == options.subsysnqn; };
+		auto found = std::ranges::find_if(all, same);
+		if (found == all.end())
+			found = all.insert(all.end(), {options.subsysnqn, {}, {}, {}});
+		found->options.push_back(std::move(options));
+	}
+	return all;
+}
+
+std::vector<Controller> controllersNow(Client &client)
+{
+	Result<std::vector<Controller>> all = client.controllers();
+	return all ? *std::move(all) : std::vector<Controller>();
+}
+
+bool isOf(const Controller &controller, const BootSubsystem &subsystem)
+{
+	return std::ranges::any_of(subsystem.options,
+				   [&](const ConnectOptions &options) { return isFor(controller, options); });
+}
+
+class BootConnect {
+public:
+	BootConnect(Context &context, Client &client, std::vector<BootSubsystem> subsystems)
+		: context_(context), client_(client), subsystems_(std::move(subsystems)),
+		  before_(controllersNow(client))
+	{
+	}
+
+	void plan(std::span<const nofctl::nbft::Skipped> skipped);
+	int run();                 // 0, or the signal that has ended it
+	int report(Json &results); // exit code
+	std::vector<Subsystem> made(const std::vector<Subsystem> &before);
+
+private:
+	void start(BootSubsystem &subsystem);
+	bool collect();
+	void takeBack();
+	std::string progress(Client &own) const;
+	const Controller *thereFor(const ConnectOptions &options) const;
+	void tell(const ConnectOptions &options, const Result<Connection> &result, bool enough, Json &results);
+
+	Context &context_;
+	Client &client_;
+	std::vector<BootSubsystem> subsystems_;
+	const std::vector<Controller> before_;
+	int code_ = 0; // of the first that failed
+};
+
+const Controller *BootConnect::thereFor(const ConnectOptions &options) const
+{
+	for (const Controller &one : before_)
+		if (one.state < ControllerState::deleting && isConnection(one, options))
+			return &one;
+	return nullptr;
+}
+
+void BootConnect::plan(std::span<const nofctl::nbft::Skipped> skipped)
+{
+	Json results = Json::array();
+	for (const BootSubsystem &subsystem : subsystems_)
+		for (const ConnectOptions &options : subsystem.options) {
+			const bool there = thereFor(options);
+			std::string from = options.hostTraddr.empty() ? "" : " from " + options.hostTraddr;
+			from += options.hostIface.empty() ? "" : " through " + options.hostIface;
+			results.push_back(pathEntry(options, there));
+			if (!context_.json())
+				context_.out()
+					<< fmt::format("{} {} {} {}{}\n", there ? "keep" : "connect", options.transport,
+						       options.address.toString(), options.subsysnqn, from);
+		}
+	if (context_.json())
+		context_.print(connectNbftDocument(results, skipped, Json::array()));
+}
+
+// What the in-tree driver has would be there twice.
+void BootConnect::start(BootSubsystem &subsystem)
+{
+	const Args &args = context_.args();
+	auto ours = [&](const Controller &one) { return one.subsysnqn == subsystem.nqn; };
+	std::optional<std::string> held = heldByOther(subsystem.nqn, foreignControllers(subsystem.nqn));
+	if (held && !args.has("force") && std::ranges::none_of(before_, ours)) {
+		const int code = refuseForOther(context_, subsystem.nqn, *held);
+		code_ = code_ ? code_ : code;
+		return;
+	}
+	subsystem.pending =
+		client_.startConnectAll(subsystem.options, {waitOf(args.textOr("wait", "ns")),
+							    args.seconds("timeout").value_or(defaultTimeout),
+							    {},
+							    {},
+							    Require::any});
+}
+
+// True: nothing goes on any more.
+bool BootConnect::collect()
+{
+	bool over = true;
+	for (BootSubsystem &subsystem : subsystems_) {
+		if (subsystem.pending.ready())
+			subsystem.results = subsystem.pending.take();
+		over = over && !subsystem.pending.valid();
+	}
+	return over;
+}
+
+std::string BootConnect::progress(Client &own) const
+{
+	const std::vector<Controller> now = controllersNow(own);
+	auto live = std::ranges::count_if(subsystems_, [&](const BootSubsystem &subsystem) {
+		return std::ranges::any_of(now, [&](const Controller &one) {
+			return one.state == ControllerState::live && isOf(one, subsystem);
+		});
+	});
+	return fmt::format("{} of {} subsystems connected", live, subsystems_.size());
+}
+
+int BootConnect::run()
+{
+	Signals signals{SIGINT, SIGTERM, SIGHUP};
+	Progress progress("connect-nbft", [this](Client &own) { return this->progress(own); });
+	for (BootSubsystem &subsystem : subsystems_)
+		start(subsystem);
+	while (!collect()) {
+		pollfd fds[] = {{client_.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+		::poll(fds, 2, static_cast<int>(betweenLooks.count()));
+		client_.dispatch();
+		if (int signal = signals.next()) {
+			takeBack();
+			return signal;
+		}
+	}
+	return 0;
+}
+
+// What is let go of is removed in the background: that is waited for.
+void BootConnect::takeBack()
+{
+	auto isLeft = [&](const Controller &now) {
+		auto same = [&](const Controller &one) { return one.name == now.name; };
+		auto unfinished = [&](const BootSubsystem &one) { return one.results.empty() && isOf(now, one); };
+		return std::ranges::none_of(before_, same) && std::ranges::any_of(subsystems_, unfinished);
+	};
+	for (BootSubsystem &subsystem : subsystems_)
+		subsystem.pending.cancel();
+	const auto end = std::chrono::steady_clock::now() + forTakingBack;
+	while (std::chrono::steady_clock::now() < end && std::ranges::any_of(controllersNow(client_), isLeft)) {
+		pollfd fd{client_.fd(), POLLIN, 0};
+		::poll(&fd, 1, 50);
+		client_.dispatch();
+	}
+}
+
+void BootConnect::tell(const ConnectOptions &options, const Result<Connection> &result, bool enough, Json &results)
+{
+	const bool there = result && !result->made;
+	Json entry = pathEntry(options, there);
+	if (result) {
+		entry["controller"] = toJson(static_cast<const Controller &>(*result));
+		if (!context_.json())
+			context_.out() << fmt::format("{} {} {} {}{}\n", result->name, formatAddress(*result),
+						      result->subsysnqn, toString(result->state),
+						      there ? ", was there" : "");
+	} else {
+		const std::string subject = options.address.toString() + " " + options.subsysnqn;
+		const std::string step = connectNextStep(result.error(), options);
+		entry["error"] = toJson(result.error());
+		if (enough) {
+			context_.warn(subject, result.error(), step);
+		} else {
+			const int code = context_.complain(subject, result.error(), step);
+			code_ = code_ ? code_ : code;
+		}
+	}
+	results.push_back(entry);
+}
+
+int BootConnect::report(Json &results)
+{
+	for (const BootSubsystem &subsystem : subsystems_) {
+		const bool enough = std::ranges::any_of(subsystem.results, [](const auto &one) { return one.ok(); });
+		for (std::size_t i = 0; i < subsystem.results.size(); i++)
+			tell(subsystem.options[i], subsystem.results[i], enough, results);
+	}
+	return code_;
+}
+
+// That were not there @before
+std::vector<Subsystem> BootConnect::made(const std::vector<Subsystem> &before)
+{
+	Result<std::vector<Subsystem>> read = client_.subsystems();
+	std::vector<Subsystem> now = read ? *std::move(read) : std::vector<Subsystem>();
+	std::erase_if(now, [&](const Subsystem &one) {
+		auto same = [&](const Subsystem &other) { return other.id == one.id; };
+		auto asked = [&](const BootSubsystem &other) { return other.nqn == one.nqn; };
+		return std::ranges::any_of(before, same) || std::ranges::none_of(subsystems_, asked);
+	});
+	return now;
+}
+
+Config configOrNone(Context &context, const Result<Config> &config)
+{
+	if (config)
+		return *config;
+	context.warn("", config.error(), configStep(config.error()));
+	return {};
+}
+
+} // namespace
+
+int runConnectNbft(Context &context)
+{
+	const NbftTables found = readNbft(context);
+	if (found.tables.empty())
+		return found.code;
+	const nofctl::nbft::Paths paths =
+		nofctl::nbft::pathsOf(found.tables, nofctl::nbft::linksOfMachine(), context.args().has("all"));
+	for (const std::string &note : paths.notes)
+		context.note("NBFT", note);
+	for (const nofctl::nbft::Skipped &one : paths.skipped)
+		context.note(one.subsysnqn, "not connected: " + one.reason);
+	const Result<Config> config = readConfig();
+	std::vector<BootSubsystem> subsystems = bySubsystem(paths, context.args(), configOrNone(context, config));
+	Result<Client> client = Client::open({"nvmeof_tcp"});
+	if (!client)
+		return context.fail("", client.error());
+	Result<std::vector<Subsystem>> before = client->subsystems();
+	if (!before)
+		return context.fail("", before.error());
+	BootConnect work(context, *client, std::move(subsystems));
+	if (context.args().has("dry-run")) {
+		work.plan(paths.skipped);
+		return found.code;
+	}
+	if (int signal = work.run())
+		dieOf(signal);
+	Json results = Json::array();
+	const int code = work.report(results);
+	Json policies = applyToNew(context, *client, work.made(*before), config);
+	if (context.json())
+		context.print(connectNbftDocument(results, paths.skipped, policies));
+	return code ? code : found.code;
+}
