@@ -104,3 +104,107 @@ nvmeof_connect_all() {
 	done
 	return $status
 }
+
+# What follows is about the NVMe Boot Firmware Table, which firmware leaves that has booted over NVMe/TCP itself:
+#   nvmeof.nbft[=1|=0]        connect to what it names, or not; without it: where there is one, and no nvmeof=
+# DHCP is asked by a function nvmeof_dhcp INTERFACE, which the script has to have that reads this file.
+
+nvmeof_nbft_wanted() {
+	local word wanted=''
+	# shellcheck disable=SC2013
+	for word in $(cat "${NVMEOF_CMDLINE:-/proc/cmdline}"); do
+		case ${word#rd.} in
+		nvmeof.nbft | nvmeof.nbft=1) wanted=1 ;;
+		nvmeof.nbft=0) wanted=0 ;;
+		esac
+	done
+	[ -z "$wanted" ] || { [ "$wanted" = 1 ]; return; }
+	[ -z "$(nvmeof_arguments 2> /dev/null)" ] || return 1
+	for word in "${NVMEOF_SYS:-/sys}"/firmware/acpi/tables/NBFT*; do
+		[ ! -e "$word" ] || return 0
+	done
+	return 1
+}
+
+# nvmeof_nbft_link MAC: name of the card; what is made on top of it may have the same address
+nvmeof_nbft_link() {
+	local one
+	for one in "${NVMEOF_SYS:-/sys}"/class/net/*; do
+		[ "$(cat "$one/address" 2> /dev/null)" = "$1" ] || continue
+		if ! grep -qE '^DEVTYPE=(vlan|bond|bridge)' "$one/uevent"; then
+			echo "${one##*/}"
+			return
+		fi
+	done
+}
+
+# nvmeof_nbft_vlan CARD ID: name of the interface, which is made where it is not there
+nvmeof_nbft_vlan() {
+	local name=$1.$2
+	while [ ${#name} -gt 15 ]; do name=${name#?}; done
+	if [ ! -e "${NVMEOF_SYS:-/sys}/class/net/$name" ]; then
+		modprobe 8021q
+		ip link add link "$1" name "$name" type vlan id "$2" || return 1
+	fi >&2
+	echo "$name"
+}
+
+# nvmeof_nbft_address INTERFACE ADDRESS/PREFIX GATEWAY METRIC: the file is that of ipconfig, by which others know
+nvmeof_nbft_address() {
+	local family=4 quick='' metric=''
+	case $2 in *:*) family=6 quick=nodad ;; esac
+	# shellcheck disable=SC2086 # no word, or one
+	ip -$family addr add "$2" dev "$1" $quick || return 1
+	[ "$4" = - ] || metric="metric $4"
+	# shellcheck disable=SC2086
+	[ "$3" = - ] || ip -$family route append default via "$3" dev "$1" $metric ||
+		echo "nvmeof: $1: no route by the gateway $3"
+	printf "DEVICE='%s'\nPROTO='none'\nIPV${family}ADDR='%s'\n" "$1" "${2%/*}" > "${NVMEOF_RUN:-/run}/net-$1.conf"
+}
+
+# nvmeof_nbft_interface MAC VLAN ADDRESS/PREFIX GATEWAY METRIC HOW, a line of `nvmeofctl nbft --network`: as the
+# firmware had it, where it has no address yet
+nvmeof_nbft_interface() {
+	local name family=-4
+	name=$(nvmeof_nbft_link "$1")
+	if [ -z "$name" ]; then
+		echo "nvmeof: no network card has the address $1, which the firmware has used"
+		return 1
+	fi
+	ip link set dev "$name" up
+	if [ "$2" != - ]; then
+		name=$(nvmeof_nbft_vlan "$name" "$2") || return 1
+		ip link set dev "$name" up
+	fi
+	case $3 in
+	[Ff][Ee]80:*) return 0 ;; # the kernel has made it
+	*:*) family=-6 ;;
+	esac
+	[ -z "$(ip -o $family addr show dev "$name" scope global)" ] || return 0
+	if [ "$6" = dhcp ]; then
+		nvmeof_dhcp "$name"
+	elif [ "$3" != - ]; then
+		nvmeof_nbft_address "$name" "$3" "$4" "$5"
+	fi
+}
+
+# One that cannot be set up is told of; another one may do.
+nvmeof_nbft_network() {
+	local mac vlan address gateway metric how
+	nvmeofctl nbft --network | while read -r mac vlan address gateway metric how; do
+		nvmeof_nbft_interface "$mac" "$vlan" "$address" "$gateway" "$metric" "$how" || continue
+	done
+}
+
+nvmeof_nbft_connect() {
+	local out
+	if ! out=$(modprobe nvmeof_tcp 2>&1); then
+		echo "nvmeof: nvmeof_tcp cannot be loaded: $out"
+		return 1
+	fi
+	if ! out=$(nvmeofctl connect-nbft --timeout="$(nvmeof_timeout)" 2>&1); then
+		echo "nvmeof: what the firmware has booted from: not all of it is there: $out"
+		return 1
+	fi
+	echo "nvmeof: $out"
+}
