@@ -40,7 +40,9 @@ static Result<std::vector<std::uint8_t>> bytesOf(const std::string &file)
 	ssize_t n = 0;
 	while (size < bytes.size() && (n = ::read(fd, bytes.data() + size, bytes.size() - size)) > 0)
 		size += static_cast<std::size_t>(n);
-	const int sysErrno = n < 0 ? errno : size > largestTable ? EFBIG : 0;
+	int sysErrno = n < 0 ? errno : 0;
+	if (size > largestTable)
+		sysErrno = EFBIG;
 	::close(fd);
 	if (sysErrno)
 		return errorFromErrno(sysErrno, file + ": " + std::strerror(sysErrno));
