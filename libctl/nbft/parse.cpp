@@ -21,6 +21,12 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
+template <typename T> const T *find(const std::vector<T> &all, unsigned index)
+{
+	auto found = std::ranges::find_if(all, [&](const T &one) { return one.index == index; });
+	return found == all.end() ? nullptr : &*found;
+}
+
 // Nothing: it does not lie within @bytes.
 std::optional<Bytes> part(Bytes bytes, std::uint64_t offset, std::uint64_t length)
 {
@@ -133,11 +139,6 @@ Result<void> Reader::readList(const layout::List &list, std::uint8_t structure, 
 	return {};
 }
 
-template <typename T> bool isThere(const std::vector<T> &all, unsigned index)
-{
-	return std::ranges::any_of(all, [&](const T &one) { return one.index == index; });
-}
-
 void Reader::readAddresses(Interface &to, const layout::Transport &raw, const std::string &who)
 {
 	constexpr unsigned ipv4Bits = 32, ipv6Bits = 128;
@@ -163,7 +164,7 @@ void Reader::readAddresses(Interface &to, const layout::Transport &raw, const st
 void Reader::putInterface(const layout::Interface &entry, const std::string &who)
 {
 	constexpr unsigned mostVlan = 4094; // IEEE 802.1Q
-	if (isThere(table_.interfaces, entry.index))
+	if (find(table_.interfaces, entry.index))
 		return odd(who + " is there twice");
 	if (entry.transport != layout::transport_tcp)
 		return odd(fmt::format("{}: its transport, {}, is unknown", who, entry.transport));
@@ -194,7 +195,7 @@ void Reader::putInterface(const layout::Interface &entry, const std::string &who
 
 void Reader::putSecurity(const layout::Security &raw, const std::string &who)
 {
-	if (isThere(table_.securities, raw.index))
+	if (find(table_.securities, raw.index))
 		return odd(who + " is there twice");
 	const unsigned flags = raw.flags;
 	table_.securities.push_back({raw.index, (flags & layout::x_authentication) == layout::x_authentication_required,
@@ -203,7 +204,7 @@ void Reader::putSecurity(const layout::Security &raw, const std::string &who)
 
 void Reader::putDiscovery(const layout::Discovery &raw, const std::string &who)
 {
-	if (isThere(table_.discoveries, raw.index))
+	if (find(table_.discoveries, raw.index))
 		return odd(who + " is there twice");
 	Discovery one;
 	one.index = raw.index;
@@ -291,7 +292,7 @@ std::optional<std::string> traddrOf(std::optional<Bytes> bytes)
 
 void Reader::putNamespace(const layout::Namespace &raw, const std::string &who)
 {
-	if (isThere(table_.namespaces, raw.index))
+	if (find(table_.namespaces, raw.index))
 		return odd(who + " is there twice");
 	if (raw.transport != layout::transport_tcp)
 		return odd(fmt::format("{}: its transport, {}, is unknown", who, raw.transport));
@@ -372,12 +373,6 @@ Result<BootTable> parse(std::span<const std::uint8_t> bytes)
 	if (!part(bytes, header->heap_offset, header->heap_length))
 		return invalid("its heap is not within the table");
 	return Reader(bytes, *header).read();
-}
-
-template <typename T> static const T *find(const std::vector<T> &all, unsigned index)
-{
-	auto found = std::ranges::find_if(all, [&](const T &one) { return one.index == index; });
-	return found == all.end() ? nullptr : &*found;
 }
 
 const Interface *BootTable::interface(unsigned index) const

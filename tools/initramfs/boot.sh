@@ -45,14 +45,15 @@ nvmeof_transport() {
 	case $1 in *,transport=rdma*) echo nvmeof_rdma ;; *) echo nvmeof_tcp ;; esac
 }
 
+nvmeof_load() {
+	local out
+	out=$(modprobe "$1" 2>&1) || { echo "nvmeof: $1 cannot be loaded: $out"; return 1; }
+}
+
 # nvmeof_connect NQN,... TIMEOUT: one path is enough, and what is not there yet is tried for on and on
 nvmeof_connect() {
-	local module out
-	module=$(nvmeof_transport "$1")
-	if ! out=$(modprobe "$module" 2>&1); then
-		echo "nvmeof: $module cannot be loaded: $out"
-		return 1
-	fi
+	local out
+	nvmeof_load "$(nvmeof_transport "$1")" || return 1
 	# shellcheck disable=SC2046 # words of NQNs and addresses, which have no blanks
 	if ! out=$(nvmeofctl connect $(nvmeof_options "$1") --idempotent --keep-trying=-1 --ctrl-loss-tmo=-1 \
 		--timeout="$2" 2>&1); then
@@ -198,10 +199,7 @@ nvmeof_nbft_network() {
 
 nvmeof_nbft_connect() {
 	local out
-	if ! out=$(modprobe nvmeof_tcp 2>&1); then
-		echo "nvmeof: nvmeof_tcp cannot be loaded: $out"
-		return 1
-	fi
+	nvmeof_load nvmeof_tcp || return 1
 	if ! out=$(nvmeofctl connect-nbft --timeout="$(nvmeof_timeout)" 2>&1); then
 		echo "nvmeof: what the firmware has booted from: not all of it is there: $out"
 		return 1

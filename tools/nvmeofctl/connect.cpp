@@ -93,12 +93,8 @@ int report(Context &context, const std::vector<ConnectOptions> &wanted, const st
 // Those of that NQN that there are, and were not there @before.
 std::vector<Subsystem> subsystemsOf(Client &client, const std::string &nqn, const std::vector<Subsystem> &before = {})
 {
-	Result<std::vector<Subsystem>> read = client.subsystems();
-	std::vector<Subsystem> all = read ? *read : std::vector<Subsystem>();
-	std::erase_if(all, [&](const Subsystem &subsystem) {
-		auto same = [&](const Subsystem &other) { return other.id == subsystem.id; };
-		return subsystem.nqn != nqn || std::any_of(before.begin(), before.end(), same);
-	});
+	std::vector<Subsystem> all = subsystemsSince(client, before);
+	std::erase_if(all, [&](const Subsystem &subsystem) { return subsystem.nqn != nqn; });
 	return all;
 }
 

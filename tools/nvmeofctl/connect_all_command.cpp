@@ -201,10 +201,7 @@ void Report::paths()
 			anyGood_ = true;
 			entry["controller"] = toJson(controller);
 			if (!context_.json())
-				context_.out()
-					<< fmt::format("{} {} {} {}{}\n", controller.name, formatAddress(controller),
-						       controller.subsysnqn, toString(controller.state),
-						       path.there ? ", was there" : "");
+				context_.out() << formatReached(controller, path.there);
 		} else if (path.result) {
 			const Error &error = path.result->error();
 			entry["error"] = toJson(error);
@@ -237,12 +234,8 @@ int Report::finish(const Json &policies)
 // Of subsystems that there are now, and were not @before.
 std::vector<Subsystem> newOnes(Client &client, const std::vector<Subsystem> &before)
 {
-	Result<std::vector<Subsystem>> read = client.subsystems();
-	std::vector<Subsystem> now = read ? *std::move(read) : std::vector<Subsystem>();
-	std::erase_if(now, [&](const Subsystem &one) {
-		auto same = [&](const Subsystem &other) { return other.id == one.id; };
-		return one.nqn == discoveryNqn || std::ranges::any_of(before, same);
-	});
+	std::vector<Subsystem> now = subsystemsSince(client, before);
+	std::erase_if(now, [](const Subsystem &one) { return one.nqn == discoveryNqn; });
 	return now;
 }
 

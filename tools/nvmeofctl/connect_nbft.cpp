@@ -221,9 +221,7 @@ void BootConnect::tell(const ConnectOptions &options, const Result<Connection> &
 	if (result) {
 		entry["controller"] = toJson(static_cast<const Controller &>(*result));
 		if (!context_.json())
-			context_.out() << fmt::format("{} {} {} {}{}\n", result->name, formatAddress(*result),
-						      result->subsysnqn, toString(result->state),
-						      there ? ", was there" : "");
+			context_.out() << formatReached(*result, there);
 	} else {
 		const std::string subject = options.address.toString() + " " + options.subsysnqn;
 		const std::string step = connectNextStep(result.error(), options);
@@ -251,12 +249,10 @@ int BootConnect::report(Json &results)
 // That were not there @before
 std::vector<Subsystem> BootConnect::made(const std::vector<Subsystem> &before)
 {
-	Result<std::vector<Subsystem>> read = client_.subsystems();
-	std::vector<Subsystem> now = read ? *std::move(read) : std::vector<Subsystem>();
+	std::vector<Subsystem> now = subsystemsSince(client_, before);
 	std::erase_if(now, [&](const Subsystem &one) {
-		auto same = [&](const Subsystem &other) { return other.id == one.id; };
-		auto asked = [&](const BootSubsystem &other) { return other.nqn == one.nqn; };
-		return std::ranges::any_of(before, same) || std::ranges::none_of(subsystems_, asked);
+		return std::ranges::none_of(subsystems_,
+					    [&](const BootSubsystem &other) { return other.nqn == one.nqn; });
 	});
 	return now;
 }

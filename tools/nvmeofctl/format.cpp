@@ -229,6 +229,12 @@ std::string formatAddress(const Controller &controller)
 	return text;
 }
 
+std::string formatReached(const Controller &controller, bool there)
+{
+	return fmt::format("{} {} {} {}{}\n", controller.name, formatAddress(controller), controller.subsysnqn,
+			   toString(controller.state), there ? ", was there" : "");
+}
+
 bool leftOut(const Path &path)
 {
 	return path.degraded && path.controllerState == ControllerState::live;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "policy.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <ostream>
 
@@ -148,6 +149,16 @@ Json warnOfPolicies(Context &context, const std::vector<PolicyOutcome> &outcomes
 			context.warn(outcome.subsystem, *outcome.error, laterStep(context.args(), outcome));
 	}
 	return entries;
+}
+
+std::vector<Subsystem> subsystemsSince(Client &client, const std::vector<Subsystem> &before)
+{
+	Result<std::vector<Subsystem>> read = client.subsystems();
+	std::vector<Subsystem> now = read ? *std::move(read) : std::vector<Subsystem>();
+	std::erase_if(now, [&](const Subsystem &one) {
+		return std::ranges::any_of(before, [&](const Subsystem &other) { return other.id == one.id; });
+	});
+	return now;
 }
 
 Json applyToNew(Context &context, Client &client, const std::vector<Subsystem> &subsystems,

@@ -41,6 +41,9 @@ Json toJson(const PolicyOutcome &outcome);
 // with a rule or an error.
 Json warnOfPolicies(Context &context, const std::vector<PolicyOutcome> &outcomes);
 
+// Those that there are, and were not @before; none where they cannot be read.
+std::vector<nvmeof::Subsystem> subsystemsSince(nvmeof::Client &client, const std::vector<nvmeof::Subsystem> &before);
+
 // Sets subsystems that a command has made, where they are still as the module made them. The command stands whatever
 // comes of it. Returns what warnOfPolicies() does.
 Json applyToNew(Context &context, nvmeof::Client &client, const std::vector<nvmeof::Subsystem> &subsystems,
