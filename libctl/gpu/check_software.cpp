@@ -30,6 +30,12 @@ bool needs(const Node &node, const std::vector<const PciDevice *> &gpus, Means m
 	});
 }
 
+std::string versionOf(const Node &node, const std::string &module, const std::string &otherwise)
+{
+	const std::string &version = node.modules.at(module);
+	return version.empty() ? otherwise : version;
+}
+
 void checkKernel(Findings &findings, const Node &node, bool p2pdma)
 {
 	const Level bad = p2pdma ? Level::fail : Level::warn;
@@ -76,16 +82,15 @@ void checkNvidia(Findings &findings, const Node &node, const std::vector<const P
 	if (node.modules.contains("nvidia"))
 		findings.push_back(
 			{open || node.modules.contains("nvidia_fs") ? Level::pass : Level::fail, "driver", "nvidia",
-			 fmt::format("{}, {} kernel module",
-				     node.modules.at("nvidia").empty() ? "unknown version" : node.modules.at("nvidia"),
+			 fmt::format("{}, {} kernel module", versionOf(node, "nvidia", "unknown version"),
 				     open ? "open" : "proprietary"),
 			 open || node.modules.contains("nvidia_fs") ? ""
 								    : "P2PDMA needs the open one; nvidia-fs does not",
 			 "driver-nvidia", p2pGuide});
 	if (!node.modules.contains("nvidia_fs"))
 		return;
-	findings.push_back(
-		{Level::pass, "driver", "nvidia_fs", node.modules.at("nvidia_fs"), "", "driver-nvidia-fs", ""});
+	findings.push_back({Level::pass, "driver", "nvidia_fs", versionOf(node, "nvidia_fs", "unknown version"), "",
+			    "driver-nvidia-fs", ""});
 	if (!node.modules.contains("nvmeof_nvfs"))
 		findings.push_back({Level::fail, "driver", "nvmeof_nvfs",
 				    "is not loaded: nvidia-fs does not know this driver's disks",
@@ -103,9 +108,8 @@ void checkAmd(Findings &findings, const Node &node, const std::vector<const PciD
 					    gpu->driver.empty() ? "has no driver" : "its driver is " + gpu->driver,
 					    "load amdgpu, of ROCm 7.4 or later", "driver-amdgpu", hipGuide});
 	if (node.modules.contains("amdgpu"))
-		findings.push_back({Level::pass, "driver", "amdgpu",
-				    node.modules.at("amdgpu").empty() ? "the kernel's own" : node.modules.at("amdgpu"),
-				    "", "driver-amdgpu", hipGuide});
+		findings.push_back({Level::pass, "driver", "amdgpu", versionOf(node, "amdgpu", "the kernel's own"), "",
+				    "driver-amdgpu", hipGuide});
 }
 
 } // namespace
