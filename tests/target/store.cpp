@@ -24,6 +24,15 @@ Store::Store(std::uint32_t nsid, std::uint64_t size, unsigned shift, std::uint32
 {
 }
 
+void Store::identifyBy(std::string_view nqn)
+{
+	std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+	for (char c : nqn)
+		hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
+	target::put<std::uint64_t>(uuid_, 4, hash);
+	target::put<std::uint64_t>(nguid_, 4, hash);
+}
+
 std::uint64_t Store::blocks() const
 {
 	std::lock_guard guard(lock_);

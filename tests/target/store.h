@@ -33,7 +33,9 @@ public:
 	bool write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer);
 	bool zero(std::uint64_t slba, std::uint64_t blocks);
 	void resize(std::uint64_t size);
-	// Before a host sees it; for a target whose Config is zoned
+	// Before a host sees it: UUID and NGUID that are the subsystem's, for another one beside it in another process
+	void identifyBy(std::string_view nqn);
+	// Likewise, for a target whose Config is zoned
 	void makeZoned(const ZoneShape &shape) { zones_ = std::make_unique<ZoneTable>(shape, blocks()); }
 	ZoneTable *zones() const { return zones_.get(); } // null: it has none
 	// Likewise, with protection information of this type
