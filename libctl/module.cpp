@@ -31,8 +31,7 @@ std::string reasonOf(int sysErrno)
 		return "it was built for another kernel (version magic or format)";
 	case EKEYREJECTED:
 	case ENOKEY:
-		return "its signature is not trusted, which Secure Boot demands: enroll the key that it is signed with "
-		       "(dkms: mokutil --import /var/lib/dkms/mok.pub, then reboot)";
+		return "its signature is not trusted, as Secure Boot or module.sig_enforce demands";
 	case EPERM:
 		return "the kernel forbids it (lockdown, modules_disabled, or no CAP_SYS_MODULE)";
 	case EINVAL:

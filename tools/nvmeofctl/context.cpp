@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "context.h"
 
+#include <cerrno>
 #include <ostream>
 #include <syslog.h>
 
@@ -38,6 +39,10 @@ std::string usualNextStep(const Error &error)
 	case ErrorCode::notPermitted:
 		return "run it as root";
 	case ErrorCode::noModule:
+		if (error.sysErrno == EKEYREJECTED || error.sysErrno == ENOKEY)
+			return "enroll the key that has signed it; that of dkms: mokutil --import "
+			       "/var/lib/dkms/mok.pub, then "
+			       "reboot";
 		return error.sysErrno ? "load it with 'modprobe nvmeof_tcp' as root"
 				      : "install module and tools of one version, and load the module anew";
 	case ErrorCode::noSuchObject:
