@@ -68,6 +68,8 @@ class Machine:
         self.log.write_text("")
         self.scratch = tempfile.TemporaryDirectory()
         self.kver = full_version(kernel)
+        self.kernel = pathlib.Path(f"/boot/vmlinuz-{self.kver}")
+        self.firmware = []  # what else the emulator is told, for another one than its own
         self.initrd, self.disks, self.arguments = None, [], ""
         self.number = 0
         self.text = ""
@@ -96,7 +98,7 @@ class Machine:
             ["qemu-system-x86_64", "-machine", "pc-q35-7.1", "-accel", "tcg,thread=multi",
              "-cpu", "max,-la57,-smap,-smep,-umip,-pku,-erms", "-smp", "2", "-m", "2G",
              "-nodefaults", "-uuid", "6ba7b810-9dad-41d1-80b4-00c04fd430c8",
-             "-display", "none", "-monitor", "none", "-kernel", f"/boot/vmlinuz-{self.kver}", "-initrd", self.initrd,
+             "-display", "none", "-monitor", "none", *self.firmware, "-kernel", self.kernel, "-initrd", self.initrd,
              "-append", f"{KERNEL} {self.arguments}", "-serial", f"file:{self.log}", "-serial", f"unix:{line}",
              "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net", *drives])
         listener.settimeout(10)
@@ -122,6 +124,10 @@ class Machine:
     def await_shell(self, timeout=300):
         """Since it was told to start, or to reboot"""
         self._read_until(r"node-shell: ready\n", timeout, "boot")
+
+    def await_network(self, timeout=120):
+        """Up to where targets are; services wait for it, the shell does not"""
+        self.eventually(f"ip route get {HERE}", timeout)
 
     def run(self, command, timeout=120):
         """(status, what it printed)"""
