@@ -31,7 +31,8 @@ std::string reasonOf(int sysErrno)
 		return "it was built for another kernel (version magic or format)";
 	case EKEYREJECTED:
 	case ENOKEY:
-		return "its signature is not trusted, as Secure Boot or module.sig_enforce demands";
+		return "it has no signature, or one by a key that the kernel does not know, which Secure Boot or "
+		       "module.sig_enforce demands";
 	case EPERM:
 		return "the kernel forbids it (lockdown, modules_disabled, or no CAP_SYS_MODULE)";
 	case EINVAL:

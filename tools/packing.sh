@@ -12,7 +12,7 @@ tracked() {
 	if git -C "$top" rev-parse > /dev/null 2>&1; then
 		git -C "$top" ls-files -z -co --exclude-standard
 	else
-		find . -name build -prune -o ! -type d -printf '%P\0'
+		find . -path ./build -prune -o ! -type d -printf '%P\0'
 	fi | while read -rd '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done
 }
 

@@ -207,7 +207,7 @@ class Node(Machine):
 
 
 class InstalledNode(Machine):
-    """On a disk, with packages: where that disk is, is the caller's to say, by self.disks and self.arguments"""
+    """On a disk of its own, with packages; its file is self.root"""
 
     def __init__(self, name, kernel, repositories, packages=(), options=()):
         """@options: of mkroot"""
@@ -219,3 +219,4 @@ class InstalledNode(Machine):
         shutil.copy(root / f"boot/initrd.img-{self.kver}", self.initrd)
         self.root = self.make_disk("disk", root, "node", f"{ROOT_MIB}M")
         shutil.rmtree(root)
+        self.disks, self.arguments = [self.root], "root=LABEL=node rw"

@@ -9,7 +9,6 @@
 
 #include <nvmeof/difference.h>
 
-#include "other_driver.h"
 #include "signals.h"
 
 using namespace nvmeof;
@@ -19,7 +18,6 @@ namespace {
 
 constexpr std::chrono::milliseconds keepAliveOfService = 30s; // of one that stays
 constexpr std::chrono::milliseconds between = 1s;             // two looks, at most
-constexpr std::chrono::milliseconds forRemoval = 10s;
 
 Error asError(std::string message)
 {
@@ -30,10 +28,9 @@ Error asError(std::string message)
 
 } // namespace
 
-ConnectAll::ConnectAll(Client &client, ConnectAllOrder order) : client_(client), order_(std::move(order))
+ConnectAll::ConnectAll(Client &client, ConnectAllOrder order)
+	: client_(client), order_(std::move(order)), present_(client)
 {
-	if (Result<std::vector<Controller>> all = client.controllers())
-		present_ = *std::move(all);
 }
 
 std::chrono::milliseconds ConnectAll::left() const
@@ -52,23 +49,13 @@ std::string ConnectAll::progress() const
 	return text;
 }
 
-const Controller *ConnectAll::presentFor(const ConnectOptions &options) const
-{
-	for (const Controller &one : present_)
-		if (one.state < ControllerState::deleting && isConnection(one, options, order_.rules.hostnqn))
-			return &one;
-	return nullptr;
-}
-
-// By the in-tree driver: its disks would be there twice.
+// Asked once for each subsystem
 std::optional<Error> ConnectAll::heldElsewhere(const std::string &nqn)
 {
 	auto [known, first] = held_.try_emplace(nqn);
 	if (!first || order_.force)
 		return known->second;
-	auto ours = [&](const Controller &one) { return one.subsysnqn == nqn; };
-	std::optional<std::string> held = heldByOther(nqn, foreignControllers(nqn));
-	if (held && std::ranges::none_of(present_, ours))
+	if (std::optional<std::string> held = present_.heldByOther(nqn))
 		known->second = asError(*held);
 	return known->second;
 }
@@ -96,7 +83,8 @@ void ConnectAll::startConnecting(const PlannedConnection &connection)
 	PathOutcome &outcome = task->second.outcome;
 	outcome.options = connection.options;
 	wanted_++;
-	const Controller *there = connection.options.duplicateConnect ? nullptr : presentFor(connection.options);
+	const Controller *there =
+		connection.options.duplicateConnect ? nullptr : present_.find(connection.options, order_.rules.hostnqn);
 	outcome.there = there != nullptr;
 	if (there && !order_.idempotent) {
 		outcome.result = *there;
@@ -211,11 +199,10 @@ void ConnectAll::finish()
 		auto done = connections_.find(connectionKey(one.options));
 		paths_.push_back(done != connections_.end() ? done->second.outcome : PathOutcome{one.options, {}, {}});
 		if (order_.dryRun)
-			paths_.back().there = presentFor(one.options) != nullptr;
+			paths_.back().there = present_.find(one.options, order_.rules.hostnqn) != nullptr;
 	}
 }
 
-// What is let go of is removed in the background: that is waited for.
 void ConnectAll::takeBack()
 {
 	std::vector<ConnectOptions> unfinished;
@@ -225,18 +212,8 @@ void ConnectAll::takeBack()
 	for (auto &[key, task] : connections_)
 		task.pending.cancel();
 	readings_.clear();
-	auto isLeft = [&](const Controller &now) {
-		auto same = [&](const Controller &one) { return one.name == now.name; };
-		auto made = [&](const ConnectOptions &options) { return isConnection(now, options); };
-		return std::ranges::none_of(present_, same) && std::ranges::any_of(unfinished, made);
-	};
-	const auto end = std::chrono::steady_clock::now() + forRemoval;
-	while (std::chrono::steady_clock::now() < end) {
-		client_.dispatch();
-		Result<std::vector<Controller>> all = client_.controllers();
-		if (!all || std::ranges::none_of(*all, isLeft))
-			return;
-		pollfd fd{client_.fd(), POLLIN, 0};
-		::poll(&fd, 1, 50);
-	}
+	present_.awaitRemoval([&](const Controller &now) {
+		return std::ranges::any_of(unfinished,
+					   [&](const ConnectOptions &options) { return isConnection(now, options); });
+	});
 }

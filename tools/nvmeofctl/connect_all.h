@@ -14,6 +14,8 @@
 #include <nvmeof/client.h>
 #include <nvmeof/discovery_plan.h>
 
+#include "present.h"
+
 // What is wanted.
 struct ConnectAllOrder {
 	std::vector<nvmeof::ConnectOptions> services, fixed;
@@ -61,7 +63,6 @@ private:
 	void replan();
 	void startReading(const nvmeof::PlannedService &service);
 	void startConnecting(const nvmeof::PlannedConnection &connection);
-	const nvmeof::Controller *presentFor(const nvmeof::ConnectOptions &options) const;
 	std::optional<nvmeof::Error> heldElsewhere(const std::string &nqn);
 	bool collectLogs();
 	void collectConnections();
@@ -74,7 +75,7 @@ private:
 	nvmeof::Client &client_;
 	const ConnectAllOrder order_;
 	const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-	std::vector<nvmeof::Controller> present_; // before
+	const Present present_;
 	nvmeof::KnownServices known_;
 	nvmeof::Plan plan_;
 	std::map<std::string, nvmeof::Error> failures_;

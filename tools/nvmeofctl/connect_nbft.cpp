@@ -18,6 +18,7 @@
 #include "nbft_documents.h"
 #include "other_driver.h"
 #include "policy.h"
+#include "present.h"
 #include "progress.h"
 #include "signals.h"
 #include "undo.h"
@@ -28,7 +29,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::milliseconds forEver = -1ms;
-constexpr std::chrono::milliseconds betweenLooks = 1s, forTakingBack = 10s;
+constexpr std::chrono::milliseconds betweenLooks = 1s;
 
 // The paths to one subsystem, of which one is enough.
 struct BootSubsystem {
@@ -70,12 +71,6 @@ std::vector<BootSubsystem> bySubsystem(const nofctl::nbft::Paths &paths, const A
 	return all;
 }
 
-std::vector<Controller> controllersNow(Client &client)
-{
-	Result<std::vector<Controller>> all = client.controllers();
-	return all ? *std::move(all) : std::vector<Controller>();
-}
-
 bool isOf(const Controller &controller, const BootSubsystem &subsystem)
 {
 	return std::ranges::any_of(subsystem.options,
@@ -85,8 +80,7 @@ bool isOf(const Controller &controller, const BootSubsystem &subsystem)
 class BootConnect {
 public:
 	BootConnect(Context &context, Client &client, std::vector<BootSubsystem> subsystems)
-		: context_(context), client_(client), subsystems_(std::move(subsystems)),
-		  before_(controllersNow(client))
+		: context_(context), client_(client), subsystems_(std::move(subsystems)), before_(client)
 	{
 	}
 
@@ -100,30 +94,21 @@ private:
 	bool collect();
 	void takeBack();
 	std::string progress(Client &own) const;
-	const Controller *thereFor(const ConnectOptions &options) const;
 	void tell(const ConnectOptions &options, const Result<Connection> &result, bool enough, Json &results);
 
 	Context &context_;
 	Client &client_;
 	std::vector<BootSubsystem> subsystems_;
-	const std::vector<Controller> before_;
+	const Present before_;
 	int code_ = 0; // of the first that failed
 };
-
-const Controller *BootConnect::thereFor(const ConnectOptions &options) const
-{
-	for (const Controller &one : before_)
-		if (one.state < ControllerState::deleting && isConnection(one, options))
-			return &one;
-	return nullptr;
-}
 
 void BootConnect::plan(std::span<const nofctl::nbft::Skipped> skipped)
 {
 	Json results = Json::array();
 	for (const BootSubsystem &subsystem : subsystems_)
 		for (const ConnectOptions &options : subsystem.options) {
-			const bool there = thereFor(options);
+			const bool there = before_.find(options);
 			std::string from = options.hostTraddr.empty() ? "" : " from " + options.hostTraddr;
 			from += options.hostIface.empty() ? "" : " through " + options.hostIface;
 			results.push_back(pathEntry(options, there));
@@ -140,9 +125,8 @@ void BootConnect::plan(std::span<const nofctl::nbft::Skipped> skipped)
 void BootConnect::start(BootSubsystem &subsystem)
 {
 	const Args &args = context_.args();
-	auto ours = [&](const Controller &one) { return one.subsysnqn == subsystem.nqn; };
-	std::optional<std::string> held = heldByOther(subsystem.nqn, foreignControllers(subsystem.nqn));
-	if (held && !args.has("force") && std::ranges::none_of(before_, ours)) {
+	std::optional<std::string> held = before_.heldByOther(subsystem.nqn);
+	if (held && !args.has("force")) {
 		const int code = refuseForOther(context_, subsystem.nqn, *held);
 		code_ = code_ ? code_ : code;
 		return;
@@ -169,9 +153,9 @@ bool BootConnect::collect()
 
 std::string BootConnect::progress(Client &own) const
 {
-	const std::vector<Controller> now = controllersNow(own);
+	const Present now(own);
 	auto live = std::ranges::count_if(subsystems_, [&](const BootSubsystem &subsystem) {
-		return std::ranges::any_of(now, [&](const Controller &one) {
+		return std::ranges::any_of(now.controllers(), [&](const Controller &one) {
 			return one.state == ControllerState::live && isOf(one, subsystem);
 		});
 	});
@@ -196,22 +180,14 @@ int BootConnect::run()
 	return 0;
 }
 
-// What is let go of is removed in the background: that is waited for.
 void BootConnect::takeBack()
 {
-	auto isLeft = [&](const Controller &now) {
-		auto same = [&](const Controller &one) { return one.name == now.name; };
-		auto unfinished = [&](const BootSubsystem &one) { return one.results.empty() && isOf(now, one); };
-		return std::ranges::none_of(before_, same) && std::ranges::any_of(subsystems_, unfinished);
-	};
 	for (BootSubsystem &subsystem : subsystems_)
 		subsystem.pending.cancel();
-	const auto end = std::chrono::steady_clock::now() + forTakingBack;
-	while (std::chrono::steady_clock::now() < end && std::ranges::any_of(controllersNow(client_), isLeft)) {
-		pollfd fd{client_.fd(), POLLIN, 0};
-		::poll(&fd, 1, 50);
-		client_.dispatch();
-	}
+	before_.awaitRemoval([&](const Controller &now) {
+		return std::ranges::any_of(
+			subsystems_, [&](const BootSubsystem &one) { return one.results.empty() && isOf(now, one); });
+	});
 }
 
 void BootConnect::tell(const ConnectOptions &options, const Result<Connection> &result, bool enough, Json &results)

@@ -40,9 +40,8 @@ std::string usualNextStep(const Error &error)
 		return "run it as root";
 	case ErrorCode::noModule:
 		if (error.sysErrno == EKEYREJECTED || error.sysErrno == ENOKEY)
-			return "enroll the key that has signed it; that of dkms: mokutil --import "
-			       "/var/lib/dkms/mok.pub, then "
-			       "reboot";
+			return "'modinfo -F signer nvmeof' names the key: enroll it (that of dkms: mokutil --import "
+			       "/var/lib/dkms/mok.pub, then reboot); or sign the modules, if it names none";
 		return error.sysErrno ? "load it with 'modprobe nvmeof_tcp' as root"
 				      : "install module and tools of one version, and load the module anew";
 	case ErrorCode::noSuchObject:

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a node goes through, step by step; tests/node has a story in each file."""
+import signal
+import subprocess
+
+from node import BUILD, TOP, Failure
+
+STEP = 150  # seconds that a step may take, on a machine that has other things to do
+
+
+def check(good, what):
+    if not good:
+        raise Failure(what)
+
+
+def packages(name, kver, *options):
+    """A repository of what is built, the modules for @kver with it, in a folder of that name; @options: of tools/deb"""
+    folder = BUILD / "guest/deb" / name
+    subprocess.run([TOP / "tools/deb", "--staged", "--fast", "--out", folder, "--modules", kver, *options], check=True,
+                   stdout=subprocess.DEVNULL)
+    return folder
+
+
+class Story:
+    """Its steps are methods that raise Failure. A node and its targets are made by what is derived from it."""
+    name = ""
+    node = None
+    targets = ()
+    report = "systemctl --no-pager --failed; nvmeofctl list; lsblk -f; dmesg | tail -20"  # of a node that has failed
+
+    def steps(self):
+        raise NotImplementedError
+
+    def tell(self, what):
+        print(f"{self.name}: {self.node.seconds():6.1f} s: {what}", flush=True)
+
+    def power_off(self, timeout=STEP):
+        """What its kernel has said since it was started is judged; the seconds that it took"""
+        took = self.node.poweroff(timeout)
+        complaints = self.node.complaints()
+        check(not complaints, "the kernel: " + "; ".join(complaints[:5]))
+        return took
+
+    def play(self):
+        """Exit code"""
+        try:
+            for step in self.steps():
+                step()
+        except Failure as failure:
+            if self.node.qemu and self.node.qemu.poll() is None:
+                print(self.node.run(self.report)[1])
+            print(f"{self.name}: FAILED: {failure}\nits console: {self.node.log}")
+            return 1
+        finally:
+            self.end()
+        return 0
+
+    def end(self):
+        self.node.end()
+        for target in self.targets:
+            target.signal(signal.SIGCONT)
+            target.end()
