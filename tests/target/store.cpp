@@ -2,6 +2,7 @@
 #include "store.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace target {
 namespace {
@@ -26,9 +27,7 @@ Store::Store(std::uint32_t nsid, std::uint64_t size, unsigned shift, std::uint32
 
 void Store::identifyBy(std::string_view nqn)
 {
-	std::uint64_t hash = 0xcbf29ce484222325; // FNV-1a
-	for (char c : nqn)
-		hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
+	const std::uint64_t hash = std::hash<std::string_view>{}(nqn);
 	target::put<std::uint64_t>(uuid_, 4, hash);
 	target::put<std::uint64_t>(nguid_, 4, hash);
 }

@@ -33,7 +33,8 @@ public:
 	bool write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer);
 	bool zero(std::uint64_t slba, std::uint64_t blocks);
 	void resize(std::uint64_t size);
-	// Before a host sees it: UUID and NGUID that are the subsystem's, for another one beside it in another process
+	// Before a host sees it: UUID and NGUID by the subsystem's NQN too, not by the NSID alone, as other processes
+	// serve others beside it
 	void identifyBy(std::string_view nqn);
 	// Likewise, for a target whose Config is zoned
 	void makeZoned(const ZoneShape &shape) { zones_ = std::make_unique<ZoneTable>(shape, blocks()); }

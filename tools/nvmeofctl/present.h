@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What was connected before a command has begun to connect.
+// What is connected at a moment: when a command begins to connect, above all.
 #pragma once
 
 #include <functional>
