@@ -375,12 +375,30 @@ static int push_batch(struct nof_tcp_queue *q)
 	return err;
 }
 
-/*
- * Sends all there is, in at most @budget batches; what is left then goes to send_work(). Others may queue for as long
- * as there is a load, and who sends for them reads under the subsystem's SRCU, on which the recovery of any of its
- * paths waits. Sets tx.blocked when sending is not possible now.
+/**
+ * struct turn - how much a task sends before it gives way to others
+ * @batches:	that may still be sent
+ * @until:	time after which no further batch is sent, ktime_get_ns(); 0 for none
  */
-static void send_batches(struct nof_tcp_queue *q, u32 *budget)
+struct turn {
+	u32	batches;
+	u64	until;
+};
+
+/* Of a task that has queued a command: its own data, and what others have queued meanwhile */
+static const struct turn inline_turn = { .batches = NOF_TCP_INLINE };
+
+static bool turn_over(const struct turn *turn)
+{
+	return !turn->batches || (turn->until && ktime_get_ns() >= turn->until);
+}
+
+/*
+ * Sends what is queued until the turn is over, and leaves the rest to send_work(): other tasks may queue for as long as
+ * there is a load, and the task that sends for them is an SRCU reader of the subsystem, on which the recovery of each of
+ * its paths waits. Sets tx.blocked when sending is not possible now.
+ */
+static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
 {
 	struct nof_tcp_tx *tx = &q->tx;
 	int err = 0;
@@ -388,13 +406,13 @@ static void send_batches(struct nof_tcp_queue *q, u32 *budget)
 	lockdep_assert_held(&tx->lock);
 	while (!tx->failed && !err) {
 		if (tx->piece == tx->nr_pieces) {
-			if (!*budget) {
+			if (turn_over(turn)) {
 				if (tx->cmd || tx->pending || !llist_empty(&q->send_list))
 					nof_tcp_send_wake(q);
 				return;
 			}
 			fill_batch(q);
-			--*budget;
+			turn->batches--;
 		}
 		if (!tx->nr_pieces && !tx->cmd)
 			return;
@@ -419,9 +437,9 @@ static void send_batches(struct nof_tcp_queue *q, u32 *budget)
 	nof_queue_error(&q->q, err, "cannot send");
 }
 
-static void drain(struct nof_tcp_queue *q, u32 *budget)
+static void drain(struct nof_tcp_queue *q, struct turn *turn)
 {
-	send_batches(q, budget);
+	send_batches(q, turn);
 	if (q->tx.piece == q->tx.nr_pieces)
 		give_batch(&q->tx);
 }
@@ -430,16 +448,16 @@ static void drain(struct nof_tcp_queue *q, u32 *budget)
  * Whoever holds the lock looks at the list again after giving it up: with the barrier here and the one in
  * llist_add(), either that look or the trylock of who added sees the other.
  */
-static void send_kick(struct nof_tcp_queue *q, u32 budget)
+static void send_kick(struct nof_tcp_queue *q, struct turn turn)
 {
 	while (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)) {
-		if (!budget) {
+		if (turn_over(&turn)) {
 			nof_tcp_send_wake(q);
 			return;
 		}
 		if (!mutex_trylock(&q->tx.lock))
 			return;
-		drain(q, &budget);
+		drain(q, &turn);
 		mutex_unlock(&q->tx.lock);
 		smp_mb();
 	}
@@ -448,15 +466,16 @@ static void send_kick(struct nof_tcp_queue *q, u32 budget)
 static void send_work(struct work_struct *work)
 {
 	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, send_work);
-	u32 budget = NOF_TCP_BY_WORK;
+	struct turn turn = { .batches = U32_MAX };
 
 	nof_sock_wait(q->sock->sk);
 	mutex_lock(&q->tx.lock);
 	q->tx.blocked = q->tx.failed;
-	drain(q, &budget);
+	turn.until = ktime_get_ns() + NOF_TCP_WORK_NS;
+	drain(q, &turn);
 	mutex_unlock(&q->tx.lock);
 	smp_mb();
-	send_kick(q, budget);
+	send_kick(q, turn);
 }
 
 static void retry_work(struct work_struct *work)
@@ -524,12 +543,12 @@ void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)
 	send_prepare(queue, cmd);
 	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
 	if (last)
-		send_kick(q, NOF_TCP_INLINE);
+		send_kick(q, inline_turn);
 }
 
 void nof_tcp_send_commit(struct nof_queue *queue)
 {
-	send_kick(to_tcp_queue(queue), NOF_TCP_INLINE);
+	send_kick(to_tcp_queue(queue), inline_turn);
 }
 
 /* Whoever holds the lock, be it us further up this very stack, will look at the list again. */
@@ -583,7 +602,7 @@ void nof_tcp_send_unlock(struct nof_tcp_queue *q)
 int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 {
 	struct nof_tcp_tx *tx = &q->tx;
-	u32 budget = NOF_TCP_INLINE;
+	struct turn turn = inline_turn;
 	int err = -ECANCELED;
 
 	mutex_lock(&tx->lock);
@@ -592,7 +611,7 @@ int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 		memcpy(append_header(tx, len), pdu, len);
 		tx->offset += len;
 		load_piece(tx, 0);
-		drain(q, &budget);
+		drain(q, &turn);
 		err = tx->failed ? -EPIPE : 0;
 	}
 	mutex_unlock(&tx->lock);

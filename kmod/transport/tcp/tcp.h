@@ -69,8 +69,8 @@ enum {
 	NOF_TCP_SMALL_PIECES	= 8,
 	NOF_TCP_SMALL		= 1024,
 	NOF_TCP_BYTES		= NOF_SOCK_BYTES, /* of all that is in one batch, from which on no data is added */
-	NOF_TCP_INLINE		= 4,		/* batches that who has queued a command sends, whosever they are */
-	NOF_TCP_BY_WORK		= 32,		/* batches that the worker sends before it gives way */
+	NOF_TCP_INLINE		= 4,		/* batches that a task sends which has queued a command */
+	NOF_TCP_WORK_NS		= NSEC_PER_MSEC, /* for which the worker sends before it gives way */
 	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
 	NOF_TCP_PDU_ROOM	= 256,		/* more than the header, padding and digests of one PDU */
 };
