@@ -20,11 +20,6 @@ die() {
 	exit 1
 }
 
-# Print how many seconds are left to the check that this is part of: nothing where it may take any time.
-seconds_left() {
-	[ -z "${CHECK_DEADLINE:-}" ] || echo $((CHECK_DEADLINE - EPOCHSECONDS))
-}
-
 # Print the full version of a kernel: "6.12" names the newest installed 6.12.*, "debug" and "plain" those of qemu/debug,
 # a full version itself.
 kernel_version() {

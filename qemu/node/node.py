@@ -18,6 +18,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
 HERE = "10.0.2.2"
 ROOT_MIB = 512  # of a node with a disk
+EMULATOR_THREAD = os.environ.get("NVMEOF_EMULATOR_THREAD", "multi")  # "single": all CPUs in one, see emulator_fault()
 
 KERNEL = ("console=ttyS0,115200 panic=-1 oops=panic softlockup_panic=1 mitigations=off no_timer_check quiet loglevel=4 "
           "cryptomgr.notests=1 initcall_blacklist=jent_mod_init "
@@ -95,7 +96,7 @@ class Machine:
                        "-device", f"virtio-blk-pci,drive=disk{number}"]
         # the accelerator, processor and machine of qemu/run
         self.qemu = subprocess.Popen(
-            ["qemu-system-x86_64", "-machine", "pc-q35-7.1", "-accel", "tcg,thread=multi",
+            ["qemu-system-x86_64", "-machine", "pc-q35-7.1", "-accel", f"tcg,thread={EMULATOR_THREAD}",
              "-cpu", "max,-la57,-smap,-smep,-umip,-pku,-erms", "-smp", "2", "-m", "2G",
              "-nodefaults", "-uuid", "6ba7b810-9dad-41d1-80b4-00c04fd430c8",
              "-display", "none", "-monitor", "none", *self.firmware, "-kernel", self.kernel, "-initrd", self.initrd,
@@ -182,6 +183,10 @@ class Machine:
     def complaints(self):
         bad = judge().BAD
         return [line for line in self.console().splitlines() if bad.search(line)]
+
+    def emulator_fault(self):
+        """Whether it died of a fault that QEMU has with several threads only"""
+        return EMULATOR_THREAD == "multi" and judge().emulator_fault(self.console())
 
     def end(self):
         if self.qemu and self.qemu.poll() is None:

@@ -46,6 +46,16 @@ class JudgeTest(unittest.TestCase):
     def test_good_run(self):
         self.assertEqual(self.complaints(), [])
 
+    def test_a_fault_of_the_emulator_is_known(self):
+        lockup = "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [kworker/1:2]\nRIP: 0010:f+0x5/0x10\nCode: {}\n"
+        for text, fault in (("Oops: int3: 0000 [#1]", True),
+                            (lockup.format("48 89 e5 <eb> 12 90"), True),
+                            (lockup.format("48 89 e5 <0f> 1f 44 00 00"), True),
+                            (lockup.format("48 89 e5 <f3> 90 8b"), False),
+                            ("Code: <eb> 12", False)):
+            with self.subTest(text):
+                self.assertEqual(JUDGE.emulator_fault(text), fault)
+
     def test_job_failed(self):
         self.assert_one("ended with 3", self.complaints(status="exit=3\n"))
 
