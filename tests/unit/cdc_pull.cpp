@@ -321,7 +321,9 @@ TEST_CASE("the states of ports", "[cdc][pull]")
 	}
 	a.setAnaState(group, ana_non_optimized);
 	REQUIRE(p.until([&] { return state(a) == ana_non_optimized; }));
-	a.setAnaLog(Bytes(8)); // nonsense
+	Bytes nonsense(16);
+	nonsense[8] = nonsense[9] = 0xff; // 65,535 groups, none of which follows
+	a.setAnaLog(nonsense);
 	a.sendEvent(event_ana_changed);
 	p.rest(200ms);
 	CHECK(state(a) == ana_non_optimized);

@@ -19,8 +19,8 @@ namespace cdc {
 
 // Files, as PEM; what is empty is not given
 struct HttpTls {
-	std::string ca; // that is trusted; empty: the system's
-	std::string cert, key;
+	std::string ca{}; // that is trusted; empty: the system's
+	std::string cert{}, key{};
 };
 
 struct HttpAnswer {
