@@ -10,8 +10,9 @@ export BUILD
 TESTS ?=
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-# The kernels that `make check` builds for and boots.
+# The kernels that `make check` builds for and boots
 CHECK_KERNELS ?= 6.12 6.1
+export CHECK_KERNELS
 
 # Asked only by targets that build modules, so that `make help` works without any kernel headers.
 kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
@@ -19,8 +20,9 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 # A build folder keeps the generator it was made with.
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
-.PHONY: all configure user tool modules deb rpm install dkms uninstall clean help deps lint unit fuzz check \
-	check-quick check-deep debug-kernel plain-kernel coverage demo demo-cdc demo-gds shell bench bench-cdc figures
+.PHONY: all configure user tool modules test-modules deb rpm install dkms uninstall clean help deps test-deps lint unit fuzz check \
+	check-quick check-deep check-status debug-kernel plain-kernel coverage demo demo-cdc demo-gds shell bench \
+	bench-cdc figures
 
 all: user modules
 
@@ -28,13 +30,15 @@ help:
 	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
 	@echo 'make user       libnvmeofctl, nvmeofctl, nvmeofd, programs of the guest tests; make tool: without these'
 	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko, nvmeof_nvfs.ko; KVER= as above'
-	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: the whole thing in a minute or two'
+	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: about four minutes to build it, one to run'
 	@echo 'make demo-cdc   two discovery services, 1,000 hosts that start at once, one service killed'
 	@echo 'make demo-gds   the same for GPUs: the way to storage, a stripe, a plan; two sockets, 16 drives'
-	@echo 'make check      everything CI runs: builds for $(CHECK_KERNELS), lint, unit tests, guest tests'
+	@echo 'make check      the core, and what your change touches: about 25 minutes on two cores'
+	@echo 'make check AREA=rdma,cdc   all tests of these areas (tests/areas); AREA=auto: of those you touched'
 	@echo 'make check ONLY=failover   the tests with that in their names, and what they need'
-	@echo 'make check-quick  lint, unit tests, fuzzers, one short guest: under five minutes once all is built'
-	@echo 'make check-deep all of check, and again on the debug kernel, with faults and more fuzzing: hours'
+	@echo 'make check-status  whether the tree at hand has passed make check'
+	@echo 'make check-quick  lint, unit tests, one short guest: under five minutes once all is built'
+	@echo 'make check-deep everything, also on the debug kernel, with faults and more fuzzing: hours'
 	@echo 'make debug-kernel  build that kernel, below ~/.cache/nvmeof'
 	@echo 'make plain-kernel  the same without its checks, faster: for P2PDMA'
 	@echo 'make unit       the unit tests, with sanitizers; make fuzz: libFuzzer on all that parses, a minute each'
@@ -55,6 +59,10 @@ help:
 deps:
 	@qemu/deps
 
+# What `make check` needs beyond that
+test-deps:
+	@qemu/deps tests/packages
+
 configure:
 	@mkdir -p $(BUILD)
 	@cmake -S . -B $(BUILD)/user $(generator) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
@@ -68,7 +76,11 @@ user tool: configure
 
 modules:
 	@set -e; kver=$(kver); export KDIR=$$(qemu/kernel --build $$kver); \
-	kmod/build $$kver $(if $(filter debug,$(KVER)),GCOV_PROFILE=y); \
+	kmod/build $$kver $(if $(filter debug,$(KVER)),GCOV_PROFILE=y)
+
+# Modules that the tests load beside ours
+test-modules: modules
+	@set -e; kver=$(kver); export KDIR=$$(qemu/kernel --build $$kver); \
 	tests/selector/build $$kver; tests/direct/build $$kver; \
 	$(if $(filter debug,$(KVER)),tests/faults/build $$kver)
 
@@ -76,12 +88,14 @@ lint:
 	@test -x tests/lint/run || { echo 'make lint: tests/lint/run is missing' >&2; exit 1; }
 	tests/lint/run
 
-# Everything: by tests/check.
-check: deps
-	@CHECK_KERNELS="$(CHECK_KERNELS)" tests/check $(if $(ONLY),only '$(ONLY)')
+check: test-deps
+	@tests/check $(if $(ONLY),only '$(ONLY)',$(if $(AREA),area '$(AREA)'))
 
-check-quick check-deep: deps
-	@CHECK_KERNELS="$(CHECK_KERNELS)" tests/check $(@:check-%=%)
+check-quick check-deep: test-deps
+	@tests/check $(@:check-%=%)
+
+check-status:
+	@tests/check status
 
 # How much was tried, by the last runs
 figures:
@@ -94,35 +108,29 @@ debug-kernel:
 plain-kernel:
 	@qemu/debug/build plain
 
-fuzz: deps
+fuzz: test-deps
 	tests/fuzz/run
 
-unit: deps
+unit: test-deps
 	tests/sanitize/run
 
 coverage:
 	@qemu/coverage
 
 demo demo-gds shell bench: KVER := $(or $(KVER),6.12)
-demo: deps
-	@$(MAKE) --no-print-directory tool
+demo demo-gds: deps configure
+	@echo '1 of 3: building nvmeofctl and nvmeofd: about 3 minutes on two cores, at the first time'
+	@cmake --build $(BUILD)/user -j $(JOBS) --target nvmeofctl nvmeofd > $(BUILD)/demo.log || \
+		{ tail -n 40 $(BUILD)/demo.log; exit 1; }
+	@echo '2 of 3: building the modules for $(KVER): about 1 minute'
 	@$(MAKE) --no-print-directory modules KVER=$(KVER)
-	@qemu/demo/run $(KVER)
+	@echo '3 of 3: the guest: about 1 minute'
+	@qemu/demo/run $(KVER) $(patsubst demo-%,%,$(filter-out demo,$@))
 
-demo-gds: deps
+shell bench: deps
 	@$(MAKE) --no-print-directory tool
-	@$(MAKE) --no-print-directory modules KVER=$(KVER)
-	@qemu/demo/run $(KVER) gds
-
-shell: deps
-	@$(MAKE) --no-print-directory tool
-	@$(MAKE) --no-print-directory modules KVER=$(KVER)
-	@qemu/shell $(KVER)
-
-bench: deps
-	@$(MAKE) --no-print-directory tool
-	@$(MAKE) --no-print-directory modules KVER=$(KVER)
-	@qemu/bench/run $(KVER)
+	@$(MAKE) --no-print-directory test-modules KVER=$(KVER)
+	@qemu/$(if $(filter bench,$@),bench/run,shell) $(KVER)
 
 demo-cdc bench-cdc: deps
 	@$(MAKE) --no-print-directory tool

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The project's own rules for its sources, those that a line of text can show."""
 
+import configparser
+import fnmatch
 import re
 import subprocess
 import sys
@@ -166,11 +168,27 @@ def check_kbuild():
                 complain(name, 1, "not in Kbuild")
 
 
+def check_areas():
+    """Each file belongs to an area of tests/areas, and each pattern there to a file."""
+    config = configparser.ConfigParser(interpolation=None)
+    config.read_string((TOP / "tests/areas").read_text())
+    patterns = {pattern for area in config.sections() for pattern in config[area]["paths"].split()}
+    names, used = list(files()), set()
+    for name in names:
+        found = {pattern for pattern in patterns if fnmatch.fnmatchcase(name, pattern)}
+        used |= found
+        if not found:
+            complain(name, 1, "no area of tests/areas has it: nobody knows which tests a change of it needs")
+    for pattern in sorted(patterns - used):
+        complain("tests/areas", 1, f"no file matches {pattern}")
+
+
 def main():
     for name in files():
         check_file(name)
     check_versions()
     check_kbuild()
+    check_areas()
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
 
