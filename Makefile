@@ -20,9 +20,9 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 # A build folder keeps the generator it was made with.
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
-.PHONY: all configure user tool modules test-modules deb rpm install dkms uninstall clean help deps test-deps lint unit fuzz check \
-	check-quick check-deep check-status debug-kernel plain-kernel coverage demo demo-cdc demo-gds shell bench \
-	bench-cdc figures
+.PHONY: all configure user tool modules test-modules deb rpm install dkms uninstall clean help deps test-deps \
+	lint unit fuzz check check-quick check-deep check-status debug-kernel plain-kernel coverage demo demo-cdc \
+	demo-gds shell bench bench-cdc figures
 
 all: user modules
 
@@ -30,7 +30,7 @@ help:
 	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
 	@echo 'make user       libnvmeofctl, nvmeofctl, nvmeofd, programs of the guest tests; make tool: without these'
 	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko, nvmeof_nvfs.ko; KVER= as above'
-	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: about four minutes to build it, one to run'
+	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: four minutes to build, one to run'
 	@echo 'make demo-cdc   two discovery services, 1,000 hosts that start at once, one service killed'
 	@echo 'make demo-gds   the same for GPUs: the way to storage, a stripe, a plan; two sockets, 16 drives'
 	@echo 'make check      the core, and what your change touches: about 25 minutes on two cores'

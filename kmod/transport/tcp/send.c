@@ -395,8 +395,8 @@ static bool turn_over(const struct turn *turn)
 
 /*
  * Sends what is queued until the turn is over, and leaves the rest to send_work(): other tasks may queue for as long as
- * there is a load, and the task that sends for them is an SRCU reader of the subsystem, on which the recovery of each of
- * its paths waits. Sets tx.blocked when sending is not possible now.
+ * there is a load, and the task that sends for them is an SRCU reader of the subsystem, on which the recovery of each
+ * of its paths waits. Sets tx.blocked when sending is not possible now.
  */
 static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
 {
