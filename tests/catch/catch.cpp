@@ -4,7 +4,6 @@
 
 #include "run.h"
 
-#include <algorithm>
 #include <cstdio>
 
 namespace {
@@ -18,26 +17,22 @@ std::string inQuotes(const std::string &name)
 	return '"' + text + '"';
 }
 
-// What is selected, less those with the tag, by name; empty: nothing.
-std::string selection(Catch::ConfigData data, const std::string &without, const std::string &reason)
+// What is selected and kept, by name; empty: nothing.
+std::string selection(Catch::ConfigData data, const std::function<bool(const Catch::TestCase &)> &keep)
 {
 	if (data.testsOrTags.empty())
 		data.testsOrTags = {"~[.]"}; // not the hidden ones
 	Catch::Config config(data);
 	std::string names;
-	for (auto &test : Catch::filterTests(Catch::getAllTestCasesSorted(config), config.testSpec(), config)) {
-		if (std::ranges::count(test.lcaseTags, without))
-			std::printf("%s: %s\n", reason.c_str(), test.name.c_str());
-		else
+	for (auto &test : Catch::filterTests(Catch::getAllTestCasesSorted(config), config.testSpec(), config))
+		if (keep(test))
 			names += (names.empty() ? "" : ",") + inQuotes(test.name);
-	}
-	std::fflush(stdout);
 	return names;
 }
 
 } // namespace
 
-int runTests(int argc, char **argv, const std::string &without, const std::string &reason)
+int runTests(int argc, char **argv, const std::function<bool(const Catch::TestCase &)> &keep)
 {
 	Catch::Session session;
 	if (int bad = session.applyCommandLine(argc, argv))
@@ -45,8 +40,8 @@ int runTests(int argc, char **argv, const std::string &without, const std::strin
 	// a selection that fits nothing is a mistake, not a success
 	auto &config = session.configData();
 	config.warnings = static_cast<Catch::WarnAbout::What>(config.warnings | Catch::WarnAbout::NoTests);
-	if (!without.empty()) {
-		config.testsOrTags = {selection(config, without, reason)};
+	if (keep) {
+		config.testsOrTags = {selection(config, keep)};
 		if (config.testsOrTags[0].empty()) {
 			std::puts("no test case is left");
 			return 1;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <string>
+#include <functional>
 
-/** All test cases of the program that the command line selects; Catch's exit status, the number of failed ones. Cases
- *  with the tag `without` (empty: none) are left out, and named on stdout: "REASON: NAME"; if none is left, the status
- *  is not 0. */
-int runTests(int argc, char **argv, const std::string &without = "", const std::string &reason = "");
+namespace Catch {
+class TestCase;
+}
+
+/** All test cases of the program that the command line selects and `keep` (unset: all) returns true for. Returns Catch's
+ *  exit status, the number of failed ones; not 0 if none is left. */
+int runTests(int argc, char **argv, const std::function<bool(const Catch::TestCase &)> &keep = {});

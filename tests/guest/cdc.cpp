@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <csignal>
 
-using namespace guest;
+namespace guest::cdc {
+
 using nvmeof::Controller;
 using nvmeof::ControllerState;
 using Json = nlohmann::json;
@@ -176,3 +177,5 @@ TEST_CASE("the in-tree host discovers, connects to all, and is told of changes",
 	service.end();
 	must("modprobe -r nvme-tcp nvme-fabrics");
 }
+
+} // namespace guest::cdc

@@ -15,7 +15,7 @@
 #include <random>
 #include <utility>
 
-using namespace guest;
+namespace guest::chaos {
 
 namespace {
 
@@ -456,3 +456,5 @@ TEST_CASE("chaos: verified load and a file system outlive it all", "[chaos]")
 	Host::load();
 	rig.host.reopen();
 }
+
+} // namespace guest::chaos

@@ -13,7 +13,8 @@
 #include <sstream>
 #include <thread>
 
-using namespace guest;
+namespace guest::control {
+
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
@@ -675,3 +676,5 @@ TEST_CASE("monitor ends with the module, and says so", "[control][unload]")
 	CHECK(nlohmann::json::parse(readFile("/tmp/monitor.out"))["error"]["code"] == "no_module");
 	Host::load();
 }
+
+} // namespace guest::control

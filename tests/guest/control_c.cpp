@@ -3,7 +3,7 @@
 #include "control.h"
 #include "support/rig.h"
 
-using namespace guest;
+namespace guest::control_c {
 
 TEST_CASE("a program in C discovers, connects, lists, scans, resets and disconnects", "[control][c][tcp]")
 {
@@ -17,3 +17,5 @@ TEST_CASE("a program in C discovers, connects, lists, scans, resets and disconne
 	CHECK(run("/nvmeof/tests/c_program " + here() + " 4420 nqn.2024-01.io.nvmeof:nothing").status != 0);
 	CHECK(take(rig.host.client().controllers()).empty());
 }
+
+} // namespace guest::control_c

@@ -11,7 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-using namespace guest;
+namespace guest::control_command {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -323,3 +324,5 @@ TEST_CASE("a host name stands for its addresses", "[control][command]")
 	CHECK(namesIt(out.text, "nowhere.invalid"));
 	CHECK(namesIt(out.text, "check the name"));
 }
+
+} // namespace guest::control_command

@@ -7,7 +7,8 @@
 #include <cerrno>
 #include <memory>
 
-using namespace guest;
+namespace guest::control_told {
+
 using nvmeof::EventType;
 
 namespace {
@@ -160,3 +161,5 @@ TEST_CASE("how many use a disk is counted, mounts too", "[control][openers]")
 	must("umount /mnt");
 	CHECK(becomes(0));
 }
+
+} // namespace guest::control_told

@@ -16,7 +16,8 @@
 
 #include <csignal>
 
-using namespace guest;
+namespace guest::daemon {
+
 using nvmeof::Controller;
 using nvmeof::ControllerState;
 using Json = nlohmann::json;
@@ -513,3 +514,5 @@ TEST_CASE("nvmeofd among services that misbehave, all at once", "[daemon][hostil
 	daemon.end();
 	stage.host.disconnectAll();
 }
+
+} // namespace guest::daemon

@@ -18,7 +18,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-using namespace guest;
+namespace guest::direct {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -362,3 +363,5 @@ TEST_CASE("what stands on a disk takes no peer-to-peer memory", "[p2p][stacked]"
 	CHECK(put(Disk(node), most, cmb.data(), cmb.size()) == 0);
 	run("DM_DISABLE_UDEV=1 dmsetup remove over; echo clear > /sys/block/md9/md/array_state");
 }
+
+} // namespace guest::direct

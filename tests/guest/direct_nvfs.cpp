@@ -13,7 +13,8 @@
 #include <future>
 #include <thread>
 
-using namespace guest;
+namespace guest::direct_nvfs {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -330,3 +331,5 @@ TEST_CASE("the module of the transport goes under data of a GPU", "[nvfs][unload
 	}
 	must("modprobe nvmeof_rdma");
 }
+
+} // namespace guest::direct_nvfs

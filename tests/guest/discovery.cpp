@@ -18,7 +18,7 @@
 #include <set>
 #include <vector>
 
-using namespace guest;
+namespace guest::discovery {
 
 namespace {
 
@@ -287,3 +287,5 @@ TEST_CASE("connect-all that is interrupted leaves nothing half made", "[discover
 	for (auto &one : left)
 		CHECK(one.state == nvmeof::ControllerState::live);
 }
+
+} // namespace guest::discovery

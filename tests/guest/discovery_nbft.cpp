@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-using namespace guest;
+namespace guest::discovery_nbft {
 
 namespace {
 
@@ -94,3 +94,5 @@ TEST_CASE("connect-nbft that finds no path says so, and is taken back when it is
 	CHECK(running.wait(30s).status == 130);
 	CHECK(take(host.client().controllers()).empty());
 }
+
+} // namespace guest::discovery_nbft

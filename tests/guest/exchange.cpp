@@ -8,7 +8,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-using namespace guest;
+namespace guest::exchange {
+
 using nvmeof::ControllerState;
 using Json = nlohmann::json;
 
@@ -256,3 +257,5 @@ TEST_CASE("exchanged while the target is silent, and while another deletes", "[e
 	rig.lane(1).repair();
 	expectGoodUntilNow(load);
 }
+
+} // namespace guest::exchange

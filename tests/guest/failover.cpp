@@ -8,7 +8,8 @@
 
 #include <cstdio>
 
-using namespace guest;
+namespace guest::failover {
+
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
@@ -324,3 +325,5 @@ TEST_CASE("a reset on request moves the I/O, and is no error", "[failover]")
 	CHECK(rig.allLive());
 	expectGoodUntilNow(load);
 }
+
+} // namespace guest::failover

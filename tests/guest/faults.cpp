@@ -22,7 +22,8 @@
 #include <cstring>
 #include <set>
 
-using namespace guest;
+namespace guest::faults {
+
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
@@ -709,3 +710,5 @@ TEST_CASE("faults: loading", "[faults][load]")
 	Host::load();
 	host.reopen();
 }
+
+} // namespace guest::faults

@@ -9,7 +9,8 @@
 
 #include <cstdio>
 
-using namespace guest;
+namespace guest::faults_io {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -207,3 +208,5 @@ TEST_CASE("I/O to our own disk that never reaches the driver", "[faults][make_re
 	CHECK(rig.host.client().disconnect(c.name).ok());
 	CHECK(eventually([&] { return !exists(node); }));
 }
+
+} // namespace guest::faults_io

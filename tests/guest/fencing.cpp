@@ -8,7 +8,8 @@
 
 #include <thread>
 
-using namespace guest;
+namespace guest::fencing {
+
 using nvmeof::ControllerState;
 using target::Misbehaviour;
 
@@ -571,3 +572,5 @@ TEST_CASE("connections cut again and again under load, with fencing=safe", "[fen
 	CHECK(result.good());
 	CHECK(scene.ports[1].counters().crossResets > 0);
 }
+
+} // namespace guest::fencing

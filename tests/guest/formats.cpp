@@ -17,7 +17,8 @@
 
 #include <cstring>
 
-using namespace guest;
+namespace guest::formats {
+
 using target::Expect;
 
 namespace {
@@ -327,3 +328,5 @@ TEST_CASE("formatted with protection information", "[formats][pi][changes]")
 	CHECK(eventually(works, 15s));
 	CHECK(s.both());
 }
+
+} // namespace guest::formats

@@ -26,7 +26,8 @@
 #include <functional>
 #include <map>
 
-using namespace guest;
+namespace guest::fuzz_ioctl {
+
 using nvmeof::ControllerState;
 using target::Bytes;
 
@@ -418,3 +419,5 @@ TEST_CASE("random ioctls of nobody, on files that are open", "[fuzz][ioctl][nobo
 	CHECK((stage.contents() == before));
 	CHECK(stage.server.counters().adminConnects == connects);
 }
+
+} // namespace guest::fuzz_ioctl

@@ -26,7 +26,8 @@
 #include <system_error>
 #include <thread>
 
-using namespace guest;
+namespace guest::fuzz_netlink {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -263,3 +264,5 @@ TEST_CASE("an answer that is malformed is found", "[fuzz][check]")
 	CHECK(take(host.client().disconnectAll()).outcome());
 	CHECK(log.alarms().empty());
 }
+
+} // namespace guest::fuzz_netlink

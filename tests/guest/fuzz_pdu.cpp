@@ -17,7 +17,7 @@
 #include <mutex>
 #include <thread>
 
-using namespace guest;
+namespace guest::fuzz_pdu {
 
 namespace {
 
@@ -220,3 +220,5 @@ TEST_CASE("wrong data of which nobody was warned are found", "[fuzz][check]")
 	bad.run(node, nqn, Clock::now() + 10s, nullptr);
 	CHECK_FALSE(bad.fault.empty());
 }
+
+} // namespace guest::fuzz_pdu

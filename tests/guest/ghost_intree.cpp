@@ -3,7 +3,7 @@
 // next to that of fencing=immediate.
 #include "support/ghost.h"
 
-using namespace guest;
+namespace guest::ghost_intree {
 
 namespace {
 
@@ -74,3 +74,5 @@ TEST_CASE("the in-tree driver: a late write can meet newer data", "[intree]")
 	}
 	record("immediate", "intree", overwritten, count);
 }
+
+} // namespace guest::ghost_intree

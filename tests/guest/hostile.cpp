@@ -23,7 +23,8 @@
 #include <system_error>
 #include <thread>
 
-using namespace guest;
+namespace guest::hostile {
+
 using nvmeof::ControllerState;
 using target::Bytes;
 using target::Expect;
@@ -1092,3 +1093,5 @@ TEST_CASE("data with SUCCESS under flow control are taken, as targets in use sen
 	CHECK(result.good());
 	CHECK(stage.server.counters().adminConnects == 1);
 }
+
+} // namespace guest::hostile

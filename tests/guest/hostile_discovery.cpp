@@ -15,7 +15,8 @@
 #include <memory>
 #include <set>
 
-using namespace guest;
+namespace guest::hostile_discovery {
+
 using nvmeof::ControllerState;
 using nvmeof::DiscoveryEntry;
 using nvmeof::DiscoveryLog;
@@ -333,3 +334,5 @@ TEST_CASE("what is no discovery service is not read, and leaves no disk", "[host
 	CHECK(stage.alone());
 	CHECK(take(stage.host.client().namespaces()).empty());
 }
+
+} // namespace guest::hostile_discovery

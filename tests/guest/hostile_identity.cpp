@@ -13,7 +13,8 @@
 #include <random>
 #include <thread>
 
-using namespace guest;
+namespace guest::hostile_identity {
+
 using target::acts::always;
 using target::acts::failed;
 using target::acts::verdict;
@@ -411,3 +412,5 @@ TEST_CASE("while passthrough may change the format of a namespace nothing is wri
 	}
 	CHECK(eventually([&] { return allUsable(ports.host, 2); }, 5s));
 }
+
+} // namespace guest::hostile_identity

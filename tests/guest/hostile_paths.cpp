@@ -18,7 +18,8 @@
 #include <thread>
 #include <unistd.h>
 
-using namespace guest;
+namespace guest::hostile_paths {
+
 using nvmeof::ControllerState;
 using target::Expect;
 using target::Misbehaviour;
@@ -890,3 +891,5 @@ TEST_CASE("a path whose target accepts connections and says nothing any more", "
 	CHECK(ports.live(list[0].name));
 	CHECK(ports.work(disk) == 0);
 }
+
+} // namespace guest::hostile_paths

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-using namespace guest;
+namespace guest::intree {
 
 namespace {
 
@@ -293,3 +293,5 @@ TEST_CASE("nvme-cli sees its own, and ours where it is given them", "[intree][nv
 	must("nvme id-ns " + rig.disk());
 	CHECK(must("nvmeofctl list").find("/dev/" + diskName(rig)) != std::string::npos);
 }
+
+} // namespace guest::intree

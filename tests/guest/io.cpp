@@ -10,7 +10,8 @@
 
 #include <thread>
 
-using namespace guest;
+namespace guest::io {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -346,3 +347,5 @@ TEST_CASE("data digests stand a program that changes pages while they are writte
 	CHECK(now.reconnects == 0);
 	CHECK(now.state == ControllerState::live);
 }
+
+} // namespace guest::io

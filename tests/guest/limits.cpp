@@ -16,7 +16,8 @@
 #include <ctime>
 #include <optional>
 
-using namespace guest;
+namespace guest::limits {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -618,3 +619,5 @@ TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
 		CHECK(one.verified(0, 65536, 2) == 0);
 	}
 }
+
+} // namespace guest::limits

@@ -16,7 +16,8 @@
 #include <thread>
 #include <utility>
 
-using namespace guest;
+namespace guest::limits_many {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -251,3 +252,5 @@ TEST_CASE("1,000 namespaces, and 500 that go at once", "[limits][many][namespace
 	CHECK(all.count() == 0);
 	CHECK(nodes() == 0);
 }
+
+} // namespace guest::limits_many

@@ -9,7 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-using namespace guest;
+namespace guest::limits_unload {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -241,3 +242,5 @@ TEST_CASE("the core stays while something of it is open", "[limits][unload][trap
 	CHECK(coreGoes());
 	comesBack(rig.host);
 }
+
+} // namespace guest::limits_unload

@@ -15,7 +15,8 @@
 #include <optional>
 #include <sstream>
 
-using namespace guest;
+namespace guest::multipath {
+
 using nvmeof::AnaState;
 using nvmeof::ControllerState;
 using nvmeof::EventType;
@@ -1070,3 +1071,5 @@ TEST_CASE("trace events tell what happens to paths and to their requests", "[mul
 	CHECK(eventually([&] { return Trace::has("nof_path_set", ": 2 paths, 2 optimized"); }));
 	expectGoodUntilNow(load);
 }
+
+} // namespace guest::multipath

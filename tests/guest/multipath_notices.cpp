@@ -16,7 +16,8 @@
 #include <thread>
 #include <vector>
 
-using namespace guest;
+namespace guest::multipath_notices {
+
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
@@ -216,3 +217,5 @@ TEST_CASE("who listens and lists does not hold up a failover", "[multipath][noti
 	CHECK(monitors.lists() > 2);
 	CHECK(watched < alone + slowly(20ms));
 }
+
+} // namespace guest::multipath_notices

@@ -4,7 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-using namespace guest;
+namespace guest::multipath_tags {
+
 using nvmeof::EventType;
 
 namespace {
@@ -132,3 +133,5 @@ TEST_CASE("a disk that finds no room in a queue is served when there is some", "
 	CHECK(beside < 100 * 100);
 	hog.stop();
 }
+
+} // namespace guest::multipath_tags

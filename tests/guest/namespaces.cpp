@@ -9,7 +9,8 @@
 
 #include <thread>
 
-using namespace guest;
+namespace guest::namespaces {
+
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
@@ -215,3 +216,5 @@ TEST_CASE("disks that share tags end, however their requests took turns", "[name
 	Background command("nvmeofctl disconnect --all");
 	CHECK(command.wait(slowly(20s)).status == 0);
 }
+
+} // namespace guest::namespaces

@@ -27,7 +27,8 @@
 #include <regex>
 #include <sched.h>
 
-using namespace guest;
+namespace guest::nobody {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -688,3 +689,5 @@ TEST_CASE("the trace does not open a way around", "[nobody][trace]")
 			CHECK(as(who, [&] { return openErrno(file, O_RDONLY); }) == EACCES);
 		}
 }
+
+} // namespace guest::nobody

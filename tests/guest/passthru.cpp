@@ -13,7 +13,7 @@
 
 #include <cstdio>
 
-using namespace guest;
+namespace guest::passthru {
 
 namespace {
 
@@ -279,3 +279,5 @@ TEST_CASE("what is wrong with a command is told before it is sent", "[passthru][
 	CHECK(::ioctl(file.fd, NVME_IOCTL_IO64_CMD_VEC, &p) == 0);
 	CHECK(::ioctl(plain.fd, NVME_IOCTL_IO64_CMD_VEC, &p) == 0);
 }
+
+} // namespace guest::passthru

@@ -9,7 +9,8 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
-using namespace guest;
+namespace guest::passthru_lost {
+
 using target::Hook;
 using target::acts::always;
 
@@ -279,3 +280,5 @@ TEST_CASE("paths die under passthrough, and no read or write fails", "[passthru]
 	std::printf("figure: passthrough, verified rounds over 6 lost paths: %u\n", rounds.load());
 	::close(fd);
 }
+
+} // namespace guest::passthru_lost

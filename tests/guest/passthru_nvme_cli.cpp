@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <sstream>
 
-using namespace guest;
+namespace guest::passthru_nvme_cli {
 
 namespace {
 
@@ -69,3 +69,5 @@ TEST_CASE("nvme-cli: each line of the documentation's table", "[passthru][nvme-c
 	std::printf("figure: nvme-cli: %zu lines, %u of them done, the others refused by the target\n", rows.size(),
 		    done);
 }
+
+} // namespace guest::passthru_nvme_cli

@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace guest;
+namespace guest::rdma {
 
 namespace {
 
@@ -85,3 +85,5 @@ TEST_CASE("a device that is removed takes its controller with it, and comes back
 	intree.addPath(multi.lane(1).address());
 	CHECK(intree.controllers() == 2);
 }
+
+} // namespace guest::rdma

@@ -11,7 +11,8 @@
 #include <future>
 #include <thread>
 
-using namespace guest;
+namespace guest::rdma_host {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -245,3 +246,5 @@ TEST_CASE("the local address and the interface are obeyed over RDMA", "[rdma][ad
 		CHECK_FALSE(result.error().message.empty());
 	}
 }
+
+} // namespace guest::rdma_host

@@ -15,7 +15,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-using namespace guest;
+namespace guest::rdma_told {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -173,3 +174,5 @@ TEST_CASE("the module is taken away under load, and a path over TCP goes on", "[
 	CHECK(multi.waitPaths(2));
 	expectGoodUntilNow(load);
 }
+
+} // namespace guest::rdma_told

@@ -16,7 +16,8 @@
 #include <cerrno>
 #include <thread>
 
-using namespace guest;
+namespace guest::recovery {
+
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
@@ -509,3 +510,5 @@ TEST_CASE("disks without a path, and with fewer than there were, are told of", "
 	CHECK(all->nameSpace()->usablePaths == 2);
 	CHECK(kernelSaid("a usable path to nvmeof.* again, after"));
 }
+
+} // namespace guest::recovery

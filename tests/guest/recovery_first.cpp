@@ -9,7 +9,8 @@
 
 #include <algorithm>
 
-using namespace guest;
+namespace guest::recovery_first {
+
 using nvmeof::ControllerState;
 using nvmeof::EventType;
 
@@ -119,3 +120,5 @@ TEST_CASE("a first connect that is kept trying can be deleted meanwhile", "[reco
 	CHECK(std::none_of(last + 1, events.end(), [&](auto &e) { return e.name() == c.name; }));
 	link.repair();
 }
+
+} // namespace guest::recovery_first

@@ -8,7 +8,7 @@
 
 #include <thread>
 
-using namespace guest;
+namespace guest::reserve {
 
 TEST_CASE("a reservation is taken, kept from others, given back", "[reserve][short]")
 {
@@ -224,3 +224,5 @@ TEST_CASE("show and reservation tell what there is, and who has it", "[reserve][
 	CHECK(json.find("\"type\": \"exclusive-access-registrants\"") != std::string::npos);
 	CHECK(json.find("\"this_host\": true") != std::string::npos);
 }
+
+} // namespace guest::reserve

@@ -6,7 +6,8 @@
 #include "target/acts.h"
 #include "target/connection.h"
 
-using namespace guest;
+namespace guest::reserve_lost {
+
 using target::Expect;
 using target::Hook;
 using target::acts::always;
@@ -208,3 +209,5 @@ TEST_CASE("a target that is wrong about its reservations", "[reserve][hostile][t
 	}
 	CHECK(eventually([&] { return s.ports.host.busy() == 0; }, 5s));
 }
+
+} // namespace guest::reserve_lost

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <sstream>
 
-using namespace guest;
+namespace guest::selectors {
 
 namespace {
 
@@ -168,3 +168,5 @@ TEST_CASE("the module comes and goes under load", "[selectors]")
 	}
 	expectGoodUntilNow(job);
 }
+
+} // namespace guest::selectors

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 
-using namespace guest;
+namespace guest::silence {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -237,3 +238,5 @@ TEST_CASE("a target that acknowledges and does no I/O gets no new one", "[silenc
 	CHECK(kernelSaid("no I/O completed for"));
 	CHECK(rig.waitPaths(2));
 }
+
+} // namespace guest::silence

@@ -9,7 +9,8 @@
 
 #include <thread>
 
-using namespace guest;
+namespace guest::stress {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -146,12 +147,12 @@ TEST_CASE("a CPU goes while its I/O waits for a path, and the path comes back", 
 	writeFile(cpu1, "1");
 }
 
-TEST_CASE("fewer queues after a reconnect", "[stress][trap23]")
+TEST_CASE("fewer queues after a reconnect to nvmet", "[stress][trap23]")
 {
 	Rig rig;
 	if (!exists("/sys/kernel/config/nvmet/subsystems/" + std::string(testNqn) + "/attr_qid_max")) {
-		WARN("skipped: this kernel's target cannot change its queues; the test of the same name in hostile "
-		     "does");
+		WARN("skipped: this kernel's target cannot change its queues; \"fewer queues after a reconnect\" "
+		     "in hostile does");
 		return;
 	}
 	auto c = rig.connect();
@@ -186,3 +187,5 @@ TEST_CASE("writeback under memory pressure goes on", "[stress][pressure][trap13]
 	must("umount /mnt && fsck.ext4 -f -n " + disk);
 	run("rmdir /tmp/cg/small; umount /tmp/cg");
 }
+
+} // namespace guest::stress

@@ -15,7 +15,8 @@
 #include <memory>
 #include <thread>
 
-using namespace guest;
+namespace guest::stripe {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -281,3 +282,5 @@ TEST_CASE("the daemon makes a configured stripe when its members are there", "[s
 	CHECK(std::filesystem::exists(device)); // it is the kernel's
 	must("nvmeofctl stripe stop scratch --config " + std::string(config));
 }
+
+} // namespace guest::stripe

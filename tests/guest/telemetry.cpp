@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-using namespace guest;
+namespace guest::telemetry {
 
 namespace {
 
@@ -351,3 +351,5 @@ TEST_CASE("top without a terminal", "[telemetry][top]")
 	CHECK(run("nvmeofctl top --batch -n 1 -d 0.2 > /dev/full").status != 0);
 	load.stop();
 }
+
+} // namespace guest::telemetry

@@ -13,7 +13,8 @@
 #include <fstream>
 #include <map>
 
-using namespace guest;
+namespace guest::topology {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -247,3 +248,5 @@ TEST_CASE("plan compares with the machine", "[topology]")
 	CHECK(must("nvmeofctl plan --csv | head -1") == "group,name,value,unit,formula,verdict,source\r\n");
 	CHECK(run("nvmeofctl plan --io 7x").status == usage);
 }
+
+} // namespace guest::topology

@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cstdio>
 
-using namespace guest;
+namespace guest::two {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -140,3 +141,5 @@ TEST_CASE("a target that is gone holds up no disconnect and no unloading", "[two
 	CHECK(unload.elapsed() < slowly(3s));
 	CHECK_FALSE(Host::loaded());
 }
+
+} // namespace guest::two

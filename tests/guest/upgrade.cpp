@@ -5,7 +5,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-using namespace guest;
+namespace guest::upgrade {
+
 using Json = nlohmann::json;
 
 namespace {
@@ -102,3 +103,5 @@ TEST_CASE("version: one module of them, then none", "[version]")
 	CHECK(codes(version()) == "not_installed not_installed ");
 	CHECK(version()["modules"][0]["installed"].is_null());
 }
+
+} // namespace guest::upgrade

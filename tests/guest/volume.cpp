@@ -8,7 +8,8 @@
 #include <csignal>
 #include <filesystem>
 
-using namespace guest;
+namespace guest::volume {
+
 using nvmeof::ControllerState;
 
 namespace {
@@ -184,3 +185,5 @@ TEST_CASE("what is not there, and who never answers", "[volume]")
 	node.lane(0).repair();
 	node.lane(1).repair();
 }
+
+} // namespace guest::volume

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <thread>
 
-using namespace guest;
+namespace guest::zones {
 
 namespace {
 
@@ -307,3 +307,5 @@ TEST_CASE("zonefs", "[zones][zonefs]")
 	}
 	must("umount /tmp/zonefs");
 }
+
+} // namespace guest::zones

@@ -8,7 +8,8 @@
 #include "target/acts.h"
 #include "target/connection.h"
 
-using namespace guest;
+namespace guest::zones_lost {
+
 using target::Hook;
 using target::Misbehaviour;
 using target::When;
@@ -277,3 +278,5 @@ TEST_CASE("a target that is wrong about its zones", "[zones][hostile][table]")
 		}
 	}
 }
+
+} // namespace guest::zones_lost
