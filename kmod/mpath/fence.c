@@ -422,7 +422,9 @@ static bool fenced(const struct nof_ctrl *ctrl)
 static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req, struct request *rq)
 {
 	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
-	return req->cmd.maybe_executed && nof_request_repeat(rq) != NOF_REPEAT_FREELY && fenced(ctrl);
+	if (!req->cmd.maybe_executed || nof_request_repeat(rq) == NOF_REPEAT_FREELY)
+		return false;
+	return nof_request_asks(rq) || fenced(ctrl);
 }
 
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)

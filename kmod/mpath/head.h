@@ -130,7 +130,7 @@ enum nof_again {
  * @zone:	enum nof_zone_step, of what is in doubt about it: see mpath/zones.h
  * @hasty:	of passthrough: fails where there is no path, and waits for none
  * @again:	of a command of the driver's own (REQ_DRV), see mpath/command.h: enum nof_again
- * @lost:	with NOF_AGAIN_UNSENT: it may have been executed, so it ends instead of being sent again
+ * @lost:	it may have been executed and must not be repeated: it ends instead of being sent again
  * @ran:	of passthrough: it was sent, and lost without an answer, at least once
  * @gpu:	its data are in a GPU's memory, whoever may still know
  * @failover:	of the path it left first, NULL for none

@@ -171,8 +171,6 @@ static blk_status_t setup(struct nof_head *head, struct request *rq, u32 nsid)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (unlikely(req->lost))
-		return BLK_STS_TRANSPORT;
 	if (unlikely(req->zone))
 		return nof_zone_ask(head, req, nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
 	return likely(nof_sqe_setup(head, rq, &req->cmd, nsid)) ? BLK_STS_OK : BLK_STS_NOTSUPP;
@@ -399,7 +397,9 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		path = able(set, path, bd->rq);
 	if (unlikely(set && blk_rq_is_passthrough(bd->rq) && req->only))
 		path = only(set, req->only);
-	if (likely(path)) {
+	if (unlikely(req->lost)) {
+		ret = BLK_STS_TRANSPORT;
+	} else if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
 		if (unlikely(req->left) && rests(head, path, bd->rq))

@@ -44,6 +44,11 @@ u8 nof_request_repeat(struct request *rq)
 	}
 }
 
+bool nof_request_asks(struct request *rq)
+{
+	return blk_queue_is_zoned(rq->q) && !blk_rq_is_passthrough(rq);
+}
+
 bool nof_request_in_time(const struct request *rq)
 {
 	const struct nof_request *req = blk_mq_rq_to_pdu((struct request *)rq);
@@ -94,7 +99,7 @@ bool nof_request_in_doubt(const struct nof_request *req)
 	return nof_status_disposition(status, true) != NOF_FAIL && !retry_refused(status);
 }
 
-/* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see setup(). */
+/* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see queue_rq(). */
 static bool retry_own(struct nof_request *req, const struct request *rq)
 {
 	if (req->again != NOF_AGAIN_UNSENT)
@@ -113,8 +118,13 @@ bool nof_request_goes_again(struct nof_request *req, struct request *rq)
 
 	if (blk_rq_is_passthrough(rq) && !(rq->cmd_flags & REQ_DRV))
 		return retry_passthrough(req, rq);
-	if ((blk_rq_is_passthrough(rq) && !retry_own(req, rq)) || nof_zone_lost_append(req, rq))
+	if (blk_rq_is_passthrough(rq) && !retry_own(req, rq))
 		return false;
+	if (nof_zone_lost_append(req, rq))
+		req->lost = true;
+	/* it ends after the fence, so that what the sender asks then is final */
+	if (req->lost)
+		return true;
 	if (status == NVME_SC_HOST_ABORTED_CMD)
 		return retry_lost(req);
 	switch (nof_status_disposition(status, true)) {
