@@ -55,6 +55,7 @@ enum nof_head_flag {
  * @show_work:	does so, for one that was hidden
  * @part_work:	reads the partition table
  * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
+ * @reserve_lock: one change of reservations at a time; held until its outcome is known
  * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
  * @widen_work:	see nof_head_widen_later()
  * @failovers:	of its paths, see mpath/failover.h
@@ -90,6 +91,7 @@ struct nof_head {
 	atomic_t		waiting;
 	struct nof_parking	parking;
 	struct mutex		narrow_lock;
+	struct mutex		reserve_lock;
 	unsigned long		next_narrow;
 	struct delayed_work	widen_work;
 	u32			held;

@@ -46,7 +46,9 @@ u8 nof_request_repeat(struct request *rq)
 
 bool nof_request_asks(struct request *rq)
 {
-	return blk_queue_is_zoned(rq->q) && !blk_rq_is_passthrough(rq);
+	if (blk_rq_is_passthrough(rq))
+		return rq->cmd_flags & REQ_DRV && req_op(rq) == REQ_OP_DRV_OUT;
+	return blk_queue_is_zoned(rq->q);
 }
 
 bool nof_request_in_time(const struct request *rq)
@@ -90,13 +92,16 @@ static bool retry_refused(u16 status)
 	}
 }
 
-bool nof_request_in_doubt(const struct nof_request *req)
+bool nof_status_in_doubt(u16 status)
+{
+	return nof_status_disposition(status, true) != NOF_FAIL && !retry_refused(status);
+}
+
+static bool in_doubt(const struct nof_request *req)
 {
 	u16 status = req->cmd.status;
 
-	if (status == NVME_SC_HOST_ABORTED_CMD)
-		return req->cmd.maybe_executed;
-	return nof_status_disposition(status, true) != NOF_FAIL && !retry_refused(status);
+	return status == NVME_SC_HOST_ABORTED_CMD ? req->cmd.maybe_executed : nof_status_in_doubt(status);
 }
 
 /* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see queue_rq(). */
@@ -104,8 +109,8 @@ static bool retry_own(struct nof_request *req, const struct request *rq)
 {
 	if (req->again != NOF_AGAIN_UNSENT)
 		return req->again == NOF_AGAIN_ALWAYS;
-	req->lost = nof_request_in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
-	return req->lost || !nof_request_in_doubt(req);
+	req->lost = in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
+	return req->lost || !in_doubt(req);
 }
 
 /*

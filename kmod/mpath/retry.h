@@ -14,8 +14,8 @@ bool nof_request_leaves(const struct nof_request *req);
 bool nof_request_in_time(const struct request *rq);
 /* With the error that it has: counts the try where it does */
 bool nof_request_goes_again(struct nof_request *req, struct request *rq);
-/* It ended with an error, and a controller may have executed it */
-bool nof_request_in_doubt(const struct nof_request *req);
+/* An error after which the controller may have executed the command */
+bool nof_status_in_doubt(u16 status);
 /* What may be done with it once its answer is lost: enum nof_repeat */
 u8 nof_request_repeat(struct request *rq);
 /*
