@@ -175,7 +175,7 @@ static void take_back(struct nof_queue *queue, struct nof_cmd *cmd)
 	free_slot(queue, slot_of(queue, cmd));
 }
 
-int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
+int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, const void *owner)
 {
 	struct nof_slot *slot;
 	int ret = 0;
@@ -195,6 +195,10 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	cmd->state = NOF_CMD_OWNED;
 	cmd->maybe_executed = false;
 	cmd->queue = queue;
+	WRITE_ONCE(slot->owner, owner);
+	WRITE_ONCE(slot->at, (u32)jiffies);
+	WRITE_ONCE(slot->opcode, cmd->sqe.common.opcode);
+	WRITE_ONCE(slot->stub, false);
 	WRITE_ONCE(slot->cmd, cmd);
 	nof_watch_kick(queue);
 	if (queue->prepare)
@@ -245,6 +249,7 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 {
 	struct nof_cmd *stub = sent ? d->stub : NULL;
 	struct nof_queue *queue = cmd->queue;
+	struct nof_slot *slot;
 
 	if (queue->release)
 		queue->release(queue, cmd);
@@ -258,7 +263,11 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 		stub->state = NOF_CMD_SENT;
 		stub->discard = true;
 		atomic_inc(&queue->stubs);
-		WRITE_ONCE(queue->slots[slot_of(queue, cmd)].cmd, stub);
+		slot = &queue->slots[slot_of(queue, cmd)];
+		WRITE_ONCE(slot->owner, NULL);
+		WRITE_ONCE(slot->at, (u32)jiffies);
+		WRITE_ONCE(slot->stub, true);
+		WRITE_ONCE(slot->cmd, stub);
 	} else {
 		free_slot(queue, slot_of(queue, cmd));
 	}
@@ -269,10 +278,9 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 }
 EXPORT_SYMBOL_GPL(nof_cmd_detach);
 
-/* @at: jiffies; @rcu: see queue_count() */
+/* @rcu: core/watch.c reads the commands in the slots */
 struct stub {
 	struct nof_cmd	cmd;
-	unsigned long	at;
 	struct rcu_head	rcu;
 };
 
@@ -293,23 +301,19 @@ static struct stub *new_stub(struct nof_queue *queue)
 		return NULL;
 	stub->cmd.done = stub_done;
 	stub->cmd.ctx = queue;
-	stub->at = jiffies;
 	return stub;
 }
 
 u32 nof_queue_stub_ms(struct nof_queue *queue)
 {
-	unsigned long now = jiffies, age = 0;
-	struct nof_cmd *cmd;
-	u32 i;
+	u32 now = (u32)jiffies, age = 0, i;
 
-	rcu_read_lock();
 	for (i = 0; atomic_read(&queue->stubs) && i < queue->nr_slots; i++) {
-		cmd = READ_ONCE(queue->slots[i].cmd);
-		if (cmd && cmd->done == stub_done)
-			age = max(age, now - container_of(cmd, struct stub, cmd)->at);
+		const struct nof_slot *slot = &queue->slots[i];
+
+		if (READ_ONCE(slot->cmd) && READ_ONCE(slot->stub))
+			age = max(age, now - READ_ONCE(slot->at));
 	}
-	rcu_read_unlock();
 	return jiffies_to_msecs(age);
 }
 
@@ -471,7 +475,7 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 	cmd->done = exec_done;
 	cmd->ctx = &done;
 	idx = srcu_read_lock(srcu);
-	err = nof_queue_add(queue, cmd);
+	err = nof_queue_add(queue, cmd, NULL);
 	if (!err)
 		ctrl->transport->queue_cmd(queue, cmd, true);
 	srcu_read_unlock(srcu, idx);

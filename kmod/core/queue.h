@@ -26,13 +26,26 @@ enum nof_queue_flag {
 	NOF_Q_POLLED,		/* the poller reaps: set once Connect is through on a poll queue */
 };
 
-/*
- * A place among what is outstanding on a queue. @gen changes with every use, so that a late completion for an earlier
- * user of the slot is told from a good one
+/**
+ * struct nof_slot - one entry of a queue's table of outstanding commands
+ * @cmd:	the command; NULL if the slot is free. Its memory is not the queue's: only the code that completes or
+ *		cancels the command may dereference this
+ * @owner:	on whose behalf it was sent, see nof_queue_add(); compared, never dereferenced. NULL once it is detached
+ * @at:		jiffies when it was sent, or detached
+ * @gen:	changes with every use, so that a late completion for an earlier command in the slot is detected
+ * @opcode:	of the command
+ * @stub:	the command was detached
+ *
+ * Statistics and the watch read all fields but @gen without a lock, with READ_ONCE(): what they see may be of the next
+ * command already.
  */
 struct nof_slot {
 	struct nof_cmd	*cmd;
+	const void	*owner;
+	u32		at;
 	u16		gen;
+	u8		opcode;
+	bool		stub;
 };
 
 /*
@@ -188,10 +201,11 @@ void nof_queue_free(struct nof_queue *queue);
 void nof_queue_close(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue);
 /*
- * Puts cmd into a slot, gives it its identifier and has the transport make it ready to be sent. -EBUSY: the queue is
- * full; -ENOTCONN: not live; else as the transport's prepare(). SRCU read side.
+ * Puts cmd into a slot, assigns its identifier and has the transport prepare it for sending. @owner identifies the
+ * sender to nof_queues_count(). -EBUSY: the queue is full; -ENOTCONN: not live; else as the transport's prepare().
+ * SRCU read side.
  */
-int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd);
+int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, const void *owner);
 /* The context is run again once the queue has room, or at once if it has. SRCU read side. */
 void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who);
 /* Nobody runs it any more. Context: process. */

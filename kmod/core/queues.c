@@ -331,26 +331,18 @@ u32 nof_queues_stub_ms(struct nof_ctrl *ctrl)
 	return ms;
 }
 
-/*
- * Requests that @is says yes to, among those of a queue. Only requests are in I/O queues once they are mapped. Their
- * memory stays; that of a flush goes with its disk, a grace period after its slot was seen empty.
- */
-static u32 queue_count(struct nof_queue *queue, bool (*is)(const struct nof_cmd *cmd, const void *arg),
+static u32 queue_count(const struct nof_queue *queue, bool (*is)(const struct nof_slot *slot, const void *arg),
 		       const void *arg)
 {
-	struct nof_cmd *cmd;
 	u32 i, n = 0;
 
-	rcu_read_lock();
-	for (i = 0; i < queue->nr_slots; i++) {
-		cmd = READ_ONCE(queue->slots[i].cmd);
-		n += cmd && nof_cmd_has_rq(cmd) && is(cmd, arg);
-	}
-	rcu_read_unlock();
+	for (i = 0; i < queue->nr_slots; i++)
+		n += READ_ONCE(queue->slots[i].cmd) && is(&queue->slots[i], arg);
 	return n;
 }
 
-u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_cmd *cmd, const void *arg), const void *arg)
+/* Once the I/O queues are mapped, only requests and stubs are in them */
+u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot, const void *arg), const void *arg)
 {
 	u32 i, n = 0;
 

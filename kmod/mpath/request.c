@@ -193,7 +193,7 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	if (unlikely(ret != BLK_STS_OK))
 		return ret;
 	req->path = path;
-	err = nof_queue_add(queue, &req->cmd);
+	err = nof_queue_add(queue, &req->cmd, path);
 	if (unlikely(err)) {
 		nof_zone_forget(req);
 		if (err == -EOPNOTSUPP)
