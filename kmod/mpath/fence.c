@@ -406,7 +406,10 @@ void nof_fence_disarm(struct nof_ctrl *ctrl)
 	ctrl->fence = NULL;
 }
 
-/* auto: where the peer has ended the association any host sends again at once; nobody else is as quick as we are */
+/*
+ * auto: where the peer has ended the association any host sends again at once; nobody else is as quick as we are. A
+ * planned exchange of the transport's module is fenced: it must not be riskier than a failure.
+ */
 static bool fenced(const struct nof_ctrl *ctrl)
 {
 	switch (READ_ONCE(ctrl->subsys->policy.fencing)) {
@@ -415,7 +418,7 @@ static bool fenced(const struct nof_ctrl *ctrl)
 	case NVMEOF_FENCING_SAFE:
 		return true;
 	default:
-		return !test_bit(NOF_CTRL_TOLD, &ctrl->flags);
+		return !test_bit(NOF_CTRL_TOLD, &ctrl->flags) || test_bit(NOF_CTRL_YIELDS, &ctrl->flags);
 	}
 }
 
