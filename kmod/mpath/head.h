@@ -138,7 +138,8 @@ enum nof_again {
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
  * @retries:	error completions so far, over all paths
- * @losses:	connections lost under it so far
+ * @losses:	connections lost under it so far, up to NOF_MAX_LOSSES
+ * @lost_at:	jiffies of the first of these losses
  * @timeouts:	tries so far that ended with an Abort: each has twice the time of the one before
  * @periods:	time limits that have passed in this one
  * @aborted:	an Abort was sent for it on this path
@@ -155,6 +156,7 @@ struct nof_request {
 		struct nof_failover	*failover;
 		u64			first_ns;
 		unsigned long		since;
+		unsigned long		lost_at;
 		u32			left;
 		u8			retries;
 		u8			losses;

@@ -8,7 +8,7 @@
 #define NOF_IO_TIMEOUT		(30 * HZ)	/* then Abort; when that passes too, recovery */
 /* Error completions of one request over all paths, after which the target's status is returned (TRAP 30) */
 #define NOF_MAX_RETRIES		5
-/* Connections one request may see lost: one that kills every connection it is sent on has to end */
+/* Lost connections that are retried however long they take; more are bounded by time, see retry_lost() */
 #define NOF_MAX_LOSSES		16
 
 extern const struct blk_mq_ops nof_mq_ops;

@@ -17,12 +17,22 @@ bool nof_request_leaves(const struct nof_request *req)
 	return nof_status_disposition(req->cmd.status, true) == NOF_RETRY_PATH;
 }
 
-/* Who never gives a controller up waits for more than this one to get through */
+/*
+ * A lost connection is not the request's fault: it is retried for as long as I/O waits for a lost controller, counted
+ * from its first loss. Some losses are excused in any case, as a fence may take longer than that.
+ */
 static bool retry_lost(struct nof_request *req)
 {
+	const struct nof_opts *opts = &req->path->ctrl->opts;
+	s32 tmo = READ_ONCE(opts->fast_io_fail_tmo_ms);
+
+	if (tmo < 0)
+		tmo = READ_ONCE(opts->ctrl_loss_tmo_ms);
+	if (!req->losses)
+		req->lost_at = jiffies;
 	if (req->losses < NOF_MAX_LOSSES)
 		return ++req->losses;
-	return READ_ONCE(req->path->ctrl->opts.ctrl_loss_tmo_ms) < 0;
+	return tmo < 0 || time_before(jiffies, req->lost_at + msecs_to_jiffies(tmo));
 }
 
 u8 nof_request_repeat(struct request *rq)
