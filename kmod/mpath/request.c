@@ -543,21 +543,26 @@ static void put_back(struct nof_request *req, struct request *rq)
 	blk_mq_requeue_request(rq, false);
 }
 
-void nof_request_again(struct nof_request *req)
-{
-	struct request *rq = nof_cmd_rq(&req->cmd);
-	struct request_queue *q = rq->q;
-
-	put_back(req, rq);
-	blk_mq_kick_requeue_list(q);
-}
-
 void nof_request_fail(struct nof_request *req, blk_status_t status)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
 
 	request_settle(rq->q->queuedata, req);
 	blk_mq_end_request(rq, status);
+}
+
+void nof_request_again(struct nof_request *req)
+{
+	struct request *rq = nof_cmd_rq(&req->cmd);
+	struct request_queue *q = rq->q;
+
+	/* the time limit includes the time in a fence */
+	if (blk_rq_is_passthrough(rq) && !nof_request_in_time(rq)) {
+		nof_request_fail(req, BLK_STS_TRANSPORT);
+		return;
+	}
+	put_back(req, rq);
+	blk_mq_kick_requeue_list(q);
 }
 
 /* It goes again at once, and not where it came from: see nof_choose_again() */
