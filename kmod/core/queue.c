@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/above.h"
-#include "core/ctrl.h"
+#include "core/lifecycle.h"
 #include "core/queue.h"
 #include "core/subsys.h"
 #include "core/trace.h"
@@ -20,6 +20,15 @@ static void free_slots(struct nof_queue *queue)
 	kvfree(queue->slots);
 	kvfree(queue->privs);
 	bitmap_free(queue->used);
+}
+
+static void end_work(struct work_struct *work)
+{
+	struct nof_queue *queue = container_of(work, struct nof_queue, end_work);
+
+	nof_queue_close(queue);
+	synchronize_srcu_expedited(&queue->ctrl->subsys->srcu);
+	nof_queue_cancel(queue);
 }
 
 struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 limit)
@@ -51,12 +60,15 @@ struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 s
 	mutex_init(&queue->lock);
 	spin_lock_init(&queue->starved_lock);
 	INIT_LIST_HEAD(&queue->starved);
+	INIT_WORK(&queue->end_work, end_work);
 	return queue;
 }
 
 /* Closed and cancelled, or never started; no reader left (SRCU). */
 void nof_queue_free(struct nof_queue *queue)
 {
+	/* the transport is stopped, so nof_queue_error() does not queue it again */
+	cancel_work_sync(&queue->end_work);
 	queue->ctrl->transport->free_queue(queue);
 	WARN_ON_ONCE(atomic_read(&queue->inflight));
 	WARN_ON_ONCE(!list_empty(&queue->starved));
@@ -419,6 +431,11 @@ void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...)
 	trace_nof_queue_error(queue, err, text);
 	if (!test_bit(NOF_CTRL_SHUT, &queue->ctrl->flags))
 		nof_ctrl_note(queue->ctrl, err, 0, "queue %u: %s", queue->qid, text);
+	/* only this queue fails. NOF_Q_ERROR was set before this test: pairs with start_ends() */
+	if (test_bit(NOF_Q_STARTING, &queue->flags)) {
+		queue_work(nof_recovery_wq, &queue->end_work);
+		return;
+	}
 	if (told_by_peer(err))
 		set_bit(NOF_CTRL_TOLD, &queue->ctrl->flags);
 	nof_ctrl_error(queue->ctrl);
@@ -447,7 +464,8 @@ static bool wait_for_answer(struct completion *done, unsigned long timeout)
  * After the timeout the command still belongs to the queue: nof_ctrl_error() has the queue taken down, which completes
  * it, so the second wait is bounded.
  */
-static void exec_wait(struct nof_ctrl *ctrl, struct completion *done, u32 timeout_ms, const char *kind, u8 opcode)
+static void exec_wait(struct nof_ctrl *ctrl, struct nof_queue *queue, struct completion *done, u32 timeout_ms,
+		      const char *kind, u8 opcode)
 {
 	/* connect_tmo bounds each step of an attempt; a live controller may take its time */
 	if (!timeout_ms)
@@ -455,14 +473,18 @@ static void exec_wait(struct nof_ctrl *ctrl, struct completion *done, u32 timeou
 			nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
 	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms)))
 		return;
-	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x", kind, opcode);
-	nof_ctrl_error(ctrl);
+	if (queue && test_bit(NOF_Q_STARTING, &queue->flags)) {
+		nof_queue_error(queue, -ETIMEDOUT, "no answer to %s command 0x%02x", kind, opcode);
+	} else {
+		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x", kind, opcode);
+		nof_ctrl_error(ctrl);
+	}
 	wait_for_completion(done);
 }
 
 void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
 {
-	exec_wait(ctrl, done, 0, "admin", opcode);
+	exec_wait(ctrl, NULL, done, 0, "admin", opcode);
 }
 
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
@@ -482,9 +504,9 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 	if (err)
 		return err == -EBUSY ? -ENOTCONN : err;
 	if (cmd->sqe.common.opcode == nvme_fabrics_command)
-		exec_wait(ctrl, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);
+		exec_wait(ctrl, queue, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);
 	else
-		exec_wait(ctrl, &done, timeout_ms, "admin", cmd->sqe.common.opcode);
+		exec_wait(ctrl, queue, &done, timeout_ms, "admin", cmd->sqe.common.opcode);
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return -ECONNRESET;
 	return cmd->status;

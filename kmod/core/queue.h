@@ -24,6 +24,7 @@ enum nof_queue_flag {
 	NOF_Q_ERROR,		/* nof_queue_error() was called */
 	NOF_Q_CONNECTED,	/* Connect is through: commands other than it may be queued */
 	NOF_Q_POLLED,		/* the poller reaps: set once Connect is through on a poll queue */
+	NOF_Q_STARTING,		/* an I/O queue that may still fail without failing the connect attempt */
 };
 
 /**
@@ -99,6 +100,7 @@ struct nof_starved {
  * @lock:	serialises killing this queue
  * @watch:	see core/watch.c
  * @start_work:	runs start_queue() and Connect beside those of the other queues; the result is @start_err
+ * @end_work:	takes the queue down if it fails while it starts, so that @start_work does not wait any longer
  */
 struct nof_queue {
 	struct nof_ctrl		*ctrl;
@@ -123,6 +125,7 @@ struct nof_queue {
 	atomic_t		stubs;
 	struct nof_queue_watch	watch;
 	struct work_struct	start_work;
+	struct work_struct	end_work;
 	int			start_err;
 
 	atomic_t		inflight ____cacheline_aligned_in_smp;

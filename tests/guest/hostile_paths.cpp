@@ -753,6 +753,50 @@ TEST_CASE("a target that takes longer for each request than its time limit gets 
 	ports[0].releaseHeld();
 }
 
+namespace {
+
+// Connect of every I/O queue but the first
+bool furtherQueue(const target::Strike &s)
+{
+	return s.is(target::op_fabrics) && s.cmd->fctype() == target::fc_connect && s.cmd->cdw10 >> 16 > 1;
+}
+
+const auto refusesQueue = always(target::Hook::command, [](target::Strike &s) {
+	return failed(furtherQueue(s), s, target::st_connect_param | target::st_dnr);
+});
+const auto closesQueue = always(target::Hook::command, [](target::Strike &s) {
+	auto *conn = &s.conn;
+	return when(furtherQueue(s), [&] {
+		s.verdict = target::Verdict::drop;
+		s.after = [conn] { conn->end(true); };
+	});
+});
+const auto ignoresQueue = always(target::Hook::command,
+				 [](target::Strike &s) { return verdict(furtherQueue(s), s, target::Verdict::drop); });
+
+} // namespace
+
+TEST_CASE("a target that refuses one I/O queue is used by the others", "[hostile][paths][queues]")
+{
+	auto &how = *std::array{&refusesQueue, &closesQueue, &ignoresQueue}[std::size_t(GENERATE(0, 1, 2))];
+	Ports ports(std::vector<target::Config>(1));
+	ports[0].script().arm(how, target::Script::forever);
+	auto c = ports.connect(0);
+	CHECK(ports.host.controller(c.name).ioQueues == 1);
+	CHECK(ports.host.controller(c.name).lastError.find("1 of 2 I/O queues") != std::string::npos);
+	Disk disk(ports.disk());
+	CHECK(ports.work(disk) == 0);
+	// and at a reconnect
+	loseAndFind(ports, {0});
+	CHECK(ports.host.controller(c.name).ioQueues == 1);
+	CHECK(ports.work(disk) == 0);
+	// all of them as soon as the target has them
+	ports[0].script().disarm();
+	loseAndFind(ports, {0});
+	CHECK(ports.host.controller(c.name).ioQueues == 2);
+	CHECK(ports.work(disk) == 0);
+}
+
 TEST_CASE("a request loses connections for as long as its controller may be lost", "[hostile][losses][trap30]")
 {
 	static const auto cut = always(target::Hook::command, [](target::Strike &s) {
