@@ -5,6 +5,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
+#include <linux/wait_bit.h>
 #include "core/above.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
@@ -60,6 +61,7 @@ struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 s
 	mutex_init(&queue->lock);
 	spin_lock_init(&queue->starved_lock);
 	INIT_LIST_HEAD(&queue->starved);
+	INIT_LIST_HEAD(&queue->unprepared);
 	INIT_WORK(&queue->end_work, end_work);
 	return queue;
 }
@@ -71,15 +73,15 @@ void nof_queue_free(struct nof_queue *queue)
 	cancel_work_sync(&queue->end_work);
 	queue->ctrl->transport->free_queue(queue);
 	WARN_ON_ONCE(atomic_read(&queue->inflight));
-	WARN_ON_ONCE(!list_empty(&queue->starved));
+	WARN_ON_ONCE(!list_empty(&queue->starved) || !list_empty(&queue->unprepared));
 	free_slots(queue);
 	kfree(queue);
 }
 
 /* The lock keeps the context: see nof_queue_unstarve() */
-static bool feed_locked(struct nof_queue *queue)
+static bool feed_locked(struct nof_queue *queue, struct list_head *list)
 {
-	struct nof_starved *who = list_first_entry_or_null(&queue->starved, struct nof_starved, entry);
+	struct nof_starved *who = list_first_entry_or_null(list, struct nof_starved, entry);
 
 	lockdep_assert_held(&queue->starved_lock);
 	if (!who)
@@ -91,37 +93,54 @@ static bool feed_locked(struct nof_queue *queue)
 	return true;
 }
 
-static void feed(struct nof_queue *queue)
+static void feed(struct nof_queue *queue, struct list_head *list)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->starved_lock, flags);
-	feed_locked(queue);
+	feed_locked(queue, list);
 	spin_unlock_irqrestore(&queue->starved_lock, flags);
 }
 
 static void feed_all(struct nof_queue *queue)
 {
 	spin_lock_irq(&queue->starved_lock);
-	while (feed_locked(queue))
+	while (feed_locked(queue, &queue->starved) || feed_locked(queue, &queue->unprepared))
 		;
 	spin_unlock_irq(&queue->starved_lock);
+	wake_up_var(&queue->rooms);
 }
 
-void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who)
+void nof_queue_room(struct nof_queue *queue)
 {
+	atomic_inc(&queue->rooms);
+	/* pairs with nof_queue_starve(), and with the wait for the counter */
+	smp_mb__after_atomic();
+	if (unlikely(!list_empty(&queue->unprepared)))
+		feed(queue, &queue->unprepared);
+	wake_up_var(&queue->rooms);
+}
+EXPORT_SYMBOL_GPL(nof_queue_room);
+
+void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err)
+{
+	struct list_head *list = err == -EBUSY ? &queue->starved : &queue->unprepared;
+	u32 enough = err == -EBUSY ? queue->limit : 1;
 	unsigned long flags;
 
 	/* it waits for one queue at a time; for one that is taken down nobody has to */
 	if (!nof_queue_live(queue) || READ_ONCE(who->queue) || cmpxchg(&who->queue, NULL, queue))
 		return;
 	spin_lock_irqsave(&queue->starved_lock, flags);
-	list_add_tail(&who->entry, &queue->starved);
+	list_add_tail(&who->entry, list);
 	spin_unlock_irqrestore(&queue->starved_lock, flags);
-	/* pairs with free_slot() */
+	/*
+	 * pairs with free_slot(). A resource that became free before the context was on the list is missed: while
+	 * commands are outstanding the next one or blk-mq's own retry makes up for it, otherwise run the context now
+	 */
 	smp_mb();
-	if (atomic_read(&queue->inflight) < queue->limit)
-		feed(queue);
+	if (atomic_read(&queue->inflight) < enough)
+		feed(queue, list);
 }
 
 void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu)
@@ -176,7 +195,7 @@ static void free_slot(struct nof_queue *queue, u32 i)
 	/* pairs with nof_queue_starve() */
 	smp_mb__after_atomic();
 	if (unlikely(!list_empty(&queue->starved)))
-		feed(queue);
+		feed(queue, &queue->starved);
 }
 
 /* The transport has no room for it */
@@ -487,22 +506,40 @@ void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
 	exec_wait(ctrl, NULL, done, 0, "admin", opcode);
 }
 
+/*
+ * After -EAGAIN, waits until an outstanding command returns what the transport lacks, or the queue is taken down.
+ */
+static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
+{
+	struct nof_ctrl *ctrl = queue->ctrl;
+	struct srcu_struct *srcu = &ctrl->subsys->srcu;
+	int idx, err, rooms;
+
+	for (;;) {
+		rooms = atomic_read(&queue->rooms);
+		idx = srcu_read_lock(srcu);
+		err = nof_queue_add(queue, cmd, NULL);
+		if (!err)
+			ctrl->transport->queue_cmd(queue, cmd, true);
+		srcu_read_unlock(srcu, idx);
+		if (err != -EAGAIN)
+			return err == -EBUSY ? -ENOTCONN : err;
+		wait_var_event_timeout(&queue->rooms, atomic_read(&queue->rooms) != rooms || !nof_queue_live(queue),
+				       HZ / 10);
+	}
+}
+
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct nof_ctrl *ctrl = queue->ctrl;
-	struct srcu_struct *srcu = &ctrl->subsys->srcu;
-	int idx, err;
+	int err;
 
 	cmd->done = exec_done;
 	cmd->ctx = &done;
-	idx = srcu_read_lock(srcu);
-	err = nof_queue_add(queue, cmd, NULL);
-	if (!err)
-		ctrl->transport->queue_cmd(queue, cmd, true);
-	srcu_read_unlock(srcu, idx);
+	err = exec_send(queue, cmd);
 	if (err)
-		return err == -EBUSY ? -ENOTCONN : err;
+		return err;
 	if (cmd->sqe.common.opcode == nvme_fabrics_command)
 		exec_wait(ctrl, queue, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);
 	else

@@ -65,7 +65,7 @@ struct nof_queue_watch {
 /**
  * struct nof_starved - who found no room in a queue, and is run again when there is some
  * @hctx:	who
- * @entry:	in queue->starved
+ * @entry:	in queue->starved or queue->unprepared
  * @queue:	in whose list; NULL: in none. Set by who puts it there, cleared under that queue's starved_lock
  */
 struct nof_starved {
@@ -94,6 +94,8 @@ struct nof_starved {
  * @sq_head:	last SQHD the controller told
  * @inflight:	commands in @slots
  * @starved:	struct nof_starved, who waits for room first; under @starved_lock
+ * @unprepared:	contexts that wait for a resource of the transport; under @starved_lock
+ * @rooms:	counts the calls of nof_queue_room()
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
  * @watched:	in a list of ctrl->watch: nobody has to put it there; under ctrl->state_lock
  * @stubs:	of @inflight, commands that were detached
@@ -133,6 +135,8 @@ struct nof_queue {
 	u8			busy;
 	bool			watched;
 	struct list_head	starved;
+	struct list_head	unprepared;
+	atomic_t		rooms;
 };
 
 /**
@@ -187,6 +191,14 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent);
 void nof_batch_end(struct io_comp_batch *iob);
 
 /**
+ * nof_queue_room() - a resource is free again for whose lack prepare() returned -EAGAIN
+ * @queue:	its first waiter is run again
+ *
+ * Context: any, does not sleep.
+ */
+void nof_queue_room(struct nof_queue *queue);
+
+/**
  * nof_queue_error() - this connection is no longer good
  * @queue:	any state; from the second call on nothing happens
  * @err:	negative errno
@@ -209,8 +221,11 @@ void nof_queue_cancel(struct nof_queue *queue);
  * SRCU read side.
  */
 int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, const void *owner);
-/* The context is run again once the queue has room, or at once if it has. SRCU read side. */
-void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who);
+/*
+ * Has the context run again once a retry is worthwhile after this error of nof_queue_add(): -EBUSY, a slot is free;
+ * -EAGAIN, a resource of the transport is. SRCU read side.
+ */
+void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err);
 /* Nobody runs it any more. Context: process. */
 void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
 /*

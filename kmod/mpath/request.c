@@ -200,8 +200,8 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 			return BLK_STS_NOTSUPP;
 		if (err == -EIO)
 			return BLK_STS_IOERR;
-		if (err == -EBUSY)
-			nof_queue_starve(queue, &nof_hctx_of(rq)->starved);
+		if (err == -EBUSY || err == -EAGAIN)
+			nof_queue_starve(queue, &nof_hctx_of(rq)->starved, err);
 		return BLK_STS_RESOURCE;
 	}
 	start(path, rq);
