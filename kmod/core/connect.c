@@ -267,6 +267,14 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 	nof_queues_free(ctrl);
 }
 
+/* Each reconnect asks for all of them again */
+static void note_missing_queues(struct nof_ctrl *ctrl)
+{
+	if (!ctrl->discovery && ctrl->nr_missing)
+		nof_ctrl_note(ctrl, -ENOSPC, 0, "connected with %u of %u I/O queues: the others did not start",
+			      ctrl->nr_io, ctrl->nr_io + ctrl->nr_missing);
+}
+
 /* Said once: it is so at each reconnect, and no reason to give anything up */
 static void note_poll_queues(struct nof_ctrl *ctrl)
 {
@@ -313,7 +321,8 @@ static bool go_live(struct nof_ctrl *ctrl)
 
 static void became_live(struct nof_ctrl *ctrl)
 {
-	if (!ctrl->reconnects)
+	note_missing_queues(ctrl);
+	if (!ctrl->reconnects && !ctrl->nr_missing)
 		note_poll_queues(ctrl);
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
 		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);

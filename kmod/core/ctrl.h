@@ -202,6 +202,7 @@ struct nof_ctrl {
 	struct nof_queue	**io;
 	u32			nr_io;		/* queues in @io */
 	u32			nr_granted;	/* by the target, of either kind; fewer may be used */
+	u32			nr_missing;	/* of these, did not start */
 	u32			nr_default;	/* granted, not polled */
 	u32			nr_poll;	/* granted, polled */
 	u32			nr_paths;	/* namespaces reached through it; written under subsys->lock */

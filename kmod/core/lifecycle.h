@@ -74,8 +74,8 @@ struct nof_transport_info;
 void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info);
 /* How long the oldest of these is not answered */
 u32 nof_queues_stub_ms(struct nof_ctrl *ctrl);
-/* Requests of a path outstanding on the controller's queues */
-u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_cmd *cmd, const void *arg), const void *arg);
+/* Commands outstanding on the I/O queues for which @is returns true; see struct nof_slot for what it may read */
+u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot, const void *arg), const void *arg);
 /* Who looks whether anything completes; each has its own mark */
 enum nof_watcher { NOF_WATCH_KEEP_ALIVE = BIT(0), NOF_WATCH_LEAVE = BIT(1), NOF_WATCH_SILENCE = BIT(2) };
 /* True if anything completed on some queue since the watcher's last call */

@@ -7,8 +7,13 @@
 #include "core/subsys.h"
 #include "transport/transport.h"
 
-/* What is not cut off does not have to be sent again, and nobody has to be sure that it was not executed */
+/* How long to wait for outstanding requests, so that they need not be sent again */
 #define DRAIN_MS	1000
+/*
+ * How long to wait for outstanding writes: a write must not be sent again while the target may still execute the first
+ * copy. As long as the time limit of a request; the fence holds the writes that take longer.
+ */
+#define WRITES_MS	30000
 
 /* @act says whether it is the one, too */
 struct search {
@@ -71,12 +76,26 @@ static bool busy(struct nof_ctrl *ctrl)
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_inflight(ctrl, true);
 }
 
-static void drain(const struct nof_transport *t)
+/* May change data, by its opcode; commands that are not known count as well */
+static bool changes_data(const struct nof_slot *slot, const void *unused)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(DRAIN_MS);
+	u8 opcode = READ_ONCE(slot->opcode);
+
+	return !READ_ONCE(slot->stub) && opcode != nvme_cmd_read && opcode != nvme_cmd_compare &&
+	       opcode != nvme_cmd_flush;
+}
+
+static bool writes(struct nof_ctrl *ctrl)
+{
+	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_count(ctrl, changes_data, NULL);
+}
+
+static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl *ctrl), u32 ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
 	struct nof_ctrl *ctrl;
 
-	while ((ctrl = find_ctrl(t, busy))) {
+	while ((ctrl = find_ctrl(t, is_busy))) {
 		nof_ctrl_put(ctrl);
 		if (time_after(jiffies, end))
 			return;
@@ -123,7 +142,8 @@ void nof_orphans_keep(const struct nof_transport *t)
 	struct nof_ctrl *ctrl;
 
 	find_ctrl(t, yield_transport);
-	drain(t);
+	drain(t, busy, DRAIN_MS);
+	drain(t, writes, WRITES_MS);
 	find_ctrl(t, disconnect);
 	while ((ctrl = find_ctrl(t, stays))) {
 		let_go(ctrl);

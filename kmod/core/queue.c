@@ -5,8 +5,9 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
+#include <linux/wait_bit.h>
 #include "core/above.h"
-#include "core/ctrl.h"
+#include "core/lifecycle.h"
 #include "core/queue.h"
 #include "core/subsys.h"
 #include "core/trace.h"
@@ -20,6 +21,15 @@ static void free_slots(struct nof_queue *queue)
 	kvfree(queue->slots);
 	kvfree(queue->privs);
 	bitmap_free(queue->used);
+}
+
+static void end_work(struct work_struct *work)
+{
+	struct nof_queue *queue = container_of(work, struct nof_queue, end_work);
+
+	nof_queue_close(queue);
+	synchronize_srcu_expedited(&queue->ctrl->subsys->srcu);
+	nof_queue_cancel(queue);
 }
 
 struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 limit)
@@ -51,23 +61,27 @@ struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 s
 	mutex_init(&queue->lock);
 	spin_lock_init(&queue->starved_lock);
 	INIT_LIST_HEAD(&queue->starved);
+	INIT_LIST_HEAD(&queue->unprepared);
+	INIT_WORK(&queue->end_work, end_work);
 	return queue;
 }
 
 /* Closed and cancelled, or never started; no reader left (SRCU). */
 void nof_queue_free(struct nof_queue *queue)
 {
+	/* the transport is stopped, so nof_queue_error() does not queue it again */
+	cancel_work_sync(&queue->end_work);
 	queue->ctrl->transport->free_queue(queue);
 	WARN_ON_ONCE(atomic_read(&queue->inflight));
-	WARN_ON_ONCE(!list_empty(&queue->starved));
+	WARN_ON_ONCE(!list_empty(&queue->starved) || !list_empty(&queue->unprepared));
 	free_slots(queue);
 	kfree(queue);
 }
 
 /* The lock keeps the context: see nof_queue_unstarve() */
-static bool feed_locked(struct nof_queue *queue)
+static bool feed_locked(struct nof_queue *queue, struct list_head *list)
 {
-	struct nof_starved *who = list_first_entry_or_null(&queue->starved, struct nof_starved, entry);
+	struct nof_starved *who = list_first_entry_or_null(list, struct nof_starved, entry);
 
 	lockdep_assert_held(&queue->starved_lock);
 	if (!who)
@@ -79,37 +93,54 @@ static bool feed_locked(struct nof_queue *queue)
 	return true;
 }
 
-static void feed(struct nof_queue *queue)
+static void feed(struct nof_queue *queue, struct list_head *list)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->starved_lock, flags);
-	feed_locked(queue);
+	feed_locked(queue, list);
 	spin_unlock_irqrestore(&queue->starved_lock, flags);
 }
 
 static void feed_all(struct nof_queue *queue)
 {
 	spin_lock_irq(&queue->starved_lock);
-	while (feed_locked(queue))
+	while (feed_locked(queue, &queue->starved) || feed_locked(queue, &queue->unprepared))
 		;
 	spin_unlock_irq(&queue->starved_lock);
+	wake_up_var(&queue->rooms);
 }
 
-void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who)
+void nof_queue_room(struct nof_queue *queue)
 {
+	atomic_inc(&queue->rooms);
+	/* pairs with nof_queue_starve(), and with the wait for the counter */
+	smp_mb__after_atomic();
+	if (unlikely(!list_empty(&queue->unprepared)))
+		feed(queue, &queue->unprepared);
+	wake_up_var(&queue->rooms);
+}
+EXPORT_SYMBOL_GPL(nof_queue_room);
+
+void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err)
+{
+	struct list_head *list = err == -EBUSY ? &queue->starved : &queue->unprepared;
+	u32 enough = err == -EBUSY ? queue->limit : 1;
 	unsigned long flags;
 
 	/* it waits for one queue at a time; for one that is taken down nobody has to */
 	if (!nof_queue_live(queue) || READ_ONCE(who->queue) || cmpxchg(&who->queue, NULL, queue))
 		return;
 	spin_lock_irqsave(&queue->starved_lock, flags);
-	list_add_tail(&who->entry, &queue->starved);
+	list_add_tail(&who->entry, list);
 	spin_unlock_irqrestore(&queue->starved_lock, flags);
-	/* pairs with free_slot() */
+	/*
+	 * pairs with free_slot(). A resource that became free before the context was on the list is missed: while
+	 * commands are outstanding the next one or blk-mq's own retry makes up for it, otherwise run the context now
+	 */
 	smp_mb();
-	if (atomic_read(&queue->inflight) < queue->limit)
-		feed(queue);
+	if (atomic_read(&queue->inflight) < enough)
+		feed(queue, list);
 }
 
 void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu)
@@ -164,7 +195,7 @@ static void free_slot(struct nof_queue *queue, u32 i)
 	/* pairs with nof_queue_starve() */
 	smp_mb__after_atomic();
 	if (unlikely(!list_empty(&queue->starved)))
-		feed(queue);
+		feed(queue, &queue->starved);
 }
 
 /* The transport has no room for it */
@@ -175,7 +206,7 @@ static void take_back(struct nof_queue *queue, struct nof_cmd *cmd)
 	free_slot(queue, slot_of(queue, cmd));
 }
 
-int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
+int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, const void *owner)
 {
 	struct nof_slot *slot;
 	int ret = 0;
@@ -195,6 +226,10 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	cmd->state = NOF_CMD_OWNED;
 	cmd->maybe_executed = false;
 	cmd->queue = queue;
+	WRITE_ONCE(slot->owner, owner);
+	WRITE_ONCE(slot->at, (u32)jiffies);
+	WRITE_ONCE(slot->opcode, cmd->sqe.common.opcode);
+	WRITE_ONCE(slot->stub, false);
 	WRITE_ONCE(slot->cmd, cmd);
 	nof_watch_kick(queue);
 	if (queue->prepare)
@@ -245,6 +280,7 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 {
 	struct nof_cmd *stub = sent ? d->stub : NULL;
 	struct nof_queue *queue = cmd->queue;
+	struct nof_slot *slot;
 
 	if (queue->release)
 		queue->release(queue, cmd);
@@ -258,7 +294,11 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 		stub->state = NOF_CMD_SENT;
 		stub->discard = true;
 		atomic_inc(&queue->stubs);
-		WRITE_ONCE(queue->slots[slot_of(queue, cmd)].cmd, stub);
+		slot = &queue->slots[slot_of(queue, cmd)];
+		WRITE_ONCE(slot->owner, NULL);
+		WRITE_ONCE(slot->at, (u32)jiffies);
+		WRITE_ONCE(slot->stub, true);
+		WRITE_ONCE(slot->cmd, stub);
 	} else {
 		free_slot(queue, slot_of(queue, cmd));
 	}
@@ -269,10 +309,9 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 }
 EXPORT_SYMBOL_GPL(nof_cmd_detach);
 
-/* @at: jiffies; @rcu: see queue_count() */
+/* @rcu: core/watch.c reads the commands in the slots */
 struct stub {
 	struct nof_cmd	cmd;
-	unsigned long	at;
 	struct rcu_head	rcu;
 };
 
@@ -293,23 +332,19 @@ static struct stub *new_stub(struct nof_queue *queue)
 		return NULL;
 	stub->cmd.done = stub_done;
 	stub->cmd.ctx = queue;
-	stub->at = jiffies;
 	return stub;
 }
 
 u32 nof_queue_stub_ms(struct nof_queue *queue)
 {
-	unsigned long now = jiffies, age = 0;
-	struct nof_cmd *cmd;
-	u32 i;
+	u32 now = (u32)jiffies, age = 0, i;
 
-	rcu_read_lock();
 	for (i = 0; atomic_read(&queue->stubs) && i < queue->nr_slots; i++) {
-		cmd = READ_ONCE(queue->slots[i].cmd);
-		if (cmd && cmd->done == stub_done)
-			age = max(age, now - container_of(cmd, struct stub, cmd)->at);
+		const struct nof_slot *slot = &queue->slots[i];
+
+		if (READ_ONCE(slot->cmd) && READ_ONCE(slot->stub))
+			age = max(age, now - READ_ONCE(slot->at));
 	}
-	rcu_read_unlock();
 	return jiffies_to_msecs(age);
 }
 
@@ -415,6 +450,11 @@ void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...)
 	trace_nof_queue_error(queue, err, text);
 	if (!test_bit(NOF_CTRL_SHUT, &queue->ctrl->flags))
 		nof_ctrl_note(queue->ctrl, err, 0, "queue %u: %s", queue->qid, text);
+	/* only this queue fails. NOF_Q_ERROR was set before this test: pairs with start_ends() */
+	if (test_bit(NOF_Q_STARTING, &queue->flags)) {
+		queue_work(nof_recovery_wq, &queue->end_work);
+		return;
+	}
 	if (told_by_peer(err))
 		set_bit(NOF_CTRL_TOLD, &queue->ctrl->flags);
 	nof_ctrl_error(queue->ctrl);
@@ -443,7 +483,8 @@ static bool wait_for_answer(struct completion *done, unsigned long timeout)
  * After the timeout the command still belongs to the queue: nof_ctrl_error() has the queue taken down, which completes
  * it, so the second wait is bounded.
  */
-static void exec_wait(struct nof_ctrl *ctrl, struct completion *done, u32 timeout_ms, const char *kind, u8 opcode)
+static void exec_wait(struct nof_ctrl *ctrl, struct nof_queue *queue, struct completion *done, u32 timeout_ms,
+		      const char *kind, u8 opcode)
 {
 	/* connect_tmo bounds each step of an attempt; a live controller may take its time */
 	if (!timeout_ms)
@@ -451,36 +492,58 @@ static void exec_wait(struct nof_ctrl *ctrl, struct completion *done, u32 timeou
 			nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
 	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms)))
 		return;
-	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x", kind, opcode);
-	nof_ctrl_error(ctrl);
+	if (queue && test_bit(NOF_Q_STARTING, &queue->flags)) {
+		nof_queue_error(queue, -ETIMEDOUT, "no answer to %s command 0x%02x", kind, opcode);
+	} else {
+		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x", kind, opcode);
+		nof_ctrl_error(ctrl);
+	}
 	wait_for_completion(done);
 }
 
 void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
 {
-	exec_wait(ctrl, done, 0, "admin", opcode);
+	exec_wait(ctrl, NULL, done, 0, "admin", opcode);
+}
+
+/*
+ * After -EAGAIN, waits until an outstanding command returns what the transport lacks, or the queue is taken down.
+ */
+static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
+{
+	struct nof_ctrl *ctrl = queue->ctrl;
+	struct srcu_struct *srcu = &ctrl->subsys->srcu;
+	int idx, err, rooms;
+
+	for (;;) {
+		rooms = atomic_read(&queue->rooms);
+		idx = srcu_read_lock(srcu);
+		err = nof_queue_add(queue, cmd, NULL);
+		if (!err)
+			ctrl->transport->queue_cmd(queue, cmd, true);
+		srcu_read_unlock(srcu, idx);
+		if (err != -EAGAIN)
+			return err == -EBUSY ? -ENOTCONN : err;
+		wait_var_event_timeout(&queue->rooms, atomic_read(&queue->rooms) != rooms || !nof_queue_live(queue),
+				       HZ / 10);
+	}
 }
 
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
 	struct nof_ctrl *ctrl = queue->ctrl;
-	struct srcu_struct *srcu = &ctrl->subsys->srcu;
-	int idx, err;
+	int err;
 
 	cmd->done = exec_done;
 	cmd->ctx = &done;
-	idx = srcu_read_lock(srcu);
-	err = nof_queue_add(queue, cmd);
-	if (!err)
-		ctrl->transport->queue_cmd(queue, cmd, true);
-	srcu_read_unlock(srcu, idx);
+	err = exec_send(queue, cmd);
 	if (err)
-		return err == -EBUSY ? -ENOTCONN : err;
+		return err;
 	if (cmd->sqe.common.opcode == nvme_fabrics_command)
-		exec_wait(ctrl, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);
+		exec_wait(ctrl, queue, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);
 	else
-		exec_wait(ctrl, &done, timeout_ms, "admin", cmd->sqe.common.opcode);
+		exec_wait(ctrl, queue, &done, timeout_ms, "admin", cmd->sqe.common.opcode);
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return -ECONNRESET;
 	return cmd->status;

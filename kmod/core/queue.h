@@ -24,15 +24,29 @@ enum nof_queue_flag {
 	NOF_Q_ERROR,		/* nof_queue_error() was called */
 	NOF_Q_CONNECTED,	/* Connect is through: commands other than it may be queued */
 	NOF_Q_POLLED,		/* the poller reaps: set once Connect is through on a poll queue */
+	NOF_Q_STARTING,		/* an I/O queue that may still fail without failing the connect attempt */
 };
 
-/*
- * A place among what is outstanding on a queue. @gen changes with every use, so that a late completion for an earlier
- * user of the slot is told from a good one
+/**
+ * struct nof_slot - one entry of a queue's table of outstanding commands
+ * @cmd:	the command; NULL if the slot is free. Its memory is not the queue's: only the code that completes or
+ *		cancels the command may dereference this
+ * @owner:	on whose behalf it was sent, see nof_queue_add(); compared, never dereferenced. NULL once it is detached
+ * @at:		jiffies when it was sent, or detached
+ * @gen:	changes with every use, so that a late completion for an earlier command in the slot is detected
+ * @opcode:	of the command
+ * @stub:	the command was detached
+ *
+ * Statistics and the watch read all fields but @gen without a lock, with READ_ONCE(): what they see may be of the next
+ * command already.
  */
 struct nof_slot {
 	struct nof_cmd	*cmd;
+	const void	*owner;
+	u32		at;
 	u16		gen;
+	u8		opcode;
+	bool		stub;
 };
 
 /*
@@ -51,7 +65,7 @@ struct nof_queue_watch {
 /**
  * struct nof_starved - who found no room in a queue, and is run again when there is some
  * @hctx:	who
- * @entry:	in queue->starved
+ * @entry:	in queue->starved or queue->unprepared
  * @queue:	in whose list; NULL: in none. Set by who puts it there, cleared under that queue's starved_lock
  */
 struct nof_starved {
@@ -80,12 +94,15 @@ struct nof_starved {
  * @sq_head:	last SQHD the controller told
  * @inflight:	commands in @slots
  * @starved:	struct nof_starved, who waits for room first; under @starved_lock
+ * @unprepared:	contexts that wait for a resource of the transport; under @starved_lock
+ * @rooms:	counts the calls of nof_queue_room()
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
  * @watched:	in a list of ctrl->watch: nobody has to put it there; under ctrl->state_lock
  * @stubs:	of @inflight, commands that were detached
  * @lock:	serialises killing this queue
  * @watch:	see core/watch.c
  * @start_work:	runs start_queue() and Connect beside those of the other queues; the result is @start_err
+ * @end_work:	takes the queue down if it fails while it starts, so that @start_work does not wait any longer
  */
 struct nof_queue {
 	struct nof_ctrl		*ctrl;
@@ -110,6 +127,7 @@ struct nof_queue {
 	atomic_t		stubs;
 	struct nof_queue_watch	watch;
 	struct work_struct	start_work;
+	struct work_struct	end_work;
 	int			start_err;
 
 	atomic_t		inflight ____cacheline_aligned_in_smp;
@@ -117,6 +135,8 @@ struct nof_queue {
 	u8			busy;
 	bool			watched;
 	struct list_head	starved;
+	struct list_head	unprepared;
+	atomic_t		rooms;
 };
 
 /**
@@ -171,6 +191,14 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent);
 void nof_batch_end(struct io_comp_batch *iob);
 
 /**
+ * nof_queue_room() - a resource is free again for whose lack prepare() returned -EAGAIN
+ * @queue:	its first waiter is run again
+ *
+ * Context: any, does not sleep.
+ */
+void nof_queue_room(struct nof_queue *queue);
+
+/**
  * nof_queue_error() - this connection is no longer good
  * @queue:	any state; from the second call on nothing happens
  * @err:	negative errno
@@ -188,12 +216,16 @@ void nof_queue_free(struct nof_queue *queue);
 void nof_queue_close(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue);
 /*
- * Puts cmd into a slot, gives it its identifier and has the transport make it ready to be sent. -EBUSY: the queue is
- * full; -ENOTCONN: not live; else as the transport's prepare(). SRCU read side.
+ * Puts cmd into a slot, assigns its identifier and has the transport prepare it for sending. @owner identifies the
+ * sender to nof_queues_count(). -EBUSY: the queue is full; -ENOTCONN: not live; else as the transport's prepare().
+ * SRCU read side.
  */
-int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd);
-/* The context is run again once the queue has room, or at once if it has. SRCU read side. */
-void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who);
+int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, const void *owner);
+/*
+ * Has the context run again once a retry is worthwhile after this error of nof_queue_add(): -EBUSY, a slot is free;
+ * -EAGAIN, a resource of the transport is. SRCU read side.
+ */
+void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err);
 /* Nobody runs it any more. Context: process. */
 void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
 /*

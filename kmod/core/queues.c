@@ -72,9 +72,6 @@ static void start_work(struct work_struct *work)
 
 	queue->start_err = queues_start_queue(queue);
 	memalloc_noio_restore(noio);
-	/* One that fails fails the attempt: let the others not run to their own timeouts */
-	if (queue->start_err)
-		nof_ctrl_error(queue->ctrl);
 }
 
 int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
@@ -140,6 +137,7 @@ static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned lon
 	if (!queue)
 		return NULL;
 	queue->deadline = deadline;
+	set_bit(NOF_Q_STARTING, &queue->flags);
 	queue->cpu = cpumask_local_spread(poll ? i - ctrl->nr_default : i, NUMA_NO_NODE);
 	INIT_WORK(&queue->start_work, start_work);
 	return queue;
@@ -170,9 +168,70 @@ static int alloc_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	return ret;
 }
 
+/* From here on an error of this queue fails the controller. Returns 0, or why the queue is unusable. */
+static int start_ends(struct nof_queue *queue)
+{
+	clear_bit(NOF_Q_STARTING, &queue->flags);
+	/* pairs with nof_queue_error(): either it sees the bit cleared, or NOF_Q_ERROR is seen here */
+	smp_mb__after_atomic();
+	if (queue->start_err)
+		return queue->start_err;
+	return test_bit(NOF_Q_ERROR, &queue->flags) ? -ECONNRESET : 0;
+}
+
+/*
+ * Moves the queues that have started to the front and leaves only these, @kept of them, to the controller; the caller
+ * frees the rest. Returns 0, or if no default queue has started the error of the first queue that failed by itself.
+ */
+static int sort_out(struct nof_ctrl *ctrl, u32 *kept)
+{
+	u32 i, nr_default = 0;
+	int ret = 0, err;
+
+	mutex_lock(&ctrl->stop_lock);
+	mutex_lock(&ctrl->queues_lock);
+	for (*kept = i = 0; i < ctrl->nr_io; i++) {
+		err = start_ends(ctrl->io[i]);
+		if (err && (!ret || ret == -ECANCELED))
+			ret = err;
+		if (err)
+			continue;
+		nr_default += ctrl->io[i]->type == NOF_QUEUE_DEFAULT;
+		swap(ctrl->io[*kept], ctrl->io[i]);
+		(*kept)++;
+	}
+	if (!attempt_wanted(ctrl)) {
+		ret = ret ?: -ECANCELED;
+	} else if (nr_default) {
+		ret = 0;
+		ctrl->nr_io = *kept;
+		WRITE_ONCE(ctrl->nr_default, nr_default);
+		WRITE_ONCE(ctrl->nr_poll, *kept - nr_default);
+	}
+	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->stop_lock);
+	return ret;
+}
+
+/* Frees queues that did not start, after sort_out() */
+static void drop(struct nof_ctrl *ctrl, u32 from, u32 to)
+{
+	u32 i;
+
+	if (from == to)
+		return;
+	for (i = from; i < to; i++)
+		nof_queue_close(ctrl->io[i]);
+	synchronize_srcu(&ctrl->subsys->srcu);
+	for (i = from; i < to; i++) {
+		nof_queue_cancel(ctrl->io[i]);
+		nof_queue_free(ctrl->io[i]);
+	}
+}
+
 int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
-	u32 granted, i;
+	u32 granted, i, nr, kept;
 	int ret = nof_mpath.tags_init(ctrl->subsys, &ctrl->opts);
 
 	if (ret)
@@ -185,16 +244,18 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	ret = alloc_io(ctrl, deadline);
 	if (ret)
 		return ret;
+	nr = ctrl->nr_io;
 	/* No lock: closing a queue does not wait for these works, they end by themselves then */
-	for (i = 0; i < ctrl->nr_io; i++)
+	for (i = 0; i < nr; i++)
 		queue_work(nof_queue_wq, &ctrl->io[i]->start_work);
-	for (i = 0; i < ctrl->nr_io; i++) {
+	for (i = 0; i < nr; i++)
 		flush_work(&ctrl->io[i]->start_work);
-		/* the first real reason, not what it did to the others */
-		if (ctrl->io[i]->start_err && (!ret || ret == -ECANCELED))
-			ret = ctrl->io[i]->start_err;
-	}
-	return ret;
+	ret = sort_out(ctrl, &kept);
+	if (ret)
+		return ret;
+	drop(ctrl, kept, nr);
+	ctrl->nr_missing = nr - kept;
+	return 0;
 }
 
 /* Where the controller has fewer queues than there are contexts, these share; polled ones do with default ones */
@@ -331,26 +392,18 @@ u32 nof_queues_stub_ms(struct nof_ctrl *ctrl)
 	return ms;
 }
 
-/*
- * Requests that @is says yes to, among those of a queue. Only requests are in I/O queues once they are mapped. Their
- * memory stays; that of a flush goes with its disk, a grace period after its slot was seen empty.
- */
-static u32 queue_count(struct nof_queue *queue, bool (*is)(const struct nof_cmd *cmd, const void *arg),
+static u32 queue_count(const struct nof_queue *queue, bool (*is)(const struct nof_slot *slot, const void *arg),
 		       const void *arg)
 {
-	struct nof_cmd *cmd;
 	u32 i, n = 0;
 
-	rcu_read_lock();
-	for (i = 0; i < queue->nr_slots; i++) {
-		cmd = READ_ONCE(queue->slots[i].cmd);
-		n += cmd && nof_cmd_has_rq(cmd) && is(cmd, arg);
-	}
-	rcu_read_unlock();
+	for (i = 0; i < queue->nr_slots; i++)
+		n += READ_ONCE(queue->slots[i].cmd) && is(&queue->slots[i], arg);
 	return n;
 }
 
-u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_cmd *cmd, const void *arg), const void *arg)
+/* Once the I/O queues are mapped, only requests and stubs are in them */
+u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot, const void *arg), const void *arg)
 {
 	u32 i, n = 0;
 

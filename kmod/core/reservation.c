@@ -115,52 +115,89 @@ bool nof_resv_has(const struct nvme_reservation_status_ext *report, u32 nr, cons
 	u32 i;
 
 	for (i = 0; i < nr; i++)
-		if (!same_host(&report->regctl_eds[i], hostid) && le64_to_cpu(report->regctl_eds[i].rkey) == key)
+		if (!same_host(&report->regctl_eds[i], hostid) &&
+		    (!key || le64_to_cpu(report->regctl_eds[i].rkey) == key))
 			return true;
 	return false;
 }
 
-/*
- * Who is registered may register with the same key, who holds a reservation may acquire it, and to release one that is
- * not held is no error. A key that has changed, a registration that has gone is a conflict the second time.
- */
-bool nof_resv_repeatable(enum nof_resv_act act, bool ignore_key)
+/* Nothing has changed since: the command was not executed, or was refused and will be refused again */
+static bool unchanged(const struct nof_resv *before, const struct nof_resv *now)
 {
-	switch (act) {
-	case NOF_RESV_REGISTER:
-	case NOF_RESV_ACQUIRE:
-	case NOF_RESV_RELEASE:
-		return true;
-	case NOF_RESV_REPLACE:
-		return ignore_key;
-	default:
-		return false;
-	}
+	return before && before->gen == now->gen && before->type == now->type && before->holder == now->holder &&
+	       before->registered == now->registered && before->key == now->key && before->holds == now->holds;
 }
 
-enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_resv *now, bool victim, u64 key, u8 type)
+/* Registered with the same key all the time: only another command of this host could have restored it */
+static bool still_registered(const struct nof_resv *before, const struct nof_resv *now)
 {
-	bool ours = now->registered;
+	return before && before->registered && now->registered && before->key == now->key;
+}
 
-	switch (act) {
-	case NOF_RESV_REPLACE:
-		if (!ours)
-			return NOF_RESV_UNTOLD;
-		return now->key == key ? NOF_RESV_DONE : NOF_RESV_AGAIN;
-	case NOF_RESV_UNREGISTER:
-		return ours ? NOF_RESV_AGAIN : NOF_RESV_DONE;
-	case NOF_RESV_CLEAR:
-		if (ours)
-			return NOF_RESV_AGAIN;
-		return now->nr ? NOF_RESV_UNTOLD : NOF_RESV_DONE;
-	case NOF_RESV_PREEMPT:
-		if (!ours)
-			return NOF_RESV_UNTOLD;
-		if (victim)
-			return NOF_RESV_AGAIN;
-		/* it may be another that has preempted, and holds it now */
-		return now->holds && now->type == type ? NOF_RESV_DONE : NOF_RESV_UNTOLD;
-	default:
+/* A reservation still held was not released: only this host could have acquired it again */
+static enum nof_resv_verdict judge_release(const struct nof_resv *before, const struct nof_resv *now)
+{
+	if (!now->holds)
+		return NOF_RESV_DONE;
+	return still_registered(before, now) && before->holds && before->type == now->type ? NOF_RESV_AGAIN :
+											     NOF_RESV_UNTOLD;
+}
+
+/* Preempting this key preempts the reservation, not only registrations (NVMe Base 2.0, 8.19.7) */
+static bool preempts_holder(const struct nof_resv *resv, u64 key)
+{
+	return resv->type && resv->holder == key;
+}
+
+/*
+ * Done if the key has gone, and this host holds the reservation if the key was the holder's. Otherwise another host may
+ * have preempted first.
+ */
+static enum nof_resv_verdict judge_preempt(const struct nof_resv *before, const struct nof_resv *now, bool victim,
+					   u64 key, u8 type)
+{
+	if (!now->registered || victim)
+		return NOF_RESV_UNTOLD;
+	if (now->holds && now->type == type)
+		return NOF_RESV_DONE;
+	return before && !preempts_holder(before, key) && before->type == now->type && before->holder == now->holder ?
+		NOF_RESV_DONE : NOF_RESV_UNTOLD;
+}
+
+enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_resv *before, const struct nof_resv *now,
+				     bool victim, u64 key, u8 type)
+{
+	/* another registrant may have acquired it again, and an acquire does not change the generation */
+	if (act == NOF_RESV_RELEASE && now->holds && now->type >= NOF_RESV_TYPE_ALL)
+		return NOF_RESV_UNTOLD;
+	if (unchanged(before, now))
 		return NOF_RESV_AGAIN;
+	switch (act) {
+	case NOF_RESV_REGISTER:
+	case NOF_RESV_REPLACE:
+		if (now->registered && now->key == key)
+			return NOF_RESV_DONE;
+		break;
+	case NOF_RESV_UNREGISTER:
+		if (!now->registered)
+			return NOF_RESV_DONE;
+		break;
+	case NOF_RESV_CLEAR:
+		if (!now->nr)
+			return NOF_RESV_DONE;
+		break;
+	case NOF_RESV_ACQUIRE:
+		if (now->holds && now->type == type)
+			return NOF_RESV_DONE;
+		break;
+	case NOF_RESV_RELEASE:
+		return judge_release(before, now);
+	case NOF_RESV_PREEMPT:
+		return judge_preempt(before, now, victim, key, type);
 	}
+	/*
+	 * Each of these commands changes this host's own registration or reservation. A host that is not registered any
+	 * more may have been preempted after its command was executed: sending it again would undo that.
+	 */
+	return still_registered(before, now) ? NOF_RESV_AGAIN : NOF_RESV_UNTOLD;
 }

@@ -70,11 +70,8 @@ const char *nof_resv_read(const struct nvme_reservation_status_ext *report, u32 
 bool nof_resv_whole(const struct nof_resv *resv, u32 len);
 /* Keys of the registrants, one of each host, as many as there is room for. Returns how many there are. */
 u32 nof_resv_keys(const struct nvme_reservation_status_ext *report, u32 nr, u64 *keys, u32 room);
-/* A host other than this one is registered with it */
+/* A host other than this one is registered with @key, or with any key if @key is 0 */
 bool nof_resv_has(const struct nvme_reservation_status_ext *report, u32 nr, const u8 *hostid, u64 key);
-
-/* Whether it comes to the same when it is executed twice */
-bool nof_resv_repeatable(enum nof_resv_act act, bool ignore_key);
 
 enum nof_resv_verdict {
 	NOF_RESV_DONE,		/* it was executed */
@@ -83,12 +80,17 @@ enum nof_resv_verdict {
 };
 
 /**
- * nof_resv_judge() - what became of a command that is not to be executed twice
- * @now:	reported after it, when nothing of it can come any more
- * @victim:	of NOF_RESV_PREEMPT: another host is registered with the key that was to go
- * @key:	the new key of NOF_RESV_REPLACE
- * @type:	of NOF_RESV_PREEMPT
+ * nof_resv_judge() - decides whether a command whose response was lost was executed
+ * @act:	the command
+ * @before:	the report from before it was sent; NULL: not known
+ * @now:	the report from after the fence, when the command cannot be executed any more
+ * @victim:	of NOF_RESV_PREEMPT: another host is registered with @key, or with any key if @key is 0
+ * @key:	the new key of NOF_RESV_REGISTER and NOF_RESV_REPLACE; the key that NOF_RESV_PREEMPT removes
+ * @type:	of NOF_RESV_ACQUIRE and NOF_RESV_PREEMPT
+ *
+ * The caller makes sure that this host sends no other command that changes reservations between the two reports.
  */
-enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_resv *now, bool victim, u64 key, u8 type);
+enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_resv *before, const struct nof_resv *now,
+				     bool victim, u64 key, u8 type);
 
 #endif

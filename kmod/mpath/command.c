@@ -11,7 +11,7 @@ static int command_result(const struct nof_request *req, blk_status_t sts)
 
 	if (!(status & NVME_SCT_SC_MASK))
 		return blk_status_to_errno(sts);
-	if (req->again == NOF_AGAIN_UNSENT && nof_request_in_doubt(req))
+	if (req->lost)
 		return -ESTALE;
 	/* with its connection, and no other path took it, or it is not to */
 	return status == NVME_SC_HOST_ABORTED_CMD ? -ENOLINK : status;

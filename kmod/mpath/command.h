@@ -24,8 +24,8 @@ struct nof_command {
 };
 
 /*
- * Returns 0, an NVMe status, or a negative errno: -ENOLINK where there is no path; with NOF_AGAIN_UNSENT -ESTALE: it
- * was sent, may have been executed, and nothing of it can come any more (as far as fencing sees to that).
+ * Returns 0, an NVMe status, or a negative errno: -ENOLINK where there is no path; with NOF_AGAIN_UNSENT -ESTALE: its
+ * connection was lost, it may have been executed, and its fence has ended.
  * Context: process, sleeps.
  */
 int nof_command_exec(struct nof_head *head, const struct nof_command *cmd);

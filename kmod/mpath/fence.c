@@ -406,7 +406,10 @@ void nof_fence_disarm(struct nof_ctrl *ctrl)
 	ctrl->fence = NULL;
 }
 
-/* auto: where the peer has ended the association any host sends again at once; nobody else is as quick as we are */
+/*
+ * auto: where the peer has ended the association any host sends again at once; nobody else is as quick as we are. A
+ * planned exchange of the transport's module is fenced: it must not be riskier than a failure.
+ */
 static bool fenced(const struct nof_ctrl *ctrl)
 {
 	switch (READ_ONCE(ctrl->subsys->policy.fencing)) {
@@ -415,14 +418,16 @@ static bool fenced(const struct nof_ctrl *ctrl)
 	case NVMEOF_FENCING_SAFE:
 		return true;
 	default:
-		return !test_bit(NOF_CTRL_TOLD, &ctrl->flags);
+		return !test_bit(NOF_CTRL_TOLD, &ctrl->flags) || test_bit(NOF_CTRL_YIELDS, &ctrl->flags);
 	}
 }
 
 static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req, struct request *rq)
 {
 	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
-	return req->cmd.maybe_executed && nof_request_repeat(rq) != NOF_REPEAT_FREELY && fenced(ctrl);
+	if (!req->cmd.maybe_executed || nof_request_repeat(rq) == NOF_REPEAT_FREELY)
+		return false;
+	return nof_request_asks(rq) || fenced(ctrl);
 }
 
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)

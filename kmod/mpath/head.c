@@ -305,6 +305,7 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	spin_lock_init(&head->again_lock);
 	INIT_DELAYED_WORK(&head->again_work, again_work);
 	mutex_init(&head->narrow_lock);
+	mutex_init(&head->reserve_lock);
 	head->next_narrow = jiffies;
 	INIT_DELAYED_WORK(&head->widen_work, nof_head_widen_work);
 	nof_failovers_init(head);

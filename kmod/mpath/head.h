@@ -55,6 +55,7 @@ enum nof_head_flag {
  * @show_work:	does so, for one that was hidden
  * @part_work:	reads the partition table
  * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
+ * @reserve_lock: one change of reservations at a time; held until its outcome is known
  * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
  * @widen_work:	see nof_head_widen_later()
  * @failovers:	of its paths, see mpath/failover.h
@@ -90,6 +91,7 @@ struct nof_head {
 	atomic_t		waiting;
 	struct nof_parking	parking;
 	struct mutex		narrow_lock;
+	struct mutex		reserve_lock;
 	unsigned long		next_narrow;
 	struct delayed_work	widen_work;
 	u32			held;
@@ -130,13 +132,14 @@ enum nof_again {
  * @zone:	enum nof_zone_step, of what is in doubt about it: see mpath/zones.h
  * @hasty:	of passthrough: fails where there is no path, and waits for none
  * @again:	of a command of the driver's own (REQ_DRV), see mpath/command.h: enum nof_again
- * @lost:	with NOF_AGAIN_UNSENT: it may have been executed, so it ends instead of being sent again
+ * @lost:	it may have been executed and must not be repeated: it ends instead of being sent again
  * @ran:	of passthrough: it was sent, and lost without an answer, at least once
  * @gpu:	its data are in a GPU's memory, whoever may still know
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
  * @retries:	error completions so far, over all paths
- * @losses:	connections lost under it so far
+ * @losses:	connections lost under it so far, up to NOF_MAX_LOSSES
+ * @lost_at:	jiffies of the first of these losses
  * @timeouts:	tries so far that ended with an Abort: each has twice the time of the one before
  * @periods:	time limits that have passed in this one
  * @aborted:	an Abort was sent for it on this path
@@ -153,6 +156,7 @@ struct nof_request {
 		struct nof_failover	*failover;
 		u64			first_ns;
 		unsigned long		since;
+		unsigned long		lost_at;
 		u32			left;
 		u8			retries;
 		u8			losses;

@@ -116,14 +116,14 @@ void nof_paths_rescan(struct nof_head *head)
 	mutex_unlock(&head->subsys->lock);
 }
 
-static bool request_is_of(const struct nof_cmd *cmd, const void *path)
+static bool is_of_path(const struct nof_slot *slot, const void *path)
 {
-	return container_of(cmd, struct nof_request, cmd)->path == path;
+	return READ_ONCE(slot->owner) == path;
 }
 
 u32 nof_path_inflight(struct nof_path *path)
 {
-	return nof_queues_count(path->ctrl, request_is_of, path);
+	return nof_queues_count(path->ctrl, is_of_path, path);
 }
 
 /*

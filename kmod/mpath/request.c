@@ -171,8 +171,6 @@ static blk_status_t setup(struct nof_head *head, struct request *rq, u32 nsid)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (unlikely(req->lost))
-		return BLK_STS_TRANSPORT;
 	if (unlikely(req->zone))
 		return nof_zone_ask(head, req, nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
 	return likely(nof_sqe_setup(head, rq, &req->cmd, nsid)) ? BLK_STS_OK : BLK_STS_NOTSUPP;
@@ -195,15 +193,15 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	if (unlikely(ret != BLK_STS_OK))
 		return ret;
 	req->path = path;
-	err = nof_queue_add(queue, &req->cmd);
+	err = nof_queue_add(queue, &req->cmd, path);
 	if (unlikely(err)) {
 		nof_zone_forget(req);
 		if (err == -EOPNOTSUPP)
 			return BLK_STS_NOTSUPP;
 		if (err == -EIO)
 			return BLK_STS_IOERR;
-		if (err == -EBUSY)
-			nof_queue_starve(queue, &nof_hctx_of(rq)->starved);
+		if (err == -EBUSY || err == -EAGAIN)
+			nof_queue_starve(queue, &nof_hctx_of(rq)->starved, err);
 		return BLK_STS_RESOURCE;
 	}
 	start(path, rq);
@@ -399,7 +397,9 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		path = able(set, path, bd->rq);
 	if (unlikely(set && blk_rq_is_passthrough(bd->rq) && req->only))
 		path = only(set, req->only);
-	if (likely(path)) {
+	if (unlikely(req->lost)) {
+		ret = BLK_STS_TRANSPORT;
+	} else if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
 		if (unlikely(req->left) && rests(head, path, bd->rq))
@@ -543,21 +543,26 @@ static void put_back(struct nof_request *req, struct request *rq)
 	blk_mq_requeue_request(rq, false);
 }
 
-void nof_request_again(struct nof_request *req)
-{
-	struct request *rq = nof_cmd_rq(&req->cmd);
-	struct request_queue *q = rq->q;
-
-	put_back(req, rq);
-	blk_mq_kick_requeue_list(q);
-}
-
 void nof_request_fail(struct nof_request *req, blk_status_t status)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
 
 	request_settle(rq->q->queuedata, req);
 	blk_mq_end_request(rq, status);
+}
+
+void nof_request_again(struct nof_request *req)
+{
+	struct request *rq = nof_cmd_rq(&req->cmd);
+	struct request_queue *q = rq->q;
+
+	/* the time limit includes the time in a fence */
+	if (blk_rq_is_passthrough(rq) && !nof_request_in_time(rq)) {
+		nof_request_fail(req, BLK_STS_TRANSPORT);
+		return;
+	}
+	put_back(req, rq);
+	blk_mq_kick_requeue_list(q);
 }
 
 /* It goes again at once, and not where it came from: see nof_choose_again() */

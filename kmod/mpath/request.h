@@ -8,7 +8,7 @@
 #define NOF_IO_TIMEOUT		(30 * HZ)	/* then Abort; when that passes too, recovery */
 /* Error completions of one request over all paths, after which the target's status is returned (TRAP 30) */
 #define NOF_MAX_RETRIES		5
-/* Connections one request may see lost: one that kills every connection it is sent on has to end */
+/* Lost connections that are retried however long they take; more are bounded by time, see retry_lost() */
 #define NOF_MAX_LOSSES		16
 
 extern const struct blk_mq_ops nof_mq_ops;
@@ -28,7 +28,10 @@ int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob);
 
 /* It goes again: nobody polls for it where it goes next, and it must be able to wait (TRAP 25). Any context. */
 void nof_request_clear_marks(struct request *rq);
-/* A request that is off its path and held by nobody: back to blk-mq, to choose a path again. Any context. */
+/*
+ * A request that is off its path and held by nobody: back to blk-mq, to choose a path again. A passthrough request
+ * whose time limit has passed ends instead. Any context.
+ */
 void nof_request_again(struct nof_request *req);
 /* Likewise, but it ends, with this error. Any context. */
 void nof_request_fail(struct nof_request *req, blk_status_t status);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blkdev.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "core/ctrl.h"
 #include "core/reservation.h"
 #include "core/status.h"
 #include "core/subsys.h"
@@ -8,6 +10,7 @@
 #include "mpath/head.h"
 #include "mpath/request.h"
 #include "mpath/reserve.h"
+#include "mpath/retry.h"
 
 static_assert(sizeof(struct nvme_reservation_status_ext) == NOF_RESV_ENTRY);
 static_assert(sizeof(struct nvme_registered_ctrl_ext) == NOF_RESV_ENTRY);
@@ -82,16 +85,29 @@ static int report_all(struct nof_head *head, struct report *r)
  * struct change - a command that changes something
  * @cmd:	without its data pointer
  * @keys:	its data: ours, and the one that it is about
+ * @before:	what was reported before it was sent, if @known
  */
 struct change {
 	struct nof_command	cmd;
 	enum nof_resv_act	act;
 	u8			type;
+	bool			known;
+	struct nof_resv		before;
 	__le64			keys[2];
 };
 
-/* It may have been executed: what has become of it */
-static enum nof_resv_verdict change_judge(struct nof_head *head, const struct change *c)
+/* Reads the state before the command is sent. Without it less can be decided after a loss. */
+static void change_look(struct nof_head *head, struct change *c)
+{
+	struct report r = { };
+
+	c->known = !report_all(head, &r);
+	c->before = r.is;
+	kfree(r.data);
+}
+
+/* The command may have been executed, and its fence has ended: decides what to do */
+static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *c)
 {
 	u64 other = le64_to_cpu(c->keys[1]);
 	struct report r = { };
@@ -100,20 +116,27 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, const struct ch
 
 	if (!report_all(head, &r)) {
 		victim = nof_resv_has(r.data, r.is.nr, head->subsys->hostid, other);
-		verdict = nof_resv_judge(c->act, &r.is, victim, other, c->type);
+		verdict = nof_resv_judge(c->act, c->known ? &c->before : NULL, &r.is, victim, other, c->type);
+		c->before = r.is;
 	}
 	kfree(r.data);
 	return verdict;
 }
 
+/*
+ * Retries are bounded by time after lost connections, as for any request, and by number after errors that leave in
+ * doubt whether the command was executed.
+ */
 static int change_send(struct nof_head *head, struct change *c)
 {
-	u32 tries = NOF_MAX_LOSSES;
+	unsigned long end = jiffies + msecs_to_jiffies(NOF_DEF_CTRL_LOSS_TMO_MS);
+	u32 answers = 0;
 	int ret;
 
-	do {
+	change_look(head, c);
+	for (;;) {
 		ret = nof_command_exec(head, &c->cmd);
-		if (ret != -ESTALE)
+		if (ret != -ESTALE && (ret <= 0 || !nof_status_in_doubt(ret)))
 			return ret;
 		switch (change_judge(head, c)) {
 		case NOF_RESV_DONE:
@@ -125,8 +148,11 @@ static int change_send(struct nof_head *head, struct change *c)
 					    nof_head_name(head));
 			return -ESTALE;
 		}
-	} while (--tries);
-	return -ESTALE;
+		if (ret > 0 && ++answers > NOF_MAX_RETRIES)
+			return ret;
+		if (fatal_signal_pending(current) || time_after(jiffies, end))
+			return -ESTALE;
+	}
 }
 
 static u8 opcode_of(enum nof_resv_act act)
@@ -146,23 +172,28 @@ static u8 opcode_of(enum nof_resv_act act)
 /* @action: of dword 10, with what else is in it but the type. An NVMe status, or a negative errno */
 static int change(struct nof_head *head, enum nof_resv_act act, u32 action, u8 type, u64 key, u64 other)
 {
-	bool always = nof_resv_repeatable(act, action & NOF_RESV_IGNORE_KEY);
 	struct change *c = kzalloc(sizeof(*c), GFP_NOIO);
 	int ret;
 
 	if (!c)
 		return -ENOMEM;
+	/* one at a time: a change of this host's state between two reports is then the effect of this command */
+	ret = mutex_lock_killable(&head->reserve_lock);
+	if (ret)
+		goto free;
 	c->act = act;
 	c->type = type;
 	c->keys[0] = cpu_to_le64(key);
 	c->keys[1] = cpu_to_le64(other);
 	c->cmd.buf = c->keys;
 	c->cmd.write = true;
-	c->cmd.again = always ? NOF_AGAIN_ALWAYS : NOF_AGAIN_UNSENT;
+	c->cmd.again = NOF_AGAIN_UNSENT;
 	c->cmd.sqe.common.opcode = opcode_of(act);
 	c->cmd.len = opcode_of(act) == nvme_cmd_resv_release ? sizeof(c->keys[0]) : sizeof(c->keys);
 	c->cmd.sqe.common.cdw10 = cpu_to_le32(action | type << NOF_RESV_TYPE_SHIFT);
 	ret = change_send(head, c);
+	mutex_unlock(&head->reserve_lock);
+free:
 	kfree(c);
 	return ret;
 }

@@ -17,12 +17,22 @@ bool nof_request_leaves(const struct nof_request *req)
 	return nof_status_disposition(req->cmd.status, true) == NOF_RETRY_PATH;
 }
 
-/* Who never gives a controller up waits for more than this one to get through */
+/*
+ * A lost connection is not the request's fault: it is retried for as long as I/O waits for a lost controller, counted
+ * from its first loss. Some losses are excused in any case, as a fence may take longer than that.
+ */
 static bool retry_lost(struct nof_request *req)
 {
+	const struct nof_opts *opts = &req->path->ctrl->opts;
+	s32 tmo = READ_ONCE(opts->fast_io_fail_tmo_ms);
+
+	if (tmo < 0)
+		tmo = READ_ONCE(opts->ctrl_loss_tmo_ms);
+	if (!req->losses)
+		req->lost_at = jiffies;
 	if (req->losses < NOF_MAX_LOSSES)
 		return ++req->losses;
-	return READ_ONCE(req->path->ctrl->opts.ctrl_loss_tmo_ms) < 0;
+	return tmo < 0 || time_before(jiffies, req->lost_at + msecs_to_jiffies(tmo));
 }
 
 u8 nof_request_repeat(struct request *rq)
@@ -42,6 +52,13 @@ u8 nof_request_repeat(struct request *rq)
 	default:
 		return NOF_REPEAT_FENCED;
 	}
+}
+
+bool nof_request_asks(struct request *rq)
+{
+	if (blk_rq_is_passthrough(rq))
+		return rq->cmd_flags & REQ_DRV && req_op(rq) == REQ_OP_DRV_OUT;
+	return blk_queue_is_zoned(rq->q);
 }
 
 bool nof_request_in_time(const struct request *rq)
@@ -85,22 +102,25 @@ static bool retry_refused(u16 status)
 	}
 }
 
-bool nof_request_in_doubt(const struct nof_request *req)
+bool nof_status_in_doubt(u16 status)
 {
-	u16 status = req->cmd.status;
-
-	if (status == NVME_SC_HOST_ABORTED_CMD)
-		return req->cmd.maybe_executed;
 	return nof_status_disposition(status, true) != NOF_FAIL && !retry_refused(status);
 }
 
-/* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see setup(). */
+static bool in_doubt(const struct nof_request *req)
+{
+	u16 status = req->cmd.status;
+
+	return status == NVME_SC_HOST_ABORTED_CMD ? req->cmd.maybe_executed : nof_status_in_doubt(status);
+}
+
+/* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see queue_rq(). */
 static bool retry_own(struct nof_request *req, const struct request *rq)
 {
 	if (req->again != NOF_AGAIN_UNSENT)
 		return req->again == NOF_AGAIN_ALWAYS;
-	req->lost = nof_request_in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
-	return req->lost || !nof_request_in_doubt(req);
+	req->lost = in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
+	return req->lost || !in_doubt(req);
 }
 
 /*
@@ -113,8 +133,13 @@ bool nof_request_goes_again(struct nof_request *req, struct request *rq)
 
 	if (blk_rq_is_passthrough(rq) && !(rq->cmd_flags & REQ_DRV))
 		return retry_passthrough(req, rq);
-	if ((blk_rq_is_passthrough(rq) && !retry_own(req, rq)) || nof_zone_lost_append(req, rq))
+	if (blk_rq_is_passthrough(rq) && !retry_own(req, rq))
 		return false;
+	if (nof_zone_lost_append(req, rq))
+		req->lost = true;
+	/* it ends after the fence, so that what the sender asks then is final */
+	if (req->lost)
+		return true;
 	if (status == NVME_SC_HOST_ABORTED_CMD)
 		return retry_lost(req);
 	switch (nof_status_disposition(status, true)) {

@@ -14,10 +14,15 @@ bool nof_request_leaves(const struct nof_request *req);
 bool nof_request_in_time(const struct request *rq);
 /* With the error that it has: counts the try where it does */
 bool nof_request_goes_again(struct nof_request *req, struct request *rq);
-/* It ended with an error, and a controller may have executed it */
-bool nof_request_in_doubt(const struct nof_request *req);
+/* An error after which the controller may have executed the command */
+bool nof_status_in_doubt(u16 status);
 /* What may be done with it once its answer is lost: enum nof_repeat */
 u8 nof_request_repeat(struct request *rq);
+/*
+ * After a loss the driver asks the namespace whether the command was executed. The answer is valid only once the lost
+ * copy cannot be executed any more, so the request waits for the fence whatever the policy.
+ */
+bool nof_request_asks(struct request *rq);
 /* What its end has come to, for who sent a passthrough request: 0, an NVMe status, or a negative errno. Any context. */
 int nof_request_status(struct request *rq, blk_status_t sts);
 /* For nof_queue_detach(): what may go by another path instead, and has a better one. Context: SRCU read side */

@@ -42,7 +42,7 @@ enum nof_zone_verdict nof_zone_told(struct nof_request *req, struct request *rq)
 
 /* Done, the block layer is told where it went; a place outside of its zone becomes an error. Any context. */
 void nof_zone_appended(const struct nof_head *head, struct request *rq);
-/* It may have been executed, nobody can tell where: it is not sent again. Any context. */
+/* It may have been executed, at a place that is not known: it ends with an error after the fence. Any context. */
 bool nof_zone_lost_append(const struct nof_request *req, const struct request *rq);
 
 #endif

@@ -78,9 +78,10 @@ struct nof_transport_info {
  *		start_queue has returned. Also called when @start_queue failed, and then start_queue may be called
  *		again; and for a queue that was never started, zeroed but for what the core sets.
  * @prepare:	makes ready what sending @cmd needs, which has its slot, in a way that can still be taken back: maps its
- *		data, finds room. 0; -EAGAIN or -ENOMEM: not now, which is tried again some milliseconds later;
- *		-EOPNOTSUPP: these data not at all; -EIO: nobody can have them. Context: as @queue_cmd. NULL: nothing
- *		can go wrong
+ *		data, finds room. 0; -EAGAIN: not now, as outstanding commands of this queue have what is needed:
+ *		nof_queue_room() is called when one of them returns it; -ENOMEM: not now, which is tried again some
+ *		milliseconds later; -EOPNOTSUPP: these data not at all; -EIO: nobody can have them. Context: as
+ *		@queue_cmd. NULL: nothing can go wrong
  * @release:	gives back what @prepare has taken: once for each time that it succeeded, before the command completes
  *		or goes elsewhere; a stub left behind (see struct nof_detach) has nothing. Any context, does not
  *		sleep. NULL: there is nothing to give back

@@ -2,7 +2,9 @@
 // A transport's module exchanged for another build of it, under controllers, disks and I/O that stay.
 #include "support/block.h"
 #include "support/fio.h"
+#include "support/ghost.h"
 #include "support/multi.h"
+#include "target/acts.h"
 
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -224,6 +226,39 @@ TEST_CASE("no module comes: controllers wait within their bounds, and can be rem
 		Host::load();
 		rig.host.reopen();
 	}
+}
+
+// The target executes a write that was outstanding when the module went as late as it may
+TEST_CASE("a write that is stuck at its target is not overtaken by a newer one", "[exchange][fencing][trap53]")
+{
+	static const auto stuck = target::acts::always(target::Hook::execute, [](target::Strike &s) {
+		return target::acts::verdict(s.ioWrite(), s, target::Verdict::ghost);
+	});
+	target::Config config;
+	config.kas = 1;
+	config.lateExpiry = true;
+	Ports ports(std::vector<target::Config>{config});
+	auto o = ports.options(0);
+	o.keepAlive = slowly(2s);
+	auto name = ports.host.connect(o).name;
+	auto disk = std::make_shared<Disk>(ports.disk());
+	REQUIRE(writeTo(*disk, 0, 1) == 0);
+	auto file = build('8');
+	ports[0].script().arm(stuck);
+	Pending pending([disk] {
+		int err = writeTo(*disk, 0, 2);
+		return err ? err : writeTo(*disk, 0, 3);
+	});
+	REQUIRE(ports.ghosts().wait(1, slowly(5s)));
+	Background exchange("nvmeofctl upgrade " + transport() + " --file " + file + " --timeout 60");
+	std::this_thread::sleep_until(ports.ghosts().deadline() - 200ms);
+	CHECK(ports.ghosts().execute() == 1);
+	REQUIRE(pending.join(slowly(90s)));
+	CHECK(pending.status() == 0);
+	CHECK(exchange.wait(slowly(60s)).status == 0);
+	CHECK(loadedVersion() == "7.0.8");
+	CHECK(ports.stored(0, length, 3));
+	CHECK(ports.live(name));
 }
 
 TEST_CASE("exchanged while the target is silent, and while another deletes", "[exchange][tcp]")

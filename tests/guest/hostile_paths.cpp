@@ -754,7 +754,51 @@ TEST_CASE("a target that takes longer for each request than its time limit gets 
 	ports[0].releaseHeld();
 }
 
-TEST_CASE("a request loses as many connections as its controller may", "[hostile][losses][trap30]")
+namespace {
+
+// Connect of every I/O queue but the first
+bool furtherQueue(const target::Strike &s)
+{
+	return s.is(target::op_fabrics) && s.cmd->fctype() == target::fc_connect && s.cmd->cdw10 >> 16 > 1;
+}
+
+const auto refusesQueue = always(target::Hook::command, [](target::Strike &s) {
+	return failed(furtherQueue(s), s, target::st_connect_param | target::st_dnr);
+});
+const auto closesQueue = always(target::Hook::command, [](target::Strike &s) {
+	auto *conn = &s.conn;
+	return when(furtherQueue(s), [&] {
+		s.verdict = target::Verdict::drop;
+		s.after = [conn] { conn->end(true); };
+	});
+});
+const auto ignoresQueue = always(target::Hook::command,
+				 [](target::Strike &s) { return verdict(furtherQueue(s), s, target::Verdict::drop); });
+
+} // namespace
+
+TEST_CASE("a target that refuses one I/O queue is used by the others", "[hostile][paths][queues]")
+{
+	auto &how = *std::array{&refusesQueue, &closesQueue, &ignoresQueue}[std::size_t(GENERATE(0, 1, 2))];
+	Ports ports(std::vector<target::Config>(1));
+	ports[0].script().arm(how, target::Script::forever);
+	auto c = ports.connect(0);
+	CHECK(ports.host.controller(c.name).ioQueues == 1);
+	CHECK(ports.host.controller(c.name).lastError.find("1 of 2 I/O queues") != std::string::npos);
+	Disk disk(ports.disk());
+	CHECK(ports.work(disk) == 0);
+	// and at a reconnect
+	loseAndFind(ports, {0});
+	CHECK(ports.host.controller(c.name).ioQueues == 1);
+	CHECK(ports.work(disk) == 0);
+	// all of them as soon as the target has them
+	ports[0].script().disarm();
+	loseAndFind(ports, {0});
+	CHECK(ports.host.controller(c.name).ioQueues == 2);
+	CHECK(ports.work(disk) == 0);
+}
+
+TEST_CASE("a request loses connections for as long as its controller may be lost", "[hostile][losses][trap30]")
 {
 	static const auto cut = always(target::Hook::command, [](target::Strike &s) {
 		auto *conn = &s.conn;
@@ -763,20 +807,24 @@ TEST_CASE("a request loses as many connections as its controller may", "[hostile
 			conn->end(true);
 		});
 	});
-	constexpr int more = 20; // than are excused where a controller is given up some day
+	constexpr int more = 20; // than are excused whatever the time
 	Ports ports(std::vector<target::Config>(1));
 	auto o = ports.options(0);
-	auto forEver = GENERATE(false, true);
-	INFO("ctrl_loss_tmo " << (forEver ? "never" : "some day"));
-	if (forEver)
-		o.ctrlLoss = -1ms;
+	struct {
+		Millis loss, fail;
+		bool ends;
+	} const limits[] = {{-1ms, -1ms, false}, {slowly(60s), -1ms, false}, {1s, -1ms, true}, {slowly(60s), 1s, true}};
+	auto &limit = limits[GENERATE(0, 1, 2, 3)];
+	INFO("ctrl_loss_tmo " << limit.loss.count() << " fast_io_fail_tmo " << limit.fail.count());
+	o.ctrlLoss = limit.loss;
+	o.fastIoFail = limit.fail;
 	auto c = ports.host.connect(o);
 	Disk disk(ports.disk());
 	REQUIRE(ports.work(disk) == 0);
-	ports[0].script().arm(cut, more);
+	ports[0].script().arm(cut, limit.ends ? target::Script::forever : more);
 	Buffer buffer(4096);
-	CHECK((disk.read(0, buffer) == 0) == forEver);
-	CHECK((ports[0].script().strikes() == more) == forEver);
+	CHECK((disk.read(0, buffer) == 0) == !limit.ends);
+	CHECK(ports[0].script().strikes() >= (limit.ends ? 16 : more)); // the connection itself was never away for long
 	ports[0].script().disarm();
 	CHECK(ports.live(c.name));
 	CHECK(ports.work(disk) == 0);

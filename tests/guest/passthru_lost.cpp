@@ -183,6 +183,18 @@ TEST_CASE("passthrough that was lost waits for the fence, like a write", "[passt
 	CHECK(scene.ports.stored(0, length, 9));
 }
 
+TEST_CASE("passthrough that was held for longer than its time limit ends", "[passthru][lost][fencing][short]")
+{
+	Scene scene;
+	scene.ports.set("fencing=safe");
+	scene.data.fill(9);
+	scene.ports[0].script().arm(cut);
+	// the bound is 2 x 1.5 s
+	CHECK(scene.send(target::op_write, static_cast<unsigned>(Millis(slowly(1s)).count())) == mayHaveRun);
+	REQUIRE(scene.all());
+	CHECK_FALSE(scene.ports.stored(0, length, 9));
+}
+
 TEST_CASE("a path's own error moves what may be repeated; any other error is its sender's", "[passthru][lost]")
 {
 	Scene scene;

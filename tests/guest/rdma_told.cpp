@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <fstream>
 #include <future>
+#include <linux/nvme_ioctl.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -132,6 +134,36 @@ TEST_CASE("what is told of a connection", "[rdma][told]")
 	// what was registered is invalidated by one of both
 	CHECK(after.registrations == after.invalidations + after.remoteInvalidations);
 	CHECK(run("nvmeofctl show " + later.name).text.find("rdma device") != std::string::npos);
+}
+
+// The admin queue has one memory region for as much data: who comes second waits until it is free
+TEST_CASE("several large logs are read at once", "[rdma][told]")
+{
+	Multi multi;
+	multi.connect(0);
+	int fd = ::open(("/dev/" + multi.name(0)).c_str(), O_RDWR | O_CLOEXEC);
+	REQUIRE(fd >= 0);
+	auto readLogs = [fd] {
+		constexpr std::uint32_t bytes = 256 << 10;
+		std::vector<char> data(bytes);
+		for (int i = 0; i < 20; i++) {
+			nvme_passthru_cmd cmd{};
+			cmd.opcode = 0x02; // Get Log Page
+			cmd.addr = reinterpret_cast<std::uintptr_t>(data.data());
+			cmd.data_len = bytes;
+			cmd.cdw10 = (bytes / 4 - 1) << 16 | 0x01; // of errors
+			cmd.cdw11 = (bytes / 4 - 1) >> 16;
+			if (int ret = ::ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd))
+				return ret < 0 ? -errno : ret;
+		}
+		return 0;
+	};
+	std::vector<std::future<int>> readers;
+	for (int i = 0; i < 4; i++)
+		readers.push_back(std::async(std::launch::async, readLogs));
+	for (auto &reader : readers)
+		CHECK(reader.get() == 0);
+	::close(fd);
 }
 
 TEST_CASE("what is refused, and why", "[rdma][told]")

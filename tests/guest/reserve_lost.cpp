@@ -6,6 +6,8 @@
 #include "target/acts.h"
 #include "target/connection.h"
 
+#include <functional>
+
 namespace guest::reserve_lost {
 
 using target::Expect;
@@ -116,6 +118,135 @@ TEST_CASE("a command that was lost is done once", "[reserve][lost][short]")
 	CHECK(eventually([&] { return s.ports.host.busy() == 0; }, 5s));
 }
 
+namespace {
+
+// As if the command that was lost had been executed by now, or something else
+void enrollAt(Scene &s, unsigned host, std::uint8_t action, std::uint64_t key, std::uint64_t newKey)
+{
+	target::Reservations::Notices none;
+	s.reservations().enroll(s.ids[host], action, false, key, newKey, none);
+}
+
+void acquireAt(Scene &s, unsigned host, std::uint8_t action, pr_type type, std::uint64_t key, std::uint64_t victim = 0)
+{
+	target::Reservations::Notices none;
+	s.reservations().acquire(s.ids[host], action, std::uint8_t(type), key, victim, none);
+}
+
+// The connection is cut under a command; before that this happens at the target
+std::function<void()> happens;
+
+template <std::uint8_t opcode> bool cutAfter(target::Strike &s)
+{
+	if (!s.io() || !s.is(opcode))
+		return false;
+	happens();
+	return cut<false, opcode>(s);
+}
+
+constexpr std::uint8_t plain = 0, end = 1, preempts = 1;
+
+} // namespace
+
+TEST_CASE("the end of a registration that is executed late removes none that came after it",
+	  "[reserve][lost][fencing][trap47][short]")
+{
+	Scene s;
+	REQUIRE(s.pr(0).enroll(0xa) == 0);
+	const auto lost = always(Hook::execute, cut<false, reg>);
+	s.ports[0].script().arm(lost);
+	Pending pending([&s] {
+		int ret = s.pr(0).enroll(0, 0xa);
+		return ret ? ret : s.pr(0).enroll(0xa);
+	});
+	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+	std::this_thread::sleep_for(slowly(1500ms));
+	enrollAt(s, 0, end, 0xa, 0);
+	REQUIRE(pending.join(15s));
+	CHECK(pending.status() == 0);
+	CHECK(s.reservations().keyOf(s.ids[0]) == 0xa);
+}
+
+TEST_CASE("a host that was preempted meanwhile does not come back by itself", "[reserve][lost][trap48][short]")
+{
+	Scene s;
+	auto a = s.pr(0);
+	REQUIRE(s.pr(1).enroll(0xb) == 0);
+	happens = [&s] {
+		enrollAt(s, 0, plain, 0, 0xa);
+		acquireAt(s, 1, preempts, PR_WRITE_EXCLUSIVE, 0xb, 0xa);
+	};
+	const auto registered = always(Hook::execute, cutAfter<reg>);
+	s.ports[0].script().arm(registered);
+	CHECK(a.enroll(0xa) == prUntold);
+	CHECK(s.reservations().keyOf(s.ids[0]) == 0);
+	s.settle();
+
+	REQUIRE(s.pr(1).clear(0xb) == 0);
+	REQUIRE(s.pr(1).enroll(0xb) == 0);
+	REQUIRE(a.enroll(0xa) == 0);
+	happens = [&s] {
+		acquireAt(s, 0, plain, PR_WRITE_EXCLUSIVE, 0xa);
+		acquireAt(s, 1, preempts, PR_WRITE_EXCLUSIVE, 0xb, 0xa);
+	};
+	const auto acquired = always(Hook::execute, cutAfter<acquire>);
+	s.ports[0].script().arm(acquired);
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prUntold);
+	CHECK(s.reservations().holds(s.ids[1]));
+	s.settle();
+}
+
+TEST_CASE("a preempt that was lost: done only when it is", "[reserve][lost][trap48][short]")
+{
+	Scene s;
+	auto a = s.pr(0), b = s.pr(1);
+	auto &script = s.ports[0].script();
+	REQUIRE(a.enroll(0xa) == 0);
+	REQUIRE(b.enroll(0xb) == 0);
+	// of a registrant that holds nothing; it worked
+	happens = [&s] { acquireAt(s, 0, preempts, PR_WRITE_EXCLUSIVE, 0xa, 0xb); };
+	const auto done = always(Hook::execute, cutAfter<acquire>);
+	REQUIRE(a.reserve(0xa, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
+	script.arm(done);
+	CHECK(a.preempt(0xa, 0xb, PR_WRITE_EXCLUSIVE) == 0);
+	CHECK(s.reservations().registrants() == 1);
+	s.settle();
+
+	// of all others, which did not happen
+	REQUIRE(a.release(0xa, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
+	REQUIRE(b.enroll(0xb) == 0);
+	REQUIRE(a.reserve(0xa, PR_WRITE_EXCLUSIVE_ALL_REGS) == 0);
+	const auto lost = always(Hook::execute, cut<false, acquire>);
+	script.arm(lost);
+	CHECK(a.preempt(0xa, 0, PR_WRITE_EXCLUSIVE_ALL_REGS) == 0);
+	CHECK(s.reservations().registrants() == 1);
+	CHECK(s.reservations().keyOf(s.ids[1]) == 0);
+	s.settle();
+}
+
+TEST_CASE("a release that was lost takes nothing from another process of this host", "[reserve][lost][trap48]")
+{
+	Scene s;
+	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe");
+	REQUIRE(s.pr(0).enroll(0xa) == 0);
+	REQUIRE(s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS) == 0);
+	happens = [&s] {
+		target::Reservations::Notices none;
+		s.reservations().release(s.ids[0], plain, PR_EXCLUSIVE_ACCESS, 0xa, none);
+	};
+	const auto released = always(Hook::execute, cutAfter<release>);
+	s.ports[0].script().arm(released);
+	Pending first([&s] { return s.pr(0).release(0xa, PR_EXCLUSIVE_ACCESS); });
+	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+	std::this_thread::sleep_for(slowly(200ms));
+	Pending second([&s] { return s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS); });
+	REQUIRE(first.join(15s));
+	REQUIRE(second.join(15s));
+	CHECK(first.status() == 0);
+	CHECK(second.status() == 0);
+	CHECK(s.reservations().holds(s.ids[0]));
+}
+
 TEST_CASE("with fencing=safe a lost change waits until nothing of it can come", "[reserve][lost][fencing]")
 {
 	Scene s;
@@ -196,11 +327,17 @@ TEST_CASE("a target that is wrong about its reservations", "[reserve][hostile][t
 		script.arm(m, target::Script::forever);
 		s.ports[0].script().arm(lost);
 		Stopwatch watch;
-		int ret = a.enroll(key + 1, key);
-		CHECK(ret == (m.expect == Expect::refused ? prUntold : 0));
+		Pending pending([a, key] { return a.enroll(key + 1, key); });
+		REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+		// by the end of the fence the first port is back: whoever is asked is wrong
+		s.ports[0].script().arm(m, m.expect == Expect::refused ? target::Script::forever : 1);
+		REQUIRE(pending.join(20s));
+		s.ports[0].script().disarm();
+		CHECK(pending.status() == (m.expect == Expect::refused ? prUntold : 0));
 		CHECK(watch.elapsed() < slowly(10s));
-		CHECK(script.strikes() > 0);
-		tellPlayed(m, script.strikes());
+		auto strikes = script.strikes() + s.ports[0].script().strikes();
+		CHECK(strikes > 0);
+		tellPlayed(m, strikes);
 		script.disarm();
 		key = s.reservations().keyOf(s.ids[0]);
 		CHECK(key != 0);

@@ -133,38 +133,129 @@ TEST_CASE("reservations: keys, one of each host")
 	CHECK(nof_resv_has(report.get(), 4, self, 0xb));
 	CHECK(nof_resv_has(report.get(), 4, self, 0xa)); // of the third host
 	CHECK_FALSE(nof_resv_has(report.get(), 3, self, 0xa));
+	CHECK(nof_resv_has(report.get(), 2, self, 0)); // any other host
+	CHECK_FALSE(nof_resv_has(report.get(), 1, self, 0));
 }
 
-TEST_CASE("reservations: what may be executed twice, and what became of the rest")
-{
-	for (auto act : {NOF_RESV_REGISTER, NOF_RESV_ACQUIRE, NOF_RESV_RELEASE})
-		CHECK(nof_resv_repeatable(act, false));
-	for (auto act : {NOF_RESV_UNREGISTER, NOF_RESV_PREEMPT, NOF_RESV_CLEAR})
-		CHECK_FALSE(nof_resv_repeatable(act, true));
-	CHECK(nof_resv_repeatable(NOF_RESV_REPLACE, true));
-	CHECK_FALSE(nof_resv_repeatable(NOF_RESV_REPLACE, false));
+namespace {
 
-	nof_resv out = {}, in = {}, holds = {};
-	in.registered = holds.registered = true;
-	in.key = holds.key = 0xa;
-	in.nr = holds.nr = 1;
-	holds.holds = true;
-	holds.type = 2;
-	auto judge = [](nof_resv_act act, const nof_resv &now, bool victim = false, u64 key = 0xa, u8 type = 2) {
-		return nof_resv_judge(act, &now, victim, key, type);
-	};
-	CHECK(judge(NOF_RESV_REPLACE, in, false, 0xa) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_REPLACE, in, false, 0xb) == NOF_RESV_AGAIN);
-	CHECK(judge(NOF_RESV_REPLACE, out) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_UNREGISTER, in) == NOF_RESV_AGAIN);
-	CHECK(judge(NOF_RESV_UNREGISTER, out) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_CLEAR, in) == NOF_RESV_AGAIN);
-	CHECK(judge(NOF_RESV_CLEAR, out) == NOF_RESV_DONE);
-	out.nr = 1; // another has come since, or has preempted us
-	CHECK(judge(NOF_RESV_CLEAR, out) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_PREEMPT, holds, true) == NOF_RESV_AGAIN);
-	CHECK(judge(NOF_RESV_PREEMPT, holds) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_PREEMPT, holds, false, 0xb, 1) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_PREEMPT, in) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_PREEMPT, out) == NOF_RESV_UNTOLD);
+// As reported: this host registered with the key, of so many registrants
+nof_resv report(u32 gen, u64 key, u16 nr = 1)
+{
+	nof_resv r = {};
+	r.gen = gen;
+	r.nr = nr;
+	r.registered = key != 0;
+	r.key = key;
+	return r;
+}
+
+nof_resv held(nof_resv r, u8 type, u64 holder)
+{
+	r.type = type;
+	r.holder = type < NOF_RESV_TYPE_ALL ? holder : 0;
+	r.holds = r.registered && (type >= NOF_RESV_TYPE_ALL || holder == r.key);
+	return r;
+}
+
+// The new key, or the one that was to go, is B
+nof_resv_verdict judge(nof_resv_act act, const nof_resv &before, const nof_resv &now, bool victim = false,
+		       u64 key = 0xb, u8 type = 2)
+{
+	return nof_resv_judge(act, &before, &now, victim, key, type);
+}
+
+nof_resv_verdict unknown(nof_resv_act act, const nof_resv &now, bool victim = false, u64 key = 0xb, u8 type = 2)
+{
+	return nof_resv_judge(act, nullptr, &now, victim, key, type);
+}
+
+constexpr nof_resv_act all[] = {NOF_RESV_REGISTER, NOF_RESV_REPLACE, NOF_RESV_UNREGISTER, NOF_RESV_ACQUIRE,
+				NOF_RESV_PREEMPT,  NOF_RESV_RELEASE, NOF_RESV_CLEAR};
+
+} // namespace
+
+TEST_CASE("reservations: what changed nothing was not executed, or is refused once more")
+{
+	for (auto act : all)
+		for (auto &r : {report(1, 0, 0), report(1, 0xa), held(report(1, 0xa), 2, 0xa)}) {
+			CAPTURE(int(act));
+			CHECK(judge(act, r, r) == NOF_RESV_AGAIN);
+		}
+	// of the types that all hold another one may have acquired it again, which no report shows
+	auto shared = held(report(1, 0xa, 2), 5, 0);
+	CHECK(judge(NOF_RESV_RELEASE, shared, shared) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_CLEAR, shared, shared) == NOF_RESV_AGAIN);
+}
+
+TEST_CASE("reservations: a lost registration is not repeated over what came after it")
+{
+	auto none = report(1, 0, 0), out = report(2, 0, 1), in = report(2, 0xb), other = report(3, 0xc);
+	auto was = report(1, 0xa), is = report(3, 0xa, 2); // others have come, this host is what it was
+	for (auto act : {NOF_RESV_REGISTER, NOF_RESV_REPLACE}) {
+		CHECK(judge(act, none, in) == NOF_RESV_DONE);
+		CHECK(judge(act, none, out) == NOF_RESV_UNTOLD); // preempted since, perhaps
+		CHECK(judge(act, was, other) == NOF_RESV_UNTOLD);
+		CHECK(judge(act, was, is) == NOF_RESV_AGAIN);
+		CHECK(unknown(act, in) == NOF_RESV_DONE);
+		CHECK(unknown(act, out) == NOF_RESV_UNTOLD);
+		CHECK(unknown(act, other) == NOF_RESV_UNTOLD);
+	}
+	CHECK(judge(NOF_RESV_UNREGISTER, was, out) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_UNREGISTER, was, other) == NOF_RESV_UNTOLD); // a newer one
+	CHECK(judge(NOF_RESV_UNREGISTER, was, is) == NOF_RESV_AGAIN);
+	CHECK(unknown(NOF_RESV_UNREGISTER, out) == NOF_RESV_DONE);
+	CHECK(unknown(NOF_RESV_UNREGISTER, in) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_CLEAR, was, report(2, 0, 0)) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_CLEAR, was, out) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_CLEAR, was, other) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_CLEAR, was, is) == NOF_RESV_AGAIN);
+}
+
+TEST_CASE("reservations: a lost acquire or release, when others have done something since")
+{
+	auto before = report(1, 0xa, 2), now = report(2, 0xa, 3);
+	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 2, 0xa)) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 2, 0xb)) == NOF_RESV_AGAIN); // a conflict
+	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 1, 0xa)) == NOF_RESV_AGAIN); // likewise
+	CHECK(judge(NOF_RESV_ACQUIRE, before, now) == NOF_RESV_AGAIN);
+	CHECK(judge(NOF_RESV_ACQUIRE, before, report(2, 0, 1)) == NOF_RESV_UNTOLD); // preempted since
+	CHECK(unknown(NOF_RESV_ACQUIRE, held(now, 2, 0xa)) == NOF_RESV_DONE);
+	CHECK(unknown(NOF_RESV_ACQUIRE, now) == NOF_RESV_UNTOLD);
+
+	auto holder = held(before, 2, 0xa);
+	CHECK(judge(NOF_RESV_RELEASE, holder, now) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_RELEASE, holder, report(2, 0, 1)) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 2, 0xb)) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 2, 0xa)) == NOF_RESV_AGAIN);
+	CHECK(judge(NOF_RESV_RELEASE, before, held(now, 2, 0xa)) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 1, 0xa)) == NOF_RESV_UNTOLD); // a newer one
+	CHECK(unknown(NOF_RESV_RELEASE, held(now, 2, 0xa)) == NOF_RESV_UNTOLD);
+	CHECK(unknown(NOF_RESV_RELEASE, now) == NOF_RESV_DONE);
+}
+
+TEST_CASE("reservations: a lost preempt")
+{
+	auto before = held(report(1, 0xa, 3), 2, 0xb), now = report(2, 0xa, 2);
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xa)) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 1, 0xa)) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xc)) == NOF_RESV_UNTOLD); // another was quicker
+	CHECK(judge(NOF_RESV_PREEMPT, before, now) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(report(2, 0, 1), 2, 0xc)) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xa), true) == NOF_RESV_UNTOLD); // it came again
+	CHECK(unknown(NOF_RESV_PREEMPT, held(now, 2, 0xa)) == NOF_RESV_DONE);
+	CHECK(unknown(NOF_RESV_PREEMPT, now) == NOF_RESV_UNTOLD);
+
+	// a registrant that holds nothing: the reservation stays what it was
+	auto third = held(report(1, 0xa, 3), 2, 0xc);
+	CHECK(judge(NOF_RESV_PREEMPT, third, held(now, 2, 0xc)) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_PREEMPT, third, held(now, 2, 0xd)) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_PREEMPT, report(1, 0xa, 3), now) == NOF_RESV_DONE);
+
+	// held by all: key 0 stands for all other registrants, and nothing less than that is it
+	auto shared = held(report(1, 0xa, 3), 5, 0);
+	CHECK(judge(NOF_RESV_PREEMPT, shared, held(report(2, 0xa), 2, 0xa), false, 0) == NOF_RESV_DONE);
+	CHECK(judge(NOF_RESV_PREEMPT, shared, held(now, 2, 0xa), true, 0) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_PREEMPT, shared, held(report(2, 0xa, 4), 5, 0), true, 0, 5) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_PREEMPT, shared, held(now, 5, 0), false, 0xb) == NOF_RESV_DONE); // one of them
 }

@@ -132,6 +132,7 @@ static void give_large(struct nof_rdma_queue *q, struct ib_mr *mr)
 	spin_lock_irqsave(&q->large_lock, flags);
 	list_add(&mr->qp_entry, &q->large);
 	spin_unlock_irqrestore(&q->large_lock, flags);
+	nof_queue_room(&q->q);
 }
 
 static void mr_put(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
@@ -299,21 +300,18 @@ static int data_set(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rd
 	return err;
 }
 
-/* What a command may need at most. The invalidations, of which there is one a command, have room besides. */
-#define WQES	2
-
 int nof_rdma_data_prepare(struct nof_queue *queue, struct nof_cmd *cmd)
 {
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
 	struct nof_rdma_slot *slot = to_rdma_slot(cmd);
 	int err = -EAGAIN, unused = 0;
 
-	if (atomic_add_return(WQES, &q->wqes) <= q->max_wrs - queue->limit)
+	if (atomic_add_return(NOF_RDMA_WQES, &q->wqes) <= q->max_wrs - queue->limit)
 		err = data_set(q, cmd, slot);
 	if (err)
-		unused = WQES;
+		unused = NOF_RDMA_WQES;
 	else if (slot->mapped != NOF_RDMA_KEYED)
-		unused = WQES - 1;
+		unused = NOF_RDMA_WQES - 1;
 	if (unused)
 		atomic_sub(unused, &q->wqes);
 	cmd->sqe.common.flags |= NVME_CMD_SGL_METABUF;

@@ -38,6 +38,9 @@ enum {
 	NOF_RDMA_REAP		= 32,		/* completions between two reposts of receives */
 };
 
+/* Work requests of a command at most. The invalidations, of which there is one a command, have room besides. */
+#define NOF_RDMA_WQES	2
+
 /**
  * struct nof_rdma_device - a device, for as long as it is there
  * @dev:	it

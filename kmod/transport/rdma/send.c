@@ -162,8 +162,10 @@ void nof_rdma_send_invs(struct nof_rdma_queue *q)
 void nof_rdma_send_known(struct nof_rdma_queue *q, u32 mark)
 {
 	u32 n = mark - q->done;
+	int full = q->max_wrs - q->q.limit;
 
 	lockdep_assert_held(&q->cq_lock);
 	q->done = mark;
-	atomic_sub(n, &q->wqes);
+	if (unlikely(atomic_fetch_sub(n, &q->wqes) + NOF_RDMA_WQES > full))
+		nof_queue_room(&q->q);
 }
