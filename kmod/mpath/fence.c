@@ -303,7 +303,7 @@ static const char *why(enum nof_fence_end end)
 	case NOF_FENCE_RESET:
 		return "another controller has reset it";
 	case NOF_FENCE_BOUND:
-		return "the target has ended it by now";
+		return "waited for the time that the target has to end it";
 	default:
 		return "their disks are removed";
 	}
@@ -406,23 +406,43 @@ void nof_fence_disarm(struct nof_ctrl *ctrl)
 	ctrl->fence = NULL;
 }
 
-/* auto: where the peer has ended the association any host sends again at once; nobody else is as quick as we are */
-static bool fenced(const struct nof_ctrl *ctrl)
+/*
+ * auto: as other hosts do, at once when the peer has closed the connection, or can be told that this host does, or was
+ * not heard for the keep-alive timeout; never before. What is left of that, where the network has failed.
+ */
+static u32 left_ms(const struct nof_ctrl *ctrl)
+{
+	u32 kato = nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS;
+
+	switch (ctrl->cause) {
+	case NOF_CAUSE_HERE:
+		if (!ctrl->cut_off)
+			return 0;
+		fallthrough;
+	case NOF_CAUSE_NETWORK:
+		return kato > ctrl->quiet_ms ? kato - ctrl->quiet_ms : 0;
+	default:
+		return 0;
+	}
+}
+
+/* For how long what the association may still execute is held back at most; 0: not at all */
+static u32 hold_ms(const struct nof_ctrl *ctrl)
 {
 	switch (READ_ONCE(ctrl->subsys->policy.fencing)) {
 	case NVMEOF_FENCING_IMMEDIATE:
-		return false;
+		return 0;
 	case NVMEOF_FENCING_SAFE:
-		return true;
+		return bound_ms(ctrl);
 	default:
-		return !test_bit(NOF_CTRL_TOLD, &ctrl->flags);
+		return left_ms(ctrl);
 	}
 }
 
 static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req, struct request *rq)
 {
 	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
-	return req->cmd.maybe_executed && nof_request_repeat(rq) != NOF_REPEAT_FREELY && fenced(ctrl);
+	return req->cmd.maybe_executed && nof_request_repeat(rq) != NOF_REPEAT_FREELY && hold_ms(ctrl);
 }
 
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
@@ -475,7 +495,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 		f->subsys = nof_subsys_get(s);	/* the controller may go first, from now on */
 		atomic_inc(&nr_lost);
 		nr = f->nr;
-		ms = bound_ms(ctrl);
+		ms = hold_ms(ctrl);
 		f->lost_at = jiffies ?: 1;
 		/* one more, as the current one is not whole */
 		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(ms) + 1);
