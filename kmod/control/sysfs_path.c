@@ -19,7 +19,7 @@ PATH_ATTR(ana_state, "%s", nof_ana_state_name(READ_ONCE(path->ana_state)));
 PATH_ATTR(ana_grpid, "%u", READ_ONCE(path->ana_group));
 PATH_ATTR(ana_since, "%llu", READ_ONCE(path->ana_since));	/* CLOCK_BOOTTIME, ns */
 PATH_ATTR(usable, "%d", READ_ONCE(path->usable));
-PATH_ATTR(degraded, "%d", READ_ONCE(path->degraded) || READ_ONCE(path->ctrl->stalled));
+PATH_ATTR(degraded, "%d", READ_ONCE(path->degraded) || READ_ONCE(path->ctrl->suspect));
 PATH_ATTR(inflight, "%u", nof_path_inflight(path));
 PATH_ATTR(aborts, "%d", atomic_read(&path->aborts));
 

@@ -199,7 +199,7 @@ static void aen_work(struct work_struct *work)
 	nof_events->aen(ctrl, type, info, log_page);
 	if (type == NVME_AER_ERROR && info == NVME_AER_ERROR_PERSIST_INT_ERR) {
 		nof_ctrl_note(ctrl, -EIO, 0, "controller reports a persistent internal error");
-		nof_ctrl_error(ctrl);
+		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 		return;
 	}
 	if (type == NVME_AER_NOTICE)

@@ -226,7 +226,9 @@ static int attempt(struct nof_ctrl *ctrl)
 	/* One left over from an earlier attempt may not end this one; what ends it from here on leaves the mark */
 	spin_lock_irq(&ctrl->state_lock);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
-	clear_bit(NOF_CTRL_TOLD, &ctrl->flags);
+	ctrl->cause = NOF_CAUSE_HERE;
+	ctrl->cut_off = false;
+	ctrl->quiet_ms = 0;
 	spin_unlock_irq(&ctrl->state_lock);
 	cancel_work_sync(&ctrl->abort_work);
 	/* nof_paths_doubt() raises it, too */

@@ -116,7 +116,6 @@ enum nof_ctrl_flag {
 	NOF_CTRL_MISSED,		/* a first connect or scan has failed: nobody knows when it will have paths */
 	NOF_CTRL_REFUSED,		/* for what another path has: scans again when that goes. Under subsys->lock */
 	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
-	NOF_CTRL_TOLD,			/* the peer has ended the association, or somebody here: known, not guessed */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
@@ -129,14 +128,17 @@ enum nof_ctrl_flag {
  * @fresh:	those that are to be among them; under ctrl->state_lock
  * @looked_at, @probed_at, @judged_at: jiffies when it did so last
  * @still_ms:	I/O has been outstanding for so long and none completed
+ * @mute_ms:	a Keep Alive has been outstanding for so long and no command of any kind completed
  * @usual_us:	the longest that @still_ms was of late
  * @still:	@still_ms is longer than usual
- * @moved:	something has completed since it was left out
- * @stalls:	times it was left out for that
- * @stalled_at:	jiffies when it was last, or was taken back; valid with @stalls
- * @rest_ms:	so long at least it is left out
+ * @silent:	some connection hears nothing that it is owed
+ * @moved:	something has completed since it became suspect
+ * @suspicions:	times it became suspect
+ * @suspect_at:	jiffies when it last did, or was used again; valid with @suspicions
+ * @stalls, @stalled_at: likewise, because it completed nothing although it answers
+ * @rest_ms:	so long at least it gets no new I/O
  * @detached_at: jiffies; requests were taken back from it, of which some are not answered since
- * @told:	that it is silent has been said
+ * @told:	that it is silent, and there is no other path, has been said
  * @running:	the work is under way: nobody has to start it; under ctrl->state_lock
  */
 struct nof_watch {
@@ -145,13 +147,17 @@ struct nof_watch {
 	unsigned long	looked_at;
 	unsigned long	probed_at;
 	unsigned long	judged_at;
+	unsigned long	suspect_at;
 	unsigned long	stalled_at;
-	u32		still_ms;
-	u32		usual_us;
 	unsigned long	detached_at;
+	u32		still_ms;
+	u32		mute_ms;
+	u32		usual_us;
+	u32		suspicions;
 	u32		stalls;
 	u32		rest_ms;
 	bool		still;
+	bool		silent;
 	bool		moved;
 	bool		told;
 	bool		running;
@@ -278,9 +284,12 @@ struct nof_ctrl {
 	unsigned long		lost_at;	/* jiffies */
 	unsigned long		live_at;	/* jiffies; became live last */
 	struct nof_fence	*fence;		/* of the association, see mpath/fence.c */
+	u8			cause;		/* enum nof_cause, of its end; the first one, under @state_lock */
+	bool			cut_off;	/* then: the peer owed an answer, and was silent */
+	u32			quiet_ms;	/* then: since the last sign of life on any of its connections */
 
 	/* see core/watch.c */
-	bool			stalled;	/* completes no I/O: gets no new one where there is another way */
+	bool			suspect;	/* does not answer: no new I/O where there is another path */
 	struct delayed_work	watch_work;
 	struct nof_watch	watch;
 
@@ -398,7 +407,7 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to);
 /* Remembers what went wrong, and logs it. Any context. */
 __printf(4, 5) void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, ...);
 /* The connection is no good: recovery when live, else the attempt or whatever is under way ends. Any context. */
-void nof_ctrl_error(struct nof_ctrl *ctrl);
+void nof_ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause);
 /* Only if it is live: false when not, and nothing was done. @reset: somebody wants it, it is no loss. Any context. */
 bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset);
 /* Starts deletion in the background. Any process context. */

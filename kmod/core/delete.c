@@ -62,7 +62,7 @@ void nof_leave_watch(struct work_struct *work)
 	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
 			      "no progress while disconnecting: outstanding commands are cancelled");
-		nof_ctrl_error(ctrl);
+		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 		return;
 	}
 	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));

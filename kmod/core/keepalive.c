@@ -5,9 +5,6 @@
 #include "core/lifecycle.h"
 #include "core/watch.h"
 
-/* A target is given that long for its answer, where its timeout is not shorter */
-#define PATIENCE_MS	1900U
-
 /*
  * Half the timeout, so that one command may be lost in time. With traffic based keep-alive any completion since the
  * last look stands for the command: a quarter, as what has completed may have been sent before the look ahead of that.
@@ -58,10 +55,14 @@ u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
 	return unit ? DIV_ROUND_UP(ctrl->kato_ms, unit) * unit : ctrl->kato_ms;
 }
 
-/* Long enough ago for an answer to be missed: a probe may have gone out a moment ago */
+/*
+ * Not answered for the timeout itself: a peer that is cut off for less goes on with the same connection. The watch
+ * decides first where it runs, as it tells a machine that is busy from a peer that is silent.
+ */
 static bool overdue(const struct nof_ctrl *ctrl)
 {
-	u32 kato = ctrl->kato_ms, ms = max(kato / 8 * 3, min(kato / 4 * 3, PATIENCE_MS));
+	bool watched = READ_ONCE(ctrl->opts.stall_tmo_ms) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
+	u32 ms = min(nof_ka_timeout_ms(ctrl), U32_MAX / 2) * (watched ? 2 : 1);
 
 	return test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) &&
 	       time_after(jiffies, READ_ONCE(ctrl->ka_sent) + msecs_to_jiffies(ms));
@@ -79,11 +80,11 @@ static void ka_work(struct work_struct *work)
 	/* other completions count as life, silence does not */
 	if (!busy && overdue(ctrl)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to keep-alive");
-		nof_ctrl_error(ctrl);
+		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
 		return;
 	}
 	if ((!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) && !keepalive_send(ctrl))
-		nof_ctrl_error(ctrl);
+		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 	queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
 }
 

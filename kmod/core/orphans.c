@@ -107,7 +107,7 @@ static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl
 static bool disconnect(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_error_live(ctrl, true))
-		nof_ctrl_error(ctrl);
+		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 	return false;
 }
 

@@ -424,20 +424,7 @@ void nof_queue_cancel(struct nof_queue *queue)
 	mutex_unlock(&queue->lock);
 }
 
-/* Only the peer brings these about; a timeout, a missing route, or what a firewall answers, may be the network's. */
-static bool told_by_peer(int err)
-{
-	switch (err) {
-	case -ECONNRESET:
-	case -EPIPE:
-	case -EPROTO:
-		return true;
-	default:
-		return false;
-	}
-}
-
-void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...)
+void nof_queue_error(struct nof_queue *queue, enum nof_cause cause, int err, const char *fmt, ...)
 {
 	char text[NOF_ERROR_TEXT];
 	va_list args;
@@ -455,9 +442,7 @@ void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...)
 		queue_work(nof_recovery_wq, &queue->end_work);
 		return;
 	}
-	if (told_by_peer(err))
-		set_bit(NOF_CTRL_TOLD, &queue->ctrl->flags);
-	nof_ctrl_error(queue->ctrl);
+	nof_ctrl_error(queue->ctrl, cause);
 }
 EXPORT_SYMBOL_GPL(nof_queue_error);
 
@@ -493,10 +478,10 @@ static void exec_wait(struct nof_ctrl *ctrl, struct nof_queue *queue, struct com
 	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms)))
 		return;
 	if (queue && test_bit(NOF_Q_STARTING, &queue->flags)) {
-		nof_queue_error(queue, -ETIMEDOUT, "no answer to %s command 0x%02x", kind, opcode);
+		nof_queue_error(queue, NOF_CAUSE_HERE, -ETIMEDOUT, "no answer to %s command 0x%02x", kind, opcode);
 	} else {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x", kind, opcode);
-		nof_ctrl_error(ctrl);
+		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 	}
 	wait_for_completion(done);
 }

@@ -18,6 +18,14 @@ struct srcu_struct;
 
 enum nof_queue_type { NOF_QUEUE_ADMIN, NOF_QUEUE_DEFAULT, NOF_QUEUE_POLL };
 
+/* Who ended an association, and whether the peer can know of it: what fencing goes by (mpath/fence.c) */
+enum nof_cause {
+	NOF_CAUSE_HERE,	/* this host, which tells the peer by closing the connections */
+	NOF_CAUSE_NETWORK,	/* the peer can no longer be reached */
+	NOF_CAUSE_EXPIRED,	/* nothing was heard or answered for the keep-alive timeout */
+	NOF_CAUSE_PEER,	/* the peer has closed a connection */
+};
+
 enum nof_queue_flag {
 	NOF_Q_LIVE,		/* commands may be queued; cleared before the transport is stopped */
 	NOF_Q_DEAD,		/* being stopped, or stopped: nothing more may start on it */
@@ -201,13 +209,14 @@ void nof_queue_room(struct nof_queue *queue);
 /**
  * nof_queue_error() - this connection is no longer good
  * @queue:	any state; from the second call on nothing happens
+ * @cause:	who has ended it, as far as is known
  * @err:	negative errno
  * @fmt:	what happened, for a person and the log: no trailing newline
  *
  * Records the reason and starts recovery (or fails the connect attempt under way); the core calls stop_queue() and
  * cancels what is outstanding. Context: any, does not sleep.
  */
-__printf(3, 4) void nof_queue_error(struct nof_queue *queue, int err, const char *fmt, ...);
+__printf(4, 5) void nof_queue_error(struct nof_queue *queue, enum nof_cause cause, int err, const char *fmt, ...);
 
 /* Below: for the core and mpath/ only. */
 struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 limit);

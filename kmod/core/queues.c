@@ -293,6 +293,32 @@ struct nof_queue *nof_queue_nth(struct nof_ctrl *ctrl, u32 i)
 }
 
 /*
+ * How the peer was when the association was given up, before its connections go: heard of on any of them, and whether
+ * it is late with an answer. Nothing of it is known where no connection tells.
+ */
+static void queues_note_peer(struct nof_ctrl *ctrl)
+{
+	u32 quiet = U32_MAX, i;
+	struct nof_queue *queue;
+	bool owes = false;
+
+	lockdep_assert_held(&ctrl->queues_lock);
+	for (i = 0; ctrl->transport->vital && (queue = nof_queue_nth(ctrl, i)); i++) {
+		struct nof_vital v = {};
+
+		if (!test_bit(NOF_Q_CONNECTED, &queue->flags) || test_bit(NOF_Q_DEAD, &queue->flags))
+			continue;
+		ctrl->transport->vital(queue, &v);
+		quiet = min(quiet, v.quiet_ms);
+		owes |= v.owes;
+	}
+	if (quiet == U32_MAX)
+		return;
+	ctrl->quiet_ms = quiet;
+	ctrl->cut_off = owes && quiet >= NOF_DEF_STALL_TMO_MS;
+}
+
+/*
  * Takes all queues down and cancels what is outstanding. Idempotent; waits for submitters and the local network stack,
  * not for the peer. The caller has made attempt_wanted() false, so that none is added behind its back.
  */
@@ -303,6 +329,7 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 
 	mutex_lock(&ctrl->stop_lock);
 	mutex_lock(&ctrl->queues_lock);
+	queues_note_peer(ctrl);
 	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
 		nof_queue_close(queue);
 	mutex_unlock(&ctrl->queues_lock);

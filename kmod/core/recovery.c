@@ -9,7 +9,7 @@
 #include "core/watch.h"
 
 /* False: it was not live, and this is for a live one only */
-static bool error(struct nof_ctrl *ctrl, bool live_only, bool reset)
+static bool error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_only, bool reset)
 {
 	unsigned long flags;
 	bool was_live;
@@ -20,11 +20,12 @@ static bool error(struct nof_ctrl *ctrl, bool live_only, bool reset)
 		spin_unlock_irqrestore(&ctrl->state_lock, flags);
 		return false;
 	}
+	/* what comes after the first follows from that */
+	if (was_live || !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
+		ctrl->cause = cause;
 	if (was_live) {
-		if (reset) {
+		if (reset)
 			set_bit(NOF_CTRL_RESET, &ctrl->flags);
-			set_bit(NOF_CTRL_TOLD, &ctrl->flags);
-		}
 		trace_nof_ctrl_state(ctrl, NVMEOF_CTRL_LIVE, NVMEOF_CTRL_RECOVERING);
 		WRITE_ONCE(ctrl->state, NVMEOF_CTRL_RECOVERING);
 	} else {
@@ -39,14 +40,14 @@ static bool error(struct nof_ctrl *ctrl, bool live_only, bool reset)
 	return true;
 }
 
-void nof_ctrl_error(struct nof_ctrl *ctrl)
+void nof_ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause)
 {
-	error(ctrl, false, false);
+	error(ctrl, cause, false, false);
 }
 
 bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset)
 {
-	return error(ctrl, true, reset);
+	return error(ctrl, NOF_CAUSE_HERE, true, reset);
 }
 
 /*

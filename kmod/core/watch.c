@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds out that a path no longer works while its connections still seem to stand. Two things are looked for:
+ * Finds out that a path no longer works while its connections still seem to stand. Three things are looked for:
  *
  * Silence: data that we sent are not acknowledged, and nothing else comes from the peer on that connection. Where the
  * peer owes nothing (it has acknowledged a command and may be working on it) a Keep Alive makes it owe something.
- * Stall: the peer acknowledges everything, and completes no I/O. That is no loss: its connections stay, and what it
- * answers late counts. But it gets no new I/O where there is another way, and what can be taken back from it is.
+ * No answers: the peer acknowledges everything, and does not even answer a Keep Alive.
+ * Stall: it answers Keep Alives, and completes no I/O.
+ *
+ * Each makes the path suspect: it gets no new I/O where there is another path, and what can be taken back from it is
+ * sent by that. Its connections stay, and with them the commands that may not be sent twice, which may still be
+ * answered. Silence and the lack of any answer make it lost when they have lasted for the keep-alive timeout.
  *
  * Only queues are looked at that have something outstanding, or had a moment ago: a controller may have hundreds.
  *
@@ -24,10 +28,12 @@ enum {
 	LOOK		= NOF_WATCH_LOOK,
 	CALM		= 200,		/* nothing outstanding: the queue is no longer looked at */
 	PROBE		= 60,		/* a queue completes nothing: Keep Alive */
+	UNHEARD		= 100,		/* the peer does not acknowledge everything */
+	MUTE		= 400,		/* no answer to a Keep Alive, nor to anything else */
 	STALL		= 500,		/* no I/O completes here, but elsewhere */
 	STALL_ALONE	= 1000,		/* no I/O completes here, and none was sent elsewhere */
-	STALL_REST	= 1000,		/* left out for that long, twice that when it stalls again soon, and so on */
-	STALL_SOON	= 10000,
+	SUSPECT_REST	= 1000,		/* no new I/O for that long; twice as long when it is suspect again soon */
+	SUSPECT_SOON	= 10000,
 	STALL_END	= 60000,	/* an answer that has not come by then will not */
 };
 
@@ -41,14 +47,20 @@ enum {
 /**
  * struct findings - of one look
  * @probe:	a queue has completed nothing for long
+ * @done:	something completed since the last look, on whatever queue
  * @io_out:	I/O is outstanding that completes by itself (polled queues wait for their poller)
  * @io_done:	I/O completed since the last look
+ * @unheard_ms:	the longest that any queue has been waiting for a sign of life
+ * @bound_ms:	the longest that silence may last on any queue
  * @silent:	the queue that is silent for too long, with what is known of it; NULL for none
  */
 struct findings {
 	bool			probe;
+	bool			done;
 	bool			io_out;
 	bool			io_done;
+	u32			unheard_ms;
+	u32			bound_ms;
 	struct nof_queue	*silent;
 	u16			qid;
 	u32			quiet_ms;
@@ -93,6 +105,8 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 		step = min_t(u32, step, NOF_WATCH_STEP_MIN);
 	w->quiet_ms = v.owes && v.heard == w->heard ? w->quiet_ms + step : 0;
 	w->heard = v.heard;
+	f->unheard_ms = max(f->unheard_ms, w->quiet_ms);
+	f->bound_ms = max(f->bound_ms, silence_bound(ctrl, v.rtt_us));
 	if (w->quiet_ms < silence_bound(ctrl, v.rtt_us) || w->quiet_ms <= f->quiet_ms)
 		return;
 	f->silent = queue;
@@ -112,6 +126,7 @@ static void watch_look_at(struct nof_queue *queue, u32 step, struct findings *f)
 		return;
 	w->idle_ms = out && !busy ? w->idle_ms + step : 0;
 	f->probe |= w->idle_ms >= PROBE;
+	f->done |= busy;
 	f->io_out |= out && queue->qid && queue->type != NOF_QUEUE_POLL;
 	f->io_done |= busy && queue->qid;
 	look_for_life(queue, step, f);
@@ -149,32 +164,6 @@ static void watch_look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 		watch_look_at(queue, 0, f);
 	list_splice(&fresh, &ctrl->watch.queues);
 	mutex_unlock(&ctrl->queues_lock);
-}
-
-/*
- * Without another way to its namespaces a new connection has nothing to give that this one, should the path come back,
- * has not: then TCP_USER_TIMEOUT and keep-alive decide. True when it is given up.
- */
-static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
-{
-	struct nof_watch *w = &ctrl->watch;
-	bool go;
-
-	if (!f->silent) {
-		w->told = false;
-		return false;
-	}
-	go = nof_mpath.elsewhere(ctrl);
-	if (!go && w->told)
-		return false;
-	w->told = true;
-	nof_ctrl_note(ctrl, f->err ?: -ETIMEDOUT, 0,
-		      "queue %u: nothing acknowledged for %u ms (RTT %u.%u ms): %s", f->qid, f->quiet_ms,
-		      f->rtt_us / 1000, f->rtt_us / 100 % 10,
-		      go ? "path counts as lost" : "no other path, so it is waited for");
-	if (go)
-		nof_ctrl_error(ctrl);
-	return go;
 }
 
 /* What may take long by its nature (discard, format, zeroes) is no measure. Memory of commands: see queue_count(). */
@@ -231,44 +220,140 @@ static u32 elapsed_ms(unsigned long since)
 	return jiffies_to_msecs(jiffies - since);
 }
 
-static void begin_stall(struct nof_ctrl *ctrl, const char *why)
+static void watch_take_back(struct nof_ctrl *ctrl)
+{
+	bool more = nof_queues_stubs(ctrl);
+	u32 nr = detach_all(ctrl);
+
+	if (!nr)
+		return;
+	/* since when the first of them is not answered */
+	if (!more)
+		ctrl->watch.detached_at = jiffies;
+	dev_info_ratelimited(&ctrl->dev, "%u requests taken back, to go by other paths\n", nr);
+}
+
+/* The caller has said why */
+static void begin_suspect(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
-	bool again = w->stalls && elapsed_ms(w->stalled_at) < w->rest_ms + STALL_SOON;
+	bool again = w->suspicions && elapsed_ms(w->suspect_at) < w->rest_ms + SUSPECT_SOON;
 
-	w->rest_ms = again ? min_t(u32, 2 * w->rest_ms, STALL_END) : STALL_REST;
+	w->rest_ms = again ? min_t(u32, 2 * w->rest_ms, STALL_END) : SUSPECT_REST;
 	w->moved = false;
-	WRITE_ONCE(w->stalled_at, jiffies);
-	WRITE_ONCE(w->stalls, w->stalls + 1);
-	WRITE_ONCE(ctrl->stalled, true);
-	nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
-		      "no I/O completed for %u ms (usually within %u ms), %s: no new I/O until it completes some",
-		      w->still_ms, w->usual_us / 1000, why);
+	w->suspect_at = jiffies;
+	w->suspicions++;
+	WRITE_ONCE(ctrl->suspect, true);
 	nof_ctrl_publish(ctrl);
+	watch_take_back(ctrl);
 	nof_paths.event(ctrl, NVMEOF_EVENT_DEGRADED);
 }
 
-/* It has completed something meanwhile, or has nothing to complete; not sooner than it has rested. */
-static void end_stall(struct nof_ctrl *ctrl)
+/*
+ * It answers again, or has nothing to answer. Not before it has rested for a while: a path that comes and goes is worse
+ * than none. But where the others are silent now it is needed.
+ */
+static void end_suspect(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
-	u32 ms = elapsed_ms(w->stalled_at);
+	u32 ms = elapsed_ms(w->suspect_at);
 
-	if (ms < w->rest_ms)
+	if (ms < w->rest_ms && nof_mpath.elsewhere(ctrl))
 		return;
-	WRITE_ONCE(w->stalled_at, jiffies);
-	WRITE_ONCE(ctrl->stalled, false);
-	dev_info_ratelimited(&ctrl->dev, "completes I/O again: taken back after %u ms\n", ms);
+	w->suspect_at = jiffies;
+	WRITE_ONCE(ctrl->suspect, false);
+	dev_info_ratelimited(&ctrl->dev, "answers again: used again after %u ms\n", ms);
 	nof_ctrl_publish(ctrl);
 	nof_paths.event(ctrl, NVMEOF_EVENT_RESTORED);
 }
 
+/* Writes do not wait for the peer to be heard again: what is suspect is given up */
+static bool hasty(const struct nof_ctrl *ctrl)
+{
+	return READ_ONCE(ctrl->subsys->policy.fencing) == NVMEOF_FENCING_IMMEDIATE;
+}
+
+/* How long the peer may be silent before it counts as lost: its own timeout for us, as far as there is one */
+static u32 lost_after(const struct nof_ctrl *ctrl, const struct findings *f)
+{
+	return max(nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS, f->bound_ms);
+}
+
+/* What follows, for a person */
+static const char *outcome(bool lost)
+{
+	return lost ? "path counts as lost" : "path is suspect, no new I/O until it answers";
+}
+
+static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const char *what)
+{
+	nof_ctrl_note(ctrl, f->err ?: -ETIMEDOUT, 0, "queue %u: nothing acknowledged for %u ms (RTT %u.%u ms): %s",
+		      f->qid, f->quiet_ms, f->rtt_us / 1000, f->rtt_us / 100 % 10, what);
+}
+
+/*
+ * Without another path a new connection has nothing to give that this one, should the peer come back, has not: then
+ * keep-alive and TCP_USER_TIMEOUT decide. True when it is given up.
+ */
+static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
+{
+	struct nof_watch *w = &ctrl->watch;
+	bool lost;
+
+	WRITE_ONCE(w->silent, f->silent);
+	if (!f->silent) {
+		w->told = false;
+		return false;
+	}
+	if (!nof_mpath.elsewhere(ctrl)) {
+		if (!w->told)
+			note_silence(ctrl, f, "no other path, so it is waited for");
+		w->told = true;
+		return false;
+	}
+	lost = f->quiet_ms >= lost_after(ctrl, f) || hasty(ctrl);
+	if (ctrl->suspect && !lost)
+		return false;
+	note_silence(ctrl, f, outcome(lost));
+	if (lost)
+		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
+	else
+		begin_suspect(ctrl);
+	return lost;
+}
+
+/* True when it is given up. Its silence, which is the graver of the two, has been judged before. */
+static bool judge_answers(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
+{
+	struct nof_watch *w = &ctrl->watch;
+	bool lost, suspect;
+
+	w->mute_ms = f->done || !test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) ? 0 : w->mute_ms + step;
+	suspect = f->io_out && !w->silent && w->mute_ms >= max_t(u32, MUTE, f->bound_ms) && nof_mpath.elsewhere(ctrl);
+	lost = w->mute_ms >= lost_after(ctrl, f) || (suspect && hasty(ctrl));
+	if (!lost && (!suspect || ctrl->suspect))
+		return false;
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "nothing answered for %u ms, keep-alive included: %s", w->mute_ms,
+		      outcome(lost));
+	if (lost)
+		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
+	else
+		begin_suspect(ctrl);
+	return lost;
+}
+
 static void consider_stall(struct nof_ctrl *ctrl)
 {
-	const char *why = has_plain_io(ctrl) ? nof_mpath.stalls(ctrl, ctrl->watch.still_ms >= STALL_ALONE) : NULL;
+	struct nof_watch *w = &ctrl->watch;
+	const char *why = has_plain_io(ctrl) ? nof_mpath.stalls(ctrl, w->still_ms >= STALL_ALONE) : NULL;
 
-	if (why)
-		begin_stall(ctrl, why);
+	if (!why)
+		return;
+	WRITE_ONCE(w->stalled_at, jiffies);
+	WRITE_ONCE(w->stalls, w->stalls + 1);
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no I/O completed for %u ms (usually within %u ms), %s: %s",
+		      w->still_ms, w->usual_us / 1000, why, outcome(false));
+	begin_suspect(ctrl);
 }
 
 /* True when it is given up: what was taken back from it is still not answered */
@@ -283,21 +368,8 @@ static bool never_answered(struct nof_ctrl *ctrl)
 	if (age < STALL_END || (age < 2 * STALL_END && ctrl->watch.still_ms < STALL_END))
 		return false;
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "reads were not answered for %u s: path counts as lost", age / 1000);
-	nof_ctrl_error(ctrl);
+	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 	return true;
-}
-
-static void watch_take_back(struct nof_ctrl *ctrl)
-{
-	bool more = nof_queues_stubs(ctrl);
-	u32 nr = detach_all(ctrl);
-
-	if (!nr)
-		return;
-	/* since when the first of them is not answered */
-	if (!more)
-		ctrl->watch.detached_at = jiffies;
-	dev_info_ratelimited(&ctrl->dev, "%u requests taken back, to go by other paths\n", nr);
 }
 
 /* True when it is given up */
@@ -305,20 +377,20 @@ static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 ste
 {
 	struct nof_watch *w = &ctrl->watch;
 
-	if (f->io_done && !ctrl->stalled)
+	if (f->io_done && !ctrl->suspect)
 		took(w, w->still_ms);
 	w->still_ms = f->io_done || !f->io_out ? 0 : w->still_ms + step;
 	WRITE_ONCE(w->still, w->still_ms >= max_t(u64, STALL, (u64)w->usual_us * USUAL / 1000));
 	w->moved |= f->io_done;
-	if (ctrl->stalled && (!w->still_ms || (w->moved && w->still_ms < STALL)))
-		end_stall(ctrl);
+	if (ctrl->suspect && !w->silent && !w->mute_ms && (!w->still_ms || (w->moved && w->still_ms < STALL)))
+		end_suspect(ctrl);
 	/* costs a little: not at every look */
 	if (time_before(jiffies, w->judged_at + msecs_to_jiffies(5 * LOOK)))
 		return false;
 	w->judged_at = jiffies;
-	if (w->still && !ctrl->stalled)
+	if (w->still && f->unheard_ms < UNHEARD && !ctrl->suspect)
 		consider_stall(ctrl);
-	if (ctrl->stalled)
+	if (ctrl->suspect)
 		watch_take_back(ctrl);
 	return never_answered(ctrl);
 }
@@ -347,7 +419,7 @@ static bool watch_done(struct nof_ctrl *ctrl)
 	bool done;
 
 	spin_lock_irq(&ctrl->state_lock);
-	done = list_empty(&ctrl->watch.queues) && list_empty(&ctrl->watch.fresh) && !ctrl->stalled;
+	done = list_empty(&ctrl->watch.queues) && list_empty(&ctrl->watch.fresh) && !ctrl->suspect;
 	if (done)
 		ctrl->watch.running = false;
 	spin_unlock_irq(&ctrl->state_lock);
@@ -380,13 +452,14 @@ static void watch_work(struct work_struct *work)
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms)) {
 		watch_forget(ctrl);
 		/* turned off: nobody would take it back */
-		if (xchg(&ctrl->stalled, false))
+		WRITE_ONCE(w->silent, false);
+		if (xchg(&ctrl->suspect, false))
 			nof_ctrl_publish(ctrl);
 		return;
 	}
 	watch_look(ctrl, step, &f);
 	/* given up: recovery stops the watch */
-	if (judge_silence(ctrl, &f) || judge_stall(ctrl, &f, step))
+	if (judge_silence(ctrl, &f) || judge_answers(ctrl, &f, step) || judge_stall(ctrl, &f, step))
 		return;
 	if (f.probe)
 		watch_probe(ctrl);
@@ -421,12 +494,14 @@ void nof_watch_stop(struct nof_ctrl *ctrl)
 {
 	cancel_delayed_work_sync(&ctrl->watch_work);
 	watch_forget(ctrl);
-	WRITE_ONCE(ctrl->stalled, false);
-	/* of the next association nothing is known; that this one stalled is */
+	WRITE_ONCE(ctrl->suspect, false);
+	/* of the next association nothing is known; that this one was suspect is */
 	ctrl->watch = (struct nof_watch){
 		.queues = LIST_HEAD_INIT(ctrl->watch.queues),
 		.fresh = LIST_HEAD_INIT(ctrl->watch.fresh),
+		.suspect_at = ctrl->watch.suspect_at,
 		.stalled_at = ctrl->watch.stalled_at,
+		.suspicions = ctrl->watch.suspicions,
 		.stalls = ctrl->watch.stalls,
 		.rest_ms = ctrl->watch.rest_ms,
 	};

@@ -40,8 +40,8 @@ static struct nof_path *choose_probe(const struct nof_path_set *set, struct requ
 		struct nof_path *path = set->paths[i];
 		unsigned long at = READ_ONCE(path->probe_at);
 
-		/* one that stalls shows by what it has whether it completes anything */
-		if (!READ_ONCE(path->ctrl->stalled) &&
+		/* a suspect one shows by what it has whether it answers */
+		if (!READ_ONCE(path->ctrl->suspect) &&
 		    time_after_eq(jiffies, at) && cmpxchg(&path->probe_at, at, jiffies + PROBE_LOST) == at) {
 			trace_nof_path_choice(path, NOF_CHOICE_PROBE);
 			return path;

@@ -37,6 +37,7 @@ enum step {
  * @name:	the controller's
  * @victim:	names the association to other controllers
  * @nr:		requests that were held when the bound began
+ * @asks:	the target is asked about one of them: the bound is the whole one, whatever the policy
  * @lost_at:	jiffies; 0 before the loss
  * @end:	enum nof_fence_end
  * @told:	the log has the end of it
@@ -55,6 +56,7 @@ struct nof_fence {
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_instance	victim;
 	u32			nr;
+	bool			asks;
 	unsigned long		lost_at;
 	unsigned long		ended_at;
 	u8			end;
@@ -303,7 +305,7 @@ static const char *why(enum nof_fence_end end)
 	case NOF_FENCE_RESET:
 		return "another controller has reset it";
 	case NOF_FENCE_BOUND:
-		return "the target has ended it by now";
+		return "waited for the time that the target has to end it";
 	default:
 		return "their disks are removed";
 	}
@@ -407,18 +409,38 @@ void nof_fence_disarm(struct nof_ctrl *ctrl)
 }
 
 /*
- * auto: where the peer has ended the association any host sends again at once; nobody else is as quick as we are. A
- * planned exchange of the transport's module is fenced: it must not be riskier than a failure.
+ * auto: as other hosts do, at once when the peer has closed the connection, or can be told that this host does, or was
+ * not heard for the keep-alive timeout; never before. What is left of that, where the network has failed.
  */
-static bool fenced(const struct nof_ctrl *ctrl)
+static u32 left_ms(const struct nof_ctrl *ctrl)
+{
+	u32 kato = nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS;
+
+	switch (ctrl->cause) {
+	case NOF_CAUSE_HERE:
+		if (!ctrl->cut_off)
+			return 0;
+		fallthrough;
+	case NOF_CAUSE_NETWORK:
+		return kato > ctrl->quiet_ms ? kato - ctrl->quiet_ms : 0;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * For how long what the association may still execute is held back at most; 0: not at all. A planned exchange of the
+ * transport's module is fenced: it must not be riskier than a failure.
+ */
+static u32 hold_ms(const struct nof_ctrl *ctrl)
 {
 	switch (READ_ONCE(ctrl->subsys->policy.fencing)) {
 	case NVMEOF_FENCING_IMMEDIATE:
-		return false;
+		return 0;
 	case NVMEOF_FENCING_SAFE:
-		return true;
+		return bound_ms(ctrl);
 	default:
-		return !test_bit(NOF_CTRL_TOLD, &ctrl->flags) || test_bit(NOF_CTRL_YIELDS, &ctrl->flags);
+		return test_bit(NOF_CTRL_YIELDS, &ctrl->flags) ? bound_ms(ctrl) : left_ms(ctrl);
 	}
 }
 
@@ -427,7 +449,7 @@ static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req
 	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
 	if (!req->cmd.maybe_executed || nof_request_repeat(rq) == NOF_REPEAT_FREELY)
 		return false;
-	return nof_request_asks(rq) || fenced(ctrl);
+	return nof_request_asks(rq) || hold_ms(ctrl);
 }
 
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
@@ -436,9 +458,9 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
 	struct nof_head *head = rq->q->queuedata;
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_fence *f;
+	bool hold, asks = nof_request_asks(rq);
 	LIST_HEAD(parked);
 	unsigned long flags;
-	bool hold;
 
 	if (!must_wait(ctrl, req, rq))
 		return false;
@@ -456,6 +478,7 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
 		}
 		WRITE_ONCE(head->held, head->held + 1);
 		f->nr++;
+		f->asks |= asks;
 		if (list_empty(&f->entry))
 			list_add_tail(&f->entry, &s->fences);
 	}
@@ -480,7 +503,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 		f->subsys = nof_subsys_get(s);	/* the controller may go first, from now on */
 		atomic_inc(&nr_lost);
 		nr = f->nr;
-		ms = bound_ms(ctrl);
+		ms = f->asks ? bound_ms(ctrl) : hold_ms(ctrl);
 		f->lost_at = jiffies ?: 1;
 		/* one more, as the current one is not whole */
 		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(ms) + 1);
@@ -511,6 +534,7 @@ static void drop_from(struct nof_fence *f, struct nof_head *head, struct held *t
 		/* its association is just being lost, and more may come */
 		list_del_init(&f->entry);
 		f->nr = 0;
+		f->asks = false;
 	}
 }
 

@@ -16,7 +16,7 @@ struct nof_request;
 enum nof_fence_end {
 	NOF_FENCE_HOLDS,
 	NOF_FENCE_RESET,	/* another controller has ended that association: Cross-Controller Reset */
-	NOF_FENCE_BOUND,	/* the target has ended it by itself by now */
+	NOF_FENCE_BOUND,	/* the time has passed in which the target has to end it by itself */
 	NOF_FENCE_DROPPED,	/* its disks are removed, nothing goes on */
 };
 

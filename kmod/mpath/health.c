@@ -29,7 +29,7 @@
 
 static bool healthy(const struct nof_path *path)
 {
-	return path->usable && !path->degraded && !READ_ONCE(path->ctrl->stalled);
+	return path->usable && !path->degraded && !READ_ONCE(path->ctrl->suspect);
 }
 
 static bool peers(const struct nof_path *path, const struct nof_path *other)
@@ -360,6 +360,15 @@ bool nof_health_fault(u16 status)
 /* Milliseconds: another controller stalled less than this ago: it is not the path */
 #define STALL_AGAIN	60000
 
+/* Another path that I/O may as well go by */
+static bool is_way(const struct nof_path *path)
+{
+	const struct nof_ctrl *ctrl = path->ctrl;
+
+	return path->usable && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && !READ_ONCE(ctrl->suspect) &&
+	       !READ_ONCE(ctrl->watch.silent);
+}
+
 static bool head_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl)
 {
 	struct nof_path *path;
@@ -368,9 +377,8 @@ static bool head_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl)
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->ctrl == ctrl)
 			mine = true;
-		else if (path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE &&
-			 !READ_ONCE(path->ctrl->stalled))
-			other = true;
+		else
+			other |= is_way(path);
 	}
 	return mine && other;
 }

@@ -75,7 +75,7 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 		return IDLE;
 	if (path->unfit)
 		return UNFIT;
-	if (path->degraded || READ_ONCE(path->ctrl->stalled))
+	if (path->degraded || READ_ONCE(path->ctrl->suspect))
 		return DEGRADED;
 	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
 }

@@ -735,7 +735,7 @@ static void timed_out(struct nof_request *req, struct nof_queue *queue)
 	}
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "queue %u: command 0x%02x neither completed nor aborted in time", queue->qid,
 		      req->cmd.sqe.common.opcode);
-	nof_ctrl_error(ctrl);
+	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 }
 
 static enum blk_eh_timer_return timeout(struct request *rq)

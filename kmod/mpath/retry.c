@@ -169,14 +169,14 @@ int nof_request_status(struct request *rq, blk_status_t sts)
 	return status ? -ENOLINK : blk_status_to_errno(sts);
 }
 
-/* Late data for it are thrown away */
+/* It may be done twice, and late data for it are thrown away */
 static bool reads(struct request *rq)
 {
-	return req_op(rq) == REQ_OP_READ ||
+	return req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_FLUSH ||
 	       (req_op(rq) == REQ_OP_DRV_IN && nof_request_repeat(rq) == NOF_REPEAT_FREELY);
 }
 
-/* Reads; anything that has not gone out. Others wait for their answer. */
+/* Reads and flushes; anything that has not gone out. Others wait for their answer. */
 bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 {
 	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);

@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	6
+#define NOF_TRANSPORT_API	7
 
 /**
  * struct nof_vital - whether the peer of a queue is there
@@ -19,6 +19,7 @@ struct netlink_ext_ack;
  * @owes:	the peer has to answer by itself, as far as the transport goes: data have been sent (or cannot be sent,
  *		though nothing but the network keeps them from it) and are not acknowledged
  * @behind:	what the peer has sent may have arrived: this machine has not got round to it
+ * @quiet_ms:	for so long no sign of life has come
  * @rtt_us:	smoothed round-trip time, 0 when not known
  * @err:	what the network said of late, a negative errno, or 0; nothing has to come of it
  */
@@ -26,6 +27,7 @@ struct nof_vital {
 	u64	heard;
 	bool	owes;
 	bool	behind;
+	u32	quiet_ms;
 	u32	rtt_us;
 	int	err;
 };

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-#guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 900
+#guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 1800
 # The longest interval between completions of a load of one I/O at a time, when something happens to the path that it
 # uses. Two paths, the default policy and default time limits, apart from the stack "tuned". The clock counts
 # instructions: a pause costs nothing to emulate, and other load on the host does not lengthen it.
@@ -94,6 +94,20 @@ undeafen() {
 	tc -n "$1$2" qdisc del dev far ingress
 }
 
+# blip MS STACK DIRECTION: nothing gets through for so long; then it takes until TCP repeats what was lost.
+blip() {
+	local path
+	path=$(busy_path "$2")
+	iogap -t 500 "${device[$2]}" "$3" 5 > /run/gap &
+	sleep 0.05
+	lose_all "$2" "$path"
+	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
+	lose_none "$2" "$path"
+	wait $!
+	record "blip-${1}ms-$3" "$2" "$path" "$3"
+	settle "$2"
+}
+
 modprobe null_blk nr_devices=3 gb=1 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
 modprobe -a veth sch_netem sch_ingress cls_matchall act_gact
 target_modules
@@ -117,5 +131,8 @@ for round in $(seq "$GAP_REPS"); do
 		silent silent-down "$stack" "$(direction)" link_down link_up
 		silent silent-loss "$stack" "$(direction)" lose_all lose_none
 		silent silent-oneway "$stack" "$(direction)" deafen undeafen
+	done
+	for stack in $DRIVERS; do
+		for ms in 200 600 1500; do blip "$ms" "$stack" "$(direction)"; done
 	done
 done

@@ -6,6 +6,7 @@ import statistics
 from figures import figure, make_case
 
 SILENT = ("down", "loss", "oneway")
+BLIPS = ("200ms", "600ms", "1500ms")
 
 # Functions that choose a path, by module, whether or not a compiler leaves them a symbol of their own. Ours are all of
 # choose.c and of the selectors, and what these use of headers; a function of that name elsewhere in the module counts
@@ -75,6 +76,13 @@ def silent_rows(gaps, intree, suffix):
     return out
 
 
+def blip_rows(gaps):
+    """An outage shorter than any time limit, by its length."""
+    return [gap_row(f"mpath/blip/{length}/{kind}", gaps[f"blip-{length}-{kind}", "ours"],
+                    gaps[f"blip-{length}-{kind}", "intree"])
+            for length in BLIPS for kind in ("read", "write")]
+
+
 def gap_rows(path):
     gaps = read_gaps(path)
     rows = [gap_row(f"mpath/{name}", gaps[case, "ours"], gaps[case, "intree"])
@@ -82,7 +90,7 @@ def gap_rows(path):
     rows += silent_rows(gaps, "intree", "")
     if gaps["silent-down-read", "tuned"]:
         rows += silent_rows(gaps, "tuned", "/tuned")
-    return rows
+    return rows + blip_rows(gaps)
 
 
 def two_guest_rows(path):

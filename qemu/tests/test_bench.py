@@ -97,6 +97,8 @@ silent-loss-read tuned 2000 0 1
 silent-oneway-read tuned 2000 0 1
 silent-down-write ours 6300 0 1
 silent-down-write intree 7000 0 1
+blip-200ms-write ours 430 0 1
+blip-200ms-write intree 680 0 1
 """
 
     def rows(self, text=TEXT):
@@ -116,6 +118,13 @@ silent-down-write intree 7000 0 1
         self.assertEqual((gap["worst"]["ours"], gap["errors"]["ours"]), (500, 2))
         gap = self.rows()["mpath/silent-gap/write"]
         self.assertEqual((gap["ours"], gap["intree"], gap["ratio"]), (6300, 7000, 0.9))
+
+    def test_outages_by_their_length(self):
+        rows = self.rows()
+        self.assertEqual({name for name in rows if name.startswith("mpath/blip/")},
+                         {f"mpath/blip/{length}/{kind}" for length in mpath.BLIPS for kind in ("read", "write")})
+        gap = rows["mpath/blip/200ms/write"]
+        self.assertEqual((gap["ours"], gap["intree"]), (430, 680))
 
     def test_tuned_is_the_intree_driver(self):
         rows = self.rows()

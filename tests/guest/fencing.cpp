@@ -185,20 +185,32 @@ TEST_CASE("fencing=auto, the default: what the peer has ended goes on at once", 
 	CHECK(Clock::now() < deadline);
 }
 
-TEST_CASE("fencing=auto: what only we take for lost waits until the controller has given up",
-	  "[fencing][auto][bound][trap1][short]")
+TEST_CASE("fencing=auto: what only we take for lost waits for the keep-alive timeout, as with other hosts",
+	  "[fencing][auto][bound][short]")
 {
-	Scene scene({.fencing = ""});
+	constexpr auto timer = 2000ms;
+	Scene scene({.keepAlive = timer, .fencing = ""});
 	auto count = rounds("NVMEOF_FENCING_AUTO", 3);
-	unsigned overwritten = 0;
 	for (unsigned round = 0; round < count; round++) {
 		INFO("round " << round);
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-silent");
-		scene.heldUntilBound(pending, round % 2 == 0);
-		overwritten += scene.newerDataStays(place(round), 5000 + round) ? 0 : 1;
+		REQUIRE(pending.join(8s));
+		CHECK(pending.status() == 0);
+		CHECK(pending.took() >= slowly(timer) - 50ms);
+		CHECK(pending.took() < slowly(timer) + 1s);
+		scene.ghosts.execute();
 		REQUIRE(scene.both());
 	}
-	record("default", "ours", overwritten, count);
+}
+
+TEST_CASE("fencing=auto: a reset by request of a controller that can be told moves its writes at once",
+	  "[fencing][auto]")
+{
+	Scene scene({.keepAlive = 4000ms, .fencing = ""});
+	auto pending = scene.stall(0, 7, "write-stalled");
+	CHECK(scene.ports.host.client().reset(scene.names[0]).ok());
+	REQUIRE(pending.join(slowly(1s)));
+	CHECK(pending.status() == 0);
 }
 
 TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new requests go elsewhere",

@@ -34,18 +34,22 @@ TEST_CASE("a device that is removed costs its path, and no I/O", "[rdma][removal
 	Multi rig({.lanes = 2});
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
-	Probe probe(rig.disk(), {.writes = false});
+	Probe probe(rig.disk(), {.writes = false}), writes(rig.disk(), {.offset = 32 << 20});
 	FioLoad load(verifiedJob(rig.disk(), 120, 16));
 	REQUIRE(rig.flowing());
 	for (unsigned round = 0; round < 4; round++) {
 		auto lane = round % 2;
 		auto name = rig.name(lane);
 		probe.mark();
+		writes.mark();
 		removeInTime(rig.lane(lane).nic());
 		CHECK(rig.host.waitState(name, ControllerState::connecting, 2s));
 		CHECK(probe.moves());
-		std::printf("removal: reads went on after %ld ms\n", static_cast<long>(probe.longest().count()));
+		CHECK(writes.moves());
+		std::printf("removal: reads went on after %ld ms, writes after %ld ms\n",
+			    static_cast<long>(probe.longest().count()), static_cast<long>(writes.longest().count()));
 		CHECK(probe.longest() < slowly(500ms));
+		CHECK(writes.longest() < slowly(500ms)); // the target is told before the device goes
 		CHECK(rig.waitPaths(1));
 		rig.lane(lane).repair();
 		rig.lane(lane).reopen();
@@ -54,6 +58,7 @@ TEST_CASE("a device that is removed costs its path, and no I/O", "[rdma][removal
 	}
 	expectGoodUntilNow(load);
 	expectGood(probe);
+	expectGood(writes);
 }
 
 TEST_CASE("the device of the only path goes: what waits is done when it is back", "[rdma][removal]")

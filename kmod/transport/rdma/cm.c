@@ -74,9 +74,11 @@ static void rejected_by_target(struct nof_rdma_queue *q, struct rdma_cm_id *id, 
 		return;
 	}
 	if (reject_text(sts))
-		nof_queue_error(&q->q, -ECONNREFUSED, "target refuses the connection for %s", reject_text(sts));
+		nof_queue_error(&q->q, NOF_CAUSE_PEER, -ECONNREFUSED, "target refuses the connection for %s",
+				reject_text(sts));
 	else
-		nof_queue_error(&q->q, -ECONNREFUSED, "target refuses the connection, status 0x%x", sts);
+		nof_queue_error(&q->q, NOF_CAUSE_PEER, -ECONNREFUSED, "target refuses the connection, status 0x%x",
+				sts);
 	cm_fail(q, -ECONNREFUSED);
 }
 
@@ -92,7 +94,8 @@ static void rejected(struct nof_rdma_queue *q, struct rdma_cm_id *id, struct rdm
 	} else if ((ib && event->status == IB_CM_REJ_INVALID_SERVICE_ID) || event->status == -ECONNREFUSED) {
 		cm_fail(q, -ECONNREFUSED);
 	} else {
-		nof_queue_error(&q->q, -ECONNREFUSED, "connection rejected: %s", rdma_reject_msg(id, event->status));
+		nof_queue_error(&q->q, NOF_CAUSE_PEER, -ECONNREFUSED, "connection rejected: %s",
+				rdma_reject_msg(id, event->status));
 		cm_fail(q, -ECONNREFUSED);
 	}
 }
@@ -109,12 +112,16 @@ static int failed_err(const struct rdma_cm_event *event)
 	}
 }
 
-/* Once it stands; before that it is the end of the attempt */
-static void lost(struct nof_rdma_queue *q, int err, const char *what)
+/*
+ * Once it stands; before that it is the end of the attempt. What ends here is left standing for quiesce(), which tells
+ * the peer.
+ */
+static void lost(struct nof_rdma_queue *q, enum nof_cause cause, int err, const char *what)
 {
 	if (!nof_rdma_stopped(q))
-		nof_queue_error(&q->q, err, "%s", what);
-	cm_fail(q, err);
+		nof_queue_error(&q->q, cause, err, "%s", what);
+	if (cause == NOF_CAUSE_PEER || READ_ONCE(q->step) != NOF_RDMA_CM_UP)
+		cm_fail(q, err);
 }
 
 /* Never asks for the identifier's end by its result: nof_rdma_cm_destroy() is the one end */
@@ -142,13 +149,13 @@ static int cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		cm_fail(q, failed_err(event));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		lost(q, -ECONNRESET, "target has ended the connection");
+		lost(q, NOF_CAUSE_PEER, -ECONNRESET, "target has ended the connection");
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
-		lost(q, -ENETDOWN, "the local address is at another device now");
+		lost(q, NOF_CAUSE_HERE, -ENETDOWN, "the local address is at another device now");
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		lost(q, -ENODEV, "the RDMA device is being removed");
+		lost(q, NOF_CAUSE_HERE, -ENODEV, "the RDMA device is being removed");
 		break;
 	default:
 		/* TIMEWAIT_EXIT: the end of what has ended */

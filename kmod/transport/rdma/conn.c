@@ -134,7 +134,7 @@ static void cq_event(struct ib_event *event, void *context)
 {
 	struct nof_rdma_queue *q = context;
 
-	nof_queue_error(&q->q, -EIO, "completion queue: %s", ib_event_msg(event->event));
+	nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "completion queue: %s", ib_event_msg(event->event));
 }
 
 static void qp_event(struct ib_event *event, void *context)
@@ -145,7 +145,7 @@ static void qp_event(struct ib_event *event, void *context)
 	if (event->event == IB_EVENT_COMM_EST || event->event == IB_EVENT_QP_LAST_WQE_REACHED ||
 	    nof_rdma_stopped(q))
 		return;
-	nof_queue_error(&q->q, -EIO, "queue pair: %s", ib_event_msg(event->event));
+	nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "queue pair: %s", ib_event_msg(event->event));
 }
 
 static int make_cq(struct nof_rdma_queue *q)
@@ -209,12 +209,14 @@ static int plan(struct nof_rdma_queue *q)
 	q->nr_recvs = limit + NOF_RDMA_REAP;
 	q->max_wrs = wanted;
 	if (q->q.qid && !(sgls & NOF_SGLS_KEYED)) {
-		nof_queue_error(&q->q, -EOPNOTSUPP, "the controller takes no keyed data (SGLS 0x%x)", sgls);
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EOPNOTSUPP,
+				"the controller takes no keyed data (SGLS 0x%x)", sgls);
 		return -EOPNOTSUPP;
 	}
 	if (attrs->max_qp_wr < max_t(u32, wanted, q->nr_recvs) + 1) {
-		nof_queue_error(&q->q, -ENOSPC, "RDMA device %s has room for %d work requests only: "
-				"try a smaller queue size", dev_name(&q->rdev->dev->dev), attrs->max_qp_wr);
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -ENOSPC,
+				"RDMA device %s has room for %d work requests only: try a smaller queue size",
+				 dev_name(&q->rdev->dev->dev), attrs->max_qp_wr);
 		return -ENOSPC;
 	}
 	return 0;

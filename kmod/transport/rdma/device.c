@@ -35,7 +35,7 @@ static void device_lost(struct nof_rdma_device *rdev, const char *why)
 
 	spin_lock(&rdev->lock);
 	list_for_each_entry(q, &rdev->queues, entry)
-		nof_queue_error(&q->q, -ENODEV, "RDMA device %s %s", dev_name(&rdev->dev->dev), why);
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -ENODEV, "RDMA device %s %s", dev_name(&rdev->dev->dev), why);
 	spin_unlock(&rdev->lock);
 }
 
@@ -166,8 +166,8 @@ int nof_rdma_device_join(struct nof_rdma_queue *q, struct ib_device *dev)
 	int err = -ENODEV;
 
 	if (!can(dev)) {
-		nof_queue_error(&q->q, -EOPNOTSUPP, "RDMA device %s cannot register memory by work requests",
-				dev_name(&dev->dev));
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EOPNOTSUPP,
+				"RDMA device %s cannot register memory by work requests", dev_name(&dev->dev));
 		return -EOPNOTSUPP;
 	}
 	mutex_lock(&devices_lock);

@@ -161,6 +161,7 @@ enum {
  * @inv_head, @inv_tail: chain of invalidations to be posted
  * @events, @seen: the device has told of completions, and these have been looked at
  * @detach_rest: jiffies; until then nothing is taken back, for it did not go well
+ * @heard_at:	jiffies; the last acknowledgement or answer
  * @owed:	signalled sends of which we have not heard
  */
 struct nof_rdma_queue {
@@ -213,6 +214,7 @@ struct nof_rdma_queue {
 	u32			seen;
 	atomic_t		owed;
 	unsigned long		detach_rest;
+	unsigned long		heard_at;
 	struct nof_rdma_count	count;
 	struct ib_wc		wcs[NOF_RDMA_REAP];
 };

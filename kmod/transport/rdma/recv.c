@@ -37,7 +37,7 @@ int nof_rdma_recv_init(struct nof_rdma_queue *q)
 	q->repost = NULL;
 	q->inv_head = q->inv_tail = NULL;
 	q->events = q->seen = 0;
-	q->detach_rest = jiffies;
+	q->detach_rest = q->heard_at = jiffies;
 	for (i = 0; i < q->nr_recvs; i++)
 		recv_init(q, &q->recvs[i], i);
 	return recv_post(q);
@@ -69,7 +69,8 @@ static bool wc_counts(const struct nof_rdma_queue *q, const struct ib_wc *wc)
 static void wc_failed(struct nof_rdma_queue *q, const struct ib_wc *wc, const char *what)
 {
 	if (wc_counts(q, wc))
-		nof_queue_error(&q->q, wc_err(wc->status), "%s: %s", what, ib_wc_status_msg(wc->status));
+		nof_queue_error(&q->q, wc_err(wc->status) == -ETIMEDOUT ? NOF_CAUSE_NETWORK : NOF_CAUSE_HERE,
+				wc_err(wc->status), "%s: %s", what, ib_wc_status_msg(wc->status));
 }
 
 /* Of the queue there is only one who completes, who has cq_lock */
@@ -91,6 +92,7 @@ void nof_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		wc_failed(q, wc, "send");
 		return;
 	}
+	WRITE_ONCE(q->heard_at, jiffies);
 	nof_rdma_send_known(q, slot->mark);
 	atomic_dec(&q->owed);
 	slot_waits_no_more(q, slot, NOF_RDMA_SEND);
@@ -187,10 +189,11 @@ void nof_rdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* it is on its way down: what comes late is thrown away */
 	if (unlikely(nof_rdma_stopped(q)))
 		return;
+	WRITE_ONCE(q->heard_at, jiffies);
 	ib_dma_sync_single_for_cpu(q->rdev->dev, recv->sge.addr, sizeof(*cqe), DMA_FROM_DEVICE);
 	why = respond(q, cqe, wc);
 	if (unlikely(why)) {
-		nof_queue_error(&q->q, -EPROTO, "%s", why);
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EPROTO, "%s", why);
 		return;
 	}
 	ib_dma_sync_single_for_device(q->rdev->dev, recv->sge.addr, sizeof(*cqe), DMA_FROM_DEVICE);
@@ -213,7 +216,7 @@ static void batch_end(struct nof_rdma_queue *q)
 		return;
 	nof_rdma_send_invs(q);
 	if (unlikely(recv_post(q)))
-		nof_queue_error(&q->q, -EIO, "cannot post receives");
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "cannot post receives");
 }
 
 /* Returns how many completions there were; less than @budget: the queue is empty */
@@ -363,6 +366,7 @@ void nof_rdma_recv_vital(struct nof_queue *queue, struct nof_vital *v)
 	v->heard = READ_ONCE(q->count.cqes);
 	/* what nobody polls for is not known */
 	v->owes = wants_events(q) && atomic_read(&q->owed);
+	v->quiet_ms = jiffies_to_msecs(jiffies - READ_ONCE(q->heard_at));
 	v->err = READ_ONCE(q->port_err);
 	v->behind = READ_ONCE(q->events) != READ_ONCE(q->seen) && wants_events(q);
 }

@@ -106,7 +106,7 @@ static void send_post(struct nof_rdma_queue *q)
 	q->count.posts++;
 	err = ib_post_send(q->qp, head, &bad);
 	if (unlikely(err))
-		nof_queue_error(&q->q, err, "cannot post: error %d", err);
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, err, "cannot post: error %d", err);
 }
 
 void nof_rdma_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)

@@ -68,7 +68,7 @@ int nof_tcp_handshake(struct nof_tcp_queue *q)
 	if (nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags))
 		return -ECANCELED;
 	if (!left) {
-		nof_queue_error(&q->q, -ETIMEDOUT, "connected, but nothing there answers in NVMe/TCP");
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -ETIMEDOUT, "connected, but nothing there answers in NVMe/TCP");
 		return -ETIMEDOUT;
 	}
 	if (smp_load_acquire(&q->phase) == NOF_TCP_UP)

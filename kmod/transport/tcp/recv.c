@@ -143,7 +143,7 @@ static bool take_term(struct run *run, const struct nvme_tcp_term_pdu *pdu)
 	struct nof_tcp_queue *q = run->q;
 
 	nof_batch_end(run->iob);
-	nof_queue_error(&q->q, -ECONNRESET, "target ended the connection: %s (FES 0x%02x, FEI 0x%x)",
+	nof_queue_error(&q->q, NOF_CAUSE_PEER, -ECONNRESET, "target ended the connection: %s (FES 0x%02x, FEI 0x%x)",
 			nof_pdu_fes_text(le16_to_cpu(pdu->fes)), le16_to_cpu(pdu->fes), nof_pdu_fei(pdu));
 	return fault(q, 0, 0, "target ended the connection");
 }
@@ -393,7 +393,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob)
 		nof_batch_end(iob);
 		q->phase = NOF_TCP_CLOSED;
 		wake_up(&q->wait);
-		nof_queue_error(&q->q, run.failed, "%s", q->fault.why);
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, run.failed, "%s", q->fault.why);
 	}
 	return run.completed;
 }

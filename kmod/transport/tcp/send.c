@@ -434,7 +434,7 @@ static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
 		return;
 	}
 	tx->failed = true;
-	nof_queue_error(&q->q, err, "cannot send");
+	nof_queue_error(&q->q, nof_tcp_cause(-err), err, "cannot send");
 }
 
 static void drain(struct nof_tcp_queue *q, struct turn *turn)

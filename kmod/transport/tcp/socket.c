@@ -71,10 +71,13 @@ static void set_tos(struct sock *sk, u8 tos)
 		set_tclass(sk, tos);
 }
 
-/* How long nothing may be acknowledged until the connection counts as lost */
-static u32 user_timeout(const struct nof_opts *opts)
+/*
+ * How long nothing may be acknowledged until TCP gives the connection up: the last resort, so never before the
+ * keep-alive timeout has passed, at which the core does (core/watch.c)
+ */
+static u32 user_timeout(const struct nof_ctrl *ctrl)
 {
-	return min_t(u32, opts->connect_tmo_ms, INT_MAX);
+	return min_t(u32, max(ctrl->opts.connect_tmo_ms, ctrl->kato_ms), INT_MAX);
 }
 
 /*
@@ -99,7 +102,7 @@ static void set_options(struct nof_tcp_queue *q, struct sock *sk)
 	sock_no_linger(sk);
 	tcp_sock_set_nodelay(sk);
 	tcp_sock_set_syncnt(sk, 1);
-	tcp_sock_set_user_timeout(sk, user_timeout(opts));
+	tcp_sock_set_user_timeout(sk, user_timeout(q->q.ctrl));
 	set_rto_min(sk);
 	if (opts->given & NOF_OPT_TOS)
 		set_tos(sk, opts->tos);
@@ -150,14 +153,14 @@ static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
  * Callbacks. TCP calls each of them with the socket lock held, and stop sets them back under that lock, so that they
  * need neither sk_callback_lock nor a look at whether the queue is still there.
  */
-static void lost(struct nof_tcp_queue *q, int err, const char *why)
+static void lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, const char *why)
 {
 	u8 phase = q->phase;
 
 	q->phase = NOF_TCP_CLOSED;
 	wake_up(&q->wait);
 	if (phase == NOF_TCP_UP || phase == NOF_TCP_ICREQ)
-		nof_queue_error(&q->q, err, "%s%s", why,
+		nof_queue_error(&q->q, cause, err, "%s%s", why,
 				phase == NOF_TCP_ICREQ ? " before a word of NVMe/TCP was said" : "");
 }
 
@@ -170,7 +173,7 @@ static void data_ready(struct sock *sk)
 		nof_tcp_recv(q, &iob);
 	nof_batch_end(&iob);
 	if (sk->sk_shutdown & RCV_SHUTDOWN)
-		lost(q, -ECONNRESET, "connection closed by the target");
+		lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
 }
 
 static void write_space(struct sock *sk)
@@ -199,6 +202,12 @@ static const char *reason(int err)
 	}
 }
 
+/* A reset is the peer's word. A timeout, a missing route, or what a firewall answers, is the network's. */
+enum nof_cause nof_tcp_cause(int err)
+{
+	return !err || err == ECONNRESET || err == EPIPE ? NOF_CAUSE_PEER : NOF_CAUSE_NETWORK;
+}
+
 /* The end of the stream is data_ready()'s, which comes after it and finds the last words of the target. */
 static void state_change(struct sock *sk)
 {
@@ -207,7 +216,7 @@ static void state_change(struct sock *sk)
 	if (sk->sk_state != TCP_CLOSE)
 		wake_up(&q->wait);
 	else
-		lost(q, -(sk->sk_err ?: ECONNRESET), reason(sk->sk_err));
+		lost(q, nof_tcp_cause(sk->sk_err), -(sk->sk_err ?: ECONNRESET), reason(sk->sk_err));
 }
 
 static int socket_hook(struct nof_tcp_queue *q, struct sock *sk)
@@ -513,6 +522,7 @@ void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 	v->heard = (u64)(una + READ_ONCE(tp->rcv_nxt)) << 32 | READ_ONCE(tp->rcv_tstamp);
 	v->owes = owes(tp, una, nxt);
 	v->behind = behind(q, sock->sk);
+	v->quiet_ms = jiffies_to_msecs(tcp_jiffies32 - READ_ONCE(tp->rcv_tstamp));
 	v->rtt_us = READ_ONCE(tp->srtt_us) >> 3;
 	v->err = -READ_ONCE(sock->sk->sk_err_soft);
 }

@@ -235,6 +235,8 @@ static inline bool nof_tcp_stopped(const struct nof_tcp_queue *q)
 extern struct workqueue_struct *nof_tcp_wq;
 
 /* socket.c. Context: process, may sleep. */
+/* Of an error of the socket, positive or 0: who has ended the connection */
+enum nof_cause nof_tcp_cause(int err);
 int nof_tcp_sock_open(struct nof_tcp_queue *q);
 /* Waits until the connection stands: -ETIMEDOUT, -ECANCELED, or why it does not. */
 int nof_tcp_sock_connect(struct nof_tcp_queue *q);

@@ -106,6 +106,14 @@ void Link::swallow(unsigned length)
 	must("tc filter add dev " + name_ + "h ingress protocol ip prio 2 matchall action drop");
 }
 
+void Link::loseFor(Millis time)
+{
+	char seconds[16];
+	std::snprintf(seconds, sizeof(seconds), "%.3f", static_cast<double>(time.count()) / 1000);
+	must("modprobe sch_netem && tc qdisc replace dev " + name_ + "h root netem limit 20000 loss 100% && sleep " +
+	     seconds + " && tc qdisc del dev " + name_ + "h root");
+}
+
 void Link::hostDown()
 {
 	must("ip link set " + name_ + "h down");
