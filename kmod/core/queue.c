@@ -309,29 +309,23 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 }
 EXPORT_SYMBOL_GPL(nof_cmd_detach);
 
-/* @rcu: core/watch.c reads the commands in the slots */
-struct stub {
-	struct nof_cmd	cmd;
-	struct rcu_head	rcu;
-};
-
 static void stub_done(struct nof_cmd *cmd)
 {
 	struct nof_queue *queue = cmd->ctx;
 
 	atomic_dec(&queue->stubs);
-	kfree_rcu(container_of(cmd, struct stub, cmd), rcu);
+	kfree(cmd);
 }
 
 /* Under locks that recovery needs: what is not to be had now is not waited for */
-static struct stub *new_stub(struct nof_queue *queue)
+static struct nof_cmd *new_stub(struct nof_queue *queue)
 {
-	struct stub *stub = kzalloc(sizeof(*stub), GFP_NOWAIT | __GFP_NOWARN);
+	struct nof_cmd *stub = kzalloc(sizeof(*stub), GFP_NOWAIT | __GFP_NOWARN);
 
 	if (!stub)
 		return NULL;
-	stub->cmd.done = stub_done;
-	stub->cmd.ctx = queue;
+	stub->done = stub_done;
+	stub->ctx = queue;
 	return stub;
 }
 
@@ -352,8 +346,7 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 {
 	struct srcu_struct *srcu = &queue->ctrl->subsys->srcu;
 	struct nof_detach d = { .may = may };
-	struct stub *stub = NULL;
-	struct nof_cmd *cmd;
+	struct nof_cmd *stub = NULL, *cmd;
 	u32 nr = 0;
 	int idx;
 
@@ -365,7 +358,7 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 		stub = stub ?: new_stub(queue);
 		if (!stub)
 			break;
-		d.stub = &stub->cmd;
+		d.stub = stub;
 		d.used = false;
 		/* off the queue, the command does not keep its path any more */
 		idx = srcu_read_lock(srcu);

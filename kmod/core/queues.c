@@ -303,10 +303,12 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
 	bool owes = false;
 
 	lockdep_assert_held(&ctrl->queues_lock);
-	for (i = 0; ctrl->transport->vital && (queue = nof_queue_nth(ctrl, i)); i++) {
+	/* without a queue there may be no transport: its module is being exchanged */
+	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++) {
 		struct nof_vital v = {};
 
-		if (!test_bit(NOF_Q_CONNECTED, &queue->flags) || test_bit(NOF_Q_DEAD, &queue->flags))
+		if (!ctrl->transport->vital || !test_bit(NOF_Q_CONNECTED, &queue->flags) ||
+		    test_bit(NOF_Q_DEAD, &queue->flags))
 			continue;
 		ctrl->transport->vital(queue, &v);
 		quiet = min(quiet, v.quiet_ms);

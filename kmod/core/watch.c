@@ -166,21 +166,17 @@ static void watch_look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 	mutex_unlock(&ctrl->queues_lock);
 }
 
-/* What may take long by its nature (discard, format, zeroes) is no measure. Memory of commands: see queue_count(). */
+/* Reads and writes. Commands that may take long by their nature (discard, format, write zeroes) are no measure. */
 static bool queue_has_plain_io(const struct nof_queue *queue)
 {
-	const struct nof_cmd *cmd;
 	bool has = false;
 	u32 i;
 	u8 op;
 
-	rcu_read_lock();
 	for (i = 0; i < queue->nr_slots && !has; i++) {
-		cmd = READ_ONCE(queue->slots[i].cmd);
-		op = cmd ? READ_ONCE(cmd->sqe.common.opcode) : 0;
-		has = op == nvme_cmd_read || op == nvme_cmd_write;
+		op = READ_ONCE(queue->slots[i].opcode);
+		has = READ_ONCE(queue->slots[i].cmd) && (op == nvme_cmd_read || op == nvme_cmd_write);
 	}
-	rcu_read_unlock();
 	return has;
 }
 
