@@ -7,6 +7,6 @@ namespace Catch {
 class TestCase;
 }
 
-/** All test cases of the program that the command line selects and `keep` (unset: all) returns true for. Returns
- *  Catch's exit status, the number of failed ones; not 0 if none is left. */
+/** Run the test cases that the command line selects, less those for which `keep` (unset: none) returns false. Returns
+ *  Catch's exit status, the number of failed ones; not 0 if no case is left. */
 int runTests(int argc, char **argv, const std::function<bool(const Catch::TestCase &)> &keep = {});

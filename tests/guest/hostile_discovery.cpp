@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Discovery services, in this very process: good ones, and those that misbehave.
+// Discovery services, in this very process: good ones, and those that misbehave. What is wrong in the content of a log
+// never reaches the kernel: unit_initiator plays that to the library.
 #include "hostile_tally.h"
 #include "support/again.h"
 #include "support/choice.h"
@@ -86,7 +87,7 @@ struct Stage {
 };
 
 // What reading it came to
-void judge(const Misbehaviour &m, const nvmeof::Result<DiscoveryLog> &log, const DiscoveryLog &good)
+void judge(const Misbehaviour &m, const nvmeof::Result<DiscoveryLog> &log)
 {
 	INFO((log ? "" : log.error().message));
 	if (m.expect == Expect::refused) {
@@ -96,11 +97,7 @@ void judge(const Misbehaviour &m, const nvmeof::Result<DiscoveryLog> &log, const
 	}
 	REQUIRE(log.ok());
 	INFO(log->entries.size() << " entries, " << unusable(*log) << " of them cannot be used");
-	CHECK((unusable(*log) > 0) == (m.expect == Expect::entryRefused));
-	auto known = content(good);
-	if (m.expect == Expect::entryRefused)
-		for (auto &e : log->entries)
-			CHECK((!e.defect.empty() || known.contains(told(e))));
+	CHECK(unusable(*log) == 0);
 }
 
 // One connection stays, and there is something new to tell.
@@ -130,8 +127,8 @@ void play(const Misbehaviour &m)
 	CHECK(time.elapsed() < slowly(9s));
 	CHECK(script.strikes() > 0);
 	tellPlayed(m, script.strikes());
-	judge(m, log, good);
-	if (m.expect == Expect::harmless || m.expect == Expect::retried || m.expect == Expect::entryRefused)
+	judge(m, log);
+	if (m.expect == Expect::harmless || m.expect == Expect::retried)
 		CHECK(stage.server.counters().discoveryConnects - connects == 1);
 	script.disarm();
 	if (m.expect == Expect::retried || m.expect == Expect::reset)
@@ -161,7 +158,7 @@ Misbehaviour silence()
 TEST_CASE("misbehaviour of a discovery service", "[hostile][table][discovery][tcp]")
 {
 	for (auto &m : target::discoveryMisbehaviours())
-		if (chosen("NVMEOF_MISBEHAVIOUR", m.name))
+		if (m.hook != target::Hook::discovery && chosen("NVMEOF_MISBEHAVIOUR", m.name))
 			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
 			{
 				play(m);
@@ -180,29 +177,6 @@ TEST_CASE("a discovery log of more than one read", "[hostile][discovery][tcp]")
 		return e.kind == nvmeof::EntryKind::service && e.trsvcid == std::to_string(stage.server.port());
 	}));
 	CHECK(stage.alone());
-}
-
-TEST_CASE("what a discovery log tells of a transport arrives", "[hostile][discovery][tcp]")
-{
-	Stage stage;
-	stage.discovery.clear();
-	auto entries = made(4);
-	entries[1].tsas[0] = target::sec_tls12;
-	entries[2].tsas[0] = target::sec_tls13;
-	entries[3].trtype = target::tr_rdma;
-	entries[3].setRdma({target::qp_connected, target::pr_iwarp, target::cms_rdma_cm, {}, 0, {}});
-	stage.discovery.add(entries);
-	auto log = take(stage.discover());
-	REQUIRE(log.entries.size() == 2 + 4);
-	std::span told(log.entries.end() - 4, 4);
-	CHECK(told[0].tcpSecurity == nvmeof::TcpSecurity::none);
-	CHECK(told[1].tcpSecurity == nvmeof::TcpSecurity::tls12);
-	CHECK(told[2].tcpSecurity == nvmeof::TcpSecurity::tls13);
-	CHECK_FALSE(told[3].tcpSecurity);
-	REQUIRE(told[3].rdma);
-	CHECK(told[3].rdma->queuePair == nvmeof::RdmaQueuePair::connected);
-	CHECK(told[3].rdma->provider == nvmeof::RdmaProvider::iwarp);
-	CHECK(told[3].rdma->connectionManagement == nvmeof::RdmaConnectionManagement::rdmaCm);
 }
 
 TEST_CASE("a kept discovery controller is told of each change, and used", "[hostile][discovery][tcp]")

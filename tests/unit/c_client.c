@@ -90,6 +90,30 @@ int c_again(nvmeof_client *client, int (*meanwhile)(void *context), void *contex
 	return 0;
 }
 
+/* Where a connect that waits for no more than the controller's being there is done at once. */
+int c_at_once(nvmeof_client *client)
+{
+	nvmeof_options *options = nvmeof_options_new();
+	nvmeof_pending *pending;
+	nvmeof_item *item = NULL;
+
+	EXPECT(!nvmeof_options_set(options, "traddr", "10.0.0.1", NULL));
+	EXPECT(!nvmeof_options_set(options, "nqn", "nqn.test", NULL));
+	EXPECT(!nvmeof_options_set(options, "hostnqn", "nqn.host", NULL));
+	EXPECT(!nvmeof_options_set(options, "hostid", "12345678-9abc-4def-8123-456789abcdef", NULL));
+	EXPECT(!nvmeof_connect(client, options, NVMEOF_WAIT_CONTROLLER, 10000, &item, NULL));
+	nvmeof_options_free(options);
+	EXPECT(same(nvmeof_item_text(item, "name"), "nvmeof0c1"));
+	pending = nvmeof_start_disconnect(client, nvmeof_item_text(item, "name"));
+	nvmeof_item_free(item);
+	item = NULL;
+	settle(client);
+	EXPECT(nvmeof_pending_ready(pending));
+	EXPECT(!nvmeof_pending_take(pending, &item, NULL) && !item);
+	nvmeof_pending_free(pending);
+	return 0;
+}
+
 /* From a service whose node in /dev is not there. */
 int c_discover(nvmeof_client *client)
 {

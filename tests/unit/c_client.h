@@ -10,6 +10,7 @@ struct nvmeof_client;
 
 int c_connect(struct nvmeof_client *client, int (*meanwhile)(void *context), void *context);
 int c_again(struct nvmeof_client *client, int (*meanwhile)(void *context), void *context);
+int c_at_once(struct nvmeof_client *client);
 int c_discover(struct nvmeof_client *client);
 int c_list(struct nvmeof_client *client);
 int c_errors(struct nvmeof_client *client);

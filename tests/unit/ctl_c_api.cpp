@@ -6,6 +6,7 @@
 
 #include "c_client.h"
 #include "ctl_stage.h"
+#include "libctl/c_item.h"
 
 namespace {
 
@@ -32,6 +33,40 @@ TEST_CASE("a program in C connects, and disconnects", "[c]")
 	Handle handle;
 	CHECK(c_connect(handle.client, goesLive, &stage) == 0);
 	CHECK(stage.removed.contains("nvmeof0c1"));
+}
+
+TEST_CASE("a program in C waits for a connect, and not for a disconnect", "[c]")
+{
+	Stage stage;
+	Handle handle;
+	stage.kernel.on(NVMEOF_CMD_CTRL_NEW, [&](const Asked &asked) {
+		auto object = controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE);
+		stage.kernel.controllers["nvmeof0c1"] = object;
+		stage.kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *object);
+		stage.kernel.acknowledge(asked);
+	});
+	CHECK(c_at_once(handle.client) == 0);
+	CHECK(stage.removed.contains("nvmeof0c1"));
+}
+
+TEST_CASE("an entry of a discovery log, for a program in C", "[c]")
+{
+	nvmeof::DiscoveryEntry entry;
+	entry.kind = nvmeof::EntryKind::subsystem;
+	entry.transport = "tcp";
+	entry.traddr = "10.0.0.1";
+	entry.subsysnqn = "nqn.test";
+	entry.portId = 7;
+	entry.defect = "none";
+	auto item = nofctl::itemOf(entry);
+	std::uint64_t number = 0;
+	CHECK(nvmeof_item_kind(&item) == NVMEOF_DISCOVERY_ENTRY);
+	CHECK(nvmeof_item_text(&item, "kind") == std::string("subsystem"));
+	CHECK(nvmeof_item_text(&item, "transport") == std::string("tcp"));
+	CHECK(nvmeof_item_text(&item, "traddr") == std::string("10.0.0.1"));
+	CHECK(nvmeof_item_text(&item, "nqn") == std::string("nqn.test"));
+	CHECK(nvmeof_item_text(&item, "defect") == std::string("none"));
+	CHECK((nvmeof_item_number(&item, "port_id", &number) == 0 && number == 7));
 }
 
 TEST_CASE("a program in C has a controller scanned and reset", "[c]")

@@ -5,9 +5,9 @@
 
 #include "again.h"
 #include "choice.h"
-#include "group.h"
 #include "host.h"
 #include "kernel_log.h"
+#include "program.h"
 #include "run.h"
 #include "transport.h"
 
@@ -136,10 +136,10 @@ private:
 
 CATCH_REGISTER_LISTENER(Listener)
 
-// Cases of the group that the program was started for; those for the other transport are named.
+// Cases of the program, less those for the other transport, which are named.
 bool keep(const Catch::TestCase &test)
 {
-	if (!inGroup(test.lineInfo.file))
+	if (!inThisProgram(test.lineInfo.file))
 		return false;
 	if (!std::ranges::count(test.lcaseTags, overRdma() ? "tcp" : "rdma"))
 		return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "group.h"
+#include "program.h"
 
-#include "group_table.h"
+#include "program_table.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,13 +10,13 @@
 
 namespace guest {
 
-bool inGroup(const std::string &sourceFile)
+bool inThisProgram(const std::string &sourceFile)
 {
 	static const std::string name = program_invocation_short_name;
 	static const bool ownName = std::filesystem::read_symlink("/proc/self/exe").filename() == name;
 
-	return ownName || std::any_of(std::begin(groupTable), std::end(groupTable), [&](auto &entry) {
-		       return name == entry.group && sourceFile.ends_with(std::string("/") + entry.file);
+	return ownName || std::any_of(std::begin(programTable), std::end(programTable), [&](auto &entry) {
+		       return name == entry.program && sourceFile.ends_with(std::string("/") + entry.file);
 	       });
 }
 
