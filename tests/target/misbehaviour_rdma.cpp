@@ -193,7 +193,7 @@ constexpr Misbehaviour table[] = {
 		[](S &s) { return rejected(true, s, Bytes(140, 0x03)); }},
 	{"cm-reject-io-hsqsize", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
 		[](S &s) { return rejected(!admin(s), s, rj_hsqsize); }},
-	{"cm-reject-last-queue", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
+	{"cm-reject-last-queue", 22, Hook::cmAccept, connecting, Expect::harmless, nothing,
 		[](S &s) { return rejected(s.qid == 2, s, rj_qid); }},
 	// Asked again until its time is over
 	{"cm-reject-resources-never", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
