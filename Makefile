@@ -132,7 +132,7 @@ shell bench: deps
 	@$(MAKE) --no-print-directory test-modules KVER=$(KVER)
 	@qemu/$(if $(filter bench,$@),bench/run,shell) $(KVER)
 
-demo-cdc bench-cdc: deps
+demo-cdc bench-cdc: test-deps
 	@$(MAKE) --no-print-directory tool
 	@tests/cdc/$(@:%-cdc=%)
 

@@ -284,9 +284,10 @@ struct nof_ctrl {
 	unsigned long		lost_at;	/* jiffies */
 	unsigned long		live_at;	/* jiffies; became live last */
 	struct nof_fence	*fence;		/* of the association, see mpath/fence.c */
-	u8			cause;		/* enum nof_cause, of its end; the first one, under @state_lock */
-	bool			cut_off;	/* then: the peer owed an answer, and was silent */
-	u32			quiet_ms;	/* then: since the last sign of life on any of its connections */
+	/* how the association ended; written before its requests are cancelled, read after that */
+	u8			cause;		/* enum nof_cause of the first error; written under @state_lock */
+	bool			cut_off;	/* the peer owed an answer, and was silent */
+	u32			quiet_ms;	/* since the last sign of life on any of its connections */
 
 	/* see core/watch.c */
 	bool			suspect;	/* does not answer: no new I/O where there is another path */

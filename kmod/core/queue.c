@@ -335,9 +335,11 @@ u32 nof_queue_stub_ms(struct nof_queue *queue)
 
 	for (i = 0; atomic_read(&queue->stubs) && i < queue->nr_slots; i++) {
 		const struct nof_slot *slot = &queue->slots[i];
+		s32 ago = now - READ_ONCE(slot->at);
 
-		if (READ_ONCE(slot->cmd) && READ_ONCE(slot->stub))
-			age = max(age, now - READ_ONCE(slot->at));
+		/* a slot that is used again meanwhile has a time after @now */
+		if (ago > 0 && READ_ONCE(slot->cmd) && READ_ONCE(slot->stub))
+			age = max_t(u32, age, ago);
 	}
 	return jiffies_to_msecs(age);
 }
@@ -485,10 +487,12 @@ void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
 }
 
 /*
- * After -EAGAIN, waits until an outstanding command returns what the transport lacks, or the queue is taken down.
+ * After -EAGAIN, waits until an outstanding command returns what the transport lacks, or the queue is taken down, but
+ * no longer than for an answer.
  */
 static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 {
+	unsigned long end = jiffies + msecs_to_jiffies(NOF_ADMIN_TMO_MS);
 	struct nof_ctrl *ctrl = queue->ctrl;
 	struct srcu_struct *srcu = &ctrl->subsys->srcu;
 	int idx, err, rooms;
@@ -502,6 +506,8 @@ static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 		srcu_read_unlock(srcu, idx);
 		if (err != -EAGAIN)
 			return err == -EBUSY ? -ENOTCONN : err;
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
 		wait_var_event_timeout(&queue->rooms, atomic_read(&queue->rooms) != rooms || !nof_queue_live(queue),
 				       HZ / 10);
 	}

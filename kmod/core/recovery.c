@@ -20,8 +20,8 @@ static bool error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_only, b
 		spin_unlock_irqrestore(&ctrl->state_lock, flags);
 		return false;
 	}
-	/* what comes after the first follows from that */
-	if (was_live || !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
+	/* the first error of an association is its cause, later ones follow from it */
+	if (was_live || (ctrl->state != NVMEOF_CTRL_RECOVERING && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags)))
 		ctrl->cause = cause;
 	if (was_live) {
 		if (reset)

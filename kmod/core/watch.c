@@ -263,7 +263,7 @@ static void end_suspect(struct nof_ctrl *ctrl)
 	nof_paths.event(ctrl, NVMEOF_EVENT_RESTORED);
 }
 
-/* Writes do not wait for the peer to be heard again: what is suspect is given up */
+/* With fencing=immediate a suspect path is reset at once, so that its writes can be retried */
 static bool hasty(const struct nof_ctrl *ctrl)
 {
 	return READ_ONCE(ctrl->subsys->policy.fencing) == NVMEOF_FENCING_IMMEDIATE;
@@ -288,8 +288,8 @@ static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const 
 }
 
 /*
- * Without another path a new connection has nothing to give that this one, should the peer come back, has not: then
- * keep-alive and TCP_USER_TIMEOUT decide. True when it is given up.
+ * Without another path a new connection gains nothing over the present one: then keep-alive and TCP_USER_TIMEOUT
+ * decide. True when the association is given up.
  */
 static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 {
@@ -447,10 +447,12 @@ static void watch_work(struct work_struct *work)
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms)) {
 		watch_forget(ctrl);
-		/* turned off: nobody would take it back */
+		/* turned off: nothing else would end the suspicion */
 		WRITE_ONCE(w->silent, false);
-		if (xchg(&ctrl->suspect, false))
+		if (xchg(&ctrl->suspect, false)) {
 			nof_ctrl_publish(ctrl);
+			nof_paths.event(ctrl, NVMEOF_EVENT_RESTORED);
+		}
 		return;
 	}
 	watch_look(ctrl, step, &f);

@@ -409,8 +409,8 @@ void nof_fence_disarm(struct nof_ctrl *ctrl)
 }
 
 /*
- * auto: as other hosts do, at once when the peer has closed the connection, or can be told that this host does, or was
- * not heard for the keep-alive timeout; never before. What is left of that, where the network has failed.
+ * auto: as other hosts do, at once when the peer has closed the connection, or can be told that this host closes it, or
+ * was not heard for the keep-alive timeout. After a network failure: the time that is left of that timeout.
  */
 static u32 left_ms(const struct nof_ctrl *ctrl)
 {

@@ -118,6 +118,7 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *
 		victim = nof_resv_has(r.data, r.is.nr, head->subsys->hostid, other);
 		verdict = nof_resv_judge(c->act, c->known ? &c->before : NULL, &r.is, victim, other, c->type);
 		c->before = r.is;
+		c->known = true;
 	}
 	kfree(r.data);
 	return verdict;

@@ -6,7 +6,6 @@ import importlib.util
 import os
 import pathlib
 import re
-import resource
 import select
 import shutil
 import socket
@@ -192,9 +191,6 @@ class Machine:
         if self.qemu and self.qemu.poll() is None:
             self.qemu.kill()
             self.qemu.wait()
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        (self.results / "times").write_text(f"accelerator=mttcg\nseconds={self.seconds():.1f}\n"
-                                            f"user={used.ru_utime:.1f}\nsystem={used.ru_stime:.1f}\n")
 
 
 class Node(Machine):

@@ -52,6 +52,7 @@ class JudgeTest(unittest.TestCase):
                             (lockup.format("48 89 e5 <eb> 12 90"), True),
                             (lockup.format("48 89 e5 <0f> 1f 44 00 00"), True),
                             (lockup.format("48 89 e5 <f3> 90 8b"), False),
+                            (lockup.format("48 <f3> 90") + "WARNING\nCode: 48 <eb> 12\n", False),
                             ("Code: <eb> 12", False)):
             with self.subTest(text):
                 self.assertEqual(JUDGE.emulator_fault(text), fault)
