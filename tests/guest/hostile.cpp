@@ -126,7 +126,7 @@ bool resets(Expect expect)
 
 bool byClock(const std::string &reason)
 {
-	return std::ranges::any_of(std::array{"no answer", "no progress", "in time"},
+	return std::ranges::any_of(std::array{"no answer", "nothing answered", "no progress", "in time"},
 				   [&](auto *words) { return reason.find(words) != std::string::npos; });
 }
 
