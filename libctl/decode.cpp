@@ -164,6 +164,7 @@ Result<nvmeof::Subsystem> decodeSubsystem(const Attributes &attributes)
 	subsystem.degrade = in.boolean(NVMEOF_A_DEGRADE);
 	subsystem.fencing = static_cast<nvmeof::Fencing>(in.number<std::uint32_t>(NVMEOF_A_FENCING));
 	subsystem.delayedRemoval = std::chrono::seconds(in.number<std::uint32_t>(NVMEOF_A_DELAYED_REMOVAL));
+	subsystem.quiesceTimeout = std::chrono::seconds(in.number<std::uint32_t>(NVMEOF_A_QUIESCE_TMO));
 	subsystem.tags = in.number<std::uint32_t>(NVMEOF_A_TAGS);
 	subsystem.controllers = in.number<std::uint32_t>(NVMEOF_A_NR_CTRLS);
 	subsystem.namespaces = in.number<std::uint32_t>(NVMEOF_A_NR_NS);
@@ -316,6 +317,7 @@ Result<nvmeof::Path> decodePath(const Attributes &attributes)
 	path.anaSince = in.maybeNanoseconds(NVMEOF_A_ANA_SINCE);
 	path.usable = in.boolean(NVMEOF_A_USABLE);
 	path.degraded = in.boolean(NVMEOF_A_DEGRADED);
+	path.suspect = in.boolean(NVMEOF_A_SUSPECT);
 	path.inflight = in.number<std::uint32_t>(NVMEOF_A_INFLIGHT);
 	path.ios = in.number<std::uint64_t>(NVMEOF_A_IOS);
 	path.bytesRead = in.number<std::uint64_t>(NVMEOF_A_BYTES_READ);

@@ -73,6 +73,7 @@ void keepStates(Path &path, const Path &old)
 	path.controllerState = old.controllerState;
 	path.usable = old.usable;
 	path.degraded = old.degraded;
+	path.suspect = old.suspect;
 	takeFailures(path, old);
 }
 

@@ -44,6 +44,8 @@ std::string describeAttribute(nvmeof_attr type)
 		return "fencing";
 	case NVMEOF_A_DELAYED_REMOVAL:
 		return "delayed-removal-secs";
+	case NVMEOF_A_QUIESCE_TMO:
+		return "quiesce-tmo";
 	default:
 		return "attribute " + std::to_string(type);
 	}

@@ -316,6 +316,8 @@ Request settingsRequest(std::uint32_t subsystem, const SubsystemSettings &settin
 		request.u8(NVMEOF_A_DEGRADE, *settings.degrade);
 	if (settings.fencing)
 		request.u32(NVMEOF_A_FENCING, static_cast<std::uint32_t>(*settings.fencing));
+	if (settings.quiesceTimeout)
+		request.u32(NVMEOF_A_QUIESCE_TMO, clamped<std::uint32_t>(settings.quiesceTimeout->count(), 0));
 	if (settings.delayedRemoval)
 		request.u32(NVMEOF_A_DELAYED_REMOVAL, clamped<std::uint32_t>(settings.delayedRemoval->count(), 0));
 	return request;

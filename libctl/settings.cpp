@@ -100,6 +100,10 @@ const Key<SubsystemSettings> subsystemKeys[] = {
 	 [](auto &settings, auto &value) {
 		 return putNumber(settings.delayedRemoval, value, NVMEOF_DELAYED_REMOVAL_MAX, "seconds");
 	 }},
+	{"quiesce-tmo",
+	 [](auto &settings, auto &value) {
+		 return putNumber(settings.quiesceTimeout, value, NVMEOF_QUIESCE_TMO_MAX, "seconds");
+	 }},
 };
 
 const Key<ControllerSettings> controllerKeys[] = {
@@ -162,7 +166,8 @@ SubsystemSettings defaultSettings()
 		.spillDepth = fresh.spillDepth,
 		.degrade = fresh.degrade,
 		.fencing = fresh.fencing,
-		.delayedRemoval = fresh.delayedRemoval};
+		.delayedRemoval = fresh.delayedRemoval,
+		.quiesceTimeout = fresh.quiesceTimeout};
 }
 
 Result<ControllerSettings> parseControllerSettings(std::span<const std::string> words)
@@ -187,6 +192,7 @@ void SubsystemSettings::complete(const SubsystemSettings &other)
 	fill(degrade, other.degrade);
 	fill(fencing, other.fencing);
 	fill(delayedRemoval, other.delayedRemoval);
+	fill(quiesceTimeout, other.quiesceTimeout);
 }
 
 std::vector<std::string> subsystemSettingNames()
@@ -212,6 +218,8 @@ std::vector<std::string> wordsOf(const SubsystemSettings &settings)
 		words.push_back(std::string("fencing=") + toString(*settings.fencing));
 	if (settings.delayedRemoval)
 		words.push_back("delayed-removal-secs=" + std::to_string(settings.delayedRemoval->count()));
+	if (settings.quiesceTimeout)
+		words.push_back("quiesce-tmo=" + std::to_string(settings.quiesceTimeout->count()));
 	return words;
 }
 

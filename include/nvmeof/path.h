@@ -37,7 +37,8 @@ struct Path {
 	std::optional<std::uint32_t> anaGroup;
 	std::optional<std::chrono::nanoseconds> anaSince; // CLOCK_BOOTTIME at which anaState became what it is
 	bool usable = false;
-	bool degraded = false; // left out as an outlier, see Subsystem::degrade
+	bool degraded = false; // left out as an outlier, see Subsystem::degrade, or suspect
+	bool suspect = false;  // its controller does not answer, and is not given up yet
 	bool p2p = false;      // reaches PCI peer-to-peer memory
 	bool nvfs = false;     // reaches a GPU's memory that nvidia-fs maps, where that is there
 	std::uint32_t inflight = 0;

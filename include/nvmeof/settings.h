@@ -31,6 +31,7 @@ struct SubsystemSettings {
 	std::optional<bool> degrade;
 	std::optional<Fencing> fencing;
 	std::optional<std::chrono::seconds> delayedRemoval; // 0: off
+	std::optional<std::chrono::seconds> quiesceTimeout; // see Subsystem
 
 	bool operator==(const SubsystemSettings &) const = default;
 	// What is not set here is as in @other.

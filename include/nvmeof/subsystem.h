@@ -37,6 +37,8 @@ struct Subsystem {
 	bool degrade = false;         // outliers in latency or errors are left out
 	Fencing fencing = Fencing::automatic;
 	std::chrono::seconds delayedRemoval{0}; // how long a namespace outlives its last path
+	// Stands for the Command Quiesce Time of a controller that does not report one, with Fencing::safe
+	std::chrono::seconds quiesceTimeout{30};
 	std::uint32_t tags = 0; // requests under way for each queue that the first connect asked for; 0: not known yet
 	std::uint32_t controllers = 0;
 	std::uint32_t namespaces = 0;

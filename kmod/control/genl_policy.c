@@ -15,13 +15,14 @@ static struct netlink_range_validation nof_range_connect __ro_after_init = { .mi
 static struct netlink_range_validation nof_range_stall __ro_after_init = { .max = NOF_MAX_TIME_MS };
 static struct netlink_range_validation nof_range_spill __ro_after_init = { .max = NVMEOF_SPILL_US_MAX };
 static struct netlink_range_validation nof_range_removal __ro_after_init = { .max = NVMEOF_DELAYED_REMOVAL_MAX };
+static struct netlink_range_validation nof_range_quiesce __ro_after_init = { .max = NVMEOF_QUIESCE_TMO_MAX };
 static struct netlink_range_validation_signed nof_range_tmo __ro_after_init = { .min = -1, .max = S32_MAX };
 
 const struct nla_policy nof_policy_subsys_get[NVMEOF_A_SUBSYS_ID + 1] = {
 	[NVMEOF_A_SUBSYS_ID]		= { .type = NLA_U32 },
 };
 
-const struct nla_policy nof_policy_subsys_set[NVMEOF_A_DELAYED_REMOVAL + 1] = {
+const struct nla_policy nof_policy_subsys_set[NVMEOF_A_QUIESCE_TMO + 1] = {
 	[NVMEOF_A_SUBSYS_ID]		= { .type = NLA_U32 },
 	[NVMEOF_A_IOPOLICY]		= NOF_NAME_POLICY(NVMEOF_POLICY_MAX),
 	[NVMEOF_A_SPILL_US]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_spill),
@@ -29,6 +30,7 @@ const struct nla_policy nof_policy_subsys_set[NVMEOF_A_DELAYED_REMOVAL + 1] = {
 	[NVMEOF_A_DEGRADE]		= NLA_POLICY_MAX(NLA_U8, 1),
 	[NVMEOF_A_FENCING]		= NLA_POLICY_MAX(NLA_U32, NVMEOF_FENCING_AUTO),
 	[NVMEOF_A_DELAYED_REMOVAL]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_removal),
+	[NVMEOF_A_QUIESCE_TMO]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_quiesce),
 };
 
 const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_RETRY_COUNT + 1] = {

@@ -11,7 +11,7 @@
  * the two.
  */
 extern const struct nla_policy nof_policy_subsys_get[NVMEOF_A_SUBSYS_ID + 1];
-extern const struct nla_policy nof_policy_subsys_set[NVMEOF_A_DELAYED_REMOVAL + 1];
+extern const struct nla_policy nof_policy_subsys_set[NVMEOF_A_QUIESCE_TMO + 1];
 extern const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_RETRY_COUNT + 1];
 extern const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1];
 extern const struct nla_policy nof_policy_ctrl_del[NVMEOF_A_CTRL_NAME + 1];

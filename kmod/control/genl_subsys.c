@@ -7,7 +7,7 @@
 static bool takes_policy(struct nlattr **attrs)
 {
 	return attrs[NVMEOF_A_SPILL_US] || attrs[NVMEOF_A_SPILL_DEPTH] || attrs[NVMEOF_A_DEGRADE] ||
-	       attrs[NVMEOF_A_FENCING] || attrs[NVMEOF_A_DELAYED_REMOVAL];
+	       attrs[NVMEOF_A_FENCING] || attrs[NVMEOF_A_DELAYED_REMOVAL] || attrs[NVMEOF_A_QUIESCE_TMO];
 }
 
 /* The bounds of each were checked by the policy table. */
@@ -23,6 +23,8 @@ static void take_policy(struct nof_policy *p, struct nlattr **attrs)
 		p->fencing = nla_get_u32(attrs[NVMEOF_A_FENCING]);
 	if (attrs[NVMEOF_A_DELAYED_REMOVAL])
 		p->delayed_removal_secs = nla_get_u32(attrs[NVMEOF_A_DELAYED_REMOVAL]);
+	if (attrs[NVMEOF_A_QUIESCE_TMO])
+		p->quiesce_tmo = nla_get_u32(attrs[NVMEOF_A_QUIESCE_TMO]);
 }
 
 /* The selector first: its name is all that can still be wrong, and then nothing has changed. */

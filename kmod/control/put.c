@@ -57,7 +57,8 @@ static int put_policy(struct sk_buff *skb, const struct nof_policy *p)
 	       nla_put_u32(skb, NVMEOF_A_SPILL_DEPTH, READ_ONCE(p->spill_depth)) ?:
 	       nla_put_u8(skb, NVMEOF_A_DEGRADE, READ_ONCE(p->degrade)) ?:
 	       nla_put_u32(skb, NVMEOF_A_FENCING, READ_ONCE(p->fencing)) ?:
-	       nla_put_u32(skb, NVMEOF_A_DELAYED_REMOVAL, READ_ONCE(p->delayed_removal_secs));
+	       nla_put_u32(skb, NVMEOF_A_DELAYED_REMOVAL, READ_ONCE(p->delayed_removal_secs)) ?:
+	       nla_put_u32(skb, NVMEOF_A_QUIESCE_TMO, READ_ONCE(p->quiesce_tmo));
 }
 
 int nof_put_subsys(struct sk_buff *skb, struct nof_subsys *s)
@@ -325,6 +326,7 @@ int nof_put_path(struct sk_buff *skb, struct nof_path *path)
 	       put_ana(skb, path) ?:
 	       nla_put_u8(skb, NVMEOF_A_USABLE, READ_ONCE(path->usable)) ?:
 	       nla_put_u8(skb, NVMEOF_A_DEGRADED, READ_ONCE(path->degraded) || READ_ONCE(path->ctrl->suspect)) ?:
+	       nla_put_u8(skb, NVMEOF_A_SUSPECT, READ_ONCE(path->ctrl->suspect)) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_path_inflight(path)) ?:
 	       put_stats(skb, path) ?:
 	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(path->ctrl->limits.p2p)) ?:

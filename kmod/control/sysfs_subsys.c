@@ -89,6 +89,7 @@ static DEVICE_ATTR_RW(name)
 POLICY_NUMBER(spill_us, NVMEOF_SPILL_US_MAX);
 POLICY_NUMBER(spill_depth, NVMEOF_SPILL_DEPTH_MAX);
 POLICY_NUMBER(delayed_removal_secs, NVMEOF_DELAYED_REMOVAL_MAX);
+POLICY_NUMBER(quiesce_tmo, NVMEOF_QUIESCE_TMO_MAX);
 
 #define POLICY_WORD(name, words)									\
 SUBSYS_SHOW_ONLY(name, "%s", words[READ_ONCE(s->policy.name)])						\
@@ -127,6 +128,7 @@ static struct attribute *subsys_attrs[] = {
 	&dev_attr_degrade.attr,
 	&dev_attr_fencing.attr,
 	&dev_attr_delayed_removal_secs.attr,
+	&dev_attr_quiesce_tmo.attr,
 	NULL
 };
 

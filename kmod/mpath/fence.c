@@ -362,14 +362,19 @@ static void reset_work(struct work_struct *work)
  * When the target has ended an association that it hears nothing of any more, and what it executed for it (TP4129): it
  * may look at its timer once per keep-alive timeout only, so that one that began just after a look is found expired at
  * the second next; with traffic based keep-alive a command excuses the whole period that it falls into, which is one
- * more. Then the Command Quiesce Time. Without keep-alive no time is promised: then that of the default.
+ * more. Then the Command Quiesce Time: 0 is one that the target does not report (NVMe Base 2.1, 5.1.13.2.1), and what the
+ * operator has set stands for it under fencing=safe. Without keep-alive no time is promised: then that of the default.
  */
 static u32 bound_ms(const struct nof_ctrl *ctrl)
 {
 	u32 kato = nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS;
 	u32 times = test_bit(NOF_CTRL_TBKAS, &ctrl->flags) || !ctrl->kato_ms ? 3 : 2;
+	const struct nof_policy *policy = &ctrl->subsys->policy;
+	u32 quiesce = ctrl->cqt_ms;
 
-	return min(kato, U32_MAX / 4) * times + ctrl->cqt_ms;
+	if (!quiesce && READ_ONCE(policy->fencing) == NVMEOF_FENCING_SAFE)
+		quiesce = READ_ONCE(policy->quiesce_tmo) * MSEC_PER_SEC;
+	return min(kato, U32_MAX / 8) * times + quiesce;
 }
 
 int nof_fence_arm(struct nof_ctrl *ctrl)

@@ -31,6 +31,7 @@ static void subsys_init(struct nof_subsys *s)
 	INIT_LIST_HEAD(&s->fences);
 	s->selector_gen = 1;
 	WRITE_ONCE(s->policy.fencing, NVMEOF_FENCING_AUTO);
+	WRITE_ONCE(s->policy.quiesce_tmo, NVMEOF_DEF_QUIESCE_TMO);
 	nof_health_init(s);
 	nof_news_init(s);
 	RCU_INIT_POINTER(s->selector, nof_selector_get(NVMEOF_DEF_IOPOLICY));
@@ -126,6 +127,7 @@ static void subsys_set_policy(struct nof_subsys *s, const struct nof_policy *pol
 	WRITE_ONCE(s->policy.degrade, policy->degrade);
 	WRITE_ONCE(s->policy.fencing, policy->fencing);
 	WRITE_ONCE(s->policy.delayed_removal_secs, policy->delayed_removal_secs);
+	WRITE_ONCE(s->policy.quiesce_tmo, policy->quiesce_tmo);
 	nof_health_update(s);
 	if (linger)
 		subsys_update_linger(s);

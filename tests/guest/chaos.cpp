@@ -293,7 +293,7 @@ bool Chaos::policy()
 				       " spill-depth=8",
 				       " degrade=on",
 				       " degrade=off",
-				       " fencing=safe",
+				       " fencing=safe quiesce-tmo=1",
 				       " fencing=auto",
 				       " fencing=immediate"};
 	auto all = rig_.policies();

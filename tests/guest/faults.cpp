@@ -539,6 +539,7 @@ TEST_CASE("faults: reconnect", "[faults][reconnect]")
 		name = "reconnect-safe";
 		nvmeof::SubsystemSettings s;
 		s.fencing = nvmeof::Fencing::safe;
+		s.quiesceTimeout = std::chrono::seconds(1);
 		REQUIRE(rig.host.client().set(take(rig.host.client().subsystems()).at(0).name, s).ok());
 	}
 	playAll({name, nothing, [&] { return resetAndWait(rig.host, c.name); },

@@ -44,7 +44,8 @@ class Scene {
 public:
 	Ports ports;
 
-	explicit Scene(const Setup &setup = {}) : ports(configs(setup)), ghosts(ports.ghosts())
+	explicit Scene(const Setup &setup = {})
+		: ports(configs(setup)), keepAlive(setup.keepAlive), ghosts(ports.ghosts())
 	{
 		ports[1].setAnaState(1,
 				     target::ana_non_optimized); // writes go to the first port as long as it is there
@@ -61,6 +62,7 @@ public:
 		REQUIRE(both());
 	}
 
+	Millis keepAlive;
 	target::Ghosts &ghosts;
 	std::vector<std::string> names;
 	std::string node;
@@ -329,6 +331,24 @@ TEST_CASE("the bound is the controller's: granularity, traffic as a sign of life
 	auto pending = scene.stall(0, 7, "write-stalled-silent");
 	scene.heldUntilBound(pending, false);
 	scene.newerDataStays(0, 8);
+}
+
+// What stock targets do: they close the connection first and wait for their backend then, and report no CQT.
+TEST_CASE("fencing=safe: a target that does not say how long it may take has quiesce-tmo, whoever ends the connection",
+	  "[fencing][bound][quiesce][trap1]")
+{
+	Scene scene({.quiesce = 0});
+	auto node = scene.ports.host.client().subsystems();
+	CHECK(take(std::move(node)).front().quiesceTimeout == 30s);
+	scene.ports.set("quiesce-tmo=3");
+	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
+	std::this_thread::sleep_for(slowly(2 * scene.keepAlive) + 2500ms);
+	CHECK(pending.waits());
+	CHECK(pending.join(8s));
+	CHECK(pending.status() == 0);
+	CHECK(pending.took() >= slowly(2 * scene.keepAlive) + 2900ms);
+	CHECK(scene.newerDataStays(0, 8));
+	CHECK(kernelSaid("waited for the time that the target has to end it"));
 }
 
 TEST_CASE("reads and flushes go on while a write is held", "[fencing][reads]")

@@ -141,7 +141,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		if (notOverRdma("writes are held back for a controller that was lost"))
 			return;
 		rig.connectAll();
-		rig.set("iopolicy=round-robin fencing=safe");
+		rig.set("iopolicy=round-robin fencing=safe quiesce-tmo=1");
 		FioLoad busy(load());
 		REQUIRE(rig.flowing());
 		rig.lane(0).link().impair("loss 100%");

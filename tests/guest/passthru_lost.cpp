@@ -166,7 +166,7 @@ TEST_CASE("of a zoned namespace nothing goes again that moves a write pointer", 
 TEST_CASE("passthrough that was lost waits for the fence, like a write", "[passthru][lost][fencing]")
 {
 	Scene scene;
-	scene.ports.set("fencing=safe");
+	scene.ports.set("fencing=safe quiesce-tmo=0"); // this target stops when it says
 	scene.ports[0].script().arm(cut);
 	auto begin = Clock::now();
 	CHECK(scene.send(target::op_read) == 0);

@@ -250,7 +250,7 @@ TEST_CASE("a release that was lost takes nothing from another process of this ho
 TEST_CASE("with fencing=safe a lost change waits until nothing of it can come", "[reserve][lost][fencing]")
 {
 	Scene s;
-	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe");
+	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
 	REQUIRE(s.pr(0).enroll(0xa) == 0);
 	const auto lost = always(Hook::execute, cut<false, reg>);
 	s.ports[0].script().arm(lost);

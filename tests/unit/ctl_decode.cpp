@@ -126,7 +126,7 @@ TEST_CASE("a subsystem's policy", "[decode]")
 	p.u32(NVMEOF_A_SUBSYS_ID, 0).text(NVMEOF_A_SUBSYS_NAME, "nvmeof0").text(NVMEOF_A_SUBSYSNQN, "nqn.x");
 	CHECK(decodeSubsystem(p.attributes())->fencing == Fencing::immediate); // an older module says nothing
 	p.u32(NVMEOF_A_SPILL_US, 500).u32(NVMEOF_A_SPILL_DEPTH, 32).u8(NVMEOF_A_DEGRADE, 1);
-	p.u32(NVMEOF_A_FENCING, NVMEOF_FENCING_SAFE).u32(NVMEOF_A_DELAYED_REMOVAL, 60);
+	p.u32(NVMEOF_A_FENCING, NVMEOF_FENCING_SAFE).u32(NVMEOF_A_DELAYED_REMOVAL, 60).u32(NVMEOF_A_QUIESCE_TMO, 45);
 	Result<Subsystem> s = decodeSubsystem(p.attributes());
 	REQUIRE(s);
 	CHECK(s->spillLatency == std::chrono::microseconds(500));
@@ -134,6 +134,7 @@ TEST_CASE("a subsystem's policy", "[decode]")
 	CHECK(s->degrade);
 	CHECK(s->fencing == Fencing::safe);
 	CHECK(s->delayedRemoval == std::chrono::seconds(60));
+	CHECK(s->quiesceTimeout == std::chrono::seconds(45));
 }
 
 TEST_CASE("a path with its statistics", "[decode]")

@@ -42,7 +42,7 @@ template <typename T> std::optional<T> number(const nofctl::Attributes &attribut
 TEST_CASE("every setting of a subsystem", "[settings]")
 {
 	auto s = subsystem({"iopolicy=latency", "spill-us=500", "spill-depth=32", "degrade=on", "fencing=safe",
-			    "delayed-removal-secs=60"});
+			    "delayed-removal-secs=60", "quiesce-tmo=45"});
 	REQUIRE(s);
 	CHECK(s->iopolicy == "latency");
 	CHECK(s->spillLatency == 500us);
@@ -50,6 +50,7 @@ TEST_CASE("every setting of a subsystem", "[settings]")
 	CHECK(s->degrade == true);
 	CHECK(s->fencing == Fencing::safe);
 	CHECK(s->delayedRemoval == 60s);
+	CHECK(s->quiesceTimeout == 45s);
 	CHECK(*subsystem({}) == SubsystemSettings());
 	auto off = subsystem({"spill-us=0", "degrade=off", "fencing=immediate"});
 	REQUIRE(off);
@@ -77,7 +78,7 @@ TEST_CASE("nonsense for a subsystem", "[settings]")
 			     "spill-us=1.5", "spill-us=0x10", "spill-us=60000001", "spill-us=4294967296", "spill-us= 5",
 			     "spill-us=500us", "spill-depth=1025", "degrade=1", "degrade=ON",
 			     "degrade=", "fencing=none", "fencing=safe ", "delayed-removal-secs=604801",
-			     "delayed-removal-secs=-1", "Iopolicy=numa", "stall-tmo=1");
+			     "delayed-removal-secs=-1", "quiesce-tmo=86401", "Iopolicy=numa", "stall-tmo=1");
 	CAPTURE(word);
 	auto s = subsystem({word});
 	REQUIRE_FALSE(s);
@@ -98,7 +99,7 @@ TEST_CASE("errors about settings help", "[settings]")
 {
 	CHECK(subsystem({"spil-us=5"}).error().message ==
 	      "there is no setting 'spil-us'; a subsystem has: iopolicy, spill-us, spill-depth, degrade, fencing, "
-	      "delayed-removal-secs");
+	      "delayed-removal-secs, quiesce-tmo");
 	CHECK(subsystem({"spill-us=x"}).error().message ==
 	      "spill-us: 'x' is not a number of microseconds from 0 to 60000000");
 	CHECK(subsystem({"degrade=yes"}).error().message == "degrade: 'yes' is neither off nor on");

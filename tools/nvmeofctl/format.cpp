@@ -104,6 +104,7 @@ void addPolicy(Fields &fields, const Subsystem &subsystem)
 	fields.emplace_back("fencing", toString(subsystem.fencing));
 	fields.emplace_back("delayed-removal-secs",
 			    numberOrOff(static_cast<std::uint64_t>(subsystem.delayedRemoval.count()), "s"));
+	fields.emplace_back("quiesce-tmo", fmt::format("{} s", subsystem.quiesceTimeout.count()));
 	if (subsystem.tags)
 		addNumber(fields, "tags", subsystem.tags);
 }
@@ -242,7 +243,9 @@ bool leftOut(const Path &path)
 
 std::string conditionOf(const Path &path)
 {
-	return leftOut(path) ? "degraded" : toString(path.controllerState);
+	if (leftOut(path))
+		return path.suspect ? "suspect" : "degraded";
+	return toString(path.controllerState);
 }
 
 std::string pathsNote(const Namespace &ns, std::chrono::nanoseconds now)
@@ -397,6 +400,7 @@ Fields fieldsOf(const Path &path, std::chrono::nanoseconds now)
 		addNumber(fields, "ana group", *path.anaGroup);
 	fields.emplace_back("usable", yesNo(path.usable));
 	fields.emplace_back("degraded", yesNo(path.degraded));
+	fields.emplace_back("suspect", yesNo(path.suspect));
 	fields.emplace_back("peer-to-peer", yesNo(path.p2p));
 	fields.emplace_back("nvidia-fs", yesNo(path.nvfs));
 	addNumber(fields, "in flight", path.inflight);

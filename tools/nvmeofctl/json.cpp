@@ -111,6 +111,7 @@ Json toJson(const Subsystem &subsystem)
 	json["degrade"] = subsystem.degrade;
 	json["fencing"] = toString(subsystem.fencing);
 	json["delayed_removal_secs"] = subsystem.delayedRemoval.count();
+	json["quiesce_tmo_secs"] = subsystem.quiesceTimeout.count();
 	json["tags"] = subsystem.tags;
 	putText(json, "model", subsystem.model);
 	putText(json, "serial", subsystem.serial);
@@ -202,6 +203,7 @@ Json toJson(const Path &path)
 		json["ana_since_ns"] = path.anaSince->count();
 	json["usable"] = path.usable;
 	json["degraded"] = path.degraded;
+	json["suspect"] = path.suspect;
 	json["p2p"] = path.p2p;
 	json["nvfs"] = path.nvfs;
 	json["inflight"] = path.inflight;

@@ -109,6 +109,7 @@ SubsystemSettings untouched(SubsystemSettings settings, const Subsystem &subsyst
 	keepIf(settings.degrade, subsystem.degrade == fresh.degrade);
 	keepIf(settings.fencing, subsystem.fencing == fresh.fencing);
 	keepIf(settings.delayedRemoval, subsystem.delayedRemoval == fresh.delayedRemoval);
+	keepIf(settings.quiesceTimeout, subsystem.quiesceTimeout == fresh.quiesceTimeout);
 	return settings;
 }
 

@@ -14,6 +14,8 @@ constexpr SettingText ofSubsystem[] = {
 	{"fencing", "auto, immediate or safe", "auto",
 	 "when a request that modifies data may be sent again after its connection was lost"},
 	{"delayed-removal-secs", "0 to 604800 s", "0", "how long a namespace outlives its last path"},
+	{"quiesce-tmo", "0 to 86400 s", "30",
+	 "with fencing=safe: how long a target that does not say so may execute requests of a connection it has ended"},
 };
 
 constexpr SettingText ofController[] = {
@@ -21,7 +23,7 @@ constexpr SettingText ofController[] = {
 	{"ctrl-loss-tmo", "-1 (never), or 0 to 2147483.647 s", "600",
 	 "give the controller up after that long without a connection"},
 	{"fast-io-fail-tmo", "-1 (off), or 0 to 2147483.647 s", "-1", "fail I/O after that long without a connection"},
-	{"stall-tmo", "0 (off) to 86400 s; 300ms is 0.3", "0.3", "silence after which the path counts as lost"},
+	{"stall-tmo", "0 (off) to 86400 s; 300ms is 0.3", "0.3", "silence after which the path is suspect"},
 };
 
 } // namespace

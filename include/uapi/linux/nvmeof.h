@@ -13,8 +13,9 @@
  * SUBSYS_GET    do: SUBSYS_ID (req)   -> a subsystem object
  *               dump                  -> all subsystems
  *   a subsystem object: SUBSYS_ID, SUBSYS_NAME, SUBSYSNQN, HOSTNQN, HOSTID, MODEL, SERIAL, FIRMWARE, IOPOLICY,
- *   SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL, NR_CTRLS, NR_NS, [TAGS]
- * SUBSYS_SET    do, admin: SUBSYS_ID (req), IOPOLICY, SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL (opt).
+ *   SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL, QUIESCE_TMO, NR_CTRLS, NR_NS, [TAGS]
+ * SUBSYS_SET    do, admin: SUBSYS_ID (req), IOPOLICY, SPILL_US, SPILL_DEPTH, DEGRADE, FENCING, DELAYED_REMOVAL,
+ *               QUIESCE_TMO (opt).
  *               Either all are taken over or, when one is bad, none. -ENOENT when there is no such selector.
  *
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
@@ -51,7 +52,7 @@
  * PATH_GET      do: PATH_NAME (req)   -> a path object
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
  *   a path object: PATH_NAME, NS_NAME, CTRL_NAME, NSID, CTRL_STATE, ANA_STATE, [ANA_GROUP], ANA_SINCE, USABLE,
- *   DEGRADED, INFLIGHT, IOS, BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS, FAILOVERS_FROM, FAILOVERS_TO,
+ *   DEGRADED, SUSPECT, INFLIGHT, IOS, BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS, FAILOVERS_FROM, FAILOVERS_TO,
  *   LATENCY_READ, LATENCY_WRITE, LATENCY_READ_NS, LATENCY_WRITE_NS, [P2P], [NVFS], and of its controller: RECONNECTS,
  *   [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS]
  *
@@ -80,6 +81,8 @@
 #define NVMEOF_SPILL_US_MAX	60000000	/* a minute */
 #define NVMEOF_SPILL_DEPTH_MAX	1024		/* the largest queue */
 #define NVMEOF_DELAYED_REMOVAL_MAX 604800	/* seconds: a week */
+#define NVMEOF_QUIESCE_TMO_MAX	86400		/* seconds: a day */
+#define NVMEOF_DEF_QUIESCE_TMO	30		/* the time limit of a request */
 #define NVMEOF_DEF_IOPOLICY	"numa"	/* of a new subsystem */
 
 enum nvmeof_cmd {
@@ -185,10 +188,10 @@ enum nvmeof_attr {
 	NVMEOF_A_DEGRADE,		/* u8: 0 or 1, default 0 */
 	NVMEOF_A_FENCING,		/* u32, enum nvmeof_fencing, default auto */
 	NVMEOF_A_DELAYED_REMOVAL,	/* u32, seconds, default 0 */
-	NVMEOF_A_STALL_TMO,		/* u32, ms, 0 = off, default 300: silence after which a path counts as lost */
+	NVMEOF_A_STALL_TMO,		/* u32, ms, 0 = off, default 300: silence after which a path is suspect */
 	NVMEOF_A_FAILOVERS_FROM,	/* u64: requests that left this path because it could not carry them */
 	NVMEOF_A_FAILOVERS_TO,		/* u64: requests that came to it from another */
-	NVMEOF_A_DEGRADED,		/* u8: 0 or 1: left out as an outlier */
+	NVMEOF_A_DEGRADED,		/* u8: 0 or 1: gets no new I/O while there is a better path */
 	NVMEOF_A_ANA_SINCE,		/* u64: CLOCK_BOOTTIME, ns, since when ANA_STATE holds */
 	NVMEOF_A_LATENCY_READ,		/* binary: NVMEOF_HIST_BUCKETS u64 in host order, see there */
 	NVMEOF_A_LATENCY_WRITE,		/* binary: likewise */
@@ -231,6 +234,8 @@ enum nvmeof_attr {
 	NVMEOF_A_PROTECTION,		/* u8: type of protection information that the controller makes and checks */
 	NVMEOF_A_ATOMIC_WRITE,		/* u32: bytes of a write that is done whole or not at all */
 	NVMEOF_A_ATOMIC_BOUNDARY,	/* u32: bytes, multiples of which such a write does not cross */
+	NVMEOF_A_SUSPECT,		/* u8: 0 or 1: DEGRADED because its controller does not answer */
+	NVMEOF_A_QUIESCE_TMO,		/* u32, seconds, default 30: stands for a Command Quiesce Time that is not told */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1
@@ -257,7 +262,7 @@ enum nvmeof_ana_state {			/* values of the ANA log; NVMe Base 2.0, 8.20.3 */
 enum nvmeof_fencing {
 	NVMEOF_FENCING_IMMEDIATE,	/* what a lost path had goes to another at once */
 	NVMEOF_FENCING_SAFE,		/* what modifies data waits until the old association is known to be dead */
-	NVMEOF_FENCING_AUTO,		/* it waits if the peer has not ended the association itself */
+	NVMEOF_FENCING_AUTO,		/* until the peer knows, or was not heard for the keep-alive timeout */
 };
 
 /*
@@ -276,7 +281,7 @@ enum nvmeof_event {
 	NVMEOF_EVENT_REFUSED,		/* a namespace or path the driver will not use: LAST_ERROR says why */
 	NVMEOF_EVENT_AEN,
 	NVMEOF_EVENT_FAILOVER,		/* NS_NTF: requests left PATH_NAME and are done elsewhere */
-	NVMEOF_EVENT_DEGRADED,		/* PATH_NTF: left out as an outlier */
+	NVMEOF_EVENT_DEGRADED,		/* PATH_NTF: left out as an outlier, or SUSPECT */
 	NVMEOF_EVENT_RESTORED,		/* PATH_NTF: taken back */
 	NVMEOF_EVENT_SCANNED,		/* CTRL_NTF: a scan has ended, SCAN_ERRNO tells how */
 	NVMEOF_EVENT_NO_PATH,		/* NS_NTF: no usable path is left */
