@@ -215,7 +215,9 @@ TEST_CASE("who listens and lists does not hold up a failover", "[multipath][noti
 		    alone.count(), watched.count(), monitors.lists());
 	CHECK(probe.error() == 0);
 	CHECK(monitors.lists() > 2);
-	CHECK(watched < alone + slowly(20ms));
+	// A list takes half a second. The lock that it takes for eight paths at a time may be in the way while it waits
+	// for the processor; one that it kept to its end would cost a quarter of a second.
+	CHECK(watched < alone + slowly(60ms));
 }
 
 } // namespace guest::multipath_notices
