@@ -273,9 +273,10 @@ const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, 
 	nof_head_fill_limits(ctrl, format, &lim);
 	lim = common(&head->limits, &lim);
 	why = nof_limits_update(head->disk, &lim) ? "the block layer refuses the limits that all paths can keep" : NULL;
+	/* not before: who has subsys->lock may wait for memory, and that for this disk */
+	blk_mq_unfreeze_queue(head->disk->queue);
 	if (!why)
 		news = set_limits(head, &lim);
-	blk_mq_unfreeze_queue(head->disk->queue);
 unlock:
 	mutex_unlock(&head->narrow_lock);
 	tell(head, news);
@@ -328,39 +329,38 @@ static bool could(struct nof_head *head, struct nof_limits *lim)
 }
 
 /*
- * Whether there is something to tell. The head says so first: a path that joins meanwhile has to fit what is about to
- * be promised.
+ * False: the disk has to be asked again. The head says so first: a path that joins meanwhile has to fit what is about
+ * to be promised. Under narrow_lock; while the disk is frozen subsys->lock is not taken.
  */
-static bool widen(struct nof_head *head)
+static bool widen(struct nof_head *head, const struct nof_limits *lim, bool *news)
 {
-	struct nof_limits was = head->limits, lim;
-	bool news;
+	struct nof_limits was = head->limits;
+	bool frozen;
+	int err = 0;
 
-	if (!could(head, &lim))
-		return false;
-	news = set_limits(head, &lim);
-	if (!nof_limits_update(head->disk, &lim))
-		return news;
-	set_limits(head, &was);
-	return false;
+	*news = set_limits(head, lim);
+	frozen = freeze(head, NULL, WIDEN_TMO_MS);
+	if (frozen) {
+		err = nof_limits_update(head->disk, lim);
+		blk_mq_unfreeze_queue(head->disk->queue);
+	}
+	if (!frozen || err) {
+		set_limits(head, &was);
+		*news = false;
+	}
+	return frozen;
 }
 
 void nof_head_widen_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, widen_work);
 	struct nof_limits lim;
-	bool frozen = false, news = false, more;
+	bool again, news = false;
 
 	mutex_lock(&head->narrow_lock);
-	more = could(head, &lim);
-	if (more)
-		frozen = freeze(head, NULL, WIDEN_TMO_MS);
-	if (frozen) {
-		news = widen(head);
-		blk_mq_unfreeze_queue(head->disk->queue);
-	}
+	again = could(head, &lim) && !widen(head, &lim, &news);
 	mutex_unlock(&head->narrow_lock);
 	tell(head, news);
-	if (more && !frozen)
+	if (again)
 		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_REST);
 }
