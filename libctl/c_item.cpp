@@ -95,11 +95,8 @@ nvmeof_item itemOf(const Path &path)
 		      {"namespace", path.nameSpace},
 		      {"controller", path.controller},
 		      {"ana_state", toString(path.anaState)}};
-	item.numbers = {{"nsid", path.nsid},
-			{"usable", path.usable},
-			{"degraded", path.degraded},
-			{"suspect", path.suspect},
-			{"inflight", path.inflight}};
+	item.numbers = {{"nsid", path.nsid},       {"usable", path.usable},       {"degraded", path.degraded},
+			{"suspect", path.suspect}, {"probation", path.probation}, {"inflight", path.inflight}};
 	return item;
 }
 

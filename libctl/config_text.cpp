@@ -98,7 +98,8 @@ void Writer::settings(const SubsystemSettings &settings)
 	for (const std::string &word : wordsOf(settings)) {
 		const std::size_t equals = word.find('=');
 		const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
-		const bool number = name.starts_with("spill-") || name == "delayed-removal-secs" || name == "quiesce-tmo";
+		const bool number =
+			name.starts_with("spill-") || name == "delayed-removal-secs" || name == "quiesce-tmo";
 		line(name, number ? value : name == "degrade" ? (value == "on" ? "true" : "false") : quoted(value));
 	}
 }

@@ -205,6 +205,8 @@ static void decodeCondition(Reader &in, nvmeof::Controller &controller)
 	controller.state = static_cast<ControllerState>(in.required<std::uint32_t>(NVMEOF_A_CTRL_STATE));
 	controller.reconnects = in.number<std::uint32_t>(NVMEOF_A_RECONNECTS);
 	controller.attempts = in.number<std::uint32_t>(NVMEOF_A_ATTEMPTS);
+	if (std::optional<std::uint32_t> left = in.maybe<std::uint32_t>(NVMEOF_A_LOSS_LEFT))
+		controller.lossLeft = std::chrono::milliseconds(*left);
 	controller.lastError = in.text(NVMEOF_A_LAST_ERROR);
 	controller.lastErrno = static_cast<int>(in.number<std::uint32_t>(NVMEOF_A_LAST_ERRNO));
 	controller.lastStatus = in.maybe<std::uint16_t>(NVMEOF_A_LAST_STATUS);
@@ -318,6 +320,7 @@ Result<nvmeof::Path> decodePath(const Attributes &attributes)
 	path.usable = in.boolean(NVMEOF_A_USABLE);
 	path.degraded = in.boolean(NVMEOF_A_DEGRADED);
 	path.suspect = in.boolean(NVMEOF_A_SUSPECT);
+	path.probation = in.boolean(NVMEOF_A_PROBATION);
 	path.inflight = in.number<std::uint32_t>(NVMEOF_A_INFLIGHT);
 	path.ios = in.number<std::uint64_t>(NVMEOF_A_IOS);
 	path.bytesRead = in.number<std::uint64_t>(NVMEOF_A_BYTES_READ);

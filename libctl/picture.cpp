@@ -74,6 +74,7 @@ void keepStates(Path &path, const Path &old)
 	path.usable = old.usable;
 	path.degraded = old.degraded;
 	path.suspect = old.suspect;
+	path.probation = old.probation;
 	takeFailures(path, old);
 }
 

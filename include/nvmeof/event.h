@@ -25,7 +25,7 @@ enum class EventType : std::uint32_t {
 	refused,        // a namespace or path that the driver will not use
 	aen,            // asynchronous event of the target
 	failover,       // of a namespace: requests left a path, and are done on others: Event::failover
-	degraded,       // of a path: left out as an outlier, or suspect
+	degraded,       // of a path: left out as an outlier, suspect, or on probation
 	restored,       // of a path: taken back
 	scanned,        // of a controller: a scan of its namespaces has ended: Event::scanErrno
 	noPath,         // of a namespace: no usable path is left

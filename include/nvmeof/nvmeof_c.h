@@ -71,7 +71,7 @@ NVMEOF_C_API void nvmeof_error_free(nvmeof_error *error);
  * "owner", "serial", "model" of a controller; "wwid", "uuid" of a namespace; "namespace", "controller", "ana_state"
  * of a path; "type", "object_kind", "reason" of an event. Numbers: "subsystem", "id", "last_errno", "last_status",
  * "scans", "reconnects", "paths", "inflight"; "nsid", "size", "lba_size", "read_only", "usable_paths", "openers";
- * "usable", "degraded", "suspect"; "time" (ns, CLOCK_BOOTTIME).
+ * "usable", "degraded", "suspect", "probation"; "time" (ns, CLOCK_BOOTTIME).
  */
 NVMEOF_C_API enum nvmeof_kind nvmeof_item_kind(const nvmeof_item *item);
 NVMEOF_C_API const char *nvmeof_item_text(const nvmeof_item *item, const char *field); /* NULL: it has none */

@@ -37,10 +37,11 @@ struct Path {
 	std::optional<std::uint32_t> anaGroup;
 	std::optional<std::chrono::nanoseconds> anaSince; // CLOCK_BOOTTIME at which anaState became what it is
 	bool usable = false;
-	bool degraded = false; // left out as an outlier, see Subsystem::degrade, or suspect
-	bool suspect = false;  // its controller does not answer, and is not given up yet
-	bool p2p = false;      // reaches PCI peer-to-peer memory
-	bool nvfs = false;     // reaches a GPU's memory that nvidia-fs maps, where that is there
+	bool degraded = false;  // left out as an outlier, see Subsystem::degrade, suspect, or on probation
+	bool suspect = false;   // its controller does not answer, and is not given up yet
+	bool probation = false; // its controller was lost again and again: it gets single requests
+	bool p2p = false;       // reaches PCI peer-to-peer memory
+	bool nvfs = false;      // reaches a GPU's memory that nvidia-fs maps, where that is there
 	std::uint32_t inflight = 0;
 	std::uint64_t ios = 0; // completed
 	std::uint64_t bytesRead = 0;

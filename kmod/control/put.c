@@ -175,6 +175,13 @@ static int put_owner(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	return put_string_if(skb, NVMEOF_A_OWNER, owner);
 }
 
+static int put_loss_left(struct sk_buff *skb, const struct nof_ctrl *ctrl)
+{
+	s64 ms = nof_ctrl_loss_left_ms(ctrl);
+
+	return ms < 0 ? 0 : nla_put_u32(skb, NVMEOF_A_LOSS_LEFT, ms);
+}
+
 int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, ctrl->subsys->id) ?:
@@ -189,6 +196,7 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       put_settings(skb, &ctrl->opts) ?:
 	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(ctrl->reconnects)) ?:
 	       nla_put_u32(skb, NVMEOF_A_ATTEMPTS, READ_ONCE(ctrl->attempts)) ?:
+	       put_loss_left(skb, ctrl) ?:
 	       put_last_error(skb, ctrl) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_ctrl_inflight(ctrl)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths)) ?:
@@ -325,8 +333,9 @@ int nof_put_path(struct sk_buff *skb, struct nof_path *path)
 	       nla_put_u32(skb, NVMEOF_A_CTRL_STATE, nof_ctrl_state(path->ctrl)) ?:
 	       put_ana(skb, path) ?:
 	       nla_put_u8(skb, NVMEOF_A_USABLE, READ_ONCE(path->usable)) ?:
-	       nla_put_u8(skb, NVMEOF_A_DEGRADED, READ_ONCE(path->degraded) || READ_ONCE(path->ctrl->suspect)) ?:
+	       nla_put_u8(skb, NVMEOF_A_DEGRADED, READ_ONCE(path->on_trial) || READ_ONCE(path->ctrl->suspect)) ?:
 	       nla_put_u8(skb, NVMEOF_A_SUSPECT, READ_ONCE(path->ctrl->suspect)) ?:
+	       nla_put_u8(skb, NVMEOF_A_PROBATION, READ_ONCE(path->ctrl->probation.on)) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_path_inflight(path)) ?:
 	       put_stats(skb, path) ?:
 	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(path->ctrl->limits.p2p)) ?:

@@ -19,8 +19,9 @@ PATH_ATTR(ana_state, "%s", nof_ana_state_name(READ_ONCE(path->ana_state)));
 PATH_ATTR(ana_grpid, "%u", READ_ONCE(path->ana_group));
 PATH_ATTR(ana_since, "%llu", READ_ONCE(path->ana_since));	/* CLOCK_BOOTTIME, ns */
 PATH_ATTR(usable, "%d", READ_ONCE(path->usable));
-PATH_ATTR(degraded, "%d", READ_ONCE(path->degraded) || READ_ONCE(path->ctrl->suspect));
+PATH_ATTR(degraded, "%d", READ_ONCE(path->on_trial) || READ_ONCE(path->ctrl->suspect));
 PATH_ATTR(suspect, "%d", READ_ONCE(path->ctrl->suspect));
+PATH_ATTR(probation, "%d", READ_ONCE(path->ctrl->probation.on));
 PATH_ATTR(inflight, "%u", nof_path_inflight(path));
 PATH_ATTR(aborts, "%d", atomic_read(&path->aborts));
 
@@ -72,6 +73,7 @@ static struct attribute *path_attrs[] = {
 	&path_attr_usable.attr,
 	&path_attr_degraded.attr,
 	&path_attr_suspect.attr,
+	&path_attr_probation.attr,
 	&path_attr_inflight.attr,
 	&path_attr_aborts.attr,
 	&path_attr_ios.attr,

@@ -85,12 +85,12 @@ struct nof_opts {
 #define NOF_DEF_CTRL_LOSS_TMO_MS	600000
 #define NOF_DEF_CONNECT_TMO_MS		10000
 #define NOF_DEF_STALL_TMO_MS		300
-#define NOF_DEF_ACK_TMO_MS		67
+#define NOF_DEF_ACK_TMO_MS		134
 #define NOF_MAX_ACK_TMO_MS		10000
-#define NOF_DEF_RETRY_COUNT		4
+#define NOF_DEF_RETRY_COUNT		6
 #define NOF_MAX_RETRY_COUNT		6	/* 7 is for ever with some devices */
 #define NOF_ADMIN_DEPTH			32
-#define NOF_ERROR_TEXT			120
+#define NOF_ERROR_TEXT			160
 
 /* What a transport asks of the block layer; the core combines it with the controller's limits. */
 struct nof_transport_limits {
@@ -123,6 +123,24 @@ enum nof_ctrl_flag {
 };
 
 /**
+ * struct nof_probation - of a controller, see mpath/probation.c
+ * @on:		it gets a request now and then while other paths work; under subsys->lock
+ * @losses:	in a row, each less than a minute after the controller had become live
+ * @since:	jiffies of the first of them; when the probation began, or ended
+ * @gap_ms:	from one trial to the next; doubled by each loss
+ * @at:		jiffies before which there is no trial, over all CPUs
+ * @good:	trials in a row that went well
+ */
+struct nof_probation {
+	bool		on;
+	u32		losses;
+	unsigned long	since;
+	u32		gap_ms;
+	unsigned long	at;
+	atomic_t	good;
+};
+
+/**
  * struct nof_watch - what core/watch.c remembers of a controller; written by its work, some read by those of others
  * @queues:	those with something outstanding, or that had a moment ago
  * @fresh:	those that are to be among them; under ctrl->state_lock
@@ -132,6 +150,7 @@ enum nof_ctrl_flag {
  * @usual_us:	the longest that @still_ms was of late
  * @still:	@still_ms is longer than usual
  * @silent:	some connection hears nothing that it is owed
+ * @alive_ms:	for so long some connection was heard, while another one was not
  * @moved:	something has completed since it became suspect
  * @suspicions:	times it became suspect
  * @suspect_at:	jiffies when it last did, or was used again; valid with @suspicions
@@ -158,6 +177,7 @@ struct nof_watch {
 	u32		rest_ms;
 	bool		still;
 	bool		silent;
+	u32		alive_ms;
 	bool		moved;
 	bool		told;
 	bool		running;
@@ -284,6 +304,7 @@ struct nof_ctrl {
 	unsigned long		lost_at;	/* jiffies */
 	unsigned long		live_at;	/* jiffies; became live last */
 	struct nof_fence	*fence;		/* of the association, see mpath/fence.c */
+	struct nof_probation	probation;
 	/* how the association ended; written before its requests are cancelled, read after that */
 	u8			cause;		/* enum nof_cause of the first error; written under @state_lock */
 	bool			cut_off;	/* the peer owed an answer, and was silent */

@@ -77,7 +77,7 @@ u32 nof_queues_stub_ms(struct nof_ctrl *ctrl);
 /* Commands outstanding on the I/O queues for which @is returns true; see struct nof_slot for what it may read */
 u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot, const void *arg), const void *arg);
 /* Who looks whether anything completes; each has its own mark */
-enum nof_watcher { NOF_WATCH_KEEP_ALIVE = BIT(0), NOF_WATCH_LEAVE = BIT(1), NOF_WATCH_SILENCE = BIT(2) };
+enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_LEAVE, NOF_WATCH_SILENCE };
 /* True if anything completed on some queue since the watcher's last call */
 bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
 /*
@@ -101,6 +101,8 @@ void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
 /* If it is CONNECTING: the next attempt now, or as soon as one that is under way has failed. Any context. */
 void nof_reconnect_now(struct nof_ctrl *ctrl);
+/* ms until ctrl_loss_tmo has passed, at most; negative: it is not lost, or never given up */
+s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl);
 
 /* keepalive.c */
 int nof_ka_init(struct nof_ctrl *ctrl);

@@ -43,6 +43,12 @@ static inline int nof_number_take(struct nof_numbers *n, u32 min)
 	return nr;
 }
 
+/* This one, if it is free */
+static inline int nof_number_take_this(struct nof_numbers *n, u32 nr)
+{
+	return ida_alloc_range(&n->ida, nr, nr, GFP_KERNEL);
+}
+
 static inline void nof_number_give(struct nof_numbers *n, u32 nr)
 {
 	ida_free(&n->ida, nr);

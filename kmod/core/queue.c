@@ -264,8 +264,8 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 	free_slot(queue, slot_of(queue, cmd));
 	cmd->status = status;
 	cmd->result = *result;
-	if (queue->busy != U8_MAX)
-		queue->busy = U8_MAX;
+	if (READ_ONCE(queue->busy) != ULONG_MAX)
+		WRITE_ONCE(queue->busy, ULONG_MAX);
 	if (unlikely(status))
 		trace_nof_cmd_error(queue, cmd, status);
 	if (cmd->done)

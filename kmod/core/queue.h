@@ -104,7 +104,8 @@ struct nof_starved {
  * @starved:	struct nof_starved, who waits for room first; under @starved_lock
  * @unprepared:	contexts that wait for a resource of the transport; under @starved_lock
  * @rooms:	counts the calls of nof_queue_room()
- * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked
+ * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked. Completions set
+ *		all of them by a plain store, watchers clear theirs atomically
  * @watched:	in a list of ctrl->watch: nobody has to put it there; under ctrl->state_lock
  * @stubs:	of @inflight, commands that were detached
  * @lock:	serialises killing this queue
@@ -140,7 +141,7 @@ struct nof_queue {
 
 	atomic_t		inflight ____cacheline_aligned_in_smp;
 	u32			next;
-	u8			busy;
+	unsigned long		busy;
 	bool			watched;
 	struct list_head	starved;
 	struct list_head	unprepared;

@@ -31,7 +31,7 @@ static const char *no_connection(int err)
 	case -ECONNRESET:	return "connection reset by the target";
 	case -EPROTO:		return "what answers there does not speak NVMe";
 	case -EADDRNOTAVAIL:	return "host_traddr is no address of this machine";
-	case -ENODEV:		return "there is no such host_iface, or no RDMA device there";
+	case -ENODEV:		return "no such interface (host_iface, or in an address), or no RDMA device there";
 	case -EPERM:
 	case -EACCES:		return "a firewall of this machine lets nothing out there";
 	default:		return "cannot connect";
@@ -469,15 +469,15 @@ void nof_queues_flush(struct nof_ctrl *ctrl)
 bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)
 {
 	struct nof_queue *queue;
-	bool busy = false;
+	bool busy = false, was;
 	u32 i;
 
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++) {
+		was = test_and_clear_bit(who, &queue->busy);
 		/* keep-alive answered is no progress of those who wait for I/O */
 		if (queue->qid || who != NOF_WATCH_LEAVE)
-			busy |= queue->busy & who;
-		queue->busy &= ~who;
+			busy |= was;
 	}
 	mutex_unlock(&ctrl->queues_lock);
 	return busy;

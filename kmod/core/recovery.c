@@ -131,9 +131,9 @@ void nof_recovery_work(struct work_struct *work)
 
 	ctrl->lost_at = jiffies;
 	ctrl->attempts = 0;
+	nof_mpath.lost(ctrl);
 	count_flap(ctrl);
 	fail_fast_start(ctrl);
-	nof_mpath.lost(ctrl);
 	/* First no request may choose this path any more, then those on it are cancelled and choose again */
 	nof_ctrl_publish(ctrl);
 	nof_ka_stop(ctrl);
@@ -180,6 +180,17 @@ static s32 patience_ms(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? READ_ONCE(ctrl->opts.ctrl_loss_tmo_ms) :
 							     ctrl->opts.first_connect_tmo_ms;
+}
+
+s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl)
+{
+	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
+	s32 tmo = READ_ONCE(ctrl->opts.ctrl_loss_tmo_ms);
+
+	if (tmo < 0 || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ||
+	    (state != NVMEOF_CTRL_CONNECTING && state != NVMEOF_CTRL_RECOVERING))
+		return -1;
+	return jiffies_to_msecs(left_of(ctrl, tmo));
 }
 
 static bool patience_ends(const struct nof_ctrl *ctrl)

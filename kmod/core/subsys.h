@@ -76,6 +76,8 @@ struct nof_subsys {
 	u32			nr_heads;
 	struct nof_numbers	ctrl_ids;
 	struct nof_numbers	head_ids;
+	struct list_head	past_heads;	/* numbers of disks that are gone, see mpath/head.c */
+	u32			nr_past_heads;
 	struct nof_selector __rcu *selector;	/* SRCU */
 	u16			selector_gen;		/* raised with each change of it */
 	struct nof_policy	policy;

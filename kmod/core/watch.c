@@ -37,6 +37,8 @@ enum {
 	STALL_END	= 60000,	/* an answer that has not come by then will not */
 };
 
+/* Bytes: what every network carries is shorter */
+#define LONG_SEGMENT	1000
 /* In round-trip times: on a lossy path a retransmission, and its retransmission, have their chance */
 #define RTTS		12
 /* In times of the longest that nothing completed of late */
@@ -52,6 +54,7 @@ enum {
  * @io_done:	I/O completed since the last look
  * @unheard_ms:	the longest that any queue has been waiting for a sign of life
  * @bound_ms:	the longest that silence may last on any queue
+ * @heard_ms:	the shortest time since a queue was heard
  * @silent:	the queue that is silent for too long, with what is known of it; NULL for none
  */
 struct findings {
@@ -61,10 +64,12 @@ struct findings {
 	bool			io_done;
 	u32			unheard_ms;
 	u32			bound_ms;
+	u32			heard_ms;
 	struct nof_queue	*silent;
 	u16			qid;
 	u32			quiet_ms;
 	u32			rtt_us;
+	u32			segment;
 	int			err;
 };
 
@@ -80,11 +85,8 @@ static u32 outstanding(const struct nof_queue *queue)
 
 static bool take_busy(struct nof_queue *queue)
 {
-	bool busy = queue->busy & NOF_WATCH_SILENCE;
-
-	if (busy)
-		queue->busy &= ~NOF_WATCH_SILENCE;
-	return busy;
+	/* one look in 20 ms does without the atomic operation on a queue that is idle */
+	return test_bit(NOF_WATCH_SILENCE, &queue->busy) && test_and_clear_bit(NOF_WATCH_SILENCE, &queue->busy);
 }
 
 static u32 silence_bound(const struct nof_ctrl *ctrl, u32 rtt_us)
@@ -105,6 +107,7 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 		step = min_t(u32, step, NOF_WATCH_STEP_MIN);
 	w->quiet_ms = v.owes && v.heard == w->heard ? w->quiet_ms + step : 0;
 	w->heard = v.heard;
+	f->heard_ms = min(f->heard_ms, v.quiet_ms);
 	f->unheard_ms = max(f->unheard_ms, w->quiet_ms);
 	f->bound_ms = max(f->bound_ms, silence_bound(ctrl, v.rtt_us));
 	if (w->quiet_ms < silence_bound(ctrl, v.rtt_us) || w->quiet_ms <= f->quiet_ms)
@@ -113,6 +116,7 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	f->qid = queue->qid;
 	f->quiet_ms = w->quiet_ms;
 	f->rtt_us = v.rtt_us;
+	f->segment = v.segment;
 	f->err = v.err;
 }
 
@@ -281,10 +285,22 @@ static const char *outcome(bool lost)
 	return lost ? "path counts as lost" : "path is suspect, no new I/O until it answers";
 }
 
+/* Long segments are lost, while a connection that has sent shorter ones is answered all the time */
+static bool only_long_ones(const struct nof_ctrl *ctrl, const struct findings *f)
+{
+	return f->segment >= LONG_SEGMENT && ctrl->watch.alive_ms >= f->quiet_ms / 4 * 3;
+}
+
 static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const char *what)
 {
-	nof_ctrl_note(ctrl, f->err ?: -ETIMEDOUT, 0, "queue %u: nothing acknowledged for %u ms (RTT %u.%u ms): %s",
-		      f->qid, f->quiet_ms, f->rtt_us / 1000, f->rtt_us / 100 % 10, what);
+	char which[64] = "nothing is acknowledged";
+	bool hint = only_long_ones(ctrl, f);
+
+	if (hint)
+		snprintf(which, sizeof(which), "segments of %u bytes are not acknowledged, shorter ones are",
+			 f->segment);
+	nof_ctrl_note(ctrl, f->err ?: -ETIMEDOUT, 0, "queue %u: for %u ms (RTT %u.%u ms) %s%s: %s", f->qid, f->quiet_ms,
+		      f->rtt_us / 1000, f->rtt_us / 100 % 10, which, hint ? ": check the MTU" : "", what);
 }
 
 /*
@@ -443,7 +459,7 @@ static void watch_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, watch_work);
 	struct nof_watch *w = &ctrl->watch;
 	u32 step = step_since(w);
-	struct findings f = {};
+	struct findings f = { .heard_ms = U32_MAX };
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms)) {
 		watch_forget(ctrl);
@@ -456,6 +472,7 @@ static void watch_work(struct work_struct *work)
 		return;
 	}
 	watch_look(ctrl, step, &f);
+	w->alive_ms = !f.unheard_ms ? 0 : f.heard_ms < UNHEARD ? w->alive_ms + step : w->alive_ms;
 	/* given up: recovery stops the watch */
 	if (judge_silence(ctrl, &f) || judge_answers(ctrl, &f, step) || judge_stall(ctrl, &f, step))
 		return;

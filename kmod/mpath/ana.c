@@ -9,6 +9,7 @@
 #include "mpath/ana_log.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+#include "mpath/probation.h"
 
 /* Return Groups Only: which namespace is in which group is known from Identify Namespace */
 #define LSP_RGO		BIT(0)
@@ -237,6 +238,7 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 	struct nof_path *path;
 
 	mutex_lock(&ctrl->subsys->lock);
+	nof_probation_lost(ctrl);
 	ana_forget(ctrl);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {

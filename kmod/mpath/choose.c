@@ -13,6 +13,7 @@
 #include "mpath/head.h"
 #include "mpath/hctx.h"
 #include "mpath/path.h"
+#include "mpath/probation.h"
 #include "mpath/selector.h"
 
 /* Should the answer to a probe fail to come, another one is sent after that long */
@@ -29,20 +30,25 @@ static struct nof_path *choose_pick(struct nof_path *const *paths, u16 nr, const
  * the path be lost under it, that would be one of doubtful outcome for nothing. Nor one that has had its share of
  * trouble.
  */
-static struct nof_path *choose_probe(const struct nof_path_set *set, struct request *rq)
+static bool probes(struct nof_path *path, struct request *rq)
 {
 	const struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	unsigned long at = READ_ONCE(path->probe_at);
+
+	return req_op(rq) == REQ_OP_READ && !req->retries && !req->losses &&
+	       time_after_eq(jiffies, at) && cmpxchg(&path->probe_at, at, jiffies + PROBE_LOST) == at;
+}
+
+static struct nof_path *choose_probe(const struct nof_path_set *set, struct request *rq)
+{
 	u16 i;
 
-	if (req_op(rq) != REQ_OP_READ || req->retries || req->losses)
-		return NULL;
-	for (i = set->nr; i < set->nr_usable; i++) {
+	/* a suspect one shows by what it has whether it answers */
+	for (i = set->nr; i < set->nr_sound; i++) {
 		struct nof_path *path = set->paths[i];
-		unsigned long at = READ_ONCE(path->probe_at);
+		struct nof_ctrl *ctrl = path->ctrl;
 
-		/* a suspect one shows by what it has whether it answers */
-		if (!READ_ONCE(path->ctrl->suspect) &&
-		    time_after_eq(jiffies, at) && cmpxchg(&path->probe_at, at, jiffies + PROBE_LOST) == at) {
+		if (READ_ONCE(ctrl->probation.on) ? nof_probation_takes(ctrl, rq) : probes(path, rq)) {
 			trace_nof_path_choice(path, NOF_CHOICE_PROBE);
 			return path;
 		}
@@ -143,7 +149,7 @@ static struct nof_path *pick_in_run(const struct nof_path_set *set, const struct
 static noinline struct nof_path *choose_slow(struct nof_head *head, const struct nof_path_set *set,
 					     const struct nof_selector *selector, struct request *rq)
 {
-	struct nof_path *path = set->nr && set->nr_usable > set->nr ? choose_probe(set, rq) : NULL;
+	struct nof_path *path = set->nr && set->nr_sound > set->nr ? choose_probe(set, rq) : NULL;
 
 	if (path)
 		return path;
@@ -187,7 +193,7 @@ static struct nof_path *other_of(const struct nof_path_set *set, u16 nr, u32 ctr
 
 struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, const struct request *rq)
 {
-	return other_of(set, set->nr ?: set->nr_usable, ctrl_id, rq);
+	return other_of(set, set->nr ?: set->nr_sound ?: set->nr_usable, ctrl_id, rq);
 }
 
 struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,

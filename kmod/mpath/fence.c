@@ -362,8 +362,9 @@ static void reset_work(struct work_struct *work)
  * When the target has ended an association that it hears nothing of any more, and what it executed for it (TP4129): it
  * may look at its timer once per keep-alive timeout only, so that one that began just after a look is found expired at
  * the second next; with traffic based keep-alive a command excuses the whole period that it falls into, which is one
- * more. Then the Command Quiesce Time: 0 is one that the target does not report (NVMe Base 2.1, 5.1.13.2.1), and what the
- * operator has set stands for it under fencing=safe. Without keep-alive no time is promised: then that of the default.
+ * more. Then the Command Quiesce Time: 0 is one that the target does not report (NVMe Base 2.1, 5.1.13.2.1), and what
+ * the operator has set stands for it under fencing=safe. Without keep-alive no time is promised: then that of the
+ * default.
  */
 static u32 bound_ms(const struct nof_ctrl *ctrl)
 {

@@ -281,6 +281,57 @@ void nof_heads_end_linger(void)
 
 static void show_work(struct work_struct *work);
 
+/* A disk that is gone, oldest first. Its number is for the same namespace again, should the target put it back. */
+struct past_head {
+	struct list_head	entry;
+	u32			id;
+	char			wwid[NOF_WWID_SIZE];
+};
+
+static void past_head_free(struct nof_subsys *s, struct past_head *past)
+{
+	list_del(&past->entry);
+	s->nr_past_heads--;
+	kfree(past);
+}
+
+static void head_remember(struct nof_head *head, struct past_head *past)
+{
+	struct nof_subsys *s = head->subsys;
+
+	lockdep_assert_held(&s->lock);
+	past->id = head->id;
+	strscpy(past->wwid, head->wwid, sizeof(past->wwid));
+	list_add_tail(&past->entry, &s->past_heads);
+	if (++s->nr_past_heads > nof_head_most())
+		past_head_free(s, list_first_entry(&s->past_heads, struct past_head, entry));
+}
+
+/* 0: it had none, or that is still in use */
+static u32 past_number(struct nof_subsys *s, const char *wwid)
+{
+	struct past_head *past;
+	u32 id = 0;
+
+	mutex_lock(&s->lock);
+	list_for_each_entry(past, &s->past_heads, entry)
+		if (!strcmp(past->wwid, wwid)) {
+			id = past->id;
+			past_head_free(s, past);
+			break;
+		}
+	mutex_unlock(&s->lock);
+	return id && nof_number_take_this(&s->head_ids, id) >= 0 ? id : 0;
+}
+
+void nof_heads_forget(struct nof_subsys *s)
+{
+	struct past_head *past, *next;
+
+	list_for_each_entry_safe(past, next, &s->past_heads, entry)
+		past_head_free(s, past);
+}
+
 static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
@@ -289,7 +340,8 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 
 	if (!head)
 		return NULL;
-	id = nof_number_take(&s->head_ids, 1);
+	make_wwid(head->wwid, &format->ids, ctrl, nsid);
+	id = past_number(s, head->wwid) ?: nof_number_take(&s->head_ids, 1);
 	if (id < 0) {
 		kfree(head);
 		return NULL;
@@ -316,7 +368,6 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	head->format = *format;
 	head->lba_shift = format->lba_shift;
 	head->read_only = format->read_only;
-	make_wwid(head->wwid, &format->ids, ctrl, nsid);
 	return head;
 }
 
@@ -532,12 +583,16 @@ void nof_head_delist(struct nof_head *head)
 {
 	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
 	struct nof_subsys *s = head->subsys;
+	/* without memory it costs the old name, no more */
+	struct past_head *past = added ? kmalloc(sizeof(*past), GFP_KERNEL) : NULL;
 
 	mutex_lock(&s->news_lock);
 	mutex_lock(&s->lock);
 	list_del_init(&head->entry);
 	list_del_init(&head->news.entry);
 	s->nr_heads--;
+	if (past)
+		head_remember(head, past);
 	nof_topology_changed();
 	mutex_unlock(&s->lock);
 	if (added)

@@ -205,6 +205,8 @@ u32 nof_head_nr_usable(struct nof_head *head);
 
 /* Disks that a subsystem may have, whatever its target offers */
 u32 nof_head_most(void);
+/* Which numbers the disks had that are gone. Nobody else has @s */
+void nof_heads_forget(struct nof_subsys *s);
 /* A disk has this namespace ID, or there may be one more: otherwise it need not be asked for. Context: process. */
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
 

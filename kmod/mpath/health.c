@@ -15,6 +15,7 @@
 #include "mpath/health.h"
 #include "mpath/outlier.h"
 #include "mpath/path.h"
+#include "mpath/probation.h"
 
 #define LOOK		msecs_to_jiffies(100)
 #define FRESH		HZ			/* older averages are not compared */
@@ -29,7 +30,7 @@
 
 static bool healthy(const struct nof_path *path)
 {
-	return path->usable && !path->degraded && !READ_ONCE(path->ctrl->suspect);
+	return path->usable && !path->on_trial && !READ_ONCE(path->ctrl->suspect);
 }
 
 static bool peers(const struct nof_path *path, const struct nof_path *other)
@@ -277,7 +278,7 @@ static void health_look_at(struct nof_head *head)
 			path->health.bad = 0;
 		else if (path->degraded)
 			review(path, left);
-		else if (left > 1)
+		else if (left > 1 && healthy(path))
 			judge(path);
 	}
 }
@@ -289,6 +290,7 @@ static void health_look(struct work_struct *work)
 	bool on;
 
 	mutex_lock(&s->lock);
+	nof_probation_review(s);
 	on = s->policy.degrade;
 	if (on)
 		list_for_each_entry(head, &s->heads, entry)

@@ -195,6 +195,23 @@ bool nof_path_leaves_disk(const struct nof_path *path)
 	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && test_bit(NOF_HEAD_ADDED, &path->head->flags);
 }
 
+/* Quiet when it was asked for */
+static void say_why(const struct nof_path *path, bool last)
+{
+	const struct nof_ctrl *ctrl = path->ctrl;
+	const char *why = NULL;
+
+	if (path->replaced)
+		why = "the target has another namespace in its place";
+	else if (path->deallocated)
+		why = "the target no longer has the namespace";
+	else if (last && !test_bit(NOF_CTRL_UNWANTED, &ctrl->flags))
+		why = "its last controller was given up";
+	if (why)
+		dev_warn_ratelimited(&ctrl->dev, "%s %s: %s\n", nof_head_name(path->head),
+				     last ? "is removed" : "has one path less", why);
+}
+
 /*
  * @graceful: the path still carries I/O, so that a disk losing its last path can write its page cache back first.
  * Whether it is the last is decided under the lock, and then no other path joins the head any more. It stays listed
@@ -226,6 +243,8 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	}
 	/* later than this, nof_paths_unhold() finds the head */
 	lost = !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_DELETING;
+	if (test_bit(NOF_HEAD_ADDED, &head->flags))
+		say_why(path, last);
 	mutex_unlock(&s->lock);
 	mutex_lock(&head->show_lock);
 	if (path->kobj.state_in_sysfs)

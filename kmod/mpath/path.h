@@ -44,6 +44,7 @@ enum nof_unfit {
  * @health:	what health.c remembers
  * @failover:	counts what left it
  * @degraded:	left out by health.c; under subsys->lock
+ * @on_trial:	as last published: what it is sent is to show whether it can be used again
  * @news:	to be told, see mpath/notice.h
  * @probe_at:	jiffies before which no further probe goes to this degraded path, over all CPUs
  * @active:	something completed on it since health.c last looked
@@ -68,6 +69,7 @@ struct nof_path {
 	bool			ana_expired;
 	bool			usable;
 	bool			degraded;
+	bool			on_trial;
 	struct nof_news		news;
 	bool			active;
 	unsigned long		probe_at;
@@ -99,8 +101,8 @@ struct nof_path {
  * @nr_best:		those of the best class that has any: the first to be chosen from
  * @nr_optimized:	@paths[0..nr_optimized) are optimized
  * @nr:			the rest up to here non-optimized
- * @nr_usable:		the rest up to here degraded, of either kind: for probes, and when there is nothing better; or
- *			the last resort, see fill_set()
+ * @nr_sound:		the rest up to here degraded, of either kind: for probes, and when there is nothing better
+ * @nr_usable:		the rest up to here suspect: when there is nothing else; or the last resort, see fill_set()
  * @nr_all:		the rest up to here carries I/O but takes none now: what it had before still has to be sent and
  *		polled
  * @may_wait:		some path may come back: a request that finds none waits
@@ -111,6 +113,7 @@ struct nof_path_set {
 	u16			nr_best;
 	u16			nr_optimized;
 	u16			nr;
+	u16			nr_sound;
 	u16			nr_usable;
 	u16			nr_all;
 	bool			may_wait;

@@ -10,7 +10,7 @@
 #include "mpath/path.h"
 
 /* The class a path is in now: the order of the set */
-enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, UNFIT, IDLE, GONE };
+enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, SUSPECT, UNFIT, IDLE, GONE };
 
 /* The controller can carry I/O: also while it is being left in good order */
 static bool carries_io(const struct nof_ctrl *ctrl)
@@ -75,7 +75,9 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 		return IDLE;
 	if (path->unfit)
 		return UNFIT;
-	if (path->degraded || READ_ONCE(path->ctrl->suspect))
+	if (READ_ONCE(path->ctrl->suspect))
+		return SUSPECT;
+	if (path->on_trial)
 		return DEGRADED;
 	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
 }
@@ -84,6 +86,7 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 static void classify(struct nof_path *path)
 {
 	path->away = nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE && READ_ONCE(path->ana_refused);
+	WRITE_ONCE(path->on_trial, path->degraded || path->ctrl->probation.on);
 	path->class = path_set_class_of(path);
 }
 
@@ -94,7 +97,7 @@ static void classify(struct nof_path *path)
  */
 static void fill_set(struct nof_head *head, struct nof_path_set *set)
 {
-	enum path_class worst = DEGRADED, class;
+	enum path_class worst = SUSPECT, class;
 	u16 at[GONE + 2] = {};
 	struct nof_path *path;
 
@@ -106,6 +109,7 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 		at[class + 1] += at[class];
 	set->nr_optimized = at[NON_OPTIMIZED];
 	set->nr = at[DEGRADED];
+	set->nr_sound = at[SUSPECT];
 	set->nr_usable = at[UNFIT];
 	set->nr_all = at[GONE];
 	if (set->nr_usable) {
@@ -115,7 +119,7 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 		set->nr_usable = at[IDLE];
 		worst = UNFIT;
 	}
-	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_usable;
+	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_sound ?: set->nr_usable;
 	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags);
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->class < GONE)

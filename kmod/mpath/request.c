@@ -20,6 +20,7 @@
 #include "mpath/hctx.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
+#include "mpath/probation.h"
 #include "mpath/request.h"
 #include "mpath/retry.h"
 #include "mpath/selector.h"
@@ -470,6 +471,15 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 	this_cpu_add(path->stats->ns[write], ns);
 }
 
+/* What a request on trial has shown of its path */
+static noinline void tried(struct nof_path *path, const struct request *rq, u64 ns, bool good)
+{
+	if (READ_ONCE(path->degraded))
+		nof_health_probed(path, rq, ns, good);
+	if (READ_ONCE(path->ctrl->probation.on))
+		nof_probation_tried(path->ctrl, good);
+}
+
 static void request_count(struct nof_path *path, struct request *rq, u64 ns)
 {
 	this_cpu_inc(path->stats->ios);
@@ -487,8 +497,8 @@ static void request_count(struct nof_path *path, struct request *rq, u64 ns)
 		return;
 	}
 	sample(path, rq, ns);
-	if (unlikely(READ_ONCE(path->degraded)))
-		nof_health_probed(path, rq, ns, true);
+	if (unlikely(READ_ONCE(path->on_trial)))
+		tried(path, rq, ns, true);
 }
 
 /* The request is off its path, whatever comes next */
@@ -650,8 +660,8 @@ static void failed(struct nof_request *req, struct request *rq, u64 ns, struct i
 		req->ran |= req->cmd.maybe_executed;
 	if (nof_health_fault(req->cmd.status))
 		this_cpu_inc(path->stats->faults);
-	if (unlikely(READ_ONCE(path->degraded)))
-		nof_health_probed(path, rq, ns, false);
+	if (unlikely(READ_ONCE(path->on_trial)))
+		tried(path, rq, ns, false);
 	if (nof_request_goes_again(req, rq)) {
 		nof_zone_doubt(req, rq);
 		move(req, rq);
@@ -701,6 +711,8 @@ void nof_head_detached(struct nof_cmd *cmd, bool sent)
 	req->taken_back |= sent;
 	req->ran |= sent;
 	nof_zone_forget(req);
+	if (READ_ONCE(req->path->on_trial))
+		tried(req->path, rq, 0, false);
 	off_path(req, rq, ktime_get_ns() - req->sent_ns);
 	move(req, rq);
 }

@@ -188,5 +188,5 @@ bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 		return false;
 	if (sent && (!reads(rq) || req->taken_back))
 		return false;
-	return set && set->nr;
+	return set && set->nr_sound;
 }

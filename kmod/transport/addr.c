@@ -103,6 +103,28 @@ int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 }
 EXPORT_SYMBOL_GPL(nof_addr_init);
 
+/* The number of the interface that the text names now, where it was made anew since */
+static int rescope(struct net *net, const char *text, struct sockaddr_storage *ss)
+{
+	struct sockaddr_in6 *a6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_storage now;
+
+	if (ss->ss_family != AF_INET6 || !strchr(text, '%'))
+		return 0;
+	if (inet_pton_with_scope(net, AF_INET6, text, NULL, &now))
+		return -ENODEV;
+	WRITE_ONCE(a6->sin6_scope_id, ((struct sockaddr_in6 *)&now)->sin6_scope_id);
+	return 0;
+}
+
+int nof_addr_refresh(struct nof_ctrl *ctrl)
+{
+	struct nof_addr *at = nof_addr_of(ctrl);
+
+	return rescope(at->net, ctrl->opts.traddr, &at->dst) ?: rescope(at->net, ctrl->opts.host_traddr, &at->src);
+}
+EXPORT_SYMBOL_GPL(nof_addr_refresh);
+
 void nof_addr_exit(struct nof_ctrl *ctrl)
 {
 	struct nof_addr *at = nof_addr_of(ctrl);

@@ -24,6 +24,11 @@ static inline struct nof_addr *nof_addr_of(const struct nof_ctrl *ctrl)
 /* As the ops ctrl_init, ctrl_exit and same_addr of struct nof_transport. */
 int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 void nof_addr_exit(struct nof_ctrl *ctrl);
+/*
+ * Ahead of each connection: an address of a link (fe80::1%eth0) has the number of the interface that has that name now.
+ * -ENODEV: there is none. Context: process.
+ */
+int nof_addr_refresh(struct nof_ctrl *ctrl);
 bool nof_addr_same(const struct nof_ctrl *a, const struct nof_ctrl *b);
 
 #endif

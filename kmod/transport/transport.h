@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	7
+#define NOF_TRANSPORT_API	8
 
 /**
  * struct nof_vital - whether the peer of a queue is there
@@ -21,6 +21,7 @@ struct netlink_ext_ack;
  * @behind:	what the peer has sent may have arrived: this machine has not got round to it
  * @quiet_ms:	for so long no sign of life has come
  * @rtt_us:	smoothed round-trip time, 0 when not known
+ * @segment:	bytes of the longest segment that may be among those not acknowledged, or 0
  * @err:	what the network said of late, a negative errno, or 0; nothing has to come of it
  */
 struct nof_vital {
@@ -29,6 +30,7 @@ struct nof_vital {
 	bool	behind;
 	u32	quiet_ms;
 	u32	rtt_us;
+	u32	segment;
 	int	err;
 };
 

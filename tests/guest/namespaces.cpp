@@ -3,6 +3,7 @@
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/rig.h"
+#include "support/ways.h"
 
 #include <catch2/catch.hpp>
 #include <fcntl.h>
@@ -50,7 +51,17 @@ TEST_CASE("a namespace added to a live target appears, and goes when removed", "
 	rig.subsystem.removeNamespace(2);
 	CHECK(watch.find(namespaceEvent(EventType::removed, 2)));
 	CHECK(eventually([&] { return !exists(disk); }));
+	CHECK(kernelSaid(disk.substr(5) + " is removed: the target no longer has the namespace"));
 	CHECK(rig.host.state(c.name) == ControllerState::live);
+	// the same one has its old name, another one a new name
+	rig.subsystem.addNamespace(2, second.device());
+	CHECK(eventually([&] { return exists(disk); }));
+	rig.subsystem.removeNamespace(2);
+	CHECK(eventually([&] { return !exists(disk); }));
+	rig.subsystem.addNamespace(2, second.device(), {.uuid = nvmet::Subsystem::uuidFor(77)});
+	auto other = rig.host.disk(2);
+	CHECK_FALSE(other.empty());
+	CHECK(other != disk);
 }
 
 TEST_CASE("a namespace that grows tells so, and has its data and its new room", "[namespace][aer][short]")

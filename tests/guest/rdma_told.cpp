@@ -120,7 +120,7 @@ TEST_CASE("what is told of a connection", "[rdma][told]")
 	REQUIRE(second.rdma);
 	CHECK(first.rdma->device == multi.lane(0).nic().name());
 	CHECK(first.rdma->gid == "::ffff:" + multi.lane(0).address());
-	CHECK(first.rdma->ackTimeout == 67ms);
+	CHECK(first.rdma->ackTimeout == 134ms);
 	CHECK(second.rdma->ackTimeout == 20ms);
 	CHECK(second.rdma->retryCount == 3);
 	CHECK(first.rdma->inCapsule > 0);

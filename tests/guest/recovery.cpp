@@ -49,6 +49,29 @@ TEST_CASE("a target that goes and comes back under verified load causes no error
 	CHECK(now.attempts == 0);
 }
 
+TEST_CASE("an address of a link is found when its interface was made anew", "[recovery][reconnect][address][tcp]")
+{
+	// of another number each time
+	auto make = [] {
+		must("ip link add ll0 type veth peer name ll1 && ip link set ll1 up && ip link set ll0 addrgenmode "
+		     "none up");
+		must("ip addr add fe80::77/64 dev ll0 nodad");
+	};
+	make();
+	Rig rig({.address = "::"});
+	auto o = rig.options();
+	o.address.traddr = "fe80::77%ll0";
+	auto c = rig.host.connect(o);
+	must("ip link del ll0");
+	REQUIRE(rig.host.client().reset(c.name).ok());
+	CHECK(eventually([&] { return kernelSaid(c.name + ".*: no such interface"); }));
+	make();
+	CHECK(rig.host.waitState(c.name, ControllerState::live, 30s));
+	Disk disk(rig.disk());
+	CHECK(disk.verified(0, 65536, 3) == 0);
+	must("ip link del ll0");
+}
+
 TEST_CASE("reconnect backs off, up to its bound", "[recovery][reconnect]")
 {
 	Rig rig;

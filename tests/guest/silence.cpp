@@ -76,7 +76,7 @@ TEST_CASE("a silent path with another beside it is left by reads in less than ha
 		gaps.push_back(probe.longest());
 		std::printf("silent path: gap %ld ms\n", static_cast<long>(gaps.back().count()));
 		CHECK(gaps.back() < slowly(1s)); // for the sake of an emulator that is short of processors
-		CHECK(kernelSaid(name + ".*nothing acknowledged for .*: path is suspect"));
+		CHECK(kernelSaid(name + ".*nothing is acknowledged: path is suspect"));
 		// after the keep-alive timeout, 2 s with the kernel's target, and not before
 		CHECK(rig.host.state(name) == ControllerState::live);
 		CHECK(timeToLoss(rig, name, 5s) < slowly(3s));
@@ -87,6 +87,38 @@ TEST_CASE("a silent path with another beside it is left by reads in less than ha
 	}
 	std::sort(gaps.begin(), gaps.end());
 	CHECK(gaps[gaps.size() / 2] < slowly(500ms));
+	expectGood(probe);
+}
+
+TEST_CASE("a path that loses long packets alone is soon on probation, and told apart", "[silence][probation]")
+{
+	Multi rig;
+	for (unsigned n = 0; n < 2; n++)
+		rig.lane(n).link().setMtu(9000);
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Probe probe(rig.disk(), {.pause = 20ms});
+	auto lane = rig.busyLane();
+	auto name = rig.name(lane);
+	auto onProbation = [&] {
+		for (auto &p : rig.host.paths())
+			if (p.controller == name)
+				return p.probation;
+		return false;
+	};
+	rig.lane(lane).link().swallowToTarget(2048);
+	REQUIRE(eventually([&] { return onProbation(); }, 60s));
+	CHECK(kernelSaid(name + ".*segments of .* bytes are not acknowledged, shorter ones are: check the MTU"));
+	REQUIRE(rig.host.waitState(name, ControllerState::live, 20s));
+	CHECK(must("nvmeofctl show " + rig.disk().substr(5)).find("probation") != std::string::npos);
+	// without it, once in five seconds
+	auto before = reconnects(rig);
+	std::this_thread::sleep_for(slowly(30s));
+	CHECK(reconnects(rig) - before <= 2);
+	CHECK(onProbation());
+	rig.lane(lane).link().repair();
+	CHECK(eventually([&] { return !onProbation(); }, 120s));
+	CHECK(kernelSaid(name + ".*has answered 8 requests on probation: used again"));
 	expectGood(probe);
 }
 

@@ -244,7 +244,7 @@ bool leftOut(const Path &path)
 std::string conditionOf(const Path &path)
 {
 	if (leftOut(path))
-		return path.suspect ? "suspect" : "degraded";
+		return path.suspect ? "suspect" : path.probation ? "probation" : "degraded";
 	return toString(path.controllerState);
 }
 
@@ -313,6 +313,8 @@ Fields fieldsOf(const Controller &controller)
 	addSettings(fields, controller);
 	addNumber(fields, "reconnects", controller.reconnects);
 	addNumber(fields, "attempts", controller.attempts);
+	if (controller.lossLeft)
+		fields.emplace_back("given up in", formatSeconds(*controller.lossLeft));
 	addFailure(fields, controller);
 	addNumber(fields, "in flight", controller.inflight);
 	addNumber(fields, "paths", controller.paths);
@@ -401,6 +403,7 @@ Fields fieldsOf(const Path &path, std::chrono::nanoseconds now)
 	fields.emplace_back("usable", yesNo(path.usable));
 	fields.emplace_back("degraded", yesNo(path.degraded));
 	fields.emplace_back("suspect", yesNo(path.suspect));
+	fields.emplace_back("probation", yesNo(path.probation));
 	fields.emplace_back("peer-to-peer", yesNo(path.p2p));
 	fields.emplace_back("nvidia-fs", yesNo(path.nvfs));
 	addNumber(fields, "in flight", path.inflight);

@@ -26,7 +26,7 @@ std::string formatAddress(const nvmeof::Controller &controller);
 std::string formatReached(const nvmeof::Controller &controller, bool there);
 // Whether being degraded is what keeps a path from I/O.
 bool leftOut(const nvmeof::Path &path);
-// "suspect" or "degraded" where that is so, else the state of its controller.
+// "suspect", "probation" or "degraded" where that is so, else the state of its controller.
 std::string conditionOf(const nvmeof::Path &path);
 // "2 usable of 4", and what is wrong with that. @now: CLOCK_BOOTTIME
 // "write-exclusive", ...: the types of reservations that a namespace offers

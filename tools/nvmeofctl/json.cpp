@@ -139,6 +139,8 @@ Json toJson(const Controller &controller)
 	putSettings(json, controller);
 	json["reconnects"] = controller.reconnects;
 	json["attempts"] = controller.attempts;
+	if (controller.lossLeft)
+		json["ctrl_loss_left_ms"] = controller.lossLeft->count();
 	putFailure(json, controller);
 	json["inflight"] = controller.inflight;
 	json["nr_paths"] = controller.paths;
@@ -204,6 +206,7 @@ Json toJson(const Path &path)
 	json["usable"] = path.usable;
 	json["degraded"] = path.degraded;
 	json["suspect"] = path.suspect;
+	json["probation"] = path.probation;
 	json["p2p"] = path.p2p;
 	json["nvfs"] = path.nvfs;
 	json["inflight"] = path.inflight;

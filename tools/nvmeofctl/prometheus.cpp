@@ -192,11 +192,14 @@ private:
 		eachPath("nvmeof_path_usable", Type::gauge, "1 when a path can take I/O, else 0.",
 			 [](const Path &p) { return p.usable; });
 		eachPath("nvmeof_path_degraded", Type::gauge,
-			 "1 when a path is left out as an outlier in latency or errors, or suspect, else 0.",
+			 "1 when a path is left out as an outlier, suspect or on probation, else 0.",
 			 [](const Path &p) { return p.degraded; });
 		eachPath("nvmeof_path_suspect", Type::gauge,
 			 "1 when the controller of a path does not answer and is not given up yet, else 0.",
 			 [](const Path &p) { return p.suspect; });
+		eachPath("nvmeof_path_probation", Type::gauge,
+			 "1 when the controller of a path was lost too often and gets single requests, else 0.",
+			 [](const Path &p) { return p.probation; });
 		out_.family("nvmeof_path_ana_state", Type::gauge,
 			    "1 for the ANA state a path is in, else 0; state none: the controller reports none.");
 		for (const Path &p : all_.paths)

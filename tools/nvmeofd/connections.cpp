@@ -90,6 +90,8 @@ void Connections::connect(const ConnectOptions &wanted)
 	options.owner = owner;
 	if (!options.firstConnect)
 		options.firstConnect = -1ms;
+	if (!options.ctrlLoss)
+		options.ctrlLoss = -1ms;
 	Attempt &attempt = attempts_[connectionKey(options)];
 	Result<Controller> made = client_.start(options);
 	if (made) {

@@ -37,7 +37,8 @@
  *   [HOST_IFACE], CTRL_STATE, [CNTLID], SERIAL, MODEL, FIRMWARE, NR_IO_QUEUES (granted), NR_POLL_QUEUES (granted),
  *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, STALL_TMO, TOS,
  *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the connection was
- *   last good), [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER], WANTED_POLL_QUEUES,
+ *   last good), [LOSS_LEFT], [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER],
+ *   WANTED_POLL_QUEUES,
  *   FIRST_CONNECT_TMO, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT,
  *   IN_CAPSULE, and of its present connections POSTS, WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS,
  *   REMOTE_INVALIDATIONS
@@ -52,9 +53,9 @@
  * PATH_GET      do: PATH_NAME (req)   -> a path object
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
  *   a path object: PATH_NAME, NS_NAME, CTRL_NAME, NSID, CTRL_STATE, ANA_STATE, [ANA_GROUP], ANA_SINCE, USABLE,
- *   DEGRADED, SUSPECT, INFLIGHT, IOS, BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS, FAILOVERS_FROM, FAILOVERS_TO,
- *   LATENCY_READ, LATENCY_WRITE, LATENCY_READ_NS, LATENCY_WRITE_NS, [P2P], [NVFS], and of its controller: RECONNECTS,
- *   [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS]
+ *   DEGRADED, SUSPECT, PROBATION, INFLIGHT, IOS, BYTES_READ, BYTES_WRITTEN, ERRORS, RETRIES, ABORTS, FAILOVERS_FROM,
+ *   FAILOVERS_TO, LATENCY_READ, LATENCY_WRITE, LATENCY_READ_NS, LATENCY_WRITE_NS, [P2P], [NVFS], and of its controller:
+ *   RECONNECTS, [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS]
  *
  * Events, multicast group "events": a notification carries the full new state of its object.
  *   SUBSYS_NTF (added, removed, changed), CTRL_NTF (added, removed, state changed, ...), NS_NTF, PATH_NTF, AEN_NTF.
@@ -211,8 +212,8 @@ enum nvmeof_attr {
 	NVMEOF_A_NR_EXPECTED,		/* u32: likewise if all were, and those whose first scan failed had one */
 	NVMEOF_A_NO_PATH_SINCE,		/* u64: CLOCK_BOOTTIME, ns; only while no path is usable */
 	NVMEOF_A_TAGS,			/* u32, 64..4096, default 1024: requests under way for each queue asked for */
-	NVMEOF_A_ACK_TMO,		/* u32, ms, 1..10000, default 67: RDMA, of a packet; as the powers of two go */
-	NVMEOF_A_RETRY_COUNT,		/* u32, 0..6, default 4: RDMA, how often a packet is sent again after that */
+	NVMEOF_A_ACK_TMO,		/* u32, ms, 1..10000, default 134: RDMA, of a packet; as the powers of two go */
+	NVMEOF_A_RETRY_COUNT,		/* u32, 0..6, default 6: RDMA, how often a packet is sent again after that */
 	NVMEOF_A_RDMA_DEVICE,		/* string */
 	NVMEOF_A_RDMA_PORT,		/* u32 */
 	NVMEOF_A_RDMA_GID,		/* binary, 16 bytes: the local one */
@@ -235,7 +236,9 @@ enum nvmeof_attr {
 	NVMEOF_A_ATOMIC_WRITE,		/* u32: bytes of a write that is done whole or not at all */
 	NVMEOF_A_ATOMIC_BOUNDARY,	/* u32: bytes, multiples of which such a write does not cross */
 	NVMEOF_A_SUSPECT,		/* u8: 0 or 1: DEGRADED because its controller does not answer */
-	NVMEOF_A_QUIESCE_TMO,		/* u32, seconds, default 30: stands for a Command Quiesce Time that is not told */
+	NVMEOF_A_QUIESCE_TMO,		/* u32, s, default 30: stands for a Command Quiesce Time that is not told */
+	NVMEOF_A_PROBATION,		/* u8: 0 or 1: DEGRADED because its controller was lost again and again */
+	NVMEOF_A_LOSS_LEFT,		/* u32, ms until CTRL_LOSS_TMO gives a controller up that is lost */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1
@@ -281,7 +284,7 @@ enum nvmeof_event {
 	NVMEOF_EVENT_REFUSED,		/* a namespace or path the driver will not use: LAST_ERROR says why */
 	NVMEOF_EVENT_AEN,
 	NVMEOF_EVENT_FAILOVER,		/* NS_NTF: requests left PATH_NAME and are done elsewhere */
-	NVMEOF_EVENT_DEGRADED,		/* PATH_NTF: left out as an outlier, or SUSPECT */
+	NVMEOF_EVENT_DEGRADED,		/* PATH_NTF: left out as an outlier, SUSPECT, or on PROBATION */
 	NVMEOF_EVENT_RESTORED,		/* PATH_NTF: taken back */
 	NVMEOF_EVENT_SCANNED,		/* CTRL_NTF: a scan has ended, SCAN_ERRNO tells how */
 	NVMEOF_EVENT_NO_PATH,		/* NS_NTF: no usable path is left */

@@ -260,8 +260,10 @@ static int cm_resolve_addr(struct nof_rdma_queue *q)
 
 int nof_rdma_cm_resolve(struct nof_rdma_queue *q)
 {
-	int err = cm_create(q);
+	int err = nof_addr_refresh(q->q.ctrl);
 
+	if (!err)
+		err = cm_create(q);
 	if (!err)
 		err = cm_resolve_addr(q);
 	if (!err)

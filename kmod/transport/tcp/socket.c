@@ -294,7 +294,7 @@ int nof_tcp_sock_open(struct nof_tcp_queue *q)
 	struct socket *sock;
 	int err;
 
-	err = nof_tcp_send_init(q);
+	err = nof_addr_refresh(q->q.ctrl) ?: nof_tcp_send_init(q);
 	if (err)
 		return err;
 	init_waitqueue_head(&q->wait);
@@ -524,6 +524,7 @@ void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 	v->behind = behind(q, sock->sk);
 	v->quiet_ms = jiffies_to_msecs(tcp_jiffies32 - READ_ONCE(tp->rcv_tstamp));
 	v->rtt_us = READ_ONCE(tp->srtt_us) >> 3;
+	v->segment = min(nxt - una, READ_ONCE(tp->mss_cache));
 	v->err = -READ_ONCE(sock->sk->sk_err_soft);
 }
 

@@ -95,15 +95,31 @@ void Link::impairToHost(const std::string &how)
 }
 
 // What is shorter has none of the bits from the limit up in its IP total length.
-void Link::swallow(unsigned length)
+static void dropLonger(const std::string &where, const std::string &device, unsigned length)
 {
 	char mask[8];
 	std::snprintf(mask, sizeof(mask), "0x%04x", 0x10000 - length);
 	must("modprobe -a sch_ingress cls_u32 cls_matchall act_gact");
-	must("tc qdisc replace dev " + name_ + "h ingress");
-	must("tc filter add dev " + name_ + "h ingress protocol ip prio 1 u32 match u16 0 " + mask +
+	must("tc " + where + " qdisc replace dev " + device + " ingress");
+	must("tc " + where + " filter add dev " + device + " ingress protocol ip prio 1 u32 match u16 0 " + mask +
 	     " at 2 action pass");
-	must("tc filter add dev " + name_ + "h ingress protocol ip prio 2 matchall action drop");
+	must("tc " + where + " filter add dev " + device + " ingress protocol ip prio 2 matchall action drop");
+}
+
+void Link::swallow(unsigned length)
+{
+	dropLonger("", name_ + "h", length);
+}
+
+void Link::swallowToTarget(unsigned length)
+{
+	dropLonger(farSide(), name_ + "t", length);
+}
+
+void Link::setMtu(unsigned bytes)
+{
+	must("ip link set " + name_ + "h mtu " + std::to_string(bytes));
+	must("ip " + farSide() + " link set " + name_ + "t mtu " + std::to_string(bytes));
 }
 
 void Link::loseFor(Millis time)
@@ -128,8 +144,8 @@ void Link::repair()
 {
 	guest::run("tc qdisc del dev " + name_ + "h root; tc qdisc del dev " + name_ + "h ingress; ip link set " +
 		   name_ + "h up");
-	guest::run("tc " + farSide() + " qdisc del dev " + name_ + "t root; ip " + farSide() + " link set " + name_ +
-		   "t up");
+	guest::run("tc " + farSide() + " qdisc del dev " + name_ + "t root; tc " + farSide() + " qdisc del dev " +
+		   name_ + "t ingress; ip " + farSide() + " link set " + name_ + "t up");
 }
 
 } // namespace guest

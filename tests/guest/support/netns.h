@@ -59,10 +59,12 @@ public:
 	// What comes from the target and is this long (bytes with the IP header, a power of two) is lost, so that TCP
 	// acknowledges what the host sends and nothing, or nothing long, is answered.
 	void swallow(unsigned length);
-	void loseFor(Millis time); // what goes to the target, by one shell: it takes little longer
-	void hostDown();           // the interface here
-	void targetDown();         // the one in the namespace: here, it has no carrier
-	void repair();             // everything above
+	void swallowToTarget(unsigned length); // the same of what goes to the target
+	void setMtu(unsigned bytes);           // of both ends
+	void loseFor(Millis time);             // what goes to the target, by one shell: it takes little longer
+	void hostDown();                       // the interface here
+	void targetDown();                     // the one in the namespace: here, it has no carrier
+	void repair();                         // everything above
 	// That of the interface here, where tests are over RDMA
 	RdmaDevice &device() { return device_.value(); }
 

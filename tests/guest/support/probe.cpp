@@ -54,6 +54,8 @@ void Probe::work(const std::string &path, const Options &options)
 			return;
 		if (options.writes && !in.holds(seed))
 			error_ = -EILSEQ;
+		if (options.pause > 0ms)
+			std::this_thread::sleep_for(options.pause);
 	}
 }
 

@@ -19,6 +19,7 @@ public:
 		std::size_t blockSize = 4096;
 		unsigned blocks = 64;
 		bool writes = true; // else only reads, of whatever is there
+		Millis pause{0};    // after each round
 	};
 
 	explicit Probe(const std::string &disk);
