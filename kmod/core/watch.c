@@ -34,6 +34,7 @@ enum {
 	STALL_ALONE	= 1000,		/* no I/O completes here, and none was sent elsewhere */
 	SUSPECT_REST	= 1000,		/* no new I/O for that long; twice as long when it is suspect again soon */
 	SUSPECT_SOON	= 10000,
+	NUDGE_END	= 5000,		/* longer silence is met with the network's own patience */
 	STALL_END	= 60000,	/* an answer that has not come by then will not */
 };
 
@@ -99,6 +100,7 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	struct nof_queue_watch *w = &queue->watch;
 	struct nof_ctrl *ctrl = queue->ctrl;
 	struct nof_vital v = {};
+	u32 bound;
 
 	if (!ctrl->transport->vital)
 		return;
@@ -109,8 +111,12 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	w->heard = v.heard;
 	f->heard_ms = min(f->heard_ms, v.quiet_ms);
 	f->unheard_ms = max(f->unheard_ms, w->quiet_ms);
-	f->bound_ms = max(f->bound_ms, silence_bound(ctrl, v.rtt_us));
-	if (w->quiet_ms < silence_bound(ctrl, v.rtt_us) || w->quiet_ms <= f->quiet_ms)
+	bound = silence_bound(ctrl, v.rtt_us);
+	f->bound_ms = max(f->bound_ms, bound);
+	/* a third: four round-trip times, or 100 ms */
+	if (ctrl->transport->nudge && w->quiet_ms >= bound / 3 && w->quiet_ms < NUDGE_END)
+		ctrl->transport->nudge(queue);
+	if (w->quiet_ms < bound || w->quiet_ms <= f->quiet_ms)
 		return;
 	f->silent = queue;
 	f->qid = queue->qid;
@@ -297,7 +303,7 @@ static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const 
 	bool hint = only_long_ones(ctrl, f);
 
 	if (hint)
-		snprintf(which, sizeof(which), "segments of %u bytes are not acknowledged, shorter ones are",
+		scnprintf(which, sizeof(which), "segments of %u bytes are not acknowledged, shorter ones are",
 			 f->segment);
 	nof_ctrl_note(ctrl, f->err ?: -ETIMEDOUT, 0, "queue %u: for %u ms (RTT %u.%u ms) %s%s: %s", f->qid, f->quiet_ms,
 		      f->rtt_us / 1000, f->rtt_us / 100 % 10, which, hint ? ": check the MTU" : "", what);

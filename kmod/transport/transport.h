@@ -103,6 +103,9 @@ struct nof_transport_info {
  *		sleeps, not for the peer. The queue cannot go away meanwhile; it may be being stopped. NULL: never
  * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue
  *		cannot go away meanwhile. Process context. NULL: silence is not noticed
+ * @nudge:	repeats soon what the peer has not acknowledged, rather than after a wait that doubles each time. For a
+ *		queue whose peer has been silent for a while, at each look; otherwise as @vital. NULL: the device does
+ *		so by itself
  * @info:	adds what there is to tell of a queue that is connected, and cannot go away meanwhile. Process context,
  *		does not sleep. NULL: nothing
  */
@@ -131,6 +134,7 @@ struct nof_transport {
 	int (*poll)(struct nof_queue *queue, struct io_comp_batch *iob);
 	struct nof_cmd *(*detach)(struct nof_queue *queue, struct nof_detach *d);
 	void (*vital)(struct nof_queue *queue, struct nof_vital *v);
+	void (*nudge)(struct nof_queue *queue);
 	void (*info)(struct nof_queue *queue, struct nof_transport_info *info);
 };
 

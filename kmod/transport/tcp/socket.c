@@ -528,6 +528,34 @@ void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 	v->err = -READ_ONCE(sock->sk->sk_err_soft);
 }
 
+/*
+ * TCP doubles its wait from one repetition to the next: after an outage of a second the connection would stand for up
+ * to another one. While the watch finds the peer silent, for some seconds, one segment goes out each 20 ms, so that an
+ * outage costs what it lasts.
+ */
+#define NUDGE_MS	20
+
+void nof_tcp_sock_nudge(struct nof_tcp_queue *q)
+{
+	unsigned long soon = msecs_to_jiffies(NUDGE_MS);
+	struct socket *sock = READ_ONCE(q->sock);
+	struct inet_connection_sock *icsk;
+	struct sock *sk;
+
+	if (!sock)
+		return;
+	sk = sock->sk;
+	icsk = inet_csk(sk);
+	local_bh_disable();
+	bh_lock_sock(sk);
+	/* who owns the socket is not waited for: there is another look */
+	if (!sock_owned_by_user(sk) && tcp_sk(sk)->packets_out && icsk->icsk_retransmits &&
+	    icsk->icsk_pending == ICSK_TIME_RETRANS && time_after(icsk->icsk_timeout, jiffies + soon))
+		inet_csk_reset_xmit_timer(sk, ICSK_TIME_RETRANS, soon, TCP_RTO_MAX);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
 void nof_tcp_sock_close(struct nof_tcp_queue *q)
 {
 	if (q->sock) {

@@ -45,6 +45,11 @@ static void free_queue(struct nof_queue *queue)
 	nof_tcp_sock_close(to_tcp_queue(queue));
 }
 
+static void nudge(struct nof_queue *queue)
+{
+	nof_tcp_sock_nudge(to_tcp_queue(queue));
+}
+
 static void vital(struct nof_queue *queue, struct nof_vital *v)
 {
 	nof_tcp_sock_vital(to_tcp_queue(queue), v);
@@ -70,6 +75,7 @@ static struct nof_transport tcp_transport = {
 	.poll		= nof_tcp_recv_poll,
 	.detach		= nof_tcp_recv_detach,
 	.vital		= vital,
+	.nudge		= nudge,
 };
 
 /*

@@ -245,6 +245,8 @@ void nof_tcp_sock_stop(struct nof_tcp_queue *q);
 void nof_tcp_sock_close(struct nof_tcp_queue *q);
 /* A look from outside: no lock. The socket stays meanwhile. */
 void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v);
+/* What the peer has not acknowledged is repeated soon */
+void nof_tcp_sock_nudge(struct nof_tcp_queue *q);
 
 /* handshake.c: ICReq, ICResp. Context: process, sleeps. */
 int nof_tcp_handshake(struct nof_tcp_queue *q);
