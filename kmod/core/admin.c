@@ -127,7 +127,7 @@ int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 	idx = srcu_read_lock(srcu);
 	queue = srcu_dereference(ctrl->admin, srcu);
 	if (queue && test_bit(NOF_Q_CONNECTED, &queue->flags))
-		ret = nof_queue_add(queue, cmd, NULL);
+		ret = nof_queue_add(queue, cmd);
 	if (!ret)
 		ctrl->transport->queue_cmd(queue, cmd, true);
 	srcu_read_unlock(srcu, idx);

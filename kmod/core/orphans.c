@@ -77,7 +77,7 @@ static bool busy(struct nof_ctrl *ctrl)
 }
 
 /* May change data, by its opcode; commands that are not known count as well */
-static bool changes_data(const struct nof_slot *slot, const void *unused)
+static bool changes_data(const struct nof_slot *slot)
 {
 	u8 opcode = READ_ONCE(slot->opcode);
 
@@ -87,7 +87,7 @@ static bool changes_data(const struct nof_slot *slot, const void *unused)
 
 static bool writes(struct nof_ctrl *ctrl)
 {
-	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_count(ctrl, changes_data, NULL);
+	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_count(ctrl, changes_data);
 }
 
 static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl *ctrl), u32 ms)

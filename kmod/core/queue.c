@@ -206,7 +206,7 @@ static void take_back(struct nof_queue *queue, struct nof_cmd *cmd)
 	free_slot(queue, slot_of(queue, cmd));
 }
 
-int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, const void *owner)
+int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 {
 	struct nof_slot *slot;
 	int ret = 0;
@@ -226,7 +226,6 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, const void *owne
 	cmd->state = NOF_CMD_OWNED;
 	cmd->maybe_executed = false;
 	cmd->queue = queue;
-	WRITE_ONCE(slot->owner, owner);
 	WRITE_ONCE(slot->at, (u32)jiffies);
 	WRITE_ONCE(slot->opcode, cmd->sqe.common.opcode);
 	WRITE_ONCE(slot->stub, false);
@@ -295,7 +294,6 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 		stub->discard = true;
 		atomic_inc(&queue->stubs);
 		slot = &queue->slots[slot_of(queue, cmd)];
-		WRITE_ONCE(slot->owner, NULL);
 		WRITE_ONCE(slot->at, (u32)jiffies);
 		WRITE_ONCE(slot->stub, true);
 		WRITE_ONCE(slot->cmd, stub);
@@ -500,7 +498,7 @@ static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 	for (;;) {
 		rooms = atomic_read(&queue->rooms);
 		idx = srcu_read_lock(srcu);
-		err = nof_queue_add(queue, cmd, NULL);
+		err = nof_queue_add(queue, cmd);
 		if (!err)
 			ctrl->transport->queue_cmd(queue, cmd, true);
 		srcu_read_unlock(srcu, idx);

@@ -39,7 +39,6 @@ enum nof_queue_flag {
  * struct nof_slot - one entry of a queue's table of outstanding commands
  * @cmd:	the command; NULL if the slot is free. Its memory is not the queue's: only the code that completes or
  *		cancels the command may dereference this
- * @owner:	on whose behalf it was sent, see nof_queue_add(); compared, never dereferenced. NULL once it is detached
  * @at:		jiffies when it was sent, or detached
  * @gen:	changes with every use, so that a late completion for an earlier command in the slot is detected
  * @opcode:	of the command
@@ -50,7 +49,6 @@ enum nof_queue_flag {
  */
 struct nof_slot {
 	struct nof_cmd	*cmd;
-	const void	*owner;
 	u32		at;
 	u16		gen;
 	u8		opcode;
@@ -226,11 +224,10 @@ void nof_queue_free(struct nof_queue *queue);
 void nof_queue_close(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue);
 /*
- * Puts cmd into a slot, assigns its identifier and has the transport prepare it for sending. @owner identifies the
- * sender to nof_queues_count(). -EBUSY: the queue is full; -ENOTCONN: not live; else as the transport's prepare().
- * SRCU read side.
+ * Puts cmd into a slot, assigns its identifier and has the transport prepare it for sending. -EBUSY: the queue is full;
+ * -ENOTCONN: not live; else as the transport's prepare(). SRCU read side.
  */
-int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd, const void *owner);
+int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd);
 /*
  * Has the context run again once a retry is worthwhile after this error of nof_queue_add(): -EBUSY, a slot is free;
  * -EAGAIN, a resource of the transport is. SRCU read side.

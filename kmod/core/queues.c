@@ -421,25 +421,24 @@ u32 nof_queues_stub_ms(struct nof_ctrl *ctrl)
 	return ms;
 }
 
-static u32 queue_count(const struct nof_queue *queue, bool (*is)(const struct nof_slot *slot, const void *arg),
-		       const void *arg)
+static u32 queue_count(const struct nof_queue *queue, bool (*is)(const struct nof_slot *slot))
 {
 	u32 i, n = 0;
 
 	for (i = 0; i < queue->nr_slots; i++)
-		n += READ_ONCE(queue->slots[i].cmd) && is(&queue->slots[i], arg);
+		n += READ_ONCE(queue->slots[i].cmd) && is(&queue->slots[i]);
 	return n;
 }
 
 /* Once the I/O queues are mapped, only requests and stubs are in them */
-u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot, const void *arg), const void *arg)
+u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot))
 {
 	u32 i, n = 0;
 
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; rcu_access_pointer(ctrl->map) && i < ctrl->nr_io; i++)
 		if (atomic_read(&ctrl->io[i]->inflight))
-			n += queue_count(ctrl->io[i], is, arg);
+			n += queue_count(ctrl->io[i], is);
 	mutex_unlock(&ctrl->queues_lock);
 	return n;
 }

@@ -116,16 +116,6 @@ void nof_paths_rescan(struct nof_head *head)
 	mutex_unlock(&head->subsys->lock);
 }
 
-static bool is_of_path(const struct nof_slot *slot, const void *path)
-{
-	return READ_ONCE(slot->owner) == path;
-}
-
-u32 nof_path_inflight(struct nof_path *path)
-{
-	return nof_queues_count(path->ctrl, is_of_path, path);
-}
-
 /*
  * Requests sent on this path hold no reference; they end by themselves, at the latest when a timeout or the deletion
  * takes the queues down.

@@ -121,7 +121,6 @@ struct nof_path_set {
 };
 
 /* Commands outstanding at the controller's queues that belong to this path; slow, for listings only. */
-u32 nof_path_inflight(struct nof_path *path);
 /* As nof_head_pin() */
 struct nof_path *nof_path_pin(struct nof_path *path);
 void nof_path_unpin(struct nof_path *path);

@@ -163,6 +163,7 @@ static void start(struct nof_path *path, struct request *rq)
 		req->gen = gen;
 	}
 	trace_nof_path_select(path, rq);
+	this_cpu_inc(path->stats->sent);
 	req->sent_ns = ktime_get_ns();
 	blk_mq_start_request(rq);
 }
@@ -194,7 +195,7 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	if (unlikely(ret != BLK_STS_OK))
 		return ret;
 	req->path = path;
-	err = nof_queue_add(queue, &req->cmd, path);
+	err = nof_queue_add(queue, &req->cmd);
 	if (unlikely(err)) {
 		nof_zone_forget(req);
 		if (err == -EOPNOTSUPP)
@@ -518,6 +519,7 @@ static void off_path(struct nof_request *req, struct request *rq, u64 ns)
 	}
 	if (!READ_ONCE(path->active))
 		WRITE_ONCE(path->active, true);
+	this_cpu_inc(path->stats->back);
 }
 
 static void request_end(struct request *rq)

@@ -54,6 +54,20 @@ void nof_path_hist_sum(const struct nof_path *path, bool write, u64 nr[NVMEOF_HI
 			nr[bucket] += atomic64_read(&path->hists[i].nr[write][bucket]);
 }
 
+u32 nof_path_inflight(const struct nof_path *path)
+{
+	u64 sent = 0, back = 0;
+	int cpu;
+
+	/* in this order: what is on its way between the two sums counts as still there */
+	for_each_possible_cpu(cpu)
+		back += READ_ONCE(per_cpu_ptr(path->stats, cpu)->back);
+	smp_rmb();
+	for_each_possible_cpu(cpu)
+		sent += READ_ONCE(per_cpu_ptr(path->stats, cpu)->sent);
+	return sent - back;
+}
+
 u64 nof_path_ios(const struct nof_path *path)
 {
 	u64 sum = 0;

@@ -15,10 +15,13 @@ struct nof_path;
 #define NOF_STATS_HISTS	32
 
 /*
- * Per CPU. @faults: those @errors that speak against the path, see nof_health_fault(). @ns: reads, writes; the sum of
+ * Per CPU. @sent, @back: requests that went out on the path, and that came off it in whatever way.
+ * @faults: those @errors that speak against the path, see nof_health_fault(). @ns: reads, writes; the sum of
  * what their histograms count
  */
 struct nof_path_stats {
+	u64	sent;
+	u64	back;
 	u64	ios;
 	u64	bytes_read;
 	u64	bytes_written;
@@ -40,6 +43,8 @@ bool nof_path_stats_alloc(struct nof_path *path);
 void nof_path_stats_free(struct nof_path *path);
 void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum);
 void nof_path_hist_sum(const struct nof_path *path, bool write, u64 nr[NVMEOF_HIST_BUCKETS]);
+/* Requests on it now: exact once no more are sent */
+u32 nof_path_inflight(const struct nof_path *path);
 /* I/Os that it has completed */
 u64 nof_path_ios(const struct nof_path *path);
 
