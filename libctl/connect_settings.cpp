@@ -22,7 +22,7 @@ constexpr ConnectSetting all[] = {
 	 "Further queues for polled I/O"},
 	{"queue-size", &ConnectSettings::queueSize, SettingKind::number, 16, mostEntries, "128",
 	 "Entries of each I/O queue"},
-	{"tags", &ConnectSettings::tags, SettingKind::number, 64, mostTags, "1024",
+	{"tags", &ConnectSettings::tags, SettingKind::number, 64, mostTags, "what 16 MiB have room for, 1024 at most",
 	 "Requests under way for each queue asked for, over all disks and paths; the first connect to a subsystem "
 	 "decides"},
 	{"keep-alive-tmo", &ConnectSettings::keepAlive, SettingKind::time, 0, day, "5",

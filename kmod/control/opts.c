@@ -51,7 +51,6 @@ static void set_defaults(struct nof_opts *opts)
 		.trsvcid		= "4420",	/* IANA: NVMe over Fabrics */
 		.nr_io_queues		= min_t(u32, num_online_cpus(), NOF_MAX_IO_QUEUES),
 		.queue_size		= NOF_DEF_QUEUE_SIZE,
-		.tags			= NOF_DEF_TAGS,
 		.kato_ms		= NOF_DEF_KATO_MS,
 		.reconnect_delay_ms	= NOF_DEF_RECONNECT_DELAY_MS,
 		.ctrl_loss_tmo_ms	= NOF_DEF_CTRL_LOSS_TMO_MS,

@@ -52,7 +52,7 @@ struct nof_opts {
 	u32		nr_io_queues;
 	u32		nr_poll_queues;
 	u32		queue_size;
-	u32		tags;
+	u32		tags;		/* 0: see mpath/subsys.c */
 	u32		kato_ms;
 	u32		reconnect_delay_ms;
 	s32		ctrl_loss_tmo_ms;
@@ -74,7 +74,7 @@ struct nof_opts {
 #define NOF_MIN_QUEUE_SIZE		16
 #define NOF_MAX_QUEUE_SIZE		1024
 #define NOF_MAX_IO_QUEUES		1024
-#define NOF_DEF_TAGS			1024
+#define NOF_DEF_TAGS			1024	/* at most, see mpath/subsys.c */
 #define NOF_MIN_TAGS			64
 #define NOF_MAX_TAGS			4096
 #define NOF_DEF_KATO_MS			5000

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What mpath/ has of a subsystem: selector, policy, tags; and what core/ asks of it. */
+#include <linux/cache.h>
 #include <linux/netlink.h>
+#include <linux/sizes.h>
 #include "compat/dispatch.h"
 #include "compat/limits.h"
 #include "core/above.h"
@@ -149,6 +151,16 @@ void nof_policy_commit(struct nof_subsys *s, const struct nof_policy *p)
 	mutex_unlock(&change_lock);
 }
 
+/* Without --tags the memory of a subsystem's requests has a bound, however many queues it has */
+#define REQUEST_BYTES	SZ_16M
+
+static u32 default_tags(const struct blk_mq_tag_set *set)
+{
+	u32 each = ALIGN(sizeof(struct request) + set->cmd_size, cache_line_size());
+
+	return clamp_t(u32, REQUEST_BYTES / each / set->nr_hw_queues, NOF_MIN_TAGS, NOF_DEF_TAGS);
+}
+
 /*
  * What the first connect asks for, not what its controller grants, decides how many hardware contexts there are, and
  * how many tags: other controllers may grant more, and the tags have to do for all paths together. Polled contexts come
@@ -166,8 +178,8 @@ static int subsys_tags_init(struct nof_subsys *s, const struct nof_opts *opts)
 	s->tags.ops = &nof_mq_ops;
 	s->tags.nr_hw_queues = s->nr_default + s->nr_poll;
 	s->tags.nr_maps = s->nr_poll ? HCTX_MAX_TYPES : 1;
-	s->tags.queue_depth = opts->tags;
 	s->tags.cmd_size = sizeof(struct nof_request);
+	s->tags.queue_depth = opts->tags ?: default_tags(&s->tags);
 	s->tags.numa_node = NUMA_NO_NODE;
 	s->tags.timeout = NOF_IO_TIMEOUT;
 	/* Ordering is the target's business: an elevator between here and there costs and cannot know better */
