@@ -41,6 +41,9 @@ bool cutCommand(target::Strike &s)
 }
 
 const auto cut = always(Hook::command, cutCommand);
+// The same, and the connection stays
+const auto unanswered = always(
+	Hook::command, [](target::Strike &s) { return target::acts::verdict(s.io(), s, target::Verdict::drop); });
 const auto inaccessible = always(
 	Hook::command, [](target::Strike &s) { return target::acts::failed(s.io(), s, target::st_ana_inaccessible); });
 const auto internal =
@@ -166,7 +169,8 @@ TEST_CASE("of a zoned namespace nothing goes again that moves a write pointer", 
 TEST_CASE("passthrough that was lost waits for the fence, like a write", "[passthru][lost][fencing]")
 {
 	Scene scene;
-	scene.ports.set("fencing=safe quiesce-tmo=0"); // this target stops when it says
+	scene.ports.set("quiesce-tmo=0"); // this target stops when it says
+	scene.ports.set("fencing=safe");
 	scene.ports[0].script().arm(cut);
 	auto begin = Clock::now();
 	CHECK(scene.send(target::op_read) == 0);
@@ -186,6 +190,7 @@ TEST_CASE("passthrough that was lost waits for the fence, like a write", "[passt
 TEST_CASE("passthrough that was held for longer than its time limit ends", "[passthru][lost][fencing][short]")
 {
 	Scene scene;
+	scene.ports.set("quiesce-tmo=0");
 	scene.ports.set("fencing=safe");
 	scene.data.fill(9);
 	scene.ports[0].script().arm(cut);
@@ -221,7 +226,7 @@ TEST_CASE("a path's own error moves what may be repeated; any other error is its
 TEST_CASE("no path in time: what was never sent has an errno, what was sent a status", "[passthru][lost][short]")
 {
 	Scene scene(false, 1);
-	scene.ports[0].script().arm(cut);
+	scene.ports[0].script().arm(unanswered);
 	Pending sent([&scene] { return scene.send(target::op_read, 2000); });
 	REQUIRE(scene.ports[0].script().waitStrikes(1, slowly(5s)));
 	scene.ports[0].stop();

@@ -227,7 +227,7 @@ TEST_CASE("a preempt that was lost: done only when it is", "[reserve][lost][trap
 TEST_CASE("a release that was lost takes nothing from another process of this host", "[reserve][lost][trap48]")
 {
 	Scene s;
-	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe");
+	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
 	REQUIRE(s.pr(0).enroll(0xa) == 0);
 	REQUIRE(s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS) == 0);
 	happens = [&s] {
