@@ -36,7 +36,7 @@ constexpr ConnectSetting all[] = {
 	{"connect-tmo", &ConnectSettings::connectTimeout, SettingKind::time, 100, day, "10",
 	 "Bound on one attempt to connect"},
 	{"stall-tmo", &ConnectSettings::stallTimeout, SettingKind::time, 0, day, "0.3",
-	 "Count the path as lost after that long without a sign of life while one is due; 0 for off; 300ms is 0.3"},
+	 "Leave the path after that long without a sign of life while one is due; 0 for off; 300ms is 0.3"},
 	{"keep-trying", &ConnectSettings::firstConnect, SettingKind::timeOrNever, 0, anyTime, "0",
 	 "Repeat the first attempt as later ones are, for that long, -1 for ever"},
 	{"ack-tmo-ms", &ConnectSettings::ackTimeout, SettingKind::milliseconds, 1, 10000, "134",

@@ -90,7 +90,7 @@ struct nof_opts {
 #define NOF_DEF_RETRY_COUNT		6
 #define NOF_MAX_RETRY_COUNT		6	/* 7 is for ever with some devices */
 #define NOF_ADMIN_DEPTH			32
-#define NOF_ERROR_TEXT			160
+#define NOF_ERROR_TEXT			224
 
 /* What a transport asks of the block layer; the core combines it with the controller's limits. */
 struct nof_transport_limits {

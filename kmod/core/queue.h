@@ -57,12 +57,13 @@ struct nof_slot {
 
 /*
  * What core/watch.c remembers of a queue, under ctrl->queues_lock. @entry: in a list of ctrl->watch; @heard: as in
- * struct nof_vital; @quiet_ms: for so long it has not changed while the peer owed us an answer; @idle_ms: for so long
- * nothing completed of what is outstanding; @calm_ms: for so long nothing has been
+ * struct nof_vital, @acked: likewise; @quiet_ms: for so long it has not changed while the peer owed us an answer;
+ * @idle_ms: for so long nothing completed of what is outstanding; @calm_ms: for so long nothing has been
  */
 struct nof_queue_watch {
 	struct list_head entry;
 	u64	heard;
+	u32	acked;
 	u32	quiet_ms;
 	u32	idle_ms;
 	u32	calm_ms;

@@ -187,8 +187,7 @@ s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl)
 	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
 	s32 tmo = READ_ONCE(ctrl->opts.ctrl_loss_tmo_ms);
 
-	if (tmo < 0 || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ||
-	    (state != NVMEOF_CTRL_CONNECTING && state != NVMEOF_CTRL_RECOVERING))
+	if (tmo < 0 || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || state != NVMEOF_CTRL_CONNECTING)
 		return -1;
 	return jiffies_to_msecs(left_of(ctrl, tmo));
 }

@@ -25,7 +25,7 @@ struct netlink_ext_ack;
  * @spill_depth: likewise commands outstanding on the queue of the submitting hardware context; 0: off
  * @degrade:	a path that is an outlier in latency or errors is left out until it proves itself
  * @fencing:	enum nvmeof_fencing
- * @quiesce_tmo: seconds that stand for a Command Quiesce Time which a controller does not tell, see mpath/fence.c
+ * @quiesce_tmo: seconds that stand for a Command Quiesce Time which a controller does not report, see mpath/fence.c
  * @delayed_removal_secs: how long a head stays after its last path, other than by a disconnect on request
  */
 struct nof_policy {

@@ -34,7 +34,8 @@ enum {
 	STALL_ALONE	= 1000,		/* no I/O completes here, and none was sent elsewhere */
 	SUSPECT_REST	= 1000,		/* no new I/O for that long; twice as long when it is suspect again soon */
 	SUSPECT_SOON	= 10000,
-	NUDGE_END	= 5000,		/* longer silence is met with the network's own patience */
+	NUDGE		= 60,		/* silence from which on something is repeated at each look */
+	NUDGE_END	= 3000,		/* then as TCP does, by waits that double */
 	STALL_END	= 60000,	/* an answer that has not come by then will not */
 };
 
@@ -56,6 +57,7 @@ enum {
  * @unheard_ms:	the longest that any queue has been waiting for a sign of life
  * @bound_ms:	the longest that silence may last on any queue
  * @heard_ms:	the shortest time since a queue was heard
+ * @long_acked:	some queue's peer has acknowledged so much since the last look that long segments get through
  * @silent:	the queue that is silent for too long, with what is known of it; NULL for none
  */
 struct findings {
@@ -63,6 +65,7 @@ struct findings {
 	bool			done;
 	bool			io_out;
 	bool			io_done;
+	bool			long_acked;
 	u32			unheard_ms;
 	u32			bound_ms;
 	u32			heard_ms;
@@ -109,12 +112,14 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 		step = min_t(u32, step, NOF_WATCH_STEP_MIN);
 	w->quiet_ms = v.owes && v.heard == w->heard ? w->quiet_ms + step : 0;
 	w->heard = v.heard;
+	f->long_acked |= step && v.acked - w->acked >= LONG_SEGMENT;
+	w->acked = v.acked;
 	f->heard_ms = min(f->heard_ms, v.quiet_ms);
 	f->unheard_ms = max(f->unheard_ms, w->quiet_ms);
 	bound = silence_bound(ctrl, v.rtt_us);
 	f->bound_ms = max(f->bound_ms, bound);
 	/* a third: four round-trip times, or 100 ms */
-	if (ctrl->transport->nudge && w->quiet_ms >= bound / 3 && w->quiet_ms < NUDGE_END)
+	if (ctrl->transport->nudge && w->quiet_ms >= max_t(u32, bound / 3, NUDGE) && w->quiet_ms < NUDGE_END)
 		ctrl->transport->nudge(queue);
 	if (w->quiet_ms < bound || w->quiet_ms <= f->quiet_ms)
 		return;
@@ -255,6 +260,12 @@ static void begin_suspect(struct nof_ctrl *ctrl)
 	nof_paths.event(ctrl, NVMEOF_EVENT_DEGRADED);
 }
 
+/* A path may be on probation, too: then it is degraded still */
+static void tell_end(struct nof_ctrl *ctrl)
+{
+	nof_paths.event(ctrl, READ_ONCE(ctrl->probation.on) ? NVMEOF_EVENT_DEGRADED : NVMEOF_EVENT_RESTORED);
+}
+
 /*
  * It answers again, or has nothing to answer. Not before it has rested for a while: a path that comes and goes is worse
  * than none. But where the others are silent now it is needed.
@@ -270,7 +281,7 @@ static void end_suspect(struct nof_ctrl *ctrl)
 	WRITE_ONCE(ctrl->suspect, false);
 	dev_info_ratelimited(&ctrl->dev, "answers again: used again after %u ms\n", ms);
 	nof_ctrl_publish(ctrl);
-	nof_paths.event(ctrl, NVMEOF_EVENT_RESTORED);
+	tell_end(ctrl);
 }
 
 /* With fencing=immediate a suspect path is reset at once, so that its writes can be retried */
@@ -291,7 +302,7 @@ static const char *outcome(bool lost)
 	return lost ? "path counts as lost" : "path is suspect, no new I/O until it answers";
 }
 
-/* Long segments are lost, while a connection that has sent shorter ones is answered all the time */
+/* What is sent here is lost, while connections that have sent little are answered all the time */
 static bool only_long_ones(const struct nof_ctrl *ctrl, const struct findings *f)
 {
 	return f->segment >= LONG_SEGMENT && ctrl->watch.alive_ms >= f->quiet_ms / 4 * 3;
@@ -299,14 +310,16 @@ static bool only_long_ones(const struct nof_ctrl *ctrl, const struct findings *f
 
 static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const char *what)
 {
-	char which[64] = "nothing is acknowledged";
+	char which[112] = "nothing is acknowledged";
 	bool hint = only_long_ones(ctrl, f);
 
 	if (hint)
-		scnprintf(which, sizeof(which), "segments of %u bytes are not acknowledged, shorter ones are",
-			 f->segment);
+		scnprintf(which, sizeof(which),
+			  "segments of up to %u bytes are not acknowledged, short ones on other connections are",
+			  f->segment);
 	nof_ctrl_note(ctrl, f->err ?: -ETIMEDOUT, 0, "queue %u: for %u ms (RTT %u.%u ms) %s%s: %s", f->qid, f->quiet_ms,
-		      f->rtt_us / 1000, f->rtt_us / 100 % 10, which, hint ? ": check the MTU" : "", what);
+		      f->rtt_us / 1000, f->rtt_us / 100 % 10, which,
+		      hint ? ": check the MTU, and the links of a bond" : "", what);
 }
 
 /*
@@ -473,12 +486,12 @@ static void watch_work(struct work_struct *work)
 		WRITE_ONCE(w->silent, false);
 		if (xchg(&ctrl->suspect, false)) {
 			nof_ctrl_publish(ctrl);
-			nof_paths.event(ctrl, NVMEOF_EVENT_RESTORED);
+			tell_end(ctrl);
 		}
 		return;
 	}
 	watch_look(ctrl, step, &f);
-	w->alive_ms = !f.unheard_ms ? 0 : f.heard_ms < UNHEARD ? w->alive_ms + step : w->alive_ms;
+	w->alive_ms = !f.unheard_ms || f.long_acked ? 0 : f.heard_ms < UNHEARD ? w->alive_ms + step : w->alive_ms;
 	/* given up: recovery stops the watch */
 	if (judge_silence(ctrl, &f) || judge_answers(ctrl, &f, step) || judge_stall(ctrl, &f, step))
 		return;

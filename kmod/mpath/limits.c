@@ -240,13 +240,21 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned 
 }
 
 /* Whether that changes what it says of other devices' memory: see tell() */
+static bool take_limits(struct nof_head *head, const struct nof_limits *lim)
+{
+	bool news = head->limits.p2p != lim->p2p && test_bit(NOF_HEAD_ADDED, &head->flags);
+
+	lockdep_assert_held(&head->subsys->lock);
+	head->limits = *lim;
+	return news;
+}
+
 static bool set_limits(struct nof_head *head, const struct nof_limits *lim)
 {
 	bool news;
 
 	mutex_lock(&head->subsys->lock);
-	news = head->limits.p2p != lim->p2p && test_bit(NOF_HEAD_ADDED, &head->flags);
-	head->limits = *lim;
+	news = take_limits(head, lim);
 	mutex_unlock(&head->subsys->lock);
 	return news;
 }
@@ -318,12 +326,14 @@ void nof_head_widen_later(struct nof_head *head)
 		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_DELAY);
 }
 
-static bool could(struct nof_head *head, struct nof_limits *lim)
+/* What it can promise beyond what it does, if that is something: the head says so from now on */
+static bool promise_more(struct nof_head *head, struct nof_limits *lim, bool *news)
 {
 	bool more;
 
 	mutex_lock(&head->subsys->lock);
 	more = !test_bit(NOF_HEAD_REMOVING, &head->flags) && head_could(head, lim);
+	*news = more && take_limits(head, lim);
 	mutex_unlock(&head->subsys->lock);
 	return more;
 }
@@ -332,16 +342,17 @@ static bool could(struct nof_head *head, struct nof_limits *lim)
  * False: the disk has to be asked again. The head says so first: a path that joins meanwhile has to fit what is about
  * to be promised. Under narrow_lock; while the disk is frozen subsys->lock is not taken.
  */
-static bool widen(struct nof_head *head, const struct nof_limits *lim, bool *news)
+static bool widen(struct nof_head *head, bool *news)
 {
-	struct nof_limits was = head->limits;
+	struct nof_limits was = head->limits, lim;
 	bool frozen;
 	int err = 0;
 
-	*news = set_limits(head, lim);
+	if (!promise_more(head, &lim, news))
+		return true;
 	frozen = freeze(head, NULL, WIDEN_TMO_MS);
 	if (frozen) {
-		err = nof_limits_update(head->disk, lim);
+		err = nof_limits_update(head->disk, &lim);
 		blk_mq_unfreeze_queue(head->disk->queue);
 	}
 	if (!frozen || err) {
@@ -354,11 +365,10 @@ static bool widen(struct nof_head *head, const struct nof_limits *lim, bool *new
 void nof_head_widen_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, widen_work);
-	struct nof_limits lim;
-	bool again, news = false;
+	bool again, news;
 
 	mutex_lock(&head->narrow_lock);
-	again = could(head, &lim) && !widen(head, &lim, &news);
+	again = !widen(head, &news);
 	mutex_unlock(&head->narrow_lock);
 	tell(head, news);
 	if (again)

@@ -130,7 +130,7 @@ static void wait_unused(struct nof_path *path)
 	}
 	/* timeout() may look at the path of a request that has ended just now */
 	synchronize_srcu(&path->ctrl->subsys->srcu);
-	/* nof_cmd_complete() counts on the path after it has cleared the slot */
+	/* nof_cmd_complete() uses the path after it has counted the request as back */
 	synchronize_rcu();
 }
 

@@ -44,7 +44,7 @@ enum nof_unfit {
  * @health:	what health.c remembers
  * @failover:	counts what left it
  * @degraded:	left out by health.c; under subsys->lock
- * @on_trial:	as last published: what it is sent is to show whether it can be used again
+ * @on_trial:	as last published: its requests are trials, degraded or on probation
  * @news:	to be told, see mpath/notice.h
  * @probe_at:	jiffies before which no further probe goes to this degraded path, over all CPUs
  * @active:	something completed on it since health.c last looked
@@ -120,7 +120,6 @@ struct nof_path_set {
 	struct nof_path		*paths[] __counted_by(nr_all);
 };
 
-/* Commands outstanding at the controller's queues that belong to this path; slow, for listings only. */
 /* As nof_head_pin() */
 struct nof_path *nof_path_pin(struct nof_path *path);
 void nof_path_unpin(struct nof_path *path);

@@ -103,11 +103,11 @@ int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 }
 EXPORT_SYMBOL_GPL(nof_addr_init);
 
-/* The number of the interface that the text names now, where it was made anew since */
+/* The number of the interface that the text names: another one where that was recreated */
 static int rescope(struct net *net, const char *text, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *a6 = (struct sockaddr_in6 *)ss;
-	struct sockaddr_storage now;
+	struct sockaddr_storage now = {};
 
 	if (ss->ss_family != AF_INET6 || !strchr(text, '%'))
 		return 0;

@@ -25,7 +25,7 @@ static inline struct nof_addr *nof_addr_of(const struct nof_ctrl *ctrl)
 int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 void nof_addr_exit(struct nof_ctrl *ctrl);
 /*
- * Ahead of each connection: an address of a link (fe80::1%eth0) has the number of the interface that has that name now.
+ * Ahead of each connection: a link-local address (fe80::1%eth0) gets the number of the interface of that name.
  * -ENODEV: there is none. Context: process.
  */
 int nof_addr_refresh(struct nof_ctrl *ctrl);

@@ -22,6 +22,7 @@ struct netlink_ext_ack;
  * @quiet_ms:	for so long no sign of life has come
  * @rtt_us:	smoothed round-trip time, 0 when not known
  * @segment:	bytes of the longest segment that may be among those not acknowledged, or 0
+ * @acked:	bytes that the peer has acknowledged, modulo 2^32
  * @err:	what the network said of late, a negative errno, or 0; nothing has to come of it
  */
 struct nof_vital {
@@ -31,6 +32,7 @@ struct nof_vital {
 	u32	quiet_ms;
 	u32	rtt_us;
 	u32	segment;
+	u32	acked;
 	int	err;
 };
 
@@ -104,8 +106,8 @@ struct nof_transport_info {
  * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue
  *		cannot go away meanwhile. Process context. NULL: silence is not noticed
  * @nudge:	repeats soon what the peer has not acknowledged, rather than after a wait that doubles each time. For a
- *		queue whose peer has been silent for a while, at each look; otherwise as @vital. NULL: the device does
- *		so by itself
+ *		queue whose peer has been silent for a while, at each look; the queue cannot go away meanwhile. Takes
+ *		the connection's own spinlock. Process context, does not sleep. NULL: the device does so by itself
  * @info:	adds what there is to tell of a queue that is connected, and cannot go away meanwhile. Process context,
  *		does not sleep. NULL: nothing
  */

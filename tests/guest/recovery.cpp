@@ -49,7 +49,7 @@ TEST_CASE("a target that goes and comes back under verified load causes no error
 	CHECK(now.attempts == 0);
 }
 
-TEST_CASE("an address of a link is found when its interface was made anew", "[recovery][reconnect][address][tcp]")
+TEST_CASE("a link-local address is found again when its interface was recreated", "[recovery][reconnect][address][tcp]")
 {
 	// of another number each time
 	auto make = [] {

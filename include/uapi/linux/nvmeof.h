@@ -211,7 +211,7 @@ enum nvmeof_attr {
 	NVMEOF_A_NR_LIVE,		/* u32: paths whose controller is live, whatever their ANA state */
 	NVMEOF_A_NR_EXPECTED,		/* u32: likewise if all were, and those whose first scan failed had one */
 	NVMEOF_A_NO_PATH_SINCE,		/* u64: CLOCK_BOOTTIME, ns; only while no path is usable */
-	NVMEOF_A_TAGS,			/* u32, 64..4096: requests of each queue; default 16 MiB, 1024 at most */
+	NVMEOF_A_TAGS,			/* u32, 64..4096, default as many as fit 16 MiB, 1024 at most: of each queue */
 	NVMEOF_A_ACK_TMO,		/* u32, ms, 1..10000, default 134: RDMA, of a packet; as the powers of two go */
 	NVMEOF_A_RETRY_COUNT,		/* u32, 0..6, default 6: RDMA, how often a packet is sent again after that */
 	NVMEOF_A_RDMA_DEVICE,		/* string */
@@ -236,7 +236,7 @@ enum nvmeof_attr {
 	NVMEOF_A_ATOMIC_WRITE,		/* u32: bytes of a write that is done whole or not at all */
 	NVMEOF_A_ATOMIC_BOUNDARY,	/* u32: bytes, multiples of which such a write does not cross */
 	NVMEOF_A_SUSPECT,		/* u8: 0 or 1: DEGRADED because its controller does not answer */
-	NVMEOF_A_QUIESCE_TMO,		/* u32, s, default 30: stands for a Command Quiesce Time that is not told */
+	NVMEOF_A_QUIESCE_TMO,		/* u32, s, default 30: stands for a Command Quiesce Time that is not reported */
 	NVMEOF_A_PROBATION,		/* u8: 0 or 1: DEGRADED because its controller was lost again and again */
 	NVMEOF_A_LOSS_LEFT,		/* u32, ms until CTRL_LOSS_TMO gives a controller up that is lost */
 

@@ -525,6 +525,7 @@ void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 	v->quiet_ms = jiffies_to_msecs(tcp_jiffies32 - READ_ONCE(tp->rcv_tstamp));
 	v->rtt_us = READ_ONCE(tp->srtt_us) >> 3;
 	v->segment = min(nxt - una, READ_ONCE(tp->mss_cache));
+	v->acked = una;
 	v->err = -READ_ONCE(sock->sk->sk_err_soft);
 }
 
@@ -550,8 +551,12 @@ void nof_tcp_sock_nudge(struct nof_tcp_queue *q)
 	bh_lock_sock(sk);
 	/* who owns the socket is not waited for: there is another look */
 	if (!sock_owned_by_user(sk) && tcp_sk(sk)->packets_out && icsk->icsk_retransmits &&
-	    icsk->icsk_pending == ICSK_TIME_RETRANS && time_after(icsk->icsk_timeout, jiffies + soon))
+	    icsk->icsk_pending == ICSK_TIME_RETRANS && time_after(icsk->icsk_timeout, jiffies + soon)) {
+		/* as TCP does for thin streams: what these repetitions have doubled is not for those that follow */
+		icsk->icsk_backoff = 0;
+		icsk->icsk_rto = max_t(u32, __tcp_set_rto(tcp_sk(sk)), msecs_to_jiffies(RTO_MIN_MS));
 		inet_csk_reset_xmit_timer(sk, ICSK_TIME_RETRANS, soon, TCP_RTO_MAX);
+	}
 	bh_unlock_sock(sk);
 	local_bh_enable();
 }
