@@ -491,7 +491,10 @@ static void watch_work(struct work_struct *work)
 		return;
 	}
 	watch_look(ctrl, step, &f);
-	w->alive_ms = !f.unheard_ms || f.long_acked ? 0 : f.heard_ms < UNHEARD ? w->alive_ms + step : w->alive_ms;
+	if (!f.unheard_ms || f.long_acked)
+		w->alive_ms = 0;
+	else if (f.heard_ms < UNHEARD)
+		w->alive_ms += step;
 	/* given up: recovery stops the watch */
 	if (judge_silence(ctrl, &f) || judge_answers(ctrl, &f, step) || judge_stall(ctrl, &f, step))
 		return;

@@ -427,15 +427,21 @@ bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
 	return kept;
 }
 
-void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
+void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event)
 {
 	struct nof_head *head;
 	struct nof_path *path;
 
-	mutex_lock(&ctrl->subsys->lock);
+	lockdep_assert_held(&ctrl->subsys->lock);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl)
 			nof_news_path(path, event);
+}
+
+void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
+{
+	mutex_lock(&ctrl->subsys->lock);
+	nof_paths_event_locked(ctrl, event);
 	mutex_unlock(&ctrl->subsys->lock);
 }
 

@@ -157,6 +157,8 @@ void nof_paths_settle(struct nof_subsys *s, u32 nsid);
 void nof_paths_rescan_all(struct nof_subsys *s);
 /* Tells of each of the controller's paths, in the background. Context: process */
 void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event);
+/* The same, under subsys->lock */
+void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
 /* Of a disk that is visible: those that joined since. Under head->show_lock. */
 void nof_paths_show(struct nof_head *head);

@@ -12,7 +12,6 @@
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/head.h"
-#include "mpath/notice.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
 #include "mpath/request.h"
@@ -31,16 +30,6 @@ static bool counts(const struct nof_ctrl *ctrl)
 {
 	/* one that closes its connections, or was reset, shows nothing about the way to it */
 	return ctrl->cause != NOF_CAUSE_PEER && !test_bit(NOF_CTRL_RESET, &ctrl->flags);
-}
-
-static void tell(struct nof_ctrl *ctrl, enum nvmeof_event event)
-{
-	struct nof_head *head;
-	struct nof_path *path;
-
-	nof_for_each_path(ctrl->subsys, head, path)
-		if (path->ctrl == ctrl)
-			nof_news_path(path, event);
 }
 
 void nof_probation_lost(struct nof_ctrl *ctrl)
@@ -72,7 +61,7 @@ void nof_probation_lost(struct nof_ctrl *ctrl)
 	if (p->on)
 		return;
 	WRITE_ONCE(p->on, true);
-	tell(ctrl, NVMEOF_EVENT_DEGRADED);
+	nof_paths_event_locked(ctrl, NVMEOF_EVENT_DEGRADED);
 }
 
 /*
@@ -122,7 +111,7 @@ static void release(struct nof_ctrl *ctrl)
 	WRITE_ONCE(p->on, false);
 	dev_info(&ctrl->dev, "has answered %u requests on probation: used again\n", TRIALS);
 	nof_paths_publish(ctrl);
-	tell(ctrl, NVMEOF_EVENT_RESTORED);
+	nof_paths_event_locked(ctrl, NVMEOF_EVENT_RESTORED);
 }
 
 void nof_probation_review(struct nof_subsys *s)

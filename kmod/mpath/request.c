@@ -473,12 +473,12 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 }
 
 /* What a request on trial has shown of its path */
-static noinline void tried(struct nof_path *path, const struct request *rq, u64 ns, bool good, bool answered)
+static noinline void tried(struct nof_path *path, const struct request *rq, u64 ns, u16 status)
 {
 	if (READ_ONCE(path->degraded))
-		nof_health_probed(path, rq, ns, good);
+		nof_health_probed(path, rq, ns, !status);
 	if (READ_ONCE(path->ctrl->probation.on))
-		nof_probation_tried(path->ctrl, answered);
+		nof_probation_tried(path->ctrl, status != NVME_SC_HOST_ABORTED_CMD);
 }
 
 static void request_count(struct nof_path *path, struct request *rq, u64 ns)
@@ -499,7 +499,7 @@ static void request_count(struct nof_path *path, struct request *rq, u64 ns)
 	}
 	sample(path, rq, ns);
 	if (unlikely(READ_ONCE(path->on_trial)))
-		tried(path, rq, ns, true, true);
+		tried(path, rq, ns, 0);
 }
 
 /* The request is off its path, whatever comes next */
@@ -663,7 +663,7 @@ static void failed(struct nof_request *req, struct request *rq, u64 ns, struct i
 	if (nof_health_fault(req->cmd.status))
 		this_cpu_inc(path->stats->faults);
 	if (unlikely(READ_ONCE(path->on_trial)))
-		tried(path, rq, ns, false, req->cmd.status != NVME_SC_HOST_ABORTED_CMD);
+		tried(path, rq, ns, req->cmd.status);
 	if (nof_request_goes_again(req, rq)) {
 		nof_zone_doubt(req, rq);
 		move(req, rq);
@@ -714,7 +714,7 @@ void nof_head_detached(struct nof_cmd *cmd, bool sent)
 	req->ran |= sent;
 	nof_zone_forget(req);
 	if (READ_ONCE(req->path->on_trial))
-		tried(req->path, rq, 0, false, false);
+		tried(req->path, rq, 0, NVME_SC_HOST_ABORTED_CMD);
 	off_path(req, rq, ktime_get_ns() - req->sent_ns);
 	move(req, rq);
 }
