@@ -149,8 +149,7 @@ void ConnectWait::settle(Item &item)
 bool ConnectWait::stillThere(Item &item)
 {
 	Result<Controller> now = engine_.session().controller(item.controller().name);
-	return now && item.tracker->concerns(*now) && now->state != ControllerState::deleting &&
-	       now->state != ControllerState::dead;
+	return now && item.tracker->concerns(*now) && !isEnding(now->state);
 }
 
 void ConnectWait::advance(Item &item)

@@ -15,11 +15,6 @@ std::string placeKey(const std::string &transport, const Address &address, const
 	return transport + " " + normalTraddr(address.traddr) + " " + address.trsvcid + " " + nqn;
 }
 
-bool isGoing(const Controller &controller)
-{
-	return controller.state >= ControllerState::deleting;
-}
-
 class Comparison {
 public:
 	Comparison(const DifferenceRules &rules, bool complete, const Snapshot &present);
@@ -51,7 +46,7 @@ Comparison::Comparison(const DifferenceRules &rules, bool complete, const Snapsh
 {
 	for (const Controller &one : present.controllers) {
 		places_.emplace(placeKey(one.transport, {one.traddr, one.trsvcid}, one.subsysnqn), &one);
-		own_ += isOwn(one) && !isGoing(one);
+		own_ += isOwn(one) && !isEnding(one.state);
 	}
 }
 
@@ -70,7 +65,7 @@ const Controller *Comparison::find(const ConnectOptions &options) const
 {
 	auto [first, last] = places_.equal_range(placeKey(options.transport, options.address, options.subsysnqn));
 	for (auto at = first; at != last; ++at)
-		if (!isGoing(*at->second) && !taken_.contains(at->second->name) &&
+		if (!isEnding(at->second->state) && !taken_.contains(at->second->name) &&
 		    isConnection(*at->second, options, rules_.hostnqn))
 			return at->second;
 	return nullptr;
@@ -103,7 +98,7 @@ bool Comparison::hasOther(const Namespace &ns, const Controller &controller) con
 {
 	for (const Path *path : present_.pathsOf(ns)) {
 		const Controller *other = present_.controller(path->controller);
-		if (path->controller != controller.name && path->usable && other && !isGoing(*other) &&
+		if (path->controller != controller.name && path->usable && other && !isEnding(other->state) &&
 		    !going_.contains(path->controller))
 			return true;
 	}
@@ -140,7 +135,7 @@ std::string Comparison::whyKept(const Controller &controller) const
 void Comparison::leaveRest()
 {
 	for (const Controller &one : present_.controllers) {
-		if (taken_.contains(one.name) || isGoing(one) || isService(one))
+		if (taken_.contains(one.name) || isEnding(one.state) || isService(one))
 			continue;
 		Change change;
 		change.controller = one.name;

@@ -42,7 +42,7 @@ std::chrono::milliseconds jittered(std::chrono::milliseconds step)
 // And not going; a controller that somebody keeps has a keep-alive.
 bool isThat(const Controller &now, const Controller &made)
 {
-	return ConnectTracker(made).concerns(now) && now.state < ControllerState::deleting &&
+	return ConnectTracker(made).concerns(now) && !isEnding(now.state) &&
 	       (now.keepAlive.count() != 0) == (made.keepAlive.count() != 0);
 }
 

@@ -19,6 +19,8 @@ const char *toString(ControllerState state)
 		return "deleting";
 	case ControllerState::dead:
 		return "dead";
+	case ControllerState::lost:
+		return "lost";
 	}
 	return "unknown";
 }

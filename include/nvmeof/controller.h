@@ -10,7 +10,13 @@
 namespace nvmeof {
 
 // Values of enum nvmeof_ctrl_state.
-enum class ControllerState : std::uint32_t { created, connecting, live, recovering, deleting, dead };
+enum class ControllerState : std::uint32_t { created, connecting, live, recovering, deleting, dead, lost };
+
+// Disconnected, or about to be: it does not come back.
+constexpr bool isEnding(ControllerState state)
+{
+	return state == ControllerState::deleting || state == ControllerState::dead;
+}
 
 const char *toString(ControllerState state); // "new", "connecting", ...; "unknown" for a value of a newer module
 

@@ -10,6 +10,7 @@
 #include "control/passthru.h"
 #include "control/rights.h"
 #include "core/ctrl.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
@@ -254,7 +255,7 @@ static int reset(struct nof_ctrl *ctrl)
 	if (err)
 		return err;
 	left = wait_event_interruptible_timeout(ctrl->state_wq, nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ||
-						nof_ctrl_state(ctrl) >= NVMEOF_CTRL_DELETING, left);
+						nof_state_ends(nof_ctrl_state(ctrl)), left);
 	/* done it is: not to be done again when the signal was handled */
 	if (left < 0)
 		return -EINTR;

@@ -7,6 +7,7 @@
 #include <linux/uio.h>
 #include "control/passthru.h"
 #include "core/lifecycle.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "mpath/path.h"
 
@@ -81,7 +82,7 @@ static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command
 {
 	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
 
-	if (state >= NVMEOF_CTRL_DELETING)
+	if (nof_state_ends(state))
 		return -ENODEV;
 	if (state != NVMEOF_CTRL_LIVE)
 		return -EAGAIN;

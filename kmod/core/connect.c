@@ -8,6 +8,7 @@
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/orphans.h"
+#include "core/state.h"
 #include "core/status.h"
 #include "core/subsys.h"
 #include "transport/transport.h"
@@ -321,14 +322,14 @@ static bool go_live(struct nof_ctrl *ctrl)
 	return live;
 }
 
-static void became_live(struct nof_ctrl *ctrl)
+static void became_live(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state from)
 {
 	note_missing_queues(ctrl);
 	if (!ctrl->reconnects && !ctrl->nr_missing)
 		note_poll_queues(ctrl);
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
 		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);
-	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_CONNECTING);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, from);
 	nof_aer_start(ctrl);
 	nof_scan_start(ctrl);
 }
@@ -338,6 +339,7 @@ static bool connect_once(struct nof_ctrl *ctrl)
 {
 	/* what memory is short for may be writeback to our own disks (TRAP 13) */
 	unsigned int noio = memalloc_noio_save();
+	enum nvmeof_ctrl_state from = nof_ctrl_state(ctrl);
 	u32 notes = READ_ONCE(ctrl->notes);
 	int ret = attempt(ctrl);
 
@@ -349,13 +351,13 @@ static bool connect_once(struct nof_ctrl *ctrl)
 	if (!ret)
 		nof_fail_fast_stop(ctrl);
 	if (!ret && go_live(ctrl)) {
-		became_live(ctrl);
+		became_live(ctrl, from);
 		return true;
 	}
 	undo_attempt(ctrl);
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING)
+	if (!nof_state_connects(nof_ctrl_state(ctrl)))
 		return true;
-	nof_ctrl_event(ctrl, NVMEOF_EVENT_CONNECT_FAILED, NVMEOF_CTRL_CONNECTING);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_CONNECT_FAILED, from);
 	return false;
 }
 
@@ -381,7 +383,7 @@ void nof_reconnect_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, reconnect_work);
 
 	/* asked for once more while the attempt that succeeded was running */
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING)
+	if (!nof_state_connects(nof_ctrl_state(ctrl)))
 		return;
 	if (!connect_once(ctrl))
 		nof_reconnect_later(ctrl);

@@ -65,7 +65,7 @@ static bool worth_a_line(struct nof_ctrl *ctrl, u32 attempt, int err)
 /* Under error_lock. Of those not logged the line says, in @tail, how many they are. */
 static bool take_line(struct nof_ctrl *ctrl, int err, char *tail, size_t size)
 {
-	u32 attempt = nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? READ_ONCE(ctrl->attempts) : 0;
+	u32 attempt = nof_state_connects(nof_ctrl_state(ctrl)) ? READ_ONCE(ctrl->attempts) : 0;
 	bool log = worth_a_line(ctrl, attempt, err);
 
 	*tail = '\0';
@@ -153,6 +153,7 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	INIT_DELAYED_WORK(&ctrl->leave_watch, nof_leave_watch);
 	INIT_WORK(&ctrl->delete_work, nof_delete_work);
 	INIT_DELAYED_WORK(&ctrl->fail_fast_work, nof_fail_fast_work);
+	INIT_WORK(&ctrl->lost_work, nof_lost_work);
 	INIT_DELAYED_WORK(&ctrl->scan_work, nof_scan_work);
 	ctrl->next_scan = jiffies;
 	nof_watch_init(ctrl);
@@ -228,16 +229,21 @@ static bool same_way(const struct nof_ctrl *ctrl, const struct nof_ctrl *other)
 	return other->transport == ctrl->transport && ctrl->transport->same_addr(ctrl, other);
 }
 
+bool nof_ctrl_only_looks(const struct nof_ctrl *ctrl)
+{
+	return ctrl->opts.duplicate_connect && !ctrl->opts.kato_ms;
+}
+
 static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl)
 {
 	struct nof_ctrl *other;
 
 	lockdep_assert_held(&s->lock);
 	list_for_each_entry(other, &s->ctrls, entry) {
-		/* one that only looks, as at a discovery log, and goes again, is in nobody's way */
-		if (other->opts.duplicate_connect && !other->opts.kato_ms)
+		/* in nobody's way */
+		if (nof_ctrl_only_looks(other))
 			continue;
-		if (nof_ctrl_state(other) < NVMEOF_CTRL_DELETING && same_way(ctrl, other))
+		if (!nof_state_ends(nof_ctrl_state(other)) && same_way(ctrl, other))
 			return other;
 	}
 	return NULL;
@@ -255,6 +261,8 @@ static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *ex
 	if (other) {
 		strscpy(found, nof_ctrl_name(other), NVMEOF_NAME_MAX + 1);
 		NL_SET_ERR_MSG(extack, "already connected to this subsystem at this address");
+		if (nof_ctrl_state(other) == NVMEOF_CTRL_LOST)
+			nof_reconnect_now(other);
 		ret = -EALREADY;
 	} else {
 		ctrl->nr = nof_topology_changed();
@@ -367,6 +375,10 @@ struct nof_ctrl *nof_ctrl_find(const char *name)
 
 int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST) {
+		nof_reconnect_now(ctrl);
+		return 0;
+	}
 	if (!nof_ctrl_error_live(ctrl, true)) {
 		NL_SET_ERR_MSG(extack, "the controller is not live; it connects again by itself");
 		return -EBUSY;
@@ -398,7 +410,7 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
 {
-	return !ctrl->discovery && nof_ctrl_state(ctrl) < NVMEOF_CTRL_DELETING &&
+	return !ctrl->discovery && !nof_state_ends(nof_ctrl_state(ctrl)) &&
 	       test_bit(NOF_CTRL_MISSED, &ctrl->flags) && !test_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
 }
 

@@ -291,12 +291,14 @@ struct nof_ctrl {
 	struct work_struct	abort_work;	/* takes the queues down when not live */
 	struct work_struct	delete_work;
 	struct delayed_work	fail_fast_work;
+	struct work_struct	lost_work;	/* takes the paths of one that is LOST */
 	struct completion	deleted;	/* complete_all() when out of every listing */
 	struct mutex		scan_lock;	/* one scan at a time */
 	struct delayed_work	scan_work;
 	u32			scan_failures;	/* in a row */
 	u32			scans;		/* that ended well since it became live */
 	unsigned long		next_scan;	/* jiffies, not before */
+	unsigned long		*owed;		/* LOST: by number, the disks that it had; under subsys->lock */
 	u32			association;	/* number of the connect attempt that it is of, see mpath/path.h */
 	u32			attempts;
 	u32			flaps;		/* losses in a row soon after it became live */

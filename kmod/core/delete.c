@@ -43,6 +43,8 @@ static void stop_works(struct nof_ctrl *ctrl)
 	cancel_work_sync(&ctrl->recovery_work);
 	cancel_delayed_work_sync(&ctrl->reconnect_work);
 	cancel_delayed_work_sync(&ctrl->fail_fast_work);
+	/* after those that queue it */
+	cancel_work_sync(&ctrl->lost_work);
 	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana_work);
 	cancel_delayed_work_sync(&ctrl->scan_work);

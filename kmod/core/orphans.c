@@ -4,6 +4,7 @@
 #include "core/above.h"
 #include "core/lifecycle.h"
 #include "core/orphans.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "transport/transport.h"
 
@@ -113,7 +114,7 @@ static bool disconnect(struct nof_ctrl *ctrl)
 
 static bool stays(struct nof_ctrl *ctrl)
 {
-	return nof_ctrl_state(ctrl) < NVMEOF_CTRL_DELETING;
+	return !nof_state_ends(nof_ctrl_state(ctrl));
 }
 
 /*
@@ -126,7 +127,7 @@ static void let_go(struct nof_ctrl *ctrl)
 	flush_work(&ctrl->recovery_work);
 	cancel_delayed_work_sync(&ctrl->reconnect_work);
 	mutex_lock(&ctrl->subsys->lock);
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING && ctrl->tp_ready) {
+	if (nof_state_connects(nof_ctrl_state(ctrl)) && ctrl->tp_ready) {
 		nof_ctrl_drop_transport(ctrl);
 		ctrl->transport = NULL;
 		/* which the transport's module needed, and held, so far; it still does */

@@ -9,6 +9,7 @@
 #include "core/above.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/watch.h"
@@ -467,7 +468,7 @@ static void exec_wait(struct nof_ctrl *ctrl, struct nof_queue *queue, struct com
 	/* connect_tmo bounds each step of an attempt; a live controller may take its time */
 	if (!timeout_ms)
 		timeout_ms =
-			nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
+			nof_state_connects(nof_ctrl_state(ctrl)) ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
 	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms)))
 		return;
 	if (queue && test_bit(NOF_Q_STARTING, &queue->flags)) {

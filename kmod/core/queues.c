@@ -6,6 +6,7 @@
 #include <linux/srcu.h>
 #include "core/above.h"
 #include "core/lifecycle.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "transport/transport.h"
 
@@ -15,7 +16,7 @@
 static bool attempt_wanted(struct nof_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->queues_lock);
-	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_CONNECTING && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	return nof_state_connects(nof_ctrl_state(ctrl)) && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 }
 
 /* Why there is no connection, for people; the errno tells programs */

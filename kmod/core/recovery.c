@@ -4,9 +4,14 @@
 #include "core/above.h"
 #include "core/backoff.h"
 #include "core/lifecycle.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/watch.h"
+
+/* From one attempt to the next for a controller that is lost, at most, and the step from which on that is so */
+#define LOST_DELAY_MS	60000U
+#define LAST_STEP	31
 
 /* False: it was not live, and this is for a live one only */
 static bool error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_only, bool reset)
@@ -155,24 +160,12 @@ void nof_reconnect_now(struct nof_ctrl *ctrl)
 
 	/* the lock: as in error() */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (ctrl->state == NVMEOF_CTRL_CONNECTING) {
-		if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
+	if (nof_state_connects(ctrl->state)) {
+		if (ctrl->state == NVMEOF_CTRL_CONNECTING && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 			fail_fast_start(ctrl);
 		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
 	}
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
-}
-
-/* New bounds apply to a loss that is going on, too */
-void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
-{
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-		nof_ctrl_publish(ctrl);	/* requests may wait for an ANA state that allows them */
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_CONNECTING || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
-		return;
-	nof_fail_fast_stop(ctrl);
-	/* when it fails, all bounds are looked at again */
-	nof_reconnect_now(ctrl);
 }
 
 /* One that was never live is not lost: how long its first connect goes on. */
@@ -199,35 +192,90 @@ static bool patience_ends(const struct nof_ctrl *ctrl)
 	return tmo >= 0 && time_after_eq(jiffies, ctrl->lost_at + msecs_to_jiffies(tmo));
 }
 
+/* New bounds apply to a loss that is going on, too */
+void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
+{
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		nof_ctrl_publish(ctrl);	/* requests may wait for an ANA state that allows them */
+	if (!nof_state_connects(nof_ctrl_state(ctrl)) || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
+		return;
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST && !patience_ends(ctrl) &&
+	    nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
+		nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LOST);
+	nof_fail_fast_stop(ctrl);
+	/* when it fails, all bounds are looked at again */
+	nof_reconnect_now(ctrl);
+}
+
 /* Not beyond the end, which is looked at when an attempt has failed */
 static u32 longest_delay(const struct nof_ctrl *ctrl)
 {
 	u32 delay = READ_ONCE(ctrl->opts.reconnect_delay_ms);
 	s32 tmo = patience_ms(ctrl);
 
+	if (patience_ends(ctrl))
+		return max(delay, LOST_DELAY_MS);
 	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(left_of(ctrl, tmo)));
 }
 
-/*
- * The next attempt, or the end when ctrl_loss_tmo has passed, or of a first connect first_connect_tmo. Back-off with
- * jitter keeps 1,000 hosts from coming back in step.
- */
-void nof_reconnect_later(struct nof_ctrl *ctrl)
+/* One that was never live, or only looks, goes for good; what was connected is expected until it is disconnected. */
+static bool outlives_loss(const struct nof_ctrl *ctrl)
+{
+	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) && !nof_ctrl_only_looks(ctrl);
+}
+
+/* Its paths go as with a deletion, and with a disk's last path the disk */
+static void give_up_paths(struct nof_ctrl *ctrl)
+{
+	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LOST))
+		return;
+	dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: lost; its paths go, "
+		 "and it is tried again once a minute until it is disconnected\n",
+		 patience_ms(ctrl), ctrl->attempts - 1);
+	nof_mpath.given_up(ctrl);
+	nof_ctrl_publish(ctrl);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_CONNECTING);
+	queue_work(nof_delete_wq, &ctrl->lost_work);
+}
+
+void nof_lost_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, lost_work);
+
+	mutex_lock(&ctrl->scan_lock);
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST)
+		nof_paths.remove(ctrl, false);
+	mutex_unlock(&ctrl->scan_lock);
+}
+
+static u32 next_step(struct nof_ctrl *ctrl)
 {
 	/* the first step is that of a first loss, or of the first in a row of flaps */
 	u32 step = ctrl->attempts++ + max(ctrl->flaps, 1U) - 1;
-	u32 delay = nof_backoff_ms(step, longest_delay(ctrl), get_random_u32());
+
+	return patience_ends(ctrl) ? LAST_STEP : step;
+}
+
+/*
+ * The next attempt. When ctrl_loss_tmo has passed, or of a first connect first_connect_tmo, the controller is lost, or
+ * goes. Back-off with jitter keeps 1,000 hosts from coming back in step.
+ */
+void nof_reconnect_later(struct nof_ctrl *ctrl)
+{
+	u32 delay = nof_backoff_ms(next_step(ctrl), longest_delay(ctrl), get_random_u32());
 
 	set_bit(NOF_CTRL_MISSED, &ctrl->flags);
 	nof_mpath.expected(ctrl);
-	if (patience_ends(ctrl)) {
+	if (patience_ends(ctrl) && !outlives_loss(ctrl)) {
 		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",
 			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "first_connect_tmo",
 			 patience_ms(ctrl), ctrl->attempts - 1);
 		nof_ctrl_delete_start(ctrl);
 		return;
 	}
-	if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
+	if (patience_ends(ctrl))
+		give_up_paths(ctrl);
+	else if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		fail_fast_start(ctrl);
 	queue_delayed_work(nof_wq, &ctrl->reconnect_work, msecs_to_jiffies(delay));
 }

@@ -9,11 +9,13 @@ static const struct {
 } states[] = {
 	[NVMEOF_CTRL_NEW]	 = { "new",	   BIT(NVMEOF_CTRL_CONNECTING) | BIT(NVMEOF_CTRL_DELETING) },
 	[NVMEOF_CTRL_CONNECTING] = { "connecting", BIT(NVMEOF_CTRL_LIVE) | BIT(NVMEOF_CTRL_RECOVERING) |
-						   BIT(NVMEOF_CTRL_DELETING) },
+						   BIT(NVMEOF_CTRL_DELETING) | BIT(NVMEOF_CTRL_LOST) },
 	[NVMEOF_CTRL_LIVE]	 = { "live",	   BIT(NVMEOF_CTRL_RECOVERING) | BIT(NVMEOF_CTRL_DELETING) },
 	[NVMEOF_CTRL_RECOVERING] = { "recovering", BIT(NVMEOF_CTRL_CONNECTING) | BIT(NVMEOF_CTRL_DELETING) },
 	[NVMEOF_CTRL_DELETING]	 = { "deleting",   BIT(NVMEOF_CTRL_DEAD) },
 	[NVMEOF_CTRL_DEAD]	 = { "dead",	   0 },
+	[NVMEOF_CTRL_LOST]	 = { "lost",	   BIT(NVMEOF_CTRL_CONNECTING) | BIT(NVMEOF_CTRL_LIVE) |
+						   BIT(NVMEOF_CTRL_DELETING) },
 };
 
 static bool known(enum nvmeof_ctrl_state state)
@@ -24,6 +26,16 @@ static bool known(enum nvmeof_ctrl_state state)
 bool nof_state_may(enum nvmeof_ctrl_state from, enum nvmeof_ctrl_state to)
 {
 	return known(from) && known(to) && (states[from].next & BIT(to));
+}
+
+bool nof_state_connects(enum nvmeof_ctrl_state state)
+{
+	return state == NVMEOF_CTRL_CONNECTING || state == NVMEOF_CTRL_LOST;
+}
+
+bool nof_state_ends(enum nvmeof_ctrl_state state)
+{
+	return state == NVMEOF_CTRL_DELETING || state == NVMEOF_CTRL_DEAD;
 }
 
 const char *nof_state_name(enum nvmeof_ctrl_state state)

@@ -26,7 +26,8 @@ struct request;
 		{ NVMEOF_CTRL_LIVE,		"live" },	\
 		{ NVMEOF_CTRL_RECOVERING,	"recovering" },	\
 		{ NVMEOF_CTRL_DELETING,		"deleting" },	\
-		{ NVMEOF_CTRL_DEAD,		"dead" })
+		{ NVMEOF_CTRL_DEAD,		"dead" },	\
+		{ NVMEOF_CTRL_LOST,		"lost" })
 
 /* Values in symbols, for user space that reads the format file */
 TRACE_DEFINE_ENUM(NVMEOF_CTRL_NEW);
@@ -35,6 +36,7 @@ TRACE_DEFINE_ENUM(NVMEOF_CTRL_LIVE);
 TRACE_DEFINE_ENUM(NVMEOF_CTRL_RECOVERING);
 TRACE_DEFINE_ENUM(NVMEOF_CTRL_DELETING);
 TRACE_DEFINE_ENUM(NVMEOF_CTRL_DEAD);
+TRACE_DEFINE_ENUM(NVMEOF_CTRL_LOST);
 
 TRACE_EVENT(nof_ctrl_state,
 	TP_PROTO(const struct nof_ctrl *ctrl, u8 from, u8 to),

@@ -4,6 +4,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "core/lifecycle.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
 #include "mpath/ana_log.h"
@@ -464,7 +465,7 @@ static void anatt_work(struct work_struct *work)
 		oldest = oldest_change(ctrl, true);
 	}
 	/* not connected: the log is read when it is, and the change goes on or not */
-	if (oldest && nof_ctrl_state(ctrl) < NVMEOF_CTRL_DELETING)
+	if (oldest && !nof_state_ends(nof_ctrl_state(ctrl)))
 		queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, live ? oldest : 0));
 }
 

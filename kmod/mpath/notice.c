@@ -7,6 +7,7 @@
 #include <linux/timekeeping.h>
 #include "core/event.h"
 #include "core/lifecycle.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
@@ -32,21 +33,27 @@ static bool may_join(const struct nof_head *head)
 	return head->format.shared && head->format.ids.have;
 }
 
-/* Paths outlast the loss of their connection. Controllers that owe paths count, whether they have one here or not. */
+/* The controller is expected to have a path here, whether it has one or not */
+static bool owes(const struct nof_ctrl *ctrl, const struct nof_head *head)
+{
+	if (ctrl->owed)
+		return test_bit(head->id, ctrl->owed);
+	return may_join(head) && nof_ctrl_owes_paths(ctrl);
+}
+
+/* Paths outlast the loss of their connection, until their controller is LOST */
 static void notice_count(const struct nof_head *head, u32 *nr_live, u32 *nr_expected)
 {
 	struct nof_ctrl *ctrl;
 	struct nof_path *path;
 	u32 live = 0, expected = 0;
-	bool joins = may_join(head);
 
 	lockdep_assert_held(&head->subsys->lock);
 	list_for_each_entry(ctrl, &head->subsys->ctrls, entry)
-		expected += joins && nof_ctrl_owes_paths(ctrl);
+		expected += owes(ctrl, head);
 	list_for_each_entry(path, &head->paths, entry) {
 		live += nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
-		expected += nof_ctrl_state(path->ctrl) < NVMEOF_CTRL_DELETING &&
-			    !(joins && nof_ctrl_owes_paths(path->ctrl));
+		expected += !nof_state_ends(nof_ctrl_state(path->ctrl)) && !owes(path->ctrl, head);
 	}
 	*nr_live = live;
 	*nr_expected = expected;
@@ -85,12 +92,39 @@ void nof_notice_head(struct nof_head *head)
 	news_add(head->subsys, &head->news, &head->subsys->news_heads);
 }
 
+/* Without memory nothing is expected */
+void nof_notice_given_up(struct nof_ctrl *ctrl)
+{
+	unsigned long *owed = bitmap_zalloc(NOF_NUMBERS_WRAP + 1, GFP_KERNEL);
+	struct nof_head *head;
+	struct nof_path *path;
+
+	mutex_lock(&ctrl->subsys->lock);
+	swap(ctrl->owed, owed);
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (ctrl->owed && path->ctrl == ctrl)
+			set_bit(head->id, ctrl->owed);
+	mutex_unlock(&ctrl->subsys->lock);
+	bitmap_free(owed);
+}
+
+/* A scan that has ended well tells which disks it has */
+static void settle(struct nof_ctrl *ctrl)
+{
+	lockdep_assert_held(&ctrl->subsys->lock);
+	if (!READ_ONCE(ctrl->scans))
+		return;
+	bitmap_free(ctrl->owed);
+	ctrl->owed = NULL;
+}
+
 void nof_notice_ctrl(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head;
 
 	mutex_lock(&s->lock);
+	settle(ctrl);
 	list_for_each_entry(head, &s->heads, entry)
 		nof_notice_head(head);
 	mutex_unlock(&s->lock);

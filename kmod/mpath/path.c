@@ -195,6 +195,8 @@ static void say_why(const struct nof_path *path, bool last)
 		why = "the target has another namespace in its place";
 	else if (path->deallocated)
 		why = "the target no longer has the namespace";
+	else if (last && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST)
+		why = "its last controller is lost";
 	else if (last && !test_bit(NOF_CTRL_UNWANTED, &ctrl->flags))
 		why = "its last controller was given up";
 	if (why)

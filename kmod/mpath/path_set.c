@@ -3,6 +3,7 @@
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
 #include "core/lifecycle.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "mpath/ana.h"
@@ -48,9 +49,9 @@ static bool may_come_back(const struct nof_path *path)
 	if (state == NVMEOF_CTRL_LIVE && (path->ana_expired || path->unfit == NOF_UNFIT_CACHE || path->class == UNFIT))
 		return false;
 	/* on its way out: the disk stays, if it is the last one */
-	if (state == NVMEOF_CTRL_DELETING && nof_path_leaves_disk(path))
-		return true;
-	return state < NVMEOF_CTRL_DELETING && !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
+	if (state == NVMEOF_CTRL_LOST || nof_state_ends(state))
+		return nof_path_leaves_disk(path);
+	return !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
 
 static bool changing(const struct nof_subsys *s, u32 nsid)

@@ -214,6 +214,7 @@ static void subsys_ctrl_exit(struct nof_ctrl *ctrl)
 {
 	nof_fence_disarm(ctrl);
 	nof_ana_exit(ctrl);
+	bitmap_free(ctrl->owed);
 }
 
 const struct nof_mpath_ops nof_mpath = {
@@ -228,6 +229,7 @@ const struct nof_mpath_ops nof_mpath = {
 	.killed		= nof_fence_lost,
 	.reset_told	= nof_fence_notice,
 	.expected	= nof_notice_ctrl,
+	.given_up	= nof_notice_given_up,
 	.publish	= nof_paths_publish,
 	.elsewhere	= nof_stall_elsewhere,
 	.stalls		= nof_stall_verdict,

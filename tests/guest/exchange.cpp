@@ -192,7 +192,7 @@ TEST_CASE("no module comes: controllers wait within their bounds, and can be rem
 		       std::string::npos;
 	}));
 	CHECK(run("rmmod nvmeof").status != 0); // they are its
-	CHECK(rig.host.waitGone(bounded, 10s));
+	CHECK(rig.host.waitLost(bounded, 10s));
 	CHECK(read.running());
 	SECTION("it is loaded after all")
 	{
@@ -215,11 +215,13 @@ TEST_CASE("no module comes: controllers wait within their bounds, and can be rem
 		INFO(out.text);
 		CHECK(rig.host.waitState(patient, ControllerState::live));
 		CHECK(read.wait(20s).status == 0);
-		CHECK(take(rig.host.client().controllers()).size() == 1);
+		CHECK(rig.host.waitState(bounded, ControllerState::live, 70s)); // lost as it was
+		CHECK(take(rig.host.client().controllers()).size() == 2);
 	}
 	SECTION("it is disconnected")
 	{
 		CHECK(rig.host.client().disconnect(patient).ok());
+		CHECK(rig.host.client().disconnect(bounded).ok());
 		CHECK(read.wait(20s).status > 0);
 		rig.host.forget();
 		CHECK(eventually([] { return run("rmmod nvmeof").status == 0; }));

@@ -122,7 +122,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		rig.lane(0).link().impair("loss 100%");
 		pause(200ms);
 		Background leaves("nvmeofctl disconnect -d " + name);
-		REQUIRE(eventually([&] { return rig.host.state(name) >= ControllerState::deleting; }));
+		REQUIRE(eventually([&] { return isEnding(rig.host.state(name)); }));
 		transportGoes(rig.host);
 		CHECK(leaves.wait(10s).status == 0);
 		CHECK(busy.wait(20s).status > 0);

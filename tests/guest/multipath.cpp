@@ -850,16 +850,28 @@ TEST_CASE("ctrl_loss_tmo: one controller gives up, the disk goes on; with the la
 	auto disk = rig.disk();
 	Probe probe(disk);
 	auto first = rig.name(0), second = rig.name(1);
+	auto paths = [&] {
+		auto n = rig.host.nameSpace(1);
+		return n ? std::to_string(n->livePaths) + " of " + std::to_string(n->expectedPaths) : "no disk";
+	};
 	rig.lane(0).close();
-	CHECK(rig.host.waitGone(first, 10s));
+	CHECK(rig.host.waitLost(first, 10s));
+	CHECK(eventually([&] { return rig.host.nameSpace(1)->paths == 1; }, 5s));
+	CHECK(paths() == "1 of 2"); // until somebody disconnects it
 	CHECK(probe.moves());
 	CHECK(probe.error() == 0);
-	CHECK(rig.host.nameSpace(1)->paths == 1);
 	rig.lane(1).close();
-	CHECK(rig.host.waitGone(second, 10s));
+	CHECK(rig.host.waitLost(second, 10s));
 	CHECK(eventually([&] { return probe.error() != 0; }, 5s));
 	probe.stop();
 	CHECK(eventually([&] { return !exists(disk); }, 5s));
+	rig.lane(0).open();
+	must("nvmeofctl reset " + first);
+	CHECK(rig.host.waitState(first, ControllerState::live, 5s));
+	CHECK(rig.disk() == disk);
+	CHECK(eventually([&] { return paths() == "1 of 2"; }, 5s));
+	must("nvmeofctl disconnect " + second);
+	CHECK(eventually([&] { return paths() == "1 of 1"; }, 5s));
 }
 
 TEST_CASE("delayed removal: an open xfs survives a full outage, and resumes", "[multipath][bounds][delayed]")
@@ -880,7 +892,7 @@ TEST_CASE("delayed removal: an open xfs survives a full outage, and resumes", "[
 	rig.lane(0).close();
 	rig.lane(1).close();
 	for (auto &name : names)
-		CHECK(rig.host.waitGone(name, 10s));
+		CHECK(rig.host.waitLost(name, 10s));
 	pause(1s);
 	CHECK(exists(disk));
 	auto n = rig.host.nameSpace(1);
@@ -888,8 +900,9 @@ TEST_CASE("delayed removal: an open xfs survives a full outage, and resumes", "[
 	CHECK(n->paths == 0);
 	rig.lane(0).open();
 	rig.lane(1).open();
-	connect(0);
-	connect(1);
+	for (auto &name : names)
+		must("nvmeofctl reset " + name);
+	CHECK(eventually([&] { return rig.host.nameSpace(1)->livePaths == 2; }, 10s));
 	CHECK(rig.disk() == disk);
 	auto out = writer.wait(60s);
 	INFO(out.text);
@@ -913,10 +926,10 @@ TEST_CASE("delayed removal: a namespace that is not shared comes back to its dis
 	Probe probe(node);
 	REQUIRE(probe.moves());
 	server.stop();
-	REQUIRE(host.waitGone(name, 10s));
+	REQUIRE(host.waitLost(name, 10s));
 	CHECK(exists(node));
 	server.start();
-	host.connect(o);
+	must("nvmeofctl reset " + name);
 	CHECK(host.disk(1, 10s, nqn) == node);
 	CHECK(take(host.client().namespaces()).size() == 1);
 	CHECK(probe.moves());
@@ -933,7 +946,7 @@ TEST_CASE("delayed removal ends, and what waits fails then", "[multipath][bounds
 	rig.set("delayed-removal-secs=3");
 	Probe probe(node);
 	rig.lane(0).close();
-	REQUIRE(rig.host.waitGone(c.name, 10s));
+	REQUIRE(rig.host.waitLost(c.name, 10s));
 	Stopwatch watch;
 	pause(1s);
 	CHECK(probe.error() == 0);

@@ -103,7 +103,7 @@ TEST_CASE("ctrl-loss-tmo 0: the first loss ends the controller", "[recovery][los
 	auto c = rig.host.connect(o);
 	Disk disk(rig.disk());
 	rig.port.unlink(rig.subsystem);
-	CHECK(rig.host.waitGone(c.name, 5s));
+	CHECK(rig.host.waitLost(c.name, 5s));
 	Buffer b(4096);
 	CHECK(disk.read(0, b) < 0);
 }
@@ -114,14 +114,77 @@ TEST_CASE("ctrl-loss-tmo bounds the wait, and what waits fails then", "[recovery
 	auto o = rig.options();
 	o.ctrlLoss = 3s;
 	auto c = rig.host.connect(o);
-	Disk disk(rig.disk());
+	auto node = rig.disk();
+	{
+		Disk disk(node);
+		rig.port.unlink(rig.subsystem);
+		Stopwatch watch;
+		Buffer b(4096);
+		CHECK(disk.write(0, b) < 0);
+		CHECK(watch.elapsed() > 2s);
+		CHECK(watch.elapsed() < slowly(8s));
+	}
+	CHECK(rig.host.waitLost(c.name, 5s));
+	CHECK(eventually([&] { return !exists(node); }, 5s));
+	CHECK(eventually([&] { return kernelSaid("nvmeof0n1 is removed: its last controller is lost"); }));
+	// by itself, about once a minute
+	rig.port.link(rig.subsystem);
+	CHECK(rig.host.waitState(c.name, ControllerState::live, 70s));
+	CHECK(rig.disk() == node);
+}
+
+TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recovery][loss][lost]")
+{
+	Rig rig;
+	auto o = rig.options();
+	o.ctrlLoss = 1s;
+	auto c = rig.host.connect(o);
+	auto node = rig.disk();
+	Watch watch;
 	rig.port.unlink(rig.subsystem);
-	Stopwatch watch;
-	Buffer b(4096);
-	CHECK(disk.write(0, b) < 0);
-	CHECK(watch.elapsed() > 2s);
-	CHECK(watch.elapsed() < slowly(8s));
-	CHECK(rig.host.waitGone(c.name, 5s));
+	REQUIRE(rig.host.waitLost(c.name, 10s));
+	CHECK(eventually([&] { return !exists(node); }, 5s));
+	auto events = watch.drain(100ms);
+	CHECK(std::ranges::any_of(events, [&](auto &e) {
+		return e.type == EventType::state && e.controller() && e.controller()->state == ControllerState::lost;
+	}));
+	CHECK(readFile("/sys/class/nvmeof/" + c.name + "/state") == "lost");
+	auto shown = run("nvmeofctl show " + c.name);
+	CHECK(shown.text.find("'nvmeofctl reset " + c.name + "': at once") != std::string::npos);
+	auto list = run("nvmeofctl list 2>&1");
+	INFO(list.text);
+	CHECK(list.text.find("could not be reached for its ctrl-loss-tmo") != std::string::npos);
+	CHECK(run("nvmeofctl list --json 2>/dev/null").text.find("\"lost_controllers\": [\n") != std::string::npos);
+	SECTION("reset: tried at once")
+	{
+		rig.port.link(rig.subsystem);
+		must("nvmeofctl reset " + c.name);
+		CHECK(rig.host.waitState(c.name, ControllerState::live, 5s));
+		CHECK(rig.disk() == node);
+	}
+	SECTION("a connect to the same address: likewise")
+	{
+		rig.port.link(rig.subsystem);
+		CHECK(rig.host.client().start(o).error().code == nvmeof::ErrorCode::alreadyConnected);
+		CHECK(rig.host.waitState(c.name, ControllerState::live, 5s));
+		CHECK(rig.disk() == node);
+	}
+	SECTION("a longer ctrl-loss-tmo: it is connecting again")
+	{
+		must("nvmeofctl set " + c.name + " ctrl-loss-tmo=-1");
+		CHECK(rig.host.state(c.name) == ControllerState::connecting);
+		rig.port.link(rig.subsystem);
+		CHECK(rig.host.waitState(c.name, ControllerState::live, 15s));
+		CHECK(rig.disk() == node);
+	}
+	SECTION("disconnect: it is gone, and nothing comes back")
+	{
+		Stopwatch stopwatch;
+		must("nvmeofctl disconnect " + c.name);
+		CHECK(stopwatch.elapsed() < slowly(2s));
+		CHECK(rig.host.state(c.name) == ControllerState::dead);
+		CHECK(take(rig.host.client().subsystems()).empty());
+	}
 }
 
 TEST_CASE("a dirty file system without its target is unmounted in bounded time at shutdown", "[recovery][shutdown]")

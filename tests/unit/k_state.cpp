@@ -20,14 +20,16 @@ const std::set<std::pair<State, State>> legal = {
 	{NVMEOF_CTRL_CONNECTING, NVMEOF_CTRL_DELETING}, {NVMEOF_CTRL_LIVE, NVMEOF_CTRL_RECOVERING},
 	{NVMEOF_CTRL_LIVE, NVMEOF_CTRL_DELETING},       {NVMEOF_CTRL_RECOVERING, NVMEOF_CTRL_CONNECTING},
 	{NVMEOF_CTRL_RECOVERING, NVMEOF_CTRL_DELETING}, {NVMEOF_CTRL_DELETING, NVMEOF_CTRL_DEAD},
+	{NVMEOF_CTRL_CONNECTING, NVMEOF_CTRL_LOST},     {NVMEOF_CTRL_LOST, NVMEOF_CTRL_CONNECTING},
+	{NVMEOF_CTRL_LOST, NVMEOF_CTRL_LIVE},           {NVMEOF_CTRL_LOST, NVMEOF_CTRL_DELETING},
 };
 
 } // namespace
 
 TEST_CASE("controller states: exactly the legal transitions")
 {
-	for (int from = NVMEOF_CTRL_NEW; from <= NVMEOF_CTRL_DEAD; ++from) {
-		for (int to = NVMEOF_CTRL_NEW; to <= NVMEOF_CTRL_DEAD; ++to) {
+	for (int from = NVMEOF_CTRL_NEW; from <= NVMEOF_CTRL_LOST; ++from) {
+		for (int to = NVMEOF_CTRL_NEW; to <= NVMEOF_CTRL_LOST; ++to) {
 			CAPTURE(from, to);
 			const auto pair = std::pair(State(from), State(to));
 			CHECK(nof_state_may(pair.first, pair.second) == legal.contains(pair));
@@ -37,7 +39,7 @@ TEST_CASE("controller states: exactly the legal transitions")
 
 TEST_CASE("controller states: values that are none")
 {
-	for (unsigned int other : {6u, 7u, 31u, 32u, 63u, 64u, 255u, 0x7fffffffu, 0xffffffffu}) {
+	for (unsigned int other : {7u, 31u, 32u, 63u, 64u, 255u, 0x7fffffffu, 0xffffffffu}) {
 		CAPTURE(other);
 		CHECK_FALSE(nof_state_may(State(other), NVMEOF_CTRL_DELETING));
 		CHECK_FALSE(nof_state_may(NVMEOF_CTRL_LIVE, State(other)));
@@ -48,8 +50,21 @@ TEST_CASE("controller states: values that are none")
 TEST_CASE("controller states: names")
 {
 	std::set<std::string> names;
-	for (int state = NVMEOF_CTRL_NEW; state <= NVMEOF_CTRL_DEAD; ++state)
+	for (int state = NVMEOF_CTRL_NEW; state <= NVMEOF_CTRL_LOST; ++state)
 		names.insert(nof_state_name(State(state)));
-	CHECK(names == std::set<std::string>{"new", "connecting", "live", "recovering", "deleting", "dead"});
+	CHECK(names == std::set<std::string>{"new", "connecting", "live", "recovering", "deleting", "dead", "lost"});
 	CHECK(std::string(nof_state_name(NVMEOF_CTRL_RECOVERING)) == "recovering");
+}
+
+TEST_CASE("controller states: which make attempts, and which come to an end")
+{
+	std::set<std::string> connect, end;
+	for (int state = NVMEOF_CTRL_NEW; state <= NVMEOF_CTRL_LOST; ++state) {
+		if (nof_state_connects(State(state)))
+			connect.insert(nof_state_name(State(state)));
+		if (nof_state_ends(State(state)))
+			end.insert(nof_state_name(State(state)));
+	}
+	CHECK(connect == std::set<std::string>{"connecting", "lost"});
+	CHECK(end == std::set<std::string>{"deleting", "dead"});
 }

@@ -299,6 +299,12 @@ Fields fieldsOf(const Subsystem &subsystem)
 	return fields;
 }
 
+std::string lostNextStep(const std::string &controller)
+{
+	return fmt::format("tried again once a minute; 'nvmeofctl reset {0}': at once; 'nvmeofctl disconnect {0}': no more",
+			   controller);
+}
+
 Fields fieldsOf(const Controller &controller)
 {
 	Fields fields{{"name", controller.name}, {"kind", "controller"}, {"nqn", controller.subsysnqn}};
@@ -315,6 +321,8 @@ Fields fieldsOf(const Controller &controller)
 	addNumber(fields, "attempts", controller.attempts);
 	if (controller.lossLeft)
 		fields.emplace_back("given up in", formatSeconds(*controller.lossLeft));
+	if (controller.state == ControllerState::lost)
+		fields.emplace_back("next step", lostNextStep(controller.name));
 	addFailure(fields, controller);
 	addNumber(fields, "in flight", controller.inflight);
 	addNumber(fields, "paths", controller.paths);

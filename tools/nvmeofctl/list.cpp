@@ -10,6 +10,21 @@
 
 using namespace nvmeof;
 
+// Their disks have fewer paths, or are not listed any more.
+static Json warnOfLost(Context &context, const std::vector<Controller> &controllers)
+{
+	Json names = Json::array();
+	for (const Controller &one : controllers) {
+		if (one.state != ControllerState::lost)
+			continue;
+		names.push_back(one.name);
+		Error error;
+		error.message = "lost: " + formatAddress(one) + " could not be reached for its ctrl-loss-tmo";
+		context.warn(one.name, error, lostNextStep(one.name));
+	}
+	return names;
+}
+
 int runList(Context &context)
 {
 	Result<Snapshot> all = readSnapshot();
@@ -19,10 +34,12 @@ int runList(Context &context)
 		context.out() << formatNamespaces(all->namespaces, all->subsystems) << std::flush;
 	Json twins = warnOfTwins(context, all->namespaces, nvmeDisks());
 	Json same = warnOfSame(context, all->namespaces);
+	Json lost = warnOfLost(context, all->controllers);
 	if (context.json()) {
 		Json document = listDocument(*all);
 		document["other_driver"] = twins;
 		document["same_identifiers"] = same;
+		document["lost_controllers"] = lost;
 		context.print(document);
 	}
 	return 0;

@@ -28,7 +28,7 @@ Present::Present(Client &client) : client_(client)
 const Controller *Present::find(const ConnectOptions &options, const std::string &hostnqn) const
 {
 	for (const Controller &one : controllers_)
-		if (one.state < ControllerState::deleting && isConnection(one, options, hostnqn))
+		if (!isEnding(one.state) && isConnection(one, options, hostnqn))
 			return &one;
 	return nullptr;
 }

@@ -16,9 +16,9 @@ namespace {
 using Labels = Exposition::Labels;
 using Type = Exposition::Type;
 
-constexpr ControllerState controllerStates[] = {ControllerState::created,  ControllerState::connecting,
-						ControllerState::live,     ControllerState::recovering,
-						ControllerState::deleting, ControllerState::dead};
+constexpr ControllerState controllerStates[] = {
+	ControllerState::created,  ControllerState::connecting, ControllerState::live, ControllerState::recovering,
+	ControllerState::deleting, ControllerState::dead,       ControllerState::lost};
 constexpr AnaState anaStates[] = {AnaState::none,         AnaState::optimized,      AnaState::nonOptimized,
 				  AnaState::inaccessible, AnaState::persistentLoss, AnaState::change};
 

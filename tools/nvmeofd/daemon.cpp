@@ -233,7 +233,7 @@ void Daemon::forget(bool kept)
 {
 	for (const Controller &one : topology_.snapshot().controllers) {
 		if (one.owner != owner || one.subsysnqn != discoveryNqn || (one.keepAlive.count() != 0) != kept ||
-		    one.state >= ControllerState::deleting)
+		    isEnding(one.state))
 			continue;
 		auto has = [&](const auto &service) { return service.second->controller() == one.name; };
 		if (std::ranges::none_of(services_, has))

@@ -251,6 +251,7 @@ enum nvmeof_ctrl_state {
 	NVMEOF_CTRL_RECOVERING,		/* connection lost: queues being torn down */
 	NVMEOF_CTRL_DELETING,
 	NVMEOF_CTRL_DEAD,		/* gone; held only by an open file */
+	NVMEOF_CTRL_LOST,		/* CTRL_LOSS_TMO has passed: no I/O waits for it; tried again once a minute */
 };
 
 enum nvmeof_ana_state {			/* values of the ANA log; NVMe Base 2.0, 8.20.3 */

@@ -98,6 +98,11 @@ bool Host::waitGone(const std::string &name, Millis timeout)
 	return waitState(name, ControllerState::dead, timeout);
 }
 
+bool Host::waitLost(const std::string &name, Millis timeout)
+{
+	return waitState(name, ControllerState::lost, timeout);
+}
+
 std::optional<nvmeof::Namespace> Host::nameSpace(std::uint32_t nsid, const std::string &nqn)
 {
 	for (auto &s : take(client_->subsystems())) {

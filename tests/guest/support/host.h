@@ -35,6 +35,7 @@ public:
 	nvmeof::ControllerState state(const std::string &name);
 	bool waitState(const std::string &name, nvmeof::ControllerState state, Millis timeout = 20s);
 	bool waitGone(const std::string &name, Millis timeout = 20s);
+	bool waitLost(const std::string &name, Millis timeout = 20s); // its ctrl-loss-tmo has passed
 	// Node of the namespace; waits for it. Empty: it did not come.
 	std::string disk(std::uint32_t nsid, Millis timeout = 10s, const std::string &nqn = testNqn);
 	std::optional<nvmeof::Namespace> nameSpace(std::uint32_t nsid, const std::string &nqn = testNqn);

@@ -32,7 +32,7 @@ void Ways::connectAll()
 std::string Ways::name(unsigned lane)
 {
 	for (auto &c : take(host_.client().controllers()))
-		if (c.traddr == options(lane).address.traddr && c.state < nvmeof::ControllerState::deleting)
+		if (c.traddr == options(lane).address.traddr && !isEnding(c.state))
 			return c.name;
 	return "";
 }
