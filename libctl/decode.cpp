@@ -274,6 +274,15 @@ static std::optional<nvmeof::Zones> zonesOf(Reader &in)
 	return zones.size ? std::optional(zones) : std::nullopt;
 }
 
+static std::optional<nvmeof::Hold> holdOf(Reader &in)
+{
+	nvmeof::Hold hold;
+	hold.controller = in.text(NVMEOF_A_HOLD_OF);
+	hold.asked = in.text(NVMEOF_A_HOLD_ASKED);
+	hold.left = std::chrono::milliseconds(in.number<std::uint32_t>(NVMEOF_A_HOLD_LEFT));
+	return hold.controller.empty() ? std::nullopt : std::optional(hold);
+}
+
 Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 {
 	Reader in(attributes);
@@ -294,6 +303,7 @@ Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 	ns.expectedPaths = in.number<std::uint32_t>(NVMEOF_A_NR_EXPECTED);
 	ns.waiting = in.number<std::uint32_t>(NVMEOF_A_WAITING);
 	ns.held = in.number<std::uint32_t>(NVMEOF_A_HELD);
+	ns.hold = holdOf(in);
 	ns.openers = in.number<std::uint32_t>(NVMEOF_A_OPENERS);
 	ns.noPathSince = in.maybeNanoseconds(NVMEOF_A_NO_PATH_SINCE);
 	ns.p2p = in.flag(NVMEOF_A_P2P);

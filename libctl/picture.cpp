@@ -158,6 +158,7 @@ void Picture::take(const std::vector<Namespace> &sampled)
 		if (told(now.name)) {
 			ns.waiting = now.waiting;
 			ns.held = now.held;
+			ns.hold = now.hold;
 			ns.openers = now.openers;
 		} else {
 			ns = now;

@@ -32,6 +32,13 @@ enum Reservations : std::uint8_t {
 	exclusiveAccessAllRegistrants = 1 << 6,
 };
 
+// What requests are held back for: of several lost associations the one whose hold ends last.
+struct Hold {
+	std::string controller;            // whose association was lost
+	std::string asked;                 // the controller that was asked to reset it; empty if none was
+	std::chrono::milliseconds left{0}; // until it ends at the latest
+};
+
 struct Namespace {
 	std::uint32_t subsystem = 0; // id of its subsystem
 	std::string name;            // nvmeof0n1, as in /dev and /sys/block
@@ -50,6 +57,7 @@ struct Namespace {
 	std::uint32_t expectedPaths = 0;
 	std::uint32_t waiting = 0; // requests that wait for a path
 	std::uint32_t held = 0;    // requests held back by fencing
+	std::optional<Hold> hold;  // while there are some
 	std::uint32_t openers = 0; // users of the disk: programs that have it open, mounts, other devices
 	std::optional<std::chrono::nanoseconds> noPathSince; // CLOCK_BOOTTIME; only while no path is usable
 	bool p2p = false; // data may be in PCI peer-to-peer memory: all paths reach it

@@ -267,6 +267,22 @@ static int put_features(struct sk_buff *skb, const struct nof_head *head)
 	return err;
 }
 
+/* What fencing holds back, and what that waits for */
+static int put_held(struct sk_buff *skb, struct nof_head *head)
+{
+	u32 held = nof_fence_held(head);
+	struct nof_hold hold;
+	int err;
+
+	err = nla_put_u32(skb, NVMEOF_A_HELD, held);
+	if (err || !held || !nof_fence_last(head->subsys, &hold))
+		return err;
+	err = nla_put_string(skb, NVMEOF_A_HOLD_OF, hold.of) ?: nla_put_u32(skb, NVMEOF_A_HOLD_LEFT, hold.left_ms);
+	if (!err && *hold.asked)
+		err = nla_put_string(skb, NVMEOF_A_HOLD_ASKED, hold.asked);
+	return err;
+}
+
 int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, head->subsys->id) ?:
@@ -280,7 +296,7 @@ int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 	       put_path_counts(skb, head) ?:
 	       nla_put_u32(skb, NVMEOF_A_OPENERS, disk_openers(head->disk)) ?:
 	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting)) ?:
-	       nla_put_u32(skb, NVMEOF_A_HELD, nof_fence_held(head)) ?:
+	       put_held(skb, head) ?:
 	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(head->limits.p2p)) ?:
 	       put_zones(skb, head) ?:
 	       put_features(skb, head);

@@ -39,6 +39,7 @@ enum step {
  * @nr:		requests that were held when the bound began
  * @asks:	the target is asked about one of them: the bound is the whole one, whatever the policy
  * @lost_at:	jiffies; 0 before the loss
+ * @bound_at:	jiffies, when the hold ends at the latest
  * @end:	enum nof_fence_end
  * @told:	the log has the end of it
  * @step:	enum step, of the reset
@@ -58,6 +59,7 @@ struct nof_fence {
 	u32			nr;
 	bool			asks;
 	unsigned long		lost_at;
+	unsigned long		bound_at;
 	unsigned long		ended_at;
 	u8			end;
 	bool			told;
@@ -511,6 +513,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 		nr = f->nr;
 		ms = f->asks ? bound_ms(ctrl) : hold_ms(ctrl);
 		f->lost_at = jiffies ?: 1;
+		f->bound_at = jiffies + msecs_to_jiffies(ms);
 		/* one more, as the current one is not whole */
 		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(ms) + 1);
 		fence_kick(f);
@@ -566,6 +569,29 @@ void nof_fence_drop(struct nof_head *head)
 u32 nof_fence_held(const struct nof_head *head)
 {
 	return READ_ONCE(head->held);
+}
+
+/* Under fence_lock */
+static void describe(const struct nof_fence *f, struct nof_hold *hold)
+{
+	strscpy(hold->of, f->name, sizeof(hold->of));
+	strscpy(hold->asked, f->step == ASKED || f->step == RUNNING ? nof_ctrl_name(f->source) : "",
+		sizeof(hold->asked));
+	hold->left_ms = time_after(f->bound_at, jiffies) ? jiffies_to_msecs(f->bound_at - jiffies) : 0;
+}
+
+bool nof_fence_last(struct nof_subsys *s, struct nof_hold *hold)
+{
+	struct nof_fence *f, *last = NULL;
+
+	spin_lock_irq(&s->fence_lock);
+	list_for_each_entry(f, &s->fences, entry)
+		if (f->lost_at && (!last || time_after(f->bound_at, last->bound_at)))
+			last = f;
+	if (last)
+		describe(last, hold);
+	spin_unlock_irq(&s->fence_lock);
+	return last;
 }
 
 void nof_fence_exit(void)

@@ -7,10 +7,12 @@
 #define NOF_MPATH_FENCE_H
 
 #include <linux/types.h>
+#include <uapi/linux/nvmeof.h>
 
 struct nof_ctrl;
 struct nof_head;
 struct nof_request;
+struct nof_subsys;
 
 /* Why what was held goes on; values seen in the trace event */
 enum nof_fence_end {
@@ -45,6 +47,20 @@ void nof_fence_notice(struct nof_ctrl *ctrl);
 void nof_fence_drop(struct nof_head *head);
 /* Requests of the head that are held now */
 u32 nof_fence_held(const struct nof_head *head);
+/**
+ * struct nof_hold - what requests are held for
+ * @of:		the controller whose association was lost
+ * @asked:	the controller that was asked to reset it, or empty
+ * @left_ms:	until its bound
+ */
+struct nof_hold {
+	char	of[NVMEOF_NAME_MAX + 1];
+	char	asked[NVMEOF_NAME_MAX + 1];
+	u32	left_ms;
+};
+
+/* Of the subsystem, the one that ends last; false: there is none. Process context. */
+bool nof_fence_last(struct nof_subsys *s, struct nof_hold *hold);
 /* Module exit: no disk is left, so what there is of fences ends by itself. Sleeps until it has. */
 void nof_fence_exit(void);
 

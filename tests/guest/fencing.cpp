@@ -281,7 +281,9 @@ TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwri
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-then-rst");
 		if (deferred) { // until the reset is done the old controller may execute what it has
 			std::this_thread::sleep_for(100ms);
+			auto hold = scene.ports.host.nameSpace(1)->hold;
 			CHECK((pending.waits() || scene.ghosts.waiting() == 0));
+			CHECK((!pending.waits() || (hold && hold->asked == scene.names[1])));
 		}
 		REQUIRE(pending.join(8s)); // far less than the bound of 10 s
 		CHECK(pending.status() == 0);
@@ -344,7 +346,18 @@ TEST_CASE("fencing=safe: a target that does not say how long it may take has qui
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
 	std::this_thread::sleep_for(slowly(2 * scene.keepAlive) + 2500ms);
 	CHECK(pending.waits());
+	// what it waits for, and for how long
+	auto hold = scene.ports.host.nameSpace(1)->hold;
+	REQUIRE(hold);
+	CHECK(hold->controller == scene.names[0]);
+	CHECK(hold->left > 0ms);
+	CHECK(hold->left <= 500ms);
+	CHECK(hold->asked.empty());
+	auto shown = run("nvmeofctl show " + scene.node);
+	INFO(shown.text);
+	CHECK(shown.text.find("1: lost with " + scene.names[0] + "; for ") != std::string::npos);
 	CHECK(pending.join(8s));
+	CHECK_FALSE(scene.ports.host.nameSpace(1)->hold);
 	CHECK(pending.status() == 0);
 	CHECK(pending.took() >= slowly(2 * scene.keepAlive) + 2900ms);
 	CHECK(scene.newerDataStays(0, 8));

@@ -97,6 +97,7 @@ Namespace wholeNamespace()
 	n.expectedPaths = 2;
 	n.waiting = 17;
 	n.held = 5;
+	n.hold = Hold{"nvmeof0c1", "nvmeof0c2", 33250ms};
 	n.openers = 1;
 	n.reservations = 0x7f;
 	n.protection = 1;

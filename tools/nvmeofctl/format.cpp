@@ -301,8 +301,9 @@ Fields fieldsOf(const Subsystem &subsystem)
 
 std::string lostNextStep(const std::string &controller)
 {
-	return fmt::format("tried again once a minute; 'nvmeofctl reset {0}': at once; 'nvmeofctl disconnect {0}': no more",
-			   controller);
+	return fmt::format(
+		"tried again each minute; 'nvmeofctl reset {0}': at once; 'nvmeofctl disconnect {0}': no more",
+		controller);
 }
 
 Fields fieldsOf(const Controller &controller)
@@ -330,6 +331,18 @@ Fields fieldsOf(const Controller &controller)
 		addNumber(fields, "scans", *controller.scans);
 	addText(fields, "owner", controller.owner);
 	return fields;
+}
+
+// What requests are held for, and until when
+static std::string heldNote(const Namespace &ns)
+{
+	std::string text = std::to_string(ns.held);
+	if (!ns.hold)
+		return text;
+	text += fmt::format(": lost with {}; for {} at most", ns.hold->controller, formatSeconds(ns.hold->left));
+	if (!ns.hold->asked.empty())
+		text += fmt::format(", or until {} has reset that association", ns.hold->asked);
+	return text;
 }
 
 static void addZones(Fields &fields, const Zones &zones)
@@ -392,7 +405,7 @@ Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 		addZones(fields, *ns.zones);
 	fields.emplace_back("paths", pathsNote(ns, now));
 	addNumber(fields, "waiting", ns.waiting);
-	addNumber(fields, "held", ns.held);
+	fields.emplace_back("held", heldNote(ns));
 	addNumber(fields, "openers", ns.openers);
 	return fields;
 }

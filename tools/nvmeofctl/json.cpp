@@ -169,6 +169,11 @@ Json toJson(const Namespace &ns)
 	json["nr_expected"] = ns.expectedPaths;
 	json["waiting"] = ns.waiting;
 	json["held"] = ns.held;
+	if (ns.hold) {
+		json["hold"] = {{"of", ns.hold->controller}, {"left_ms", ns.hold->left.count()}};
+		if (!ns.hold->asked.empty())
+			json["hold"]["asked"] = ns.hold->asked;
+	}
 	json["openers"] = ns.openers;
 	json["p2p"] = ns.p2p;
 	if (ns.zones)

@@ -46,9 +46,9 @@
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
  *   a namespace object: SUBSYS_ID, NS_NAME, NSID, WWID, [UUID], [NGUID], [EUI64], LBA_SIZE, SIZE, READ_ONLY, NR_PATHS,
- *   NR_USABLE, NR_LIVE, NR_EXPECTED, WAITING, HELD, OPENERS, [NO_PATH_SINCE], [P2P], and where it
- *   is zoned ZONE_SIZE, NR_ZONES, OPEN_ZONES, ACTIVE_ZONES, ZONE_APPEND; [RESERVATIONS], [PROTECTION],
- *   [ATOMIC_WRITE], [ATOMIC_BOUNDARY]
+ *   NR_USABLE, NR_LIVE, NR_EXPECTED, WAITING, HELD, [HOLD_OF, HOLD_LEFT], [HOLD_ASKED], OPENERS, [NO_PATH_SINCE],
+ *   [P2P], and where it is zoned ZONE_SIZE, NR_ZONES, OPEN_ZONES, ACTIVE_ZONES, ZONE_APPEND; [RESERVATIONS],
+ *   [PROTECTION], [ATOMIC_WRITE], [ATOMIC_BOUNDARY]
  *
  * PATH_GET      do: PATH_NAME (req)   -> a path object
  *               dump; NS_NAME or CTRL_NAME (opt) -> all paths (of that namespace or controller)
@@ -239,6 +239,9 @@ enum nvmeof_attr {
 	NVMEOF_A_QUIESCE_TMO,		/* u32, s, default 30: stands for a Command Quiesce Time that is not reported */
 	NVMEOF_A_PROBATION,		/* u8: 0 or 1: DEGRADED because its controller was lost again and again */
 	NVMEOF_A_LOSS_LEFT,		/* u32, ms until CTRL_LOSS_TMO gives a controller up that is lost */
+	NVMEOF_A_HOLD_OF,		/* string: controller whose lost association is what HELD is for */
+	NVMEOF_A_HOLD_LEFT,		/* u32, ms until it ends at the latest; of several the one that ends last */
+	NVMEOF_A_HOLD_ASKED,		/* string: controller that was asked to reset that association */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1
