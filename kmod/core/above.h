@@ -11,8 +11,8 @@
 #include <uapi/linux/nvmeof.h>
 
 struct class;
-struct io_comp_batch;
 struct nof_cmd;
+struct nof_completed;
 struct nof_ctrl;
 struct nof_ns;
 struct nof_ns_format;
@@ -104,8 +104,10 @@ extern const struct nof_paths_ops nof_paths;
 extern const struct nof_control_ops nof_control;
 
 /* A request is back: as nof_cmd_complete() */
-void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob);
+void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done);
+/* What has to end one by one: as nof_completed_end() */
+void nof_head_end(struct nof_completed *done);
 /* It was taken off its queue (@sent: not before it went out), and goes again by another path. Process context. */
-void nof_head_detached(struct nof_cmd *cmd, bool sent);
+void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
 
 #endif

@@ -27,10 +27,13 @@ static void free_slots(struct nof_queue *queue)
 static void end_work(struct work_struct *work)
 {
 	struct nof_queue *queue = container_of(work, struct nof_queue, end_work);
+	struct nof_completed done;
 
+	nof_completed_init(&done, NULL);
 	nof_queue_close(queue);
 	synchronize_srcu_expedited(&queue->ctrl->subsys->srcu);
-	nof_queue_cancel(queue);
+	nof_queue_cancel(queue, &done);
+	nof_completed_end(&done);
 }
 
 struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 limit)
@@ -251,7 +254,7 @@ struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 wire)
 }
 EXPORT_SYMBOL_GPL(nof_queue_find);
 
-void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *result, struct io_comp_batch *iob)
+void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *result, struct nof_completed *done)
 {
 	struct nof_queue *queue = cmd->queue;
 
@@ -271,7 +274,7 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 	if (cmd->done)
 		cmd->done(cmd);
 	else
-		nof_head_complete(cmd, iob);
+		nof_head_complete(cmd, done);
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(nof_cmd_complete);
@@ -345,14 +348,14 @@ u32 nof_queue_stub_ms(struct nof_queue *queue)
 
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent))
 {
-	struct srcu_struct *srcu = &queue->ctrl->subsys->srcu;
 	struct nof_detach d = { .may = may };
 	struct nof_cmd *stub = NULL, *cmd;
+	struct nof_completed done;
 	u32 nr = 0;
-	int idx;
 
 	if (!queue->ctrl->transport->detach)
 		return 0;
+	nof_completed_init(&done, NULL);
 	for (d.index = 0; d.index < queue->nr_slots; d.index++) {
 		if (!READ_ONCE(queue->slots[d.index].cmd))
 			continue;
@@ -361,28 +364,28 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 			break;
 		d.stub = stub;
 		d.used = false;
-		/* off the queue, the command does not keep its path any more */
-		idx = srcu_read_lock(srcu);
 		cmd = queue->ctrl->transport->detach(queue, &d);
 		if (cmd)
-			nof_head_detached(cmd, d.used);
-		srcu_read_unlock(srcu, idx);
+			nof_head_detached(cmd, d.used, &done);
 		nr += cmd != NULL;
 		/* the queue's, and done with perhaps */
 		if (d.used)
 			stub = NULL;
 	}
 	kfree(stub);
+	nof_completed_end(&done);
 	return nr;
 }
 
-void nof_batch_end(struct io_comp_batch *iob)
+void nof_completed_end(struct nof_completed *done)
 {
 	/* set with the first request that joins */
-	if (iob && iob->complete)
-		iob->complete(iob);
+	if (done->own.complete)
+		done->own.complete(&done->own);
+	if (unlikely(!list_empty(&done->requests) || !list_empty(&done->bios)))
+		nof_head_end(done);
 }
-EXPORT_SYMBOL_GPL(nof_batch_end);
+EXPORT_SYMBOL_GPL(nof_completed_end);
 
 void nof_queue_close(struct nof_queue *queue)
 {
@@ -390,7 +393,7 @@ void nof_queue_close(struct nof_queue *queue)
 	clear_bit(NOF_Q_LIVE, &queue->flags);
 }
 
-static void cancel_slot(struct nof_queue *queue, u32 index)
+static void cancel_slot(struct nof_queue *queue, u32 index, struct nof_completed *done)
 {
 	static const union nvme_result none;
 	struct nof_cmd *cmd = queue->slots[index].cmd;
@@ -399,21 +402,21 @@ static void cancel_slot(struct nof_queue *queue, u32 index)
 		return;
 	/* stopped: the state changes no more */
 	cmd->maybe_executed = cmd->state == NOF_CMD_SENT;
-	nof_cmd_complete(cmd, NVME_SC_HOST_ABORTED_CMD, &none, NULL);
+	nof_cmd_complete(cmd, NVME_SC_HOST_ABORTED_CMD, &none, done);
 }
 
 /*
  * After nof_queue_close() and synchronize_srcu(): nobody adds to the table any more, and from stop_queue() on nobody
  * completes.
  */
-void nof_queue_cancel(struct nof_queue *queue)
+void nof_queue_cancel(struct nof_queue *queue, struct nof_completed *done)
 {
 	u32 i;
 
 	mutex_lock(&queue->lock);
 	queue->ctrl->transport->stop_queue(queue);
 	for (i = 0; i < queue->nr_slots; i++)
-		cancel_slot(queue, i);
+		cancel_slot(queue, i, done);
 	feed_all(queue);
 	mutex_unlock(&queue->lock);
 }

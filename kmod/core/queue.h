@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/blk-mq.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -12,7 +13,6 @@
 #include "core/cmd.h"
 
 struct completion;
-struct io_comp_batch;
 struct nof_ctrl;
 struct srcu_struct;
 
@@ -148,6 +148,38 @@ struct nof_queue {
 };
 
 /**
+ * struct nof_completed - what is done, and ends later
+ * @iob:	requests without an error: @own, or that of the block layer, which ends them itself
+ * @own:	see @iob
+ * @requests:	the others, by queuelist
+ * @bios:	of requests that have given their tags up, see mpath/park.h
+ *
+ * The end of a bio is somebody else's code, which may take long, and in process context may sleep. So requests are
+ * collected where locks are held, and end after that.
+ */
+struct nof_completed {
+	struct io_comp_batch	*iob;
+	struct io_comp_batch	own;
+	struct list_head	requests;
+	struct list_head	bios;
+};
+
+/* @iob: the block layer's, or NULL */
+static inline void nof_completed_init(struct nof_completed *done, struct io_comp_batch *iob)
+{
+	done->own = (struct io_comp_batch){};
+	done->iob = iob ?: &done->own;
+	INIT_LIST_HEAD(&done->requests);
+	INIT_LIST_HEAD(&done->bios);
+}
+
+/*
+ * Ends what was collected. Context: softirq or process; there without locks, and outside of the SRCU read side. Where a
+ * lock cannot be helped, softirqs are off, so that nobody takes it for a place to sleep.
+ */
+void nof_completed_end(struct nof_completed *done);
+
+/**
  * nof_queue_find() - the command a completion, data or R2T PDU speaks of
  * @queue:	the queue it came in on
  * @cid:	command identifier from the wire
@@ -164,12 +196,12 @@ struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 cid);
  * @cmd:	outstanding on cmd->queue
  * @status:	NVMe status without phase bit
  * @result:	dwords 0 and 1 of the completion
- * @iob:	completions collected by the caller, who ends them with nof_batch_end(); or NULL
+ * @done:	what the caller ends with nof_completed_end()
  *
  * Exactly once for each command: by the transport's receive side, or by the core after stop_queue().
  * The command may be reused before this returns. Context: softirq or process; does not sleep.
  */
-void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *result, struct io_comp_batch *iob);
+void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *result, struct nof_completed *done);
 
 /**
  * struct nof_detach - a command to be taken off a queue whose peer does not answer
@@ -194,9 +226,6 @@ struct nof_detach {
  * @sent:	the peer may have heard of the command
  */
 void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent);
-
-/* End what was collected in @iob, if anything. Context: as nof_cmd_complete(). */
-void nof_batch_end(struct io_comp_batch *iob);
 
 /**
  * nof_queue_room() - a resource is free again for whose lack prepare() returned -EAGAIN
@@ -223,7 +252,7 @@ struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 s
 void nof_queue_free(struct nof_queue *queue);
 /* Two halves of taking a queue down: no new commands (then one synchronize_srcu() for all), and stop and cancel. */
 void nof_queue_close(struct nof_queue *queue);
-void nof_queue_cancel(struct nof_queue *queue);
+void nof_queue_cancel(struct nof_queue *queue, struct nof_completed *done);
 /*
  * Puts cmd into a slot, assigns its identifier and has the transport prepare it for sending. -EBUSY: the queue is full;
  * -ENOTCONN: not live; else as the transport's prepare(). SRCU read side.

@@ -217,17 +217,20 @@ static int sort_out(struct nof_ctrl *ctrl, u32 *kept)
 /* Frees queues that did not start, after sort_out() */
 static void drop(struct nof_ctrl *ctrl, u32 from, u32 to)
 {
+	struct nof_completed done;
 	u32 i;
 
 	if (from == to)
 		return;
+	nof_completed_init(&done, NULL);
 	for (i = from; i < to; i++)
 		nof_queue_close(ctrl->io[i]);
 	synchronize_srcu(&ctrl->subsys->srcu);
 	for (i = from; i < to; i++) {
-		nof_queue_cancel(ctrl->io[i]);
+		nof_queue_cancel(ctrl->io[i], &done);
 		nof_queue_free(ctrl->io[i]);
 	}
+	nof_completed_end(&done);
 }
 
 int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
@@ -327,9 +330,11 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
  */
 void nof_queues_kill(struct nof_ctrl *ctrl)
 {
+	struct nof_completed done;
 	struct nof_queue *queue;
 	u32 i;
 
+	nof_completed_init(&done, NULL);
 	mutex_lock(&ctrl->stop_lock);
 	mutex_lock(&ctrl->queues_lock);
 	queues_note_peer(ctrl);
@@ -341,10 +346,11 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 		synchronize_srcu_expedited(&ctrl->subsys->srcu);
 	/* stop_lock keeps the queues from being freed; the listings, which need queues_lock only, do not wait for us */
 	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
-		nof_queue_cancel(queue);
+		nof_queue_cancel(queue, &done);
 	mutex_unlock(&ctrl->stop_lock);
 	/* nothing more is sent in this association */
 	nof_mpath.killed(ctrl);
+	nof_completed_end(&done);
 }
 
 /* After nof_queues_kill(), with no start work running. */
@@ -444,26 +450,29 @@ u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *sl
 	return n;
 }
 
-static void flush_queue(struct nof_queue *queue)
+static void flush_queue(struct nof_queue *queue, struct nof_completed *done)
 {
 	if (!nof_queue_live(queue))
 		return;
 	queue->ctrl->transport->commit(queue);
 	if (test_bit(NOF_Q_POLLED, &queue->flags))
-		queue->ctrl->transport->poll(queue, NULL);
+		queue->ctrl->transport->poll(queue, done);
 }
 
 void nof_queues_flush(struct nof_ctrl *ctrl)
 {
+	struct nof_completed done;
 	int idx;
 	u32 i;
 
+	nof_completed_init(&done, NULL);
 	mutex_lock(&ctrl->queues_lock);
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
 	for (i = 0; i < ctrl->nr_io; i++)
-		flush_queue(ctrl->io[i]);
+		flush_queue(ctrl->io[i], &done);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
 	mutex_unlock(&ctrl->queues_lock);
+	nof_completed_end(&done);
 }
 
 bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)

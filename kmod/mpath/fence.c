@@ -121,20 +121,18 @@ static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct held *t
 	fence_kick(f);
 }
 
-/* The lock: a disk with requests under way is there, and stays while it is held, though they may end meanwhile */
-static void go_on(struct nof_subsys *s, struct held *held)
+static void go_on(struct held *held)
 {
+	struct nof_completed done;
 	struct request *rq, *next;
 
-	if (list_empty(&held->requests) && list_empty(&held->parked))
-		return;
-	mutex_lock(&s->lock);
+	nof_completed_init(&done, NULL);
 	list_for_each_entry_safe(rq, next, &held->requests, queuelist) {
 		list_del_init(&rq->queuelist);
-		nof_request_again(blk_mq_rq_to_pdu(rq));
+		nof_request_again(blk_mq_rq_to_pdu(rq), &done);
 	}
-	nof_park_wait(&held->parked, true);
-	mutex_unlock(&s->lock);
+	nof_park_wait(&held->parked, NULL, &done.bios);
+	nof_completed_end(&done);
 }
 
 static void bound_work(struct work_struct *work)
@@ -147,7 +145,7 @@ static void bound_work(struct work_struct *work)
 		end_hold(f, NOF_FENCE_BOUND, &held);
 	spin_unlock_irq(&f->subsys->fence_lock);
 	/* free_fence() waits for us */
-	go_on(f->subsys, &held);
+	go_on(&held);
 }
 
 /* The next to ask for a reset, with a reference. Once all were busy, they are asked again at the next try. */
@@ -258,7 +256,7 @@ static int fence_read_log(struct nof_ctrl *source)
 	struct told told = { .source = source, .held = &held };
 	int ret = nof_ccr_read(source, fence_over, &told);
 
-	go_on(source->subsys, &held);
+	go_on(&held);
 	return ret;
 }
 
@@ -350,7 +348,7 @@ static void reset_work(struct work_struct *work)
 	ended = f->end != NOF_FENCE_HOLDS;
 	last = ended && !f->asked;
 	spin_unlock_irq(&s->fence_lock);
-	go_on(s, &held);
+	go_on(&held);
 	if (!ended)
 		/* not mod_: an answer that came meanwhile has made it sooner */
 		queue_delayed_work(nof_wq, &f->reset_work, msecs_to_jiffies(go_further(f, step)));
@@ -460,7 +458,7 @@ static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req
 	return nof_request_asks(rq) || hold_ms(ctrl);
 }
 
-bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
+bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_completed *done)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
 	struct nof_head *head = rq->q->queuedata;
@@ -492,9 +490,9 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req)
 	}
 	spin_unlock_irqrestore(&s->fence_lock, flags);
 	/* as if it had been held, and dropped */
-	nof_park_fail(&parked);
+	list_splice_tail(&parked, &done->bios);
 	if (!hold && rq)
-		nof_request_fail(req, BLK_STS_TRANSPORT);
+		nof_request_fail(req, done);
 	return true;
 }
 
@@ -551,9 +549,11 @@ void nof_fence_drop(struct nof_head *head)
 {
 	struct nof_subsys *s = head->subsys;
 	struct nof_fence *f, *next_fence;
+	struct nof_completed done;
 	struct request *rq, *next;
 	HELD(held);
 
+	nof_completed_init(&done, NULL);
 	spin_lock_irq(&s->fence_lock);
 	set_bit(NOF_HEAD_UNHELD, &head->flags);
 	list_for_each_entry_safe(f, next_fence, &s->fences, entry)
@@ -561,9 +561,10 @@ void nof_fence_drop(struct nof_head *head)
 	spin_unlock_irq(&s->fence_lock);
 	list_for_each_entry_safe(rq, next, &held.requests, queuelist) {
 		list_del_init(&rq->queuelist);
-		nof_request_fail(blk_mq_rq_to_pdu(rq), BLK_STS_TRANSPORT);
+		nof_request_fail(blk_mq_rq_to_pdu(rq), &done);
 	}
-	nof_park_fail(&held.parked);
+	list_splice_tail(&held.parked, &done.bios);
+	nof_completed_end(&done);
 }
 
 u32 nof_fence_held(const struct nof_head *head)

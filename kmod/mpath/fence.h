@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <uapi/linux/nvmeof.h>
 
+struct nof_completed;
 struct nof_ctrl;
 struct nof_head;
 struct nof_request;
@@ -29,10 +30,10 @@ enum nof_fence_end {
 int nof_fence_arm(struct nof_ctrl *ctrl);
 /*
  * The request was cancelled with the association of @ctrl and would be sent again. True when it is held: the fence is
- * its owner until it has ended it, or had it sent again with nof_request_again(). False when it may go on at once. Any
- * context.
+ * its owner until it has ended it, with @done perhaps, or had it sent again with nof_request_again(). False when it may
+ * go on at once. Any context.
  */
-bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req);
+bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_completed *done);
 /*
  * Nothing more is sent in the association, and all its requests are cancelled: the time bound begins, and
  * Cross-Controller Reset is tried. What is held no longer needs @ctrl. Any context but softirq. Without held requests,

@@ -273,6 +273,5 @@ void nof_head_drop(struct nof_head *head);
 void nof_head_read_partitions(struct nof_head *head);
 /* New path set; caller holds subsys->lock. */
 void nof_head_publish(struct nof_head *head);
-void nof_head_end_batch(struct io_comp_batch *iob);
 
 #endif

@@ -175,32 +175,36 @@ void nof_park_fail(struct list_head *list)
 	}
 }
 
-/* The head is there while somebody has its disk open, whose bio this is */
-static void wait_one(struct nof_parked *p, struct list_head *late)
+/*
+ * The head is there while somebody has its disk open, whose bio this is: until the lock is dropped, after which the bio
+ * may end, and the head go with the disk.
+ */
+static void wait_one(struct nof_parked *p, const unsigned int *seq, struct list_head *late)
 {
 	struct nof_head *head = p->head;
 	unsigned long flags;
 
 	spin_lock_irqsave(&head->parking.lock, flags);
-	if (!head->parking.closed && p->first)
-		atomic_inc(&head->waiting);
-	list_move_tail(&p->entry, head->parking.closed ? late : &head->parking.list);
+	if (head->parking.closed) {
+		list_move_tail(&p->entry, late);
+	} else {
+		if (p->first)
+			atomic_inc(&head->waiting);
+		list_move_tail(&p->entry, &head->parking.list);
+		/* TRAP 18: a set published after we looked kicked a list that we were not on yet */
+		smp_mb();
+		if (!seq || READ_ONCE(head->set_seq) != *seq)
+			queue_work(nof_park_wq, &head->parking.work);
+	}
 	spin_unlock_irqrestore(&head->parking.lock, flags);
 }
 
-void nof_park_wait(struct list_head *list, bool kick)
+void nof_park_wait(struct list_head *list, const unsigned int *seq, struct list_head *late)
 {
 	struct nof_parked *p, *next;
-	LIST_HEAD(late);
 
-	list_for_each_entry_safe(p, next, list, entry) {
-		struct nof_head *head = p->head;
-
-		wait_one(p, &late);
-		if (kick)
-			nof_park_kick(head);
-	}
-	nof_park_fail(&late);
+	list_for_each_entry_safe(p, next, list, entry)
+		wait_one(p, seq, late);
 }
 
 /* May wait for tags, or until the queue is no longer frozen: nobody waits for this one but the end of the disk */

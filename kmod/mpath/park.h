@@ -35,9 +35,13 @@ bool nof_park(struct request *rq, struct list_head *list);
 bool nof_park_apart(struct request *rq, struct list_head *list);
 /* Of what a fence has on @list, that of @head (of any, if NULL) comes to @to. Under fence_lock. */
 void nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to);
-/* What was parked waits for the next path set of its head from now on; @kick: it tries this one. Any context. */
-void nof_park_wait(struct list_head *list, bool kick);
-/* It ends, with an error. Any context. */
+/*
+ * What was parked waits for the next path set of its head from now on, or tries the one that is there: unless that is
+ * the one with @seq, where it has found no path. @seq is NULL for what has not looked. Of disks that take no I/O any
+ * more it comes to @late, for nof_park_fail(). Any context.
+ */
+void nof_park_wait(struct list_head *list, const unsigned int *seq, struct list_head *late);
+/* It ends, with an error. Context: as nof_completed_end(). */
 void nof_park_fail(struct list_head *list);
 /* There is a new path set: they try it. Any context. */
 void nof_park_kick(struct nof_head *head);

@@ -4,6 +4,7 @@
  * again.
  */
 #include <linux/blk-mq.h>
+#include <linux/debug_locks.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/ctrl.h"
@@ -78,26 +79,27 @@ static void begin_wait(struct nof_head *head, struct nof_request *req)
 	atomic_inc(&head->subsys->waiting);
 }
 
-/* Waits in blk-mq's requeue list, or parked, until a path set has a path, or none that may come back. */
-static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, const struct nof_path_set *set,
-				  unsigned int seq)
+/*
+ * A request that is requeued, or parked, may end at once, and its disk go, with the head. Until the queue is let go the
+ * disk's removal waits for it.
+ */
+static struct request_queue *keep_queue(struct request *rq)
 {
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-	struct request_queue *q = rq->q;	/* the tag may be another disk's as soon as it is requeued (TRAP 12) */
-	bool passthrough = blk_rq_is_passthrough(rq);
-	LIST_HEAD(parked);
+	percpu_ref_get(&rq->q->q_usage_counter);
+	return rq->q;
+}
 
-	if (!set || !set->may_wait || (passthrough && (req->hasty || !nof_request_in_time(rq))))
-		return BLK_STS_TRANSPORT;
-	nof_request_clear_marks(rq);
-	if (!req->waiting && nof_park(rq, &parked)) {
-		nof_park_wait(&parked, false);
-		smp_mb();
-		if (READ_ONCE(head->set_seq) != seq)
-			nof_park_kick(head);
-		return BLK_STS_OK;
-	}
-	begin_wait(head, req);
+static void let_queue_go(struct request_queue *q)
+{
+	percpu_ref_put(&q->q_usage_counter);
+}
+
+/* Into blk-mq's requeue list, where a set published after @seq has kicked already what it found */
+static void requeue_to_wait(struct nof_head *head, struct request *rq, unsigned int seq)
+{
+	bool passthrough = blk_rq_is_passthrough(rq);
+	struct request_queue *q = keep_queue(rq);
+
 	blk_mq_requeue_request(rq, false);
 	/* once it is on the list: a look that was due before would find nothing */
 	if (passthrough)
@@ -106,6 +108,29 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, con
 	smp_mb();
 	if (READ_ONCE(head->set_seq) != seq)
 		blk_mq_kick_requeue_list(q);
+	let_queue_go(q);
+}
+
+/*
+ * Waits in blk-mq's requeue list, or parked, until a path set has a path, or none that may come back. Bios that cannot
+ * wait any more come to @late.
+ */
+static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, const struct nof_path_set *set,
+				  unsigned int seq, struct list_head *late)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	bool passthrough = blk_rq_is_passthrough(rq);
+	LIST_HEAD(parked);
+
+	if (!set || !set->may_wait || (passthrough && (req->hasty || !nof_request_in_time(rq))))
+		return BLK_STS_TRANSPORT;
+	nof_request_clear_marks(rq);
+	if (!req->waiting && nof_park(rq, &parked)) {
+		nof_park_wait(&parked, &seq, late);
+		return BLK_STS_OK;
+	}
+	begin_wait(head, req);
+	requeue_to_wait(head, rq, seq);
 	return BLK_STS_OK;
 }
 
@@ -244,7 +269,7 @@ static struct nof_path *able(const struct nof_path_set *set, struct nof_path *pa
  * would wait for a path that does could wait for long. Bios with the memory of several devices that the block layer has
  * joined to one request part again.
  */
-static blk_status_t check_direct(struct nof_head *head, const struct nof_path *path, struct request *rq, bool *parted)
+static blk_status_t check_direct(const struct nof_path *path, struct request *rq, bool *parted, struct list_head *late)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	LIST_HEAD(list);
@@ -264,7 +289,7 @@ static blk_status_t check_direct(struct nof_head *head, const struct nof_path *p
 		return BLK_STS_OK;
 	if (rq->bio == rq->biotail || !nof_park_apart(rq, &list))
 		return BLK_STS_NOTSUPP;
-	nof_park_wait(&list, true);
+	nof_park_wait(&list, NULL, late);
 	*parted = true;
 	return BLK_STS_OK;
 }
@@ -285,12 +310,15 @@ static bool rests(struct nof_head *head, const struct nof_path *path, struct req
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	unsigned long at = req->again_at;
+	struct request_queue *q;
 
 	if (!at || (path->ctrl->id != req->left && !req->told_when) || time_after_eq(jiffies, at))
 		return false;
 	nof_request_clear_marks(rq);
+	q = keep_queue(rq);
 	blk_mq_requeue_request(rq, false);
 	nof_head_again(head, max_t(long, at - jiffies, 1));
+	let_queue_go(q);
 	return true;
 }
 
@@ -304,13 +332,13 @@ static bool bound(struct request *rq)
 
 /* On this path, or when it has no room, or cannot carry the data, on another */
 static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
-				   struct request *rq, bool last)
+				   struct request *rq, bool last, struct list_head *late)
 {
 	blk_status_t ret = BLK_STS_OK;
 	bool parted = false;
 
 	if (static_branch_unlikely(&nof_direct_key))
-		ret = check_direct(head, path, rq, &parted);
+		ret = check_direct(path, rq, &parted, late);
 	if (ret != BLK_STS_OK || parted)
 		return ret;
 	ret = request_send(head, path, rq, last);
@@ -335,14 +363,15 @@ static bool is_dead(const struct nof_path *path, const struct request *rq)
  * request that finds no room is blk-mq's, which would try this one again after some ms.
  */
 static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_set *set, struct request *rq,
-				  unsigned int seq)
+				  unsigned int seq, struct list_head *late)
 {
-	blk_status_t ret = set->may_wait ? wait_for_path(head, rq, set, seq) : BLK_STS_TRANSPORT;
+	struct request_queue *q = keep_queue(rq);
+	blk_status_t ret = set->may_wait ? wait_for_path(head, rq, set, seq, late) : BLK_STS_TRANSPORT;
 
-	if (ret != BLK_STS_OK)
-		return BLK_STS_RESOURCE;
-	nof_head_again(head, NEXT_SET);
-	return BLK_STS_OK;
+	if (ret == BLK_STS_OK)
+		nof_head_again(head, NEXT_SET);
+	let_queue_go(q);
+	return ret == BLK_STS_OK ? BLK_STS_OK : BLK_STS_RESOURCE;
 }
 
 /*
@@ -370,6 +399,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	struct nof_path_set *set;
 	struct nof_path *path;
 	blk_status_t ret;
+	LIST_HEAD(late);
 	int idx;
 
 	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
@@ -407,14 +437,16 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		if (unlikely(req->left) && rests(head, path, bd->rq))
 			ret = BLK_STS_OK;
 		else
-			ret = send_somewhere(head, set, path, bd->rq, bd->last);
+			ret = send_somewhere(head, set, path, bd->rq, bd->last, &late);
 		if (unlikely(ret == BLK_STS_RESOURCE) && is_dead(path, bd->rq))
-			ret = wait_for_next(head, set, bd->rq, seq);
+			ret = wait_for_next(head, set, bd->rq, seq, &late);
 	} else {
-		ret = wait_for_path(head, bd->rq, set, seq);
+		ret = wait_for_path(head, bd->rq, set, seq, &late);
 	}
 	hold_or_commit(s, set, hctx, bd->last);
 	srcu_read_unlock(&s->srcu, idx);
+	if (unlikely(!list_empty(&late)))
+		nof_park_fail(&late);
 	if (unlikely(ret != BLK_STS_OK && ret != BLK_STS_RESOURCE))
 		request_settle(head, req);
 	return ret;
@@ -436,11 +468,13 @@ static void commit_rqs(struct blk_mq_hw_ctx *hctx)
 int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob)
 {
 	struct nof_subsys *s = head->subsys;
+	struct nof_completed done;
 	struct nof_path_set *set;
 	struct nof_ctrl_map *map;
 	int idx, found = 0;
 	u16 i;
 
+	nof_completed_init(&done, iob);
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
 	for (i = 0; set && i < set->nr_all; i++) {
@@ -448,9 +482,10 @@ int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob)
 
 		map = srcu_dereference(ctrl->map, &s->srcu);
 		if (map && test_bit(NOF_Q_POLLED, &map->queues[hctx]->flags))
-			found += ctrl->transport->poll(map->queues[hctx], iob);
+			found += ctrl->transport->poll(map->queues[hctx], &done);
 	}
 	srcu_read_unlock(&s->srcu, idx);
+	nof_completed_end(&done);
 	return found;
 }
 
@@ -522,19 +557,46 @@ static void off_path(struct nof_request *req, struct request *rq, u64 ns)
 	this_cpu_inc(path->stats->back);
 }
 
+/* For lockdep: whose bios end holds nothing that recovery waits for, unless it is a softirq, which has not asked */
+static void check_free(const struct request *rq)
+{
+	const struct nof_head *head = rq->q->queuedata;
+
+	if (!IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC) || !debug_locks || in_softirq())
+		return;
+	WARN_ON_ONCE(srcu_read_lock_held(&head->subsys->srcu));
+	lockdep_assert_not_held(&head->subsys->lock);
+}
+
 static void request_end(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
+	check_free(rq);
 	blk_mq_end_request(rq, errno_to_blk_status(nof_status_errno(req->cmd.status)));
 }
 
-void nof_head_end_batch(struct io_comp_batch *iob)
+static void end_batch(struct io_comp_batch *iob)
 {
+	struct request *first = rq_list_peek(&iob->req_list);
+
+	if (first)
+		check_free(first);
 	blk_mq_end_request_batch(iob);
 }
 
-static void finish(struct request *rq, struct io_comp_batch *iob)
+void nof_head_end(struct nof_completed *done)
+{
+	struct request *rq, *next;
+
+	list_for_each_entry_safe(rq, next, &done->requests, queuelist) {
+		list_del_init(&rq->queuelist);
+		request_end(rq);
+	}
+	nof_park_fail(&done->bios);
+}
+
+static void finish(struct request *rq, struct nof_completed *done)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
@@ -542,8 +604,8 @@ static void finish(struct request *rq, struct io_comp_batch *iob)
 		nof_failover_end(rq->q->queuedata, &req->past);
 	if (blk_mq_complete_request_remote(rq))
 		return;
-	if (req->cmd.status || !iob || !blk_mq_add_to_batch(rq, iob, false, nof_head_end_batch))
-		request_end(rq);
+	if (req->cmd.status || !blk_mq_add_to_batch(rq, done->iob, false, end_batch))
+		list_add_tail(&rq->queuelist, &done->requests);
 }
 
 /* Not kicked yet: who does decides what it waits for */
@@ -555,26 +617,29 @@ static void put_back(struct nof_request *req, struct request *rq)
 	blk_mq_requeue_request(rq, false);
 }
 
-void nof_request_fail(struct nof_request *req, blk_status_t status)
+void nof_request_fail(struct nof_request *req, struct nof_completed *done)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
 
 	request_settle(rq->q->queuedata, req);
-	blk_mq_end_request(rq, status);
+	req->cmd.status = NVME_SC_HOST_ABORTED_CMD;
+	list_add_tail(&rq->queuelist, &done->requests);
 }
 
-void nof_request_again(struct nof_request *req)
+void nof_request_again(struct nof_request *req, struct nof_completed *done)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
-	struct request_queue *q = rq->q;
+	struct request_queue *q;
 
 	/* the time limit includes the time in a fence */
 	if (blk_rq_is_passthrough(rq) && !nof_request_in_time(rq)) {
-		nof_request_fail(req, BLK_STS_TRANSPORT);
+		nof_request_fail(req, done);
 		return;
 	}
+	q = keep_queue(rq);
 	put_back(req, rq);
 	blk_mq_kick_requeue_list(q);
+	let_queue_go(q);
 }
 
 /* It goes again at once, and not where it came from: see nof_choose_again() */
@@ -603,8 +668,8 @@ static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
  */
 static void requeue(struct nof_request *req, struct request *rq)
 {
+	struct request_queue *q = keep_queue(rq);
 	struct nof_path *path = req->path;
-	struct request_queue *q = rq->q;
 	bool other = has_other(path), first = req->retries == 1 && other, told;
 	u16 status = req->cmd.status;
 	unsigned long rest = 0;
@@ -627,15 +692,15 @@ static void requeue(struct nof_request *req, struct request *rq)
 	 */
 	told = nof_ana_stale(path, status);
 	smp_mb();
-	if (told && !first && READ_ONCE(path->usable))
-		return;
-	if (rest)
+	told &= !first && READ_ONCE(path->usable);
+	if (!told && rest)
 		nof_head_again(path->head, rest);
-	else
+	else if (!told)
 		blk_mq_kick_requeue_list(q);
+	let_queue_go(q);
 }
 
-static void move(struct nof_request *req, struct request *rq)
+static void move(struct nof_request *req, struct request *rq, struct nof_completed *done)
 {
 	struct nof_path *path = req->path;
 
@@ -648,11 +713,11 @@ static void move(struct nof_request *req, struct request *rq)
 		this_cpu_inc(path->stats->failovers_from);
 		nof_failover_begin(req, path);
 	}
-	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD || !nof_fence_hold(path->ctrl, req))
+	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD || !nof_fence_hold(path->ctrl, req, done))
 		requeue(req, rq);
 }
 
-static void failed(struct nof_request *req, struct request *rq, u64 ns, struct io_comp_batch *iob)
+static void failed(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
 {
 	struct nof_path *path = req->path;
 
@@ -666,28 +731,28 @@ static void failed(struct nof_request *req, struct request *rq, u64 ns, struct i
 		tried(path, rq, ns, req->cmd.status);
 	if (nof_request_goes_again(req, rq)) {
 		nof_zone_doubt(req, rq);
-		move(req, rq);
+		move(req, rq, done);
 	} else {
-		finish(rq, iob);
+		finish(rq, done);
 	}
 }
 
 /* What the zone says of a request that was in doubt */
-static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struct io_comp_batch *iob)
+static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
 {
 	switch (nof_zone_told(req, rq)) {
 	case NOF_ZONE_AGAIN:
-		nof_request_again(req);
+		nof_request_again(req, done);
 		break;
 	case NOF_ZONE_UNTOLD:
-		failed(req, rq, ns, iob);
+		failed(req, rq, ns, done);
 		break;
 	default:
-		finish(rq, iob);
+		finish(rq, done);
 	}
 }
 
-void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
+void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done)
 {
 	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = nof_cmd_rq(cmd);
@@ -695,28 +760,31 @@ void nof_head_complete(struct nof_cmd *cmd, struct io_comp_batch *iob)
 
 	off_path(req, rq, ns);
 	if (unlikely(req->zone)) {
-		zone_told(req, rq, ns, iob);
+		zone_told(req, rq, ns, done);
 	} else if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
 		cmd->status = 0;
 		request_count(req->path, rq, ns);
-		finish(rq, iob);
+		finish(rq, done);
 	} else {
-		failed(req, rq, ns, iob);
+		failed(req, rq, ns, done);
 	}
 }
 
-void nof_head_detached(struct nof_cmd *cmd, bool sent)
+void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done)
 {
 	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = nof_cmd_rq(cmd);
 
+	/* as nof_cmd_complete() does for it: until the request is off it keeps its path, then the grace period */
+	rcu_read_lock();
 	req->taken_back |= sent;
 	req->ran |= sent;
 	nof_zone_forget(req);
 	if (READ_ONCE(req->path->on_trial))
 		tried(req->path, rq, 0, NVME_SC_HOST_ABORTED_CMD);
 	off_path(req, rq, ktime_get_ns() - req->sent_ns);
-	move(req, rq);
+	move(req, rq, done);
+	rcu_read_unlock();
 }
 
 /*
@@ -756,20 +824,23 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_head *head = rq->q->queuedata;
+	struct nof_completed done;
 	struct nof_queue *queue;
 	int idx;
 
+	nof_completed_init(&done, NULL);
 	idx = srcu_read_lock(&head->subsys->srcu);
 	/*
 	 * outstanding means that neither the queue nor the path can go away before it is completed: they wait for SRCU
 	 */
 	queue = READ_ONCE(req->cmd.queue);
 	if (queue && test_bit(NOF_Q_POLLED, &queue->flags))
-		queue->ctrl->transport->poll(queue, NULL);
+		queue->ctrl->transport->poll(queue, &done);
 	queue = READ_ONCE(req->cmd.queue);
 	if (queue)
 		timed_out(req, queue);
 	srcu_read_unlock(&head->subsys->srcu, idx);
+	nof_completed_end(&done);
 	return BLK_EH_RESET_TIMER;
 }
 

@@ -15,6 +15,7 @@ extern const struct blk_mq_ops nof_mq_ops;
 
 struct io_comp_batch;
 struct nof_cmd;
+struct nof_completed;
 struct nof_head;
 struct nof_request;
 
@@ -30,10 +31,10 @@ int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob);
 void nof_request_clear_marks(struct request *rq);
 /*
  * A request that is off its path and held by nobody: back to blk-mq, to choose a path again. A passthrough request
- * whose time limit has passed ends instead. Any context.
+ * whose time limit has passed ends instead, with @done. Any context.
  */
-void nof_request_again(struct nof_request *req);
-/* Likewise, but it ends, with this error. Any context. */
-void nof_request_fail(struct nof_request *req, blk_status_t status);
+void nof_request_again(struct nof_request *req, struct nof_completed *done);
+/* Likewise, but it ends, as one whose path is lost. Any context. */
+void nof_request_fail(struct nof_request *req, struct nof_completed *done);
 
 #endif

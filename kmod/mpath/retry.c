@@ -181,12 +181,19 @@ bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 {
 	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = blk_mq_rq_from_pdu((void *)cmd);
-	const struct nof_head *head = req->path->head;
-	const struct nof_path_set *set = srcu_dereference(head->set, &head->subsys->srcu);
+	struct nof_head *head = req->path->head;
+	struct srcu_struct *srcu = &head->subsys->srcu;
+	const struct nof_path_set *set;
+	bool other;
+	int idx;
 
 	if (blk_rq_is_passthrough(rq) && (req->only || rq->cmd_flags & REQ_DRV))
 		return false;
 	if (sent && (!reads(rq) || req->taken_back))
 		return false;
-	return set && set->nr_sound;
+	idx = srcu_read_lock(srcu);
+	set = srcu_dereference(head->set, srcu);
+	other = set && set->nr_sound;
+	srcu_read_unlock(srcu, idx);
+	return other;
 }

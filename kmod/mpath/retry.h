@@ -25,7 +25,7 @@ u8 nof_request_repeat(struct request *rq);
 bool nof_request_asks(struct request *rq);
 /* What its end has come to, for who sent a passthrough request: 0, an NVMe status, or a negative errno. Any context. */
 int nof_request_status(struct request *rq, blk_status_t sts);
-/* For nof_queue_detach(): what may go by another path instead, and has a better one. Context: SRCU read side */
+/* For nof_queue_detach(): what may go by another path instead, and has a better one. Any context. */
 bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	8
+#define NOF_TRANSPORT_API	9
 
 /**
  * struct nof_vital - whether the peer of a queue is there
@@ -97,8 +97,8 @@ struct nof_transport_info {
  *		once. Process context inside an SRCU read section; may sleep shortly, but not for the network or for
  *		memory, and not at all without NOF_DISPATCH_SLEEPS (compat/dispatch.h).
  * @commit:	sends what queue_cmd(last = false) may have held back. Same context.
- * @poll:	reaps completions of a queue with NOF_Q_POLLED; returns how many commands completed. Process context,
- *		SRCU read side, perhaps inside of RCU: may not sleep. NULL: no polled queues.
+ * @poll:	reaps completions of a queue with NOF_Q_POLLED into @done; returns how many commands completed. Process
+ *		context, SRCU read side, perhaps inside of RCU: may not sleep. NULL: no polled queues.
  * @detach:	takes a command off the queue by nof_cmd_detach(), which it returns: NULL when there is none now that
  *		may be taken off. When it returns nothing refers to the command or to a page of its any more. Only those
  *		with data to be received, or without, need be taken once they are sent; any before. Process context,
@@ -133,7 +133,7 @@ struct nof_transport {
 	void (*release)(struct nof_queue *queue, struct nof_cmd *cmd);
 	void (*queue_cmd)(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
 	void (*commit)(struct nof_queue *queue);
-	int (*poll)(struct nof_queue *queue, struct io_comp_batch *iob);
+	int (*poll)(struct nof_queue *queue, struct nof_completed *done);
 	struct nof_cmd *(*detach)(struct nof_queue *queue, struct nof_detach *d);
 	void (*vital)(struct nof_queue *queue, struct nof_vital *v);
 	void (*nudge)(struct nof_queue *queue);

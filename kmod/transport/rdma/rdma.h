@@ -205,7 +205,7 @@ struct nof_rdma_queue {
 	atomic_t		wqes;
 
 	spinlock_t		cq_lock ____cacheline_aligned_in_smp;
-	struct io_comp_batch	*iob;
+	struct nof_completed	*batch;
 	int			completed;
 	struct ib_recv_wr	*repost;
 	struct ib_send_wr	*inv_head;
@@ -292,7 +292,7 @@ void nof_rdma_send_invs(struct nof_rdma_queue *q);
 int nof_rdma_recv_init(struct nof_rdma_queue *q);
 void nof_rdma_recv_event(struct ib_cq *cq, void *context);
 int nof_rdma_recv_irq_poll(struct irq_poll *iop, int budget);
-int nof_rdma_recv_poll(struct nof_queue *queue, struct io_comp_batch *iob);
+int nof_rdma_recv_poll(struct nof_queue *queue, struct nof_completed *done);
 struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach *d);
 void nof_rdma_recv_vital(struct nof_queue *queue, struct nof_vital *v);
 void nof_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc);

@@ -80,7 +80,7 @@ static void slot_waits_no_more(struct nof_rdma_queue *q, struct nof_rdma_slot *s
 	if (slot->waits)
 		return;
 	q->completed++;
-	nof_cmd_complete(q->q.slots[nof_rdma_index(q, slot)].cmd, slot->status, &slot->result, q->iob);
+	nof_cmd_complete(q->q.slots[nof_rdma_index(q, slot)].cmd, slot->status, &slot->result, q->batch);
 }
 
 void nof_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -220,13 +220,13 @@ static void batch_end(struct nof_rdma_queue *q)
 }
 
 /* Returns how many completions there were; less than @budget: the queue is empty */
-static int reap(struct nof_rdma_queue *q, int budget, struct io_comp_batch *iob)
+static int reap(struct nof_rdma_queue *q, int budget, struct nof_completed *batch)
 {
 	u32 events = READ_ONCE(q->events);
 	int n, i, done = 0;
 
 	lockdep_assert_held(&q->cq_lock);
-	q->iob = iob;
+	q->batch = batch;
 	q->completed = 0;
 	do {
 		n = ib_poll_cq(q->cq, min(NOF_RDMA_REAP, budget - done), q->wcs);
@@ -260,12 +260,12 @@ static bool wants_events(const struct nof_rdma_queue *q)
 int nof_rdma_recv_irq_poll(struct irq_poll *iop, int budget)
 {
 	struct nof_rdma_queue *q = container_of(iop, struct nof_rdma_queue, iop);
-	DEFINE_IO_COMP_BATCH(iob);
+	struct nof_completed batch;
 	int done;
 
+	nof_completed_init(&batch, NULL);
 	spin_lock(&q->cq_lock);
-	done = reap(q, budget, &iob);
-	nof_batch_end(&iob);
+	done = reap(q, budget, &batch);
 	if (q->moderated)
 		rdma_dim(&q->dim, done);
 	if (done < budget) {
@@ -274,10 +274,12 @@ int nof_rdma_recv_irq_poll(struct irq_poll *iop, int budget)
 			irq_poll_sched(iop);
 	}
 	spin_unlock(&q->cq_lock);
+	/* not the queue's any more, which may go */
+	nof_completed_end(&batch);
 	return done;
 }
 
-int nof_rdma_recv_poll(struct nof_queue *queue, struct io_comp_batch *iob)
+int nof_rdma_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 {
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
 	int completed = 0;
@@ -286,7 +288,7 @@ int nof_rdma_recv_poll(struct nof_queue *queue, struct io_comp_batch *iob)
 	if (!spin_trylock_bh(&q->cq_lock))
 		return 0;
 	if (!nof_rdma_stopped(q)) {
-		reap(q, NOF_RDMA_REAP, iob);
+		reap(q, NOF_RDMA_REAP, done);
 		completed = q->completed;
 	}
 	spin_unlock_bh(&q->cq_lock);

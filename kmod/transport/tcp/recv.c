@@ -24,7 +24,7 @@ static_assert(sizeof(struct nvme_tcp_rsp_pdu) == 24 && sizeof(struct nvme_tcp_r2
 /* What one run of the receiver works with */
 struct run {
 	struct nof_tcp_queue	*q;
-	struct io_comp_batch	*iob;
+	struct nof_completed	*done;
 	int			completed;
 	int			failed;	/* negative errno */
 };
@@ -70,7 +70,7 @@ static struct nof_cmd *recv_find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
 static void hand_back(struct run *run, struct nof_cmd *cmd, u16 status, const union nvme_result *result)
 {
 	run->completed++;
-	nof_cmd_complete(cmd, status, result, run->iob);
+	nof_cmd_complete(cmd, status, result, run->done);
 }
 
 static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
@@ -138,11 +138,8 @@ static bool take_c2h_data(struct nof_tcp_queue *q, const struct nvme_tcp_data_pd
 	return true;
 }
 
-static bool take_term(struct run *run, const struct nvme_tcp_term_pdu *pdu)
+static bool take_term(struct nof_tcp_queue *q, const struct nvme_tcp_term_pdu *pdu)
 {
-	struct nof_tcp_queue *q = run->q;
-
-	nof_batch_end(run->iob);
 	nof_queue_error(&q->q, NOF_CAUSE_PEER, -ECONNRESET, "target ended the connection: %s (FES 0x%02x, FEI 0x%x)",
 			nof_pdu_fes_text(le16_to_cpu(pdu->fes)), le16_to_cpu(pdu->fes), nof_pdu_fei(pdu));
 	return fault(q, 0, 0, "target ended the connection");
@@ -166,7 +163,7 @@ static bool take_header(struct run *run)
 		expect_header(rx);
 		return nof_tcp_handshake_done(q, &rx->pdu.icresp);
 	default:
-		return take_term(run, &rx->term);
+		return take_term(q, &rx->term);
 	}
 }
 
@@ -380,9 +377,9 @@ void nof_tcp_recv_acked(struct nof_tcp_queue *q)
 	q->una = una;
 }
 
-int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob)
+int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 {
-	struct run run = { .q = q, .iob = iob };
+	struct run run = { .q = q, .done = done };
 	read_descriptor_t desc = { .arg.data = &run, .count = 1 };
 
 	if (q->phase < NOF_TCP_ICREQ)
@@ -390,7 +387,6 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob)
 	nof_tcp_recv_acked(q);
 	tcp_read_sock(q->sock->sk, &desc, actor);
 	if (unlikely(run.failed)) {
-		nof_batch_end(iob);
 		q->phase = NOF_TCP_CLOSED;
 		wake_up(&q->wait);
 		nof_queue_error(&q->q, NOF_CAUSE_HERE, run.failed, "%s", q->fault.why);
@@ -399,7 +395,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob)
 }
 
 /* Callers may be inside of RCU, so this does not sleep. Who has the socket is sending: the next poll finds more. */
-int nof_tcp_recv_poll(struct nof_queue *queue, struct io_comp_batch *iob)
+int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 {
 	struct nof_tcp_queue *q = to_tcp_queue(queue);
 	struct sock *sk = q->sock->sk;
@@ -414,7 +410,7 @@ int nof_tcp_recv_poll(struct nof_queue *queue, struct io_comp_batch *iob)
 	local_bh_disable();
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk))
-		n = nof_tcp_recv(q, iob);
+		n = nof_tcp_recv(q, done);
 	bh_unlock_sock(sk);
 	local_bh_enable();
 	return n;

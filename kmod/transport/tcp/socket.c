@@ -164,14 +164,30 @@ static void lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, const c
 				phase == NOF_TCP_ICREQ ? " before a word of NVMe/TCP was said" : "");
 }
 
+/*
+ * The lock is TCP's, and held until we return: at most what the queue has room for ends under it. In the backlog of a
+ * task that owns the socket, mostly a sender, it is as in softirq: nothing sleeps.
+ */
+static void receive(struct nof_tcp_queue *q)
+{
+	bool task = in_task();
+	struct nof_completed done;
+
+	nof_completed_init(&done, NULL);
+	nof_tcp_recv(q, &done);
+	if (task)
+		local_bh_disable();
+	nof_completed_end(&done);
+	if (task)
+		local_bh_enable();
+}
+
 static void data_ready(struct sock *sk)
 {
 	struct nof_tcp_queue *q = sk->sk_user_data;
-	DEFINE_IO_COMP_BATCH(iob);
 
 	if (!test_bit(NOF_Q_POLLED, &q->q.flags))
-		nof_tcp_recv(q, &iob);
-	nof_batch_end(&iob);
+		receive(q);
 	if (sk->sk_shutdown & RCV_SHUTDOWN)
 		lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
 }

@@ -286,10 +286,10 @@ void nof_tcp_send_wake(struct nof_tcp_queue *q);
 /* As the op. Context: process, without the lock. */
 struct nof_cmd *nof_tcp_recv_detach(struct nof_queue *queue, struct nof_detach *d);
 void nof_tcp_recv_init(struct nof_tcp_queue *q);
-/* Takes in what is there; returns how many commands completed. The caller ends @iob. */
-int nof_tcp_recv(struct nof_tcp_queue *q, struct io_comp_batch *iob);
+/* Takes in what is there; returns how many commands completed. The caller ends @done. */
+int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done);
 void nof_tcp_recv_acked(struct nof_tcp_queue *q);
-int nof_tcp_recv_poll(struct nof_queue *queue, struct io_comp_batch *iob);
+int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done);
 
 /* digest.c: CRC-32C as the digests use it. Begin with NOF_TCP_CRC_INIT, end with nof_tcp_crc_final(). */
 #define NOF_TCP_CRC_INIT	(~0U)
