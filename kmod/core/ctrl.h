@@ -239,6 +239,7 @@ struct nof_ctrl {
 	u8			places[NOF_NR_PLACES];
 	wait_queue_head_t	places_wq;
 	atomic_t		admin_users;	/* callers inside nof_ctrl_exec() */
+	atomic_t		io_users;	/* see nof_queues_get() */
 	atomic_t		own_cmds;	/* of these the driver's own, */
 	unsigned long		own_at;		/* and when one ended, or the first began, jiffies */
 

@@ -85,6 +85,12 @@ bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
  * nobody frees them
  */
 struct nof_queue *nof_queue_nth(struct nof_ctrl *ctrl, u32 i);
+/*
+ * The I/O queues, which stay until nof_queues_put(), though they may be taken down; NULL: there are none, or not yet.
+ * For what may take longer than queues_lock can be held. Recovery waits for it: moments. Context: process
+ */
+struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr);
+void nof_queues_put(struct nof_ctrl *ctrl);
 /* Sends and polls what nobody else does any more, because the path that it was sent on has left its set */
 void nof_queues_flush(struct nof_ctrl *ctrl);
 

@@ -267,7 +267,7 @@ void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err)
 void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
 /*
  * Takes requests off the queue that @may names (see struct nof_detach) and has them sent again; returns how many.
- * Process context, sleeps; the queue stays.
+ * Process context, sleeps, no lock held; the queue stays, but may be taken down meanwhile.
  */
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent));
 /* How long the oldest command that was detached is not answered; 0: there is none */

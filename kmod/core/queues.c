@@ -372,7 +372,7 @@ void nof_queues_free(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->stop_lock);
 
 	synchronize_srcu(&ctrl->subsys->srcu);
-	wait_event(ctrl->places_wq, !atomic_read(&ctrl->admin_users));
+	wait_event(ctrl->places_wq, !atomic_read(&ctrl->admin_users) && !atomic_read(&ctrl->io_users));
 	for (i = 0; i < nr; i++)
 		nof_queue_free(io[i]);
 	if (admin)
@@ -450,6 +450,27 @@ u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *sl
 	return n;
 }
 
+struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr)
+{
+	struct nof_queue **io = NULL;
+
+	mutex_lock(&ctrl->queues_lock);
+	/* before that they may still change places */
+	if (rcu_access_pointer(ctrl->map)) {
+		atomic_inc(&ctrl->io_users);
+		io = ctrl->io;
+		*nr = ctrl->nr_io;
+	}
+	mutex_unlock(&ctrl->queues_lock);
+	return io;
+}
+
+void nof_queues_put(struct nof_ctrl *ctrl)
+{
+	if (atomic_dec_and_test(&ctrl->io_users))
+		wake_up(&ctrl->places_wq);
+}
+
 static void flush_queue(struct nof_queue *queue, struct nof_completed *done)
 {
 	if (!nof_queue_live(queue))
@@ -462,16 +483,19 @@ static void flush_queue(struct nof_queue *queue, struct nof_completed *done)
 void nof_queues_flush(struct nof_ctrl *ctrl)
 {
 	struct nof_completed done;
+	struct nof_queue **io;
+	u32 i, nr;
 	int idx;
-	u32 i;
 
+	io = nof_queues_get(ctrl, &nr);
+	if (!io)
+		return;
 	nof_completed_init(&done, NULL);
-	mutex_lock(&ctrl->queues_lock);
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
-	for (i = 0; i < ctrl->nr_io; i++)
-		flush_queue(ctrl->io[i], &done);
+	for (i = 0; i < nr; i++)
+		flush_queue(io[i], &done);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
-	mutex_unlock(&ctrl->queues_lock);
+	nof_queues_put(ctrl);
 	nof_completed_end(&done);
 }
 

@@ -208,16 +208,19 @@ static bool has_plain_io(struct nof_ctrl *ctrl)
 	return has;
 }
 
+/* Waits for the socket, or the device: without a lock, and for one queue only when recovery waits for us */
 static u32 detach_all(struct nof_ctrl *ctrl)
 {
-	u32 i, nr = 0;
+	u32 i, nr, detached = 0;
+	struct nof_queue **io = nof_queues_get(ctrl, &nr);
 
-	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; i < ctrl->nr_io; i++)
-		if (nof_queue_live(ctrl->io[i]) && ctrl->io[i]->type != NOF_QUEUE_POLL)
-			nr += nof_queue_detach(ctrl->io[i], nof_mpath.may_leave);
-	mutex_unlock(&ctrl->queues_lock);
-	return nr;
+	if (!io)
+		return 0;
+	for (i = 0; i < nr && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE; i++)
+		if (nof_queue_live(io[i]) && io[i]->type != NOF_QUEUE_POLL)
+			detached += nof_queue_detach(io[i], nof_mpath.may_leave);
+	nof_queues_put(ctrl);
+	return detached;
 }
 
 static void took(struct nof_watch *w, u32 ms)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The end of a bio is somebody else's code. Requests that are done are collected (struct nof_completed), and end where
-// no lock is held, no SRCU section and no RCU section. Who touches a disk or its head after a request went back to
-// blk-mq has kept the queue before.
+// no lock is held, no SRCU section and no RCU section. So do requests taken off a queue, which waits for its socket or
+// device. Who touches a disk or its head after a request went back to blk-mq has kept the queue before.
 
 @direct@
 identifier f != {request_end,end_batch,park,nof_park_fail,nof_parked_end_io};
@@ -44,7 +44,7 @@ rcu_read_lock();
     when != spin_unlock_irqrestore(...)
     when != srcu_read_unlock(...)
     when != rcu_read_unlock()
-\(nof_completed_end@p(...)\|nof_head_end@p(...)\|nof_park_fail@p(...)\)
+\(nof_completed_end@p(...)\|nof_head_end@p(...)\|nof_park_fail@p(...)\|nof_queue_detach@p(...)\)
 
 @script:python@
 p << held.p;

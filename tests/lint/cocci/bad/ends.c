@@ -48,6 +48,16 @@ void in_later_section(struct nof_subsys *s, struct list_head *late)
 	srcu_read_unlock(&s->srcu, idx);
 }
 
+void detached(struct nof_ctrl *ctrl)
+{
+	u32 i;
+
+	mutex_lock(&ctrl->queues_lock);
+	for (i = 0; i < ctrl->nr_io; i++)
+		nof_queue_detach(ctrl->io[i], may); /* BAD */
+	mutex_unlock(&ctrl->queues_lock);
+}
+
 void after_lock(struct nof_ctrl *ctrl, struct nof_completed *done)
 {
 	mutex_lock(&ctrl->queues_lock);
