@@ -92,7 +92,6 @@ struct nof_path {
 	bool			shown;		/* under subsys->lock: its directory was made, or tried to */
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_path_stats __percpu *stats;
-	struct nof_path_hist	*hists;
 };
 
 /**

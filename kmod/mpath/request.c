@@ -503,8 +503,7 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 
 	lat->ewma[class] = nof_lat_next(lat->ewma[class], ns, now - lat->heard[class] > NOF_LAT_STALE);
 	lat->heard[class] = now;
-	nof_path_hist_inc(path->hists, write, nof_lat_bucket(ns));
-	this_cpu_add(path->stats->ns[write], ns);
+	nof_path_hist_add(path->stats, write, nof_lat_bucket(ns), ns);
 }
 
 /* What a request on trial has shown of its path */

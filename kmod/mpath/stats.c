@@ -5,22 +5,37 @@
 #include "mpath/path.h"
 #include "mpath/stats.h"
 
-static u32 stats_nr_hists(void)
-{
-	return min_t(u32, nr_cpu_ids, NOF_STATS_HISTS);
-}
-
 bool nof_path_stats_alloc(struct nof_path *path)
 {
 	path->stats = alloc_percpu(struct nof_path_stats);
-	path->hists = kvcalloc(stats_nr_hists(), sizeof(*path->hists), GFP_KERNEL);
-	return path->stats && path->hists;
+	return path->stats;
 }
 
 void nof_path_stats_free(struct nof_path *path)
 {
+	int cpu;
+
+	if (!path->stats)
+		return;
+	for_each_possible_cpu(cpu)
+		kfree(per_cpu_ptr(path->stats, cpu)->hist);
 	free_percpu(path->stats);
-	kvfree(path->hists);
+}
+
+struct nof_path_hist *nof_path_hist_begin(struct nof_path_stats __percpu *stats)
+{
+	struct nof_path_hist *hist = kzalloc(sizeof(*hist), GFP_NOWAIT | __GFP_NOWARN), *other;
+
+	if (!hist)
+		return NULL;
+	/* zeroed for who adds up, before he sees it */
+	smp_wmb();
+	/* of whatever CPU we are on by now; an interrupt may have been faster */
+	other = this_cpu_cmpxchg(stats->hist, NULL, hist);
+	if (!other)
+		return hist;
+	kfree(hist);
+	return other;
 }
 
 void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)
@@ -46,12 +61,16 @@ void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum)
 
 void nof_path_hist_sum(const struct nof_path *path, bool write, u64 nr[NVMEOF_HIST_BUCKETS])
 {
-	u32 i, bucket;
+	u32 bucket;
+	int cpu;
 
 	memset(nr, 0, NVMEOF_HIST_BUCKETS * sizeof(*nr));
-	for (i = 0; i < stats_nr_hists(); i++)
-		for (bucket = 0; bucket < NVMEOF_HIST_BUCKETS; bucket++)
-			nr[bucket] += atomic64_read(&path->hists[i].nr[write][bucket]);
+	for_each_possible_cpu(cpu) {
+		const struct nof_path_hist *hist = READ_ONCE(per_cpu_ptr(path->stats, cpu)->hist);
+
+		for (bucket = 0; hist && bucket < NVMEOF_HIST_BUCKETS; bucket++)
+			nr[bucket] += atomic64_read(&hist->nr[write][bucket]);
+	}
 }
 
 u32 nof_path_inflight(const struct nof_path *path)

@@ -6,18 +6,20 @@
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/percpu.h>
-#include <linux/smp.h>
 #include <uapi/linux/nvmeof.h>
 
 struct nof_path;
 
-/* CPUs whose numbers differ by a multiple of it share a histogram: one for each of many would be 100 KB a path */
-#define NOF_STATS_HISTS	32
+/* Reads, writes, by how long they took: see NVMEOF_HIST_BUCKETS */
+struct nof_path_hist {
+	atomic64_t	nr[2][NVMEOF_HIST_BUCKETS];
+};
 
 /*
  * Per CPU. @sent, @back: requests that went out on the path, and that came off it in whatever way.
  * @faults: those @errors that speak against the path, see nof_health_fault(). @ns: reads, writes; the sum of
- * what their histograms count
+ * what their histograms count. @hist: of what this CPU has completed; NULL before the first, as most of hundreds of
+ * CPUs never do. A task may move to another CPU while it counts
  */
 struct nof_path_stats {
 	u64	sent;
@@ -31,12 +33,8 @@ struct nof_path_stats {
 	u64	failovers_from;
 	u64	failovers_to;
 	u64	ns[2];
+	struct nof_path_hist *hist;
 };
-
-/* Reads, writes, by how long they took: see NVMEOF_HIST_BUCKETS */
-struct nof_path_hist {
-	atomic64_t	nr[2][NVMEOF_HIST_BUCKETS];
-} ____cacheline_aligned_in_smp;
 
 /* False without memory; nof_path_stats_free() even then. Context: process */
 bool nof_path_stats_alloc(struct nof_path *path);
@@ -48,9 +46,18 @@ u32 nof_path_inflight(const struct nof_path *path);
 /* I/Os that it has completed */
 u64 nof_path_ios(const struct nof_path *path);
 
-static inline void nof_path_hist_inc(struct nof_path_hist *hists, bool write, u32 bucket)
+/* That of this CPU; NULL without memory. Any context */
+struct nof_path_hist *nof_path_hist_begin(struct nof_path_stats __percpu *stats);
+
+/* An I/O of @ns is counted, in @bucket; not at all where there is no memory for it */
+static inline void nof_path_hist_add(struct nof_path_stats __percpu *stats, bool write, u32 bucket, u64 ns)
 {
-	atomic64_inc(&hists[raw_smp_processor_id() % NOF_STATS_HISTS].nr[write][bucket]);
+	struct nof_path_hist *hist = this_cpu_read(stats->hist) ?: nof_path_hist_begin(stats);
+
+	if (unlikely(!hist))
+		return;
+	atomic64_inc(&hist->nr[write][bucket]);
+	this_cpu_add(stats->ns[write], ns);
 }
 
 #endif
