@@ -307,6 +307,22 @@ TEST_CASE("idle for longer than the keep-alive time stays connected", "[io][keep
 	CHECK(d.verified(0, 4096, 1) == 0);
 }
 
+TEST_CASE("data digests take memory while data are sent, not for each queue", "[io][short][tcp]")
+{
+	Rig rig;
+	auto o = rig.options();
+	o.dataDigest = o.duplicateConnect = true;
+	auto kilobytes = [] { return std::stol(must("awk '/^VmallocUsed:/ { print $2 }' /proc/meminfo")); };
+	auto before = kilobytes();
+	for (int i = 0; i < 8; i++)
+		rig.host.connect(o);
+	Disk d(rig.disk());
+	/* more than one page of copies, and more than one batch */
+	CHECK(d.verified(0, 1 << 20, 1) == 0);
+	CHECK(d.verified(0, 4096, 2) == 0);
+	CHECK(kilobytes() - before < 4096);
+}
+
 TEST_CASE("data digests stand a program that changes pages while they are written", "[io][trap10][short][tcp]")
 {
 	Rig rig;

@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Header and data digests (NVMe TCP Transport 1.0, 3.3.1) */
-#include <linux/bvec.h>
 #include <linux/crc32c.h>
-#include <linux/highmem.h>
 #include <linux/skbuff.h>
 #include "transport/tcp/tcp.h"
 
 u32 nof_tcp_crc(u32 crc, const void *buf, u32 len)
 {
 	return crc32c(crc, buf, len);
-}
-
-u32 nof_tcp_crc_bvec(u32 crc, const struct bio_vec *bv)
-{
-	u32 pos = bv->bv_offset, end = pos + bv->bv_len;
-
-	while (pos < end) {
-		u32 n = min_t(u32, end - pos, PAGE_SIZE - offset_in_page(pos));
-		void *p = kmap_local_page(bv->bv_page + (pos >> PAGE_SHIFT));
-
-		crc = crc32c(crc, p + offset_in_page(pos), n);
-		kunmap_local(p);
-		pos += n;
-	}
-	return crc;
 }
 
 /* Over the buffer as received: the memory it was copied to may be changed by its owner meanwhile. */

@@ -10,7 +10,6 @@
 #include <linux/sched/mm.h>
 #include <linux/highmem.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include <net/sock.h>
 #include "compat/sock_send.h"
 #include "transport/tcp/tcp.h"
@@ -87,6 +86,8 @@ static bool room_for_data(const struct nof_tcp_tx *tx)
 /* All of it is sent */
 static void give_batch(struct nof_tcp_tx *tx)
 {
+	if (tx->copies.chunk)
+		nof_tcp_copies_give(&tx->copies);
 	if (tx->batch == tx->small)
 		return;
 	nof_tcp_batch_give(tx->batch);
@@ -101,6 +102,8 @@ static void reset_batch(struct nof_tcp_tx *tx)
 	tx->bytes = 0;
 	tx->open_header = false;
 	tx->piece = 0;
+	if (tx->copies.chunk)
+		nof_tcp_copies_reset(&tx->copies);
 }
 
 static void load_piece(struct nof_tcp_tx *tx, u32 first_bvec)
@@ -149,7 +152,7 @@ static void begin_data(struct nof_tcp_queue *q, struct nof_cmd *cmd, u32 len)
 	tx->cmd = cmd;
 	tx->data_left = len;
 	tx->crc = NOF_TCP_CRC_INIT;
-	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy && !tx->copies;
+	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy && !q->conf.data_digest;
 }
 
 /*
@@ -229,19 +232,22 @@ static bool may_splice(const struct bio_vec *bv)
 	return sendpages_ok(bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), offset_in_page(bv->bv_offset) + bv->bv_len, 0);
 }
 
-/* In pages of their own, of which each has its place by what is in the batch already */
-static void copy_piece(struct nof_tcp_tx *tx, struct bio_vec *bv)
+/* A copy in its place, counted in the digest. False: there is no memory for it now */
+static bool copy_piece(struct nof_tcp_tx *tx, struct bio_vec *bv)
 {
-	void *to = tx->copies + tx->bytes;
 	u32 from = offset_in_page(bv->bv_offset);
+	u32 n = min_t(u32, bv->bv_len, PAGE_SIZE - from);
+	void *to = nof_tcp_copies_room(&tx->copies, &n);
 
-	bv->bv_len = min_t(u32, bv->bv_len, PAGE_SIZE - max_t(u32, from, offset_in_page(to)));
-	memcpy_from_page(to, bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), from, bv->bv_len);
-	bv->bv_page = vmalloc_to_page(to);
-	bv->bv_offset = offset_in_page(to);
+	if (!to)
+		return false;
+	memcpy_from_page(to, bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), from, n);
+	tx->crc = nof_tcp_crc(tx->crc, to, n);
+	bvec_set_page(bv, virt_to_page(to), n, offset_in_page(to));
+	return true;
 }
 
-static void put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
+static bool put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 {
 	struct nof_tcp_tx *tx = &q->tx;
 	const struct bio_vec *from = d->iter.bvec;
@@ -251,16 +257,15 @@ static void put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 	n = min_t(size_t, from->bv_len - d->iter.iov_offset, iov_iter_count(&d->iter));
 	n = min3(n, tx->data_left, NOF_TCP_BYTES - tx->bytes);
 	bv = (struct bio_vec){ from->bv_page, n, from->bv_offset + d->iter.iov_offset };
-	if (q->conf.data_digest) {
-		copy_piece(tx, &bv);
-		n = bv.bv_len;
-		tx->crc = nof_tcp_crc_bvec(tx->crc, &bv);
-	}
+	if (q->conf.data_digest && !copy_piece(tx, &bv))
+		return false;
+	n = bv.bv_len;
 	append_bvec(tx, &bv, tx->splice && may_splice(&bv));
 
 	iov_iter_advance(&d->iter, n);
 	nof_data_consumed(d, n);
 	tx->data_left -= n;
+	return true;
 }
 
 /* Returns false when the batch is full before the PDU is whole. */
@@ -270,9 +275,8 @@ static bool put_data(struct nof_tcp_queue *q)
 	struct nof_data *d = &to_tcp_cmd(tx->cmd)->data;
 
 	while (tx->data_left && room_for_data(tx)) {
-		if (WARN_ON_ONCE(!iov_iter_count(&d->iter)))
+		if (WARN_ON_ONCE(!iov_iter_count(&d->iter)) || !put_data_piece(q, d))
 			return false;
-		put_data_piece(q, d);
 	}
 	if (tx->data_left)
 		return false;
@@ -656,9 +660,7 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 
 	memset(&q->tx, 0, sizeof(q->tx));
 	q->tx.batch = q->tx.small = nof_tcp_batch_small(node);
-	if (q->q.ctrl->opts.data_digest)
-		q->tx.copies = vmalloc_node(NOF_TCP_BYTES, node);
-	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !q->tx.copies)) {
+	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !nof_tcp_copies_init(&q->tx.copies, node))) {
 		nof_tcp_send_exit(q);
 		return -ENOMEM;
 	}
@@ -673,8 +675,9 @@ void nof_tcp_send_exit(struct nof_tcp_queue *q)
 {
 	give_batch(&q->tx);
 	kfree(q->tx.small);
-	vfree(q->tx.copies);
+	if (q->tx.copies.chunk)
+		nof_tcp_copies_exit(&q->tx.copies);
 	q->tx.batch = NULL;
 	q->tx.small = NULL;
-	q->tx.copies = NULL;
+	q->tx.copies.chunk = NULL;
 }

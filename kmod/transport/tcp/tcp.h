@@ -69,6 +69,7 @@ enum {
 	NOF_TCP_SMALL_PIECES	= 8,
 	NOF_TCP_SMALL		= 1024,
 	NOF_TCP_BYTES		= NOF_SOCK_BYTES, /* of all that is in one batch, from which on no data is added */
+	NOF_TCP_CHUNK		= 3,		/* pages, as a power of two, that copies of data are put into */
 	NOF_TCP_INLINE		= 4,		/* batches that a task sends which has queued a command */
 	NOF_TCP_WORK_NS		= NSEC_PER_MSEC, /* for which the worker sends before it gives way */
 	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
@@ -93,6 +94,18 @@ struct nof_tcp_batch {
 };
 
 /**
+ * struct nof_tcp_copies - of data in a batch that have a digest: pages that their owner changes meanwhile would go out
+ * with the digest of what they were
+ * @chunks:	of pages, by lru. The first is a page that the queue keeps, so that there always is one
+ * @chunk:	being filled, up to @used
+ */
+struct nof_tcp_copies {
+	struct list_head	chunks;
+	struct page		*chunk;
+	u32			used;
+};
+
+/**
  * struct nof_tcp_tx - send side
  * @batch:	what is being sent: @small, or one of batch.c that goes back when it is
  * @nr_bvecs, @nr_pieces, @headers_len: filled of it
@@ -105,8 +118,7 @@ struct nof_tcp_batch {
  * @data_left:	bytes of data to come in this PDU
  * @r2t_left:	bytes to come in further PDUs for the same R2T
  * @crc:	of the data in this PDU up to here
- * @copies:	with data digests, memory of NOF_TCP_BYTES: pages that their owner changes meanwhile would go out with a
- *		digest of what they were
+ * @copies:	with data digests
  * @splice:	do not copy the data of this PDU
  * @copy:	never splice: the peer is on this machine
  * @spliced:	pages of commands were given to the socket at some time
@@ -118,7 +130,7 @@ struct nof_tcp_tx {
 	struct mutex		lock;
 	struct nof_tcp_batch	*batch;
 	struct nof_tcp_batch	*small;
-	void			*copies;
+	struct nof_tcp_copies	copies;
 	u16			nr_bvecs;
 	u16			nr_pieces;
 	u16			headers_len;
@@ -261,6 +273,15 @@ void nof_tcp_batch_give(struct nof_tcp_batch *batch);
 struct nof_tcp_batch *nof_tcp_batch_small(int node);
 /* Those that are kept for who comes next: no queue is left. */
 void nof_tcp_batch_exit(void);
+/* False without memory. Context: process */
+bool nof_tcp_copies_init(struct nof_tcp_copies *copies, int node);
+void nof_tcp_copies_exit(struct nof_tcp_copies *copies);
+/* A new batch: all that is there is free */
+void nof_tcp_copies_reset(struct nof_tcp_copies *copies);
+/* All is sent: only what an idle queue keeps stays */
+void nof_tcp_copies_give(struct nof_tcp_copies *copies);
+/* Room for @len bytes at most, how many it tells; NULL: none now, but there is some in a batch that has nothing yet */
+void *nof_tcp_copies_room(struct nof_tcp_copies *copies, u32 *len);
 int nof_tcp_send_init(struct nof_tcp_queue *q);
 void nof_tcp_send_exit(struct nof_tcp_queue *q);
 void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
@@ -294,7 +315,6 @@ int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done);
 /* digest.c: CRC-32C as the digests use it. Begin with NOF_TCP_CRC_INIT, end with nof_tcp_crc_final(). */
 #define NOF_TCP_CRC_INIT	(~0U)
 u32 nof_tcp_crc(u32 crc, const void *buf, u32 len);
-u32 nof_tcp_crc_bvec(u32 crc, const struct bio_vec *bv);
 u32 nof_tcp_crc_skb(u32 crc, struct sk_buff *skb, u32 offset, u32 len);
 
 static inline __le32 nof_tcp_crc_final(u32 crc)
