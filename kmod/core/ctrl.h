@@ -15,6 +15,7 @@
 #include <linux/xarray.h>
 #include <uapi/linux/nvmeof.h>
 #include "core/identify.h"
+#include "core/probation.h"
 #include "core/queue.h"
 
 struct net;
@@ -120,24 +121,6 @@ enum nof_ctrl_flag {
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
 	NOF_CTRL_YIELDS,		/* gives up its transport, or has none and waits: see core/orphans.h */
-};
-
-/**
- * struct nof_probation - of a controller, see mpath/probation.c
- * @on:		it gets a request now and then while other paths work; under subsys->lock
- * @losses:	in a row, each less than a minute after the controller had become live
- * @since:	jiffies of the first of them; when the probation began, or ended
- * @gap_ms:	from one trial to the next; doubled by each loss
- * @at:		jiffies before which there is no trial, over all CPUs
- * @good:	trials in a row that went well
- */
-struct nof_probation {
-	bool		on;
-	u32		losses;
-	unsigned long	since;
-	u32		gap_ms;
-	unsigned long	at;
-	atomic_t	good;
 };
 
 /**

@@ -25,7 +25,7 @@ endif()
 set(kmod ${PROJECT_SOURCE_DIR}/kmod)
 add_library(nof_pure STATIC
 	${kmod}/core/backoff.c ${kmod}/core/ccr_log.c ${kmod}/core/identify.c ${kmod}/core/state.c ${kmod}/core/status.c
-	${kmod}/core/reservation.c ${kmod}/core/zone.c
+	${kmod}/core/probation.c ${kmod}/core/reservation.c ${kmod}/core/zone.c
 	${kmod}/mpath/ana_log.c ${kmod}/mpath/repeat.c ${kmod}/transport/tcp/pdu.c)
 set_target_properties(nof_pure PROPERTIES C_STANDARD 11)
 target_compile_options(nof_pure PRIVATE -Wall -Werror)
@@ -37,7 +37,7 @@ target_compile_definitions(nof_pure PUBLIC
 
 add_executable(unit_kernel
 	k_ana_log.cpp k_backoff.cpp k_ccr_log.cpp k_identify_ctrl.cpp k_identify_ns.cpp k_latency.cpp k_pdu.cpp
-	k_repeat.cpp k_reservation.cpp k_state.cpp k_status.cpp k_zone.cpp)
+	k_probation.cpp k_repeat.cpp k_reservation.cpp k_state.cpp k_status.cpp k_zone.cpp)
 target_link_libraries(unit_kernel PRIVATE nof_pure nvmeof_test_flags nvmeof_catch)
 target_compile_options(unit_kernel PRIVATE -Wall)
 # The kernel's header names its anonymous structures freely.

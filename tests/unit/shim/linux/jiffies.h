@@ -4,5 +4,7 @@
 
 #define HZ 250
 #define msecs_to_jiffies(ms) ((ms) * HZ / 1000)
+#define time_before(a, b) ((long)((a) - (b)) < 0)
+#define time_before_eq(a, b) ((long)((a) - (b)) <= 0)
 
 #endif
