@@ -349,7 +349,7 @@ int nof_put_path(struct sk_buff *skb, struct nof_path *path)
 	       nla_put_u32(skb, NVMEOF_A_CTRL_STATE, nof_ctrl_state(path->ctrl)) ?:
 	       put_ana(skb, path) ?:
 	       nla_put_u8(skb, NVMEOF_A_USABLE, READ_ONCE(path->usable)) ?:
-	       nla_put_u8(skb, NVMEOF_A_DEGRADED, READ_ONCE(path->on_trial) || READ_ONCE(path->ctrl->suspect)) ?:
+	       nla_put_u8(skb, NVMEOF_A_DEGRADED, nof_path_degraded(path)) ?:
 	       nla_put_u8(skb, NVMEOF_A_SUSPECT, READ_ONCE(path->ctrl->suspect)) ?:
 	       nla_put_u8(skb, NVMEOF_A_PROBATION, READ_ONCE(path->ctrl->probation.on)) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_path_inflight(path)) ?:

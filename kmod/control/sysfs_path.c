@@ -19,7 +19,7 @@ PATH_ATTR(ana_state, "%s", nof_ana_state_name(READ_ONCE(path->ana_state)));
 PATH_ATTR(ana_grpid, "%u", READ_ONCE(path->ana_group));
 PATH_ATTR(ana_since, "%llu", READ_ONCE(path->ana_since));	/* CLOCK_BOOTTIME, ns */
 PATH_ATTR(usable, "%d", READ_ONCE(path->usable));
-PATH_ATTR(degraded, "%d", READ_ONCE(path->on_trial) || READ_ONCE(path->ctrl->suspect));
+PATH_ATTR(degraded, "%d", nof_path_degraded(path));
 PATH_ATTR(suspect, "%d", READ_ONCE(path->ctrl->suspect));
 PATH_ATTR(probation, "%d", READ_ONCE(path->ctrl->probation.on));
 PATH_ATTR(inflight, "%u", nof_path_inflight(path));

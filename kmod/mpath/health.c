@@ -30,7 +30,7 @@
 
 static bool healthy(const struct nof_path *path)
 {
-	return path->usable && !path->on_trial && !READ_ONCE(path->ctrl->suspect);
+	return path->usable && !nof_path_degraded(path);
 }
 
 static bool peers(const struct nof_path *path, const struct nof_path *other)

@@ -546,6 +546,11 @@ void nof_paths_unsee(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
+bool nof_path_degraded(const struct nof_path *path)
+{
+	return READ_ONCE(path->on_trial) || READ_ONCE(path->ctrl->suspect);
+}
+
 struct nof_path *nof_path_find(const char *name)
 {
 	struct nof_path *path, *found = NULL;

@@ -124,6 +124,8 @@ struct nof_path *nof_path_pin(struct nof_path *path);
 void nof_path_unpin(struct nof_path *path);
 /* By name, likewise; NULL if none. */
 struct nof_path *nof_path_find(const char *name);
+/* Gets no I/O while another path works: it is an outlier, on probation, or suspect */
+bool nof_path_degraded(const struct nof_path *path);
 const char *nof_ana_state_name(enum nvmeof_ana_state state);
 
 extern const struct attribute_group *nof_path_attr_groups[];	/* control/ */
