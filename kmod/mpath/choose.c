@@ -27,33 +27,49 @@ static struct nof_path *choose_pick(struct nof_path *const *paths, u16 nr, const
 
 /*
  * One request at a time over all CPUs; its completion allows the next, see nof_health_probed(). Never a write: should
- * the path be lost under it, that would be one of doubtful outcome for nothing. Nor one that has had its share of
- * trouble.
+ * the path be lost under it, that would be one of doubtful outcome for nothing.
  */
-static bool probes(struct nof_path *path, struct request *rq)
+static bool probes(struct nof_path *path, const struct request *rq)
 {
-	const struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	unsigned long at = READ_ONCE(path->probe_at);
 
-	return req_op(rq) == REQ_OP_READ && !req->retries && !req->losses &&
-	       time_after_eq(jiffies, at) && cmpxchg(&path->probe_at, at, jiffies + PROBE_LOST) == at;
+	return req_op(rq) == REQ_OP_READ && time_after_eq(jiffies, at) &&
+	       cmpxchg(&path->probe_at, at, jiffies + PROBE_LOST) == at;
 }
 
 static struct nof_path *choose_probe(const struct nof_path_set *set, struct request *rq)
 {
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	u16 i;
 
+	/* a request that failed once must not depend on a doubtful path */
+	if (req->retries || req->losses || req->left)
+		return NULL;
 	/* a suspect one shows by what it has whether it answers */
 	for (i = set->nr; i < set->nr_sound; i++) {
 		struct nof_path *path = set->paths[i];
 		struct nof_ctrl *ctrl = path->ctrl;
 
 		if (READ_ONCE(ctrl->probation.on) ? nof_probation_takes(ctrl, rq) : probes(path, rq)) {
+			req->trial = true;
 			trace_nof_path_choice(path, NOF_CHOICE_PROBE);
 			return path;
 		}
 	}
 	return NULL;
+}
+
+void nof_choose_undo(struct nof_path *path, struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (likely(!req->trial))
+		return;
+	req->trial = false;
+	if (READ_ONCE(path->ctrl->probation.on))
+		nof_probation_give_back(&path->ctrl->probation, jiffies);
+	else
+		WRITE_ONCE(path->probe_at, jiffies);
 }
 
 /* What a path promises to a request of this class */

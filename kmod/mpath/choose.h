@@ -15,6 +15,8 @@ enum nof_choice_why { NOF_CHOICE_PROBE, NOF_CHOICE_SPILL, NOF_CHOICE_OTHER };
 /* NULL when no path is usable. @last: no more of its batch follow. Context: SRCU read side, no sleeping. */
 struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *set, const struct nof_selector *selector,
 			    struct request *rq, bool last);
+/* @rq could not be queued on @path, which nof_choose() returned: another request may try the path. Same context. */
+void nof_choose_undo(struct nof_path *path, struct request *rq);
 /* A healthy path by another controller than that one, whose queue has room; NULL if there is none. */
 struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, const struct request *rq);
 /* For a request that this controller could not carry: @path, or any other path rather than one of that (TRAP 30) */

@@ -133,6 +133,7 @@ enum nof_again {
  * @hasty:	of passthrough: fails where there is no path, and waits for none
  * @again:	of a command of the driver's own (REQ_DRV), see mpath/command.h: enum nof_again
  * @lost:	it may have been executed and must not be repeated: it ends instead of being sent again
+ * @trial:	chosen as the probe of a path that is degraded or on probation, see choose_probe()
  * @ran:	of passthrough: it was sent, and lost without an answer, at least once
  * @gpu:	its data are in a GPU's memory, whoever may still know
  * @failover:	of the path it left first, NULL for none
@@ -172,6 +173,7 @@ struct nof_request {
 	bool			taken_back;
 	bool			hasty;
 	bool			lost;
+	bool			trial;
 	u8			again;
 	bool			ran;
 	u8			zone;

@@ -12,7 +12,6 @@
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
-#include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
 
@@ -45,12 +44,8 @@ void nof_probation_lost(struct nof_ctrl *ctrl)
 	nof_paths_event_locked(ctrl, NVMEOF_EVENT_DEGRADED);
 }
 
-bool nof_probation_takes(struct nof_ctrl *ctrl, struct request *rq)
+bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq)
 {
-	const struct nof_request *req = blk_mq_rq_to_pdu(rq);
-
-	if (req->retries || req->losses)
-		return false;
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
 		return nof_probation_take(&ctrl->probation, jiffies, true);

@@ -12,7 +12,7 @@ struct request;
 /* The association is lost. Under subsys->lock */
 void nof_probation_lost(struct nof_ctrl *ctrl);
 /* @rq is the next trial: the caller sends it to @ctrl. SRCU read side */
-bool nof_probation_takes(struct nof_ctrl *ctrl, struct request *rq);
+bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq);
 /* A request on the controller is back. Softirq or process context */
 void nof_probation_tried(struct nof_ctrl *ctrl, bool answered);
 /* Ends the probation of those that have answered enough. Under subsys->lock */

@@ -342,7 +342,10 @@ static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_
 	if (ret != BLK_STS_OK || parted)
 		return ret;
 	ret = request_send(head, path, rq, last);
-	if (unlikely(ret != BLK_STS_OK && set->nr_usable > 1 && !bound(rq))) {
+	if (likely(ret == BLK_STS_OK))
+		return ret;
+	nof_choose_undo(path, rq);
+	if (set->nr_usable > 1 && !bound(rq)) {
 		path = nof_choose_other(set, path->ctrl->id, rq);
 		if (path && can(path, rq))
 			ret = request_send(head, path, rq, last);
@@ -411,7 +414,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		req->again_at = 0;
 		req->since = jiffies;
 		req->aborted = req->waiting = req->told_when = req->taken_back = false;
-		req->lost = false;
+		req->lost = req->trial = false;
 		req->ran = false;
 		req->zone = NOF_ZONE_SURE;
 		req->failover = NULL;
@@ -611,6 +614,7 @@ static void finish(struct request *rq, struct nof_completed *done)
 static void put_back(struct nof_request *req, struct request *rq)
 {
 	req->aborted = false;
+	req->trial = false;
 	req->periods = 0;
 	nof_request_clear_marks(rq);
 	blk_mq_requeue_request(rq, false);
