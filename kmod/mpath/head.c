@@ -303,23 +303,33 @@ static void head_remember(struct nof_head *head, struct past_head *past)
 	past->id = head->id;
 	strscpy(past->wwid, head->wwid, sizeof(past->wwid));
 	list_add_tail(&past->entry, &s->past_heads);
-	if (++s->nr_past_heads > nof_head_most())
+	s->nr_past_heads++;
+	/* the parameter may have been lowered */
+	while (s->nr_past_heads > nof_head_most())
 		past_head_free(s, list_first_entry(&s->past_heads, struct past_head, entry));
 }
 
-/* 0: it had none, or that is still in use */
+static struct past_head *past_head_find(struct nof_subsys *s, const char *wwid)
+{
+	struct past_head *past;
+
+	lockdep_assert_held(&s->lock);
+	list_for_each_entry(past, &s->past_heads, entry)
+		if (!strcmp(past->wwid, wwid))
+			return past;
+	return NULL;
+}
+
+/* 0: it had none, or that is still in use. It is forgotten only when the disk is visible: creating that may fail. */
 static u32 past_number(struct nof_subsys *s, const char *wwid)
 {
 	struct past_head *past;
 	u32 id = 0;
 
 	mutex_lock(&s->lock);
-	list_for_each_entry(past, &s->past_heads, entry)
-		if (!strcmp(past->wwid, wwid)) {
-			id = past->id;
-			past_head_free(s, past);
-			break;
-		}
+	past = past_head_find(s, wwid);
+	if (past)
+		id = past->id;
 	mutex_unlock(&s->lock);
 	return id && nof_number_take_this(&s->head_ids, id) >= 0 ? id : 0;
 }
@@ -452,6 +462,7 @@ static void tell_same(struct nof_head *head)
 /* The partition table is read later: nothing here waits for I/O. */
 static int head_add(struct nof_head *head)
 {
+	struct past_head *past;
 	int ret;
 
 	ret = head->format.zone_blocks ? nof_zones_begin(head) : 0;
@@ -471,6 +482,9 @@ static int head_add(struct nof_head *head)
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
 	/* listed from here on */
 	mutex_lock(&head->subsys->lock);
+	past = past_head_find(head->subsys, head->wwid);
+	if (past)
+		past_head_free(head->subsys, past);
 	set_bit(NOF_HEAD_ADDED, &head->flags);
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);

@@ -64,6 +64,65 @@ TEST_CASE("a namespace added to a live target appears, and goes when removed", "
 	CHECK(other != disk);
 }
 
+TEST_CASE("a namespace that goes before it could be used keeps its old name", "[namespace][names]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	Loop second(32 * mib);
+	auto add = [&] { rig.subsystem.addNamespace(2, second.device(), {.anaGroup = 2}); };
+	auto paths = [&](std::uint32_t count) {
+		return eventually([&] { return rig.host.controller(c.name).paths == count; });
+	};
+	rig.port.setAnaState(2, "optimized");
+	add();
+	auto disk = rig.host.disk(2);
+	REQUIRE_FALSE(disk.empty());
+	rig.subsystem.removeNamespace(2);
+	CHECK(paths(1));
+	// no path of it may be used, so it is not shown
+	rig.port.setAnaState(2, "inaccessible");
+	add();
+	CHECK(paths(2));
+	rig.subsystem.removeNamespace(2);
+	CHECK(paths(1));
+	CHECK_FALSE(exists(disk));
+	rig.port.setAnaState(2, "optimized");
+	add();
+	CHECK(rig.host.disk(2) == disk);
+}
+
+TEST_CASE("as many old names are remembered as there may be namespaces, the latest", "[namespace][names]")
+{
+	struct Most {
+		explicit Most(int n) { set(n); }
+		~Most() { set(4096); }
+		static void set(int n) { writeFile("/sys/module/nvmeof/parameters/max_namespaces", std::to_string(n)); }
+	};
+	Rig rig;
+	rig.connect();
+	Loop second(32 * mib);
+	Most most(2);
+	// What a namespace was called that was there for a moment
+	auto once = [&](std::uint32_t nsid) {
+		rig.subsystem.addNamespace(nsid, second.device());
+		auto disk = rig.host.disk(nsid);
+		CHECK_FALSE(disk.empty());
+		rig.subsystem.removeNamespace(nsid);
+		CHECK(eventually([&] { return !exists(disk); }));
+		return disk;
+	};
+	auto two = once(2), three = once(3), four = once(4);
+	CHECK(two != three);
+	CHECK(three != four);
+	CHECK(once(4) == four);
+	CHECK(once(3) == three);
+	auto newTwo = once(2); // it was the first of three
+	CHECK(newTwo != two);
+	CHECK(once(3) == three);
+	CHECK(once(2) == newTwo);
+	CHECK(once(4) != four);
+}
+
 TEST_CASE("a namespace that grows tells so, and has its data and its new room", "[namespace][aer][short]")
 {
 	Rig rig;
