@@ -37,9 +37,9 @@ enum step {
  * @name:	the controller's
  * @victim:	names the association to other controllers
  * @nr:		requests that were held when the bound began
- * @asks:	the target is asked about one of them: the bound is the whole one, whatever the policy
+ * @asks:	the target is asked about some of them, which wait for the whole bound, whatever the policy
  * @lost_at:	jiffies; 0 before the loss
- * @bound_at:	jiffies, when the hold ends at the latest
+ * @ends_at:	jiffies when the last of them are released
  * @end:	enum nof_fence_end
  * @told:	the log has the end of it
  * @step:	enum step, of the reset
@@ -59,7 +59,7 @@ struct nof_fence {
 	u32			nr;
 	bool			asks;
 	unsigned long		lost_at;
-	unsigned long		bound_at;
+	unsigned long		ends_at;
 	unsigned long		ended_at;
 	u8			end;
 	bool			told;
@@ -74,6 +74,11 @@ struct nof_fence {
 
 static atomic_t nr_lost = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(none_lost);
+
+static bool holds(const struct nof_fence *f)
+{
+	return !list_empty(&f->held) || !list_empty(&f->parked);
+}
 
 static u64 bit_of(const struct nof_ctrl *ctrl)
 {
@@ -135,16 +140,50 @@ static void go_on(struct held *held)
 	nof_completed_end(&done);
 }
 
+/* Under fence_lock: releases the requests that only the policy holds; returns how many. */
+static u32 release_plain(struct nof_fence *f, struct held *to)
+{
+	struct request *rq, *next;
+	u32 nr = f->nr;
+
+	lockdep_assert_held(&f->subsys->fence_lock);
+	f->nr = 0;
+	list_for_each_entry_safe(rq, next, &f->held, queuelist) {
+		if (nof_request_asks(rq)) {
+			f->nr++;
+			continue;
+		}
+		unhold(rq);
+		list_add_tail(&rq->queuelist, &to->requests);
+	}
+	/* a request that the target is asked about is never parked */
+	nof_park_pick(&f->parked, NULL, &to->parked);
+	nr -= f->nr;
+	if (nr)
+		trace_nof_fence_release(f->name, nr, NOF_FENCE_BOUND, jiffies_to_msecs(jiffies - f->lost_at));
+	return nr;
+}
+
 static void bound_work(struct work_struct *work)
 {
 	struct nof_fence *f = container_of(to_delayed_work(work), struct nof_fence, bound_work);
+	unsigned long now = jiffies;
+	u32 released = 0, left;
 	HELD(held);
 
 	spin_lock_irq(&f->subsys->fence_lock);
-	if (f->end == NOF_FENCE_HOLDS)
+	if (f->end == NOF_FENCE_HOLDS && time_before(now, f->ends_at))
+		released = release_plain(f, &held);
+	left = f->nr;
+	if (f->end == NOF_FENCE_HOLDS && holds(f) && time_before(now, f->ends_at))
+		queue_delayed_work(nof_recovery_wq, &f->bound_work, f->ends_at - now);
+	else if (f->end == NOF_FENCE_HOLDS)
 		end_hold(f, NOF_FENCE_BOUND, &held);
 	spin_unlock_irq(&f->subsys->fence_lock);
 	/* free_fence() waits for us */
+	if (released)
+		dev_info(&f->subsys->dev, "%s: lost association: %u requests were held for %u ms, %u still are\n",
+			 f->name, released, jiffies_to_msecs(now - f->lost_at), left);
 	go_on(&held);
 }
 
@@ -400,11 +439,6 @@ int nof_fence_arm(struct nof_ctrl *ctrl)
 	return 0;
 }
 
-static bool holds(const struct nof_fence *f)
-{
-	return !list_empty(&f->held) || !list_empty(&f->parked);
-}
-
 void nof_fence_disarm(struct nof_ctrl *ctrl)
 {
 	if (!ctrl->fence)
@@ -500,7 +534,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_fence *f;
-	u32 nr = 0, ms = 0;
+	u32 nr = 0, ms = 0, plain_ms;
 
 	spin_lock_irq(&s->fence_lock);
 	f = ctrl->fence;
@@ -509,11 +543,12 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 		f->subsys = nof_subsys_get(s);	/* the controller may go first, from now on */
 		atomic_inc(&nr_lost);
 		nr = f->nr;
-		ms = f->asks ? bound_ms(ctrl) : hold_ms(ctrl);
+		plain_ms = hold_ms(ctrl);
+		ms = f->asks ? bound_ms(ctrl) : plain_ms;
 		f->lost_at = jiffies ?: 1;
-		f->bound_at = jiffies + msecs_to_jiffies(ms);
 		/* one more, as the current one is not whole */
-		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(ms) + 1);
+		f->ends_at = f->lost_at + msecs_to_jiffies(ms) + 1;
+		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(plain_ms) + 1);
 		fence_kick(f);
 	}
 	spin_unlock_irq(&s->fence_lock);
@@ -578,7 +613,7 @@ static void describe(const struct nof_fence *f, struct nof_hold *hold)
 	strscpy(hold->of, f->name, sizeof(hold->of));
 	strscpy(hold->asked, f->step == ASKED || f->step == RUNNING ? nof_ctrl_name(f->source) : "",
 		sizeof(hold->asked));
-	hold->left_ms = time_after(f->bound_at, jiffies) ? jiffies_to_msecs(f->bound_at - jiffies) : 0;
+	hold->left_ms = time_after(f->ends_at, jiffies) ? jiffies_to_msecs(f->ends_at - jiffies) : 0;
 }
 
 bool nof_fence_last(struct nof_subsys *s, struct nof_hold *hold)
@@ -587,7 +622,7 @@ bool nof_fence_last(struct nof_subsys *s, struct nof_hold *hold)
 
 	spin_lock_irq(&s->fence_lock);
 	list_for_each_entry(f, &s->fences, entry)
-		if (f->lost_at && (!last || time_after(f->bound_at, last->bound_at)))
+		if (f->lost_at && (!last || time_after(f->ends_at, last->ends_at)))
 			last = f;
 	if (last)
 		describe(last, hold);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Zoned namespaces of the kernel's target, on a null_blk with zones: what applications do with them, over two paths.
 #include "support/fio.h"
+#include "support/ghost.h"
 #include "support/loop.h"
 #include "support/multi.h"
 #include "support/zoned.h"
@@ -11,6 +12,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <thread>
 
 namespace guest::zones {
@@ -247,6 +249,48 @@ static void keepsFiles(Zoned &z, const std::string &mount)
 	CHECK(must("md5sum < /tmp/fs/file") == sum);
 	must("umount /tmp/fs");
 	CHECK(z.rig.waitPaths(2, 1, 20s));
+}
+
+TEST_CASE("a plain write does not wait for the fence of the zones beside it", "[zones][lost][tcp]")
+{
+	Zoned z;
+	Loop loop(16 * mib);
+	z.rig.subsystem().addNamespace(2, loop.device(), {.anaGroup = 1});
+	z.rig.lane(1).setAna(1, "non-optimized");
+	auto node = z.rig.disk(2);
+	REQUIRE_FALSE(node.empty());
+	REQUIRE(z.rig.waitPaths(2));
+	REQUIRE(z.rig.waitPaths(2, 2));
+	auto zones = std::make_shared<Disk>(z.node), plain = std::make_shared<Disk>(node);
+	auto onFirst = [&] {
+		return z.rig.path(1).anaState == nvmeof::AnaState::nonOptimized &&
+		       z.rig.path(1, 2).anaState == nvmeof::AnaState::nonOptimized;
+	};
+	REQUIRE(eventually(onFirst));
+	REQUIRE(writeAt(*zones, 0, 4096, 1) == 0);
+	REQUIRE(writeAt(*plain, 0, 4096, 1) == 0);
+	auto name = z.rig.name(0);
+	z.rig.lane(0).link().impair("loss 100%");
+	Pending inZone([zones] { return writeAt(*zones, 8, 4096, 2); });
+	Pending beside([plain] { return writeAt(*plain, 8, 4096, 2); });
+	pause(800ms); // silent for long enough that nobody can tell the target
+	REQUIRE(inZone.waits());
+	REQUIRE(beside.waits());
+	Stopwatch lost;
+	CHECK(z.rig.host.client().reset(name).ok());
+	// what is left of the keep-alive timeout of 2 s; of the zone it is three times that, as the target is asked
+	REQUIRE(beside.join(3s));
+	CHECK(beside.status() == 0);
+	CHECK(lost.elapsed() > 300ms);
+	CHECK(inZone.waits());
+	CHECK(kernelSaid(name + ": lost association: 1 requests were held for .* ms, 1 still are"));
+	z.rig.lane(0).link().repair();
+	REQUIRE(inZone.join(10s));
+	CHECK(inZone.status() == 0);
+	CHECK(lost.elapsed() > 5900ms);
+	CHECK(readsAs(*zones, 8, 4096, 2));
+	CHECK(zoneOf(*zones, 0).wp == 16);
+	CHECK(z.rig.waitPaths(2));
 }
 
 TEST_CASE("btrfs on zones", "[zones][filesystems]")
