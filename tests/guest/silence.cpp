@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
 
 namespace guest::silence {
 
@@ -56,6 +59,56 @@ std::uint32_t reconnects(Multi &rig)
 	return sum;
 }
 
+bool onProbation(Multi &rig, const std::string &name)
+{
+	for (auto &p : rig.host.paths())
+		if (p.controller == name)
+			return p.probation;
+	return false;
+}
+
+// Its controller is lost by silence
+void lose(Multi &rig, unsigned lane)
+{
+	auto name = rig.name(lane);
+	silent(rig, lane);
+	CHECK(timeToLoss(rig, name, 8s) < slowly(8s));
+	rig.lane(lane).link().repair();
+}
+
+void loseAndReturn(Multi &rig, unsigned lane)
+{
+	lose(rig, lane);
+	CHECK(rig.host.waitState(rig.name(lane), ControllerState::live, 20s));
+}
+
+// What TCP has repeated in this network namespace; targets have namespaces of their own
+std::uint64_t repeated()
+{
+	std::istringstream all(readFile("/proc/net/snmp"));
+	std::vector<std::string> names;
+	for (std::string line; std::getline(all, line);) {
+		std::istringstream words(line);
+		std::vector<std::string> row{std::istream_iterator<std::string>(words), {}};
+		if (row.empty() || row[0] != "Tcp:")
+			continue;
+		if (names.empty()) {
+			names = row;
+			continue;
+		}
+		auto at = std::find(names.begin(), names.end(), "RetransSegs") - names.begin();
+		return std::stoull(row.at(static_cast<std::size_t>(at)));
+	}
+	throw std::runtime_error("no TCP counters");
+}
+
+std::uint64_t repeatedIn(Millis time)
+{
+	auto before = repeated();
+	pause(time);
+	return repeated() - before;
+}
+
 } // namespace
 
 TEST_CASE("a silent path with another beside it is left by reads in less than half a second", "[silence][gap]")
@@ -100,14 +153,8 @@ TEST_CASE("a path that loses long packets alone is soon on probation, and told a
 	Probe probe(rig.disk(), {.pause = 20ms});
 	auto lane = rig.busyLane();
 	auto name = rig.name(lane);
-	auto onProbation = [&] {
-		for (auto &p : rig.host.paths())
-			if (p.controller == name)
-				return p.probation;
-		return false;
-	};
 	rig.lane(lane).link().swallowToTarget(2048);
-	REQUIRE(eventually([&] { return onProbation(); }, 60s));
+	REQUIRE(eventually([&] { return onProbation(rig, name); }, 60s));
 	CHECK(kernelSaid(name + ".*segments of .* bytes are not acknowledged, .*: check the MTU"));
 	REQUIRE(rig.host.waitState(name, ControllerState::live, 20s));
 	CHECK(must("nvmeofctl show " + rig.disk().substr(5)).find("probation") != std::string::npos);
@@ -115,11 +162,107 @@ TEST_CASE("a path that loses long packets alone is soon on probation, and told a
 	auto before = reconnects(rig);
 	std::this_thread::sleep_for(slowly(30s));
 	CHECK(reconnects(rig) - before <= 2);
-	CHECK(onProbation());
+	CHECK(onProbation(rig, name));
 	rig.lane(lane).link().repair();
-	CHECK(eventually([&] { return !onProbation(); }, 120s));
+	CHECK(eventually([&] { return !onProbation(rig, name); }, 120s));
 	CHECK(kernelSaid(name + ".*has answered 8 requests on probation: used again"));
 	expectGood(probe);
+}
+
+TEST_CASE("a controller that is lost after its probation is on probation again at once", "[silence][probation]")
+{
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	rig.set("iopolicy=round-robin");
+	FioLoad load(verifiedJob(rig.disk(), 120, 8));
+	REQUIRE(rig.flowing());
+	auto name = rig.name(0);
+	for (int i = 0; i < 2; i++) {
+		loseAndReturn(rig, 0);
+		CHECK_FALSE(onProbation(rig, name));
+	}
+	loseAndReturn(rig, 0);
+	CHECK(onProbation(rig, name));
+	CHECK(kernelSaid(name + ".*lost 3 times in .*: on probation, where there are other paths"));
+	CHECK(eventually([&] { return !onProbation(rig, name); }, 60s));
+	loseAndReturn(rig, 0);
+	CHECK(onProbation(rig, name));
+	CHECK(kernelSaid(name + ".*lost [0-9]* s after its probation: on probation again"));
+	expectGoodUntilNow(load);
+}
+
+TEST_CASE("writes alone try a path on probation one at a time, and do not stall", "[silence][probation]")
+{
+	Multi rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	rig.set("iopolicy=round-robin");
+	FioLoad load({.file = rig.disk(), .depth = 8, .verify = false, .seconds = 120});
+	REQUIRE(rig.flowing());
+	auto name = rig.name(0);
+	loseAndReturn(rig, 0);
+	loseAndReturn(rig, 0);
+	lose(rig, 0);
+	auto before = rig.path(0);
+	CHECK(rig.host.waitState(name, ControllerState::live, 20s));
+	Stopwatch watch;
+	std::vector<nvmeof::Path> looks; // the last of them may have seen the end of it
+	auto elsewhere = rig.path(1).ios;
+	do {
+		looks.push_back(rig.path(0));
+		pause(100ms);
+		auto now = rig.path(1).ios;
+		CHECK(now > elsewhere);
+		elsewhere = now;
+	} while (onProbation(rig, name) && watch.elapsed() < slowly(60s));
+	CHECK_FALSE(onProbation(rig, name));
+	// three times it waits for a read, a second more than the second from one trial to the next
+	CHECK(watch.elapsed() > 9s);
+	REQUIRE(looks.size() > 1);
+	looks.pop_back();
+	for (auto &look : looks)
+		CHECK(look.inflight <= 1);
+	CHECK(looks.back().ios - before.ios >= 7);
+	CHECK(looks.back().ios - before.ios <= 8);
+	CHECK(looks.back().bytesRead == before.bytesRead);
+	auto result = load.finish(20s);
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+TEST_CASE("a path that loses everything is not said to have the wrong MTU", "[silence][mtu]")
+{
+	Multi rig;
+	for (unsigned n = 0; n < 2; n++)
+		rig.lane(n).link().setMtu(9000);
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	rig.set("iopolicy=round-robin");
+	auto job = verifiedJob(rig.disk(), 60, 8);
+	job.blocks = "64k";
+	FioLoad load(job);
+	REQUIRE(rig.flowing());
+	auto name = rig.name(0);
+	auto &link = rig.lane(0).link();
+	SECTION("in both directions")
+	{
+		link.impair("loss 100%");
+	}
+	SECTION("towards the target")
+	{
+		link.impairToTarget("loss 100%");
+	}
+	SECTION("from the target")
+	{
+		link.impairToHost("loss 100%");
+	}
+	CHECK(timeToLoss(rig, name, 8s) < slowly(8s));
+	CHECK(kernelSaid(name + ".*nothing is acknowledged: path is suspect"));
+	CHECK_FALSE(kernelSaid(name + ".*check the MTU"));
+	link.repair();
+	CHECK(rig.host.waitState(name, ControllerState::live, 20s));
+	expectGoodUntilNow(load);
 }
 
 TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
@@ -167,6 +310,37 @@ TEST_CASE("a silent path without alternative is waited for, and goes on with the
 	expectGoodUntilNow(load);
 	CHECK(rig.host.controller(c.name).reconnects == 0);
 	CHECK(kernelSaid("no other path, so it is waited for"));
+}
+
+TEST_CASE("a silent peer is sent a segment every 20 ms, for three seconds", "[silence][nudge]")
+{
+	Multi rig({.lanes = 1});
+	auto c = connectWith(rig, 0, [](auto &o) {
+		o.keepAlive = slowly(30s);
+		o.connectTimeout = slowly(30s); // as long as TCP has
+	});
+	Probe probe(rig.disk(), {.writes = false});
+	REQUIRE(probe.moves());
+	silent(rig, 0);
+	Stopwatch watch;
+	pause(1s);
+	// of the read and of the Keep Alive that followed it
+	auto nudged = repeatedIn(1s);
+	CHECK(nudged >= 40);
+	CHECK(nudged <= 105);
+	// time that this machine was late for does not count
+	CHECK(eventually([&] { return repeatedIn(400ms) < 10; }, 5s));
+	auto end = watch.elapsed();
+	CHECK(end > 3s);
+	// then as TCP does: from 60 ms on, doubled
+	auto later = repeatedIn(3s);
+	CHECK(later <= 10);
+	std::printf("silent peer: %lu segments in a second, %lu in three after %ld ms\n", nudged, later, end.count());
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+	rig.lane(0).link().repair();
+	CHECK(probe.moves(10s));
+	CHECK(rig.host.controller(c.name).reconnects == 0);
+	expectGood(probe);
 }
 
 TEST_CASE("an idle path is not watched; the first I/O finds out", "[silence]")
