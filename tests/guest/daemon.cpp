@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <regex>
 #include <thread>
 
 #include <csignal>
@@ -158,6 +159,15 @@ std::vector<std::string> names(const std::vector<Controller> &controllers)
 	return all;
 }
 
+// As it is shown
+std::string lossTimeout(const Controller &controller)
+{
+	auto shown = must("nvmeofctl show " + controller.name);
+	std::smatch found;
+	std::regex_search(shown, found, std::regex("ctrl-loss-tmo *: (.*)"));
+	return found.empty() ? shown : found[1].str();
+}
+
 } // namespace
 
 TEST_CASE("nvmeofd connects to what a service tells, and follows it", "[daemon][short]")
@@ -168,6 +178,9 @@ TEST_CASE("nvmeofd connects to what a service tells, and follows it", "[daemon][
 	CHECK(std::ranges::all_of(stage.controllers(), [](auto &c) { return c.owner == daemonOwner; }));
 	REQUIRE(stage.services().size() == 1);
 	CHECK(stage.services()[0].keepAlive.count() > 0);
+	// the kernel gives none of them up: whether they are wanted is the daemon's to say
+	for (auto &c : take(stage.host.client().controllers()))
+		CHECK(lossTimeout(c) == "never");
 
 	// one more port: the service tells, and nobody else is asked
 	Stopwatch came;
@@ -180,6 +193,15 @@ TEST_CASE("nvmeofd connects to what a service tells, and follows it", "[daemon][
 	CHECK(stage.becomes(2)); // nobody wants it any more
 	daemon.end();
 	CHECK(stage.live() == 2); // connections are the kernel's
+}
+
+TEST_CASE("a configured ctrl-loss-tmo goes before nvmeofd's own", "[daemon]")
+{
+	Stage stage;
+	Daemon daemon(configFor({&stage.one}, "[[defaults]]\nctrl-loss-tmo = 30\n"));
+	REQUIRE(stage.becomes(2));
+	for (auto &c : stage.controllers())
+		CHECK(lossTimeout(c) == "30 s");
 }
 
 TEST_CASE("nvmeofd that was killed finds what it had made", "[daemon]")
