@@ -94,6 +94,27 @@ undeafen() {
 	tc -n "$1$2" qdisc del dev far ingress
 }
 
+# The target's process stands still: TCP acknowledges what is sent to it, and nothing is answered, Keep Alive included.
+# In its place stands a relay in front of it, for nvmet cannot be stopped.
+freeze() {
+	ip netns pids "$1$2" | xargs kill -STOP
+}
+
+thaw() {
+	ip netns pids "$1$2" | xargs kill -CONT
+}
+
+connect_by_relays() {
+	local path
+	disconnect_stack "$1"
+	for path in 1 2; do
+		far "$1" "$path" busybox nc -ll -p 4421 -e busybox nc "$(address_of "$1" "$path")" 4420 &
+	done
+	sleep 0.1
+	service=4421
+	connect_stack "$1" 2
+}
+
 # blip MS STACK DIRECTION: nothing gets through for so long; then it takes until TCP repeats what was lost.
 blip() {
 	local path
@@ -135,4 +156,8 @@ for round in $(seq "$GAP_REPS"); do
 	for stack in $DRIVERS; do
 		for ms in 200 600 1500; do blip "$ms" "$stack" "$(direction)"; done
 	done
+done
+for stack in $DRIVERS; do connect_by_relays "$stack"; done
+for round in $(seq "$GAP_REPS"); do
+	for stack in $DRIVERS; do silent frozen "$stack" "$(direction)" freeze thaw; done
 done

@@ -15,7 +15,7 @@ BLIPS = ("200ms", "600ms", "1500ms")
 CHOICE = {
     "nvmeof": {
         "nof_choose", "choose_slow", "begin_run", "pick_in_run", "choose_pick", "choose_probe", "probes", "promise_of",
-        "choose_over", "spill", "may_spill", "nof_choose_other", "nof_choose_again", "other_of", "has_room",
+        "choose_over", "spill", "may_spill", "nof_choose_other", "nof_choose_undo", "nof_choose_again", "other_of", "has_room",
         "sel_latency_select", "sel_numa_select", "sel_queue_depth_select", "sel_round_robin_select", "select_probing",
         "fight", "sel_latency_look", "spend", "sel_latency_class_of", "distance", "nof_duel", "nof_duel_won",
         "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured", "nof_lat_class", "nof_lat_better",
@@ -83,6 +83,12 @@ def blip_rows(gaps):
             for length in BLIPS for kind in ("read", "write")]
 
 
+def frozen_rows(gaps):
+    """The target's TCP acknowledges, and nothing is answered."""
+    return [gap_row(f"mpath/frozen-gap/{kind}", gaps[f"frozen-{kind}", "ours"], gaps[f"frozen-{kind}", "intree"])
+            for kind in ("read", "write")]
+
+
 def gap_rows(path):
     gaps = read_gaps(path)
     rows = [gap_row(f"mpath/{name}", gaps[case, "ours"], gaps[case, "intree"])
@@ -90,13 +96,18 @@ def gap_rows(path):
     rows += silent_rows(gaps, "intree", "")
     if gaps["silent-down-read", "tuned"]:
         rows += silent_rows(gaps, "tuned", "/tuned")
-    return rows + blip_rows(gaps)
+    return rows + blip_rows(gaps) + frozen_rows(gaps)
 
 
 def two_guest_rows(path):
-    """Reads over a link that goes silent between two guests, by transport."""
+    """A link between two guests, by transport: reads when it goes silent, both kinds when it does so for a while."""
     gaps = read_gaps(path)
-    return [gap_row(f"{transport}/silent-gap{name}", gaps[transport, "ours"], gaps[transport, stack])
+    rows = [gap_row(f"{transport}/blip/{length}/{kind}", gaps[f"{transport}-blip-{length}-{kind}", "ours"],
+                    gaps[f"{transport}-blip-{length}-{kind}", "intree"])
+            for transport in ("tcp", "rdma") for length in BLIPS for kind in ("read", "write")]
+    rows += [gap_row(f"rdma/removal-gap/{kind}", gaps[f"rdma-removal-{kind}", "ours"],
+                     gaps[f"rdma-removal-{kind}", "intree"]) for kind in ("read", "write")]
+    return rows + [gap_row(f"{transport}/silent-gap{name}", gaps[transport, "ours"], gaps[transport, stack])
             for transport in ("tcp", "rdma")
             for stack, name in (("intree", ""), ("tuned", "/tuned")) if stack == "intree" or gaps[transport, stack]]
 

@@ -45,13 +45,6 @@ connect_there() {
 	disk=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
 }
 
-disconnect_there() {
-	case $1 in
-	ours) nvmeofctl disconnect --all ;;
-	*) nvme disconnect -n "$(nqn_of "$1")" ;;
-	esac > /run/disconnect.out
-}
-
 # busy_card: the one that the reads under way go by
 busy_card() {
 	local before1 before2
@@ -62,18 +55,49 @@ busy_card() {
 
 # silence STACK TRANSPORT: an interval of 150 ms or more is the gap.
 silence() {
-	local longest ios errors card
+	local card
 	iogap -t 500 -e 150 "$disk" read 60 > /run/gap &
 	sleep 0.3
 	card=$(busy_card)
 	$peer pull "$card"
 	wait $!
 	$peer plug "$card"
+	record "$2" "$1" "$card"
+}
+
+# record CASE STACK CARD; then back to two paths
+record() {
+	local longest ios errors
 	read -r longest ios errors < /run/gap
-	echo "bench: $2 $1, round $round, card $card: $longest ms, $ios I/Os, $errors errors"
-	echo "$2 $1 $longest $errors $round" >> /results/gaps
-	patiently 90 live "$1" 2
+	echo "bench: $1 $2, round $round, card $3: $longest ms, $ios I/Os, $errors errors"
+	echo "$1 $2 $longest $errors $round" >> /results/gaps
+	patiently 90 live "$2" 2
 	sleep 0.5
+}
+
+# blip MS DIRECTION STACK TRANSPORT: nothing gets through for so long
+blip() {
+	local card
+	iogap -t 500 "$disk" "$2" 6 > /run/gap &
+	sleep 0.3
+	card=$(busy_card)
+	$peer pull "$card"
+	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
+	$peer plug "$card"
+	wait $!
+	record "$4-blip-${1}ms-$2" "$3" "$card"
+}
+
+# removal DIRECTION STACK: the RDMA device that the I/O uses goes away; the link, and the other device, stay
+removal() {
+	local card
+	iogap -t 500 "$disk" "$1" 3 > /run/gap &
+	sleep 0.3
+	card=$(busy_card)
+	rdma link delete "card$card"
+	wait $!
+	rdma link add "card$card" type rxe netdev "card$card"
+	record "rdma-removal-$1" "$2" "$card"
 }
 
 cards_up rdma
@@ -92,6 +116,12 @@ for stack in $stacks; do
 	for transport in tcp rdma; do
 		connect_there "$stack" "$transport"
 		for round in $(seq "$GAP_REPS"); do silence "$stack" "$transport"; done
-		disconnect_there "$stack"
+		[ "$stack" = tuned ] || for round in $(seq $(((GAP_REPS + 1) / 2))); do
+			for way in read write; do
+				for ms in 200 600 1500; do blip "$ms" "$way" "$stack" "$transport"; done
+				[ "$transport" = tcp ] || removal "$way" "$stack"
+			done
+		done
+		disconnect_stack "$stack"
 	done
 done

@@ -96,8 +96,9 @@ load_driver() {
 	esac
 }
 
+service=4420
 connect_path() {
-	local where=(-t tcp -n "$(nqn_of "$1")" -a "$(address_of "$1" "$2")" -s 4420)
+	local where=(-t tcp -n "$(nqn_of "$1")" -a "$(address_of "$1" "$2")" -s $service)
 	case $1 in
 	ours) nvmeofctl connect "${where[@]}" --wait=ns ;;
 	intree) nvme connect "${where[@]}" ;;
@@ -137,6 +138,14 @@ connect_stack() {
 	patiently 30 by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")" > /run/found
 	device[$1]=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
 	echo "bench: $1 is ${device[$1]}, with $2 paths"
+}
+
+disconnect_stack() {
+	case $1 in
+	ours) nvmeofctl disconnect --all ;;
+	*) nvme disconnect -n "$(nqn_of "$1")" ;;
+	esac > /run/disconnect.out
+	connected[$1]=0
 }
 
 subsystem_of() {

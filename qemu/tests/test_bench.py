@@ -136,9 +136,14 @@ blip-200ms-write intree 680 0 1
         self.assertNotIn("mpath/silent-gap/read/tuned", rows)
 
     def test_two_guests(self):
-        text = "tcp ours 330 0 1\nrdma ours 300 0 1\nrdma ours 400 1 2\nrdma intree 7000 0 1\nrdma tuned 1400 0 1\n"
+        text = "tcp ours 330 0 1\nrdma ours 300 0 1\nrdma ours 400 1 2\nrdma intree 7000 0 1\nrdma tuned 1400 0 1\n" \
+               "rdma-blip-600ms-write ours 900 0 1\nrdma-blip-600ms-write intree 1800 0 1\n" \
+               "rdma-removal-read ours 20 0 1\n"
         rows = rows_by_name(mpath.two_guest_rows(self.file("gaps", text)))
-        self.assertEqual(set(rows), {"tcp/silent-gap", "rdma/silent-gap", "rdma/silent-gap/tuned"})
+        self.assertEqual({name for name in rows if "silent" in name},
+                         {"tcp/silent-gap", "rdma/silent-gap", "rdma/silent-gap/tuned"})
+        self.assertEqual(rows["rdma/blip/600ms/write"]["ratio"], 0.5)
+        self.assertEqual(rows["rdma/removal-gap/read"]["ours"], 20)
         gap = rows["rdma/silent-gap"]
         self.assertEqual((gap["ours"], gap["worst"]["ours"], gap["errors"]["ours"], gap["ratio"]), (350, 400, 1, 0.05))
         self.assertEqual(rows["rdma/silent-gap/tuned"]["ratio"], 0.25)
