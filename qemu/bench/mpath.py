@@ -15,7 +15,8 @@ BLIPS = ("200ms", "600ms", "1500ms")
 CHOICE = {
     "nvmeof": {
         "nof_choose", "choose_slow", "begin_run", "pick_in_run", "choose_pick", "choose_probe", "probes", "promise_of",
-        "choose_over", "spill", "may_spill", "nof_choose_other", "nof_choose_undo", "nof_choose_again", "other_of", "has_room",
+        "choose_over", "spill", "may_spill", "nof_choose_other", "nof_choose_undo", "nof_choose_again", "other_of",
+        "has_room",
         "sel_latency_select", "sel_numa_select", "sel_queue_depth_select", "sel_round_robin_select", "select_probing",
         "fight", "sel_latency_look", "spend", "sel_latency_class_of", "distance", "nof_duel", "nof_duel_won",
         "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured", "nof_lat_class", "nof_lat_better",
