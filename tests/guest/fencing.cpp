@@ -6,6 +6,7 @@
 #include "support/ports.h"
 #include "target/connection.h"
 
+#include <optional>
 #include <thread>
 
 namespace guest::fencing {
@@ -71,6 +72,8 @@ public:
 	static constexpr std::size_t length = guest::length;
 
 	int write(std::uint64_t offset, std::uint32_t seed) const { return writeTo(*disk, offset, seed); }
+
+	std::optional<nvmeof::Hold> hold() { return take(ports.host.client().namespaces()).front().hold; }
 
 	Pending stall(std::uint64_t offset, std::uint32_t seed, const char *how)
 	{
@@ -281,7 +284,7 @@ TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwri
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-then-rst");
 		if (deferred) { // until the reset is done the old controller may execute what it has
 			std::this_thread::sleep_for(100ms);
-			auto hold = scene.ports.host.nameSpace(1)->hold;
+			auto hold = scene.hold();
 			CHECK((pending.waits() || scene.ghosts.waiting() == 0));
 			CHECK((!pending.waits() || (hold && hold->asked == scene.names[1])));
 		}
@@ -347,7 +350,7 @@ TEST_CASE("fencing=safe: a target that does not say how long it may take has qui
 	std::this_thread::sleep_for(slowly(2 * scene.keepAlive) + 2500ms);
 	CHECK(pending.waits());
 	// what it waits for, and for how long
-	auto hold = scene.ports.host.nameSpace(1)->hold;
+	auto hold = scene.hold();
 	REQUIRE(hold);
 	CHECK(hold->controller == scene.names[0]);
 	CHECK(hold->left > 0ms);
@@ -357,7 +360,7 @@ TEST_CASE("fencing=safe: a target that does not say how long it may take has qui
 	INFO(shown.text);
 	CHECK(shown.text.find("1: lost with " + scene.names[0] + "; for ") != std::string::npos);
 	CHECK(pending.join(8s));
-	CHECK_FALSE(scene.ports.host.nameSpace(1)->hold);
+	CHECK_FALSE(scene.hold());
 	CHECK(pending.status() == 0);
 	CHECK(pending.took() >= slowly(2 * scene.keepAlive) + 2900ms);
 	CHECK(scene.newerDataStays(0, 8));
