@@ -156,7 +156,8 @@ void nof_policy_commit(struct nof_subsys *s, const struct nof_policy *p)
 
 static u32 default_tags(const struct blk_mq_tag_set *set)
 {
-	u32 each = ALIGN(sizeof(struct request) + set->cmd_size, cache_line_size());
+	/* the tag set has two pointers to each */
+	u32 each = ALIGN(sizeof(struct request) + set->cmd_size, cache_line_size()) + 2 * sizeof(struct request *);
 
 	return clamp_t(u32, REQUEST_BYTES / each / set->nr_hw_queues, NOF_MIN_TAGS, NOF_DEF_TAGS);
 }

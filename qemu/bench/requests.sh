@@ -1,0 +1,59 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#guest: --kernel 6.1 --smp 4 --kargs possible_cpus=256 --memory 4G --no-checks --timeout 900
+# Kernel memory of a subsystem's requests by the number of queues asked for, up to one for each possible CPU, of which
+# kernels before 6.9 have as many as they are told. One controller, which is granted 64 queues at most, and one
+# namespace. The target is a process, whose sockets are in the figures.
+#
+#   qemu/run --job qemu/bench/requests.sh --add build/user/tests/target/nvmeof-target
+
+nqn=nqn.2024-01.io.example:mem
+
+# What neither processes nor the page cache have, KiB
+kernel_memory() {
+	sync
+	echo 3 > /proc/sys/vm/drop_caches
+	sleep 2
+	awk '/^(MemTotal|MemFree|Buffers|Cached|AnonPages):/ { v[$1] = $2 }
+		END {
+			free = v["MemFree:"] + v["Buffers:"] + v["Cached:"]
+			print v["MemTotal:"] - free - v["AnonPages:"]
+		}' /proc/meminfo
+}
+
+# used QUEUES [OPTION...]: KiB more than without
+used() {
+	local before after queues=$1
+	shift
+	before=$(kernel_memory)
+	nvmeofctl connect -n $nqn -a 127.0.0.1 -s 5000 -i "$queues" -k 60 --connect-tmo 60 "$@" > /run/connect.out
+	nvmeofctl list-subsys --json > /run/subsys.json
+	sleep 2
+	after=$(kernel_memory)
+	nvmeofctl disconnect --all > /run/disconnect.out
+	sleep 5
+	echo $((after - before))
+}
+
+tags() {
+	grep -o '"tags": *[0-9]*' /run/subsys.json | grep -o '[0-9]*$' | head -n 1
+}
+
+modprobe nvmeof_tcp
+IFS=- read -r _ last < /sys/devices/system/cpu/possible
+/nvmeof/add/nvmeof-target -a 127.0.0.1 -p 5000 -n $nqn > /run/target.out &
+sleep 1
+for queues in 64 $((last + 1)); do
+	used "$queues" > /run/warm
+	default=$(used "$queues")
+	nr=$(tags)
+	least=$(used "$queues" --tags 64)
+	most=$(used "$queues" --tags 1024)
+	each=$(((most - least) * 1024 / (1024 - 64) / queues))
+	echo "requests: $queues queues, $nr tags each by default: $default KiB in all;" \
+		"--tags 64: $least, 1024: $most KiB;" \
+		"so a request: $each bytes, all by default: $((each * nr * queues / 1024)) KiB" |
+		tee -a /results/requests
+done
+kill %%
+wait
