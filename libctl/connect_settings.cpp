@@ -30,7 +30,7 @@ constexpr ConnectSetting all[] = {
 	{"reconnect-delay", &ConnectSettings::reconnectDelay, SettingKind::time, 1, day, "10",
 	 "Longest pause between attempts to reconnect"},
 	{"ctrl-loss-tmo", &ConnectSettings::ctrlLoss, SettingKind::timeOrNever, 0, anyTime, "600",
-	 "Give the controller up after that long without a connection; -1 for never"},
+	 "Take the paths away after that long without a connection; -1 for never"},
 	{"fast-io-fail-tmo", &ConnectSettings::fastIoFail, SettingKind::timeOrNever, 0, anyTime, "-1",
 	 "Fail I/O after that long without a connection; -1 for off"},
 	{"connect-tmo", &ConnectSettings::connectTimeout, SettingKind::time, 100, day, "10",

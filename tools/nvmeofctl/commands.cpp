@@ -546,7 +546,7 @@ std::vector<Command> changes()
 		 runSet,
 		 {{"choose paths by latency, and leave out slow ones",
 		   "nvmeofctl set nvmeof0 iopolicy=latency degrade=on"},
-		  {"never give a controller up", "nvmeofctl set nvmeof0c1 ctrl-loss-tmo=-1"}},
+		  {"wait for a controller for ever", "nvmeofctl set nvmeof0c1 ctrl-loss-tmo=-1"}},
 		 true},
 		{"apply-policy", "set subsystems as the configuration says",
 		 "Sets one subsystem, or all, as those [[defaults]] of the configuration say whose pattern fits the "

@@ -321,7 +321,7 @@ Fields fieldsOf(const Controller &controller)
 	addNumber(fields, "reconnects", controller.reconnects);
 	addNumber(fields, "attempts", controller.attempts);
 	if (controller.lossLeft)
-		fields.emplace_back("given up in", formatSeconds(*controller.lossLeft));
+		fields.emplace_back("lost in", formatSeconds(*controller.lossLeft));
 	if (controller.state == ControllerState::lost)
 		fields.emplace_back("next step", lostNextStep(controller.name));
 	addFailure(fields, controller);

@@ -21,7 +21,7 @@ constexpr SettingText ofSubsystem[] = {
 constexpr SettingText ofController[] = {
 	{"reconnect-delay", "0.001 to 86400 s", "10", "longest pause between attempts to reconnect"},
 	{"ctrl-loss-tmo", "-1 (never), or 0 to 2147483.647 s", "600",
-	 "give the controller up after that long without a connection"},
+	 "take the paths away after that long without a connection"},
 	{"fast-io-fail-tmo", "-1 (off), or 0 to 2147483.647 s", "-1", "fail I/O after that long without a connection"},
 	{"stall-tmo", "0 (off) to 86400 s; 300ms is 0.3", "0.3", "silence after which the path is suspect"},
 };

@@ -141,7 +141,7 @@ enum nvmeof_attr {
 	NVMEOF_A_QUEUE_SIZE,		/* u32, entries, 16..1024, default 128 */
 	NVMEOF_A_KATO,			/* u32, ms, 0 = no keep-alive; told: in effect. Default 5000, or 2000 */
 	NVMEOF_A_RECONNECT_DELAY,	/* u32, ms: upper bound of the back-off, default 10000 */
-	NVMEOF_A_CTRL_LOSS_TMO,		/* s32, ms, -1 = never give up, 0 = at once, default 600000 */
+	NVMEOF_A_CTRL_LOSS_TMO,		/* s32, ms without a connection until LOST; -1: never; default 600000 */
 	NVMEOF_A_FAST_IO_FAIL_TMO,	/* s32, ms, -1 = off, default -1 */
 	NVMEOF_A_CONNECT_TMO,		/* u32, ms: bound on one connect attempt, default 10000 */
 	NVMEOF_A_TOS,			/* u8: IP type of service */
@@ -238,7 +238,7 @@ enum nvmeof_attr {
 	NVMEOF_A_SUSPECT,		/* u8: 0 or 1: DEGRADED because its controller does not answer */
 	NVMEOF_A_QUIESCE_TMO,		/* u32, s, default 30: stands for a Command Quiesce Time that is not reported */
 	NVMEOF_A_PROBATION,		/* u8: 0 or 1: DEGRADED because its controller was lost again and again */
-	NVMEOF_A_LOSS_LEFT,		/* u32, ms until CTRL_LOSS_TMO gives a controller up that is lost */
+	NVMEOF_A_LOSS_LEFT,		/* u32, ms until a controller without a connection is LOST */
 	NVMEOF_A_HOLD_OF,		/* string: controller whose lost association is what HELD is for */
 	NVMEOF_A_HOLD_LEFT,		/* u32, ms until it ends at the latest; of several the one that ends last */
 	NVMEOF_A_HOLD_ASKED,		/* string: controller that was asked to reset that association */
