@@ -63,7 +63,7 @@ struct ConnectOptions {
 	std::optional<std::uint32_t> tags; // requests under way for each of ioQueues; of the subsystem's first connect
 	std::optional<std::chrono::milliseconds> keepAlive; // 0: none
 	std::optional<std::chrono::milliseconds> reconnectDelay;
-	std::optional<std::chrono::milliseconds> ctrlLoss;   // negative: never give up
+	std::optional<std::chrono::milliseconds> ctrlLoss;   // negative: never lost
 	std::optional<std::chrono::milliseconds> fastIoFail; // negative: off
 	std::optional<std::chrono::milliseconds> connectTimeout;
 	// How long the first connect is repeated as later ones are. 0, and if not set: one attempt; negative: for ever

@@ -58,7 +58,7 @@ struct Controller {
 	std::uint32_t queueSize = 0;            // entries, granted
 	std::chrono::milliseconds keepAlive{0}; // 0: none
 	std::chrono::milliseconds reconnectDelay{0};
-	std::chrono::milliseconds ctrlLoss{0};   // negative: never give up
+	std::chrono::milliseconds ctrlLoss{0};   // negative: never lost
 	std::chrono::milliseconds fastIoFail{0}; // negative: off
 	std::chrono::milliseconds connectTimeout{0};
 	std::chrono::milliseconds stallTimeout{0}; // 0: off

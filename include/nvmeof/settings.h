@@ -16,7 +16,7 @@ namespace nvmeof {
 
 struct ControllerSettings {
 	std::optional<std::chrono::milliseconds> reconnectDelay;
-	std::optional<std::chrono::milliseconds> ctrlLoss;     // negative: never give up
+	std::optional<std::chrono::milliseconds> ctrlLoss;     // negative: never lost
 	std::optional<std::chrono::milliseconds> fastIoFail;   // negative: off
 	std::optional<std::chrono::milliseconds> stallTimeout; // 0: off
 	std::optional<std::string> owner;                      // see ConnectOptions::owner; empty: nobody

@@ -32,7 +32,7 @@ struct nof_subsys;
  * @killed:	nothing more is sent in the association, and all its requests are cancelled. Any context but softirq
  * @reset_told:	it tells that a Cross-Controller Reset it was asked for is over
  * @expected:	its state says something else of what is expected of it
- * @given_up:	it is LOST, and its paths are about to go: disks still expect them
+ * @paths_lost:	it is LOST, and its paths are about to go: disks still expect them
  * @publish:	the path sets of all heads that it has a path to, after its state changed. Under subsys->lock
  * @elsewhere:	some head of it has a usable path by another one
  * @stalls:	nothing completes there: why that is its own fault, for a person, or NULL. @alone: for so long that it
@@ -51,7 +51,7 @@ struct nof_mpath_ops {
 	void (*killed)(struct nof_ctrl *ctrl);
 	void (*reset_told)(struct nof_ctrl *ctrl);
 	void (*expected)(struct nof_ctrl *ctrl);
-	void (*given_up)(struct nof_ctrl *ctrl);
+	void (*paths_lost)(struct nof_ctrl *ctrl);
 	void (*publish)(struct nof_ctrl *ctrl);
 	bool (*elsewhere)(struct nof_ctrl *ctrl);
 	const char *(*stalls)(struct nof_ctrl *ctrl, bool alone);

@@ -229,7 +229,7 @@ static bool same_way(const struct nof_ctrl *ctrl, const struct nof_ctrl *other)
 	return other->transport == ctrl->transport && ctrl->transport->same_addr(ctrl, other);
 }
 
-bool nof_ctrl_only_looks(const struct nof_ctrl *ctrl)
+bool nof_ctrl_transient(const struct nof_ctrl *ctrl)
 {
 	return ctrl->opts.duplicate_connect && !ctrl->opts.kato_ms;
 }
@@ -240,8 +240,8 @@ static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl
 
 	lockdep_assert_held(&s->lock);
 	list_for_each_entry(other, &s->ctrls, entry) {
-		/* in nobody's way */
-		if (nof_ctrl_only_looks(other))
+		/* read one discovery log, and go: they are no second path */
+		if (nof_ctrl_transient(other))
 			continue;
 		if (!nof_state_ends(nof_ctrl_state(other)) && same_way(ctrl, other))
 			return other;
@@ -260,9 +260,12 @@ static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *ex
 	other = ctrl->opts.duplicate_connect ? NULL : same_address(s, ctrl);
 	if (other) {
 		strscpy(found, nof_ctrl_name(other), NVMEOF_NAME_MAX + 1);
-		NL_SET_ERR_MSG(extack, "already connected to this subsystem at this address");
-		if (nof_ctrl_state(other) == NVMEOF_CTRL_LOST)
+		if (nof_ctrl_state(other) == NVMEOF_CTRL_LOST) {
+			NL_SET_ERR_MSG(extack, "a lost controller has this address; it is tried again now");
 			nof_reconnect_now(other);
+		} else {
+			NL_SET_ERR_MSG(extack, "already connected to this subsystem at this address");
+		}
 		ret = -EALREADY;
 	} else {
 		ctrl->nr = nof_topology_changed();

@@ -282,7 +282,8 @@ struct nof_ctrl {
 	u32			scan_failures;	/* in a row */
 	u32			scans;		/* that ended well since it became live */
 	unsigned long		next_scan;	/* jiffies, not before */
-	unsigned long		*owed;		/* LOST: by number, the disks that it had; under subsys->lock */
+	unsigned long		*owed;		/* disks that it had when it was LOST, by number; under subsys->lock */
+	u32			owed_bits;
 	u32			association;	/* number of the connect attempt that it is of, see mpath/path.h */
 	u32			attempts;
 	u32			flaps;		/* losses in a row soon after it became live */
@@ -379,7 +380,10 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /* Until it is gone from every listing. Context: process, may take as long as write-back does. */
 int nof_ctrl_wait_deleted(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
-/* Drops the association and connects again. -EBUSY unless live. Returns before it is done. */
+/*
+ * Drops the association and connects again; one that is LOST is tried again at once. -EBUSY in other states than LOST
+ * and LIVE. Returns before it is done.
+ */
 int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /* Scans namespaces now. -ENOTCONN unless live. */
 int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);

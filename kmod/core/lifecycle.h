@@ -108,7 +108,7 @@ void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
 /* If it is CONNECTING, or LOST: the next attempt now, or as soon as one that is under way has failed. Any context. */
 void nof_reconnect_now(struct nof_ctrl *ctrl);
-/* ms until ctrl_loss_tmo has passed, at most; negative: it is not lost, or never given up */
+/* ms until ctrl_loss_tmo has passed, at most; negative: it has a connection, or waits for ever */
 s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl);
 
 /* keepalive.c */
@@ -195,8 +195,8 @@ void nof_ctrl_drop_transport(struct nof_ctrl *ctrl);
 /* The end of the controller, or it could not be made */
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl);
 void nof_ctrl_delist(struct nof_ctrl *ctrl);
-/* Made for one look, as at a discovery log: it goes again by itself */
-bool nof_ctrl_only_looks(const struct nof_ctrl *ctrl);
+/* duplicate_connect without a Keep Alive: connected to read one discovery log, and deleted after that */
+bool nof_ctrl_transient(const struct nof_ctrl *ctrl);
 
 /* delete.c */
 void nof_delete_work(struct work_struct *work);

@@ -134,7 +134,7 @@ static void let_go(struct nof_ctrl *ctrl)
 		__module_get(THIS_MODULE);
 	}
 	mutex_unlock(&ctrl->subsys->lock);
-	/* in vain at first: that tells who asks what it waits for, and it is given up when its time has passed */
+	/* in vain at first: that tells who asks what it waits for, and it is LOST when its time has passed */
 	nof_reconnect_now(ctrl);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Controllers whose transport's module is unloaded: deleted with it, or kept without a transport, until the next build
- * of that module is loaded. One that is kept has no connection meanwhile, in state CONNECTING; requests wait for it as
- * for any that comes back, with the same bounds of time.
+ * of that module is loaded. One that is kept has no connection meanwhile, in state CONNECTING or LOST; requests wait
+ * for it as for any that comes back, with the same bounds of time.
  */
 #ifndef NOF_CORE_ORPHANS_H
 #define NOF_CORE_ORPHANS_H

@@ -9,7 +9,7 @@
 #include "core/trace.h"
 #include "core/watch.h"
 
-/* From one attempt to the next for a controller that is lost, at most, and the step from which on that is so */
+/* The longest time from one attempt to the next for a controller that is lost; a step that is far beyond it */
 #define LOST_DELAY_MS	60000U
 #define LAST_STEP	31
 
@@ -200,8 +200,11 @@ void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 	if (!nof_state_connects(nof_ctrl_state(ctrl)) || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		return;
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST && !patience_ends(ctrl) &&
-	    nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
+	    nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING)) {
+		/* paths that have not been removed yet are worth waiting for again */
+		nof_ctrl_publish(ctrl);
 		nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LOST);
+	}
 	nof_fail_fast_stop(ctrl);
 	/* when it fails, all bounds are looked at again */
 	nof_reconnect_now(ctrl);
@@ -214,26 +217,26 @@ static u32 longest_delay(const struct nof_ctrl *ctrl)
 	s32 tmo = patience_ms(ctrl);
 
 	if (patience_ends(ctrl))
-		return max(delay, LOST_DELAY_MS);
+		return LOST_DELAY_MS;
 	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(left_of(ctrl, tmo)));
 }
 
-/* One that was never live, or only looks, goes for good; what was connected is expected until it is disconnected. */
+/* What was connected is expected until it is disconnected, but for what was connected to read one discovery log. */
 static bool outlives_loss(const struct nof_ctrl *ctrl)
 {
-	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) && !nof_ctrl_only_looks(ctrl);
+	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) && !(ctrl->discovery && nof_ctrl_transient(ctrl));
 }
 
 /* Its paths go as with a deletion, and with a disk's last path the disk */
-static void give_up_paths(struct nof_ctrl *ctrl)
+static void become_lost(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LOST))
 		return;
-	dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: lost; its paths go, "
-		 "and it is tried again once a minute until it is disconnected\n",
+	dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: lost, its paths are removed; "
+		 "attempts go on each 30 to 60 s until it is disconnected\n",
 		 patience_ms(ctrl), ctrl->attempts - 1);
-	nof_mpath.given_up(ctrl);
 	nof_ctrl_publish(ctrl);
+	nof_mpath.paths_lost(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_CONNECTING);
 	queue_work(nof_delete_wq, &ctrl->lost_work);
 }
@@ -274,7 +277,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 		return;
 	}
 	if (patience_ends(ctrl))
-		give_up_paths(ctrl);
+		become_lost(ctrl);
 	else if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		fail_fast_start(ctrl);
 	queue_delayed_work(nof_wq, &ctrl->reconnect_work, msecs_to_jiffies(delay));

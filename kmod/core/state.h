@@ -10,7 +10,7 @@
 bool nof_state_may(enum nvmeof_ctrl_state from, enum nvmeof_ctrl_state to);
 /* Attempts are made to become live, or will be */
 bool nof_state_connects(enum nvmeof_ctrl_state state);
-/* It goes, and does not come back */
+/* It is being deleted, or has been */
 bool nof_state_ends(enum nvmeof_ctrl_state state);
 /* "live"; never NULL */
 const char *nof_state_name(enum nvmeof_ctrl_state state);

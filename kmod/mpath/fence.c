@@ -352,7 +352,8 @@ static const char *why(enum nof_fence_end end)
 
 static void fence_tell(struct nof_fence *f)
 {
-	if (f->told)
+	/* bound_work() has told of those that it released */
+	if (f->told || !f->nr)
 		return;
 	f->told = true;
 	dev_info(&f->subsys->dev, "%s: lost association: %u requests were held for %u ms: %s\n", f->name, f->nr,
@@ -561,15 +562,19 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 static void drop_from(struct nof_fence *f, struct nof_head *head, struct held *to)
 {
 	struct request *rq, *next;
+	u32 nr = 0;
 
 	list_for_each_entry_safe(rq, next, &f->held, queuelist)
 		if (rq->q->queuedata == head) {
 			unhold(rq);
+			nr++;
 			list_add_tail(&rq->queuelist, &to->requests);
 		}
-	nof_park_pick(&f->parked, head, &to->parked);
-	if (holds(f))
+	nr += nof_park_pick(&f->parked, head, &to->parked);
+	if (holds(f)) {
+		f->nr -= nr;
 		return;
+	}
 	if (f->lost_at) {
 		end_hold(f, NOF_FENCE_DROPPED, to);
 	} else {

@@ -33,12 +33,29 @@ static bool may_join(const struct nof_head *head)
 	return head->format.shared && head->format.ids.have;
 }
 
+/* It had a path here when it was LOST, and no scan has told since what it has */
+static bool had(const struct nof_ctrl *ctrl, const struct nof_head *head)
+{
+	return ctrl->owed && head->id < ctrl->owed_bits && test_bit(head->id, ctrl->owed);
+}
+
 /* The controller is expected to have a path here, whether it has one or not */
 static bool owes(const struct nof_ctrl *ctrl, const struct nof_head *head)
 {
-	if (ctrl->owed)
-		return test_bit(head->id, ctrl->owed);
-	return may_join(head) && nof_ctrl_owes_paths(ctrl);
+	if (nof_state_ends(nof_ctrl_state(ctrl)))
+		return false;
+	return had(ctrl, head) || (may_join(head) && nof_ctrl_owes_paths(ctrl));
+}
+
+bool nof_notice_waits_only_for(const struct nof_head *head, const struct nof_ctrl *ctrl)
+{
+	const struct nof_ctrl *other;
+
+	lockdep_assert_held(&head->subsys->lock);
+	list_for_each_entry(other, &head->subsys->ctrls, entry)
+		if (other != ctrl && owes(other, head))
+			return false;
+	return had(ctrl, head);
 }
 
 /* Paths outlast the loss of their connection, until their controller is LOST */
@@ -92,18 +109,39 @@ void nof_notice_head(struct nof_head *head)
 	news_add(head->subsys, &head->news, &head->subsys->news_heads);
 }
 
-/* Without memory nothing is expected */
-void nof_notice_given_up(struct nof_ctrl *ctrl)
+/* Of the heads that it has a path to */
+static u32 highest_number(struct nof_ctrl *ctrl)
 {
-	unsigned long *owed = bitmap_zalloc(NOF_NUMBERS_WRAP + 1, GFP_KERNEL);
+	struct nof_head *head;
+	struct nof_path *path;
+	u32 highest = 0;
+
+	mutex_lock(&ctrl->subsys->lock);
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl)
+			highest = max(highest, head->id);
+	mutex_unlock(&ctrl->subsys->lock);
+	return highest;
+}
+
+/* What it owed before it still does. Without memory no more than that is expected. */
+void nof_notice_lost(struct nof_ctrl *ctrl)
+{
+	u32 bits = max(highest_number(ctrl) + 1, ctrl->owed_bits);
+	unsigned long *owed = bitmap_zalloc(bits, GFP_NOIO);
 	struct nof_head *head;
 	struct nof_path *path;
 
+	if (!owed)
+		return;
 	mutex_lock(&ctrl->subsys->lock);
-	swap(ctrl->owed, owed);
+	if (ctrl->owed)
+		bitmap_copy(owed, ctrl->owed, ctrl->owed_bits);
 	nof_for_each_path(ctrl->subsys, head, path)
-		if (ctrl->owed && path->ctrl == ctrl)
-			set_bit(head->id, ctrl->owed);
+		if (path->ctrl == ctrl && head->id < bits)
+			__set_bit(head->id, owed);
+	swap(ctrl->owed, owed);
+	ctrl->owed_bits = bits;
 	mutex_unlock(&ctrl->subsys->lock);
 	bitmap_free(owed);
 }
@@ -112,10 +150,11 @@ void nof_notice_given_up(struct nof_ctrl *ctrl)
 static void settle(struct nof_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->subsys->lock);
-	if (!READ_ONCE(ctrl->scans))
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->scans))
 		return;
 	bitmap_free(ctrl->owed);
 	ctrl->owed = NULL;
+	ctrl->owed_bits = 0;
 }
 
 void nof_notice_ctrl(struct nof_ctrl *ctrl)

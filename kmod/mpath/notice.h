@@ -40,7 +40,9 @@ void nof_notice_head(struct nof_head *head);
 /* The controller's state says something else of what is expected of it. Process context. */
 void nof_notice_ctrl(struct nof_ctrl *ctrl);
 /* It is LOST, and its paths are about to go: their disks expect them until a scan has told what it has. As above. */
-void nof_notice_given_up(struct nof_ctrl *ctrl);
+void nof_notice_lost(struct nof_ctrl *ctrl);
+/* The disk, which has no path, expects one of @ctrl, which was LOST, and of no other. Caller holds subsys->lock. */
+bool nof_notice_waits_only_for(const struct nof_head *head, const struct nof_ctrl *ctrl);
 /* Likewise: each kind of event once, however often it came meanwhile; none of a path that has not been shown yet. */
 void nof_news_head(struct nof_head *head, enum nvmeof_event event);
 void nof_news_path(struct nof_path *path, enum nvmeof_event event);

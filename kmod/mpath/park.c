@@ -152,16 +152,21 @@ bool nof_park_apart(struct request *rq, struct list_head *list)
 	return true;
 }
 
-void nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to)
+u32 nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to)
 {
 	struct nof_parked *p, *next;
+	u32 nr = 0;
 
-	list_for_each_entry_safe(p, next, list, entry)
-		if (!head || p->head == head) {
-			list_move_tail(&p->entry, to);
-			if (p->first)
-				WRITE_ONCE(p->head->held, p->head->held - 1);
-		}
+	list_for_each_entry_safe(p, next, list, entry) {
+		if (head && p->head != head)
+			continue;
+		list_move_tail(&p->entry, to);
+		if (!p->first)
+			continue;
+		WRITE_ONCE(p->head->held, p->head->held - 1);
+		nr++;
+	}
+	return nr;
 }
 
 void nof_park_fail(struct list_head *list)
@@ -191,7 +196,7 @@ static void wait_one(struct nof_parked *p, const unsigned int *seq, struct list_
 		if (p->first)
 			atomic_inc(&head->waiting);
 		list_move_tail(&p->entry, &head->parking.list);
-		/* TRAP 18: a set published after we looked kicked a list that we were not on yet */
+		/* a set published after we looked kicked a list that we were not on yet */
 		smp_mb();
 		if (!seq || READ_ONCE(head->set_seq) != *seq)
 			queue_work(nof_park_wq, &head->parking.work);

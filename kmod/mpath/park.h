@@ -33,8 +33,8 @@ void nof_park_exit(struct nof_head *head);
 bool nof_park(struct request *rq, struct list_head *list);
 /* However few wait: its bios become requests of their own, which the block layer does not join again */
 bool nof_park_apart(struct request *rq, struct list_head *list);
-/* Of what a fence has on @list, that of @head (of any, if NULL) comes to @to. Under fence_lock. */
-void nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to);
+/* Of what a fence has on @list, that of @head (of any, if NULL) comes to @to: so many requests. Under fence_lock. */
+u32 nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to);
 /*
  * What was parked waits for the next path set of its head from now on, or tries the one that is there: unless that is
  * the one with @seq, where it has found no path. @seq is NULL for what has not looked. Of disks that take no I/O any

@@ -404,9 +404,23 @@ static void remove_all(struct nof_ctrl *ctrl, bool unseen_only, bool graceful)
 	}
 }
 
+/* Disks that it had before it was LOST, and that wait for nothing else, are not to wait when it is disconnected */
+static void end_waits(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+
+	mutex_lock(&ctrl->subsys->lock);
+	list_for_each_entry(head, &ctrl->subsys->heads, entry)
+		if (test_bit(NOF_HEAD_LINGERS, &head->flags) && nof_notice_waits_only_for(head, ctrl))
+			nof_head_linger_until(head, 0);
+	mutex_unlock(&ctrl->subsys->lock);
+}
+
 void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful)
 {
 	remove_all(ctrl, false, graceful);
+	if (test_bit(NOF_CTRL_UNWANTED, &ctrl->flags))
+		end_waits(ctrl);
 }
 
 void nof_paths_remove_unseen(struct nof_ctrl *ctrl)

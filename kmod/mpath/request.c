@@ -104,7 +104,7 @@ static void requeue_to_wait(struct nof_head *head, struct request *rq, unsigned 
 	/* once it is on the list: a look that was due before would find nothing */
 	if (passthrough)
 		nof_head_again(head, PASSTHROUGH_LOOK);
-	/* TRAP 18: a set published after we looked kicked a list that we were not on yet */
+	/* a set published after we looked kicked a list that we were not on yet */
 	smp_mb();
 	if (READ_ONCE(head->set_seq) != seq)
 		blk_mq_kick_requeue_list(q);
@@ -249,15 +249,14 @@ static bool can(const struct nof_path *path, struct request *rq)
 	return (likely(!READ_ONCE(path->unfit)) || nof_path_can(path, rq)) && reaches(path, rq);
 }
 
-/*
- * This path, or another, or NULL: where the request is not too much for it. Data that none reaches are refused later.
- */
+/* This path, another, or NULL: where the request is not too much for it. Data that none reaches are refused later. */
 static struct nof_path *able(const struct nof_path_set *set, struct nof_path *path, struct request *rq)
 {
 	u16 i;
 
 	if (can(path, rq))
 		return path;
+	nof_choose_undo(path, rq);
 	for (i = 0; i < set->nr_usable; i++)
 		if (can(set->paths[i], rq))
 			return set->paths[i];
@@ -335,17 +334,18 @@ static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_
 				   struct request *rq, bool last, struct list_head *late)
 {
 	blk_status_t ret = BLK_STS_OK;
-	bool parted = false;
+	bool parted = false, again = false;
 
 	if (static_branch_unlikely(&nof_direct_key))
 		ret = check_direct(path, rq, &parted, late);
-	if (ret != BLK_STS_OK || parted)
-		return ret;
-	ret = request_send(head, path, rq, last);
-	if (likely(ret == BLK_STS_OK))
-		return ret;
+	if (likely(ret == BLK_STS_OK && !parted)) {
+		ret = request_send(head, path, rq, last);
+		if (likely(ret == BLK_STS_OK))
+			return ret;
+		again = set->nr_usable > 1 && !bound(rq);
+	}
 	nof_choose_undo(path, rq);
-	if (set->nr_usable > 1 && !bound(rq)) {
+	if (again) {
 		path = nof_choose_other(set, path->ctrl->id, rq);
 		if (path && can(path, rq))
 			ret = request_send(head, path, rq, last);

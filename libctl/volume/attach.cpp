@@ -131,14 +131,15 @@ Result<void> Attach::connect()
 	return any ? Result<void>() : Result<void>(*result_.paths.front().error);
 }
 
-// Whether every controller of the subsystem has told what it has.
+// Whether every controller of the subsystem that is expected soon has told what it has.
 Result<bool> Attach::scanned()
 {
 	Result<std::vector<Controller>> all = client_.controllers(subsystem_);
 	if (!all)
 		return all.error();
 	return std::ranges::all_of(*all, [](const Controller &controller) {
-		return controller.state == ControllerState::live && controller.scans.value_or(0) > 0;
+		return controller.state == ControllerState::lost || isEnding(controller.state) ||
+		       (controller.state == ControllerState::live && controller.scans.value_or(0) > 0);
 	});
 }
 

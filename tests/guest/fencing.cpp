@@ -358,7 +358,7 @@ TEST_CASE("fencing=safe: a target that does not say how long it may take has qui
 	CHECK(hold->asked.empty());
 	auto shown = run("nvmeofctl show " + scene.node);
 	INFO(shown.text);
-	CHECK(shown.text.find("1: lost with " + scene.names[0] + "; for ") != std::string::npos);
+	CHECK(shown.text.find("at most: the association of " + scene.names[0] + " was lost") != std::string::npos);
 	CHECK(pending.join(8s));
 	CHECK_FALSE(scene.hold());
 	CHECK(pending.status() == 0);

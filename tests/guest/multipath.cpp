@@ -858,6 +858,11 @@ TEST_CASE("ctrl_loss_tmo: one controller gives up, the disk goes on; with the la
 	CHECK(rig.host.waitLost(first, 10s));
 	CHECK(eventually([&] { return rig.host.nameSpace(1)->paths == 1; }, 5s));
 	CHECK(paths() == "1 of 2"); // until somebody disconnects it
+	auto attempts = rig.host.controller(first).attempts;
+	must("nvmeofctl reset " + first);
+	CHECK(eventually([&] { return rig.host.controller(first).attempts > attempts; }, 5s));
+	pause(300ms);
+	CHECK(paths() == "1 of 2"); // also after an attempt in vain
 	CHECK(probe.moves());
 	CHECK(probe.error() == 0);
 	rig.lane(1).close();
@@ -934,6 +939,12 @@ TEST_CASE("delayed removal: a namespace that is not shared comes back to its dis
 	CHECK(take(host.client().namespaces()).size() == 1);
 	CHECK(probe.moves());
 	expectGood(probe);
+	// whoever disconnects it does not want the disk either
+	server.stop();
+	REQUIRE(host.waitLost(name, 10s));
+	CHECK(exists(node));
+	must("nvmeofctl disconnect " + name);
+	CHECK(eventually([&] { return !exists(node); }, 5s));
 }
 
 TEST_CASE("delayed removal ends, and what waits fails then", "[multipath][bounds][delayed][short]")

@@ -155,6 +155,16 @@ TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recov
 	INFO(list.text);
 	CHECK(list.text.find("could not be reached for its ctrl-loss-tmo") != std::string::npos);
 	CHECK(run("nvmeofctl list --json 2>/dev/null").text.find("\"lost_controllers\": [\n") != std::string::npos);
+	SECTION("reset in vain: it stays lost")
+	{
+		Watch attempts;
+		must("nvmeofctl reset " + c.name);
+		CHECK(eventually([&] {
+			auto told = attempts.drain(50ms);
+			return std::ranges::any_of(told, [](auto &e) { return e.type == EventType::connectFailed; });
+		}));
+		CHECK(rig.host.state(c.name) == ControllerState::lost);
+	}
 	SECTION("reset: tried at once")
 	{
 		rig.port.link(rig.subsystem);
@@ -165,7 +175,9 @@ TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recov
 	SECTION("a connect to the same address: likewise")
 	{
 		rig.port.link(rig.subsystem);
-		CHECK(rig.host.client().start(o).error().code == nvmeof::ErrorCode::alreadyConnected);
+		auto again = run("nvmeofctl connect -t " + transport() + " -n " + std::string(testNqn) + " -a " +
+				 rig.options().address.traddr + ":4420 --ctrl-loss-tmo 1 2>&1");
+		CHECK(again.text.find(c.name + " was lost at this address, and is tried again now") != std::string::npos);
 		CHECK(rig.host.waitState(c.name, ControllerState::live, 5s));
 		CHECK(rig.disk() == node);
 	}

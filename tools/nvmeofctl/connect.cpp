@@ -21,12 +21,17 @@ using namespace nvmeof;
 
 namespace {
 
-// The kernel's words may leave out which controller it is.
-Error withExisting(Error error)
+// The kernel's words may leave out which controller it is. One that is lost is tried again by it now.
+Error withExisting(Client &client, Error error)
 {
 	if (error.code != ErrorCode::alreadyConnected || error.object.none())
 		return error;
-	error.message = "already connected as " + error.object.name;
+	Result<Controller> there = client.controller(error.object.name);
+	const bool lost = there && there->state == ControllerState::lost;
+	if (lost)
+		error.left = ControllerState::lost;
+	error.message = lost ? error.object.name + " was lost at this address, and is tried again now"
+			     : "already connected as " + error.object.name;
 	return error;
 }
 
@@ -64,7 +69,8 @@ Require requirement(const Context &context)
 }
 
 // One live path is enough unless all are asked for: what is wrong with the others is a warning then.
-int report(Context &context, const std::vector<ConnectOptions> &wanted, const std::vector<Result<Controller>> &results)
+int report(Context &context, Client &client, const std::vector<ConnectOptions> &wanted,
+	   const std::vector<Result<Controller>> &results)
 {
 	bool enough = requirement(context) == Require::any &&
 		      std::ranges::any_of(results, [](const auto &result) { return result.ok(); });
@@ -78,7 +84,7 @@ int report(Context &context, const std::vector<ConnectOptions> &wanted, const st
 			tellQueues(context, *results[i]);
 			continue;
 		}
-		Error error = withExisting(results[i].error());
+		Error error = withExisting(client, results[i].error());
 		std::string step = connectNextStep(error, wanted[i]);
 		if (enough) {
 			context.warn(address, error, step);
@@ -190,7 +196,7 @@ int runConnect(Context &context)
 	if (!mayConnect(context, nqn, !before.empty(), code))
 		return code;
 	std::vector<Result<Controller>> results = connectAll(context, *client, *plan);
-	code = report(context, plan->options, results);
+	code = report(context, *client, plan->options, results);
 	std::vector<Subsystem> made = subsystemsOf(*client, nqn, before);
 	Json applied = made.empty() ? Json::array() : applyToNew(context, *client, made, policies(context.args()));
 	Json twins = findTwins(context, *client, subsystemsOf(*client, nqn));

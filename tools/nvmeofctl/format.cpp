@@ -302,7 +302,7 @@ Fields fieldsOf(const Subsystem &subsystem)
 std::string lostNextStep(const std::string &controller)
 {
 	return fmt::format(
-		"tried again each minute; 'nvmeofctl reset {0}': at once; 'nvmeofctl disconnect {0}': no more",
+		"tried again each 30 to 60 s; 'nvmeofctl reset {0}': at once; 'nvmeofctl disconnect {0}': no more",
 		controller);
 }
 
@@ -339,9 +339,10 @@ static std::string heldNote(const Namespace &ns)
 	std::string text = std::to_string(ns.held);
 	if (!ns.hold)
 		return text;
-	text += fmt::format(": lost with {}; for {} at most", ns.hold->controller, formatSeconds(ns.hold->left));
+	text += fmt::format(", for {} at most: the association of {} was lost, and the target may still execute them",
+			    formatSeconds(ns.hold->left), ns.hold->controller);
 	if (!ns.hold->asked.empty())
-		text += fmt::format(", or until {} has reset that association", ns.hold->asked);
+		text += fmt::format("; {} was asked to reset it", ns.hold->asked);
 	return text;
 }
 

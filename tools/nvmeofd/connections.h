@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Makes what is connected into what is wanted. The kernel makes the connections, and repeats them for as long as they
- * are not there; here is only remembered which it has given up, and when those are asked for again.
+ * are not there; here is only remembered which it does not have any more, and when those are asked for again.
  */
 #pragma once
 

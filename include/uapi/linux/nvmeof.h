@@ -27,7 +27,7 @@
  *               the same host already has a controller at this address.
  * CTRL_DEL      do, admin: CTRL_NAME (req), SUBSYSNQN (opt). Returns when the controller is gone from every listing.
  *               -ENODEV also when SUBSYSNQN is given and the controller of this name is of another subsystem.
- * CTRL_RESET    do, admin: CTRL_NAME (req). Returns at once; events tell.
+ * CTRL_RESET    do, admin: CTRL_NAME (req), of one that is live or lost. Returns at once; events tell.
  * CTRL_RESCAN   do, admin: CTRL_NAME (req). Answered when the scan is done.
  *               CTRL_DEL, CTRL_RESCAN: the answer may come after that to later requests of the same socket.
  * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO, OWNER (opt)
@@ -239,8 +239,8 @@ enum nvmeof_attr {
 	NVMEOF_A_QUIESCE_TMO,		/* u32, s, default 30: stands for a Command Quiesce Time that is not reported */
 	NVMEOF_A_PROBATION,		/* u8: 0 or 1: DEGRADED because its controller was lost again and again */
 	NVMEOF_A_LOSS_LEFT,		/* u32, ms until a controller without a connection is LOST */
-	NVMEOF_A_HOLD_OF,		/* string: controller whose lost association is what HELD is for */
-	NVMEOF_A_HOLD_LEFT,		/* u32, ms until it ends at the latest; of several the one that ends last */
+	NVMEOF_A_HOLD_OF,		/* string: controller whose lost association holds requests of the subsystem */
+	NVMEOF_A_HOLD_LEFT,		/* u32, ms until that ends at the latest; of several the one that ends last */
 	NVMEOF_A_HOLD_ASKED,		/* string: controller that was asked to reset that association */
 
 	__NVMEOF_A_MAX,
@@ -254,7 +254,7 @@ enum nvmeof_ctrl_state {
 	NVMEOF_CTRL_RECOVERING,		/* connection lost: queues being torn down */
 	NVMEOF_CTRL_DELETING,
 	NVMEOF_CTRL_DEAD,		/* gone; held only by an open file */
-	NVMEOF_CTRL_LOST,		/* CTRL_LOSS_TMO has passed: no I/O waits for it; tried again once a minute */
+	NVMEOF_CTRL_LOST,		/* CTRL_LOSS_TMO has passed: no I/O waits for it; tried again each 30 to 60 s */
 };
 
 enum nvmeof_ana_state {			/* values of the ANA log; NVMe Base 2.0, 8.20.3 */

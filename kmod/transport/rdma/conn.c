@@ -283,7 +283,7 @@ static void quiesce(struct nof_rdma_queue *q)
 	/* what nobody polls for any more comes by interrupt again */
 	nof_rdma_recv_event(q->cq, q);
 	ib_drain_qp(q->qp);
-	/* the last batch has ended, too */
+	/* the last batch has been collected, too */
 	spin_lock_bh(&q->cq_lock);
 	spin_unlock_bh(&q->cq_lock);
 }
