@@ -108,6 +108,7 @@ connect_by_relays() {
 	local path
 	disconnect_stack "$1"
 	for path in 1 2; do
+		ip -n "$1$path" link set lo up
 		far "$1" "$path" busybox nc -ll -p 4421 -e busybox nc "$(address_of "$1" "$path")" 4420 &
 	done
 	sleep 0.1
