@@ -29,17 +29,20 @@ make_there() {
 	done
 }
 
+# connect_by STACK TRANSPORT CARD
+connect_by() {
+	local where=(-t "$2" -n "$(nqn_of "$1")" -a "10.70.$3.2" -s 4420)
+	case $1 in
+	ours) nvmeofctl connect "${where[@]}" --wait=ns ;;
+	intree) nvme connect "${where[@]}" ;;
+	tuned) nvme connect "${where[@]}" -k 1 ;;
+	esac > /run/connect.out
+}
+
 # connect_there STACK TRANSPORT
 connect_there() {
-	local path where
-	for path in 1 2; do
-		where=(-t "$2" -n "$(nqn_of "$1")" -a "10.70.$path.2" -s 4420)
-		case $1 in
-		ours) nvmeofctl connect "${where[@]}" --wait=ns ;;
-		intree) nvme connect "${where[@]}" ;;
-		tuned) nvme connect "${where[@]}" -k 1 ;;
-		esac > /run/connect.out
-	done
+	local path
+	for path in 1 2; do connect_by "$1" "$2" "$path"; done
 	patiently 30 live "$1" 2
 	patiently 30 by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")" > /run/found
 	disk=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
@@ -97,6 +100,8 @@ removal() {
 	rdma link delete "card$card"
 	wait $!
 	rdma link add "card$card" type rxe netdev "card$card"
+	# the in-tree driver deletes the controller
+	[ "$2" = ours ] || connect_by "$2" rdma "$card"
 	record "rdma-removal-$1" "$2" "$card"
 }
 
