@@ -32,7 +32,7 @@ enum Reservations : std::uint8_t {
 	exclusiveAccessAllRegistrants = 1 << 6,
 };
 
-// What requests are held back for: of several lost associations the one whose hold ends last.
+// The lost association that requests are held back for; of several the one whose hold ends last.
 struct Hold {
 	std::string controller;            // whose association was lost
 	std::string asked;                 // the controller that was asked to reset it; empty if none was

@@ -267,7 +267,7 @@ static int put_features(struct sk_buff *skb, const struct nof_head *head)
 	return err;
 }
 
-/* What fencing holds back, and what that waits for */
+/* Requests that fencing holds back, and the reason */
 static int put_held(struct sk_buff *skb, struct nof_head *head)
 {
 	u32 held = nof_fence_held(head);

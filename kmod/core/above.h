@@ -105,7 +105,7 @@ extern const struct nof_control_ops nof_control;
 
 /* A request is back: as nof_cmd_complete() */
 void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done);
-/* What has to end one by one: as nof_completed_end() */
+/* Ends the requests and bios that have to end one by one; context: as nof_completed_end() */
 void nof_head_end(struct nof_completed *done);
 /* It was taken off its queue (@sent: not before it went out), and goes again by another path. Process context. */
 void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done);

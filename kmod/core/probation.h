@@ -37,7 +37,7 @@ struct nof_probation {
 	atomic_t	good;
 };
 
-/* What follows from a loss */
+/* Consequence of a loss */
 enum nof_loss {
 	NOF_LOSS_NOTED,
 	NOF_LOSS_BEGINS,	/* the last of NOF_PROBATION_LOSSES: on probation */

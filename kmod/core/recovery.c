@@ -216,12 +216,10 @@ static u32 longest_delay(const struct nof_ctrl *ctrl)
 	u32 delay = READ_ONCE(ctrl->opts.reconnect_delay_ms);
 	s32 tmo = patience_ms(ctrl);
 
-	if (patience_ends(ctrl))
-		return LOST_DELAY_MS;
 	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(left_of(ctrl, tmo)));
 }
 
-/* What was connected is expected until it is disconnected, but for what was connected to read one discovery log. */
+/* A controller that was live is expected until it is disconnected, unless it was made to read one discovery log. */
 static bool outlives_loss(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) && !(ctrl->discovery && nof_ctrl_transient(ctrl));
@@ -251,32 +249,28 @@ void nof_lost_work(struct work_struct *work)
 	mutex_unlock(&ctrl->scan_lock);
 }
 
-static u32 next_step(struct nof_ctrl *ctrl)
-{
-	/* the first step is that of a first loss, or of the first in a row of flaps */
-	u32 step = ctrl->attempts++ + max(ctrl->flaps, 1U) - 1;
-
-	return patience_ends(ctrl) ? LAST_STEP : step;
-}
-
 /*
  * The next attempt. When ctrl_loss_tmo has passed, or of a first connect first_connect_tmo, the controller is lost, or
  * goes. Back-off with jitter keeps 1,000 hosts from coming back in step.
  */
 void nof_reconnect_later(struct nof_ctrl *ctrl)
 {
-	u32 delay = nof_backoff_ms(next_step(ctrl), longest_delay(ctrl), get_random_u32());
+	/* the first step is that of a first loss, or of the first in a row of flaps */
+	u32 step = ctrl->attempts++ + max(ctrl->flaps, 1U) - 1;
+	bool over = patience_ends(ctrl);
+	u32 delay = nof_backoff_ms(over ? LAST_STEP : step, over ? LOST_DELAY_MS : longest_delay(ctrl),
+				   get_random_u32());
 
 	set_bit(NOF_CTRL_MISSED, &ctrl->flags);
 	nof_mpath.expected(ctrl);
-	if (patience_ends(ctrl) && !outlives_loss(ctrl)) {
+	if (over && !outlives_loss(ctrl)) {
 		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",
 			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "first_connect_tmo",
 			 patience_ms(ctrl), ctrl->attempts - 1);
 		nof_ctrl_delete_start(ctrl);
 		return;
 	}
-	if (patience_ends(ctrl))
+	if (over)
 		become_lost(ctrl);
 	else if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		fail_fast_start(ctrl);

@@ -168,17 +168,20 @@ static void bound_work(struct work_struct *work)
 {
 	struct nof_fence *f = container_of(to_delayed_work(work), struct nof_fence, bound_work);
 	unsigned long now = jiffies;
-	u32 released = 0, left;
+	bool early = time_before(now, f->ends_at);
+	u32 released = 0, left = 0;
 	HELD(held);
 
 	spin_lock_irq(&f->subsys->fence_lock);
-	if (f->end == NOF_FENCE_HOLDS && time_before(now, f->ends_at))
-		released = release_plain(f, &held);
-	left = f->nr;
-	if (f->end == NOF_FENCE_HOLDS && holds(f) && time_before(now, f->ends_at))
-		queue_delayed_work(nof_recovery_wq, &f->bound_work, f->ends_at - now);
-	else if (f->end == NOF_FENCE_HOLDS)
-		end_hold(f, NOF_FENCE_BOUND, &held);
+	if (f->end == NOF_FENCE_HOLDS) {
+		if (early)
+			released = release_plain(f, &held);
+		left = f->nr;
+		if (early && holds(f))
+			queue_delayed_work(nof_recovery_wq, &f->bound_work, f->ends_at - now);
+		else
+			end_hold(f, NOF_FENCE_BOUND, &held);
+	}
 	spin_unlock_irq(&f->subsys->fence_lock);
 	/* free_fence() waits for us */
 	if (released)

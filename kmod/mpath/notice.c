@@ -3,6 +3,7 @@
  * What is told of disks and paths, by an event for each, and a line in the log for all disks of a subsystem that lose
  * their paths at once. In a work of its own: whoever changes path sets makes a note, and waits for no listener.
  */
+#include <linux/bitmap.h>
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
 #include "core/event.h"
@@ -124,7 +125,7 @@ static u32 highest_number(struct nof_ctrl *ctrl)
 	return highest;
 }
 
-/* What it owed before it still does. Without memory no more than that is expected. */
+/* Adds to the disks that it owed before. Without memory, no more than those are expected. */
 void nof_notice_lost(struct nof_ctrl *ctrl)
 {
 	u32 bits = max(highest_number(ctrl) + 1, ctrl->owed_bits);

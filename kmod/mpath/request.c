@@ -559,7 +559,7 @@ static void off_path(struct nof_request *req, struct request *rq, u64 ns)
 	this_cpu_inc(path->stats->back);
 }
 
-/* For lockdep: whose bios end holds nothing that recovery waits for, unless it is a softirq, which has not asked */
+/* For lockdep: the caller holds nothing that recovery waits for. A softirq may have interrupted somebody who does. */
 static void check_free(const struct request *rq)
 {
 	const struct nof_head *head = rq->q->queuedata;

@@ -9,14 +9,6 @@
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
-# record CASE STACK PATH DIRECTION
-record() {
-	local longest ios errors
-	read -r longest ios errors < /run/gap
-	echo "bench: $1 $2, round $round, ${4}s on path $3: $longest ms, $ios I/Os, $errors errors"
-	echo "$1 $2 $longest $errors $round" >> /results/gaps
-}
-
 direction() {
 	if ((round % 2)); then echo read; else echo write; fi
 }
@@ -29,14 +21,14 @@ settle() {
 
 no_event() {
 	iogap "${device[$1]}" "$2" 0.1 > /run/gap
-	record none "$1" - "$2"
+	record none "$1" "${2}s"
 }
 
 ana_change() {
 	local path
 	path=$(busy_path "$1")
 	iogap -w "$(ana_file "$1" "$path")=inaccessible" "${device[$1]}" "$2" 0.1 > /run/gap
-	record ana "$1" "$path" "$2"
+	record ana "$1" "${2}s on path $path"
 	echo optimized > "$(ana_file "$1" "$path")"
 	settle "$1"
 }
@@ -45,7 +37,7 @@ port_removed() {
 	local path
 	path=$(busy_path "$1")
 	iogap -u "$(shown "$1" "$path")" "${device[$1]}" "$2" 0.1 > /run/gap
-	record removed "$1" "$path" "$2"
+	record removed "$1" "${2}s on path $path"
 	show_port "$1" "$path"
 	settle "$1"
 }
@@ -59,7 +51,7 @@ silent() {
 	sleep 0.05
 	"$4" "$2" "$path"
 	wait $!
-	record "$1-$3" "$2" "$path" "$3"
+	record "$1-$3" "$2" "${3}s on path $path"
 	"$5" "$2" "$path"
 	settle "$2"
 }
@@ -123,10 +115,10 @@ blip() {
 	iogap -t 500 "${device[$2]}" "$3" 5 > /run/gap &
 	sleep 0.05
 	lose_all "$2" "$path"
-	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
+	wait_ms "$1"
 	lose_none "$2" "$path"
 	wait $!
-	record "blip-${1}ms-$3" "$2" "$path" "$3"
+	record "blip-${1}ms-$3" "$2" "${3}s on path $path"
 	settle "$2"
 }
 

@@ -8,18 +8,6 @@
 controllers=32
 nqn=nqn.2024-01.io.example:mem
 
-# What neither processes nor the page cache have, KiB
-kernel_memory() {
-	sync
-	echo 3 > /proc/sys/vm/drop_caches
-	sleep 1
-	awk '/^(MemTotal|MemFree|Buffers|Cached|AnonPages):/ { v[$1] = $2 }
-		END {
-			free = v["MemFree:"] + v["Buffers:"] + v["Cached:"]
-			print v["MemTotal:"] - free - v["AnonPages:"]
-		}' /proc/meminfo
-}
-
 live() {
 	cat /sys/class/"$1"/*/state 2> /dev/null | grep -cx live
 }

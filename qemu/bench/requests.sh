@@ -9,18 +9,6 @@
 
 nqn=nqn.2024-01.io.example:mem
 
-# What neither processes nor the page cache have, KiB
-kernel_memory() {
-	sync
-	echo 3 > /proc/sys/vm/drop_caches
-	sleep 2
-	awk '/^(MemTotal|MemFree|Buffers|Cached|AnonPages):/ { v[$1] = $2 }
-		END {
-			free = v["MemFree:"] + v["Buffers:"] + v["Cached:"]
-			print v["MemTotal:"] - free - v["AnonPages:"]
-		}' /proc/meminfo
-}
-
 # used QUEUES [OPTION...]: KiB more than without
 used() {
 	local before after queues=$1

@@ -29,20 +29,10 @@ make_there() {
 	done
 }
 
-# connect_by STACK TRANSPORT CARD
-connect_by() {
-	local where=(-t "$2" -n "$(nqn_of "$1")" -a "10.70.$3.2" -s 4420)
-	case $1 in
-	ours) nvmeofctl connect "${where[@]}" --wait=ns ;;
-	intree) nvme connect "${where[@]}" ;;
-	tuned) nvme connect "${where[@]}" -k 1 ;;
-	esac > /run/connect.out
-}
-
 # connect_there STACK TRANSPORT
 connect_there() {
 	local path
-	for path in 1 2; do connect_by "$1" "$2" "$path"; done
+	for path in 1 2; do connect_to "$1" "$2" "10.70.$path.2"; done
 	patiently 30 live "$1" 2
 	patiently 30 by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")" > /run/found
 	disk=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
@@ -65,15 +55,12 @@ silence() {
 	$peer pull "$card"
 	wait $!
 	$peer plug "$card"
-	record "$2" "$1" "$card"
+	record_card "$2" "$1" "$card"
 }
 
-# record CASE STACK CARD; then back to two paths
-record() {
-	local longest ios errors
-	read -r longest ios errors < /run/gap
-	echo "bench: $1 $2, round $round, card $3: $longest ms, $ios I/Os, $errors errors"
-	echo "$1 $2 $longest $errors $round" >> /results/gaps
+# record_card CASE STACK CARD; then back to two paths
+record_card() {
+	record "$1" "$2" "card $3"
 	patiently 90 live "$2" 2
 	sleep 0.5
 }
@@ -85,10 +72,10 @@ blip() {
 	sleep 0.3
 	card=$(busy_card)
 	$peer pull "$card"
-	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
+	wait_ms "$1"
 	$peer plug "$card"
 	wait $!
-	record "$4-blip-${1}ms-$2" "$3" "$card"
+	record_card "$4-blip-${1}ms-$2" "$3" "$card"
 }
 
 # removal DIRECTION STACK: the RDMA device that the I/O uses goes away; the link, and the other device, stay
@@ -101,8 +88,8 @@ removal() {
 	wait $!
 	rdma link add "card$card" type rxe netdev "card$card"
 	# the in-tree driver deletes the controller
-	[ "$2" = ours ] || connect_by "$2" rdma "$card"
-	record "rdma-removal-$1" "$2" "$card"
+	[ "$2" = ours ] || connect_to "$2" rdma "10.70.$card.2"
+	record_card "rdma-removal-$1" "$2" "$card"
 }
 
 cards_up rdma

@@ -97,13 +97,18 @@ load_driver() {
 }
 
 service=4420
-connect_path() {
-	local where=(-t tcp -n "$(nqn_of "$1")" -a "$(address_of "$1" "$2")" -s $service)
+# connect_to STACK TRANSPORT ADDRESS
+connect_to() {
+	local where=(-t "$2" -n "$(nqn_of "$1")" -a "$3" -s $service)
 	case $1 in
 	ours) nvmeofctl connect "${where[@]}" --wait=ns ;;
 	intree) nvme connect "${where[@]}" ;;
 	tuned) nvme connect "${where[@]}" -k 1 ;;
 	esac > /run/connect.out
+}
+
+connect_path() {
+	connect_to "$1" tcp "$(address_of "$1" "$2")"
 }
 
 # live STACK COUNT: so many of its controllers are live, and each of them carries I/O.
@@ -169,6 +174,19 @@ no_scheduler() {
 
 set_policy() {
 	echo "$2" > "$(subsystem_of "$1")/iopolicy"
+}
+
+# wait_ms MS
+wait_ms() {
+	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
+}
+
+# record CASE STACK WHERE: the gap that iogap has found, of this round, for /results/gaps
+record() {
+	local longest ios errors
+	read -r longest ios errors < /run/gap
+	echo "bench: $1 $2, round $round, $3: $longest ms, $ios I/Os, $errors errors"
+	echo "$1 $2 $longest $errors $round" >> /results/gaps
 }
 
 sent_on() {

@@ -121,6 +121,18 @@ cards_up() {
 	done
 }
 
+# kernel_memory: KiB that neither processes nor the page cache have
+kernel_memory() {
+	sync
+	echo 3 > /proc/sys/vm/drop_caches
+	sleep 2
+	awk '/^(MemTotal|MemFree|Buffers|Cached|AnonPages):/ { v[$1] = $2 }
+		END {
+			free = v["MemFree:"] + v["Buffers:"] + v["Cached:"]
+			print v["MemTotal:"] - free - v["AnonPages:"]
+		}' /proc/meminfo
+}
+
 # Take the whole target down, in the order configfs asks for.
 target_remove() {
 	local item

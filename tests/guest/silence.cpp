@@ -59,6 +59,14 @@ std::uint32_t reconnects(Multi &rig)
 	return sum;
 }
 
+void connectWithJumboFrames(Multi &rig)
+{
+	for (unsigned n = 0; n < 2; n++)
+		rig.lane(n).link().setMtu(9000);
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+}
+
 bool onProbation(Multi &rig, const std::string &name)
 {
 	for (auto &p : rig.host.paths())
@@ -146,10 +154,7 @@ TEST_CASE("a silent path with another beside it is left by reads in less than ha
 TEST_CASE("a path that loses long packets alone is soon on probation, and told apart", "[silence][probation]")
 {
 	Multi rig;
-	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).link().setMtu(9000);
-	rig.connectAll();
-	REQUIRE(rig.waitPaths(2));
+	connectWithJumboFrames(rig);
 	Probe probe(rig.disk(), {.pause = 20ms});
 	auto lane = rig.busyLane();
 	auto name = rig.name(lane);
@@ -234,10 +239,7 @@ TEST_CASE("writes alone try a path on probation one at a time, and do not stall"
 TEST_CASE("a path that loses everything is not said to have the wrong MTU", "[silence][mtu]")
 {
 	Multi rig;
-	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).link().setMtu(9000);
-	rig.connectAll();
-	REQUIRE(rig.waitPaths(2));
+	connectWithJumboFrames(rig);
 	// after each pause a write, whose data go with the command: a long segment is what meets the silence
 	Probe probe(rig.disk(), {.pause = 50ms});
 	auto lane = rig.busyLane();

@@ -333,7 +333,7 @@ Fields fieldsOf(const Controller &controller)
 	return fields;
 }
 
-// What requests are held for, and until when
+// Number of held requests, the reason, and the time left
 static std::string heldNote(const Namespace &ns)
 {
 	std::string text = std::to_string(ns.held);

@@ -22,7 +22,7 @@ std::string hexText(std::span<const std::uint8_t> bytes);
 std::string formatSize(std::uint64_t bytes);
 // "tcp traddr=10.0.0.1,trsvcid=4420"
 std::string formatAddress(const nvmeof::Controller &controller);
-// What an operator does about a controller in state lost
+// Next step of an operator with a controller in state lost
 std::string lostNextStep(const std::string &controller);
 // The line that tells of one that was to be connected; @there: it was, before
 std::string formatReached(const nvmeof::Controller &controller, bool there);
