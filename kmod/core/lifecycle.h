@@ -76,6 +76,8 @@ void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info);
 u32 nof_queues_stub_ms(struct nof_ctrl *ctrl);
 /* Commands outstanding on the I/O queues for which @is returns true; see struct nof_slot for what it may read */
 u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot));
+/* For nof_queues_count(): a command that may change data, by its opcode; those that are not known count as well */
+bool nof_slot_writes(const struct nof_slot *slot);
 /* Who looks whether anything completes; each has its own mark */
 enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_LEAVE, NOF_WATCH_SILENCE };
 /* True if anything completed on some queue since the watcher's last call */

@@ -77,18 +77,9 @@ static bool busy(struct nof_ctrl *ctrl)
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_inflight(ctrl, true);
 }
 
-/* May change data, by its opcode; commands that are not known count as well */
-static bool changes_data(const struct nof_slot *slot)
-{
-	u8 opcode = READ_ONCE(slot->opcode);
-
-	return !READ_ONCE(slot->stub) && opcode != nvme_cmd_read && opcode != nvme_cmd_compare &&
-	       opcode != nvme_cmd_flush;
-}
-
 static bool writes(struct nof_ctrl *ctrl)
 {
-	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_count(ctrl, changes_data);
+	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_count(ctrl, nof_slot_writes);
 }
 
 static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl *ctrl), u32 ms)

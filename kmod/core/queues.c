@@ -450,6 +450,14 @@ u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *sl
 	return n;
 }
 
+bool nof_slot_writes(const struct nof_slot *slot)
+{
+	u8 opcode = READ_ONCE(slot->opcode);
+
+	return !READ_ONCE(slot->stub) && opcode != nvme_cmd_read && opcode != nvme_cmd_compare &&
+	       opcode != nvme_cmd_flush;
+}
+
 struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr)
 {
 	struct nof_queue **io = NULL;

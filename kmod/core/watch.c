@@ -27,7 +27,7 @@
 enum {
 	LOOK		= NOF_WATCH_LOOK,
 	CALM		= 200,		/* nothing outstanding: the queue is no longer looked at */
-	PROBE		= 60,		/* a queue completes nothing: Keep Alive */
+	PROBE		= 40,		/* a queue completes nothing: Keep Alive */
 	UNHEARD		= 100,		/* the peer does not acknowledge everything */
 	MUTE		= 400,		/* no answer to a Keep Alive, nor to anything else */
 	STALL		= 500,		/* no I/O completes here, but elsewhere */
@@ -325,6 +325,23 @@ static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const 
 		      hint ? ": check the MTU, and the links of a bond" : "", what);
 }
 
+static bool reads(const struct nof_slot *slot)
+{
+	return !READ_ONCE(slot->stub) && READ_ONCE(slot->opcode) == nvme_cmd_read;
+}
+
+/*
+ * Reads wait that cannot be taken back, and no command that could change data would be lost with the association. The
+ * path is suspect: whoever chose it before has sent by the second count.
+ */
+static bool only_reads_wait(struct nof_ctrl *ctrl)
+{
+	if (!ctrl->transport->holds_reads || !nof_queues_count(ctrl, reads) || nof_queues_count(ctrl, nof_slot_writes))
+		return false;
+	synchronize_srcu_expedited(&ctrl->subsys->srcu);
+	return !nof_queues_count(ctrl, nof_slot_writes);
+}
+
 /*
  * Without another path a new connection gains nothing over the present one: then keep-alive and TCP_USER_TIMEOUT
  * decide. True when the association is given up.
@@ -332,7 +349,6 @@ static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const 
 static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 {
 	struct nof_watch *w = &ctrl->watch;
-	bool lost;
 
 	WRITE_ONCE(w->silent, f->silent);
 	if (!f->silent) {
@@ -345,15 +361,20 @@ static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 		w->told = true;
 		return false;
 	}
-	lost = f->quiet_ms >= lost_after(ctrl, f) || hasty(ctrl);
-	if (ctrl->suspect && !lost)
-		return false;
-	note_silence(ctrl, f, outcome(lost));
-	if (lost)
+	if (f->quiet_ms >= lost_after(ctrl, f) || hasty(ctrl)) {
+		note_silence(ctrl, f, outcome(true));
 		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
-	else
+		return true;
+	}
+	if (!ctrl->suspect) {
+		note_silence(ctrl, f, outcome(false));
 		begin_suspect(ctrl);
-	return lost;
+	}
+	if (!only_reads_wait(ctrl))
+		return false;
+	note_silence(ctrl, f, "only reads wait, which the device holds: the connections end, so that others do them");
+	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+	return true;
 }
 
 /* True when it is given up. Its silence, which is the graver of the two, has been judged before. */

@@ -151,18 +151,30 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		transportGoes(rig.host, 18s);
 		CHECK(busy.wait(20s).status > 0);
 	}
-	SECTION("a disk whose last path is gone lingers")
+	SECTION("a disk of a lost controller lingers until that goes")
 	{
 		o.ctrlLoss = 1s;
 		auto name = rig.host.connect(o).name;
 		rig.set("delayed-removal-secs=600");
 		auto disk = rig.disk();
 		rig.lane(0).close();
-		REQUIRE(rig.host.waitGone(name));
+		REQUIRE(rig.host.waitState(name, ControllerState::lost));
+		REQUIRE(exists(disk));
+		transportGoes(rig.host);
+		CHECK(eventually([&] { return !exists(disk); }));
+		rig.lane(0).open();
+	}
+	SECTION("a disk lingers whose namespace is gone")
+	{
+		rig.host.connect(o);
+		rig.set("delayed-removal-secs=600");
+		auto disk = rig.disk();
+		rig.subsystem().enable(1, false);
+		REQUIRE(eventually([&] { return kernelSaid(disk.substr(5) + " has one path less: the target no"); }));
 		REQUIRE(exists(disk));
 		transportGoes(rig.host);
 		CHECK(exists(disk)); // goes with the core
-		rig.lane(0).open();
+		rig.subsystem().enable(1, true);
 	}
 	rig.lane(0).repair();
 	CHECK(coreGoes());

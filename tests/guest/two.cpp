@@ -30,7 +30,7 @@ const Silence silences[] = {
 };
 
 // Until the application goes on elsewhere
-Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe &writes)
+Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe *writes)
 {
 	auto lane = rig.busyLane();
 	auto lost = rig.name(lane);
@@ -46,11 +46,29 @@ Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe &writes)
 	CHECK(reads.moves());
 	auto gap = reads.longest();
 	// those that were outstanding wait until the target has given up: 3 x 2 s of keep-alive
-	CHECK(writes.moves(15s));
+	CHECK((!writes || writes->moves(15s)));
 	rig.repair(lane);
 	CHECK(rig.host.waitState(lost, ControllerState::live));
 	CHECK(rig.waitPaths(2));
 	return gap;
+}
+
+// In order of length
+std::vector<Millis> gapsOf(Pair &rig, Probe &reads, Probe *writes)
+{
+	std::vector<Millis> gaps;
+	for (auto &silence : silences) {
+		if (silence.onlyTcp && notOverRdma(silence.name))
+			continue;
+		INFO(silence.name);
+		gaps.push_back(gapOf(silence, rig, reads, writes));
+		std::printf("gap: %s, %s, %-32s %5ld ms\n", transport().c_str(), writes ? "reads beside writes" : "reads",
+			    silence.name, static_cast<long>(gaps.back().count()));
+		std::fflush(stdout);
+		CHECK(gaps.back() < slowly(1500ms)); // for the sake of an emulator that is short of processors
+	}
+	std::ranges::sort(gaps);
+	return gaps;
 }
 
 std::uint32_t reconnects(Pair &rig)
@@ -69,21 +87,23 @@ TEST_CASE("one of two links is silent: what an application feels", "[two][gap]")
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	Probe writes(rig.disk()), reads(rig.disk(), {.offset = 1 << 20, .writes = false});
-	std::vector<Millis> gaps;
-	for (auto &silence : silences) {
-		if (silence.onlyTcp && notOverRdma(silence.name))
-			continue;
-		INFO(silence.name);
-		gaps.push_back(gapOf(silence, rig, reads, writes));
-		std::printf("gap: %s, %-32s %5ld ms\n", transport().c_str(), silence.name,
-			    static_cast<long>(gaps.back().count()));
-		std::fflush(stdout);
-		CHECK(gaps.back() < slowly(1500ms)); // for the sake of an emulator that is short of processors
-	}
-	std::ranges::sort(gaps);
-	CHECK(gaps[gaps.size() / 2] < slowly(600ms));
+	auto gaps = gapsOf(rig, reads, &writes);
+	// beside a write the connection is kept while the device has hope, 0.94 s, and the reads' memory with it
+	CHECK(gaps[gaps.size() / 2] < slowly(overRdma() ? 1100ms : 600ms));
 	expectGood(reads);
 	expectGood(writes);
+}
+
+TEST_CASE("one of two links is silent: who only reads waits for less than half a second", "[two][gap]")
+{
+	Pair rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Probe reads(rig.disk(), {.writes = false});
+	auto gaps = gapsOf(rig, reads, nullptr);
+	CHECK(gaps[gaps.size() / 2] < slowly(450ms));
+	CHECK((!overRdma() || kernelSaid("only reads wait, which the device holds")));
+	expectGood(reads);
 }
 
 TEST_CASE("links that lose and delay are not silent", "[two][alarm]")

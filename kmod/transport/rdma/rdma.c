@@ -29,6 +29,7 @@ static struct nof_transport rdma_transport = {
 	.slot_size	= sizeof(struct nof_rdma_slot),
 	.options	= NOF_OPT_HOST_TRADDR | NOF_OPT_HOST_IFACE | NOF_OPT_TOS | NOF_OPT_POLL_QUEUES |
 			  NOF_OPT_ACK,
+	.holds_reads	= true,
 	.ctrl_init	= nof_addr_init,
 	.ctrl_exit	= nof_addr_exit,
 	.same_addr	= nof_addr_same,

@@ -330,6 +330,12 @@ static void detach_wait(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
 			       test_bit(NOF_Q_ERROR, &q->q.flags), DETACH_TMO);
 }
 
+/* An invalidation is executed after the sends before it, which a silent peer does not acknowledge */
+static bool detach_in_vain(const struct nof_rdma_queue *q)
+{
+	return READ_ONCE(q->q.ctrl->watch.silent) || time_before(jiffies, q->detach_rest);
+}
+
 /* The key first: then nothing that the target does late can touch the data */
 struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach *d)
 {
@@ -339,7 +345,7 @@ struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach 
 
 	spin_lock_bh(&q->cq_lock);
 	cmd = detachable(q, slot, d);
-	if (cmd && slot->registered && time_before(jiffies, q->detach_rest)) {
+	if (cmd && slot->registered && detach_in_vain(q)) {
 		cmd = NULL;
 	} else if (cmd && slot->registered) {
 		detach_revoke(q, d);
