@@ -41,7 +41,7 @@ constexpr ConnectSetting all[] = {
 	 "Repeat the first attempt as later ones are, for that long, -1 for ever"},
 	{"ack-tmo-ms", &ConnectSettings::ackTimeout, SettingKind::milliseconds, 1, 10000, "134",
 	 "RDMA: a packet that is not acknowledged for so long is sent again"},
-	{"retry-count", &ConnectSettings::retryCount, SettingKind::number, 0, 6, "6",
+	{"retry-count", &ConnectSettings::retryCount, SettingKind::number, 0, 7, "7",
 	 "RDMA: so often, then the connection counts as lost"},
 	{"tos", &ConnectSettings::tos, SettingKind::number, 0, 255, "0", "IP type of service"},
 	{"hdr-digest", &ConnectSettings::hdrDigest, SettingKind::flag, 0, 1, "false", "Protect headers by a digest"},

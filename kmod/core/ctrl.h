@@ -88,8 +88,8 @@ struct nof_opts {
 #define NOF_DEF_STALL_TMO_MS		300
 #define NOF_DEF_ACK_TMO_MS		134
 #define NOF_MAX_ACK_TMO_MS		10000
-#define NOF_DEF_RETRY_COUNT		6
-#define NOF_MAX_RETRY_COUNT		6	/* 7 is for ever with some devices */
+#define NOF_DEF_RETRY_COUNT		7
+#define NOF_MAX_RETRY_COUNT		7	/* for ever with some devices: the watch, or Keep Alive, ends it */
 #define NOF_ADMIN_DEPTH			32
 #define NOF_ERROR_TEXT			224
 

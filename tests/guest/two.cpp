@@ -65,7 +65,7 @@ std::vector<Millis> gapsOf(Pair &rig, Probe &reads, Probe *writes)
 		std::printf("gap: %s, %s, %-32s %5ld ms\n", transport().c_str(), writes ? "reads beside writes" : "reads",
 			    silence.name, static_cast<long>(gaps.back().count()));
 		std::fflush(stdout);
-		CHECK(gaps.back() < slowly(1500ms)); // for the sake of an emulator that is short of processors
+		CHECK(gaps.back() < slowly(2500ms)); // for the sake of an emulator that is short of processors
 	}
 	std::ranges::sort(gaps);
 	return gaps;
@@ -88,8 +88,8 @@ TEST_CASE("one of two links is silent: what an application feels", "[two][gap]")
 	REQUIRE(rig.waitPaths(2));
 	Probe writes(rig.disk()), reads(rig.disk(), {.offset = 1 << 20, .writes = false});
 	auto gaps = gapsOf(rig, reads, &writes);
-	// beside a write the connection is kept while the device has hope, 0.94 s, and the reads' memory with it
-	CHECK(gaps[gaps.size() / 2] < slowly(overRdma() ? 1100ms : 600ms));
+	// beside a write the connection is kept, and the reads' memory with it: rxe tries for ever, Keep Alive takes 2 s
+	CHECK(gaps[gaps.size() / 2] < slowly(overRdma() ? 2300ms : 600ms));
 	expectGood(reads);
 	expectGood(writes);
 }

@@ -213,7 +213,7 @@ enum nvmeof_attr {
 	NVMEOF_A_NO_PATH_SINCE,		/* u64: CLOCK_BOOTTIME, ns; only while no path is usable */
 	NVMEOF_A_TAGS,			/* u32, 64..4096, default as many as fit 16 MiB, 1024 at most: of each queue */
 	NVMEOF_A_ACK_TMO,		/* u32, ms, 1..10000, default 134: RDMA, of a packet; as the powers of two go */
-	NVMEOF_A_RETRY_COUNT,		/* u32, 0..6, default 6: RDMA, how often a packet is sent again after that */
+	NVMEOF_A_RETRY_COUNT,		/* u32, 0..7, default 7: RDMA, how often a packet is sent again after that */
 	NVMEOF_A_RDMA_DEVICE,		/* string */
 	NVMEOF_A_RDMA_PORT,		/* u32 */
 	NVMEOF_A_RDMA_GID,		/* binary, 16 bytes: the local one */
