@@ -49,7 +49,8 @@ static int put_result(int ret, u64 result, void __user *arg, bool wide)
 	return ret;
 }
 
-static int admin_send(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, void __user *arg, bool wide)
+static int admin_send(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
+		      void __user *arg, bool wide)
 {
 	struct iov_iter data;
 	u64 result = 0;
@@ -59,25 +60,27 @@ static int admin_send(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p
 	ret = import_ubuf(p->opcode & 1 ? ITER_SOURCE : ITER_DEST, u64_to_user_ptr(p->addr), p->data_len, &data);
 	if (ret)
 		return ret;
-	ret = nof_passthru_admin(ctrl, p, &data, &result);
+	ret = nof_passthru_admin(ctrl, p, grant, &data, &result);
 	return put_result(ret, result, arg, wide);
 }
 
 static int admin_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
 {
+	const struct nof_caller who = { .ctrl = ctrl };
 	struct nvme_passthru_cmd64 p;
+	struct nof_grant grant;
 
-	return get_passthru(&p, arg) ?: admin_send(ctrl, &p, arg, wide);
+	return get_passthru(&p, arg) ?: nof_caller_admin(&who, NULL, &p, &grant) ?:
+	       admin_send(ctrl, &p, &grant, arg, wide);
 }
 
 static int io_cmd(const struct nof_caller *who, struct nof_head *head, struct nvme_passthru_cmd64 *p, bool vec,
 		  u64 *result)
 {
-	const struct nof_passthru_io io = { .p = p, .only = who->ctrl, .vec = vec };
+	struct nof_grant grant;
+	const struct nof_passthru_io io = { .p = p, .grant = &grant, .only = who->ctrl, .vec = vec };
 
-	if (!nof_caller_may_io(who, head, p->opcode))
-		return -EACCES;
-	return nof_passthru_execute(head, &io, result);
+	return nof_caller_io(who, head, p, &grant) ?: nof_passthru_execute(head, &io, result);
 }
 
 /* The oldest form: read, write or compare, told in blocks. */
@@ -130,18 +133,17 @@ static struct nof_ctrl *live_ctrl(struct nof_head *head)
 static int disk_admin_cmd(const struct nof_caller *who, struct nof_head *head, void __user *arg, bool wide)
 {
 	struct nvme_passthru_cmd64 p;
+	struct nof_grant grant;
 	struct nof_ctrl *ctrl;
 	int ret;
 
-	ret = get_passthru(&p, arg);
+	ret = get_passthru(&p, arg) ?: nof_caller_admin(who, head, &p, &grant);
 	if (ret)
 		return ret;
-	if (!nof_caller_may_admin(who, head, &p))
-		return -EACCES;
 	ctrl = live_ctrl(head);
 	if (!ctrl)
 		return -EAGAIN;
-	ret = admin_send(ctrl, &p, arg, wide);
+	ret = admin_send(ctrl, &p, &grant, arg, wide);
 	nof_ctrl_put(ctrl);
 	return ret;
 }

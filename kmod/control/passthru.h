@@ -9,6 +9,7 @@
 struct io_uring_cmd;
 struct iov_iter;
 struct nof_ctrl;
+struct nof_grant;
 struct nof_head;
 struct nvme_command;
 
@@ -17,18 +18,21 @@ int nof_passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *s
 
 /**
  * nof_passthru_admin() - send an admin command
- * @p:		its data_len is not looked at
+ * @p:		its data_len and timeout_ms are not looked at
+ * @grant:	within what bounds
  * @data:	the caller's buffer, all of it is the command's
  * @result:	dwords 0 and 1 of the completion, set unless a negative errno is returned
  *
  * Context: process, sleeps. Permission is the caller's business.
  * Returns 0, a negative errno, or the NVMe status of the command as a positive number.
  */
-int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, struct iov_iter *data, u64 *result);
+int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
+		       struct iov_iter *data, u64 *result);
 
 /**
  * struct nof_passthru_io - an I/O command
- * @p:		addr and data_len: its buffer; or so many struct iovec there
+ * @p:		addr and data_len: its buffer; or so many struct iovec there. Its timeout_ms is not looked at
+ * @grant:	within what bounds
  * @only:	the controller that has to take it; NULL: any that the disk has a path by
  * @vec:	these are vectors
  * @fixed:	the buffer is one that is registered with this command's io_uring; NULL: it is not
@@ -36,6 +40,7 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
  */
 struct nof_passthru_io {
 	const struct nvme_passthru_cmd64 *p;
+	const struct nof_grant		*grant;
 	const struct nof_ctrl		*only;
 	bool				vec;
 	struct io_uring_cmd		*fixed;

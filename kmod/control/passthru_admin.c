@@ -2,20 +2,14 @@
 /* Admin commands from userspace. */
 #include <linux/gfp.h>
 #include <linux/nvme.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include "control/passthru.h"
+#include "control/rights.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "mpath/path.h"
-
-/*
- * Most data of one command: what contiguous memory can be had for. Log pages and firmware images are read and written
- * in parts.
- */
-#define MAX_ADMIN_DATA	SZ_1M
 
 int nof_passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *sqe)
 {
@@ -78,7 +72,7 @@ static bool changes_namespaces(struct nof_ctrl *ctrl, u8 opcode)
 	}
 }
 
-static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command *sqe, size_t len)
+static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command *sqe, size_t len, u32 max_bytes)
 {
 	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
 
@@ -88,7 +82,7 @@ static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command
 		return -EAGAIN;
 	if (is_ours(sqe))
 		return -EINVAL;
-	if (len > min_t(u32, ctrl->max_transfer, MAX_ADMIN_DATA))
+	if (len > min(ctrl->max_transfer, max_bytes))
 		return -EINVAL;
 	/* Transfers both ways (NVMe Base 2.0, figure 87) have no place in one buffer. */
 	if (len && !nvme_is_fabrics(sqe) && (sqe->common.opcode & 3) == 3)
@@ -102,7 +96,7 @@ static int get_buffer(struct nof_cmd *cmd, struct iov_iter *data)
 	if (!iov_iter_count(data))
 		return 0;
 	cmd->len = iov_iter_count(data);
-	cmd->buf = alloc_pages_exact(cmd->len, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+	cmd->buf = alloc_pages_exact(cmd->len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!cmd->buf)
 		return -ENOMEM;
 	if (cmd->write && !copy_from_iter_full(cmd->buf, cmd->len, data)) {
@@ -129,11 +123,12 @@ static bool sets_kato(const struct nvme_passthru_cmd64 *p)
 
 /* @changes: it may change formats, and I/O as of now may be in blocks of another size: none until that was looked at */
 static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p,
-			       struct iov_iter *data, bool *changes, u64 *result)
+			       const struct nof_grant *grant, struct iov_iter *data, bool *changes, u64 *result)
 {
 	int ret;
 
-	ret = nof_passthru_sqe(p, &cmd->sqe) ?: passthru_admin_check(ctrl, &cmd->sqe, iov_iter_count(data));
+	ret = nof_passthru_sqe(p, &cmd->sqe) ?:
+	      passthru_admin_check(ctrl, &cmd->sqe, iov_iter_count(data), grant->max_bytes);
 	if (ret)
 		return ret;
 	cmd->write = nvme_is_write(&cmd->sqe);
@@ -145,22 +140,26 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 	*changes = changes_namespaces(ctrl, p->opcode);
 	if (*changes)
 		ret = nof_paths_doubt(ctrl->subsys, p->nsid);
-	ret = ret ?: nof_ctrl_exec_user(ctrl, cmd, p->timeout_ms);
+	ret = ret ?: nof_ctrl_exec_user(ctrl, cmd, grant->timeout_ms);
 	*result = le64_to_cpu(cmd->result.u64);
 	return put_buffer(cmd, data, ret);
 }
 
-int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, struct iov_iter *data, u64 *result)
+/* A place first: who waits for one has no memory but its stack */
+int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
+		       struct iov_iter *data, u64 *result)
 {
 	bool changes = false;
 	struct nof_cmd *cmd;
 	int ret;
 
-	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
-	if (!cmd)
-		return -ENOMEM;
-	ret = passthru_admin_exec(ctrl, cmd, p, data, &changes, result);
+	ret = nof_admin_take(ctrl, grant->place);
+	if (ret)
+		return ret;
+	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL_ACCOUNT);
+	ret = cmd ? passthru_admin_exec(ctrl, cmd, p, grant, data, &changes, result) : -ENOMEM;
 	kfree(cmd);
+	nof_admin_leave(ctrl, grant->place);
 	if (sets_kato(p))
 		nof_ka_changed(ctrl, !ret && !p->cdw11);
 	/* The command itself is done; what a failed scan misses, the next one finds. */

@@ -8,6 +8,7 @@
 #include <linux/uaccess.h>
 #include "compat/uring.h"
 #include "control/passthru.h"
+#include "control/rights.h"
 #include "core/ctrl.h"
 #include "mpath/head.h"
 #include "mpath/retry.h"
@@ -52,7 +53,7 @@ static int passthru_map(struct request *rq, const struct nof_passthru_io *io)
 {
 	if (!io->p->data_len)
 		return 0;
-	if (!io->vec && io->p->data_len > queue_max_hw_sectors(rq->q) << SECTOR_SHIFT)
+	if (!io->vec && io->p->data_len > io->grant->max_bytes)
 		return -EINVAL;
 	if (io->fixed)
 		return map_fixed(rq, io);
@@ -61,10 +62,10 @@ static int passthru_map(struct request *rq, const struct nof_passthru_io *io)
 }
 
 /* The block layer looks at the limits of what is added to a request, and not at those of its first piece */
-static bool mapped_fits(const struct nof_head *head, struct request *rq, const struct nvme_passthru_cmd64 *p)
+static bool mapped_fits(const struct nof_head *head, struct request *rq, const struct nof_passthru_io *io)
 {
-	return blk_rq_bytes(rq) <= queue_max_hw_sectors(rq->q) << SECTOR_SHIFT &&
-	       rq->nr_phys_segments <= queue_max_segments(rq->q) && length_fits(head, p, blk_rq_bytes(rq));
+	return blk_rq_bytes(rq) <= io->grant->max_bytes && rq->nr_phys_segments <= queue_max_segments(rq->q) &&
+	       length_fits(head, io->p, blk_rq_bytes(rq));
 }
 
 static int passthru_prepare(struct nof_head *head, struct request *rq, const struct nof_passthru_io *io)
@@ -72,9 +73,8 @@ static int passthru_prepare(struct nof_head *head, struct request *rq, const str
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	int ret;
 
-	/* a short one ends the association of all, a long one is a bound that is not there */
-	if (io->p->timeout_ms && capable(CAP_SYS_ADMIN))
-		rq->timeout = msecs_to_jiffies(io->p->timeout_ms);
+	if (io->grant->timeout_ms)
+		rq->timeout = msecs_to_jiffies(io->grant->timeout_ms);
 	req->only = io->only ? io->only->id : 0;
 	req->hasty = false;
 	/* The last user's; a request that finds no path ends without a status of its own. */
@@ -83,7 +83,7 @@ static int passthru_prepare(struct nof_head *head, struct request *rq, const str
 	ret = passthru_map(rq, io);
 	if (ret)
 		return ret;
-	if (mapped_fits(head, rq, io->p))
+	if (mapped_fits(head, rq, io))
 		return 0;
 	if (rq->bio)
 		blk_rq_unmap_user(rq->bio);

@@ -3,10 +3,16 @@
 #include <linux/capability.h>
 #include <linux/nvme.h>
 #include <linux/nvme_ioctl.h>
+#include <linux/sizes.h>
 #include "control/rights.h"
 #include "mpath/head.h"
 
 #define CNS_MASK	0xff
+/*
+ * Most data of an admin command: what contiguous memory can be had for. Log pages and firmware images are read and
+ * written in parts.
+ */
+#define MAX_ADMIN_DATA	SZ_1M
 
 /* What makes zones what they are to others is what their own ioctls do, for who may write */
 static bool may_zoned(const struct nof_caller *who, u8 opcode)
@@ -27,17 +33,15 @@ static bool may_zoned(const struct nof_caller *who, u8 opcode)
  * whose bounds nobody checks here, and nothing of the vendor's. A list, and not the controller's log of effects: that
  * is what a target says of itself.
  */
-bool nof_caller_may_io(const struct nof_caller *who, const struct nof_head *head, u8 opcode)
+static bool io_is_open(const struct nof_caller *who, const struct nof_head *head, u8 opcode)
 {
-	if (capable(CAP_SYS_ADMIN))
-		return true;
 	if (who->partition)
 		return false;
 	switch (opcode) {
 	case nvme_cmd_read:
-	case nvme_cmd_compare:
 	case nvme_cmd_verify:
 		return who->may_read;
+	case nvme_cmd_compare:		/* its data go to the controller, as a write's do */
 	case nvme_cmd_write:
 	case nvme_cmd_write_zeroes:
 	case nvme_cmd_dsm:
@@ -48,19 +52,57 @@ bool nof_caller_may_io(const struct nof_caller *who, const struct nof_head *head
 	}
 }
 
-/* Who is to make reads and writes has to know the format: Identify Namespace, of this one, tells no more than sysfs */
-bool nof_caller_may_admin(const struct nof_caller *who, const struct nof_head *head,
+/* Who is to make reads and writes has to know what the namespace and its controller can do. Of no other namespace */
+static bool admin_is_open(const struct nof_caller *who, const struct nof_head *head,
 			  const struct nvme_passthru_cmd64 *p)
 {
-	if (capable(CAP_SYS_ADMIN))
-		return true;
-	if (who->partition || !who->may_read || p->opcode != nvme_admin_identify || p->nsid != head->nsid)
+	if (who->partition || p->opcode != nvme_admin_identify)
 		return false;
 	switch (p->cdw10 & CNS_MASK) {
 	case NVME_ID_CNS_NS:
 	case NVME_ID_CNS_CS_NS:
-		return true;
+	case NVME_ID_CNS_NS_CS_INDEP:
+		return p->nsid == head->nsid;
+	case NVME_ID_CNS_CTRL:
+	case NVME_ID_CNS_CS_CTRL:
+		return !p->nsid || p->nsid == head->nsid;
 	default:
 		return false;
 	}
+}
+
+/* Leaves no record in the audit log: nothing is refused for the lack of it */
+static bool is_privileged(void)
+{
+	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
+}
+
+int nof_caller_io(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
+		  struct nof_grant *grant)
+{
+	if (!io_is_open(who, head, p->opcode) && !capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	*grant = (struct nof_grant){
+		.max_bytes = queue_max_hw_sectors(head->disk->queue) << SECTOR_SHIFT,
+		.timeout_ms = p->timeout_ms && is_privileged() ? p->timeout_ms : 0,
+	};
+	return 0;
+}
+
+int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
+		     struct nof_grant *grant)
+{
+	bool open = head && admin_is_open(who, head, p);
+
+	if (!open && !capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	if (open && !is_privileged())
+		*grant = (struct nof_grant){ .place = NOF_PLACE_GUEST, .max_bytes = NVME_IDENTIFY_DATA_SIZE };
+	else
+		*grant = (struct nof_grant){
+			.place		= NOF_PLACE_USER,
+			.max_bytes	= MAX_ADMIN_DATA,
+			.timeout_ms	= p->timeout_ms,
+		};
+	return 0;
 }

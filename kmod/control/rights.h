@@ -4,8 +4,8 @@
 #define NOF_CONTROL_RIGHTS_H
 
 #include <linux/types.h>
+#include "core/ctrl.h"
 
-struct nof_ctrl;
 struct nof_head;
 struct nvme_passthru_cmd64;
 
@@ -22,8 +22,26 @@ struct nof_caller {
 	const struct nof_ctrl	*ctrl;
 };
 
-bool nof_caller_may_io(const struct nof_caller *who, const struct nof_head *head, u8 opcode);
-bool nof_caller_may_admin(const struct nof_caller *who, const struct nof_head *head,
-			  const struct nvme_passthru_cmd64 *p);
+/**
+ * struct nof_grant - within what bounds a command is sent
+ * @place:	of an admin command, in the admin queue
+ * @max_bytes:	most data
+ * @timeout_ms:	its own time limit; 0: the driver's. Without privilege nobody has one: a short one costs the target an
+ *		Abort each time, a long one is a bound that is not there
+ */
+struct nof_grant {
+	enum nof_place	place;
+	u32		max_bytes;
+	u32		timeout_ms;
+};
+
+/*
+ * Whether @who may send the command, by whichever way: 0 and @grant, or -EACCES. CAP_SYS_ADMIN is asked for last, so
+ * that what is open to all leaves no record in the audit log. @head: NULL where the command is for a controller.
+ */
+int nof_caller_io(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
+		  struct nof_grant *grant);
+int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
+		     struct nof_grant *grant);
 
 #endif

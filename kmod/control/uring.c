@@ -105,17 +105,20 @@ int nof_uring_io(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct n
 		 const struct nof_caller *who)
 {
 	struct nvme_passthru_cmd64 p;
-	struct nof_passthru_io io = { .p = &p };
+	struct nof_grant grant;
+	struct nof_passthru_io io = { .p = &p, .grant = &grant };
 	bool nowait = issue_flags & IO_URING_F_NONBLOCK;
 	struct request *rq;
+	int ret;
 
 	if (!ring_fits(issue_flags))
 		return -EOPNOTSUPP;
 	if (ioucmd->cmd_op != NVME_URING_CMD_IO && ioucmd->cmd_op != NVME_URING_CMD_IO_VEC)
 		return -ENOTTY;
 	get_uring_cmd(ioucmd, &p);
-	if (!nof_caller_may_io(who, head, p.opcode))
-		return -EACCES;
+	ret = nof_caller_io(who, head, &p, &grant);
+	if (ret)
+		return ret;
 	io.vec = ioucmd->cmd_op == NVME_URING_CMD_IO_VEC;
 	io.fixed = ioucmd->flags & IORING_URING_CMD_FIXED ? ioucmd : NULL;
 	io.flags = nowait ? BLK_MQ_REQ_NOWAIT : 0;
@@ -162,8 +165,10 @@ static int admin_data(struct io_uring_cmd *ioucmd, const struct nvme_passthru_cm
 /* They are few and slow: each has a worker of io_uring's to wait in */
 int nof_uring_admin(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct nof_ctrl *ctrl)
 {
+	const struct nof_caller who = { .ctrl = ctrl };
 	struct nvme_passthru_cmd64 p;
 	struct iovec *iov = NULL;
+	struct nof_grant grant;
 	struct iov_iter data;
 	u64 result = 0;
 	int ret;
@@ -172,14 +177,15 @@ int nof_uring_admin(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struc
 		return -EOPNOTSUPP;
 	if (ioucmd->cmd_op != NVME_URING_CMD_ADMIN && ioucmd->cmd_op != NVME_URING_CMD_ADMIN_VEC)
 		return -ENOTTY;
-	if (!capable(CAP_SYS_ADMIN))
-		return -EACCES;
+	get_uring_cmd(ioucmd, &p);
+	ret = nof_caller_admin(&who, NULL, &p, &grant);
+	if (ret)
+		return ret;
 	if (issue_flags & IO_URING_F_NONBLOCK)
 		return -EAGAIN;
-	get_uring_cmd(ioucmd, &p);
 	ret = admin_data(ioucmd, &p, &iov, &data);
 	if (!ret)
-		ret = nof_passthru_admin(ctrl, &p, &data, &result);
+		ret = nof_passthru_admin(ctrl, &p, &grant, &data, &result);
 	kfree(iov);
 	if (ret < 0)
 		return ret;

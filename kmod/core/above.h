@@ -35,6 +35,7 @@ struct nof_subsys;
  * @paths_lost:	it is LOST, and its paths are about to go: disks still expect them
  * @publish:	the path sets of all heads that it has a path to, after its state changed. Under subsys->lock
  * @elsewhere:	some head of it has a usable path by another one
+ * @all_elsewhere: each head of it has
  * @stalls:	nothing completes there: why that is its own fault, for a person, or NULL. @alone: for so long that it
  *		counts even if the others are idle
  * @may_leave:	for nof_queue_detach()
@@ -54,6 +55,7 @@ struct nof_mpath_ops {
 	void (*paths_lost)(struct nof_ctrl *ctrl);
 	void (*publish)(struct nof_ctrl *ctrl);
 	bool (*elsewhere)(struct nof_ctrl *ctrl);
+	bool (*all_elsewhere)(struct nof_ctrl *ctrl);
 	const char *(*stalls)(struct nof_ctrl *ctrl, bool alone);
 	bool (*may_leave)(const struct nof_cmd *cmd, bool sent);
 };

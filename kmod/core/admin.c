@@ -9,14 +9,16 @@
 
 /*
  * Places in the admin queue. Keep-alive and the asynchronous event request have theirs apart, as they may not wait for
- * others; what the driver has to know does not wait for userspace, nor for Aborts that stay unanswered.
+ * others; what the driver has to know does not wait for userspace, nor for Aborts that stay unanswered; and those of
+ * userspace that have the privilege do not wait for those that have not.
  */
 enum {
 	NR_ABORTS = 4,
-	NR_USER = NOF_ADMIN_DEPTH - 8,
+	NR_GUESTS = 4,
+	NR_USER = NOF_ADMIN_DEPTH - 12,
 	NR_SHARED = NOF_ADMIN_DEPTH - 3,
 };
-static_assert(NR_ABORTS + NR_USER < NR_SHARED);
+static_assert(NR_ABORTS + NR_GUESTS + NR_USER < NR_SHARED);
 
 int nof_admin_init(struct nof_ctrl *ctrl)
 {
@@ -29,6 +31,7 @@ static u32 most(const struct nof_ctrl *ctrl, enum nof_place kind)
 {
 	switch (kind) {
 	case NOF_PLACE_USER:	return NR_USER;
+	case NOF_PLACE_GUEST:	return NR_GUESTS;
 	case NOF_PLACE_ABORT:	return min(ctrl->acl + 1, NR_ABORTS);
 	default:		return NR_SHARED;
 	}
@@ -60,7 +63,7 @@ static void leave_place(struct nof_ctrl *ctrl, enum nof_place kind)
 }
 
 /* The admin queue cannot go away while a caller in process context uses it: see queues_lock and SRCU in queues.c. */
-static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
+static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms, nof_exec_late_fn *late)
 {
 	struct nof_queue *queue;
 	int idx, ret;
@@ -69,7 +72,8 @@ static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
 	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
-	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? nof_queue_exec(queue, cmd, timeout_ms) : -ENOTCONN;
+	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? nof_queue_exec(queue, cmd, timeout_ms, late) :
+								  -ENOTCONN;
 	if (atomic_dec_and_test(&ctrl->admin_users))
 		wake_up(&ctrl->places_wq);
 	return ret;
@@ -95,7 +99,7 @@ int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 
 	own_begin(ctrl);
 	wait_event(ctrl->places_wq, take_place(ctrl, NOF_PLACE_OWN));
-	ret = admin_exec(ctrl, cmd, timeout_ms);
+	ret = admin_exec(ctrl, cmd, timeout_ms, NULL);
 	own_end(ctrl);
 	leave_place(ctrl, NOF_PLACE_OWN);
 	return ret;
@@ -107,15 +111,25 @@ bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms)
 	       time_after(jiffies, READ_ONCE(ctrl->own_at) + msecs_to_jiffies(ms));
 }
 
+bool nof_admin_has_user(struct nof_ctrl *ctrl)
+{
+	return READ_ONCE(ctrl->places[NOF_PLACE_USER]);
+}
+
+int nof_admin_take(struct nof_ctrl *ctrl, enum nof_place kind)
+{
+	return wait_event_killable(ctrl->places_wq, take_place(ctrl, kind)) ? -EINTR : 0;
+}
+
+/* Too late for its sender. Whether the association has to end for it is decided by the driver's own limit. */
+static void abort_late(struct nof_queue *queue, const struct nof_cmd *cmd)
+{
+	nof_send_abort(queue->ctrl, queue->qid, cmd->cid);
+}
+
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
-	int ret;
-
-	if (wait_event_killable(ctrl->places_wq, take_place(ctrl, NOF_PLACE_USER)))
-		return -EINTR;
-	ret = admin_exec(ctrl, cmd, timeout_ms);
-	leave_place(ctrl, NOF_PLACE_USER);
-	return ret;
+	return admin_exec(ctrl, cmd, timeout_ms, abort_late);
 }
 
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
@@ -333,9 +347,9 @@ int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 	return send_as(ctrl, cmd, NOF_PLACE_OWN);
 }
 
-void nof_admin_leave(struct nof_ctrl *ctrl)
+void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_place kind)
 {
-	leave_place(ctrl, NOF_PLACE_OWN);
+	leave_place(ctrl, kind);
 }
 
 static void abort_done(struct nof_cmd *cmd)

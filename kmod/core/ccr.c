@@ -28,7 +28,7 @@ static void done(struct nof_cmd *cmd)
 {
 	struct question *q = container_of(cmd, struct question, cmd);
 
-	nof_admin_leave(q->source);
+	nof_admin_leave(q->source, NOF_PLACE_OWN);
 	q->answered(q->arg, q->source, nof_ccr_answer(cmd->status, le32_to_cpu(cmd->result.u32)));
 	kfree(q);
 }

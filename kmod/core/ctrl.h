@@ -89,7 +89,7 @@ struct nof_opts {
 #define NOF_DEF_ACK_TMO_MS		134
 #define NOF_MAX_ACK_TMO_MS		10000
 #define NOF_DEF_RETRY_COUNT		7
-#define NOF_MAX_RETRY_COUNT		7	/* for ever with some devices: the watch, or Keep Alive, ends it */
+#define NOF_MAX_RETRY_COUNT		7	/* for ever with some devices, see retry_count() in rdma/cm.c */
 #define NOF_ADMIN_DEPTH			32
 #define NOF_ERROR_TEXT			224
 
@@ -103,7 +103,7 @@ struct nof_transport_limits {
 };
 
 /* Whose an admin command is */
-enum nof_place { NOF_PLACE_OWN, NOF_PLACE_USER, NOF_PLACE_ABORT, NOF_NR_PLACES };
+enum nof_place { NOF_PLACE_OWN, NOF_PLACE_USER, NOF_PLACE_GUEST, NOF_PLACE_ABORT, NOF_NR_PLACES };
 
 enum nof_ctrl_flag {
 	NOF_CTRL_TBKAS,			/* traffic based keep-alive */
@@ -411,7 +411,14 @@ u32 nof_ctrl_inflight(struct nof_ctrl *ctrl);
  * Context: process, sleeps.
  */
 int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
-/* As nof_ctrl_exec(), for userspace, which leaves some slots to the driver; -EINTR: killed while it waited for one. */
+/* Waits for a place in the admin queue; some are not for userspace. -EINTR: killed. Context: process, sleeps. */
+int nof_admin_take(struct nof_ctrl *ctrl, enum nof_place kind);
+/* Any context */
+void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_place kind);
+/*
+ * As nof_ctrl_exec(), for userspace, which has a place. When timeout_ms, not 0, has passed an Abort is sent, and the
+ * command waited for as for one without a limit of its own.
+ */
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
 
 /* Below: between the files of the core, and for mpath/. */

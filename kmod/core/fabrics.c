@@ -86,7 +86,7 @@ int nof_fabrics_connect(struct nof_queue *queue)
 	}
 	fill_connect(queue, cmd, data);
 	/* a slot of its own: nobody else may use the queue yet, but somebody might try */
-	ret = nof_queue_exec(queue, cmd, left > 0 ? jiffies_to_msecs(left) : 1);
+	ret = nof_queue_exec(queue, cmd, left > 0 ? jiffies_to_msecs(left) : 1, NULL);
 	ret = check_connect(queue, cmd, ret);
 free:
 	kfree(data);

@@ -515,10 +515,10 @@ static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 	}
 }
 
-int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
+int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms, nof_exec_late_fn *late)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
-	struct nof_ctrl *ctrl = queue->ctrl;
+	bool fabrics = cmd->sqe.common.opcode == nvme_fabrics_command, answered = false;
 	int err;
 
 	cmd->done = exec_done;
@@ -526,10 +526,15 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 	err = exec_send(queue, cmd);
 	if (err)
 		return err;
-	if (cmd->sqe.common.opcode == nvme_fabrics_command)
-		exec_wait(ctrl, queue, &done, timeout_ms, "fabrics", cmd->sqe.fabrics.fctype);
-	else
-		exec_wait(ctrl, queue, &done, timeout_ms, "admin", cmd->sqe.common.opcode);
+	if (late && timeout_ms) {
+		answered = wait_for_answer(&done, msecs_to_jiffies(timeout_ms));
+		if (!answered)
+			late(queue, cmd);
+		timeout_ms = 0;
+	}
+	if (!answered)
+		exec_wait(queue->ctrl, queue, &done, timeout_ms, fabrics ? "fabrics" : "admin",
+			  fabrics ? cmd->sqe.fabrics.fctype : cmd->sqe.common.opcode);
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return -ECONNRESET;
 	return cmd->status;

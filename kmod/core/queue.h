@@ -272,8 +272,12 @@ void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent));
 /* How long the oldest command that was detached is not answered; 0: there is none */
 u32 nof_queue_stub_ms(struct nof_queue *queue);
-/* As nof_ctrl_exec(), on a given queue. */
-int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms);
+/*
+ * As nof_ctrl_exec(), on a given queue. @late: called when timeout_ms, not 0, has passed; then the command has the
+ * default time on top, and only after that recovery is started. NULL: that is at once.
+ */
+typedef void nof_exec_late_fn(struct nof_queue *queue, const struct nof_cmd *cmd);
+int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms, nof_exec_late_fn *late);
 /* Until what the caller has sent to the admin queue is done: in time, or because the queue is taken down then. */
 void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done);
 

@@ -9,7 +9,8 @@
  *
  * Each makes the path suspect: it gets no new I/O where there is another path, and what can be taken back from it is
  * sent by that. Its connections stay, and with them the commands that may not be sent twice, which may still be
- * answered. Silence and the lack of any answer make it lost when they have lasted for the keep-alive timeout.
+ * answered. Silence and the lack of any answer make it lost when they have lasted for the keep-alive timeout; silence
+ * at once where nothing but reads waits and the device does not give these back (RDMA).
  *
  * Only queues are looked at that have something outstanding, or had a moment ago: a controller may have hundreds.
  *
@@ -330,16 +331,22 @@ static bool reads(const struct nof_slot *slot)
 	return !READ_ONCE(slot->stub) && READ_ONCE(slot->opcode) == nvme_cmd_read;
 }
 
+static bool may_change_data(struct nof_ctrl *ctrl)
+{
+	return nof_admin_has_user(ctrl) || nof_queues_count(ctrl, nof_slot_writes);
+}
+
 /*
- * Reads wait that cannot be taken back, and no command that could change data would be lost with the association. The
- * path is suspect: whoever chose it before has sent by the second count.
+ * Reads wait that cannot be taken back, all of them can go by other paths, and no command that could change data would
+ * be lost with the association. The path is suspect: whoever chose it before has sent by the second look.
  */
 static bool only_reads_wait(struct nof_ctrl *ctrl)
 {
-	if (!ctrl->transport->holds_reads || !nof_queues_count(ctrl, reads) || nof_queues_count(ctrl, nof_slot_writes))
+	if (!ctrl->transport->holds_reads || !nof_queues_count(ctrl, reads) || may_change_data(ctrl) ||
+	    !nof_mpath.all_elsewhere(ctrl))
 		return false;
 	synchronize_srcu_expedited(&ctrl->subsys->srcu);
-	return !nof_queues_count(ctrl, nof_slot_writes);
+	return !may_change_data(ctrl);
 }
 
 /*

@@ -371,29 +371,32 @@ static bool is_way(const struct nof_path *path)
 	       !READ_ONCE(ctrl->watch.silent);
 }
 
-static bool head_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl)
+/* Whether the head has a path by @ctrl, and whether it has another way */
+static void look_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl, bool *mine, bool *other)
 {
 	struct nof_path *path;
-	bool mine = false, other = false;
 
+	*mine = *other = false;
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->ctrl == ctrl)
-			mine = true;
+			*mine = true;
 		else
-			other |= is_way(path);
+			*other |= is_way(path);
 	}
-	return mine && other;
 }
 
 /* Some head of this controller has a usable path by another one */
 static bool stall_elsewhere(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
+	bool mine, other;
 
 	lockdep_assert_held(&ctrl->subsys->lock);
-	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		if (head_elsewhere(head, ctrl))
+	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
+		look_elsewhere(head, ctrl, &mine, &other);
+		if (mine && other)
 			return true;
+	}
 	return false;
 }
 
@@ -405,6 +408,20 @@ bool nof_stall_elsewhere(struct nof_ctrl *ctrl)
 	has = stall_elsewhere(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 	return has;
+}
+
+bool nof_stall_all_elsewhere(struct nof_ctrl *ctrl)
+{
+	struct nof_head *head;
+	bool mine, other, all = true;
+
+	mutex_lock(&ctrl->subsys->lock);
+	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
+		look_elsewhere(head, ctrl, &mine, &other);
+		all &= !mine || other;
+	}
+	mutex_unlock(&ctrl->subsys->lock);
+	return all;
 }
 
 /* Whether the other paths to namespaces that wait for this controller did something since this was last asked */

@@ -58,8 +58,9 @@ void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, 
 /* Does an error status speak against the path that it came by, rather than against the request or the namespace? */
 bool nof_health_fault(u16 status);
 
-/* Both as in struct nof_mpath_ops. Context: process, takes subsys->lock. */
+/* All as in struct nof_mpath_ops. Context: process, takes subsys->lock. */
 bool nof_stall_elsewhere(struct nof_ctrl *ctrl);
+bool nof_stall_all_elsewhere(struct nof_ctrl *ctrl);
 const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone);
 
 #endif

@@ -233,6 +233,7 @@ const struct nof_mpath_ops nof_mpath = {
 	.paths_lost	= nof_notice_lost,
 	.publish	= nof_paths_publish,
 	.elsewhere	= nof_stall_elsewhere,
+	.all_elsewhere	= nof_stall_all_elsewhere,
 	.stalls		= nof_stall_verdict,
 	.may_leave	= nof_request_may_leave,
 };

@@ -63,8 +63,8 @@ struct nof_transport_info {
  * @queue_size:	sizeof its queue structure, which begins with struct nof_queue
  * @slot_size:	bytes that it keeps for each command outstanding on a queue, see nof_cmd.priv
  * @options:	bits NOF_OPT_* it understands besides those of the core; NOF_OPT_POLL_QUEUES needs @poll
- * @holds_reads: the device has the memory of a read that was sent until the peer acknowledges something: @detach takes no
- *		read off a queue whose peer is silent
+ * @holds_reads: the device has the memory of a read that was sent until the peer acknowledges something: @detach takes
+ *		no read off a queue whose peer is silent
  * @kept, @kept_until: the registry's
  * @ctrl_init:	checks the address options (ctrl->opts) and fills ctrl->tp with what it wants to keep (kmalloc, freed by
  *		@ctrl_exit). Process context, may sleep, no network traffic. On refusal: negative errno and an extack

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Users without privilege, and those who are root in a user namespace of their own: they may look, and change nothing.
 #include "support/block.h"
+#include "support/multi.h"
 #include "support/rig.h"
 #include "support/ring.h"
 
@@ -399,8 +400,8 @@ TEST_CASE("without privilege nobody loads the modules", "[nobody][modules]")
 
 namespace {
 
-constexpr std::uint8_t opRead = 2, opWrite = 1, opFlush = 0, opZeroes = 8, opDsm = 9, opUncor = 4, opRegister = 0x0d,
-		       opVendor = 0x80, adminIdentify = 6, adminSetFeatures = 9, adminVendor = 0xc0;
+constexpr std::uint8_t opRead = 2, opWrite = 1, opFlush = 0, opZeroes = 8, opDsm = 9, opUncor = 4, opCompare = 5,
+		       opRegister = 0x0d, opVendor = 0x80, adminIdentify = 6, adminSetFeatures = 9, adminVendor = 0xc0;
 
 // A command at a node, with a block of data where it has some; errno, or 0. 202: done, with an NVMe status
 int passthrough(int fd, unsigned long request, std::uint8_t opcode, std::uint32_t length)
@@ -411,7 +412,7 @@ int passthrough(int fd, unsigned long request, std::uint8_t opcode, std::uint32_
 	p.nsid = 1;
 	p.addr = reinterpret_cast<std::uintptr_t>(data.data());
 	p.data_len = length;
-	p.cdw10 = opcode == adminIdentify && length == 4096 ? 1 : 0; // Identify Controller; block 0
+	p.cdw10 = opcode == adminIdentify && length == 4096 ? 2 : 0; // the list of active namespaces; block 0
 	auto got = ::ioctl(fd, request, &p);
 	return got < 0 ? errno : got ? 202 : 0;
 }
@@ -427,15 +428,16 @@ int submit(int fd, std::uint8_t opcode)
 }
 
 // Identify Namespace, or what else CNS says, of a namespace
-int identify(int fd, std::uint32_t nsid, std::uint32_t cns)
+int identify(int fd, std::uint32_t nsid, std::uint32_t cns, std::uint32_t length = 4096, Millis timeout = 0ms)
 {
-	Buffer data(4096);
+	Buffer data(length);
 	nvme_passthru_cmd64 p{};
 	p.opcode = adminIdentify;
 	p.nsid = nsid;
 	p.addr = reinterpret_cast<std::uintptr_t>(data.data());
-	p.data_len = 4096;
+	p.data_len = length;
 	p.cdw10 = cns;
+	p.timeout_ms = static_cast<std::uint32_t>(timeout.count());
 	auto got = ::ioctl(fd, NVME_IOCTL_ADMIN64_CMD, &p);
 	return got < 0 ? errno : got ? 202 : 0;
 }
@@ -569,7 +571,7 @@ TEST_CASE("a disk that root opened: what read() and write() could do, and no mor
 	for (auto who : strangers) {
 		INFO(name(who) << " at " << node);
 		auto io = [&](const File &file, std::uint8_t opcode) {
-			auto length = opcode == opRead || opcode == opWrite ? 512u : 0u;
+			auto length = opcode == opRead || opcode == opWrite || opcode == opCompare ? 512u : 0u;
 			auto narrow = as(who, [&] { return passthrough(file.fd, NVME_IOCTL_IO_CMD, opcode, length); });
 			auto wide = as(who, [&] { return passthrough(file.fd, NVME_IOCTL_IO64_CMD, opcode, length); });
 			CHECK(narrow == wide);
@@ -580,7 +582,7 @@ TEST_CASE("a disk that root opened: what read() and write() could do, and no mor
 		};
 		CHECK(io(readable, opRead) == 0);
 		CHECK(as(who, [&] { return submit(readable.fd, opRead); }) == 0);
-		for (auto opcode : {opWrite, opFlush, opZeroes, opDsm, opUncor, opRegister, opVendor}) {
+		for (auto opcode : {opWrite, opFlush, opZeroes, opDsm, opCompare, opUncor, opRegister, opVendor}) {
 			INFO("I/O command " << int(opcode));
 			CHECK(io(readable, opcode) == EACCES);
 		}
@@ -589,7 +591,12 @@ TEST_CASE("a disk that root opened: what read() and write() could do, and no mor
 		CHECK(io(writeOnly, opFlush) == 0);
 		CHECK(io(writeOnly, opRead) == EACCES);
 		CHECK(as(who, [&] { return identify(readable.fd, 1, 0); }) == 0);
-		CHECK(as(who, [&] { return identify(writeOnly.fd, 1, 0); }) == EACCES);
+		CHECK(as(who, [&] { return identify(writeOnly.fd, 1, 0); }) == 0);
+		CHECK(as(who, [&] { return identify(readable.fd, 0, 1); }) == 0); // the controller: nvme id-ctrl
+		CHECK(as(who, [&] { return identify(readable.fd, 1, 0, 8192); }) == EINVAL); // it has 4,096 bytes
+		// of the controller and the namespace for command sets: the target may not have these
+		for (std::uint32_t cns : {6, 8})
+			CHECK_FALSE(as(who, [&] { return identify(readable.fd, cns == 8, cns); }) == EACCES);
 		CHECK(as(who, [&] { return identify(readable.fd, 2, 0); }) == EACCES);
 		CHECK(as(who, [&] { return identify(readable.fd, 0, 0); }) == EACCES);
 		CHECK(as(who, [&] { return identify(readable.fd, 1, 3); }) == EACCES);
@@ -612,6 +619,23 @@ TEST_CASE("a disk that root opened: what read() and write() could do, and no mor
 	Disk direct(disk);
 	REQUIRE(direct.read(0, table) == 0);
 	CHECK(table.data()[510] == 0x55); // nobody has written anything
+}
+
+TEST_CASE("a time limit of a command's own is for the privileged, and ends no association", "[nobody][ioctl][timeout]")
+{
+	Multi rig({.lanes = 1});
+	auto c = rig.host.connect(rig.options(0));
+	File disk(rig.disk(), O_RDONLY), node("/dev/" + c.name, O_RDWR);
+	rig.lane(0).link().impair("delay 20ms");
+	for (int i = 0; i < 5; i++) {
+		CHECK(as(Who::nobody, [&] { return identify(disk.fd, 1, 0, 4096, 1ms); }) == 0);
+		// the kernel's target executes an Abort, and aborts nothing
+		CHECK(identify(node.fd, 1, 0, 4096, 1ms) == 0);
+	}
+	CHECK(identify(node.fd, 1, 0, 4096, 5s) == 0); // in time
+	rig.lane(0).repair();
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+	CHECK(rig.host.controller(c.name).reconnects == c.reconnects);
 }
 
 namespace {

@@ -285,6 +285,12 @@ static void fill_request(const struct nof_rdma_queue *q, struct cm_request *req)
 		req->cntlid = cpu_to_le16(q->q.ctrl->cntlid);
 }
 
+/* Some devices try 7 times without end: then Keep Alive has to end it */
+static u8 retry_count(const struct nof_ctrl *ctrl)
+{
+	return min(ctrl->opts.retry_count, ctrl->opts.kato_ms ? 7 : 6);
+}
+
 int nof_rdma_cm_connect(struct nof_rdma_queue *q)
 {
 	struct cm_request req;
@@ -294,7 +300,7 @@ int nof_rdma_cm_connect(struct nof_rdma_queue *q)
 		.responder_resources = min(q->id->device->attrs.max_qp_rd_atom, U8_MAX),
 		.initiator_depth = 0,
 		.flow_control = 1,
-		.retry_count = q->q.ctrl->opts.retry_count,
+		.retry_count = retry_count(q->q.ctrl),
 		.rnr_retry_count = RNR_RETRIES,
 	};
 	int err;
