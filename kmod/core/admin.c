@@ -121,7 +121,7 @@ int nof_admin_take(struct nof_ctrl *ctrl, enum nof_place kind)
 	return wait_event_killable(ctrl->places_wq, take_place(ctrl, kind)) ? -EINTR : 0;
 }
 
-/* Too late for its sender. Whether the association has to end for it is decided by the driver's own limit. */
+/* Too late for its sender. Whether the association has to end for it is decided by the driver's own limit */
 static void abort_late(struct nof_queue *queue, const struct nof_cmd *cmd)
 {
 	nof_send_abort(queue->ctrl, queue->qid, cmd->cid);
@@ -129,7 +129,8 @@ static void abort_late(struct nof_queue *queue, const struct nof_cmd *cmd)
 
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
-	return admin_exec(ctrl, cmd, timeout_ms, abort_late);
+	/* a discovery controller serves nobody but those who read its log: for one that does not answer it is lost */
+	return admin_exec(ctrl, cmd, timeout_ms, ctrl->discovery ? NULL : abort_late);
 }
 
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)

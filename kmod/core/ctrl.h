@@ -416,8 +416,8 @@ int nof_admin_take(struct nof_ctrl *ctrl, enum nof_place kind);
 /* Any context */
 void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_place kind);
 /*
- * As nof_ctrl_exec(), for userspace, which has a place. When timeout_ms, not 0, has passed an Abort is sent, and the
- * command waited for as for one without a limit of its own.
+ * As nof_ctrl_exec(), for userspace, which has a place. Where I/O depends on the controller and timeout_ms, not 0, has
+ * passed, an Abort is sent, and the command waited for as for one without a limit of its own.
  */
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
 
