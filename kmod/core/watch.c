@@ -379,7 +379,7 @@ static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 	}
 	if (!only_reads_wait(ctrl))
 		return false;
-	note_silence(ctrl, f, "only reads wait, which the device holds: the connections end, so that others do them");
+	note_silence(ctrl, f, "only reads wait, which the device holds: connections ended, reads go by other paths");
 	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 	return true;
 }

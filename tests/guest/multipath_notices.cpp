@@ -49,12 +49,6 @@ public:
 	nvmeof::Namespace nameSpace() { return host.nameSpace(1, (*this)[0].config().nqn).value(); }
 };
 
-// Lines of the kernel's log since boot
-unsigned long lines(const std::string &words)
-{
-	return std::stoul(must("dmesg | grep -cE '" + words + "' || true"));
-}
-
 } // namespace
 
 TEST_CASE("a controller that never came is missed as a path, until it is deleted", "[multipath][notices]")
@@ -132,13 +126,15 @@ TEST_CASE("many disks that lose their only path are one line in the log, and an 
 	};
 	const std::string none = "no usable path to nvmeof", one = "a usable path to nvmeof",
 			  whole = ".*[(]200 disks in all[)]";
-	auto before = std::array{lines(none), lines(none + whole), lines(one), lines(one + whole)};
+	auto before =
+		std::array{kernelLines(none), kernelLines(none + whole), kernelLines(one), kernelLines(one + whole)};
 	ports[0].stop();
 	CHECK(tellOf(EventType::noPath));
 	ports[0].start();
 	CHECK(tellOf(EventType::pathBack));
 	CHECK(ports.live(c.name));
-	auto after = std::array{lines(none), lines(none + whole), lines(one), lines(one + whole)};
+	auto after =
+		std::array{kernelLines(none), kernelLines(none + whole), kernelLines(one), kernelLines(one + whole)};
 	for (std::size_t i = 0; i < after.size(); i++)
 		CHECK(after[i] == before[i] + 1);
 }

@@ -549,7 +549,7 @@ TEST_CASE("attempts that fail log ever more rarely, and count what they leave ou
 	rig.port.link(rig.subsystem);
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
 	// of the loss, of attempts 1, 2, 4, 8, 16, 32, and 64 if it comes to that; a reason that changes is one more
-	auto lines = std::stoul(must("dmesg | grep -c '" + c.name + ": .*queue 0'"));
+	auto lines = kernelLines(c.name + ": .*queue 0");
 	CHECK(lines >= 5);
 	CHECK(lines <= 12);
 	CHECK(kernelSaid(c.name + ": .*attempt 32, 15 before it not logged"));

@@ -72,10 +72,9 @@ std::vector<Millis> gapsOf(Pair &rig, Probe &reads, Probe *writes, Millis bound)
 	return gaps;
 }
 
-unsigned endedForReads()
+unsigned long endedForReads()
 {
-	auto lines = run("dmesg | grep -c 'only reads wait, which the device holds'").text;
-	return static_cast<unsigned>(std::stoul(lines));
+	return kernelLines("only reads wait, which the device holds");
 }
 
 std::uint32_t reconnects(Pair &rig)

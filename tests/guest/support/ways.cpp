@@ -178,4 +178,9 @@ bool kernelSaid(const std::string &words)
 	return run("dmesg | grep -q '" + words + "'").status == 0;
 }
 
+unsigned long kernelLines(const std::string &words)
+{
+	return std::stoul(must("dmesg | grep -cE '" + words + "' || true"));
+}
+
 } // namespace guest
