@@ -114,6 +114,19 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(self.complaints({"allowed": ["expected one"]}, dmesg=dmesg), [])
         self.assert_one("expected one", self.complaints({"allowed": ["another"]}, dmesg=dmesg))
 
+    def test_warnings_that_linux_gives_by_itself(self):
+        begin, end = "------------[ cut here ]------------", "---[ end trace 0000000000000000 ]---"
+        at = "WARNING: CPU: 1 PID: 7 at rxe_verbs.c:1019 rxe_post_recv+0x103/0x1c0 [rdma_rxe]"
+        mad = [" ib_mad_post_receive_mads+0x1b8/0x380 [ib_core]", " ib_mad_recv_done+0x38c/0xdc0 [ib_core]"]
+        for trace, last, good in ((mad, end, True), (mad, "", False), (mad[:1], end, False),
+                                  ([" nof_rdma_recv_init+0x1/0x2 [nvmeof_rdma]"], end, False)):
+            lines = [begin, at, "Call Trace:", *trace, last]
+            dmesg = "".join(f"<4>[    3.000000] {line}\n" for line in lines)
+            with self.subTest(lines=lines):
+                self.assertEqual(self.complaints(dmesg=dmesg) == [], good)
+                # what comes after it counts
+                self.assertNotEqual(self.complaints(dmesg=dmesg + "<4>[    3.100000] BUG: x: y\n"), [])
+
     def test_driver_errors_count_only_when_asked(self):
         dmesg = "<3>[    3.000000] nvmeof nvmeof0c1: connect failed\n"
         self.assertEqual(self.complaints(dmesg=dmesg), [])
