@@ -207,6 +207,8 @@ static void decodeCondition(Reader &in, nvmeof::Controller &controller)
 	controller.attempts = in.number<std::uint32_t>(NVMEOF_A_ATTEMPTS);
 	if (std::optional<std::uint32_t> left = in.maybe<std::uint32_t>(NVMEOF_A_LOSS_LEFT))
 		controller.lossLeft = std::chrono::milliseconds(*left);
+	if (std::optional<std::uint32_t> left = in.maybe<std::uint32_t>(NVMEOF_A_FIRMWARE_LEFT))
+		controller.firmwareLeft = std::chrono::milliseconds(*left);
 	controller.lastError = in.text(NVMEOF_A_LAST_ERROR);
 	controller.lastErrno = static_cast<int>(in.number<std::uint32_t>(NVMEOF_A_LAST_ERRNO));
 	controller.lastStatus = in.maybe<std::uint16_t>(NVMEOF_A_LAST_STATUS);

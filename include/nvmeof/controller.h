@@ -71,6 +71,7 @@ struct Controller {
 	std::uint32_t reconnects = 0; // successful ones
 	std::uint32_t attempts = 0;   // since the connection was last good
 	std::optional<std::chrono::milliseconds> lossLeft; // without a connection: until it is lost
+	std::optional<std::chrono::milliseconds> firmwareLeft; // activates firmware, no I/O: until it has to be active
 	std::string lastError;
 	int lastErrno = 0;                       // positive
 	std::optional<std::uint16_t> lastStatus; // NVMe status, when the target refused

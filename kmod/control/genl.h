@@ -50,7 +50,8 @@ struct nof_later;
  * For a request that @finish ends, which may take its time: memory and references for its answer. NULL, with a message,
  * when there is no memory.
  */
-struct nof_later *nof_later_new(struct genl_info *info, struct nof_ctrl *ctrl, nof_later_fn *finish);
+struct nof_later *nof_later_new(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
+				nof_later_fn *finish);
 /*
  * @err: what came first has failed, and nothing is left to do. Otherwise @finish is called. Returns what the handler
  * has to.

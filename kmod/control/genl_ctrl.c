@@ -64,7 +64,7 @@ free_opts:
 }
 
 /* @begin at once, then @finish, in the background; either may be NULL */
-static int with_ctrl(struct genl_info *info, nof_later_fn *begin, nof_later_fn *finish)
+static int with_ctrl(struct sk_buff *skb, struct genl_info *info, nof_later_fn *begin, nof_later_fn *finish)
 {
 	struct nof_ctrl *ctrl = genl_ctrl_find(info);
 	struct nof_later *later = NULL;
@@ -73,7 +73,7 @@ static int with_ctrl(struct genl_info *info, nof_later_fn *begin, nof_later_fn *
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	if (finish) {
-		later = nof_later_new(info, ctrl, finish);
+		later = nof_later_new(skb, info, ctrl, finish);
 		if (!later)
 			err = -ENOMEM;
 	}
@@ -87,17 +87,17 @@ static int with_ctrl(struct genl_info *info, nof_later_fn *begin, nof_later_fn *
 
 int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(info, nof_ctrl_delete, nof_ctrl_wait_deleted);
+	return with_ctrl(skb, info, nof_ctrl_delete, nof_ctrl_wait_deleted);
 }
 
 int nof_genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(info, nof_ctrl_reset, NULL);
+	return with_ctrl(skb, info, nof_ctrl_reset, NULL);
 }
 
 int nof_genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(info, NULL, nof_ctrl_rescan);
+	return with_ctrl(skb, info, NULL, nof_ctrl_rescan);
 }
 
 /* Each field is read on its own by the core, so each is written on its own; the check sees the new values together. */

@@ -6,6 +6,7 @@
  */
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include <net/sock.h>
 #include "control/genl.h"
 #include "core/ctrl.h"
 
@@ -14,6 +15,7 @@ struct nof_later {
 	struct nof_ctrl		*ctrl;
 	nof_later_fn		*finish;
 	struct net		*net;
+	struct sock		*sk;		/* of who asked */
 	struct nlmsghdr		request;
 	u32			portid;
 	struct sk_buff		*skb;
@@ -26,6 +28,7 @@ static struct workqueue_struct *later_wq;
 
 static void genl_later_drop(struct nof_later *later)
 {
+	sock_put(later->sk);
 	put_net(later->net);
 	kfree(later);
 }
@@ -49,6 +52,12 @@ static bool put_ack(struct nof_later *later, int err, const char *reason)
 	return true;
 }
 
+/* A socket that was closed meanwhile has given its port ID back, and another may have that by now */
+static bool is_asked_for(const struct nof_later *later, int err)
+{
+	return !sock_flag(later->sk, SOCK_DEAD) && (err || later->request.nlmsg_flags & NLM_F_ACK);
+}
+
 static void later_work(struct work_struct *work)
 {
 	struct nof_later *later = container_of(work, struct nof_later, work);
@@ -57,14 +66,15 @@ static void later_work(struct work_struct *work)
 
 	/* first: whoever has the answer may want the name */
 	nof_ctrl_put(later->ctrl);
-	if ((err || later->request.nlmsg_flags & NLM_F_ACK) && put_ack(later, err, extack._msg))
+	if (is_asked_for(later, err) && put_ack(later, err, extack._msg))
 		genlmsg_unicast(later->net, later->skb, later->portid);
 	else
 		nlmsg_free(later->skb);
 	genl_later_drop(later);
 }
 
-struct nof_later *nof_later_new(struct genl_info *info, struct nof_ctrl *ctrl, nof_later_fn *finish)
+struct nof_later *nof_later_new(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
+				nof_later_fn *finish)
 {
 	struct nof_later *later = kzalloc(sizeof(*later), GFP_KERNEL);
 
@@ -79,6 +89,8 @@ struct nof_later *nof_later_new(struct genl_info *info, struct nof_ctrl *ctrl, n
 	later->ctrl = nof_ctrl_get(ctrl);
 	later->finish = finish;
 	later->net = get_net(genl_info_net(info));
+	later->sk = NETLINK_CB(skb).sk;
+	sock_hold(later->sk);
 	later->request = *info->nlhdr;
 	later->portid = info->snd_portid;
 	return later;

@@ -57,7 +57,7 @@ static int admin_send(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p
 	int ret;
 
 	/* which way it goes is the command's business: nobody else looks */
-	ret = import_ubuf(p->opcode & 1 ? ITER_SOURCE : ITER_DEST, u64_to_user_ptr(p->addr), p->data_len, &data);
+	ret = import_ubuf(p->opcode & 1 ? ITER_SOURCE : ITER_DEST, nof_passthru_addr(p), p->data_len, &data);
 	if (ret)
 		return ret;
 	ret = nof_passthru_admin(ctrl, p, grant, &data, &result);

@@ -42,36 +42,6 @@ static bool is_ours(const struct nvme_command *sqe)
 	       sqe->fabrics.fctype != nvme_fabrics_type_property_set;
 }
 
-#define FIRST_VENDOR_OPCODE	0xc0
-#define CHANGES	(NVME_CMD_EFFECTS_NCC | NVME_CMD_EFFECTS_NIC | NVME_CMD_EFFECTS_CCC)
-
-/* By the log of commands' effects (NVMe Base 2.0, 5.16.1.6); a controller that has none says so */
-static bool has_effect(struct nof_ctrl *ctrl, u8 opcode)
-{
-	struct nvme_effects_log *log = kzalloc(sizeof(*log), GFP_KERNEL);
-	bool changes;
-
-	if (!log)
-		return true;
-	changes = !nof_get_log(ctrl, NVME_LOG_CMD_EFFECTS, 0, 0, log, sizeof(*log)) &&
-		  le32_to_cpu(log->acs[opcode]) & CHANGES;
-	kfree(log);
-	return changes;
-}
-
-/* The namespaces may be others afterwards, and the controller tells only other hosts of it. */
-static bool changes_namespaces(struct nof_ctrl *ctrl, u8 opcode)
-{
-	switch (opcode) {
-	case nvme_admin_format_nvm:
-	case nvme_admin_ns_mgmt:
-	case nvme_admin_ns_attach:
-		return true;
-	default:
-		return opcode >= FIRST_VENDOR_OPCODE && has_effect(ctrl, opcode);
-	}
-}
-
 static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command *sqe, size_t len, u32 max_bytes)
 {
 	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
@@ -121,10 +91,11 @@ static bool sets_kato(const struct nvme_passthru_cmd64 *p)
 	return p->opcode == nvme_admin_set_features && (p->cdw10 & 0xff) == NVME_FEAT_KATO;
 }
 
-/* @changes: it may change formats, and I/O as of now may be in blocks of another size: none until that was looked at */
+/* @stopped: there is no I/O until the namespaces were looked at again, as it may be in blocks of another size */
 static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p,
-			       const struct nof_grant *grant, struct iov_iter *data, bool *changes, u64 *result)
+			       const struct nof_grant *grant, struct iov_iter *data, bool *stopped, u64 *result)
 {
+	u32 kato_ms = 0;
 	int ret;
 
 	ret = nof_passthru_sqe(p, &cmd->sqe) ?:
@@ -136,11 +107,15 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 	if (ret)
 		return ret;
 	if (sets_kato(p))
-		nof_ka_expect(ctrl, p->cdw11);
-	*changes = changes_namespaces(ctrl, p->opcode);
-	if (*changes)
+		kato_ms = nof_ka_expect(ctrl, p->cdw11);
+	*stopped = ctrl->admin_effects.of[p->opcode] & NOF_EFFECT_STOPS_IO;
+	if (*stopped)
 		ret = nof_paths_doubt(ctrl->subsys, p->nsid);
 	ret = ret ?: nof_ctrl_exec_user(ctrl, cmd, grant->timeout_ms);
+	if (sets_kato(p) && ret > 0)
+		nof_ka_refused(ctrl, p->cdw11, kato_ms);
+	else if (sets_kato(p))
+		nof_ka_changed(ctrl, !ret && !p->cdw11);
 	*result = le64_to_cpu(cmd->result.u64);
 	return put_buffer(cmd, data, ret);
 }
@@ -149,7 +124,7 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
 		       struct iov_iter *data, u64 *result)
 {
-	bool changes = false;
+	bool stopped = false;
 	struct nof_cmd *cmd;
 	int ret;
 
@@ -157,15 +132,13 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	if (ret)
 		return ret;
 	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL_ACCOUNT);
-	ret = cmd ? passthru_admin_exec(ctrl, cmd, p, grant, data, &changes, result) : -ENOMEM;
+	ret = cmd ? passthru_admin_exec(ctrl, cmd, p, grant, data, &stopped, result) : -ENOMEM;
 	kfree(cmd);
 	nof_admin_leave(ctrl, grant->place);
-	if (sets_kato(p))
-		nof_ka_changed(ctrl, !ret && !p->cdw11);
-	/* The command itself is done; what a failed scan misses, the next one finds. */
-	if (changes) {
+	if (stopped)
 		nof_paths_settle(ctrl->subsys, p->nsid);
+	/* The command itself is done; what a failed scan misses, the next one finds. */
+	if (stopped || (!ret && ctrl->admin_effects.of[p->opcode] & NOF_EFFECT_RESCAN))
 		nof_ctrl_rescan(ctrl, NULL);
-	}
 	return ret;
 }

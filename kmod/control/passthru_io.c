@@ -11,6 +11,7 @@
 #include "control/rights.h"
 #include "core/ctrl.h"
 #include "mpath/head.h"
+#include "mpath/reserve.h"
 #include "mpath/retry.h"
 
 /*
@@ -57,7 +58,7 @@ static int passthru_map(struct request *rq, const struct nof_passthru_io *io)
 		return -EINVAL;
 	if (io->fixed)
 		return map_fixed(rq, io);
-	return blk_rq_map_user_io(rq, NULL, u64_to_user_ptr(io->p->addr), io->p->data_len, GFP_KERNEL, io->vec, 0,
+	return blk_rq_map_user_io(rq, NULL, nof_passthru_addr(io->p), io->p->data_len, GFP_KERNEL, io->vec, 0,
 				  false, rq_data_dir(rq));
 }
 
@@ -127,6 +128,7 @@ int nof_passthru_execute(struct nof_head *head, const struct nof_passthru_io *io
 	req = blk_mq_rq_to_pdu(rq);
 	bio = rq->bio;		/* the request is without it when it has completed */
 	ret = nof_request_status(rq, blk_execute_rq(rq, false));
+	nof_reserve_passthru_end(rq);
 	*result = le64_to_cpu(req->cmd.result.u64);
 	err = bio ? blk_rq_unmap_user(bio) : 0;
 	blk_mq_free_request(rq);

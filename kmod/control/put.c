@@ -182,6 +182,13 @@ static int put_loss_left(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 	return ms < 0 ? 0 : nla_put_u32(skb, NVMEOF_A_LOSS_LEFT, ms);
 }
 
+static int put_firmware_left(struct sk_buff *skb, const struct nof_ctrl *ctrl)
+{
+	if (!test_bit(NOF_CTRL_PAUSED, &ctrl->flags))
+		return 0;
+	return nla_put_u32(skb, NVMEOF_A_FIRMWARE_LEFT, nof_aer_pause_left_ms(ctrl));
+}
+
 int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, ctrl->subsys->id) ?:
@@ -197,6 +204,7 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(ctrl->reconnects)) ?:
 	       nla_put_u32(skb, NVMEOF_A_ATTEMPTS, READ_ONCE(ctrl->attempts)) ?:
 	       put_loss_left(skb, ctrl) ?:
+	       put_firmware_left(skb, ctrl) ?:
 	       put_last_error(skb, ctrl) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_ctrl_inflight(ctrl)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths)) ?:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/bits.h>
 #include <linux/blkdev.h>
 #include <linux/capability.h>
 #include <linux/nvme.h>
@@ -14,42 +15,20 @@
  */
 #define MAX_ADMIN_DATA	SZ_1M
 
-/* What makes zones what they are to others is what their own ioctls do, for who may write */
-static bool may_zoned(const struct nof_caller *who, u8 opcode)
-{
-	switch (opcode) {
-	case nvme_cmd_zone_mgmt_recv:
-		return who->may_read;
-	case nvme_cmd_zone_mgmt_send:
-	case nvme_cmd_zone_append:
-		return who->may_write;
-	default:
-		return false;
-	}
-}
+/* Bits 1:0 of an opcode: its data come from the controller (NVMe Base 2.0, figure 87) */
+#define FROM_CONTROLLER	BIT(1)
 
 /*
- * What the owner of the open file could do with read(), write() and the disk's own ioctls as well. Not on a partition,
- * whose bounds nobody checks here, and nothing of the vendor's. A list, and not the controller's log of effects: that
- * is what a target says of itself.
+ * By the controller's log of effects: what it supports and marks as harmless, as far as the file was opened for it. Not
+ * on a partition, whose bounds nobody checks here.
  */
 static bool io_is_open(const struct nof_caller *who, const struct nof_head *head, u8 opcode)
 {
-	if (who->partition)
+	u8 effects = READ_ONCE(head->effects.of[opcode]);
+
+	if (who->partition || (opcode & FROM_CONTROLLER && !who->may_read))
 		return false;
-	switch (opcode) {
-	case nvme_cmd_read:
-	case nvme_cmd_verify:
-		return who->may_read;
-	case nvme_cmd_compare:		/* its data go to the controller, as a write's do */
-	case nvme_cmd_write:
-	case nvme_cmd_write_zeroes:
-	case nvme_cmd_dsm:
-	case nvme_cmd_flush:
-		return who->may_write;
-	default:
-		return head->format.zone_blocks && may_zoned(who, opcode);
-	}
+	return effects & (who->may_write ? NOF_EFFECT_OPEN_WRITER : NOF_EFFECT_OPEN);
 }
 
 /* Who is to make reads and writes has to know what the namespace and its controller can do. Of no other namespace */

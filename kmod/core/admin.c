@@ -267,7 +267,7 @@ int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr)
 }
 
 /* @len is a multiple of 4; the spec counts dwords, zero based (NVMe Base 2.0, 5.16) */
-int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len)
+static int get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u8 csi, u64 offset, void *buf, u32 len)
 {
 	struct nof_cmd *cmd = new_cmd(nvme_admin_get_log_page, buf, len, GFP_NOIO);
 	u32 dwords = len / 4 - 1;
@@ -282,9 +282,20 @@ int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u3
 	cmd->sqe.get_log_page.numdu = cpu_to_le16(dwords >> 16);
 	cmd->sqe.get_log_page.lpol = cpu_to_le32(lower_32_bits(offset));
 	cmd->sqe.get_log_page.lpou = cpu_to_le32(upper_32_bits(offset));
+	cmd->sqe.get_log_page.csi = csi;
 	ret = nof_ctrl_exec(ctrl, cmd, 0);
 	kfree(cmd);
 	return ret;
+}
+
+int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len)
+{
+	return get_log(ctrl, lid, lsp, 0, offset, buf, len);
+}
+
+int nof_get_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log)
+{
+	return get_log(ctrl, NVME_LOG_CMD_EFFECTS, 0, csi, 0, log, sizeof(*log));
 }
 
 static int admin_features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11, u32 *result, void *buf, u32 len)

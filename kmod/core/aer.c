@@ -7,6 +7,8 @@
 #include "core/ccr_log.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
+#include "core/state.h"
+#include "core/subsys.h"
 
 /* Those we act on or pass on, as far as the controller offers them */
 #define WANTED	(NVME_AEN_CFG_NS_ATTR | NVME_AEN_CFG_FW_ACT | NVME_AEN_CFG_ANA_CHANGE | NVME_AEN_CFG_DISC_CHANGE | \
@@ -190,6 +192,76 @@ static unsigned long burst_rest(struct nof_ctrl *ctrl)
 	return ctrl->aen_since + HZ - now + get_random_u32_below(HZ / 4);
 }
 
+/* How often the controller is asked whether it processes commands again; for how long, where it tells no MTFA */
+#define FW_POLL_MS	100
+#define FW_DEF_MS	60000
+
+static void set_paused(struct nof_ctrl *ctrl, bool on)
+{
+	mutex_lock(&ctrl->subsys->lock);
+	assign_bit(NOF_CTRL_PAUSED, &ctrl->flags, on);
+	nof_mpath.publish(ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
+}
+
+u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
+{
+	long left = READ_ONCE(ctrl->fw_deadline) - jiffies;
+
+	return left > 0 ? jiffies_to_msecs(left) : 0;
+}
+
+/* What becomes of the event once the firmware is active */
+static void fw_done(struct nof_ctrl *ctrl)
+{
+	set_paused(ctrl, false);
+	dev_info(&ctrl->dev, "firmware is active, its paths take I/O again\n");
+	clear_event(ctrl, NVME_LOG_FW_SLOT);
+	queue_delayed_work(nof_wq, &ctrl->arm_work, burst_rest(ctrl));
+}
+
+static void fw_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, fw_work);
+	u32 association = READ_ONCE(ctrl->association);
+	u64 csts;
+	int ret;
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE) {
+		/* of an event that was looked at late: see nof_aer_stop() */
+		set_paused(ctrl, false);
+		return;
+	}
+	if (!test_bit(NOF_CTRL_PAUSED, &ctrl->flags))
+		return;
+	ret = nof_property_get(ctrl, NVME_REG_CSTS, false, &csts);
+	/* it ended meanwhile, which has cleared the mark: see nof_aer_stop() */
+	if (ret < 0 || READ_ONCE(ctrl->association) != association)
+		return;
+	if (!ret && !(csts & NVME_CSTS_PP)) {
+		fw_done(ctrl);
+	} else if (time_after(jiffies, ctrl->fw_deadline)) {
+		nof_ctrl_note(ctrl, -ETIMEDOUT, ret, "firmware was not active in time (MTFA)");
+		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+	} else {
+		queue_delayed_work(nof_wq, &ctrl->fw_work, msecs_to_jiffies(FW_POLL_MS));
+	}
+}
+
+/*
+ * The controller activates firmware, and processes no commands meanwhile (NVMe Base 2.0, 3.11): its paths take no new
+ * I/O until CSTS.PP is clear.
+ */
+static void fw_starts(struct nof_ctrl *ctrl)
+{
+	u32 ms = ctrl->mtfa * 100 ?: FW_DEF_MS;
+
+	WRITE_ONCE(ctrl->fw_deadline, jiffies + msecs_to_jiffies(ms));
+	set_paused(ctrl, true);
+	dev_info(&ctrl->dev, "activates firmware: its paths take no I/O for %u ms at most\n", ms);
+	queue_delayed_work(nof_wq, &ctrl->fw_work, 0);
+}
+
 static void aen_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, aen_work);
@@ -202,6 +274,11 @@ static void aen_work(struct work_struct *work)
 		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 		return;
 	}
+	if (type == NVME_AER_NOTICE && info == NVME_AER_NOTICE_FW_ACT_STARTING) {
+		/* armed again when that is over */
+		fw_starts(ctrl);
+		return;
+	}
 	if (type == NVME_AER_NOTICE)
 		notice(ctrl, info);
 	clear_event(ctrl, log_page);
@@ -212,6 +289,7 @@ int nof_aer_init(struct nof_ctrl *ctrl)
 {
 	INIT_WORK(&ctrl->aen_work, aen_work);
 	INIT_DELAYED_WORK(&ctrl->arm_work, arm_work);
+	INIT_DELAYED_WORK(&ctrl->fw_work, fw_work);
 	ctrl->aen_since = jiffies;
 	ctrl->aen_cmd = kzalloc(sizeof(*ctrl->aen_cmd), GFP_KERNEL);
 	if (!ctrl->aen_cmd)
@@ -256,6 +334,8 @@ void nof_aer_stop(struct nof_ctrl *ctrl)
 {
 	cancel_work(&ctrl->aen_work);
 	cancel_delayed_work(&ctrl->arm_work);
+	cancel_delayed_work(&ctrl->fw_work);
+	clear_bit(NOF_CTRL_PAUSED, &ctrl->flags);
 	ctrl->aen_refused = 0;
 }
 
@@ -263,4 +343,5 @@ void nof_aer_end(struct nof_ctrl *ctrl)
 {
 	cancel_work_sync(&ctrl->aen_work);
 	cancel_delayed_work_sync(&ctrl->arm_work);
+	cancel_delayed_work_sync(&ctrl->fw_work);
 }

@@ -113,6 +113,8 @@ static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 	ctrl->oncs = id->oncs;
 	ctrl->awupf = id->awupf;
 	ctrl->oaes = id->oaes;
+	ctrl->lpa = id->lpa;
+	ctrl->mtfa = id->mtfa;
 	ctrl->ctratt = id->ctratt;
 	ctrl->cmic = id->cmic;
 	ctrl->vwc = id->vwc;
@@ -202,6 +204,26 @@ static int identify_nvm(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
+/* One that has no log, or refuses it, has none but the known effects. Without an answer it is a lost connection. */
+static int ask_effects(struct nof_ctrl *ctrl)
+{
+	struct nvme_effects_log *log;
+	int nvm = 1, zns = 1;
+
+	log = kzalloc(sizeof(*log), GFP_KERNEL);
+	if (!log)
+		return -ENOMEM;
+	if (ctrl->lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
+		nvm = nof_get_effects(ctrl, NVME_CSI_NVM, log);
+	nof_effects_admin(nvm ? NULL : log, &ctrl->admin_effects);
+	nof_effects_io(nvm ? NULL : log, &ctrl->nvm_effects);
+	if (!nvm && NVME_CAP_CSS(ctrl->cap) & NVME_CAP_CSS_CSI)
+		zns = nof_get_effects(ctrl, NVME_CSI_ZNS, log);
+	nof_effects_io(zns ? NULL : log, &ctrl->zns_effects);
+	kfree(log);
+	return nvm < 0 ? nvm : min(zns, 0);
+}
+
 static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
 	int ret = nof_mpath.begin(ctrl);
@@ -255,7 +277,7 @@ static int attempt(struct nof_ctrl *ctrl)
 	if (!ret)
 		ret = nof_aer_configure(ctrl);
 	if (!ret && !ctrl->discovery)
-		ret = identify_nvm(ctrl);
+		ret = identify_nvm(ctrl) ?: ask_effects(ctrl);
 	if (!ret && !ctrl->discovery)
 		ret = connect_io(ctrl, jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms));
 	return ret;

@@ -14,6 +14,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <uapi/linux/nvmeof.h>
+#include "core/effects.h"
 #include "core/identify.h"
 #include "core/probation.h"
 #include "core/queue.h"
@@ -120,6 +121,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
+	NOF_CTRL_PAUSED,		/* activates firmware: no new I/O. Set under subsys->lock */
 	NOF_CTRL_YIELDS,		/* gives up its transport, or has none and waits: see core/orphans.h */
 };
 
@@ -240,8 +242,12 @@ struct nof_ctrl {
 	u8			cmic;
 	u8			vwc;
 	u8			acl;		/* abort commands at once, zero based */
+	u8			lpa;
+	u16			mtfa;		/* time for the activation of firmware, 100 ms */
 	bool			discovery;	/* a discovery controller: no I/O queues */
 	struct nof_nvm_limits	nvm;
+	struct nof_effects	admin_effects;
+	struct nof_effects	nvm_effects, zns_effects; /* of I/O commands, by command set */
 	u32			max_append;
 	u32			max_transfer;	/* bytes, from MDTS; U32_MAX for no bound */
 	u32			ioccsz;		/* I/O queue command capsule size, bytes; 64 at least */
@@ -308,6 +314,8 @@ struct nof_ctrl {
 	unsigned long		ka_sent;	/* jiffies; the one outstanding, or the last */
 	struct work_struct	aen_work;	/* looks at what aen_cmd has brought */
 	struct delayed_work	arm_work;	/* sends it again after a rest */
+	struct delayed_work	fw_work;	/* looks whether firmware is active */
+	unsigned long		fw_deadline;	/* jiffies; of that, with NOF_CTRL_PAUSED */
 	struct nof_cmd		*aen_cmd;
 	u32			aen_result;
 	u16			aen_status;

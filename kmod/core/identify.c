@@ -150,6 +150,8 @@ static void decode_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctr
 	out->kas = le16_to_cpu(id->kas);
 	out->max_transfer = max_transfer(id->mdts, mpsmin);
 	out->oaes = le32_to_cpu(id->oaes);
+	out->lpa = id->lpa;
+	out->mtfa = le16_to_cpu(id->mtfa);
 	out->ctratt = le32_to_cpu(id->ctratt);
 	out->rtd3e_us = le32_to_cpu(id->rtd3e);
 	out->cmic = id->cmic;
@@ -367,7 +369,7 @@ const char *nof_identify_zns(const struct nvme_id_ns_zns *id, struct nof_ns_form
 		return "ZSZE: zones larger than the block layer can have";
 	if (out->nlbas & (blocks - 1))
 		return "NSZE: not a whole number of zones";
-	zones = out->nlbas / blocks;
+	zones = out->nlbas >> __builtin_ctzll(blocks);
 	if (zones > MAX_ZONES)
 		return "ZSZE: more zones than this host keeps account of";
 	if ((u64)le32_to_cpu(id->mor) + 1 > (u64)le32_to_cpu(id->mar) + 1)

@@ -59,6 +59,7 @@ struct nof_ctrl_id {
 	u16	awupf;		/* blocks, zero based */
 	u16	maxcmd;		/* 0: none told */
 	u16	kas;		/* 100 ms units */
+	u16	mtfa;		/* Maximum Time for Firmware Activation, 100 ms units; 0: none told */
 	u16	cqt_ms;		/* Command Quiesce Time; 0: none told */
 	u16	crdt[3];	/* Command Retry Delay Times, 100 ms units */
 	u32	max_transfer;	/* bytes, U32_MAX: no bound */
@@ -76,6 +77,7 @@ struct nof_ctrl_id {
 	u8	vwc;
 	u8	cntrltype;
 	u8	aerl;
+	u8	lpa;
 	u8	acl;
 	u8	ciu;		/* 0: the controller has no instance of its own */
 	u8	ccrl;		/* Cross-Controller Resets at once; 0: not offered */

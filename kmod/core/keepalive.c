@@ -88,10 +88,19 @@ static void ka_work(struct work_struct *work)
 	queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
 }
 
-void nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
+u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
 {
-	if (ms > ctrl->kato_ms)
+	u32 before = READ_ONCE(ctrl->kato_ms);
+
+	if (ms > before)
 		WRITE_ONCE(ctrl->kato_ms, ms);
+	return before;
+}
+
+void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before)
+{
+	if (ms > before)
+		cmpxchg(&ctrl->kato_ms, ms, before);
 }
 
 void nof_ka_changed(struct nof_ctrl *ctrl, bool off)

@@ -41,6 +41,8 @@ struct nof_identify {
 /* Likewise, as many at a time as there are slots. 0, or the negative errno of the first that did not come back. */
 int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr);
 int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len);
+/* @csi: of which command set, beside those of admin commands */
+int nof_get_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log);
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result);
 int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result);
 /*
@@ -124,8 +126,10 @@ int nof_ka_init(struct nof_ctrl *ctrl);
 int nof_ka_agree(struct nof_ctrl *ctrl);
 /* Somebody may have changed it. As above. */
 int nof_ka_read(struct nof_ctrl *ctrl);
-/* The controller is about to be told another timeout, ms: from now on it may be that, if that is longer. */
-void nof_ka_expect(struct nof_ctrl *ctrl, u32 ms);
+/* The controller is about to be told another timeout, ms: from now on it may be that, if longer. Returns the old one. */
+u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms);
+/* It has refused: the one of before counts again. */
+void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before);
 /* It has been told, and may have agreed; @off: to none. */
 void nof_ka_changed(struct nof_ctrl *ctrl, bool off);
 void nof_ka_start(struct nof_ctrl *ctrl);
@@ -141,6 +145,8 @@ int nof_aer_init(struct nof_ctrl *ctrl);
 int nof_aer_configure(struct nof_ctrl *ctrl);
 void nof_aer_start(struct nof_ctrl *ctrl);
 void nof_aer_stop(struct nof_ctrl *ctrl);
+/* With NOF_CTRL_PAUSED: until the firmware has to be active */
+u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl);
 /* None of it runs when this returns. Not LIVE any more. Process context, sleeps. */
 void nof_aer_end(struct nof_ctrl *ctrl);
 

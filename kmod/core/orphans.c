@@ -10,6 +10,9 @@
 
 /* How long to wait for outstanding requests, so that they need not be sent again */
 #define DRAIN_MS	1000
+/* Between two looks: short at first, as most requests take little time */
+#define DRAIN_MIN_US	200
+#define DRAIN_MAX_US	6400
 /*
  * How long to wait for outstanding writes: a write must not be sent again while the target may still execute the first
  * copy. As long as the time limit of a request; the fence holds the writes that take longer.
@@ -85,13 +88,16 @@ static bool writes(struct nof_ctrl *ctrl)
 static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl *ctrl), u32 ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	u32 rest_us = DRAIN_MIN_US;
 	struct nof_ctrl *ctrl;
 
+	/* each look takes the locks of the subsystems, and goes through the slots of all queues */
 	while ((ctrl = find_ctrl(t, is_busy))) {
 		nof_ctrl_put(ctrl);
 		if (time_after(jiffies, end))
 			return;
-		usleep_range(200, 500);
+		usleep_range(rest_us, 2 * rest_us);
+		rest_us = min_t(u32, 2 * rest_us, DRAIN_MAX_US);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <linux/workqueue.h>
 #include "compat/limits.h"
 #include "core/cmd.h"
+#include "core/effects.h"
 #include "core/identify.h"
 #include "mpath/failover.h"
 #include "mpath/notice.h"
@@ -47,6 +48,7 @@ enum nof_head_flag {
  * @set_seq:	raised after each replacement of @set
  * @paths:	all paths, under subsys->lock
  * @paths_dir:	sysfs directory
+ * @effects:	of I/O commands, as the controller that was scanned last has told
  * @generic:	its generic node, for as long as the disk is visible
  * @waiting:	requests that wait for a path
  * @parking:	of these, those that have given their tags up
@@ -56,6 +58,7 @@ enum nof_head_flag {
  * @part_work:	reads the partition table
  * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
  * @reserve_lock: one change of reservations at a time; held until its outcome is known
+ * @reserve_others: changes of reservations that were done by passthrough, which takes no @reserve_lock
  * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
  * @widen_work:	see nof_head_widen_later()
  * @failovers:	of its paths, see mpath/failover.h
@@ -77,6 +80,7 @@ struct nof_head {
 	struct gendisk		*disk;
 	struct nof_ns_format	format;
 	struct nof_limits	limits;
+	struct nof_effects	effects;
 	u8			lba_shift;
 	bool			read_only;
 	const char		*zone_fault;
@@ -92,6 +96,7 @@ struct nof_head {
 	struct nof_parking	parking;
 	struct mutex		narrow_lock;
 	struct mutex		reserve_lock;
+	atomic_t		reserve_others;
 	unsigned long		next_narrow;
 	struct delayed_work	widen_work;
 	u32			held;

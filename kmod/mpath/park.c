@@ -130,6 +130,8 @@ static bool park(struct request *rq, struct list_head *list)
 		list_add_tail(&p->entry, list);
 	}
 	req->failover = NULL;
+	/* counted when its bios are done */
+	rq->rq_flags &= ~RQF_IO_STAT;
 	blk_mq_end_request(rq, BLK_STS_OK);
 	return true;
 }

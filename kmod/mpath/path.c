@@ -496,17 +496,23 @@ static bool any_inflight(struct nof_subsys *s, u32 nsid)
 	return any;
 }
 
+/* Between two looks, each under the lock of the subsystem: short at first, as most requests take little time */
+#define IDLE_MIN_US	500
+#define IDLE_MAX_US	8000
+
 /* A write that is done when blocks have another size would go elsewhere than it was meant to */
 static int wait_idle(struct nof_subsys *s, u32 nsid)
 {
 	unsigned long end = jiffies + NOF_IO_TIMEOUT;
+	u32 rest_us = IDLE_MIN_US;
 
 	while (any_inflight(s, nsid)) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (time_after(jiffies, end))
 			return -EBUSY;
-		usleep_range(900, 1100);
+		usleep_range(rest_us, 2 * rest_us);
+		rest_us = min_t(u32, 2 * rest_us, IDLE_MAX_US);
 	}
 	return 0;
 }

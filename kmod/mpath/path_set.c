@@ -63,8 +63,8 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 {
 	if (!carries_io(path->ctrl))
 		return GONE;
-	/* its connections are about to be given up, and come back */
-	if (test_bit(NOF_CTRL_YIELDS, &path->ctrl->flags))
+	/* its connections are about to be given up, and come back; or it activates firmware */
+	if (test_bit(NOF_CTRL_YIELDS, &path->ctrl->flags) || test_bit(NOF_CTRL_PAUSED, &path->ctrl->flags))
 		return IDLE;
 	/* it is being made another */
 	if (changing(path->ctrl->subsys, path->nsid))

@@ -86,6 +86,7 @@ static int report_all(struct nof_head *head, struct report *r)
  * @cmd:	without its data pointer
  * @keys:	its data: ours, and the one that it is about
  * @before:	what was reported before it was sent, if @known
+ * @others:	reserve_others of the head by then
  */
 struct change {
 	struct nof_command	cmd;
@@ -93,6 +94,7 @@ struct change {
 	u8			type;
 	bool			known;
 	struct nof_resv		before;
+	int			others;
 	__le64			keys[2];
 };
 
@@ -101,6 +103,7 @@ static void change_look(struct nof_head *head, struct change *c)
 {
 	struct report r = { };
 
+	c->others = atomic_read(&head->reserve_others);
 	c->known = !report_all(head, &r);
 	c->before = r.is;
 	kfree(r.data);
@@ -113,10 +116,16 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *
 	struct report r = { };
 	enum nof_resv_verdict verdict = NOF_RESV_UNTOLD;
 	bool victim;
+	int others;
 
 	if (!report_all(head, &r)) {
 		victim = nof_resv_has(r.data, r.is.nr, head->subsys->hostid, other);
 		verdict = nof_resv_judge(c->act, c->known ? &c->before : NULL, &r.is, victim, other, c->type);
+		/* the release may have been executed, and the reservation be another process's, acquired since */
+		others = atomic_read(&head->reserve_others);
+		if (c->act == NOF_RESV_RELEASE && verdict == NOF_RESV_AGAIN && others != c->others)
+			verdict = NOF_RESV_UNTOLD;
+		c->others = others;
 		c->before = r.is;
 		c->known = true;
 	}

@@ -7,7 +7,26 @@
 #define NOF_MPATH_RESERVE_H
 
 #include "compat/pr.h"
+#include "mpath/head.h"
+#include "mpath/request.h"
 
 extern const struct pr_ops nof_reserve_ops;
+
+/* A passthrough command has ended. Called before its sender sees that, so that a release judged later knows of it. */
+static inline void nof_reserve_passthru_end(struct request *rq)
+{
+	struct nof_head *head = rq->q->queuedata;
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	switch (req->cmd.sqe.common.opcode) {
+	case nvme_cmd_resv_register:
+	case nvme_cmd_resv_acquire:
+	case nvme_cmd_resv_release:
+		atomic_inc(&head->reserve_others);
+		break;
+	default:
+		break;
+	}
+}
 
 #endif

@@ -111,7 +111,7 @@ static int report_pass(const struct report *r, u64 at, u32 len, unsigned int idx
 	const char *why;
 	int i, ret, nr;
 
-	nr = nof_zone_count(r->data, len, (head->format.nlbas - at) / size, &why);
+	nr = nof_zone_count(r->data, len, (head->format.nlbas - at) >> ilog2(size), &why);
 	for (i = 0; !why && i < nr; i++) {
 		why = nof_zone_read(&r->data->entries[i], at + i * size, size, &zone);
 		if (why)
@@ -137,7 +137,7 @@ static int report_all(const struct report *r, u64 at, unsigned int nr, report_zo
 	unsigned int done = 0;
 
 	while (done < nr && at < f->nlbas) {
-		u32 len = report_bytes(r, min_t(u64, nr - done, (f->nlbas - at) / f->zone_blocks));
+		u32 len = report_bytes(r, min_t(u64, nr - done, (f->nlbas - at) >> ilog2(f->zone_blocks)));
 		int ret = report_send(r, at, len);
 
 		if (!ret)
@@ -160,7 +160,7 @@ int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, rep
 		return -EOPNOTSUPP;
 	/* the first report is of one that nobody has seen yet */
 	r.hasty = !test_bit(NOF_HEAD_ADDED, &head->flags);
-	r.len = report_bytes(&r, min_t(u64, nr, head->format.nlbas / head->format.zone_blocks));
+	r.len = report_bytes(&r, min_t(u64, nr, head->format.nlbas >> ilog2(head->format.zone_blocks)));
 	r.data = kzalloc(r.len, GFP_NOIO);
 	if (!r.data)
 		return -ENOMEM;

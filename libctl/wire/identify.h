@@ -41,6 +41,7 @@ constexpr U8 acl{offsetof(nvme_id_ctrl, acl)};
 constexpr U8 aerl{offsetof(nvme_id_ctrl, aerl)};
 constexpr U8 lpa{offsetof(nvme_id_ctrl, lpa)};
 constexpr U8 elpe{offsetof(nvme_id_ctrl, elpe)};
+constexpr U16 mtfa{offsetof(nvme_id_ctrl, mtfa)};
 constexpr U16 kas{offsetof(nvme_id_ctrl, kas)};
 constexpr U8 anatt{offsetof(nvme_id_ctrl, anatt)};
 constexpr U8 anacap{offsetof(nvme_id_ctrl, anacap)};

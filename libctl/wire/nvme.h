@@ -89,6 +89,7 @@ enum LogPage : std::uint8_t {
 	log_error = 1,
 	log_smart = 2,
 	log_firmware = 3,
+	log_effects = 5,
 	log_changed_ns = 4,
 	log_ana = 0x0c,
 	log_ccr = 0x1e, // Base 2.3
@@ -106,6 +107,7 @@ struct AsyncEvent {
 };
 
 constexpr AsyncEvent event_ns_changed{2, 0, log_changed_ns};
+constexpr AsyncEvent event_firmware_activation{2, 1, log_firmware};
 constexpr AsyncEvent event_ana_changed{2, 3, log_ana};
 constexpr AsyncEvent event_reservation{6, 0, log_reservation};
 constexpr AsyncEvent event_ccr_completed{2, 0xf4, log_ccr};

@@ -3,8 +3,9 @@
 #guest: --peer --smp 1 --memory 1G --no-checks --timeout 1500
 # The longest interval between completions of 4 KiB reads, one at a time, when the link that they use goes silent: two
 # links to a target in a guest of its own, default policy and time limits, apart from the stack "tuned" (stack.sh). The
-# cable is pulled at the target's end, so that the host sees nothing of it. One stack is connected at a time, over TCP
-# and over RDMA. Time is the machine's: other load shows. Writes /results/gaps: TRANSPORT STACK LONGEST_MS ERRORS ROUND.
+# cable is pulled at the target's end, so that the host sees nothing of it; for a while all packets are lost. One stack is
+# connected at a time, over TCP and over RDMA. Time is the machine's: other load shows. Writes /results/gaps: TRANSPORT
+# STACK LONGEST_MS ERRORS ROUND.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
@@ -65,15 +66,28 @@ record_card() {
 	sleep 0.5
 }
 
+# lose_all CARD: both ways, and no carrier goes. A target without one forgets its neighbours, and may need a second to
+# find them again.
+lose_all() {
+	tc qdisc add dev "card$1" root netem loss 100%
+	tc qdisc add dev "card$1" ingress
+	tc filter add dev "card$1" ingress matchall action drop
+}
+
+lose_none() {
+	tc qdisc del dev "card$1" ingress
+	tc qdisc del dev "card$1" root
+}
+
 # blip MS DIRECTION STACK TRANSPORT: nothing gets through for so long
 blip() {
 	local card
 	iogap -t 500 "$disk" "$2" 6 > /run/gap &
 	sleep 0.3
 	card=$(busy_card)
-	$peer pull "$card"
+	lose_all "$card"
 	wait_ms "$1"
-	$peer plug "$card"
+	lose_none "$card"
 	wait $!
 	record_card "$4-blip-${1}ms-$2" "$3" "$card"
 }
@@ -93,6 +107,7 @@ removal() {
 }
 
 cards_up rdma
+modprobe -a sch_netem sch_ingress cls_matchall act_gact
 stacks=$DRIVERS
 case " $DRIVERS " in *' intree '*) stacks+=' tuned' ;; esac
 make_there

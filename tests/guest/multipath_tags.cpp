@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <sstream>
+
 namespace guest::multipath_tags {
 
 using nvmeof::EventType;
@@ -40,6 +42,23 @@ struct Shared : Multi {
 	// Neighbours are one request
 	bool allWait() { return waiting() >= load - 16; }
 
+	// Requests of disk 1 that are done, as the block layer counts them, and as its paths do
+	std::uint64_t countedByDisk()
+	{
+		std::istringstream stat(readFile("/sys/block/" + disk(1).substr(5) + "/stat"));
+		std::uint64_t f[17] = {};
+		for (auto &value : f)
+			stat >> value;
+		return f[0] + f[4] + f[11] + f[15];
+	}
+	std::uint64_t countedByPaths()
+	{
+		std::uint64_t sum = 0;
+		for (auto &p : host.paths())
+			sum += p.nsid == 1 ? p.ios : 0;
+		return sum;
+	}
+
 	// Disk 1 has no path, and more requests wait for one than there are tags.
 	std::unique_ptr<FioLoad> starve()
 	{
@@ -57,6 +76,7 @@ struct Shared : Multi {
 TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath][tags][trap18]")
 {
 	Shared rig(2);
+	auto apart = rig.countedByDisk() - rig.countedByPaths();
 	auto dead = rig.starve();
 	for (auto engine : {"libaio", "io_uring"}) {
 		auto result = runFio({.file = rig.disk(2), .depth = 32, .size = "4m", .engine = engine});
@@ -68,6 +88,8 @@ TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath]
 	CHECK(eventually([&] { return rig.waiting() == 0; }, 10s));
 	expectGoodUntilNow(*dead);
 	CHECK(rig.waiting() == 0);
+	// each of them once, for iostat
+	CHECK(rig.countedByDisk() - rig.countedByPaths() == apart);
 }
 
 TEST_CASE("requests that have given up their tags count as moved until they are done", "[multipath][tags]")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Users without privilege, and those who are root in a user namespace of their own: they may look, and change nothing.
 #include "support/block.h"
+#include "support/intree.h"
 #include "support/multi.h"
+#include "support/ports.h"
 #include "support/rig.h"
 #include "support/ring.h"
 
@@ -582,7 +584,8 @@ TEST_CASE("a disk that root opened: what read() and write() could do, and no mor
 		};
 		CHECK(io(readable, opRead) == 0);
 		CHECK(as(who, [&] { return submit(readable.fd, opRead); }) == 0);
-		for (auto opcode : {opWrite, opFlush, opZeroes, opDsm, opCompare, opUncor, opRegister, opVendor}) {
+		CHECK(io(readable, opFlush) == 0);
+		for (auto opcode : {opWrite, opZeroes, opDsm, opCompare, opUncor, opRegister, opVendor}) {
 			INFO("I/O command " << int(opcode));
 			CHECK(io(readable, opcode) == EACCES);
 		}
@@ -619,6 +622,78 @@ TEST_CASE("a disk that root opened: what read() and write() could do, and no mor
 	Disk direct(disk);
 	REQUIRE(direct.read(0, table) == 0);
 	CHECK(table.data()[510] == 0x55); // nobody has written anything
+}
+
+namespace {
+
+// Whether nobody may send it, whatever becomes of it then
+bool mayNobody(int fd, std::uint8_t opcode)
+{
+	auto length = opcode & 3 ? 512u : 0u;
+	return as(Who::nobody, [&] { return passthrough(fd, NVME_IOCTL_IO_CMD, opcode, length); }) != EACCES;
+}
+
+struct Expected {
+	std::uint8_t opcode;
+	std::uint32_t effects;
+	bool reader, writer;
+};
+
+constexpr std::uint32_t supported = 1, changesBlocks = 2, changesNamespace = 4, alone = 1 << 16;
+const Expected ofEffects[] = {
+	{opRead, supported, true, true},
+	{opFlush, supported, true, true},
+	{opWrite, supported | changesBlocks, false, true},
+	{opCompare, supported, false, true},
+	{opRegister, supported, false, true},
+	{0x0e, supported, true, true}, // a report of reservations
+	{0x0c, supported | changesBlocks, false, true},
+	{opZeroes, 0, false, false},
+	{opDsm, supported | alone, false, false},
+	{0x19, supported | changesNamespace, false, false},
+	{opVendor, supported, false, false},
+};
+
+} // namespace
+
+TEST_CASE("I/O commands without privilege: those that the controller's log calls harmless", "[nobody][ioctl][effects]")
+{
+	target::Config config;
+	for (auto &one : ofEffects)
+		if (one.effects)
+			config.ioEffects[one.opcode] = one.effects;
+	bool logged = GENERATE(true, false);
+	if (!logged)
+		config.ioEffects.clear();
+	Ports ports({config});
+	ports.connectAll();
+	auto disk = ports.disk();
+	File readable(disk, O_RDONLY), writable(disk, O_RDWR), writeOnly(disk, O_WRONLY);
+	for (auto &one : ofEffects) {
+		INFO("I/O command " << int(one.opcode) << (logged ? ", as logged" : ", no log"));
+		CHECK(mayNobody(readable.fd, one.opcode) == (logged && one.reader));
+		CHECK(mayNobody(writable.fd, one.opcode) == (logged && one.writer));
+		bool fromController = one.opcode & 2;
+		CHECK(mayNobody(writeOnly.fd, one.opcode) == (logged && one.writer && !fromController));
+	}
+}
+
+TEST_CASE("I/O commands without privilege: as the in-tree driver allows them", "[nobody][ioctl][effects][intree]")
+{
+	Rig rig;
+	rig.connect();
+	InTree intree;
+	auto theirs = "/dev/" + intree.disk(), ours = rig.disk();
+	for (auto flags : {O_RDONLY, O_RDWR}) {
+		File a(theirs, flags), b(ours, flags);
+		REQUIRE(a.fd >= 0);
+		REQUIRE(b.fd >= 0);
+		for (unsigned opcode = 0; opcode < 256; opcode++) {
+			INFO("I/O command " << opcode << (flags == O_RDWR ? ", writable" : ", readable"));
+			auto code = static_cast<std::uint8_t>(opcode);
+			CHECK(mayNobody(b.fd, code) == mayNobody(a.fd, code));
+		}
+	}
 }
 
 TEST_CASE("a time limit of a command's own is for the privileged, and ends no association", "[nobody][ioctl][timeout]")

@@ -51,6 +51,8 @@ TEST_CASE("a target that goes and comes back under verified load causes no error
 
 TEST_CASE("a link-local address is found again when its interface was recreated", "[recovery][reconnect][address][tcp]")
 {
+	auto named = GENERATE(as<std::string>{}, "", "ll0"); // host_iface
+	INFO("interface '" << named << "'");
 	// of another number each time
 	auto make = [] {
 		must("ip link add ll0 type veth peer name ll1 && ip link set ll1 up && ip link set ll0 addrgenmode "
@@ -61,6 +63,7 @@ TEST_CASE("a link-local address is found again when its interface was recreated"
 	Rig rig({.address = "::"});
 	auto o = rig.options();
 	o.address.traddr = "fe80::77%ll0";
+	o.hostIface = named;
 	auto c = rig.host.connect(o);
 	must("ip link del ll0");
 	REQUIRE(rig.host.client().reset(c.name).ok());
@@ -140,9 +143,22 @@ TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recov
 	o.ctrlLoss = 1s;
 	auto c = rig.host.connect(o);
 	auto node = rig.disk();
+	CHECK_FALSE(rig.host.controller(c.name).lossLeft);
+	must("nvmeofctl set " + c.name + " ctrl-loss-tmo=60");
 	Watch watch;
 	rig.port.unlink(rig.subsystem);
+	// how much of the 60 s is left is shown, and less each time
+	REQUIRE(rig.host.waitState(c.name, ControllerState::connecting, 5s));
+	auto left = rig.host.controller(c.name).lossLeft;
+	REQUIRE(left);
+	CHECK(*left <= 60s);
+	CHECK(*left > 45s);
+	CHECK(eventually([&] { return rig.host.controller(c.name).lossLeft < left; }, 2s));
+	CHECK(run("nvmeofctl show " + c.name).text.find("lost in") != std::string::npos);
+	CHECK(run("nvmeofctl show --json " + c.name).text.find("\"ctrl_loss_left_ms\"") != std::string::npos);
+	must("nvmeofctl set " + c.name + " ctrl-loss-tmo=1");
 	REQUIRE(rig.host.waitLost(c.name, 10s));
+	CHECK_FALSE(rig.host.controller(c.name).lossLeft);
 	CHECK(eventually([&] { return !exists(node); }, 5s));
 	auto events = watch.drain(100ms);
 	CHECK(std::ranges::any_of(events, [&](auto &e) {

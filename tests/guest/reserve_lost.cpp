@@ -247,6 +247,37 @@ TEST_CASE("a release that was lost takes nothing from another process of this ho
 	CHECK(s.reservations().holds(s.ids[0]));
 }
 
+TEST_CASE("a release that was lost takes nothing that was acquired by passthrough", "[reserve][lost][trap48]")
+{
+	Scene s;
+	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
+	REQUIRE(s.pr(0).enroll(0xa) == 0);
+	REQUIRE(s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS) == 0);
+	happens = [&s] {
+		target::Reservations::Notices none;
+		s.reservations().release(s.ids[0], plain, PR_EXCLUSIVE_ACCESS, 0xa, none);
+	};
+	const auto released = always(Hook::execute, cutAfter<release>);
+	s.ports[0].script().arm(released);
+	Pending first([&s] { return s.pr(0).release(0xa, PR_EXCLUSIVE_ACCESS); });
+	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+	REQUIRE(eventually([&s] { return !s.reservations().holds(s.ids[0]); }));
+	// no lock of the driver is taken for it: it is done while the release is held
+	std::uint64_t keys[2] = {0xa, 0};
+	nvme_passthru_cmd64 cmd{};
+	cmd.opcode = acquire;
+	cmd.nsid = 1;
+	cmd.addr = reinterpret_cast<std::uintptr_t>(keys);
+	cmd.data_len = sizeof(keys);
+	cmd.cdw10 = PR_EXCLUSIVE_ACCESS << 8;
+	CHECK(::ioctl(s.disks[0]->fd(), NVME_IOCTL_IO64_CMD, &cmd) == 0);
+	CHECK(first.waits());
+	CHECK(s.reservations().holds(s.ids[0]));
+	REQUIRE(first.join(15s));
+	CHECK(first.status() == prUntold);
+	CHECK(s.reservations().holds(s.ids[0]));
+}
+
 TEST_CASE("with fencing=safe a lost change waits until nothing of it can come", "[reserve][lost][fencing]")
 {
 	Scene s;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <thread>
 
 namespace guest::two {
 
@@ -113,6 +114,31 @@ TEST_CASE("one of two links is silent: who only reads waits for less than half a
 	auto gaps = gapsOf(rig, reads, nullptr, 600ms);
 	CHECK(endedForReads() == ended + (overRdma() ? gaps.size() : 0));
 	expectGood(reads);
+}
+
+TEST_CASE("a link that is silent for less than a second costs no connection with a write", "[two][blip]")
+{
+	Pair rig;
+	rig.connectAll();
+	REQUIRE(rig.waitPaths(2));
+	Probe writes(rig.disk());
+	auto before = reconnects(rig);
+	for (auto length : {200ms, 600ms}) {
+		INFO(length.count() << " ms");
+		auto lane = rig.busyLane();
+		writes.mark();
+		rig.lose(lane);
+		std::this_thread::sleep_for(length);
+		rig.repair(lane);
+		CHECK(writes.moves(5s));
+		std::printf("gap: %s, writes, %ld ms without a link: %ld ms\n", transport().c_str(),
+			    static_cast<long>(length.count()), static_cast<long>(writes.longest().count()));
+		CHECK(writes.longest() < slowly(2s)); // KATO
+		CHECK(rig.allLive());
+		CHECK(rig.waitPaths(2));
+	}
+	CHECK(reconnects(rig) == before);
+	expectGood(writes);
 }
 
 TEST_CASE("links that lose and delay are not silent", "[two][alarm]")

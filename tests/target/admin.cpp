@@ -98,6 +98,21 @@ Reply Connection::identify(const Command &cmd)
 	return {st_invalid_field | st_dnr};
 }
 
+namespace {
+
+// NVMe Base 2.0, 5.16.1.6: of admin commands, then of I/O commands, a dword each
+Bytes effectsLog(const Config &config)
+{
+	Bytes log(4096);
+	for (auto [opcode, effects] : config.adminEffects)
+		put<std::uint32_t>(log, opcode * 4, effects);
+	for (auto [opcode, effects] : config.ioEffects)
+		put<std::uint32_t>(log, 1024 + opcode * 4, effects);
+	return log;
+}
+
+} // namespace
+
 Reply Connection::getLog(const Command &cmd)
 {
 	auto length = cmd.logBytes(), offset = cmd.logOffset();
@@ -111,6 +126,11 @@ Reply Connection::getLog(const Command &cmd)
 		break;
 	case log_firmware:
 		log.resize(512);
+		break;
+	case log_effects:
+		if (!server_.config().hasEffects())
+			return {st_invalid_log | st_dnr};
+		log = effectsLog(server_.config());
 		break;
 	case log_smart:
 		log = smartLog(300, 100);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace target {
@@ -54,6 +55,10 @@ struct Config {
 	bool zoned = false;              // has the zoned command set: CAP.CSS
 	std::uint8_t zoneAppend = 0;     // ZASL, 2^n * 4 KiB; 0: MDTS
 	std::uint8_t readyTimeout = 10;  // CAP.TO, 500 ms units
+	std::uint16_t mtfa = 0;          // of firmware that is activated without a reset, 100 ms units; 0: it is not
+	// The Commands Supported and Effects log, by opcode: the same for each command set. Empty: there is no log.
+	std::map<std::uint8_t, std::uint32_t> ioEffects = {}, adminEffects = {};
+	bool hasEffects() const { return !ioEffects.empty() || !adminEffects.empty(); }
 	// Of its discovery controllers: whether they may be kept, with a keep-alive timer, and how long one that is not
 	// kept stays without a command.
 	bool centralized = false; // its discovery service takes registrations: TP8010

@@ -27,12 +27,13 @@ Bytes identifyController(const Config &config, const Association &assoc)
 	put(id, at::mdts, config.mdts);
 	put(id, at::cntlid, assoc.cntlid);
 	put(id, at::ver, config.version);
-	put(id, at::oaes, 1u << 8 | (config.ana ? 1u << 11 : 0) | (config.ccrLimit ? 1u << 20 : 0));
+	put(id, at::oaes, 1u << 8 | (config.mtfa ? 1u << 9 : 0) | (config.ana ? 1u << 11 : 0) | (config.ccrLimit ? 1u << 20 : 0));
 	put(id, at::ctratt, 1u | (config.trafficKeepAlive ? 1u << 6 : 0)); // 128-bit Host Identifiers
 	put(id, at::cntrltype, 1);
 	put(id, at::acl, 3);
 	put(id, at::aerl, 3);
-	put(id, at::lpa, 1 << 2); // extended Get Log Page
+	put(id, at::lpa, (config.hasEffects() ? 1 << 1 : 0) | 1 << 2); // extended Get Log Page
+	put(id, at::mtfa, config.mtfa);
 	put(id, at::kas, config.kas);
 	put(id, at::cqt, config.quiesce);
 	putCrossReset(id, config, assoc);

@@ -141,6 +141,8 @@ Json toJson(const Controller &controller)
 	json["attempts"] = controller.attempts;
 	if (controller.lossLeft)
 		json["ctrl_loss_left_ms"] = controller.lossLeft->count();
+	if (controller.firmwareLeft)
+		json["firmware_activation_left_ms"] = controller.firmwareLeft->count();
 	putFailure(json, controller);
 	json["inflight"] = controller.inflight;
 	json["nr_paths"] = controller.paths;

@@ -38,8 +38,7 @@
  *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, STALL_TMO, TOS,
  *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the connection was
  *   last good), [LOSS_LEFT], [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER],
- *   WANTED_POLL_QUEUES,
- *   FIRST_CONNECT_TMO, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT,
+ *   WANTED_POLL_QUEUES, [FIRMWARE_LEFT], FIRST_CONNECT_TMO, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT,
  *   IN_CAPSULE, and of its present connections POSTS, WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS,
  *   REMOTE_INVALIDATIONS
  *
@@ -242,6 +241,7 @@ enum nvmeof_attr {
 	NVMEOF_A_HOLD_OF,		/* string: controller whose lost association holds requests of the subsystem */
 	NVMEOF_A_HOLD_LEFT,		/* u32, ms until that ends at the latest; of several the one that ends last */
 	NVMEOF_A_HOLD_ASKED,		/* string: controller that was asked to reset that association */
+	NVMEOF_A_FIRMWARE_LEFT,		/* u32, ms until firmware that is being activated has to be active; no I/O */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

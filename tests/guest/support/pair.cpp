@@ -108,17 +108,28 @@ void Pair::impairToHost(unsigned lane, const std::string &how)
 	Peer::must(netem(lane, how));
 }
 
+static std::string deaf(unsigned lane)
+{
+	return "modprobe -a sch_ingress cls_matchall act_gact && tc qdisc replace dev " + Pair::card(lane) +
+	       " ingress && tc filter add dev " + Pair::card(lane) + " ingress matchall action drop";
+}
+
+void Pair::lose(unsigned lane)
+{
+	guest::must(deaf(lane) + " && " + netem(lane, "loss 100%"));
+}
+
 void Pair::deafen(unsigned lane)
 {
-	Peer::must("modprobe -a sch_ingress cls_matchall act_gact && tc qdisc replace dev " + card(lane) +
-		   " ingress && tc filter add dev " + card(lane) + " ingress matchall action drop");
+	Peer::must(deaf(lane));
 }
 
 void Pair::repair(unsigned lane)
 {
+	// first what takes no time: a loss of packets here may be over after a part of a second
+	guest::run("tc qdisc del dev " + card(lane) + " root; tc qdisc del dev " + card(lane) + " ingress");
 	peer.plug(lane + 1);
 	Peer::run("tc qdisc del dev " + card(lane) + " root || true; tc qdisc del dev " + card(lane) + " ingress");
-	guest::run("tc qdisc del dev " + card(lane) + " root");
 	guest::must("ip link set " + card(lane) + " up");
 }
 

@@ -38,6 +38,7 @@ public:
 	// netem's own words: "loss 1% delay 5ms"
 	void impairToTarget(unsigned lane, const std::string &how);
 	void impairToHost(unsigned lane, const std::string &how);
+	void lose(unsigned lane);   // all packets, both ways, and no carrier goes at either end
 	void deafen(unsigned lane); // the target gets nothing of this lane, and still sends
 	void repair(unsigned lane); // all but a machine that is gone
 	void repair();

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/nvme.h>
+#include <linux/string.h>
+#include "core/effects.h"
+
+/* What older headers leave out: relaxations of the restriction by CSE, and the scope, which is told for every command */
+#define EFFECTS_CSER	GENMASK(15, 14)
+#define EFFECTS_SCOPE	GENMASK(31, 20)
+
+/* Opcodes from here on are the vendor's */
+#define IO_VENDOR	0x80
+
+/* Bits 1:0 of an opcode: where its data go */
+#define TO_CONTROLLER	BIT(0)
+
+#define HARMLESS	(NVME_CMD_EFFECTS_CSUPP | NVME_CMD_EFFECTS_LBCC | NVME_CMD_EFFECTS_UUID_SEL | EFFECTS_SCOPE)
+#define OTHER_NAMESPACE	(NVME_CMD_EFFECTS_NCC | NVME_CMD_EFFECTS_NIC)
+
+/* They change blocks, whatever the log says */
+static bool changes_blocks(u8 opcode)
+{
+	return opcode == nvme_cmd_write || opcode == nvme_cmd_write_zeroes || opcode == nvme_cmd_write_uncor;
+}
+
+static u8 io_effect(u8 opcode, u32 effects)
+{
+	if (opcode >= IO_VENDOR || !(effects & NVME_CMD_EFFECTS_CSUPP) || effects & ~(u32)HARMLESS)
+		return 0;
+	if (opcode & TO_CONTROLLER || effects & NVME_CMD_EFFECTS_LBCC || changes_blocks(opcode))
+		return NOF_EFFECT_OPEN_WRITER;
+	return NOF_EFFECT_OPEN | NOF_EFFECT_OPEN_WRITER;
+}
+
+void nof_effects_io(const struct nvme_effects_log *log, struct nof_effects *out)
+{
+	u32 opcode;
+
+	memset(out, 0, sizeof(*out));
+	for (opcode = 0; log && opcode < ARRAY_SIZE(out->of); opcode++)
+		out->of[opcode] = io_effect(opcode, le32_to_cpu(log->iocs[opcode]));
+}
+
+static u8 admin_effect(u8 opcode, u32 effects, bool known)
+{
+	/* ignored where a part of it is relaxed: which part counts depends on what else is outstanding */
+	bool alone = effects & NVME_CMD_EFFECTS_CSE_MASK && !(effects & EFFECTS_CSER);
+
+	switch (opcode) {
+	case nvme_admin_format_nvm:
+	case nvme_admin_sanitize_nvm:
+	case nvme_admin_ns_mgmt:
+	case nvme_admin_ns_attach:
+		alone = true;
+		break;
+	case nvme_admin_activate_fw:
+		alone |= !known;
+		break;
+	/* asked for all the time; and many say that two of the last must not be mixed, which I/O has no part in */
+	case nvme_admin_identify:
+	case nvme_admin_get_log_page:
+	case nvme_admin_get_features:
+	case nvme_admin_abort_cmd:
+	case nvme_admin_keep_alive:
+	case nvme_admin_security_recv:
+		return 0;
+	default:
+		break;
+	}
+	if (alone || effects & OTHER_NAMESPACE)
+		return NOF_EFFECT_STOPS_IO | NOF_EFFECT_RESCAN;
+	return effects & NVME_CMD_EFFECTS_CCC ? NOF_EFFECT_RESCAN : 0;
+}
+
+void nof_effects_admin(const struct nvme_effects_log *log, struct nof_effects *out)
+{
+	u32 opcode;
+
+	memset(out, 0, sizeof(*out));
+	for (opcode = 0; opcode < ARRAY_SIZE(out->of); opcode++)
+		out->of[opcode] = admin_effect(opcode, log ? le32_to_cpu(log->acs[opcode]) : 0, log);
+}

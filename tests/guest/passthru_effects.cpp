@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What admin commands do besides their purpose, as the controller's log of effects says, and firmware that it activates.
+#include "support/ghost.h"
+#include "target/acts.h"
+#include "target/connection.h"
+
+#include <fcntl.h>
+#include <linux/nvme_ioctl.h>
+#include <sys/ioctl.h>
+
+namespace guest::passthru_effects {
+
+using nvmeof::ControllerState;
+using target::Hook;
+using target::acts::always;
+
+namespace {
+
+constexpr std::uint32_t supported = 1, alone = 1 << 16, relaxed = 1 << 14, changesInventory = 1 << 3;
+constexpr std::uint8_t opAlone = 0xc2, opPlain = 0xc4, opRelaxed = 0xc6, opInventory = 0xc8, opSanitize = 0x84,
+		       opSecurityReceive = 0x82;
+constexpr Millis work = 700ms; // that the target takes for a command
+constexpr std::uint32_t processingPaused = 1 << 5;
+
+target::Config config()
+{
+	target::Config c;
+	c.adminEffects = {{opAlone, supported | alone},
+			  {opPlain, supported},
+			  {opRelaxed, supported | alone | relaxed},
+			  {opInventory, supported | changesInventory},
+			  {opSecurityReceive, supported | alone}};
+	return c;
+}
+
+// An admin command that the target knows by this test alone
+bool takesLong(target::Strike &s)
+{
+	if (s.qid || !s.cmd || (s.cmd->opcode < 0xc0 && s.cmd->opcode != opSanitize && s.cmd->opcode != opSecurityReceive))
+		return false;
+	std::this_thread::sleep_for(work);
+	return target::acts::failed(true, s, target::st_ok);
+}
+
+const auto slow = always(Hook::command, takesLong);
+
+int admin(const std::string &controller, std::uint8_t opcode)
+{
+	int fd = ::open(("/dev/" + controller).c_str(), O_RDWR | O_CLOEXEC);
+	nvme_passthru_cmd cmd{};
+	cmd.opcode = opcode;
+	auto got = ::ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd);
+	::close(fd);
+	return got < 0 ? -errno : got;
+}
+
+// How long a read takes that is sent while the target works at the command
+Millis readBeside(Ports &ports, const std::string &controller, std::uint8_t opcode)
+{
+	Disk disk(ports.disk());
+	Buffer data(length);
+	ports[0].script().arm(slow);
+	Pending command([&] { return admin(controller, opcode); });
+	REQUIRE(ports[0].script().waitStrikes(1, slowly(5s)));
+	Stopwatch watch;
+	CHECK(disk.read(0, data) == 0);
+	auto took = watch.elapsed();
+	REQUIRE(command.join(slowly(10s)));
+	CHECK(command.status() == 0);
+	return took;
+}
+
+bool paused(target::Strike &s)
+{
+	if (!s.cmd || s.cmd->cdw11 != target::prop_csts)
+		return false;
+	*s.value |= processingPaused;
+	return true;
+}
+
+const auto pausedOnce = always(Hook::property, paused);
+
+target::Config activates(std::uint16_t mtfa)
+{
+	target::Config c;
+	c.mtfa = mtfa;
+	c.ana = true;
+	return c;
+}
+
+} // namespace
+
+TEST_CASE("no I/O runs beside an admin command whose effects say so", "[passthru][effects][short]")
+{
+	Ports ports({config()});
+	auto c = ports.connectAll()[0];
+	REQUIRE_FALSE(ports.disk().empty());
+	for (auto opcode : {opAlone, opInventory, opSanitize}) {
+		INFO("opcode " << int(opcode));
+		CHECK(readBeside(ports, c.name, opcode) > work / 2);
+	}
+	// a restriction with exceptions, and one that has nothing to do with I/O
+	for (auto opcode : {opPlain, opRelaxed, opSecurityReceive}) {
+		INFO("opcode " << int(opcode));
+		CHECK(readBeside(ports, c.name, opcode) < work / 2);
+	}
+	CHECK(ports.host.state(c.name) == ControllerState::live);
+	CHECK(ports.host.controller(c.name).reconnects == c.reconnects);
+}
+
+TEST_CASE("a Set Features of the keep-alive timeout that is refused changes nothing", "[passthru][effects]")
+{
+	Ports ports({config()});
+	auto c = ports.connectAll()[0];
+	const auto refused = always(Hook::command, [](target::Strike &s) {
+		return target::acts::failed(s.admin(target::op_set_features), s, target::st_invalid_field);
+	});
+	ports[0].script().arm(refused);
+	int fd = ::open(("/dev/" + c.name).c_str(), O_RDWR | O_CLOEXEC);
+	nvme_passthru_cmd cmd{};
+	cmd.opcode = target::op_set_features;
+	cmd.cdw10 = target::feat_keep_alive;
+	cmd.cdw11 = 60000;
+	CHECK(::ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd) > 0);
+	::close(fd);
+	CHECK(ports.host.controller(c.name).keepAlive == c.keepAlive);
+}
+
+TEST_CASE("a controller that activates firmware gets no I/O until it processes commands again",
+	  "[passthru][effects][firmware][short]")
+{
+	Ports ports({activates(50)}); // 5 s
+	auto c = ports.connectAll()[0];
+	Disk disk(ports.disk());
+	Buffer data(length);
+	ports[0].script().arm(pausedOnce, 8); // looked at each 100 ms
+	ports[0].sendEvent(target::event_firmware_activation);
+	REQUIRE(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
+	CHECK(*ports.host.controller(c.name).firmwareLeft <= 5s);
+	CHECK(run("nvmeofctl show " + c.name).text.find("activates firmware") != std::string::npos);
+	Stopwatch watch;
+	CHECK(disk.read(0, data) == 0);
+	CHECK(watch.elapsed() > 200ms);
+	CHECK(watch.elapsed() < slowly(4s));
+	CHECK_FALSE(ports.host.controller(c.name).firmwareLeft);
+	CHECK(ports.host.controller(c.name).reconnects == c.reconnects);
+	// it is told of again
+	ports[0].script().arm(pausedOnce, 2);
+	ports[0].sendEvent(target::event_firmware_activation);
+	CHECK(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
+	CHECK(eventually([&] { return !ports.host.controller(c.name).firmwareLeft; }, 5s));
+}
+
+TEST_CASE("firmware is activated: I/O goes by another path meanwhile", "[passthru][effects][firmware]")
+{
+	Ports ports({activates(50), activates(50)});
+	ports[1].setAnaState(1, target::ana_non_optimized);
+	auto c = ports.connectAll()[0];
+	Disk disk(ports.disk());
+	Buffer data(length);
+	ports[0].script().arm(pausedOnce, target::Script::forever);
+	ports[0].sendEvent(target::event_firmware_activation);
+	REQUIRE(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
+	Stopwatch watch;
+	CHECK(disk.read(0, data) == 0);
+	CHECK(watch.elapsed() < slowly(100ms));
+	CHECK(ports.host.controller(c.name).firmwareLeft);
+	ports[0].script().disarm();
+	CHECK(eventually([&] { return !ports.host.controller(c.name).firmwareLeft; }, 5s));
+}
+
+TEST_CASE("firmware that is not active in time: the controller is connected again", "[passthru][effects][firmware]")
+{
+	Ports ports({activates(5)});
+	auto c = ports.connectAll()[0];
+	Disk disk(ports.disk());
+	Buffer data(length);
+	ports[0].script().arm(pausedOnce, target::Script::forever);
+	ports[0].sendEvent(target::event_firmware_activation);
+	CHECK(eventually([&] { return ports.host.controller(c.name).reconnects > c.reconnects; }, 10s));
+	CHECK(kernelSaid(c.name + ": firmware was not active in time"));
+	ports[0].script().disarm();
+	CHECK(ports.host.waitState(c.name, ControllerState::live, 10s));
+	CHECK(disk.read(0, data) == 0);
+	CHECK_FALSE(ports.host.controller(c.name).firmwareLeft);
+}
+
+} // namespace guest::passthru_effects

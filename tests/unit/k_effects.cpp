@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <memory>
+
+extern "C" {
+#include <linux/nvme.h>
+
+#include "core/effects.h"
+}
+
+namespace {
+
+constexpr uint32_t supported = NVME_CMD_EFFECTS_CSUPP, changesBlocks = NVME_CMD_EFFECTS_LBCC;
+constexpr uint32_t alone = 1 << 16, relaxed = 1 << 14, ofOneNamespace = 1 << 20;
+
+struct Log {
+	std::unique_ptr<nvme_effects_log> log = std::make_unique<nvme_effects_log>();
+	nof_effects out{};
+
+	uint8_t io(uint8_t opcode, uint32_t effects)
+	{
+		log->iocs[opcode] = effects;
+		nof_effects_io(log.get(), &out);
+		return out.of[opcode];
+	}
+	uint8_t admin(uint8_t opcode, uint32_t effects)
+	{
+		log->acs[opcode] = effects;
+		nof_effects_admin(log.get(), &out);
+		return out.of[opcode];
+	}
+};
+
+constexpr uint8_t readers = NOF_EFFECT_OPEN | NOF_EFFECT_OPEN_WRITER, writers = NOF_EFFECT_OPEN_WRITER;
+constexpr uint8_t stops = NOF_EFFECT_STOPS_IO | NOF_EFFECT_RESCAN;
+
+} // namespace
+
+TEST_CASE("effects: an I/O command is open where the log marks it supported and harmless")
+{
+	Log log;
+	CHECK(log.io(nvme_cmd_read, supported) == readers);
+	CHECK(log.io(nvme_cmd_flush, supported) == readers);
+	CHECK(log.io(nvme_cmd_verify, supported | ofOneNamespace | NVME_CMD_EFFECTS_UUID_SEL) == readers);
+	CHECK(log.io(nvme_cmd_read, 0) == 0);
+	CHECK(log.io(nvme_cmd_read, supported | alone) == 0);
+	CHECK(log.io(nvme_cmd_read, supported | NVME_CMD_EFFECTS_NCC) == 0);
+	CHECK(log.io(nvme_cmd_read, supported | NVME_CMD_EFFECTS_NIC) == 0);
+	CHECK(log.io(nvme_cmd_read, supported | NVME_CMD_EFFECTS_CCC) == 0);
+}
+
+TEST_CASE("effects: what changes blocks, or has data for the controller, is for who may write")
+{
+	Log log;
+	CHECK(log.io(nvme_cmd_write, supported) == writers);
+	CHECK(log.io(nvme_cmd_write, supported | changesBlocks) == writers);
+	CHECK(log.io(nvme_cmd_write_zeroes, supported) == writers);
+	CHECK(log.io(nvme_cmd_write_uncor, supported) == writers);
+	CHECK(log.io(nvme_cmd_dsm, supported) == writers);
+	CHECK(log.io(nvme_cmd_compare, supported) == writers);
+	CHECK(log.io(nvme_cmd_flush, supported | changesBlocks) == writers);
+}
+
+TEST_CASE("effects: no vendor's command, and without a log none at all, is open")
+{
+	Log log;
+	for (unsigned int opcode = 0x80; opcode < 256; opcode++)
+		CHECK(log.io(static_cast<uint8_t>(opcode), supported) == 0);
+	nof_effects none;
+	nof_effects_io(nullptr, &none);
+	CHECK(std::all_of(std::begin(none.of), std::end(none.of), [](uint8_t of) { return !of; }));
+}
+
+TEST_CASE("effects: admin commands that no I/O may run beside")
+{
+	Log log;
+	CHECK(log.admin(0xc2, supported | alone) == stops);
+	CHECK(log.admin(0xc2, supported | NVME_CMD_EFFECTS_NCC) == stops);
+	CHECK(log.admin(0xc2, supported | NVME_CMD_EFFECTS_NIC) == stops);
+	CHECK(log.admin(0xc2, supported | NVME_CMD_EFFECTS_CCC) == NOF_EFFECT_RESCAN);
+	CHECK(log.admin(0xc2, supported | alone | relaxed) == 0);
+	CHECK(log.admin(0xc2, supported | changesBlocks) == 0);
+	// what the driver and its tools ask all the time
+	CHECK(log.admin(nvme_admin_identify, supported | alone) == 0);
+	CHECK(log.admin(nvme_admin_get_log_page, supported | alone) == 0);
+	CHECK(log.admin(nvme_admin_security_recv, supported | alone) == 0);
+}
+
+TEST_CASE("effects: known ones count whatever the log says")
+{
+	Log log;
+	nof_effects none;
+	nof_effects_admin(nullptr, &none);
+	for (auto opcode : {nvme_admin_format_nvm, nvme_admin_sanitize_nvm, nvme_admin_ns_mgmt, nvme_admin_ns_attach}) {
+		CHECK(log.admin(static_cast<uint8_t>(opcode), supported) == stops);
+		CHECK(none.of[opcode] == stops);
+	}
+	// of firmware the log knows better, where there is one
+	CHECK(none.of[nvme_admin_activate_fw] == stops);
+	CHECK(log.admin(nvme_admin_activate_fw, supported) == 0);
+	CHECK(log.admin(nvme_admin_activate_fw, supported | alone) == stops);
+	CHECK(none.of[nvme_admin_set_features] == 0);
+}
