@@ -6,6 +6,7 @@
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/source.h"
+#include "core/subsys.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/selectors.h"
@@ -92,6 +93,7 @@ static void __exit nof_exit(void)
 	destroy_workqueues();
 	nof_selectors_exit();
 	nof_zones_exit();
+	nof_subsystems_forget();
 }
 
 module_init(nof_init);

@@ -70,7 +70,7 @@ struct Controller {
 	bool copies = false;          // data sent are copied: nobody could tell when the pages are free
 	std::uint32_t reconnects = 0; // successful ones
 	std::uint32_t attempts = 0;   // since the connection was last good
-	std::optional<std::chrono::milliseconds> lossLeft; // without a connection: until it is lost
+	std::optional<std::chrono::milliseconds> lossLeft;     // without a connection: until it is lost
 	std::optional<std::chrono::milliseconds> firmwareLeft; // activates firmware, no I/O: until it has to be active
 	std::string lastError;
 	int lastErrno = 0;                       // positive

@@ -110,6 +110,7 @@ static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 	memcpy(ctrl->serial, id->serial, sizeof(ctrl->serial));
 	memcpy(ctrl->model, id->model, sizeof(ctrl->model));
 	memcpy(ctrl->firmware, id->firmware, sizeof(ctrl->firmware));
+	ctrl->vid = id->vid;
 	ctrl->oncs = id->oncs;
 	ctrl->awupf = id->awupf;
 	ctrl->oaes = id->oaes;

@@ -120,7 +120,7 @@ static void ctrl_release(struct device *dev)
 
 	nof_mpath.ctrl_exit(ctrl);
 	if (ctrl->subsys) {
-		nof_number_give(&ctrl->subsys->ctrl_ids, ctrl->id);
+		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
 		nof_subsys_put(ctrl->subsys);
 	}
 	kfree(ctrl->ka_cmd);
@@ -295,7 +295,7 @@ static int join_subsys(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	s = nof_subsys_join(ctrl->opts.subsysnqn, ctrl->opts.hostnqn, ctrl->opts.hostid, extack);
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	id = nof_number_take(&s->ctrl_ids, 1);
+	id = ida_alloc_min(&s->ctrl_ids, 1, GFP_KERNEL);
 	if (id < 0) {
 		nof_subsys_leave(s);
 		return id;

@@ -234,6 +234,7 @@ struct nof_ctrl {
 	u64			cap;
 	u32			vs;
 	u16			cntlid;
+	u16			vid;
 	bool			sq_flow;	/* as agreed */
 	u16			oncs;
 	u16			awupf;		/* atomic writes: blocks, zero based */

@@ -5,7 +5,7 @@
 #include <linux/string.h>
 #include "core/effects.h"
 
-/* What older headers leave out: relaxations of the restriction by CSE, and the scope, which is told for every command */
+/* What older headers leave out: relaxations of CSE, and the scope, which is told for every command */
 #define EFFECTS_CSER	GENMASK(15, 14)
 #define EFFECTS_SCOPE	GENMASK(31, 20)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The Commands Supported and Effects log (NVMe Base 2.0, 5.16.1.6): what a command does besides its purpose. Pure logic,
- * also compiled in userspace.
+ * The Commands Supported and Effects log (NVMe Base 2.0, 5.16.1.6): what a command does besides its purpose. Pure
+ * logic, also compiled in userspace.
  */
 #ifndef NOF_CORE_EFFECTS_H
 #define NOF_CORE_EFFECTS_H
@@ -11,11 +11,11 @@
 struct nvme_effects_log;
 
 enum {
-	/* of an I/O command: it touches the data of its own namespace at most, so that all may send it who may read them */
+	/* of an I/O command: it touches the data of its own namespace at most, and is open to who may read these */
 	NOF_EFFECT_OPEN		= 1 << 0,
-	/* the same, for all who may write them */
+	/* the same, for who may write them */
 	NOF_EFFECT_OPEN_WRITER	= 1 << 1,
-	/* of an admin command: no I/O beside it, as a namespace may be another afterwards, or is worked on as a whole */
+	/* of an admin command: no I/O beside it, as it works on whole namespaces, or these are others afterwards */
 	NOF_EFFECT_STOPS_IO	= 1 << 2,
 	/* of an admin command: afterwards the namespaces are looked at again */
 	NOF_EFFECT_RESCAN	= 1 << 3,

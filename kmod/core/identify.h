@@ -54,6 +54,7 @@ struct nof_ns_format {
 /* Controller limits */
 struct nof_ctrl_id {
 	char	serial[21], model[41], firmware[9];	/* printable, trailing blanks removed */
+	u16	vid;
 	u16	cntlid;
 	u16	oncs;
 	u16	awupf;		/* blocks, zero based */

@@ -1,57 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The numbers in names: of subsystems, and within one, of its controllers and namespaces. */
+/*
+ * The numbers in names of subsystems and their namespaces: the lowest that is free, and for what comes back the one
+ * that it had. Scripts, dashboards and people know it by that.
+ */
 #ifndef NOF_CORE_NUMBERS_H
 #define NOF_CORE_NUMBERS_H
 
 #include <linux/idr.h>
-#include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
 
-/* Short names matter, too: as many go by before a number comes again. More than these at a time get higher ones. */
-#define NOF_NUMBERS_WRAP	9999
+struct nof_numbers;
 
 /**
- * struct nof_numbers - given out in turn, so that a name which went does not come back at once: what an operator is
- * typing, a script remembers, or udev still works at, is not suddenly something else
- * @ida:	those in use
- * @next:	tried first. No lock: of two that try the same one gets the number after it
+ * struct nof_number - of one thing; it is remembered in this when the thing is gone
+ * @nr:		valid once it was taken
+ * @inner:	those of the things within it, which are remembered with it, or NULL
+ * @key:	by which it is known again
  */
-struct nof_numbers {
-	struct ida	ida;
-	u32		next;
+struct nof_number {
+	struct list_head	entry;
+	int			nr;
+	struct nof_numbers	*inner;
+	char			key[];
 };
 
-static inline void nof_numbers_init(struct nof_numbers *n)
-{
-	ida_init(&n->ida);
-	n->next = 0;
+/**
+ * struct nof_numbers - all of one kind
+ * @ida:	those in use, and those remembered
+ * @past:	struct nof_number of what is gone, oldest first, @nr_past of them; under @lock
+ */
+struct nof_numbers {
+	struct ida		ida;
+	spinlock_t		lock;
+	struct list_head	past;
+	u32			nr_past;
+};
+
+#define NOF_NUMBERS_INIT(name)	{						\
+	.ida	= IDA_INIT((name).ida),						\
+	.lock	= __SPIN_LOCK_UNLOCKED((name).lock),				\
+	.past	= LIST_HEAD_INIT((name).past),					\
 }
 
-static inline void nof_numbers_exit(struct nof_numbers *n)
-{
-	ida_destroy(&n->ida);
-}
+void nof_numbers_init(struct nof_numbers *n);
+/* Forgets the oldest until there are @most remembered. Context: any process context, does not sleep. */
+void nof_numbers_trim(struct nof_numbers *n, u32 most);
+/* Forgets all. None is in use. */
+void nof_numbers_exit(struct nof_numbers *n);
 
-/* @min or more; a negative errno if there is none. Process context, may sleep. */
-static inline int nof_number_take(struct nof_numbers *n, u32 min)
-{
-	int nr = ida_alloc_range(&n->ida, max(READ_ONCE(n->next), min), NOF_NUMBERS_WRAP, GFP_KERNEL);
-
-	if (nr == -ENOSPC)
-		nr = ida_alloc_range(&n->ida, min, INT_MAX, GFP_KERNEL);
-	if (nr >= 0)
-		WRITE_ONCE(n->next, nr < NOF_NUMBERS_WRAP ? nr + 1 : 0);
-	return nr;
-}
-
-/* This one, if it is free */
-static inline int nof_number_take_this(struct nof_numbers *n, u32 nr)
-{
-	return ida_alloc_range(&n->ida, nr, nr, GFP_KERNEL);
-}
-
-static inline void nof_number_give(struct nof_numbers *n, u32 nr)
-{
-	ida_free(&n->ida, nr);
-}
+/* The memory for one. @inner: whether there are things within it. NULL: no memory. Process context, sleeps. */
+struct nof_number *nof_number_alloc(const char *key, bool inner);
+/*
+ * The number that the key had if it is remembered, with what is within it; else the lowest from @min on that is neither
+ * in use nor remembered. 0 or a negative errno. Context: as @gfp says.
+ */
+int nof_number_take(struct nof_numbers *n, struct nof_number *number, u32 min, gfp_t gfp);
+/* One that was not taken. Does not sleep, like the next one. */
+void nof_number_free(struct nof_number *number);
+/* Of what is gone: remembers it, as one of @most */
+void nof_number_keep(struct nof_numbers *n, struct nof_number *number, u32 most);
 
 #endif

@@ -10,7 +10,15 @@
 LIST_HEAD(nof_subsystems);
 DEFINE_MUTEX(nof_subsystems_lock);
 atomic64_t nof_topology_seq = ATOMIC64_INIT(1);
-static struct nof_numbers subsys_ids = { .ida = IDA_INIT(subsys_ids.ida) };
+/* Outside of nof_subsystems_lock there may be one that is no longer in use: its last reference goes anywhere */
+static struct nof_numbers subsys_numbers = NOF_NUMBERS_INIT(subsys_numbers);
+
+/* Of subsystems that are gone, and of the namespaces of each, so many numbers are remembered */
+#define PAST_SUBSYSTEMS		64
+#define PAST_NAMESPACES		256
+
+/* Discovery controllers come and go: low numbers are for what has disks */
+#define DISCOVERY_NUMBERS	1000
 
 static void subsys_release(struct device *dev)
 {
@@ -18,40 +26,63 @@ static void subsys_release(struct device *dev)
 
 	nof_mpath.subsys_exit(s);
 	cleanup_srcu_struct(&s->srcu);
-	nof_numbers_exit(&s->ctrl_ids);
-	nof_numbers_exit(&s->head_ids);
-	nof_number_give(&subsys_ids, s->id);
+	ida_destroy(&s->ctrl_ids);
+	nof_numbers_trim(s->number->inner, PAST_NAMESPACES);
+	nof_number_keep(&subsys_numbers, s->number, PAST_SUBSYSTEMS);
 	kfree(s);
+}
+
+/* The subsystem as this host sees it */
+static struct nof_number *number_alloc(const char *nqn, const char *hostnqn, const u8 *hostid)
+{
+	char *key = kasprintf(GFP_KERNEL, "%s %s %pUb", nqn, hostnqn, hostid);
+	struct nof_number *number = key ? nof_number_alloc(key, true) : NULL;
+
+	kfree(key);
+	if (!number)
+		return NULL;
+	if (nof_number_take(&subsys_numbers, number, strcmp(nqn, NVME_DISC_SUBSYS_NAME) ? 0 : DISCOVERY_NUMBERS,
+			    GFP_KERNEL)) {
+		nof_number_free(number);
+		return NULL;
+	}
+	return number;
+}
+
+void nof_subsystems_forget(void)
+{
+	nof_numbers_exit(&subsys_numbers);
 }
 
 static struct nof_subsys *subsys_alloc(const char *nqn, const char *hostnqn, const u8 *hostid)
 {
 	struct nof_subsys *s = kzalloc(sizeof(*s), GFP_KERNEL);
-	int id;
 
 	if (!s)
 		return NULL;
-	id = nof_number_take(&subsys_ids, 0);
-	if (id < 0 || init_srcu_struct(&s->srcu)) {
-		if (id >= 0)
-			nof_number_give(&subsys_ids, id);
-		kfree(s);
-		return NULL;
-	}
-	s->id = id;
+	s->number = number_alloc(nqn, hostnqn, hostid);
+	if (!s->number)
+		goto free;
+	if (init_srcu_struct(&s->srcu))
+		goto keep_number;
+	s->id = s->number->nr;
 	strscpy(s->nqn, nqn, sizeof(s->nqn));
 	strscpy(s->hostnqn, hostnqn, sizeof(s->hostnqn));
 	memcpy(s->hostid, hostid, sizeof(s->hostid));
 	mutex_init(&s->lock);
 	INIT_LIST_HEAD(&s->ctrls);
 	INIT_LIST_HEAD(&s->heads);
-	nof_numbers_init(&s->ctrl_ids);
-	nof_numbers_init(&s->head_ids);
+	ida_init(&s->ctrl_ids);
 	device_initialize(&s->dev);
 	s->dev.release = subsys_release;
 	s->dev.class = nof_control.subsys_class;
 	nof_mpath.subsys_init(s);
 	return s;
+keep_number:
+	nof_number_keep(&subsys_numbers, s->number, PAST_SUBSYSTEMS);
+free:
+	kfree(s);
+	return NULL;
 }
 
 static struct nof_subsys *subsys_find(const char *nqn, const char *hostnqn, const u8 *hostid,

@@ -74,10 +74,8 @@ struct nof_subsys {
 	struct list_head	heads;
 	u32			nr_ctrls;
 	u32			nr_heads;
-	struct nof_numbers	ctrl_ids;
-	struct nof_numbers	head_ids;
-	struct list_head	past_heads;	/* numbers of disks that are gone, see mpath/head.c */
-	u32			nr_past_heads;
+	struct ida		ctrl_ids;
+	struct nof_number	*number;	/* @id, and within it those of heads */
 	struct nof_selector __rcu *selector;	/* SRCU */
 	u16			selector_gen;		/* raised with each change of it */
 	struct nof_policy	policy;
@@ -144,6 +142,8 @@ static inline u64 nof_topology_changed(void)
 
 /* By number, with a reference; NULL if none. */
 struct nof_subsys *nof_subsys_find(u32 id);
+/* The names of those that were. None is left. */
+void nof_subsystems_forget(void);
 /* Below: between the files of the core. */
 /*
  * The subsystem of these names, made if need be, with one more user: it stays visible until nof_subsys_leave(). -EINVAL

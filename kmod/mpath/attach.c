@@ -128,6 +128,7 @@ static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const s
 					struct nof_head *new, const char **why)
 {
 	struct nof_head *head = attach_find_head(ctrl, nsid, format, why);
+	int ret;
 
 	if (attach_as_last_resort(head, *why))
 		*why = NULL;
@@ -136,8 +137,11 @@ static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const s
 	/* the others may have changed likewise, and nobody has looked yet */
 	if (*why == other_size || *why == other_pi)
 		nof_paths_rescan_locked(head);
-	if (!head && new && !nof_head_enlist(new))
-		*why = too_many;
+	if (!head && new) {
+		ret = nof_head_enlist(new);
+		if (ret)
+			*why = ret == -ENOMEM ? no_memory : too_many;
+	}
 	return *why ? NULL : head ?: new;
 }
 

@@ -27,7 +27,10 @@ static void head_release(struct kref *ref)
 
 	/* the last set is empty: no path refers to it, so no reader can be in it */
 	kfree(rcu_access_pointer(head->set));
-	nof_number_give(&s->head_ids, head->id);
+	if (head->id)
+		nof_number_keep(s->number->inner, head->number, nof_head_most());
+	else
+		nof_number_free(head->number);
 	kfree(head);
 	nof_subsys_put(s);
 }
@@ -90,7 +93,7 @@ static const struct block_device_operations head_ops = {
 	.pr_ops		= &nof_reserve_ops,
 };
 
-/* A link by its name has no blanks */
+/* As the in-tree driver has it, so that links by it carry over */
 static void make_wwid(char wwid[NOF_WWID_SIZE], const struct nof_ns_ids *ids, const struct nof_ctrl *ctrl, u32 nsid)
 {
 	if (ids->have & NOF_ID_UUID)
@@ -100,8 +103,8 @@ static void make_wwid(char wwid[NOF_WWID_SIZE], const struct nof_ns_ids *ids, co
 	else if (ids->have & NOF_ID_EUI64)
 		scnprintf(wwid, NOF_WWID_SIZE, "eui.%8phN", ids->eui64);
 	else
-		scnprintf(wwid, NOF_WWID_SIZE, "nvme.%s-%s-%08x", ctrl->serial, ctrl->model, nsid);
-	strreplace(wwid, ' ', '_');
+		scnprintf(wwid, NOF_WWID_SIZE, "nvme.%04x-%*phN-%*phN-%08x", ctrl->vid, (int)strlen(ctrl->serial),
+			  ctrl->serial, (int)strlen(ctrl->model), ctrl->model, nsid);
 }
 
 bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
@@ -281,78 +284,16 @@ void nof_heads_end_linger(void)
 
 static void show_work(struct work_struct *work);
 
-/* A disk that is gone, oldest first. Its number is for the same namespace again, should the target put it back. */
-struct past_head {
-	struct list_head	entry;
-	u32			id;
-	char			wwid[NOF_WWID_SIZE];
-};
-
-static void past_head_free(struct nof_subsys *s, struct past_head *past)
-{
-	list_del(&past->entry);
-	s->nr_past_heads--;
-	kfree(past);
-}
-
-static void head_remember(struct nof_head *head, struct past_head *past)
-{
-	struct nof_subsys *s = head->subsys;
-
-	lockdep_assert_held(&s->lock);
-	past->id = head->id;
-	strscpy(past->wwid, head->wwid, sizeof(past->wwid));
-	list_add_tail(&past->entry, &s->past_heads);
-	s->nr_past_heads++;
-	/* the parameter may have been lowered */
-	while (s->nr_past_heads > nof_head_most())
-		past_head_free(s, list_first_entry(&s->past_heads, struct past_head, entry));
-}
-
-static struct past_head *past_head_find(struct nof_subsys *s, const char *wwid)
-{
-	struct past_head *past;
-
-	lockdep_assert_held(&s->lock);
-	list_for_each_entry(past, &s->past_heads, entry)
-		if (!strcmp(past->wwid, wwid))
-			return past;
-	return NULL;
-}
-
-/* 0: it had none, or that is still in use. It is forgotten only when the disk is visible: creating that may fail. */
-static u32 past_number(struct nof_subsys *s, const char *wwid)
-{
-	struct past_head *past;
-	u32 id = 0;
-
-	mutex_lock(&s->lock);
-	past = past_head_find(s, wwid);
-	if (past)
-		id = past->id;
-	mutex_unlock(&s->lock);
-	return id && nof_number_take_this(&s->head_ids, id) >= 0 ? id : 0;
-}
-
-void nof_heads_forget(struct nof_subsys *s)
-{
-	struct past_head *past, *next;
-
-	list_for_each_entry_safe(past, next, &s->past_heads, entry)
-		past_head_free(s, past);
-}
-
 static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head = kzalloc(sizeof(*head), GFP_KERNEL);
-	int id;
 
 	if (!head)
 		return NULL;
 	make_wwid(head->wwid, &format->ids, ctrl, nsid);
-	id = past_number(s, head->wwid) ?: nof_number_take(&s->head_ids, 1);
-	if (id < 0) {
+	head->number = nof_number_alloc(head->wwid, false);
+	if (!head->number) {
 		kfree(head);
 		return NULL;
 	}
@@ -373,7 +314,6 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	nof_failovers_init(head);
 	nof_park_init(head);
 	head->subsys = nof_subsys_get(s);
-	head->id = id;
 	head->nsid = nsid;
 	head->format = *format;
 	head->lba_shift = format->lba_shift;
@@ -404,25 +344,34 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	}
 	disk->fops = &head_ops;
 	disk->private_data = head;
-	scnprintf(disk->disk_name, DISK_NAME_LEN, "nvmeof%un%u", s->id, head->id);
 	head->disk = disk;
 	set_capacity(disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
 	set_disk_ro(disk, format->read_only);
 	return head;
 }
 
-/* In the list, so that other controllers find it, but not yet visible */
-bool nof_head_enlist(struct nof_head *head)
+/*
+ * In the list, so that other controllers find it, but not yet visible. Only from here on it has a name: of two
+ * controllers that find a namespace at the same time one is too late, and takes no number.
+ */
+int nof_head_enlist(struct nof_head *head)
 {
 	struct nof_subsys *s = head->subsys;
+	int ret;
 
 	lockdep_assert_held(&s->lock);
 	if (s->nr_heads >= nof_head_most())
-		return false;
+		return -ENOSPC;
+	/* no memory is waited for under this lock, which recovery needs */
+	ret = nof_number_take(s->number->inner, head->number, 1, GFP_NOWAIT | __GFP_NOWARN);
+	if (ret)
+		return -ENOMEM;
+	head->id = head->number->nr;
+	scnprintf(head->disk->disk_name, DISK_NAME_LEN, "nvmeof%un%u", s->id, head->id);
 	head->nr = nof_topology_changed();
 	list_add_tail(&head->entry, &s->heads);
 	s->nr_heads++;
-	return true;
+	return 0;
 }
 
 static struct nof_head *find_same(struct nof_subsys *s, const struct nof_head *head)
@@ -462,7 +411,6 @@ static void tell_same(struct nof_head *head)
 /* The partition table is read later: nothing here waits for I/O. */
 static int head_add(struct nof_head *head)
 {
-	struct past_head *past;
 	int ret;
 
 	ret = head->format.zone_blocks ? nof_zones_begin(head) : 0;
@@ -482,9 +430,6 @@ static int head_add(struct nof_head *head)
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
 	/* listed from here on */
 	mutex_lock(&head->subsys->lock);
-	past = past_head_find(head->subsys, head->wwid);
-	if (past)
-		past_head_free(head->subsys, past);
 	set_bit(NOF_HEAD_ADDED, &head->flags);
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
@@ -597,16 +542,12 @@ void nof_head_delist(struct nof_head *head)
 {
 	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
 	struct nof_subsys *s = head->subsys;
-	/* without memory it costs the old name, no more */
-	struct past_head *past = added ? kmalloc(sizeof(*past), GFP_KERNEL) : NULL;
 
 	mutex_lock(&s->news_lock);
 	mutex_lock(&s->lock);
 	list_del_init(&head->entry);
 	list_del_init(&head->news.entry);
 	s->nr_heads--;
-	if (past)
-		head_remember(head, past);
 	nof_topology_changed();
 	mutex_unlock(&s->lock);
 	if (added)

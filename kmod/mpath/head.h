@@ -22,7 +22,7 @@ struct nof_path;
 struct nof_path_set;
 struct nof_subsys;
 
-#define NOF_WWID_SIZE	128
+#define NOF_WWID_SIZE	160
 
 enum nof_head_flag {
 	NOF_HEAD_ADDED,		/* the disk is visible */
@@ -40,7 +40,8 @@ enum nof_head_flag {
  * @subsys:	holds a reference
  * @entry:	in subsys->heads, under subsys->lock
  * @nr:		place in that list, see nof_topology_changed()
- * @id:		the n1 of nvmeof0n1
+ * @id:		the n1 of nvmeof0n1; 0 before nof_head_enlist()
+ * @number:	the memory of @id
  * @format:	capacity, block size, identifiers: what every path has to agree on; under subsys->lock
  * @limits:	of the disk: what all its paths can do; changed while its queue is frozen
  * @zone_fault:	what is wrong with its zones, as far as a report of them was read; under show_lock
@@ -75,6 +76,7 @@ struct nof_head {
 	struct list_head	entry;
 	u64			nr;
 	u32			id;
+	struct nof_number	*number;
 	u32			nsid;
 	unsigned long		flags;
 	struct gendisk		*disk;
@@ -213,7 +215,6 @@ u32 nof_head_nr_usable(struct nof_head *head);
 /* Disks that a subsystem may have, whatever its target offers */
 u32 nof_head_most(void);
 /* Which numbers the disks had that are gone. Nobody else has @s */
-void nof_heads_forget(struct nof_subsys *s);
 /* A disk has this namespace ID, or there may be one more: otherwise it need not be asked for. Context: process. */
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
 
@@ -227,8 +228,8 @@ void nof_generic_del(struct nof_head *head);
 
 /* Below: for the files of mpath/ */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
-/* Under subsys->lock; false when there are nof_head_most(). */
-bool nof_head_enlist(struct nof_head *head);
+/* Under subsys->lock; -ENOSPC when there are nof_head_most(), -ENOMEM. */
+int nof_head_enlist(struct nof_head *head);
 /*
  * Makes the disk visible, and its paths, if one is usable or has been before; else it will be when one is. Nobody shall
  * wait for a disk that cannot be read. 0, or a negative errno. Context: process, sleeps.

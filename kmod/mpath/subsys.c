@@ -31,7 +31,6 @@ static void subsys_init(struct nof_subsys *s)
 	mutex_init(&s->tags_lock);
 	spin_lock_init(&s->fence_lock);
 	INIT_LIST_HEAD(&s->fences);
-	INIT_LIST_HEAD(&s->past_heads);
 	s->selector_gen = 1;
 	WRITE_ONCE(s->policy.fencing, NVMEOF_FENCING_AUTO);
 	WRITE_ONCE(s->policy.quiesce_tmo, NVMEOF_DEF_QUIESCE_TMO);
@@ -54,7 +53,6 @@ static void subsys_exit(struct nof_subsys *s)
 	rcu_barrier();
 	srcu_barrier(&s->srcu);
 	nof_selector_put(rcu_dereference_protected(s->selector, true));
-	nof_heads_forget(s);
 }
 
 static struct nof_selector *selector_install(struct nof_subsys *s, struct nof_selector *selector)

@@ -3,9 +3,9 @@
 #guest: --peer --smp 1 --memory 1G --no-checks --timeout 1500
 # The longest interval between completions of 4 KiB reads, one at a time, when the link that they use goes silent: two
 # links to a target in a guest of its own, default policy and time limits, apart from the stack "tuned" (stack.sh). The
-# cable is pulled at the target's end, so that the host sees nothing of it; for a while all packets are lost. One stack is
-# connected at a time, over TCP and over RDMA. Time is the machine's: other load shows. Writes /results/gaps: TRANSPORT
-# STACK LONGEST_MS ERRORS ROUND.
+# cable is pulled at the target's end, so that the host sees nothing of it; for a while all packets are lost. One stack
+# is connected at a time, over TCP and over RDMA. Time is the machine's: other load shows. Writes /results/gaps:
+# TRANSPORT STACK LONGEST_MS ERRORS ROUND.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 

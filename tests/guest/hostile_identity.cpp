@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Namespaces that are others than they were, while nobody looked.
 #include "support/ghost.h"
+#include "support/intree.h"
 #include "support/ports.h"
 #include "target/acts.h"
 #include "target/connection.h"
@@ -195,6 +196,19 @@ TEST_CASE("a target that was set up anew has another serial number", "[hostile][
 	CHECK(ports.work(disk) == 0);
 }
 
+TEST_CASE("a namespace without identifiers is called as by the in-tree driver", "[hostile][identity][intree]")
+{
+	target::Config config;
+	config.port = 4420;
+	Ports ports({config});
+	ports[0].script().arm(noIdentifiers, target::Script::forever);
+	ports.connect(0);
+	auto ours = ports.disk();
+	InTree intree(here(), config.nqn);
+	REQUIRE_FALSE(intree.disk().empty());
+	CHECK(readFile("/sys/block/" + ours.substr(5) + "/wwid") == readFile("/sys/block/" + intree.disk() + "/wwid"));
+}
+
 TEST_CASE("a namespace without identifiers is another one when the target is", "[hostile][identity][trap38]")
 {
 	Ports ports(std::vector<target::Config>(1));
@@ -205,7 +219,8 @@ TEST_CASE("a namespace without identifiers is another one when the target is", "
 		return list.size() == 1 ? list.front().wwid : "";
 	};
 	auto before = wwid();
-	CHECK(before.starts_with("nvme.TARGET0001-nvmeof_test_target-")); // a link may be called so: no blanks
+	// vendor ID, serial number and model in hexadecimal, NSID
+	CHECK(before.starts_with("nvme.0000-54415247455430303031-"));
 	auto name = ports.disk();
 	Disk disk(name);
 	REQUIRE(ports.work(disk) == 0);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What admin commands do besides their purpose, as the controller's log of effects says, and firmware that it activates.
+// What admin commands do besides their purpose, as the controller's log of effects says, and firmware that it
+// activates.
 #include "support/ghost.h"
 #include "target/acts.h"
 #include "target/connection.h"
 
+#include <algorithm>
+#include <atomic>
 #include <fcntl.h>
 #include <linux/nvme_ioctl.h>
 #include <sys/ioctl.h>
@@ -25,6 +28,7 @@ constexpr std::uint32_t processingPaused = 1 << 5;
 target::Config config()
 {
 	target::Config c;
+	c.ana = true;
 	c.adminEffects = {{opAlone, supported | alone},
 			  {opPlain, supported},
 			  {opRelaxed, supported | alone | relaxed},
@@ -33,11 +37,14 @@ target::Config config()
 	return c;
 }
 
+std::atomic<bool> begun{false};
+
 // An admin command that the target knows by this test alone
 bool takesLong(target::Strike &s)
 {
-	if (s.qid || !s.cmd || (s.cmd->opcode < 0xc0 && s.cmd->opcode != opSanitize && s.cmd->opcode != opSecurityReceive))
+	if (!s.admin(opSanitize) && !s.admin(opSecurityReceive) && (s.qid || !s.cmd || s.cmd->opcode < 0xc0))
 		return false;
+	begun = true;
 	std::this_thread::sleep_for(work);
 	return target::acts::failed(true, s, target::st_ok);
 }
@@ -54,19 +61,28 @@ int admin(const std::string &controller, std::uint8_t opcode)
 	return got < 0 ? -errno : got;
 }
 
+bool bothUsable(Ports &ports)
+{
+	auto paths = ports.host.paths();
+	return std::ranges::count_if(paths, [](auto &p) { return p.usable; }) == 2;
+}
+
 // How long a read takes that is sent while the target works at the command
 Millis readBeside(Ports &ports, const std::string &controller, std::uint8_t opcode)
 {
 	Disk disk(ports.disk());
 	Buffer data(length);
+	begun = false;
 	ports[0].script().arm(slow);
 	Pending command([&] { return admin(controller, opcode); });
-	REQUIRE(ports[0].script().waitStrikes(1, slowly(5s)));
+	REQUIRE(eventually([] { return begun.load(); }));
 	Stopwatch watch;
 	CHECK(disk.read(0, data) == 0);
 	auto took = watch.elapsed();
 	REQUIRE(command.join(slowly(10s)));
 	CHECK(command.status() == 0);
+	// the namespaces were looked at again
+	CHECK(eventually([&] { return bothUsable(ports); }));
 	return took;
 }
 
@@ -92,9 +108,12 @@ target::Config activates(std::uint16_t mtfa)
 
 TEST_CASE("no I/O runs beside an admin command whose effects say so", "[passthru][effects][short]")
 {
-	Ports ports({config()});
+	// a port that works at the command answers nothing else: reads go by the other one
+	Ports ports({config(), config()});
+	ports[0].setAnaState(1, target::ana_non_optimized);
 	auto c = ports.connectAll()[0];
 	REQUIRE_FALSE(ports.disk().empty());
+	REQUIRE(eventually([&] { return bothUsable(ports); }));
 	for (auto opcode : {opAlone, opInventory, opSanitize}) {
 		INFO("opcode " << int(opcode));
 		CHECK(readBeside(ports, c.name, opcode) > work / 2);

@@ -571,21 +571,36 @@ TEST_CASE("attempts that fail log ever more rarely, and count what they leave ou
 	CHECK(kernelSaid(c.name + ": .*attempt 32, 15 before it not logged"));
 }
 
-TEST_CASE("a name that went does not come back at once", "[recovery][names]")
+TEST_CASE("a subsystem that comes back has its names again, and nothing else has them meanwhile", "[recovery][names]")
 {
 	Rig rig;
-	auto first = rig.connect();
+	auto name = [&] { return take(rig.host.client().subsystems()).at(0).name; };
+	rig.connect();
+	auto subsystem = name(), disk = rig.disk();
 	auto o = rig.options();
 	o.duplicateConnect = true;
 	auto second = rig.host.connect(o);
-	CHECK(take(rig.host.client().subsystems()).size() == 1);
 	REQUIRE(rig.host.client().disconnect(second.name).ok());
-	auto third = rig.host.connect(o);
-	CHECK(third.name != second.name);
-	auto before = take(rig.host.client().subsystems()).at(0).name;
+	CHECK(rig.host.connect(o).name == second.name); // the lowest that is free
+	rig.host.disconnectAll();
+	auto other = rig.options();
+	other.hostnqn = "nqn.2024-01.io.nvmeof:somebody";
+	other.hostid = nvmeof::Uuid::parse("12345678-9abc-4def-8123-456789abcdef");
+	rig.host.connect(other);
+	CHECK(name() != subsystem);
 	rig.host.disconnectAll();
 	rig.connect();
-	CHECK(take(rig.host.client().subsystems()).at(0).name != before);
+	CHECK(name() == subsystem);
+	CHECK(rig.disk() == disk);
+}
+
+TEST_CASE("discovery takes no low number", "[recovery][names]")
+{
+	Rig rig;
+	auto o = rig.options();
+	o.subsysnqn = "nqn.2014-08.org.nvmexpress.discovery";
+	rig.host.connect(o);
+	CHECK(take(rig.host.client().subsystems()).at(0).name.size() >= std::string("nvmeof1000").size());
 }
 
 TEST_CASE("poll queues that are not granted are told", "[recovery][poll]")

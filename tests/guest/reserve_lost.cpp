@@ -8,6 +8,8 @@
 
 #include <functional>
 
+#include <linux/nvme_ioctl.h>
+
 namespace guest::reserve_lost {
 
 using target::Expect;

@@ -24,9 +24,9 @@ endif()
 
 set(kmod ${PROJECT_SOURCE_DIR}/kmod)
 add_library(nof_pure STATIC
-	${kmod}/core/backoff.c ${kmod}/core/ccr_log.c ${kmod}/core/effects.c ${kmod}/core/identify.c ${kmod}/core/state.c ${kmod}/core/status.c
+	${kmod}/core/backoff.c ${kmod}/core/ccr_log.c ${kmod}/core/identify.c ${kmod}/core/state.c ${kmod}/core/status.c
 	${kmod}/core/probation.c ${kmod}/core/reservation.c ${kmod}/core/zone.c
-	${kmod}/mpath/ana_log.c ${kmod}/mpath/repeat.c ${kmod}/transport/tcp/pdu.c)
+	${kmod}/core/effects.c ${kmod}/mpath/ana_log.c ${kmod}/mpath/repeat.c ${kmod}/transport/tcp/pdu.c)
 set_target_properties(nof_pure PROPERTIES C_STANDARD 11)
 target_compile_options(nof_pure PRIVATE -Wall -Werror)
 target_include_directories(nof_pure PUBLIC
@@ -36,8 +36,8 @@ target_compile_definitions(nof_pure PUBLIC
 	NOF_KERNEL_NVME_TCP_H="${NVMEOF_KERNEL_INCLUDE}/linux/nvme-tcp.h")
 
 add_executable(unit_kernel
-	k_ana_log.cpp k_backoff.cpp k_ccr_log.cpp k_effects.cpp k_identify_ctrl.cpp k_identify_ns.cpp k_latency.cpp k_pdu.cpp
-	k_probation.cpp k_repeat.cpp k_reservation.cpp k_state.cpp k_status.cpp k_zone.cpp)
+	k_ana_log.cpp k_backoff.cpp k_ccr_log.cpp k_effects.cpp k_identify_ctrl.cpp k_identify_ns.cpp k_latency.cpp
+	k_pdu.cpp k_probation.cpp k_repeat.cpp k_reservation.cpp k_state.cpp k_status.cpp k_zone.cpp)
 target_link_libraries(unit_kernel PRIVATE nof_pure nvmeof_test_flags nvmeof_catch)
 target_compile_options(unit_kernel PRIVATE -Wall)
 # The kernel's header names its anonymous structures freely.

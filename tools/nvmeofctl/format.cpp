@@ -323,7 +323,8 @@ Fields fieldsOf(const Controller &controller)
 	if (controller.lossLeft)
 		fields.emplace_back("lost in", formatSeconds(*controller.lossLeft));
 	if (controller.firmwareLeft)
-		fields.emplace_back("activates firmware", "no I/O, for " + formatSeconds(*controller.firmwareLeft) + " at most");
+		fields.emplace_back("activates firmware",
+				    "no I/O, for " + formatSeconds(*controller.firmwareLeft) + " at most");
 	if (controller.state == ControllerState::lost)
 		fields.emplace_back("next step", lostNextStep(controller.name));
 	addFailure(fields, controller);

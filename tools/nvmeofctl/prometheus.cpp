@@ -37,7 +37,11 @@ Labels labelsOf(const Controller &c, const Snapshot &all)
 Labels labelsOf(const Namespace &n, const Snapshot &all)
 {
 	const Subsystem *s = all.subsystem(n.subsystem);
-	return {{"subsystem", s ? s->name : ""}, {"nqn", s ? s->nqn : ""}, {"namespace", n.name}};
+	return {{"subsystem", s ? s->name : ""},
+		{"nqn", s ? s->nqn : ""},
+		{"namespace", n.name},
+		{"nsid", std::to_string(n.nsid)},
+		{"uuid", n.uuid ? n.uuid->toString() : ""}};
 }
 
 // A path whose controller went between two readings has lost its address, and is left out with it.

@@ -38,9 +38,9 @@
  *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, STALL_TMO, TOS,
  *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the connection was
  *   last good), [LOSS_LEFT], [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER],
- *   WANTED_POLL_QUEUES, [FIRMWARE_LEFT], FIRST_CONNECT_TMO, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT,
- *   IN_CAPSULE, and of its present connections POSTS, WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS,
- *   REMOTE_INVALIDATIONS
+ *   WANTED_POLL_QUEUES, [FIRMWARE_LEFT], FIRST_CONNECT_TMO, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT,
+ *   RDMA_GID, ACK_TMO, RETRY_COUNT, IN_CAPSULE, and of its present connections POSTS, WORK_REQUESTS, CQES,
+ *   REGISTRATIONS, INVALIDATIONS, REMOTE_INVALIDATIONS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)

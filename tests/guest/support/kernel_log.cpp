@@ -54,9 +54,7 @@ bool isKnown(const std::string &warning)
 // What is read of the log, a warning as one piece
 class Pieces {
 public:
-	explicit Pieces(int fd) : fd_(fd)
-	{
-	}
+	explicit Pieces(int fd) : fd_(fd) {}
 
 	std::optional<std::string> next()
 	{
