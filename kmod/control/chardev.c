@@ -54,9 +54,8 @@ static const struct file_operations chardev_fops = {
 
 int nof_chardev_add(struct nof_ctrl *ctrl)
 {
-	int minor, err;
+	int minor = ida_alloc_max(&minors, NOF_MINORS - 1, GFP_KERNEL);
 
-	minor = ida_alloc_max(&minors, NOF_MINORS - 1, GFP_KERNEL);
 	if (minor < 0)
 		return minor;
 	ctrl->dev.devt = MKDEV(MAJOR(first_devt), minor);
@@ -64,16 +63,19 @@ int nof_chardev_add(struct nof_ctrl *ctrl)
 	ctrl->dev.parent = &ctrl->subsys->dev;
 	cdev_init(&ctrl->cdev, &chardev_fops);
 	ctrl->cdev.owner = THIS_MODULE;
-	err = cdev_device_add(&ctrl->cdev, &ctrl->dev);
-	if (err)
-		ida_free(&minors, minor);
-	return err;
+	return cdev_device_add(&ctrl->cdev, &ctrl->dev);
 }
 
 void nof_chardev_del(struct nof_ctrl *ctrl)
 {
 	cdev_device_del(&ctrl->cdev, &ctrl->dev);
-	ida_free(&minors, MINOR(ctrl->dev.devt));
+}
+
+void nof_chardev_release(struct nof_ctrl *ctrl)
+{
+	/* only now: udev may read of a node that has just gone */
+	if (ctrl->dev.devt)
+		ida_free(&minors, MINOR(ctrl->dev.devt));
 }
 
 int nof_chardev_init(void)

@@ -22,6 +22,7 @@ const struct nof_control_ops nof_control = {
 	.subsys_class	= &nof_subsys_class,
 	.ctrl_add	= nof_chardev_add,
 	.ctrl_del	= nof_chardev_del,
+	.ctrl_release	= nof_chardev_release,
 };
 
 int nof_control_init(void)

@@ -36,5 +36,7 @@ void nof_chardev_exit(void);
 int nof_chardev_add(struct nof_ctrl *ctrl);
 /* The mirror. Open files stay open: their ioctls then fail with -ENODEV, and they hold the last references. */
 void nof_chardev_del(struct nof_ctrl *ctrl);
+/* The last reference has gone: so does the number of its node. Also of one that was never visible. */
+void nof_chardev_release(struct nof_ctrl *ctrl);
 
 #endif

@@ -85,3 +85,8 @@ int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, 
 		};
 	return 0;
 }
+
+bool nof_caller_may_set(void)
+{
+	return capable(CAP_NET_ADMIN) && capable(CAP_SYS_ADMIN);
+}

@@ -6,6 +6,7 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include "control/control.h"
+#include "control/rights.h"
 #include "core/subsys.h"
 #include "mpath/subsys.h"
 #include "mpath/selector.h"
@@ -47,6 +48,8 @@ static ssize_t iopolicy_store(struct device *dev, struct device_attribute *attr,
 	char text[NVMEOF_POLICY_MAX + 2];	/* a newline may follow the name */
 	int err;
 
+	if (!nof_caller_may_set())
+		return -EPERM;
 	if (count >= sizeof(text))
 		return -EINVAL;
 	memcpy(text, buf, count);
@@ -77,7 +80,7 @@ SUBSYS_SHOW_ONLY(name, "%u", READ_ONCE(s->policy.name))							\
 static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
 {													\
 	u32 value;											\
-	int err = parse_number(buf, most, &value);							\
+	int err = nof_caller_may_set() ? parse_number(buf, most, &value) : -EPERM;			\
 													\
 	if (err)											\
 		return err;										\
@@ -95,7 +98,7 @@ POLICY_NUMBER(quiesce_tmo, NVMEOF_QUIESCE_TMO_MAX);
 SUBSYS_SHOW_ONLY(name, "%s", words[READ_ONCE(s->policy.name)])						\
 static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
 {													\
-	int value = sysfs_match_string(words, buf);							\
+	int value = nof_caller_may_set() ? sysfs_match_string(words, buf) : -EPERM;			\
 													\
 	if (value < 0)											\
 		return value;										\

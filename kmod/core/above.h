@@ -94,11 +94,12 @@ struct nof_paths_ops {
 	void (*event)(struct nof_ctrl *ctrl, enum nvmeof_event event);
 };
 
-/* What is shown: @subsys_class is for subsys->dev.class, the other two are of control/control.h */
+/* What is shown: @subsys_class is for subsys->dev.class, the others are of control/control.h */
 struct nof_control_ops {
 	nof_class_const struct class	*subsys_class;
 	int				(*ctrl_add)(struct nof_ctrl *ctrl);
 	void				(*ctrl_del)(struct nof_ctrl *ctrl);
+	void				(*ctrl_release)(struct nof_ctrl *ctrl);
 };
 
 extern const struct nof_mpath_ops nof_mpath;

@@ -119,6 +119,7 @@ static void ctrl_release(struct device *dev)
 	struct nof_ctrl *ctrl = to_nof_ctrl(dev);
 
 	nof_mpath.ctrl_exit(ctrl);
+	nof_control.ctrl_release(ctrl);
 	if (ctrl->subsys) {
 		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
 		nof_subsys_put(ctrl->subsys);

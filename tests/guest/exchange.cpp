@@ -107,6 +107,37 @@ TEST_CASE("the transport is exchanged under verified I/O, again and again", "[ex
 	usable(rig);
 }
 
+TEST_CASE("who asked for the exchange goes away in the middle of it", "[exchange][short]")
+{
+	Multi rig({.lanes = 1});
+	rig.connectAll();
+	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
+	REQUIRE(rig.flowing());
+	auto file = build('9');
+	// the session's terminal hangs up, and then everything of it is killed that can be found by its process group
+	run("setsid bash -c 'nvmeofctl upgrade " + transport() + " --file " + file + " & sleep 0." +
+	    std::to_string(GENERATE(0, 1, 2)) + "; kill -HUP 0; sleep 0.01; kill -KILL 0'");
+	CHECK(eventually([] { return loadedVersion() == "7.0.9"; }, 30s));
+	CHECK(rig.host.waitState(rig.name(0), ControllerState::live, 30s));
+	expectGoodUntilNow(load);
+	usable(rig);
+	CHECK(upgrade(installed()).status == 0);
+}
+
+TEST_CASE("the build that runs already is not exchanged unasked", "[exchange][short]")
+{
+	Multi rig({.lanes = 1});
+	rig.connectAll();
+	auto out = run("nvmeofctl upgrade " + transport());
+	INFO(out.text);
+	CHECK(out.status == 0);
+	CHECK(out.text.find("already runs build") != std::string::npos);
+	CHECK(rig.host.controller(rig.name(0)).reconnects == 0);
+	CHECK(run("nvmeofctl upgrade " + transport() + " --force").status == 0);
+	CHECK(rig.host.controller(rig.name(0)).reconnects == 1);
+	usable(rig);
+}
+
 TEST_CASE("a file system stays mounted over it", "[exchange]")
 {
 	Multi rig({.lanes = 1});
@@ -142,6 +173,8 @@ TEST_CASE("what does not fit is refused, and nothing is changed", "[exchange][sh
 	refused("/nonexistent.ko", "there is no such file");
 	refused(changed("vermagic=" + must("uname -r | cut -c 1-3 | tr -d '\\n'"), "vermagic=9.9"),
 		"it was built for kernel");
+	// what the kernel itself finds, before it finds that a module of that name is there
+	refused(changed("linkonce.this_module", "linkonce.this_modulE"), "cannot load " + module());
 	auto dry = upgrade(build('5'), "--dry-run");
 	CHECK(dry.status == 0);
 	CHECK(dry.text.find("would be 7.0.5") != std::string::npos);
@@ -159,7 +192,7 @@ TEST_CASE("a module that cannot be loaded: the one before comes back", "[exchang
 	rig.connectAll();
 	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
 	REQUIRE(rig.flowing());
-	auto out = upgrade(changed("linkonce.this_module", "linkonce.this_modulE"));
+	auto out = upgrade(changed("nof_queue_error", "nof_queue_errox")); // looked for after the name of the module
 	INFO(out.text);
 	CHECK(out.status == failed);
 	CHECK(out.text.find("the one that was loaded before is again") != std::string::npos);

@@ -777,6 +777,34 @@ TEST_CASE("sysfs: nobody writes an attribute, and none shows a secret", "[nobody
 	CHECK(state(rig.host) == before);
 }
 
+TEST_CASE("sysfs: root without the privileges of netlink changes nothing", "[nobody][sysfs]")
+{
+	Rig rig;
+	rig.connect();
+	auto subsystem = "/sys/class/nvmeof-subsystem/" + take(rig.host.client().subsystems()).at(0).name;
+	auto before = state(rig.host);
+	const std::map<std::string, std::string> changes{{"iopolicy", "round-robin"}, {"spill_us", "77"},
+							 {"fencing", "safe"},         {"quiesce_tmo", "3"},
+							 {"degrade", "on"},           {"delayed_removal_secs", "9"}};
+	for (auto capabilities : {0u, 1u << CAP_NET_ADMIN, 1u << CAP_SYS_ADMIN})
+		for (auto &[name, value] : changes) {
+			INFO(name << ", capabilities " << capabilities);
+			auto pid = ::fork();
+			if (pid == 0) {
+				int fd = ::open((subsystem + "/" + name).c_str(), O_WRONLY);
+				bool ready = fd >= 0 && setCapabilities(capabilities);
+				auto written = ::write(fd, value.data(), value.size());
+				::_exit(!ready ? preparation : written < 0 ? errno : 0);
+			}
+			int raw = 0;
+			::waitpid(pid, &raw, 0);
+			CHECK((WIFEXITED(raw) ? WEXITSTATUS(raw) : 255) == EPERM);
+		}
+	CHECK(state(rig.host) == before);
+	writeFile(subsystem + "/spill_us", "77");
+	CHECK(state(rig.host) != before);
+}
+
 TEST_CASE("the trace does not open a way around", "[nobody][trace]")
 {
 	Rig rig;

@@ -116,7 +116,7 @@ TEST_CASE("one of two links is silent: who only reads waits for less than half a
 	expectGood(reads);
 }
 
-// Over RDMA rxe is no measure: its queue pairs fail when they have to send again what lies behind some other work request
+// Over RDMA rxe is no measure: its queue pairs fail when they have to send again
 TEST_CASE("a link that is silent for less than a second costs no connection with writes", "[two][blip][tcp]")
 {
 	Pair rig;

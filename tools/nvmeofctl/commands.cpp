@@ -572,15 +572,17 @@ std::vector<Command> changes()
 		 "Unloads the module of a transport and loads another build of it. Its controllers stay, and so do "
 		 "disks, mounts and open files: I/O waits for the moment that it takes, as when a path is lost, and "
 		 "none "
-		 "fails. What would be loaded is looked at first; where it does not fit the loaded nvmeof.ko nothing "
-		 "is "
-		 "changed.",
+		 "fails. What would be loaded is looked at first, and the kernel is asked whether it would take it; "
+		 "where "
+		 "it does not fit nothing is changed. Once begun it is brought to its end, whatever becomes of the "
+		 "terminal.",
 		 {required(oneOf({"tcp", "rdma"}, positional("TRANSPORT", "Whose module it is"))),
 		  preset("the one that is installed", value("", "--file", "FILE", "The module", Completes::files)),
 		  preset("30", time(1, day,
 				    value("", "--timeout", "SECONDS",
 					  "Most that is waited for the controllers to be live again"))),
-		  flag("", "--dry-run", "Tell what would be loaded, or what is against it")},
+		  flag("", "--dry-run", "Tell what would be loaded, or what is against it"),
+		  flag("", "--force", "Also where that build is running already")},
 		 runUpgrade,
 		 {{"after 'make dkms' of a newer version", "nvmeofctl upgrade tcp"},
 		  {"a build that is not installed", "nvmeofctl upgrade tcp --file /root/nvmeof_tcp.ko"}}},

@@ -79,6 +79,14 @@ Result<void> ModuleImage::load(const std::string &parameters) const
 	return moduleError(module_.name, "load");
 }
 
+Result<void> ModuleImage::admitted() const
+{
+	Result<void> loaded = load("");
+	if (loaded || loaded.error().sysErrno == EEXIST)
+		return {};
+	return loaded;
+}
+
 std::string loadedParameters(const std::string &module)
 {
 	std::string text;

@@ -18,6 +18,9 @@ public:
 	std::string unfit(const std::string &name, const nvmeof::ModuleBuild &core) const;
 	const nvmeof::ModuleBuild &module() const { return module_; }
 	nvmeof::Result<void> load(const std::string &parameters) const;
+	// Whether the kernel would load it, asked while a module of that name is loaded: signature, lockdown and kernel
+	// version are checked before the name.
+	nvmeof::Result<void> admitted() const;
 
 private:
 	nvmeof::ModuleBuild module_;

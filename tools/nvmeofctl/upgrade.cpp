@@ -2,11 +2,15 @@
 // upgrade: another build of a transport's module under disks that stay open, mounted and in use.
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -82,6 +86,30 @@ Result<std::vector<std::string>> waitForAll(Client &client, const std::string &t
 	}
 }
 
+bool same(const Build &one, const Build &other)
+{
+	return one.version == other.version && one.source == other.source && one.buildId == other.buildId;
+}
+
+// In a process and a session of its own that no signal but SIGKILL reaches: neither Ctrl-C nor a dropped ssh ends it
+// between unloading and loading. Its exit code; nothing if it had none.
+std::optional<int> apart(const std::function<int()> &work)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	pid_t child = fork();
+	if (child == 0) {
+		setsid();
+		_exit(work());
+	}
+	sigprocmask(SIG_SETMASK, &before, nullptr);
+	int status = 0;
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
+}
+
 class Upgrade {
 public:
 	Upgrade(Context &context, Client &client, std::string transport)
@@ -93,6 +121,8 @@ public:
 	int run();
 
 private:
+	// The exchange, and what is told of it.
+	int carryOut();
 	// What stands against it; nothing is changed.
 	std::optional<int> prepare();
 	// Where what is installed is what is loaded, that can be loaded again if the new one cannot.
@@ -133,6 +163,15 @@ std::optional<int> Upgrade::prepare()
 		return context_.fail("", image.error());
 	if (std::string why = image->unfit(name_, *base); !why.empty())
 		return context_.fail("", refused(why), withStop);
+	if (Result<void> admitted = image->admitted(); !admitted)
+		return context_.fail(
+			"", admitted.error(),
+			"nothing was changed: the kernel would not load it; is it signed, and built for it?");
+	if (same(*image->module().installed, *loaded->loaded) && !context_.args().has("force")) {
+		context_.note("", fmt::format("{} already runs build {}; --force exchanges it all the same", name_,
+					      words(*loaded->loaded)));
+		return 0;
+	}
 	Result<std::vector<std::string>> names = liveNames(client_, transport_);
 	if (!names)
 		return context_.fail("", names.error());
@@ -200,12 +239,8 @@ int Upgrade::tell(const std::vector<std::string> &missing)
 	return context_.complain("", error, "they go on trying; 'nvmeofctl show NAME' tells why");
 }
 
-int Upgrade::run()
+int Upgrade::carryOut()
 {
-	if (std::optional<int> status = prepare())
-		return *status;
-	if (context_.args().has("dry-run"))
-		return tellPlan();
 	Clock::time_point begun = Clock::now();
 	if (Result<void> done = exchange(); !done)
 		return context_.fail("", done.error(),
@@ -218,6 +253,22 @@ int Upgrade::run()
 		return context_.fail("", missing.error());
 	away_ = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
 	return tell(*missing);
+}
+
+int Upgrade::run()
+{
+	if (std::optional<int> status = prepare())
+		return *status;
+	if (context_.args().has("dry-run"))
+		return tellPlan();
+	std::optional<int> status = apart([this] {
+		int code = carryOut();
+		context_.out().flush();
+		return code;
+	});
+	return status ? *status
+		      : context_.fail("", refused("the process that exchanges the module has died"),
+				      "'nvmeofctl version' tells what is loaded");
 }
 
 } // namespace
