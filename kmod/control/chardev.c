@@ -73,7 +73,7 @@ void nof_chardev_del(struct nof_ctrl *ctrl)
 
 void nof_chardev_release(struct nof_ctrl *ctrl)
 {
-	/* only now: udev may read of a node that has just gone */
+	/* not earlier: udev may still handle the removed node */
 	if (ctrl->dev.devt)
 		ida_free(&minors, MINOR(ctrl->dev.devt));
 }

@@ -6,9 +6,6 @@
 
 #define NOF_NAME_POLICY(max)	{ .type = NLA_NUL_STRING, .len = (max) }
 
-/* A day: above any useful time, and far from what overflows in jiffies. */
-#define NOF_MAX_TIME_MS		(24 * 60 * 60 * 1000)
-
 static struct netlink_range_validation nof_range_kato __ro_after_init = { .max = NOF_MAX_TIME_MS };
 static struct netlink_range_validation nof_range_delay __ro_after_init = { .min = 1, .max = NOF_MAX_TIME_MS };
 static struct netlink_range_validation nof_range_connect __ro_after_init = { .min = 100, .max = NOF_MAX_TIME_MS };

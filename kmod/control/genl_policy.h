@@ -6,6 +6,9 @@
 #include <net/netlink.h>
 #include <uapi/linux/nvmeof.h>
 
+/* A day: above any useful time, and far from what overflows in jiffies. */
+#define NOF_MAX_TIME_MS		(24 * 60 * 60 * 1000)
+
 /*
  * Each array ends with the highest attribute of its command. A command that has both do and dump has one table for
  * the two.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The standard NVMe ioctls, of a controller's node, a disk's, and a disk's generic one. */
+#include <linux/compat.h>
 #include <linux/blkdev.h>
 #include <linux/capability.h>
 #include <linux/nvme.h>
@@ -30,10 +31,19 @@ static_assert(offsetof(struct nvme_passthru_cmd, cdw10) == offsetof(struct nvme_
 
 static_assert(SUBMIT_IO_32 != NVME_IOCTL_SUBMIT_IO);
 
+/* Of an address that a 32-bit caller gives the lower half counts, as in-tree */
+static u64 user_addr(u64 addr)
+{
+	return in_compat_syscall() ? lower_32_bits(addr) : addr;
+}
+
 static int get_passthru(struct nvme_passthru_cmd64 *p, void __user *arg)
 {
 	memset(p, 0, sizeof(*p));
-	return copy_from_user(p, arg, PASSTHRU_ARGS) ? -EFAULT : 0;
+	if (copy_from_user(p, arg, PASSTHRU_ARGS))
+		return -EFAULT;
+	p->addr = user_addr(p->addr);
+	return 0;
 }
 
 /* A command that has come back, with whatever status, has a result. */
@@ -57,7 +67,7 @@ static int admin_send(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p
 	int ret;
 
 	/* which way it goes is the command's business: nobody else looks */
-	ret = import_ubuf(p->opcode & 1 ? ITER_SOURCE : ITER_DEST, nof_passthru_addr(p), p->data_len, &data);
+	ret = import_ubuf(p->opcode & 1 ? ITER_SOURCE : ITER_DEST, u64_to_user_ptr(p->addr), p->data_len, &data);
 	if (ret)
 		return ret;
 	ret = nof_passthru_admin(ctrl, p, grant, &data, &result);
@@ -99,7 +109,7 @@ static int submit_io(const struct nof_caller *who, struct nof_head *head, void _
 	if (io.opcode != nvme_cmd_read && io.opcode != nvme_cmd_write && io.opcode != nvme_cmd_compare)
 		return -EINVAL;
 	p.opcode = io.opcode;
-	p.addr = io.addr;
+	p.addr = user_addr(io.addr);
 	p.data_len = (io.nblocks + 1U) << head->lba_shift;
 	p.cdw10 = lower_32_bits(io.slba);
 	p.cdw11 = upper_32_bits(io.slba);

@@ -4,7 +4,6 @@
 #define NOF_CONTROL_PASSTHRU_H
 
 #include <linux/blk-mq.h>
-#include <linux/compat.h>
 #include <linux/nvme_ioctl.h>
 
 struct io_uring_cmd;
@@ -13,12 +12,6 @@ struct nof_ctrl;
 struct nof_grant;
 struct nof_head;
 struct nvme_command;
-
-/* The buffer that a passthrough command names: of a 32-bit caller the lower half counts, as in-tree */
-static inline void __user *nof_passthru_addr(const struct nvme_passthru_cmd64 *p)
-{
-	return u64_to_user_ptr(in_compat_syscall() ? (u32)p->addr : p->addr);
-}
 
 /* The submission queue entry that a passthrough command describes: a negative errno for what is not passed on. */
 int nof_passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *sqe);

@@ -91,9 +91,32 @@ static bool sets_kato(const struct nvme_passthru_cmd64 *p)
 	return p->opcode == nvme_admin_set_features && (p->cdw10 & 0xff) == NVME_FEAT_KATO;
 }
 
-/* @stopped: there is no I/O until the namespaces were looked at again, as it may be in blocks of another size */
+/* Format NVM Attributes: a format concerns all namespaces */
+#define FNA_ALL_NS	BIT(0)
+
+/**
+ * struct effects - what the command does besides its purpose
+ * @of:		NOF_EFFECT_STOPS_IO and so on
+ * @nsid:	whose I/O it stops
+ * @stopped:	it has been stopped, until the namespaces were looked at again: it may be in blocks of another size
+ */
+struct effects {
+	u8	of;
+	u32	nsid;
+	bool	stopped;
+};
+
+static struct effects effects_of(const struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p)
+{
+	u8 of = READ_ONCE(ctrl->admin_effects.of[p->opcode]);
+	bool all = of & NOF_EFFECT_ALL_NS || (p->opcode == nvme_admin_format_nvm && ctrl->fna & FNA_ALL_NS);
+
+	return (struct effects){ .of = of, .nsid = all ? NVME_NSID_ALL : p->nsid };
+}
+
 static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const struct nvme_passthru_cmd64 *p,
-			       const struct nof_grant *grant, struct iov_iter *data, bool *stopped, u64 *result)
+			       const struct nof_grant *grant, struct iov_iter *data, struct effects *effects,
+			       u64 *result)
 {
 	u32 kato_ms = 0;
 	int ret;
@@ -108,9 +131,9 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 		return ret;
 	if (sets_kato(p))
 		kato_ms = nof_ka_expect(ctrl, p->cdw11);
-	*stopped = ctrl->admin_effects.of[p->opcode] & NOF_EFFECT_STOPS_IO;
-	if (*stopped)
-		ret = nof_paths_doubt(ctrl->subsys, p->nsid);
+	effects->stopped = effects->of & NOF_EFFECT_STOPS_IO;
+	if (effects->stopped)
+		ret = nof_paths_doubt(ctrl->subsys, effects->nsid);
 	ret = ret ?: nof_ctrl_exec_user(ctrl, cmd, grant->timeout_ms);
 	if (sets_kato(p) && ret > 0)
 		nof_ka_refused(ctrl, p->cdw11, kato_ms);
@@ -124,7 +147,7 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
 		       struct iov_iter *data, u64 *result)
 {
-	bool stopped = false;
+	struct effects effects = effects_of(ctrl, p);
 	struct nof_cmd *cmd;
 	int ret;
 
@@ -132,13 +155,13 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	if (ret)
 		return ret;
 	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL_ACCOUNT);
-	ret = cmd ? passthru_admin_exec(ctrl, cmd, p, grant, data, &stopped, result) : -ENOMEM;
+	ret = cmd ? passthru_admin_exec(ctrl, cmd, p, grant, data, &effects, result) : -ENOMEM;
 	kfree(cmd);
 	nof_admin_leave(ctrl, grant->place);
-	if (stopped)
-		nof_paths_settle(ctrl->subsys, p->nsid);
+	if (effects.stopped)
+		nof_paths_settle(ctrl->subsys, effects.nsid);
 	/* The command itself is done; what a failed scan misses, the next one finds. */
-	if (stopped || (!ret && ctrl->admin_effects.of[p->opcode] & NOF_EFFECT_RESCAN))
+	if (effects.stopped || (!ret && effects.of & NOF_EFFECT_RESCAN))
 		nof_ctrl_rescan(ctrl, NULL);
 	return ret;
 }

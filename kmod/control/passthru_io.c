@@ -58,7 +58,7 @@ static int passthru_map(struct request *rq, const struct nof_passthru_io *io)
 		return -EINVAL;
 	if (io->fixed)
 		return map_fixed(rq, io);
-	return blk_rq_map_user_io(rq, NULL, nof_passthru_addr(io->p), io->p->data_len, GFP_KERNEL, io->vec, 0,
+	return blk_rq_map_user_io(rq, NULL, u64_to_user_ptr(io->p->addr), io->p->data_len, GFP_KERNEL, io->vec, 0,
 				  false, rq_data_dir(rq));
 }
 
@@ -108,6 +108,7 @@ struct request *nof_passthru_request(struct nof_head *head, const struct nof_pas
 	if (IS_ERR(rq))
 		return rq;
 	((struct nof_request *)blk_mq_rq_to_pdu(rq))->cmd.sqe = sqe;
+	nof_reserve_passthru(rq);
 	ret = passthru_prepare(head, rq, io);
 	if (ret) {
 		blk_mq_free_request(rq);
@@ -128,7 +129,7 @@ int nof_passthru_execute(struct nof_head *head, const struct nof_passthru_io *io
 	req = blk_mq_rq_to_pdu(rq);
 	bio = rq->bio;		/* the request is without it when it has completed */
 	ret = nof_request_status(rq, blk_execute_rq(rq, false));
-	nof_reserve_passthru_end(rq);
+	nof_reserve_passthru(rq);
 	*result = le64_to_cpu(req->cmd.result.u64);
 	err = bio ? blk_rq_unmap_user(bio) : 0;
 	blk_mq_free_request(rq);

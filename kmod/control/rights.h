@@ -44,7 +44,7 @@ int nof_caller_io(const struct nof_caller *who, const struct nof_head *head, con
 int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
 		     struct nof_grant *grant);
 
-/* Whether the caller may change a setting through sysfs, whoever owns the file: as by netlink */
+/* Whether the caller may change a setting through sysfs: it needs the privileges that netlink asks for */
 bool nof_caller_may_set(void);
 
 #endif

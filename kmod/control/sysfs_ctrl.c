@@ -3,11 +3,18 @@
  * Attributes of /sys/class/nvmeof/nvmeof0c1, named as users of the in-tree host know them. Times are in seconds for
  * the same reason, with three decimals where they are not whole ("5", "0.100"), "off" where there is no bound.
  */
+#include <linux/nvme.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/uuid.h>
 #include "control/control.h"
+#include "control/genl_policy.h"
+#include "control/rights.h"
 #include "core/ctrl.h"
+#include "core/event.h"
+#include "core/lifecycle.h"
 #include "core/state.h"
+#include "core/subsys.h"
 
 #define CTRL_ATTR(name, fmt, value)									\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\
@@ -32,6 +39,38 @@ CTRL_ATTR(queue_count, "%u", READ_ONCE(ctrl->nr_default) + READ_ONCE(ctrl->nr_po
 CTRL_ATTR(sqsize, "%u", READ_ONCE(ctrl->sqsize));
 CTRL_ATTR(numa_node, "%d", dev_to_node(&ctrl->dev));
 CTRL_ATTR(reconnects, "%u", READ_ONCE(ctrl->reconnects));
+CTRL_ATTR(cntrltype, "%s", ctrl->discovery ? "discovery" : "io");
+
+static ssize_t dctype_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	static const char * const names[] = {
+		[NVME_DCTYPE_NOT_REPORTED] = "none", [NVME_DCTYPE_DDC] = "ddc", [NVME_DCTYPE_CDC] = "cdc",
+	};
+	u8 type = to_nof_ctrl(dev)->dctype;
+
+	return sysfs_emit(buf, "%s\n", type < ARRAY_SIZE(names) ? names[type] : "reserved");
+}
+static DEVICE_ATTR_RO(dctype);
+
+/* What is written does not matter. None waits for what it begins. */
+#define CTRL_DO_ATTR(name, begin)									\
+static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
+{													\
+	struct nof_ctrl *ctrl = to_nof_ctrl(dev);							\
+													\
+	return !nof_caller_may_set() ? -EPERM : (begin) ?: (ssize_t)count;				\
+}													\
+static DEVICE_ATTR_WO(name)
+
+static int rescan(struct nof_ctrl *ctrl)
+{
+	nof_scan_start(ctrl);
+	return 0;
+}
+
+CTRL_DO_ATTR(reset_controller, nof_ctrl_reset(ctrl, NULL));
+CTRL_DO_ATTR(rescan_controller, rescan(ctrl));
+CTRL_DO_ATTR(delete_controller, nof_ctrl_delete(ctrl, NULL));
 
 static ssize_t address_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -66,10 +105,65 @@ static ssize_t name##_show(struct device *dev, struct device_attribute *attr, ch
 static DEVICE_ATTR_RO(name)
 
 CTRL_TIME_ATTR(kato, kato_ms);
-CTRL_TIME_ATTR(reconnect_delay, opts.reconnect_delay_ms);
-CTRL_TIME_ATTR(ctrl_loss_tmo, opts.ctrl_loss_tmo_ms);
-CTRL_TIME_ATTR(fast_io_fail_tmo, opts.fast_io_fail_tmo_ms);
 CTRL_TIME_ATTR(stall_tmo, opts.stall_tmo_ms);
+
+/* Whole seconds, as in-tree; "off", or a negative number, where that has a meaning */
+static int parse_time(const char *buf, bool may_be_off, s32 *ms)
+{
+	int s, err;
+
+	if (may_be_off && sysfs_streq(buf, "off")) {
+		*ms = -1;
+		return 0;
+	}
+	err = kstrtoint(buf, 10, &s);
+	if (err)
+		return err;
+	if (s > (may_be_off ? S32_MAX : NOF_MAX_TIME_MS) / (s32)MSEC_PER_SEC || (s < 1 && !may_be_off))
+		return -ERANGE;
+	*ms = s < 0 ? -1 : s * (s32)MSEC_PER_SEC;
+	return 0;
+}
+
+/* @opts: one of them is another. A time limit for I/O that is longer than that of the controller would never count. */
+static int set_times(struct nof_ctrl *ctrl, s32 *field, s32 ms)
+{
+	struct nof_opts *opts = &ctrl->opts;
+	s32 loss, fail;
+
+	mutex_lock(&ctrl->subsys->lock);
+	loss = field == &opts->ctrl_loss_tmo_ms ? ms : opts->ctrl_loss_tmo_ms;
+	fail = field == &opts->fast_io_fail_tmo_ms ? ms : opts->fast_io_fail_tmo_ms;
+	if (loss >= 0 && fail > loss) {
+		mutex_unlock(&ctrl->subsys->lock);
+		return -EINVAL;
+	}
+	WRITE_ONCE(*field, ms);
+	mutex_unlock(&ctrl->subsys->lock);
+	nof_ctrl_timers_changed(ctrl);
+	nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));
+	return 0;
+}
+
+#define CTRL_TIME_ATTR_RW(name, may_be_off)								\
+static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\
+{													\
+	return emit_time(buf, READ_ONCE(to_nof_ctrl(dev)->opts.name##_ms));				\
+}													\
+static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
+{													\
+	struct nof_ctrl *ctrl = to_nof_ctrl(dev);							\
+	s32 ms;												\
+	int err = nof_caller_may_set() ? parse_time(buf, may_be_off, &ms) : -EPERM;			\
+													\
+	err = err ?: set_times(ctrl, (s32 *)&ctrl->opts.name##_ms, ms);					\
+	return err ?: (ssize_t)count;									\
+}													\
+static DEVICE_ATTR_RW(name)
+
+CTRL_TIME_ATTR_RW(reconnect_delay, false);
+CTRL_TIME_ATTR_RW(ctrl_loss_tmo, true);
+CTRL_TIME_ATTR_RW(fast_io_fail_tmo, true);
 
 static struct attribute *ctrl_attrs[] = {
 	&dev_attr_transport.attr,
@@ -86,6 +180,11 @@ static struct attribute *ctrl_attrs[] = {
 	&dev_attr_sqsize.attr,
 	&dev_attr_numa_node.attr,
 	&dev_attr_reconnects.attr,
+	&dev_attr_cntrltype.attr,
+	&dev_attr_dctype.attr,
+	&dev_attr_reset_controller.attr,
+	&dev_attr_rescan_controller.attr,
+	&dev_attr_delete_controller.attr,
 	&dev_attr_kato.attr,
 	&dev_attr_reconnect_delay.attr,
 	&dev_attr_ctrl_loss_tmo.attr,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Attributes of the disk /sys/block/nvmeof0n1; udev's stock rules need wwid and nsid. */
+#include <linux/nvme.h>
 #include <linux/sysfs.h>
 #include <linux/uuid.h>
 #include "core/subsys.h"
@@ -25,6 +26,9 @@ NS_ATTR(nsid, "%u", head->nsid);
 NS_ATTR(uuid, "%pUb", &head->format.ids.uuid);
 NS_ATTR(nguid, "%pUb", head->format.ids.nguid);
 NS_ATTR(eui, "%8ph", head->format.ids.eui64);
+NS_ATTR(csi, "%u", head->format.zone_blocks ? NVME_CSI_ZNS : NVME_CSI_NVM);
+/* of each block, at the target: no metadata comes to this host */
+NS_ATTR(metadata_bytes, "%u", head->format.pi_type ? 8 : 0);
 NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
 NS_ATTR(held, "%u", nof_fence_held(head));
 NS_ATTR(nr_usable, "%u", nof_head_nr_usable(head));
@@ -35,6 +39,8 @@ static struct attribute *ns_attrs[] = {
 	&dev_attr_uuid.attr,
 	&dev_attr_nguid.attr,
 	&dev_attr_eui.attr,
+	&dev_attr_csi.attr,
+	&dev_attr_metadata_bytes.attr,
 	&dev_attr_waiting.attr,
 	&dev_attr_held.attr,
 	&dev_attr_nr_usable.attr,

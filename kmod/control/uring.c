@@ -81,7 +81,7 @@ static enum rq_end_io_ret uring_end_io(struct request *rq, blk_status_t sts)
 	struct io_uring_cmd *ioucmd = rq->end_io_data;
 	struct uring_io *io = io_of(ioucmd);
 
-	nof_reserve_passthru_end(rq);
+	nof_reserve_passthru(rq);
 	io->status = nof_request_status(rq, sts);
 	io->result = le64_to_cpu(req->cmd.result.u64);
 	io_uring_cmd_do_in_task_lazy(ioucmd, uring_io_end);
@@ -155,7 +155,7 @@ static int admin_data(struct io_uring_cmd *ioucmd, const struct nvme_passthru_cm
 		      struct iov_iter *data)
 {
 	int dir = p->opcode & 1 ? ITER_SOURCE : ITER_DEST;
-	void __user *addr = nof_passthru_addr(p);
+	void __user *addr = u64_to_user_ptr(p->addr);
 
 	if (p->data_len && ioucmd->flags & IORING_URING_CMD_FIXED)
 		return admin_fixed(ioucmd, p, dir, data);

@@ -211,37 +211,36 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
 	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
 
-/* What becomes of the event once the firmware is active */
+/* The event of before is cleared only now, as the controller did not process commands */
 static void fw_done(struct nof_ctrl *ctrl)
 {
 	set_paused(ctrl, false);
-	dev_info(&ctrl->dev, "firmware is active, its paths take I/O again\n");
+	dev_info(&ctrl->dev, "firmware is active: I/O goes on\n");
 	clear_event(ctrl, NVME_LOG_FW_SLOT);
 	queue_delayed_work(nof_wq, &ctrl->arm_work, burst_rest(ctrl));
+}
+
+/* The pause ends with the association, too: see nof_aer_stop() */
+static bool is_paused(const struct nof_ctrl *ctrl)
+{
+	return test_bit(NOF_CTRL_PAUSED, &ctrl->flags) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
 }
 
 static void fw_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, fw_work);
-	u32 association = READ_ONCE(ctrl->association);
 	u64 csts;
 	int ret;
 
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE) {
-		/* of an event that was looked at late: see nof_aer_stop() */
-		set_paused(ctrl, false);
-		return;
-	}
-	if (!test_bit(NOF_CTRL_PAUSED, &ctrl->flags))
+	if (!is_paused(ctrl))
 		return;
 	ret = nof_property_get(ctrl, NVME_REG_CSTS, false, &csts);
-	/* it ended meanwhile, which has cleared the mark: see nof_aer_stop() */
-	if (ret < 0 || READ_ONCE(ctrl->association) != association)
+	if (!is_paused(ctrl))
 		return;
 	if (!ret && !(csts & NVME_CSTS_PP)) {
 		fw_done(ctrl);
 	} else if (time_after(jiffies, ctrl->fw_deadline)) {
-		nof_ctrl_note(ctrl, -ETIMEDOUT, ret, "firmware was not active in time (MTFA)");
+		nof_ctrl_note(ctrl, -ETIMEDOUT, max(ret, 0), "firmware was not active in time (MTFA)");
 		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 	} else {
 		queue_delayed_work(nof_wq, &ctrl->fw_work, msecs_to_jiffies(FW_POLL_MS));
@@ -258,7 +257,13 @@ static void fw_starts(struct nof_ctrl *ctrl)
 
 	WRITE_ONCE(ctrl->fw_deadline, jiffies + msecs_to_jiffies(ms));
 	set_paused(ctrl, true);
-	dev_info(&ctrl->dev, "activates firmware: its paths take no I/O for %u ms at most\n", ms);
+	/* pairs with nof_aer_stop(): the state changes before it clears the bit, so one of the two clears it last */
+	smp_mb__after_atomic();
+	if (!is_paused(ctrl)) {
+		set_paused(ctrl, false);
+		return;
+	}
+	dev_info(&ctrl->dev, "controller activates firmware: no new I/O for %u ms at most\n", ms);
 	queue_delayed_work(nof_wq, &ctrl->fw_work, 0);
 }
 
@@ -342,6 +347,6 @@ void nof_aer_stop(struct nof_ctrl *ctrl)
 void nof_aer_end(struct nof_ctrl *ctrl)
 {
 	cancel_work_sync(&ctrl->aen_work);
-	cancel_delayed_work_sync(&ctrl->arm_work);
 	cancel_delayed_work_sync(&ctrl->fw_work);
+	cancel_delayed_work_sync(&ctrl->arm_work);
 }

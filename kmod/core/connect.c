@@ -111,6 +111,8 @@ static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 	memcpy(ctrl->model, id->model, sizeof(ctrl->model));
 	memcpy(ctrl->firmware, id->firmware, sizeof(ctrl->firmware));
 	ctrl->vid = id->vid;
+	ctrl->dctype = id->dctype;
+	ctrl->fna = id->fna;
 	ctrl->oncs = id->oncs;
 	ctrl->awupf = id->awupf;
 	ctrl->oaes = id->oaes;

@@ -121,7 +121,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
-	NOF_CTRL_PAUSED,		/* activates firmware: no new I/O. Set under subsys->lock */
+	NOF_CTRL_PAUSED,		/* activates firmware: no new I/O, see core/aer.c */
 	NOF_CTRL_YIELDS,		/* gives up its transport, or has none and waits: see core/orphans.h */
 };
 
@@ -246,6 +246,8 @@ struct nof_ctrl {
 	u8			lpa;
 	u16			mtfa;		/* time for the activation of firmware, 100 ms */
 	bool			discovery;	/* a discovery controller: no I/O queues */
+	u8			dctype;
+	u8			fna;
 	struct nof_nvm_limits	nvm;
 	struct nof_effects	admin_effects;
 	struct nof_effects	nvm_effects, zns_effects; /* of I/O commands, by command set */

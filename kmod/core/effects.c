@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/nvme.h>
-#include <linux/string.h>
 #include "core/effects.h"
 
 /* What older headers leave out: relaxations of CSE, and the scope, which is told for every command */
 #define EFFECTS_CSER	GENMASK(15, 14)
 #define EFFECTS_SCOPE	GENMASK(31, 20)
+
+/* CSE: not beside another command to the same namespace; above it, to any namespace */
+#define CSE_ONE_NS	BIT(16)
 
 /* Opcodes from here on are the vendor's */
 #define IO_VENDOR	0x80
@@ -37,27 +40,34 @@ void nof_effects_io(const struct nvme_effects_log *log, struct nof_effects *out)
 {
 	u32 opcode;
 
-	memset(out, 0, sizeof(*out));
-	for (opcode = 0; log && opcode < ARRAY_SIZE(out->of); opcode++)
-		out->of[opcode] = io_effect(opcode, le32_to_cpu(log->iocs[opcode]));
+	/* each entry is written once: others may read them */
+	for (opcode = 0; opcode < ARRAY_SIZE(out->of); opcode++)
+		WRITE_ONCE(out->of[opcode], log ? io_effect(opcode, le32_to_cpu(log->iocs[opcode])) : 0);
 }
 
 static u8 admin_effect(u8 opcode, u32 effects, bool known)
 {
 	/* ignored where a part of it is relaxed: which part counts depends on what else is outstanding */
-	bool alone = effects & NVME_CMD_EFFECTS_CSE_MASK && !(effects & EFFECTS_CSER);
+	u32 cse = effects & EFFECTS_CSER ? 0 : effects & NVME_CMD_EFFECTS_CSE_MASK;
+	bool alone = cse, all = cse > CSE_ONE_NS;
 
 	switch (opcode) {
 	case nvme_admin_format_nvm:
-	case nvme_admin_sanitize_nvm:
 	case nvme_admin_ns_mgmt:
 	case nvme_admin_ns_attach:
 		alone = true;
 		break;
+	case nvme_admin_sanitize_nvm:
+		alone = all = true;
+		break;
 	case nvme_admin_activate_fw:
 		alone |= !known;
+		all = true;
 		break;
-	/* asked for all the time; and many say that two of the last must not be mixed, which I/O has no part in */
+	/*
+	 * The first ones are sent all the time. Many logs restrict Security Receive because it belongs to the Security
+	 * Send before it: I/O does not come in between.
+	 */
 	case nvme_admin_identify:
 	case nvme_admin_get_log_page:
 	case nvme_admin_get_features:
@@ -69,7 +79,7 @@ static u8 admin_effect(u8 opcode, u32 effects, bool known)
 		break;
 	}
 	if (alone || effects & OTHER_NAMESPACE)
-		return NOF_EFFECT_STOPS_IO | NOF_EFFECT_RESCAN;
+		return NOF_EFFECT_STOPS_IO | NOF_EFFECT_RESCAN | (all ? NOF_EFFECT_ALL_NS : 0);
 	return effects & NVME_CMD_EFFECTS_CCC ? NOF_EFFECT_RESCAN : 0;
 }
 
@@ -77,7 +87,6 @@ void nof_effects_admin(const struct nvme_effects_log *log, struct nof_effects *o
 {
 	u32 opcode;
 
-	memset(out, 0, sizeof(*out));
 	for (opcode = 0; opcode < ARRAY_SIZE(out->of); opcode++)
-		out->of[opcode] = admin_effect(opcode, log ? le32_to_cpu(log->acs[opcode]) : 0, log);
+		WRITE_ONCE(out->of[opcode], admin_effect(opcode, log ? le32_to_cpu(log->acs[opcode]) : 0, log));
 }

@@ -17,8 +17,10 @@ enum {
 	NOF_EFFECT_OPEN_WRITER	= 1 << 1,
 	/* of an admin command: no I/O beside it, as it works on whole namespaces, or these are others afterwards */
 	NOF_EFFECT_STOPS_IO	= 1 << 2,
+	/* beside that: not only I/O of the namespace that it names */
+	NOF_EFFECT_ALL_NS	= 1 << 3,
 	/* of an admin command: afterwards the namespaces are looked at again */
-	NOF_EFFECT_RESCAN	= 1 << 3,
+	NOF_EFFECT_RESCAN	= 1 << 4,
 };
 
 /* @of: what is so of each opcode */

@@ -150,6 +150,8 @@ static void decode_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct nof_ctr
 	out->kas = le16_to_cpu(id->kas);
 	out->max_transfer = max_transfer(id->mdts, mpsmin);
 	out->vid = le16_to_cpu(id->vid);
+	out->dctype = id->dctype;
+	out->fna = id->fna;
 	out->oaes = le32_to_cpu(id->oaes);
 	out->lpa = id->lpa;
 	out->mtfa = le16_to_cpu(id->mtfa);

@@ -77,6 +77,8 @@ struct nof_ctrl_id {
 	u8	cmic;
 	u8	vwc;
 	u8	cntrltype;
+	u8	fna;		/* Format NVM Attributes */
+	u8	dctype;		/* of a discovery controller: direct or central */
 	u8	aerl;
 	u8	lpa;
 	u8	acl;

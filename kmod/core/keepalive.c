@@ -97,25 +97,33 @@ u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
 	return before;
 }
 
+/* The next Keep Alive is due by the timeout that there is now */
+static void ka_again(struct nof_ctrl *ctrl)
+{
+	unsigned long flags;
+
+	/* who leaves this state under the lock stops the work after that */
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (READ_ONCE(ctrl->kato_ms) && ctrl->state == NVMEOF_CTRL_LIVE)
+		mod_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+}
+
 void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before)
 {
-	if (ms > before)
-		cmpxchg(&ctrl->kato_ms, ms, before);
+	if (ms <= before)
+		return;
+	cmpxchg(&ctrl->kato_ms, ms, before);
+	ka_again(ctrl);
 }
 
 void nof_ka_changed(struct nof_ctrl *ctrl, bool off)
 {
-	unsigned long flags;
-
 	if (off)
 		WRITE_ONCE(ctrl->kato_ms, 0);
 	else
 		nof_ka_read(ctrl);
-	/* who leaves this state under the lock stops the work after that */
-	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (!off && ctrl->state == NVMEOF_CTRL_LIVE)
-		mod_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
-	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	ka_again(ctrl);
 }
 
 int nof_ka_read(struct nof_ctrl *ctrl)

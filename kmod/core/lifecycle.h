@@ -126,7 +126,7 @@ int nof_ka_init(struct nof_ctrl *ctrl);
 int nof_ka_agree(struct nof_ctrl *ctrl);
 /* Somebody may have changed it. As above. */
 int nof_ka_read(struct nof_ctrl *ctrl);
-/* The controller is about to be told another timeout, ms: it may be that from now on, if longer. The old one. */
+/* The controller is about to be told timeout @ms: if longer, it counts from now on. Returns the previous timeout. */
 u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms);
 /* It has refused: the one of before counts again. */
 void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before);

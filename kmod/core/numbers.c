@@ -15,14 +15,15 @@ void nof_numbers_init(struct nof_numbers *n)
 static struct nof_number *past_surplus(struct nof_numbers *n, u32 most)
 {
 	struct nof_number *past = NULL;
+	unsigned long flags;
 
-	spin_lock(&n->lock);
+	spin_lock_irqsave(&n->lock, flags);
 	if (n->nr_past > most) {
 		past = list_first_entry(&n->past, struct nof_number, entry);
 		list_del(&past->entry);
 		n->nr_past--;
 	}
-	spin_unlock(&n->lock);
+	spin_unlock_irqrestore(&n->lock, flags);
 	return past;
 }
 
@@ -72,8 +73,9 @@ void nof_number_free(struct nof_number *number)
 static struct nof_number *past_take(struct nof_numbers *n, const char *key)
 {
 	struct nof_number *past, *found = NULL;
+	unsigned long flags;
 
-	spin_lock(&n->lock);
+	spin_lock_irqsave(&n->lock, flags);
 	list_for_each_entry(past, &n->past, entry)
 		if (!strcmp(past->key, key))
 			found = past;
@@ -81,7 +83,7 @@ static struct nof_number *past_take(struct nof_numbers *n, const char *key)
 		list_del(&found->entry);
 		n->nr_past--;
 	}
-	spin_unlock(&n->lock);
+	spin_unlock_irqrestore(&n->lock, flags);
 	return found;
 }
 
@@ -101,9 +103,11 @@ int nof_number_take(struct nof_numbers *n, struct nof_number *number, u32 min, g
 
 void nof_number_keep(struct nof_numbers *n, struct nof_number *number, u32 most)
 {
-	spin_lock(&n->lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&n->lock, flags);
 	list_add_tail(&number->entry, &n->past);
 	n->nr_past++;
-	spin_unlock(&n->lock);
+	spin_unlock_irqrestore(&n->lock, flags);
 	nof_numbers_trim(n, most);
 }

@@ -44,21 +44,21 @@ struct nof_numbers {
 }
 
 void nof_numbers_init(struct nof_numbers *n);
-/* Forgets the oldest until there are @most remembered. Context: any process context, does not sleep. */
+/* Forget the oldest ones until @most are remembered. Does not sleep. */
 void nof_numbers_trim(struct nof_numbers *n, u32 most);
-/* Forgets all. None is in use. */
+/* Forget all. No number may be in use. */
 void nof_numbers_exit(struct nof_numbers *n);
 
-/* The memory for one. @inner: whether there are things within it. NULL: no memory. Process context, sleeps. */
+/* Allocate one. @inner: there are things within it that have numbers. Returns NULL without memory. Sleeps. */
 struct nof_number *nof_number_alloc(const char *key, bool inner);
 /*
- * The number that the key had if it is remembered, with what is within it; else the lowest from @min on that is neither
- * in use nor remembered. 0 or a negative errno. Context: as @gfp says.
+ * Give @number the one that its key had, if that is remembered, with what is within it; else the lowest from @min on
+ * that is neither in use nor remembered. Returns 0 or a negative errno. Context: as @gfp says.
  */
 int nof_number_take(struct nof_numbers *n, struct nof_number *number, u32 min, gfp_t gfp);
-/* One that was not taken. Does not sleep, like the next one. */
+/* Free one that was not taken. Does not sleep. */
 void nof_number_free(struct nof_number *number);
-/* Of what is gone: remembers it, as one of @most */
+/* The thing is gone: remember its number, and forget the oldest above @most. Does not sleep. */
 void nof_number_keep(struct nof_numbers *n, struct nof_number *number, u32 most);
 
 #endif

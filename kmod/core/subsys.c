@@ -10,7 +10,7 @@
 LIST_HEAD(nof_subsystems);
 DEFINE_MUTEX(nof_subsystems_lock);
 atomic64_t nof_topology_seq = ATOMIC64_INIT(1);
-/* Outside of nof_subsystems_lock there may be one that is no longer in use: its last reference goes anywhere */
+/* Has a lock of its own: the last reference to a subsystem may be dropped without nof_subsystems_lock */
 static struct nof_numbers subsys_numbers = NOF_NUMBERS_INIT(subsys_numbers);
 
 /* Of subsystems that are gone, and of the namespaces of each, so many numbers are remembered */

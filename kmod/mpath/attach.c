@@ -7,20 +7,12 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-static void attach_effects(const struct nof_path *path, const struct nof_ns_format *format)
-{
-	const struct nof_ctrl *ctrl = path->ctrl;
-
-	path->head->effects = format->zone_blocks ? ctrl->zns_effects : ctrl->nvm_effects;
-}
-
 static void attach_join(struct nof_path *path, struct nof_head *head, const struct nof_ns_format *format,
 			u32 association)
 {
 	lockdep_assert_held(&head->subsys->lock);
 	kref_get(&head->ref);
 	path->head = head;
-	attach_effects(path, format);
 	scnprintf(path->name, sizeof(path->name), "%sn%u", nof_ctrl_name(path->ctrl), head->id);
 	nof_failover_add(path);
 	path->seen = true;
@@ -40,6 +32,7 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 	list_add_tail(&path->entry, &head->paths);
 	head->nr_paths++;
 	path->ctrl->nr_paths++;
+	nof_head_join_effects(head);
 	nof_head_publish(head);
 }
 
@@ -235,7 +228,7 @@ static void attach_update(struct nof_path *path, const struct nof_ns_format *for
 
 	path->seen = true;
 	path->association = association;
-	attach_effects(path, format);
+	nof_head_join_effects(path->head);
 	if (moved) {
 		path->ana_group = format->ana_group;
 		nof_ana_set(path, nof_ana_state_of(path->ctrl, path->ana_group));

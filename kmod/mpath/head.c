@@ -350,6 +350,23 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	return head;
 }
 
+void nof_head_join_effects(struct nof_head *head)
+{
+	bool zoned = head->format.zone_blocks;
+	struct nof_path *path;
+	u32 opcode;
+
+	lockdep_assert_held(&head->subsys->lock);
+	for (opcode = 0; opcode < ARRAY_SIZE(head->effects.of); opcode++) {
+		u8 of = head->nr_paths ? U8_MAX : 0;
+
+		/* a command takes any of them */
+		list_for_each_entry(path, &head->paths, entry)
+			of &= (zoned ? &path->ctrl->zns_effects : &path->ctrl->nvm_effects)->of[opcode];
+		WRITE_ONCE(head->effects.of[opcode], of);
+	}
+}
+
 /*
  * In the list, so that other controllers find it, but not yet visible. Only from here on it has a name: of two
  * controllers that find a namespace at the same time one is too late, and takes no number.

@@ -49,7 +49,7 @@ enum nof_head_flag {
  * @set_seq:	raised after each replacement of @set
  * @paths:	all paths, under subsys->lock
  * @paths_dir:	sysfs directory
- * @effects:	of I/O commands, as the controller that was scanned last has told
+ * @effects:	of I/O commands: what is so by all its paths. Written under subsys->lock, an entry at a time
  * @generic:	its generic node, for as long as the disk is visible
  * @waiting:	requests that wait for a path
  * @parking:	of these, those that have given their tags up
@@ -214,7 +214,6 @@ u32 nof_head_nr_usable(struct nof_head *head);
 
 /* Disks that a subsystem may have, whatever its target offers */
 u32 nof_head_most(void);
-/* Which numbers the disks had that are gone. Nobody else has @s */
 /* A disk has this namespace ID, or there may be one more: otherwise it need not be asked for. Context: process. */
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
 
@@ -228,6 +227,8 @@ void nof_generic_del(struct nof_head *head);
 
 /* Below: for the files of mpath/ */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
+/* Under subsys->lock, when paths have changed or what their controllers tell */
+void nof_head_join_effects(struct nof_head *head);
 /* Under subsys->lock; -ENOSPC when there are nof_head_most(), -ENOMEM. */
 int nof_head_enlist(struct nof_head *head);
 /*

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blk-mq.h>
+#include <linux/part_stat.h>
 #include <linux/slab.h>
 #include "compat/blk.h"
 #include "core/lifecycle.h"
@@ -103,6 +104,20 @@ static bool may_park(const struct request *rq)
 	       !(rq->rq_flags & RQF_FLUSH_SEQ) && !blk_queue_is_zoned(rq->q);
 }
 
+/* Ends it for iostat, too, but does not count it as done: the request that its bios become is counted */
+static void end_uncounted(struct request *rq)
+{
+	struct block_device *part = rq->rq_flags & RQF_IO_STAT ? rq->part : NULL;
+	int group = op_stat_group(req_op(rq));
+
+	blk_mq_end_request(rq, BLK_STS_OK);
+	if (!part)
+		return;
+	part_stat_lock();
+	part_stat_add(part, ios[group], -1);
+	part_stat_unlock();
+}
+
 static bool park(struct request *rq, struct list_head *list)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
@@ -130,9 +145,7 @@ static bool park(struct request *rq, struct list_head *list)
 		list_add_tail(&p->entry, list);
 	}
 	req->failover = NULL;
-	/* counted when its bios are done */
-	rq->rq_flags &= ~RQF_IO_STAT;
-	blk_mq_end_request(rq, BLK_STS_OK);
+	end_uncounted(rq);
 	return true;
 }
 

@@ -142,6 +142,7 @@ static void unlink(struct nof_path *path)
 	path->ctrl->nr_paths--;
 	path->usable = false;
 	nof_topology_changed();
+	nof_head_join_effects(path->head);
 	nof_head_publish(path->head);
 	nof_head_widen_later(path->head);
 	nof_paths_rescan_refused(path->ctrl->subsys);

@@ -121,9 +121,9 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *
 	if (!report_all(head, &r)) {
 		victim = nof_resv_has(r.data, r.is.nr, head->subsys->hostid, other);
 		verdict = nof_resv_judge(c->act, c->known ? &c->before : NULL, &r.is, victim, other, c->type);
-		/* the release may have been executed, and the reservation be another process's, acquired since */
+		/* what the report shows may be the work of another process, which takes no lock for passthrough */
 		others = atomic_read(&head->reserve_others);
-		if (c->act == NOF_RESV_RELEASE && verdict == NOF_RESV_AGAIN && others != c->others)
+		if (verdict == NOF_RESV_AGAIN && others != c->others)
 			verdict = NOF_RESV_UNTOLD;
 		c->others = others;
 		c->before = r.is;

@@ -12,8 +12,8 @@
 
 extern const struct pr_ops nof_reserve_ops;
 
-/* A passthrough command has ended. Called before its sender sees that, so that a release judged later knows of it. */
-static inline void nof_reserve_passthru_end(struct request *rq)
+/* A passthrough command begins, or has ended and its sender does not know yet: see change_judge() */
+static inline void nof_reserve_passthru(struct request *rq)
 {
 	struct nof_head *head = rq->q->queuedata;
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);

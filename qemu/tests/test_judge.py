@@ -118,9 +118,16 @@ class JudgeTest(unittest.TestCase):
         begin, end = "------------[ cut here ]------------", "---[ end trace 0000000000000000 ]---"
         at = "WARNING: CPU: 1 PID: 7 at rxe_verbs.c:1019 rxe_post_recv+0x103/0x1c0 [rdma_rxe]"
         mad = [" ib_mad_post_receive_mads+0x1b8/0x380 [ib_core]", " ib_mad_recv_done+0x38c/0xdc0 [ib_core]"]
-        for trace, last, good in ((mad, end, True), (mad, "", False), (mad[:1], end, False),
-                                  ([" nof_rdma_recv_init+0x1/0x2 [nvmeof_rdma]"], end, False)):
-            lines = [begin, at, "Call Trace:", *trace, last]
+        other = "BUG: KASAN: slab-use-after-free in f+0x1/0x2"
+        ours = "WARNING: CPU: 0 PID: 8 at a.c:1 nof_queue_free+0x1/0x2 [nvmeof]"
+        for lines, good in (([begin, at, "Call Trace:", *mad, end], True),
+                            ([begin, at, "Modules linked in: nvmeof(OE)", "Call Trace:", *mad, end], True),
+                            ([begin, at, "Call Trace:", *mad], False),
+                            ([begin, at, "Call Trace:", mad[0], end], False),
+                            ([begin, at, "Call Trace:", *mad, other, end], False),
+                            ([begin, ours, begin, at, "Call Trace:", *mad, end], False),
+                            ([begin, ours, "Call Trace:", " rxe_post_recv+0x1/0x2", *mad, end], False),
+                            ([begin, at, "Call Trace:", *mad, " nof_rdma_recv_init+0x1/0x2", end], False)):
             dmesg = "".join(f"<4>[    3.000000] {line}\n" for line in lines)
             with self.subTest(lines=lines):
                 self.assertEqual(self.complaints(dmesg=dmesg) == [], good)

@@ -25,6 +25,46 @@ std::unique_ptr<Background> holdOpen(const std::string &disk)
 
 } // namespace
 
+TEST_CASE("a controller's settings and ends by sysfs, with the in-tree driver's names", "[control][sysfs]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	auto file = [&](const std::string &name) { return "/sys/class/nvmeof/" + c.name + "/" + name; };
+	auto write = [&](const std::string &name, const std::string &text) {
+		return run("echo " + text + " > " + file(name)).status == 0;
+	};
+	CHECK(readFile(file("cntrltype")) == "io");
+	CHECK(readFile(file("dctype")) == "none");
+	CHECK(readFile("/sys/block/" + rig.disk().substr(5) + "/csi") == "0");
+	CHECK(readFile("/sys/block/" + rig.disk().substr(5) + "/metadata_bytes") == "0");
+	CHECK(write("ctrl_loss_tmo", "120"));
+	CHECK(write("fast_io_fail_tmo", "60"));
+	CHECK(write("reconnect_delay", "3"));
+	auto now = rig.host.controller(c.name);
+	CHECK(now.ctrlLoss == 120s);
+	CHECK(now.fastIoFail == 60s);
+	CHECK(now.reconnectDelay == 3s);
+	CHECK(readFile(file("ctrl_loss_tmo")) == "120");
+	for (auto *text : {"121", "abc", "99999999999", "''"})
+		CHECK_FALSE(write("fast_io_fail_tmo", text)); // longer than ctrl_loss_tmo, or no time
+	for (auto *text : {"0", "-1", "off", "86401"})
+		CHECK_FALSE(write("reconnect_delay", text));
+	CHECK(rig.host.controller(c.name).reconnectDelay == 3s);
+	CHECK(write("fast_io_fail_tmo", "-1"));
+	CHECK(write("ctrl_loss_tmo", "off"));
+	CHECK(readFile(file("ctrl_loss_tmo")) == "off");
+	CHECK(rig.host.controller(c.name).ctrlLoss < 0s);
+
+	auto scans = rig.host.controller(c.name).scans.value_or(0);
+	CHECK(write("rescan_controller", "1"));
+	CHECK(eventually([&] { return rig.host.controller(c.name).scans.value_or(0) > scans; }));
+	CHECK(write("reset_controller", "1"));
+	CHECK(eventually([&] { return rig.host.controller(c.name).reconnects > c.reconnects; }));
+	CHECK(rig.host.waitState(c.name, nvmeof::ControllerState::live));
+	CHECK(write("delete_controller", "1"));
+	CHECK(eventually([&] { return !exists(file("state")); }));
+}
+
 TEST_CASE("each scan is told when it ends, and counted since the controller became live", "[control][scans][events]")
 {
 	Rig rig;

@@ -114,9 +114,23 @@ TEST_CASE("who asked for the exchange goes away in the middle of it", "[exchange
 	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
 	REQUIRE(rig.flowing());
 	auto file = build('9');
-	// the session's terminal hangs up, and then everything of it is killed that can be found by its process group
-	run("setsid bash -c 'nvmeofctl upgrade " + transport() + " --file " + file + " & sleep 0." +
-	    std::to_string(GENERATE(0, 1, 2)) + "; kill -HUP 0; sleep 0.01; kill -KILL 0'");
+	// a shell that nothing but SIGKILL ends, and the command in its process group
+	must("rm -f /run/upgrade.pid");
+	Background session(
+		"exec setsid bash -c 'trap \"\" HUP INT TERM; (trap - HUP INT TERM; exec nvmeofctl upgrade " +
+		transport() + " --file " + file + ") & echo $! > /run/upgrade.pid; wait'");
+	std::string pid;
+	REQUIRE(eventually([&] {
+		pid = exists("/run/upgrade.pid") ? readFile("/run/upgrade.pid") : "";
+		return !pid.empty();
+	}));
+	auto group = must("cut -d ' ' -f 5 /proc/" + pid + "/stat 2>/dev/null || true");
+	// begun: it has a child with a session of its own; or over
+	CHECK(eventually([&] {
+		auto children = "/proc/" + pid + "/task/" + pid + "/children";
+		return !exists(children) || !readFile(children).empty();
+	}));
+	run("kill -HUP -- -" + group + "; kill -INT -- -" + group + "; kill -KILL -- -" + group);
 	CHECK(eventually([] { return loadedVersion() == "7.0.9"; }, 30s));
 	CHECK(rig.host.waitState(rig.name(0), ControllerState::live, 30s));
 	expectGoodUntilNow(load);

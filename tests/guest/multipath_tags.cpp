@@ -42,15 +42,16 @@ struct Shared : Multi {
 	// Neighbours are one request
 	bool allWait() { return waiting() >= load - 16; }
 
-	// Requests of disk 1 that are done, as the block layer counts them, and as its paths do
-	std::uint64_t countedByDisk()
+	// What the block layer counts of disk 1: requests that are done, and those in flight
+	std::uint64_t countedByDisk(bool inFlight = false)
 	{
 		std::istringstream stat(readFile("/sys/block/" + disk(1).substr(5) + "/stat"));
 		std::uint64_t f[17] = {};
 		for (auto &value : f)
 			stat >> value;
-		return f[0] + f[4] + f[11] + f[15];
+		return inFlight ? f[8] : f[0] + f[4] + f[11] + f[15];
 	}
+	// What its paths count as done
 	std::uint64_t countedByPaths()
 	{
 		std::uint64_t sum = 0;
@@ -90,6 +91,7 @@ TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath]
 	CHECK(rig.waiting() == 0);
 	// each of them once, for iostat
 	CHECK(rig.countedByDisk() - rig.countedByPaths() == apart);
+	CHECK(rig.countedByDisk(true) == 0);
 }
 
 TEST_CASE("requests that have given up their tags count as moved until they are done", "[multipath][tags]")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Users without privilege, and those who are root in a user namespace of their own: they may look, and change nothing.
 #include "support/block.h"
+#include "support/ghost.h"
 #include "support/intree.h"
 #include "support/multi.h"
 #include "support/ports.h"
 #include "support/rig.h"
 #include "support/ring.h"
+#include "target/acts.h"
 
 #include <catch2/catch.hpp>
 #include <fcntl.h>
@@ -694,6 +696,33 @@ TEST_CASE("I/O commands without privilege: as the in-tree driver allows them", "
 			CHECK(mayNobody(b.fd, code) == mayNobody(a.fd, code));
 		}
 	}
+}
+
+TEST_CASE("Identify without privilege: four at once, whoever waits", "[nobody][ioctl][bounds]")
+{
+	static const auto unanswered = target::acts::always(target::Hook::command, [](target::Strike &s) {
+		return target::acts::verdict(s.identify(target::cns_ns), s, target::Verdict::drop);
+	});
+	Ports ports({target::Config{}});
+	auto c = ports.connectAll()[0];
+	File disk(ports.disk(), O_RDONLY), node("/dev/" + c.name, O_RDWR);
+	ports[0].script().arm(unanswered, target::Script::forever);
+	std::vector<std::unique_ptr<Pending>> callers;
+	for (int i = 0; i < 16; i++)
+		callers.push_back(std::make_unique<Pending>(
+			[&disk] { return as(Who::nobody, [&disk] { return identify(disk.fd, 1, 0); }); }));
+	CHECK(ports[0].script().waitStrikes(4, slowly(10s)));
+	std::this_thread::sleep_for(500ms);
+	CHECK(ports[0].script().strikes() == 4);
+	CHECK(identify(node.fd, 0, 1) == 0); // who is privileged does not wait for them
+	ports[0].script().disarm();
+	ports[0].dropConnections();
+	for (auto &one : callers) {
+		REQUIRE(one->join(slowly(20s)));
+		CHECK(one->status() != preparation);
+	}
+	CHECK(ports.host.waitState(c.name, ControllerState::live, 10s));
+	CHECK(identify(node.fd, 1, 0) == 0);
 }
 
 TEST_CASE("a time limit of a command's own is for the privileged, and ends no association", "[nobody][ioctl][timeout]")

@@ -131,10 +131,12 @@ TEST_CASE("a Set Features of the keep-alive timeout that is refused changes noth
 {
 	Ports ports({config()});
 	auto c = ports.connectAll()[0];
+	// nor does the target tell which timeout there is
 	const auto refused = always(Hook::command, [](target::Strike &s) {
-		return target::acts::failed(s.admin(target::op_set_features), s, target::st_invalid_field);
+		return target::acts::failed(s.admin(target::op_set_features) || s.admin(target::op_get_features), s,
+					    target::st_invalid_field);
 	});
-	ports[0].script().arm(refused);
+	ports[0].script().arm(refused, target::Script::forever);
 	int fd = ::open(("/dev/" + c.name).c_str(), O_RDWR | O_CLOEXEC);
 	nvme_passthru_cmd cmd{};
 	cmd.opcode = target::op_set_features;
@@ -143,6 +145,8 @@ TEST_CASE("a Set Features of the keep-alive timeout that is refused changes noth
 	CHECK(::ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd) > 0);
 	::close(fd);
 	CHECK(ports.host.controller(c.name).keepAlive == c.keepAlive);
+	auto sent = ports[0].counters().keepAlives.load();
+	CHECK(eventually([&] { return ports[0].counters().keepAlives > sent + 1; }, c.keepAlive * 2));
 }
 
 TEST_CASE("a controller that activates firmware gets no I/O until it processes commands again",
@@ -168,6 +172,22 @@ TEST_CASE("a controller that activates firmware gets no I/O until it processes c
 	ports[0].sendEvent(target::event_firmware_activation);
 	CHECK(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
 	CHECK(eventually([&] { return !ports.host.controller(c.name).firmwareLeft; }, 5s));
+}
+
+TEST_CASE("firmware is activated while namespaces are looked at again", "[passthru][effects][firmware]")
+{
+	auto c = activates(50);
+	c.adminEffects = {{opInventory, supported | changesInventory}};
+	Ports ports({c});
+	auto name = ports.connectAll()[0].name;
+	ports[0].script().arm(pausedOnce, 8);
+	ports[0].sendEvent(target::event_firmware_activation);
+	REQUIRE(eventually([&] { return ports.host.controller(name).firmwareLeft.has_value(); }));
+	admin(name, opInventory); // refused by the target, which does not matter
+	CHECK(eventually([&] { return !ports.host.controller(name).firmwareLeft; }, 5s));
+	Disk disk(ports.disk());
+	Buffer data(length);
+	CHECK(disk.read(0, data) == 0);
 }
 
 TEST_CASE("firmware is activated: I/O goes by another path meanwhile", "[passthru][effects][firmware]")

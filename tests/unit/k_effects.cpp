@@ -77,6 +77,7 @@ TEST_CASE("effects: admin commands that no I/O may run beside")
 {
 	Log log;
 	CHECK(log.admin(0xc2, supported | alone) == stops);
+	CHECK(log.admin(0xc2, supported | 2 * alone) == (stops | NOF_EFFECT_ALL_NS));
 	CHECK(log.admin(0xc2, supported | NVME_CMD_EFFECTS_NCC) == stops);
 	CHECK(log.admin(0xc2, supported | NVME_CMD_EFFECTS_NIC) == stops);
 	CHECK(log.admin(0xc2, supported | NVME_CMD_EFFECTS_CCC) == NOF_EFFECT_RESCAN);
@@ -93,13 +94,14 @@ TEST_CASE("effects: known ones count whatever the log says")
 	Log log;
 	nof_effects none;
 	nof_effects_admin(nullptr, &none);
-	for (auto opcode : {nvme_admin_format_nvm, nvme_admin_sanitize_nvm, nvme_admin_ns_mgmt, nvme_admin_ns_attach}) {
+	CHECK(log.admin(nvme_admin_sanitize_nvm, supported) == (stops | NOF_EFFECT_ALL_NS));
+	for (auto opcode : {nvme_admin_format_nvm, nvme_admin_ns_mgmt, nvme_admin_ns_attach}) {
 		CHECK(log.admin(static_cast<uint8_t>(opcode), supported) == stops);
 		CHECK(none.of[opcode] == stops);
 	}
 	// of firmware the log knows better, where there is one
-	CHECK(none.of[nvme_admin_activate_fw] == stops);
+	CHECK(none.of[nvme_admin_activate_fw] == (stops | NOF_EFFECT_ALL_NS));
 	CHECK(log.admin(nvme_admin_activate_fw, supported) == 0);
-	CHECK(log.admin(nvme_admin_activate_fw, supported | alone) == stops);
+	CHECK(log.admin(nvme_admin_activate_fw, supported | alone) == (stops | NOF_EFFECT_ALL_NS));
 	CHECK(none.of[nvme_admin_set_features] == 0);
 }

@@ -572,7 +572,7 @@ std::vector<Command> changes()
 		 "Unloads the module of a transport and loads another build of it. Its controllers stay, and so do "
 		 "disks, mounts and open files: I/O waits for the moment that it takes, as when a path is lost, and "
 		 "none "
-		 "fails. What would be loaded is looked at first, and the kernel is asked whether it would take it; "
+		 "fails. What would be loaded is looked at first, by the kernel, too (signature, lockdown, version); "
 		 "where "
 		 "it does not fit nothing is changed. Once begun it is brought to its end, whatever becomes of the "
 		 "terminal.",

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <thread>
 #include <unistd.h>
 
@@ -91,23 +92,31 @@ bool same(const Build &one, const Build &other)
 	return one.version == other.version && one.source == other.source && one.buildId == other.buildId;
 }
 
-// In a process and a session of its own that no signal but SIGKILL reaches: neither Ctrl-C nor a dropped ssh ends it
-// between unloading and loading. Its exit code; nothing if it had none.
-std::optional<int> apart(const std::function<int()> &work)
+// Does the work in a child process with a session of its own, which no signal but SIGKILL reaches: neither Ctrl-C nor a
+// dropped ssh ends it between unloading and loading. Its exit code.
+Result<int> apart(const std::function<int()> &work)
 {
 	sigset_t all, before;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
+	signal(SIGCHLD, SIG_DFL); // else, where the caller ignores it, nothing could be waited for
 	pid_t child = fork();
+	int failed = errno;
 	if (child == 0) {
 		setsid();
 		_exit(work());
 	}
 	sigprocmask(SIG_SETMASK, &before, nullptr);
+	if (child < 0)
+		return errorFromErrno(failed,
+				      fmt::format("cannot start a process, nothing was changed: {}", strerror(failed)));
 	int status = 0;
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+	pid_t ended;
+	while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
-	return child > 0 && WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
+	if (ended != child || !WIFEXITED(status))
+		return refused("the process that exchanges the module has died");
+	return WEXITSTATUS(status);
 }
 
 class Upgrade {
@@ -123,6 +132,7 @@ public:
 private:
 	// The exchange, and what is told of it.
 	int carryOut();
+	int carryOutAlone();
 	// What stands against it; nothing is changed.
 	std::optional<int> prepare();
 	// Where what is installed is what is loaded, that can be loaded again if the new one cannot.
@@ -168,8 +178,17 @@ std::optional<int> Upgrade::prepare()
 			"", admitted.error(),
 			"nothing was changed: the kernel would not load it; is it signed, and built for it?");
 	if (same(*image->module().installed, *loaded->loaded) && !context_.args().has("force")) {
-		context_.note("", fmt::format("{} already runs build {}; --force exchanges it all the same", name_,
-					      words(*loaded->loaded)));
+		if (context_.json())
+			context_.print(upgradeDocument({name_,
+							*loaded->loaded,
+							*image->module().installed,
+							image->module().file,
+							{},
+							{},
+							{}}));
+		else
+			context_.note("", fmt::format("{} already runs build {}; --force exchanges it all the same",
+						      name_, words(*loaded->loaded)));
 		return 0;
 	}
 	Result<std::vector<std::string>> names = liveNames(client_, transport_);
@@ -255,20 +274,31 @@ int Upgrade::carryOut()
 	return tell(*missing);
 }
 
+// Nobody may be left who reads what it prints: a failure is in the system's log, too
+int Upgrade::carryOutAlone()
+{
+	int code = 1;
+	try {
+		code = carryOut();
+		context_.out().flush();
+	} catch (const std::exception &e) {
+		syslog(LOG_DAEMON | LOG_ERR, "nvmeofctl upgrade %s: %s", transport_.c_str(), e.what());
+	}
+	if (code)
+		syslog(LOG_DAEMON | LOG_ERR,
+		       "nvmeofctl upgrade %s failed (%d): 'nvmeofctl version' tells what is loaded", transport_.c_str(),
+		       code);
+	return code;
+}
+
 int Upgrade::run()
 {
 	if (std::optional<int> status = prepare())
 		return *status;
 	if (context_.args().has("dry-run"))
 		return tellPlan();
-	std::optional<int> status = apart([this] {
-		int code = carryOut();
-		context_.out().flush();
-		return code;
-	});
-	return status ? *status
-		      : context_.fail("", refused("the process that exchanges the module has died"),
-				      "'nvmeofctl version' tells what is loaded");
+	Result<int> status = apart([this] { return carryOutAlone(); });
+	return status ? *status : context_.fail("", status.error(), "'nvmeofctl version' tells what is loaded");
 }
 
 } // namespace
