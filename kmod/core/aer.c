@@ -215,7 +215,7 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
 static void fw_done(struct nof_ctrl *ctrl)
 {
 	set_paused(ctrl, false);
-	dev_info(&ctrl->dev, "firmware is active: I/O goes on\n");
+	dev_info_ratelimited(&ctrl->dev, "firmware is active: I/O goes on\n");
 	clear_event(ctrl, NVME_LOG_FW_SLOT);
 	queue_delayed_work(nof_wq, &ctrl->arm_work, burst_rest(ctrl));
 }
@@ -263,7 +263,7 @@ static void fw_starts(struct nof_ctrl *ctrl)
 		set_paused(ctrl, false);
 		return;
 	}
-	dev_info(&ctrl->dev, "controller activates firmware: no new I/O for %u ms at most\n", ms);
+	dev_info_ratelimited(&ctrl->dev, "controller activates firmware: no new I/O for %u ms at most\n", ms);
 	queue_delayed_work(nof_wq, &ctrl->fw_work, 0);
 }
 

@@ -25,4 +25,6 @@ private:
 // A line of one's own, which shows what the lines around it belong to; not on the console
 void markKernelLog(const std::string &line);
 
+constexpr const char *caseBegins = "guest test: a case begins"; // the mark of each test case
+
 } // namespace guest

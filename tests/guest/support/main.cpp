@@ -31,6 +31,7 @@ public:
 	{
 		std::printf("test: %s\n", info.name.c_str());
 		std::fflush(stdout);
+		markKernelLog(caseBegins);
 		begin_ = section_ = {};
 		testCase_ = info.name;
 		setCircumstances({});

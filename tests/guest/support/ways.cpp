@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ways.h"
 
+#include "kernel_log.h"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -173,14 +175,20 @@ void pause(Millis time)
 	std::this_thread::sleep_for(time);
 }
 
+// Names come again from one case to the next
+static std::string kernelLog()
+{
+	return "dmesg | tac | sed '/" + std::string(caseBegins) + "/q'";
+}
+
 bool kernelSaid(const std::string &words)
 {
-	return run("dmesg | grep -q '" + words + "'").status == 0;
+	return run(kernelLog() + " | grep -q '" + words + "'").status == 0;
 }
 
 unsigned long kernelLines(const std::string &words)
 {
-	return std::stoul(must("dmesg | grep -cE '" + words + "' || true"));
+	return std::stoul(must(kernelLog() + " | grep -cE '" + words + "' || true"));
 }
 
 } // namespace guest

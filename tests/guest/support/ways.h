@@ -57,7 +57,7 @@ void expectGood(FioLoad &load);
 void expectGoodUntilNow(FioLoad &load);
 void expectGood(Probe &probe); // stops it
 void pause(Millis time);
-bool kernelSaid(const std::string &words);           // since boot; a regular expression
-unsigned long kernelLines(const std::string &words); // how many, since boot; an extended one
+bool kernelSaid(const std::string &words);           // since the test case began; a regular expression
+unsigned long kernelLines(const std::string &words); // how many, likewise; an extended one
 
 } // namespace guest

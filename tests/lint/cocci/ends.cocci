@@ -4,7 +4,7 @@
 // device. Who touches a disk or its head after a request went back to blk-mq has kept the queue before.
 
 @direct@
-identifier f != {request_end,end_batch,park,nof_park_fail,nof_parked_end_io};
+identifier f != {request_end,end_batch,end_uncounted,nof_park_fail,nof_parked_end_io};
 position p;
 @@
 f(...) {
