@@ -100,27 +100,31 @@ int nof_genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info)
 	return with_ctrl(skb, info, NULL, nof_ctrl_rescan);
 }
 
-/* Each field is read on its own by the core, so each is written on its own; the check sees the new values together. */
-static int set_timers(struct nof_opts *opts, struct genl_info *info)
+/* The attribute's value in @ms; NULL without it. A u32 of these fits: the policy allows a day at most. */
+static const s32 *time_of(struct genl_info *info, enum nvmeof_attr attr, s32 *ms)
 {
-	struct nlattr *delay = info->attrs[NVMEOF_A_RECONNECT_DELAY];
-	struct nlattr *loss = info->attrs[NVMEOF_A_CTRL_LOSS_TMO];
-	struct nlattr *fail = info->attrs[NVMEOF_A_FAST_IO_FAIL_TMO];
-	struct nlattr *stall = info->attrs[NVMEOF_A_STALL_TMO];
-	s32 loss_ms = loss ? nla_get_s32(loss) : opts->ctrl_loss_tmo_ms;
-	s32 fail_ms = fail ? nla_get_s32(fail) : opts->fast_io_fail_tmo_ms;
+	if (!info->attrs[attr])
+		return NULL;
+	*ms = nla_get_s32(info->attrs[attr]);
+	return ms;
+}
 
-	if (loss_ms >= 0 && fail_ms > loss_ms) {
-		nof_genl_bad(info->extack, fail ?: loss, "FAST_IO_FAIL_TMO would be longer than CTRL_LOSS_TMO");
-		return -EINVAL;
-	}
-	if (delay)
-		WRITE_ONCE(opts->reconnect_delay_ms, nla_get_u32(delay));
-	if (stall)
-		WRITE_ONCE(opts->stall_tmo_ms, nla_get_u32(stall));
-	WRITE_ONCE(opts->ctrl_loss_tmo_ms, loss_ms);
-	WRITE_ONCE(opts->fast_io_fail_tmo_ms, fail_ms);
-	return 0;
+static int set_times(struct nof_ctrl *ctrl, struct genl_info *info)
+{
+	s32 delay, loss, fail, stall;
+	const struct nof_times times = {
+		.delay_ms	= time_of(info, NVMEOF_A_RECONNECT_DELAY, &delay),
+		.loss_ms	= time_of(info, NVMEOF_A_CTRL_LOSS_TMO, &loss),
+		.fail_ms	= time_of(info, NVMEOF_A_FAST_IO_FAIL_TMO, &fail),
+		.stall_ms	= time_of(info, NVMEOF_A_STALL_TMO, &stall),
+	};
+	int err = nof_opts_set_times(ctrl, &times);
+
+	if (err)
+		nof_genl_bad(info->extack,
+			     info->attrs[times.fail_ms ? NVMEOF_A_FAST_IO_FAIL_TMO : NVMEOF_A_CTRL_LOSS_TMO],
+			     "FAST_IO_FAIL_TMO would be longer than CTRL_LOSS_TMO");
+	return err;
 }
 
 static void set_owner(struct nof_ctrl *ctrl, const char *owner)
@@ -147,16 +151,10 @@ int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	ctrl = genl_ctrl_find(info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
-	mutex_lock(&ctrl->subsys->lock);
-	err = set_timers(&ctrl->opts, info);
-	mutex_unlock(&ctrl->subsys->lock);
+	err = set_times(ctrl, info);
 	if (!err) {
 		if (owner_attr)
 			set_owner(ctrl, owner);
-		/* the next attempt is made at once for those that bound it, not for one that matters when connected */
-		if (info->attrs[NVMEOF_A_RECONNECT_DELAY] || info->attrs[NVMEOF_A_CTRL_LOSS_TMO] ||
-		    info->attrs[NVMEOF_A_FAST_IO_FAIL_TMO])
-			nof_ctrl_timers_changed(ctrl);
 		nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));
 	}
 	nof_ctrl_put(ctrl);

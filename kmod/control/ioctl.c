@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The standard NVMe ioctls, of a controller's node, a disk's, and a disk's generic one. */
-#include <linux/compat.h>
 #include <linux/blkdev.h>
 #include <linux/capability.h>
+#include <linux/compat.h>
 #include <linux/nvme.h>
 #include <linux/ptrace.h>
 #include <linux/uaccess.h>

@@ -5,6 +5,7 @@
 #include "control/genl.h"
 #include "control/opts.h"
 #include "core/ctrl.h"
+#include "core/subsys.h"
 
 /* An attribute, the field it goes to, and the bit of opts->given that says so. */
 struct field {
@@ -164,10 +165,41 @@ static int check_transport(const struct nof_opts *opts, struct genl_info *info)
 	return 0;
 }
 
+/* I/O that should fail early cannot if the controller is given up before */
+static bool times_fit(s32 loss_ms, s32 fail_ms)
+{
+	return loss_ms < 0 || fail_ms <= loss_ms;
+}
+
+int nof_opts_set_times(struct nof_ctrl *ctrl, const struct nof_times *times)
+{
+	struct nof_opts *opts = &ctrl->opts;
+	s32 loss_ms, fail_ms;
+
+	mutex_lock(&ctrl->subsys->lock);
+	loss_ms = times->loss_ms ? *times->loss_ms : opts->ctrl_loss_tmo_ms;
+	fail_ms = times->fail_ms ? *times->fail_ms : opts->fast_io_fail_tmo_ms;
+	if (!times_fit(loss_ms, fail_ms)) {
+		mutex_unlock(&ctrl->subsys->lock);
+		return -EINVAL;
+	}
+	/* the core reads each of them on its own */
+	if (times->delay_ms)
+		WRITE_ONCE(opts->reconnect_delay_ms, *times->delay_ms);
+	if (times->stall_ms)
+		WRITE_ONCE(opts->stall_tmo_ms, *times->stall_ms);
+	WRITE_ONCE(opts->ctrl_loss_tmo_ms, loss_ms);
+	WRITE_ONCE(opts->fast_io_fail_tmo_ms, fail_ms);
+	mutex_unlock(&ctrl->subsys->lock);
+	/* the next attempt is made at once for those that bound it, not for one that matters when connected */
+	if (times->delay_ms || times->loss_ms || times->fail_ms)
+		nof_ctrl_timers_changed(ctrl);
+	return 0;
+}
+
 static int check_times(const struct nof_opts *opts, struct genl_info *info)
 {
-	/* I/O that should fail early can not, when the controller is given up before. */
-	if (opts->ctrl_loss_tmo_ms >= 0 && opts->fast_io_fail_tmo_ms > opts->ctrl_loss_tmo_ms) {
+	if (!times_fit(opts->ctrl_loss_tmo_ms, opts->fast_io_fail_tmo_ms)) {
 		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_FAST_IO_FAIL_TMO],
 			     "FAST_IO_FAIL_TMO is longer than CTRL_LOSS_TMO");
 		return -EINVAL;

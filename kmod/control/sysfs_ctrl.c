@@ -9,12 +9,12 @@
 #include <linux/uuid.h>
 #include "control/control.h"
 #include "control/genl_policy.h"
+#include "control/opts.h"
 #include "control/rights.h"
 #include "core/ctrl.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
-#include "core/subsys.h"
 
 #define CTRL_ATTR(name, fmt, value)									\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\
@@ -52,7 +52,7 @@ static ssize_t dctype_show(struct device *dev, struct device_attribute *attr, ch
 }
 static DEVICE_ATTR_RO(dctype);
 
-/* What is written does not matter. None waits for what it begins. */
+/* Any text starts the action; the store does not wait for its end */
 #define CTRL_DO_ATTR(name, begin)									\
 static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
 {													\
@@ -125,27 +125,7 @@ static int parse_time(const char *buf, bool may_be_off, s32 *ms)
 	return 0;
 }
 
-/* @opts: one of them is another. A time limit for I/O that is longer than that of the controller would never count. */
-static int set_times(struct nof_ctrl *ctrl, s32 *field, s32 ms)
-{
-	struct nof_opts *opts = &ctrl->opts;
-	s32 loss, fail;
-
-	mutex_lock(&ctrl->subsys->lock);
-	loss = field == &opts->ctrl_loss_tmo_ms ? ms : opts->ctrl_loss_tmo_ms;
-	fail = field == &opts->fast_io_fail_tmo_ms ? ms : opts->fast_io_fail_tmo_ms;
-	if (loss >= 0 && fail > loss) {
-		mutex_unlock(&ctrl->subsys->lock);
-		return -EINVAL;
-	}
-	WRITE_ONCE(*field, ms);
-	mutex_unlock(&ctrl->subsys->lock);
-	nof_ctrl_timers_changed(ctrl);
-	nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));
-	return 0;
-}
-
-#define CTRL_TIME_ATTR_RW(name, may_be_off)								\
+#define CTRL_TIME_ATTR_RW(name, time, may_be_off)							\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\
 {													\
 	return emit_time(buf, READ_ONCE(to_nof_ctrl(dev)->opts.name##_ms));				\
@@ -154,16 +134,20 @@ static ssize_t name##_store(struct device *dev, struct device_attribute *attr, c
 {													\
 	struct nof_ctrl *ctrl = to_nof_ctrl(dev);							\
 	s32 ms;												\
+	const struct nof_times times = { .time = &ms };							\
 	int err = nof_caller_may_set() ? parse_time(buf, may_be_off, &ms) : -EPERM;			\
 													\
-	err = err ?: set_times(ctrl, (s32 *)&ctrl->opts.name##_ms, ms);					\
-	return err ?: (ssize_t)count;									\
+	err = err ?: nof_opts_set_times(ctrl, &times);							\
+	if (err)											\
+		return err;										\
+	nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));				\
+	return count;											\
 }													\
 static DEVICE_ATTR_RW(name)
 
-CTRL_TIME_ATTR_RW(reconnect_delay, false);
-CTRL_TIME_ATTR_RW(ctrl_loss_tmo, true);
-CTRL_TIME_ATTR_RW(fast_io_fail_tmo, true);
+CTRL_TIME_ATTR_RW(reconnect_delay, delay_ms, false);
+CTRL_TIME_ATTR_RW(ctrl_loss_tmo, loss_ms, true);
+CTRL_TIME_ATTR_RW(fast_io_fail_tmo, fail_ms, true);
 
 static struct attribute *ctrl_attrs[] = {
 	&dev_attr_transport.attr,
