@@ -226,9 +226,11 @@ TEST_CASE("a preempt that was lost: done only when it is", "[reserve][lost][trap
 	s.settle();
 }
 
-TEST_CASE("a release that was lost takes nothing from another process of this host", "[reserve][lost][trap48]")
+namespace {
+
+// A release that was executed, and whose connection was cut: it is held by the fence, and judged after that
+Pending lostRelease(Scene &s)
 {
-	Scene s;
 	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
 	REQUIRE(s.pr(0).enroll(0xa) == 0);
 	REQUIRE(s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS) == 0);
@@ -236,10 +238,19 @@ TEST_CASE("a release that was lost takes nothing from another process of this ho
 		target::Reservations::Notices none;
 		s.reservations().release(s.ids[0], plain, PR_EXCLUSIVE_ACCESS, 0xa, none);
 	};
-	const auto released = always(Hook::execute, cutAfter<release>);
+	static const auto released = always(Hook::execute, cutAfter<release>);
 	s.ports[0].script().arm(released);
-	Pending first([&s] { return s.pr(0).release(0xa, PR_EXCLUSIVE_ACCESS); });
+	Pending pending([&s] { return s.pr(0).release(0xa, PR_EXCLUSIVE_ACCESS); });
 	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+	return pending;
+}
+
+} // namespace
+
+TEST_CASE("a release that was lost takes nothing from another process of this host", "[reserve][lost][trap48]")
+{
+	Scene s;
+	auto first = lostRelease(s);
 	std::this_thread::sleep_for(slowly(200ms));
 	Pending second([&s] { return s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS); });
 	REQUIRE(first.join(15s));
@@ -252,17 +263,7 @@ TEST_CASE("a release that was lost takes nothing from another process of this ho
 TEST_CASE("a release that was lost takes nothing that was acquired by passthrough", "[reserve][lost][trap48]")
 {
 	Scene s;
-	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
-	REQUIRE(s.pr(0).enroll(0xa) == 0);
-	REQUIRE(s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS) == 0);
-	happens = [&s] {
-		target::Reservations::Notices none;
-		s.reservations().release(s.ids[0], plain, PR_EXCLUSIVE_ACCESS, 0xa, none);
-	};
-	const auto released = always(Hook::execute, cutAfter<release>);
-	s.ports[0].script().arm(released);
-	Pending first([&s] { return s.pr(0).release(0xa, PR_EXCLUSIVE_ACCESS); });
-	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+	auto first = lostRelease(s);
 	REQUIRE(eventually([&s] { return !s.reservations().holds(s.ids[0]); }));
 	// no lock of the driver is taken for it: it is done while the release is held
 	std::uint64_t keys[2] = {0xa, 0};
