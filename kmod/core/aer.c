@@ -192,7 +192,7 @@ static unsigned long burst_rest(struct nof_ctrl *ctrl)
 	return ctrl->aen_since + HZ - now + get_random_u32_below(HZ / 4);
 }
 
-/* How often the controller is asked whether it processes commands again; for how long, where it tells no MTFA */
+/* How often CSTS.PP is read, and for how long where no MTFA is reported */
 #define FW_POLL_MS	100
 #define FW_DEF_MS	60000
 
@@ -211,7 +211,7 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
 	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
 
-/* The event of before is cleared only now, as the controller did not process commands */
+/* The event is cleared only now: the controller processed no commands before */
 static void fw_done(struct nof_ctrl *ctrl)
 {
 	set_paused(ctrl, false);
@@ -258,7 +258,7 @@ static void fw_starts(struct nof_ctrl *ctrl)
 	WRITE_ONCE(ctrl->fw_deadline, jiffies + msecs_to_jiffies(ms));
 	set_paused(ctrl, true);
 	/* pairs with nof_aer_stop(): the state changes before it clears the bit, so one of the two clears it last */
-	smp_mb__after_atomic();
+	smp_mb();
 	if (!is_paused(ctrl)) {
 		set_paused(ctrl, false);
 		return;

@@ -207,7 +207,7 @@ static int identify_nvm(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
-/* One that has no log, or refuses it, has none but the known effects. Without an answer it is a lost connection. */
+/* A controller without the log, or that refuses it, has the known effects only. A negative errno: no answer came. */
 static int ask_effects(struct nof_ctrl *ctrl)
 {
 	struct nvme_effects_log *log;

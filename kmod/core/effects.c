@@ -45,7 +45,7 @@ void nof_effects_io(const struct nvme_effects_log *log, struct nof_effects *out)
 		WRITE_ONCE(out->of[opcode], log ? io_effect(opcode, le32_to_cpu(log->iocs[opcode])) : 0);
 }
 
-static u8 admin_effect(u8 opcode, u32 effects, bool known)
+static u8 admin_effect(u8 opcode, u32 effects, bool has_log)
 {
 	/* ignored where a part of it is relaxed: which part counts depends on what else is outstanding */
 	u32 cse = effects & EFFECTS_CSER ? 0 : effects & NVME_CMD_EFFECTS_CSE_MASK;
@@ -61,7 +61,7 @@ static u8 admin_effect(u8 opcode, u32 effects, bool known)
 		alone = all = true;
 		break;
 	case nvme_admin_activate_fw:
-		alone |= !known;
+		alone |= !has_log;
 		all = true;
 		break;
 	/*

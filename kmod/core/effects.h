@@ -23,7 +23,7 @@ enum {
 	NOF_EFFECT_RESCAN	= 1 << 4,
 };
 
-/* @of: what is so of each opcode */
+/* @of: the NOF_EFFECT_ flags of each opcode */
 struct nof_effects {
 	u8	of[256];
 };

@@ -32,8 +32,8 @@ static void subsys_release(struct device *dev)
 	kfree(s);
 }
 
-/* The subsystem as this host sees it */
-static struct nof_number *number_alloc(const char *nqn, const char *hostnqn, const u8 *hostid)
+/* By all that tells subsystems apart: see subsys_find() */
+static struct nof_number *subsys_number(const char *nqn, const char *hostnqn, const u8 *hostid)
 {
 	char *key = kasprintf(GFP_KERNEL, "%s %s %pUb", nqn, hostnqn, hostid);
 	struct nof_number *number = key ? nof_number_alloc(key, true) : NULL;
@@ -60,7 +60,7 @@ static struct nof_subsys *subsys_alloc(const char *nqn, const char *hostnqn, con
 
 	if (!s)
 		return NULL;
-	s->number = number_alloc(nqn, hostnqn, hostid);
+	s->number = subsys_number(nqn, hostnqn, hostid);
 	if (!s->number)
 		goto free;
 	if (init_srcu_struct(&s->srcu))
