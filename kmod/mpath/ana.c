@@ -269,6 +269,11 @@ bool nof_ana_stale(struct nof_path *path, u16 status)
 	return true;
 }
 
+bool nof_ana_refuses(const struct nof_path *path)
+{
+	return READ_ONCE(path->ana_refused) && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
+}
+
 void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)
 {
 	if (unlisted(ctrl, group))

@@ -9,6 +9,7 @@
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "core/trace.h"
+#include "mpath/ana.h"
 #include "mpath/choose.h"
 #include "mpath/head.h"
 #include "mpath/hctx.h"
@@ -199,11 +200,14 @@ static struct nof_path *other_of(const struct nof_path_set *set, u16 nr, u32 ctr
 {
 	u16 i;
 
-	for (i = 0; i < nr; i++)
-		if (set->paths[i]->ctrl->id != ctrl_id && has_room(set->paths[i], rq->mq_hctx->queue_num)) {
-			trace_nof_path_choice(set->paths[i], NOF_CHOICE_OTHER);
-			return set->paths[i];
-		}
+	for (i = 0; i < nr; i++) {
+		struct nof_path *path = set->paths[i];
+
+		if (path->ctrl->id == ctrl_id || nof_ana_refuses(path) || !has_room(path, rq->mq_hctx->queue_num))
+			continue;
+		trace_nof_path_choice(path, NOF_CHOICE_OTHER);
+		return path;
+	}
 	return NULL;
 }
 
@@ -215,5 +219,7 @@ struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, c
 struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,
 				  const struct request *rq)
 {
-	return path->ctrl->id == ctrl_id ? nof_choose_other(set, ctrl_id, rq) ?: path : path;
+	bool doubtful = path->ctrl->id == ctrl_id || nof_ana_refuses(path);
+
+	return doubtful ? nof_choose_other(set, path->ctrl->id, rq) ?: path : path;
 }

@@ -17,9 +17,12 @@ struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *se
 			    struct request *rq, bool last);
 /* @rq could not be queued on @path, which nof_choose() returned: another request may try the path. Same context. */
 void nof_choose_undo(struct nof_path *path, struct request *rq);
-/* A healthy path by another controller than that one, whose queue has room; NULL if there is none. */
+/* A healthy path by another controller than that one, which refuses nothing and has room; NULL if there is none. */
 struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, const struct request *rq);
-/* For a request that this controller could not carry: @path, or any other path rather than one of that (TRAP 30) */
+/*
+ * For a request that this controller could not carry: @path, or any other rather than one of that controller, or one
+ * that refuses requests (TRAP 30)
+ */
 struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,
 				  const struct request *rq);
 

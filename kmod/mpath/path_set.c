@@ -86,7 +86,7 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 /* Once for each set: states and completions change what it depends on */
 static void classify(struct nof_path *path)
 {
-	path->away = nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE && READ_ONCE(path->ana_refused);
+	path->away = nof_ana_refuses(path);
 	WRITE_ONCE(path->on_trial, path->degraded || path->ctrl->probation.on);
 	path->class = path_set_class_of(path);
 }

@@ -5,7 +5,6 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/debug_locks.h>
-#include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/ctrl.h"
 #include "core/direct.h"
@@ -362,8 +361,8 @@ static bool is_dead(const struct nof_path *path, const struct request *rq)
 }
 
 /*
- * The path has gone since the set was published: the next one, which is on its way or there already, is waited for. A
- * request that finds no room is blk-mq's, which would try this one again after some ms.
+ * The path has gone since the set was published, or refuses requests: the next set, which is on its way or there
+ * already, is waited for. A request that finds no room is blk-mq's, which would try this one again after some ms.
  */
 static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_set *set, struct request *rq,
 				  unsigned int seq, struct list_head *late)
@@ -393,6 +392,27 @@ static void hold_or_commit(struct nof_subsys *s, const struct nof_path_set *set,
 		commit_all(s, set, hctx);
 }
 
+/* The first time that it is seen; those that are tried again keep what is behind them */
+static void request_init(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	rq->rq_flags |= RQF_DONTPREP;
+	req->retries = req->losses = 0;
+	req->timeouts = req->periods = 0;
+	req->left = 0;
+	req->gpu = false;
+	req->again_at = 0;
+	req->since = jiffies;
+	req->aborted = req->waiting = req->told_when = req->taken_back = false;
+	req->lost = req->trial = false;
+	req->ran = false;
+	req->zone = NOF_ZONE_SURE;
+	req->failover = NULL;
+	if (unlikely(nof_parked(rq)))
+		nof_park_resume(rq);
+}
+
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
 {
 	struct nof_head *head = hctx->queue->queuedata;
@@ -400,40 +420,32 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	struct nof_subsys *s = head->subsys;
 	unsigned int seq = READ_ONCE(head->set_seq);
 	struct nof_path_set *set;
+	bool refused = false;
 	struct nof_path *path;
 	blk_status_t ret;
 	LIST_HEAD(late);
 	int idx;
 
-	if (!(bd->rq->rq_flags & RQF_DONTPREP)) {
-		bd->rq->rq_flags |= RQF_DONTPREP;
-		req->retries = req->losses = 0;
-		req->timeouts = req->periods = 0;
-		req->left = 0;
-		req->gpu = false;
-		req->again_at = 0;
-		req->since = jiffies;
-		req->aborted = req->waiting = req->told_when = req->taken_back = false;
-		req->lost = req->trial = false;
-		req->ran = false;
-		req->zone = NOF_ZONE_SURE;
-		req->failover = NULL;
-		if (unlikely(nof_parked(bd->rq)))
-			nof_park_resume(bd->rq);
-	}
+	if (!(bd->rq->rq_flags & RQF_DONTPREP))
+		request_init(bd->rq);
 	/* pairs with the barrier in nof_head_publish(): a set older than seq is not seen with it */
 	smp_rmb();
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
 	path = likely(set) ? nof_choose(head, set, srcu_dereference(s->selector, &s->srcu), bd->rq, bd->last) : NULL;
-	if (likely(path) && unlikely(req->left))
+	if (likely(path) && unlikely(req->left)) {
 		path = nof_choose_again(set, path, req->left, bd->rq);
+		/* a request has few tries: it may be sent only because another one had the list kicked */
+		refused = nof_ana_refuses(path);
+	}
 	if (likely(path))
 		path = able(set, path, bd->rq);
 	if (unlikely(set && blk_rq_is_passthrough(bd->rq) && req->only))
 		path = only(set, req->only);
 	if (unlikely(req->lost)) {
 		ret = BLK_STS_TRANSPORT;
+	} else if (unlikely(refused)) {
+		ret = wait_for_next(head, set, bd->rq, seq, &late);
 	} else if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
@@ -847,53 +859,13 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	return BLK_EH_RESET_TIMER;
 }
 
-/* blk-mq warns of more contexts than CPUs: the options have seen to that. */
-static void spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
-{
-	map->nr_queues = nr;
-	map->queue_offset = offset;
-	blk_mq_map_queues(map);
-}
-
-static void map_queues(struct blk_mq_tag_set *set)
-{
-	struct nof_subsys *s = set->driver_data;
-
-	spread(&set->map[HCTX_TYPE_DEFAULT], s->nr_default, 0);
-	if (set->nr_maps == 1)
-		return;
-	/* reads share the default contexts */
-	set->map[HCTX_TYPE_READ].nr_queues = 0;
-	spread(&set->map[HCTX_TYPE_POLL], s->nr_poll, s->nr_default);
-}
-
-static int init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
-{
-	struct nof_hctx *h = kzalloc_node(sizeof(*h), GFP_KERNEL, hctx->numa_node);
-
-	if (!h)
-		return -ENOMEM;
-	h->starved.hctx = hctx;
-	hctx->driver_data = h;
-	return 0;
-}
-
-static void exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
-{
-	struct nof_subsys *s = hctx->queue->tag_set->driver_data;
-	struct nof_hctx *h = hctx->driver_data;
-
-	nof_queue_unstarve(&h->starved, &s->srcu);
-	kfree(h);
-}
-
 const struct blk_mq_ops nof_mq_ops = {
-	.init_hctx	= init_hctx,
-	.exit_hctx	= exit_hctx,
+	.init_hctx	= nof_hctx_init,
+	.exit_hctx	= nof_hctx_exit,
 	.queue_rq	= queue_rq,
 	.commit_rqs	= commit_rqs,
 	.complete	= request_end,
 	.timeout	= timeout,
 	.poll		= poll,
-	.map_queues	= map_queues,
+	.map_queues	= nof_hctx_map,
 };

@@ -45,22 +45,9 @@ std::string delay(Millis time)
 	return "delay " + std::to_string(slowly(time).count()) + "ms";
 }
 
-std::string show(const std::vector<double> &shares)
-{
-	std::ostringstream text;
-	for (auto s : shares)
-		text << static_cast<int>(s * 100 + 0.5) << " % ";
-	return text.str();
-}
-
 std::string queueAttribute(const std::string &disk, const std::string &name)
 {
 	return readFile("/sys/block/" + disk.substr(5) + "/queue/" + name);
-}
-
-bool waitAna(Multi &rig, unsigned lane, AnaState state, std::uint32_t nsid = 1, Millis timeout = 5s)
-{
-	return eventually([&] { return rig.path(lane, nsid).anaState == state; }, timeout);
 }
 
 // Private to its controller: the same NSID, of which each controller has its own
@@ -186,7 +173,7 @@ TEST_CASE("paths of one namespace join one disk, with queues and sizes of their 
 		FioLoad load(job);
 		expectGood(load);
 	});
-	INFO(show(shares));
+	INFO(percent(shares));
 	for (auto share : shares)
 		CHECK(share > 0.02);
 }
@@ -207,7 +194,7 @@ TEST_CASE("one policy after another over eight paths, verified", "[multipath][jo
 			INFO(result.text);
 			CHECK(result.good());
 		});
-		INFO(show(shares));
+		INFO(percent(shares));
 		if (policy == "round-robin")
 			for (auto share : shares)
 				CHECK(share == Approx(0.125).margin(0.05));
@@ -393,153 +380,6 @@ TEST_CASE("two paths to a target without ANA are used as equals", "[multipath][j
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("ANA: each state of one path, under verified load", "[multipath][ana][short]")
-{
-	struct Row {
-		const char *state;
-		AnaState shown;
-		bool usable;
-	};
-	const Row rows[] = {{"non-optimized", AnaState::nonOptimized, true},
-			    {"inaccessible", AnaState::inaccessible, false},
-			    {"change", AnaState::change, false},
-			    {"persistent-loss", AnaState::persistentLoss, false}};
-	Multi rig;
-	rig.connectAll();
-	rig.set("iopolicy=round-robin");
-	auto disk = rig.disk();
-	FioLoad load(verifiedJob(disk, 60));
-	REQUIRE(rig.flowing());
-	for (auto &row : rows) {
-		INFO(row.state);
-		rig.lane(0).setAna(1, row.state);
-		REQUIRE(waitAna(rig, 0, row.shown));
-		CHECK(rig.path(0).usable == row.usable);
-		pause(200ms); // what was under way ends
-		auto shares = rig.shares([] { pause(500ms); });
-		INFO(show(shares));
-		CHECK(shares[0] < 0.02);
-		CHECK(shares[1] > 0.98);
-		rig.lane(0).setAna(1, "optimized");
-		REQUIRE(waitAna(rig, 0, AnaState::optimized));
-		shares = rig.shares([] { pause(500ms); });
-		INFO(show(shares));
-		CHECK(shares[0] > 0.3);
-	}
-	expectGoodUntilNow(load);
-}
-
-TEST_CASE("ANA: non-optimized paths carry the load when there is nothing better", "[multipath][ana]")
-{
-	Multi rig;
-	rig.connectAll();
-	rig.set("iopolicy=round-robin");
-	Probe probe(rig.disk());
-	rig.lane(0).setAna(1, "non-optimized");
-	rig.lane(1).setAna(1, "non-optimized");
-	REQUIRE(waitAna(rig, 0, AnaState::nonOptimized));
-	REQUIRE(waitAna(rig, 1, AnaState::nonOptimized));
-	auto shares = rig.shares([] { pause(500ms); });
-	INFO(show(shares));
-	CHECK(shares[0] == Approx(0.5).margin(0.15));
-	expectGood(probe);
-}
-
-TEST_CASE("ANA: no usable path means wait, and the first that comes back ends it", "[multipath][ana][short]")
-{
-	Multi rig;
-	rig.connectAll();
-	Probe probe(rig.disk());
-	auto state = GENERATE("inaccessible", "change");
-	INFO(state);
-	REQUIRE(probe.moves());
-	rig.lane(0).setAna(1, state);
-	rig.lane(1).setAna(1, state);
-	REQUIRE(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }, 5s));
-	auto before = probe.ios();
-	pause(1s);
-	CHECK(probe.ios() == before);
-	rig.lane(1).setAna(1, "non-optimized");
-	CHECK(probe.moves(2s));
-	CHECK(rig.host.nameSpace(1)->waiting == 0);
-	expectGood(probe);
-}
-
-TEST_CASE("ANA: persistent loss on every path is an error, at once", "[multipath][ana]")
-{
-	Multi rig;
-	rig.connectAll();
-	Disk disk(rig.disk());
-	REQUIRE(disk.verified(0, 4096, 1) == 0);
-	rig.lane(0).setAna(1, "persistent-loss");
-	rig.lane(1).setAna(1, "persistent-loss");
-	REQUIRE(waitAna(rig, 1, AnaState::persistentLoss));
-	Stopwatch watch;
-	Buffer b(4096);
-	CHECK(disk.write(0, b) < 0);
-	CHECK(watch.elapsed() < slowly(3s));
-	rig.lane(0).setAna(1, "optimized");
-	REQUIRE(rig.waitPaths(1));
-	CHECK(disk.verified(0, 4096, 2) == 0);
-}
-
-TEST_CASE("ANA: a change that outlasts ANATT is waited for no longer", "[multipath][ana][long]")
-{
-	Multi rig;
-	rig.connectAll();
-	Disk disk(rig.disk());
-	REQUIRE(disk.verified(0, 4096, 1) == 0);
-	rig.lane(0).setAna(1, "change");
-	rig.lane(1).setAna(1, "change");
-	REQUIRE(waitAna(rig, 1, AnaState::change));
-	Stopwatch watch;
-	Buffer b(4096);
-	CHECK(disk.read(0, b) < 0);
-	CHECK(watch.elapsed() > 7s); // the kernel's target says 10 s
-	CHECK(watch.elapsed() < slowly(25s));
-	CHECK(kernelSaid("in ANA state change for longer than ANATT"));
-	rig.lane(0).setAna(1, "optimized");
-	REQUIRE(rig.waitPaths(1));
-	CHECK(disk.verified(0, 4096, 2) == 0);
-}
-
-TEST_CASE("ANA: states that flip under verified load on two namespaces", "[multipath][ana]")
-{
-	Multi rig({.lanes = 3, .namespaces = {32 * mib, 32 * mib}});
-	rig.connectAll();
-	rig.set("iopolicy=round-robin");
-	FioLoad one(verifiedJob(rig.disk(1), 60)), two(verifiedJob(rig.disk(2), 60));
-	const char *states[] = {"optimized", "inaccessible", "non-optimized", "change"};
-	for (unsigned i = 0; i < 40; i++) {
-		// lane 0 always serves; of the others, group 1 and group 2 differ
-		rig.lane(1 + i % 2).setAna(1, states[i % 4]);
-		rig.lane(1 + i / 2 % 2).setAna(2, states[(i + 2) % 4]);
-		pause(100ms);
-	}
-	expectGoodUntilNow(one);
-	expectGoodUntilNow(two);
-}
-
-TEST_CASE("ANA: a namespace that moves to another group, under load", "[multipath][ana]")
-{
-	Multi rig;
-	rig.connectAll();
-	rig.set("iopolicy=round-robin");
-	rig.lane(0).setAna(5, "inaccessible");
-	rig.lane(1).setAna(5, "optimized");
-	FioLoad load(verifiedJob(rig.disk(), 60));
-	REQUIRE(rig.flowing());
-	rig.subsystem().moveGroup(1, 5);
-	CHECK(eventually([&] { return rig.path(0).anaGroup == 5u && rig.path(1).anaGroup == 5u; }, 5s));
-	CHECK(waitAna(rig, 0, AnaState::inaccessible));
-	CHECK(rig.path(1).usable);
-	pause(500ms);
-	rig.subsystem().moveGroup(1, 1);
-	CHECK(eventually([&] { return rig.path(0).anaGroup == 1u; }, 5s));
-	CHECK(waitAna(rig, 0, AnaState::optimized));
-	expectGoodUntilNow(load);
-}
-
 TEST_CASE("a path added at run time takes load at once", "[multipath][change]")
 {
 	Multi rig;
@@ -549,7 +389,7 @@ TEST_CASE("a path added at run time takes load at once", "[multipath][change]")
 	REQUIRE(rig.flowing());
 	rig.connect(1);
 	auto shares = rig.shares([] { pause(1s); });
-	INFO(show(shares));
+	INFO(percent(shares));
 	CHECK(shares[1] > 0.3);
 	expectGoodUntilNow(load);
 }
@@ -607,11 +447,11 @@ TEST_CASE("numa stays with one path, round-robin uses all alike", "[multipath][p
 	auto disk = rig.disk();
 	rig.set("iopolicy=numa");
 	auto shares = rig.shares([&] { flow(disk, 1); });
-	INFO(show(shares));
+	INFO(percent(shares));
 	CHECK(*std::max_element(shares.begin(), shares.end()) > 0.99);
 	rig.set("iopolicy=round-robin");
 	shares = rig.shares([&] { flow(disk, 1); });
-	INFO(show(shares));
+	INFO(percent(shares));
 	for (auto share : shares)
 		CHECK(share == Approx(0.25).margin(0.05));
 }
@@ -626,11 +466,11 @@ TEST_CASE("queue-depth and latency prefer the fast path", "[multipath][policy][t
 		rig.set("iopolicy=" + std::string(policy));
 		rig.lane(1).link().impair(delay(20ms));
 		auto shares = rig.shares([&] { flow(disk, 2, 8); });
-		INFO("one of them slow: " << show(shares));
+		INFO("one of them slow: " << percent(shares));
 		CHECK(shares[0] > 0.7);
 		rig.lane(1).link().repair();
 		shares = rig.shares([&] { flow(disk, 2, 8); });
-		INFO("both fast: " << show(shares));
+		INFO("both fast: " << percent(shares));
 		CHECK(shares[1] > 0.25);
 		CHECK(shares[1] < 0.75);
 	}
@@ -646,12 +486,12 @@ TEST_CASE("latency: a path that has recovered is back within a second", "[multip
 	REQUIRE(rig.flowing());
 	pause(1s);
 	auto slow = rig.shares([] { pause(500ms); });
-	INFO("while slow: " << show(slow));
+	INFO("while slow: " << percent(slow));
 	CHECK(slow[1] < 0.15);
 	rig.lane(1).link().repair();
 	pause(slowly(1s)); // on a slow kernel what is under way takes as long
 	auto fast = rig.shares([] { pause(1s); });
-	INFO("after that: " << show(fast));
+	INFO("after that: " << percent(fast));
 	CHECK(fast[1] > 0.2);
 	expectGoodUntilNow(load);
 }
@@ -661,7 +501,7 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	Multi rig;
 	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(300ms); }); // a delay of that is no loss
 	rig.lane(1).setAna(1, "non-optimized");
-	REQUIRE(waitAna(rig, 1, AnaState::nonOptimized));
+	REQUIRE(rig.waitAna(1, AnaState::nonOptimized));
 	auto disk = rig.disk();
 	auto part = [&](unsigned depth) { return rig.shares([&] { flow(disk, 2, depth); })[1]; };
 	rig.set("iopolicy=latency");
@@ -706,14 +546,14 @@ TEST_CASE("degrade: an outlier is left out with an event, and returns with one",
 	CHECK(told(EventType::degraded));
 	CHECK(rig.path(2).degraded);
 	auto shares = rig.shares([] { pause(slowly(1s)); });
-	INFO("left out: " << show(shares));
+	INFO("left out: " << percent(shares));
 	CHECK(shares[2] < 0.1);
 	CHECK(shares[2] > 0); // probes
 	rig.lane(2).link().repair();
 	CHECK(told(EventType::restored));
 	CHECK_FALSE(rig.path(2).degraded);
 	shares = rig.shares([] { pause(slowly(1s)); });
-	INFO("back: " << show(shares));
+	INFO("back: " << percent(shares));
 	CHECK(shares[2] > 0.2);
 	expectGoodUntilNow(load);
 }
@@ -729,7 +569,7 @@ TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath]
 	pause(2s);
 	rig.lane(1).close(); // what is left is an outlier
 	auto shares = rig.shares([] { pause(slowly(1500ms)); });
-	INFO(show(shares));
+	INFO(percent(shares));
 	CHECK(shares[0] > 0.9);
 	rig.lane(1).open();
 	expectGoodUntilNow(load);
@@ -750,10 +590,10 @@ TEST_CASE("a queue that is full does not hold up what another path has room for"
 		rig.lane(n).link().impair(delay(5ms));
 	rig.set("iopolicy=numa"); // stays with the eldest path, as long as that takes more
 	auto shares = rig.shares([&] { flow(rig.disk(), 2, 4); });
-	INFO("few: " << show(shares));
+	INFO("few: " << percent(shares));
 	CHECK(shares[1] > 0.98);
 	shares = rig.shares([&] { flow(rig.disk(), 2, 64); });
-	INFO("many: " << show(shares));
+	INFO("many: " << percent(shares));
 	CHECK(shares[0] > 0.3 / slow());
 	CHECK(shares[1] > 0.05);
 }

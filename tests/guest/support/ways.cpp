@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -69,6 +70,11 @@ bool Ways::allLive(Millis timeout)
 		timeout);
 }
 
+bool Ways::waitAna(unsigned lane, nvmeof::AnaState state, std::uint32_t nsid, Millis timeout)
+{
+	return eventually([&] { return path(lane, nsid).anaState == state; }, timeout);
+}
+
 std::string Ways::subsystemName()
 {
 	for (auto &s : take(host_.client().subsystems()))
@@ -126,6 +132,14 @@ std::vector<double> Ways::shares(const std::function<void()> &action, std::uint3
 	for (auto &p : part)
 		p = sum > 0 ? p / sum : 0;
 	return part;
+}
+
+std::string percent(const std::vector<double> &shares)
+{
+	std::ostringstream text;
+	for (auto s : shares)
+		text << static_cast<int>(s * 100 + 0.5) << " % ";
+	return text.str();
 }
 
 unsigned Ways::busyLane()

@@ -31,6 +31,7 @@ public:
 	nvmeof::Path path(unsigned lane, std::uint32_t nsid = 1); // throws when there is none
 	bool waitPaths(std::uint32_t usable, std::uint32_t nsid = 1, Millis timeout = 20s);
 	bool allLive(Millis timeout = 20s);
+	bool waitAna(unsigned lane, nvmeof::AnaState state, std::uint32_t nsid = 1, Millis timeout = 5s);
 
 	std::string subsystemName();
 	Output trySet(const std::string &values); // nvmeofctl set nvmeof0 VALUES
@@ -50,6 +51,7 @@ private:
 	Host &host_;
 };
 
+std::string percent(const std::vector<double> &shares); // "30 % 70 %"
 // Verified, at depth; ends after so many seconds.
 FioJob verifiedJob(const std::string &disk, unsigned seconds, unsigned depth = 8);
 void expectGood(FioLoad &load);
