@@ -12,6 +12,7 @@ nof_class_const struct class nof_subsys_class = {
 nof_class_const struct class nof_ctrl_class = {
 	.name		= "nvmeof",
 	.dev_groups	= nof_ctrl_attr_groups,
+	.dev_uevent	= nof_ctrl_uevent,
 };
 
 nof_class_const struct class nof_generic_class = {

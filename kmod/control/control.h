@@ -4,7 +4,10 @@
 #define NOF_CONTROL_H
 
 #include <linux/device.h>
+#include "compat/dev.h"
 #include "core/event.h"
+
+struct kobj_uevent_env;
 
 /* Before the first object can exist, and after the last one is gone. */
 int nof_control_init(void);
@@ -21,6 +24,11 @@ extern const struct attribute_group *nof_subsys_attr_groups[];
 extern const struct nof_event_ops nof_genl_event_ops;
 
 extern nof_class_const struct class nof_generic_class;
+
+/* uevent.c: variables of each uevent of a controller; one of its own when it is live, and for an asynchronous event */
+int nof_ctrl_uevent(nof_class_device *dev, struct kobj_uevent_env *env);
+void nof_uevent_connected(struct nof_ctrl *ctrl);
+void nof_uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page);
 
 /* generic.c */
 int nof_generic_init(void);

@@ -5,6 +5,7 @@
 #include "control/genl.h"
 #include "control/put.h"
 #include "core/ctrl.h"
+#include "core/state.h"
 #include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
@@ -85,6 +86,8 @@ static void ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_
 	int err = 0;
 
 	lockdep_assert_not_held(&ctrl->subsys->lock);
+	if (ev == NVMEOF_EVENT_STATE && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		nof_uevent_connected(ctrl);
 	if (!begin(&ntf, NVMEOF_CMD_CTRL_NTF, ev))
 		return;
 	if (ev == NVMEOF_EVENT_STATE)
@@ -134,6 +137,7 @@ static void aen_event(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 {
 	struct nof_reply ntf;
 
+	nof_uevent_aen(ctrl, type, info, log_page);
 	if (!begin(&ntf, NVMEOF_CMD_AEN_NTF, NVMEOF_EVENT_AEN))
 		return;
 	events_end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_CTRL_NAME, nof_ctrl_name(ctrl)) ?:

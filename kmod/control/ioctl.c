@@ -120,26 +120,6 @@ static int submit_io(const struct nof_caller *who, struct nof_head *head, void _
 	return io_cmd(who, head, &p, false, &result);
 }
 
-/* A controller that an admin command of this disk's can go to, best one with a usable path; with a reference. */
-static struct nof_ctrl *live_ctrl(struct nof_head *head)
-{
-	struct nof_ctrl *best = NULL;
-	struct nof_path *path;
-
-	mutex_lock(&head->subsys->lock);
-	list_for_each_entry(path, &head->paths, entry) {
-		if (nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE)
-			continue;
-		best = path->ctrl;
-		if (path->usable)
-			break;
-	}
-	if (best)
-		nof_ctrl_get(best);
-	mutex_unlock(&head->subsys->lock);
-	return best;
-}
-
 static int disk_admin_cmd(const struct nof_caller *who, struct nof_head *head, void __user *arg, bool wide)
 {
 	struct nvme_passthru_cmd64 p;
@@ -150,7 +130,7 @@ static int disk_admin_cmd(const struct nof_caller *who, struct nof_head *head, v
 	ret = get_passthru(&p, arg) ?: nof_caller_admin(who, head, &p, &grant);
 	if (ret)
 		return ret;
-	ctrl = live_ctrl(head);
+	ctrl = nof_head_live_ctrl(head);
 	if (!ctrl)
 		return -EAGAIN;
 	ret = admin_send(ctrl, &p, &grant, arg, wide);
@@ -258,14 +238,12 @@ static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide, bool 
 }
 
 /* As with the in-tree host, the call returns when the controller is live again; for as long as one attempt may take. */
-static int reset(struct nof_ctrl *ctrl)
+static int wait_reset(struct nof_ctrl *ctrl, int ret)
 {
 	long left = msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
-	int err;
 
-	err = nof_ctrl_reset(ctrl, NULL);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	left = wait_event_interruptible_timeout(ctrl->state_wq, nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ||
 						nof_state_ends(nof_ctrl_state(ctrl)), left);
 	/* done it is: not to be done again when the signal was handled */
@@ -294,7 +272,9 @@ long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
 	case NVME_IOCTL_IO64_CMD_VEC:
 		return ctrl_io_cmd(ctrl, arg, true, true);
 	case NVME_IOCTL_RESET:
-		return reset(ctrl);
+		return wait_reset(ctrl, nof_ctrl_reset(ctrl, NULL));
+	case NVME_IOCTL_SUBSYS_RESET:
+		return nof_ctrl_reset_subsys(ctrl);
 	case NVME_IOCTL_RESCAN:
 		return nof_ctrl_rescan(ctrl, NULL);
 	default:

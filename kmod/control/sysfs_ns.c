@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Attributes of the disk /sys/block/nvmeof0n1; udev's stock rules need wwid and nsid. */
+#include <linux/jiffies.h>
 #include <linux/nvme.h>
+#include <linux/slab.h>
 #include <linux/sysfs.h>
 #include <linux/uuid.h>
+#include "core/ctrl.h"
+#include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
@@ -33,6 +37,41 @@ NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
 NS_ATTR(held, "%u", nof_fence_held(head));
 NS_ATTR(nr_usable, "%u", nof_head_nr_usable(head));
 
+/* Whoever reads this has a controller asked, so not more often */
+#define NUSE_RATE	(5 * HZ)
+
+static int nuse_update(struct nof_head *head)
+{
+	struct nvme_id_ns *id = kmalloc(sizeof(*id), GFP_KERNEL);
+	struct nof_ctrl *ctrl;
+	int ret = -ENOTCONN;
+
+	if (!id)
+		return -ENOMEM;
+	ctrl = nof_head_live_ctrl(head);
+	if (ctrl)
+		ret = nof_identify(ctrl, NVME_ID_CNS_NS, head->nsid, id);
+	if (!ret)
+		WRITE_ONCE(head->nuse, le64_to_cpu(id->nuse));
+	if (ctrl)
+		nof_ctrl_put(ctrl);
+	kfree(id);
+	return ret > 0 ? -EIO : ret;
+}
+
+/* Blocks in use, as in-tree from 6.9 on */
+static ssize_t nuse_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct nof_head *head = to_head(dev);
+	unsigned long at = READ_ONCE(head->nuse_at);
+	int ret = 0;
+
+	if ((!at || time_after(jiffies, at + NUSE_RATE)) && cmpxchg(&head->nuse_at, at, jiffies | 1) == at)
+		ret = nuse_update(head);
+	return ret ?: sysfs_emit(buf, "%llu\n", READ_ONCE(head->nuse));
+}
+static DEVICE_ATTR_RO(nuse);
+
 static struct attribute *ns_attrs[] = {
 	&dev_attr_wwid.attr,
 	&dev_attr_nsid.attr,
@@ -41,6 +80,7 @@ static struct attribute *ns_attrs[] = {
 	&dev_attr_eui.attr,
 	&dev_attr_csi.attr,
 	&dev_attr_metadata_bytes.attr,
+	&dev_attr_nuse.attr,
 	&dev_attr_waiting.attr,
 	&dev_attr_held.attr,
 	&dev_attr_nr_usable.attr,

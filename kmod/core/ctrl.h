@@ -396,6 +396,11 @@ int nof_ctrl_wait_deleted(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
  * and LIVE. Returns before it is done.
  */
 int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+/*
+ * NVM Subsystem Reset: all controllers of the subsystem start over, those of other hosts, too, and are connected again.
+ * -ENOTTY where the controller has none, -EBUSY unless live, or the NVMe status. Returns before it is done.
+ */
+int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl);
 /* Scans namespaces now. -ENOTCONN unless live. */
 int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /*

@@ -450,6 +450,16 @@ bool nof_ns_ids_match(const struct nof_ns_ids *a, const struct nof_ns_ids *b)
 	return common && a->csi == b->csi && same_ids(a, b, common);
 }
 
+bool nof_ns_ids_clash(const struct nof_ns_ids *a, const struct nof_ns_ids *b)
+{
+	u8 common = a->have & b->have, kind;
+
+	for (kind = NOF_ID_EUI64; kind <= NOF_ID_UUID; kind <<= 1)
+		if (common & kind && same_ids(a, b, kind))
+			return true;
+	return false;
+}
+
 bool nof_ns_ids_equal(const struct nof_ns_ids *a, const struct nof_ns_ids *b)
 {
 	return a->have == b->have && a->csi == b->csi && same_ids(a, b, a->have);

@@ -128,6 +128,8 @@ const char *nof_identify_descs(const void *buf, size_t len, struct nof_ns_ids *i
 
 /* True when both name the same namespace: at least one kind of identifier in common, and none that differs. */
 bool nof_ns_ids_match(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
+/* True when they must not be two disks: one identifier in common */
+bool nof_ns_ids_clash(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
 bool nof_ns_ids_equal(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
 
 #endif

@@ -39,6 +39,8 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 /* Made room for, or so it was; then another path made the disk, or came to one that lingered */
 static const char too_narrow[] = "the disk promises more than this path can do; tried again later";
 
+static const char twin[] = "a disk of another subsystem has its identifiers; tried again when that has gone";
+
 static const char other_pi[] = "protection information differs from the namespace's other paths";
 static const char other_zones[] = "zone size differs from the namespace's other paths";
 static const char more_zones[] = "a zoned namespace has another size than its disk, which stays as it is";
@@ -99,6 +101,8 @@ static const char *attach_not_shown(const struct nof_head *head, int ret)
 {
 	if (ret == -EPROTO && head->zone_fault)
 		return head->zone_fault;
+	if (ret == -EEXIST)
+		return twin;
 	return ret == -ENOMEM ? no_memory : no_disk;
 }
 

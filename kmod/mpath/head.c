@@ -12,6 +12,7 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/reserve.h"
+#include "mpath/twins.h"
 #include "mpath/zones.h"
 
 /* However many a target has: each is a disk here */
@@ -391,40 +392,6 @@ int nof_head_enlist(struct nof_head *head)
 	return 0;
 }
 
-static struct nof_head *find_same(struct nof_subsys *s, const struct nof_head *head)
-{
-	struct nof_head *other;
-
-	list_for_each_entry(other, &s->heads, entry)
-		if (test_bit(NOF_HEAD_ADDED, &other->flags) && nof_ns_ids_match(&other->format.ids, &head->format.ids))
-			return other;
-	return NULL;
-}
-
-/* Links in /dev/disk/by-id can name one of them only: a copy of a volume, or one target known by two names */
-static void tell_same(struct nof_head *head)
-{
-	struct nof_head *other;
-	struct nof_subsys *s;
-	bool found = false;
-
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		if (s == head->subsys)
-			continue;
-		mutex_lock(&s->lock);
-		other = find_same(s, head);
-		if (other)
-			pr_warn("nvmeof: %s has the identifiers of %s, which is of another subsystem\n",
-				nof_head_name(head), nof_head_name(other));
-		found |= other != NULL;
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
-	if (found)
-		nof_events->ns(head, NVMEOF_EVENT_SAME_IDS);
-}
-
 /* The partition table is read later: nothing here waits for I/O. */
 static int head_add(struct nof_head *head)
 {
@@ -433,16 +400,19 @@ static int head_add(struct nof_head *head)
 	ret = head->format.zone_blocks ? nof_zones_begin(head) : 0;
 	if (ret)
 		return ret;
-	ret = nof_generic_add(head);
+	ret = nof_twins_claim(head);
 	if (ret)
 		return ret;
+	ret = nof_generic_add(head);
+	if (ret)
+		goto unclaim;
 	nof_subsys_enter(head->subsys);
 	set_bit(GD_SUPPRESS_PART_SCAN, &head->disk->state);
 	ret = device_add_disk(&head->subsys->dev, head->disk, nof_head_attr_groups);
 	if (ret) {
 		nof_subsys_leave(head->subsys);
 		nof_generic_del(head);
-		return ret;
+		goto unclaim;
 	}
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
 	/* listed from here on */
@@ -451,12 +421,15 @@ static int head_add(struct nof_head *head)
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
-	tell_same(head);
+	nof_twins_tell(head);
 	mutex_lock(&head->subsys->lock);
 	nof_notice_head(head);
 	mutex_unlock(&head->subsys->lock);
 	queue_work(nof_disk_wq, &head->part_work);
 	return 0;
+unclaim:
+	nof_twins_release(head);
+	return ret;
 }
 
 int nof_head_show(struct nof_head *head)
@@ -570,6 +543,7 @@ void nof_head_delist(struct nof_head *head)
 	if (added)
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
 	mutex_unlock(&s->news_lock);
+	nof_twins_release(head);
 	if (added)
 		nof_subsys_leave(s);
 }
@@ -614,4 +588,23 @@ struct nof_head *nof_head_find(const char *name)
 	}
 	mutex_unlock(&nof_subsystems_lock);
 	return found;
+}
+
+struct nof_ctrl *nof_head_live_ctrl(struct nof_head *head)
+{
+	struct nof_ctrl *best = NULL;
+	struct nof_path *path;
+
+	mutex_lock(&head->subsys->lock);
+	list_for_each_entry(path, &head->paths, entry) {
+		if (nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE)
+			continue;
+		best = path->ctrl;
+		if (path->usable)
+			break;
+	}
+	if (best)
+		nof_ctrl_get(best);
+	mutex_unlock(&head->subsys->lock);
+	return best;
 }

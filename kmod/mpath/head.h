@@ -31,6 +31,7 @@ enum nof_head_flag {
 	NOF_HEAD_UNHELD,	/* going: fencing ends its requests instead of holding them. Under subsys->fence_lock */
 	NOF_HEAD_UNREAD,	/* its partition table was not read, as no path is usable. Under subsys->lock */
 	NOF_HEAD_HIDDEN,	/* the disk comes when a path is usable for the first time. Under subsys->lock */
+	NOF_HEAD_CLAIMS,	/* its identifiers, see mpath/twins.c. Under nof_subsystems_lock */
 	NOF_HEAD_LINGERS,	/* no path left, but kept for delayed_removal_secs: I/O waits. Under subsys->lock */
 };
 
@@ -57,6 +58,7 @@ enum nof_head_flag {
  * @show_lock:	making the disk and its paths visible; outer to subsys->lock
  * @show_work:	does so, for one that was hidden
  * @part_work:	reads the partition table
+ * @nuse:	blocks in use as last identified, at @nuse_at (jiffies, 0 for never), see control/sysfs_ns.c
  * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
  * @reserve_lock: one change of reservations at a time; held until its outcome is known
  * @reserve_others: changes of reservations that were done by passthrough, which takes no @reserve_lock
@@ -106,6 +108,8 @@ struct nof_head {
 	struct mutex		show_lock;
 	struct work_struct	show_work;
 	struct work_struct	part_work;
+	u64			nuse;
+	unsigned long		nuse_at;
 	struct delayed_work	removal_work;
 	unsigned long		removal_at;
 	struct delayed_work	expiry_work;
@@ -208,6 +212,8 @@ static inline struct nof_head *nof_head_pin(struct nof_head *head)
 struct nof_head *nof_head_find(const char *name);
 void nof_head_put(struct nof_head *head);
 void nof_head_unpin(struct nof_head *head);
+/* One that an admin command of this disk's can go to, best one with a usable path; with a reference, or NULL. */
+struct nof_ctrl *nof_head_live_ctrl(struct nof_head *head);
 /* Bytes */
 u64 nof_head_size(const struct nof_head *head);
 u32 nof_head_nr_usable(struct nof_head *head);

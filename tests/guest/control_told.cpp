@@ -37,6 +37,8 @@ TEST_CASE("a controller's settings and ends by sysfs, with the in-tree driver's 
 	CHECK(readFile(file("dctype")) == "none");
 	CHECK(readFile("/sys/block/" + rig.disk().substr(5) + "/csi") == "0");
 	CHECK(readFile("/sys/block/" + rig.disk().substr(5) + "/metadata_bytes") == "0");
+	// as the target says: all of a namespace without thin provisioning is in use
+	CHECK(std::stoull(readFile("/sys/block/" + rig.disk().substr(5) + "/nuse")) > 0);
 	CHECK(write("ctrl_loss_tmo", "120"));
 	CHECK(write("fast_io_fail_tmo", "60"));
 	CHECK(write("reconnect_delay", "3"));
@@ -136,20 +138,66 @@ TEST_CASE("the owner of a controller is kept, changed, and taken away", "[contro
 	CHECK(rig.host.controller(c.name).ctrlLoss == c.ctrlLoss); // nothing else has changed
 }
 
-TEST_CASE("two subsystems with one namespace are told", "[control][same-ids]")
+// One target known by two names, or a copy of a volume whose identifiers are those of the original
+struct Copy {
+	nvmet::Subsystem subsystem{"testcopy"}; // and its NQN is none
+	Loop backing{8 << 20};
+	Rig &rig;
+
+	explicit Copy(Rig &r) : rig(r)
+	{
+		subsystem.addNamespace(1, backing.device(), {.uuid = nvmet::Subsystem::uuidFor(1)});
+		rig.port.link(subsystem);
+	}
+	~Copy() { rig.port.unlink(subsystem); }
+
+	Output connect(const std::string &wait)
+	{
+		return run("nvmeofctl connect -t " + transport() + " -n testcopy -a " + here() + " --wait " + wait);
+	}
+	static bool hasDisk() { return run("nvmeofctl list --json").text.find("nvmeof1n1") != std::string::npos; }
+};
+
+TEST_CASE("of two namespaces with one identifier the second is held back until the first has gone",
+	  "[control][same-ids]")
 {
 	Rig rig;
 	rig.connect();
 	const std::string first = rig.disk();
-	nvmet::Subsystem copy("testcopy"); // and its NQN is none
-	Loop backing(8 << 20);
-	copy.addNamespace(1, backing.device()); // its UUID is made from the NSID
-	rig.port.link(copy);
-	Watch watch;
-	auto connected = run("nvmeofctl connect -t " + transport() + " -n testcopy -a " + here() + " --wait ns");
+	Copy copy(rig);
+	auto connected = copy.connect("ctrl");
 	INFO(connected.text);
 	CHECK(connected.status == 0);
 	CHECK(connected.text.find("testcopy: no NQN by the specification") != std::string::npos);
+	CHECK(eventually([] { return kernelSaid("namespace 1 is held back: nvmeof0n1, of another subsystem"); }, 5s));
+	CHECK_FALSE(Copy::hasDisk());
+	auto shown = run("nvmeofctl show nvmeof1c1");
+	INFO(shown.text);
+	CHECK(shown.text.find("a disk of another subsystem has its identifiers") != std::string::npos);
+	// it is looked at again when the first has gone, and then that one is held back
+	must("nvmeofctl disconnect -n " + std::string(testNqn));
+	CHECK(eventually([] { return Copy::hasDisk(); }, 5s));
+	rig.connect();
+	pause(500ms);
+	CHECK_FALSE(run("nvmeofctl list --json").text.find("nvmeof0n1") != std::string::npos);
+	must("nvmeofctl disconnect -n testcopy");
+	CHECK(eventually([&] { return run("nvmeofctl list --json").text.find("nvmeof0n1") != std::string::npos; }, 5s));
+	CHECK(rig.disk() == first);
+}
+
+TEST_CASE("two namespaces with one identifier are told where both may be disks", "[control][same-ids]")
+{
+	struct Allowed {
+		Allowed() { set("1"); }
+		~Allowed() { set("0"); }
+		static void set(const char *value) { writeFile("/sys/module/nvmeof/parameters/duplicate_ids", value); }
+	} allowed;
+	Rig rig;
+	rig.connect();
+	const std::string first = rig.disk();
+	Copy copy(rig);
+	Watch watch;
+	CHECK(copy.connect("ns").status == 0);
 	auto event = watch.find([](const nvmeof::Event &e) { return e.type == EventType::sameIds; });
 	REQUIRE(event);
 	auto listed = run("nvmeofctl list");
@@ -158,7 +206,6 @@ TEST_CASE("two subsystems with one namespace are told", "[control][same-ids]")
 	CHECK(listed.text.find("has the same identifiers") != std::string::npos);
 	CHECK(run("nvmeofctl disconnect -n testcopy").status == 0);
 	CHECK(run("nvmeofctl list").text.find("has the same identifiers") == std::string::npos);
-	rig.port.unlink(copy);
 }
 
 TEST_CASE("a target that wants authentication ends connect with code 5", "[control][authentication]")

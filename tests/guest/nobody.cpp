@@ -7,6 +7,7 @@
 #include "support/ports.h"
 #include "support/rig.h"
 #include "support/ring.h"
+#include "support/zoned.h"
 #include "target/acts.h"
 
 #include <catch2/catch.hpp>
@@ -698,6 +699,27 @@ TEST_CASE("I/O commands without privilege: as the in-tree driver allows them", "
 	}
 }
 
+TEST_CASE("fio without privilege, on nodes that are open to it", "[nobody][ioctl][fio]")
+{
+	NullDisk zones({});
+	Rig rig;
+	rig.subsystem.addNamespace(2, zones.device());
+	rig.connect();
+	auto disk = rig.disk(), zoned = rig.host.disk(2), node = genericOf(disk);
+	REQUIRE_FALSE(zoned.empty());
+	must("chmod 0666 " + disk + " " + zoned + " " + node);
+	const std::string job = "cd /tmp; mkdir -p nobody; chmod 0777 nobody; cd nobody; fio --name=j --bs=4k ";
+	const std::string lines[] = {
+		job + "--direct=1 --size=1m --rw=randrw --verify=crc32c --filename=" + disk,
+		job + "--size=1m --rw=randrw --ioengine=io_uring_cmd --cmd_type=nvme --filename=" + node,
+		job + "--direct=1 --size=4m --rw=write --zonemode=zbd --max_open_zones=4 --filename=" + zoned,
+	};
+	for (auto &line : lines) {
+		INFO(line);
+		CHECK(as(Who::nobody, [&] { return run(line).status; }) == 0);
+	}
+}
+
 TEST_CASE("Identify without privilege: four at once, whoever waits", "[nobody][ioctl][bounds]")
 {
 	static const auto unanswered = target::acts::always(target::Hook::command, [](target::Strike &s) {
@@ -723,6 +745,47 @@ TEST_CASE("Identify without privilege: four at once, whoever waits", "[nobody][i
 	}
 	CHECK(ports.host.waitState(c.name, ControllerState::live, 10s));
 	CHECK(identify(node.fd, 1, 0) == 0);
+}
+
+namespace {
+
+// What the kernel has allocated for the processes of a container, bytes
+std::uint64_t kernelMemory(const std::string &container)
+{
+	return std::stoull(must("awk '$1 == \"kernel\" { print $2 }' " + container + "/memory.stat"));
+}
+
+} // namespace
+
+TEST_CASE("the buffer of a command is memory of its sender's container", "[nobody][ioctl][memory]")
+{
+	static const auto unanswered = target::acts::always(target::Hook::command, [](target::Strike &s) {
+		return target::acts::verdict(s.log(target::log_smart), s, target::Verdict::drop);
+	});
+	const std::string root = "/sys/fs/cgroup", container = root + "/memory-test";
+	constexpr std::uint64_t length = 1 << 20;
+	must("mountpoint -q " + root + " || mount -t cgroup2 none " + root + "; echo +memory > " + root +
+	     "/cgroup.subtree_control; mkdir -p " + container);
+	{
+		Ports ports({target::Config{}});
+		auto c = ports.connectAll()[0];
+		ports[0].script().arm(unanswered, target::Script::forever);
+		auto dwords = length / 4 - 1; // NUMDL and NUMDU
+		Background sender("echo $$ > " + container + "/cgroup.procs; exec nvme admin-passthru /dev/" + c.name +
+				  " --opcode=2 --namespace-id=0xffffffff --read --data-len=" + std::to_string(length) +
+				  " --cdw10=" + std::to_string(2 | (dwords & 0xffff) << 16) +
+				  " --cdw11=" + std::to_string(dwords >> 16));
+		REQUIRE(ports[0].script().waitStrikes(1, slowly(10s)));
+		auto used = kernelMemory(container);
+		INFO(used << " bytes");
+		CHECK(used >= length);
+		CHECK(used < 2 * length);
+		ports[0].script().disarm();
+		ports[0].dropConnections();
+		CHECK(sender.wait(slowly(10s)).status > 0);
+		CHECK(eventually([&] { return kernelMemory(container) < length / 2; }, slowly(10s)));
+	}
+	must("rmdir " + container);
 }
 
 TEST_CASE("a time limit of a command's own is for the privileged, and ends no association", "[nobody][ioctl][timeout]")

@@ -104,6 +104,19 @@ target::Config activates(std::uint16_t mtfa)
 	return c;
 }
 
+constexpr std::uint32_t propNssr = 0x20, nssrReset = 0x4e564d65;
+constexpr std::uint64_t capNssrs = 1ull << 36;
+std::atomic<unsigned> subsystemResets{0};
+
+const auto hasSubsystemReset = always(Hook::property, [](target::Strike &s) {
+	return target::acts::when(s.cmd && s.cmd->cdw11 == target::prop_cap, [&] { *s.value |= capNssrs; });
+});
+const auto resets = always(Hook::command, [](target::Strike &s) {
+	bool asked = s.is(target::op_fabrics) && s.cmd->fctype() == target::fc_property_set && s.cmd->cdw11 == propNssr;
+	subsystemResets += asked && s.cmd->cdw12 == nssrReset;
+	return target::acts::failed(asked, s, target::st_ok);
+});
+
 } // namespace
 
 TEST_CASE("no I/O runs beside an admin command whose effects say so", "[passthru][effects][short]")
@@ -222,6 +235,41 @@ TEST_CASE("firmware that is not active in time: the controller is connected agai
 	CHECK(ports.host.waitState(c.name, ControllerState::live, 10s));
 	CHECK(disk.read(0, data) == 0);
 	CHECK_FALSE(ports.host.controller(c.name).firmwareLeft);
+}
+
+TEST_CASE("an NVM Subsystem Reset goes to the controller, which is connected again", "[passthru][subsystem-reset]")
+{
+	Ports ports({config()});
+	auto reset = [](const std::string &name) {
+		int fd = ::open(("/dev/" + name).c_str(), O_RDWR | O_CLOEXEC);
+		auto got = ::ioctl(fd, NVME_IOCTL_SUBSYS_RESET);
+		auto error = got < 0 ? errno : 0;
+		::close(fd);
+		return error;
+	};
+	auto c = ports.connectAll()[0];
+	CHECK(reset(c.name) == ENOTTY); // this controller has none, as in-tree
+	ports.host.disconnectAll();
+	ports[0].script().arm(hasSubsystemReset, target::Script::forever);
+	c = ports.connectAll()[0];
+	Disk disk(ports.disk());
+	Background monitor("exec udevadm monitor --kernel --property --subsystem-match=nvmeof");
+	pause(500ms);
+	ports[0].script().arm(resets, target::Script::forever);
+	CHECK(reset(c.name) == 0);
+	CHECK(subsystemResets == 1);
+	ports[0].script().disarm();
+	CHECK(eventually([&] { return ports.host.controller(c.name).reconnects > c.reconnects; }, 10s));
+	Buffer data(length);
+	CHECK(disk.read(0, data) == 0);
+	// what rules of udev's are told, under the in-tree driver's names
+	pause(500ms);
+	monitor.interrupt();
+	auto events = monitor.wait(5s).text;
+	INFO(events);
+	for (auto variable : {"NVME_EVENT=connected",
+			      "NVME_TRTYPE=", "NVME_TRADDR=", "NVME_TRSVCID=", "NVME_HOST_TRADDR=", "NVME_HOST_IFACE="})
+		CHECK(events.find(variable) != std::string::npos);
 }
 
 } // namespace guest::passthru_effects

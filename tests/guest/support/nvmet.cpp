@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "nvmet.h"
 
+#include "host.h"
 #include "netns.h"
 #include "shell.h"
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <system_error>
 
 namespace guest::nvmet {
@@ -62,8 +64,14 @@ std::string Subsystem::dir(std::uint32_t nsid) const
 
 std::string Subsystem::uuidFor(std::uint32_t nsid)
 {
+	return uuidFor(nsid, testNqn);
+}
+
+std::string Subsystem::uuidFor(std::uint32_t nsid, const std::string &nqn)
+{
 	char text[40];
-	std::snprintf(text, sizeof(text), "7a3e1c00-5d0b-4a6f-9e2d-0000%08x", nsid);
+	std::snprintf(text, sizeof(text), "%08x-5d0b-4a6f-9e2d-0000%08x",
+		      static_cast<unsigned>(std::hash<std::string>{}(nqn)), nsid);
 	return text;
 }
 
@@ -72,7 +80,7 @@ void Subsystem::addNamespace(std::uint32_t nsid, const std::string &device, cons
 	makeDir(dir(nsid));
 	namespaces_.push_back(nsid);
 	writeFile(dir(nsid) + "/device_path", device);
-	writeFile(dir(nsid) + "/device_uuid", options.uuid.empty() ? uuidFor(nsid) : options.uuid);
+	writeFile(dir(nsid) + "/device_uuid", options.uuid.empty() ? uuidFor(nsid, nqn_) : options.uuid);
 	if (!options.nguid.empty())
 		writeFile(dir(nsid) + "/device_nguid", options.nguid);
 	if (options.anaGroup)

@@ -35,8 +35,9 @@ public:
 	void removeNamespace(std::uint32_t nsid);
 	void enable(std::uint32_t nsid, bool on);
 	void moveGroup(std::uint32_t nsid, std::uint32_t anaGroup);
-	void revalidate(std::uint32_t nsid); // its device has another size: hosts are told
-	static std::string uuidFor(std::uint32_t nsid);
+	void revalidate(std::uint32_t nsid);            // its device has another size: hosts are told
+	static std::string uuidFor(std::uint32_t nsid); // of the subsystem testNqn
+	static std::string uuidFor(std::uint32_t nsid, const std::string &nqn);
 
 private:
 	std::string dir(std::uint32_t nsid) const;
