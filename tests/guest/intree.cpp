@@ -106,6 +106,8 @@ TEST_CASE("ours was there first: links and mount stay when the in-tree driver co
 		std::string theirs = other.disk();
 		REQUIRE(theirs != ours);
 		CHECK(linksTo(ours) == before);
+		// nor has it a name that is that of all namespaces of the subsystem, as no link of its own may be left
+		CHECK(run("ls -l /dev/disk/by-id | grep 'nvme-.*/" + theirs + "$'").status != 0);
 		// an event of either changes nothing
 		must("udevadm trigger --settle /sys/block/" + theirs + " /sys/block/" + ours);
 		CHECK(linksTo(ours) == before);
@@ -180,6 +182,60 @@ TEST_CASE("the in-tree driver was there first: ours is refused, or has no link",
 	CHECK(linksTo(ours) == inherited);
 	must("udevadm trigger --settle /sys/block/" + ours + " /sys/block/" + other.disk());
 	CHECK(linksTo(ours) == inherited);
+}
+
+TEST_CASE("nodes have names that nvme-cli 3.0 opens as well", "[intree][links]")
+{
+	Udev udev;
+	Rig rig;
+	must(connectOurs);
+	settle();
+	std::string ours = diskName(rig), controller = take(rig.host.client().controllers()).at(0).name;
+	REQUIRE(ours == "nvmeof0n1");
+	REQUIRE(controller == "nvmeof0c1");
+	CHECK(must("readlink /dev/nvme100000000n1") == "nvmeof0n1\n");
+	CHECK(must("readlink /dev/ng100000000n1") == "ngnvmeof0n1\n");
+	CHECK(must("readlink /dev/nvme100000001") == "nvmeof0c1\n");
+	// what is opened is the last part of the name, in /dev, and it has to be of this kind
+	CHECK(run("test -b /dev/nvme100000000n1 -a -c /dev/ng100000000n1 -a -c /dev/nvme100000001").status == 0);
+	for (auto command : {"id-ctrl /dev/nvme100000001", "id-ns /dev/nvme100000000n1", "id-ns /dev/ng100000000n1",
+			     "smart-log /dev/nvme100000001"}) {
+		auto out = run(std::string("nvme ") + command);
+		INFO(command << "\n" << out.text);
+		CHECK(out.status == 0);
+	}
+	must("nvmeofctl disconnect --all");
+	settle();
+	CHECK(eventually([] { return run("ls /dev | grep -E '^n(vme|g)1000'").status != 0; }));
+}
+
+TEST_CASE("two of ours with one identifier: the first keeps its links", "[intree][links]")
+{
+	struct Allowed {
+		Allowed() { set("1"); }
+		~Allowed() { set("0"); }
+		static void set(const char *value) { writeFile("/sys/module/nvmeof/parameters/duplicate_ids", value); }
+	} allowed;
+	Udev udev;
+	Rig rig;
+	must(connectOurs);
+	std::string first = diskName(rig);
+	Mount mount(first);
+	settle();
+	std::string before = linksTo(first);
+	const std::string snapshot = nqn + "-snapshot";
+	nvmet::Subsystem copy(snapshot);
+	Loop backing(16 << 20);
+	must("umount /mnt; dd if=" + rig.backing.device() + " of=" + backing.device() + " bs=1M status=none; sync");
+	copy.addNamespace(1, backing.device(), {.uuid = nvmet::Subsystem::uuidFor(1)});
+	rig.port.link(copy);
+	must("nvmeofctl connect --wait udev -n " + snapshot + " -a 127.0.0.1:4420");
+	settle();
+	CHECK(linksTo(first) == before);
+	mount.again();
+	CHECK(mount.from() == "/dev/" + first + "\n");
+	must("umount /mnt; nvmeofctl disconnect -n " + snapshot);
+	rig.port.unlink(copy);
 }
 
 TEST_CASE("partitions follow their disks", "[intree][links]")

@@ -2,6 +2,8 @@
 // Links in /dev/disk of disks that are one namespace
 #include <catch2/catch.hpp>
 
+#include <cstdio>
+
 #include "link_rank.h"
 
 namespace {
@@ -76,4 +78,21 @@ TEST_CASE("links of what has no such name stay as they are", "[links]")
 	CHECK(linksOfNamespace("/dev/a  /dev/b ", "", "") == "a b");
 	CHECK(linksOfNamespace("/dev/disk/by-id/nvme-", "_1", "1") == "disk/by-id/nvme-");
 	CHECK(linksOfNamespace("/dev/disk/by-id/nvme-a", "a_1", "2") == "disk/by-id/nvme-a");
+}
+
+TEST_CASE("names in the form of the in-tree driver's", "[links]")
+{
+	CHECK(inTreeName("nvmeof0n1") == "nvme100000000n1");
+	CHECK(inTreeName("nvmeof12n3") == "nvme100120000n3");
+	CHECK(inTreeName("ngnvmeof12n3") == "ng100120000n3");
+	CHECK(inTreeName("nvmeof12c3") == "nvme100120003");
+	CHECK(inTreeName("nvmeof200000c9999") == "nvme2100009999");
+	for (auto other : {"", "nvmeof", "nvmeof0", "nvmeof0n", "nvmeof0n1p1", "nvmeof0c1n1", "ngnvmeof0c1", "nvme0n1",
+			   "nvmeof200001n1", "nvmeof0c10000", "nvmeof99999999999n1", "nvmeofn1", "nvmeof-1n1"})
+		CHECK(inTreeName(other).empty());
+	// as libnvme 3.0 reads them
+	int number, nsid;
+	CHECK(std::sscanf(inTreeName("nvmeof12n3").c_str(), "nvme%dn%d", &number, &nsid) == 2);
+	CHECK(std::sscanf(inTreeName("nvmeof12c3").c_str(), "nvme%dn%d", &number, &nsid) == 1);
+	CHECK(std::sscanf(inTreeName("ngnvmeof12n3").c_str(), "ng%dn%d", &number, &nsid) == 2);
 }

@@ -845,6 +845,7 @@ std::vector<Command> hiddenCommands()
 		 .hidden = true},
 		{.name = "link-filter",
 		 .summary = "for a udev rule: which links to make",
+		 .options = {positional("NODE", "Name of the node")},
 		 .run = runLinkFilter,
 		 .hidden = true},
 		{.name = "generate",

@@ -2,11 +2,29 @@
 #include "link_rank.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
 
 namespace {
 
 constexpr std::string_view dev = "/dev/";
 constexpr std::string_view part = "-part"; // and the number of a partition
+
+// Of names in the in-tree driver's form: an int of sscanf's has to hold the number
+constexpr unsigned firstNumber = 100'000'000, numbersOfSubsystem = 10'000, mostSubsystems = 200'000;
+
+// Takes a number from the front
+std::optional<unsigned> takeNumber(std::string_view &text)
+{
+	unsigned number = 0;
+	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+	if (error != std::errc())
+		return std::nullopt;
+	text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+	return number;
+}
 
 bool isAhead(const LinkClaim &other, const LinkClaim &disk)
 {
@@ -51,4 +69,27 @@ std::string linksOfNamespace(std::string_view links, std::string_view serial, st
 			kept += (kept.empty() ? "" : " ") + std::string(link);
 	}
 	return kept;
+}
+
+std::string inTreeName(std::string_view node)
+{
+	const std::string_view generic = "ng", ours = "nvmeof";
+	bool isGeneric = node.starts_with(generic);
+	if (isGeneric)
+		node.remove_prefix(generic.size());
+	if (!node.starts_with(ours))
+		return "";
+	node.remove_prefix(ours.size());
+	std::optional<unsigned> subsystem = takeNumber(node);
+	if (!subsystem || *subsystem > mostSubsystems || node.empty())
+		return "";
+	char kind = node.front();
+	node.remove_prefix(1);
+	std::optional<unsigned> own = takeNumber(node);
+	if (!own || !node.empty() || (isGeneric && kind != 'n'))
+		return "";
+	unsigned number = firstNumber + *subsystem * numbersOfSubsystem;
+	if (kind == 'n')
+		return fmt::format("{}{}n{}", isGeneric ? generic : "nvme", number, *own);
+	return kind == 'c' && *own < numbersOfSubsystem ? fmt::format("nvme{}", number + *own) : "";
 }

@@ -29,3 +29,11 @@ unsigned linkRank(const LinkClaim &disk, const std::vector<LinkClaim> &others);
  * below /dev: all but nvme-MODEL_SERIAL, which is @serial (nvme-MODEL_SERIAL_NSID) without @nsid, and its partitions'.
  */
 std::string linksOfNamespace(std::string_view links, std::string_view serial, std::string_view nsid);
+
+/*
+ * The name of a node of ours (nvmeof12n3, ngnvmeof12n3, nvmeof12c3) in the form of the in-tree driver's, which is all
+ * that nvme-cli opens from version 3.0 on: nvme100120000n3, ng100120000n3, nvme100120003. The number is 100,000,000
+ * and ten thousand for each subsystem, and of a controller its own: out of the way of that driver, which counts from
+ * 0. Empty for other nodes, partitions too, and for numbers that do not fit.
+ */
+std::string inTreeName(std::string_view node);

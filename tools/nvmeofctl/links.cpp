@@ -70,6 +70,9 @@ int runLinkRank(Context &context)
 int runLinkFilter(Context &context)
 {
 	std::string links = linksOfNamespace(variable("DEVLINKS"), variable("ID_SERIAL"), variable("ID_NSID"));
+	std::string name = inTreeName(context.args().textOr("NODE", ""));
+	if (!name.empty())
+		links += (links.empty() ? "" : " ") + name;
 	if (links.empty() || links.size() > mostOfLinks)
 		return 1;
 	context.out() << links << "\n";

@@ -196,6 +196,9 @@ int runApplyPolicy(Context &context)
 	if (!client)
 		return context.fail(name.value_or(""), client.error());
 	Result<std::vector<Subsystem>> subsystems = wanted(*client, name);
+	// udev's rule comes after the fact: what was new may be gone, after a connect that failed
+	if (!subsystems && context.args().has("new") && subsystems.error().sysErrno == ENOENT)
+		return 0;
 	if (!subsystems)
 		return context.fail(name.value_or(""), subsystems.error());
 	std::vector<PolicyOutcome> outcomes;
