@@ -33,7 +33,7 @@ help:
 	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: four minutes to build, one to run'
 	@echo 'make demo-cdc   two discovery services, 1,000 hosts that start at once, one service killed'
 	@echo 'make demo-gds   the same for GPUs: the way to storage, a stripe, a plan; two sockets, 16 drives'
-	@echo 'make check      the core, and what your change touches: about half an hour on two cores'
+	@echo 'make check      the core, and what your change touches: about 25 minutes on two cores'
 	@echo 'make check AREA=rdma,cdc   all tests of these areas (tests/areas); AREA=auto: of those you touched'
 	@echo 'make check ONLY=failover   the tests with that in their names, and what they need'
 	@echo 'make check-status  whether the tree at hand has passed make check'

@@ -9,6 +9,7 @@
 #include "core/subsys.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
+#include "mpath/ranges.h"
 #include "mpath/selectors.h"
 #include "mpath/zones.h"
 
@@ -65,9 +66,12 @@ static int __init nof_init(void)
 	ret = nof_zones_init();
 	if (ret)
 		goto destroy_workqueues;
-	ret = nof_selectors_init();
+	ret = nof_ranges_init();
 	if (ret)
 		goto exit_zones;
+	ret = nof_selectors_init();
+	if (ret)
+		goto exit_ranges;
 	/* last: from here on controllers can be made */
 	ret = nof_control_init();
 	if (ret)
@@ -76,6 +80,8 @@ static int __init nof_init(void)
 
 exit_selectors:
 	nof_selectors_exit();
+exit_ranges:
+	nof_ranges_exit();
 exit_zones:
 	nof_zones_exit();
 destroy_workqueues:
@@ -92,6 +98,7 @@ static void __exit nof_exit(void)
 	nof_fence_exit();
 	destroy_workqueues();
 	nof_selectors_exit();
+	nof_ranges_exit();
 	nof_zones_exit();
 	nof_subsystems_forget();
 }

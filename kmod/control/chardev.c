@@ -61,6 +61,7 @@ int nof_chardev_add(struct nof_ctrl *ctrl)
 	ctrl->dev.devt = MKDEV(MAJOR(first_devt), minor);
 	ctrl->dev.class = &nof_ctrl_class;
 	ctrl->dev.parent = &ctrl->subsys->dev;
+	nof_uevent_init(ctrl);
 	cdev_init(&ctrl->cdev, &chardev_fops);
 	ctrl->cdev.owner = THIS_MODULE;
 	return cdev_device_add(&ctrl->cdev, &ctrl->dev);
@@ -69,6 +70,7 @@ int nof_chardev_add(struct nof_ctrl *ctrl)
 void nof_chardev_del(struct nof_ctrl *ctrl)
 {
 	cdev_device_del(&ctrl->cdev, &ctrl->dev);
+	nof_uevent_exit(ctrl);
 }
 
 void nof_chardev_release(struct nof_ctrl *ctrl)

@@ -37,7 +37,7 @@ NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
 NS_ATTR(held, "%u", nof_fence_held(head));
 NS_ATTR(nr_usable, "%u", nof_head_nr_usable(head));
 
-/* Whoever reads this has a controller asked, so not more often */
+/* A reader of nuse has the controller identify the namespace, at most once in this time */
 #define NUSE_RATE	(5 * HZ)
 
 static int nuse_update(struct nof_head *head)
@@ -59,7 +59,7 @@ static int nuse_update(struct nof_head *head)
 	return ret > 0 ? -EIO : ret;
 }
 
-/* Blocks in use, as in-tree from 6.9 on */
+/* Blocks in use, as in-tree from 6.9 on; the scan has told them first */
 static ssize_t nuse_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct nof_head *head = to_head(dev);

@@ -2,9 +2,15 @@
 /* Uevents of controllers, with the variables that the in-tree host's have: for rules of udev's. */
 #include <linux/kobject.h>
 #include <linux/nvme.h>
-#include <linux/sched/mm.h>
 #include "control/control.h"
 #include "core/ctrl.h"
+#include "core/lifecycle.h"
+
+/* ctrl->uevents */
+enum { CONNECTED, REDISCOVER, AEN };
+
+/* Between two asynchronous events of one controller that are told: a target may have any number */
+#define AEN_RATE	(HZ / 10)
 
 static int add_address(struct kobj_uevent_env *env, const char *name, const char *value)
 {
@@ -23,30 +29,73 @@ int nof_ctrl_uevent(nof_class_device *dev, struct kobj_uevent_env *env)
 	       add_address(env, "NVME_HOST_IFACE", opts->host_iface);
 }
 
-/* Recovery tells of itself: memory for that must not be got by writing to a disk that waits for it */
 static void uevent_send(struct nof_ctrl *ctrl, char *variable)
 {
 	char *variables[] = { variable, NULL };
-	unsigned int noio = memalloc_noio_save();
 
 	kobject_uevent_env(&ctrl->dev.kobj, KOBJ_CHANGE, variables);
-	memalloc_noio_restore(noio);
+}
+
+/*
+ * Apart from those who have something to tell: uevents take a mutex of the kernel's, whose owner may be writing to one
+ * of our disks for memory, and recovery must not wait for that.
+ */
+static void uevent_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, uevent_work);
+	char aen[sizeof("NVME_AEN=0x00000000")];
+
+	if (test_and_clear_bit(REDISCOVER, &ctrl->uevents))
+		uevent_send(ctrl, "NVME_EVENT=rediscover");
+	if (test_and_clear_bit(CONNECTED, &ctrl->uevents))
+		uevent_send(ctrl, "NVME_EVENT=connected");
+	if (test_and_clear_bit(AEN, &ctrl->uevents)) {
+		scnprintf(aen, sizeof(aen), "NVME_AEN=%#08x", READ_ONCE(ctrl->uevent_aen));
+		uevent_send(ctrl, aen);
+	}
+}
+
+void nof_uevent_init(struct nof_ctrl *ctrl)
+{
+	INIT_WORK(&ctrl->uevent_work, uevent_work);
+}
+
+void nof_uevent_exit(struct nof_ctrl *ctrl)
+{
+	cancel_work_sync(&ctrl->uevent_work);
 }
 
 void nof_uevent_connected(struct nof_ctrl *ctrl)
 {
 	if (ctrl->discovery && READ_ONCE(ctrl->reconnects))
-		uevent_send(ctrl, "NVME_EVENT=rediscover");
-	uevent_send(ctrl, "NVME_EVENT=connected");
+		set_bit(REDISCOVER, &ctrl->uevents);
+	set_bit(CONNECTED, &ctrl->uevents);
+	queue_work(nof_wq, &ctrl->uevent_work);
 }
 
-/* As in-tree: what the driver does not see to itself */
+/* The same as the in-tree driver tells */
+static bool is_told(u8 type, u8 info)
+{
+	switch (type) {
+	case NVME_AER_ERROR:
+		return info != NVME_AER_ERROR_PERSIST_INT_ERR;
+	case NVME_AER_SMART:
+	case NVME_AER_CSS:
+	case NVME_AER_VS:
+		return true;
+	case NVME_AER_NOTICE:
+		return info == NVME_AER_NOTICE_DISC_CHANGED;
+	default:
+		return false;
+	}
+}
+
 void nof_uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 {
-	char text[sizeof("NVME_AEN=0x00000000")];
-
-	if (type == NVME_AER_NOTICE && info != NVME_AER_NOTICE_DISC_CHANGED)
+	if (!is_told(type, info) || time_before(jiffies, ctrl->uevent_next))
 		return;
-	scnprintf(text, sizeof(text), "NVME_AEN=%#08x", type | info << 8 | log_page << 16);
-	uevent_send(ctrl, text);
+	ctrl->uevent_next = jiffies + AEN_RATE;
+	WRITE_ONCE(ctrl->uevent_aen, type | info << 8 | log_page << 16);
+	set_bit(AEN, &ctrl->uevents);
+	queue_work(nof_wq, &ctrl->uevent_work);
 }

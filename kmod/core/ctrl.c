@@ -390,11 +390,12 @@ int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-/* "NVMe", which starts an NVM Subsystem Reset (NVMe Base 2.0, 3.1.3.14) */
+/* "NVMe", which starts an NVM Subsystem Reset (NVMe Base 2.0, 3.1.3.7) */
 #define NSSR_RESET	0x4e564d65
 
 int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 {
+	u32 association = READ_ONCE(ctrl->association);
 	int ret;
 
 	if (!NVME_CAP_NSSRC(ctrl->cap))
@@ -402,12 +403,11 @@ int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return -EBUSY;
 	ret = nof_property_set(ctrl, NVME_REG_NSSR, NSSR_RESET);
-	/* it may be too late for an answer: the connection goes with the controller */
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
-		return 0;
-	if (ret)
+	/* there may be no answer: the connection goes with the controller */
+	if (ret && ret != NVME_SC_HOST_ABORTED_CMD)
 		return ret;
-	nof_ctrl_error_live(ctrl, true);
+	if (READ_ONCE(ctrl->association) == association)
+		nof_ctrl_error_live(ctrl, true);
 	return 0;
 }
 

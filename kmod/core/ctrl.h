@@ -326,6 +326,12 @@ struct nof_ctrl {
 	u32			aen_nr;		/* in the second from @aen_since */
 	unsigned long		aen_since;	/* jiffies */
 
+	/* for udev, see control/uevent.c */
+	struct work_struct	uevent_work;
+	unsigned long		uevents;
+	unsigned long		uevent_next;	/* jiffies; an asynchronous event is not told before */
+	u32			uevent_aen;
+
 	/* ANA, see mpath/ana.c; under subsys->lock. The mutex: reading the log and applying it are one */
 	struct mutex		ana_lock;
 	struct xarray		ana_groups;	/* group -> state */

@@ -193,11 +193,12 @@ const char *nof_identify_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct n
 }
 
 /*
- * DMRL counts ranges, of which one command of ours has one; WUSL and VSL are of commands that we do not send. WZSL is a
- * power of two, as MDTS is, in units of the smallest memory page.
+ * WUSL and VSL are of commands that we do not send. WZSL is a power of two, as MDTS is, in units of the smallest memory
+ * page.
  */
 void nof_identify_nvm(const struct nvme_id_ctrl_nvm *id, u8 mpsmin, struct nof_nvm_limits *out)
 {
+	out->ranges = id->dmrl;
 	out->range_blocks = le32_to_cpu(id->dmrsl) ?: U32_MAX;
 	out->discard_blocks = le64_to_cpu(id->dmsl) ?: U64_MAX;
 	out->write_zeroes = max_transfer(id->wzsl, mpsmin);
@@ -330,6 +331,7 @@ const char *nof_identify_ns(const struct nvme_id_ns *id, struct nof_ns_format *o
 		return why;
 	memset(out, 0, sizeof(*out));
 	out->nlbas = le64_to_cpu(id->nsze);
+	out->nuse = le64_to_cpu(id->nuse);
 	out->lbaf = format_index(id);
 	out->lba_shift = id->lbaf[out->lbaf].ds;
 	out->read_only = id->nsattr & NVME_NS_ATTR_RO;

@@ -30,6 +30,7 @@ struct nof_ns_ids {
 struct nof_ns_format {
 	struct nof_ns_ids ids;
 	u64	nlbas;		/* capacity in logical blocks */
+	u64	nuse;		/* of these in use */
 	u8	lba_shift;
 	u8	pi_type;	/* protection information, which the controller makes and checks: 1 to 3; 0: none */
 	bool	read_only;
@@ -89,12 +90,13 @@ struct nof_ctrl_id {
 
 /*
  * What a controller takes of the commands that carry no data, which MDTS does not bound; U32_MAX, U64_MAX: no bound.
- * @range_blocks: of one range of Dataset Management; @discard_blocks: of all its ranges
+ * @range_blocks: of one range of Dataset Management; @discard_blocks: of all its ranges; @ranges: how many, 0: no bound
  */
 struct nof_nvm_limits {
 	u64	discard_blocks;
 	u32	range_blocks;
 	u32	write_zeroes;	/* bytes */
+	u8	ranges;
 };
 
 /*

@@ -102,7 +102,6 @@ struct nof_subsys {
 	char			serial[21];
 	char			firmware[9];
 	bool			identified;
-	bool			has_twins;	/* held back, see mpath/twins.c; under nof_subsystems_lock */
 };
 
 static inline struct nof_subsys *to_nof_subsys(struct device *dev)

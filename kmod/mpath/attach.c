@@ -4,6 +4,7 @@
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
+#include "mpath/duplicate.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 
@@ -39,7 +40,7 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 /* Made room for, or so it was; then another path made the disk, or came to one that lingered */
 static const char too_narrow[] = "the disk promises more than this path can do; tried again later";
 
-static const char twin[] = "a disk of another subsystem has its identifiers; tried again when that has gone";
+static const char duplicate[] = "a disk of another subsystem has its identifiers; rescan when that has gone";
 
 static const char other_pi[] = "protection information differs from the namespace's other paths";
 static const char other_zones[] = "zone size differs from the namespace's other paths";
@@ -102,13 +103,15 @@ static const char *attach_not_shown(const struct nof_head *head, int ret)
 	if (ret == -EPROTO && head->zone_fault)
 		return head->zone_fault;
 	if (ret == -EEXIST)
-		return twin;
+		return duplicate;
 	return ret == -ENOMEM ? no_memory : no_disk;
 }
 
-static const char *attach_no_memory_or(int ret, const char *why)
+static const char *attach_not_made(int ret)
 {
-	return ret == -ENOMEM ? no_memory : why;
+	if (ret == -EEXIST)
+		return duplicate;
+	return ret == -ENOMEM ? no_memory : "cannot create a disk";
 }
 
 /*
@@ -157,10 +160,11 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	if (!head && !why) {
 		/* TRAP 41: recovery needs the lock. Another may have made it meanwhile. */
 		mutex_unlock(&s->lock);
-		new = nof_head_create(ctrl, nsid, format);
+		new = nof_duplicate_refused(s, nsid, &format->ids) ? ERR_PTR(-EEXIST) :
+								     nof_head_create(ctrl, nsid, format);
 		if (IS_ERR(new)) {
 			kobject_put(&path->kobj);
-			return attach_no_memory_or(PTR_ERR(new), "cannot create a disk");
+			return attach_not_made(PTR_ERR(new));
 		}
 		mutex_lock(&s->lock);
 		head = attach_head_for(ctrl, nsid, format, new, &why);

@@ -219,7 +219,13 @@ struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, c
 struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,
 				  const struct request *rq)
 {
-	bool doubtful = path->ctrl->id == ctrl_id || nof_ana_refuses(path);
+	bool refuses = nof_ana_refuses(path);
+	struct nof_path *other;
 
-	return doubtful ? nof_choose_other(set, path->ctrl->id, rq) ?: path : path;
+	if (path->ctrl->id != ctrl_id && !refuses)
+		return path;
+	other = nof_choose_other(set, ctrl_id, rq);
+	if (!other && refuses)
+		other = nof_choose_other(set, path->ctrl->id, rq);
+	return other ?: path;
 }

@@ -20,8 +20,8 @@ void nof_choose_undo(struct nof_path *path, struct request *rq);
 /* A healthy path by another controller than that one, which refuses nothing and has room; NULL if there is none. */
 struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, const struct request *rq);
 /*
- * For a request that this controller could not carry: @path, or any other rather than one of that controller, or one
- * that refuses requests (TRAP 30)
+ * For a request that this controller could not carry, in this order: @path, a path by another controller, one by this
+ * one; of these none that has refused a request for its ANA state. @path all the same if there is no such path.
  */
 struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,
 				  const struct request *rq);

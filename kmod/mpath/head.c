@@ -8,11 +8,11 @@
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "mpath/duplicate.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/reserve.h"
-#include "mpath/twins.h"
 #include "mpath/zones.h"
 
 /* However many a target has: each is a disk here */
@@ -319,6 +319,7 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	head->format = *format;
 	head->lba_shift = format->lba_shift;
 	head->read_only = format->read_only;
+	head->nuse = format->nuse;
 	return head;
 }
 
@@ -397,22 +398,22 @@ static int head_add(struct nof_head *head)
 {
 	int ret;
 
+	ret = nof_duplicate_claim(head);
+	if (ret)
+		return ret;
 	ret = head->format.zone_blocks ? nof_zones_begin(head) : 0;
 	if (ret)
-		return ret;
-	ret = nof_twins_claim(head);
-	if (ret)
-		return ret;
+		goto release;
 	ret = nof_generic_add(head);
 	if (ret)
-		goto unclaim;
+		goto release;
 	nof_subsys_enter(head->subsys);
 	set_bit(GD_SUPPRESS_PART_SCAN, &head->disk->state);
 	ret = device_add_disk(&head->subsys->dev, head->disk, nof_head_attr_groups);
 	if (ret) {
 		nof_subsys_leave(head->subsys);
 		nof_generic_del(head);
-		goto unclaim;
+		goto release;
 	}
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
 	/* listed from here on */
@@ -421,14 +422,14 @@ static int head_add(struct nof_head *head)
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
-	nof_twins_tell(head);
+	nof_duplicate_tell(head);
 	mutex_lock(&head->subsys->lock);
 	nof_notice_head(head);
 	mutex_unlock(&head->subsys->lock);
 	queue_work(nof_disk_wq, &head->part_work);
 	return 0;
-unclaim:
-	nof_twins_release(head);
+release:
+	nof_duplicate_release(head);
 	return ret;
 }
 
@@ -543,7 +544,7 @@ void nof_head_delist(struct nof_head *head)
 	if (added)
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
 	mutex_unlock(&s->news_lock);
-	nof_twins_release(head);
+	nof_duplicate_release(head);
 	if (added)
 		nof_subsys_leave(s);
 }

@@ -31,7 +31,7 @@ enum nof_head_flag {
 	NOF_HEAD_UNHELD,	/* going: fencing ends its requests instead of holding them. Under subsys->fence_lock */
 	NOF_HEAD_UNREAD,	/* its partition table was not read, as no path is usable. Under subsys->lock */
 	NOF_HEAD_HIDDEN,	/* the disk comes when a path is usable for the first time. Under subsys->lock */
-	NOF_HEAD_CLAIMS,	/* its identifiers, see mpath/twins.c. Under nof_subsystems_lock */
+	NOF_HEAD_CLAIMED,	/* it is the disk of its identifiers; set under nof_subsystems_lock */
 	NOF_HEAD_LINGERS,	/* no path left, but kept for delayed_removal_secs: I/O waits. Under subsys->lock */
 };
 
@@ -58,7 +58,7 @@ enum nof_head_flag {
  * @show_lock:	making the disk and its paths visible; outer to subsys->lock
  * @show_work:	does so, for one that was hidden
  * @part_work:	reads the partition table
- * @nuse:	blocks in use as last identified, at @nuse_at (jiffies, 0 for never), see control/sysfs_ns.c
+ * @nuse:	blocks in use as last identified; @nuse_at: jiffies of the last time for a reader, 0 for never
  * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
  * @reserve_lock: one change of reservations at a time; held until its outcome is known
  * @reserve_others: changes of reservations that were done by passthrough, which takes no @reserve_lock
@@ -146,6 +146,7 @@ enum nof_again {
  * @lost:	it may have been executed and must not be repeated: it ends instead of being sent again
  * @trial:	chosen as the probe of a path that is degraded or on probation, see choose_probe()
  * @ran:	of passthrough: it was sent, and lost without an answer, at least once
+ * @ranges:	of a discard of several, see mpath/ranges.h
  * @gpu:	its data are in a GPU's memory, whoever may still know
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
@@ -162,6 +163,7 @@ struct nof_request {
 	struct nof_path		*path;
 	u64			sent_ns;
 	unsigned long		again_at;
+	struct nvme_dsm_range	*ranges;
 	u32			only;
 	/* what it has behind it, and keeps when it gives its tag up: see mpath/park.h */
 	struct_group_tagged(nof_past, past,

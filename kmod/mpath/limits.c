@@ -14,6 +14,7 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+#include "mpath/ranges.h"
 
 /*
  * How long a path waits for the disk to come to rest, so that its limits can be changed. Nothing new is sent meanwhile:
@@ -100,7 +101,7 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	lim->dma_alignment = 3;
 	if (ctrl->oncs & NVME_CTRL_ONCS_DSM) {
 		lim->max_discard_bytes = discard_bytes(ctrl, f->lba_shift);
-		lim->max_discard_segments = 1;
+		lim->max_discard_segments = ctrl->nvm.ranges ?: NOF_MAX_RANGES;
 		lim->discard_granularity = f->discard_granularity * lba ?: lba;
 		lim->discard_alignment = f->discard_alignment * lba;
 	}
@@ -124,6 +125,7 @@ static struct nof_limits common(const struct nof_limits *has, const struct nof_l
 	lim.max_segments = min(has->max_segments, other->max_segments);
 	lim.virt_boundary |= other->virt_boundary;
 	lim.max_discard_bytes = min(has->max_discard_bytes, other->max_discard_bytes);
+	lim.max_discard_segments = min(has->max_discard_segments, other->max_discard_segments);
 	lim.max_write_zeroes_bytes = min(has->max_write_zeroes_bytes, other->max_write_zeroes_bytes);
 	lim.write_cache |= other->write_cache;
 	lim.fua |= other->fua;
@@ -145,6 +147,7 @@ static struct nof_limits taken(const struct nof_limits *has, const struct nof_li
 	lim.max_segments = one->max_segments;
 	lim.virt_boundary = one->virt_boundary;
 	lim.max_discard_bytes = one->max_discard_bytes;
+	lim.max_discard_segments = one->max_discard_segments;
 	lim.max_write_zeroes_bytes = one->max_write_zeroes_bytes;
 	lim.p2p = one->p2p;
 	lim.atomic_bytes = one->atomic_bytes;
@@ -158,6 +161,7 @@ static bool differ(const struct nof_limits *a, const struct nof_limits *b)
 {
 	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
 	       a->virt_boundary != b->virt_boundary || a->max_discard_bytes != b->max_discard_bytes ||
+	       a->max_discard_segments != b->max_discard_segments ||
 	       a->max_write_zeroes_bytes != b->max_write_zeroes_bytes || a->write_cache != b->write_cache ||
 	       a->fua != b->fua || a->p2p != b->p2p || a->atomic_bytes != b->atomic_bytes ||
 	       a->atomic_boundary != b->atomic_boundary || a->max_open_zones != b->max_open_zones ||
@@ -199,7 +203,8 @@ bool nof_path_can(const struct nof_path *path, const struct request *rq)
 		return false;
 	switch (req_op(rq)) {
 	case REQ_OP_DISCARD:
-		return blk_rq_bytes(rq) <= lim.max_discard_bytes;
+		return blk_rq_bytes(rq) <= lim.max_discard_bytes &&
+		       blk_rq_nr_discard_segments((struct request *)rq) <= lim.max_discard_segments;
 	case REQ_OP_WRITE_ZEROES:
 		return blk_rq_bytes(rq) <= lim.max_write_zeroes_bytes;
 	default:

@@ -7,6 +7,7 @@
 #include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
+#include "mpath/ranges.h"
 #include "mpath/request.h"
 
 /**
@@ -145,6 +146,8 @@ static bool park(struct request *rq, struct list_head *list)
 		list_add_tail(&p->entry, list);
 	}
 	req->failover = NULL;
+	if (req->ranges)
+		nof_ranges_put(req);
 	end_uncounted(rq);
 	return true;
 }

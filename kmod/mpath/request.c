@@ -21,6 +21,7 @@
 #include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
+#include "mpath/ranges.h"
 #include "mpath/request.h"
 #include "mpath/retry.h"
 #include "mpath/selector.h"
@@ -114,14 +115,14 @@ static void requeue_to_wait(struct nof_head *head, struct request *rq, unsigned 
  * Waits in blk-mq's requeue list, or parked, until a path set has a path, or none that may come back. Bios that cannot
  * wait any more come to @late.
  */
-static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, const struct nof_path_set *set,
-				  unsigned int seq, struct list_head *late)
+static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, bool may_wait, unsigned int seq,
+				  struct list_head *late)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	bool passthrough = blk_rq_is_passthrough(rq);
 	LIST_HEAD(parked);
 
-	if (!set || !set->may_wait || (passthrough && (req->hasty || !nof_request_in_time(rq))))
+	if (!may_wait || (passthrough && (req->hasty || !nof_request_in_time(rq))))
 		return BLK_STS_TRANSPORT;
 	nof_request_clear_marks(rq);
 	if (!req->waiting && nof_park(rq, &parked)) {
@@ -147,6 +148,8 @@ static void request_settle(struct nof_head *head, struct nof_request *req)
 		end_wait(head, req);
 	if (req->failover)
 		nof_failover_end(head, &req->past);
+	if (req->ranges)
+		nof_ranges_put(req);
 }
 
 /* Requests of this batch may have gone to other paths, which still hold theirs back. */
@@ -199,6 +202,8 @@ static blk_status_t setup(struct nof_head *head, struct request *rq, u32 nsid)
 
 	if (unlikely(req->zone))
 		return nof_zone_ask(head, req, nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
+	if (req_op(rq) == REQ_OP_DISCARD && blk_rq_nr_discard_segments(rq) > 1 && !nof_ranges_get(rq))
+		return BLK_STS_RESOURCE;
 	return likely(nof_sqe_setup(head, rq, &req->cmd, nsid)) ? BLK_STS_OK : BLK_STS_NOTSUPP;
 }
 
@@ -361,14 +366,14 @@ static bool is_dead(const struct nof_path *path, const struct request *rq)
 }
 
 /*
- * The path has gone since the set was published, or refuses requests: the next set, which is on its way or there
- * already, is waited for. A request that finds no room is blk-mq's, which would try this one again after some ms.
+ * The path has gone since the set was published: the next set, which is on its way or there already, is waited for. A
+ * request that finds no room is blk-mq's, which would try this one again after some ms.
  */
 static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_set *set, struct request *rq,
 				  unsigned int seq, struct list_head *late)
 {
 	struct request_queue *q = keep_queue(rq);
-	blk_status_t ret = set->may_wait ? wait_for_path(head, rq, set, seq, late) : BLK_STS_TRANSPORT;
+	blk_status_t ret = wait_for_path(head, rq, set->may_wait, seq, late);
 
 	if (ret == BLK_STS_OK)
 		nof_head_again(head, NEXT_SET);
@@ -392,7 +397,7 @@ static void hold_or_commit(struct nof_subsys *s, const struct nof_path_set *set,
 		commit_all(s, set, hctx);
 }
 
-/* The first time that it is seen; those that are tried again keep what is behind them */
+/* At the first try of the request; what was parked goes on with the tries that it has had */
 static void request_init(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
@@ -409,6 +414,7 @@ static void request_init(struct request *rq)
 	req->ran = false;
 	req->zone = NOF_ZONE_SURE;
 	req->failover = NULL;
+	req->ranges = NULL;
 	if (unlikely(nof_parked(rq)))
 		nof_park_resume(rq);
 }
@@ -420,10 +426,10 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	struct nof_subsys *s = head->subsys;
 	unsigned int seq = READ_ONCE(head->set_seq);
 	struct nof_path_set *set;
-	bool refused = false;
 	struct nof_path *path;
 	blk_status_t ret;
 	LIST_HEAD(late);
+	bool refused;
 	int idx;
 
 	if (!(bd->rq->rq_flags & RQF_DONTPREP))
@@ -433,19 +439,18 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
 	path = likely(set) ? nof_choose(head, set, srcu_dereference(s->selector, &s->srcu), bd->rq, bd->last) : NULL;
-	if (likely(path) && unlikely(req->left)) {
+	if (likely(path) && unlikely(req->left))
 		path = nof_choose_again(set, path, req->left, bd->rq);
-		/* a request has few tries: it may be sent only because another one had the list kicked */
-		refused = nof_ana_refuses(path);
-	}
 	if (likely(path))
 		path = able(set, path, bd->rq);
 	if (unlikely(set && blk_rq_is_passthrough(bd->rq) && req->only))
 		path = only(set, req->only);
+	/* A kick of the requeue list sends all that is in it, and a request has few tries: it waits for the ANA log */
+	refused = path && unlikely(req->left) && nof_ana_refuses(path);
 	if (unlikely(req->lost)) {
 		ret = BLK_STS_TRANSPORT;
 	} else if (unlikely(refused)) {
-		ret = wait_for_next(head, set, bd->rq, seq, &late);
+		ret = wait_for_path(head, bd->rq, true, seq, &late);
 	} else if (likely(path)) {
 		if (unlikely(req->waiting))
 			end_wait(head, req);
@@ -456,7 +461,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		if (unlikely(ret == BLK_STS_RESOURCE) && is_dead(path, bd->rq))
 			ret = wait_for_next(head, set, bd->rq, seq, &late);
 	} else {
-		ret = wait_for_path(head, bd->rq, set, seq, &late);
+		ret = wait_for_path(head, bd->rq, set && set->may_wait, seq, &late);
 	}
 	hold_or_commit(s, set, hctx, bd->last);
 	srcu_read_unlock(&s->srcu, idx);
@@ -616,6 +621,8 @@ static void finish(struct request *rq, struct nof_completed *done)
 
 	if (unlikely(req->failover))
 		nof_failover_end(rq->q->queuedata, &req->past);
+	if (unlikely(req->ranges))
+		nof_ranges_put(req);
 	if (blk_mq_complete_request_remote(rq))
 		return;
 	if (req->cmd.status || !blk_mq_add_to_batch(rq, done->iob, false, end_batch))

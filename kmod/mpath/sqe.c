@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Submission queue entries for block requests (NVM Command Set 1.0, 3.2). */
 #include "mpath/head.h"
+#include "mpath/ranges.h"
 #include "mpath/request.h"
 
 static u64 lba_of(const struct nof_head *head, const struct request *rq)
@@ -80,19 +81,51 @@ static void setup_write_zeroes(const struct nof_head *head, const struct request
 }
 
 /* One range, held in the command itself: no memory is allocated on the way of a request (TRAP 13) */
+static void set_range(const struct nof_head *head, struct nvme_dsm_range *range, sector_t sector, u32 bytes)
+{
+	range->cattr = 0;
+	range->nlb = cpu_to_le32(bytes >> head->lba_shift);
+	range->slba = cpu_to_le64(sector >> (head->lba_shift - SECTOR_SHIFT));
+}
+
+/* Bios that follow one another are one range; how many there are */
+static u32 set_ranges(const struct nof_head *head, const struct request *rq, struct nvme_dsm_range *ranges)
+{
+	sector_t from = blk_rq_pos(rq);
+	struct bio *bio;
+	u32 bytes = 0, nr = 0;
+
+	__rq_for_each_bio(bio, rq) {
+		if (bio->bi_iter.bi_sector != from + (bytes >> SECTOR_SHIFT)) {
+			from = bio->bi_iter.bi_sector;
+			bytes = 0;
+			nr++;
+		}
+		if (WARN_ON_ONCE(nr == NOF_MAX_RANGES))
+			return nr;
+		bytes += bio->bi_iter.bi_size;
+		set_range(head, &ranges[nr], from, bytes);
+	}
+	return nr + 1;
+}
+
+/* One range, or several that blk-mq has joined: for these, struct nof_request has the memory */
 static void setup_discard(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
 {
+	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct nvme_dsm_cmd *dsm = &cmd->sqe.dsm;
+	u32 nr = 1;
 
+	if (unlikely(req->ranges))
+		nr = set_ranges(head, rq, req->ranges);
+	else
+		set_range(head, &cmd->dsm, blk_rq_pos(rq), blk_rq_bytes(rq));
 	memset(dsm, 0, sizeof(*dsm));
 	dsm->opcode = nvme_cmd_dsm;
-	dsm->nr = 0;
+	dsm->nr = cpu_to_le32(nr - 1);
 	dsm->attributes = cpu_to_le32(NVME_DSMGMT_AD);
-	cmd->dsm.cattr = 0;
-	cmd->dsm.nlb = cpu_to_le32(blocks_of(head, rq));
-	cmd->dsm.slba = cpu_to_le64(lba_of(head, rq));
-	cmd->buf = &cmd->dsm;
-	cmd->len = sizeof(cmd->dsm);
+	cmd->buf = req->ranges ?: &cmd->dsm;
+	cmd->len = nr * sizeof(cmd->dsm);
 	cmd->write = true;
 }
 

@@ -4,6 +4,7 @@
 #include "support/again.h"
 #include "support/fio.h"
 #include "support/ghost.h"
+#include "support/ring.h"
 #include "target/acts.h"
 #include "target/connection.h"
 
@@ -13,8 +14,10 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 
 namespace guest::formats {
@@ -75,6 +78,16 @@ int writeWhole(const Disk &disk, std::uint64_t offset, std::size_t bytes)
 	return n < 0 ? -errno : n == static_cast<long>(bytes) ? 0 : -EMSGSIZE;
 }
 
+// By io_uring: Linux 6.12
+bool hasRingDiscard()
+{
+	utsname kernel{};
+	int major = 0, minor = 0;
+	REQUIRE(::uname(&kernel) == 0);
+	REQUIRE(std::sscanf(kernel.release, "%d.%d", &major, &minor) == 2);
+	return major > 6 || (major == 6 && minor >= 12);
+}
+
 } // namespace
 
 TEST_CASE("protection information is made, checked and taken off by the controller", "[formats][pi][short]")
@@ -108,6 +121,43 @@ TEST_CASE("protection information is made, checked and taken off by the controll
 	CHECK(s.disk->read(0, buffer) == (type == 3 ? 0 : -EILSEQ));
 	pi.spoilTag(3);
 	CHECK(s.usable() == 2);
+}
+
+TEST_CASE("discards that come together are ranges of one command", "[formats][discard]")
+{
+	constexpr unsigned count = 64;
+	constexpr std::uint64_t piece = 4096, stride = 65536;
+	auto config = plain();
+	config.discardRanges = GENERATE(std::uint8_t(0), std::uint8_t(10), std::uint8_t(1));
+	INFO("DMRL " << int(config.discardRanges));
+	Scene s({}, config);
+	REQUIRE(writeTo(*s.disk, 0, 1) == 0);
+	Buffer full(count * stride);
+	std::memset(full.data(), 1, full.size());
+	REQUIRE(s.disk->write(0, full) == 0);
+	auto commands = [&] { return s.ports[0].counters().discards + s.ports[1].counters().discards; };
+	auto before = commands();
+	Ring ring(count);
+	for (unsigned n = 0; n < count; n++)
+		ring.addDiscard(s.disk->fd(), n * stride, piece);
+	ring.submit();
+	bool known = true;
+	for (unsigned n = 0; n < count; n++) {
+		auto got = ring.next().res;
+		known &= got != -EOPNOTSUPP;
+		CHECK((got == 0 || got == -EOPNOTSUPP));
+	}
+	CHECK(known == hasRingDiscard());
+	if (!known)
+		return;
+	auto sent = commands() - before;
+	INFO(sent << " commands");
+	CHECK(sent >= (config.discardRanges ? count / config.discardRanges : 1));
+	CHECK(sent < (config.discardRanges == 1 ? count + 1 : count / 2));
+	REQUIRE(s.disk->read(0, full) == 0);
+	for (std::uint64_t at = 0; at < full.size(); at += 512)
+		if ((full.data()[at] == 0) != (at % stride < piece))
+			FAIL("at " << at << ": " << int(full.data()[at]));
 }
 
 TEST_CASE("protection information while a path goes", "[formats][pi]")

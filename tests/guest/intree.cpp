@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace guest::intree {
 
@@ -191,19 +192,26 @@ TEST_CASE("nodes have names that nvme-cli 3.0 opens as well", "[intree][links]")
 	must(connectOurs);
 	settle();
 	std::string ours = diskName(rig), controller = take(rig.host.client().controllers()).at(0).name;
-	REQUIRE(ours == "nvmeof0n1");
-	REQUIRE(controller == "nvmeof0c1");
-	CHECK(must("readlink /dev/nvme100000000n1") == "nvmeof0n1\n");
-	CHECK(must("readlink /dev/ng100000000n1") == "ngnvmeof0n1\n");
-	CHECK(must("readlink /dev/nvme100000001") == "nvmeof0c1\n");
+	unsigned number = 0, nsid = 0, id = 0;
+	REQUIRE(std::sscanf(ours.c_str(), "nvmeof%un%u", &number, &nsid) == 2);
+	REQUIRE(std::sscanf(controller.c_str(), "nvmeof%*uc%u", &id) == 1);
+	auto base = std::to_string(100'000'000 + 10'000 * number), namespaces = "n" + std::to_string(nsid);
+	auto disk = "/dev/nvme" + base + namespaces, generic = "/dev/ng" + base + namespaces,
+	     node = "/dev/nvme" + std::to_string(100'000'000 + 10'000 * number + id);
+	CHECK(must("readlink " + disk) == ours + "\n");
+	CHECK(must("readlink " + generic) == "ng" + ours + "\n");
+	CHECK(must("readlink " + node) == controller + "\n");
 	// what is opened is the last part of the name, in /dev, and it has to be of this kind
-	CHECK(run("test -b /dev/nvme100000000n1 -a -c /dev/ng100000000n1 -a -c /dev/nvme100000001").status == 0);
-	for (auto command : {"id-ctrl /dev/nvme100000001", "id-ns /dev/nvme100000000n1", "id-ns /dev/ng100000000n1",
-			     "smart-log /dev/nvme100000001"}) {
-		auto out = run(std::string("nvme ") + command);
+	CHECK(run("test -b " + disk + " -a -c " + generic + " -a -c " + node).status == 0);
+	for (auto &command : {"id-ctrl " + node, "id-ns " + disk, "id-ns " + generic, "smart-log " + node}) {
+		auto out = run("nvme " + command);
 		INFO(command << "\n" << out.text);
 		CHECK(out.status == 0);
 	}
+	// and they are there after any event
+	must("udevadm trigger --settle /sys/block/" + ours + " /sys/class/nvmeof/" + controller);
+	CHECK(must("readlink " + disk) == ours + "\n");
+	CHECK(must("readlink " + node) == controller + "\n");
 	must("nvmeofctl disconnect --all");
 	settle();
 	CHECK(eventually([] { return run("ls /dev | grep -E '^n(vme|g)1000'").status != 0; }));

@@ -170,6 +170,8 @@ TEST_CASE("ANA: a request is not refused again and again while the log waits to 
 	rig.set("iopolicy=round-robin");
 	FioLoad load({.file = rig.disk(), .depth = 160, .size = "8m", .seconds = 60});
 	REQUIRE(rig.flowing());
+	auto retries = [&] { return rig.path(0).retries + rig.path(1).retries; };
+	auto before = retries();
 	Background busy("for i in {1..12}; do nice -n -5 bash -c 'while :; do :; done' & done; wait");
 	for (unsigned turn = 0; turn < 6; turn++) {
 		for (auto state : {"inaccessible", "optimized"}) {
@@ -179,6 +181,7 @@ TEST_CASE("ANA: a request is not refused again and again while the log waits to 
 		}
 	}
 	busy.stop();
+	CHECK(retries() > before);
 	expectGoodUntilNow(load);
 }
 

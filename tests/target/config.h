@@ -31,6 +31,7 @@ struct Config {
 	std::uint8_t mdts = 8;             // 2^8 * 4 KiB = 1 MiB
 	// Of the commands without data, CNS 06h; 0: no limit. Of a longer range no more is deallocated, and it is a
 	// success all the same, as targets in use do it; longer Write Zeroes are refused.
+	std::uint8_t discardRanges = 0;  // DMRL
 	std::uint32_t rangeBlocks = 0;   // DMRSL
 	std::uint64_t discardBlocks = 0; // DMSL
 	std::uint8_t writeZeroes = 0;    // WZSL, 2^n * 4 KiB

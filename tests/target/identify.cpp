@@ -65,6 +65,7 @@ Bytes identifyNvm(const Config &config)
 {
 	Bytes id(identify_size);
 	put<std::uint8_t>(id, 1, config.writeZeroes);
+	id[3] = config.discardRanges;
 	put<std::uint32_t>(id, 4, config.rangeBlocks);
 	put<std::uint64_t>(id, 8, config.discardBlocks);
 	return id;

@@ -177,6 +177,10 @@ Reply Connection::dsm(Store &store, const Command &cmd, const Bytes &data)
 	if (!(cmd.cdw11 & 4)) // not a deallocate: a hint
 		return {};
 	auto &config = server_.config();
+	if (config.discardRanges && ranges > config.discardRanges) {
+		server_.violation("Dataset Management: more ranges than DMRL");
+		return {st_invalid_field | st_dnr};
+	}
 	std::uint64_t left = config.discardBlocks ? config.discardBlocks : ~0ull;
 	for (std::size_t i = 0; i < ranges; i++) {
 		std::uint64_t blocks = get<std::uint32_t>(data, i * 16 + 4);

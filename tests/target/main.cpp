@@ -208,7 +208,6 @@ int serve(const Options &options)
 
 	auto subsystem = std::make_shared<Subsystem>();
 	auto store = subsystem->stores().add(1, options.mib << 20, options.shift);
-	store->identifyBy(config.nqn);
 	if (!options.image.empty())
 		load(*store, options.image);
 	if (auto blocks = options.zoneMib << 20 >> options.shift)

@@ -28,6 +28,7 @@ Server::Server(Config config, std::shared_ptr<Subsystem> subsystem)
 	: config_(std::move(config)), subsystem_(std::move(subsystem)), port_(config_.port),
 	  maxIoQueues_(config_.maxIoQueues)
 {
+	subsystem_->stores().identifyBy(config_.nqn);
 	start();
 }
 

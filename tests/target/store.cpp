@@ -107,7 +107,20 @@ bool Store::overtaken(std::uint64_t slba, std::uint64_t ghosts) const
 std::shared_ptr<Store> Stores::add(std::uint32_t nsid, std::uint64_t size, unsigned shift, std::uint32_t anaGroup)
 {
 	std::lock_guard guard(lock_);
-	return stores_[nsid] = std::make_shared<Store>(nsid, size, shift, anaGroup);
+	auto store = std::make_shared<Store>(nsid, size, shift, anaGroup);
+	if (!nqn_.empty())
+		store->identifyBy(nqn_);
+	return stores_[nsid] = store;
+}
+
+void Stores::identifyBy(std::string_view nqn)
+{
+	std::lock_guard guard(lock_);
+	if (nqn_ == nqn)
+		return;
+	nqn_ = nqn;
+	for (auto &[nsid, store] : stores_)
+		store->identifyBy(nqn);
 }
 
 void Stores::put(std::uint32_t nsid, std::shared_ptr<Store> store)

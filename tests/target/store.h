@@ -80,6 +80,8 @@ class Stores {
 public:
 	std::shared_ptr<Store> add(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9,
 				   std::uint32_t anaGroup = 1);
+	// Identifiers of those that are there, and of those that are added, follow from the subsystem's NQN as well.
+	void identifyBy(std::string_view nqn);
 	// What is seen by this NSID from now on, its own NSID or another; null: nothing
 	void put(std::uint32_t nsid, std::shared_ptr<Store> store);
 	// All at once
@@ -91,6 +93,7 @@ public:
 private:
 	mutable std::mutex lock_;
 	std::map<std::uint32_t, std::shared_ptr<Store>> stores_;
+	std::string nqn_;
 };
 
 } // namespace target

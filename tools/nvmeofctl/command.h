@@ -70,4 +70,5 @@ int runHelp(Context &context);
 int runNames(Context &context);
 int runGenerate(Context &context);
 int runLinkFilter(Context &context); // for udev rules
+int runLinkName(Context &context);   // likewise
 int runLinkRank(Context &context);

@@ -19,6 +19,9 @@ namespace {
 // Property of a disk, and of the partitions on it, in udev's database
 constexpr const char *rankProperty = "NVMEOF_LINK_RANK";
 
+// Property of each node: its name for nvme-cli
+constexpr const char *nameProperty = "NVMEOF_NVME_NAME";
+
 // udev cuts off a list that is longer than its buffer of 1024 bytes: then all links stay as they were.
 constexpr std::size_t mostOfLinks = 1000;
 
@@ -70,11 +73,17 @@ int runLinkRank(Context &context)
 int runLinkFilter(Context &context)
 {
 	std::string links = linksOfNamespace(variable("DEVLINKS"), variable("ID_SERIAL"), variable("ID_NSID"));
-	std::string name = inTreeName(context.args().textOr("NODE", ""));
-	if (!name.empty())
-		links += (links.empty() ? "" : " ") + name;
 	if (links.empty() || links.size() > mostOfLinks)
 		return 1;
 	context.out() << links << "\n";
+	return 0;
+}
+
+int runLinkName(Context &context)
+{
+	std::string name = inTreeName(context.args().textOr("NODE", ""));
+	if (name.empty())
+		return 1;
+	context.out() << fmt::format("{}={}\n", nameProperty, name);
 	return 0;
 }

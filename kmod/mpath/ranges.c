@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/blk-mq.h>
+#include <linux/mempool.h>
+#include <linux/nvme.h>
+#include "mpath/head.h"
+#include "mpath/ranges.h"
+
+/* One is kept for when memory is short: discards then go one after the other */
+static mempool_t *pool;
+
+int nof_ranges_init(void)
+{
+	pool = mempool_create_kmalloc_pool(1, NOF_MAX_RANGES * sizeof(struct nvme_dsm_range));
+	return pool ? 0 : -ENOMEM;
+}
+
+void nof_ranges_exit(void)
+{
+	mempool_destroy(pool);
+}
+
+bool nof_ranges_get(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (!req->ranges)
+		req->ranges = mempool_alloc(pool, GFP_NOWAIT | __GFP_NOWARN);
+	return req->ranges;
+}
+
+void nof_ranges_put(struct nof_request *req)
+{
+	mempool_free(req->ranges, pool);
+	req->ranges = NULL;
+}
