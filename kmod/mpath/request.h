@@ -13,6 +13,20 @@
 
 extern const struct blk_mq_ops nof_mq_ops;
 
+/* Where a request comes from, which decides what becomes of it when it is lost or refused: see mpath/retry.c */
+enum nof_kind {
+	NOF_KIND_BLOCK,		/* the block layer */
+	NOF_KIND_PASSTHROUGH,	/* a program, by ioctl or io_uring */
+	NOF_KIND_OWN,		/* the driver, see mpath/command.h */
+};
+
+static inline enum nof_kind nof_kind_of(const struct request *rq)
+{
+	if (likely(!blk_rq_is_passthrough((struct request *)rq)))
+		return NOF_KIND_BLOCK;
+	return rq->cmd_flags & REQ_DRV ? NOF_KIND_OWN : NOF_KIND_PASSTHROUGH;
+}
+
 struct io_comp_batch;
 struct nof_cmd;
 struct nof_completed;

@@ -45,8 +45,8 @@ u8 nof_request_repeat(struct request *rq)
 		return NOF_REPEAT_FREELY;
 	case REQ_OP_DRV_IN:
 	case REQ_OP_DRV_OUT:
-		/* the driver's own: as retry_own() says, and not before its fence where it changes data */
-		if (rq->cmd_flags & REQ_DRV)
+		/* as retry_own() says, and not before its fence where it changes data */
+		if (nof_kind_of(rq) == NOF_KIND_OWN)
 			return req_op(rq) == REQ_OP_DRV_IN ? NOF_REPEAT_FREELY : NOF_REPEAT_FENCED;
 		return nof_repeat_of(req->cmd.sqe.common.opcode, blk_queue_is_zoned(rq->q));
 	default:
@@ -56,9 +56,14 @@ u8 nof_request_repeat(struct request *rq)
 
 bool nof_request_asks(struct request *rq)
 {
-	if (blk_rq_is_passthrough(rq))
-		return rq->cmd_flags & REQ_DRV && req_op(rq) == REQ_OP_DRV_OUT;
-	return blk_queue_is_zoned(rq->q);
+	switch (nof_kind_of(rq)) {
+	case NOF_KIND_OWN:
+		return req_op(rq) == REQ_OP_DRV_OUT;
+	case NOF_KIND_PASSTHROUGH:
+		return false;
+	default:
+		return blk_queue_is_zoned(rq->q);
+	}
 }
 
 bool nof_request_in_time(const struct request *rq)
@@ -129,11 +134,12 @@ static bool retry_own(struct nof_request *req, const struct request *rq)
  */
 bool nof_request_goes_again(struct nof_request *req, struct request *rq)
 {
+	enum nof_kind kind = nof_kind_of(rq);
 	u16 status = req->cmd.status;
 
-	if (blk_rq_is_passthrough(rq) && !(rq->cmd_flags & REQ_DRV))
+	if (kind == NOF_KIND_PASSTHROUGH)
 		return retry_passthrough(req, rq);
-	if (blk_rq_is_passthrough(rq) && !retry_own(req, rq))
+	if (kind == NOF_KIND_OWN && !retry_own(req, rq))
 		return false;
 	if (nof_zone_lost_append(req, rq))
 		req->lost = true;
@@ -187,7 +193,7 @@ bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 	bool other;
 	int idx;
 
-	if (blk_rq_is_passthrough(rq) && (req->only || rq->cmd_flags & REQ_DRV))
+	if (nof_kind_of(rq) == NOF_KIND_OWN || (nof_kind_of(rq) == NOF_KIND_PASSTHROUGH && req->only))
 		return false;
 	if (sent && (!reads(rq) || req->taken_back))
 		return false;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Users without privilege, and those who are root in a user namespace of their own: they may look, and change nothing.
+#include "namespaces_document.h"
+#include "security_document.h"
 #include "support/block.h"
 #include "support/ghost.h"
 #include "support/intree.h"
@@ -31,6 +33,7 @@
 #include <filesystem>
 #include <map>
 #include <regex>
+#include <set>
 #include <sched.h>
 
 namespace guest::nobody {
@@ -718,6 +721,36 @@ TEST_CASE("fio without privilege, on nodes that are open to it", "[nobody][ioctl
 		INFO(line);
 		CHECK(as(Who::nobody, [&] { return run(line).status; }) == 0);
 	}
+}
+
+namespace {
+
+// "... (CNS 00h, 01h, 05h) ..." of a document
+std::set<unsigned> openByDocument(const std::string &document)
+{
+	std::smatch list;
+	REQUIRE(std::regex_search(document, list, std::regex("CNS ((?:[0-9A-F]{2}h(?:, )?)+)")));
+	const std::string text = list[1];
+	const std::regex one("[0-9A-F]{2}");
+	std::set<unsigned> open;
+	for (std::sregex_iterator at(text.begin(), text.end(), one), end; at != end; ++at)
+		open.insert(static_cast<unsigned>(std::stoul(at->str(), nullptr, 16)));
+	return open;
+}
+
+} // namespace
+
+TEST_CASE("Identify without privilege: what SECURITY.md and namespaces.md say", "[nobody][ioctl][documents]")
+{
+	Rig rig;
+	rig.connect();
+	File disk(rig.disk(), O_RDONLY);
+	std::set<unsigned> open;
+	for (unsigned cns = 0; cns < 256; cns++)
+		if (as(Who::nobody, [&] { return identify(disk.fd, 1, cns); }) != EACCES)
+			open.insert(cns);
+	CHECK(open == openByDocument(securityDocument));
+	CHECK(open == openByDocument(namespacesDocument));
 }
 
 TEST_CASE("Identify without privilege: four at once, whoever waits", "[nobody][ioctl][bounds]")

@@ -242,6 +242,8 @@ Pending lostRelease(Scene &s)
 	s.ports[0].script().arm(released);
 	Pending pending([&s] { return s.pr(0).release(0xa, PR_EXCLUSIVE_ACCESS); });
 	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+	// what is sent before the host has noticed is lost, too
+	REQUIRE(eventually([&s] { return readFile("/sys/block/" + s.names[0] + "/held") != "0"; }, slowly(5s)));
 	return pending;
 }
 

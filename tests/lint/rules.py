@@ -183,12 +183,26 @@ def check_areas():
         complain("tests/areas", 1, f"no file matches {pattern}")
 
 
+def check_security():
+    """What SECURITY.md says is tested has its tests: files, directories, or programs of tests/guest and tests/fuzz."""
+    names = list(files())
+    known = set(names) | {Path(n).name for n in names} | {str(parent) for n in names for parent in Path(n).parents}
+    known |= {Path(n).stem for n in names if n.startswith(("tests/guest/", "tests/fuzz/"))}
+    for n, line in enumerate((TOP / "SECURITY.md").read_text().split("\n"), 1):
+        cells = line.strip("|").split(" | ")
+        if line.startswith("|") and len(cells) == 3:
+            for name in re.findall(r"`([^`]+)`", cells[2]):
+                if name not in known:
+                    complain("SECURITY.md", n, f"tested by {name}, which is not there")
+
+
 def main():
     for name in files():
         check_file(name)
     check_versions()
     check_kbuild()
     check_areas()
+    check_security()
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
 
