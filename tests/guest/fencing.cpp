@@ -195,7 +195,7 @@ TEST_CASE("fencing=auto: what only we take for lost waits for the keep-alive tim
 {
 	constexpr auto timer = 2000ms;
 	Scene scene({.keepAlive = timer, .fencing = ""});
-	auto count = rounds("NVMEOF_FENCING_AUTO", 3);
+	unsigned overwritten = 0, count = rounds("NVMEOF_FENCING_AUTO", 3);
 	for (unsigned round = 0; round < count; round++) {
 		INFO("round " << round);
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-silent");
@@ -203,9 +203,13 @@ TEST_CASE("fencing=auto: what only we take for lost waits for the keep-alive tim
 		CHECK(pending.status() == 0);
 		CHECK(pending.took() >= slowly(timer) - 50ms);
 		CHECK(pending.took() < slowly(timer) + 1s);
+		REQUIRE(scene.write(place(round), 2000 + round) == 0);
 		scene.ghosts.execute();
+		overwritten += scene.ports.stored(place(round), Scene::length, 1000 + round) ? 1 : 0;
 		REQUIRE(scene.both());
+		rest(round, count);
 	}
+	record("default", "ours", overwritten, count);
 }
 
 TEST_CASE("fencing=auto: a reset by request of a controller that can be told moves its writes at once",
@@ -311,6 +315,7 @@ TEST_CASE("fencing=safe without it: held until the controller has given up", "[f
 		scene.heldUntilBound(pending, round % 2 == 0);
 		overwritten += scene.newerDataStays(place(round), 5000 + round) ? 0 : 1;
 		REQUIRE(scene.both());
+		rest(round, count);
 	}
 	record("safe", "ours", overwritten, count);
 }

@@ -80,4 +80,11 @@ inline unsigned rounds(const char *variable, unsigned fallback)
 	return static_cast<unsigned>(std::stoul(environment(variable, std::to_string(fallback))));
 }
 
+// Three losses of a controller, each within a minute of the one before, put it on probation: it would get no write.
+inline void rest(unsigned round, unsigned count)
+{
+	if (count > 3 && round % 2 && round + 1 < count)
+		std::this_thread::sleep_for(61s);
+}
+
 } // namespace guest
