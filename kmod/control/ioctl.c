@@ -238,12 +238,14 @@ static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide, bool 
 }
 
 /* As with the in-tree host, the call returns when the controller is live again; for as long as one attempt may take. */
-static int wait_reset(struct nof_ctrl *ctrl, int ret)
+static int reset(struct nof_ctrl *ctrl)
 {
 	long left = msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
+	int err;
 
-	if (ret)
-		return ret;
+	err = nof_ctrl_reset(ctrl, NULL);
+	if (err)
+		return err;
 	left = wait_event_interruptible_timeout(ctrl->state_wq, nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ||
 						nof_state_ends(nof_ctrl_state(ctrl)), left);
 	/* done it is: not to be done again when the signal was handled */
@@ -272,7 +274,7 @@ long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
 	case NVME_IOCTL_IO64_CMD_VEC:
 		return ctrl_io_cmd(ctrl, arg, true, true);
 	case NVME_IOCTL_RESET:
-		return wait_reset(ctrl, nof_ctrl_reset(ctrl, NULL));
+		return reset(ctrl);
 	case NVME_IOCTL_SUBSYS_RESET:
 		return nof_ctrl_reset_subsys(ctrl);
 	case NVME_IOCTL_RESCAN:

@@ -58,6 +58,7 @@ static void uevent_work(struct work_struct *work)
 void nof_uevent_init(struct nof_ctrl *ctrl)
 {
 	INIT_WORK(&ctrl->uevent_work, uevent_work);
+	ctrl->uevent_next = jiffies;
 }
 
 void nof_uevent_exit(struct nof_ctrl *ctrl)

@@ -49,8 +49,6 @@ static void use_request(struct nof_data *d, struct nof_cmd *cmd)
 		d->bvec = rq->special_vec;
 		iov_iter_bvec(&d->iter, d->dest, &d->bvec, 1, min(d->left, d->bvec.bv_len));
 		d->left = iov_iter_count(&d->iter);
-	} else if (req_op(rq) == REQ_OP_DISCARD) {
-		use_buffer(d, &cmd->dsm);
 	} else {
 		next_bio(d, rq->bio);
 	}

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <linux/blk-mq.h>
 #include <linux/mempool.h>
 #include <linux/nvme.h>
 #include "mpath/head.h"
@@ -19,10 +18,8 @@ void nof_ranges_exit(void)
 	mempool_destroy(pool);
 }
 
-bool nof_ranges_get(struct request *rq)
+bool nof_ranges_get(struct nof_request *req)
 {
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-
 	if (!req->ranges)
 		req->ranges = mempool_alloc(pool, GFP_NOWAIT | __GFP_NOWARN);
 	return req->ranges;

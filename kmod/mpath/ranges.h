@@ -6,7 +6,6 @@
 #include <linux/types.h>
 
 struct nof_request;
-struct request;
 
 /* Of one command */
 #define NOF_MAX_RANGES	256
@@ -14,7 +13,7 @@ struct request;
 int nof_ranges_init(void);
 void nof_ranges_exit(void);
 /* Memory for all of them, at the first try of the request; false if there is none now. Any context. */
-bool nof_ranges_get(struct request *rq);
+bool nof_ranges_get(struct nof_request *req);
 /* The request has ended, or its bios go on as others. Any context. */
 void nof_ranges_put(struct nof_request *req);
 

@@ -202,9 +202,7 @@ static blk_status_t setup(struct nof_head *head, struct request *rq, u32 nsid)
 
 	if (unlikely(req->zone))
 		return nof_zone_ask(head, req, nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
-	if (req_op(rq) == REQ_OP_DISCARD && blk_rq_nr_discard_segments(rq) > 1 && !nof_ranges_get(rq))
-		return BLK_STS_RESOURCE;
-	return likely(nof_sqe_setup(head, rq, &req->cmd, nsid)) ? BLK_STS_OK : BLK_STS_NOTSUPP;
+	return nof_sqe_setup(head, rq, &req->cmd, nsid);
 }
 
 static blk_status_t request_send(struct nof_head *head, struct nof_path *path, struct request *rq, bool last)

@@ -189,11 +189,12 @@ bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 	struct request *rq = blk_mq_rq_from_pdu((void *)cmd);
 	struct nof_head *head = req->path->head;
 	struct srcu_struct *srcu = &head->subsys->srcu;
+	enum nof_kind kind = nof_kind_of(rq);
 	const struct nof_path_set *set;
 	bool other;
 	int idx;
 
-	if (nof_kind_of(rq) == NOF_KIND_OWN || (nof_kind_of(rq) == NOF_KIND_PASSTHROUGH && req->only))
+	if (kind == NOF_KIND_OWN || (kind == NOF_KIND_PASSTHROUGH && req->only))
 		return false;
 	if (sent && (!reads(rq) || req->taken_back))
 		return false;

@@ -4,9 +4,14 @@
 #include "mpath/ranges.h"
 #include "mpath/request.h"
 
+static u64 to_lba(const struct nof_head *head, sector_t sector)
+{
+	return sector >> (head->lba_shift - SECTOR_SHIFT);
+}
+
 static u64 lba_of(const struct nof_head *head, const struct request *rq)
 {
-	return blk_rq_pos(rq) >> (head->lba_shift - SECTOR_SHIFT);
+	return to_lba(head, blk_rq_pos(rq));
 }
 
 static u32 blocks_of(const struct nof_head *head, const struct request *rq)
@@ -80,12 +85,11 @@ static void setup_write_zeroes(const struct nof_head *head, const struct request
 	cmd->write = false;
 }
 
-/* One range, held in the command itself: no memory is allocated on the way of a request (TRAP 13) */
 static void set_range(const struct nof_head *head, struct nvme_dsm_range *range, sector_t sector, u32 bytes)
 {
 	range->cattr = 0;
 	range->nlb = cpu_to_le32(bytes >> head->lba_shift);
-	range->slba = cpu_to_le64(sector >> (head->lba_shift - SECTOR_SHIFT));
+	range->slba = cpu_to_le64(to_lba(head, sector));
 }
 
 /* Bios that follow one another are one range; how many there are */
@@ -109,17 +113,22 @@ static u32 set_ranges(const struct nof_head *head, const struct request *rq, str
 	return nr + 1;
 }
 
-/* One range, or several that blk-mq has joined: for these, struct nof_request has the memory */
-static void setup_discard(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
+/*
+ * One range, held in the command itself; or several that blk-mq has joined, in memory of which some is kept in reserve
+ * (TRAP 13). False if that is in use now.
+ */
+static bool setup_discard(const struct nof_head *head, struct request *rq, struct nof_cmd *cmd)
 {
-	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);
+	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct nvme_dsm_cmd *dsm = &cmd->sqe.dsm;
 	u32 nr = 1;
 
-	if (unlikely(req->ranges))
+	if (likely(blk_rq_nr_discard_segments(rq) == 1))
+		set_range(head, &cmd->dsm, blk_rq_pos(rq), blk_rq_bytes(rq));
+	else if (nof_ranges_get(req))
 		nr = set_ranges(head, rq, req->ranges);
 	else
-		set_range(head, &cmd->dsm, blk_rq_pos(rq), blk_rq_bytes(rq));
+		return false;
 	memset(dsm, 0, sizeof(*dsm));
 	dsm->opcode = nvme_cmd_dsm;
 	dsm->nr = cpu_to_le32(nr - 1);
@@ -127,6 +136,7 @@ static void setup_discard(const struct nof_head *head, const struct request *rq,
 	cmd->buf = req->ranges ?: &cmd->dsm;
 	cmd->len = nr * sizeof(cmd->dsm);
 	cmd->write = true;
+	return true;
 }
 
 static void setup_zone(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u8 action)
@@ -161,7 +171,7 @@ static void setup_passthrough(const struct request *rq, struct nof_cmd *cmd)
 	cmd->write = op_is_write(req_op(rq));
 }
 
-bool nof_sqe_setup(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u32 nsid)
+blk_status_t nof_sqe_setup(const struct nof_head *head, struct request *rq, struct nof_cmd *cmd, u32 nsid)
 {
 	cmd->done = NULL;
 	cmd->buf = NULL;
@@ -176,7 +186,8 @@ bool nof_sqe_setup(const struct nof_head *head, const struct request *rq, struct
 		setup_flush(cmd);
 		break;
 	case REQ_OP_DISCARD:
-		setup_discard(head, rq, cmd);
+		if (!setup_discard(head, rq, cmd))
+			return BLK_STS_RESOURCE;
 		break;
 	case REQ_OP_WRITE_ZEROES:
 		setup_write_zeroes(head, rq, cmd);
@@ -202,8 +213,8 @@ bool nof_sqe_setup(const struct nof_head *head, const struct request *rq, struct
 		setup_passthrough(rq, cmd);
 		break;
 	default:
-		return false;
+		return BLK_STS_NOTSUPP;
 	}
 	cmd->sqe.common.nsid = cpu_to_le32(nsid);
-	return true;
+	return BLK_STS_OK;
 }

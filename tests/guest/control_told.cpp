@@ -189,11 +189,7 @@ TEST_CASE("of two namespaces with one identifier the second is no disk", "[contr
 
 TEST_CASE("two namespaces with one identifier are told where both may be disks", "[control][same-ids]")
 {
-	struct Allowed {
-		Allowed() { set("1"); }
-		~Allowed() { set("0"); }
-		static void set(const char *value) { writeFile("/sys/module/nvmeof/parameters/duplicate_ids", value); }
-	} allowed;
+	ModuleParameter allowed("duplicate_ids", "1");
 	Rig rig;
 	rig.connect();
 	const std::string first = rig.disk();

@@ -60,18 +60,14 @@ private:
 	}
 };
 
-} // namespace
-
-namespace {
-
-// How many of the rounds a late write has overwritten newer data in
-unsigned lateWrites(InTree &scene, const char *how, unsigned count)
+// Rounds in which a late write has overwritten newer data
+unsigned lateWrites(InTree &scene, const char *how, Millis within, unsigned count)
 {
 	unsigned overwritten = 0;
 	for (unsigned round = 0; round < count; round++) {
 		INFO("round " << round);
 		auto pending = stallOn(scene.ports, scene.disk, place(round), 1000 + round, how);
-		REQUIRE(pending.join(slowly(20s)));
+		REQUIRE(pending.join(within));
 		CHECK(pending.status() == 0);
 		REQUIRE(writeTo(*scene.disk, place(round), 2000 + round) == 0);
 		scene.ports.ghosts().execute();
@@ -87,14 +83,14 @@ TEST_CASE("the in-tree driver: a late write can meet newer data", "[intree]")
 {
 	InTree scene(4);
 	auto count = rounds("NVMEOF_FENCING_IMMEDIATE", 5);
-	record("immediate", "intree", lateWrites(scene, "write-stalled-then-rst", count), count);
+	record("immediate", "intree", lateWrites(scene, "write-stalled-then-rst", 8s, count), count);
 }
 
 TEST_CASE("the in-tree driver: a late write after silence", "[intree][silent]")
 {
 	InTree scene(2);
 	auto count = rounds("NVMEOF_FENCING_AUTO", 3);
-	record("default", "intree", lateWrites(scene, "write-stalled-silent", count), count);
+	record("default", "intree", lateWrites(scene, "write-stalled-silent", slowly(20s), count), count);
 }
 
 } // namespace guest::ghost_intree

@@ -980,12 +980,7 @@ TEST_CASE("no more namespaces than the module is told to take", "[hostile][names
 	Stage stage;
 	for (std::uint32_t nsid = 2; nsid <= 6; nsid++)
 		stage.server.stores().add(nsid, 1 * mib);
-	struct Most {
-		explicit Most(int n) { set(n); }
-		~Most() { set(4096); }
-		static void set(int n) { writeFile("/sys/module/nvmeof/parameters/max_namespaces", std::to_string(n)); }
-	};
-	Most most(4);
+	std::optional<ModuleParameter> most(std::in_place, "max_namespaces", "4");
 	auto c = stage.host.connect(stage.options());
 	auto count = [&] { return take(stage.host.client().namespaces()).size(); };
 	CHECK(eventually([&] { return count() == 4; }));
@@ -994,7 +989,7 @@ TEST_CASE("no more namespaces than the module is told to take", "[hostile][names
 	};
 	CHECK(eventually(told));
 	CHECK(stage.work(Disk(stage.disk())) == 0);
-	Most::set(4096);
+	most.reset();
 	CHECK(run("nvmeofctl rescan -d " + c.name).status == 0);
 	CHECK(count() == 6);
 }

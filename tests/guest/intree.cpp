@@ -219,11 +219,7 @@ TEST_CASE("nodes have names that nvme-cli 3.0 opens as well", "[intree][links]")
 
 TEST_CASE("two of ours with one identifier: the first keeps its links", "[intree][links]")
 {
-	struct Allowed {
-		Allowed() { set("1"); }
-		~Allowed() { set("0"); }
-		static void set(const char *value) { writeFile("/sys/module/nvmeof/parameters/duplicate_ids", value); }
-	} allowed;
+	ModuleParameter allowed("duplicate_ids", "1");
 	Udev udev;
 	Rig rig;
 	must(connectOurs);

@@ -626,8 +626,7 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are connected, and no
 	connectWith(rig, [](auto &o) { o.fastIoFail = 1500ms; });
 	Disk disk(rig.disk());
 	REQUIRE(disk.verified(0, 4096, 1) == 0);
-	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).setAna(1, "inaccessible");
+	rig.setAna(1, "inaccessible");
 	Stopwatch watch;
 	Buffer b(4096);
 	CHECK(eventually([&] { return disk.write(0, b) < 0; }, 10s));
@@ -645,8 +644,7 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are connected, and no
 TEST_CASE("a disk that was never accessible is not there for anybody to wait for", "[multipath][bounds]")
 {
 	Multi rig;
-	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).setAna(1, "inaccessible");
+	rig.setAna(1, "inaccessible");
 	rig.host.connect(rig.options(0));
 	CHECK_FALSE(rig.host.nameSpace(1));
 	CHECK(run("ls -d /sys/block/nvmeof*").status != 0);
@@ -660,8 +658,7 @@ TEST_CASE("fast_io_fail_tmo bounds a wait that has begun before it was set", "[m
 	Multi rig;
 	rig.connectAll();
 	Disk disk(rig.disk());
-	for (unsigned n = 0; n < 2; n++)
-		rig.lane(n).setAna(1, "inaccessible");
+	rig.setAna(1, "inaccessible");
 	REQUIRE(rig.waitPaths(0));
 	int written = 0;
 	std::jthread writer([&] {

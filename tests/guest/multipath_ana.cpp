@@ -57,8 +57,7 @@ TEST_CASE("ANA: non-optimized paths carry the load when there is nothing better"
 	rig.connectAll();
 	rig.set("iopolicy=round-robin");
 	Probe probe(rig.disk());
-	rig.lane(0).setAna(1, "non-optimized");
-	rig.lane(1).setAna(1, "non-optimized");
+	rig.setAna(1, "non-optimized");
 	REQUIRE(rig.waitAna(0, AnaState::nonOptimized));
 	REQUIRE(rig.waitAna(1, AnaState::nonOptimized));
 	auto shares = rig.shares([] { pause(500ms); });
@@ -75,8 +74,7 @@ TEST_CASE("ANA: no usable path means wait, and the first that comes back ends it
 	auto state = GENERATE("inaccessible", "change");
 	INFO(state);
 	REQUIRE(probe.moves());
-	rig.lane(0).setAna(1, state);
-	rig.lane(1).setAna(1, state);
+	rig.setAna(1, state);
 	REQUIRE(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }, 5s));
 	auto before = probe.ios();
 	pause(1s);
@@ -93,8 +91,7 @@ TEST_CASE("ANA: persistent loss on every path is an error, at once", "[multipath
 	rig.connectAll();
 	Disk disk(rig.disk());
 	REQUIRE(disk.verified(0, 4096, 1) == 0);
-	rig.lane(0).setAna(1, "persistent-loss");
-	rig.lane(1).setAna(1, "persistent-loss");
+	rig.setAna(1, "persistent-loss");
 	REQUIRE(rig.waitAna(1, AnaState::persistentLoss));
 	Stopwatch watch;
 	Buffer b(4096);
@@ -111,8 +108,7 @@ TEST_CASE("ANA: a change that outlasts ANATT is waited for no longer", "[multipa
 	rig.connectAll();
 	Disk disk(rig.disk());
 	REQUIRE(disk.verified(0, 4096, 1) == 0);
-	rig.lane(0).setAna(1, "change");
-	rig.lane(1).setAna(1, "change");
+	rig.setAna(1, "change");
 	REQUIRE(rig.waitAna(1, AnaState::change));
 	Stopwatch watch;
 	Buffer b(4096);
@@ -175,8 +171,7 @@ TEST_CASE("ANA: a request is not refused again and again while the log waits to 
 	Background busy("for i in {1..12}; do nice -n -5 bash -c 'while :; do :; done' & done; wait");
 	for (unsigned turn = 0; turn < 6; turn++) {
 		for (auto state : {"inaccessible", "optimized"}) {
-			for (unsigned n : {0, 1})
-				rig.lane(n).setAna(1, state);
+			rig.setAna(1, state);
 			pause(500ms);
 		}
 	}

@@ -32,12 +32,6 @@ struct Shared : Multi {
 		REQUIRE(waitPaths(lanes, 2));
 	}
 
-	void takePaths(const std::string &state)
-	{
-		for (unsigned n = 0; n < lanes(); n++)
-			lane(n).setAna(1, state);
-	}
-
 	unsigned waiting() { return host.nameSpace(1)->waiting; }
 	// Neighbours are one request
 	bool allWait() { return waiting() >= load - 16; }
@@ -66,7 +60,7 @@ struct Shared : Multi {
 		auto dead =
 			std::make_unique<FioLoad>(FioJob{.file = disk(1), .depth = load, .size = "8m", .seconds = 60});
 		REQUIRE(flowing(1));
-		takePaths("inaccessible");
+		setAna(1, "inaccessible");
 		REQUIRE(eventually([this] { return allWait(); }, 10s));
 		return dead;
 	}
@@ -85,7 +79,7 @@ TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath]
 		CHECK(result.good());
 	}
 	CHECK(rig.allWait());
-	rig.takePaths("optimized");
+	rig.setAna(1, "optimized");
 	CHECK(eventually([&] { return rig.waiting() == 0; }, 10s));
 	expectGoodUntilNow(*dead);
 	CHECK(rig.waiting() == 0);

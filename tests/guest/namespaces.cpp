@@ -114,15 +114,10 @@ TEST_CASE("two controllers that come at the same time give disks the lowest name
 
 TEST_CASE("as many old names are remembered as there may be namespaces, the latest", "[namespace][names]")
 {
-	struct Most {
-		explicit Most(int n) { set(n); }
-		~Most() { set(4096); }
-		static void set(int n) { writeFile("/sys/module/nvmeof/parameters/max_namespaces", std::to_string(n)); }
-	};
 	Rig rig;
 	rig.connect();
 	Loop second(32 * mib);
-	Most most(2);
+	ModuleParameter most("max_namespaces", "2");
 	// What a namespace was called that was there for a moment
 	auto once = [&](std::uint32_t nsid) {
 		rig.subsystem.addNamespace(nsid, second.device());

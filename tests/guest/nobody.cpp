@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Users without privilege, and those who are root in a user namespace of their own: they may look, and change nothing.
-#include "namespaces_document.h"
-#include "security_document.h"
+#include "nobody.h"
 #include "support/block.h"
 #include "support/ghost.h"
 #include "support/intree.h"
@@ -33,7 +32,6 @@
 #include <filesystem>
 #include <map>
 #include <regex>
-#include <set>
 #include <sched.h>
 
 namespace guest::nobody {
@@ -43,11 +41,6 @@ using nvmeof::ControllerState;
 namespace {
 
 constexpr unsigned nobody = 65534;
-constexpr int preparation = 250; // the child could not become who it should
-
-// What changes something needs both of the privileges that two of them have half of.
-enum class Who { nobody, rootOfItsOwn, networkAdmin, systemAdmin };
-
 constexpr Who strangers[] = {Who::nobody, Who::rootOfItsOwn};
 constexpr Who all[] = {Who::nobody, Who::rootOfItsOwn, Who::networkAdmin, Who::systemAdmin};
 
@@ -100,7 +93,8 @@ bool become(Who who)
 	return false;
 }
 
-// Does it in a process of that user's; what it returns has to be below 256.
+} // namespace
+
 int as(Who who, const std::function<int()> &what)
 {
 	auto pid = ::fork();
@@ -110,6 +104,8 @@ int as(Who who, const std::function<int()> &what)
 	::waitpid(pid, &raw, 0);
 	return WIFEXITED(raw) ? WEXITSTATUS(raw) : 255;
 }
+
+namespace {
 
 Output shellAs(Who who, const std::string &command)
 {
@@ -435,8 +431,9 @@ int submit(int fd, std::uint8_t opcode)
 	return got < 0 ? errno : got ? 202 : 0;
 }
 
-// Identify Namespace, or what else CNS says, of a namespace
-int identify(int fd, std::uint32_t nsid, std::uint32_t cns, std::uint32_t length = 4096, Millis timeout = 0ms)
+} // namespace
+
+int identify(int fd, std::uint32_t nsid, std::uint32_t cns, std::uint32_t length, Millis timeout)
 {
 	Buffer data(length);
 	nvme_passthru_cmd64 p{};
@@ -449,6 +446,8 @@ int identify(int fd, std::uint32_t nsid, std::uint32_t cns, std::uint32_t length
 	auto got = ::ioctl(fd, NVME_IOCTL_ADMIN64_CMD, &p);
 	return got < 0 ? errno : got ? 202 : 0;
 }
+
+namespace {
 
 // As passthrough(), by io_uring, in a ring that the caller makes
 int byRing(int fd, unsigned long op, std::uint8_t opcode, std::size_t length)
@@ -479,12 +478,6 @@ int openErrno(const std::string &node, int flags)
 	::close(fd);
 	return 0;
 }
-
-struct File {
-	int fd;
-	File(const std::string &node, int flags) : fd(::open(node.c_str(), flags | O_CLOEXEC)) {}
-	~File() { ::close(fd); }
-};
 
 void adminIsRefused(Who who, int fd)
 {
@@ -721,121 +714,6 @@ TEST_CASE("fio without privilege, on nodes that are open to it", "[nobody][ioctl
 		INFO(line);
 		CHECK(as(Who::nobody, [&] { return run(line).status; }) == 0);
 	}
-}
-
-namespace {
-
-// "... (CNS 00h, 01h, 05h) ..." of a document
-std::set<unsigned> openByDocument(const std::string &document)
-{
-	std::smatch list;
-	REQUIRE(std::regex_search(document, list, std::regex("CNS ((?:[0-9A-F]{2}h(?:, )?)+)")));
-	const std::string text = list[1];
-	const std::regex one("[0-9A-F]{2}");
-	std::set<unsigned> open;
-	for (std::sregex_iterator at(text.begin(), text.end(), one), end; at != end; ++at)
-		open.insert(static_cast<unsigned>(std::stoul(at->str(), nullptr, 16)));
-	return open;
-}
-
-} // namespace
-
-TEST_CASE("Identify without privilege: what SECURITY.md and namespaces.md say", "[nobody][ioctl][documents]")
-{
-	Rig rig;
-	rig.connect();
-	File disk(rig.disk(), O_RDONLY);
-	std::set<unsigned> open;
-	for (unsigned cns = 0; cns < 256; cns++)
-		if (as(Who::nobody, [&] { return identify(disk.fd, 1, cns); }) != EACCES)
-			open.insert(cns);
-	CHECK(open == openByDocument(securityDocument));
-	CHECK(open == openByDocument(namespacesDocument));
-}
-
-TEST_CASE("Identify without privilege: four at once, whoever waits", "[nobody][ioctl][bounds]")
-{
-	static const auto unanswered = target::acts::always(target::Hook::command, [](target::Strike &s) {
-		return target::acts::verdict(s.identify(target::cns_ns), s, target::Verdict::drop);
-	});
-	Ports ports({target::Config{}});
-	auto c = ports.connectAll()[0];
-	File disk(ports.disk(), O_RDONLY), node("/dev/" + c.name, O_RDWR);
-	ports[0].script().arm(unanswered, target::Script::forever);
-	std::vector<std::unique_ptr<Pending>> callers;
-	for (int i = 0; i < 16; i++)
-		callers.push_back(std::make_unique<Pending>(
-			[&disk] { return as(Who::nobody, [&disk] { return identify(disk.fd, 1, 0); }); }));
-	CHECK(ports[0].script().waitStrikes(4, slowly(10s)));
-	std::this_thread::sleep_for(500ms);
-	CHECK(ports[0].script().strikes() == 4);
-	CHECK(identify(node.fd, 0, 1) == 0); // who is privileged does not wait for them
-	ports[0].script().disarm();
-	ports[0].dropConnections();
-	for (auto &one : callers) {
-		REQUIRE(one->join(slowly(20s)));
-		CHECK(one->status() != preparation);
-	}
-	CHECK(ports.host.waitState(c.name, ControllerState::live, 10s));
-	CHECK(identify(node.fd, 1, 0) == 0);
-}
-
-namespace {
-
-// What the kernel has allocated for the processes of a container, bytes
-std::uint64_t kernelMemory(const std::string &container)
-{
-	return std::stoull(must("awk '$1 == \"kernel\" { print $2 }' " + container + "/memory.stat"));
-}
-
-} // namespace
-
-TEST_CASE("the buffer of a command is memory of its sender's container", "[nobody][ioctl][memory]")
-{
-	static const auto unanswered = target::acts::always(target::Hook::command, [](target::Strike &s) {
-		return target::acts::verdict(s.log(target::log_smart), s, target::Verdict::drop);
-	});
-	const std::string root = "/sys/fs/cgroup", container = root + "/memory-test";
-	constexpr std::uint64_t length = 1 << 20;
-	must("mountpoint -q " + root + " || mount -t cgroup2 none " + root + "; echo +memory > " + root +
-	     "/cgroup.subtree_control; mkdir -p " + container);
-	{
-		Ports ports({target::Config{}});
-		auto c = ports.connectAll()[0];
-		ports[0].script().arm(unanswered, target::Script::forever);
-		auto dwords = length / 4 - 1; // NUMDL and NUMDU
-		Background sender("echo $$ > " + container + "/cgroup.procs; exec nvme admin-passthru /dev/" + c.name +
-				  " --opcode=2 --namespace-id=0xffffffff --read --data-len=" + std::to_string(length) +
-				  " --cdw10=" + std::to_string(2 | (dwords & 0xffff) << 16) +
-				  " --cdw11=" + std::to_string(dwords >> 16));
-		REQUIRE(ports[0].script().waitStrikes(1, slowly(10s)));
-		auto used = kernelMemory(container);
-		INFO(used << " bytes");
-		CHECK(used >= length);
-		CHECK(used < 2 * length);
-		ports[0].script().disarm();
-		ports[0].dropConnections();
-		CHECK(sender.wait(slowly(10s)).status > 0);
-		CHECK(eventually([&] { return kernelMemory(container) < length / 2; }, slowly(10s)));
-	}
-	must("rmdir " + container);
-}
-
-TEST_CASE("a time limit of a command's own is for the privileged, and ends no association", "[nobody][ioctl][timeout]")
-{
-	Multi rig({.lanes = 1});
-	auto c = rig.host.connect(rig.options(0));
-	File disk(rig.disk(), O_RDONLY), node("/dev/" + c.name, O_RDWR);
-	rig.lane(0).link().impair("delay 20ms");
-	for (int i = 0; i < 5; i++) {
-		CHECK(as(Who::nobody, [&] { return identify(disk.fd, 1, 0, 4096, 1ms); }) == 0);
-		// the kernel's target executes an Abort, and aborts nothing
-		CHECK(identify(node.fd, 1, 0, 4096, 1ms) == 0);
-	}
-	CHECK(identify(node.fd, 1, 0, 4096, 5s) == 0); // in time
-	rig.lane(0).repair();
-	CHECK(rig.host.state(c.name) == ControllerState::live);
-	CHECK(rig.host.controller(c.name).reconnects == c.reconnects);
 }
 
 namespace {

@@ -169,4 +169,15 @@ std::vector<nvmeof::Event> Watch::drain(Millis quiet)
 	return events;
 }
 
+ModuleParameter::ModuleParameter(const std::string &name, const std::string &value)
+	: file_("/sys/module/nvmeof/parameters/" + name), before_(readFile(file_))
+{
+	writeFile(file_, value);
+}
+
+ModuleParameter::~ModuleParameter()
+{
+	writeFile(file_, before_);
+}
+
 } // namespace guest

@@ -59,6 +59,18 @@ private:
 	std::optional<nvmeof::Client> client_;
 };
 
+// A parameter of nvmeof.ko has another value for as long as this is there.
+class ModuleParameter {
+public:
+	ModuleParameter(const std::string &name, const std::string &value);
+	~ModuleParameter();
+	ModuleParameter(const ModuleParameter &) = delete;
+	ModuleParameter &operator=(const ModuleParameter &) = delete;
+
+private:
+	std::string file_, before_;
+};
+
 // Events from now on
 class Watch {
 public:

@@ -83,6 +83,12 @@ Multi::Multi(const MultiOptions &options) : Ways(host), subsystem_(testNqn)
 	}
 }
 
+void Multi::setAna(unsigned group, const std::string &state)
+{
+	for (auto &l : lanes_)
+		l->setAna(group, state);
+}
+
 // The host goes first: over links that work, so that it can say goodbye.
 Multi::~Multi()
 {

@@ -64,6 +64,7 @@ public:
 	~Multi() override;
 
 	Lane &lane(unsigned n) { return *lanes_[n]; }
+	void setAna(unsigned group, const std::string &state); // of all lanes
 	unsigned lanes() const override { return static_cast<unsigned>(lanes_.size()); }
 	nvmet::Subsystem &subsystem() { return subsystem_; }
 	nvmeof::ConnectOptions options(unsigned lane) const override;
