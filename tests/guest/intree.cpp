@@ -219,9 +219,9 @@ TEST_CASE("nodes have names that nvme-cli 3.0 opens as well", "[intree][links]")
 
 TEST_CASE("two of ours with one identifier: the first keeps its links", "[intree][links]")
 {
-	ModuleParameter allowed("duplicate_ids", "1");
 	Udev udev;
 	Rig rig;
+	ModuleParameter allowed("duplicate_ids", "1");
 	must(connectOurs);
 	std::string first = diskName(rig);
 	Mount mount(first);
