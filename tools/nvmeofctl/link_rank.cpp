@@ -81,15 +81,15 @@ std::string inTreeName(std::string_view node)
 		return "";
 	node.remove_prefix(ours.size());
 	std::optional<unsigned> subsystem = takeNumber(node);
-	if (!subsystem || *subsystem > mostSubsystems || node.empty())
+	if (!subsystem || *subsystem > mostSubsystems)
 		return "";
-	char kind = node.front();
-	node.remove_prefix(1);
+	std::string_view kind = node.substr(0, 1);
+	node.remove_prefix(kind.size());
 	std::optional<unsigned> own = takeNumber(node);
-	if (!own || !node.empty() || (isGeneric && kind != 'n'))
+	if (!own || !node.empty() || (isGeneric && kind != "n"))
 		return "";
 	unsigned number = firstNumber + *subsystem * numbersOfSubsystem;
-	if (kind == 'n')
+	if (kind == "n")
 		return fmt::format("{}{}n{}", isGeneric ? generic : "nvme", number, *own);
-	return kind == 'c' && *own < numbersOfSubsystem ? fmt::format("nvme{}", number + *own) : "";
+	return kind == "c" && *own < numbersOfSubsystem ? fmt::format("nvme{}", number + *own) : "";
 }
