@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
+#include <linux/blk-integrity.h>
 #include <linux/log2.h>
+#include <linux/t10-pi.h>
 #include "compat/limits.h"
 
 static unsigned int sectors(u64 bytes)
@@ -66,6 +68,25 @@ static void fill_atomics(struct queue_limits *to, const struct nof_limits *lim)
 }
 #endif
 
+/* Tags that are the application's: that of 16 bits, and with type 3 the reference tag, too */
+static void fill_integrity(struct queue_limits *to, const struct nof_limits *lim)
+{
+	struct blk_integrity *bi = &to->integrity;
+	bool wide = lim->pi_bytes == sizeof(struct crc64_pi_tuple);
+
+	if (!lim->pi_bytes)
+		return;
+	bi->csum_type = wide ? BLK_INTEGRITY_CSUM_CRC64 : BLK_INTEGRITY_CSUM_CRC;
+	bi->tuple_size = lim->pi_bytes;
+	bi->tag_size = sizeof(__be16);
+	bi->flags |= BLK_INTEGRITY_DEVICE_CAPABLE;
+	if (lim->pi_type != T10_PI_TYPE3_PROTECTION)
+		bi->flags |= BLK_INTEGRITY_REF_TAG;
+	else
+		bi->tag_size += wide ? sizeof_field(struct crc64_pi_tuple, ref_tag) : sizeof(__be32);
+	to->max_integrity_segments = USHRT_MAX;
+}
+
 static void fill(struct queue_limits *to, const struct nof_limits *lim)
 {
 	const blk_features_t ours = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA | BLK_FEAT_STABLE_WRITES | BLK_FEAT_POLL |
@@ -87,6 +108,7 @@ static void fill(struct queue_limits *to, const struct nof_limits *lim)
 	to->discard_alignment = lim->discard_alignment;
 	to->max_write_zeroes_sectors = sectors(lim->max_write_zeroes_bytes);
 	fill_atomics(to, lim);
+	fill_integrity(to, lim);
 	if (!lim->zone_bytes)
 		return;
 	to->chunk_sectors = lim->zone_bytes >> SECTOR_SHIFT;

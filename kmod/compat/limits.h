@@ -5,6 +5,9 @@
 
 #include <linux/types.h>
 
+/* Protection information that the block layer makes and checks: since 6.11 it is one of the limits */
+#define NOF_LIMITS_PI	(NOF_HAVE_QUEUE_LIMITS_FEATURES && IS_ENABLED(CONFIG_BLK_DEV_INTEGRITY))
+
 struct blk_mq_tag_set;
 struct gendisk;
 struct request_queue;
@@ -33,6 +36,8 @@ struct request_queue;
  * @native_append:	they are; else they become writes, where the kernel can do that
  * @atomic_bytes:	of a write that is done whole or not at all; 0 = none. Where the kernel has such
  * @atomic_boundary:	bytes, a power of two: none may cross its multiples; 0 = anywhere
+ * @pi_bytes:		of protection information that the host makes and checks, of type @pi_type: 8 with a 16-bit
+ *			guard, 16 with one of 64 bits, 0 = none; where NOF_LIMITS_PI
  * @p2p:		data may be in PCI peer-to-peer memory; where the kernel has that for applications
  */
 struct nof_limits {
@@ -53,6 +58,8 @@ struct nof_limits {
 	bool		fua;
 	bool		poll;
 	bool		p2p;
+	u8		pi_type;
+	u8		pi_bytes;
 	u32		atomic_bytes;
 	u32		atomic_boundary;
 	u64		zone_bytes;

@@ -14,6 +14,14 @@
 #include "mpath/reserve.h"
 #include "mpath/retry.h"
 
+/* Of a block, with its protection information unless the controller makes and takes it off (PRACT) */
+static u32 block_bytes(const struct nof_ns_format *format, u32 cdw12)
+{
+	bool pract = cdw12 & NVME_RW_PRINFO_PRACT << 16;
+
+	return (1U << format->lba_shift) + (format->pi_in_data && !pract ? format->pi_bytes : 0);
+}
+
 /*
  * Data of the commands whose length the block count tells; a buffer of another size would break the connection, not
  * the command.
@@ -28,7 +36,7 @@ static bool length_fits(const struct nof_head *head, const struct nvme_passthru_
 	case nvme_cmd_read:
 	case nvme_cmd_write:
 	case nvme_cmd_compare:
-		return len == ((p->cdw12 & 0xffff) + 1) << head->lba_shift;
+		return len == ((p->cdw12 & 0xffff) + 1) * block_bytes(&head->format, p->cdw12);
 	case nvme_cmd_flush:
 	case nvme_cmd_write_zeroes:
 	case nvme_cmd_write_uncor:

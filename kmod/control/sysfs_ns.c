@@ -32,7 +32,7 @@ NS_ATTR(nguid, "%pUb", head->format.ids.nguid);
 NS_ATTR(eui, "%8ph", head->format.ids.eui64);
 NS_ATTR(csi, "%u", head->format.zone_blocks ? NVME_CSI_ZNS : NVME_CSI_NVM);
 /* of each block, at the target: no metadata comes to this host */
-NS_ATTR(metadata_bytes, "%u", head->format.pi_type ? 8 : 0);
+NS_ATTR(metadata_bytes, "%u", head->format.pi_bytes);
 NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
 NS_ATTR(held, "%u", nof_fence_held(head));
 NS_ATTR(nr_usable, "%u", nof_head_nr_usable(head));

@@ -30,6 +30,8 @@ enum nof_cmd_state {
  * @state:	enum nof_cmd_state. The transport sets SENT with smp_store_release() before the first byte leaves
  * @write:	data goes from host to controller
  * @discard:	data that come are thrown away
+ * @pi_bytes:	of the request's integrity data, that go at the end of each block of (1 << @pi_shift) bytes; 0 if none
+ *		do
  * @maybe_executed: valid when it was cancelled with its queue: it had been sent, so the target may have executed it, or
  *		may still do so
  * @result:	valid in @done: dword 0 and 1 of the completion
@@ -49,6 +51,8 @@ struct nof_cmd {
 	bool			write;
 	bool			discard;
 	bool			maybe_executed;
+	u8			pi_bytes;
+	u8			pi_shift;
 	union nvme_result	result;
 	struct nvme_command	sqe;
 	struct nvme_dsm_range	dsm;
@@ -72,7 +76,11 @@ static inline bool nof_cmd_has_rq(const struct nof_cmd *cmd)
  * @bio:	the bio @iter lies in, NULL for kernel buffers
  * @left:	bytes left in all
  * @dest:	ITER_DEST or ITER_SOURCE
- * @bvec:	describes a kernel buffer
+ * @bvec:	describes a kernel buffer, or a piece of a block that goes with protection information
+ * @pi_bytes:	protection information at the end of each block; 0 for none, and then the rest counts for nothing
+ * @pi_used:	bytes of that of @bio that are behind the current piece
+ * @block:	bytes of a block with it; @block_left: of them, from the current piece on
+ * @at:		where the current piece is in @bio, or what follows it
  */
 struct nof_data {
 	struct iov_iter	iter;
@@ -80,6 +88,11 @@ struct nof_data {
 	u32		left;
 	unsigned int	dest;
 	struct bio_vec	bvec;
+	u32		pi_bytes;
+	u32		pi_used;
+	u32		block;
+	u32		block_left;
+	struct bvec_iter at;
 };
 
 /* Begin at byte 0. @dest: ITER_DEST to receive into the data, ITER_SOURCE to send it. Context: any, does not sleep. */

@@ -100,6 +100,7 @@ struct nof_transport_limits {
 	u32	max_data;		/* bytes in one command, 0 = no bound of its own */
 	unsigned long	virt_boundary;	/* as blk_queue_virt_boundary() */
 	bool	p2p;			/* reaches PCI peer-to-peer memory, see core/direct.h */
+	bool	pi;			/* carries protection information at the end of each block */
 	bool	gpu;			/* pages that stand for a GPU's memory, where somebody knows them */
 };
 

@@ -81,7 +81,19 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 	decode_descs(ctrl, ns, &cmds[CMD_DESCS]);
 }
 
-/* What ZNS adds */
+/* What Identify Namespace of its command set adds */
+static void decode_guard(struct nof_ns *ns, const struct nof_identify *cmd)
+{
+	ns->not_now = transient(cmd->ret);
+	ns->status = ns->not_now ? cmd->ret : 0;
+	if (ns->not_now)
+		return;
+	/* a controller that knows no other guard need not know the command */
+	if (cmd->ret)
+		memset(cmd->buf, 0, sizeof(struct nvme_id_ns_nvm));
+	ns->why = nof_identify_guard(cmd->buf, &ns->format);
+}
+
 static void decode_zns(struct nof_ns *ns, const struct nof_identify *cmd)
 {
 	ns->status = cmd->ret;
@@ -90,27 +102,54 @@ static void decode_zns(struct nof_ns *ns, const struct nof_identify *cmd)
 		ns->why = cmd->ret ? nof_status_name(cmd->ret) : nof_identify_zns(cmd->buf, &ns->format);
 }
 
-/*
- * Of the zoned ones among them, and of the controller, which is the same for all: in the pages that their first answers
- * were in.
- */
-static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
+/* Larger protection information may have several guards */
+static bool has_guard(const struct nof_ns *ns)
 {
-	struct nof_identify cmds[NOF_FORMATS_MAX + 1];
-	u8 zoned[NOF_FORMATS_MAX];
+	return ns->format.pi_bytes > NOF_PI_BYTES_16B;
+}
+
+/*
+ * To read Identify Namespace of command set @csi, of those that @have something to be told there, in the pages that
+ * their first answers were in. Returns how many, their indices in @which.
+ */
+static u32 ask_also(struct nof_formats *f, bool (*have)(const struct nof_ns *), u8 csi, struct nof_identify *cmds,
+		    u8 *which)
+{
 	u32 i, nr = 0;
-	int ret;
 
 	for (i = 0; i < f->nr; i++) {
 		const struct nof_ns *ns = &f->ns[i];
 
-		if (ns->not_now || ns->why || !is_zoned(ns))
+		if (ns->not_now || ns->why || !have(ns))
 			continue;
 		cmds[nr] = (struct nof_identify){
-			.nsid = ns->nsid, .cns = NVME_ID_CNS_CS_NS, .csi = NVME_CSI_ZNS, .buf = f->pages[i * NR_CMDS],
+			.nsid = ns->nsid, .cns = NVME_ID_CNS_CS_NS, .csi = csi, .buf = f->pages[i * NR_CMDS],
 		};
-		zoned[nr++] = i;
+		which[nr++] = i;
 	}
+	return nr;
+}
+
+static int read_guards(struct nof_ctrl *ctrl, struct nof_formats *f)
+{
+	struct nof_identify cmds[NOF_FORMATS_MAX];
+	u8 which[NOF_FORMATS_MAX];
+	u32 i, nr = ask_also(f, has_guard, NVME_CSI_NVM, cmds, which);
+	int ret = nr ? nof_identify_many(ctrl, cmds, nr) : 0;
+
+	for (i = 0; !ret && i < nr; i++)
+		decode_guard(&f->ns[which[i]], &cmds[i]);
+	return ret;
+}
+
+/* And of the controller, which is the same for all */
+static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
+{
+	struct nof_identify cmds[NOF_FORMATS_MAX + 1];
+	u8 zoned[NOF_FORMATS_MAX];
+	u32 i, nr = ask_also(f, is_zoned, NVME_CSI_ZNS, cmds, zoned);
+	int ret;
+
 	if (!nr)
 		return 0;
 	cmds[nr] = (struct nof_identify){
@@ -142,5 +181,5 @@ int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f)
 	ret = nof_identify_many(ctrl, cmds, nr);
 	for (i = 0; !ret && i < f->nr; i++)
 		decode(ctrl, &f->ns[i], cmds + i * NR_CMDS);
-	return ret ?: read_zns(ctrl, f);
+	return ret ?: read_guards(ctrl, f) ?: read_zns(ctrl, f);
 }

@@ -20,8 +20,6 @@
 /* A capsule that carries more data than this is a mistake: no transport sends the like in one piece. */
 #define MAX_CAPSULE		(16 << 20)
 
-/* Of protection information with a 16-bit guard, bytes; others are larger */
-#define PI_BYTES		8
 #define FLBAS_EXTENDED		BIT(4)
 
 /* NVM command set 1.0, figure 97 */
@@ -216,8 +214,8 @@ static u8 format_index(const struct nvme_id_ns *id)
 }
 
 /*
- * The controller makes protection information of writes and checks and takes it off reads (PRACT): then none of it is
- * on the wire, if the metadata are nothing else, wherever they would be. There is no way to carry metadata.
+ * Fabrics transfer metadata only at the end of each block. Where they are kept apart, the controller can make
+ * protection information of writes, check it and take it off reads (PRACT), as long as the metadata are nothing else.
  */
 static const char *check_metadata(const struct nvme_id_ns *id, u16 bytes)
 {
@@ -231,10 +229,10 @@ static const char *check_metadata(const struct nvme_id_ns *id, u16 bytes)
 		return "MS: formatted with metadata in a buffer of their own that are no protection information";
 	if (type > NVME_NS_DPS_PI_TYPE3)
 		return "DPS: formatted with a type of protection information that there is not";
-	if (bytes < PI_BYTES)
+	if (bytes < NOF_PI_BYTES_16B)
 		return "MS, DPS: metadata too small for the protection information in it";
-	if (bytes > PI_BYTES)
-		return "MS: formatted with metadata larger than protection information of 8 bytes (16-bit guard)";
+	if (bytes != NOF_PI_BYTES_16B && bytes != NOF_PI_BYTES_64B)
+		return "MS: formatted with metadata that are not the 8 or 16 bytes of protection information";
 	return NULL;
 }
 
@@ -338,13 +336,30 @@ const char *nof_identify_ns(const struct nvme_id_ns *id, struct nof_ns_format *o
 	out->shared = id->nmic & NVME_NS_NMIC_SHARED;
 	out->rescap = id->rescap & (NOF_RESCAP_PERSISTS | NOF_RESCAP_TYPES);
 	out->ana_group = le32_to_cpu(id->anagrpid);
-	if (id->lbaf[out->lbaf].ms)
+	out->pi_bytes = le16_to_cpu(id->lbaf[out->lbaf].ms);
+	if (out->pi_bytes) {
 		out->pi_type = id->dps & NVME_NS_DPS_PI_MASK;
+		out->pi_in_data = id->flbas & FLBAS_EXTENDED;
+	}
 	decode_hints(id, out);
 	decode_atomics(id, out);
 	merge_id(&out->ids, NOF_ID_EUI64, out->ids.eui64, id->eui64, sizeof(id->eui64));
 	merge_id(&out->ids, NOF_ID_NGUID, out->ids.nguid, id->nguid, sizeof(id->nguid));
 	return NULL;
+}
+
+const char *nof_identify_guard(const struct nvme_id_ns_nvm *id, const struct nof_ns_format *out)
+{
+	u32 elbaf = le32_to_cpu(id->elbaf[out->lbaf]);
+
+	switch (nvme_elbaf_guard_type(elbaf)) {
+	case NVME_NVM_NS_64B_GUARD:
+		return nvme_elbaf_sts(elbaf) ? "STS: protection information with storage tags is not supported" : NULL;
+	case NVME_NVM_NS_32B_GUARD:
+		return "PIF: protection information with a 32-bit guard is not supported";
+	default:
+		return "MS, PIF: formatted with metadata larger than the 8 bytes of protection information in it";
+	}
 }
 
 static bool is_pow2(u64 n)

@@ -15,6 +15,10 @@
 /* the page size, which is also the largest logical block of the kernels we build for */
 #define NOF_MAX_LBA_SHIFT	12
 
+/* Bytes of protection information, by its guard (NVM command set 1.0, 5.2.1) */
+#define NOF_PI_BYTES_16B	8
+#define NOF_PI_BYTES_64B	16
+
 /* Which identifiers a namespace has */
 enum { NOF_ID_EUI64 = 1, NOF_ID_NGUID = 2, NOF_ID_UUID = 4 };
 
@@ -32,7 +36,9 @@ struct nof_ns_format {
 	u64	nlbas;		/* capacity in logical blocks */
 	u64	nuse;		/* of these in use */
 	u8	lba_shift;
-	u8	pi_type;	/* protection information, which the controller makes and checks: 1 to 3; 0: none */
+	u8	pi_type;	/* of protection information: 1 to 3; 0: none */
+	u8	pi_bytes;	/* of each block: NOF_PI_BYTES_* */
+	bool	pi_in_data;	/* it can be transferred at the end of each block */
 	bool	read_only;
 	bool	shared;		/* NMIC bit 0 */
 	u8	rescap;		/* reservations: persistence, and types; 0: none */
@@ -117,6 +123,12 @@ void nof_identify_nvm(const struct nvme_id_ctrl_nvm *id, u8 mpsmin, struct nof_n
 const char *nof_identify_ns(const struct nvme_id_ns *id, struct nof_ns_format *out);
 
 /*
+ * Identify Namespace of the NVM command set (NVM command set 1.0, figure 100), for @out that has protection information
+ * of more than 8 bytes: which guard it is with. NULL or the reason.
+ */
+const char *nof_identify_guard(const struct nvme_id_ns_nvm *id, const struct nof_ns_format *out);
+
+/*
  * Identify Namespace of the zoned command set (ZNS 1.1, figure 48), for @out that nof_identify_ns() has filled. NULL or
  * the reason.
  */
@@ -133,5 +145,10 @@ bool nof_ns_ids_match(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
 /* True when they must not be two disks: one identifier in common */
 bool nof_ns_ids_clash(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
 bool nof_ns_ids_equal(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
+
+static inline bool nof_ns_same_pi(const struct nof_ns_format *a, const struct nof_ns_format *b)
+{
+	return a->pi_type == b->pi_type && a->pi_bytes == b->pi_bytes && a->pi_in_data == b->pi_in_data;
+}
 
 #endif

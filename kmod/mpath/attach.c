@@ -71,7 +71,7 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 			*why = "another path has these identifiers with another namespace ID";
 		else if (head->format.zone_blocks != f->zone_blocks)
 			*why = other_zones;
-		else if (head->format.pi_type != f->pi_type)
+		else if (!nof_ns_same_pi(&head->format, f))
 			*why = other_pi;
 		else if ((fixed && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
 			*why = other_size;

@@ -114,7 +114,7 @@ bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const
 	char wwid[NOF_WWID_SIZE];
 
 	if (head->lba_shift != format->lba_shift || head->format.zone_blocks != format->zone_blocks ||
-	    head->format.pi_type != format->pi_type)
+	    !nof_ns_same_pi(&head->format, format))
 		return false;
 	if (nof_ns_ids_match(was, is))
 		return true;

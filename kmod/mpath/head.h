@@ -248,6 +248,8 @@ int nof_head_show(struct nof_head *head);
 void nof_head_show_later(struct nof_head *head);
 /* What a disk could promise if this were its only path */
 void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim);
+/* Protection information that the host has made, or checks, can be transferred with the blocks by this controller. */
+bool nof_carries_pi(const struct nof_ctrl *ctrl, const struct nof_ns_format *f);
 /*
  * What is read of a namespace now is what the disk was made for: in block size and identifiers, of which some may not
  * be told any more. Without any it is by NSID, serial number and model.

@@ -35,14 +35,20 @@ static bool native_append;
 module_param(native_append, bool, 0644);
 MODULE_PARM_DESC(native_append, "zone append goes to the target as such, of disks that come from now on (N)");
 
-/* The wire counts blocks in 16 bits, zero based */
-static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_transport_limits *tl, u8 lba_shift)
+/* Bytes of data in one command, with so many more at the end of each block. The wire counts blocks in 16 bits. */
+static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, u32 pi_bytes)
 {
-	u64 max = min_t(u64, ctrl->max_transfer, 65536ULL << lba_shift);
+	u32 max = min(ctrl->max_transfer, ctrl->limits.max_data ?: U32_MAX);
 
-	if (tl->max_data)
-		max = min_t(u64, max, tl->max_data);
-	return min_t(u64, max, U32_MAX & ~((1U << lba_shift) - 1));
+	return min(max / ((1U << f->lba_shift) + pi_bytes), 65536U) << f->lba_shift;
+}
+
+bool nof_carries_pi(const struct nof_ctrl *ctrl, const struct nof_ns_format *f)
+{
+	if (!NOF_LIMITS_PI || !f->pi_in_data || !READ_ONCE(ctrl->limits.pi))
+		return false;
+	/* the block layer wants to send as much as a page */
+	return max_bytes(ctrl, f, f->pi_bytes) >= PAGE_SIZE;
 }
 
 /* One range, which counts blocks in 32 bits; a request counts bytes in 32 bits */
@@ -92,10 +98,14 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	u32 lba = 1U << f->lba_shift;
 
 	memset(lim, 0, sizeof(*lim));
+	if (nof_carries_pi(ctrl, f)) {
+		lim->pi_type = f->pi_type;
+		lim->pi_bytes = f->pi_bytes;
+	}
 	lim->logical_block_size = lba;
 	lim->physical_block_size = max(f->phys_blocks, 1U) * lba;
 	lim->io_opt = f->opt_io_blocks * lba;
-	lim->max_bytes = max_bytes(ctrl, tl, f->lba_shift);
+	lim->max_bytes = max_bytes(ctrl, f, lim->pi_bytes);
 	lim->max_segments = min_t(u32, tl->max_segments ?: USHRT_MAX, USHRT_MAX);
 	lim->virt_boundary = tl->virt_boundary;
 	lim->dma_alignment = 3;

@@ -196,13 +196,13 @@ static void start(struct nof_path *path, struct request *rq)
 }
 
 /* What it is, or, when that is in doubt, what its zone says of it */
-static blk_status_t setup(struct nof_head *head, struct request *rq, u32 nsid)
+static blk_status_t setup(struct nof_head *head, const struct nof_path *path, struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
 	if (unlikely(req->zone))
-		return nof_zone_ask(head, req, nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
-	return nof_sqe_setup(head, rq, &req->cmd, nsid);
+		return nof_zone_ask(head, req, path->nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
+	return nof_sqe_setup(path, rq, &req->cmd);
 }
 
 static blk_status_t request_send(struct nof_head *head, struct nof_path *path, struct request *rq, bool last)
@@ -218,7 +218,7 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	if (unlikely(!map))
 		return BLK_STS_RESOURCE;
 	queue = queue_of(head->subsys, map, rq);
-	ret = setup(head, rq, path->nsid);
+	ret = setup(head, path, rq);
 	if (unlikely(ret != BLK_STS_OK))
 		return ret;
 	req->path = path;

@@ -31,13 +31,15 @@ struct io_comp_batch;
 struct nof_cmd;
 struct nof_completed;
 struct nof_head;
+struct nof_path;
 struct nof_request;
 
 /*
- * Fills cmd from rq: sqe without SGL and identifier, buf, len, write. BLK_STS_NOTSUPP for an operation that the driver
- * does not have, BLK_STS_RESOURCE without memory for the ranges of a discard.
+ * Fills cmd from rq: sqe without SGL and identifier, buf, len, write, pi_bytes. BLK_STS_NOTSUPP for an operation that
+ * the driver does not have, and for somebody's protection information that the path cannot carry; BLK_STS_RESOURCE
+ * without memory for the ranges of a discard.
  */
-blk_status_t nof_sqe_setup(const struct nof_head *head, struct request *rq, struct nof_cmd *cmd, u32 nsid);
+blk_status_t nof_sqe_setup(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd);
 
 /* Reaps what has completed on the polled queues of a hardware context, on all paths; how many. Context: process. */
 int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob);

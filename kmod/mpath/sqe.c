@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Submission queue entries for block requests (NVM Command Set 1.0, 3.2). */
+#include <linux/blk-integrity.h>
 #include "mpath/head.h"
+#include "mpath/path.h"
 #include "mpath/ranges.h"
 #include "mpath/request.h"
 
@@ -20,35 +22,87 @@ static u32 blocks_of(const struct nof_head *head, const struct request *rq)
 }
 
 /*
- * Protection information: PRACT, so that the controller makes it and takes it off, and none is on the wire (NVM command
- * set 1.0, 5.2). Reads are checked, by the guard and, where the type knows what it is, the reference tag.
+ * The block layer's protection information is not on the wire: the controller makes its own, and checks it. The block
+ * layer does not check tuples with an application tag of all ones. BLK_STS_NOTSUPP for those that somebody else made.
  */
-static u16 pi_control(const struct nof_head *head)
+static blk_status_t pi_ignore(const struct request *rq)
 {
+	const struct bio_integrity_payload *bip;
+	struct bvec_iter it;
+	struct bio_vec bv;
+	struct bio *bio;
+
+	__rq_for_each_bio(bio, rq) {
+		bip = bio_integrity(bio);
+		if (!bip || !(bip->bip_flags & BIP_BLOCK_INTEGRITY))
+			return BLK_STS_NOTSUPP;
+		if (req_op(rq) != REQ_OP_READ)
+			continue;
+		for_each_bvec(bv, bip->bip_vec, it, bip->bip_iter)
+			memset(bvec_virt(&bv), 0xff, bv.bv_len);
+	}
+	return BLK_STS_OK;
+}
+
+/* The protection information of the block layer goes with the blocks, if it has any and the path can. */
+static blk_status_t pi_setup(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd)
+{
+	const struct nof_ns_format *format = &path->head->format;
+
+	if (likely(!blk_integrity_rq(rq)))
+		return BLK_STS_OK;
+	if (!nof_carries_pi(path->ctrl, format))
+		return pi_ignore(rq);
+	cmd->pi_bytes = format->pi_bytes;
+	cmd->pi_shift = format->lba_shift;
+	cmd->len += (cmd->len >> format->lba_shift) * format->pi_bytes;
+	return BLK_STS_OK;
+}
+
+/*
+ * How it is checked (NVM command set 1.0, 5.2): by the guard and, where the type knows what it is, the reference tag.
+ * PRACT where none is on the wire: the controller makes it, and takes it off.
+ */
+static u16 pi_control(const struct nof_head *head, const struct nof_cmd *cmd)
+{
+	u16 control = cmd->pi_bytes ? 0 : NVME_RW_PRINFO_PRACT;
+
 	switch (head->format.pi_type) {
 	case 0:
 		return 0;
 	case NVME_NS_DPS_PI_TYPE3:
-		return NVME_RW_PRINFO_PRACT | NVME_RW_PRINFO_PRCHK_GUARD;
+		return control | NVME_RW_PRINFO_PRCHK_GUARD;
 	default:
-		return NVME_RW_PRINFO_PRACT | NVME_RW_PRINFO_PRCHK_GUARD | NVME_RW_PRINFO_PRCHK_REF;
+		return control | NVME_RW_PRINFO_PRCHK_GUARD | NVME_RW_PRINFO_PRCHK_REF;
 	}
 }
 
-/* The first one expected; the following blocks have those that follow */
-static __le32 pi_reftag(const struct nof_head *head, const struct request *rq)
+/* The first one expected; the following blocks have those that follow. With a 64-bit guard it has 48 bits. */
+static void pi_set_reftag(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
 {
-	bool tagged = head->format.pi_type && head->format.pi_type != NVME_NS_DPS_PI_TYPE3;
+	u64 lba = lba_of(head, rq);
 
-	return tagged ? cpu_to_le32(lower_32_bits(lba_of(head, rq))) : 0;
+	if (!head->format.pi_type || head->format.pi_type == NVME_NS_DPS_PI_TYPE3)
+		return;
+	cmd->sqe.rw.reftag = cpu_to_le32(lower_32_bits(lba));
+	if (head->format.pi_bytes == NOF_PI_BYTES_64B)
+		cmd->sqe.rw.cdw3 = cpu_to_le32(upper_32_bits(lba) & 0xffff);
 }
 
-static void setup_rw(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd, u8 opcode)
+static blk_status_t setup_rw(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd, u8 opcode)
 {
+	const struct nof_head *head = path->head;
 	struct nvme_rw_command *rw = &cmd->sqe.rw;
-	u16 control = pi_control(head);
+	blk_status_t ret;
+	u16 control;
 
+	cmd->len = blk_rq_bytes(rq);
+	cmd->write = opcode != nvme_cmd_read;
+	ret = pi_setup(path, rq, cmd);
+	if (unlikely(ret != BLK_STS_OK))
+		return ret;
 	memset(rw, 0, sizeof(*rw));
+	control = pi_control(head, cmd);
 	if (rq->cmd_flags & REQ_FUA)
 		control |= NVME_RW_FUA;
 	if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_RAHEAD))
@@ -57,11 +111,10 @@ static void setup_rw(const struct nof_head *head, const struct request *rq, stru
 	rw->slba = cpu_to_le64(lba_of(head, rq));
 	rw->length = cpu_to_le16(blocks_of(head, rq) - 1);
 	rw->control = cpu_to_le16(control);
-	rw->reftag = pi_reftag(head, rq);
+	pi_set_reftag(head, rq, cmd);
 	if (rq->cmd_flags & REQ_RAHEAD)
 		rw->dsmgmt = cpu_to_le32(NVME_RW_DSM_FREQ_PREFETCH);
-	cmd->len = blk_rq_bytes(rq);
-	cmd->write = opcode != nvme_cmd_read;
+	return BLK_STS_OK;
 }
 
 static void setup_write_zeroes(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
@@ -80,7 +133,7 @@ static void setup_write_zeroes(const struct nof_head *head, const struct request
 	if (!(rq->cmd_flags & REQ_NOUNMAP) && head->format.discard_zeroes)
 		control |= NVME_WZ_DEAC;
 	wz->control = cpu_to_le16(control);
-	wz->reftag = pi_reftag(head, rq);
+	pi_set_reftag(head, rq, cmd);
 	cmd->len = 0;
 	cmd->write = false;
 }
@@ -171,16 +224,20 @@ static void setup_passthrough(const struct request *rq, struct nof_cmd *cmd)
 	cmd->write = op_is_write(req_op(rq));
 }
 
-blk_status_t nof_sqe_setup(const struct nof_head *head, struct request *rq, struct nof_cmd *cmd, u32 nsid)
+blk_status_t nof_sqe_setup(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd)
 {
+	const struct nof_head *head = path->head;
+	blk_status_t ret = BLK_STS_OK;
+
 	cmd->done = NULL;
 	cmd->buf = NULL;
+	cmd->pi_bytes = 0;
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
-		setup_rw(head, rq, cmd, nvme_cmd_read);
+		ret = setup_rw(path, rq, cmd, nvme_cmd_read);
 		break;
 	case REQ_OP_WRITE:
-		setup_rw(head, rq, cmd, nvme_cmd_write);
+		ret = setup_rw(path, rq, cmd, nvme_cmd_write);
 		break;
 	case REQ_OP_FLUSH:
 		setup_flush(cmd);
@@ -193,7 +250,7 @@ blk_status_t nof_sqe_setup(const struct nof_head *head, struct request *rq, stru
 		setup_write_zeroes(head, rq, cmd);
 		break;
 	case REQ_OP_ZONE_APPEND:
-		setup_rw(head, rq, cmd, nvme_cmd_zone_append);
+		ret = setup_rw(path, rq, cmd, nvme_cmd_zone_append);
 		break;
 	case REQ_OP_ZONE_OPEN:
 		setup_zone(head, rq, cmd, NVME_ZONE_OPEN);
@@ -215,6 +272,6 @@ blk_status_t nof_sqe_setup(const struct nof_head *head, struct request *rq, stru
 	default:
 		return BLK_STS_NOTSUPP;
 	}
-	cmd->sqe.common.nsid = cpu_to_le32(nsid);
-	return BLK_STS_OK;
+	cmd->sqe.common.nsid = cpu_to_le32(path->nsid);
+	return ret;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Protection information, atomic writes, Write Zeroes, and namespaces that change while they are used.
+// Atomic writes, Write Zeroes, and namespaces that change while they are used.
+#include "formats.h"
 #include "hostile_format.h"
-#include "support/again.h"
 #include "support/fio.h"
 #include "support/ghost.h"
 #include "support/ring.h"
@@ -14,10 +14,8 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 
 namespace guest::formats {
@@ -25,47 +23,6 @@ namespace guest::formats {
 using target::Expect;
 
 namespace {
-
-constexpr std::uint64_t mib = 1 << 20;
-
-target::Config plain()
-{
-	target::Config config;
-	config.ana = true;
-	return config;
-}
-
-struct Scene {
-	Ports ports;
-	std::string node;
-	std::shared_ptr<Disk> disk;
-
-	explicit Scene(const std::function<void(target::Store &)> &prepare = {}, const target::Config &config = plain())
-		: ports(std::vector<target::Config>{config, config})
-	{
-		if (prepare)
-			prepare(ports.store());
-		ports.connectAll();
-		node = ports.disk();
-		REQUIRE_FALSE(node.empty());
-		disk = std::make_shared<Disk>(node);
-		REQUIRE(both());
-	}
-	std::uint32_t usable()
-	{
-		auto paths = ports.host.paths();
-		return static_cast<std::uint32_t>(std::ranges::count_if(paths, [](auto &p) { return p.usable; }));
-	}
-	bool both()
-	{
-		return eventually([this] { return usable() == 2; }, 20s);
-	}
-	std::string queue(const char *attribute) const
-	{
-		return readFile("/sys/block/" + node.substr(5) + "/queue/" + attribute);
-	}
-	std::optional<nvmeof::Namespace> ns() { return ports.host.nameSpace(1, ports[0].config().nqn); }
-};
 
 // pwritev2 of glibc knows no RWF_ATOMIC; the disk has to be told by statx in addition
 int writeWhole(const Disk &disk, std::uint64_t offset, std::size_t bytes)
@@ -78,50 +35,7 @@ int writeWhole(const Disk &disk, std::uint64_t offset, std::size_t bytes)
 	return n < 0 ? -errno : n == static_cast<long>(bytes) ? 0 : -EMSGSIZE;
 }
 
-// By io_uring: Linux 6.12
-bool hasRingDiscard()
-{
-	utsname kernel{};
-	int major = 0, minor = 0;
-	REQUIRE(::uname(&kernel) == 0);
-	REQUIRE(std::sscanf(kernel.release, "%d.%d", &major, &minor) == 2);
-	return major > 6 || (major == 6 && minor >= 12);
-}
-
 } // namespace
-
-TEST_CASE("protection information is made, checked and taken off by the controller", "[formats][pi][short]")
-{
-	std::uint8_t type = GENERATE(1, 2, 3);
-	INFO("type " << int(type));
-	Scene s([&](target::Store &store) { store.makeProtected(type); });
-	auto &pi = *s.ports.store().protection();
-	REQUIRE(s.ns());
-	CHECK(s.ns()->protection == type);
-	CHECK(must("nvmeofctl show " + s.node.substr(5)).find("type " + std::to_string(type)) != std::string::npos);
-	for (std::size_t bytes : {512u, 4096u, 131072u})
-		CHECK(s.disk->verified(mib, bytes, std::uint32_t(bytes)) == 0);
-	CHECK(pi.checked() > 0);
-	CHECK((pi.tagged() > 0) == (type != 3));
-	CHECK(s.disk->zeroOut(mib, 65536) == 0);
-	Buffer zeroes(65536);
-	REQUIRE(s.disk->read(mib, zeroes) == 0);
-	CHECK(zeroes.zero());
-	CHECK(s.disk->discard(mib, 65536) == 0);
-	CHECK(s.disk->read(mib, zeroes) == 0);
-
-	// what went wrong on the medium is an error, and comes by each path
-	REQUIRE(writeTo(*s.disk, 0, 1) == 0);
-	pi.spoilGuard(3);
-	Buffer buffer(4096);
-	CHECK(s.disk->read(0, buffer) == -EILSEQ);
-	pi.spoilGuard(3);
-	CHECK(s.disk->read(0, buffer) == 0);
-	pi.spoilTag(3);
-	CHECK(s.disk->read(0, buffer) == (type == 3 ? 0 : -EILSEQ));
-	pi.spoilTag(3);
-	CHECK(s.usable() == 2);
-}
 
 TEST_CASE("discards that come together are ranges of one command", "[formats][discard]")
 {
@@ -147,7 +61,7 @@ TEST_CASE("discards that come together are ranges of one command", "[formats][di
 		known &= got != -EOPNOTSUPP;
 		CHECK((got == 0 || got == -EOPNOTSUPP));
 	}
-	CHECK(known == hasRingDiscard());
+	CHECK(known == kernelFrom(6, 12)); // by io_uring
 	if (!known)
 		return;
 	auto sent = commands() - before;
@@ -158,20 +72,6 @@ TEST_CASE("discards that come together are ranges of one command", "[formats][di
 	for (std::uint64_t at = 0; at < full.size(); at += 512)
 		if ((full.data()[at] == 0) != (at % stride < piece))
 			FAIL("at " << at << ": " << int(full.data()[at]));
-}
-
-TEST_CASE("protection information while a path goes", "[formats][pi]")
-{
-	Scene s([](target::Store &store) { store.makeProtected(1); });
-	FioJob job{.file = s.node, .rw = "randwrite", .depth = 4, .size = "4m", .seconds = 4};
-	FioLoad load(job);
-	for (unsigned n = 0; n < 4; n++) {
-		std::this_thread::sleep_for(400ms);
-		s.ports[n % 2].dropConnections(true);
-	}
-	auto result = load.wait(slowly(60s));
-	INFO(result.text);
-	CHECK(result.good());
 }
 
 TEST_CASE("a target that is wrong about its format", "[formats][hostile][table]")
@@ -360,23 +260,6 @@ TEST_CASE("detached under I/O, attached with another block size, formatted back"
 	CHECK(s.ns()->size == 16 * mib);
 	Disk disk(s.ports.disk());
 	CHECK(disk.verified(8 * mib, 65536, 6) == 0);
-}
-
-TEST_CASE("formatted with protection information", "[formats][pi][changes]")
-{
-	Scene s;
-	auto other = std::make_shared<target::Store>(1, 8 * mib);
-	other->makeProtected(1);
-	s.disk.reset();
-	s.ports.subsystem().stores().put(1, other);
-	for (std::size_t port : {0u, 1u})
-		s.ports[port].namespacesChanged();
-	auto works = [&] {
-		auto node = s.ports.disk();
-		return !node.empty() && Disk(node).verified(0, 65536, 1) == 0 && other->protection()->checked() > 0;
-	};
-	CHECK(eventually(works, 15s));
-	CHECK(s.both());
 }
 
 } // namespace guest::formats

@@ -92,7 +92,7 @@ Reply Connection::identify(const Command &cmd)
 		auto store = server_.stores().find(nsid);
 		if (store && store->zones() && cmd.cdw11 >> 24 == csi_zns)
 			return {st_ok, 0, identifyZoned(*store)};
-		return {st_ok, 0, Bytes(4096)}; // the NVM command set has nothing to tell
+		return {st_ok, 0, store ? identifyGuard(*store) : Bytes(identify_size)};
 	}
 	}
 	return {st_invalid_field | st_dnr};

@@ -85,10 +85,11 @@ Bytes identifyNamespace(const Config &config, const Store &store)
 		put(id, at::nawupf, config.nawupf);
 		put(id, at::nabspf, config.nabspf);
 	}
-	if (store.protection()) {
+	if (auto *pi = store.protection()) {
 		put(id, at::dpc, 0x1f);
-		put(id, at::dps, store.protection()->type());
-		put(id, at::lbaf0_ms, 8);
+		put(id, at::dps, pi->format().type);
+		put(id, at::lbaf0_ms, static_cast<std::uint16_t>(pi->bytes()));
+		put(id, at::flbas, pi->format().inData ? 1 << 4 : 0);
 	}
 	put(id, at::anagrpid, config.ana ? store.anaGroup() : 0);
 	std::ranges::copy(store.nguid(), id.begin() + at::nguid);
@@ -105,6 +106,14 @@ Bytes descriptors(const Store &store)
 		list[csi_at] = csi_zns;
 	}
 	return list;
+}
+
+Bytes identifyGuard(const Store &store)
+{
+	Bytes id(identify_size);
+	if (auto *pi = store.protection(); pi && pi->format().guard == 64)
+		put<std::uint32_t>(id, offsetof(nvme_nvm_id_ns, elbaf), 2 << 7);
+	return id;
 }
 
 Bytes identifyZoned(const Store &store)

@@ -20,6 +20,7 @@ Bytes identifyNvm(const Config &config);
 Bytes identifyNamespace(const Config &config, const Store &store);
 Bytes descriptors(const Store &store);
 // Of the zoned command set
+Bytes identifyGuard(const Store &store); // by Identify Namespace of the NVM command set
 Bytes identifyZoned(const Store &store);
 
 // By group; those not in it are optimized.

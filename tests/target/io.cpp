@@ -74,7 +74,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 	switch (cmd.opcode) {
 	case op_read: {
 		count.reads++;
-		if (cmd.sgl.length != length)
+		if (cmd.sgl.length != (store.protection() ? store.protection()->dataBytes(cmd) : length))
 			server_.violation("read: SGL and block count differ");
 		Reply reply{st_ok, 0, Bytes(length)};
 		if (!store.read(cmd.slba(), reply.data))
@@ -83,26 +83,32 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 			reply.status = pi->check(cmd, reply.data);
 		return reply;
 	}
-	case op_write:
+	case op_write: {
 		count.writes++;
 		count.fua += cmd.cdw12 & fua_bit ? 1 : 0;
 		count.inCapsuleWrites += cmd.sgl.type == sgl_in_capsule ? 1 : 0;
-		if (data.size() != length) {
+		if (data.size() != (store.protection() ? store.protection()->dataBytes(cmd) : length)) {
 			server_.violation("write: data and block count differ");
 			return {st_invalid_field | st_dnr};
 		}
 		if (auto status = store.zones() ? store.zones()->write(cmd.slba(), cmd.blocks()) : std::uint16_t(st_ok))
 			return {status};
-		if (auto *pi = store.protection())
-			if (auto status = pi->protect(cmd, data))
-				return {status};
-		return answer(store.write(cmd.slba(), data, assoc_->cntlid));
+		auto *pi = store.protection();
+		if (!pi)
+			return answer(store.write(cmd.slba(), data, assoc_->cntlid));
+		Bytes plain = data;
+		if (auto status = pi->protect(cmd, plain))
+			return {status};
+		return answer(store.write(cmd.slba(), plain, assoc_->cntlid));
+	}
 	case op_write_zeroes:
 		count.zeroes++;
 		count.deallocated += cmd.cdw12 >> 25 & 1;
-		if (auto *pi = store.protection())
-			if (auto status = pi->protect(cmd, Bytes(length)))
+		if (auto *pi = store.protection()) {
+			Bytes zeroes(length);
+			if (auto status = pi->protect(cmd, zeroes))
 				return {status};
+		}
 		if (auto limit = server_.config().writeZeroes; limit && length > std::size_t(4096) << limit)
 			return {st_invalid_field | st_dnr};
 		return answer(store.zero(cmd.slba(), cmd.blocks()));

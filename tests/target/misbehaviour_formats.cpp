@@ -18,6 +18,13 @@ bool format(S &s, std::uint16_t bytes, std::uint8_t protection, std::uint8_t flb
 	       poke(true, s, at::flbas, flbas);
 }
 
+// Metadata of 16 bytes, and what Identify Namespace of the NVM command set says of them
+bool guard(S &s, std::uint32_t elbaf)
+{
+	constexpr Field<std::uint32_t> elbaf0{offsetof(nvme_nvm_id_ns, elbaf)};
+	return format(s, 16, 1, extended) || poke(s.identify(cns_cs_ns), s, elbaf0, elbaf);
+}
+
 bool atomic(S &s, std::uint16_t blocks, std::uint16_t boundary, std::uint16_t offset = 0)
 {
 	constexpr std::size_t nabo = offsetof(nvme_id_ns, nabo);
@@ -35,6 +42,14 @@ const Misbehaviour table[] = {
 		[](S &s) { return format(s, 0xffff, 1); }},
 	{"format-metadata-more", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
 		[](S &s) { return format(s, 16, 1, extended); }},
+	{"format-pi-guard-32", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return guard(s, 1 << 7); }},
+	{"format-pi-guard-unknown", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return guard(s, 3 << 7); }},
+	{"format-pi-storage-tag", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return guard(s, 2 << 7 | 16); }},
+	{"format-pi-guard-untold", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
+		[](S &s) { return format(s, 16, 1) || failed(s.identify(cns_cs_ns), s, st_invalid_field | st_dnr); }},
 	{"format-metadata-less", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
 		[](S &s) { return format(s, 7, 1); }},
 	{"format-pi-type-4", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,

@@ -128,7 +128,7 @@ TEST_CASE("reservations: over the wire, and only where they are offered")
 TEST_CASE("protection information: made, checked, and found wrong")
 {
 	Played p{Config{}};
-	p.server.stores().find(1)->makeProtected(1);
+	p.server.stores().find(1)->makeProtected({});
 	auto write = Played::of(command(op_write, 5)), read = Played::of(command(op_read, 5));
 	write.cdw12 = 1u << 29;
 	write.cdw14 = read.cdw14 = 5;
@@ -153,6 +153,32 @@ TEST_CASE("protection information: made, checked, and found wrong")
 	auto id = p.identify(cns_ns);
 	CHECK(id[at::dps.offset] == 1);
 	CHECK(get<std::uint16_t>(id, at::lbaf0_ms.offset) == 8);
+}
+
+TEST_CASE("protection information that comes and goes with the blocks")
+{
+	Played p{Config{}};
+	p.server.stores().find(1)->makeProtected({.guard = 64, .inData = true});
+	auto write = Played::of(command(op_write, 5)), read = Played::of(command(op_read, 5));
+	write.cdw14 = read.cdw14 = 5;
+	write.cdw12 = read.cdw12 = 1u << 28 | 1u << 26;
+	read.sgl.length = 512 + 16;
+	Bytes block(512 + 16); // NVM Command Set 1.0, 5.2.1.3: of 4 KiB of zeroes it is 6482d367eb22b64e
+	CHECK(p.io->run(write, block) == (st_guard_check | st_dnr));
+	auto pract = write;
+	pract.cdw12 = 1u << 29;
+	CHECK(p.io->run(pract, Bytes(512, 1)) == st_ok);
+	REQUIRE(p.io->run(read) == st_ok);
+	block = p.io->data();
+	REQUIRE(block.size() == 512 + 16);
+	CHECK(block[512 + 15] == 5);
+	CHECK(p.io->run(write, block) == st_ok);
+	block[512 + 15] = 6;
+	CHECK(p.io->run(write, block) == (st_reftag_check | st_dnr));
+	auto *pi = p.server.stores().find(1)->protection();
+	CHECK(pi->received() == 1);
+	CHECK(pi->sent() == 1);
+	CHECK(p.identify(cns_ns)[at::flbas.offset] == 1 << 4);
 }
 
 TEST_CASE("each misbehaviour of reports and formats changes what it says")

@@ -39,8 +39,11 @@ public:
 	// Likewise, for a target whose Config is zoned
 	void makeZoned(const ZoneShape &shape) { zones_ = std::make_unique<ZoneTable>(shape, blocks()); }
 	ZoneTable *zones() const { return zones_.get(); } // null: it has none
-	// Likewise, with protection information of this type
-	void makeProtected(std::uint8_t type) { protection_ = std::make_unique<Protection>(type, shift_, blocks()); }
+	// Likewise, with protection information
+	void makeProtected(const ProtectionFormat &format)
+	{
+		protection_ = std::make_unique<Protection>(format, shift_, blocks());
+	}
 	Protection *protection() const { return protection_.get(); } // null: it has none
 	Reservations &reservations() { return reservations_; }
 	bool writeProtected() const { return writeProtected_; }

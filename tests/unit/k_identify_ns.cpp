@@ -169,18 +169,38 @@ TEST_CASE("Identify Namespace: protection information")
 	for (u8 type : {1, 2, 3})
 		for (u8 extended : {0, 1}) {
 			CHECK(accept(format(type, 8, extended)).pi_type == type);
+			CHECK(accept(format(type, 8, extended)).pi_bytes == NOF_PI_BYTES_16B);
+			CHECK(accept(format(type, 8, extended)).pi_in_data == extended);
+			CHECK(accept(format(type, 16, extended)).pi_bytes == NOF_PI_BYTES_64B);
 			// first or last of the metadata: they are all of it
 			CHECK(accept(format(type | 8, 8, extended)).pi_type == type);
 		}
 	CHECK(accept(format(1, 0)).pi_type == 0); // of another format than this one
 	CHECK_THAT(refusal(format(0, 8)), Catch::Contains("buffer of their own"));
 	CHECK_THAT(refusal(format(0, 8, 1)), Catch::Contains("end of each block"));
-	CHECK_THAT(refusal(format(1, 16)), Catch::Contains("larger"));
-	CHECK_THAT(refusal(format(1, 64, 1)), Catch::Contains("larger"));
-	CHECK_THAT(refusal(format(1, 0xffff)), Catch::Contains("larger"));
+	CHECK(accept(format(1, 0, 1)).pi_in_data == false);
+	for (u16 bytes : {9, 15, 17, 64, 264, 0xffff})
+		CHECK_THAT(refusal(format(1, bytes, 1)), Catch::Contains("8 or 16"));
 	CHECK_THAT(refusal(format(1, 4)), Catch::Contains("too small"));
 	for (u8 type : {4, 5, 6, 7})
 		CHECK_THAT(refusal(format(type, 8)), Catch::Contains("that there is not"));
+}
+
+TEST_CASE("Identify Namespace of the NVM command set: the guard")
+{
+	nvme_id_ns_nvm id{};
+	nof_ns_format ns{};
+	ns.lbaf = 63;
+	auto why = [&](u32 elbaf) {
+		id.elbaf[63] = htole32(elbaf);
+		const char *text = nof_identify_guard(&id, &ns);
+		return std::string(text ? text : "");
+	};
+	CHECK(why(2 << 7).empty());
+	CHECK_THAT(why(2 << 7 | 1), Catch::Contains("storage tags"));
+	CHECK_THAT(why(1 << 7), Catch::Contains("32-bit"));
+	CHECK_THAT(why(0), Catch::Contains("8 bytes"));
+	CHECK_THAT(why(3 << 7), Catch::Contains("8 bytes"));
 }
 
 TEST_CASE("Identify Namespace: reservations, atomic writes")

@@ -152,7 +152,8 @@ static void begin_data(struct nof_tcp_queue *q, struct nof_cmd *cmd, u32 len)
 	tx->cmd = cmd;
 	tx->data_left = len;
 	tx->crc = NOF_TCP_CRC_INIT;
-	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy && !q->conf.data_digest;
+	/* two pieces a block, of which one cannot be spliced, would be two calls */
+	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy && !q->conf.data_digest && !cmd->pi_bytes;
 }
 
 /*

@@ -21,6 +21,7 @@ static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 	lim->max_segments = U16_MAX;
 	lim->max_data = MAX_DATA;
 	lim->virt_boundary = 0;
+	lim->pi = true;
 }
 
 static int tcp_start_queue(struct nof_queue *queue)

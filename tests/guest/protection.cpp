@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Protection information: made and checked by the controller, or by the host, too.
+#include "formats.h"
+#include "support/fio.h"
+#include "support/ghost.h"
+
+#include <linux/nvme_ioctl.h>
+#include <sys/ioctl.h>
+
+#include <cstring>
+#include <fstream>
+
+namespace guest::protection {
+
+using formats::kernelFrom;
+using formats::mib;
+using formats::Scene;
+using target::ProtectionFormat;
+
+namespace {
+
+std::string words(const ProtectionFormat &format)
+{
+	return "type " + std::to_string(format.type) + ", " + std::to_string(format.guard) + "-bit guard";
+}
+
+// With which the block layer makes and checks it; "none"
+std::string profile(const Scene &s)
+{
+	return s.sysfs("integrity/format");
+}
+
+std::string expectedProfile(const ProtectionFormat &format)
+{
+	if (!format.inData || overRdma() || !kernelFrom(6, 11))
+		return "none";
+	std::string type = format.type == 3 ? "TYPE3" : "TYPE1"; // to the block layer 1 and 2 are one
+	return format.guard == 64 ? "EXT-DIF-" + type + "-CRC64" : "T10-DIF-" + type + "-CRC";
+}
+
+bool byHost(const Scene &s)
+{
+	return profile(s) != "none";
+}
+
+void set(const Scene &s, const std::string &attribute, bool on)
+{
+	std::ofstream file("/sys/block/" + s.node.substr(5) + "/integrity/" + attribute);
+	file << on << std::flush;
+	REQUIRE(file.good());
+}
+
+void makes(const ProtectionFormat &format, Scene &s)
+{
+	auto &pi = *s.ports.store().protection();
+	for (std::size_t bytes : {512u, 4096u, 131072u}) {
+		CHECK(s.disk->verified(mib, bytes, std::uint32_t(bytes)) == 0);
+		CHECK(s.ports.stored(mib, bytes, std::uint32_t(bytes)));
+	}
+	CHECK(pi.checked() > 0);
+	CHECK((pi.tagged() > 0) == (format.type != 3));
+	CHECK(s.disk->zeroOut(mib, 65536) == 0);
+	Buffer zeroes(65536);
+	REQUIRE(s.disk->read(mib, zeroes) == 0);
+	CHECK(zeroes.zero());
+	CHECK(s.disk->discard(mib, 65536) == 0);
+	CHECK(s.disk->read(mib, zeroes) == 0);
+}
+
+// Found wrong by whoever checks
+void finds(const ProtectionFormat &format, Scene &s)
+{
+	auto &pi = *s.ports.store().protection();
+	REQUIRE(writeTo(*s.disk, 0, 1) == 0);
+	pi.spoilGuard(3);
+	Buffer buffer(4096);
+	CHECK(s.disk->read(0, buffer) == -EILSEQ);
+	pi.spoilGuard(3);
+	CHECK(s.disk->read(0, buffer) == 0);
+	pi.spoilTag(3);
+	CHECK(s.disk->read(0, buffer) == (format.type == 3 ? 0 : -EILSEQ));
+	pi.spoilTag(3);
+	CHECK(s.disk->read(0, buffer) == 0);
+}
+
+// Of two blocks from 0 on, with protection information in the data or not: 0, an NVMe status or negative errno
+int passthrough(const Disk &disk, std::uint8_t opcode, bool pract, std::vector<std::uint8_t> &data)
+{
+	nvme_passthru_cmd64 p{};
+	p.opcode = opcode;
+	p.nsid = 1;
+	p.addr = reinterpret_cast<std::uintptr_t>(data.data());
+	p.data_len = static_cast<std::uint32_t>(data.size());
+	p.cdw12 = 1 | (pract ? 1u << 29 : 0);
+	int ret = ::ioctl(disk.fd(), NVME_IOCTL_IO64_CMD, &p);
+	return ret < 0 ? -errno : ret;
+}
+
+} // namespace
+
+TEST_CASE("protection information is made, checked and taken off by the controller", "[formats][pi][short]")
+{
+	auto format = GENERATE(ProtectionFormat{1, 16}, ProtectionFormat{2, 16}, ProtectionFormat{3, 16},
+			       ProtectionFormat{1, 64}, ProtectionFormat{3, 64});
+	INFO(words(format));
+	Scene s([&](target::Store &store) { store.makeProtected(format); });
+	REQUIRE(s.ns());
+	CHECK(s.ns()->protection == format.type);
+	CHECK(must("nvmeofctl show " + s.node.substr(5)).find("type " + std::to_string(format.type)) !=
+	      std::string::npos);
+	CHECK(profile(s) == "none");
+	CHECK(s.sysfs("metadata_bytes") == (format.guard == 64 ? "16" : "8"));
+	makes(format, s);
+	finds(format, s);
+	CHECK(s.ports.store().protection()->received() + s.ports.store().protection()->sent() == 0);
+	CHECK(s.usable() == 2);
+}
+
+TEST_CASE("protection information goes with the blocks between host and medium", "[formats][pi][short]")
+{
+	auto format = GENERATE(ProtectionFormat{1, 16, true}, ProtectionFormat{2, 64, true},
+			       ProtectionFormat{3, 16, true}, ProtectionFormat{3, 64, true});
+	INFO(words(format));
+	Scene s([&](target::Store &store) { store.makeProtected(format); });
+	auto &pi = *s.ports.store().protection();
+	CHECK(profile(s) == expectedProfile(format));
+	makes(format, s);
+	CHECK((pi.received() > 0) == byHost(s));
+	CHECK((pi.sent() > 0) == byHost(s));
+	finds(format, s);
+	if (!byHost(s))
+		return;
+	// one that checks nothing: the host does
+	pi.blind(true);
+	finds(format, s);
+	pi.blind(false);
+	CHECK(s.usable() == 2);
+	// unless it is told not to: then the controller makes it and takes it off
+	set(s, "write_generate", false);
+	set(s, "read_verify", false);
+	auto before = pi.received() + pi.sent();
+	makes(format, s);
+	CHECK(pi.received() + pi.sent() == before);
+	set(s, "write_generate", true);
+	makes(format, s);
+	CHECK(pi.received() + pi.sent() > before);
+	CHECK(s.usable() == 2);
+}
+
+TEST_CASE("protection information: small transfers", "[formats][pi][short]")
+{
+	auto config = formats::plain();
+	config.mdts = 1; // 8 KiB: 15 blocks of 520 bytes
+	ProtectionFormat format{1, 16, true};
+	Scene s([&](target::Store &store) { store.makeProtected(format); }, config);
+	auto &pi = *s.ports.store().protection();
+	CHECK(s.queue("max_hw_sectors_kb") == (byHost(s) ? "7" : "8"));
+	makes(format, s);
+	FioJob job{.file = s.node, .rw = "randrw", .blocks = "5k", .depth = 8, .size = "4m", .seconds = 2};
+	auto result = FioLoad(job).wait(slowly(60s));
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK((pi.received() > 0) == byHost(s));
+}
+
+TEST_CASE("protection information: large transfers, digests", "[formats][pi]")
+{
+	bool digests = GENERATE(false, true);
+	INFO((digests ? "with digests" : "without digests"));
+	if (digests && notOverRdma("digests"))
+		return;
+	Ports ports({formats::plain()});
+	ports.store().makeProtected({2, 64, true});
+	auto options = ports.options(0);
+	options.dataDigest = options.hdrDigest = digests;
+	ports.host.connect(options);
+	Disk disk(ports.disk());
+	for (std::size_t bytes : {4096u, 1048576u}) {
+		CHECK(disk.verified(mib, bytes, std::uint32_t(bytes)) == 0);
+		CHECK(ports.stored(mib, bytes, std::uint32_t(bytes)));
+	}
+	CHECK((ports.store().protection()->received() > 0) == (!overRdma() && kernelFrom(6, 11)));
+}
+
+TEST_CASE("passthrough brings and gets protection information with the blocks", "[formats][pi]")
+{
+	constexpr std::size_t block = 512, tuple = 8;
+	bool inData = GENERATE(true, false);
+	INFO((inData ? "at the end of each block" : "kept apart"));
+	Scene s([&](target::Store &store) { store.makeProtected(ProtectionFormat{1, 16, inData}); });
+	std::vector<std::uint8_t> plain(2 * block, 7), whole(2 * (block + tuple), 9), odd(2 * block + tuple);
+	constexpr std::uint8_t write = 1, read = 2;
+	CHECK(passthrough(*s.disk, write, true, plain) == 0);
+	CHECK(passthrough(*s.disk, write, true, whole) == -EINVAL);
+	CHECK(passthrough(*s.disk, read, false, odd) == -EINVAL);
+	if (!inData) {
+		CHECK(passthrough(*s.disk, read, false, whole) == -EINVAL);
+		return;
+	}
+	CHECK(passthrough(*s.disk, read, false, plain) == -EINVAL);
+	REQUIRE(passthrough(*s.disk, read, false, whole) == 0);
+	CHECK(whole[0] == 7);
+	CHECK(whole[block + 4 + 3] == 0);
+	CHECK(whole[2 * block + tuple + 4 + 3] == 1); // its reference tag
+	whole[block + 2] = 0x12;                      // an application tag of our own
+	REQUIRE(passthrough(*s.disk, write, false, whole) == 0);
+	auto sent = whole;
+	REQUIRE(passthrough(*s.disk, read, false, whole) == 0);
+	CHECK(whole == sent);
+}
+
+TEST_CASE("protection information while a path goes", "[formats][pi]")
+{
+	ProtectionFormat format{1, 16, GENERATE(false, true)};
+	Scene s([&](target::Store &store) { store.makeProtected(format); });
+	FioJob job{.file = s.node, .rw = "randwrite", .depth = 4, .size = "4m", .seconds = 4};
+	FioLoad load(job);
+	for (unsigned n = 0; n < 4; n++) {
+		std::this_thread::sleep_for(400ms);
+		s.ports[n % 2].dropConnections(true);
+	}
+	auto result = load.wait(slowly(60s));
+	INFO(result.text);
+	CHECK(result.good());
+}
+
+TEST_CASE("formatted with protection information", "[formats][pi][changes]")
+{
+	Scene s;
+	ProtectionFormat format{1, 16, GENERATE(false, true)};
+	auto other = std::make_shared<target::Store>(1, 8 * mib);
+	other->makeProtected(format);
+	s.disk.reset();
+	s.ports.subsystem().stores().put(1, other);
+	for (std::size_t port : {0u, 1u})
+		s.ports[port].namespacesChanged();
+	auto works = [&] {
+		auto ns = s.ns();
+		if (!ns || ns->protection != format.type) // what the host takes for the namespace from before
+			return false;
+		s.node = s.ports.disk();
+		return !s.node.empty() && Disk(s.node).verified(0, 65536, 1) == 0 && other->protection()->checked() > 0;
+	};
+	CHECK(eventually(works, 15s));
+	CHECK(s.both());
+	CHECK(profile(s) == expectedProfile(format));
+}
+
+TEST_CASE("a path over RDMA to a disk whose blocks go with protection information over TCP", "[formats][pi][rdma]")
+{
+	auto subsystem = std::make_shared<target::Subsystem>();
+	subsystem->stores().add(1, 8 * mib);
+	subsystem->stores().find(1)->makeProtected(ProtectionFormat{1, 16, true});
+	auto config = formats::plain();
+	config.address = here();
+	target::Server tcp(config, subsystem);
+	config.transport = target::Transport::rdma;
+	target::Server rdma(config, subsystem);
+	auto options = [](target::Server &server, const char *transport) {
+		auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
+		o.transport = transport;
+		o.ctrlLoss = slowly(60s);
+		o.reconnectDelay = 200ms;
+		o.ioQueues = 2;
+		return o;
+	};
+	Host host;
+	host.connect(options(tcp, "tcp"));
+	host.connect(options(rdma, "rdma"));
+	auto node = host.disk(1, 10s, config.nqn);
+	REQUIRE_FALSE(node.empty());
+	auto &pi = *subsystem->stores().find(1)->protection();
+	bool byHost = readFile("/sys/block/" + node.substr(5) + "/integrity/format") != "none";
+	CHECK(byHost == kernelFrom(6, 11));
+	FioJob job{.file = node, .rw = "randrw", .blocks = "20k", .depth = 8, .size = "4m", .seconds = 4};
+	FioLoad load(job);
+	std::this_thread::sleep_for(1s);
+	tcp.dropConnections(true);
+	std::this_thread::sleep_for(500ms);
+	rdma.dropConnections(true);
+	auto result = load.wait(slowly(60s));
+	INFO(result.text);
+	CHECK(result.good());
+	CHECK(rdma.counters().writes > 0);
+	CHECK(tcp.counters().writes > 0);
+	CHECK((pi.received() > 0) == byHost);
+	for (auto *server : {&tcp, &rdma})
+		for (auto &text : server->violations())
+			FAIL_CHECK("the host broke the protocol: " << text);
+}
+
+} // namespace guest::protection
