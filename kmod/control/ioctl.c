@@ -100,6 +100,9 @@ static int submit_io(const struct nof_caller *who, struct nof_head *head, void _
 	struct nvme_user_io io = {};
 	u64 result;
 
+	/* it has no blocks */
+	if (nof_format_is_generic(&head->format))
+		return -EOPNOTSUPP;
 	if (copy_from_user(&io, arg, USER_IO_ARGS))
 		return -EFAULT;
 	if (io.flags)

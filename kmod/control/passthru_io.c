@@ -28,7 +28,8 @@ static u32 block_bytes(const struct nof_ns_format *format, u32 cdw12)
  */
 static bool length_fits(const struct nof_head *head, const struct nvme_passthru_cmd64 *p, u32 len)
 {
-	switch (p->opcode) {
+	/* of a command set that is not known only Flush, which all have, has a length that is known */
+	switch (nof_format_is_generic(&head->format) && p->opcode != nvme_cmd_flush ? 0xff : p->opcode) {
 	case nvme_cmd_zone_append:
 		if (!head->format.zone_blocks)
 			break;

@@ -30,7 +30,7 @@ NS_ATTR(nsid, "%u", head->nsid);
 NS_ATTR(uuid, "%pUb", &head->format.ids.uuid);
 NS_ATTR(nguid, "%pUb", head->format.ids.nguid);
 NS_ATTR(eui, "%8ph", head->format.ids.eui64);
-NS_ATTR(csi, "%u", head->format.zone_blocks ? NVME_CSI_ZNS : NVME_CSI_NVM);
+NS_ATTR(csi, "%u", head->format.ids.csi);
 /* of each block, at the target: no metadata comes to this host */
 NS_ATTR(metadata_bytes, "%u", head->format.pi_bytes);
 NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
@@ -87,11 +87,17 @@ static struct attribute *ns_attrs[] = {
 	NULL
 };
 
-/* Only the identifiers that the namespace has; they are known, and stay, before the disk is added. */
+/*
+ * Only the identifiers that the namespace has, and what has a meaning without blocks; all that is known, and stays,
+ * before the disk is added.
+ */
 static umode_t ns_visible(struct kobject *kobj, struct attribute *a, int n)
 {
-	u8 have = to_head(kobj_to_dev(kobj))->format.ids.have;
+	const struct nof_ns_format *format = &to_head(kobj_to_dev(kobj))->format;
+	u8 have = format->ids.have;
 
+	if (nof_format_is_generic(format) && (a == &dev_attr_metadata_bytes.attr || a == &dev_attr_nuse.attr))
+		return 0;
 	if ((a == &dev_attr_uuid.attr && !(have & NOF_ID_UUID)) ||
 	    (a == &dev_attr_nguid.attr && !(have & NOF_ID_NGUID)) ||
 	    (a == &dev_attr_eui.attr && !(have & NOF_ID_EUI64)))

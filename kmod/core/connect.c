@@ -219,10 +219,10 @@ static int ask_effects(struct nof_ctrl *ctrl)
 	if (ctrl->lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
 		nvm = nof_get_effects(ctrl, NVME_CSI_NVM, log);
 	nof_effects_admin(nvm ? NULL : log, &ctrl->admin_effects);
-	nof_effects_io(nvm ? NULL : log, &ctrl->nvm_effects);
+	nof_effects_io(nvm ? NULL : log, NVME_CSI_NVM, &ctrl->nvm_effects);
 	if (!nvm && NVME_CAP_CSS(ctrl->cap) & NVME_CAP_CSS_CSI)
 		zns = nof_get_effects(ctrl, NVME_CSI_ZNS, log);
-	nof_effects_io(zns ? NULL : log, &ctrl->zns_effects);
+	nof_effects_io(zns ? NULL : log, NVME_CSI_ZNS, &ctrl->zns_effects);
 	kfree(log);
 	return nvm < 0 ? nvm : min(zns, 0);
 }

@@ -433,6 +433,34 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	return ret > 0 ? -EIO : ret;
 }
 
+const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi)
+{
+	u32 i;
+
+	lockdep_assert_held(&ctrl->subsys->lock);
+	if (csi == NVME_CSI_NVM)
+		return &ctrl->nvm_effects;
+	if (csi == NVME_CSI_ZNS)
+		return &ctrl->zns_effects;
+	for (i = 0; i < NOF_OTHER_SETS; i++)
+		if (ctrl->other_effects[i].csi == csi)
+			return &ctrl->other_effects[i].of;
+	return NULL;
+}
+
+void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, const struct nvme_effects_log *log)
+{
+	u32 i = 0;
+
+	lockdep_assert_held(&ctrl->subsys->lock);
+	while (i < NOF_OTHER_SETS && ctrl->other_effects[i].csi && ctrl->other_effects[i].csi != csi)
+		i++;
+	if (i == NOF_OTHER_SETS)
+		return;
+	ctrl->other_effects[i].csi = csi;
+	nof_effects_io(log, csi, &ctrl->other_effects[i].of);
+}
+
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
 {
 	return !ctrl->discovery && !nof_state_ends(nof_ctrl_state(ctrl)) &&

@@ -169,6 +169,9 @@ struct nof_watch {
 	bool		running;
 };
 
+/* Command sets that the driver does not know, but whose effects it keeps: more than the specification has */
+#define NOF_OTHER_SETS	4
+
 /**
  * struct nof_ctrl - controller
  * @dev:	/sys/class/nvmeof/nvmeof0c1; its reference count is the controller's
@@ -252,6 +255,11 @@ struct nof_ctrl {
 	struct nof_nvm_limits	nvm;
 	struct nof_effects	admin_effects;
 	struct nof_effects	nvm_effects, zns_effects; /* of I/O commands, by command set */
+	/* of those that the driver does not know, as they are met; csi 0: a free entry. Under subsys->lock */
+	struct {
+		u8			csi;
+		struct nof_effects	of;
+	} other_effects[NOF_OTHER_SETS];
 	u32			max_append;
 	u32			max_transfer;	/* bytes, from MDTS; U32_MAX for no bound */
 	u32			ioccsz;		/* I/O queue command capsule size, bytes; 64 at least */
@@ -454,6 +462,12 @@ void nof_ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause);
 bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset);
 /* Starts deletion in the background. Any process context. */
 bool nof_ctrl_delete_start(struct nof_ctrl *ctrl);
+/* Of the I/O commands of a command set; NULL: not known, so that none is harmless. Caller holds subsys->lock. */
+const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi);
+/*
+ * Of one that the driver does not know: @log as received, or NULL. One too many is not kept. Caller holds subsys->lock.
+ */
+void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, const struct nvme_effects_log *log);
 /*
  * Never scanned, and that was tried in vain: any disk may get a path by it. Not while all goes well: a scan takes its
  * time, and is no news to anybody.

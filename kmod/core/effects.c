@@ -21,28 +21,30 @@
 #define HARMLESS	(NVME_CMD_EFFECTS_CSUPP | NVME_CMD_EFFECTS_LBCC | NVME_CMD_EFFECTS_UUID_SEL | EFFECTS_SCOPE)
 #define OTHER_NAMESPACE	(NVME_CMD_EFFECTS_NCC | NVME_CMD_EFFECTS_NIC)
 
-/* They change blocks, whatever the log says */
-static bool changes_blocks(u8 opcode)
+/* They change blocks, whatever the log says, in the command sets that have blocks */
+static bool changes_blocks(u8 csi, u8 opcode)
 {
+	if (csi != NVME_CSI_NVM && csi != NVME_CSI_ZNS)
+		return false;
 	return opcode == nvme_cmd_write || opcode == nvme_cmd_write_zeroes || opcode == nvme_cmd_write_uncor;
 }
 
-static u8 io_effect(u8 opcode, u32 effects)
+static u8 io_effect(u8 csi, u8 opcode, u32 effects)
 {
 	if (opcode >= IO_VENDOR || !(effects & NVME_CMD_EFFECTS_CSUPP) || effects & ~(u32)HARMLESS)
 		return 0;
-	if (opcode & TO_CONTROLLER || effects & NVME_CMD_EFFECTS_LBCC || changes_blocks(opcode))
+	if (opcode & TO_CONTROLLER || effects & NVME_CMD_EFFECTS_LBCC || changes_blocks(csi, opcode))
 		return NOF_EFFECT_OPEN_WRITER;
 	return NOF_EFFECT_OPEN | NOF_EFFECT_OPEN_WRITER;
 }
 
-void nof_effects_io(const struct nvme_effects_log *log, struct nof_effects *out)
+void nof_effects_io(const struct nvme_effects_log *log, u8 csi, struct nof_effects *out)
 {
 	u32 opcode;
 
 	/* each entry is written once: others may read them */
 	for (opcode = 0; opcode < ARRAY_SIZE(out->of); opcode++)
-		WRITE_ONCE(out->of[opcode], log ? io_effect(opcode, le32_to_cpu(log->iocs[opcode])) : 0);
+		WRITE_ONCE(out->of[opcode], log ? io_effect(csi, opcode, le32_to_cpu(log->iocs[opcode])) : 0);
 }
 
 static u8 admin_effect(u8 opcode, u32 effects, bool has_log)

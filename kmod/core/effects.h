@@ -31,9 +31,9 @@ struct nof_effects {
 /*
  * The effects of I/O commands of one command set, and of admin commands. @log: as received, 4,096 bytes; NULL where the
  * controller has none: then no I/O command is open, and the admin commands with effects that the specification names
- * have these.
+ * have these. @csi: which command set, so that opcodes have its meaning
  */
-void nof_effects_io(const struct nvme_effects_log *log, struct nof_effects *out);
+void nof_effects_io(const struct nvme_effects_log *log, u8 csi, struct nof_effects *out);
 void nof_effects_admin(const struct nvme_effects_log *log, struct nof_effects *out);
 
 #endif

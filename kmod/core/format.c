@@ -4,6 +4,7 @@
 #include <linux/string.h>
 #include "core/lifecycle.h"
 #include "core/status.h"
+#include "core/subsys.h"
 
 enum { CMD_NS, CMD_DESCS, NR_CMDS };
 static_assert(NR_CMDS == NOF_FORMATS_CMDS);
@@ -58,16 +59,33 @@ static void decode_descs(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 		return;
 	}
 	ns->why = nof_identify_descs(cmd->buf, NVME_IDENTIFY_DATA_SIZE, &ns->format.ids);
-	if (!ns->why && ns->format.ids.csi && !is_zoned(ns))
-		ns->why = "its command set is not supported";
-	else if (!ns->why && is_zoned(ns) && !IS_ENABLED(CONFIG_BLK_DEV_ZONED))
+	if (!ns->why && is_zoned(ns) && !IS_ENABLED(CONFIG_BLK_DEV_ZONED))
 		ns->why = "it is zoned, and this kernel has no zoned block devices";
+}
+
+/* Identify Namespace is of the NVM command set: its answer, an error included, means nothing for any other one. */
+static bool decode_foreign(struct nof_ns *ns, const struct nof_identify *cmd)
+{
+	struct nof_ns_ids ids = {};
+
+	if (cmd->ret || nof_identify_descs(cmd->buf, NVME_IDENTIFY_DATA_SIZE, &ids) || !nof_ids_are_generic(&ids))
+		return false;
+	ns->status = 0;
+	ns->not_now = false;
+	ns->why = NULL;
+	ns->format = (struct nof_ns_format){ .ids = ids };
+	return true;
 }
 
 static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmds)
 {
 	int status = cmds[CMD_NS].ret;
 
+	if (decode_foreign(ns, &cmds[CMD_DESCS]))
+		return;
+	/* it may be of another command set, which is not known yet */
+	if (status && transient(cmds[CMD_DESCS].ret) && ctrl->vs >= NVME_VS(1, 3, 0))
+		status = cmds[CMD_DESCS].ret;
 	ns->status = status;
 	ns->not_now = transient(status);
 	ns->why = NULL;
@@ -108,12 +126,17 @@ static bool has_guard(const struct nof_ns *ns)
 	return ns->format.pi_bytes > NOF_PI_BYTES_16B;
 }
 
+static bool is_generic(const struct nof_ns *ns)
+{
+	return nof_format_is_generic(&ns->format);
+}
+
 /*
- * To read Identify Namespace of command set @csi, of those that @have something to be told there, in the pages that
- * their first answers were in. Returns how many, their indices in @which.
+ * To read a further page, in command set @csi, of those that @have something to be told there, in the pages that their
+ * first answers were in. Returns how many, their indices in @which.
  */
-static u32 ask_also(struct nof_formats *f, bool (*have)(const struct nof_ns *), u8 csi, struct nof_identify *cmds,
-		    u8 *which)
+static u32 ask_also(struct nof_formats *f, bool (*have)(const struct nof_ns *), u8 cns, u8 csi,
+		    struct nof_identify *cmds, u8 *which)
 {
 	u32 i, nr = 0;
 
@@ -123,7 +146,7 @@ static u32 ask_also(struct nof_formats *f, bool (*have)(const struct nof_ns *), 
 		if (ns->not_now || ns->why || !have(ns))
 			continue;
 		cmds[nr] = (struct nof_identify){
-			.nsid = ns->nsid, .cns = NVME_ID_CNS_CS_NS, .csi = csi, .buf = f->pages[i * NR_CMDS],
+			.nsid = ns->nsid, .cns = cns, .csi = csi, .buf = f->pages[i * NR_CMDS],
 		};
 		which[nr++] = i;
 	}
@@ -134,7 +157,7 @@ static int read_guards(struct nof_ctrl *ctrl, struct nof_formats *f)
 {
 	struct nof_identify cmds[NOF_FORMATS_MAX];
 	u8 which[NOF_FORMATS_MAX];
-	u32 i, nr = ask_also(f, has_guard, NVME_CSI_NVM, cmds, which);
+	u32 i, nr = ask_also(f, has_guard, NVME_ID_CNS_CS_NS, NVME_CSI_NVM, cmds, which);
 	int ret = nr ? nof_identify_many(ctrl, cmds, nr) : 0;
 
 	for (i = 0; !ret && i < nr; i++)
@@ -147,7 +170,7 @@ static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
 {
 	struct nof_identify cmds[NOF_FORMATS_MAX + 1];
 	u8 zoned[NOF_FORMATS_MAX];
-	u32 i, nr = ask_also(f, is_zoned, NVME_CSI_ZNS, cmds, zoned);
+	u32 i, nr = ask_also(f, is_zoned, NVME_ID_CNS_CS_NS, NVME_CSI_ZNS, cmds, zoned);
 	int ret;
 
 	if (!nr)
@@ -163,6 +186,65 @@ static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
 	for (i = 0; i < nr; i++)
 		decode_zns(&f->ns[zoned[i]], &cmds[i]);
 	return 0;
+}
+
+static void decode_indep(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmd)
+{
+	bool ready = true;
+
+	ns->status = cmd->ret;
+	ns->not_now = transient(cmd->ret);
+	if (ns->not_now)
+		return;
+	ns->why = cmd->ret ? "of a command set that the driver does not know, and Identify of CNS 08h failed" :
+			     nof_identify_indep(cmd->buf, ctrl->anagrpmax, &ns->format, &ready);
+	if (!(ctrl->oncs & NVME_CTRL_ONCS_RESERVATIONS))
+		ns->format.rescap = 0;
+	ns->not_now = !ns->why && !ready;
+	if (ns->not_now)
+		ns->why = "is not ready";
+}
+
+/* Without an answer no command of the set is harmless */
+static int read_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log)
+{
+	int ret = 1;
+
+	if (ctrl->lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
+		ret = nof_get_effects(ctrl, csi, log);
+	if (ret < 0)
+		return ret;
+	mutex_lock(&ctrl->subsys->lock);
+	nof_ctrl_set_effects(ctrl, csi, ret ? NULL : log);
+	mutex_unlock(&ctrl->subsys->lock);
+	return 0;
+}
+
+/* Whether it is the first of its command set among @nr of them */
+static bool first_of_set(const struct nof_formats *f, const u8 *which, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (f->ns[which[i]].format.ids.csi == f->ns[which[nr]].format.ids.csi)
+			return false;
+	return true;
+}
+
+/* Those among them whose command set the driver does not know */
+static int read_generic(struct nof_ctrl *ctrl, struct nof_formats *f)
+{
+	struct nof_identify cmds[NOF_FORMATS_MAX];
+	u8 which[NOF_FORMATS_MAX];
+	u32 i, nr = ask_also(f, is_generic, NVME_ID_CNS_NS_CS_INDEP, 0, cmds, which);
+	int ret = nr ? nof_identify_many(ctrl, cmds, nr) : 0;
+
+	for (i = 0; !ret && i < nr; i++) {
+		decode_indep(ctrl, &f->ns[which[i]], &cmds[i]);
+		if (first_of_set(f, which, i))
+			ret = read_effects(ctrl, f->ns[which[i]].format.ids.csi, f->pages[which[i] * NR_CMDS + 1]);
+	}
+	return ret;
 }
 
 int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f)
@@ -181,5 +263,5 @@ int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f)
 	ret = nof_identify_many(ctrl, cmds, nr);
 	for (i = 0; !ret && i < f->nr; i++)
 		decode(ctrl, &f->ns[i], cmds + i * NR_CMDS);
-	return ret ?: read_guards(ctrl, f) ?: read_zns(ctrl, f);
+	return ret ?: read_guards(ctrl, f) ?: read_zns(ctrl, f) ?: read_generic(ctrl, f);
 }

@@ -28,6 +28,10 @@
 #define DLFEAT_READ_MASK	0x7
 #define DLFEAT_READ_ZERO	0x1
 #define DLFEAT_WZ_DEAC		BIT(3)
+/* NVMe Base 2.0, figure 280 */
+#define FPI_SUPPORTED		BIT(7)
+#define FPI_PERCENT_MASK	0x7f
+#define NSTAT_READY		BIT(0)
 /* The block layer counts the sectors of a zone in 32 bits; each zone is read and has a bit or a structure */
 #define MAX_ZONE_BYTES		(1ULL << 40)
 #define MAX_ZONES		(1U << 20)
@@ -360,6 +364,27 @@ const char *nof_identify_guard(const struct nvme_id_ns_nvm *id, const struct nof
 	default:
 		return "MS, PIF: formatted with metadata larger than the 8 bytes of protection information in it";
 	}
+}
+
+const char *nof_identify_indep(const struct nvme_id_ns_cs_indep *id, u32 anagrpmax, struct nof_ns_format *out,
+			       bool *ready)
+{
+	const struct nof_ns_ids ids = out->ids;
+	u32 group = le32_to_cpu(id->anagrpid);
+
+	if (id->fpi & FPI_SUPPORTED && (id->fpi & FPI_PERCENT_MASK) > 100)
+		return "FPI: more than 100 percent remain to be formatted";
+	if (anagrpmax && (!group || group > anagrpmax))
+		return "ANAGRPID: no ANA group of this controller";
+	memset(out, 0, sizeof(*out));
+	out->ids = ids;
+	out->lba_shift = NOF_MIN_LBA_SHIFT;
+	out->read_only = id->nsattr & NVME_NS_ATTR_RO;
+	out->shared = id->nmic & NVME_NS_NMIC_SHARED;
+	out->rescap = id->rescap & (NOF_RESCAP_PERSISTS | NOF_RESCAP_TYPES);
+	out->ana_group = group;
+	*ready = id->nstat & NSTAT_READY;
+	return NULL;
 }
 
 static bool is_pow2(u64 n)

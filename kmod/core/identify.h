@@ -30,7 +30,10 @@ struct nof_ns_ids {
 	uuid_t	uuid;
 };
 
-/* A namespace's format and identity: what two paths to it must agree on. */
+/*
+ * A namespace's format and identity: what two paths to it must agree on. It has no blocks, and @nlbas is 0, if the
+ * driver does not know its command set.
+ */
 struct nof_ns_format {
 	struct nof_ns_ids ids;
 	u64	nlbas;		/* capacity in logical blocks */
@@ -57,6 +60,17 @@ struct nof_ns_format {
 	u64	zone_blocks;	/* zone size, a power of two; the capacity is a multiple of it */
 	u32	max_open, max_active;	/* zones; 0: no limit */
 };
+
+/* Of a command set that the driver does not know: it has a generic node for passthrough, and no block device */
+static inline bool nof_ids_are_generic(const struct nof_ns_ids *ids)
+{
+	return ids->csi != NVME_CSI_NVM && ids->csi != NVME_CSI_ZNS;
+}
+
+static inline bool nof_format_is_generic(const struct nof_ns_format *format)
+{
+	return nof_ids_are_generic(&format->ids);
+}
 
 /* Controller limits */
 struct nof_ctrl_id {
@@ -133,6 +147,15 @@ const char *nof_identify_guard(const struct nvme_id_ns_nvm *id, const struct nof
  * the reason.
  */
 const char *nof_identify_zns(const struct nvme_id_ns_zns *id, struct nof_ns_format *out);
+
+/*
+ * I/O Command Set Independent Identify Namespace (NVMe Base 2.0, figure 280), of a namespace whose command set the
+ * driver does not know and whose @out->ids are known; the rest of @out is filled. NULL or the reason.
+ * @anagrpmax:	highest ANA group of the controller; 0: it has none
+ * @ready:	false: the namespace takes no I/O yet
+ */
+const char *nof_identify_indep(const struct nvme_id_ns_cs_indep *id, u32 anagrpmax, struct nof_ns_format *out,
+			       bool *ready);
 
 /* Of the controller (ZNS 1.1, figure 49): the most data of a Zone Append, bytes; U32_MAX: MDTS alone bounds it. */
 u32 nof_identify_zasl(const struct nvme_id_ctrl_zns *id, u8 mpsmin);

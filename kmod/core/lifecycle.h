@@ -155,7 +155,7 @@ void nof_aer_end(struct nof_ctrl *ctrl);
 #define NOF_FORMATS_MAX		14	/* with so many commands each, of the slots that there are */
 /*
  * What was read of a namespace. @why: it is refused, for a person; @status: of the command that was, 0 for none;
- * @not_now: of no meaning for the namespace, to be asked again
+ * @not_now: of no meaning for the namespace, to be asked again; @why may say why
  */
 struct nof_ns {
 	u32			nsid;

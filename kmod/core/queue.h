@@ -35,13 +35,16 @@ enum nof_queue_flag {
 	NOF_Q_STARTING,		/* an I/O queue that may still fail without failing the connect attempt */
 };
 
+/* A vendor's, which may do anything */
+#define NOF_OPCODE_UNKNOWN	0xff
+
 /**
  * struct nof_slot - one entry of a queue's table of outstanding commands
  * @cmd:	the command; NULL if the slot is free. Its memory is not the queue's: only the code that completes or
  *		cancels the command may dereference this
  * @at:		jiffies when it was sent, or detached
  * @gen:	changes with every use, so that a late completion for an earlier command in the slot is detected
- * @opcode:	of the command
+ * @opcode:	of the command; NOF_OPCODE_UNKNOWN where nobody knows what it means
  * @stub:	the command was detached
  *
  * Statistics and the watch read all fields but @gen without a lock, with READ_ONCE(): what they see may be of the next

@@ -52,7 +52,8 @@ static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_n
 	scan->again = true;
 	if (nof_paths.keep(ctrl, ns->nsid))
 		return;
-	nof_ctrl_note(ctrl, -EAGAIN, ns->status, "namespace %u cannot be identified; tried again later", ns->nsid);
+	nof_ctrl_note(ctrl, -EAGAIN, ns->status, "namespace %u %s; tried again later", ns->nsid,
+		      ns->why ?: "cannot be identified");
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 

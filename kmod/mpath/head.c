@@ -347,6 +347,9 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	disk->fops = &head_ops;
 	disk->private_data = head;
 	head->disk = disk;
+	/* commands go by its queue, but only those of its generic node */
+	if (nof_format_is_generic(format))
+		disk->flags |= GENHD_FL_HIDDEN;
 	set_capacity(disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
 	set_disk_ro(disk, format->read_only);
 	return head;
@@ -354,7 +357,7 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 
 void nof_head_join_effects(struct nof_head *head)
 {
-	bool zoned = head->format.zone_blocks;
+	u8 csi = head->format.ids.csi;
 	struct nof_path *path;
 	u32 opcode;
 
@@ -363,8 +366,11 @@ void nof_head_join_effects(struct nof_head *head)
 		u8 of = head->nr_paths ? U8_MAX : 0;
 
 		/* a command takes any of them */
-		list_for_each_entry(path, &head->paths, entry)
-			of &= (zoned ? &path->ctrl->zns_effects : &path->ctrl->nvm_effects)->of[opcode];
+		list_for_each_entry(path, &head->paths, entry) {
+			const struct nof_effects *effects = nof_ctrl_effects(path->ctrl, csi);
+
+			of &= effects ? effects->of[opcode] : 0;
+		}
 		WRITE_ONCE(head->effects.of[opcode], of);
 	}
 }
@@ -426,7 +432,8 @@ static int head_add(struct nof_head *head)
 	mutex_lock(&head->subsys->lock);
 	nof_notice_head(head);
 	mutex_unlock(&head->subsys->lock);
-	queue_work(nof_disk_wq, &head->part_work);
+	if (!nof_format_is_generic(&head->format))
+		queue_work(nof_disk_wq, &head->part_work);
 	return 0;
 release:
 	nof_duplicate_release(head);

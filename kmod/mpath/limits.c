@@ -109,6 +109,11 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	lim->max_segments = min_t(u32, tl->max_segments ?: USHRT_MAX, USHRT_MAX);
 	lim->virt_boundary = tl->virt_boundary;
 	lim->dma_alignment = 3;
+	lim->poll = ctrl->subsys->nr_poll;
+	lim->p2p = tl->p2p;
+	/* it has no blocks that could be cached, discarded or zeroed */
+	if (nof_format_is_generic(f))
+		return;
 	if (ctrl->oncs & NVME_CTRL_ONCS_DSM) {
 		lim->max_discard_bytes = discard_bytes(ctrl, f->lba_shift);
 		lim->max_discard_segments = ctrl->nvm.ranges ?: NOF_MAX_RANGES;
@@ -119,8 +124,6 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 		lim->max_write_zeroes_bytes = write_zeroes_bytes(ctrl, f->lba_shift);
 	lim->write_cache = ctrl->vwc & NVME_CTRL_VWC_PRESENT;
 	lim->fua = lim->write_cache;
-	lim->poll = ctrl->subsys->nr_poll;
-	lim->p2p = tl->p2p;
 	fill_atomics(ctrl, f, lim);
 	if (f->zone_blocks)
 		fill_zones(ctrl, f, lim);
@@ -189,7 +192,7 @@ bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl,
 
 enum nof_unfit nof_path_unfit(const struct nof_path *path)
 {
-	bool caches = path->ctrl->vwc & NVME_CTRL_VWC_PRESENT;
+	bool caches = path->ctrl->vwc & NVME_CTRL_VWC_PRESENT && !nof_format_is_generic(&path->head->format);
 
 	lockdep_assert_held(&path->head->subsys->lock);
 	return caches && !path->head->limits.write_cache ? NOF_UNFIT_CACHE : NOF_UNFIT_LESS;

@@ -8,6 +8,19 @@ enum {
 	OP_IO_MGMT_RECV	= 0x12,
 };
 
+/* NVMe Base 2.0, figure 391 */
+enum nof_repeat nof_repeat_of_any(u8 opcode)
+{
+	switch (opcode) {
+	case nvme_cmd_flush:
+	case nvme_cmd_resv_report:
+	case OP_IO_MGMT_RECV:
+		return NOF_REPEAT_FREELY;
+	default:
+		return NOF_REPEAT_NEVER;
+	}
+}
+
 /*
  * What is not here is never repeated: what registers, acquires or releases answers otherwise the second time; Copy may
  * have its source where it has written to; nobody knows what a command of a vendor does.
@@ -15,12 +28,9 @@ enum {
 enum nof_repeat nof_repeat_of(u8 opcode, bool zoned)
 {
 	switch (opcode) {
-	case nvme_cmd_flush:
 	case nvme_cmd_read:
 	case nvme_cmd_compare:
 	case nvme_cmd_verify:
-	case nvme_cmd_resv_report:
-	case OP_IO_MGMT_RECV:
 		return NOF_REPEAT_FREELY;
 	case nvme_cmd_zone_mgmt_recv:
 		return zoned ? NOF_REPEAT_FREELY : NOF_REPEAT_NEVER;
@@ -32,6 +42,6 @@ enum nof_repeat nof_repeat_of(u8 opcode, bool zoned)
 		/* it has moved the write pointer of its zone */
 		return zoned ? NOF_REPEAT_NEVER : NOF_REPEAT_FENCED;
 	default:
-		return NOF_REPEAT_NEVER;
+		return nof_repeat_of_any(opcode);
 	}
 }

@@ -14,5 +14,7 @@ enum nof_repeat {
 
 /* By opcode, in the NVM command set, or in the zoned one. The same rules are in Documentation/namespaces.md. */
 enum nof_repeat nof_repeat_of(u8 opcode, bool zoned);
+/* In a command set that the driver does not know: the commands that all I/O command sets have in common */
+enum nof_repeat nof_repeat_of_any(u8 opcode);
 
 #endif

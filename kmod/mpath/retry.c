@@ -38,6 +38,8 @@ static bool retry_lost(struct nof_request *req)
 u8 nof_request_repeat(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	const struct nof_head *head = rq->q->queuedata;
+	u8 opcode = req->cmd.sqe.common.opcode;
 
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
@@ -48,7 +50,9 @@ u8 nof_request_repeat(struct request *rq)
 		/* as retry_own() says, and not before its fence where it changes data */
 		if (nof_kind_of(rq) == NOF_KIND_OWN)
 			return req_op(rq) == REQ_OP_DRV_IN ? NOF_REPEAT_FREELY : NOF_REPEAT_FENCED;
-		return nof_repeat_of(req->cmd.sqe.common.opcode, blk_queue_is_zoned(rq->q));
+		if (nof_format_is_generic(&head->format))
+			return nof_repeat_of_any(opcode);
+		return nof_repeat_of(opcode, blk_queue_is_zoned(rq->q));
 	default:
 		return NOF_REPEAT_FENCED;
 	}

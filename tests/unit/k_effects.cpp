@@ -19,10 +19,10 @@ struct Log {
 	std::unique_ptr<nvme_effects_log> log = std::make_unique<nvme_effects_log>();
 	nof_effects out{};
 
-	uint8_t io(uint8_t opcode, uint32_t effects)
+	uint8_t io(uint8_t opcode, uint32_t effects, uint8_t csi = NVME_CSI_NVM)
 	{
 		log->iocs[opcode] = effects;
-		nof_effects_io(log.get(), &out);
+		nof_effects_io(log.get(), csi, &out);
 		return out.of[opcode];
 	}
 	uint8_t admin(uint8_t opcode, uint32_t effects)
@@ -63,13 +63,26 @@ TEST_CASE("effects: what changes blocks, or has data for the controller, is for 
 	CHECK(log.io(nvme_cmd_flush, supported | changesBlocks) == writers);
 }
 
+TEST_CASE("effects: opcodes of a command set that is not known have no meaning but their direction")
+{
+	constexpr uint8_t keyValue = 1;
+	Log log;
+	CHECK(log.io(nvme_cmd_write_zeroes, supported, NVME_CSI_ZNS) == writers);
+	CHECK(log.io(nvme_cmd_write_zeroes, supported, keyValue) == readers);
+	CHECK(log.io(nvme_cmd_write_uncor, supported, keyValue) == readers);
+	CHECK(log.io(nvme_cmd_write, supported, keyValue) == writers);
+	CHECK(log.io(nvme_cmd_write_zeroes, supported | changesBlocks, keyValue) == writers);
+	CHECK(log.io(nvme_cmd_read, 0, keyValue) == 0);
+	CHECK(log.io(0x90, supported, keyValue) == 0);
+}
+
 TEST_CASE("effects: no vendor's command, and without a log none at all, is open")
 {
 	Log log;
 	for (unsigned int opcode = 0x80; opcode < 256; opcode++)
 		CHECK(log.io(static_cast<uint8_t>(opcode), supported) == 0);
 	nof_effects none;
-	nof_effects_io(nullptr, &none);
+	nof_effects_io(nullptr, NVME_CSI_NVM, &none);
 	CHECK(std::all_of(std::begin(none.of), std::end(none.of), [](uint8_t of) { return !of; }));
 }
 

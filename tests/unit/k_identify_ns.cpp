@@ -283,6 +283,85 @@ TEST_CASE("Identify Namespace: deallocated blocks")
 	}
 }
 
+namespace {
+
+struct Independent {
+	nvme_id_ns_cs_indep id{};
+	nof_ns_format out;
+	bool ready = false;
+
+	Independent()
+	{
+		id.nmic = 1;
+		id.nstat = 1;
+		memset(&out, 0xa5, sizeof(out));
+		out.ids = {};
+		out.ids.csi = 1;
+		out.ids.have = NOF_ID_UUID;
+	}
+	std::string decode(u32 anagrpmax = 0)
+	{
+		const char *why = nof_identify_indep(&id, anagrpmax, &out, &ready);
+		return why ? why : "";
+	}
+};
+
+} // namespace
+
+TEST_CASE("command set independent Identify: a sound one")
+{
+	Independent all;
+	all.id.nsattr = 1;
+	all.id.rescap = 0xff;
+	all.id.anagrpid = htole32(3);
+	REQUIRE(all.decode(4) == "");
+	CHECK(nof_format_is_generic(&all.out));
+	CHECK(all.ready);
+	CHECK(all.out.ids.csi == 1);
+	CHECK(all.out.ids.have == NOF_ID_UUID);
+	CHECK(all.out.nlbas == 0);
+	CHECK(all.out.lba_shift == NOF_MIN_LBA_SHIFT);
+	CHECK(all.out.zone_blocks == 0);
+	CHECK(all.out.pi_type == 0);
+	CHECK(all.out.shared);
+	CHECK(all.out.read_only);
+	CHECK(all.out.rescap == 0x7f);
+	CHECK(all.out.ana_group == 3);
+
+	Independent least;
+	least.id = {};
+	REQUIRE(least.decode() == "");
+	CHECK_FALSE(least.ready);
+	CHECK_FALSE(least.out.shared);
+	CHECK_FALSE(least.out.read_only);
+	CHECK(least.out.ana_group == 0);
+	nof_ns_ids nvm = {}, zoned = {};
+	zoned.csi = NVME_CSI_ZNS;
+	CHECK_FALSE(nof_ids_are_generic(&nvm));
+	CHECK_FALSE(nof_ids_are_generic(&zoned));
+}
+
+TEST_CASE("command set independent Identify: what makes no sense")
+{
+	for (int percent : {0, 100, 101, 127}) {
+		CAPTURE(percent);
+		Independent one;
+		one.id.fpi = u8(0x80 | percent);
+		CHECK((one.decode() == "") == (percent <= 100));
+		one.id.fpi = u8(percent); // not told
+		CHECK(one.decode() == "");
+	}
+	for (u32 group : {0u, 1u, 4u, 5u, ~0u}) {
+		CAPTURE(group);
+		Independent one;
+		one.id.anagrpid = htole32(group);
+		CHECK((one.decode(4) == "") == (group >= 1 && group <= 4));
+	}
+	Independent ones;
+	memset(&ones.id, 0xff, sizeof(ones.id));
+	CHECK(ones.decode().find("FPI") == 0);
+}
+
 TEST_CASE("identification descriptors: all kinds")
 {
 	nof_ns_ids ids = {};

@@ -36,3 +36,12 @@ TEST_CASE("a lost command is repeated only where that does no harm", "[repeat]")
 		CHECK(nof_repeat_of(u8(opcode), true) == rule.zoned);
 	}
 }
+
+TEST_CASE("of a command set that is not known only what all have in common is repeated", "[repeat]")
+{
+	for (int opcode = 0; opcode < 256; opcode++) {
+		CAPTURE(opcode);
+		bool common = opcode == nvme_cmd_flush || opcode == nvme_cmd_resv_report || opcode == 0x12;
+		CHECK(nof_repeat_of_any(u8(opcode)) == (common ? NOF_REPEAT_FREELY : NOF_REPEAT_NEVER));
+	}
+}
