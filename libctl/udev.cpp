@@ -17,8 +17,15 @@ bool udevHandled(const std::string &disk)
 	std::unique_ptr<udev, udev *(*)(udev *)> library(udev_new(), udev_unref);
 	if (!library)
 		return false;
-	std::unique_ptr<udev_device, udev_device *(*)(udev_device *)> device(
-		udev_device_new_from_subsystem_sysname(library.get(), "block", disk.c_str()), udev_device_unref);
+	auto find = [&](const char *subsystem, const std::string &name) {
+		return std::unique_ptr<udev_device, udev_device *(*)(udev_device *)>(
+			udev_device_new_from_subsystem_sysname(library.get(), subsystem, name.c_str()),
+			udev_device_unref);
+	};
+	auto device = find("block", disk);
+	const char *hidden = device ? udev_device_get_sysattr_value(device.get(), "hidden") : nullptr;
+	if (hidden && *hidden == '1')
+		device = find("nvmeof-generic", "ng" + disk);
 	if (!device || udev_device_get_is_initialized(device.get()) <= 0)
 		return false;
 	const char *node = udev_device_get_devnode(device.get());

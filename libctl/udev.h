@@ -14,7 +14,7 @@ namespace nofctl {
 // Whether a udevd handles devices here at all.
 bool udevRuns();
 
-// Whether the block device has its node, and udev is done with it: links are there.
+// Whether the disk has its node, and udev is done with it: links are there. Of a hidden disk it is the generic node.
 bool udevHandled(const std::string &disk);
 
 // Tells when udev is done with some block device. In a network namespace of its own nothing may be heard.

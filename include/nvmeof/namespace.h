@@ -47,7 +47,7 @@ struct Namespace {
 	std::optional<Uuid> uuid;
 	std::optional<std::array<std::uint8_t, 16>> nguid;
 	std::optional<std::array<std::uint8_t, 8>> eui64;
-	std::uint32_t lbaSize = 0; // bytes
+	std::uint32_t lbaSize = 0; // bytes; 0: see genericOnly()
 	std::uint64_t size = 0;    // bytes
 	bool readOnly = false;
 	std::uint32_t paths = 0;
@@ -67,5 +67,11 @@ struct Namespace {
 	std::uint32_t atomicWrite = 0;    // bytes of a write that is done whole or not at all; 0: none
 	std::uint32_t atomicBoundary = 0; // bytes, multiples of which such a write does not cross; 0: anywhere
 };
+
+// Of a command set that the driver does not know: there is a generic node, /dev/ngnvmeof0n1, and no block device.
+inline bool genericOnly(const Namespace &ns)
+{
+	return ns.lbaSize == 0 && ns.size == 0;
+}
 
 } // namespace nvmeof

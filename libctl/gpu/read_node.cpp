@@ -157,6 +157,12 @@ std::string driveOf(const Tree &tree, const Pci &pci, const std::string &name)
 	return {};
 }
 
+// A namespace without a block device; the in-tree driver's hidden disks are its paths.
+bool isGenericOnly(const Tree &tree, const std::string &name)
+{
+	return name.starts_with("nvmeof") && tree.text("/sys/block/" + name + "/hidden") == "1";
+}
+
 Disk readDisk(const Tree &tree, const Node &node, const std::string &name)
 {
 	const std::string folder = tree.target("/sys/block/" + name).value_or("/sys/block/" + name);
@@ -294,7 +300,7 @@ Node readNode(const Tree &tree)
 	node.interfaces = readInterfaces(tree, node.pci);
 	node.rdmas = readRdmas(tree, node.pci);
 	for (const std::string &name : tree.list("/sys/block"))
-		if (!name.starts_with("loop") && !name.starts_with("ram"))
+		if (!name.starts_with("loop") && !name.starts_with("ram") && !isGenericOnly(tree, name))
 			node.disks[name] = readDisk(tree, node, name);
 	node.mounts = readMounts(tree, node);
 	node.nvidiaVersion = tree.text("/proc/driver/nvidia/version");

@@ -182,6 +182,9 @@ Result<void> Attach::awaitDisk()
 		const bool seen = found != all->end();
 		if (seen) {
 			result_.ns = *found;
+			if (genericOnly(*found))
+				return errorOf(ErrorCode::failed,
+					       found->name + " has a generic node only: its command set has no blocks");
 			const UdevEntry entry = udevEntry(places_, found->name);
 			if (entry.ready && found->usablePaths) {
 				result_.byId = entry.byId;

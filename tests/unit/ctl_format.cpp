@@ -263,6 +263,26 @@ TEST_CASE("a disk without enough paths, or without any", "[format]")
 	CHECK(list.find("1/2 of 3") != std::string::npos);
 }
 
+TEST_CASE("a namespace with a generic node only", "[format]")
+{
+	Namespace ns;
+	ns.name = "nvmeof0n2";
+	ns.nsid = 2;
+	CHECK(genericOnly(ns));
+	std::string list = formatNamespaces({ns}, {}), fields = renderFields(fieldsOf(ns));
+	CHECK(list.find("/dev/ngnvmeof0n2") != std::string::npos);
+	CHECK(list.find(" -  generic only") != std::string::npos);
+	CHECK(fields.find("/dev/ngnvmeof0n2") != std::string::npos);
+	CHECK(fields.find("size") == std::string::npos);
+	CHECK(toJson(ns)["generic_only"] == true);
+	CHECK(toJson(ns)["device"] == "/dev/ngnvmeof0n2");
+	ns.size = 4096;
+	ns.lbaSize = 512;
+	CHECK_FALSE(genericOnly(ns));
+	CHECK(formatNamespaces({ns}, {}).find("/dev/nvmeof0n2 ") != std::string::npos);
+	CHECK_FALSE(toJson(ns).contains("generic_only"));
+}
+
 TEST_CASE("whether a disk takes other devices' memory, and what spoils it", "[format]")
 {
 	Namespace ns;

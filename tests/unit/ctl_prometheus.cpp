@@ -86,6 +86,7 @@ TEST_CASE("metrics of a snapshot", "[prometheus]")
 	CHECK(read.value("nvmeof_namespace_live_paths", {{"namespace", "nvmeof0n1"}}) == 0);
 	CHECK(read.value("nvmeof_namespace_expected_paths", {{"namespace", "nvmeof0n1"}}) == 2);
 	CHECK(read.value("nvmeof_namespace_openers", {{"namespace", "nvmeof0n1"}}) == 1);
+	CHECK(read.value("nvmeof_namespace_generic_only", {{"namespace", "nvmeof0n1"}}) == 0);
 	CHECK(read.value("nvmeof_namespace_no_path_seconds", {{"namespace", "nvmeof0n1"}}) == 12.5);
 	CHECK(read.value("nvmeof_namespace_no_path_seconds", {{"namespace", "nvmeof0n2"}}) == 0);
 	CHECK(read.value("nvmeof_subsystem_info", {{"nqn", "nqn.a"}, {"iopolicy", "latency"}}) == 1);

@@ -55,6 +55,7 @@ struct Target {
 	FakeKernel kernel;
 	int made = 0;
 	std::uint32_t openers = 0;
+	std::uint32_t blockSize = 512; // 0: a generic node only
 
 	Target()
 	{
@@ -94,6 +95,7 @@ struct Target {
 		for (std::uint8_t byte : uuid.bytes)
 			bytes += static_cast<char>(byte);
 		ns->binary(NVMEOF_A_UUID, bytes).u32(NVMEOF_A_NR_USABLE, 1).u32(NVMEOF_A_OPENERS, openers);
+		ns->u32(NVMEOF_A_LBA_SIZE, blockSize).u64(NVMEOF_A_SIZE, blockSize * 8);
 		kernel.namespaces["nvmeof0n1"] = ns;
 	}
 };
@@ -305,6 +307,11 @@ TEST_CASE("an attach that fails leaves nothing", "[volume]")
 	REQUIRE_FALSE(failed);
 	CHECK(failed.error().code == ErrorCode::timedOut);
 	CHECK(failed.error().message.find("udev") != std::string::npos);
+	CHECK(target.kernel.controllers.empty());
+	target.blockSize = 0;
+	failed = attach(client, optionsOf("nsid.1"), machine.places());
+	REQUIRE_FALSE(failed);
+	CHECK(failed.error().message.find("generic node only") != std::string::npos);
 	CHECK(target.kernel.controllers.empty());
 	CHECK(allEntries(machine.places()).empty());
 	CHECK_FALSE(attach(client, AttachOptions{}, machine.places()));

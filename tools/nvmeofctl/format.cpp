@@ -390,9 +390,14 @@ static void addFormat(Fields &fields, const Namespace &ns)
 						ns.reservations & reservationsPersist ? "; they persist" : ""));
 }
 
+std::string deviceOf(const Namespace &ns)
+{
+	return (genericOnly(ns) ? "/dev/ng" : "/dev/") + ns.name;
+}
+
 Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 {
-	Fields fields{{"name", ns.name}, {"kind", "namespace"}, {"device", "/dev/" + ns.name}};
+	Fields fields{{"name", ns.name}, {"kind", "namespace"}, {"device", deviceOf(ns)}};
 	addNumber(fields, "nsid", ns.nsid);
 	addText(fields, "wwid", ns.wwid);
 	if (ns.uuid)
@@ -401,8 +406,10 @@ Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 		fields.emplace_back("nguid", hexText(*ns.nguid));
 	if (ns.eui64)
 		fields.emplace_back("eui64", hexText(*ns.eui64));
-	fields.emplace_back("block size", fmt::format("{} B", ns.lbaSize));
-	fields.emplace_back("size", fmt::format("{} ({} B)", formatSize(ns.size), ns.size));
+	if (!genericOnly(ns)) {
+		fields.emplace_back("block size", fmt::format("{} B", ns.lbaSize));
+		fields.emplace_back("size", fmt::format("{} ({} B)", formatSize(ns.size), ns.size));
+	}
 	fields.emplace_back("read-only", yesNo(ns.readOnly));
 	addFormat(fields, ns);
 	if (ns.zones)
@@ -512,9 +519,10 @@ std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std
 		auto of = std::find_if(subsystems.begin(), subsystems.end(),
 				       [&](const Subsystem &s) { return s.id == ns.subsystem; });
 		Subsystem subsystem = of == subsystems.end() ? Subsystem() : *of;
-		table.add({"/dev/" + ns.name, std::to_string(ns.nsid), formatSize(ns.size),
-			   fmt::format("{} B", ns.lbaSize), pathsCell(ns), subsystem.model, subsystem.serial,
-			   subsystem.nqn});
+		bool generic = genericOnly(ns);
+		table.add({deviceOf(ns), std::to_string(ns.nsid), generic ? "-" : formatSize(ns.size),
+			   generic ? "generic only" : fmt::format("{} B", ns.lbaSize), pathsCell(ns), subsystem.model,
+			   subsystem.serial, subsystem.nqn});
 	}
 	return table.render();
 }

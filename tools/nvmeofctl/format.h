@@ -20,6 +20,8 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 std::string hexText(std::span<const std::uint8_t> bytes);
 // Powers of 1000, as disks are sold: "107.37 GB".
 std::string formatSize(std::uint64_t bytes);
+// The node that programs open: /dev/nvmeof0n1, or its generic node where there is no other.
+std::string deviceOf(const nvmeof::Namespace &ns);
 // "tcp traddr=10.0.0.1,trsvcid=4420"
 std::string formatAddress(const nvmeof::Controller &controller);
 // Next step of an operator with a controller in state lost

@@ -154,7 +154,7 @@ Json toJson(const Controller &controller)
 
 Json toJson(const Namespace &ns)
 {
-	Json json{{"name", ns.name}, {"device", "/dev/" + ns.name}, {"nsid", ns.nsid}, {"wwid", ns.wwid}};
+	Json json{{"name", ns.name}, {"device", deviceOf(ns)}, {"nsid", ns.nsid}, {"wwid", ns.wwid}};
 	json["subsystem"] = subsystemName(ns.subsystem);
 	if (ns.uuid)
 		json["uuid"] = ns.uuid->toString();
@@ -164,6 +164,8 @@ Json toJson(const Namespace &ns)
 		json["eui64"] = hexText(*ns.eui64);
 	json["lba_size"] = ns.lbaSize;
 	json["size"] = ns.size;
+	if (genericOnly(ns))
+		json["generic_only"] = true;
 	json["read_only"] = ns.readOnly;
 	json["nr_paths"] = ns.paths;
 	json["nr_usable"] = ns.usablePaths;

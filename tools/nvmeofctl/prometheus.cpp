@@ -133,6 +133,9 @@ private:
 	{
 		eachNamespace("nvmeof_namespace_size_bytes", "Size of a namespace.",
 			      [](const Namespace &n) { return n.size; });
+		eachNamespace("nvmeof_namespace_generic_only",
+			      "1: of a command set that the driver does not know: a generic node, and no block device.",
+			      [](const Namespace &n) { return genericOnly(n); });
 		eachNamespace("nvmeof_namespace_paths", "Paths of a namespace.",
 			      [](const Namespace &n) { return n.paths; });
 		eachNamespace("nvmeof_namespace_usable_paths", "Paths that can take I/O now.",

@@ -33,7 +33,7 @@ constexpr std::size_t mostEntries = 1023;
 // What the target says, as many bytes as it needs for that
 Result<std::vector<std::uint8_t>> readReport(const Namespace &ns)
 {
-	std::string node = "/dev/" + ns.name;
+	std::string node = deviceOf(ns);
 	int fd = ::open(node.c_str(), O_RDONLY | O_CLOEXEC);
 	std::vector<std::uint8_t> report(entryBytes * 64);
 	int status = fd < 0 ? -1 : 0;

@@ -134,7 +134,7 @@ constexpr TopColumn pathColumns[] = {
 
 constexpr TopColumn namespaceColumns[] = {
 	namespaceColumn(0),
-	{"SIZE", 9, true, 7, [](const Row &r) { return formatSize(r.size); },
+	{"SIZE", 9, true, 7, [](const Row &r) { return r.size ? formatSize(r.size) : std::string("-"); },
 	 [](const Row &r) { return double(r.size); }, nullptr},
 	{"PATHS", 5, true, 0, [](const Row &r) { return fmt::format("{}/{}", r.usable, r.paths); },
 	 [](const Row &r) { return double(r.usable); }, [](const Row &r) { return r.stateTone; }},
