@@ -9,7 +9,15 @@
 
 namespace nofctl::wire {
 
-enum Cns : std::uint8_t { cns_ns = 0, cns_ctrl = 1, cns_active = 2, cns_descs = 3, cns_cs_ns = 5, cns_cs_ctrl = 6 };
+enum Cns : std::uint8_t {
+	cns_ns = 0,
+	cns_ctrl = 1,
+	cns_active = 2,
+	cns_descs = 3,
+	cns_cs_ns = 5,
+	cns_cs_ctrl = 6,
+	cns_indep = 8,
+};
 
 constexpr std::size_t identify_size = 4096; // of each of them
 
@@ -95,6 +103,14 @@ constexpr std::size_t lbaf0 = offsetof(nvme_id_ns, lbaf); // metadata bytes, the
 constexpr U16 lbaf0_ms{lbaf0 + offsetof(nvme_lbaf, ms)};
 constexpr U8 lbaf0_ds{lbaf0 + offsetof(nvme_lbaf, ds)};
 constexpr U8 lbaf1_ds{lbaf0 + sizeof(nvme_lbaf) + offsetof(nvme_lbaf, ds)};
+
+// I/O Command Set Independent Identify Namespace
+constexpr U8 indep_nmic{offsetof(nvme_id_independent_id_ns, nmic)};
+constexpr U8 indep_rescap{offsetof(nvme_id_independent_id_ns, rescap)};
+constexpr U8 indep_fpi{offsetof(nvme_id_independent_id_ns, fpi)};
+constexpr U32 indep_anagrpid{offsetof(nvme_id_independent_id_ns, anagrpid)};
+constexpr U8 indep_nsattr{offsetof(nvme_id_independent_id_ns, nsattr)};
+constexpr U8 indep_nstat{offsetof(nvme_id_independent_id_ns, nstat)};
 
 } // namespace at
 

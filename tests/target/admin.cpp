@@ -75,11 +75,20 @@ Reply Connection::identify(const Command &cmd)
 		return {st_ok, 0, activeList(server_.stores().idsAbove(nsid))};
 	case cns_ns: {
 		auto store = server_.stores().find(nsid);
+		if (store && store->keyValue())
+			return {st_invalid_field | st_dnr};
 		return {st_ok, 0, store ? identifyNamespace(server_.config(), *store) : Bytes(4096)};
 	}
 	case cns_descs: {
 		auto store = server_.stores().find(nsid);
 		return store ? Reply{st_ok, 0, descriptors(*store)} : Reply{st_invalid_ns | st_dnr};
+	}
+	case cns_indep: {
+		auto store = server_.stores().find(nsid);
+		// honest about namespaces of any command set, where it has more than one
+		if (!server_.config().keyValue)
+			break;
+		return {st_ok, 0, store ? identifyIndependent(server_.config(), *store) : Bytes(4096)};
 	}
 	case cns_cs_ctrl: {
 		if (cmd.cdw11 >> 24 != csi_zns)
@@ -101,12 +110,12 @@ Reply Connection::identify(const Command &cmd)
 namespace {
 
 // NVMe Base 2.0, 5.16.1.6: of admin commands, then of I/O commands, a dword each
-Bytes effectsLog(const Config &config)
+Bytes effectsLog(const Config &config, std::uint8_t csi)
 {
 	Bytes log(4096);
 	for (auto [opcode, effects] : config.adminEffects)
 		put<std::uint32_t>(log, opcode * 4, effects);
-	for (auto [opcode, effects] : config.ioEffects)
+	for (auto [opcode, effects] : csi == csi_key_value ? config.keyEffects : config.ioEffects)
 		put<std::uint32_t>(log, 1024 + opcode * 4, effects);
 	return log;
 }
@@ -130,7 +139,7 @@ Reply Connection::getLog(const Command &cmd)
 	case log_effects:
 		if (!server_.config().hasEffects())
 			return {st_invalid_log | st_dnr};
-		log = effectsLog(server_.config());
+		log = effectsLog(server_.config(), static_cast<std::uint8_t>(cmd.cdw14 >> 24));
 		break;
 	case log_smart:
 		log = smartLog(300, 100);

@@ -54,12 +54,14 @@ struct Config {
 	std::uint16_t nawupf = 0;        // likewise, of each namespace; 0: as AWUPF
 	std::uint16_t nabspf = 0;        // boundary of them: blocks - 1; 0: none
 	bool zoned = false;              // has the zoned command set: CAP.CSS
+	bool keyValue = false;           // likewise the Key Value command set
 	std::uint8_t zoneAppend = 0;     // ZASL, 2^n * 4 KiB; 0: MDTS
 	std::uint8_t readyTimeout = 10;  // CAP.TO, 500 ms units
 	std::uint16_t mtfa = 0;          // of firmware that is activated without a reset, 100 ms units; 0: it is not
-	// The Commands Supported and Effects log, by opcode: the same for each command set. Empty: there is no log.
-	std::map<std::uint8_t, std::uint32_t> ioEffects = {}, adminEffects = {};
-	bool hasEffects() const { return !ioEffects.empty() || !adminEffects.empty(); }
+	// The Commands Supported and Effects log, by opcode: the same for each command set but Key Value. Empty: there
+	// is no log.
+	std::map<std::uint8_t, std::uint32_t> ioEffects = {}, adminEffects = {}, keyEffects = {};
+	bool hasEffects() const { return !ioEffects.empty() || !adminEffects.empty() || !keyEffects.empty(); }
 	// Of its discovery controllers: whether they may be kept, with a keep-alive timer, and how long one that is not
 	// kept stays without a command.
 	bool centralized = false; // its discovery service takes registrations: TP8010

@@ -98,7 +98,7 @@ Reply Connection::propertyGet(const Command &cmd)
 		case prop_cap: // MQES, CQR, TO, CSS: NVM, or no I/O command set
 			value = (config.queueEntries - 1u) | 1u << 16 | std::uint32_t(config.readyTimeout) << 24 |
 				1ull << (assoc_->discovery ? 44 : 37) |
-				std::uint64_t(config.zoned && !assoc_->discovery) << 43;
+				std::uint64_t((config.zoned || config.keyValue) && !assoc_->discovery) << 43;
 			break;
 		case prop_vs:
 			value = server_.config().version;

@@ -100,10 +100,10 @@ Bytes identifyNamespace(const Config &config, const Store &store)
 Bytes descriptors(const Store &store)
 {
 	auto list = descriptorList(store.nguid(), store.uuid());
-	if (store.zones()) {
+	if (store.zones() || store.keyValue()) {
 		list[csi_at - 4] = NVME_NIDT_CSI;
 		list[csi_at - 3] = 1;
-		list[csi_at] = csi_zns;
+		list[csi_at] = store.zones() ? csi_zns : csi_key_value;
 	}
 	return list;
 }
@@ -113,6 +113,17 @@ Bytes identifyGuard(const Store &store)
 	Bytes id(identify_size);
 	if (auto *pi = store.protection(); pi && pi->format().guard == 64)
 		put<std::uint32_t>(id, offsetof(nvme_nvm_id_ns, elbaf), 2 << 7);
+	return id;
+}
+
+Bytes identifyIndependent(const Config &config, const Store &store)
+{
+	Bytes id(identify_size);
+	put(id, at::indep_nmic, 1);
+	put(id, at::indep_rescap, config.reservations ? 0x7f : 0);
+	put(id, at::indep_anagrpid, config.ana ? store.anaGroup() : 0);
+	put(id, at::indep_nsattr, store.writeProtected() ? 1 : 0);
+	put(id, at::indep_nstat, 1); // ready
 	return id;
 }
 

@@ -19,6 +19,8 @@ Bytes identifyController(const Config &config, const Association &assoc);
 Bytes identifyNvm(const Config &config);
 Bytes identifyNamespace(const Config &config, const Store &store);
 Bytes descriptors(const Store &store);
+// Whatever the command set
+Bytes identifyIndependent(const Config &config, const Store &store);
 // Of the zoned command set
 Bytes identifyGuard(const Store &store); // by Identify Namespace of the NVM command set
 Bytes identifyZoned(const Store &store);

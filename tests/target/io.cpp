@@ -70,6 +70,11 @@ std::uint16_t Connection::allowed(Store &store, const Command &cmd)
 Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 {
 	auto &count = server_.counters();
+	if (store.keyValue()) {
+		Reply reply{};
+		reply.status = store.keyValue()->execute(cmd, data, reply.data);
+		return reply;
+	}
 	std::size_t length = std::size_t(cmd.blocks()) << store.shift();
 	switch (cmd.opcode) {
 	case op_read: {

@@ -2,6 +2,7 @@
 // A namespace in memory.
 #pragma once
 
+#include "key_value.h"
 #include "protection.h"
 #include "reservations.h"
 #include "wire.h"
@@ -45,6 +46,9 @@ public:
 		protection_ = std::make_unique<Protection>(format, shift_, blocks());
 	}
 	Protection *protection() const { return protection_.get(); } // null: it has none
+	// Likewise, of the Key Value command set, for a target whose Config is keyValue
+	void makeKeyValue() { keyValue_ = std::make_unique<KeyValue>(); }
+	KeyValue *keyValue() const { return keyValue_.get(); } // null: it has blocks
 	Reservations &reservations() { return reservations_; }
 	bool writeProtected() const { return writeProtected_; }
 	void writeProtect(bool on) { writeProtected_ = on; }
@@ -74,6 +78,7 @@ private:
 	std::uint64_t ghosts_ = 0;
 	std::unique_ptr<ZoneTable> zones_;
 	std::unique_ptr<Protection> protection_;
+	std::unique_ptr<KeyValue> keyValue_;
 	Reservations reservations_;
 	std::atomic<bool> writeProtected_{false};
 };

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A namespace of a command set that the driver does not know, here Key Value: a generic node, and no block device.
+#include "nobody.h"
+#include "support/ghost.h"
+#include "support/ports.h"
+#include "support/ring.h"
+#include "target/acts.h"
+#include "target/connection.h"
+
+#include <linux/fs.h>
+#include <linux/nvme_ioctl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+namespace guest::passthru_generic {
+
+using namespace target;
+using nobody::as;
+using nobody::File;
+using nobody::Who;
+using target::acts::always;
+
+namespace {
+
+constexpr std::uint32_t nsid = 2;
+constexpr std::uint32_t supported = 1, changes = 2;
+constexpr std::size_t valueBytes = 3000; // no number of blocks
+constexpr std::uint8_t opVendor = 0x90, opBoth = 0x03;
+
+Config config()
+{
+	Config c;
+	c.ana = true;
+	c.kas = 1;
+	c.keyValue = true;
+	c.keyEffects = {{op_kv_store, supported | changes}, {op_kv_retrieve, supported}, {op_kv_exist, supported}};
+	c.keyEffects[opVendor] = supported;
+	// of the NVM command set: nothing of it may count here
+	c.ioEffects = {{op_flush, supported}, {op_kv_delete, supported}};
+	return c;
+}
+
+// Key and value by a node; errno is negative
+int send(int fd, std::uint8_t opcode, std::uint32_t key, void *data = nullptr, std::size_t bytes = 0)
+{
+	nvme_passthru_cmd64 p{};
+	p.opcode = opcode;
+	p.nsid = nsid;
+	p.cdw2 = key;
+	p.cdw15 = ~key;
+	p.cdw10 = static_cast<std::uint32_t>(bytes);
+	p.cdw11 = 16;
+	p.addr = reinterpret_cast<std::uintptr_t>(data);
+	p.data_len = static_cast<std::uint32_t>(bytes);
+	auto got = ::ioctl(fd, NVME_IOCTL_IO64_CMD, &p);
+	if (got < 0)
+		return -errno;
+	return got & st_type_and_code;
+}
+
+int store(int fd, std::uint32_t key, std::uint32_t seed)
+{
+	Buffer value(4096);
+	value.fill(seed);
+	return send(fd, op_kv_store, key, value.data(), valueBytes);
+}
+
+// Whether the value is the one of that seed
+bool holds(int fd, std::uint32_t key, std::uint32_t seed)
+{
+	Buffer wanted(4096), value(4096);
+	wanted.fill(seed);
+	return send(fd, op_kv_retrieve, key, value.data(), valueBytes) == 0 &&
+	       !std::memcmp(value.data(), wanted.data(), valueBytes);
+}
+
+struct Scene {
+	Ports ports;
+	std::string name, node; // nvmeof0n2, /dev/ngnvmeof0n2
+
+	explicit Scene(std::size_t count = 2, const Config &c = config()) : ports(std::vector<Config>(count, c))
+	{
+		add();
+		if (count > 1)
+			ports[1].setAnaState(1, ana_non_optimized);
+	}
+	void add() { ports.subsystem().stores().add(nsid, 1 << 20)->makeKeyValue(); }
+	std::optional<nvmeof::Namespace> ns() { return ports.host.nameSpace(nsid, ports[0].config().nqn); }
+	void find()
+	{
+		REQUIRE(eventually([this] {
+			auto found = ns();
+			name = found ? found->name : "";
+			node = "/dev/ng" + name;
+			return found && exists(node);
+		}));
+	}
+	void connect()
+	{
+		ports.connectAll();
+		find();
+		REQUIRE(eventually([this] { return ns()->usablePaths == ports.count(); }, 20s));
+	}
+	void tell()
+	{
+		for (std::size_t i = 0; i < ports.count(); i++)
+			ports[i].namespacesChanged();
+	}
+	std::string attribute(const char *file) const { return readFile("/sys/block/" + name + "/" + file); }
+};
+
+bool cutCommand(Strike &s)
+{
+	if (!s.io())
+		return false;
+	auto *conn = &s.conn;
+	s.verdict = Verdict::drop;
+	s.after = [conn] { conn->end(true); };
+	return true;
+}
+
+const auto cut = always(Hook::command, cutCommand);
+
+} // namespace
+
+TEST_CASE("a namespace of another command set has a generic node only", "[passthru][generic][short]")
+{
+	Scene s;
+	s.connect();
+	struct stat node {};
+	REQUIRE(::stat(s.node.c_str(), &node) == 0);
+	CHECK(S_ISCHR(node.st_mode));
+	CHECK_FALSE(exists("/dev/" + s.name));
+	CHECK(s.attribute("hidden") == "1");
+	CHECK(s.attribute("size") == "0");
+	CHECK(s.attribute("csi") == "1");
+	CHECK(s.attribute("nsid") == "2");
+	CHECK_FALSE(exists("/sys/block/" + s.name + "/nuse"));
+	CHECK(readFile("/proc/partitions").find(s.name) == std::string::npos);
+	CHECK(nvmeof::genericOnly(*s.ns()));
+
+	CHECK(must("nvmeofctl list").find(s.node + " ") != std::string::npos);
+	CHECK(must("nvmeofctl list").find("generic only") != std::string::npos);
+	auto shown = must("nvmeofctl show " + s.name);
+	CHECK(shown.find("1: generic node only") != std::string::npos);
+	CHECK(shown.find(s.node) != std::string::npos);
+	CHECK(must("nvmeofctl show --json " + s.name).find("\"generic_only\": true") != std::string::npos);
+
+	File file(s.node, O_RDWR);
+	REQUIRE(file.fd >= 0);
+	CHECK(::ioctl(file.fd, NVME_IOCTL_ID) == int(nsid));
+	CHECK(store(file.fd, 7, 1) == 0);
+	CHECK(store(file.fd, 8, 2) == 0);
+	CHECK(holds(file.fd, 7, 1));
+	CHECK(holds(file.fd, 8, 2));
+	CHECK(send(file.fd, op_kv_exist, 7) == 0);
+	CHECK(send(file.fd, op_kv_exist, 9) == st_no_such_key);
+	CHECK(send(file.fd, op_kv_delete, 7) == 0);
+	CHECK(send(file.fd, op_kv_exist, 7) == st_no_such_key);
+	CHECK(send(file.fd, op_flush, 0) == 0);
+
+	// by io_uring, at a place that the transport cannot take data to
+	Ring ring(4);
+	Buffer odd(8192), wanted(4096);
+	wanted.fill(2);
+	nvme_uring_cmd cmd{};
+	cmd.opcode = op_kv_retrieve;
+	cmd.nsid = nsid;
+	cmd.cdw2 = 8;
+	cmd.cdw15 = ~8u;
+	cmd.addr = reinterpret_cast<std::uintptr_t>(odd.data() + 1);
+	cmd.data_len = valueBytes;
+	CHECK(ring.one(file.fd, NVME_URING_CMD_IO, cmd).res == 0);
+	CHECK(!std::memcmp(odd.data() + 1, wanted.data(), valueBytes));
+
+	// what has no meaning here
+	nvme_user_io old{};
+	old.opcode = 2;
+	old.addr = cmd.addr;
+	std::uint64_t bytes = 0;
+	CHECK((::ioctl(file.fd, NVME_IOCTL_SUBMIT_IO, &old) < 0 && errno == EOPNOTSUPP));
+	CHECK((::ioctl(file.fd, BLKGETSIZE64, &bytes) < 0 && errno == ENOTTY));
+	CHECK(send(file.fd, op_flush, 0, odd.data(), 512) == -EINVAL);
+	CHECK(send(file.fd, opBoth, 0, odd.data(), 512) == -EINVAL);
+
+	// its neighbour is a disk as ever
+	Disk disk(s.ports.disk());
+	CHECK(s.ports.work(disk) == 0);
+	CHECK(holds(file.fd, 8, 2));
+}
+
+TEST_CASE("commands of another command set: one path and the other", "[passthru][generic]")
+{
+	Scene s;
+	s.connect();
+	File file(s.node, O_RDWR);
+	REQUIRE(store(file.fd, 1, 1) == 0);
+	auto both = [&] { return eventually([&] { return s.ns()->usablePaths == 2; }, 20s); };
+
+	// refused for the path, and done by none yet: NVMe's own Read would go by the other one
+	s.ports[0].setAnaState(1, ana_inaccessible);
+	CHECK(eventually([&] { return s.ns()->usablePaths == 1; }));
+	CHECK(holds(file.fd, 1, 1));
+	CHECK(store(file.fd, 2, 2) == 0);
+	s.ports[0].setAnaState(1, ana_optimized);
+	CHECK(both());
+
+	// lost on the way: nobody knows what a command of an unknown command set does, but for those that all have
+	for (auto [opcode, bytes] :
+	     {std::pair{op_kv_store, valueBytes}, {op_kv_retrieve, valueBytes}, {op_kv_exist, std::size_t(0)}}) {
+		INFO("opcode " << int(opcode));
+		Buffer data(4096);
+		s.ports[0].script().arm(cut);
+		CHECK(send(file.fd, opcode, 1, data.data(), bytes) == st_host_aborted);
+		CHECK(both());
+	}
+	s.ports[0].script().arm(cut);
+	CHECK(send(file.fd, op_flush, 0) == 0);
+	CHECK(both());
+	CHECK(holds(file.fd, 2, 2));
+
+	// without the first path altogether
+	s.ports[0].stop();
+	CHECK(eventually([&] { return s.ns()->usablePaths == 1; }));
+	CHECK(holds(file.fd, 2, 2));
+	CHECK(store(file.fd, 3, 3) == 0);
+	s.ports[0].start();
+	CHECK(both());
+	CHECK(holds(file.fd, 3, 3));
+}
+
+TEST_CASE("commands of another command set without privilege", "[passthru][generic][nobody]")
+{
+	bool logged = GENERATE(true, false);
+	auto c = config();
+	if (!logged)
+		c.keyEffects.clear(), c.ioEffects.clear();
+	Scene s(2, c);
+	s.connect();
+	File readable(s.node, O_RDONLY), writable(s.node, O_RDWR), writeOnly(s.node, O_WRONLY);
+	auto may = [](int fd, std::uint8_t opcode) {
+		Buffer data(4096);
+		auto bytes = opcode & 3 ? valueBytes : 0;
+		return as(Who::nobody, [&] { return send(fd, opcode, 1, data.data(), bytes) == -EACCES ? 1 : 0; }) == 0;
+	};
+	struct Expected {
+		std::uint8_t opcode;
+		bool reader, writer, onlyWriter;
+	};
+	// Delete and Flush stand in the log of the NVM command set alone
+	const Expected all[] = {
+		{op_kv_store, false, true, true},       {op_kv_retrieve, true, true, false},
+		{op_kv_exist, true, true, true},        {op_kv_delete, false, false, false},
+		{op_flush, false, false, false},        {opVendor, false, false, false},
+		{op_write_zeroes, false, false, false},
+	};
+	for (auto &one : all) {
+		INFO("opcode " << int(one.opcode) << (logged ? ", as logged" : ", no log"));
+		CHECK(may(readable.fd, one.opcode) == (logged && one.reader));
+		CHECK(may(writable.fd, one.opcode) == (logged && one.writer));
+		CHECK(may(writeOnly.fd, one.opcode) == (logged && one.onlyWriter));
+	}
+	CHECK(as(Who::nobody, [&] { return nobody::identify(readable.fd, nsid, cns_indep); }) == 0);
+	CHECK(as(Who::nobody, [&] { return nobody::identify(readable.fd, 1, cns_indep); }) == EACCES);
+}
+
+TEST_CASE("a namespace of another command set goes, and comes back", "[passthru][generic][short]")
+{
+	Scene s;
+	s.connect();
+	File file(s.node, O_RDWR);
+	REQUIRE(store(file.fd, 1, 1) == 0);
+	s.ports.subsystem().stores().remove(nsid);
+	s.tell();
+	CHECK(eventually([&] { return !exists(s.node); }));
+	CHECK(eventually([&] { return !exists("/sys/block/" + s.name); }));
+	CHECK(store(file.fd, 1, 1) == -ENODEV);
+	s.add();
+	s.tell();
+	s.find();
+	File again(s.node, O_RDWR);
+	CHECK(store(again.fd, 1, 2) == 0);
+	CHECK(holds(again.fd, 1, 2));
+
+	// write protection is told, and kept by the target
+	s.ports.subsystem().stores().find(nsid)->writeProtect(true);
+	s.tell();
+	CHECK(eventually([&] { return s.ns() && s.ns()->readOnly; }));
+	CHECK(store(again.fd, 1, 3) == st_write_protected);
+	s.ports.subsystem().stores().find(nsid)->writeProtect(false);
+	s.tell();
+	CHECK(eventually([&] { return s.ns() && !s.ns()->readOnly; }));
+
+	// the disk beside it is of another command set from now on
+	auto disk = s.ports.disk();
+	s.ports.store().makeKeyValue();
+	s.tell();
+	CHECK(eventually([&] { return !exists(disk); }));
+	CHECK(eventually([&] {
+		auto ns = s.ports.host.nameSpace(1, s.ports[0].config().nqn);
+		return ns && nvmeof::genericOnly(*ns) && exists("/dev/ng" + ns->name);
+	}));
+}
+
+TEST_CASE("who waits for udev waits for the generic node; it is no volume", "[passthru][generic][udev][short]")
+{
+	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
+	Scene s;
+	for (std::size_t i : {0u, 1u}) {
+		auto made = take(s.ports.host.client().connect(s.ports.options(i), nvmeof::WaitFor::udev, slowly(20s)));
+		s.find();
+		CHECK(std::ranges::count(made.disks, s.name) == 1);
+	}
+	auto attach = run("nvmeofctl volume attach -n " + s.ports[0].config().nqn + " --nsid " + std::to_string(nsid) +
+			  " -t " + (overRdma() ? "rdma" : "tcp") + " -a " + here() + ":" +
+			  std::to_string(s.ports[0].port()) + " --timeout 20");
+	CHECK(attach.status != 0);
+	CHECK(attach.text.find("generic node only") != std::string::npos);
+	run("udevadm control --exit");
+}
+
+namespace {
+
+const Misbehaviour wrong[] = {
+	always(Hook::adminData,
+	       [](Strike &s) { return acts::when(s.identify(cns_indep), [&] { std::ranges::fill(*s.data, 0xff); }); }),
+	always(Hook::adminData,
+	       [](Strike &s) { return acts::poke(s.identify(cns_indep), s, at::indep_fpi, 0x80 | 101); }),
+	always(Hook::adminData, [](Strike &s) { return acts::poke(s.identify(cns_indep), s, at::indep_anagrpid, 0); }),
+	always(Hook::adminData, [](Strike &s) { return acts::poke(s.identify(cns_indep), s, at::indep_anagrpid, 99); }),
+	always(Hook::command,
+	       [](Strike &s) { return acts::failed(s.identify(cns_indep), s, st_invalid_field | st_dnr); }),
+};
+const char *const reasons[] = {"FPI", "FPI", "ANAGRPID", "ANAGRPID", "Identify of CNS 08h failed"};
+static_assert(std::size(wrong) == std::size(reasons));
+
+} // namespace
+
+TEST_CASE("a namespace of another command set about which its target is wrong", "[passthru][generic][hostile][short]")
+{
+	for (std::size_t i = 0; i < std::size(wrong); i++) {
+		INFO(i << ": " << reasons[i]);
+		Scene s(1);
+		Watch watch;
+		s.ports[0].script().arm(wrong[i], Script::forever);
+		s.ports.connect(0);
+		auto event = watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; });
+		REQUIRE(event);
+		CHECK(event->reason.find("namespace 2 refused") != std::string::npos);
+		CHECK(event->reason.find(reasons[i]) != std::string::npos);
+		CHECK_FALSE(s.ns());
+		Disk disk(s.ports.disk());
+		CHECK(s.ports.work(disk) == 0);
+		s.ports[0].script().disarm();
+	}
+}
+
+TEST_CASE("a namespace of another command set that is not ready yet", "[passthru][generic][short]")
+{
+	static const auto unready = always(
+		Hook::adminData, [](Strike &s) { return acts::poke(s.identify(cns_indep), s, at::indep_nstat, 0); });
+	static const auto busy = always(Hook::command, [](Strike &s) {
+		return acts::failed(s.identify(cns_descs) && s.cmd->nsid == nsid, s, st_ns_not_ready);
+	});
+	auto &late = GENERATE(true, false) ? unready : busy;
+	Scene s(1);
+	Watch watch;
+	s.ports[0].script().arm(late, Script::forever);
+	auto options = s.ports.options(0);
+	REQUIRE(s.ports.host.client().connect(options, nvmeof::WaitFor::controller, 10s));
+	auto event = watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; });
+	REQUIRE(event);
+	CHECK(event->reason.find("tried again later") != std::string::npos);
+	CHECK((event->reason.find("not ready") != std::string::npos) == (&late == &unready));
+	CHECK_FALSE(s.ns());
+	s.ports[0].script().disarm();
+	s.find();
+	{
+		File file(s.node, O_RDWR);
+		CHECK(store(file.fd, 1, 1) == 0);
+	}
+	// one that was ready keeps its node
+	s.ports[0].script().arm(late, Script::forever);
+	s.tell();
+	CHECK(eventually([&] { return s.ports[0].script().strikes() > 1; }));
+	File file(s.node, O_RDWR);
+	CHECK(holds(file.fd, 1, 1));
+	s.ports[0].script().disarm();
+}
+
+} // namespace guest::passthru_generic
