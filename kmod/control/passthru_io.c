@@ -22,14 +22,22 @@ static u32 block_bytes(const struct nof_ns_format *format, u32 cdw12)
 	return (1U << format->lba_shift) + (format->pi_in_data && !pract ? format->pi_bytes : 0);
 }
 
+/* Transfers both ways have no place in one buffer. */
+static bool one_way(const struct nvme_passthru_cmd64 *p, u32 len)
+{
+	return !len || (p->opcode & 3) != 3;
+}
+
 /*
  * Data of the commands whose length the block count tells; a buffer of another size would break the connection, not
  * the command.
  */
 static bool length_fits(const struct nof_head *head, const struct nvme_passthru_cmd64 *p, u32 len)
 {
-	/* of a command set that is not known only Flush, which all have, has a length that is known */
-	switch (nof_format_is_generic(&head->format) && p->opcode != nvme_cmd_flush ? 0xff : p->opcode) {
+	/* all command sets have Flush in common, of these */
+	if (nof_format_is_generic(&head->format))
+		return p->opcode == nvme_cmd_flush ? !len : one_way(p, len);
+	switch (p->opcode) {
 	case nvme_cmd_zone_append:
 		if (!head->format.zone_blocks)
 			break;
@@ -44,8 +52,7 @@ static bool length_fits(const struct nof_head *head, const struct nvme_passthru_
 	case nvme_cmd_verify:
 		return !len;
 	}
-	/* Transfers both ways have no place in one buffer. */
-	return !len || (p->opcode & 3) != 3;
+	return one_way(p, len);
 }
 
 static int map_fixed(struct request *rq, const struct nof_passthru_io *io)

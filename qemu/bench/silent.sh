@@ -66,17 +66,23 @@ record_card() {
 	sleep 0.5
 }
 
-# lose_all CARD: both ways, and no carrier goes. A target without one forgets its neighbours, and may need a second to
-# find them again.
+# The qdisc is there from the beginning: while one is exchanged sending fails, and then rxe's queue pairs fail for good,
+# that of the connection manager included. No carrier goes either: a target without one forgets its neighbours, and may
+# need a second to find them again.
+may_lose() {
+	tc qdisc add dev "card$1" root netem loss 0%
+}
+
+# lose_all CARD: both ways
 lose_all() {
-	tc qdisc add dev "card$1" root netem loss 100%
+	tc qdisc change dev "card$1" root netem loss 100%
 	tc qdisc add dev "card$1" ingress
 	tc filter add dev "card$1" ingress matchall action drop
 }
 
 lose_none() {
 	tc qdisc del dev "card$1" ingress
-	tc qdisc del dev "card$1" root
+	tc qdisc change dev "card$1" root netem loss 0%
 }
 
 # blip MS DIRECTION STACK TRANSPORT: nothing gets through for so long
@@ -108,6 +114,7 @@ removal() {
 
 cards_up rdma
 modprobe -a sch_netem sch_ingress cls_matchall act_gact
+for card in 1 2; do may_lose "$card"; done
 stacks=$DRIVERS
 case " $DRIVERS " in *' intree '*) stacks+=' tuned' ;; esac
 make_there
