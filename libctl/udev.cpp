@@ -51,6 +51,7 @@ std::optional<UdevMonitor> UdevMonitor::open()
 	opened.monitor_.reset(udev_monitor_new_from_netlink(opened.library_.get(), "udev"));
 	if (!opened.monitor_ ||
 	    udev_monitor_filter_add_match_subsystem_devtype(opened.monitor_.get(), "block", "disk") < 0 ||
+	    udev_monitor_filter_add_match_subsystem_devtype(opened.monitor_.get(), "nvmeof-generic", nullptr) < 0 ||
 	    udev_monitor_enable_receiving(opened.monitor_.get()) < 0)
 		return std::nullopt;
 	return opened;

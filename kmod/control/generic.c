@@ -32,6 +32,7 @@ static int generic_open(struct inode *inode, struct file *file)
 	struct nof_generic *g = container_of(inode->i_cdev, struct nof_generic, cdev);
 
 	get_device(&g->dev);
+	atomic_inc(&g->head->generic_opens);
 	file->private_data = g;
 	return 0;
 }
@@ -40,6 +41,7 @@ static int generic_release(struct inode *inode, struct file *file)
 {
 	struct nof_generic *g = file->private_data;
 
+	atomic_dec(&g->head->generic_opens);
 	put_device(&g->dev);
 	return 0;
 }

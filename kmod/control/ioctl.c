@@ -100,7 +100,7 @@ static int submit_io(const struct nof_caller *who, struct nof_head *head, void _
 	struct nvme_user_io io = {};
 	u64 result;
 
-	/* it has no blocks */
+	/* only namespaces with blocks can be told in blocks */
 	if (nof_format_is_generic(&head->format))
 		return -EOPNOTSUPP;
 	if (copy_from_user(&io, arg, USER_IO_ARGS))
@@ -113,10 +113,10 @@ static int submit_io(const struct nof_caller *who, struct nof_head *head, void _
 		return -EINVAL;
 	p.opcode = io.opcode;
 	p.addr = user_addr(io.addr);
-	p.data_len = (io.nblocks + 1U) << head->lba_shift;
 	p.cdw10 = lower_32_bits(io.slba);
 	p.cdw11 = upper_32_bits(io.slba);
 	p.cdw12 = io.nblocks | (u32)io.control << 16;
+	p.data_len = (io.nblocks + 1U) * nof_ns_block_bytes(&head->format, p.cdw12);
 	p.cdw13 = io.dsmgmt;
 	p.cdw14 = io.reftag;
 	p.cdw15 = io.apptag | (u32)io.appmask << 16;

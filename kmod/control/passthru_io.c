@@ -14,14 +14,6 @@
 #include "mpath/reserve.h"
 #include "mpath/retry.h"
 
-/* Of a block, with its protection information unless the controller makes and takes it off (PRACT) */
-static u32 block_bytes(const struct nof_ns_format *format, u32 cdw12)
-{
-	bool pract = cdw12 & NVME_RW_PRINFO_PRACT << 16;
-
-	return (1U << format->lba_shift) + (format->pi_in_data && !pract ? format->pi_bytes : 0);
-}
-
 /* Transfers both ways have no place in one buffer. */
 static bool one_way(const struct nvme_passthru_cmd64 *p, u32 len)
 {
@@ -45,7 +37,7 @@ static bool length_fits(const struct nof_head *head, const struct nvme_passthru_
 	case nvme_cmd_read:
 	case nvme_cmd_write:
 	case nvme_cmd_compare:
-		return len == ((p->cdw12 & 0xffff) + 1) * block_bytes(&head->format, p->cdw12);
+		return len == ((p->cdw12 & 0xffff) + 1) * nof_ns_block_bytes(&head->format, p->cdw12);
 	case nvme_cmd_flush:
 	case nvme_cmd_write_zeroes:
 	case nvme_cmd_write_uncor:

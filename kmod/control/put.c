@@ -291,6 +291,12 @@ static int put_held(struct sk_buff *skb, struct nof_head *head)
 	return err;
 }
 
+/* Where there is a block device its openers count; programs that watch a disk have its generic node open. */
+static u32 openers_of(const struct nof_head *head)
+{
+	return nof_format_is_generic(&head->format) ? atomic_read(&head->generic_opens) : disk_openers(head->disk);
+}
+
 int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 {
 	return nla_put_u32(skb, NVMEOF_A_SUBSYS_ID, head->subsys->id) ?:
@@ -302,7 +308,7 @@ int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 	       put_u64(skb, NVMEOF_A_SIZE, nof_head_size(head)) ?:
 	       nla_put_u8(skb, NVMEOF_A_READ_ONLY, READ_ONCE(head->read_only)) ?:
 	       put_path_counts(skb, head) ?:
-	       nla_put_u32(skb, NVMEOF_A_OPENERS, disk_openers(head->disk)) ?:
+	       nla_put_u32(skb, NVMEOF_A_OPENERS, openers_of(head)) ?:
 	       nla_put_u32(skb, NVMEOF_A_WAITING, atomic_read(&head->waiting)) ?:
 	       put_held(skb, head) ?:
 	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(head->limits.p2p)) ?:

@@ -31,7 +31,7 @@ NS_ATTR(uuid, "%pUb", &head->format.ids.uuid);
 NS_ATTR(nguid, "%pUb", head->format.ids.nguid);
 NS_ATTR(eui, "%8ph", head->format.ids.eui64);
 NS_ATTR(csi, "%u", head->format.ids.csi);
-/* of each block, at the target: no metadata comes to this host */
+/* of each block, at the target */
 NS_ATTR(metadata_bytes, "%u", head->format.pi_bytes);
 NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
 NS_ATTR(held, "%u", nof_fence_held(head));

@@ -325,17 +325,19 @@ int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result)
 	return admin_features(ctrl, nvme_admin_get_features, fid, 0, result, NULL, 0);
 }
 
-int nof_ask_retry_delays(struct nof_ctrl *ctrl)
+int nof_tell_host_behavior(struct nof_ctrl *ctrl)
 {
+	bool delays = ctrl->crdt[0] || ctrl->crdt[1] || ctrl->crdt[2], formats = ctrl->ctratt & NVME_CTRL_ATTR_ELBAS;
 	struct nvme_feat_host_behavior *host;
 	int ret;
 
-	if (!ctrl->crdt[0] && !ctrl->crdt[1] && !ctrl->crdt[2])
+	if (!delays && !formats)
 		return 0;
 	host = kzalloc(sizeof(*host), GFP_NOIO);
 	if (!host)
 		return -ENOMEM;
-	host->acre = NVME_ENABLE_ACRE;
+	host->acre = delays ? NVME_ENABLE_ACRE : 0;
+	host->lbafee = formats;
 	ret = admin_features(ctrl, nvme_admin_set_features, NVME_FEAT_HOST_BEHAVIOR, 0, NULL, host, sizeof(*host));
 	kfree(host);
 	return min(ret, 0);

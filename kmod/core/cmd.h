@@ -30,8 +30,10 @@ enum nof_cmd_state {
  * @state:	enum nof_cmd_state. The transport sets SENT with smp_store_release() before the first byte leaves
  * @write:	data goes from host to controller
  * @discard:	data that come are thrown away
- * @pi_bytes:	of the request's integrity data, that go at the end of each block of (1 << @pi_shift) bytes; 0 if none
- *		do
+ * @pi_bytes:	protection information of the request's integrity data that goes with each block; 0: it has none, or
+ *		none is on the wire
+ * @pi_shift:	block size, if @pi_bytes
+ * @unknown:	of a command set that the driver does not know: its opcode has no meaning here
  * @maybe_executed: valid when it was cancelled with its queue: it had been sent, so the target may have executed it, or
  *		may still do so
  * @result:	valid in @done: dword 0 and 1 of the completion
@@ -53,6 +55,7 @@ struct nof_cmd {
 	bool			maybe_executed;
 	u8			pi_bytes;
 	u8			pi_shift;
+	bool			unknown;
 	union nvme_result	result;
 	struct nvme_command	sqe;
 	struct nvme_dsm_range	dsm;
@@ -77,10 +80,10 @@ static inline bool nof_cmd_has_rq(const struct nof_cmd *cmd)
  * @left:	bytes left in all
  * @dest:	ITER_DEST or ITER_SOURCE
  * @bvec:	describes a kernel buffer, or a piece of a block that goes with protection information
- * @pi_bytes:	protection information at the end of each block; 0 for none, and then the rest counts for nothing
- * @pi_used:	bytes of that of @bio that are behind the current piece
- * @block:	bytes of a block with it; @block_left: of them, from the current piece on
- * @at:		where the current piece is in @bio, or what follows it
+ * and if @pi_bytes, protection information at the end of each block, is not 0:
+ * @pi_shift:	block size
+ * @gone:	bytes of @bio, with protection information, that are behind the current piece
+ * @bv_idx, @bv_done: where the data that come next are in @bio, as in struct bvec_iter
  */
 struct nof_data {
 	struct iov_iter	iter;
@@ -88,11 +91,11 @@ struct nof_data {
 	u32		left;
 	unsigned int	dest;
 	struct bio_vec	bvec;
-	u32		pi_bytes;
-	u32		pi_used;
-	u32		block;
-	u32		block_left;
-	struct bvec_iter at;
+	u8		pi_bytes;
+	u8		pi_shift;
+	u32		gone;
+	u32		bv_idx;
+	u32		bv_done;
 };
 
 /* Begin at byte 0. @dest: ITER_DEST to receive into the data, ITER_SOURCE to send it. Context: any, does not sleep. */

@@ -276,7 +276,7 @@ static int attempt(struct nof_ctrl *ctrl)
 	if (ret)
 		return ret;
 	nof_ka_start(ctrl);
-	ret = nof_ask_retry_delays(ctrl);
+	ret = nof_tell_host_behavior(ctrl);
 	if (!ret)
 		ret = nof_aer_configure(ctrl);
 	if (!ret && !ctrl->discovery)

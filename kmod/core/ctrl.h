@@ -169,7 +169,7 @@ struct nof_watch {
 	bool		running;
 };
 
-/* Command sets that the driver does not know, but whose effects it keeps: more than the specification has */
+/* Command sets that the driver does not know, but whose effects it keeps */
 #define NOF_OTHER_SETS	4
 
 /**

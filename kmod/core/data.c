@@ -42,35 +42,61 @@ static void next_bio(struct nof_data *d, struct bio *bio)
 		d->left = 0;
 }
 
+static u32 block_bytes(const struct nof_data *d)
+{
+	return (1U << d->pi_shift) + d->pi_bytes;
+}
+
+/* Bytes of the current block's data that are still to come; 0: its protection information is next. */
+static u32 data_left(const struct nof_data *d)
+{
+	u32 in = d->gone % block_bytes(d);
+
+	return in < 1U << d->pi_shift ? (1U << d->pi_shift) - in : 0;
+}
+
+/* The rest of the bio's data */
+static struct bvec_iter data_iter(const struct nof_data *d)
+{
+	u32 block = block_bytes(d), data = (d->gone / block << d->pi_shift) + (1U << d->pi_shift) - data_left(d);
+
+	return (struct bvec_iter){
+		.bi_size = d->bio->bi_iter.bi_size - data, .bi_idx = d->bv_idx, .bi_bvec_done = d->bv_done,
+	};
+}
+
 static struct bio_vec pi_piece(const struct nof_data *d)
 {
 	const struct bio_integrity_payload *bip = bio_integrity(d->bio);
-	struct bvec_iter it = { };
+	u32 block = block_bytes(d), used = d->gone / block * d->pi_bytes + d->gone % block - (1U << d->pi_shift);
+	struct bvec_iter it;
 
-	if (bip) {
-		it = bip->bip_iter;
-		if (d->pi_used < it.bi_size) {
-			bvec_iter_advance(bip->bip_vec, &it, d->pi_used);
-			return mp_bvec_iter_bvec(bip->bip_vec, it);
-		}
-	}
-	return (struct bio_vec){ };
+	if (!bip || used >= bip->bip_iter.bi_size)
+		return (struct bio_vec){ };
+	it = bip->bip_iter;
+	bvec_iter_advance(bip->bip_vec, &it, used);
+	return mp_bvec_iter_bvec(bip->bip_vec, it);
 }
 
 /* Of a block first its data, in as many pieces as they are in, and then its protection information. */
 static void use_piece(struct nof_data *d)
 {
-	u32 data = d->block_left - min(d->block_left, d->pi_bytes);
+	u32 data = data_left(d);
 
-	d->bvec = data ? mp_bvec_iter_bvec(d->bio->bi_io_vec, d->at) : pi_piece(d);
-	d->bvec.bv_len = min(d->bvec.bv_len, data ?: d->block_left);
-	/* Less of it than there are blocks would be the block layer's mistake, or ours */
+	if (data) {
+		d->bvec = mp_bvec_iter_bvec(d->bio->bi_io_vec, data_iter(d));
+		d->bvec.bv_len = min(d->bvec.bv_len, data);
+	} else {
+		d->bvec = pi_piece(d);
+		d->bvec.bv_len = min(d->bvec.bv_len, block_bytes(d) - d->gone % block_bytes(d));
+	}
+	/* Less protection information than blocks would be the block layer's mistake, or ours */
 	if (WARN_ON_ONCE(!d->bvec.bv_len))
 		d->left = 0;
 	iov_iter_bvec(&d->iter, d->dest, &d->bvec, 1, min(d->bvec.bv_len, d->left));
 }
 
-/* To the first bio from @bio on that has data, as each begins with a block */
+/* To the first bio from @bio on that has data; each begins with a block. */
 static void next_protected_bio(struct nof_data *d, struct bio *bio)
 {
 	while (bio && !bio->bi_iter.bi_size)
@@ -80,23 +106,25 @@ static void next_protected_bio(struct nof_data *d, struct bio *bio)
 		return;
 	}
 	d->bio = bio;
-	d->at = bio->bi_iter;
-	d->pi_used = 0;
-	d->block_left = d->block;
+	d->bv_idx = bio->bi_iter.bi_idx;
+	d->bv_done = bio->bi_iter.bi_bvec_done;
+	d->gone = 0;
 	use_piece(d);
 }
 
 /* The current piece is used up, and more are to come. */
 static void next_piece(struct nof_data *d)
 {
-	u32 n = d->bvec.bv_len;
+	struct bvec_iter it;
 
-	if (d->block_left > d->pi_bytes)
-		bvec_iter_advance(d->bio->bi_io_vec, &d->at, n);
-	else
-		d->pi_used += n;
-	d->block_left = d->block_left - n ?: d->block;
-	if (d->block_left == d->block && !d->at.bi_size)
+	if (data_left(d)) {
+		it = data_iter(d);
+		bvec_iter_advance(d->bio->bi_io_vec, &it, d->bvec.bv_len);
+		d->bv_idx = it.bi_idx;
+		d->bv_done = it.bi_bvec_done;
+	}
+	d->gone += d->bvec.bv_len;
+	if (d->gone / block_bytes(d) == d->bio->bi_iter.bi_size >> d->pi_shift)
 		next_protected_bio(d, d->bio->bi_next);
 	else
 		use_piece(d);
@@ -107,7 +135,7 @@ static void use_request(struct nof_data *d, struct nof_cmd *cmd)
 	struct request *rq = nof_cmd_rq(cmd);
 
 	if (d->pi_bytes) {
-		d->block = (1U << cmd->pi_shift) + cmd->pi_bytes;
+		d->pi_shift = cmd->pi_shift;
 		next_protected_bio(d, rq->bio);
 	} else if (rq->rq_flags & RQF_SPECIAL_PAYLOAD) {
 		d->bvec = rq->special_vec;

@@ -51,13 +51,10 @@ static bool is_zoned(const struct nof_ns *ns)
  * Without the list, and with a list that is refused, the identifiers of Identify Namespace have to do. Controllers from
  * before NVMe 1.3 do not know it, and not all say so for good.
  */
-static void decode_descs(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmd)
+static void decode_descs(struct nof_ns *ns, const struct nof_identify *cmd)
 {
-	if (cmd->ret) {
-		ns->not_now = transient(cmd->ret) && ctrl->vs >= NVME_VS(1, 3, 0);
-		ns->status = ns->not_now ? cmd->ret : 0;
+	if (cmd->ret)
 		return;
-	}
 	ns->why = nof_identify_descs(cmd->buf, NVME_IDENTIFY_DATA_SIZE, &ns->format.ids);
 	if (!ns->why && is_zoned(ns) && !IS_ENABLED(CONFIG_BLK_DEV_ZONED))
 		ns->why = "it is zoned, and this kernel has no zoned block devices";
@@ -83,8 +80,8 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 
 	if (decode_foreign(ns, &cmds[CMD_DESCS]))
 		return;
-	/* it may be of another command set, which is not known yet */
-	if (status && transient(cmds[CMD_DESCS].ret) && ctrl->vs >= NVME_VS(1, 3, 0))
+	/* it may be of another command set, which is not known yet, whatever this answer was */
+	if (transient(cmds[CMD_DESCS].ret) && ctrl->vs >= NVME_VS(1, 3, 0))
 		status = cmds[CMD_DESCS].ret;
 	ns->status = status;
 	ns->not_now = transient(status);
@@ -96,18 +93,18 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 		return;
 	if (!(ctrl->oncs & NVME_CTRL_ONCS_RESERVATIONS))
 		ns->format.rescap = 0;
-	decode_descs(ctrl, ns, &cmds[CMD_DESCS]);
+	decode_descs(ns, &cmds[CMD_DESCS]);
 }
 
 /* What Identify Namespace of its command set adds */
-static void decode_guard(struct nof_ns *ns, const struct nof_identify *cmd)
+static void decode_guard(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmd)
 {
 	ns->not_now = transient(cmd->ret);
 	ns->status = ns->not_now ? cmd->ret : 0;
 	if (ns->not_now)
 		return;
-	/* a controller that knows no other guard need not know the command */
-	if (cmd->ret)
+	/* a controller without extended formats has guards of 16 bits only, and need not know the command */
+	if (cmd->ret || !(ctrl->ctratt & NVME_CTRL_ATTR_ELBAS))
 		memset(cmd->buf, 0, sizeof(struct nvme_id_ns_nvm));
 	ns->why = nof_identify_guard(cmd->buf, &ns->format);
 }
@@ -120,7 +117,7 @@ static void decode_zns(struct nof_ns *ns, const struct nof_identify *cmd)
 		ns->why = cmd->ret ? nof_status_name(cmd->ret) : nof_identify_zns(cmd->buf, &ns->format);
 }
 
-/* Larger protection information may have several guards */
+/* Only Identify Namespace of the NVM command set tells which guard protection information of this size has. */
 static bool has_guard(const struct nof_ns *ns)
 {
 	return ns->format.pi_bytes > NOF_PI_BYTES_16B;
@@ -132,8 +129,8 @@ static bool is_generic(const struct nof_ns *ns)
 }
 
 /*
- * To read a further page, in command set @csi, of those that @have something to be told there, in the pages that their
- * first answers were in. Returns how many, their indices in @which.
+ * Fills @cmds with Identify commands of @cns and @csi, one for each namespace that @have selects, with the page of its
+ * Identify Namespace as the buffer. Returns how many; @which has their indices in @f->ns.
  */
 static u32 ask_also(struct nof_formats *f, bool (*have)(const struct nof_ns *), u8 cns, u8 csi,
 		    struct nof_identify *cmds, u8 *which)
@@ -161,11 +158,11 @@ static int read_guards(struct nof_ctrl *ctrl, struct nof_formats *f)
 	int ret = nr ? nof_identify_many(ctrl, cmds, nr) : 0;
 
 	for (i = 0; !ret && i < nr; i++)
-		decode_guard(&f->ns[which[i]], &cmds[i]);
+		decode_guard(ctrl, &f->ns[which[i]], &cmds[i]);
 	return ret;
 }
 
-/* And of the controller, which is the same for all */
+/* Identify Namespace, and Identify Controller once, of the zoned command set */
 static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
 {
 	struct nof_identify cmds[NOF_FORMATS_MAX + 1];
@@ -176,7 +173,7 @@ static int read_zns(struct nof_ctrl *ctrl, struct nof_formats *f)
 	if (!nr)
 		return 0;
 	cmds[nr] = (struct nof_identify){
-		.cns = NVME_ID_CNS_CS_CTRL, .csi = NVME_CSI_ZNS, .buf = f->pages[zoned[0] * NR_CMDS + 1],
+		.cns = NVME_ID_CNS_CS_CTRL, .csi = NVME_CSI_ZNS, .buf = f->pages[zoned[0] * NR_CMDS + CMD_DESCS],
 	};
 	ret = nof_identify_many(ctrl, cmds, nr + 1);
 	if (ret)
@@ -205,15 +202,15 @@ static void decode_indep(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 		ns->why = "is not ready";
 }
 
-/* Without an answer no command of the set is harmless */
+/* Without an answer no command of the set is harmless; with none for now, those that were are. */
 static int read_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log)
 {
 	int ret = 1;
 
 	if (ctrl->lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
 		ret = nof_get_effects(ctrl, csi, log);
-	if (ret < 0)
-		return ret;
+	if (ret < 0 || transient(ret))
+		return min(ret, 0);
 	mutex_lock(&ctrl->subsys->lock);
 	nof_ctrl_set_effects(ctrl, csi, ret ? NULL : log);
 	mutex_unlock(&ctrl->subsys->lock);
@@ -231,7 +228,7 @@ static bool first_of_set(const struct nof_formats *f, const u8 *which, u32 nr)
 	return true;
 }
 
-/* Those among them whose command set the driver does not know */
+/* Namespaces of command sets that the driver does not know */
 static int read_generic(struct nof_ctrl *ctrl, struct nof_formats *f)
 {
 	struct nof_identify cmds[NOF_FORMATS_MAX];
@@ -242,7 +239,8 @@ static int read_generic(struct nof_ctrl *ctrl, struct nof_formats *f)
 	for (i = 0; !ret && i < nr; i++) {
 		decode_indep(ctrl, &f->ns[which[i]], &cmds[i]);
 		if (first_of_set(f, which, i))
-			ret = read_effects(ctrl, f->ns[which[i]].format.ids.csi, f->pages[which[i] * NR_CMDS + 1]);
+			ret = read_effects(ctrl, f->ns[which[i]].format.ids.csi,
+					   f->pages[which[i] * NR_CMDS + CMD_DESCS]);
 	}
 	return ret;
 }

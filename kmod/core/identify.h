@@ -169,6 +169,14 @@ bool nof_ns_ids_match(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
 bool nof_ns_ids_clash(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
 bool nof_ns_ids_equal(const struct nof_ns_ids *a, const struct nof_ns_ids *b);
 
+/* Bytes that are transferred for a block by a command with this dword 12; PRACT: without protection information */
+static inline u32 nof_ns_block_bytes(const struct nof_ns_format *f, u32 cdw12)
+{
+	bool pract = cdw12 & NVME_RW_PRINFO_PRACT << 16;
+
+	return (1U << f->lba_shift) + (f->pi_in_data && !pract ? f->pi_bytes : 0);
+}
+
 static inline bool nof_ns_same_pi(const struct nof_ns_format *a, const struct nof_ns_format *b)
 {
 	return a->pi_type == b->pi_type && a->pi_bytes == b->pi_bytes && a->pi_in_data == b->pi_in_data;

@@ -46,10 +46,11 @@ int nof_get_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log)
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result);
 int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result);
 /*
- * Tells a controller that has Command Retry Delay Times that this host heeds them (ACRE): without, it may not name one.
- * A negative errno when that did not come back.
+ * Tells the controller what this host can do: heed Command Retry Delay Times (ACRE), and use extended formats (LBAFEE),
+ * which have guards of more than 16 bits. Without, the controller uses neither. A negative errno when that did not come
+ * back.
  */
-int nof_ask_retry_delays(struct nof_ctrl *ctrl);
+int nof_tell_host_behavior(struct nof_ctrl *ctrl);
 /* Commands of userspace are outstanding on the admin queue, or are about to be sent */
 bool nof_admin_has_user(struct nof_ctrl *ctrl);
 /* As nof_admin_submit(), in a place of the driver's that cmd->done leaves, first of all, by nof_admin_leave(). */

@@ -210,15 +210,6 @@ static void take_back(struct nof_queue *queue, struct nof_cmd *cmd)
 	free_slot(queue, slot_of(queue, cmd));
 }
 
-/* A namespace whose command set the driver does not know has a hidden disk */
-static u8 known_opcode(struct nof_cmd *cmd)
-{
-	struct request *rq = nof_cmd_has_rq(cmd) ? nof_cmd_rq(cmd) : NULL;
-	bool hidden = rq && blk_rq_is_passthrough(rq) && rq->q->disk && rq->q->disk->flags & GENHD_FL_HIDDEN;
-
-	return hidden ? NOF_OPCODE_UNKNOWN : cmd->sqe.common.opcode;
-}
-
 int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 {
 	struct nof_slot *slot;
@@ -240,7 +231,7 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	cmd->maybe_executed = false;
 	cmd->queue = queue;
 	WRITE_ONCE(slot->at, (u32)jiffies);
-	WRITE_ONCE(slot->opcode, known_opcode(cmd));
+	WRITE_ONCE(slot->opcode, cmd->unknown ? NOF_OPCODE_UNKNOWN : cmd->sqe.common.opcode);
 	WRITE_ONCE(slot->stub, false);
 	WRITE_ONCE(slot->cmd, cmd);
 	nof_watch_kick(queue);

@@ -338,7 +338,7 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	head = head_alloc(ctrl, nsid, format);
 	if (!head)
 		return ERR_PTR(-ENOMEM);
-	nof_head_fill_limits(ctrl, format, &head->limits);
+	nof_head_fill_limits(ctrl, format, NULL, &head->limits);
 	disk = nof_limits_alloc_disk(&s->tags, &head->limits, head);
 	if (IS_ERR(disk)) {
 		nof_head_put(head);

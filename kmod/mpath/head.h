@@ -51,7 +51,7 @@ enum nof_head_flag {
  * @paths:	all paths, under subsys->lock
  * @paths_dir:	sysfs directory
  * @effects:	of I/O commands: what is so by all its paths. Written under subsys->lock, an entry at a time
- * @generic:	its generic node, for as long as the disk is visible
+ * @generic:	its generic node, for as long as the disk is visible; @generic_opens: how often it is open
  * @waiting:	requests that wait for a path
  * @parking:	of these, those that have given their tags up
  * @held:	requests held back by fencing, under subsys->fence_lock
@@ -96,6 +96,7 @@ struct nof_head {
 	u32			nr_paths;
 	struct kobject		*paths_dir;
 	struct nof_generic	*generic;
+	atomic_t		generic_opens;
 	atomic_t		waiting;
 	struct nof_parking	parking;
 	struct mutex		narrow_lock;
@@ -246,8 +247,9 @@ int nof_head_enlist(struct nof_head *head);
 int nof_head_show(struct nof_head *head);
 /* By publishing a set with a usable path; caller holds subsys->lock. */
 void nof_head_show_later(struct nof_head *head);
-/* What a disk could promise if this were its only path */
-void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim);
+/* What @head could promise if this were its only path; NULL: a new disk */
+void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, const struct nof_head *head,
+			  struct nof_limits *lim);
 /* Protection information that the host has made, or checks, can be transferred with the blocks by this controller. */
 bool nof_carries_pi(const struct nof_ctrl *ctrl, const struct nof_ns_format *f);
 /*

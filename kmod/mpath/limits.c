@@ -35,12 +35,25 @@ static bool native_append;
 module_param(native_append, bool, 0644);
 MODULE_PARM_DESC(native_append, "zone append goes to the target as such, of disks that come from now on (N)");
 
+/*
+ * The block layer makes protection information of a request in one piece of memory, which has to be so small that it
+ * can be had at any time.
+ */
+#define PI_MOST		(PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER)
+
+static bool integrity = true;
+module_param(integrity, bool, 0644);
+MODULE_PARM_DESC(integrity, "the host makes and checks protection information, of disks that come from now on (Y)");
+
 /* Bytes of data in one command, with so many more at the end of each block. The wire counts blocks in 16 bits. */
 static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, u32 pi_bytes)
 {
 	u32 max = min(ctrl->max_transfer, ctrl->limits.max_data ?: U32_MAX);
+	u32 blocks = min(max / ((1U << f->lba_shift) + pi_bytes), 65536U);
 
-	return min(max / ((1U << f->lba_shift) + pi_bytes), 65536U) << f->lba_shift;
+	if (pi_bytes)
+		blocks = min_t(u32, blocks, PI_MOST / pi_bytes);
+	return blocks << f->lba_shift;
 }
 
 bool nof_carries_pi(const struct nof_ctrl *ctrl, const struct nof_ns_format *f)
@@ -92,13 +105,15 @@ static void fill_zones(const struct nof_ctrl *ctrl, const struct nof_ns_format *
 	lim->max_write_zeroes_bytes = 0;
 }
 
-void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
+void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, const struct nof_head *head,
+			  struct nof_limits *lim)
 {
+	bool pi = head ? head->limits.pi_bytes : READ_ONCE(integrity);
 	const struct nof_transport_limits *tl = &ctrl->limits;
 	u32 lba = 1U << f->lba_shift;
 
 	memset(lim, 0, sizeof(*lim));
-	if (nof_carries_pi(ctrl, f)) {
+	if (pi && nof_carries_pi(ctrl, f)) {
 		lim->pi_type = f->pi_type;
 		lim->pi_bytes = f->pi_bytes;
 	}
@@ -185,7 +200,7 @@ bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl,
 {
 	struct nof_limits other, lim;
 
-	nof_head_fill_limits(ctrl, format, &other);
+	nof_head_fill_limits(ctrl, format, head, &other);
 	lim = common(&head->limits, &other);
 	return differ(&lim, &head->limits);
 }
@@ -211,7 +226,7 @@ bool nof_path_can(const struct nof_path *path, const struct request *rq)
 {
 	struct nof_limits lim;
 
-	nof_head_fill_limits(path->ctrl, &path->head->format, &lim);
+	nof_head_fill_limits(path->ctrl, &path->head->format, path->head, &lim);
 	if (rq->cmd_flags & REQ_ATOMIC && !fits_whole(&lim, rq))
 		return false;
 	switch (req_op(rq)) {
@@ -296,7 +311,7 @@ const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, 
 	mutex_lock(&head->narrow_lock);
 	if (!freeze(head, ctrl, NARROW_TMO_MS))
 		goto unlock;
-	nof_head_fill_limits(ctrl, format, &lim);
+	nof_head_fill_limits(ctrl, format, head, &lim);
 	lim = common(&head->limits, &lim);
 	why = nof_limits_update(head->disk, &lim) ? "the block layer refuses the limits that all paths can keep" : NULL;
 	/* not before: who has subsys->lock may wait for memory, and that for this disk */
@@ -323,7 +338,7 @@ static bool head_could(const struct nof_head *head, struct nof_limits *lim)
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->unfit)
 			return false;
-		nof_head_fill_limits(path->ctrl, &head->format, &one);
+		nof_head_fill_limits(path->ctrl, &head->format, head, &one);
 		sum = first ? taken(&sum, &one) : common(&sum, &one);
 		first = false;
 	}

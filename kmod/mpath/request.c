@@ -3,6 +3,7 @@
  * The way of a block request: choose a path, send; on completion finish, or take it off that path and let it choose
  * again.
  */
+#include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
 #include <linux/debug_locks.h>
 #include <linux/srcu.h>
@@ -239,9 +240,11 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	return BLK_STS_OK;
 }
 
-/* Its data are where the path gets at them (TRAP 36) */
+/* Its data are where the path gets at them (TRAP 36), and it can take what comes with them */
 static bool reaches(const struct nof_path *path, struct request *rq)
 {
+	if (unlikely(blk_integrity_rq(rq)) && !nof_sqe_takes_pi(path, rq))
+		return false;
 	return !static_branch_unlikely(&nof_direct_key) || nof_direct_reaches_all(path->ctrl) ||
 	       nof_direct_reaches(path->ctrl, nof_direct_of(rq));
 }

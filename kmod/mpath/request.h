@@ -34,6 +34,8 @@ struct nof_head;
 struct nof_path;
 struct nof_request;
 
+/* The path can carry the protection information of a request that has some, or need not: the block layer made it. */
+bool nof_sqe_takes_pi(const struct nof_path *path, const struct request *rq);
 /*
  * Fills cmd from rq: sqe without SGL and identifier, buf, len, write, pi_bytes. BLK_STS_NOTSUPP for an operation that
  * the driver does not have, and for somebody's protection information that the path cannot carry; BLK_STS_RESOURCE

@@ -21,27 +21,43 @@ static u32 blocks_of(const struct nof_head *head, const struct request *rq)
 	return blk_rq_bytes(rq) >> head->lba_shift;
 }
 
+/* Not the block layer: somebody may need it as it is. */
+static bool pi_is_foreign(const struct request *rq)
+{
+	const struct bio_integrity_payload *bip;
+	struct bio *bio;
+
+	__rq_for_each_bio(bio, rq) {
+		bip = bio_integrity(bio);
+		if (!bip || !(bip->bip_flags & BIP_BLOCK_INTEGRITY))
+			return true;
+	}
+	return false;
+}
+
+bool nof_sqe_takes_pi(const struct nof_path *path, const struct request *rq)
+{
+	return nof_carries_pi(path->ctrl, &path->head->format) || !pi_is_foreign(rq);
+}
+
 /*
  * The block layer's protection information is not on the wire: the controller makes its own, and checks it. The block
- * layer does not check tuples with an application tag of all ones. BLK_STS_NOTSUPP for those that somebody else made.
+ * layer does not check tuples with an application tag of all ones.
  */
-static blk_status_t pi_ignore(const struct request *rq)
+static void pi_ignore(const struct request *rq)
 {
 	const struct bio_integrity_payload *bip;
 	struct bvec_iter it;
 	struct bio_vec bv;
 	struct bio *bio;
 
+	if (req_op(rq) != REQ_OP_READ)
+		return;
 	__rq_for_each_bio(bio, rq) {
 		bip = bio_integrity(bio);
-		if (!bip || !(bip->bip_flags & BIP_BLOCK_INTEGRITY))
-			return BLK_STS_NOTSUPP;
-		if (req_op(rq) != REQ_OP_READ)
-			continue;
 		for_each_bvec(bv, bip->bip_vec, it, bip->bip_iter)
 			memset(bvec_virt(&bv), 0xff, bv.bv_len);
 	}
-	return BLK_STS_OK;
 }
 
 /* The protection information of the block layer goes with the blocks, if it has any and the path can. */
@@ -51,8 +67,12 @@ static blk_status_t pi_setup(const struct nof_path *path, struct request *rq, st
 
 	if (likely(!blk_integrity_rq(rq)))
 		return BLK_STS_OK;
-	if (!nof_carries_pi(path->ctrl, format))
-		return pi_ignore(rq);
+	if (!nof_carries_pi(path->ctrl, format)) {
+		if (pi_is_foreign(rq))
+			return BLK_STS_NOTSUPP;
+		pi_ignore(rq);
+		return BLK_STS_OK;
+	}
 	cmd->pi_bytes = format->pi_bytes;
 	cmd->pi_shift = format->lba_shift;
 	cmd->len += (cmd->len >> format->lba_shift) * format->pi_bytes;
@@ -217,9 +237,10 @@ static void setup_flush(struct nof_cmd *cmd)
  * A passthrough request brings its own entry; only what the driver owns is filled in, and the SGL flags of an earlier
  * path go.
  */
-static void setup_passthrough(const struct request *rq, struct nof_cmd *cmd)
+static void setup_passthrough(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
 {
 	cmd->sqe.common.flags = 0;
+	cmd->unknown = nof_format_is_generic(&head->format);
 	cmd->len = blk_rq_bytes(rq);
 	cmd->write = op_is_write(req_op(rq));
 }
@@ -232,6 +253,7 @@ blk_status_t nof_sqe_setup(const struct nof_path *path, struct request *rq, stru
 	cmd->done = NULL;
 	cmd->buf = NULL;
 	cmd->pi_bytes = 0;
+	cmd->unknown = false;
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
 		ret = setup_rw(path, rq, cmd, nvme_cmd_read);
@@ -267,7 +289,7 @@ blk_status_t nof_sqe_setup(const struct nof_path *path, struct request *rq, stru
 		break;
 	case REQ_OP_DRV_IN:
 	case REQ_OP_DRV_OUT:
-		setup_passthrough(rq, cmd);
+		setup_passthrough(head, rq, cmd);
 		break;
 	default:
 		return BLK_STS_NOTSUPP;

@@ -24,6 +24,13 @@ std::string words(const ProtectionFormat &format)
 	return "type " + std::to_string(format.type) + ", " + std::to_string(format.guard) + "-bit guard";
 }
 
+target::Config knows(const ProtectionFormat &format)
+{
+	auto config = formats::plain();
+	config.extendedFormats = format.guard == 64;
+	return config;
+}
+
 // With which the block layer makes and checks it; "none"
 std::string profile(const Scene &s)
 {
@@ -103,7 +110,7 @@ TEST_CASE("protection information is made, checked and taken off by the controll
 	auto format = GENERATE(ProtectionFormat{1, 16}, ProtectionFormat{2, 16}, ProtectionFormat{3, 16},
 			       ProtectionFormat{1, 64}, ProtectionFormat{3, 64});
 	INFO(words(format));
-	Scene s([&](target::Store &store) { store.makeProtected(format); });
+	Scene s([&](target::Store &store) { store.makeProtected(format); }, knows(format));
 	REQUIRE(s.ns());
 	CHECK(s.ns()->protection == format.type);
 	CHECK(must("nvmeofctl show " + s.node.substr(5)).find("type " + std::to_string(format.type)) !=
@@ -121,7 +128,7 @@ TEST_CASE("protection information goes with the blocks between host and medium",
 	auto format = GENERATE(ProtectionFormat{1, 16, true}, ProtectionFormat{2, 64, true},
 			       ProtectionFormat{3, 16, true}, ProtectionFormat{3, 64, true});
 	INFO(words(format));
-	Scene s([&](target::Store &store) { store.makeProtected(format); });
+	Scene s([&](target::Store &store) { store.makeProtected(format); }, knows(format));
 	auto &pi = *s.ports.store().protection();
 	CHECK(profile(s) == expectedProfile(format));
 	makes(format, s);
@@ -163,23 +170,44 @@ TEST_CASE("protection information: small transfers", "[formats][pi][short]")
 	CHECK((pi.received() > 0) == byHost(s));
 }
 
-TEST_CASE("protection information: large transfers, digests", "[formats][pi]")
+TEST_CASE("protection information: blocks of 4 KiB, large transfers, digests", "[formats][pi]")
 {
+	auto [format, shift] =
+		GENERATE(std::pair(ProtectionFormat{1, 16, true}, 12u), std::pair(ProtectionFormat{1, 64, true}, 12u),
+			 std::pair(ProtectionFormat{2, 64, true}, 9u));
 	bool digests = GENERATE(false, true);
-	INFO((digests ? "with digests" : "without digests"));
+	INFO(words(format) << (digests ? ", digests" : ""));
 	if (digests && notOverRdma("digests"))
 		return;
-	Ports ports({formats::plain()});
-	ports.store().makeProtected({2, 64, true});
+	Ports ports({knows(format)});
+	auto store = std::make_shared<target::Store>(1, 8 * mib, shift);
+	store->makeProtected(format);
+	ports.subsystem().stores().put(1, store);
 	auto options = ports.options(0);
 	options.dataDigest = options.hdrDigest = digests;
 	ports.host.connect(options);
 	Disk disk(ports.disk());
-	for (std::size_t bytes : {4096u, 1048576u}) {
-		CHECK(disk.verified(mib, bytes, std::uint32_t(bytes)) == 0);
-		CHECK(ports.stored(mib, bytes, std::uint32_t(bytes)));
-	}
-	CHECK((ports.store().protection()->received() > 0) == (!overRdma() && kernelFrom(6, 11)));
+	REQUIRE(disk.blockSize() == 1u << shift);
+	// reference tags count blocks, and the block layer counts sectors
+	for (std::uint64_t at : {std::uint64_t(0), 3 * mib + 4096})
+		for (std::size_t bytes : {4096u, 1048576u}) {
+			CHECK(disk.verified(at, bytes, std::uint32_t(bytes)) == 0);
+			CHECK(ports.stored(at, bytes, std::uint32_t(bytes)));
+		}
+	CHECK((store->protection()->received() > 0) == (!overRdma() && kernelFrom(6, 11)));
+	store->protection()->spoilGuard(0);
+	Buffer buffer(4096);
+	CHECK(disk.read(0, buffer) == -EILSEQ);
+}
+
+TEST_CASE("no protection information by the host where the module is told so", "[formats][pi]")
+{
+	ModuleParameter off("integrity", "N");
+	ProtectionFormat format{1, 16, true};
+	Scene s([&](target::Store &store) { store.makeProtected(format); });
+	CHECK(profile(s) == "none");
+	makes(format, s);
+	CHECK(s.ports.store().protection()->received() == 0);
 }
 
 TEST_CASE("passthrough brings and gets protection information with the blocks", "[formats][pi]")
@@ -213,11 +241,14 @@ TEST_CASE("protection information while a path goes", "[formats][pi]")
 {
 	ProtectionFormat format{1, 16, GENERATE(false, true)};
 	Scene s([&](target::Store &store) { store.makeProtected(format); });
-	FioJob job{.file = s.node, .rw = "randwrite", .depth = 4, .size = "4m", .seconds = 4};
+	// more than may wait as requests while there is no path: the rest wait as bios, and become requests again
+	FioJob job{.file = s.node, .rw = "randwrite", .depth = 128, .size = "4m", .seconds = 4};
 	FioLoad load(job);
 	for (unsigned n = 0; n < 4; n++) {
 		std::this_thread::sleep_for(400ms);
 		s.ports[n % 2].dropConnections(true);
+		if (n == 3)
+			s.ports[0].dropConnections(true);
 	}
 	auto result = load.wait(slowly(60s));
 	INFO(result.text);

@@ -33,7 +33,7 @@ std::optional<Reply> Connection::admin(const Command &cmd, const Bytes &data)
 	case op_get_log:
 		return getLog(cmd);
 	case op_set_features:
-		return setFeatures(cmd);
+		return setFeatures(cmd, data);
 	case op_get_features:
 		return getFeatures(cmd);
 	case op_keep_alive:
@@ -173,7 +173,7 @@ Reply Connection::getLog(const Command &cmd)
 	return {st_ok, 0, slice(log, offset, static_cast<std::size_t>(length))};
 }
 
-Reply Connection::setFeatures(const Command &cmd)
+Reply Connection::setFeatures(const Command &cmd, const Bytes &data)
 {
 	std::uint64_t result = 0;
 	std::lock_guard guard(assoc_->lock);
@@ -191,6 +191,11 @@ Reply Connection::setFeatures(const Command &cmd)
 		assoc_->kato = std::chrono::milliseconds(cmd.cdw11);
 		break;
 	case feat_write_cache:
+		break;
+	case NVME_FEAT_FID_HOST_BEHAVIOR:
+		if (data.size() < 3)
+			return {st_invalid_field | st_dnr};
+		assoc_->extendedFormats = data[2];
 		break;
 	default:
 		return {st_invalid_field | st_dnr};

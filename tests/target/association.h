@@ -35,7 +35,8 @@ struct Association {
 	std::atomic<bool> discovery{false}; // a discovery controller
 	std::atomic<bool> dead{false};      // ended by another controller
 	std::atomic<bool> silent{false};    // reads and says nothing any more, and does not see that its host leaves
-	std::mutex executing;               // of I/O commands; dead changes under it
+	std::atomic<bool> extendedFormats{false}; // LBAFEE
+	std::mutex executing;                     // of I/O commands; dead changes under it
 
 	mutable std::mutex lock; // all below
 	std::chrono::milliseconds kato{0};

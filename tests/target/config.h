@@ -35,6 +35,7 @@ struct Config {
 	std::uint32_t rangeBlocks = 0;   // DMRSL
 	std::uint64_t discardBlocks = 0; // DMSL
 	std::uint8_t writeZeroes = 0;    // WZSL, 2^n * 4 KiB
+	bool extendedFormats = false;    // CTRATT.ELBAS: a 64-bit guard is for hosts that know it
 	bool allowDigests = true;
 	bool allowSqflowOff = true;
 	bool successFlag = true;       // used only where SQ flow control is off, as the specification demands

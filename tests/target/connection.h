@@ -113,7 +113,7 @@ private:
 	std::optional<Reply> asyncEvent(const Command &cmd);
 	Reply identify(const Command &cmd);
 	Reply getLog(const Command &cmd);
-	Reply setFeatures(const Command &cmd);
+	Reply setFeatures(const Command &cmd, const Bytes &data);
 	Reply getFeatures(const Command &cmd);
 	// discovery_ctrl.cpp
 	std::optional<Reply> discoveryAdmin(const Command &cmd, const Bytes &data);

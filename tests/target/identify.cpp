@@ -29,7 +29,8 @@ Bytes identifyController(const Config &config, const Association &assoc)
 	put(id, at::ver, config.version);
 	put(id, at::oaes,
 	    1u << 8 | (config.mtfa ? 1u << 9 : 0) | (config.ana ? 1u << 11 : 0) | (config.ccrLimit ? 1u << 20 : 0));
-	put(id, at::ctratt, 1u | (config.trafficKeepAlive ? 1u << 6 : 0)); // 128-bit Host Identifiers
+	put(id, at::ctratt, // 128-bit Host Identifiers
+	    1u | (config.trafficKeepAlive ? 1u << 6 : 0) | (config.extendedFormats ? 1u << 15 : 0));
 	put(id, at::cntrltype, 1);
 	put(id, at::acl, 3);
 	put(id, at::aerl, 3);

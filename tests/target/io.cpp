@@ -76,6 +76,8 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 		return reply;
 	}
 	std::size_t length = std::size_t(cmd.blocks()) << store.shift();
+	if (store.protection() && store.protection()->format().guard == 64 && !assoc_->extendedFormats)
+		return {st_invalid_ns | st_dnr};
 	switch (cmd.opcode) {
 	case op_read: {
 		count.reads++;

@@ -157,13 +157,18 @@ TEST_CASE("protection information: made, checked, and found wrong")
 
 TEST_CASE("protection information that comes and goes with the blocks")
 {
-	Played p{Config{}};
+	Config config;
+	config.extendedFormats = true;
+	Played p{config};
 	p.server.stores().find(1)->makeProtected({.guard = 64, .inData = true});
 	auto write = Played::of(command(op_write, 5)), read = Played::of(command(op_read, 5));
 	write.cdw14 = read.cdw14 = 5;
 	write.cdw12 = read.cdw12 = 1u << 28 | 1u << 26;
 	read.sgl.length = 512 + 16;
-	Bytes block(512 + 16); // NVM Command Set 1.0, 5.2.1.3: of 4 KiB of zeroes it is 6482d367eb22b64e
+	Bytes block(512 + 16);
+	CHECK(p.io->run(write, block) == (st_invalid_ns | st_dnr)); // the host has not said that it knows the guard
+	Command behavior = command(op_set_features, NVME_FEAT_FID_HOST_BEHAVIOR);
+	REQUIRE(p.admin.run(Played::of(behavior), Bytes{0, 0, 1}) == st_ok);
 	CHECK(p.io->run(write, block) == (st_guard_check | st_dnr));
 	auto pract = write;
 	pract.cdw12 = 1u << 29;
