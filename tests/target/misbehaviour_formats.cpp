@@ -22,8 +22,8 @@ bool format(S &s, std::uint16_t bytes, std::uint8_t protection, std::uint8_t flb
 bool guard(S &s, std::uint32_t elbaf)
 {
 	constexpr Field<std::uint32_t> elbaf0{offsetof(nvme_nvm_id_ns, elbaf)};
-	poke<std::uint32_t>(s.identify(cns_ctrl), s, at::ctratt, 1u | 1u << 15);
-	return format(s, 16, 1, extended) || poke(s.identify(cns_cs_ns), s, elbaf0, elbaf);
+	return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::ctratt, 1u | 1u << 15) || format(s, 16, 1, extended) ||
+	       poke(s.identify(cns_cs_ns), s, elbaf0, elbaf);
 }
 
 bool atomic(S &s, std::uint16_t blocks, std::uint16_t boundary, std::uint16_t offset = 0)
