@@ -61,7 +61,7 @@ static void decode_descs(struct nof_ns *ns, const struct nof_identify *cmd)
 }
 
 /* Identify Namespace is of the NVM command set: its answer, an error included, means nothing for any other one. */
-static bool decode_foreign(struct nof_ns *ns, const struct nof_identify *cmd)
+static bool decode_generic(struct nof_ns *ns, const struct nof_identify *cmd)
 {
 	struct nof_ns_ids ids = {};
 
@@ -78,7 +78,7 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 {
 	int status = cmds[CMD_NS].ret;
 
-	if (decode_foreign(ns, &cmds[CMD_DESCS]))
+	if (decode_generic(ns, &cmds[CMD_DESCS]))
 		return;
 	/* it may be of another command set, which is not known yet, whatever this answer was */
 	if (transient(cmds[CMD_DESCS].ret) && ctrl->vs >= NVME_VS(1, 3, 0))

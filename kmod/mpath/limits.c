@@ -45,7 +45,10 @@ static bool integrity = true;
 module_param(integrity, bool, 0644);
 MODULE_PARM_DESC(integrity, "the host makes and checks protection information, of disks that come from now on (Y)");
 
-/* Bytes of data in one command, with so many more at the end of each block. The wire counts blocks in 16 bits. */
+/*
+ * Bytes of data in one command, beside which @pi_bytes are transferred with each block. The wire counts blocks in 16
+ * bits.
+ */
 static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, u32 pi_bytes)
 {
 	u32 max = min(ctrl->max_transfer, ctrl->limits.max_data ?: U32_MAX);
@@ -126,7 +129,7 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	lim->dma_alignment = 3;
 	lim->poll = ctrl->subsys->nr_poll;
 	lim->p2p = tl->p2p;
-	/* it has no blocks that could be cached, discarded or zeroed */
+	/* without blocks there is nothing to be cached, discarded or zeroed */
 	if (nof_format_is_generic(f))
 		return;
 	if (ctrl->oncs & NVME_CTRL_ONCS_DSM) {

@@ -21,7 +21,7 @@ static u32 blocks_of(const struct nof_head *head, const struct request *rq)
 	return blk_rq_bytes(rq) >> head->lba_shift;
 }
 
-/* Not the block layer: somebody may need it as it is. */
+/* Protection information that the block layer has not made: the sender may need it as it is. */
 static bool pi_is_foreign(const struct request *rq)
 {
 	const struct bio_integrity_payload *bip;
@@ -60,7 +60,7 @@ static void pi_ignore(const struct request *rq)
 	}
 }
 
-/* The protection information of the block layer goes with the blocks, if it has any and the path can. */
+/* The protection information of a request goes with its blocks, if it has any and the path can carry it. */
 static blk_status_t pi_setup(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd)
 {
 	const struct nof_ns_format *format = &path->head->format;

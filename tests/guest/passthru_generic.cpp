@@ -197,7 +197,7 @@ TEST_CASE("commands of another command set: one path and the other", "[passthru]
 	REQUIRE(store(file.fd, 1, 1) == 0);
 	auto both = [&] { return eventually([&] { return s.ns()->usablePaths == 2; }, 20s); };
 
-	// refused for the path, and done by none yet: NVMe's own Read would go by the other one
+	// the first path is not usable for its ANA state
 	s.ports[0].setAnaState(1, ana_inaccessible);
 	CHECK(eventually([&] { return s.ns()->usablePaths == 1; }));
 	CHECK(holds(file.fd, 1, 1));

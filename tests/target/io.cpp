@@ -76,17 +76,19 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 		return reply;
 	}
 	std::size_t length = std::size_t(cmd.blocks()) << store.shift();
-	if (store.protection() && store.protection()->format().guard == 64 && !assoc_->extendedFormats)
+	auto *pi = store.protection();
+	auto transferred = pi ? pi->dataBytes(cmd) : length; // by a read or write
+	if (pi && pi->format().guard == 64 && !assoc_->extendedFormats)
 		return {st_invalid_ns | st_dnr};
 	switch (cmd.opcode) {
 	case op_read: {
 		count.reads++;
-		if (cmd.sgl.length != (store.protection() ? store.protection()->dataBytes(cmd) : length))
+		if (cmd.sgl.length != transferred)
 			server_.violation("read: SGL and block count differ");
 		Reply reply{st_ok, 0, Bytes(length)};
 		if (!store.read(cmd.slba(), reply.data))
 			return {out_of_range};
-		if (auto *pi = store.protection())
+		if (pi)
 			reply.status = pi->check(cmd, reply.data);
 		return reply;
 	}
@@ -94,13 +96,12 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 		count.writes++;
 		count.fua += cmd.cdw12 & fua_bit ? 1 : 0;
 		count.inCapsuleWrites += cmd.sgl.type == sgl_in_capsule ? 1 : 0;
-		if (data.size() != (store.protection() ? store.protection()->dataBytes(cmd) : length)) {
+		if (data.size() != transferred) {
 			server_.violation("write: data and block count differ");
 			return {st_invalid_field | st_dnr};
 		}
 		if (auto status = store.zones() ? store.zones()->write(cmd.slba(), cmd.blocks()) : std::uint16_t(st_ok))
 			return {status};
-		auto *pi = store.protection();
 		if (!pi)
 			return answer(store.write(cmd.slba(), data, assoc_->cntlid));
 		Bytes plain = data;
@@ -111,7 +112,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 	case op_write_zeroes:
 		count.zeroes++;
 		count.deallocated += cmd.cdw12 >> 25 & 1;
-		if (auto *pi = store.protection()) {
+		if (pi) {
 			Bytes zeroes(length);
 			if (auto status = pi->protect(cmd, zeroes))
 				return {status};
