@@ -145,23 +145,25 @@ void ConnectWait::settle(Item &item)
 		item.disks->push_back(path.nameSpace);
 }
 
-// Whether "removed" was news of an earlier controller of the same name, gone just before this one came.
-bool ConnectWait::stillThere(Item &item)
+// The tracker says "failed": the connect is over, unless "removed" was news of an earlier controller of the same name,
+// gone just before this one came. What was told of this one in the meantime is made up for by looking.
+void ConnectWait::takeRemoval(Item &item)
 {
 	Result<Controller> now = engine_.session().controller(item.controller().name);
-	return now && item.tracker->concerns(*now) && !isEnding(now->state);
+	if (now && item.tracker->concerns(*now) && !isEnding(now->state)) {
+		item.tracker->again();
+		item.tracker->onLook(now);
+	} else {
+		item.error = item.tracker->failure();
+	}
 }
 
 void ConnectWait::advance(Item &item)
 {
 	if (!item.pending())
 		return;
-	if (item.tracker->state() == ConnectTracker::State::failed) {
-		if (stillThere(item))
-			item.tracker->again();
-		else
-			item.error = item.tracker->failure();
-	}
+	if (item.tracker->state() == ConnectTracker::State::failed)
+		takeRemoval(item);
 	if (item.tracker->state() != ConnectTracker::State::live) {
 		item.asked = false; // what comes back may have other namespaces
 		return;

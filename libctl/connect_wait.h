@@ -53,7 +53,7 @@ private:
 		const nvmeof::Controller &controller() const { return tracker->controller(); }
 	};
 
-	bool stillThere(Item &item);
+	void takeRemoval(Item &item);
 	void advance(Item &item);
 	bool scanned(Item &item);
 	void takeScan(Item &item, const nvmeof::Result<void> &done);

@@ -221,6 +221,17 @@ TEST_CASE("a connection that is lost again is waited for again", "[client]")
 	CHECK(pending.ready());
 }
 
+TEST_CASE("the removal of an earlier controller of the same name does not hide that this one is live", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	auto pending = client.startConnect(options());
+	stage.kernel.event(NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_REMOVED, *controllerOf("nvmeof0c1", NVMEOF_CTRL_DELETING));
+	stage.live("nvmeof0c1", 1); // told in one batch with the above
+	settle(client);
+	CHECK(pending.ready());
+}
+
 TEST_CASE("deletions go side by side, and tell what went before one failed", "[client]")
 {
 	Stage stage;
