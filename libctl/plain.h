@@ -22,4 +22,33 @@ inline bool isPlain(std::string_view text)
 	       std::none_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; });
 }
 
+// Whether it is well-formed UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF (RFC 3629, section 4)
+inline bool isUtf8(std::string_view text)
+{
+	for (std::size_t at = 0; at < text.size();) {
+		const auto first = static_cast<unsigned char>(text[at++]);
+		if (first < 0x80)
+			continue;
+		if (first < 0xc2 || first > 0xf4)
+			return false;
+		unsigned char low = 0x80, high = 0xbf; // of the second byte
+		if (first == 0xe0)
+			low = 0xa0;
+		else if (first == 0xed)
+			high = 0x9f;
+		else if (first == 0xf0)
+			low = 0x90;
+		else if (first == 0xf4)
+			high = 0x8f;
+		for (int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1; more > 0; more--) {
+			const auto next = at < text.size() ? static_cast<unsigned char>(text[at++]) : 0u;
+			if (next < low || next > high)
+				return false;
+			low = 0x80;
+			high = 0xbf;
+		}
+	}
+	return true;
+}
+
 } // namespace nofctl

@@ -16,15 +16,20 @@ enum Status : std::uint16_t {
 	st_abort_requested = 0x007,
 	st_invalid_ns = 0x00b,
 	st_sequence = 0x00c,
+	st_denied = 0x015, // Operation Denied
 	st_host_id_format = 0x018,
+	st_keep_alive = 0x01a, // Keep Alive Timeout Invalid
 	st_write_protected = 0x020,
+	st_interrupted = 0x021, // Command Interrupted: to be tried again
 	st_lba_range = 0x080,
 	st_ns_not_ready = 0x082,
 	st_resv_conflict = 0x083,
 	st_async_limit = 0x105,
 	st_invalid_log = 0x109,
-	st_ccr_in_progress = 0x13f, // Base 2.3
-	st_ccr_limit = 0x141,       // likewise
+	st_invalid_discovery = 0x12f,   // Invalid Discovery Information
+	st_discovery_resources = 0x132, // Insufficient Discovery Resources
+	st_ccr_in_progress = 0x13f,     // Base 2.3
+	st_ccr_limit = 0x141,           // likewise
 	st_connect_format = 0x180,
 	st_connect_busy = 0x181,
 	st_connect_param = 0x182,
@@ -45,6 +50,7 @@ enum Status : std::uint16_t {
 	st_host_pathing = 0x370,
 	st_host_aborted = 0x371, // of the host itself, never on the wire
 	st_type_and_code = 0x7ff,
+	st_crd1 = 1 << 11, // CRD: to be tried again after CRDT1
 	st_dnr = 0x4000,
 };
 

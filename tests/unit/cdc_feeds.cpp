@@ -15,14 +15,6 @@ Target from(Target target, const char *source, const char *owner)
 	return target;
 }
 
-Registration ddc(const std::string &nqn, const std::vector<Target> &targets)
-{
-	Registration registration{dim_direct, nqn, {}, "jbof", "1", {}};
-	for (const Target &target : targets)
-		registration.interfaces.push_back(target.entry());
-	return registration;
-}
-
 std::vector<std::string> keysOf(const std::vector<Change> &changes)
 {
 	std::vector<std::string> keys;
@@ -71,47 +63,4 @@ TEST_CASE("the configuration's records follow the configuration", "[feeds]")
 	CHECK(fileChanges(sample.model, "me", {someTarget(1)}, {someZone("z", {"*"}, {"*"})}).empty());
 	CHECK(fileChanges(sample.model, "another", {}, {}).empty());
 	CHECK(fileChanges(sample.model, "me", {}, {}).size() == 2);
-}
-
-TEST_CASE("registrations of hosts", "[feeds]")
-{
-	Sample sample;
-	Registration host{dim_host, "nqn.host", {1, 2},
-			  "node",   "Linux",    {makeInterface(tr_tcp, "nqn.host", "10.1.1.1")}};
-	auto changes = registrationChanges(sample.model, dim_register, host, 77);
-	REQUIRE(changes);
-	sample.tell(*changes);
-	REQUIRE(sample.model.hosts().size() == 1);
-	const Host &known = sample.model.hosts().begin()->second;
-	CHECK(known.interfaces == std::vector<std::string>{"tcp 10.1.1.1"});
-	CHECK(known.hostid.starts_with("0102"));
-	CHECK(known.origin.ends == 77);
-	CHECK(endedChanges(sample.model, 76).empty());
-	CHECK(endedChanges(sample.model, 77).size() == 1);
-	changes = registrationChanges(sample.model, dim_deregister, host, 0);
-	REQUIRE(changes);
-	sample.tell(*changes);
-	CHECK(sample.model.hosts().empty());
-	CHECK(registrationChanges(sample.model, dim_deregister, host, 0)->empty());
-}
-
-TEST_CASE("registrations of discovery controllers", "[feeds]")
-{
-	Sample sample;
-	auto apply = [&](DimTask task, const Registration &registration) {
-		auto changes = registrationChanges(sample.model, task, registration, 0);
-		REQUIRE(changes);
-		sample.tell(*changes);
-		return sample.model.targets().size();
-	};
-	CHECK(apply(dim_register, ddc("nqn.jbof1", {someTarget(1), someTarget(2)})) == 2);
-	CHECK(apply(dim_register, ddc("nqn.jbof2", {someTarget(3)})) == 3);
-	CHECK(apply(dim_update, ddc("nqn.jbof1", {someTarget(4)})) == 4);
-	CHECK(apply(dim_register, ddc("nqn.jbof1", {someTarget(1)})) == 2);   // instead of the earlier
-	CHECK(apply(dim_deregister, ddc("nqn.jbof2", {someTarget(1)})) == 2); // that is another's
-	CHECK(apply(dim_deregister, ddc("nqn.jbof2", {})) == 1);
-	Registration bad = ddc("nqn.jbof1", {someTarget(1)});
-	bad.interfaces[0].trtype = tr_fc;
-	CHECK_FALSE(registrationChanges(sample.model, dim_register, bad, 0));
-	CHECK(sample.model.targets().size() == 1);
 }

@@ -3,229 +3,14 @@
 #include <catch2/catch.hpp>
 
 #include <condition_variable>
+#include <thread>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "cdc_sample.h"
-#include "listening.h"
-#include "worker.h"
+#include "cdc_client.h"
+#include "peer_rates.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
 using namespace std::chrono_literals;
-
-namespace {
-
-std::uint16_t portOf(int socket)
-{
-	sockaddr_in address{};
-	socklen_t length = sizeof(address);
-	::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &length);
-	return ntohs(address.sin_port);
-}
-
-// A listening socket on a free port
-int anySocket(std::uint16_t &port)
-{
-	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	sockaddr_in address{};
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	REQUIRE(::bind(socket, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
-	REQUIRE(::listen(socket, 128) == 0);
-	port = portOf(socket);
-	return socket;
-}
-
-struct Front {
-	explicit Front(int targets = 3, const FrontRules &rules = {})
-		: sample(targets), hall({self_id, "nqn.self", "serial", "0"}, rules)
-	{
-		hall.registration = [this](Worker &its, RegistrationRequest request) {
-			registrations++;
-			its.registered(request.connection, request.cid, st_ok);
-		};
-		worker = std::make_unique<Worker>(hall, std::vector<int>{anySocket(port)}, sample.views);
-	}
-	void change(int target)
-	{
-		sample.tell({putOf(someTarget(target))});
-		worker->publish(sample.views);
-	}
-
-	Sample sample;
-	Hall hall;
-	std::uint16_t port = 0;
-	std::atomic<int> registrations{0};
-	std::unique_ptr<Worker> worker;
-};
-
-class Client {
-public:
-	explicit Client(const Front &front) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
-	{
-		sockaddr_in to{};
-		to.sin_family = AF_INET;
-		to.sin_port = htons(front.port);
-		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-		const timeval limit{10, 0};
-		::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-		REQUIRE(::connect(socket_, reinterpret_cast<sockaddr *>(&to), sizeof(to)) == 0);
-	}
-	~Client() { ::close(socket_); }
-
-	Client &hello(std::uint8_t digests = 0, std::uint8_t alignment = 0)
-	{
-		auto request = make<IcReq>();
-		request.digest = digests;
-		request.hpda = alignment;
-		send(request);
-		REQUIRE(next());
-		REQUIRE(pdu.type() == pdu_ic_resp);
-		CHECK(pdu.as<IcResp>().digest == digests);
-		format = {bool(digests & 1), bool(digests & 2), 0};
-		return *this;
-	}
-	// Its status
-	int connect(const std::string &hostnqn = "nqn.host", std::uint8_t attributes = 0)
-	{
-		Connect connect;
-		connect.subsysnqn = discovery_nqn;
-		connect.hostnqn = hostnqn;
-		connect.attributes = attributes;
-		return run(connect.command(), encode(connect.data()));
-	}
-	Client &enable()
-	{
-		REQUIRE(connect() == st_ok);
-		REQUIRE(run(propertySet(prop_cc, 1)) == st_ok);
-		return *this;
-	}
-	void command(Command cmd, std::span<const std::uint8_t> payload = {})
-	{
-		auto out = make<CommandPdu>();
-		cmd.cid = ++cid;
-		if (!payload.empty()) {
-			cmd.sgl.type = sgl_in_capsule;
-			cmd.sgl.length = static_cast<std::uint32_t>(payload.size());
-		}
-		out.cmd = cmd;
-		send(out, payload);
-	}
-	// Its status; its data are in @data. -1: the connection has ended
-	int run(const Command &cmd, std::span<const std::uint8_t> payload = {})
-	{
-		data.clear();
-		command(cmd, payload);
-		return completion();
-	}
-	int completion()
-	{
-		while (next()) {
-			if (pdu.type() == pdu_c2h_data) {
-				append(data, pdu.data);
-				if (pdu.as<DataPdu>().h.flags & f_success)
-					return st_ok;
-			}
-			if (pdu.type() == pdu_response) {
-				cqe = pdu.as<ResponsePdu>().cqe;
-				return cqe.status >> 1;
-			}
-			if (pdu.type() == pdu_c2h_term)
-				fes = pdu.as<TermPdu>().fes;
-			if (pdu.type() == pdu_r2t)
-				return -2;
-		}
-		return -1;
-	}
-	int readLog(std::uint32_t bytes)
-	{
-		Command cmd = getLog(log_discovery, 0, bytes);
-		cmd.sgl.type = sgl_transport;
-		cmd.sgl.length = bytes;
-		return run(cmd);
-	}
-	template <Layout T> void send(const T &out, std::span<const std::uint8_t> payload = {})
-	{
-		Bytes bytes;
-		write(bytes, out, format, payload);
-		raw(bytes);
-	}
-	void raw(std::span<const std::uint8_t> bytes)
-	{
-		(void)!::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); // that it has ended shows elsewhere
-	}
-	// The next PDU; false: the connection has ended
-	bool next()
-	{
-		stream_.erase(stream_.begin(), stream_.begin() + static_cast<std::ptrdiff_t>(pdu.length));
-		pdu = {};
-		for (;;) {
-			pdu = cut(stream_, format, 4 << 20);
-			REQUIRE_FALSE(pdu.fault);
-			REQUIRE_FALSE(pdu.damaged);
-			if (pdu.length)
-				return true;
-			std::array<std::uint8_t, 65536> room;
-			const auto n = ::recv(socket_, room.data(), room.size(), 0);
-			if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-				FAIL("nothing came");
-			if (n <= 0)
-				return false;
-			append(stream_, std::span(room).first(static_cast<std::size_t>(n)));
-		}
-	}
-	bool ended()
-	{
-		while (next())
-			if (pdu.type() == pdu_c2h_term)
-				fes = pdu.as<TermPdu>().fes;
-		return true;
-	}
-
-	PduFormat format;
-	Pdu pdu;
-	Completion cqe{};
-	Bytes data;
-	std::uint16_t cid = 0, fes = 0;
-
-private:
-	int socket_;
-	Bytes stream_;
-};
-
-Registration someRegistration(std::size_t interfaces)
-{
-	Registration host{dim_host, "nqn.host", {}, "node", "Linux", {}};
-	for (std::size_t i = 0; i < interfaces; i++)
-		host.interfaces.push_back(makeInterface(tr_tcp, host.nqn, "10.0.0." + std::to_string(i)));
-	return host;
-}
-
-Command dim(std::size_t length)
-{
-	Command cmd{};
-	cmd.opcode = op_dim;
-	cmd.sgl.type = sgl_transport;
-	cmd.sgl.length = static_cast<std::uint32_t>(length);
-	return cmd;
-}
-
-DataPdu h2cData(const Client &client, std::uint32_t offset, std::size_t length, bool last)
-{
-	auto out = make<DataPdu>(pdu_h2c_data);
-	out.cid = client.cid;
-	out.ttag = client.pdu.as<R2tPdu>().ttag;
-	out.offset = offset;
-	out.length = static_cast<std::uint32_t>(length);
-	out.h.flags = last ? f_last : 0;
-	return out;
-}
-
-} // namespace
 
 TEST_CASE("a host reads its log, with any digests and alignment", "[front]")
 {
@@ -361,6 +146,78 @@ TEST_CASE("a registration of any size, asked for in one piece and sent in severa
 	Bytes bad = small;
 	bad[8] = 200; // entries that are not there
 	CHECK(client.run(dim(0), bad) == (st_invalid_field | st_dnr));
+}
+
+TEST_CASE("registrations wait for the store within a bound, one of each connection", "[front]")
+{
+	FrontRules rules;
+	rules.registrationBytes = 64 << 10;
+	Front front(3, rules);
+	std::vector<RegistrationRequest> held; // by a store that is slow
+	std::mutex mutex;
+	front.hall.registration = [&](Worker &, RegistrationRequest request) {
+		std::lock_guard lock(mutex);
+		held.push_back(std::move(request));
+	};
+	const Bytes data = encodeRegistration(someRegistration(1));
+	std::vector<std::unique_ptr<Client>> clients;
+	for (int i = 0; i < 40; i++) {
+		clients.push_back(std::make_unique<Client>(front));
+		clients.back()->hello().enable();
+		for (int j = 0; j < 50; j++)
+			clients.back()->command(dim(0), data);
+	}
+	for (auto &client : clients)
+		for (int j = 0; j < 49; j++)
+			CHECK(client->completion() == (st_interrupted | st_crd1));
+	CHECK(front.hall.counters.deferred >= 40 * 49);
+	std::lock_guard lock(mutex);
+	CHECK(held.size() == 16);
+	held.clear();
+	CHECK(front.hall.reserve(rules.registrationBytes) != nullptr);
+}
+
+TEST_CASE("however many one address opens, another finds a place", "[front]")
+{
+	Peers peers({100, 40});
+	const Peer one = *Peer::parse("10.0.0.1"), other = *Peer::parse("10.0.0.2");
+	for (int i = 0; i < 40; i++)
+		CHECK(peers.come(one));
+	CHECK_FALSE(peers.come(one));
+	int places = 0;
+	while (peers.come(other))
+		places++;
+	CHECK(places == 35); // three quarters are taken
+	for (int i = 3; i < 9; i++)
+		for (int j = 0; j < 4; j++)
+			CHECK(peers.come(*Peer::parse("10.0.0." + std::to_string(i))));
+	CHECK_FALSE(peers.come(*Peer::parse("10.0.0.3")));
+	CHECK(peers.come(*Peer::parse("10.0.0.99")));
+	CHECK_FALSE(peers.come(*Peer::parse("10.0.0.98"))); // all of them
+	peers.go(one);
+	CHECK_FALSE(peers.come(one));
+	CHECK(peers.come(*Peer::parse("10.0.0.98")));
+}
+
+TEST_CASE("an address has its share of registrations, and a little more at once", "[front]")
+{
+	PeerRates rates({5, 2});
+	const Peer one = *Peer::parse("10.0.0.1"), other = *Peer::parse("10.0.0.2");
+	const PeerRates::Clock::time_point start(1000s);
+	for (int i = 0; i < 5; i++)
+		CHECK(rates.allow(one, start));
+	CHECK_FALSE(rates.allow(one, start));
+	CHECK(rates.allow(other, start));
+	CHECK(rates.allow(one, start + 500ms));
+	CHECK_FALSE(rates.allow(one, start + 600ms));
+	for (int i = 0; i < 70000; i++) {
+		Peer many{};
+		many.bytes = {0xfd, 0, static_cast<std::uint8_t>(i >> 16), static_cast<std::uint8_t>(i >> 8),
+			      static_cast<std::uint8_t>(i)};
+		rates.allow(many, start + 1s);
+	}
+	CHECK(rates.known() <= 65536);
+	CHECK(rates.allow(*Peer::parse("fe00::1"), start + 10s)); // those that are full again are forgotten
 }
 
 TEST_CASE("data that were not asked for end the connection", "[front]")

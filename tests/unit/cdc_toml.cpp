@@ -45,7 +45,9 @@ void checkDefaults(const Rules &rules)
 	CHECK(rules.control == usual.control);
 	CHECK(rules.web == usual.web);
 	CHECK(rules.drainMs == usual.drainMs);
-	CHECK(rules.leaseSeconds == usual.leaseSeconds);
+	RegistrationRules registration = rules.registration;
+	registration.ddcs.clear(); // an example
+	CHECK(registration == usual.registration);
 	CHECK(rules.store.engine == usual.store.engine);
 	CHECK(rules.store.file == usual.store.file);
 	CHECK(rules.store.etcd.prefix == usual.store.etcd.prefix);
@@ -94,7 +96,10 @@ TEST_CASE("the example tells of every key", "[toml]")
 	for (std::sregex_iterator one(parser.begin(), parser.end(), added), end; one != end; ++one, ++keys) {
 		const std::string key = (*one)[1];
 		CAPTURE(key);
-		const bool told = std::regex_search(text, std::regex("\n#?(" + key + " = |\\[\\[?" + key + "\\])"));
+		if (key == "registration-lease") // of earlier versions
+			continue;
+		const bool told = std::regex_search(
+			text, std::regex("\n#?(" + key + " = |\\[\\[?(registration\\.)?" + key + "\\])"));
 		CHECK(told);
 	}
 	CHECK(keys > 30);

@@ -111,6 +111,28 @@ std::uint16_t webPort(const Running &running)
 	return static_cast<std::uint16_t>(std::stoi(running.rules.web[0].trsvcid));
 }
 
+// A client that says what it likes
+class RawConnection {
+public:
+	explicit RawConnection(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
+	{
+		sockaddr_in to{};
+		to.sin_family = AF_INET;
+		to.sin_port = htons(port);
+		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		REQUIRE(::connect(socket_, reinterpret_cast<sockaddr *>(&to), sizeof(to)) == 0);
+	}
+	~RawConnection() { ::close(socket_); }
+	RawConnection(const RawConnection &) = delete;
+	RawConnection &operator=(const RawConnection &) = delete;
+
+	// False: the connection has ended
+	bool say(const std::string &text) { return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) >= 0; }
+
+private:
+	int socket_;
+};
+
 // A server without a service
 struct Lone {
 	explicit Lone(HttpServer::Limits limits) : server([this] { wanted++; }, limits)
@@ -263,6 +285,29 @@ TEST_CASE("a service that does not answer is not waited for without end", "[web]
 	CHECK(reply.headers.at("retry-after") == "2");
 	CHECK(lone.wanted == 1);
 	CHECK(request(url + "/").status == 200);
+}
+
+TEST_CASE("who sends no request, or never ends one, keeps nobody from the metrics", "[web]")
+{
+	Lone lone({.connections = 32, .patience = 1s});
+	const std::string url = "http://127.0.0.1:" + std::to_string(lone.port);
+	std::vector<std::unique_ptr<RawConnection>> slow;
+	for (int i = 0; i < 140; i++) {
+		slow.push_back(std::make_unique<RawConnection>(lone.port));
+		slow.back()->say(i % 2 ? "GET /metrics HTTP/1.1\r\nHost: 127.0" : "");
+	}
+	CHECK(request(url + "/").status == 200);
+	CHECK(request(url + "/metrics").status == 503); // of a service that does not answer
+}
+
+TEST_CASE("a request that trickles is ended", "[web]")
+{
+	Lone lone({.request = 1s});
+	RawConnection slow(lone.port);
+	const auto begun = std::chrono::steady_clock::now();
+	while (slow.say("G") && std::chrono::steady_clock::now() - begun < 30s)
+		std::this_thread::sleep_for(20ms);
+	CHECK(std::chrono::steady_clock::now() - begun < 30s);
 }
 
 TEST_CASE("a server ends while it is asked, and while it tells", "[web]")

@@ -165,6 +165,12 @@ void Queue::ready(std::uint32_t events)
 		receive(events & (EPOLLRDHUP | EPOLLERR | EPOLLHUP));
 }
 
+void Queue::threw()
+{
+	ended_ = nullptr; // of a function that is left
+	fail({Reason::local, Step::tcp, 0, "a callback failed"});
+}
+
 // @toTheEnd: which is told once only. Else a read that brings less than it could was the last one.
 void Queue::receive(bool toTheEnd)
 {

@@ -67,6 +67,7 @@ private:
 	enum class State : std::uint8_t { closed, failing, connecting, open };
 
 	void ready(std::uint32_t events) override;
+	void threw() override;
 	void rang() override;
 	bool connected();
 	void receive(bool toTheEnd);

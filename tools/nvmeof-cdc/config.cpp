@@ -40,6 +40,29 @@ Result<std::int64_t> secondsOf(const toml::node &node)
 	return time ? Result<std::int64_t>(time->count() / 1000) : Result<std::int64_t>(time.error());
 }
 
+Result<std::int64_t> leaseOf(const toml::node &node)
+{
+	Result<std::int64_t> seconds = secondsOf(node);
+	if (seconds && *seconds < 1)
+		return invalid("a lease is at least one second long");
+	return seconds;
+}
+
+Result<std::vector<Prefix>> prefixesOf(const toml::node &node)
+{
+	Result<std::vector<std::string>> texts = textsOf(node);
+	if (!texts)
+		return texts.error();
+	std::vector<Prefix> prefixes;
+	for (const std::string &text : *texts) {
+		Result<Prefix> prefix = Prefix::of(text);
+		if (!prefix)
+			return prefix.error();
+		prefixes.push_back(*prefix);
+	}
+	return prefixes;
+}
+
 Result<std::filesystem::path> pathOf(const toml::node &node)
 {
 	Result<std::string> text = textOf(node);
@@ -111,7 +134,12 @@ public:
 			.add("control", pathOf, into(rules_.control))
 			.add("web", addressesOf, into(rules_.web))
 			.add("drain", millisOf, into(rules_.drainMs))
-			.add("registration-lease", secondsOf, into(rules_.leaseSeconds))
+			.add("registration-lease", secondsOf, // of earlier versions, in which 0 was for ever
+			     [this](std::int64_t seconds) {
+				     if (seconds > 0)
+					     rules_.registration.leaseSeconds = seconds;
+			     })
+			.add("registration", one(&Parser::registration))
 			.add("limits", one(&Parser::limits))
 			.add("store", one(&Parser::store))
 			.add("pull", each(&Parser::pull))
@@ -121,7 +149,7 @@ public:
 	}
 
 private:
-	static constexpr std::int64_t most_threads = 1024, most_connections = 1000000;
+	static constexpr std::int64_t most_threads = 1024, most_connections = 1000000, most_records = 100000;
 	using Read = void (Parser::*)(const toml::table &);
 
 	Put one(Read read)
@@ -204,6 +232,32 @@ private:
 			rules_.pulls.push_back(std::move(source));
 	}
 
+	void registration(const toml::table &table)
+	{
+		RegistrationRules &rules = rules_.registration;
+		auto amount = numberUpTo<std::size_t>(most_records);
+		Keys keys;
+		keys.add("hosts", flagOf, into(rules.hosts))
+			.add("lease", leaseOf, into(rules.leaseSeconds))
+			.add("max-hosts", amount, into(rules.maxHosts))
+			.add("max-hosts-per-address", amount, into(rules.maxHostsEach))
+			.add("max-targets-per-ddc", amount, into(rules.maxTargetsEach))
+			.add("ddc", each(&Parser::ddc));
+		keys.read(table, file_, problems_);
+	}
+
+	void ddc(const toml::table &table)
+	{
+		RegistrationRules::Ddc ddc;
+		Keys keys;
+		keys.add("nqn", nqnOf, into(ddc.nqn))
+			.add("sources", prefixesOf, into(ddc.sources))
+			.add("join", flagOf, into(ddc.join));
+		keys.read(table, file_, problems_);
+		if (!missing(table, "nqn") && !missing(table, "sources"))
+			rules_.registration.ddcs.push_back(std::move(ddc));
+	}
+
 	// What a record may be is said where it is read from JSON.
 	template <typename T>
 	void record(const toml::table &table, std::vector<T> &to, std::initializer_list<const char *> keys)
@@ -232,6 +286,8 @@ private:
 	}
 	void target(const toml::table &table)
 	{
+		if (const auto *nqn = table.get_as<std::string>("nqn"); nqn && !conformingNqn(nqn->get()))
+			return wrong(table, "'" + nqn->get() + "' is no NQN: it does not begin with 'nqn.'");
 		record(table, rules_.targets,
 		       {"nqn", "type", "transport", "traddr", "trsvcid", "portid", "treq", "sectype", "qptype",
 			"prtype", "state"});

@@ -8,7 +8,7 @@
 #include <nvmeof/address.h>
 #include <nvmeof/config.h>
 
-#include "record.h"
+#include "registrar.h"
 #include "worker.h"
 #include "views.h"
 
@@ -51,7 +51,7 @@ struct Rules {
 	std::filesystem::path control = "/run/nvmeof-cdc/control";
 	std::vector<nvmeof::Address> web{{"127.0.0.1", "8010"}};
 	Moment drainMs = 1000;
-	std::int64_t leaseSeconds = 0; // of registrations of discovery controllers; 0: until they are taken back
+	RegistrationRules registration;
 	std::vector<Target> targets;
 	std::vector<Zone> zones;
 	std::vector<PullSource> pulls;

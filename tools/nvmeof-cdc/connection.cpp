@@ -22,10 +22,8 @@ constexpr std::size_t slack = 32;                // digests
 constexpr std::size_t most_waiting = 256u << 10; // bytes to be sent, with which no more commands are taken
 constexpr std::uint16_t data_tag = 1;            // TTAG: there is one transfer at a time
 constexpr std::uint16_t no_sqhd = 0xffff;        // where SQ flow control is off
-constexpr std::uint16_t retry_later = 1 << 11;   // CRD: as CRDT1 says
 constexpr std::uint16_t st_transient = 0x022;    // Transient Transport Error
 constexpr std::uint16_t st_sgl_length = 0x00f;   // Data SGL Length Invalid
-constexpr std::uint16_t st_interrupted = 0x021;  // Command Interrupted: to be tried again
 constexpr Moment place_ms = 500;                 // that a place is kept for who does not read its log
 constexpr Moment stalled_ms = 30000;             // without a byte taken
 constexpr Moment ending_ms = 1000;
@@ -61,8 +59,6 @@ Connection::Connection(Worker &worker, std::uint64_t id, int socket, const Peer 
 
 Connection::~Connection()
 {
-	if (transfer_)
-		worker_.release(transfer_->length);
 	if (controller_)
 		worker_.hall().cntlids.give(controller_->cntlid());
 	worker_.poller().remove(socket_, *this);
@@ -208,7 +204,7 @@ bool Connection::takeCommand(const Pdu &pdu)
 		return connects ? takeConnect(cmd, pdu.data) : fault(fes_sequence, "no Connect", pdu.head);
 	since_ = Worker::now();
 	if (cmd.opcode == op_dim)
-		return pdu.data.empty() ? askForData(cmd) : takeRegistration(cmd, pdu.data);
+		return pdu.data.empty() ? askForData(cmd) : takeInCapsule(cmd, pdu.data);
 	if (Outcome outcome = controller_->handle(cmd))
 		answer(cmd, *outcome);
 	sendEvents();
@@ -236,7 +232,7 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 		break;
 	case Admission::Verdict::busy:
 		count(worker_.hall().counters.busy);
-		complete(cmd.cid, st_connect_busy | retry_later);
+		complete(cmd.cid, st_connect_busy | st_crd1);
 		break;
 	}
 	return true;
@@ -249,7 +245,7 @@ void Connection::letIn(const Connect &connect, std::uint16_t cid)
 		state_ = State::connect;
 		worker_.leave(id_);
 		count(worker_.hall().counters.busy);
-		return complete(cid, st_connect_busy | retry_later);
+		return complete(cid, st_connect_busy | st_crd1);
 	}
 	since_ = Worker::now();
 	admitted_ = since_ + place_ms;
@@ -275,7 +271,7 @@ void Connection::refuseBusy()
 	state_ = State::connect;
 	since_ = Worker::now();
 	count(worker_.hall().counters.busy);
-	complete(pending->cid, st_connect_busy | retry_later);
+	complete(pending->cid, st_connect_busy | st_crd1);
 	finish(flush() && resume());
 }
 
@@ -357,11 +353,13 @@ bool Connection::askForData(const Command &cmd)
 		complete(cmd.cid, st_sgl_length | st_dnr);
 		return true;
 	}
-	if (transfer_ || !worker_.reserve(length)) {
-		complete(cmd.cid, st_interrupted);
+	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(length);
+	if (!reservation) {
+		count(worker_.hall().counters.deferred);
+		complete(cmd.cid, st_interrupted | st_crd1);
 		return true;
 	}
-	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length});
+	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length, std::move(reservation)});
 	auto pdu = make<R2tPdu>();
 	pdu.cid = cmd.cid;
 	pdu.ttag = data_tag;
@@ -389,30 +387,49 @@ bool Connection::takeData(const Pdu &pdu)
 	if (end < transfer_->length && !pdu.damaged)
 		return true;
 	const auto whole = std::move(transfer_);
-	worker_.release(whole->length);
 	if (!pdu.damaged)
-		return takeRegistration(whole->cmd, whole->data);
+		return takeRegistration(whole->cmd, whole->data, std::move(whole->reservation));
 	complete(whole->cmd.cid, st_transient);
 	return true;
 }
 
-bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8_t> data)
+bool Connection::takeInCapsule(const Command &cmd, std::span<const std::uint8_t> data)
+{
+	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(data.size());
+	if (reservation)
+		return takeRegistration(cmd, data, std::move(reservation));
+	count(worker_.hall().counters.deferred);
+	complete(cmd.cid, st_interrupted | st_crd1);
+	return true;
+}
+
+bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8_t> data,
+				  std::shared_ptr<void> reservation)
 {
 	std::uint16_t status = st_ok;
 	auto registration = controller_->registration(cmd, data, status);
 	if (!registration) {
+		count(worker_.hall().counters.registrationsRefused);
 		controller_->failed(cmd, status);
 		complete(cmd.cid, status);
 		return true;
 	}
-	worker_.submit({id_, cmd.cid, DimTask(cmd.cdw10 & 0xf), *std::move(registration)});
+	registering_ = true;
+	registered_ = registration->nqn;
+	worker_.submit(
+		{id_, cmd.cid, DimTask(cmd.cdw10 & 0xf), *std::move(registration), peer_, std::move(reservation)});
 	return true;
 }
 
-void Connection::registered(std::uint16_t cid, std::uint16_t status)
+void Connection::registrationDone(std::uint16_t cid, std::uint16_t status)
 {
-	if (status == st_ok)
-		count(worker_.hall().counters.registrations);
+	Counters &counters = worker_.hall().counters;
+	registering_ = false;
+	if (status != st_ok)
+		registered_.clear();
+	count(status == st_ok                                 ? counters.registrations
+	      : (status & st_type_and_code) == st_interrupted ? counters.deferred
+							      : counters.registrationsRefused);
 	complete(cid, status);
 	finish(flush());
 }

@@ -29,10 +29,11 @@ public:
 	Connection &operator=(const Connection &) = delete;
 
 	void ready(std::uint32_t events) override;
+	void threw() override { finish(false); }
 	// Its Connect, which has waited, is let in, or not.
 	void admit();
 	void refuseBusy();
-	void registered(std::uint16_t cid, std::uint16_t status);
+	void registrationDone(std::uint16_t cid, std::uint16_t status);
 	void tell(const std::shared_ptr<const Views> &views);
 	// Whether something is late by now; what, for people
 	const char *late(Moment now) const;
@@ -42,6 +43,7 @@ public:
 
 	std::uint64_t id() const { return id_; }
 	const Controller *controller() const { return controller_.get(); }
+	const std::string &registered() const { return registered_; }
 	const Peer &peer() const { return peer_; }
 	Moment since() const { return since_; }
 
@@ -53,6 +55,7 @@ private:
 		nofctl::wire::Command cmd;
 		nofctl::wire::Bytes data;
 		std::uint32_t length;
+		std::shared_ptr<void> reservation;
 	};
 	// A Connect that waits
 	struct Pending {
@@ -67,7 +70,9 @@ private:
 	bool takeHello(const nofctl::wire::IcReq &request);
 	bool takeCommand(const nofctl::wire::Pdu &pdu);
 	bool takeConnect(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
-	bool takeRegistration(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
+	bool takeRegistration(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data,
+			      std::shared_ptr<void> reservation);
+	bool takeInCapsule(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
 	bool askForData(const nofctl::wire::Command &cmd);
 	bool takeData(const nofctl::wire::Pdu &pdu);
 	void letIn(const nofctl::wire::Connect &connect, std::uint16_t cid);
@@ -91,7 +96,8 @@ private:
 	Peer peer_;
 	State state_ = State::hello;
 	bool sqFlow_ = true;
-	bool paused_ = false; // takes no more commands until what is to be sent is
+	bool registering_ = false; // a registration is being written: one at a time
+	bool paused_ = false;      // takes no more commands until what is to be sent is
 	std::uint16_t sqhd_ = 0, entries_ = 0;
 	nofctl::wire::PduFormat format_;
 	Moment since_;           // the connection, or, once there is a controller, its last command
@@ -103,6 +109,7 @@ private:
 	std::unique_ptr<Transfer> transfer_;
 	std::unique_ptr<Pending> pending_;
 	std::unique_ptr<Controller> controller_;
+	std::string registered_; // the NQN that was registered over it
 };
 
 } // namespace cdc

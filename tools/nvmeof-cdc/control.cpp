@@ -14,7 +14,9 @@
 #include <fmt/format.h>
 
 #include "feeds.h"
+#include "impact.h"
 #include "libctl/invalid.h"
+#include "serving/guard.h"
 #include "serving/journal.h"
 
 namespace cdc {
@@ -88,13 +90,49 @@ Result<int> listenAt(const std::filesystem::path &path)
 	return failed(error, std::strerror(error));
 }
 
-bool maySend(int socket)
+// Nothing where it is not known
+std::optional<ucred> peerOf(int socket)
 {
 	ucred peer{};
 	socklen_t length = sizeof(peer);
 	if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
-		return false;
-	return peer.uid == 0 || peer.uid == ::geteuid();
+		return {};
+	return peer;
+}
+
+const char *verbOf(const ControlRequest &request)
+{
+	return request.what == What::set ? "set" : "remove";
+}
+
+Json lossJson(const Loss &loss)
+{
+	constexpr std::size_t most_named = 20;
+	Json json{{"nqn", loss.hostnqn},
+		  {"sees", loss.before},
+		  {"loses", loss.targets.size()},
+		  {"targets", loss.targets}};
+	if (loss.targets.size() > most_named)
+		json["targets"].erase(json["targets"].begin() + most_named, json["targets"].end());
+	return json;
+}
+
+Json dryRunJson(const char *what, std::size_t records, const std::vector<Loss> &losses)
+{
+	Json json{{"would", what}, {"records", records}, {"hosts", Json::array()}};
+	for (const Loss &loss : losses)
+		json["hosts"].push_back(lossJson(loss));
+	return json;
+}
+
+Error tooLarge(const std::vector<Loss> &losses)
+{
+	const Loss &worst = *std::ranges::find_if(losses, &Loss::large);
+	const std::size_t others = static_cast<std::size_t>(std::ranges::count_if(losses, &Loss::large)) - 1;
+	return invalid(fmt::format(
+		"{} would see {} of its {} targets no more{}: --dry-run shows who loses what, --force does it",
+		worst.hostnqn, worst.targets.size(), worst.before,
+		others ? fmt::format(", and {} other hosts would lose more than half of theirs", others) : ""));
 }
 
 } // namespace
@@ -103,13 +141,17 @@ bool maySend(int socket)
 class Control::Client {
 public:
 	Client(Control &control, std::uint64_t id, int socket)
-		: control_(control), id_(id), socket_(socket), trusted_(maySend(socket)), since_(Clock::now()),
-		  watched_(control.loop_, socket, EPOLLIN, [this](std::uint32_t events) { ready(events); })
+		: control_(control), id_(id), socket_(socket), peer_(peerOf(socket)), since_(Clock::now()),
+		  watched_(control.loop_, socket, EPOLLIN, [this](std::uint32_t events) {
+			  if (!guarded([&] { ready(events); }))
+				  control_.end(id_);
+		  })
 	{
 	}
 	~Client() { ::close(socket_); }
 
-	bool trusted() const { return trusted_; }
+	bool trusted() const { return peer_ && (peer_->uid == 0 || peer_->uid == ::geteuid()); }
+	std::string who() const { return fmt::format("uid {}, pid {}", peer_->uid, peer_->pid); }
 	bool follows() const { return follows_; }
 
 	void send(const Json &json)
@@ -221,7 +263,7 @@ private:
 	Control &control_;
 	const std::uint64_t id_;
 	int socket_;
-	const bool trusted_;
+	const std::optional<ucred> peer_;
 	bool busy_ = false, follows_ = false, over_ = false, ends_ = false;
 	std::string in_, out_;
 	std::size_t sent_ = 0, dropped_ = 0;
@@ -292,7 +334,7 @@ void Control::run(std::uint64_t id, const ControlRequest &request)
 	switch (request.what) {
 	case What::set:
 	case What::remove:
-		return write(id, request);
+		return change(id, request);
 	case What::drain:
 		return drain(id);
 	case What::reload: {
@@ -352,27 +394,41 @@ void Control::happened(const Happening &happening)
 	}
 }
 
-// What the file tells holds again where nothing stronger stands in its way any more.
-void Control::write(std::uint64_t id, const ControlRequest &request)
+void Control::change(std::uint64_t id, const ControlRequest &request)
 {
 	if (!service_.sharedViews())
 		return refuse(id, nvmeof::errorFromErrno(EAGAIN, "the store has not told what there is yet"));
-	Result<std::vector<Change>> changes = controlChanges(service_.model(), request);
-	if (!changes)
-		return refuse(id, changes.error());
-	const char *what = request.what == What::set ? "set" : "remove";
-	auto done = [this, id, what, count = changes->size(), alive = std::weak_ptr(alive_)](Result<void> written) {
+	service_.knownHosts([this, id, request, alive = std::weak_ptr(alive_)](const std::set<std::string> &hosts) {
+		if (alive.expired() || !clients_.contains(id))
+			return;
+		Result<std::vector<Change>> changes = controlChanges(service_.model(), request);
+		if (!changes)
+			return refuse(id, changes.error());
+		const std::vector<Loss> losses = lossesBy(service_.model(), service_.rules().views, *changes, hosts);
+		if (request.dryRun)
+			return answer(id, dryRunJson(verbOf(request), changes->size(), losses));
+		if (!request.force && std::ranges::any_of(losses, &Loss::large))
+			return refuse(id, tooLarge(losses));
+		write(id, request, *std::move(changes));
+	});
+}
+
+// What the file tells holds again where nothing stronger stands in its way any more.
+void Control::write(std::uint64_t id, const ControlRequest &request, std::vector<Change> changes)
+{
+	const char *what = verbOf(request);
+	auto done = [this, id, what, count = changes.size(),
+		     alive = std::weak_ptr(alive_)](const Result<void> &written) {
 		if (alive.expired())
 			return;
 		if (!written)
 			return refuse(id, written.error());
 		service_.write(fileChanges(service_.model(), service_.identity().id, service_.rules().targets,
 					   service_.rules().zones),
-			       [](Result<void>) {}); // else with the next start
-		say(LOG_INFO, fmt::format("{} by hand: {} records", what, count));
+			       [](const Result<void> &) {}); // else with the next start
 		answer(id, {{"done", what}, {"records", count}, {"generation", service_.model().generation()}});
 	};
-	service_.write(*std::move(changes), std::move(done));
+	service_.write(std::move(changes), std::move(done), clients_.at(id)->who());
 }
 
 void Control::drain(std::uint64_t id)
@@ -419,7 +475,8 @@ void Control::settle()
 		clients_.erase(id);
 	for (std::uint64_t id : std::exchange(again_, {}))
 		if (auto found = clients_.find(id); found != clients_.end())
-			found->second->work();
+			if (!guarded([&] { found->second->work(); }))
+				end(id);
 }
 
 void Control::sweep()

@@ -47,7 +47,8 @@ private:
 	void accept();
 	void take(std::uint64_t id, std::string_view line);
 	void run(std::uint64_t id, const ControlRequest &request);
-	void write(std::uint64_t id, const ControlRequest &request);
+	void change(std::uint64_t id, const ControlRequest &request);
+	void write(std::uint64_t id, const ControlRequest &request, std::vector<Change> changes);
 	void show(std::uint64_t id, const ControlRequest &request);
 	void follow(std::uint64_t id);
 	void answer(std::uint64_t id, const Json &json);

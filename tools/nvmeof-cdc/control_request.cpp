@@ -7,6 +7,7 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <nvmeof/address.h>
 
 #include "feeds.h"
 #include "libctl/invalid.h"
@@ -60,9 +61,10 @@ bool takes(What what, const std::string &member)
 		return true;
 	if (member == "follow")
 		return what == What::changes;
-	if (member == "force" || member == "hosts")
+	if (member == "hosts")
 		return what == What::remove;
-	return (member == "targets" || member == "zones") && (what == What::set || what == What::remove);
+	const bool changes = member == "force" || member == "dry_run" || member == "targets" || member == "zones";
+	return changes && (what == What::set || what == What::remove);
 }
 
 Result<void> checkMembers(const Plain &json, What what)
@@ -70,7 +72,7 @@ Result<void> checkMembers(const Plain &json, What what)
 	for (const auto &[name, value] : json.items()) {
 		if (!takes(what, name))
 			return invalid(fmt::format("'{}' has no place here", name.substr(0, 64)));
-		const bool flag = name == "follow" || name == "force";
+		const bool flag = name == "follow" || name == "force" || name == "dry_run";
 		if (flag && !value.is_boolean())
 			return invalid(name + " is neither true nor false");
 		if (!flag && name != "command" && (!value.is_array() || value.size() > most_records))
@@ -142,8 +144,13 @@ Result<void> readRecords(const Plain &json, ControlRequest &request)
 {
 	if (Result<void> read = records(json, "targets", target_members, request.targets); !read)
 		return read;
-	if (request.what == What::set)
+	if (request.what == What::set) {
+		for (const Target &target : request.targets)
+			if (!nvmeof::conformingNqn(target.nqn))
+				return invalid(
+					fmt::format("'{}' is no NQN: it does not begin with 'nqn.'", target.nqn));
 		return records(json, "zones", zone_members, request.zones);
+	}
 	for (const Target &target : std::exchange(request.targets, {}))
 		request.keys.push_back(target.key());
 	if (Result<void> read = names(json, "zones", Kind::zone, request.keys); !read)
@@ -225,7 +232,10 @@ Result<ControlRequest> parseControlRequest(std::string_view line)
 		return what.error();
 	if (Result<void> good = checkMembers(json, *what); !good)
 		return good.error();
-	ControlRequest request{.what = *what, .follow = flagOf(json, "follow"), .force = flagOf(json, "force")};
+	ControlRequest request{.what = *what,
+			       .follow = flagOf(json, "follow"),
+			       .force = flagOf(json, "force"),
+			       .dryRun = flagOf(json, "dry_run")};
 	if (*what != What::set && *what != What::remove)
 		return request;
 	if (Result<void> read = readRecords(json, request); !read)

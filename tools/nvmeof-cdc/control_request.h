@@ -4,7 +4,8 @@
  *   {"command": "status"}, and so "hosts", "targets", "zones", "instances", "changes"
  *   {"command": "changes", "follow": true}
  *   {"command": "set", "targets": [{"nqn": ..., "traddr": ...}], "zones": [{"name": ..., "hosts": [...]}]}
- *   {"command": "remove", "targets": [...], "zones": ["NAME"], "hosts": ["NQN"], "force": true}
+ *   {"command": "remove", "targets": [...], "zones": ["NAME"], "hosts": ["NQN"]}
+ * both also with "force": true and "dry_run": true
  *   {"command": "drain"}, {"command": "reload"}
  */
 #pragma once
@@ -25,7 +26,8 @@ struct ControlRequest {
 
 	What what;
 	bool follow = false;                // changes: also those to come
-	bool force = false;                 // remove: also what will be told again
+	bool force = false;                 // also what will be told again, or takes more than half from a host
+	bool dryRun = false;                // set, remove: nothing is written
 	std::vector<Target> targets = {};   // set
 	std::vector<Zone> zones = {};       //
 	std::vector<std::string> keys = {}; // remove

@@ -76,9 +76,11 @@ std::uint16_t Controller::check(const Command &cmd, std::span<const std::uint8_t
 	if (connect.subsysnqn != discovery_nqn && connect.subsysnqn != identity.nqn)
 		return wrong;
 	result = data_invalid | offsetIn(&ConnectData::hostnqn);
-	const auto longest = sizeof(ConnectData::hostnqn) - 1; // the last byte is NUL
-	if (connect.hostnqn.empty() || connect.hostnqn.size() > longest)
+	if (!checkName(connect.hostnqn))
 		return wrong;
+	result = 48; // of the command: KATO
+	if (connect.kato > most_kato)
+		return st_keep_alive | st_dnr;
 	result = 0;
 	return st_ok;
 }
@@ -249,6 +251,8 @@ Answer Controller::setFeatures(const Command &cmd)
 		events_ = cmd.cdw11 & discovery_changes;
 		return {};
 	case feat_keep_alive:
+		if (cmd.cdw11 > most_kato)
+			return {.status = st_keep_alive | st_dnr};
 		kato_ = rounded(cmd.cdw11);
 		return {};
 	}

@@ -18,6 +18,7 @@
 namespace cdc {
 
 constexpr std::uint32_t queue_entries = 128;             // of the admin queue, at most
+constexpr std::uint32_t most_kato = 600000;              // ms: who is silent for longer is not kept
 constexpr std::uint32_t longest_registration = 1u << 20; // bytes
 
 struct Answer {

@@ -20,10 +20,13 @@ struct Counters {
 	Counter bytesSent{0};     //
 	Counter events{0};        // told
 	Counter registrations{0}; // of hosts and of discovery controllers
-	Counter faults{0};        // connections ended for what came over them
-	Counter late{0};          // for what did not come in time
-	Counter open{0};          // connections there are
-	Counter pushed{0};        // changes that were told
+	Counter registrationsRefused{0};
+	Counter deferred{0}; // registrations that are to be tried again: too many at once, or too often
+	Counter faults{0};   // connections ended for what came over them
+	Counter late{0};     // for what did not come in time
+	Counter open{0};     // connections there are
+	Counter pushed{0};   // that hosts were told of changes
+	Counter merged{0};   // changes told together with others, since they came so fast
 };
 
 inline void count(Counter &counter, std::uint64_t more = 1)

@@ -150,7 +150,7 @@ void Call::authenticate()
 		client_.token_ = answer.json.value("token", "");
 		send();
 	};
-	http_ = client_.http_.post(client_.endpoint() + "/v3/auth/authenticate", {}, who.dump(),
+	http_ = client_.http_.post(client_.endpoint() + "/v3/auth/authenticate", {}, storedText(who),
 				   client_.options_.timeout, known);
 }
 

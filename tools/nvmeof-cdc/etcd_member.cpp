@@ -71,7 +71,7 @@ void Member::told()
 bool Member::isThere() const
 {
 	const std::string *record = view_.valueOf(instance_->key());
-	return view_.alive(instance_->id) && record && *record == instance_->json().dump();
+	return view_.alive(instance_->id) && record && *record == storedText(instance_->json());
 }
 
 // The next step
@@ -112,7 +112,7 @@ void Member::isGranted(const Answer &answer)
 // Hosts are told only where the record is another than before.
 void Member::put()
 {
-	const std::string key = view_.prefix() + instance_->key(), value = instance_->json().dump();
+	const std::string key = view_.prefix() + instance_->key(), value = storedText(instance_->json());
 	const Json alive = etcd::put(view_.aliveKey(instance_->id), "", lease_);
 	const Json join{{"compare", {isValue(key, value)}},
 			{"success", {alive}},

@@ -8,15 +8,12 @@
 
 #include <span>
 
-#include <nvmeof/result.h>
-
-#include "libctl/wire/registration.h"
 #include "model.h"
 
 namespace cdc {
 
-constexpr std::size_t most_hosts = 100000, most_targets = 100000; // that may register
-
+// Whether both are told by the same source and owner
+bool sameOrigin(const Origin &a, const Origin &b);
 // Whether a record of @source may stand where one of @there does
 bool mayReplace(const Origin &there, const Origin &source);
 
@@ -29,13 +26,5 @@ std::vector<Change> replaceAll(const Model &model, const Origin &origin, std::sp
 // Of the configuration of the instance @id
 std::vector<Change> fileChanges(const Model &model, const std::string &id, std::vector<Target> targets,
 				std::vector<Zone> zones);
-
-// Errors: it cannot be registered; nothing is.
-nvmeof::Result<std::vector<Change>> registrationChanges(const Model &model, nofctl::wire::DimTask task,
-							const nofctl::wire::Registration &registration,
-							std::int64_t ends);
-
-// Of records whose time is over at @now, seconds since 1970
-std::vector<Change> endedChanges(const Model &model, std::int64_t now);
 
 } // namespace cdc

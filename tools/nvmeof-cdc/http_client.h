@@ -76,6 +76,7 @@ private:
 	struct Socket final : serving::Poller::Handler {
 		Socket(HttpClient &client, curl_socket_t fd) : client_(client), fd_(fd) {}
 		void ready(std::uint32_t events) override;
+		void threw() override {} // libcurl, in C, does not; what was made of an answer is over
 
 		HttpClient &client_;
 		curl_socket_t fd_;

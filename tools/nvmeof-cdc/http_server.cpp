@@ -4,15 +4,18 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <list>
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "metrics.h"
 #include "page.h"
+#include "serving/guard.h"
 
 namespace cdc {
 
@@ -22,6 +25,7 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::size_t connection_memory = 32768, stream_block = 16384;
+constexpr auto sweep_every = 1s;
 
 using Response = std::unique_ptr<MHD_Response, void (*)(MHD_Response *)>;
 
@@ -103,10 +107,33 @@ std::string eventText(std::uint64_t number, std::string_view kind, const Json &j
 
 } // namespace
 
+// A connection
+struct HttpServer::Caller {
+	MHD_Connection *connection;
+	Clock::time_point since; // it came; it was answered last; or, while it asks, its request
+	bool asks = false;       // its request is all there, the answer is not out yet
+	bool answered = false;   // before; it may be idle for a while
+	bool streams = false;    // that answer is the stream of events, which has no end
+	bool ended = false;      // libmicrohttpd will see it
+
+	void end()
+	{
+		const auto *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		if (info && !std::exchange(ended, true))
+			::shutdown(info->connect_fd, SHUT_RDWR);
+	}
+	bool late(Clock::time_point now, const Limits &limits) const
+	{
+		const auto most = asks ? limits.answer : answered ? limits.idle + limits.request : limits.request;
+		return !streams && now - since > most;
+	}
+};
+
 struct HttpServer::Entrance {
 	HttpServer &server;
 	const bool loopback;
 	MHD_Daemon *daemon = nullptr;
+	std::list<Caller> callers; // the oldest first
 	std::unique_ptr<serving::Readable> readable;
 
 	Entrance(HttpServer &server, bool loopback) : server(server), loopback(loopback) {}
@@ -116,6 +143,26 @@ struct HttpServer::Entrance {
 		readable.reset();
 		if (daemon)
 			MHD_stop_daemon(daemon);
+	}
+	// Makes room for one that has come: of those without a request the oldest goes, else of those that take long.
+	void makeRoom()
+	{
+		if (callers.size() <= server.limits_.connections * 3 / 4)
+			return;
+		const auto long_ago = Clock::now() - server.limits_.patience;
+		auto oldest = std::ranges::find_if(callers, [](const Caller &one) { return !one.asks && !one.ended; });
+		if (oldest == callers.end() || std::next(oldest) == callers.end())
+			oldest = std::ranges::find_if(callers, [&](const Caller &one) {
+				return one.asks && !one.streams && !one.ended && one.since < long_ago;
+			});
+		if (oldest != callers.end())
+			oldest->end();
+	}
+	void sweep(Clock::time_point now)
+	{
+		for (Caller &caller : callers)
+			if (caller.late(now, server.limits_))
+				caller.end();
 	}
 };
 
@@ -175,18 +222,50 @@ struct HttpServer::Calls {
 		auto &entrance = *static_cast<Entrance *>(cls);
 		std::unique_ptr<Request> request(static_cast<Request *>(*context));
 		*length = 0; // whatever it is
-		const int result = entrance.server.answer(entrance, connection, path, method, request);
+		if (Caller *caller = callerOf(connection); caller && !request) {
+			caller->asks = true;
+			caller->since = Clock::now();
+		}
+		int result = MHD_NO;
+		serving::guarded([&] { result = entrance.server.answer(entrance, connection, path, method, request); });
 		*context = request.release();
 		return static_cast<MHD_Result>(result);
 	}
-	static void completed(void *, MHD_Connection *, void **context, MHD_RequestTerminationCode)
+	static void completed(void *, MHD_Connection *connection, void **context, MHD_RequestTerminationCode)
 	{
+		if (Caller *caller = callerOf(connection)) {
+			caller->asks = caller->streams = false;
+			caller->answered = true;
+			caller->since = Clock::now();
+		}
 		std::unique_ptr<Request>(static_cast<Request *>(*context)).reset();
 		*context = nullptr;
 	}
+	static void connected(void *cls, MHD_Connection *connection, void **context,
+			      MHD_ConnectionNotificationCode what)
+	{
+		auto &entrance = *static_cast<Entrance *>(cls);
+		if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+			serving::guarded([&] {
+				entrance.callers.push_back({connection, Clock::now()});
+				*context = &entrance.callers.back();
+				entrance.makeRoom();
+			});
+			return;
+		}
+		std::erase_if(entrance.callers, [&](const Caller &caller) { return &caller == *context; });
+		*context = nullptr;
+	}
+	static Caller *callerOf(MHD_Connection *connection)
+	{
+		const auto *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+		return info ? static_cast<Caller *>(info->socket_context) : nullptr;
+	}
 	static ssize_t read(void *stream, std::uint64_t, char *to, std::size_t room)
 	{
-		return static_cast<Stream *>(stream)->read(to, room);
+		ssize_t count = MHD_CONTENT_READER_END_WITH_ERROR;
+		serving::guarded([&] { count = static_cast<Stream *>(stream)->read(to, room); });
+		return count;
 	}
 	static void forget(void *cls)
 	{
@@ -199,7 +278,7 @@ HttpServer::HttpServer(std::function<void()> wanted) : HttpServer(std::move(want
 
 HttpServer::HttpServer(std::function<void()> wanted, const Limits &limits)
 	: wanted_(std::move(wanted)), limits_(limits), again_(loop_, [this] { run(); }),
-	  ping_(loop_, [this] { ping(); }), patience_(loop_, [this] { resume(); })
+	  ping_(loop_, [this] { ping(); }), patience_(loop_, [this] { resume(); }), sweep_(loop_, [this] { sweep(); })
 {
 }
 
@@ -226,7 +305,8 @@ Result<void> HttpServer::start(const std::vector<Door> &doors)
 			MHD_OPTION_LISTEN_SOCKET, door.socket, MHD_OPTION_CONNECTION_LIMIT, limits_.connections,
 			MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits_.idle.count()),
 			MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory, MHD_OPTION_NOTIFY_COMPLETED,
-			Calls::completed, nullptr, MHD_OPTION_END);
+			Calls::completed, nullptr, MHD_OPTION_NOTIFY_CONNECTION, Calls::connected, entrance.get(),
+			MHD_OPTION_END);
 		if (!entrance->daemon) {
 			const int error = errno;
 			::close(door.socket);
@@ -237,6 +317,7 @@ Result<void> HttpServer::start(const std::vector<Door> &doors)
 		entrances_.push_back(std::move(entrance));
 	}
 	ping_.start(limits_.ping);
+	sweep_.start(sweep_every);
 	thread_ = std::thread([this] { loop_.run(); });
 	return {};
 }
@@ -291,6 +372,14 @@ void HttpServer::ping()
 		stream->pinged = true;
 	wake();
 	ping_.start(limits_.ping);
+}
+
+void HttpServer::sweep()
+{
+	for (auto &entrance : entrances_)
+		entrance->sweep(Clock::now());
+	run();
+	sweep_.start(sweep_every);
 }
 
 bool HttpServer::fresh() const
@@ -369,6 +458,8 @@ int HttpServer::events(MHD_Connection *connection)
 		number = std::min(had, lastEvent_);
 	auto stream = std::make_unique<Stream>(Stream{*this, connection, number + 1});
 	stream->text = std::make_shared<const std::string>("retry: 2000\n\n");
+	if (Caller *caller = Calls::callerOf(connection))
+		caller->streams = true;
 	streams_.insert(stream.get());
 	MHD_Response *made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, stream_block, Calls::read,
 							       stream.release(), Calls::forget);

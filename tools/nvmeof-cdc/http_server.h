@@ -33,11 +33,14 @@ public:
 		bool loopback;
 	};
 	struct Limits {
-		unsigned connections = 128; // at each door
+		// At each door. Beyond three quarters of them each that comes ends the one that has been without a
+		// request longest, so that who opens many keeps nobody out.
+		unsigned connections = 256;
 		std::size_t streams = 64;
 		std::size_t kept = 256; // events, for who has not read them yet
 		std::chrono::seconds idle{30}, ping{15}, patience{5};
-		std::chrono::milliseconds fresh{100}; // a picture, so that many requests are one's work
+		std::chrono::seconds request{5}, answer{60}; // the whole of it, however it trickles
+		std::chrono::milliseconds fresh{100};        // a picture, so that many requests are one's work
 	};
 
 	// @wanted: called in the server's thread: a picture is to be taken, and given to take().
@@ -59,6 +62,7 @@ private:
 	struct Entrance;
 	struct Request;
 	struct Stream;
+	struct Caller;
 	struct Calls;
 
 	void run();
@@ -68,6 +72,7 @@ private:
 	int events(MHD_Connection *connection);
 	void wake();
 	void ping();
+	void sweep();
 	void want();
 	bool fresh() const;
 	void resume();
@@ -76,7 +81,7 @@ private:
 	const Limits limits_;
 	serving::Loop loop_{serving::Loop::Watchdog::none};
 	serving::Mailbox mailbox_{loop_};
-	serving::Timer again_, ping_, patience_;
+	serving::Timer again_, ping_, patience_, sweep_;
 	std::vector<std::unique_ptr<Entrance>> entrances_;
 	PicturePtr picture_;
 	Text state_, metrics_; // of the picture, where they were asked for

@@ -32,6 +32,8 @@ public:
 			const CounterText &text = counterTexts()[i];
 			one(std::string(text.name) + "_total", Type::counter, text.help, picture_.counters[i]);
 		}
+		one("exceptions_total", Type::counter, "Exceptions caught in callbacks; each is a defect",
+		    picture_.exceptions);
 		return out_.text();
 	}
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nvmeof/address.h>
 
+#include "peers.h"
+
 namespace cdc {
 
 using namespace nofctl::wire;
@@ -32,6 +34,12 @@ template <typename T> Result<void> into(std::map<std::string, T> &records, const
 		return record.error();
 	records.insert_or_assign(key, *std::move(record));
 	return {};
+}
+
+std::string networkOf(const std::string &address)
+{
+	const std::optional<Peer> peer = Peer::parse(address);
+	return peer ? peer->network().text() : "";
 }
 
 bool tellsTheSame(const Block &before, const DiscoveryEntry &entry)
@@ -65,6 +73,34 @@ Result<void> Model::putTarget(const std::string &key, const Json &json)
 	return {};
 }
 
+void Model::removeHost(const std::string &key)
+{
+	const auto host = hosts_.find(key);
+	if (host == hosts_.end())
+		return;
+	const auto from = hostsFrom_.find(networkOf(host->second.origin.from));
+	if (from != hostsFrom_.end() && --from->second == 0)
+		hostsFrom_.erase(from);
+	hosts_.erase(host);
+}
+
+Result<void> Model::putHost(const std::string &key, const Json &json)
+{
+	Result<Host> host = read<Host>(key, json);
+	if (!host)
+		return host.error();
+	removeHost(key);
+	hostsFrom_[networkOf(host->origin.from)]++;
+	hosts_.emplace(key, *std::move(host));
+	return {};
+}
+
+std::size_t Model::registeredFrom(const std::string &from) const
+{
+	const auto found = hostsFrom_.find(networkOf(from));
+	return found == hostsFrom_.end() ? 0 : found->second;
+}
+
 Result<void> Model::putInstance(const std::string &key, const Json &json)
 {
 	Result<Instance> instance = read<Instance>(key, json);
@@ -93,7 +129,7 @@ Result<void> Model::put(const Change &change)
 	case Kind::zone:
 		return into(zones_, change.key, json);
 	case Kind::host:
-		return into(hosts_, change.key, json);
+		return putHost(change.key, json);
 	case Kind::instance:
 		return putInstance(change.key, json);
 	}
@@ -104,7 +140,7 @@ void Model::remove(const std::string &key)
 {
 	targets_.erase(key);
 	zones_.erase(key);
-	hosts_.erase(key);
+	removeHost(key);
 	instances_.erase(key);
 }
 
@@ -133,7 +169,11 @@ void Model::keepOnly(const std::vector<Change> &told)
 	auto gone = [&](const auto &record) { return !keys.contains(record.first); };
 	std::erase_if(targets_, gone);
 	std::erase_if(zones_, gone);
-	std::erase_if(hosts_, gone);
+	for (auto host = hosts_.begin(); host != hosts_.end();) {
+		const std::string key = host++->first;
+		if (!keys.contains(key))
+			removeHost(key);
+	}
 	std::erase_if(instances_, gone);
 }
 

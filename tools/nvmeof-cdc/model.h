@@ -33,12 +33,16 @@ public:
 	const std::map<std::string, Zone> &zones() const { return zones_; }
 	const std::map<std::string, Host> &hosts() const { return hosts_; }
 	const std::map<std::string, Service> &instances() const { return instances_; }
+	// Hosts that have registered from the network of the address @from
+	std::size_t registeredFrom(const std::string &from) const;
 	std::uint64_t generation() const { return generation_; }
 	const std::string &self() const { return self_; }
 
 private:
 	nvmeof::Result<void> put(const Change &change);
 	nvmeof::Result<void> putTarget(const std::string &key, const Json &json);
+	nvmeof::Result<void> putHost(const std::string &key, const Json &json);
+	void removeHost(const std::string &key);
 	nvmeof::Result<void> putInstance(const std::string &key, const Json &json);
 	void remove(const std::string &key);
 	void keepOnly(const std::vector<Change> &told);
@@ -49,6 +53,7 @@ private:
 	std::map<std::string, Zone> zones_;
 	std::map<std::string, Host> hosts_;
 	std::map<std::string, Service> instances_;
+	std::map<std::string, std::size_t> hostsFrom_; // by network
 	std::uint64_t generation_ = 0;
 	std::vector<std::string> changed_; // targets without an entry, while news are applied
 };

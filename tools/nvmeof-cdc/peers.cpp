@@ -2,16 +2,23 @@
 #include "peers.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "libctl/invalid.h"
+
 namespace cdc {
+
+using nvmeof::Result;
 
 namespace {
 
 constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::size_t network_bytes = 8;
+constexpr std::size_t few = 4;
+constexpr unsigned ipv4_bits = 32, ipv6_bits = 128;
 
 bool isMapped(const Peer &peer)
 {
@@ -35,6 +42,17 @@ Peer Peer::of(const sockaddr_storage &address)
 	return peer;
 }
 
+std::optional<Peer> Peer::parse(const std::string &text)
+{
+	Peer peer;
+	if (::inet_pton(AF_INET6, text.c_str(), peer.bytes.data()) == 1)
+		return peer;
+	std::ranges::copy(mapped, peer.bytes.begin());
+	if (::inet_pton(AF_INET, text.c_str(), peer.bytes.data() + mapped.size()) == 1)
+		return peer;
+	return {};
+}
+
 std::string Peer::text() const
 {
 	char text[INET6_ADDRSTRLEN] = "";
@@ -53,15 +71,52 @@ Peer Peer::network() const
 	return network;
 }
 
+Result<Prefix> Prefix::of(std::string_view text)
+{
+	const std::size_t slash = text.find('/');
+	const std::string address(text.substr(0, slash));
+	const std::optional<Peer> first = Peer::parse(address);
+	if (!first)
+		return nofctl::invalid("'" + std::string(text) + "' does not begin with a numeric address");
+	const unsigned most = address.find(':') == address.npos ? ipv4_bits : ipv6_bits;
+	unsigned bits = most;
+	if (slash != text.npos) {
+		const std::string_view length = text.substr(slash + 1);
+		auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bits);
+		if (error != std::errc() || end != length.data() + length.size() || bits > most)
+			return nofctl::invalid("'" + std::string(text) +
+					       "' does not end with a prefix length of at most " +
+					       std::to_string(most));
+	}
+	const Prefix prefix{*first, bits + ipv6_bits - most};
+	Peer rest = *first;
+	for (unsigned bit = prefix.bits; bit < ipv6_bits; bit++)
+		rest.bytes[bit / 8] &= static_cast<std::uint8_t>(~(0x80 >> bit % 8));
+	if (rest != *first)
+		return nofctl::invalid("'" + std::string(text) + "' has bits set behind its prefix length");
+	return prefix;
+}
+
+bool Prefix::holds(const Peer &peer) const
+{
+	for (unsigned bit = 0; bit < bits; bit += 8) {
+		const auto mask = static_cast<std::uint8_t>(bits - bit >= 8 ? 0xff : 0xff << (8 - (bits - bit)));
+		if ((peer.bytes[bit / 8] ^ first.bytes[bit / 8]) & mask)
+			return false;
+	}
+	return true;
+}
+
 bool Peers::come(const Peer &peer)
 {
 	std::lock_guard lock(mutex_);
-	if (all_ >= limits_.all)
+	const Peer network = peer.network();
+	const auto found = each_.find(network);
+	const std::size_t those = found == each_.end() ? 0 : found->second;
+	const bool scarce = all_ >= limits_.all - limits_.all / 4;
+	if (all_ >= limits_.all || those >= (scarce ? std::min(limits_.each, few) : limits_.each))
 		return false;
-	std::size_t &those = each_[peer.network()];
-	if (those >= limits_.each)
-		return false;
-	those++;
+	each_[network]++;
 	all_++;
 	return true;
 }

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include <nvmeof/result.h>
 #include <sys/socket.h>
 
 namespace cdc {
@@ -18,11 +21,25 @@ struct Peer {
 
 	auto operator<=>(const Peer &) const = default;
 	static Peer of(const sockaddr_storage &address);
+	static std::optional<Peer> parse(const std::string &text); // of a numeric address
 	std::string text() const;
 	Peer network() const; // of IPv6 addresses /64: one host's, who may have any of them
 };
 
-// All workers'
+// Addresses that begin alike, "10.0.0.0/24"; one address without a length
+struct Prefix {
+	Peer first;
+	unsigned bits = 0; // of the 128
+
+	bool operator==(const Prefix &) const = default;
+	bool holds(const Peer &peer) const;
+	static nvmeof::Result<Prefix> of(std::string_view text);
+};
+
+/*
+ * All workers'. The last quarter of the places is for addresses that have only a few, so that some that take all they
+ * may leave room for others.
+ */
 class Peers {
 public:
 	struct Limits {
@@ -31,7 +48,7 @@ public:
 
 	explicit Peers(Limits limits) : limits_(limits) {}
 
-	bool come(const Peer &peer); // false: there are too many
+	bool come(const Peer &peer); // false: there are too many, in all or from there
 	void go(const Peer &peer);
 
 private:

@@ -59,7 +59,7 @@ std::vector<Change> difference(const Pulled &pulled, const Model &model)
 		const Target *had = modelled(model, key);
 		const bool ours = !had || (isPulled(*had) && (known.contains(had->origin.owner)));
 		if (ours && (!had || *had != *target))
-			changes.push_back({key, target->json().dump()});
+			changes.push_back(changeOf(*target));
 	}
 	for (const auto &[key, port] : model.targets())
 		if (isPulled(port.target) && known.contains(port.target.origin.owner) && !wanted.contains(key))

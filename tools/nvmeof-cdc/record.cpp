@@ -7,6 +7,7 @@
 #include <nvmeof/address.h>
 
 #include "libctl/invalid.h"
+#include "libctl/plain.h"
 
 namespace cdc {
 
@@ -19,7 +20,8 @@ namespace {
 
 constexpr std::array prefixes{std::string_view("targets/"), std::string_view("zones/"), std::string_view("hosts/"),
 			      std::string_view("instances/")};
-constexpr std::size_t longest_list = 100000;
+constexpr std::size_t longest_list = 100000, longest_text = 256;
+constexpr const char *not_text = " is no text, is too long, or has bytes that are not UTF-8 or are control characters";
 
 constexpr std::pair<TransportType, const char *> transports[] = {{tr_tcp, "tcp"}, {tr_rdma, "rdma"}};
 constexpr std::pair<AnaState, const char *> states[] = {
@@ -47,6 +49,11 @@ std::optional<T> valueIn(const std::pair<T, const char *> (&table)[count], std::
 	return {};
 }
 
+bool hasControls(const std::string &text)
+{
+	return nofctl::hasC1(text) || std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+}
+
 // Takes the members of an object one by one; the first that is wrong is told by outcome().
 class Reader {
 public:
@@ -61,8 +68,8 @@ public:
 		const Json *member = find(key, needed);
 		if (!member)
 			return;
-		if (!member->is_string() || member->get_ref<const std::string &>().size() > 256)
-			return fail(std::string(key) + " is no text, or too long");
+		if (!isText(*member))
+			return fail(std::string(key) + not_text);
 		to = member->get<std::string>();
 	}
 	template <typename T> void number(const char *key, T &to)
@@ -90,8 +97,8 @@ public:
 		if (!member->is_array() || member->size() > longest_list)
 			return fail(std::string(key) + " is no list, or too long");
 		for (const Json &one : *member) {
-			if (!one.is_string() || one.get_ref<const std::string &>().size() > 256)
-				return fail(std::string("something in ") + key + " is no text, or too long");
+			if (!isText(one))
+				return fail(std::string("something in ") + key + not_text);
 			to.push_back(one.get<std::string>());
 		}
 	}
@@ -111,6 +118,7 @@ public:
 		text("source", to.source);
 		text("owner", to.owner);
 		number("ends", to.ends);
+		text("registered_from", to.from);
 	}
 	void fail(const std::string &why)
 	{
@@ -124,6 +132,15 @@ public:
 	}
 
 private:
+	// What can be stored, shown, and sent to anybody
+	static bool isText(const Json &json)
+	{
+		if (!json.is_string())
+			return false;
+		const auto &text = json.get_ref<const std::string &>();
+		return text.size() <= longest_text && nofctl::isUtf8(text) && !hasControls(text);
+	}
+
 	const Json *find(const char *key, bool needed)
 	{
 		if (error_)
@@ -152,6 +169,7 @@ void addOrigin(Json &json, const Origin &origin)
 	json["source"] = origin.source;
 	addUnless(json, "owner", origin.owner, std::string());
 	addUnless(json, "ends", origin.ends, std::int64_t(0));
+	addUnless(json, "registered_from", origin.from, std::string());
 }
 
 std::string keyOf(Kind kind, std::string_view name)
@@ -168,7 +186,7 @@ bool isPort(std::string_view text)
 
 Result<void> checkTarget(const Target &target)
 {
-	if (Result<void> nqn = nvmeof::checkNqn(target.nqn); !nqn)
+	if (Result<void> nqn = checkName(target.nqn); !nqn)
 		return invalid("target: " + nqn.error().message);
 	if (Result<std::string> traddr = nvmeof::parseTraddr(target.traddr); !traddr)
 		return invalid("target: " + traddr.error().message);
@@ -178,6 +196,13 @@ Result<void> checkTarget(const Target &target)
 }
 
 } // namespace
+
+Result<void> checkName(const std::string &nqn)
+{
+	if (!nofctl::isUtf8(nqn))
+		return invalid("NQN is not UTF-8");
+	return nvmeof::checkNqn(nqn);
+}
 
 std::string_view prefixOf(Kind kind)
 {
@@ -229,6 +254,11 @@ std::vector<std::string> stateNames()
 	for (const auto &[state, name] : states)
 		names.emplace_back(name);
 	return names;
+}
+
+std::string storedText(const Json &json)
+{
+	return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string Target::key() const
@@ -364,6 +394,8 @@ Result<Host> Host::of(const Json &json)
 	reader.text("version", host.version);
 	reader.texts("interfaces", host.interfaces);
 	reader.origin(host.origin);
+	if (Result<void> nqn = checkName(host.nqn); !reader.failed() && !nqn)
+		reader.fail(nqn.error().message);
 	return reader.outcome(host);
 }
 

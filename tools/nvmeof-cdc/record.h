@@ -35,6 +35,7 @@ struct Origin {
 	std::string source = "control"; // "file", "control", "pull", "push"
 	std::string owner = {};         // the service that was read, the NQN that has registered it
 	std::int64_t ends = 0;          // seconds since 1970; 0: never
+	std::string from = {};          // of a registration: the address that it came from
 
 	bool operator==(const Origin &) const = default;
 };
@@ -102,6 +103,12 @@ struct Instance {
 	Json json() const;
 	static nvmeof::Result<Instance> of(const Json &json);
 };
+
+// A record as it stands in the store; bytes that are not UTF-8 are replaced.
+std::string storedText(const Json &json);
+
+// Whether an NQN can be stored and shown: its length, and that it is UTF-8 without blanks and control characters
+nvmeof::Result<void> checkName(const std::string &nqn);
 
 const char *transportName(nofctl::wire::TransportType transport); // "tcp", "rdma"
 std::optional<nofctl::wire::TransportType> transportOf(std::string_view name);

@@ -38,7 +38,7 @@ std::int64_t firstGeneration()
 	return std::max<std::int64_t>(1, wallMs());
 }
 
-std::string text(sqlite3_stmt *statement, int column)
+std::string columnText(sqlite3_stmt *statement, int column)
 {
 	const auto *bytes = reinterpret_cast<const char *>(sqlite3_column_text(statement, column));
 	return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement, column))) : "";
@@ -151,7 +151,7 @@ Result<void> RecordFile::check()
 		return quick.error();
 	if (sqlite3_step(quick->get()) != SQLITE_ROW)
 		return failure("cannot check the store");
-	if (std::string found = text(quick->get(), 0); found != "ok")
+	if (std::string found = columnText(quick->get(), 0); found != "ok")
 		return damage(found);
 	return {};
 }
@@ -225,7 +225,7 @@ Result<RecordFile::Contents> RecordFile::read()
 		return rows.error();
 	int step;
 	while ((step = sqlite3_step(rows->get())) == SQLITE_ROW)
-		contents.records.push_back({text(rows->get(), 0), text(rows->get(), 1)});
+		contents.records.push_back({columnText(rows->get(), 0), columnText(rows->get(), 1)});
 	if (step != SQLITE_DONE)
 		return failure("cannot read the store");
 	return contents;

@@ -10,6 +10,7 @@
 #include <nvmeof/rendezvous.h>
 #include <nvmeof/uuid.h>
 
+#include "audit.h"
 #include "instance_id.h"
 #include "listening.h"
 #include "serving/journal.h"
@@ -26,7 +27,9 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::size_t most_happenings = 256, most_named = 100; // records of each
-constexpr auto lease_every = 5s;
+// Hosts are told of a change at once, and of more of them as seldom as changes go on.
+constexpr std::chrono::milliseconds apart_first = 100ms, apart_last = 5s;
+constexpr PeerRates::Limits registration_rates{1024, 100}; // from one address
 
 initiator::Who whoReads(const Rules &rules, const Identity &identity)
 {
@@ -45,7 +48,8 @@ bool everywhere(const Address &address)
 
 Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store)
 	: rules_(std::move(rules)), hall_(std::move(identity), rules_.front), store_(std::move(store)),
-	  model_(hall_.identity.id), mailbox_(loop), leases_(loop, [this] { endLeases(); }),
+	  model_(hall_.identity.id), mailbox_(loop), upkeep_(loop, [this] { keepRegistrations(); }),
+	  publish_(loop, [this] { publish(); }), apart_(apart_first), rates_(registration_rates), audit_(1000),
 	  pull_(loop, whoReads(rules_, hall_.identity), model_,
 		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
 			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); });
@@ -116,7 +120,7 @@ void Service::begin()
 	join();
 	writeFile();
 	pull_.setSources(rules_.pulls);
-	leases_.start(lease_every);
+	nextUpkeep();
 	serving_();
 }
 
@@ -145,7 +149,7 @@ void Service::told(const News &news)
 		say(LOG_WARNING, problem);
 	copy_.reset();
 	const bool first = !views_;
-	publish();
+	publishSoon();
 	note(news);
 	shareSources();
 	if (first)
@@ -165,6 +169,23 @@ void Service::publish()
 	for (auto &worker : workers_)
 		worker->publish(views_);
 	count(hall_.counters.pushed);
+	const auto now = std::chrono::steady_clock::now();
+	const bool quiet = now - published_ > 2 * apart_;
+	apart_ = quiet ? apart_first : std::min(2 * apart_, apart_last);
+	published_ = now;
+}
+
+// Only where hosts see something else by it: a record of a host is not told to hosts.
+void Service::publishSoon()
+{
+	if (views_ && views_->generation() == model_.generation())
+		return;
+	if (publish_.running())
+		return count(hall_.counters.merged);
+	const auto since = std::chrono::steady_clock::now() - published_;
+	if (!views_ || since >= apart_)
+		return publish();
+	publish_.start(std::chrono::ceil<std::chrono::milliseconds>(apart_ - since));
 }
 
 void Service::note(const News &news)
@@ -181,47 +202,80 @@ void Service::note(const News &news)
 		listener(happenings_.back());
 }
 
-void Service::write(std::vector<Change> changes, Done done)
+void Service::write(std::vector<Change> changes, Done done, const std::string &who)
 {
 	if (changes.empty())
 		return done({});
+	if (!who.empty())
+		for (const std::string &line : auditLines(model_, changes))
+			say(audit_, LOG_INFO, fmt::format("{}, by {}", line, who));
 	store_->write(std::move(changes), std::move(done));
 }
 
-void Service::take(Worker &worker, RegistrationRequest request)
+void Service::refuse(Worker &worker, const RegistrationRequest &request, std::uint16_t status, const std::string &why)
 {
-	const std::int64_t ends =
-		rules_.leaseSeconds ? static_cast<std::int64_t>(wallSeconds()) + rules_.leaseSeconds : 0;
-	auto changes = registrationChanges(model_, request.task, request.registration, ends);
-	if (!changes) {
-		say(LOG_WARNING, fmt::format("a registration is refused: {}", changes.error().message),
-		    {.nqn = request.registration.nqn});
-		return worker.registered(request.connection, request.cid, st_invalid_field | st_dnr);
-	}
-	write(*std::move(changes), [&worker, connection = request.connection, cid = request.cid](Result<void> done) {
-		worker.registered(connection, cid, done ? st_ok : st_internal); // to be tried again
+	say(refusals_, LOG_WARNING, fmt::format("a registration from {} is refused: {}", request.from.text(), why),
+	    {.nqn = request.registration.nqn, .address = request.from.text()});
+	worker.registered(request.connection, request.cid, status);
+}
+
+void Service::take(Worker &worker, const RegistrationRequest &request)
+{
+	if (!rates_.allow(request.from))
+		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
+	auto changes = registrationChanges(model_, rules_.registration, request.task, request.registration,
+					   request.from, static_cast<std::int64_t>(wallSeconds()));
+	if (!changes)
+		return refuse(worker, request, changes.error().nvmeStatus.value_or(st_invalid_field) | st_dnr,
+			      changes.error().message);
+	auto done = [&worker, connection = request.connection, cid = request.cid,
+		     reservation = request.reservation](const Result<void> &written) {
+		worker.registered(connection, cid, written ? st_ok : st_internal); // to be tried again
+	};
+	write(*std::move(changes), std::move(done), fmt::format("a registration from {}", request.from.text()));
+}
+
+// Registrations that are over end, by one instance, as long as all see the same; those of who is connected go on.
+void Service::keepRegistrations()
+{
+	nextUpkeep();
+	census([this](const std::vector<Guest> &guests) {
+		std::set<std::string> connected;
+		for (const Guest &guest : guests) {
+			connected.insert(guest.hostnqn);
+			if (!guest.registered.empty())
+				connected.insert(guest.registered);
+		}
+		renew(connected);
 	});
 }
 
-// By one instance, as long as all see the same
-void Service::endLeases()
+void Service::renew(const std::set<std::string> &connected)
 {
-	leases_.start(lease_every);
 	std::vector<std::string> ids;
 	for (const auto &[key, service] : model_.instances())
 		ids.push_back(service.instance.id);
-	std::vector<Change> mine;
-	for (Change &change : endedChanges(model_, static_cast<std::int64_t>(wallSeconds())))
+	Upkeep upkeep = upkeepOf(model_, rules_.registration, connected, static_cast<std::int64_t>(wallSeconds()));
+	std::vector<Change> ended;
+	for (Change &change : upkeep.ended)
 		if (ids.empty() || ids[nvmeof::rendezvousOrder(change.key, ids)[0]] == hall_.identity.id)
-			mine.push_back(std::move(change));
-	write(std::move(mine), [](Result<void>) {}); // else in a while
+			ended.push_back(std::move(change));
+	auto later = [](const Result<void> &) {}; // else the next time
+	write(std::move(upkeep.renewed), later);
+	write(std::move(ended), later, "the end of its lease, or of its permission");
+}
+
+void Service::nextUpkeep()
+{
+	const std::chrono::seconds part(rules_.registration.leaseSeconds / 8);
+	upkeep_.start(std::clamp<std::chrono::milliseconds>(part, 500ms, 60s));
 }
 
 void Service::reload(Rules rules)
 {
 	rules_.targets = std::move(rules.targets);
 	rules_.zones = std::move(rules.zones);
-	rules_.leaseSeconds = rules.leaseSeconds;
+	rules_.registration = std::move(rules.registration);
 	rules_.advertise = std::move(rules.advertise);
 	if (rules_.views.unzoned != rules.views.unzoned)
 		say(LOG_NOTICE, "what hosts without a zone see is changed by a restart");
@@ -231,6 +285,7 @@ void Service::reload(Rules rules)
 	join();
 	writeFile();
 	pull_.setSources(rules_.pulls);
+	keepRegistrations();
 }
 
 void Service::drain(std::function<void()> done)
@@ -257,6 +312,18 @@ void Service::leave(std::function<void()> done)
 		if (!left)
 			say(LOG_NOTICE, "the store was not told that this instance ends: " + left.error().message);
 		done();
+	});
+}
+
+void Service::knownHosts(const std::function<void(const std::set<std::string> &)> &done)
+{
+	census([this, done](const std::vector<Guest> &guests) {
+		std::set<std::string> hosts;
+		for (const Guest &guest : guests)
+			hosts.insert(guest.hostnqn);
+		for (const auto &[key, host] : model_.hosts())
+			hosts.insert(host.nqn);
+		done(hosts);
 	});
 }
 

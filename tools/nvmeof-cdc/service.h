@@ -9,7 +9,9 @@
 
 #include "config.h"
 #include "feeds.h"
+#include "peer_rates.h"
 #include "pull.h"
+#include "serving/journal.h"
 #include "serving/loop.h"
 #include "worker.h"
 
@@ -38,12 +40,15 @@ public:
 	nvmeof::Result<void> start(std::function<void()> serving);
 	// Anew from its configuration; what needs a restart is told.
 	void reload(Rules rules);
-	void write(std::vector<Change> changes, Done done);
+	// @who: is named in the journal, with what of each record was and will be; empty: it is not logged
+	void write(std::vector<Change> changes, Done done, const std::string &who = {});
 	// Hosts are handed over to other instances, and this one is none of them any more, then @done.
 	void drain(std::function<void()> done);
 	void onHappening(std::function<void(const Happening &)> call) { listeners_.push_back(std::move(call)); }
 
 	const Rules &rules() const { return rules_; }
+	// Hosts that are connected or have registered; @done in this thread
+	void knownHosts(const std::function<void(const std::set<std::string> &)> &done);
 	const Identity &identity() const { return hall_.identity; }
 	const Model &model() const { return model_; }
 	const Views &views() const { return *views_; }
@@ -68,9 +73,13 @@ private:
 	void writeFile();
 	void shareSources();
 	void leave(std::function<void()> done);
-	void take(Worker &worker, RegistrationRequest request);
+	void take(Worker &worker, const RegistrationRequest &request);
+	void refuse(Worker &worker, const RegistrationRequest &request, std::uint16_t status, const std::string &why);
 	void join();
-	void endLeases();
+	void publishSoon();
+	void keepRegistrations();
+	void renew(const std::set<std::string> &connected);
+	void nextUpkeep();
 	std::vector<std::string> ownAddresses() const;
 
 	Rules rules_;
@@ -80,7 +89,11 @@ private:
 	std::shared_ptr<const Model> copy_; // of model_, until that changes; made when it is asked for
 	std::shared_ptr<const Views> views_;
 	serving::Mailbox mailbox_;
-	serving::Timer leases_;
+	serving::Timer upkeep_, publish_;
+	std::chrono::milliseconds apart_; // at least, of two times that hosts are told of changes
+	std::chrono::steady_clock::time_point published_{};
+	PeerRates rates_; // of registrations
+	serving::LogLimit refusals_, audit_;
 	Pull pull_;
 	std::vector<std::vector<int>> sockets_; // of each worker to be
 	std::vector<std::unique_ptr<Worker>> workers_;

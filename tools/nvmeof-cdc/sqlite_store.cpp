@@ -85,13 +85,11 @@ void SqliteStore::join(const Instance &instance)
 	for (const std::string &key : instances_)
 		if (key != instance.key())
 			changes.push_back({key, {}});
-	changes.push_back({instance.key(), instance.json().dump()});
+	changes.push_back(changeOf(instance));
 	instances_ = {instance.key()};
 	write(std::move(changes), [this, instance](const Result<void> &done) {
 		if (!done) // hosts have to know all the same
-			told_({.whole = false,
-			       .changes = {{instance.key(), instance.json().dump()}},
-			       .generation = generation_});
+			told_({.whole = false, .changes = {changeOf(instance)}, .generation = generation_});
 	});
 }
 

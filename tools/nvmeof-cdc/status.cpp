@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "serving/guard.h"
 #include "wall_clock.h"
 
 namespace cdc {
@@ -22,9 +23,14 @@ constexpr CounterText counter_texts[] = {
 	{"sent_bytes", &Counters::bytesSent, "Bytes sent to hosts"},
 	{"events", &Counters::events, "Events sent to hosts"},
 	{"registrations", &Counters::registrations, "Registrations of hosts and of discovery controllers"},
+	{"registrations_refused", &Counters::registrationsRefused, "Registrations that were refused"},
+	{"registrations_deferred", &Counters::deferred,
+	 "Registrations that are to be tried again, as there were too many at once or from one address"},
 	{"faults", &Counters::faults, "Connections ended for what came over them"},
 	{"late", &Counters::late, "Connections ended for what did not come in time"},
-	{"changes", &Counters::pushed, "Changes that were told to hosts"},
+	{"changes", &Counters::pushed, "Times that hosts were told of changes"},
+	{"changes_merged", &Counters::merged,
+	 "Changes that hosts were told of together with others, as they came so fast"},
 };
 
 template <typename T> void putUnless(Json &json, const char *key, const T &value, const T &usual)
@@ -73,6 +79,7 @@ Json countersJson(const Picture &picture)
 	Json json = Json::object();
 	for (std::size_t i = 0; i < picture.counters.size(); i++)
 		json[counter_texts[i].name] = picture.counters[i];
+	json["exceptions"] = picture.exceptions;
 	return json;
 }
 
@@ -208,6 +215,7 @@ void takePicture(Service &service, std::function<void(PicturePtr)> done)
 		picture->pulls = service.pulls();
 		for (const CounterText &text : counter_texts)
 			picture->counters.push_back((service.counters().*text.counter).load(std::memory_order_relaxed));
+		picture->exceptions = serving::caughtExceptions();
 		picture->open = service.counters().open.load(std::memory_order_relaxed);
 		picture->model = service.sharedModel();
 		picture->views = service.sharedViews();

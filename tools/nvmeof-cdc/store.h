@@ -23,6 +23,11 @@ struct Change {
 	std::optional<std::string> value; // JSON; nothing: the record is gone
 };
 
+template <typename T> Change changeOf(const T &record)
+{
+	return {record.key(), storedText(record.json())};
+}
+
 struct News {
 	bool whole = false; // these are all records that there are
 	std::vector<Change> changes;

@@ -8,13 +8,16 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+#include "serving/guard.h"
+
 namespace cdc {
 
 using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t receive_room = 65536; // beside what is left of the last PDU
+constexpr std::size_t least_reserved = 4096; // what a registration is in memory, however short
+constexpr std::size_t receive_room = 65536;  // beside what is left of the last PDU
 constexpr auto sweep_every = 250ms;
 constexpr auto accept_again = 100ms; // after there were no descriptors left
 constexpr int most_at_once = 64;     // connections, before those that there are have their turn
@@ -35,6 +38,16 @@ void prepare(int socket)
 
 } // namespace
 
+std::shared_ptr<void> Hall::reserve(std::size_t bytes)
+{
+	bytes = std::max(bytes, least_reserved);
+	if (reserved_.fetch_add(bytes) + bytes > rules.registrationBytes) {
+		reserved_ -= bytes;
+		return nullptr;
+	}
+	return {&reserved_, [bytes](void *reserved) { *static_cast<std::atomic<std::size_t> *>(reserved) -= bytes; }};
+}
+
 class Worker::Listener final : public serving::Poller::Handler {
 public:
 	Listener(Worker &worker, int socket) : worker_(worker), socket_(socket) { begin(); }
@@ -47,6 +60,7 @@ public:
 	void begin() { worker_.poller_.add(socket_, EPOLLIN, *this); }
 	void rest() { worker_.poller_.remove(socket_, *this); }
 	void ready(std::uint32_t) override { worker_.accept(socket_); }
+	void threw() override {} // it goes on with the next one
 
 private:
 	Worker &worker_;
@@ -76,12 +90,19 @@ Worker::~Worker()
 	connections_.clear();
 }
 
+// One connection's exception is not another's.
+template <typename Call> void Worker::serve(Connection &connection, Call &&call)
+{
+	if (!serving::guarded(call))
+		connection.threw();
+}
+
 void Worker::publish(std::shared_ptr<const Views> views)
 {
 	mailbox_.post([this, views = std::move(views)] {
 		views_ = views;
 		for (auto &[id, connection] : connections_)
-			connection->tell(views_);
+			serve(*connection, [&] { connection->tell(views_); });
 	});
 }
 
@@ -89,7 +110,7 @@ void Worker::registered(std::uint64_t connection, std::uint16_t cid, std::uint16
 {
 	mailbox_.post([=, this] {
 		if (auto found = connections_.find(connection); found != connections_.end())
-			found->second->registered(cid, status);
+			serve(*found->second, [&] { found->second->registrationDone(cid, status); });
 	});
 }
 
@@ -100,7 +121,8 @@ void Worker::census(std::function<void(std::vector<Guest>)> done)
 		for (const auto &[id, connection] : connections_)
 			if (const Controller *one = connection->controller())
 				guests.push_back({one->hostnqn(), connection->peer().text(), one->generation(),
-						  one->current(), one->wantsEvents(), one->cntlid()});
+						  one->current(), one->wantsEvents(), one->cntlid(),
+						  connection->registered()});
 		done(std::move(guests));
 	});
 }
@@ -154,14 +176,6 @@ void Worker::leave(std::uint64_t connection)
 		settle_.startUnlessRunning(0ms);
 }
 
-bool Worker::reserve(std::size_t bytes)
-{
-	if (reserved_ + bytes > hall_.rules.registrationBytes)
-		return false;
-	reserved_ += bytes;
-	return true;
-}
-
 void Worker::end(std::uint64_t connection)
 {
 	dead_.push_back(connection);
@@ -178,11 +192,11 @@ void Worker::settle()
 	}
 	for (std::uint64_t id : admission_.displaced())
 		if (auto found = connections_.find(id); found != connections_.end())
-			found->second->refuseBusy();
+			serve(*found->second, [&] { found->second->refuseBusy(); });
 	while (auto id = admission_.next()) {
 		auto found = connections_.find(*id);
 		if (found != connections_.end())
-			found->second->admit();
+			serve(*found->second, [&] { found->second->admit(); });
 		else
 			admission_.leave(*id);
 	}

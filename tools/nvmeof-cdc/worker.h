@@ -23,7 +23,7 @@ struct FrontRules {
 	bool digests = true;
 	Peers::Limits connections;
 	Admission::Limits admission;               // of each worker
-	std::size_t registrationBytes = 64u << 20; // that may be on their way to a worker
+	std::size_t registrationBytes = 64u << 20; // that may be on their way to the store
 	Moment stepMs = 5000, idleMs = 120000;     // for a connection to begin; without keep-alive
 };
 
@@ -32,6 +32,8 @@ struct RegistrationRequest {
 	std::uint16_t cid;
 	nofctl::wire::DimTask task;
 	nofctl::wire::Registration registration;
+	Peer from;
+	std::shared_ptr<void> reservation; // of Hall::reserve(); kept until it is written
 };
 
 // What a host that is connected is told of to people
@@ -41,6 +43,7 @@ struct Guest {
 	bool current;             // nothing that it sees has changed since
 	bool persistent;          // waits for events
 	std::uint16_t cntlid;
+	std::string registered = {}; // the NQN that was registered over it
 };
 
 // What workers share
@@ -55,8 +58,13 @@ struct Hall {
 	Peers peers;
 	Cntlids cntlids;
 	Counters counters;
+	// Memory for a registration of @bytes, until the last copy of what is returned ends; null: there are too many
+	std::shared_ptr<void> reserve(std::size_t bytes);
 	// Called in a worker's thread: takes a registration, of which Worker::registered() tells the outcome.
 	std::function<void(class Worker &, RegistrationRequest)> registration;
+
+private:
+	std::atomic<std::size_t> reserved_{0};
 };
 
 class Worker {
@@ -81,8 +89,6 @@ public:
 	Admission::Verdict ask(const Connection &connection, const std::string &hostnqn);
 	void leave(std::uint64_t connection); // its place
 	void submit(RegistrationRequest request) { hall_.registration(*this, std::move(request)); }
-	bool reserve(std::size_t bytes); // for a registration
-	void release(std::size_t bytes) { reserved_ -= bytes; }
 	void end(std::uint64_t connection); // soon
 
 	static Moment now();
@@ -90,6 +96,7 @@ public:
 private:
 	class Listener;
 
+	template <typename Call> void serve(Connection &connection, Call &&call);
 	void listen();
 	void accept(int socket);
 	void settle();
@@ -104,7 +111,6 @@ private:
 	Admission admission_;
 	Output scratch_;
 	std::vector<std::uint8_t> buffer_;
-	std::size_t reserved_ = 0;
 	std::uint64_t lastId_ = 0;
 	std::vector<std::unique_ptr<Listener>> listeners_;
 	std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;

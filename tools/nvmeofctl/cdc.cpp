@@ -131,16 +131,37 @@ Result<Json> requestOf(const Args &args, const std::string &what)
 	} else if (args.has("KIND")) {
 		return usageError(fmt::format("'{}' is not expected after {}", args.textOr("KIND", ""), what));
 	}
-	for (const char *flag : {"follow", "force"})
+	for (const auto &[flag, member] :
+	     {std::pair("follow", "follow"), std::pair("force", "force"), std::pair("dry-run", "dry_run")})
 		if (args.has(flag))
-			request[flag] = true;
+			request[member] = true;
 	return request;
 }
 
 // ---- answers
 
+// Of --dry-run
+std::string lossesText(const Json &answer)
+{
+	std::string text = fmt::format("{} would change {} records; nothing is changed\n", memberText(answer, "would"),
+				       memberText(answer, "records"));
+	const auto hosts = answer.find("hosts");
+	if (hosts == answer.end() || !hosts->is_array() || hosts->empty())
+		return text + "no host that is known would lose a target\n";
+	for (const Json &host : *hosts) {
+		text += fmt::format("{} would lose {} of {} targets:\n", printable(memberText(host, "nqn")),
+				    memberText(host, "loses"), memberText(host, "sees"));
+		const auto targets = host.find("targets");
+		for (const Json &target : targets != host.end() && targets->is_array() ? *targets : Json::array())
+			text += fmt::format("  {}\n", target.is_string() ? printable(target.get<std::string>()) : "-");
+	}
+	return text;
+}
+
 std::string doneText(const Json &answer)
 {
+	if (answer.contains("would"))
+		return lossesText(answer);
 	const std::string done = memberText(answer, "done");
 	if (!answer.contains("records"))
 		return fmt::format("nvmeof-cdc: {}\n", done);

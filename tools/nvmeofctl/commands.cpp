@@ -502,7 +502,10 @@ std::vector<Option> cdcOptions()
 			       "Of a zone: subsystems that these hosts see; * ? [...] as in a shell. Repeat for more")),
 		value("", "--file", "FILE",
 		      "Of set: records as 'targets' and 'zones' print them with --json; - for stdin", Completes::files),
-		flag("", "--force", "Of remove: also what another service or configuration may tell again"),
+		flag("", "--force",
+		     "Of set and remove: also what takes more than half of its targets from a host, or what another "
+		     "service or configuration may tell again"),
+		flag("", "--dry-run", "Of set and remove: tell which hosts would lose what, and change nothing"),
 	};
 }
 
@@ -514,7 +517,8 @@ Command cdcCommand()
 		"on this machine knows. 'set target', 'set zone' and 'remove' change its records; a zone is replaced "
 		"as "
 		"a whole. What is set by hand holds against what configuration, registrations and other services tell, "
-		"until it is removed. reload reads its configuration again; drain hands its hosts over to other "
+		"until it is removed. A change that hides more than half of a host's targets from it needs --force. "
+		"reload reads its configuration again; drain hands its hosts over to other "
 		"instances, and ends it.",
 		cdcOptions(),
 		runCdc,
@@ -523,6 +527,8 @@ Command cdcCommand()
 		  "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a 192.168.10.5 -a 192.168.20.5"},
 		 {"who sees it", "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* "
 				 "--target nqn.2024-01.com.example:flash*"},
+		 {"which hosts would lose targets by it",
+		  "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --dry-run"},
 		 {"a port that is out of order", "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a "
 						 "192.168.10.5 --state inaccessible"},
 		 {"changes as they come, for a program", "nvmeofctl cdc changes --follow --json | jq -c .change.put"}}};

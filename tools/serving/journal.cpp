@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include <sys/uio.h>
@@ -48,6 +49,32 @@ void say(int priority, std::string_view message, const Fields &fields)
 	for (std::string &line : lines)
 		pieces.push_back({line.data(), line.size()});
 	sd_journal_sendv(pieces.data(), static_cast<int>(pieces.size()));
+}
+
+bool LogLimit::allow(std::uint64_t &leftOut, Clock::time_point now)
+{
+	std::lock_guard lock(mutex_);
+	if (now - begun_ >= interval_) {
+		begun_ = now;
+		lines_ = 0;
+	}
+	if (lines_ >= most_) {
+		leftOut_++;
+		return false;
+	}
+	lines_++;
+	leftOut = std::exchange(leftOut_, 0);
+	return true;
+}
+
+void say(LogLimit &limit, int priority, std::string_view message, const Fields &fields)
+{
+	std::uint64_t leftOut = 0;
+	if (!limit.allow(leftOut))
+		return;
+	say(priority,
+	    leftOut ? fmt::format("{} ({} more such messages were left out)", message, leftOut) : std::string(message),
+	    fields);
 }
 
 } // namespace serving

@@ -9,6 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "guard.h"
+
 namespace serving {
 
 namespace {
@@ -22,7 +24,7 @@ void check(int result, const char *what)
 
 int called(void *call)
 {
-	(*static_cast<std::function<void()> *>(call))();
+	guarded(*static_cast<std::function<void()> *>(call));
 	return 0;
 }
 
@@ -71,7 +73,7 @@ Watched::Watched(Loop &loop, int fd, std::uint32_t events, std::function<void(st
 	check(sd_event_add_io(
 		      loop.event(), &source_, fd, events,
 		      [](sd_event_source *, int, uint32_t got, void *data) {
-			      (*static_cast<std::function<void(std::uint32_t)> *>(data))(got);
+			      guarded([=] { (*static_cast<std::function<void(std::uint32_t)> *>(data))(got); });
 			      return 0;
 		      },
 		      &call_),
@@ -165,7 +167,7 @@ void Mailbox::open()
 		work.swap(work_);
 	}
 	for (auto &piece : work)
-		piece();
+		guarded(piece);
 }
 
 } // namespace serving

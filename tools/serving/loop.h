@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The event loop, and what it calls back; each ends with the object that was made for it. A loop is one thread's; only
- * Mailbox::post() may be called from others.
+ * Mailbox::post() may be called from others. A callback may throw: see guard.h.
  */
 #pragma once
 

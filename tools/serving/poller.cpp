@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "guard.h"
+
 namespace serving {
 
 namespace {
@@ -44,6 +46,8 @@ void Poller::remove(int fd, const Handler &handler)
 	for (std::size_t i = next_; i < count_; i++)
 		if (events_[i].data.ptr == &handler)
 			events_[i].data.ptr = nullptr;
+	if (current_ == &handler)
+		current_ = nullptr;
 }
 
 // Once round: the loop's other sources have their turn in between.
@@ -53,9 +57,11 @@ void Poller::poll()
 	count_ = count < 0 ? 0 : static_cast<std::size_t>(count);
 	for (next_ = 0; next_ < count_;) {
 		const epoll_event event = events_[next_++];
-		if (event.data.ptr)
-			static_cast<Handler *>(event.data.ptr)->ready(event.events);
+		current_ = static_cast<Handler *>(event.data.ptr);
+		if (current_ && !guarded([&] { current_->ready(event.events); }) && current_)
+			guarded([this] { current_->threw(); });
 	}
+	current_ = nullptr;
 	count_ = 0;
 }
 

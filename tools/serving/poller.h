@@ -20,6 +20,7 @@ public:
 	class Handler {
 	public:
 		virtual void ready(std::uint32_t events) = 0; // EPOLLIN and so on. It may end any handler, itself too.
+		virtual void threw() = 0;                     // ready() has thrown: the descriptor is to be closed
 
 	protected:
 		~Handler() = default;
@@ -42,6 +43,7 @@ private:
 	int fd_;
 	std::array<epoll_event, 256> events_;
 	std::size_t next_ = 0, count_ = 0; // of events_, that are being told
+	Handler *current_ = nullptr;       // whose ready() runs, unless it was removed in it
 	Readable readable_;
 };
 

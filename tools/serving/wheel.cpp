@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "guard.h"
+
 namespace serving {
 
 namespace {
@@ -69,7 +71,7 @@ void Wheel::look(Link &slot, std::uint64_t until)
 		} else {
 			alarm.unlink();
 			alarm.due_ = 0;
-			alarm.rang();
+			guarded([&alarm] { alarm.rang(); });
 		}
 	}
 }

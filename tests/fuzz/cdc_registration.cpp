@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The whole way of what anybody may register: bytes, a registration, records as JSON, the store, the model, pages and
+ * the documents that are printed of it. Whatever the bytes are, nothing throws, and what is stored can be read.
+ */
+#include "input.h"
+
+#include "audit.h"
+#include "record_file.h"
+#include "registrar.h"
+#include "status.h"
+
+using namespace cdc;
+namespace wire = nofctl::wire;
+
+namespace {
+
+// One for all inputs: each takes away again what it has put there
+class Store {
+public:
+	Store() { expect(file_.open(false).ok(), "a store in memory can be opened"); }
+
+	News commit(std::vector<Change> changes)
+	{
+		nvmeof::Result<News> news = file_.commit(std::move(changes));
+		expect(news.ok(), "what is registered can be stored");
+		return *std::move(news);
+	}
+
+private:
+	RecordFile file_{":memory:", RecordFile::Purpose::store};
+};
+
+RegistrationRules rulesFor(const wire::Registration &registration)
+{
+	RegistrationRules rules;
+	rules.ddcs.push_back({registration.nqn, {*Prefix::of("0.0.0.0/0")}, true});
+	return rules;
+}
+
+} // namespace
+
+void fuzz(Input in)
+{
+	static Store store;
+	const auto task = static_cast<wire::DimTask>(in.take<std::uint8_t>() % 3);
+	const auto rest = in.rest();
+	const auto registration = wire::decodeRegistration({rest.begin(), rest.end()});
+	if (!registration)
+		return;
+	Model model("self");
+	const auto changes = registrationChanges(model, rulesFor(*registration), task, *registration,
+						 *Peer::parse("10.0.0.1"), 1000);
+	if (!changes)
+		return expect(changes.error().nvmeStatus && !changes.error().message.empty(), "a refusal says why");
+	for (const std::string &line : auditLines(model, *changes))
+		expect(!line.empty(), "a change has its words");
+	News news = store.commit(*changes);
+	std::vector<Change> back;
+	for (const Change &change : news.changes)
+		back.push_back({change.key, {}});
+	expect(model.apply(news).empty(), "what is stored is a record");
+	Picture picture;
+	picture.model = std::make_shared<const Model>(model);
+	picture.views = std::make_shared<const Views>(model, ViewRules(), nullptr);
+	for (Json (*document)(const Picture &) : {hostsJson, targetsJson, stateJson})
+		expect(Json::accept(lineOf(document(picture))), "a document is JSON");
+	store.commit(std::move(back));
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What hosts would lose by a change.
+#include <catch2/catch.hpp>
+
+#include "cdc_sample.h"
+#include "impact.h"
+
+using namespace cdc;
+
+namespace {
+
+std::vector<Loss> losses(const Sample &sample, std::vector<Change> changes, Unzoned unzoned = Unzoned::unlessZoned)
+{
+	return lossesBy(sample.model, ViewRules{unzoned}, changes, {"nqn.a", "nqn.b"});
+}
+
+} // namespace
+
+TEST_CASE("the first zone takes everything else from who is in none", "[impact]")
+{
+	Sample sample(10);
+	const auto lost = losses(sample, {putOf(someZone("z", {"nqn.a"}, {"*"}))});
+	REQUIRE(lost.size() == 1);
+	CHECK(lost[0].hostnqn == "nqn.b");
+	CHECK(lost[0].before == 10);
+	CHECK(lost[0].targets.size() == 10);
+	CHECK(lost[0].targets[0].find("nqn.2024-01.com.example:s0 tcp ") == 0);
+	CHECK(lost[0].large());
+	CHECK(losses(sample, {putOf(someZone("z", {"nqn.a"}, {"*"}))}, Unzoned::all).empty());
+}
+
+TEST_CASE("less than half is no large loss, and what is removed by name is none", "[impact]")
+{
+	Sample sample(10);
+	sample.tell({putOf(someZone("z", {"nqn.*"}, {"*"}))});
+	const auto lost = losses(sample, {putOf(someZone("z", {"nqn.*"}, {"*s[0-5]"}))});
+	REQUIRE(lost.size() == 2);
+	CHECK(lost[0].targets.size() == 4);
+	CHECK_FALSE(lost[0].large());
+	CHECK(losses(sample, {removalOf(someTarget(3).key())}).empty());
+	CHECK(losses(sample, {removalOf(someZone("z", {}, {}).key())}).empty()); // then there is none, and all is seen
+	Target changed = someTarget(3, nofctl::wire::ana_inaccessible);
+	CHECK(losses(sample, {putOf(changed)}).empty()); // tells something else, and is seen
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Who may register what, for how long, and who cannot.
+#include <catch2/catch.hpp>
+
+#include "audit.h"
+#include "cdc_sample.h"
+#include "registrar.h"
+
+using namespace cdc;
+using namespace nofctl::wire;
+
+namespace {
+
+constexpr std::int64_t now = 1000;
+
+RegistrationRules someRules()
+{
+	RegistrationRules rules;
+	rules.leaseSeconds = 80;
+	for (const char *nqn : {"nqn.jbof1", "nqn.jbof2"})
+		rules.ddcs.push_back({nqn, {*Prefix::of("10.0.0.0/8"), *Prefix::of("fd00::/16")}});
+	return rules;
+}
+
+Peer peerAt(const char *address)
+{
+	return *Peer::parse(address);
+}
+
+Registration hostRegistration(const std::string &nqn = "nqn.host")
+{
+	return {dim_host, nqn, {1, 2}, "node", "Linux", {makeInterface(tr_tcp, nqn, "10.1.1.1")}};
+}
+
+Registration ddcRegistration(const std::string &nqn, const std::vector<Target> &targets)
+{
+	Registration registration{dim_direct, nqn, {}, "jbof", "1", {}};
+	for (const Target &target : targets)
+		registration.interfaces.push_back(target.entry());
+	return registration;
+}
+
+// A model in which registrations are written
+struct Registry {
+	Sample sample;
+	RegistrationRules rules = someRules();
+
+	// The status that it is refused with; 0: it is written
+	int take(DimTask task, const Registration &registration, const char *from = "10.0.0.1")
+	{
+		const auto changes = registrationChanges(sample.model, rules, task, registration, peerAt(from), now);
+		if (!changes)
+			return changes.error().nvmeStatus.value_or(-1);
+		sample.tell(*changes);
+		return 0;
+	}
+	std::size_t targets() const { return sample.model.targets().size(); }
+	std::size_t hosts() const { return sample.model.hosts().size(); }
+};
+
+} // namespace
+
+TEST_CASE("a host registers, and takes it back", "[registrar]")
+{
+	Registry registry;
+	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
+	REQUIRE(registry.hosts() == 1);
+	const Host &known = registry.sample.model.hosts().begin()->second;
+	CHECK(known.interfaces == std::vector<std::string>{"tcp 10.1.1.1"});
+	CHECK(known.hostid.starts_with("0102"));
+	CHECK(known.origin.ends == now + 80);
+	CHECK(known.origin.from == "10.0.0.1");
+	CHECK(registry.take(dim_deregister, hostRegistration()) == 0);
+	CHECK(registry.hosts() == 0);
+	CHECK(registry.take(dim_deregister, hostRegistration()) == 0);
+	registry.rules.hosts = false;
+	CHECK(registry.take(dim_register, hostRegistration()) == st_denied);
+}
+
+TEST_CASE("nothing is stored that is no UTF-8, or a control character", "[registrar]")
+{
+	Registry registry;
+	const char *const bad[] = {"\xff", "a\xc3",   "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+				   "a\nb", "\x1b[2J", "\xc2\x9b"};
+	for (const std::string text : bad) {
+		CAPTURE(text);
+		Registration host = hostRegistration("nqn.a" + text);
+		CHECK(registry.take(dim_register, host) == st_invalid_discovery);
+		host = hostRegistration();
+		host.name = text;
+		CHECK(registry.take(dim_register, host) == st_invalid_discovery);
+		host = hostRegistration();
+		host.version = text;
+		CHECK(registry.take(dim_register, host) == st_invalid_discovery);
+		Target target = someTarget(1);
+		target.nqn += text;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {target})) == st_invalid_discovery);
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1" + text, {someTarget(1)})) == st_denied);
+	}
+	CHECK(registry.hosts() + registry.targets() == 0);
+	Registration host = hostRegistration();
+	host.name = "n\xc3\xb6"
+		    "d";
+	CHECK(registry.take(dim_register, host) == 0);
+}
+
+TEST_CASE("discovery controllers that are named register, update and take back their own", "[registrar]")
+{
+	Registry registry;
+	auto apply = [&](DimTask task, const Registration &registration) {
+		CHECK(registry.take(task, registration) == 0);
+		return registry.targets();
+	};
+	CHECK(apply(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), someTarget(2)})) == 2);
+	CHECK(apply(dim_register, ddcRegistration("nqn.jbof2", {someTarget(3)})) == 3);
+	CHECK(apply(dim_update, ddcRegistration("nqn.jbof1", {someTarget(4)})) == 4);
+	CHECK(apply(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 2);   // instead of the earlier
+	CHECK(apply(dim_deregister, ddcRegistration("nqn.jbof2", {someTarget(1)})) == 2); // that is another's
+	CHECK(apply(dim_deregister, ddcRegistration("nqn.jbof2", {})) == 1);
+	Registration bad = ddcRegistration("nqn.jbof1", {someTarget(1)});
+	bad.interfaces[0].trtype = tr_fc;
+	CHECK(registry.take(dim_register, bad) == st_invalid_discovery);
+	CHECK(registry.targets() == 1);
+}
+
+TEST_CASE("who is not named, or comes from elsewhere, registers nothing for hosts", "[registrar]")
+{
+	Registry registry;
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.other", {someTarget(1)})) == st_denied);
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)}), "11.0.0.1") == st_denied);
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)}), "fe80::1") == st_denied);
+	CHECK(registry.take(dim_deregister, ddcRegistration("nqn.jbof1", {}), "11.0.0.1") == st_denied);
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)}), "fd00::7") == 0);
+	registry.rules.ddcs.clear();
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(2)})) == st_denied);
+	CHECK(registry.targets() == 1);
+}
+
+TEST_CASE("a registration neither replaces nor joins what others define, unless it may", "[registrar]")
+{
+	for (const char *source : {"file", "control", "pull"}) {
+		CAPTURE(source);
+		Registry registry;
+		Target defined = someTarget(1);
+		defined.origin = {source, "x", 0};
+		registry.sample.tell({putOf(defined)});
+		Target port = someTarget(1);
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {port})) == st_denied);
+		port.traddr = "10.66.66.66";
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(2), port})) == st_denied);
+		CHECK(registry.targets() == 1);
+		registry.rules.ddcs[0].join = true;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {port})) == 0);
+		CHECK(registry.targets() == 2);
+		// and it goes when that is taken back
+		registry.rules.ddcs[0].join = false;
+		const Upkeep upkeep = upkeepOf(registry.sample.model, registry.rules, {"nqn.jbof1"}, now);
+		REQUIRE(upkeep.ended.size() == 1);
+		CHECK(upkeep.ended[0].key == port.key());
+	}
+}
+
+TEST_CASE("leases end, but not of who is connected; rules that change hold for what is there", "[registrar]")
+{
+	Registry registry;
+	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
+	REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 0);
+	auto upkeep = [&](std::set<std::string> connected, std::int64_t time) {
+		const Upkeep both = upkeepOf(registry.sample.model, registry.rules, connected, time);
+		return std::pair(both.renewed.size(), both.ended.size());
+	};
+	using Both = std::pair<std::size_t, std::size_t>;
+	CHECK(upkeep({}, now + 79) == Both(0, 0));
+	CHECK(upkeep({}, now + 80) == Both(0, 2));
+	CHECK(upkeep({"nqn.host"}, now + 30) == Both(0, 0));
+	CHECK(upkeep({"nqn.host"}, now + 50) == Both(1, 0));
+	CHECK(upkeep({"nqn.host", "nqn.jbof1"}, now + 100) == Both(2, 0));
+	registry.rules.leaseSeconds = 10; // made shorter
+	CHECK(upkeep({}, now) == Both(2, 0));
+	registry.rules.ddcs.clear();
+	registry.rules.hosts = false;
+	CHECK(upkeep({"nqn.host", "nqn.jbof1"}, now) == Both(0, 2));
+	Host old;
+	old.nqn = "nqn.old";
+	old.origin = {"push", "nqn.old", 0};
+	registry.rules = someRules();
+	registry.sample.tell({putOf(old)});
+	CHECK(upkeep({}, now) == Both(1, 0)); // of a version that had none
+}
+
+TEST_CASE("there is an end to what may be registered", "[registrar]")
+{
+	Registry registry;
+	registry.rules.maxHosts = 5;
+	registry.rules.maxHostsEach = 2;
+	registry.rules.maxTargetsEach = 2;
+	CHECK(registry.take(dim_register, hostRegistration("nqn.1")) == 0);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.2")) == 0);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.3")) == st_discovery_resources);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.2")) == 0); // is there
+	CHECK(registry.take(dim_register, hostRegistration("nqn.3"), "fd00::1") == 0);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.4"), "fd00::2") == 0);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.5"), "fd00::3") == st_discovery_resources); // one /64
+	CHECK(registry.take(dim_register, hostRegistration("nqn.5"), "10.0.0.2") == 0);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.6"), "10.0.0.3") == st_discovery_resources);
+	CHECK(registry.take(dim_deregister, hostRegistration("nqn.1")) == 0);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.6")) == 0);
+	Registration wide = hostRegistration("nqn.6");
+	wide.interfaces.resize(65, wide.interfaces[0]);
+	CHECK(registry.take(dim_register, wide) == st_discovery_resources);
+	CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {someTarget(1), someTarget(2)})) == 0);
+	CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {someTarget(2)})) == 0);
+	CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {someTarget(3)})) == st_discovery_resources);
+	CHECK(registry.targets() == 2);
+}
+
+TEST_CASE("the journal keeps what a record was and will be", "[registrar]")
+{
+	Registry registry;
+	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
+	Host host = registry.sample.model.hosts().begin()->second;
+	host.origin.ends += 7;
+	CHECK(auditLines(registry.sample.model, {putOf(host)}).empty());
+	host.name = "other";
+	const auto lines = auditLines(registry.sample.model, {putOf(host), {"zones/z", std::nullopt}});
+	REQUIRE(lines.size() == 1);
+	CHECK(lines[0].find("\"name\":\"node\"") < lines[0].find(" -> "));
+	CHECK(lines[0].find("\"name\":\"other\"") > lines[0].find(" -> "));
+	std::vector<Change> many;
+	for (int i = 0; i < 150; i++)
+		many.push_back(putOf(someTarget(i)));
+	CHECK(auditLines(registry.sample.model, many).size() == 101);
+}
+
+TEST_CASE("prefixes hold the addresses that they begin", "[registrar]")
+{
+	auto holds = [](const char *prefix, const char *address) { return Prefix::of(prefix)->holds(peerAt(address)); };
+	CHECK(holds("10.0.0.0/8", "10.255.1.1"));
+	CHECK_FALSE(holds("10.0.0.0/8", "11.0.0.0"));
+	CHECK(holds("10.0.0.128/25", "10.0.0.200"));
+	CHECK_FALSE(holds("10.0.0.128/25", "10.0.0.127"));
+	CHECK(holds("10.0.0.1", "10.0.0.1"));
+	CHECK_FALSE(holds("10.0.0.1", "10.0.0.2"));
+	CHECK(holds("0.0.0.0/0", "192.168.1.1"));
+	CHECK_FALSE(holds("0.0.0.0/0", "fd00::1"));
+	CHECK(holds("fd00::/9", "fd7f::1"));
+	CHECK_FALSE(holds("fd00::/9", "fd80::1"));
+	for (const char *bad :
+	     {"", "x", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/", "10.0.0.0/8x", "fd00::/129", "fd00::1/16"})
+		CHECK_FALSE(Prefix::of(bad).ok());
+}

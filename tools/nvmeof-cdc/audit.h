@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The words in which the journal keeps who has changed which record, and how.
+#pragma once
+
+#include "model.h"
+
+namespace cdc {
+
+// A line for each record that is another by @changes than in @model, "targets/KEY: BEFORE -> AFTER" as JSON; the first
+// 100 of them, and how many more there are. A renewed lease alone is no change.
+std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes);
+
+} // namespace cdc

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "impact.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace cdc {
+
+namespace {
+
+// EntryKeys of targets by the entries that tell of them; these stay the same objects where a model is copied.
+using EntryKeys = std::unordered_map<const void *, std::string_view>;
+
+EntryKeys entryKeysOf(const Model &model)
+{
+	EntryKeys keys;
+	for (const auto &[key, port] : model.targets())
+		keys.emplace(port.entry.get(), key);
+	return keys;
+}
+
+std::vector<std::string_view> seenOn(const Page &page, const EntryKeys &keys)
+{
+	std::vector<std::string_view> seen;
+	for (const Block &entry : page.entries())
+		if (auto found = keys.find(entry.get()); found != keys.end())
+			seen.push_back(found->second);
+	return seen;
+}
+
+} // namespace
+
+std::vector<Loss> lossesBy(const Model &model, const ViewRules &rules, const std::vector<Change> &changes,
+			   const std::set<std::string> &hosts)
+{
+	Model changed = model;
+	changed.apply({false, changes, model.generation() + 1});
+	const Views before(model, rules, nullptr), after(changed, rules, nullptr);
+	const EntryKeys keysBefore = entryKeysOf(model), keysAfter = entryKeysOf(changed);
+	std::map<std::pair<const ZoneSet *, const ZoneSet *>, Loss> known; // hosts of the same zones see the same
+	std::vector<Loss> losses;
+	for (const std::string &host : hosts) {
+		const std::pair zones{before.zonesOf(host), after.zonesOf(host)};
+		auto [loss, fresh] = known.try_emplace(zones);
+		if (fresh) {
+			const auto had = seenOn(*before.of(zones.first), keysBefore);
+			const auto has = seenOn(*after.of(zones.second), keysAfter);
+			const std::unordered_set<std::string_view> left(has.begin(), has.end());
+			loss->second.before = had.size();
+			for (std::string_view key : had)
+				if (!left.contains(key) && changed.targets().contains(std::string(key)))
+					loss->second.targets.emplace_back(nameOf(key));
+		}
+		if (loss->second.targets.empty())
+			continue;
+		losses.push_back(loss->second);
+		losses.back().hostnqn = host;
+	}
+	return losses;
+}
+
+} // namespace cdc

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Targets that hosts would not see any more if records were changed, so that one line of 'nvmeofctl cdc' does not take
+ * a cluster's storage away unnoticed.
+ */
+#pragma once
+
+#include <set>
+
+#include "views.h"
+
+namespace cdc {
+
+struct Loss {
+	std::string hostnqn;
+	std::size_t before = 0;           // targets that it sees now
+	std::vector<std::string> targets; // that it would lose, by name; not those whose record itself is removed
+
+	// More than half of what it sees
+	bool large() const { return targets.size() * 2 > before; }
+};
+
+// Of each of @hosts that would lose something, in their order
+std::vector<Loss> lossesBy(const Model &model, const ViewRules &rules, const std::vector<Change> &changes,
+			   const std::set<std::string> &hosts);
+
+} // namespace cdc

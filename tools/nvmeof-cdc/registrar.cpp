@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "registrar.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "feeds.h"
+#include "libctl/invalid.h"
+
+namespace cdc {
+
+using namespace nofctl::wire;
+using nofctl::invalid;
+using nvmeof::Error;
+using nvmeof::Result;
+
+namespace {
+
+using Ddc = RegistrationRules::Ddc;
+
+constexpr std::size_t longest_interfaces = 64; // of a host
+
+Error refusal(std::uint16_t status, std::string message)
+{
+	Error error = invalid(std::move(message));
+	error.nvmeStatus = status;
+	return error;
+}
+
+Error wrongData(const Error &why)
+{
+	return refusal(st_invalid_discovery, why.message);
+}
+
+const char *transportWord(std::uint8_t transport)
+{
+	return transport == tr_rdma ? "rdma" : "tcp";
+}
+
+Host hostOf(const Registration &registration, const Origin &origin)
+{
+	Host host{registration.nqn, "", registration.name, registration.version, {}, origin};
+	host.hostid = fmt::format("{:02x}", fmt::join(registration.hostid, ""));
+	for (const DiscoveryEntry &one : registration.interfaces)
+		host.interfaces.push_back(
+			fmt::format("{} {}", transportWord(one.trtype), nofctl::wire::text(one.traddr)));
+	return host;
+}
+
+Result<void> roomForHost(const Model &model, const RegistrationRules &rules, const std::string &from)
+{
+	if (model.hosts().size() >= rules.maxHosts)
+		return refusal(st_discovery_resources,
+			       fmt::format("{} hosts have registered, more may not", rules.maxHosts));
+	if (model.registeredFrom(from) >= rules.maxHostsEach)
+		return refusal(st_discovery_resources,
+			       fmt::format("{} hosts have registered from there, more may not", rules.maxHostsEach));
+	return {};
+}
+
+Result<std::vector<Change>> hostChanges(const Model &model, const RegistrationRules &rules, DimTask task,
+					const Registration &registration, const Origin &origin)
+{
+	if (registration.interfaces.size() > longest_interfaces)
+		return refusal(st_discovery_resources,
+			       fmt::format("a host may have {} interfaces", longest_interfaces));
+	const Host host = hostOf(registration, origin);
+	const auto there = model.hosts().find(host.key());
+	if (task == dim_deregister)
+		return there == model.hosts().end() ? std::vector<Change>() : std::vector<Change>{{host.key(), {}}};
+	if (there == model.hosts().end())
+		if (Result<void> room = roomForHost(model, rules, origin.from); !room)
+			return room.error();
+	if (Result<Host> good = Host::of(host.json()); !good)
+		return wrongData(good.error());
+	return std::vector<Change>{changeOf(host)};
+}
+
+const Ddc *ddcOf(const RegistrationRules &rules, const std::string &nqn)
+{
+	auto found = std::ranges::find(rules.ddcs, nqn, &Ddc::nqn);
+	return found == rules.ddcs.end() ? nullptr : &*found;
+}
+
+bool mayComeFrom(const Ddc &ddc, const Peer &from)
+{
+	return std::ranges::any_of(ddc.sources, [&](const Prefix &prefix) { return prefix.holds(from); });
+}
+
+// Subsystems that somebody other than a DDC defines
+std::set<std::string_view> definedElsewhere(const Model &model)
+{
+	std::set<std::string_view> nqns;
+	for (const auto &[key, port] : model.targets())
+		if (port.target.origin.source != "push")
+			nqns.insert(port.target.nqn);
+	return nqns;
+}
+
+Result<std::vector<Target>> targetsOf(const Registration &registration, const Origin &origin)
+{
+	std::vector<Target> targets;
+	for (const DiscoveryEntry &entry : registration.interfaces) {
+		Result<Target> target = Target::of(entry);
+		if (!target)
+			return wrongData(target.error());
+		target->origin = origin;
+		targets.push_back(*std::move(target));
+	}
+	return targets;
+}
+
+std::vector<Change> removeAll(const Model &model, const Origin &origin, std::span<const Target> targets)
+{
+	std::vector<Change> changes;
+	for (const Target &target : targets) {
+		auto there = model.targets().find(target.key());
+		if (there != model.targets().end() && sameOrigin(there->second.target.origin, origin))
+			changes.push_back({target.key(), {}});
+	}
+	return changes;
+}
+
+Result<void> mayAdd(const Model &model, const RegistrationRules &rules, const Ddc &ddc, DimTask task,
+		    std::span<const Target> targets)
+{
+	std::set<std::string> keys;
+	for (const Target &target : targets)
+		keys.insert(target.key());
+	if (task == dim_update)
+		for (const auto &[key, port] : model.targets())
+			if (port.target.origin.source == "push" && port.target.origin.owner == ddc.nqn)
+				keys.insert(key);
+	if (keys.size() > rules.maxTargetsEach)
+		return refusal(st_discovery_resources,
+			       fmt::format("a discovery controller may register {} entries", rules.maxTargetsEach));
+	if (ddc.join)
+		return {};
+	const std::set<std::string_view> defined = definedElsewhere(model);
+	for (const Target &target : targets)
+		if (defined.contains(target.nqn))
+			return refusal(st_denied,
+				       fmt::format("the subsystem {} is defined by the configuration, by hand or "
+						   "by a pull, and 'join' is not set for {}",
+						   target.nqn, ddc.nqn));
+	return {};
+}
+
+Result<std::vector<Change>> ddcChanges(const Model &model, const RegistrationRules &rules, DimTask task,
+				       const Registration &registration, const Origin &origin, const Peer &from)
+{
+	const Ddc *ddc = ddcOf(rules, registration.nqn);
+	if (!ddc || !mayComeFrom(*ddc, from))
+		return refusal(st_denied, fmt::format("{} may not register from {}: no [[registration.ddc]] says so",
+						      registration.nqn, origin.from));
+	Result<std::vector<Target>> targets = targetsOf(registration, origin);
+	if (!targets)
+		return targets.error();
+	if (task == dim_deregister)
+		return targets->empty() ? replaceAll(model, origin, {}) : removeAll(model, origin, *targets);
+	if (Result<void> may = mayAdd(model, rules, *ddc, task, *targets); !may)
+		return may.error();
+	return task == dim_update ? putAll(model, *targets) : replaceAll(model, origin, *targets);
+}
+
+// Looks at each record of a registration in turn.
+class Keeper {
+public:
+	Keeper(const Model &model, const RegistrationRules &rules, const std::set<std::string> &connected,
+	       std::int64_t now)
+		: model_(model), rules_(rules), connected_(connected), now_(now)
+	{
+	}
+
+	Upkeep upkeep()
+	{
+		for (const auto &[key, host] : model_.hosts())
+			look(host, rules_.hosts);
+		for (const auto &[key, port] : model_.targets())
+			if (port.target.origin.source == "push")
+				look(port.target, mayStay(port.target));
+		return std::move(upkeep_);
+	}
+
+private:
+	bool mayStay(const Target &target)
+	{
+		const Ddc *ddc = ddcOf(rules_, target.origin.owner);
+		if (!ddc || ddc->join)
+			return ddc;
+		if (!defined_)
+			defined_ = definedElsewhere(model_);
+		return !defined_->contains(target.nqn);
+	}
+	template <typename T> void look(const T &record, bool allowed)
+	{
+		const std::int64_t left = record.origin.ends - now_;
+		const bool endless = record.origin.ends == 0; // of an earlier version
+		if (!allowed || (!endless && left <= 0 && !connected_.contains(record.origin.owner))) {
+			upkeep_.ended.push_back({record.key(), {}});
+		} else if (endless || left > rules_.leaseSeconds ||
+			   (left < rules_.leaseSeconds / 2 && connected_.contains(record.origin.owner))) {
+			T renewed = record;
+			renewed.origin.ends = now_ + rules_.leaseSeconds;
+			upkeep_.renewed.push_back(changeOf(renewed));
+		}
+	}
+
+	const Model &model_;
+	const RegistrationRules &rules_;
+	const std::set<std::string> &connected_;
+	const std::int64_t now_;
+	std::optional<std::set<std::string_view>> defined_;
+	Upkeep upkeep_;
+};
+
+} // namespace
+
+Result<std::vector<Change>> registrationChanges(const Model &model, const RegistrationRules &rules, DimTask task,
+						const Registration &registration, const Peer &from, std::int64_t now)
+{
+	const Origin origin{"push", registration.nqn, now + rules.leaseSeconds, from.text()};
+	if (registration.entity != dim_host)
+		return ddcChanges(model, rules, task, registration, origin, from);
+	if (!rules.hosts)
+		return refusal(st_denied, "hosts may not register: 'hosts' is off in [registration]");
+	return hostChanges(model, rules, task, registration, origin);
+}
+
+Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const std::set<std::string> &connected,
+		std::int64_t now)
+{
+	return Keeper(model, rules, connected, now).upkeep();
+}
+
+} // namespace cdc

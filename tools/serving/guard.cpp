@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "guard.h"
+
+#include <atomic>
+
+#include <syslog.h>
+
+#include "journal.h"
+
+namespace serving {
+
+namespace {
+
+std::atomic<std::uint64_t> caught{0};
+
+} // namespace
+
+std::uint64_t caughtExceptions()
+{
+	return caught.load(std::memory_order_relaxed);
+}
+
+void caughtException(const char *what) noexcept
+{
+	static LogLimit limit;
+	caught.fetch_add(1, std::memory_order_relaxed);
+	try {
+		say(limit, LOG_ERR,
+		    std::string("a callback failed, and what it was at is given up: ") + what +
+			    "; please report this as a defect");
+	} catch (...) { // without memory it is only counted
+	}
+}
+
+} // namespace serving
