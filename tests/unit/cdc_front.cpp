@@ -220,6 +220,25 @@ TEST_CASE("an address has its share of registrations, and a little more at once"
 	CHECK(rates.allow(*Peer::parse("fe00::1"), start + 10s)); // those that are full again are forgotten
 }
 
+TEST_CASE("a worker that does not run on is noticed", "[front]")
+{
+	Front front;
+	std::mutex gate;
+	std::unique_lock held(gate);
+	for (int i = 0; i < 10; i++) {
+		CHECK(front.worker->runs(2));
+		std::atomic<bool> answered{false};
+		front.worker->census([&](const std::vector<Guest> &) { answered = true; });
+		while (!answered)
+			std::this_thread::sleep_for(1ms);
+	}
+	front.worker->census([&](const std::vector<Guest> &) { std::lock_guard wait(gate); });
+	CHECK(front.worker->runs(2));
+	CHECK(front.worker->runs(2));
+	CHECK_FALSE(front.worker->runs(2));
+	held.unlock();
+}
+
 TEST_CASE("data that were not asked for end the connection", "[front]")
 {
 	Front front;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "move.h"
 
+#include <fstream>
+
+#include "backup.h"
 #include "cdc_etcd_server.h"
 #include "etcd_store.h"
 #include "sqlite_store.h"
@@ -23,6 +26,43 @@ std::string outcomeOf(serving::Loop &loop, Store &from, Store &to, Moved &moved)
 }
 
 } // namespace
+
+TEST_CASE("a backup is put into a new store, and generations go on", "[cdc][sqlite]")
+{
+	serving::Loop loop(serving::Loop::Watchdog::none);
+	Scratch folder;
+	Model model("self");
+	Target target = aTarget("a");
+	target.origin = {"push", "nqn.jbof", 2000000000, "10.0.0.1"};
+	const std::uint64_t generation = nowMs() * 3; // as if it had been there for ages
+	REQUIRE(model.apply({true,
+			     {is(target), is(aZone("z", {"*"}, {"*"})), is(aHost("h")), is(anInstance("self"))},
+			     generation})
+			.empty());
+	const std::filesystem::path file = folder.path() / "backup.json";
+	auto keep = [&](const std::string &text) { std::ofstream(file) << text; };
+	keep(backupJson(model, 1).dump(2));
+	auto backup = openBackup(file);
+	REQUIRE(backup);
+	Moved moved;
+	SqliteStore to(loop, folder.path() / "to");
+	CHECK(outcomeOf(loop, **backup, to, moved) == "");
+	CHECK(moved.records == 3);
+	Told all;
+	SqliteStore again(loop, folder.path() / "again");
+	auto second = openBackup(file);
+	REQUIRE(second);
+	CHECK(outcomeOf(loop, again, **second, moved).find("not written to") != std::string::npos);
+	for (const char *bad :
+	     {"", "[]", "{}", "{\"backup\": 1, \"generation\": 1, \"records\": [1]}",
+	      "{\"backup\": 2, \"generation\": 1, \"records\": []}", "{\"backup\": 1, \"records\": []}",
+	      "{\"backup\": 1, \"generation\": 1, \"records\": [{\"key\": \"zones/z\", \"value\": {}}]}"}) {
+		INFO(bad);
+		keep(bad);
+		CHECK_FALSE(openBackup(file).ok());
+	}
+	CHECK_FALSE(openBackup(folder.path() / "missing.json").ok());
+}
 
 TEST_CASE("records move between engines, and generations go on", "[cdc][etcd][sqlite]")
 {

@@ -60,8 +60,8 @@ Picture wholePicture()
 	picture.open = 4;
 	picture.model = std::make_shared<const Model>(sample.model);
 	picture.views = sample.views;
-	picture.guests = {{"nqn.a1", "10.1.0.1", 102, true, true, 7},
-			  {"nqn.a1", "10.2.0.1", 101, false, false, 8},
+	picture.guests = {{"nqn.a1", "10.1.0.1", 102, true, true, 7, "nqn.a1", "44444444-2222-4333-8444-555555555555"},
+			  {"nqn.a1", "10.2.0.1", 101, false, false, 8, {}, "55555555-2222-4333-8444-555555555555"},
 			  {"nqn.b", "10.1.0.2", 100, false, true, 9},
 			  {"nqn.c", "10.1.0.3", 0, false, false, 10}};
 	picture.happenings = {{1, 1700000000.25, 101, {}, {}, 0, true},

@@ -276,6 +276,19 @@ TEST_CASE("there are so many streams, and those that have gone make room", "[web
 	FAIL("the second one's place is not free");
 }
 
+TEST_CASE("a load balancer is told whether hosts are served", "[web]")
+{
+	Running running;
+	running.start();
+	CHECK(request(running.web() + "/healthz").status == 200);
+	auto picture = std::make_shared<Picture>();
+	picture->model = std::make_shared<const Model>();
+	Lone lone({});
+	lone.server.take(picture);
+	const Reply reply = request("http://127.0.0.1:" + std::to_string(lone.port) + "/healthz");
+	CHECK(reply.status == 503);
+}
+
 TEST_CASE("a service that does not answer is not waited for without end", "[web]")
 {
 	Lone lone({.patience = 1s});

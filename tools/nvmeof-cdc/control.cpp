@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "backup.h"
 #include "feeds.h"
 #include "impact.h"
 #include "libctl/invalid.h"
@@ -366,6 +367,8 @@ void Control::show(std::uint64_t id, const ControlRequest &request)
 			return answer(id, instancesJson(*picture));
 		case What::changes:
 			return answer(id, changesJson(*picture));
+		case What::backup:
+			return answer(id, backupJson(*picture->model, picture->time));
 		default:
 			return answer(id, statusJson(*picture));
 		}

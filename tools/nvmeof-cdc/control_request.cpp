@@ -32,7 +32,7 @@ constexpr std::pair<const char *, What> commands[] = {
 	{"status", What::status}, {"hosts", What::hosts},         {"targets", What::targets},
 	{"zones", What::zones},   {"instances", What::instances}, {"changes", What::changes},
 	{"set", What::set},       {"remove", What::remove},       {"drain", What::drain},
-	{"reload", What::reload},
+	{"reload", What::reload}, {"backup", What::backup},
 };
 
 Plain parseBounded(std::string_view line, bool &tooDeep)

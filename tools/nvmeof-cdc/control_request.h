@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * What is asked for over the control socket: a JSON object on a line.
- *   {"command": "status"}, and so "hosts", "targets", "zones", "instances", "changes"
+ *   {"command": "status"}, and so "hosts", "targets", "zones", "instances", "changes", "backup"
  *   {"command": "changes", "follow": true}
  *   {"command": "set", "targets": [{"nqn": ..., "traddr": ...}], "zones": [{"name": ..., "hosts": [...]}]}
  *   {"command": "remove", "targets": [...], "zones": ["NAME"], "hosts": ["NQN"]}
@@ -22,7 +22,7 @@ namespace cdc {
 constexpr std::size_t longest_request = 1u << 20; // bytes
 
 struct ControlRequest {
-	enum class What { status, hosts, targets, zones, instances, changes, set, remove, drain, reload };
+	enum class What { status, hosts, targets, zones, instances, changes, backup, set, remove, drain, reload };
 
 	What what;
 	bool follow = false;                // changes: also those to come

@@ -87,9 +87,9 @@ std::uint16_t Controller::check(const Command &cmd, std::span<const std::uint8_t
 
 Controller::Controller(const Identity &identity, std::uint16_t cntlid, const Connect &connect,
 		       std::shared_ptr<const Views> views)
-	: identity_(identity), hostnqn_(connect.hostnqn), cntlid_(cntlid), unique_(connect.subsysnqn != discovery_nqn),
-	  kato_(rounded(connect.kato)), views_(std::move(views)), zones_(views_->zonesOf(hostnqn_)),
-	  page_(views_->of(zones_))
+	: identity_(identity), hostnqn_(connect.hostnqn), hostid_(connect.hostid), cntlid_(cntlid),
+	  unique_(connect.subsysnqn != discovery_nqn), kato_(rounded(connect.kato)), views_(std::move(views)),
+	  zones_(views_->zonesOf(hostnqn_)), page_(views_->of(zones_))
 {
 }
 

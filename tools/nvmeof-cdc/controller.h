@@ -65,6 +65,7 @@ public:
 
 	std::uint16_t cntlid() const { return cntlid_; }
 	const std::string &hostnqn() const { return hostnqn_; }
+	const std::array<std::uint8_t, 16> &hostid() const { return hostid_; }
 	std::uint32_t kato() const { return kato_; } // ms; 0: none
 	bool wantsEvents() const { return events_ && requests_ > 0; }
 	bool hasRead() const { return generation_ != 0; }        // its log
@@ -90,6 +91,7 @@ private:
 
 	const Identity &identity_;
 	std::string hostnqn_;
+	std::array<std::uint8_t, 16> hostid_;
 	std::uint16_t cntlid_;
 	bool unique_; // connected to by the NQN of its own
 	bool events_ = false;

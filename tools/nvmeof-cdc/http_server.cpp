@@ -419,11 +419,12 @@ int HttpServer::answer(Entrance &entrance, MHD_Connection *connection, const cha
 		return say(connection, MHD_HTTP_FORBIDDEN, "by that name it is not served here");
 	if (const PageFile *file = findPageFile(wanted))
 		return send(connection, MHD_HTTP_OK, fileResponse(*file));
-	if (wanted == "/api/state" || wanted == "/metrics")
+	if (wanted == "/api/state" || wanted == "/metrics" || wanted == "/healthz")
 		return picture(connection, wanted, *request);
 	if (wanted == "/api/events")
 		return events(connection);
-	return say(connection, MHD_HTTP_NOT_FOUND, "there is no such page; try /, /metrics, /api/state, /api/events");
+	return say(connection, MHD_HTTP_NOT_FOUND,
+		   "there is no such page; try /, /metrics, /healthz, /api/state, /api/events");
 }
 
 int HttpServer::picture(MHD_Connection *connection, std::string_view path, Request &request)
@@ -436,6 +437,11 @@ int HttpServer::picture(MHD_Connection *connection, std::string_view path, Reque
 	}
 	if (!picture_ || Clock::now() - taken_ > limits_.patience)
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy");
+	if (path == "/healthz" && picture_->views && !picture_->draining)
+		return say(connection, MHD_HTTP_OK, "ok");
+	if (path == "/healthz")
+		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+			   picture_->draining ? "draining" : "the store has not told what there is yet");
 	if (path == "/metrics") {
 		if (!metrics_)
 			metrics_ = std::make_shared<const std::string>(metricsText(*picture_));

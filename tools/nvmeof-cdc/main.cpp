@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
 
+#include "backup.h"
 #include "control.h"
 #include "instance_id.h"
 #include "libctl/invalid.h"
@@ -116,6 +117,8 @@ int serve(const Options &options)
 // A configuration that is not there would be the default, and lead to a store that nobody means.
 Result<std::unique_ptr<Store>> storeOf(Loop &loop, const std::filesystem::path &config)
 {
+	if (config.extension() == ".json")
+		return openBackup(config);
 	if (!std::filesystem::exists(config))
 		return nofctl::invalid(config.string() + ": there is no such file");
 	Result<Rules> rules = readRules(config);
@@ -129,6 +132,8 @@ int move(const Options &options)
 {
 	Loop loop;
 	Result<std::unique_ptr<Store>> from = storeOf(loop, options.from), to = storeOf(loop, options.to);
+	if (options.to.extension() == ".json")
+		return failWith(nofctl::invalid("'nvmeofctl cdc backup' writes backups; --to is a configuration"));
 	for (const auto *store : {&from, &to})
 		if (!*store)
 			return failWith(store->error());
@@ -159,7 +164,9 @@ int main(int argc, char **argv)
 			  "begin anew where the database is damaged, which is kept under another name");
 	CLI::App *moving =
 		app.add_subcommand("move", "take all records from one store to another, while nobody serves");
-	moving->add_option("--from", options.from, "configuration that names the store there is")->required();
+	moving->add_option("--from", options.from,
+			   "configuration that names the store there is, or a backup: FILE.json")
+		->required();
 	moving->add_option("--to", options.to, "configuration that names the store to be")->required();
 	app.add_subcommand("check-config", "look whether the configuration can be used, and say what is wrong");
 	try {

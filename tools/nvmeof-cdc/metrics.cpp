@@ -91,16 +91,18 @@ private:
 	void hosts()
 	{
 		std::map<std::string, std::uint64_t> states{{"behind", 0}, {"current", 0}, {"unread", 0}};
-		std::uint64_t persistent = 0;
+		std::uint64_t persistent = 0, cloned = 0;
 		for (const HostPicture &host : hostPictures(picture_)) {
 			if (!host.guests.empty())
 				states[host.state()]++;
 			persistent += host.persistent();
+			cloned += host.machines() > 1;
 		}
 		family("hosts_connected", Type::gauge,
 		       "Hosts that are connected, by whether what they have read is of now");
 		for (const auto &[state, count] : states)
 			out_.sample({{"log", state}}, count);
+		gauge("hosts_cloned", "Host NQNs that machines with different host IDs connect by", cloned);
 		gauge("hosts_persistent", "Hosts that wait for events", persistent);
 		gauge("controllers", "Controllers of hosts", sizeOf(picture_.guests));
 		gauge("connections_open", "Connections that there are", picture_.open);

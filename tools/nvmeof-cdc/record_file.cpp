@@ -143,8 +143,8 @@ Result<void> RecordFile::check()
 	if (!*id && (*version || *tables))
 		return wrong(fmt::format("{}: that is another program's: name another file", file_.string()));
 	if (*version > schema_version)
-		return wrong(fmt::format("{}: made by a newer version (schema {}, this one knows {}): update, or start "
-					 "with another file",
+		return wrong(fmt::format("{}: made by a newer version (schema {}, this one knows {}): update, or put a "
+					 "backup of 'nvmeofctl cdc backup' into another file by 'nvmeof-cdc move'",
 					 file_.string(), *version, schema_version));
 	Result<Statement> quick = prepare("PRAGMA quick_check(1)");
 	if (!quick)

@@ -29,6 +29,8 @@ namespace {
 constexpr std::size_t most_happenings = 256, most_named = 100; // records of each
 // Hosts are told of a change at once, and of more of them as seldom as changes go on.
 constexpr std::chrono::milliseconds apart_first = 100ms, apart_last = 5s;
+constexpr auto watch_every = 5s;
+constexpr unsigned watch_most = 6;                         // questions without an answer, and so half a minute
 constexpr PeerRates::Limits registration_rates{1024, 100}; // from one address
 
 initiator::Who whoReads(const Rules &rules, const Identity &identity)
@@ -49,7 +51,8 @@ bool everywhere(const Address &address)
 Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store)
 	: rules_(std::move(rules)), hall_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(hall_.identity.id), mailbox_(loop), upkeep_(loop, [this] { keepRegistrations(); }),
-	  publish_(loop, [this] { publish(); }), apart_(apart_first), rates_(registration_rates), audit_(1000),
+	  publish_(loop, [this] { publish(); }), watch_(loop, [this] { watchWorkers(); }), apart_(apart_first),
+	  rates_(registration_rates), audit_(1000),
 	  pull_(loop, whoReads(rules_, hall_.identity), model_,
 		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
 			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); });
@@ -121,6 +124,7 @@ void Service::begin()
 	writeFile();
 	pull_.setSources(rules_.pulls);
 	nextUpkeep();
+	watchWorkers();
 	serving_();
 }
 
@@ -263,6 +267,18 @@ void Service::renew(const std::set<std::string> &connected)
 	auto later = [](const Result<void> &) {}; // else the next time
 	write(std::move(upkeep.renewed), later);
 	write(std::move(ended), later, "the end of its lease, or of its permission");
+}
+
+// The service manager's watchdog sees this thread only.
+void Service::watchWorkers()
+{
+	watch_.start(watch_every);
+	for (auto &worker : workers_) {
+		if (worker->runs(watch_most))
+			continue;
+		say(LOG_CRIT, "a thread that serves hosts does not run on: the service ends, to be started again");
+		std::abort(); // with a core, which tells where it is stuck
+	}
 }
 
 void Service::nextUpkeep()

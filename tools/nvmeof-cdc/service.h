@@ -80,6 +80,7 @@ private:
 	void keepRegistrations();
 	void renew(const std::set<std::string> &connected);
 	void nextUpkeep();
+	void watchWorkers();
 	std::vector<std::string> ownAddresses() const;
 
 	Rules rules_;
@@ -89,7 +90,7 @@ private:
 	std::shared_ptr<const Model> copy_; // of model_, until that changes; made when it is asked for
 	std::shared_ptr<const Views> views_;
 	serving::Mailbox mailbox_;
-	serving::Timer upkeep_, publish_;
+	serving::Timer upkeep_, publish_, watch_;
 	std::chrono::milliseconds apart_; // at least, of two times that hosts are told of changes
 	std::chrono::steady_clock::time_point published_{};
 	PeerRates rates_; // of registrations

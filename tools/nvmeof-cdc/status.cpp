@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "serving/guard.h"
@@ -93,6 +94,8 @@ Json countsJson(const Picture &picture, const Sight &sight)
 		{"behind", states["behind"]},
 		{"unread", states["unread"]},
 		{"away", states["away"]},
+		{"cloned",
+		 std::ranges::count_if(sight.hosts(), [](const HostPicture &host) { return host.machines() > 1; })},
 		{"registered", picture.model->hosts().size()},
 		{"controllers", picture.guests.size()},
 		{"connections", picture.open},
@@ -122,6 +125,8 @@ Json hostLine(const Picture &picture, const Sight &sight, std::size_t i)
 	Json json{{"nqn", host.nqn}, {"state", host.state()}};
 	putUnless(json, "generation", host.generation(), std::uint64_t(0));
 	json["persistent"] = host.persistent();
+	if (host.machines() > 1)
+		json["machines"] = host.machines();
 	json["first_choice"] = picture.views && picture.views->firstChoice(host.nqn);
 	return json;
 }
@@ -137,6 +142,7 @@ Json hostJson(const Picture &picture, const Sight &sight, std::size_t i)
 	json["connections"] = Json::array();
 	for (const Guest *guest : host.guests)
 		json["connections"].push_back({{"address", guest->address},
+					       {"hostid", guest->hostid},
 					       {"cntlid", guest->cntlid},
 					       {"generation", guest->generation},
 					       {"current", guest->current},
@@ -236,6 +242,14 @@ std::uint64_t HostPicture::generation() const
 bool HostPicture::persistent() const
 {
 	return std::ranges::any_of(guests, &Guest::persistent);
+}
+
+std::size_t HostPicture::machines() const
+{
+	std::set<std::string_view> ids;
+	for (const Guest *guest : guests)
+		ids.insert(guest->hostid);
+	return ids.size();
 }
 
 const char *HostPicture::state() const

@@ -6,6 +6,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <nvmeof/uuid.h>
 #include <unistd.h>
 
 #include "serving/guard.h"
@@ -122,9 +123,17 @@ void Worker::census(std::function<void(std::vector<Guest>)> done)
 			if (const Controller *one = connection->controller())
 				guests.push_back({one->hostnqn(), connection->peer().text(), one->generation(),
 						  one->current(), one->wantsEvents(), one->cntlid(),
-						  connection->registered()});
+						  connection->registered(), nvmeof::Uuid{one->hostid()}.toString()});
 		done(std::move(guests));
 	});
+}
+
+bool Worker::runs(unsigned most)
+{
+	if (unanswered_.fetch_add(1) >= most)
+		return false;
+	mailbox_.post([this] { unanswered_ = 0; });
+	return true;
 }
 
 void Worker::listen()

@@ -44,6 +44,7 @@ struct Guest {
 	bool persistent;          // waits for events
 	std::uint16_t cntlid;
 	std::string registered = {}; // the NQN that was registered over it
+	std::string hostid = {};     // a UUID
 };
 
 // What workers share
@@ -77,6 +78,8 @@ public:
 	void publish(std::shared_ptr<const Views> views);
 	void registered(std::uint64_t connection, std::uint16_t cid, std::uint16_t status);
 	void census(std::function<void(std::vector<Guest>)> done); // called in the worker's thread
+	// Asks whether it still runs. False: it has not answered the last @most of these questions.
+	bool runs(unsigned most);
 	// No new hosts; those that there are go within @ms. @done, in the worker's thread: they have.
 	void drain(Moment ms, std::function<void()> done);
 
@@ -112,6 +115,7 @@ private:
 	Output scratch_;
 	std::vector<std::uint8_t> buffer_;
 	std::uint64_t lastId_ = 0;
+	std::atomic<unsigned> unanswered_{0};
 	std::vector<std::unique_ptr<Listener>> listeners_;
 	std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
 	std::vector<std::uint64_t> dead_;

@@ -172,7 +172,7 @@ std::string doneText(const Json &answer)
 int show(Context &context, const Json &answer, const std::string &what)
 {
 	auto view = views().find(what);
-	if (context.json())
+	if (context.json() || what == "backup")
 		context.print(answer);
 	else
 		context.out() << (view != views().end() ? view->second(answer) : doneText(answer));

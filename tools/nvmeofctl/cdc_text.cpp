@@ -87,6 +87,11 @@ std::string alerts(const Json &status)
 		text += "no host is served: the store has not told what there is yet\n";
 	if (isTrue(member(status, "instance"), "draining"))
 		text += "draining: hosts are handed over\n";
+	if (const double cloned = numberOf(member(status, "counts"), "cloned"); cloned > 0)
+		text += fmt::format(
+			"{:.0f} host NQNs are used by machines with different host IDs: see 'nvmeofctl cdc hosts'; a "
+			"machine that was cloned needs a hostnqn and hostid of its own\n",
+			cloned);
 	if (!isTrue(store, "writable"))
 		text += "the store cannot be written: " + printable(memberText(store, "trouble")) + "\n";
 	if (const double since = numberOf(store, "aged_since"); since > 0)
@@ -169,7 +174,9 @@ std::string cdcHostsText(const Json &document)
 	const Json &hosts = listOf(document, "hosts");
 	for (const Json &host : hosts) {
 		const Json &connections = listOf(host, "connections");
-		const std::string address = connections.empty() ? "-" : memberText(connections[0], "address");
+		std::string address = connections.empty() ? "-" : memberText(connections[0], "address");
+		if (const double machines = numberOf(host, "machines"); machines > 1)
+			address += fmt::format(" ({:.0f} machines)", machines);
 		table.add({memberText(host, "nqn"), address, memberText(host, "state"), memberText(host, "generation"),
 			   isTrue(host, "persistent") ? "waits" : "-",
 			   isTrue(host, "first_choice") ? "here" : "elsewhere", memberText(host, "targets"),

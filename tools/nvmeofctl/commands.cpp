@@ -480,8 +480,8 @@ std::vector<Command> views()
 std::vector<Option> cdcOptions()
 {
 	return {
-		required(oneOf({"status", "hosts", "targets", "zones", "instances", "changes", "set", "remove", "drain",
-				"reload"},
+		required(oneOf({"status", "hosts", "targets", "zones", "instances", "changes", "backup", "set",
+				"remove", "drain", "reload"},
 			       positional("WHAT", "What it is to tell, or to do"))),
 		oneOf({"target", "zone", "host"}, positional("KIND", "Of set and remove: the kind of record")),
 		positional("NAME", "Name of the zone, or NQN of the target or host"),
@@ -519,7 +519,7 @@ Command cdcCommand()
 		"a whole. What is set by hand holds against what configuration, registrations and other services tell, "
 		"until it is removed. A change that hides more than half of a host's targets from it needs --force. "
 		"reload reads its configuration again; drain hands its hosts over to other "
-		"instances, and ends it.",
+		"instances, and ends it. backup prints all records as JSON, which 'nvmeof-cdc move' puts back.",
 		cdcOptions(),
 		runCdc,
 		{{"who has which generation", "nvmeofctl cdc hosts"},
@@ -531,6 +531,8 @@ Command cdcCommand()
 		  "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --dry-run"},
 		 {"a port that is out of order", "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a "
 						 "192.168.10.5 --state inaccessible"},
+		 {"all records, to be put back by 'nvmeof-cdc move --from FILE.json'",
+		  "nvmeofctl cdc backup > cdc-backup.json"},
 		 {"changes as they come, for a program", "nvmeofctl cdc changes --follow --json | jq -c .change.put"}}};
 }
 

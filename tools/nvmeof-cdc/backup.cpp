@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "backup.h"
+
+#include "libctl/file.h"
+#include "wrong.h"
+
+namespace cdc {
+
+using nvmeof::Result;
+
+namespace {
+
+constexpr int backup_version = 1;
+constexpr std::size_t longest_backup = 256u << 20; // bytes
+
+template <typename T> void addRecord(Json &records, const T &record)
+{
+	records.push_back({{"key", record.key()}, {"value", record.json()}});
+}
+
+class BackupStore final : public Store {
+public:
+	BackupStore(std::string place, News news) : place_(std::move(place)), news_(std::move(news)) {}
+
+	Result<void> start(Told told) override
+	{
+		told(news_);
+		return {};
+	}
+	void write(std::vector<Change>, Done done) override { done(readOnly()); }
+	void raise(std::uint64_t, Done done) override { done(readOnly()); }
+	void join(const Instance &) override {}
+	void leave(Done done) override { done({}); }
+	StoreState state() const override { return {.engine = "backup", .place = place_, .writable = false}; }
+
+private:
+	nvmeof::Error readOnly() const { return wrong(place_ + ": a backup is not written to"); }
+
+	std::string place_;
+	News news_;
+};
+
+} // namespace
+
+Json backupJson(const Model &model, double time)
+{
+	Json records = Json::array();
+	for (const auto &[key, port] : model.targets())
+		addRecord(records, port.target);
+	for (const auto &[key, zone] : model.zones())
+		addRecord(records, zone);
+	for (const auto &[key, host] : model.hosts())
+		addRecord(records, host);
+	return {{"backup", backup_version},
+		{"generation", model.generation()},
+		{"time", time},
+		{"records", std::move(records)}};
+}
+
+Result<std::unique_ptr<Store>> openBackup(const std::filesystem::path &file)
+{
+	const Result<std::string> text = nofctl::readSmallFile(file, longest_backup);
+	if (!text)
+		return text.error();
+	const Json json = Json::parse(*text, nullptr, false);
+	const auto no = [&](const char *why) { return wrong(file.string() + ": " + why); };
+	if (!json.is_object() || !json.contains("backup") || !json.contains("records") || !json["records"].is_array())
+		return no("that is no backup, as 'nvmeofctl cdc backup' prints it");
+	if (json["backup"] != backup_version)
+		return no("that backup is of a newer version: update");
+	if (!json.contains("generation") || !json["generation"].is_number_unsigned())
+		return no("the generation is missing in it");
+	News news{.whole = true, .changes = {}, .generation = json["generation"].get<std::uint64_t>()};
+	for (const Json &record : json["records"]) {
+		if (!record.is_object() || !record.contains("key") || !record["key"].is_string() ||
+		    !record.contains("value"))
+			return no("something in it is no record");
+		news.changes.push_back({record["key"].get<std::string>(), storedText(record["value"])});
+	}
+	Model model; // what it does not take is not put back either
+	const std::vector<std::string> problems = model.apply(news);
+	if (!problems.empty())
+		return no(problems[0].c_str());
+	return std::unique_ptr<Store>(std::make_unique<BackupStore>(file.string(), std::move(news)));
+}
+
+} // namespace cdc
