@@ -20,6 +20,13 @@ Error inUse(const std::string &disk, const std::vector<User> &users)
 	return error;
 }
 
+// The book has the namespace under another identifier as well: its users stay, and so does the disk.
+bool hasOtherName(const Page &page, const Entry &entry, const Namespace &ns)
+{
+	return std::ranges::any_of(page.entries(),
+				   [&](const Entry &one) { return one.id != entry.id && one.id.names(ns); });
+}
+
 bool ofNqn(const std::vector<Controller> &controllers, std::uint32_t subsystem)
 {
 	return std::ranges::any_of(controllers, [&](const Controller &one) { return one.subsystem == subsystem; });
@@ -106,7 +113,7 @@ Result<Detached> detach(Client &client, const Entry &entry, const Places &places
 		if (!ns)
 			return ns.error();
 		Result<std::vector<User>> users = std::vector<User>();
-		if (*ns)
+		if (*ns && !hasOtherName(*page, entry, **ns))
 			users = allUsersOf(places, client, (*ns)->name);
 		if (!users)
 			return users.error();

@@ -275,6 +275,25 @@ TEST_CASE("a volume that is used stays", "[volume]")
 	CHECK(target.kernel.controllers.empty());
 }
 
+TEST_CASE("of two identifiers of one namespace either can go while the disk is used", "[volume]")
+{
+	Machine machine;
+	Target target;
+	Client client = *Client::open();
+	const Places places = machine.places();
+	const AttachOptions first = optionsOf(std::string("uuid.") + uuidText), second = optionsOf("nsid.1");
+	REQUIRE(attach(client, first, places));
+	REQUIRE(attach(client, second, places));
+	machine.write("proc/self/mountinfo", "23 1 259:1 / /data rw - ext4 /dev/nvmeof0n1 rw\n");
+	Result<Detached> one = detach(client, {nqn, first.id}, places);
+	REQUIRE(one);
+	CHECK(one->was);
+	CHECK(one->disconnected.empty());
+	Result<Detached> refused = detach(client, {nqn, second.id}, places);
+	REQUIRE_FALSE(refused);
+	CHECK(inUse(refused.error()));
+}
+
 TEST_CASE("what others have connected stays", "[volume]")
 {
 	Machine machine;
