@@ -226,5 +226,11 @@ TEST_CASE("mount options", "[csi]")
 	CHECK(refused.error().message.find("4.19") != std::string::npos);
 	CHECK(csi::mountOptions("ext4", {"nobarrier"}));
 	CHECK_FALSE(csi::mountOptions("ext4", {"a,b"}));
+	for (const char *option : {"bind", "remount", "rshared"})
+		CHECK_FALSE(csi::mountOptions("ext4", {option}));
+	options = csi::mountOptions("ext4", {"_netdev", "nofail", "data=ordered", "defaults"}); // of fstab
+	REQUIRE(options);
+	CHECK(options->flags == 0);
+	CHECK(options->data == "data=ordered");
 	CHECK_FALSE(csi::mountOptions("vfat", {}));
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "mount_options.h"
 
-#include <map>
-#include <string_view>
+#include <cstdlib>
+#include <memory>
 
+#include <libmount/libmount.h>
 #include <sys/mount.h>
 
 namespace csi {
@@ -12,18 +13,9 @@ using namespace nvmeof;
 
 namespace {
 
-struct Flag {
-	unsigned long bits;
-	bool on;
-};
-
-const std::map<std::string_view, Flag> flags{
-	{"ro", {MS_RDONLY, true}},         {"rw", {MS_RDONLY, false}},        {"nosuid", {MS_NOSUID, true}},
-	{"suid", {MS_NOSUID, false}},      {"nodev", {MS_NODEV, true}},       {"dev", {MS_NODEV, false}},
-	{"noexec", {MS_NOEXEC, true}},     {"exec", {MS_NOEXEC, false}},      {"sync", {MS_SYNCHRONOUS, true}},
-	{"noatime", {MS_NOATIME, true}},   {"atime", {MS_NOATIME, false}},    {"nodiratime", {MS_NODIRATIME, true}},
-	{"relatime", {MS_RELATIME, true}}, {"lazytime", {MS_LAZYTIME, true}}, {"defaults", {0, true}},
-};
+// They make a mount into something else than a file system on a disk, or change one that is there.
+constexpr unsigned long refusedFlags =
+	MS_REMOUNT | MS_BIND | MS_REC | MS_SHARED | MS_SLAVE | MS_PRIVATE | MS_UNBINDABLE;
 
 Error invalidError(std::string message)
 {
@@ -39,7 +31,7 @@ Result<MountOptions> mountOptions(const std::string &fileSystem, const std::vect
 {
 	if (fileSystem != "ext4" && fileSystem != "xfs")
 		return invalidError("file system '" + fileSystem + "' is neither ext4 nor xfs");
-	MountOptions result;
+	std::string all;
 	for (const std::string &option : options) {
 		if (option.empty() || option.find(',') != option.npos)
 			return invalidError("mount option '" + option + "' is not one");
@@ -48,12 +40,19 @@ Result<MountOptions> mountOptions(const std::string &fileSystem, const std::vect
 				"mount option '" + option +
 				"': xfs has not had it since Linux 4.19, and would refuse the mount; flushes "
 				"are sent where the target has a volatile write cache, and nowhere else");
-		if (auto known = flags.find(option); known != flags.end())
-			result.flags = known->second.on ? result.flags | known->second.bits
-							: result.flags & ~known->second.bits;
-		else
-			result.data += (result.data.empty() ? "" : ",") + option;
+		unsigned long flags = 0;
+		mnt_optstr_get_flags(option.c_str(), &flags, mnt_get_builtin_optmap(MNT_LINUX_MAP));
+		if (flags & refusedFlags)
+			return invalidError("mount option '" + option + "' is not one of a file system on a disk");
+		all += (all.empty() ? "" : ",") + option;
 	}
+	MountOptions result;
+	char *data = nullptr; // without what mount(8) or init alone understands: _netdev, nofail, defaults
+	if (mnt_optstr_get_flags(all.c_str(), &result.flags, mnt_get_builtin_optmap(MNT_LINUX_MAP)) != 0 ||
+	    mnt_split_optstr(all.c_str(), nullptr, nullptr, &data, 0, 0) != 0)
+		return invalidError("mount options '" + all + "' cannot be read");
+	const std::unique_ptr<char, decltype(&std::free)> owned(data, std::free);
+	result.data = data ? data : "";
 	return result;
 }
 
