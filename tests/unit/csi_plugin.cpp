@@ -198,6 +198,11 @@ TEST_CASE("volumes as texts", "[csi]")
 	CHECK(spec->attach.paths[1].address.toString() == "[fd00::1]:4421");
 	CHECK(spec->attach.paths[0].fastIoFail == std::chrono::seconds(5));
 	CHECK(spec->attach.paths[0].hdrDigest);
+	csi::Texts bare = texts;
+	bare.erase("fast-io-fail-tmo");
+	CHECK(csi::parseVolume(bare)->attach.paths[0].fastIoFail == csi::defaultFastIoFail);
+	bare["fast-io-fail-tmo"] = "-1";
+	CHECK(csi::parseVolume(bare)->attach.paths[0].fastIoFail < std::chrono::seconds(0));
 	CHECK(spec->attach.settings.fencing.has_value());
 	CHECK(spec->mkfsOptions == std::vector<std::string>{"-E", "nodiscard"});
 	for (const auto &[name, value] : csi::Texts{{"nsid", "1"},

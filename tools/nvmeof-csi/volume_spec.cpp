@@ -128,6 +128,7 @@ Result<std::vector<ConnectOptions>> Reader::paths()
 	Result<ConnectSettings> how = settings();
 	if (!how)
 		return how.error();
+	common.fastIoFail = defaultFastIoFail;
 	how->apply(common);
 	const std::string port = take("port", defaultPort);
 	std::vector<ConnectOptions> paths;

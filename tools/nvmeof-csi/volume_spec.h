@@ -2,6 +2,7 @@
 // A volume as StorageClass parameters and the attributes of a PersistentVolume describe it: texts by name.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "libctl/volume/volume.h"
 
 namespace csi {
+
+// I/O fails so long after the last path was lost, if "fast-io-fail-tmo" says nothing else: unmounting ends some time.
+inline constexpr std::chrono::seconds defaultFastIoFail(60);
 
 using Texts = std::map<std::string, std::string>;
 
