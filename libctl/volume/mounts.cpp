@@ -1,51 +1,133 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "mounts.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fcntl.h>
 #include <fstream>
-#include <sstream>
+#include <memory>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+#include <libmount/libmount.h>
 
 namespace nofctl::volume {
 
+using namespace nvmeof;
+
 namespace {
 
-// Blanks and the like stand as \040
-std::string unescaped(const std::string &text)
+std::string text(const char *given)
 {
-	std::string plain;
-	for (std::size_t i = 0; i < text.size(); i++)
-		if (text[i] == '\\' && i + 3 < text.size()) {
-			plain += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
-			i += 3;
-		} else {
-			plain += text[i];
-		}
-	return plain;
+	return given ? given : "";
 }
 
-// ID, parent, major:minor, root, mount point, options, optional fields up to "-", type, source
-Mount parsed(const std::string &line)
+bool hasOption(const char *options, const char *name)
 {
-	std::istringstream words(line);
-	std::string id, parent, word;
-	Mount mount;
-	words >> id >> parent >> mount.number >> mount.root >> mount.point >> mount.options;
-	while (words >> word && word != "-")
-		;
-	words >> mount.type >> mount.source;
-	mount.point = unescaped(mount.point);
-	mount.source = unescaped(mount.source);
-	return mount;
+	return options && mnt_optstr_get_option(options, name, nullptr, nullptr) == 0;
 }
+
+Mount mountOf(libmnt_fs *fs)
+{
+	return {mnt_fs_get_id(fs),
+		mnt_fs_get_parent_id(fs),
+		mnt_fs_get_devno(fs),
+		text(mnt_fs_get_root(fs)),
+		text(mnt_fs_get_target(fs)),
+		text(mnt_fs_get_fstype(fs)),
+		text(mnt_fs_get_source(fs)),
+		hasOption(mnt_fs_get_vfs_options(fs), "ro") || hasOption(mnt_fs_get_fs_options(fs), "ro")};
+}
+
+// The directory that a mount covers, within its own file system
+std::pair<dev_t, std::string> coveredBy(const std::vector<Mount> &all, const Mount &mount)
+{
+	auto parent = std::ranges::find(all, mount.parent, &Mount::id);
+	if (parent == all.end())
+		return {0, mount.point};
+	const auto below = std::filesystem::path(mount.point).lexically_relative(parent->point);
+	return {parent->device, (std::filesystem::path(parent->root) / below).lexically_normal()};
+}
+
+// A descriptor of a path alone: opening it asks the file system nothing.
+class PathHandle {
+public:
+	explicit PathHandle(const std::string &path) : fd_(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)) {}
+	~PathHandle()
+	{
+		if (fd_ >= 0)
+			::close(fd_);
+	}
+	PathHandle(const PathHandle &) = delete;
+	PathHandle &operator=(const PathHandle &) = delete;
+
+	explicit operator bool() const { return fd_ >= 0; }
+	std::string name() const
+	{
+		std::error_code error;
+		return std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd_), error);
+	}
+	int mountId() const
+	{
+		std::ifstream lines(fmt::format("/proc/self/fdinfo/{}", fd_));
+		int id = -1;
+		for (std::string word; lines >> word;)
+			if (word == "mnt_id:")
+				lines >> id;
+		return id;
+	}
+
+private:
+	int fd_;
+};
 
 } // namespace
 
 std::vector<Mount> mountsOf(const Places &places)
 {
 	std::vector<Mount> all;
-	std::ifstream lines(places.proc / "self/mountinfo");
-	for (std::string line; std::getline(lines, line);)
-		all.push_back(parsed(line));
+	const std::unique_ptr<libmnt_table, decltype(&mnt_unref_table)> table(
+		mnt_new_table_from_file((places.proc / "self/mountinfo").c_str()), mnt_unref_table);
+	const std::unique_ptr<libmnt_iter, decltype(&mnt_free_iter)> at(mnt_new_iter(MNT_ITER_FORWARD), mnt_free_iter);
+	if (table && at)
+		for (libmnt_fs *fs = nullptr; mnt_table_next_fs(table.get(), at.get(), &fs) == 0;)
+			all.push_back(mountOf(fs));
 	return all;
+}
+
+Result<std::optional<Mount>> mountAt(const Places &places, const std::string &path)
+{
+	const PathHandle handle(path);
+	if (!handle && (errno == ENOENT || errno == ENOTDIR))
+		return std::optional<Mount>();
+	if (!handle)
+		return errorFromErrno(errno, path + ": " + std::strerror(errno));
+	const std::vector<Mount> all = mountsOf(places);
+	auto found = std::ranges::find(all, handle.mountId(), &Mount::id);
+	const bool root = found != all.end() && found->point == handle.name(); // else something below a mount point
+	return root ? std::optional(*found) : std::nullopt;
+}
+
+std::vector<std::string> copiesOf(const std::vector<Mount> &all, const std::string &point)
+{
+	std::vector<std::string> copies{point};
+	auto found = std::ranges::find(all.rbegin(), all.rend(), point, &Mount::point);
+	if (found == all.rend())
+		return copies;
+	const auto covered = coveredBy(all, *found);
+	for (const Mount &other : all)
+		if (other.point != point && coveredBy(all, other) == covered)
+			copies.push_back(other.point);
+	return copies;
+}
+
+std::string canonicalPath(const std::string &path)
+{
+	const PathHandle handle(path);
+	return handle ? handle.name() : path;
 }
 
 } // namespace nofctl::volume

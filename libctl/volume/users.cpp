@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <set>
+#include <sys/sysmacros.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -73,7 +74,8 @@ void findMounts(const Places &places, const Family &family, std::vector<User> &u
 	for (const Mount &mount : mountsOf(places)) {
 		auto isNode = [&](const std::string &name) { return mount.source == "/dev/" + name; };
 		auto isRoot = [&](const std::string &name) { return mount.root == "/" + name; };
-		if (family.numbers.contains(mount.number) || std::ranges::any_of(family.names, isNode))
+		const std::string number = fmt::format("{}:{}", major(mount.device), minor(mount.device));
+		if (family.numbers.contains(number) || std::ranges::any_of(family.names, isNode))
 			users.push_back({"mount", mount.point});
 		else if (mount.type == "devtmpfs" && std::ranges::any_of(family.names, isRoot))
 			users.push_back({"bind", mount.point});

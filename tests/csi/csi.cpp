@@ -53,6 +53,12 @@ struct Node : Multi {
 		fs::remove("/run/nvmeof/csi.sock");
 		start();
 	}
+	// The same plugin, by another name of the volume, path of kubelet's folder, or description of the volume
+	sanity::Player another(const std::string &place, const sanity::Texts &context,
+			       const std::string &name = "pvc-1")
+	{
+		return {*plugin, sanity::Stage{context, context, place, size}, name};
+	}
 	std::size_t controllers() { return host.client().controllers()->size(); }
 
 	std::optional<Background> program;
@@ -105,6 +111,122 @@ TEST_CASE("data outlive pods, the plugin and a lost path", "[csi]")
 	CHECK(run("touch " + node.player->target() + "/new").status != 0);
 	CHECK(node.player->unpublish() == grpc::StatusCode::OK);
 	CHECK(node.player->unstage() == grpc::StatusCode::OK);
+}
+
+TEST_CASE("kubelet's folder behind a symbolic link", "[csi]")
+{
+	Node node;
+	must("mkdir -p /run/kubelet && ln -sfn /run/kubelet /run/linked");
+	auto player = node.another("/run/linked", node.volume(1));
+	const auto capability = sanity::mountCapability();
+	for (int twice = 0; twice < 2; twice++) {
+		CHECK(player.stage(capability) == grpc::StatusCode::OK);
+		CHECK(player.publish(capability) == grpc::StatusCode::OK);
+	}
+	CHECK(run("grep -c /run/kubelet /proc/self/mountinfo").text.find("2") == 0);
+	CHECK(player.unstage() == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(player.unpublish() == grpc::StatusCode::OK);
+	CHECK_FALSE(fs::exists(player.target()));
+	CHECK(node.player->publish(capability) == grpc::StatusCode::OK); // by the path itself
+	CHECK(player.unpublish() == grpc::StatusCode::OK);
+	CHECK(player.unstage() == grpc::StatusCode::OK);
+	CHECK(run("grep /run/kubelet /proc/self/mountinfo").status != 0);
+	CHECK(node.controllers() == 0);
+}
+
+TEST_CASE("a volume without a record, and one that two names have", "[csi]")
+{
+	Node node;
+	auto &player = *node.player;
+	const auto capability = sanity::mountCapability();
+	REQUIRE(player.stage(capability) == grpc::StatusCode::OK);
+	fs::remove_all("/run/nvmeof/csi/staged");
+	CHECK(player.unstage() == grpc::StatusCode::OK);
+	CHECK(run("grep /run/kubelet /proc/self/mountinfo").status != 0);
+	CHECK(node.controllers() == 0);
+
+	sanity::Texts byNsid = node.volume(1);
+	byNsid.erase("uuid");
+	byNsid["nsid"] = "1";
+	for (const sanity::Texts &context : {byNsid, node.volume(1)}) {
+		auto second = node.another("/run/kubelet/second", context, "pvc-2");
+		CHECK(player.stage(capability) == grpc::StatusCode::OK);
+		CHECK(second.stage(capability) == grpc::StatusCode::OK);
+		CHECK(second.publish(capability) == grpc::StatusCode::OK);
+		CHECK(player.unstage() == grpc::StatusCode::OK);
+		must("echo more > " + second.target() + "/file && sync");
+		CHECK(second.unpublish() == grpc::StatusCode::OK);
+		CHECK(second.unstage() == grpc::StatusCode::OK);
+		CHECK(node.controllers() == 0);
+		must("nvmeofctl volume list | grep 'no volume is attached'");
+	}
+}
+
+TEST_CASE("a stage that fails may be corrected", "[csi]")
+{
+	Node node;
+	auto wrong = sanity::mountCapability(), right = wrong;
+	wrong.mutable_mount()->add_mount_flags("data=nonsense");
+	CHECK(node.player->stage(wrong) == grpc::StatusCode::INTERNAL);
+	CHECK(node.controllers() == 0);
+	CHECK(node.player->stage(right) == grpc::StatusCode::OK);
+	CHECK(node.player->unstage() == grpc::StatusCode::OK);
+}
+
+TEST_CASE("volumes that are only to be read", "[csi]")
+{
+	Node node;
+	auto &player = *node.player;
+	const auto block = sanity::blockCapability();
+	REQUIRE(player.stage(block) == grpc::StatusCode::OK);
+	REQUIRE(player.publish(block, "target", true) == grpc::StatusCode::OK);
+	CHECK(run("dd if=/dev/zero of=" + player.target() + " bs=4k count=1 oflag=direct conv=notrunc").status != 0);
+	CHECK(run("dd if=/dev/zero of=" + player.target() + " bs=4k count=1 conv=notrunc,fsync").status != 0);
+	must("dd of=/dev/null if=" + player.target() + " bs=4k count=1");
+	CHECK(player.unpublish() == grpc::StatusCode::OK);
+	REQUIRE(player.publish(block) == grpc::StatusCode::OK);
+	must("dd if=/dev/zero of=" + player.target() + " bs=4k count=1 conv=notrunc,fsync");
+	CHECK(player.unpublish() == grpc::StatusCode::OK);
+	CHECK(player.unstage() == grpc::StatusCode::OK);
+
+	const auto writer = sanity::mountCapability();
+	REQUIRE(player.stage(writer) == grpc::StatusCode::OK); // makes the file system
+	REQUIRE(player.unstage() == grpc::StatusCode::OK);
+	auto reader = writer;
+	reader.mutable_mount()->add_mount_flags("ro");
+	REQUIRE(player.stage(reader) == grpc::StatusCode::OK);
+	CHECK(player.publish(reader) == grpc::StatusCode::OK);
+	CHECK(player.publish(reader) == grpc::StatusCode::OK);
+	CHECK(player.unpublish() == grpc::StatusCode::OK);
+	CHECK(player.unstage() == grpc::StatusCode::OK);
+}
+
+TEST_CASE("a dead target: pods and volumes go in bounded time", "[csi]")
+{
+	const bool fails = GENERATE(true, false); // I/O fails, or waits as long as it takes
+	Node node;
+	sanity::Texts context = node.volume(1);
+	context["fast-io-fail-tmo"] = fails ? "3" : "-1";
+	auto player = node.another(folder, context);
+	const auto capability = sanity::mountCapability();
+	REQUIRE(player.stage(capability) == grpc::StatusCode::OK);
+	REQUIRE(player.publish(capability) == grpc::StatusCode::OK);
+	must("sync; echo lost > " + player.target() + "/file");
+	Background user("exec sleep 600 < " + player.target() + "/file");
+	node.lane(0).close();
+	node.lane(1).close();
+	REQUIRE(eventually([&] { return take(node.host.client().namespaces())[0].usablePaths == 0; }, 20s));
+	CHECK(player.unpublish() == grpc::StatusCode::OK); // although it is used
+	CHECK_FALSE(fs::exists(player.target()));
+	user.stop();
+	Stopwatch watch;
+	const auto code = player.unstage();
+	CHECK(watch.elapsed() < slowly(45s));
+	CHECK(code == (fails ? grpc::StatusCode::OK : grpc::StatusCode::DEADLINE_EXCEEDED));
+	node.lane(0).open();
+	node.lane(1).open();
+	CHECK(eventually([&] { return player.unstage() == grpc::StatusCode::OK; }, 60s));
+	CHECK(node.controllers() == 0);
 }
 
 TEST_CASE("a block volume is the disk itself, and a disk with data is not formatted", "[csi]")

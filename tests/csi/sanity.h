@@ -73,7 +73,10 @@ inline v1::VolumeCapability blockCapability(Mode::Mode mode = Mode::SINGLE_NODE_
 
 class Player {
 public:
-	Player(Plugin &plugin, Stage stage) : plugin_(plugin), stage_(std::move(stage)) {}
+	Player(Plugin &plugin, Stage stage, std::string name = "pvc-1")
+		: volume(std::move(name)), plugin_(plugin), stage_(std::move(stage))
+	{
+	}
 
 	std::string staging() const { return stage_.folder + "/staging"; }
 	std::string target(const std::string &name = "target") const { return stage_.folder + "/pods/" + name; }
@@ -152,7 +155,7 @@ public:
 	void controller();
 	void nodeInfo(const std::string &node);
 
-	const std::string volume = "pvc-1";
+	const std::string volume;
 
 private:
 	Plugin &plugin_;
@@ -178,6 +181,7 @@ inline void Player::nodeInfo(const std::string &node)
 	v1::NodeGetInfoResponse info;
 	CHECK(call(*plugin_.node, &v1::Node::Stub::NodeGetInfo, {}, &info) == StatusCode::OK);
 	CHECK(info.node_id() == node);
+	CHECK_FALSE(info.accessible_topology().segments().empty()); // the plugin says that it has topology
 	v1::NodeGetCapabilitiesResponse capabilities;
 	CHECK(call(*plugin_.node, &v1::Node::Stub::NodeGetCapabilities, {}, &capabilities) == StatusCode::OK);
 	CHECK(capabilities.capabilities_size() == 4);
@@ -270,11 +274,13 @@ inline void Player::mountedVolume()
 	CHECK(expand(static_cast<std::int64_t>(stage_.size), &size) == StatusCode::OK);
 	CHECK(size.capacity_bytes() == static_cast<std::int64_t>(stage_.size));
 	CHECK(expand(static_cast<std::int64_t>(stage_.size) + 1) == StatusCode::OUT_OF_RANGE);
-	CHECK(unstage() != StatusCode::OK); // it is published
+	CHECK(unstage() == StatusCode::FAILED_PRECONDITION);   // it is published
+	CHECK(publish(capability, "third") == StatusCode::OK); // and still staged
+	CHECK(unpublish("third") == StatusCode::OK);
 	CHECK(unpublish("second") == StatusCode::OK);
 	CHECK(unpublish() == StatusCode::OK);
 	CHECK(unpublish() == StatusCode::OK);
-	CHECK(stage(capability) == StatusCode::OK); // whatever the failed unstage has undone
+	CHECK(stage(capability) == StatusCode::OK);
 	CHECK(unstage() == StatusCode::OK);
 	CHECK(unstage() == StatusCode::OK);
 	CHECK(publish(capability) == StatusCode::NOT_FOUND);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <mutex>
 
 #include <sys/mount.h>
@@ -33,14 +34,15 @@ public:
 		attaches++;
 		if (!options.id.names(ns()))
 			return errorFromErrno(ENOENT, "no such namespace");
+		already = attached;
 		attached = true;
-		return volume::Attached{{testNqn, options.id}, {}, ns(), {}, {}, false};
+		return volume::Attached{{testNqn, options.id}, {}, ns(), {}, {}, already};
 	}
 	Result<volume::Detached> detach(const volume::Entry &) override
 	{
-		for (const csi::Mounted &one : mounted)
-			if (one.source == "/dev/nvmeof0n1")
-				return errorFromErrno(EBUSY, "in use");
+		detaches++;
+		if (!usersOf("nvmeof0n1", "").empty())
+			return errorFromErrno(EBUSY, "in use");
 		attached = false;
 		return volume::Detached{};
 	}
@@ -57,43 +59,81 @@ public:
 		return {};
 	}
 	Result<void> grow(const std::string &, const std::string &) override { return {}; }
-	std::vector<csi::Mounted> mounts() override { return mounted; }
+	std::vector<volume::User> usersOf(const std::string &, const std::string &except) override
+	{
+		std::vector<volume::User> users;
+		for (const csi::Mounted &one : mounted)
+			if (one.device == "/dev/nvmeof0n1" && one.target != except)
+				users.push_back({"mount", one.target});
+		return users;
+	}
+	Result<std::vector<volume::Entry>> entriesOf(const std::string &disk) override
+	{
+		if (!attached || disk != "nvmeof0n1")
+			return std::vector<volume::Entry>();
+		return std::vector<volume::Entry>{{testNqn, *volume::VolumeId::parse("nsid.1")}};
+	}
+	Result<bool> isReadOnly(const std::string &) override { return readOnly; }
+	Result<void> setReadOnly(const std::string &, bool on) override
+	{
+		readOnly = on;
+		return {};
+	}
+	Result<std::optional<csi::Mounted>> mountedAt(const std::string &target) override
+	{
+		std::optional<csi::Mounted> found;
+		for (const csi::Mounted &one : mounted)
+			if (one.target == canonical(target))
+				found = one;
+		return found;
+	}
+	std::string canonical(const std::string &path) override
+	{
+		const std::size_t at = path.find("/link/"); // leads to /folder/
+		return at == path.npos ? path : path.substr(0, at) + "/folder/" + path.substr(at + 6);
+	}
 	Result<void> mount(const std::string &device, const std::string &target, const std::string &,
 			   const csi::MountOptions &options) override
 	{
 		if (failMount)
 			return errorFromErrno(EIO, "the disk is broken");
-		mounted.push_back({device, target, (options.flags & MS_RDONLY) != 0});
+		mounted.push_back({device, canonical(target), (options.flags & MS_RDONLY) != 0});
 		return {};
 	}
-	Result<void> bind(const std::string &, const std::string &target, bool readOnly) override
+	Result<void> bind(const std::string &from, const std::string &target, bool only) override
 	{
-		mounted.push_back({"/dev/nvmeof0n1", target, readOnly});
+		Result<std::optional<csi::Mounted>> source = mountedAt(from);
+		mounted.push_back({"/dev/nvmeof0n1", canonical(target), only || (*source && (*source)->readOnly)});
 		return {};
 	}
-	Result<void> unmount(const std::string &target, bool) override
+	Result<void> unmount(const std::string &target, bool, csi::Unmount how) override
 	{
-		std::erase_if(mounted, [&](const csi::Mounted &one) { return one.target == target; });
+		lazy = how == csi::Unmount::lazily;
+		std::erase_if(mounted, [&](const csi::Mounted &one) { return one.target == canonical(target); });
 		return {};
 	}
 	Result<csi::Usage> usage(const std::string &) override { return csi::Usage{1000, 400, 100, 90}; }
-	bool exists(const std::string &path) override { return mountedAt(path).has_value(); }
-	bool reaches(const Address &address) override { return address.traddr == "10.0.0.1"; }
+	bool exists(const std::string &path) override { return mountedAt(path)->has_value(); }
+	csi::Reach reaches(const Address &address) override { return reach[address.traddr]; }
 
-	static Namespace ns()
+	Namespace ns() const
 	{
 		Namespace ns;
 		ns.name = "nvmeof0n1";
 		ns.nsid = 1;
 		ns.size = size;
-		ns.usablePaths = ns.livePaths = 1;
+		ns.usablePaths = ns.livePaths = paths;
 		ns.expectedPaths = 2;
 		return ns;
 	}
 
 	bool module = true, attached = false, failMount = false;
-	int attaches = 0, formats = 0;
+	bool already = false, readOnly = false, lazy = false;
+	int attaches = 0, detaches = 0, formats = 0;
+	std::uint32_t paths = 1;
 	std::string content;
+	std::map<std::string, csi::Reach> reach{
+		{"10.0.0.1", csi::Reach::yes}, {"10.0.0.2", csi::Reach::no}, {"10.0.0.3", csi::Reach::unknown}};
 	std::vector<csi::Mounted> mounted;
 };
 
@@ -104,7 +144,10 @@ struct Served {
 	csi::ControllerService controller{scratch.path() / "created"};
 	csi::NodeService node{
 		machine,
-		{"node1", scratch.path() / "staged", {{"near", {"10.0.0.1", "8009"}}, {"far", {"10.0.0.2", "8009"}}}}};
+		{"node1",
+		 scratch.path() / "staged",
+		 scratch.path() / "reached",
+		 {{"near", Address{"10.0.0.1", "8009"}}, {"far", Address{"10.0.0.2", "8009"}}, {"said", {}}}}};
 	const std::string endpoint = "unix://" + (scratch.path() / "csi.sock").string();
 	std::unique_ptr<grpc::Server> server = [this] {
 		grpc::ServerBuilder builder;
@@ -144,8 +187,9 @@ TEST_CASE("a node tells which services it reaches, and whether its module is the
 	sanity::v1::NodeGetInfoResponse info;
 	REQUIRE(sanity::call(*served.plugin.node, &sanity::v1::Node::Stub::NodeGetInfo, {}, &info) ==
 		grpc::StatusCode::OK);
-	CHECK(info.accessible_topology().segments().size() == 1);
-	CHECK(info.accessible_topology().segments().at("csi.nvmeof/service-near") == "true");
+	CHECK(info.accessible_topology().segments().size() == 3);
+	for (const char *key : {"csi.nvmeof/node", "csi.nvmeof/service-near", "csi.nvmeof/service-said"})
+		CHECK(info.accessible_topology().segments().at(key) == "true");
 	served.machine.module = false;
 	CHECK(sanity::call(*served.plugin.identity, &sanity::v1::Identity::Stub::Probe, {}) ==
 	      grpc::StatusCode::FAILED_PRECONDITION);
@@ -165,19 +209,190 @@ TEST_CASE("what is on a disk stays", "[csi]")
 	CHECK(served.machine.formats == 0);
 }
 
-TEST_CASE("a stage that fails in the middle is undone by an unstage, also of a plugin started anew", "[csi]")
+TEST_CASE("a stage that fails leaves nothing, and may be corrected", "[csi]")
 {
 	Served served;
 	served.machine.failMount = true;
 	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::INTERNAL);
-	CHECK(served.machine.attached);
-	csi::NodeService again(served.machine, {"node1", served.scratch.path() / "staged", {}});
-	sanity::v1::NodeUnstageVolumeRequest request;
-	sanity::v1::NodeUnstageVolumeResponse response;
-	request.set_volume_id(served.player.volume);
-	request.set_staging_target_path(served.player.staging());
-	CHECK(again.NodeUnstageVolume(nullptr, &request, &response).ok());
 	CHECK_FALSE(served.machine.attached);
+	CHECK(served.player.publish(sanity::mountCapability()) == grpc::StatusCode::NOT_FOUND);
+	served.machine.failMount = false;
+	auto corrected = sanity::mountCapability();
+	corrected.mutable_mount()->add_mount_flags("noatime");
+	CHECK(served.player.stage(corrected) == grpc::StatusCode::OK);
+	served.machine.failMount = true; // what is staged stays when it is asked for again in vain
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::ALREADY_EXISTS);
+	CHECK(served.machine.attached);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	served.machine.attached = true; // by an administrator
+	CHECK(served.player.stage(corrected) == grpc::StatusCode::INTERNAL);
+	CHECK(served.machine.attached);
+}
+
+TEST_CASE("a stage that a crash has cut off is undone by an unstage or another stage", "[csi]")
+{
+	Served served;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	const csi::Staged cut{{{"nqn", testNqn}, {"nsid", "1"}, {"addresses", "10.0.0.1"}},
+			      served.player.staging(),
+			      "xfs",
+			      {},
+			      static_cast<int>(sanity::Mode::SINGLE_NODE_WRITER),
+			      false};
+	for (bool another : {false, true}) {
+		CAPTURE(another);
+		REQUIRE(records.add(served.player.volume, cut));
+		served.machine.attached = true;
+		served.machine.mounted = {{"/dev/nvmeof0n1", served.player.staging(), false}};
+		if (another)
+			CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		CHECK_FALSE(served.machine.attached);
+		CHECK(served.machine.mounted.empty());
+	}
+	CHECK(served.machine.content == "ext4");
+}
+
+TEST_CASE("a volume whose record is lost is unstaged by what is mounted", "[csi]")
+{
+	Served served;
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	std::filesystem::remove_all(served.scratch.path() / "staged");
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.empty());
+	CHECK_FALSE(served.machine.attached);
+	served.machine.mounted = {{"/dev/sda1", served.player.staging(), false}};
+	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // it is no volume
+	CHECK(served.machine.mounted.size() == 1);
+}
+
+TEST_CASE("an unstage while the volume is published changes nothing", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::mountCapability();
+	REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+	REQUIRE(served.player.publish(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.mounted.size() == 2);
+	CHECK(served.machine.detaches == 0);
+	CHECK(served.player.publish(capability, "second") == grpc::StatusCode::OK);
+}
+
+TEST_CASE("paths through symbolic links are the same paths", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::mountCapability();
+	auto stage = served.player.stageRequest(capability);
+	stage.set_staging_target_path("/link/staging");
+	CHECK(served.player.stage(stage) == grpc::StatusCode::OK);
+	CHECK(served.player.stage(stage) == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.size() == 1);
+	stage.set_staging_target_path("/folder/staging");
+	CHECK(served.player.stage(stage) == grpc::StatusCode::OK);
+	auto publish = served.player.publishRequest(capability, "target");
+	publish.set_staging_target_path("/folder/staging");
+	publish.set_target_path("/link/pod");
+	CHECK(served.player.publish(publish) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(publish) == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.size() == 2);
+}
+
+TEST_CASE("two volumes that are one namespace: the last that is unstaged detaches it", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::mountCapability();
+	for (int again = 0; again < 2; again++) {
+		auto second = served.player.stageRequest(capability);
+		second.set_volume_id("pvc-2");
+		second.set_staging_target_path(served.player.staging() + "-2");
+		CHECK(served.player.stage(capability) == grpc::StatusCode::OK);
+		CHECK(served.player.stage(second) == grpc::StatusCode::OK);
+		sanity::v1::NodeUnstageVolumeRequest request;
+		request.set_volume_id("pvc-2");
+		request.set_staging_target_path(second.staging_target_path());
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		CHECK(served.machine.attached);
+		CHECK(served.machine.mounted.size() == 1);
+		CHECK(sanity::call(*served.plugin.node, &sanity::v1::Node::Stub::NodeUnstageVolume, request) ==
+		      grpc::StatusCode::OK);
+		CHECK_FALSE(served.machine.attached);
+		CHECK(served.machine.mounted.empty());
+	}
+}
+
+TEST_CASE("a block volume that is only to be read is read-only itself", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::blockCapability();
+	REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability, "target", true) == grpc::StatusCode::OK);
+	CHECK(served.machine.readOnly);
+	CHECK(served.player.publish(capability, "target", true) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability, "second") == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.readOnly);
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability, "second") == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.readOnly);
+	CHECK(served.player.publish(capability, "target", true) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.player.unpublish("second") == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability, "target", true) == grpc::StatusCode::OK);
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.readOnly);
+}
+
+TEST_CASE("a volume that is staged read-only is published again and again", "[csi]")
+{
+	Served served;
+	served.machine.content = "ext4";
+	auto capability = sanity::mountCapability();
+	capability.mutable_mount()->add_mount_flags("ro");
+	REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
+}
+
+TEST_CASE("a service that was reached once counts as reached while nothing answers", "[csi]")
+{
+	Served served;
+	auto has = [&](const char *name) {
+		sanity::v1::NodeGetInfoResponse info;
+		REQUIRE(sanity::call(*served.plugin.node, &sanity::v1::Node::Stub::NodeGetInfo, {}, &info) ==
+			grpc::StatusCode::OK);
+		return info.accessible_topology().segments().contains(std::string("csi.nvmeof/service-") + name);
+	};
+	served.machine.reach["10.0.0.1"] = csi::Reach::unknown;
+	CHECK_FALSE(has("near"));
+	served.machine.reach["10.0.0.1"] = csi::Reach::yes;
+	CHECK(has("near"));
+	served.machine.reach["10.0.0.1"] = csi::Reach::unknown;
+	CHECK(has("near"));
+	CHECK_FALSE(has("far"));
+	csi::NodeService moved(served.machine, {"node1",
+						served.scratch.path() / "staged",
+						served.scratch.path() / "reached",
+						{{"near", Address{"10.0.0.3", "8009"}}}});
+	sanity::v1::NodeGetInfoResponse info;
+	REQUIRE(moved.NodeGetInfo(nullptr, nullptr, &info).ok());
+	CHECK_FALSE(info.accessible_topology().segments().contains("csi.nvmeof/service-near"));
+	served.machine.reach["10.0.0.1"] = csi::Reach::no;
+	CHECK_FALSE(has("near"));
+	served.machine.reach["10.0.0.1"] = csi::Reach::unknown;
+	CHECK_FALSE(has("near"));
+}
+
+TEST_CASE("what a dead disk has mounted goes even if it is used", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::mountCapability();
+	REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+	REQUIRE(served.player.publish(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.lazy);
+	REQUIRE(served.player.publish(capability) == grpc::StatusCode::OK);
+	served.machine.paths = 0;
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK(served.machine.lazy);
 }
 
 TEST_CASE("volumes as texts", "[csi]")

@@ -3,11 +3,13 @@
 #include <catch2/catch.hpp>
 
 #include <cerrno>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "ctl_kernel.h"
 #include "ctl_scratch.h"
 #include "libctl/volume/grpc_code.h"
+#include "libctl/volume/mounts.h"
 #include "libctl/volume/udev_entry.h"
 #include "libctl/volume/volume.h"
 
@@ -187,6 +189,27 @@ TEST_CASE("users of a disk", "[volume]")
 					 {"swap", "/dev/nvmeof0n1p1"}, {"program", "fio, process 12"}};
 	CHECK(usersOf(machine.places(), "nvmeof0n1") == expected);
 	CHECK(toString(expected).find("mounted on /data set; mounted on /pool; given to a container at") == 0);
+}
+
+TEST_CASE("mounts, and their copies by propagation", "[volume]")
+{
+	Machine machine;
+	machine.write("proc/self/mountinfo",
+		      "22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n"
+		      "23 22 8:1 /data/kubelet /var/lib/kubelet rw shared:1 - ext4 /dev/sda1 rw\n"
+		      "24 23 259:1 / /var/lib/kubelet/x rw shared:2 - xfs /dev/nvmeof0n1 ro\n"
+		      "25 22 259:1 / /data/kubelet/x ro shared:2 - xfs /dev/nvmeof0n1 rw\n"
+		      "26 23 259:1 / /var/lib/kubelet/pods/y rw shared:2 - xfs /dev/nvmeof0n1 rw\n");
+	const std::vector<Mount> all = mountsOf(machine.places());
+	REQUIRE(all.size() == 5);
+	CHECK(all[2].point == "/var/lib/kubelet/x");
+	CHECK(all[2].device == makedev(259, 1));
+	CHECK(all[2].readOnly);
+	CHECK(all[3].readOnly);
+	CHECK_FALSE(all[4].readOnly);
+	CHECK(copiesOf(all, "/data/kubelet/x") == std::vector<std::string>{"/data/kubelet/x", "/var/lib/kubelet/x"});
+	CHECK(copiesOf(all, "/var/lib/kubelet/pods/y").size() == 1);
+	CHECK(copiesOf(all, "/elsewhere").size() == 1);
 }
 
 TEST_CASE("the book outlives who wrote it, and one at a time writes", "[volume]")

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "local_machine.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <netdb.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <thread>
 #include <unistd.h>
 
 #include <blkid.h>
+#include <fmt/format.h>
 
 #include "libctl/volume/mounts.h"
 #include "program.h"
@@ -52,16 +59,51 @@ Result<void> makeFile(const fs::path &file)
 	return {};
 }
 
-} // namespace
+class Descriptor {
+public:
+	explicit Descriptor(const std::string &device) : fd_(::open(device.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC))
+	{
+	}
+	~Descriptor()
+	{
+		if (fd_ >= 0)
+			::close(fd_);
+	}
+	Descriptor(const Descriptor &) = delete;
+	Descriptor &operator=(const Descriptor &) = delete;
 
-std::optional<Mounted> Machine::mountedAt(const std::string &target)
+	explicit operator bool() const { return fd_ >= 0; }
+	int fd() const { return fd_; }
+
+private:
+	int fd_;
+};
+
+// The name of a block device; empty for a number of none.
+std::string diskOf(const volume::Places &places, dev_t device)
 {
-	std::optional<Mounted> found;
-	for (const Mounted &one : mounts())
-		if (one.target == target)
-			found = one;
-	return found;
+	std::error_code error;
+	const fs::path link = places.sys / "dev/block" / fmt::format("{}:{}", major(device), minor(device));
+	return fs::read_symlink(link, error).filename();
 }
+
+constexpr std::chrono::seconds unmountLimit(30); // an orchestrator's call ends after two minutes, as a rule
+
+/*
+ * An errno, or 0. The kernel takes the mount away and then writes back the data of a file system that has no other
+ * mount, which nothing can interrupt. That goes on in a thread of its own after ETIMEDOUT.
+ */
+int unmountWithin(std::chrono::seconds limit, const std::string &target, int flags)
+{
+	auto result = std::make_shared<std::promise<int>>();
+	std::future<int> done = result->get_future();
+	std::thread([result, target, flags] {
+		result->set_value(::umount2(target.c_str(), flags) == 0 ? 0 : errno);
+	}).detach();
+	return done.wait_for(limit) == std::future_status::ready ? done.get() : ETIMEDOUT;
+}
+
+} // namespace
 
 Result<void> LocalMachine::ready()
 {
@@ -126,16 +168,68 @@ Result<void> LocalMachine::grow(const std::string &device, const std::string &mo
 	return runProgram({"xfs_growfs", mount});
 }
 
-// A node that is bound has devtmpfs as its source, and its name as the root of the mount.
-std::vector<Mounted> LocalMachine::mounts()
+std::vector<volume::User> LocalMachine::usersOf(const std::string &disk, const std::string &except)
 {
-	std::vector<Mounted> all;
-	for (const volume::Mount &one : volume::mountsOf(places_)) {
-		const bool node = one.type == "devtmpfs" && one.root != "/";
-		const bool readOnly = one.options == "ro" || one.options.starts_with("ro,");
-		all.push_back({node ? "/dev" + one.root : one.source, one.point, readOnly});
-	}
-	return all;
+	const std::vector<std::string> excepted = volume::copiesOf(volume::mountsOf(places_), except);
+	std::vector<volume::User> users = volume::usersOf(places_, disk);
+	std::erase_if(users, [&](const volume::User &user) {
+		return user.kind == "program" ||
+		       (user.kind == "mount" && std::ranges::find(excepted, user.what) != excepted.end());
+	});
+	return users;
+}
+
+Result<std::vector<volume::Entry>> LocalMachine::entriesOf(const std::string &disk)
+{
+	Result<Client> client = Client::open();
+	if (!client)
+		return client.error();
+	Result<std::vector<volume::Listed>> all = volume::list(*client, places_);
+	if (!all)
+		return all.error();
+	std::vector<volume::Entry> entries;
+	for (const volume::Listed &one : *all)
+		if (one.ns && one.ns->name == disk)
+			entries.push_back(one.entry);
+	return entries;
+}
+
+Result<bool> LocalMachine::isReadOnly(const std::string &device)
+{
+	const Descriptor node(device);
+	int on = 0;
+	if (!node || ::ioctl(node.fd(), BLKROGET, &on) != 0)
+		return failure(device, errno);
+	return on != 0;
+}
+
+Result<void> LocalMachine::setReadOnly(const std::string &device, bool on)
+{
+	const Descriptor node(device);
+	const int value = on;
+	if (!node || ::ioctl(node.fd(), BLKROSET, &value) != 0)
+		return failure("making " + device + (on ? " read-only" : " writable"), errno);
+	return {};
+}
+
+Result<std::optional<Mounted>> LocalMachine::mountedAt(const std::string &target)
+{
+	Result<std::optional<volume::Mount>> mount = volume::mountAt(places_, target);
+	if (!mount)
+		return mount.error();
+	if (!*mount)
+		return std::optional<Mounted>();
+	const volume::Mount &is = **mount;
+	struct stat node; // only a device file system has nodes: others are not asked, as their target may be dead
+	const bool mayBeNode = is.type == "devtmpfs" || is.type == "tmpfs";
+	const bool isNode = mayBeNode && ::stat(target.c_str(), &node) == 0 && S_ISBLK(node.st_mode);
+	const std::string name = diskOf(places_, isNode ? node.st_rdev : is.device);
+	return std::optional(Mounted{name.empty() ? is.source : "/dev/" + name, is.point, is.readOnly});
+}
+
+std::string LocalMachine::canonical(const std::string &path)
+{
+	return volume::canonicalPath(path);
 }
 
 Result<void> LocalMachine::mount(const std::string &device, const std::string &target, const std::string &fileSystem,
@@ -157,17 +251,30 @@ Result<void> LocalMachine::bind(const std::string &from, const std::string &targ
 		return failure("binding " + from + " to " + target, errno);
 	if (readOnly && ::mount(nullptr, target.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
 		const int why = errno;
-		static_cast<void>(unmount(target, true));
+		static_cast<void>(unmount(target, true, Unmount::refuse));
 		return failure("making " + target + " read-only", why);
 	}
 	return {};
 }
 
-Result<void> LocalMachine::unmount(const std::string &target, bool remove)
+Result<void> LocalMachine::unmount(const std::string &target, bool remove, Unmount how)
 {
-	while (mountedAt(target))
-		if (::umount2(target.c_str(), UMOUNT_NOFOLLOW) != 0)
-			return failure("unmounting " + target, errno);
+	for (;;) {
+		Result<std::optional<Mounted>> there = mountedAt(target);
+		if (!there)
+			return there.error();
+		if (!*there)
+			break;
+		int number = unmountWithin(unmountLimit, target, UMOUNT_NOFOLLOW);
+		if (number == EBUSY && how == Unmount::lazily)
+			number = unmountWithin(unmountLimit, target, UMOUNT_NOFOLLOW | MNT_DETACH);
+		if (number == ETIMEDOUT)
+			return errorFromErrno(number, target + ": unmounted, but " + (*there)->device +
+							      " does not take what has to be written back; "
+							      "it fails after fast-io-fail-tmo");
+		if (number)
+			return failure("unmounting " + target, number);
+	}
 	std::error_code error;
 	if (remove && fs::remove(target, error); error)
 		return failure(target, error.value());
@@ -188,26 +295,30 @@ bool LocalMachine::exists(const std::string &path)
 	return fs::exists(path, error);
 }
 
-bool LocalMachine::reaches(const Address &address)
+Reach LocalMachine::reaches(const Address &address)
 {
 	constexpr int second = 1000; // ms
 	addrinfo hints{}, *list = nullptr;
 	hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
 	hints.ai_socktype = SOCK_STREAM;
 	if (::getaddrinfo(address.traddr.c_str(), address.trsvcid.c_str(), &hints, &list) != 0)
-		return false;
+		return Reach::no;
 	const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> found(list, freeaddrinfo);
 	const int fd = ::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return false;
+		return Reach::unknown;
 	pollfd wait{fd, POLLOUT, 0};
 	int error = 0;
 	socklen_t length = sizeof(error);
-	const bool begun = ::connect(fd, list->ai_addr, list->ai_addrlen) == 0 || errno == EINPROGRESS;
-	const bool done = begun && ::poll(&wait, 1, second) == 1 &&
-			  ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
+	if (::connect(fd, list->ai_addr, list->ai_addrlen) != 0)
+		error = errno;
+	if (error == EINPROGRESS &&
+	    (::poll(&wait, 1, second) != 1 || ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0))
+		error = ETIMEDOUT;
 	::close(fd);
-	return done;
+	if (error == ENETUNREACH)
+		return Reach::no;
+	return error == 0 || error == ECONNREFUSED ? Reach::yes : Reach::unknown;
 }
 
 } // namespace csi

@@ -19,14 +19,19 @@ public:
 	nvmeof::Result<void> format(const std::string &device, const std::string &fileSystem,
 				    const std::vector<std::string> &options) override;
 	nvmeof::Result<void> grow(const std::string &device, const std::string &mount) override;
-	std::vector<Mounted> mounts() override;
+	std::vector<nofctl::volume::User> usersOf(const std::string &disk, const std::string &except) override;
+	nvmeof::Result<std::vector<nofctl::volume::Entry>> entriesOf(const std::string &disk) override;
+	nvmeof::Result<bool> isReadOnly(const std::string &device) override;
+	nvmeof::Result<void> setReadOnly(const std::string &device, bool on) override;
+	nvmeof::Result<std::optional<Mounted>> mountedAt(const std::string &target) override;
+	std::string canonical(const std::string &path) override;
 	nvmeof::Result<void> mount(const std::string &device, const std::string &target, const std::string &fileSystem,
 				   const MountOptions &options) override;
 	nvmeof::Result<void> bind(const std::string &from, const std::string &target, bool readOnly) override;
-	nvmeof::Result<void> unmount(const std::string &target, bool remove) override;
+	nvmeof::Result<void> unmount(const std::string &target, bool remove, Unmount how) override;
 	nvmeof::Result<Usage> usage(const std::string &path) override;
 	bool exists(const std::string &path) override;
-	bool reaches(const nvmeof::Address &address) override;
+	Reach reaches(const nvmeof::Address &address) override;
 
 private:
 	nofctl::volume::Places places_;

@@ -16,11 +16,23 @@ struct Usage {
 	std::uint64_t bytes = 0, bytesFree = 0, inodes = 0, inodesFree = 0;
 };
 
-// As in mountinfo
 struct Mounted {
-	std::string source; // the device; of a node that is bound "/dev/nvmeof0n1"
-	std::string target;
+	std::string
+		device; // "/dev/nvmeof0n1", by its number: the file system's, or that of a device node that is bound
+	std::string target; // as the kernel spells it
 	bool readOnly = false;
+};
+
+// How unmount() goes about a mount that is used.
+enum class Unmount {
+	refuse, // EBUSY
+	lazily, // the mount goes at once; the file system when its last user has gone
+};
+
+enum class Reach {
+	yes,     // the machine at the address has answered, if only by refusing the connection
+	no,      // this node has no route to it
+	unknown, // nothing was heard
 };
 
 class Machine {
@@ -38,20 +50,29 @@ public:
 					    const std::vector<std::string> &options) = 0;
 	virtual nvmeof::Result<void> grow(const std::string &device, const std::string &mount) = 0;
 
-	virtual std::vector<Mounted> mounts() = 0;
-	// The last thing mounted there
-	std::optional<Mounted> mountedAt(const std::string &target);
+	// Who uses a disk ("nvmeof0n1") besides the mount at @except. Without programs: some only look at it for a moment
+	virtual std::vector<nofctl::volume::User> usersOf(const std::string &disk, const std::string &except = "") = 0;
+	// What is remembered as attached, and is that disk
+	virtual nvmeof::Result<std::vector<nofctl::volume::Entry>> entriesOf(const std::string &disk) = 0;
+	virtual nvmeof::Result<bool> isReadOnly(const std::string &device) = 0;
+	virtual nvmeof::Result<void> setReadOnly(const std::string &device, bool on) = 0;
+
+	// The topmost mount there, if it is a mount point
+	virtual nvmeof::Result<std::optional<Mounted>> mountedAt(const std::string &target) = 0;
+	virtual std::string canonical(const std::string &path) = 0; // without symbolic links, if something is there
 	// The folder is made where it is missing.
 	virtual nvmeof::Result<void> mount(const std::string &device, const std::string &target,
 					   const std::string &fileSystem, const MountOptions &options) = 0;
 	// A folder, or a device's node at a file; what is missing of the target is made.
 	virtual nvmeof::Result<void> bind(const std::string &from, const std::string &target, bool readOnly) = 0;
-	// And removes the folder or file, which then is empty. One that is not there is no error.
-	virtual nvmeof::Result<void> unmount(const std::string &target, bool remove) = 0;
+	/*
+	 * All mounts at the path, and the folder or file itself if @remove. A path that does not exist is no error.
+	 * Error timedOut: the mount is gone, and the kernel still writes back its data.
+	 */
+	virtual nvmeof::Result<void> unmount(const std::string &target, bool remove, Unmount how) = 0;
 	virtual nvmeof::Result<Usage> usage(const std::string &path) = 0;
 	virtual bool exists(const std::string &path) = 0;
-	// Whether somebody accepts a connection there, within a second.
-	virtual bool reaches(const nvmeof::Address &address) = 0;
+	virtual Reach reaches(const nvmeof::Address &address) = 0; // within a second
 };
 
 } // namespace csi

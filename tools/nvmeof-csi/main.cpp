@@ -24,15 +24,17 @@ struct Options {
 	csi::NodeOptions node;
 };
 
-// NAME=ADDR[:PORT]
+// NAME, or NAME=ADDR[:PORT]
 nvmeof::Result<csi::ReachableService> parseService(const std::string &text)
 {
 	const std::size_t equals = text.find('=');
-	if (equals == 0 || equals == text.npos) {
+	if (text.empty() || equals == 0) {
 		nvmeof::Error error;
-		error.message = "'" + text + "' is not NAME=ADDR[:PORT]";
+		error.message = "'" + text + "' is not NAME[=ADDR[:PORT]]";
 		return error;
 	}
+	if (equals == text.npos)
+		return csi::ReachableService{text, {}};
 	nvmeof::Result<nvmeof::Address> address = nvmeof::parseAddress(text.substr(equals + 1), "8009");
 	if (!address)
 		return address.error();
@@ -92,8 +94,10 @@ int main(int argc, char **argv)
 		->capture_default_str();
 	app.add_option("--node-id", options.node.id, "Name of this node")->capture_default_str();
 	app.add_option("--service", options.services,
-		       "NAME=ADDR[:PORT]: the node's topology has NAME where somebody accepts a connection there");
+		       "NAME[=ADDR[:PORT]]: the node's topology has NAME, with an address only if the node reaches it");
 	app.add_option("--staged", options.node.staged, "Folder to keep in what is staged")->capture_default_str();
+	app.add_option("--reached", options.node.reached, "Folder to keep in which services were reached")
+		->capture_default_str();
 	app.add_option("--created", options.created, "Folder to keep in what was created")->capture_default_str();
 	CLI11_PARSE(app, argc, argv);
 	for (const std::string &text : options.services) {

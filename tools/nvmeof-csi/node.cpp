@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "node.h"
 
+#include <algorithm>
+
 #include <sys/mount.h>
 
 #include "capability.h"
@@ -52,18 +54,22 @@ void putCondition(v1::VolumeCondition &condition, const Namespace &ns)
 
 } // namespace
 
+Result<std::optional<Namespace>> NodeService::diskOf(const Staged &staged)
+{
+	Result<VolumeSpec> spec = parseVolume(staged.context);
+	return spec ? machine_.find(spec->entry()) : Result<std::optional<Namespace>>(spec.error());
+}
+
 NodeService::Found NodeService::find(const std::string &volume)
 {
 	Found found;
 	std::optional<Staged> staged = staged_.find(volume);
-	if (!staged) {
+	if (!staged || !staged->complete) {
 		found.status = {StatusCode::NOT_FOUND, volume + " is not staged on this node"};
 		return found;
 	}
 	found.staged = *staged;
-	Result<VolumeSpec> spec = parseVolume(staged->context);
-	Result<std::optional<Namespace>> ns =
-		spec ? machine_.find(spec->entry()) : Result<std::optional<Namespace>>(spec.error());
+	Result<std::optional<Namespace>> ns = diskOf(*staged);
 	if (!ns)
 		found.status = statusOf(ns.error());
 	else if (!*ns)
@@ -73,14 +79,32 @@ NodeService::Found NodeService::find(const std::string &volume)
 	return found;
 }
 
+bool NodeService::samePlace(const std::string &one, const std::string &other)
+{
+	return one == other || machine_.canonical(one) == machine_.canonical(other);
+}
+
+std::vector<Staged> NodeService::sharing(const std::string &volume, const std::string &disk)
+{
+	std::vector<Staged> all = staged_.others(volume);
+	std::erase_if(all, [&](const Staged &staged) {
+		Result<std::optional<Namespace>> ns = diskOf(staged);
+		return !ns || !*ns || (*ns)->name != disk;
+	});
+	return all;
+}
+
 // What is on a disk stays: it is formatted when nothing at all is there.
 Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, const Namespace &ns, bool readOnly)
 {
 	const std::string device = deviceOf(ns);
-	if (std::optional<Mounted> there = machine_.mountedAt(staged.path))
-		return there->source == device
+	Result<std::optional<Mounted>> there = machine_.mountedAt(staged.path);
+	if (!there)
+		return statusOf(there.error());
+	if (*there)
+		return (*there)->device == device
 			       ? Status::OK
-			       : Status(StatusCode::ALREADY_EXISTS, there->source + " is mounted on " + staged.path);
+			       : Status(StatusCode::ALREADY_EXISTS, (*there)->device + " is mounted on " + staged.path);
 	Result<MountOptions> options = mountOptions(staged.fileSystem, staged.options);
 	if (!options)
 		return statusOf(options.error());
@@ -104,7 +128,45 @@ Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, co
 	return done ? Status::OK : statusOf(done.error());
 }
 
-// Written down before anything is done, so that an Unstage after a failure knows what there is to undo.
+// What was there before stays if it fails: a complete stage, and what an administrator has attached.
+Status NodeService::attachAndMount(const std::string &volume, const Staged &wish, const VolumeSpec &spec,
+				   const v1::VolumeCapability &capability, const std::optional<Staged> &before)
+{
+	Result<nofctl::volume::Attached> attached = machine_.attach(spec.attach);
+	if (!attached)
+		return statusOf(attached.error());
+	const Namespace &ns = attached->ns;
+	Busy::Hold hold(busyDisks_, ns.name);
+	Status status = Status::OK;
+	if (!hold)
+		status = busy(deviceOf(ns));
+	else if (ns.size < spec.requiredBytes)
+		status = {StatusCode::FAILED_PRECONDITION, deviceOf(ns) + " has " + std::to_string(ns.size) +
+								   " bytes, and " + std::to_string(spec.requiredBytes) +
+								   " were claimed"};
+	else if (!wish.fileSystem.empty())
+		status = mountVolume(wish, spec, ns, readsOnly(capability));
+	if (!status.ok() && !(before && before->complete))
+		undo(volume, wish, spec, before || !attached->already);
+	return status;
+}
+
+// A stage that has failed leaves nothing, as far as can be: the first error is what the orchestrator has to know.
+void NodeService::undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec, bool attached)
+{
+	Result<std::optional<Namespace>> ns = diskOf(staged);
+	Result<std::optional<Mounted>> there = machine_.mountedAt(staged.path);
+	if (ns && *ns && there && *there && (*there)->device == deviceOf(**ns))
+		static_cast<void>(machine_.unmount(staged.path, false, Unmount::refuse));
+	if (attached)
+		static_cast<void>(detach(volume, {spec.entry()}));
+}
+
+/*
+ * Written down before anything is done, so that a plugin that is started after a crash knows what there is to undo. A
+ * stage that fails is undone and forgotten: the orchestrator does not unstage after a final error, and may correct what
+ * it asks for.
+ */
 Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVolumeRequest *request,
 				    v1::NodeStageVolumeResponse *)
 {
@@ -117,27 +179,102 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 		return lacks("volume_capability");
 	if (Status status = checkCapability(request->volume_capability()); !status.ok())
 		return status;
-	const Staged wish = wishOf(*request);
+	Staged wish = wishOf(*request);
 	Result<VolumeSpec> spec = parseVolume(wish.context);
 	if (!spec)
 		return invalid("volume_context: " + spec.error().message);
 	Busy::Hold hold(busy_, volume);
 	if (!hold)
 		return busy(volume);
-	if (std::optional<Staged> there = staged_.find(volume); there && *there != wish)
-		return {StatusCode::ALREADY_EXISTS, volume + " is staged at " + there->path + " in another way"};
-	if (Result<void> kept = staged_.add(volume, wish); !kept)
-		return statusOf(kept.error());
-	Result<nofctl::volume::Attached> attached = machine_.attach(spec->attach);
-	if (!attached)
-		return statusOf(attached.error());
-	if (attached->ns.size < spec->requiredBytes)
-		return {StatusCode::FAILED_PRECONDITION, deviceOf(attached->ns) + " has " +
-								 std::to_string(attached->ns.size) + " bytes, and " +
-								 std::to_string(spec->requiredBytes) + " were claimed"};
-	if (wish.fileSystem.empty())
+	const std::optional<Staged> before = staged_.find(volume);
+	const bool same = before && before->sameWish(wish) && samePlace(before->path, wish.path);
+	const bool complete = before && before->complete;
+	if (complete && !same)
+		return {StatusCode::ALREADY_EXISTS, volume + " is staged at " + before->path + " in another way"};
+	if (before && !same) // the plugin was killed in the middle of it
+		if (Result<VolumeSpec> old = parseVolume(before->context); old)
+			undo(volume, *before, *old, true);
+	if (!complete)
+		if (Result<void> kept = staged_.add(volume, wish); !kept)
+			return statusOf(kept.error());
+	Status status = attachAndMount(volume, wish, *spec, request->volume_capability(), before);
+	wish.complete = true;
+	if (complete)
+		return status;
+	if (!status.ok()) {
+		staged_.remove(volume);
+		return status;
+	}
+	Result<void> kept = staged_.add(volume, wish);
+	return kept ? Status::OK : statusOf(kept.error());
+}
+
+// Whether others than the mount at @staging use the disk. Another volume of the disk shares its users: all are seen then.
+Status NodeService::inUse(const std::string &volume, const Namespace &ns, const std::string &staging)
+{
+	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name, staging);
+	if (users.empty() || !sharing(volume, ns.name).empty())
 		return Status::OK;
-	return mountVolume(wish, *spec, attached->ns, readsOnly(request->volume_capability()));
+	return {StatusCode::FAILED_PRECONDITION, volume + " is in use: " + nofctl::volume::toString(users)};
+}
+
+// Not what another volume has attached as well.
+Status NodeService::detach(const std::string &volume, const std::vector<nofctl::volume::Entry> &entries)
+{
+	const std::vector<Staged> others = staged_.others(volume);
+	for (const nofctl::volume::Entry &entry : entries) {
+		auto same = [&](const Staged &other) {
+			Result<VolumeSpec> spec = parseVolume(other.context);
+			return spec && spec->entry() == entry;
+		};
+		if (std::ranges::any_of(others, same))
+			continue;
+		if (Result<nofctl::volume::Detached> gone = machine_.detach(entry); !gone)
+			return statusOf(gone.error());
+	}
+	return Status::OK;
+}
+
+// Without a record what is mounted tells which disk it is. Nothing is changed while somebody uses the volume.
+Status NodeService::unstage(const std::string &volume, const std::string &path, const std::optional<Staged> &staged)
+{
+	Result<std::optional<Mounted>> there = machine_.mountedAt(path);
+	if (!there)
+		return statusOf(there.error());
+	std::vector<nofctl::volume::Entry> entries;
+	if (staged) {
+		Result<VolumeSpec> spec = parseVolume(staged->context);
+		if (!spec)
+			return statusOf(spec.error());
+		entries.push_back(spec->entry());
+	} else if (*there) {
+		const std::string name = (*there)->device.substr((*there)->device.rfind('/') + 1);
+		Result<std::vector<nofctl::volume::Entry>> all = machine_.entriesOf(name);
+		if (!all)
+			return statusOf(all.error());
+		if (all->empty())
+			return {StatusCode::FAILED_PRECONDITION,
+				(*there)->device + " is mounted on " + path + ", and is no volume"};
+		entries = *all;
+	} else { // it was done before, or the node has been started since
+		return Status::OK;
+	}
+	Result<std::optional<Namespace>> ns = machine_.find(entries.front());
+	if (!ns)
+		return statusOf(ns.error());
+	Busy::Hold hold(busyDisks_, *ns ? (*ns)->name : volume);
+	if (!hold)
+		return busy(volume);
+	if (*ns)
+		if (Status status = inUse(volume, **ns, *there ? (*there)->target : ""); !status.ok())
+			return status;
+	const bool dead = !*ns || (*ns)->usablePaths == 0;
+	if (Result<void> done = machine_.unmount(path, false, dead ? Unmount::lazily : Unmount::refuse); !done)
+		return statusOf(done.error());
+	if (*ns && !(*ns)->readOnly && sharing(volume, (*ns)->name).empty())
+		if (Result<bool> on = machine_.isReadOnly(deviceOf(**ns)); on && *on)
+			static_cast<void>(machine_.setReadOnly(deviceOf(**ns), false)); // as it was found
+	return detach(volume, entries);
 }
 
 Status NodeService::NodeUnstageVolume(grpc::ServerContext *, const v1::NodeUnstageVolumeRequest *request,
@@ -151,37 +288,55 @@ Status NodeService::NodeUnstageVolume(grpc::ServerContext *, const v1::NodeUnsta
 	Busy::Hold hold(busy_, volume);
 	if (!hold)
 		return busy(volume);
-	std::optional<Staged> staged = staged_.find(volume);
-	if (!staged) // it was done before, or the node has been started since
-		return Status::OK;
-	if (Result<void> done = machine_.unmount(request->staging_target_path(), false); !done)
-		return statusOf(done.error());
-	Result<VolumeSpec> spec = parseVolume(staged->context);
-	if (!spec)
-		return statusOf(spec.error());
-	if (Result<nofctl::volume::Detached> gone = machine_.detach(spec->entry()); !gone)
-		return statusOf(gone.error());
-	staged_.remove(volume);
-	return Status::OK;
+	Status status = unstage(volume, request->staging_target_path(), staged_.find(volume));
+	if (status.ok())
+		staged_.remove(volume);
+	return status;
+}
+
+// The kernel lets programs write to a device whose node is bound read-only: the device itself has to refuse.
+Status NodeService::publishBlock(const std::string &target, const Namespace &ns, bool readOnly)
+{
+	const std::string device = deviceOf(ns);
+	Result<bool> is = machine_.isReadOnly(device);
+	if (!is)
+		return statusOf(is.error());
+	if (*is != readOnly && !(ns.readOnly && *is)) {
+		std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name);
+		if (!users.empty())
+			return {StatusCode::FAILED_PRECONDITION,
+				device + " cannot be " + (readOnly ? "read-only" : "writable") + " here only: it is " +
+					nofctl::volume::toString(users)};
+		if (Result<void> done = machine_.setReadOnly(device, readOnly); !done)
+			return statusOf(done.error());
+	}
+	Result<void> done = machine_.bind(device, target, readOnly);
+	return done ? Status::OK : statusOf(done.error());
 }
 
 Status NodeService::publish(const v1::NodePublishVolumeRequest &request, const Found &found)
 {
 	const bool block = request.volume_capability().has_block();
 	const std::string device = deviceOf(found.ns);
-	const bool readOnly = request.readonly() || readsOnly(request.volume_capability());
-	if (std::optional<Mounted> there = machine_.mountedAt(request.target_path())) {
-		if (there->source == device && there->readOnly == readOnly)
+	bool readOnly = request.readonly() || readsOnly(request.volume_capability());
+	Result<std::optional<Mounted>> staging = machine_.mountedAt(found.staged.path);
+	if (!staging)
+		return statusOf(staging.error());
+	if (!block && (!*staging || (*staging)->device != device))
+		return {StatusCode::FAILED_PRECONDITION, "nothing is mounted on " + found.staged.path};
+	readOnly = readOnly || (!block && (*staging)->readOnly); // a bind of it is as it is
+	Result<std::optional<Mounted>> there = machine_.mountedAt(request.target_path());
+	if (!there)
+		return statusOf(there.error());
+	if (*there) {
+		if ((*there)->device == device && (*there)->readOnly == readOnly)
 			return Status::OK;
-		return {StatusCode::ALREADY_EXISTS, there->source + " is at " + request.target_path() +
-							    (there->readOnly ? ", to be read" : ", to be written")};
+		return {StatusCode::ALREADY_EXISTS, (*there)->device + " is at " + request.target_path() +
+							    ((*there)->readOnly ? ", to be read" : ", to be written")};
 	}
-	if (!block) {
-		std::optional<Mounted> staging = machine_.mountedAt(found.staged.path);
-		if (!staging || staging->source != device)
-			return {StatusCode::FAILED_PRECONDITION, "nothing is mounted on " + found.staged.path};
-	}
-	Result<void> done = machine_.bind(block ? device : found.staged.path, request.target_path(), readOnly);
+	if (block)
+		return publishBlock(request.target_path(), found.ns, readOnly);
+	Result<void> done = machine_.bind(found.staged.path, request.target_path(), readOnly);
 	return done ? Status::OK : statusOf(done.error());
 }
 
@@ -205,7 +360,7 @@ Status NodeService::NodePublishVolume(grpc::ServerContext *, const v1::NodePubli
 	Found found = find(volume);
 	if (!found.status.ok())
 		return found.status;
-	if (found.staged.path != request->staging_target_path() ||
+	if (!samePlace(found.staged.path, request->staging_target_path()) ||
 	    found.staged.fileSystem.empty() != request->volume_capability().has_block())
 		return {StatusCode::FAILED_PRECONDITION,
 			volume + " is staged at " + found.staged.path + " in another way"};
@@ -222,7 +377,10 @@ Status NodeService::NodeUnpublishVolume(grpc::ServerContext *, const v1::NodeUnp
 	Busy::Hold hold(busy_, request->volume_id());
 	if (!hold)
 		return busy(request->volume_id());
-	Result<void> done = machine_.unmount(request->target_path(), true);
+	std::optional<Staged> staged = staged_.find(request->volume_id());
+	Result<std::optional<Namespace>> ns = staged ? diskOf(*staged) : std::optional<Namespace>();
+	const bool dead = staged && ns && (!*ns || (*ns)->usablePaths == 0);
+	Result<void> done = machine_.unmount(request->target_path(), true, dead ? Unmount::lazily : Unmount::refuse);
 	return done ? Status::OK : statusOf(done.error());
 }
 
@@ -273,8 +431,10 @@ Status NodeService::NodeExpandVolume(grpc::ServerContext *, const v1::NodeExpand
 		return {StatusCode::OUT_OF_RANGE, deviceOf(found.ns) + " has " + std::to_string(found.ns.size) +
 							  " bytes: make it larger at the target first"};
 	if (!found.staged.fileSystem.empty()) {
-		std::optional<Mounted> mounted = machine_.mountedAt(request->volume_path());
-		if (!mounted || mounted->source != deviceOf(found.ns))
+		Result<std::optional<Mounted>> mounted = machine_.mountedAt(request->volume_path());
+		if (!mounted)
+			return statusOf(mounted.error());
+		if (!*mounted || (*mounted)->device != deviceOf(found.ns))
 			return {StatusCode::NOT_FOUND, "it is not mounted on " + request->volume_path()};
 		if (Result<void> done = machine_.grow(deviceOf(found.ns), request->volume_path()); !done)
 			return statusOf(done.error());
@@ -292,14 +452,31 @@ Status NodeService::NodeGetCapabilities(grpc::ServerContext *, const v1::NodeGet
 	return Status::OK;
 }
 
+/*
+ * Asked once, when the plugin registers. A service that cannot be reached now, and was reached before, counts as reached:
+ * a target that is down for a while must not take the labels of the node away, nor must a power cut of both.
+ */
+bool NodeService::serves(const ReachableService &service)
+{
+	if (!service.address)
+		return true;
+	const Reach reach = machine_.reaches(*service.address);
+	if (reach == Reach::yes)
+		static_cast<void>(reached_.write(service.name, service.address->toString()));
+	if (reach == Reach::no)
+		reached_.remove(service.name);
+	return reached_.read(service.name) == service.address->toString() || reach == Reach::yes;
+}
+
 Status NodeService::NodeGetInfo(grpc::ServerContext *, const v1::NodeGetInfoRequest *,
 				v1::NodeGetInfoResponse *response)
 {
 	response->set_node_id(options_.id);
+	auto &segments = *response->mutable_accessible_topology()->mutable_segments();
+	segments[anyNodeKey] = "true";
 	for (const ReachableService &service : options_.services)
-		if (machine_.reaches(service.address))
-			(*response->mutable_accessible_topology()->mutable_segments())[topologyKey(service.name)] =
-				"true";
+		if (serves(service))
+			segments[topologyKey(service.name)] = "true";
 	return Status::OK;
 }
 

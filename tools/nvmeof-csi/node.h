@@ -16,13 +16,14 @@ namespace csi {
 struct NodeOptions {
 	std::string id;
 	std::filesystem::path staged = "/run/nvmeof/csi/staged";
+	std::filesystem::path reached = "/var/lib/nvmeof/csi/reached"; // outlives a reboot
 	std::vector<ReachableService> services;
 };
 
 class NodeService : public v1::Node::Service {
 public:
 	NodeService(Machine &machine, NodeOptions options)
-		: machine_(machine), options_(std::move(options)), staged_(options_.staged)
+		: machine_(machine), options_(std::move(options)), staged_(options_.staged), reached_(options_.reached)
 	{
 	}
 
@@ -51,14 +52,27 @@ private:
 		nvmeof::Namespace ns;
 	};
 	Found find(const std::string &volume);
+	nvmeof::Result<std::optional<nvmeof::Namespace>> diskOf(const Staged &staged);
+	bool samePlace(const std::string &one, const std::string &other);
+	// What is staged of a disk besides this volume
+	std::vector<Staged> sharing(const std::string &volume, const std::string &disk);
+	grpc::Status attachAndMount(const std::string &volume, const Staged &wish, const VolumeSpec &spec,
+				    const v1::VolumeCapability &capability, const std::optional<Staged> &before);
+	grpc::Status inUse(const std::string &volume, const nvmeof::Namespace &ns, const std::string &staging);
+	grpc::Status unstage(const std::string &volume, const std::string &path, const std::optional<Staged> &staged);
+	grpc::Status detach(const std::string &volume, const std::vector<nofctl::volume::Entry> &entries);
+	void undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec, bool attached);
 	grpc::Status mountVolume(const Staged &staged, const VolumeSpec &spec, const nvmeof::Namespace &ns,
 				 bool readOnly);
+	bool serves(const ReachableService &service);
+	grpc::Status publishBlock(const std::string &target, const nvmeof::Namespace &ns, bool readOnly);
 	grpc::Status publish(const v1::NodePublishVolumeRequest &request, const Found &found);
 
 	Machine &machine_;
 	const NodeOptions options_;
 	const StagedVolumes staged_;
-	Busy busy_;
+	const Folder reached_; // by the name of a service: the address where it was reached
+	Busy busy_, busyDisks_;
 };
 
 } // namespace csi

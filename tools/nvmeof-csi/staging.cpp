@@ -61,28 +61,65 @@ void Folder::remove(const std::string &name) const
 	fs::remove(file(name), ignored);
 }
 
-std::optional<Staged> StagedVolumes::find(const std::string &volume) const
+std::vector<std::string> Folder::texts() const
 {
-	std::optional<std::string> text = folder_.read(volume);
-	const Json json = text ? Json::parse(*text, nullptr, false) : Json();
+	std::vector<std::string> all;
+	std::error_code error;
+	for (fs::directory_iterator one(path_, error), end; !error && one != end; one.increment(error)) {
+		std::ostringstream text;
+		if (one->path().extension() == ".json")
+			text << std::ifstream(one->path()).rdbuf();
+		all.push_back(text.str());
+	}
+	return all;
+}
+
+namespace {
+
+// A file that cannot be read is none: the orchestrator's calls say again what was in it.
+std::optional<Staged> parse(const std::string &text, std::string *volume = nullptr)
+{
+	const Json json = Json::parse(text, nullptr, false);
 	if (!json.is_object())
 		return std::nullopt;
+	if (volume)
+		*volume = json.value("volume", "");
 	Staged staged;
 	staged.context = json.value("context", Texts());
 	staged.path = json.value("path", "");
 	staged.fileSystem = json.value("file_system", "");
 	staged.options = json.value("options", std::vector<std::string>());
 	staged.accessMode = json.value("access_mode", 0);
+	staged.complete = json.value("complete", false);
 	return staged;
+}
+
+} // namespace
+
+std::optional<Staged> StagedVolumes::find(const std::string &volume) const
+{
+	std::optional<std::string> text = folder_.read(volume);
+	return text ? parse(*text) : std::nullopt;
+}
+
+std::vector<Staged> StagedVolumes::others(const std::string &volume) const
+{
+	std::vector<Staged> all;
+	for (const std::string &text : folder_.texts()) {
+		std::string name;
+		std::optional<Staged> staged = parse(text, &name);
+		if (staged && name != volume)
+			all.push_back(*staged);
+	}
+	return all;
 }
 
 Result<void> StagedVolumes::add(const std::string &volume, const Staged &staged) const
 {
-	const Json json{{"context", staged.context},
-			{"path", staged.path},
-			{"file_system", staged.fileSystem},
-			{"options", staged.options},
-			{"access_mode", staged.accessMode}};
+	const Json json{{"volume", volume},           {"context", staged.context},
+			{"path", staged.path},        {"file_system", staged.fileSystem},
+			{"options", staged.options},  {"access_mode", staged.accessMode},
+			{"complete", staged.complete}};
 	return folder_.write(volume, json.dump());
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <nvmeof/result.h>
 
@@ -23,8 +24,14 @@ struct Staged {
 	std::string fileSystem; // empty: as a block device
 	std::vector<std::string> options;
 	int accessMode = 0;
+	bool complete = false; // the stage has ended well; else it is to be undone, or repeated
 
-	bool operator==(const Staged &) const = default;
+	// Asked for in the same way, at whatever path
+	bool sameWish(const Staged &other) const
+	{
+		return context == other.context && fileSystem == other.fileSystem && options == other.options &&
+		       accessMode == other.accessMode;
+	}
 };
 
 // Files by a name that can be anything.
@@ -35,6 +42,7 @@ public:
 	std::optional<std::string> read(const std::string &name) const;
 	nvmeof::Result<void> write(const std::string &name, const std::string &text) const;
 	void remove(const std::string &name) const;
+	std::vector<std::string> texts() const; // of all files
 
 private:
 	std::filesystem::path file(const std::string &name) const;
@@ -47,6 +55,7 @@ public:
 	explicit StagedVolumes(std::filesystem::path path) : folder_(std::move(path)) {}
 
 	std::optional<Staged> find(const std::string &volume) const;
+	std::vector<Staged> others(const std::string &volume) const; // of all other volumes
 	nvmeof::Result<void> add(const std::string &volume, const Staged &staged) const;
 	void remove(const std::string &volume) const { folder_.remove(volume); }
 
@@ -54,7 +63,7 @@ private:
 	Folder folder_;
 };
 
-// Volumes that a call is at work on; another one for the same volume is refused, and asked again.
+// Volumes, or disks, that a call is at work on; another one for the same is refused, and asked again.
 class Busy {
 public:
 	class Hold {
