@@ -32,6 +32,15 @@ bool ofNqn(const std::vector<Controller> &controllers, std::uint32_t subsystem)
 	return std::ranges::any_of(controllers, [&](const Controller &one) { return one.subsystem == subsystem; });
 }
 
+// Whether volumes were attached over it: there is a subsystem of the same NQN for each identity of this host.
+Result<bool> hasOurs(Client &client, const Subsystem &subsystem)
+{
+	Result<std::vector<Controller>> all = client.controllers(subsystem.id);
+	if (!all)
+		return all.error();
+	return std::ranges::any_of(*all, [](const Controller &one) { return one.owner == owner; });
+}
+
 // All at once, and to their end.
 Result<std::vector<std::string>> disconnect(Client &client, const std::vector<Controller> &controllers)
 {
@@ -56,17 +65,25 @@ Result<std::optional<Namespace>> find(Client &client, const Entry &entry)
 	Result<std::vector<Subsystem>> subsystems = client.subsystems();
 	if (!subsystems)
 		return subsystems.error();
+	std::optional<Namespace> found;
 	for (const Subsystem &subsystem : *subsystems) {
 		if (subsystem.nqn != entry.nqn)
 			continue;
 		Result<std::vector<Namespace>> all = client.namespaces(subsystem.id);
 		if (!all)
 			return all.error();
-		for (const Namespace &ns : *all)
-			if (entry.id.names(ns))
+		for (const Namespace &ns : *all) {
+			if (!entry.id.names(ns))
+				continue;
+			Result<bool> ours = hasOurs(client, subsystem);
+			if (!ours)
+				return ours.error();
+			if (*ours)
 				return std::optional(ns);
+			found = found.value_or(ns);
+		}
 	}
-	return std::optional<Namespace>();
+	return found;
 }
 
 Result<Detached> release(Client &client, const std::string &nqn, const Page &page, const Places &places)
