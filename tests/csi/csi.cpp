@@ -4,12 +4,15 @@
 
 #include "guest/support/multi.h"
 #include "guest/support/shell.h"
+#include "guest/support/two_hosts.h"
+#include "libctl/volume/fence.h"
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 
 using namespace guest;
+using nofctl::volume::FenceKey;
 namespace fs = std::filesystem;
 
 namespace {
@@ -227,6 +230,54 @@ TEST_CASE("a dead target: pods and volumes go in bounded time", "[csi]")
 	node.lane(1).open();
 	CHECK(eventually([&] { return player.unstage() == grpc::StatusCode::OK; }, 60s));
 	CHECK(node.controllers() == 0);
+}
+
+// The plugin is one host, the test another one, which stands for another node.
+TEST_CASE("a volume goes to another node, and comes back", "[csi]")
+{
+	TwoHosts two;
+	auto b = two.pr(1);
+	auto &target = two.reservations();
+	const auto options = two.ports.options(0);
+	Node node;
+	const sanity::Texts context{{"nqn", options.subsysnqn},
+				    {"nsid", "1"},
+				    {"addresses", options.address.toString()},
+				    {"reservation", "required"}};
+	auto player = node.another(folder, context);
+	auto key = [&](std::uint64_t publication) { return FenceKey::make(player.volume, publication); };
+	auto stage = [&](std::uint64_t publication) {
+		auto request = player.stageRequest(sanity::mountCapability());
+		(*request.mutable_publish_context())["csi.nvmeof/fence"] = key(publication).toString();
+		return player.stage(request);
+	};
+	REQUIRE(stage(1) == grpc::StatusCode::OK);
+	REQUIRE(player.publish(sanity::mountCapability()) == grpc::StatusCode::OK);
+	CHECK(target.registrants() == 1);
+	CHECK(int(target.type()) == PR_WRITE_EXCLUSIVE_REG_ONLY);
+	CHECK(two.write(1, 0, 1) == -EBADE);
+	must("echo kept > " + player.target() + "/file && sync");
+
+	// This node is lost: the volume is published to the other one, which takes it by force.
+	CHECK(b.enroll(key(2).value) == 0);
+	CHECK(b.preempt(key(2).value, key(1).value, PR_WRITE_EXCLUSIVE_REG_ONLY, true) == 0);
+	CHECK(run("dd if=/dev/zero of=" + player.target() + "/late bs=64k count=4 conv=fsync").status != 0);
+	CHECK(player.unpublish() == grpc::StatusCode::OK);
+	CHECK(player.unstage() == grpc::StatusCode::OK);
+	CHECK(target.holds(two.ids[1]));
+	CHECK(stage(1) == grpc::StatusCode::FAILED_PRECONDITION); // late
+	CHECK(target.registrants() == 1);
+	CHECK(two.write(1, 4 << 20, 1) == 0);
+
+	CHECK(stage(3) == grpc::StatusCode::OK); // and back
+	CHECK(two.write(1, 4 << 20, 2) == -EBADE);
+	CHECK(target.registrants() == 1);
+	CHECK(player.unstage() == grpc::StatusCode::OK);
+	CHECK(target.registrants() == 0);
+	CHECK(b.enroll(0xb) == 0); // other software
+	CHECK(stage(4) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(target.keyOf(two.ids[1]) == 0xb);
+	CHECK(b.enroll(0, 0xb) == 0);
 }
 
 TEST_CASE("a block volume is the disk itself, and a disk with data is not formatted", "[csi]")

@@ -308,7 +308,7 @@ inline void Player::controller()
 	using Controller = v1::Controller::Stub;
 	v1::ControllerGetCapabilitiesResponse capabilities;
 	CHECK(call(*plugin_.controller, &Controller::ControllerGetCapabilities, {}, &capabilities) == StatusCode::OK);
-	REQUIRE(capabilities.capabilities_size() == 1);
+	REQUIRE(capabilities.capabilities_size() == 2);
 	v1::CreateVolumeRequest request;
 	request.set_name("pvc-9");
 	*request.add_volume_capabilities() = mountCapability();
@@ -363,7 +363,18 @@ inline void Player::controller()
 	CHECK(call(*plugin_.controller, &Controller::DeleteVolume, remove) == StatusCode::OK);
 	CHECK(call(*plugin_.controller, &Controller::DeleteVolume, remove) == StatusCode::OK);
 	CHECK(call(*plugin_.controller, &Controller::ValidateVolumeCapabilities, validate) == StatusCode::NOT_FOUND);
-	CHECK(call(*plugin_.controller, &Controller::ControllerPublishVolume, {}) == StatusCode::UNIMPLEMENTED);
+	v1::ControllerPublishVolumeRequest publishing;
+	CHECK(call(*plugin_.controller, &Controller::ControllerPublishVolume, publishing) ==
+	      StatusCode::INVALID_ARGUMENT);
+	publishing.set_volume_id("pvc-9");
+	CHECK(call(*plugin_.controller, &Controller::ControllerPublishVolume, publishing) ==
+	      StatusCode::INVALID_ARGUMENT);
+	publishing.set_node_id("node1");
+	CHECK(call(*plugin_.controller, &Controller::ControllerPublishVolume, publishing) ==
+	      StatusCode::INVALID_ARGUMENT);
+	*publishing.mutable_volume_capability() = mountCapability();
+	CHECK(call(*plugin_.controller, &Controller::ControllerPublishVolume, publishing) == StatusCode::NOT_FOUND);
+	CHECK(call(*plugin_.controller, &Controller::ControllerUnpublishVolume, {}) == StatusCode::INVALID_ARGUMENT);
 	CHECK(call(*plugin_.controller, &Controller::ControllerExpandVolume, {}) == StatusCode::UNIMPLEMENTED);
 }
 

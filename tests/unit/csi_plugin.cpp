@@ -50,6 +50,18 @@ public:
 	{
 		return attached ? std::optional(ns()) : std::nullopt;
 	}
+	Result<void> takeFence(const Namespace &, volume::FenceKey key) override
+	{
+		if (fenceRefused)
+			return errorFromErrno(EBUSY, "a later publication has it");
+		fence = key.value;
+		return {};
+	}
+	Result<void> dropFence(const Namespace &) override
+	{
+		fence = 0;
+		return {};
+	}
 	Result<std::string> contentOf(const std::string &) override { return content; }
 	Result<void> format(const std::string &, const std::string &fileSystem,
 			    const std::vector<std::string> &) override
@@ -124,6 +136,7 @@ public:
 		ns.size = size;
 		ns.usablePaths = ns.livePaths = paths;
 		ns.expectedPaths = 2;
+		ns.reservations = reservations;
 		return ns;
 	}
 
@@ -131,6 +144,9 @@ public:
 	bool already = false, readOnly = false, lazy = false;
 	int attaches = 0, detaches = 0, formats = 0;
 	std::uint32_t paths = 1;
+	std::uint8_t reservations = 0;
+	std::uint64_t fence = 0;
+	bool fenceRefused = false;
 	std::string content;
 	std::map<std::string, csi::Reach> reach{
 		{"10.0.0.1", csi::Reach::yes}, {"10.0.0.2", csi::Reach::no}, {"10.0.0.3", csi::Reach::unknown}};
@@ -141,7 +157,7 @@ struct Served {
 	Scratch scratch;
 	FakeMachine machine;
 	csi::IdentityService identity{machine};
-	csi::ControllerService controller{scratch.path() / "created"};
+	csi::ControllerService controller{scratch.path() / "created", scratch.path() / "published"};
 	csi::NodeService node{
 		machine,
 		{"node1",
@@ -379,6 +395,99 @@ TEST_CASE("a service that was reached once counts as reached while nothing answe
 	CHECK_FALSE(has("near"));
 	served.machine.reach["10.0.0.1"] = csi::Reach::unknown;
 	CHECK_FALSE(has("near"));
+}
+
+TEST_CASE("a volume that one node writes is reserved at its target", "[csi]")
+{
+	Served served;
+	served.machine.reservations = writeExclusiveRegistrants;
+	const volume::FenceKey key = volume::FenceKey::make("pvc-1", 7);
+	auto stage = [&](const sanity::v1::VolumeCapability &capability, const std::string &reservation,
+			 const std::string &given) {
+		auto request = served.player.stageRequest(capability);
+		(*request.mutable_volume_context())["reservation"] = reservation;
+		if (!given.empty())
+			(*request.mutable_publish_context())["csi.nvmeof/fence"] = given;
+		return served.player.stage(request);
+	};
+	const auto writer = sanity::mountCapability();
+	auto staged = [&](auto... how) {
+		CHECK(stage(how...) == grpc::StatusCode::OK);
+		const std::uint64_t fence = served.machine.fence;
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		CHECK(served.machine.fence == 0);
+		return fence;
+	};
+	CHECK(staged(writer, "auto", key.toString()) == key.value);
+	CHECK(staged(sanity::blockCapability(), "required", key.toString()) == key.value);
+	CHECK(staged(writer, "off", key.toString()) == 0);
+	CHECK(staged(writer, "auto", "") == 0); // nobody has said that this node alone has it
+	CHECK(staged(sanity::mountCapability("ext4", sanity::Mode::MULTI_NODE_READER_ONLY), "auto", key.toString()) ==
+	      0);
+	CHECK(staged(sanity::blockCapability(sanity::Mode::MULTI_NODE_MULTI_WRITER), "auto", key.toString()) == 0);
+	CHECK(stage(writer, "required", "") == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(stage(writer, "auto", "0000000000000001") == grpc::StatusCode::INVALID_ARGUMENT);
+	CHECK(stage(writer, "perhaps", "") == grpc::StatusCode::INVALID_ARGUMENT);
+	served.machine.content = "";
+	served.machine.formats = 0;
+	served.machine.fenceRefused = true;
+	CHECK(stage(writer, "auto", key.toString()) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.formats == 0);
+	CHECK_FALSE(served.machine.attached);
+	served.machine.reservations = 0;
+	CHECK(stage(writer, "required", key.toString()) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(stage(writer, "auto", key.toString()) == grpc::StatusCode::OK);
+}
+
+TEST_CASE("a volume that one node writes is published to one node", "[csi]")
+{
+	Served served;
+	using Controller = sanity::v1::Controller::Stub;
+	auto publish = [&](const std::string &node, const sanity::v1::VolumeCapability &capability,
+			   std::uint64_t *key = nullptr) {
+		sanity::v1::ControllerPublishVolumeRequest request;
+		request.set_volume_id("pvc-1");
+		request.set_node_id(node);
+		*request.mutable_volume_capability() = capability;
+		for (const auto &[name, value] : csi::Texts{{"nqn", testNqn}, {"nsid", "1"}, {"addresses", "10.0.0.1"}})
+			(*request.mutable_volume_context())[name] = value;
+		sanity::v1::ControllerPublishVolumeResponse response;
+		const auto code = sanity::call(*served.plugin.controller, &Controller::ControllerPublishVolume, request,
+					       &response);
+		if (key)
+			*key = volume::FenceKey::parse(response.publish_context().at("csi.nvmeof/fence"))->value;
+		return code;
+	};
+	auto unpublish = [&](const std::string &node) {
+		sanity::v1::ControllerUnpublishVolumeRequest request;
+		request.set_volume_id("pvc-1");
+		request.set_node_id(node);
+		return sanity::call(*served.plugin.controller, &Controller::ControllerUnpublishVolume, request);
+	};
+	const auto writer = sanity::mountCapability();
+	const auto reader = sanity::mountCapability("ext4", sanity::Mode::MULTI_NODE_READER_ONLY);
+	std::uint64_t first = 0, again = 0, second = 0;
+	CHECK(publish("a", writer, &first) == grpc::StatusCode::OK);
+	CHECK(publish("a", writer, &again) == grpc::StatusCode::OK);
+	CHECK(first == again);
+	CHECK(publish("a", reader) == grpc::StatusCode::ALREADY_EXISTS);
+	CHECK(publish("b", writer) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(publish("b", reader) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(unpublish("a") == grpc::StatusCode::OK);
+	CHECK(unpublish("a") == grpc::StatusCode::OK);
+	CHECK(publish("b", writer, &second) == grpc::StatusCode::OK);
+	CHECK(second > first);
+	csi::ControllerService restarted(served.scratch.path() / "created", served.scratch.path() / "published");
+	sanity::v1::DeleteVolumeRequest remove;
+	sanity::v1::DeleteVolumeResponse removed;
+	remove.set_volume_id("pvc-1");
+	CHECK(restarted.DeleteVolume(nullptr, &remove, &removed).error_code() == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(unpublish("") == grpc::StatusCode::OK);
+	CHECK(publish("a", reader) == grpc::StatusCode::OK);
+	CHECK(publish("b", reader) == grpc::StatusCode::OK);
+	CHECK(publish("c", writer) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(publish("c", sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_READER_ONLY)) ==
+	      grpc::StatusCode::FAILED_PRECONDITION);
 }
 
 TEST_CASE("what a dead disk has mounted goes even if it is used", "[csi]")

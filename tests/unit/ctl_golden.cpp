@@ -374,9 +374,9 @@ nofctl::stripe::Layout wholeLayout()
 	return {{member}, 131072, 1 << 30, 4096, {"a note"}};
 }
 
-ReservationReport wholeReservation()
+nofctl::volume::ReservationReport wholeReservation()
 {
-	ReservationReport report{7, "write-exclusive", true, {}};
+	nofctl::volume::ReservationReport report{7, 1, true, {}};
 	report.registrants.push_back({"12345678-9abc-4def-8123-456789abcdef", 0xa, true, true});
 	return report;
 }

@@ -8,6 +8,7 @@
 
 #include "ctl_kernel.h"
 #include "ctl_scratch.h"
+#include "libctl/volume/fence.h"
 #include "libctl/volume/grpc_code.h"
 #include "libctl/volume/mounts.h"
 #include "libctl/volume/udev_entry.h"
@@ -315,6 +316,73 @@ TEST_CASE("of two identifiers of one namespace either can go while the disk is u
 	Result<Detached> refused = detach(client, {nqn, second.id}, places);
 	REQUIRE_FALSE(refused);
 	CHECK(inUse(refused.error()));
+}
+
+TEST_CASE("keys of publications", "[volume]")
+{
+	const FenceKey key = FenceKey::make("pvc-1", 7);
+	CHECK(key.ours());
+	CHECK(key.publication() == 7);
+	CHECK(FenceKey::parse(key.toString()) == key);
+	CHECK(key.sameVolume(FenceKey::make("pvc-1", 8)));
+	CHECK_FALSE(key.sameVolume(FenceKey::make("pvc-2", 7)));
+	for (const char *text : {"", "6e", "7e00000000000001", "6e0000000000000x", "6e00000000000000 "})
+		CHECK_FALSE(FenceKey::parse(text));
+}
+
+TEST_CASE("the right to write is taken from earlier publications only", "[volume]")
+{
+	const FenceKey first = FenceKey::make("pvc-1", 1), second = FenceKey::make("pvc-1", 2),
+		       third = FenceKey::make("pvc-1", 3);
+	constexpr std::uint8_t registrants = 3; // the type
+	const auto step = [&](std::uint8_t type, std::vector<Registrant> all) {
+		return nextFenceStep({1, type, false, std::move(all)}, second);
+	};
+	const auto self = [](FenceKey key, bool holds) { return Registrant{"self", key.value, holds, true}; };
+	const auto other = [](std::uint64_t key, bool holds) { return Registrant{"other", key, holds, false}; };
+	FenceStep none = step(0, {});
+	CHECK(none.enroll == second.value);
+	CHECK(none.reserve);
+	CHECK(none.victims.empty());
+	CHECK(step(registrants, {self(second, true)}).done());
+	CHECK_FALSE(step(0, {self(second, false)}).done());
+	FenceStep taken = step(registrants, {other(first.value, true)});
+	CHECK(taken.enroll == second.value);
+	CHECK(taken.victims == std::vector{first.value});
+	CHECK(step(registrants, {other(third.value, true)}).refusal->find("later publication") != std::string::npos);
+	CHECK(step(registrants, {other(0xa, true)}).refusal->find("other software") != std::string::npos);
+	CHECK(step(0, {self({0xa}, false)}).refusal->find("other software") != std::string::npos);
+	CHECK(step(0, {other(FenceKey::make("pvc-2", 1).value, false)}).refusal->find("another volume") !=
+	      std::string::npos);
+	CHECK(step(registrants, {self(first, true)}).enroll == second.value); // published here again
+	CHECK(step(registrants, {self(third, true)}).done());                 // a call that came late
+	CHECK(step(registrants, {self(second, true), other(first.value, false)}).victims == std::vector{first.value});
+}
+
+TEST_CASE("a report of reservations", "[volume]")
+{
+	std::vector<std::uint8_t> report(128);
+	report[0] = 5;
+	report[4] = 3;
+	report[5] = 1;
+	report[64 + 2] = 1;
+	report[64 + 8] = 0xa;
+	report[64 + 16] = 0x12;
+	Uuid self;
+	self.bytes[0] = 0x12;
+	std::optional<ReservationReport> is = parseReservation(report, self);
+	REQUIRE(is);
+	CHECK(is->generation == 5);
+	CHECK(is->type == 3);
+	REQUIRE(is->registrants.size() == 1);
+	CHECK(is->registrants[0].key == 0xa);
+	CHECK(is->registrants[0].holds);
+	CHECK(is->registrants[0].thisHost);
+	report[4] = 7;
+	CHECK_FALSE(parseReservation(report, self));
+	report[4] = 3;
+	report[5] = 2; // longer than it is
+	CHECK_FALSE(parseReservation(report, self));
 }
 
 TEST_CASE("what others have connected stays", "[volume]")

@@ -31,6 +31,21 @@ inline bool readsOnly(const v1::VolumeCapability &capability)
 	       capability.access_mode().mode() == Mode::MULTI_NODE_READER_ONLY;
 }
 
+// At most one node at a time has the volume, and it may write.
+inline bool isExclusive(const v1::VolumeCapability &capability)
+{
+	using Mode = v1::VolumeCapability::AccessMode;
+	const Mode::Mode mode = capability.access_mode().mode();
+	return mode == Mode::SINGLE_NODE_WRITER || mode == Mode::SINGLE_NODE_SINGLE_WRITER ||
+	       mode == Mode::SINGLE_NODE_MULTI_WRITER;
+}
+
+inline bool isForOneNode(const v1::VolumeCapability &capability)
+{
+	using Mode = v1::VolumeCapability::AccessMode;
+	return isExclusive(capability) || capability.access_mode().mode() == Mode::SINGLE_NODE_READER_ONLY;
+}
+
 // ext4 and xfs are lost when two nodes write.
 inline grpc::Status checkCapability(const v1::VolumeCapability &capability)
 {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "capability.h"
+#include "publication.h"
 #include "topology.h"
 
 namespace csi {
@@ -77,8 +78,96 @@ grpc::Status ControllerService::DeleteVolume(grpc::ServerContext *, const v1::De
 {
 	if (request->volume_id().empty())
 		return lacks("volume_id");
+	const std::lock_guard lock(publishing_);
+	if (!Publications::parse(published_.read(request->volume_id()).value_or("")).nodes.empty())
+		return {grpc::StatusCode::FAILED_PRECONDITION, request->volume_id() + " is published to a node"};
 	created_.remove(request->volume_id());
+	published_.remove(request->volume_id());
 	return grpc::Status::OK;
+}
+
+// A static volume says in its context what it is; of others only their names are known.
+grpc::Status ControllerService::checkVolume(const std::string &volume, const Texts &context) const
+{
+	if (context.empty() && !created_.read(volume))
+		return {grpc::StatusCode::NOT_FOUND, "no volume of that name was created here"};
+	if (context.empty())
+		return grpc::Status::OK;
+	Result<VolumeSpec> spec = parseVolume(context);
+	return spec ? grpc::Status::OK : invalid(spec.error().message);
+}
+
+/*
+ * The targets are not told of it: there is no interface of an array. The old node of a volume is kept from writing by
+ * the reservation that the new one takes. Its key is later than that of any publication before.
+ */
+grpc::Status ControllerService::ControllerPublishVolume(grpc::ServerContext *,
+							const v1::ControllerPublishVolumeRequest *request,
+							v1::ControllerPublishVolumeResponse *response)
+{
+	const std::string &volume = request->volume_id();
+	if (volume.empty())
+		return lacks("volume_id");
+	if (request->node_id().empty())
+		return lacks("node_id");
+	if (!request->has_volume_capability())
+		return lacks("volume_capability");
+	if (grpc::Status status = checkCapability(request->volume_capability()); !status.ok())
+		return status;
+	if (grpc::Status status = checkVolume(volume, textsOf(request->volume_context())); !status.ok())
+		return status;
+	const v1::VolumeCapability &capability = request->volume_capability();
+	Publication wish{static_cast<int>(capability.access_mode().mode()),
+			 capability.has_block(),
+			 request->readonly(),
+			 isForOneNode(capability),
+			 {}};
+	const std::lock_guard lock(publishing_);
+	Publications all = Publications::parse(published_.read(volume).value_or(""));
+	for (const auto &[node, one] : all.nodes)
+		if (node != request->node_id() && (one.exclusive || wish.exclusive))
+			return {grpc::StatusCode::FAILED_PRECONDITION, volume + " is published to node " + node};
+	auto there = all.nodes.find(request->node_id());
+	if (there != all.nodes.end() && !there->second.sameWish(wish))
+		return {grpc::StatusCode::ALREADY_EXISTS, volume + " is published to that node in another way"};
+	if (there != all.nodes.end()) {
+		wish.key = there->second.key;
+	} else {
+		wish.key = nofctl::volume::FenceKey::make(volume, all.next());
+		all.nodes[request->node_id()] = wish;
+		if (Result<void> kept = published_.write(volume, all.toText()); !kept)
+			return statusOf(kept.error());
+	}
+	if (isExclusive(capability))
+		(*response->mutable_publish_context())[fenceName] = wish.key.toString();
+	return grpc::Status::OK;
+}
+
+// Without a node: from all of them
+grpc::Status ControllerService::ControllerUnpublishVolume(grpc::ServerContext *,
+							  const v1::ControllerUnpublishVolumeRequest *request,
+							  v1::ControllerUnpublishVolumeResponse *)
+{
+	if (request->volume_id().empty())
+		return lacks("volume_id");
+	const std::lock_guard lock(publishing_);
+	std::optional<std::string> text = published_.read(request->volume_id());
+	if (!text)
+		return grpc::Status::OK;
+	Publications all = Publications::parse(*text);
+	if (request->node_id().empty())
+		all.nodes.clear();
+	else
+		all.nodes.erase(request->node_id());
+	Result<void> kept = published_.write(request->volume_id(), all.toText());
+	return kept ? grpc::Status::OK : statusOf(kept.error());
+}
+
+grpc::Status ControllerService::ControllerExpandVolume(grpc::ServerContext *, const v1::ControllerExpandVolumeRequest *,
+						       v1::ControllerExpandVolumeResponse *)
+{
+	return {grpc::StatusCode::UNIMPLEMENTED,
+		"a namespace is made larger at its target; the node then grows the file system (NodeExpandVolume)"};
 }
 
 grpc::Status ControllerService::ValidateVolumeCapabilities(grpc::ServerContext *,
@@ -89,13 +178,8 @@ grpc::Status ControllerService::ValidateVolumeCapabilities(grpc::ServerContext *
 		return lacks("volume_id");
 	if (request->volume_capabilities().empty())
 		return lacks("volume_capabilities");
-	// A static volume says in its context what it is; of others only their names are known.
-	const Texts context = textsOf(request->volume_context());
-	if (context.empty() && !created_.read(request->volume_id()))
-		return {grpc::StatusCode::NOT_FOUND, "no volume of that name was created here"};
-	if (!context.empty())
-		if (Result<VolumeSpec> spec = parseVolume(context); !spec)
-			return invalid(spec.error().message);
+	if (grpc::Status status = checkVolume(request->volume_id(), textsOf(request->volume_context())); !status.ok())
+		return status;
 	if (grpc::Status status = checkAll(request->volume_capabilities()); !status.ok()) {
 		response->set_message(status.error_message());
 		return grpc::Status::OK;
@@ -112,7 +196,8 @@ grpc::Status ControllerService::ControllerGetCapabilities(grpc::ServerContext *,
 							  v1::ControllerGetCapabilitiesResponse *response)
 {
 	using RPC = v1::ControllerServiceCapability::RPC;
-	response->add_capabilities()->mutable_rpc()->set_type(RPC::CREATE_DELETE_VOLUME);
+	for (auto type : {RPC::CREATE_DELETE_VOLUME, RPC::PUBLISH_UNPUBLISH_VOLUME})
+		response->add_capabilities()->mutable_rpc()->set_type(type);
 	return grpc::Status::OK;
 }
 

@@ -15,12 +15,23 @@ namespace csi {
 
 class ControllerService : public v1::Controller::Service {
 public:
-	explicit ControllerService(std::filesystem::path created) : created_(std::move(created)) {}
+	ControllerService(std::filesystem::path created, std::filesystem::path published)
+		: created_(std::move(created)), published_(std::move(published))
+	{
+	}
 
 	grpc::Status CreateVolume(grpc::ServerContext *, const v1::CreateVolumeRequest *request,
 				  v1::CreateVolumeResponse *response) override;
 	grpc::Status DeleteVolume(grpc::ServerContext *, const v1::DeleteVolumeRequest *request,
 				  v1::DeleteVolumeResponse *) override;
+	// A volume that one node writes is given to no other one. The node gets a key to take the right to write with.
+	grpc::Status ControllerPublishVolume(grpc::ServerContext *, const v1::ControllerPublishVolumeRequest *request,
+					     v1::ControllerPublishVolumeResponse *response) override;
+	grpc::Status ControllerUnpublishVolume(grpc::ServerContext *,
+					       const v1::ControllerUnpublishVolumeRequest *request,
+					       v1::ControllerUnpublishVolumeResponse *) override;
+	grpc::Status ControllerExpandVolume(grpc::ServerContext *, const v1::ControllerExpandVolumeRequest *request,
+					    v1::ControllerExpandVolumeResponse *) override;
 	grpc::Status ValidateVolumeCapabilities(grpc::ServerContext *,
 						const v1::ValidateVolumeCapabilitiesRequest *request,
 						v1::ValidateVolumeCapabilitiesResponse *response) override;
@@ -28,7 +39,11 @@ public:
 					       v1::ControllerGetCapabilitiesResponse *response) override;
 
 private:
-	Folder created_; // by name: what was asked for
+	grpc::Status checkVolume(const std::string &volume, const Texts &context) const;
+
+	Folder created_;   // by name: what was asked for
+	Folder published_; // by name: publication.h
+	std::mutex publishing_;
 };
 
 } // namespace csi

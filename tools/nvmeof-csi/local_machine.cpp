@@ -87,6 +87,17 @@ std::string diskOf(const volume::Places &places, dev_t device)
 	return fs::read_symlink(link, error).filename();
 }
 
+// By which this host is known to the subsystem
+Result<std::optional<Uuid>> hostIdOf(const Namespace &ns)
+{
+	Result<Client> client = Client::open();
+	if (!client)
+		return client.error();
+	Result<Subsystem> subsystem = client->subsystem(fmt::format("nvmeof{}", ns.subsystem));
+	return subsystem ? Result<std::optional<Uuid>>(subsystem->hostid)
+			 : Result<std::optional<Uuid>>(subsystem.error());
+}
+
 constexpr std::chrono::seconds unmountLimit(30); // an orchestrator's call ends after two minutes, as a rule
 
 /*
@@ -127,6 +138,18 @@ Result<std::optional<Namespace>> LocalMachine::find(const volume::Entry &entry)
 {
 	Result<Client> client = Client::open();
 	return client ? volume::find(*client, entry) : Result<std::optional<Namespace>>(client.error());
+}
+
+Result<void> LocalMachine::takeFence(const Namespace &ns, volume::FenceKey key)
+{
+	Result<std::optional<Uuid>> self = hostIdOf(ns);
+	return self ? volume::takeFence(ns, *self, key) : Result<void>(self.error());
+}
+
+Result<void> LocalMachine::dropFence(const Namespace &ns)
+{
+	Result<std::optional<Uuid>> self = hostIdOf(ns);
+	return self ? volume::dropFence(ns, *self) : Result<void>(self.error());
 }
 
 Result<std::string> LocalMachine::contentOf(const std::string &device)

@@ -15,6 +15,8 @@ public:
 	nvmeof::Result<nofctl::volume::Attached> attach(const nofctl::volume::AttachOptions &options) override;
 	nvmeof::Result<nofctl::volume::Detached> detach(const nofctl::volume::Entry &entry) override;
 	nvmeof::Result<std::optional<nvmeof::Namespace>> find(const nofctl::volume::Entry &entry) override;
+	nvmeof::Result<void> takeFence(const nvmeof::Namespace &ns, nofctl::volume::FenceKey key) override;
+	nvmeof::Result<void> dropFence(const nvmeof::Namespace &ns) override;
 	nvmeof::Result<std::string> contentOf(const std::string &device) override;
 	nvmeof::Result<void> format(const std::string &device, const std::string &fileSystem,
 				    const std::vector<std::string> &options) override;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "libctl/volume/fence.h"
 #include "libctl/volume/volume.h"
 #include "mount_options.h"
 
@@ -44,13 +45,17 @@ public:
 	virtual nvmeof::Result<nofctl::volume::Detached> detach(const nofctl::volume::Entry &entry) = 0;
 	virtual nvmeof::Result<std::optional<nvmeof::Namespace>> find(const nofctl::volume::Entry &entry) = 0;
 
+	// The right to write, by reservations of the target: libctl/volume/fence.h
+	virtual nvmeof::Result<void> takeFence(const nvmeof::Namespace &ns, nofctl::volume::FenceKey key) = 0;
+	virtual nvmeof::Result<void> dropFence(const nvmeof::Namespace &ns) = 0;
+
 	// "ext4"; "?" for anything else that is there, such as partitions; empty: nothing is.
 	virtual nvmeof::Result<std::string> contentOf(const std::string &device) = 0;
 	virtual nvmeof::Result<void> format(const std::string &device, const std::string &fileSystem,
 					    const std::vector<std::string> &options) = 0;
 	virtual nvmeof::Result<void> grow(const std::string &device, const std::string &mount) = 0;
 
-	// Who uses a disk ("nvmeof0n1") besides the mount at @except. Without programs: some only look at it for a moment
+	// Who uses a disk ("nvmeof0n1") besides the mount at @except. Without programs: some look for a moment only
 	virtual std::vector<nofctl::volume::User> usersOf(const std::string &disk, const std::string &except = "") = 0;
 	// What is remembered as attached, and is that disk
 	virtual nvmeof::Result<std::vector<nofctl::volume::Entry>> entriesOf(const std::string &disk) = 0;

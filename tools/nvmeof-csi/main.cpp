@@ -20,6 +20,7 @@ struct Options {
 	std::string endpoint = "unix:///run/nvmeof/csi.sock";
 	std::string mode = "all";
 	std::string created = "/run/nvmeof/csi/created";
+	std::string published = "/run/nvmeof/csi/published";
 	std::vector<std::string> services;
 	csi::NodeOptions node;
 };
@@ -51,7 +52,7 @@ int serve(const Options &options)
 	pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 	csi::LocalMachine machine;
 	csi::IdentityService identity(machine);
-	csi::ControllerService controller(options.created);
+	csi::ControllerService controller(options.created, options.published);
 	csi::NodeService node(machine, options.node);
 	grpc::ServerBuilder builder;
 	builder.AddListeningPort(options.endpoint, grpc::InsecureServerCredentials());
@@ -99,6 +100,8 @@ int main(int argc, char **argv)
 	app.add_option("--reached", options.node.reached, "Folder to keep in which services were reached")
 		->capture_default_str();
 	app.add_option("--created", options.created, "Folder to keep in what was created")->capture_default_str();
+	app.add_option("--published", options.published, "Folder to keep in which nodes have which volumes")
+		->capture_default_str();
 	CLI11_PARSE(app, argc, argv);
 	for (const std::string &text : options.services) {
 		nvmeof::Result<csi::ReachableService> service = parseService(text);

@@ -2,6 +2,7 @@
 #include "node.h"
 
 #include <algorithm>
+#include <iostream>
 
 #include <sys/mount.h>
 
@@ -12,6 +13,7 @@ namespace csi {
 using namespace nvmeof;
 using grpc::Status;
 using grpc::StatusCode;
+using nofctl::volume::hasFence;
 
 namespace {
 
@@ -128,9 +130,34 @@ Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, co
 	return done ? Status::OK : statusOf(done.error());
 }
 
+/*
+ * Before anything is written. Without a publication by the controller nobody has said that this node alone has the
+ * volume, and nothing is taken from others.
+ */
+Status NodeService::fence(const v1::NodeStageVolumeRequest &request, const VolumeSpec &spec, const Namespace &ns)
+{
+	if (spec.reserve == Reserve::off || !isExclusive(request.volume_capability()))
+		return Status::OK;
+	const auto given = request.publish_context().find(fenceName);
+	const bool published = given != request.publish_context().end();
+	if (!published || !hasFence(ns)) {
+		if (spec.reserve != Reserve::required)
+			return Status::OK;
+		return {StatusCode::FAILED_PRECONDITION,
+			"reservation: required, and " +
+				(published ? deviceOf(ns) + " has none of the type write-exclusive-registrants"
+					   : "the controller has not published the volume")};
+	}
+	std::optional<nofctl::volume::FenceKey> key = nofctl::volume::FenceKey::parse(given->second);
+	if (!key)
+		return invalid(std::string("publish_context: ") + fenceName + " is no key of this plugin");
+	Result<void> done = machine_.takeFence(ns, *key);
+	return done ? Status::OK : statusOf(done.error());
+}
+
 // What was there before stays if it fails: a complete stage, and what an administrator has attached.
-Status NodeService::attachAndMount(const std::string &volume, const Staged &wish, const VolumeSpec &spec,
-				   const v1::VolumeCapability &capability, const std::optional<Staged> &before)
+Status NodeService::attachAndMount(const v1::NodeStageVolumeRequest &request, const Staged &wish,
+				   const VolumeSpec &spec, const std::optional<Staged> &before)
 {
 	Result<nofctl::volume::Attached> attached = machine_.attach(spec.attach);
 	if (!attached)
@@ -144,11 +171,20 @@ Status NodeService::attachAndMount(const std::string &volume, const Staged &wish
 		status = {StatusCode::FAILED_PRECONDITION, deviceOf(ns) + " has " + std::to_string(ns.size) +
 								   " bytes, and " + std::to_string(spec.requiredBytes) +
 								   " were claimed"};
-	else if (!wish.fileSystem.empty())
-		status = mountVolume(wish, spec, ns, readsOnly(capability));
+	else if (status = fence(request, spec, ns); status.ok() && !wish.fileSystem.empty())
+		status = mountVolume(wish, spec, ns, readsOnly(request.volume_capability()));
 	if (!status.ok() && !(before && before->complete))
-		undo(volume, wish, spec, before || !attached->already);
+		undo(request.volume_id(), wish, spec, before || !attached->already);
 	return status;
+}
+
+// A target that cannot be asked keeps the registration, which the next publication takes away.
+void NodeService::unfence(const std::string &volume, const Namespace &ns)
+{
+	if (!hasFence(ns) || ns.usablePaths == 0 || !sharing(volume, ns.name).empty())
+		return;
+	if (Result<void> done = machine_.dropFence(ns); !done)
+		std::cerr << "nvmeof-csi: " << volume << ": " << done.error().message << "\n";
 }
 
 // A stage that has failed leaves nothing, as far as can be: the first error is what the orchestrator has to know.
@@ -158,6 +194,8 @@ void NodeService::undo(const std::string &volume, const Staged &staged, const Vo
 	Result<std::optional<Mounted>> there = machine_.mountedAt(staged.path);
 	if (ns && *ns && there && *there && (*there)->device == deviceOf(**ns))
 		static_cast<void>(machine_.unmount(staged.path, false, Unmount::refuse));
+	if (ns && *ns)
+		unfence(volume, **ns);
 	if (attached)
 		static_cast<void>(detach(volume, {spec.entry()}));
 }
@@ -197,7 +235,7 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	if (!complete)
 		if (Result<void> kept = staged_.add(volume, wish); !kept)
 			return statusOf(kept.error());
-	Status status = attachAndMount(volume, wish, *spec, request->volume_capability(), before);
+	Status status = attachAndMount(*request, wish, *spec, before);
 	wish.complete = true;
 	if (complete)
 		return status;
@@ -209,7 +247,7 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	return kept ? Status::OK : statusOf(kept.error());
 }
 
-// Whether others than the mount at @staging use the disk. Another volume of the disk shares its users: all are seen then.
+// Whether others than the mount at @staging use the disk. Of two volumes that are one disk nobody can tell: OK.
 Status NodeService::inUse(const std::string &volume, const Namespace &ns, const std::string &staging)
 {
 	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name, staging);
@@ -271,6 +309,8 @@ Status NodeService::unstage(const std::string &volume, const std::string &path, 
 	const bool dead = !*ns || (*ns)->usablePaths == 0;
 	if (Result<void> done = machine_.unmount(path, false, dead ? Unmount::lazily : Unmount::refuse); !done)
 		return statusOf(done.error());
+	if (*ns)
+		unfence(volume, **ns);
 	if (*ns && !(*ns)->readOnly && sharing(volume, (*ns)->name).empty())
 		if (Result<bool> on = machine_.isReadOnly(deviceOf(**ns)); on && *on)
 			static_cast<void>(machine_.setReadOnly(deviceOf(**ns), false)); // as it was found
@@ -453,8 +493,8 @@ Status NodeService::NodeGetCapabilities(grpc::ServerContext *, const v1::NodeGet
 }
 
 /*
- * Asked once, when the plugin registers. A service that cannot be reached now, and was reached before, counts as reached:
- * a target that is down for a while must not take the labels of the node away, nor must a power cut of both.
+ * Asked once, when the plugin registers. A service that cannot be reached now, and was reached before, counts as
+ * reached: a target that is down for a while must not take the labels of the node away, nor must a power cut of both.
  */
 bool NodeService::serves(const ReachableService &service)
 {

@@ -50,6 +50,9 @@ private:
 	std::filesystem::path path_;
 };
 
+// Member of a publish context: the key by which the node takes the right to write
+inline constexpr const char *fenceName = "csi.nvmeof/fence";
+
 class StagedVolumes {
 public:
 	explicit StagedVolumes(std::filesystem::path path) : folder_(std::move(path)) {}

@@ -55,6 +55,7 @@ private:
 	Result<ConnectSettings> settings();
 	Result<SubsystemSettings> subsystem();
 	Result<std::vector<ConnectOptions>> paths();
+	Result<Reserve> reserve();
 
 	Texts texts_;
 };
@@ -144,6 +145,16 @@ Result<std::vector<ConnectOptions>> Reader::paths()
 	return paths;
 }
 
+Result<Reserve> Reader::reserve()
+{
+	const std::string text = take("reservation", "auto");
+	for (const auto &[name, value] :
+	     {std::pair{"auto", Reserve::automatic}, {"required", Reserve::required}, {"off", Reserve::off}})
+		if (text == name)
+			return value;
+	return invalidError("reservation: '" + text + "' is none of auto, required and off");
+}
+
 Result<VolumeSpec> Reader::read()
 {
 	std::erase_if(texts_, [](const auto &one) { return one.first.find('/') != std::string::npos; });
@@ -156,8 +167,14 @@ Result<VolumeSpec> Reader::read()
 	Result<SubsystemSettings> policy = subsystem();
 	if (!policy)
 		return policy.error();
-	VolumeSpec spec{
-		{*wanted, *named, *policy, defaultTimeout}, split(take("mkfsOptions"), ' '), 0, take("service")};
+	Result<Reserve> reserved = reserve();
+	if (!reserved)
+		return reserved.error();
+	VolumeSpec spec{{*wanted, *named, *policy, defaultTimeout},
+			split(take("mkfsOptions"), ' '),
+			0,
+			*reserved,
+			take("service")};
 	const std::string bytes = take("requiredBytes", "0");
 	auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), spec.requiredBytes);
 	if (error != std::errc() || end != bytes.data() + bytes.size())

@@ -18,11 +18,19 @@ inline constexpr std::chrono::seconds defaultFastIoFail(60);
 
 using Texts = std::map<std::string, std::string>;
 
+// Whether a volume that one node writes is reserved at its target.
+enum class Reserve {
+	automatic, // where the target has reservations
+	required,  // a target without them is refused
+	off,       // they belong to the application
+};
+
 struct VolumeSpec {
 	nofctl::volume::AttachOptions attach;
 	std::vector<std::string> mkfsOptions;
 	std::uint64_t requiredBytes = 0; // that the claim has asked for
-	std::string service;             // by which nodes reach it; empty: all do
+	Reserve reserve = Reserve::automatic;
+	std::string service; // by which nodes reach it; empty: all do
 
 	nofctl::volume::Entry entry() const { return {attach.paths.front().subsysnqn, attach.id}; }
 };
@@ -30,8 +38,8 @@ struct VolumeSpec {
 /*
  * nqn; one of uuid, nguid, eui64, nsid; addresses ("10.0.0.1,10.0.0.2:4421"), transport, port, host-traddr, host-iface;
  * how to connect, by the names of "nvmeofctl connect" (ctrl-loss-tmo, nr-io-queues, ...); how to set the subsystem
- * (iopolicy, fencing, ...); service; mkfsOptions; requiredBytes. Names with a / in them are the orchestrator's. Errors
- * are invalid, and name what is wrong.
+ * (iopolicy, fencing, ...); reservation (auto, required, off); service; mkfsOptions; requiredBytes. Names with a / in
+ * them are the orchestrator's. Errors are invalid, and name what is wrong.
  */
 nvmeof::Result<VolumeSpec> parseVolume(const Texts &texts);
 // The same of a StorageClass: "${name}" in nqn stands for the volume's name, and nsid is 1 if nothing else is said.

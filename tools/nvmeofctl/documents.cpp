@@ -102,15 +102,15 @@ Json subsystemsDocument(const Snapshot &all)
 	return {{"subsystems", array}};
 }
 
-Json reservationDocument(const std::string &disk, const ReservationReport &report)
+Json reservationDocument(const std::string &disk, const nofctl::volume::ReservationReport &report)
 {
 	Json registrants = Json::array();
-	for (const Registrant &one : report.registrants)
+	for (const nofctl::volume::Registrant &one : report.registrants)
 		registrants.push_back(
 			{{"hostid", one.host}, {"key", one.key}, {"holds", one.holds}, {"this_host", one.thisHost}});
 	Json json{{"name", disk}, {"generation", report.generation}, {"persists", report.persists}};
-	if (!report.type.empty())
-		json["type"] = report.type;
+	if (report.type)
+		json["type"] = reservationType(report);
 	json["registrants"] = registrants;
 	return json;
 }

@@ -11,7 +11,7 @@
 #include "import.h"
 #include "connect_plan.h"
 #include "json.h"
-#include "reservation.h"
+#include "libctl/volume/reservation.h"
 
 // Of "list": the namespaces, each with what it inherits of its subsystem.
 Json listDocument(const nvmeof::Snapshot &all);
@@ -19,8 +19,10 @@ Json listDocument(const nvmeof::Snapshot &all);
 Json subsystemsDocument(const nvmeof::Snapshot &all);
 // Of "show": @object, and what of @related belongs to it.
 Json showDocument(const nvmeof::AnyObject &object, const nvmeof::Snapshot &related);
+// "write-exclusive"; only of a disk that is held
+std::string reservationType(const nofctl::volume::ReservationReport &report);
 // Of "reservation"
-Json reservationDocument(const std::string &disk, const ReservationReport &report);
+Json reservationDocument(const std::string &disk, const nofctl::volume::ReservationReport &report);
 // Of "connect": a result for each address, with the controller or why there is none.
 Json connectDocument(const ConnectPlan &plan, const std::vector<nvmeof::Result<nvmeof::Controller>> &results,
 		     const Json &policies);

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "fence.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/pr.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace nofctl::volume {
+
+using namespace nvmeof;
+
+namespace {
+
+constexpr std::uint64_t mark = 0x6e; // 'n'
+constexpr int volumeShift = 40, markShift = 56;
+constexpr std::uint64_t publicationMask = (std::uint64_t(1) << volumeShift) - 1;
+
+// FNV-1a: the same on every node, which std::hash is not
+std::uint16_t hashOf(const std::string &text)
+{
+	std::uint32_t hash = 2166136261;
+	for (unsigned char c : text)
+		hash = (hash ^ c) * 16777619;
+	return static_cast<std::uint16_t>(hash ^ (hash >> 16));
+}
+
+const Registrant *thisHost(const ReservationReport &report)
+{
+	auto found = std::ranges::find(report.registrants, true, &Registrant::thisHost);
+	return found == report.registrants.end() ? nullptr : &*found;
+}
+
+// The disk's ioctls of linux/pr.h: the driver sends each once, by any path, and decides what became of a lost one.
+class Disk {
+public:
+	// Read-only: a node that was open for writing makes udev look at it again.
+	explicit Disk(const Namespace &ns)
+		: name_(ns.name), fd_(::open(("/dev/" + ns.name).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)),
+		  error_(fd_ < 0 ? errno : 0)
+	{
+	}
+	~Disk()
+	{
+		if (fd_ >= 0)
+			::close(fd_);
+	}
+	Disk(const Disk &) = delete;
+	Disk &operator=(const Disk &) = delete;
+
+	Result<void> enroll(std::uint64_t key)
+	{
+		pr_registration to{0, key, PR_FL_IGNORE_KEY, 0};
+		return ask("registering", IOC_PR_REGISTER, to);
+	}
+	Result<void> withdraw(std::uint64_t key)
+	{
+		pr_registration to{key, 0, 0, 0};
+		return ask("unregistering", IOC_PR_REGISTER, to);
+	}
+	Result<void> preempt(std::uint64_t key, std::uint64_t victim)
+	{
+		pr_preempt to{key, victim, PR_WRITE_EXCLUSIVE_REG_ONLY, 0};
+		return ask("preempting", IOC_PR_PREEMPT_ABORT, to);
+	}
+	Result<void> reserve(std::uint64_t key)
+	{
+		pr_reservation to{key, PR_WRITE_EXCLUSIVE_REG_ONLY, 0};
+		return ask("reserving", IOC_PR_RESERVE, to);
+	}
+
+private:
+	// A positive result is an enum pr_status, whose values linux/pr.h has only since 6.4.
+	Result<void> ask(const char *what, unsigned long request, auto &argument)
+	{
+		const int result = error_ ? -1 : ::ioctl(fd_, request, &argument);
+		if (result == 0)
+			return {};
+		const int number = error_ ? error_ : result < 0 ? errno : EBUSY;
+		Error error = errorFromErrno(number,
+					     fmt::format("{} for writing to {}: {}", what, name_,
+							 result > 0 ? "reservation conflict" : std::strerror(number)));
+		error.object = ErrorObject::named(name_);
+		return error;
+	}
+
+	const std::string name_;
+	const int fd_;
+	const int error_;
+};
+
+Error refusalOf(const Namespace &ns, const std::string &why)
+{
+	Error error = errorFromErrno(EBUSY, ns.name + ": " + why);
+	error.object = ErrorObject::named(ns.name);
+	return error;
+}
+
+Result<void> perform(Disk &disk, const FenceStep &step)
+{
+	if (step.enroll)
+		if (Result<void> done = disk.enroll(*step.enroll); !done)
+			return done;
+	for (std::uint64_t victim : step.victims)
+		if (Result<void> done = disk.preempt(step.key, victim); !done && done.error().sysErrno != EBUSY)
+			return done; // a conflict: it has gone by itself, which the next report tells
+	if (step.reserve)            // a conflict: another was faster, which the next report tells
+		if (Result<void> done = disk.reserve(step.key); !done && done.error().sysErrno != EBUSY)
+			return done;
+	return {};
+}
+
+} // namespace
+
+FenceKey FenceKey::make(const std::string &volume, std::uint64_t publication)
+{
+	return {mark << markShift | std::uint64_t(hashOf(volume)) << volumeShift | (publication & publicationMask)};
+}
+
+std::optional<FenceKey> FenceKey::parse(const std::string &text)
+{
+	FenceKey key;
+	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), key.value, 16);
+	const bool whole = error == std::errc() && end == text.data() + text.size() && text.size() == 16;
+	return whole && key.ours() ? std::optional(key) : std::nullopt;
+}
+
+std::string FenceKey::toString() const
+{
+	return fmt::format("{:016x}", value);
+}
+
+std::uint64_t FenceKey::publication() const
+{
+	return value & publicationMask;
+}
+
+bool FenceKey::ours() const
+{
+	return value >> markShift == mark;
+}
+
+bool FenceKey::sameVolume(const FenceKey &other) const
+{
+	return value >> volumeShift == other.value >> volumeShift;
+}
+
+// A later key of this very host stays: the host has the right, by a call that has overtaken this one.
+FenceStep nextFenceStep(const ReservationReport &report, FenceKey key)
+{
+	FenceStep step;
+	const Registrant *self = thisHost(report);
+	if (self && !FenceKey{self->key}.ours()) {
+		step.refusal = "this host is registered by other software";
+		return step;
+	}
+	const bool keeps = self && (!key.sameVolume({self->key}) || self->key >= key.value);
+	step.key = keeps ? self->key : key.value;
+	for (const Registrant &one : report.registrants) {
+		const FenceKey other{one.key};
+		if (one.thisHost)
+			continue;
+		if (!other.ours())
+			step.refusal = fmt::format("host {} is registered by other software", one.host);
+		else if (!other.sameVolume(key))
+			step.refusal = fmt::format("host {} has it as another volume", one.host);
+		else if (other.publication() >= key.publication())
+			step.refusal = fmt::format("host {} has it by a later publication of the volume", one.host);
+		if (step.refusal)
+			return step;
+		if (std::ranges::find(step.victims, one.key) == step.victims.end())
+			step.victims.push_back(one.key);
+	}
+	if (!keeps)
+		step.enroll = key.value;
+	step.reserve = !(self && self->holds && report.type == PR_WRITE_EXCLUSIVE_REG_ONLY);
+	return step;
+}
+
+Result<void> takeFence(const Namespace &ns, const std::optional<Uuid> &self, FenceKey key)
+{
+	constexpr int tries = 4; // others come and go between a report and what follows it
+	Disk disk(ns);
+	std::optional<std::uint64_t> enrolled;
+	Result<void> done = refusalOf(ns, "others register all the time");
+	for (int i = 0; i < tries; i++) {
+		Result<ReservationReport> report = readReservation(ns, self);
+		if (!report) {
+			done = report.error();
+			break;
+		}
+		const FenceStep step = nextFenceStep(*report, key);
+		if (step.done())
+			return {};
+		if (step.refusal) {
+			done = refusalOf(ns, *step.refusal);
+			break;
+		}
+		if (step.enroll)
+			enrolled = step.enroll;
+		if (Result<void> performed = perform(disk, step); !performed) {
+			done = performed.error();
+			break;
+		}
+	}
+	if (enrolled) // a registrant may write
+		static_cast<void>(disk.withdraw(*enrolled));
+	return done;
+}
+
+Result<void> dropFence(const Namespace &ns, const std::optional<Uuid> &self)
+{
+	Result<ReservationReport> report = readReservation(ns, self);
+	if (!report)
+		return report.error();
+	const Registrant *own = thisHost(*report);
+	if (!own || !FenceKey{own->key}.ours())
+		return {};
+	Result<void> done = Disk(ns).withdraw(own->key);
+	return done || done.error().sysErrno == EBUSY ? Result<void>() : done;
+}
+
+} // namespace nofctl::volume
