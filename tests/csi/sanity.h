@@ -170,7 +170,7 @@ inline void Player::identity()
 	CHECK_FALSE(info.vendor_version().empty());
 	v1::GetPluginCapabilitiesResponse capabilities;
 	CHECK(call(*plugin_.identity, &v1::Identity::Stub::GetPluginCapabilities, {}, &capabilities) == StatusCode::OK);
-	CHECK(capabilities.capabilities_size() == 2);
+	CHECK(capabilities.capabilities_size() == 3);
 	v1::ProbeResponse probe;
 	CHECK(call(*plugin_.identity, &v1::Identity::Stub::Probe, {}, &probe) == StatusCode::OK);
 	CHECK(probe.ready().value());
@@ -184,7 +184,7 @@ inline void Player::nodeInfo(const std::string &node)
 	CHECK_FALSE(info.accessible_topology().segments().empty()); // the plugin says that it has topology
 	v1::NodeGetCapabilitiesResponse capabilities;
 	CHECK(call(*plugin_.node, &v1::Node::Stub::NodeGetCapabilities, {}, &capabilities) == StatusCode::OK);
-	CHECK(capabilities.capabilities_size() == 4);
+	CHECK(capabilities.capabilities_size() == 5);
 }
 
 // Each of them alone taken away
@@ -241,6 +241,9 @@ inline void Player::refusedWishes()
 	auto xfs = mountCapability("xfs");
 	xfs.mutable_mount()->add_mount_flags("nobarrier");
 	CHECK(stage(xfs) == StatusCode::INVALID_ARGUMENT);
+	auto group = mountCapability();
+	group.mutable_mount()->set_volume_mount_group("1000");
+	CHECK(stage(group) == StatusCode::INVALID_ARGUMENT);
 	request = stageRequest(mountCapability());
 	(*request.mutable_volume_context())["nonsense"] = "1";
 	CHECK(stage(request) == StatusCode::INVALID_ARGUMENT);
@@ -308,7 +311,7 @@ inline void Player::controller()
 	using Controller = v1::Controller::Stub;
 	v1::ControllerGetCapabilitiesResponse capabilities;
 	CHECK(call(*plugin_.controller, &Controller::ControllerGetCapabilities, {}, &capabilities) == StatusCode::OK);
-	REQUIRE(capabilities.capabilities_size() == 2);
+	REQUIRE(capabilities.capabilities_size() == 3);
 	v1::CreateVolumeRequest request;
 	request.set_name("pvc-9");
 	*request.add_volume_capabilities() = mountCapability();

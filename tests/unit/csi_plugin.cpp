@@ -70,6 +70,11 @@ public:
 		content = fileSystem;
 		return {};
 	}
+	Result<void> check(const std::string &, const std::string &) override
+	{
+		checks++;
+		return broken ? Result<void>(errorFromErrno(EIO, "run fsck by hand")) : Result<void>();
+	}
 	Result<void> grow(const std::string &, const std::string &) override { return {}; }
 	std::vector<volume::User> usersOf(const std::string &, const std::string &except) override
 	{
@@ -146,7 +151,8 @@ public:
 	std::uint32_t paths = 1;
 	std::uint8_t reservations = 0;
 	std::uint64_t fence = 0;
-	bool fenceRefused = false;
+	bool fenceRefused = false, broken = false;
+	int checks = 0;
 	std::string content;
 	std::map<std::string, csi::Reach> reach{
 		{"10.0.0.1", csi::Reach::yes}, {"10.0.0.2", csi::Reach::no}, {"10.0.0.3", csi::Reach::unknown}};
@@ -156,7 +162,7 @@ public:
 struct Served {
 	Scratch scratch;
 	FakeMachine machine;
-	csi::IdentityService identity{machine};
+	csi::IdentityService identity{&machine};
 	csi::ControllerService controller{scratch.path() / "created", scratch.path() / "published"};
 	csi::NodeService node{
 		machine,
@@ -209,6 +215,14 @@ TEST_CASE("a node tells which services it reaches, and whether its module is the
 	served.machine.module = false;
 	CHECK(sanity::call(*served.plugin.identity, &sanity::v1::Identity::Stub::Probe, {}) ==
 	      grpc::StatusCode::FAILED_PRECONDITION);
+	csi::IdentityService controller(nullptr); // needs no module
+	sanity::v1::ProbeRequest request;
+	sanity::v1::ProbeResponse response;
+	CHECK(controller.Probe(nullptr, &request, &response).ok());
+	CHECK(response.ready().value());
+	csi::NodeService bounded(served.machine, {"node1", served.scratch.path() / "staged", "", {}, 7});
+	REQUIRE(bounded.NodeGetInfo(nullptr, nullptr, &info).ok());
+	CHECK(info.max_volumes_per_node() == 7);
 }
 
 TEST_CASE("what is on a disk stays", "[csi]")
@@ -488,6 +502,38 @@ TEST_CASE("a volume that one node writes is published to one node", "[csi]")
 	CHECK(publish("c", writer) == grpc::StatusCode::FAILED_PRECONDITION);
 	CHECK(publish("c", sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_READER_ONLY)) ==
 	      grpc::StatusCode::FAILED_PRECONDITION);
+}
+
+TEST_CASE("a file system is checked before it is mounted to be written", "[csi]")
+{
+	Served served;
+	const auto writer = sanity::mountCapability();
+	const auto reader = sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_READER_ONLY);
+	REQUIRE(served.player.stage(writer) == grpc::StatusCode::OK);
+	CHECK(served.machine.checks == 0); // it was made just now
+	REQUIRE(served.player.unstage() == grpc::StatusCode::OK);
+	served.machine.broken = true;
+	CHECK(served.player.stage(writer) == grpc::StatusCode::INTERNAL);
+	CHECK(served.machine.checks == 1);
+	CHECK_FALSE(served.machine.attached);
+	CHECK(served.player.stage(reader) == grpc::StatusCode::OK);
+	CHECK(served.machine.checks == 1);
+}
+
+TEST_CASE("one pod alone", "[csi]")
+{
+	Served served;
+	for (const auto &capability : {sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_SINGLE_WRITER),
+				       sanity::blockCapability(sanity::Mode::SINGLE_NODE_SINGLE_WRITER)}) {
+		REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+		CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
+		CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
+		CHECK(served.player.publish(capability, "second") == grpc::StatusCode::FAILED_PRECONDITION);
+		CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+		CHECK(served.player.publish(capability, "second") == grpc::StatusCode::OK);
+		CHECK(served.player.unpublish("second") == grpc::StatusCode::OK);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	}
 }
 
 TEST_CASE("what a dead disk has mounted goes even if it is used", "[csi]")

@@ -56,6 +56,9 @@ inline grpc::Status checkCapability(const v1::VolumeCapability &capability)
 		return lacks("volume_capability: the access mode");
 	if (!capability.has_mount())
 		return grpc::Status::OK;
+	if (!capability.mount().volume_mount_group().empty())
+		return invalid("volume_mount_group: ext4 and xfs have no mount option for it; the orchestrator changes "
+			       "the owners of the files (fsGroupPolicy: File)");
 	if (capability.access_mode().mode() == Mode::MULTI_NODE_MULTI_WRITER ||
 	    capability.access_mode().mode() == Mode::MULTI_NODE_SINGLE_WRITER)
 		return invalid(

@@ -196,7 +196,7 @@ grpc::Status ControllerService::ControllerGetCapabilities(grpc::ServerContext *,
 							  v1::ControllerGetCapabilitiesResponse *response)
 {
 	using RPC = v1::ControllerServiceCapability::RPC;
-	for (auto type : {RPC::CREATE_DELETE_VOLUME, RPC::PUBLISH_UNPUBLISH_VOLUME})
+	for (auto type : {RPC::CREATE_DELETE_VOLUME, RPC::PUBLISH_UNPUBLISH_VOLUME, RPC::SINGLE_NODE_MULTI_WRITER})
 		response->add_capabilities()->mutable_rpc()->set_type(type);
 	return grpc::Status::OK;
 }

@@ -12,17 +12,18 @@ inline constexpr const char *pluginName = "csi.nvmeof";
 
 class IdentityService : public v1::Identity::Service {
 public:
-	explicit IdentityService(Machine &machine) : machine_(machine) {}
+	// @machine: the node that is served; none in a controller, which attaches nothing
+	explicit IdentityService(Machine *machine) : machine_(machine) {}
 
 	grpc::Status GetPluginInfo(grpc::ServerContext *, const v1::GetPluginInfoRequest *,
 				   v1::GetPluginInfoResponse *response) override;
 	grpc::Status GetPluginCapabilities(grpc::ServerContext *, const v1::GetPluginCapabilitiesRequest *,
 					   v1::GetPluginCapabilitiesResponse *response) override;
-	// Not ready: the module is not there, and could not be loaded.
+	// Not ready: this is a node, and the module is not there, and could not be loaded.
 	grpc::Status Probe(grpc::ServerContext *, const v1::ProbeRequest *, v1::ProbeResponse *response) override;
 
 private:
-	Machine &machine_;
+	Machine *const machine_;
 };
 
 } // namespace csi

@@ -181,6 +181,12 @@ Result<void> LocalMachine::format(const std::string &device, const std::string &
 	return runProgram(words);
 }
 
+Result<void> LocalMachine::check(const std::string &device, const std::string &fileSystem)
+{
+	constexpr int corrected = 1; // e2fsck(8)
+	return fileSystem == "ext4" ? runProgram({"fsck.ext4", "-p", device}, corrected) : Result<void>();
+}
+
 Result<void> LocalMachine::grow(const std::string &device, const std::string &mount)
 {
 	Result<std::string> content = contentOf(device);

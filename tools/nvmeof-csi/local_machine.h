@@ -20,6 +20,7 @@ public:
 	nvmeof::Result<std::string> contentOf(const std::string &device) override;
 	nvmeof::Result<void> format(const std::string &device, const std::string &fileSystem,
 				    const std::vector<std::string> &options) override;
+	nvmeof::Result<void> check(const std::string &device, const std::string &fileSystem) override;
 	nvmeof::Result<void> grow(const std::string &device, const std::string &mount) override;
 	std::vector<nofctl::volume::User> usersOf(const std::string &disk, const std::string &except) override;
 	nvmeof::Result<std::vector<nofctl::volume::Entry>> entriesOf(const std::string &disk) override;

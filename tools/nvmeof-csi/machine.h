@@ -53,6 +53,8 @@ public:
 	virtual nvmeof::Result<std::string> contentOf(const std::string &device) = 0;
 	virtual nvmeof::Result<void> format(const std::string &device, const std::string &fileSystem,
 					    const std::vector<std::string> &options) = 0;
+	// Repairs what can be repaired without a question. xfs is not checked: its log is replayed when it is mounted.
+	virtual nvmeof::Result<void> check(const std::string &device, const std::string &fileSystem) = 0;
 	virtual nvmeof::Result<void> grow(const std::string &device, const std::string &mount) = 0;
 
 	// Who uses a disk ("nvmeof0n1") besides the mount at @except. Without programs: some look for a moment only

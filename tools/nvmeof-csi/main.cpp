@@ -51,7 +51,7 @@ int serve(const Options &options)
 	sigaddset(&signals, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 	csi::LocalMachine machine;
-	csi::IdentityService identity(machine);
+	csi::IdentityService identity(options.mode == "controller" ? nullptr : &machine);
 	csi::ControllerService controller(options.created, options.published);
 	csi::NodeService node(machine, options.node);
 	grpc::ServerBuilder builder;
@@ -94,6 +94,9 @@ int main(int argc, char **argv)
 		->check(CLI::IsMember({"all", "node", "controller"}))
 		->capture_default_str();
 	app.add_option("--node-id", options.node.id, "Name of this node")->capture_default_str();
+	app.add_option("--max-volumes", options.node.maxVolumes, "Volumes that this node takes at most; 0: any number")
+		->check(CLI::NonNegativeNumber)
+		->capture_default_str();
 	app.add_option("--service", options.services,
 		       "NAME[=ADDR[:PORT]]: the node's topology has NAME, with an address only if the node reaches it");
 	app.add_option("--staged", options.node.staged, "Folder to keep in what is staged")->capture_default_str();

@@ -123,6 +123,9 @@ Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, co
 			return {StatusCode::FAILED_PRECONDITION, device + " is empty, and only to be read"};
 		if (Result<void> made = machine_.format(device, staged.fileSystem, spec.mkfsOptions); !made)
 			return statusOf(made.error());
+	} else if (!readOnly && machine_.usersOf(ns.name).empty()) { // another volume may have it mounted
+		if (Result<void> good = machine_.check(device, staged.fileSystem); !good)
+			return statusOf(good.error());
 	}
 	if (readOnly)
 		options->flags |= MS_RDONLY;
@@ -374,6 +377,11 @@ Status NodeService::publish(const v1::NodePublishVolumeRequest &request, const F
 		return {StatusCode::ALREADY_EXISTS, (*there)->device + " is at " + request.target_path() +
 							    ((*there)->readOnly ? ", to be read" : ", to be written")};
 	}
+	if (request.volume_capability().access_mode().mode() ==
+	    v1::VolumeCapability::AccessMode::SINGLE_NODE_SINGLE_WRITER)
+		if (Status status = inUse(request.volume_id(), found.ns, *staging ? (*staging)->target : "");
+		    !status.ok())
+			return status;
 	if (block)
 		return publishBlock(request.target_path(), found.ns, readOnly);
 	Result<void> done = machine_.bind(found.staged.path, request.target_path(), readOnly);
@@ -487,7 +495,8 @@ Status NodeService::NodeGetCapabilities(grpc::ServerContext *, const v1::NodeGet
 					v1::NodeGetCapabilitiesResponse *response)
 {
 	using RPC = v1::NodeServiceCapability::RPC;
-	for (auto type : {RPC::STAGE_UNSTAGE_VOLUME, RPC::GET_VOLUME_STATS, RPC::EXPAND_VOLUME, RPC::VOLUME_CONDITION})
+	for (auto type : {RPC::STAGE_UNSTAGE_VOLUME, RPC::GET_VOLUME_STATS, RPC::EXPAND_VOLUME, RPC::VOLUME_CONDITION,
+			  RPC::SINGLE_NODE_MULTI_WRITER})
 		response->add_capabilities()->mutable_rpc()->set_type(type);
 	return Status::OK;
 }
@@ -512,6 +521,7 @@ Status NodeService::NodeGetInfo(grpc::ServerContext *, const v1::NodeGetInfoRequ
 				v1::NodeGetInfoResponse *response)
 {
 	response->set_node_id(options_.id);
+	response->set_max_volumes_per_node(options_.maxVolumes);
 	auto &segments = *response->mutable_accessible_topology()->mutable_segments();
 	segments[anyNodeKey] = "true";
 	for (const ReachableService &service : options_.services)

@@ -18,6 +18,7 @@ struct NodeOptions {
 	std::filesystem::path staged = "/run/nvmeof/csi/staged";
 	std::filesystem::path reached = "/var/lib/nvmeof/csi/reached"; // outlives a reboot
 	std::vector<ReachableService> services;
+	std::int64_t maxVolumes = 0; // that the orchestrator puts here; 0: any number
 };
 
 class NodeService : public v1::Node::Service {

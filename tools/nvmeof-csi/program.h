@@ -9,7 +9,7 @@
 
 namespace csi {
 
-// Until it ends. An error has what it wrote to stderr.
-nvmeof::Result<void> runProgram(const std::vector<std::string> &words);
+// Until it ends. An exit status above @mostStatus is an error, with what it wrote.
+nvmeof::Result<void> runProgram(const std::vector<std::string> &words, int mostStatus = 0);
 
 } // namespace csi
