@@ -150,8 +150,9 @@ void Call::authenticate()
 		client_.token_ = answer.json.value("token", "");
 		send();
 	};
-	http_ = client_.http_.post(client_.endpoint() + "/v3/auth/authenticate", {}, storedText(who),
-				   client_.options_.timeout, known);
+	http_ = client_.http_.post(client_.endpoint() + "/v3/auth/authenticate", {},
+				   who.dump(-1, ' ', false, Json::error_handler_t::replace), client_.options_.timeout,
+				   known);
 }
 
 void Call::send()
