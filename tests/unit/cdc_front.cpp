@@ -151,7 +151,7 @@ TEST_CASE("a registration of any size, asked for in one piece and sent in severa
 TEST_CASE("registrations wait for the store within a bound, one of each connection", "[front]")
 {
 	FrontRules rules;
-	rules.registrationBytes = 64 << 10;
+	rules.registrationBytes = 512 << 10; // and so 64 KiB of one address
 	Front front(3, rules);
 	std::vector<RegistrationRequest> held; // by a store that is slow
 	std::mutex mutex;
@@ -174,7 +174,11 @@ TEST_CASE("registrations wait for the store within a bound, one of each connecti
 	std::lock_guard lock(mutex);
 	CHECK(held.size() == 16);
 	held.clear();
-	CHECK(front.hall.reserve(rules.registrationBytes) != nullptr);
+	CHECK(front.hall.reserved() == 0);
+	const auto first = front.hall.reserve(*Peer::parse("10.0.0.1"), 64 << 10);
+	CHECK(first);
+	CHECK_FALSE(front.hall.reserve(*Peer::parse("10.0.0.1"), 1));
+	CHECK(front.hall.reserve(*Peer::parse("10.0.0.2"), 1));
 }
 
 TEST_CASE("however many one address opens, another finds a place", "[front]")
@@ -222,8 +226,8 @@ TEST_CASE("an address has its share of registrations, and a little more at once"
 
 TEST_CASE("a worker that does not run on is noticed", "[front]")
 {
+	std::mutex gate; // outlives the worker
 	Front front;
-	std::mutex gate;
 	std::unique_lock held(gate);
 	for (int i = 0; i < 10; i++) {
 		CHECK(front.worker->runs(2));

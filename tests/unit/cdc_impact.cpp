@@ -23,7 +23,7 @@ TEST_CASE("the first zone takes everything else from who is in none", "[impact]"
 	REQUIRE(lost.size() == 1);
 	CHECK(lost[0].hostnqn == "nqn.b");
 	CHECK(lost[0].before == 10);
-	CHECK(lost[0].targets.size() == 10);
+	CHECK(lost[0].lost == 10);
 	CHECK(lost[0].targets[0].find("nqn.2024-01.com.example:s0 tcp ") == 0);
 	CHECK(lost[0].large());
 	CHECK(losses(sample, {putOf(someZone("z", {"nqn.a"}, {"*"}))}, Unzoned::all).empty());
@@ -35,10 +35,22 @@ TEST_CASE("less than half is no large loss, and what is removed by name is none"
 	sample.tell({putOf(someZone("z", {"nqn.*"}, {"*"}))});
 	const auto lost = losses(sample, {putOf(someZone("z", {"nqn.*"}, {"*s[0-5]"}))});
 	REQUIRE(lost.size() == 2);
-	CHECK(lost[0].targets.size() == 4);
+	CHECK(lost[0].lost == 4);
 	CHECK_FALSE(lost[0].large());
 	CHECK(losses(sample, {removalOf(someTarget(3).key())}).empty());
 	CHECK(losses(sample, {removalOf(someZone("z", {}, {}).key())}).empty()); // then there is none, and all is seen
 	Target changed = someTarget(3, nofctl::wire::ana_inaccessible);
 	CHECK(losses(sample, {putOf(changed)}).empty()); // tells something else, and is seen
+}
+
+TEST_CASE("what many hosts lose of many targets is told in little memory", "[impact]")
+{
+	Sample sample(1000);
+	std::set<std::string> hosts;
+	for (int i = 0; i < 20000; i++)
+		hosts.insert("nqn.host" + std::to_string(i));
+	const auto lost = lossesBy(sample.model, ViewRules{}, {putOf(someZone("z", {"nqn.a"}, {"*"}))}, hosts);
+	REQUIRE(lost.size() == 20000);
+	CHECK(lost[0].lost == 1000);
+	CHECK(lost[0].targets.size() == 20);
 }

@@ -44,13 +44,15 @@ Registration ddcRegistration(const std::string &nqn, const std::vector<Target> &
 struct Registry {
 	Sample sample;
 	RegistrationRules rules = someRules();
+	std::size_t written = 0; // records, by the last one
 
 	// The status that it is refused with; 0: it is written
-	int take(DimTask task, const Registration &registration, const char *from = "10.0.0.1")
+	int take(DimTask task, const Registration &registration, const char *from = "10.0.0.1", std::int64_t time = now)
 	{
-		const auto changes = registrationChanges(sample.model, rules, task, registration, peerAt(from), now);
+		const auto changes = registrationChanges(sample.model, rules, task, registration, peerAt(from), time);
 		if (!changes)
 			return changes.error().nvmeStatus.value_or(-1);
+		written = changes->size();
 		sample.tell(*changes);
 		return 0;
 	}
@@ -138,7 +140,7 @@ TEST_CASE("who is not named, or comes from elsewhere, registers nothing for host
 
 TEST_CASE("a registration neither replaces nor joins what others define, unless it may", "[registrar]")
 {
-	for (const char *source : {"file", "control", "pull"}) {
+	for (const char *source : {"file", "pull"}) {
 		CAPTURE(source);
 		Registry registry;
 		Target defined = someTarget(1);
@@ -154,10 +156,39 @@ TEST_CASE("a registration neither replaces nor joins what others define, unless 
 		CHECK(registry.targets() == 2);
 		// and it goes when that is taken back
 		registry.rules.ddcs[0].join = false;
-		const Upkeep upkeep = upkeepOf(registry.sample.model, registry.rules, {"nqn.jbof1"}, now);
+		const Upkeep upkeep = upkeepOf(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now);
 		REQUIRE(upkeep.ended.size() == 1);
 		CHECK(upkeep.ended[0].key == port.key());
+		CHECK(upkeep.refused == std::set<std::string>{"nqn.jbof1"});
 	}
+}
+
+TEST_CASE("a port that somebody sets by hand takes nothing else from a discovery controller", "[registrar]")
+{
+	Registry registry;
+	Target second = someTarget(1);
+	second.traddr = "10.0.9.9";
+	REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), second})) == 0);
+	Target byHand = someTarget(1, ana_inaccessible);
+	byHand.origin = {"control", ""};
+	registry.sample.tell({putOf(byHand)});
+	CHECK(upkeepOf(registry.sample.model, registry.rules, {}, now).ended.empty());
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), second})) == 0);
+	CHECK(registry.targets() == 2);
+	CHECK(registry.sample.model.targets().at(byHand.key()).target.state == ana_inaccessible);
+}
+
+TEST_CASE("few addresses leave room for other hosts", "[registrar]")
+{
+	Registry registry;
+	registry.rules.maxHosts = 40;
+	registry.rules.maxHostsEach = 30;
+	int taken = 0;
+	for (int i = 0; i < 60; i++)
+		taken += registry.take(dim_register, hostRegistration("nqn." + std::to_string(i)),
+				       i % 2 ? "10.0.0.1" : "10.0.0.2") == 0;
+	CHECK(taken == 30);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.new"), "10.0.0.3") == 0);
 }
 
 TEST_CASE("leases end, but not of who is connected; rules that change hold for what is there", "[registrar]")
@@ -165,16 +196,25 @@ TEST_CASE("leases end, but not of who is connected; rules that change hold for w
 	Registry registry;
 	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
 	REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 0);
-	auto upkeep = [&](std::set<std::string> connected, std::int64_t time) {
-		const Upkeep both = upkeepOf(registry.sample.model, registry.rules, connected, time);
+	auto upkeep = [&](const std::set<std::string> &connected, std::int64_t time) {
+		const Upkeep both = upkeepOf(registry.sample.model, registry.rules, {connected, connected}, time);
 		return std::pair(both.renewed.size(), both.ended.size());
 	};
 	using Both = std::pair<std::size_t, std::size_t>;
-	CHECK(upkeep({}, now + 79) == Both(0, 0));
-	CHECK(upkeep({}, now + 80) == Both(0, 2));
+	CHECK(upkeep({}, now + 100) == Both(0, 0)); // another instance may be about to renew it
+	CHECK(upkeep({}, now + 101) == Both(0, 2));
 	CHECK(upkeep({"nqn.host"}, now + 30) == Both(0, 0));
 	CHECK(upkeep({"nqn.host"}, now + 50) == Both(1, 0));
 	CHECK(upkeep({"nqn.host", "nqn.jbof1"}, now + 100) == Both(2, 0));
+	// who connects by the NQN of a discovery controller has not registered
+	const Connected claims{{"nqn.host", "nqn.jbof1"}, {}};
+	CHECK(upkeepOf(registry.sample.model, registry.rules, claims, now + 101).ended.size() == 1);
+	CHECK(registry.take(dim_register, hostRegistration(), "10.0.0.1", now + 39) == 0);
+	CHECK(registry.written == 0); // tells the same, and most of its lease is left
+	CHECK(registry.take(dim_register, hostRegistration(), "10.0.0.1", now + 41) == 0);
+	CHECK(registry.written == 1);
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)}), "10.0.0.1", now + 39) == 0);
+	CHECK(registry.written == 0);
 	registry.rules.leaseSeconds = 10; // made shorter
 	CHECK(upkeep({}, now) == Both(2, 0));
 	registry.rules.ddcs.clear();
@@ -185,7 +225,7 @@ TEST_CASE("leases end, but not of who is connected; rules that change hold for w
 	old.origin = {"push", "nqn.old", 0};
 	registry.rules = someRules();
 	registry.sample.tell({putOf(old)});
-	CHECK(upkeep({}, now) == Both(1, 0)); // of a version that had none
+	CHECK(upkeep({}, now + 50) == Both(1, 0)); // of a version that had none
 }
 
 TEST_CASE("there is an end to what may be registered", "[registrar]")

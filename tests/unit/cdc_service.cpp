@@ -2,10 +2,8 @@
 // A whole service: what registrations lead to, and how often hosts are told of changes.
 #include "cdc_client.h"
 #include "cdc_running.h"
+#include "cdc_support.h"
 #include "serving/guard.h"
-
-#include <fstream>
-#include <sstream>
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -28,6 +26,42 @@ template <typename Holds> bool within(std::chrono::seconds time, Holds holds)
 	}
 	return true;
 }
+
+// A store that tells what the test says
+class ToldStore final : public Store {
+public:
+	nvmeof::Result<void> start(Told told) override
+	{
+		told_ = std::move(told);
+		told_({true, first, 1});
+		return {};
+	}
+	void write(std::vector<Change> changes, Done done) override
+	{
+		std::size_t bytes = 0;
+		for (const Change &change : changes)
+			bytes += change.key.size() + change.value.value_or("").size();
+		written += changes.size();
+		largest = std::max(largest, changes.size());
+		largestBytes = std::max(largestBytes, bytes);
+		done({});
+	}
+	void raise(std::uint64_t, Done done) override { done({}); }
+	void join(const Instance &) override {}
+	void leave(Done done) override { done({}); }
+	StoreState state() const override { return {.engine = "test", .place = ""}; }
+
+	void tell(std::vector<Change> changes, std::uint64_t generation)
+	{
+		told_({false, std::move(changes), generation});
+	}
+
+	std::vector<Change> first;
+	std::size_t written = 0, largest = 0, largestBytes = 0;
+
+private:
+	Told told_;
+};
 
 // The status of a registration
 int registers(Client &client, const Registration &registration)
@@ -88,29 +122,58 @@ TEST_CASE("a registration ends when its owner has gone, and not before", "[servi
 
 TEST_CASE("hosts are told of a change at once, of many together, and of other hosts not at all", "[service]")
 {
-	Running running;
-	running.start();
-	Client client(portOf(running));
-	client.hello().enable();
-	auto told = [&] { return running.service->counters().pushed.load(); };
-	auto generation = [&] {
-		std::uint64_t views = 0, model = 0;
-		running.in([&] {
-			views = running.service->views().generation();
-			model = running.service->model().generation();
-		});
-		return views == model;
-	};
-	REQUIRE(within(30s, generation));
-	const auto before = told();
-	CHECK(registers(client, someRegistration(1)) == st_ok);
-	CHECK(told() == before);
-	for (int i = 0; i < 60; i++)
-		running.write({putOf(someTarget(i))});
-	CHECK(within(30s, generation));
-	CHECK(told() > before);
-	CHECK(told() < before + 20);
-	CHECK(running.service->counters().merged > 0);
-	CHECK(client.readLog(62 * discovery_block) == st_ok);
-	CHECK(get<std::uint64_t>(client.data, 8) == 61); // and itself
+	serving::Loop loop(serving::Loop::Watchdog::none);
+	Scratch folder;
+	Rules rules;
+	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
+	rules.threads = 1;
+	auto made = std::make_unique<ToldStore>();
+	ToldStore &store = *made;
+	Service service(loop, rules, {self_id, "nqn.self", "serial", "0.0"}, std::move(made));
+	REQUIRE(service.start([] {}).ok());
+	auto told = [&] { return service.counters().pushed.load(); };
+	auto current = [&] { return service.views().generation() == service.model().generation(); };
+	const auto begun = told();
+	store.tell({putOf(someTarget(0))}, 2);
+	CHECK(told() == begun + 1); // at once
+	Host host;
+	host.nqn = "nqn.host";
+	store.tell({putOf(host)}, 2);
+	CHECK(told() == begun + 1);
+	for (std::uint64_t i = 1; i < 1000; i++)
+		store.tell({putOf(someTarget(static_cast<int>(i)))}, 2 + i);
+	CHECK(told() == begun + 1);
+	CHECK(service.counters().merged == 998);
+	CHECK(until(loop, current));
+	CHECK(told() == begun + 2);
+	// another instance leaves, or the store says so without a generation of its own
+	store.tell({putOf(Instance{"22222222-2222-4333-8444-555555555555", "nqn.other", {"10.0.0.2:8009"}, true})},
+		   1001);
+	CHECK(told() == begun + 3);
+	store.tell({putOf(someTarget(5, ana_inaccessible))}, 1001);
+	CHECK(until(loop, [&] { return told() == begun + 4; }));
+}
+
+TEST_CASE("leases of many hosts are written in parts that every store takes", "[service]")
+{
+	serving::Loop loop(serving::Loop::Watchdog::none);
+	Rules rules;
+	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
+	rules.threads = 1;
+	auto made = std::make_unique<ToldStore>();
+	ToldStore &store = *made;
+	std::vector<Change> hosts;
+	for (int i = 0; i < 5000; i++) {
+		Host host;
+		host.nqn = "nqn.host" + std::to_string(i);
+		host.origin = {"push", host.nqn}; // of a version without leases
+		hosts.push_back(putOf(host));
+	}
+	store.first = hosts;
+	Service service(loop, rules, {self_id, "nqn.self", "serial", "0.0"}, std::move(made));
+	REQUIRE(service.start([] {}).ok());
+	service.reload(rules);
+	CHECK(until(loop, [&] { return store.written >= 5000; }));
+	CHECK(store.largest <= 500);
+	CHECK(store.largestBytes <= 300 << 10);
 }

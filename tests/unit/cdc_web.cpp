@@ -302,7 +302,7 @@ TEST_CASE("a service that does not answer is not waited for without end", "[web]
 
 TEST_CASE("who sends no request, or never ends one, keeps nobody from the metrics", "[web]")
 {
-	Lone lone({.connections = 32, .patience = 1s});
+	Lone lone({.connections = 32, .patience = 1s, .request = 300s});
 	const std::string url = "http://127.0.0.1:" + std::to_string(lone.port);
 	std::vector<std::unique_ptr<RawConnection>> slow;
 	for (int i = 0; i < 140; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The words in which the journal keeps who has changed which record, and how.
+// Audit lines for changed records
 #pragma once
 
 #include "model.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All records but instances, and the generation, as one JSON document: {"backup": 1, "generation": N, "time": S, "records":
- * [{"key": ..., "value": {...}}]}. It is taken from a service that runs, and put back by 'nvmeof-cdc move'.
+ * All records but instances, and the generation, as one JSON document: {"backup": 1, "generation": N, "time": S,
+ * "records": [{"key": ..., "value": {...}}]}. It is taken from a service that runs, and put back by 'nvmeof-cdc move'.
  */
 #pragma once
 

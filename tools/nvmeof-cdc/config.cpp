@@ -43,8 +43,8 @@ Result<std::int64_t> secondsOf(const toml::node &node)
 Result<std::int64_t> leaseOf(const toml::node &node)
 {
 	Result<std::int64_t> seconds = secondsOf(node);
-	if (seconds && *seconds < 1)
-		return invalid("a lease is at least one second long");
+	if (seconds && *seconds < 10)
+		return invalid("a lease is at least 10 s long");
 	return seconds;
 }
 
@@ -146,6 +146,8 @@ public:
 			.add("target", each(&Parser::target))
 			.add("zone", each(&Parser::zone));
 		keys.read(table, file_, problems_);
+		if (!hostsEachSet_)
+			rules_.registration.maxHostsEach = rules_.front.connections.each;
 	}
 
 private:
@@ -240,7 +242,11 @@ private:
 		keys.add("hosts", flagOf, into(rules.hosts))
 			.add("lease", leaseOf, into(rules.leaseSeconds))
 			.add("max-hosts", amount, into(rules.maxHosts))
-			.add("max-hosts-per-address", amount, into(rules.maxHostsEach))
+			.add("max-hosts-per-address", amount,
+			     [this, &rules](std::size_t most) {
+				     rules.maxHostsEach = most;
+				     hostsEachSet_ = true;
+			     })
 			.add("max-targets-per-ddc", amount, into(rules.maxTargetsEach))
 			.add("ddc", each(&Parser::ddc));
 		keys.read(table, file_, problems_);
@@ -286,8 +292,6 @@ private:
 	}
 	void target(const toml::table &table)
 	{
-		if (const auto *nqn = table.get_as<std::string>("nqn"); nqn && !conformingNqn(nqn->get()))
-			return wrong(table, "'" + nqn->get() + "' is no NQN: it does not begin with 'nqn.'");
 		record(table, rules_.targets,
 		       {"nqn", "type", "transport", "traddr", "trsvcid", "portid", "treq", "sectype", "qptype",
 			"prtype", "state"});
@@ -297,6 +301,7 @@ private:
 	Rules &rules_;
 	std::vector<ConfigProblem> &problems_;
 	const std::string &file_;
+	bool hostsEachSet_ = false;
 };
 
 } // namespace

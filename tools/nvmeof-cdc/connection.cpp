@@ -27,6 +27,7 @@ constexpr std::uint16_t st_sgl_length = 0x00f;   // Data SGL Length Invalid
 constexpr Moment place_ms = 500;                 // that a place is kept for who does not read its log
 constexpr Moment stalled_ms = 30000;             // without a byte taken
 constexpr Moment ending_ms = 1000;
+constexpr Moment transfer_ms = 30000; // for all data of a command
 
 std::uint16_t sglStatus(const Command &cmd, const Answer &answer)
 {
@@ -353,13 +354,13 @@ bool Connection::askForData(const Command &cmd)
 		complete(cmd.cid, st_sgl_length | st_dnr);
 		return true;
 	}
-	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(length);
+	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(peer_, length);
 	if (!reservation) {
 		count(worker_.hall().counters.deferred);
 		complete(cmd.cid, st_interrupted | st_crd1);
 		return true;
 	}
-	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length, std::move(reservation)});
+	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length, std::move(reservation), Worker::now()});
 	auto pdu = make<R2tPdu>();
 	pdu.cid = cmd.cid;
 	pdu.ttag = data_tag;
@@ -395,7 +396,7 @@ bool Connection::takeData(const Pdu &pdu)
 
 bool Connection::takeInCapsule(const Command &cmd, std::span<const std::uint8_t> data)
 {
-	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(data.size());
+	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(peer_, data.size());
 	if (reservation)
 		return takeRegistration(cmd, data, std::move(reservation));
 	count(worker_.hall().counters.deferred);
@@ -415,9 +416,9 @@ bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8
 		return true;
 	}
 	registering_ = true;
-	registered_ = registration->nqn;
-	worker_.submit(
-		{id_, cmd.cid, DimTask(cmd.cdw10 & 0xf), *std::move(registration), peer_, std::move(reservation)});
+	const auto task = DimTask(cmd.cdw10 & 0xf);
+	registers_ = task == dim_deregister ? "" : registration->nqn;
+	worker_.submit({id_, cmd.cid, task, *std::move(registration), peer_, std::move(reservation)});
 	return true;
 }
 
@@ -425,10 +426,11 @@ void Connection::registrationDone(std::uint16_t cid, std::uint16_t status)
 {
 	Counters &counters = worker_.hall().counters;
 	registering_ = false;
-	if (status != st_ok)
-		registered_.clear();
+	if (status == st_ok)
+		registered_ = registers_;
+	const std::uint16_t code = status & st_type_and_code;
 	count(status == st_ok                                 ? counters.registrations
-	      : (status & st_type_and_code) == st_interrupted ? counters.deferred
+	      : code == st_interrupted || code == st_internal ? counters.deferred
 							      : counters.registrationsRefused);
 	complete(cid, status);
 	finish(flush());
@@ -515,6 +517,8 @@ const char *Connection::late(Moment now) const
 	const FrontRules &rules = worker_.hall().rules;
 	if (outputSince_ && now - outputSince_ > stalled_ms)
 		return "takes nothing";
+	if (transfer_ && now - transfer_->since > transfer_ms)
+		return "does not send what it registers";
 	if (inputSince_ && now - inputSince_ > rules.stepMs)
 		return "sends no more of what it has begun";
 	switch (state_) {

@@ -56,6 +56,7 @@ private:
 		nofctl::wire::Bytes data;
 		std::uint32_t length;
 		std::shared_ptr<void> reservation;
+		Moment since;
 	};
 	// A Connect that waits
 	struct Pending {
@@ -110,6 +111,7 @@ private:
 	std::unique_ptr<Pending> pending_;
 	std::unique_ptr<Controller> controller_;
 	std::string registered_; // the NQN that was registered over it
+	std::string registers_;  // that is being registered; empty: it is taken back
 };
 
 } // namespace cdc

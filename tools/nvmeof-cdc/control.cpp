@@ -34,6 +34,7 @@ namespace {
 constexpr int backlog = 64;
 constexpr mode_t socket_mode = 0660;
 constexpr auto sweep_every = 1s;
+constexpr std::chrono::milliseconds longest_work = 10min; // on an answer
 constexpr std::size_t read_at_once = 65536;
 
 Json errorJson(const Error &error)
@@ -108,14 +109,7 @@ const char *verbOf(const ControlRequest &request)
 
 Json lossJson(const Loss &loss)
 {
-	constexpr std::size_t most_named = 20;
-	Json json{{"nqn", loss.hostnqn},
-		  {"sees", loss.before},
-		  {"loses", loss.targets.size()},
-		  {"targets", loss.targets}};
-	if (loss.targets.size() > most_named)
-		json["targets"].erase(json["targets"].begin() + most_named, json["targets"].end());
-	return json;
+	return {{"nqn", loss.hostnqn}, {"sees", loss.before}, {"loses", loss.lost}, {"targets", loss.targets}};
 }
 
 Json dryRunJson(const char *what, std::size_t records, const std::vector<Loss> &losses)
@@ -130,10 +124,9 @@ Error tooLarge(const std::vector<Loss> &losses)
 {
 	const Loss &worst = *std::ranges::find_if(losses, &Loss::large);
 	const std::size_t others = static_cast<std::size_t>(std::ranges::count_if(losses, &Loss::large)) - 1;
-	return invalid(fmt::format(
-		"{} would see {} of its {} targets no more{}: --dry-run shows who loses what, --force does it",
-		worst.hostnqn, worst.targets.size(), worst.before,
-		others ? fmt::format(", and {} other hosts would lose more than half of theirs", others) : ""));
+	return invalid(fmt::format("{} would lose {} of {} targets{}; use --dry-run to list them, --force to apply",
+				   worst.hostnqn, worst.lost, worst.before,
+				   others ? fmt::format(", and {} other hosts more than half of theirs", others) : ""));
 }
 
 } // namespace
@@ -204,7 +197,7 @@ public:
 	{
 		if (!out_.empty())
 			return now - since_ > control_.limits_.stalled;
-		return !busy_ && !follows_ && now - since_ > control_.limits_.idle;
+		return !follows_ && now - since_ > (busy_ ? longest_work : control_.limits_.idle);
 	}
 
 private:
@@ -407,13 +400,27 @@ void Control::change(std::uint64_t id, const ControlRequest &request)
 		Result<std::vector<Change>> changes = controlChanges(service_.model(), request);
 		if (!changes)
 			return refuse(id, changes.error());
-		const std::vector<Loss> losses = lossesBy(service_.model(), service_.rules().views, *changes, hosts);
+		if (!request.dryRun && request.force)
+			return write(id, request, *std::move(changes));
+		const std::vector<Loss> losses =
+			lossesBy(service_.model(), service_.rules().views, withFile(*changes), hosts);
 		if (request.dryRun)
 			return answer(id, dryRunJson(verbOf(request), changes->size(), losses));
-		if (!request.force && std::ranges::any_of(losses, &Loss::large))
+		if (std::ranges::any_of(losses, &Loss::large))
 			return refuse(id, tooLarge(losses));
 		write(id, request, *std::move(changes));
 	});
+}
+
+// And what the configuration tells where these leave room for it
+std::vector<Change> Control::withFile(std::vector<Change> changes) const
+{
+	Model changed = service_.model();
+	changed.apply({false, changes, changed.generation() + 1});
+	std::ranges::move(
+		fileChanges(changed, service_.identity().id, service_.rules().targets, service_.rules().zones),
+		std::back_inserter(changes));
+	return changes;
 }
 
 // What the file tells holds again where nothing stronger stands in its way any more.
@@ -431,7 +438,7 @@ void Control::write(std::uint64_t id, const ControlRequest &request, std::vector
 			       [](const Result<void> &) {}); // else with the next start
 		answer(id, {{"done", what}, {"records", count}, {"generation", service_.model().generation()}});
 	};
-	service_.write(std::move(changes), std::move(done), clients_.at(id)->who());
+	service_.write(std::move(changes), std::move(done), {clients_.at(id)->who()});
 }
 
 void Control::drain(std::uint64_t id)
@@ -485,11 +492,11 @@ void Control::settle()
 void Control::sweep()
 {
 	const auto now = Clock::now();
+	if (!clients_.empty())
+		sweep_.start(sweep_every);
 	for (auto &[id, client] : clients_)
 		if (client->late(now))
 			end(id);
-	if (!clients_.empty())
-		sweep_.start(sweep_every);
 }
 
 } // namespace cdc

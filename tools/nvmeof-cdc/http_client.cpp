@@ -5,6 +5,8 @@
 #include <csignal>
 #include <system_error>
 
+#include "serving/guard.h"
+
 namespace cdc {
 
 using namespace std::chrono_literals;
@@ -49,10 +51,12 @@ std::size_t HttpCall::write(char *bytes, std::size_t one, std::size_t count, voi
 	auto *call = static_cast<HttpCall *>(data);
 	if (call->got_.size() + one * count > most_bytes)
 		return 0;
-	call->got_.append(bytes, one * count);
-	if (call->piece_)
-		call->client_.fresh_.push_back(call);
-	return one * count;
+	const bool good = serving::guarded([&] {
+		call->got_.append(bytes, one * count);
+		if (call->piece_)
+			call->client_.fresh_.push_back(call);
+	});
+	return good ? one * count : 0;
 }
 
 void HttpCall::deliver()
@@ -88,8 +92,7 @@ HttpClient::HttpClient(serving::Loop &loop, HttpTls tls)
 	curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
 	curl_multi_setopt(
 		multi_, CURLMOPT_SOCKETFUNCTION, +[](CURL *, curl_socket_t fd, int what, void *client, void *) {
-			static_cast<HttpClient *>(client)->watch(fd, what);
-			return 0;
+			return serving::guarded([&] { static_cast<HttpClient *>(client)->watch(fd, what); }) ? 0 : -1;
 		});
 	curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
 	curl_multi_setopt(

@@ -133,7 +133,7 @@ struct HttpServer::Entrance {
 	HttpServer &server;
 	const bool loopback;
 	MHD_Daemon *daemon = nullptr;
-	std::list<Caller> callers; // the oldest first
+	std::list<Caller> callers; // the last one to come is the last
 	std::unique_ptr<serving::Readable> readable;
 
 	Entrance(HttpServer &server, bool loopback) : server(server), loopback(loopback) {}
@@ -147,22 +147,29 @@ struct HttpServer::Entrance {
 	// Makes room for one that has come: of those without a request the oldest goes, else of those that take long.
 	void makeRoom()
 	{
-		if (callers.size() <= server.limits_.connections * 3 / 4)
+		if (callers.size() <= few())
 			return;
 		const auto long_ago = Clock::now() - server.limits_.patience;
-		auto oldest = std::ranges::find_if(callers, [](const Caller &one) { return !one.asks && !one.ended; });
-		if (oldest == callers.end() || std::next(oldest) == callers.end())
-			oldest = std::ranges::find_if(callers, [&](const Caller &one) {
-				return one.asks && !one.streams && !one.ended && one.since < long_ago;
-			});
-		if (oldest != callers.end())
+		Caller *oldest = nullptr;
+		for (Caller &one : callers) {
+			const bool may = !one.ended && !one.streams && &one != &callers.back() &&
+					 (!one.asks || one.since < long_ago);
+			const bool first =
+				!oldest || std::pair(one.asks, one.since) < std::pair(oldest->asks, oldest->since);
+			if (may && first)
+				oldest = &one;
+		}
+		if (oldest)
 			oldest->end();
 	}
+	std::size_t few() const { return server.limits_.connections * 3 / 4; }
 	void sweep(Clock::time_point now)
 	{
 		for (Caller &caller : callers)
 			if (caller.late(now, server.limits_))
 				caller.end();
+		for (std::size_t over = callers.size(); over > few(); over--)
+			makeRoom();
 	}
 };
 
@@ -376,10 +383,10 @@ void HttpServer::ping()
 
 void HttpServer::sweep()
 {
+	sweep_.start(sweep_every);
 	for (auto &entrance : entrances_)
 		entrance->sweep(Clock::now());
 	run();
-	sweep_.start(sweep_every);
 }
 
 bool HttpServer::fresh() const

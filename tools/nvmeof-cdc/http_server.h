@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * GET / (the page), /metrics, /healthz, /api/state, /api/events; by libmicrohttpd, in a thread of its own. Nothing can be changed
- * over it. A stream of events has no queue: all read one ring of the last ones, and who is too slow for that is told
- * how many it has missed.
+ * GET / (the page), /metrics, /healthz, /api/state, /api/events; by libmicrohttpd, in a thread of its own. Nothing can
+ * be changed over it. A stream of events has no queue: all read one ring of the last ones, and who is too slow for
+ * that is told how many it has missed.
  */
 #pragma once
 

@@ -8,6 +8,8 @@ namespace cdc {
 
 namespace {
 
+constexpr std::size_t most_named = 20;
+
 // EntryKeys of targets by the entries that tell of them; these stay the same objects where a model is copied.
 using EntryKeys = std::unordered_map<const void *, std::string_view>;
 
@@ -48,10 +50,13 @@ std::vector<Loss> lossesBy(const Model &model, const ViewRules &rules, const std
 			const std::unordered_set<std::string_view> left(has.begin(), has.end());
 			loss->second.before = had.size();
 			for (std::string_view key : had)
-				if (!left.contains(key) && changed.targets().contains(std::string(key)))
-					loss->second.targets.emplace_back(nameOf(key));
+				if (!left.contains(key) && changed.targets().contains(std::string(key))) {
+					loss->second.lost++;
+					if (loss->second.targets.size() < most_named)
+						loss->second.targets.emplace_back(nameOf(key));
+				}
 		}
-		if (loss->second.targets.empty())
+		if (loss->second.lost == 0)
 			continue;
 		losses.push_back(loss->second);
 		losses.back().hostnqn = host;

@@ -14,10 +14,11 @@ namespace cdc {
 struct Loss {
 	std::string hostnqn;
 	std::size_t before = 0;           // targets that it sees now
-	std::vector<std::string> targets; // that it would lose, by name; not those whose record itself is removed
+	std::size_t lost = 0;             // of these, that it would not see; not those whose record itself is removed
+	std::vector<std::string> targets; // the first 20 of the latter, by name
 
 	// More than half of what it sees
-	bool large() const { return targets.size() * 2 > before; }
+	bool large() const { return lost * 2 > before; }
 };
 
 // Of each of @hosts that would lose something, in their order

@@ -28,7 +28,7 @@ using nvmeof::Result;
 namespace {
 
 // As nvmeofctl's: Documentation/stability.md
-enum Exit { done = 0, failed = 1, usage = 2 };
+enum Exit { done = 0, failed = 1, usage = 2, misconfigured = 3 };
 
 struct Options {
 	std::filesystem::path config = "/etc/nvmeof/cdc.toml";
@@ -78,8 +78,10 @@ Result<void> reload(Service &service, const Options &options)
 int serve(const Options &options)
 {
 	Result<Rules> rules = readRules(options.config);
-	if (!rules)
-		return failWith(rules.error());
+	if (!rules) {
+		failWith(rules.error());
+		return misconfigured;
+	}
 	Result<Identity> identity = readIdentity(*rules);
 	if (!identity)
 		return failWith(identity.error());

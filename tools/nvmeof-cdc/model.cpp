@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 #include <nvmeof/address.h>
 
+#include "libctl/invalid.h"
 #include "peers.h"
+#include "serving/guard.h"
 
 namespace cdc {
 
@@ -187,7 +189,9 @@ std::vector<std::string> Model::apply(const News &news)
 			remove(change.key);
 			continue;
 		}
-		if (Result<void> done = put(change); !done) {
+		Result<void> done = nofctl::invalid("it cannot be read");
+		serving::guarded([&] { done = put(change); });
+		if (!done) {
 			remove(change.key);
 			wrong.push_back(fmt::format("the record {} is left out: {}", change.key, done.error().message));
 		}

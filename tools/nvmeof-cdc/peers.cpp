@@ -113,7 +113,7 @@ bool Peers::come(const Peer &peer)
 	const Peer network = peer.network();
 	const auto found = each_.find(network);
 	const std::size_t those = found == each_.end() ? 0 : found->second;
-	const bool scarce = all_ >= limits_.all - limits_.all / 4;
+	const bool scarce = limits_.each < limits_.all && all_ >= limits_.all - limits_.all / 4;
 	if (all_ >= limits_.all || those >= (scarce ? std::min(limits_.each, few) : limits_.each))
 		return false;
 	each_[network]++;

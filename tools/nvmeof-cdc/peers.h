@@ -38,7 +38,7 @@ struct Prefix {
 
 /*
  * All workers'. The last quarter of the places is for addresses that have only a few, so that some that take all they
- * may leave room for others.
+ * may leave room for others, unless one address may have all.
  */
 class Peers {
 public:

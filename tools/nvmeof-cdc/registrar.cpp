@@ -20,6 +20,8 @@ namespace {
 using Ddc = RegistrationRules::Ddc;
 
 constexpr std::size_t longest_interfaces = 64; // of a host
+constexpr std::size_t few = 4;                 // hosts of an address
+constexpr std::int64_t most_grace = 120;       // seconds that another instance has to renew a lease
 
 Error refusal(std::uint16_t status, std::string message)
 {
@@ -48,12 +50,33 @@ Host hostOf(const Registration &registration, const Origin &origin)
 	return host;
 }
 
+// Whether @there tells what @fresh does, and most of its lease is left: a host that connects again costs no write.
+template <typename T> bool holds(const T &there, const T &fresh, const RegistrationRules &rules)
+{
+	T same = fresh;
+	same.origin.ends = there.origin.ends;
+	return there == same && fresh.origin.ends - there.origin.ends < rules.leaseSeconds / 2;
+}
+
+// Without targets whose lease alone would be another
+std::vector<Target> newOf(const Model &model, const RegistrationRules &rules, std::vector<Target> targets)
+{
+	for (Target &target : targets)
+		if (auto there = model.targets().find(target.key());
+		    there != model.targets().end() && holds(there->second.target, target, rules))
+			target.origin.ends = there->second.target.origin.ends;
+	return targets;
+}
+
 Result<void> roomForHost(const Model &model, const RegistrationRules &rules, const std::string &from)
 {
+	const bool scarce =
+		rules.maxHostsEach < rules.maxHosts && model.hosts().size() >= rules.maxHosts - rules.maxHosts / 4;
+	const std::size_t each = scarce ? std::min(rules.maxHostsEach, few) : rules.maxHostsEach;
 	if (model.hosts().size() >= rules.maxHosts)
 		return refusal(st_discovery_resources,
-			       fmt::format("{} hosts have registered, more may not", rules.maxHosts));
-	if (model.registeredFrom(from) >= rules.maxHostsEach)
+			       fmt::format("the limit of {} registered hosts is reached", rules.maxHosts));
+	if (model.registeredFrom(from) >= each)
 		return refusal(st_discovery_resources,
 			       fmt::format("{} hosts have registered from there, more may not", rules.maxHostsEach));
 	return {};
@@ -74,6 +97,8 @@ Result<std::vector<Change>> hostChanges(const Model &model, const RegistrationRu
 			return room.error();
 	if (Result<Host> good = Host::of(host.json()); !good)
 		return wrongData(good.error());
+	if (there != model.hosts().end() && holds(there->second, host, rules))
+		return std::vector<Change>();
 	return std::vector<Change>{changeOf(host)};
 }
 
@@ -88,12 +113,12 @@ bool mayComeFrom(const Ddc &ddc, const Peer &from)
 	return std::ranges::any_of(ddc.sources, [&](const Prefix &prefix) { return prefix.holds(from); });
 }
 
-// Subsystems that somebody other than a DDC defines
+// Subsystems that the configuration or a pull defines
 std::set<std::string_view> definedElsewhere(const Model &model)
 {
 	std::set<std::string_view> nqns;
 	for (const auto &[key, port] : model.targets())
-		if (port.target.origin.source != "push")
+		if (port.target.origin.source == "file" || port.target.origin.source == "pull")
 			nqns.insert(port.target.nqn);
 	return nqns;
 }
@@ -140,10 +165,9 @@ Result<void> mayAdd(const Model &model, const RegistrationRules &rules, const Dd
 	const std::set<std::string_view> defined = definedElsewhere(model);
 	for (const Target &target : targets)
 		if (defined.contains(target.nqn))
-			return refusal(st_denied,
-				       fmt::format("the subsystem {} is defined by the configuration, by hand or "
-						   "by a pull, and 'join' is not set for {}",
-						   target.nqn, ddc.nqn));
+			return refusal(st_denied, fmt::format("the subsystem {} is defined by the configuration or "
+							      "by a pull, and 'join' is not set for {}",
+							      target.nqn, ddc.nqn));
 	return {};
 }
 
@@ -161,14 +185,13 @@ Result<std::vector<Change>> ddcChanges(const Model &model, const RegistrationRul
 		return targets->empty() ? replaceAll(model, origin, {}) : removeAll(model, origin, *targets);
 	if (Result<void> may = mayAdd(model, rules, *ddc, task, *targets); !may)
 		return may.error();
-	return task == dim_update ? putAll(model, *targets) : replaceAll(model, origin, *targets);
+	const std::vector<Target> fresh = newOf(model, rules, *std::move(targets));
+	return task == dim_update ? putAll(model, fresh) : replaceAll(model, origin, fresh);
 }
 
-// Looks at each record of a registration in turn.
 class Keeper {
 public:
-	Keeper(const Model &model, const RegistrationRules &rules, const std::set<std::string> &connected,
-	       std::int64_t now)
+	Keeper(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now)
 		: model_(model), rules_(rules), connected_(connected), now_(now)
 	{
 	}
@@ -176,10 +199,11 @@ public:
 	Upkeep upkeep()
 	{
 		for (const auto &[key, host] : model_.hosts())
-			look(host, rules_.hosts);
+			look(host, rules_.hosts, connected_.hosts.contains(host.nqn));
 		for (const auto &[key, port] : model_.targets())
 			if (port.target.origin.source == "push")
-				look(port.target, mayStay(port.target));
+				look(port.target, mayStay(port.target),
+				     connected_.ddcs.contains(port.target.origin.owner));
 		return std::move(upkeep_);
 	}
 
@@ -193,14 +217,16 @@ private:
 			defined_ = definedElsewhere(model_);
 		return !defined_->contains(target.nqn);
 	}
-	template <typename T> void look(const T &record, bool allowed)
+	template <typename T> void look(const T &record, bool allowed, bool connected)
 	{
 		const std::int64_t left = record.origin.ends - now_;
 		const bool endless = record.origin.ends == 0; // of an earlier version
-		if (!allowed || (!endless && left <= 0 && !connected_.contains(record.origin.owner))) {
+		const std::int64_t grace = std::clamp<std::int64_t>(rules_.leaseSeconds / 4, 2, most_grace);
+		if (!allowed)
+			upkeep_.refused.insert(record.origin.owner);
+		if (!allowed || (!endless && !connected && left < -grace)) {
 			upkeep_.ended.push_back({record.key(), {}});
-		} else if (endless || left > rules_.leaseSeconds ||
-			   (left < rules_.leaseSeconds / 2 && connected_.contains(record.origin.owner))) {
+		} else if (endless || left > rules_.leaseSeconds || (connected && left <= rules_.leaseSeconds / 2)) {
 			T renewed = record;
 			renewed.origin.ends = now_ + rules_.leaseSeconds;
 			upkeep_.renewed.push_back(changeOf(renewed));
@@ -209,7 +235,7 @@ private:
 
 	const Model &model_;
 	const RegistrationRules &rules_;
-	const std::set<std::string> &connected_;
+	const Connected &connected_;
 	const std::int64_t now_;
 	std::optional<std::set<std::string_view>> defined_;
 	Upkeep upkeep_;
@@ -228,8 +254,7 @@ Result<std::vector<Change>> registrationChanges(const Model &model, const Regist
 	return hostChanges(model, rules, task, registration, origin);
 }
 
-Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const std::set<std::string> &connected,
-		std::int64_t now)
+Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now)
 {
 	return Keeper(model, rules, connected, now).upkeep();
 }

@@ -29,7 +29,7 @@ struct RegistrationRules {
 	bool hosts = true;                 // may register, each itself
 	std::vector<Ddc> ddcs;             // that may
 	std::int64_t leaseSeconds = 86400; // that a registration holds beyond the last connection of its owner
-	std::size_t maxHosts = 20000;      // records of hosts, in all
+	std::size_t maxHosts = 20000;      // records of hosts, in all; the last quarter for addresses with few
 	std::size_t maxHostsEach = 1024;   // and of those from one address (IPv6: one /64)
 	std::size_t maxTargetsEach = 1024; // entries of a DDC
 
@@ -43,12 +43,17 @@ nvmeof::Result<std::vector<Change>> registrationChanges(const Model &model, cons
 							const nofctl::wire::Registration &registration,
 							const Peer &from, std::int64_t now);
 
-struct Upkeep {
-	std::vector<Change> renewed; // of owners that are connected; what has no end yet
-	std::vector<Change> ended;   // leases that are over, and what the rules do not allow any more
+// Who is connected to this instance
+struct Connected {
+	std::set<std::string> hosts; // by NQN
+	std::set<std::string> ddcs;  // that have registered over a connection that is there
 };
-// @connected: NQNs of owners that are connected to this instance
-Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const std::set<std::string> &connected,
-		std::int64_t now);
+
+struct Upkeep {
+	std::vector<Change> renewed;   // of owners that are connected; records without an end get one
+	std::vector<Change> ended;     // leases that are over, and records that the rules do not allow any more
+	std::set<std::string> refused; // owners of the latter
+};
+Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now);
 
 } // namespace cdc

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include <syslog.h>
 
@@ -13,6 +14,7 @@
 #include "audit.h"
 #include "instance_id.h"
 #include "listening.h"
+#include "serving/guard.h"
 #include "serving/journal.h"
 #include "wall_clock.h"
 
@@ -27,8 +29,11 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::size_t most_happenings = 256, most_named = 100; // records of each
-// Hosts are told of a change at once, and of more of them as seldom as changes go on.
-constexpr std::chrono::milliseconds apart_first = 100ms, apart_last = 5s;
+// Hosts are told of a change at once; where changes go on, of several of them together.
+constexpr double publish_burst = 20, publish_per_second = 0.5;
+constexpr std::chrono::milliseconds publish_apart = 20ms;           // at least
+constexpr std::size_t most_registering = 256;                       // registrations that are being written
+constexpr std::size_t most_part = 500, most_part_bytes = 256 << 10; // of a write; etcd takes 4,032 and 1 MiB
 constexpr auto watch_every = 5s;
 constexpr unsigned watch_most = 6;                         // questions without an answer, and so half a minute
 constexpr PeerRates::Limits registration_rates{1024, 100}; // from one address
@@ -51,11 +56,12 @@ bool everywhere(const Address &address)
 Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store)
 	: rules_(std::move(rules)), hall_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(hall_.identity.id), mailbox_(loop), upkeep_(loop, [this] { keepRegistrations(); }),
-	  publish_(loop, [this] { publish(); }), watch_(loop, [this] { watchWorkers(); }), apart_(apart_first),
-	  rates_(registration_rates), audit_(1000),
+	  publish_(loop, [this] { publishLater(); }), watch_(loop, [this] { watchWorkers(); }),
+	  publishes_(publish_burst), rates_(registration_rates), audit_(1000),
 	  pull_(loop, whoReads(rules_, hall_.identity), model_,
 		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
-			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); });
+			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); },
+			      {"a pull", &audit_});
 		}),
 	  started_(static_cast<std::int64_t>(wallSeconds()))
 {
@@ -130,10 +136,12 @@ void Service::begin()
 
 void Service::writeFile()
 {
-	write(fileChanges(model_, hall_.identity.id, rules_.targets, rules_.zones), [](Result<void> done) {
-		if (!done)
-			say(LOG_ERR, "what the configuration tells is not in the store: " + done.error().message);
-	});
+	write(fileChanges(model_, hall_.identity.id, rules_.targets, rules_.zones),
+	      [](Result<void> done) {
+		      if (!done)
+			      say(LOG_ERR, "what the configuration tells is not in the store: " + done.error().message);
+	      },
+	      {"the configuration"});
 }
 
 // Each source is read by one of the instances that stay.
@@ -147,15 +155,20 @@ void Service::shareSources()
 	pull_.modelChanged();
 }
 
+// What fails of it keeps nothing else from being done.
 void Service::told(const News &news)
 {
 	for (const std::string &problem : model_.apply(news))
-		say(LOG_WARNING, problem);
+		say(failures_, LOG_WARNING, problem);
 	copy_.reset();
 	const bool first = !views_;
-	publishSoon();
-	note(news);
-	shareSources();
+	auto kindOfChange = [](const Change &change) { return kindOf(change.key).value_or(Kind::target); };
+	unpublished_ = unpublished_ || first || news.whole || news.generation != views_->generation() ||
+		       std::ranges::any_of(news.changes, toldToHosts, kindOfChange);
+	const bool instances = std::ranges::find(news.changes, Kind::instance, kindOfChange) != news.changes.end();
+	guarded([&] { publishSoon(first || draining_ || instances); });
+	guarded([&] { note(news); });
+	guarded([&] { shareSources(); });
 	if (first)
 		begin();
 }
@@ -173,23 +186,36 @@ void Service::publish()
 	for (auto &worker : workers_)
 		worker->publish(views_);
 	count(hall_.counters.pushed);
-	const auto now = std::chrono::steady_clock::now();
-	const bool quiet = now - published_ > 2 * apart_;
-	apart_ = quiet ? apart_first : std::min(2 * apart_, apart_last);
-	published_ = now;
+	unpublished_ = false;
+	publish_.stop();
 }
 
-// Only where hosts see something else by it: a record of a host is not told to hosts.
-void Service::publishSoon()
+void Service::publishSoon(bool atOnce)
 {
-	if (views_ && views_->generation() == model_.generation())
+	if (!unpublished_)
 		return;
+	if (atOnce)
+		return publish();
 	if (publish_.running())
 		return count(hall_.counters.merged);
-	const auto since = std::chrono::steady_clock::now() - published_;
-	if (!views_ || since >= apart_)
+	const auto now = std::chrono::steady_clock::now();
+	const double seconds = std::chrono::duration<double>(now - published_).count();
+	publishes_ = std::min(publishes_ + seconds * publish_per_second, publish_burst);
+	published_ = now;
+	if (publishes_ >= 1 && seconds * 1000 >= static_cast<double>(publish_apart.count())) {
+		publishes_ -= 1;
 		return publish();
-	publish_.start(std::chrono::ceil<std::chrono::milliseconds>(apart_ - since));
+	}
+	const double wait = publishes_ >= 1 ? 0 : (1 - publishes_) / publish_per_second;
+	publish_.start(std::max(publish_apart, std::chrono::milliseconds(std::llround(wait * 1000))));
+}
+
+void Service::publishLater()
+{
+	publish_.start(1s); // should it fail
+	publishes_ = std::max(publishes_ - 1, 0.0);
+	published_ = std::chrono::steady_clock::now();
+	publish();
 }
 
 void Service::note(const News &news)
@@ -206,14 +232,24 @@ void Service::note(const News &news)
 		listener(happenings_.back());
 }
 
-void Service::write(std::vector<Change> changes, Done done, const std::string &who)
+void Service::write(std::vector<Change> changes, Done done, Author author)
 {
 	if (changes.empty())
 		return done({});
-	if (!who.empty())
-		for (const std::string &line : auditLines(model_, changes))
-			say(audit_, LOG_INFO, fmt::format("{}, by {}", line, who));
-	store_->write(std::move(changes), std::move(done));
+	if (author.who.empty())
+		return store_->write(std::move(changes), std::move(done));
+	auto lines = auditLines(model_, changes);
+	store_->write(std::move(changes), [this, done = std::move(done), lines = std::move(lines),
+					   author = std::move(author)](const Result<void> &written) {
+		const std::string end = fmt::format(", by {}{}", author.who, written ? "" : ": not written");
+		for (const std::string &line : lines) {
+			if (author.limit)
+				say(*author.limit, LOG_INFO, line + end);
+			else
+				say(LOG_INFO, line + end);
+		}
+		done(written);
+	});
 }
 
 void Service::refuse(Worker &worker, const RegistrationRequest &request, std::uint16_t status, const std::string &why)
@@ -225,18 +261,29 @@ void Service::refuse(Worker &worker, const RegistrationRequest &request, std::ui
 
 void Service::take(Worker &worker, const RegistrationRequest &request)
 {
-	if (!rates_.allow(request.from))
+	if (registering_ >= most_registering || !rates_.allow(request.from))
 		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
 	auto changes = registrationChanges(model_, rules_.registration, request.task, request.registration,
 					   request.from, static_cast<std::int64_t>(wallSeconds()));
 	if (!changes)
 		return refuse(worker, request, changes.error().nvmeStatus.value_or(st_invalid_field) | st_dnr,
 			      changes.error().message);
-	auto done = [&worker, connection = request.connection, cid = request.cid,
+	std::vector<std::string> keys;
+	for (const Change &change : *changes) {
+		keys.push_back(change.key);
+		writing_[change.key]++;
+	}
+	registering_++;
+	auto done = [this, &worker, keys = std::move(keys), connection = request.connection, cid = request.cid,
 		     reservation = request.reservation](const Result<void> &written) {
+		registering_--;
+		for (const std::string &key : keys)
+			if (auto found = writing_.find(key); found != writing_.end() && --found->second == 0)
+				writing_.erase(found);
 		worker.registered(connection, cid, written ? st_ok : st_internal); // to be tried again
 	};
-	write(*std::move(changes), std::move(done), fmt::format("a registration from {}", request.from.text()));
+	write(*std::move(changes), std::move(done),
+	      {fmt::format("a registration from {}", request.from.text()), &audit_});
 }
 
 // Registrations that are over end, by one instance, as long as all see the same; those of who is connected go on.
@@ -244,29 +291,54 @@ void Service::keepRegistrations()
 {
 	nextUpkeep();
 	census([this](const std::vector<Guest> &guests) {
-		std::set<std::string> connected;
+		Connected connected;
 		for (const Guest &guest : guests) {
-			connected.insert(guest.hostnqn);
+			connected.hosts.insert(guest.hostnqn);
 			if (!guest.registered.empty())
-				connected.insert(guest.registered);
+				connected.ddcs.insert(guest.registered);
 		}
 		renew(connected);
 	});
 }
 
-void Service::renew(const std::set<std::string> &connected)
+// What fails is done the next time; another write of the same record goes first.
+void Service::renew(const Connected &connected)
 {
 	std::vector<std::string> ids;
 	for (const auto &[key, service] : model_.instances())
 		ids.push_back(service.instance.id);
 	Upkeep upkeep = upkeepOf(model_, rules_.registration, connected, static_cast<std::int64_t>(wallSeconds()));
-	std::vector<Change> ended;
-	for (Change &change : upkeep.ended)
-		if (ids.empty() || ids[nvmeof::rendezvousOrder(change.key, ids)[0]] == hall_.identity.id)
-			ended.push_back(std::move(change));
-	auto later = [](const Result<void> &) {}; // else the next time
-	write(std::move(upkeep.renewed), later);
-	write(std::move(ended), later, "the end of its lease, or of its permission");
+	std::erase_if(upkeep.renewed, [this](const Change &change) { return writing_.contains(change.key); });
+	std::erase_if(upkeep.ended, [&](const Change &change) {
+		return writing_.contains(change.key) ||
+		       (!ids.empty() && ids[nvmeof::rendezvousOrder(change.key, ids)[0]] != hall_.identity.id);
+	});
+	for (const std::string &owner : upkeep.refused)
+		say(failures_, LOG_WARNING,
+		    fmt::format("what {} has registered ends: [registration] does not allow it", owner));
+	writeInParts(std::move(upkeep.renewed), {});
+	writeInParts(std::move(upkeep.ended), {"the end of its lease, or of its permission", &audit_});
+}
+
+void Service::writeInParts(std::vector<Change> changes, const Author &author)
+{
+	auto done = [this](const Result<void> &written) {
+		if (!written)
+			say(failures_, LOG_WARNING, "leases are not written: " + written.error().message);
+	};
+	// targets first: hosts see them
+	std::ranges::stable_partition(changes, [](const Change &change) { return kindOf(change.key) == Kind::target; });
+	std::vector<Change> part;
+	std::size_t bytes = 0;
+	for (Change &change : changes) {
+		bytes += change.key.size() + change.value.value_or("").size();
+		part.push_back(std::move(change));
+		if (part.size() < most_part && bytes < most_part_bytes)
+			continue;
+		write(std::exchange(part, {}), done, author);
+		bytes = 0;
+	}
+	write(std::move(part), done, author);
 }
 
 // The service manager's watchdog sees this thread only.
@@ -276,7 +348,7 @@ void Service::watchWorkers()
 	for (auto &worker : workers_) {
 		if (worker->runs(watch_most))
 			continue;
-		say(LOG_CRIT, "a thread that serves hosts does not run on: the service ends, to be started again");
+		say(LOG_CRIT, "a worker thread has not responded for 30 s: aborting, to be started again");
 		std::abort(); // with a core, which tells where it is stuck
 	}
 }

@@ -31,7 +31,6 @@ class Service {
 public:
 	using Done = Store::Done;
 
-	// @happened: after each change, when workers have it
 	Service(serving::Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store);
 	~Service();
 
@@ -40,10 +39,16 @@ public:
 	nvmeof::Result<void> start(std::function<void()> serving);
 	// Anew from its configuration; what needs a restart is told.
 	void reload(Rules rules);
-	// @who: is named in the journal, with what of each record was and will be; empty: it is not logged
-	void write(std::vector<Change> changes, Done done, const std::string &who = {});
+	// Who has a change written: is named in the journal, with each record before and after it
+	struct Author {
+		std::string who;                    // empty: nothing is logged
+		serving::LogLimit *limit = nullptr; // of the lines; null: none
+	};
+	void write(std::vector<Change> changes, Done done, Author author);
+	void write(std::vector<Change> changes, Done done) { write(std::move(changes), std::move(done), Author()); }
 	// Hosts are handed over to other instances, and this one is none of them any more, then @done.
 	void drain(std::function<void()> done);
+	// After each change of the store; hosts may be told of it later.
 	void onHappening(std::function<void(const Happening &)> call) { listeners_.push_back(std::move(call)); }
 
 	const Rules &rules() const { return rules_; }
@@ -76,9 +81,11 @@ private:
 	void take(Worker &worker, const RegistrationRequest &request);
 	void refuse(Worker &worker, const RegistrationRequest &request, std::uint16_t status, const std::string &why);
 	void join();
-	void publishSoon();
+	void publishSoon(bool atOnce);
+	void publishLater();
 	void keepRegistrations();
-	void renew(const std::set<std::string> &connected);
+	void renew(const Connected &connected);
+	void writeInParts(std::vector<Change> changes, const Author &author);
 	void nextUpkeep();
 	void watchWorkers();
 	std::vector<std::string> ownAddresses() const;
@@ -91,10 +98,13 @@ private:
 	std::shared_ptr<const Views> views_;
 	serving::Mailbox mailbox_;
 	serving::Timer upkeep_, publish_, watch_;
-	std::chrono::milliseconds apart_; // at least, of two times that hosts are told of changes
+	bool unpublished_ = false; // hosts have not been told of all changes yet
+	double publishes_;         // that may follow each other at once
 	std::chrono::steady_clock::time_point published_{};
-	PeerRates rates_; // of registrations
-	serving::LogLimit refusals_, audit_;
+	PeerRates rates_;                         // of registrations
+	std::size_t registering_ = 0;             // registrations that are being written
+	std::map<std::string, unsigned> writing_; // their keys
+	serving::LogLimit refusals_, audit_, failures_;
 	Pull pull_;
 	std::vector<std::vector<int>> sockets_; // of each worker to be
 	std::vector<std::unique_ptr<Worker>> workers_;

@@ -50,7 +50,8 @@ struct HostPicture {
 
 	std::uint64_t generation() const; // the newest that it has
 	bool persistent() const;
-	// Host IDs that connect by its NQN: more than one are machines that were cloned with it, or somebody who claims it.
+	// Host IDs that connect by its NQN: more than one are machines that were cloned with it, or somebody who
+	// claims it.
 	std::size_t machines() const;
 	// "current": nothing that it sees has changed since it has read its log; "behind"; "unread"; "away": not
 	// connected

@@ -39,14 +39,32 @@ void prepare(int socket)
 
 } // namespace
 
-std::shared_ptr<void> Hall::reserve(std::size_t bytes)
+std::shared_ptr<void> Hall::reserve(const Peer &from, std::size_t bytes)
 {
+	const Peer network = from.network();
 	bytes = std::max(bytes, least_reserved);
-	if (reserved_.fetch_add(bytes) + bytes > rules.registrationBytes) {
-		reserved_ -= bytes;
+	std::lock_guard lock(mutex_);
+	const auto found = reservedFrom_.find(network);
+	const std::size_t its = found == reservedFrom_.end() ? 0 : found->second;
+	if (reserved_ + bytes > rules.registrationBytes || its + bytes > rules.registrationBytes / 8)
 		return nullptr;
-	}
-	return {&reserved_, [bytes](void *reserved) { *static_cast<std::atomic<std::size_t> *>(reserved) -= bytes; }};
+	reservedFrom_[network] += bytes;
+	reserved_ += bytes;
+	return {this, [network, bytes](void *hall) { static_cast<Hall *>(hall)->release(network, bytes); }};
+}
+
+void Hall::release(const Peer &network, std::size_t bytes)
+{
+	std::lock_guard lock(mutex_);
+	reserved_ -= bytes;
+	if (auto found = reservedFrom_.find(network); (found->second -= bytes) == 0)
+		reservedFrom_.erase(found);
+}
+
+std::size_t Hall::reserved() const
+{
+	std::lock_guard lock(mutex_);
+	return reserved_;
 }
 
 class Worker::Listener final : public serving::Poller::Handler {
@@ -218,6 +236,8 @@ void Worker::settle()
 void Worker::sweep()
 {
 	const Moment time = now();
+	if (!connections_.empty())
+		sweep_.start(sweep_every);
 	for (auto &[id, connection] : connections_) {
 		if (connection->late(time)) {
 			count(hall_.counters.late);
@@ -226,8 +246,6 @@ void Worker::sweep()
 			connection->leavePlace();
 		}
 	}
-	if (!connections_.empty())
-		sweep_.start(sweep_every);
 }
 
 void Worker::drain(Moment ms, std::function<void()> done)

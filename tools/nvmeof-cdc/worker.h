@@ -22,9 +22,10 @@ namespace cdc {
 struct FrontRules {
 	bool digests = true;
 	Peers::Limits connections;
-	Admission::Limits admission;               // of each worker
-	std::size_t registrationBytes = 64u << 20; // that may be on their way to the store
-	Moment stepMs = 5000, idleMs = 120000;     // for a connection to begin; without keep-alive
+	Admission::Limits admission; // of each worker
+	std::size_t registrationBytes = 64u
+					<< 20; // that may be on their way to the store, 1/8 of them from one address
+	Moment stepMs = 5000, idleMs = 120000; // for a connection to begin; without keep-alive
 };
 
 struct RegistrationRequest {
@@ -59,13 +60,19 @@ struct Hall {
 	Peers peers;
 	Cntlids cntlids;
 	Counters counters;
-	// Memory for a registration of @bytes, until the last copy of what is returned ends; null: there are too many
-	std::shared_ptr<void> reserve(std::size_t bytes);
+	// Memory for a registration of @bytes, until the last copy of what is returned ends; null: there are too many,
+	// in all or from there. From any thread.
+	std::shared_ptr<void> reserve(const Peer &from, std::size_t bytes);
+	std::size_t reserved() const;
 	// Called in a worker's thread: takes a registration, of which Worker::registered() tells the outcome.
 	std::function<void(class Worker &, RegistrationRequest)> registration;
 
 private:
-	std::atomic<std::size_t> reserved_{0};
+	void release(const Peer &network, std::size_t bytes);
+
+	mutable std::mutex mutex_;
+	std::size_t reserved_ = 0;
+	std::map<Peer, std::size_t> reservedFrom_; // by network
 };
 
 class Worker {

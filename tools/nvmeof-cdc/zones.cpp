@@ -7,6 +7,7 @@ namespace cdc {
 
 namespace {
 
+constexpr std::size_t most_sets = 10000;   // of zones that hosts are in
 constexpr std::size_t most_known = 100000; // hosts; who claims more names than that is looked up each time
 
 } // namespace
@@ -53,7 +54,13 @@ const ZoneSet *ZoneTable::of(const std::string &hostnqn) const
 	std::lock_guard lock(mutex_);
 	if (auto known = known_.find(hostnqn); known != known_.end())
 		return known->second;
-	const ZoneSet *set = &*sets_.insert(find(hostnqn)).first;
+	const ZoneSet wanted = find(hostnqn);
+	auto found = sets_.find(wanted);
+	if (found == sets_.end() && sets_.size() >= most_sets)
+		return &none_; // an attacker's, who makes up names that fit the patterns in many ways
+	if (found == sets_.end())
+		found = sets_.insert(wanted).first;
+	const ZoneSet *set = &*found;
 	if (known_.size() < most_known)
 		known_.emplace(hostnqn, set);
 	return set;

@@ -49,6 +49,7 @@ private:
 	std::unordered_map<std::string, std::vector<std::string>> exact_; // zones by host
 	std::vector<std::pair<std::string, std::string>> patterns_;       // and zone
 	mutable std::mutex mutex_;
+	const ZoneSet none_;
 	mutable std::set<ZoneSet> sets_; // std::set: an element stays where it is
 	mutable std::unordered_map<std::string, const ZoneSet *> known_;
 };

@@ -26,8 +26,7 @@ void caughtException(const char *what) noexcept
 	caught.fetch_add(1, std::memory_order_relaxed);
 	try {
 		say(limit, LOG_ERR,
-		    std::string("a callback failed, and what it was at is given up: ") + what +
-			    "; please report this as a defect");
+		    std::string("a callback threw an exception: ") + what + "; this is a defect, please report it");
 	} catch (...) { // without memory it is only counted
 	}
 }
