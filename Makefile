@@ -147,11 +147,12 @@ dkms: tool
 	@DESTDIR=$(DESTDIR) tools/install dkms $(kver)
 	@DESTDIR=$(DESTDIR) tools/install userspace
 
-deb: tool
-	@tools/deb --staged
+# Compiled with the flags of the distribution, not what `make tool` has built: in minutes
+deb:
+	@tools/deb
 
-rpm: tool
-	@tools/rpm/build --staged
+rpm:
+	@tools/rpm/build
 
 uninstall:
 	@DESTDIR=$(DESTDIR) tools/install uninstall
