@@ -8,6 +8,8 @@ override BUILD := $(abspath $(BUILD))
 export BUILD
 # ON or OFF; by default there are tests where Catch2 is installed.
 TESTS ?=
+# ON: warnings are errors, as tests/check has it; a build folder keeps it.
+WERROR ?=
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 # The kernels that `make check` builds for and boots
@@ -67,7 +69,9 @@ configure:
 	@mkdir -p $(BUILD)
 	@cmake -S . -B $(BUILD)/user $(generator) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 		"-DNVMEOF_GUEST_KERNELS=$$(tr ' ' ';' <<< '$(CHECK_KERNELS)')" \
-		$(if $(TESTS),-DNVMEOF_TESTS=$(TESTS)) > $(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log; exit 1; }
+		$(if $(TESTS),-DNVMEOF_TESTS=$(TESTS)) $(if $(WERROR),-DNVMEOF_WERROR=$(WERROR)) \
+		> $(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log; exit 1; }
+	@sed -n 's/^-- \(.*: NOT BUILT.*\)/make: \1/p' $(BUILD)/cmake.log >&2
 
 user: cmake-target := all
 tool: cmake-target := installed

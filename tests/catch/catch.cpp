@@ -17,29 +17,49 @@ std::string inQuotes(const std::string &name)
 	return '"' + text + '"';
 }
 
+#ifdef NVMEOF_CATCH3
+constexpr Catch::WarnAbout::What noTests = Catch::WarnAbout::UnmatchedTestSpec;
+
+TestCaseFacts factsOf(const Catch::TestCaseHandle &test)
+{
+	const Catch::TestCaseInfo &info = test.getTestCaseInfo();
+	TestCaseFacts facts{info.name, info.lineInfo.file, {}};
+	for (const Catch::Tag &tag : info.tags)
+		facts.tags.emplace_back(tag.original);
+	return facts;
+}
+#else
+constexpr Catch::WarnAbout::What noTests = Catch::WarnAbout::NoTests;
+
+TestCaseFacts factsOf(const Catch::TestCase &test)
+{
+	return {test.name, test.lineInfo.file, test.lcaseTags};
+}
+#endif
+
 // What is selected and kept, by name; empty: nothing.
-std::string selection(Catch::ConfigData data, const std::function<bool(const Catch::TestCase &)> &keep)
+std::string selection(Catch::ConfigData data, const std::function<bool(const TestCaseFacts &)> &keep)
 {
 	if (data.testsOrTags.empty())
 		data.testsOrTags = {"~[.]"}; // not the hidden ones
 	Catch::Config config(data);
 	std::string names;
 	for (auto &test : Catch::filterTests(Catch::getAllTestCasesSorted(config), config.testSpec(), config))
-		if (keep(test))
-			names += (names.empty() ? "" : ",") + inQuotes(test.name);
+		if (TestCaseFacts facts = factsOf(test); keep(facts))
+			names += (names.empty() ? "" : ",") + inQuotes(facts.name);
 	return names;
 }
 
 } // namespace
 
-int runTests(int argc, char **argv, const std::function<bool(const Catch::TestCase &)> &keep)
+int runTests(int argc, char **argv, const std::function<bool(const TestCaseFacts &)> &keep)
 {
 	Catch::Session session;
 	if (int bad = session.applyCommandLine(argc, argv))
 		return bad;
 	// a selection that fits nothing is a mistake, not a success
 	auto &config = session.configData();
-	config.warnings = static_cast<Catch::WarnAbout::What>(config.warnings | Catch::WarnAbout::NoTests);
+	config.warnings = static_cast<Catch::WarnAbout::What>(config.warnings | noTests);
 	if (keep) {
 		config.testsOrTags = {selection(config, keep)};
 		if (config.testsOrTags[0].empty()) {

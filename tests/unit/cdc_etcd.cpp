@@ -8,7 +8,7 @@
 
 using namespace cdc;
 using namespace std::chrono_literals;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -10,7 +10,7 @@
 using namespace cdc;
 using namespace cdc::etcd;
 using Outcome = Answer::Outcome;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "sqlite_store.h"
 
 using namespace cdc;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 using namespace cdc;
 using namespace nofctl::wire;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

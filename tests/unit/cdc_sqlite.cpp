@@ -12,7 +12,7 @@
 #include "ctl_scratch.h"
 
 using namespace cdc;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -28,7 +28,7 @@ add_library(nof_pure STATIC
 	${kmod}/core/probation.c ${kmod}/core/reservation.c ${kmod}/core/zone.c
 	${kmod}/core/effects.c ${kmod}/mpath/ana_log.c ${kmod}/mpath/repeat.c ${kmod}/transport/tcp/pdu.c)
 set_target_properties(nof_pure PROPERTIES C_STANDARD 11)
-target_compile_options(nof_pure PRIVATE -Wall -Werror)
+target_compile_options(nof_pure PRIVATE -Wall $<$<BOOL:${NVMEOF_WERROR}>:-Werror>)
 target_include_directories(nof_pure PUBLIC
 	${CMAKE_CURRENT_SOURCE_DIR}/shim ${kmod} ${PROJECT_SOURCE_DIR}/include/uapi)
 target_compile_definitions(nof_pure PUBLIC

@@ -25,7 +25,7 @@ int failedCases = 0;
 
 class Listener : public Catch::TestEventListenerBase {
 public:
-	using TestEventListenerBase::TestEventListenerBase;
+	using Catch::TestEventListenerBase::TestEventListenerBase;
 
 	void testCaseStarting(const Catch::TestCaseInfo &info) override
 	{
@@ -39,11 +39,11 @@ public:
 	}
 
 	// The first failure's; what follows may go on to other things
-	bool assertionEnded(const Catch::AssertionStats &stats) override
+	AssertionEnded assertionEnded(const Catch::AssertionStats &stats) override
 	{
 		if (!stats.assertionResult.isOk() && !failed_)
 			failed_ = circumstances();
-		return false;
+		return AssertionEnded(false);
 	}
 
 	// Each line of a table, so that one that hangs has its name in the log.
@@ -82,8 +82,8 @@ public:
 		for (auto &line : remains())
 			complain(good, line);
 		failedCases += !good;
-		std::printf("test: %s %s (%ld.%03ld s)\n", good ? "ok" : "FAILED", stats.testInfo.name.c_str(),
-			    ms / 1000, ms % 1000);
+		std::printf("test: %s %s (%ld.%03ld s)\n", good ? "ok" : "FAILED", testCase_.c_str(), ms / 1000,
+			    ms % 1000);
 		if (!good && !told_)
 			tellAgain();
 		told_ = false;
@@ -138,11 +138,11 @@ private:
 CATCH_REGISTER_LISTENER(Listener)
 
 // Cases of the program, less those for the other transport, which are named.
-bool keep(const Catch::TestCase &test)
+bool keep(const TestCaseFacts &test)
 {
-	if (!inThisProgram(test.lineInfo.file))
+	if (!inThisProgram(test.file))
 		return false;
-	if (!std::ranges::count(test.lcaseTags, overRdma() ? "tcp" : "rdma"))
+	if (!std::ranges::count(test.tags, overRdma() ? "tcp" : "rdma"))
 		return true;
 	std::printf("not for %s: %s\n", overRdma() ? "rdma" : "tcp", test.name.c_str());
 	std::fflush(stdout);
