@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C interface: handles around the C++ one. No exception leaves it: what needs memory and gets none ends the
-// process, as in the rest of the library.
+// The C interface: handles around the C++ one. No exception leaves it: what needs memory and gets none fails.
 #include <nvmeof/nvmeof_c.h>
 
+#include <cerrno>
+#include <cxxabi.h>
+#include <exception>
 #include <memory>
+#include <new>
 #include <variant>
 
 #include <nvmeof/event_stream.h>
@@ -46,6 +49,49 @@ nvmeof_code fail(const Error &error, nvmeof_error **to)
 	if (to)
 		*to = std::make_unique<nvmeof_error>(nvmeof_error{error}).release();
 	return codeOf(error);
+}
+
+// Of a caller who gets no memory, not even for an error: it is not freed.
+nvmeof_error noMemory{{ErrorCode::failed, ENOMEM, "out of memory", {}, {}, {}, false}};
+
+// The exception that is being handled, as an error
+nvmeof_code caught(nvmeof_error **error) noexcept
+{
+	try {
+		throw;
+	} catch (const std::bad_alloc &) {
+	} catch (const std::exception &exception) {
+		try {
+			return fail({ErrorCode::failed, 0, exception.what(), {}, {}, {}, false}, error);
+		} catch (...) {
+		}
+	} catch (...) {
+	}
+	if (error)
+		*error = &noMemory;
+	return codeOf(noMemory.error);
+}
+
+template <typename F> nvmeof_code guarded(nvmeof_error **error, F call)
+{
+	try {
+		return call();
+	} catch (const abi::__forced_unwind &) { // the end of a thread that is cancelled: pthread_cancel(3)
+		throw;
+	} catch (...) {
+		return caught(error);
+	}
+}
+
+// A handle, or NULL
+template <typename F> auto orNull(F call) -> decltype(call())
+{
+	decltype(call()) handle = nullptr;
+	guarded(nullptr, [&] {
+		handle = call();
+		return NVMEOF_OK;
+	});
+	return handle;
 }
 
 // What is given to the caller, who frees it.
@@ -142,7 +188,8 @@ const char *nvmeof_error_object_kind(const nvmeof_error *error)
 
 void nvmeof_error_free(nvmeof_error *error)
 {
-	release(error);
+	if (error != &noMemory)
+		release(error);
 }
 
 nvmeof_kind nvmeof_item_kind(const nvmeof_item *item)
@@ -192,11 +239,13 @@ void nvmeof_items_free(nvmeof_items *items)
 
 nvmeof_code nvmeof_client_open(const char *load_module, nvmeof_client **client, nvmeof_error **error)
 {
-	Result<Client> opened = Client::open({load_module ? load_module : ""});
-	if (!opened)
-		return fail(opened.error(), error);
-	*client = given(nvmeof_client{*std::move(opened)});
-	return NVMEOF_OK;
+	return guarded(error, [&]() -> nvmeof_code {
+		Result<Client> opened = Client::open({load_module ? load_module : ""});
+		if (!opened)
+			return fail(opened.error(), error);
+		*client = given(nvmeof_client{*std::move(opened)});
+		return NVMEOF_OK;
+	});
 }
 
 void nvmeof_client_free(nvmeof_client *client)
@@ -209,35 +258,41 @@ int nvmeof_client_fd(const nvmeof_client *client)
 	return client->client.fd();
 }
 
+// What could not be done for want of memory is left, and done by the next call: the descriptor stays readable.
 void nvmeof_client_dispatch(nvmeof_client *client)
 {
-	client->client.dispatch();
+	guarded(nullptr, [&] {
+		client->client.dispatch();
+		return NVMEOF_OK;
+	});
 }
 
 nvmeof_code nvmeof_list(nvmeof_client *client, nvmeof_kind kind, nvmeof_items **items, nvmeof_error **error)
 {
-	switch (kind) {
-	case NVMEOF_SUBSYSTEM:
-		return finish(client->client.subsystems(), items, error);
-	case NVMEOF_CONTROLLER:
-		return finish(client->client.controllers(), items, error);
-	case NVMEOF_NAMESPACE:
-		return finish(client->client.namespaces(), items, error);
-	case NVMEOF_PATH:
-		return finish(client->client.paths(), items, error);
-	default:
-		return fail(nofctl::invalid("there is no list of that kind"), error);
-	}
+	return guarded(error, [&]() -> nvmeof_code {
+		switch (kind) {
+		case NVMEOF_SUBSYSTEM:
+			return finish(client->client.subsystems(), items, error);
+		case NVMEOF_CONTROLLER:
+			return finish(client->client.controllers(), items, error);
+		case NVMEOF_NAMESPACE:
+			return finish(client->client.namespaces(), items, error);
+		case NVMEOF_PATH:
+			return finish(client->client.paths(), items, error);
+		default:
+			return fail(nofctl::invalid("there is no list of that kind"), error);
+		}
+	});
 }
 
 nvmeof_options *nvmeof_options_new(void)
 {
-	return given(nvmeof_options());
+	return orNull([&] { return given(nvmeof_options()); });
 }
 
 nvmeof_code nvmeof_options_set(nvmeof_options *options, const char *name, const char *value, nvmeof_error **error)
 {
-	return finish(nofctl::setOption(*options, name, value), error);
+	return guarded(error, [&]() -> nvmeof_code { return finish(nofctl::setOption(*options, name, value), error); });
 }
 
 void nvmeof_options_free(nvmeof_options *options)
@@ -248,70 +303,87 @@ void nvmeof_options_free(nvmeof_options *options)
 nvmeof_code nvmeof_connect(nvmeof_client *client, const nvmeof_options *options, nvmeof_wait wait, int timeout_ms,
 			   nvmeof_item **controller, nvmeof_error **error)
 {
-	return finish(client->client.connect(options->connect, waitOf(options->wait, wait, timeout_ms)), controller,
-		      error);
+	return guarded(error, [&]() -> nvmeof_code {
+		return finish(client->client.connect(options->connect, waitOf(options->wait, wait, timeout_ms)),
+			      controller, error);
+	});
 }
 
 nvmeof_code nvmeof_wait_for(nvmeof_client *client, const char *controller, nvmeof_wait wait, int timeout_ms,
 			    nvmeof_item **item, nvmeof_error **error)
 {
-	return finish(client->client.waitFor(controller, static_cast<WaitFor>(wait), milliseconds(timeout_ms)), item,
-		      error);
+	return guarded(error, [&]() -> nvmeof_code {
+		return finish(client->client.waitFor(controller, static_cast<WaitFor>(wait), milliseconds(timeout_ms)),
+			      item, error);
+	});
 }
 
 nvmeof_code nvmeof_disconnect(nvmeof_client *client, const char *controller, nvmeof_error **error)
 {
-	return finish(client->client.disconnect(controller), error);
+	return guarded(error, [&]() -> nvmeof_code { return finish(client->client.disconnect(controller), error); });
 }
 
 nvmeof_code nvmeof_reset(nvmeof_client *client, const char *controller, nvmeof_wait wait, int timeout_ms,
 			 nvmeof_item **item, nvmeof_error **error)
 {
-	Result<void> begun = client->client.reset(controller);
-	return begun ? nvmeof_wait_for(client, controller, wait, timeout_ms, item, error) : fail(begun.error(), error);
+	return guarded(error, [&]() -> nvmeof_code {
+		Result<void> begun = client->client.reset(controller);
+		return begun ? nvmeof_wait_for(client, controller, wait, timeout_ms, item, error)
+			     : fail(begun.error(), error);
+	});
 }
 
 nvmeof_code nvmeof_rescan(nvmeof_client *client, const char *controller, nvmeof_error **error)
 {
-	return finish(client->client.rescan(controller), error);
+	return guarded(error, [&]() -> nvmeof_code { return finish(client->client.rescan(controller), error); });
 }
 
 nvmeof_code nvmeof_discover(nvmeof_client *client, const nvmeof_options *options, int timeout_ms,
 			    nvmeof_items **entries, nvmeof_error **error)
 {
-	return finish(client->client.discover(options->connect, milliseconds(timeout_ms)), entries, error);
+	return guarded(error, [&]() -> nvmeof_code {
+		return finish(client->client.discover(options->connect, milliseconds(timeout_ms)), entries, error);
+	});
 }
 
 nvmeof_pending *nvmeof_start_connect(nvmeof_client *client, const nvmeof_options *options, nvmeof_wait wait,
 				     int timeout_ms)
 {
-	return given(
-		nvmeof_pending{client->client.startConnect(options->connect, waitOf(options->wait, wait, timeout_ms))});
+	return orNull([&] {
+		return given(nvmeof_pending{
+			client->client.startConnect(options->connect, waitOf(options->wait, wait, timeout_ms))});
+	});
 }
 
 nvmeof_pending *nvmeof_start_wait(nvmeof_client *client, const char *controller, nvmeof_wait wait, int timeout_ms)
 {
-	return given(nvmeof_pending{client->client.startWait(controller, waitOf({}, wait, timeout_ms))});
+	return orNull([&] {
+		return given(nvmeof_pending{client->client.startWait(controller, waitOf({}, wait, timeout_ms))});
+	});
 }
 
 nvmeof_pending *nvmeof_start_disconnect(nvmeof_client *client, const char *controller)
 {
-	return given(nvmeof_pending{client->client.startDisconnect(controller)});
+	return orNull([&] { return given(nvmeof_pending{client->client.startDisconnect(controller)}); });
 }
 
 nvmeof_pending *nvmeof_start_reset(nvmeof_client *client, const char *controller, nvmeof_wait wait, int timeout_ms)
 {
-	return given(nvmeof_pending{client->client.startReset(controller, waitOf({}, wait, timeout_ms))});
+	return orNull([&] {
+		return given(nvmeof_pending{client->client.startReset(controller, waitOf({}, wait, timeout_ms))});
+	});
 }
 
 nvmeof_pending *nvmeof_start_rescan(nvmeof_client *client, const char *controller)
 {
-	return given(nvmeof_pending{client->client.startRescan(controller)});
+	return orNull([&] { return given(nvmeof_pending{client->client.startRescan(controller)}); });
 }
 
 nvmeof_pending *nvmeof_start_discover(nvmeof_client *client, const nvmeof_options *options, int timeout_ms)
 {
-	return given(nvmeof_pending{client->client.startDiscover(options->connect, milliseconds(timeout_ms))});
+	return orNull([&] {
+		return given(nvmeof_pending{client->client.startDiscover(options->connect, milliseconds(timeout_ms))});
+	});
 }
 
 int nvmeof_pending_ready(const nvmeof_pending *pending)
@@ -321,22 +393,26 @@ int nvmeof_pending_ready(const nvmeof_pending *pending)
 
 nvmeof_code nvmeof_pending_take(nvmeof_pending *pending, nvmeof_item **item, nvmeof_error **error)
 {
-	if (item)
-		*item = nullptr;
-	if (!nvmeof_pending_ready(pending) || pending->pending.index() == 2)
-		return notToTake(error);
-	if (auto *connection = std::get_if<0>(&pending->pending))
-		return finish(connection->take(), item, error);
-	return finish(std::get<1>(pending->pending).take(), error);
+	return guarded(error, [&]() -> nvmeof_code {
+		if (item)
+			*item = nullptr;
+		if (!nvmeof_pending_ready(pending) || pending->pending.index() == 2)
+			return notToTake(error);
+		if (auto *connection = std::get_if<0>(&pending->pending))
+			return finish(connection->take(), item, error);
+		return finish(std::get<1>(pending->pending).take(), error);
+	});
 }
 
 nvmeof_code nvmeof_pending_take_items(nvmeof_pending *pending, nvmeof_items **items, nvmeof_error **error)
 {
-	*items = nullptr;
-	auto *log = std::get_if<2>(&pending->pending);
-	if (!log || !log->ready())
-		return notToTake(error);
-	return finish(log->take(), items, error);
+	return guarded(error, [&]() -> nvmeof_code {
+		*items = nullptr;
+		auto *log = std::get_if<2>(&pending->pending);
+		if (!log || !log->ready())
+			return notToTake(error);
+		return finish(log->take(), items, error);
+	});
 }
 
 void nvmeof_pending_free(nvmeof_pending *pending)
@@ -346,11 +422,14 @@ void nvmeof_pending_free(nvmeof_pending *pending)
 
 nvmeof_code nvmeof_events_open(int snapshot, nvmeof_events **events, nvmeof_error **error)
 {
-	Result<EventStream> stream = EventStream::subscribe(snapshot ? StreamStart::snapshot : StreamStart::events);
-	if (!stream)
-		return fail(stream.error(), error);
-	*events = given(nvmeof_events{*std::move(stream)});
-	return NVMEOF_OK;
+	return guarded(error, [&]() -> nvmeof_code {
+		Result<EventStream> stream =
+			EventStream::subscribe(snapshot ? StreamStart::snapshot : StreamStart::events);
+		if (!stream)
+			return fail(stream.error(), error);
+		*events = given(nvmeof_events{*std::move(stream)});
+		return NVMEOF_OK;
+	});
 }
 
 int nvmeof_events_fd(const nvmeof_events *events)
@@ -360,13 +439,15 @@ int nvmeof_events_fd(const nvmeof_events *events)
 
 nvmeof_code nvmeof_events_next(nvmeof_events *events, int timeout_ms, nvmeof_item **item, nvmeof_error **error)
 {
-	*item = nullptr;
-	Result<std::optional<Event>> event = events->stream.next(milliseconds(timeout_ms));
-	if (!event)
-		return fail(event.error(), error);
-	if (*event)
-		*item = given(nofctl::itemOf(**event));
-	return NVMEOF_OK;
+	return guarded(error, [&]() -> nvmeof_code {
+		*item = nullptr;
+		Result<std::optional<Event>> event = events->stream.next(milliseconds(timeout_ms));
+		if (!event)
+			return fail(event.error(), error);
+		if (*event)
+			*item = given(nofctl::itemOf(**event));
+		return NVMEOF_OK;
+	});
 }
 
 void nvmeof_events_free(nvmeof_events *events)

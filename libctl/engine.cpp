@@ -63,6 +63,14 @@ Result<std::unique_ptr<Engine>> Engine::open(std::chrono::milliseconds answer)
 // kernel does not take yet is asked for again.
 Engine::~Engine()
 {
+	try {
+		end();
+	} catch (const std::exception &) { // no memory for that: the kernel keeps what is there
+	}
+}
+
+void Engine::end()
+{
 	dispatch();
 	for (const std::shared_ptr<Operation> &operation : std::exchange(operations_, {}))
 		operation->cancel();
@@ -115,6 +123,12 @@ void Engine::hear()
 		udev_->drain();
 	session_.receive(answersAtOnce);
 	more_ = false;
+	if (std::exchange(missed_, false)) {
+		Event again;
+		again.type = EventType::synced;
+		for (const std::shared_ptr<Operation> &operation : operations_)
+			operation->onEvent(again);
+	}
 	for (int i = 0; events_ && i < eventsAtOnce; i++) {
 		Result<std::optional<Event>> event = events_->next(0ms);
 		if (!event) {
@@ -131,9 +145,16 @@ void Engine::hear()
 	more_ = events_.has_value();
 }
 
+// One that throws stays, as do those behind it.
 void Engine::advance()
 {
-	std::erase_if(operations_, [](const std::shared_ptr<Operation> &operation) { return operation->advance(); });
+	struct Sweep {
+		std::vector<std::shared_ptr<Operation>> &operations;
+		~Sweep() { std::erase(operations, nullptr); }
+	} sweep{operations_};
+	for (std::shared_ptr<Operation> &operation : operations_)
+		if (operation->advance())
+			operation.reset();
 }
 
 void Engine::setTimer()
@@ -151,16 +172,30 @@ void Engine::setTimer()
 	::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-// Callbacks come last, when nothing here is half done: they may start something, or wait.
+// Callbacks come last, when nothing here is half done: they may start something, or wait. What throws, for want of
+// memory or a callback, leaves the rest to the next call.
 void Engine::dispatch()
 {
+	struct Rearm {
+		Engine &engine;
+		int exceptions = std::uncaught_exceptions();
+		~Rearm()
+		{
+			if (std::uncaught_exceptions() > exceptions)
+				engine.more_ = engine.missed_ = true;
+			engine.setTimer();
+		}
+	} rearm{*this};
+	operations_.reserve(operations_.size() + fresh_.size());
 	std::move(fresh_.begin(), fresh_.end(), std::back_inserter(operations_));
 	fresh_.clear();
 	hear();
 	advance();
-	for (auto &notify : std::exchange(notifications_, {}))
+	for (std::size_t left = notifications_.size(); left && !notifications_.empty(); left--) {
+		std::function<void()> notify = std::move(notifications_.front());
+		notifications_.erase(notifications_.begin());
 		notify();
-	setTimer();
+	}
 }
 
 } // namespace nofctl

@@ -2,6 +2,7 @@
 // What a Client does over time: operations, and what moves them on. One thread, one descriptor to poll.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -82,6 +83,7 @@ private:
 	{
 	}
 
+	void end();
 	void hear();
 	void advance();
 	void setTimer();
@@ -91,7 +93,8 @@ private:
 	Workers workers_;
 	OwnedFd timer_;
 	std::optional<nvmeof::EventStream> events_;
-	bool more_ = false; // there may be events that were not read yet
+	bool more_ = false;   // there may be events that were not read yet
+	bool missed_ = false; // an exception may have cost one: operations look for themselves
 	std::optional<UdevMonitor> udev_;
 	std::vector<std::shared_ptr<Operation>> operations_, fresh_;
 	std::vector<std::function<void()>> notifications_;
@@ -107,15 +110,22 @@ public:
 
 	nvmeof::Pending<T> pending(std::weak_ptr<Operation> operation)
 	{
+		// By destructors, too: where there is no memory for undoing it, it stays.
 		state_->cancel = [operation = std::move(operation)] {
-			if (auto there = operation.lock())
-				there->cancel();
+			try {
+				if (auto there = operation.lock())
+					there->cancel();
+			} catch (const std::exception &) {
+			}
 		};
 		return nvmeof::Pending<T>(state_);
 	}
 
+	// Again after it has thrown: what was there first stays
 	void finish(Engine &engine, T value)
 	{
+		if (state_->value)
+			return;
 		state_->cancel = nullptr;
 		state_->value = std::move(value);
 		engine.notifyLater([state = state_] {

@@ -2,6 +2,8 @@
 // Something that one of the engine's threads does, and an operation that waits for it.
 #pragma once
 
+#include <cerrno>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -20,9 +22,14 @@ public:
 	{
 		engine.workers().run(
 			[shared = shared_, work = std::move(work)] {
-				T value = work(shared->stop.get_token());
-				std::lock_guard lock(shared->mutex);
-				shared->value = std::move(value);
+				try {
+					T value = work(shared->stop.get_token());
+					std::lock_guard lock(shared->mutex);
+					shared->value = std::move(value);
+				} catch (const std::exception &) { // it would end the process
+					std::lock_guard lock(shared->mutex);
+					shared->failed = true;
+				}
 			},
 			atEnd);
 	}
@@ -32,9 +39,10 @@ public:
 		if (cancelled_)
 			return true;
 		std::lock_guard lock(shared_->mutex);
-		if (!shared_->value)
+		if (!shared_->value && !shared_->failed)
 			return false;
-		done_(*std::move(shared_->value));
+		done_(shared_->value ? *std::move(shared_->value)
+				     : T(nvmeof::errorFromErrno(ENOMEM, "out of memory, or failed in a thread")));
 		return true;
 	}
 
@@ -49,6 +57,7 @@ private:
 		std::stop_source stop;
 		std::mutex mutex;
 		std::optional<T> value;
+		bool failed = false; // by an exception
 	};
 
 	std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 
 #include <netlink/msg.h>
 
@@ -52,13 +53,17 @@ Socket::Id Socket::start(Request request, bool dump)
 	if (!id)
 		id = ++lastId_;
 	Exchange &exchange = exchanges_.emplace(id, Exchange{std::move(request), dump}).first->second;
-	if (!dump) {
-		send(id, exchange);
-		return id;
+	try {
+		if (dump)
+			dumps_.push_back(id);
+		if (!dump || dumps_.size() == 1)
+			send(id, exchange);
+	} catch (const std::exception &) { // no memory: as if it had not been asked
+		std::erase_if(sent_, [id](const auto &sent) { return sent.second == id; });
+		std::erase(dumps_, id);
+		exchanges_.erase(id);
+		throw;
 	}
-	dumps_.push_back(id);
-	if (dumps_.size() == 1)
-		send(id, exchange);
 	return id;
 }
 
@@ -88,7 +93,7 @@ void Socket::send(Id id, Exchange &exchange)
 
 void Socket::nextDump()
 {
-	dumps_.pop_front();
+	dumps_.erase(dumps_.begin());
 	if (!dumps_.empty())
 		send(dumps_.front(), exchanges_.at(dumps_.front()));
 }
@@ -146,18 +151,14 @@ void Socket::take(const Reply &reply, Exchange &exchange)
 void Socket::failAll(const Error &error)
 {
 	sent_.clear();
-	std::vector<Id> forgotten;
+	dumps_.clear();
+	std::erase_if(exchanges_, [](const auto &one) { return one.second.forgotten && !one.second.finished; });
 	for (auto &[id, exchange] : exchanges_) {
 		if (exchange.finished)
 			continue;
-		exchange.error = error;
 		exchange.finished = true;
-		if (exchange.forgotten)
-			forgotten.push_back(id);
+		exchange.error = error;
 	}
-	for (Id id : forgotten)
-		exchanges_.erase(id);
-	dumps_.clear();
 }
 
 bool Socket::receive(int most)
@@ -170,13 +171,21 @@ bool Socket::receive(int most)
 			failAll(datagram.error());
 			return true;
 		}
-		Result<std::vector<Reply>> replies = splitReplies(*datagram, channel_->family());
-		if (!replies) {
-			failAll(replies.error());
+		try {
+			Result<std::vector<Reply>> replies = splitReplies(*datagram, channel_->family());
+			if (!replies) {
+				failAll(replies.error());
+				return true;
+			}
+			for (const Reply &reply : *replies)
+				take(reply);
+		} catch (const std::exception &) { // what was in it is lost
+			Error error;               // short, so that it can be copied without memory
+			error.sysErrno = ENOMEM;
+			error.message = "out of memory";
+			failAll(error);
 			return true;
 		}
-		for (const Reply &reply : *replies)
-			take(reply);
 	}
 	return true;
 }

@@ -3,7 +3,6 @@
 // those that come after. Of lists one is under way at a time, which is netlink's rule; the others wait here.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <optional>
 
@@ -81,7 +80,7 @@ private:
 	std::uint32_t sequence_ = 0;
 	std::map<Id, Exchange> exchanges_;
 	std::map<std::uint32_t, Id> sent_; // by sequence number; not those that are answered
-	std::deque<Id> dumps_;             // the first one is under way
+	std::vector<Id> dumps_;            // the first one is under way; a deque allocates when it is moved
 };
 
 } // namespace nofctl

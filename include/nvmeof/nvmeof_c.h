@@ -6,6 +6,9 @@
  *
  * Functions that can fail return 0, or an enum nvmeof_code; then *error, where error is not NULL, is a handle that the
  * caller frees. Every ..._free() takes NULL. Texts belong to their handle. A handle belongs to one thread at a time.
+ *
+ * No C++ exception leaves a function. Without memory those that return a code fail with NVMEOF_FAILED and errno ENOMEM,
+ * those that return a handle return NULL, and nvmeof_client_dispatch() leaves what it could not do to the next call.
  */
 #pragma once
 

@@ -2,11 +2,38 @@
 // The C interface, used by a program in C (c_client.c).
 #include <catch2/catch.hpp>
 
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+
+#include <poll.h>
+
 #include <nvmeof/nvmeof_c.h>
 
 #include "c_client.h"
+#include "ctl_memory.h"
 #include "ctl_stage.h"
 #include "libctl/c_item.h"
+#include "libctl/job.h"
+
+void *operator new(std::size_t size)
+{
+	void *memory = MemoryFault::strikes() ? nullptr : std::malloc(size ? size : 1);
+	if (!memory)
+		throw std::bad_alloc();
+	return memory;
+}
+
+void operator delete(void *memory) noexcept
+{
+	std::free(memory);
+}
+
+void operator delete(void *memory, std::size_t) noexcept
+{
+	std::free(memory);
+}
 
 namespace {
 
@@ -126,4 +153,163 @@ TEST_CASE("a C program that lets go of a connect has it undone", "[c]")
 	nvmeof_pending_free(nvmeof_start_connect(handle.client, options, NVMEOF_WAIT_CONTROLLER, -1));
 	nvmeof_options_free(options);
 	CHECK(stage.removed.contains("nvmeof0c1"));
+}
+
+namespace {
+
+// What a call has come to
+struct CallOutcome {
+	nvmeof_code code = NVMEOF_OK;
+	int sysErrno = 0;
+
+	void take(nvmeof_code got, nvmeof_error *error)
+	{
+		code = got;
+		sysErrno = error ? nvmeof_error_errno(error) : 0;
+		nvmeof_error_free(error);
+	}
+};
+
+// @call: once for each of its allocations, which fails; then with none that does. Returns how many there are.
+template <typename F> unsigned eachAllocationFails(F call)
+{
+	for (unsigned n = 1;; n++) {
+		CallOutcome outcome;
+		MemoryFault::at(n);
+		call(outcome);
+		const bool struck = MemoryFault::end();
+		CAPTURE(n, struck, outcome.code, outcome.sysErrno);
+		if (!struck) {
+			CHECK(outcome.code == NVMEOF_OK);
+			return n - 1;
+		}
+		// what was not needed for the answer may have failed without a word
+		if (outcome.code != NVMEOF_OK)
+			CHECK((outcome.code == NVMEOF_FAILED && outcome.sysErrno == ENOMEM));
+	}
+}
+
+nvmeof_options *someOptions()
+{
+	nvmeof_options *options = nvmeof_options_new();
+	for (auto [name, value] :
+	     {std::pair("traddr", "10.0.0.1"), std::pair("nqn", "nqn.test"), std::pair("hostnqn", "nqn.host"),
+	      std::pair("hostid", "12345678-9abc-4def-8123-456789abcdef")})
+		REQUIRE(nvmeof_options_set(options, name, value, nullptr) == NVMEOF_OK);
+	return options;
+}
+
+} // namespace
+
+TEST_CASE("no exception leaves the C interface when there is no memory", "[c]")
+{
+	Stage stage;
+	goesLive(&stage);
+	stage.kernel.subsystems["nvmeof0"] = subsystemOf("nvmeof0");
+	CHECK(eachAllocationFails([](CallOutcome &outcome) {
+		      nvmeof_client *client = nullptr;
+		      nvmeof_error *error = nullptr;
+		      nvmeof_code code = nvmeof_client_open(nullptr, &client, &error);
+		      outcome.take(code, error);
+		      if (code == NVMEOF_OK)
+			      nvmeof_client_free(client);
+	      }) > 5);
+	Handle handle;
+	for (nvmeof_kind kind : {NVMEOF_SUBSYSTEM, NVMEOF_CONTROLLER, NVMEOF_NAMESPACE, NVMEOF_PATH})
+		CHECK(eachAllocationFails([&](CallOutcome &outcome) {
+			      nvmeof_items *items = nullptr;
+			      nvmeof_error *error = nullptr;
+			      nvmeof_code code = nvmeof_list(handle.client, kind, &items, &error);
+			      outcome.take(code, error);
+			      nvmeof_items_free(items);
+		      }) > 5);
+	CHECK(eachAllocationFails([](CallOutcome &outcome) {
+		      nvmeof_options *options = nvmeof_options_new();
+		      nvmeof_error *error = nullptr;
+		      nvmeof_code code =
+			      options ? nvmeof_options_set(options, "nqn", "nqn.2024-01.com.example:one", &error)
+				      : NVMEOF_OK;
+		      outcome.take(code, error);
+		      nvmeof_options_free(options);
+	      }) > 1);
+	CHECK(eachAllocationFails([&](CallOutcome &outcome) {
+		      nvmeof_error *error = nullptr;
+		      nvmeof_events *events = nullptr;
+		      nvmeof_item *item = nullptr;
+		      nvmeof_code code = nvmeof_events_open(1, &events, &error);
+		      if (code == NVMEOF_OK)
+			      code = nvmeof_events_next(events, 0, &item, &error);
+		      outcome.take(code, error);
+		      nvmeof_item_free(item);
+		      nvmeof_events_free(events);
+	      }) > 5);
+}
+
+TEST_CASE("a connect goes on when there was no memory for a moment", "[c]")
+{
+	Stage stage;
+	Handle handle;
+	nvmeof_options *options = someOptions();
+	unsigned never = 0;
+	const unsigned allocations = eachAllocationFails([&](CallOutcome &outcome) {
+		nvmeof_pending *pending = nvmeof_start_connect(handle.client, options, NVMEOF_WAIT_CONTROLLER, 5000);
+		if (!pending)
+			return;
+		if (!stage.kernel.controllers.empty()) {
+			MemoryFault::Spared spared;
+			stage.live(stage.kernel.controllers.begin()->first.c_str(), 1);
+		}
+		for (int i = 0; i < 20 && !nvmeof_pending_ready(pending); i++)
+			nvmeof_client_dispatch(handle.client);
+		never += !nvmeof_pending_ready(pending);
+		nvmeof_item *item = nullptr;
+		nvmeof_error *error = nullptr;
+		if (nvmeof_pending_ready(pending)) {
+			nvmeof_code code = nvmeof_pending_take(pending, &item, &error);
+			outcome.take(code, error);
+		}
+		nvmeof_item_free(item);
+		nvmeof_pending_free(pending);
+		for (int i = 0; i < 5; i++)
+			nvmeof_client_dispatch(handle.client);
+		MemoryFault::Spared spared;
+		stage.kernel.controllers.clear();
+	});
+	CHECK(allocations > 50);
+	CHECK(never == 0);
+	nvmeof_options_free(options);
+}
+
+TEST_CASE("a callback that throws costs no other its turn, nor does a job end the process", "[c]")
+{
+	using namespace nvmeof;
+	FakeKernel kernel;
+	Result<std::unique_ptr<nofctl::Engine>> engine = nofctl::Engine::open();
+	REQUIRE(engine);
+	auto job = [&](auto work) {
+		return nofctl::startJob<Result<int>>(
+			**engine, [work](std::stop_token) -> Result<int> { return work(); }, nofctl::AtEnd::waited);
+	};
+	auto first = job([] { return 1; }), second = job([] { return 2; });
+	auto bad = job([]() -> int { throw std::runtime_error("no"); });
+	int called = 0, thrown = 0;
+	first.then([&] {
+		called++;
+		throw std::runtime_error("first");
+	});
+	second.then([&] { called++; });
+	bad.then([&] { called++; });
+	for (int i = 0; i < 100 && called < 3; i++) {
+		pollfd readable{(*engine)->fd(), POLLIN, 0};
+		REQUIRE(::poll(&readable, 1, 5000) == 1);
+		try {
+			(*engine)->dispatch();
+		} catch (const std::runtime_error &) {
+			thrown++;
+		}
+	}
+	CHECK(called == 3);
+	CHECK(thrown == 1);
+	REQUIRE(bad.ready());
+	CHECK(bad.take().error().sysErrno == ENOMEM);
 }

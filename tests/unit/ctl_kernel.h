@@ -17,6 +17,7 @@
 
 #include <netlink/genl/genl.h>
 
+#include "ctl_memory.h"
 #include "ctl_message.h"
 #include "libctl/channel.h"
 
@@ -191,6 +192,7 @@ public:
 	std::uint16_t family() const override { return FakeKernel::family; }
 	nvmeof::Result<void> send(std::span<const std::byte> message) override
 	{
+		MemoryFault::Spared spared;
 		nlmsghdr header;
 		genlmsghdr genl;
 		std::memcpy(&header, message.data(), sizeof(header));
@@ -203,6 +205,7 @@ public:
 	}
 	nvmeof::Result<std::vector<std::byte>> receive() override
 	{
+		MemoryFault::Spared spared;
 		if (queue_->arrivals.empty())
 			return nvmeof::errorFromErrno(EAGAIN);
 		Arrival next = std::move(queue_->arrivals.front());
@@ -228,6 +231,7 @@ private:
 
 inline nvmeof::Result<std::unique_ptr<nofctl::Channel>> FakeKernel::open(nofctl::ChannelUse)
 {
+	MemoryFault::Spared spared;
 	auto queue = std::make_shared<FakeQueue>();
 	queues_.push_back(queue);
 	return std::unique_ptr<nofctl::Channel>(std::make_unique<FakeChannel>(*this, queue));
