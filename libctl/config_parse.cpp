@@ -11,6 +11,9 @@
 #include "config_value.h"
 #include "invalid.h"
 #include "pattern.h"
+#include "plain.h"
+#include "resolve.h"
+#include "selector_name.h"
 #include "stripe_name.h"
 
 namespace nofctl {
@@ -73,9 +76,93 @@ Result<std::vector<std::string>> addressesOf(const toml::node &node)
 	Result<std::vector<std::string>> texts = textsOf(node);
 	if (!texts)
 		return texts;
+	std::set<std::string> seen;
+	for (const std::string &text : *texts) {
+		if (Result<void> good = checkAddress(text); !good)
+			return good.error();
+		if (!seen.insert(text).second)
+			return invalid("'" + text + "' is named twice");
+	}
+	return texts;
+}
+
+// Of this host's or of a target's, but of one host
+Result<std::string> hostAddressOf(const toml::node &node)
+{
+	Result<std::string> text = traddrOf(node);
+	if (!text)
+		return text;
+	Result<void> good = checkAddress(*text);
+	return good ? text : Result<std::string>(good.error());
+}
+
+Result<std::string> interfaceOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (text && !isInterfaceName(*text))
+		return invalid("'" + *text + "' is no name of a network interface");
+	return text;
+}
+
+// @text without a number of hexadecimal digits from @least to @most that it begins with; nothing: it does not.
+std::optional<std::string_view> afterHex(std::string_view text, std::size_t least, std::size_t most)
+{
+	const std::size_t digits = std::min(text.find_first_not_of("0123456789abcdefABCDEF"), text.size());
+	return digits < least || digits > most ? std::nullopt : std::optional(text.substr(digits));
+}
+
+// "0000:07:00.0", as lspci -D has it, or without the domain; nvidia-smi writes more digits of that.
+bool isPciAddress(std::string_view text)
+{
+	constexpr std::size_t mostDomain = 8;
+	std::optional<std::string_view> rest = text;
+	if (std::ranges::count(text, ':') == 2) {
+		rest = afterHex(*rest, 4, mostDomain);
+		if (!rest || !rest->starts_with(':'))
+			return false;
+		rest->remove_prefix(1);
+	}
+	rest = afterHex(*rest, 2, 2);
+	if (!rest || !rest->starts_with(':'))
+		return false;
+	rest = afterHex(rest->substr(1), 2, 2);
+	return rest && rest->size() == 2 && rest->front() == '.' && rest->back() >= '0' && rest->back() <= '7';
+}
+
+Result<std::string> railOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (text && *text != "all" && !isPciAddress(*text))
+		return invalid("'" + *text + "' is neither all nor the PCI address of a GPU, as 0000:07:00.0");
+	return text;
+}
+
+// As the kernel makes them: "uuid.", "eui." of an EUI64 or an NGUID, "nvme." of none; hexadecimal in small letters.
+bool isWwid(std::string_view text)
+{
+	constexpr std::size_t eui64 = 16, nguid = 32;
+	if (std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'Z'; }))
+		return false;
+	if (text.starts_with("uuid.")) {
+		std::optional<Uuid> uuid = Uuid::parse(std::string(text.substr(5)));
+		return uuid && uuid->toString() == text.substr(5);
+	}
+	if (text.starts_with("eui."))
+		return (text.size() == 4 + eui64 || text.size() == 4 + nguid) &&
+		       text.find_first_not_of("0123456789abcdef", 4) == text.npos;
+	return text.starts_with("nvme.") && std::ranges::count(text, '-') == 3 &&
+	       text.find_first_not_of("0123456789abcdef-", 5) == text.npos;
+}
+
+Result<std::vector<std::string>> wwidsOf(const toml::node &node)
+{
+	Result<std::vector<std::string>> texts = textsOf(node);
+	if (!texts)
+		return texts;
 	for (const std::string &text : *texts)
-		if (text.find_first_of("/=;,") != text.npos)
-			return invalid("'" + text + "' is neither an address nor the name of a host");
+		if (!isWwid(text))
+			return invalid("'" + text + "' is no wwid of a namespace, as 'nvmeofctl show NAMESPACE' and " +
+				       "/sys/block/NAME/wwid have it");
 	return texts;
 }
 
@@ -171,6 +258,9 @@ public:
 private:
 	using Entry = void (Parser::*)(const toml::table &);
 
+	void checkTimes(const toml::table &table, const ConnectSettings &settings);
+	void checkFrom(const toml::table &table, const ConfigTarget &target);
+	void noteNqn(const toml::table &table, const char *key);
 	Put table(void (Parser::*read)(const toml::table &));
 	Put list(Entry entry);
 	void host(const toml::table &table);
@@ -190,10 +280,48 @@ private:
 		problems_.push_back({placeOf(node, file_), std::move(what)});
 	}
 
+	void note(const toml::node &node, const std::string &what)
+	{
+		config_.notes.push_back(placeOf(node, file_).toString() + ": " + what);
+	}
+
 	Config &config_;
 	std::vector<ConfigProblem> &problems_;
 	const std::string &file_;
 };
+
+// The kernel refuses such a connect.
+void Parser::checkTimes(const toml::table &table, const ConnectSettings &settings)
+{
+	if (settings.ctrlLoss && settings.fastIoFail && settings.ctrlLoss->count() >= 0 &&
+	    *settings.fastIoFail > *settings.ctrlLoss)
+		wrong(*table.get("fast-io-fail-tmo"), "fast-io-fail-tmo is longer than ctrl-loss-tmo");
+}
+
+// From where, and to where
+void Parser::checkFrom(const toml::table &table, const ConfigTarget &target)
+{
+	auto isIpv6 = [](std::string_view text) { return std::ranges::count(text, ':') > 1; };
+	for (const std::string &text : target.addresses) {
+		if (needsInterface(text) && text.find('%') == text.npos && target.hostIface.empty() &&
+		    target.rail.empty())
+			wrong(*table.get("address"),
+			      "address: '" + text + "' is of one link: say which, as in fe80::1%eth0");
+		const bool numeric = isIpv6(text) || parseAddress(text).ok();
+		if (!target.hostTraddr.empty() && numeric && isIpv6(text) != isIpv6(target.hostTraddr))
+			wrong(*table.get("host-traddr"), "host-traddr: nothing leads from '" + target.hostTraddr +
+								 "' to '" + text + "': one is IPv4, the other IPv6");
+	}
+}
+
+// Some targets have such names.
+void Parser::noteNqn(const toml::table &table, const char *key)
+{
+	const toml::node *node = table.get(key);
+	const auto *text = node ? node->as_string() : nullptr;
+	if (text && checkNqn(text->get()) && !conformingNqn(text->get()))
+		note(*node, std::string(key) + ": '" + text->get() + "' does not begin with nqn., as NVMe has it");
+}
 
 Put Parser::table(void (Parser::*read)(const toml::table &))
 {
@@ -242,6 +370,7 @@ void Parser::host(const toml::table &table)
 	Keys keys;
 	keys.add("nqn", nqnOf, into(config_.hostnqn)).add("id", uuidOf, into(config_.hostid));
 	keys.read(table, file_, problems_);
+	noteNqn(table, "nqn");
 }
 
 void Parser::limits(const toml::table &table)
@@ -283,6 +412,8 @@ void Parser::mdns(const toml::table &table)
 		if (!interfaces)
 			return invalid("a table is wanted: [mdns.interfaces]");
 		for (const auto &[name, value] : *interfaces) {
+			if (!isInterfaceName(name.str()))
+				return invalid("'" + std::string(name.str()) + "' is no name of a network interface");
 			Result<bool> on = flagOf(value);
 			if (!on)
 				return invalid(std::string(name.str()) + ": " + on.error().message);
@@ -303,10 +434,14 @@ void Parser::target(const toml::table &table, ConfigTarget &target, Keys &keys)
 		.add("nqn", nqnOf, into(target.nqn))
 		.add("hostnqn", nqnOf, into(target.hostnqn))
 		.add("hostid", uuidOf, into(target.hostid))
-		.add("host-traddr", traddrOf, into(target.hostTraddr))
-		.add("host-iface", textOf, into(target.hostIface));
+		.add("host-traddr", hostAddressOf, into(target.hostTraddr))
+		.add("host-iface", interfaceOf, into(target.hostIface));
 	addSettings(keys, target.settings);
 	keys.read(table, file_, problems_);
+	checkTimes(table, target.settings);
+	checkFrom(table, target);
+	for (const char *key : {"nqn", "hostnqn"})
+		noteNqn(table, key);
 	if (!table.contains("address"))
 		missing(table, "address");
 }
@@ -327,7 +462,7 @@ void Parser::connection(const toml::table &table)
 	ConfigTarget one;
 	one.port = defaultPort;
 	Keys keys;
-	keys.add("duplicate-connect", flagOf, into(one.duplicateConnect)).add("rail", textOf, into(one.rail));
+	keys.add("duplicate-connect", flagOf, into(one.duplicateConnect)).add("rail", railOf, into(one.rail));
 	target(table, one, keys);
 	if (!table.contains("nqn"))
 		missing(table, "nqn");
@@ -345,6 +480,11 @@ void Parser::defaults(const toml::table &table)
 	addSettings(keys, one.connect);
 	addSettings(keys, one.subsystem);
 	keys.read(table, file_, problems_);
+	checkTimes(table, one.connect);
+	if (one.subsystem.iopolicy && !isOwnSelector(*one.subsystem.iopolicy))
+		note(*table.get("iopolicy"),
+		     "iopolicy: '" + *one.subsystem.iopolicy +
+			     "' is no selector of nvmeof itself: a module of its own has to bring it");
 	config_.defaults.push_back(std::move(one));
 }
 
@@ -358,7 +498,7 @@ void Parser::exclude(const toml::table &table)
 		.add("port", portOf, into(one.trsvcid))
 		.add("nqn", patternOf, into(one.nqn))
 		.add("host-traddr", traddrOf, into(one.hostTraddr))
-		.add("host-iface", textOf, into(one.hostIface));
+		.add("host-iface", interfaceOf, into(one.hostIface));
 	keys.read(table, file_, problems_);
 	if (table.empty())
 		wrong(table, "an exclusion that says nothing");
@@ -372,7 +512,7 @@ void Parser::checkStripe(const toml::table &table, const ConfigStripe &one)
 	for (const char *key : {"name", "members"})
 		if (!table.contains(key))
 			missing(table, key);
-	if (table.contains("members") && (one.members.size() < least || one.members.size() > most))
+	if (!one.members.empty() && (one.members.size() < least || one.members.size() > most))
 		wrong(table, "members: there have to be from 2 to 256");
 	std::set<std::string> seen;
 	for (const ConfigStripe &other : config_.stripes) {
@@ -393,7 +533,7 @@ void Parser::stripe(const toml::table &table)
 	keys.add("name", stripeNameOf, into(one.name))
 		.add("chunk-kib", chunkOf,
 		     [&](std::int64_t kib) { one.chunk = static_cast<std::uint64_t>(kib) * 1024; })
-		.add("members", textsOf, into(one.members));
+		.add("members", wwidsOf, into(one.members));
 	keys.read(table, file_, problems_);
 	checkStripe(table, one);
 	config_.stripes.push_back(std::move(one));

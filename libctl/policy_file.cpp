@@ -25,6 +25,8 @@ nvmeof::Result<void> checkPattern(const std::string &pattern)
 {
 	if (!isPlain(pattern))
 		return invalid("control characters in the pattern");
+	if (const std::size_t open = pattern.find('['); open != pattern.npos && pattern.find(']', open) == pattern.npos)
+		return invalid("the pattern '" + pattern + "' has a [ without a ]");
 	if (!canMatch(pattern))
 		return invalid("the pattern '" + pattern + "' fits no NQN: each begins with 'nqn.'");
 	return {};

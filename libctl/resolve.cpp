@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "resolve.h"
+
 #include <nvmeof/address.h>
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <memory>
+#include <net/if.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
 #include "invalid.h"
+#include "plain.h"
 
 namespace nvmeof {
 
@@ -31,6 +36,33 @@ bool isHostName(std::string_view text)
 		return false;
 	std::string_view last = text.substr(text.rfind('.') + 1); // the whole, when there is no dot
 	return !last.empty() && last.find_first_not_of("0123456789") != last.npos;
+}
+
+// The port is judged as that of an address is.
+Result<std::string> portAfter(std::string_view text, std::string_view port)
+{
+	const std::size_t colon = text.find(':');
+	Result<Address> withPort = parseAddress("0.0.0.0", colon == text.npos ? port : text.substr(colon + 1));
+	return withPort ? Result<std::string>(withPort->trsvcid) : Result<std::string>(withPort.error());
+}
+
+// RFC 6890 and 4291: nothing there, everything there, or a group. nullptr: one host can have it.
+const char *whyNoHost(const std::string &traddr)
+{
+	in_addr four{};
+	in6_addr six{};
+	if (inet_pton(AF_INET, traddr.c_str(), &four) == 1) {
+		const std::uint32_t number = ntohl(four.s_addr);
+		return number == INADDR_ANY         ? "the unspecified address"
+		       : number == INADDR_BROADCAST ? "a broadcast address"
+		       : IN_MULTICAST(number)       ? "a multicast address"
+						    : nullptr;
+	}
+	if (inet_pton(AF_INET6, traddr.substr(0, traddr.find('%')).c_str(), &six) != 1)
+		return nullptr;
+	return IN6_IS_ADDR_UNSPECIFIED(&six) ? "the unspecified address"
+	       : IN6_IS_ADDR_MULTICAST(&six) ? "a multicast address"
+					     : nullptr;
 }
 
 Error unresolved(const std::string &host, int code, int sysErrno)
@@ -83,11 +115,44 @@ Result<std::vector<Address>> resolveAddress(std::string_view text, std::string_v
 	std::string_view host = text.substr(0, colon);
 	if (!isHostName(host))
 		return numeric.error();
-	// the port is judged as that of an address is
-	Result<Address> withPort = parseAddress("0.0.0.0", colon == text.npos ? port : text.substr(colon + 1));
-	if (!withPort)
-		return withPort.error();
-	return lookUp(std::string(host), withPort->trsvcid);
+	Result<std::string> trsvcid = portAfter(text, port);
+	if (!trsvcid)
+		return trsvcid.error();
+	return lookUp(std::string(host), *trsvcid);
 }
 
 } // namespace nvmeof
+
+namespace nofctl {
+
+using namespace nvmeof;
+
+Result<void> checkAddress(std::string_view text)
+{
+	Result<Address> numeric = parseAddress(text, defaultPort);
+	if (numeric) {
+		const char *why = whyNoHost(numeric->traddr);
+		return why ? Result<void>(invalid("'" + numeric->traddr + "' is " + why)) : Result<void>();
+	}
+	if (text.starts_with('[') || std::ranges::count(text, ':') > 1)
+		return numeric.error();
+	if (!isHostName(text.substr(0, text.find(':'))))
+		return invalid("'" + std::string(text) + "' is neither an address nor the name of a host");
+	Result<std::string> port = portAfter(text, defaultPort);
+	return port ? Result<void>() : Result<void>(port.error());
+}
+
+bool needsInterface(std::string_view text)
+{
+	Result<Address> numeric = parseAddress(text, defaultPort);
+	in6_addr six{};
+	return numeric && inet_pton(AF_INET6, numeric->traddr.c_str(), &six) == 1 && IN6_IS_ADDR_LINKLOCAL(&six);
+}
+
+bool isInterfaceName(std::string_view text)
+{
+	return !text.empty() && text.size() < IFNAMSIZ && isPlain(text) && text.find_first_of("/:") == text.npos &&
+	       text != "." && text != "..";
+}
+
+} // namespace nofctl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "configuration.h"
 
+#include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -41,8 +42,34 @@ Json problemsJson(const ConfigReading &reading)
 	return problems;
 }
 
-int check(Context &context, const ConfigReading &reading)
+bool hasInterface(const std::string &name)
 {
+	std::error_code error;
+	return std::filesystem::exists("/sys/class/net/" + name, error);
+}
+
+// What this machine does not have now: it may be another one's configuration, or come later.
+std::vector<std::string> absences(const Config &config)
+{
+	std::vector<std::string> absent;
+	auto interface = [&](const std::string &place, const std::string &name) {
+		if (!name.empty() && !hasInterface(name))
+			absent.push_back(fmt::format("{}: there is no network interface {} here now", place, name));
+	};
+	for (const auto *targets : {&config.services, &config.connections})
+		for (const ConfigTarget &one : *targets)
+			interface(one.place.toString(), one.hostIface);
+	for (const Exclusion &one : config.exclusions)
+		interface(one.place, one.hostIface);
+	for (const auto &[name, on] : config.mdnsInterfaces)
+		interface("[mdns.interfaces]", name);
+	return absent;
+}
+
+int check(Context &context, ConfigReading reading)
+{
+	for (std::string &note : absences(reading.config))
+		reading.config.notes.push_back(std::move(note));
 	for (const ConfigProblem &one : reading.problems) {
 		Error error;
 		error.code = one.code;

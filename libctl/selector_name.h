@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace nofctl {
+
+// The path selectors (iopolicy) of the module nvmeof itself; kmod/mpath/sel_*.c
+inline const std::vector<std::string> &ownSelectors()
+{
+	static const std::vector<std::string> names{"numa", "round-robin", "queue-depth", "latency"};
+	return names;
+}
+
+inline bool isOwnSelector(const std::string &name)
+{
+	return std::ranges::find(ownSelectors(), name) != ownSelectors().end();
+}
+
+} // namespace nofctl
