@@ -382,8 +382,13 @@ TEST_CASE("the daemon on the bus", "[daemon]")
 	CHECK(stage.live() == 2);
 	daemon.config = good + "[[exclude]]\nport = " + std::to_string(stage.two.port()) + "\n";
 	daemon.write();
-	must("nvmeofctl daemon reload");
+	auto told = run("nvmeofctl daemon reload");
+	INFO(told.text);
+	CHECK(told.status == 0);
+	CHECK(told.text.find("added [exclude]") != std::string::npos);
+	CHECK(told.text.find("no longer wanted: tcp ") != std::string::npos);
 	CHECK(stage.becomes(1));
+	CHECK(must("nvmeofctl daemon reload").find("nothing is different") != std::string::npos);
 	CHECK_FALSE(status()["refusals"].empty());
 	must("nvmeofctl daemon rescan");
 	auto anybody = run("setpriv --reuid=1000 --clear-groups nvmeofctl daemon pause");

@@ -19,6 +19,7 @@
 #include "monitor.h"
 #include "nbft_documents.h"
 #include "policy.h"
+#include "reload.h"
 #include "stats.h"
 #include "top_model.h"
 #include "volume_documents.h"
@@ -381,6 +382,20 @@ nofctl::volume::ReservationReport wholeReservation()
 	return report;
 }
 
+Json reloadedConfiguration()
+{
+	using nvmeofd::ConfigChange;
+	nvmeofd::Reloaded reloaded;
+	reloaded.changes.push_back(
+		{ConfigChange::Kind::changed, "limits", "", {"connections = 200"}, {"connections = 100"}});
+	reloaded.changes.push_back(
+		{ConfigChange::Kind::added, "connection", "nqn.s", {}, {"nqn = \"nqn.s\"", "address = \"10.0.0.1\""}});
+	reloaded.wanted = {"tcp 10.0.0.1:4420 nqn.s"};
+	reloaded.bygone = {"tcp 10.0.0.9:8009"};
+	reloaded.notes = {"/etc/nvmeof/policy.conf is read as well"};
+	return reloadDocument(nvmeofd::toJson(reloaded));
+}
+
 nofctl::volume::Attached wholeVolume()
 {
 	using namespace nofctl::volume;
@@ -421,7 +436,7 @@ std::vector<Golden> all()
 		{"reset", "reset.json", pretty(doneDocument("nvmeof0c1", "reset started"))},
 		{"rescan", "rescan.json", pretty(doneDocument("nvmeof0c1", "scanned"))},
 		{"set", "set.json", pretty(doneDocument("nvmeof0", "set"))},
-		{"daemon", "daemon.json", pretty(doneDocument("nvmeofd", "reload"))},
+		{"daemon", "daemon.json", pretty(reloadedConfiguration())},
 		{"cdc", "cdc.json", pretty({{"done", "set"}, {"records", 2}, {"generation", 7}})},
 		{"upgrade", "upgrade.json",
 		 pretty(upgradeDocument({"nvmeof_tcp",

@@ -567,7 +567,8 @@ std::vector<Command> changes()
 		{"daemon",
 		 "what nvmeofd is at, and what it is to do",
 		 "status shows its discovery services, what they led to, and what is refused and why. reload reads the "
-		 "configuration again, rescan every log; pause keeps it from connecting and disconnecting until "
+		 "configuration again and tells what is different then, rescan reads every log; pause keeps it from "
+		 "connecting and disconnecting until "
 		 "resume.",
 		 {required(oneOf({"status", "reload", "rescan", "pause", "resume"},
 				 positional("WHAT", "What it is to do")))},

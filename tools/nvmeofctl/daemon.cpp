@@ -37,6 +37,8 @@ Error busError(int result, const sd_bus_error &said)
 			false};
 	if (sd_bus_error_has_name(&said, SD_BUS_ERROR_ACCESS_DENIED))
 		return errorFromErrno(EPERM, "not allowed");
+	if (sd_bus_error_has_name(&said, SD_BUS_ERROR_UNKNOWN_METHOD))
+		return {ErrorCode::failed, ENOSYS, "nvmeofd is of a version without that", {}, {}, {}, false};
 	if (sd_bus_error_has_name(&said, nvmeofd::busErrorConfig))
 		return {ErrorCode::invalid, EINVAL, said.message, {}, {}, {}, false};
 	return errorFromErrno(-result, said.message ? said.message : "");
@@ -170,6 +172,33 @@ int showStatus(Context &context)
 	return 0;
 }
 
+std::string reloadText(const Json &told)
+{
+	std::string text = "nvmeofd: reload\n";
+	if (auto lines = told.find("lines"); lines != told.end())
+		for (const Json &line : *lines)
+			text += printable(line.get<std::string>()) + "\n";
+	return text;
+}
+
+// A daemon that is older than this command has only the former call, which tells nothing.
+int reload(Context &context)
+{
+	Result<std::string> done = call("ReloadAndTell", {});
+	if (!done && done.error().sysErrno == ENOSYS)
+		done = call("Reload", {});
+	if (!done)
+		return fail(context, done.error());
+	Json told = Json::parse(*done, nullptr, false);
+	if (!told.is_object())
+		told = Json::object();
+	if (context.json())
+		context.print(reloadDocument(told));
+	else
+		context.out() << reloadText(told);
+	return 0;
+}
+
 } // namespace
 
 int runDaemon(Context &context)
@@ -177,9 +206,9 @@ int runDaemon(Context &context)
 	std::string what = context.args().textOr("WHAT", "");
 	if (what == "status")
 		return showStatus(context);
-	Result<std::string> done = what == "reload"   ? call("Reload", {})
-				   : what == "rescan" ? call("Rescan", {})
-						      : call("Pause", what == "pause");
+	if (what == "reload")
+		return reload(context);
+	Result<std::string> done = what == "rescan" ? call("Rescan", {}) : call("Pause", what == "pause");
 	if (!done)
 		return fail(context, done.error());
 	if (context.json())

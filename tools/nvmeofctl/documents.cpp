@@ -260,3 +260,10 @@ Json doneDocument(const std::string &name, const char *done)
 {
 	return {{"name", name}, {"done", done}};
 }
+
+Json reloadDocument(const Json &told)
+{
+	Json document = doneDocument("nvmeofd", "reload");
+	document.update(told);
+	return document;
+}

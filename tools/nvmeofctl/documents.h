@@ -65,3 +65,5 @@ Json upgradeDocument(const Upgraded &upgraded);
 
 // Of a command that changes one object: @done says what.
 Json doneDocument(const std::string &name, const char *done);
+// @told: as the daemon answers; of an older one empty
+Json reloadDocument(const Json &told);

@@ -29,10 +29,20 @@ int status(sd_bus_message *call, void *data, sd_bus_error *)
 
 int reload(sd_bus_message *call, void *data, sd_bus_error *error)
 {
-	Result<void> done = static_cast<Bus *>(data)->daemon().reload();
+	Result<Reloaded> done = static_cast<Bus *>(data)->daemon().reload();
 	if (!done)
 		return sd_bus_error_set(error, busErrorConfig, done.error().message.c_str());
 	return sd_bus_reply_method_return(call, "");
+}
+
+// The same, and tells what is different then
+int reloadAndTell(sd_bus_message *call, void *data, sd_bus_error *error)
+{
+	Result<Reloaded> done = static_cast<Bus *>(data)->daemon().reload();
+	if (!done)
+		return sd_bus_error_set(error, busErrorConfig, done.error().message.c_str());
+	const std::string text = toJson(*done).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+	return sd_bus_reply_method_return(call, "s", text.c_str());
 }
 
 int rescan(sd_bus_message *call, void *data, sd_bus_error *)
@@ -55,6 +65,7 @@ const sd_bus_vtable methods[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD("Status", "", "s", status, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Reload", "", "", reload, 0),
+	SD_BUS_METHOD("ReloadAndTell", "", "s", reloadAndTell, 0),
 	SD_BUS_METHOD("Rescan", "", "", rescan, 0),
 	SD_BUS_METHOD("Pause", "b", "", pause, 0),
 	SD_BUS_VTABLE_END,

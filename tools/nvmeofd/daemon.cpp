@@ -59,6 +59,7 @@ Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology
 void Daemon::prepare(Config config)
 {
 	config_ = std::move(config);
+	configText_ = formatConfig(config_);
 	for (const std::string &note : nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree()))
 		say(LOG_WARNING, note);
 }
@@ -100,19 +101,33 @@ void Daemon::announced(const std::vector<FoundService> &services)
 	reconcileSoon();
 }
 
-Result<void> Daemon::reload()
+Result<Reloaded> Daemon::reload()
 {
 	Result<Config> config = readConfig(places_.config);
 	if (!config)
 		return config.error();
+	const std::string before = configText_;
+	const Plan planned = makePlan();
 	prepare(*std::move(config));
-	for (const std::string &note : config_.notes)
-		say(LOG_NOTICE, note);
 	connections_.forget();
 	stripes_.forget();
 	follow();
 	configured();
-	return {};
+	Reloaded reloaded = planChanges(planned, makePlan());
+	reloaded.changes = configChanges(before, configText_);
+	reloaded.notes = config_.notes;
+	tell(reloaded);
+	return reloaded;
+}
+
+void Daemon::tell(const Reloaded &reloaded) const
+{
+	constexpr std::size_t mostLines = 32;
+	const std::vector<std::string> lines = linesOf(reloaded);
+	for (std::size_t i = 0; i < std::min(lines.size(), mostLines); i++)
+		say(LOG_NOTICE, "configuration: " + lines[i]);
+	if (lines.size() > mostLines)
+		say(LOG_NOTICE, fmt::format("configuration: and {} more", lines.size() - mostLines));
 }
 
 void Daemon::rescan()
@@ -182,15 +197,20 @@ PlanRules Daemon::rules() const
 	return rules;
 }
 
+Plan Daemon::makePlan() const
+{
+	std::vector<ConnectOptions> services = wantedServices_;
+	const std::vector<ConnectOptions> found = found_.wanted(config_);
+	services.insert(services.end(), found.begin(), found.end());
+	return planDiscovery(rules(), services, fixed_, known_);
+}
+
 void Daemon::reconcile()
 {
 	// with what was just asked for in the picture
 	if (!topologyChanged() || !topology_.synced())
 		return;
-	std::vector<ConnectOptions> services = wantedServices_;
-	const std::vector<ConnectOptions> found = found_.wanted(config_);
-	services.insert(services.end(), found.begin(), found.end());
-	plan_ = planDiscovery(rules(), services, fixed_, known_);
+	plan_ = makePlan();
 	if (!ready_)
 		forget(false);
 	serve(plan_);

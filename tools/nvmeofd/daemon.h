@@ -23,6 +23,7 @@
 #include "last_known.h"
 #include "serving/loop.h"
 #include "mdns.h"
+#include "reload.h"
 #include "resolver.h"
 #include "service.h"
 #include "status.h"
@@ -41,8 +42,8 @@ public:
 	Daemon(serving::Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client,
 	       nvmeof::Topology topology);
 
-	// An error leaves everything as it was.
-	nvmeof::Result<void> reload();
+	// What is different then is in the journal, too. An error leaves everything as it was.
+	nvmeof::Result<Reloaded> reload();
 	// Every log is read anew, and what failed is tried at once.
 	void rescan();
 	// Nothing is connected or disconnected meanwhile.
@@ -74,6 +75,8 @@ private:
 	std::vector<nvmeof::Change> difference();
 	bool fresh() const;
 	nvmeof::PlanRules rules() const;
+	nvmeof::Plan makePlan() const;
+	void tell(const Reloaded &reloaded) const;
 	std::optional<bool> hold(const std::string &key) const;
 	std::filesystem::path file() const;
 	LastKnown load();
@@ -81,6 +84,7 @@ private:
 	serving::Loop &loop_;
 	Places places_;
 	nvmeof::Config config_;
+	std::string configText_; // as it was read, before rails made more of it
 	nvmeof::Client client_;
 	nvmeof::Topology topology_;
 	bool paused_ = false;

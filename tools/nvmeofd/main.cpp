@@ -69,7 +69,7 @@ int serve(const Options &options)
 	OnSignal term(loop, SIGTERM, end), interrupted(loop, SIGINT, end);
 	OnSignal hup(loop, SIGHUP, [&] {
 		sd_notify(0, "RELOADING=1");
-		if (Result<void> reloaded = daemon.reload(); !reloaded)
+		if (Result<Reloaded> reloaded = daemon.reload(); !reloaded)
 			say(LOG_ERR, fmt::format("the configuration stays as it was: {}", reloaded.error().message));
 		sd_notify(0, "READY=1");
 	});
