@@ -97,9 +97,12 @@ void checkMetrics(Snapshot all)
 		bound(path);
 		checkPercentiles(path.readLatency);
 	}
-	const std::string text = prometheusText(all, 5s);
+	const std::string text =
+		prometheusText(all, {.bootOffset = 5s, .histograms = true, .node = {}, .lost = findLost({}, all)});
 	if (text.empty())
 		return;
+	const LostObjects lost = findLost(text, Snapshot());
+	expect(lost.namespaces.empty(), "lost where nobody is connected");
 	const ExpositionChecker checker(text);
 	for (const std::string &problem : checker.problems())
 		expect(false, problem.c_str());

@@ -13,6 +13,8 @@
 #include "ctl_snapshot.h"
 #include "discover.h"
 #include "documents.h"
+#include "event_log.h"
+#include "events.h"
 #include "golden.h"
 #include "gpu_documents.h"
 #include "gpu_machine.h"
@@ -157,7 +159,7 @@ Event eventOf(EventType type, EventObject object)
 }
 
 // A line each, as monitor prints them.
-std::string monitorLines()
+std::vector<Event> wholeEvents()
 {
 	Event state = eventOf(EventType::state, wholeController());
 	state.oldState = ControllerState::connecting;
@@ -167,10 +169,20 @@ std::string monitorLines()
 	scanned.scanErrno = EIO;
 	Event failover = eventOf(EventType::failover, wholeNamespace());
 	failover.failover = Failover{"nvmeof0c1n1", 12, 3200us};
+	return {eventOf(EventType::added, wholeSubsystem()),
+		state,
+		failed,
+		scanned,
+		failover,
+		eventOf(EventType::noPath, wholeNamespace()),
+		eventOf(EventType::aen, Aen{"nvmeof0c1", 2, 3, 0xc}),
+		eventOf(EventType::lost, {})};
+}
+
+std::string monitorLines()
+{
 	std::string lines;
-	for (const Event &event : {eventOf(EventType::added, wholeSubsystem()), state, failed, scanned, failover,
-				   eventOf(EventType::noPath, wholeNamespace()),
-				   eventOf(EventType::aen, Aen{"nvmeof0c1", 2, 3, 0xc}), eventOf(EventType::lost, {})})
+	for (const Event &event : wholeEvents())
 		lines += monitorLine(event, {}, true) + "\n";
 	return lines + monitorLine(eventOf(EventType::state, wholePath()), AnaBefore{AnaState::change, 5s}, true) +
 	       "\n";
@@ -382,6 +394,20 @@ nofctl::volume::ReservationReport wholeReservation()
 	return report;
 }
 
+std::vector<Json> keptEvents()
+{
+	const std::chrono::system_clock::time_point now{1764220450s};
+	nvmeofd::EventLog log("/none");
+	log.add("daemon_started", now);
+	for (const Event &event : wholeEvents())
+		log.add(event, now, event.time);
+	log.add(eventOf(EventType::state, wholePath()), now, 1000s);
+	std::vector<Json> events;
+	for (const std::string &line : log.lines())
+		events.push_back(Json::parse(line));
+	return events;
+}
+
 Json reloadedConfiguration()
 {
 	using nvmeofd::ConfigChange;
@@ -422,6 +448,7 @@ std::vector<Golden> all()
 		{"stats", "stats.json", pretty(statsJson(s))},
 		{"top", "top.json", pretty(frame())},
 		{"monitor", "monitor.ndjson", monitorLines()},
+		{"events", "events.json", pretty(eventsDocument("/var/lib/nvmeof/events", keptEvents()))},
 		{"connect", "connect.json", pretty(connected())},
 		{"connect-all", "connect-all.json", pretty(connectedAll())},
 		{"connect-nbft", "connect-nbft.json", pretty(connectedByNbft())},

@@ -3,6 +3,7 @@
 
 #include "../exposition_checker.h"
 #include "ctl_snapshot.h"
+#include "lost.h"
 #include "prometheus.h"
 #include "serving/exposition.h"
 
@@ -58,7 +59,7 @@ TEST_CASE("metrics of a snapshot", "[prometheus]")
 	s.namespaces[0].expectedPaths = 2;
 	s.namespaces[0].openers = 1;
 	s.namespaces[0].noPathSince = 987500ms;
-	std::string text = prometheusText(s, 1700000000s);
+	std::string text = prometheusText(s, {.bootOffset = 1700000000s, .histograms = true, .node = {}, .lost = {}});
 	INFO(text);
 	ExpositionChecker read(text);
 	CHECK(read.problems() == Names{});
@@ -104,12 +105,131 @@ TEST_CASE("metrics of a snapshot", "[prometheus]")
 	CHECK(read.value("nvmeof_path_latency_seconds_count", pathNamed("nvmeof0c1n1", {{"op", "write"}})) == 0);
 }
 
+TEST_CASE("latencies without histograms are sums and counts", "[prometheus]")
+{
+	Snapshot s = exampleSnapshot();
+	s.paths[0].readLatency = {};
+	s.paths[0].readLatency[0] = 5;
+	s.paths[0].readLatency[23] = 1;
+	s.paths[0].readLatencyTotal = 5s;
+	const std::string text = prometheusText(s, {});
+	INFO(text);
+	ExpositionChecker read(text);
+	CHECK(read.problems() == Names{});
+	CHECK(text.find("# TYPE nvmeof_path_latency_seconds summary\n") != text.npos);
+	CHECK(text.find("_bucket") == text.npos);
+	CHECK(read.value("nvmeof_path_latency_seconds_count", pathNamed("nvmeof0c1n1", {{"op", "read"}})) == 6);
+	CHECK(read.value("nvmeof_path_latency_seconds_sum", pathNamed("nvmeof0c1n1", {{"op", "read"}})) == 5);
+	// one disk over two paths
+	Snapshot one;
+	one.subsystems = {s.subsystems[0]};
+	one.controllers = {s.controllers[0], s.controllers[1]};
+	one.namespaces = {s.namespaces[0]};
+	one.paths = {s.paths[0], s.paths[1]};
+	auto series = [](const std::string &metrics) {
+		std::size_t lines = 0, comments = 0;
+		for (std::size_t at = 0; at < metrics.size(); at = metrics.find('\n', at) + 1, lines++)
+			comments += metrics[at] == '#';
+		return lines - comments;
+	};
+	CHECK(series(prometheusText(one, {})) <= 85);
+	CHECK(series(prometheusText(one, {.bootOffset = {}, .histograms = true, .node = {}, .lost = {}})) <= 185);
+}
+
+TEST_CASE("metrics of the machine", "[prometheus]")
+{
+	PrometheusOptions options;
+	options.node = {"0.1.0", "0.0.9", {"reload_needed", "tool_differs", "reload_needed"}, true, false};
+	ExpositionChecker read(prometheusText(Snapshot(), options));
+	CHECK(read.problems() == Names{});
+	CHECK(read.value("nvmeof_build_info", {{"version", "0.1.0"}, {"module_version", "0.0.9"}}) == 1);
+	CHECK(read.value("nvmeof_build_findings", {}) == 3);
+	CHECK(read.value("nvmeof_build_finding_info", {{"finding", "reload_needed"}}) == 1);
+	CHECK(read.value("nvmeof_daemon_up", {}) == 1);
+	CHECK(read.value("nvmeof_daemon_enabled", {}) == 0);
+	options.node->daemonRuns = std::nullopt; // nobody could be asked
+	CHECK_FALSE(ExpositionChecker(prometheusText(Snapshot(), options)).value("nvmeof_daemon_up", {}));
+}
+
+TEST_CASE("a disk that is lost stays in the metrics until its subsystem is disconnected", "[prometheus]")
+{
+	Snapshot s = exampleSnapshot();
+	for (Controller &one : s.controllers)
+		one.subsysnqn = s.subsystems[0].nqn;
+	s.subsystems[0].nqn += "\"\\\n"; // as a target may have it
+	for (Controller &one : s.controllers)
+		one.subsysnqn = s.subsystems[0].nqn;
+	std::erase_if(s.namespaces, [&](const Namespace &one) { return one.subsystem != s.subsystems[0].id; });
+	const std::size_t disks = s.namespaces.size(), paths = s.paths.size();
+	auto next = [&](const std::string &before) {
+		PrometheusOptions options;
+		options.lost = findLost(before, s);
+		const std::string text = prometheusText(s, options);
+		CHECK(ExpositionChecker(text).problems() == Names{});
+		return text;
+	};
+	auto count = [](const std::string &text, const char *name) {
+		return ExpositionChecker(text).value(name, {}).value_or(-1);
+	};
+	auto lost = [](const std::string &text, const std::string &disk) {
+		return ExpositionChecker(text).value("nvmeof_namespace_lost", {{"namespace", disk}}).value_or(0);
+	};
+	std::string text = next("");
+	CHECK(count(text, "nvmeof_namespaces_lost_total") == 0);
+	const Snapshot whole = s;
+	// on its way back: nothing is lost yet
+	for (Controller &one : s.controllers)
+		one.state = ControllerState::connecting;
+	text = next(text);
+	CHECK(count(text, "nvmeof_namespaces_lost_total") == 0);
+	// ctrl-loss-tmo has passed: the kernel has none of it any more
+	for (Controller &one : s.controllers)
+		one.state = ControllerState::lost;
+	s.namespaces.clear();
+	s.paths.clear();
+	for (int again = 0; again < 3; again++) {
+		text = next(text);
+		INFO(text);
+		CHECK(count(text, "nvmeof_namespaces_lost_total") == static_cast<double>(disks));
+		CHECK(count(text, "nvmeof_paths_lost_total") == static_cast<double>(paths));
+		CHECK(lost(text, "nvmeof0n1") == 1);
+	}
+	// it comes back, by another name
+	const std::string whileLost = text;
+	s = whole;
+	s.namespaces[0].name = "nvmeof9n1";
+	text = next(text);
+	CHECK(lost(text, "nvmeof0n1") == 0);
+	CHECK(count(text, "nvmeof_namespaces_lost_total") == static_cast<double>(disks));
+	// somebody disconnects
+	s = {};
+	text = next(whileLost);
+	CHECK(lost(text, "nvmeof0n1") == 0);
+	CHECK(count(text, "nvmeof_namespaces_lost_total") == static_cast<double>(disks));
+	// a disconnect of what was there is no loss; nor is what a target takes away while it is connected
+	CHECK(count(next(prometheusText(whole, {})), "nvmeof_namespaces_lost_total") == 0);
+	s = whole;
+	s.namespaces.clear();
+	CHECK(count(next(prometheusText(whole, {})), "nvmeof_namespaces_lost_total") == 0);
+}
+
+TEST_CASE("metrics that were written by halves, or by somebody else, are no reason to fail", "[prometheus]")
+{
+	const std::string whole = prometheusText(exampleSnapshot(), {});
+	for (std::size_t length = 0; length < whole.size(); length += 7)
+		(void)findLost(std::string_view(whole).substr(0, length), exampleSnapshot());
+	for (const char *text : {"{", "a{", "a{b", "a{b=\"", "a{b=\"\\", "a{b=\"c\"", "a{b=\"c\"}",
+				 "nvmeof_namespaces_lost_total x", "nvmeof_namespaces_lost_total", " 1", "#", "\n\n"})
+		CHECK(findLost(text, exampleSnapshot()).namespaces.empty());
+	CHECK(findLost("nvmeof_namespaces_lost_total 7\nnvmeof_paths_lost_total 9", Snapshot()).pathsTotal == 9);
+}
+
 TEST_CASE("what comes from a target is escaped in metrics", "[prometheus]")
 {
 	Snapshot s = exampleSnapshot();
 	s.subsystems[0].nqn = "a\"b\\c\nd";
 	s.subsystems[0].model = "bad\xff\xc0\x80\xed\xa0\x80 good\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 cut\xe2\x82";
-	std::string text = prometheusText(s, 0s);
+	std::string text = prometheusText(s, {});
 	INFO(text);
 	ExpositionChecker read(text);
 	CHECK(read.problems() == Names{});
@@ -120,10 +240,10 @@ TEST_CASE("what comes from a target is escaped in metrics", "[prometheus]")
 
 TEST_CASE("metrics of nothing, and of what went meanwhile", "[prometheus]")
 {
-	CHECK(prometheusText(Snapshot(), 0s).empty()); // an empty file is a good one
+	CHECK(prometheusText(Snapshot(), {}).empty()); // an empty file is a good one
 	Snapshot s = exampleSnapshot();
 	s.controllers.erase(s.controllers.begin());
-	ExpositionChecker read(prometheusText(s, 0s));
+	ExpositionChecker read(prometheusText(s, {}));
 	CHECK(read.problems() == Names{});
 	CHECK_FALSE(read.value("nvmeof_path_ios_total", pathNamed("nvmeof0c1n1")));
 	CHECK(read.value("nvmeof_path_ios_total", pathNamed("nvmeof0c2n1")) == 300);

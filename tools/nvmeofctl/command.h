@@ -56,6 +56,7 @@ int runShutdown(Context &context);
 int runUpgrade(Context &context);
 int runDaemon(Context &context);
 int runCdc(Context &context);
+int runEvents(Context &context);
 int runMonitor(Context &context);
 int runStats(Context &context);
 int runTop(Context &context);

@@ -609,6 +609,25 @@ std::vector<Command> changes()
 std::vector<Command> figures()
 {
 	return {
+		{"events",
+		 "print events that nvmeofd has kept",
+		 "Prints the last events with the time of day, oldest first: 1,000 at least, for as long as there have "
+		 "been "
+		 "as many, over restarts of the daemon and of the machine. Of attempts to connect that failed one "
+		 "after the "
+		 "other for one reason the first, second, fourth, ... is there. With NAME only those of that "
+		 "subsystem, "
+		 "controller, namespace, path, NQN, wwid or address.",
+		 {positional("NAME", "What they are about; all if not given", Completes::objects),
+		  value("", "--since", "WHEN", "Not before: 2026-11-27, '2026-11-27 05:14', 05:14, 2h, @SECONDS"),
+		  value("", "--until", "WHEN", "Before that"),
+		  number(1, anyNumber, value("-n", "--count", "N", "The last N")),
+		  preset("/var/lib/nvmeof/events",
+			 value("", "--file", "FILE", "Where they are kept", Completes::files))},
+		 runEvents,
+		 {{"what has happened in the last two hours", "nvmeofctl events --since 2h"},
+		  {"of one path, during an outage",
+		   "nvmeofctl events nvmeof0c1 --since 2026-11-27T03:00 --until 2026-11-27T04:00"}}},
 		{"monitor",
 		 "print events as they happen",
 		 "Prints a line for each event until interrupted: what comes and goes, every change of a state, and "
@@ -630,10 +649,14 @@ std::vector<Command> figures()
 		 "as metrics for the textfile collector of node_exporter. Percentiles are estimated from classes of "
 		 "latency that double in width; they are exact to a factor of two.",
 		 withName(onlyOf(), {flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
+				     flag("", "--histograms",
+					  "With --prometheus: how latencies are spread, 52 series more for each path"),
 				     value("", "--output", "FILE",
 					   "Write to a file instead; whoever reads it sees the old text or the new "
 					   "one, never a part. "
-					   "What is there stays when the figures cannot be read",
+					   "What is there stays when the figures cannot be read. Metrics go on from "
+					   "it: disks that it "
+					   "has and that were lost since, and their number",
 					   Completes::files)}),
 		 runStats,
 		 {{"for node_exporter, from a timer",

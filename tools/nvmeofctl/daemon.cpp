@@ -9,6 +9,7 @@
 #include <systemd/sd-bus.h>
 
 #include "context.h"
+#include "daemon_bus.h"
 #include "documents.h"
 #include "nvmeofd/bus_name.h"
 #include "table.h"
@@ -200,6 +201,24 @@ int reload(Context &context)
 }
 
 } // namespace
+
+std::optional<bool> daemonRuns()
+{
+	sd_bus *opened = nullptr;
+	if (sd_bus_open_system(&opened) < 0)
+		return std::nullopt;
+	Bus bus(opened);
+	sd_bus_error said = SD_BUS_ERROR_NULL;
+	sd_bus_message *got = nullptr;
+	int has = 0;
+	int result = sd_bus_call_method(bus.get(), "org.freedesktop.DBus", "/org/freedesktop/DBus",
+					"org.freedesktop.DBus", "NameHasOwner", &said, &got, "s", nvmeofd::busName);
+	Message answer(got);
+	sd_bus_error_free(&said);
+	if (result < 0 || sd_bus_message_read(got, "b", &has) < 0)
+		return std::nullopt;
+	return has != 0;
+}
 
 int runDaemon(Context &context)
 {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "serving/exposition.h"
 
@@ -14,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 using Labels = Exposition::Labels;
-using Type = Exposition::Type;
+using MetricType = Exposition::Type;
 
 constexpr ControllerState controllerStates[] = {
 	ControllerState::created,  ControllerState::connecting, ControllerState::live, ControllerState::recovering,
@@ -70,10 +71,14 @@ double seconds(auto time)
 
 class Writer {
 public:
-	Writer(const Snapshot &all, std::chrono::nanoseconds bootOffset) : all_(all), bootOffset_(bootOffset) {}
+	Writer(const Snapshot &all, const PrometheusOptions &options) : all_(all), options_(options) {}
 
 	std::string text()
 	{
+		if (options_.node)
+			node(*options_.node);
+		if (options_.lost)
+			lost(*options_.lost);
 		subsystems();
 		controllers();
 		namespaces();
@@ -84,9 +89,42 @@ public:
 	}
 
 private:
+	void node(const NodeFacts &facts)
+	{
+		out_.family("nvmeof_build_info", MetricType::gauge, "What runs; always 1.");
+		out_.sample({{"version", facts.version}, {"module_version", facts.moduleVersion}}, std::uint64_t(1));
+		out_.family("nvmeof_build_findings", MetricType::gauge,
+			    "How much of command, library and modules does not fit together; see nvmeofctl version.");
+		out_.sample({}, std::uint64_t(facts.findings.size()));
+		out_.family("nvmeof_build_finding_info", MetricType::gauge, "One of these, by its code; always 1.");
+		for (const std::string &code : std::set<std::string>(facts.findings.begin(), facts.findings.end()))
+			out_.sample({{"finding", code}}, std::uint64_t(1));
+		if (!facts.daemonRuns)
+			return;
+		out_.family("nvmeof_daemon_up", MetricType::gauge, "1 while nvmeofd is on the system bus, else 0.");
+		out_.sample({}, std::uint64_t(*facts.daemonRuns));
+		out_.family("nvmeof_daemon_enabled", MetricType::gauge, "1 where nvmeofd is started at boot, else 0.");
+		out_.sample({}, std::uint64_t(facts.daemonEnabled));
+	}
+
+	void lost(const LostObjects &lost)
+	{
+		out_.family("nvmeof_namespaces_lost_total", MetricType::counter,
+			    "Namespaces that went with their last controller, for good.");
+		out_.sample({}, lost.namespacesTotal);
+		out_.family("nvmeof_paths_lost_total", MetricType::counter,
+			    "Paths that went as ctrl-loss-tmo of their controller had passed.");
+		out_.sample({}, lost.pathsTotal);
+		out_.family(
+			"nvmeof_namespace_lost", MetricType::gauge,
+			"1 for a namespace that was lost and is not there again, until its subsystem is disconnected.");
+		for (const Labels &labels : lost.namespaces)
+			out_.sample(labels, std::uint64_t(1));
+	}
+
 	void subsystems()
 	{
-		out_.family("nvmeof_subsystem_info", Type::gauge, "What a subsystem is; always 1.");
+		out_.family("nvmeof_subsystem_info", MetricType::gauge, "What a subsystem is; always 1.");
 		for (const Subsystem &s : all_.subsystems) {
 			Labels labels = labelsOf(s);
 			labels.insert(labels.end(), {{"hostnqn", s.hostnqn},
@@ -98,7 +136,7 @@ private:
 		}
 	}
 
-	void eachController(const char *name, Type type, const char *help, auto value)
+	void eachController(const char *name, MetricType type, const char *help, auto value)
 	{
 		out_.family(name, type, help);
 		for (const Controller &c : all_.controllers)
@@ -107,30 +145,35 @@ private:
 
 	void controllers()
 	{
-		out_.family("nvmeof_controller_state", Type::gauge, "1 for the state a controller is in, else 0.");
+		out_.family("nvmeof_controller_state", MetricType::gauge,
+			    "1 for the state a controller is in, else 0.");
 		for (const Controller &c : all_.controllers)
 			for (ControllerState state : controllerStates)
 				out_.sample(with(labelsOf(c, all_), "state", toString(state)),
 					    std::uint64_t(c.state == state));
-		eachController("nvmeof_controller_reconnects_total", Type::counter,
+		eachController("nvmeof_controller_reconnects_total", MetricType::counter,
 			       "Connections made again after a loss.",
 			       [](const Controller &c) { return c.reconnects; });
-		eachController("nvmeof_controller_connect_attempts", Type::gauge,
+		eachController("nvmeof_controller_connect_attempts", MetricType::gauge,
 			       "Attempts to connect since the connection was last good.",
 			       [](const Controller &c) { return c.attempts; });
-		eachController("nvmeof_controller_inflight_commands", Type::gauge, "Commands at the target now.",
+		eachController("nvmeof_controller_inflight_commands", MetricType::gauge, "Commands at the target now.",
 			       [](const Controller &c) { return c.inflight; });
 	}
 
 	void eachNamespace(const char *name, const char *help, auto value)
 	{
-		out_.family(name, Type::gauge, help);
+		out_.family(name, MetricType::gauge, help);
 		for (const Namespace &n : all_.namespaces)
 			out_.sample(labelsOf(n, all_), std::uint64_t(value(n)));
 	}
 
 	void namespaces()
 	{
+		out_.family("nvmeof_namespace_info", MetricType::gauge,
+			    "What a namespace is, by whatever name; always 1.");
+		for (const Namespace &n : all_.namespaces)
+			out_.sample(labelsOf(n, all_), std::uint64_t(1));
 		eachNamespace("nvmeof_namespace_size_bytes", "Size of a namespace.",
 			      [](const Namespace &n) { return n.size; });
 		eachNamespace("nvmeof_namespace_generic_only",
@@ -156,14 +199,14 @@ private:
 
 	void noPath()
 	{
-		out_.family("nvmeof_namespace_no_path_seconds", Type::gauge,
+		out_.family("nvmeof_namespace_no_path_seconds", MetricType::gauge,
 			    "How long no path has been usable, so that I/O waits; 0 while one is.");
 		for (const Namespace &n : all_.namespaces)
 			out_.sample(labelsOf(n, all_),
 				    n.noPathSince ? seconds(std::max(all_.time - *n.noPathSince, 0ns)) : 0.0);
 	}
 
-	void eachPath(const char *name, Type type, const char *help, auto value)
+	void eachPath(const char *name, MetricType type, const char *help, auto value)
 	{
 		out_.family(name, type, help);
 		for (const Path &p : all_.paths)
@@ -173,41 +216,41 @@ private:
 
 	void pathCounters()
 	{
-		eachPath("nvmeof_path_ios_total", Type::counter, "I/Os completed on a path.",
+		eachPath("nvmeof_path_ios_total", MetricType::counter, "I/Os completed on a path.",
 			 [](const Path &p) { return p.ios; });
-		eachPath("nvmeof_path_read_bytes_total", Type::counter, "Bytes read over a path.",
+		eachPath("nvmeof_path_read_bytes_total", MetricType::counter, "Bytes read over a path.",
 			 [](const Path &p) { return p.bytesRead; });
-		eachPath("nvmeof_path_written_bytes_total", Type::counter, "Bytes written over a path.",
+		eachPath("nvmeof_path_written_bytes_total", MetricType::counter, "Bytes written over a path.",
 			 [](const Path &p) { return p.bytesWritten; });
-		eachPath("nvmeof_path_errors_total", Type::counter, "Completions with an error status.",
+		eachPath("nvmeof_path_errors_total", MetricType::counter, "Completions with an error status.",
 			 [](const Path &p) { return p.errors; });
-		eachPath("nvmeof_path_retries_total", Type::counter, "Requests taken off a path to be sent again.",
-			 [](const Path &p) { return p.retries; });
-		eachPath("nvmeof_path_aborts_total", Type::counter, "Abort commands sent because of a timeout.",
+		eachPath("nvmeof_path_retries_total", MetricType::counter,
+			 "Requests taken off a path to be sent again.", [](const Path &p) { return p.retries; });
+		eachPath("nvmeof_path_aborts_total", MetricType::counter, "Abort commands sent because of a timeout.",
 			 [](const Path &p) { return p.aborts; });
-		eachPath("nvmeof_path_failovers_from_total", Type::counter,
+		eachPath("nvmeof_path_failovers_from_total", MetricType::counter,
 			 "Requests that left a path because it could not carry them.",
 			 [](const Path &p) { return p.failoversFrom; });
-		eachPath("nvmeof_path_failovers_to_total", Type::counter, "Requests that came to a path from another.",
-			 [](const Path &p) { return p.failoversTo; });
+		eachPath("nvmeof_path_failovers_to_total", MetricType::counter,
+			 "Requests that came to a path from another.", [](const Path &p) { return p.failoversTo; });
 	}
 
 	void pathGauges()
 	{
-		eachPath("nvmeof_path_inflight_requests", Type::gauge, "Requests at the target now.",
+		eachPath("nvmeof_path_inflight_requests", MetricType::gauge, "Requests at the target now.",
 			 [](const Path &p) { return p.inflight; });
-		eachPath("nvmeof_path_usable", Type::gauge, "1 when a path can take I/O, else 0.",
+		eachPath("nvmeof_path_usable", MetricType::gauge, "1 when a path can take I/O, else 0.",
 			 [](const Path &p) { return p.usable; });
-		eachPath("nvmeof_path_degraded", Type::gauge,
+		eachPath("nvmeof_path_degraded", MetricType::gauge,
 			 "1 when a path is left out as an outlier, suspect or on probation, else 0.",
 			 [](const Path &p) { return p.degraded; });
-		eachPath("nvmeof_path_suspect", Type::gauge,
+		eachPath("nvmeof_path_suspect", MetricType::gauge,
 			 "1 when the controller of a path does not answer and is not given up yet, else 0.",
 			 [](const Path &p) { return p.suspect; });
-		eachPath("nvmeof_path_probation", Type::gauge,
+		eachPath("nvmeof_path_probation", MetricType::gauge,
 			 "1 when the controller of a path was lost too often and gets single requests, else 0.",
 			 [](const Path &p) { return p.probation; });
-		out_.family("nvmeof_path_ana_state", Type::gauge,
+		out_.family("nvmeof_path_ana_state", MetricType::gauge,
 			    "1 for the ANA state a path is in, else 0; state none: the controller reports none.");
 		for (const Path &p : all_.paths)
 			if (std::optional<Labels> labels = labelsOf(p, all_))
@@ -219,21 +262,26 @@ private:
 
 	void anaSince()
 	{
-		out_.family("nvmeof_path_ana_change_timestamp_seconds", Type::gauge,
+		out_.family("nvmeof_path_ana_change_timestamp_seconds", MetricType::gauge,
 			    "When a path came into its ANA state, Unix time.");
 		for (const Path &p : all_.paths) {
 			std::optional<Labels> labels = labelsOf(p, all_);
 			if (!labels || !p.anaSince)
 				continue;
 			// The clocks drift against each other: finer than this it would change at each reading.
-			std::chrono::duration<double> when = *p.anaSince + bootOffset_;
+			std::chrono::duration<double> when = *p.anaSince + options_.bootOffset;
 			out_.sample(*labels, std::round(when.count() * 100) / 100);
 		}
 	}
 
 	void latencies()
 	{
-		out_.family("nvmeof_path_latency_seconds", Type::histogram, "Latency of requests completed on a path.");
+		if (options_.histograms)
+			out_.family("nvmeof_path_latency_seconds", MetricType::histogram,
+				    "Latency of requests completed on a path.");
+		else
+			out_.family("nvmeof_path_latency_seconds", MetricType::summary,
+				    "Latency of requests completed on a path; with --histograms, how it is spread.");
 		for (const Path &p : all_.paths) {
 			std::optional<Labels> labels = labelsOf(p, all_);
 			if (!labels)
@@ -250,23 +298,25 @@ private:
 		std::uint64_t count = 0;
 		for (std::size_t i = 0; i + 1 < histogram.size(); i++) {
 			count += histogram[i];
-			out_.part("_bucket", with(labels, "le", exactNumber(seconds(bucketEnd(i)))),
-				  std::to_string(count));
+			if (options_.histograms)
+				out_.part("_bucket", with(labels, "le", exactNumber(seconds(bucketEnd(i)))),
+					  std::to_string(count));
 		}
 		count += histogram.back();
-		out_.part("_bucket", with(labels, "le", "+Inf"), std::to_string(count));
+		if (options_.histograms)
+			out_.part("_bucket", with(labels, "le", "+Inf"), std::to_string(count));
 		out_.part("_sum", labels, exactNumber(seconds(total)));
 		out_.part("_count", labels, std::to_string(count));
 	}
 
 	const Snapshot &all_;
-	std::chrono::nanoseconds bootOffset_;
+	const PrometheusOptions &options_;
 	Exposition out_;
 };
 
 } // namespace
 
-std::string prometheusText(const Snapshot &snapshot, std::chrono::nanoseconds bootOffset)
+std::string prometheusText(const Snapshot &snapshot, const PrometheusOptions &options)
 {
-	return Writer(snapshot, bootOffset).text();
+	return Writer(snapshot, options).text();
 }

@@ -3,9 +3,13 @@
 
 #include <cerrno>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <ostream>
 
+#include "builds.h"
 #include "context.h"
+#include "daemon_bus.h"
 #include "output_file.h"
 #include "prometheus.h"
 
@@ -20,10 +24,64 @@ std::chrono::nanoseconds wallClockAtBoot()
 	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) - bootTime();
 }
 
-std::string render(const Context &context, const Snapshot &snapshot)
+// What is started at boot is wanted by a target.
+bool daemonEnabled()
+{
+	std::error_code error;
+	for (std::filesystem::directory_iterator at("/etc/systemd/system", error), end; !error && at != end;
+	     at.increment(error))
+		if (at->path().extension() == ".wants" &&
+		    std::filesystem::is_symlink(at->path() / "nvmeofd.service", error))
+			return true;
+	return false;
+}
+
+NodeFacts nodeFacts()
+{
+	const Build tool = toolBuild();
+	const std::vector<ModuleBuild> modules = moduleBuilds();
+	NodeFacts facts;
+	facts.version = tool.version;
+	for (const ModuleBuild &one : modules)
+		if (one.name == "nvmeof" && one.loaded)
+			facts.moduleVersion = one.loaded->version;
+	for (const BuildFinding &one : judgeBuilds(tool, libraryBuild(), modules))
+		facts.findings.push_back(one.code);
+	facts.daemonRuns = daemonRuns();
+	facts.daemonEnabled = daemonEnabled();
+	return facts;
+}
+
+// As far as it can be read: a file that is not there has nothing.
+std::string textOfFile(const std::string &name)
+{
+	constexpr std::streamsize most = 64 << 20;
+	std::ifstream file(name, std::ios::binary);
+	std::string text;
+	for (char part[1 << 16]; file && static_cast<std::streamsize>(text.size()) < most;) {
+		file.read(part, sizeof(part));
+		text.append(part, static_cast<std::size_t>(file.gcount()));
+	}
+	return text;
+}
+
+std::string metrics(const Context &context, const Snapshot &snapshot, const std::string &name)
+{
+	PrometheusOptions options;
+	options.bootOffset = wallClockAtBoot();
+	options.histograms = context.args().has("histograms");
+	if (name.empty()) {
+		options.node = nodeFacts();
+		if (std::optional<std::string> file = context.args().text("output"))
+			options.lost = findLost(textOfFile(*file), snapshot);
+	}
+	return prometheusText(snapshot, options);
+}
+
+std::string render(const Context &context, const Snapshot &snapshot, const std::string &name)
 {
 	if (context.args().has("prometheus"))
-		return prometheusText(snapshot, wallClockAtBoot());
+		return metrics(context, snapshot, name);
 	if (context.json())
 		return dump(withSchema(statsJson(snapshot)), 2) + "\n";
 	return statsText(snapshot);
@@ -41,12 +99,14 @@ int runStats(Context &context)
 	std::string name = context.args().textOr("NAME", "");
 	if (context.args().has("prometheus") && context.json())
 		return context.fail(name, usageError("--prometheus and JSON are two formats: choose one"));
+	if (context.args().has("histograms") && !context.args().has("prometheus"))
+		return context.fail(name, usageError("--histograms is for --prometheus; JSON has them anyway"));
 	Result<Snapshot> snapshot = readSnapshot();
 	if (!snapshot)
 		return context.fail(name, snapshot.error());
 	if (!narrow(*snapshot, name))
 		return context.fail(name, noSuchObject(name));
-	std::string text = render(context, *snapshot);
+	std::string text = render(context, *snapshot, name);
 	std::optional<std::string> file = context.args().text("output");
 	if (!file) {
 		context.out() << text;

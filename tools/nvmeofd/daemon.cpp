@@ -29,6 +29,7 @@ namespace {
 // Changes that come together are one; the first is not kept waiting for the last
 constexpr std::chrono::milliseconds soak = 5ms;
 constexpr std::chrono::milliseconds saveDelay = 1s;
+constexpr std::chrono::milliseconds endPatience = 1s; // for a disk that takes nothing
 // From look to look whether a disk is still open that only stays for that
 constexpr std::chrono::milliseconds whileOpen = 10s;
 // Services that nothing leads to any more, of which it is still known what they told: some come back
@@ -39,17 +40,20 @@ constexpr std::size_t mostBygone = 256;
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
 	  remembered_(load()), known_(remembered_.services), found_(remembered_.found),
-	  resolver_(loop, client_, remembered_.addresses,
-		    [this] {
-			    saveTimer_.startUnlessRunning(saveDelay);
-			    configured();
-		    }),
+	  eventLog_(places_.state / "events"), resolver_(loop, client_, remembered_.addresses,
+							 [this] {
+								 saveTimer_.startUnlessRunning(saveDelay);
+								 configured();
+							 }),
 	  connections_(loop, client_, [this] { reconcileSoon(); }),
 	  mdns_(loop, [this](const std::vector<FoundService> &services) { announced(services); }), stripes_(loop),
 	  soon_(loop, [this] { reconcile(); }), openTimer_(loop, [this] { reconcile(); }),
-	  saveTimer_(loop, [this] { save(); }), clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
+	  saveTimer_(loop, [this] { save(); }), eventTimer_(loop, [this] { keepEvents(); }),
+	  clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
 	  topologyReadable_(loop, topology_.fd(), [this] { topologyChanged(); })
 {
+	eventLog_.add("daemon_started", std::chrono::system_clock::now());
+	eventTimer_.startUnlessRunning(saveDelay);
 	prepare(std::move(config));
 	follow();
 	configured();
@@ -117,6 +121,8 @@ Result<Reloaded> Daemon::reload()
 	reloaded.changes = configChanges(before, configText_);
 	reloaded.notes = config_.notes;
 	tell(reloaded);
+	eventLog_.add("daemon_reloaded", std::chrono::system_clock::now());
+	eventTimer_.startUnlessRunning(saveDelay);
 	return reloaded;
 }
 
@@ -161,8 +167,12 @@ bool Daemon::topologyChanged()
 		loop_.end(1);
 		return false;
 	}
-	for (const TopologyEvent &one : *events)
+	for (const TopologyEvent &one : *events) {
+		eventLog_.add(one.event, std::chrono::system_clock::now(), bootTime());
 		event(one.event);
+	}
+	if (eventLog_.pending())
+		eventTimer_.startUnlessRunning(saveDelay);
 	return true;
 }
 
@@ -372,8 +382,21 @@ LastKnown Daemon::load()
 void Daemon::end()
 {
 	save();
+	eventLog_.add("daemon_ended", std::chrono::system_clock::now());
+	(void)eventLog_.writeAndWait(endPatience);
 	for (const auto &[key, service] : services_)
 		service->abandon();
+}
+
+void Daemon::keepEvents()
+{
+	Result<void> written = eventLog_.write();
+	if (!written && !eventsUnkept_)
+		say(LOG_WARNING,
+		    fmt::format("cannot write {}: {}", (places_.state / "events").string(), written.error().message));
+	eventsUnkept_ = !written;
+	if (eventLog_.pending())
+		eventTimer_.start(saveDelay);
 }
 
 // Of services that the plan still has; of others what they told is past.

@@ -19,6 +19,7 @@
 #include <nvmeof/topology.h>
 
 #include "connections.h"
+#include "event_log.h"
 #include "found.h"
 #include "last_known.h"
 #include "serving/loop.h"
@@ -67,6 +68,7 @@ private:
 	void reconcileSoon();
 	void reconcile();
 	void save();
+	void keepEvents();
 	void serve(const nvmeof::Plan &plan);
 	void forget(bool kept);
 	void forgetBygone();
@@ -99,12 +101,14 @@ private:
 	std::map<std::string, std::optional<bool>> holds_;           // of configured services, by key
 	nvmeof::Plan plan_;
 	Services services_;
+	EventLog eventLog_;
+	bool eventsUnkept_ = false; // the last attempt to write them failed
 
 	Resolver resolver_;
 	Connections connections_;
 	Mdns mdns_;
 	Stripes stripes_;
-	serving::Timer soon_, openTimer_, saveTimer_;
+	serving::Timer soon_, openTimer_, saveTimer_, eventTimer_;
 	serving::Readable clientReadable_, topologyReadable_;
 };
 

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Events that the daemon keeps, and how the command tells of them.
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <sstream>
+
+#include <fmt/chrono.h>
+
+#include "ctl_scratch.h"
+#include "event_log.h"
+#include "events.h"
+#include "when.h"
+
+using namespace nvmeof;
+using namespace nvmeofd;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Thu 27 Nov 2025 05:14:10 UTC
+constexpr std::chrono::system_clock::time_point now{std::chrono::seconds(1764220450)};
+
+Event controllerEvent(EventType type, ControllerState state, const std::string &reason = "")
+{
+	Controller controller;
+	controller.name = "nvmeof0c1";
+	controller.subsysnqn = "nqn.s";
+	controller.transport = "tcp";
+	controller.traddr = "10.0.0.1";
+	controller.trsvcid = "4420";
+	controller.state = state;
+	Event event;
+	event.type = type;
+	event.time = 100s;
+	event.object = controller;
+	event.reason = reason;
+	return event;
+}
+
+std::string contents(const Scratch &dir)
+{
+	std::ifstream file(dir.path() / "events");
+	std::ostringstream text;
+	text << file.rdbuf();
+	return text.str();
+}
+
+std::size_t lineCount(const std::string &text)
+{
+	return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+} // namespace
+
+TEST_CASE("an event is kept with its time of day", "[daemon][events]")
+{
+	Scratch dir;
+	EventLog log(dir.path() / "events");
+	Event event = controllerEvent(EventType::state, ControllerState::recovering);
+	event.oldState = ControllerState::live;
+	log.add(event, now, 101500ms);                                                  // it was 1.5 s ago
+	log.add(controllerEvent(EventType::present, ControllerState::live), now, 101s); // no news
+	REQUIRE(log.writeAndWait(10s));
+	CHECK_FALSE(log.pending());
+	const std::vector<Json> events = chooseEvents(contents(dir), {});
+	REQUIRE(events.size() == 1);
+	CHECK(events[0]["time"] == "2025-11-27T05:14:08.500Z");
+	CHECK(events[0]["event"] == "state");
+	CHECK(events[0]["old_state"] == "live");
+	CHECK(events[0]["traddr"] == "10.0.0.1");
+	CHECK(keptEventText(events[0]).ends_with("nvmeof0c1      state: live -> recovering, tcp 10.0.0.1:4420, nqn.s"));
+	CHECK(eventsDocument("f", events)["events"].size() == 1);
+}
+
+TEST_CASE("the last events outlive the daemon, and no more than that", "[daemon][events]")
+{
+	Scratch dir;
+	for (int life = 0; life < 4; life++) {
+		EventLog log(dir.path() / "events");
+		log.add("daemon_started", now);
+		for (int i = 0; i < 700; i++) {
+			log.add(controllerEvent(EventType::changed, ControllerState::live,
+						std::to_string(life * 1000 + i)),
+				now, 100s);
+			if (i % 100 == 0)
+				REQUIRE(log.writeAndWait(10s));
+		}
+		REQUIRE(log.writeAndWait(10s));
+		CHECK(log.lines().size() <= EventLog::most);
+		CHECK(lineCount(contents(dir)) <= 2 * EventLog::most);
+	}
+	const std::vector<Json> events = chooseEvents(contents(dir), {});
+	REQUIRE(events.size() >= EventLog::most);
+	CHECK(events.back()["reason"] == "3699");
+	CHECK(chooseEvents(contents(dir), {.since = {}, .until = {}, .name = {}, .count = 3}).size() == 3);
+	CHECK(chooseEvents(contents(dir), {.since = {}, .until = {}, .name = "nvmeofd", .count = {}}).size() >= 1);
+	CHECK(chooseEvents(contents(dir), {.since = {}, .until = {}, .name = "nvmeof7c1", .count = {}}).empty());
+	CHECK(EventLog(dir.path() / "events").lines().size() == EventLog::most);
+}
+
+TEST_CASE("what a stop of the machine has left in the file costs one line", "[daemon][events]")
+{
+	Scratch dir;
+	dir.write("events", "{\"time\":\"2025-11-27T05:14:10.000Z\",\"event\":\"state\",\"name\":\"a\"}\n"
+			    "no JSON\n{\"time\":\"2025-11-27T05:14:10.000Z\",\"ev");
+	EventLog log(dir.path() / "events");
+	CHECK(log.lines().size() == 1);
+	log.add("daemon_started", now);
+	REQUIRE(log.writeAndWait(10s));
+	CHECK(chooseEvents(contents(dir), {}).size() == 2);
+	CHECK(lineCount(contents(dir)) == 2);
+}
+
+TEST_CASE("events that cannot be written are written later", "[daemon][events]")
+{
+	Scratch dir;
+	const std::filesystem::path folder = dir.path() / "state";
+	EventLog log(folder / "events");
+	log.add("daemon_started", now);
+	CHECK_FALSE(log.writeAndWait(10s));
+	CHECK(log.pending());
+	std::filesystem::create_directory(folder);
+	log.add("daemon_ended", now);
+	CHECK(log.writeAndWait(10s));
+	std::ifstream file(folder / "events");
+	std::ostringstream text;
+	text << file.rdbuf();
+	CHECK(lineCount(text.str()) == 2);
+}
+
+TEST_CASE("attempts that fail for one reason do not push out what came before", "[daemon][events]")
+{
+	Scratch dir;
+	EventLog log(dir.path() / "events");
+	auto fails = [&](const std::string &reason) {
+		log.add(controllerEvent(EventType::connectFailed, ControllerState::connecting, reason), now, 100s);
+	};
+	for (int i = 0; i < 1000; i++)
+		fails("connection refused");
+	CHECK(log.lines().size() == 10); // 1, 2, 4, ... 512
+	CHECK(Json::parse(log.lines().back())["times"] == 512);
+	fails("timed out");
+	CHECK(log.lines().size() == 11);
+	CHECK_FALSE(Json::parse(log.lines().back()).contains("times"));
+	log.add(controllerEvent(EventType::state, ControllerState::live), now, 100s);
+	fails("timed out");
+	CHECK(log.lines().size() == 13);
+	// whatever a target says, a line has a bound
+	fails(std::string(100000, 'x'));
+	CHECK(log.lines().back().size() <= EventLog::longestLine);
+}
+
+TEST_CASE("points in time as people write them", "[events]")
+{
+	::setenv("TZ", "UTC", 1);
+	::tzset();
+	auto at = [](const char *text) {
+		auto when = parseWhen(text, now);
+		CAPTURE(text);
+		REQUIRE(when);
+		return localTime(fmt::format("{:%Y-%m-%dT%H:%M:%S}.000Z",
+					     fmt::gmtime(std::chrono::system_clock::to_time_t(*when))));
+	};
+	CHECK(at("2h") == "2025-11-27 03:14:10.000");
+	CHECK(at("90s ago") == "2025-11-27 05:12:40.000");
+	CHECK(at("3d") == "2025-11-24 05:14:10.000");
+	CHECK(at("05:00") == "2025-11-27 05:00:00.000");
+	CHECK(at("2025-11-26") == "2025-11-26 00:00:00.000");
+	CHECK(at("2025-11-26 23:59") == "2025-11-26 23:59:00.000");
+	CHECK(at("2025-11-26T23:59:07") == "2025-11-26 23:59:07.000");
+	CHECK(at("@1764220450") == "2025-11-27 05:14:10.000");
+	for (const char *wrong : {"", "soon", "2h30", "-2h", "25:00", "2025-13-01", "2025-02-31", "@", "@x",
+				  "2025-11-26 ", "99999999999999d", "h", "2x"})
+		CHECK_FALSE(parseWhen(wrong, now));
+	const std::string lines =
+		"{\"time\":\"2025-11-27T05:14:10.000Z\",\"event\":\"a\"}\n"
+		"{\"time\":\"2025-11-27T05:14:11.500Z\",\"event\":\"b\"}\n"
+		"{\"time\":\"2025-11-27T05:14:12.000Z\",\"event\":\"c\"}\n[1]\n{\"time\":7,\"event\":\"d\"}\n";
+	const EventChoice between{now + 1s, now + 2s, {}, {}};
+	REQUIRE(chooseEvents(lines, between).size() == 1);
+	CHECK(chooseEvents(lines, between)[0]["event"] == "b");
+	CHECK(localTime("whenever") == "whenever");
+}

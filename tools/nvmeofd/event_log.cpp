@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "event_log.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <exception>
+#include <fstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/chrono.h>
+#include <nlohmann/json.hpp>
+
+using namespace nvmeof;
+using Json = nlohmann::json;
+
+namespace nvmeofd {
+
+namespace {
+
+constexpr std::size_t mostFailing = 4096; // controllers of which failed attempts are counted
+
+// "2026-11-27T05:14:10.123Z"
+std::string utc(std::chrono::system_clock::time_point when)
+{
+	const auto ms = std::chrono::floor<std::chrono::milliseconds>(when);
+	const auto s = std::chrono::floor<std::chrono::seconds>(ms);
+	return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(s)),
+			   (ms - s).count());
+}
+
+struct Details {
+	Json &line;
+
+	void operator()(std::monostate) const {}
+	void operator()(const Subsystem &s) const
+	{
+		line["kind"] = "subsystem";
+		line["nqn"] = s.nqn;
+	}
+	void operator()(const Controller &c) const
+	{
+		line["kind"] = "controller";
+		line["nqn"] = c.subsysnqn;
+		line["transport"] = c.transport;
+		line["traddr"] = c.traddr;
+		line["trsvcid"] = c.trsvcid;
+		line["state"] = toString(c.state);
+		line["reconnects"] = c.reconnects;
+		if (c.lastErrno)
+			line["errno"] = c.lastErrno;
+		if (!c.lastError.empty())
+			line["last_error"] = c.lastError;
+	}
+	void operator()(const Namespace &n) const
+	{
+		line["kind"] = "namespace";
+		line["nsid"] = n.nsid;
+		line["wwid"] = n.wwid;
+		line["usable_paths"] = n.usablePaths;
+		line["live_paths"] = n.livePaths;
+		line["expected_paths"] = n.expectedPaths;
+		line["waiting"] = n.waiting;
+		line["held"] = n.held;
+	}
+	void operator()(const Path &p) const
+	{
+		line["kind"] = "path";
+		line["namespace"] = p.nameSpace;
+		line["controller"] = p.controller;
+		line["ana_state"] = toString(p.anaState);
+		line["usable"] = p.usable;
+		line["suspect"] = p.suspect;
+		line["probation"] = p.probation;
+	}
+	void operator()(const Aen &aen) const
+	{
+		line["kind"] = "controller";
+		line["aen"] = {{"type", aen.type}, {"info", aen.info}, {"log_page", aen.logPage}};
+	}
+};
+
+std::string dumped(const Json &line)
+{
+	return line.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+Result<void> writeAll(int fd, std::string_view text)
+{
+	while (!text.empty()) {
+		const ssize_t n = ::write(fd, text.data(), text.size());
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return errorFromErrno(n ? errno : EIO);
+		text.remove_prefix(static_cast<std::size_t>(n));
+	}
+	return {};
+}
+
+Result<void> writeFile(const std::filesystem::path &file, int flags, std::string_view text)
+{
+	const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
+	if (fd < 0)
+		return errorFromErrno(errno);
+	Result<void> written = writeAll(fd, text);
+	if (::close(fd) && written)
+		return errorFromErrno(errno);
+	return written;
+}
+
+} // namespace
+
+EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
+{
+	std::ifstream in(file_, std::ios::binary);
+	whole_ = true;
+	for (std::string line; std::getline(in, line); inFile_++) {
+		const bool ended = !in.eof();
+		if (!ended || line.size() > longestLine || !Json::accept(line)) {
+			whole_ = false; // written by halves when the machine stopped
+			continue;
+		}
+		lines_.push_back(std::move(line));
+		if (lines_.size() > most)
+			lines_.pop_front();
+	}
+}
+
+std::uint64_t EventLog::failures(const Event &event)
+{
+	const Controller *controller = event.controller();
+	if (!controller)
+		return 1;
+	if (event.type != EventType::connectFailed) {
+		if (event.type == EventType::removed || controller->state == ControllerState::live)
+			failures_.erase(controller->name);
+		return 1;
+	}
+	if (failures_.size() >= mostFailing && !failures_.contains(controller->name))
+		failures_.clear();
+	Failures &failures = failures_[controller->name];
+	if (std::exchange(failures.reason, event.reason) != event.reason)
+		failures.count = 0;
+	failures.count++;
+	return std::has_single_bit(failures.count) ? failures.count : 0;
+}
+
+void EventLog::add(const Event &event, std::chrono::system_clock::time_point now, std::chrono::nanoseconds bootNow)
+{
+	if (event.type == EventType::present || event.type == EventType::synced)
+		return;
+	const std::uint64_t times = failures(event);
+	if (!times)
+		return;
+	const auto ago = std::max(bootNow - event.time, std::chrono::nanoseconds(0));
+	Json line{{"time", utc(now - std::chrono::duration_cast<std::chrono::system_clock::duration>(ago))},
+		  {"event", toString(event.type)},
+		  {"name", event.name()}};
+	std::visit(Details{line}, event.object);
+	if (event.oldState)
+		line["old_state"] = toString(*event.oldState);
+	if (!event.reason.empty())
+		line["reason"] = event.reason;
+	if (times > 1)
+		line["times"] = times;
+	if (event.scanErrno)
+		line["scan_errno"] = event.scanErrno;
+	if (event.failover)
+		line["failover"] = {{"path", event.failover->path},
+				    {"ios", event.failover->ios},
+				    {"duration_ns", event.failover->duration.count()}};
+	std::string text = dumped(line);
+	if (text.size() > longestLine) {
+		for (const char *key : {"reason", "last_error", "nqn"})
+			line.erase(key);
+		text = dumped(line);
+	}
+	if (text.size() <= longestLine)
+		push(std::move(text));
+}
+
+void EventLog::add(std::string_view what, std::chrono::system_clock::time_point now)
+{
+	push(dumped({{"time", utc(now)}, {"event", what}, {"kind", "daemon"}, {"name", "nvmeofd"}}));
+}
+
+void EventLog::push(std::string line)
+{
+	lines_.push_back(std::move(line));
+	fresh_ = std::min(fresh_ + 1, most);
+	if (lines_.size() > most)
+		lines_.pop_front();
+}
+
+EventLog::Batch EventLog::batch() const
+{
+	Batch batch{file_, !whole_ || inFile_ + fresh_ > 2 * most, {}, 0};
+	for (std::size_t i = batch.whole ? 0 : lines_.size() - fresh_; i < lines_.size(); i++, batch.lines++)
+		batch.text += lines_[i] + "\n";
+	return batch;
+}
+
+// In place of another file: that or the new one is there, whole.
+Result<void> EventLog::store(const Batch &batch)
+{
+	if (!batch.whole)
+		return writeFile(batch.file, O_APPEND, batch.text);
+	std::filesystem::path fresh = batch.file;
+	fresh += ".new";
+	if (Result<void> written = writeFile(fresh, O_TRUNC, batch.text); !written)
+		return written;
+	if (::rename(fresh.c_str(), batch.file.c_str()))
+		return errorFromErrno(errno);
+	return {};
+}
+
+void EventLog::begin()
+{
+	Batch work = batch();
+	replacing_ = work.whole;
+	written_ = work.lines;
+	std::packaged_task<Result<void>()> task([work = std::move(work)] { return store(work); });
+	writing_ = task.get_future();
+	std::thread(std::move(task)).detach();
+	fresh_ = 0;
+}
+
+Result<void> EventLog::finish()
+{
+	Result<void> done = errorFromErrno(EIO);
+	try {
+		done = writing_.get();
+	} catch (const std::exception &e) {
+		done = errorFromErrno(ENOMEM, e.what());
+	}
+	whole_ = done.ok(); // what an append has left may be a part of a line
+	if (done)
+		inFile_ = replacing_ ? written_ : inFile_ + written_;
+	else
+		fresh_ = std::min(lines_.size(), std::max<std::size_t>(fresh_, 1));
+	return done;
+}
+
+Result<void> EventLog::write()
+{
+	Result<void> done;
+	if (writing_.valid()) {
+		if (writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+			return {};
+		done = finish();
+	}
+	if (!fresh_)
+		return done;
+	try {
+		begin();
+	} catch (const std::exception &) { // no thread now: with the next
+		writing_ = {};
+	}
+	return done;
+}
+
+Result<void> EventLog::writeAndWait(std::chrono::milliseconds patience)
+{
+	const auto deadline = std::chrono::steady_clock::now() + patience;
+	Result<void> done;
+	do {
+		if (writing_.valid() && writing_.wait_until(deadline) != std::future_status::ready)
+			return errorFromErrno(ETIMEDOUT, "the disk does not take it");
+		done = write();
+	} while (done && pending());
+	return done;
+}
+
+} // namespace nvmeofd
