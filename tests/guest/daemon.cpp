@@ -391,6 +391,11 @@ TEST_CASE("the daemon on the bus", "[daemon]")
 	CHECK(must("nvmeofctl daemon reload").find("nothing is different") != std::string::npos);
 	CHECK_FALSE(status()["refusals"].empty());
 	must("nvmeofctl daemon rescan");
+	// what has happened is kept, with the time of day
+	const std::string events = std::string("nvmeofctl events --since 1h --file ") + folder + "/state/events";
+	CHECK(eventually([&] { return must(events).find("daemon_reloaded") != std::string::npos; }));
+	CHECK(must(events).find("daemon_started") != std::string::npos);
+	CHECK(must(events).find(": connecting -> live, tcp 127.0.0.1:") != std::string::npos);
 	auto anybody = run("setpriv --reuid=1000 --clear-groups nvmeofctl daemon pause");
 	INFO(anybody.text);
 	CHECK(anybody.status == 7);

@@ -132,8 +132,8 @@ TEST_CASE("latencies without histograms are sums and counts", "[prometheus]")
 			comments += metrics[at] == '#';
 		return lines - comments;
 	};
-	CHECK(series(prometheusText(one, {})) <= 85);
-	CHECK(series(prometheusText(one, {.bootOffset = {}, .histograms = true, .node = {}, .lost = {}})) <= 185);
+	CHECK(series(prometheusText(one, {})) <= 80);
+	CHECK(series(prometheusText(one, {.bootOffset = {}, .histograms = true, .node = {}, .lost = {}})) <= 176);
 }
 
 TEST_CASE("metrics of the machine", "[prometheus]")

@@ -71,6 +71,8 @@ TEST_CASE("an event is kept with its time of day", "[daemon][events]")
 	CHECK(events[0]["traddr"] == "10.0.0.1");
 	CHECK(keptEventText(events[0]).ends_with("nvmeof0c1      state: live -> recovering, tcp 10.0.0.1:4420, nqn.s"));
 	CHECK(eventsDocument("f", events)["events"].size() == 1);
+	const Json strange{{"time", "whenever"}, {"event", "failover"}, {"failover", {{"ios", "many"}}}, {"state", 7}};
+	CHECK(keptEventText(strange) == "whenever  -              failover: 7");
 }
 
 TEST_CASE("the last events outlive the daemon, and no more than that", "[daemon][events]")

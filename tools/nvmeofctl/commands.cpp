@@ -568,8 +568,7 @@ std::vector<Command> changes()
 		 "what nvmeofd is at, and what it is to do",
 		 "status shows its discovery services, what they led to, and what is refused and why. reload reads the "
 		 "configuration again and tells what is different then, rescan reads every log; pause keeps it from "
-		 "connecting and disconnecting until "
-		 "resume.",
+		 "connecting and disconnecting until resume.",
 		 {required(oneOf({"status", "reload", "rescan", "pause", "resume"},
 				 positional("WHAT", "What it is to do")))},
 		 runDaemon,
@@ -611,12 +610,11 @@ std::vector<Command> figures()
 	return {
 		{"events",
 		 "print events that nvmeofd has kept",
-		 "Prints the last events with the time of day, oldest first: 1,000 at least, for as long as there have "
-		 "been "
-		 "as many, over restarts of the daemon and of the machine. Of attempts to connect that failed one "
-		 "after the "
-		 "other for one reason the first, second, fourth, ... is there. With NAME only those of that "
-		 "subsystem, "
+		 "Prints the last events with the time of day, oldest first: 1,000 at least, once there have been as "
+		 "many, "
+		 "over restarts of the daemon and of the machine. Of attempts to connect that failed one after the "
+		 "other "
+		 "for one reason the first, second, fourth, ... is there. With NAME only those of that subsystem, "
 		 "controller, namespace, path, NQN, wwid or address.",
 		 {positional("NAME", "What they are about; all if not given", Completes::objects),
 		  value("", "--since", "WHEN", "Not before: 2026-11-27, '2026-11-27 05:14', 05:14, 2h, @SECONDS"),
@@ -650,13 +648,12 @@ std::vector<Command> figures()
 		 "latency that double in width; they are exact to a factor of two.",
 		 withName(onlyOf(), {flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
 				     flag("", "--histograms",
-					  "With --prometheus: how latencies are spread, 52 series more for each path"),
+					  "With --prometheus: how latencies are spread, 48 series more for each path"),
 				     value("", "--output", "FILE",
 					   "Write to a file instead; whoever reads it sees the old text or the new "
 					   "one, never a part. "
 					   "What is there stays when the figures cannot be read. Metrics go on from "
-					   "it: disks that it "
-					   "has and that were lost since, and their number",
+					   "it: disks that it has and that were lost since, and their number",
 					   Completes::files)}),
 		 runStats,
 		 {{"for node_exporter, from a timer",

@@ -63,6 +63,11 @@ void addDetails(std::vector<std::string> &details, const Json &event)
 			fmt::format("{} requests left {}, the slowest took {:.1f} ms", failover->value("ios", 0u),
 				    failover->value("path", ""),
 				    static_cast<double>(failover->value("duration_ns", std::int64_t(0))) / 1e6));
+	if (auto aen = event.find("aen"); aen != event.end() && aen->is_object())
+		details.push_back(fmt::format("type {}, info {}, log page {}", aen->value("type", 0u),
+					      aen->value("info", 0u), aen->value("log_page", 0u)));
+	if (event.contains("scan_errno"))
+		details.push_back("errno " + text("scan_errno"));
 	for (const char *member : {"reason", "last_error"})
 		if (const std::string words = text(member); !words.empty()) {
 			details.push_back(words);
@@ -125,9 +130,13 @@ std::vector<Json> chooseEvents(std::string_view lines, const EventChoice &choice
 std::string keptEventText(const Json &event)
 {
 	std::vector<std::string> details;
-	addDetails(details, event);
+	try {
+		addDetails(details, event);
+	} catch (const Json::exception &) { // somebody else's line: what could be read is told
+	}
+	const std::string name = memberText(event, "name");
 	return printable(fmt::format("{}  {:<14} {}{}{}", localTime(memberText(event, "time")),
-				     memberText(event, "name"), memberText(event, "event"), details.empty() ? "" : ": ",
+				     name.empty() ? "-" : name, memberText(event, "event"), details.empty() ? "" : ": ",
 				     fmt::join(details, ", ")));
 }
 
