@@ -147,6 +147,11 @@ TEST_CASE("a volume without a record, and one that two names have", "[csi]")
 	CHECK(player.unstage() == grpc::StatusCode::OK);
 	CHECK(run("grep /run/kubelet /proc/self/mountinfo").status != 0);
 	CHECK(node.controllers() == 0);
+	REQUIRE(player.stage(sanity::blockCapability()) == grpc::StatusCode::OK);
+	fs::remove_all("/run/nvmeof/csi/staged");
+	CHECK(player.unstage() == grpc::StatusCode::OK);
+	CHECK(fs::is_empty(player.staging()));
+	CHECK(node.controllers() == 0);
 
 	sanity::Texts byNsid = node.volume(1);
 	byNsid.erase("uuid");

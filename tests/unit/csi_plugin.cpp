@@ -12,6 +12,7 @@
 #include "ctl_scratch.h"
 #include "identity.h"
 #include "node.h"
+#include "program.h"
 #include "tests/csi/sanity.h"
 
 using namespace nvmeof;
@@ -287,6 +288,12 @@ TEST_CASE("a volume whose record is lost is unstaged by what is mounted", "[csi]
 {
 	Served served;
 	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	std::filesystem::remove_all(served.scratch.path() / "staged");
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.empty());
+	CHECK_FALSE(served.machine.attached);
+	REQUIRE(served.player.stage(sanity::blockCapability()) == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.size() == 1);
 	std::filesystem::remove_all(served.scratch.path() / "staged");
 	CHECK(served.player.unstage() == grpc::StatusCode::OK);
 	CHECK(served.machine.mounted.empty());
@@ -588,6 +595,18 @@ TEST_CASE("volumes as texts", "[csi]")
 		CAPTURE(name);
 		CHECK_FALSE(csi::parseVolume(wrong));
 	}
+}
+
+TEST_CASE("programs, and what they say when they fail", "[csi]")
+{
+	CHECK(csi::runProgram({"true"}));
+	CHECK_FALSE(csi::runProgram({"sh", "-c", "exit 1"}));
+	CHECK(csi::runProgram({"sh", "-c", "echo repaired; exit 1"}, 1));
+	Result<void> failed = csi::runProgram({"sh", "-c", "echo RUN fsck MANUALLY; exit 4"}, 1);
+	REQUIRE_FALSE(failed);
+	CHECK(failed.error().message.find("RUN fsck MANUALLY") != std::string::npos);
+	CHECK_FALSE(csi::runProgram({"sh", "-c", "kill -9 $$"}, 1));
+	CHECK_FALSE(csi::runProgram({"/no/such/program"}));
 }
 
 TEST_CASE("mount options", "[csi]")

@@ -202,8 +202,8 @@ std::vector<volume::User> LocalMachine::usersOf(const std::string &disk, const s
 	const std::vector<std::string> excepted = volume::copiesOf(volume::mountsOf(places_), except);
 	std::vector<volume::User> users = volume::usersOf(places_, disk);
 	std::erase_if(users, [&](const volume::User &user) {
-		return user.kind == "program" ||
-		       (user.kind == "mount" && std::ranges::find(excepted, user.what) != excepted.end());
+		return user.kind == "program" || ((user.kind == "mount" || user.kind == "bind") &&
+						  std::ranges::find(excepted, user.what) != excepted.end());
 	});
 	return users;
 }

@@ -27,6 +27,17 @@ std::string deviceOf(const Namespace &ns)
 	return "/dev/" + ns.name;
 }
 
+// Below the staging path of a block volume: its node, by which an unstage without a record knows the disk
+std::string nodeBelow(const std::string &path)
+{
+	return path + "/device";
+}
+
+std::string mountPointOf(const Staged &staged)
+{
+	return staged.fileSystem.empty() ? nodeBelow(staged.path) : staged.path;
+}
+
 Staged wishOf(const v1::NodeStageVolumeRequest &request)
 {
 	const v1::VolumeCapability &capability = request.volume_capability();
@@ -158,6 +169,20 @@ Status NodeService::fence(const v1::NodeStageVolumeRequest &request, const Volum
 	return done ? Status::OK : statusOf(done.error());
 }
 
+Status NodeService::bindVolume(const Staged &staged, const Namespace &ns)
+{
+	const std::string point = mountPointOf(staged);
+	Result<std::optional<Mounted>> there = machine_.mountedAt(point);
+	if (!there)
+		return statusOf(there.error());
+	if (*there)
+		return (*there)->device == deviceOf(ns)
+			       ? Status::OK
+			       : Status(StatusCode::ALREADY_EXISTS, (*there)->device + " is at " + point);
+	Result<void> done = machine_.bind(deviceOf(ns), point, false);
+	return done ? Status::OK : statusOf(done.error());
+}
+
 // What was there before stays if it fails: a complete stage, and what an administrator has attached.
 Status NodeService::attachAndMount(const v1::NodeStageVolumeRequest &request, const Staged &wish,
 				   const VolumeSpec &spec, const std::optional<Staged> &before)
@@ -174,8 +199,9 @@ Status NodeService::attachAndMount(const v1::NodeStageVolumeRequest &request, co
 		status = {StatusCode::FAILED_PRECONDITION, deviceOf(ns) + " has " + std::to_string(ns.size) +
 								   " bytes, and " + std::to_string(spec.requiredBytes) +
 								   " were claimed"};
-	else if (status = fence(request, spec, ns); status.ok() && !wish.fileSystem.empty())
-		status = mountVolume(wish, spec, ns, readsOnly(request.volume_capability()));
+	else if (status = fence(request, spec, ns); status.ok())
+		status = wish.fileSystem.empty() ? bindVolume(wish, ns)
+						 : mountVolume(wish, spec, ns, readsOnly(request.volume_capability()));
 	if (!status.ok() && !(before && before->complete))
 		undo(request.volume_id(), wish, spec, before || !attached->already);
 	return status;
@@ -194,9 +220,10 @@ void NodeService::unfence(const std::string &volume, const Namespace &ns)
 void NodeService::undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec, bool attached)
 {
 	Result<std::optional<Namespace>> ns = diskOf(staged);
-	Result<std::optional<Mounted>> there = machine_.mountedAt(staged.path);
+	const std::string point = mountPointOf(staged);
+	Result<std::optional<Mounted>> there = machine_.mountedAt(point);
 	if (ns && *ns && there && *there && (*there)->device == deviceOf(**ns))
-		static_cast<void>(machine_.unmount(staged.path, false, Unmount::refuse));
+		static_cast<void>(machine_.unmount(point, staged.fileSystem.empty(), Unmount::refuse));
 	if (ns && *ns)
 		unfence(volume, **ns);
 	if (attached)
@@ -279,7 +306,13 @@ Status NodeService::detach(const std::string &volume, const std::vector<nofctl::
 // Without a record what is mounted tells which disk it is. Nothing is changed while somebody uses the volume.
 Status NodeService::unstage(const std::string &volume, const std::string &path, const std::optional<Staged> &staged)
 {
-	Result<std::optional<Mounted>> there = machine_.mountedAt(path);
+	std::string point = path;
+	Result<std::optional<Mounted>> there = machine_.mountedAt(point);
+	const bool block = staged ? staged->fileSystem.empty() : there && !*there;
+	if (block) {
+		point = nodeBelow(path);
+		there = machine_.mountedAt(point);
+	}
 	if (!there)
 		return statusOf(there.error());
 	std::vector<nofctl::volume::Entry> entries;
@@ -295,7 +328,7 @@ Status NodeService::unstage(const std::string &volume, const std::string &path, 
 			return statusOf(all.error());
 		if (all->empty())
 			return {StatusCode::FAILED_PRECONDITION,
-				(*there)->device + " is mounted on " + path + ", and is no volume"};
+				(*there)->device + " is mounted on " + point + ", and is no volume"};
 		entries = *all;
 	} else { // it was done before, or the node has been started since
 		return Status::OK;
@@ -310,7 +343,7 @@ Status NodeService::unstage(const std::string &volume, const std::string &path, 
 		if (Status status = inUse(volume, **ns, *there ? (*there)->target : ""); !status.ok())
 			return status;
 	const bool dead = !*ns || (*ns)->usablePaths == 0;
-	if (Result<void> done = machine_.unmount(path, false, dead ? Unmount::lazily : Unmount::refuse); !done)
+	if (Result<void> done = machine_.unmount(point, block, dead ? Unmount::lazily : Unmount::refuse); !done)
 		return statusOf(done.error());
 	if (*ns)
 		unfence(volume, **ns);
@@ -338,14 +371,15 @@ Status NodeService::NodeUnstageVolume(grpc::ServerContext *, const v1::NodeUnsta
 }
 
 // The kernel lets programs write to a device whose node is bound read-only: the device itself has to refuse.
-Status NodeService::publishBlock(const std::string &target, const Namespace &ns, bool readOnly)
+Status NodeService::publishBlock(const std::string &target, const Namespace &ns, bool readOnly,
+				 const std::string &staging)
 {
 	const std::string device = deviceOf(ns);
 	Result<bool> is = machine_.isReadOnly(device);
 	if (!is)
 		return statusOf(is.error());
 	if (*is != readOnly && !(ns.readOnly && *is)) {
-		std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name);
+		std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name, staging);
 		if (!users.empty())
 			return {StatusCode::FAILED_PRECONDITION,
 				device + " cannot be " + (readOnly ? "read-only" : "writable") + " here only: it is " +
@@ -362,7 +396,7 @@ Status NodeService::publish(const v1::NodePublishVolumeRequest &request, const F
 	const bool block = request.volume_capability().has_block();
 	const std::string device = deviceOf(found.ns);
 	bool readOnly = request.readonly() || readsOnly(request.volume_capability());
-	Result<std::optional<Mounted>> staging = machine_.mountedAt(found.staged.path);
+	Result<std::optional<Mounted>> staging = machine_.mountedAt(mountPointOf(found.staged));
 	if (!staging)
 		return statusOf(staging.error());
 	if (!block && (!*staging || (*staging)->device != device))
@@ -377,13 +411,13 @@ Status NodeService::publish(const v1::NodePublishVolumeRequest &request, const F
 		return {StatusCode::ALREADY_EXISTS, (*there)->device + " is at " + request.target_path() +
 							    ((*there)->readOnly ? ", to be read" : ", to be written")};
 	}
+	const std::string staged = *staging ? (*staging)->target : "";
 	if (request.volume_capability().access_mode().mode() ==
 	    v1::VolumeCapability::AccessMode::SINGLE_NODE_SINGLE_WRITER)
-		if (Status status = inUse(request.volume_id(), found.ns, *staging ? (*staging)->target : "");
-		    !status.ok())
+		if (Status status = inUse(request.volume_id(), found.ns, staged); !status.ok())
 			return status;
 	if (block)
-		return publishBlock(request.target_path(), found.ns, readOnly);
+		return publishBlock(request.target_path(), found.ns, readOnly, staged);
 	Result<void> done = machine_.bind(found.staged.path, request.target_path(), readOnly);
 	return done ? Status::OK : statusOf(done.error());
 }

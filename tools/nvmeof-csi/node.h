@@ -69,7 +69,9 @@ private:
 	grpc::Status mountVolume(const Staged &staged, const VolumeSpec &spec, const nvmeof::Namespace &ns,
 				 bool readOnly);
 	bool serves(const ReachableService &service);
-	grpc::Status publishBlock(const std::string &target, const nvmeof::Namespace &ns, bool readOnly);
+	grpc::Status bindVolume(const Staged &staged, const nvmeof::Namespace &ns);
+	grpc::Status publishBlock(const std::string &target, const nvmeof::Namespace &ns, bool readOnly,
+				  const std::string &staging);
 	grpc::Status publish(const v1::NodePublishVolumeRequest &request, const Found &found);
 
 	Machine &machine_;
