@@ -13,6 +13,7 @@
 #include "identity.h"
 #include "node.h"
 #include "program.h"
+#include "publication.h"
 #include "tests/csi/sanity.h"
 
 using namespace nvmeof;
@@ -301,6 +302,23 @@ TEST_CASE("a volume whose record is lost is unstaged by what is mounted", "[csi]
 	served.machine.mounted = {{"/dev/sda1", served.player.staging(), false}};
 	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // it is no volume
 	CHECK(served.machine.mounted.size() == 1);
+}
+
+TEST_CASE("a record that cannot be read is none, and harms no other volume", "[csi]")
+{
+	Served served;
+	for (const char *text : {"", "{", "[]", "7", R"({"volume": 7})", R"({"context": {"nqn": 1}, "path": []})"}) {
+		CAPTURE(text);
+		served.scratch.write("staged/pvc-2.json", text);
+		CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		served.scratch.write("staged/pvc-1.json", text);
+		CHECK(served.player.publish(sanity::mountCapability()) == grpc::StatusCode::NOT_FOUND);
+		CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		CHECK(csi::Publications::parse(text).nodes.empty());
+	}
+	CHECK(csi::Publications::parse(R"({"nodes": {"a": 7}})").nodes.empty());
 }
 
 TEST_CASE("an unstage while the volume is published changes nothing", "[csi]")

@@ -32,11 +32,9 @@ std::string Publications::toText() const
 }
 
 Publications Publications::parse(const std::string &text)
-{
+try {
 	Publications publications;
-	const Json json = Json::parse(text, nullptr, false);
-	if (!json.is_object())
-		return publications;
+	const Json json = Json::parse(text);
 	publications.last = json.value("last", std::uint64_t(0));
 	const Json nodes = json.value("nodes", Json::object());
 	for (const auto &[node, one] : nodes.items())
@@ -44,6 +42,8 @@ Publications Publications::parse(const std::string &text)
 					    one.value("read_only", false), one.value("exclusive", false),
 					    FenceKey{one.value("key", std::uint64_t(0))}};
 	return publications;
+} catch (const Json::exception &) {
+	return {};
 }
 
 } // namespace csi

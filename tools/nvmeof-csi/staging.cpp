@@ -78,10 +78,8 @@ namespace {
 
 // A file that cannot be read is none: the orchestrator's calls say again what was in it.
 std::optional<Staged> parse(const std::string &text, std::string *volume = nullptr)
-{
-	const Json json = Json::parse(text, nullptr, false);
-	if (!json.is_object())
-		return std::nullopt;
+try {
+	const Json json = Json::parse(text);
 	if (volume)
 		*volume = json.value("volume", "");
 	Staged staged;
@@ -92,6 +90,8 @@ std::optional<Staged> parse(const std::string &text, std::string *volume = nullp
 	staged.accessMode = json.value("access_mode", 0);
 	staged.complete = json.value("complete", false);
 	return staged;
+} catch (const Json::exception &) {
+	return std::nullopt;
 }
 
 } // namespace
