@@ -283,6 +283,16 @@ TEST_CASE("a stage that a crash has cut off is undone by an unstage or another s
 		CHECK(served.machine.mounted.empty());
 	}
 	CHECK(served.machine.content == "ext4");
+	csi::Staged gone = cut; // its namespace has gone meanwhile
+	gone.context["nsid"] = "2";
+	gone.fileSystem = "ext4";
+	REQUIRE(records.add(served.player.volume, gone));
+	served.machine.attached = true;
+	auto request = served.player.stageRequest(sanity::mountCapability());
+	(*request.mutable_volume_context())["nsid"] = "2";
+	CHECK(served.player.stage(request) == grpc::StatusCode::NOT_FOUND);
+	CHECK_FALSE(served.machine.attached);
+	CHECK_FALSE(records.find(served.player.volume));
 }
 
 TEST_CASE("a volume whose record is lost is unstaged by what is mounted", "[csi]")

@@ -188,8 +188,11 @@ Status NodeService::attachAndMount(const v1::NodeStageVolumeRequest &request, co
 				   const VolumeSpec &spec, const std::optional<Staged> &before)
 {
 	Result<nofctl::volume::Attached> attached = machine_.attach(spec.attach);
-	if (!attached)
+	if (!attached) {
+		if (before && !before->complete) // a call before this one may have got further
+			undo(request.volume_id(), wish, spec, true);
 		return statusOf(attached.error());
+	}
 	const Namespace &ns = attached->ns;
 	Busy::Hold hold(busyDisks_, ns.name);
 	Status status = Status::OK;
