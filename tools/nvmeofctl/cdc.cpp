@@ -12,6 +12,7 @@
 #include "cdc_socket.h"
 #include "cdc_text.h"
 #include "context.h"
+#include "printable.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
