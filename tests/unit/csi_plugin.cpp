@@ -314,6 +314,30 @@ TEST_CASE("a volume whose record is lost is unstaged by what is mounted", "[csi]
 	CHECK(served.machine.mounted.size() == 1);
 }
 
+TEST_CASE("a volume that release 0.1.0 has staged is used and unstaged as before", "[csi]")
+{
+	Served served;
+	const std::string record = R"({"access_mode": 1, "context": {"addresses": "10.0.0.1", "nqn": "nqn.test", "nsid":
+		"1"}, "file_system": "ext4", "options": [], "path": ")" +
+				   served.player.staging() + "\"}";
+	served.scratch.write("staged/pvc-1.json", record);
+	served.machine.attached = true;
+	served.machine.content = "ext4";
+	served.machine.mounted = {{"/dev/nvmeof0n1", served.player.staging(), false}};
+	for (auto mode : {sanity::Mode::SINGLE_NODE_WRITER, sanity::Mode::SINGLE_NODE_MULTI_WRITER}) {
+		CHECK(served.player.publish(sanity::mountCapability("ext4", mode)) == grpc::StatusCode::OK);
+		CHECK(served.player.stage(sanity::mountCapability("ext4", mode)) == grpc::StatusCode::OK);
+	}
+	CHECK(served.player.stats() == grpc::StatusCode::OK);
+	CHECK(served.player.expand(size) == grpc::StatusCode::OK);
+	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // it is published
+	CHECK(served.machine.mounted.size() == 2);
+	CHECK(served.machine.detaches == 0);
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.attached);
+}
+
 TEST_CASE("a record that cannot be read is none, and harms no other volume", "[csi]")
 {
 	Served served;

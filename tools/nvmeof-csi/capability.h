@@ -31,13 +31,23 @@ inline bool readsOnly(const v1::VolumeCapability &capability)
 	       capability.access_mode().mode() == Mode::MULTI_NODE_READER_ONLY;
 }
 
+inline bool isExclusive(int mode)
+{
+	using Mode = v1::VolumeCapability::AccessMode;
+	return mode == Mode::SINGLE_NODE_WRITER || mode == Mode::SINGLE_NODE_SINGLE_WRITER ||
+	       mode == Mode::SINGLE_NODE_MULTI_WRITER;
+}
+
 // At most one node at a time has the volume, and it may write.
 inline bool isExclusive(const v1::VolumeCapability &capability)
 {
-	using Mode = v1::VolumeCapability::AccessMode;
-	const Mode::Mode mode = capability.access_mode().mode();
-	return mode == Mode::SINGLE_NODE_WRITER || mode == Mode::SINGLE_NODE_SINGLE_WRITER ||
-	       mode == Mode::SINGLE_NODE_MULTI_WRITER;
+	return isExclusive(static_cast<int>(capability.access_mode().mode()));
+}
+
+// The kubelet says SINGLE_NODE_WRITER or SINGLE_NODE_MULTI_WRITER for the same claim, by what the plugin offers.
+inline bool sameAccess(int one, int other)
+{
+	return one == other || (isExclusive(one) && isExclusive(other));
 }
 
 inline bool isForOneNode(const v1::VolumeCapability &capability)

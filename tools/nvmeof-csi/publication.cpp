@@ -6,10 +6,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "capability.h"
+
 namespace csi {
 
 using Json = nlohmann::json;
 using nofctl::volume::FenceKey;
+
+bool Publication::sameWish(const Publication &other) const
+{
+	return sameAccess(accessMode, other.accessMode) && block == other.block && readOnly == other.readOnly;
+}
 
 std::uint64_t Publications::next()
 {

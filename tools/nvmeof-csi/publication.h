@@ -18,11 +18,7 @@ struct Publication {
 	bool exclusive = false; // for one node
 	nofctl::volume::FenceKey key;
 
-	// The same, but for the key
-	bool sameWish(const Publication &other) const
-	{
-		return accessMode == other.accessMode && block == other.block && readOnly == other.readOnly;
-	}
+	bool sameWish(const Publication &other) const; // the same, but for the key
 };
 
 struct Publications {

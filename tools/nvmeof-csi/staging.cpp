@@ -10,11 +10,19 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "capability.h"
+
 namespace csi {
 
 namespace fs = std::filesystem;
 using namespace nvmeof;
 using Json = nlohmann::json;
+
+bool Staged::sameWish(const Staged &other) const
+{
+	return context == other.context && fileSystem == other.fileSystem && options == other.options &&
+	       sameAccess(accessMode, other.accessMode);
+}
 
 // Everything but letters, digits and "-_." as %xx, and no leading dot
 fs::path Folder::file(const std::string &name) const
@@ -61,14 +69,16 @@ void Folder::remove(const std::string &name) const
 	fs::remove(file(name), ignored);
 }
 
-std::vector<std::string> Folder::texts() const
+std::vector<std::string> Folder::textsBut(const std::string &name) const
 {
+	const fs::path but = file(name).filename();
 	std::vector<std::string> all;
 	std::error_code error;
 	for (fs::directory_iterator one(path_, error), end; !error && one != end; one.increment(error)) {
+		if (one->path().extension() != ".json" || one->path().filename() == but)
+			continue;
 		std::ostringstream text;
-		if (one->path().extension() == ".json")
-			text << std::ifstream(one->path()).rdbuf();
+		text << std::ifstream(one->path()).rdbuf();
 		all.push_back(text.str());
 	}
 	return all;
@@ -76,19 +86,20 @@ std::vector<std::string> Folder::texts() const
 
 namespace {
 
-// A file that cannot be read is none: the orchestrator's calls say again what was in it.
-std::optional<Staged> parse(const std::string &text, std::string *volume = nullptr)
+/*
+ * A file that cannot be read is none: the orchestrator's calls say again what was in it. Release 0.1.0 wrote a record
+ * when the stage had ended well, without "complete".
+ */
+std::optional<Staged> parse(const std::string &text)
 try {
 	const Json json = Json::parse(text);
-	if (volume)
-		*volume = json.value("volume", "");
 	Staged staged;
-	staged.context = json.value("context", Texts());
+	staged.context = json.at("context").get<Texts>();
 	staged.path = json.value("path", "");
 	staged.fileSystem = json.value("file_system", "");
 	staged.options = json.value("options", std::vector<std::string>());
 	staged.accessMode = json.value("access_mode", 0);
-	staged.complete = json.value("complete", false);
+	staged.complete = json.value("complete", true);
 	return staged;
 } catch (const Json::exception &) {
 	return std::nullopt;
@@ -105,21 +116,17 @@ std::optional<Staged> StagedVolumes::find(const std::string &volume) const
 std::vector<Staged> StagedVolumes::others(const std::string &volume) const
 {
 	std::vector<Staged> all;
-	for (const std::string &text : folder_.texts()) {
-		std::string name;
-		std::optional<Staged> staged = parse(text, &name);
-		if (staged && name != volume)
+	for (const std::string &text : folder_.textsBut(volume))
+		if (std::optional<Staged> staged = parse(text))
 			all.push_back(*staged);
-	}
 	return all;
 }
 
 Result<void> StagedVolumes::add(const std::string &volume, const Staged &staged) const
 {
-	const Json json{{"volume", volume},           {"context", staged.context},
-			{"path", staged.path},        {"file_system", staged.fileSystem},
-			{"options", staged.options},  {"access_mode", staged.accessMode},
-			{"complete", staged.complete}};
+	const Json json{{"context", staged.context},        {"path", staged.path},
+			{"file_system", staged.fileSystem}, {"options", staged.options},
+			{"access_mode", staged.accessMode}, {"complete", staged.complete}};
 	return folder_.write(volume, json.dump());
 }
 

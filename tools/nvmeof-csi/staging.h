@@ -26,12 +26,7 @@ struct Staged {
 	int accessMode = 0;
 	bool complete = false; // the stage has ended well; else it is to be undone, or repeated
 
-	// Asked for in the same way, at whatever path
-	bool sameWish(const Staged &other) const
-	{
-		return context == other.context && fileSystem == other.fileSystem && options == other.options &&
-		       accessMode == other.accessMode;
-	}
+	bool sameWish(const Staged &other) const; // asked for in the same way, at whatever path
 };
 
 // Files by a name that can be anything.
@@ -42,7 +37,7 @@ public:
 	std::optional<std::string> read(const std::string &name) const;
 	nvmeof::Result<void> write(const std::string &name, const std::string &text) const;
 	void remove(const std::string &name) const;
-	std::vector<std::string> texts() const; // of all files
+	std::vector<std::string> textsBut(const std::string &name) const; // of all files but that of @name
 
 private:
 	std::filesystem::path file(const std::string &name) const;
