@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include <sys/mount.h>
 
@@ -22,6 +24,7 @@ namespace volume = nofctl::volume;
 namespace {
 
 constexpr const char *testNqn = "nqn.test";
+constexpr const char *testUuid = "6f1b2c3d-0000-4000-8000-0123456789ab"; // of namespace 1
 constexpr std::uint64_t size = 64 << 20;
 
 // One subsystem with namespace 1, and what is mounted
@@ -34,6 +37,7 @@ public:
 	Result<volume::Attached> attach(const volume::AttachOptions &options) override
 	{
 		attaches++;
+		attached = attached || leavesHalf;
 		if (!options.id.names(ns()))
 			return errorFromErrno(ENOENT, "no such namespace");
 		already = attached;
@@ -43,13 +47,16 @@ public:
 	Result<volume::Detached> detach(const volume::Entry &) override
 	{
 		detaches++;
-		if (!usersOf("nvmeof0n1", "").empty())
+		if (opened || !usersOf("nvmeof0n1", "").empty())
 			return errorFromErrno(EBUSY, "in use");
 		attached = false;
 		return volume::Detached{};
 	}
-	Result<std::optional<Namespace>> find(const volume::Entry &) override
+	bool isAttached(const volume::Entry &) override { return attached; }
+	Result<std::optional<Namespace>> find(const volume::Entry &entry) override
 	{
+		if (entry.id.toString() == untold)
+			return errorFromErrno(EIO, "the kernel does not answer");
 		return attached ? std::optional(ns()) : std::nullopt;
 	}
 	Result<void> takeFence(const Namespace &, volume::FenceKey key) override
@@ -61,6 +68,8 @@ public:
 	}
 	Result<void> dropFence(const Namespace &) override
 	{
+		if (opened || !usersOf("nvmeof0n1", "").empty())
+			return errorFromErrno(EBUSY, "in use");
 		fence = 0;
 		return {};
 	}
@@ -114,6 +123,8 @@ public:
 	Result<void> mount(const std::string &device, const std::string &target, const std::string &,
 			   const csi::MountOptions &options) override
 	{
+		if (duringMount)
+			std::exchange(duringMount, nullptr)();
 		if (failMount)
 			return errorFromErrno(EIO, "the disk is broken");
 		mounted.push_back({device, canonical(target), (options.flags & MS_RDONLY) != 0});
@@ -128,6 +139,8 @@ public:
 	Result<void> unmount(const std::string &target, bool, csi::Unmount how) override
 	{
 		lazy = how == csi::Unmount::lazily;
+		if (failUnmount)
+			return errorFromErrno(EBUSY, "somebody uses it");
 		std::erase_if(mounted, [&](const csi::Mounted &one) { return one.target == canonical(target); });
 		return {};
 	}
@@ -140,6 +153,7 @@ public:
 		Namespace ns;
 		ns.name = "nvmeof0n1";
 		ns.nsid = 1;
+		ns.uuid = Uuid::parse(testUuid);
 		ns.size = size;
 		ns.usablePaths = ns.livePaths = paths;
 		ns.expectedPaths = 2;
@@ -149,6 +163,10 @@ public:
 
 	bool module = true, attached = false, failMount = false;
 	bool already = false, readOnly = false, lazy = false;
+	bool leavesHalf = false;                  // an attach that fails
+	bool failUnmount = false, opened = false; // by a program that nobody sees
+	std::string untold;                       // identifier of a volume of which the kernel tells nothing
+	std::function<void()> duringMount;
 	int attaches = 0, detaches = 0, formats = 0;
 	std::uint32_t paths = 1;
 	std::uint8_t reservations = 0;
@@ -510,6 +528,118 @@ TEST_CASE("a volume that one node writes is reserved at its target", "[csi]")
 	served.machine.reservations = 0;
 	CHECK(stage(writer, "required", key.toString()) == grpc::StatusCode::FAILED_PRECONDITION);
 	CHECK(stage(writer, "auto", key.toString()) == grpc::StatusCode::OK);
+}
+
+TEST_CASE("the right to write goes when nobody uses the disk", "[csi]")
+{
+	Served served;
+	served.machine.reservations = writeExclusiveRegistrants;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	const volume::FenceKey key = volume::FenceKey::make("pvc-1", 7);
+	auto stage = [&](const sanity::v1::VolumeCapability &capability) {
+		auto request = served.player.stageRequest(capability);
+		(*request.mutable_publish_context())["csi.nvmeof/fence"] = key.toString();
+		return served.player.stage(request);
+	};
+	REQUIRE(stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	served.machine.opened = true;
+	CHECK(served.player.unstage() != grpc::StatusCode::OK);
+	CHECK(served.machine.fence == key.value);
+	served.machine.opened = false;
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.fence == 0);
+
+	REQUIRE(stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	csi::Staged cut = *records.find("pvc-1");
+	cut.complete = false;
+	REQUIRE(records.add("pvc-1", cut));
+	served.machine.failUnmount = true;
+	CHECK(stage(sanity::mountCapability("xfs")) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.fence == key.value);
+	CHECK(served.machine.attached);
+	REQUIRE(records.find("pvc-1"));
+	CHECK(records.find("pvc-1")->fileSystem == "ext4");
+	served.machine.failUnmount = false;
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.fence == 0);
+}
+
+TEST_CASE("a stage that fails and cannot be undone is remembered", "[csi]")
+{
+	Served served;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	served.machine.failMount = served.machine.opened = true;
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::INTERNAL);
+	REQUIRE(records.find("pvc-1"));
+	CHECK_FALSE(records.find("pvc-1")->complete);
+	served.machine.opened = false;
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::INTERNAL);
+	CHECK_FALSE(served.machine.attached);
+	CHECK_FALSE(records.find("pvc-1"));
+
+	auto request = served.player.stageRequest(sanity::mountCapability()); // of no namespace, and half attached
+	(*request.mutable_volume_context())["nsid"] = "2";
+	served.machine.opened = served.machine.leavesHalf = true;
+	CHECK(served.player.stage(request) == grpc::StatusCode::NOT_FOUND);
+	REQUIRE(records.find("pvc-1"));
+	served.machine.opened = false;
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.attached);
+}
+
+TEST_CASE("an empty disk that somebody uses is not formatted", "[csi]")
+{
+	Served served;
+	served.machine.mounted = {{"/dev/nvmeof0n1", "/data", false}};
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.formats == 0);
+	CHECK(served.machine.mounted.size() == 1);
+}
+
+TEST_CASE("a volume that cannot be told from another keeps the other's rights", "[csi]")
+{
+	Served served;
+	served.machine.reservations = writeExclusiveRegistrants;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	const volume::FenceKey key = volume::FenceKey::make("pvc-1", 7);
+	auto request = served.player.stageRequest(sanity::mountCapability());
+	(*request.mutable_publish_context())["csi.nvmeof/fence"] = key.toString();
+	REQUIRE(served.player.stage(request) == grpc::StatusCode::OK);
+	csi::Staged other = *records.find("pvc-1");
+	other.context.erase("nsid");
+	other.context["uuid"] = testUuid;
+	REQUIRE(records.add("pvc-2", other));
+	served.machine.untold = std::string("uuid.") + testUuid;
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.fence == key.value);
+}
+
+TEST_CASE("a call for a disk that another call has changes nothing", "[csi]")
+{
+	Served served;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	auto second = served.player.stageRequest(sanity::blockCapability());
+	second.set_volume_id("pvc-2");
+	second.set_staging_target_path(served.player.staging() + "-2");
+	second.mutable_volume_context()->erase("nsid");
+	(*second.mutable_volume_context())["uuid"] = testUuid;
+	served.machine.duringMount = [&] {
+		served.machine.attached = false;
+		CHECK(served.player.stage(second) == grpc::StatusCode::ABORTED);
+	};
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	CHECK(served.machine.detaches == 0);
+	REQUIRE(records.find("pvc-2"));
+	CHECK_FALSE(records.find("pvc-2")->complete);
+	REQUIRE(served.player.stage(second) == grpc::StatusCode::OK);
+	served.machine.mounted.clear();
+	records.remove("pvc-1");
+	auto publish = served.player.publishRequest(sanity::blockCapability(), "target");
+	publish.set_volume_id("pvc-2");
+	publish.set_staging_target_path(second.staging_target_path());
+	served.machine.duringMount = [&] { CHECK(served.player.publish(publish) == grpc::StatusCode::ABORTED); };
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(publish) == grpc::StatusCode::OK);
 }
 
 TEST_CASE("a volume that one node writes is published to one node", "[csi]")

@@ -134,6 +134,12 @@ Result<volume::Detached> LocalMachine::detach(const volume::Entry &entry)
 	return client ? volume::detach(*client, entry, places_) : Result<volume::Detached>(client.error());
 }
 
+bool LocalMachine::isAttached(const volume::Entry &entry)
+{
+	const std::vector<volume::Entry> all = volume::allEntries(places_);
+	return std::ranges::find(all, entry) != all.end();
+}
+
 Result<std::optional<Namespace>> LocalMachine::find(const volume::Entry &entry)
 {
 	Result<Client> client = Client::open();
@@ -148,6 +154,17 @@ Result<void> LocalMachine::takeFence(const Namespace &ns, volume::FenceKey key)
 
 Result<void> LocalMachine::dropFence(const Namespace &ns)
 {
+	Result<Client> client = Client::open();
+	if (!client)
+		return client.error();
+	Result<std::vector<volume::User>> users = volume::allUsersOf(places_, *client, ns.name);
+	if (!users)
+		return users.error();
+	if (!users->empty())
+		return errorFromErrno(EBUSY, ns.name + " stays registered: it is " + volume::toString(*users));
+	const volume::Claim claim(places_, ns.name); // nobody mounts it until it is done
+	if (claim.refused())
+		return errorFromErrno(EBUSY, ns.name + " stays registered: somebody has it for himself");
 	Result<std::optional<Uuid>> self = hostIdOf(ns);
 	return self ? volume::dropFence(ns, *self) : Result<void>(self.error());
 }

@@ -14,6 +14,7 @@ public:
 	nvmeof::Result<void> ready() override;
 	nvmeof::Result<nofctl::volume::Attached> attach(const nofctl::volume::AttachOptions &options) override;
 	nvmeof::Result<nofctl::volume::Detached> detach(const nofctl::volume::Entry &entry) override;
+	bool isAttached(const nofctl::volume::Entry &entry) override;
 	nvmeof::Result<std::optional<nvmeof::Namespace>> find(const nofctl::volume::Entry &entry) override;
 	nvmeof::Result<void> takeFence(const nvmeof::Namespace &ns, nofctl::volume::FenceKey key) override;
 	nvmeof::Result<void> dropFence(const nvmeof::Namespace &ns) override;

@@ -43,9 +43,11 @@ public:
 	virtual nvmeof::Result<void> ready() = 0; // the module is there
 	virtual nvmeof::Result<nofctl::volume::Attached> attach(const nofctl::volume::AttachOptions &options) = 0;
 	virtual nvmeof::Result<nofctl::volume::Detached> detach(const nofctl::volume::Entry &entry) = 0;
+	virtual bool isAttached(const nofctl::volume::Entry &entry) = 0; // as is remembered, whatever is there of it
 	virtual nvmeof::Result<std::optional<nvmeof::Namespace>> find(const nofctl::volume::Entry &entry) = 0;
 
-	// The right to write, by reservations of the target: libctl/volume/fence.h
+	// The right to write, by reservations of the target: libctl/volume/fence.h. It is given back only while nobody
+	// has the disk mounted or open: error EBUSY.
 	virtual nvmeof::Result<void> takeFence(const nvmeof::Namespace &ns, nofctl::volume::FenceKey key) = 0;
 	virtual nvmeof::Result<void> dropFence(const nvmeof::Namespace &ns) = 0;
 

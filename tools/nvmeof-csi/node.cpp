@@ -97,14 +97,16 @@ bool NodeService::samePlace(const std::string &one, const std::string &other)
 	return one == other || machine_.canonical(one) == machine_.canonical(other);
 }
 
-std::vector<Staged> NodeService::sharing(const std::string &volume, const std::string &disk)
+Result<bool> NodeService::isShared(const std::string &volume, const std::string &disk)
 {
-	std::vector<Staged> all = staged_.others(volume);
-	std::erase_if(all, [&](const Staged &staged) {
+	for (const Staged &staged : staged_.others(volume)) {
 		Result<std::optional<Namespace>> ns = diskOf(staged);
-		return !ns || !*ns || (*ns)->name != disk;
-	});
-	return all;
+		if (!ns)
+			return ns.error();
+		if (*ns && (*ns)->name == disk)
+			return true;
+	}
+	return false;
 }
 
 // What is on a disk stays: it is formatted when nothing at all is there.
@@ -129,12 +131,16 @@ Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, co
 		return {StatusCode::FAILED_PRECONDITION,
 			device + " has something else on it than " + staged.fileSystem +
 				(*content == "?" ? "" : ": " + *content) + "; it is left as it is"};
+	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name); // another volume may have it
 	if (content->empty()) {
 		if (readOnly)
 			return {StatusCode::FAILED_PRECONDITION, device + " is empty, and only to be read"};
+		if (!users.empty())
+			return {StatusCode::FAILED_PRECONDITION,
+				device + " is not formatted, as it is " + nofctl::volume::toString(users)};
 		if (Result<void> made = machine_.format(device, staged.fileSystem, spec.mkfsOptions); !made)
 			return statusOf(made.error());
-	} else if (!readOnly && machine_.usersOf(ns.name).empty()) { // another volume may have it mounted
+	} else if (!readOnly && users.empty()) {
 		if (Result<void> good = machine_.check(device, staged.fileSystem); !good)
 			return statusOf(good.error());
 	}
@@ -184,59 +190,80 @@ Status NodeService::bindVolume(const Staged &staged, const Namespace &ns)
 }
 
 // What was there before stays if it fails: a complete stage, and what an administrator has attached.
-Status NodeService::attachAndMount(const v1::NodeStageVolumeRequest &request, const Staged &wish,
-				   const VolumeSpec &spec, const std::optional<Staged> &before)
+NodeService::Outcome NodeService::attachAndMount(const v1::NodeStageVolumeRequest &request, const Staged &wish,
+						 const VolumeSpec &spec, const std::optional<Staged> &before)
 {
+	const bool complete = before && before->complete;
+	bool others = !before && machine_.isAttached(spec.entry()); // somebody else has attached it
 	Result<nofctl::volume::Attached> attached = machine_.attach(spec.attach);
-	if (!attached) {
-		if (before && !before->complete) // a call before this one may have got further
-			undo(request.volume_id(), wish, spec, true);
-		return statusOf(attached.error());
+	if (!attached) { // a call before this one may have got further, and the attach may not have undone all
+		const Status status = statusOf(attached.error());
+		return {status, !complete && (others || undo(request.volume_id(), wish, spec).ok())};
 	}
 	const Namespace &ns = attached->ns;
+	others = !before && attached->already;
 	Busy::Hold hold(busyDisks_, ns.name);
+	if (!hold) // nothing is undone below the other call: this one comes again
+		return {busy(deviceOf(ns)), others};
 	Status status = Status::OK;
-	if (!hold)
-		status = busy(deviceOf(ns));
-	else if (ns.size < spec.requiredBytes)
+	if (ns.size < spec.requiredBytes)
 		status = {StatusCode::FAILED_PRECONDITION, deviceOf(ns) + " has " + std::to_string(ns.size) +
 								   " bytes, and " + std::to_string(spec.requiredBytes) +
 								   " were claimed"};
 	else if (status = fence(request, spec, ns); status.ok())
 		status = wish.fileSystem.empty() ? bindVolume(wish, ns)
 						 : mountVolume(wish, spec, ns, readsOnly(request.volume_capability()));
-	if (!status.ok() && !(before && before->complete))
-		undo(request.volume_id(), wish, spec, before || !attached->already);
-	return status;
+	if (status.ok() || complete)
+		return {status, false};
+	return {status, undo(request.volume_id(), wish, spec, ns, !others).ok()};
 }
 
 // A target that cannot be asked keeps the registration, which the next publication takes away.
 void NodeService::unfence(const std::string &volume, const Namespace &ns)
 {
-	if (!hasFence(ns) || ns.usablePaths == 0 || !sharing(volume, ns.name).empty())
+	if (!hasFence(ns) || ns.usablePaths == 0)
 		return;
-	if (Result<void> done = machine_.dropFence(ns); !done)
+	Result<bool> shared = isShared(volume, ns.name);
+	if (shared && *shared)
+		return;
+	Result<void> done = shared ? machine_.dropFence(ns) : Result<void>(shared.error());
+	if (!done)
 		std::cerr << "nvmeof-csi: " << volume << ": " << done.error().message << "\n";
 }
 
-// A stage that has failed leaves nothing, as far as can be: the first error is what the orchestrator has to know.
-void NodeService::undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec, bool attached)
+// With the disk held, where it is there. What could not be unmounted keeps the right to write, and its connections.
+Status NodeService::undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec,
+			 const std::optional<Namespace> &ns, bool attached)
 {
-	Result<std::optional<Namespace>> ns = diskOf(staged);
 	const std::string point = mountPointOf(staged);
 	Result<std::optional<Mounted>> there = machine_.mountedAt(point);
-	if (ns && *ns && there && *there && (*there)->device == deviceOf(**ns))
-		static_cast<void>(machine_.unmount(point, staged.fileSystem.empty(), Unmount::refuse));
-	if (ns && *ns)
-		unfence(volume, **ns);
-	if (attached)
-		static_cast<void>(detach(volume, {spec.entry()}));
+	if (!there)
+		return statusOf(there.error());
+	if (*there && !ns)
+		return {StatusCode::FAILED_PRECONDITION, (*there)->device + " is mounted on " + point +
+								 ", and the disk of " + volume +
+								 " is not there: unstage it"};
+	if (*there && (*there)->device == deviceOf(*ns))
+		if (Result<void> done = machine_.unmount(point, staged.fileSystem.empty(), Unmount::refuse); !done)
+			return statusOf(done.error());
+	if (ns)
+		unfence(volume, *ns);
+	return attached ? detach(volume, {spec.entry()}) : Status::OK;
+}
+
+Status NodeService::undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec)
+{
+	Result<std::optional<Namespace>> ns = machine_.find(spec.entry());
+	if (!ns)
+		return statusOf(ns.error());
+	Busy::Hold hold(busyDisks_, *ns ? (*ns)->name : volume);
+	return hold ? undo(volume, staged, spec, *ns, true) : busy(volume);
 }
 
 /*
  * Written down before anything is done, so that a plugin that is started after a crash knows what there is to undo. A
  * stage that fails is undone and forgotten: the orchestrator does not unstage after a final error, and may correct what
- * it asks for.
+ * it asks for. What could not be undone stays written down, for the next stage or unstage.
  */
 Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVolumeRequest *request,
 				    v1::NodeStageVolumeResponse *)
@@ -264,18 +291,19 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 		return {StatusCode::ALREADY_EXISTS, volume + " is staged at " + before->path + " in another way"};
 	if (before && !same) // the plugin was killed in the middle of it
 		if (Result<VolumeSpec> old = parseVolume(before->context); old)
-			undo(volume, *before, *old, true);
+			if (Status status = undo(volume, *before, *old); !status.ok())
+				return status;
 	if (!complete)
 		if (Result<void> kept = staged_.add(volume, wish); !kept)
 			return statusOf(kept.error());
-	Status status = attachAndMount(*request, wish, *spec, before);
-	wish.complete = true;
+	const auto [status, undone] = attachAndMount(*request, wish, *spec, before);
 	if (complete)
 		return status;
-	if (!status.ok()) {
+	if (undone)
 		staged_.remove(volume);
+	if (!status.ok())
 		return status;
-	}
+	wish.complete = true;
 	Result<void> kept = staged_.add(volume, wish);
 	return kept ? Status::OK : statusOf(kept.error());
 }
@@ -284,9 +312,14 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 Status NodeService::inUse(const std::string &volume, const Namespace &ns, const std::string &staging)
 {
 	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name, staging);
-	if (users.empty() || !sharing(volume, ns.name).empty())
+	if (users.empty())
 		return Status::OK;
-	return {StatusCode::FAILED_PRECONDITION, volume + " is in use: " + nofctl::volume::toString(users)};
+	Result<bool> shared = isShared(volume, ns.name);
+	if (!shared)
+		return statusOf(shared.error());
+	return *shared ? Status::OK
+		       : Status(StatusCode::FAILED_PRECONDITION,
+				volume + " is in use: " + nofctl::volume::toString(users));
 }
 
 // Not what another volume has attached as well.
@@ -350,9 +383,11 @@ Status NodeService::unstage(const std::string &volume, const std::string &path, 
 		return statusOf(done.error());
 	if (*ns)
 		unfence(volume, **ns);
-	if (*ns && !(*ns)->readOnly && sharing(volume, (*ns)->name).empty())
-		if (Result<bool> on = machine_.isReadOnly(deviceOf(**ns)); on && *on)
-			static_cast<void>(machine_.setReadOnly(deviceOf(**ns), false)); // as it was found
+	if (*ns && !dead && !(*ns)->readOnly) { // as it was found
+		Result<bool> shared = isShared(volume, (*ns)->name);
+		if (Result<bool> on = machine_.isReadOnly(deviceOf(**ns)); shared && !*shared && on && *on)
+			static_cast<void>(machine_.setReadOnly(deviceOf(**ns), false));
+	}
 	return detach(volume, entries);
 }
 
@@ -378,6 +413,9 @@ Status NodeService::publishBlock(const std::string &target, const Namespace &ns,
 				 const std::string &staging)
 {
 	const std::string device = deviceOf(ns);
+	Busy::Hold hold(busyDisks_, ns.name);
+	if (!hold)
+		return busy(device);
 	Result<bool> is = machine_.isReadOnly(device);
 	if (!is)
 		return statusOf(is.error());

@@ -55,17 +55,24 @@ private:
 	Found find(const std::string &volume);
 	nvmeof::Result<std::optional<nvmeof::Namespace>> diskOf(const Staged &staged);
 	bool samePlace(const std::string &one, const std::string &other);
-	// What is staged of a disk besides this volume
-	std::vector<Staged> sharing(const std::string &volume, const std::string &disk);
-	grpc::Status attachAndMount(const v1::NodeStageVolumeRequest &request, const Staged &wish,
-				    const VolumeSpec &spec, const std::optional<Staged> &before);
+	// Whether another volume is staged on the disk; an error: it may be
+	nvmeof::Result<bool> isShared(const std::string &volume, const std::string &disk);
+	// @undone: the stage has left nothing, so that nothing of it has to be remembered
+	struct Outcome {
+		grpc::Status status;
+		bool undone;
+	};
+	Outcome attachAndMount(const v1::NodeStageVolumeRequest &request, const Staged &wish, const VolumeSpec &spec,
+			       const std::optional<Staged> &before);
 	grpc::Status fence(const v1::NodeStageVolumeRequest &request, const VolumeSpec &spec,
 			   const nvmeof::Namespace &ns);
 	grpc::Status inUse(const std::string &volume, const nvmeof::Namespace &ns, const std::string &staging);
 	grpc::Status unstage(const std::string &volume, const std::string &path, const std::optional<Staged> &staged);
 	grpc::Status detach(const std::string &volume, const std::vector<nofctl::volume::Entry> &entries);
 	void unfence(const std::string &volume, const nvmeof::Namespace &ns);
-	void undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec, bool attached);
+	grpc::Status undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec,
+			  const std::optional<nvmeof::Namespace> &ns, bool attached);
+	grpc::Status undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec);
 	grpc::Status mountVolume(const Staged &staged, const VolumeSpec &spec, const nvmeof::Namespace &ns,
 				 bool readOnly);
 	bool serves(const ReachableService &service);
