@@ -34,9 +34,14 @@ public:
 	{
 		return module ? Result<void>() : Result<void>(errorFromErrno(ENODEV, "the module is not loaded"));
 	}
+	ConnectSettings connectDefaults(const std::string &nqn) override
+	{
+		return nqn == testNqn ? defaults : ConnectSettings();
+	}
 	Result<volume::Attached> attach(const volume::AttachOptions &options) override
 	{
 		attaches++;
+		asked = options.paths.front();
 		attached = attached || leavesHalf;
 		if (!options.id.names(ns()))
 			return errorFromErrno(ENOENT, "no such namespace");
@@ -163,6 +168,8 @@ public:
 
 	bool module = true, attached = false, failMount = false;
 	bool already = false, readOnly = false, lazy = false;
+	ConnectSettings defaults;
+	ConnectOptions asked;                     // of the latest attach
 	bool leavesHalf = false;                  // an attach that fails
 	bool failUnmount = false, opened = false; // by a program that nobody sees
 	std::string untold;                       // identifier of a volume of which the kernel tells nothing
@@ -757,11 +764,27 @@ TEST_CASE("volumes as texts", "[csi]")
 	CHECK(spec->attach.paths[1].address.toString() == "[fd00::1]:4421");
 	CHECK(spec->attach.paths[0].fastIoFail == std::chrono::seconds(5));
 	CHECK(spec->attach.paths[0].hdrDigest);
-	csi::Texts bare = texts;
-	bare.erase("fast-io-fail-tmo");
-	CHECK(csi::parseVolume(bare)->attach.paths[0].fastIoFail == csi::defaultFastIoFail);
-	bare["fast-io-fail-tmo"] = "-1";
-	CHECK(csi::parseVolume(bare)->attach.paths[0].fastIoFail < std::chrono::seconds(0));
+	auto fastIoFail = [&](const char *own, const char *loss, const ConnectSettings &defaults = {}) {
+		csi::Texts other = texts;
+		other.erase("fast-io-fail-tmo");
+		if (own)
+			other["fast-io-fail-tmo"] = own;
+		if (loss)
+			other["ctrl-loss-tmo"] = loss;
+		Result<csi::VolumeSpec> completed = csi::parseVolume(other);
+		completed->complete(defaults);
+		CHECK(completed->attach.paths[0].fastIoFail == completed->attach.paths[1].fastIoFail);
+		return completed->attach.paths[0].fastIoFail->count(); // ms
+	};
+	CHECK(fastIoFail(nullptr, nullptr) == 600000); // a target may restart meanwhile
+	CHECK(fastIoFail("5", nullptr) == 5000);
+	CHECK(fastIoFail("-1", nullptr) < 0);
+	CHECK(fastIoFail(nullptr, "30") == 30000);
+	CHECK(fastIoFail(nullptr, "-1") == 600000);
+	ConnectSettings defaults;
+	defaults.fastIoFail = std::chrono::seconds(20);
+	CHECK(fastIoFail(nullptr, nullptr, defaults) == 20000);
+	CHECK(fastIoFail("5", nullptr, defaults) == 5000);
 	CHECK(spec->attach.settings.fencing.has_value());
 	CHECK(spec->mkfsOptions == std::vector<std::string>{"-E", "nodiscard"});
 	for (const auto &[name, value] : csi::Texts{{"nsid", "1"},
@@ -777,6 +800,18 @@ TEST_CASE("volumes as texts", "[csi]")
 		CAPTURE(name);
 		CHECK_FALSE(csi::parseVolume(wrong));
 	}
+}
+
+TEST_CASE("nvmeof.toml says how to connect where the volume does not", "[csi]")
+{
+	Served served;
+	served.machine.defaults.fastIoFail = std::chrono::seconds(20);
+	served.machine.defaults.ioQueues = 3;
+	auto request = served.player.stageRequest(sanity::mountCapability());
+	(*request.mutable_volume_context())["nr-io-queues"] = "2";
+	REQUIRE(served.player.stage(request) == grpc::StatusCode::OK);
+	CHECK(served.machine.asked.fastIoFail == std::chrono::seconds(20));
+	CHECK(served.machine.asked.ioQueues == 2);
 }
 
 TEST_CASE("programs, and what they say when they fail", "[csi]")

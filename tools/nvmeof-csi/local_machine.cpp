@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <future>
+#include <iostream>
 #include <memory>
 #include <netdb.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 
 #include <blkid.h>
 #include <fmt/format.h>
+#include <nvmeof/config.h>
 
 #include "libctl/volume/mounts.h"
 #include "program.h"
@@ -120,6 +122,15 @@ Result<void> LocalMachine::ready()
 {
 	Result<Client> client = Client::open({"nvmeof_tcp"});
 	return client ? Result<void>() : Result<void>(client.error());
+}
+
+ConnectSettings LocalMachine::connectDefaults(const std::string &nqn)
+{
+	Result<Config> config = readConfig();
+	if (config)
+		return config->connectSettingsFor(nqn);
+	std::cerr << "nvmeof-csi: connecting without its defaults: " << config.error().message << "\n";
+	return {};
 }
 
 Result<volume::Attached> LocalMachine::attach(const volume::AttachOptions &options)

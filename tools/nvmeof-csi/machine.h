@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nvmeof/connect_settings.h>
+
 #include "libctl/volume/fence.h"
 #include "libctl/volume/volume.h"
 #include "mount_options.h"
@@ -40,7 +42,8 @@ class Machine {
 public:
 	virtual ~Machine() = default;
 
-	virtual nvmeof::Result<void> ready() = 0; // the module is there
+	virtual nvmeof::Result<void> ready() = 0;                                    // the module is there
+	virtual nvmeof::ConnectSettings connectDefaults(const std::string &nqn) = 0; // of nvmeof.toml
 	virtual nvmeof::Result<nofctl::volume::Attached> attach(const nofctl::volume::AttachOptions &options) = 0;
 	virtual nvmeof::Result<nofctl::volume::Detached> detach(const nofctl::volume::Entry &entry) = 0;
 	virtual bool isAttached(const nofctl::volume::Entry &entry) = 0; // as is remembered, whatever is there of it

@@ -281,6 +281,7 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	Result<VolumeSpec> spec = parseVolume(wish.context);
 	if (!spec)
 		return invalid("volume_context: " + spec.error().message);
+	spec->complete(machine_.connectDefaults(spec->entry().nqn));
 	Busy::Hold hold(busy_, volume);
 	if (!hold)
 		return busy(volume);

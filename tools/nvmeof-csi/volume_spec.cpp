@@ -54,7 +54,7 @@ private:
 	Result<VolumeId> id();
 	Result<ConnectSettings> settings();
 	Result<SubsystemSettings> subsystem();
-	Result<std::vector<ConnectOptions>> paths();
+	Result<std::vector<ConnectOptions>> paths(const ConnectSettings &settings);
 	Result<Reserve> reserve();
 
 	Texts texts_;
@@ -113,7 +113,7 @@ Result<SubsystemSettings> Reader::subsystem()
 }
 
 // Addresses are numeric: what a name stands for may be another one at the next call.
-Result<std::vector<ConnectOptions>> Reader::paths()
+Result<std::vector<ConnectOptions>> Reader::paths(const ConnectSettings &settings)
 {
 	ConnectOptions common;
 	common.subsysnqn = take("nqn");
@@ -126,11 +126,7 @@ Result<std::vector<ConnectOptions>> Reader::paths()
 		return good.error();
 	if (common.transport != "tcp" && common.transport != "rdma")
 		return invalidError("transport: '" + common.transport + "' is neither tcp nor rdma");
-	Result<ConnectSettings> how = settings();
-	if (!how)
-		return how.error();
-	common.fastIoFail = defaultFastIoFail;
-	how->apply(common);
+	settings.apply(common);
 	const std::string port = take("port", defaultPort);
 	std::vector<ConnectOptions> paths;
 	for (const std::string &text : split(take("addresses"), ',')) {
@@ -158,7 +154,10 @@ Result<Reserve> Reader::reserve()
 Result<VolumeSpec> Reader::read()
 {
 	std::erase_if(texts_, [](const auto &one) { return one.first.find('/') != std::string::npos; });
-	Result<std::vector<ConnectOptions>> wanted = paths();
+	Result<ConnectSettings> how = settings();
+	if (!how)
+		return how.error();
+	Result<std::vector<ConnectOptions>> wanted = paths(*how);
 	if (!wanted)
 		return wanted.error();
 	Result<VolumeId> named = id();
@@ -174,7 +173,8 @@ Result<VolumeSpec> Reader::read()
 			split(take("mkfsOptions"), ' '),
 			0,
 			*reserved,
-			take("service")};
+			take("service"),
+			*how};
 	const std::string bytes = take("requiredBytes", "0");
 	auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), spec.requiredBytes);
 	if (error != std::errc() || end != bytes.data() + bytes.size())
@@ -185,6 +185,20 @@ Result<VolumeSpec> Reader::read()
 }
 
 } // namespace
+
+// Not longer than ctrl-loss-tmo, which the kernel would refuse
+void VolumeSpec::complete(const ConnectSettings &defaults)
+{
+	ConnectSettings all = connect;
+	all.complete(defaults);
+	if (!all.fastIoFail) {
+		const bool bounded = all.ctrlLoss && all.ctrlLoss->count() >= 0;
+		all.fastIoFail = bounded ? std::min<std::chrono::milliseconds>(defaultFastIoFail, *all.ctrlLoss)
+					 : defaultFastIoFail;
+	}
+	for (ConnectOptions &path : attach.paths)
+		all.apply(path);
+}
 
 Result<VolumeSpec> parseVolume(const Texts &texts)
 {

@@ -7,14 +7,18 @@
 #include <string>
 #include <vector>
 
+#include <nvmeof/connect_settings.h>
 #include <nvmeof/result.h>
 
 #include "libctl/volume/volume.h"
 
 namespace csi {
 
-// I/O fails so long after the last path was lost, if "fast-io-fail-tmo" says nothing else: unmounting ends some time.
-inline constexpr std::chrono::seconds defaultFastIoFail(60);
+/*
+ * I/O fails so long after the last path was lost, if neither the volume nor nvmeof.toml has "fast-io-fail-tmo":
+ * unmounting ends some time, and a target that restarts meanwhile ends no journal.
+ */
+inline constexpr std::chrono::seconds defaultFastIoFail(600);
 
 using Texts = std::map<std::string, std::string>;
 
@@ -32,6 +36,10 @@ struct VolumeSpec {
 	Reserve reserve = Reserve::automatic;
 	std::string service; // by which nodes reach it; empty: all do
 
+	nvmeof::ConnectSettings connect; // of all paths, as the volume has them
+
+	// What the volume does not say is as in @defaults, or as this plugin has it.
+	void complete(const nvmeof::ConnectSettings &defaults);
 	nofctl::volume::Entry entry() const { return {attach.paths.front().subsysnqn, attach.id}; }
 };
 
