@@ -240,11 +240,15 @@ TEST_CASE("a node tells which services it reaches, and whether its module is the
 	for (const char *key : {"csi.nvmeof/node", "csi.nvmeof/service-near", "csi.nvmeof/service-said"})
 		CHECK(info.accessible_topology().segments().at(key) == "true");
 	served.machine.module = false;
-	CHECK(sanity::call(*served.plugin.identity, &sanity::v1::Identity::Stub::Probe, {}) ==
-	      grpc::StatusCode::FAILED_PRECONDITION);
-	csi::IdentityService controller(nullptr); // needs no module
 	sanity::v1::ProbeRequest request;
 	sanity::v1::ProbeResponse response;
+	CHECK(sanity::call(*served.plugin.identity, &sanity::v1::Identity::Stub::Probe, request, &response) ==
+	      grpc::StatusCode::OK);
+	CHECK(response.has_ready());
+	CHECK_FALSE(response.ready().value());
+	CHECK(csi::checkPlugin(served.endpoint).ok()); // it lives, and a restart would load no module
+	CHECK_FALSE(csi::checkPlugin(served.endpoint + ".other").ok());
+	csi::IdentityService controller(nullptr); // needs no module
 	CHECK(controller.Probe(nullptr, &request, &response).ok());
 	CHECK(response.ready().value());
 	csi::NodeService bounded(served.machine, {"node1", served.scratch.path() / "staged", "", {}, 7});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "identity.h"
 
+#include <chrono>
+
 #include "status.h"
 
 namespace csi {
@@ -24,13 +26,22 @@ grpc::Status IdentityService::GetPluginCapabilities(grpc::ServerContext *, const
 	return grpc::Status::OK;
 }
 
+// An error would have the plugin restarted, which loads no module.
 grpc::Status IdentityService::Probe(grpc::ServerContext *, const v1::ProbeRequest *, v1::ProbeResponse *response)
 {
-	if (machine_)
-		if (nvmeof::Result<void> ready = machine_->ready(); !ready)
-			return {grpc::StatusCode::FAILED_PRECONDITION, ready.error().message};
-	response->mutable_ready()->set_value(true);
+	const nvmeof::Result<void> ready = machine_ ? machine_->ready() : nvmeof::Result<void>();
+	response->mutable_ready()->set_value(static_cast<bool>(ready));
 	return grpc::Status::OK;
+}
+
+grpc::Status checkPlugin(const std::string &endpoint)
+{
+	constexpr std::chrono::seconds limit(5);
+	auto stub = v1::Identity::NewStub(grpc::CreateChannel(endpoint, grpc::InsecureChannelCredentials()));
+	grpc::ClientContext context;
+	context.set_deadline(std::chrono::system_clock::now() + limit);
+	v1::ProbeResponse response;
+	return stub->Probe(&context, {}, &response);
 }
 
 } // namespace csi

@@ -26,4 +26,7 @@ private:
 	Machine *const machine_;
 };
 
+// Asks the plugin that serves at an endpoint. OK: it answers, ready or not.
+grpc::Status checkPlugin(const std::string &endpoint);
+
 } // namespace csi

@@ -22,6 +22,7 @@ struct Options {
 	std::string created = "/run/nvmeof/csi/created";
 	std::string published = "/run/nvmeof/csi/published";
 	std::vector<std::string> services;
+	bool check = false;
 	csi::NodeOptions node;
 };
 
@@ -90,6 +91,8 @@ int main(int argc, char **argv)
 	options.node.id = hostName();
 	CLI::App app("Container Storage Interface for nvmeof");
 	app.add_option("--endpoint", options.endpoint, "Socket to serve at")->capture_default_str();
+	app.add_flag("--check", options.check,
+		     "Serve nothing: ask whether another one serves there, ready or not (exit code 0 or 1)");
 	app.add_option("--mode", options.mode, "Which services besides Identity")
 		->check(CLI::IsMember({"all", "node", "controller"}))
 		->capture_default_str();
@@ -106,6 +109,13 @@ int main(int argc, char **argv)
 	app.add_option("--published", options.published, "Folder to keep in which nodes have which volumes")
 		->capture_default_str();
 	CLI11_PARSE(app, argc, argv);
+	if (options.check) {
+		const grpc::Status status = csi::checkPlugin(options.endpoint);
+		if (!status.ok())
+			std::cerr << "nvmeof-csi: no answer at " << options.endpoint << ": " << status.error_message()
+				  << "\n";
+		return status.ok() ? 0 : 1;
+	}
 	for (const std::string &text : options.services) {
 		nvmeof::Result<csi::ReachableService> service = parseService(text);
 		if (!service) {
