@@ -8,10 +8,12 @@
 #include <set>
 #include <utility>
 
+#include <nvmeof/suggest.h>
+
 #include "config_value.h"
 #include "invalid.h"
 #include "pattern.h"
-#include "plain.h"
+#include "plan_entry.h"
 #include "resolve.h"
 #include "selector_name.h"
 #include "stripe_name.h"
@@ -76,32 +78,10 @@ Result<std::vector<std::string>> addressesOf(const toml::node &node)
 	Result<std::vector<std::string>> texts = textsOf(node);
 	if (!texts)
 		return texts;
-	std::set<std::string> seen;
-	for (const std::string &text : *texts) {
+	for (const std::string &text : *texts)
 		if (Result<void> good = checkAddress(text); !good)
 			return good.error();
-		if (!seen.insert(text).second)
-			return invalid("'" + text + "' is named twice");
-	}
 	return texts;
-}
-
-// Of this host's or of a target's, but of one host
-Result<std::string> hostAddressOf(const toml::node &node)
-{
-	Result<std::string> text = traddrOf(node);
-	if (!text)
-		return text;
-	Result<void> good = checkAddress(*text);
-	return good ? text : Result<std::string>(good.error());
-}
-
-Result<std::string> interfaceOf(const toml::node &node)
-{
-	Result<std::string> text = textOf(node);
-	if (text && !isInterfaceName(*text))
-		return invalid("'" + *text + "' is no name of a network interface");
-	return text;
 }
 
 // @text without a number of hexadecimal digits from @least to @most that it begins with; nothing: it does not.
@@ -129,14 +109,6 @@ bool isPciAddress(std::string_view text)
 	return rest && rest->size() == 2 && rest->front() == '.' && rest->back() >= '0' && rest->back() <= '7';
 }
 
-Result<std::string> railOf(const toml::node &node)
-{
-	Result<std::string> text = textOf(node);
-	if (text && *text != "all" && !isPciAddress(*text))
-		return invalid("'" + *text + "' is neither all nor the PCI address of a GPU, as 0000:07:00.0");
-	return text;
-}
-
 // As the kernel makes them: "uuid.", "eui." of an EUI64 or an NGUID, "nvme." of none; hexadecimal in small letters.
 bool isWwid(std::string_view text)
 {
@@ -152,18 +124,6 @@ bool isWwid(std::string_view text)
 		       text.find_first_not_of("0123456789abcdef", 4) == text.npos;
 	return text.starts_with("nvme.") && std::ranges::count(text, '-') == 3 &&
 	       text.find_first_not_of("0123456789abcdef-", 5) == text.npos;
-}
-
-Result<std::vector<std::string>> wwidsOf(const toml::node &node)
-{
-	Result<std::vector<std::string>> texts = textsOf(node);
-	if (!texts)
-		return texts;
-	for (const std::string &text : *texts)
-		if (!isWwid(text))
-			return invalid("'" + text + "' is no wwid of a namespace, as 'nvmeofctl show NAMESPACE' and " +
-				       "/sys/block/NAME/wwid have it");
-	return texts;
 }
 
 Result<std::string> stripeNameOf(const toml::node &node)
@@ -258,9 +218,15 @@ public:
 private:
 	using Entry = void (Parser::*)(const toml::table &);
 
-	void checkTimes(const toml::table &table, const ConnectSettings &settings);
+	enum class Judgement { error, note };
+
+	void checkTimes(const toml::table &table, const ConnectSettings &settings, Judgement judgement);
+	void checkAddresses(const toml::table &table, const ConfigTarget &target);
 	void checkFrom(const toml::table &table, const ConfigTarget &target);
+	void noteName(const toml::table &table, const char *key, const std::string &interface);
 	void noteNqn(const toml::table &table, const char *key);
+	void noteSelector(const toml::node &node, const std::string &name);
+	void notePattern(const toml::table &table, const std::string &pattern);
 	Put table(void (Parser::*read)(const toml::table &));
 	Put list(Entry entry);
 	void host(const toml::table &table);
@@ -290,27 +256,63 @@ private:
 	const std::string &file_;
 };
 
-// The kernel refuses such a connect.
-void Parser::checkTimes(const toml::table &table, const ConnectSettings &settings)
+void Parser::noteName(const toml::table &table, const char *key, const std::string &interface)
 {
-	if (settings.ctrlLoss && settings.fastIoFail && settings.ctrlLoss->count() >= 0 &&
-	    *settings.fastIoFail > *settings.ctrlLoss)
-		wrong(*table.get("fast-io-fail-tmo"), "fast-io-fail-tmo is longer than ctrl-loss-tmo");
+	if (!interface.empty() && !isInterfaceName(interface))
+		note(*table.get(key),
+		     std::string(key) + ": '" + interface + "' is not the name of a network interface");
 }
 
-// From where, and to where
+// Of a target the kernel refuses the connect. Defaults complete each other and the targets.
+void Parser::checkTimes(const toml::table &table, const ConnectSettings &settings, Judgement judgement)
+{
+	if (!settings.ctrlLoss || !settings.fastIoFail || settings.ctrlLoss->count() < 0 ||
+	    *settings.fastIoFail <= *settings.ctrlLoss)
+		return;
+	const toml::node &node = *table.get("fast-io-fail-tmo");
+	const char *what = "fast-io-fail-tmo is longer than ctrl-loss-tmo";
+	judgement == Judgement::error ? wrong(node, what) : note(node, what);
+}
+
+void Parser::checkAddresses(const toml::table &table, const ConfigTarget &target)
+{
+	const bool interface = !target.hostIface.empty() || !target.rail.empty() ||
+			       target.hostTraddr.find('%') != target.hostTraddr.npos;
+	std::set<std::string> seen;
+	for (const std::string &text : target.addresses) {
+		const toml::node &node = *table.get("address");
+		if (!seen.insert(text).second)
+			note(node, "address: '" + text + "' is named twice");
+		if (isUnspecified(text))
+			note(node, "address: '" + text + "' is the unspecified address: it leads to this host itself");
+		if (needsInterface(text) && text.find('%') == text.npos && !interface)
+			wrong(node, "address: '" + text + "' is link-local and needs an interface, as in fe80::1%eth0");
+	}
+}
+
+// From where, and to where. An address of the other family is left out of a list; alone it can never be connected to.
 void Parser::checkFrom(const toml::table &table, const ConfigTarget &target)
 {
+	if (target.hostTraddr.empty())
+		return;
+	const toml::node &node = *table.get("host-traddr");
+	if (isUnspecified(target.hostTraddr))
+		note(node,
+		     "host-traddr: '" + target.hostTraddr + "' is the unspecified address: this host chooses one");
+	else if (Result<void> good = checkAddress(target.hostTraddr); !good)
+		note(node, "host-traddr: " + good.error().message);
 	auto isIpv6 = [](std::string_view text) { return std::ranges::count(text, ':') > 1; };
-	for (const std::string &text : target.addresses) {
-		if (needsInterface(text) && text.find('%') == text.npos && target.hostIface.empty() &&
-		    target.rail.empty())
-			wrong(*table.get("address"),
-			      "address: '" + text + "' is of one link: say which, as in fe80::1%eth0");
+	auto differs = [&](const std::string &text) {
 		const bool numeric = isIpv6(text) || parseAddress(text).ok();
-		if (!target.hostTraddr.empty() && numeric && isIpv6(text) != isIpv6(target.hostTraddr))
-			wrong(*table.get("host-traddr"), "host-traddr: nothing leads from '" + target.hostTraddr +
-								 "' to '" + text + "': one is IPv4, the other IPv6");
+		return numeric && isIpv6(text) != isIpv6(target.hostTraddr);
+	};
+	const bool all = std::ranges::all_of(target.addresses, differs);
+	for (const std::string &text : target.addresses) {
+		if (!differs(text))
+			continue;
+		const std::string what = "host-traddr and address are of different families: '" + target.hostTraddr +
+					 "' and '" + text + "'";
+		all ? wrong(node, what) : note(node, what);
 	}
 }
 
@@ -321,6 +323,22 @@ void Parser::noteNqn(const toml::table &table, const char *key)
 	const auto *text = node ? node->as_string() : nullptr;
 	if (text && checkNqn(text->get()) && !conformingNqn(text->get()))
 		note(*node, std::string(key) + ": '" + text->get() + "' does not begin with nqn., as NVMe has it");
+}
+
+// Some other module may bring it.
+void Parser::noteSelector(const toml::node &node, const std::string &name)
+{
+	const std::optional<std::string> meant = closest(name, ownSelectors());
+	note(node, "iopolicy: '" + name + "' is no path selector of nvmeof itself" +
+			   (meant ? "; did you mean '" + *meant + "'? Else a" : ": a") +
+			   " module of its own has to bring it");
+}
+
+void Parser::notePattern(const toml::table &table, const std::string &pattern)
+{
+	if (hasOpenBracket(pattern))
+		note(*table.get("nqn"),
+		     "nqn: the pattern '" + pattern + "' has a [ without a ]: it stands for the character [");
 }
 
 Put Parser::table(void (Parser::*read)(const toml::table &))
@@ -412,12 +430,13 @@ void Parser::mdns(const toml::table &table)
 		if (!interfaces)
 			return invalid("a table is wanted: [mdns.interfaces]");
 		for (const auto &[name, value] : *interfaces) {
-			if (!isInterfaceName(name.str()))
-				return invalid("'" + std::string(name.str()) + "' is no name of a network interface");
 			Result<bool> on = flagOf(value);
 			if (!on)
 				return invalid(std::string(name.str()) + ": " + on.error().message);
 			config_.mdnsInterfaces[std::string(name.str())] = *on;
+			if (!isInterfaceName(name.str()))
+				note(value, "interfaces: '" + shown(std::string(name.str())) +
+						    "' is not the name of a network interface");
 		}
 		return {};
 	});
@@ -434,12 +453,14 @@ void Parser::target(const toml::table &table, ConfigTarget &target, Keys &keys)
 		.add("nqn", nqnOf, into(target.nqn))
 		.add("hostnqn", nqnOf, into(target.hostnqn))
 		.add("hostid", uuidOf, into(target.hostid))
-		.add("host-traddr", hostAddressOf, into(target.hostTraddr))
-		.add("host-iface", interfaceOf, into(target.hostIface));
+		.add("host-traddr", traddrOf, into(target.hostTraddr))
+		.add("host-iface", textOf, into(target.hostIface));
 	addSettings(keys, target.settings);
 	keys.read(table, file_, problems_);
-	checkTimes(table, target.settings);
+	checkTimes(table, target.settings, Judgement::error);
+	checkAddresses(table, target);
 	checkFrom(table, target);
+	noteName(table, "host-iface", target.hostIface);
 	for (const char *key : {"nqn", "hostnqn"})
 		noteNqn(table, key);
 	if (!table.contains("address"))
@@ -462,12 +483,15 @@ void Parser::connection(const toml::table &table)
 	ConfigTarget one;
 	one.port = defaultPort;
 	Keys keys;
-	keys.add("duplicate-connect", flagOf, into(one.duplicateConnect)).add("rail", railOf, into(one.rail));
+	keys.add("duplicate-connect", flagOf, into(one.duplicateConnect)).add("rail", textOf, into(one.rail));
 	target(table, one, keys);
 	if (!table.contains("nqn"))
 		missing(table, "nqn");
 	if (!one.rail.empty() && !one.hostIface.empty())
 		wrong(table, "rail says which interface, and so does host-iface");
+	if (!one.rail.empty() && one.rail != "all" && !isPciAddress(one.rail))
+		note(*table.get("rail"),
+		     "rail: '" + one.rail + "' is neither all nor the PCI address of a GPU, as 0000:07:00.0");
 	config_.connections.push_back(std::move(one));
 }
 
@@ -480,11 +504,11 @@ void Parser::defaults(const toml::table &table)
 	addSettings(keys, one.connect);
 	addSettings(keys, one.subsystem);
 	keys.read(table, file_, problems_);
-	checkTimes(table, one.connect);
+	checkTimes(table, one.connect, Judgement::note);
+	if (table.contains("nqn"))
+		notePattern(table, one.pattern);
 	if (one.subsystem.iopolicy && !isOwnSelector(*one.subsystem.iopolicy))
-		note(*table.get("iopolicy"),
-		     "iopolicy: '" + *one.subsystem.iopolicy +
-			     "' is no selector of nvmeof itself: a module of its own has to bring it");
+		noteSelector(*table.get("iopolicy"), *one.subsystem.iopolicy);
 	config_.defaults.push_back(std::move(one));
 }
 
@@ -498,8 +522,10 @@ void Parser::exclude(const toml::table &table)
 		.add("port", portOf, into(one.trsvcid))
 		.add("nqn", patternOf, into(one.nqn))
 		.add("host-traddr", traddrOf, into(one.hostTraddr))
-		.add("host-iface", interfaceOf, into(one.hostIface));
+		.add("host-iface", textOf, into(one.hostIface));
 	keys.read(table, file_, problems_);
+	noteName(table, "host-iface", one.hostIface);
+	notePattern(table, one.nqn);
 	if (table.empty())
 		wrong(table, "an exclusion that says nothing");
 	config_.exclusions.push_back(std::move(one));
@@ -520,9 +546,15 @@ void Parser::checkStripe(const toml::table &table, const ConfigStripe &one)
 		if (other.name == one.name && !one.name.empty())
 			wrong(table, "there is a stripe '" + one.name + "' already, at " + other.place.toString());
 	}
-	for (const std::string &member : one.members)
+	for (const std::string &member : one.members) {
 		if (!seen.insert(member).second)
 			wrong(table, "members: " + member + " is named twice");
+		if (!isWwid(member))
+			note(*table.get("members"),
+			     "members: '" + member +
+				     "' is no wwid of a namespace, as 'nvmeofctl show NAMESPACE' "
+				     "and /sys/block/NAME/wwid have it");
+	}
 }
 
 void Parser::stripe(const toml::table &table)
@@ -533,7 +565,7 @@ void Parser::stripe(const toml::table &table)
 	keys.add("name", stripeNameOf, into(one.name))
 		.add("chunk-kib", chunkOf,
 		     [&](std::int64_t kib) { one.chunk = static_cast<std::uint64_t>(kib) * 1024; })
-		.add("members", wwidsOf, into(one.members));
+		.add("members", textsOf, into(one.members));
 	keys.read(table, file_, problems_);
 	checkStripe(table, one);
 	config_.stripes.push_back(std::move(one));

@@ -21,12 +21,32 @@ static bool canMatch(std::string_view pattern)
 	       (wild >= prefix.size() || wild < pattern.size());
 }
 
+// Where the set ends that begins at @open; npos: nowhere. A ] that comes first is a member of it.
+static std::size_t setEnd(std::string_view pattern, std::size_t open)
+{
+	std::size_t at = open + 1;
+	at += at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
+	at += at < pattern.size() && pattern[at] == ']';
+	for (; at < pattern.size() && pattern[at] != ']'; at++)
+		at += pattern[at] == '\\';
+	return at < pattern.size() ? at : pattern.npos;
+}
+
+bool hasOpenBracket(std::string_view pattern)
+{
+	for (std::size_t at = 0; at < pattern.size(); at++) {
+		if (pattern[at] == '\\')
+			at++;
+		else if (pattern[at] == '[' && (at = setEnd(pattern, at)) == pattern.npos)
+			return true;
+	}
+	return false;
+}
+
 nvmeof::Result<void> checkPattern(const std::string &pattern)
 {
 	if (!isPlain(pattern))
 		return invalid("control characters in the pattern");
-	if (const std::size_t open = pattern.find('['); open != pattern.npos && pattern.find(']', open) == pattern.npos)
-		return invalid("the pattern '" + pattern + "' has a [ without a ]");
 	if (!canMatch(pattern))
 		return invalid("the pattern '" + pattern + "' fits no NQN: each begins with 'nqn.'");
 	return {};

@@ -46,23 +46,20 @@ Result<std::string> portAfter(std::string_view text, std::string_view port)
 	return withPort ? Result<std::string>(withPort->trsvcid) : Result<std::string>(withPort.error());
 }
 
-// RFC 6890 and 4291: nothing there, everything there, or a group. nullptr: one host can have it.
+// RFC 6890 and 4291: of a group, or of all. nullptr: one host can have it.
 const char *whyNoHost(const std::string &traddr)
 {
 	in_addr four{};
 	in6_addr six{};
 	if (inet_pton(AF_INET, traddr.c_str(), &four) == 1) {
 		const std::uint32_t number = ntohl(four.s_addr);
-		return number == INADDR_ANY         ? "the unspecified address"
-		       : number == INADDR_BROADCAST ? "a broadcast address"
-		       : IN_MULTICAST(number)       ? "a multicast address"
-						    : nullptr;
+		return number == INADDR_BROADCAST ? "a broadcast address"
+		       : IN_MULTICAST(number)     ? "a multicast address"
+						  : nullptr;
 	}
 	if (inet_pton(AF_INET6, traddr.substr(0, traddr.find('%')).c_str(), &six) != 1)
 		return nullptr;
-	return IN6_IS_ADDR_UNSPECIFIED(&six) ? "the unspecified address"
-	       : IN6_IS_ADDR_MULTICAST(&six) ? "a multicast address"
-					     : nullptr;
+	return IN6_IS_ADDR_MULTICAST(&six) ? "a multicast address" : nullptr;
 }
 
 Error unresolved(const std::string &host, int code, int sysErrno)
@@ -147,6 +144,18 @@ bool needsInterface(std::string_view text)
 	Result<Address> numeric = parseAddress(text, defaultPort);
 	in6_addr six{};
 	return numeric && inet_pton(AF_INET6, numeric->traddr.c_str(), &six) == 1 && IN6_IS_ADDR_LINKLOCAL(&six);
+}
+
+bool isUnspecified(std::string_view text)
+{
+	Result<Address> numeric = parseAddress(text, defaultPort);
+	if (!numeric)
+		return false;
+	in_addr four{};
+	in6_addr six{};
+	if (inet_pton(AF_INET, numeric->traddr.c_str(), &four) == 1)
+		return four.s_addr == htonl(INADDR_ANY);
+	return inet_pton(AF_INET6, numeric->traddr.c_str(), &six) == 1 && IN6_IS_ADDR_UNSPECIFIED(&six);
 }
 
 bool isInterfaceName(std::string_view text)

@@ -15,6 +15,9 @@ nvmeof::Result<void> checkAddress(std::string_view text);
 // An IPv6 address that means nothing without an interface
 bool needsInterface(std::string_view text);
 
+// 0.0.0.0 or ::
+bool isUnspecified(std::string_view text);
+
 // 1 to 15 bytes that the kernel allows in the name of a network interface
 bool isInterfaceName(std::string_view text);
 

@@ -7,11 +7,9 @@
 
 #include <linux/nvmeof.h>
 #include <nvmeof/duration.h>
-#include <nvmeof/suggest.h>
 
 #include "invalid.h"
 #include "plain.h"
-#include "selector_name.h"
 
 namespace nvmeof {
 
@@ -82,10 +80,6 @@ Result<void> putName(std::optional<std::string> &to, const std::string &value)
 		return invalid("'" + value + "' is longer than the name of a policy can be");
 	if (!nofctl::isPlain(value))
 		return invalid("blanks or control characters in the name of a policy");
-	// A selector of somebody else's goes by a name that cannot be mistaken for one of ours.
-	std::optional<std::string> meant = closest(value, nofctl::ownSelectors());
-	if (meant && *meant != value)
-		return invalid("there is no path selector '" + value + "'; did you mean '" + *meant + "'?");
 	to = value;
 	return {};
 }

@@ -194,14 +194,8 @@ TEST_CASE("what is wrong with a configuration is told with its line, and what wa
 TEST_CASE("each word, number and address is judged where it stands", "[config]")
 {
 	const std::string to = "[[connection]]\nnqn = \"nqn.s\"\naddress = ", at = to + "\"10.0.0.1\"\n";
-	CHECK(problemOf("[[defaults]]\niopolicy = \"latncy\"\n") ==
-	      "2: iopolicy: there is no path selector 'latncy'; did you mean 'latency'?");
-	CHECK(problemOf("[[defaults]]\niopolicy = \"round_robin\"\n") ==
-	      "2: iopolicy: there is no path selector 'round_robin'; did you mean 'round-robin'?");
-	CHECK(problemOf("[[defaults]]\nnqn = \"nqn.2024-01.[ab\"\n") ==
-	      "2: nqn: the pattern 'nqn.2024-01.[ab' has a [ without a ]");
-	CHECK(problemOf("[[defaults]]\nctrl-loss-tmo = 10\nfast-io-fail-tmo = 20\n") ==
-	      "3: fast-io-fail-tmo is longer than ctrl-loss-tmo");
+	CHECK(problemOf(at + "ctrl-loss-tmo = 10\nfast-io-fail-tmo = 20\n") ==
+	      "5: fast-io-fail-tmo is longer than ctrl-loss-tmo");
 	CHECK(parseConfig("[[defaults]]\nctrl-loss-tmo = -1\nfast-io-fail-tmo = 20\n", "f").problems.empty());
 	CHECK(problemOf(to + "\"192.168.10.500\"\n") ==
 	      "3: address: '192.168.10.500' is neither an address nor the name of a host");
@@ -211,47 +205,93 @@ TEST_CASE("each word, number and address is judged where it stands", "[config]")
 	      "3: address: '10.0.0.1/24' is neither an address nor the name of a host");
 	CHECK(problemOf(to + "\"[fd00::1\"\n") == "3: address: address '[fd00::1' lacks the closing ]");
 	CHECK(problemOf(to + "\"fd00::x\"\n") == "3: address: 'fd00::x' is not a numeric IPv4 or IPv6 address");
-	CHECK(problemOf(to + "\"0.0.0.0\"\n") == "3: address: '0.0.0.0' is the unspecified address");
+	CHECK(problemOf(to + "\"255.255.255.255\"\n") == "3: address: '255.255.255.255' is a broadcast address");
 	CHECK(problemOf(to + "\"239.1.2.3\"\n") == "3: address: '239.1.2.3' is a multicast address");
 	CHECK(problemOf(to + "\"[ff02::1]:4420\"\n") == "3: address: 'ff02::1' is a multicast address");
-	CHECK(problemOf(to + "[\"10.0.0.1\", \"10.0.0.1\"]\n") == "3: address: '10.0.0.1' is named twice");
-	CHECK(problemOf(to + "\"fe80::1\"\n") == "3: address: 'fe80::1' is of one link: say which, as in fe80::1%eth0");
+	CHECK(problemOf(to + "\"fe80::1\"\n") ==
+	      "3: address: 'fe80::1' is link-local and needs an interface, as in fe80::1%eth0");
 	CHECK(parseConfig(to + "\"fe80::1%eth0\"\n", "f").problems.empty());
 	CHECK(parseConfig(to + "\"fe80::1\"\nhost-iface = \"eth0\"\n", "f").problems.empty());
 	CHECK(problemOf(at + "host-traddr = \"fd00::2\"\n") ==
-	      "4: host-traddr: nothing leads from 'fd00::2' to '10.0.0.1': one is IPv4, the other IPv6");
-	CHECK(problemOf(at + "host-traddr = \"0.0.0.0\"\n") == "4: host-traddr: '0.0.0.0' is the unspecified address");
-	CHECK(problemOf(at + "host-iface = \"enp129s0f0np0-storage\"\n") ==
-	      "4: host-iface: 'enp129s0f0np0-storage' is no name of a network interface");
-	CHECK(problemOf("[[exclude]]\nhost-iface = \"a/b\"\n") ==
-	      "2: host-iface: 'a/b' is no name of a network interface");
-	CHECK(problemOf("[mdns.interfaces]\n\"a/b\" = true\n") ==
-	      "1: interfaces: 'a/b' is no name of a network interface");
-	CHECK(problemOf(at + "rail = \"gpu0\"\n") ==
-	      "4: rail: 'gpu0' is neither all nor the PCI address of a GPU, as 0000:07:00.0");
+	      "4: host-traddr and address are of different families: 'fd00::2' and '10.0.0.1'");
 	for (const char *rail : {"all", "0000:07:00.0", "07:00.0"})
-		CHECK(parseConfig(at + "rail = \"" + rail + "\"\n", "f").problems.empty());
-	const std::string stripe = "[[stripe]]\nname = \"s\"\nmembers = [\"eui.0011223344556677\", ";
-	CHECK(parseConfig(stripe + "\"uuid.6f1b2c3d-0000-4000-8000-000000000001\"]\n", "f").problems.empty());
-	CHECK(parseConfig(stripe + "\"nvme.1b36-3132-4d-00000001\"]\n", "f").problems.empty());
-	for (const char *wwid : {"uuid.6f1b2c3d", "uuid.6F1B2C3D-0000-4000-8000-000000000001", "eui.12", "nvmeof0n1"})
-		CHECK(problemOf(stripe + "\"" + wwid + "\"]\n")
-			      .starts_with("3: members: '" + std::string(wwid) + "' is no wwid of a namespace"));
+		CHECK(parseConfig(at + "rail = \"" + rail + "\"\n", "f").config.notes.empty());
 }
+
+namespace {
+
+// Of a text with nothing wrong
+std::vector<std::string> notesOf(const std::string &text)
+{
+	const ConfigReading reading = parseConfig(text, "f");
+	for (const ConfigProblem &one : reading.problems)
+		FAIL_CHECK(one.place.toString() << ": " << one.message);
+	return reading.config.notes;
+}
+
+using Notes = std::vector<std::string>;
+
+} // namespace
 
 TEST_CASE("what may be meant although it is unusual is a note", "[config]")
 {
-	auto notesOf = [](const std::string &text) {
-		const ConfigReading reading = parseConfig(text, "f");
-		CHECK(reading.problems.empty());
-		return reading.config.notes;
-	};
 	CHECK(notesOf("[[defaults]]\niopolicy = \"sample\"\n") ==
-	      std::vector<std::string>{"f:2: iopolicy: 'sample' is no selector of nvmeof itself: a module of its own "
-				       "has to bring it"});
+	      Notes{"f:2: iopolicy: 'sample' is no path selector of nvmeof itself: a module of its own has to bring "
+		    "it"});
 	CHECK(notesOf("[[connection]]\naddress = \"10.0.0.1\"\nnqn = \"testnqn\"\n") ==
-	      std::vector<std::string>{"f:3: nqn: 'testnqn' does not begin with nqn., as NVMe has it"});
+	      Notes{"f:3: nqn: 'testnqn' does not begin with nqn., as NVMe has it"});
 	CHECK(notesOf("[[defaults]]\niopolicy = \"queue-depth\"\n[host]\nnqn = \"nqn.x\"\n").empty());
+}
+
+TEST_CASE("a selector that is probably misspelt is noted, and that of another module taken", "[config]")
+{
+	CHECK(notesOf("[[defaults]]\niopolicy = \"latncy\"\n") ==
+	      Notes{"f:2: iopolicy: 'latncy' is no path selector of nvmeof itself; did you mean 'latency'? Else a "
+		    "module "
+		    "of its own has to bring it"});
+	for (const char *name : {"queue-length", "numa2", "queue-depth2", "queue", "round_robin"}) {
+		CAPTURE(name);
+		CHECK(notesOf("[[defaults]]\niopolicy = \"" + std::string(name) + "\"\n").size() == 1);
+		CHECK(parsed("[[defaults]]\niopolicy = \"" + std::string(name) + "\"\n")
+			      .subsystemSettingsFor("nqn.s")
+			      ->subsystem.iopolicy == name);
+	}
+}
+
+TEST_CASE("values that were ever taken are taken, with a note", "[config]")
+{
+	const std::string to = "[[connection]]\nnqn = \"nqn.s\"\naddress = ", at = to + "\"10.0.0.1\"\n";
+	CHECK(notesOf(to + "[\"10.0.0.1\", \"10.0.0.1\"]\n") == Notes{"f:3: address: '10.0.0.1' is named twice"});
+	CHECK(notesOf(to + "[\"10.0.0.1\", \"fd00::1\"]\nhost-traddr = \"10.0.0.9\"\n") ==
+	      Notes{"f:4: host-traddr and address are of different families: '10.0.0.9' and 'fd00::1'"});
+	CHECK(notesOf(to + "\"target.example\"\nhost-traddr = \"fd00::9\"\n").empty());
+	CHECK(notesOf(at + "host-traddr = \"0.0.0.0\"\n") ==
+	      Notes{"f:4: host-traddr: '0.0.0.0' is the unspecified address: this host chooses one"});
+	CHECK(notesOf(to + "\"0.0.0.0:4420\"\n").size() == 1);
+	CHECK(notesOf(to + "\"fe80::1\"\nhost-traddr = \"fe80::2%eth0\"\n").empty());
+	CHECK(notesOf(at + "rail = \"gpu0\"\n") ==
+	      Notes{"f:4: rail: 'gpu0' is neither all nor the PCI address of a GPU, as 0000:07:00.0"});
+	CHECK(notesOf(at + "host-iface = \"enp129s0f0np0-storage\"\n") ==
+	      Notes{"f:4: host-iface: 'enp129s0f0np0-storage' is not the name of a network interface"});
+	CHECK(notesOf("[[exclude]]\nhost-iface = \"a/b\"\n").size() == 1);
+	CHECK(notesOf("[mdns.interfaces]\n\"a/b\" = true\n") ==
+	      Notes{"f:2: interfaces: 'a/b' is not the name of a network interface"});
+	CHECK(notesOf("[[defaults]]\nctrl-loss-tmo = 10\nfast-io-fail-tmo = 20\n") ==
+	      Notes{"f:3: fast-io-fail-tmo is longer than ctrl-loss-tmo"});
+	CHECK(notesOf("[[defaults]]\nnqn = \"nqn.2024-01.[ab\"\n") ==
+	      Notes{"f:2: nqn: the pattern 'nqn.2024-01.[ab' has a [ without a ]: it stands for the character ["});
+	for (const char *pattern : {R"(nqn.a\[b)", "nqn.[]]", "nqn.[!]a]", R"(nqn.[\]]*)", "nqn.[a-c]x"}) {
+		CAPTURE(pattern);
+		CHECK(notesOf("[[exclude]]\nnqn = '" + std::string(pattern) + "'\n").empty());
+	}
+	CHECK(notesOf("[[exclude]]\nnqn = 'nqn.[]'\n").size() == 1);
+	const std::string stripe = "[[stripe]]\nname = \"s\"\nmembers = [\"eui.0011223344556677\", ";
+	CHECK(notesOf(stripe + "\"uuid.6f1b2c3d-0000-4000-8000-000000000001\"]\n").empty());
+	CHECK(notesOf(stripe + "\"nvme.1b36-3132-4d-00000001\"]\n").empty());
+	for (const char *wwid : {"uuid.6f1b2c3d", "uuid.6F1B2C3D-0000-4000-8000-000000000001", "eui.12", "nvmeof0n1"})
+		CHECK(notesOf(stripe + "\"" + wwid + "\"]\n")
+			      .at(0)
+			      .starts_with("f:3: members: '" + std::string(wwid) + "' is no wwid of a namespace"));
 }
 
 TEST_CASE("secrets have no place in it", "[config]")

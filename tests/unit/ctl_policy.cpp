@@ -113,3 +113,13 @@ TEST_CASE("apply-policy with a file that cannot be used", "[policy]")
 	CHECK(ran.code == 1);
 	CHECK_FALSE(has(ran.err, "correct the file"));
 }
+
+TEST_CASE("an iopolicy that the module does not have is told with the one that was probably meant", "[policy]")
+{
+	CHECK(noSelectorText("latncy", {"numa", "latency"}) ==
+	      "there is no iopolicy 'latncy'; there are: numa, latency; did you mean 'latency'?");
+	CHECK(noSelectorText("sample", {"numa", "latency"}) ==
+	      "there is no iopolicy 'sample'; there are: numa, latency");
+	for (const char *name : {"queue-length", "numa2", "queue-depth2", "queue"})
+		CHECK(parseSubsystemSettings(std::vector{"iopolicy=" + std::string(name)}));
+}

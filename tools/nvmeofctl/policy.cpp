@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nvmeof/suggest.h>
+
 #include "documents.h"
 
 using namespace nvmeof;
@@ -100,6 +102,13 @@ Result<Config> policies(const Args &args)
 	return error;
 }
 
+std::string noSelectorText(const std::string &name, const std::vector<std::string> &there)
+{
+	const std::optional<std::string> meant = closest(name, there);
+	return fmt::format("there is no iopolicy '{}'; there are: {}{}", name, fmt::join(there, ", "),
+			   meant ? fmt::format("; did you mean '{}'?", *meant) : "");
+}
+
 SubsystemSettings untouched(SubsystemSettings settings, const Subsystem &subsystem)
 {
 	const SubsystemSettings fresh = defaultSettings();
@@ -181,8 +190,7 @@ Result<void> setSubsystem(Client &client, const std::string &name, const Subsyst
 	Error error = done.error();
 	error.code = ErrorCode::invalid;
 	if (Result<ModuleVersion> version = client.version())
-		error.message = fmt::format("there is no iopolicy '{}'; there are: {}", *settings.iopolicy,
-					    fmt::join(version->selectors, ", "));
+		error.message = noSelectorText(*settings.iopolicy, version->selectors);
 	return error;
 }
 
