@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <memory>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -30,6 +31,13 @@ bool hasOption(const char *options, const char *name)
 	return options && mnt_optstr_get_option(options, name, nullptr, nullptr) == 0;
 }
 
+unsigned long flagsOf(const char *options)
+{
+	unsigned long flags = 0;
+	mnt_optstr_get_flags(options ? options : "", &flags, mnt_get_builtin_optmap(MNT_LINUX_MAP));
+	return flags;
+}
+
 Mount mountOf(libmnt_fs *fs)
 {
 	return {mnt_fs_get_id(fs),
@@ -39,7 +47,13 @@ Mount mountOf(libmnt_fs *fs)
 		text(mnt_fs_get_target(fs)),
 		text(mnt_fs_get_fstype(fs)),
 		text(mnt_fs_get_source(fs)),
-		hasOption(mnt_fs_get_vfs_options(fs), "ro") || hasOption(mnt_fs_get_fs_options(fs), "ro")};
+		hasOption(mnt_fs_get_vfs_options(fs), "ro") || hasOption(mnt_fs_get_fs_options(fs), "ro"),
+		flagsOf(mnt_fs_get_vfs_options(fs))};
+}
+
+Error untold(std::string message)
+{
+	return errorFromErrno(EIO, std::move(message));
 }
 
 // The directory that a mount covers, within its own file system
@@ -65,6 +79,12 @@ public:
 	PathHandle &operator=(const PathHandle &) = delete;
 
 	explicit operator bool() const { return fd_ >= 0; }
+	bool isLink() const
+	{
+		struct stat of; // of the link itself, which a file system cannot be mounted on
+		const bool known = ::fstatat(fd_, "", &of, AT_EMPTY_PATH | AT_NO_AUTOMOUNT) == 0;
+		return known && S_ISLNK(of.st_mode);
+	}
 	std::string name() const
 	{
 		std::error_code error;
@@ -86,16 +106,20 @@ private:
 
 } // namespace
 
-std::vector<Mount> mountsOf(const Places &places)
+Result<std::vector<Mount>> mountsOf(const Places &places)
 {
-	std::vector<Mount> all;
-	const std::unique_ptr<libmnt_table, decltype(&mnt_unref_table)> table(
-		mnt_new_table_from_file((places.proc / "self/mountinfo").c_str()), mnt_unref_table);
+	const std::string file = places.proc / "self/mountinfo";
+	const std::unique_ptr<libmnt_table, decltype(&mnt_unref_table)> table(mnt_new_table_from_file(file.c_str()),
+									      mnt_unref_table);
 	const std::unique_ptr<libmnt_iter, decltype(&mnt_free_iter)> at(mnt_new_iter(MNT_ITER_FORWARD), mnt_free_iter);
-	if (table && at)
-		for (libmnt_fs *fs = nullptr; mnt_table_next_fs(table.get(), at.get(), &fs) == 0;)
-			all.push_back(mountOf(fs));
-	return all;
+	if (!table || !at)
+		return untold(file + " cannot be read");
+	std::vector<Mount> all;
+	libmnt_fs *fs = nullptr;
+	int more = 0;
+	while ((more = mnt_table_next_fs(table.get(), at.get(), &fs)) == 0)
+		all.push_back(mountOf(fs));
+	return more == 1 ? Result<std::vector<Mount>>(all) : untold(file + " cannot be read");
 }
 
 Result<std::optional<Mount>> mountAt(const Places &places, const std::string &path)
@@ -105,10 +129,20 @@ Result<std::optional<Mount>> mountAt(const Places &places, const std::string &pa
 		return std::optional<Mount>();
 	if (!handle)
 		return errorFromErrno(errno, path + ": " + std::strerror(errno));
-	const std::vector<Mount> all = mountsOf(places);
-	auto found = std::ranges::find(all, handle.mountId(), &Mount::id);
-	const bool root = found != all.end() && found->point == handle.name(); // else something below a mount point
-	return root ? std::optional(*found) : std::nullopt;
+	if (handle.isLink()) { // what is done to the path would be done elsewhere
+		Error error;
+		error.code = ErrorCode::invalid;
+		error.message = path + " is a symbolic link: only its directories may be; remove it";
+		return error;
+	}
+	Result<std::vector<Mount>> all = mountsOf(places);
+	if (!all)
+		return all.error();
+	const std::string name = handle.name();
+	auto found = std::ranges::find(*all, handle.mountId(), &Mount::id);
+	if (name.empty() || found == all->end()) // no /proc, or unmounted in this moment
+		return untold(path + ": the kernel does not tell on which mount it is; try again");
+	return found->point == name ? std::optional(*found) : std::nullopt; // else something below a mount point
 }
 
 std::vector<std::string> copiesOf(const std::vector<Mount> &all, const std::string &point)

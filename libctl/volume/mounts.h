@@ -20,15 +20,16 @@ struct Mount {
 	std::string root;  // the part of the file system that is mounted: "/", or the name of a device node in devtmpfs
 	std::string point; // as the kernel spells it: without symbolic links
 	std::string type;  // of the file system
-	std::string source;    // /dev/nvmeof0n1
-	bool readOnly = false; // the mount, or the file system
+	std::string source;      // /dev/nvmeof0n1
+	bool readOnly = false;   // the mount, or the file system
+	unsigned long flags = 0; // of the mount alone: MS_RDONLY, MS_NOSUID, ...
 };
 
 // In the kernel's order: a mount over another one comes after it.
-std::vector<Mount> mountsOf(const Places &places);
+nvmeof::Result<std::vector<Mount>> mountsOf(const Places &places);
 /*
  * The topmost mount at a path, whose directories may be symbolic links; nothing, if the path is no mount point or does
- * not exist. The kernel is asked for the ID of the mount. No I/O goes to the mounted file system, which may be dead.
+ * not exist. Errors: it cannot be told; invalid, the path itself is a symbolic link. The kernel is asked for the ID of the mount. No I/O goes to the mounted file system, which may be dead.
  */
 nvmeof::Result<std::optional<Mount>> mountAt(const Places &places, const std::string &path);
 /*

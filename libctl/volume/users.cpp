@@ -71,7 +71,12 @@ void findHolders(const Places &places, const Family &family, std::vector<User> &
 // A block volume that was given to a container is the node itself, out of devtmpfs.
 void findMounts(const Places &places, const Family &family, std::vector<User> &users)
 {
-	for (const Mount &mount : mountsOf(places)) {
+	const Result<std::vector<Mount>> mounts = mountsOf(places);
+	if (!mounts) { // then nothing is done to the disk
+		users.push_back({"unseen", mounts.error().message});
+		return;
+	}
+	for (const Mount &mount : *mounts) {
 		auto isNode = [&](const std::string &name) { return mount.source == "/dev/" + name; };
 		auto isRoot = [&](const std::string &name) { return mount.root == "/" + name; };
 		const std::string number = fmt::format("{}:{}", major(mount.device), minor(mount.device));

@@ -108,8 +108,13 @@ TEST_CASE("data outlive pods, the plugin and a lost path", "[csi]")
 	CHECK(node.player->unstage() == grpc::StatusCode::OK);
 	CHECK(node.controllers() == 0);
 	node.lane(1).open();
-	CHECK(node.player->stage(capability) == grpc::StatusCode::OK);
-	CHECK(node.player->publish(capability, "target", true) == grpc::StatusCode::OK);
+	auto strict = capability;
+	for (const char *flag : {"nosuid", "nodev", "noexec"})
+		strict.mutable_mount()->add_mount_flags(flag);
+	CHECK(node.player->stage(strict) == grpc::StatusCode::OK);
+	CHECK(node.player->publish(strict, "target", true) == grpc::StatusCode::OK);
+	CHECK(run("grep " + node.player->target() + " /proc/self/mountinfo").text.find(" ro,nosuid,nodev,noexec") !=
+	      std::string::npos);
 	CHECK(readFile(node.player->target() + "/file") == "kept"); // it was not formatted again
 	CHECK(run("touch " + node.player->target() + "/new").status != 0);
 	CHECK(node.player->unpublish() == grpc::StatusCode::OK);

@@ -13,6 +13,7 @@
 #include "controller.h"
 #include "ctl_scratch.h"
 #include "identity.h"
+#include "local_machine.h"
 #include "node.h"
 #include "program.h"
 #include "publication.h"
@@ -106,7 +107,11 @@ public:
 			return std::vector<volume::Entry>();
 		return std::vector<volume::Entry>{{testNqn, *volume::VolumeId::parse("nsid.1")}};
 	}
-	Result<bool> isReadOnly(const std::string &) override { return readOnly; }
+	Result<bool> isReadOnly(const std::string &) override
+	{
+		opens++;
+		return readOnly;
+	}
 	Result<void> setReadOnly(const std::string &, bool on) override
 	{
 		readOnly = on;
@@ -174,6 +179,7 @@ public:
 	bool failUnmount = false, opened = false; // by a program that nobody sees
 	std::string untold;                       // identifier of a volume of which the kernel tells nothing
 	std::function<void()> duringMount;
+	int opens = 0; // of the disk, which waits for a path
 	int attaches = 0, detaches = 0, formats = 0;
 	std::uint32_t paths = 1;
 	std::uint8_t reservations = 0;
@@ -379,9 +385,32 @@ TEST_CASE("a record that cannot be read is none, and harms no other volume", "[c
 		CHECK(served.player.publish(sanity::mountCapability()) == grpc::StatusCode::NOT_FOUND);
 		CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
 		CHECK(served.player.unstage() == grpc::StatusCode::OK);
-		CHECK(csi::Publications::parse(text).nodes.empty());
 	}
-	CHECK(csi::Publications::parse(R"({"nodes": {"a": 7}})").nodes.empty());
+}
+
+TEST_CASE("a publication that cannot be read gives the volume to nobody else", "[csi]")
+{
+	Served served;
+	for (const char *text :
+	     {"", "{", "[]", "7", "{}", R"({"last": 1, "nodes": {"a": 7}})", R"({"last": 1, "nodes": []})"}) {
+		CAPTURE(text);
+		served.scratch.write("published/pvc-1.json", text);
+		sanity::v1::ControllerPublishVolumeRequest request;
+		sanity::v1::ControllerPublishVolumeResponse response;
+		request.set_volume_id("pvc-1");
+		request.set_node_id("b");
+		*request.mutable_volume_capability() = sanity::mountCapability();
+		for (const auto &[name, value] : csi::Texts{{"nqn", testNqn}, {"nsid", "1"}, {"addresses", "10.0.0.1"}})
+			(*request.mutable_volume_context())[name] = value;
+		const grpc::Status status = served.controller.ControllerPublishVolume(nullptr, &request, &response);
+		CHECK(status.error_code() == grpc::StatusCode::INTERNAL);
+		CHECK(status.error_message().find("published/pvc-1.json") != std::string::npos);
+		sanity::v1::DeleteVolumeRequest remove;
+		remove.set_volume_id("pvc-1");
+		CHECK(sanity::call(*served.plugin.controller, &sanity::v1::Controller::Stub::DeleteVolume, remove) ==
+		      grpc::StatusCode::INTERNAL);
+		CHECK(served.scratch.read("published/pvc-1.json") == text);
+	}
 }
 
 TEST_CASE("an unstage while the volume is published changes nothing", "[csi]")
@@ -748,6 +777,8 @@ TEST_CASE("what a dead disk has mounted goes even if it is used", "[csi]")
 	served.machine.paths = 0;
 	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
 	CHECK(served.machine.lazy);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.opens == 0);
 }
 
 TEST_CASE("volumes as texts", "[csi]")
@@ -816,6 +847,15 @@ TEST_CASE("nvmeof.toml says how to connect where the volume does not", "[csi]")
 	REQUIRE(served.player.stage(request) == grpc::StatusCode::OK);
 	CHECK(served.machine.asked.fastIoFail == std::chrono::seconds(20));
 	CHECK(served.machine.asked.ioQueues == 2);
+}
+
+TEST_CASE("a staged folder that cannot be looked at is an error", "[csi]")
+{
+	const Scratch scratch;
+	csi::LocalMachine machine;
+	const std::string tooLong = scratch.path() / std::string(300, 'x');
+	CHECK_FALSE(machine.bind(tooLong, scratch.path() / "target", false));
+	CHECK_FALSE(std::filesystem::exists(scratch.path() / "target"));
 }
 
 TEST_CASE("programs, and what they say when they fail", "[csi]")

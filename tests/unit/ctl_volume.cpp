@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cerrno>
+#include <sys/mount.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -195,22 +196,46 @@ TEST_CASE("users of a disk", "[volume]")
 TEST_CASE("mounts, and their copies by propagation", "[volume]")
 {
 	Machine machine;
-	machine.write("proc/self/mountinfo",
-		      "22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n"
-		      "23 22 8:1 /data/kubelet /var/lib/kubelet rw shared:1 - ext4 /dev/sda1 rw\n"
-		      "24 23 259:1 / /var/lib/kubelet/x rw shared:2 - xfs /dev/nvmeof0n1 ro\n"
-		      "25 22 259:1 / /data/kubelet/x ro shared:2 - xfs /dev/nvmeof0n1 rw\n"
-		      "26 23 259:1 / /var/lib/kubelet/pods/y rw shared:2 - xfs /dev/nvmeof0n1 rw\n");
-	const std::vector<Mount> all = mountsOf(machine.places());
+	machine.write(
+		"proc/self/mountinfo",
+		"22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n"
+		"23 22 8:1 /data/kubelet /var/lib/kubelet rw shared:1 - ext4 /dev/sda1 rw\n"
+		"24 23 259:1 / /var/lib/kubelet/x rw shared:2 - xfs /dev/nvmeof0n1 ro\n"
+		"25 22 259:1 / /data/kubelet/x ro shared:2 - xfs /dev/nvmeof0n1 rw\n"
+		"26 23 259:1 / /var/lib/kubelet/pods/y rw,nosuid,nodev,noexec shared:2 - xfs /dev/nvmeof0n1 rw\n");
+	const std::vector<Mount> all = *mountsOf(machine.places());
 	REQUIRE(all.size() == 5);
 	CHECK(all[2].point == "/var/lib/kubelet/x");
 	CHECK(all[2].device == makedev(259, 1));
 	CHECK(all[2].readOnly);
 	CHECK(all[3].readOnly);
 	CHECK_FALSE(all[4].readOnly);
+	CHECK(all[4].flags == (MS_NOSUID | MS_NODEV | MS_NOEXEC));
+	CHECK(all[3].flags == MS_RDONLY);
 	CHECK(copiesOf(all, "/data/kubelet/x") == std::vector<std::string>{"/data/kubelet/x", "/var/lib/kubelet/x"});
 	CHECK(copiesOf(all, "/var/lib/kubelet/pods/y").size() == 1);
 	CHECK(copiesOf(all, "/elsewhere").size() == 1);
+}
+
+TEST_CASE("what is mounted and cannot be told is an error", "[volume]")
+{
+	Machine machine;
+	const fs::path file = machine.path() / "file", link = machine.path() / "link";
+	machine.write("file", "");
+	fs::create_symlink(file, link);
+	Result<std::optional<Mount>> mount = mountAt(Places(), file);
+	REQUIRE(mount);
+	CHECK_FALSE(*mount);
+	CHECK(*mountAt(Places(), "/"));
+	CHECK(mountAt(Places(), machine.path() / "nothing"));
+	mount = mountAt(Places(), link);
+	REQUIRE_FALSE(mount);
+	CHECK(mount.error().code == ErrorCode::invalid);
+	CHECK_FALSE(mountAt(machine.places(), file)); // its mount is not in the table
+	fs::remove(machine.path() / "proc/self/mountinfo");
+	CHECK_FALSE(mountAt(machine.places(), file));
+	CHECK_FALSE(mountsOf(machine.places()));
+	CHECK_FALSE(usersOf(machine.places(), "nvmeof0n1").empty()); // nobody knows that it is free
 }
 
 TEST_CASE("the book outlives who wrote it, and one at a time writes", "[volume]")

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "capability.h"
-#include "publication.h"
 #include "topology.h"
 
 namespace csi {
@@ -79,11 +78,29 @@ grpc::Status ControllerService::DeleteVolume(grpc::ServerContext *, const v1::De
 	if (request->volume_id().empty())
 		return lacks("volume_id");
 	const std::lock_guard lock(publishing_);
-	if (!Publications::parse(published_.read(request->volume_id()).value_or("")).nodes.empty())
+	const std::optional<Publications> all = publications(request->volume_id());
+	if (!all)
+		return unreadable(request->volume_id());
+	if (!all->nodes.empty())
 		return {grpc::StatusCode::FAILED_PRECONDITION, request->volume_id() + " is published to a node"};
 	created_.remove(request->volume_id());
 	published_.remove(request->volume_id());
 	return grpc::Status::OK;
+}
+
+// Nothing: the file is there, and cannot be read.
+std::optional<Publications> ControllerService::publications(const std::string &volume) const
+{
+	const std::optional<std::string> text = published_.read(volume);
+	return text ? Publications::parse(*text) : Publications();
+}
+
+// To take it for a volume that no node has would give it to a second one.
+grpc::Status ControllerService::unreadable(const std::string &volume) const
+{
+	return {grpc::StatusCode::INTERNAL, published_.file(volume).string() +
+						    " cannot be read, so that nobody knows which node has " + volume +
+						    ": unmount the volume on all nodes, then delete the file"};
 }
 
 // A static volume says in its context what it is; of others only their names are known.
@@ -123,7 +140,10 @@ grpc::Status ControllerService::ControllerPublishVolume(grpc::ServerContext *,
 			 isForOneNode(capability),
 			 {}};
 	const std::lock_guard lock(publishing_);
-	Publications all = Publications::parse(published_.read(volume).value_or(""));
+	std::optional<Publications> found = publications(volume);
+	if (!found)
+		return unreadable(volume);
+	Publications &all = *found;
 	for (const auto &[node, one] : all.nodes)
 		if (node != request->node_id() && (one.exclusive || wish.exclusive))
 			return {grpc::StatusCode::FAILED_PRECONDITION, volume + " is published to node " + node};
@@ -151,15 +171,16 @@ grpc::Status ControllerService::ControllerUnpublishVolume(grpc::ServerContext *,
 	if (request->volume_id().empty())
 		return lacks("volume_id");
 	const std::lock_guard lock(publishing_);
-	std::optional<std::string> text = published_.read(request->volume_id());
-	if (!text)
+	std::optional<Publications> all = publications(request->volume_id());
+	if (!all)
+		return unreadable(request->volume_id());
+	if (all->nodes.empty())
 		return grpc::Status::OK;
-	Publications all = Publications::parse(*text);
 	if (request->node_id().empty())
-		all.nodes.clear();
+		all->nodes.clear();
 	else
-		all.nodes.erase(request->node_id());
-	Result<void> kept = published_.write(request->volume_id(), all.toText());
+		all->nodes.erase(request->node_id());
+	Result<void> kept = published_.write(request->volume_id(), all->toText());
 	return kept ? grpc::Status::OK : statusOf(kept.error());
 }
 

@@ -9,6 +9,7 @@
 
 #include <csi.grpc.pb.h>
 
+#include "publication.h"
 #include "staging.h"
 
 namespace csi {
@@ -40,6 +41,8 @@ public:
 
 private:
 	grpc::Status checkVolume(const std::string &volume, const Texts &context) const;
+	std::optional<Publications> publications(const std::string &volume) const;
+	grpc::Status unreadable(const std::string &volume) const;
 
 	Folder created_;   // by name: what was asked for
 	Folder published_; // by name: publication.h

@@ -227,7 +227,9 @@ Result<void> LocalMachine::grow(const std::string &device, const std::string &mo
 
 std::vector<volume::User> LocalMachine::usersOf(const std::string &disk, const std::string &except)
 {
-	const std::vector<std::string> excepted = volume::copiesOf(volume::mountsOf(places_), except);
+	const Result<std::vector<volume::Mount>> mounts = volume::mountsOf(places_);
+	const std::vector<std::string> excepted =
+		mounts ? volume::copiesOf(*mounts, except) : std::vector<std::string>{except};
 	std::vector<volume::User> users = volume::usersOf(places_, disk);
 	std::erase_if(users, [&](const volume::User &user) {
 		return user.kind == "program" || ((user.kind == "mount" || user.kind == "bind") &&
@@ -301,16 +303,32 @@ Result<void> LocalMachine::mount(const std::string &device, const std::string &t
 
 Result<void> LocalMachine::bind(const std::string &from, const std::string &target, bool readOnly)
 {
-	Result<void> made = fs::is_directory(from) ? makeFolder(target) : makeFile(target);
-	if (!made)
+	std::error_code error; // of a dead file system
+	const bool isFolder = fs::is_directory(from, error);
+	if (error)
+		return failure(from, error.value());
+	if (Result<void> made = isFolder ? makeFolder(target) : makeFile(target); !made)
 		return made;
 	if (::mount(from.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0)
 		return failure("binding " + from + " to " + target, errno);
-	if (readOnly && ::mount(nullptr, target.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
-		const int why = errno;
+	if (!readOnly)
+		return {};
+	Result<void> done = makeReadOnly(target);
+	if (!done)
 		static_cast<void>(unmount(target, true, Unmount::refuse));
-		return failure("making " + target + " read-only", why);
-	}
+	return done;
+}
+
+// The other flags of the mount stay, which a remount without them would clear: nosuid, nodev, noexec
+Result<void> LocalMachine::makeReadOnly(const std::string &target)
+{
+	constexpr unsigned long kept = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+	Result<std::optional<volume::Mount>> mount = volume::mountAt(places_, target);
+	if (!mount)
+		return mount.error();
+	const unsigned long flags = *mount ? (*mount)->flags & kept : 0;
+	if (::mount(nullptr, target.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY | flags, nullptr) != 0)
+		return failure("making " + target + " read-only", errno);
 	return {};
 }
 

@@ -39,6 +39,8 @@ public:
 	Reach reaches(const nvmeof::Address &address) override;
 
 private:
+	nvmeof::Result<void> makeReadOnly(const std::string &target);
+
 	nofctl::volume::Places places_;
 };
 

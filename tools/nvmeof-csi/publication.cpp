@@ -38,19 +38,21 @@ std::string Publications::toText() const
 	return Json{{"nodes", all}, {"last", last}}.dump();
 }
 
-Publications Publications::parse(const std::string &text)
+std::optional<Publications> Publications::parse(const std::string &text)
 try {
 	Publications publications;
 	const Json json = Json::parse(text);
-	publications.last = json.value("last", std::uint64_t(0));
-	const Json nodes = json.value("nodes", Json::object());
+	publications.last = json.at("last").get<std::uint64_t>();
+	const Json &nodes = json.at("nodes");
+	if (!nodes.is_object())
+		return std::nullopt;
 	for (const auto &[node, one] : nodes.items())
-		publications.nodes[node] = {one.value("access_mode", 0), one.value("block", false),
-					    one.value("read_only", false), one.value("exclusive", false),
-					    FenceKey{one.value("key", std::uint64_t(0))}};
+		publications.nodes[node] = {one.at("access_mode").get<int>(), one.at("block").get<bool>(),
+					    one.at("read_only").get<bool>(), one.at("exclusive").get<bool>(),
+					    FenceKey{one.at("key").get<std::uint64_t>()}};
 	return publications;
 } catch (const Json::exception &) {
-	return {};
+	return std::nullopt;
 }
 
 } // namespace csi

@@ -28,7 +28,7 @@ struct Publications {
 	// Greater than all before, and after a loss of these files still so: 10 ms since 1970
 	std::uint64_t next();
 	std::string toText() const;
-	static Publications parse(const std::string &text); // none, of a text that is none
+	static std::optional<Publications> parse(const std::string &text); // nothing: it cannot be read
 };
 
 } // namespace csi

@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -46,21 +48,45 @@ std::optional<std::string> Folder::read(const std::string &name) const
 	return text.str();
 }
 
+namespace {
+
+// On the disk when it returns. An errno, or 0
+int writeFile(const fs::path &file, const std::string &text)
+{
+	const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	int number = 0;
+	for (std::size_t done = 0; done < text.size() && number == 0;) {
+		const ssize_t count = ::write(fd, text.data() + done, text.size() - done);
+		if (count >= 0)
+			done += static_cast<std::size_t>(count);
+		else if (errno != EINTR)
+			number = errno;
+	}
+	if (number == 0 && ::fsync(fd) != 0)
+		number = errno;
+	::close(fd);
+	return number;
+}
+
+} // namespace
+
+// After a power cut there is the old text or the new one, and no part of it.
 Result<void> Folder::write(const std::string &name, const std::string &text) const
 {
 	const fs::path to = file(name), aside = to.string() + ".new";
 	std::error_code ignored;
 	fs::create_directories(path_, ignored);
-	std::ofstream stream(aside);
-	stream << text;
-	stream.close();
-	if (!stream || std::rename(aside.c_str(), to.c_str()) != 0) {
-		Error error;
-		error.sysErrno = errno;
-		error.message = to.string() + ": " + std::strerror(errno);
-		return error;
-	}
-	return {};
+	int number = writeFile(aside, text);
+	if (number == 0 && std::rename(aside.c_str(), to.c_str()) != 0)
+		number = errno;
+	if (number == 0)
+		return {};
+	Error error;
+	error.sysErrno = number;
+	error.message = to.string() + ": " + std::strerror(number);
+	return error;
 }
 
 void Folder::remove(const std::string &name) const

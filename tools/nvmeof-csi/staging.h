@@ -38,10 +38,9 @@ public:
 	nvmeof::Result<void> write(const std::string &name, const std::string &text) const;
 	void remove(const std::string &name) const;
 	std::vector<std::string> textsBut(const std::string &name) const; // of all files but that of @name
-
-private:
 	std::filesystem::path file(const std::string &name) const;
 
+private:
 	std::filesystem::path path_;
 };
 
