@@ -29,7 +29,8 @@ struct Mount {
 nvmeof::Result<std::vector<Mount>> mountsOf(const Places &places);
 /*
  * The topmost mount at a path, whose directories may be symbolic links; nothing, if the path is no mount point or does
- * not exist. Errors: it cannot be told; invalid, the path itself is a symbolic link. The kernel is asked for the ID of the mount. No I/O goes to the mounted file system, which may be dead.
+ * not exist. Errors: it cannot be told; invalid, the path itself is a symbolic link. The kernel is asked for the ID of
+ * the mount. No I/O goes to the mounted file system, which may be dead.
  */
 nvmeof::Result<std::optional<Mount>> mountAt(const Places &places, const std::string &path);
 /*

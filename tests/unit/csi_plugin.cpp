@@ -881,6 +881,8 @@ TEST_CASE("mount options", "[csi]")
 	CHECK(refused.error().message.find("4.19") != std::string::npos);
 	CHECK(csi::mountOptions("ext4", {"nobarrier"}));
 	CHECK_FALSE(csi::mountOptions("ext4", {"a,b"}));
+	for (const char *option : {"journal_path=/dev/sda1", "journal_dev=2049", "logdev=/dev/sda1", "rtdev=/dev/sda1"})
+		CHECK_FALSE(csi::mountOptions("ext4", {option}));
 	for (const char *option : {"bind", "remount", "rshared"})
 		CHECK_FALSE(csi::mountOptions("ext4", {option}));
 	options = csi::mountOptions("ext4", {"_netdev", "nofail", "data=ordered", "defaults"}); // of fstab

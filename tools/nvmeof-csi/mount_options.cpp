@@ -40,6 +40,10 @@ Result<MountOptions> mountOptions(const std::string &fileSystem, const std::vect
 				"mount option '" + option +
 				"': xfs has not had it since Linux 4.19, and would refuse the mount; flushes "
 				"are sent where the target has a volatile write cache, and nowhere else");
+		const std::string name = option.substr(0, option.find('='));
+		if (name == "journal_path" || name == "journal_dev" || name == "logdev" || name == "rtdev")
+			return invalidError("mount option '" + option +
+					    "' names another device of the node, which is not the volume's: remove it");
 		unsigned long flags = 0;
 		mnt_optstr_get_flags(option.c_str(), &flags, mnt_get_builtin_optmap(MNT_LINUX_MAP));
 		if (flags & refusedFlags)
