@@ -131,6 +131,52 @@ TEST_CASE("events that cannot be written are written later", "[daemon][events]")
 	CHECK(lineCount(text.str()) == 2);
 }
 
+TEST_CASE("a write that fails is tried again ever later, and leaves nothing behind", "[daemon][events]")
+{
+	Scratch dir;
+	std::filesystem::create_directory(dir.path() / "events"); // which no file replaces
+	dir.write("events.new", "of one that ended before its time");
+	EventLog log(dir.path() / "events");
+	CHECK_FALSE(std::filesystem::exists(dir.path() / "events.new"));
+	CHECK(log.delay() == 1s);
+	log.add("daemon_started", now);
+	for (unsigned i = 1; i <= 8; i++) {
+		CHECK_FALSE(log.writeAndWait(10s));
+		CHECK(log.failedWrites() == i);
+		CHECK(log.pending());
+		CHECK(log.delay() == std::chrono::seconds(1 << std::min(i, 6u)));
+		CHECK_FALSE(std::filesystem::exists(dir.path() / "events.new"));
+	}
+	std::filesystem::remove(dir.path() / "events");
+	CHECK(log.writeAndWait(10s));
+	CHECK(log.failedWrites() == 0);
+	CHECK(log.delay() == 1s);
+	CHECK_FALSE(log.pending());
+	CHECK(lineCount(contents(dir)) == 1);
+}
+
+TEST_CASE("events are kept up to a number of bytes, in memory and in the file", "[daemon][events]")
+{
+	Scratch dir;
+	dir.write("events", std::string(8 << 20, 'x')); // whatever that is: it is neither read whole nor kept
+	EventLog log(dir.path() / "events");
+	CHECK(log.lines().empty());
+	for (int i = 0; i < 3000; i++) {
+		log.add(controllerEvent(EventType::changed, ControllerState::live, std::string(1700, 'r')), now, 100s);
+		if (i % 100 == 0) {
+			REQUIRE(log.writeAndWait(10s));
+			CHECK(std::filesystem::file_size(dir.path() / "events") <= 2 * EventLog::mostBytes);
+		}
+	}
+	REQUIRE(log.writeAndWait(10s));
+	std::size_t bytes = 0;
+	for (const std::string &line : log.lines())
+		bytes += line.size() + 1;
+	CHECK(bytes <= EventLog::mostBytes);
+	CHECK(bytes > EventLog::mostBytes - EventLog::longestLine);
+	CHECK(EventLog(dir.path() / "events").lines() == log.lines());
+}
+
 TEST_CASE("attempts that fail for one reason do not push out what came before", "[daemon][events]")
 {
 	Scratch dir;
@@ -145,6 +191,7 @@ TEST_CASE("attempts that fail for one reason do not push out what came before", 
 	fails("timed out");
 	CHECK(log.lines().size() == 11);
 	CHECK_FALSE(Json::parse(log.lines().back()).contains("times"));
+	CHECK(keptEventText(Json::parse(log.lines()[9])).find(", attempt 512, ") != std::string::npos);
 	log.add(controllerEvent(EventType::state, ControllerState::live), now, 100s);
 	fails("timed out");
 	CHECK(log.lines().size() == 13);

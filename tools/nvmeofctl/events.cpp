@@ -74,7 +74,7 @@ void addDetails(std::vector<std::string> &details, const Json &event)
 			break;
 		}
 	if (event.contains("times"))
-		details.push_back(fmt::format("for the {}th time", text("times")));
+		details.push_back("attempt " + text("times"));
 	if (event.contains("nqn") && text("kind") != "daemon")
 		details.push_back(text("nqn"));
 }

@@ -391,12 +391,11 @@ void Daemon::end()
 void Daemon::keepEvents()
 {
 	Result<void> written = eventLog_.write();
-	if (!written && !eventsUnkept_)
+	if (!written && eventLog_.failedWrites() == 1)
 		say(LOG_WARNING,
 		    fmt::format("cannot write {}: {}", (places_.state / "events").string(), written.error().message));
-	eventsUnkept_ = !written;
 	if (eventLog_.pending())
-		eventTimer_.start(saveDelay);
+		eventTimer_.start(eventLog_.delay());
 }
 
 // Of services that the plan still has; of others what they told is past.

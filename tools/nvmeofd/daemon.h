@@ -102,7 +102,6 @@ private:
 	nvmeof::Plan plan_;
 	Services services_;
 	EventLog eventLog_;
-	bool eventsUnkept_ = false; // the last attempt to write them failed
 
 	Resolver resolver_;
 	Connections connections_;

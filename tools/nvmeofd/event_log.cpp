@@ -101,12 +101,31 @@ Result<void> writeAll(int fd, std::string_view text)
 	return {};
 }
 
+// On the disk, not in its cache alone
+Result<void> synced(int fd)
+{
+	return ::fsync(fd) ? Result<void>(errorFromErrno(errno)) : Result<void>();
+}
+
+// A new name is on the disk with the folder.
+Result<void> syncFolder(const std::filesystem::path &folder)
+{
+	const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errorFromErrno(errno);
+	Result<void> done = synced(fd);
+	::close(fd);
+	return done;
+}
+
 Result<void> writeFile(const std::filesystem::path &file, int flags, std::string_view text)
 {
 	const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
 	if (fd < 0)
 		return errorFromErrno(errno);
 	Result<void> written = writeAll(fd, text);
+	if (written)
+		written = synced(fd);
 	if (::close(fd) && written)
 		return errorFromErrno(errno);
 	return written;
@@ -116,17 +135,40 @@ Result<void> writeFile(const std::filesystem::path &file, int flags, std::string
 
 EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
 {
+	constexpr std::size_t mostRead = 2 * mostBytes; // a file of ours has no more
+	std::error_code error;
+	std::filesystem::remove(freshName(file_), error); // of one that ended before its time
 	std::ifstream in(file_, std::ios::binary);
 	whole_ = true;
+	const std::uintmax_t size = std::filesystem::file_size(file_, error);
+	if (!error && size > mostRead) {
+		in.seekg(static_cast<std::streamoff>(size - mostRead));
+		whole_ = false;
+	}
 	for (std::string line; std::getline(in, line); inFile_++) {
+		bytesInFile_ += line.size() + 1;
 		const bool ended = !in.eof();
 		if (!ended || line.size() > longestLine || !Json::accept(line)) {
 			whole_ = false; // written by halves when the machine stopped
 			continue;
 		}
-		lines_.push_back(std::move(line));
-		if (lines_.size() > most)
-			lines_.pop_front();
+		keep(std::move(line));
+	}
+}
+
+std::filesystem::path EventLog::freshName(const std::filesystem::path &file)
+{
+	std::filesystem::path fresh = file;
+	return fresh += ".new";
+}
+
+void EventLog::keep(std::string line)
+{
+	bytes_ += line.size() + 1;
+	lines_.push_back(std::move(line));
+	while (lines_.size() > most || bytes_ > mostBytes) {
+		bytes_ -= lines_.front().size() + 1;
+		lines_.pop_front();
 	}
 }
 
@@ -190,15 +232,23 @@ void EventLog::add(std::string_view what, std::chrono::system_clock::time_point 
 
 void EventLog::push(std::string line)
 {
-	lines_.push_back(std::move(line));
-	fresh_ = std::min(fresh_ + 1, most);
-	if (lines_.size() > most)
-		lines_.pop_front();
+	keep(std::move(line));
+	fresh_ = std::min(fresh_ + 1, lines_.size());
+}
+
+std::chrono::milliseconds EventLog::delay() const
+{
+	constexpr unsigned mostDoublings = 6; // about a minute
+	return std::chrono::seconds(1) * (1 << std::min(failedWrites_, mostDoublings));
 }
 
 EventLog::Batch EventLog::batch() const
 {
-	Batch batch{file_, !whole_ || inFile_ + fresh_ > 2 * most, {}, 0};
+	std::size_t freshBytes = 0;
+	for (std::size_t i = lines_.size() - fresh_; i < lines_.size(); i++)
+		freshBytes += lines_[i].size() + 1;
+	const bool full = inFile_ + fresh_ > 2 * most || bytesInFile_ + freshBytes > 2 * mostBytes;
+	Batch batch{file_, !whole_ || full, {}, 0};
 	for (std::size_t i = batch.whole ? 0 : lines_.size() - fresh_; i < lines_.size(); i++, batch.lines++)
 		batch.text += lines_[i] + "\n";
 	return batch;
@@ -209,13 +259,14 @@ Result<void> EventLog::store(const Batch &batch)
 {
 	if (!batch.whole)
 		return writeFile(batch.file, O_APPEND, batch.text);
-	std::filesystem::path fresh = batch.file;
-	fresh += ".new";
-	if (Result<void> written = writeFile(fresh, O_TRUNC, batch.text); !written)
-		return written;
-	if (::rename(fresh.c_str(), batch.file.c_str()))
-		return errorFromErrno(errno);
-	return {};
+	const std::filesystem::path fresh = freshName(batch.file);
+	Result<void> written = writeFile(fresh, O_TRUNC, batch.text);
+	if (written && ::rename(fresh.c_str(), batch.file.c_str()))
+		written = errorFromErrno(errno);
+	if (written)
+		return syncFolder(batch.file.parent_path());
+	::unlink(fresh.c_str());
+	return written;
 }
 
 void EventLog::begin()
@@ -223,6 +274,7 @@ void EventLog::begin()
 	Batch work = batch();
 	replacing_ = work.whole;
 	written_ = work.lines;
+	bytesWritten_ = work.text.size();
 	std::packaged_task<Result<void>()> task([work = std::move(work)] { return store(work); });
 	writing_ = task.get_future();
 	std::thread(std::move(task)).detach();
@@ -238,29 +290,32 @@ Result<void> EventLog::finish()
 		done = errorFromErrno(ENOMEM, e.what());
 	}
 	whole_ = done.ok(); // what an append has left may be a part of a line
-	if (done)
+	failedWrites_ = done ? 0 : failedWrites_ + 1;
+	if (done) {
 		inFile_ = replacing_ ? written_ : inFile_ + written_;
-	else
+		bytesInFile_ = replacing_ ? bytesWritten_ : bytesInFile_ + bytesWritten_;
+	} else {
 		fresh_ = std::min(lines_.size(), std::max<std::size_t>(fresh_, 1));
+	}
 	return done;
 }
 
 Result<void> EventLog::write()
 {
-	Result<void> done;
 	if (writing_.valid()) {
 		if (writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
 			return {};
-		done = finish();
+		if (Result<void> done = finish(); !done)
+			return done;
 	}
 	if (!fresh_)
-		return done;
+		return {};
 	try {
 		begin();
 	} catch (const std::exception &) { // no thread now: with the next
 		writing_ = {};
 	}
-	return done;
+	return {};
 }
 
 Result<void> EventLog::writeAndWait(std::chrono::milliseconds patience)

@@ -20,8 +20,10 @@ namespace nvmeofd {
 
 class EventLog {
 public:
-	static constexpr std::size_t most = 1000;        // lines that are kept; the file has twice as many at most
-	static constexpr std::size_t longestLine = 2048; // bytes; a longer one loses its texts
+	// That are kept; the file has twice as much at most.
+	static constexpr std::size_t most = 1000;         // lines
+	static constexpr std::size_t mostBytes = 1 << 20; // with their ends
+	static constexpr std::size_t longestLine = 2048;  // bytes; a longer one loses its texts
 
 	// Goes on with what is in @file, as far as it can be read.
 	explicit EventLog(std::filesystem::path file);
@@ -35,9 +37,14 @@ public:
 
 	// Something is new, or is being written.
 	bool pending() const { return fresh_ > 0 || writing_.valid(); }
-	// Begins to write what is new, on a thread of its own, for the file may be on a disk that waits for a path; and
-	// has the result of the write before, if it is over. After an error what was new is written with the next.
+	// Begins to write what is new, on a thread of its own, for the file may be on a disk that waits for a path.
+	// What is written outlives a power failure. An error is that of the write before: the next call tries again,
+	// with what was new then.
 	nvmeof::Result<void> write();
+	// How many writes have failed in a row
+	unsigned failedWrites() const { return failedWrites_; }
+	// When to call write() again while something is pending: longer after each failure.
+	std::chrono::milliseconds delay() const;
 	// The same, with @patience for what was begun.
 	nvmeof::Result<void> writeAndWait(std::chrono::milliseconds patience);
 
@@ -56,6 +63,9 @@ private:
 		std::size_t lines = 0;
 	};
 
+	static std::filesystem::path freshName(const std::filesystem::path &file);
+
+	void keep(std::string line); // not more than is allowed
 	void push(std::string line);
 	Batch batch() const;
 	static nvmeof::Result<void> store(const Batch &batch);
@@ -66,11 +76,15 @@ private:
 
 	std::filesystem::path file_;
 	std::deque<std::string> lines_;
-	std::size_t fresh_ = 0;   // of these that are neither in the file nor being written
-	std::size_t written_ = 0; // that are being written
+	std::size_t bytes_ = 0;        // of these, with their ends
+	std::size_t fresh_ = 0;        // of these that are neither in the file nor being written
+	std::size_t written_ = 0;      // that are being written
+	std::size_t bytesWritten_ = 0; // of them
+	unsigned failedWrites_ = 0;
 	std::future<nvmeof::Result<void>> writing_;
 	bool replacing_ = false;
-	std::size_t inFile_ = 0;                   // lines in the file
+	std::size_t inFile_ = 0; // lines in the file
+	std::size_t bytesInFile_ = 0;
 	bool whole_ = false;                       // the file has lines of ours and nothing else
 	std::map<std::string, Failures> failures_; // by controller
 };
