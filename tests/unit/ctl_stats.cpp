@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
 
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "ctl_scratch.h"
 #include "ctl_snapshot.h"
+#include "daemon_bus.h"
 #include "output_file.h"
 #include "parse.h"
 #include "stats.h"
@@ -230,4 +236,26 @@ TEST_CASE("the command lines of stats and top", "[stats][command]")
 	CHECK(top.args.has("batch"));
 	CHECK(top.args.text("iterations") == "3");
 	CHECK(top.args.text("delay") == "0.5");
+}
+
+TEST_CASE("a bus that does not answer leaves it unknown whether nvmeofd runs, after a second", "[stats]")
+{
+	Scratch dir;
+	const std::string path = (dir.path() / "bus").string();
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	REQUIRE(path.size() < sizeof(address.sun_path));
+	path.copy(address.sun_path, path.size());
+	const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	REQUIRE(fd >= 0);
+	REQUIRE(::bind(fd, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0);
+	REQUIRE(::listen(fd, 1) == 0);
+	::setenv("DBUS_SYSTEM_BUS_ADDRESS", ("unix:path=" + path).c_str(), 1);
+	const auto begin = std::chrono::steady_clock::now();
+	CHECK_FALSE(daemonRuns());
+	const auto took = std::chrono::steady_clock::now() - begin;
+	CHECK(took >= std::chrono::milliseconds(900));
+	CHECK(took < std::chrono::seconds(10)); // 25 s and more by the bus' own timeout
+	::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+	::close(fd);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What nvmeofd is at, and what it is asked to do: over the system bus.
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <ostream>
@@ -39,7 +41,7 @@ Error busError(int result, const sd_bus_error &said)
 	if (sd_bus_error_has_name(&said, SD_BUS_ERROR_ACCESS_DENIED))
 		return errorFromErrno(EPERM, "not allowed");
 	if (sd_bus_error_has_name(&said, SD_BUS_ERROR_UNKNOWN_METHOD))
-		return {ErrorCode::failed, ENOSYS, "nvmeofd is of a version without that", {}, {}, {}, false};
+		return {ErrorCode::failed, ENOSYS, "nvmeofd is too old for this call; upgrade it", {}, {}, {}, false};
 	if (sd_bus_error_has_name(&said, nvmeofd::busErrorConfig))
 		return {ErrorCode::invalid, EINVAL, said.message, {}, {}, {}, false};
 	return errorFromErrno(-result, said.message ? said.message : "");
@@ -185,7 +187,7 @@ std::string reloadText(const Json &told)
 // A daemon that is older than this command has only the former call, which tells nothing.
 int reload(Context &context)
 {
-	Result<std::string> done = call("ReloadAndTell", {});
+	Result<std::string> done = call("ReloadWithReport", {});
 	if (!done && done.error().sysErrno == ENOSYS)
 		done = call("Reload", {});
 	if (!done)
@@ -200,21 +202,39 @@ int reload(Context &context)
 	return 0;
 }
 
+std::uint64_t microsecondsUntil(std::chrono::steady_clock::time_point deadline)
+{
+	const auto left =
+		std::chrono::duration_cast<std::chrono::microseconds>(deadline - std::chrono::steady_clock::now());
+	return static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 0));
+}
+
 } // namespace
 
 std::optional<bool> daemonRuns()
 {
+	const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
 	sd_bus *opened = nullptr;
 	if (sd_bus_open_system(&opened) < 0)
 		return std::nullopt;
-	Bus bus(opened);
-	sd_bus_error said = SD_BUS_ERROR_NULL;
-	sd_bus_message *got = nullptr;
+	std::unique_ptr<sd_bus, Unref<sd_bus, sd_bus_close_unref>> bus(opened); // without a flush, which would wait
+	// A call alone would wait longer than it may for the bus to greet.
+	while (sd_bus_is_ready(bus.get()) == 0) {
+		const int processed = sd_bus_process(bus.get(), nullptr);
+		const std::uint64_t left = microsecondsUntil(deadline);
+		if (processed < 0 || !left || (!processed && sd_bus_wait(bus.get(), left) < 0))
+			return std::nullopt;
+	}
+	sd_bus_message *made = nullptr, *got = nullptr;
 	int has = 0;
-	int result = sd_bus_call_method(bus.get(), "org.freedesktop.DBus", "/org/freedesktop/DBus",
-					"org.freedesktop.DBus", "NameHasOwner", &said, &got, "s", nvmeofd::busName);
+	int result = sd_bus_message_new_method_call(bus.get(), &made, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+						    "org.freedesktop.DBus", "NameHasOwner");
+	Message question(made);
+	if (result < 0 || sd_bus_message_append(made, "s", nvmeofd::busName) < 0)
+		return std::nullopt;
+	// Of 0 the bus makes its own, longer timeout.
+	result = sd_bus_call(bus.get(), made, std::max<std::uint64_t>(microsecondsUntil(deadline), 1), nullptr, &got);
 	Message answer(got);
-	sd_bus_error_free(&said);
 	if (result < 0 || sd_bus_message_read(got, "b", &has) < 0)
 		return std::nullopt;
 	return has != 0;

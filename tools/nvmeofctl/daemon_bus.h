@@ -3,5 +3,5 @@
 
 #include <optional>
 
-// Whether nvmeofd is on the system bus. Nothing: there is no bus to ask.
+// Whether nvmeofd is on the system bus. Nothing: there is no bus to ask, or it does not answer within a second.
 std::optional<bool> daemonRuns();

@@ -35,8 +35,8 @@ int reload(sd_bus_message *call, void *data, sd_bus_error *error)
 	return sd_bus_reply_method_return(call, "");
 }
 
-// The same, and tells what is different then
-int reloadAndTell(sd_bus_message *call, void *data, sd_bus_error *error)
+// The same, and reports what the reload changed
+int reloadWithReport(sd_bus_message *call, void *data, sd_bus_error *error)
 {
 	Result<Reloaded> done = static_cast<Bus *>(data)->daemon().reload();
 	if (!done)
@@ -65,7 +65,7 @@ const sd_bus_vtable methods[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_METHOD("Status", "", "s", status, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Reload", "", "", reload, 0),
-	SD_BUS_METHOD("ReloadAndTell", "", "s", reloadAndTell, 0),
+	SD_BUS_METHOD("ReloadWithReport", "", "s", reloadWithReport, 0),
 	SD_BUS_METHOD("Rescan", "", "", rescan, 0),
 	SD_BUS_METHOD("Pause", "b", "", pause, 0),
 	SD_BUS_VTABLE_END,
