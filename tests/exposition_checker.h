@@ -147,7 +147,7 @@ private:
 		std::string type(text.empty() ? text : text.substr(1));
 		if (name.empty() || name != family_)
 			complain("TYPE of another family than HELP before it");
-		if (type != "counter" && type != "gauge" && type != "histogram" && type != "summary")
+		if (type != "counter" && type != "gauge" && type != "histogram")
 			complain("unknown type");
 		if (!types_.emplace(name, type).second)
 			complain("TYPE twice: the samples of a family are not together");
@@ -211,7 +211,7 @@ private:
 			complain("the same sample twice");
 		if (!types_.contains(family_))
 			complain("no TYPE before it");
-		else if (types_[family_] == "histogram" || types_[family_] == "summary")
+		else if (types_[family_] == "histogram")
 			part(name, *of, *value);
 		else if (name != family_ || of->contains("le"))
 			complain("not of the family that TYPE named last");
@@ -244,11 +244,6 @@ private:
 		std::string name = key.first;
 		for (const auto &[label, content] : key.second)
 			name += " " + content;
-		if (types_[key.first] == "summary") { // ours have no quantiles
-			if (!all.buckets.empty() || !all.count || !all.sum)
-				complain("a summary is a count and a sum: " + name);
-			return;
-		}
 		if (all.buckets.empty() || !std::isinf(all.buckets.back().first))
 			return complain("no bucket +Inf at the end: " + name);
 		for (std::size_t i = 1; i < all.buckets.size(); i++)

@@ -97,8 +97,7 @@ void checkMetrics(Snapshot all)
 		bound(path);
 		checkPercentiles(path.readLatency);
 	}
-	const std::string text =
-		prometheusText(all, {.bootOffset = 5s, .histograms = true, .node = {}, .lost = findLost({}, all)});
+	const std::string text = prometheusText(all, {.bootOffset = 5s, .node = {}, .lost = findLost({}, all)});
 	if (text.empty())
 		return;
 	const LostObjects lost = findLost(text, Snapshot());

@@ -567,7 +567,7 @@ std::vector<Command> changes()
 		{"daemon",
 		 "what nvmeofd is at, and what it is to do",
 		 "status shows its discovery services, what they led to, and what is refused and why. reload reads the "
-		 "configuration again and tells what is different then, rescan reads every log; pause keeps it from "
+		 "configuration again and reports what the reload changed, rescan reads every log; pause keeps it from "
 		 "connecting and disconnecting until resume.",
 		 {required(oneOf({"status", "reload", "rescan", "pause", "resume"},
 				 positional("WHAT", "What it is to do")))},
@@ -646,15 +646,18 @@ std::vector<Command> figures()
 		 "writes took; then the controllers with their reconnects and last errors. With --prometheus the same "
 		 "as metrics for the textfile collector of node_exporter. Percentiles are estimated from classes of "
 		 "latency that double in width; they are exact to a factor of two.",
-		 withName(onlyOf(), {flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
-				     flag("", "--histograms",
-					  "With --prometheus: how latencies are spread, 48 series more for each path"),
-				     value("", "--output", "FILE",
-					   "Write to a file instead; whoever reads it sees the old text or the new "
-					   "one, never a part. "
-					   "What is there stays when the figures cannot be read. Metrics go on from "
-					   "it: disks that it has and that were lost since, and their number",
-					   Completes::files)}),
+		 withName(onlyOf(),
+			  {flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
+			   flag("", "--histograms",
+				"With --prometheus: how latencies are spread; as without it in this version"),
+			   flag("", "--no-histograms",
+				"With --prometheus: only how many and how long, 46 series less for each path"),
+			   value("", "--output", "FILE",
+				 "Write to a file instead; whoever reads it sees the old text or the new "
+				 "one, never a part. "
+				 "What is there stays when the figures cannot be read. Metrics go on from "
+				 "it: disks that it has and that were lost since, and their number",
+				 Completes::files)}),
 		 runStats,
 		 {{"for node_exporter, from a timer",
 		   "nvmeofctl stats --prometheus --output /var/lib/node_exporter/textfile/nvmeof.prom"}}},

@@ -89,6 +89,7 @@ struct Present {
 			paths.insert(p.name);
 		for (const Controller &c : now.controllers) {
 			subsystems.insert(c.subsysnqn);
+			controllers.insert(c.name);
 			if (c.state == ControllerState::live)
 				live.insert(c.subsysnqn);
 			if (c.state == ControllerState::lost) {
@@ -98,8 +99,31 @@ struct Present {
 		}
 	}
 
-	std::set<std::string> namespaces, paths, subsystems, live, lost, lostControllers;
+	std::set<std::string> namespaces, paths, subsystems, live, lost, controllers, lostControllers;
 };
+
+template <typename F> void eachSample(std::string_view text, F take)
+{
+	while (!text.empty()) {
+		const std::size_t end = std::min(text.find('\n'), text.size());
+		if (std::optional<Sample> sample = parseSample(text.substr(0, end)))
+			take(*sample);
+		text.remove_prefix(std::min(end + 1, text.size()));
+	}
+}
+
+// The subsystems from which somebody has disconnected a controller that was live: by NQN
+std::set<std::string> disconnected(std::string_view before, const Present &present)
+{
+	std::set<std::string> nqns;
+	eachSample(before, [&](const Sample &sample) {
+		if (sample.name == "nvmeof_controller_state" && sample.value == 1 &&
+		    labelOf(sample.labels, "state") == "live" &&
+		    !present.controllers.contains(labelOf(sample.labels, "controller")))
+			nqns.insert(labelOf(sample.labels, "nqn"));
+	});
+	return nqns;
+}
 
 } // namespace
 
@@ -112,30 +136,27 @@ LostObjects findLost(std::string_view before, const Snapshot &now)
 		if (seen.insert(identity(labels)).second)
 			found.namespaces.push_back(std::move(labels));
 	};
-	while (!before.empty()) {
-		const std::size_t end = std::min(before.find('\n'), before.size());
-		std::optional<Sample> sample = parseSample(before.substr(0, end));
-		before.remove_prefix(std::min(end + 1, before.size()));
-		if (!sample)
-			continue;
-		const std::string nqn = labelOf(sample->labels, "nqn");
-		const bool gone = !present.namespaces.contains(identity(sample->labels));
-		if (sample->name == "nvmeof_namespaces_lost_total") {
-			found.namespacesTotal += sample->value;
-		} else if (sample->name == "nvmeof_paths_lost_total") {
-			found.pathsTotal += sample->value;
-		} else if (sample->name == "nvmeof_namespace_lost") {
+	const std::set<std::string> byHand = disconnected(before, present);
+	eachSample(before, [&](Sample &sample) {
+		const std::string nqn = labelOf(sample.labels, "nqn");
+		const bool gone = !present.namespaces.contains(identity(sample.labels));
+		if (sample.name == "nvmeof_namespaces_lost_total") {
+			found.namespacesTotal += sample.value;
+		} else if (sample.name == "nvmeof_paths_lost_total") {
+			found.pathsTotal += sample.value;
+		} else if (sample.name == "nvmeof_namespace_lost") {
 			if (gone && present.subsystems.contains(nqn))
-				keep(std::move(sample->labels));
-		} else if (sample->name == "nvmeof_namespace_info") {
-			if (gone && present.lost.contains(nqn) && !present.live.contains(nqn)) {
-				keep(std::move(sample->labels));
+				keep(std::move(sample.labels));
+		} else if (sample.name == "nvmeof_namespace_info") {
+			if (gone && present.lost.contains(nqn) && !present.live.contains(nqn) &&
+			    !byHand.contains(nqn)) {
+				keep(std::move(sample.labels));
 				found.namespacesTotal++;
 			}
-		} else if (sample->name == "nvmeof_path_usable") {
-			found.pathsTotal += present.lostControllers.contains(labelOf(sample->labels, "controller")) &&
-					    !present.paths.contains(labelOf(sample->labels, "path"));
+		} else if (sample.name == "nvmeof_path_usable") {
+			found.pathsTotal += present.lostControllers.contains(labelOf(sample.labels, "controller")) &&
+					    !present.paths.contains(labelOf(sample.labels, "path"));
 		}
-	}
+	});
 	return found;
 }

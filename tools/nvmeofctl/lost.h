@@ -18,7 +18,8 @@ struct LostObjects {
 
 /*
  * @before: the text of an earlier prometheusText(), be it damaged. A namespace is lost that was there and is not, where
- * its subsystem has no live controller and at least one that is lost (ctrl-loss-tmo has passed). It stays so until it
+ * its subsystem has no live controller and at least one that is lost (ctrl-loss-tmo has passed), unless a controller
+ * that was live is not there at all any more: then it went by a disconnect. It stays so until it
  * is there again, or no controller of its subsystem is left: somebody has disconnected.
  */
 LostObjects findLost(std::string_view before, const nvmeof::Snapshot &now);

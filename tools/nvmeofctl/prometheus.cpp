@@ -276,12 +276,8 @@ private:
 
 	void latencies()
 	{
-		if (options_.histograms)
-			out_.family("nvmeof_path_latency_seconds", MetricType::histogram,
-				    "Latency of requests completed on a path.");
-		else
-			out_.family("nvmeof_path_latency_seconds", MetricType::summary,
-				    "Latency of requests completed on a path; with --histograms, how it is spread.");
+		out_.family("nvmeof_path_latency_seconds", MetricType::histogram,
+			    "Latency of requests completed on a path.");
 		for (const Path &p : all_.paths) {
 			std::optional<Labels> labels = labelsOf(p, all_);
 			if (!labels)
@@ -303,8 +299,7 @@ private:
 					  std::to_string(count));
 		}
 		count += histogram.back();
-		if (options_.histograms)
-			out_.part("_bucket", with(labels, "le", "+Inf"), std::to_string(count));
+		out_.part("_bucket", with(labels, "le", "+Inf"), std::to_string(count)); // a histogram has it always
 		out_.part("_sum", labels, exactNumber(seconds(total)));
 		out_.part("_count", labels, std::to_string(count));
 	}

@@ -22,7 +22,7 @@ struct NodeFacts {
 
 struct PrometheusOptions {
 	std::chrono::nanoseconds bootOffset{0}; // the wall clock less CLOCK_BOOTTIME: the kernel's times as time stamps
-	bool histograms = false;                // of latencies; else their sums and counts
+	bool histograms = true;                 // of latencies; else their sums and counts, and the last bucket
 	std::optional<NodeFacts> node;
 	std::optional<LostObjects> lost;
 };

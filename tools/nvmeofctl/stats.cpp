@@ -7,6 +7,8 @@
 #include <fstream>
 #include <ostream>
 
+#include <fmt/format.h>
+
 #include "builds.h"
 #include "context.h"
 #include "daemon_bus.h"
@@ -69,7 +71,7 @@ std::string metrics(const Context &context, const Snapshot &snapshot, const std:
 {
 	PrometheusOptions options;
 	options.bootOffset = wallClockAtBoot();
-	options.histograms = context.args().has("histograms");
+	options.histograms = !context.args().has("no-histograms");
 	if (name.empty()) {
 		options.node = nodeFacts();
 		if (std::optional<std::string> file = context.args().text("output"))
@@ -99,8 +101,12 @@ int runStats(Context &context)
 	std::string name = context.args().textOr("NAME", "");
 	if (context.args().has("prometheus") && context.json())
 		return context.fail(name, usageError("--prometheus and JSON are two formats: choose one"));
-	if (context.args().has("histograms") && !context.args().has("prometheus"))
-		return context.fail(name, usageError("--histograms is for --prometheus; JSON has them anyway"));
+	for (const char *option : {"histograms", "no-histograms"})
+		if (context.args().has(option) && !context.args().has("prometheus"))
+			return context.fail(name, usageError(fmt::format(
+							  "--{} is for --prometheus; JSON has them anyway", option)));
+	if (context.args().has("histograms") && context.args().has("no-histograms"))
+		return context.fail(name, usageError("--histograms and --no-histograms exclude each other"));
 	Result<Snapshot> snapshot = readSnapshot();
 	if (!snapshot)
 		return context.fail(name, snapshot.error());

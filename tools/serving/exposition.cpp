@@ -18,8 +18,6 @@ const char *nameOf(Exposition::Type type)
 		return "gauge";
 	case Exposition::Type::histogram:
 		return "histogram";
-	case Exposition::Type::summary:
-		return "summary";
 	}
 	return "untyped";
 }

@@ -12,14 +12,14 @@ namespace serving {
 
 class Exposition {
 public:
-	enum class Type { counter, gauge, histogram, summary };
+	enum class Type { counter, gauge, histogram };
 	using Labels = std::vector<std::pair<std::string, std::string>>;
 
 	// A family: its samples follow, until the next one. A family without samples is left out of the text.
 	void family(std::string name, Type type, std::string_view help);
 	void sample(const Labels &labels, std::uint64_t value);
 	void sample(const Labels &labels, double value);
-	// A part of a histogram or a summary: the name of the family with @suffix.
+	// A part of a histogram: the name of the family with @suffix.
 	void part(std::string_view suffix, const Labels &labels, const std::string &value);
 
 	const std::string &text() const { return text_; }
