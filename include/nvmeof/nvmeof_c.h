@@ -111,7 +111,8 @@ NVMEOF_C_API enum nvmeof_code nvmeof_options_set(nvmeof_options *options, const 
 						 nvmeof_error **error);
 NVMEOF_C_API void nvmeof_options_free(nvmeof_options *options);
 
-/* The blocking forms; a negative timeout waits for ever. *controller, an item, may be NULL. */
+/* The blocking forms; a negative timeout waits for ever. *controller, an item, may be NULL. Without memory for it
+ * (NVMEOF_FAILED with ENOMEM) the controller may have been made and stay: nvmeof_list() has it then. */
 NVMEOF_C_API enum nvmeof_code nvmeof_connect(nvmeof_client *client, const nvmeof_options *options,
 					     enum nvmeof_wait wait, int timeout_ms, nvmeof_item **controller,
 					     nvmeof_error **error);
@@ -146,7 +147,8 @@ NVMEOF_C_API nvmeof_pending *nvmeof_start_discover(nvmeof_client *client, const 
 						   int timeout_ms);
 NVMEOF_C_API int nvmeof_pending_ready(const nvmeof_pending *pending);
 /* Once, when it is ready; *item is NULL for a disconnect and a rescan. NVMEOF_INVALID when it is not, was taken, or is
- * a discovery, whose entries the second one has, and has only of those. */
+ * a discovery, whose entries the second one has, and has only of those. A result that there is no memory for
+ * (NVMEOF_FAILED with ENOMEM) is lost; nvmeof_list() has what is there. */
 NVMEOF_C_API enum nvmeof_code nvmeof_pending_take(nvmeof_pending *pending, nvmeof_item **item, nvmeof_error **error);
 NVMEOF_C_API enum nvmeof_code nvmeof_pending_take_items(nvmeof_pending *pending, nvmeof_items **items,
 							nvmeof_error **error);
