@@ -531,8 +531,7 @@ Command cdcCommand()
 		  "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --dry-run"},
 		 {"a port that is out of order", "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a "
 						 "192.168.10.5 --state inaccessible"},
-		 {"all records, to be put back by 'nvmeof-cdc move --from FILE.json'",
-		  "nvmeofctl cdc backup > cdc-backup.json"},
+		 {"all records as JSON, which 'nvmeof-cdc move --from FILE.json' puts back", "nvmeofctl cdc backup"},
 		 {"changes as they come, for a program", "nvmeofctl cdc changes --follow --json | jq -c .change.put"}}};
 }
 
