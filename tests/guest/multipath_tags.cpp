@@ -99,7 +99,8 @@ TEST_CASE("requests that have given up their tags count as moved until they are 
 	REQUIRE(eventually([&] { return rig.allWait(); }, 10s));
 	for (unsigned n : {0, 1})
 		rig.lane(n).open();
-	auto told = events.find([](const nvmeof::Event &e) { return e.type == EventType::failover; });
+	// told when they are done: after the next attempt to reconnect, which back-off may put off by some seconds
+	auto told = events.find([](const nvmeof::Event &e) { return e.type == EventType::failover; }, 30s);
 	CHECK(told);
 	expectGoodUntilNow(dead);
 }
