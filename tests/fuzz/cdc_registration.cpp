@@ -16,9 +16,9 @@ namespace wire = nofctl::wire;
 namespace {
 
 // One for all inputs: each takes away again what it has put there
-class Store {
+class MemoryStore {
 public:
-	Store() { expect(file_.open(false).ok(), "a store in memory can be opened"); }
+	MemoryStore() { expect(file_.open(false).ok(), "a store in memory can be opened"); }
 
 	News commit(std::vector<Change> changes)
 	{
@@ -42,7 +42,7 @@ RegistrationRules rulesFor(const wire::Registration &registration)
 
 void fuzz(Input in)
 {
-	static Store store;
+	static MemoryStore store;
 	const auto task = static_cast<wire::DimTask>(in.take<std::uint8_t>() % 3);
 	const auto rest = in.rest();
 	const auto registration = wire::decodeRegistration({rest.begin(), rest.end()});
