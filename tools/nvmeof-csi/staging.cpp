@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "staging.h"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "capability.h"
+#include "tools/durable_file.h"
 
 namespace csi {
 
@@ -48,44 +45,17 @@ std::optional<std::string> Folder::read(const std::string &name) const
 	return text.str();
 }
 
-namespace {
-
-// On the disk when it returns. An errno, or 0
-int writeFile(const fs::path &file, const std::string &text)
-{
-	const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return errno;
-	int number = 0;
-	for (std::size_t done = 0; done < text.size() && number == 0;) {
-		const ssize_t count = ::write(fd, text.data() + done, text.size() - done);
-		if (count >= 0)
-			done += static_cast<std::size_t>(count);
-		else if (errno != EINTR)
-			number = errno;
-	}
-	if (number == 0 && ::fsync(fd) != 0)
-		number = errno;
-	::close(fd);
-	return number;
-}
-
-} // namespace
-
 // After a power cut there is the old text or the new one, and no part of it.
 Result<void> Folder::write(const std::string &name, const std::string &text) const
 {
-	const fs::path to = file(name), aside = to.string() + ".new";
+	const fs::path to = file(name);
 	std::error_code ignored;
 	fs::create_directories(path_, ignored);
-	int number = writeFile(aside, text);
-	if (number == 0 && std::rename(aside.c_str(), to.c_str()) != 0)
-		number = errno;
-	if (number == 0)
-		return {};
-	Error error;
-	error.sysErrno = number;
-	error.message = to.string() + ": " + std::strerror(number);
+	Result<void> written = durable::replaceFile(to, text, 0600);
+	if (written)
+		return written;
+	Error error = written.error();
+	error.message = to.string() + ": " + std::strerror(error.sysErrno);
 	return error;
 }
 

@@ -8,11 +8,10 @@
 #include <fstream>
 #include <thread>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <fmt/chrono.h>
 #include <nlohmann/json.hpp>
+
+#include "durable_file.h"
 
 using namespace nvmeof;
 using Json = nlohmann::json;
@@ -21,6 +20,7 @@ namespace nvmeofd {
 
 namespace {
 
+constexpr mode_t fileMode = 0644;
 constexpr std::size_t mostFailing = 4096; // controllers of which failed attempts are counted
 
 // "2026-11-27T05:14:10.123Z"
@@ -88,56 +88,13 @@ std::string dumped(const Json &line)
 	return line.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-Result<void> writeAll(int fd, std::string_view text)
-{
-	while (!text.empty()) {
-		const ssize_t n = ::write(fd, text.data(), text.size());
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return errorFromErrno(n ? errno : EIO);
-		text.remove_prefix(static_cast<std::size_t>(n));
-	}
-	return {};
-}
-
-// On the disk, not in its cache alone
-Result<void> synced(int fd)
-{
-	return ::fsync(fd) ? Result<void>(errorFromErrno(errno)) : Result<void>();
-}
-
-// A new name is on the disk with the folder.
-Result<void> syncFolder(const std::filesystem::path &folder)
-{
-	const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return errorFromErrno(errno);
-	Result<void> done = synced(fd);
-	::close(fd);
-	return done;
-}
-
-Result<void> writeFile(const std::filesystem::path &file, int flags, std::string_view text)
-{
-	const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
-	if (fd < 0)
-		return errorFromErrno(errno);
-	Result<void> written = writeAll(fd, text);
-	if (written)
-		written = synced(fd);
-	if (::close(fd) && written)
-		return errorFromErrno(errno);
-	return written;
-}
-
 } // namespace
 
 EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
 {
 	constexpr std::size_t mostRead = 2 * mostBytes; // a file of ours has no more
 	std::error_code error;
-	std::filesystem::remove(freshName(file_), error); // of one that ended before its time
+	std::filesystem::remove(durable::asideOf(file_), error); // of one that ended before its time
 	std::ifstream in(file_, std::ios::binary);
 	whole_ = true;
 	const std::uintmax_t size = std::filesystem::file_size(file_, error);
@@ -154,12 +111,6 @@ EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
 		}
 		keep(std::move(line));
 	}
-}
-
-std::filesystem::path EventLog::freshName(const std::filesystem::path &file)
-{
-	std::filesystem::path fresh = file;
-	return fresh += ".new";
 }
 
 void EventLog::keep(std::string line)
@@ -254,19 +205,10 @@ EventLog::Batch EventLog::batch() const
 	return batch;
 }
 
-// In place of another file: that or the new one is there, whole.
 Result<void> EventLog::store(const Batch &batch)
 {
-	if (!batch.whole)
-		return writeFile(batch.file, O_APPEND, batch.text);
-	const std::filesystem::path fresh = freshName(batch.file);
-	Result<void> written = writeFile(fresh, O_TRUNC, batch.text);
-	if (written && ::rename(fresh.c_str(), batch.file.c_str()))
-		written = errorFromErrno(errno);
-	if (written)
-		return syncFolder(batch.file.parent_path());
-	::unlink(fresh.c_str());
-	return written;
+	return batch.whole ? durable::replaceFile(batch.file, batch.text, fileMode)
+			   : durable::appendToFile(batch.file, batch.text, fileMode);
 }
 
 void EventLog::begin()

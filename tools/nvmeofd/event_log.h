@@ -63,8 +63,6 @@ private:
 		std::size_t lines = 0;
 	};
 
-	static std::filesystem::path freshName(const std::filesystem::path &file);
-
 	void keep(std::string line); // not more than is allowed
 	void push(std::string line);
 	Batch batch() const;

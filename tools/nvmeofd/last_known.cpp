@@ -6,13 +6,12 @@
 #include <fstream>
 #include <sstream>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <nvmeof/rendezvous.h>
+
+#include "durable_file.h"
 
 using namespace nvmeof;
 using Json = nlohmann::json;
@@ -170,29 +169,6 @@ Error damaged(const std::string &how)
 	return {ErrorCode::invalid, EBADMSG, how, {}, {}, {}, false};
 }
 
-Result<void> writeWhole(int fd, std::string_view text)
-{
-	while (!text.empty()) {
-		ssize_t n = ::write(fd, text.data(), text.size());
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return errorFromErrno(n ? errno : EIO);
-		text.remove_prefix(static_cast<std::size_t>(n));
-	}
-	return fsync(fd) ? Result<void>(errorFromErrno(errno)) : Result<void>();
-}
-
-Result<void> syncDirectory(const std::filesystem::path &directory)
-{
-	int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return errorFromErrno(errno);
-	Result<void> done = fsync(fd) ? Result<void>(errorFromErrno(errno)) : Result<void>();
-	close(fd);
-	return done;
-}
-
 } // namespace
 
 std::string formatLastKnown(const LastKnown &known)
@@ -249,18 +225,7 @@ Result<LastKnown> readLastKnown(const std::filesystem::path &file)
 
 Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view text)
 {
-	std::filesystem::path fresh = file;
-	fresh += ".new";
-	int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return errorFromErrno(errno);
-	Result<void> written = writeWhole(fd, text);
-	close(fd);
-	if (!written)
-		return written;
-	if (rename(fresh.c_str(), file.c_str()))
-		return errorFromErrno(errno);
-	return syncDirectory(file.parent_path());
+	return durable::replaceFile(file, text, 0600);
 }
 
 } // namespace nvmeofd
