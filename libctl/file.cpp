@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -53,9 +54,11 @@ nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file, std
 	Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
 	if (fd.get() < 0)
 		return fileError(file, errno);
-	std::string text(most, '\0');
+	constexpr std::size_t piece = 64 << 10;
+	std::string text;
 	std::size_t length = 0;
-	while (length < text.size()) {
+	while (length < most) {
+		text.resize(std::min(length + piece, most));
 		ssize_t n = ::read(fd.get(), text.data() + length, text.size() - length);
 		if (n < 0 && errno == EINTR)
 			continue;
