@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <condition_variable>
+#include <future>
 #include <thread>
 
 #include "cdc_client.h"
@@ -226,9 +227,8 @@ TEST_CASE("an address has its share of registrations, and a little more at once"
 
 TEST_CASE("a worker that does not run on is noticed", "[front]")
 {
-	std::mutex gate; // outlives the worker
+	std::promise<void> gate;
 	Front front;
-	std::unique_lock held(gate);
 	for (int i = 0; i < 10; i++) {
 		CHECK(front.worker->runs(2));
 		std::atomic<bool> answered{false};
@@ -236,11 +236,11 @@ TEST_CASE("a worker that does not run on is noticed", "[front]")
 		while (!answered)
 			std::this_thread::sleep_for(1ms);
 	}
-	front.worker->census([&](const std::vector<Guest> &) { std::lock_guard wait(gate); });
+	front.worker->census([opened = gate.get_future().share()](const std::vector<Guest> &) { opened.wait(); });
 	CHECK(front.worker->runs(2));
 	CHECK(front.worker->runs(2));
 	CHECK_FALSE(front.worker->runs(2));
-	held.unlock();
+	gate.set_value();
 }
 
 TEST_CASE("data that were not asked for end the connection", "[front]")

@@ -27,10 +27,12 @@ std::optional<std::string> takeValue(std::string_view &line)
 			line.remove_prefix(at + 1);
 			return value;
 		}
-		if (line[at] == '\\' && ++at < line.size())
+		if (line[at] == '\\' && at + 1 < line.size()) {
+			at++;
 			value += line[at] == 'n' ? '\n' : line[at];
-		else if (at < line.size())
+		} else {
 			value += line[at];
+		}
 	}
 	return std::nullopt;
 }
