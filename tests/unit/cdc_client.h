@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cdc_free_port.h"
 #include "cdc_sample.h"
 #include "worker.h"
 
@@ -28,10 +29,8 @@ inline std::uint16_t portOf(int socket)
 inline int anySocket(std::uint16_t &port)
 {
 	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	sockaddr_in address{};
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	REQUIRE(::bind(socket, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
+	const sockaddr_in address = loopback(0);
+	REQUIRE(::bind(socket, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0);
 	REQUIRE(::listen(socket, 128) == 0);
 	port = portOf(socket);
 	return socket;
@@ -65,13 +64,9 @@ public:
 	explicit Client(const Front &front) : Client(front.port) {}
 	explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 	{
-		sockaddr_in to{};
-		to.sin_family = AF_INET;
-		to.sin_port = htons(port);
-		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 		const timeval limit{10, 0};
 		::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-		REQUIRE(::connect(socket_, reinterpret_cast<sockaddr *>(&to), sizeof(to)) == 0);
+		connectTo(socket_, port);
 	}
 	~Client() { ::close(socket_); }
 	Client(const Client &) = delete;

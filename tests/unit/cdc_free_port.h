@@ -10,13 +10,27 @@
 
 namespace cdc {
 
+// 127.0.0.1
+inline sockaddr_in loopback(std::uint16_t port)
+{
+	sockaddr_in address{};
+	address.sin_family = AF_INET;
+	address.sin_port = htons(port);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return address;
+}
+
+inline void connectTo(int socket, std::uint16_t port)
+{
+	const sockaddr_in to = loopback(port);
+	REQUIRE(::connect(socket, reinterpret_cast<const sockaddr *>(&to), sizeof(to)) == 0);
+}
+
 // A TCP port of 127.0.0.1 that nobody listens at now
 inline std::uint16_t freePort()
 {
 	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	sockaddr_in address{};
-	address.sin_family = AF_INET;
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	sockaddr_in address = loopback(0);
 	socklen_t length = sizeof(address);
 	REQUIRE(::bind(socket, reinterpret_cast<sockaddr *>(&address), length) == 0);
 	::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &length);

@@ -95,6 +95,15 @@ Command logAt(std::uint8_t page, std::uint64_t offset, std::uint32_t bytes)
 	return cmd;
 }
 
+Command hugeLog(std::uint8_t page)
+{
+	Command cmd = logAt(page, 0, 4096);
+	cmd.cdw10 = cmd.cdw10 | 0xffff0000u;
+	cmd.cdw11 = 0xffff;
+	cmd.sgl.length = UINT32_MAX;
+	return cmd;
+}
+
 template <typename Change> auto registration(Change change)
 {
 	return [change](Client &client) {
@@ -218,24 +227,8 @@ const std::vector<Line> &table()
 		{"the log from an odd offset", Stage::enabled, command(logAt(log_discovery, 3, 4096)), bad_field},
 		{"the log from behind its end", Stage::enabled, command(logAt(log_discovery, 1ull << 63, 4096)),
 		 bad_field},
-		{"16 GiB of the log", Stage::enabled,
-		 [](Client &c) {
-			 Command cmd = logAt(log_discovery, 0, 4096);
-			 cmd.cdw10 = cmd.cdw10 | 0xffff0000u;
-			 cmd.cdw11 = 0xffff;
-			 cmd.sgl.length = UINT32_MAX;
-			 c.command(cmd);
-		 },
-		 bad_field},
-		{"16 GiB of the error log", Stage::enabled,
-		 [](Client &c) {
-			 Command cmd = logAt(log_error, 0, 4096);
-			 cmd.cdw10 = cmd.cdw10 | 0xffff0000u;
-			 cmd.cdw11 = 0xffff;
-			 cmd.sgl.length = UINT32_MAX;
-			 c.command(cmd);
-		 },
-		 bad_field},
+		{"16 GiB of the log", Stage::enabled, command(hugeLog(log_discovery)), bad_field},
+		{"16 GiB of the error log", Stage::enabled, command(hugeLog(log_error)), bad_field},
 		{"a KATO of 49 days by Set Features", Stage::enabled,
 		 command(admin(op_set_features, feat_keep_alive, UINT32_MAX)), dnr(st_keep_alive)},
 		{"a feature that there is not", Stage::enabled, command(admin(op_set_features, 0x7f)), bad_field},

@@ -72,13 +72,9 @@ public:
 	{
 		if (room)
 			::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
-		sockaddr_in to{};
-		to.sin_family = AF_INET;
-		to.sin_port = htons(port);
-		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 		const timeval limit{20, 0};
 		::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-		REQUIRE(::connect(socket_, reinterpret_cast<sockaddr *>(&to), sizeof(to)) == 0);
+		connectTo(socket_, port);
 		const std::string text = "GET /api/events HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n";
 		REQUIRE(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()));
 	}
@@ -116,11 +112,7 @@ class RawConnection {
 public:
 	explicit RawConnection(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 	{
-		sockaddr_in to{};
-		to.sin_family = AF_INET;
-		to.sin_port = htons(port);
-		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-		REQUIRE(::connect(socket_, reinterpret_cast<sockaddr *>(&to), sizeof(to)) == 0);
+		connectTo(socket_, port);
 	}
 	~RawConnection() { ::close(socket_); }
 	RawConnection(const RawConnection &) = delete;

@@ -11,13 +11,9 @@ constexpr std::size_t most_lines = 100;
 
 std::optional<Json> recordIn(const Model &model, const std::string &key)
 {
-	if (auto found = model.targets().find(key); found != model.targets().end())
-		return found->second.target.json();
-	if (auto found = model.zones().find(key); found != model.zones().end())
-		return found->second.json();
-	if (auto found = model.hosts().find(key); found != model.hosts().end())
-		return found->second.json();
-	return {};
+	std::optional<Json> json;
+	model.visit(key, [&](const auto &record) { json = record.json(); });
+	return json;
 }
 
 std::string recordText(std::optional<Json> record)

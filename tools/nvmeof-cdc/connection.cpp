@@ -346,6 +346,17 @@ void Connection::tell(const std::shared_ptr<const Views> &views)
 		finish(flush());
 }
 
+// For a registration: one at a time. Null: the command is to be tried again, and was told so.
+std::shared_ptr<void> Connection::reserve(const Command &cmd, std::size_t bytes)
+{
+	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(peer_, bytes);
+	if (!reservation) {
+		count(worker_.hall().counters.deferred);
+		complete(cmd.cid, st_interrupted | st_crd1);
+	}
+	return reservation;
+}
+
 // All at once
 bool Connection::askForData(const Command &cmd)
 {
@@ -354,12 +365,9 @@ bool Connection::askForData(const Command &cmd)
 		complete(cmd.cid, st_sgl_length | st_dnr);
 		return true;
 	}
-	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(peer_, length);
-	if (!reservation) {
-		count(worker_.hall().counters.deferred);
-		complete(cmd.cid, st_interrupted | st_crd1);
+	auto reservation = reserve(cmd, length);
+	if (!reservation)
 		return true;
-	}
 	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length, std::move(reservation), Worker::now()});
 	auto pdu = make<R2tPdu>();
 	pdu.cid = cmd.cid;
@@ -396,12 +404,8 @@ bool Connection::takeData(const Pdu &pdu)
 
 bool Connection::takeInCapsule(const Command &cmd, std::span<const std::uint8_t> data)
 {
-	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(peer_, data.size());
-	if (reservation)
-		return takeRegistration(cmd, data, std::move(reservation));
-	count(worker_.hall().counters.deferred);
-	complete(cmd.cid, st_interrupted | st_crd1);
-	return true;
+	auto reservation = reserve(cmd, data.size());
+	return !reservation || takeRegistration(cmd, data, std::move(reservation));
 }
 
 bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8_t> data,

@@ -73,6 +73,7 @@ private:
 	bool takeConnect(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
 	bool takeRegistration(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data,
 			      std::shared_ptr<void> reservation);
+	std::shared_ptr<void> reserve(const nofctl::wire::Command &cmd, std::size_t bytes);
 	bool takeInCapsule(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
 	bool askForData(const nofctl::wire::Command &cmd);
 	bool takeData(const nofctl::wire::Pdu &pdu);

@@ -403,7 +403,7 @@ void Control::change(std::uint64_t id, const ControlRequest &request)
 		if (!request.dryRun && request.force)
 			return write(id, request, *std::move(changes));
 		const std::vector<Loss> losses =
-			lossesBy(service_.model(), service_.rules().views, withFile(*changes), hosts);
+			lossesBy(service_.model(), changedBy(*changes), service_.rules().views, hosts);
 		if (request.dryRun)
 			return answer(id, dryRunJson(verbOf(request), changes->size(), losses));
 		if (std::ranges::any_of(losses, &Loss::large))
@@ -412,15 +412,13 @@ void Control::change(std::uint64_t id, const ControlRequest &request)
 	});
 }
 
-// And what the configuration tells where these leave room for it
-std::vector<Change> Control::withFile(std::vector<Change> changes) const
+// With what the configuration tells where the changes leave room for it
+Model Control::changedBy(const std::vector<Change> &changes) const
 {
 	Model changed = service_.model();
 	changed.apply({false, changes, changed.generation() + 1});
-	std::ranges::move(
-		fileChanges(changed, service_.identity().id, service_.rules().targets, service_.rules().zones),
-		std::back_inserter(changes));
-	return changes;
+	changed.apply({false, service_.fileChanges(changed), changed.generation()});
+	return changed;
 }
 
 // What the file tells holds again where nothing stronger stands in its way any more.
@@ -433,8 +431,7 @@ void Control::write(std::uint64_t id, const ControlRequest &request, std::vector
 			return;
 		if (!written)
 			return refuse(id, written.error());
-		service_.write(fileChanges(service_.model(), service_.identity().id, service_.rules().targets,
-					   service_.rules().zones),
+		service_.write(service_.fileChanges(service_.model()),
 			       [](const Result<void> &) {}); // else with the next start
 		answer(id, {{"done", what}, {"records", count}, {"generation", service_.model().generation()}});
 	};

@@ -48,7 +48,7 @@ private:
 	void take(std::uint64_t id, std::string_view line);
 	void run(std::uint64_t id, const ControlRequest &request);
 	void change(std::uint64_t id, const ControlRequest &request);
-	std::vector<Change> withFile(std::vector<Change> changes) const;
+	Model changedBy(const std::vector<Change> &changes) const;
 	void write(std::uint64_t id, const ControlRequest &request, std::vector<Change> changes);
 	void show(std::uint64_t id, const ControlRequest &request);
 	void follow(std::uint64_t id);

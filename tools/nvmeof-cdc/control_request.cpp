@@ -160,13 +160,9 @@ Result<void> readRecords(const Plain &json, ControlRequest &request)
 
 const Origin *originOf(const Model &model, const std::string &key)
 {
-	if (auto found = model.targets().find(key); found != model.targets().end())
-		return &found->second.target.origin;
-	if (auto found = model.zones().find(key); found != model.zones().end())
-		return &found->second.origin;
-	if (auto found = model.hosts().find(key); found != model.hosts().end())
-		return &found->second.origin;
-	return nullptr;
+	const Origin *origin = nullptr;
+	model.visit(key, [&](const auto &record) { origin = &record.origin; });
+	return origin;
 }
 
 // Who tells of a record, for people

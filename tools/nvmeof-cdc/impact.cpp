@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_named = 20;
 
-// EntryKeys of targets by the entries that tell of them; these stay the same objects where a model is copied.
+// Keys of targets by the entries that tell of them; these stay the same objects where a model is copied.
 using EntryKeys = std::unordered_map<const void *, std::string_view>;
 
 EntryKeys entryKeysOf(const Model &model)
@@ -32,11 +32,9 @@ std::vector<std::string_view> seenOn(const Page &page, const EntryKeys &keys)
 
 } // namespace
 
-std::vector<Loss> lossesBy(const Model &model, const ViewRules &rules, const std::vector<Change> &changes,
+std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewRules &rules,
 			   const std::set<std::string> &hosts)
 {
-	Model changed = model;
-	changed.apply({false, changes, model.generation() + 1});
 	const Views before(model, rules, nullptr), after(changed, rules, nullptr);
 	const EntryKeys keysBefore = entryKeysOf(model), keysAfter = entryKeysOf(changed);
 	std::map<std::pair<const ZoneSet *, const ZoneSet *>, Loss> known; // hosts of the same zones see the same

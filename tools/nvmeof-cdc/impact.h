@@ -21,8 +21,8 @@ struct Loss {
 	bool large() const { return lost * 2 > before; }
 };
 
-// Of each of @hosts that would lose something, in their order
-std::vector<Loss> lossesBy(const Model &model, const ViewRules &rules, const std::vector<Change> &changes,
+// Of each of @hosts that would lose something if the model were @changed, a copy of @model; in their order
+std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewRules &rules,
 			   const std::set<std::string> &hosts);
 
 } // namespace cdc

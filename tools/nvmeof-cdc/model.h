@@ -33,6 +33,16 @@ public:
 	const std::map<std::string, Zone> &zones() const { return zones_; }
 	const std::map<std::string, Host> &hosts() const { return hosts_; }
 	const std::map<std::string, Service> &instances() const { return instances_; }
+	// Calls @call with the target, zone or host of @key, if there is one.
+	template <typename Call> void visit(const std::string &key, Call call) const
+	{
+		if (auto port = targets_.find(key); port != targets_.end())
+			call(port->second.target);
+		else if (auto zone = zones_.find(key); zone != zones_.end())
+			call(zone->second);
+		else if (auto host = hosts_.find(key); host != hosts_.end())
+			call(host->second);
+	}
 	// Hosts that have registered from the network of the address @from
 	std::size_t registeredFrom(const std::string &from) const;
 	std::uint64_t generation() const { return generation_; }

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How often each address may do something: so many at once, and so many a second from then on.
+// How often each address may do something
 #pragma once
 
-#include <chrono>
 #include <map>
 
 #include "peers.h"
+#include "token_bucket.h"
 
 namespace cdc {
 
 class PeerRates {
 public:
-	using Clock = std::chrono::steady_clock;
-	struct Limits {
-		double burst, perSecond;
-	};
+	using Clock = TokenBucket::Clock;
+	using Limits = TokenBucket::Limits;
 
 	explicit PeerRates(Limits limits) : limits_(limits) {}
 
@@ -24,15 +22,9 @@ public:
 
 private:
 	static constexpr std::size_t most_known = 65536;
-	struct Bucket {
-		double left;
-		Clock::time_point at;
-	};
-
-	double leftOf(const Bucket &bucket, Clock::time_point now) const;
 
 	const Limits limits_;
-	std::map<Peer, Bucket> buckets_; // of those that are not full again
+	std::map<Peer, TokenBucket> buckets_; // of those that are not full again
 };
 
 } // namespace cdc

@@ -107,14 +107,18 @@ bool Prefix::holds(const Peer &peer) const
 	return true;
 }
 
+std::size_t shareOf(std::size_t all, std::size_t each, std::size_t taken)
+{
+	return each < all && taken >= all - all / 4 ? std::min(each, few) : each;
+}
+
 bool Peers::come(const Peer &peer)
 {
 	std::lock_guard lock(mutex_);
 	const Peer network = peer.network();
 	const auto found = each_.find(network);
 	const std::size_t those = found == each_.end() ? 0 : found->second;
-	const bool scarce = limits_.each < limits_.all && all_ >= limits_.all - limits_.all / 4;
-	if (all_ >= limits_.all || those >= (scarce ? std::min(limits_.each, few) : limits_.each))
+	if (all_ >= limits_.all || those >= shareOf(limits_.all, limits_.each, all_))
 		return false;
 	each_[network]++;
 	all_++;

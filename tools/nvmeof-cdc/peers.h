@@ -36,10 +36,11 @@ struct Prefix {
 	static nvmeof::Result<Prefix> of(std::string_view text);
 };
 
-/*
- * All workers'. The last quarter of the places is for addresses that have only a few, so that some that take all they
- * may leave room for others, unless one address may have all.
- */
+// Of @all places, of which @taken are taken, what one address may have: @each; but few of the last quarter, so that
+// some addresses leave room for others, unless one may have all.
+std::size_t shareOf(std::size_t all, std::size_t each, std::size_t taken);
+
+// All workers'
 class Peers {
 public:
 	struct Limits {

@@ -20,7 +20,6 @@ namespace {
 using Ddc = RegistrationRules::Ddc;
 
 constexpr std::size_t longest_interfaces = 64; // of a host
-constexpr std::size_t few = 4;                 // hosts of an address
 constexpr std::int64_t most_grace = 120;       // seconds that another instance has to renew a lease
 
 Error refusal(std::uint16_t status, std::string message)
@@ -70,15 +69,13 @@ std::vector<Target> newOf(const Model &model, const RegistrationRules &rules, st
 
 Result<void> roomForHost(const Model &model, const RegistrationRules &rules, const std::string &from)
 {
-	const bool scarce =
-		rules.maxHostsEach < rules.maxHosts && model.hosts().size() >= rules.maxHosts - rules.maxHosts / 4;
-	const std::size_t each = scarce ? std::min(rules.maxHostsEach, few) : rules.maxHostsEach;
+	const std::size_t each = shareOf(rules.maxHosts, rules.maxHostsEach, model.hosts().size());
 	if (model.hosts().size() >= rules.maxHosts)
 		return refusal(st_discovery_resources,
 			       fmt::format("the limit of {} registered hosts is reached", rules.maxHosts));
 	if (model.registeredFrom(from) >= each)
 		return refusal(st_discovery_resources,
-			       fmt::format("{} hosts have registered from there, more may not", rules.maxHostsEach));
+			       fmt::format("the limit of {} registered hosts from that address is reached", each));
 	return {};
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include <syslog.h>
 
@@ -30,7 +29,7 @@ namespace {
 
 constexpr std::size_t most_happenings = 256, most_named = 100; // records of each
 // Hosts are told of a change at once; where changes go on, of several of them together.
-constexpr double publish_burst = 20, publish_per_second = 0.5;
+constexpr TokenBucket::Limits publish_rate{20, 0.5};
 constexpr std::chrono::milliseconds publish_apart = 20ms;           // at least
 constexpr std::size_t most_registering = 256;                       // registrations that are being written
 constexpr std::size_t most_part = 500, most_part_bytes = 256 << 10; // of a write; etcd takes 4,032 and 1 MiB
@@ -57,7 +56,7 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 	: rules_(std::move(rules)), hall_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(hall_.identity.id), mailbox_(loop), upkeep_(loop, [this] { keepRegistrations(); }),
 	  publish_(loop, [this] { publishLater(); }), watch_(loop, [this] { watchWorkers(); }),
-	  publishes_(publish_burst), rates_(registration_rates), audit_(1000),
+	  publishes_(publish_rate, TokenBucket::Clock::now()), rates_(registration_rates), audit_(1000),
 	  pull_(loop, whoReads(rules_, hall_.identity), model_,
 		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
 			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); },
@@ -134,9 +133,14 @@ void Service::begin()
 	serving_();
 }
 
+std::vector<Change> Service::fileChanges(const Model &model) const
+{
+	return cdc::fileChanges(model, hall_.identity.id, rules_.targets, rules_.zones);
+}
+
 void Service::writeFile()
 {
-	write(fileChanges(model_, hall_.identity.id, rules_.targets, rules_.zones),
+	write(fileChanges(model_),
 	      [](Result<void> done) {
 		      if (!done)
 			      say(LOG_ERR, "what the configuration tells is not in the store: " + done.error().message);
@@ -198,23 +202,20 @@ void Service::publishSoon(bool atOnce)
 		return publish();
 	if (publish_.running())
 		return count(hall_.counters.merged);
-	const auto now = std::chrono::steady_clock::now();
-	const double seconds = std::chrono::duration<double>(now - published_).count();
-	publishes_ = std::min(publishes_ + seconds * publish_per_second, publish_burst);
+	const auto now = TokenBucket::Clock::now();
+	const bool apart = now - published_ >= publish_apart;
 	published_ = now;
-	if (publishes_ >= 1 && seconds * 1000 >= static_cast<double>(publish_apart.count())) {
-		publishes_ -= 1;
+	if (apart && publishes_.take(publish_rate, now))
 		return publish();
-	}
-	const double wait = publishes_ >= 1 ? 0 : (1 - publishes_) / publish_per_second;
-	publish_.start(std::max(publish_apart, std::chrono::milliseconds(std::llround(wait * 1000))));
+	const auto wait = std::chrono::ceil<std::chrono::milliseconds>(publishes_.wait(publish_rate, now));
+	publish_.start(std::max(publish_apart, wait));
 }
 
 void Service::publishLater()
 {
 	publish_.start(1s); // should it fail
-	publishes_ = std::max(publishes_ - 1, 0.0);
-	published_ = std::chrono::steady_clock::now();
+	published_ = TokenBucket::Clock::now();
+	publishes_.take(publish_rate, published_);
 	publish();
 }
 

@@ -52,6 +52,8 @@ public:
 	void onHappening(std::function<void(const Happening &)> call) { listeners_.push_back(std::move(call)); }
 
 	const Rules &rules() const { return rules_; }
+	// By which @model would have what the configuration tells
+	std::vector<Change> fileChanges(const Model &model) const;
 	// Hosts that are connected or have registered; @done in this thread
 	void knownHosts(const std::function<void(const std::set<std::string> &)> &done);
 	const Identity &identity() const { return hall_.identity; }
@@ -99,11 +101,11 @@ private:
 	serving::Mailbox mailbox_;
 	serving::Timer upkeep_, publish_, watch_;
 	bool unpublished_ = false; // hosts have not been told of all changes yet
-	double publishes_;         // that may follow each other at once
-	std::chrono::steady_clock::time_point published_{};
-	PeerRates rates_;                         // of registrations
-	std::size_t registering_ = 0;             // registrations that are being written
-	std::map<std::string, unsigned> writing_; // their keys
+	TokenBucket publishes_;
+	TokenBucket::Clock::time_point published_{}; // or put off, last
+	PeerRates rates_;                            // of registrations
+	std::size_t registering_ = 0;                // registrations that are being written
+	std::map<std::string, unsigned> writing_;    // their keys
 	serving::LogLimit refusals_, audit_, failures_;
 	Pull pull_;
 	std::vector<std::vector<int>> sockets_; // of each worker to be

@@ -23,8 +23,8 @@ struct FrontRules {
 	bool digests = true;
 	Peers::Limits connections;
 	Admission::Limits admission; // of each worker
-	std::size_t registrationBytes = 64u
-					<< 20; // that may be on their way to the store, 1/8 of them from one address
+	// Of registrations on their way to the store, an eighth of them from one address
+	std::size_t registrationBytes = 64u << 20;
 	Moment stepMs = 5000, idleMs = 120000; // for a connection to begin; without keep-alive
 };
 
