@@ -258,7 +258,7 @@ int nvmeof_client_fd(const nvmeof_client *client)
 	return client->client.fd();
 }
 
-// What could not be done for want of memory is left, and done by the next call: the descriptor stays readable.
+// Work that fails for want of memory is done by the next call: the descriptor stays readable.
 void nvmeof_client_dispatch(nvmeof_client *client)
 {
 	guarded(nullptr, [&] {

@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-// What resolveAddress() takes, judged without asking anybody for a host's address. invalid: it is neither an address
+// Checks an argument of resolveAddress() without resolving a host name. invalid: it is neither an address
 // nor a host name, its port is none, or nothing can be connected to at that address.
 nvmeof::Result<void> checkAddress(std::string_view text);
 

@@ -39,7 +39,7 @@ inline bool hasFence(const nvmeof::Namespace &ns)
 	return ns.reservations & nvmeof::writeExclusiveRegistrants;
 }
 
-// What there is to do to hold the right.
+// The next step towards holding the right
 struct FenceStep {
 	std::optional<std::string> refusal;  // the right is not to be had; why
 	std::optional<std::uint64_t> enroll; // a key to register, with whatever is registered already

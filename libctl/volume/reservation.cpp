@@ -25,7 +25,7 @@ constexpr std::size_t entryBytes = 64;
 constexpr std::size_t mostEntries = 1023;
 constexpr std::uint8_t lastType = 6;
 
-// What the target says, as many bytes as it needs for that
+// The target's report, in as many bytes as it needs
 Result<std::vector<std::uint8_t>> readReport(const Namespace &ns)
 {
 	const std::string node = "/dev/" + ns.name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who holds a disk: a report of reservations, as the target gives it. NVMe Base 2.0, 7.4 and 8.19.
+// The reservation report of a disk, as the target gives it; NVMe Base 2.0, 7.4 and 8.19
 #pragma once
 
 #include <cstdint>

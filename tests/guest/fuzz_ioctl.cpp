@@ -91,7 +91,7 @@ struct Node {
 	bool controller;
 };
 
-// What a call has come to: by number of the ioctl, and by result
+// The outcome of a call: by number of the ioctl, and by result
 using Outcomes = std::map<std::string, std::map<std::string, unsigned>>;
 
 class IoctlFuzzer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a hostile client may send to nvmeof-cdc, a line for each kind: what the service answers, and that it then
+ * Input of a hostile client to nvmeof-cdc, a line for each kind: what the service answers, and that it then
  * serves a host as before, has caught no exception, and keeps neither connection nor memory of it.
  */
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What hosts would lose by a change.
+// Targets that hosts would lose by a change
 #include <catch2/catch.hpp>
 
 #include "cdc_sample.h"

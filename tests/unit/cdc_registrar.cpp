@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who may register what, for how long, and who cannot.
+// Registrations: permission, leases and limits
 #include <catch2/catch.hpp>
 
 #include "audit.h"

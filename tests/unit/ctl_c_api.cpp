@@ -157,7 +157,7 @@ TEST_CASE("a C program that lets go of a connect has it undone", "[c]")
 
 namespace {
 
-// What a call has come to
+// The outcome of a call
 struct CallOutcome {
 	nvmeof_code code = NVMEOF_OK;
 	int sysErrno = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the daemon tells of a reload.
+// The daemon's report of a reload
 #include <catch2/catch.hpp>
 
 #include <nvmeof/config.h>

@@ -421,7 +421,7 @@ Model Control::changedBy(const std::vector<Change> &changes) const
 	return changed;
 }
 
-// What the file tells holds again where nothing stronger stands in its way any more.
+// Afterwards the configuration's records are written where nothing stronger replaces them any more.
 void Control::write(std::uint64_t id, const ControlRequest &request, std::vector<Change> changes)
 {
 	const char *what = verbOf(request);

@@ -132,7 +132,7 @@ public:
 	}
 
 private:
-	// What can be stored, shown, and sent to anybody
+	// Text that can be stored, shown, and sent to anybody
 	static bool isText(const Json &json)
 	{
 		if (!json.is_string())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What hosts and direct discovery controllers (DDCs) may register of themselves, and how long that holds. A
+ * Registrations of hosts and direct discovery controllers (DDCs): who may register what, and how long it holds. A
  * registration is not authenticated: the rules are what keeps one machine from telling all hosts where another one's
  * storage is.
  */
@@ -43,7 +43,7 @@ nvmeof::Result<std::vector<Change>> registrationChanges(const Model &model, cons
 							const nofctl::wire::Registration &registration,
 							const Peer &from, std::int64_t now);
 
-// Who is connected to this instance
+// Owners of registrations that are connected to this instance
 struct Connected {
 	std::set<std::string> hosts; // by NQN
 	std::set<std::string> ddcs;  // that have registered over a connection that is there

@@ -159,7 +159,7 @@ void Service::shareSources()
 	pull_.modelChanged();
 }
 
-// What fails of it keeps nothing else from being done.
+// A step that fails keeps no other from being done.
 void Service::told(const News &news)
 {
 	for (const std::string &problem : model_.apply(news))
@@ -302,7 +302,7 @@ void Service::keepRegistrations()
 	});
 }
 
-// What fails is done the next time; another write of the same record goes first.
+// A failed write is done the next time; another write of the same record goes first.
 void Service::renew(const Connected &connected)
 {
 	std::vector<std::string> ids;

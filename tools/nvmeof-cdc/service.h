@@ -39,7 +39,7 @@ public:
 	nvmeof::Result<void> start(std::function<void()> serving);
 	// Anew from its configuration; what needs a restart is told.
 	void reload(Rules rules);
-	// Who has a change written: is named in the journal, with each record before and after it
+	// The author of a change, whom the journal names with each record before and after it
 	struct Author {
 		std::string who;                    // empty: nothing is logged
 		serving::LogLimit *limit = nullptr; // of the lines; null: none

@@ -62,9 +62,9 @@ public:
 	virtual nvmeof::Result<void> check(const std::string &device, const std::string &fileSystem) = 0;
 	virtual nvmeof::Result<void> grow(const std::string &device, const std::string &mount) = 0;
 
-	// Who uses a disk ("nvmeof0n1") besides the mount at @except. Without programs: some look for a moment only
+	// Users of a disk ("nvmeof0n1") besides the mount at @except. Without programs: some look for a moment only
 	virtual std::vector<nofctl::volume::User> usersOf(const std::string &disk, const std::string &except = "") = 0;
-	// What is remembered as attached, and is that disk
+	// Entries of the book that name that disk
 	virtual nvmeof::Result<std::vector<nofctl::volume::Entry>> entriesOf(const std::string &disk) = 0;
 	virtual nvmeof::Result<bool> isReadOnly(const std::string &device) = 0;
 	virtual nvmeof::Result<void> setReadOnly(const std::string &device, bool on) = 0;

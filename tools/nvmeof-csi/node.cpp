@@ -189,7 +189,7 @@ Status NodeService::bindVolume(const Staged &staged, const Namespace &ns)
 	return done ? Status::OK : statusOf(done.error());
 }
 
-// What was there before stays if it fails: a complete stage, and what an administrator has attached.
+// If it fails, a complete stage stays, and so does a disk that an administrator has attached.
 NodeService::Outcome NodeService::attachAndMount(const v1::NodeStageVolumeRequest &request, const Staged &wish,
 						 const VolumeSpec &spec, const std::optional<Staged> &before)
 {

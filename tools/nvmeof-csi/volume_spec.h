@@ -38,7 +38,7 @@ struct VolumeSpec {
 
 	nvmeof::ConnectSettings connect; // of all paths, as the volume has them
 
-	// What the volume does not say is as in @defaults, or as this plugin has it.
+	// Settings that the volume does not have are taken from @defaults, or are this plugin's.
 	void complete(const nvmeof::ConnectSettings &defaults);
 	nofctl::volume::Entry entry() const { return {attach.paths.front().subsysnqn, attach.id}; }
 };

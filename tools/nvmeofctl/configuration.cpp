@@ -48,7 +48,7 @@ bool hasInterface(const std::string &name)
 	return std::filesystem::exists("/sys/class/net/" + name, error);
 }
 
-// What this machine does not have now: it may be another one's configuration, or come later.
+// Names that this machine does not have now: the configuration may be another one's, or the device come later.
 std::vector<std::string> absences(const Config &config)
 {
 	std::vector<std::string> absent;

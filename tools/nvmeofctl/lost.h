@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is gone for good, told by the metrics that were written last: the kernel forgets a disk with its last path.
+// Disks that are gone, known from the metrics written last: the kernel forgets a disk with its last path.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ std::vector<nvmeof::Subsystem> subsystemsSince(nvmeof::Client &client, const std
 Json applyToNew(Context &context, nvmeof::Client &client, const std::vector<nvmeof::Subsystem> &subsystems,
 		const nvmeof::Result<nvmeof::Config> &config);
 
-// What "set" says of an iopolicy that the module does not have.
+// The error of "set" for an iopolicy that the module does not have
 std::string noSelectorText(const std::string &name, const std::vector<std::string> &there);
 
 // set(), with an error about an unknown iopolicy that lists those there are.

@@ -26,7 +26,7 @@ std::chrono::nanoseconds wallClockAtBoot()
 	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) - bootTime();
 }
 
-// What is started at boot is wanted by a target.
+// A unit that is started at boot is wanted by a target.
 bool daemonEnabled()
 {
 	std::error_code error;

@@ -43,7 +43,7 @@ public:
 	Daemon(serving::Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client,
 	       nvmeof::Topology topology);
 
-	// What is different then is in the journal, too. An error leaves everything as it was.
+	// The journal has the difference, too. An error leaves everything as it was.
 	nvmeof::Result<Reloaded> reload();
 	// Every log is read anew, and what failed is tried at once.
 	void rescan();

@@ -20,7 +20,7 @@ namespace nvmeofd {
 
 class EventLog {
 public:
-	// That are kept; the file has twice as much at most.
+	// Limits of the events kept; the file has twice as much at most.
 	static constexpr std::size_t most = 1000;         // lines
 	static constexpr std::size_t mostBytes = 1 << 20; // with their ends
 	static constexpr std::size_t longestLine = 2048;  // bytes; a longer one loses its texts
@@ -38,7 +38,7 @@ public:
 	// Something is new, or is being written.
 	bool pending() const { return fresh_ > 0 || writing_.valid(); }
 	// Begins to write what is new, on a thread of its own, for the file may be on a disk that waits for a path.
-	// What is written outlives a power failure. An error is that of the write before: the next call tries again,
+	// Written events outlive a power failure. An error is that of the write before: the next call tries again,
 	// with what was new then.
 	nvmeof::Result<void> write();
 	// How many writes have failed in a row

@@ -24,7 +24,7 @@ struct Block {
 	std::vector<std::string> lines;
 
 	bool operator==(const Block &) const = default;
-	// What an entry goes by; a table is there once.
+	// The name of an entry; a table is there once.
 	std::string key() const { return table + "\n" + (entry && !lines.empty() ? lines.front() : ""); }
 	// "nqn.s" of 'nqn = "nqn.s"'
 	std::string name() const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What reading the configuration again has changed, for who asked for it and for the journal.
+// Report of what a reload of the configuration has changed, for the caller and the journal
 #pragma once
 
 #include <string>
