@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 
 #include "elf_notes.h"
-#include "file.h"
+#include "base/file.h"
 #include "source_id.h"
 #include "version.h"
 

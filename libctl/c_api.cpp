@@ -13,7 +13,7 @@
 
 #include "c_item.h"
 #include "c_options.h"
-#include "invalid.h"
+#include "base/invalid.h"
 
 using namespace nvmeof;
 using std::chrono::milliseconds;

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-#include "invalid.h"
+#include "base/invalid.h"
 
 using namespace nvmeof;
 

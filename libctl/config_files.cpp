@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "config_parse.h"
-#include "file.h"
+#include "base/file.h"
 
 namespace nvmeof {
 

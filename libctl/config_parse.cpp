@@ -11,7 +11,7 @@
 #include <nvmeof/suggest.h>
 
 #include "config_value.h"
-#include "invalid.h"
+#include "base/invalid.h"
 #include "pattern.h"
 #include "plan_entry.h"
 #include "resolve.h"

@@ -7,8 +7,8 @@
 
 #include <nvmeof/suggest.h>
 
-#include "invalid.h"
-#include "plain.h"
+#include "base/invalid.h"
+#include "base/plain.h"
 #include "plan_entry.h"
 
 namespace nofctl {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "invalid.h"
+#include "base/invalid.h"
 
 namespace nvmeof {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <random>
 #include <thread>
 
+#include "base/jitter.h"
 #include "operations.h"
 #include "tracker.h"
 #include "wire/status.h"
@@ -30,13 +30,6 @@ bool isLoss(const Error &error)
 	if (status)
 		return status == wire::st_host_pathing || status == wire::st_host_aborted;
 	return error.sysErrno == ECONNRESET || error.sysErrno == ENOTCONN || error.sysErrno == EAGAIN;
-}
-
-// TRAP 31: many hosts read a log when it has changed.
-std::chrono::milliseconds jittered(std::chrono::milliseconds step)
-{
-	std::minstd_rand random(static_cast<std::minstd_rand::result_type>(Clock::now().time_since_epoch().count()));
-	return std::chrono::milliseconds(std::uniform_int_distribution(step.count() / 2, step.count())(random));
 }
 
 // And not going; a controller that somebody keeps has a keep-alive.

@@ -7,7 +7,7 @@
 #include <nvmeof/rendezvous.h>
 
 #include "plan_entry.h"
-#include "plain.h"
+#include "base/plain.h"
 
 namespace nvmeof {
 

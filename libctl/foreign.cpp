@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "file.h"
+#include "base/file.h"
 
 using nvmeof::ForeignController;
 using nvmeof::NvmeDisk;

@@ -8,7 +8,7 @@
 
 #include <nvmeof/address.h>
 
-#include "file.h"
+#include "base/file.h"
 
 namespace nvmeof {
 

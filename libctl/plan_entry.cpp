@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "plain.h"
+#include "base/plain.h"
 
 namespace nofctl {
 

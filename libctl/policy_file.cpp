@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <fnmatch.h>
 
-#include "file.h"
-#include "invalid.h"
+#include "base/file.h"
+#include "base/invalid.h"
 #include "pattern.h"
-#include "plain.h"
+#include "base/plain.h"
 
 namespace nofctl {
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <string>
 
-#include "invalid.h"
+#include "base/invalid.h"
 
 namespace nofctl {
 

@@ -11,8 +11,8 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include "invalid.h"
-#include "plain.h"
+#include "base/invalid.h"
+#include "base/plain.h"
 
 namespace nvmeof {
 

@@ -8,8 +8,8 @@
 #include <linux/nvmeof.h>
 #include <nvmeof/duration.h>
 
-#include "invalid.h"
-#include "plain.h"
+#include "base/invalid.h"
+#include "base/plain.h"
 
 namespace nvmeof {
 

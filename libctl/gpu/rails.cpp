@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "../invalid.h"
+#include "libctl/base/invalid.h"
 #include "read_pci.h"
 
 namespace nofctl::gpu {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "../invalid.h"
+#include "libctl/base/invalid.h"
 
 namespace nofctl::gpu {
 

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "libctl/hex.h"
-#include "libctl/invalid.h"
+#include "libctl/base/hex.h"
+#include "libctl/base/invalid.h"
 
 #include "text.h"
 

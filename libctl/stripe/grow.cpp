@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "../gpu/tree.h"
-#include "../invalid.h"
+#include "libctl/base/invalid.h"
 
 namespace nofctl::stripe {
 

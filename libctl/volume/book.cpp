@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "libctl/base/file.h"
+
 namespace nofctl::volume {
 
 namespace fs = std::filesystem;
@@ -123,16 +125,9 @@ std::vector<Entry> Page::entries() const
 	return readAll(folder_);
 }
 
-// Written aside, so that nobody reads a half of it.
 Result<void> Page::add(const VolumeId &id)
 {
-	const fs::path name = file(id), aside = name.string() + ".new";
-	std::ofstream stream(aside);
-	stream << Json{{"nqn", nqn_}, {"id", id.toString()}} << '\n';
-	stream.close();
-	if (!stream || ::rename(aside.c_str(), name.c_str()) != 0)
-		return fileError(name, errno);
-	return {};
+	return replaceFile(file(id), Json{{"nqn", nqn_}, {"id", id.toString()}}.dump() + "\n");
 }
 
 void Page::remove(const VolumeId &id)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Commands by passthrough whose connection is lost: which go again by another path, and what becomes of the others.
 #include "support/ghost.h"
+#include "support/intree.h"
 #include "support/multi.h"
 #include "support/ring.h"
 #include "target/acts.h"
@@ -66,10 +67,11 @@ struct Scene {
 		controller = ports.connectAll()[0].name;
 		auto node = ports.disk();
 		REQUIRE_FALSE(node.empty());
-		// opening the disk waits for Linux to look for partitions: no command but the test's own meets a script
+		// no command but the test's own meets a script: Linux has looked for partitions, and udev at the disk
 		int disk = ::open(node.c_str(), O_RDONLY | O_CLOEXEC);
 		REQUIRE(disk >= 0);
 		::close(disk);
+		settle();
 		fd = ::open(genericOf(node).c_str(), O_RDWR | O_CLOEXEC);
 		REQUIRE(fd >= 0);
 		REQUIRE(all(count));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // 200 hosts that something happens to at the same moment.
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 
 #include <catch2/catch.hpp>
 
@@ -31,7 +31,7 @@ std::size_t crowd(std::vector<std::chrono::milliseconds> when, std::chrono::mill
 // A service that has gone comes back: who tries again, and when
 TEST_CASE("200 hosts do not try again in step", "[daemon][jitter]")
 {
-	std::vector<Backoff> backoffs(hosts, Backoff(1s, 60s));
+	std::vector<nofctl::Backoff> backoffs(hosts, nofctl::Backoff(1s, 60s));
 	std::vector<std::chrono::milliseconds> when(hosts, 0ms);
 	for (unsigned attempt = 1; attempt <= 8; attempt++) {
 		for (unsigned i = 0; i < hosts; i++)
@@ -49,8 +49,8 @@ TEST_CASE("200 hosts do not read a log in step", "[daemon][jitter]")
 {
 	std::vector<std::chrono::milliseconds> soaked, polled;
 	for (unsigned i = 0; i < hosts; i++) {
-		soaked.push_back(jittered(20ms)); // after an event that all got
-		polled.push_back(jittered(60s));
+		soaked.push_back(nofctl::jittered(20ms)); // after an event that all got
+		polled.push_back(nofctl::jittered(60s));
 	}
 	CHECK(crowd(soaked, 1ms) < hosts / 2);
 	CHECK(crowd(polled, 1s) < hosts / 5);

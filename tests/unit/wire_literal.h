@@ -3,7 +3,7 @@
 // them, and they are what it reads.
 #pragma once
 
-#include "libctl/hex.h"
+#include "libctl/base/hex.h"
 #include "libctl/wire/bytes.h"
 
 #include <initializer_list>

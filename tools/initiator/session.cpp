@@ -5,7 +5,7 @@
 
 #include "libctl/wire/fabrics.h"
 #include "libctl/wire/identify.h"
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 
 namespace initiator {
 
@@ -187,7 +187,7 @@ void Session::identified()
 void Session::becomeLive()
 {
 	if (options_->kato)
-		shared_.wheel.set(*this, serving::jittered(std::chrono::milliseconds(options_->kato / 2)));
+		shared_.wheel.set(*this, nofctl::jittered(std::chrono::milliseconds(options_->kato / 2)));
 	user_.live();
 }
 
@@ -201,7 +201,7 @@ void Session::keepAlive()
 		queue_.submit(Slot::keepAlive, plain(op_keep_alive), {}, 0, {});
 	heard_ = false;
 	const std::uint32_t period = std::max(options_->kato, least_kato) / (traffic ? 4 : 2);
-	shared_.wheel.set(*this, serving::jittered(std::chrono::milliseconds(period)));
+	shared_.wheel.set(*this, nofctl::jittered(std::chrono::milliseconds(period)));
 }
 
 void Session::rang()

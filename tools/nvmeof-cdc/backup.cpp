@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "backup.h"
 
-#include "libctl/file.h"
+#include "libctl/base/file.h"
 #include "wrong.h"
 
 namespace cdc {

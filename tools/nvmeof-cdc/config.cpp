@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "libctl/config_value.h"
-#include "libctl/file.h"
-#include "libctl/invalid.h"
+#include "libctl/base/file.h"
+#include "libctl/base/invalid.h"
 
 namespace cdc {
 

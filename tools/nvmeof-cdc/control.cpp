@@ -16,7 +16,7 @@
 #include "backup.h"
 #include "feeds.h"
 #include "impact.h"
-#include "libctl/invalid.h"
+#include "libctl/base/invalid.h"
 #include "serving/guard.h"
 #include "serving/journal.h"
 

@@ -10,7 +10,7 @@
 #include <nvmeof/address.h>
 
 #include "feeds.h"
-#include "libctl/invalid.h"
+#include "libctl/base/invalid.h"
 
 namespace cdc {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "libctl/invalid.h"
+#include "libctl/base/invalid.h"
 
 namespace cdc::etcd {
 

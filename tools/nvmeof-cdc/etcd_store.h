@@ -8,7 +8,7 @@
 #include "etcd_member.h"
 #include "etcd_writer.h"
 #include "record_file.h"
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 
 namespace cdc {
 
@@ -74,7 +74,7 @@ private:
 	News unkept_; // in the cache
 	bool cacheBroken_ = false;
 	serving::Timer again_, late_, pulse_, keep_;
-	serving::Backoff backoff_;
+	nofctl::Backoff backoff_;
 	std::unique_ptr<etcd::Call> step_, watch_, asked_, sweep_, lift_;
 	std::vector<Raise> raises_;
 	std::uint64_t generation_ = 0, floor_ = 0; // told; above which it has to be

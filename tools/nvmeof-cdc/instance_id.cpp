@@ -5,8 +5,8 @@
 
 #include <nvmeof/uuid.h>
 
-#include "libctl/file.h"
-#include "libctl/invalid.h"
+#include "libctl/base/file.h"
+#include "libctl/base/invalid.h"
 
 namespace cdc {
 

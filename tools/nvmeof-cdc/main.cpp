@@ -12,7 +12,7 @@
 #include "backup.h"
 #include "control.h"
 #include "instance_id.h"
-#include "libctl/invalid.h"
+#include "libctl/base/invalid.h"
 #include "move.h"
 #include "serving/journal.h"
 #include "serving/loop.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nvmeof/address.h>
 
-#include "libctl/invalid.h"
+#include "libctl/base/invalid.h"
 #include "peers.h"
 #include "serving/guard.h"
 

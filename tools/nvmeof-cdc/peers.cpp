@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "libctl/invalid.h"
+#include "libctl/base/invalid.h"
 
 namespace cdc {
 

@@ -90,7 +90,7 @@ private:
 	std::map<std::string, Tree> trees_; // by address of the source
 	Ports ports_;
 	serving::Timer timer_;
-	serving::Backoff backoff_{std::chrono::milliseconds(200), std::chrono::seconds(10)}; // of writes
+	nofctl::Backoff backoff_{std::chrono::milliseconds(200), std::chrono::seconds(10)}; // of writes
 	bool writing_ = false;
 	std::shared_ptr<Pull *> alive_ = std::make_shared<Pull *>(this); // for answers that come when it is gone
 };

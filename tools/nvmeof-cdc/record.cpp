@@ -6,8 +6,8 @@
 
 #include <nvmeof/address.h>
 
-#include "libctl/invalid.h"
-#include "libctl/plain.h"
+#include "libctl/base/invalid.h"
+#include "libctl/base/plain.h"
 
 namespace cdc {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "feeds.h"
-#include "libctl/invalid.h"
+#include "libctl/base/invalid.h"
 
 namespace cdc {
 

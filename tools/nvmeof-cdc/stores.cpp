@@ -2,7 +2,7 @@
 #include "stores.h"
 
 #include "etcd_store.h"
-#include "libctl/file.h"
+#include "libctl/base/file.h"
 #include "sqlite_store.h"
 
 namespace cdc {

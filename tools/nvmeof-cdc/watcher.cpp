@@ -30,7 +30,7 @@ Watcher::Watcher(Shared &shared, const WatchTimes &times, const Who &who, const 
 // Not all at once, where there are many
 void Watcher::start()
 {
-	again(serving::jittered(times_.soak));
+	again(nofctl::jittered(times_.soak));
 }
 
 void Watcher::rang()
@@ -82,10 +82,10 @@ void Watcher::hasRead()
 	if (keeps()) {
 		if (!session_.armed())
 			session_.arm();
-		again(serving::jittered(times_.check));
+		again(nofctl::jittered(times_.check));
 	} else {
 		session_.close();
-		again(serving::jittered(times_.poll));
+		again(nofctl::jittered(times_.poll));
 	}
 	changed();
 }
@@ -93,7 +93,7 @@ void Watcher::hasRead()
 void Watcher::isTorn()
 {
 	if (++torn_ < most_torn)
-		return again(serving::jittered(torn_ * torn_rest));
+		return again(nofctl::jittered(torn_ * torn_rest));
 	fail({Reason::unusable, Step::live, 0, "it changes each time it is read"});
 }
 
@@ -104,7 +104,7 @@ void Watcher::event(const Completion &completion)
 		return;
 	}
 	if ((completion.result & event_bits) == wanted())
-		return again(serving::jittered(times_.soak));
+		return again(nofctl::jittered(times_.soak));
 	session_.arm();
 }
 

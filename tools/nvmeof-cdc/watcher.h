@@ -9,7 +9,7 @@
 #include <string>
 
 #include "initiator/session.h"
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 
 namespace cdc {
 
@@ -71,7 +71,7 @@ private:
 	initiator::Endpoint endpoint_;
 	initiator::SessionOptions options_;
 	initiator::Session session_;
-	serving::Backoff backoff_;
+	nofctl::Backoff backoff_;
 	std::string trouble_;
 	std::int64_t readAt_ = 0;
 	int torn_ = 0;

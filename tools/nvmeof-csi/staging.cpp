@@ -2,20 +2,24 @@
 #include "staging.h"
 
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "capability.h"
-#include "tools/durable_file.h"
+#include "libctl/base/file.h"
 
 namespace csi {
 
 namespace fs = std::filesystem;
 using namespace nvmeof;
 using Json = nlohmann::json;
+
+namespace {
+
+constexpr std::size_t largest = 1 << 20; // of a record
+
+}
 
 bool Staged::sameWish(const Staged &other) const
 {
@@ -37,26 +41,16 @@ fs::path Folder::file(const std::string &name) const
 
 std::optional<std::string> Folder::read(const std::string &name) const
 {
-	std::ifstream stream(file(name));
-	if (!stream)
-		return std::nullopt;
-	std::ostringstream text;
-	text << stream.rdbuf();
-	return text.str();
+	Result<std::string> text = nofctl::readSmallFile(file(name), largest);
+	return text ? std::optional<std::string>(*text) : std::nullopt;
 }
 
 // After a power cut there is the old text or the new one, and no part of it.
 Result<void> Folder::write(const std::string &name, const std::string &text) const
 {
-	const fs::path to = file(name);
 	std::error_code ignored;
 	fs::create_directories(path_, ignored);
-	Result<void> written = durable::replaceFile(to, text, 0600);
-	if (written)
-		return written;
-	Error error = written.error();
-	error.message = to.string() + ": " + std::strerror(error.sysErrno);
-	return error;
+	return nofctl::replaceFile(file(name), text, 0600, nofctl::Durable::yes);
 }
 
 void Folder::remove(const std::string &name) const
@@ -73,9 +67,8 @@ std::vector<std::string> Folder::textsBut(const std::string &name) const
 	for (fs::directory_iterator one(path_, error), end; !error && one != end; one.increment(error)) {
 		if (one->path().extension() != ".json" || one->path().filename() == but)
 			continue;
-		std::ostringstream text;
-		text << std::ifstream(one->path()).rdbuf();
-		all.push_back(text.str());
+		if (Result<std::string> text = nofctl::readSmallFile(one->path(), largest))
+			all.push_back(*text);
 	}
 	return all;
 }

@@ -190,7 +190,7 @@ void Host::readAgain()
 	crowd_.mutableCounts().torn++;
 	note(Mark::header);
 	if (++torn_ < most_torn)
-		return crowd_.shared().wheel.set(*this, serving::jittered(torn_ * torn_rest));
+		return crowd_.shared().wheel.set(*this, nofctl::jittered(torn_ * torn_rest));
 	session_.close();
 	failed({Reason::unusable, Step::live, 0, "the discovery log changes each time it is read"});
 }

@@ -8,7 +8,7 @@
 #include "counts.h"
 #include "initiator/discovery_reader.h"
 #include "known_logs.h"
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 
 namespace storm {
 
@@ -78,7 +78,7 @@ private:
 	std::array<std::uint32_t, mark_count> took_{};
 	std::uint32_t whole_ = 0;
 	std::uint64_t generation_ = 0; // of the log that it has
-	serving::Backoff backoff_;
+	nofctl::Backoff backoff_;
 	std::uint16_t tried_ = 0; // addresses
 	std::uint8_t torn_ = 0;
 	Mark doing_ = Mark::tcp;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "printable.h"
+#include "libctl/base/printable.h"
 
 namespace storm {
 
@@ -84,7 +84,7 @@ std::string troubleText(const Outcome &outcome)
 		out += fmt::format("attempts that failed: {} at {}, {}\n", count, mark, reason);
 	});
 	for (const auto &[why, hosts] : outcome.counts.endings)
-		out += fmt::format("hosts that failed: {}: {}\n", hosts, printable(why));
+		out += fmt::format("hosts that failed: {}: {}\n", hosts, nofctl::printable(why));
 	for (const auto &[what, count] : outcome.counts.oddities)
 		out += fmt::format("not in order: {} times {}\n", count, what);
 	if (!outcome.trouble.empty())
@@ -120,7 +120,7 @@ Json countedJson(const std::map<std::string, std::uint64_t> &what, const char *n
 {
 	Json all = Json::array();
 	for (const auto &[text, count] : what)
-		all.push_back({{name, printable(text)}, {number, count}});
+		all.push_back({{name, nofctl::printable(text)}, {number, count}});
 	return all;
 }
 

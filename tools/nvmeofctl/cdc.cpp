@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What nvmeof-cdc has and does, and what it is to do: over its control socket.
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -12,7 +10,8 @@
 #include "cdc_socket.h"
 #include "cdc_text.h"
 #include "context.h"
-#include "printable.h"
+#include "libctl/base/file.h"
+#include "libctl/base/printable.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
@@ -94,15 +93,13 @@ Result<Json> recordsOf(const Args &args, const std::string &what)
 
 Result<std::string> textOf(const std::string &file)
 {
-	std::ostringstream text;
-	if (file == "-") {
-		text << std::cin.rdbuf();
-		return text.str();
-	}
-	std::ifstream from(file);
-	if (!from || !(text << from.rdbuf()))
-		return errorFromErrno(ENOENT, file + ": cannot be read");
-	return text.str();
+	constexpr std::size_t largest = 64 << 20;
+	if (file == "-")
+		return std::string(std::istreambuf_iterator<char>(std::cin), {});
+	Result<std::string> text = nofctl::readSmallFile(file, largest + 1);
+	if (text && text->size() > largest)
+		return usageError(file + ": larger than 64 MiB");
+	return text;
 }
 
 // Records as they are printed
@@ -150,11 +147,12 @@ std::string lossesText(const Json &answer)
 	if (hosts == answer.end() || !hosts->is_array() || hosts->empty())
 		return text + "no host that is known would lose a target\n";
 	for (const Json &host : *hosts) {
-		text += fmt::format("{} would lose {} of {} targets:\n", printable(memberText(host, "nqn")),
+		text += fmt::format("{} would lose {} of {} targets:\n", nofctl::printable(memberText(host, "nqn")),
 				    memberText(host, "loses"), memberText(host, "sees"));
 		const auto targets = host.find("targets");
 		for (const Json &target : targets != host.end() && targets->is_array() ? *targets : Json::array())
-			text += fmt::format("  {}\n", target.is_string() ? printable(target.get<std::string>()) : "-");
+			text += fmt::format("  {}\n",
+					    target.is_string() ? nofctl::printable(target.get<std::string>()) : "-");
 	}
 	return text;
 }

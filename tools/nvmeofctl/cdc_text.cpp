@@ -93,13 +93,13 @@ std::string alerts(const Json &status)
 			"machine that was cloned needs a hostnqn and hostid of its own\n",
 			cloned);
 	if (!isTrue(store, "writable"))
-		text += "the store cannot be written: " + printable(memberText(store, "trouble")) + "\n";
+		text += "the store cannot be written: " + nofctl::printable(memberText(store, "trouble")) + "\n";
 	if (const double since = numberOf(store, "aged_since"); since > 0)
 		text += fmt::format("others' changes do not arrive since {}\n", moment(since));
 	for (const Json &pull : listOf(status, "pulls"))
 		if (const Json &trouble = member(pull, "trouble"); !trouble.is_null())
-			text += printable(fmt::format("{} cannot be read: {}", memberText(pull, "service"),
-						      memberText(pull, "trouble"))) +
+			text += nofctl::printable(fmt::format("{} cannot be read: {}", memberText(pull, "service"),
+							      memberText(pull, "trouble"))) +
 				"\n";
 	return text.empty() ? text : text + "\n";
 }
@@ -226,8 +226,9 @@ std::string cdcChangeText(const Json &change)
 	text += "\n";
 	for (const auto &[key, sign] : {std::pair("put", '+'), std::pair("removed", '-')})
 		for (const Json &one : listOf(change, key))
-			text += fmt::format("  {} {}\n", sign,
-					    printable(keyText(one.is_string() ? one.get<std::string>() : one.dump())));
+			text += fmt::format(
+				"  {} {}\n", sign,
+				nofctl::printable(keyText(one.is_string() ? one.get<std::string>() : one.dump())));
 	if (numberOf(change, "more") > 0)
 		text += fmt::format("  and {} more\n", memberText(change, "more"));
 	return text;

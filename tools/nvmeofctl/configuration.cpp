@@ -99,7 +99,7 @@ int show(Context &context, const ConfigReading &reading)
 		return 0;
 	}
 	for (const std::string &file : reading.config.files)
-		context.out() << "# " << printable(file) << "\n";
+		context.out() << "# " << nofctl::printable(file) << "\n";
 	context.out() << text;
 	return 0;
 }

@@ -62,7 +62,7 @@ int Context::complain(std::string_view subject, const Error &error, std::string_
 
 void Context::note(std::string_view subject, std::string_view text)
 {
-	err_ << fmt::format("nvmeofctl: {} {}: {}\n", command_.name, subject, printable(text));
+	err_ << fmt::format("nvmeofctl: {} {}: {}\n", command_.name, subject, nofctl::printable(text));
 }
 
 void Context::warn(std::string_view subject, const Error &error, std::string_view nextStep)
@@ -74,7 +74,7 @@ void Context::say(std::string_view subject, std::string_view kind, const Error &
 {
 	std::string line =
 		fmt::format("{}{}{}: {}{}{}", command_.name, subject.empty() ? "" : " ", subject, kind,
-			    printable(error.message), nextStep.empty() ? "" : fmt::format(" ({})", nextStep));
+			    nofctl::printable(error.message), nextStep.empty() ? "" : fmt::format(" ({})", nextStep));
 	err_ << "nvmeofctl: " << line << "\n";
 	if (args_.has("syslog"))
 		toSystemLog(kind.empty() ? LOG_ERR : LOG_WARNING, line);

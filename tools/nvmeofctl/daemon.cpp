@@ -117,9 +117,10 @@ std::string stripes(const Json &status)
 	std::string lines;
 	auto found = status.find("stripes");
 	for (const Json &one : found == status.end() ? Json::array() : *found)
-		lines += printable(fmt::format("stripe {}: {}{}{}", memberText(one, "name"), memberText(one, "state"),
-					       one["missing"].empty() ? "" : ", missing " + one["missing"].dump(),
-					       one.contains("error") ? ": " + memberText(one, "error") : "")) +
+		lines += nofctl::printable(
+				 fmt::format("stripe {}: {}{}{}", memberText(one, "name"), memberText(one, "state"),
+					     one["missing"].empty() ? "" : ", missing " + one["missing"].dump(),
+					     one.contains("error") ? ": " + memberText(one, "error") : "")) +
 			 "\n";
 	return lines.empty() ? "" : "\n" + lines;
 }
@@ -129,19 +130,19 @@ std::string refusals(const Json &status)
 	std::string lines;
 	if (auto kept = status.find("kept"); kept != status.end())
 		for (const Json &one : *kept)
-			lines += printable(fmt::format("{} stays: {}", memberText(one, "controller"),
-						       memberText(one, "reason"))) +
+			lines += nofctl::printable(fmt::format("{} stays: {}", memberText(one, "controller"),
+							       memberText(one, "reason"))) +
 				 "\n";
 	for (const Json &one : status["refusals"])
-		lines += printable(fmt::format("not connected: {}: {}", memberText(one, "what"),
-					       memberText(one, "reason"))) +
+		lines += nofctl::printable(fmt::format("not connected: {}: {}", memberText(one, "what"),
+						       memberText(one, "reason"))) +
 			 "\n";
 	if (status["more_refusals"] != 0)
 		lines += fmt::format("and {} more\n", memberText(status, "more_refusals"));
 	if (auto mdns = status.find("mdns"); mdns != status.end() && !(*mdns)["error"].is_null())
-		lines += printable(fmt::format("mDNS: {}", memberText(*mdns, "error"))) + "\n";
+		lines += nofctl::printable(fmt::format("mDNS: {}", memberText(*mdns, "error"))) + "\n";
 	for (const auto &[name, why] : status["unresolved"].items())
-		lines += printable(fmt::format("no address: {}: {}", name, why.get<std::string>())) + "\n";
+		lines += nofctl::printable(fmt::format("no address: {}: {}", name, why.get<std::string>())) + "\n";
 	return lines;
 }
 
@@ -180,7 +181,7 @@ std::string reloadText(const Json &told)
 	std::string text = "nvmeofd: reload\n";
 	if (auto lines = told.find("lines"); lines != told.end())
 		for (const Json &line : *lines)
-			text += printable(line.get<std::string>()) + "\n";
+			text += nofctl::printable(line.get<std::string>()) + "\n";
 	return text;
 }
 

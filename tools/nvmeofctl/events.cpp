@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -12,7 +11,8 @@
 
 #include "context.h"
 #include "documents.h"
-#include "printable.h"
+#include "libctl/base/file.h"
+#include "libctl/base/printable.h"
 #include "when.h"
 
 using namespace nvmeof;
@@ -20,7 +20,7 @@ using namespace nvmeof;
 namespace {
 
 constexpr const char *usualFile = "/var/lib/nvmeof/events";
-constexpr std::streamsize largestFile = 16 << 20;
+constexpr std::size_t largestFile = 16 << 20;
 
 bool isAbout(const Json &event, const std::string &name)
 {
@@ -79,24 +79,6 @@ void addDetails(std::vector<std::string> &details, const Json &event)
 		details.push_back(text("nqn"));
 }
 
-Result<std::string> readFile(const std::string &name)
-{
-	std::ifstream file(name, std::ios::binary);
-	if (!file) {
-		Error error =
-			errorFromErrno(errno ? errno : ENOENT,
-				       errno == ENOENT ? "there is no " + name : fmt::format("cannot read {}", name));
-		error.object = {ErrorObject::Kind::file, name};
-		return error;
-	}
-	std::string text;
-	for (char part[1 << 16]; file && static_cast<std::streamsize>(text.size()) < largestFile;) {
-		file.read(part, sizeof(part));
-		text.append(part, static_cast<std::size_t>(file.gcount()));
-	}
-	return text;
-}
-
 Result<std::optional<std::chrono::system_clock::time_point>> timeOf(const Context &context, const char *option)
 {
 	std::optional<std::string> text = context.args().text(option);
@@ -135,9 +117,9 @@ std::string keptEventText(const Json &event)
 	} catch (const Json::exception &) { // somebody else's line: what could be read is told
 	}
 	const std::string name = memberText(event, "name");
-	return printable(fmt::format("{}  {:<14} {}{}{}", localTime(memberText(event, "time")),
-				     name.empty() ? "-" : name, memberText(event, "event"), details.empty() ? "" : ": ",
-				     fmt::join(details, ", ")));
+	return nofctl::printable(fmt::format("{}  {:<14} {}{}{}", localTime(memberText(event, "time")),
+					     name.empty() ? "-" : name, memberText(event, "event"),
+					     details.empty() ? "" : ": ", fmt::join(details, ", ")));
 }
 
 Json eventsDocument(const std::string &file, const std::vector<Json> &events)
@@ -157,7 +139,7 @@ int runEvents(Context &context)
 		*to = *when;
 	}
 	const std::string file = context.args().textOr("file", usualFile);
-	Result<std::string> text = readFile(file);
+	Result<std::string> text = nofctl::readSmallFile(file, largestFile);
 	if (!text)
 		return context.fail("", text.error(),
 				    text.error().code == ErrorCode::noSuchObject

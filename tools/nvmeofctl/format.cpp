@@ -270,7 +270,7 @@ std::string formatEvent(const Event &event, const std::optional<AnaBefore> &befo
 				       toString(event.type), std::visit(EventDetail{event, before}, event.object));
 	if (const Controller *controller = event.controller(); !event.reason.empty())
 		line += ": " + describeFailure(event.reason, controller ? controller->lastErrno : 0);
-	return printable(line);
+	return nofctl::printable(line);
 }
 
 std::string peerToPeerNote(const Namespace &ns, const std::vector<Path> &paths, const std::vector<std::string> &stacked)
@@ -533,14 +533,14 @@ std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std
 	std::string text;
 	for (const Subsystem &subsystem : subsystems) {
 		std::string indent(subsystem.name.size() + 3, ' ');
-		text += printable(fmt::format("{} - NQN={}", subsystem.name, subsystem.nqn)) + "\n";
-		text += printable(fmt::format("{}hostnqn={}", indent, subsystem.hostnqn)) + "\n";
-		text += printable(fmt::format("{}iopolicy={}", indent, subsystem.iopolicy)) + "\n\\\n";
+		text += nofctl::printable(fmt::format("{} - NQN={}", subsystem.name, subsystem.nqn)) + "\n";
+		text += nofctl::printable(fmt::format("{}hostnqn={}", indent, subsystem.hostnqn)) + "\n";
+		text += nofctl::printable(fmt::format("{}iopolicy={}", indent, subsystem.iopolicy)) + "\n\\\n";
 		for (const Controller &controller : controllers)
 			if (controller.subsystem == subsystem.id)
-				text += printable(fmt::format(" +- {} {} {}{}", controller.name,
-							      formatAddress(controller), toString(controller.state),
-							      formatAna(controller.name, paths))) +
+				text += nofctl::printable(fmt::format(
+						" +- {} {} {}{}", controller.name, formatAddress(controller),
+						toString(controller.state), formatAna(controller.name, paths))) +
 					"\n";
 	}
 	return text;

@@ -12,7 +12,7 @@
 #include "gds_config.h"
 #include "gpu_documents.h"
 #include "machine.h"
-#include "output_file.h"
+#include "libctl/base/file.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -61,7 +61,7 @@ std::string textOf(const Answer &answer, bool all)
 			counts[static_cast<std::size_t>(level)]++;
 			if (level != Level::pass || all)
 				for (const std::string &line : linesOf(lineOf(one)))
-					text += printable(line) + "\n";
+					text += nofctl::printable(line) + "\n";
 		}
 	return text + fmt::format("{} passed, {} warnings, {} failed\n", counts[0], counts[1], counts[2]);
 }
@@ -104,7 +104,7 @@ int runRecord(Context &context, const Tree &tree)
 		context.out() << text;
 		return 0;
 	}
-	if (Result<void> done = replaceFile(file, text); !done)
+	if (Result<void> done = nofctl::replaceFile(file, text); !done)
 		return context.fail("", done.error());
 	if (context.json())
 		context.print({{"file", file}, {"done", "recorded"}});

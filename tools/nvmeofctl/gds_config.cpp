@@ -3,9 +3,7 @@
 #include "gds_config.h"
 
 #include <filesystem>
-#include <fstream>
 #include <ostream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -16,7 +14,7 @@
 #include "context.h"
 #include "gpu_documents.h"
 #include "machine.h"
-#include "output_file.h"
+#include "libctl/base/file.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -40,19 +38,15 @@ Addresses addressesOfCards(const Tree &tree, const Node &node)
 // Empty where there is none.
 Result<std::string> readOld(const std::string &file)
 {
-	constexpr std::uintmax_t largest = 64 << 10;
-	std::error_code error;
-	if (!std::filesystem::exists(file, error))
+	constexpr std::size_t largest = 64 << 10;
+	Result<std::string> text = nofctl::readSmallFile(file, largest + 1);
+	if (!text && text.error().sysErrno == ENOENT)
 		return std::string();
-	const std::uintmax_t size = std::filesystem::file_size(file, error);
-	std::ifstream in(file, std::ios::binary);
-	if (error || !in)
-		return usageError(file + ": it cannot be read");
-	if (size > largest)
+	if (!text)
+		return usageError(text.error().message);
+	if (text->size() > largest)
 		return usageError(file + ": larger than 64 KiB");
-	std::ostringstream text;
-	text << in.rdbuf();
-	return text.str();
+	return text;
 }
 
 std::string explained(const CufilePlan &plan)
@@ -90,9 +84,9 @@ void tell(Context &context, const Outcome &outcome)
 Result<void> write(const Outcome &outcome)
 {
 	if (!outcome.old.empty())
-		if (Result<void> kept = replaceFile(outcome.file + ".before-nvmeof", outcome.old); !kept)
+		if (Result<void> kept = nofctl::replaceFile(outcome.file + ".before-nvmeof", outcome.old); !kept)
 			return kept;
-	return replaceFile(outcome.file, outcome.text);
+	return nofctl::replaceFile(outcome.file, outcome.text);
 }
 
 } // namespace

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // import: what another host software was told, written as our configuration.
 #include <filesystem>
-#include <fstream>
 #include <ostream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,33 +9,25 @@
 #include "context.h"
 #include "documents.h"
 #include "import.h"
-#include "output_file.h"
+#include "libctl/base/file.h"
 #include "table.h"
 
 using namespace nvmeof;
 
 namespace {
 
-constexpr std::streamsize largestFile = 1 << 20;
-
 Result<std::string> read(const std::string &file)
 {
-	std::ifstream in(file, std::ios::binary);
-	std::string text(largestFile + 1, '\0');
-	in.read(text.data(), largestFile + 1);
-	if (in.gcount() == 0 && (in.bad() || !in.eof())) {
-		Error error = errorFromErrno(ENOENT, file + ": it cannot be read");
-		return error;
-	}
-	if (in.gcount() > largestFile)
+	constexpr std::size_t largest = 1 << 20;
+	Result<std::string> text = nofctl::readSmallFile(file, largest + 1);
+	if (text && text->size() > largest)
 		return usageError(file + ": larger than 1 MiB");
-	text.resize(static_cast<std::size_t>(in.gcount()));
 	return text;
 }
 
 std::string describe(const NotCarried &one)
 {
-	return printable(fmt::format("{}: {}: {}", one.place.toString(), one.key, one.reason));
+	return nofctl::printable(fmt::format("{}: {}: {}", one.place.toString(), one.key, one.reason));
 }
 
 // What is said twice by files that are about the same counts once.
@@ -61,7 +51,7 @@ void dropDoubles(Config &config)
 std::string written(const Import &into, const std::vector<std::string> &files)
 {
 	std::string text = fmt::format("# Written by 'nvmeofctl import' from {}\n",
-				       printable(fmt::format("{}", fmt::join(files, ", "))));
+				       nofctl::printable(fmt::format("{}", fmt::join(files, ", "))));
 	for (const NotCarried &one : into.notCarried)
 		text += "# Not carried over: " + describe(one) + "\n";
 	return text + "\n" + formatConfig(into.config);
@@ -76,7 +66,7 @@ Result<void> put(const Args &args, const std::string &text)
 		error.code = ErrorCode::failed;
 		return error;
 	}
-	return replaceFile(file, text);
+	return nofctl::replaceFile(file, text);
 }
 
 } // namespace

@@ -55,7 +55,7 @@ constexpr Foreign foreign[] = {
 
 bool plain(const std::string &value)
 {
-	return !value.empty() && printable(value) == value && value.find_first_of(" \t") == value.npos;
+	return !value.empty() && nofctl::printable(value) == value && value.find_first_of(" \t") == value.npos;
 }
 
 std::optional<std::int64_t> numberOf(const std::string &value)

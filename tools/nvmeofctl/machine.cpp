@@ -2,11 +2,10 @@
 #include "machine.h"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <nvmeof/snapshot.h>
 
+#include "libctl/base/file.h"
 #include "libctl/gpu/read_pci.h"
 #include "libctl/gpu/recording.h"
 
@@ -24,16 +23,13 @@ Error absent(std::string message)
 
 Result<std::unique_ptr<Tree>> readRecording(const std::string &file)
 {
-	constexpr std::uintmax_t largest = 64 << 20;
-	std::error_code error;
-	const std::uintmax_t size = std::filesystem::file_size(file, error);
-	if (error)
-		return absent(file + ": " + error.message());
-	if (size > largest)
+	constexpr std::size_t largest = 64 << 20;
+	Result<std::string> text = nofctl::readSmallFile(file, largest + 1);
+	if (!text)
+		return absent(text.error().message);
+	if (text->size() > largest)
 		return usageError(file + ": larger than 64 MiB");
-	std::ostringstream text;
-	text << std::ifstream(file, std::ios::binary).rdbuf();
-	Result<MemoryTree> tree = parseRecording(text.str());
+	Result<MemoryTree> tree = parseRecording(*text);
 	if (!tree)
 		return usageError(file + ": " + tree.error().message);
 	return std::unique_ptr<Tree>(std::make_unique<MemoryTree>(*std::move(tree)));

@@ -8,7 +8,7 @@
 #include "gpu_documents.h"
 #include "machine.h"
 #include "map_picture.h"
-#include "output_file.h"
+#include "libctl/base/file.h"
 
 using namespace nvmeof;
 using namespace nofctl::gpu;
@@ -30,7 +30,7 @@ int runMap(Context &context)
 		map.gpus = node.pci.of(Kind::gpu);
 	map.rails = planRails(node, map.gpus, map.cards);
 	if (context.args().has("svg"))
-		if (Result<void> done = replaceFile(context.args().textOr("svg", ""), mapSvg(map)); !done)
+		if (Result<void> done = nofctl::replaceFile(context.args().textOr("svg", ""), mapSvg(map)); !done)
 			return context.fail("", done.error());
 	if (context.json())
 		context.print(mapDocument(node, map.rails, map.cards));

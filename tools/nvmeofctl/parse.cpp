@@ -147,7 +147,7 @@ CommandLine usage(const std::string &command, const std::string &message)
 {
 	std::string help = command.empty() ? "nvmeofctl --help" : fmt::format("nvmeofctl {} --help", command);
 	return answer(fmt::format("nvmeofctl: {}{}{} (see '{}')\n", command, command.empty() ? "" : ": ",
-				  printable(message), help),
+				  nofctl::printable(message), help),
 		      static_cast<int>(ExitCode::usage));
 }
 

@@ -35,7 +35,7 @@ void put(const std::string &text)
 
 std::string progressLine(const std::string &what, const std::string &soFar, std::chrono::seconds passed)
 {
-	return printable(fmt::format("{}: {}{}{} s", what, soFar, soFar.empty() ? "" : ", ", passed.count()));
+	return nofctl::printable(fmt::format("{}: {}{}{} s", what, soFar, soFar.empty() ? "" : ", ", passed.count()));
 }
 
 Progress::Progress(std::string what, Look look) : what_(std::move(what)), look_(std::move(look))

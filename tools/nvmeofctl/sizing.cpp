@@ -12,7 +12,7 @@
 #include "context.h"
 #include "gpu_documents.h"
 #include "machine.h"
-#include "output_file.h"
+#include "libctl/base/file.h"
 #include "svg.h"
 #include "table.h"
 
@@ -178,7 +178,7 @@ std::string textOf(const Sizing &sizing, const std::vector<Shortage> &shortages,
 std::string field(const std::string &text)
 {
 	std::string out = "\"";
-	for (char c : printable(text))
+	for (char c : nofctl::printable(text))
 		out += c == '"' ? "\"\"" : std::string(1, c);
 	return out + "\"";
 }
@@ -235,7 +235,7 @@ int runPlan(Context &context)
 		shortages = compare(*demand, *live);
 	}
 	if (args.has("svg"))
-		if (Result<void> done = replaceFile(args.textOr("svg", ""), svgOf(sizing)); !done)
+		if (Result<void> done = nofctl::replaceFile(args.textOr("svg", ""), svgOf(sizing)); !done)
 			return context.fail("", done.error());
 	if (context.json())
 		context.print(sizingDocument(sizing, shortages));

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@
 #include "builds.h"
 #include "context.h"
 #include "daemon_bus.h"
-#include "output_file.h"
+#include "libctl/base/file.h"
 #include "prometheus.h"
 
 using namespace nvmeof;
@@ -57,14 +56,9 @@ NodeFacts nodeFacts()
 // As far as it can be read: a file that is not there has nothing.
 std::string textOfFile(const std::string &name)
 {
-	constexpr std::streamsize most = 64 << 20;
-	std::ifstream file(name, std::ios::binary);
-	std::string text;
-	for (char part[1 << 16]; file && static_cast<std::streamsize>(text.size()) < most;) {
-		file.read(part, sizeof(part));
-		text.append(part, static_cast<std::size_t>(file.gcount()));
-	}
-	return text;
+	constexpr std::size_t largest = 64 << 20;
+	Result<std::string> text = nofctl::readSmallFile(name, largest);
+	return text ? *text : "";
 }
 
 std::string metrics(const Context &context, const Snapshot &snapshot, const std::string &name)
@@ -118,7 +112,7 @@ int runStats(Context &context)
 		context.out() << text;
 		return 0;
 	}
-	if (Result<void> done = replaceFile(*file, text); !done)
+	if (Result<void> done = nofctl::replaceFile(*file, text); !done)
 		return context.fail(name, done.error());
 	return 0;
 }

@@ -88,10 +88,11 @@ std::string section(const Namespace &ns, const Snapshot &all)
 {
 	std::vector<const Path *> paths = all.pathsOf(ns);
 	const Subsystem *subsystem = all.subsystem(ns.subsystem);
-	std::string text = printable(fmt::format("{}: paths {}, {} requests wait for a path, {} held, iopolicy {}",
-						 ns.name, pathsNote(ns, all.time), ns.waiting, ns.held,
-						 subsystem ? subsystem->iopolicy : "-")) +
-			   "\n\n";
+	std::string text =
+		nofctl::printable(fmt::format("{}: paths {}, {} requests wait for a path, {} held, iopolicy {}",
+					      ns.name, pathsNote(ns, all.time), ns.waiting, ns.held,
+					      subsystem ? subsystem->iopolicy : "-")) +
+		"\n\n";
 	return text + counters(paths, all.time) + "\n" + latencies(paths) + "\n";
 }
 

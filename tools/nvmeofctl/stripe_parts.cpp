@@ -18,7 +18,7 @@
 #include "configuration.h"
 #include "context.h"
 #include "format.h"
-#include "output_file.h"
+#include "libctl/base/file.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -115,8 +115,9 @@ Result<void> saveStripe(const Args &args, const ConfigStripe &stripe)
 	std::filesystem::create_directories(file.parent_path(), ignored);
 	Config config;
 	config.stripes = {stripe};
-	return replaceFile(file, "# Written by 'nvmeofctl stripe'; it is written anew when the stripe grows.\n" +
-					 formatConfig(config));
+	return nofctl::replaceFile(file,
+				   "# Written by 'nvmeofctl stripe'; it is written anew when the stripe grows.\n" +
+					   formatConfig(config));
 }
 
 std::string layoutText(const std::string &name, const Layout &layout)
@@ -141,7 +142,7 @@ std::string layoutText(const std::string &name, const Layout &layout)
 		text += fmt::format("mkfs.{} {} /dev/mapper/{}\n", type,
 				    fmt::join(*mkfsOptions(type, layout.chunk, layout.members.size()), " "), name);
 	for (const std::string &note : layout.notes)
-		text += "note: " + printable(note) + "\n";
+		text += "note: " + nofctl::printable(note) + "\n";
 	return text;
 }
 

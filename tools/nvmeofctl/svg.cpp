@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "printable.h"
+#include "libctl/base/printable.h"
 
 namespace {
 
 std::string escaped(std::string_view text)
 {
 	std::string out;
-	for (char c : printable(text))
+	for (char c : nofctl::printable(text))
 		out += c == '<'   ? "&lt;"
 		       : c == '>' ? "&gt;"
 		       : c == '&' ? "&amp;"

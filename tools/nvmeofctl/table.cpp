@@ -18,7 +18,7 @@ void Table::add(std::vector<std::string> row)
 {
 	row.resize(columns_.size());
 	for (std::string &cell : row)
-		cell = printable(cell);
+		cell = nofctl::printable(cell);
 	rows_.push_back(std::move(row));
 }
 
@@ -58,6 +58,6 @@ std::string renderFields(const std::vector<std::pair<std::string, std::string>> 
 		width = std::max(width, key.size());
 	std::string text;
 	for (const auto &[key, value] : fields)
-		text += fmt::format("{:<{}} : {}\n", key, width, printable(value));
+		text += fmt::format("{:<{}} : {}\n", key, width, nofctl::printable(value));
 	return text;
 }

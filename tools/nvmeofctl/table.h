@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "printable.h"
+#include "libctl/base/printable.h"
 
 enum class Align { left, right };
 

@@ -23,7 +23,7 @@ TopLine firstLine(const TopModel &model, bool paused)
 		model.interval.count()
 			? fmt::format(", {:.1f} s", std::chrono::duration<double>(model.interval).count())
 			: "";
-	TopLine line{{fmt::format("nvmeofctl top - {} {}{}", printable(model.host), model.clock, interval)}};
+	TopLine line{{fmt::format("nvmeofctl top - {} {}{}", nofctl::printable(model.host), model.clock, interval)}};
 	if (paused)
 		line.push_back({"  paused", Tone::warning});
 	return line;
@@ -58,13 +58,13 @@ std::vector<TopLine> header(const TopModel &model, bool paused)
 {
 	std::vector<TopLine> lines{firstLine(model, paused)};
 	if (model.error) {
-		lines.push_back({{printable(model.error->message), Tone::bad}});
+		lines.push_back({{nofctl::printable(model.error->message), Tone::bad}});
 		lines.push_back({{"trying again", Tone::dim}});
 		return lines;
 	}
 	lines.push_back(countLine(model));
 	lines.push_back(totalLine(model));
-	lines.push_back({{model.event.empty() ? "" : printable(model.event), Tone::dim}});
+	lines.push_back({{model.event.empty() ? "" : nofctl::printable(model.event), Tone::dim}});
 	return lines;
 }
 
@@ -88,7 +88,7 @@ Laid lay(const TopColumn &column, const std::vector<TopRow> &rows, bool marked)
 {
 	Laid laid{&column, std::max(column.width, std::string_view(column.title).size() + marked), {}};
 	for (const TopRow &row : rows) {
-		laid.cells.push_back(printable(column.text(row)));
+		laid.cells.push_back(nofctl::printable(column.text(row)));
 		laid.width = std::max(laid.width, laid.cells.back().size());
 	}
 	return laid;

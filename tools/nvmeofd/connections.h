@@ -17,7 +17,7 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/event.h>
 
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 #include "serving/loop.h"
 
 namespace nvmeofd {
@@ -26,7 +26,7 @@ class Connections {
 public:
 	// Of something that is wanted and was asked for in vain
 	struct Attempt {
-		serving::Backoff backoff{std::chrono::seconds(1), std::chrono::seconds(60)};
+		nofctl::Backoff backoff{std::chrono::seconds(1), std::chrono::seconds(60)};
 		std::chrono::steady_clock::time_point notBefore;
 		std::string controller; // that was made for it last
 		std::string error;      // why it is not there; empty: nothing went wrong yet

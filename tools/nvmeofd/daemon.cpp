@@ -13,7 +13,7 @@
 #include <nvmeof/identity.h>
 
 #include "libctl/gpu/rail_targets.h"
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 #include "serving/journal.h"
 #include "owner.h"
 
@@ -353,7 +353,7 @@ std::vector<Change> Daemon::difference()
 	}
 	changes = compare(*now, config_.removeOpen);
 	if (std::ranges::count_if(changes, goes) < std::ranges::count_if(compare(*now, true), goes))
-		openTimer_.start(jittered(whileOpen));
+		openTimer_.start(nofctl::jittered(whileOpen));
 	return changes;
 }
 
@@ -392,8 +392,7 @@ void Daemon::keepEvents()
 {
 	Result<void> written = eventLog_.write();
 	if (!written && eventLog_.failedWrites() == 1)
-		say(LOG_WARNING,
-		    fmt::format("cannot write {}: {}", (places_.state / "events").string(), written.error().message));
+		say(LOG_WARNING, "cannot write " + written.error().message);
 	if (eventLog_.pending())
 		eventTimer_.start(eventLog_.delay());
 }
@@ -412,7 +411,7 @@ void Daemon::save()
 	if (written)
 		saved_ = std::move(text);
 	else
-		say(LOG_WARNING, fmt::format("cannot write {}: {}", file().string(), written.error().message));
+		say(LOG_WARNING, "cannot write " + written.error().message);
 }
 
 Status Daemon::status() const

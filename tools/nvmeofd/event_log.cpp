@@ -11,7 +11,7 @@
 #include <fmt/chrono.h>
 #include <nlohmann/json.hpp>
 
-#include "durable_file.h"
+#include "libctl/base/file.h"
 
 using namespace nvmeof;
 using Json = nlohmann::json;
@@ -94,7 +94,7 @@ EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
 {
 	constexpr std::size_t mostRead = 2 * mostBytes; // a file of ours has no more
 	std::error_code error;
-	std::filesystem::remove(durable::asideOf(file_), error); // of one that ended before its time
+	nofctl::removeUnfinished(file_); // of a daemon that was killed
 	std::ifstream in(file_, std::ios::binary);
 	whole_ = true;
 	const std::uintmax_t size = std::filesystem::file_size(file_, error);
@@ -207,8 +207,8 @@ EventLog::Batch EventLog::batch() const
 
 Result<void> EventLog::store(const Batch &batch)
 {
-	return batch.whole ? durable::replaceFile(batch.file, batch.text, fileMode)
-			   : durable::appendToFile(batch.file, batch.text, fileMode);
+	return batch.whole ? nofctl::replaceFile(batch.file, batch.text, fileMode, nofctl::Durable::yes)
+			   : nofctl::appendToFile(batch.file, batch.text, fileMode);
 }
 
 void EventLog::begin()

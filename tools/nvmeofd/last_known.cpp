@@ -3,15 +3,13 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <nvmeof/rendezvous.h>
 
-#include "durable_file.h"
+#include "libctl/base/file.h"
 
 using namespace nvmeof;
 using Json = nlohmann::json;
@@ -212,20 +210,17 @@ Result<LastKnown> parseLastKnown(std::string_view text)
 
 Result<LastKnown> readLastKnown(const std::filesystem::path &file)
 {
-	std::ifstream in(file, std::ios::binary);
-	if (!in)
-		return errorFromErrno(errno ?: EIO);
-	std::error_code error;
-	if (std::filesystem::file_size(file, error) > mostOfFile || error)
+	Result<std::string> text = nofctl::readSmallFile(file, mostOfFile + 1);
+	if (!text)
+		return text.error();
+	if (text->size() > mostOfFile)
 		return damaged("longer than any that the daemon writes");
-	std::ostringstream text;
-	text << in.rdbuf();
-	return parseLastKnown(text.str());
+	return parseLastKnown(*text);
 }
 
 Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view text)
 {
-	return durable::replaceFile(file, text, 0600);
+	return nofctl::replaceFile(file, text, 0600, nofctl::Durable::yes);
 }
 
 } // namespace nvmeofd

@@ -11,7 +11,7 @@
 
 #include "serving/journal.h"
 #include "mdns_record.h"
-#include "printable.h"
+#include "libctl/base/printable.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
@@ -34,7 +34,7 @@ std::string errorOf(sd_bus_message *answer)
 	const sd_bus_error *error = sd_bus_message_get_error(answer);
 	if (!error)
 		return {};
-	return printable(error->message ? error->message : error->name);
+	return nofctl::printable(error->message ? error->message : error->name);
 }
 
 std::string interfaceOf(int index)
@@ -132,7 +132,7 @@ int Mdns::opened(sd_bus *bus)
 		result = on("Failure", [](sd_bus_message *message, void *data, sd_bus_error *) {
 			const char *why = "";
 			sd_bus_message_read(message, "s", &why);
-			static_cast<Mdns *>(data)->failed(printable(why));
+			static_cast<Mdns *>(data)->failed(nofctl::printable(why));
 			return 0;
 		});
 	if (result >= 0)

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "found.h"
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 #include "serving/loop.h"
 #include "system_bus.h"
 
@@ -67,7 +67,7 @@ private:
 	bool browsing_ = false;
 	All all_;
 	std::string lastError_;
-	serving::Backoff backoff_;
+	nofctl::Backoff backoff_;
 	serving::Timer again_;
 };
 

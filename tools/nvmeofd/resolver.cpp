@@ -50,7 +50,7 @@ void Resolver::refresh()
 	for (const auto &[key, name] : names_)
 		ask(key, name);
 	if (!names_.empty())
-		again_.start(jittered(refreshEvery));
+		again_.start(nofctl::jittered(refreshEvery));
 }
 
 void Resolver::ask(const std::string &key, const Name &name)

@@ -10,7 +10,7 @@
 #include <nvmeof/client.h>
 #include <nvmeof/config.h>
 
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 #include "last_known.h"
 #include "serving/loop.h"
 
@@ -47,7 +47,7 @@ private:
 	std::map<std::string, Name> names_; // by "target.example 8009", as the others are
 	std::map<std::string, Asked> asked_;
 	std::map<std::string, std::string> failures_;
-	serving::Backoff backoff_;
+	nofctl::Backoff backoff_;
 	serving::Timer again_;
 };
 

@@ -132,7 +132,7 @@ std::chrono::milliseconds Service::untilNextRead()
 	while (!recent_.empty() && now - recent_.front() > 1s)
 		recent_.pop_front();
 	if (recent_.size() < mostReads)
-		return jittered(soak);
+		return nofctl::jittered(soak);
 	return std::chrono::ceil<std::chrono::milliseconds>(recent_.front() + 1s - now);
 }
 
@@ -183,7 +183,7 @@ void Service::got(Result<DiscoveryLog> log)
 	if (again_)
 		readTimer_.start(untilNextRead());
 	else
-		readTimer_.start(jittered(hold_ ? checkEvery : pollEvery));
+		readTimer_.start(nofctl::jittered(hold_ ? checkEvery : pollEvery));
 	enroll();
 	news_.told(*std::move(log));
 }

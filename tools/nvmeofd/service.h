@@ -15,7 +15,7 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/event.h>
 
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 #include "serving/loop.h"
 
 namespace nvmeofd {
@@ -88,7 +88,7 @@ private:
 	std::deque<std::chrono::steady_clock::time_point> recent_; // reads of the last second
 	bool enrolling_ = false;                                   // asked for, by this connection
 	std::optional<bool> registered_;
-	serving::Backoff backoff_;
+	nofctl::Backoff backoff_;
 	serving::Timer retry_; // connect, or read, again
 	serving::Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;

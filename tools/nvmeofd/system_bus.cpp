@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "serving/jitter.h"
+#include "libctl/base/jitter.h"
 
 using namespace std::chrono_literals;
 
@@ -57,7 +57,7 @@ int SystemBus::connect()
 void SystemBus::giveUp(const std::string &why)
 {
 	lost_(why);
-	again_.start(jittered(lookAgain));
+	again_.start(nofctl::jittered(lookAgain));
 }
 
 void SystemBus::open()

@@ -12,7 +12,7 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>
 
-#include "printable.h"
+#include "libctl/base/printable.h"
 
 namespace serving {
 
@@ -27,14 +27,14 @@ bool journalled()
 void add(std::vector<std::string> &lines, const char *name, const std::string &value)
 {
 	if (!value.empty())
-		lines.push_back(fmt::format("{}={}", name, printable(value)));
+		lines.push_back(fmt::format("{}={}", name, nofctl::printable(value)));
 }
 
 } // namespace
 
 void say(int priority, std::string_view message, const Fields &fields)
 {
-	std::string text = printable(message);
+	std::string text = nofctl::printable(message);
 	if (!journalled()) {
 		fmt::print(stderr, "{}: {}\n", program_invocation_short_name, text);
 		return;

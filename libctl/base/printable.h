@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+namespace nofctl {
+
 // With a "?" for each byte that is not printable ASCII.
 inline std::string printable(std::string_view text)
 {
@@ -14,3 +16,5 @@ inline std::string printable(std::string_view text)
 		clean.begin(), clean.end(), [](unsigned char c) { return c < ' ' || c >= 0x7f; }, '?');
 	return clean;
 }
+
+} // namespace nofctl

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <random>
 
-namespace serving {
+namespace nofctl {
 
 // Between half and all of @time
 inline std::chrono::milliseconds jittered(std::chrono::milliseconds time)
@@ -32,4 +32,4 @@ private:
 	std::chrono::milliseconds first_, most_, step_{0};
 };
 
-} // namespace serving
+} // namespace nofctl
