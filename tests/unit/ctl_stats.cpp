@@ -4,18 +4,14 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "ctl_scratch.h"
 #include "ctl_snapshot.h"
 #include "daemon_bus.h"
-#include "libctl/base/file.h"
 #include "parse.h"
 #include "stats.h"
 #include "totals.h"
@@ -175,51 +171,6 @@ TEST_CASE("statistics as text", "[stats]")
 	gone.controllers.clear();
 	CHECK(has(statsText(gone), "nvmeof0c1n1"));
 	CHECK(statsJson(gone)["namespaces"].size() == 3);
-}
-
-TEST_CASE("a file is replaced whole", "[stats][file]")
-{
-	Scratch scratch;
-	std::filesystem::path file = scratch.path() / "nvmeof.prom";
-	REQUIRE(nofctl::replaceFile(file, "first\n"));
-	CHECK(scratch.read("nvmeof.prom") == "first\n");
-	struct stat before {};
-	REQUIRE(::stat(file.c_str(), &before) == 0);
-	CHECK((before.st_mode & 07777) == 0644); // the collector is somebody else
-	std::ifstream reader(file);
-	REQUIRE(nofctl::replaceFile(file, "second, and longer\n"));
-	std::stringstream seen;
-	seen << reader.rdbuf();
-	CHECK(seen.str() == "first\n"); // who had it open goes on with the old one
-	CHECK(scratch.read("nvmeof.prom") == "second, and longer\n");
-	std::size_t files = 0;
-	for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator(scratch.path()))
-		files++;
-	CHECK(files == 1); // no draft is left
-}
-
-TEST_CASE("a file that cannot be replaced", "[stats][file]")
-{
-	Scratch scratch;
-	Result<void> nowhere = nofctl::replaceFile(scratch.path() / "absent" / "x.prom", "normal");
-	REQUIRE_FALSE(nowhere);
-	CHECK(nowhere.error().code == ErrorCode::failed);
-	CHECK(has(nowhere.error().message, "absent/x.prom: No such file"));
-	std::filesystem::path folder = scratch.path() / "folder";
-	std::filesystem::create_directory(folder);
-	CHECK(has(nofctl::replaceFile(folder, "normal").error().message,
-		  "folder: is not a regular file; name a file in a directory of your own"));
-	CHECK(std::filesystem::is_directory(folder));
-	CHECK_FALSE(nofctl::replaceFile("/dev/null", "normal"));
-	CHECK(std::filesystem::is_character_file("/dev/null"));
-	std::filesystem::path link = scratch.path() / "link";
-	std::filesystem::create_symlink("/dev/null", link);
-	CHECK_FALSE(nofctl::replaceFile(link, "normal"));
-	CHECK(std::filesystem::is_symlink(link));
-	std::size_t entries = 0;
-	for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator(scratch.path()))
-		entries++;
-	CHECK(entries == 2);
 }
 
 TEST_CASE("the command lines of stats and top", "[stats][command]")

@@ -6,7 +6,6 @@
 
 #include <vector>
 
-using namespace serving;
 using namespace std::chrono_literals;
 
 namespace {
