@@ -3,9 +3,12 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <linux/nvme_ioctl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
+#include "wire/identify.h"
 #include "wire/status.h"
 
 namespace nofctl {
@@ -14,7 +17,7 @@ using namespace nvmeof;
 
 namespace {
 
-// @status: as libnvme returns it: negative with errno, or what the target said
+// @status: what the ioctl returns: -1 with errno, or what the target said
 Result<void> outcome(int status, const char *what)
 {
 	if (status == 0)
@@ -29,11 +32,6 @@ Result<void> outcome(int status, const char *what)
 	error.nvmeStatus = static_cast<std::uint16_t>(status & wire::st_type_and_code);
 	error.message = std::string(what) + ": " + describeStatus(*error.nvmeStatus);
 	return error;
-}
-
-std::uint32_t milliseconds(std::chrono::milliseconds timeout)
-{
-	return static_cast<std::uint32_t>(timeout.count());
 }
 
 } // namespace
@@ -58,45 +56,43 @@ AdminNode::~AdminNode()
 		::close(fd_);
 }
 
-Result<nvme_id_ctrl> AdminNode::identify(std::chrono::milliseconds timeout)
+Result<void> AdminNode::submit(const wire::Command &cmd, std::span<std::byte> data, std::chrono::milliseconds timeout,
+			       const char *what)
 {
-	nvme_id_ctrl id{};
-	nvme_identify_args args{};
-	args.args_size = sizeof(args);
-	args.fd = fd_;
-	args.data = &id;
-	args.timeout = milliseconds(timeout);
-	args.cns = NVME_IDENTIFY_CNS_CTRL;
-	Result<void> done = outcome(::nvme_identify(&args), "Identify Controller");
-	return done ? Result<nvme_id_ctrl>(id) : done.error();
+	nvme_admin_cmd io{};
+	io.opcode = cmd.opcode;
+	io.nsid = cmd.nsid;
+	io.addr = reinterpret_cast<std::uintptr_t>(data.data());
+	io.data_len = static_cast<std::uint32_t>(data.size());
+	io.cdw10 = cmd.cdw10;
+	io.cdw11 = cmd.cdw11;
+	io.cdw12 = cmd.cdw12;
+	io.cdw13 = cmd.cdw13;
+	io.cdw14 = cmd.cdw14;
+	io.cdw15 = cmd.cdw15;
+	io.timeout_ms = static_cast<std::uint32_t>(timeout.count());
+	return outcome(::ioctl(fd_, NVME_IOCTL_ADMIN_CMD, &io), what);
 }
 
-Result<void> AdminNode::getLog(nvme_cmd_get_log_lid log, std::uint64_t offset, std::span<std::byte> into, bool retain,
+Result<wire::Bytes> AdminNode::identify(std::chrono::milliseconds timeout)
+{
+	wire::Bytes id(wire::identify_size);
+	Result<void> done = submit(wire::identify(wire::cns_ctrl), std::as_writable_bytes(std::span(id)), timeout,
+				   "Identify Controller");
+	return done ? Result<wire::Bytes>(std::move(id)) : done.error();
+}
+
+Result<void> AdminNode::getLog(wire::LogPage log, std::uint64_t offset, std::span<std::byte> into, bool retain,
 			       std::chrono::milliseconds timeout)
 {
-	nvme_get_log_args args{};
-	args.args_size = sizeof(args);
-	args.fd = fd_;
-	args.lid = log;
-	args.lpo = offset;
-	args.log = into.data();
-	args.len = static_cast<std::uint32_t>(into.size());
-	args.rae = retain;
-	args.timeout = milliseconds(timeout);
-	return outcome(::nvme_get_log(&args), "Get Log Page");
+	return submit(wire::getLog(log, offset, static_cast<std::uint32_t>(into.size()), retain), into, timeout,
+		      "Get Log Page");
 }
 
-Result<void> AdminNode::manageDiscovery(std::uint8_t task, std::vector<std::uint8_t> data,
-					std::chrono::milliseconds timeout)
+Result<void> AdminNode::manageDiscovery(wire::DimTask task, wire::Bytes data, std::chrono::milliseconds timeout)
 {
-	nvme_dim_args args{};
-	args.args_size = sizeof(args);
-	args.fd = fd_;
-	args.data = data.data();
-	args.data_len = static_cast<std::uint32_t>(data.size());
-	args.tas = task;
-	args.timeout = milliseconds(timeout);
-	return outcome(::nvme_dim_send(&args), "Discovery Information Management");
+	return submit(wire::informationManagement(task), std::as_writable_bytes(std::span(data)), timeout,
+		      "Discovery Information Management");
 }
 
 } // namespace nofctl

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
-#include <libnvme.h>
 #include <nvmeof/result.h>
+
+#include "wire/nvme.h"
+#include "wire/registration.h"
 
 namespace nofctl {
 
@@ -26,16 +28,21 @@ public:
 	~AdminNode();
 
 	// @timeout: until the connection counts as lost; 0: the kernel's, 60 s
-	nvmeof::Result<nvme_id_ctrl> identify(std::chrono::milliseconds timeout);
-	// A part of a log page from byte @offset on. @retain: an event that told of the log stays as it is.
-	nvmeof::Result<void> getLog(nvme_cmd_get_log_lid log, std::uint64_t offset, std::span<std::byte> into,
-				    bool retain, std::chrono::milliseconds timeout);
-	// Discovery Information Management. @task: wire::DimTask
-	nvmeof::Result<void> manageDiscovery(std::uint8_t task, std::vector<std::uint8_t> data,
-					     std::chrono::milliseconds timeout);
+	// Identify Controller; fields: wire::at
+	nvmeof::Result<wire::Bytes> identify(std::chrono::milliseconds timeout);
+	// A part of a log page from byte @offset on: a multiple of 4 bytes. @retain: an event that told of the log
+	// stays as it is.
+	nvmeof::Result<void> getLog(wire::LogPage log, std::uint64_t offset, std::span<std::byte> into, bool retain,
+				    std::chrono::milliseconds timeout);
+	// Discovery Information Management
+	nvmeof::Result<void> manageDiscovery(wire::DimTask task, wire::Bytes data, std::chrono::milliseconds timeout);
 
 private:
 	explicit AdminNode(int fd) : fd_(fd) {}
+
+	// @data: in or out, as the opcode says. @what: the command's name
+	nvmeof::Result<void> submit(const wire::Command &cmd, std::span<std::byte> data,
+				    std::chrono::milliseconds timeout, const char *what);
 
 	int fd_;
 };

@@ -8,6 +8,7 @@
 #include "base/jitter.h"
 #include "operations.h"
 #include "tracker.h"
+#include "wire/identify.h"
 #include "wire/status.h"
 
 namespace nofctl {
@@ -147,26 +148,27 @@ template <typename F> Result<void> DiscoveryVisit::insist(F command)
 
 Result<void> DiscoveryVisit::learnLimits()
 {
-	nvme_id_ctrl id{};
+	wire::Bytes id;
 	Result<void> done = insist([&](auto timeout) -> Result<void> {
-		Result<nvme_id_ctrl> told = node_->identify(timeout);
+		Result<wire::Bytes> told = node_->identify(timeout);
 		if (!told)
 			return told.error();
-		id = *told;
+		id = *std::move(told);
 		return {};
 	});
 	if (!done)
 		return done;
-	if (id.cntrltype && id.cntrltype != NVME_CTRL_CNTRLTYPE_DISCOVERY)
+	const std::uint8_t type = id[wire::at::cntrltype], mdts = id[wire::at::mdts];
+	if (type && type != wire::ctrl_discovery)
 		return errorFromErrno(EPROTO, "this is no discovery service");
-	most_ = id.mdts && id.mdts < 5 ? unit << id.mdts : longestRead;
-	offsets_ = id.lpa & NVME_CTRL_LPA_EXTENDED;
+	most_ = mdts && mdts < 5 ? unit << mdts : longestRead;
+	offsets_ = id[wire::at::lpa] & wire::lpa_extended;
 	return {};
 }
 
 Result<void> DiscoveryVisit::read(std::uint64_t offset, std::span<std::byte> to, bool retain)
 {
-	return insist([&](auto timeout) { return node_->getLog(NVME_LOG_LID_DISCOVER, offset, to, retain, timeout); });
+	return insist([&](auto timeout) { return node_->getLog(wire::log_discovery, offset, to, retain, timeout); });
 }
 
 bool DiscoveryVisit::again(int tries)

@@ -11,6 +11,7 @@
 #include <nvmeof/identity.h>
 
 #include "admin_node.h"
+#include "wire/identify.h"
 #include "wire/registration.h"
 
 namespace nofctl {
@@ -73,10 +74,10 @@ Result<bool> registerHost(const std::string &controller, const ConnectOptions &o
 	Result<AdminNode> node = AdminNode::open(controller);
 	if (!node)
 		return node.error();
-	Result<nvme_id_ctrl> id = node->identify(timeout);
+	Result<wire::Bytes> id = node->identify(timeout);
 	if (!id)
 		return id.error();
-	if (id->dctype != wire::dc_centralized)
+	if ((*id)[wire::at::dctype] != wire::dc_centralized)
 		return false;
 	Result<wire::Registration> host = describeHost(options);
 	if (!host)

@@ -29,8 +29,8 @@ Bytes descriptorList(const std::optional<Id16> &nguid, const std::optional<Id16>
 		append(list, std::array<std::uint8_t, 4>{type, sizeof(Id16)});
 		append(list, *id);
 	};
-	add(NVME_NIDT_NGUID, nguid);
-	add(NVME_NIDT_UUID, uuid);
+	add(nidt_nguid, nguid);
+	add(nidt_uuid, uuid);
 	list.resize(identify_size);
 	return list;
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Identify data structures; NVMe Base 2.0, 5.17, and NVM Command Set 1.0, 4.1.5. The fields are those of libnvme's
-// structures, at their offsets: libnvme's own members do not say in which order their bytes are.
+// Identify data structures; NVMe Base 2.0, 5.17, and NVM Command Set 1.0, 4.1.5. tests/unit/wire_libnvme.cpp compares
+// the offsets with those of libnvme's structures.
 #pragma once
 
 #include "nvme.h"
-
-#include <nvme/types.h>
 
 namespace nofctl::wire {
 
@@ -21,6 +19,10 @@ enum Cns : std::uint8_t {
 
 constexpr std::size_t identify_size = 4096; // of each of them
 
+enum ControllerType : std::uint8_t { ctrl_io = 1, ctrl_discovery = 2, ctrl_admin = 3 }; // CNTRLTYPE; 0: not reported
+enum LogPageAttribute : std::uint8_t { lpa_extended = 1 << 2 };                         // LPA: offsets of 64 bits
+enum IdType : std::uint8_t { nidt_eui64 = 1, nidt_nguid = 2, nidt_uuid = 3, nidt_csi = 4 };
+
 namespace at {
 
 using U8 = Field<std::uint8_t>;
@@ -29,88 +31,92 @@ using U32 = Field<std::uint32_t>;
 using U64 = Field<std::uint64_t>;
 
 // Identify Controller
-constexpr U16 vid{offsetof(nvme_id_ctrl, vid)};
-constexpr TextField serial{offsetof(nvme_id_ctrl, sn), sizeof(nvme_id_ctrl::sn)};
-constexpr TextField model{offsetof(nvme_id_ctrl, mn), sizeof(nvme_id_ctrl::mn)};
-constexpr TextField firmware{offsetof(nvme_id_ctrl, fr), sizeof(nvme_id_ctrl::fr)};
-constexpr U8 cmic{offsetof(nvme_id_ctrl, cmic)};
-constexpr U8 mdts{offsetof(nvme_id_ctrl, mdts)};
-constexpr U16 cntlid{offsetof(nvme_id_ctrl, cntlid)};
-constexpr U32 ver{offsetof(nvme_id_ctrl, ver)};
-constexpr U32 rtd3e{offsetof(nvme_id_ctrl, rtd3e)};
-constexpr U32 oaes{offsetof(nvme_id_ctrl, oaes)};
-constexpr U32 ctratt{offsetof(nvme_id_ctrl, ctratt)};
-constexpr U8 cntrltype{offsetof(nvme_id_ctrl, cntrltype)};
-constexpr U8 dctype{offsetof(nvme_id_ctrl, dctype)};
+constexpr U16 vid{0};
+constexpr TextField serial{4, 20};
+constexpr TextField model{24, 40};
+constexpr TextField firmware{64, 8};
+constexpr U8 cmic{76};
+constexpr U8 mdts{77};
+constexpr U16 cntlid{78};
+constexpr U32 ver{80};
+constexpr U32 rtd3e{88};
+constexpr U32 oaes{92};
+constexpr U32 ctratt{96};
+constexpr U8 cntrltype{111};
+constexpr U8 dctype{1806};
 constexpr U8 ciu{135};   // TP8028, Base 2.3, as are CIRN and CCRL
 constexpr U64 cirn{136}; //
-constexpr U16 crdt1{offsetof(nvme_id_ctrl, crdt1)};
-constexpr U8 acl{offsetof(nvme_id_ctrl, acl)};
-constexpr U8 aerl{offsetof(nvme_id_ctrl, aerl)};
-constexpr U8 lpa{offsetof(nvme_id_ctrl, lpa)};
-constexpr U8 elpe{offsetof(nvme_id_ctrl, elpe)};
-constexpr U16 mtfa{offsetof(nvme_id_ctrl, mtfa)};
-constexpr U16 kas{offsetof(nvme_id_ctrl, kas)};
-constexpr U8 anatt{offsetof(nvme_id_ctrl, anatt)};
-constexpr U8 anacap{offsetof(nvme_id_ctrl, anacap)};
-constexpr U32 anagrpmax{offsetof(nvme_id_ctrl, anagrpmax)};
-constexpr U32 nanagrpid{offsetof(nvme_id_ctrl, nanagrpid)};
+constexpr U16 crdt1{128};
+constexpr U8 acl{258};
+constexpr U8 aerl{259};
+constexpr U8 lpa{261};
+constexpr U8 elpe{262};
+constexpr U16 mtfa{270};
+constexpr U16 kas{320};
+constexpr U8 anatt{342};
+constexpr U8 anacap{343};
+constexpr U32 anagrpmax{344};
+constexpr U32 nanagrpid{348};
 constexpr U16 cqt{386}; // TP4129, Base 2.1
-constexpr U8 sqes{offsetof(nvme_id_ctrl, sqes)};
-constexpr U8 cqes{offsetof(nvme_id_ctrl, cqes)};
-constexpr U16 maxcmd{offsetof(nvme_id_ctrl, maxcmd)};
-constexpr U32 nn{offsetof(nvme_id_ctrl, nn)};
-constexpr U16 oncs{offsetof(nvme_id_ctrl, oncs)};
-constexpr U16 awupf{offsetof(nvme_id_ctrl, awupf)};
-constexpr U8 vwc{offsetof(nvme_id_ctrl, vwc)};
-constexpr U32 sgls{offsetof(nvme_id_ctrl, sgls)};
-constexpr U32 mnan{offsetof(nvme_id_ctrl, mnan)};
-constexpr TextField subnqn{offsetof(nvme_id_ctrl, subnqn), sizeof(nvme_id_ctrl::subnqn)};
-constexpr U32 ioccsz{offsetof(nvme_id_ctrl, ioccsz)};
-constexpr U32 iorcsz{offsetof(nvme_id_ctrl, iorcsz)};
-constexpr U16 icdoff{offsetof(nvme_id_ctrl, icdoff)};
-constexpr U8 fcatt{offsetof(nvme_id_ctrl, fcatt)};
-constexpr U8 msdbd{offsetof(nvme_id_ctrl, msdbd)};
+constexpr U8 sqes{512};
+constexpr U8 cqes{513};
+constexpr U16 maxcmd{514};
+constexpr U32 nn{516};
+constexpr U16 oncs{520};
+constexpr U16 awupf{528};
+constexpr U8 vwc{525};
+constexpr U32 sgls{536};
+constexpr U32 mnan{540};
+constexpr TextField subnqn{768, 256};
+constexpr U32 ioccsz{1792};
+constexpr U32 iorcsz{1796};
+constexpr U16 icdoff{1800};
+constexpr U8 fcatt{1802};
+constexpr U8 msdbd{1803};
 constexpr U8 ccrl{1807};
 
 // Identify Namespace
-constexpr U64 nsze{offsetof(nvme_id_ns, nsze)};
-constexpr U64 ncap{offsetof(nvme_id_ns, ncap)};
-constexpr U64 nuse{offsetof(nvme_id_ns, nuse)};
-constexpr U8 nsfeat{offsetof(nvme_id_ns, nsfeat)};
-constexpr U8 nlbaf{offsetof(nvme_id_ns, nlbaf)};
-constexpr U8 flbas{offsetof(nvme_id_ns, flbas)};
-constexpr U8 mc{offsetof(nvme_id_ns, mc)};
-constexpr U8 dpc{offsetof(nvme_id_ns, dpc)};
-constexpr U8 dps{offsetof(nvme_id_ns, dps)};
-constexpr U8 nmic{offsetof(nvme_id_ns, nmic)};
-constexpr U8 rescap{offsetof(nvme_id_ns, rescap)};
-constexpr U8 dlfeat{offsetof(nvme_id_ns, dlfeat)};
-constexpr U16 nawun{offsetof(nvme_id_ns, nawun)};
-constexpr U16 nawupf{offsetof(nvme_id_ns, nawupf)};
-constexpr U16 nabspf{offsetof(nvme_id_ns, nabspf)};
-constexpr U16 npwg{offsetof(nvme_id_ns, npwg)};
-constexpr U16 npwa{offsetof(nvme_id_ns, npwa)};
-constexpr U16 npdg{offsetof(nvme_id_ns, npdg)};
-constexpr U16 npda{offsetof(nvme_id_ns, npda)};
-constexpr U16 nows{offsetof(nvme_id_ns, nows)};
-constexpr U16 mssrl{offsetof(nvme_id_ns, mssrl)};
-constexpr U32 anagrpid{offsetof(nvme_id_ns, anagrpid)};
-constexpr U8 nsattr{offsetof(nvme_id_ns, nsattr)};
-constexpr std::size_t nguid = offsetof(nvme_id_ns, nguid);
-constexpr std::size_t eui64 = offsetof(nvme_id_ns, eui64);
-constexpr std::size_t lbaf0 = offsetof(nvme_id_ns, lbaf); // metadata bytes, then the exponent of the block size
-constexpr U16 lbaf0_ms{lbaf0 + offsetof(nvme_lbaf, ms)};
-constexpr U8 lbaf0_ds{lbaf0 + offsetof(nvme_lbaf, ds)};
-constexpr U8 lbaf1_ds{lbaf0 + sizeof(nvme_lbaf) + offsetof(nvme_lbaf, ds)};
+constexpr U64 nsze{0};
+constexpr U64 ncap{8};
+constexpr U64 nuse{16};
+constexpr U8 nsfeat{24};
+constexpr U8 nlbaf{25};
+constexpr U8 flbas{26};
+constexpr U8 mc{27};
+constexpr U8 dpc{28};
+constexpr U8 dps{29};
+constexpr U8 nmic{30};
+constexpr U8 rescap{31};
+constexpr U8 dlfeat{33};
+constexpr U16 nawun{34};
+constexpr U16 nawupf{36};
+constexpr U16 nabo{42};
+constexpr U16 nabspf{44};
+constexpr U16 npwg{64};
+constexpr U16 npwa{66};
+constexpr U16 npdg{68};
+constexpr U16 npda{70};
+constexpr U16 nows{72};
+constexpr U16 mssrl{74};
+constexpr U32 anagrpid{92};
+constexpr U8 nsattr{99};
+constexpr std::size_t nguid = 104;
+constexpr std::size_t eui64 = 120;
+constexpr std::size_t lbaf0 = 128; // metadata bytes, then the exponent of the block size
+constexpr U16 lbaf0_ms{lbaf0};
+constexpr U8 lbaf0_ds{lbaf0 + 2};
+constexpr U8 lbaf1_ds{lbaf0 + 6};
+
+// Identify Namespace of the NVM Command Set: the first format's Extended LBA Format
+constexpr U32 elbaf0{12};
 
 // I/O Command Set Independent Identify Namespace
-constexpr U8 indep_nmic{offsetof(nvme_id_independent_id_ns, nmic)};
-constexpr U8 indep_rescap{offsetof(nvme_id_independent_id_ns, rescap)};
-constexpr U8 indep_fpi{offsetof(nvme_id_independent_id_ns, fpi)};
-constexpr U32 indep_anagrpid{offsetof(nvme_id_independent_id_ns, anagrpid)};
-constexpr U8 indep_nsattr{offsetof(nvme_id_independent_id_ns, nsattr)};
-constexpr U8 indep_nstat{offsetof(nvme_id_independent_id_ns, nstat)};
+constexpr U8 indep_nmic{1};
+constexpr U8 indep_rescap{2};
+constexpr U8 indep_fpi{3};
+constexpr U32 indep_anagrpid{4};
+constexpr U8 indep_nsattr{8};
+constexpr U8 indep_nstat{14};
 
 } // namespace at
 

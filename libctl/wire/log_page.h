@@ -48,6 +48,26 @@ struct CcrRecord {
 
 Bytes makeCcrLog(std::span<const CcrRecord> entries);
 
+// An entry of the Error Information log; Base 2.0, 5.16.1.2
+struct ErrorEntry {
+	Le64 error_count;
+	Le16 sqid;
+	Le16 cmdid;
+	Le16 status_field;  // << 1, the phase below it
+	Le16 parm_location; // parm_location_none: of no bit or byte
+	Le64 lba;
+	Le32 nsid;
+	std::uint8_t vendor_page;
+	std::uint8_t trtype;
+	std::uint8_t reserved[2];
+	Le64 command_specific;
+	Le16 trtype_specific;
+	std::uint8_t reserved2[22];
+};
+static_assert(sizeof(ErrorEntry) == 64);
+
+constexpr std::uint16_t parm_location_none = 0xffff;
+
 // SMART / Health Information; Base 2.0, 5.16.1.3
 Bytes smartLog(std::uint16_t kelvin, std::uint8_t sparePercent);
 

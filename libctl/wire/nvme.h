@@ -83,6 +83,7 @@ enum Feature : std::uint8_t {
 	feat_queues = 0x07,
 	feat_async_event = 0x0b,
 	feat_keep_alive = 0x0f,
+	feat_host_behavior = 0x16,
 };
 
 enum LogPage : std::uint8_t {

@@ -192,7 +192,7 @@ Reply Connection::setFeatures(const Command &cmd, const Bytes &data)
 		break;
 	case feat_write_cache:
 		break;
-	case NVME_FEAT_FID_HOST_BEHAVIOR:
+	case feat_host_behavior:
 		if (data.size() < 3)
 			return {st_invalid_field | st_dnr};
 		assoc_->extendedFormats = data[2];

@@ -102,7 +102,7 @@ Bytes descriptors(const Store &store)
 {
 	auto list = descriptorList(store.nguid(), store.uuid());
 	if (store.zones() || store.keyValue()) {
-		list[csi_at - 4] = NVME_NIDT_CSI;
+		list[csi_at - 4] = nidt_csi;
 		list[csi_at - 3] = 1;
 		list[csi_at] = store.zones() ? csi_zns : csi_key_value;
 	}
@@ -113,7 +113,7 @@ Bytes identifyGuard(const Store &store)
 {
 	Bytes id(identify_size);
 	if (auto *pi = store.protection(); pi && pi->format().guard == 64)
-		put<std::uint32_t>(id, offsetof(nvme_nvm_id_ns, elbaf), 2 << 7);
+		put(id, at::elbaf0, 2 << 7);
 	return id;
 }
 

@@ -21,16 +21,14 @@ bool format(S &s, std::uint16_t bytes, std::uint8_t protection, std::uint8_t flb
 // Metadata of 16 bytes, and what Identify Namespace of the NVM command set says of them
 bool guard(S &s, std::uint32_t elbaf)
 {
-	constexpr Field<std::uint32_t> elbaf0{offsetof(nvme_nvm_id_ns, elbaf)};
 	return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::ctratt, 1u | 1u << 15) || format(s, 16, 1, extended) ||
-	       poke(s.identify(cns_cs_ns), s, elbaf0, elbaf);
+	       poke(s.identify(cns_cs_ns), s, at::elbaf0, elbaf);
 }
 
 bool atomic(S &s, std::uint16_t blocks, std::uint16_t boundary, std::uint16_t offset = 0)
 {
-	constexpr std::size_t nabo = offsetof(nvme_id_ns, nabo);
 	return poke<std::uint8_t>(s.identify(cns_ns), s, at::nsfeat, 2) && poke(true, s, at::nawupf, blocks) &&
-	       poke(true, s, at::nabspf, boundary) && poke<std::uint16_t>(true, s, nabo, offset);
+	       poke(true, s, at::nabspf, boundary) && poke(true, s, at::nabo, offset);
 }
 
 // clang-format off

@@ -167,7 +167,7 @@ TEST_CASE("protection information that comes and goes with the blocks")
 	read.sgl.length = 512 + 16;
 	Bytes block(512 + 16);
 	CHECK(p.io->run(write, block) == (st_invalid_ns | st_dnr)); // the host has not said that it knows the guard
-	Command behavior = command(op_set_features, NVME_FEAT_FID_HOST_BEHAVIOR);
+	Command behavior = command(op_set_features, feat_host_behavior);
 	REQUIRE(p.admin.run(Played::of(behavior), Bytes{0, 0, 1}) == st_ok);
 	CHECK(p.io->run(write, block) == (st_guard_check | st_dnr));
 	auto pract = write;

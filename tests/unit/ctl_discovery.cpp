@@ -6,7 +6,8 @@
 #include <cstring>
 #include <functional>
 
-#include <libnvme.h>
+#include <endian.h>
+#include <nvme/types.h>
 
 #include "discover.h"
 #include "libctl/discovery_entry.h"

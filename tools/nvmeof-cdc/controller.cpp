@@ -180,12 +180,12 @@ Answer Controller::identify(const Command &cmd) const
 	put(id, at::ver, version);
 	put(id, at::oaes, discovery_changes);
 	put(id, at::ctratt, 1u << 6); // traffic based keep-alive
-	put(id, at::cntrltype, 2);    // discovery
+	put(id, at::cntrltype, ctrl_discovery);
 	put(id, at::dctype, dc_centralized);
 	put(id, at::crdt1, retry_units);
 	put(id, at::acl, 3);
 	put(id, at::aerl, most_requests - 1);
-	put(id, at::lpa, 1 << 2); // extended Get Log Page
+	put(id, at::lpa, lpa_extended);
 	put(id, at::elpe, most_errors - 1);
 	put(id, at::kas, 1);
 	put(id, at::maxcmd, queue_entries);
@@ -205,7 +205,7 @@ Answer Controller::logPage(const Command &cmd)
 	case log_error: {
 		Bytes all;
 		for (const ErrorEntry &entry : errors_)
-			append(all, entry);
+			append(all, bytesOf(entry));
 		all.resize(most_errors * sizeof(ErrorEntry));
 		return part(all, offset, length);
 	}
@@ -312,13 +312,12 @@ std::optional<Registration> Controller::registration(const Command &cmd, std::sp
 
 void Controller::failed(const Command &cmd, std::uint16_t status)
 {
-	const auto field = static_cast<std::uint16_t>(status << 1);
 	ErrorEntry entry{};
-	put<std::uint64_t>(entry, offsetof(nvme_error_log_page, error_count), ++errorCount_);
-	put<std::uint16_t>(entry, offsetof(nvme_error_log_page, cmdid), cmd.cid);
-	put<std::uint16_t>(entry, offsetof(nvme_error_log_page, status_field), field);
-	put<std::uint16_t>(entry, offsetof(nvme_error_log_page, parm_error_location), 0xffff);
-	put<std::uint8_t>(entry, offsetof(nvme_error_log_page, trtype), tr_tcp);
+	entry.error_count = ++errorCount_;
+	entry.cmdid = cmd.cid;
+	entry.status_field = static_cast<std::uint16_t>(status << 1);
+	entry.parm_location = parm_location_none;
+	entry.trtype = tr_tcp;
 	errors_.insert(errors_.begin(), entry);
 	if (errors_.size() > most_errors)
 		errors_.pop_back();

@@ -87,7 +87,6 @@ private:
 
 	static constexpr std::size_t most_requests = 4; // AERL + 1
 	static constexpr std::size_t most_errors = 4;   // ELPE + 1
-	using ErrorEntry = std::array<std::uint8_t, sizeof(nvme_error_log_page)>;
 
 	const Identity &identity_;
 	std::string hostnqn_;
@@ -103,9 +102,9 @@ private:
 	std::uint32_t cc_ = 0, csts_ = 0;
 	std::shared_ptr<const Views> views_;
 	const ZoneSet *zones_;
-	std::shared_ptr<const Page> page_; // that was read last, from its beginning
-	std::uint64_t generation_ = 0;     // that was told with it
-	std::vector<ErrorEntry> errors_;   // the last one first
+	std::shared_ptr<const Page> page_;             // that was read last, from its beginning
+	std::uint64_t generation_ = 0;                 // that was told with it
+	std::vector<nofctl::wire::ErrorEntry> errors_; // the last one first
 	std::uint64_t errorCount_ = 0;
 };
 
