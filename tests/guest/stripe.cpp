@@ -97,14 +97,20 @@ struct Configured {
 	~Configured() { run("for d in scratch scratch-old scratch-new; do dmsetup remove $d 2>/dev/null; done"); }
 };
 
+// With the configuration, of which a plan wants nothing
+std::string lineOf(const std::string &args)
+{
+	return "nvmeofctl stripe " + args + (args.starts_with("plan ") ? "" : " --config " + std::string(config));
+}
+
 Output stripe(const std::string &args)
 {
-	return run("nvmeofctl stripe " + args + " --config " + std::string(config));
+	return run(lineOf(args));
 }
 
 Json stripeJson(const std::string &args)
 {
-	return Json::parse(must("nvmeofctl stripe " + args + " --json --config " + std::string(config)));
+	return Json::parse(must(lineOf(args) + " --json"));
 }
 
 std::string create(const std::string &more = "")

@@ -139,11 +139,10 @@ TEST_CASE("incomplete changes are refused before anybody is asked", "[cdc]")
 		CHECK(outcome.code == 2);
 		return outcome.err;
 	};
-	CHECK(refused({"set", "target", "-n", "nqn.a"}).find("a target has an NQN and --traddr") != std::string::npos);
-	CHECK(refused({"set"}).find("target, zone or host") != std::string::npos);
-	CHECK(refused({"set", "zone"}).find("the NAME of the zone is missing") != std::string::npos);
-	CHECK(refused({"set", "host", "nqn.h"}).find("hosts register themselves") != std::string::npos);
-	CHECK(refused({"status", "zone"}).find("'zone' is not expected after status") != std::string::npos);
+	CHECK(refused({"set", "target", "-n", "nqn.a"}).find("--traddr ADDR[:PORT] is missing") != std::string::npos);
+	CHECK(refused({"set", "target", "-a", "10.0.0.1"}).find("NQN is missing") != std::string::npos);
+	CHECK(refused({"set"}).find("--file FILE, or one of target, zone, is missing") != std::string::npos);
+	CHECK(refused({"set", "zone"}).find("NAME is missing") != std::string::npos);
 	CHECK(refused({"set", "target", "-n", "nqn.a", "-a", "not an address"}) != "");
 	CHECK(refused({"fly"}) != "");
 }

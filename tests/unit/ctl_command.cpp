@@ -11,6 +11,7 @@
 
 #include "connect_plan.h"
 #include "context.h"
+#include "ctl_scratch.h"
 #include "duration.h"
 #include "exit_code.h"
 #include "generate.h"
@@ -89,14 +90,16 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 	std::set<std::string> seen;
 	for (int code = 0; code <= static_cast<int>(ExitCode::inUse); code++)
 		CHECK(hasWord(man, describe(static_cast<ExitCode>(code))));
-	for (const Command &command : commands()) {
-		CAPTURE(command.name);
-		CHECK(seen.insert(command.name).second);
-		CHECK(command.run);
+	for (const Command *each : everyCommand()) {
+		const Command &command = *each;
+		CAPTURE(command.path);
+		CHECK(seen.insert(command.path).second);
+		CHECK((command.run || !command.verbs.empty()));
 		CHECK_FALSE(command.summary.empty());
-		CHECK(hasWord(bash, command.name + ")") != command.hidden);
+		CHECK((bash.find("\t'" + command.path + "')\n") != bash.npos) != command.hidden);
 		CHECK((zsh.find("'" + command.name + ":") != zsh.npos) != command.hidden);
-		CHECK(hasWord(man, ".SS " + command.name) != command.hidden);
+		CHECK((zsh.find("\t('" + command.path + "')\n") != zsh.npos) != command.hidden);
+		CHECK((man.find("\n.SS " + command.path + "\n") != man.npos) != command.hidden);
 		CHECK(hasWord(fish, "-a " + command.name) != command.hidden);
 		for (const Option &option : optionsOf(command)) {
 			CAPTURE(option.longName);
@@ -111,20 +114,24 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 	}
 }
 
-TEST_CASE("bash offers names as they are, and runs nothing that stands in them", "[command]")
-{
-	char directory[] = "/tmp/nvmeof-completion-XXXXXX";
-	REQUIRE(mkdtemp(directory));
-	std::filesystem::path work = directory;
-	std::ofstream(work / "completion") << bashCompletion();
-	std::ofstream(work / "script") << R"(cd "${0%/*}" && . ./completion
-nvmeofctl() { printf '%s\n' 'nqn.a:$(touch${IFS}ran)' 'nqn.a:`touch${IFS}ran`' nqn.b:plain; }
-COMP_WORDS=(nvmeofctl disconnect -n "$1") COMP_CWORD=3
+// What bash offers for a line, of which the last word is not finished. Names are @names, a program that prints them.
+class Completion {
+public:
+	explicit Completion(const std::string &names)
+	{
+		dir_.write("completion", bashCompletion());
+		dir_.write("script", "cd \"${0%/*}\" && . ./completion\nnvmeofctl() { " + names + R"(; }
+COMP_WORDS=(nvmeofctl "$@") COMP_CWORD=$#
 _nvmeofctl
 printf '%s\n' "${COMPREPLY[@]}"
-)";
-	auto offered = [&](const std::string &typed) {
-		std::string text, command = "bash " + (work / "script").string() + " '" + typed + "'";
+)");
+	}
+
+	std::string offered(const std::vector<std::string> &typed) const
+	{
+		std::string text, command = "bash " + (dir_.path() / "script").string();
+		for (const std::string &word : typed)
+			command += " '" + word + "'";
 		FILE *pipe = popen(command.c_str(), "r");
 		REQUIRE(pipe);
 		std::array<char, 4096> piece;
@@ -132,20 +139,45 @@ printf '%s\n' "${COMPREPLY[@]}"
 			text.append(piece.data(), n);
 		pclose(pipe);
 		return text;
-	};
-	CHECK(offered("nqn.b") == "nqn.b:plain\n");
-	CHECK(offered("nqn.a:$") == "nqn.a:\\$\\(touch\\$\\{IFS\\}ran\\)\n");
-	CHECK(offered("nqn.c") == "\n");
-	CHECK_FALSE(std::filesystem::exists(work / "ran"));
-	std::filesystem::remove_all(work);
+	}
+	bool has(const std::string &file) const { return std::filesystem::exists(dir_.path() / file); }
+
+private:
+	Scratch dir_;
+};
+
+TEST_CASE("bash offers names as they are, and runs nothing that stands in them", "[command]")
+{
+	Completion bash(R"(printf '%s\n' 'nqn.a:$(touch${IFS}ran)' 'nqn.a:`touch${IFS}ran`' nqn.b:plain)");
+	CHECK(bash.offered({"disconnect", "-n", "nqn.b"}) == "nqn.b:plain\n");
+	CHECK(bash.offered({"disconnect", "-n", "nqn.a:$"}) == "nqn.a:\\$\\(touch\\$\\{IFS\\}ran\\)\n");
+	CHECK(bash.offered({"disconnect", "-n", "nqn.c"}) == "\n");
+	CHECK_FALSE(bash.has("ran"));
+}
+
+TEST_CASE("bash offers the verbs of a command, and the options of each", "[command]")
+{
+	Completion bash("echo nvmeof0n1");
+	CHECK(bash.offered({"stri"}) == "stripe\n");
+	CHECK(bash.offered({"stripe", "s"}) == "show\nstart\nstop\n");
+	CHECK(bash.offered({"stripe", "stop", "--for"}) == "--forget\n");
+	CHECK(bash.offered({"stripe", "create", "--for"}) == "--force\n");
+	CHECK(bash.offered({"stripe", "create", "--mkfs", ""}) == "xfs\next4\n");
+	CHECK(bash.offered({"stripe", "create", "scratch", "nv"}) == "nvmeof0n1\n");
+	CHECK(bash.offered({"cdc", "set", ""}) == "target\nzone\n");
+	CHECK(bash.offered({"cdc", "set", "zone", "rack1", "--ta"}) == "--target\n");
+	CHECK(bash.offered({"cdc", "zones", "--ta"}) == "\n");
+	CHECK(bash.offered({"gds", "--wr"}) == "\n");
+	CHECK(bash.offered({"gds", "config", "--wr"}) == "--write\n");
+	CHECK(bash.offered({"show", "nv"}) == "nvmeof0n1\n");
 }
 
 TEST_CASE("no two options of a command have one name", "[command]")
 {
-	for (const Command &command : commands()) {
+	for (const Command *command : everyCommand()) {
 		std::set<std::string> names;
-		for (const Option &option : optionsOf(command)) {
-			CAPTURE(command.name, option.longName);
+		for (const Option &option : optionsOf(*command)) {
+			CAPTURE(command->path, option.longName);
 			CHECK(names.insert(option.longName).second);
 			CHECK((option.shortName.empty() || names.insert(option.shortName).second));
 		}

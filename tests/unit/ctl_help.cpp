@@ -19,6 +19,7 @@ using namespace nvmeof;
 namespace {
 
 using Words = std::vector<std::string>;
+using Options = std::vector<Option>;
 
 Words split(const std::string &line)
 {
@@ -44,16 +45,20 @@ TEST_CASE("help at every level", "[help]")
 {
 	for (const char *line : {"--help", "-h", "--json --help", "--help --json"})
 		CHECK(said(line) == helpOfAll());
-	for (const Command &command : commands()) {
+	for (const Command &command : commands())
+		CHECK(has(helpOfAll(), "  " + command.name + " ") != command.hidden);
+	for (const Command *each : everyCommand()) {
+		const Command &command = *each;
 		if (command.hidden)
 			continue;
-		CAPTURE(command.name);
-		CHECK(has(helpOfAll(), "  " + command.name + " "));
-		CHECK(said(command.name + " --help") == helpOf(command));
-		CHECK(said("--help " + command.name) == helpOf(command));
-		CHECK(said(command.name + " -h --bogus") == helpOf(command)); // whatever else is wrong
+		CAPTURE(command.path);
+		CHECK(said(command.path + " --help") == helpOf(command));
+		CHECK(said("--help " + command.path) == helpOf(command));
+		CHECK(said(command.path + " -h --bogus") == helpOf(command)); // whatever else is wrong
+		for (const Command &verb : command.verbs)
+			CHECK(has(helpOf(command), "  " + verb.name + " "));
 		std::ostringstream out, err;
-		CommandLine line = parseCommandLine({"help", command.name});
+		CommandLine line = parseCommandLine(split("help " + command.path));
 		REQUIRE(line.command);
 		Context context(*line.command, line.args, out, err);
 		CHECK(line.command->run(context) == 0);
@@ -67,8 +72,8 @@ TEST_CASE("help at every level", "[help]")
 
 TEST_CASE("lines of help fit a terminal, examples aside", "[help]")
 {
-	for (const Command &command : commands()) {
-		std::istringstream help(helpOf(command));
+	for (const Command *command : everyCommand()) {
+		std::istringstream help(helpOf(*command));
 		for (std::string line; std::getline(help, line) && line != "Examples:";)
 			CHECK((line.size() <= 80 || line.starts_with("Usage: ")));
 	}
@@ -76,8 +81,8 @@ TEST_CASE("lines of help fit a terminal, examples aside", "[help]")
 
 TEST_CASE("each example is a line that the program takes", "[help]")
 {
-	for (const Command &command : commands())
-		for (const Example &example : command.examples) {
+	for (const Command *command : everyCommand())
+		for (const Example &example : command->examples) {
 			Words words = split(example.line.substr(0, example.line.find(" |")));
 			CAPTURE(example.line);
 			REQUIRE(words.size() > 1);
@@ -85,17 +90,18 @@ TEST_CASE("each example is a line that the program takes", "[help]")
 			words.erase(words.begin());
 			CommandLine line = parseCommandLine(words);
 			INFO(line.text);
-			CHECK(line.command == findCommand(words.front()));
+			REQUIRE(line.command);
+			CHECK(example.line.starts_with("nvmeofctl " + line.command->path));
 		}
 }
 
 TEST_CASE("an option of one name takes a value everywhere or nowhere", "[help]")
 {
 	std::map<std::string, bool> takes;
-	for (const Command &command : commands())
-		for (const Option &option : optionsOf(command))
+	for (const Command *command : everyCommand())
+		for (const Option &option : optionsOf(*command))
 			for (const std::string &name : {option.shortName, option.longName}) {
-				CAPTURE(command.name, name);
+				CAPTURE(command->path, name);
 				bool value = !option.flag() && !option.mayLackValue;
 				if (!name.empty() && !option.positional())
 					CHECK(takes.emplace(name, value).first->second == value);
@@ -125,6 +131,65 @@ TEST_CASE("options stand before the command, after it, together and with their v
 	CHECK(line.args.number("tos") == 3u);
 	CHECK(line.args.all("traddr") == Words{"10.0.0.1", "10.0.0.2"});
 	CHECK(parseCommandLine(split("show -- nvmeof0")).args.text("NAME") == "nvmeof0");
+	CHECK(parseCommandLine(split("-- show nvmeof0")).args.text("NAME") == "nvmeof0");
+	CHECK(parseCommandLine(split("disconnect -n nqn.a -- -x --")).args.all("NAME") == Words{"-x", "--"});
+}
+
+TEST_CASE("an empty value is one, and takes nothing of what comes behind it", "[parse]")
+{
+	CommandLine line = parseCommandLine(split("connect -n nqn.a --host-iface= -a 10.0.0.1 --rail="));
+	INFO(line.text);
+	REQUIRE(line.command);
+	CHECK(line.args.text("host-iface") == "");
+	CHECK(line.args.text("rail") == "");
+	CHECK(line.args.all("traddr") == Words{"10.0.0.1"});
+	CHECK(parseCommandLine(split("--host-iface= list-subsys")).command == nullptr);
+	CHECK(has(said("connect -n nqn.a -a 10.0.0.1 --hostnqn="), "--hostnqn: "));
+	CHECK(parseCommandLine(split("disconnect -- --nqn=")).args.all("NAME") == Words{"--nqn="});
+}
+
+TEST_CASE("verbs have options of their own, which may stand before them, too", "[parse]")
+{
+	for (const char *text :
+	     {"stripe create scratch a b --mkfs xfs --json", "stripe --mkfs=xfs create --json scratch a b",
+	      "--json --mkfs xfs stripe create scratch a b"}) {
+		CAPTURE(text);
+		CommandLine line = parseCommandLine(split(text));
+		INFO(line.text);
+		REQUIRE(line.command == findCommand("stripe create"));
+		CHECK(line.args.text("NAME") == "scratch");
+		CHECK(line.args.all("MEMBER") == Words{"a", "b"});
+		CHECK(line.args.text("mkfs") == "xfs");
+		CHECK(line.args.has("json"));
+	}
+	CommandLine target = parseCommandLine(split("cdc --socket /x set target -n nqn.a -a 10.0.0.1"));
+	REQUIRE(target.command == findCommand("cdc set target"));
+	CHECK(target.args.text("NQN") == "nqn.a");
+	// what has always done something without a verb
+	CHECK(parseCommandLine(split("gds --all")).command->run == runGdsCheck);
+	CHECK(parseCommandLine(split("config --config x")).command->run == runConfigCheck);
+	CHECK(parseCommandLine(split("cdc set --file x")).command->run == runCdcSetFile);
+}
+
+TEST_CASE("each verb refuses what only others of its command have, and names them", "[parse]")
+{
+	CHECK(said("stripe create scratch a b --forget") == "nvmeofctl: stripe create: --forget is an option of "
+							    "'stripe stop', not of 'stripe create' (see 'nvmeofctl "
+							    "stripe create --help')\n");
+	CHECK(has(said("volume list -a 10.0.0.1"), "-a is an option of 'volume attach', not of 'volume list'"));
+	CHECK(has(said("gds check --write"), "--write is an option of 'gds config', not of"));
+	CHECK(has(said("daemon status --follow"), "daemon status: there is no option --follow"));
+	for (const Command *one : everyCommand())
+		for (const Command *other : everyCommand())
+			for (const Option &option : other->options) {
+				const Options &own = optionsOf(*one);
+				bool known = std::ranges::count(own, option.longName, &Option::longName) != 0;
+				if (one == other || one->verbs.size() || !sameFamily(*one, *other) || known ||
+				    option.positional())
+					continue;
+				CAPTURE(one->path, option.longName);
+				CHECK(has(said(one->path + " " + option.longName), "'" + other->path + "'"));
+			}
 }
 
 TEST_CASE("a name may be given as -d, as nvme-cli has it", "[parse]")
@@ -139,6 +204,7 @@ TEST_CASE("a name may be given as -d, as nvme-cli has it", "[parse]")
 		CHECK(read.args.text("NAME") == "nvmeof0c1");
 	}
 	CHECK(parseCommandLine(split("disconnect nvmeof0c1 -d nvmeof0c2")).args.all("NAME").size() == 2);
+	CHECK(parseCommandLine(split("set stall-tmo=1 -d nvmeof0c1")).args.text("NAME=VALUE") == "stall-tmo=1");
 	CHECK(has(said("reset nvmeof0c1 -d nvmeof0c2"), "'nvmeof0c1' is not expected here"));
 }
 
@@ -162,13 +228,24 @@ TEST_CASE("wrong lines, in our words", "[parse]")
 		{"connect", "--nqn NQN and --traddr ADDR[:PORT] are missing"},
 		{"connect -n nqn.a", "--traddr ADDR[:PORT] is missing"},
 		{"connect -n", "-n needs a value: -n NQN"},
-		{"connect -n -a 1.2.3.4", "-n needs a value: -n NQN"},
+		{"connect -n -a 1.2.3.4", "--nqn: needs a value, and -a is an option"},
+		{"connect -gn", "-n needs a value: -n NQN"},
 		{"connect -n nqn.a -n nqn.b", "--nqn is given twice"},
 		{"connect -Q 5", "--queue-size: '5' is not a number from 16 to 1024"},
 		{"connect -s 0", "--trsvcid: '0' is not a number from 1 to 65535"},
 		{"connect -c 99999", "--reconnect-delay: '99999' is out of range: 0.001 to 86400 s"},
 		{"connect --wait udv", "'udv' is none of none, ctrl, ns, udev; did you mean 'udev'?"},
-		{"list --json=yes", "--json takes no value"},
+		{"list --json=yes", "--json: takes no value"},
+		{"stripe", "stripe: one of plan, create, show, start, stop, grow is missing"},
+		{"stripe --json", "stripe: one of plan, create,"},
+		{"stripe grwo",
+		 "stripe: 'grwo' is none of plan, create, show, start, stop, grow; did you mean 'grow'?"},
+		{"stripe -S hunter2 create", "stripe: --dhchap-secret is not supported here"},
+		{"stripe create 'x", "NAME: ''x' is no name of up to 64 letters"},
+		{"cdc set", "cdc set: --file FILE, or one of target, zone, is missing"},
+		{"connect --nqn= -a 1.2.3.4", "--nqn: NQN is empty"},
+		{"cdc set host x", "cdc set: 'host' is none of target, zone"},
+		{"cdc status zone", "cdc status: 'zone' is not expected here"},
 		{"list -o xml", "'xml' is none of normal, json, text"},
 		{"list all", "'all' is not expected here"},
 		{"show", "NAME is missing"},

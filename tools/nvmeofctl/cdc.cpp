@@ -57,38 +57,25 @@ int fail(Context &context, const Error &error)
 
 Result<Json> targetsOf(const Args &args)
 {
-	const std::string nqn = args.textOr("nqn", args.textOr("NAME", ""));
-	if (nqn.empty() || args.all("traddr").empty())
-		return usageError("a target has an NQN and --traddr");
 	Json targets = Json::array();
 	for (const std::string &text : args.all("traddr")) {
 		Result<Address> address = parseAddress(text, args.textOr("trsvcid", "4420"));
 		if (!address)
 			return address.error();
-		targets.push_back({{"nqn", nqn},
+		targets.push_back({{"nqn", args.textOr("NQN", "")},
 				   {"transport", args.textOr("transport", "tcp")},
 				   {"traddr", address->traddr},
 				   {"trsvcid", address->trsvcid},
 				   {"state", args.textOr("state", "optimized")}});
 	}
-	return targets;
+	return Json{{"targets", targets}};
 }
 
-Result<Json> recordsOf(const Args &args, const std::string &what)
+Result<Json> zoneOf(const Args &args)
 {
-	const std::string kind = args.textOr("KIND", ""), name = args.textOr("NAME", "");
-	if (kind == "target") {
-		Result<Json> targets = targetsOf(args);
-		return targets ? Result<Json>(Json{{"targets", *targets}}) : targets;
-	}
-	if (name.empty())
-		return usageError(kind.empty() ? "what is to be changed? target, zone or host"
-					       : fmt::format("the NAME of the {} is missing", kind));
-	if (what == "remove")
-		return Json{{kind + "s", {name}}};
-	if (kind == "host")
-		return usageError("hosts register themselves; put them into a zone with 'set zone'");
-	return Json{{"zones", {{{"name", name}, {"hosts", args.all("host")}, {"targets", args.all("target")}}}}};
+	return Json{
+		{"zones",
+		 {{{"name", args.textOr("NAME", "")}, {"hosts", args.all("host")}, {"targets", args.all("target")}}}}};
 }
 
 Result<std::string> textOf(const std::string &file)
@@ -103,8 +90,9 @@ Result<std::string> textOf(const std::string &file)
 }
 
 // Records as they are printed
-Result<Json> recordsIn(const std::string &file)
+Result<Json> recordsIn(const Args &args)
 {
+	const std::string file = args.textOr("file", "");
 	Result<std::string> text = textOf(file);
 	if (!text)
 		return text.error();
@@ -116,24 +104,6 @@ Result<Json> recordsIn(const std::string &file)
 	if (records.empty())
 		return usageError(file + ": neither targets nor zones are in it");
 	return records;
-}
-
-Result<Json> requestOf(const Args &args, const std::string &what)
-{
-	Json request{{"command", what}};
-	if (what == "set" || what == "remove") {
-		Result<Json> records = args.has("file") ? recordsIn(args.textOr("file", "")) : recordsOf(args, what);
-		if (!records)
-			return records;
-		request.update(*records);
-	} else if (args.has("KIND")) {
-		return usageError(fmt::format("'{}' is not expected after {}", args.textOr("KIND", ""), what));
-	}
-	for (const auto &[flag, member] :
-	     {std::pair("follow", "follow"), std::pair("force", "force"), std::pair("dry-run", "dry_run")})
-		if (args.has(flag))
-			request[member] = true;
-	return request;
 }
 
 // ---- answers
@@ -196,22 +166,71 @@ int follow(Context &context, CdcSocket &socket)
 	}
 }
 
-} // namespace
-
-int runCdc(Context &context)
+Result<CdcSocket> ask(const Args &args, const Json &request)
 {
-	const Args &args = context.args();
-	const std::string what = args.textOr("WHAT", "");
-	Result<Json> request = requestOf(args, what);
-	if (!request)
-		return context.fail("", request.error());
 	Result<CdcSocket> socket = CdcSocket::open(args.textOr("socket", "/run/nvmeof-cdc/control"));
 	if (!socket)
+		return socket;
+	Result<void> sent = socket->send(request);
+	return sent ? std::move(socket) : Result<CdcSocket>(sent.error());
+}
+
+int exchange(Context &context, const std::string &command, const Json &records)
+{
+	const Args &args = context.args();
+	Json request{{"command", command}};
+	request.update(records);
+	for (const auto &[flag, member] :
+	     {std::pair("follow", "follow"), std::pair("force", "force"), std::pair("dry-run", "dry_run")})
+		if (args.has(flag))
+			request[member] = true;
+	Result<CdcSocket> socket = ask(args, request);
+	if (!socket)
 		return fail(context, socket.error());
-	if (Result<void> sent = socket->send(*request); !sent)
-		return fail(context, sent.error());
-	if (what == "changes" && args.has("follow"))
+	if (args.has("follow"))
 		return follow(context, *socket);
-	Result<Json> answer = socket->receive(what == "drain" ? drainPatience : patience);
-	return answer ? show(context, *answer, what) : fail(context, answer.error());
+	Result<Json> answer = socket->receive(command == "drain" ? drainPatience : patience);
+	return answer ? show(context, *answer, command) : fail(context, answer.error());
+}
+
+int change(Context &context, const std::string &command, const Result<Json> &records)
+{
+	return records ? exchange(context, command, *records) : context.fail("", records.error());
+}
+
+} // namespace
+
+int runCdcView(Context &context)
+{
+	return exchange(context, context.command().name, Json::object());
+}
+
+int runCdcSetTarget(Context &context)
+{
+	return change(context, "set", targetsOf(context.args()));
+}
+
+int runCdcSetZone(Context &context)
+{
+	return change(context, "set", zoneOf(context.args()));
+}
+
+int runCdcSetFile(Context &context)
+{
+	return change(context, "set", recordsIn(context.args()));
+}
+
+int runCdcRemoveTarget(Context &context)
+{
+	return change(context, "remove", targetsOf(context.args()));
+}
+
+int runCdcRemoveName(Context &context)
+{
+	return exchange(context, "remove", {{context.command().name + "s", {context.args().textOr("NAME", "")}}});
+}
+
+int runCdcRemoveFile(Context &context)
+{
+	return change(context, "remove", recordsIn(context.args()));
 }

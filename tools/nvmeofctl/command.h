@@ -15,21 +15,34 @@ struct Example {
 	std::string what, line;
 };
 
+// A command, or a verb of one
 struct Command {
 	std::string name;
 	std::string summary; // one line, no full stop
 	std::string description = {};
 	std::vector<Option> options = {};
-	int (*run)(Context &context) = nullptr;
+	int (*run)(Context &context) = nullptr; // null: one of its verbs has to be given
 	std::vector<Example> examples = {};
 	bool settings = false; // help lists the settings that there are
 	bool hidden = false;
-	std::vector<Option> all = {}; // optionsOf(); filled in when the table is made
+	std::vector<Command> verbs = {};
+	// Filled in when the table is made:
+	std::string path = {};        // "stripe create"
+	std::vector<Option> all = {}; // optionsOf()
 };
 
 // Hidden ones last.
 const std::vector<Command> &commands();
-const Command *findCommand(std::string_view name);
+// Each command with its verbs behind it.
+const std::vector<const Command *> &everyCommand();
+// Hidden ones left out
+std::vector<std::string> namesOf(const std::vector<Command> &commands);
+// Null: there is none of that name.
+const Command *findCommand(const std::vector<Command> &among, std::string_view name);
+// By its path, "list" or "stripe create"
+const Command *findCommand(std::string_view path);
+// True for verbs of one command.
+bool sameFamily(const Command &one, const Command &other);
 
 const std::vector<Option> &commonOptions(); // of every command that is not hidden
 // Its own and the common ones.
@@ -41,7 +54,8 @@ int runConnectNbft(Context &context);
 int runDiscover(Context &context);
 int runDisconnectAll(Context &context);
 int runImport(Context &context);
-int runConfig(Context &context);
+int runConfigCheck(Context &context);
+int runConfigShow(Context &context);
 int runDisconnect(Context &context);
 int runList(Context &context);
 int runListSubsys(Context &context);
@@ -54,8 +68,16 @@ int runSet(Context &context);
 int runApplyPolicy(Context &context);
 int runShutdown(Context &context);
 int runUpgrade(Context &context);
-int runDaemon(Context &context);
-int runCdc(Context &context);
+int runDaemonStatus(Context &context);
+int runDaemonReload(Context &context);
+int runDaemonCall(Context &context); // rescan, pause, resume
+int runCdcView(Context &context);    // and what the service is asked to do by one word
+int runCdcSetTarget(Context &context);
+int runCdcSetZone(Context &context);
+int runCdcSetFile(Context &context);
+int runCdcRemoveTarget(Context &context);
+int runCdcRemoveName(Context &context);
+int runCdcRemoveFile(Context &context);
 int runEvents(Context &context);
 int runMonitor(Context &context);
 int runStats(Context &context);
@@ -63,9 +85,19 @@ int runTop(Context &context);
 int runGenHostnqn(Context &context);
 int runShowHostnqn(Context &context);
 int runVersion(Context &context);
-int runGds(Context &context);
+int runGdsCheck(Context &context);
+int runGdsConfig(Context &context);
+int runGdsRecord(Context &context);
 int runMap(Context &context);
-int runStripe(Context &context);
+int runStripePlan(Context &context);
+int runStripeCreate(Context &context);
+int runStripeShow(Context &context);
+int runStripeStart(Context &context);
+int runStripeStop(Context &context);
+int runStripeGrow(Context &context);
+int runVolumeAttach(Context &context);
+int runVolumeDetach(Context &context);
+int runVolumeList(Context &context);
 int runPlan(Context &context);
 int runHelp(Context &context);
 int runNames(Context &context);

@@ -1,105 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command.h"
-#include "volume_documents.h"
 
+#include <algorithm>
 #include <utility>
 
-#include <nvmeof/connect_settings.h>
+#include "options.h"
+#include "verbs.h"
+
+using namespace opt;
 
 namespace {
-
-constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
-constexpr std::int64_t anyNumber = UINT32_MAX;
-
-Option flag(std::string shortName, std::string longName, std::string help)
-{
-	return {.shortName = std::move(shortName),
-		.longName = std::move(longName),
-		.value = "",
-		.help = std::move(help)};
-}
-
-Option value(std::string shortName, std::string longName, std::string name, std::string help,
-	     Completes completes = Completes::nothing)
-{
-	return {.shortName = std::move(shortName),
-		.longName = std::move(longName),
-		.value = std::move(name),
-		.help = std::move(help),
-		.completes = completes};
-}
-
-Option required(Option option)
-{
-	option.required = true;
-	return option;
-}
-
-Option repeated(Option option)
-{
-	option.repeated = true;
-	return option;
-}
-
-Option oneOf(std::vector<std::string> choices, Option option)
-{
-	option.choices = std::move(choices);
-	return option;
-}
-
-Option of(Type type, Option option)
-{
-	option.type = type;
-	return option;
-}
-
-Option ranged(Type type, std::int64_t least, std::int64_t most, Option option)
-{
-	option.type = type;
-	option.least = least;
-	option.most = most;
-	return option;
-}
-
-Option number(std::int64_t least, std::int64_t most, Option option)
-{
-	return ranged(Type::number, least, most, std::move(option));
-}
-
-Option time(std::int64_t least, std::int64_t most, Option option)
-{
-	return ranged(Type::time, least, most, std::move(option));
-}
-
-Option preset(std::string holds, Option option)
-{
-	option.preset = std::move(holds);
-	return option;
-}
-
-Option positional(const std::string &name, std::string help, Completes completes = Completes::nothing)
-{
-	return {.shortName = "", .longName = name, .value = name, .help = std::move(help), .completes = completes};
-}
-
-// The other spelling of a positional name, as nvme-cli has it
-Option device(Completes completes, bool repeated = false)
-{
-	Option option = value("-d", "--device", "NAME", "The same as NAME", completes);
-	option.sameAs = "NAME";
-	option.repeated = repeated;
-	return option;
-}
-
-// One object, as NAME and as -d NAME
-std::vector<Option> withName(Option name, std::vector<Option> more = {})
-{
-	std::vector<Option> options{std::move(name)};
-	options.push_back(device(options.front().completes, options.front().repeated));
-	for (Option &option : more)
-		options.push_back(std::move(option));
-	return options;
-}
 
 Option controllerName(std::string help)
 {
@@ -116,91 +26,6 @@ Option policyOption()
 	return preset("/etc/nvmeof/nvmeof.toml, where there is one,",
 		      value("", "--policy-file", "FILE",
 			    "Settings of subsystems by NQN, as lines of PATTERN NAME=VALUE...", Completes::files));
-}
-
-Option addresses(std::string help)
-{
-	return repeated(value("-a", "--traddr", "ADDR[:PORT]", std::move(help)));
-}
-
-Option transportOption()
-{
-	return preset("tcp", oneOf({"tcp", "rdma"}, value("-t", "--transport", "TRANSPORT", "Transport")));
-}
-
-Option portOption(std::string usual)
-{
-	return preset(std::move(usual),
-		      of(Type::port, value("-s", "--trsvcid", "PORT", "Port of each address that has none")));
-}
-
-// And who connects, and from where
-std::vector<Option> withHost(std::vector<Option> options)
-{
-	for (Option &option : std::vector<Option>{
-		     of(Type::address, value("-w", "--host-traddr", "ADDR", "Local address to connect from")),
-		     value("-f", "--host-iface", "IFACE", "Network interface to connect through",
-			   Completes::interfaces),
-		     of(Type::nqn, value("-q", "--hostnqn", "NQN",
-					 "NQN of this host; from /etc/nvme/hostnqn if not given, which is created "
-					 "when absent")),
-		     of(Type::uuid, value("-I", "--hostid", "UUID",
-					  "ID of this host; from /etc/nvme/hostid if not given, which is created when "
-					  "absent")),
-	     })
-		options.push_back(std::move(option));
-	return options;
-}
-
-// One that a configuration file has by the same name
-Option setting(std::string shortName, const std::string &name, const std::string &called)
-{
-	const nvmeof::ConnectSetting &known = *nvmeof::findConnectSetting(name);
-	Option option = value(std::move(shortName), "--" + name, called, known.help);
-	option.preset = known.preset;
-	option.least = known.least;
-	option.most = known.most;
-	switch (known.kind) {
-	case nvmeof::SettingKind::flag:
-		return flag(option.shortName, option.longName, option.help);
-	case nvmeof::SettingKind::number:
-	case nvmeof::SettingKind::milliseconds:
-		option.type = Type::number;
-		break;
-	case nvmeof::SettingKind::time:
-		option.type = Type::time;
-		break;
-	case nvmeof::SettingKind::timeOrNever:
-		option.type = Type::timeOrNever;
-		break;
-	}
-	return option;
-}
-
-std::vector<Option> settingOptions()
-{
-	Option keepTrying = setting("", "keep-trying", "SECONDS");
-	keepTrying.help += "; without a value as long as --ctrl-loss-tmo says";
-	keepTrying.mayLackValue = true;
-	return {
-		setting("-i", "nr-io-queues", "N"),
-		setting("-P", "nr-poll-queues", "N"),
-		setting("-Q", "queue-size", "N"),
-		setting("", "tags", "N"),
-		setting("-k", "keep-alive-tmo", "SECONDS"),
-		setting("-c", "reconnect-delay", "SECONDS"),
-		setting("-l", "ctrl-loss-tmo", "SECONDS"),
-		setting("-F", "fast-io-fail-tmo", "SECONDS"),
-		setting("", "connect-tmo", "SECONDS"),
-		setting("", "stall-tmo", "SECONDS"),
-		keepTrying,
-		setting("-g", "hdr-digest", ""),
-		setting("-G", "data-digest", ""),
-		setting("-T", "tos", "N"),
-		setting("", "ack-tmo-ms", "MS"),
-		setting("", "retry-count", "N"),
-		setting("", "sq-flow", ""),
-	};
 }
 
 Option waitOption()
@@ -243,38 +68,11 @@ std::vector<Option> connectOptions()
 	return withHost(std::move(options));
 }
 
-std::vector<Option> volumeOptions()
-{
-	std::vector<Option> options{
-		required(oneOf({"attach", "detach", "list"}, positional("WHAT", "What to do"))),
-		of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the subsystem", Completes::nqns)),
-		of(Type::uuid, value("", "--uuid", "UUID", "The volume: namespace with that UUID")),
-		value("", "--nguid", "NGUID", "Or with that NGUID, 32 hexadecimal digits"),
-		value("", "--eui64", "EUI64", "Or with that EUI-64, 16 hexadecimal digits"),
-		number(1, anyNumber - 1, value("", "--nsid", "N", "Or of that number: it may be another one's later")),
-		addresses("Of attach: address of the target, or a host name for all of its addresses. Repeat for more "
-			  "paths"),
-		transportOption(),
-		portOption("4420"),
-		preset("30", time(0, anyTime, value("", "--timeout", "SECONDS", "At most that long"))),
-	};
-	for (Option &option : settingOptions())
-		options.push_back(std::move(option));
-	return withHost(std::move(options));
-}
-
-Option configOption()
-{
-	return preset("/etc/nvmeof/nvmeof.toml with nvmeof.d",
-		      value("", "--config", "FILE", "Configuration", Completes::files));
-}
-
 std::vector<Option> connectAllOptions()
 {
 	std::vector<Option> options{
 		addresses("Address of a discovery service, or a host name for all of its addresses, instead of those "
-			  "that "
-			  "are configured. Repeat for more services"),
+			  "that are configured. Repeat for more services"),
 		transportOption(),
 		preset("the one that all go by",
 		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
@@ -326,11 +124,10 @@ std::vector<Option> connectNbftOptions()
 std::vector<Option> discoverOptions()
 {
 	return withHost({
-		addresses(
-			"Address of the discovery service, or a host name for all of its addresses; an IPv6 one with a "
-			"port is [ADDR]:PORT. Repeat for more services"),
+		addresses("Address of the discovery service, or a host name for all of its addresses; an IPv6 one with "
+			  "a port is [ADDR]:PORT. Repeat for more services"),
 		controllerName("Instead of an address: a discovery controller that is there"),
-		device(Completes::controllers),
+		sameAs("NAME", value("-d", "--device", "NAME", "The same as NAME", Completes::controllers)),
 		transportOption(),
 		preset("the one that all go by",
 		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
@@ -371,8 +168,8 @@ std::vector<Command> connections()
 		 "Reads the logs of all discovery services at once, follows their referrals, and connects to each "
 		 "subsystem at each address that is told and may be used, all at once; and to what the configuration "
 		 "names itself. Says of each path what has become of it, and what was told and is not connected to. "
-		 "Ends with 0 when all are connected, with 6 when the time was over for those that are not, else with "
-		 "1.",
+		 "Ends with 0 when all are connected, with 6 when the time was over for those that are not, else "
+		 "with 1.",
 		 connectAllOptions(),
 		 runConnectAll,
 		 {{"all that one service tells of", "nvmeofctl connect-all -a 192.168.10.5"},
@@ -407,28 +204,7 @@ std::vector<Command> connections()
 		 runDisconnect,
 		 {{"one path", "nvmeofctl disconnect nvmeof0c1"},
 		  {"a subsystem", "nvmeofctl disconnect -n nqn.2024-01.com.example:flash1"}}},
-	};
-}
-
-std::vector<Command> volumes()
-{
-	return {
-		{"volume",
-		 "attach and detach volumes, for orchestrators",
-		 "attach connects all paths that are not connected, waits for the disk and its links, and prints them; "
-		 "it may "
-		 "be repeated. One live path is enough: the others are tried as long as the volume is attached. detach "
-		 "ends "
-		 "that, unless the disk is used (10), and disconnects when no attached volume of the subsystem is left "
-		 "and "
-		 "nobody uses another disk of it. What was connected by others stays. list shows what is attached.",
-		 volumeOptions(),
-		 runVolume,
-		 {{"a volume by two paths", "nvmeofctl volume attach -n nqn.2024-01.com.example:flash1 --uuid "
-					    "6f1b2c3d-0000-4000-8000-0123456789ab "
-					    "-a 192.168.10.5 -a 192.168.20.5 --json"},
-		  {"when nobody uses it any more", "nvmeofctl volume detach -n nqn.2024-01.com.example:flash1 --uuid "
-						   "6f1b2c3d-0000-4000-8000-0123456789ab"}}},
+		volumeCommand(),
 	};
 }
 
@@ -461,8 +237,7 @@ std::vector<Command> views()
 		 "host is, its interfaces, subsystems and discovery services. What is of no use in it is told.",
 		 {nbftFiles(), flag("", "--network",
 				    "Only the interfaces, for scripts: a line of MAC, VLAN, ADDRESS/PREFIX, gateway, "
-				    "metric, and dhcp "
-				    "or static for each; - for none")},
+				    "metric, and dhcp or static for each; - for none")},
 		 runNbft,
 		 {{"what the firmware was connected to",
 		   "nvmeofctl nbft --json | jq -r '.tables[].subsystems[].nqn'"}}},
@@ -475,64 +250,6 @@ std::vector<Command> views()
 		 runReservation,
 		 {{"who has it", "nvmeofctl reservation nvmeof0n1"}}},
 	};
-}
-
-std::vector<Option> cdcOptions()
-{
-	return {
-		required(oneOf({"status", "hosts", "targets", "zones", "instances", "changes", "backup", "set",
-				"remove", "drain", "reload"},
-			       positional("WHAT", "What it is to tell, or to do"))),
-		oneOf({"target", "zone", "host"}, positional("KIND", "Of set and remove: the kind of record")),
-		positional("NAME", "Name of the zone, or NQN of the target or host"),
-		preset("/run/nvmeof-cdc/control",
-		       value("", "--socket", "PATH", "The service's control socket", Completes::files)),
-		flag("", "--follow", "Of changes: also those to come, until interrupted"),
-		of(Type::nqn, value("-n", "--nqn", "NQN", "Of a target: the same as NAME")),
-		addresses("Of a target: the address of a port; an IPv6 one with a port is [ADDR]:PORT. Repeat for more "
-			  "ports"),
-		transportOption(),
-		portOption("4420"),
-		preset("optimized", oneOf({"optimized", "non-optimized", "inaccessible", "persistent-loss", "change"},
-					  value("", "--state", "STATE",
-						"Of a target: the best ANA state that a namespace has there"))),
-		repeated(value("", "--host", "NQN",
-			       "Of a zone: hosts that are in it; * ? [...] as in a shell. Repeat for more")),
-		repeated(value("", "--target", "NQN",
-			       "Of a zone: subsystems that these hosts see; * ? [...] as in a shell. Repeat for more")),
-		value("", "--file", "FILE",
-		      "Of set: records as 'targets' and 'zones' print them with --json; - for stdin", Completes::files),
-		flag("", "--force",
-		     "Of set and remove: also what takes more than half of its targets from a host, or what another "
-		     "service or configuration may tell again"),
-		flag("", "--dry-run", "Of set and remove: tell which hosts would lose what, and change nothing"),
-	};
-}
-
-Command cdcCommand()
-{
-	return {"cdc",
-		"what nvmeof-cdc knows and does, and what it is to do",
-		"status, hosts, targets, zones, instances and changes show what the centralized discovery controller "
-		"on this machine knows. 'set target', 'set zone' and 'remove' change its records; a zone is replaced "
-		"as "
-		"a whole. What is set by hand holds against what configuration, registrations and other services tell, "
-		"until it is removed. A change that hides more than half of a host's targets from it needs --force. "
-		"reload reads its configuration again; drain hands its hosts over to other "
-		"instances, and ends it. backup prints all records as JSON, which 'nvmeof-cdc move' puts back.",
-		cdcOptions(),
-		runCdc,
-		{{"who has which generation", "nvmeofctl cdc hosts"},
-		 {"a subsystem with two ports",
-		  "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a 192.168.10.5 -a 192.168.20.5"},
-		 {"who sees it", "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* "
-				 "--target nqn.2024-01.com.example:flash*"},
-		 {"which hosts would lose targets by it",
-		  "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --dry-run"},
-		 {"a port that is out of order", "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a "
-						 "192.168.10.5 --state inaccessible"},
-		 {"all records as JSON, which 'nvmeof-cdc move --from FILE.json' puts back", "nvmeofctl cdc backup"},
-		 {"changes as they come, for a program", "nvmeofctl cdc changes --follow --json | jq -c .change.put"}}};
 }
 
 std::vector<Command> changes()
@@ -557,32 +274,21 @@ std::vector<Command> changes()
 		 true},
 		{"apply-policy", "set subsystems as the configuration says",
 		 "Sets one subsystem, or all, as those [[defaults]] of the configuration say whose pattern fits the "
-		 "NQN. "
-		 "'connect' does so with --new for a subsystem that it makes, and a udev rule for any that appears.",
+		 "NQN. 'connect' does so with --new for a subsystem that it makes, and a udev rule for any that "
+		 "appears.",
 		 withName(positional("NAME", "Name of the subsystem; all if not given", Completes::objects),
 			  {policyOption(), flag("", "--new", "Leave alone what has been changed already"),
 			   flag("", "--syslog", "Tell the system's log, too, of what is wrong")}),
 		 runApplyPolicy},
-		{"daemon",
-		 "what nvmeofd is at, and what it is to do",
-		 "status shows its discovery services, what they led to, and what is refused and why. reload reads the "
-		 "configuration again and reports what the reload changed, rescan reads every log; pause keeps it from "
-		 "connecting and disconnecting until resume.",
-		 {required(oneOf({"status", "reload", "rescan", "pause", "resume"},
-				 positional("WHAT", "What it is to do")))},
-		 runDaemon,
-		 {{"which services there are, and how they are", "nvmeofctl daemon status"},
-		  {"after a change of /etc/nvmeof/nvmeof.toml", "nvmeofctl daemon reload"}}},
+		daemonCommand(),
 		cdcCommand(),
 		{"upgrade",
 		 "exchange the module of a transport under disks in use",
 		 "Unloads the module of a transport and loads another build of it. Its controllers stay, and so do "
 		 "disks, mounts and open files: I/O waits for the moment that it takes, as when a path is lost, and "
-		 "none "
-		 "fails. What would be loaded is looked at first, by the kernel, too (signature, lockdown, version); "
-		 "where "
-		 "it does not fit nothing is changed. Once begun it is brought to its end, whatever becomes of the "
-		 "terminal.",
+		 "none fails. What would be loaded is looked at first, by the kernel, too (signature, lockdown, "
+		 "version); where it does not fit nothing is changed. Once begun it is brought to its end, whatever "
+		 "becomes of the terminal.",
 		 {required(oneOf({"tcp", "rdma"}, positional("TRANSPORT", "Whose module it is"))),
 		  preset("the one that is installed", value("", "--file", "FILE", "The module", Completes::files)),
 		  preset("30", time(1, day,
@@ -595,8 +301,8 @@ std::vector<Command> changes()
 		  {"a build that is not installed", "nvmeofctl upgrade tcp --file /root/nvmeof_tcp.ko"}}},
 		{"shutdown",
 		 "bound the wait for a path ahead of a shutdown",
-		 "From now on no I/O waits for longer than the limit for a path that is gone: fast-io-fail-tmo of all "
-		 "controllers and delayed-removal-secs of all subsystems are lowered to it. "
+		 "From now on no I/O waits for longer than the limit for a path that is gone: fast-io-fail-tmo of "
+		 "all controllers and delayed-removal-secs of all subsystems are lowered to it. "
 		 "nvmeof-shutdown.service, which comes with the units that connect, runs this ahead of unmounting.",
 		 {preset("15", time(0, day, value("", "--limit", "SECONDS", "Longest wait")))},
 		 runShutdown,
@@ -610,11 +316,9 @@ std::vector<Command> figures()
 		{"events",
 		 "print events that nvmeofd has kept",
 		 "Prints the last events with the time of day, oldest first: 1,000 at least, once there have been as "
-		 "many, "
-		 "over restarts of the daemon and of the machine. Of attempts to connect that failed one after the "
-		 "other "
-		 "for one reason the first, second, fourth, ... is there. With NAME only those of that subsystem, "
-		 "controller, namespace, path, NQN, wwid or address.",
+		 "many, over restarts of the daemon and of the machine. Of attempts to connect that failed one after "
+		 "the other for one reason the first, second, fourth, ... is there. With NAME only those of that "
+		 "subsystem, controller, namespace, path, NQN, wwid or address.",
 		 {positional("NAME", "What they are about; all if not given", Completes::objects),
 		  value("", "--since", "WHEN", "Not before: 2026-11-27, '2026-11-27 05:14', 05:14, 2h, @SECONDS"),
 		  value("", "--until", "WHEN", "Before that"),
@@ -628,8 +332,8 @@ std::vector<Command> figures()
 		{"monitor",
 		 "print events as they happen",
 		 "Prints a line for each event until interrupted: what comes and goes, every change of a state, and "
-		 "after a failover how many requests moved and how long that took. With --json each line is an object "
-		 "of its own.",
+		 "after a failover how many requests moved and how long that took. With --json each line is an "
+		 "object of its own.",
 		 {number(0, anyNumber, value("", "--count", "N", "End after N events")),
 		  time(0, anyTime,
 		       value("", "--timeout", "SECONDS",
@@ -642,9 +346,9 @@ std::vector<Command> figures()
 		 "print counters and latencies",
 		 "Prints, for each namespace and its paths, what was counted since the path appeared: I/Os, bytes, "
 		 "errors, retries, aborts, requests that failed over from and to the path, and how long reads and "
-		 "writes took; then the controllers with their reconnects and last errors. With --prometheus the same "
-		 "as metrics for the textfile collector of node_exporter. Percentiles are estimated from classes of "
-		 "latency that double in width; they are exact to a factor of two.",
+		 "writes took; then the controllers with their reconnects and last errors. With --prometheus the "
+		 "same as metrics for the textfile collector of node_exporter. Percentiles are estimated from "
+		 "classes of latency that double in width; they are exact to a factor of two.",
 		 withName(onlyOf(),
 			  {flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
 			   flag("", "--histograms",
@@ -652,9 +356,8 @@ std::vector<Command> figures()
 			   flag("", "--no-histograms",
 				"With --prometheus: only how many and how long, 46 series less for each path"),
 			   value("", "--output", "FILE",
-				 "Write to a file instead; whoever reads it sees the old text or the new "
-				 "one, never a part. "
-				 "What is there stays when the figures cannot be read. Metrics go on from "
+				 "Write to a file instead; whoever reads it sees the old text or the new one, never "
+				 "a part. What is there stays when the figures cannot be read. Metrics go on from "
 				 "it: disks that it has and that were lost since, and their number",
 				 Completes::files)}),
 		 runStats,
@@ -663,10 +366,10 @@ std::vector<Command> figures()
 		{"top",
 		 "watch paths live",
 		 "Shows controller and ANA states, I/Os and bytes per second, latency percentiles of the last "
-		 "interval, requests in flight, waiting for a path or held by fencing, and failovers from and to each "
-		 "path, until q is pressed. Keys: s sort by the next column, r reverse, p pause, n namespaces or "
-		 "paths, arrows and page keys scroll. Goes on trying when the kernel module, or NAME, is not there. "
-		 "With --json each frame is an object on a line of its own.",
+		 "interval, requests in flight, waiting for a path or held by fencing, and failovers from and to "
+		 "each path, until q is pressed. Keys: s sort by the next column, r reverse, p pause, n namespaces "
+		 "or paths, arrows and page keys scroll. Goes on trying when the kernel module, or NAME, is not "
+		 "there. With --json each frame is an object on a line of its own.",
 		 {onlyOf(),
 		  preset("1", time(100, anyTime, value("-d", "--delay", "SECONDS", "Time from frame to frame"))),
 		  number(0, anyNumber, value("-n", "--iterations", "N", "End after N intervals")),
@@ -674,18 +377,6 @@ std::vector<Command> figures()
 		 runTop,
 		 {{"ten frames into a file", "nvmeofctl top --batch -n 10"}}},
 	};
-}
-
-Option rootOption()
-{
-	return value("", "--root", "PATH", "Instead of this machine: a folder with a copy of its files, or a recording",
-		     Completes::files);
-}
-
-Option gpuOption()
-{
-	return repeated(
-		value("", "--gpu", "ADDRESS", "PCI address of a GPU, or of what stands in for one; all if not given"));
 }
 
 // A number with or without a unit: the command reads it itself.
@@ -729,84 +420,24 @@ std::vector<Option> planOptions()
 	};
 }
 
-std::vector<Option> stripeOptions()
-{
-	constexpr std::int64_t mostMembers = 256;
-	return {
-		required(oneOf({"plan", "create", "show", "start", "stop", "grow"}, positional("WHAT", "What to do"))),
-		positional("NAME", "Name of the stripe, as in /dev/mapper"),
-		repeated(positional("MEMBER", "Disk that is to be a member", Completes::objects)),
-		repeated(of(Type::text,
-			    value("-n", "--nqn", "PATTERN",
-				  "As members all disks of the subsystems whose NQN fits: * ? [...] as in a shell",
-				  Completes::nqns))),
-		number(2, mostMembers, value("", "--width", "N", "So many members; all that are named if not given")),
-		preset("optimal I/O size of the members, or 128KiB",
-		       value("", "--chunk", "SIZE", "Of a member in a row, a power of two from 4KiB to 16MiB")),
-		flag("", "--keep-order", "Members in the order in which they are named"),
-		oneOf({"xfs", "ext4"},
-		      value("", "--mkfs", "TYPE", "Of create: make a file system that knows the stripe")),
-		flag("", "--transient", "Leave the configuration alone: at the next boot it is not there"),
-		flag("", "--force", "Take members that have data on them"),
-		flag("", "--dry-run", "Of grow: tell what would be done"),
-		flag("", "--forget", "Of stop: take it out of the configuration, too"),
-		configOption(),
-	};
-}
-
 std::vector<Command> gpus()
 {
 	return {
-		{"gds",
-		 "whether storage reaches the memory of GPUs",
-		 "check looks at each GPU, each card and each disk path: how far they are from each other, what lies "
-		 "between "
-		 "(ACS, IOMMU), their links and windows, drivers, kernel, file systems; and says of all that is not "
-		 "good what to "
-		 "do, by which rule. Ends with 1 where something fails. config writes cufile.json for this machine: it "
-		 "shows what "
-		 "would change, and why, and with --write does it. record writes down what both look at, for somebody "
-		 "else's "
-		 "--root.",
-		 {preset("check", oneOf({"check", "config", "record"}, positional("WHAT", "What to do"))), gpuOption(),
-		  repeated(value("", "--dev", "DISK", "Disk to look at; all of this driver if not given",
-				 Completes::objects)),
-		  flag("", "--all", "Of check: tell also what is good"), rootOption(),
-		  preset("/etc/cufile.json", value("", "--file", "FILE", "Of config: the file", Completes::files)),
-		  flag("", "--write", "Of config: write it; what was there stays beside it"),
-		  value("", "--output", "FILE", "Of record: write to a file", Completes::files)},
-		 runGds,
-		 {{"why a disk is not read straight into a GPU", "nvmeofctl gds check --dev nvmeof0n1"},
-		  {"a machine that is not here", "nvmeofctl gds check --root node17.rec"}}},
+		gdsCommand(),
 		{"map",
 		 "which card serves which GPU",
-		 "Shows GPUs, network cards and local drives by socket and root port, the disk paths of each card, and "
-		 "the rails: "
-		 "the card of each GPU, the nearest that is left. 'connect --rail' connects over them.",
+		 "Shows GPUs, network cards and local drives by socket and root port, the disk paths of each card, "
+		 "and the rails: the card of each GPU, the nearest that is left. 'connect --rail' connects over "
+		 "them.",
 		 {gpuOption(), value("", "--svg", "FILE", "Write a picture", Completes::files), rootOption()},
 		 runMap,
 		 {{"as a picture", "nvmeofctl map --svg map.svg"}}},
-		{"stripe",
-		 "a disk over namespaces of several targets",
-		 "plan shows which members, in which order, with what chunk: neighbours are of different subsystems, "
-		 "and of "
-		 "different owners within one. create makes it, in /dev/mapper, and keeps it in the configuration, by "
-		 "which nvmeofd "
-		 "or 'stripe start' make it at the next boot. grow moves it to other members while it is in use. stop "
-		 "removes it, and "
-		 "leaves the members as they are. show tells of all.",
-		 stripeOptions(),
-		 runStripe,
-		 {{"16 namespaces of four targets, as xfs",
-		   "nvmeofctl stripe create scratch -n 'nqn.2024-01.com.example:jbof*' --mkfs xfs"},
-		  {"to twice as many, in use", "nvmeofctl stripe grow scratch -n 'nqn.2024-01.com.example:new*'"}}},
+		stripeCommand(),
 		{"plan",
 		 "what a system of GPUs and storage takes",
 		 "Computes the bandwidth of each stage from drives to GPUs, the width of a stripe, the time of a "
-		 "checkpoint, queues "
-		 "and their memory, the part of PCI Express that is data, and what boots and failures cost, by what "
-		 "this project has "
-		 "measured. Numbers may have units: 12G, 10T.",
+		 "checkpoint, queues and their memory, the part of PCI Express that is data, and what boots and "
+		 "failures cost, by what this project has measured. Numbers may have units: 12G, 10T.",
 		 planOptions(),
 		 runPlan,
 		 {{"a model of 10 trillion parameters in 15 minutes, over 8 cards of 400 Gb/s",
@@ -818,22 +449,13 @@ std::vector<Command> gpus()
 std::vector<Command> others()
 {
 	return {
-		{"config",
-		 "check or show the configuration",
-		 "check tells all that is wrong with it, with file and line; show prints what it comes to.",
-		 {preset("check", oneOf({"check", "show"}, positional("WHAT", "What to do"))), configOption()},
-		 runConfig,
-		 {{"before a change is put to use", "nvmeofctl config check --config new.toml"}}},
+		configCommand(),
 		{"import",
 		 "take over what nvme-cli or nvme-stas was told",
-		 "Reads discovery.conf, config.json and nvme-fabrics.conf of nvme-cli, stafd.conf, "
-		 "stacd.conf, "
-		 "sys.conf and "
-		 "nvme-stas.conf of nvme-stas, and policy.conf of older versions, and prints the same "
-		 "as nvmeof.toml. "
-		 "Every "
-		 "key that has no place there is named, in the file and on stderr. Secrets are not "
-		 "taken over.",
+		 "Reads discovery.conf, config.json and nvme-fabrics.conf of nvme-cli, stafd.conf, stacd.conf, "
+		 "sys.conf and nvme-stas.conf of nvme-stas, and policy.conf of older versions, and prints the same "
+		 "as nvmeof.toml. Every key that has no place there is named, in the file and on stderr. Secrets are "
+		 "not taken over.",
 		 {repeated(positional("FILE", "What to read; where none is given, those that are in their usual places",
 				      Completes::files)),
 		  value("", "--output", "FILE", "Write to a file instead", Completes::files),
@@ -853,8 +475,7 @@ std::vector<Command> others()
 		 runShowHostnqn},
 		{"version",
 		 "print versions",
-		 "Prints the version of this program and of the loaded kernel module, with the "
-		 "transports and path "
+		 "Prints the version of this program and of the loaded kernel module, with the transports and path "
 		 "selectors it has.",
 		 {},
 		 runVersion},
@@ -900,28 +521,43 @@ Command helpCommand(const std::vector<Command> &others)
 	names.emplace_back("help");
 	return {"help",
 		"tell about a command",
-		"Prints what a command does, its options with their ranges and defaults, and examples; or "
-		"which "
+		"Prints what a command does, its options with their ranges and defaults, and examples; or which "
 		"commands there are.",
-		{oneOf(names, positional("COMMAND", "Name of the command"))},
+		{oneOf(names, positional("COMMAND", "Name of the command")),
+		 repeated(positional("VERB", "Name of its verb"))},
 		runHelp};
+}
+
+void complete(std::vector<Command> &table, const std::string &above)
+{
+	for (Command &command : table) {
+		command.path = above + command.name;
+		command.all = command.options;
+		if (!command.hidden)
+			command.all.insert(command.all.end(), commonOptions().begin(), commonOptions().end());
+		complete(command.verbs, command.path + " ");
+	}
 }
 
 std::vector<Command> wholeTable()
 {
 	std::vector<Command> table;
-	for (auto part : {connections, volumes, views, changes, figures, gpus, others})
+	for (auto part : {connections, views, changes, figures, gpus, others})
 		for (Command &command : part())
 			table.push_back(std::move(command));
 	table.push_back(helpCommand(table));
 	for (Command &command : hiddenCommands())
 		table.push_back(std::move(command));
-	for (Command &command : table) {
-		command.all = command.options;
-		if (!command.hidden)
-			command.all.insert(command.all.end(), commonOptions().begin(), commonOptions().end());
-	}
+	complete(table, "");
 	return table;
+}
+
+void collect(const std::vector<Command> &from, std::vector<const Command *> &into)
+{
+	for (const Command &command : from) {
+		into.push_back(&command);
+		collect(command.verbs, into);
+	}
 }
 
 } // namespace
@@ -932,12 +568,40 @@ const std::vector<Command> &commands()
 	return table;
 }
 
-const Command *findCommand(std::string_view name)
+const std::vector<const Command *> &everyCommand()
 {
-	for (const Command &command : commands())
-		if (command.name == name)
-			return &command;
-	return nullptr;
+	static const std::vector<const Command *> every = [] {
+		std::vector<const Command *> found;
+		collect(commands(), found);
+		return found;
+	}();
+	return every;
+}
+
+std::vector<std::string> namesOf(const std::vector<Command> &commands)
+{
+	std::vector<std::string> names;
+	for (const Command &command : commands)
+		if (!command.hidden)
+			names.push_back(command.name);
+	return names;
+}
+
+const Command *findCommand(const std::vector<Command> &among, std::string_view name)
+{
+	auto found = std::ranges::find(among, name, &Command::name);
+	return found == among.end() ? nullptr : &*found;
+}
+
+const Command *findCommand(std::string_view path)
+{
+	auto found = std::ranges::find(everyCommand(), path, &Command::path);
+	return found == everyCommand().end() ? nullptr : *found;
+}
+
+bool sameFamily(const Command &one, const Command &other)
+{
+	return one.path.substr(0, one.path.find(' ')) == other.path.substr(0, other.path.find(' '));
 }
 
 const std::vector<Option> &commonOptions()

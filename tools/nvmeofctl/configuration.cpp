@@ -77,7 +77,7 @@ int check(Context &context, ConfigReading reading)
 		context.complain(one.place.toString(), error, "correct the file");
 	}
 	for (const std::string &note : reading.config.notes)
-		context.note("check", note);
+		context.note("", note);
 	if (context.json())
 		context.print(configDocument(reading.config.files, problemsJson(reading), reading.config.notes));
 	else if (reading.problems.empty())
@@ -87,7 +87,7 @@ int check(Context &context, ConfigReading reading)
 	return reading.problems.empty() ? 0 : static_cast<int>(exitCodeOf(reading.problems.front().code));
 }
 
-int show(Context &context, const ConfigReading &reading)
+int show(Context &context, ConfigReading reading)
 {
 	if (Result<Config> config = reading.outcome(); !config)
 		return context.fail("", config.error(), configStep(config.error()));
@@ -102,6 +102,15 @@ int show(Context &context, const ConfigReading &reading)
 		context.out() << "# " << nofctl::printable(file) << "\n";
 	context.out() << text;
 	return 0;
+}
+
+int withConfig(Context &context, int (*run)(Context &, ConfigReading))
+{
+	const ConfigFiles files = configFiles(context.args());
+	ConfigReading reading = inspectConfig(files);
+	if (missing(files, reading.config))
+		return context.fail("", absent(files.main.string()), configStep(absent(files.main.string())));
+	return run(context, std::move(reading));
 }
 
 } // namespace
@@ -125,11 +134,12 @@ std::string configStep(const Error &error)
 	return error.code == ErrorCode::invalid ? "correct the file; 'nvmeofctl config check' tells all" : "";
 }
 
-int runConfig(Context &context)
+int runConfigCheck(Context &context)
 {
-	const ConfigFiles files = configFiles(context.args());
-	const ConfigReading reading = inspectConfig(files);
-	if (missing(files, reading.config))
-		return context.fail("", absent(files.main.string()), configStep(absent(files.main.string())));
-	return context.args().textOr("WHAT", "check") == "show" ? show(context, reading) : check(context, reading);
+	return withConfig(context, check);
+}
+
+int runConfigShow(Context &context)
+{
+	return withConfig(context, show);
 }

@@ -55,14 +55,15 @@ int Context::complain(std::string_view subject, const Error &error, std::string_
 {
 	std::string step(nextStep.empty() ? usualNextStep(error) : nextStep);
 	if (step.empty() && error.code == ErrorCode::invalid)
-		step = fmt::format("see 'nvmeofctl {} --help'", command_.name);
+		step = fmt::format("see 'nvmeofctl {} --help'", command_.path);
 	say(subject, "", error, step);
 	return static_cast<int>(exitCodeOf(error.code));
 }
 
 void Context::note(std::string_view subject, std::string_view text)
 {
-	err_ << fmt::format("nvmeofctl: {} {}: {}\n", command_.name, subject, nofctl::printable(text));
+	err_ << fmt::format("nvmeofctl: {}{}{}: {}\n", command_.path, subject.empty() ? "" : " ", subject,
+			    nofctl::printable(text));
 }
 
 void Context::warn(std::string_view subject, const Error &error, std::string_view nextStep)
@@ -73,7 +74,7 @@ void Context::warn(std::string_view subject, const Error &error, std::string_vie
 void Context::say(std::string_view subject, std::string_view kind, const Error &error, std::string_view nextStep)
 {
 	std::string line =
-		fmt::format("{}{}{}: {}{}{}", command_.name, subject.empty() ? "" : " ", subject, kind,
+		fmt::format("{}{}{}: {}{}{}", command_.path, subject.empty() ? "" : " ", subject, kind,
 			    nofctl::printable(error.message), nextStep.empty() ? "" : fmt::format(" ({})", nextStep));
 	err_ << "nvmeofctl: " << line << "\n";
 	if (args_.has("syslog"))

@@ -17,6 +17,7 @@ class Context {
 public:
 	Context(const Command &command, Args args, std::ostream &out, std::ostream &err);
 
+	const Command &command() const { return command_; }
 	const Args &args() const { return args_; }
 	bool json() const { return json_; }
 	std::ostream &out() { return out_; }

@@ -161,21 +161,6 @@ int fail(Context &context, const Error &error)
 	return context.fail("", error, error.code == ErrorCode::noSuchObject ? startIt : "");
 }
 
-int showStatus(Context &context)
-{
-	Result<std::string> answer = call("Status", {});
-	if (!answer)
-		return fail(context, answer.error());
-	Json status = Json::parse(*answer, nullptr, false);
-	if (status.is_discarded() || !status.is_object())
-		return fail(context, errorFromErrno(EPROTO, "the daemon's answer is of another version"));
-	if (context.json())
-		context.print(status);
-	else
-		context.out() << formatStatus(status);
-	return 0;
-}
-
 std::string reloadText(const Json &told)
 {
 	std::string text = "nvmeofd: reload\n";
@@ -183,24 +168,6 @@ std::string reloadText(const Json &told)
 		for (const Json &line : *lines)
 			text += nofctl::printable(line.get<std::string>()) + "\n";
 	return text;
-}
-
-// A daemon that is older than this command has only the former call, which tells nothing.
-int reload(Context &context)
-{
-	Result<std::string> done = call("ReloadWithReport", {});
-	if (!done && done.error().sysErrno == ENOSYS)
-		done = call("Reload", {});
-	if (!done)
-		return fail(context, done.error());
-	Json told = Json::parse(*done, nullptr, false);
-	if (!told.is_object())
-		told = Json::object();
-	if (context.json())
-		context.print(reloadDocument(told));
-	else
-		context.out() << reloadText(told);
-	return 0;
 }
 
 std::uint64_t microsecondsUntil(std::chrono::steady_clock::time_point deadline)
@@ -241,19 +208,48 @@ std::optional<bool> daemonRuns()
 	return has != 0;
 }
 
-int runDaemon(Context &context)
+int runDaemonStatus(Context &context)
 {
-	std::string what = context.args().textOr("WHAT", "");
-	if (what == "status")
-		return showStatus(context);
-	if (what == "reload")
-		return reload(context);
-	Result<std::string> done = what == "rescan" ? call("Rescan", {}) : call("Pause", what == "pause");
+	Result<std::string> answer = call("Status", {});
+	if (!answer)
+		return fail(context, answer.error());
+	Json status = Json::parse(*answer, nullptr, false);
+	if (status.is_discarded() || !status.is_object())
+		return fail(context, errorFromErrno(EPROTO, "the daemon's answer is of another version"));
+	if (context.json())
+		context.print(status);
+	else
+		context.out() << formatStatus(status);
+	return 0;
+}
+
+// A daemon that is older than this command has only the former call, which tells nothing.
+int runDaemonReload(Context &context)
+{
+	Result<std::string> done = call("ReloadWithReport", {});
+	if (!done && done.error().sysErrno == ENOSYS)
+		done = call("Reload", {});
+	if (!done)
+		return fail(context, done.error());
+	Json told = Json::parse(*done, nullptr, false);
+	if (!told.is_object())
+		told = Json::object();
+	if (context.json())
+		context.print(reloadDocument(told));
+	else
+		context.out() << reloadText(told);
+	return 0;
+}
+
+int runDaemonCall(Context &context)
+{
+	const std::string &verb = context.command().name;
+	Result<std::string> done = verb == "rescan" ? call("Rescan", {}) : call("Pause", verb == "pause");
 	if (!done)
 		return fail(context, done.error());
 	if (context.json())
-		context.print(doneDocument("nvmeofd", what.c_str()));
+		context.print(doneDocument("nvmeofd", verb.c_str()));
 	else
-		context.out() << fmt::format("nvmeofd: {}\n", what);
+		context.out() << fmt::format("nvmeofd: {}\n", verb);
 	return 0;
 }

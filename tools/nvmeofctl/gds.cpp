@@ -77,7 +77,7 @@ Result<void> knownDisks(const Args &args, const Node &node)
 	return {};
 }
 
-int runCheck(Context &context, const Tree &tree)
+int checkGds(Context &context, const Tree &tree)
 {
 	const Node node = readMachine(context.args(), tree);
 	Result<std::vector<std::string>> gpus = gpusOf(context.args(), node);
@@ -93,7 +93,7 @@ int runCheck(Context &context, const Tree &tree)
 	return worst(answer.findings) == Level::fail ? 1 : 0;
 }
 
-int runRecord(Context &context, const Tree &tree)
+int recordGds(Context &context, const Tree &tree)
 {
 	const KeepingTree keeping(tree);
 	readNode(keeping);
@@ -114,16 +114,28 @@ int runRecord(Context &context, const Tree &tree)
 	return 0;
 }
 
-} // namespace
-
-int runGds(Context &context)
+int withMachine(Context &context, int (*run)(Context &, const Tree &))
 {
 	Result<std::unique_ptr<Tree>> tree = openMachine(context.args());
 	if (!tree)
 		return context.fail("", tree.error(),
 				    tree.error().code == ErrorCode::invalid ? "" : "name another with --root");
-	const std::string what = context.args().textOr("WHAT", "check");
-	if (what == "record")
-		return runRecord(context, **tree);
-	return what == "config" ? runGdsConfig(context, **tree) : runCheck(context, **tree);
+	return run(context, **tree);
+}
+
+} // namespace
+
+int runGdsCheck(Context &context)
+{
+	return withMachine(context, checkGds);
+}
+
+int runGdsConfig(Context &context)
+{
+	return withMachine(context, configureGds);
+}
+
+int runGdsRecord(Context &context)
+{
+	return withMachine(context, recordGds);
 }

@@ -96,7 +96,7 @@ void readCufileSources(const Tree &tree)
 	addressesOfCards(tree, readNode(tree));
 }
 
-int runGdsConfig(Context &context, const Tree &tree)
+int configureGds(Context &context, const Tree &tree)
 {
 	const bool writes = context.args().has("write");
 	Outcome outcome;

@@ -5,6 +5,6 @@
 
 class Context;
 
-int runGdsConfig(Context &context, const nofctl::gpu::Tree &tree);
+int configureGds(Context &context, const nofctl::gpu::Tree &tree);
 // Reads all that it goes by, for who records it.
 void readCufileSources(const nofctl::gpu::Tree &tree);

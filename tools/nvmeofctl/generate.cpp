@@ -6,6 +6,13 @@
 #include "context.h"
 #include "settings_table.h"
 
+std::vector<const Command *> shownCommands()
+{
+	std::vector<const Command *> shown = everyCommand();
+	std::erase_if(shown, [](const Command *command) { return command->hidden; });
+	return shown;
+}
+
 std::vector<const Option *> positionalsOf(const Command &command)
 {
 	std::vector<const Option *> found;

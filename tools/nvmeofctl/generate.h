@@ -12,6 +12,8 @@ std::string zshCompletion();
 std::string fishCompletion();
 std::string manPage();
 
+// Commands that are not hidden, each with its verbs behind it.
+std::vector<const Command *> shownCommands();
 std::vector<const Option *> positionalsOf(const Command &command);
 // "iopolicy=", "spill-us=", ...
 std::vector<std::string> settingWords();

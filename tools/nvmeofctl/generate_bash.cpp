@@ -55,22 +55,26 @@ std::string valueCases(const std::vector<Option> &options)
 	return text;
 }
 
-// What is no option: the first word, then the others.
+// Words that are no options: verbs, or the first word, then the others.
 std::string wordOffer(const Command &command)
 {
 	std::vector<const Option *> named = positionalsOf(command);
+	if (!command.verbs.empty())
+		return fmt::format("\t\telse\n\t\t\tCOMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n",
+				   fmt::join(namesOf(command.verbs), " "));
 	if (named.empty())
 		return {};
 	if (named.size() == 1)
 		return fmt::format("\t\telse\n\t\t\t{}\n", offer(*named.front()));
-	return fmt::format("\t\telif ((cword == 2)); then\n\t\t\t{}\n\t\telse\n\t\t\t{}\n", offer(*named.front()),
+	return fmt::format("\t\telif ((cword == at)); then\n\t\t\t{}\n\t\telse\n\t\t\t{}\n", offer(*named.front()),
 			   offer(*named.back()));
 }
 
 std::string commandCase(const Command &command)
 {
 	const std::vector<Option> &options = optionsOf(command);
-	std::string text = fmt::format("\t{})\n\t\tcase \"$prev\" in\n{}\t\tesac\n", command.name, valueCases(options));
+	std::string text =
+		fmt::format("\t'{}')\n\t\tcase \"$prev\" in\n{}\t\tesac\n", command.path, valueCases(options));
 	text += fmt::format("\t\tif [[ $cur == -* ]]; then\n\t\t\tCOMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n",
 			    words(options));
 	return text + wordOffer(command) + "\t\tfi;;\n";
@@ -116,16 +120,28 @@ _nvmeofctl()
 
 std::string bashCompletion()
 {
-	std::string names, cases;
-	for (const Command &command : commands()) {
-		if (command.hidden)
-			continue;
-		names += (names.empty() ? "" : " ") + command.name;
-		cases += commandCase(command);
+	std::vector<std::string> paths;
+	std::string cases;
+	for (const Command *command : shownCommands()) {
+		paths.push_back("'" + command->path + "'");
+		cases += commandCase(*command);
 	}
+	// The command with its verbs, and where the next word stands
 	std::string text = head;
-	text += fmt::format("\tif ((cword == 1)); then\n\t\tCOMPREPLY=($(compgen -W '{} --help --version' -- "
-			    "\"$cur\"))\n\t\treturn\n\tfi\n",
-			    names);
-	return text + "\tcase \"${words[1]}\" in\n" + cases + "\tesac\n}\n\ncomplete -F _nvmeofctl nvmeofctl\n";
+	text += fmt::format("\tlocal called= at\n"
+			    "\tfor ((at = 1; at < cword; at++)); do\n"
+			    "\t\tcase \"${{called:+$called }}${{words[at]}}\" in\n"
+			    "\t\t{})\n"
+			    "\t\t\tcalled+=${{called:+ }}${{words[at]}};;\n"
+			    "\t\t*)\n"
+			    "\t\t\tbreak;;\n"
+			    "\t\tesac\n"
+			    "\tdone\n",
+			    fmt::join(paths, "|"));
+	text += fmt::format("\tcase \"$called\" in\n"
+			    "\t'')\n\t\tif ((cword == 1)); then\n"
+			    "\t\t\tCOMPREPLY=($(compgen -W '{} --help --version' -- \"$cur\"))\n"
+			    "\t\tfi;;\n",
+			    fmt::join(namesOf(commands()), " "));
+	return text + cases + "\tesac\n}\n\ncomplete -F _nvmeofctl nvmeofctl\n";
 }

@@ -20,6 +20,11 @@ std::string escaped(const std::string &text)
 	return safe;
 }
 
+std::string quotedWord(const std::string &text)
+{
+	return "'" + text + "'";
+}
+
 std::string action(const Option &option)
 {
 	if (!option.choices.empty())
@@ -58,9 +63,24 @@ std::string argument(const Option &option)
 	return fmt::format("'{}'{{{},{}}}'{}'", excludes, option.shortName, longName, help);
 }
 
+// Commands or verbs, with what they do
+std::string description(const std::vector<Command> &commands)
+{
+	std::string text = "\t\tverbs=(\n";
+	for (const Command &command : commands)
+		if (!command.hidden)
+			text += fmt::format("\t\t\t'{}:{}'\n", command.name, escaped(command.summary));
+	return text + "\t\t)\n";
+}
+
 std::string commandCase(const Command &command)
 {
-	std::string text = fmt::format("\t{})\n\t\t_arguments", command.name);
+	std::string text = fmt::format("\t({})\n", quotedWord(command.path));
+	if (!command.verbs.empty())
+		text += description(command.verbs) +
+			"\t\tif ((CURRENT == 2)) && [[ ${words[2]} != -* ]]; then\n\t\t\t_describe verb verbs\n"
+			"\t\t\treturn\n\t\tfi\n";
+	text += "\t\t_arguments";
 	for (const Option &option : optionsOf(command))
 		text += " \\\n\t\t\t" + argument(option);
 	return text + ";;\n";
@@ -83,21 +103,33 @@ _nvmeofctl_objects() { _nvmeofctl_words objects }
 _nvmeofctl()
 {
 	local -a verbs
+	local called=
 )script";
 
 } // namespace
 
 std::string zshCompletion()
 {
-	std::string verbs, cases;
-	for (const Command &command : commands()) {
-		if (command.hidden)
-			continue;
-		verbs += fmt::format("\t\t'{}:{}'\n", command.name, escaped(command.summary));
-		cases += commandCase(command);
+	std::vector<std::string> paths;
+	std::string cases;
+	for (const Command *command : shownCommands()) {
+		paths.push_back(quotedWord(command->path));
+		cases += commandCase(*command);
 	}
-	std::string text = fmt::format("{}\tverbs=(\n{}\t)\n", head, verbs);
-	text += "\tif ((CURRENT == 2)); then\n\t\t_describe command verbs\n\t\treturn\n\tfi\n";
-	text += "\tlocal verb=${words[2]}\n\tshift words\n\t((CURRENT--))\n";
-	return text + "\tcase $verb in\n" + cases + "\tesac\n}\n\n_nvmeofctl \"$@\"\n";
+	// The rest of the words begins with the last word of the command with its verbs.
+	return fmt::format("{}"
+			   "\twhile ((CURRENT > 2)); do\n"
+			   "\t\tcase \"${{called:+$called }}${{words[2]}}\" in\n"
+			   "\t\t({})\n"
+			   "\t\t\tcalled+=${{called:+ }}${{words[2]}}\n"
+			   "\t\t\tshift words\n"
+			   "\t\t\t((CURRENT--));;\n"
+			   "\t\t(*)\n"
+			   "\t\t\tbreak;;\n"
+			   "\t\tesac\n"
+			   "\tdone\n"
+			   "\tcase \"$called\" in\n"
+			   "\t('')\n{}\t\t((CURRENT == 2)) && _describe command verbs;;\n"
+			   "{}\tesac\n}}\n\n_nvmeofctl \"$@\"\n",
+			   head, fmt::join(paths, "|"), description(commands()), cases);
 }

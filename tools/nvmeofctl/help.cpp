@@ -58,6 +58,18 @@ std::string settingsText(const char *title, std::span<const SettingText> setting
 	return text;
 }
 
+std::string listOf(const std::vector<Command> &commands)
+{
+	std::size_t width = 0;
+	for (const Command &command : commands)
+		width = std::max(width, command.hidden ? 0 : command.name.size());
+	std::string text;
+	for (const Command &command : commands)
+		if (!command.hidden)
+			text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+	return text;
+}
+
 std::string examplesText(const Command &command)
 {
 	if (command.examples.empty())
@@ -72,7 +84,9 @@ std::string examplesText(const Command &command)
 
 std::string usageOf(const Command &command)
 {
-	std::string text = "nvmeofctl " + command.name;
+	std::string text = "nvmeofctl " + command.path;
+	if (!command.run)
+		return text + " VERB [OPTION]...";
 	bool more = false;
 	for (const Option &option : command.options) {
 		std::string name = option.positional() ? option.longName : option.longName + " " + option.value;
@@ -89,7 +103,13 @@ std::string usageOf(const Command &command)
 
 std::string helpOf(const Command &command)
 {
-	std::string text = fmt::format("Usage: {}\n\n{}", usageOf(command), wrapped(command.description, 0));
+	std::string text = fmt::format("Usage: {}\n", usageOf(command));
+	if (command.run && !command.verbs.empty())
+		text += fmt::format("       nvmeofctl {} VERB [OPTION]...\n", command.path);
+	text += "\n" + wrapped(command.description, 0);
+	if (!command.verbs.empty())
+		text += fmt::format("\nVerbs:\n{}'nvmeofctl {} VERB --help' has the options of a verb.\n",
+				    listOf(command.verbs), command.path);
 	text += optionsText("Options", command.options);
 	if (command.settings) {
 		text += settingsText("Settings of a subsystem", subsystemSettingTexts());
@@ -101,15 +121,10 @@ std::string helpOf(const Command &command)
 
 std::string helpOfAll()
 {
-	std::size_t width = 0;
-	for (const Command &command : commands())
-		width = std::max(width, command.hidden ? 0 : command.name.size());
 	std::string text = "Control of the nvmeof NVMe-over-Fabrics host.\n\n"
-			   "Usage: nvmeofctl COMMAND [OPTION]...\n"
-			   "       nvmeofctl help COMMAND\n\nCommands:\n";
-	for (const Command &command : commands())
-		if (!command.hidden)
-			text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+			   "Usage: nvmeofctl COMMAND [VERB] [OPTION]...\n"
+			   "       nvmeofctl help COMMAND [VERB]\n\nCommands:\n" +
+			   listOf(commands());
 	text += optionsText("Options of every command", commonOptions());
 	return text +
 	       "\n'nvmeofctl --version' prints the version. 'man nvmeofctl' has files, environment and exit codes.\n";
@@ -117,7 +132,12 @@ std::string helpOfAll()
 
 int runHelp(Context &context)
 {
-	const Command *command = findCommand(context.args().textOr("COMMAND", ""));
+	std::string path = context.args().textOr("COMMAND", "");
+	for (const std::string &verb : context.args().all("VERB"))
+		path += " " + verb;
+	const Command *command = findCommand(path);
+	if (!command && !path.empty())
+		return context.fail("", usageError("there is no command '" + path + "'"));
 	context.out() << (command ? helpOf(*command) : helpOfAll());
 	return 0;
 }

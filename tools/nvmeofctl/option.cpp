@@ -10,6 +10,8 @@
 #include <nvmeof/address.h>
 #include <nvmeof/uuid.h>
 
+#include "libctl/stripe_name.h"
+
 #include "duration.h"
 #include "suggest.h"
 
@@ -84,6 +86,10 @@ std::optional<std::string> notOfItsType(const Option &option, const std::string 
 		return notAUuid(value);
 	case Type::address:
 		return messageOf(parseTraddr(value));
+	case Type::stripeName:
+		return nofctl::isStripeName(value)
+			       ? std::optional<std::string>()
+			       : fmt::format("'{}' is no name of up to 64 letters, digits, - and _", value);
 	}
 	return std::nullopt;
 }

@@ -19,7 +19,8 @@ enum class Type {
 	port,
 	nqn,
 	uuid,
-	address, // numeric, without a port
+	address,    // numeric, without a port
+	stripeName, // as libctl/stripe_name.h has it
 };
 
 struct Option {
@@ -40,6 +41,8 @@ struct Option {
 
 	bool positional() const { return longName.front() != '-'; }
 	bool flag() const { return value.empty() && !positional(); }
+	// The word behind it is not its value.
+	bool alone() const { return flag() || mayLackValue; }
 	std::string key() const { return !sameAs.empty() ? sameAs : positional() ? longName : longName.substr(2); }
 	// "-n, --nqn NQN"
 	std::string heading() const;

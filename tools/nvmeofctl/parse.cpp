@@ -2,7 +2,9 @@
 #include "parse.h"
 
 #include <optional>
+#include <set>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,120 +24,116 @@ using Options = std::vector<Option>;
 const Option *findOption(const Options &options, std::string_view name)
 {
 	for (const Option &option : options)
-		if (!option.positional() && (option.longName == name || option.shortName == name))
+		if (!name.empty() && !option.positional() && (option.longName == name || option.shortName == name))
 			return &option;
 	return nullptr;
 }
 
-std::string unknownOption(const Options &options, const std::string &name)
+bool looksLikeOption(const std::string &word)
 {
-	if (std::optional<std::string> saying = unsupportedOption(name))
-		return *saying;
-	Words names;
-	for (const Option &option : options)
-		if (!option.positional())
-			names.push_back(option.longName);
-	std::optional<std::string> meant = name.starts_with("--") ? closest(name, names) : std::nullopt;
-	return fmt::format("there is no option {}{}", name, meant ? fmt::format("; did you mean {}?", *meant) : "");
+	return word.size() > 1 && word.front() == '-';
 }
 
-// One step on the command line: an option with its value, a word that is none, or what is wrong.
-struct Step {
-	const Option *option = nullptr;
-	std::optional<std::string> value = {};
-	std::string trouble = {};
-};
-
-// Takes a line apart: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, -gG; after -- there are no more options.
-class Steps {
+// CLI11, for the options of a table. Words stay where they are, and so do options that the table does not have: CLI11
+// would give a word to the first positional before it knows whether "-d NAME" follows, and tell of a missing value
+// before it tells of a wrong name.
+class Reader {
 public:
-	Steps(const Options &options, const Words &words) : options_(options), words_(words) {}
+	explicit Reader(const Options &options);
 
-	bool done() const { return cluster_.empty() && at_ == words_.size(); }
-	std::size_t at() const { return at_; }
-	Step next();
+	// Nothing behind the first word is read.
+	void endAtWord() { app_.prefix_command(); }
+	// The error, or an empty text
+	std::string read(const Words &words);
+
+	bool has(const std::string &name) const;
+	Words values(const Option &option) const { return app_.get_option(option.longName)->results(); }
+	Words rest() const { return app_.remaining(); }
 
 private:
-	Step longOption(const std::string &word);
-	Step shortOption();
-	Step withValue(const Option &option, const std::string &name);
-	bool isOption(const std::string &word) const;
+	std::string refusal(const Option &option, const std::string &value) const;
 
 	const Options &options_;
-	const Words &words_;
-	std::size_t at_ = 0;
-	std::string cluster_; // what is left of a word such as -gG
-	bool onlyWords_ = false;
+	CLI::App app_;
 };
 
-Step Steps::next()
+Reader::Reader(const Options &options) : options_(options)
 {
-	if (!cluster_.empty())
-		return shortOption();
-	const std::string &word = words_[at_++];
-	if (onlyWords_ || word.size() < 2 || word.front() != '-')
-		return {.value = word};
-	if (word == "--") {
-		onlyWords_ = true;
-		return {};
+	app_.set_help_flag();
+	app_.allow_extras();
+	for (const Option &option : options) {
+		if (option.positional())
+			continue;
+		const std::string names = (option.shortName.empty() ? "" : option.shortName + ",") + option.longName;
+		CLI::Option *added = option.alone() ? app_.add_flag(names) : app_.add_option(names);
+		added->take_all();
+		added->check([this, &option](const std::string &value) { return refusal(option, value); });
 	}
-	if (word.starts_with("--"))
-		return longOption(word);
-	cluster_ = word.substr(1);
-	return shortOption();
 }
 
-Step Steps::longOption(const std::string &word)
+// CLI11 gives a flag the value "true".
+std::string Reader::refusal(const Option &option, const std::string &value) const
 {
-	std::size_t equals = word.find('=');
-	std::string name = word.substr(0, equals); // what follows may be a secret
-	const Option *option = findOption(options_, name);
-	if (!option)
-		return {.trouble = unknownOption(options_, name)};
-	if (equals == word.npos)
-		return option->flag() || option->mayLackValue ? Step{.option = option} : withValue(*option, name);
-	if (option->flag())
-		return {.trouble = name + " takes no value"};
-	return {.option = option, .value = word.substr(equals + 1)};
+	if (option.alone())
+		return value == "true" ? "" : option.flag() ? "takes no value" : refusalOf(option, value).value_or("");
+	const std::string name = value.substr(0, value.find('='));
+	if (findOption(options_, name))
+		return fmt::format("needs a value, and {} is an option", name);
+	return refusalOf(option, value).value_or("");
 }
 
-Step Steps::shortOption()
+std::string Reader::read(const Words &words)
 {
-	std::string name = "-" + cluster_.substr(0, 1), rest = cluster_.substr(1);
-	cluster_.clear();
-	const Option *option = findOption(options_, name);
-	if (!option)
-		return {.trouble = unknownOption(options_, name)};
-	if (option->flag()) {
-		cluster_ = rest;
-		return {.option = option};
+	try {
+		app_.parse(Words(words.rbegin(), words.rend()));
+	} catch (const CLI::ArgumentMismatch &) { // the line has ended where a value should be
+		const std::string &last = words.back();
+		const std::string name = last.starts_with("--") ? last : "-" + last.substr(last.size() - 1);
+		const Option *option = findOption(options_, name);
+		return fmt::format("{} needs a value: {} {}", name, name, option ? option->value : "");
+	} catch (const CLI::Error &error) {
+		return error.what();
 	}
-	return rest.empty() ? withValue(*option, name) : Step{.option = option, .value = rest};
+	return {};
 }
 
-Step Steps::withValue(const Option &option, const std::string &name)
+bool Reader::has(const std::string &name) const
 {
-	if (at_ == words_.size() || isOption(words_[at_]))
-		return {.trouble = fmt::format("{} needs a value: {} {}", name, name, option.value)};
-	return {.option = &option, .value = words_[at_++]};
+	const CLI::Option *option = app_.get_option_no_throw(name);
+	return option && option->count();
 }
 
-bool Steps::isOption(const std::string &word) const
-{
-	return findOption(options_, std::string_view(word).substr(0, word.find('='))) != nullptr;
-}
-
-// Those of all commands, to find the command on a line that begins with options. A test sees to it that an option of
+// The names of all options, to find the command on a line that begins with options. A test sees to it that an option of
 // one name takes a value in all commands or in none.
 const Options &everyOption()
 {
 	static const Options all = [] {
-		Options options;
-		for (const Command &command : commands())
-			options.insert(options.end(), optionsOf(command).begin(), optionsOf(command).end());
+		Options options{{"", "-v", "", ""}, {"", "--version", "", ""}};
+		std::set<std::string> seen{""};
+		for (const Command *command : everyCommand())
+			for (const Option &option : optionsOf(*command))
+				for (const std::string &name : {option.shortName, option.longName})
+					if (!option.positional() && seen.insert(name).second) {
+						options.push_back({"", name, option.value, ""});
+						options.back().mayLackValue = option.mayLackValue;
+					}
 		return options;
 	}();
 	return all;
+}
+
+// "--name=" as two words, the second one empty: CLI11 would take the word behind it for the value.
+Words withEmptyValues(Words words)
+{
+	for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+		const std::string name = word->substr(0, word->find('='));
+		const Option *option = name.size() + 1 == word->size() ? findOption(everyOption(), name) : nullptr;
+		if (!option || option->alone())
+			continue;
+		*word = name;
+		word = words.insert(word + 1, "");
+	}
+	return words;
 }
 
 CommandLine answer(std::string text, int exitCode = 0)
@@ -143,155 +141,156 @@ CommandLine answer(std::string text, int exitCode = 0)
 	return {.command = nullptr, .args = {}, .text = std::move(text), .exitCode = exitCode};
 }
 
-CommandLine usage(const std::string &command, const std::string &message)
+CommandLine usage(const Command *command, const std::string &message)
 {
-	std::string help = command.empty() ? "nvmeofctl --help" : fmt::format("nvmeofctl {} --help", command);
-	return answer(fmt::format("nvmeofctl: {}{}{} (see '{}')\n", command, command.empty() ? "" : ": ",
-				  nofctl::printable(message), help),
-		      static_cast<int>(ExitCode::usage));
+	const std::string name = command ? command->path + ": " : "", help = command ? command->path + " " : "";
+	return answer(
+		fmt::format("nvmeofctl: {}{} (see 'nvmeofctl {}--help')\n", name, nofctl::printable(message), help),
+		static_cast<int>(ExitCode::usage));
 }
 
-CommandLine unknownCommand(const std::string &word)
+// @word may have a value in it, and that may be secret.
+std::string unknownOption(const Command *command, const std::string &word)
 {
-	if (std::optional<std::string> saying = unsupportedCommand(word))
-		return usage("", *saying);
-	Words names;
-	for (const Command &command : commands())
-		if (!command.hidden)
-			names.push_back(command.name);
-	std::optional<std::string> meant = closest(word, names);
-	return usage("", fmt::format("'{}' is not a command{}", word,
-				     meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+	const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+	Words others, names;
+	for (const Command *other : everyCommand())
+		if (command && sameFamily(*other, *command) && findOption(optionsOf(*other), name))
+			others.push_back("'" + other->path + "'");
+	if (!others.empty())
+		return fmt::format("{} is an option of {}, not of '{}'", name, fmt::join(others, " and "),
+				   command->path);
+	if (std::optional<std::string> saying = unsupportedOption(name))
+		return *saying;
+	for (const Option &option : command ? optionsOf(*command) : everyOption())
+		if (!option.positional())
+			names.push_back(option.longName);
+	std::optional<std::string> meant = name.starts_with("--") ? closest(name, names) : std::nullopt;
+	return fmt::format("there is no option {}{}", name, meant ? fmt::format("; did you mean {}?", *meant) : "");
 }
 
-// The words of one command: fills the Args, and keeps the first thing that is wrong.
-class Line {
-public:
-	explicit Line(const Command &command) : command_(command) {}
+CommandLine unknownName(const Command *command, const std::string &word)
+{
+	if (std::optional<std::string> saying = command ? std::nullopt : unsupportedCommand(word))
+		return usage(nullptr, *saying);
+	const Words names = namesOf(command ? command->verbs : commands());
+	const std::optional<std::string> meant = closest(word, names);
+	const std::string what = command ? fmt::format("none of {}", fmt::join(names, ", ")) : "not a command";
+	return usage(command,
+		     fmt::format("'{}' is {}{}", word, what, meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+}
 
-	void take(const Step &step);
-	void placeWords();
-	void findMissing();
+CommandLine noName(const Command *command, const Words &words)
+{
+	if (command)
+		return usage(command, fmt::format("one of {} is missing", fmt::join(namesOf(command->verbs), ", ")));
+	if (words.empty())
+		return usage(nullptr, "no command given");
+	return usage(nullptr,
+		     fmt::format("{} is given, but no command", words.front().substr(0, words.front().find('='))));
+}
 
-	bool helpWanted() const { return args_.has("help"); }
-	const std::string &trouble() const { return trouble_; }
-	Args &args() { return args_; }
-
-private:
-	void wrong(std::string what)
-	{
-		if (trouble_.empty())
-			trouble_ = std::move(what);
-	}
-	void put(const Option &option, const std::string &name, const std::string &value);
-
-	const Command &command_;
-	Args args_;
-	Words words_; // that belong to no option
-	std::string trouble_;
+// Options before the name of a command or a verb
+struct Front {
+	std::size_t words = 0;
+	bool help = false, version = false;
+	std::string trouble;
 };
 
-void Line::put(const Option &option, const std::string &name, const std::string &value)
+Front frontOf(const Words &words)
 {
-	if (!option.repeated && !option.flag() && args_.has(option.key()))
-		return wrong(name + " is given twice");
-	bool empty = option.flag() || (option.mayLackValue && value.empty());
-	if (std::optional<std::string> refusal = empty ? std::nullopt : refusalOf(option, value))
-		return wrong(name + ": " + *refusal);
-	args_.add(option.key(), value);
+	Front front;
+	if (words.empty() || !looksLikeOption(words.front()))
+		return front;
+	Reader reader(everyOption());
+	reader.endAtWord();
+	front.trouble = reader.read(words);
+	const Words rest = reader.rest();
+	const bool mark = !rest.empty() && rest.front() == "--";
+	if (!rest.empty() && !mark && looksLikeOption(rest.front())) // the word behind it may be its value, and secret
+		front.trouble = unknownOption(nullptr, rest.front());
+	front.words = words.size() - rest.size() + mark;
+	front.help = reader.has("--help") || reader.has("-h");
+	front.version = reader.has("--version") || reader.has("-v");
+	return front;
 }
 
-void Line::take(const Step &step)
+// Values and words become @args. The error, or an empty text
+std::string place(const Command &command, const Reader &reader, const Words &words, Args &args)
 {
-	if (!step.trouble.empty())
-		wrong(step.trouble);
-	else if (step.option)
-		put(*step.option, step.option->longName, step.value.value_or(""));
-	else if (step.value)
-		words_.push_back(*step.value);
-}
-
-void Line::placeWords()
-{
-	auto word = words_.begin();
-	for (const Option &option : optionsOf(command_)) {
-		if (!option.positional() || (args_.has(option.key()) && !option.repeated))
-			continue; // by its other spelling
-		for (; word != words_.end(); ++word) {
-			put(option, option.longName, *word);
-			if (!option.repeated) {
-				++word;
-				break;
-			}
+	const Options &options = optionsOf(command);
+	auto twice = [&](const Option &option) { return !option.repeated && !option.flag() && args.has(option.key()); };
+	for (const Option &option : options)
+		for (const std::string &value : option.positional() ? Words() : reader.values(option)) {
+			if (twice(option))
+				return option.longName + " is given twice";
+			args.add(option.key(), option.alone() && value == "true" ? "" : value);
 		}
-	}
-	if (word != words_.end())
-		wrong(fmt::format("'{}' is not expected here", *word));
-}
-
-void Line::findMissing()
-{
+	auto word = words.begin();
+	for (const Option &option : options)
+		while (option.positional() && word != words.end() && !twice(option)) {
+			if (std::optional<std::string> refusal = refusalOf(option, *word))
+				return option.longName + ": " + *refusal;
+			args.add(option.key(), *word++);
+		}
+	if (word != words.end())
+		return fmt::format("'{}' is not expected here", *word);
 	Words missing;
-	for (const Option &option : optionsOf(command_))
-		if (option.required && !args_.has(option.key()))
+	for (const Option &option : options)
+		if (option.required && !args.has(option.key()))
 			missing.push_back(option.positional() ? option.longName : option.longName + " " + option.value);
-	if (!missing.empty())
-		wrong(fmt::format("{} {} missing", fmt::join(missing, " and "), missing.size() > 1 ? "are" : "is"));
+	if (missing.empty())
+		return {};
+	const std::string verbs =
+		command.verbs.empty() ? "" : fmt::format(", or one of {},", fmt::join(namesOf(command.verbs), ", "));
+	return fmt::format("{}{} {} missing", fmt::join(missing, " and "), verbs, missing.size() > 1 ? "are" : "is");
 }
 
 CommandLine parseCommand(const Command &command, const Words &words)
 {
-	Line line(command);
-	for (Steps steps(optionsOf(command), words); !steps.done();)
-		line.take(steps.next());
-	if (line.helpWanted())
+	Reader reader(optionsOf(command));
+	std::string trouble = reader.read(words);
+	if (reader.has("--help"))
 		return answer(helpOf(command));
-	line.placeWords();
-	line.findMissing();
-	if (!line.trouble().empty())
-		return usage(command.name, line.trouble());
-	return {.command = &command, .args = std::move(line.args()), .text = {}, .exitCode = 0};
-}
-
-// Of a line without a command
-CommandLine parseNone(const std::optional<Step> &first)
-{
-	if (!first)
-		return usage("", "no command given");
-	if (!first->trouble.empty())
-		return usage("", first->trouble);
-	return usage("", fmt::format("{} is given, but no command", first->option ? first->option->longName : "--"));
-}
-
-std::string versionText()
-{
-	return fmt::format("nvmeofctl {}\n", nvmeof::libraryVersion());
+	Words rest = reader.rest();
+	const auto mark = std::ranges::find(rest, "--");
+	if (const auto unknown = std::find_if(rest.begin(), mark, looksLikeOption); unknown != mark)
+		return usage(&command, unknownOption(&command, *unknown));
+	if (mark != rest.end())
+		rest.erase(mark);
+	Args args;
+	if (trouble.empty())
+		trouble = place(command, reader, rest, args);
+	if (!trouble.empty())
+		return usage(&command, trouble);
+	return {.command = &command, .args = std::move(args), .text = {}, .exitCode = 0};
 }
 
 } // namespace
 
-CommandLine parseCommandLine(const std::vector<std::string> &words)
+CommandLine parseCommandLine(const std::vector<std::string> &line)
 {
-	std::optional<Step> first, trouble;
-	bool help = false;
-	for (Steps steps(everyOption(), words); !steps.done();) {
-		std::size_t at = steps.at();
-		if (at < words.size() && (words[at] == "--version" || words[at] == "-v"))
-			return answer(versionText());
-		Step step = steps.next();
-		if (!step.option && step.value) {
-			const Command *command = findCommand(*step.value);
-			if (!command) // after an unknown option it may be its value, and secret
-				return trouble ? usage("", trouble->trouble) : unknownCommand(*step.value);
-			Words rest = words;
-			rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
-			return parseCommand(*command, rest);
-		}
-		help = help || (step.option && step.option->key() == "help");
-		if (!trouble && !step.trouble.empty())
-			trouble = step;
-		if (!first)
-			first = step;
+	Words words = withEmptyValues(line);
+	const Command *command = nullptr;
+	for (const std::vector<Command> *names = &commands(); !names->empty(); names = &command->verbs) {
+		const Front front = frontOf(words);
+		const bool named = front.words < words.size() && front.trouble.empty();
+		if (front.version && !command)
+			return answer(fmt::format("nvmeofctl {}\n", nvmeof::libraryVersion()));
+		if (front.help && !named)
+			return answer(command ? helpOf(*command) : helpOfAll());
+		if (!front.trouble.empty())
+			return usage(command, front.trouble);
+		if (!named && command && command->run)
+			break; // a command that does something without a verb, too
+		if (!named)
+			return noName(command, words);
+		const std::string &word = words[front.words];
+		const Command *next = findCommand(*names, word);
+		if (!next)
+			return unknownName(command, word);
+		words.erase(words.begin() + static_cast<std::ptrdiff_t>(front.words));
+		command = next;
 	}
-	return help ? answer(helpOfAll()) : parseNone(first);
+	return parseCommand(*command, words);
 }

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "libctl/stripe_name.h"
 #include "libctl/stripe/grow.h"
 
 #include "configuration.h"
@@ -22,6 +21,11 @@ using namespace nvmeof;
 using namespace nofctl::stripe;
 
 namespace {
+
+std::string nameOf(const Context &context)
+{
+	return context.args().textOr("NAME", "");
+}
 
 // As for a plan; nothing is changed.
 Result<Layout> layoutFor(const Args &args)
@@ -42,15 +46,6 @@ void printLayout(Context &context, const std::string &name, const Layout &layout
 		return;
 	}
 	context.out() << layoutText(name, layout);
-}
-
-int plan(Context &context, const std::string &name)
-{
-	Result<Layout> layout = layoutFor(context.args());
-	if (!layout)
-		return context.fail(name, layout.error());
-	printLayout(context, name, *layout, "planned");
-	return 0;
 }
 
 // No other of that name, neither there nor configured.
@@ -81,23 +76,6 @@ Result<void> make(Context &context, const std::string &name, const Layout &layou
 	if (!saved)
 		static_cast<void>(removeMapped(name));
 	return saved;
-}
-
-int create(Context &context, const std::string &name)
-{
-	Result<Layout> layout = layoutFor(context.args());
-	if (!layout)
-		return context.fail(name, layout.error());
-	if (Result<void> done = make(context, name, *layout); !done)
-		return context.fail(name, done.error(),
-				    done.error().sysErrno == EEXIST ? "--force takes it all the same" : "");
-	int code = 0;
-	if (context.args().has("mkfs"))
-		if (Result<void> done = makeFileSystem(context, context.args().textOr("mkfs", ""), name, *layout);
-		    !done)
-			code = context.complain(name, done.error(), "the stripe is there, without a file system");
-	printLayout(context, name, *layout, "made");
-	return code;
 }
 
 // "striped" parameters: count, sectors of a chunk, devices with offsets
@@ -147,8 +125,60 @@ Result<std::vector<StripeState>> states(const Args &args, const Snapshot &all)
 	return states;
 }
 
-int show(Context &context, const std::string &name)
+// Nothing where it is there already.
+Result<bool> startOne(const ConfigStripe &one, const Snapshot &all)
 {
+	Result<std::optional<Mapped>> there = findMapped(one.name);
+	if (!there)
+		return there.error();
+	if (*there)
+		return isStripe(**there) ? Result<bool>(false)
+					 : Result<bool>(usageError("/dev/mapper/" + one.name + " is another device"));
+	const Parts parts = partsOf(one, all);
+	if (!parts.whole()) {
+		Error error = usageError(fmt::format("{} of its {} members are not there, or have no usable path: {}",
+						     parts.missing.size(), one.members.size(),
+						     fmt::join(parts.missing, " ")));
+		error.code = ErrorCode::noSuchObject;
+		return error;
+	}
+	Result<void> made = makeStripe(one.name, stripedTarget(parts.disks, one.chunk, parts.bytes));
+	return made ? Result<bool>(true) : Result<bool>(made.error());
+}
+
+} // namespace
+
+int runStripePlan(Context &context)
+{
+	const std::string name = nameOf(context);
+	Result<Layout> layout = layoutFor(context.args());
+	if (!layout)
+		return context.fail(name, layout.error());
+	printLayout(context, name, *layout, "planned");
+	return 0;
+}
+
+int runStripeCreate(Context &context)
+{
+	const std::string name = nameOf(context);
+	Result<Layout> layout = layoutFor(context.args());
+	if (!layout)
+		return context.fail(name, layout.error());
+	if (Result<void> done = make(context, name, *layout); !done)
+		return context.fail(name, done.error(),
+				    done.error().sysErrno == EEXIST ? "--force takes it all the same" : "");
+	int code = 0;
+	if (context.args().has("mkfs"))
+		if (Result<void> done = makeFileSystem(context, context.args().textOr("mkfs", ""), name, *layout);
+		    !done)
+			code = context.complain(name, done.error(), "the stripe is there, without a file system");
+	printLayout(context, name, *layout, "made");
+	return code;
+}
+
+int runStripeShow(Context &context)
+{
+	const std::string name = nameOf(context);
 	Result<Snapshot> all = readSnapshot();
 	if (!all)
 		return context.fail(name, all.error());
@@ -180,29 +210,9 @@ int show(Context &context, const std::string &name)
 	return 0;
 }
 
-// Nothing where it is there already.
-Result<bool> startOne(const ConfigStripe &one, const Snapshot &all)
+int runStripeStart(Context &context)
 {
-	Result<std::optional<Mapped>> there = findMapped(one.name);
-	if (!there)
-		return there.error();
-	if (*there)
-		return isStripe(**there) ? Result<bool>(false)
-					 : Result<bool>(usageError("/dev/mapper/" + one.name + " is another device"));
-	const Parts parts = partsOf(one, all);
-	if (!parts.whole()) {
-		Error error = usageError(fmt::format("{} of its {} members are not there, or have no usable path: {}",
-						     parts.missing.size(), one.members.size(),
-						     fmt::join(parts.missing, " ")));
-		error.code = ErrorCode::noSuchObject;
-		return error;
-	}
-	Result<void> made = makeStripe(one.name, stripedTarget(parts.disks, one.chunk, parts.bytes));
-	return made ? Result<bool>(true) : Result<bool>(made.error());
-}
-
-int start(Context &context, const std::string &name)
-{
+	const std::string name = nameOf(context);
 	Result<Config> config = configuration(context.args());
 	if (!config)
 		return context.fail(name, config.error(), configStep(config.error()));
@@ -235,8 +245,9 @@ int start(Context &context, const std::string &name)
 	return code;
 }
 
-int stop(Context &context, const std::string &name)
+int runStripeStop(Context &context)
 {
+	const std::string name = nameOf(context);
 	Result<std::optional<Mapped>> there = findMapped(name);
 	if (!there)
 		return context.fail(name, there.error());
@@ -257,24 +268,4 @@ int stop(Context &context, const std::string &name)
 	else
 		context.out() << fmt::format("{} is {}; its members are as they were\n", name, done);
 	return 0;
-}
-
-} // namespace
-
-int runStripe(Context &context)
-{
-	const std::string what = context.args().textOr("WHAT", ""), name = context.args().textOr("NAME", "");
-	if (!name.empty() && !nofctl::isStripeName(name))
-		return context.fail("", usageError("'" + name + "' is no name of up to 64 letters, digits, - and _"));
-	if (what == "show")
-		return show(context, name);
-	if (what == "start")
-		return start(context, name);
-	if (name.empty())
-		return context.fail("", usageError("name the stripe"));
-	if (what == "plan")
-		return plan(context, name);
-	if (what == "stop")
-		return stop(context, name);
-	return what == "create" ? create(context, name) : runStripeGrow(context, name);
 }

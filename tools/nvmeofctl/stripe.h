@@ -28,4 +28,3 @@ nvmeof::Result<void> makeFileSystem(Context &context, const std::string &type, c
 				    const nofctl::stripe::Layout &layout);
 
 nvmeof::Error stripeAbsent(const std::string &name);
-int runStripeGrow(Context &context, const std::string &name);

@@ -138,8 +138,9 @@ int grow(Context &context, const Mapped &stripe, const Layout &layout)
 
 } // namespace
 
-int runStripeGrow(Context &context, const std::string &name)
+int runStripeGrow(Context &context)
 {
+	const std::string name = context.args().textOr("NAME", "");
 	Result<Mapped> stripe = stripeOf(name);
 	if (!stripe)
 		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' shows which there are");

@@ -34,7 +34,7 @@ int refuseInUse(Context &context, const Error &error, std::string_view step)
 	return static_cast<int>(ExitCode::inUse);
 }
 
-// Of --uuid and the like exactly one, with --nqn
+// Of --uuid and the like exactly one
 Result<Entry> entryOf(const Args &args)
 {
 	std::vector<std::string> ids;
@@ -42,8 +42,8 @@ Result<Entry> entryOf(const Args &args)
 	     {std::pair{"uuid", "uuid"}, {"nguid", "nguid"}, {"eui64", "eui"}, {"nsid", "nsid"}})
 		if (std::optional<std::string> text = args.text(option))
 			ids.push_back(fmt::format("{}.{}", kind, *text));
-	if (!args.has("nqn") || ids.size() != 1)
-		return usageError("give --nqn, and one of --uuid, --nguid, --eui64 and --nsid");
+	if (ids.size() != 1)
+		return usageError("give one of --uuid, --nguid, --eui64 and --nsid");
 	std::optional<VolumeId> id = VolumeId::parse(ids.front());
 	return id ? Result<Entry>(Entry{args.textOr("nqn", ""), *id})
 		  : Result<Entry>(usageError("'" + ids.front() + "' is no identifier of a namespace"));
@@ -59,13 +59,13 @@ void report(Context &context, const Attached &volume, const ConnectPlan &plan)
 	context.out() << "/dev/" << volume.ns.name << "\n";
 }
 
-int attachVolume(Context &context)
+} // namespace
+
+int runVolumeAttach(Context &context)
 {
 	Result<Entry> entry = entryOf(context.args());
 	if (!entry)
 		return context.fail("", entry.error());
-	if (!context.args().has("traddr"))
-		return context.fail("", usageError("give the addresses of the target with --traddr"));
 	Result<ConnectPlan> plan = planConnect(context.args());
 	if (!plan)
 		return context.fail("", plan.error(), nameStep(plan.error()));
@@ -87,7 +87,7 @@ int attachVolume(Context &context)
 	return 0;
 }
 
-int detachVolume(Context &context)
+int runVolumeDetach(Context &context)
 {
 	Result<Entry> entry = entryOf(context.args());
 	if (!entry)
@@ -109,7 +109,7 @@ int detachVolume(Context &context)
 	return 0;
 }
 
-int listVolumes(Context &context)
+int runVolumeList(Context &context)
 {
 	Result<Client> client = Client::open();
 	Result<std::vector<Listed>> all = client ? list(*client) : Result<std::vector<Listed>>(client.error());
@@ -125,14 +125,4 @@ int listVolumes(Context &context)
 			   one.users.empty() ? "-" : toString(one.users)});
 	context.out() << (all->empty() ? "no volume is attached\n" : table.render());
 	return 0;
-}
-
-} // namespace
-
-int runVolume(Context &context)
-{
-	const std::string what = context.args().textOr("WHAT", "");
-	if (what == "attach")
-		return attachVolume(context);
-	return what == "detach" ? detachVolume(context) : listVolumes(context);
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Options as the tables of commands have them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "option.h"
+
+namespace opt {
+
+constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
+constexpr std::int64_t anyNumber = UINT32_MAX;
+
+Option flag(std::string shortName, std::string longName, std::string help);
+// @name: of the value
+Option value(std::string shortName, std::string longName, std::string name, std::string help,
+	     Completes completes = Completes::nothing);
+Option positional(const std::string &name, std::string help, Completes completes = Completes::nothing);
+
+Option required(Option option);
+Option repeated(Option option);
+Option oneOf(std::vector<std::string> choices, Option option);
+Option of(Type type, Option option);
+Option number(std::int64_t least, std::int64_t most, Option option);
+Option time(std::int64_t least, std::int64_t most, Option option); // ms
+Option preset(std::string holds, Option option);
+// @option as another spelling of the positional one called @name
+Option sameAs(const std::string &name, Option option);
+
+// All lists in one
+std::vector<Option> joined(std::vector<std::vector<Option>> all);
+// One object, as NAME and as -d NAME
+std::vector<Option> withName(Option name, std::vector<Option> more = {});
+// @options, then the host's identity and its local address
+std::vector<Option> withHost(std::vector<Option> options);
+// Options by which a controller connects and goes on trying; a configuration file has them by the same names.
+std::vector<Option> settingOptions();
+Option setting(std::string shortName, const std::string &name, const std::string &called);
+
+Option addresses(std::string help);
+Option transportOption();
+Option portOption(std::string usual);
+Option configOption();
+Option rootOption();
+Option gpuOption();
+
+} // namespace opt
