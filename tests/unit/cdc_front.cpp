@@ -42,6 +42,64 @@ TEST_CASE("a host reads its log, with any digests and alignment", "[front]")
 	CHECK(front.hall.counters.logReads == 17);
 }
 
+TEST_CASE("times are counted in the classes that the histogram says", "[latency]")
+{
+	for (std::size_t i = 0; i < nvmeof::histogramBuckets; i++) {
+		Latency latency;
+		latency.add(nvmeof::bucketBegin(i));
+		latency.add(nvmeof::bucketEnd(i) - 1ns);
+		const Latency::Reading reading = latency.read();
+		CHECK(reading.histogram[i] == (i + 1 < nvmeof::histogramBuckets ? 2 : 1));
+		CHECK(reading.sum == nvmeof::bucketBegin(i) + nvmeof::bucketEnd(i) - 1ns);
+	}
+	Latency latency;
+	latency.add(-1ns);
+	latency.add(1h);
+	CHECK(latency.read().histogram[0] == 1);
+	CHECK(latency.read().histogram[nvmeof::histogramBuckets - 1] == 1);
+}
+
+TEST_CASE("each command is counted with the time that it took, when its answer is gone", "[front]")
+{
+	Front front(5);
+	auto counted = [&](Served command) {
+		return nvmeof::countOf(front.hall.latencies.of(command).read().histogram);
+	};
+	// the client may have the answer before it is counted
+	auto becomes = [&](Served command, std::uint64_t count) {
+		for (int i = 0; i < 1000 && counted(command) != count; i++)
+			std::this_thread::sleep_for(10ms);
+		return counted(command) == count;
+	};
+	Client client(front);
+	client.hello();
+	CHECK(client.connect("") != st_ok);
+	client.enable();
+	CHECK(client.readLog(1024) == st_ok);
+	CHECK(client.run(dim(0), encodeRegistration(someRegistration(1))) == st_ok);
+	Command request{};
+	request.opcode = op_async_event; // is answered by an event
+	client.command(request);
+	CHECK(client.run(propertyGet(prop_csts)) == st_ok);
+	CHECK(becomes(Served::connect, 2));
+	CHECK(becomes(Served::getLogPage, 1));
+	CHECK(becomes(Served::registration, 1));
+	CHECK(becomes(Served::other, 2));
+	// who does not read has no answer yet: far more than sockets hold
+	constexpr int many = 10;
+	Command log = getLog(log_discovery, 0, 3 << 20);
+	log.sgl.type = sgl_transport;
+	log.sgl.length = 3 << 20;
+	for (int i = 0; i < many; i++)
+		client.command(log);
+	std::this_thread::sleep_for(300ms);
+	CHECK(counted(Served::getLogPage) < 1 + many);
+	for (int i = 0; i < many; i++)
+		CHECK(client.completion() == st_ok);
+	CHECK(becomes(Served::getLogPage, 1 + many));
+	CHECK(front.hall.latencies.of(Served::getLogPage).read().sum > 300ms);
+}
+
 TEST_CASE("a change is told to who waits for it", "[front]")
 {
 	Front front;

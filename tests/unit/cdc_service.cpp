@@ -154,6 +154,35 @@ TEST_CASE("hosts are told of a change at once, of many together, and of other ho
 	CHECK(until(loop, [&] { return told() == begun + 4; }));
 }
 
+TEST_CASE("the time from a change until hosts are told is counted, once for changes told together", "[service]")
+{
+	Running running;
+	running.start();
+	auto counted = [&] { return running.service->latencies().publications.read(); };
+	const auto before = nvmeof::countOf(counted().histogram);
+	running.write({putOf(someTarget(0))});
+	CHECK(within(30s, [&] { return nvmeof::countOf(counted().histogram) == before + 1; }));
+	Host host;
+	host.nqn = "nqn.host";
+	running.write({putOf(host)}); // nobody is told of it
+	const auto sum = counted().sum;
+	running.in([&] {
+		for (int i = 1; i < 100; i++)
+			running.service->write({putOf(someTarget(i))}, [](const nvmeof::Result<void> &) {});
+	});
+	bool told = false;
+	CHECK(within(30s, [&] {
+		running.in([&] {
+			told = running.service->model().targets().size() == 100 &&
+			       running.service->views().generation() == running.service->model().generation();
+		});
+		return told;
+	}));
+	CHECK(within(30s, [&] { return nvmeof::countOf(counted().histogram) >= before + 2; }));
+	CHECK(nvmeof::countOf(counted().histogram) < before + 50);
+	CHECK(counted().sum > sum);
+}
+
 TEST_CASE("leases of many hosts are written in parts that every store takes", "[service]")
 {
 	serving::Loop loop(serving::Loop::Watchdog::none);

@@ -57,6 +57,12 @@ Picture wholePicture()
 	picture.store = {"sqlite", "/var/lib/nvmeof-cdc/cdc.db", false, "the disk is full", 1699999990};
 	for (std::size_t i = 0; i < counterTexts().size(); i++)
 		picture.counters.push_back(i + 1);
+	for (std::size_t i = 0; i < served_count; i++) {
+		Latency latency;
+		latency.add(std::chrono::microseconds(10 * (i + 1)));
+		latency.add(std::chrono::seconds(10));
+		picture.commands.push_back(latency.read());
+	}
 	picture.open = 4;
 	picture.model = std::make_shared<const Model>(sample.model);
 	picture.views = sample.views;
@@ -162,6 +168,14 @@ TEST_CASE("metrics are well formed, and right", "[metrics]")
 	for (const char *log : {"current", "behind", "unread"})
 		CHECK(checked.value("nvmeof_cdc_hosts_connected", {{"log", log}}) == 1);
 	CHECK(checked.value("nvmeof_cdc_hosts_persistent") == 2);
+	const std::string latency = "nvmeof_cdc_command_latency_seconds";
+	for (const char *command : {"connect", "get_log_page", "registration", "other"})
+		CHECK(checked.value(latency + "_count", {{"command", command}}) == 2);
+	CHECK(checked.value(latency + "_sum", {{"command", "get_log_page"}}) == 10.00002);
+	CHECK(checked.value(latency + "_bucket", {{"command", "get_log_page"}, {"le", "1.6384e-05"}}) == 0);
+	CHECK(checked.value(latency + "_bucket", {{"command", "get_log_page"}, {"le", "3.2768e-05"}}) == 1);
+	CHECK(checked.value(latency + "_bucket", {{"command", "get_log_page"}, {"le", "+Inf"}}) == 2);
+	CHECK(checked.value("nvmeof_cdc_publication_latency_seconds_count") == 0);
 	for (std::size_t i = 0; i < counterTexts().size(); i++) {
 		const std::string name = std::string("nvmeof_cdc_") + counterTexts()[i].name + "_total";
 		CHECK(checked.value(name) == static_cast<double>(i + 1));

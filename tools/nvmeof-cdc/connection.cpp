@@ -116,6 +116,7 @@ bool Connection::receive()
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0)
 		return false;
+	received_ = Latency::Clock::now();
 	return consume(buffer.first(have + static_cast<std::size_t>(n)));
 }
 
@@ -206,47 +207,50 @@ bool Connection::takeCommand(const Pdu &pdu)
 	since_ = Worker::now();
 	if (cmd.opcode == op_dim)
 		return pdu.data.empty() ? askForData(cmd) : takeInCapsule(cmd, pdu.data);
-	if (Outcome outcome = controller_->handle(cmd))
+	if (Outcome outcome = controller_->handle(cmd)) {
 		answer(cmd, *outcome);
+		worker_.scratch().answers(cmd.opcode == op_get_log ? Served::getLogPage : Served::other, received_);
+	}
 	sendEvents();
 	return true;
 }
 
 bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> data)
 {
-	Connect connect;
+	Pending pending{{}, cmd.cid, received_};
 	std::uint64_t result = 0;
-	if (std::uint16_t status = Controller::check(cmd, data, worker_.hall().identity, connect, result)) {
+	if (std::uint16_t status = Controller::check(cmd, data, worker_.hall().identity, pending.connect, result)) {
 		count(worker_.hall().counters.refused);
-		complete(cmd.cid, status, result);
+		completeConnect(pending, status, result);
 		return true;
 	}
-	switch (worker_.ask(*this, connect.hostnqn)) {
+	switch (worker_.ask(*this, pending.connect.hostnqn)) {
 	case Admission::Verdict::now:
-		letIn(connect, cmd.cid);
+		letIn(pending);
 		break;
 	case Admission::Verdict::later:
 		count(worker_.hall().counters.waited);
-		pending_ = std::make_unique<Pending>(Pending{std::move(connect), cmd.cid});
+		pending_ = std::make_unique<Pending>(std::move(pending));
 		state_ = State::waiting;
 		watch();
 		break;
 	case Admission::Verdict::busy:
 		count(worker_.hall().counters.busy);
-		complete(cmd.cid, st_connect_busy | st_crd1);
+		completeConnect(pending, st_connect_busy | st_crd1);
 		break;
 	}
 	return true;
 }
 
-void Connection::letIn(const Connect &connect, std::uint16_t cid)
+void Connection::letIn(const Pending &pending)
 {
+	const Connect &connect = pending.connect;
 	const auto cntlid = worker_.hall().cntlids.take();
 	if (!cntlid) {
 		state_ = State::connect;
 		worker_.leave(id_);
 		count(worker_.hall().counters.busy);
-		return complete(cid, st_connect_busy | st_crd1);
+		return completeConnect(pending, st_connect_busy | st_crd1);
 	}
 	since_ = Worker::now();
 	admitted_ = since_ + place_ms;
@@ -256,13 +260,13 @@ void Connection::letIn(const Connect &connect, std::uint16_t cid)
 	sqhd_ = sqFlow_ ? 1 : no_sqhd;
 	state_ = State::live;
 	count(worker_.hall().counters.hosts);
-	complete(cid, st_ok, *cntlid);
+	completeConnect(pending, st_ok, *cntlid);
 }
 
 void Connection::admit()
 {
 	const auto pending = std::move(pending_);
-	letIn(pending->connect, pending->cid);
+	letIn(*pending);
 	finish(flush() && resume());
 }
 
@@ -272,7 +276,7 @@ void Connection::refuseBusy()
 	state_ = State::connect;
 	since_ = Worker::now();
 	count(worker_.hall().counters.busy);
-	complete(pending->cid, st_connect_busy | st_crd1);
+	completeConnect(*pending, st_connect_busy | st_crd1);
 	finish(flush() && resume());
 }
 
@@ -301,6 +305,18 @@ void Connection::complete(std::uint16_t cid, std::uint16_t status, std::uint64_t
 	pdu.cqe.status = static_cast<std::uint16_t>(status << 1);
 	write(worker_.scratch().scratch(), pdu, format_);
 	worker_.scratch().own();
+}
+
+void Connection::completeConnect(const Pending &pending, std::uint16_t status, std::uint64_t result)
+{
+	complete(pending.cid, status, result);
+	worker_.scratch().answers(Served::connect, pending.received);
+}
+
+void Connection::completeRegistration(std::uint16_t cid, std::uint16_t status, Latency::Clock::time_point received)
+{
+	complete(cid, status);
+	worker_.scratch().answers(Served::registration, received);
 }
 
 // One PDU; without SQ flow control its end is the command's, too.
@@ -352,7 +368,7 @@ std::shared_ptr<void> Connection::reserve(const Command &cmd, std::size_t bytes)
 	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(peer_, bytes);
 	if (!reservation) {
 		count(worker_.hall().counters.deferred);
-		complete(cmd.cid, st_interrupted | st_crd1);
+		completeRegistration(cmd.cid, st_interrupted | st_crd1, received_);
 	}
 	return reservation;
 }
@@ -362,7 +378,7 @@ bool Connection::askForData(const Command &cmd)
 {
 	const std::uint32_t length = cmd.sgl.length;
 	if (cmd.sgl.type != sgl_transport || length == 0 || length > longest_registration) {
-		complete(cmd.cid, st_sgl_length | st_dnr);
+		completeRegistration(cmd.cid, st_sgl_length | st_dnr, received_);
 		return true;
 	}
 	auto reservation = reserve(cmd, length);
@@ -398,7 +414,7 @@ bool Connection::takeData(const Pdu &pdu)
 	const auto whole = std::move(transfer_);
 	if (!pdu.damaged)
 		return takeRegistration(whole->cmd, whole->data, std::move(whole->reservation));
-	complete(whole->cmd.cid, st_transient);
+	completeRegistration(whole->cmd.cid, st_transient, received_);
 	return true;
 }
 
@@ -416,12 +432,12 @@ bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8
 	if (!registration) {
 		count(worker_.hall().counters.registrationsRefused);
 		controller_->failed(cmd, status);
-		complete(cmd.cid, status);
+		completeRegistration(cmd.cid, status, received_);
 		return true;
 	}
-	registering_ = true;
 	const auto task = DimTask(cmd.cdw10 & 0xf);
-	registers_ = task == dim_deregister ? "" : registration->nqn;
+	registering_ =
+		std::make_unique<Registering>(Registering{task == dim_deregister ? "" : registration->nqn, received_});
 	worker_.submit({id_, cmd.cid, task, *std::move(registration), peer_, std::move(reservation)});
 	return true;
 }
@@ -429,14 +445,14 @@ bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8
 void Connection::registrationDone(std::uint16_t cid, std::uint16_t status)
 {
 	Counters &counters = worker_.hall().counters;
-	registering_ = false;
+	const auto whole = std::move(registering_);
 	if (status == st_ok)
-		registered_ = registers_;
+		registered_ = whole->nqn;
 	const std::uint16_t code = status & st_type_and_code;
 	count(status == st_ok                                 ? counters.registrations
 	      : code == st_interrupted || code == st_internal ? counters.deferred
 							      : counters.registrationsRefused);
-	complete(cid, status);
+	completeRegistration(cid, status, whole->received);
 	finish(flush());
 }
 
@@ -473,7 +489,7 @@ bool Connection::flush()
 		rest_->append(std::move(out));
 	Output &all = rest_ ? *rest_ : out;
 	const std::size_t before = all.waiting();
-	const Output::Sent sent = all.send(socket_);
+	const Output::Sent sent = all.send(socket_, worker_.hall().latencies);
 	if (sent == Output::Sent::broken)
 		return false;
 	if (sent == Output::Sent::some) {

@@ -62,6 +62,12 @@ private:
 	struct Pending {
 		nofctl::wire::Connect connect;
 		std::uint16_t cid;
+		Latency::Clock::time_point received;
+	};
+	// A registration that is being written
+	struct Registering {
+		std::string nqn; // empty: it is taken back
+		Latency::Clock::time_point received;
 	};
 
 	bool receive();
@@ -77,9 +83,11 @@ private:
 	bool takeInCapsule(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
 	bool askForData(const nofctl::wire::Command &cmd);
 	bool takeData(const nofctl::wire::Pdu &pdu);
-	void letIn(const nofctl::wire::Connect &connect, std::uint16_t cid);
+	void letIn(const Pending &pending);
 	void answer(const nofctl::wire::Command &cmd, const Answer &answer);
 	void complete(std::uint16_t cid, std::uint16_t status, std::uint64_t result = 0);
+	void completeConnect(const Pending &pending, std::uint16_t status, std::uint64_t result = 0);
+	void completeRegistration(std::uint16_t cid, std::uint16_t status, Latency::Clock::time_point received);
 	void sendData(std::uint16_t cid, const Answer &answer);
 	void sendEvents();
 	bool broken(const nofctl::wire::PduFault &fault, std::span<const std::uint8_t> head);
@@ -98,21 +106,21 @@ private:
 	Peer peer_;
 	State state_ = State::hello;
 	bool sqFlow_ = true;
-	bool registering_ = false; // a registration is being written: one at a time
-	bool paused_ = false;      // takes no more commands until what is to be sent is
+	bool paused_ = false; // takes no more commands until what is to be sent is
 	std::uint16_t sqhd_ = 0, entries_ = 0;
 	nofctl::wire::PduFormat format_;
-	Moment since_;           // the connection, or, once there is a controller, its last command
-	Moment inputSince_ = 0;  // that something is expected to go on; 0: nothing is
-	Moment outputSince_ = 0; // that nothing could be sent; 0: nothing is to be
-	Moment admitted_ = 0;    // when its place is given up at the latest; 0: it has none
+	Moment since_;                        // the connection, or, once there is a controller, its last command
+	Moment inputSince_ = 0;               // that something is expected to go on; 0: nothing is
+	Moment outputSince_ = 0;              // that nothing could be sent; 0: nothing is to be
+	Latency::Clock::time_point received_; // what was read last
+	Moment admitted_ = 0;                 // when its place is given up at the latest; 0: it has none
 	std::unique_ptr<nofctl::wire::Bytes> partial_; // of a PDU
 	std::unique_ptr<Output> rest_;
 	std::unique_ptr<Transfer> transfer_;
 	std::unique_ptr<Pending> pending_;
 	std::unique_ptr<Controller> controller_;
-	std::string registered_; // the NQN that was registered over it
-	std::string registers_;  // that is being registered; empty: it is taken back
+	std::unique_ptr<Registering> registering_; // one at a time
+	std::string registered_;                   // the NQN that was registered over it
 };
 
 } // namespace cdc

@@ -2,6 +2,7 @@
 #include "metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "serving/exposition.h"
@@ -18,6 +19,11 @@ std::uint64_t sizeOf(const auto &container)
 	return container.size();
 }
 
+double seconds(std::chrono::nanoseconds time)
+{
+	return static_cast<double>(time.count()) / 1e9;
+}
+
 class Writer {
 public:
 	explicit Writer(const Picture &picture) : picture_(picture), model_(*picture.model) {}
@@ -32,6 +38,7 @@ public:
 			const CounterText &text = counterTexts()[i];
 			one(std::string(text.name) + "_total", Type::counter, text.help, picture_.counters[i]);
 		}
+		latencies();
 		one("exceptions_total", Type::counter, "Exceptions caught in callbacks; each is a defect",
 		    picture_.exceptions);
 		return out_.text();
@@ -106,6 +113,26 @@ private:
 		gauge("hosts_persistent", "Hosts that wait for events", persistent);
 		gauge("controllers", "Controllers of hosts", sizeOf(picture_.guests));
 		gauge("connections_open", "Connections that there are", picture_.open);
+	}
+
+	void latencies()
+	{
+		family("command_latency_seconds", Type::histogram,
+		       "From the last byte of a command to the last byte of its answer that the socket has taken");
+		for (std::size_t i = 0; i < picture_.commands.size(); i++)
+			latency({{"command", toString(static_cast<Served>(i))}}, picture_.commands[i]);
+		family("publication_latency_seconds", Type::histogram,
+		       "From a change, as the store tells it, until the hosts that wait for events are told");
+		latency({}, picture_.publications);
+	}
+	// Buckets have their upper end here, and not in the histogram, which is no difference of whole nanoseconds.
+	void latency(const Exposition::Labels &labels, const Latency::Reading &reading)
+	{
+		constexpr std::size_t last = nvmeof::histogramBuckets - 1;
+		std::array<Exposition::Bucket, last> buckets{};
+		for (std::size_t i = 0; i < last; i++)
+			buckets[i] = {seconds(nvmeof::bucketEnd(i)), reading.histogram[i]};
+		out_.histogram(labels, buckets, reading.histogram[last], seconds(reading.sum));
 	}
 
 	const Picture &picture_;

@@ -45,8 +45,17 @@ void Output::zeros(std::uint64_t count)
 	}
 }
 
+void Output::answers(Served command, Latency::Clock::time_point received)
+{
+	answers_.push_back({sent_ + waiting_, command, received});
+}
+
 void Output::append(Output &&more)
 {
+	for (std::size_t i = more.firstAnswer_; i < more.answers_.size(); i++) {
+		const Answer &answer = more.answers_[i];
+		answers_.push_back({sent_ + waiting_ + (answer.end - more.sent_), answer.command, answer.received});
+	}
 	for (std::size_t i = more.first_; i < more.pieces_.size(); i++) {
 		Piece piece = more.pieces_[i];
 		if (!piece.at) {
@@ -65,6 +74,7 @@ void Output::append(Output &&more)
 void Output::sent(std::size_t count)
 {
 	waiting_ -= count;
+	sent_ += count;
 	while (count > 0) {
 		Piece &piece = pieces_[first_];
 		const std::size_t part = std::min(count, piece.length);
@@ -76,7 +86,16 @@ void Output::sent(std::size_t count)
 	}
 }
 
-Output::Sent Output::send(int socket)
+void Output::countAnswers(Latencies &latencies)
+{
+	if (firstAnswer_ == answers_.size() || answers_[firstAnswer_].end > sent_)
+		return;
+	const auto now = Latency::Clock::now();
+	for (; firstAnswer_ < answers_.size() && answers_[firstAnswer_].end <= sent_; firstAnswer_++)
+		latencies.of(answers_[firstAnswer_].command).add(now - answers_[firstAnswer_].received);
+}
+
+Output::Sent Output::send(int socket, Latencies &latencies)
 {
 	while (waiting_ > 0) {
 		std::array<iovec, most_pieces> parts;
@@ -94,6 +113,7 @@ Output::Sent Output::send(int socket)
 		if (done < 0)
 			return errno == EAGAIN || errno == EWOULDBLOCK ? Sent::some : Sent::broken;
 		sent(static_cast<std::size_t>(done));
+		countAnswers(latencies);
 	}
 	clear();
 	return Sent::all;
@@ -104,7 +124,9 @@ void Output::clear()
 	own_.clear();
 	pieces_.clear();
 	owners_.clear();
-	taken_ = first_ = waiting_ = 0;
+	answers_.clear();
+	taken_ = first_ = waiting_ = firstAnswer_ = 0;
+	sent_ = 0;
 }
 
 } // namespace cdc

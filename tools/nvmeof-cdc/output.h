@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "latency.h"
 #include "libctl/wire/bytes.h"
 
 namespace cdc {
@@ -24,10 +25,14 @@ public:
 	void share(std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner);
 	void zeros(std::uint64_t count);
 
+	// What was added so far ends with the answer to a command that was @received at that time.
+	void answers(Served command, Latency::Clock::time_point received);
+
 	// All of @more comes next; of scratch() what was taken by own().
 	void append(Output &&more);
 
-	Sent send(int socket);
+	// Tells @latencies of each answer that the socket has taken.
+	Sent send(int socket, Latencies &latencies);
 	void clear();
 
 private:
@@ -37,13 +42,23 @@ private:
 		std::size_t offset, length;
 	};
 
+	struct Answer {
+		std::uint64_t end; // of all bytes that were added since the last clear()
+		Served command;
+		Latency::Clock::time_point received;
+	};
+
 	void sent(std::size_t count);
+	void countAnswers(Latencies &latencies);
 
 	nofctl::wire::Bytes own_;
 	std::size_t taken_ = 0; // of own_
 	std::vector<Piece> pieces_;
 	std::size_t first_ = 0; // of pieces_ that is not all sent
 	std::size_t waiting_ = 0;
+	std::uint64_t sent_ = 0; // since the last clear()
+	std::vector<Answer> answers_;
+	std::size_t firstAnswer_ = 0; // that is not all sent
 	std::vector<std::shared_ptr<const void>> owners_;
 };
 

@@ -167,8 +167,11 @@ void Service::told(const News &news)
 	copy_.reset();
 	const bool first = !views_;
 	auto kindOfChange = [](const Change &change) { return kindOf(change.key).value_or(Kind::target); };
+	const bool before = unpublished_;
 	unpublished_ = unpublished_ || first || news.whole || news.generation != views_->generation() ||
 		       std::ranges::any_of(news.changes, toldToHosts, kindOfChange);
+	if (!before)
+		changed_ = Latency::Clock::now();
 	const bool instances = std::ranges::find(news.changes, Kind::instance, kindOfChange) != news.changes.end();
 	guarded([&] { publishSoon(first || draining_ || instances); });
 	guarded([&] { note(news); });
@@ -187,8 +190,13 @@ std::shared_ptr<const Model> Service::sharedModel()
 void Service::publish()
 {
 	views_ = std::make_shared<const Views>(model_, rules_.views, views_.get());
+	std::shared_ptr<void> told;
+	if (!workers_.empty()) // else nobody is there yet to be told
+		told = {nullptr, [this, since = changed_](void *) {
+				hall_.latencies.publications.add(Latency::Clock::now() - since);
+			}};
 	for (auto &worker : workers_)
-		worker->publish(views_);
+		worker->publish(views_, told);
 	count(hall_.counters.pushed);
 	unpublished_ = false;
 	publish_.stop();

@@ -63,6 +63,7 @@ public:
 	std::shared_ptr<const Views> sharedViews() const { return views_; }
 	std::shared_ptr<const Model> sharedModel();
 	const Counters &counters() const { return hall_.counters; }
+	const Latencies &latencies() const { return hall_.latencies; }
 	std::vector<PullState> pulls() const { return pull_.state(); }
 	StoreState storeState() const { return store_->state(); }
 	const std::deque<Happening> &happenings() const { return happenings_; }
@@ -100,7 +101,8 @@ private:
 	std::shared_ptr<const Views> views_;
 	serving::Mailbox mailbox_;
 	serving::Timer upkeep_, publish_, watch_;
-	bool unpublished_ = false; // hosts have not been told of all changes yet
+	bool unpublished_ = false;           // hosts have not been told of all changes yet
+	Latency::Clock::time_point changed_; // the first of these
 	TokenBucket publishes_;
 	TokenBucket::Clock::time_point published_{}; // or put off, last
 	PeerRates rates_;                            // of registrations

@@ -221,6 +221,9 @@ void takePicture(Service &service, std::function<void(PicturePtr)> done)
 		picture->pulls = service.pulls();
 		for (const CounterText &text : counter_texts)
 			picture->counters.push_back((service.counters().*text.counter).load(std::memory_order_relaxed));
+		for (const Latency &latency : service.latencies().commands)
+			picture->commands.push_back(latency.read());
+		picture->publications = service.latencies().publications.read();
 		picture->exceptions = serving::caughtExceptions();
 		picture->open = service.counters().open.load(std::memory_order_relaxed);
 		picture->model = service.sharedModel();

@@ -29,9 +29,11 @@ struct Picture {
 	bool draining = false;
 	StoreState store;
 	std::vector<PullState> pulls;
-	std::vector<std::uint64_t> counters; // as counterTexts() has them
-	std::uint64_t exceptions = 0;        // caught in callbacks: each is a defect
-	std::uint64_t open = 0;              // connections
+	std::vector<std::uint64_t> counters;    // as counterTexts() has them
+	std::vector<Latency::Reading> commands; // by Served
+	Latency::Reading publications;
+	std::uint64_t exceptions = 0; // caught in callbacks: each is a defect
+	std::uint64_t open = 0;       // connections
 	std::shared_ptr<const Model> model;
 	std::shared_ptr<const Views> views; // null: the store has not told anything yet
 	std::vector<Guest> guests;

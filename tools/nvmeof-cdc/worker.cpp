@@ -116,12 +116,13 @@ template <typename Call> void Worker::serve(Connection &connection, Call &&call)
 		connection.threw();
 }
 
-void Worker::publish(std::shared_ptr<const Views> views)
+void Worker::publish(std::shared_ptr<const Views> views, std::shared_ptr<void> told)
 {
-	mailbox_.post([this, views = std::move(views)] {
+	mailbox_.post([this, views = std::move(views), told = std::move(told)]() mutable {
 		views_ = views;
 		for (auto &[id, connection] : connections_)
 			serve(*connection, [&] { connection->tell(views_); });
+		told.reset();
 	});
 }
 

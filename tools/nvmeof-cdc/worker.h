@@ -14,6 +14,7 @@
 #include "cntlids.h"
 #include "connection.h"
 #include "counters.h"
+#include "latency.h"
 #include "serving/loop.h"
 #include "serving/poller.h"
 
@@ -60,6 +61,7 @@ struct Hall {
 	Peers peers;
 	Cntlids cntlids;
 	Counters counters;
+	Latencies latencies;
 	// Memory for a registration of @bytes, until the last copy of what is returned ends; null: there are too many,
 	// in all or from there. From any thread.
 	std::shared_ptr<void> reserve(const Peer &from, std::size_t bytes);
@@ -82,7 +84,8 @@ public:
 	~Worker(); // ends it
 
 	// From any thread:
-	void publish(std::shared_ptr<const Views> views);
+	// @told ends when each connection has been told.
+	void publish(std::shared_ptr<const Views> views, std::shared_ptr<void> told = {});
 	void registered(std::uint64_t connection, std::uint16_t cid, std::uint16_t status);
 	void census(std::function<void(std::vector<Guest>)> done); // called in the worker's thread
 	// Asks whether it still runs. False: it has not answered the last @most of these questions.

@@ -291,17 +291,11 @@ private:
 	// the difference is one of 1024 or more.
 	void histogram(const Labels &labels, const Histogram &histogram, LatencyTotal total)
 	{
-		std::uint64_t count = 0;
-		for (std::size_t i = 0; i + 1 < histogram.size(); i++) {
-			count += histogram[i];
-			if (options_.histograms)
-				out_.part("_bucket", with(labels, "le", exactNumber(seconds(bucketEnd(i)))),
-					  std::to_string(count));
-		}
-		count += histogram.back();
-		out_.part("_bucket", with(labels, "le", "+Inf"), std::to_string(count)); // a histogram has it always
-		out_.part("_sum", labels, exactNumber(seconds(total)));
-		out_.part("_count", labels, std::to_string(count));
+		std::vector<Exposition::Bucket> buckets;
+		for (std::size_t i = 0; options_.histograms && i + 1 < histogram.size(); i++)
+			buckets.push_back({seconds(bucketEnd(i)), histogram[i]});
+		const std::uint64_t beyond = options_.histograms ? histogram.back() : countOf(histogram);
+		out_.histogram(labels, buckets, beyond, seconds(total));
 	}
 
 	const Snapshot &all_;

@@ -96,6 +96,24 @@ void Exposition::sample(const Labels &labels, double value)
 	part("", labels, exactNumber(value));
 }
 
+void Exposition::histogram(const Labels &labels, std::span<const Bucket> buckets, std::uint64_t beyond, double sum)
+{
+	Labels labelled = labels;
+	std::string &end = labelled.emplace_back("le", "").second;
+	std::uint64_t count = 0;
+	for (const Bucket &bucket : buckets) {
+		count += bucket.count;
+		end = exactNumber(bucket.end);
+		part("_bucket", labelled, std::to_string(count));
+	}
+	count += beyond;
+	end = "+Inf"; // a histogram has it always
+	part("_bucket", labelled, std::to_string(count));
+	part("_sum", labels, exactNumber(sum));
+	part("_count", labels, std::to_string(count));
+}
+
+// The name of the family with @suffix
 void Exposition::part(std::string_view suffix, const Labels &labels, const std::string &value)
 {
 	text_ += head_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,12 +20,19 @@ public:
 	void family(std::string name, Type type, std::string_view help);
 	void sample(const Labels &labels, std::uint64_t value);
 	void sample(const Labels &labels, double value);
-	// A part of a histogram: the name of the family with @suffix.
-	void part(std::string_view suffix, const Labels &labels, const std::string &value);
+	// A bucket of a histogram: @count of what is not above @end, and above the end of the bucket before
+	struct Bucket {
+		double end;
+		std::uint64_t count;
+	};
+	// All of a histogram. @beyond: how many are above the end of the last bucket
+	void histogram(const Labels &labels, std::span<const Bucket> buckets, std::uint64_t beyond, double sum);
 
 	const std::string &text() const { return text_; }
 
 private:
+	void part(std::string_view suffix, const Labels &labels, const std::string &value);
+
 	std::string name_, head_, text_;
 };
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How long things take, counted by any thread in the classes of nvmeof::Histogram.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include <nvmeof/histogram.h>
+
+namespace cdc {
+
+class Latency {
+public:
+	using Clock = std::chrono::steady_clock;
+
+	struct Reading {
+		nvmeof::Histogram histogram{};
+		std::chrono::nanoseconds sum{0};
+	};
+
+	void add(Clock::duration took);
+	Reading read() const;
+
+private:
+	std::array<std::atomic<std::uint64_t>, nvmeof::histogramBuckets> counts_{};
+	std::atomic<std::uint64_t> sum_{0}; // ns
+};
+
+// Commands that are told apart. A request for an event is none of them: its answer comes with the event.
+enum class Served : std::uint8_t { connect, getLogPage, registration, other };
+constexpr std::size_t served_count = 4;
+const char *toString(Served command);
+
+struct Latencies {
+	// From the last byte of the command and its data to the last one of its answer, which the socket has taken
+	std::array<Latency, served_count> commands;
+	// From the first change that hosts are told of, as the store tells it, until all workers have told theirs
+	Latency publications;
+
+	Latency &of(Served command) { return commands[static_cast<std::size_t>(command)]; }
+};
+
+} // namespace cdc
