@@ -205,6 +205,18 @@ void Discovery::forgetHosts()
 	registered_.clear();
 }
 
+void Discovery::interruptRegistrations(unsigned count)
+{
+	std::lock_guard guard(lock_);
+	interruptions_ = count;
+}
+
+bool Discovery::interruptsRegistration()
+{
+	std::lock_guard guard(lock_);
+	return interruptions_ > 0 && interruptions_-- > 0;
+}
+
 void Discovery::subscribe(const std::shared_ptr<Association> &host)
 {
 	std::lock_guard guard(lock_);

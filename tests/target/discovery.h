@@ -42,6 +42,9 @@ public:
 	void registerHost(const Registration &host);
 	std::vector<Registration> registered() const;
 	void forgetHosts();
+	// The next ones are answered with Command Interrupted.
+	void interruptRegistrations(unsigned count);
+	bool interruptsRegistration(); // one of these
 
 	// Tells it of changes from now on, when it has asked to be told.
 	void subscribe(const std::shared_ptr<Association> &host);
@@ -67,6 +70,7 @@ private:
 	std::uint64_t generation_ = 1ull << 32; // not one that fits in less than it has
 	std::vector<std::weak_ptr<Association>> hosts_;
 	std::map<std::string, Registration> registered_;
+	unsigned interruptions_ = 0; // to come
 };
 
 } // namespace target

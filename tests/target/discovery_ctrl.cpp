@@ -65,6 +65,8 @@ Reply Connection::takeRegistration(const Command &cmd, const Bytes &data)
 		server_.violation("a registration that is none");
 		return {st_invalid_field | st_dnr};
 	}
+	if (server_.subsystem().discovery().interruptsRegistration())
+		return {st_interrupted | st_crd1};
 	server_.subsystem().discovery().registerHost(*host);
 	return {};
 }

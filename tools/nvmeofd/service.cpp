@@ -49,7 +49,8 @@ const char *toString(Service::State state)
 Service::Service(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold, News news)
 	: client_(client), planned_(std::move(planned)), news_(std::move(news)), hold_(hold.value_or(true)),
 	  mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
-	  readTimer_(loop, [this] { readIfLive(); })
+	  readTimer_(loop, [this] { readIfLive(); }),
+	  enrollment_(loop, planned_.key, [this] { return client_.startRegister(controller_, options(), readTimeout); })
 {
 }
 
@@ -184,39 +185,15 @@ void Service::got(Result<DiscoveryLog> log)
 		readTimer_.start(untilNextRead());
 	else
 		readTimer_.start(nofctl::jittered(hold_ ? checkEvery : pollEvery));
-	enroll();
+	if (hold_)
+		enrollment_.begin();
 	news_.told(*std::move(log));
-}
-
-// Once for each connection, as the service may have forgotten it with the last one.
-void Service::enroll()
-{
-	if (!hold_ || enrolling_)
-		return;
-	enrolling_ = true;
-	registration_ = client_.startRegister(controller_, options(), readTimeout);
-	registration_.then([this] {
-		Result<bool> done = registration_.take();
-		if (done && !*done)
-			return;
-		registered_ = done.ok();
-		if (done)
-			say(LOG_INFO, fmt::format("discovery service {}: this host is registered", key()),
-			    {.service = key()});
-		else
-			say(LOG_WARNING,
-			    fmt::format("discovery service {}: this host is not registered: {}", key(),
-					done.error().message),
-			    {.service = key()});
-	});
 }
 
 void Service::disconnected()
 {
 	pending_.cancel();
-	registration_.cancel();
-	enrolling_ = false;
-	registered_.reset();
+	enrollment_.end();
 }
 
 void Service::event(const Event &event)

@@ -15,6 +15,7 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/event.h>
 
+#include "enrollment.h"
 #include "libctl/base/jitter.h"
 #include "serving/loop.h"
 
@@ -54,7 +55,7 @@ public:
 	const std::string &controller() const { return controller_; } // empty: none
 	const std::string &lastError() const { return lastError_; }   // empty since it was read last
 	// This host is registered there; not set: the service takes no registrations, or has not been asked yet
-	std::optional<bool> registered() const { return registered_; }
+	std::optional<bool> registered() const { return enrollment_.registered(); }
 	std::optional<std::chrono::steady_clock::time_point> readAt() const { return readAt_; }
 	std::uint64_t reads() const { return reads_; }
 
@@ -65,7 +66,6 @@ private:
 	void readIfLive();
 	void read();
 	void got(nvmeof::Result<nvmeof::DiscoveryLog> log);
-	void enroll();
 	void disconnected();
 	void fail(const nvmeof::Error &error);
 	void retryLater();
@@ -86,13 +86,11 @@ private:
 	std::optional<std::chrono::steady_clock::time_point> readAt_;
 	std::uint64_t reads_ = 0;
 	std::deque<std::chrono::steady_clock::time_point> recent_; // reads of the last second
-	bool enrolling_ = false;                                   // asked for, by this connection
-	std::optional<bool> registered_;
 	nofctl::Backoff backoff_;
 	serving::Timer retry_; // connect, or read, again
 	serving::Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;
-	nvmeof::Pending<nvmeof::Result<bool>> registration_;
+	Enrollment enrollment_;
 };
 
 const char *toString(Service::State state);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "enrollment.h"
+
+#include <syslog.h>
+
+#include <fmt/format.h>
+
+#include "libctl/wire/status.h"
+#include "serving/journal.h"
+
+namespace nvmeofd {
+
+using namespace serving;
+using nvmeof::Error;
+using nvmeof::Result;
+
+namespace {
+
+// The service has no room, or its store no connection, at the moment.
+bool mayPass(const Error &error)
+{
+	return error.nvmeStatus == nofctl::wire::st_interrupted || error.nvmeStatus == nofctl::wire::st_internal;
+}
+
+} // namespace
+
+Enrollment::Enrollment(Loop &loop, std::string service, std::function<Try()> ask)
+	: Enrollment(loop, std::move(service), std::move(ask), Limits())
+{
+}
+
+Enrollment::Enrollment(Loop &loop, std::string service, std::function<Try()> ask, Limits limits)
+	: service_(std::move(service)), ask_(std::move(ask)), limits_(limits), backoff_(limits.first, limits.most),
+	  again_(loop, [this] { this->ask(); })
+{
+}
+
+void Enrollment::begin()
+{
+	if (!std::exchange(begun_, true))
+		ask();
+}
+
+void Enrollment::end()
+{
+	try_.cancel();
+	again_.stop();
+	backoff_.reset();
+	begun_ = false;
+	tries_ = 0;
+	registered_.reset();
+}
+
+void Enrollment::ask()
+{
+	tries_++;
+	try_ = ask_();
+	try_.then([this] { answered(try_.take()); });
+}
+
+void Enrollment::answered(const Result<bool> &outcome)
+{
+	if (outcome && !*outcome)
+		return;
+	registered_ = outcome.ok();
+	if (!outcome)
+		return refused(outcome.error());
+	say(LOG_INFO, fmt::format("discovery service {}: this host is registered", service_), {.service = service_});
+}
+
+void Enrollment::refused(const Error &error)
+{
+	const bool again = mayPass(error) && tries_ < limits_.tries;
+	if (again)
+		again_.start(backoff_.next());
+	if (again && tries_ > 1)
+		return; // it was said
+	const std::string next = again ? "; it is tried again over this connection"
+				 : mayPass(error)
+					 ? fmt::format("; after {} tries, the next connection is waited for", tries_)
+					 : "";
+	say(again ? LOG_INFO : LOG_WARNING,
+	    fmt::format("discovery service {}: this host is not registered: {}{}", service_, error.message, next),
+	    {.service = service_});
+}
+
+} // namespace nvmeofd
