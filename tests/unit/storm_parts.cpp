@@ -2,10 +2,15 @@
 // What nvmeof-storm makes of what its hosts are told.
 #include <catch2/catch.hpp>
 
+#include <ctime>
+
+#include <unistd.h>
+
 #include "nvmeof-storm/counts.h"
 #include "nvmeof-storm/known_logs.h"
 #include "nvmeof-storm/log_check.h"
 #include "nvmeof-storm/options.h"
+#include "nvmeof-storm/process.h"
 
 using namespace storm;
 using namespace nofctl::wire;
@@ -149,4 +154,45 @@ TEST_CASE("hosts have names of their own", "[storm]")
 	CHECK(hostidOf(0x102)[6] == 0x40);
 	CHECK(hostidOf(0x102)[14] == 1);
 	CHECK(hostidOf(0x102)[15] == 2);
+}
+
+TEST_CASE("the processor time of a process", "[storm]")
+{
+	const auto before = cpuTimeOf(::getpid());
+	REQUIRE(before);
+	timespec now{};
+	const auto spent = [&] {
+		::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+		return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+	};
+	volatile unsigned turns = 0; // in user space: reading the clock is the system's time
+	for (const auto end = spent() + std::chrono::milliseconds(300); spent() < end;)
+		for (int i = 0; i < 100000; i++)
+			turns = turns + 1;
+	const auto after = cpuTimeOf(::getpid());
+	REQUIRE(after);
+	const CpuTime took = *after - *before;
+	CHECK(took.sum >= std::chrono::milliseconds(300));
+	CHECK(took.sum < std::chrono::milliseconds(600));
+	CHECK(after->sum <= spent());
+	CHECK(took.user() > took.system());
+	CHECK(took.user() + took.system() == took.sum);
+	CHECK(CpuTime{std::chrono::seconds(4), 1, 3}.user() == std::chrono::seconds(1));
+	CHECK(CpuTime{std::chrono::seconds(4)}.user() == std::chrono::seconds(0)); // shorter than a tick
+	CHECK(memoryOf(::getpid()) > 0);
+	CHECK_FALSE(cpuTimeOf(0x3fffffff));
+	CHECK(memoryOf(0x3fffffff) == 0);
+}
+
+TEST_CASE("counts of threads are added up", "[storm]")
+{
+	Counts one, other;
+	one.commands = 10;
+	one.exchanges = 11;
+	one.writes = 12;
+	other = one;
+	other.add(one);
+	CHECK(other.commands == 20);
+	CHECK(other.exchanges == 22);
+	CHECK(other.writes == 24);
 }

@@ -106,6 +106,7 @@ void Queue::greet(Dialogue::Digests digests, Duration timeout)
 void Queue::submit(Slot slot, const Command &cmd, Data data, std::uint32_t expected, Duration timeout)
 {
 	shared_.sent.clear();
+	shared_.commands++;
 	dialogue_.command(shared_.sent, slot, cmd, data, expected);
 	send();
 	if (slot == Slot::command)
@@ -119,6 +120,7 @@ void Queue::send()
 		return;
 	if (unsent_)
 		return keep(shared_.sent);
+	shared_.writes++;
 	const auto count = ::send(fd_, shared_.sent.data(), shared_.sent.size(), MSG_NOSIGNAL);
 	const auto taken = static_cast<std::size_t>(count < 0 ? 0 : count);
 	shared_.bytesOut += taken;
@@ -219,6 +221,7 @@ bool Queue::tell(const Dialogue::News &news)
 	case Dialogue::Kind::nothing:
 		break;
 	case Dialogue::Kind::ready:
+		shared_.exchanges++;
 		shared_.wheel.stop(*this);
 		user_.ready();
 		break;
@@ -226,6 +229,7 @@ bool Queue::tell(const Dialogue::News &news)
 		user_.data(news.offset, news.data);
 		break;
 	case Dialogue::Kind::done:
+		shared_.exchanges++;
 		if (news.slot == Slot::command)
 			shared_.wheel.stop(*this);
 		user_.done(news.slot, news.completion);

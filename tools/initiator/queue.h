@@ -24,6 +24,9 @@ struct Shared {
 	std::vector<std::uint8_t> received; // while it is looked at
 	nofctl::wire::Bytes sent;           // while it is made
 	std::uint64_t bytesIn = 0, bytesOut = 0;
+	std::uint64_t commands = 0;  // that were sent
+	std::uint64_t exchanges = 0; // answers to ICReq and to commands
+	std::uint64_t writes = 0;    // to sockets
 };
 
 class Queue : serving::Poller::Handler, serving::Wheel::Alarm {

@@ -59,6 +59,9 @@ void Counts::add(const Counts &other)
 	failed += other.failed;
 	bytesIn += other.bytesIn;
 	bytesOut += other.bytesOut;
+	commands += other.commands;
+	exchanges += other.exchanges;
+	writes += other.writes;
 	for (std::size_t mark = 0; mark < failures.size(); mark++)
 		for (std::size_t reason = 0; reason < reason_count; reason++)
 			failures[mark][reason] += other.failures[mark][reason];

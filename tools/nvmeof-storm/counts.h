@@ -53,6 +53,9 @@ struct Counts {
 	std::uint64_t lost = 0;             // connections of hosts that had all they wanted
 	std::uint64_t good = 0, failed = 0; // hosts
 	std::uint64_t bytesIn = 0, bytesOut = 0;
+	std::uint64_t commands = 0;  // that were sent
+	std::uint64_t exchanges = 0; // answers to ICReq and to commands
+	std::uint64_t writes = 0;    // to sockets
 	std::array<std::array<std::uint64_t, reason_count>, mark_count + 1> failures{}; // attempts, by mark and reason
 	std::map<std::string, std::uint64_t> endings;                                   // of hosts that failed, and why
 	std::map<std::string, std::uint64_t> oddities;                                  // what was not in order

@@ -126,6 +126,9 @@ void Crowd::leave()
 		}
 		counts_.bytesIn = shared_->bytesIn;
 		counts_.bytesOut = shared_->bytesOut;
+		counts_.commands = shared_->commands;
+		counts_.exchanges = shared_->exchanges;
+		counts_.writes = shared_->writes;
 		loop_->end(0);
 	});
 	thread_.join();

@@ -100,7 +100,8 @@ void describeJudging(CLI::App &app, Options &o)
 	app.add_option("--save", o.save, "write the log that most hosts were told, its header first")
 		->type_name("FILE");
 	app.add_option("--pid", o.pid,
-		       "a service on this machine: what memory it has before, and when all hosts are there")
+		       "a service on this machine: what memory it has before, and when all hosts are there, and the "
+		       "processor time that a host costs it")
 		->check(CLI::Range(1, 1 << 30))
 		->type_name("PID");
 	app.add_flag("--json", o.json, "for programs: see \"JSON\" in the manual page");

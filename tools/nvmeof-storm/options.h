@@ -48,7 +48,7 @@ struct Options {
 	std::uint32_t piece = 1u << 20;
 	bool same = false;
 	std::string expect, save;
-	int pid = 0; // of a service on this machine, whose memory is looked at
+	int pid = 0; // of a service on this machine, whose memory and processor time are looked at
 	PushOptions push;
 	bool json = false;
 

@@ -22,6 +22,17 @@ double milliseconds(std::uint64_t microseconds)
 	return static_cast<double>(microseconds) / 1000;
 }
 
+// @count of all hosts that came to their log, by host
+double each(double count, const Counts &counts)
+{
+	return counts.good ? count / static_cast<double>(counts.good) : 0;
+}
+
+double microseconds(std::chrono::nanoseconds time)
+{
+	return static_cast<double>(time.count()) / 1000;
+}
+
 template <typename Fn> void eachFailure(const Counts &counts, Fn tell)
 {
 	for (std::size_t mark = 0; mark < counts.failures.size(); mark++)
@@ -66,6 +77,23 @@ std::string logsText(const KnownLogs &logs)
 		if (log->hosts)
 			out += fmt::format("log: generation {}, {} entries, read {} times\n", log->generation,
 					   log->count, log->hosts);
+	return out;
+}
+
+std::string costText(const Outcome &outcome)
+{
+	const Counts &counts = outcome.counts;
+	std::string out = fmt::format("{} commands sent, {} exchanges, {} writes to sockets: {:.1f} exchanges a host\n",
+				      counts.commands, counts.exchanges, counts.writes,
+				      each(static_cast<double>(counts.exchanges), counts));
+	auto line = [&](const char *whose, const CpuTime &time) {
+		out += fmt::format("processor time of {}: {:.1f} us a host ({:.1f} user, {:.1f} system)\n", whose,
+				   each(microseconds(time.sum), counts), each(microseconds(time.user()), counts),
+				   each(microseconds(time.system()), counts));
+	};
+	if (outcome.serviceTime)
+		line("the service", *outcome.serviceTime);
+	line("this program", outcome.ownTime);
 	return out;
 }
 
@@ -157,6 +185,13 @@ Json roundsJson(const Outcome &outcome)
 	return all;
 }
 
+Json costJson(const CpuTime &time, const Counts &counts)
+{
+	return {{"sum", each(microseconds(time.sum), counts)},
+		{"user", each(microseconds(time.user()), counts)},
+		{"system", each(microseconds(time.system()), counts)}};
+}
+
 Json servedJson(const Options &options, const Counts &counts)
 {
 	Json all = Json::array();
@@ -176,6 +211,7 @@ std::string text(const Options &options, const Outcome &outcome, ExitCode code)
 	out += fmt::format("{} attempts, {} to the next address, {} again; {} logs torn; {} events\n", counts.attempts,
 			   counts.fellOver, counts.retries, counts.torn, counts.told);
 	out += fmt::format("{} bytes received, {} sent\n", counts.bytesIn, counts.bytesOut);
+	out += costText(outcome);
 	out += servedText(options, counts) + logsText(outcome.logs);
 	if (outcome.memoryAfter)
 		out += fmt::format("memory of the service: {} bytes before, {} with all hosts\n", outcome.memoryBefore,
@@ -203,6 +239,12 @@ std::string json(const Options &options, const Outcome &outcome, ExitCode code)
 	whole["events"] = counts.told;
 	whole["bytes_received"] = counts.bytesIn;
 	whole["bytes_sent"] = counts.bytesOut;
+	whole["commands"] = counts.commands;
+	whole["exchanges"] = counts.exchanges;
+	whole["writes"] = counts.writes;
+	whole["exchanges_per_host"] = each(static_cast<double>(counts.exchanges), counts);
+	whole["service_cpu_us_per_host"] = outcome.serviceTime ? costJson(*outcome.serviceTime, counts) : Json();
+	whole["own_cpu_us_per_host"] = costJson(outcome.ownTime, counts);
 	whole["served"] = servedJson(options, counts);
 	whole["logs"] = logsJson(outcome.logs);
 	whole["times_ms"] = timesJson(counts);

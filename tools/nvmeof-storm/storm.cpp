@@ -2,10 +2,10 @@
 #include "storm.h"
 
 #include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace storm {
 
@@ -16,6 +16,7 @@ namespace {
 
 constexpr rlim_t other_descriptors = 64; // than those of hosts; some more for each thread
 constexpr auto between_rounds = 100ms;
+constexpr auto service_ends = 50ms; // what it does when the last host is there
 
 std::uint64_t microsecondsSince(Clock::time_point start)
 {
@@ -37,16 +38,6 @@ std::string makeRoom(const Options &options)
 	return {};
 }
 
-// Of a process, bytes in memory; 0: it does not tell
-std::uint64_t memoryOf(int pid)
-{
-	std::ifstream status(fmt::format("/proc/{}/status", pid));
-	for (std::string line; std::getline(status, line);)
-		if (line.starts_with("VmRSS:"))
-			return std::stoull(line.substr(6)) * 1024;
-	return 0;
-}
-
 class Storm {
 public:
 	explicit Storm(const Options &options) : options_(options) {}
@@ -57,6 +48,7 @@ private:
 	void gather();
 	void prepare();
 	void begin();
+	void measured();
 	void rounds();
 	void round(Push &push, unsigned number);
 	void end();
@@ -102,6 +94,20 @@ void Storm::begin()
 	const auto instant = Clock::now();
 	all([instant](Crowd &crowd, Phase &phase) { crowd.go(instant, phase); });
 	outcome_.elapsed = microsecondsSince(instant);
+}
+
+// The storm itself, with the processors' time that it takes
+void Storm::measured()
+{
+	const auto timeOf = [this] { return options_.pid ? cpuTimeOf(options_.pid) : std::nullopt; };
+	const auto service = timeOf(), own = cpuTimeOf(::getpid());
+	begin();
+	if (service)
+		std::this_thread::sleep_for(service_ends);
+	if (const auto after = timeOf(); service && after)
+		outcome_.serviceTime = *after - *service;
+	if (const auto after = cpuTimeOf(::getpid()); own && after)
+		outcome_.ownTime = *after - *own;
 }
 
 void Storm::rounds()
@@ -151,7 +157,7 @@ Outcome Storm::run()
 	prepare();
 	outcome_.memoryBefore = options_.pid ? memoryOf(options_.pid) : 0;
 	if (outcome_.trouble.empty()) {
-		begin();
+		measured();
 		std::this_thread::sleep_for(seconds(options_.hold));
 		outcome_.memoryAfter = options_.pid ? memoryOf(options_.pid) : 0;
 		rounds();

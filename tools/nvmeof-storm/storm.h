@@ -3,6 +3,7 @@
 #pragma once
 
 #include "crowd.h"
+#include "process.h"
 #include "push.h"
 
 namespace storm {
@@ -13,7 +14,10 @@ struct Outcome {
 	std::vector<std::uint64_t> acknowledged = {};    // of each round, when the change was made; microseconds
 	std::uint64_t elapsed = 0;                       // microseconds until the last host was there, or had given up
 	std::uint64_t memoryBefore = 0, memoryAfter = 0; // bytes
-	std::string trouble = {};                        // of this machine, that ended it
+	// Of processors, from the instant until the last host was there: the service's, where its process is known
+	std::optional<CpuTime> serviceTime = {};
+	CpuTime ownTime = {};
+	std::string trouble = {}; // of this machine, that ended it
 };
 
 Outcome run(const Options &options);
