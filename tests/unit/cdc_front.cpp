@@ -100,6 +100,26 @@ TEST_CASE("each command is counted with the time that it took, when its answer i
 	CHECK(front.hall.latencies.of(Served::getLogPage).read().sum > 300ms);
 }
 
+TEST_CASE("reads of logs are counted by zone", "[front]")
+{
+	Front front(4);
+	front.sample.tell({putOf(someZone("one", {"nqn.a"}, {"*"})), putOf(someZone("both", {"nqn.*"}, {"*"}))});
+	front.worker->publish(front.sample.views);
+	Client a(front), b(front);
+	a.hello();
+	REQUIRE(a.connect("nqn.a") == st_ok);
+	REQUIRE(a.run(propertySet(prop_cc, 1)) == st_ok);
+	CHECK(a.readLog(1024) == st_ok);
+	CHECK(a.readLog(2048) == st_ok);
+	b.hello();
+	REQUIRE(b.connect("nqn.b") == st_ok);
+	REQUIRE(b.run(propertySet(prop_cc, 1)) == st_ok);
+	CHECK(b.readLog(1024) == st_ok);
+	CHECK(front.sample.views->zoneTable().reads("one") == 2);
+	CHECK(front.sample.views->zoneTable().reads("both") == 3);
+	CHECK(front.hall.counters.logReads == 3);
+}
+
 TEST_CASE("a change is told to who waits for it", "[front]")
 {
 	Front front;

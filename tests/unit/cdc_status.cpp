@@ -183,6 +183,51 @@ TEST_CASE("metrics are well formed, and right", "[metrics]")
 	}
 }
 
+TEST_CASE("zones have metrics, the largest of them their own", "[metrics]")
+{
+	const ExpositionChecker whole(metricsText(wholePicture()));
+	const ExpositionChecker::Labels rack{{"zone", "rack1"}};
+	CHECK(whole.value("nvmeof_cdc_zone_hosts", rack) == 2); // nqn.a1, and nqn.away, which has registered
+	CHECK(whole.value("nvmeof_cdc_zone_hosts_connected", rack) == 1);
+	CHECK(whole.value("nvmeof_cdc_zone_subsystems", rack) == 1);
+	CHECK(whole.value("nvmeof_cdc_zone_targets", rack) == 1);
+	CHECK(whole.value("nvmeof_cdc_zone_log_reads_total", rack) == 0);
+
+	Sample sample(4); // of which the second zone sees a subsystem with two ports
+	Target port = someTarget(1);
+	port.traddr = "10.9.9.9";
+	std::vector<Change> records{putOf(port), putOf(someZone("a\"b\\c", {"nqn.h0", "nqn.h1"}, {someTarget(1).nqn}))};
+	for (int i = 0; i < 300; i++)
+		records.push_back(
+			putOf(someZone("z" + std::to_string(1000 + i), {"nqn.h" + std::to_string(i)}, {"*"})));
+	sample.tell(records);
+	Picture picture;
+	picture.identity = {self_id, "nqn.self", "serial", "0.0"};
+	picture.model = std::make_shared<const Model>(sample.model);
+	for (int i = 0; i < 290; i++)
+		picture.guests.push_back({"nqn.h" + std::to_string(i), "10.1.0.1", 0, false, false, 1});
+	picture.views = sample.views;
+	for (int i = 0; i < 3; i++)
+		sample.views->zonesOf("nqn.h299")->countRead();
+	sample.views->zonesOf("nqn.h1")->countRead();
+	sample.tell({putOf(someZone("new", {}, {}))}); // the counters of others go on
+	sample.views->zonesOf("nqn.h1")->countRead();
+	picture.views = sample.views;
+	const ExpositionChecker checked(metricsText(picture));
+	CHECK(checked.problems() == std::vector<std::string>{});
+	const ExpositionChecker::Labels first{{"zone", "a\"b\\c"}}, others{{"zone", "other zones"}};
+	CHECK(checked.value("nvmeof_cdc_zone_hosts", first) == 2);
+	CHECK(checked.value("nvmeof_cdc_zone_subsystems", first) == 1);
+	CHECK(checked.value("nvmeof_cdc_zone_targets", first) == 2);
+	CHECK(checked.value("nvmeof_cdc_zone_log_reads_total", first) == 2);
+	CHECK(checked.value("nvmeof_cdc_zone_targets", {{"zone", "z1000"}}) == 5);
+	CHECK(checked.value("nvmeof_cdc_zone_hosts", others) == 290 + 2 - 2 - 255); // hosts of 46 zones
+	CHECK(checked.value("nvmeof_cdc_zone_hosts_connected", others) == 35);
+	CHECK(checked.value("nvmeof_cdc_zone_log_reads_total", others) == 3);
+	CHECK_FALSE(checked.value("nvmeof_cdc_zone_targets", others)); // a target may be in many
+	CHECK_FALSE(checked.value("nvmeof_cdc_zone_hosts", {{"zone", "z1299"}}));
+}
+
 // stability.md: names stay
 TEST_CASE("metrics have the names that the documentation has", "[metrics]")
 {

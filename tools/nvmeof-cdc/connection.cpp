@@ -286,8 +286,10 @@ void Connection::answer(const Command &cmd, const Answer &answer)
 		controller_->failed(cmd, status);
 		return complete(cmd.cid, status, answer.result);
 	}
-	if (answer.page)
+	if (answer.page) {
 		count(worker_.hall().counters.logReads);
+		controller_->zones().countRead();
+	}
 	if (answer.dataLength() > 0)
 		sendData(cmd.cid, answer);
 	if (answer.dataLength() == 0 || sqFlow_)

@@ -67,6 +67,7 @@ public:
 	const std::string &hostnqn() const { return hostnqn_; }
 	const std::array<std::uint8_t, 16> &hostid() const { return hostid_; }
 	std::uint32_t kato() const { return kato_; } // ms; 0: none
+	const ZoneSet &zones() const { return *zones_; }
 	bool wantsEvents() const { return events_ && requests_ > 0; }
 	bool hasRead() const { return generation_ != 0; }        // its log
 	std::uint64_t generation() const { return generation_; } // of the log that it has read; 0: none yet

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 
 #include "serving/exposition.h"
@@ -19,6 +20,8 @@ std::uint64_t sizeOf(const auto &container)
 	return container.size();
 }
 
+constexpr std::size_t most_zones = 256; // that are told apart
+
 double seconds(std::chrono::nanoseconds time)
 {
 	return static_cast<double>(time.count()) / 1e9;
@@ -26,7 +29,7 @@ double seconds(std::chrono::nanoseconds time)
 
 class Writer {
 public:
-	explicit Writer(const Picture &picture) : picture_(picture), model_(*picture.model) {}
+	explicit Writer(const Picture &picture) : picture_(picture), model_(*picture.model), sight_(picture) {}
 
 	std::string text()
 	{
@@ -34,6 +37,7 @@ public:
 		store();
 		records();
 		hosts();
+		zones();
 		for (std::size_t i = 0; i < picture_.counters.size(); i++) {
 			const CounterText &text = counterTexts()[i];
 			one(std::string(text.name) + "_total", Type::counter, text.help, picture_.counters[i]);
@@ -99,7 +103,7 @@ private:
 	{
 		std::map<std::string, std::uint64_t> states{{"behind", 0}, {"current", 0}, {"unread", 0}};
 		std::uint64_t persistent = 0, cloned = 0;
-		for (const HostPicture &host : hostPictures(picture_)) {
+		for (const HostPicture &host : sight_.hosts()) {
 			if (!host.guests.empty())
 				states[host.state()]++;
 			persistent += host.persistent();
@@ -115,6 +119,57 @@ private:
 		gauge("connections_open", "Connections that there are", picture_.open);
 	}
 
+	// Of the largest zones; the others are told as one.
+	void zones()
+	{
+		if (!picture_.views)
+			return;
+		const std::vector<ZoneLine> lines = zoneLines();
+		const std::size_t told = std::min(lines.size(), most_zones);
+		auto each = [&](const std::string &name, Type type, std::string_view help, auto value) {
+			family("zone_" + name, type, help);
+			for (std::size_t i = 0; i < told; i++)
+				out_.sample({{"zone", lines[i].name}}, std::uint64_t(value(lines[i])));
+		};
+		auto summed = [&](const std::string &name, Type type, std::string_view help, auto value) {
+			each(name, type, help, value);
+			std::uint64_t sum = 0;
+			for (std::size_t i = told; i < lines.size(); i++)
+				sum += value(lines[i]);
+			if (told < lines.size())
+				out_.sample({{"zone", "other zones"}}, sum); // which is no name of one: it has a blank
+		};
+		auto extent = [&](const ZoneLine &line) { return picture_.views->extentOf(line.name); };
+		summed("hosts", Type::gauge, "Hosts of a zone that are connected or have registered",
+		       [](const ZoneLine &line) { return line.hosts; });
+		summed("hosts_connected", Type::gauge, "Hosts of a zone that are connected",
+		       [](const ZoneLine &line) { return line.connected; });
+		summed("log_reads_total", Type::counter, "Pieces of the discovery log that hosts of a zone have read",
+		       [](const ZoneLine &line) { return line.reads; });
+		each("subsystems", Type::gauge, "Subsystems in a zone",
+		     [&](const ZoneLine &line) { return extent(line).subsystems; });
+		each("targets", Type::gauge, "Ports of subsystems in a zone",
+		     [&](const ZoneLine &line) { return extent(line).targets; });
+	}
+	struct ZoneLine {
+		std::string name;
+		std::size_t hosts = 0, connected = 0;
+		std::uint64_t reads = 0;
+	};
+	// By the number of their hosts
+	std::vector<ZoneLine> zoneLines() const
+	{
+		const ZoneTable &table = picture_.views->zoneTable();
+		const auto hosts = sight_.zones();
+		std::vector<ZoneLine> lines;
+		for (const auto &[key, zone] : table.zones()) {
+			const auto its = hosts.find(zone.name);
+			const auto [all, connected] = its == hosts.end() ? Sight::ZoneHosts() : its->second;
+			lines.push_back({zone.name, all, connected, table.reads(zone.name)});
+		}
+		std::ranges::stable_sort(lines, std::greater(), &ZoneLine::hosts); // else by name
+		return lines;
+	}
 	void latencies()
 	{
 		family("command_latency_seconds", Type::histogram,
@@ -137,6 +192,7 @@ private:
 
 	const Picture &picture_;
 	const Model &model_;
+	const Sight sight_;
 	Exposition out_;
 };
 

@@ -166,15 +166,6 @@ Json targetList(const Picture &picture, const Sight &sight)
 	return list;
 }
 
-std::map<std::string, std::size_t> hostsOfZones(const Sight &sight)
-{
-	std::map<std::string, std::size_t> hosts;
-	for (const Sight::View &view : sight.views())
-		for (const std::string &zone : view.zones->zones)
-			hosts[zone] += view.hosts;
-	return hosts;
-}
-
 Json instanceList(const Picture &picture)
 {
 	Json list = Json::array();
@@ -300,6 +291,7 @@ Sight::Sight(const Picture &picture) : targets_(picture.model->targets().size())
 		}
 		viewOf_[i] = found->second;
 		views_[found->second].hosts++;
+		views_[found->second].connected += !hosts_[i].guests.empty();
 	}
 }
 
@@ -310,6 +302,18 @@ std::vector<std::size_t> Sight::seenBy() const
 		for (std::size_t target : view.targets)
 			seen[target] += view.hosts;
 	return seen;
+}
+
+std::map<std::string, Sight::ZoneHosts> Sight::zones() const
+{
+	std::map<std::string, ZoneHosts> zones;
+	for (const View &view : views_)
+		for (const std::string &name : view.zones->zones) {
+			ZoneHosts &zone = zones[name];
+			zone.hosts += view.hosts;
+			zone.connected += view.connected;
+		}
+	return zones;
 }
 
 Json statusJson(const Picture &picture)
@@ -333,12 +337,12 @@ Json targetsJson(const Picture &picture)
 
 Json zonesJson(const Picture &picture)
 {
-	const auto hosts = hostsOfZones(Sight(picture));
+	const auto hosts = Sight(picture).zones();
 	Json list = Json::array();
 	for (const auto &[key, zone] : picture.model->zones()) {
 		Json json = zone.json();
 		auto found = hosts.find(zone.name);
-		json["hosts_now"] = found == hosts.end() ? 0 : found->second;
+		json["hosts_now"] = found == hosts.end() ? 0 : found->second.hosts;
 		list.push_back(std::move(json));
 	}
 	return listOf(picture, "zones", std::move(list));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -68,7 +69,10 @@ public:
 	struct View {
 		const ZoneSet *zones;
 		std::vector<std::size_t> targets; // by place in the model's
-		std::size_t hosts = 0;
+		std::size_t hosts = 0, connected = 0;
+	};
+	struct ZoneHosts {
+		std::size_t hosts = 0, connected = 0;
 	};
 
 	explicit Sight(const Picture &picture);
@@ -77,6 +81,7 @@ public:
 	const std::vector<View> &views() const { return views_; }
 	std::size_t viewOf(std::size_t host) const { return viewOf_[host]; } // npos: nothing is known yet
 	std::vector<std::size_t> seenBy() const;                             // for each target how many hosts
+	std::map<std::string, ZoneHosts> zones() const;                      // by name; those that hosts are in
 
 	static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 

@@ -2,6 +2,7 @@
 #include "views.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <nvmeof/rendezvous.h>
 
@@ -152,6 +153,27 @@ bool Views::firstChoice(const std::string &hostnqn) const
 		}
 	}
 	return !first || first->own;
+}
+
+Views::Extent Views::extentOf(const std::string &zone) const
+{
+	{
+		std::lock_guard lock(mutex_);
+		if (auto known = extents_.find(zone); known != extents_.end())
+			return known->second;
+	}
+	Extent extent;
+	std::unordered_set<std::string_view> nqns;
+	const std::vector<bool> its = seen({{zone}});
+	for (std::size_t i = 0; i < targets_.size(); i++) {
+		if (!its[i])
+			continue;
+		extent.targets++;
+		nqns.insert(targets_[i].nqn);
+	}
+	extent.subsystems = nqns.size();
+	std::lock_guard lock(mutex_);
+	return extents_.emplace(zone, extent).first->second;
 }
 
 std::size_t Views::pages() const

@@ -56,6 +56,12 @@ public:
 	bool firstChoice(const std::string &hostnqn) const;
 	std::uint64_t generation() const { return generation_; }
 	std::size_t pages() const;
+	const ZoneTable &zoneTable() const { return *zones_; }
+	// What hosts that are in this zone alone see. It is one that there is; counted once.
+	struct Extent {
+		std::size_t subsystems = 0, targets = 0;
+	};
+	Extent extentOf(const std::string &zone) const;
 
 private:
 	struct Member {
@@ -80,6 +86,7 @@ private:
 	std::shared_ptr<const ZoneTable> zones_;
 	mutable std::mutex mutex_;
 	mutable std::unordered_map<const ZoneSet *, std::shared_ptr<const Page>> pages_;
+	mutable std::map<std::string, Extent> extents_; // by zone, as far as they were asked for
 };
 
 } // namespace cdc

@@ -25,13 +25,17 @@ bool fits(const std::string &pattern, const std::string &nqn)
 ZoneTable::ZoneTable(const std::map<std::string, Zone> &zones, Unzoned unzoned, const ZoneTable *before)
 	: zones_(zones), all_(unzoned == Unzoned::all || (unzoned == Unzoned::unlessZoned && zones.empty()))
 {
-	for (const auto &[key, zone] : zones_)
+	for (const auto &[key, zone] : zones_) {
 		for (const std::string &host : zone.hosts) {
 			if (isPattern(host))
 				patterns_.emplace_back(host, zone.name);
 			else
 				exact_[host].push_back(zone.name);
 		}
+		const auto had = before ? before->reads_.find(zone.name) : reads_.end();
+		const bool goesOn = before && had != before->reads_.end();
+		reads_.emplace(zone.name, goesOn ? had->second : std::make_shared<Counter>(0));
+	}
 	if (before)
 		for (const std::string &host : before->hosts())
 			of(host);
@@ -46,6 +50,8 @@ ZoneSet ZoneTable::find(const std::string &hostnqn) const
 		if (!set.zones.contains(zone) && fits(pattern, hostnqn))
 			set.zones.insert(zone);
 	set.all = set.zones.empty() && all_;
+	for (const std::string &zone : set.zones)
+		set.reads.push_back(reads_.at(zone));
 	return set;
 }
 
