@@ -5,6 +5,7 @@
 #include "audit.h"
 #include "cdc_sample.h"
 #include "registrar.h"
+#include "serving/journal.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -270,6 +271,28 @@ TEST_CASE("the journal keeps what a record was and will be", "[registrar]")
 	for (int i = 0; i < 150; i++)
 		many.push_back(putOf(someTarget(i)));
 	CHECK(auditLines(registry.sample.model, many).size() == 101);
+	CHECK(auditLines(registry.sample.model, many).back() == "and up to 50 more records");
+	CHECK(auditLines(registry.sample.model, many, 0) == std::vector<std::string>{"and up to 150 more records"});
+}
+
+TEST_CASE("the journal's lines of a change cost no more than a thousand records", "[registrar]")
+{
+	Registry registry;
+	std::vector<Change> same;
+	for (int i = 0; i < 5000; i++)
+		same.push_back(putOf(someTarget(i)));
+	registry.sample.tell(same);
+	std::vector<Change> changes = same; // of which the last one alone is a change
+	changes.push_back(putOf(someTarget(5000)));
+	CHECK(auditLines(registry.sample.model, changes) == std::vector<std::string>{"and up to 4001 more records"});
+	serving::LogLimit limit(2, std::chrono::seconds(10));
+	std::uint64_t leftOut = 0;
+	const auto now = serving::LogLimit::Clock::now();
+	CHECK_FALSE(limit.full(now));
+	CHECK(limit.allow(leftOut, now));
+	CHECK(limit.allow(leftOut, now));
+	CHECK(limit.full(now));
+	CHECK_FALSE(limit.full(now + std::chrono::seconds(10)));
 }
 
 TEST_CASE("prefixes hold the addresses that they begin", "[registrar]")

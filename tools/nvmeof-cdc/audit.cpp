@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "audit.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace cdc {
 
 namespace {
-
-constexpr std::size_t most_lines = 100;
 
 std::optional<Json> recordIn(const Model &model, const std::string &key)
 {
@@ -27,23 +27,22 @@ std::string recordText(std::optional<Json> record)
 
 } // namespace
 
-std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes)
+// A registration may have a thousand records, and be repeated a hundred times in a second.
+std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes, std::size_t most)
 {
+	const std::size_t mostCompared = std::min(changes.size(), 10 * most);
 	std::vector<std::string> lines;
-	std::size_t more = 0;
-	for (const Change &change : changes) {
+	std::size_t compared = 0;
+	for (; compared < mostCompared && lines.size() < most; compared++) {
+		const Change &change = changes[compared];
 		const std::string before = recordText(recordIn(model, change.key));
 		const std::string after = recordText(
 			change.value ? std::optional(Json::parse(*change.value, nullptr, false)) : std::nullopt);
-		if (before == after)
-			continue;
-		if (lines.size() < most_lines)
+		if (before != after)
 			lines.push_back(fmt::format("{}: {} -> {}", change.key, before, after));
-		else
-			more++;
 	}
-	if (more > 0)
-		lines.push_back(fmt::format("and {} more records", more));
+	if (const std::size_t more = changes.size() - compared; more > 0)
+		lines.push_back(fmt::format("and up to {} more records", more));
 	return lines;
 }
 

@@ -6,8 +6,11 @@
 
 namespace cdc {
 
-// A line for each record that is another by @changes than in @model, "targets/KEY: BEFORE -> AFTER" as JSON; the first
-// 100 of them, and how many more there are. A renewed lease alone is no change.
-std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes);
+constexpr std::size_t most_audited = 100;
+
+// Lines "targets/KEY: BEFORE -> AFTER", as JSON, for records that are others by @changes than in @model: @most of them,
+// of the first 10 x @most changes, and how many changes were not looked at. A renewed lease alone is no change.
+std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes,
+				    std::size_t most = most_audited);
 
 } // namespace cdc

@@ -67,6 +67,12 @@ bool LogLimit::allow(std::uint64_t &leftOut, Clock::time_point now)
 	return true;
 }
 
+bool LogLimit::full(Clock::time_point now)
+{
+	std::lock_guard lock(mutex_);
+	return now - begun_ < interval_ && lines_ >= most_;
+}
+
 void say(LogLimit &limit, int priority, std::string_view message, const Fields &fields)
 {
 	std::uint64_t leftOut = 0;

@@ -36,6 +36,8 @@ public:
 	}
 	// Whether a line may be logged at @now. @leftOut: how many were not since the last one that was
 	bool allow(std::uint64_t &leftOut, Clock::time_point now = Clock::now());
+	// Whether none may be logged at @now: a line need not be made then.
+	bool full(Clock::time_point now = Clock::now());
 
 private:
 	const unsigned most_;
