@@ -111,25 +111,25 @@ TEST_CASE("requests of the control socket", "[control]")
 
 TEST_CASE("wrong requests are refused in words", "[control]")
 {
-	CHECK(refusal("") == "that is no JSON object");
-	CHECK(refusal("[]") == "that is no JSON object");
+	CHECK(refusal("") == "the line is not a JSON object");
+	CHECK(refusal("[]") == "the line is not a JSON object");
 	CHECK(refusal("{}") == "command is missing");
 	CHECK(refusal(R"({"command": 1})") == "command is missing");
-	CHECK(refusal(R"({"command": "fly"})") == "there is no command 'fly'");
-	CHECK(refusal(R"({"command": "status", "follow": true})") == "'follow' has no place here");
-	CHECK(refusal(R"({"command": "changes", "follow": 1})") == "follow is neither true nor false");
+	CHECK(refusal(R"({"command": "fly"})") == "unknown command 'fly'");
+	CHECK(refusal(R"({"command": "status", "follow": true})") == "'follow' is not expected here");
+	CHECK(refusal(R"({"command": "changes", "follow": 1})") == "follow must be true or false");
 	CHECK(refusal(R"({"command": "set"})") == "no record is named");
-	CHECK(refusal(R"({"command": "set", "targets": {}})") == "targets is no list, or too long");
-	CHECK(refusal(R"({"command": "set", "targets": [1]})") == "a record is an object");
+	CHECK(refusal(R"({"command": "set", "targets": {}})") == "targets must be a list, and not too long");
+	CHECK(refusal(R"({"command": "set", "targets": [1]})") == "a record must be an object");
 	CHECK(refusal(R"({"command": "set", "targets": [{"nqn": "nqn.a"}]})") == "target: traddr is missing");
 	CHECK(refusal(R"({"command": "set", "targets": [{"nqn": "nqn.a", "traddr": "10.0.0.1", "stat": "x"}]})") ==
-	      "'stat' has no place in a record");
+	      "'stat' is not expected in a record");
 	CHECK(refusal(R"({"command": "set", "zones": [{"name": "a b"}]})") ==
 	      "zone: its name is empty, or has a blank or a slash in it");
-	CHECK(refusal(R"({"command": "remove", "zones": [1]})") == "something in zones is no text");
-	CHECK(refusal(std::string(100000, '[')) == "that is no JSON object");
+	CHECK(refusal(R"({"command": "remove", "zones": [1]})") == "zones must be a list of texts");
+	CHECK(refusal(std::string(100000, '[')) == "the line is not a JSON object");
 	CHECK(refusal(R"({"command": "set", "targets": )" + std::string(1000, '[') + std::string(1000, ']') + "}") ==
-	      "that is no JSON object");
+	      "the line is not a JSON object");
 }
 
 TEST_CASE("what is told elsewhere is not removed by hand, as it would be told again", "[control]")

@@ -52,7 +52,7 @@ Result<What> commandOf(const Plain &json)
 	for (const auto &[name, what] : commands)
 		if (*found == name)
 			return what;
-	return invalid(fmt::format("there is no command '{}'", found->get<std::string>().substr(0, 64)));
+	return invalid(fmt::format("unknown command '{}'", found->get<std::string>().substr(0, 64)));
 }
 
 bool takes(What what, const std::string &member)
@@ -71,12 +71,12 @@ Result<void> checkMembers(const Plain &json, What what)
 {
 	for (const auto &[name, value] : json.items()) {
 		if (!takes(what, name))
-			return invalid(fmt::format("'{}' has no place here", name.substr(0, 64)));
+			return invalid(fmt::format("'{}' is not expected here", name.substr(0, 64)));
 		const bool flag = name == "follow" || name == "force" || name == "dry_run";
 		if (flag && !value.is_boolean())
-			return invalid(name + " is neither true nor false");
+			return invalid(name + " must be true or false");
 		if (!flag && name != "command" && (!value.is_array() || value.size() > most_records))
-			return invalid(name + " is no list, or too long");
+			return invalid(name + " must be a list, and not too long");
 	}
 	return {};
 }
@@ -103,12 +103,12 @@ template <typename T> Result<T> recordOf(const Plain &json, Names members)
 {
 	Json record = Json::object();
 	if (!json.is_object())
-		return invalid("a record is an object");
+		return invalid("a record must be an object");
 	for (const auto &[name, value] : json.items()) {
 		if (isIn(members, name))
 			record[name] = value;
 		else if (!isIn(told_members, name))
-			return invalid(fmt::format("'{}' has no place in a record", name.substr(0, 64)));
+			return invalid(fmt::format("'{}' is not expected in a record", name.substr(0, 64)));
 	}
 	return T::of(record);
 }
@@ -134,7 +134,7 @@ Result<void> names(const Plain &json, const char *list, Kind kind, std::vector<s
 		return {};
 	for (const Plain &one : *found) {
 		if (!one.is_string())
-			return invalid(fmt::format("something in {} is no text", list));
+			return invalid(fmt::format("{} must be a list of texts", list));
 		keys.push_back(std::string(prefixOf(kind)) + one.get<std::string>());
 	}
 	return {};
@@ -148,7 +148,7 @@ Result<void> readRecords(const Plain &json, ControlRequest &request)
 		for (const Target &target : request.targets)
 			if (!nvmeof::conformingNqn(target.nqn))
 				return invalid(
-					fmt::format("'{}' is no NQN: it does not begin with 'nqn.'", target.nqn));
+					fmt::format("'{}' is not an NQN: it does not begin with 'nqn.'", target.nqn));
 		return records(json, "zones", zone_members, request.zones);
 	}
 	for (const Target &target : std::exchange(request.targets, {}))
@@ -222,7 +222,7 @@ Result<ControlRequest> parseControlRequest(std::string_view line)
 	bool tooDeep = false;
 	const Plain json = parseBounded(line, tooDeep);
 	if (tooDeep || !json.is_object())
-		return invalid("that is no JSON object");
+		return invalid("the line is not a JSON object");
 	Result<What> what = commandOf(json);
 	if (!what)
 		return what.error();

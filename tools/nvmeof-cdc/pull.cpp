@@ -154,7 +154,7 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 	const auto endpoint = endpointOf(address);
 	if (!endpoint)
 		return serving::say(LOG_WARNING,
-				    fmt::format("{} cannot be read: it is no address that can be reached", address));
+				    fmt::format("{} cannot be read: not an address that can be reached", address));
 	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address.toString()) : address;
 	const std::string nqn = depth || tree.source.nqn.empty() ? discovery_nqn : tree.source.nqn;
 	Node node{owner, depth,

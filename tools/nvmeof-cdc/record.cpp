@@ -21,7 +21,8 @@ namespace {
 constexpr std::array prefixes{std::string_view("targets/"), std::string_view("zones/"), std::string_view("hosts/"),
 			      std::string_view("instances/")};
 constexpr std::size_t longest_list = 100000, longest_text = 256;
-constexpr const char *not_text = " is no text, is too long, or has bytes that are not UTF-8 or are control characters";
+constexpr const char *not_text =
+	" is not a text, is too long, or has bytes that are not UTF-8 or are control characters";
 
 constexpr std::pair<TransportType, const char *> transports[] = {{tr_tcp, "tcp"}, {tr_rdma, "rdma"}};
 constexpr std::pair<AnaState, const char *> states[] = {
@@ -60,7 +61,7 @@ public:
 	Reader(const Json &json, const char *what) : json_(json), what_(what)
 	{
 		if (!json.is_object())
-			fail("is no object");
+			fail("must be an object");
 	}
 
 	void text(const char *key, std::string &to, bool needed = false)
@@ -78,14 +79,14 @@ public:
 		if (!member)
 			return;
 		if (!member->is_number_integer() || !std::in_range<T>(member->get<std::int64_t>()))
-			return fail(std::string(key) + " is no number that can be");
+			return fail(std::string(key) + " is not a number, or out of range");
 		to = static_cast<T>(member->get<std::int64_t>());
 	}
 	void flag(const char *key, bool &to)
 	{
 		if (const Json *member = find(key, false)) {
 			if (!member->is_boolean())
-				return fail(std::string(key) + " is neither true nor false");
+				return fail(std::string(key) + " must be true or false");
 			to = member->get<bool>();
 		}
 	}
@@ -95,7 +96,7 @@ public:
 		if (!member)
 			return;
 		if (!member->is_array() || member->size() > longest_list)
-			return fail(std::string(key) + " is no list, or too long");
+			return fail(std::string(key) + " must be a list, and not too long");
 		for (const Json &one : *member) {
 			if (!isText(one))
 				return fail(std::string("something in ") + key + not_text);
@@ -191,7 +192,7 @@ Result<void> checkTarget(const Target &target)
 	if (Result<std::string> traddr = nvmeof::parseTraddr(target.traddr); !traddr)
 		return invalid("target: " + traddr.error().message);
 	if (!isPort(target.trsvcid))
-		return invalid("target: '" + target.trsvcid + "' is no port");
+		return invalid("target: '" + target.trsvcid + "' is not a port");
 	return {};
 }
 

@@ -170,7 +170,7 @@ Status NodeService::fence(const v1::NodeStageVolumeRequest &request, const Volum
 	}
 	std::optional<nofctl::volume::FenceKey> key = nofctl::volume::FenceKey::parse(given->second);
 	if (!key)
-		return invalid(std::string("publish_context: ") + fenceName + " is no key of this plugin");
+		return invalid(std::string("publish_context: ") + fenceName + " is not a key of this plugin");
 	Result<void> done = machine_.takeFence(ns, *key);
 	return done ? Status::OK : statusOf(done.error());
 }
@@ -365,7 +365,7 @@ Status NodeService::unstage(const std::string &volume, const std::string &path, 
 			return statusOf(all.error());
 		if (all->empty())
 			return {StatusCode::FAILED_PRECONDITION,
-				(*there)->device + " is mounted on " + point + ", and is no volume"};
+				(*there)->device + " is mounted on " + point + ", but is not a volume of this plugin"};
 		entries = *all;
 	} else { // it was done before, or the node has been started since
 		return Status::OK;
@@ -424,8 +424,8 @@ Status NodeService::publishBlock(const std::string &target, const Namespace &ns,
 		std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name, staging);
 		if (!users.empty())
 			return {StatusCode::FAILED_PRECONDITION,
-				device + " cannot be " + (readOnly ? "read-only" : "writable") + " here only: it is " +
-					nofctl::volume::toString(users)};
+				device + " cannot be made " + (readOnly ? "read-only" : "writable") +
+					" for one container alone: it is " + nofctl::volume::toString(users)};
 		if (Result<void> done = machine_.setReadOnly(device, readOnly); !done)
 			return statusOf(done.error());
 	}

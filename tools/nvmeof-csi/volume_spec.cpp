@@ -178,7 +178,7 @@ Result<VolumeSpec> Reader::read()
 	const std::string bytes = take("requiredBytes", "0");
 	auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), spec.requiredBytes);
 	if (error != std::errc() || end != bytes.data() + bytes.size())
-		return invalidError("requiredBytes: '" + bytes + "' is no number");
+		return invalidError("requiredBytes: '" + bytes + "' is not a number");
 	if (!texts_.empty())
 		return invalidError("'" + texts_.begin()->first + "' is not known here");
 	return spec;
