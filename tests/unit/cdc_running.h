@@ -85,11 +85,15 @@ private:
 		Service its(loop, rules, {self_id, "nqn.self", "serial", "0.0"},
 			    std::make_unique<SqliteStore>(loop, dir.path() / "cdc.db"));
 		Control control(loop, its,
-				{.reload = [this]() -> nvmeof::Result<void> {
-					 reloads++;
-					 return problem.empty() ? nvmeof::Result<void>()
-								: nvmeof::errorFromErrno(EINVAL, problem);
-				 },
+				{.reload =
+					 [&](ReloadMode mode,
+					     const std::function<void(const nvmeof::Result<Reloaded> &)> &done) {
+						 reloads++;
+						 if (problem.empty())
+							 reload(its, rules, mode, done);
+						 else
+							 done(nvmeof::errorFromErrno(EINVAL, problem));
+					 },
 				 .drain =
 					 [&](const std::function<void()> &done) {
 						 its.drain([&, done] {

@@ -120,15 +120,6 @@ Json dryRunJson(const char *what, std::size_t records, const std::vector<Loss> &
 	return json;
 }
 
-Error tooLarge(const std::vector<Loss> &losses)
-{
-	const Loss &worst = *std::ranges::find_if(losses, &Loss::large);
-	const std::size_t others = static_cast<std::size_t>(std::ranges::count_if(losses, &Loss::large)) - 1;
-	return invalid(fmt::format("{} would lose {} of {} targets{}; use --dry-run to list them, --force to apply",
-				   worst.hostnqn, worst.lost, worst.before,
-				   others ? fmt::format(", and {} other hosts more than half of theirs", others) : ""));
-}
-
 } // namespace
 
 // One that has connected: a line is taken when the one before has been answered, and the answer was read.
@@ -331,10 +322,8 @@ void Control::run(std::uint64_t id, const ControlRequest &request)
 		return change(id, request);
 	case What::drain:
 		return drain(id);
-	case What::reload: {
-		Result<void> done = hooks_.reload();
-		return done ? answer(id, {{"done", "reload"}}) : refuse(id, done.error());
-	}
+	case What::reload:
+		return reload(id, request);
 	case What::changes:
 		if (request.follow)
 			return follow(id);
@@ -342,6 +331,21 @@ void Control::run(std::uint64_t id, const ControlRequest &request)
 	default:
 		return show(id, request);
 	}
+}
+
+void Control::reload(std::uint64_t id, const ControlRequest &request)
+{
+	const ReloadMode mode = request.dryRun  ? ReloadMode::dryRun
+				: request.force ? ReloadMode::forced
+						: ReloadMode::judged;
+	hooks_.reload(mode, [this, id, mode, alive = std::weak_ptr(alive_)](const Result<Reloaded> &reloaded) {
+		if (alive.expired())
+			return;
+		if (!reloaded)
+			return refuse(id, reloaded.error());
+		answer(id, mode == ReloadMode::dryRun ? dryRunJson("reload", reloaded->records, reloaded->losses)
+						      : Json{{"done", "reload"}});
+	});
 }
 
 void Control::show(std::uint64_t id, const ControlRequest &request)
@@ -407,7 +411,7 @@ void Control::change(std::uint64_t id, const ControlRequest &request)
 		if (request.dryRun)
 			return answer(id, dryRunJson(verbOf(request), changes->size(), losses));
 		if (std::ranges::any_of(losses, &Loss::large))
-			return refuse(id, tooLarge(losses));
+			return refuse(id, tooLarge(losses, "use --dry-run to list them, --force to apply"));
 		write(id, request, *std::move(changes));
 	});
 }

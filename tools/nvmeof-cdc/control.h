@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "control_request.h"
+#include "reload.h"
 #include "serving/loop.h"
 #include "status.h"
 
@@ -25,7 +26,7 @@ namespace cdc {
 class Control {
 public:
 	struct Hooks {
-		std::function<nvmeof::Result<void>()> reload;
+		std::function<void(ReloadMode, std::function<void(const nvmeof::Result<Reloaded> &)> done)> reload;
 		std::function<void(std::function<void()> done)> drain;
 	};
 	struct Limits {
@@ -47,6 +48,7 @@ private:
 	void accept();
 	void take(std::uint64_t id, std::string_view line);
 	void run(std::uint64_t id, const ControlRequest &request);
+	void reload(std::uint64_t id, const ControlRequest &request);
 	void change(std::uint64_t id, const ControlRequest &request);
 	Model changedBy(const std::vector<Change> &changes) const;
 	void write(std::uint64_t id, const ControlRequest &request, std::vector<Change> changes);

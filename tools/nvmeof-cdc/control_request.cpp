@@ -63,8 +63,10 @@ bool takes(What what, const std::string &member)
 		return what == What::changes;
 	if (member == "hosts")
 		return what == What::remove;
-	const bool changes = member == "force" || member == "dry_run" || member == "targets" || member == "zones";
-	return changes && (what == What::set || what == What::remove);
+	const bool records = what == What::set || what == What::remove;
+	if (member == "force" || member == "dry_run")
+		return records || what == What::reload;
+	return records && (member == "targets" || member == "zones");
 }
 
 Result<void> checkMembers(const Plain &json, What what)

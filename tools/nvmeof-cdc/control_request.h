@@ -5,8 +5,8 @@
  *   {"command": "changes", "follow": true}
  *   {"command": "set", "targets": [{"nqn": ..., "traddr": ...}], "zones": [{"name": ..., "hosts": [...]}]}
  *   {"command": "remove", "targets": [...], "zones": ["NAME"], "hosts": ["NQN"]}
- * both also with "force": true and "dry_run": true
  *   {"command": "drain"}, {"command": "reload"}
+ * set, remove and reload also with "force": true and "dry_run": true
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct ControlRequest {
 	What what;
 	bool follow = false;                // changes: also those to come
 	bool force = false;                 // also what will be told again, or takes more than half from a host
-	bool dryRun = false;                // set, remove: nothing is written
+	bool dryRun = false;                // set, remove, reload: nothing is written
 	std::vector<Target> targets = {};   // set
 	std::vector<Zone> zones = {};       //
 	std::vector<std::string> keys = {}; // remove

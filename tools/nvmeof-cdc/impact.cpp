@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "libctl/base/invalid.h"
+
 namespace cdc {
 
 namespace {
@@ -33,7 +38,7 @@ std::vector<std::string_view> seenOn(const Page &page, const EntryKeys &keys)
 } // namespace
 
 std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewRules &rules,
-			   const std::set<std::string> &hosts)
+			   const std::set<std::string> &hosts, Removed removed)
 {
 	const Views before(model, rules, nullptr), after(changed, rules, nullptr);
 	const EntryKeys keysBefore = entryKeysOf(model), keysAfter = entryKeysOf(changed);
@@ -48,7 +53,8 @@ std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewR
 			const std::unordered_set<std::string_view> left(has.begin(), has.end());
 			loss->second.before = had.size();
 			for (std::string_view key : had)
-				if (!left.contains(key) && changed.targets().contains(std::string(key))) {
+				if (!left.contains(key) &&
+				    (removed == Removed::counted || changed.targets().contains(std::string(key)))) {
 					loss->second.lost++;
 					if (loss->second.targets.size() < most_named)
 						loss->second.targets.emplace_back(nameOf(key));
@@ -60,6 +66,22 @@ std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewR
 		losses.back().hostnqn = host;
 	}
 	return losses;
+}
+
+std::string textOf(const Loss &loss)
+{
+	const std::size_t more = loss.lost - loss.targets.size();
+	return fmt::format("{} would lose {} of {} targets: {}{}", loss.hostnqn, loss.lost, loss.before,
+			   fmt::join(loss.targets, ", "), more ? fmt::format(" and {} more", more) : "");
+}
+
+nvmeof::Error tooLarge(const std::vector<Loss> &losses, std::string_view next)
+{
+	const Loss &worst = *std::ranges::find_if(losses, &Loss::large);
+	const auto others = std::ranges::count_if(losses, &Loss::large) - 1;
+	return nofctl::invalid(
+		fmt::format("{} would lose {} of {} targets{}; {}", worst.hostnqn, worst.lost, worst.before,
+			    others ? fmt::format(", and {} other hosts more than half of theirs", others) : "", next));
 }
 
 } // namespace cdc

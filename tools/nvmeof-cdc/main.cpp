@@ -63,16 +63,24 @@ int checkConfig(const Options &options)
 	return done;
 }
 
-Result<void> reload(Service &service, const Options &options)
+using ReloadDone = std::function<void(const Result<Reloaded> &)>;
+
+void takeOver(Service &service, const Options &options, ReloadMode mode, const ReloadDone &done)
 {
-	sd_notify(0, "RELOADING=1");
+	const bool dry = mode == ReloadMode::dryRun;
+	if (!dry)
+		sd_notify(0, "RELOADING=1");
+	auto over = [dry, done](const Result<Reloaded> &reloaded) {
+		if (!dry && !reloaded)
+			say(LOG_ERR, "the configuration stays as it was: " + reloaded.error().message);
+		if (!dry)
+			sd_notify(0, "READY=1");
+		done(reloaded);
+	};
 	Result<Rules> rules = readRules(options.config);
-	if (rules)
-		service.reload(*std::move(rules));
-	else
-		say(LOG_ERR, "the configuration stays as it was: " + rules.error().message);
-	sd_notify(0, "READY=1");
-	return rules ? Result<void>() : rules.error();
+	if (!rules)
+		return over(rules.error());
+	reload(service, *std::move(rules), mode, over);
 }
 
 int serve(const Options &options)
@@ -100,8 +108,10 @@ int serve(const Options &options)
 	};
 	auto endBySignal = [&] { end([] {}); };
 	OnSignal term(loop, SIGTERM, endBySignal), interrupted(loop, SIGINT, endBySignal);
-	OnSignal hup(loop, SIGHUP, [&] { (void)reload(service, options); });
-	Control control(loop, service, {.reload = [&] { return reload(service, options); }, .drain = end});
+	OnSignal hup(loop, SIGHUP,
+		     [&] { takeOver(service, options, ReloadMode::judged, [](const Result<Reloaded> &) {}); });
+	auto reloading = [&](ReloadMode mode, const ReloadDone &done) { takeOver(service, options, mode, done); };
+	Control control(loop, service, {.reload = reloading, .drain = end});
 	if (Result<void> started = control.start(rules->control); !started)
 		return failWith(started.error());
 	Web web(loop, service);

@@ -63,13 +63,6 @@ bool hasStates(const Target &target)
 	return target.type == sub_nvm && target.transport == tr_tcp;
 }
 
-// Of an owner's name, the source
-std::string rootOf(const std::string &owner)
-{
-	const auto at = owner.find(via);
-	return at == owner.npos ? owner : owner.substr(at + via.size());
-}
-
 std::optional<Endpoint> endpointOf(const std::string &address)
 {
 	const Result<Address> parsed = nvmeof::parseAddress(address);
@@ -77,6 +70,12 @@ std::optional<Endpoint> endpointOf(const std::string &address)
 }
 
 } // namespace
+
+std::string rootOf(const std::string &owner)
+{
+	const auto at = owner.find(via);
+	return at == owner.npos ? owner : owner.substr(at + via.size());
+}
 
 Pull::Pull(serving::Loop &loop, initiator::Who who, const Model &model, Write write, WatchTimes times)
 	: shared_(loop), who_(std::move(who)), model_(model), write_(std::move(write)), times_(times),

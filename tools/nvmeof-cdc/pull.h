@@ -27,6 +27,9 @@ struct PullState {
 	std::string trouble;
 };
 
+// Of the owner of a record, the address of the source that leads to it
+std::string rootOf(const std::string &owner);
+
 class Pull {
 public:
 	// Has changes written, and says whether they were; the model has them by then.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "reload.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <syslog.h>
+
+#include <fmt/format.h>
+
+#include "serving/journal.h"
+#include "wall_clock.h"
+
+namespace cdc {
+
+using nvmeof::Result;
+
+namespace {
+
+constexpr std::size_t most_hosts_told = 20; // hosts that the journal names
+
+// Records of services that were read, and are none of the sources any more
+std::vector<Change> unpulled(const Model &model, const std::vector<PullSource> &before,
+			     const std::vector<PullSource> &after)
+{
+	auto has = [](const std::vector<PullSource> &sources, const std::string &address) {
+		return std::ranges::any_of(sources, [&](const auto &one) { return one.address.toString() == address; });
+	};
+	std::vector<Change> changes;
+	for (const auto &[key, port] : model.targets()) {
+		if (port.target.origin.source != "pull")
+			continue;
+		const std::string root = rootOf(port.target.origin.owner);
+		if (has(before, root) && !has(after, root))
+			changes.push_back({key, {}});
+	}
+	return changes;
+}
+
+// Registrations that end by these rules, as far as they do not end by those that hold
+std::vector<Change> unregistered(const Service &service, const Model &changed, const RegistrationRules &rules)
+{
+	const auto now = static_cast<std::int64_t>(wallSeconds());
+	const Upkeep before = upkeepOf(service.model(), service.rules().registration, {}, now);
+	std::set<std::string> ended;
+	for (const Change &change : before.ended)
+		ended.insert(change.key);
+	std::vector<Change> changes = upkeepOf(changed, rules, {}, now).ended;
+	std::erase_if(changes, [&](const Change &change) { return ended.contains(change.key); });
+	return changes;
+}
+
+struct Future {
+	Model model;
+	std::size_t records = 0; // that are not the same
+};
+
+Future futureOf(const Service &service, const Rules &rules)
+{
+	Future future{service.model()};
+	auto apply = [&](const std::vector<Change> &changes) {
+		future.records += changes.size();
+		future.model.apply({false, changes, future.model.generation()});
+	};
+	apply(unpulled(future.model, service.rules().pulls, rules.pulls));
+	apply(fileChanges(future.model, service.identity().id, rules.targets, rules.zones));
+	apply(unregistered(service, future.model, rules.registration));
+	return future;
+}
+
+void tell(const std::vector<Loss> &losses)
+{
+	std::size_t told = 0;
+	for (const Loss &loss : losses)
+		if (loss.large() && told++ < most_hosts_told)
+			serving::say(LOG_ERR, "the configuration is not taken over: " + textOf(loss));
+}
+
+} // namespace
+
+void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(const Result<Reloaded> &)> done)
+{
+	if (!service.sharedViews() && mode != ReloadMode::dryRun) {
+		service.reload(std::move(rules)); // hosts are told nothing yet
+		return done(Reloaded());
+	}
+	service.knownHosts([&service, rules = std::move(rules), mode,
+			    done = std::move(done)](const std::set<std::string> &hosts) mutable {
+		const Future future = futureOf(service, rules);
+		Reloaded reloaded{future.records, {}};
+		if (mode != ReloadMode::forced)
+			reloaded.losses =
+				lossesBy(service.model(), future.model, service.rules().views, hosts, Removed::counted);
+		const bool large = std::ranges::any_of(reloaded.losses, &Loss::large);
+		if (mode == ReloadMode::judged && large) {
+			tell(reloaded.losses);
+			return done(tooLarge(reloaded.losses, "'nvmeofctl cdc reload --dry-run' lists them, "
+							      "'nvmeofctl cdc reload --force' takes it over"));
+		}
+		if (mode != ReloadMode::dryRun)
+			service.reload(std::move(rules));
+		done(reloaded);
+	});
+}
+
+} // namespace cdc
