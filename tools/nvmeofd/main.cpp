@@ -26,7 +26,7 @@ using namespace serving;
 namespace {
 
 // As nvmeofctl's: Documentation/stability.md
-enum Exit { done = 0, failed = 1, usage = 2, noModuleLoaded = 8 };
+enum Exit { done = 0, failed = 1, usage = 2, misconfigured = 3, noModuleLoaded = 8 };
 
 struct Options {
 	Places places;
@@ -46,8 +46,10 @@ int serve(const Options &options)
 	std::error_code error;
 	std::filesystem::create_directories(options.places.state, error);
 	Result<Config> config = readConfig(options.places.config);
-	if (!config)
-		return failWith(config.error());
+	if (!config) {
+		failWith(config.error());
+		return misconfigured;
+	}
 	for (const std::string &note : config->notes)
 		say(LOG_NOTICE, note);
 	Result<Client> client = Client::open({"nvmeof_tcp"});
