@@ -252,67 +252,6 @@ std::vector<Command> views()
 	};
 }
 
-std::vector<Option> cdcOptions()
-{
-	return {
-		required(oneOf({"status", "hosts", "targets", "zones", "instances", "changes", "backup", "set",
-				"remove", "drain", "reload"},
-			       positional("WHAT", "What it is to tell, or to do"))),
-		oneOf({"target", "zone", "host"}, positional("KIND", "Of set and remove: the kind of record")),
-		positional("NAME", "Name of the zone, or NQN of the target or host"),
-		preset("/run/nvmeof-cdc/control",
-		       value("", "--socket", "PATH", "The service's control socket", Completes::files)),
-		flag("", "--follow", "Of changes: also those to come, until interrupted"),
-		of(Type::nqn, value("-n", "--nqn", "NQN", "Of a target: the same as NAME")),
-		addresses("Of a target: the address of a port; an IPv6 one with a port is [ADDR]:PORT. Repeat for more "
-			  "ports"),
-		transportOption(),
-		portOption("4420"),
-		preset("optimized", oneOf({"optimized", "non-optimized", "inaccessible", "persistent-loss", "change"},
-					  value("", "--state", "STATE",
-						"Of a target: the best ANA state that a namespace has there"))),
-		repeated(value("", "--host", "NQN",
-			       "Of a zone: hosts that are in it; * ? [...] as in a shell. Repeat for more")),
-		repeated(value("", "--target", "NQN",
-			       "Of a zone: subsystems that these hosts see; * ? [...] as in a shell. Repeat for more")),
-		value("", "--file", "FILE",
-		      "Of set: records as 'targets' and 'zones' print them with --json; - for stdin", Completes::files),
-		flag("", "--force",
-		     "Of set, remove and reload: also what takes more than half of its targets from a host; of remove: "
-		     "what another service or configuration may tell again"),
-		flag("", "--dry-run",
-		     "Of set, remove and reload: tell which hosts would lose what, and change nothing"),
-	};
-}
-
-Command cdcCommand()
-{
-	return {"cdc",
-		"what nvmeof-cdc knows and does, and what it is to do",
-		"status, hosts, targets, zones, instances and changes show what the centralized discovery controller "
-		"on this machine knows. 'set target', 'set zone' and 'remove' change its records; a zone is replaced "
-		"as "
-		"a whole. What is set by hand holds against what configuration, registrations and other services tell, "
-		"until it is removed. A change that hides more than half of a host's targets from it needs --force. "
-		"reload reads its configuration again, and is refused in the same way; drain hands its hosts over to "
-		"other "
-		"instances, and ends it. backup prints all records as JSON, which 'nvmeof-cdc move' puts back.",
-		cdcOptions(),
-		runCdc,
-		{{"who has which generation", "nvmeofctl cdc hosts"},
-		 {"a subsystem with two ports",
-		  "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a 192.168.10.5 -a 192.168.20.5"},
-		 {"who sees it", "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* "
-				 "--target nqn.2024-01.com.example:flash*"},
-		 {"which hosts would lose targets by it",
-		  "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --dry-run"},
-		 {"which hosts would lose targets by the configuration as it is now", "nvmeofctl cdc reload --dry-run"},
-		 {"a port that is out of order", "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a "
-						 "192.168.10.5 --state inaccessible"},
-		 {"all records as JSON, which 'nvmeof-cdc move --from FILE.json' puts back", "nvmeofctl cdc backup"},
-		 {"changes as they come, for a program", "nvmeofctl cdc changes --follow --json | jq -c .change.put"}}};
-}
-
 std::vector<Command> changes()
 {
 	return {

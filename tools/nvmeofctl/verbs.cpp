@@ -220,12 +220,11 @@ std::vector<Option> withSocket(std::vector<Option> options = {})
 	return options;
 }
 
-// Options of verbs that change records
-std::vector<Option> withForce(std::vector<Option> options)
+// Options of verbs that change what hosts see
+std::vector<Option> withForce(std::vector<Option> options = {},
+			      std::string force = "Also what takes more than half of its targets from a host")
 {
-	options.push_back(flag("", "--force",
-			       "Also what takes more than half of its targets from a host, or what another service "
-			       "or configuration may tell again"));
+	options.push_back(flag("", "--force", std::move(force)));
 	options.push_back(flag("", "--dry-run", "Tell which hosts would lose what, and change nothing"));
 	return withSocket(std::move(options));
 }
@@ -299,20 +298,27 @@ Command cdcSet()
 	return set;
 }
 
+std::vector<Option> withRemoval(std::vector<Option> options)
+{
+	return withForce(std::move(options),
+			 "Also what takes more than half of its targets from a host, or what another "
+			 "service or configuration may tell again");
+}
+
 Command cdcRemove()
 {
 	Command remove{"remove", "remove targets, zones and hosts",
 		       "Removes records. A change that hides more than half of a host's targets from it needs "
 		       "--force. Without a verb the records come from a file.",
-		       withForce({recordFile()}), runCdcRemoveFile};
+		       withRemoval({recordFile()}), runCdcRemoveFile};
 	remove.verbs = {
 		{"target", "remove ports of a subsystem", "Removes the ports of a subsystem that are given.",
-		 withForce(targetPort()), runCdcRemoveTarget},
+		 withRemoval(targetPort()), runCdcRemoveTarget},
 		{"zone", "remove a zone", "Removes a zone. Its hosts see what their other zones have.",
-		 withForce({required(positional("NAME", "Name of the zone"))}), runCdcRemoveName},
+		 withRemoval({required(positional("NAME", "Name of the zone"))}), runCdcRemoveName},
 		{"host", "remove what a host has registered",
 		 "Removes the registration of a host, which may register again.",
-		 withForce({required(positional("NAME", "NQN of the host"))}), runCdcRemoveName},
+		 withRemoval({required(positional("NAME", "NQN of the host"))}), runCdcRemoveName},
 	};
 	return remove;
 }
@@ -423,7 +429,14 @@ Command cdcCommand()
 		cdcRemove(),
 		cdcView("drain", "hand its hosts over, and end it",
 			"Has the service hand its hosts over to other instances, and end."),
-		cdcView("reload", "read its configuration again", "Has the service read its configuration again."),
+		{"reload",
+		 "read its configuration again",
+		 "Has the service read its configuration again. A configuration that hides more than half of a host's "
+		 "targets from it needs --force.",
+		 withForce(),
+		 runCdcView,
+		 {{"which hosts would lose targets by the configuration as it is now",
+		   "nvmeofctl cdc reload --dry-run"}}},
 	};
 	return cdc;
 }
