@@ -55,6 +55,7 @@ TEST_CASE("help at every level", "[help]")
 		CHECK(said(command.path + " --help") == helpOf(command));
 		CHECK(said("--help " + command.path) == helpOf(command));
 		CHECK(said(command.path + " -h --bogus") == helpOf(command)); // whatever else is wrong
+		CHECK(said(command.path + " -o --help") == helpOf(command));
 		for (const Command &verb : command.verbs)
 			CHECK(has(helpOf(command), "  " + verb.name + " "));
 		std::ostringstream out, err;

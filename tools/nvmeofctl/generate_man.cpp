@@ -79,8 +79,9 @@ std::string exampleText(const Command &command)
 std::string synopsis(const Command &command)
 {
 	std::string text = bold("nvmeofctl") + " " + bold(command.path);
+	const std::string withVerb = text + " " + italic("verb") + " [" + italic("options") + "]";
 	if (!command.run)
-		return text + " " + italic("verb") + " [" + italic("options") + "]";
+		return withVerb;
 	for (const Option &option : command.options) {
 		std::string one = option.positional() || !option.required ? "" : " " + optionHead(option);
 		if (option.positional())
@@ -88,7 +89,8 @@ std::string synopsis(const Command &command)
 			      (option.repeated ? " ..." : "");
 		text += one;
 	}
-	return text + " [" + italic("options") + "]";
+	text += " [" + italic("options") + "]";
+	return command.verbs.empty() ? text : text + "\n.br\n" + withVerb;
 }
 
 std::string section(const Command &command)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "parse.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -47,6 +48,7 @@ public:
 	std::string read(const Words &words);
 
 	bool has(const std::string &name) const;
+	bool asksForHelp() const { return help_ || has("--help") || has("-h"); }
 	Words values(const Option &option) const { return app_.get_option(option.longName)->results(); }
 	Words rest() const { return app_.remaining(); }
 
@@ -55,6 +57,7 @@ private:
 
 	const Options &options_;
 	CLI::App app_;
+	bool help_ = false;
 };
 
 Reader::Reader(const Options &options) : options_(options)
@@ -84,6 +87,9 @@ std::string Reader::refusal(const Option &option, const std::string &value) cons
 
 std::string Reader::read(const Words &words)
 {
+	// CLI11 takes it for a value where one is missing before it.
+	help_ = std::any_of(words.begin(), std::ranges::find(words, "--"),
+			    [](const std::string &word) { return word == "-h" || word == "--help"; });
 	try {
 		app_.parse(Words(words.rbegin(), words.rend()));
 	} catch (const CLI::ArgumentMismatch &) { // the line has ended where a value should be
@@ -158,8 +164,7 @@ std::string unknownOption(const Command *command, const std::string &word)
 		if (command && sameFamily(*other, *command) && findOption(optionsOf(*other), name))
 			others.push_back("'" + other->path + "'");
 	if (!others.empty())
-		return fmt::format("{} is an option of {}, not of '{}'", name, fmt::join(others, " and "),
-				   command->path);
+		return fmt::format("{} is an option of {}, not of '{}'", name, fmt::join(others, ", "), command->path);
 	if (std::optional<std::string> saying = unsupportedOption(name))
 		return *saying;
 	for (const Option &option : command ? optionsOf(*command) : everyOption())
@@ -210,7 +215,7 @@ Front frontOf(const Words &words)
 	if (!rest.empty() && !mark && looksLikeOption(rest.front())) // the word behind it may be its value, and secret
 		front.trouble = unknownOption(nullptr, rest.front());
 	front.words = words.size() - rest.size() + mark;
-	front.help = reader.has("--help") || reader.has("-h");
+	front.help = reader.asksForHelp();
 	front.version = reader.has("--version") || reader.has("-v");
 	return front;
 }
@@ -250,7 +255,7 @@ CommandLine parseCommand(const Command &command, const Words &words)
 {
 	Reader reader(optionsOf(command));
 	std::string trouble = reader.read(words);
-	if (reader.has("--help"))
+	if (reader.asksForHelp())
 		return answer(helpOf(command));
 	Words rest = reader.rest();
 	const auto mark = std::ranges::find(rest, "--");

@@ -327,7 +327,7 @@ Command cdcChanges()
 {
 	return {"changes",
 		"show what has changed",
-		"Shows the last changes of records, of each its generation.",
+		"Shows the last 256 changes of records, each with its generation.",
 		withSocket({flag("", "--follow", "Also those to come, until interrupted")}),
 		runCdcView,
 		{{"changes as they come, for a program", "nvmeofctl cdc changes --follow --json | jq -c .change.put"}}};
