@@ -41,16 +41,22 @@ def until(holds, what, patience=PATIENCE):
     return value
 
 
+def pinned(processor):
+    """What a child does before its program: it stays on that processor, if one is named."""
+    return None if processor is None else lambda: os.sched_setaffinity(0, {processor})
+
+
 class Process:
     """A program in the background, whose words are in a file."""
 
     def __init__(self, folder, name, command):
         self.name, self.command, self.log = name, [str(word) for word in command], folder / f"{name}.log"
         self.process = None
+        self.processor = None
 
     def start(self):
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log, preexec_fn=pinned(self.processor))
         return self
 
     @property
@@ -110,7 +116,7 @@ def etcd_store(etcd):
 
 
 class Instance(Process):
-    def __init__(self, folder, name="cdc", store=None, more="", address="127.0.0.1", tables=""):
+    def __init__(self, folder, name="cdc", store=None, more="", address="127.0.0.1", tables="", processor=None):
         self.port = free_port(address)
         self.address = f"{address}:{self.port}"
         self.folder = folder / name
@@ -121,6 +127,7 @@ class Instance(Process):
         self.store = store or f'[store]\nfile = "{self.folder}/cdc.db"\n'
         self.configure()
         super().__init__(folder, name, [CDC, "serve", "--config", self.config])
+        self.processor = processor
 
     def configure(self):
         self.config.write_text(
@@ -177,9 +184,8 @@ class Instance(Process):
         return 0
 
     def cpu(self):
-        """Seconds of a processor so far"""
-        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Seconds of processors so far: CLOCK_PROCESS_CPUTIME_ID of that process, as clock_getcpuclockid(3) has it"""
+        return time.clock_gettime((~self.pid << 3) | 2)
 
 
 def target(number, port=4420):
@@ -207,10 +213,10 @@ def storm_command(instances, hosts, *options, hostnqn="nqn.2024-01.com.example:h
     return [str(word) for word in (STORM, *where, "-n", hosts, "--hostnqn", hostnqn, "--json", *options)]
 
 
-def storm(instances, hosts, *options, **more):
+def storm(instances, hosts, *options, processor=None, **more):
     """What the storm has to say; its exit status is in it"""
     done = subprocess.run(storm_command(instances, hosts, *options, **more), check=False, text=True,
-                          capture_output=True)
+                          capture_output=True, preexec_fn=pinned(processor))
     try:
         told = json.loads(done.stdout)
     except ValueError as error:

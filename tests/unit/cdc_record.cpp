@@ -99,7 +99,8 @@ TEST_CASE("what is no record is refused, and why", "[cdc][record]")
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b"})"), Contains("traddr is missing"));
 	CHECK_THAT(refusal<Target>(R"({"nqn":7,"traddr":"10.0.0.1"})"), Contains("nqn is not a text"));
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"nowhere"})"), Contains("target: "));
-	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","trsvcid":"99999"})"), Contains("not a port"));
+	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","trsvcid":"99999"})"),
+		   Contains("not a port"));
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","portid":65536})"), Contains("portid"));
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","state":"fine"})"), Contains("'fine'"));
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","transport":"fc"})"), Contains("'fc'"));
