@@ -85,7 +85,7 @@ TEST_CASE("each command is counted with the time that it took, when its answer i
 	CHECK(becomes(Served::getLogPage, 1));
 	CHECK(becomes(Served::registration, 1));
 	CHECK(becomes(Served::other, 2));
-	// who does not read has no answer yet: far more than sockets hold
+	// a client that does not read has no answer yet: these are far more than sockets hold
 	constexpr int many = 10;
 	Command log = getLog(log_discovery, 0, 3 << 20);
 	log.sgl.type = sgl_transport;

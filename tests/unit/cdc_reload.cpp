@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A changed configuration: what it would take from hosts, and what becomes of it.
+// A changed configuration: targets that it would take from hosts, and the outcome of its reload.
 #include <catch2/catch.hpp>
 
 #include "cdc_caller.h"
@@ -43,7 +43,7 @@ struct Reloading : Running {
 		more.push_back(putOf(Host{"nqn.b", "", "", "", {}, {"push", "nqn.b", 4000000000}}));
 		write(more);
 	}
-	// What comes of the rules as they are now
+	// The outcome of a reload of the rules as they are now
 	nvmeof::Result<Reloaded> turn(ReloadMode mode)
 	{
 		std::promise<nvmeof::Result<Reloaded>> done;
@@ -86,7 +86,7 @@ TEST_CASE("a zone in a changed configuration takes nobody's storage away unless 
 	CHECK(dry->losses[0].hostnqn == "nqn.b");
 	CHECK(dry->losses[0].targets.size() == 10);
 	CHECK(running.zonesNow() == 0);
-	// what is changed by hand meanwhile is judged by the configuration that holds
+	// a change by hand meanwhile is judged by the configuration that holds
 	running.in([&] { CHECK(running.service->fileChanges(running.service->model()).empty()); });
 	CHECK(running.turn(ReloadMode::forced).ok());
 	CHECK(running.zonesNow() == 1);

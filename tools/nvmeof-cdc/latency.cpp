@@ -16,7 +16,7 @@ void Latency::add(Clock::duration took)
 	sum_.fetch_add(time, std::memory_order_release);
 }
 
-// The sum first: one that is counted meanwhile has no sum without a count.
+// The sum is read first: a time that is added meanwhile may have a count without a sum, but no sum without a count.
 Latency::Reading Latency::read() const
 {
 	Reading reading;

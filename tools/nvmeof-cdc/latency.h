@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How long things take, counted by any thread in the classes of nvmeof::Histogram.
+// Times that something takes, counted by any thread in the classes of nvmeof::Histogram.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ constexpr std::size_t served_count = 4;
 const char *toString(Served command);
 
 struct Latencies {
-	// From the last byte of the command and its data to the last one of its answer, which the socket has taken
+	// Time from the last byte of a command and its data until the socket has taken the last byte of the answer
 	std::array<Latency, served_count> commands;
-	// From the first change that hosts are told of, as the store tells it, until all workers have told theirs
+	// Time from the first change in a publication, as the store tells it, until all workers have told their hosts
 	Latency publications;
 
 	Latency &of(Served command) { return commands[static_cast<std::size_t>(command)]; }

@@ -119,7 +119,7 @@ private:
 		gauge("connections_open", "Connections that there are", picture_.open);
 	}
 
-	// Of the largest zones; the others are told as one.
+	// Zones with most hosts have lines of their own, the others are told as one.
 	void zones()
 	{
 		if (!picture_.views)
@@ -156,7 +156,7 @@ private:
 		std::size_t hosts = 0, connected = 0;
 		std::uint64_t reads = 0;
 	};
-	// By the number of their hosts
+	// Zones in the order of the number of their hosts
 	std::vector<ZoneLine> zoneLines() const
 	{
 		const ZoneTable &table = picture_.views->zoneTable();

@@ -25,7 +25,7 @@ public:
 	void share(std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner);
 	void zeros(std::uint64_t count);
 
-	// What was added so far ends with the answer to a command that was @received at that time.
+	// The bytes added so far end with the answer to a command that was @received at that time.
 	void answers(Served command, Latency::Clock::time_point received);
 
 	// All of @more comes next; of scratch() what was taken by own().

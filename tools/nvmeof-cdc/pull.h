@@ -27,7 +27,7 @@ struct PullState {
 	std::string trouble;
 };
 
-// Of the owner of a record, the address of the source that leads to it
+// The address of the source that leads to the owner of a record
 std::string rootOf(const std::string &owner);
 
 class Pull {

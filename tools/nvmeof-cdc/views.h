@@ -57,7 +57,7 @@ public:
 	std::uint64_t generation() const { return generation_; }
 	std::size_t pages() const;
 	const ZoneTable &zoneTable() const { return *zones_; }
-	// What hosts that are in this zone alone see. It is one that there is; counted once.
+	// Targets that hosts in this zone alone see. The zone exists; its targets are counted once.
 	struct Extent {
 		std::size_t subsystems = 0, targets = 0;
 	};

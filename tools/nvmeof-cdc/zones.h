@@ -23,7 +23,7 @@ enum class Unzoned { unlessZoned, all, none };
 struct ZoneSet {
 	std::set<std::string> zones; // by name
 	bool all = false;            // in none, and sees everything
-	// Of each zone, how often logs were read by its hosts; these are not compared
+	// Counters of log reads, one for each zone; they are not compared
 	std::vector<std::shared_ptr<Counter>> reads = {};
 
 	bool operator==(const ZoneSet &other) const { return all == other.all && zones == other.zones; }
