@@ -24,7 +24,7 @@ Controller controllerAt(const char *name, const char *traddr)
 	return c;
 }
 
-Path pathOf(const char *controller, const char *ns, AnaState state)
+Path pathOn(const char *controller, const char *ns, AnaState state)
 {
 	Path p;
 	p.controller = controller;
@@ -67,10 +67,10 @@ TEST_CASE("subsystems as nvme-cli shows them", "[format]")
 	s.iopolicy = "numa";
 	std::vector<Controller> controllers{controllerAt("nvmeof0c1", "10.0.0.1"), controllerAt("nvmeof0c2", "::1"),
 					    controllerAt("nvmeof0c3", "10.0.0.3")};
-	std::vector<Path> paths{pathOf("nvmeof0c1", "nvmeof0n1", AnaState::optimized),
-				pathOf("nvmeof0c2", "nvmeof0n1", AnaState::optimized),
-				pathOf("nvmeof0c2", "nvmeof0n2", AnaState::inaccessible),
-				pathOf("nvmeof0c3", "nvmeof0n1", AnaState::none)};
+	std::vector<Path> paths{pathOn("nvmeof0c1", "nvmeof0n1", AnaState::optimized),
+				pathOn("nvmeof0c2", "nvmeof0n1", AnaState::optimized),
+				pathOn("nvmeof0c2", "nvmeof0n2", AnaState::inaccessible),
+				pathOn("nvmeof0c3", "nvmeof0n1", AnaState::none)};
 	CHECK(formatSubsystems({s}, controllers, paths) ==
 	      "nvmeof0 - NQN=nqn.a\n"
 	      "          hostnqn=nqn.h\n"
@@ -137,7 +137,7 @@ TEST_CASE("a path's change of ANA state, degraded and restored", "[format]")
 {
 	Event e;
 	e.type = EventType::state;
-	Path p = pathOf("nvmeof0c1", "nvmeof0n1", AnaState::inaccessible);
+	Path p = pathOn("nvmeof0c1", "nvmeof0n1", AnaState::inaccessible);
 	p.name = "nvmeof0c1n1";
 	e.object = p;
 	CHECK(formatEvent(e) == "[      0.000000] nvmeof0c1n1 state ana=inaccessible not usable");
@@ -151,7 +151,7 @@ TEST_CASE("a path's change of ANA state, degraded and restored", "[format]")
 
 TEST_CASE("paths for people", "[format]")
 {
-	Path p = pathOf("nvmeof0c1", "nvmeof0n1", AnaState::optimized);
+	Path p = pathOn("nvmeof0c1", "nvmeof0n1", AnaState::optimized);
 	p.name = "nvmeof0c1n1";
 	p.controllerState = ControllerState::live;
 	p.anaSince = std::chrono::seconds(100);

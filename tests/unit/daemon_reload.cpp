@@ -25,7 +25,8 @@ using Lines = std::vector<std::string>;
 
 const std::string first = "[[connection]]\nnqn = \"nqn.a\"\naddress = \"10.0.0.1\"\n",
 		  second = "[[connection]]\nnqn = \"nqn.b\"\naddress = \"10.0.0.2\"\n",
-		  some = "[[defaults]]\nnqn = \"nqn.a\"\niopolicy = \"numa\"\n", others = "[[defaults]]\ntags = 64\n";
+		  perPattern = "[[defaults]]\nnqn = \"nqn.a\"\niopolicy = \"numa\"\n",
+		  others = "[[defaults]]\ntags = 64\n";
 
 Plan planOf(const std::vector<ConnectOptions> &connections, const std::vector<std::string> &services)
 {
@@ -43,7 +44,7 @@ Plan planOf(const std::vector<ConnectOptions> &connections, const std::vector<st
 
 TEST_CASE("what is different in a configuration", "[daemon][reload]")
 {
-	CHECK(changed(first + some, first + some).empty());
+	CHECK(changed(first + perPattern, first + perPattern).empty());
 	CHECK(changed("", "[limits]\nreferrals = 64\n").empty()); // it is so anyway
 	CHECK(changed("", "[limits]\nreferrals = 5\n") == Lines{"changed [limits]: referrals = 5 (was: not set)"});
 	CHECK(changed("[limits]\nreferrals = 5\nconnections = 9\n", "[limits]\nreferrals = 6\nconnections = 9\n") ==
@@ -57,7 +58,7 @@ TEST_CASE("what is different in a configuration", "[daemon][reload]")
 	CHECK(changed(first, "[[connection]]\nnqn = \"nqn.a\"\naddress = [\"10.0.0.1\", \"10.0.0.3\"]\n") ==
 	      Lines{"changed [connection] nqn.a: address = [\"10.0.0.1\", \"10.0.0.3\"] (was: address = "
 		    "\"10.0.0.1\")"});
-	CHECK(changed(some + others, others + some) == Lines{"moved [defaults]: another order"});
+	CHECK(changed(perPattern + others, others + perPattern) == Lines{"moved [defaults]: another order"});
 	// two alike, of which one goes
 	CHECK(changed(first + first, first).size() == 1);
 }
