@@ -30,7 +30,8 @@ enum class Durable { no, yes };
 nvmeof::Result<void> replaceFile(const std::filesystem::path &file, std::string_view text, mode_t mode = 0644,
 				 Durable durable = Durable::no);
 
-// The file is made if it is not there; the text is on the disk afterwards. Errors: as above; a part of @text may be there.
+// The file is made if it is not there; the text is on the disk afterwards. Errors: as above; a part of @text may be
+// there.
 nvmeof::Result<void> appendToFile(const std::filesystem::path &file, std::string_view text, mode_t mode);
 
 // Removes what a replaceFile() that never ended left beside @file, which no other process writes.
