@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <utility>
 
 #include <sys/mount.h>
@@ -567,7 +569,14 @@ TEST_CASE("a volume that one node writes is reserved at its target", "[csi]")
 	CHECK_FALSE(served.machine.attached);
 	served.machine.reservations = 0;
 	CHECK(stage(writer, "required", key.toString()) == grpc::StatusCode::FAILED_PRECONDITION);
-	CHECK(stage(writer, "auto", key.toString()) == grpc::StatusCode::OK);
+	std::ostringstream log;
+	std::streambuf *const before = std::cerr.rdbuf(log.rdbuf());
+	const auto code = stage(writer, "auto", key.toString());
+	std::cerr.rdbuf(before);
+	CHECK(code == grpc::StatusCode::OK);
+	CHECK(log.str() ==
+	      "nvmeof-csi: pvc-1: staged without a reservation, as another node could be, too: /dev/nvmeof0n1 has "
+	      "none of the type write-exclusive-registrants\n");
 }
 
 TEST_CASE("the right to write goes when nobody uses the disk", "[csi]")
@@ -829,6 +838,7 @@ TEST_CASE("volumes as texts", "[csi]")
 						    {"nr-io-queues", "0"},
 						    {"nr-io-queues ", "1"},
 						    {"transport", "loop"},
+						    {"mkfsOptions", "-J device=/dev/sda"},
 						    {"requiredBytes", "1G"}}) {
 		csi::Texts wrong = texts;
 		wrong[name] = value;
@@ -868,6 +878,19 @@ TEST_CASE("programs, and what they say when they fail", "[csi]")
 	CHECK(failed.error().message.find("RUN fsck MANUALLY") != std::string::npos);
 	CHECK_FALSE(csi::runProgram({"sh", "-c", "kill -9 $$"}, 1));
 	CHECK_FALSE(csi::runProgram({"/no/such/program"}));
+}
+
+TEST_CASE("options of mkfs are about the volume's disk alone", "[csi]")
+{
+	using Words = std::vector<std::string>;
+	for (const Words &good : {Words{}, Words{"-E", "stride=32,stripe_width=512"}, Words{"-d", "su=131072,sw=16"},
+				  Words{"-L", "data"}, Words{"-m0", "-T", "largefile4"}, Words{"-dagcount=8"}})
+		CHECK(csi::checkMkfsOptions(good));
+	for (const Words &bad :
+	     {Words{"-J", "device=UUID=1"}, Words{"-Jdevice=x"}, Words{"-l", "logdev=sdb"}, Words{"-r", "rtdev=sdb"},
+	      Words{"-d", "name=sdb"}, Words{"-d", "etc"}, Words{"-detc"}, Words{"-d"}, Words{"-z", "undo"},
+	      Words{"-pproto"}, Words{"-c", "options=x"}, Words{"/dev/sda"}})
+		CHECK_FALSE(csi::checkMkfsOptions(bad));
 }
 
 TEST_CASE("mount options", "[csi]")

@@ -60,4 +60,26 @@ Result<MountOptions> mountOptions(const std::string &fileSystem, const std::vect
 	return result;
 }
 
+Result<void> checkMkfsOptions(const std::vector<std::string> &words)
+{
+	for (std::size_t i = 0; i < words.size(); i++) {
+		const std::string &word = words[i];
+		bool names = word.find('/') != word.npos || word.starts_with("-z") || word.starts_with("-p");
+		for (const char *key : {"device=", "logdev=", "rtdev=", "name=", "options="})
+			names = names || word.find(key) != word.npos;
+		if (word.starts_with("-d")) { // of xfs KEY=VALUE, of ext4 a folder that is copied
+			const std::string value = word.size() > 2        ? word.substr(2)
+						  : i + 1 < words.size() ? words[i + 1]
+									 : "";
+			names = names || value.find('=') == value.npos;
+		}
+		if (names)
+			return invalidError(
+				"mkfsOptions: '" + word +
+				"' names a device, file or folder of the node other than the volume's disk: "
+				"remove it");
+	}
+	return {};
+}
+
 } // namespace csi

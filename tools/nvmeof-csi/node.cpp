@@ -161,12 +161,13 @@ Status NodeService::fence(const v1::NodeStageVolumeRequest &request, const Volum
 	const auto given = request.publish_context().find(fenceName);
 	const bool published = given != request.publish_context().end();
 	if (!published || !hasFence(ns)) {
-		if (spec.reserve != Reserve::required)
-			return Status::OK;
-		return {StatusCode::FAILED_PRECONDITION,
-			"reservation: required, and " +
-				(published ? deviceOf(ns) + " has none of the type write-exclusive-registrants"
-					   : "the controller has not published the volume")};
+		const std::string why = published ? deviceOf(ns) + " has none of the type write-exclusive-registrants"
+						  : "the controller has not published the volume";
+		if (spec.reserve == Reserve::required)
+			return {StatusCode::FAILED_PRECONDITION, "reservation: required, and " + why};
+		std::cerr << "nvmeof-csi: " << request.volume_id()
+			  << ": staged without a reservation, as another node could be, too: " << why << "\n";
+		return Status::OK;
 	}
 	std::optional<nofctl::volume::FenceKey> key = nofctl::volume::FenceKey::parse(given->second);
 	if (!key)

@@ -8,6 +8,8 @@
 #include <nvmeof/connect_settings.h>
 #include <nvmeof/duration.h>
 
+#include "mount_options.h"
+
 namespace csi {
 
 using namespace nvmeof;
@@ -169,12 +171,10 @@ Result<VolumeSpec> Reader::read()
 	Result<Reserve> reserved = reserve();
 	if (!reserved)
 		return reserved.error();
-	VolumeSpec spec{{*wanted, *named, *policy, defaultTimeout},
-			split(take("mkfsOptions"), ' '),
-			0,
-			*reserved,
-			take("service"),
-			*how};
+	const std::vector<std::string> mkfsOptions = split(take("mkfsOptions"), ' ');
+	if (Result<void> good = checkMkfsOptions(mkfsOptions); !good)
+		return good.error();
+	VolumeSpec spec{{*wanted, *named, *policy, defaultTimeout}, mkfsOptions, 0, *reserved, take("service"), *how};
 	const std::string bytes = take("requiredBytes", "0");
 	auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), spec.requiredBytes);
 	if (error != std::errc() || end != bytes.data() + bytes.size())
