@@ -130,7 +130,7 @@ Result<std::string> stripeNameOf(const toml::node &node)
 {
 	Result<std::string> text = textOf(node);
 	if (text && !isStripeName(*text))
-		return invalid("'" + *text + "' is no name of up to 64 letters, digits, - and _");
+		return invalid("'" + *text + "' is not a name of 1 to 64 letters, digits, - and _");
 	return text;
 }
 

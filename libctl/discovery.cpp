@@ -160,7 +160,7 @@ Result<void> DiscoveryVisit::learnLimits()
 		return done;
 	const std::uint8_t type = id[wire::at::cntrltype], mdts = id[wire::at::mdts];
 	if (type && type != wire::ctrl_discovery)
-		return errorFromErrno(EPROTO, "this is no discovery service");
+		return errorFromErrno(EPROTO, "the controller is not a discovery controller");
 	most_ = mdts && mdts < 5 ? unit << mdts : longestRead;
 	offsets_ = id[wire::at::lpa] & wire::lpa_extended;
 	return {};

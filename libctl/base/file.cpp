@@ -73,7 +73,7 @@ Error fileError(const std::filesystem::path &file, int sysErrno)
 	return nvmeof::errorFromErrno(sysErrno, file.string() + ": " + std::strerror(sysErrno));
 }
 
-// The code is not about an object of the driver, whatever the number is.
+// ENOENT here does not mean that an object of the driver is missing.
 Error writeError(const std::filesystem::path &file, int sysErrno)
 {
 	Error error = fileError(file, sysErrno);
@@ -140,7 +140,7 @@ Result<bool> createFile(const std::filesystem::path &file, const std::string &te
 {
 	Draft draft(draftStart(file));
 	if (draft.fd() >= 0 && ::fchmod(draft.fd(), 0644) == 0 && writeAll(draft.fd(), text) &&
-	    ::fsync(draft.fd()) == 0 && draft.linkAs(file))
+	    ::fsync(draft.fd()) == 0 && draft.linkAs(file) && syncFolder(file.parent_path()))
 		return true;
 	return errno == EEXIST ? Result<bool>(false) : Result<bool>(fileError(file, errno));
 }

@@ -25,7 +25,7 @@ enum class Durable { no, yes };
  * A reader of @file sees the old text or the new one, whole. The new text is first written to a file beside it whose
  * name begins with a dot and ends in none of @file's suffix, so that a collector that reads *.prom passes it over. An
  * existing @file that is not a regular file is refused: it would be replaced by one. Errors: failed, with the name of
- * the file and sysErrno; the old text stays.
+ * the file and sysErrno; the old text stays, unless only the sync of the folder failed.
  */
 nvmeof::Result<void> replaceFile(const std::filesystem::path &file, std::string_view text, mode_t mode = 0644,
 				 Durable durable = Durable::no);

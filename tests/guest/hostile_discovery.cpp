@@ -304,7 +304,7 @@ TEST_CASE("what is no discovery service is not read, and leaves no disk", "[host
 	o.subsysnqn = stage.server.config().nqn;
 	auto log = stage.host.client().discover(o, slowly(4s));
 	REQUIRE_FALSE(log.ok());
-	CHECK(log.error().message == "this is no discovery service");
+	CHECK(log.error().message == "the controller is not a discovery controller");
 	CHECK(stage.alone());
 	CHECK(take(stage.host.client().namespaces()).empty());
 }

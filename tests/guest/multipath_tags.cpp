@@ -88,9 +88,11 @@ TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath]
 	CHECK(rig.countedByDisk(true) == 0);
 }
 
-TEST_CASE("requests that have given up their tags count as moved until they are done", "[multipath][tags]")
+TEST_CASE("requests that have given up their tags count as moved until they are done", "[multipath][tags][tcp]")
 {
 	Shared rig(2);
+	for (unsigned n : {0, 1})
+		rig.lane(n).link().impair("delay 5ms"); // requests are under way when the connections are lost
 	FioLoad dead({.file = rig.disk(1), .depth = load, .size = "8m", .seconds = 60});
 	REQUIRE(rig.flowing(1));
 	Watch events;
@@ -99,8 +101,7 @@ TEST_CASE("requests that have given up their tags count as moved until they are 
 	REQUIRE(eventually([&] { return rig.allWait(); }, 10s));
 	for (unsigned n : {0, 1})
 		rig.lane(n).open();
-	// told when they are done: after the next attempt to reconnect, which back-off may put off by some seconds
-	auto told = events.find([](const nvmeof::Event &e) { return e.type == EventType::failover; }, 30s);
+	auto told = events.find([](const nvmeof::Event &e) { return e.type == EventType::failover; }, slowly(10s));
 	CHECK(told);
 	expectGoodUntilNow(dead);
 }

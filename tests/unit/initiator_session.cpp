@@ -205,7 +205,7 @@ TEST_CASE("where nobody listens, or nobody answers, or there is no way", "[initi
 		CHECK(host.failure.step == Step::connect);
 		CHECK(describe(host.failure) == "refused: Connect Invalid Parameters (status 0x182) (connect)");
 	}
-	SECTION("storage is no discovery service")
+	SECTION("storage is not a discovery controller")
 	{
 		host.options.subsysnqn = server.config().nqn;
 		CHECK_FALSE(host.visit());

@@ -174,7 +174,7 @@ void Session::learn(Data id)
 void Session::identified()
 {
 	if (options_->discovery && told_.cntrltype && told_.cntrltype != discovery_controller)
-		return unusable("this is no discovery service");
+		return unusable("the controller is not a discovery controller");
 	told_.events = told_.oaes & options_->events;
 	if (!told_.events) {
 		pass(Step::live);

@@ -448,6 +448,8 @@ void Connection::registrationDone(std::uint16_t cid, std::uint16_t status)
 {
 	Counters &counters = worker_.hall().counters;
 	const auto whole = std::move(registering_);
+	if (!whole)
+		return;
 	if (status == st_ok)
 		registered_ = whole->nqn;
 	const std::uint16_t code = status & st_type_and_code;

@@ -28,7 +28,7 @@ private:
 	std::atomic<std::uint64_t> sum_{0}; // ns
 };
 
-// Commands that are told apart. A request for an event is none of them: its answer comes with the event.
+// Commands that are told apart. Asynchronous Event Requests are not counted: they complete with the event.
 enum class Served : std::uint8_t { connect, getLogPage, registration, other };
 constexpr std::size_t served_count = 4;
 const char *toString(Served command);

@@ -87,8 +87,8 @@ int serve(const Options &options)
 {
 	Result<Rules> rules = readRules(options.config);
 	if (!rules) {
-		failWith(rules.error());
-		return misconfigured;
+		const int code = failWith(rules.error()); // a file that could not be read may be readable later
+		return rules.error().code == nvmeof::ErrorCode::invalid ? misconfigured : code;
 	}
 	Result<Identity> identity = readIdentity(*rules);
 	if (!identity)

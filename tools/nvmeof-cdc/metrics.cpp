@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 
 #include "serving/exposition.h"
@@ -29,7 +28,10 @@ double seconds(std::chrono::nanoseconds time)
 
 class Writer {
 public:
-	explicit Writer(const Picture &picture) : picture_(picture), model_(*picture.model), sight_(picture) {}
+	explicit Writer(const Picture &picture)
+		: picture_(picture), model_(*picture.model), hosts_(hostPictures(picture))
+	{
+	}
 
 	std::string text()
 	{
@@ -103,7 +105,7 @@ private:
 	{
 		std::map<std::string, std::uint64_t> states{{"behind", 0}, {"current", 0}, {"unread", 0}};
 		std::uint64_t persistent = 0, cloned = 0;
-		for (const HostPicture &host : sight_.hosts()) {
+		for (const HostPicture &host : hosts_) {
 			if (!host.guests.empty())
 				states[host.state()]++;
 			persistent += host.persistent();
@@ -119,7 +121,7 @@ private:
 		gauge("connections_open", "Connections that there are", picture_.open);
 	}
 
-	// Zones with most hosts have lines of their own, the others are told as one.
+	// The first 256 zones by name have series of their own: which ones does not change with the hosts.
 	void zones()
 	{
 		if (!picture_.views)
@@ -144,8 +146,8 @@ private:
 		       [](const ZoneLine &line) { return line.hosts; });
 		summed("hosts_connected", Type::gauge, "Hosts of a zone that are connected",
 		       [](const ZoneLine &line) { return line.connected; });
-		summed("log_reads_total", Type::counter, "Pieces of the discovery log that hosts of a zone have read",
-		       [](const ZoneLine &line) { return line.reads; });
+		each("log_reads_total", Type::counter, "Pieces of the discovery log that hosts of a zone have read",
+		     [](const ZoneLine &line) { return line.reads; });
 		each("subsystems", Type::gauge, "Subsystems in a zone",
 		     [&](const ZoneLine &line) { return extent(line).subsystems; });
 		each("targets", Type::gauge, "Ports of subsystems in a zone",
@@ -156,18 +158,24 @@ private:
 		std::size_t hosts = 0, connected = 0;
 		std::uint64_t reads = 0;
 	};
-	// Zones in the order of the number of their hosts
+	// Zones in the order of their names
 	std::vector<ZoneLine> zoneLines() const
 	{
 		const ZoneTable &table = picture_.views->zoneTable();
-		const auto hosts = sight_.zones();
+		std::map<std::string, Sight::ZoneHosts> hosts;
+		for (const HostPicture &host : hosts_)
+			if (const ZoneSet *set = picture_.views->zonesOf(host.nqn))
+				for (const std::string &zone : set->zones) {
+					hosts[zone].hosts++;
+					hosts[zone].connected += !host.guests.empty();
+				}
 		std::vector<ZoneLine> lines;
 		for (const auto &[key, zone] : table.zones()) {
 			const auto its = hosts.find(zone.name);
 			const auto [all, connected] = its == hosts.end() ? Sight::ZoneHosts() : its->second;
 			lines.push_back({zone.name, all, connected, table.reads(zone.name)});
 		}
-		std::ranges::stable_sort(lines, std::greater(), &ZoneLine::hosts); // else by name
+		std::ranges::sort(lines, {}, &ZoneLine::name);
 		return lines;
 	}
 	void latencies()
@@ -192,7 +200,7 @@ private:
 
 	const Picture &picture_;
 	const Model &model_;
-	const Sight sight_;
+	const std::vector<HostPicture> hosts_;
 	Exposition out_;
 };
 

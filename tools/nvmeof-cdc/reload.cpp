@@ -2,7 +2,9 @@
 #include "reload.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
+#include <memory>
 
 #include <syslog.h>
 
@@ -80,13 +82,16 @@ void tell(const std::vector<Loss> &losses)
 
 void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(const Result<Reloaded> &)> done)
 {
-	if (!service.sharedViews() && mode != ReloadMode::dryRun) {
-		service.reload(std::move(rules)); // hosts are told nothing yet
+	if (!service.sharedViews()) { // hosts are told nothing yet
+		if (mode == ReloadMode::dryRun)
+			return done(nvmeof::errorFromErrno(EAGAIN, "the store has not told what there is yet"));
+		service.reload(std::move(rules));
 		return done(Reloaded());
 	}
-	service.knownHosts([&service, rules = std::move(rules), mode,
-			    done = std::move(done)](const std::set<std::string> &hosts) mutable {
-		const Future future = futureOf(service, rules);
+	// each worker has a copy of the callback
+	auto shared = std::make_shared<Rules>(std::move(rules));
+	service.knownHosts([&service, shared, mode, done = std::move(done)](const std::set<std::string> &hosts) {
+		const Future future = futureOf(service, *shared);
 		Reloaded reloaded{future.records, {}};
 		if (mode != ReloadMode::forced)
 			reloaded.losses =
@@ -98,7 +103,7 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 							      "'nvmeofctl cdc reload --force' takes it over"));
 		}
 		if (mode != ReloadMode::dryRun)
-			service.reload(std::move(rules));
+			service.reload(*shared);
 		done(reloaded);
 	});
 }

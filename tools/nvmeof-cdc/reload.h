@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A configuration that has changed, taken over while the service runs: unless a host would see less than half of its
- * targets by it, as with 'nvmeofctl cdc set'. A mistake in a file is to take nobody's storage away.
+ * targets by it, as with 'nvmeofctl cdc set', so that a mistake in the file does not hide storage from hosts.
  */
 #pragma once
 

@@ -50,6 +50,7 @@ Result<void> Folder::write(const std::string &name, const std::string &text) con
 {
 	std::error_code ignored;
 	fs::create_directories(path_, ignored);
+	nofctl::removeUnfinished(file(name)); // of a plugin that was killed: a volume has one writer
 	return nofctl::replaceFile(file(name), text, 0600, nofctl::Durable::yes);
 }
 

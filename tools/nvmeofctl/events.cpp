@@ -140,11 +140,14 @@ int runEvents(Context &context)
 	}
 	const std::string file = context.args().textOr("file", usualFile);
 	Result<std::string> text = nofctl::readSmallFile(file, largestFile);
-	if (!text)
-		return context.fail("", text.error(),
-				    text.error().code == ErrorCode::noSuchObject
+	if (!text) {
+		Error error = text.error();
+		error.object = {ErrorObject::Kind::file, file};
+		return context.fail("", error,
+				    error.code == ErrorCode::noSuchObject
 					    ? "nvmeofd keeps them; 'nvmeofctl monitor' prints events as they happen"
 					    : "");
+	}
 	const std::vector<Json> events = chooseEvents(*text, choice);
 	if (context.json()) {
 		context.print(eventsDocument(file, events));

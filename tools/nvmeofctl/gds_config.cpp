@@ -84,9 +84,11 @@ void tell(Context &context, const Outcome &outcome)
 Result<void> write(const Outcome &outcome)
 {
 	if (!outcome.old.empty())
-		if (Result<void> kept = nofctl::replaceFile(outcome.file + ".before-nvmeof", outcome.old); !kept)
+		if (Result<void> kept = nofctl::replaceFile(outcome.file + ".before-nvmeof", outcome.old, 0644,
+							    nofctl::Durable::yes);
+		    !kept)
 			return kept;
-	return nofctl::replaceFile(outcome.file, outcome.text);
+	return nofctl::replaceFile(outcome.file, outcome.text, 0644, nofctl::Durable::yes);
 }
 
 } // namespace

@@ -66,7 +66,7 @@ Result<void> put(const Args &args, const std::string &text)
 		error.code = ErrorCode::failed;
 		return error;
 	}
-	return nofctl::replaceFile(file, text);
+	return nofctl::replaceFile(file, text, 0644, nofctl::Durable::yes);
 }
 
 } // namespace

@@ -89,7 +89,7 @@ std::optional<std::string> notOfItsType(const Option &option, const std::string 
 	case Type::stripeName:
 		return nofctl::isStripeName(value)
 			       ? std::optional<std::string>()
-			       : fmt::format("'{}' is no name of up to 64 letters, digits, - and _", value);
+			       : fmt::format("'{}' is not a name of 1 to 64 letters, digits, - and _", value);
 	}
 	return std::nullopt;
 }

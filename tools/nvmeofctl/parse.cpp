@@ -53,6 +53,7 @@ public:
 	Words rest() const { return app_.remaining(); }
 
 private:
+	std::string misused(const Words &words) const;
 	std::string refusal(const Option &option, const std::string &value) const;
 
 	const Options &options_;
@@ -85,8 +86,27 @@ std::string Reader::refusal(const Option &option, const std::string &value) cons
 	return refusalOf(option, value).value_or("");
 }
 
+// CLI11 reads --json=true, --json={} and --json= as --json.
+std::string Reader::misused(const Words &words) const
+{
+	for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+		const std::size_t equals = word->find('=');
+		const Option *option = equals == word->npos ? nullptr : findOption(options_, word->substr(0, equals));
+		if (!option || !option->alone())
+			continue;
+		const std::string name = word->substr(0, equals), value = word->substr(equals + 1);
+		if (option->flag())
+			return name + ": takes no value";
+		if (std::optional<std::string> refused = value.empty() ? std::nullopt : refusalOf(*option, value))
+			return name + ": " + *refused;
+	}
+	return {};
+}
+
 std::string Reader::read(const Words &words)
 {
+	if (std::string trouble = misused(words); !trouble.empty())
+		return trouble;
 	// CLI11 takes it for a value where one is missing before it.
 	help_ = std::any_of(words.begin(), std::ranges::find(words, "--"),
 			    [](const std::string &word) { return word == "-h" || word == "--help"; });

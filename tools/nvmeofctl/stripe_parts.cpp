@@ -117,7 +117,8 @@ Result<void> saveStripe(const Args &args, const ConfigStripe &stripe)
 	config.stripes = {stripe};
 	return nofctl::replaceFile(file,
 				   "# Written by 'nvmeofctl stripe'; it is written anew when the stripe grows.\n" +
-					   formatConfig(config));
+					   formatConfig(config),
+				   0644, nofctl::Durable::yes);
 }
 
 std::string layoutText(const std::string &name, const Layout &layout)

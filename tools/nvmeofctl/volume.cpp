@@ -46,7 +46,7 @@ Result<Entry> entryOf(const Args &args)
 		return usageError("give one of --uuid, --nguid, --eui64 and --nsid");
 	std::optional<VolumeId> id = VolumeId::parse(ids.front());
 	return id ? Result<Entry>(Entry{args.textOr("nqn", ""), *id})
-		  : Result<Entry>(usageError("'" + ids.front() + "' is no identifier of a namespace"));
+		  : Result<Entry>(usageError("'" + ids.front() + "' is not an identifier of a namespace"));
 }
 
 void report(Context &context, const Attached &volume, const ConnectPlan &plan)

@@ -12,6 +12,7 @@
 #include <nvmeof/difference.h>
 #include <nvmeof/identity.h>
 
+#include "libctl/base/file.h"
 #include "libctl/gpu/rail_targets.h"
 #include "libctl/base/jitter.h"
 #include "serving/journal.h"
@@ -365,6 +366,7 @@ std::filesystem::path Daemon::file() const
 // One that is of no use is kept for who wants to know why.
 LastKnown Daemon::load()
 {
+	nofctl::removeUnfinished(file()); // of a daemon that was killed
 	Result<LastKnown> known = readLastKnown(file());
 	if (known)
 		return *std::move(known);

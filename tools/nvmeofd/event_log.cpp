@@ -229,7 +229,7 @@ Result<void> EventLog::finish()
 	try {
 		done = writing_.get();
 	} catch (const std::exception &e) {
-		done = errorFromErrno(ENOMEM, e.what());
+		done = errorFromErrno(ENOMEM, file_.string() + ": " + e.what());
 	}
 	whole_ = done.ok(); // what an append has left may be a part of a line
 	failedWrites_ = done ? 0 : failedWrites_ + 1;

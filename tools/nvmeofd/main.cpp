@@ -25,7 +25,7 @@ using namespace serving;
 
 namespace {
 
-// As nvmeofctl's: Documentation/stability.md
+// Documented in nvmeofd(8)
 enum Exit { done = 0, failed = 1, usage = 2, misconfigured = 3, noModuleLoaded = 8 };
 
 struct Options {
@@ -47,8 +47,8 @@ int serve(const Options &options)
 	std::filesystem::create_directories(options.places.state, error);
 	Result<Config> config = readConfig(options.places.config);
 	if (!config) {
-		failWith(config.error());
-		return misconfigured;
+		const int code = failWith(config.error()); // a file that could not be read may be readable later
+		return config.error().code == ErrorCode::invalid ? misconfigured : code;
 	}
 	for (const std::string &note : config->notes)
 		say(LOG_NOTICE, note);
