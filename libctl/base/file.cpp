@@ -37,8 +37,8 @@ private:
 // A file beside another one, of a name that was not there. It is removed unless it was renamed.
 class Draft {
 public:
-	explicit Draft(std::string start)
-		: name_(std::move(start.append(suffix))), fd_(::mkostemp(name_.data(), O_CLOEXEC))
+	explicit Draft(const std::string &start)
+		: name_(start + std::string(suffix)), fd_(::mkostemp(name_.data(), O_CLOEXEC))
 	{
 	}
 	Draft(const Draft &) = delete;

@@ -28,8 +28,17 @@ Latency::Reading Latency::read() const
 
 const char *toString(Served command)
 {
-	constexpr std::array<const char *, served_count> names{"connect", "get_log_page", "registration", "other"};
-	return names[static_cast<std::size_t>(command)];
+	switch (command) {
+	case Served::connect:
+		return "connect";
+	case Served::getLogPage:
+		return "get_log_page";
+	case Served::registration:
+		return "registration";
+	case Served::other:
+		break;
+	}
+	return "other";
 }
 
 } // namespace cdc
