@@ -393,10 +393,8 @@ TEST_CASE("a record that cannot be read is none, and harms no other volume", "[c
 TEST_CASE("a publication that cannot be read gives the volume to nobody else", "[csi]")
 {
 	Served served;
-	for (const char *text :
-	     {"", "{", "[]", "7", "{}", R"({"last": 1, "nodes": {"a": 7}})", R"({"last": 1, "nodes": []})"}) {
-		CAPTURE(text);
-		served.scratch.write("published/pvc-1.json", text);
+	const std::filesystem::path file = served.scratch.path() / "published/pvc-1.json";
+	const auto refused = [&] {
 		sanity::v1::ControllerPublishVolumeRequest request;
 		sanity::v1::ControllerPublishVolumeResponse response;
 		request.set_volume_id("pvc-1");
@@ -411,8 +409,18 @@ TEST_CASE("a publication that cannot be read gives the volume to nobody else", "
 		remove.set_volume_id("pvc-1");
 		CHECK(sanity::call(*served.plugin.controller, &sanity::v1::Controller::Stub::DeleteVolume, remove) ==
 		      grpc::StatusCode::INTERNAL);
+	};
+	for (const char *text :
+	     {"", "{", "[]", "7", "{}", R"({"last": 1, "nodes": {"a": 7}})", R"({"last": 1, "nodes": []})"}) {
+		CAPTURE(text);
+		served.scratch.write("published/pvc-1.json", text);
+		refused();
 		CHECK(served.scratch.read("published/pvc-1.json") == text);
 	}
+	std::filesystem::remove(file);
+	std::filesystem::create_directory(file); // which can be opened, and not read
+	refused();
+	CHECK(std::filesystem::is_directory(file));
 }
 
 TEST_CASE("an unstage while the volume is published changes nothing", "[csi]")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "staging.h"
 
-#include <cstring>
+#include <cerrno>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,9 +17,18 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr std::size_t largest = 1 << 20; // of a record
-
+// Nothing: the file is not there. One that cannot be read is an empty text, which is no record: it must not count as
+// absent.
+std::optional<std::string> textOf(const fs::path &file)
+{
+	constexpr std::size_t largest = 1 << 20;
+	Result<std::string> text = nofctl::readSmallFile(file, largest);
+	if (text)
+		return *std::move(text);
+	return text.error().sysErrno == ENOENT ? std::nullopt : std::optional<std::string>("");
 }
+
+} // namespace
 
 bool Staged::sameWish(const Staged &other) const
 {
@@ -41,8 +50,7 @@ fs::path Folder::file(const std::string &name) const
 
 std::optional<std::string> Folder::read(const std::string &name) const
 {
-	Result<std::string> text = nofctl::readSmallFile(file(name), largest);
-	return text ? std::optional<std::string>(*text) : std::nullopt;
+	return textOf(file(name));
 }
 
 // After a power cut there is the old text or the new one, and no part of it.
@@ -68,8 +76,8 @@ std::vector<std::string> Folder::textsBut(const std::string &name) const
 	for (fs::directory_iterator one(path_, error), end; !error && one != end; one.increment(error)) {
 		if (one->path().extension() != ".json" || one->path().filename() == but)
 			continue;
-		if (Result<std::string> text = nofctl::readSmallFile(one->path(), largest))
-			all.push_back(*text);
+		if (std::optional<std::string> text = textOf(one->path()))
+			all.push_back(*std::move(text));
 	}
 	return all;
 }
