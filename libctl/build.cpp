@@ -10,8 +10,8 @@
 #include <string_view>
 #include <sys/utsname.h>
 
-#include "elf_notes.h"
 #include "base/file.h"
+#include "elf_notes.h"
 #include "source_id.h"
 #include "version.h"
 

@@ -11,9 +11,9 @@
 
 #include <nvmeof/event_stream.h>
 
+#include "base/invalid.h"
 #include "c_item.h"
 #include "c_options.h"
-#include "base/invalid.h"
 
 using namespace nvmeof;
 using std::chrono::milliseconds;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "config_parse.h"
 #include "base/file.h"
+#include "config_parse.h"
 
 namespace nvmeof {
 

@@ -10,8 +10,8 @@
 
 #include <nvmeof/suggest.h>
 
-#include "config_value.h"
 #include "base/invalid.h"
+#include "config_value.h"
 #include "pattern.h"
 #include "plan_entry.h"
 #include "resolve.h"

@@ -6,8 +6,8 @@
 
 #include <nvmeof/rendezvous.h>
 
-#include "plan_entry.h"
 #include "base/plain.h"
+#include "plan_entry.h"
 
 namespace nvmeof {
 

@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 #include "base/invalid.h"
-#include "pattern.h"
 #include "base/plain.h"
+#include "pattern.h"
 
 namespace nofctl {
 
@@ -110,11 +110,9 @@ Result<std::vector<PolicyRule>> parsePolicy(std::string_view text, const std::st
 
 Result<std::vector<PolicyRule>> readPolicy(const std::filesystem::path &file)
 {
-	Result<std::string> text = nofctl::readSmallFile(file, largestFile + 1);
+	Result<std::string> text = nofctl::readWholeFile(file, largestFile);
 	if (!text)
 		return text.error();
-	if (text->size() > largestFile)
-		return invalid(file.string() + ": larger than 1 MiB");
 	return parsePolicy(*text, file.string());
 }
 

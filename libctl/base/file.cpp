@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "invalid.h"
+
 namespace nofctl {
 
 using nvmeof::Error;
@@ -133,6 +135,16 @@ Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t
 	}
 	text.resize(length);
 	return text;
+}
+
+Result<std::string> readWholeFile(const std::filesystem::path &file, std::size_t largest)
+{
+	Result<std::string> text = readSmallFile(file, largest + 1);
+	if (!text || text->size() <= largest)
+		return text;
+	const bool mib = largest % (1 << 20) == 0;
+	return invalid(file.string() + ": larger than " +
+		       (mib ? std::to_string(largest >> 20) + " MiB" : std::to_string(largest >> 10) + " KiB"));
 }
 
 // Linked into place, so that no reader ever sees half of it and the first of two writers wins.

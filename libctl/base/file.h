@@ -15,6 +15,10 @@ namespace nofctl {
 // At most @most bytes are read. noSuchObject when there is no such file.
 nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t most = 4096);
 
+// All of @file. Errors: as above; invalid, "FILE: larger than 64 KiB", where it has more than @largest bytes, which are
+// whole KiB.
+nvmeof::Result<std::string> readWholeFile(const std::filesystem::path &file, std::size_t largest);
+
 // True: written, whole, and on disk; mode 0644. False: the file was there already, and is untouched.
 nvmeof::Result<bool> createFile(const std::filesystem::path &file, const std::string &text);
 

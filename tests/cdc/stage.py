@@ -42,7 +42,7 @@ def until(holds, what, patience=PATIENCE):
 
 
 def pinned(processor):
-    """What a child does before its program: it stays on that processor, if one is named."""
+    """Runs in a child before its program: it stays on that processor, if one is named."""
     return None if processor is None else lambda: os.sched_setaffinity(0, {processor})
 
 

@@ -114,7 +114,8 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 	}
 }
 
-// What bash offers for a line, of which the last word is not finished. Names are @names, a program that prints them.
+// Words that bash offers for a line, of which the last one is not finished. Names are @names, a program that prints
+// them.
 class Completion {
 public:
 	explicit Completion(const std::string &names)

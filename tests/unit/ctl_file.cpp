@@ -105,6 +105,21 @@ TEST_CASE("no more of a file is read than was asked for", "[file]")
 	CHECK_FALSE(nofctl::readSmallFile(scratch.path()));
 }
 
+TEST_CASE("a file that is read whole has a largest size", "[file]")
+{
+	Scratch scratch;
+	const std::filesystem::path file = scratch.path() / "long";
+	scratch.write("long", std::string(64 << 10, 'x'));
+	CHECK(nofctl::readWholeFile(file, 64 << 10)->size() == 64 << 10);
+	CHECK(nofctl::readWholeFile(file, 1 << 10).error().message == file.string() + ": larger than 1 KiB");
+	scratch.write("long", std::string((2 << 20) + 1, 'x'));
+	const Result<std::string> larger = nofctl::readWholeFile(file, 2 << 20);
+	REQUIRE_FALSE(larger);
+	CHECK(larger.error().code == ErrorCode::invalid);
+	CHECK(larger.error().message == file.string() + ": larger than 2 MiB");
+	CHECK(nofctl::readWholeFile(scratch.path() / "absent", 1 << 10).error().code == ErrorCode::noSuchObject);
+}
+
 TEST_CASE("drafts that were never finished are removed, and nothing else", "[file]")
 {
 	Scratch scratch;

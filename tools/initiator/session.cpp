@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "libctl/base/jitter.h"
 #include "libctl/wire/fabrics.h"
 #include "libctl/wire/identify.h"
-#include "libctl/base/jitter.h"
 
 namespace initiator {
 

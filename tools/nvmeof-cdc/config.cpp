@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config.h"
 
-#include "libctl/config_value.h"
 #include "libctl/base/file.h"
 #include "libctl/base/invalid.h"
+#include "libctl/config_value.h"
 
 namespace cdc {
 

@@ -7,8 +7,8 @@
 
 #include "etcd_member.h"
 #include "etcd_writer.h"
-#include "record_file.h"
 #include "libctl/base/jitter.h"
+#include "record_file.h"
 
 namespace cdc {
 

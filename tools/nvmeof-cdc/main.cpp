@@ -14,9 +14,9 @@
 #include "instance_id.h"
 #include "libctl/base/invalid.h"
 #include "move.h"
+#include "service.h"
 #include "serving/journal.h"
 #include "serving/loop.h"
-#include "service.h"
 #include "stores.h"
 #include "web.h"
 

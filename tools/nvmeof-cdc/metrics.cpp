@@ -162,17 +162,11 @@ private:
 	std::vector<ZoneLine> zoneLines() const
 	{
 		const ZoneTable &table = picture_.views->zoneTable();
-		std::map<std::string, Sight::ZoneHosts> hosts;
-		for (const HostPicture &host : hosts_)
-			if (const ZoneSet *set = picture_.views->zonesOf(host.nqn))
-				for (const std::string &zone : set->zones) {
-					hosts[zone].hosts++;
-					hosts[zone].connected += !host.guests.empty();
-				}
+		const auto hosts = hostsOfZones(picture_, hosts_);
 		std::vector<ZoneLine> lines;
 		for (const auto &[key, zone] : table.zones()) {
 			const auto its = hosts.find(zone.name);
-			const auto [all, connected] = its == hosts.end() ? Sight::ZoneHosts() : its->second;
+			const auto [all, connected] = its == hosts.end() ? ZoneHosts() : its->second;
 			lines.push_back({zone.name, all, connected, table.reads(zone.name)});
 		}
 		std::ranges::sort(lines, {}, &ZoneLine::name);

@@ -270,6 +270,20 @@ std::vector<HostPicture> hostPictures(const Picture &picture)
 	return list;
 }
 
+std::map<std::string, ZoneHosts> hostsOfZones(const Picture &picture, const std::vector<HostPicture> &hosts)
+{
+	std::map<std::string, ZoneHosts> zones;
+	if (!picture.views)
+		return zones;
+	for (const HostPicture &host : hosts)
+		for (const std::string &name : picture.views->zonesOf(host.nqn)->zones) {
+			ZoneHosts &zone = zones[name];
+			zone.hosts++;
+			zone.connected += !host.guests.empty();
+		}
+	return zones;
+}
+
 Sight::Sight(const Picture &picture) : targets_(picture.model->targets().size()), hosts_(hostPictures(picture))
 {
 	viewOf_.assign(hosts_.size(), npos);
@@ -291,7 +305,6 @@ Sight::Sight(const Picture &picture) : targets_(picture.model->targets().size())
 		}
 		viewOf_[i] = found->second;
 		views_[found->second].hosts++;
-		views_[found->second].connected += !hosts_[i].guests.empty();
 	}
 }
 
@@ -302,18 +315,6 @@ std::vector<std::size_t> Sight::seenBy() const
 		for (std::size_t target : view.targets)
 			seen[target] += view.hosts;
 	return seen;
-}
-
-std::map<std::string, Sight::ZoneHosts> Sight::zones() const
-{
-	std::map<std::string, ZoneHosts> zones;
-	for (const View &view : views_)
-		for (const std::string &name : view.zones->zones) {
-			ZoneHosts &zone = zones[name];
-			zone.hosts += view.hosts;
-			zone.connected += view.connected;
-		}
-	return zones;
 }
 
 Json statusJson(const Picture &picture)
@@ -337,7 +338,7 @@ Json targetsJson(const Picture &picture)
 
 Json zonesJson(const Picture &picture)
 {
-	const auto hosts = Sight(picture).zones();
+	const auto hosts = hostsOfZones(picture, hostPictures(picture));
 	Json list = Json::array();
 	for (const auto &[key, zone] : picture.model->zones()) {
 		Json json = zone.json();

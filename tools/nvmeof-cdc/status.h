@@ -63,16 +63,20 @@ struct HostPicture {
 
 std::vector<HostPicture> hostPictures(const Picture &picture); // by NQN
 
+struct ZoneHosts {
+	std::size_t hosts = 0, connected = 0;
+};
+
+// By name; zones that @hosts are in. None before the store has told what there is
+std::map<std::string, ZoneHosts> hostsOfZones(const Picture &picture, const std::vector<HostPicture> &hosts);
+
 // Who sees what: hosts of the same zones see the same.
 class Sight {
 public:
 	struct View {
 		const ZoneSet *zones;
 		std::vector<std::size_t> targets; // by place in the model's
-		std::size_t hosts = 0, connected = 0;
-	};
-	struct ZoneHosts {
-		std::size_t hosts = 0, connected = 0;
+		std::size_t hosts = 0;
 	};
 
 	explicit Sight(const Picture &picture);
@@ -81,7 +85,6 @@ public:
 	const std::vector<View> &views() const { return views_; }
 	std::size_t viewOf(std::size_t host) const { return viewOf_[host]; } // npos: nothing is known yet
 	std::vector<std::size_t> seenBy() const;                             // for each target how many hosts
-	std::map<std::string, ZoneHosts> zones() const;                      // by name; those that hosts are in
 
 	static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 

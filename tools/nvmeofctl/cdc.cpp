@@ -83,10 +83,7 @@ Result<std::string> textOf(const std::string &file)
 	constexpr std::size_t largest = 64 << 20;
 	if (file == "-")
 		return std::string(std::istreambuf_iterator<char>(std::cin), {});
-	Result<std::string> text = nofctl::readSmallFile(file, largest + 1);
-	if (text && text->size() > largest)
-		return usageError(file + ": larger than 64 MiB");
-	return text;
+	return nofctl::readWholeFile(file, largest);
 }
 
 // Records as they are printed

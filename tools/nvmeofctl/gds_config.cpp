@@ -13,8 +13,8 @@
 
 #include "context.h"
 #include "gpu_documents.h"
-#include "machine.h"
 #include "libctl/base/file.h"
+#include "machine.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -39,14 +39,10 @@ Addresses addressesOfCards(const Tree &tree, const Node &node)
 Result<std::string> readOld(const std::string &file)
 {
 	constexpr std::size_t largest = 64 << 10;
-	Result<std::string> text = nofctl::readSmallFile(file, largest + 1);
+	Result<std::string> text = nofctl::readWholeFile(file, largest);
 	if (!text && text.error().sysErrno == ENOENT)
 		return std::string();
-	if (!text)
-		return usageError(text.error().message);
-	if (text->size() > largest)
-		return usageError(file + ": larger than 64 KiB");
-	return text;
+	return text ? text : usageError(text.error().message);
 }
 
 std::string explained(const CufilePlan &plan)

@@ -19,10 +19,7 @@ namespace {
 Result<std::string> read(const std::string &file)
 {
 	constexpr std::size_t largest = 1 << 20;
-	Result<std::string> text = nofctl::readSmallFile(file, largest + 1);
-	if (text && text->size() > largest)
-		return usageError(file + ": larger than 1 MiB");
-	return text;
+	return nofctl::readWholeFile(file, largest);
 }
 
 std::string describe(const NotCarried &one)

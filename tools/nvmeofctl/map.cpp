@@ -6,9 +6,9 @@
 
 #include "context.h"
 #include "gpu_documents.h"
+#include "libctl/base/file.h"
 #include "machine.h"
 #include "map_picture.h"
-#include "libctl/base/file.h"
 
 using namespace nvmeof;
 using namespace nofctl::gpu;

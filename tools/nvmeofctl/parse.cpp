@@ -69,17 +69,17 @@ Reader::Reader(const Options &options) : options_(options)
 		if (option.positional())
 			continue;
 		const std::string names = (option.shortName.empty() ? "" : option.shortName + ",") + option.longName;
-		CLI::Option *added = option.alone() ? app_.add_flag(names) : app_.add_option(names);
-		added->take_all();
+		if (option.alone()) { // its value, if it has one, is misused()'s
+			app_.add_flag(names)->take_all();
+			continue;
+		}
+		CLI::Option *added = app_.add_option(names)->take_all();
 		added->check([this, &option](const std::string &value) { return refusal(option, value); });
 	}
 }
 
-// CLI11 gives a flag the value "true".
 std::string Reader::refusal(const Option &option, const std::string &value) const
 {
-	if (option.alone())
-		return value == "true" ? "" : option.flag() ? "takes no value" : refusalOf(option, value).value_or("");
 	const std::string name = value.substr(0, value.find('='));
 	if (findOption(options_, name))
 		return fmt::format("needs a value, and {} is an option", name);

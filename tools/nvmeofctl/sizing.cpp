@@ -11,8 +11,8 @@
 
 #include "context.h"
 #include "gpu_documents.h"
-#include "machine.h"
 #include "libctl/base/file.h"
+#include "machine.h"
 #include "svg.h"
 #include "table.h"
 

@@ -13,10 +13,10 @@
 #include <nvmeof/identity.h>
 
 #include "libctl/base/file.h"
-#include "libctl/gpu/rail_targets.h"
 #include "libctl/base/jitter.h"
-#include "serving/journal.h"
+#include "libctl/gpu/rail_targets.h"
 #include "owner.h"
+#include "serving/journal.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

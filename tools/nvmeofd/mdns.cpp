@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "serving/journal.h"
-#include "mdns_record.h"
 #include "libctl/base/printable.h"
+#include "mdns_record.h"
+#include "serving/journal.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

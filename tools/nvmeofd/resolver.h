@@ -10,8 +10,8 @@
 #include <nvmeof/client.h>
 #include <nvmeof/config.h>
 
-#include "libctl/base/jitter.h"
 #include "last_known.h"
+#include "libctl/base/jitter.h"
 #include "serving/loop.h"
 
 namespace nvmeofd {
