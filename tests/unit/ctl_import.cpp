@@ -205,6 +205,22 @@ TEST_CASE("what cannot be taken over", "[import]")
 	imported("discovery.conf", text);
 }
 
+TEST_CASE("what nvmeof.toml refuses is not taken over", "[import]")
+{
+	const Import from = imported("discovery.conf", "-t rdma -a 10.0.0.210.0.0.2 -w 10.0.0.8\n"
+						       "-a 10.0.0.1 -w fe80::1%eth0\n"
+						       "-a fe80::1\n"
+						       "-a 10.0.0.1 -l 10 -F 20\n");
+	CHECK(dropped(from) == Strings{"1 traddr", "2 traddr", "3 traddr", "4 fast-io-fail-tmo"});
+	REQUIRE(from.config.services.size() == 1);
+	CHECK(from.config.services.front().settings.ctrlLoss == 10s);
+
+	const Import joined =
+		imported("stafd.conf", "[Global]\nctrl-loss-tmo = 10\n"
+				       "[Controllers]\ncontroller = traddr=10.0.0.1;fast-io-fail-tmo=20\n");
+	CHECK_FALSE(joined.config.services.empty());
+}
+
 TEST_CASE("import writes a file once", "[import]")
 {
 	Scratch dir;

@@ -116,6 +116,26 @@ bool isUtf8(std::string_view text)
 	return Json::parse(dump(Json(whole), -1), nullptr, false) == Json(whole);
 }
 
+// Other hosts take what nvmeof.toml refuses: a time that can never come about, an address nobody can connect to.
+void dropRefused(Import &into, std::vector<ConfigTarget> Config::*list)
+{
+	std::erase_if(into.config.*list, [&](ConfigTarget &target) {
+		ConnectSettings &settings = target.settings;
+		if (settings.fastIoFail && settings.ctrlLoss && settings.ctrlLoss->count() >= 0 &&
+		    *settings.fastIoFail > *settings.ctrlLoss) {
+			settings.fastIoFail.reset();
+			into.notCarried.push_back(
+				{target.place, "fast-io-fail-tmo", "ctrl-loss-tmo is shorter and ends the connection"});
+		}
+		Config alone;
+		(alone.*list).push_back(target);
+		const ConfigReading reading = parseConfig(formatConfig(alone), target.place.file);
+		for (const ConfigProblem &problem : reading.problems)
+			into.notCarried.push_back({target.place, "traddr", problem.message});
+		return !reading.problems.empty();
+	});
+}
+
 char firstOf(std::string_view text)
 {
 	while (!text.empty()) {
@@ -175,6 +195,8 @@ static Result<void> importKind(Import &into, std::string_view text, const std::s
 Result<void> importText(Import &into, std::string_view text, const std::string &file)
 {
 	Result<void> done = importKind(into, text, file);
+	importing::dropRefused(into, &Config::services);
+	importing::dropRefused(into, &Config::connections);
 	for (NotCarried &one : into.notCarried)
 		if (one.key.empty())
 			one.key = "(no name)";
