@@ -25,6 +25,12 @@ void *operator new(std::size_t size)
 	return memory;
 }
 
+// Else the library's allocates what ours frees.
+void *operator new(std::size_t size, const std::nothrow_t & /*unused*/) noexcept
+{
+	return MemoryFault::strikes() ? nullptr : std::malloc(size ? size : 1);
+}
+
 void operator delete(void *memory) noexcept
 {
 	std::free(memory);

@@ -335,8 +335,9 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author)
 		if (!written)
 			say(failures_, LOG_WARNING, "leases are not written: " + written.error().message);
 	};
-	// targets first: hosts see them
-	std::ranges::stable_partition(changes, [](const Change &change) { return kindOf(change.key) == Kind::target; });
+	// targets first: hosts see them (clang cannot compile the algorithm for ranges of GCC 12's library)
+	std::stable_partition(changes.begin(), changes.end(),
+			      [](const Change &change) { return kindOf(change.key) == Kind::target; });
 	std::vector<Change> part;
 	std::size_t bytes = 0;
 	for (Change &change : changes) {
