@@ -248,7 +248,7 @@ void Service::write(std::vector<Change> changes, Done done, Author author)
 	if (author.who.empty())
 		return store_->write(std::move(changes), std::move(done));
 	auto lines = auditLines(model_, changes, author.limit && author.limit->full() ? 0 : most_audited);
-	store_->write(std::move(changes), [this, done = std::move(done), lines = std::move(lines),
+	store_->write(std::move(changes), [done = std::move(done), lines = std::move(lines),
 					   author = std::move(author)](const Result<void> &written) {
 		const std::string end = fmt::format(", by {}{}", author.who, written ? "" : ": not written");
 		for (const std::string &line : lines) {

@@ -120,8 +120,8 @@ void Worker::publish(std::shared_ptr<const Views> views, std::shared_ptr<void> t
 {
 	mailbox_.post([this, views = std::move(views), told = std::move(told)]() mutable {
 		views_ = views;
-		for (auto &[id, connection] : connections_)
-			serve(*connection, [&] { connection->tell(views_); });
+		for (const auto &entry : connections_)
+			serve(*entry.second, [&] { entry.second->tell(views_); });
 		told.reset();
 	});
 }
