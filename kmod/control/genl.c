@@ -3,8 +3,8 @@
 #include <linux/module.h>
 #include "control/genl.h"
 #include "control/genl_policy.h"
+#include "core/transport.h"
 #include "mpath/selector.h"
-#include "transport/transport.h"
 
 #define NOF_POLICY(table)	.policy = (table), .maxattr = ARRAY_SIZE(table) - 1
 

@@ -5,11 +5,11 @@
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/transport.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/selector.h"
-#include "transport/transport.h"
 
 #define IDENTITY_TEXT	41	/* the longest, of a model */
 

@@ -8,8 +8,8 @@
 #include "control/control.h"
 #include "control/rights.h"
 #include "core/subsys.h"
-#include "mpath/subsys.h"
 #include "mpath/selector.h"
+#include "mpath/subsys.h"
 
 #define SUBSYS_SHOW_ONLY(name, fmt, value)								\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\

@@ -4,8 +4,8 @@
 #include <linux/srcu.h>
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/transport.h"
 #include "core/watch.h"
-#include "transport/transport.h"
 
 /*
  * Places in the admin queue. Keep-alive and the asynchronous event request have theirs apart, as they may not wait for

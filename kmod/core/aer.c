@@ -4,11 +4,11 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "core/above.h"
-#include "core/ccr_log.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
+#include "wire/ccr_log.h"
 
 /* Those we act on or pass on, as far as the controller offers them */
 #define WANTED	(NVME_AEN_CFG_NS_ATTR | NVME_AEN_CFG_FW_ACT | NVME_AEN_CFG_ANA_CHANGE | NVME_AEN_CFG_DISC_CHANGE | \

@@ -3,7 +3,7 @@
 #ifndef NOF_CORE_CCR_H
 #define NOF_CORE_CCR_H
 
-#include "core/ccr_log.h"
+#include "wire/ccr_log.h"
 
 struct nof_ctrl;
 

@@ -9,9 +9,9 @@
 #include "core/lifecycle.h"
 #include "core/orphans.h"
 #include "core/state.h"
-#include "core/status.h"
 #include "core/subsys.h"
-#include "transport/transport.h"
+#include "core/transport.h"
+#include "wire/status.h"
 
 #define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */
 

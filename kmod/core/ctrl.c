@@ -9,11 +9,11 @@
 #include "core/lifecycle.h"
 #include "core/orphans.h"
 #include "core/state.h"
-#include "core/status.h"
 #include "core/subsys.h"
 #include "core/trace.h"
+#include "core/transport.h"
 #include "core/watch.h"
-#include "transport/transport.h"
+#include "wire/status.h"
 
 bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 {

@@ -14,10 +14,10 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <uapi/linux/nvmeof.h>
-#include "core/effects.h"
-#include "core/identify.h"
 #include "core/probation.h"
 #include "core/queue.h"
+#include "wire/effects.h"
+#include "wire/identify.h"
 
 struct net;
 struct netlink_ext_ack;

@@ -3,8 +3,8 @@
 #include <linux/delay.h>
 #include <linux/slab.h>
 #include "core/lifecycle.h"
-#include "core/status.h"
 #include "core/subsys.h"
+#include "wire/status.h"
 
 #define CNTLID_DYNAMIC		0xffff
 #define CATTR_DISABLE_SQFLOW	BIT(2)

@@ -3,8 +3,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "core/lifecycle.h"
-#include "core/status.h"
 #include "core/subsys.h"
+#include "wire/status.h"
 
 enum { CMD_NS, CMD_DESCS, NR_CMDS };
 static_assert(NR_CMDS == NOF_FORMATS_CMDS);

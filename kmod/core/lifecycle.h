@@ -4,7 +4,7 @@
 #define NOF_CORE_LIFECYCLE_H
 
 #include "core/ctrl.h"
-#include "core/identify.h"
+#include "wire/identify.h"
 
 /*
  * Work queues. One connect waits for its queues' start works, and deletion waits for both: each waits only for those

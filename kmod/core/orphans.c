@@ -6,7 +6,7 @@
 #include "core/orphans.h"
 #include "core/state.h"
 #include "core/subsys.h"
-#include "transport/transport.h"
+#include "core/transport.h"
 
 /* How long to wait for outstanding requests, so that they need not be sent again */
 #define DRAIN_MS	1000

@@ -12,8 +12,8 @@
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
+#include "core/transport.h"
 #include "core/watch.h"
-#include "transport/transport.h"
 
 #define NOF_ADMIN_TMO_MS	60000
 

@@ -8,7 +8,7 @@
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
-#include "transport/transport.h"
+#include "core/transport.h"
 
 /*
  * Queues may be added only while the attempt is still wanted; whoever ends it takes the lock after changing the state.

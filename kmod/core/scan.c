@@ -7,8 +7,8 @@
 #include "core/backoff.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
-#include "core/status.h"
 #include "core/subsys.h"
+#include "wire/status.h"
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
 #define RETRY_MAX_MS	30000

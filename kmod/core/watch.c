@@ -21,8 +21,8 @@
 #include "core/above.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/transport.h"
 #include "core/watch.h"
-#include "transport/transport.h"
 
 /* All in milliseconds */
 enum {

@@ -7,10 +7,10 @@
 #include "core/state.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
-#include "mpath/ana_log.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
+#include "wire/ana_log.h"
 
 /* Return Groups Only: which namespace is in which group is known from Identify Namespace */
 #define LSP_RGO		BIT(0)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blk-mq.h>
-#include "core/status.h"
 #include "mpath/command.h"
 #include "mpath/request.h"
 #include "mpath/retry.h"
+#include "wire/status.h"
 
 static int command_result(const struct nof_request *req, blk_status_t sts)
 {

@@ -10,11 +10,11 @@
 #include <linux/workqueue.h>
 #include "compat/limits.h"
 #include "core/cmd.h"
-#include "core/effects.h"
-#include "core/identify.h"
 #include "mpath/failover.h"
 #include "mpath/notice.h"
 #include "mpath/park.h"
+#include "wire/effects.h"
+#include "wire/identify.h"
 
 struct nof_ctrl;
 struct nof_generic;

@@ -10,11 +10,11 @@
 #include <linux/workqueue.h>
 #include <uapi/linux/nvmeof.h>
 #include "core/above.h"
-#include "core/identify.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
 #include "mpath/notice.h"
 #include "mpath/stats.h"
+#include "wire/identify.h"
 
 struct nof_ctrl;
 struct nof_failover;

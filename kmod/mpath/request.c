@@ -10,15 +10,15 @@
 #include "core/ctrl.h"
 #include "core/direct.h"
 #include "core/lifecycle.h"
-#include "core/status.h"
 #include "core/subsys.h"
-#include "core/watch.h"
 #include "core/trace.h"
+#include "core/transport.h"
+#include "core/watch.h"
 #include "mpath/ana.h"
 #include "mpath/choose.h"
 #include "mpath/fence.h"
-#include "mpath/head.h"
 #include "mpath/hctx.h"
+#include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
@@ -27,7 +27,7 @@
 #include "mpath/retry.h"
 #include "mpath/selector.h"
 #include "mpath/zones.h"
-#include "transport/transport.h"
+#include "wire/status.h"
 
 /* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
 #define AGAIN_MS	12

@@ -3,14 +3,14 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "core/ctrl.h"
-#include "core/reservation.h"
-#include "core/status.h"
 #include "core/subsys.h"
 #include "mpath/command.h"
 #include "mpath/head.h"
 #include "mpath/request.h"
 #include "mpath/reserve.h"
 #include "mpath/retry.h"
+#include "wire/reservation.h"
+#include "wire/status.h"
 
 static_assert(sizeof(struct nvme_reservation_status_ext) == NOF_RESV_ENTRY);
 static_assert(sizeof(struct nvme_registered_ctrl_ext) == NOF_RESV_ENTRY);

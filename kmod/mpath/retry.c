@@ -2,7 +2,6 @@
 /* What becomes of a request whose command came back with an error, or does not come back. */
 #include <linux/blk-mq.h>
 #include "core/ctrl.h"
-#include "core/status.h"
 #include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
@@ -10,6 +9,7 @@
 #include "mpath/request.h"
 #include "mpath/retry.h"
 #include "mpath/zones.h"
+#include "wire/status.h"
 
 /* The path could not carry it, as opposed to a trouble that may be anywhere */
 bool nof_request_leaves(const struct nof_request *req)

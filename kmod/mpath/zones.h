@@ -9,7 +9,7 @@
 #define NOF_MPATH_ZONES_H
 
 #include <linux/blk-mq.h>
-#include "core/zone.h"
+#include "wire/zone.h"
 
 struct nof_head;
 struct nof_request;

@@ -6,7 +6,7 @@
 
 extern "C" {
 #include "core/backoff.h"
-#include "core/status.h"
+#include "wire/status.h"
 #include "mpath/latency.h"
 #include "mpath/outlier.h"
 #include <linux/nvme.h>

@@ -4,7 +4,7 @@
 #include "input.h"
 
 extern "C" {
-#include "core/ccr_log.h"
+#include "wire/ccr_log.h"
 }
 
 namespace {

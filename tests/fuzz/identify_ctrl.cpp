@@ -3,7 +3,7 @@
 #include "input.h"
 
 extern "C" {
-#include "core/identify.h"
+#include "wire/identify.h"
 }
 
 namespace {

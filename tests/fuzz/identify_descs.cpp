@@ -5,7 +5,7 @@
 #include <optional>
 
 extern "C" {
-#include "core/identify.h"
+#include "wire/identify.h"
 }
 
 namespace {

@@ -5,7 +5,7 @@
 extern "C" {
 #include <linux/limits.h>
 
-#include "core/identify.h"
+#include "wire/identify.h"
 }
 
 namespace {

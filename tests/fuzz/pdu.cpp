@@ -4,7 +4,7 @@
 #include "input.h"
 
 extern "C" {
-#include "transport/tcp/pdu.h"
+#include "tcp/pdu.h"
 }
 
 namespace {

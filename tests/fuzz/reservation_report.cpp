@@ -3,7 +3,7 @@
 #include "input.h"
 
 extern "C" {
-#include "core/reservation.h"
+#include "wire/reservation.h"
 }
 
 namespace {

@@ -5,8 +5,8 @@
 extern "C" {
 #include <linux/limits.h>
 
-#include "core/identify.h"
-#include "core/zone.h"
+#include "wire/identify.h"
+#include "wire/zone.h"
 }
 
 namespace {

@@ -22,7 +22,13 @@ NAMED_NUMBER = re.compile(r"^(#\s*define\s+|\s*)([A-Z][A-Z0-9_]*)(\s*=\s*|\s+)")
 NO_CODE = re.compile(r'"(\\.|[^"\\])*"|/\*.*?\*/|/\*.*$|^\s\*.*$|//.*$')
 INCLUDED = re.compile(r'\s*#\s*include\s+"(\w+)/')
 # What a layer of kmod/ may not include: what is above it calls down, and is called through the tables of core/above.h
-ABOVE = {"core": {"mpath", "control"}, "mpath": {"control"}, "transport": {"mpath", "control"}}
+ABOVE = {
+    "wire": {"core", "mpath", "control", "tcp", "rdma"},
+    "core": {"mpath", "control", "tcp", "rdma"},
+    "mpath": {"control", "tcp", "rdma"},
+    "tcp": {"mpath", "control", "rdma"},
+    "rdma": {"mpath", "control", "tcp"},
+}
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
 
 problems = []

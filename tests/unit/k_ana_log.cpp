@@ -9,7 +9,7 @@
 extern "C" {
 #include <linux/nvme.h>
 
-#include "mpath/ana_log.h"
+#include "wire/ana_log.h"
 }
 
 namespace {

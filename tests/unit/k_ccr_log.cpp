@@ -7,7 +7,7 @@
 #include <vector>
 
 extern "C" {
-#include "core/ccr_log.h"
+#include "wire/ccr_log.h"
 }
 
 namespace {

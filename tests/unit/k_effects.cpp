@@ -7,7 +7,7 @@
 extern "C" {
 #include <linux/nvme.h>
 
-#include "core/effects.h"
+#include "wire/effects.h"
 }
 
 namespace {

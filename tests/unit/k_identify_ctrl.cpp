@@ -6,7 +6,7 @@
 #include <string>
 
 extern "C" {
-#include "core/identify.h"
+#include "wire/identify.h"
 }
 
 namespace {

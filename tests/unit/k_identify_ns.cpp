@@ -8,7 +8,7 @@
 #include <vector>
 
 extern "C" {
-#include "core/identify.h"
+#include "wire/identify.h"
 }
 
 namespace {

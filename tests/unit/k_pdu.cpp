@@ -6,7 +6,7 @@
 #include <string>
 
 extern "C" {
-#include "transport/tcp/pdu.h"
+#include "tcp/pdu.h"
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 extern "C" {
-#include "core/reservation.h"
+#include "wire/reservation.h"
 }
 
 namespace {

@@ -8,7 +8,7 @@
 extern "C" {
 #include <linux/nvme.h>
 
-#include "core/status.h"
+#include "wire/status.h"
 }
 
 namespace {

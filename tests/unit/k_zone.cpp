@@ -7,8 +7,8 @@
 #include <vector>
 
 extern "C" {
-#include "core/identify.h"
-#include "core/zone.h"
+#include "wire/identify.h"
+#include "wire/zone.h"
 }
 
 namespace {

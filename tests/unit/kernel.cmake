@@ -24,9 +24,9 @@ endif()
 
 set(kmod ${PROJECT_SOURCE_DIR}/kmod)
 add_library(nof_pure STATIC
-	${kmod}/core/backoff.c ${kmod}/core/ccr_log.c ${kmod}/core/identify.c ${kmod}/core/state.c ${kmod}/core/status.c
-	${kmod}/core/probation.c ${kmod}/core/reservation.c ${kmod}/core/zone.c
-	${kmod}/core/effects.c ${kmod}/mpath/ana_log.c ${kmod}/mpath/repeat.c ${kmod}/transport/tcp/pdu.c)
+	${kmod}/wire/ana_log.c ${kmod}/wire/ccr_log.c ${kmod}/wire/effects.c ${kmod}/wire/identify.c
+	${kmod}/wire/reservation.c ${kmod}/wire/status.c ${kmod}/wire/zone.c
+	${kmod}/core/backoff.c ${kmod}/core/probation.c ${kmod}/core/state.c ${kmod}/mpath/repeat.c ${kmod}/tcp/pdu.c)
 set_target_properties(nof_pure PROPERTIES C_STANDARD 11)
 target_compile_options(nof_pure PRIVATE -Wall $<$<BOOL:${NVMEOF_WERROR}>:-Werror>)
 target_include_directories(nof_pure PUBLIC

@@ -49,9 +49,9 @@ p << message.p;
 f << message.f;
 @@
 import re
-core = "admin|aer|ccr|ccr_log|data|fabrics|identify|queue|queues|watch|keepalive|scan"
-mpath = "ana|ana_log|request"
-if re.search(rf"/(transport/tcp/\w+|core/({core})|mpath/({mpath})|bad/banned)\.c$", p[0].file):
+core = "admin|aer|ccr|data|fabrics|queue|queues|watch|keepalive|scan"
+mpath = "ana|request"
+if re.search(rf"/(tcp/\w+|wire/\w+|core/({core})|mpath/({mpath})|bad/banned)\.c$", p[0].file):
 	coccilib.report.print_report(p[0], f"a peer can bring {f}() about: {f}_ratelimited()")
 
 @wait@

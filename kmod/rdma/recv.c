@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The receive side: completions, responses, and the end of a command. */
+#include <linux/blk-mq.h>
+#include <linux/wait_bit.h>
+#include "rdma/rdma.h"
+
+/* An invalidation is the device's own work, unless it still waits for an answer to what was sent before */
+#define DETACH_TMO	(HZ / 20)
+#define DETACH_REST	HZ
+
+static void recv_init(struct nof_rdma_queue *q, struct nof_rdma_recv *recv, u32 i)
+{
+	recv->cqe.done = nof_rdma_recv_done;
+	recv->sge.addr = q->resps_dma + i * sizeof(*q->resps);
+	recv->sge.length = sizeof(*q->resps);
+	recv->sge.lkey = q->pd->local_dma_lkey;
+	recv->wr.wr_cqe = &recv->cqe;
+	recv->wr.sg_list = &recv->sge;
+	recv->wr.num_sge = 1;
+	recv->wr.next = q->repost;
+	q->repost = &recv->wr;
+}
+
+static int recv_post(struct nof_rdma_queue *q)
+{
+	struct ib_recv_wr *first = q->repost;
+	const struct ib_recv_wr *bad;
+
+	q->repost = NULL;
+	return first ? ib_post_recv(q->qp, first, &bad) : 0;
+}
+
+int nof_rdma_recv_init(struct nof_rdma_queue *q)
+{
+	u32 i;
+
+	q->repost = NULL;
+	q->inv_head = q->inv_tail = NULL;
+	q->events = q->seen = 0;
+	q->detach_rest = q->heard_at = jiffies;
+	for (i = 0; i < q->nr_recvs; i++)
+		recv_init(q, &q->recvs[i], i);
+	return recv_post(q);
+}
+
+static int wc_err(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_RETRY_EXC_ERR:
+	case IB_WC_RNR_RETRY_EXC_ERR:
+	case IB_WC_RESP_TIMEOUT_ERR:
+		return -ETIMEDOUT;
+	default:
+		return -EIO;
+	}
+}
+
+/*
+ * What was posted behind the one that failed is flushed, and so is all when the connection ends, which the CM tells
+ * before. Of an end that nobody tells, a queue pair that the device gave up say, there is nothing else to know it by.
+ */
+static bool wc_counts(const struct nof_rdma_queue *q, const struct ib_wc *wc)
+{
+	if (nof_rdma_stopped(q) || test_bit(NOF_RDMA_DRAINED, &q->flags))
+		return false;
+	return wc->status != IB_WC_WR_FLUSH_ERR || READ_ONCE(q->step) == NOF_RDMA_CM_UP;
+}
+
+static void wc_failed(struct nof_rdma_queue *q, const struct ib_wc *wc, const char *what)
+{
+	if (wc_counts(q, wc))
+		nof_queue_error(&q->q, wc_err(wc->status) == -ETIMEDOUT ? NOF_CAUSE_NETWORK : NOF_CAUSE_HERE,
+				wc_err(wc->status), "%s: %s", what, ib_wc_status_msg(wc->status));
+}
+
+/* Of the queue there is only one who completes, who has cq_lock */
+static void slot_waits_no_more(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, u8 what)
+{
+	slot->waits &= ~what;
+	if (slot->waits)
+		return;
+	q->completed++;
+	nof_cmd_complete(q->q.slots[nof_rdma_index(q, slot)].cmd, slot->status, &slot->result, q->batch);
+}
+
+void nof_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct nof_rdma_slot *slot = container_of(wc->wr_cqe, struct nof_rdma_slot, send_cqe);
+	struct nof_rdma_queue *q = cq->cq_context;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		wc_failed(q, wc, "send");
+		return;
+	}
+	WRITE_ONCE(q->heard_at, jiffies);
+	nof_rdma_send_known(q, slot->mark);
+	atomic_dec(&q->owed);
+	slot_waits_no_more(q, slot, NOF_RDMA_SEND);
+}
+
+/* Not signalled: it comes only when it failed */
+void nof_rdma_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_SUCCESS)
+		wc_failed(cq->cq_context, wc, "registration of memory");
+}
+
+void nof_rdma_inv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct nof_rdma_slot *slot = container_of(wc->wr_cqe, struct nof_rdma_slot, inv_cqe);
+	struct nof_rdma_queue *q = cq->cq_context;
+
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		nof_rdma_send_known(q, slot->inv_mark);
+		slot->registered = false;
+		slot_waits_no_more(q, slot, NOF_RDMA_INVALIDATE);
+	} else {
+		wc_failed(q, wc, "invalidation of a key");
+	}
+	if (unlikely(slot->detaching)) {
+		smp_mb();
+		wake_up_var(&slot->waits);
+	}
+}
+
+/* To be posted with the others of this batch */
+static void slot_invalidate(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
+{
+	slot->waits |= NOF_RDMA_INVALIDATE;
+	slot->inv.ex.invalidate_rkey = slot->key;
+	slot->inv.next = NULL;
+	if (q->inv_tail)
+		q->inv_tail->next = &slot->inv;
+	else
+		q->inv_head = &slot->inv;
+	q->inv_tail = &slot->inv;
+	q->count.invs++;
+}
+
+/* From here on the target has no access to the data, or not until the slot has waited for that. False: a wrong key */
+static bool slot_revoke(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, const struct ib_wc *wc)
+{
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
+		if (!slot->key || wc->ex.invalidate_rkey != slot->key)
+			return false;
+		slot->registered = false;
+		q->count.remote_invs++;
+	} else if (slot->registered && !(slot->waits & NOF_RDMA_INVALIDATE)) {
+		slot_invalidate(q, slot);
+	}
+	return true;
+}
+
+/* What is wrong with a response, or NULL */
+static const char *respond(struct nof_rdma_queue *q, const struct nvme_completion *cqe, const struct ib_wc *wc)
+{
+	struct nof_rdma_slot *slot;
+	struct nof_cmd *cmd;
+
+	if (wc->byte_len < sizeof(*cqe))
+		return "a response of less than 16 bytes";
+	cmd = nof_queue_find(&q->q, (__force __le16)cqe->command_id);
+	if (!cmd)
+		return "a response for no outstanding command";
+	slot = to_rdma_slot(cmd);
+	if (!(slot->waits & NOF_RDMA_RESPONSE))
+		return "a second response for a command";
+	if (!slot_revoke(q, slot, wc))
+		return "a response invalidates a key that is not its command's";
+	slot->status = le16_to_cpu(cqe->status) >> 1;
+	slot->result = cqe->result;
+	if (q->q.sq_flow)
+		WRITE_ONCE(q->q.sq_head, le16_to_cpu(cqe->sq_head));
+	slot_waits_no_more(q, slot, NOF_RDMA_RESPONSE);
+	return NULL;
+}
+
+void nof_rdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct nof_rdma_recv *recv = container_of(wc->wr_cqe, struct nof_rdma_recv, cqe);
+	struct nof_rdma_queue *q = cq->cq_context;
+	struct nvme_completion *cqe = &q->resps[recv - q->recvs];
+	const char *why;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		wc_failed(q, wc, "receive");
+		return;
+	}
+	/* it is on its way down: what comes late is thrown away */
+	if (unlikely(nof_rdma_stopped(q)))
+		return;
+	WRITE_ONCE(q->heard_at, jiffies);
+	ib_dma_sync_single_for_cpu(q->rdev->dev, recv->sge.addr, sizeof(*cqe), DMA_FROM_DEVICE);
+	why = respond(q, cqe, wc);
+	if (unlikely(why)) {
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EPROTO, "%s", why);
+		return;
+	}
+	ib_dma_sync_single_for_device(q->rdev->dev, recv->sge.addr, sizeof(*cqe), DMA_FROM_DEVICE);
+	recv->wr.next = q->repost;
+	q->repost = &recv->wr;
+}
+
+static void wc_handle(struct nof_rdma_queue *q, struct ib_wc *wc)
+{
+	/* the most frequent one without an indirect call; ib_drain_qp() has one of its own */
+	if (likely(wc->wr_cqe->done == nof_rdma_recv_done))
+		nof_rdma_recv_done(q->cq, wc);
+	else
+		wc->wr_cqe->done(q->cq, wc);
+}
+
+static void batch_end(struct nof_rdma_queue *q)
+{
+	if (unlikely(nof_rdma_stopped(q)))
+		return;
+	nof_rdma_send_invs(q);
+	if (unlikely(recv_post(q)))
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "cannot post receives");
+}
+
+/* Returns how many completions there were; less than @budget: the queue is empty */
+static int reap(struct nof_rdma_queue *q, int budget, struct nof_completed *batch)
+{
+	u32 events = READ_ONCE(q->events);
+	int n, i, done = 0;
+
+	lockdep_assert_held(&q->cq_lock);
+	q->batch = batch;
+	q->completed = 0;
+	do {
+		n = ib_poll_cq(q->cq, min(NOF_RDMA_REAP, budget - done), q->wcs);
+		for (i = 0; i < n; i++)
+			wc_handle(q, &q->wcs[i]);
+		if (n > 0) {
+			done += n;
+			q->count.cqes += n;
+			batch_end(q);
+		}
+	} while (n == NOF_RDMA_REAP && done < budget);
+	if (done < budget)
+		WRITE_ONCE(q->seen, events);
+	return done;
+}
+
+void nof_rdma_recv_event(struct ib_cq *cq, void *context)
+{
+	struct nof_rdma_queue *q = context;
+
+	WRITE_ONCE(q->events, q->events + 1);
+	irq_poll_sched(&q->iop);
+}
+
+/* A poll queue is silent, unless it is being taken down */
+static bool wants_events(const struct nof_rdma_queue *q)
+{
+	return !test_bit(NOF_Q_POLLED, &q->q.flags) || nof_rdma_stopped(q);
+}
+
+int nof_rdma_recv_irq_poll(struct irq_poll *iop, int budget)
+{
+	struct nof_rdma_queue *q = container_of(iop, struct nof_rdma_queue, iop);
+	struct nof_completed batch;
+	int done;
+
+	nof_completed_init(&batch, NULL);
+	spin_lock(&q->cq_lock);
+	done = reap(q, budget, &batch);
+	if (q->moderated)
+		rdma_dim(&q->dim, done);
+	if (done < budget) {
+		irq_poll_complete(iop);
+		if (wants_events(q) && ib_req_notify_cq(q->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
+			irq_poll_sched(iop);
+	}
+	spin_unlock(&q->cq_lock);
+	/* not the queue's any more, which may go */
+	nof_completed_end(&batch);
+	return done;
+}
+
+int nof_rdma_recv_poll(struct nof_queue *queue, struct nof_completed *done)
+{
+	struct nof_rdma_queue *q = to_rdma_queue(queue);
+	int completed = 0;
+
+	/* whoever else polls takes what there is */
+	if (!spin_trylock_bh(&q->cq_lock))
+		return 0;
+	if (!nof_rdma_stopped(q)) {
+		reap(q, NOF_RDMA_REAP, done);
+		completed = q->completed;
+	}
+	spin_unlock_bh(&q->cq_lock);
+	return completed;
+}
+
+/* Sent, with nothing that still has to go with it, and not answered */
+static struct nof_cmd *detachable(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, const struct nof_detach *d)
+{
+	struct nof_cmd *cmd = q->q.slots[d->index].cmd;
+
+	lockdep_assert_held(&q->cq_lock);
+	/* a stub was a request once, and is none */
+	if (!cmd || !nof_cmd_has_rq(cmd) || nof_rdma_stopped(q) || smp_load_acquire(&cmd->state) != NOF_CMD_SENT)
+		return NULL;
+	if ((slot->waits & ~NOF_RDMA_INVALIDATE) != NOF_RDMA_RESPONSE || !d->may(cmd, true))
+		return NULL;
+	return cmd;
+}
+
+/* Of all that may be taken off from there on, so that one wait is for all of them */
+static void detach_revoke(struct nof_rdma_queue *q, const struct nof_detach *d)
+{
+	struct nof_detach other = *d;
+
+	for (; other.index < q->q.nr_slots; other.index++) {
+		struct nof_rdma_slot *slot = nof_rdma_nth(q, other.index);
+
+		if (detachable(q, slot, &other) && slot->registered && !(slot->waits & NOF_RDMA_INVALIDATE))
+			slot_invalidate(q, slot);
+	}
+	nof_rdma_send_invs(q);
+}
+
+/* Not for long: recovery waits for us */
+static void detach_wait(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
+{
+	wait_var_event_timeout(&slot->waits, !(READ_ONCE(slot->waits) & NOF_RDMA_INVALIDATE) || nof_rdma_stopped(q) ||
+			       test_bit(NOF_Q_ERROR, &q->q.flags), DETACH_TMO);
+}
+
+/* An invalidation is executed after the sends before it, which a silent peer does not acknowledge */
+static bool detach_in_vain(const struct nof_rdma_queue *q)
+{
+	return READ_ONCE(q->q.ctrl->watch.silent) || time_before(jiffies, q->detach_rest);
+}
+
+/* The key first: then nothing that the target does late can touch the data */
+struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach *d)
+{
+	struct nof_rdma_queue *q = to_rdma_queue(queue);
+	struct nof_rdma_slot *slot = nof_rdma_nth(q, d->index);
+	struct nof_cmd *cmd;
+
+	spin_lock_bh(&q->cq_lock);
+	cmd = detachable(q, slot, d);
+	if (cmd && slot->registered && detach_in_vain(q)) {
+		cmd = NULL;
+	} else if (cmd && slot->registered) {
+		detach_revoke(q, d);
+		slot->detaching = true;
+		spin_unlock_bh(&q->cq_lock);
+		detach_wait(q, slot);
+		spin_lock_bh(&q->cq_lock);
+		slot->detaching = false;
+		if (slot->waits & NOF_RDMA_INVALIDATE)
+			q->detach_rest = jiffies + DETACH_REST;
+		/* it may have been answered meanwhile, and the slot be another's: in this order, as it is sent */
+		cmd = detachable(q, slot, d);
+		if (cmd && slot->registered)
+			cmd = NULL;
+	}
+	if (cmd)
+		nof_cmd_detach(cmd, d, true);
+	spin_unlock_bh(&q->cq_lock);
+	return cmd;
+}
+
+void nof_rdma_recv_vital(struct nof_queue *queue, struct nof_vital *v)
+{
+	struct nof_rdma_queue *q = to_rdma_queue(queue);
+
+	v->heard = READ_ONCE(q->count.cqes);
+	/* what nobody polls for is not known */
+	v->owes = wants_events(q) && atomic_read(&q->owed);
+	v->quiet_ms = jiffies_to_msecs(jiffies - READ_ONCE(q->heard_at));
+	v->err = READ_ONCE(q->port_err);
+	v->behind = READ_ONCE(q->events) != READ_ONCE(q->seen) && wants_events(q);
+}

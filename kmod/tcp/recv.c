@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Receiving: a state machine over the byte stream, run by tcp_read_sock() wherever data become known: in softirq, in
+ * the backlog of who owned the socket (from 6.2 a sender, mostly), or in a poller. All of these have the socket lock,
+ * owned or as a spinlock, so that each queue has one receiver at a time.
+ *
+ * Nothing of a PDU is acted upon before its header was checked, and its header digest. After the first fault the
+ * queue takes in nothing more. A data digest that is wrong damages one command only: it is remembered there, and the
+ * command completes once, at the time the target completes it, with a status that lets it be sent again.
+ */
+#include <linux/blk-mq.h>
+#include <linux/skbuff.h>
+#include <net/busy_poll.h>
+#include <net/tcp.h>
+#include "tcp/tcp.h"
+
+/* Every header but that of ICResp is as long as this, and none is shorter. */
+#define FIRST_WANT	sizeof(struct nvme_tcp_rsp_pdu)
+
+static_assert(sizeof(struct nvme_tcp_rsp_pdu) == 24 && sizeof(struct nvme_tcp_r2t_pdu) == 24 &&
+	      sizeof(struct nvme_tcp_data_pdu) == 24 && sizeof(struct nvme_tcp_term_pdu) == 24 &&
+	      sizeof(struct nvme_tcp_icresp_pdu) == 128);
+
+/* What one run of the receiver works with */
+struct run {
+	struct nof_tcp_queue	*q;
+	struct nof_completed	*done;
+	int			completed;
+	int			failed;	/* negative errno */
+};
+
+/* The target's mistake */
+static bool fault(struct nof_tcp_queue *q, u16 fes, u32 fei, const char *why)
+{
+	q->fault = (struct nof_pdu_fault){ .why = why, .fes = fes, .fei = fei };
+	return false;
+}
+
+/* Ours, or the network's: nothing is told to the target */
+static int broken(struct nof_tcp_queue *q, const char *why)
+{
+	fault(q, 0, 0, why);
+	return -EIO;
+}
+
+static void expect_header(struct nof_tcp_rx *rx)
+{
+	rx->step = NOF_TCP_RX_HEADER;
+	rx->have = 0;
+	rx->want = FIRST_WANT;
+	rx->checked = false;
+}
+
+/* The command a PDU speaks of in the field at @fei, if it is ours to touch: the peer has all that we sent for it. */
+static struct nof_cmd *recv_find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
+{
+	struct nof_cmd *cmd = nof_queue_find(&q->q, (__force __le16)cid);
+
+	if (unlikely(!cmd)) {
+		fault(q, NVME_TCP_FES_INVALID_PDU_HDR, fei, "PDU for a command that is not outstanding");
+		return NULL;
+	}
+	if (unlikely(q->acked < READ_ONCE(to_tcp_cmd(cmd)->end_off))) {
+		fault(q, NVME_TCP_FES_PDU_SEQ_ERR, 0, "PDU for a command that has not been sent in full");
+		return NULL;
+	}
+	return cmd;
+}
+
+static void hand_back(struct run *run, struct nof_cmd *cmd, u16 status, const union nvme_result *result)
+{
+	run->completed++;
+	nof_cmd_complete(cmd, status, result, run->done);
+}
+
+static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
+{
+	struct nof_tcp_queue *q = run->q;
+	u16 status = le16_to_cpu(cqe->status) >> 1;
+	struct nof_tcp_cmd *tc;
+	struct nof_cmd *cmd;
+
+	cmd = recv_find(q, cqe->command_id, offsetof(struct nvme_tcp_rsp_pdu, cqe.command_id));
+	if (unlikely(!cmd))
+		return false;
+	tc = to_tcp_cmd(cmd);
+	if (unlikely(!nof_pdu_check_rsp(status, &tc->xfer, &q->fault)))
+		return false;
+	/* FFFFh in the answer to Connect: flow control is off from here on (NVMe Base 2.0, 6.3). */
+	if (q->q.sq_flow)
+		WRITE_ONCE(q->q.sq_head, le16_to_cpu(cqe->sq_head));
+	hand_back(run, cmd, nof_pdu_rsp_status(status, &tc->xfer, tc->bad_digest), &cqe->result);
+	return true;
+}
+
+static bool take_r2t(struct nof_tcp_queue *q, const struct nvme_tcp_r2t_pdu *pdu)
+{
+	struct nof_cmd *cmd = recv_find(q, pdu->command_id, offsetof(struct nvme_tcp_r2t_pdu, command_id));
+	struct nof_tcp_cmd *tc;
+
+	if (!cmd)
+		return false;
+	tc = to_tcp_cmd(cmd);
+	if (!nof_pdu_check_r2t(pdu, &tc->xfer, &q->fault))
+		return false;
+	tc->r2t_off = le32_to_cpu(pdu->r2t_offset);
+	tc->r2t_len = le32_to_cpu(pdu->r2t_length);
+	tc->r2t_tag = pdu->ttag;
+	tc->xfer.next += tc->r2t_len;
+	/* The sender's until it says how far its bytes will reach */
+	WRITE_ONCE(tc->end_off, U64_MAX);
+	nof_tcp_send_r2t(q, cmd);
+	return true;
+}
+
+static bool take_c2h_data(struct nof_tcp_queue *q, const struct nvme_tcp_data_pdu *pdu)
+{
+	struct nof_tcp_rx *rx = &q->rx;
+	struct nof_tcp_cmd *tc;
+
+	if (!nof_pdu_check_c2h_data(pdu, &q->conf, &q->fault))
+		return false;
+	rx->cmd = recv_find(q, pdu->command_id, offsetof(struct nvme_tcp_data_pdu, command_id));
+	if (!rx->cmd)
+		return false;
+	tc = to_tcp_cmd(rx->cmd);
+	if (!nof_pdu_check_c2h_xfer(pdu, &tc->xfer, &q->fault))
+		return false;
+	if (!tc->xfer.next)
+		nof_data_init(&tc->data, rx->cmd, ITER_DEST);
+	tc->xfer.last = pdu->hdr.flags & NVME_TCP_F_DATA_LAST;
+	rx->flags = pdu->hdr.flags;
+	rx->padding = pdu->hdr.pdo - nof_pdu_header_len(&pdu->hdr, &q->conf);
+	rx->left = le32_to_cpu(pdu->data_length);
+	rx->crc = NOF_TCP_CRC_INIT;
+	rx->have = 0;
+	rx->step = NOF_TCP_RX_DATA;
+	return true;
+}
+
+static bool take_term(struct nof_tcp_queue *q, const struct nvme_tcp_term_pdu *pdu)
+{
+	nof_queue_error(&q->q, NOF_CAUSE_PEER, -ECONNRESET, "target ended the connection: %s (FES 0x%02x, FEI 0x%x)",
+			nof_pdu_fes_text(le16_to_cpu(pdu->fes)), le16_to_cpu(pdu->fes), nof_pdu_fei(pdu));
+	return fault(q, 0, 0, "target ended the connection");
+}
+
+static bool take_header(struct run *run)
+{
+	struct nof_tcp_queue *q = run->q;
+	struct nof_tcp_rx *rx = &q->rx;
+
+	switch (rx->hdr.type) {
+	case nvme_tcp_rsp:
+		expect_header(rx);
+		return take_rsp(run, &rx->pdu.rsp.cqe);
+	case nvme_tcp_c2h_data:
+		return take_c2h_data(q, &rx->pdu.data);
+	case nvme_tcp_r2t:
+		expect_header(rx);
+		return take_r2t(q, &rx->pdu.r2t);
+	case nvme_tcp_icresp:
+		expect_header(rx);
+		return nof_tcp_handshake_done(q, &rx->pdu.icresp);
+	default:
+		return take_term(q, &rx->term);
+	}
+}
+
+static bool check_hdr_digest(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_rx *rx = &q->rx;
+	__le32 got;
+
+	if (!nof_pdu_has_hdr_digest(rx->hdr.type, &q->conf))
+		return true;
+	memcpy(&got, rx->buf + rx->hdr.hlen, sizeof(got));
+	if (got == nof_tcp_digest(rx->buf, rx->hdr.hlen))
+		return true;
+	return fault(q, NVME_TCP_FES_HDR_DIGEST_ERR, le32_to_cpu(got), "header digest error");
+}
+
+/* Each of the three steps returns how many bytes it took, or a negative errno with q->fault set. */
+static int step_header(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
+{
+	struct nof_tcp_queue *q = run->q;
+	struct nof_tcp_rx *rx = &q->rx;
+	u32 n = min_t(u32, len, rx->want - rx->have);
+
+	if (skb_copy_bits(skb, offset, rx->buf + rx->have, n))
+		return broken(q, "damaged socket buffer");
+	rx->have += n;
+	if (!rx->checked) {
+		if (rx->have < sizeof(rx->hdr))
+			return n;
+		if (!nof_pdu_check_header(&rx->hdr, &q->conf, &q->fault))
+			return -EPROTO;
+		rx->checked = true;
+		rx->want = nof_pdu_header_len(&rx->hdr, &q->conf);
+	}
+	if (rx->have < rx->want)
+		return n;
+	return check_hdr_digest(q) && take_header(run) ? n : -EPROTO;
+}
+
+static void data_done(struct run *run)
+{
+	static const union nvme_result none;
+	struct nof_tcp_rx *rx = &run->q->rx;
+	struct nof_cmd *cmd = rx->cmd;
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+
+	rx->cmd = NULL;
+	expect_header(rx);
+	if (rx->flags & NVME_TCP_F_DATA_SUCCESS)
+		hand_back(run, cmd, nof_pdu_rsp_status(NVME_SC_SUCCESS, &tc->xfer, tc->bad_digest), &none);
+}
+
+/*
+ * As skb_copy_datagram_iter(), but from memory of the network's to that of requests: each piece need not be looked at
+ * as if one of them were a process's (CONFIG_HARDENED_USERCOPY), which costs as much as a tenth of the copy.
+ */
+static bool copy_skb(const struct sk_buff *skb, u32 offset, struct iov_iter *to, u32 len)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	u32 start = skb_headlen(skb), n;
+	const void *from;
+	int i;
+
+	if (offset < start) {
+		n = min(len, start - offset);
+		if (_copy_to_iter(skb->data + offset, n, to) != n)
+			return false;
+		offset += n;
+		len -= n;
+	}
+	for (i = 0; len && i < info->nr_frags; start += skb_frag_size(&info->frags[i++])) {
+		if (offset >= start + skb_frag_size(&info->frags[i]))
+			continue;
+		from = skb_frag_address_safe(&info->frags[i]);
+		n = min(len, start + skb_frag_size(&info->frags[i]) - offset);
+		if (!from || _copy_to_iter(from + (offset - start), n, to) != n)
+			return false;
+		offset += n;
+		len -= n;
+	}
+	/* what stands behind is a list of buffers */
+	return !len || !skb_copy_datagram_iter(skb, offset, to, len);
+}
+
+static int step_data(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
+{
+	struct nof_tcp_queue *q = run->q;
+	struct nof_tcp_rx *rx = &q->rx;
+	struct nof_tcp_cmd *tc = to_tcp_cmd(rx->cmd);
+	u32 n = min3(len, rx->left, (u32)min_t(size_t, iov_iter_count(&tc->data.iter), U32_MAX));
+
+	if (unlikely(rx->padding)) {
+		n = min_t(u32, len, rx->padding);
+		rx->padding -= n;
+		return n;
+	}
+	if (!n || !copy_skb(skb, offset, &tc->data.iter, n))
+		return broken(q, "cannot store received data");
+	nof_data_consumed(&tc->data, n);
+	if (q->conf.data_digest)
+		rx->crc = nof_tcp_crc_skb(rx->crc, skb, offset, n);
+	tc->xfer.next += n;
+	rx->left -= n;
+	if (rx->left)
+		return n;
+	if (q->conf.data_digest)
+		rx->step = NOF_TCP_RX_DIGEST;
+	else
+		data_done(run);
+	return n;
+}
+
+static int step_digest(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
+{
+	struct nof_tcp_queue *q = run->q;
+	struct nof_tcp_rx *rx = &q->rx;
+	u32 n = min_t(u32, len, sizeof(rx->digest) - rx->have);
+
+	if (skb_copy_bits(skb, offset, (u8 *)&rx->digest + rx->have, n))
+		return broken(q, "damaged socket buffer");
+	rx->have += n;
+	if (rx->have < sizeof(rx->digest))
+		return n;
+	if (rx->digest != nof_tcp_crc_final(rx->crc)) {
+		to_tcp_cmd(rx->cmd)->bad_digest = true;
+		dev_warn_ratelimited(&q->q.ctrl->dev, "queue %u: data digest error\n", q->q.qid);
+	}
+	data_done(run);
+	return n;
+}
+
+static int step(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
+{
+	switch (run->q->rx.step) {
+	case NOF_TCP_RX_DATA:
+		return step_data(run, skb, offset, len);
+	case NOF_TCP_RX_DIGEST:
+		return step_digest(run, skb, offset, len);
+	default:
+		return step_header(run, skb, offset, len);
+	}
+}
+
+/* Its data go nowhere from here on, the rest of a PDU that has begun as well. */
+static void recv_take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_cmd *stub)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+
+	tc->data = (struct nof_data){ .dest = ITER_DEST, .left = tc->xfer.len - tc->xfer.next };
+	iov_iter_discard(&tc->data.iter, ITER_DEST, tc->data.left);
+	if (q->rx.cmd == cmd)
+		q->rx.cmd = stub;
+}
+
+/* Once it is sent the sender has nothing of a command without data to send: it is the receiver's, whose lock is ours */
+static struct nof_cmd *detach_locked(struct nof_tcp_queue *q, struct nof_detach *d)
+{
+	struct nof_cmd *cmd = READ_ONCE(q->q.slots[d->index].cmd);
+	bool sent;
+
+	if (q->phase != NOF_TCP_UP || !cmd || !nof_cmd_has_rq(cmd))
+		return NULL;
+	sent = smp_load_acquire(&cmd->state) == NOF_CMD_SENT;
+	if ((sent && cmd->write) || !d->may(cmd, sent))
+		return NULL;
+	if (sent)
+		recv_take_over(q, cmd, d->stub);
+	else if (!nof_tcp_send_withdraw(q, cmd))
+		return NULL;
+	nof_cmd_detach(cmd, d, sent);
+	return cmd;
+}
+
+struct nof_cmd *nof_tcp_recv_detach(struct nof_queue *queue, struct nof_detach *d)
+{
+	struct nof_tcp_queue *q = to_tcp_queue(queue);
+	struct sock *sk = q->sock->sk;
+	struct nof_cmd *cmd;
+
+	nof_tcp_send_lock(q);
+	lock_sock(sk);
+	cmd = detach_locked(q, d);
+	release_sock(sk);
+	nof_tcp_send_unlock(q);
+	return cmd;
+}
+
+static int actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
+{
+	struct run *run = desc->arg.data;
+	size_t left = len;
+
+	while (left) {
+		int n = step(run, skb, offset, left);
+
+		if (unlikely(n < 0)) {
+			run->failed = n;
+			return n;
+		}
+		offset += n;
+		left -= n;
+	}
+	return len;
+}
+
+void nof_tcp_recv_acked(struct nof_tcp_queue *q)
+{
+	u32 una = tcp_sk(q->sock->sk)->snd_una;
+
+	q->acked += una - q->una;
+	q->una = una;
+}
+
+int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
+{
+	struct run run = { .q = q, .done = done };
+	read_descriptor_t desc = { .arg.data = &run, .count = 1 };
+
+	if (q->phase < NOF_TCP_ICREQ)
+		return 0;
+	nof_tcp_recv_acked(q);
+	tcp_read_sock(q->sock->sk, &desc, actor);
+	if (unlikely(run.failed)) {
+		q->phase = NOF_TCP_CLOSED;
+		wake_up(&q->wait);
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, run.failed, "%s", q->fault.why);
+	}
+	return run.completed;
+}
+
+/* Callers may be inside of RCU, so this does not sleep. Who has the socket is sending: the next poll finds more. */
+int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done)
+{
+	struct nof_tcp_queue *q = to_tcp_queue(queue);
+	struct sock *sk = q->sock->sk;
+	int n = 0;
+
+	if (skb_queue_empty_lockless(&sk->sk_receive_queue)) {
+		if (sk_can_busy_loop(sk))
+			sk_busy_loop(sk, 1);
+		if (skb_queue_empty_lockless(&sk->sk_receive_queue))
+			return 0;
+	}
+	local_bh_disable();
+	bh_lock_sock(sk);
+	if (!sock_owned_by_user(sk))
+		n = nof_tcp_recv(q, done);
+	bh_unlock_sock(sk);
+	local_bh_enable();
+	return n;
+}
+
+void nof_tcp_recv_init(struct nof_tcp_queue *q)
+{
+	const struct nof_opts *opts = &q->q.ctrl->opts;
+
+	memset(&q->rx, 0, sizeof(q->rx));
+	expect_header(&q->rx);
+	q->conf = (struct nof_pdu_conf){ .hdr_digest = opts->hdr_digest, .data_digest = opts->data_digest };
+	q->params = (struct nof_pdu_params){ .align = 4, .maxh2cdata = NVME_TCP_MIN_MAXH2CDATA };
+	q->fault = (struct nof_pdu_fault){};
+	q->phase = NOF_TCP_CLOSED;
+	q->acked = 0;
+	q->una = 0;
+}

@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sending. Whoever has queued a command and finds nobody sending, sends what all have queued, up to a bound: commands
+ * are made into one batch of PDUs, headers and small data side by side in memory, and the batch goes to the socket in
+ * as few calls as there are changes between copied and spliced pieces. Nothing here waits for the network; what does
+ * not fit goes on from sk_write_space().
+ */
+#include <linux/cpumask.h>
+#include <linux/net.h>
+#include <linux/sched/mm.h>
+#include <linux/highmem.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+#include "compat/sock_send.h"
+#include "tcp/tcp.h"
+
+#define CMD_HLEN	sizeof(struct nvme_tcp_cmd_pdu)
+#define DATA_HLEN	sizeof(struct nvme_tcp_data_pdu)
+#define NO_MEMORY	msecs_to_jiffies(10)	/* before a send that failed for it is tried again */
+
+static_assert(NOF_TCP_PDU_ROOM >= CMD_HLEN + NOF_PDU_DIGEST + NOF_PDU_MAX_ALIGN + NOF_PDU_DIGEST);
+static_assert(CMD_HLEN == 72 && DATA_HLEN == 24);
+
+/*
+ * The batch. Appending is possible only while nothing of it has been sent.
+ */
+
+static struct nof_tcp_piece *open_piece(struct nof_tcp_tx *tx, bool splice)
+{
+	struct nof_tcp_piece *p = &tx->batch->pieces[tx->nr_pieces];
+
+	if (tx->nr_pieces && p[-1].splice == splice)
+		return p - 1;
+	*p = (struct nof_tcp_piece){ .splice = splice };
+	tx->nr_pieces++;
+	return p;
+}
+
+static void append_bvec(struct nof_tcp_tx *tx, const struct bio_vec *bv, bool splice)
+{
+	struct nof_tcp_piece *p = open_piece(tx, splice);
+
+	tx->spliced |= splice;
+	tx->batch->bvecs[tx->nr_bvecs++] = *bv;
+	tx->bytes += bv->bv_len;
+	p->nr_bvecs++;
+	p->len += bv->bv_len;
+	tx->open_header = false;
+}
+
+/* Makes room for @len bytes that the caller fills in. Successive headers are one piece of memory. */
+static void *append_header(struct nof_tcp_tx *tx, u32 len)
+{
+	void *p = &tx->batch->headers[tx->headers_len];
+	struct bio_vec bv;
+
+	tx->headers_len += len;
+	if (tx->open_header) {
+		tx->batch->bvecs[tx->nr_bvecs - 1].bv_len += len;
+		tx->bytes += len;
+		tx->batch->pieces[tx->nr_pieces - 1].len += len;
+	} else {
+		bvec_set_page(&bv, virt_to_page(p), len, offset_in_page(p));
+		append_bvec(tx, &bv, false);
+		tx->open_header = true;
+	}
+	return p;
+}
+
+static bool room_for_pdu(const struct nof_tcp_tx *tx)
+{
+	const struct nof_tcp_batch *b = tx->batch;
+
+	return tx->headers_len + NOF_TCP_PDU_ROOM <= b->max_headers && tx->nr_bvecs + 3 <= b->max_bvecs &&
+	       tx->nr_pieces + 3 <= b->max_pieces;
+}
+
+/* One bvec and one piece are kept for the data digest. */
+static bool room_for_data(const struct nof_tcp_tx *tx)
+{
+	const struct nof_tcp_batch *b = tx->batch;
+
+	return tx->nr_bvecs + 1 < b->max_bvecs && tx->nr_pieces + 1 < b->max_pieces && tx->bytes < NOF_TCP_BYTES;
+}
+
+/* All of it is sent */
+static void give_batch(struct nof_tcp_tx *tx)
+{
+	if (tx->copies.chunk)
+		nof_tcp_copies_give(&tx->copies);
+	if (tx->batch == tx->small)
+		return;
+	nof_tcp_batch_give(tx->batch);
+	tx->batch = tx->small;
+}
+
+static void reset_batch(struct nof_tcp_tx *tx)
+{
+	tx->nr_bvecs = 0;
+	tx->nr_pieces = 0;
+	tx->headers_len = 0;
+	tx->bytes = 0;
+	tx->open_header = false;
+	tx->piece = 0;
+	if (tx->copies.chunk)
+		nof_tcp_copies_reset(&tx->copies);
+}
+
+static void load_piece(struct nof_tcp_tx *tx, u32 first_bvec)
+{
+	const struct nof_tcp_piece *p = &tx->batch->pieces[tx->piece];
+
+	iov_iter_bvec(&tx->iter, ITER_SOURCE, &tx->batch->bvecs[first_bvec], p->nr_bvecs, p->len);
+}
+
+/*
+ * PDUs into the batch
+ */
+
+static u32 data_offset(const struct nof_tcp_queue *q, u32 hlen)
+{
+	u32 pdo = hlen + (q->conf.hdr_digest ? NOF_PDU_DIGEST : 0);
+	u32 align = q->params.align;
+
+	return align == 4 ? pdo : roundup(pdo, align);
+}
+
+static u32 data_digest_len(const struct nof_tcp_queue *q)
+{
+	return q->conf.data_digest ? NOF_PDU_DIGEST : 0;
+}
+
+/* The header has been filled in: what stands between it and the data. */
+static void finish_header(struct nof_tcp_queue *q, struct nvme_tcp_hdr *hdr, u32 len)
+{
+	void *p = hdr;
+	u32 used = hdr->hlen;
+
+	if (q->conf.hdr_digest) {
+		hdr->flags |= NVME_TCP_F_HDGST;
+		*(__le32 *)(p + used) = nof_tcp_digest(p, used);
+		used += NOF_PDU_DIGEST;
+	}
+	if (used < len)
+		memset(p + used, 0, len - used);
+}
+
+static void begin_data(struct nof_tcp_queue *q, struct nof_cmd *cmd, u32 len)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+
+	tx->cmd = cmd;
+	tx->data_left = len;
+	tx->crc = NOF_TCP_CRC_INIT;
+	/* two pieces a block, of which one cannot be spliced, would be two calls */
+	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy && !q->conf.data_digest && !cmd->pi_bytes;
+}
+
+/*
+ * From here on the target may answer. It is not believed before it has acknowledged all that goes out now, which
+ * includes every byte that we still have to look at.
+ */
+static void mark_sent(struct nof_tcp_queue *q, struct nof_cmd *cmd, u64 len)
+{
+	q->tx.offset += len;
+	WRITE_ONCE(to_tcp_cmd(cmd)->end_off, q->tx.offset);
+	smp_store_release(&cmd->state, NOF_CMD_SENT);
+}
+
+static void put_capsule(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+	u32 len = tc->in_capsule ? cmd->len : 0;
+	u32 start = len ? data_offset(q, CMD_HLEN) : CMD_HLEN + (q->conf.hdr_digest ? NOF_PDU_DIGEST : 0);
+	u32 plen = start + len + (len ? data_digest_len(q) : 0);
+	struct nvme_tcp_cmd_pdu *pdu = append_header(&q->tx, start);
+
+	pdu->hdr.type = nvme_tcp_cmd;
+	pdu->hdr.flags = len && q->conf.data_digest ? NVME_TCP_F_DDGST : 0;
+	pdu->hdr.hlen = CMD_HLEN;
+	pdu->hdr.pdo = len ? start : 0;
+	pdu->hdr.plen = cpu_to_le32(plen);
+	pdu->cmd = cmd->sqe;
+	finish_header(q, &pdu->hdr, start);
+
+	q->tx.r2t_left = 0;
+	if (len) {
+		nof_data_init(&tc->data, cmd, ITER_SOURCE);
+		begin_data(q, cmd, len);
+	}
+	mark_sent(q, cmd, plen);
+}
+
+static void put_h2c_data(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+	u32 len = min(q->tx.r2t_left, q->params.maxh2cdata);
+	u32 start = data_offset(q, DATA_HLEN);
+	struct nvme_tcp_data_pdu *pdu = append_header(&q->tx, start);
+
+	pdu->hdr.type = nvme_tcp_h2c_data;
+	pdu->hdr.flags = (len == q->tx.r2t_left ? NVME_TCP_F_DATA_LAST : 0) |
+			 (q->conf.data_digest ? NVME_TCP_F_DDGST : 0);
+	pdu->hdr.hlen = DATA_HLEN;
+	pdu->hdr.pdo = start;
+	pdu->hdr.plen = cpu_to_le32(start + len + data_digest_len(q));
+	pdu->command_id = cmd->sqe.common.command_id;
+	pdu->ttag = tc->r2t_tag;
+	pdu->data_offset = cpu_to_le32(tc->r2t_off + tc->r2t_len - q->tx.r2t_left);
+	pdu->data_length = cpu_to_le32(len);
+	memset(pdu->rsvd, 0, sizeof(pdu->rsvd));
+	finish_header(q, &pdu->hdr, start);
+
+	q->tx.r2t_left -= len;
+	begin_data(q, cmd, len);
+}
+
+static void put_first_h2c_data(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+	u64 pdus = DIV_ROUND_UP(tc->r2t_len, q->params.maxh2cdata);
+
+	if (!tc->r2t_off)
+		nof_data_init(&tc->data, cmd, ITER_SOURCE);
+	q->tx.r2t_left = tc->r2t_len;
+	put_h2c_data(q, cmd);
+	mark_sent(q, cmd, tc->r2t_len + pdus * (data_offset(q, DATA_HLEN) + data_digest_len(q)));
+}
+
+/* From the start of its first page: sendpages_ok() goes by the length alone, and would leave out the last one */
+static bool may_splice(const struct bio_vec *bv)
+{
+	return sendpages_ok(bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), offset_in_page(bv->bv_offset) + bv->bv_len, 0);
+}
+
+/* A copy in its place, counted in the digest. False: there is no memory for it now */
+static bool copy_piece(struct nof_tcp_tx *tx, struct bio_vec *bv)
+{
+	u32 from = offset_in_page(bv->bv_offset);
+	u32 n = min_t(u32, bv->bv_len, PAGE_SIZE - from);
+	void *to = nof_tcp_copies_room(&tx->copies, &n);
+
+	if (!to)
+		return false;
+	memcpy_from_page(to, bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), from, n);
+	tx->crc = nof_tcp_crc(tx->crc, to, n);
+	bvec_set_page(bv, virt_to_page(to), n, offset_in_page(to));
+	return true;
+}
+
+static bool put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	const struct bio_vec *from = d->iter.bvec;
+	struct bio_vec bv;
+	u32 n;
+
+	n = min_t(size_t, from->bv_len - d->iter.iov_offset, iov_iter_count(&d->iter));
+	n = min3(n, tx->data_left, NOF_TCP_BYTES - tx->bytes);
+	bv = (struct bio_vec){ from->bv_page, n, from->bv_offset + d->iter.iov_offset };
+	if (q->conf.data_digest && !copy_piece(tx, &bv))
+		return false;
+	n = bv.bv_len;
+	append_bvec(tx, &bv, tx->splice && may_splice(&bv));
+
+	iov_iter_advance(&d->iter, n);
+	nof_data_consumed(d, n);
+	tx->data_left -= n;
+	return true;
+}
+
+/* Returns false when the batch is full before the PDU is whole. */
+static bool put_data(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	struct nof_data *d = &to_tcp_cmd(tx->cmd)->data;
+
+	while (tx->data_left && room_for_data(tx)) {
+		if (WARN_ON_ONCE(!iov_iter_count(&d->iter)) || !put_data_piece(q, d))
+			return false;
+	}
+	if (tx->data_left)
+		return false;
+	if (q->conf.data_digest)
+		*(__le32 *)append_header(tx, NOF_PDU_DIGEST) = nof_tcp_crc_final(tx->crc);
+	return true;
+}
+
+static struct nof_cmd *next_cmd(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	struct llist_node *n;
+
+	if (!tx->pending)
+		tx->pending = llist_reverse_order(llist_del_all(&q->send_list));
+	n = tx->pending;
+	if (!n)
+		return NULL;
+	/* The node is free for the command's next turn as soon as its PDU has gone. */
+	tx->pending = n->next;
+	return llist_entry(n, struct nof_tcp_cmd, node)->cmd;
+}
+
+static bool begin_next(struct nof_tcp_queue *q)
+{
+	struct nof_cmd *cmd = next_cmd(q);
+
+	if (!cmd)
+		return false;
+	if (to_tcp_cmd(cmd)->r2t_len)
+		put_first_h2c_data(q, cmd);
+	else
+		put_capsule(q, cmd);
+	return true;
+}
+
+/* Once the last byte of a command is in the batch, it may be anybody's as soon as the batch is sent. */
+static void fill_batch(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+
+	if (tx->batch == tx->small)
+		tx->batch = nof_tcp_batch_take() ?: tx->small;
+	reset_batch(tx);
+	for (;;) {
+		if (tx->cmd) {
+			if (!put_data(q))
+				break;
+			if (!tx->r2t_left)
+				tx->cmd = NULL;
+		}
+		if (!room_for_pdu(tx))
+			break;
+		if (tx->cmd)
+			put_h2c_data(q, tx->cmd);
+		else if (!begin_next(q))
+			break;
+	}
+	if (tx->nr_pieces)
+		load_piece(tx, 0);
+}
+
+/*
+ * The batch into the socket
+ */
+
+static int push_pieces(struct nof_tcp_queue *q, struct sock *sk)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	bool more = tx->cmd || tx->pending;
+
+	while (tx->piece < tx->nr_pieces) {
+		const struct nof_tcp_piece *p = &tx->batch->pieces[tx->piece];
+		u32 next = (tx->iter.bvec - tx->batch->bvecs) + tx->iter.nr_segs;
+		int n = nof_sock_send(sk, &tx->iter, p->splice, more || tx->piece + 1 < tx->nr_pieces);
+
+		if (n < 0)
+			return n;
+		if (iov_iter_count(&tx->iter))
+			continue;
+		if (++tx->piece < tx->nr_pieces)
+			load_piece(tx, next);
+	}
+	return 0;
+}
+
+static int push_batch(struct nof_tcp_queue *q)
+{
+	struct sock *sk = q->sock->sk;
+	unsigned int noreclaim;
+	int err;
+
+	if (!nof_sock_lock(sk))
+		return -EBUSY;
+	nof_tcp_recv_acked(q);
+	noreclaim = memalloc_noreclaim_save();
+	err = push_pieces(q, sk);
+	memalloc_noreclaim_restore(noreclaim);
+	nof_sock_unlock(sk);
+	return err;
+}
+
+/**
+ * struct turn - how much a task sends before it gives way to others
+ * @batches:	that may still be sent
+ * @until:	time after which no further batch is sent, ktime_get_ns(); 0 for none
+ */
+struct turn {
+	u32	batches;
+	u64	until;
+};
+
+/* Of a task that has queued a command: its own data, and what others have queued meanwhile */
+static const struct turn inline_turn = { .batches = NOF_TCP_INLINE };
+
+static bool turn_over(const struct turn *turn)
+{
+	return !turn->batches || (turn->until && ktime_get_ns() >= turn->until);
+}
+
+/*
+ * Sends what is queued until the turn is over, and leaves the rest to send_work(): other tasks may queue for as long as
+ * there is a load, and the task that sends for them is an SRCU reader of the subsystem, on which the recovery of each
+ * of its paths waits. Sets tx.blocked when sending is not possible now.
+ */
+static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	int err = 0;
+
+	lockdep_assert_held(&tx->lock);
+	while (!tx->failed && !err) {
+		if (tx->piece == tx->nr_pieces) {
+			if (turn_over(turn)) {
+				if (tx->cmd || tx->pending || !llist_empty(&q->send_list))
+					nof_tcp_send_wake(q);
+				return;
+			}
+			fill_batch(q);
+			turn->batches--;
+		}
+		if (!tx->nr_pieces && !tx->cmd)
+			return;
+		/* Data that end before the PDU does are our own mistake; there is no way to go on. */
+		err = tx->nr_pieces ? push_batch(q) : -EIO;
+	}
+	tx->blocked = true;
+	if (tx->failed)
+		return;
+	if (err == -EAGAIN || err == -ENOMEM || err == -ENOBUFS) {
+		/* without anything in the socket it is memory that is short, and no acknowledgement will tell */
+		if (!READ_ONCE(q->sock->sk->sk_wmem_queued))
+			queue_delayed_work(nof_tcp_wq, &q->retry_work, NO_MEMORY);
+		return;
+	}
+	if (err == -EBUSY) {
+		/* a task has the socket, for a moment: the worker can wait for it */
+		nof_tcp_send_wake(q);
+		return;
+	}
+	tx->failed = true;
+	nof_queue_error(&q->q, nof_tcp_cause(-err), err, "cannot send");
+}
+
+static void drain(struct nof_tcp_queue *q, struct turn *turn)
+{
+	send_batches(q, turn);
+	if (q->tx.piece == q->tx.nr_pieces)
+		give_batch(&q->tx);
+}
+
+/*
+ * Whoever holds the lock looks at the list again after giving it up: with the barrier here and the one in
+ * llist_add(), either that look or the trylock of who added sees the other.
+ */
+static void send_kick(struct nof_tcp_queue *q, struct turn turn)
+{
+	while (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)) {
+		if (turn_over(&turn)) {
+			nof_tcp_send_wake(q);
+			return;
+		}
+		if (!mutex_trylock(&q->tx.lock))
+			return;
+		drain(q, &turn);
+		mutex_unlock(&q->tx.lock);
+		smp_mb();
+	}
+}
+
+static void send_work(struct work_struct *work)
+{
+	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, send_work);
+	struct turn turn = { .batches = U32_MAX };
+
+	nof_sock_wait(q->sock->sk);
+	mutex_lock(&q->tx.lock);
+	q->tx.blocked = q->tx.failed;
+	turn.until = ktime_get_ns() + NOF_TCP_WORK_NS;
+	drain(q, &turn);
+	mutex_unlock(&q->tx.lock);
+	smp_mb();
+	send_kick(q, turn);
+}
+
+static void retry_work(struct work_struct *work)
+{
+	nof_tcp_send_wake(container_of(to_delayed_work(work), struct nof_tcp_queue, retry_work));
+}
+
+void nof_tcp_send_wake(struct nof_tcp_queue *q)
+{
+	int cpu = q->q.cpu;
+
+	queue_work_on(cpu >= 0 && cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, nof_tcp_wq, &q->send_work);
+}
+
+/*
+ * Queueing
+ */
+
+/* Connect on an I/O queue goes with its data before IOCCSZ counts (NVMe TCP Transport 1.0, 3.3.2.1). */
+static u32 capsule_room(const struct nof_queue *queue, const struct nof_cmd *cmd)
+{
+	const struct nof_ctrl *ctrl = queue->ctrl;
+
+	if (!queue->qid || cmd->sqe.common.opcode == nvme_fabrics_command)
+		return NVME_TCP_ADMIN_CCSZ;
+	if (ctrl->icdoff || ctrl->ioccsz < sizeof(struct nvme_command))
+		return 0;
+	return ctrl->ioccsz - sizeof(struct nvme_command);
+}
+
+static void set_sgl(struct nof_cmd *cmd, bool in_capsule)
+{
+	struct nvme_sgl_desc *sg = &cmd->sqe.common.dptr.sgl;
+
+	sg->addr = 0;
+	sg->length = cpu_to_le32(cmd->len);
+	memset(sg->rsvd, 0, sizeof(sg->rsvd));
+	sg->type = in_capsule ? (NVME_SGL_FMT_DATA_DESC << 4) | NVME_SGL_FMT_OFFSET :
+				(NVME_TRANSPORT_SGL_DATA_DESC << 4) | NVME_SGL_FMT_TRANSPORT_A;
+}
+
+static void send_prepare(struct nof_queue *queue, struct nof_cmd *cmd)
+{
+	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+
+	tc->in_capsule = cmd->write && cmd->len && cmd->len <= capsule_room(queue, cmd);
+	tc->cmd = cmd;
+	tc->xfer.len = cmd->len;
+	tc->xfer.next = tc->in_capsule ? cmd->len : 0;
+	tc->xfer.write = cmd->write;
+	tc->xfer.last = false;
+	tc->end_off = U64_MAX;
+	tc->r2t_len = 0;
+	tc->bad_digest = false;
+
+	cmd->sqe.common.flags |= NVME_CMD_SGL_METABUF;
+	cmd->sqe.common.command_id = (__force __u16)cpu_to_le16(cmd->cid);
+	set_sgl(cmd, tc->in_capsule);
+}
+
+void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)
+{
+	struct nof_tcp_queue *q = to_tcp_queue(queue);
+
+	send_prepare(queue, cmd);
+	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
+	if (last)
+		send_kick(q, inline_turn);
+}
+
+void nof_tcp_send_commit(struct nof_queue *queue)
+{
+	send_kick(to_tcp_queue(queue), inline_turn);
+}
+
+/* Whoever holds the lock, be it us further up this very stack, will look at the list again. */
+void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
+	if (!mutex_is_locked(&q->tx.lock))
+		nof_tcp_send_wake(q);
+}
+
+/* Commands that wait to be sent, all in tx.pending; under tx.lock */
+static void gather(struct nof_tcp_queue *q)
+{
+	struct llist_node **end = &q->tx.pending;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = llist_reverse_order(llist_del_all(&q->send_list));
+}
+
+bool nof_tcp_send_withdraw(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	struct llist_node **at = &q->tx.pending;
+
+	lockdep_assert_held(&q->tx.lock);
+	gather(q);
+	while (*at && *at != &to_tcp_cmd(cmd)->node)
+		at = &(*at)->next;
+	if (!*at)
+		return false;
+	*at = (*at)->next;
+	return true;
+}
+
+void nof_tcp_send_lock(struct nof_tcp_queue *q)
+{
+	mutex_lock(&q->tx.lock);
+}
+
+/* What others have queued meanwhile, counting on us, is the worker's. */
+void nof_tcp_send_unlock(struct nof_tcp_queue *q)
+{
+	bool left = q->tx.pending && !q->tx.blocked;
+
+	mutex_unlock(&q->tx.lock);
+	smp_mb();
+	if (left || (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)))
+		nof_tcp_send_wake(q);
+}
+
+int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	struct turn turn = inline_turn;
+	int err = -ECANCELED;
+
+	mutex_lock(&tx->lock);
+	if (!tx->failed) {
+		reset_batch(tx);
+		memcpy(append_header(tx, len), pdu, len);
+		tx->offset += len;
+		load_piece(tx, 0);
+		drain(q, &turn);
+		err = tx->failed ? -EPIPE : 0;
+	}
+	mutex_unlock(&tx->lock);
+	return err;
+}
+
+/* Only between two PDUs, and only if there is room in the socket: a courtesy, nobody waits for it. */
+static void send_term(struct nof_tcp_queue *q)
+{
+	struct nvme_tcp_term_pdu pdu = {
+		.hdr.type	= nvme_tcp_h2c_term,
+		.hdr.hlen	= sizeof(pdu),
+		.hdr.plen	= cpu_to_le32(sizeof(pdu)),
+		.fes		= cpu_to_le16(q->fault.fes),
+		.feil		= cpu_to_le16(q->fault.fei & 0xffff),
+		.feiu		= cpu_to_le16(q->fault.fei >> 16),
+	};
+	struct nof_tcp_tx *tx = &q->tx;
+
+	if (!q->fault.fes || tx->failed || tx->piece < tx->nr_pieces || tx->cmd)
+		return;
+	reset_batch(tx);
+	memcpy(append_header(tx, sizeof(pdu)), &pdu, sizeof(pdu));
+	load_piece(tx, 0);
+	push_batch(q);
+}
+
+void nof_tcp_send_stop(struct nof_tcp_queue *q)
+{
+	mutex_lock(&q->tx.lock);
+	send_term(q);
+	q->tx.failed = true;
+	q->tx.blocked = true;
+	mutex_unlock(&q->tx.lock);
+	cancel_delayed_work_sync(&q->retry_work);
+	cancel_work_sync(&q->send_work);
+}
+
+int nof_tcp_send_init(struct nof_tcp_queue *q)
+{
+	int node = q->q.cpu >= 0 ? cpu_to_node(q->q.cpu) : NUMA_NO_NODE;
+
+	memset(&q->tx, 0, sizeof(q->tx));
+	q->tx.batch = q->tx.small = nof_tcp_batch_small(node);
+	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !nof_tcp_copies_init(&q->tx.copies, node))) {
+		nof_tcp_send_exit(q);
+		return -ENOMEM;
+	}
+	mutex_init(&q->tx.lock);
+	init_llist_head(&q->send_list);
+	INIT_WORK(&q->send_work, send_work);
+	INIT_DELAYED_WORK(&q->retry_work, retry_work);
+	return 0;
+}
+
+void nof_tcp_send_exit(struct nof_tcp_queue *q)
+{
+	give_batch(&q->tx);
+	kfree(q->tx.small);
+	if (q->tx.copies.chunk)
+		nof_tcp_copies_exit(&q->tx.copies);
+	q->tx.batch = NULL;
+	q->tx.small = NULL;
+	q->tx.copies.chunk = NULL;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include "wire/reservation.h"
+
+#define RCSTS_HOLDS	BIT(0)
+
+typedef const struct nvme_registered_ctrl_ext entry;
+
+static bool same_host(entry *e, const u8 *hostid)
+{
+	return !memcmp(e->hostid, hostid, sizeof(e->hostid));
+}
+
+static u16 count(const struct nvme_reservation_status_ext *report)
+{
+	return report->regctl[0] | report->regctl[1] << 8;
+}
+
+bool nof_resv_whole(const struct nof_resv *resv, u32 len)
+{
+	return NOF_RESV_BYTES((u32)resv->nr) <= len;
+}
+
+/* A host has one registration: what two of its controllers say of it may not differ */
+static const char *read_own(entry *e, struct nof_resv *out)
+{
+	bool holds = e->rcsts & RCSTS_HOLDS;
+	u64 key = le64_to_cpu(e->rkey);
+
+	if (out->registered && (out->key != key || out->holds != holds))
+		return "report of reservations: a host is registered with two keys";
+	out->registered = true;
+	out->key = key;
+	out->holds = holds;
+	return NULL;
+}
+
+static const char *read_holder(entry *e, struct nof_resv *out)
+{
+	u64 key = le64_to_cpu(e->rkey);
+
+	if (!(e->rcsts & RCSTS_HOLDS))
+		return NULL;
+	if (!out->type)
+		return "report of reservations: held, and of no type";
+	if (out->type >= NOF_RESV_TYPE_ALL)
+		return NULL;
+	if (out->holder && out->holder != key)
+		return "report of reservations: held by two, and not of a type that can be";
+	out->holder = key;
+	return NULL;
+}
+
+const char *nof_resv_read(const struct nvme_reservation_status_ext *report, u32 len, const u8 *hostid,
+			  struct nof_resv *out)
+{
+	const char *why = NULL;
+	u16 i;
+
+	memset(out, 0, sizeof(*out));
+	out->gen = le32_to_cpu(report->gen);
+	out->type = report->rtype;
+	out->nr = count(report);
+	if (out->type > NOF_RESV_TYPE_MAX)
+		return "report of reservations: a type that there is not";
+	if (out->nr > NOF_RESV_MOST)
+		return "report of reservations: more registrants than this host keeps account of";
+	if (out->type && !out->nr)
+		return "report of reservations: held, and nobody is registered";
+	if (!nof_resv_whole(out, len))
+		return NULL;
+	for (i = 0; !why && i < out->nr; i++) {
+		entry *e = &report->regctl_eds[i];
+
+		if (!e->rkey)
+			return "report of reservations: a registrant without a key";
+		if (same_host(e, hostid))
+			why = read_own(e, out);
+		if (!why)
+			why = read_holder(e, out);
+	}
+	if (!why && out->type && out->type < NOF_RESV_TYPE_ALL && !out->holder)
+		why = "report of reservations: held by nobody who is registered";
+	return why;
+}
+
+/* Another entry of its host stands before it */
+static bool seen(const struct nvme_reservation_status_ext *report, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (same_host(&report->regctl_eds[i], report->regctl_eds[nr].hostid))
+			return true;
+	return false;
+}
+
+u32 nof_resv_keys(const struct nvme_reservation_status_ext *report, u32 nr, u64 *keys, u32 room)
+{
+	u32 i, found = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (seen(report, i))
+			continue;
+		if (found < room)
+			keys[found] = le64_to_cpu(report->regctl_eds[i].rkey);
+		found++;
+	}
+	return found;
+}
+
+bool nof_resv_has(const struct nvme_reservation_status_ext *report, u32 nr, const u8 *hostid, u64 key)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (!same_host(&report->regctl_eds[i], hostid) &&
+		    (!key || le64_to_cpu(report->regctl_eds[i].rkey) == key))
+			return true;
+	return false;
+}
+
+/* Nothing has changed since: the command was not executed, or was refused and will be refused again */
+static bool unchanged(const struct nof_resv *before, const struct nof_resv *now)
+{
+	return before && before->gen == now->gen && before->type == now->type && before->holder == now->holder &&
+	       before->registered == now->registered && before->key == now->key && before->holds == now->holds;
+}
+
+/* Registered with the same key all the time: only another command of this host could have restored it */
+static bool still_registered(const struct nof_resv *before, const struct nof_resv *now)
+{
+	return before && before->registered && now->registered && before->key == now->key;
+}
+
+/* A reservation still held was not released: only this host could have acquired it again */
+static enum nof_resv_verdict judge_release(const struct nof_resv *before, const struct nof_resv *now)
+{
+	if (!now->holds)
+		return NOF_RESV_DONE;
+	return still_registered(before, now) && before->holds && before->type == now->type ? NOF_RESV_AGAIN :
+											     NOF_RESV_UNTOLD;
+}
+
+/* Preempting this key preempts the reservation, not only registrations (NVMe Base 2.0, 8.19.7) */
+static bool preempts_holder(const struct nof_resv *resv, u64 key)
+{
+	return resv->type && resv->holder == key;
+}
+
+/*
+ * Done if the key has gone, and this host holds the reservation if the key was the holder's. Otherwise another host may
+ * have preempted first.
+ */
+static enum nof_resv_verdict judge_preempt(const struct nof_resv *before, const struct nof_resv *now, bool victim,
+					   u64 key, u8 type)
+{
+	if (!now->registered || victim)
+		return NOF_RESV_UNTOLD;
+	if (now->holds && now->type == type)
+		return NOF_RESV_DONE;
+	return before && !preempts_holder(before, key) && before->type == now->type && before->holder == now->holder ?
+		NOF_RESV_DONE : NOF_RESV_UNTOLD;
+}
+
+enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_resv *before, const struct nof_resv *now,
+				     bool victim, u64 key, u8 type)
+{
+	/* another registrant may have acquired it again, and an acquire does not change the generation */
+	if (act == NOF_RESV_RELEASE && now->holds && now->type >= NOF_RESV_TYPE_ALL)
+		return NOF_RESV_UNTOLD;
+	if (unchanged(before, now))
+		return NOF_RESV_AGAIN;
+	switch (act) {
+	case NOF_RESV_REGISTER:
+	case NOF_RESV_REPLACE:
+		if (now->registered && now->key == key)
+			return NOF_RESV_DONE;
+		break;
+	case NOF_RESV_UNREGISTER:
+		if (!now->registered)
+			return NOF_RESV_DONE;
+		break;
+	case NOF_RESV_CLEAR:
+		if (!now->nr)
+			return NOF_RESV_DONE;
+		break;
+	case NOF_RESV_ACQUIRE:
+		if (now->holds && now->type == type)
+			return NOF_RESV_DONE;
+		break;
+	case NOF_RESV_RELEASE:
+		return judge_release(before, now);
+	case NOF_RESV_PREEMPT:
+		return judge_preempt(before, now, victim, key, type);
+	}
+	/*
+	 * Each of these commands changes this host's own registration or reservation. A host that is not registered any
+	 * more may have been preempted after its command was executed: sending it again would undo that.
+	 */
+	return still_registered(before, now) ? NOF_RESV_AGAIN : NOF_RESV_UNTOLD;
+}

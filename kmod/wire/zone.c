@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include "wire/zone.h"
+
+/* Zone attributes, ZNS 1.1, figure 37 */
+#define ZA_FINISHED_BY_CTRL	BIT(0)
+#define ZA_RESET_RECOMMENDED	BIT(2)
+
+int nof_zone_count(const struct nvme_zone_report *report, u32 len, u64 most, const char **why)
+{
+	u64 room = len < sizeof(*report) ? 0 : (len - sizeof(*report)) / sizeof(report->entries[0]);
+	u64 nr = len < sizeof(*report) ? 0 : le64_to_cpu(report->nr_zones);
+
+	*why = NULL;
+	if (nr > room)
+		*why = "zone report: more zones than were asked for";
+	else if (nr > most)
+		*why = "zone report: zones beyond the end of the namespace";
+	else if (!nr)
+		*why = "zone report: no zone where there has to be one";
+	return *why ? -EPROTO : nr;
+}
+
+static bool known(u8 state)
+{
+	return (state >= NOF_ZONE_EMPTY && state <= NOF_ZONE_CLOSED) ||
+	       (state >= NOF_ZONE_READ_ONLY && state <= NOF_ZONE_OFFLINE);
+}
+
+/* The field says nothing in states that take no writes, and nothing new of an empty zone */
+static const char *read_wp(const struct nvme_zone_descriptor *desc, struct nof_zone *zone)
+{
+	u64 end = zone->start + zone->capacity;
+
+	zone->wp = le64_to_cpu(desc->wp);
+	if (zone->state == NOF_ZONE_EMPTY)
+		zone->wp = zone->start;
+	else if (zone->state > NOF_ZONE_CLOSED)
+		zone->wp = end;
+	else if (zone->wp < zone->start || zone->wp > end)
+		return "zone report: write pointer outside of its zone";
+	return NULL;
+}
+
+const char *nof_zone_read(const struct nvme_zone_descriptor *desc, u64 start, u64 zone_blocks, struct nof_zone *zone)
+{
+	zone->start = le64_to_cpu(desc->zslba);
+	zone->capacity = le64_to_cpu(desc->zcap);
+	zone->state = desc->zs >> 4;
+	zone->cut = desc->za & ZA_FINISHED_BY_CTRL;
+	zone->reset = desc->za & ZA_RESET_RECOMMENDED;
+	if (zone->start != start)
+		return "zone report: zones are not in order, or not of one size";
+	if ((desc->zt & 0xf) != NVME_ZONE_TYPE_SEQWRITE_REQ)
+		return "zone report: type of a zone is not known";
+	if (!known(zone->state))
+		return "zone report: state of a zone is not known";
+	if (!zone->capacity || zone->capacity > zone_blocks)
+		return "zone report: capacity is not within the size of a zone";
+	return read_wp(desc, zone);
+}
+
+static enum nof_zone_verdict judge_write(const struct nof_zone *zone, u64 from, u64 to)
+{
+	/* full by being written, to its end; or it was finished, by whomever, and how far it was written is not told */
+	if (zone->state == NOF_ZONE_FULL)
+		return !zone->cut && to == zone->start + zone->capacity ? NOF_ZONE_DONE : NOF_ZONE_WRONG;
+	if (zone->state > NOF_ZONE_CLOSED)
+		return NOF_ZONE_WRONG;
+	if (zone->wp >= to)
+		return NOF_ZONE_DONE;
+	return zone->wp == from ? NOF_ZONE_AGAIN : NOF_ZONE_WRONG;
+}
+
+static bool has_happened(const struct nof_zone *zone, enum nof_zone_act act)
+{
+	switch (act) {
+	case NOF_ZONE_ACT_OPEN:
+		return zone->state == NOF_ZONE_EXPLICIT;
+	case NOF_ZONE_ACT_CLOSE:
+		/* without a block in it, it is empty then */
+		return zone->state == NOF_ZONE_CLOSED || zone->state == NOF_ZONE_EMPTY;
+	case NOF_ZONE_ACT_FINISH:
+		return zone->state == NOF_ZONE_FULL;
+	default:
+		return zone->state == NOF_ZONE_EMPTY;
+	}
+}
+
+enum nof_zone_verdict nof_zone_judge(const struct nof_zone *zone, enum nof_zone_act act, u64 from, u64 to)
+{
+	if (act == NOF_ZONE_ACT_WRITE)
+		return judge_write(zone, from, to);
+	return has_happened(zone, act) ? NOF_ZONE_DONE : NOF_ZONE_AGAIN;
+}
