@@ -1,79 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* nvmeof.ko: init and exit. */
+/* nvmeof.ko: init and exit, and the table by which core/ and mpath/ reach control/. */
 #include <linux/module.h>
-#include <linux/workqueue.h>
 #include "control/control.h"
-#include "core/event.h"
-#include "core/lifecycle.h"
+#include "control/genl.h"
+#include "control/ioctl.h"
+#include "core/above.h"
 #include "core/source.h"
 #include "core/subsys.h"
+#include "core/work.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/ranges.h"
-#include "mpath/selectors.h"
+#include "mpath/subsys.h"
 #include "mpath/zones.h"
 
-#define REMOVE_MAX	128
+const struct nof_control_ops nof_control = {
+	.subsys_class	= &nof_subsys_class,
+	.head_groups	= nof_head_attr_groups,
+	.path_groups	= nof_path_attr_groups,
+	.ctrl_add	= nof_chardev_add,
+	.ctrl_del	= nof_chardev_del,
+	.ctrl_release	= nof_chardev_release,
+	.head_add	= nof_generic_add,
+	.head_del	= nof_generic_del,
+	.head_ioctl	= nof_head_ioctl,
+};
 
-struct workqueue_struct *nof_delete_wq;
-struct workqueue_struct *nof_remove_wq;
-struct workqueue_struct *nof_disk_wq;
-struct workqueue_struct *nof_park_wq;
-struct workqueue_struct *nof_wq;
-struct workqueue_struct *nof_queue_wq;
-struct workqueue_struct *nof_recovery_wq;
-const struct nof_event_ops *nof_events;
-
-static int alloc_workqueues(void)
+static int control_init(void)
 {
-	/* MEM_RECLAIM: reconnecting, or the end of a disk, is what writeback to our disks may wait for */
-	nof_recovery_wq = alloc_workqueue("nvmeof-recovery", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	nof_queue_wq = alloc_workqueue("nvmeof-queue", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	nof_wq = alloc_workqueue("nvmeof", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	nof_delete_wq = alloc_workqueue("nvmeof-delete", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	/* each waits, mostly for the same grace periods */
-	nof_remove_wq = alloc_workqueue("nvmeof-remove", WQ_UNBOUND | WQ_MEM_RECLAIM, REMOVE_MAX);
-	nof_disk_wq = alloc_workqueue("nvmeof-disk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	nof_park_wq = alloc_workqueue("nvmeof-park", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_remove_wq && nof_disk_wq &&
-	       nof_park_wq ? 0 : -ENOMEM;
+	int err;
+
+	err = class_register(&nof_subsys_class);
+	if (err)
+		return err;
+	err = nof_nodes_init();
+	if (err)
+		goto exit_subsys_class;
+	/* Through the family objects come to be, and with them events. */
+	nof_events = &nof_genl_event_ops;
+	err = nof_genl_init();
+	if (err)
+		goto exit_nodes;
+	return 0;
+
+exit_nodes:
+	nof_nodes_exit();
+exit_subsys_class:
+	class_unregister(&nof_subsys_class);
+	return err;
 }
 
-static void destroy_workqueues(void)
+static void control_exit(void)
 {
-	if (nof_park_wq)
-		destroy_workqueue(nof_park_wq);
-	if (nof_disk_wq)
-		destroy_workqueue(nof_disk_wq);
-	if (nof_remove_wq)
-		destroy_workqueue(nof_remove_wq);
-	if (nof_delete_wq)
-		destroy_workqueue(nof_delete_wq);
-	if (nof_wq)
-		destroy_workqueue(nof_wq);
-	if (nof_queue_wq)
-		destroy_workqueue(nof_queue_wq);
-	if (nof_recovery_wq)
-		destroy_workqueue(nof_recovery_wq);
+	nof_genl_exit();
+	nof_nodes_exit();
+	class_unregister(&nof_subsys_class);
 }
 
 static int __init nof_init(void)
 {
-	int ret = alloc_workqueues();
+	int ret = nof_works_init();
 
 	if (ret)
-		goto destroy_workqueues;
+		goto exit_works;
 	ret = nof_zones_init();
 	if (ret)
-		goto destroy_workqueues;
+		goto exit_works;
 	ret = nof_ranges_init();
 	if (ret)
 		goto exit_zones;
 	ret = nof_selectors_init();
 	if (ret)
 		goto exit_ranges;
+	nof_mpath_init();
 	/* last: from here on controllers can be made */
-	ret = nof_control_init();
+	ret = control_init();
 	if (ret)
 		goto exit_selectors;
 	return 0;
@@ -84,8 +85,8 @@ exit_ranges:
 	nof_ranges_exit();
 exit_zones:
 	nof_zones_exit();
-destroy_workqueues:
-	destroy_workqueues();
+exit_works:
+	nof_works_exit();
 	return ret;
 }
 
@@ -94,9 +95,9 @@ static void __exit nof_exit(void)
 {
 	/* disks that outlive their controllers go first: their subsystems are devices of control/ */
 	nof_heads_end_linger();
-	nof_control_exit();
+	control_exit();
 	nof_fence_exit();
-	destroy_workqueues();
+	nof_works_exit();
 	nof_selectors_exit();
 	nof_ranges_exit();
 	nof_zones_exit();

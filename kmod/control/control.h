@@ -5,25 +5,19 @@
 
 #include <linux/device.h>
 #include "compat/dev.h"
-#include "core/event.h"
+#include "core/above.h"
 
 struct kobj_uevent_env;
 
-/* Before the first object can exist, and after the last one is gone. */
-int nof_control_init(void);
-void nof_control_exit(void);
-
-/* /sys/class/nvmeof-subsystem and /sys/class/nvmeof, with their attributes; /sys/class/nvmeof-generic */
+/* /sys/class/nvmeof-subsystem, with its attributes */
 extern nof_class_const struct class nof_subsys_class;
-extern nof_class_const struct class nof_ctrl_class;
 
 extern const struct attribute_group *nof_ctrl_attr_groups[];
-extern const struct attribute_group *nof_subsys_attr_groups[];
+extern const struct attribute_group *nof_head_attr_groups[];
+extern const struct attribute_group *nof_path_attr_groups[];
 
 /* For nof_events: each event as a netlink notification. */
 extern const struct nof_event_ops nof_genl_event_ops;
-
-extern nof_class_const struct class nof_generic_class;
 
 /*
  * uevent.c: variables of each uevent of a controller; uevents of its own when it is live, and for asynchronous events.
@@ -35,21 +29,18 @@ int nof_ctrl_uevent(nof_class_device *dev, struct kobj_uevent_env *env);
 void nof_uevent_connected(struct nof_ctrl *ctrl);
 void nof_uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page);
 
-/* generic.c */
-int nof_generic_init(void);
-void nof_generic_exit(void);
-
-/* chardev.c */
-int nof_chardev_init(void);
-void nof_chardev_exit(void);
-/**
- * nof_chardev_add() - make a controller visible: its device, sysfs attributes and /dev node, in one step
- * @ctrl:	named, and initialised as far as attributes and ioctls look at it; its subsystem's device is added
+/* nodes.c: the device nodes, with /sys/class/nvmeof and /sys/class/nvmeof-generic */
+int nof_nodes_init(void);
+void nof_nodes_exit(void);
+/*
+ * As in struct nof_control_ops. The controller is named, and initialised as far as attributes and ioctls look at it;
+ * its subsystem's device is added. Open files stay open after nof_chardev_del(): their ioctls then fail with -ENODEV,
+ * and they hold the last references.
  */
 int nof_chardev_add(struct nof_ctrl *ctrl);
-/* The mirror. Open files stay open: their ioctls then fail with -ENODEV, and they hold the last references. */
 void nof_chardev_del(struct nof_ctrl *ctrl);
-/* The last reference has gone: so does the number of its node. Also of one that was never visible. */
 void nof_chardev_release(struct nof_ctrl *ctrl);
+int nof_generic_add(struct nof_head *head);
+void nof_generic_del(struct nof_head *head);
 
 #endif

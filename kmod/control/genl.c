@@ -1,10 +1,390 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The generic netlink family: its commands, and how an answer is built. */
+/* The commands of the generic netlink family. */
 #include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
 #include "control/genl.h"
 #include "control/genl_policy.h"
+#include "control/opts.h"
+#include "control/put.h"
+#include "core/above.h"
+#include "core/ctrl.h"
+#include "core/subsys.h"
 #include "core/transport.h"
 #include "mpath/selector.h"
+#include "mpath/subsys.h"
+
+/*
+ * Requests whose end takes time: writing back to disks that go away, commands to a target. Handlers run under the lock
+ * that registering a family takes for itself: with one of them waiting, any module that comes would stop the requests
+ * of all families. So the rest runs in a work, and sends the acknowledgement when it is done.
+ */
+typedef int later_fn(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+
+struct later {
+	struct work_struct	work;
+	struct nof_ctrl		*ctrl;
+	later_fn		*finish;
+	struct net		*net;
+	struct sock		*sk;		/* of who asked */
+	struct nlmsghdr		request;
+	u32			portid;
+	struct sk_buff		*skb;
+};
+
+static struct workqueue_struct *later_wq;
+
+/* Longer ones are cut */
+#define MESSAGE_MAX	160
+
+static void later_drop(struct later *later)
+{
+	sock_put(later->sk);
+	put_net(later->net);
+	kfree(later);
+}
+
+/* What the kernel itself answers: nlmsgerr, cut short after the header of the request, and the reason */
+static bool put_ack(struct later *later, int err, const char *reason)
+{
+	u16 flags = NLM_F_CAPPED | (reason ? NLM_F_ACK_TLVS : 0);
+	struct nlmsgerr *body;
+	struct nlmsghdr *nlh;
+
+	nlh = nlmsg_put(later->skb, later->portid, later->request.nlmsg_seq, NLMSG_ERROR, sizeof(*body), flags);
+	if (!nlh)
+		return false;
+	body = nlmsg_data(nlh);
+	body->error = err;
+	body->msg = later->request;
+	if (reason && nla_put(later->skb, NLMSGERR_ATTR_MSG, min(strlen(reason), MESSAGE_MAX - 1UL) + 1, reason))
+		return false;
+	nlmsg_end(later->skb, nlh);
+	return true;
+}
+
+/* A socket that was closed meanwhile has given its port ID back, and another may have that by now */
+static bool is_asked_for(const struct later *later, int err)
+{
+	return !sock_flag(later->sk, SOCK_DEAD) && (err || later->request.nlmsg_flags & NLM_F_ACK);
+}
+
+static void later_work(struct work_struct *work)
+{
+	struct later *later = container_of(work, struct later, work);
+	struct netlink_ext_ack extack = {};
+	int err = later->finish(later->ctrl, &extack);
+
+	/* first: whoever has the answer may want the name */
+	nof_ctrl_put(later->ctrl);
+	if (is_asked_for(later, err) && put_ack(later, err, extack._msg))
+		genlmsg_unicast(later->net, later->skb, later->portid);
+	else
+		nlmsg_free(later->skb);
+	later_drop(later);
+}
+
+/*
+ * For a request that @finish ends, which may take its time: memory and references for its answer. NULL, with a message,
+ * when there is no memory.
+ */
+static struct later *later_new(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
+				later_fn *finish)
+{
+	struct later *later = kzalloc(sizeof(*later), GFP_KERNEL);
+
+	if (later)
+		later->skb = nlmsg_new(sizeof(struct nlmsgerr) + nla_total_size(MESSAGE_MAX), GFP_KERNEL);
+	if (!later || !later->skb) {
+		GENL_SET_ERR_MSG(info, "no memory for the answer");
+		kfree(later);
+		return NULL;
+	}
+	INIT_WORK(&later->work, later_work);
+	later->ctrl = nof_ctrl_get(ctrl);
+	later->finish = finish;
+	later->net = get_net(genl_info_net(info));
+	later->sk = NETLINK_CB(skb).sk;
+	sock_hold(later->sk);
+	later->request = *info->nlhdr;
+	later->portid = info->snd_portid;
+	return later;
+}
+
+/*
+ * @err: what came first has failed, and nothing is left to do. Otherwise @finish is called. Returns what the handler
+ * has to.
+ */
+static int later_end(struct later *later, int err)
+{
+	if (err) {
+		nof_ctrl_put(later->ctrl);
+		nlmsg_free(later->skb);
+		later_drop(later);
+		return err;
+	}
+	queue_work(later_wq, &later->work);
+	/* netlink_rcv_skb() takes this for: no acknowledgement now */
+	return -EINTR;
+}
+
+static int later_init(void)
+{
+	later_wq = alloc_workqueue("nvmeof-answer", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+	return later_wq ? 0 : -ENOMEM;
+}
+
+static void later_exit(void)
+{
+	destroy_workqueue(later_wq);
+}
+
+static int put_transport(const struct nof_transport *t, void *skb)
+{
+	return nla_put_string(skb, NVMEOF_A_TRANSPORT, t->name);
+}
+
+static int put_selector(const struct nof_selector *s, void *skb)
+{
+	return nla_put_string(skb, NVMEOF_A_SELECTOR, s->name);
+}
+
+static int genl_version_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nof_reply reply;
+	int err;
+
+	err = nof_reply_begin(&reply, info);
+	if (err)
+		return err;
+	err = nla_put_u32(reply.skb, NVMEOF_A_API_VERSION, NVMEOF_API_VERSION) ?:
+	      nla_put_string(reply.skb, NVMEOF_A_MODULE_VERSION, NVMEOF_VERSION) ?:
+	      nof_transport_for_each(put_transport, reply.skb) ?:
+	      nof_selector_for_each(put_selector, reply.skb);
+	return nof_reply_end(&reply, info, err);
+}
+
+static int genl_transport_keep(struct sk_buff *skb, struct genl_info *info)
+{
+	int err;
+
+	if (nof_genl_missing(info, NVMEOF_A_TRANSPORT, "TRANSPORT is missing"))
+		return -EINVAL;
+	err = nof_transport_keep(nla_data(info->attrs[NVMEOF_A_TRANSPORT]));
+	if (err)
+		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_TRANSPORT], "no such transport is loaded");
+	return err;
+}
+
+/* Names are used again: where the policy lets it, who found one in a list may say of which subsystem it was */
+static struct nof_ctrl *genl_ctrl_find(struct genl_info *info)
+{
+	struct nof_ctrl *ctrl = nof_object_find(info, NVMEOF_A_CTRL_NAME);
+	struct nlattr *nqn = info->attrs[NVMEOF_A_SUBSYSNQN];
+
+	if (!IS_ERR(ctrl) && nqn && nla_strcmp(nqn, ctrl->opts.subsysnqn)) {
+		nof_genl_bad(info->extack, nqn, "the controller of this name is of another subsystem");
+		nof_ctrl_put(ctrl);
+		return ERR_PTR(-ENODEV);
+	}
+	return ctrl;
+}
+
+/*
+ * Refused because there is one already: an answer with its name goes before the error, so that the caller can use it.
+ */
+static int reply_existing(struct nof_reply *reply, struct genl_info *info, const char *found)
+{
+	if (nla_put_string(reply->skb, NVMEOF_A_CTRL_NAME, found))
+		nlmsg_free(reply->skb);
+	else
+		nof_reply_send(reply, info);
+	return -EALREADY;
+}
+
+static int genl_ctrl_new(struct sk_buff *skb, struct genl_info *info)
+{
+	char found[NVMEOF_NAME_MAX + 1] = "";
+	struct nof_reply reply;
+	struct nof_opts *opts;
+	struct nof_ctrl *ctrl;
+	int err;
+
+	opts = kmalloc(sizeof(*opts), GFP_KERNEL);	/* too large for the stack */
+	if (!opts)
+		return -ENOMEM;
+	/* The answer's memory first: a controller that cannot be announced would have to be deleted again. */
+	err = nof_opts_parse(opts, info) ?: nof_reply_begin(&reply, info);
+	if (err)
+		goto free_opts;
+
+	ctrl = nof_ctrl_create(opts, found, info->extack);
+	if (ctrl == ERR_PTR(-EALREADY) && *found) {
+		err = reply_existing(&reply, info, found);
+	} else if (IS_ERR(ctrl)) {
+		err = nof_reply_end(&reply, info, PTR_ERR(ctrl));
+	} else {
+		err = nof_reply_end(&reply, info, nof_put_ctrl(reply.skb, ctrl));
+		nof_ctrl_put(ctrl);
+	}
+free_opts:
+	kfree(opts);
+	return err;
+}
+
+/* @begin at once, then @finish, in the background; either may be NULL */
+static int with_ctrl(struct sk_buff *skb, struct genl_info *info, later_fn *begin, later_fn *finish)
+{
+	struct nof_ctrl *ctrl = genl_ctrl_find(info);
+	struct later *later = NULL;
+	int err = 0;
+
+	if (IS_ERR(ctrl))
+		return PTR_ERR(ctrl);
+	if (finish) {
+		later = later_new(skb, info, ctrl, finish);
+		if (!later)
+			err = -ENOMEM;
+	}
+	if (!err && begin)
+		err = begin(ctrl, info->extack);
+	if (later)
+		err = later_end(later, err);
+	nof_ctrl_put(ctrl);
+	return err;
+}
+
+static int genl_ctrl_del(struct sk_buff *skb, struct genl_info *info)
+{
+	return with_ctrl(skb, info, nof_ctrl_delete, nof_ctrl_wait_deleted);
+}
+
+static int genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info)
+{
+	return with_ctrl(skb, info, nof_ctrl_reset, NULL);
+}
+
+static int genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info)
+{
+	return with_ctrl(skb, info, NULL, nof_ctrl_rescan);
+}
+
+/* The attribute's value in @ms; NULL without it. A u32 of these fits: the policy allows a day at most. */
+static const s32 *time_of(struct genl_info *info, enum nvmeof_attr attr, s32 *ms)
+{
+	if (!info->attrs[attr])
+		return NULL;
+	*ms = nla_get_s32(info->attrs[attr]);
+	return ms;
+}
+
+static int set_times(struct nof_ctrl *ctrl, struct genl_info *info)
+{
+	s32 delay, loss, fail, stall;
+	const struct nof_times times = {
+		.delay_ms	= time_of(info, NVMEOF_A_RECONNECT_DELAY, &delay),
+		.loss_ms	= time_of(info, NVMEOF_A_CTRL_LOSS_TMO, &loss),
+		.fail_ms	= time_of(info, NVMEOF_A_FAST_IO_FAIL_TMO, &fail),
+		.stall_ms	= time_of(info, NVMEOF_A_STALL_TMO, &stall),
+	};
+	int err = nof_opts_set_times(ctrl, &times);
+
+	if (err)
+		nof_genl_bad(info->extack,
+			     info->attrs[times.fail_ms ? NVMEOF_A_FAST_IO_FAIL_TMO : NVMEOF_A_CTRL_LOSS_TMO],
+			     "FAST_IO_FAIL_TMO would be longer than CTRL_LOSS_TMO");
+	return err;
+}
+
+static void set_owner(struct nof_ctrl *ctrl, const char *owner)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctrl->error_lock, flags);
+	strscpy(ctrl->opts.owner, owner, sizeof(ctrl->opts.owner));
+	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+}
+
+static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *owner_attr = info->attrs[NVMEOF_A_OWNER];
+	char owner[NVMEOF_NAME_MAX + 1] = "";
+	struct nof_ctrl *ctrl;
+	int err = 0;
+
+	/* an empty one: it is nobody's any more */
+	if (owner_attr && *(const char *)nla_data(owner_attr))
+		err = nof_opts_take_string(owner, sizeof(owner), owner_attr, info);
+	if (err)
+		return err;
+	ctrl = genl_ctrl_find(info);
+	if (IS_ERR(ctrl))
+		return PTR_ERR(ctrl);
+	err = set_times(ctrl, info);
+	if (!err) {
+		if (owner_attr)
+			set_owner(ctrl, owner);
+		nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));
+	}
+	nof_ctrl_put(ctrl);
+	return err;
+}
+
+static bool takes_policy(struct nlattr **attrs)
+{
+	return attrs[NVMEOF_A_SPILL_US] || attrs[NVMEOF_A_SPILL_DEPTH] || attrs[NVMEOF_A_DEGRADE] ||
+	       attrs[NVMEOF_A_FENCING] || attrs[NVMEOF_A_DELAYED_REMOVAL] || attrs[NVMEOF_A_QUIESCE_TMO];
+}
+
+/* The bounds of each were checked by the policy table. */
+static void take_policy(struct nof_policy *p, struct nlattr **attrs)
+{
+	if (attrs[NVMEOF_A_SPILL_US])
+		p->spill_us = nla_get_u32(attrs[NVMEOF_A_SPILL_US]);
+	if (attrs[NVMEOF_A_SPILL_DEPTH])
+		p->spill_depth = nla_get_u32(attrs[NVMEOF_A_SPILL_DEPTH]);
+	if (attrs[NVMEOF_A_DEGRADE])
+		p->degrade = nla_get_u8(attrs[NVMEOF_A_DEGRADE]);
+	if (attrs[NVMEOF_A_FENCING])
+		p->fencing = nla_get_u32(attrs[NVMEOF_A_FENCING]);
+	if (attrs[NVMEOF_A_DELAYED_REMOVAL])
+		p->delayed_removal_secs = nla_get_u32(attrs[NVMEOF_A_DELAYED_REMOVAL]);
+	if (attrs[NVMEOF_A_QUIESCE_TMO])
+		p->quiesce_tmo = nla_get_u32(attrs[NVMEOF_A_QUIESCE_TMO]);
+}
+
+/* The selector first: its name is all that can still be wrong, and then nothing has changed. */
+static int set(struct nof_subsys *s, struct genl_info *info)
+{
+	struct nlattr *name = info->attrs[NVMEOF_A_IOPOLICY];
+	struct nof_policy p;
+	int err;
+
+	if (name) {
+		err = nof_subsys_set_iopolicy(s, nla_data(name), info->extack);
+		if (err)
+			return err;
+	}
+	if (takes_policy(info->attrs)) {
+		nof_policy_begin(s, &p);
+		take_policy(&p, info->attrs);
+		nof_policy_commit(s, &p);
+	}
+	return 0;
+}
+
+static int genl_subsys_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nof_subsys *s = nof_object_find(info, NVMEOF_A_SUBSYS_ID);
+	int err;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	err = set(s, info);
+	nof_subsys_put(s);
+	return err;
+}
 
 #define NOF_POLICY(table)	.policy = (table), .maxattr = ARRAY_SIZE(table) - 1
 
@@ -16,7 +396,7 @@
 static const struct genl_ops ops[] = {
 	{
 		.cmd	= NVMEOF_CMD_VERSION_GET,
-		.doit	= nof_genl_version_get,
+		.doit	= genl_version_get,
 	}, {
 		.cmd	= NVMEOF_CMD_SUBSYS_GET,
 		.doit	= nof_object_get,
@@ -26,32 +406,32 @@ static const struct genl_ops ops[] = {
 	}, {
 		.cmd	= NVMEOF_CMD_SUBSYS_SET,
 		.flags	= GENL_ADMIN_PERM,
-		.doit	= nof_genl_subsys_set,
+		.doit	= genl_subsys_set,
 		NOF_POLICY(nof_policy_subsys_set),
 	}, {
 		.cmd	= NVMEOF_CMD_CTRL_NEW,
 		.flags	= GENL_ADMIN_PERM,
-		.doit	= nof_genl_ctrl_new,
+		.doit	= genl_ctrl_new,
 		NOF_POLICY(nof_policy_ctrl_new),
 	}, {
 		.cmd	= NVMEOF_CMD_CTRL_DEL,
 		.flags	= GENL_ADMIN_PERM,
-		.doit	= nof_genl_ctrl_del,
+		.doit	= genl_ctrl_del,
 		NOF_POLICY(nof_policy_ctrl_del),
 	}, {
 		.cmd	= NVMEOF_CMD_CTRL_RESET,
 		.flags	= GENL_ADMIN_PERM,
-		.doit	= nof_genl_ctrl_reset,
+		.doit	= genl_ctrl_reset,
 		NOF_POLICY(nof_policy_ctrl_name),
 	}, {
 		.cmd	= NVMEOF_CMD_CTRL_RESCAN,
 		.flags	= GENL_ADMIN_PERM,
-		.doit	= nof_genl_ctrl_rescan,
+		.doit	= genl_ctrl_rescan,
 		NOF_POLICY(nof_policy_ctrl_name),
 	}, {
 		.cmd	= NVMEOF_CMD_CTRL_SET,
 		.flags	= GENL_ADMIN_PERM,
-		.doit	= nof_genl_ctrl_set,
+		.doit	= genl_ctrl_set,
 		NOF_POLICY(nof_policy_ctrl_set),
 	}, {
 		.cmd	= NVMEOF_CMD_CTRL_GET,
@@ -74,7 +454,7 @@ static const struct genl_ops ops[] = {
 	}, {
 		.cmd	= NVMEOF_CMD_TRANSPORT_KEEP,
 		.flags	= GENL_ADMIN_PERM,
-		.doit	= nof_genl_transport_keep,
+		.doit	= genl_transport_keep,
 		NOF_POLICY(nof_policy_transport_keep),
 	},
 };
@@ -95,106 +475,25 @@ static int may_change(const nof_genl_pre_op *op, struct sk_buff *skb, struct gen
 	return -EPERM;
 }
 
-/*
- * netnsok: a connect uses the network namespace it was asked from, so the family is in all of them. What can be read
- * there is what /sys/class/nvmeof shows in every container anyway. With parallel_ops handlers rely on the locks of the
- * core alone; what takes time goes on after them, see genl_later.c. resv_start_op stays 0: strict from the first
- * command on.
- */
-struct genl_family nof_genl_family __ro_after_init = {
-	.name		= NVMEOF_GENL_NAME,
-	.version	= NVMEOF_GENL_VERSION,
-	.netnsok	= true,
-	.parallel_ops	= true,
-	.pre_doit	= may_change,
-	.module		= THIS_MODULE,
-	.ops		= ops,
-	.n_ops		= ARRAY_SIZE(ops),
-	.mcgrps		= mcgrps,
-	.n_mcgrps	= ARRAY_SIZE(mcgrps),
-};
-
-int nof_reply_begin(struct nof_reply *reply, struct genl_info *info)
-{
-	reply->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!reply->skb) {
-		GENL_SET_ERR_MSG(info, "no memory for the answer");
-		return -ENOMEM;
-	}
-	/* The buffer is empty: a header always fits. */
-	reply->hdr = genlmsg_put_reply(reply->skb, info, &nof_genl_family, 0, info->genlhdr->cmd);
-	return 0;
-}
-
-void nof_reply_send(struct nof_reply *reply, struct genl_info *info)
-{
-	genlmsg_end(reply->skb, reply->hdr);
-	genlmsg_reply(reply->skb, info);
-}
-
-int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err)
-{
-	if (!err) {
-		genlmsg_end(reply->skb, reply->hdr);
-		return genlmsg_reply(reply->skb, info);
-	}
-	if (err == -EMSGSIZE)
-		GENL_SET_ERR_MSG(info, "the answer does not fit in a message");
-	nlmsg_free(reply->skb);
-	return err;
-}
-
-static int put_transport(const struct nof_transport *t, void *skb)
-{
-	return nla_put_string(skb, NVMEOF_A_TRANSPORT, t->name);
-}
-
-static int put_selector(const struct nof_selector *s, void *skb)
-{
-	return nla_put_string(skb, NVMEOF_A_SELECTOR, s->name);
-}
-
-int nof_genl_version_get(struct sk_buff *skb, struct genl_info *info)
-{
-	struct nof_reply reply;
-	int err;
-
-	err = nof_reply_begin(&reply, info);
-	if (err)
-		return err;
-	err = nla_put_u32(reply.skb, NVMEOF_A_API_VERSION, NVMEOF_API_VERSION) ?:
-	      nla_put_string(reply.skb, NVMEOF_A_MODULE_VERSION, NVMEOF_VERSION) ?:
-	      nof_transport_for_each(put_transport, reply.skb) ?:
-	      nof_selector_for_each(put_selector, reply.skb);
-	return nof_reply_end(&reply, info, err);
-}
-
-int nof_genl_transport_keep(struct sk_buff *skb, struct genl_info *info)
-{
-	int err;
-
-	if (nof_genl_missing(info, NVMEOF_A_TRANSPORT, "TRANSPORT is missing"))
-		return -EINVAL;
-	err = nof_transport_keep(nla_data(info->attrs[NVMEOF_A_TRANSPORT]));
-	if (err)
-		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_TRANSPORT], "no such transport is loaded");
-	return err;
-}
-
 int nof_genl_init(void)
 {
-	int err = nof_later_init();
+	int err = later_init();
 
+	nof_genl_family.pre_doit = may_change;
+	nof_genl_family.ops = ops;
+	nof_genl_family.n_ops = ARRAY_SIZE(ops);
+	nof_genl_family.mcgrps = mcgrps;
+	nof_genl_family.n_mcgrps = ARRAY_SIZE(mcgrps);
 	if (err)
 		return err;
 	err = genl_register_family(&nof_genl_family);
 	if (err)
-		nof_later_exit();
+		later_exit();
 	return err;
 }
 
 void nof_genl_exit(void)
 {
 	genl_unregister_family(&nof_genl_family);
-	nof_later_exit();
+	later_exit();
 }

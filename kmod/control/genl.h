@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The generic netlink family: what its files share. */
+/* The generic netlink family: what its files share. The family itself and its answers are in put.c. */
 #ifndef NOF_CONTROL_GENL_H
 #define NOF_CONTROL_GENL_H
 
@@ -42,32 +42,6 @@ int nof_reply_begin(struct nof_reply *reply, struct genl_info *info);
 int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err);
 /* The attributes already sent with an error that follows: for refusals that name an object. */
 void nof_reply_send(struct nof_reply *reply, struct genl_info *info);
-
-typedef int nof_later_fn(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
-struct nof_later;
-
-/*
- * For a request that @finish ends, which may take its time: memory and references for its answer. NULL, with a message,
- * when there is no memory.
- */
-struct nof_later *nof_later_new(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
-				nof_later_fn *finish);
-/*
- * @err: what came first has failed, and nothing is left to do. Otherwise @finish is called. Returns what the handler
- * has to.
- */
-int nof_later_end(struct nof_later *later, int err);
-int nof_later_init(void);
-void nof_later_exit(void);
-
-int nof_genl_version_get(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_transport_keep(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_subsys_set(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_ctrl_new(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_ctrl_del(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info);
-int nof_genl_ctrl_set(struct sk_buff *skb, struct genl_info *info);
 
 /* Of the kind that @name, an attribute, names: with a reference, or ERR_PTR with a message. */
 void *nof_object_find(struct genl_info *info, int name);

@@ -15,6 +15,7 @@
 #include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+#include "wire/identify.h"
 
 /* The two passthrough structures differ behind the timeout only, where the result is. */
 #define PASSTHRU_ARGS	offsetofend(struct nvme_passthru_cmd, timeout_ms)

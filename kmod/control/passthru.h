@@ -13,9 +13,6 @@ struct nof_grant;
 struct nof_head;
 struct nvme_command;
 
-/* The submission queue entry that a passthrough command describes: a negative errno for what is not passed on. */
-int nof_passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *sqe);
-
 /**
  * nof_passthru_admin() - send an admin command
  * @p:		its data_len and timeout_ms are not looked at

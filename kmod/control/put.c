@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Objects as netlink attributes. */
+/* The generic netlink family, its answers, and objects as netlink attributes. */
+#include <linux/module.h>
 #include <net/netlink.h>
+#include "control/genl.h"
 #include "control/put.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
@@ -8,8 +10,55 @@
 #include "core/transport.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
+#include "mpath/notice.h"
 #include "mpath/path.h"
 #include "mpath/selector.h"
+#include "mpath/stats.h"
+#include "wire/identify.h"
+
+/*
+ * netnsok: a connect uses the network namespace it was asked from, so the family is in all of them. What can be read
+ * there is what /sys/class/nvmeof shows in every container anyway. With parallel_ops handlers rely on the locks of the
+ * core alone; what takes time goes on after them, see struct later in genl.c. resv_start_op stays 0: strict from the first
+ * command on. The commands come with nof_genl_init().
+ */
+struct genl_family nof_genl_family __ro_after_init = {
+	.name		= NVMEOF_GENL_NAME,
+	.version	= NVMEOF_GENL_VERSION,
+	.netnsok	= true,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+};
+
+int nof_reply_begin(struct nof_reply *reply, struct genl_info *info)
+{
+	reply->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply->skb) {
+		GENL_SET_ERR_MSG(info, "no memory for the answer");
+		return -ENOMEM;
+	}
+	/* The buffer is empty: a header always fits. */
+	reply->hdr = genlmsg_put_reply(reply->skb, info, &nof_genl_family, 0, info->genlhdr->cmd);
+	return 0;
+}
+
+void nof_reply_send(struct nof_reply *reply, struct genl_info *info)
+{
+	genlmsg_end(reply->skb, reply->hdr);
+	genlmsg_reply(reply->skb, info);
+}
+
+int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err)
+{
+	if (!err) {
+		genlmsg_end(reply->skb, reply->hdr);
+		return genlmsg_reply(reply->skb, info);
+	}
+	if (err == -EMSGSIZE)
+		GENL_SET_ERR_MSG(info, "the answer does not fit in a message");
+	nlmsg_free(reply->skb);
+	return err;
+}
 
 #define IDENTITY_TEXT	41	/* the longest, of a model */
 

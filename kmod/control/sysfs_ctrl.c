@@ -11,8 +11,8 @@
 #include "control/genl_policy.h"
 #include "control/opts.h"
 #include "control/rights.h"
+#include "core/above.h"
 #include "core/ctrl.h"
-#include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 

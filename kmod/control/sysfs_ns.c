@@ -5,11 +5,13 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 #include <linux/uuid.h>
+#include "control/control.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
+#include "wire/identify.h"
 
 static struct nof_head *to_head(struct device *dev)
 {

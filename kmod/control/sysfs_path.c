@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Attributes of a path, /sys/block/nvmeof0n1/paths/nvmeof0c1n1: a bare kobject, shown through kobj_sysfs_ops. */
 #include <linux/sysfs.h>
+#include "control/control.h"
 #include "core/ctrl.h"
 #include "core/state.h"
 #include "mpath/path.h"
+#include "mpath/stats.h"
 
 #define PATH_ATTR(name, fmt, value)									\
 static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)		\

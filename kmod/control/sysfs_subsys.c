@@ -137,4 +137,10 @@ static struct attribute *subsys_attrs[] = {
 
 static const struct attribute_group subsys_group = { .attrs = subsys_attrs };
 
-const struct attribute_group *nof_subsys_attr_groups[] = { &subsys_group, NULL };
+static const struct attribute_group *subsys_groups[] = { &subsys_group, NULL };
+
+/* The attributes belong to the class, so that they are there before udev hears of a device. */
+nof_class_const struct class nof_subsys_class = {
+	.name		= "nvmeof-subsystem",
+	.dev_groups	= subsys_groups,
+};

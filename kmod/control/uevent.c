@@ -5,6 +5,7 @@
 #include "control/control.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/work.h"
 
 /* ctrl->uevents */
 enum { CONNECTED, REDISCOVER, AEN };

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What core/ asks of the layers above: mpath/, which knows disks and paths, and control/, which shows things. Nothing
- * in core/ includes a header of theirs. The tables are constant and part of the same module; what is on the way of each
- * request is called directly.
+ * in core/ includes a header of theirs, or calls a function of theirs by name. The tables are constant and part of the
+ * same module.
  */
 #ifndef NOF_CORE_ABOVE_H
 #define NOF_CORE_ABOVE_H
 
+#include <linux/blkdev.h>
+#include <linux/static_call.h>
 #include <linux/types.h>
 #include <uapi/linux/nvmeof.h>
 
+struct attribute_group;
+struct block_device;
 struct class;
 struct nof_cmd;
 struct nof_completed;
 struct nof_ctrl;
+struct nof_head;
 struct nof_ns;
 struct nof_ns_format;
 struct nof_opts;
+struct nof_path;
 struct nof_subsys;
 
 /*
@@ -39,6 +45,7 @@ struct nof_subsys;
  * @stalls:	nothing completes there: why that is its own fault, for a person, or NULL. @alone: for so long that it
  *		counts even if the others are idle
  * @may_leave:	for nof_queue_detach()
+ * @detached:	a request was taken off its queue (@sent: not before it went out), and goes again by another path
  */
 struct nof_mpath_ops {
 	void (*subsys_init)(struct nof_subsys *s);
@@ -58,6 +65,7 @@ struct nof_mpath_ops {
 	bool (*all_elsewhere)(struct nof_ctrl *ctrl);
 	const char *(*stalls)(struct nof_ctrl *ctrl, bool alone);
 	bool (*may_leave)(const struct nof_cmd *cmd, bool sent);
+	void (*detached)(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
 };
 
 /* Why a namespace has not become a path, and whether to try again; see mpath/path.h */
@@ -94,23 +102,62 @@ struct nof_paths_ops {
 	void (*event)(struct nof_ctrl *ctrl, enum nvmeof_event event);
 };
 
-/* What is shown: @subsys_class is for subsys->dev.class, the others are of control/control.h */
+/*
+ * What is shown, to core/ and to mpath/. Context: process, sleeps.
+ *
+ * @subsys_class: for subsys->dev.class
+ * @head_groups, @path_groups: attributes of a disk, and of a path
+ * @ctrl_add:	makes a controller visible: its device, sysfs attributes and /dev node, in one step
+ * @ctrl_del:	the mirror
+ * @ctrl_release: the last reference has gone: so does the number of its node. Also of one that was never visible
+ * @head_add:	/dev/ngnvmeof0n1: comes before the disk and goes before it. 0, or a negative errno
+ * @head_del:	the mirror
+ * @head_ioctl:	of the disk
+ */
 struct nof_control_ops {
 	nof_class_const struct class	*subsys_class;
-	int				(*ctrl_add)(struct nof_ctrl *ctrl);
-	void				(*ctrl_del)(struct nof_ctrl *ctrl);
-	void				(*ctrl_release)(struct nof_ctrl *ctrl);
+	const struct attribute_group	**head_groups;
+	const struct attribute_group	**path_groups;
+	int	(*ctrl_add)(struct nof_ctrl *ctrl);
+	void	(*ctrl_del)(struct nof_ctrl *ctrl);
+	void	(*ctrl_release)(struct nof_ctrl *ctrl);
+	int	(*head_add)(struct nof_head *head);
+	void	(*head_del)(struct nof_head *head);
+	int	(*head_ioctl)(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
 };
 
 extern const struct nof_mpath_ops nof_mpath;
 extern const struct nof_paths_ops nof_paths;
 extern const struct nof_control_ops nof_control;
 
-/* A request is back: as nof_cmd_complete() */
-void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done);
+/*
+ * Set once by control/ before the first object can exist. Context of each: process, may sleep; the caller holds a
+ * reference on the object, and not subsys->lock, which recovery needs.
+ *
+ * @scanned: a scan has ended; @err: negative errno, or 0
+ * @failover: requests left a path and are done elsewhere. @from: its name, as the path itself may be gone; @ios: how
+ *	      many; @ns: the longest time from being sent there to being done elsewhere
+ */
+struct nof_event_ops {
+	void (*subsys)(struct nof_subsys *s, enum nvmeof_event ev);
+	void (*ctrl)(struct nof_ctrl *c, enum nvmeof_event ev, enum nvmeof_ctrl_state old);
+	void (*scanned)(struct nof_ctrl *c, int err);
+	void (*ns)(struct nof_head *h, enum nvmeof_event ev);
+	void (*path)(struct nof_path *p, enum nvmeof_event ev);
+	void (*failover)(struct nof_head *h, const char *from, u32 ios, u64 ns);
+	void (*aen)(struct nof_ctrl *c, u8 type, u8 info, u8 log_page);
+};
+
+extern const struct nof_event_ops *nof_events;
+
+/*
+ * On the way of each request, so that they are patched in as direct calls, by mpath, before the first controller is
+ * made. A request is back: as nof_cmd_complete().
+ */
+typedef void nof_request_done_fn(struct nof_cmd *cmd, struct nof_completed *done);
+DECLARE_STATIC_CALL(nof_request_done, nof_request_done_fn);
 /* Ends the requests and bios that have to end one by one; context: as nof_completed_end() */
-void nof_head_end(struct nof_completed *done);
-/* It was taken off its queue (@sent: not before it went out), and goes again by another path. Process context. */
-void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
+typedef void nof_requests_end_fn(struct nof_completed *done);
+DECLARE_STATIC_CALL(nof_requests_end, nof_requests_end_fn);
 
 #endif

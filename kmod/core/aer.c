@@ -4,10 +4,11 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "core/above.h"
-#include "core/event.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
+#include "core/work.h"
 #include "wire/ccr_log.h"
 
 /* Those we act on or pass on, as far as the controller offers them */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/slab.h>
 #include "core/ccr.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "wire/ccr_log.h"
 
 #define OPC_CROSS_CTRL_RESET	0x38
 

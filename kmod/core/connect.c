@@ -5,12 +5,13 @@
 #include <linux/slab.h>
 #include "core/above.h"
 #include "core/backoff.h"
-#include "core/event.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
-#include "core/orphans.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "wire/effects.h"
+#include "wire/identify.h"
 #include "wire/status.h"
 
 #define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */

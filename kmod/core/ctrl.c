@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The controller object: made, found, its state changed, let go. */
 #include <linux/log2.h>
+#include <linux/module.h>
 #include <linux/netlink.h>
-#include <linux/slab.h>
+#include <linux/random.h>
 #include <net/net_namespace.h>
 #include "core/above.h"
-#include "core/event.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
-#include "core/orphans.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/transport.h"
-#include "core/watch.h"
-#include "wire/status.h"
+#include "core/work.h"
+#include "wire/effects.h"
 
 bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 {
@@ -114,58 +114,6 @@ void nof_ctrl_publish(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
-static void ctrl_release(struct device *dev)
-{
-	struct nof_ctrl *ctrl = to_nof_ctrl(dev);
-
-	nof_mpath.ctrl_exit(ctrl);
-	nof_control.ctrl_release(ctrl);
-	if (ctrl->subsys) {
-		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
-		nof_subsys_put(ctrl->subsys);
-	}
-	kfree(ctrl->ka_cmd);
-	kfree(ctrl->aen_cmd);
-	kfree(ctrl);
-}
-
-static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
-{
-	struct nof_ctrl *ctrl = kzalloc(sizeof(*ctrl), GFP_KERNEL);
-
-	if (!ctrl)
-		return NULL;
-	device_initialize(&ctrl->dev);
-	ctrl->dev.release = ctrl_release;
-	ctrl->opts = *opts;
-	ctrl->kato_ms = opts->kato_ms;
-	ctrl->state = NVMEOF_CTRL_NEW;
-	spin_lock_init(&ctrl->state_lock);
-	spin_lock_init(&ctrl->error_lock);
-	init_waitqueue_head(&ctrl->state_wq);
-	mutex_init(&ctrl->stop_lock);
-	mutex_init(&ctrl->queues_lock);
-	mutex_init(&ctrl->scan_lock);
-	init_completion(&ctrl->deleted);
-	INIT_WORK(&ctrl->connect_work, nof_connect_work);
-	INIT_DELAYED_WORK(&ctrl->reconnect_work, nof_reconnect_work);
-	INIT_WORK(&ctrl->recovery_work, nof_recovery_work);
-	INIT_WORK(&ctrl->abort_work, nof_abort_work);
-	INIT_DELAYED_WORK(&ctrl->leave_watch, nof_leave_watch);
-	INIT_WORK(&ctrl->delete_work, nof_delete_work);
-	INIT_DELAYED_WORK(&ctrl->fail_fast_work, nof_fail_fast_work);
-	INIT_WORK(&ctrl->lost_work, nof_lost_work);
-	INIT_DELAYED_WORK(&ctrl->scan_work, nof_scan_work);
-	ctrl->next_scan = jiffies;
-	nof_watch_init(ctrl);
-	nof_mpath.ctrl_init(ctrl);
-	if (nof_admin_init(ctrl) || nof_ka_init(ctrl) || nof_aer_init(ctrl)) {
-		put_device(&ctrl->dev);
-		return NULL;
-	}
-	return ctrl;
-}
-
 int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
 	const struct nof_transport *t = ctrl->transport;
@@ -180,23 +128,25 @@ int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 	return ret;
 }
 
-static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
-{
-	struct nof_transport *t = nof_transport_get(ctrl->opts.transport);
-
-	if (!t) {
-		NL_SET_ERR_MSG(extack, "unknown transport, or its module is only being loaded: try again");
-		return -EPROTONOSUPPORT;
-	}
-	ctrl->transport = t;
-	return nof_ctrl_take_transport(ctrl, extack);
-}
-
 void nof_ctrl_drop_transport(struct nof_ctrl *ctrl)
 {
 	if (ctrl->tp_ready)
 		ctrl->transport->ctrl_exit(ctrl);
 	ctrl->tp_ready = false;
+}
+
+bool nof_ctrl_is_orphan(const struct nof_ctrl *ctrl)
+{
+	return test_bit(NOF_CTRL_YIELDS, &ctrl->flags) && !READ_ONCE(ctrl->transport);
+}
+
+static void orphan_end(struct nof_ctrl *ctrl)
+{
+	if (!nof_ctrl_is_orphan(ctrl))
+		return;
+	clear_bit(NOF_CTRL_YIELDS, &ctrl->flags);
+	/* not the last of it: unloading waits for the work that this is part of */
+	module_put(THIS_MODULE);
 }
 
 /* Before the reference on its module goes: that of create, or the implicit one of unregister */
@@ -210,71 +160,14 @@ void nof_ctrl_detach_transport(struct nof_ctrl *ctrl)
 		nof_ctrl_drop_transport(ctrl);
 		mutex_unlock(&s->lock);
 	}
-	nof_orphan_end(ctrl);
+	orphan_end(ctrl);
 	put_net(ctrl->opts.net);
 	ctrl->opts.net = NULL;
-}
-
-static bool same_words(const struct nof_opts *a, const struct nof_opts *b)
-{
-	return !strcmp(a->transport, b->transport) && !strcmp(a->traddr, b->traddr) &&
-	       !strcmp(a->trsvcid, b->trsvcid) && !strcmp(a->host_traddr, b->host_traddr) &&
-	       !strcmp(a->host_iface, b->host_iface);
-}
-
-/* One that waits for its transport has nobody to compare addresses */
-static bool same_way(const struct nof_ctrl *ctrl, const struct nof_ctrl *other)
-{
-	if (!other->transport)
-		return same_words(&ctrl->opts, &other->opts);
-	return other->transport == ctrl->transport && ctrl->transport->same_addr(ctrl, other);
 }
 
 bool nof_ctrl_transient(const struct nof_ctrl *ctrl)
 {
 	return ctrl->opts.duplicate_connect && !ctrl->opts.kato_ms;
-}
-
-static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl)
-{
-	struct nof_ctrl *other;
-
-	lockdep_assert_held(&s->lock);
-	list_for_each_entry(other, &s->ctrls, entry) {
-		/* read one discovery log, and go: they are no second path */
-		if (nof_ctrl_transient(other))
-			continue;
-		if (!nof_state_ends(nof_ctrl_state(other)) && same_way(ctrl, other))
-			return other;
-	}
-	return NULL;
-}
-
-/* Under the subsystem's lock: the check for a duplicate and the entry in the list are one step (TRAP 20) */
-static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *extack)
-{
-	struct nof_subsys *s = ctrl->subsys;
-	struct nof_ctrl *other;
-	int ret = 0;
-
-	mutex_lock(&s->lock);
-	other = ctrl->opts.duplicate_connect ? NULL : same_address(s, ctrl);
-	if (other) {
-		strscpy(found, nof_ctrl_name(other), NVMEOF_NAME_MAX + 1);
-		if (nof_ctrl_state(other) == NVMEOF_CTRL_LOST) {
-			NL_SET_ERR_MSG(extack, "a lost controller has this address; it is tried again now");
-			nof_reconnect_now(other);
-		} else {
-			NL_SET_ERR_MSG(extack, "already connected to this subsystem at this address");
-		}
-		ret = -EALREADY;
-	} else {
-		ctrl->nr = nof_topology_changed();
-		list_add_tail(&ctrl->entry, &s->ctrls);
-		s->nr_ctrls++;
-	}
-	mutex_unlock(&s->lock);
-	return ret;
 }
 
 void nof_ctrl_delist(struct nof_ctrl *ctrl)
@@ -286,68 +179,6 @@ void nof_ctrl_delist(struct nof_ctrl *ctrl)
 	s->nr_ctrls--;
 	nof_topology_changed();
 	mutex_unlock(&s->lock);
-}
-
-static int join_subsys(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
-{
-	struct nof_subsys *s;
-	int id;
-
-	s = nof_subsys_join(ctrl->opts.subsysnqn, ctrl->opts.hostnqn, ctrl->opts.hostid, extack);
-	if (IS_ERR(s))
-		return PTR_ERR(s);
-	id = ida_alloc_min(&s->ctrl_ids, 1, GFP_KERNEL);
-	if (id < 0) {
-		nof_subsys_leave(s);
-		return id;
-	}
-	ctrl->subsys = nof_subsys_get(s);
-	ctrl->id = id;
-	return dev_set_name(&ctrl->dev, "%sc%u", nof_subsys_name(s), ctrl->id);
-}
-
-struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struct netlink_ext_ack *extack)
-{
-	struct nof_ctrl *ctrl = ctrl_alloc(opts);
-	int ret;
-
-	if (!ctrl)
-		return ERR_PTR(-ENOMEM);
-	get_net(ctrl->opts.net);
-	ret = join_subsys(ctrl, extack);
-	if (!ret)
-		ret = attach_transport(ctrl, extack);
-	if (!ret)
-		ret = enlist(ctrl, found, extack);
-	if (ret)
-		goto put;
-	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING);
-	ret = nof_control.ctrl_add(ctrl);
-	if (ret) {
-		NL_SET_ERR_MSG(extack, "cannot create the controller's device node");
-		nof_ctrl_delist(ctrl);
-		goto put;
-	}
-	nof_ctrl_event(ctrl, NVMEOF_EVENT_ADDED, NVMEOF_CTRL_NEW);
-	/* the reference of device_initialize() is the lifecycle's, dropped at the end of nof_delete_work() */
-	nof_ctrl_get(ctrl);
-	queue_work(nof_wq, &ctrl->connect_work);
-	/* last: from here on it may be deleted by request */
-	smp_mb__before_atomic();
-	set_bit(NOF_CTRL_ADDED, &ctrl->flags);
-	/*
-	 * From here on unregistering the transport finds the controller in the list and deletes it: no reference needed
-	 */
-	nof_transport_put(ctrl->transport);
-	return ctrl;
-put:
-	nof_ctrl_detach_transport(ctrl);
-	if (ctrl->transport)
-		nof_transport_put(ctrl->transport);
-	if (ctrl->subsys)
-		nof_subsys_leave(ctrl->subsys);
-	nof_ctrl_put(ctrl);
-	return ERR_PTR(ret);
 }
 
 struct nof_ctrl *nof_ctrl_search(bool (*is)(struct nof_ctrl *ctrl, const void *arg), const void *arg)
@@ -375,62 +206,6 @@ static bool has_name(struct nof_ctrl *ctrl, const void *name)
 struct nof_ctrl *nof_ctrl_find(const char *name)
 {
 	return nof_ctrl_search(has_name, name);
-}
-
-int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
-{
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST) {
-		nof_reconnect_now(ctrl);
-		return 0;
-	}
-	if (!nof_ctrl_error_live(ctrl, true)) {
-		NL_SET_ERR_MSG(extack, "the controller is not live; it connects again by itself");
-		return -EBUSY;
-	}
-	return 0;
-}
-
-/* "NVMe", which starts an NVM Subsystem Reset (NVMe Base 2.0, 3.1.3.7) */
-#define NSSR_RESET	0x4e564d65
-
-int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
-{
-	u32 association = READ_ONCE(ctrl->association);
-	int ret;
-
-	if (!NVME_CAP_NSSRC(ctrl->cap))
-		return -ENOTTY;
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
-		return -EBUSY;
-	ret = nof_property_set(ctrl, NVME_REG_NSSR, NSSR_RESET);
-	/* there may be no answer: the connection goes with the controller */
-	if (ret && ret != NVME_SC_HOST_ABORTED_CMD)
-		return ret;
-	if (READ_ONCE(ctrl->association) == association)
-		nof_ctrl_error_live(ctrl, true);
-	return 0;
-}
-
-int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
-{
-	int ret;
-
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE) {
-		NL_SET_ERR_MSG(extack, "the controller is not live; it scans when it is");
-		return -ENOTCONN;
-	}
-	ret = nof_scan(ctrl);
-	if (ret == -ENOMEM) {
-		NL_SET_ERR_MSG(extack, "out of memory: the scan did not complete; tried again");
-	} else if (ret == -EAGAIN) {
-		NL_SET_ERR_MSG(extack, "a namespace cannot be used yet, see the controller's last error; tried again");
-	} else if (ret) {
-		NL_SET_ERR_MSG(extack, "the scan did not complete; see the controller's last error");
-	}
-	/* who asks again and again does not outrun the back-off */
-	if ((ret == -EAGAIN || ret == -ENOMEM) && !delayed_work_pending(&ctrl->scan_work))
-		nof_scan_start(ctrl);
-	return ret > 0 ? -EIO : ret;
 }
 
 const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi)
@@ -467,7 +242,99 @@ bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
 	       test_bit(NOF_CTRL_MISSED, &ctrl->flags) && !test_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
 }
 
-u32 nof_ctrl_inflight(struct nof_ctrl *ctrl)
+/* False: it was not live, and this is for a live one only */
+static bool ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_only, bool reset)
 {
-	return nof_queues_inflight(ctrl, true);
+	unsigned long flags;
+	bool was_live;
+
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	was_live = ctrl->state == NVMEOF_CTRL_LIVE;
+	if (!was_live && live_only) {
+		spin_unlock_irqrestore(&ctrl->state_lock, flags);
+		return false;
+	}
+	/* the first error of an association is its cause, later ones follow from it */
+	if (was_live || (ctrl->state != NVMEOF_CTRL_RECOVERING && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags)))
+		ctrl->cause = cause;
+	if (was_live) {
+		if (reset)
+			set_bit(NOF_CTRL_RESET, &ctrl->flags);
+		trace_nof_ctrl_state(ctrl, NVMEOF_CTRL_LIVE, NVMEOF_CTRL_RECOVERING);
+		WRITE_ONCE(ctrl->state, NVMEOF_CTRL_RECOVERING);
+	} else {
+		set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	}
+	/* under the lock: nothing is queued any more for a controller that is DEAD, and will be freed */
+	if (ctrl->state != NVMEOF_CTRL_DEAD)
+		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	if (was_live)
+		wake_up_all(&ctrl->state_wq);
+	return true;
+}
+
+void nof_ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause)
+{
+	ctrl_error(ctrl, cause, false, false);
+}
+
+bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset)
+{
+	return ctrl_error(ctrl, NOF_CAUSE_HERE, true, reset);
+}
+
+/* What is left of a bound counted from the loss of the connection */
+unsigned long nof_ctrl_left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
+{
+	unsigned long end = ctrl->lost_at + msecs_to_jiffies(tmo_ms);
+
+	return time_after(end, jiffies) ? end - jiffies : 0;
+}
+
+/*
+ * From the loss on, whatever number of attempts fail; again after an attempt that was nearly good. One that is pending
+ * may be left of an earlier loss.
+ */
+void nof_fail_fast_start(struct nof_ctrl *ctrl)
+{
+	s32 tmo = READ_ONCE(ctrl->opts.fast_io_fail_tmo_ms);
+
+	if (tmo >= 0 && !test_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
+		mod_delayed_work(nof_recovery_wq, &ctrl->fail_fast_work, nof_ctrl_left_of(ctrl, tmo));
+}
+
+void nof_reconnect_now(struct nof_ctrl *ctrl)
+{
+	unsigned long flags;
+
+	/* the lock: as in ctrl_error() */
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (nof_state_connects(ctrl->state)) {
+		if (ctrl->state == NVMEOF_CTRL_CONNECTING && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
+			nof_fail_fast_start(ctrl);
+		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
+	}
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+}
+
+bool nof_ctrl_delete_start(struct nof_ctrl *ctrl)
+{
+	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DELETING))
+		return false;
+	queue_work(nof_delete_wq, &ctrl->delete_work);
+	return true;
+}
+
+/* Only while it is live, under the lock of its state: later nobody would cancel it. Whoever becomes live scans. */
+void nof_scan_start(struct nof_ctrl *ctrl)
+{
+	unsigned long now = jiffies, next = READ_ONCE(ctrl->next_scan), delay = 0, flags;
+
+	if (time_before(now, next))
+		delay = next - now + msecs_to_jiffies(get_random_u32_below(NOF_SCAN_SPACING_MS));
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ctrl->state == NVMEOF_CTRL_LIVE)
+		mod_delayed_work(nof_wq, &ctrl->scan_work, delay);
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }

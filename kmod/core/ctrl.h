@@ -123,7 +123,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
 	NOF_CTRL_PAUSED,		/* activates firmware: no new I/O, see core/aer.c */
-	NOF_CTRL_YIELDS,		/* gives up its transport, or has none and waits: see core/orphans.h */
+	NOF_CTRL_YIELDS,		/* gives up its transport, or has none and waits: see core/transport.c */
 };
 
 /**
@@ -182,7 +182,7 @@ struct nof_watch {
  * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with
  *		nof_ctrl_state()
  * @state_wq:	woken at each change of state
- * @transport:	NULL while it waits for one, see core/orphans.h; like @tp_ready under subsys->lock, and stable while
+ * @transport:	NULL while it waits for one, see core/transport.c; like @tp_ready under subsys->lock, and stable while
  *		there are queues
  * @tp:		the transport's
  * @stop_lock:	serialises taking the queues down and freeing them; outer to @queues_lock

@@ -2,8 +2,10 @@
 /* What namespaces are: Identify Namespace and identification descriptors, of several at a time. */
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "wire/identify.h"
 #include "wire/status.h"
 
 enum { CMD_NS, CMD_DESCS, NR_CMDS };

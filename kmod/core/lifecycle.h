@@ -6,18 +6,6 @@
 #include "core/ctrl.h"
 #include "wire/identify.h"
 
-/*
- * Work queues. One connect waits for its queues' start works, and deletion waits for both: each waits only for those
- * further down this list, so none can run out of workers waiting for itself.
- */
-extern struct workqueue_struct *nof_delete_wq;
-extern struct workqueue_struct *nof_remove_wq;	/* the end of paths and their disks: waits for I/O, and the next one */
-extern struct workqueue_struct *nof_disk_wq;	/* waits for I/O */
-extern struct workqueue_struct *nof_park_wq;	/* waits for tags, and for queues that are frozen */
-extern struct workqueue_struct *nof_wq;		/* connect, reconnect, scan, events: may wait for commands */
-extern struct workqueue_struct *nof_queue_wq;	/* start of one queue */
-extern struct workqueue_struct *nof_recovery_wq;	/* ends what the others wait for, and keeps time */
-
 struct nof_path;
 
 /* admin.c */
@@ -57,7 +45,6 @@ bool nof_admin_has_user(struct nof_ctrl *ctrl);
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid);
 
-/* fabrics.c */
 int nof_fabrics_connect(struct nof_queue *queue);
 int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value);
 int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value);
@@ -109,15 +96,15 @@ void nof_recovery_work(struct work_struct *work);
 void nof_abort_work(struct work_struct *work);
 void nof_fail_fast_work(struct work_struct *work);
 void nof_lost_work(struct work_struct *work);
+void nof_delete_work(struct work_struct *work);
+void nof_leave_watch(struct work_struct *work);
 /* No timer, no flag: I/O waits for the controller again. Context: may sleep */
 void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
-/* If it is CONNECTING, or LOST: the next attempt now, or as soon as one that is under way has failed. Any context. */
-void nof_reconnect_now(struct nof_ctrl *ctrl);
 /* ms until ctrl_loss_tmo has passed, at most; negative: it has a connection, or waits for ever */
 s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl);
 
-/* keepalive.c */
+/* watch.c */
 int nof_ka_init(struct nof_ctrl *ctrl);
 /*
  * Which timeout is in effect: asks for a shorter one than the default where nobody has asked for any, and reads back
@@ -186,9 +173,14 @@ void nof_scan_work(struct work_struct *work);
  * before a scan has seen them. 0, or a negative errno: it did not answer.
  */
 int nof_scan_confirm(struct nof_ctrl *ctrl);
-/* In the background, at once; one that fails is repeated. Any context. */
-void nof_scan_start(struct nof_ctrl *ctrl);
 int nof_scan(struct nof_ctrl *ctrl);
+
+/* transport.c */
+/*
+ * Before a controller uses its transport in a new attempt: takes the one that is registered, where it has none. 0, or a
+ * negative errno: not now. Context: process, sleeps.
+ */
+int nof_orphan_retake(struct nof_ctrl *ctrl);
 
 /* ctrl.c */
 void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old);
@@ -205,11 +197,19 @@ void nof_ctrl_drop_transport(struct nof_ctrl *ctrl);
 /* The end of the controller, or it could not be made */
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl);
 void nof_ctrl_delist(struct nof_ctrl *ctrl);
+/* If it is CONNECTING, or LOST: the next attempt now, or as soon as one that is under way has failed. Any context. */
+void nof_reconnect_now(struct nof_ctrl *ctrl);
+/* From the loss on: when fast_io_fail_tmo will have passed. Any context */
+void nof_fail_fast_start(struct nof_ctrl *ctrl);
+/* Jiffies that are left of a bound of @tmo_ms, counted from the loss of the connection */
+unsigned long nof_ctrl_left_of(const struct nof_ctrl *ctrl, s32 tmo_ms);
+/* However many events a target sends, its namespaces are looked through no more often */
+#define NOF_SCAN_SPACING_MS	100
+/* In the background, at once; one that fails is repeated. Any context. */
+void nof_scan_start(struct nof_ctrl *ctrl);
+/* It waits for the module of its transport */
+bool nof_ctrl_is_orphan(const struct nof_ctrl *ctrl);
 /* duplicate_connect without a Keep Alive: connected to read one discovery log, and deleted after that */
 bool nof_ctrl_transient(const struct nof_ctrl *ctrl);
-
-/* delete.c */
-void nof_delete_work(struct work_struct *work);
-void nof_leave_watch(struct work_struct *work);
 
 #endif

@@ -3,17 +3,21 @@
 #include <linux/bitmap.h>
 #include <linux/blk-mq.h>
 #include <linux/log2.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include <linux/wait_bit.h>
 #include "core/above.h"
-#include "core/lifecycle.h"
+#include "core/ctrl.h"
 #include "core/queue.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/transport.h"
-#include "core/watch.h"
+#include "core/work.h"
+
+DEFINE_STATIC_CALL_NULL(nof_request_done, nof_request_done_fn);
+DEFINE_STATIC_CALL_NULL(nof_requests_end, nof_requests_end_fn);
 
 #define NOF_ADMIN_TMO_MS	60000
 
@@ -274,7 +278,7 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 	if (cmd->done)
 		cmd->done(cmd);
 	else
-		nof_head_complete(cmd, done);
+		static_call(nof_request_done)(cmd, done);
 	rcu_read_unlock();
 }
 EXPORT_SYMBOL_GPL(nof_cmd_complete);
@@ -366,7 +370,7 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 		d.used = false;
 		cmd = queue->ctrl->transport->detach(queue, &d);
 		if (cmd)
-			nof_head_detached(cmd, d.used, &done);
+			nof_mpath.detached(cmd, d.used, &done);
 		nr += cmd != NULL;
 		/* the queue's, and done with perhaps */
 		if (d.used)
@@ -383,7 +387,7 @@ void nof_completed_end(struct nof_completed *done)
 	if (done->own.complete)
 		done->own.complete(&done->own);
 	if (unlikely(!list_empty(&done->requests) || !list_empty(&done->bios)))
-		nof_head_end(done);
+		static_call(nof_requests_end)(done);
 }
 EXPORT_SYMBOL_GPL(nof_completed_end);
 
@@ -538,4 +542,27 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms,
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return -ECONNRESET;
 	return cmd->status;
+}
+
+/* Under the lock: nothing is queued any more when nof_watch_stop() is called after the state has changed */
+void nof_watch_begin(struct nof_queue *queue)
+{
+	struct nof_ctrl *ctrl = queue->ctrl;
+	struct nof_watch *w = &ctrl->watch;
+	unsigned long flags;
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms))
+		return;
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ctrl->state == NVMEOF_CTRL_LIVE && !queue->watched) {
+		WRITE_ONCE(queue->watched, true);
+		queue->watch = (struct nof_queue_watch){};
+		list_add_tail(&queue->watch.entry, &w->fresh);
+		if (!w->running) {
+			w->running = true;
+			w->looked_at = jiffies;
+			queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, 1);
+		}
+	}
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }

@@ -2,7 +2,6 @@
 /* A queue pair of one controller: who is outstanding on it, and whether it may be used. */
 #ifndef NOF_CORE_QUEUE_H
 #define NOF_CORE_QUEUE_H
-
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/blk-mq.h>
@@ -10,6 +9,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include "core/backoff.h"
 #include "core/cmd.h"
 
 struct completion;
@@ -283,6 +283,16 @@ typedef void nof_exec_late_fn(struct nof_queue *queue, const struct nof_cmd *cmd
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms, nof_exec_late_fn *late);
 /* Until what the caller has sent to the admin queue is done: in time, or because the queue is taken down then. */
 void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done);
+
+/* Slow half of nof_watch_kick(). Any context, SRCU read side. */
+void nof_watch_begin(struct nof_queue *queue);
+
+/* Something is outstanding, as its count already says. On the hot path: a read of what hardly ever changes. */
+static inline void nof_watch_kick(struct nof_queue *queue)
+{
+	if (unlikely(!READ_ONCE(queue->watched)))
+		nof_watch_begin(queue);
+}
 
 static inline bool nof_queue_live(const struct nof_queue *queue)
 {

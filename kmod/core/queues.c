@@ -5,10 +5,13 @@
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/above.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/queue.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "core/work.h"
 
 /*
  * Queues may be added only while the attempt is still wanted; whoever ends it takes the lock after changing the state.
@@ -522,4 +525,9 @@ bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)
 	}
 	mutex_unlock(&ctrl->queues_lock);
 	return busy;
+}
+
+u32 nof_ctrl_inflight(struct nof_ctrl *ctrl)
+{
+	return nof_queues_inflight(ctrl, true);
 }

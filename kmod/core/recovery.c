@@ -1,59 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What happens when a connection is lost: requests move, queues go, and attempts to come back are scheduled. */
+#include <linux/netlink.h>
 #include <linux/random.h>
 #include "core/above.h"
 #include "core/backoff.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/watch.h"
+#include "core/work.h"
 
 /* The longest time from one attempt to the next for a controller that is lost; a step that is far beyond it */
 #define LOST_DELAY_MS	60000U
 #define LAST_STEP	31
-
-/* False: it was not live, and this is for a live one only */
-static bool error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_only, bool reset)
-{
-	unsigned long flags;
-	bool was_live;
-
-	spin_lock_irqsave(&ctrl->state_lock, flags);
-	was_live = ctrl->state == NVMEOF_CTRL_LIVE;
-	if (!was_live && live_only) {
-		spin_unlock_irqrestore(&ctrl->state_lock, flags);
-		return false;
-	}
-	/* the first error of an association is its cause, later ones follow from it */
-	if (was_live || (ctrl->state != NVMEOF_CTRL_RECOVERING && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags)))
-		ctrl->cause = cause;
-	if (was_live) {
-		if (reset)
-			set_bit(NOF_CTRL_RESET, &ctrl->flags);
-		trace_nof_ctrl_state(ctrl, NVMEOF_CTRL_LIVE, NVMEOF_CTRL_RECOVERING);
-		WRITE_ONCE(ctrl->state, NVMEOF_CTRL_RECOVERING);
-	} else {
-		set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
-	}
-	/* under the lock: nothing is queued any more for a controller that is DEAD, and will be freed */
-	if (ctrl->state != NVMEOF_CTRL_DEAD)
-		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);
-	spin_unlock_irqrestore(&ctrl->state_lock, flags);
-	if (was_live)
-		wake_up_all(&ctrl->state_wq);
-	return true;
-}
-
-void nof_ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause)
-{
-	error(ctrl, cause, false, false);
-}
-
-bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset)
-{
-	return error(ctrl, NOF_CAUSE_HERE, true, reset);
-}
 
 /*
  * During a connect attempt, or deletion: whoever brings the queues up or down is waiting for an answer that will not
@@ -95,26 +56,6 @@ void nof_fail_fast_stop(struct nof_ctrl *ctrl)
 		nof_ctrl_publish(ctrl);
 }
 
-/* What is left of a bound counted from the loss of the connection */
-static unsigned long left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
-{
-	unsigned long end = ctrl->lost_at + msecs_to_jiffies(tmo_ms);
-
-	return time_after(end, jiffies) ? end - jiffies : 0;
-}
-
-/*
- * From the loss on, whatever number of attempts fail; again after an attempt that was nearly good. One that is pending
- * may be left of an earlier loss.
- */
-static void fail_fast_start(struct nof_ctrl *ctrl)
-{
-	s32 tmo = READ_ONCE(ctrl->opts.fast_io_fail_tmo_ms);
-
-	if (tmo >= 0 && !test_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
-		mod_delayed_work(nof_recovery_wq, &ctrl->fail_fast_work, left_of(ctrl, tmo));
-}
-
 static void count_flap(struct nof_ctrl *ctrl)
 {
 	u32 live_ms = jiffies_to_msecs(jiffies - ctrl->live_at);
@@ -138,7 +79,7 @@ void nof_recovery_work(struct work_struct *work)
 	ctrl->attempts = 0;
 	nof_mpath.lost(ctrl);
 	count_flap(ctrl);
-	fail_fast_start(ctrl);
+	nof_fail_fast_start(ctrl);
 	/* First no request may choose this path any more, then those on it are cancelled and choose again */
 	nof_ctrl_publish(ctrl);
 	nof_ka_stop(ctrl);
@@ -152,20 +93,6 @@ void nof_recovery_work(struct work_struct *work)
 		return;
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_RECOVERING);
 	nof_reconnect_later(ctrl);
-}
-
-void nof_reconnect_now(struct nof_ctrl *ctrl)
-{
-	unsigned long flags;
-
-	/* the lock: as in error() */
-	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (nof_state_connects(ctrl->state)) {
-		if (ctrl->state == NVMEOF_CTRL_CONNECTING && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
-			fail_fast_start(ctrl);
-		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
-	}
-	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
 /* One that was never live is not lost: how long its first connect goes on. */
@@ -182,7 +109,7 @@ s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl)
 
 	if (tmo < 0 || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || state != NVMEOF_CTRL_CONNECTING)
 		return -1;
-	return jiffies_to_msecs(left_of(ctrl, tmo));
+	return jiffies_to_msecs(nof_ctrl_left_of(ctrl, tmo));
 }
 
 static bool patience_ends(const struct nof_ctrl *ctrl)
@@ -216,7 +143,7 @@ static u32 longest_delay(const struct nof_ctrl *ctrl)
 	u32 delay = READ_ONCE(ctrl->opts.reconnect_delay_ms);
 	s32 tmo = patience_ms(ctrl);
 
-	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(left_of(ctrl, tmo)));
+	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(nof_ctrl_left_of(ctrl, tmo)));
 }
 
 /* A controller that was live is expected until it is disconnected, unless it was made to read one discovery log. */
@@ -273,6 +200,154 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 	if (over)
 		become_lost(ctrl);
 	else if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
-		fail_fast_start(ctrl);
+		nof_fail_fast_start(ctrl);
 	queue_delayed_work(nof_wq, &ctrl->reconnect_work, msecs_to_jiffies(delay));
+}
+
+int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST) {
+		nof_reconnect_now(ctrl);
+		return 0;
+	}
+	if (!nof_ctrl_error_live(ctrl, true)) {
+		NL_SET_ERR_MSG(extack, "the controller is not live; it connects again by itself");
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* "NVMe", which starts an NVM Subsystem Reset (NVMe Base 2.0, 3.1.3.7) */
+#define NSSR_RESET	0x4e564d65
+
+int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
+{
+	u32 association = READ_ONCE(ctrl->association);
+	int ret;
+
+	if (!NVME_CAP_NSSRC(ctrl->cap))
+		return -ENOTTY;
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
+		return -EBUSY;
+	ret = nof_property_set(ctrl, NVME_REG_NSSR, NSSR_RESET);
+	/* there may be no answer: the connection goes with the controller */
+	if (ret && ret != NVME_SC_HOST_ABORTED_CMD)
+		return ret;
+	if (READ_ONCE(ctrl->association) == association)
+		nof_ctrl_error_live(ctrl, true);
+	return 0;
+}
+
+/* While a controller is left in good order something has to complete in this time, or it is left in bad order */
+#define STALL_MS	2000
+/* While the admin queue alone is silent, disks may still write back */
+#define STALL_ADMIN_MS	4000
+
+int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	if (!test_bit(NOF_CTRL_ADDED, &ctrl->flags)) {
+		NL_SET_ERR_MSG(extack, "the controller is just being made; try again");
+		return -EAGAIN;
+	}
+	set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
+	nof_ctrl_delete_start(ctrl);
+	return 0;
+}
+
+/* IDLE: a disk that goes may have much to write back, and that is no hang */
+int nof_ctrl_wait_deleted(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	wait_for_completion_state(&ctrl->deleted, TASK_IDLE);
+	return 0;
+}
+
+static void stop_works(struct nof_ctrl *ctrl)
+{
+	cancel_work_sync(&ctrl->connect_work);
+	cancel_work_sync(&ctrl->recovery_work);
+	cancel_delayed_work_sync(&ctrl->reconnect_work);
+	cancel_delayed_work_sync(&ctrl->fail_fast_work);
+	/* after those that queue it */
+	cancel_work_sync(&ctrl->lost_work);
+	nof_aer_end(ctrl);
+	cancel_work_sync(&ctrl->ana_work);
+	cancel_delayed_work_sync(&ctrl->scan_work);
+	cancel_delayed_work_sync(&ctrl->doubt_work);
+	cancel_delayed_work_sync(&ctrl->anatt_work);
+	cancel_delayed_work_sync(&ctrl->leave_watch);
+	nof_watch_stop(ctrl);
+	nof_ka_stop(ctrl);
+}
+
+/* However much there is to write back, it may take its time; a target that answers nothing any more may not. */
+void nof_leave_watch(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, leave_watch);
+
+	if ((nof_queues_inflight(ctrl, true) && !nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE)) ||
+	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
+		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
+			      "no progress while disconnecting: outstanding commands are cancelled");
+		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+		return;
+	}
+	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
+}
+
+/*
+ * In good order: the state keeps new events and scans from starting, what runs can finish because the queues still
+ * work; disks that go away can write back; then the controller is told.
+ */
+static void leave(struct nof_ctrl *ctrl)
+{
+	nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE);
+	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
+	nof_aer_end(ctrl);
+	cancel_work_sync(&ctrl->ana_work);
+	/* what waits for the ANA log waits no longer; the scan may wait for it */
+	nof_ctrl_publish(ctrl);
+	cancel_delayed_work_sync(&ctrl->scan_work);
+	/* a scan by request ends when it sees the state, or with its commands */
+	mutex_lock(&ctrl->scan_lock);
+	nof_paths.remove(ctrl, true);
+	mutex_unlock(&ctrl->scan_lock);
+	if (!test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
+		nof_ctrl_shutdown(ctrl);
+}
+
+/* Not connected: whoever waits for the network is cut short first, then requests that wait for this path alone fail. */
+static void abandon(struct nof_ctrl *ctrl)
+{
+	nof_ctrl_publish(ctrl);
+	nof_queues_kill(ctrl);
+	stop_works(ctrl);
+	mutex_lock(&ctrl->scan_lock);
+	nof_paths.remove(ctrl, false);
+	mutex_unlock(&ctrl->scan_lock);
+}
+
+void nof_delete_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, delete_work);
+
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, ctrl->deleted_from);
+	if (ctrl->deleted_from == NVMEOF_CTRL_LIVE)
+		leave(ctrl);
+	else
+		abandon(ctrl);
+	/* completions queue works: first none can come any more. From DEAD on nof_ctrl_error() queues none either. */
+	nof_queues_kill(ctrl);
+	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DEAD);
+	stop_works(ctrl);
+	cancel_work_sync(&ctrl->abort_work);
+	nof_queues_free(ctrl);
+	nof_control.ctrl_del(ctrl);
+	nof_ctrl_delist(ctrl);
+	/* disks that it never had a path to may have been told that one is missing */
+	nof_mpath.expected(ctrl);
+	nof_ctrl_detach_transport(ctrl);
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_REMOVED, NVMEOF_CTRL_DELETING);
+	nof_subsys_leave(ctrl->subsys);
+	complete_all(&ctrl->deleted);
+	nof_ctrl_put(ctrl);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which namespaces a controller has, and what they are: paths are attached and removed accordingly. */
+#include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "core/above.h"
 #include "core/backoff.h"
-#include "core/event.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
-#include "wire/status.h"
+#include "core/trace.h"
+#include "core/work.h"
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
 #define RETRY_MAX_MS	30000
-/* However many events a target sends, its namespaces are looked through no more often */
-#define SPACING_MS	100
 /* Namespaces that get no disk are passed over, but not for ever */
 #define LEFT_OUT_MAX	65536
 
@@ -285,22 +285,31 @@ void nof_scan_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, scan_work);
 	int ret;
 
-	WRITE_ONCE(ctrl->next_scan, jiffies + msecs_to_jiffies(SPACING_MS));
+	WRITE_ONCE(ctrl->next_scan, jiffies + msecs_to_jiffies(NOF_SCAN_SPACING_MS));
 	ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) && !ctrl->discovery ? clear_changed_list(ctrl) : 0;
 	ret = nof_scan(ctrl) ?: ret;
 	if (ret)
 		scan_again(ctrl);
 }
 
-/* Only while it is live, under the lock of its state: later nobody would cancel it. Whoever becomes live scans. */
-void nof_scan_start(struct nof_ctrl *ctrl)
+int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
-	unsigned long now = jiffies, next = READ_ONCE(ctrl->next_scan), delay = 0, flags;
+	int ret;
 
-	if (time_before(now, next))
-		delay = next - now + msecs_to_jiffies(get_random_u32_below(SPACING_MS));
-	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (ctrl->state == NVMEOF_CTRL_LIVE)
-		mod_delayed_work(nof_wq, &ctrl->scan_work, delay);
-	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE) {
+		NL_SET_ERR_MSG(extack, "the controller is not live; it scans when it is");
+		return -ENOTCONN;
+	}
+	ret = nof_scan(ctrl);
+	if (ret == -ENOMEM) {
+		NL_SET_ERR_MSG(extack, "out of memory: the scan did not complete; tried again");
+	} else if (ret == -EAGAIN) {
+		NL_SET_ERR_MSG(extack, "a namespace cannot be used yet, see the controller's last error; tried again");
+	} else if (ret) {
+		NL_SET_ERR_MSG(extack, "the scan did not complete; see the controller's last error");
+	}
+	/* who asks again and again does not outrun the back-off */
+	if ((ret == -EAGAIN || ret == -ENOMEM) && !delayed_work_pending(&ctrl->scan_work))
+		nof_scan_start(ctrl);
+	return ret > 0 ? -EIO : ret;
 }

@@ -18,14 +18,14 @@ static const struct {
 						   BIT(NVMEOF_CTRL_DELETING) },
 };
 
-static bool known(enum nvmeof_ctrl_state state)
+static bool state_known(enum nvmeof_ctrl_state state)
 {
 	return (unsigned int)state < ARRAY_SIZE(states);
 }
 
 bool nof_state_may(enum nvmeof_ctrl_state from, enum nvmeof_ctrl_state to)
 {
-	return known(from) && known(to) && (states[from].next & BIT(to));
+	return state_known(from) && state_known(to) && (states[from].next & BIT(to));
 }
 
 bool nof_state_connects(enum nvmeof_ctrl_state state)
@@ -40,5 +40,5 @@ bool nof_state_ends(enum nvmeof_ctrl_state state)
 
 const char *nof_state_name(enum nvmeof_ctrl_state state)
 {
-	return known(state) ? states[state].name : "unknown";
+	return state_known(state) ? states[state].name : "unknown";
 }

@@ -3,13 +3,13 @@
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include "core/above.h"
-#include "core/event.h"
-#include "core/lifecycle.h"
+#include "core/numbers.h"
 #include "core/subsys.h"
 
 LIST_HEAD(nof_subsystems);
 DEFINE_MUTEX(nof_subsystems_lock);
 atomic64_t nof_topology_seq = ATOMIC64_INIT(1);
+const struct nof_event_ops *nof_events;
 /* Has a lock of its own: the last reference to a subsystem may be dropped without nof_subsystems_lock */
 static struct nof_numbers subsys_numbers = NOF_NUMBERS_INIT(subsys_numbers);
 

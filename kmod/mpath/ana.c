@@ -3,11 +3,14 @@
 #include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
+#include "core/work.h"
 #include "mpath/ana.h"
 #include "mpath/head.h"
+#include "mpath/notice.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
 #include "wire/ana_log.h"
@@ -267,11 +270,6 @@ bool nof_ana_stale(struct nof_path *path, u16 status)
 	WRITE_ONCE(path->ana_refused, true);
 	queue_work(nof_wq, &ctrl->ana_work);
 	return true;
-}
-
-bool nof_ana_refuses(const struct nof_path *path)
-{
-	return READ_ONCE(path->ana_refused) && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
 }
 
 void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)

@@ -27,8 +27,6 @@ void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group);
  * context.
  */
 bool nof_ana_stale(struct nof_path *path, u16 status);
-/* A request was refused on this path, and the ANA log has not been read since. Any context. */
-bool nof_ana_refuses(const struct nof_path *path);
 
 static inline bool nof_ana_usable(enum nvmeof_ana_state state)
 {

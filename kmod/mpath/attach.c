@@ -5,8 +5,11 @@
 #include "core/subsys.h"
 #include "mpath/ana.h"
 #include "mpath/duplicate.h"
+#include "mpath/failover.h"
 #include "mpath/head.h"
+#include "mpath/notice.h"
 #include "mpath/path.h"
+#include "wire/identify.h"
 
 static void attach_join(struct nof_path *path, struct nof_head *head, const struct nof_ns_format *format,
 			u32 association)

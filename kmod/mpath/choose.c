@@ -7,12 +7,15 @@
 #include <linux/jiffies.h>
 #include <linux/sizes.h>
 #include "core/ctrl.h"
+#include "core/probation.h"
+#include "core/queue.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "mpath/ana.h"
 #include "mpath/choose.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"
+#include "mpath/latency.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
 #include "mpath/selector.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/moduleparam.h>
-#include "core/event.h"
+#include "core/above.h"
 #include "core/subsys.h"
 #include "mpath/duplicate.h"
 #include "mpath/head.h"
+#include "wire/identify.h"
 
 static bool duplicate_ids;
 module_param(duplicate_ids, bool, 0644);

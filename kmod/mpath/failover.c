@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/slab.h>
-#include "core/event.h"
+#include "core/above.h"
 #include "core/lifecycle.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "mpath/failover.h"
 #include "mpath/head.h"
 #include "mpath/path.h"

@@ -7,15 +7,21 @@
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
 #include "core/ccr.h"
+#include "core/cmd.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/queue.h"
 #include "core/subsys.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/repeat.h"
 #include "mpath/request.h"
+#include "mpath/requeue.h"
 #include "mpath/retry.h"
+#include "wire/ccr_log.h"
 
 #define ANSWER_TMO_MS	2000	/* a controller that has not answered by then is not waited for */
 #define POLL_MS		100	/* looks at the log of one that does not notify */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/slab.h>
+#include "core/queue.h"
 #include "mpath/hctx.h"
 
 /* blk-mq warns of more contexts than CPUs: the options have seen to that. */

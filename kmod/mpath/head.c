@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Heads: the disk of a namespace, from its first path to the time after its last. */
-#include <linux/blk-mq.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/stringify.h>
-#include "compat/limits.h"
-#include "core/event.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/numbers.h"
 #include "core/subsys.h"
-#include "mpath/duplicate.h"
-#include "mpath/fence.h"
+#include "core/work.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
-#include "mpath/reserve.h"
-#include "mpath/zones.h"
 
 /* However many a target has: each is a disk here */
 #define MAX_NAMESPACES	4096
@@ -64,99 +60,6 @@ u32 nof_head_nr_usable(struct nof_head *head)
 	return nr;
 }
 
-static void free_disk(struct gendisk *disk)
-{
-	nof_head_put(disk->private_data);
-}
-
-static int get_unique_id(struct gendisk *disk, u8 id[16], enum blk_unique_id type)
-{
-	const struct nof_ns_ids *ids = &((struct nof_head *)disk->private_data)->format.ids;
-
-	if (type == BLK_UID_EUI64 && (ids->have & NOF_ID_NGUID)) {
-		memcpy(id, ids->nguid, 16);
-		return 16;
-	}
-	if (type == BLK_UID_EUI64 && (ids->have & NOF_ID_EUI64)) {
-		memcpy(id, ids->eui64, 8);
-		return 8;
-	}
-	return -EINVAL;
-}
-
-static const struct block_device_operations head_ops = {
-	.owner		= THIS_MODULE,
-	.ioctl		= nof_head_ioctl,
-	.compat_ioctl	= blkdev_compat_ptr_ioctl,
-	.free_disk	= free_disk,
-	.get_unique_id	= get_unique_id,
-	.report_zones	= nof_zones_report,
-	.pr_ops		= &nof_reserve_ops,
-};
-
-/* As the in-tree driver has it, so that links by it carry over */
-static void make_wwid(char wwid[NOF_WWID_SIZE], const struct nof_ns_ids *ids, const struct nof_ctrl *ctrl, u32 nsid)
-{
-	if (ids->have & NOF_ID_UUID)
-		scnprintf(wwid, NOF_WWID_SIZE, "uuid.%pUb", &ids->uuid);
-	else if (ids->have & NOF_ID_NGUID)
-		scnprintf(wwid, NOF_WWID_SIZE, "eui.%16phN", ids->nguid);
-	else if (ids->have & NOF_ID_EUI64)
-		scnprintf(wwid, NOF_WWID_SIZE, "eui.%8phN", ids->eui64);
-	else
-		scnprintf(wwid, NOF_WWID_SIZE, "nvme.%04x-%*phN-%*phN-%08x", ctrl->vid, (int)strlen(ctrl->serial),
-			  ctrl->serial, (int)strlen(ctrl->model), ctrl->model, nsid);
-}
-
-bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
-{
-	const struct nof_ns_ids *was = &head->format.ids, *is = &format->ids;
-	char wwid[NOF_WWID_SIZE];
-
-	if (head->lba_shift != format->lba_shift || head->format.zone_blocks != format->zone_blocks ||
-	    !nof_ns_same_pi(&head->format, format))
-		return false;
-	if (nof_ns_ids_match(was, is))
-		return true;
-	if (!nof_ns_ids_equal(was, is))
-		return false;
-	/* it has none: as long as the target is the same */
-	make_wwid(wwid, is, ctrl, head->nsid);
-	return !strcmp(wwid, head->wwid);
-}
-
-/*
- * TRAP 16: reading the partition table waits for a path, for as long as any may come back. A scan of namespaces, which
- * deletion and other scans wait for, does not. Removal ends that wait, and then finds the disk's open_mutex free.
- */
-static void part_work(struct work_struct *work)
-{
-	struct nof_head *head = container_of(work, struct nof_head, part_work);
-	struct gendisk *disk = head->disk;
-	bool usable;
-	int ret;
-
-	/* hundreds of disks that wait for a path shall not keep others from being read */
-	mutex_lock(&head->subsys->lock);
-	usable = nof_head_nr_usable(head);
-	if (!usable)
-		set_bit(NOF_HEAD_UNREAD, &head->flags);
-	mutex_unlock(&head->subsys->lock);
-	if (!usable)
-		return;
-	clear_bit(GD_SUPPRESS_PART_SCAN, &disk->state);
-	mutex_lock(&disk->open_mutex);
-	ret = bdev_disk_changed(disk, false);
-	/* nobody has it open, maybe, whose last close would do that: what is shared may be another by then */
-	invalidate_bdev(disk->part0);
-	mutex_unlock(&disk->open_mutex);
-	/* the path went meanwhile, and time was up */
-	mutex_lock(&head->subsys->lock);
-	if (ret && !nof_head_nr_usable(head))
-		set_bit(NOF_HEAD_UNREAD, &head->flags);
-	mutex_unlock(&head->subsys->lock);
-}
-
 void nof_head_read_partitions(struct nof_head *head)
 {
 	lockdep_assert_held(&head->subsys->lock);
@@ -164,195 +67,9 @@ void nof_head_read_partitions(struct nof_head *head)
 		queue_work(nof_disk_wq, &head->part_work);
 }
 
-/* No path has come in time. False for one that came; when it has gone again, it begins anew. */
-static bool end_linger(struct nof_head *head)
-{
-	if (!test_bit(NOF_HEAD_LINGERS, &head->flags))
-		return false;
-	if (time_before(jiffies, head->removal_at)) {
-		queue_delayed_work(nof_delete_wq, &head->removal_work, head->removal_at - jiffies);
-		return false;
-	}
-	clear_bit(NOF_HEAD_LINGERS, &head->flags);
-	set_bit(NOF_HEAD_REMOVING, &head->flags);
-	nof_head_publish(head);
-	return true;
-}
-
-static void removal_work(struct work_struct *work)
-{
-	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, removal_work);
-	struct nof_subsys *s = nof_subsys_get(head->subsys);
-	bool ends;
-
-	mutex_lock(&s->lock);
-	ends = end_linger(head);
-	mutex_unlock(&s->lock);
-	if (ends) {
-		nof_fence_drop(head);
-		nof_head_remove(head);
-		nof_head_delist(head);
-		nof_head_drop(head);
-		/* what this one did not take in could be disks of their own now */
-		nof_paths_rescan_all(s);
-	}
-	nof_subsys_put(s);
-}
-
-static void expiry_work(struct work_struct *work)
-{
-	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, expiry_work);
-
-	mutex_lock(&head->subsys->lock);
-	nof_head_publish(head);
-	mutex_unlock(&head->subsys->lock);
-}
-
-static void again_work(struct work_struct *work)
-{
-	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, again_work);
-
-	blk_mq_kick_requeue_list(head->disk->queue);
-}
-
-void nof_head_again(struct nof_head *head, unsigned long delay)
-{
-	unsigned long at = jiffies + delay, flags;
-
-	/* the test, and what follows from it, are one */
-	spin_lock_irqsave(&head->again_lock, flags);
-	if (queue_delayed_work(nof_recovery_wq, &head->again_work, delay)) {
-		head->again_at = at;
-	} else if (time_before(at, head->again_at)) {
-		mod_delayed_work(nof_recovery_wq, &head->again_work, delay);
-		head->again_at = at;
-	}
-	spin_unlock_irqrestore(&head->again_lock, flags);
-}
-
-void nof_head_linger(struct nof_head *head)
-{
-	u32 secs = READ_ONCE(head->subsys->policy.delayed_removal_secs);
-
-	lockdep_assert_held(&head->subsys->lock);
-	set_bit(NOF_HEAD_LINGERS, &head->flags);
-	pr_info("nvmeof: %s: its last path is gone; I/O waits for another for %u s\n", nof_head_name(head), secs);
-	nof_head_linger_until(head, secs);
-}
-
-void nof_head_linger_until(struct nof_head *head, u32 secs)
-{
-	lockdep_assert_held(&head->subsys->lock);
-	head->removal_at = jiffies + secs * HZ;
-	/* not with those that wait for I/O: this ends their wait */
-	mod_delayed_work(nof_delete_wq, &head->removal_work, secs * HZ);
-}
-
-static struct nof_head *find_lingering(void)
-{
-	struct nof_head *head, *found = NULL;
-	struct nof_subsys *s;
-
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
-		list_for_each_entry(head, &s->heads, entry)
-			if (!found && test_bit(NOF_HEAD_LINGERS, &head->flags)) {
-				kref_get(&head->ref);
-				found = head;
-			}
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
-	return found;
-}
-
-void nof_heads_end_linger(void)
-{
-	struct nof_head *head;
-
-	while ((head = find_lingering())) {
-		mutex_lock(&head->subsys->lock);
-		nof_head_linger_until(head, 0);
-		mutex_unlock(&head->subsys->lock);
-		flush_delayed_work(&head->removal_work);
-		nof_head_put(head);
-	}
-	/* one that had begun by itself, and what it has ended */
-	flush_workqueue(nof_delete_wq);
-	flush_workqueue(nof_disk_wq);
-}
-
-static void show_work(struct work_struct *work);
-
-static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
-{
-	struct nof_subsys *s = ctrl->subsys;
-	struct nof_head *head = kzalloc(sizeof(*head), GFP_KERNEL);
-
-	if (!head)
-		return NULL;
-	make_wwid(head->wwid, &format->ids, ctrl, nsid);
-	head->number = nof_number_alloc(head->wwid, false);
-	if (!head->number) {
-		kfree(head);
-		return NULL;
-	}
-	kref_init(&head->ref);
-	INIT_LIST_HEAD(&head->paths);
-	INIT_LIST_HEAD(&head->news.entry);
-	mutex_init(&head->show_lock);
-	INIT_WORK(&head->show_work, show_work);
-	INIT_WORK(&head->part_work, part_work);
-	INIT_DELAYED_WORK(&head->removal_work, removal_work);
-	INIT_DELAYED_WORK(&head->expiry_work, expiry_work);
-	spin_lock_init(&head->again_lock);
-	INIT_DELAYED_WORK(&head->again_work, again_work);
-	mutex_init(&head->narrow_lock);
-	mutex_init(&head->reserve_lock);
-	head->next_narrow = jiffies;
-	INIT_DELAYED_WORK(&head->widen_work, nof_head_widen_work);
-	nof_failovers_init(head);
-	nof_park_init(head);
-	head->subsys = nof_subsys_get(s);
-	head->nsid = nsid;
-	head->format = *format;
-	head->lba_shift = format->lba_shift;
-	head->read_only = format->read_only;
-	head->nuse = format->nuse;
-	return head;
-}
-
 u32 nof_head_most(void)
 {
 	return READ_ONCE(max_namespaces);
-}
-
-/* Nobody knows it yet; nof_head_drop() if nobody is to */
-struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
-{
-	struct nof_subsys *s = ctrl->subsys;
-	struct gendisk *disk;
-	struct nof_head *head;
-
-	head = head_alloc(ctrl, nsid, format);
-	if (!head)
-		return ERR_PTR(-ENOMEM);
-	nof_head_fill_limits(ctrl, format, NULL, &head->limits);
-	disk = nof_limits_alloc_disk(&s->tags, &head->limits, head);
-	if (IS_ERR(disk)) {
-		nof_head_put(head);
-		return ERR_CAST(disk);
-	}
-	disk->fops = &head_ops;
-	disk->private_data = head;
-	head->disk = disk;
-	/* commands go by its queue, but only those of its generic node */
-	if (nof_format_is_generic(format))
-		disk->flags |= GENHD_FL_HIDDEN;
-	set_capacity(disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
-	set_disk_ro(disk, format->read_only);
-	return head;
 }
 
 void nof_head_join_effects(struct nof_head *head)
@@ -375,92 +92,6 @@ void nof_head_join_effects(struct nof_head *head)
 	}
 }
 
-/*
- * In the list, so that other controllers find it, but not yet visible. Only from here on it has a name: of two
- * controllers that find a namespace at the same time one is too late, and takes no number.
- */
-int nof_head_enlist(struct nof_head *head)
-{
-	struct nof_subsys *s = head->subsys;
-	int ret;
-
-	lockdep_assert_held(&s->lock);
-	if (s->nr_heads >= nof_head_most())
-		return -ENOSPC;
-	/* no memory is waited for under this lock, which recovery needs */
-	ret = nof_number_take(s->number->inner, head->number, 1, GFP_NOWAIT | __GFP_NOWARN);
-	if (ret)
-		return -ENOMEM;
-	head->id = head->number->nr;
-	scnprintf(head->disk->disk_name, DISK_NAME_LEN, "nvmeof%un%u", s->id, head->id);
-	head->nr = nof_topology_changed();
-	list_add_tail(&head->entry, &s->heads);
-	s->nr_heads++;
-	return 0;
-}
-
-/* The partition table is read later: nothing here waits for I/O. */
-static int head_add(struct nof_head *head)
-{
-	int ret;
-
-	ret = nof_duplicate_claim(head);
-	if (ret)
-		return ret;
-	ret = head->format.zone_blocks ? nof_zones_begin(head) : 0;
-	if (ret)
-		goto release;
-	ret = nof_generic_add(head);
-	if (ret)
-		goto release;
-	nof_subsys_enter(head->subsys);
-	set_bit(GD_SUPPRESS_PART_SCAN, &head->disk->state);
-	ret = device_add_disk(&head->subsys->dev, head->disk, nof_head_attr_groups);
-	if (ret) {
-		nof_subsys_leave(head->subsys);
-		nof_generic_del(head);
-		goto release;
-	}
-	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
-	/* listed from here on */
-	mutex_lock(&head->subsys->lock);
-	set_bit(NOF_HEAD_ADDED, &head->flags);
-	nof_topology_changed();
-	mutex_unlock(&head->subsys->lock);
-	nof_events->ns(head, NVMEOF_EVENT_ADDED);
-	nof_duplicate_tell(head);
-	mutex_lock(&head->subsys->lock);
-	nof_notice_head(head);
-	mutex_unlock(&head->subsys->lock);
-	if (!nof_format_is_generic(&head->format))
-		queue_work(nof_disk_wq, &head->part_work);
-	return 0;
-release:
-	nof_duplicate_release(head);
-	return ret;
-}
-
-int nof_head_show(struct nof_head *head)
-{
-	struct nof_subsys *s = head->subsys;
-	bool wanted, now;
-	int ret = 0;
-
-	mutex_lock(&head->show_lock);
-	mutex_lock(&s->lock);
-	wanted = !test_bit(NOF_HEAD_REMOVING, &head->flags) && !test_bit(NOF_HEAD_ADDED, &head->flags);
-	now = wanted && nof_head_nr_usable(head);
-	if (wanted && !now)
-		set_bit(NOF_HEAD_HIDDEN, &head->flags);
-	mutex_unlock(&s->lock);
-	if (now)
-		ret = head_add(head);
-	if (!ret && test_bit(NOF_HEAD_ADDED, &head->flags))
-		nof_paths_show(head);
-	mutex_unlock(&head->show_lock);
-	return ret;
-}
-
 void nof_head_show_later(struct nof_head *head)
 {
 	lockdep_assert_held(&head->subsys->lock);
@@ -468,103 +99,6 @@ void nof_head_show_later(struct nof_head *head)
 		clear_bit(NOF_HEAD_HIDDEN, &head->flags);
 		queue_work(nof_wq, &head->show_work);
 	}
-}
-
-/* What was short then may be there when its controllers have looked at it again, see nof_path_attach() */
-static void show_work(struct work_struct *work)
-{
-	struct nof_head *head = container_of(work, struct nof_head, show_work);
-
-	if (nof_head_show(head))
-		nof_paths_rescan(head);
-}
-
-bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
-{
-	bool grown = head->format.nlbas != format->nlbas && !head->format.zone_blocks;
-	bool changed = grown || head->read_only != format->read_only;
-
-	lockdep_assert_held(&head->subsys->lock);
-	if (!changed)
-		return false;
-	head->read_only = format->read_only;
-	if (grown) {
-		head->format.nlbas = format->nlbas;
-		set_capacity_and_notify(head->disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
-	}
-	set_disk_ro(head->disk, format->read_only);
-	if (test_bit(NOF_HEAD_ADDED, &head->flags))
-		nof_news_head(head, NVMEOF_EVENT_CHANGED);
-	return true;
-}
-
-/* In this order: again_work queues the other one. */
-void nof_head_end_kicks(struct nof_head *head)
-{
-	cancel_delayed_work_sync(&head->again_work);
-	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
-}
-
-/* No path left, or its last one still works so that the page cache can be written back. */
-void nof_head_remove(struct nof_head *head)
-{
-	struct kobject *paths_dir;
-
-	/* who comes to show it from now on finds that it is being removed; who has begun gets to his end */
-	cancel_work_sync(&head->show_work);
-	mutex_lock(&head->show_lock);
-	mutex_unlock(&head->show_lock);
-	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
-		mutex_lock(&head->subsys->lock);
-		paths_dir = head->paths_dir;
-		head->paths_dir = NULL;	/* nobody shows a path there any more */
-		mutex_unlock(&head->subsys->lock);
-		kobject_put(paths_dir);
-		nof_generic_del(head);
-		del_gendisk(head->disk);
-	}
-	/* who publishes holds the lock: after it, no kick; before it, one that is undone here */
-	mutex_lock(&head->subsys->lock);
-	set_bit(NOF_HEAD_GONE, &head->flags);
-	mutex_unlock(&head->subsys->lock);
-	cancel_work_sync(&head->part_work);
-	cancel_delayed_work_sync(&head->expiry_work);
-	cancel_delayed_work_sync(&head->widen_work);
-	nof_head_end_kicks(head);
-	nof_park_exit(head);
-	nof_failovers_exit(head);
-}
-
-/* Who lists what there is after this event, does not find it any more; and nothing is told of it afterwards */
-void nof_head_delist(struct nof_head *head)
-{
-	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
-	struct nof_subsys *s = head->subsys;
-
-	mutex_lock(&s->news_lock);
-	mutex_lock(&s->lock);
-	list_del_init(&head->entry);
-	list_del_init(&head->news.entry);
-	s->nr_heads--;
-	nof_topology_changed();
-	mutex_unlock(&s->lock);
-	if (added)
-		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
-	mutex_unlock(&s->news_lock);
-	nof_duplicate_release(head);
-	if (added)
-		nof_subsys_leave(s);
-}
-
-/* The last use of the disk by the driver; openers may keep it, and with it the head, through free_disk() */
-void nof_head_drop(struct nof_head *head)
-{
-	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
-
-	put_disk(head->disk);
-	/* a disk that never was has no free_disk() */
-	if (!added)
-		nof_head_put(head);
 }
 
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid)
@@ -615,4 +149,41 @@ struct nof_ctrl *nof_head_live_ctrl(struct nof_head *head)
 		nof_ctrl_get(best);
 	mutex_unlock(&head->subsys->lock);
 	return best;
+}
+
+void nof_paths_rescan_refused(struct nof_subsys *s)
+{
+	struct nof_ctrl *ctrl;
+
+	lockdep_assert_held(&s->lock);
+	list_for_each_entry(ctrl, &s->ctrls, entry)
+		if (test_bit(NOF_CTRL_REFUSED, &ctrl->flags))
+			nof_scan_start(ctrl);
+}
+
+void nof_paths_rescan_locked(struct nof_head *head)
+{
+	struct nof_path *path;
+
+	lockdep_assert_held(&head->subsys->lock);
+	list_for_each_entry(path, &head->paths, entry)
+		nof_scan_start(path->ctrl);
+}
+
+void nof_paths_rescan(struct nof_head *head)
+{
+	mutex_lock(&head->subsys->lock);
+	nof_paths_rescan_locked(head);
+	mutex_unlock(&head->subsys->lock);
+}
+
+void nof_paths_rescan_all(struct nof_subsys *s)
+{
+	struct nof_ctrl *ctrl;
+
+	mutex_lock(&s->lock);
+	list_for_each_entry(ctrl, &s->ctrls, entry)
+		if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+			nof_scan_start(ctrl);
+	mutex_unlock(&s->lock);
 }

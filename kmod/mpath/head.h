@@ -226,14 +226,6 @@ u32 nof_head_most(void);
 /* A disk has this namespace ID, or there may be one more: otherwise it need not be asked for. Context: process. */
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
 
-/* The device attribute groups of the disk (control/) */
-extern const struct attribute_group *nof_head_attr_groups[];
-/* ioctl of the disk (control/) */
-int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
-/* /dev/ngnvmeof0n1 (control/): comes before the disk and goes before it. 0 or a negative errno. Context: process. */
-int nof_generic_add(struct nof_head *head);
-void nof_generic_del(struct nof_head *head);
-
 /* Below: for the files of mpath/ */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
 /* Under subsys->lock, when paths have changed or what their controllers tell */
@@ -283,8 +275,6 @@ void nof_heads_end_linger(void);
  * true when they were others. Under subsys->lock.
  */
 bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
-/* Requests that rest try again after so many jiffies, or sooner: those that rest for longer ask again. Any context. */
-void nof_head_again(struct nof_head *head, unsigned long delay);
 /* Requests that wait for a path are sent again no more; after NOF_HEAD_GONE is set. */
 void nof_head_end_kicks(struct nof_head *head);
 void nof_head_remove(struct nof_head *head);

@@ -10,12 +10,16 @@
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/work.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"
 #include "mpath/health.h"
+#include "mpath/latency.h"
+#include "mpath/notice.h"
 #include "mpath/outlier.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
+#include "mpath/stats.h"
 
 #define LOOK		msecs_to_jiffies(100)
 #define FRESH		HZ			/* older averages are not compared */

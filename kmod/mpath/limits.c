@@ -7,14 +7,16 @@
 #include <linux/log2.h>
 #include <linux/moduleparam.h>
 #include "compat/limits.h"
+#include "core/above.h"
 #include "core/ctrl.h"
-#include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/work.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/ranges.h"
+#include "wire/identify.h"
 
 /*
  * How long a path waits for the disk to come to rest, so that its limits can be changed. Nothing new is sent meanwhile:

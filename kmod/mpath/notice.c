@@ -6,11 +6,14 @@
 #include <linux/bitmap.h>
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
-#include "core/event.h"
-#include "core/lifecycle.h"
+#include "core/above.h"
+#include "core/ctrl.h"
 #include "core/state.h"
 #include "core/subsys.h"
+#include "core/work.h"
+#include "mpath/fence.h"
 #include "mpath/head.h"
+#include "mpath/notice.h"
 #include "mpath/path.h"
 
 #define AT_ONCE	16
@@ -103,6 +106,24 @@ void nof_news_path(struct nof_path *path, enum nvmeof_event event)
 {
 	path->news.what |= BIT(event);
 	news_add(path->head->subsys, &path->news, &path->head->subsys->news_paths);
+}
+
+void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event)
+{
+	struct nof_head *head;
+	struct nof_path *path;
+
+	lockdep_assert_held(&ctrl->subsys->lock);
+	nof_for_each_path(ctrl->subsys, head, path)
+		if (path->ctrl == ctrl)
+			nof_news_path(path, event);
+}
+
+void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
+{
+	mutex_lock(&ctrl->subsys->lock);
+	nof_paths_event_locked(ctrl, event);
+	mutex_unlock(&ctrl->subsys->lock);
 }
 
 void nof_notice_head(struct nof_head *head)

@@ -5,10 +5,13 @@
 #include "compat/blk.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/work.h"
+#include "mpath/failover.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/ranges.h"
 #include "mpath/request.h"
+#include "mpath/requeue.h"
 
 /**
  * struct nof_parked - a bio between two requests, and in the second of them; its bi_private until it ends

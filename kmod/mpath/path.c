@@ -3,35 +3,19 @@
 #include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
-#include "core/event.h"
+#include "core/above.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
-#include "mpath/ana.h"
+#include "core/work.h"
+#include "mpath/failover.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
+#include "mpath/notice.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
-
-static void free_set(struct rcu_head *rcu)
-{
-	kfree(container_of(rcu, struct nof_path_set, rcu));
-}
-
-static void free_set_later(struct rcu_head *rcu)
-{
-	call_srcu(container_of(rcu, struct nof_path_set, rcu)->srcu, rcu, free_set);
-}
-
-/*
- * The detour by RCU puts it off. A set is replaced when a path is lost, and then requests are about to wait for SRCU
- * readers of that path to leave (nof_queues_kill()): an expedited grace period, but not if one of the ordinary length
- * is already running.
- */
-void nof_path_set_free(struct nof_path_set *set)
-{
-	call_rcu(&set->rcu, free_set_later);
-}
+#include "mpath/stats.h"
 
 static void path_release(struct kobject *kobj)
 {
@@ -50,11 +34,16 @@ static void path_release(struct kobject *kobj)
 	kfree(path);
 }
 
-static const struct kobj_type path_ktype = {
+static struct kobj_type path_ktype = {
 	.release	= path_release,
 	.sysfs_ops	= &kobj_sysfs_ops,
-	.default_groups	= nof_path_attr_groups,
 };
+
+/* Before the first path is made */
+void __init nof_paths_init(void)
+{
+	path_ktype.default_groups = nof_control.path_groups;
+}
 
 static void remove_work(struct work_struct *work);
 
@@ -90,32 +79,6 @@ struct nof_path *nof_path_of(struct nof_ctrl *ctrl, u32 nsid)
 	return NULL;
 }
 
-void nof_paths_rescan_refused(struct nof_subsys *s)
-{
-	struct nof_ctrl *ctrl;
-
-	lockdep_assert_held(&s->lock);
-	list_for_each_entry(ctrl, &s->ctrls, entry)
-		if (test_bit(NOF_CTRL_REFUSED, &ctrl->flags))
-			nof_scan_start(ctrl);
-}
-
-void nof_paths_rescan_locked(struct nof_head *head)
-{
-	struct nof_path *path;
-
-	lockdep_assert_held(&head->subsys->lock);
-	list_for_each_entry(path, &head->paths, entry)
-		nof_scan_start(path->ctrl);
-}
-
-void nof_paths_rescan(struct nof_head *head)
-{
-	mutex_lock(&head->subsys->lock);
-	nof_paths_rescan_locked(head);
-	mutex_unlock(&head->subsys->lock);
-}
-
 /*
  * Requests sent on this path hold no reference; they end by themselves, at the latest when a timeout or the deletion
  * takes the queues down.
@@ -128,7 +91,7 @@ static void wait_unused(struct nof_path *path)
 		usleep_range(900, 1100);
 		nof_queues_flush(path->ctrl);
 	}
-	/* timeout() may look at the path of a request that has ended just now */
+	/* nof_request_timeout() may look at the path of a request that has ended just now */
 	synchronize_srcu(&path->ctrl->subsys->srcu);
 	/* nof_cmd_complete() uses the path after it has counted the request as back */
 	synchronize_rcu();
@@ -178,12 +141,6 @@ static void wait_unheld(struct nof_head *head)
 	while (nof_fence_held(head))
 		usleep_range(900, 1100);
 	nof_park_flush(head);
-}
-
-bool nof_path_leaves_disk(const struct nof_path *path)
-{
-	return READ_ONCE(path->head->subsys->policy.delayed_removal_secs) && !path->replaced &&
-	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && test_bit(NOF_HEAD_ADDED, &path->head->flags);
 }
 
 /* Quiet when it was asked for */
@@ -299,50 +256,6 @@ void nof_paths_unhold(struct nof_ctrl *ctrl)
 	}
 }
 
-struct nof_path *nof_path_pin(struct nof_path *path)
-{
-	kobject_get(&path->kobj);
-	nof_head_pin(path->head);
-	return path;
-}
-
-void nof_path_unpin(struct nof_path *path)
-{
-	nof_head_unpin(path->head);
-	kobject_put(&path->kobj);
-}
-
-/* One that has joined and has no directory yet, referenced */
-static struct nof_path *take_unshown(struct nof_head *head)
-{
-	struct nof_path *path, *found = NULL;
-
-	mutex_lock(&head->subsys->lock);
-	if (head->paths_dir && !test_bit(NOF_HEAD_REMOVING, &head->flags))
-		list_for_each_entry(path, &head->paths, entry)
-			if (!found && !path->shown)
-				found = path;
-	if (found) {
-		found->shown = true;
-		kobject_get(&found->kobj);
-	}
-	mutex_unlock(&head->subsys->lock);
-	return found;
-}
-
-void nof_paths_show(struct nof_head *head)
-{
-	struct nof_path *path;
-
-	lockdep_assert_held(&head->show_lock);
-	while ((path = take_unshown(head))) {
-		if (kobject_add(&path->kobj, head->paths_dir, "%s", path->name))
-			dev_warn(&path->ctrl->dev, "%s: cannot be shown in sysfs\n", path->name);
-		nof_events->path(path, NVMEOF_EVENT_ADDED);
-		kobject_put(&path->kobj);
-	}
-}
-
 /* Kept in order, as the list of paths is not: one more goes in where it belongs, and the last one out */
 static u32 insert(struct nof_ns *ns, u32 nr, u32 max, u32 nsid)
 {
@@ -444,24 +357,6 @@ bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
 	return kept;
 }
 
-void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event)
-{
-	struct nof_head *head;
-	struct nof_path *path;
-
-	lockdep_assert_held(&ctrl->subsys->lock);
-	nof_for_each_path(ctrl->subsys, head, path)
-		if (path->ctrl == ctrl)
-			nof_news_path(path, event);
-}
-
-void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
-{
-	mutex_lock(&ctrl->subsys->lock);
-	nof_paths_event_locked(ctrl, event);
-	mutex_unlock(&ctrl->subsys->lock);
-}
-
 /* A new number: what a scan that is under way has read is of the old one */
 static void doubt_locked(struct nof_subsys *s, u32 nsid)
 {
@@ -543,17 +438,6 @@ void nof_paths_settle(struct nof_subsys *s, u32 nsid)
 	nof_paths_rescan_all(s);
 }
 
-void nof_paths_rescan_all(struct nof_subsys *s)
-{
-	struct nof_ctrl *ctrl;
-
-	mutex_lock(&s->lock);
-	list_for_each_entry(ctrl, &s->ctrls, entry)
-		if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-			nof_scan_start(ctrl);
-	mutex_unlock(&s->lock);
-}
-
 void nof_paths_unsee(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -565,11 +449,6 @@ void nof_paths_unsee(struct nof_ctrl *ctrl)
 		if (path->ctrl == ctrl)
 			path->seen = false;
 	mutex_unlock(&ctrl->subsys->lock);
-}
-
-bool nof_path_degraded(const struct nof_path *path)
-{
-	return READ_ONCE(path->on_trial) || READ_ONCE(path->ctrl->suspect);
 }
 
 struct nof_path *nof_path_find(const char *name)

@@ -10,6 +10,8 @@
 #include <linux/workqueue.h>
 #include <uapi/linux/nvmeof.h>
 #include "core/above.h"
+#include "core/ctrl.h"
+#include "mpath/head.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
 #include "mpath/notice.h"
@@ -120,15 +122,36 @@ struct nof_path_set {
 };
 
 /* As nof_head_pin() */
-struct nof_path *nof_path_pin(struct nof_path *path);
-void nof_path_unpin(struct nof_path *path);
+static inline struct nof_path *nof_path_pin(struct nof_path *path)
+{
+	kobject_get(&path->kobj);
+	nof_head_pin(path->head);
+	return path;
+}
+
+static inline void nof_path_unpin(struct nof_path *path)
+{
+	nof_head_unpin(path->head);
+	kobject_put(&path->kobj);
+}
+
 /* By name, likewise; NULL if none. */
 struct nof_path *nof_path_find(const char *name);
 /* Gets no I/O while another path works: it is an outlier, on probation, or suspect */
-bool nof_path_degraded(const struct nof_path *path);
+static inline bool nof_path_degraded(const struct nof_path *path)
+{
+	return READ_ONCE(path->on_trial) || READ_ONCE(path->ctrl->suspect);
+}
+
+/* A request was refused on this path, and the ANA log has not been read since. Any context. */
+static inline bool nof_ana_refuses(const struct nof_path *path)
+{
+	return READ_ONCE(path->ana_refused) && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
+}
+
 const char *nof_ana_state_name(enum nvmeof_ana_state state);
 
-extern const struct attribute_group *nof_path_attr_groups[];	/* control/ */
+void nof_paths_init(void);
 
 /* For core/: */
 /*

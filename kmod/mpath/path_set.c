@@ -2,16 +2,45 @@
 /* The path set of a head: who is in it, in which class, and whether it is worth waiting. */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
-#include "core/lifecycle.h"
+#include "core/ctrl.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
+#include "core/work.h"
 #include "mpath/ana.h"
 #include "mpath/head.h"
+#include "mpath/notice.h"
+#include "mpath/park.h"
 #include "mpath/path.h"
 
 /* The class a path is in now: the order of the set */
 enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, SUSPECT, UNFIT, IDLE, GONE };
+
+static void free_set(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct nof_path_set, rcu));
+}
+
+static void free_set_later(struct rcu_head *rcu)
+{
+	call_srcu(container_of(rcu, struct nof_path_set, rcu)->srcu, rcu, free_set);
+}
+
+/*
+ * The detour by RCU puts it off. A set is replaced when a path is lost, and then requests are about to wait for SRCU
+ * readers of that path to leave (nof_queues_kill()): an expedited grace period, but not if one of the ordinary length
+ * is already running.
+ */
+void nof_path_set_free(struct nof_path_set *set)
+{
+	call_rcu(&set->rcu, free_set_later);
+}
+
+bool nof_path_leaves_disk(const struct nof_path *path)
+{
+	return READ_ONCE(path->head->subsys->policy.delayed_removal_secs) && !path->replaced &&
+	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && test_bit(NOF_HEAD_ADDED, &path->head->flags);
+}
 
 /* The controller can carry I/O: also while it is being left in good order */
 static bool carries_io(const struct nof_ctrl *ctrl)

@@ -11,7 +11,9 @@
 #include <linux/jiffies.h>
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/probation.h"
 #include "core/subsys.h"
+#include "core/work.h"
 #include "mpath/path.h"
 #include "mpath/probation.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Requests of a head's queue: from blk-mq to a path and back. */
+/* Requests of a head's queue: from blk-mq to a path. */
 #ifndef NOF_MPATH_REQUEST_H
 #define NOF_MPATH_REQUEST_H
 
@@ -29,7 +29,6 @@ static inline enum nof_kind nof_kind_of(const struct request *rq)
 
 struct io_comp_batch;
 struct nof_cmd;
-struct nof_completed;
 struct nof_head;
 struct nof_path;
 struct nof_request;
@@ -45,15 +44,5 @@ blk_status_t nof_sqe_setup(const struct nof_path *path, struct request *rq, stru
 
 /* Reaps what has completed on the polled queues of a hardware context, on all paths; how many. Context: process. */
 int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob);
-
-/* It goes again: nobody polls for it where it goes next, and it must be able to wait (TRAP 25). Any context. */
-void nof_request_clear_marks(struct request *rq);
-/*
- * A request that is off its path and held by nobody: back to blk-mq, to choose a path again. A passthrough request
- * whose time limit has passed ends instead, with @done. Any context.
- */
-void nof_request_again(struct nof_request *req, struct nof_completed *done);
-/* Likewise, but it ends, as one whose path is lost. Any context. */
-void nof_request_fail(struct nof_request *req, struct nof_completed *done);
 
 #endif

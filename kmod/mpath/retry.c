@@ -9,6 +9,7 @@
 #include "mpath/request.h"
 #include "mpath/retry.h"
 #include "mpath/zones.h"
+#include "wire/identify.h"
 #include "wire/status.h"
 
 /* The path could not carry it, as opposed to a trouble that may be anywhere */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The selectors there are. */
+/* The path selectors there are: those of this module, and of others. */
 #include "mpath/selector.h"
-#include "mpath/selectors.h"
+#include "mpath/subsys.h"
 
 static LIST_HEAD(selectors);
 static DEFINE_MUTEX(selectors_lock);

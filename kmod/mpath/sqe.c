@@ -5,6 +5,7 @@
 #include "mpath/path.h"
 #include "mpath/ranges.h"
 #include "mpath/request.h"
+#include "wire/identify.h"
 
 static u64 to_lba(const struct nof_head *head, sector_t sector)
 {

@@ -7,9 +7,9 @@
 #include "compat/limits.h"
 #include "core/above.h"
 #include "core/ctrl.h"
-#include "core/event.h"
 #include "core/subsys.h"
 #include "mpath/ana.h"
+#include "mpath/complete.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/health.h"
@@ -18,7 +18,6 @@
 #include "mpath/request.h"
 #include "mpath/retry.h"
 #include "mpath/selector.h"
-#include "mpath/selectors.h"
 #include "mpath/subsys.h"
 
 /* One change of a selector at a time; outer to subsys->lock */
@@ -234,6 +233,7 @@ const struct nof_mpath_ops nof_mpath = {
 	.all_elsewhere	= nof_stall_all_elsewhere,
 	.stalls		= nof_stall_verdict,
 	.may_leave	= nof_request_may_leave,
+	.detached	= nof_head_detached,
 };
 
 const struct nof_paths_ops nof_paths = {
@@ -250,3 +250,10 @@ const struct nof_paths_ops nof_paths = {
 	.unhold		= nof_paths_unhold,
 	.event		= nof_paths_event,
 };
+
+void __init nof_mpath_init(void)
+{
+	static_call_update(nof_request_done, nof_head_complete);
+	static_call_update(nof_requests_end, nof_head_end);
+	nof_paths_init();
+}

@@ -3,11 +3,13 @@
 #include <linux/mempool.h>
 #include <linux/slab.h>
 #include "compat/limits.h"
+#include "core/cmd.h"
 #include "mpath/command.h"
 #include "mpath/head.h"
 #include "mpath/request.h"
 #include "mpath/zones.h"
 #include "wire/status.h"
+#include "wire/zone.h"
 
 /* A report of so much at a time, of 511 zones */
 #define REPORT_BYTES	(32 << 10)

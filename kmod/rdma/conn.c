@@ -1,10 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A connection: all that it consists of, made in the queue's own time, and its end. */
 #include <linux/cpumask.h>
-#include <linux/slab.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include "rdma/rdma.h"
+
+static void slot_init(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, u32 i)
+{
+	slot->send_cqe.done = nof_rdma_send_done;
+	slot->reg_cqe.done = nof_rdma_reg_done;
+	slot->inv_cqe.done = nof_rdma_inv_done;
+	slot->sge[0].addr = q->sqes_dma + i * sizeof(*q->sqes);
+	slot->sge[0].length = sizeof(*q->sqes);
+	slot->sge[0].lkey = q->pd->local_dma_lkey;
+	slot->reg.wr.opcode = IB_WR_REG_MR;
+	slot->reg.wr.wr_cqe = &slot->reg_cqe;
+	slot->reg.wr.next = &slot->send;
+	slot->send.opcode = IB_WR_SEND;
+	slot->send.wr_cqe = &slot->send_cqe;
+	slot->send.sg_list = slot->sge;
+	slot->inv.opcode = IB_WR_LOCAL_INV;
+	slot->inv.wr_cqe = &slot->inv_cqe;
+	slot->inv.send_flags = IB_SEND_SIGNALED;
+	slot->waits = 0;
+	slot->registered = slot->detaching = false;
+	slot->mapped = NOF_RDMA_NOTHING;
+}
+
+static void slots_init(struct nof_rdma_queue *q)
+{
+	u32 i;
+
+	for (i = 0; i < q->q.nr_slots; i++)
+		slot_init(q, nof_rdma_nth(q, i), i);
+	q->head = NULL;
+	q->tail = NULL;
+	q->posted = q->done = q->unsignalled = 0;
+	atomic_set(&q->wqes, 0);
+	atomic_set(&q->owed, 0);
+}
 
 /* A target that is busy, or has to forget first, is asked again after so long, doubled each time */
 #define AGAIN_MS	50
@@ -242,7 +277,7 @@ static int make_all(struct nof_rdma_queue *q)
 	err = make_mrs(q) ?: make_cq(q) ?: make_qp(q);
 	if (err)
 		return err;
-	nof_rdma_send_init(q);
+	slots_init(q);
 	return nof_rdma_recv_init(q);
 }
 

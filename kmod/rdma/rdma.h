@@ -280,7 +280,6 @@ int nof_rdma_data_prepare(struct nof_queue *queue, struct nof_cmd *cmd);
 void nof_rdma_data_release(struct nof_queue *queue, struct nof_cmd *cmd);
 
 /* send.c */
-void nof_rdma_send_init(struct nof_rdma_queue *q);
 void nof_rdma_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
 void nof_rdma_send_commit(struct nof_queue *queue);
 /* All work requests up to @mark are done. Under cq_lock. */

@@ -2,41 +2,6 @@
 /* The send queue: what a batch of commands needs is posted as one chain. */
 #include "rdma/rdma.h"
 
-static void slot_init(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, u32 i)
-{
-	slot->send_cqe.done = nof_rdma_send_done;
-	slot->reg_cqe.done = nof_rdma_reg_done;
-	slot->inv_cqe.done = nof_rdma_inv_done;
-	slot->sge[0].addr = q->sqes_dma + i * sizeof(*q->sqes);
-	slot->sge[0].length = sizeof(*q->sqes);
-	slot->sge[0].lkey = q->pd->local_dma_lkey;
-	slot->reg.wr.opcode = IB_WR_REG_MR;
-	slot->reg.wr.wr_cqe = &slot->reg_cqe;
-	slot->reg.wr.next = &slot->send;
-	slot->send.opcode = IB_WR_SEND;
-	slot->send.wr_cqe = &slot->send_cqe;
-	slot->send.sg_list = slot->sge;
-	slot->inv.opcode = IB_WR_LOCAL_INV;
-	slot->inv.wr_cqe = &slot->inv_cqe;
-	slot->inv.send_flags = IB_SEND_SIGNALED;
-	slot->waits = 0;
-	slot->registered = slot->detaching = false;
-	slot->mapped = NOF_RDMA_NOTHING;
-}
-
-void nof_rdma_send_init(struct nof_rdma_queue *q)
-{
-	u32 i;
-
-	for (i = 0; i < q->q.nr_slots; i++)
-		slot_init(q, nof_rdma_nth(q, i), i);
-	q->head = NULL;
-	q->tail = NULL;
-	q->posted = q->done = q->unsignalled = 0;
-	atomic_set(&q->wqes, 0);
-	atomic_set(&q->owed, 0);
-}
-
 /*
  * A signalled send tells that all before it are done. Those of the admin queue are, as they show whether the peer is
  * there; those with data in the capsule have to be, as these may be sent once more until then.

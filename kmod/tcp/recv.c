@@ -369,14 +369,6 @@ static int actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offs
 	return len;
 }
 
-void nof_tcp_recv_acked(struct nof_tcp_queue *q)
-{
-	u32 una = tcp_sk(q->sock->sk)->snd_una;
-
-	q->acked += una - q->una;
-	q->una = una;
-}
-
 int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 {
 	struct run run = { .q = q, .done = done };
@@ -384,7 +376,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 
 	if (q->phase < NOF_TCP_ICREQ)
 		return 0;
-	nof_tcp_recv_acked(q);
+	nof_tcp_count_acked(q);
 	tcp_read_sock(q->sock->sk, &desc, actor);
 	if (unlikely(run.failed)) {
 		q->phase = NOF_TCP_CLOSED;

@@ -6,13 +6,16 @@
  * not fit goes on from sk_write_space().
  */
 #include <linux/cpumask.h>
+#include <linux/highmem.h>
 #include <linux/net.h>
 #include <linux/sched/mm.h>
-#include <linux/highmem.h>
 #include <linux/slab.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 #include "compat/sock_send.h"
 #include "tcp/tcp.h"
+
+struct workqueue_struct *nof_tcp_wq;
 
 #define CMD_HLEN	sizeof(struct nvme_tcp_cmd_pdu)
 #define DATA_HLEN	sizeof(struct nvme_tcp_data_pdu)
@@ -20,6 +23,20 @@
 
 static_assert(NOF_TCP_PDU_ROOM >= CMD_HLEN + NOF_PDU_DIGEST + NOF_PDU_MAX_ALIGN + NOF_PDU_DIGEST);
 static_assert(CMD_HLEN == 72 && DATA_HLEN == 24);
+
+/* A reset is the peer's word. A timeout, a missing route, or what a firewall answers, is the network's. */
+enum nof_cause nof_tcp_cause(int err)
+{
+	return !err || err == ECONNRESET || err == EPIPE ? NOF_CAUSE_PEER : NOF_CAUSE_NETWORK;
+}
+
+void nof_tcp_count_acked(struct nof_tcp_queue *q)
+{
+	u32 una = tcp_sk(q->sock->sk)->snd_una;
+
+	q->acked += una - q->una;
+	q->una = una;
+}
 
 /*
  * The batch. Appending is possible only while nothing of it has been sent.
@@ -372,7 +389,7 @@ static int push_batch(struct nof_tcp_queue *q)
 
 	if (!nof_sock_lock(sk))
 		return -EBUSY;
-	nof_tcp_recv_acked(q);
+	nof_tcp_count_acked(q);
 	noreclaim = memalloc_noreclaim_save();
 	err = push_pieces(q, sk);
 	memalloc_noreclaim_restore(noreclaim);

@@ -218,12 +218,6 @@ static const char *reason(int err)
 	}
 }
 
-/* A reset is the peer's word. A timeout, a missing route, or what a firewall answers, is the network's. */
-enum nof_cause nof_tcp_cause(int err)
-{
-	return !err || err == ECONNRESET || err == EPIPE ? NOF_CAUSE_PEER : NOF_CAUSE_NETWORK;
-}
-
 /* The end of the stream is data_ready()'s, which comes after it and finds the last words of the target. */
 static void state_change(struct sock *sk)
 {

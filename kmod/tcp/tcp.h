@@ -244,11 +244,7 @@ static inline bool nof_tcp_stopped(const struct nof_tcp_queue *q)
 	return test_bit(NOF_TCP_STOPPED, &q->flags);
 }
 
-extern struct workqueue_struct *nof_tcp_wq;
-
 /* socket.c. Context: process, may sleep. */
-/* Of an error of the socket, positive or 0: who has ended the connection */
-enum nof_cause nof_tcp_cause(int err);
 int nof_tcp_sock_open(struct nof_tcp_queue *q);
 /* Waits until the connection stands: -ETIMEDOUT, -ECANCELED, or why it does not. */
 int nof_tcp_sock_connect(struct nof_tcp_queue *q);
@@ -266,6 +262,11 @@ int nof_tcp_handshake(struct nof_tcp_queue *q);
 bool nof_tcp_handshake_done(struct nof_tcp_queue *q, const struct nvme_tcp_icresp_pdu *pdu);
 
 /* send.c */
+extern struct workqueue_struct *nof_tcp_wq;	/* made and ended by main.c */
+/* Of an error of the socket, positive or 0: who has ended the connection */
+enum nof_cause nof_tcp_cause(int err);
+/* Takes into account what the peer has acknowledged since. Under the socket lock. */
+void nof_tcp_count_acked(struct nof_tcp_queue *q);
 /* Memory for a large batch, if there is any just now; given back when all of it is sent. Context: any. */
 struct nof_tcp_batch *nof_tcp_batch_take(void);
 void nof_tcp_batch_give(struct nof_tcp_batch *batch);
@@ -309,7 +310,6 @@ struct nof_cmd *nof_tcp_recv_detach(struct nof_queue *queue, struct nof_detach *
 void nof_tcp_recv_init(struct nof_tcp_queue *q);
 /* Takes in what is there; returns how many commands completed. The caller ends @done. */
 int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done);
-void nof_tcp_recv_acked(struct nof_tcp_queue *q);
 int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done);
 
 /* digest.c: CRC-32C as the digests use it. Begin with NOF_TCP_CRC_INIT, end with nof_tcp_crc_final(). */

@@ -23,7 +23,7 @@ int nof_zone_count(const struct nvme_zone_report *report, u32 len, u64 most, con
 	return *why ? -EPROTO : nr;
 }
 
-static bool known(u8 state)
+static bool zone_state_known(u8 state)
 {
 	return (state >= NOF_ZONE_EMPTY && state <= NOF_ZONE_CLOSED) ||
 	       (state >= NOF_ZONE_READ_ONLY && state <= NOF_ZONE_OFFLINE);
@@ -55,7 +55,7 @@ const char *nof_zone_read(const struct nvme_zone_descriptor *desc, u64 start, u6
 		return "zone report: zones are not in order, or not of one size";
 	if ((desc->zt & 0xf) != NVME_ZONE_TYPE_SEQWRITE_REQ)
 		return "zone report: type of a zone is not known";
-	if (!known(zone->state))
+	if (!zone_state_known(zone->state))
 		return "zone report: state of a zone is not known";
 	if (!zone->capacity || zone->capacity > zone_blocks)
 		return "zone report: capacity is not within the size of a zone";

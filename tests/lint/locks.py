@@ -3,9 +3,9 @@
 """The order of the mutexes, as the sources have it, against the one in Documentation/locking.md.
 
 Coccinelle finds who takes what, and what is called with a mutex held (cocci/facts/locks.cocci). Calls are followed to
-their ends, also through the constant tables of core/above.h, but not through other function pointers and works: lockdep
-sees those, in the guest tests. Each lock that is taken while another is held has to stand behind it in a chain of the
-document. cocci/bad/locks.c is what has to be found, and is looked at first.
+their ends, also through the constant tables and the static calls of core/above.h, but not through other function
+pointers and works: lockdep sees those, in the guest tests. Each lock that is taken while another is held has to stand
+behind it in a chain of the document. cocci/bad/locks.c is what has to be found, and is looked at first.
 """
 
 import re
@@ -18,6 +18,7 @@ COCCI = TOP / "tests/lint/cocci"
 DOCUMENT = TOP / "Documentation/locking.md"
 TABLE = re.compile(r"^const struct nof_\w+_ops (nof_(?:mpath|paths|control)) = \{$(.*?)^\};$", re.S | re.M)
 ENTRY = re.compile(r"\.(\w+)\s*= (\w+),")
+STATIC_CALL = re.compile(r"static_call_update\((\w+), (\w+)\);")
 FACT = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+):[\d-]+: (?P<kind>take|call|under|nested) (?P<rest>.*)$")
 # What the document calls the lock that the sources name so; a member that is not ambiguous is found by its name.
 NAMES = {
@@ -78,8 +79,10 @@ class Facts:
     def __init__(self, files, order):
         self.takes, self.calls, self.under, self.nested, self.defined, self.tables = {}, {}, [], [], {}, {}
         for file in files:
-            for table, entries in TABLE.findall((TOP / file).read_text()):
+            text = (TOP / file).read_text()
+            for table, entries in TABLE.findall(text):
                 self.tables.update({f"{table}.{m}": (file, f) for m, f in ENTRY.findall(entries)})
+            self.tables.update({called: (file, f) for called, f in STATIC_CALL.findall(text)})
         for kind, file, line, words in read(files):
             here = (file, words[0])
             self.defined.setdefault(words[0], set()).add(file)

@@ -6,7 +6,7 @@
 #include <limits>
 
 extern "C" {
-#include "core/watch_step.h"
+#include "core/backoff.h"
 #include "mpath/latency.h"
 #include "mpath/outlier.h"
 }

@@ -49,8 +49,8 @@ p << message.p;
 f << message.f;
 @@
 import re
-core = "admin|aer|ccr|data|fabrics|queue|queues|watch|keepalive|scan"
-mpath = "ana|request"
+core = "admin|aer|ccr|cmd|ctrl|queue|queues|watch|scan"
+mpath = "ana|complete|requeue|submit"
 if re.search(rf"/(tcp/\w+|wire/\w+|core/({core})|mpath/({mpath})|bad/banned)\.c$", p[0].file):
 	coccilib.report.print_report(p[0], f"a peer can bring {f}() about: {f}_ratelimited()")
 

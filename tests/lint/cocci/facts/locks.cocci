@@ -186,3 +186,40 @@ m << through_under.m;
 p << through_under.p;
 @@
 coccilib.report.print_report(p[0], f"under {f} {t}.{m} {l}")
+
+// Likewise through static calls: which function is called say the files that update them
+
+@patched@
+identifier f, s;
+position p;
+@@
+f(...) { <... static_call@p(s)(...) ...> }
+
+@script:python@
+f << patched.f;
+s << patched.s;
+p << patched.p;
+@@
+coccilib.report.print_report(p[0], f"call {f} {s}")
+
+@patched_under exists@
+expression l;
+identifier f, s;
+position p;
+@@
+f(...) {
+... when any
+mutex_lock(l)
+... when any
+    when != mutex_unlock(l)
+static_call@p(s)(...)
+... when any
+}
+
+@script:python@
+f << patched_under.f;
+l << patched_under.l;
+s << patched_under.s;
+p << patched_under.p;
+@@
+coccilib.report.print_report(p[0], f"under {f} {s} {l}")

@@ -8,8 +8,6 @@
 #include "core/source.h"
 #include "tcp/tcp.h"
 
-struct workqueue_struct *nof_tcp_wq;
-
 /*
  * Targets bound the length of a command before they know its namespace (nvmet: 4 MiB), and what is in flight between
  * two looks at the peer's acknowledgements has to stay below 4 GiB.

@@ -1,12 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The transports there are, and the controllers of one whose module is unloaded: deleted with it, or kept without a
+ * transport, as orphans, until the next build of that module is loaded. One that is kept has no connection meanwhile,
+ * in state CONNECTING or LOST; requests wait for it as for any that comes back, with the same bounds of time.
+ */
 #include <linux/delay.h>
+#include <linux/kmod.h>
 #include <linux/module.h>
 #include "core/above.h"
+#include "core/ctrl.h"
 #include "core/lifecycle.h"
-#include "core/orphans.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "core/work.h"
+
+static LIST_HEAD(transports);
+static DEFINE_MUTEX(transports_lock);
+
+static struct nof_transport *registry_find(const char *name)
+{
+	struct nof_transport *t;
+
+	lockdep_assert_held(&transports_lock);
+	list_for_each_entry(t, &transports, entry)
+		if (!strcmp(t->name, name))
+			return t;
+	return NULL;
+}
+
+/* How long it may take from saying that controllers are to stay to unloading the module */
+#define KEEP_TMO	(10 * HZ)
+
+int nof_transport_keep(const char *name)
+{
+	struct nof_transport *t;
+
+	mutex_lock(&transports_lock);
+	t = registry_find(name);
+	if (t) {
+		t->kept = true;
+		t->kept_until = jiffies + KEEP_TMO;
+	}
+	mutex_unlock(&transports_lock);
+	return t ? 0 : -ENOENT;
+}
+
+struct nof_transport *nof_transport_find(const char *name)
+{
+	struct nof_transport *t;
+
+	mutex_lock(&transports_lock);
+	t = registry_find(name);
+	if (t && !try_module_get(t->owner))
+		t = NULL;
+	mutex_unlock(&transports_lock);
+	return t;
+}
+
+struct nof_transport *nof_transport_get(const char *name)
+{
+	struct nof_transport *t = nof_transport_find(name);
+
+	if (t)
+		return t;
+	/*
+	 * not waited for: we are in a handler of netlink's, under a lock that a module with a family of its own needs
+	 */
+	request_module_nowait("nvmeof-%s", name);
+	return NULL;
+}
+
+void nof_transport_put(struct nof_transport *t)
+{
+	module_put(t->owner);
+}
+
+int nof_transport_for_each(int (*fn)(const struct nof_transport *t, void *arg), void *arg)
+{
+	struct nof_transport *t;
+	int ret = 0;
+
+	mutex_lock(&transports_lock);
+	list_for_each_entry(t, &transports, entry) {
+		ret = fn(t, arg);
+		if (ret)
+			break;
+	}
+	mutex_unlock(&transports_lock);
+	return ret;
+}
 
 /* How long to wait for outstanding requests, so that they need not be sent again */
 #define DRAIN_MS	1000
@@ -52,8 +135,12 @@ static bool delete(struct nof_ctrl *ctrl)
 	return false;
 }
 
-/* Nobody is creating a controller of this transport: that takes a reference on the module, which is going. */
-void nof_orphans_delete(const struct nof_transport *t)
+/*
+ * When this and the next function return, no controller is of @t any more, and none becomes so: it is not registered.
+ * Nobody is creating one: that takes a reference on the module, which is going. Not waited for the peer, but for the
+ * bounded time that commands under way get to end by themselves.
+ */
+static void orphans_delete(const struct nof_transport *t)
 {
 	struct nof_ctrl *ctrl;
 
@@ -135,7 +222,7 @@ static void let_go(struct nof_ctrl *ctrl)
 	nof_reconnect_now(ctrl);
 }
 
-void nof_orphans_keep(const struct nof_transport *t)
+static void orphans_keep(const struct nof_transport *t)
 {
 	struct nof_ctrl *ctrl;
 
@@ -147,22 +234,17 @@ void nof_orphans_keep(const struct nof_transport *t)
 		let_go(ctrl);
 		nof_ctrl_put(ctrl);
 	}
-	nof_orphans_delete(t);
-}
-
-static bool is_orphan(const struct nof_ctrl *ctrl)
-{
-	return test_bit(NOF_CTRL_YIELDS, &ctrl->flags) && !READ_ONCE(ctrl->transport);
+	orphans_delete(t);
 }
 
 static bool call(struct nof_ctrl *ctrl, const void *name)
 {
-	if (is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
+	if (nof_ctrl_is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
 		nof_reconnect_now(ctrl);
 	return false;
 }
 
-void nof_orphans_call(const char *name)
+static void orphans_call(const char *name)
 {
 	nof_ctrl_search(call, name);
 }
@@ -193,7 +275,7 @@ int nof_orphan_retake(struct nof_ctrl *ctrl)
 	if (!test_bit(NOF_CTRL_YIELDS, &ctrl->flags))
 		return 0;
 	/* it is still being taken away */
-	if (!is_orphan(ctrl))
+	if (!nof_ctrl_is_orphan(ctrl))
 		return -ECANCELED;
 	t = nof_transport_find(ctrl->opts.transport);
 	if (!t) {
@@ -209,11 +291,39 @@ int nof_orphan_retake(struct nof_ctrl *ctrl)
 	return ret;
 }
 
-void nof_orphan_end(struct nof_ctrl *ctrl)
+int nof_transport_register(struct nof_transport *t)
 {
-	if (!is_orphan(ctrl))
-		return;
-	clear_bit(NOF_CTRL_YIELDS, &ctrl->flags);
-	/* not the last of it: unloading waits for the work that this is part of */
-	module_put(THIS_MODULE);
+	int ret = 0;
+
+	if (t->api != NOF_TRANSPORT_API) {
+		pr_err("nvmeof: transport %s was built for another version of this module\n", t->name);
+		return -EINVAL;
+	}
+	if (WARN_ON_ONCE((t->options & NOF_OPT_POLL_QUEUES) && !t->poll))
+		return -EINVAL;
+	mutex_lock(&transports_lock);
+	if (registry_find(t->name))
+		ret = -EEXIST;
+	else
+		list_add_tail(&t->entry, &transports);
+	mutex_unlock(&transports_lock);
+	if (!ret)
+		orphans_call(t->name);
+	return ret;
 }
+EXPORT_SYMBOL_GPL(nof_transport_register);
+
+void nof_transport_unregister(struct nof_transport *t)
+{
+	bool keep;
+
+	mutex_lock(&transports_lock);
+	list_del(&t->entry);
+	keep = t->kept && time_before(jiffies, t->kept_until);
+	mutex_unlock(&transports_lock);
+	if (keep)
+		orphans_keep(t);
+	else
+		orphans_delete(t);
+}
+EXPORT_SYMBOL_GPL(nof_transport_unregister);

@@ -1,40 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The way of a block request: choose a path, send; on completion finish, or take it off that path and let it choose
- * again.
- */
+/* The way of a block request from blk-mq to the queue of a path; mpath/complete.c has its way back. */
 #include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
 #include <linux/debug_locks.h>
 #include <linux/srcu.h>
 #include "core/ctrl.h"
 #include "core/direct.h"
-#include "core/lifecycle.h"
+#include "core/queue.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/transport.h"
-#include "core/watch.h"
-#include "mpath/ana.h"
 #include "mpath/choose.h"
-#include "mpath/fence.h"
+#include "mpath/complete.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
-#include "mpath/probation.h"
-#include "mpath/ranges.h"
 #include "mpath/request.h"
+#include "mpath/requeue.h"
 #include "mpath/retry.h"
 #include "mpath/selector.h"
 #include "mpath/zones.h"
-#include "wire/status.h"
-
-/* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
-#define AGAIN_MS	12
-/* A try has 2^4 times the time limit at most */
-#define MAX_TIMEOUTS	4
-/* More is not waited for, whatever a controller says */
-#define MAX_CRDT_MS	10000U
 
 /*
  * A request goes to the queue of its hardware context. One that sits in a polled context but has lost its polled mark
@@ -52,19 +38,6 @@ static struct nof_queue *queue_of(const struct nof_subsys *s, const struct nof_c
 	return map->queues[unlikely(needs_fallback(s, rq)) ? h % s->nr_default : h];
 }
 
-/*
- * TRAP 25: nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
- * where bios of a CPU's cache may not be put before Linux 6.2.
- */
-void nof_request_clear_marks(struct request *rq)
-{
-	struct bio *bio;
-
-	rq->cmd_flags &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
-	__rq_for_each_bio(bio, rq)
-		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
-}
-
 /* A set that follows from the end of a queue is there by then */
 #define NEXT_SET	msecs_to_jiffies(100)
 
@@ -80,26 +53,11 @@ static void begin_wait(struct nof_head *head, struct nof_request *req)
 	atomic_inc(&head->subsys->waiting);
 }
 
-/*
- * A request that is requeued, or parked, may end at once, and its disk go, with the head. Until the queue is let go the
- * disk's removal waits for it.
- */
-static struct request_queue *keep_queue(struct request *rq)
-{
-	percpu_ref_get(&rq->q->q_usage_counter);
-	return rq->q;
-}
-
-static void let_queue_go(struct request_queue *q)
-{
-	percpu_ref_put(&q->q_usage_counter);
-}
-
 /* Into blk-mq's requeue list, where a set published after @seq has kicked already what it found */
 static void requeue_to_wait(struct nof_head *head, struct request *rq, unsigned int seq)
 {
 	bool passthrough = blk_rq_is_passthrough(rq);
-	struct request_queue *q = keep_queue(rq);
+	struct request_queue *q = nof_request_keep_queue(rq);
 
 	blk_mq_requeue_request(rq, false);
 	/* once it is on the list: a look that was due before would find nothing */
@@ -109,7 +67,7 @@ static void requeue_to_wait(struct nof_head *head, struct request *rq, unsigned 
 	smp_mb();
 	if (READ_ONCE(head->set_seq) != seq)
 		blk_mq_kick_requeue_list(q);
-	let_queue_go(q);
+	nof_request_let_queue_go(q);
 }
 
 /*
@@ -133,24 +91,6 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, boo
 	begin_wait(head, req);
 	requeue_to_wait(head, rq, seq);
 	return BLK_STS_OK;
-}
-
-static void end_wait(struct nof_head *head, struct nof_request *req)
-{
-	req->waiting = false;
-	atomic_dec(&head->waiting);
-	atomic_dec(&head->subsys->waiting);
-}
-
-/* It ends: nothing counts it any more */
-static void request_settle(struct nof_head *head, struct nof_request *req)
-{
-	if (req->waiting)
-		end_wait(head, req);
-	if (req->failover)
-		nof_failover_end(head, &req->past);
-	if (req->ranges)
-		nof_ranges_put(req);
 }
 
 /* Requests of this batch may have gone to other paths, which still hold theirs back. */
@@ -319,10 +259,10 @@ static bool rests(struct nof_head *head, const struct nof_path *path, struct req
 	if (!at || (path->ctrl->id != req->left && !req->told_when) || time_after_eq(jiffies, at))
 		return false;
 	nof_request_clear_marks(rq);
-	q = keep_queue(rq);
+	q = nof_request_keep_queue(rq);
 	blk_mq_requeue_request(rq, false);
 	nof_head_again(head, max_t(long, at - jiffies, 1));
-	let_queue_go(q);
+	nof_request_let_queue_go(q);
 	return true;
 }
 
@@ -373,12 +313,12 @@ static bool is_dead(const struct nof_path *path, const struct request *rq)
 static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_set *set, struct request *rq,
 				  unsigned int seq, struct list_head *late)
 {
-	struct request_queue *q = keep_queue(rq);
+	struct request_queue *q = nof_request_keep_queue(rq);
 	blk_status_t ret = wait_for_path(head, rq, set->may_wait, seq, late);
 
 	if (ret == BLK_STS_OK)
 		nof_head_again(head, NEXT_SET);
-	let_queue_go(q);
+	nof_request_let_queue_go(q);
 	return ret == BLK_STS_OK ? BLK_STS_OK : BLK_STS_RESOURCE;
 }
 
@@ -454,7 +394,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		ret = wait_for_path(head, bd->rq, true, seq, &late);
 	} else if (likely(path)) {
 		if (unlikely(req->waiting))
-			end_wait(head, req);
+			nof_request_end_wait(head, req);
 		if (unlikely(req->left) && rests(head, path, bd->rq))
 			ret = BLK_STS_OK;
 		else
@@ -469,7 +409,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	if (unlikely(!list_empty(&late)))
 		nof_park_fail(&late);
 	if (unlikely(ret != BLK_STS_OK && ret != BLK_STS_RESOURCE))
-		request_settle(head, req);
+		nof_request_settle(head, req);
 	return ret;
 }
 
@@ -515,365 +455,13 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
 	return nof_head_poll(hctx->queue->queuedata, hctx->queue_num, iob);
 }
 
-static void sample(struct nof_path *path, const struct request *rq, u64 ns)
-{
-	bool write = req_op(rq) == REQ_OP_WRITE;
-	struct nof_path_lat *lat = &path->lat[rq->mq_hctx->queue_num];
-	enum nof_lat_class class = nof_rq_class(rq);
-	u32 now = (u32)jiffies;
-
-	lat->ewma[class] = nof_lat_next(lat->ewma[class], ns, now - lat->heard[class] > NOF_LAT_STALE);
-	lat->heard[class] = now;
-	nof_path_hist_add(path->stats, write, nof_lat_bucket(ns), ns);
-}
-
-/* What a request on trial has shown of its path */
-static noinline void tried(struct nof_path *path, const struct request *rq, u64 ns, u16 status)
-{
-	if (READ_ONCE(path->degraded))
-		nof_health_probed(path, rq, ns, !status);
-	if (READ_ONCE(path->ctrl->probation.on))
-		nof_probation_tried(path->ctrl, status != NVME_SC_HOST_ABORTED_CMD);
-}
-
-static void request_count(struct nof_path *path, struct request *rq, u64 ns)
-{
-	this_cpu_inc(path->stats->ios);
-	switch (req_op(rq)) {
-	case REQ_OP_READ:
-		this_cpu_add(path->stats->bytes_read, blk_rq_bytes(rq));
-		break;
-	case REQ_OP_ZONE_APPEND:
-		nof_zone_appended(path->head, rq);
-		fallthrough;
-	case REQ_OP_WRITE:
-		this_cpu_add(path->stats->bytes_written, blk_rq_bytes(rq));
-		break;
-	default:
-		return;
-	}
-	sample(path, rq, ns);
-	if (unlikely(READ_ONCE(path->on_trial)))
-		tried(path, rq, ns, 0);
-}
-
-/* The request is off its path, whatever comes next */
-static void off_path(struct nof_request *req, struct request *rq, u64 ns)
-{
-	struct nof_path *path = req->path;
-	struct nof_subsys *s = path->head->subsys;
-
-	if (unlikely(req->gen)) {
-		int idx = srcu_read_lock(&s->srcu);
-		const struct nof_selector *selector = srcu_dereference(s->selector, &s->srcu);
-
-		if (req->gen == READ_ONCE(s->selector_gen) && selector->end)
-			selector->end(path, rq, ns);
-		req->gen = 0;
-		srcu_read_unlock(&s->srcu, idx);
-	}
-	if (!READ_ONCE(path->active))
-		WRITE_ONCE(path->active, true);
-	this_cpu_inc(path->stats->back);
-}
-
-/* For lockdep: the caller holds nothing that recovery waits for. A softirq may have interrupted somebody who does. */
-static void check_free(const struct request *rq)
-{
-	const struct nof_head *head = rq->q->queuedata;
-
-	if (!IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC) || !debug_locks || in_softirq())
-		return;
-	WARN_ON_ONCE(srcu_read_lock_held(&head->subsys->srcu));
-	lockdep_assert_not_held(&head->subsys->lock);
-}
-
-static void request_end(struct request *rq)
-{
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-
-	check_free(rq);
-	blk_mq_end_request(rq, errno_to_blk_status(nof_status_errno(req->cmd.status)));
-}
-
-static void end_batch(struct io_comp_batch *iob)
-{
-	struct request *first = rq_list_peek(&iob->req_list);
-
-	if (first)
-		check_free(first);
-	blk_mq_end_request_batch(iob);
-}
-
-void nof_head_end(struct nof_completed *done)
-{
-	struct request *rq, *next;
-
-	list_for_each_entry_safe(rq, next, &done->requests, queuelist) {
-		list_del_init(&rq->queuelist);
-		request_end(rq);
-	}
-	nof_park_fail(&done->bios);
-}
-
-static void finish(struct request *rq, struct nof_completed *done)
-{
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-
-	if (unlikely(req->failover))
-		nof_failover_end(rq->q->queuedata, &req->past);
-	if (unlikely(req->ranges))
-		nof_ranges_put(req);
-	if (blk_mq_complete_request_remote(rq))
-		return;
-	if (req->cmd.status || !blk_mq_add_to_batch(rq, done->iob, false, end_batch))
-		list_add_tail(&rq->queuelist, &done->requests);
-}
-
-/* Not kicked yet: who does decides what it waits for */
-static void put_back(struct nof_request *req, struct request *rq)
-{
-	req->aborted = false;
-	req->trial = false;
-	req->periods = 0;
-	nof_request_clear_marks(rq);
-	blk_mq_requeue_request(rq, false);
-}
-
-void nof_request_fail(struct nof_request *req, struct nof_completed *done)
-{
-	struct request *rq = nof_cmd_rq(&req->cmd);
-
-	request_settle(rq->q->queuedata, req);
-	req->cmd.status = NVME_SC_HOST_ABORTED_CMD;
-	list_add_tail(&rq->queuelist, &done->requests);
-}
-
-void nof_request_again(struct nof_request *req, struct nof_completed *done)
-{
-	struct request *rq = nof_cmd_rq(&req->cmd);
-	struct request_queue *q;
-
-	/* the time limit includes the time in a fence */
-	if (blk_rq_is_passthrough(rq) && !nof_request_in_time(rq)) {
-		nof_request_fail(req, done);
-		return;
-	}
-	q = keep_queue(rq);
-	put_back(req, rq);
-	blk_mq_kick_requeue_list(q);
-	let_queue_go(q);
-}
-
-/* It goes again at once, and not where it came from: see nof_choose_again() */
-static bool has_other(const struct nof_path *path)
-{
-	struct nof_subsys *s = path->head->subsys;
-	int idx = srcu_read_lock(&s->srcu);
-	const struct nof_path_set *set = srcu_dereference(path->head->set, &s->srcu);
-	bool other = set && set->nr_usable > READ_ONCE(path->usable);
-
-	srcu_read_unlock(&s->srcu, idx);
-	return other;
-}
-
-/* Command Retry Delay (NVMe Base 2.0, 3.3.3.2.1): jiffies, 0 for none */
-static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
-{
-	u8 crd = (status & NVME_STATUS_CRD) >> 11;
-
-	return crd ? msecs_to_jiffies(min(ctrl->crdt[crd - 1] * 100U, MAX_CRDT_MS)) : 0;
-}
-
-/*
- * When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. The first
- * time at once in any case, where there is another path: that may be in the same group, but will be wrong once only.
- */
-static void requeue(struct nof_request *req, struct request *rq)
-{
-	struct request_queue *q = keep_queue(rq);
-	struct nof_path *path = req->path;
-	bool other = has_other(path), first = req->retries == 1 && other, told;
-	u16 status = req->cmd.status;
-	unsigned long rest = 0;
-
-	/*
-	 * nowhere else to go, and it was not the first time: five times at once would be no help. A disk that is being
-	 * removed is not kept for that
-	 */
-	if (!other && req->retries > 1 && !test_bit(NOF_HEAD_REMOVING, &path->head->flags))
-		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
-	/* of an error that is not the path's the controller may know when to try again */
-	req->told_when = !req->moved && retry_delay(path->ctrl, status);
-	if (req->told_when)
-		rest = retry_delay(path->ctrl, status);
-	req->again_at = rest ? jiffies + rest : 0;
-	put_back(req, rq);
-	/*
-	 * a path that has left its head: the set that this made is out already. nof_path_remove() pairs with the
-	 * barrier
-	 */
-	told = nof_ana_stale(path, status);
-	smp_mb();
-	told &= !first && READ_ONCE(path->usable);
-	if (!told && rest)
-		nof_head_again(path->head, rest);
-	else if (!told)
-		blk_mq_kick_requeue_list(q);
-	let_queue_go(q);
-}
-
-static void move(struct nof_request *req, struct request *rq, struct nof_completed *done)
-{
-	struct nof_path *path = req->path;
-
-	this_cpu_inc(path->stats->retries);
-	trace_nof_requeue(path, rq, req->cmd.status);
-	/* whatever it was: where there is another path, that is tried next */
-	req->left = path->ctrl->id;
-	req->moved = nof_request_leaves(req);
-	if (req->moved) {
-		this_cpu_inc(path->stats->failovers_from);
-		nof_failover_begin(req, path);
-	}
-	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD || !nof_fence_hold(path->ctrl, req, done))
-		requeue(req, rq);
-}
-
-static void failed(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
-{
-	struct nof_path *path = req->path;
-
-	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD)
-		this_cpu_inc(path->stats->errors);
-	else
-		req->ran |= req->cmd.maybe_executed;
-	if (nof_health_fault(req->cmd.status))
-		this_cpu_inc(path->stats->faults);
-	if (unlikely(READ_ONCE(path->on_trial)))
-		tried(path, rq, ns, req->cmd.status);
-	if (nof_request_goes_again(req, rq)) {
-		nof_zone_doubt(req, rq);
-		move(req, rq, done);
-	} else {
-		finish(rq, done);
-	}
-}
-
-/* What the zone says of a request that was in doubt */
-static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
-{
-	switch (nof_zone_told(req, rq)) {
-	case NOF_ZONE_AGAIN:
-		nof_request_again(req, done);
-		break;
-	case NOF_ZONE_UNTOLD:
-		failed(req, rq, ns, done);
-		break;
-	default:
-		finish(rq, done);
-	}
-}
-
-void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done)
-{
-	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
-	struct request *rq = nof_cmd_rq(cmd);
-	u64 ns = ktime_get_ns() - req->sent_ns;
-
-	off_path(req, rq, ns);
-	if (unlikely(req->zone)) {
-		zone_told(req, rq, ns, done);
-	} else if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
-		cmd->status = 0;
-		request_count(req->path, rq, ns);
-		finish(rq, done);
-	} else {
-		failed(req, rq, ns, done);
-	}
-}
-
-void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done)
-{
-	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
-	struct request *rq = nof_cmd_rq(cmd);
-
-	/* as nof_cmd_complete() does for it: until the request is off it keeps its path, then the grace period */
-	rcu_read_lock();
-	req->taken_back |= sent;
-	req->ran |= sent;
-	nof_zone_forget(req);
-	if (READ_ONCE(req->path->on_trial))
-		tried(req->path, rq, 0, NVME_SC_HOST_ABORTED_CMD);
-	off_path(req, rq, ktime_get_ns() - req->sent_ns);
-	move(req, rq, done);
-	rcu_read_unlock();
-}
-
-/*
- * First an Abort, and another period for it to work; then the association is given up. Only state is looked at and work
- * is queued: the request itself stays the queue's until that completes or cancels it.
- */
-static void timed_out(struct nof_request *req, struct nof_queue *queue)
-{
-	struct nof_ctrl *ctrl = queue->ctrl;
-
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE && nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING)
-		return;
-	/* taken back from a queue that stalls, meanwhile */
-	if (READ_ONCE(req->cmd.queue) != queue)
-		return;
-	/* a slow target would never get through with what is taken from it each time: twice as long at each try */
-	if (!req->aborted && req->periods + 1 < 1 << req->timeouts) {
-		req->periods++;
-		return;
-	}
-	if (!req->aborted) {
-		req->aborted = true;
-		req->timeouts = min(req->timeouts + 1, MAX_TIMEOUTS);
-		atomic_inc(&req->path->aborts);
-		dev_warn_ratelimited(&ctrl->dev,
-				     "queue %u: I/O timeout, command 0x%02x, identifier 0x%04x: sending Abort\n",
-				     queue->qid, req->cmd.sqe.common.opcode, req->cmd.cid);
-		nof_send_abort(ctrl, queue->qid, req->cmd.cid);
-		return;
-	}
-	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "queue %u: command 0x%02x neither completed nor aborted in time", queue->qid,
-		      req->cmd.sqe.common.opcode);
-	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
-}
-
-static enum blk_eh_timer_return timeout(struct request *rq)
-{
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-	struct nof_head *head = rq->q->queuedata;
-	struct nof_completed done;
-	struct nof_queue *queue;
-	int idx;
-
-	nof_completed_init(&done, NULL);
-	idx = srcu_read_lock(&head->subsys->srcu);
-	/*
-	 * outstanding means that neither the queue nor the path can go away before it is completed: they wait for SRCU
-	 */
-	queue = READ_ONCE(req->cmd.queue);
-	if (queue && test_bit(NOF_Q_POLLED, &queue->flags))
-		queue->ctrl->transport->poll(queue, &done);
-	queue = READ_ONCE(req->cmd.queue);
-	if (queue)
-		timed_out(req, queue);
-	srcu_read_unlock(&head->subsys->srcu, idx);
-	nof_completed_end(&done);
-	return BLK_EH_RESET_TIMER;
-}
-
 const struct blk_mq_ops nof_mq_ops = {
 	.init_hctx	= nof_hctx_init,
 	.exit_hctx	= nof_hctx_exit,
 	.queue_rq	= queue_rq,
 	.commit_rqs	= commit_rqs,
-	.complete	= request_end,
-	.timeout	= timeout,
+	.complete	= nof_request_end,
+	.timeout	= nof_request_timeout,
 	.poll		= poll,
 	.map_queues	= nof_hctx_map,
 };

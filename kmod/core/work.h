@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The work queues. One connect waits for its queues' start works, and deletion waits for both: each waits only for
+ * those further down this list, so none can run out of workers waiting for itself.
+ */
+#ifndef NOF_CORE_WORK_H
+#define NOF_CORE_WORK_H
+
+#include <linux/workqueue.h>
+
+extern struct workqueue_struct *nof_delete_wq;
+extern struct workqueue_struct *nof_remove_wq;	/* the end of paths and their disks: waits for I/O, and the next one */
+extern struct workqueue_struct *nof_disk_wq;	/* waits for I/O */
+extern struct workqueue_struct *nof_park_wq;	/* waits for tags, and for queues that are frozen */
+extern struct workqueue_struct *nof_wq;		/* connect, reconnect, scan, events: may wait for commands */
+extern struct workqueue_struct *nof_queue_wq;	/* start of one queue */
+extern struct workqueue_struct *nof_recovery_wq;	/* ends what the others wait for, and keeps time */
+
+/* -ENOMEM: nof_works_exit() has to be called all the same */
+int nof_works_init(void);
+void nof_works_exit(void);
+
+#endif

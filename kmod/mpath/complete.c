@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From the completion of a command to the end of its request, or to another path. */
+#include <linux/blk-integrity.h>
+#include <linux/blk-mq.h>
+#include <linux/debug_locks.h>
+#include <linux/srcu.h>
+#include "core/cmd.h"
+#include "core/ctrl.h"
+#include "core/lifecycle.h"
+#include "core/queue.h"
+#include "core/subsys.h"
+#include "core/trace.h"
+#include "core/transport.h"
+#include "mpath/ana.h"
+#include "mpath/complete.h"
+#include "mpath/failover.h"
+#include "mpath/fence.h"
+#include "mpath/hctx.h"
+#include "mpath/head.h"
+#include "mpath/health.h"
+#include "mpath/latency.h"
+#include "mpath/park.h"
+#include "mpath/path.h"
+#include "mpath/probation.h"
+#include "mpath/ranges.h"
+#include "mpath/requeue.h"
+#include "mpath/retry.h"
+#include "mpath/selector.h"
+#include "mpath/stats.h"
+#include "mpath/zones.h"
+#include "wire/status.h"
+
+/* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
+#define AGAIN_MS	12
+
+/* A try has 2^4 times the time limit at most */
+#define MAX_TIMEOUTS	4
+
+/* More is not waited for, whatever a controller says */
+#define MAX_CRDT_MS	10000U
+
+static void sample(struct nof_path *path, const struct request *rq, u64 ns)
+{
+	bool write = req_op(rq) == REQ_OP_WRITE;
+	struct nof_path_lat *lat = &path->lat[rq->mq_hctx->queue_num];
+	enum nof_lat_class class = nof_rq_class(rq);
+	u32 now = (u32)jiffies;
+
+	lat->ewma[class] = nof_lat_next(lat->ewma[class], ns, now - lat->heard[class] > NOF_LAT_STALE);
+	lat->heard[class] = now;
+	nof_path_hist_add(path->stats, write, nof_lat_bucket(ns), ns);
+}
+
+/* What a request on trial has shown of its path */
+static noinline void tried(struct nof_path *path, const struct request *rq, u64 ns, u16 status)
+{
+	if (READ_ONCE(path->degraded))
+		nof_health_probed(path, rq, ns, !status);
+	if (READ_ONCE(path->ctrl->probation.on))
+		nof_probation_tried(path->ctrl, status != NVME_SC_HOST_ABORTED_CMD);
+}
+
+static void request_count(struct nof_path *path, struct request *rq, u64 ns)
+{
+	this_cpu_inc(path->stats->ios);
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		this_cpu_add(path->stats->bytes_read, blk_rq_bytes(rq));
+		break;
+	case REQ_OP_ZONE_APPEND:
+		nof_zone_appended(path->head, rq);
+		fallthrough;
+	case REQ_OP_WRITE:
+		this_cpu_add(path->stats->bytes_written, blk_rq_bytes(rq));
+		break;
+	default:
+		return;
+	}
+	sample(path, rq, ns);
+	if (unlikely(READ_ONCE(path->on_trial)))
+		tried(path, rq, ns, 0);
+}
+
+/* The request is off its path, whatever comes next */
+static void off_path(struct nof_request *req, struct request *rq, u64 ns)
+{
+	struct nof_path *path = req->path;
+	struct nof_subsys *s = path->head->subsys;
+
+	if (unlikely(req->gen)) {
+		int idx = srcu_read_lock(&s->srcu);
+		const struct nof_selector *selector = srcu_dereference(s->selector, &s->srcu);
+
+		if (req->gen == READ_ONCE(s->selector_gen) && selector->end)
+			selector->end(path, rq, ns);
+		req->gen = 0;
+		srcu_read_unlock(&s->srcu, idx);
+	}
+	if (!READ_ONCE(path->active))
+		WRITE_ONCE(path->active, true);
+	this_cpu_inc(path->stats->back);
+}
+
+/* For lockdep: the caller holds nothing that recovery waits for. A softirq may have interrupted somebody who does. */
+static void check_free(const struct request *rq)
+{
+	const struct nof_head *head = rq->q->queuedata;
+
+	if (!IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC) || !debug_locks || in_softirq())
+		return;
+	WARN_ON_ONCE(srcu_read_lock_held(&head->subsys->srcu));
+	lockdep_assert_not_held(&head->subsys->lock);
+}
+
+void nof_request_end(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	check_free(rq);
+	blk_mq_end_request(rq, errno_to_blk_status(nof_status_errno(req->cmd.status)));
+}
+
+static void end_batch(struct io_comp_batch *iob)
+{
+	struct request *first = rq_list_peek(&iob->req_list);
+
+	if (first)
+		check_free(first);
+	blk_mq_end_request_batch(iob);
+}
+
+void nof_head_end(struct nof_completed *done)
+{
+	struct request *rq, *next;
+
+	list_for_each_entry_safe(rq, next, &done->requests, queuelist) {
+		list_del_init(&rq->queuelist);
+		nof_request_end(rq);
+	}
+	nof_park_fail(&done->bios);
+}
+
+static void finish(struct request *rq, struct nof_completed *done)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (unlikely(req->failover))
+		nof_failover_end(rq->q->queuedata, &req->past);
+	if (unlikely(req->ranges))
+		nof_ranges_put(req);
+	if (blk_mq_complete_request_remote(rq))
+		return;
+	if (req->cmd.status || !blk_mq_add_to_batch(rq, done->iob, false, end_batch))
+		list_add_tail(&rq->queuelist, &done->requests);
+}
+
+/* It goes again at once, and not where it came from: see nof_choose_again() */
+static bool has_other(const struct nof_path *path)
+{
+	struct nof_subsys *s = path->head->subsys;
+	int idx = srcu_read_lock(&s->srcu);
+	const struct nof_path_set *set = srcu_dereference(path->head->set, &s->srcu);
+	bool other = set && set->nr_usable > READ_ONCE(path->usable);
+
+	srcu_read_unlock(&s->srcu, idx);
+	return other;
+}
+
+/* Command Retry Delay (NVMe Base 2.0, 3.3.3.2.1): jiffies, 0 for none */
+static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
+{
+	u8 crd = (status & NVME_STATUS_CRD) >> 11;
+
+	return crd ? msecs_to_jiffies(min(ctrl->crdt[crd - 1] * 100U, MAX_CRDT_MS)) : 0;
+}
+
+/*
+ * When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. The first
+ * time at once in any case, where there is another path: that may be in the same group, but will be wrong once only.
+ */
+static void requeue(struct nof_request *req, struct request *rq)
+{
+	struct request_queue *q = nof_request_keep_queue(rq);
+	struct nof_path *path = req->path;
+	bool other = has_other(path), first = req->retries == 1 && other, told;
+	u16 status = req->cmd.status;
+	unsigned long rest = 0;
+
+	/*
+	 * nowhere else to go, and it was not the first time: five times at once would be no help. A disk that is being
+	 * removed is not kept for that
+	 */
+	if (!other && req->retries > 1 && !test_bit(NOF_HEAD_REMOVING, &path->head->flags))
+		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
+	/* of an error that is not the path's the controller may know when to try again */
+	req->told_when = !req->moved && retry_delay(path->ctrl, status);
+	if (req->told_when)
+		rest = retry_delay(path->ctrl, status);
+	req->again_at = rest ? jiffies + rest : 0;
+	nof_request_put_back(req, rq);
+	/*
+	 * a path that has left its head: the set that this made is out already. nof_path_remove() pairs with the
+	 * barrier
+	 */
+	told = nof_ana_stale(path, status);
+	smp_mb();
+	told &= !first && READ_ONCE(path->usable);
+	if (!told && rest)
+		nof_head_again(path->head, rest);
+	else if (!told)
+		blk_mq_kick_requeue_list(q);
+	nof_request_let_queue_go(q);
+}
+
+static void move(struct nof_request *req, struct request *rq, struct nof_completed *done)
+{
+	struct nof_path *path = req->path;
+
+	this_cpu_inc(path->stats->retries);
+	trace_nof_requeue(path, rq, req->cmd.status);
+	/* whatever it was: where there is another path, that is tried next */
+	req->left = path->ctrl->id;
+	req->moved = nof_request_leaves(req);
+	if (req->moved) {
+		this_cpu_inc(path->stats->failovers_from);
+		nof_failover_begin(req, path);
+	}
+	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD || !nof_fence_hold(path->ctrl, req, done))
+		requeue(req, rq);
+}
+
+static void failed(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
+{
+	struct nof_path *path = req->path;
+
+	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD)
+		this_cpu_inc(path->stats->errors);
+	else
+		req->ran |= req->cmd.maybe_executed;
+	if (nof_health_fault(req->cmd.status))
+		this_cpu_inc(path->stats->faults);
+	if (unlikely(READ_ONCE(path->on_trial)))
+		tried(path, rq, ns, req->cmd.status);
+	if (nof_request_goes_again(req, rq)) {
+		nof_zone_doubt(req, rq);
+		move(req, rq, done);
+	} else {
+		finish(rq, done);
+	}
+}
+
+/* What the zone says of a request that was in doubt */
+static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
+{
+	switch (nof_zone_told(req, rq)) {
+	case NOF_ZONE_AGAIN:
+		nof_request_again(req, done);
+		break;
+	case NOF_ZONE_UNTOLD:
+		failed(req, rq, ns, done);
+		break;
+	default:
+		finish(rq, done);
+	}
+}
+
+void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done)
+{
+	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
+	struct request *rq = nof_cmd_rq(cmd);
+	u64 ns = ktime_get_ns() - req->sent_ns;
+
+	off_path(req, rq, ns);
+	if (unlikely(req->zone)) {
+		zone_told(req, rq, ns, done);
+	} else if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
+		cmd->status = 0;
+		request_count(req->path, rq, ns);
+		finish(rq, done);
+	} else {
+		failed(req, rq, ns, done);
+	}
+}
+
+void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done)
+{
+	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
+	struct request *rq = nof_cmd_rq(cmd);
+
+	/* as nof_cmd_complete() does for it: until the request is off it keeps its path, then the grace period */
+	rcu_read_lock();
+	req->taken_back |= sent;
+	req->ran |= sent;
+	nof_zone_forget(req);
+	if (READ_ONCE(req->path->on_trial))
+		tried(req->path, rq, 0, NVME_SC_HOST_ABORTED_CMD);
+	off_path(req, rq, ktime_get_ns() - req->sent_ns);
+	move(req, rq, done);
+	rcu_read_unlock();
+}
+
+/*
+ * First an Abort, and another period for it to work; then the association is given up. Only state is looked at and work
+ * is queued: the request itself stays the queue's until that completes or cancels it.
+ */
+static void timed_out(struct nof_request *req, struct nof_queue *queue)
+{
+	struct nof_ctrl *ctrl = queue->ctrl;
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE && nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING)
+		return;
+	/* taken back from a queue that stalls, meanwhile */
+	if (READ_ONCE(req->cmd.queue) != queue)
+		return;
+	/* a slow target would never get through with what is taken from it each time: twice as long at each try */
+	if (!req->aborted && req->periods + 1 < 1 << req->timeouts) {
+		req->periods++;
+		return;
+	}
+	if (!req->aborted) {
+		req->aborted = true;
+		req->timeouts = min(req->timeouts + 1, MAX_TIMEOUTS);
+		atomic_inc(&req->path->aborts);
+		dev_warn_ratelimited(&ctrl->dev,
+				     "queue %u: I/O timeout, command 0x%02x, identifier 0x%04x: sending Abort\n",
+				     queue->qid, req->cmd.sqe.common.opcode, req->cmd.cid);
+		nof_send_abort(ctrl, queue->qid, req->cmd.cid);
+		return;
+	}
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "queue %u: command 0x%02x neither completed nor aborted in time", queue->qid,
+		      req->cmd.sqe.common.opcode);
+	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+}
+
+enum blk_eh_timer_return nof_request_timeout(struct request *rq)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct nof_head *head = rq->q->queuedata;
+	struct nof_completed done;
+	struct nof_queue *queue;
+	int idx;
+
+	nof_completed_init(&done, NULL);
+	idx = srcu_read_lock(&head->subsys->srcu);
+	/*
+	 * outstanding means that neither the queue nor the path can go away before it is completed: they wait for SRCU
+	 */
+	queue = READ_ONCE(req->cmd.queue);
+	if (queue && test_bit(NOF_Q_POLLED, &queue->flags))
+		queue->ctrl->transport->poll(queue, &done);
+	queue = READ_ONCE(req->cmd.queue);
+	if (queue)
+		timed_out(req, queue);
+	srcu_read_unlock(&head->subsys->srcu, idx);
+	nof_completed_end(&done);
+	return BLK_EH_RESET_TIMER;
+}

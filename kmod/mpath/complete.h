@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the completion of a command to the end of its request, or to another path. */
+#ifndef NOF_MPATH_COMPLETE_H
+#define NOF_MPATH_COMPLETE_H
+
+#include <linux/blk-mq.h>
+
+struct nof_cmd;
+struct nof_completed;
+
+/* As struct nof_mpath_ops and the static calls of core/above.h have them */
+void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done);
+void nof_head_end(struct nof_completed *done);
+void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
+/* For blk-mq: ends the request, and looks at one whose time limit has passed */
+void nof_request_end(struct request *rq);
+enum blk_eh_timer_return nof_request_timeout(struct request *rq);
+
+#endif

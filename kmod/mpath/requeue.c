@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/blk-integrity.h>
+#include <linux/blk-mq.h>
+#include <linux/debug_locks.h>
+#include <linux/moduleparam.h>
+#include <linux/stringify.h>
+#include "core/cmd.h"
+#include "core/queue.h"
+#include "core/subsys.h"
+#include "core/work.h"
+#include "mpath/failover.h"
+#include "mpath/head.h"
+#include "mpath/ranges.h"
+#include "mpath/requeue.h"
+#include "mpath/retry.h"
+
+/*
+ * TRAP 25: nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
+ * where bios of a CPU's cache may not be put before Linux 6.2.
+ */
+void nof_request_clear_marks(struct request *rq)
+{
+	struct bio *bio;
+
+	rq->cmd_flags &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
+	__rq_for_each_bio(bio, rq)
+		bio->bi_opf &= ~(REQ_POLLED | REQ_NOWAIT | REQ_ALLOC_CACHE);
+}
+
+void nof_request_end_wait(struct nof_head *head, struct nof_request *req)
+{
+	req->waiting = false;
+	atomic_dec(&head->waiting);
+	atomic_dec(&head->subsys->waiting);
+}
+
+void nof_request_settle(struct nof_head *head, struct nof_request *req)
+{
+	if (req->waiting)
+		nof_request_end_wait(head, req);
+	if (req->failover)
+		nof_failover_end(head, &req->past);
+	if (req->ranges)
+		nof_ranges_put(req);
+}
+
+void nof_request_put_back(struct nof_request *req, struct request *rq)
+{
+	req->aborted = false;
+	req->trial = false;
+	req->periods = 0;
+	nof_request_clear_marks(rq);
+	blk_mq_requeue_request(rq, false);
+}
+
+void nof_request_fail(struct nof_request *req, struct nof_completed *done)
+{
+	struct request *rq = nof_cmd_rq(&req->cmd);
+
+	nof_request_settle(rq->q->queuedata, req);
+	req->cmd.status = NVME_SC_HOST_ABORTED_CMD;
+	list_add_tail(&rq->queuelist, &done->requests);
+}
+
+void nof_request_again(struct nof_request *req, struct nof_completed *done)
+{
+	struct request *rq = nof_cmd_rq(&req->cmd);
+	struct request_queue *q;
+
+	/* the time limit includes the time in a fence */
+	if (blk_rq_is_passthrough(rq) && !nof_request_in_time(rq)) {
+		nof_request_fail(req, done);
+		return;
+	}
+	q = nof_request_keep_queue(rq);
+	nof_request_put_back(req, rq);
+	blk_mq_kick_requeue_list(q);
+	nof_request_let_queue_go(q);
+}
+
+void nof_head_again_work(struct work_struct *work)
+{
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, again_work);
+
+	blk_mq_kick_requeue_list(head->disk->queue);
+}
+
+void nof_head_again(struct nof_head *head, unsigned long delay)
+{
+	unsigned long at = jiffies + delay, flags;
+
+	/* the test, and what follows from it, are one */
+	spin_lock_irqsave(&head->again_lock, flags);
+	if (queue_delayed_work(nof_recovery_wq, &head->again_work, delay)) {
+		head->again_at = at;
+	} else if (time_before(at, head->again_at)) {
+		mod_delayed_work(nof_recovery_wq, &head->again_work, delay);
+		head->again_at = at;
+	}
+	spin_unlock_irqrestore(&head->again_lock, flags);
+}
