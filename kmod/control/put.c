@@ -19,8 +19,8 @@
 /*
  * netnsok: a connect uses the network namespace it was asked from, so the family is in all of them. What can be read
  * there is what /sys/class/nvmeof shows in every container anyway. With parallel_ops handlers rely on the locks of the
- * core alone; what takes time goes on after them, see struct later in genl.c. resv_start_op stays 0: strict from the first
- * command on. The commands come with nof_genl_init().
+ * core alone; what takes time goes on after them, see struct later in genl.c. resv_start_op stays 0: strict from the
+ * first command on. The commands come with nof_genl_init().
  */
 struct genl_family nof_genl_family __ro_after_init = {
 	.name		= NVMEOF_GENL_NAME,

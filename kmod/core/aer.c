@@ -33,8 +33,9 @@ static void arm(struct nof_ctrl *ctrl)
 	u32 reconnects;
 
 	/*
-	 * TRAP 14: recovery and deletion stop this work after the state has changed, and cancel a request that slipped
-	 * through. Should a whole reconnect go by before the mark is cleared, its own start has found it set.
+	 * Nothing may be sent once the controller goes: recovery and deletion stop this work after the state has
+	 * changed, and cancel a command that was sent in between. Should a whole reconnect go by before the mark is
+	 * cleared, its own start has found it set.
 	 */
 	do {
 		reconnects = READ_ONCE(ctrl->reconnects);
@@ -49,7 +50,7 @@ static void arm(struct nof_ctrl *ctrl)
 	} while (READ_ONCE(ctrl->reconnects) != reconnects);
 }
 
-/* A target that is short of something may refuse those of all its hosts (TRAP 31) */
+/* With jitter: a target that is short of something may refuse the commands of all its hosts at once */
 static unsigned long refused_rest(struct nof_ctrl *ctrl)
 {
 	u32 step = REFUSED_MS << ctrl->aen_refused;
@@ -179,7 +180,7 @@ static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 		msleep(NO_MEMORY_MS);
 }
 
-/* None, but for one that never ends to report what is left of the second; not the same for all its hosts (TRAP 31) */
+/* None, but for one that never ends to report what is left of the second; not the same for all its hosts */
 static unsigned long burst_rest(struct nof_ctrl *ctrl)
 {
 	unsigned long now = jiffies;

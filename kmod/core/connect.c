@@ -53,7 +53,7 @@ static bool of_discovery(const struct nof_subsys *s)
 
 /*
  * What a controller says of itself may not contradict those that are live. That nobody else is, and the target has been
- * made anew, is no contradiction (TRAP 38).
+ * made anew, is no contradiction: a target that restarts may have another serial number or controller ID.
  */
 static const char *contradiction(const struct nof_ctrl *ctrl)
 {
@@ -322,7 +322,7 @@ static void note_poll_queues(struct nof_ctrl *ctrl)
 
 /*
  * One section for all of it: two that connect at the same time look at each other one after the other, and no listing
- * has it live before requests may take its paths. Who does not ask by a listing finds sets that wait for it (TRAP 39).
+ * has it live before requests may take its paths. Who does not ask by a listing finds sets that wait for it.
  */
 static bool go_live(struct nof_ctrl *ctrl)
 {
@@ -363,7 +363,7 @@ static void became_live(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state from)
 /* True when live, or when somebody else has taken over (deletion) */
 static bool connect_once(struct nof_ctrl *ctrl)
 {
-	/* what memory is short for may be writeback to our own disks (TRAP 13) */
+	/* memory may have to be got by writing to our own disks, which waits for this connect */
 	unsigned int noio = memalloc_noio_save();
 	enum nvmeof_ctrl_state from = nof_ctrl_state(ctrl);
 	u32 notes = READ_ONCE(ctrl->notes);

@@ -107,7 +107,7 @@ static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl
 	return NULL;
 }
 
-/* Under the subsystem's lock: the check for a duplicate and the entry in the list are one step (TRAP 20) */
+/* The check for a duplicate and the entry in the list are one step, under the subsystem's lock */
 static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *extack)
 {
 	struct nof_subsys *s = ctrl->subsys;

@@ -232,7 +232,7 @@ struct nof_ctrl {
 	atomic_t		own_cmds;	/* of these the driver's own, */
 	unsigned long		own_at;		/* and when one ended, or the first began, jiffies */
 
-	bool			copies;		/* the transport copies what it sends (TRAP 3) */
+	bool			copies;		/* the transport copies what it sends */
 
 	/* from the target */
 	u64			cap;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Data in the memory of other devices: PCI peer-to-peer pages, and pages that stand for a GPU's memory, of which only
- * who made them knows what is behind (nvmeof_nvfs). A path that does not reach such memory must not get them (TRAP 36):
- * what it would read or write is something else.
+ * who made them knows what is behind (nvmeof_nvfs). A path that does not reach such memory must not get them: it
+ * would read or write something else.
  */
 #ifndef NOF_CORE_DIRECT_H
 #define NOF_CORE_DIRECT_H

@@ -105,7 +105,7 @@ static int beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
 }
 
 /*
- * One of the list, which is ascending; that also bounds the loop: a target that repeats itself is cut short (TRAP 21).
+ * One of the list, which is ascending; that also bounds the loop: a target that repeats itself is cut short.
  * 1 at its end, or a negative errno.
  */
 static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)

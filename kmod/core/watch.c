@@ -573,7 +573,7 @@ static unsigned long period(const struct nof_ctrl *ctrl)
 {
 	u32 part = ctrl->kato_ms / (test_bit(NOF_CTRL_TBKAS, &ctrl->flags) ? 4 : 2);
 
-	/* hosts that connected together shall not keep in step (TRAP 31) */
+	/* hosts that connected together shall not keep in step */
 	return max(msecs_to_jiffies(part - get_random_u32_below(part / 8 + 1)), 1UL);
 }
 

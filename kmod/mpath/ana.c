@@ -85,7 +85,7 @@ static void set_group(void *arg, u32 group, u8 state)
 	g->err = err;
 }
 
-/* Jitter: a change at the target begins at the same time for all its hosts (TRAP 31). @done: of that time, in ms */
+/* Jitter: a change at the target begins at the same time for all its hosts. @done: of that time, in ms */
 static unsigned long anatt_left(const struct nof_ctrl *ctrl, u64 done)
 {
 	u32 ms = (ctrl->anatt ?: DEF_ANATT) * MSEC_PER_SEC;
@@ -169,7 +169,7 @@ static int read_pieces(struct nof_ctrl *ctrl, void *log, size_t len)
 	return 0;
 }
 
-/* TRAP 17: a log read in pieces, or changed meanwhile, is read until the change count stands still */
+/* A log that is read in pieces, or changes meanwhile, is read again until its change count stays the same */
 static int read_stable(struct nof_ctrl *ctrl, struct nvme_ana_rsp_hdr *log, size_t len)
 {
 	struct nvme_ana_rsp_hdr *again = kmalloc(sizeof(*again), GFP_NOIO);

@@ -161,7 +161,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 	mutex_lock(&s->lock);
 	head = attach_head_for(ctrl, nsid, format, NULL, &why);
 	if (!head && !why) {
-		/* TRAP 41: recovery needs the lock. Another may have made it meanwhile. */
+		/* no memory under this lock, which recovery needs; another may make the head meanwhile */
 		mutex_unlock(&s->lock);
 		new = nof_duplicate_refused(s, nsid, &format->ids) ? ERR_PTR(-EEXIST) :
 								     nof_head_create(ctrl, nsid, format);

@@ -88,8 +88,9 @@ bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const
 }
 
 /*
- * TRAP 16: reading the partition table waits for a path, for as long as any may come back. A scan of namespaces, which
- * deletion and other scans wait for, does not. Removal ends that wait, and then finds the disk's open_mutex free.
+ * In a work of its own: reading the partition table waits for a path, for as long as any may come back. A scan of
+ * namespaces, which deletion and other scans wait for, does not. Removal ends that wait, and then finds the disk's
+ * open_mutex free.
  */
 static void part_work(struct work_struct *work)
 {

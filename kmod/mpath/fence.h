@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Fencing (policy value fencing=safe): a request that the target may still execute, because its association was lost
- * while it was outstanding, is held back until that association is known to be dead (TRAPS 1 and 2).
+ * while it was outstanding, is held back until that association is known to be dead.
+ * Neither a reset nor a timeout of the request ends that, only the bound or the removal of the disk.
  */
 #ifndef NOF_MPATH_FENCE_H
 #define NOF_MPATH_FENCE_H

@@ -253,7 +253,7 @@ static bool stuck(struct nof_head *head)
 	return atomic_read(&head->waiting) || nof_fence_held(head);
 }
 
-/* Requests under way rely on the limits (TRAP 27). @ctrl: whose path asks; NULL: none */
+/* Requests under way rely on the limits. @ctrl: whose path asks; NULL: none */
 static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned int tmo_ms)
 {
 	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(tmo_ms);

@@ -209,7 +209,7 @@ void nof_paths_publish(struct nof_ctrl *ctrl);
 /* With all the memory that it needs, before any lock is taken; NULL without. Not joined, with a reference. */
 struct nof_path *nof_path_alloc(struct nof_ctrl *ctrl, u32 nsid);
 struct nof_path *nof_path_of(struct nof_ctrl *ctrl, u32 nsid);
-/* A path has gone, or has changed, that may have been why others were refused (TRAP 40) */
+/* A path has gone, or has changed, that may have been why others were refused */
 void nof_paths_rescan_refused(struct nof_subsys *s);
 void nof_paths_rescan_locked(struct nof_head *head);
 /*

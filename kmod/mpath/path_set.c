@@ -186,8 +186,8 @@ void nof_head_publish(struct nof_head *head)
 	fill_set(head, set);
 	old = rcu_replace_pointer(head->set, set, true);
 	/*
-	 * TRAP 18: who sees the new seq sees the new set; who sat down to wait with the old seq is kicked, by itself or
-	 * by us
+	 * The set is visible before the new sequence number is: a request that begins to wait with the old number is
+	 * kicked, by itself or by us.
 	 */
 	smp_wmb();
 	WRITE_ONCE(head->set_seq, head->set_seq + 1);

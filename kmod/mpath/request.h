@@ -6,7 +6,7 @@
 #include <linux/blk-mq.h>
 
 #define NOF_IO_TIMEOUT		(30 * HZ)	/* then Abort; when that passes too, recovery */
-/* Error completions of one request over all paths, after which the target's status is returned (TRAP 30) */
+/* Error completions of one request over all paths, after which the target's status is returned */
 #define NOF_MAX_RETRIES		5
 /* Lost connections that are retried however long they take; more are bounded by time, see retry_lost() */
 #define NOF_MAX_LOSSES		16

@@ -15,7 +15,7 @@
 #include "mpath/retry.h"
 
 /*
- * TRAP 25: nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
+ * Nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
  * where bios of a CPU's cache may not be put before Linux 6.2.
  */
 void nof_request_clear_marks(struct request *rq)

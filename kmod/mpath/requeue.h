@@ -24,7 +24,7 @@ static inline void nof_request_let_queue_go(struct request_queue *q)
 	percpu_ref_put(&q->q_usage_counter);
 }
 
-/* It goes again: nobody polls for it where it goes next, and it must be able to wait (TRAP 25). */
+/* It goes again: nobody polls for it where it goes next, and it must be able to wait. */
 void nof_request_clear_marks(struct request *rq);
 /* It has a path again: no longer counted among those that wait */
 void nof_request_end_wait(struct nof_head *head, struct nof_request *req);

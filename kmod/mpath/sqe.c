@@ -188,8 +188,8 @@ static u32 set_ranges(const struct nof_head *head, const struct request *rq, str
 }
 
 /*
- * One range, held in the command itself; or several that blk-mq has joined, in memory of which some is kept in reserve
- * (TRAP 13). False if that is in use now.
+ * One range, held in the command itself; or several that blk-mq has joined, in memory of which some is kept in
+ * reserve, as discards may be what frees memory. False if that is in use now.
  */
 static bool setup_discard(const struct nof_head *head, struct request *rq, struct nof_cmd *cmd)
 {

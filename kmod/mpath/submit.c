@@ -180,7 +180,7 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	return BLK_STS_OK;
 }
 
-/* Its data are where the path gets at them (TRAP 36), and the path can take its protection information */
+/* Its data are where the path gets at them, and the path can take its protection information */
 static bool reaches(const struct nof_path *path, struct request *rq)
 {
 	if (unlikely(blk_integrity_rq(rq)) && !nof_sqe_takes_pi(path, rq))

@@ -3,7 +3,7 @@
  * Disks with zones. The block layer keeps the writes of a zone in order, one at a time, for the disk as a whole, so
  * over all paths. What is done here: reports, and what was sent and not answered. A write sent twice fails the second
  * time, as its zone has moved on. So a request that may have been executed does not go again as it is: the zone is
- * asked first, by the same request, under the same tag (TRAP 42). Fencing comes before that: what is asked stays so.
+ * asked first, by the same request, under the same tag. Fencing comes before that: what is asked stays so.
  */
 #ifndef NOF_MPATH_ZONES_H
 #define NOF_MPATH_ZONES_H

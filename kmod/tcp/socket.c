@@ -368,7 +368,7 @@ static int leads_elsewhere(struct net_device *dev, struct netdev_nested_priv *un
 /*
  * Loopback, veth and what may end in one (a bridge, a macvlan, a tap) hand our very pages to the receiving socket and
  * say that they are done with them: nobody could tell when the target, which is on this machine, has really read them.
- * There, and wherever it is not certain, data are copied (TRAP 3).
+ * There, and wherever it is not certain, data are copied: else pages could be sent that have another owner by then.
  */
 static bool stays_here(struct sock *sk)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Block I/O that the kernel makes fail (fail_make_request): below the target, and on the driver's own disk. What an
-// application reads is the error; nothing is tried for ever (TRAP 30), and good data stay what they are.
+// application reads is the error; nothing is tried for ever, and good data stay what they are.
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/rig.h"

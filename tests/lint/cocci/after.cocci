@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // An object is not touched after it was freed, its reference put, or its command or request completed: completed, it
-// may be in use again before the call returns (TRAPS 12).
+// may be in use again before the call returns.
 
 @freed exists@
 local idexpression x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A timer that something shared by many hosts can start (a target lost, an event) has jitter (TRAPS 31): of the works
-// below, none is queued with a delay that has no random part. At once is no timer.
+// A timer that something shared by many hosts can start (a target lost, an event) has jitter: of the works below, none
+// is queued with a delay that has no random part. At once is no timer.
 
 @random@
 identifier h;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory may have to be got by writing to our own disks (TRAPS 13): no GFP_KERNEL on the way of an I/O or of a
-// reconnect but in what sets objects up (init_hctx(), *_init(), *_add()), which runs in a noio scope or at birth; works
+// Memory may have to be got by writing to our own disks: no GFP_KERNEL on the way of an I/O or of a reconnect but
+// in what sets objects up (init_hctx(), *_init(), *_add()), which runs in a noio scope or at birth; works
 // on our own queues, all with WQ_MEM_RECLAIM.
 
 @set_up@

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A number from the wire is compared with something before it sizes an allocation, a copy or a log page, or is an index
-// (TRAPS 5, 17, 21).
+// A number from the wire is compared with something before it sizes an allocation, a copy or a log page, or is an
+// index.
 
 @size exists@
 local idexpression n;
