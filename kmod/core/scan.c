@@ -202,13 +202,21 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 	return scan->again ? -EAGAIN : ret;
 }
 
-/* Connected again it scans anyway. One asked for meanwhile is queued already, and is not put off. */
+/*
+ * Only while it is live, under the lock of its state, as in nof_scan_start(). When it is connected again it scans anyway.
+ * A scan that was asked for meanwhile is queued already, and is not put off.
+ */
 static void scan_again(struct nof_ctrl *ctrl)
 {
-	u32 delay = nof_backoff_ms(ctrl->scan_failures++, RETRY_MAX_MS, get_random_u32());
+	unsigned long flags;
+	u32 delay;
 
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ctrl->state == NVMEOF_CTRL_LIVE) {
+		delay = nof_backoff_ms(ctrl->scan_failures++, RETRY_MAX_MS, get_random_u32());
 		queue_delayed_work(nof_wq, &ctrl->scan_work, msecs_to_jiffies(delay));
+	}
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
 int nof_scan(struct nof_ctrl *ctrl)
