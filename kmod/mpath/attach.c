@@ -181,6 +181,7 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 		kobject_put(&path->kobj);
 		return why;
 	}
+	nof_head_apply_size(head);
 	/* the path is in place, so partitions can be read; it keeps the head, as nobody else removes it */
 	ret = nof_head_show(head);
 	if (ret)
@@ -271,6 +272,8 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 	if (same)
 		attach_update(path, format, association, why);
 	mutex_unlock(&s->lock);
+	if (same)
+		nof_head_apply_size(path->head);
 	/* one whose disk could not be made visible when a path became usable */
 	if (same && !why && !test_bit(NOF_HEAD_ADDED, &path->head->flags))
 		ret = nof_head_show(path->head);

@@ -417,14 +417,37 @@ bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 	if (!changed)
 		return false;
 	head->read_only = format->read_only;
-	if (grown) {
+	if (grown)
 		head->format.nlbas = format->nlbas;
-		set_capacity_and_notify(head->disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
-	}
-	set_disk_ro(head->disk, format->read_only);
-	if (test_bit(NOF_HEAD_ADDED, &head->flags))
-		nof_news_head(head, NVMEOF_EVENT_CHANGED);
+	set_bit(NOF_HEAD_RESIZED, &head->flags);
 	return true;
+}
+
+void nof_head_apply_size(struct nof_head *head)
+{
+	struct nof_subsys *s = head->subsys;
+	bool resized, read_only;
+	sector_t size;
+
+	if (!test_bit(NOF_HEAD_RESIZED, &head->flags))
+		return;
+	/* one after the other: the last one applies what was read last */
+	mutex_lock(&head->show_lock);
+	mutex_lock(&s->lock);
+	resized = test_and_clear_bit(NOF_HEAD_RESIZED, &head->flags);
+	size = head->format.nlbas << (head->lba_shift - SECTOR_SHIFT);
+	read_only = head->read_only;
+	mutex_unlock(&s->lock);
+	if (resized) {
+		set_capacity_and_notify(head->disk, size);
+		set_disk_ro(head->disk, read_only);
+	}
+	if (resized && test_bit(NOF_HEAD_ADDED, &head->flags)) {
+		mutex_lock(&s->lock);
+		nof_news_head(head, NVMEOF_EVENT_CHANGED);
+		mutex_unlock(&s->lock);
+	}
+	mutex_unlock(&head->show_lock);
 }
 
 /* In this order: again_work queues the other one. */

@@ -32,6 +32,7 @@ enum nof_head_flag {
 	NOF_HEAD_UNREAD,	/* its partition table was not read, as no path is usable. Under subsys->lock */
 	NOF_HEAD_HIDDEN,	/* the disk comes when a path is usable for the first time. Under subsys->lock */
 	NOF_HEAD_CLAIMED,	/* it is the disk of its identifiers; set under nof_subsystems_lock */
+	NOF_HEAD_RESIZED,	/* its disk has to get another size or write protection. Under subsys->lock */
 	NOF_HEAD_LINGERS,	/* no path left, but kept for delayed_removal_secs: I/O waits. Under subsys->lock */
 };
 
@@ -271,10 +272,15 @@ void nof_head_linger_until(struct nof_head *head, u32 secs);
 /* Lingering ends now, with the removal of the disk; of all heads, and waits until that is done. */
 void nof_heads_end_linger(void);
 /*
- * Capacity (but for zoned disks, which have as many zones as they were made with) and write protection as read now;
- * true when they were others. Under subsys->lock.
+ * Takes down capacity (but for zoned disks, which have as many zones as they were made with) and write protection as
+ * read now; true when they were others. Under subsys->lock; nof_head_apply_size() has to follow.
  */
 bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
+/*
+ * Gives the disk what nof_head_resize() has taken down. That sends uevents, under a mutex of the kernel's whose owner may
+ * be writing to one of our disks for memory: no lock is held that recovery needs. Context: process, sleeps.
+ */
+void nof_head_apply_size(struct nof_head *head);
 /* Requests that wait for a path are sent again no more; after NOF_HEAD_GONE is set. */
 void nof_head_end_kicks(struct nof_head *head);
 void nof_head_remove(struct nof_head *head);
