@@ -231,7 +231,7 @@ int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 		return -EBUSY;
 	ret = nof_property_set(ctrl, NVME_REG_NSSR, NSSR_RESET);
 	/* there may be no answer: the connection goes with the controller */
-	if (ret && ret != NVME_SC_HOST_ABORTED_CMD)
+	if (ret && ret != -ECONNRESET)
 		return ret;
 	if (READ_ONCE(ctrl->association) == association)
 		nof_ctrl_error_live(ctrl, true);

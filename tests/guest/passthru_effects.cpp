@@ -116,6 +116,21 @@ const auto resets = always(Hook::command, [](target::Strike &s) {
 	subsystemResets += asked && s.cmd->cdw12 == nssrReset;
 	return target::acts::failed(asked, s, target::st_ok);
 });
+// As a controller may: the connection goes before there is an answer.
+const auto resetsAtOnce = always(Hook::response, [](target::Strike &s) {
+	bool asked = s.is(target::op_fabrics) && s.cmd->fctype() == target::fc_property_set && s.cmd->cdw11 == propNssr;
+	return target::acts::verdict(asked, s, target::Verdict::abort);
+});
+
+// 0 or an errno
+int resetSubsystem(const std::string &name)
+{
+	int fd = ::open(("/dev/" + name).c_str(), O_RDWR | O_CLOEXEC);
+	auto got = ::ioctl(fd, NVME_IOCTL_SUBSYS_RESET);
+	auto error = got < 0 ? errno : 0;
+	::close(fd);
+	return error;
+}
 
 } // namespace
 
@@ -240,15 +255,8 @@ TEST_CASE("firmware that is not active in time: the controller is connected agai
 TEST_CASE("an NVM Subsystem Reset goes to the controller, which is connected again", "[passthru][subsystem-reset]")
 {
 	Ports ports({config()});
-	auto reset = [](const std::string &name) {
-		int fd = ::open(("/dev/" + name).c_str(), O_RDWR | O_CLOEXEC);
-		auto got = ::ioctl(fd, NVME_IOCTL_SUBSYS_RESET);
-		auto error = got < 0 ? errno : 0;
-		::close(fd);
-		return error;
-	};
 	auto c = ports.connectAll()[0];
-	CHECK(reset(c.name) == ENOTTY); // this controller has none, as in-tree
+	CHECK(resetSubsystem(c.name) == ENOTTY); // this controller has none, as in-tree
 	ports.host.disconnectAll();
 	ports[0].script().arm(hasSubsystemReset, target::Script::forever);
 	c = ports.connectAll()[0];
@@ -260,7 +268,7 @@ TEST_CASE("an NVM Subsystem Reset goes to the controller, which is connected aga
 	Background monitor("exec udevadm monitor --kernel --property --subsystem-match=nvmeof > " + told);
 	REQUIRE(tells("KERNEL - "));
 	ports[0].script().arm(resets, target::Script::forever);
-	CHECK(reset(c.name) == 0);
+	CHECK(resetSubsystem(c.name) == 0);
 	CHECK(subsystemResets == 1);
 	ports[0].script().disarm();
 	CHECK(eventually([&] { return ports.host.controller(c.name).reconnects > c.reconnects; }, 10s));
@@ -274,6 +282,21 @@ TEST_CASE("an NVM Subsystem Reset goes to the controller, which is connected aga
 	}
 	ports[0].sendEvent({1, 1, 2}); // a temperature threshold, in the SMART log
 	CHECK(tells("NVME_AEN=0x020101"));
+}
+
+TEST_CASE("an NVM Subsystem Reset that is not answered is done all the same", "[passthru][subsystem-reset]")
+{
+	Ports ports({config()});
+	ports[0].script().arm(hasSubsystemReset, target::Script::forever);
+	auto c = ports.connectAll()[0];
+	Disk disk(ports.disk());
+	ports[0].script().arm(resetsAtOnce, target::Script::forever);
+	CHECK(resetSubsystem(c.name) == 0);
+	CHECK(ports[0].script().strikes() > 0);
+	ports[0].script().disarm();
+	CHECK(eventually([&] { return ports.host.controller(c.name).reconnects > c.reconnects; }, 10s));
+	Buffer data(length);
+	CHECK(disk.read(0, data) == 0);
 }
 
 } // namespace guest::passthru_effects
