@@ -62,7 +62,7 @@ static int __init nof_init(void)
 	int ret = nof_works_init();
 
 	if (ret)
-		goto exit_works;
+		return ret;
 	ret = nof_zones_init();
 	if (ret)
 		goto exit_works;

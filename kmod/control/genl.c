@@ -226,6 +226,9 @@ static int genl_ctrl_new(struct sk_buff *skb, struct genl_info *info)
 		err = nof_reply_end(&reply, info, PTR_ERR(ctrl));
 	} else {
 		err = nof_reply_end(&reply, info, nof_put_ctrl(reply.skb, ctrl));
+		/* whoever is told of an error does not expect a controller */
+		if (err)
+			nof_ctrl_delete(ctrl, NULL);
 		nof_ctrl_put(ctrl);
 	}
 free_opts:

@@ -72,16 +72,21 @@ static const struct file_operations chardev_fops = {
 int nof_chardev_add(struct nof_ctrl *ctrl)
 {
 	int minor = ida_alloc_max(&ctrl_minors, NOF_MINORS - 1, GFP_KERNEL);
+	int err;
 
 	if (minor < 0)
 		return minor;
+	/* nof_chardev_release() frees the minor */
 	ctrl->dev.devt = MKDEV(MAJOR(ctrl_devt), minor);
 	ctrl->dev.class = &ctrl_class;
 	ctrl->dev.parent = &ctrl->subsys->dev;
 	nof_uevent_init(ctrl);
 	cdev_init(&ctrl->cdev, &chardev_fops);
 	ctrl->cdev.owner = THIS_MODULE;
-	return cdev_device_add(&ctrl->cdev, &ctrl->dev);
+	err = cdev_device_add(&ctrl->cdev, &ctrl->dev);
+	if (err)
+		nof_uevent_exit(ctrl);
+	return err;
 }
 
 void nof_chardev_del(struct nof_ctrl *ctrl)

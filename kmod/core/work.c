@@ -22,8 +22,10 @@ int nof_works_init(void)
 	nof_remove_wq = alloc_workqueue("nvmeof-remove", WQ_UNBOUND | WQ_MEM_RECLAIM, REMOVE_MAX);
 	nof_disk_wq = alloc_workqueue("nvmeof-disk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	nof_park_wq = alloc_workqueue("nvmeof-park", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	return nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_remove_wq && nof_disk_wq &&
-	       nof_park_wq ? 0 : -ENOMEM;
+	if (nof_recovery_wq && nof_queue_wq && nof_wq && nof_delete_wq && nof_remove_wq && nof_disk_wq && nof_park_wq)
+		return 0;
+	nof_works_exit();
+	return -ENOMEM;
 }
 
 void nof_works_exit(void)

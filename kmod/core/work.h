@@ -16,7 +16,7 @@ extern struct workqueue_struct *nof_wq;		/* connect, reconnect, scan, events: ma
 extern struct workqueue_struct *nof_queue_wq;	/* start of one queue */
 extern struct workqueue_struct *nof_recovery_wq;	/* ends what the others wait for, and keeps time */
 
-/* -ENOMEM: nof_works_exit() has to be called all the same */
+/* 0 or -ENOMEM */
 int nof_works_init(void);
 void nof_works_exit(void);
 

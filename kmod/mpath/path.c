@@ -34,13 +34,13 @@ static void path_release(struct kobject *kobj)
 	kfree(path);
 }
 
-static struct kobj_type path_ktype = {
+static struct kobj_type path_ktype __ro_after_init = {
 	.release	= path_release,
 	.sysfs_ops	= &kobj_sysfs_ops,
 };
 
 /* Before the first path is made */
-void __init nof_paths_init(void)
+void __init nof_path_ktype_init(void)
 {
 	path_ktype.default_groups = nof_control.path_groups;
 }

@@ -151,7 +151,7 @@ static inline bool nof_ana_refuses(const struct nof_path *path)
 
 const char *nof_ana_state_name(enum nvmeof_ana_state state);
 
-void nof_paths_init(void);
+void nof_path_ktype_init(void);
 
 /* For core/: */
 /*

@@ -255,5 +255,5 @@ void __init nof_mpath_init(void)
 {
 	static_call_update(nof_request_done, nof_head_complete);
 	static_call_update(nof_requests_end, nof_head_end);
-	nof_paths_init();
+	nof_path_ktype_init();
 }
