@@ -4,9 +4,9 @@
 #include "control/control.h"
 #include "control/genl.h"
 #include "control/ioctl.h"
-#include "core/above.h"
 #include "core/source.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
@@ -36,7 +36,7 @@ static int control_init(void)
 	err = nof_nodes_init();
 	if (err)
 		goto exit_subsys_class;
-	/* Through the family objects come to be, and with them events. */
+	/* before the family is registered: netlink requests create objects, which send events */
 	nof_events = &nof_genl_event_ops;
 	err = nof_genl_init();
 	if (err)

@@ -5,7 +5,7 @@
 
 #include <linux/device.h>
 #include "compat/dev.h"
-#include "core/above.h"
+#include "core/upcalls.h"
 
 struct kobj_uevent_env;
 

@@ -5,7 +5,6 @@
 #include "control/genl.h"
 #include "control/put.h"
 #include "core/ctrl.h"
-#include "core/state.h"
 #include "core/subsys.h"
 #include "mpath/head.h"
 #include "mpath/path.h"

@@ -8,10 +8,10 @@
 #include "control/genl_policy.h"
 #include "control/opts.h"
 #include "control/put.h"
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "core/upcalls.h"
 #include "mpath/selector.h"
 #include "mpath/subsys.h"
 
@@ -177,7 +177,7 @@ static int genl_transport_keep(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* Names are used again: where the policy lets it, who found one in a list may say of which subsystem it was */
+/* Controller names are reused: SUBSYSNQN, where allowed, guards against acting on a successor */
 static struct nof_ctrl *genl_ctrl_find(struct genl_info *info)
 {
 	struct nof_ctrl *ctrl = nof_object_find(info, NVMEOF_A_CTRL_NAME);

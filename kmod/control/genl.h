@@ -6,7 +6,6 @@
 #include <net/genetlink.h>
 #include <uapi/linux/nvmeof.h>
 
-struct nof_ctrl;
 
 enum nof_mcgrp { NOF_MCGRP_EVENTS };
 

@@ -11,7 +11,6 @@ struct iov_iter;
 struct nof_ctrl;
 struct nof_grant;
 struct nof_head;
-struct nvme_command;
 
 /**
  * nof_passthru_admin() - send an admin command

@@ -77,7 +77,7 @@ static int put_string_if(struct sk_buff *skb, int attr, const char *s)
 	return *s ? nla_put_string(skb, attr, s) : 0;
 }
 
-/* What a target tells may be another one meanwhile; the copy has its end where it says */
+/* A reconnect may overwrite the strings: they are copied so that length and content agree */
 static int put_identity(struct sk_buff *skb, const char *model, const char *serial, const char *firmware)
 {
 	char text[3][IDENTITY_TEXT];

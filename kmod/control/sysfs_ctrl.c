@@ -11,10 +11,10 @@
 #include "control/genl_policy.h"
 #include "control/opts.h"
 #include "control/rights.h"
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
+#include "core/upcalls.h"
 
 #define CTRL_ATTR(name, fmt, value)									\
 static ssize_t name##_show(struct device *dev, struct device_attribute *attr, char *buf)		\

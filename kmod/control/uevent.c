@@ -4,7 +4,6 @@
 #include <linux/nvme.h>
 #include "control/control.h"
 #include "core/ctrl.h"
-#include "core/lifecycle.h"
 #include "core/work.h"
 
 /* ctrl->uevents */

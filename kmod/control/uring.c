@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blk-mq.h>
-#include <linux/capability.h>
 #include <linux/nvme.h>
 #include <linux/slab.h>
 #include "control/passthru.h"

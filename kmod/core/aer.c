@@ -3,11 +3,11 @@
 #include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 #include "wire/ccr_log.h"
 
@@ -99,7 +99,7 @@ static void notice(struct nof_ctrl *ctrl, u8 info)
 		queue_work(nof_wq, &ctrl->ana_work);
 		break;
 	case NOTICE_CCR:
-		nof_mpath.reset_told(ctrl);
+		nof_mpath.ccr_notice(ctrl);
 		break;
 	default:
 		break;

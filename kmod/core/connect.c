@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From nothing to LIVE: one attempt, the first connect, and every reconnect. */
-#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include "core/above.h"
-#include "core/backoff.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "core/upcalls.h"
 #include "wire/effects.h"
 #include "wire/identify.h"
-#include "wire/status.h"
 
 #define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */
 
@@ -230,7 +227,7 @@ static int ask_effects(struct nof_ctrl *ctrl)
 
 static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
-	int ret = nof_mpath.begin(ctrl);
+	int ret = nof_mpath.association_begin(ctrl);
 
 	ctrl->transport->limits(ctrl, &ctrl->limits);
 	if (!ret)

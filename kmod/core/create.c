@@ -3,13 +3,12 @@
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
-#include "core/trace.h"
 #include "core/transport.h"
+#include "core/upcalls.h"
 #include "core/watch.h"
 #include "core/work.h"
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The controller object: made, found, its state changed, let go. */
+/* Controller state: transitions, error reporting, lookup, and its hold on the transport. */
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
 #include <linux/random.h>
 #include <net/net_namespace.h>
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/transport.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 #include "wire/effects.h"
 

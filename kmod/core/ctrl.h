@@ -118,7 +118,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_EVER_SCANNED,		/* which namespaces it has is known: those with a path */
 	NOF_CTRL_MISSED,		/* a first connect or scan has failed: nobody knows when it will have paths */
 	NOF_CTRL_REFUSED,		/* for what another path has: scans again when that goes. Under subsys->lock */
-	NOF_CTRL_RESET,			/* the loss to come is wanted: no sign of a bad path */
+	NOF_CTRL_RESET,			/* set before an intentional reset: its disconnect is no path failure */
 	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
@@ -141,10 +141,10 @@ enum nof_ctrl_flag {
  * @suspicions:	times it became suspect
  * @suspect_at:	jiffies when it last did, or was used again; valid with @suspicions
  * @stalls, @stalled_at: likewise, because it completed nothing although it answers
- * @rest_ms:	so long at least it gets no new I/O
+ * @rest_ms:	minimum time without new I/O
  * @detached_at: jiffies; requests were taken back from it, of which some are not answered since
  * @told:	that it is silent, and there is no other path, has been said
- * @running:	the work is under way: nobody has to start it; under ctrl->state_lock
+ * @running:	the work is already scheduled; under ctrl->state_lock
  */
 struct nof_watch {
 	struct list_head queues;
@@ -325,7 +325,7 @@ struct nof_ctrl {
 	struct nof_cmd		*ka_cmd;
 	unsigned long		ka_sent;	/* jiffies; the one outstanding, or the last */
 	struct work_struct	aen_work;	/* looks at what aen_cmd has brought */
-	struct delayed_work	arm_work;	/* sends it again after a rest */
+	struct delayed_work	arm_work;	/* resends it after a delay */
 	struct delayed_work	fw_work;	/* looks whether firmware is active */
 	unsigned long		fw_deadline;	/* jiffies; of that, with NOF_CTRL_PAUSED */
 	struct nof_cmd		*aen_cmd;
@@ -424,8 +424,9 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
  */
 void nof_ctrl_timers_changed(struct nof_ctrl *ctrl);
 /*
- * The first that @is says yes to, of all subsystems, with a reference; NULL if none. @is is called under the lock of
- * the controller's subsystem, and may be all that is wanted. Context: process, sleeps.
+ * The first controller of all subsystems for which @is returns true, with a reference; NULL if there is none. @is is
+ * called under the lock of the controller's subsystem; one that acts and returns false visits every controller.
+ * Context: process, sleeps.
  */
 struct nof_ctrl *nof_ctrl_search(bool (*is)(struct nof_ctrl *ctrl, const void *arg), const void *arg);
 /* By name ("nvmeof0c1"), with a reference; NULL if none */
@@ -469,8 +470,8 @@ const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi);
  */
 void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, const struct nvme_effects_log *log);
 /*
- * Never scanned, and that was tried in vain: any disk may get a path by it. Not while all goes well: a scan takes its
- * time, and is no news to anybody.
+ * True if a connect or scan failed before the first complete scan, so that its namespaces are unknown: any disk may get
+ * a path by it.
  */
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl);
 

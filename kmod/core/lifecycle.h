@@ -6,7 +6,6 @@
 #include "core/ctrl.h"
 #include "wire/identify.h"
 
-struct nof_path;
 
 /* admin.c */
 int nof_admin_init(struct nof_ctrl *ctrl);

@@ -7,13 +7,13 @@
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include <linux/wait_bit.h>
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/queue.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/transport.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 
 DEFINE_STATIC_CALL_NULL(nof_request_done, nof_request_done_fn);
@@ -96,7 +96,10 @@ static bool feed_locked(struct nof_queue *queue, struct list_head *list)
 		return false;
 	list_del(&who->entry);
 	blk_mq_run_hw_queue(who->hctx, true);
-	/* last: who sees it does not wait for the lock. Who comes to wait before that is tried again by blk-mq. */
+	/*
+	 * Must be last: nof_queue_unstarve() may free the waiter once its queue is NULL. A context that starves before
+	 * this store is run again by blk-mq.
+	 */
 	smp_store_release(&who->queue, NULL);
 	return true;
 }
@@ -262,7 +265,7 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 {
 	struct nof_queue *queue = cmd->queue;
 
-	/* who has seen the slot empty and waited for a grace period has seen the end of this, too */
+	/* wait_unused() waits for a grace period after the slot is empty: the whole completion is one read section */
 	rcu_read_lock();
 	if (queue->release)
 		queue->release(queue, cmd);

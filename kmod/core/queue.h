@@ -9,7 +9,6 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
-#include "core/backoff.h"
 #include "core/cmd.h"
 
 struct completion;
@@ -108,7 +107,7 @@ struct nof_starved {
  * @rooms:	counts the calls of nof_queue_room()
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked. Completions set
  *		all of them by a plain store, watchers clear theirs atomically
- * @watched:	in a list of ctrl->watch: nobody has to put it there; under ctrl->state_lock
+ * @watched:	already in a list of ctrl->watch; under ctrl->state_lock
  * @stubs:	of @inflight, commands that were detached
  * @lock:	serialises killing this queue
  * @watch:	see core/watch.c
@@ -177,8 +176,8 @@ static inline void nof_completed_init(struct nof_completed *done, struct io_comp
 }
 
 /*
- * Ends what was collected. Context: softirq or process; there without locks, and outside of the SRCU read side. Where a
- * lock cannot be helped, softirqs are off, so that nobody takes it for a place to sleep.
+ * Ends what was collected. Context: softirq or process; there without locks, and outside of the SRCU read side. A
+ * caller that must hold a lock disables softirqs.
  */
 void nof_completed_end(struct nof_completed *done);
 

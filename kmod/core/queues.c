@@ -4,13 +4,13 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 
 /*
@@ -352,7 +352,7 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 		nof_queue_cancel(queue, &done);
 	mutex_unlock(&ctrl->stop_lock);
 	/* nothing more is sent in this association */
-	nof_mpath.killed(ctrl);
+	nof_mpath.queues_cancelled(ctrl);
 	nof_completed_end(&done);
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What happens when a connection is lost: requests move, queues go, and attempts to come back are scheduled. */
+/*
+ * The end of an association: the connection is lost, requests leave for other paths, queues go, and attempts to come
+ * back are scheduled; or the controller is reset or deleted.
+ */
 #include <linux/netlink.h>
 #include <linux/random.h>
-#include "core/above.h"
 #include "core/backoff.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
-#include "core/trace.h"
+#include "core/upcalls.h"
 #include "core/watch.h"
 #include "core/work.h"
 
@@ -26,7 +28,7 @@ void nof_abort_work(struct work_struct *work)
 
 	nof_ctrl_publish(ctrl);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING)
-		nof_paths.unhold(ctrl);
+		nof_paths.drop_held(ctrl);
 	nof_queues_kill(ctrl);
 }
 
@@ -77,7 +79,7 @@ void nof_recovery_work(struct work_struct *work)
 
 	ctrl->lost_at = jiffies;
 	ctrl->attempts = 0;
-	nof_mpath.lost(ctrl);
+	nof_mpath.association_lost(ctrl);
 	count_flap(ctrl);
 	nof_fail_fast_start(ctrl);
 	/* First no request may choose this path any more, then those on it are cancelled and choose again */
@@ -189,7 +191,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 				   get_random_u32());
 
 	set_bit(NOF_CTRL_MISSED, &ctrl->flags);
-	nof_mpath.expected(ctrl);
+	nof_mpath.update_expected(ctrl);
 	if (over && !outlives_loss(ctrl)) {
 		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",
 			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "first_connect_tmo",
@@ -344,7 +346,7 @@ void nof_delete_work(struct work_struct *work)
 	nof_control.ctrl_del(ctrl);
 	nof_ctrl_delist(ctrl);
 	/* disks that it never had a path to may have been told that one is missing */
-	nof_mpath.expected(ctrl);
+	nof_mpath.update_expected(ctrl);
 	nof_ctrl_detach_transport(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REMOVED, NVMEOF_CTRL_DELETING);
 	nof_subsys_leave(ctrl->subsys);

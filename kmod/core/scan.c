@@ -4,12 +4,11 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include "core/above.h"
 #include "core/backoff.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
-#include "core/trace.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
@@ -42,7 +41,7 @@ static const int scan_errnos[] = {
 
 static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
 {
-	nof_ctrl_note(ctrl, scan_errnos[nof_paths.refusal(why)], status, "namespace %u refused: %s", nsid, why);
+	nof_ctrl_note(ctrl, scan_errnos[nof_paths.refusal_kind(why)], status, "namespace %u refused: %s", nsid, why);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 
@@ -67,7 +66,7 @@ static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_
 		return;
 	}
 	/* those before it have taken the room */
-	if (!nof_paths.wanted(ctrl->subsys, ns->nsid)) {
+	if (!nof_paths.head_allowed(ctrl->subsys, ns->nsid)) {
 		scan->left_out++;
 		return;
 	}
@@ -75,7 +74,7 @@ static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_
 		why = nof_paths.attach(ctrl, ns->nsid, &ns->format, scan->association);
 	if (why)
 		scan_refuse(ctrl, ns->nsid, ns->status, why);
-	refusal = nof_paths.refusal(why);
+	refusal = nof_paths.refusal_kind(why);
 	scan->again |= refusal == NOF_REFUSED_AGAIN || refusal == NOF_REFUSED_NO_MEMORY;
 	scan->later |= refusal == NOF_REFUSED_LATER;
 }
@@ -124,7 +123,7 @@ static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 	if (nsid > ctrl->nn)
 		return beyond_nn(ctrl, nsid);
 	scan->prev = nsid;
-	if (!nof_paths.wanted(ctrl->subsys, nsid))
+	if (!nof_paths.head_allowed(ctrl->subsys, nsid))
 		return ++scan->left_out > LEFT_OUT_MAX ? -E2BIG : 0;
 	f->ns[f->nr++].nsid = nsid;
 	return f->nr == f->max ? take_some(ctrl, scan) : 0;
@@ -155,7 +154,7 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 	} while (!ret);
 	if (scan->left_out) {
 		nof_ctrl_note(ctrl, -E2BIG, 0, "%u namespaces left out: more than max_namespaces of the module, %u",
-			      scan->left_out, nof_paths.most());
+			      scan->left_out, nof_paths.max_heads());
 		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 	}
 	return min(ret, 0);
@@ -186,7 +185,7 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return -ENOTCONN;
 	if (!ctrl->discovery) {
-		nof_paths.unsee(ctrl);
+		nof_paths.scan_begin(ctrl);
 		ret = scan_all(ctrl, scan);
 	}
 	/* only a list read to its end, over one association, tells what is gone */
@@ -197,14 +196,14 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 	if (!ctrl->discovery)
 		nof_paths.remove_unseen(ctrl);
 	/* what went has made room */
-	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_paths.most();
+	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_paths.max_heads();
 	ret = count_scan(ctrl, scan->association, !scan->again);
 	return scan->again ? -EAGAIN : ret;
 }
 
 /*
- * Only while it is live, under the lock of its state, as in nof_scan_start(). When it is connected again it scans anyway.
- * A scan that was asked for meanwhile is queued already, and is not put off.
+ * Only while it is live, under the lock of its state, as in nof_scan_start(). When it is connected again it scans
+ * anyway. A scan that was asked for meanwhile is queued already, and is not put off.
  */
 static void scan_again(struct nof_ctrl *ctrl)
 {
@@ -241,7 +240,7 @@ int nof_scan(struct nof_ctrl *ctrl)
 		scan_again(ctrl);
 	else
 		ctrl->scan_failures = 0;
-	nof_mpath.expected(ctrl);
+	nof_mpath.update_expected(ctrl);
 	nof_events->scanned(ctrl, ret);
 free:
 	nof_formats_free(&scan.formats);
@@ -262,7 +261,7 @@ int nof_scan_confirm(struct nof_ctrl *ctrl)
 	ret = nof_formats_alloc(&f, min_t(u32, nr, NOF_FORMATS_MAX));
 	if (ret)
 		return ret;
-	while (!ret && (f.nr = nof_paths.above(ctrl, prev, f.ns, f.max))) {
+	while (!ret && (f.nr = nof_paths.next_nsids(ctrl, prev, f.ns, f.max))) {
 		prev = f.ns[f.nr - 1].nsid;
 		ret = nof_formats_read(ctrl, &f);
 		for (i = 0; !ret && i < f.nr; i++)

@@ -2,9 +2,9 @@
 /* Subsystems: found or made when a controller joins, gone when the last user leaves. */
 #include <linux/netlink.h>
 #include <linux/slab.h>
-#include "core/above.h"
 #include "core/numbers.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 
 LIST_HEAD(nof_subsystems);
 DEFINE_MUTEX(nof_subsystems_lock);

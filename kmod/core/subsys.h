@@ -13,8 +13,6 @@
 #include <uapi/linux/nvmeof.h>
 #include "core/numbers.h"
 
-struct nof_ctrl;
-struct nof_head;
 struct nof_selector;
 struct netlink_ext_ack;
 
@@ -49,7 +47,7 @@ struct nof_policy {
  *		held over a network wait or I/O
  * @srcu:	read side: everyone who hands a command to a queue, or looks at a path set. A queue, path or path set is
  *		freed after synchronize_srcu()
- * @selector_gen: number of the selector's time in office, never 0; see mpath/submit.c
+ * @selector_gen: generation of @selector, never 0: a request ends in the selector only if its generation is current
  * @policy:	how paths are used; the selector is apart, because it may be in another module
  * @health_work: looks for outliers while @policy.degrade, see mpath/health.c
  * @news_work:	tells of disks and paths, @news_heads and @news_paths under @lock, see mpath/notice.c

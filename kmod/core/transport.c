@@ -7,12 +7,12 @@
 #include <linux/delay.h>
 #include <linux/kmod.h>
 #include <linux/module.h>
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 
 static LIST_HEAD(transports);
@@ -218,7 +218,7 @@ static void let_go(struct nof_ctrl *ctrl)
 		__module_get(THIS_MODULE);
 	}
 	mutex_unlock(&ctrl->subsys->lock);
-	/* in vain at first: that tells who asks what it waits for, and it is LOST when its time has passed */
+	/* the attempt fails and records why, so that CTRL_GET shows what the controller waits for */
 	nof_reconnect_now(ctrl);
 }
 

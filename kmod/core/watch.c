@@ -20,13 +20,13 @@
 #include <linux/mutex.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "core/above.h"
 #include "core/backoff.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "core/upcalls.h"
 #include "core/watch.h"
 #include "core/work.h"
 
@@ -225,7 +225,7 @@ static u32 detach_all(struct nof_ctrl *ctrl)
 		return 0;
 	for (i = 0; i < nr && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE; i++)
 		if (nof_queue_live(io[i]) && io[i]->type != NOF_QUEUE_POLL)
-			detached += nof_queue_detach(io[i], nof_mpath.may_leave);
+			detached += nof_queue_detach(io[i], nof_mpath.may_detach);
 	nof_queues_put(ctrl);
 	return detached;
 }
@@ -285,7 +285,7 @@ static void end_suspect(struct nof_ctrl *ctrl)
 	struct nof_watch *w = &ctrl->watch;
 	u32 ms = elapsed_ms(w->suspect_at);
 
-	if (ms < w->rest_ms && nof_mpath.elsewhere(ctrl))
+	if (ms < w->rest_ms && nof_mpath.has_other_path(ctrl))
 		return;
 	w->suspect_at = jiffies;
 	WRITE_ONCE(ctrl->suspect, false);
@@ -349,7 +349,7 @@ static bool may_change_data(struct nof_ctrl *ctrl)
 static bool only_reads_wait(struct nof_ctrl *ctrl)
 {
 	if (!ctrl->transport->holds_reads || !nof_queues_count(ctrl, reads) || may_change_data(ctrl) ||
-	    !nof_mpath.all_elsewhere(ctrl))
+	    !nof_mpath.all_have_other_path(ctrl))
 		return false;
 	synchronize_srcu_expedited(&ctrl->subsys->srcu);
 	return !may_change_data(ctrl);
@@ -368,7 +368,7 @@ static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 		w->told = false;
 		return false;
 	}
-	if (!nof_mpath.elsewhere(ctrl)) {
+	if (!nof_mpath.has_other_path(ctrl)) {
 		if (!w->told)
 			note_silence(ctrl, f, "no other path, so it is waited for");
 		w->told = true;
@@ -397,7 +397,8 @@ static bool judge_answers(struct nof_ctrl *ctrl, const struct findings *f, u32 s
 	bool lost, suspect;
 
 	w->mute_ms = f->done || !test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) ? 0 : w->mute_ms + step;
-	suspect = f->io_out && !w->silent && w->mute_ms >= max_t(u32, MUTE, f->bound_ms) && nof_mpath.elsewhere(ctrl);
+	suspect = f->io_out && !w->silent && w->mute_ms >= max_t(u32, MUTE, f->bound_ms) &&
+		  nof_mpath.has_other_path(ctrl);
 	lost = w->mute_ms >= lost_after(ctrl, f) || (suspect && hasty(ctrl));
 	if (!lost && (!suspect || ctrl->suspect))
 		return false;
@@ -413,7 +414,7 @@ static bool judge_answers(struct nof_ctrl *ctrl, const struct findings *f, u32 s
 static void consider_stall(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
-	const char *why = has_plain_io(ctrl) ? nof_mpath.stalls(ctrl, w->still_ms >= STALL_ALONE) : NULL;
+	const char *why = has_plain_io(ctrl) ? nof_mpath.stall_reason(ctrl, w->still_ms >= STALL_ALONE) : NULL;
 
 	if (!why)
 		return;

@@ -3,7 +3,6 @@
 #ifndef NOF_CORE_WATCH_H
 #define NOF_CORE_WATCH_H
 
-#include "core/backoff.h"
 #include "core/ctrl.h"
 #include "core/queue.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The work queues of the module. */
 #include "core/work.h"
 
 #define REMOVE_MAX	128

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From the completion of a command to the end of its request, or to another path. */
-#include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
 #include <linux/debug_locks.h>
 #include <linux/srcu.h>
@@ -129,7 +128,7 @@ static void end_batch(struct io_comp_batch *iob)
 	blk_mq_end_request_batch(iob);
 }
 
-void nof_head_end(struct nof_completed *done)
+void nof_requests_finish(struct nof_completed *done)
 {
 	struct request *rq, *next;
 
@@ -160,6 +159,7 @@ static bool has_other(const struct nof_path *path)
 	struct nof_subsys *s = path->head->subsys;
 	int idx = srcu_read_lock(&s->srcu);
 	const struct nof_path_set *set = srcu_dereference(path->head->set, &s->srcu);
+	/* more usable paths than this one */
 	bool other = set && set->nr_usable > READ_ONCE(path->usable);
 
 	srcu_read_unlock(&s->srcu, idx);
@@ -199,8 +199,8 @@ static void requeue(struct nof_request *req, struct request *rq)
 	req->again_at = rest ? jiffies + rest : 0;
 	nof_request_put_back(req, rq);
 	/*
-	 * a path that has left its head: the set that this made is out already. nof_path_remove() pairs with the
-	 * barrier
+	 * if the path was unlinked: the set that would wake the request is already published. nof_path_remove() pairs
+	 * with the barrier
 	 */
 	told = nof_ana_stale(path, status);
 	smp_mb();
@@ -264,7 +264,7 @@ static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struc
 	}
 }
 
-void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done)
+void nof_request_complete(struct nof_cmd *cmd, struct nof_completed *done)
 {
 	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = nof_cmd_rq(cmd);
@@ -282,7 +282,7 @@ void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done)
 	}
 }
 
-void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done)
+void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done)
 {
 	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = nof_cmd_rq(cmd);

@@ -8,10 +8,10 @@
 struct nof_cmd;
 struct nof_completed;
 
-/* As struct nof_mpath_ops and the static calls of core/above.h have them */
-void nof_head_complete(struct nof_cmd *cmd, struct nof_completed *done);
-void nof_head_end(struct nof_completed *done);
-void nof_head_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
+/* As struct nof_mpath_ops and the static calls of core/upcalls.h have them */
+void nof_request_complete(struct nof_cmd *cmd, struct nof_completed *done);
+void nof_requests_finish(struct nof_completed *done);
+void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
 /* For blk-mq: ends the request, and looks at one whose time limit has passed */
 void nof_request_end(struct request *rq);
 enum blk_eh_timer_return nof_request_timeout(struct request *rq);

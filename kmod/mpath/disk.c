@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The disk of a namespace: made, shown, resized, removed, from its first path to the time after its last. */
+/* The gendisk of a head: create, add, resize, linger without a path, remove. */
 #include <linux/blk-mq.h>
-#include <linux/moduleparam.h>
 #include <linux/slab.h>
-#include <linux/stringify.h>
 #include "compat/limits.h"
-#include "core/above.h"
 #include "core/numbers.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 #include "mpath/duplicate.h"
 #include "mpath/failover.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/moduleparam.h>
-#include "core/above.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 #include "mpath/duplicate.h"
 #include "mpath/head.h"
 #include "wire/identify.h"

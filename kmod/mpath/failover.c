@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/slab.h>
-#include "core/above.h"
-#include "core/lifecycle.h"
 #include "core/trace.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 #include "mpath/failover.h"
 #include "mpath/head.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A lost association, from its requests being held until nothing is left of it. fence_lock protects all fields. Where
- * a fence can be found from is its life: ctrl->fence until the loss; then subsys->fences while it holds requests;
- * reset_work, which alone frees it, when they are gone and no command is out that would come back to it.
+ * A lost association, from its requests being held until nothing is left of it. fence_lock protects all fields. A fence
+ * is found in ctrl->fence before the loss, in subsys->fences while requests are held, and then only by reset_work,
+ * which frees it once no CCR command is outstanding.
  */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fencing (policy value fencing=safe): a request that the target may still execute, because its association was lost
- * while it was outstanding, is held back until that association is known to be dead.
- * Neither a reset nor a timeout of the request ends that, only the bound or the removal of the disk.
+ * Fencing (policy value fencing, safe or auto): a request that the target may still execute, because its association
+ * was lost while the request was outstanding, is held until the lost association can no longer execute it. Neither a
+ * reset nor a timeout of the request ends that, only the bound or the removal of the disk.
  */
 #ifndef NOF_MPATH_FENCE_H
 #define NOF_MPATH_FENCE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Heads: the disk of a namespace, from its first path to the time after its last. */
+/* Namespace heads: references, lookup, rescans, command effects. */
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/stringify.h>

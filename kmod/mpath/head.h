@@ -6,7 +6,6 @@
 #include <linux/blkdev.h>
 #include <linux/kref.h>
 #include <linux/list.h>
-#include <linux/uuid.h>
 #include <linux/workqueue.h>
 #include "compat/limits.h"
 #include "core/cmd.h"
@@ -277,8 +276,8 @@ void nof_heads_end_linger(void);
  */
 bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
 /*
- * Gives the disk what nof_head_resize() has taken down. That sends uevents, under a mutex of the kernel's whose owner may
- * be writing to one of our disks for memory: no lock is held that recovery needs. Context: process, sleeps.
+ * Gives the disk what nof_head_resize() has taken down. That sends uevents, under a mutex of the kernel's whose owner
+ * may be writing to one of our disks for memory: no lock is held that recovery needs. Context: process, sleeps.
  */
 void nof_head_apply_size(struct nof_head *head);
 /* Requests that wait for a path are sent again no more; after NOF_HEAD_GONE is set. */

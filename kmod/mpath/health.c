@@ -8,7 +8,6 @@
 #include <linux/blk-mq.h>
 #include <linux/nvme.h>
 #include "core/ctrl.h"
-#include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "core/work.h"
 #include "mpath/hctx.h"

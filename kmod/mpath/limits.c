@@ -7,10 +7,9 @@
 #include <linux/log2.h>
 #include <linux/moduleparam.h>
 #include "compat/limits.h"
-#include "core/above.h"
 #include "core/ctrl.h"
-#include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"

@@ -6,12 +6,11 @@
 #include <linux/bitmap.h>
 #include <linux/math64.h>
 #include <linux/timekeeping.h>
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/state.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 #include "core/work.h"
-#include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/notice.h"
 #include "mpath/path.h"

@@ -3,7 +3,6 @@
 #include <linux/part_stat.h>
 #include <linux/slab.h>
 #include "compat/blk.h"
-#include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "core/work.h"
 #include "mpath/failover.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Paths: made, shown, taken off their head; what they count. */
+/* Paths: allocate, remove, and suspend while the namespace may change. */
 #include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 #include "core/work.h"
 #include "mpath/failover.h"
 #include "mpath/fence.h"
@@ -191,7 +191,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		nof_head_publish(head);	/* what waits for a path waits no longer */
 		nof_paths_rescan_refused(s);
 	}
-	/* later than this, nof_paths_unhold() finds the head */
+	/* under the lock: after this, nof_paths_unhold() finds the head */
 	lost = !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_DELETING;
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		say_why(path, last);

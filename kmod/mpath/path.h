@@ -9,8 +9,8 @@
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 #include <uapi/linux/nvmeof.h>
-#include "core/above.h"
 #include "core/ctrl.h"
+#include "core/upcalls.h"
 #include "mpath/head.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"

@@ -10,7 +10,6 @@
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
 #include "core/ctrl.h"
-#include "core/lifecycle.h"
 #include "core/probation.h"
 #include "core/subsys.h"
 #include "core/work.h"

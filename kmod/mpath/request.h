@@ -31,7 +31,6 @@ struct io_comp_batch;
 struct nof_cmd;
 struct nof_head;
 struct nof_path;
-struct nof_request;
 
 /* The path can carry the protection information of a request that has some, or need not: the block layer made it. */
 bool nof_sqe_takes_pi(const struct nof_path *path, const struct request *rq);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <linux/blk-integrity.h>
+/* Requests that are off their path: back to blk-mq, or to their end. */
 #include <linux/blk-mq.h>
-#include <linux/debug_locks.h>
-#include <linux/moduleparam.h>
-#include <linux/stringify.h>
 #include "core/cmd.h"
 #include "core/queue.h"
 #include "core/subsys.h"

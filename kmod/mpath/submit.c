@@ -2,7 +2,6 @@
 /* The way of a block request from blk-mq to the queue of a path; mpath/complete.c has its way back. */
 #include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
-#include <linux/debug_locks.h>
 #include <linux/srcu.h>
 #include "core/ctrl.h"
 #include "core/direct.h"
@@ -249,7 +248,7 @@ static struct nof_path *only(const struct nof_path_set *set, u32 ctrl_id)
 	return NULL;
 }
 
-/* It rests before it goes to the only path there is once more, whoever kicks the list meanwhile */
+/* Requeues a request whose retry delay has not elapsed, even if the list was kicked for another reason */
 static bool rests(struct nof_head *head, const struct nof_path *path, struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
@@ -323,9 +322,9 @@ static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_s
 }
 
 /*
- * After a request was queued, or not: whoever clears the mark sends what it stands for. What this batch has held back
- * may be with a path that the last one did not take, as the set has changed, or with the polled row of a context whose
- * last request was not polled.
+ * After a request was queued, or not: the task that clears the mark submits the pending batch. What this batch has held
+ * back may be with a path that the last request did not take, as the set has changed, or with the polled queue of a
+ * context whose last request was not polled.
  */
 static void hold_or_commit(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx,
 			   bool last)

@@ -5,9 +5,9 @@
 #include <linux/sizes.h>
 #include "compat/dispatch.h"
 #include "compat/limits.h"
-#include "core/above.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
+#include "core/upcalls.h"
 #include "mpath/ana.h"
 #include "mpath/complete.h"
 #include "mpath/fence.h"
@@ -148,7 +148,7 @@ void nof_policy_commit(struct nof_subsys *s, const struct nof_policy *p)
 	mutex_unlock(&change_lock);
 }
 
-/* Without --tags the memory of a subsystem's requests has a bound, however many queues it has */
+/* Without an explicit tag count the memory of a subsystem's requests has a bound, however many queues it has */
 #define REQUEST_BYTES	SZ_16M
 
 static u32 default_tags(const struct blk_mq_tag_set *set)
@@ -192,9 +192,8 @@ static int subsys_tags_init(struct nof_subsys *s, const struct nof_opts *opts)
 	if (ret)
 		goto unlock;
 	/*
-	 * The block layer freezes a tag set's queue when a second one joins, or the second but last leaves: a wait for
-	 * I/O, in the middle of our own business. With a queue that never has I/O, that one is frozen, and no other
-	 * ever.
+	 * blk-mq freezes a queue, and so waits for its I/O, when its tag set becomes shared or unshared. An idle queue
+	 * keeps the set shared, so the queues of disks are never frozen for that.
 	 */
 	s->idle_queue = nof_limits_alloc_queue(&s->tags);
 	if (IS_ERR(s->idle_queue)) {
@@ -216,44 +215,44 @@ static void subsys_ctrl_exit(struct nof_ctrl *ctrl)
 }
 
 const struct nof_mpath_ops nof_mpath = {
-	.subsys_init	= subsys_init,
-	.subsys_exit	= subsys_exit,
-	.tags_init	= subsys_tags_init,
-	.ctrl_init	= nof_ana_init,
-	.ctrl_exit	= subsys_ctrl_exit,
-	.begin		= nof_fence_arm,
-	.read_ana	= nof_ana_read,
-	.lost		= nof_ana_lost,
-	.killed		= nof_fence_lost,
-	.reset_told	= nof_fence_notice,
-	.expected	= nof_notice_ctrl,
-	.paths_lost	= nof_notice_lost,
-	.publish	= nof_paths_publish,
-	.elsewhere	= nof_stall_elsewhere,
-	.all_elsewhere	= nof_stall_all_elsewhere,
-	.stalls		= nof_stall_verdict,
-	.may_leave	= nof_request_may_leave,
-	.detached	= nof_head_detached,
+	.subsys_init		= subsys_init,
+	.subsys_exit		= subsys_exit,
+	.tags_init		= subsys_tags_init,
+	.ctrl_init		= nof_ana_init,
+	.ctrl_exit		= subsys_ctrl_exit,
+	.association_begin	= nof_fence_arm,
+	.read_ana		= nof_ana_read,
+	.association_lost	= nof_ana_lost,
+	.queues_cancelled	= nof_fence_lost,
+	.ccr_notice		= nof_fence_notice,
+	.update_expected	= nof_notice_ctrl,
+	.paths_lost		= nof_notice_lost,
+	.publish		= nof_paths_publish,
+	.has_other_path		= nof_stall_elsewhere,
+	.all_have_other_path	= nof_stall_all_elsewhere,
+	.stall_reason		= nof_stall_verdict,
+	.may_detach		= nof_request_may_leave,
+	.detached		= nof_request_detached,
 };
 
 const struct nof_paths_ops nof_paths = {
-	.most		= nof_head_most,
-	.wanted		= nof_head_wanted,
+	.max_heads	= nof_head_most,
+	.head_allowed	= nof_head_wanted,
 	.attach		= nof_path_attach,
-	.refusal	= nof_path_refusal,
+	.refusal_kind	= nof_path_refusal,
 	.keep		= nof_path_keep,
-	.above		= nof_paths_above,
+	.next_nsids	= nof_paths_above,
 	.confirm	= nof_path_confirm,
-	.unsee		= nof_paths_unsee,
+	.scan_begin	= nof_paths_unsee,
 	.remove_unseen	= nof_paths_remove_unseen,
 	.remove		= nof_paths_remove,
-	.unhold		= nof_paths_unhold,
+	.drop_held	= nof_paths_unhold,
 	.event		= nof_paths_event,
 };
 
 void __init nof_mpath_init(void)
 {
-	static_call_update(nof_request_done, nof_head_complete);
-	static_call_update(nof_requests_end, nof_head_end);
+	static_call_update(nof_request_done, nof_request_complete);
+	static_call_update(nof_requests_end, nof_requests_finish);
 	nof_path_ktype_init();
 }

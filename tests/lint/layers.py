@@ -4,7 +4,7 @@
 
 The order of the modules' files: layers call down only, and no files call each other in a circle. FOLDER is one where
 kmod/build has built the modules. What a file uses of another is what its object asks the linker for: calls, variables
-and functions that a table names alike. The way up are the tables of core/above.h, and trace points, which are made in
+and functions that a table names alike. The way up are the tables of core/upcalls.h, and trace points, which are made in
 one file for all layers; these are not looked at.
 """
 

@@ -3,7 +3,7 @@
 """The order of the mutexes, as the sources have it, against the one in Documentation/locking.md.
 
 Coccinelle finds who takes what, and what is called with a mutex held (cocci/facts/locks.cocci). Calls are followed to
-their ends, also through the constant tables and the static calls of core/above.h, but not through other function
+their ends, also through the constant tables and the static calls of core/upcalls.h, but not through other function
 pointers and works: lockdep sees those, in the guest tests. Each lock that is taken while another is held has to stand
 behind it in a chain of the document. cocci/bad/locks.c is what has to be found, and is looked at first.
 """

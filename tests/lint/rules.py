@@ -21,7 +21,7 @@ FOUR_KIB = re.compile(r"\b(4096|4095|0x1000|0xfff|SZ_4K)[UuLl]*\b|(<<|>>)=?\s*12
 NAMED_NUMBER = re.compile(r"^(#\s*define\s+|\s*)([A-Z][A-Z0-9_]*)(\s*=\s*|\s+)")
 NO_CODE = re.compile(r'"(\\.|[^"\\])*"|/\*.*?\*/|/\*.*$|^\s\*.*$|//.*$')
 INCLUDED = re.compile(r'\s*#\s*include\s+"(\w+)/')
-# What a layer of kmod/ may not include: what is above it calls down, and is called through the tables of core/above.h
+# What a layer of kmod/ may not include: what is above it calls down, and is called through the tables of core/upcalls.h
 ABOVE = {
     "wire": {"core", "mpath", "control", "tcp", "rdma"},
     "core": {"mpath", "control", "tcp", "rdma"},
@@ -119,7 +119,7 @@ def check_layers(name, lines):
     for n, line in enumerate(lines, 1):
         included = INCLUDED.match(line)
         if included and included[1] in above:
-            complain(name, n, f"includes {included[1]}/, a layer above: see kmod/core/above.h")
+            complain(name, n, f"includes {included[1]}/, a layer above: see kmod/core/upcalls.h")
 
 
 def check_kernel(name, lines):

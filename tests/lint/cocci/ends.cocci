@@ -44,7 +44,7 @@ rcu_read_lock();
     when != spin_unlock_irqrestore(...)
     when != srcu_read_unlock(...)
     when != rcu_read_unlock()
-\(nof_completed_end@p(...)\|nof_head_end@p(...)\|nof_park_fail@p(...)\|nof_queue_detach@p(...)\)
+\(nof_completed_end@p(...)\|nof_requests_finish@p(...)\|nof_park_fail@p(...)\|nof_queue_detach@p(...)\)
 
 @script:python@
 p << held.p;

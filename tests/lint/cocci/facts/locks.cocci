@@ -146,7 +146,7 @@ p << nested.p;
 @@
 coccilib.report.print_report(p[0], f"nested {f} {m} | {l}")
 
-// Likewise through the tables of kmod/core/above.h, whose entries locks.py knows
+// Likewise through the tables of kmod/core/upcalls.h, whose entries locks.py knows
 
 @through@
 identifier t =~ "^nof_(mpath|paths|control)$";

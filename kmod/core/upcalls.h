@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Operations that core/ calls and upper layers implement: mpath/, which knows disks and paths, and control/, which
+ * shows objects and sends events. Nothing in core/ includes a header of theirs, or calls a function of theirs by name.
+ * The tables are constant and part of the same module.
+ */
+#ifndef NOF_CORE_UPCALLS_H
+#define NOF_CORE_UPCALLS_H
+
+#include <linux/blkdev.h>
+#include <linux/static_call.h>
+#include <linux/types.h>
+#include <uapi/linux/nvmeof.h>
+
+struct attribute_group;
+struct block_device;
+struct class;
+struct nof_cmd;
+struct nof_completed;
+struct nof_ctrl;
+struct nof_head;
+struct nof_ns;
+struct nof_ns_format;
+struct nof_opts;
+struct nof_path;
+struct nof_subsys;
+
+/*
+ * struct nof_mpath_ops - what core/ asks of mpath/
+ * @subsys_init: initialise the mpath part; the device is not registered yet
+ * @subsys_exit: the mirror: the last reference has gone. Waits for the readers of its SRCU
+ * @tags_init:	make the tag set that all disks share, by what the first connect asks for; does nothing if there is one
+ * @ctrl_init, @ctrl_exit: the controller is made, is freed
+ * @association_begin: allocate what losing the association will need. -ENOMEM. Idempotent
+ * @read_ana:	read the ANA log and apply it; 0 when the controller has none
+ * @association_lost: the connection is lost
+ * @queues_cancelled: nothing more is sent in the association, and all its requests are cancelled. Any context but
+ *		softirq
+ * @ccr_notice:	the controller reports that a Cross-Controller Reset is over which it was asked for
+ * @update_expected: re-evaluate which disks should have a path through this controller
+ * @paths_lost:	the controller is LOST and its paths are about to go: disks go on to expect them
+ * @publish:	publish the path sets of all heads that it has a path to, after its state changed. Under subsys->lock
+ * @has_other_path: some head of it has a usable path through another controller
+ * @all_have_other_path: each head of it has one
+ * @stall_reason: I/O has stalled: a text saying why the controller is to blame, or NULL if its peers are idle too.
+ *		@alone: it has stalled for so long that idle peers do not matter
+ * @may_detach:	for nof_queue_detach()
+ * @detached:	a request was taken off its queue and is retried on another path. @sent: after it had been sent
+ *
+ * Context: process, may sleep, no lock held, unless something else is said.
+ */
+struct nof_mpath_ops {
+	void (*subsys_init)(struct nof_subsys *s);
+	void (*subsys_exit)(struct nof_subsys *s);
+	int (*tags_init)(struct nof_subsys *s, const struct nof_opts *opts);
+	void (*ctrl_init)(struct nof_ctrl *ctrl);
+	void (*ctrl_exit)(struct nof_ctrl *ctrl);
+	int (*association_begin)(struct nof_ctrl *ctrl);
+	int (*read_ana)(struct nof_ctrl *ctrl);
+	void (*association_lost)(struct nof_ctrl *ctrl);
+	void (*queues_cancelled)(struct nof_ctrl *ctrl);
+	void (*ccr_notice)(struct nof_ctrl *ctrl);
+	void (*update_expected)(struct nof_ctrl *ctrl);
+	void (*paths_lost)(struct nof_ctrl *ctrl);
+	void (*publish)(struct nof_ctrl *ctrl);
+	bool (*has_other_path)(struct nof_ctrl *ctrl);
+	bool (*all_have_other_path)(struct nof_ctrl *ctrl);
+	const char *(*stall_reason)(struct nof_ctrl *ctrl, bool alone);
+	bool (*may_detach)(const struct nof_cmd *cmd, bool sent);
+	void (*detached)(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
+};
+
+/* Why a namespace has not become a path, and whether to try again; see mpath/path.h */
+enum nof_refusal { NOF_REFUSED, NOF_REFUSED_AGAIN, NOF_REFUSED_LATER, NOF_REFUSED_NO_MEMORY };
+
+/*
+ * struct nof_paths_ops - what a scan of namespaces asks of mpath/
+ * @max_heads:	most disks of a subsystem
+ * @head_allowed: a disk has this namespace ID, or there may be one more
+ * @attach:	make a path for the namespace, joining it to its head, or update the path that there is. NULL, or why it
+ *		is refused, for a person. @association: that @format was read in
+ * @refusal_kind: of a reason that attach() returned: whether and when to try again
+ * @keep:	leave the path as it is, if there is one: the scan could not look at its namespace
+ * @next_nsids:	the first @max NSIDs above @prev that have a path, in ascending order. Returns how many there are
+ * @confirm:	the namespace is there in the association that begins: use its path if it is still the same namespace
+ * @scan_begin:	mark all paths as not seen
+ * @remove_unseen: remove the paths that the scan has not seen
+ * @remove:	remove all paths. @graceful: the queues work, so that disks can write back
+ * @drop_held:	fail the requests that are held for disks which are being removed. Without scan_lock
+ * @event:	send an event for each path. Without scan_lock
+ *
+ * Context: process, may sleep; caller holds scan_lock unless something else is said.
+ */
+struct nof_paths_ops {
+	u32 (*max_heads)(void);
+	bool (*head_allowed)(struct nof_subsys *s, u32 nsid);
+	const char *(*attach)(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
+	enum nof_refusal (*refusal_kind)(const char *why);
+	bool (*keep)(struct nof_ctrl *ctrl, u32 nsid);
+	u32 (*next_nsids)(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max);
+	void (*confirm)(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
+	void (*scan_begin)(struct nof_ctrl *ctrl);
+	void (*remove_unseen)(struct nof_ctrl *ctrl);
+	void (*remove)(struct nof_ctrl *ctrl, bool graceful);
+	void (*drop_held)(struct nof_ctrl *ctrl);
+	void (*event)(struct nof_ctrl *ctrl, enum nvmeof_event event);
+};
+
+/*
+ * struct nof_control_ops - what core/ and mpath/ ask of control/
+ * @subsys_class: for subsys->dev.class
+ * @head_groups, @path_groups: attributes of a disk, and of a path
+ * @ctrl_add:	makes a controller visible: its device, sysfs attributes and /dev node, in one step
+ * @ctrl_del:	the mirror
+ * @ctrl_release: the last reference has gone: so does the number of its node. Also of one that was never visible
+ * @head_add:	/dev/ngnvmeof0n1: comes before the disk and goes before it. 0, or a negative errno
+ * @head_del:	the mirror
+ * @head_ioctl:	of the disk
+ *
+ * Context: process, may sleep.
+ */
+struct nof_control_ops {
+	nof_class_const struct class	*subsys_class;
+	const struct attribute_group	**head_groups;
+	const struct attribute_group	**path_groups;
+	int	(*ctrl_add)(struct nof_ctrl *ctrl);
+	void	(*ctrl_del)(struct nof_ctrl *ctrl);
+	void	(*ctrl_release)(struct nof_ctrl *ctrl);
+	int	(*head_add)(struct nof_head *head);
+	void	(*head_del)(struct nof_head *head);
+	int	(*head_ioctl)(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
+};
+
+extern const struct nof_mpath_ops nof_mpath;
+extern const struct nof_paths_ops nof_paths;
+extern const struct nof_control_ops nof_control;
+
+/*
+ * Set once by control/ before the first object can exist. Context of each: process, may sleep; the caller holds a
+ * reference on the object, and not subsys->lock, which recovery needs.
+ *
+ * @scanned: a scan has ended; @err: negative errno, or 0
+ * @failover: requests left a path and are done elsewhere. @from: its name, as the path itself may be gone; @ios: how
+ *	      many; @ns: the longest time from being sent there to being done elsewhere
+ */
+struct nof_event_ops {
+	void (*subsys)(struct nof_subsys *s, enum nvmeof_event ev);
+	void (*ctrl)(struct nof_ctrl *c, enum nvmeof_event ev, enum nvmeof_ctrl_state old);
+	void (*scanned)(struct nof_ctrl *c, int err);
+	void (*ns)(struct nof_head *h, enum nvmeof_event ev);
+	void (*path)(struct nof_path *p, enum nvmeof_event ev);
+	void (*failover)(struct nof_head *h, const char *from, u32 ios, u64 ns);
+	void (*aen)(struct nof_ctrl *c, u8 type, u8 info, u8 log_page);
+};
+
+extern const struct nof_event_ops *nof_events;
+
+/*
+ * Calls on the path of each request: static calls, which mpath/ fills in before the first controller is made.
+ *
+ * nof_request_done: the command of a request has completed; as nof_cmd_complete().
+ */
+typedef void nof_request_done_fn(struct nof_cmd *cmd, struct nof_completed *done);
+DECLARE_STATIC_CALL(nof_request_done, nof_request_done_fn);
+/* nof_requests_end: end the requests and bios that have to end one by one. Context: as nof_completed_end(). */
+typedef void nof_requests_end_fn(struct nof_completed *done);
+DECLARE_STATIC_CALL(nof_requests_end, nof_requests_end_fn);
+
+#endif
