@@ -123,12 +123,12 @@ static struct nof_ctrl *find_ctrl(const struct nof_transport *t, bool (*act)(str
 	return nof_ctrl_search(search_act, &s);
 }
 
-static bool any(struct nof_ctrl *ctrl)
+static bool match_any(struct nof_ctrl *ctrl)
 {
 	return true;
 }
 
-static bool delete(struct nof_ctrl *ctrl)
+static bool start_delete(struct nof_ctrl *ctrl)
 {
 	set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
 	nof_ctrl_delete_start(ctrl);
@@ -144,8 +144,8 @@ static void orphans_delete(const struct nof_transport *t)
 {
 	struct nof_ctrl *ctrl;
 
-	find_ctrl(t, delete);
-	while ((ctrl = find_ctrl(t, any))) {
+	find_ctrl(t, start_delete);
+	while ((ctrl = find_ctrl(t, match_any))) {
 		wait_for_completion(&ctrl->deleted);
 		nof_ctrl_put(ctrl);
 	}
@@ -162,12 +162,12 @@ static bool yield_transport(struct nof_ctrl *ctrl)
 	return false;
 }
 
-static bool busy(struct nof_ctrl *ctrl)
+static bool has_io(struct nof_ctrl *ctrl)
 {
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_inflight(ctrl, true);
 }
 
-static bool writes(struct nof_ctrl *ctrl)
+static bool has_writes(struct nof_ctrl *ctrl)
 {
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_count(ctrl, nof_slot_writes);
 }
@@ -189,14 +189,14 @@ static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl
 }
 
 /* An attempt that is under way ends, too: it saw no YIELDS, and from here on it cannot become live */
-static bool disconnect(struct nof_ctrl *ctrl)
+static bool end_association(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_error_live(ctrl, true))
 		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 	return false;
 }
 
-static bool stays(struct nof_ctrl *ctrl)
+static bool not_deleting(struct nof_ctrl *ctrl)
 {
 	return !nof_state_ends(nof_ctrl_state(ctrl));
 }
@@ -205,7 +205,7 @@ static bool stays(struct nof_ctrl *ctrl)
  * What its works had to do with the transport is over, and those that begin see YIELDS. One whose deletion begins
  * meanwhile either finds the transport gone, or it is for that to let it go.
  */
-static void let_go(struct nof_ctrl *ctrl)
+static void release_transport(struct nof_ctrl *ctrl)
 {
 	flush_work(&ctrl->connect_work);
 	flush_work(&ctrl->recovery_work);
@@ -227,17 +227,17 @@ static void orphans_keep(const struct nof_transport *t)
 	struct nof_ctrl *ctrl;
 
 	find_ctrl(t, yield_transport);
-	drain(t, busy, DRAIN_MS);
-	drain(t, writes, WRITES_MS);
-	find_ctrl(t, disconnect);
-	while ((ctrl = find_ctrl(t, stays))) {
-		let_go(ctrl);
+	drain(t, has_io, DRAIN_MS);
+	drain(t, has_writes, WRITES_MS);
+	find_ctrl(t, end_association);
+	while ((ctrl = find_ctrl(t, not_deleting))) {
+		release_transport(ctrl);
 		nof_ctrl_put(ctrl);
 	}
 	orphans_delete(t);
 }
 
-static bool call(struct nof_ctrl *ctrl, const void *name)
+static bool reconnect_orphan(struct nof_ctrl *ctrl, const void *name)
 {
 	if (nof_ctrl_is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
 		nof_reconnect_now(ctrl);
@@ -246,10 +246,10 @@ static bool call(struct nof_ctrl *ctrl, const void *name)
 
 static void orphans_call(const char *name)
 {
-	nof_ctrl_search(call, name);
+	nof_ctrl_search(reconnect_orphan, name);
 }
 
-static int retake(struct nof_ctrl *ctrl, struct nof_transport *t)
+static int take_new_transport(struct nof_ctrl *ctrl, struct nof_transport *t)
 {
 	struct netlink_ext_ack extack = {};
 	int ret;
@@ -283,7 +283,7 @@ int nof_orphan_retake(struct nof_ctrl *ctrl)
 			      ctrl->opts.transport);
 		return -ENODEV;
 	}
-	ret = retake(ctrl, t);
+	ret = take_new_transport(ctrl, t);
 	/* from here on its unregistering finds the controller, as with a new one */
 	nof_transport_put(t);
 	if (!ret)

@@ -38,7 +38,7 @@
 /* More is not waited for, whatever a controller says */
 #define MAX_CRDT_MS	10000U
 
-static void sample(struct nof_path *path, const struct request *rq, u64 ns)
+static void path_sample(struct nof_path *path, const struct request *rq, u64 ns)
 {
 	bool write = req_op(rq) == REQ_OP_WRITE;
 	struct nof_path_lat *lat = &path->lat[rq->mq_hctx->queue_num];
@@ -51,7 +51,7 @@ static void sample(struct nof_path *path, const struct request *rq, u64 ns)
 }
 
 /* What a request on trial has shown of its path */
-static noinline void tried(struct nof_path *path, const struct request *rq, u64 ns, u16 status)
+static noinline void trial_done(struct nof_path *path, const struct request *rq, u64 ns, u16 status)
 {
 	if (READ_ONCE(path->degraded))
 		nof_health_probed(path, rq, ns, !status);
@@ -75,13 +75,13 @@ static void request_count(struct nof_path *path, struct request *rq, u64 ns)
 	default:
 		return;
 	}
-	sample(path, rq, ns);
+	path_sample(path, rq, ns);
 	if (unlikely(READ_ONCE(path->on_trial)))
-		tried(path, rq, ns, 0);
+		trial_done(path, rq, ns, 0);
 }
 
 /* The request is off its path, whatever comes next */
-static void off_path(struct nof_request *req, struct request *rq, u64 ns)
+static void request_off_path(struct nof_request *req, struct request *rq, u64 ns)
 {
 	struct nof_path *path = req->path;
 	struct nof_subsys *s = path->head->subsys;
@@ -101,7 +101,7 @@ static void off_path(struct nof_request *req, struct request *rq, u64 ns)
 }
 
 /* For lockdep: the caller holds nothing that recovery waits for. A softirq may have interrupted somebody who does. */
-static void check_free(const struct request *rq)
+static void check_no_locks(const struct request *rq)
 {
 	const struct nof_head *head = rq->q->queuedata;
 
@@ -115,16 +115,16 @@ void nof_request_end(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
-	check_free(rq);
+	check_no_locks(rq);
 	blk_mq_end_request(rq, errno_to_blk_status(nof_status_errno(req->cmd.status)));
 }
 
-static void end_batch(struct io_comp_batch *iob)
+static void requests_end_batch(struct io_comp_batch *iob)
 {
 	struct request *first = rq_list_peek(&iob->req_list);
 
 	if (first)
-		check_free(first);
+		check_no_locks(first);
 	blk_mq_end_request_batch(iob);
 }
 
@@ -139,7 +139,7 @@ void nof_requests_finish(struct nof_completed *done)
 	nof_park_fail(&done->bios);
 }
 
-static void finish(struct request *rq, struct nof_completed *done)
+static void request_finish(struct request *rq, struct nof_completed *done)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
@@ -149,12 +149,12 @@ static void finish(struct request *rq, struct nof_completed *done)
 		nof_ranges_put(req);
 	if (blk_mq_complete_request_remote(rq))
 		return;
-	if (req->cmd.status || !blk_mq_add_to_batch(rq, done->iob, false, end_batch))
+	if (req->cmd.status || !blk_mq_add_to_batch(rq, done->iob, false, requests_end_batch))
 		list_add_tail(&rq->queuelist, &done->requests);
 }
 
 /* It goes again at once, and not where it came from: see nof_choose_again() */
-static bool has_other(const struct nof_path *path)
+static bool path_has_other(const struct nof_path *path)
 {
 	struct nof_subsys *s = path->head->subsys;
 	int idx = srcu_read_lock(&s->srcu);
@@ -178,11 +178,11 @@ static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
  * When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. The first
  * time at once in any case, where there is another path: that may be in the same group, but will be wrong once only.
  */
-static void requeue(struct nof_request *req, struct request *rq)
+static void request_requeue(struct nof_request *req, struct request *rq)
 {
 	struct request_queue *q = nof_request_keep_queue(rq);
 	struct nof_path *path = req->path;
-	bool other = has_other(path), first = req->retries == 1 && other, told;
+	bool other = path_has_other(path), first = req->retries == 1 && other, told;
 	u16 status = req->cmd.status;
 	unsigned long rest = 0;
 
@@ -212,7 +212,7 @@ static void requeue(struct nof_request *req, struct request *rq)
 	nof_request_let_queue_go(q);
 }
 
-static void move(struct nof_request *req, struct request *rq, struct nof_completed *done)
+static void request_retry(struct nof_request *req, struct request *rq, struct nof_completed *done)
 {
 	struct nof_path *path = req->path;
 
@@ -226,10 +226,10 @@ static void move(struct nof_request *req, struct request *rq, struct nof_complet
 		nof_failover_begin(req, path);
 	}
 	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD || !nof_fence_hold(path->ctrl, req, done))
-		requeue(req, rq);
+		request_requeue(req, rq);
 }
 
-static void failed(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
+static void request_failed(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
 {
 	struct nof_path *path = req->path;
 
@@ -240,12 +240,12 @@ static void failed(struct nof_request *req, struct request *rq, u64 ns, struct n
 	if (nof_health_fault(req->cmd.status))
 		this_cpu_inc(path->stats->faults);
 	if (unlikely(READ_ONCE(path->on_trial)))
-		tried(path, rq, ns, req->cmd.status);
+		trial_done(path, rq, ns, req->cmd.status);
 	if (nof_request_goes_again(req, rq)) {
 		nof_zone_doubt(req, rq);
-		move(req, rq, done);
+		request_retry(req, rq, done);
 	} else {
-		finish(rq, done);
+		request_finish(rq, done);
 	}
 }
 
@@ -257,10 +257,10 @@ static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struc
 		nof_request_again(req, done);
 		break;
 	case NOF_ZONE_UNTOLD:
-		failed(req, rq, ns, done);
+		request_failed(req, rq, ns, done);
 		break;
 	default:
-		finish(rq, done);
+		request_finish(rq, done);
 	}
 }
 
@@ -270,15 +270,15 @@ void nof_request_complete(struct nof_cmd *cmd, struct nof_completed *done)
 	struct request *rq = nof_cmd_rq(cmd);
 	u64 ns = ktime_get_ns() - req->sent_ns;
 
-	off_path(req, rq, ns);
+	request_off_path(req, rq, ns);
 	if (unlikely(req->zone)) {
 		zone_told(req, rq, ns, done);
 	} else if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
 		cmd->status = 0;
 		request_count(req->path, rq, ns);
-		finish(rq, done);
+		request_finish(rq, done);
 	} else {
-		failed(req, rq, ns, done);
+		request_failed(req, rq, ns, done);
 	}
 }
 
@@ -293,9 +293,9 @@ void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *
 	req->ran |= sent;
 	nof_zone_forget(req);
 	if (READ_ONCE(req->path->on_trial))
-		tried(req->path, rq, 0, NVME_SC_HOST_ABORTED_CMD);
-	off_path(req, rq, ktime_get_ns() - req->sent_ns);
-	move(req, rq, done);
+		trial_done(req->path, rq, 0, NVME_SC_HOST_ABORTED_CMD);
+	request_off_path(req, rq, ktime_get_ns() - req->sent_ns);
+	request_retry(req, rq, done);
 	rcu_read_unlock();
 }
 
@@ -303,7 +303,7 @@ void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *
  * First an Abort, and another period for it to work; then the association is given up. Only state is looked at and work
  * is queued: the request itself stays the queue's until that completes or cancels it.
  */
-static void timed_out(struct nof_request *req, struct nof_queue *queue)
+static void request_timed_out(struct nof_request *req, struct nof_queue *queue)
 {
 	struct nof_ctrl *ctrl = queue->ctrl;
 
@@ -350,7 +350,7 @@ enum blk_eh_timer_return nof_request_timeout(struct request *rq)
 		queue->ctrl->transport->poll(queue, &done);
 	queue = READ_ONCE(req->cmd.queue);
 	if (queue)
-		timed_out(req, queue);
+		request_timed_out(req, queue);
 	srcu_read_unlock(&head->subsys->srcu, idx);
 	nof_completed_end(&done);
 	return BLK_EH_RESET_TIMER;

@@ -139,12 +139,15 @@ enum nof_again {
  * @taken_back:	from a target that did not answer: not a second time, or where all take long it would never end
  * @told_when:	@again_at is what the controller has asked for: it counts for any path
  * @only:	of passthrough: number of the controller that has to take it; 0 for any
+ * @odd:	any of the following, which few requests have: submit_odd() looks which
  * @left:	number of the controller that it goes again from, 0 for none
- * @moved:	because of the path, not for any other error
  * @zone:	enum nof_zone_step, of what is in doubt about it: see mpath/zones.h
+ * @lost:	it may have been executed and must not be repeated: it ends instead of being sent again
+ * @waiting:	counted in head->waiting
+ * @bound:	of passthrough: @only is set
+ * @moved:	because of the path, not for any other error
  * @hasty:	of passthrough: fails where there is no path, and waits for none
  * @again:	of a command of the driver's own (REQ_DRV), see mpath/command.h: enum nof_again
- * @lost:	it may have been executed and must not be repeated: it ends instead of being sent again
  * @trial:	chosen as the probe of a path that is degraded or on probation, see choose_probe()
  * @ran:	of passthrough: it was sent, and lost without an answer, at least once
  * @ranges:	of a discard of several, see mpath/ranges.h
@@ -157,7 +160,6 @@ enum nof_again {
  * @timeouts:	tries so far that ended with an Abort: each has twice the time of the one before
  * @periods:	time limits that have passed in this one
  * @aborted:	an Abort was sent for it on this path
- * @waiting:	counted in head->waiting
  */
 struct nof_request {
 	struct nof_cmd		cmd;
@@ -172,26 +174,34 @@ struct nof_request {
 		u64			first_ns;
 		unsigned long		since;
 		unsigned long		lost_at;
-		u32			left;
 		u8			retries;
 		u8			losses;
 		u8			timeouts;
 		bool			moved;
 		bool			gpu;
 	);
+	union {
+		struct {
+			u32	left;
+			u8	zone;
+			bool	waiting;
+			bool	lost;
+			bool	bound;
+		};
+		u64		odd;
+	};
 	u16			gen;
 	u8			periods;
 	bool			aborted;
-	bool			waiting;
 	bool			told_when;
 	bool			taken_back;
 	bool			hasty;
-	bool			lost;
 	bool			trial;
 	u8			again;
 	bool			ran;
-	u8			zone;
 };
+
+static_assert(offsetof(struct nof_request, gen) - offsetof(struct nof_request, odd) == sizeof(u64));
 
 static inline const char *nof_head_name(const struct nof_head *h)
 {

@@ -17,6 +17,7 @@
  * @entry:	while it waits
  * @end_io, @private: whose they were
  * @past:	of its first request; only the first bio of that has its failover
+ * @left:	likewise, see struct nof_request
  * @first:	it is that one: it stands for the request where these are counted
  */
 struct nof_parked {
@@ -26,6 +27,7 @@ struct nof_parked {
 	bio_end_io_t		*end_io;
 	void			*private;
 	struct nof_past		past;
+	u32			left;
 	bool			first;
 };
 
@@ -141,6 +143,7 @@ static bool park(struct request *rq, struct list_head *list)
 		if (p->past.failover)
 			nof_failover_end(head, &p->past);
 		p->past = req->past;
+		p->left = req->left;
 		p->first = first;
 		if (!first)
 			p->past.failover = NULL;
@@ -271,6 +274,7 @@ void nof_park_resume(struct request *rq)
 	struct nof_parked *p = of_bio(rq->bio);
 
 	req->past = p->past;
+	req->left = p->left;
 	p->past.failover = NULL;
 }
 

@@ -30,11 +30,12 @@ static bool needs_fallback(const struct nof_subsys *s, const struct request *rq)
 	return rq->mq_hctx->queue_num >= s->nr_default && !(rq->cmd_flags & REQ_POLLED);
 }
 
-static struct nof_queue *queue_of(const struct nof_subsys *s, const struct nof_ctrl_map *map, const struct request *rq)
+static struct nof_queue *queue_of(const struct nof_subsys *s, const struct nof_ctrl_map *map, const struct request *rq,
+				  bool fallback)
 {
 	u32 h = rq->mq_hctx->queue_num;
 
-	return map->queues[unlikely(needs_fallback(s, rq)) ? h % s->nr_default : h];
+	return map->queues[unlikely(fallback) ? h % s->nr_default : h];
 }
 
 /* A set that follows from the end of a queue is there by then */
@@ -43,7 +44,7 @@ static struct nof_queue *queue_of(const struct nof_subsys *s, const struct nof_c
 /* How often it is looked whether passthrough has waited for long enough */
 #define PASSTHROUGH_LOOK	HZ
 
-static void begin_wait(struct nof_head *head, struct nof_request *req)
+static void request_begin_wait(struct nof_head *head, struct nof_request *req)
 {
 	if (req->waiting)
 		return;
@@ -87,7 +88,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, boo
 		nof_park_wait(&parked, &seq, late);
 		return BLK_STS_OK;
 	}
-	begin_wait(head, req);
+	request_begin_wait(head, req);
 	requeue_to_wait(head, rq, seq);
 	return BLK_STS_OK;
 }
@@ -111,14 +112,14 @@ static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, con
 }
 
 /* Counted, and known to a selector that wants to know */
-static void start(struct nof_path *path, struct request *rq)
+static __always_inline void request_started(struct nof_path *path, struct request *rq, const bool odd)
 {
 	struct nof_subsys *s = path->head->subsys;
 	u16 gen = smp_load_acquire(&s->selector_gen);
 	const struct nof_selector *selector = srcu_dereference(s->selector, &s->srcu);
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (unlikely(req->left)) {
+	if (odd && req->left) {
 		if (req->moved && req->left != path->ctrl->id)
 			this_cpu_inc(path->stats->failovers_to);
 		req->left = 0;
@@ -135,21 +136,15 @@ static void start(struct nof_path *path, struct request *rq)
 	blk_mq_start_request(rq);
 }
 
-/* What it is, or, when that is in doubt, what its zone says of it */
-static blk_status_t setup(struct nof_head *head, const struct nof_path *path, struct request *rq)
+/* @odd: it may be unusual in some way, see struct nof_request; else nothing is tested that only those need */
+static __always_inline blk_status_t request_send(struct nof_head *head, struct nof_path *path, struct request *rq,
+						 bool last, const bool odd)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-
-	if (unlikely(req->zone))
-		return nof_zone_ask(head, req, path->nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
-	return nof_sqe_setup(path, rq, &req->cmd);
-}
-
-static blk_status_t request_send(struct nof_head *head, struct nof_path *path, struct request *rq, bool last)
-{
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct nof_subsys *s = head->subsys;
 	struct nof_ctrl *ctrl = path->ctrl;
-	struct nof_ctrl_map *map = srcu_dereference(ctrl->map, &head->subsys->srcu);
+	struct nof_ctrl_map *map = srcu_dereference(ctrl->map, &s->srcu);
+	bool fallback = needs_fallback(s, rq);
 	struct nof_queue *queue;
 	blk_status_t ret;
 	int err;
@@ -157,8 +152,12 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 	/* gone since the set was published: a new one is on its way */
 	if (unlikely(!map))
 		return BLK_STS_RESOURCE;
-	queue = queue_of(head->subsys, map, rq);
-	ret = setup(head, path, rq);
+	queue = queue_of(s, map, rq, fallback);
+	/* what it is, or, when that is in doubt, what its zone says of it */
+	if (odd && req->zone)
+		ret = nof_zone_ask(head, req, path->nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
+	else
+		ret = nof_sqe_setup(path, rq, &req->cmd);
 	if (unlikely(ret != BLK_STS_OK))
 		return ret;
 	req->path = path;
@@ -173,14 +172,14 @@ static blk_status_t request_send(struct nof_head *head, struct nof_path *path, s
 			nof_queue_starve(queue, &nof_hctx_of(rq)->starved, err);
 		return BLK_STS_RESOURCE;
 	}
-	start(path, rq);
+	request_started(path, rq, odd);
 	/* commit_all() looks at the context's own queue */
-	ctrl->transport->queue_cmd(queue, &req->cmd, last || needs_fallback(head->subsys, rq));
+	ctrl->transport->queue_cmd(queue, &req->cmd, last || fallback);
 	return BLK_STS_OK;
 }
 
 /* Its data are where the path gets at them, and the path can take its protection information */
-static bool reaches(const struct nof_path *path, struct request *rq)
+static bool path_reaches(const struct nof_path *path, struct request *rq)
 {
 	if (unlikely(blk_integrity_rq(rq)) && !nof_sqe_takes_pi(path, rq))
 		return false;
@@ -188,23 +187,23 @@ static bool reaches(const struct nof_path *path, struct request *rq)
 	       nof_direct_reaches(path->ctrl, nof_direct_of(rq));
 }
 
-static bool can(const struct nof_path *path, struct request *rq)
+static bool path_can_carry(const struct nof_path *path, struct request *rq)
 {
-	return (likely(!READ_ONCE(path->unfit)) || nof_path_can(path, rq)) && reaches(path, rq);
+	return (likely(!READ_ONCE(path->unfit)) || nof_path_can(path, rq)) && path_reaches(path, rq);
 }
 
 /* This path, another, or NULL: where the request is not too much for it. Data that none reaches are refused later. */
-static struct nof_path *able(const struct nof_path_set *set, struct nof_path *path, struct request *rq)
+static struct nof_path *choose_capable(const struct nof_path_set *set, struct nof_path *path, struct request *rq)
 {
 	u16 i;
 
-	if (can(path, rq))
+	if (path_can_carry(path, rq))
 		return path;
 	nof_choose_undo(path, rq);
 	for (i = 0; i < set->nr_usable; i++)
-		if (can(set->paths[i], rq))
+		if (path_can_carry(set->paths[i], rq))
 			return set->paths[i];
-	return reaches(path, rq) ? NULL : path;
+	return path_reaches(path, rq) ? NULL : path;
 }
 
 /*
@@ -212,7 +211,8 @@ static struct nof_path *able(const struct nof_path_set *set, struct nof_path *pa
  * would wait for a path that does could wait for long. Bios with the memory of several devices that the block layer has
  * joined to one request part again.
  */
-static blk_status_t check_direct(const struct nof_path *path, struct request *rq, bool *parted, struct list_head *late)
+static blk_status_t check_direct_data(const struct nof_path *path, struct request *rq, bool *parted,
+				      struct list_head *late)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	LIST_HEAD(list);
@@ -238,7 +238,7 @@ static blk_status_t check_direct(const struct nof_path *path, struct request *rq
 }
 
 /* Passthrough for one controller takes no other's path. NULL: that one has none now. */
-static struct nof_path *only(const struct nof_path_set *set, u32 ctrl_id)
+static struct nof_path *find_ctrl_path(const struct nof_path_set *set, u32 ctrl_id)
 {
 	u16 i;
 
@@ -249,7 +249,7 @@ static struct nof_path *only(const struct nof_path_set *set, u32 ctrl_id)
 }
 
 /* Requeues a request whose retry delay has not elapsed, even if the list was kicked for another reason */
-static bool rests(struct nof_head *head, const struct nof_path *path, struct request *rq)
+static bool wait_retry_delay(struct nof_head *head, const struct nof_path *path, struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	unsigned long at = req->again_at;
@@ -265,44 +265,12 @@ static bool rests(struct nof_head *head, const struct nof_path *path, struct req
 	return true;
 }
 
-/* To one controller, which it may not leave */
-static bool bound(struct request *rq)
-{
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-
-	return blk_rq_is_passthrough(rq) && req->only;
-}
-
-/* On this path, or when it has no room, or cannot carry the data, on another */
-static blk_status_t send_somewhere(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
-				   struct request *rq, bool last, struct list_head *late)
-{
-	blk_status_t ret = BLK_STS_OK;
-	bool parted = false, again = false;
-
-	if (static_branch_unlikely(&nof_direct_key))
-		ret = check_direct(path, rq, &parted, late);
-	if (likely(ret == BLK_STS_OK && !parted)) {
-		ret = request_send(head, path, rq, last);
-		if (likely(ret == BLK_STS_OK))
-			return ret;
-		again = set->nr_usable > 1 && !bound(rq);
-	}
-	nof_choose_undo(path, rq);
-	if (again) {
-		path = nof_choose_other(set, path->ctrl->id, rq);
-		if (path && can(path, rq))
-			ret = request_send(head, path, rq, last);
-	}
-	return ret;
-}
-
-static bool is_dead(const struct nof_path *path, const struct request *rq)
+static bool path_is_dead(const struct nof_path *path, const struct request *rq)
 {
 	struct nof_subsys *s = path->head->subsys;
 	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &s->srcu);
 
-	return !map || !nof_queue_live(queue_of(s, map, rq));
+	return !map || !nof_queue_live(queue_of(s, map, rq, needs_fallback(s, rq)));
 }
 
 /*
@@ -319,6 +287,67 @@ static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_s
 		nof_head_again(head, NEXT_SET);
 	nof_request_let_queue_go(q);
 	return ret == BLK_STS_OK ? BLK_STS_OK : BLK_STS_RESOURCE;
+}
+
+/* This path has no room, or cannot carry the data, or has gone: another one takes the request, or it waits. */
+static noinline blk_status_t send_elsewhere(struct nof_head *head, const struct nof_path_set *set,
+					    struct nof_path *path, struct request *rq, bool last, unsigned int seq,
+					    blk_status_t ret, struct list_head *late)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	struct nof_path *other = NULL;
+
+	nof_choose_undo(path, rq);
+	/* to one controller: it may not leave that */
+	if (set->nr_usable > 1 && !req->bound)
+		other = nof_choose_other(set, path->ctrl->id, rq);
+	if (other && path_can_carry(other, rq))
+		ret = request_send(head, other, rq, last, true);
+	if (ret == BLK_STS_RESOURCE && path_is_dead(path, rq))
+		ret = wait_for_next(head, set, rq, seq, late);
+	return ret;
+}
+
+/* Whether something has to be looked at that most requests do not have; then submit_odd() does */
+static bool request_is_odd(const struct nof_request *req, const struct nof_path *path, struct request *rq)
+{
+	return req->odd || READ_ONCE(path->unfit) || blk_integrity_rq(rq) || static_branch_unlikely(&nof_direct_key);
+}
+
+/* @path: as chosen; NULL: there is none */
+static noinline blk_status_t submit_odd(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
+					struct request *rq, bool last, unsigned int seq, struct list_head *late)
+{
+	struct nof_request *req = blk_mq_rq_to_pdu(rq);
+	blk_status_t ret = BLK_STS_OK;
+	bool parted = false;
+
+	if (path && req->left)
+		path = nof_choose_again(set, path, req->left, rq);
+	if (path)
+		path = choose_capable(set, path, rq);
+	if (set && req->bound)
+		path = find_ctrl_path(set, req->only);
+	/* its fence has ended: it ends, too */
+	if (req->lost)
+		return BLK_STS_TRANSPORT;
+	if (!path)
+		return wait_for_path(head, rq, set && set->may_wait, seq, late);
+	/* A kick of the requeue list sends all that is in it, and a request has few tries: it waits for the ANA log */
+	if (req->left && nof_ana_refuses(path))
+		return wait_for_path(head, rq, true, seq, late);
+	if (req->waiting)
+		nof_request_end_wait(head, req);
+	if (req->left && wait_retry_delay(head, path, rq))
+		return BLK_STS_OK;
+	if (static_branch_unlikely(&nof_direct_key))
+		ret = check_direct_data(path, rq, &parted, late);
+	if (ret != BLK_STS_OK || parted) {
+		nof_choose_undo(path, rq);
+		return ret;
+	}
+	ret = request_send(head, path, rq, last, true);
+	return ret == BLK_STS_OK ? ret : send_elsewhere(head, set, path, rq, last, seq, ret, late);
 }
 
 /*
@@ -343,16 +372,15 @@ static void request_init(struct request *rq)
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
 	rq->rq_flags |= RQF_DONTPREP;
+	req->odd = 0;
+	req->bound = blk_rq_is_passthrough(rq) && req->only;
 	req->retries = req->losses = 0;
 	req->timeouts = req->periods = 0;
-	req->left = 0;
 	req->gpu = false;
 	req->again_at = 0;
 	req->since = jiffies;
-	req->aborted = req->waiting = req->told_when = req->taken_back = false;
-	req->lost = req->trial = false;
+	req->aborted = req->told_when = req->taken_back = req->trial = false;
 	req->ran = false;
-	req->zone = NOF_ZONE_SURE;
 	req->failover = NULL;
 	req->ranges = NULL;
 	if (unlikely(nof_parked(rq)))
@@ -369,7 +397,6 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	struct nof_path *path;
 	blk_status_t ret;
 	LIST_HEAD(late);
-	bool refused;
 	int idx;
 
 	if (!(bd->rq->rq_flags & RQF_DONTPREP))
@@ -379,29 +406,12 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);
 	path = likely(set) ? nof_choose(head, set, srcu_dereference(s->selector, &s->srcu), bd->rq, bd->last) : NULL;
-	if (likely(path) && unlikely(req->left))
-		path = nof_choose_again(set, path, req->left, bd->rq);
-	if (likely(path))
-		path = able(set, path, bd->rq);
-	if (unlikely(set && blk_rq_is_passthrough(bd->rq) && req->only))
-		path = only(set, req->only);
-	/* A kick of the requeue list sends all that is in it, and a request has few tries: it waits for the ANA log */
-	refused = path && unlikely(req->left) && nof_ana_refuses(path);
-	if (unlikely(req->lost)) {
-		ret = BLK_STS_TRANSPORT;
-	} else if (unlikely(refused)) {
-		ret = wait_for_path(head, bd->rq, true, seq, &late);
-	} else if (likely(path)) {
-		if (unlikely(req->waiting))
-			nof_request_end_wait(head, req);
-		if (unlikely(req->left) && rests(head, path, bd->rq))
-			ret = BLK_STS_OK;
-		else
-			ret = send_somewhere(head, set, path, bd->rq, bd->last, &late);
-		if (unlikely(ret == BLK_STS_RESOURCE) && is_dead(path, bd->rq))
-			ret = wait_for_next(head, set, bd->rq, seq, &late);
+	if (unlikely(!path) || unlikely(request_is_odd(req, path, bd->rq))) {
+		ret = submit_odd(head, set, path, bd->rq, bd->last, seq, &late);
 	} else {
-		ret = wait_for_path(head, bd->rq, set && set->may_wait, seq, &late);
+		ret = request_send(head, path, bd->rq, bd->last, false);
+		if (unlikely(ret != BLK_STS_OK))
+			ret = send_elsewhere(head, set, path, bd->rq, bd->last, seq, ret, &late);
 	}
 	hold_or_commit(s, set, hctx, bd->last);
 	srcu_read_unlock(&s->srcu, idx);
