@@ -4,7 +4,7 @@
 // device. Who touches a disk or its head after a request went back to blk-mq has kept the queue before.
 
 @direct@
-identifier f != {request_end,end_batch,end_uncounted,nof_park_fail,nof_parked_end_io};
+identifier f != {nof_request_end,requests_end_batch,end_uncounted,nof_park_fail,nof_parked_end_io};
 position p;
 @@
 f(...) {
@@ -54,15 +54,15 @@ coccilib.report.print_report(p[0], "called with a lock held")
 @kept@
 position at;
 @@
-keep_queue(...)
+nof_request_keep_queue(...)
 ...
-\(blk_mq_requeue_request@at(...)\|put_back@at(...)\)
+\(blk_mq_requeue_request@at(...)\|nof_request_put_back@at(...)\)
 
 @requeued exists@
 position at != kept.at;
 position p;
 @@
-\(blk_mq_requeue_request@at(...)\|put_back@at(...)\)
+\(blk_mq_requeue_request@at(...)\|nof_request_put_back@at(...)\)
 ...
 \(blk_mq_kick_requeue_list@p(...)\|nof_head_again@p(...)\)
 

@@ -11,7 +11,7 @@ void failed(struct bio *bio)
 }
 
 /* The one that may */
-void request_end(struct request *rq)
+void nof_request_end(struct request *rq)
 {
 	blk_mq_end_request(rq, BLK_STS_OK);
 }
@@ -73,16 +73,16 @@ void kicked(struct request *rq, struct request_queue *q)
 
 void again(struct nof_request *req, struct request *rq, struct nof_head *head)
 {
-	put_back(req, rq);
+	nof_request_put_back(req, rq);
 	if (head->set_seq)
 		nof_head_again(head, 1); /* BAD */
 }
 
 void kept(struct request *rq)
 {
-	struct request_queue *q = keep_queue(rq);
+	struct request_queue *q = nof_request_keep_queue(rq);
 
 	blk_mq_requeue_request(rq, false);
 	blk_mq_kick_requeue_list(q);
-	let_queue_go(q);
+	nof_request_let_queue_go(q);
 }
