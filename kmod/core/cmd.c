@@ -15,13 +15,16 @@ static void use_buffer(struct nof_data *d, void *buf)
 
 static void use_bio(struct nof_data *d, struct bio *bio)
 {
+	struct bio_vec bv = mp_bvec_iter_bvec(bio->bi_io_vec, bio->bi_iter);
 	struct bvec_iter it;
-	struct bio_vec bv;
-	u32 n = 0;
+	u32 n = 1;
 
-	/* bi_vcnt is not set in a clone, and does not count from bi_idx. */
-	bio_for_each_bvec(bv, bio, it)
-		n++;
+	/* bi_vcnt is not set in a clone, and does not count from bi_idx; most small bios have one */
+	if (bv.bv_len != bio->bi_iter.bi_size) {
+		n = 0;
+		bio_for_each_bvec(bv, bio, it)
+			n++;
+	}
 	iov_iter_bvec(&d->iter, d->dest, __bvec_iter_bvec(bio->bi_io_vec, bio->bi_iter), n, bio->bi_iter.bi_size);
 	d->iter.iov_offset = bio->bi_iter.bi_bvec_done;
 	iov_iter_truncate(&d->iter, d->left);

@@ -81,7 +81,7 @@ static void request_count(struct nof_path *path, struct request *rq, u64 ns)
 }
 
 /* The request is off its path, whatever comes next */
-static void request_off_path(struct nof_request *req, struct request *rq, u64 ns)
+static __always_inline void request_off_path(struct nof_request *req, struct request *rq, u64 ns)
 {
 	struct nof_path *path = req->path;
 	struct nof_subsys *s = path->head->subsys;

@@ -168,6 +168,8 @@ struct nof_request {
 	unsigned long		again_at;
 	struct nvme_dsm_range	*ranges;
 	u32			only;
+	bool			hasty;
+	u8			again;
 	/* what it has behind it, and keeps when it gives its tag up: see mpath/park.h */
 	struct_group_tagged(nof_past, past,
 		struct nof_failover	*failover;
@@ -190,15 +192,16 @@ struct nof_request {
 		};
 		u64		odd;
 	};
-	u16			gen;
-	u8			periods;
-	bool			aborted;
-	bool			told_when;
-	bool			taken_back;
-	bool			hasty;
-	bool			trial;
-	u8			again;
-	bool			ran;
+	/* of its tries; all 0 at the first one */
+	struct_group(tries,
+		u16		gen;
+		u8		periods;
+		bool		aborted;
+		bool		told_when;
+		bool		taken_back;
+		bool		trial;
+		bool		ran;
+	);
 };
 
 static_assert(offsetof(struct nof_request, gen) - offsetof(struct nof_request, odd) == sizeof(u64));

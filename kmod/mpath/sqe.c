@@ -110,31 +110,38 @@ static void pi_set_reftag(const struct nof_head *head, const struct request *rq,
 		cmd->sqe.rw.cdw3 = cpu_to_le32(upper_32_bits(lba) & 0xffff);
 }
 
-static blk_status_t setup_rw(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd, u8 opcode)
+static __always_inline blk_status_t setup_rw(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd,
+					     u8 opcode)
 {
 	const struct nof_head *head = path->head;
 	struct nvme_rw_command *rw = &cmd->sqe.rw;
+	u16 control = 0;
 	blk_status_t ret;
-	u16 control;
 
 	cmd->len = blk_rq_bytes(rq);
 	cmd->write = opcode != nvme_cmd_read;
-	ret = pi_setup(path, rq, cmd);
-	if (unlikely(ret != BLK_STS_OK))
-		return ret;
-	memset(rw, 0, sizeof(*rw));
-	control = pi_control(head, cmd);
-	if (rq->cmd_flags & REQ_FUA)
-		control |= NVME_RW_FUA;
-	if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_RAHEAD))
-		control |= NVME_RW_LR;
-	rw->opcode = opcode;
-	rw->slba = cpu_to_le64(lba_of(head, rq));
-	rw->length = cpu_to_le16(blocks_of(head, rq) - 1);
+	*rw = (struct nvme_rw_command){
+		.opcode	= opcode,
+		.nsid	= cpu_to_le32(path->nsid),
+		.slba	= cpu_to_le64(lba_of(head, rq)),
+		.length	= cpu_to_le16(blocks_of(head, rq) - 1),
+	};
+	if (unlikely(head->format.pi_type) || blk_integrity_rq(rq)) {
+		ret = pi_setup(path, rq, cmd);
+		if (unlikely(ret != BLK_STS_OK))
+			return ret;
+		control = pi_control(head, cmd);
+		pi_set_reftag(head, rq, cmd);
+	}
+	if (rq->cmd_flags & (REQ_FUA | REQ_FAILFAST_DEV | REQ_RAHEAD)) {
+		if (rq->cmd_flags & REQ_FUA)
+			control |= NVME_RW_FUA;
+		if (rq->cmd_flags & (REQ_FAILFAST_DEV | REQ_RAHEAD))
+			control |= NVME_RW_LR;
+		if (rq->cmd_flags & REQ_RAHEAD)
+			rw->dsmgmt = cpu_to_le32(NVME_RW_DSM_FREQ_PREFETCH);
+	}
 	rw->control = cpu_to_le16(control);
-	pi_set_reftag(head, rq, cmd);
-	if (rq->cmd_flags & REQ_RAHEAD)
-		rw->dsmgmt = cpu_to_le32(NVME_RW_DSM_FREQ_PREFETCH);
 	return BLK_STS_OK;
 }
 
@@ -255,13 +262,10 @@ blk_status_t nof_sqe_setup(const struct nof_path *path, struct request *rq, stru
 	cmd->buf = NULL;
 	cmd->pi_bytes = 0;
 	cmd->unknown = false;
+	/* apart from the others, which would be compared with first */
+	if (likely(req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE))
+		return setup_rw(path, rq, cmd, req_op(rq) == REQ_OP_READ ? nvme_cmd_read : nvme_cmd_write);
 	switch (req_op(rq)) {
-	case REQ_OP_READ:
-		ret = setup_rw(path, rq, cmd, nvme_cmd_read);
-		break;
-	case REQ_OP_WRITE:
-		ret = setup_rw(path, rq, cmd, nvme_cmd_write);
-		break;
 	case REQ_OP_FLUSH:
 		setup_flush(cmd);
 		break;

@@ -374,14 +374,10 @@ static void request_init(struct request *rq)
 	rq->rq_flags |= RQF_DONTPREP;
 	req->odd = 0;
 	req->bound = blk_rq_is_passthrough(rq) && req->only;
-	req->retries = req->losses = 0;
-	req->timeouts = req->periods = 0;
-	req->gpu = false;
+	memset(&req->past, 0, sizeof(req->past));
+	memset(&req->tries, 0, sizeof(req->tries));
 	req->again_at = 0;
 	req->since = jiffies;
-	req->aborted = req->told_when = req->taken_back = req->trial = false;
-	req->ran = false;
-	req->failover = NULL;
 	req->ranges = NULL;
 	if (unlikely(nof_parked(rq)))
 		nof_park_resume(rq);

@@ -35,16 +35,6 @@ static u8 header_size(u8 type)
 	}
 }
 
-bool nof_pdu_has_hdr_digest(u8 type, const struct nof_pdu_conf *conf)
-{
-	return conf->hdr_digest && type != nvme_tcp_icresp && type != nvme_tcp_c2h_term;
-}
-
-u32 nof_pdu_header_len(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf *conf)
-{
-	return hdr->hlen + (nof_pdu_has_hdr_digest(hdr->type, conf) ? NOF_PDU_DIGEST : 0);
-}
-
 static bool legal_now(u8 type, bool connected)
 {
 	/* The target may give up at any time. */

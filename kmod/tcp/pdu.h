@@ -70,11 +70,17 @@ struct nof_pdu_params {
  */
 bool nof_pdu_check_header(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf *conf, struct nof_pdu_fault *fault);
 
-/* Bytes up to the data or the end of the PDU, header digest included. Only for a header that passed the check. */
-u32 nof_pdu_header_len(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf *conf);
-
 /* True when a PDU of this type carries a header digest under @conf. */
-bool nof_pdu_has_hdr_digest(u8 type, const struct nof_pdu_conf *conf);
+static inline bool nof_pdu_has_hdr_digest(u8 type, const struct nof_pdu_conf *conf)
+{
+	return conf->hdr_digest && type != nvme_tcp_icresp && type != nvme_tcp_c2h_term;
+}
+
+/* Bytes up to the data or the end of the PDU, header digest included. Only for a header that passed the check. */
+static inline u32 nof_pdu_header_len(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf *conf)
+{
+	return hdr->hlen + (nof_pdu_has_hdr_digest(hdr->type, conf) ? NOF_PDU_DIGEST : 0);
+}
 
 /* ICResp, against the digests asked for in @conf; fills @params. */
 bool nof_pdu_check_icresp(const struct nvme_tcp_icresp_pdu *pdu, const struct nof_pdu_conf *conf,

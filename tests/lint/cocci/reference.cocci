@@ -9,7 +9,7 @@ expression e;
 statement S;
 position p;
 identifier f;
-identifier g =~ "^(nof_ctrl_find|nof_ctrl_create|nof_genl_ctrl|any_ctrl|live_ctrl|pick)$";
+identifier g =~ "^(nof_ctrl_find|nof_ctrl_create|genl_ctrl_find|any_ctrl|live_ctrl|pick)$";
 @@
 f(...) {
 ... when any
