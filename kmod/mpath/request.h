@@ -32,15 +32,6 @@ struct nof_cmd;
 struct nof_head;
 struct nof_path;
 
-/* The path can carry the protection information of a request that has some, or need not: the block layer made it. */
-bool nof_sqe_takes_pi(const struct nof_path *path, const struct request *rq);
-/*
- * Fills cmd from rq: sqe without SGL and identifier, buf, len, write, pi_bytes. BLK_STS_NOTSUPP for an operation that
- * the driver does not have, and for somebody's protection information that the path cannot carry; BLK_STS_RESOURCE
- * without memory for the ranges of a discard.
- */
-blk_status_t nof_sqe_setup(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd);
-
 /* Reaps what has completed on the polled queues of a hardware context, on all paths; how many. Context: process. */
 int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob);
 

@@ -27,7 +27,7 @@ p << io.p;
 f << io.f;
 @@
 import re
-mpath = r"mpath/(submit|complete|requeue|choose|failover|fence|health|latency|limits|path_set|policies|sqe|ana)"
+mpath = r"mpath/(submit|complete|requeue|choose|failover|fence|health|latency|limits|path_set|policies|ana)"
 tcp = r"tcp/(recv|send|pdu|digest|handshake)"
 core = r"core/(admin|aer|ccr|cmd|ctrl|recovery|watch)"
 if re.search(rf"/(wire/\w+|{mpath}|{tcp}|{core}|bad/reclaim)\.c$", p[0].file):
