@@ -173,7 +173,8 @@ static int genl_transport_keep(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	err = nof_transport_keep(nla_data(info->attrs[NVMEOF_A_TRANSPORT]));
 	if (err)
-		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_TRANSPORT], "no such transport is loaded");
+		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_TRANSPORT],
+			     "the transport is not registered: load its module");
 	return err;
 }
 
@@ -184,7 +185,7 @@ static struct nof_ctrl *genl_ctrl_find(struct genl_info *info)
 	struct nlattr *nqn = info->attrs[NVMEOF_A_SUBSYSNQN];
 
 	if (!IS_ERR(ctrl) && nqn && nla_strcmp(nqn, ctrl->opts.subsysnqn)) {
-		nof_genl_bad(info->extack, nqn, "the controller of this name is of another subsystem");
+		nof_genl_bad(info->extack, nqn, "the controller belongs to another subsystem");
 		nof_ctrl_put(ctrl);
 		return ERR_PTR(-ENODEV);
 	}
@@ -474,7 +475,7 @@ static int may_change(const nof_genl_pre_op *op, struct sk_buff *skb, struct gen
 {
 	if (!(op->flags & GENL_ADMIN_PERM) || netlink_capable(skb, CAP_SYS_ADMIN))
 		return 0;
-	GENL_SET_ERR_MSG(info, "changes need CAP_SYS_ADMIN in the initial user namespace, next to CAP_NET_ADMIN");
+	GENL_SET_ERR_MSG(info, "this needs CAP_SYS_ADMIN and CAP_NET_ADMIN in the initial user namespace");
 	return -EPERM;
 }
 

@@ -69,7 +69,7 @@ static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 	struct nof_transport *t = nof_transport_get(ctrl->opts.transport);
 
 	if (!t) {
-		NL_SET_ERR_MSG(extack, "unknown transport, or its module is only being loaded: try again");
+		NL_SET_ERR_MSG(extack, "the transport is not registered; its module is being loaded: try again");
 		return -EPROTONOSUPPORT;
 	}
 	ctrl->transport = t;

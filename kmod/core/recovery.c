@@ -160,7 +160,7 @@ static void become_lost(struct nof_ctrl *ctrl)
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LOST))
 		return;
 	dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: lost, its paths are removed; "
-		 "attempts go on each 30 to 60 s until it is disconnected\n",
+		 "it reconnects every 30 to 60 s until it is disconnected\n",
 		 patience_ms(ctrl), ctrl->attempts - 1);
 	nof_ctrl_publish(ctrl);
 	nof_mpath.paths_lost(ctrl);
@@ -248,7 +248,7 @@ int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
 	if (!test_bit(NOF_CTRL_ADDED, &ctrl->flags)) {
-		NL_SET_ERR_MSG(extack, "the controller is just being made; try again");
+		NL_SET_ERR_MSG(extack, "the controller is still being created: try again");
 		return -EAGAIN;
 	}
 	set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);

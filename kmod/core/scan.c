@@ -309,11 +309,11 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	}
 	ret = nof_scan(ctrl);
 	if (ret == -ENOMEM) {
-		NL_SET_ERR_MSG(extack, "out of memory: the scan did not complete; tried again");
+		NL_SET_ERR_MSG(extack, "out of memory: the scan is incomplete and will be retried");
 	} else if (ret == -EAGAIN) {
-		NL_SET_ERR_MSG(extack, "a namespace cannot be used yet, see the controller's last error; tried again");
+		NL_SET_ERR_MSG(extack, "a namespace cannot be used yet, see the controller's last error; retried");
 	} else if (ret) {
-		NL_SET_ERR_MSG(extack, "the scan did not complete; see the controller's last error");
+		NL_SET_ERR_MSG(extack, "the scan is incomplete, see the controller's last error");
 	}
 	/* who asks again and again does not outrun the back-off */
 	if ((ret == -EAGAIN || ret == -ENOMEM) && !delayed_work_pending(&ctrl->scan_work))

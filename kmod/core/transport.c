@@ -263,7 +263,7 @@ static int take_new_transport(struct nof_ctrl *ctrl, struct nof_transport *t)
 		clear_bit(NOF_CTRL_YIELDS, &ctrl->flags);
 	mutex_unlock(&ctrl->subsys->lock);
 	if (ret)
-		nof_ctrl_note(ctrl, ret, 0, "the transport that was loaded refuses it: %s", extack._msg ?: "");
+		nof_ctrl_note(ctrl, ret, 0, "the new transport module rejects this controller: %s", extack._msg ?: "");
 	return ret;
 }
 

@@ -324,7 +324,8 @@ static void notice_log(struct nof_subsys *s, const struct summaries *all)
 	const struct summary *gone = &all->gone, *back = &all->back, *fewer = &all->fewer;
 
 	if (gone->nr)
-		dev_warn_ratelimited(&s->dev, "no usable path to %s (%u disks in all): I/O waits, or fails, as set\n",
+		dev_warn_ratelimited(&s->dev,
+				     "no usable path to %s (%u disks in all): I/O waits, up to fast_io_fail_tmo\n",
 				     gone->first, gone->nr);
 	if (back->nr)
 		dev_info_ratelimited(&s->dev, "a usable path to %s again, after %llu ms (%u disks in all)\n",

@@ -81,7 +81,7 @@ bool nof_pdu_check_header(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_c
 	if (!size)
 		return bad_field(fault, struct nvme_tcp_hdr, type,
 				 conf->connected ? "PDU of a type that no target sends" :
-						   "what answers there does not speak NVMe/TCP");
+						   "peer does not speak NVMe/TCP");
 	if (!legal_now(hdr->type, conf->connected))
 		return bad(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, conf->connected ? "second ICResp" : "PDU before ICResp");
 	if (hdr->hlen != size)
@@ -190,7 +190,7 @@ u16 nof_pdu_rsp_status(u16 status, const struct nof_pdu_xfer *xfer, bool bad_dig
 bool nof_pdu_check_rsp(u16 status, const struct nof_pdu_xfer *xfer, struct nof_pdu_fault *fault)
 {
 	if (success(status) && xfer->write && xfer->next != xfer->len)
-		return bad(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, "success of a write whose data were not all asked for");
+		return bad(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, "write completed before all its data was requested");
 	return true;
 }
 
