@@ -73,11 +73,6 @@ enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_LEAVE, NOF_WATCH_SILENCE };
 /* True if anything completed on some queue since the watcher's last call */
 bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
 /*
- * Each queue of the controller in turn, the admin queue last, then NULL. Under queues_lock, or stop_lock, or while
- * nobody frees them
- */
-struct nof_queue *nof_queue_nth(struct nof_ctrl *ctrl, u32 i);
-/*
  * The I/O queues, which stay until nof_queues_put(), though they may be taken down; NULL: there are none, or not yet.
  * For what may take longer than queues_lock can be held. Recovery waits for it: moments. Context: process
  */
@@ -111,8 +106,6 @@ int nof_ka_init(struct nof_ctrl *ctrl);
  * back.
  */
 int nof_ka_agree(struct nof_ctrl *ctrl);
-/* Somebody may have changed it. As above. */
-int nof_ka_read(struct nof_ctrl *ctrl);
 /* The controller is about to be told timeout @ms: if longer, it counts from now on. Returns the previous timeout. */
 u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms);
 /* It has refused: the one of before counts again. */

@@ -3,7 +3,7 @@
 #include <linux/string.h>
 #include "core/numbers.h"
 
-void nof_numbers_init(struct nof_numbers *n)
+static void numbers_init(struct nof_numbers *n)
 {
 	ida_init(&n->ida);
 	spin_lock_init(&n->lock);
@@ -58,7 +58,7 @@ struct nof_number *nof_number_alloc(const char *key, bool inner)
 		kfree(number);
 		return NULL;
 	}
-	nof_numbers_init(number->inner);
+	numbers_init(number->inner);
 	return number;
 }
 

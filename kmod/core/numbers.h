@@ -43,7 +43,6 @@ struct nof_numbers {
 	.past	= LIST_HEAD_INIT((name).past),					\
 }
 
-void nof_numbers_init(struct nof_numbers *n);
 /* Forget the oldest ones until @most are remembered. Does not sleep. */
 void nof_numbers_trim(struct nof_numbers *n, u32 most);
 /* Forget all. No number may be in use. */

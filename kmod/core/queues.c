@@ -287,10 +287,10 @@ int nof_queues_map(struct nof_ctrl *ctrl)
 }
 
 /*
- * Each queue of the controller, the admin queue last: what an admin command waits for may depend on I/O, never the
- * reverse
+ * Each queue of the controller in turn, then NULL. The admin queue is last: what an admin command waits for may depend
+ * on I/O, never the reverse. Under queues_lock, or stop_lock, or while nobody frees them.
  */
-struct nof_queue *nof_queue_nth(struct nof_ctrl *ctrl, u32 i)
+static struct nof_queue *queues_nth(struct nof_ctrl *ctrl, u32 i)
 {
 	if (i < ctrl->nr_io)
 		return ctrl->io[i];
@@ -311,7 +311,7 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
 
 	lockdep_assert_held(&ctrl->queues_lock);
 	/* without a queue there may be no transport: its module is being exchanged */
-	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++) {
+	for (i = 0; (queue = queues_nth(ctrl, i)); i++) {
 		struct nof_vital v = {};
 
 		if (!ctrl->transport->vital || !test_bit(NOF_Q_CONNECTED, &queue->flags) ||
@@ -341,14 +341,14 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 	mutex_lock(&ctrl->stop_lock);
 	mutex_lock(&ctrl->queues_lock);
 	queues_note_peer(ctrl);
-	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
+	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		nof_queue_close(queue);
 	mutex_unlock(&ctrl->queues_lock);
 	/* requests wait to move to another path: no time for a grace period of the ordinary length */
 	if (i)
 		synchronize_srcu_expedited(&ctrl->subsys->srcu);
 	/* stop_lock keeps the queues from being freed; the listings, which need queues_lock only, do not wait for us */
-	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
+	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		nof_queue_cancel(queue, &done);
 	mutex_unlock(&ctrl->stop_lock);
 	/* nothing more is sent in this association */
@@ -390,7 +390,7 @@ u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only)
 	u32 i, sum = 0;
 
 	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
+	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		if (queue->qid || !io_only)
 			sum += atomic_read(&queue->inflight);
 	mutex_unlock(&ctrl->queues_lock);
@@ -414,7 +414,7 @@ void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info)
 	u32 i;
 
 	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++)
+	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		if (test_bit(NOF_Q_CONNECTED, &queue->flags) && ctrl->transport->info)
 			ctrl->transport->info(queue, info);
 	mutex_unlock(&ctrl->queues_lock);
@@ -517,7 +517,7 @@ bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)
 	u32 i;
 
 	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; (queue = nof_queue_nth(ctrl, i)); i++) {
+	for (i = 0; (queue = queues_nth(ctrl, i)); i++) {
 		was = test_and_clear_bit(who, &queue->busy);
 		/* keep-alive answered is no progress of those who wait for I/O */
 		if (queue->qid || who != NOF_WATCH_LEAVE)

@@ -46,7 +46,8 @@ int nof_transport_keep(const char *name)
 	return t ? 0 : -ENOENT;
 }
 
-struct nof_transport *nof_transport_find(const char *name)
+/* By name, with a reference on the module; NULL if there is none */
+static struct nof_transport *transport_find(const char *name)
 {
 	struct nof_transport *t;
 
@@ -60,7 +61,7 @@ struct nof_transport *nof_transport_find(const char *name)
 
 struct nof_transport *nof_transport_get(const char *name)
 {
-	struct nof_transport *t = nof_transport_find(name);
+	struct nof_transport *t = transport_find(name);
 
 	if (t)
 		return t;
@@ -277,7 +278,7 @@ int nof_orphan_retake(struct nof_ctrl *ctrl)
 	/* it is still being taken away */
 	if (!nof_ctrl_is_orphan(ctrl))
 		return -ECANCELED;
-	t = nof_transport_find(ctrl->opts.transport);
+	t = transport_find(ctrl->opts.transport);
 	if (!t) {
 		nof_ctrl_note(ctrl, -ENODEV, 0, "waits for the module of its transport, nvmeof_%s",
 			      ctrl->opts.transport);

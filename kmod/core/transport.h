@@ -149,9 +149,10 @@ int nof_transport_register(struct nof_transport *t);
 void nof_transport_unregister(struct nof_transport *t);
 /* -ENOENT when there is none of that name */
 int nof_transport_keep(const char *name);
-/* By name, with a reference on the module; NULL if there is none. Sleeps. */
-struct nof_transport *nof_transport_find(const char *name);
-/* Likewise; where there is none the module nvmeof-NAME is asked for, and may be there soon. Not waited for. */
+/*
+ * By name, with a reference on the module; NULL if there is none. Then the module nvmeof-NAME is asked for, and may be
+ * there soon: it is not waited for. Sleeps.
+ */
 struct nof_transport *nof_transport_get(const char *name);
 void nof_transport_put(struct nof_transport *t);
 /* Calls fn for each registered transport, under the registry's mutex, until it returns non-zero; returns that. */

@@ -678,16 +678,8 @@ void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before)
 	ka_again(ctrl);
 }
 
-void nof_ka_changed(struct nof_ctrl *ctrl, bool off)
-{
-	if (off)
-		WRITE_ONCE(ctrl->kato_ms, 0);
-	else
-		nof_ka_read(ctrl);
-	ka_again(ctrl);
-}
-
-int nof_ka_read(struct nof_ctrl *ctrl)
+/* Somebody may have changed it */
+static int ka_read(struct nof_ctrl *ctrl)
 {
 	u32 ms, most = max3(NOF_MAX_KATO_MS, ctrl->opts.kato_ms, ctrl->kato_ms);
 	int ret = nof_get_features(ctrl, NVME_FEAT_KATO, &ms);
@@ -696,6 +688,15 @@ int nof_ka_read(struct nof_ctrl *ctrl)
 	if (!ret && ms)
 		WRITE_ONCE(ctrl->kato_ms, clamp(ms, NOF_MIN_KATO_MS, most));
 	return min(ret, 0);
+}
+
+void nof_ka_changed(struct nof_ctrl *ctrl, bool off)
+{
+	if (off)
+		WRITE_ONCE(ctrl->kato_ms, 0);
+	else
+		ka_read(ctrl);
+	ka_again(ctrl);
 }
 
 /* The bound of fencing is a multiple of it: see mpath/fence.c */
@@ -716,7 +717,7 @@ int nof_ka_agree(struct nof_ctrl *ctrl)
 	WRITE_ONCE(ctrl->kato_ms, ctrl->opts.kato_ms);
 	if (!ctrl->kato_ms)
 		return 0;
-	return ask_for_less(ctrl) ?: nof_ka_read(ctrl);
+	return ask_for_less(ctrl) ?: ka_read(ctrl);
 }
 
 int nof_ka_init(struct nof_ctrl *ctrl)

@@ -372,7 +372,8 @@ static struct nof_path *take_unshown(struct nof_head *head)
 	return found;
 }
 
-void nof_paths_show(struct nof_head *head)
+/* Those that have joined since the disk is visible */
+static void disk_show_paths(struct nof_head *head)
 {
 	struct nof_path *path;
 
@@ -401,7 +402,7 @@ int nof_head_show(struct nof_head *head)
 	if (now)
 		ret = head_add(head);
 	if (!ret && test_bit(NOF_HEAD_ADDED, &head->flags))
-		nof_paths_show(head);
+		disk_show_paths(head);
 	mutex_unlock(&head->show_lock);
 	return ret;
 }

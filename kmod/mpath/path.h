@@ -184,8 +184,6 @@ void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event);
 /* The same, under subsys->lock */
 void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event);
 void nof_paths_unsee(struct nof_ctrl *ctrl);
-/* Of a disk that is visible: those that joined since. Under head->show_lock. */
-void nof_paths_show(struct nof_head *head);
 /* Their controllers look again. Context: process. */
 void nof_paths_rescan(struct nof_head *head);
 void nof_paths_remove_unseen(struct nof_ctrl *ctrl);
@@ -217,7 +215,5 @@ void nof_paths_rescan_locked(struct nof_head *head);
  * given up by that one's next scan, which begins now, and the head goes with the last of them.
  */
 void nof_path_discard(struct nof_path *path);
-/* After the readers there may be. Context: any. */
-void nof_path_set_free(struct nof_path_set *set);
 
 #endif

@@ -31,7 +31,7 @@ static void free_set_later(struct rcu_head *rcu)
  * readers of that path to leave (nof_queues_kill()): an expedited grace period, but not if one of the ordinary length
  * is already running.
  */
-void nof_path_set_free(struct nof_path_set *set)
+static void path_set_free(struct nof_path_set *set)
 {
 	call_rcu(&set->rcu, free_set_later);
 }
@@ -193,7 +193,7 @@ void nof_head_publish(struct nof_head *head)
 	WRITE_ONCE(head->set_seq, head->set_seq + 1);
 	trace_nof_path_set(head, set);
 	if (old)
-		nof_path_set_free(old);
+		path_set_free(old);
 	smp_mb();
 	if (test_bit(NOF_HEAD_GONE, &head->flags))
 		return;

@@ -11,7 +11,7 @@ identifier m;
 position p;
 @@
 \(kfree(x)\|kvfree(x)\|kfree_skb(x)\|nlmsg_free(x)\|nof_ctrl_put(x)\|nof_subsys_put(x)\|nof_head_put(x)\|
-kobject_put(&x->kobj)\|put_device(&x->dev)\|nof_subsys_leave(x)\|nof_queue_free(x)\|nof_path_set_free(x)\)
+kobject_put(&x->kobj)\|put_device(&x->dev)\|nof_subsys_leave(x)\|nof_queue_free(x)\|path_set_free(x)\)
 ...
 (
 iter(..., x, ...) S

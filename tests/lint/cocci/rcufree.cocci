@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What readers may still look at is freed after a grace period: path sets by nof_path_set_free() only, anything that
+// What readers may still look at is freed after a grace period: path sets by path_set_free() only, anything that
 // was replaced or unpublished not by a plain kfree() without one.
 
 @callback@
@@ -17,7 +17,7 @@ kfree@p(x)
 @script:python@
 p << set.p;
 @@
-coccilib.report.print_report(p[0], "a path set is freed by nof_path_set_free()")
+coccilib.report.print_report(p[0], "a path set is freed by path_set_free()")
 
 @replaced exists@
 local idexpression x;
