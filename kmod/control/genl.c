@@ -90,7 +90,7 @@ static void later_work(struct work_struct *work)
  * when there is no memory.
  */
 static struct later *later_new(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
-				later_fn *finish)
+			       later_fn *finish)
 {
 	struct later *later = kzalloc(sizeof(*later), GFP_KERNEL);
 

@@ -6,7 +6,6 @@
 #include <net/genetlink.h>
 #include <uapi/linux/nvmeof.h>
 
-
 enum nof_mcgrp { NOF_MCGRP_EVENTS };
 
 extern struct genl_family nof_genl_family;

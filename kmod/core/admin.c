@@ -507,7 +507,7 @@ int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value)
 	return ret;
 }
 
-int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value)
+int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value, bool *sent)
 {
 	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
 	int ret;
@@ -519,6 +519,8 @@ int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value)
 	cmd->sqe.prop_set.offset = cpu_to_le32(offset);
 	cmd->sqe.prop_set.value = cpu_to_le64(value);
 	ret = nof_ctrl_exec(ctrl, cmd, property_tmo_ms(ctrl));
+	if (sent)
+		*sent = ret != -ECONNRESET || cmd->maybe_executed;
 	kfree(cmd);
 	return ret;
 }
@@ -562,7 +564,7 @@ int nof_ctrl_enable(struct nof_ctrl *ctrl)
 	u32 cc = config(ctrl);
 	int ret;
 
-	ret = nof_property_set(ctrl, NVME_REG_CC, cc);
+	ret = nof_property_set(ctrl, NVME_REG_CC, cc, NULL);
 	if (!ret)
 		ret = wait_status(ctrl, NVME_CSTS_RDY, NVME_CSTS_RDY, ctrl->ready_tmo_ms);
 	if (ret)
@@ -577,6 +579,6 @@ void nof_ctrl_shutdown(struct nof_ctrl *ctrl)
 
 	/* it may close its connections as soon as it has heard of it */
 	set_bit(NOF_CTRL_SHUT, &ctrl->flags);
-	if (!nof_property_set(ctrl, NVME_REG_CC, cc))
+	if (!nof_property_set(ctrl, NVME_REG_CC, cc, NULL))
 		wait_status(ctrl, NVME_CSTS_SHST_MASK, NVME_CSTS_SHST_CMPLT, ctrl->shutdown_tmo_ms);
 }

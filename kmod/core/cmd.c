@@ -34,11 +34,12 @@ static void use_bio(struct nof_data *d, struct bio *bio)
 /* To the first bio from @bio on that has data, while there are data to come */
 static void next_bio(struct nof_data *d, struct bio *bio)
 {
-	while (bio && d->left) {
+	for (; bio && d->left; bio = bio->bi_next) {
+		if (!bio->bi_iter.bi_size)
+			continue;
 		use_bio(d, bio);
 		if (iov_iter_count(&d->iter))
 			return;
-		bio = bio->bi_next;
 	}
 	/* A command longer than its request is our own mistake, yet no reason to run past the end. */
 	if (WARN_ON_ONCE(d->left))

@@ -46,7 +46,8 @@ void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid);
 
 int nof_fabrics_connect(struct nof_queue *queue);
 int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value);
-int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value);
+/* @sent: the controller may have the command, if its connection was lost (-ECONNRESET); may be NULL */
+int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value, bool *sent);
 int nof_ctrl_enable(struct nof_ctrl *ctrl);
 void nof_ctrl_shutdown(struct nof_ctrl *ctrl);
 

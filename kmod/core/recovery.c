@@ -225,16 +225,20 @@ int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 {
 	u32 association = READ_ONCE(ctrl->association);
+	bool sent;
 	int ret;
 
 	if (!NVME_CAP_NSSRC(ctrl->cap))
 		return -ENOTTY;
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return -EBUSY;
-	ret = nof_property_set(ctrl, NVME_REG_NSSR, NSSR_RESET);
-	/* there may be no answer: the connection goes with the controller */
-	if (ret && ret != -ECONNRESET)
+	/* before: the connection may go with the controller, without an answer, and that is no path failure */
+	set_bit(NOF_CTRL_RESET, &ctrl->flags);
+	ret = nof_property_set(ctrl, NVME_REG_NSSR, NSSR_RESET, &sent);
+	if (ret && !(ret == -ECONNRESET && sent)) {
+		clear_bit(NOF_CTRL_RESET, &ctrl->flags);
 		return ret;
+	}
 	if (READ_ONCE(ctrl->association) == association)
 		nof_ctrl_error_live(ctrl, true);
 	return 0;

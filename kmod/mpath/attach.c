@@ -30,6 +30,7 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 	if (test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags)) {
 		cancel_delayed_work(&head->removal_work);
 		head->format.shared = format->shared;
+		/* until it is applied the target refuses what is too much for it */
 		nof_head_resize(head, format);
 	}
 	path->nr = nof_topology_changed();

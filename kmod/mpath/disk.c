@@ -422,28 +422,34 @@ bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format)
 	return true;
 }
 
+static sector_t head_sectors(const struct nof_head *head)
+{
+	return head->format.nlbas << (head->lba_shift - SECTOR_SHIFT);
+}
+
 void nof_head_apply_size(struct nof_head *head)
 {
 	struct nof_subsys *s = head->subsys;
-	bool resized, read_only;
+	bool read_only;
 	sector_t size;
 
 	if (!test_bit(NOF_HEAD_RESIZED, &head->flags))
 		return;
-	/* one after the other: the last one applies what was read last */
 	mutex_lock(&head->show_lock);
-	mutex_lock(&s->lock);
-	resized = test_and_clear_bit(NOF_HEAD_RESIZED, &head->flags);
-	size = head->format.nlbas << (head->lba_shift - SECTOR_SHIFT);
-	read_only = head->read_only;
-	mutex_unlock(&s->lock);
-	if (resized) {
+	/* the flag stays until the disk is as it says: who comes meanwhile waits for that */
+	while (test_bit(NOF_HEAD_RESIZED, &head->flags)) {
+		mutex_lock(&s->lock);
+		size = head_sectors(head);
+		read_only = head->read_only;
+		mutex_unlock(&s->lock);
 		set_capacity_and_notify(head->disk, size);
 		set_disk_ro(head->disk, read_only);
-	}
-	if (resized && test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		mutex_lock(&s->lock);
-		nof_news_head(head, NVMEOF_EVENT_CHANGED);
+		if (size == head_sectors(head) && read_only == head->read_only) {
+			clear_bit(NOF_HEAD_RESIZED, &head->flags);
+			if (test_bit(NOF_HEAD_ADDED, &head->flags))
+				nof_news_head(head, NVMEOF_EVENT_CHANGED);
+		}
 		mutex_unlock(&s->lock);
 	}
 	mutex_unlock(&head->show_lock);

@@ -163,7 +163,7 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 		CHECK(result.error().message.find(words) != std::string::npos);
 	};
 	refuses([](auto &o) { o.address.traddr = "0.0.0.0"; }, "not the address of a target");
-	refuses([](auto &o) { o.transport = "nosuch"; }, "unknown transport");
+	refuses([](auto &o) { o.transport = "nosuch"; }, "not registered");
 	refuses(
 		[](auto &o) {
 			o.ctrlLoss = 5s;
@@ -178,7 +178,7 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 	REQUIRE(run("chmod 755 /run/slow-modprobe").status == 0);
 	writeFile("/proc/sys/kernel/modprobe", "/run/slow-modprobe");
 	Stopwatch time;
-	refuses([](auto &o) { o.transport = "nosuch"; }, "unknown transport");
+	refuses([](auto &o) { o.transport = "nosuch"; }, "not registered");
 	CHECK(time.elapsed() < slowly(5s));
 	writeFile("/proc/sys/kernel/modprobe", helper);
 
@@ -188,7 +188,7 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 			o.subsysnqn += "-other";
 			o.hostid = nvmeof::Uuid::parse("6f1b2c3d-0000-4000-8000-0123456789ab");
 		},
-		"in use with another host ID");
+		"in use with another");
 	REQUIRE(status("set " + c.name + " ctrl-loss-tmo=5") == done);
 	auto out = ctl("set " + c.name + " fast-io-fail-tmo=9");
 	INFO(out.text);

@@ -23,11 +23,13 @@ NO_CODE = re.compile(r'"(\\.|[^"\\])*"|/\*.*?\*/|/\*.*$|^\s\*.*$|//.*$')
 INCLUDED = re.compile(r'\s*#\s*include\s+"(\w+)/')
 # What a layer of kmod/ may not include: what is above it calls down, and is called through the tables of core/upcalls.h
 ABOVE = {
-    "wire": {"core", "mpath", "control", "tcp", "rdma"},
-    "core": {"mpath", "control", "tcp", "rdma"},
-    "mpath": {"control", "tcp", "rdma"},
-    "tcp": {"mpath", "control", "rdma"},
-    "rdma": {"mpath", "control", "tcp"},
+    "compat": {"wire", "core", "mpath", "control", "tcp", "rdma", "nvfs"},
+    "wire": {"core", "mpath", "control", "tcp", "rdma", "nvfs"},
+    "core": {"mpath", "control", "tcp", "rdma", "nvfs"},
+    "mpath": {"control", "tcp", "rdma", "nvfs"},
+    "tcp": {"mpath", "control", "rdma", "nvfs"},
+    "rdma": {"mpath", "control", "tcp", "nvfs"},
+    "nvfs": {"mpath", "control", "tcp", "rdma"},
 }
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
 

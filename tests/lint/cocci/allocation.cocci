@@ -60,7 +60,7 @@ coccilib.report.print_report(p[0], "a product may overflow: kcalloc(), array_siz
 // An ERR_PTR is told by IS_ERR(), NULL by its being NULL.
 @never_null exists@
 expression x;
-identifier make =~ "^(nof_(.*_create|subsys_join|genl_ctrl)|(nof_limits|blk_mq)_alloc_(disk|queue|req.*))$";
+identifier make =~ "^(genl_ctrl_find|nof_(.*_create|subsys_join)|(nof_limits|blk_mq)_alloc_(disk|queue|req.*))$";
 position p;
 @@
 x = make(...)
