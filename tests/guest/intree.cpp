@@ -37,7 +37,12 @@ public:
 		     "--resolve-names=never");
 		must("udevadm control --reload");
 	}
-	~Udev() { run("rm -f " + rules + "; udevadm control --exit"); }
+	// The next one would find this one at its end, and not begin one of its own.
+	~Udev()
+	{
+		run("rm -f " + rules + "; udevadm control --exit");
+		run("for i in $(seq 100); do pidof systemd-udevd udevd || break; sleep 0.1; done");
+	}
 	Udev(const Udev &) = delete;
 	Udev &operator=(const Udev &) = delete;
 };
