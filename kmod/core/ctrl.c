@@ -287,7 +287,8 @@ bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset)
 /* What is left of a bound counted from the loss of the connection */
 unsigned long nof_ctrl_left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
 {
-	unsigned long end = ctrl->lost_at + msecs_to_jiffies(tmo_ms);
+	/* lost_at may be nearly a jiffy old: without one more the bound would end early */
+	unsigned long end = ctrl->lost_at + msecs_to_jiffies(tmo_ms) + !!tmo_ms;
 
 	return time_after(end, jiffies) ? end - jiffies : 0;
 }

@@ -111,14 +111,14 @@ s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl)
 
 	if (tmo < 0 || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || state != NVMEOF_CTRL_CONNECTING)
 		return -1;
-	return jiffies_to_msecs(nof_ctrl_left_of(ctrl, tmo));
+	return min_t(u32, jiffies_to_msecs(nof_ctrl_left_of(ctrl, tmo)), tmo);
 }
 
 static bool patience_ends(const struct nof_ctrl *ctrl)
 {
 	s32 tmo = patience_ms(ctrl);
 
-	return tmo >= 0 && time_after_eq(jiffies, ctrl->lost_at + msecs_to_jiffies(tmo));
+	return tmo >= 0 && !nof_ctrl_left_of(ctrl, tmo);
 }
 
 /* New bounds apply to a loss that is going on, too */
