@@ -3,9 +3,9 @@
 """usage: layers.py FOLDER
 
 The order of the modules' files: layers call down only, and no files call each other in a circle. FOLDER is one where
-kmod/build has built the modules. What a file uses of another is what its object asks the linker for: calls, variables
-and functions that a table names alike. The way up are the tables of core/upcalls.h, and trace points, which are made in
-one file for all layers; these are not looked at.
+kmod/build has built the modules. A file uses another if its object asks the linker for a symbol of that: calls,
+variables and functions that a table names alike. The way up are the tables of core/upcalls.h, and trace points, which
+are made in one file for all layers; these are not looked at.
 """
 
 import subprocess

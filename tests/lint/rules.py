@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import layers
+
 TOP = Path(__file__).resolve().parents[2]
 WIDTH = 120
 TAB = 8
@@ -21,16 +23,6 @@ FOUR_KIB = re.compile(r"\b(4096|4095|0x1000|0xfff|SZ_4K)[UuLl]*\b|(<<|>>)=?\s*12
 NAMED_NUMBER = re.compile(r"^(#\s*define\s+|\s*)([A-Z][A-Z0-9_]*)(\s*=\s*|\s+)")
 NO_CODE = re.compile(r'"(\\.|[^"\\])*"|/\*.*?\*/|/\*.*$|^\s\*.*$|//.*$')
 INCLUDED = re.compile(r'\s*#\s*include\s+"(\w+)/')
-# What a layer of kmod/ may not include: what is above it calls down, and is called through the tables of core/upcalls.h
-ABOVE = {
-    "compat": {"wire", "core", "mpath", "control", "tcp", "rdma", "nvfs"},
-    "wire": {"core", "mpath", "control", "tcp", "rdma", "nvfs"},
-    "core": {"mpath", "control", "tcp", "rdma", "nvfs"},
-    "mpath": {"control", "tcp", "rdma", "nvfs"},
-    "tcp": {"mpath", "control", "rdma", "nvfs"},
-    "rdma": {"mpath", "control", "tcp", "nvfs"},
-    "nvfs": {"mpath", "control", "tcp", "rdma"},
-}
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
 
 problems = []
@@ -117,10 +109,11 @@ def check_pages(name, lines):
 
 
 def check_layers(name, lines):
-    above = ABOVE.get(Path(name).parts[1], set())
+    """A layer includes headers of those below it: the order is that of layers.py, which looks at the objects."""
+    own = Path(name).parts[1].removesuffix(".c")
     for n, line in enumerate(lines, 1):
         included = INCLUDED.match(line)
-        if included and included[1] in above:
+        if included and included[1] != own and layers.RANK.get(included[1], -1) >= layers.RANK[own]:
             complain(name, n, f"includes {included[1]}/, a layer above: see kmod/core/upcalls.h")
 
 
