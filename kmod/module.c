@@ -26,7 +26,7 @@ const struct nof_control_ops nof_control = {
 	.head_ioctl	= nof_head_ioctl,
 };
 
-static int control_init(void)
+static int __init control_init(void)
 {
 	int err;
 

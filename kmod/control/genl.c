@@ -479,7 +479,7 @@ static int may_change(const nof_genl_pre_op *op, struct sk_buff *skb, struct gen
 	return -EPERM;
 }
 
-int nof_genl_init(void)
+int __init nof_genl_init(void)
 {
 	int err = later_init();
 

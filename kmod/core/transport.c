@@ -138,8 +138,8 @@ static bool start_delete(struct nof_ctrl *ctrl)
 
 /*
  * When this and the next function return, no controller is of @t any more, and none becomes so: it is not registered.
- * Nobody is creating one: that takes a reference on the module, which is going. Not waited for the peer, but for the
- * bounded time that commands under way get to end by themselves.
+ * No controller is being created: that takes a reference on the module, which is going. This waits for the bounded time
+ * that commands in flight get to end by themselves, not for the peer.
  */
 static void orphans_delete(const struct nof_transport *t)
 {

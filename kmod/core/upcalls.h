@@ -136,12 +136,12 @@ extern const struct nof_paths_ops nof_paths;
 extern const struct nof_control_ops nof_control;
 
 /*
- * Set once by control/ before the first object can exist. Context of each: process, may sleep; the caller holds a
- * reference on the object, and not subsys->lock, which recovery needs.
- *
+ * struct nof_event_ops - tell control/ what has changed; set once, by module.c, before the first object can exist
  * @scanned: a scan has ended; @err: negative errno, or 0
  * @failover: requests left a path and are done elsewhere. @from: its name, as the path itself may be gone; @ios: how
  *	      many; @ns: the longest time from being sent there to being done elsewhere
+ *
+ * Context: process, may sleep; the caller holds a reference on the object, and not subsys->lock, which recovery needs.
  */
 struct nof_event_ops {
 	void (*subsys)(struct nof_subsys *s, enum nvmeof_event ev);

@@ -615,7 +615,7 @@ static noinline blk_status_t send_elsewhere(struct nof_head *head, const struct 
 	return ret;
 }
 
-/* Whether something has to be looked at that most requests do not have; then submit_odd() does */
+/* True if the request has something that most do not: submit_odd() looks at that */
 static bool request_is_odd(const struct nof_request *req, const struct nof_path *path, struct request *rq)
 {
 	return req->odd || READ_ONCE(path->unfit) || blk_integrity_rq(rq) || static_branch_unlikely(&nof_direct_key);
@@ -658,8 +658,8 @@ static noinline blk_status_t submit_odd(struct nof_head *head, const struct nof_
 }
 
 /*
- * After a request was queued, or not: the task that clears the mark submits the pending batch. What this batch has held
- * back may be with a path that the last request did not take, as the set has changed, or with the polled queue of a
+ * After a request was queued, or not: the task that clears the mark submits the pending batch. Requests of this batch
+ * may be held back by a path that the last request did not take, as the set has changed, or by the polled queue of a
  * context whose last request was not polled.
  */
 static void hold_or_commit(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx,

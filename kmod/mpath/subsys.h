@@ -26,7 +26,7 @@ extern struct nof_selector nof_selector_latency;
 /* They are registered: 0, or a negative errno, and their end */
 int nof_selectors_init(void);
 void nof_selectors_exit(void);
-/* What core/ calls by; before the first controller is made */
+/* Fill in the static calls of core/upcalls.h, before the first controller is made */
 void nof_mpath_init(void);
 
 #endif
