@@ -305,9 +305,9 @@ static void set_owner(struct nof_ctrl *ctrl, const char *owner)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&ctrl->error_lock, flags);
+	spin_lock_irqsave(&ctrl->error.lock, flags);
 	strscpy(ctrl->opts.owner, owner, sizeof(ctrl->opts.owner));
-	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+	spin_unlock_irqrestore(&ctrl->error.lock, flags);
 }
 
 static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)

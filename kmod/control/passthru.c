@@ -60,9 +60,9 @@ static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command
 		return -EAGAIN;
 	if (is_ours(sqe))
 		return -EINVAL;
-	if (len > min(ctrl->max_transfer, max_bytes))
+	if (len > min(ctrl->ident.max_transfer, max_bytes))
 		return -EINVAL;
-	/* Transfers both ways (NVMe Base 2.0, figure 87) have no place in one buffer. */
+	/* Transfers in both directions (NVMe Base 2.0, figure 87) do not fit one buffer. */
 	if (len && !nvme_is_fabrics(sqe) && (sqe->common.opcode & 3) == 3)
 		return -EINVAL;
 	return 0;
@@ -116,8 +116,8 @@ struct effects {
 
 static struct effects effects_of(const struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p)
 {
-	u8 of = READ_ONCE(ctrl->admin_effects.of[p->opcode]);
-	bool all = of & NOF_EFFECT_ALL_NS || (p->opcode == nvme_admin_format_nvm && ctrl->fna & FNA_ALL_NS);
+	u8 of = READ_ONCE(ctrl->effects.admin.of[p->opcode]);
+	bool all = of & NOF_EFFECT_ALL_NS || (p->opcode == nvme_admin_format_nvm && ctrl->ident.fna & FNA_ALL_NS);
 
 	return (struct effects){ .of = of, .nsid = all ? NVME_NSID_ALL : p->nsid };
 }
@@ -151,7 +151,7 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 	return put_buffer(cmd, data, ret);
 }
 
-/* A place first: who waits for one has no memory but its stack */
+/* The slot comes first: a caller that waits for one holds no memory but its stack */
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
 		       struct iov_iter *data, u64 *result)
 {
@@ -159,13 +159,13 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	struct nof_cmd *cmd;
 	int ret;
 
-	ret = nof_admin_take(ctrl, grant->place);
+	ret = nof_admin_take(ctrl, grant->user);
 	if (ret)
 		return ret;
 	cmd = kzalloc(sizeof(*cmd), GFP_KERNEL_ACCOUNT);
 	ret = cmd ? passthru_admin_exec(ctrl, cmd, p, grant, data, &effects, result) : -ENOMEM;
 	kfree(cmd);
-	nof_admin_leave(ctrl, grant->place);
+	nof_admin_leave(ctrl, grant->user);
 	if (effects.stopped)
 		nof_paths_settle(ctrl->subsys, effects.nsid);
 	/* The command itself is done; what a failed scan misses, the next one finds. */
@@ -174,7 +174,7 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	return ret;
 }
 
-/* Transfers both ways have no place in one buffer. */
+/* A transfer in both directions does not fit one buffer. */
 static bool one_way(const struct nvme_passthru_cmd64 *p, u32 len)
 {
 	return !len || (p->opcode & 3) != 3;

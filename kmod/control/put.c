@@ -155,7 +155,7 @@ static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 
 	if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
 		err = nla_put_u16(skb, NVMEOF_A_CNTLID, ctrl->cntlid);
-	return err ?: put_identity(skb, ctrl->model, ctrl->serial, ctrl->firmware) ?:
+	return err ?: put_identity(skb, ctrl->ident.model, ctrl->ident.serial, ctrl->ident.firmware) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_IO_QUEUES, READ_ONCE(ctrl->nr_default)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_POLL_QUEUES, READ_ONCE(ctrl->nr_poll)) ?:
 	       nla_put_u32(skb, NVMEOF_A_QUEUE_SIZE, READ_ONCE(ctrl->sqsize)) ?:
@@ -198,11 +198,11 @@ static int put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	int err, code;
 	u16 status;
 
-	spin_lock_irqsave(&ctrl->error_lock, flags);
-	strscpy(text, ctrl->last_error, sizeof(text));
-	code = ctrl->last_errno;
-	status = ctrl->last_status;
-	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+	spin_lock_irqsave(&ctrl->error.lock, flags);
+	strscpy(text, ctrl->error.text, sizeof(text));
+	code = ctrl->error.err;
+	status = ctrl->error.status;
+	spin_unlock_irqrestore(&ctrl->error.lock, flags);
 
 	err = put_string_if(skb, NVMEOF_A_LAST_ERROR, text);
 	if (!err && code)
@@ -218,9 +218,9 @@ static int put_owner(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	char owner[sizeof(ctrl->opts.owner)];
 	unsigned long flags;
 
-	spin_lock_irqsave(&ctrl->error_lock, flags);
+	spin_lock_irqsave(&ctrl->error.lock, flags);
 	strscpy(owner, ctrl->opts.owner, sizeof(owner));
-	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+	spin_unlock_irqrestore(&ctrl->error.lock, flags);
 	return put_string_if(skb, NVMEOF_A_OWNER, owner);
 }
 
@@ -248,16 +248,16 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       put_address(skb, &ctrl->opts) ?:
 	       nla_put_u32(skb, NVMEOF_A_CTRL_STATE, nof_ctrl_state(ctrl)) ?:
 	       put_granted(skb, ctrl) ?:
-	       nla_put_u32(skb, NVMEOF_A_KATO, READ_ONCE(ctrl->kato_ms)) ?:
+	       nla_put_u32(skb, NVMEOF_A_KATO, READ_ONCE(ctrl->ka.tmo_ms)) ?:
 	       put_settings(skb, &ctrl->opts) ?:
-	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(ctrl->reconnects)) ?:
-	       nla_put_u32(skb, NVMEOF_A_ATTEMPTS, READ_ONCE(ctrl->attempts)) ?:
+	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(ctrl->recovery.reconnects)) ?:
+	       nla_put_u32(skb, NVMEOF_A_ATTEMPTS, READ_ONCE(ctrl->recovery.attempts)) ?:
 	       put_loss_left(skb, ctrl) ?:
 	       put_firmware_left(skb, ctrl) ?:
 	       put_last_error(skb, ctrl) ?:
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_ctrl_inflight(ctrl)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths)) ?:
-	       nla_put_u32(skb, NVMEOF_A_SCANS, READ_ONCE(ctrl->scans)) ?:
+	       nla_put_u32(skb, NVMEOF_A_SCANS, READ_ONCE(ctrl->scan.done)) ?:
 	       put_connection(skb, ctrl) ?:
 	       put_owner(skb, ctrl);
 }
@@ -419,6 +419,6 @@ int nof_put_path(struct sk_buff *skb, struct nof_path *path)
 	       put_stats(skb, path) ?:
 	       put_flag(skb, NVMEOF_A_P2P, READ_ONCE(path->ctrl->limits.p2p)) ?:
 	       put_flag(skb, NVMEOF_A_NVFS, READ_ONCE(path->ctrl->limits.gpu)) ?:
-	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(path->ctrl->reconnects)) ?:
+	       nla_put_u32(skb, NVMEOF_A_RECONNECTS, READ_ONCE(path->ctrl->recovery.reconnects)) ?:
 	       put_last_error(skb, path->ctrl);
 }

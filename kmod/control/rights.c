@@ -76,10 +76,10 @@ int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, 
 	if (!open && !capable(CAP_SYS_ADMIN))
 		return -EACCES;
 	if (open && !is_privileged())
-		*grant = (struct nof_grant){ .place = NOF_PLACE_GUEST, .max_bytes = NVME_IDENTIFY_DATA_SIZE };
+		*grant = (struct nof_grant){ .user = NOF_ADMIN_UNPRIVILEGED, .max_bytes = NVME_IDENTIFY_DATA_SIZE };
 	else
 		*grant = (struct nof_grant){
-			.place		= NOF_PLACE_USER,
+			.user		= NOF_ADMIN_USER,
 			.max_bytes	= MAX_ADMIN_DATA,
 			.timeout_ms	= p->timeout_ms,
 		};

@@ -24,13 +24,13 @@ struct nof_caller {
 
 /**
  * struct nof_grant - within what bounds a command is sent
- * @place:	of an admin command, in the admin queue
+ * @user:	whose slots of the admin queue an admin command takes
  * @max_bytes:	most data
  * @timeout_ms:	its own time limit; 0: the driver's. Without privilege nobody has one: a short one costs the target an
  *		Abort each time, a long one is a bound that is not there
  */
 struct nof_grant {
-	enum nof_place	place;
+	enum nof_admin_user	user;
 	u32		max_bytes;
 	u32		timeout_ms;
 };

@@ -31,14 +31,14 @@ CTRL_ATTR(subsysnqn, "%s", ctrl->opts.subsysnqn);
 CTRL_ATTR(hostnqn, "%s", ctrl->opts.hostnqn);
 CTRL_ATTR(hostid, "%pUb", ctrl->opts.hostid);
 CTRL_ATTR(cntlid, "%u", ctrl->cntlid);
-CTRL_ATTR(serial, "%s", ctrl->serial);
-CTRL_ATTR(model, "%s", ctrl->model);
-CTRL_ATTR(firmware_rev, "%s", ctrl->firmware);
+CTRL_ATTR(serial, "%s", ctrl->ident.serial);
+CTRL_ATTR(model, "%s", ctrl->ident.model);
+CTRL_ATTR(firmware_rev, "%s", ctrl->ident.firmware);
 /* with the admin queue */
 CTRL_ATTR(queue_count, "%u", READ_ONCE(ctrl->nr_default) + READ_ONCE(ctrl->nr_poll) + 1);
 CTRL_ATTR(sqsize, "%u", READ_ONCE(ctrl->sqsize));
 CTRL_ATTR(numa_node, "%d", dev_to_node(&ctrl->dev));
-CTRL_ATTR(reconnects, "%u", READ_ONCE(ctrl->reconnects));
+CTRL_ATTR(reconnects, "%u", READ_ONCE(ctrl->recovery.reconnects));
 CTRL_ATTR(cntrltype, "%s", ctrl->discovery ? "discovery" : "io");
 
 static ssize_t dctype_show(struct device *dev, struct device_attribute *attr, char *buf)
@@ -46,7 +46,7 @@ static ssize_t dctype_show(struct device *dev, struct device_attribute *attr, ch
 	static const char * const names[] = {
 		[NVME_DCTYPE_NOT_REPORTED] = "none", [NVME_DCTYPE_DDC] = "ddc", [NVME_DCTYPE_CDC] = "cdc",
 	};
-	u8 type = to_nof_ctrl(dev)->dctype;
+	u8 type = to_nof_ctrl(dev)->ident.dctype;
 
 	return sysfs_emit(buf, "%s\n", type < ARRAY_SIZE(names) ? names[type] : "reserved");
 }
@@ -104,7 +104,7 @@ static ssize_t name##_show(struct device *dev, struct device_attribute *attr, ch
 }													\
 static DEVICE_ATTR_RO(name)
 
-CTRL_TIME_ATTR(kato, kato_ms);
+CTRL_TIME_ATTR(kato, ka.tmo_ms);
 CTRL_TIME_ATTR(stall_tmo, opts.stall_tmo_ms);
 
 /* Whole seconds, as in-tree; "off", or a negative number, where that has a meaning */

@@ -6,7 +6,7 @@
 #include "core/ctrl.h"
 #include "core/work.h"
 
-/* ctrl->uevents */
+/* ctrl->uevent.pending */
 enum { CONNECTED, REDISCOVER, AEN };
 
 /* Between two asynchronous events of one controller that are told: a target may have any number */
@@ -42,36 +42,36 @@ static void uevent_send(struct nof_ctrl *ctrl, char *variable)
  */
 static void uevent_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, uevent_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, uevent.work);
 	char aen[sizeof("NVME_AEN=0x00000000")];
 
-	if (test_and_clear_bit(REDISCOVER, &ctrl->uevents))
+	if (test_and_clear_bit(REDISCOVER, &ctrl->uevent.pending))
 		uevent_send(ctrl, "NVME_EVENT=rediscover");
-	if (test_and_clear_bit(CONNECTED, &ctrl->uevents))
+	if (test_and_clear_bit(CONNECTED, &ctrl->uevent.pending))
 		uevent_send(ctrl, "NVME_EVENT=connected");
-	if (test_and_clear_bit(AEN, &ctrl->uevents)) {
-		scnprintf(aen, sizeof(aen), "NVME_AEN=%#08x", READ_ONCE(ctrl->uevent_aen));
+	if (test_and_clear_bit(AEN, &ctrl->uevent.pending)) {
+		scnprintf(aen, sizeof(aen), "NVME_AEN=%#08x", READ_ONCE(ctrl->uevent.aen));
 		uevent_send(ctrl, aen);
 	}
 }
 
 void nof_uevent_init(struct nof_ctrl *ctrl)
 {
-	INIT_WORK(&ctrl->uevent_work, uevent_work);
-	ctrl->uevent_next = jiffies;
+	INIT_WORK(&ctrl->uevent.work, uevent_work);
+	ctrl->uevent.next = jiffies;
 }
 
 void nof_uevent_exit(struct nof_ctrl *ctrl)
 {
-	cancel_work_sync(&ctrl->uevent_work);
+	cancel_work_sync(&ctrl->uevent.work);
 }
 
 void nof_uevent_connected(struct nof_ctrl *ctrl)
 {
-	if (ctrl->discovery && READ_ONCE(ctrl->reconnects))
-		set_bit(REDISCOVER, &ctrl->uevents);
-	set_bit(CONNECTED, &ctrl->uevents);
-	queue_work(nof_wq, &ctrl->uevent_work);
+	if (ctrl->discovery && READ_ONCE(ctrl->recovery.reconnects))
+		set_bit(REDISCOVER, &ctrl->uevent.pending);
+	set_bit(CONNECTED, &ctrl->uevent.pending);
+	queue_work(nof_wq, &ctrl->uevent.work);
 }
 
 /* The same as the in-tree driver tells */
@@ -93,10 +93,10 @@ static bool is_told(u8 type, u8 info)
 
 void nof_uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 {
-	if (!is_told(type, info) || time_before(jiffies, ctrl->uevent_next))
+	if (!is_told(type, info) || time_before(jiffies, ctrl->uevent.next))
 		return;
-	ctrl->uevent_next = jiffies + AEN_RATE;
-	WRITE_ONCE(ctrl->uevent_aen, type | info << 8 | log_page << 16);
-	set_bit(AEN, &ctrl->uevents);
-	queue_work(nof_wq, &ctrl->uevent_work);
+	ctrl->uevent.next = jiffies + AEN_RATE;
+	WRITE_ONCE(ctrl->uevent.aen, type | info << 8 | log_page << 16);
+	set_bit(AEN, &ctrl->uevent.pending);
+	queue_work(nof_wq, &ctrl->uevent.work);
 }

@@ -10,58 +10,58 @@
 #include "wire/status.h"
 
 /*
- * Places in the admin queue. Keep-alive and the asynchronous event request have theirs apart, as they may not wait for
+ * Slots of the admin queue. Keep-alive and the asynchronous event request have theirs apart, as they may not wait for
  * others; what the driver has to know does not wait for userspace, nor for Aborts that stay unanswered; and those of
  * userspace that have the privilege do not wait for those that have not.
  */
 enum {
 	NR_ABORTS = 4,
-	NR_GUESTS = 4,
+	NR_UNPRIVILEGED = 4,
 	NR_USER = NOF_ADMIN_DEPTH - 12,
 	NR_SHARED = NOF_ADMIN_DEPTH - 3,
 };
-static_assert(NR_ABORTS + NR_GUESTS + NR_USER < NR_SHARED);
+static_assert(NR_ABORTS + NR_UNPRIVILEGED + NR_USER < NR_SHARED);
 
 int nof_admin_init(struct nof_ctrl *ctrl)
 {
-	spin_lock_init(&ctrl->places_lock);
-	init_waitqueue_head(&ctrl->places_wq);
+	spin_lock_init(&ctrl->slots.lock);
+	init_waitqueue_head(&ctrl->slots.wq);
 	return 0;
 }
 
-static u32 most(const struct nof_ctrl *ctrl, enum nof_place kind)
+static u32 max_slots(const struct nof_ctrl *ctrl, enum nof_admin_user kind)
 {
 	switch (kind) {
-	case NOF_PLACE_USER:	return NR_USER;
-	case NOF_PLACE_GUEST:	return NR_GUESTS;
-	case NOF_PLACE_ABORT:	return min(ctrl->acl + 1, NR_ABORTS);
+	case NOF_ADMIN_USER:	return NR_USER;
+	case NOF_ADMIN_UNPRIVILEGED:	return NR_UNPRIVILEGED;
+	case NOF_ADMIN_ABORT:	return min(ctrl->ident.acl + 1, NR_ABORTS);
 	default:		return NR_SHARED;
 	}
 }
 
-static bool take_place(struct nof_ctrl *ctrl, enum nof_place kind)
+static bool slot_take(struct nof_ctrl *ctrl, enum nof_admin_user kind)
 {
 	unsigned long flags;
 	u32 used = 0, i;
 	bool free;
 
-	spin_lock_irqsave(&ctrl->places_lock, flags);
-	for (i = 0; i < NOF_NR_PLACES; i++)
-		used += ctrl->places[i];
-	free = used < NR_SHARED && ctrl->places[kind] < most(ctrl, kind);
-	ctrl->places[kind] += free;
-	spin_unlock_irqrestore(&ctrl->places_lock, flags);
+	spin_lock_irqsave(&ctrl->slots.lock, flags);
+	for (i = 0; i < NOF_NR_ADMIN_USERS; i++)
+		used += ctrl->slots.used[i];
+	free = used < NR_SHARED && ctrl->slots.used[kind] < max_slots(ctrl, kind);
+	ctrl->slots.used[kind] += free;
+	spin_unlock_irqrestore(&ctrl->slots.lock, flags);
 	return free;
 }
 
-static void leave_place(struct nof_ctrl *ctrl, enum nof_place kind)
+static void slot_put(struct nof_ctrl *ctrl, enum nof_admin_user kind)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&ctrl->places_lock, flags);
-	ctrl->places[kind]--;
-	spin_unlock_irqrestore(&ctrl->places_lock, flags);
-	wake_up(&ctrl->places_wq);
+	spin_lock_irqsave(&ctrl->slots.lock, flags);
+	ctrl->slots.used[kind]--;
+	spin_unlock_irqrestore(&ctrl->slots.lock, flags);
+	wake_up(&ctrl->slots.wq);
 }
 
 /* The admin queue cannot go away while a caller in process context uses it: see queues_lock and SRCU in queues.c. */
@@ -70,29 +70,29 @@ static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms
 	struct nof_queue *queue;
 	int idx, ret;
 
-	atomic_inc(&ctrl->admin_users);
+	atomic_inc(&ctrl->slots.users);
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
 	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
 	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? nof_queue_exec(queue, cmd, timeout_ms, late) :
 								  -ENOTCONN;
-	if (atomic_dec_and_test(&ctrl->admin_users))
-		wake_up(&ctrl->places_wq);
+	if (atomic_dec_and_test(&ctrl->slots.users))
+		wake_up(&ctrl->slots.wq);
 	return ret;
 }
 
-/* Who waits for a place counts as well: those before may get no answer */
+/* A caller that waits for a slot counts as well: those before may get no answer */
 static void own_begin(struct nof_ctrl *ctrl)
 {
-	if (!atomic_read(&ctrl->own_cmds))
-		WRITE_ONCE(ctrl->own_at, jiffies);
-	atomic_inc(&ctrl->own_cmds);
+	if (!atomic_read(&ctrl->slots.own))
+		WRITE_ONCE(ctrl->slots.own_at, jiffies);
+	atomic_inc(&ctrl->slots.own);
 }
 
 static void own_end(struct nof_ctrl *ctrl)
 {
-	WRITE_ONCE(ctrl->own_at, jiffies);
-	atomic_dec(&ctrl->own_cmds);
+	WRITE_ONCE(ctrl->slots.own_at, jiffies);
+	atomic_dec(&ctrl->slots.own);
 }
 
 int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
@@ -100,27 +100,27 @@ int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 	int ret;
 
 	own_begin(ctrl);
-	wait_event(ctrl->places_wq, take_place(ctrl, NOF_PLACE_OWN));
+	wait_event(ctrl->slots.wq, slot_take(ctrl, NOF_ADMIN_DRIVER));
 	ret = admin_exec(ctrl, cmd, timeout_ms, NULL);
 	own_end(ctrl);
-	leave_place(ctrl, NOF_PLACE_OWN);
+	slot_put(ctrl, NOF_ADMIN_DRIVER);
 	return ret;
 }
 
 bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms)
 {
-	return atomic_read(&ctrl->own_cmds) &&
-	       time_after(jiffies, READ_ONCE(ctrl->own_at) + msecs_to_jiffies(ms));
+	return atomic_read(&ctrl->slots.own) &&
+	       time_after(jiffies, READ_ONCE(ctrl->slots.own_at) + msecs_to_jiffies(ms));
 }
 
 bool nof_admin_has_user(struct nof_ctrl *ctrl)
 {
-	return READ_ONCE(ctrl->places[NOF_PLACE_USER]);
+	return READ_ONCE(ctrl->slots.used[NOF_ADMIN_USER]);
 }
 
-int nof_admin_take(struct nof_ctrl *ctrl, enum nof_place kind)
+int nof_admin_take(struct nof_ctrl *ctrl, enum nof_admin_user kind)
 {
-	return wait_event_killable(ctrl->places_wq, take_place(ctrl, kind)) ? -EINTR : 0;
+	return wait_event_killable(ctrl->slots.wq, slot_take(ctrl, kind)) ? -EINTR : 0;
 }
 
 /* Too late for its sender. Whether the association has to end for it is decided by the driver's own limit */
@@ -196,8 +196,8 @@ static void identify_done(struct nof_cmd *cmd)
 	struct many *many = one->many;
 
 	one->what->ret = cmd->status == NVME_SC_HOST_ABORTED_CMD ? -ECONNRESET : cmd->status;
-	WRITE_ONCE(many->ctrl->own_at, jiffies);
-	leave_place(many->ctrl, NOF_PLACE_OWN);
+	WRITE_ONCE(many->ctrl->slots.own_at, jiffies);
+	slot_put(many->ctrl, NOF_ADMIN_DRIVER);
 	kfree(one);
 	/* last: who waits for it has the rest on its stack */
 	if (atomic_dec_and_test(&many->left))
@@ -227,11 +227,11 @@ static int identify_send(struct many *many, struct nof_identify *what)
 	atomic_dec(&many->left);
 	kfree(one);
 leave:
-	leave_place(many->ctrl, NOF_PLACE_OWN);
+	slot_put(many->ctrl, NOF_ADMIN_DRIVER);
 	return ret;
 }
 
-/* As many as find a place, the first of which is waited for. Returns how many of them are done. */
+/* As many as get a slot; the first is waited for. Returns how many of them are done. */
 static u32 identify_some(struct many *many, struct nof_identify *list, u32 nr)
 {
 	struct nof_ctrl *ctrl = many->ctrl;
@@ -241,13 +241,13 @@ static u32 identify_some(struct many *many, struct nof_identify *list, u32 nr)
 	/* ours: what was sent is not all done before all of it is sent */
 	atomic_set(&many->left, 1);
 	reinit_completion(&many->done);
-	wait_event(ctrl->places_wq, take_place(ctrl, NOF_PLACE_OWN));
+	wait_event(ctrl->slots.wq, slot_take(ctrl, NOF_ADMIN_DRIVER));
 	do {
 		ret = identify_send(many, &list[sent]);
 		if (ret)
 			list[sent].ret = ret;
 		sent++;
-	} while (!ret && sent < nr && take_place(ctrl, NOF_PLACE_OWN));
+	} while (!ret && sent < nr && slot_take(ctrl, NOF_ADMIN_DRIVER));
 	if (!atomic_dec_and_test(&many->left))
 		nof_queue_wait(ctrl, nvme_admin_identify, &many->done);
 	return sent;
@@ -329,7 +329,8 @@ int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result)
 
 int nof_tell_host_behavior(struct nof_ctrl *ctrl)
 {
-	bool delays = ctrl->crdt[0] || ctrl->crdt[1] || ctrl->crdt[2], formats = ctrl->ctratt & NVME_CTRL_ATTR_ELBAS;
+	bool delays = ctrl->ident.crdt[0] || ctrl->ident.crdt[1] || ctrl->ident.crdt[2];
+	bool formats = ctrl->ident.ctratt & NVME_CTRL_ATTR_ELBAS;
 	struct nvme_feat_host_behavior *host;
 	int ret;
 
@@ -346,36 +347,36 @@ int nof_tell_host_behavior(struct nof_ctrl *ctrl)
 }
 
 /* At once, or not at all */
-static int send_as(struct nof_ctrl *ctrl, struct nof_cmd *cmd, enum nof_place kind)
+static int send_as(struct nof_ctrl *ctrl, struct nof_cmd *cmd, enum nof_admin_user kind)
 {
 	int ret;
 
-	if (!take_place(ctrl, kind))
+	if (!slot_take(ctrl, kind))
 		return -EBUSY;
 	ret = nof_admin_submit(ctrl, cmd);
 	if (ret)
-		leave_place(ctrl, kind);
+		slot_put(ctrl, kind);
 	return ret;
 }
 
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 {
-	return send_as(ctrl, cmd, NOF_PLACE_OWN);
+	return send_as(ctrl, cmd, NOF_ADMIN_DRIVER);
 }
 
-void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_place kind)
+void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_admin_user kind)
 {
-	leave_place(ctrl, kind);
+	slot_put(ctrl, kind);
 }
 
 static void abort_done(struct nof_cmd *cmd)
 {
-	leave_place(cmd->ctx, NOF_PLACE_ABORT);
+	slot_put(cmd->ctx, NOF_ADMIN_ABORT);
 	kfree(cmd);
 }
 
 /*
- * Best effort: whether the command was aborted shows in its own completion. Where no place is free nothing is sent, and
+ * Best effort: whether the command was aborted shows in its own completion. Without a free slot nothing is sent, and
  * the next timeout of the command resets the association.
  */
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
@@ -389,7 +390,7 @@ void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
 	cmd->sqe.abort.cid = (__force __u16)cpu_to_le16(cid);
 	cmd->done = abort_done;
 	cmd->ctx = ctrl;
-	if (send_as(ctrl, cmd, NOF_PLACE_ABORT))
+	if (send_as(ctrl, cmd, NOF_ADMIN_ABORT))
 		kfree(cmd);
 }
 

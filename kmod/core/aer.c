@@ -29,7 +29,7 @@
 
 static void arm(struct nof_ctrl *ctrl)
 {
-	struct nof_cmd *cmd = ctrl->aen_cmd;
+	struct nof_cmd *cmd = ctrl->aen.cmd;
 	u32 reconnects;
 
 	/*
@@ -38,7 +38,7 @@ static void arm(struct nof_ctrl *ctrl)
 	 * cleared, its own start has found it set.
 	 */
 	do {
-		reconnects = READ_ONCE(ctrl->reconnects);
+		reconnects = READ_ONCE(ctrl->recovery.reconnects);
 		if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || test_and_set_bit(NOF_CTRL_AEN_OUT, &ctrl->flags))
 			return;
 		memset(&cmd->sqe, 0, sizeof(cmd->sqe));
@@ -47,15 +47,15 @@ static void arm(struct nof_ctrl *ctrl)
 			return;
 		clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
 		smp_mb__after_atomic();
-	} while (READ_ONCE(ctrl->reconnects) != reconnects);
+	} while (READ_ONCE(ctrl->recovery.reconnects) != reconnects);
 }
 
 /* With jitter: a target that is short of something may refuse the commands of all its hosts at once */
 static unsigned long refused_rest(struct nof_ctrl *ctrl)
 {
-	u32 step = REFUSED_MS << ctrl->aen_refused;
+	u32 step = REFUSED_MS << ctrl->aen.refused;
 
-	ctrl->aen_refused = min(ctrl->aen_refused + 1, REFUSED_MOST);
+	ctrl->aen.refused = min(ctrl->aen.refused + 1, REFUSED_MOST);
 	return msecs_to_jiffies(step - get_random_u32_below(step / 2));
 }
 
@@ -71,21 +71,21 @@ static void aen_done(struct nof_cmd *cmd)
 	if (cmd->status == NVME_SC_HOST_ABORTED_CMD)
 		return;
 	if (cmd->status) {
-		ctrl->aen_status = cmd->status;
-		queue_delayed_work(nof_wq, &ctrl->arm_work, refused_rest(ctrl));
+		ctrl->aen.status = cmd->status;
+		queue_delayed_work(nof_wq, &ctrl->aen.arm_work, refused_rest(ctrl));
 		return;
 	}
-	ctrl->aen_refused = 0;
-	ctrl->aen_result = le32_to_cpu(cmd->result.u32);
-	queue_work(nof_wq, &ctrl->aen_work);
+	ctrl->aen.refused = 0;
+	ctrl->aen.result = le32_to_cpu(cmd->result.u32);
+	queue_work(nof_wq, &ctrl->aen.work);
 }
 
 static void arm_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, arm_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, aen.arm_work);
 
-	if (ctrl->aen_refused == 1 && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-		nof_ctrl_note(ctrl, -EIO, ctrl->aen_status, "asynchronous event request refused, sent again");
+	if (ctrl->aen.refused == 1 && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		nof_ctrl_note(ctrl, -EIO, ctrl->aen.status, "asynchronous event request refused, sent again");
 	arm(ctrl);
 }
 
@@ -96,7 +96,7 @@ static void notice(struct nof_ctrl *ctrl, u8 info)
 		nof_scan_start(ctrl);
 		break;
 	case NVME_AER_NOTICE_ANA:
-		queue_work(nof_wq, &ctrl->ana_work);
+		queue_work(nof_wq, &ctrl->ana.work);
 		break;
 	case NOTICE_CCR:
 		nof_mpath.ccr_notice(ctrl);
@@ -185,13 +185,13 @@ static unsigned long burst_rest(struct nof_ctrl *ctrl)
 {
 	unsigned long now = jiffies;
 
-	if (time_after_eq(now, ctrl->aen_since + HZ)) {
-		ctrl->aen_since = now;
-		ctrl->aen_nr = 0;
+	if (time_after_eq(now, ctrl->aen.since + HZ)) {
+		ctrl->aen.since = now;
+		ctrl->aen.nr = 0;
 	}
-	if (++ctrl->aen_nr < BURST)
+	if (++ctrl->aen.nr < BURST)
 		return 0;
-	return ctrl->aen_since + HZ - now + get_random_u32_below(HZ / 4);
+	return ctrl->aen.since + HZ - now + get_random_u32_below(HZ / 4);
 }
 
 /* How often CSTS.PP is read, and for how long where no MTFA is reported */
@@ -208,7 +208,7 @@ static void set_paused(struct nof_ctrl *ctrl, bool on)
 
 u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
 {
-	long left = READ_ONCE(ctrl->fw_deadline) - jiffies;
+	long left = READ_ONCE(ctrl->fw.deadline) - jiffies;
 
 	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
@@ -219,7 +219,7 @@ static void fw_done(struct nof_ctrl *ctrl)
 	set_paused(ctrl, false);
 	dev_info_ratelimited(&ctrl->dev, "firmware is active: I/O goes on\n");
 	clear_event(ctrl, NVME_LOG_FW_SLOT);
-	queue_delayed_work(nof_wq, &ctrl->arm_work, burst_rest(ctrl));
+	queue_delayed_work(nof_wq, &ctrl->aen.arm_work, burst_rest(ctrl));
 }
 
 /* The pause ends with the association, too: see nof_aer_stop() */
@@ -230,7 +230,7 @@ static bool is_paused(const struct nof_ctrl *ctrl)
 
 static void fw_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, fw_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, fw.work);
 	u64 csts;
 	int ret;
 
@@ -241,11 +241,11 @@ static void fw_work(struct work_struct *work)
 		return;
 	if (!ret && !(csts & NVME_CSTS_PP)) {
 		fw_done(ctrl);
-	} else if (time_after(jiffies, ctrl->fw_deadline)) {
+	} else if (time_after(jiffies, ctrl->fw.deadline)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, max(ret, 0), "firmware was not active in time (MTFA)");
 		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 	} else {
-		queue_delayed_work(nof_wq, &ctrl->fw_work, msecs_to_jiffies(FW_POLL_MS));
+		queue_delayed_work(nof_wq, &ctrl->fw.work, msecs_to_jiffies(FW_POLL_MS));
 	}
 }
 
@@ -255,9 +255,9 @@ static void fw_work(struct work_struct *work)
  */
 static void fw_starts(struct nof_ctrl *ctrl)
 {
-	u32 ms = ctrl->mtfa * 100 ?: FW_DEF_MS;
+	u32 ms = ctrl->ident.mtfa * 100 ?: FW_DEF_MS;
 
-	WRITE_ONCE(ctrl->fw_deadline, jiffies + msecs_to_jiffies(ms));
+	WRITE_ONCE(ctrl->fw.deadline, jiffies + msecs_to_jiffies(ms));
 	set_paused(ctrl, true);
 	/* pairs with nof_aer_stop(): the state changes before it clears the bit, so one of the two clears it last */
 	smp_mb();
@@ -266,13 +266,13 @@ static void fw_starts(struct nof_ctrl *ctrl)
 		return;
 	}
 	dev_info_ratelimited(&ctrl->dev, "controller activates firmware: no new I/O for %u ms at most\n", ms);
-	queue_delayed_work(nof_wq, &ctrl->fw_work, 0);
+	queue_delayed_work(nof_wq, &ctrl->fw.work, 0);
 }
 
 static void aen_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, aen_work);
-	u32 result = ctrl->aen_result;
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, aen.work);
+	u32 result = ctrl->aen.result;
 	u8 type = result & 0x7, info = result >> 8, log_page = result >> 16;
 
 	nof_events->aen(ctrl, type, info, log_page);
@@ -289,27 +289,27 @@ static void aen_work(struct work_struct *work)
 	if (type == NVME_AER_NOTICE)
 		notice(ctrl, info);
 	clear_event(ctrl, log_page);
-	queue_delayed_work(nof_wq, &ctrl->arm_work, burst_rest(ctrl));
+	queue_delayed_work(nof_wq, &ctrl->aen.arm_work, burst_rest(ctrl));
 }
 
 int nof_aer_init(struct nof_ctrl *ctrl)
 {
-	INIT_WORK(&ctrl->aen_work, aen_work);
-	INIT_DELAYED_WORK(&ctrl->arm_work, arm_work);
-	INIT_DELAYED_WORK(&ctrl->fw_work, fw_work);
-	ctrl->aen_since = jiffies;
-	ctrl->aen_cmd = kzalloc(sizeof(*ctrl->aen_cmd), GFP_KERNEL);
-	if (!ctrl->aen_cmd)
+	INIT_WORK(&ctrl->aen.work, aen_work);
+	INIT_DELAYED_WORK(&ctrl->aen.arm_work, arm_work);
+	INIT_DELAYED_WORK(&ctrl->fw.work, fw_work);
+	ctrl->aen.since = jiffies;
+	ctrl->aen.cmd = kzalloc(sizeof(*ctrl->aen.cmd), GFP_KERNEL);
+	if (!ctrl->aen.cmd)
 		return -ENOMEM;
-	ctrl->aen_cmd->done = aen_done;
-	ctrl->aen_cmd->ctx = ctrl;
+	ctrl->aen.cmd->done = aen_done;
+	ctrl->aen.cmd->ctx = ctrl;
 	return 0;
 }
 
 /* A controller that refuses the feature is used without events: that is noted, not fatal. */
 int nof_aer_configure(struct nof_ctrl *ctrl)
 {
-	u32 mask = ctrl->oaes & WANTED;
+	u32 mask = ctrl->ident.oaes & WANTED;
 	int ret;
 
 	clear_bit(NOF_CTRL_AEN, &ctrl->flags);
@@ -328,27 +328,27 @@ int nof_aer_configure(struct nof_ctrl *ctrl)
 void nof_aer_start(struct nof_ctrl *ctrl)
 {
 	/* what the event work of the last association may have queued after nof_aer_stop() */
-	cancel_delayed_work(&ctrl->arm_work);
+	cancel_delayed_work(&ctrl->aen.arm_work);
 	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
 		arm(ctrl);
 }
 
 /*
  * The state is no longer LIVE and the queues are killed: nothing is sent, and nothing completes that would queue
- * aen_work. One that runs is not waited for, as it may wait itself: see nof_aer_start().
+ * aen.work. One that runs is not waited for, as it may wait itself: see nof_aer_start().
  */
 void nof_aer_stop(struct nof_ctrl *ctrl)
 {
-	cancel_work(&ctrl->aen_work);
-	cancel_delayed_work(&ctrl->arm_work);
-	cancel_delayed_work(&ctrl->fw_work);
+	cancel_work(&ctrl->aen.work);
+	cancel_delayed_work(&ctrl->aen.arm_work);
+	cancel_delayed_work(&ctrl->fw.work);
 	clear_bit(NOF_CTRL_PAUSED, &ctrl->flags);
-	ctrl->aen_refused = 0;
+	ctrl->aen.refused = 0;
 }
 
 void nof_aer_end(struct nof_ctrl *ctrl)
 {
-	cancel_work_sync(&ctrl->aen_work);
-	cancel_delayed_work_sync(&ctrl->fw_work);
-	cancel_delayed_work_sync(&ctrl->arm_work);
+	cancel_work_sync(&ctrl->aen.work);
+	cancel_delayed_work_sync(&ctrl->fw.work);
+	cancel_delayed_work_sync(&ctrl->aen.arm_work);
 }

@@ -17,20 +17,20 @@ struct question {
 
 bool nof_ccr_can(struct nof_ctrl *source, const struct nof_instance *victim)
 {
-	return victim->cirn && victim->ciu && source->ccrl && source->cntlid != victim->cntlid &&
+	return victim->cirn && victim->ciu && source->ident.ccrl && source->cntlid != victim->cntlid &&
 	       nof_ctrl_state(source) == NVMEOF_CTRL_LIVE;
 }
 
 bool nof_ccr_notifies(const struct nof_ctrl *source)
 {
-	return test_bit(NOF_CTRL_AEN, &source->flags) && (source->oaes & NOF_AEN_CFG_CCR);
+	return test_bit(NOF_CTRL_AEN, &source->flags) && (source->ident.oaes & NOF_AEN_CFG_CCR);
 }
 
 static void done(struct nof_cmd *cmd)
 {
 	struct question *q = container_of(cmd, struct question, cmd);
 
-	nof_admin_leave(q->source, NOF_PLACE_OWN);
+	nof_admin_leave(q->source, NOF_ADMIN_DRIVER);
 	q->answered(q->arg, q->source, nof_ccr_answer(cmd->status, le32_to_cpu(cmd->result.u32)));
 	kfree(q);
 }

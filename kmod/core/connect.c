@@ -64,7 +64,7 @@ static const char *contradiction(const struct nof_ctrl *ctrl)
 			continue;
 		if (other->cntlid == ctrl->cntlid)
 			return "controller ID is that of another live controller";
-		if (strcmp(other->serial, ctrl->serial))
+		if (strcmp(other->ident.serial, ctrl->ident.serial))
 			return "serial number differs from that of the subsystem's live controllers";
 	}
 	return NULL;
@@ -87,55 +87,25 @@ static const char *same_subsystem(struct nof_ctrl *ctrl)
 static bool adopt_identity(const struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
-	bool changed = s->identified && (strcmp(s->serial, ctrl->serial) || strcmp(s->model, ctrl->model) ||
-					 strcmp(s->firmware, ctrl->firmware));
+	bool changed = s->identified && (strcmp(s->serial, ctrl->ident.serial) || strcmp(s->model, ctrl->ident.model) ||
+					 strcmp(s->firmware, ctrl->ident.firmware));
 
 	lockdep_assert_held(&s->lock);
 	if (of_discovery(s) && s->identified)
 		return false;
 	if (changed)
 		dev_warn(&s->dev, "serial number, model and firmware are %s, %s, %s now, and were %s, %s, %s\n",
-			 ctrl->serial, ctrl->model, ctrl->firmware, s->serial, s->model, s->firmware);
-	memcpy(s->serial, ctrl->serial, sizeof(s->serial));
-	memcpy(s->model, ctrl->model, sizeof(s->model));
-	memcpy(s->firmware, ctrl->firmware, sizeof(s->firmware));
+			 ctrl->ident.serial, ctrl->ident.model, ctrl->ident.firmware, s->serial, s->model, s->firmware);
+	memcpy(s->serial, ctrl->ident.serial, sizeof(s->serial));
+	memcpy(s->model, ctrl->ident.model, sizeof(s->model));
+	memcpy(s->firmware, ctrl->ident.firmware, sizeof(s->firmware));
 	s->identified = true;
 	return changed;
 }
 
 static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 {
-	memcpy(ctrl->serial, id->serial, sizeof(ctrl->serial));
-	memcpy(ctrl->model, id->model, sizeof(ctrl->model));
-	memcpy(ctrl->firmware, id->firmware, sizeof(ctrl->firmware));
-	ctrl->vid = id->vid;
-	ctrl->dctype = id->dctype;
-	ctrl->fna = id->fna;
-	ctrl->oncs = id->oncs;
-	ctrl->awupf = id->awupf;
-	ctrl->oaes = id->oaes;
-	ctrl->lpa = id->lpa;
-	ctrl->mtfa = id->mtfa;
-	ctrl->ctratt = id->ctratt;
-	ctrl->cmic = id->cmic;
-	ctrl->vwc = id->vwc;
-	ctrl->acl = id->acl;
-	ctrl->max_transfer = id->max_transfer;
-	ctrl->ioccsz = id->ioccsz;
-	ctrl->sgls = id->sgls;
-	ctrl->icdoff = id->icdoff;
-	ctrl->maxcmd = id->maxcmd;
-	ctrl->nn = id->nn;
-	ctrl->mnan = id->mnan;
-	ctrl->anagrpmax = id->anagrpmax;
-	ctrl->nanagrpid = id->nanagrpid;
-	ctrl->anatt = id->anatt;
-	ctrl->kas = id->kas;
-	ctrl->cqt_ms = id->cqt_ms;
-	memcpy(ctrl->crdt, id->crdt, sizeof(ctrl->crdt));
-	ctrl->ciu = id->ciu;
-	ctrl->cirn = id->cirn;
-	ctrl->ccrl = id->ccrl;
+	ctrl->ident = *id;
 	ctrl->discovery = id->cntrltype == NVME_CTRL_DISC;
 	/* RTD3E, microseconds; as long as a host is expected to wait for an orderly shutdown, within reason */
 	ctrl->shutdown_tmo_ms = clamp(id->rtd3e_us / 1000, 2000U, 20000U);
@@ -214,13 +184,13 @@ static int ask_effects(struct nof_ctrl *ctrl)
 	log = kzalloc(sizeof(*log), GFP_KERNEL);
 	if (!log)
 		return -ENOMEM;
-	if (ctrl->lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
+	if (ctrl->ident.lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
 		nvm = nof_get_effects(ctrl, NVME_CSI_NVM, log);
-	nof_effects_admin(nvm ? NULL : log, &ctrl->admin_effects);
-	nof_effects_io(nvm ? NULL : log, NVME_CSI_NVM, &ctrl->nvm_effects);
+	nof_effects_admin(nvm ? NULL : log, &ctrl->effects.admin);
+	nof_effects_io(nvm ? NULL : log, NVME_CSI_NVM, &ctrl->effects.nvm);
 	if (!nvm && NVME_CAP_CSS(ctrl->cap) & NVME_CAP_CSS_CSI)
 		zns = nof_get_effects(ctrl, NVME_CSI_ZNS, log);
-	nof_effects_io(zns ? NULL : log, NVME_CSI_ZNS, &ctrl->zns_effects);
+	nof_effects_io(zns ? NULL : log, NVME_CSI_ZNS, &ctrl->effects.zns);
 	kfree(log);
 	return nvm < 0 ? nvm : min(zns, 0);
 }
@@ -250,11 +220,11 @@ static int attempt(struct nof_ctrl *ctrl)
 	/* One left over from an earlier attempt may not end this one; what ends it from here on leaves the mark */
 	spin_lock_irq(&ctrl->state_lock);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
-	ctrl->cause = NOF_CAUSE_HERE;
-	ctrl->cut_off = false;
-	ctrl->quiet_ms = 0;
+	ctrl->end.cause = NOF_CAUSE_HERE;
+	ctrl->end.cut_off = false;
+	ctrl->end.quiet_ms = 0;
 	spin_unlock_irq(&ctrl->state_lock);
-	cancel_work_sync(&ctrl->abort_work);
+	cancel_work_sync(&ctrl->recovery.abort_work);
 	/* nof_paths_doubt() raises it, too */
 	mutex_lock(&ctrl->subsys->lock);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);
@@ -289,7 +259,7 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 	set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	nof_ka_stop(ctrl);
 	nof_queues_kill(ctrl);
-	cancel_work_sync(&ctrl->abort_work);
+	cancel_work_sync(&ctrl->recovery.abort_work);
 	nof_queues_free(ctrl);
 }
 
@@ -348,7 +318,7 @@ static bool go_live(struct nof_ctrl *ctrl)
 static void became_live(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state from)
 {
 	note_missing_queues(ctrl);
-	if (!ctrl->reconnects && !ctrl->nr_missing)
+	if (!ctrl->recovery.reconnects && !ctrl->nr_missing)
 		note_poll_queues(ctrl);
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
 		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);
@@ -363,12 +333,12 @@ static bool connect_once(struct nof_ctrl *ctrl)
 	/* memory may have to be got by writing to our own disks, which waits for this connect */
 	unsigned int noio = memalloc_noio_save();
 	enum nvmeof_ctrl_state from = nof_ctrl_state(ctrl);
-	u32 notes = READ_ONCE(ctrl->notes);
+	u32 notes = READ_ONCE(ctrl->error.notes);
 	int ret = attempt(ctrl);
 
 	memalloc_noio_restore(noio);
 	/* what ended it otherwise, lack of memory most likely, has not been told by anybody */
-	if (ret && ret != -ECANCELED && READ_ONCE(ctrl->notes) == notes)
+	if (ret && ret != -ECANCELED && READ_ONCE(ctrl->error.notes) == notes)
 		nof_ctrl_note(ctrl, ret, 0, ret == -ENOMEM ? "out of memory" : "cannot connect");
 	/* before the state changes: from then on these belong to the next loss, and who sees it live does I/O */
 	if (!ret)
@@ -390,9 +360,9 @@ static bool connect_once(struct nof_ctrl *ctrl)
  */
 void nof_connect_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, connect_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.connect_work);
 
-	ctrl->lost_at = jiffies;
+	ctrl->recovery.lost_at = jiffies;
 	if (connect_once(ctrl))
 		return;
 	if (ctrl->opts.first_connect_tmo_ms)
@@ -403,7 +373,7 @@ void nof_connect_work(struct work_struct *work)
 
 void nof_reconnect_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, reconnect_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, recovery.reconnect_work);
 
 	/* asked for once more while the attempt that succeeded was running */
 	if (!nof_state_connects(nof_ctrl_state(ctrl)))

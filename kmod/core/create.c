@@ -22,8 +22,8 @@ static void ctrl_release(struct device *dev)
 		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
 		nof_subsys_put(ctrl->subsys);
 	}
-	kfree(ctrl->ka_cmd);
-	kfree(ctrl->aen_cmd);
+	kfree(ctrl->ka.cmd);
+	kfree(ctrl->aen.cmd);
 	kfree(ctrl);
 }
 
@@ -36,25 +36,25 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	device_initialize(&ctrl->dev);
 	ctrl->dev.release = ctrl_release;
 	ctrl->opts = *opts;
-	ctrl->kato_ms = opts->kato_ms;
+	ctrl->ka.tmo_ms = opts->kato_ms;
 	ctrl->state = NVMEOF_CTRL_NEW;
 	spin_lock_init(&ctrl->state_lock);
-	spin_lock_init(&ctrl->error_lock);
+	spin_lock_init(&ctrl->error.lock);
 	init_waitqueue_head(&ctrl->state_wq);
 	mutex_init(&ctrl->stop_lock);
 	mutex_init(&ctrl->queues_lock);
-	mutex_init(&ctrl->scan_lock);
-	init_completion(&ctrl->deleted);
-	INIT_WORK(&ctrl->connect_work, nof_connect_work);
-	INIT_DELAYED_WORK(&ctrl->reconnect_work, nof_reconnect_work);
-	INIT_WORK(&ctrl->recovery_work, nof_recovery_work);
-	INIT_WORK(&ctrl->abort_work, nof_abort_work);
-	INIT_DELAYED_WORK(&ctrl->leave_watch, nof_leave_watch);
-	INIT_WORK(&ctrl->delete_work, nof_delete_work);
-	INIT_DELAYED_WORK(&ctrl->fail_fast_work, nof_fail_fast_work);
-	INIT_WORK(&ctrl->lost_work, nof_lost_work);
-	INIT_DELAYED_WORK(&ctrl->scan_work, nof_scan_work);
-	ctrl->next_scan = jiffies;
+	mutex_init(&ctrl->scan.lock);
+	init_completion(&ctrl->deletion.done);
+	INIT_WORK(&ctrl->recovery.connect_work, nof_connect_work);
+	INIT_DELAYED_WORK(&ctrl->recovery.reconnect_work, nof_reconnect_work);
+	INIT_WORK(&ctrl->recovery.work, nof_recovery_work);
+	INIT_WORK(&ctrl->recovery.abort_work, nof_abort_work);
+	INIT_DELAYED_WORK(&ctrl->deletion.watch_work, nof_leave_watch);
+	INIT_WORK(&ctrl->deletion.work, nof_delete_work);
+	INIT_DELAYED_WORK(&ctrl->recovery.fail_fast_work, nof_fail_fast_work);
+	INIT_WORK(&ctrl->recovery.lost_work, nof_lost_work);
+	INIT_DELAYED_WORK(&ctrl->scan.work, nof_scan_work);
+	ctrl->scan.not_before = jiffies;
 	nof_watch_init(ctrl);
 	nof_mpath.ctrl_init(ctrl);
 	if (nof_admin_init(ctrl) || nof_ka_init(ctrl) || nof_aer_init(ctrl)) {
@@ -176,7 +176,7 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_ADDED, NVMEOF_CTRL_NEW);
 	/* the reference of device_initialize() is the lifecycle's, dropped at the end of nof_delete_work() */
 	nof_ctrl_get(ctrl);
-	queue_work(nof_wq, &ctrl->connect_work);
+	queue_work(nof_wq, &ctrl->recovery.connect_work);
 	/* last: from here on it may be deleted by request */
 	smp_mb__before_atomic();
 	set_bit(NOF_CTRL_ADDED, &ctrl->flags);

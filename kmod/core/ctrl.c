@@ -28,16 +28,16 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 	if (to == NVMEOF_CTRL_LIVE && test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
 		ok = false;
 	if (ok && to == NVMEOF_CTRL_DELETING)
-		ctrl->deleted_from = from;
+		ctrl->deletion.from = from;
 	/* before anybody can start to count anew */
 	if (ok && to == NVMEOF_CTRL_LIVE) {
-		ctrl->attempts = 0;
-		WRITE_ONCE(ctrl->scans, 0);
-		ctrl->live_at = jiffies;
+		ctrl->recovery.attempts = 0;
+		WRITE_ONCE(ctrl->scan.done, 0);
+		ctrl->recovery.live_at = jiffies;
 		if (test_and_set_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
-			ctrl->reconnects++;
+			ctrl->recovery.reconnects++;
 		/* one that is running finds the state */
-		cancel_delayed_work(&ctrl->fail_fast_work);
+		cancel_delayed_work(&ctrl->recovery.fail_fast_work);
 		clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
 	}
 	if (ok)
@@ -56,26 +56,26 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
  */
 static bool worth_a_line(struct nof_ctrl *ctrl, u32 attempt, int err)
 {
-	u32 gap = attempt - min(attempt, ctrl->logged_attempt);
+	u32 gap = attempt - min(attempt, ctrl->error.logged_attempt);
 
-	lockdep_assert_held(&ctrl->error_lock);
-	return !gap || is_power_of_2(attempt) || (err != ctrl->logged_err && gap > attempt / 8);
+	lockdep_assert_held(&ctrl->error.lock);
+	return !gap || is_power_of_2(attempt) || (err != ctrl->error.logged_err && gap > attempt / 8);
 }
 
-/* Under error_lock. Of those not logged the line says, in @tail, how many they are. */
+/* Under error.lock. Of those not logged the line says, in @tail, how many they are. */
 static bool take_line(struct nof_ctrl *ctrl, int err, char *tail, size_t size)
 {
-	u32 attempt = nof_state_connects(nof_ctrl_state(ctrl)) ? READ_ONCE(ctrl->attempts) : 0;
+	u32 attempt = nof_state_connects(nof_ctrl_state(ctrl)) ? READ_ONCE(ctrl->recovery.attempts) : 0;
 	bool log = worth_a_line(ctrl, attempt, err);
 
 	*tail = '\0';
 	if (!log)
 		return false;
-	if (attempt > ctrl->logged_attempt + 1)
+	if (attempt > ctrl->error.logged_attempt + 1)
 		scnprintf(tail, size, "; attempt %u, %u before it not logged", attempt,
-			  attempt - ctrl->logged_attempt - 1);
-	ctrl->logged_attempt = attempt;
-	ctrl->logged_err = err;
+			  attempt - ctrl->error.logged_attempt - 1);
+	ctrl->error.logged_attempt = attempt;
+	ctrl->error.logged_err = err;
 	return true;
 }
 
@@ -89,13 +89,13 @@ void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, 
 	va_start(args, fmt);
 	vscnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	spin_lock_irqsave(&ctrl->error_lock, flags);
-	strscpy(ctrl->last_error, text, sizeof(ctrl->last_error));
-	ctrl->last_errno = -err;
-	ctrl->last_status = status & NVME_SCT_SC_MASK;
-	WRITE_ONCE(ctrl->notes, ctrl->notes + 1);
+	spin_lock_irqsave(&ctrl->error.lock, flags);
+	strscpy(ctrl->error.text, text, sizeof(ctrl->error.text));
+	ctrl->error.err = -err;
+	ctrl->error.status = status & NVME_SCT_SC_MASK;
+	WRITE_ONCE(ctrl->error.notes, ctrl->error.notes + 1);
 	log = take_line(ctrl, err, tail, sizeof(tail));
-	spin_unlock_irqrestore(&ctrl->error_lock, flags);
+	spin_unlock_irqrestore(&ctrl->error.lock, flags);
 	if (log && status)
 		dev_warn_ratelimited(&ctrl->dev, "%s (status 0x%03x)%s\n", text, status & NVME_SCT_SC_MASK, tail);
 	else if (log)
@@ -214,12 +214,12 @@ const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi)
 
 	lockdep_assert_held(&ctrl->subsys->lock);
 	if (csi == NVME_CSI_NVM)
-		return &ctrl->nvm_effects;
+		return &ctrl->effects.nvm;
 	if (csi == NVME_CSI_ZNS)
-		return &ctrl->zns_effects;
+		return &ctrl->effects.zns;
 	for (i = 0; i < NOF_OTHER_SETS; i++)
-		if (ctrl->other_effects[i].csi == csi)
-			return &ctrl->other_effects[i].of;
+		if (ctrl->effects.other[i].csi == csi)
+			return &ctrl->effects.other[i].of;
 	return NULL;
 }
 
@@ -228,12 +228,12 @@ void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, const struct nvme_effec
 	u32 i = 0;
 
 	lockdep_assert_held(&ctrl->subsys->lock);
-	while (i < NOF_OTHER_SETS && ctrl->other_effects[i].csi && ctrl->other_effects[i].csi != csi)
+	while (i < NOF_OTHER_SETS && ctrl->effects.other[i].csi && ctrl->effects.other[i].csi != csi)
 		i++;
 	if (i == NOF_OTHER_SETS)
 		return;
-	ctrl->other_effects[i].csi = csi;
-	nof_effects_io(log, csi, &ctrl->other_effects[i].of);
+	ctrl->effects.other[i].csi = csi;
+	nof_effects_io(log, csi, &ctrl->effects.other[i].of);
 }
 
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
@@ -256,7 +256,7 @@ static bool ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_on
 	}
 	/* the first error of an association is its cause, later ones follow from it */
 	if (was_live || (ctrl->state != NVMEOF_CTRL_RECOVERING && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags)))
-		ctrl->cause = cause;
+		ctrl->end.cause = cause;
 	if (was_live) {
 		if (reset)
 			set_bit(NOF_CTRL_RESET, &ctrl->flags);
@@ -267,7 +267,7 @@ static bool ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_on
 	}
 	/* under the lock: nothing is queued any more for a controller that is DEAD, and will be freed */
 	if (ctrl->state != NVMEOF_CTRL_DEAD)
-		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery_work : &ctrl->abort_work);
+		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery.work : &ctrl->recovery.abort_work);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 	if (was_live)
 		wake_up_all(&ctrl->state_wq);
@@ -288,7 +288,7 @@ bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset)
 unsigned long nof_ctrl_left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
 {
 	/* lost_at may be nearly a jiffy old: without one more the bound would end early */
-	unsigned long end = ctrl->lost_at + msecs_to_jiffies(tmo_ms) + !!tmo_ms;
+	unsigned long end = ctrl->recovery.lost_at + msecs_to_jiffies(tmo_ms) + !!tmo_ms;
 
 	return time_after(end, jiffies) ? end - jiffies : 0;
 }
@@ -302,7 +302,7 @@ void nof_fail_fast_start(struct nof_ctrl *ctrl)
 	s32 tmo = READ_ONCE(ctrl->opts.fast_io_fail_tmo_ms);
 
 	if (tmo >= 0 && !test_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
-		mod_delayed_work(nof_recovery_wq, &ctrl->fail_fast_work, nof_ctrl_left_of(ctrl, tmo));
+		mod_delayed_work(nof_recovery_wq, &ctrl->recovery.fail_fast_work, nof_ctrl_left_of(ctrl, tmo));
 }
 
 void nof_reconnect_now(struct nof_ctrl *ctrl)
@@ -314,7 +314,7 @@ void nof_reconnect_now(struct nof_ctrl *ctrl)
 	if (nof_state_connects(ctrl->state)) {
 		if (ctrl->state == NVMEOF_CTRL_CONNECTING && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 			nof_fail_fast_start(ctrl);
-		mod_delayed_work(nof_wq, &ctrl->reconnect_work, 0);
+		mod_delayed_work(nof_wq, &ctrl->recovery.reconnect_work, 0);
 	}
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
@@ -323,19 +323,19 @@ bool nof_ctrl_delete_start(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DELETING))
 		return false;
-	queue_work(nof_delete_wq, &ctrl->delete_work);
+	queue_work(nof_delete_wq, &ctrl->deletion.work);
 	return true;
 }
 
 /* Only while it is live, under the lock of its state: later nobody would cancel it. Whoever becomes live scans. */
 void nof_scan_start(struct nof_ctrl *ctrl)
 {
-	unsigned long now = jiffies, next = READ_ONCE(ctrl->next_scan), delay = 0, flags;
+	unsigned long now = jiffies, next = READ_ONCE(ctrl->scan.not_before), delay = 0, flags;
 
 	if (time_before(now, next))
 		delay = next - now + msecs_to_jiffies(get_random_u32_below(NOF_SCAN_SPACING_MS));
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	if (ctrl->state == NVMEOF_CTRL_LIVE)
-		mod_delayed_work(nof_wq, &ctrl->scan_work, delay);
+		mod_delayed_work(nof_wq, &ctrl->scan.work, delay);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }

@@ -47,7 +47,7 @@ struct nof_opts {
 	char		host_iface[NVMEOF_TRADDR_MAX + 1];
 	char		subsysnqn[NVMEOF_NQN_MAX + 1];
 	char		hostnqn[NVMEOF_NQN_MAX + 1];
-	char		owner[NVMEOF_NAME_MAX + 1];	/* changed under error_lock of the controller */
+	char		owner[NVMEOF_NAME_MAX + 1];	/* changed under error.lock */
 	u8		hostid[NVMEOF_HOSTID_LEN];
 	struct net	*net;				/* of the caller; the controller holds a reference */
 	unsigned long	given;
@@ -105,12 +105,12 @@ struct nof_transport_limits {
 };
 
 /* Whose an admin command is */
-enum nof_place { NOF_PLACE_OWN, NOF_PLACE_USER, NOF_PLACE_GUEST, NOF_PLACE_ABORT, NOF_NR_PLACES };
+enum nof_admin_user { NOF_ADMIN_DRIVER, NOF_ADMIN_USER, NOF_ADMIN_UNPRIVILEGED, NOF_ADMIN_ABORT, NOF_NR_ADMIN_USERS };
 
 enum nof_ctrl_flag {
 	NOF_CTRL_TBKAS,			/* traffic based keep-alive */
 	NOF_CTRL_AEN,			/* asynchronous events are armed while live */
-	NOF_CTRL_AEN_OUT,		/* aen_cmd is outstanding */
+	NOF_CTRL_AEN_OUT,		/* aen.cmd is outstanding */
 	NOF_CTRL_FAIL_FAST,		/* fast_io_fail_tmo has passed: I/O does not wait for this controller */
 	NOF_CTRL_ATTEMPT_FAILED,	/* a queue failed during the connect attempt under way */
 	NOF_CTRL_ADDED,			/* made in full; may be deleted */
@@ -119,7 +119,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_MISSED,		/* a first connect or scan has failed: nobody knows when it will have paths */
 	NOF_CTRL_REFUSED,		/* for what another path has: scans again when that goes. Under subsys->lock */
 	NOF_CTRL_RESET,			/* set before an intentional reset: its disconnect is no path failure */
-	NOF_CTRL_KA_OUT,		/* ka_cmd is outstanding */
+	NOF_CTRL_KA_OUT,		/* ka.cmd is outstanding */
 	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
 	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
 	NOF_CTRL_PAUSED,		/* activates firmware: no new I/O, see core/aer.c */
@@ -147,6 +147,7 @@ enum nof_ctrl_flag {
  * @running:	the work is already scheduled; under ctrl->state_lock
  */
 struct nof_watch {
+	struct delayed_work work;
 	struct list_head queues;
 	struct list_head fresh;
 	unsigned long	looked_at;
@@ -173,24 +174,225 @@ struct nof_watch {
 #define NOF_OTHER_SETS	4
 
 /**
+ * struct nof_ctrl_effects - what its commands do, as known and as the controller reports
+ * @admin:	of admin commands
+ * @nvm, @zns:	of I/O commands, by command set
+ * @other:	of command sets that the driver does not know, as they are met; csi 0: a free entry. Under subsys->lock
+ */
+struct nof_ctrl_effects {
+	struct nof_effects	admin;
+	struct nof_effects	nvm;
+	struct nof_effects	zns;
+	struct {
+		u8			csi;
+		struct nof_effects	of;
+	} other[NOF_OTHER_SETS];
+};
+
+/**
+ * struct nof_admin_slots - admin commands under way, see core/admin.c
+ * @lock:	@used
+ * @used:	slots of the admin queue, by owner
+ * @wq:		woken when one is free
+ * @users:	callers inside nof_ctrl_exec()
+ * @own:	of these the driver's own,
+ * @own_at:	and when one ended, or the first began; jiffies
+ */
+struct nof_admin_slots {
+	spinlock_t		lock;
+	u8			used[NOF_NR_ADMIN_USERS];
+	wait_queue_head_t	wq;
+	atomic_t		users;
+	atomic_t		own;
+	unsigned long		own_at;
+};
+
+/**
+ * struct nof_ctrl_scan - the scan for namespaces, see core/scan.c
+ * @lock:	one scan at a time; removal of this controller's paths
+ * @failures:	in a row
+ * @done:	scans that ended well since it became live
+ * @not_before:	jiffies; of the next one
+ */
+struct nof_ctrl_scan {
+	struct mutex		lock;
+	struct delayed_work	work;
+	u32			failures;
+	u32			done;
+	unsigned long		not_before;
+};
+
+/**
+ * struct nof_recovery - connecting, and connecting again, see core/recovery.c and core/connect.c
+ * @connect_work: the first connect
+ * @work:	takes the queues down when the connection is lost
+ * @abort_work:	likewise when it is not live
+ * @lost_work:	removes the paths of one that is LOST
+ * @lost_disks:	that it had when it was LOST, a bitmap by number of @lost_disks_bits; under subsys->lock
+ * @attempts:	since it was live
+ * @flaps:	losses in a row soon after it became live
+ * @lost_at, @live_at: jiffies when the connection was lost, and when it became live last
+ */
+struct nof_recovery {
+	struct work_struct	connect_work;
+	struct delayed_work	reconnect_work;
+	struct work_struct	work;
+	struct work_struct	abort_work;
+	struct delayed_work	fail_fast_work;
+	struct work_struct	lost_work;
+	unsigned long		*lost_disks;
+	u32			lost_disks_bits;
+	u32			attempts;
+	u32			flaps;
+	u32			reconnects;
+	unsigned long		lost_at;
+	unsigned long		live_at;
+};
+
+/**
+ * struct nof_deletion - its end, see core/recovery.c
+ * @from:	the state that DELETING came from; under state_lock
+ * @watch_work:	bounds the deletion when nothing completes any more
+ * @done:	complete_all() when it is out of every listing
+ */
+struct nof_deletion {
+	u8			from;
+	struct work_struct	work;
+	struct delayed_work	watch_work;
+	struct completion	done;
+};
+
+/**
+ * struct nof_association_end - how the association ended; written before its requests are cancelled, read after that
+ * @cause:	enum nof_cause of the first error; written under state_lock
+ * @cut_off:	the peer owed an answer, and was silent
+ * @quiet_ms:	since the last sign of life on any of its connections
+ */
+struct nof_association_end {
+	u8			cause;
+	bool			cut_off;
+	u32			quiet_ms;
+};
+
+/**
+ * struct nof_keep_alive - see core/watch.c
+ * @sent_at:	jiffies; of the one that is outstanding, or of the last
+ * @tmo_ms:	keep-alive timeout in effect; 0: none
+ */
+struct nof_keep_alive {
+	struct delayed_work	work;
+	struct nof_cmd		*cmd;
+	unsigned long		sent_at;
+	u32			tmo_ms;
+};
+
+/**
+ * struct nof_aen - asynchronous events, see core/aer.c
+ * @work:	looks at what @cmd has brought
+ * @arm_work:	sends it again after a delay
+ * @refused:	times in a row
+ * @nr:		events in the second from @since (jiffies)
+ */
+struct nof_aen {
+	struct work_struct	work;
+	struct delayed_work	arm_work;
+	struct nof_cmd		*cmd;
+	u32			result;
+	u16			status;
+	u8			refused;
+	u32			nr;
+	unsigned long		since;
+};
+
+/**
+ * struct nof_fw_activation - see core/aer.c
+ * @work:	looks whether the firmware is active
+ * @deadline:	jiffies; of that, with NOF_CTRL_PAUSED
+ */
+struct nof_fw_activation {
+	struct delayed_work	work;
+	unsigned long		deadline;
+};
+
+/**
+ * struct nof_ctrl_uevents - for udev, see control/uevent.c
+ * @pending:	bits
+ * @next:	jiffies; an asynchronous event is not told before
+ * @aen:	that event
+ */
+struct nof_ctrl_uevents {
+	struct work_struct	work;
+	unsigned long		pending;
+	unsigned long		next;
+	u32			aen;
+};
+
+/**
+ * struct nof_ctrl_ana - ANA, see mpath/ana.c; all but @lock under subsys->lock
+ * @lock:	reading the log and applying it are one
+ * @groups:	state by ANA group
+ * @doubt_work:	a path has rested that refuses what the log allows
+ * @anatt_work:	a path has been in state change for longer than ANATT
+ */
+struct nof_ctrl_ana {
+	struct mutex		lock;
+	struct xarray		groups;
+	struct work_struct	work;
+	struct delayed_work	doubt_work;
+	struct delayed_work	anatt_work;
+};
+
+/**
+ * struct nof_last_error - the last thing that went wrong
+ * @lock:	all of this, and opts.owner
+ * @notes:	so far: an attempt that failed and added none is not explained yet
+ * @err:	positive errno
+ * @logged_attempt: what went wrong in it is in the log, with @logged_err
+ */
+struct nof_last_error {
+	spinlock_t		lock;
+	u32			notes;
+	char			text[NOF_ERROR_TEXT];
+	int			err;
+	u16			status;
+	u32			logged_attempt;
+	int			logged_err;
+};
+
+/**
  * struct nof_ctrl - controller
  * @dev:	/sys/class/nvmeof/nvmeof0c1; its reference count is the controller's
  * @subsys:	holds a reference
  * @entry:	in subsys->ctrls, under subsys->lock
  * @nr:		place in that list, see nof_topology_changed()
  * @id:		the 1 of nvmeof0c1
- * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with
- *		nof_ctrl_state()
- * @state_wq:	woken at each change of state
  * @transport:	NULL while it waits for one, see core/transport.c; like @tp_ready under subsys->lock, and stable while
  *		there are queues
- * @tp:		the transport's
+ * @tp:		the transport's; @tp_ready: ctrl_init() done, ctrl_exit() not
+ * @limits:	as of the last connect attempt
+ * @copies:	the transport copies what it sends
+ * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with
+ *		nof_ctrl_state()
+ * @flags:	enum nof_ctrl_flag
+ * @state_wq:	woken at each change of state
+ * @suspect:	does not answer: no new I/O where there is another path, see core/watch.c
  * @stop_lock:	serialises taking the queues down and freeing them; outer to @queues_lock
  * @queues_lock: @admin, @io and @map; held shortly, inside subsys->lock
  * @admin:	SRCU; made anew for each connect attempt, like the queues below
  * @io:		@io[i] has qid i + 1: first the default ones, then the poll queues
+ * @nr_io:	queues in @io
+ * @nr_granted:	by the target, of either kind; fewer may be used. @nr_missing: of these, did not start
+ * @nr_default, @nr_poll: granted, not polled and polled
+ * @nr_paths:	namespaces reached through it; written under subsys->lock
  * @map:	SRCU; which queue is whose
- * @identify and below: from the target, bounds checked, stable once LIVE
+ * @io_users:	see nof_queues_get()
+ * @cap, @vs, @cntlid, @ident, @nvm, @effects: from the target, checked, stable once LIVE
+ * @max_append:	bytes of a Zone Append
+ * @sq_flow:	submission queue flow control, as agreed
+ * @sqsize:	granted: CAP.MQES and the option
+ * @discovery:	a discovery controller: no I/O queues
+ * @association: number of the connect attempt that it is of, see mpath/path.h
+ * @fence:	of the association, see mpath/fence.c
  */
 struct nof_ctrl {
 	struct device		dev;
@@ -200,14 +402,16 @@ struct nof_ctrl {
 	u64			nr;
 	u32			id;
 	struct nof_opts		opts;
+
 	struct nof_transport	*transport;
 	void			*tp;
-	bool			tp_ready;	/* ctrl_init() done, ctrl_exit() not */
-	struct nof_transport_limits limits;	/* as of the last connect attempt */
+	bool			tp_ready;
+	bool			copies;
+	struct nof_transport_limits limits;
 
 	spinlock_t		state_lock;
 	u8			state;
-	u8			deleted_from;	/* the state DELETING came from */
+	bool			suspect;
 	unsigned long		flags;
 	wait_queue_head_t	state_wq;
 
@@ -215,147 +419,43 @@ struct nof_ctrl {
 	struct mutex		queues_lock;
 	struct nof_queue __rcu	*admin;
 	struct nof_queue	**io;
-	u32			nr_io;		/* queues in @io */
-	u32			nr_granted;	/* by the target, of either kind; fewer may be used */
-	u32			nr_missing;	/* of these, did not start */
-	u32			nr_default;	/* granted, not polled */
-	u32			nr_poll;	/* granted, polled */
-	u32			nr_paths;	/* namespaces reached through it; written under subsys->lock */
+	u32			nr_io;
+	u32			nr_granted;
+	u32			nr_missing;
+	u32			nr_default;
+	u32			nr_poll;
+	u32			nr_paths;
 	struct nof_ctrl_map __rcu *map;
+	atomic_t		io_users;
+	struct nof_admin_slots	slots;
 
-	/* admin commands under way, see core/admin.c */
-	spinlock_t		places_lock;
-	u8			places[NOF_NR_PLACES];
-	wait_queue_head_t	places_wq;
-	atomic_t		admin_users;	/* callers inside nof_ctrl_exec() */
-	atomic_t		io_users;	/* see nof_queues_get() */
-	atomic_t		own_cmds;	/* of these the driver's own, */
-	unsigned long		own_at;		/* and when one ended, or the first began, jiffies */
-
-	bool			copies;		/* the transport copies what it sends */
-
-	/* from the target */
 	u64			cap;
 	u32			vs;
 	u16			cntlid;
-	u16			vid;
-	bool			sq_flow;	/* as agreed */
-	u16			oncs;
-	u16			awupf;		/* atomic writes: blocks, zero based */
-	u32			oaes;
-	u32			ctratt;
-	u8			cmic;
-	u8			vwc;
-	u8			acl;		/* abort commands at once, zero based */
-	u8			lpa;
-	u16			mtfa;		/* time for the activation of firmware, 100 ms */
-	bool			discovery;	/* a discovery controller: no I/O queues */
-	u8			dctype;
-	u8			fna;
+	struct nof_ctrl_id	ident;
 	struct nof_nvm_limits	nvm;
-	struct nof_effects	admin_effects;
-	struct nof_effects	nvm_effects, zns_effects; /* of I/O commands, by command set */
-	/* of those that the driver does not know, as they are met; csi 0: a free entry. Under subsys->lock */
-	struct {
-		u8			csi;
-		struct nof_effects	of;
-	} other_effects[NOF_OTHER_SETS];
+	struct nof_ctrl_effects effects;
 	u32			max_append;
-	u32			max_transfer;	/* bytes, from MDTS; U32_MAX for no bound */
-	u32			ioccsz;		/* I/O queue command capsule size, bytes; 64 at least */
-	u32			sgls;		/* NOF_SGLS_KEYED and so on */
-	u32			icdoff;		/* bytes */
-	u16			maxcmd;
-	u16			sqsize;		/* granted: CAP.MQES and the option */
-	u32			nn;
-	u32			mnan;
-	u32			anagrpmax;
-	u32			nanagrpid;
-	u8			anatt;		/* seconds */
-	u16			kas;		/* 100 ms */
-	u32			kato_ms;	/* keep-alive timeout in effect; 0: none */
-	u32			cqt_ms;		/* Command Quiesce Time */
-	u16			crdt[3];	/* 100 ms, for the delays 1 to 3 that a status may name */
-	u8			ciu;		/* names this instance of the controller, for Cross-Controller Reset */
-	u64			cirn;
-	u8			ccrl;		/* Cross-Controller Resets it takes at once; 0: none */
+	bool			sq_flow;
+	bool			discovery;
+	u16			sqsize;
 	u32			shutdown_tmo_ms;
 	u32			ready_tmo_ms;
-	char			serial[21];
-	char			model[41];
-	char			firmware[9];
 
-	/* lifecycle */
-	struct work_struct	connect_work;	/* first connect */
-	struct delayed_work	reconnect_work;
-	struct work_struct	recovery_work;
-	struct delayed_work	leave_watch;	/* bounds deletion when nothing completes any more */
-	struct work_struct	abort_work;	/* takes the queues down when not live */
-	struct work_struct	delete_work;
-	struct delayed_work	fail_fast_work;
-	struct work_struct	lost_work;	/* takes the paths of one that is LOST */
-	struct completion	deleted;	/* complete_all() when out of every listing */
-	struct mutex		scan_lock;	/* one scan at a time */
-	struct delayed_work	scan_work;
-	u32			scan_failures;	/* in a row */
-	u32			scans;		/* that ended well since it became live */
-	unsigned long		next_scan;	/* jiffies, not before */
-	unsigned long		*owed;		/* disks that it had when it was LOST, by number; under subsys->lock */
-	u32			owed_bits;
-	u32			association;	/* number of the connect attempt that it is of, see mpath/path.h */
-	u32			attempts;
-	u32			flaps;		/* losses in a row soon after it became live */
-	u32			reconnects;
-	unsigned long		lost_at;	/* jiffies */
-	unsigned long		live_at;	/* jiffies; became live last */
-	struct nof_fence	*fence;		/* of the association, see mpath/fence.c */
+	u32			association;
+	struct nof_fence	*fence;
+	struct nof_recovery	recovery;
+	struct nof_association_end end;
+	struct nof_deletion	deletion;
 	struct nof_probation	probation;
-	/* how the association ended; written before its requests are cancelled, read after that */
-	u8			cause;		/* enum nof_cause of the first error; written under @state_lock */
-	bool			cut_off;	/* the peer owed an answer, and was silent */
-	u32			quiet_ms;	/* since the last sign of life on any of its connections */
-
-	/* see core/watch.c */
-	bool			suspect;	/* does not answer: no new I/O where there is another path */
-	struct delayed_work	watch_work;
+	struct nof_ctrl_scan	scan;
 	struct nof_watch	watch;
-
-	/* keep-alive, events */
-	struct delayed_work	ka_work;
-	struct nof_cmd		*ka_cmd;
-	unsigned long		ka_sent;	/* jiffies; the one outstanding, or the last */
-	struct work_struct	aen_work;	/* looks at what aen_cmd has brought */
-	struct delayed_work	arm_work;	/* resends it after a delay */
-	struct delayed_work	fw_work;	/* looks whether firmware is active */
-	unsigned long		fw_deadline;	/* jiffies; of that, with NOF_CTRL_PAUSED */
-	struct nof_cmd		*aen_cmd;
-	u32			aen_result;
-	u16			aen_status;
-	u8			aen_refused;	/* times in a row */
-	u32			aen_nr;		/* in the second from @aen_since */
-	unsigned long		aen_since;	/* jiffies */
-
-	/* for udev, see control/uevent.c */
-	struct work_struct	uevent_work;
-	unsigned long		uevents;
-	unsigned long		uevent_next;	/* jiffies; an asynchronous event is not told before */
-	u32			uevent_aen;
-
-	/* ANA, see mpath/ana.c; under subsys->lock. The mutex: reading the log and applying it are one */
-	struct mutex		ana_lock;
-	struct xarray		ana_groups;	/* group -> state */
-	struct work_struct	ana_work;
-	struct delayed_work	doubt_work;	/* a path has rested that refuses what the log allows */
-	struct delayed_work	anatt_work;	/* a path has been in state change for longer than ANATT */
-
-	/* the last thing that went wrong; the lock is opts.owner's, too */
-	spinlock_t		error_lock;
-	u32			notes;		/* so far: an attempt that failed and added none is not explained yet */
-	char			last_error[NOF_ERROR_TEXT];
-	int			last_errno;	/* positive */
-	u16			last_status;
-	u32			logged_attempt;	/* what went wrong in it is in the log, with */
-	int			logged_err;
+	struct nof_keep_alive	ka;
+	struct nof_aen		aen;
+	struct nof_fw_activation fw;
+	struct nof_ctrl_uevents	uevent;
+	struct nof_ctrl_ana	ana;
+	struct nof_last_error	error;
 };
 
 /* @queues: by hardware context of the subsystem's tag set */
@@ -443,12 +543,12 @@ u32 nof_ctrl_inflight(struct nof_ctrl *ctrl);
  * Context: process, sleeps.
  */
 int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
-/* Waits for a place in the admin queue; some are not for userspace. -EINTR: killed. Context: process, sleeps. */
-int nof_admin_take(struct nof_ctrl *ctrl, enum nof_place kind);
+/* Waits for a slot of the admin queue; some are not for userspace. -EINTR: killed. Context: process, sleeps. */
+int nof_admin_take(struct nof_ctrl *ctrl, enum nof_admin_user kind);
 /* Any context */
-void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_place kind);
+void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_admin_user kind);
 /*
- * As nof_ctrl_exec(), for userspace, which has a place. Where I/O depends on the controller and timeout_ms, not 0, has
+ * As nof_ctrl_exec(), for userspace, which has a slot. Where I/O depends on the controller and timeout_ms, not 0, has
  * passed, an Abort is sent, and the command waited for as for one without a limit of its own.
  */
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);

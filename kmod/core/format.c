@@ -93,7 +93,7 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 	ns->why = status ? nof_status_name(status) : nof_identify_ns(cmds[CMD_NS].buf, &ns->format);
 	if (ns->why)
 		return;
-	if (!(ctrl->oncs & NVME_CTRL_ONCS_RESERVATIONS))
+	if (!(ctrl->ident.oncs & NVME_CTRL_ONCS_RESERVATIONS))
 		ns->format.rescap = 0;
 	decode_descs(ns, &cmds[CMD_DESCS]);
 }
@@ -106,7 +106,7 @@ static void decode_guard(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 	if (ns->not_now)
 		return;
 	/* a controller without extended formats has guards of 16 bits only, and need not know the command */
-	if (cmd->ret || !(ctrl->ctratt & NVME_CTRL_ATTR_ELBAS))
+	if (cmd->ret || !(ctrl->ident.ctratt & NVME_CTRL_ATTR_ELBAS))
 		memset(cmd->buf, 0, sizeof(struct nvme_id_ns_nvm));
 	ns->why = nof_identify_guard(cmd->buf, &ns->format);
 }
@@ -196,8 +196,8 @@ static void decode_indep(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 	if (ns->not_now)
 		return;
 	ns->why = cmd->ret ? "of a command set that the driver does not know, and Identify of CNS 08h failed" :
-			     nof_identify_indep(cmd->buf, ctrl->anagrpmax, &ns->format, &ready);
-	if (!(ctrl->oncs & NVME_CTRL_ONCS_RESERVATIONS))
+			     nof_identify_indep(cmd->buf, ctrl->ident.anagrpmax, &ns->format, &ready);
+	if (!(ctrl->ident.oncs & NVME_CTRL_ONCS_RESERVATIONS))
 		ns->format.rescap = 0;
 	ns->not_now = !ns->why && !ready;
 	if (ns->not_now)
@@ -209,7 +209,7 @@ static int read_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *
 {
 	int ret = 1;
 
-	if (ctrl->lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
+	if (ctrl->ident.lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
 		ret = nof_get_effects(ctrl, csi, log);
 	if (ret < 0 || transient(ret))
 		return min(ret, 0);

@@ -40,7 +40,7 @@ int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result);
 int nof_tell_host_behavior(struct nof_ctrl *ctrl);
 /* Commands of userspace are outstanding on the admin queue, or are about to be sent */
 bool nof_admin_has_user(struct nof_ctrl *ctrl);
-/* As nof_admin_submit(), in a place of the driver's that cmd->done leaves, first of all, by nof_admin_leave(). */
+/* As nof_admin_submit(), in a slot of the driver that cmd->done gives back, first of all, by nof_admin_leave(). */
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid);
 

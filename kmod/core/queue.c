@@ -564,7 +564,7 @@ void nof_watch_begin(struct nof_queue *queue)
 		if (!w->running) {
 			w->running = true;
 			w->looked_at = jiffies;
-			queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, 1);
+			queue_delayed_work(nof_recovery_wq, &ctrl->watch.work, 1);
 		}
 	}
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);

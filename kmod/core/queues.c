@@ -133,7 +133,7 @@ static void share_out(struct nof_ctrl *ctrl, u32 granted)
 
 static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned long deadline)
 {
-	u32 limit = min_t(u32, ctrl->sqsize - 1, ctrl->maxcmd ?: U32_MAX);
+	u32 limit = min_t(u32, ctrl->sqsize - 1, ctrl->ident.maxcmd ?: U32_MAX);
 	bool poll = i >= ctrl->nr_default;
 	struct nof_queue *queue;
 
@@ -323,8 +323,8 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
 	}
 	if (quiet == U32_MAX)
 		return;
-	ctrl->quiet_ms = quiet;
-	ctrl->cut_off = owes && quiet >= NOF_DEF_STALL_TMO_MS;
+	ctrl->end.quiet_ms = quiet;
+	ctrl->end.cut_off = owes && quiet >= NOF_DEF_STALL_TMO_MS;
 }
 
 /*
@@ -375,7 +375,7 @@ void nof_queues_free(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->stop_lock);
 
 	synchronize_srcu(&ctrl->subsys->srcu);
-	wait_event(ctrl->places_wq, !atomic_read(&ctrl->admin_users) && !atomic_read(&ctrl->io_users));
+	wait_event(ctrl->slots.wq, !atomic_read(&ctrl->slots.users) && !atomic_read(&ctrl->io_users));
 	for (i = 0; i < nr; i++)
 		nof_queue_free(io[i]);
 	if (admin)
@@ -466,7 +466,7 @@ struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr)
 	struct nof_queue **io = NULL;
 
 	mutex_lock(&ctrl->queues_lock);
-	/* before that they may still change places */
+	/* before that they may still change slots */
 	if (rcu_access_pointer(ctrl->map)) {
 		atomic_inc(&ctrl->io_users);
 		io = ctrl->io;
@@ -479,7 +479,7 @@ struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr)
 void nof_queues_put(struct nof_ctrl *ctrl)
 {
 	if (atomic_dec_and_test(&ctrl->io_users))
-		wake_up(&ctrl->places_wq);
+		wake_up(&ctrl->slots.wq);
 }
 
 static void flush_queue(struct nof_queue *queue, struct nof_completed *done)

@@ -24,7 +24,7 @@
  */
 void nof_abort_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, abort_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.abort_work);
 
 	nof_ctrl_publish(ctrl);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING)
@@ -34,7 +34,7 @@ void nof_abort_work(struct work_struct *work)
 
 void nof_fail_fast_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, fail_fast_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, recovery.fail_fast_work);
 	unsigned long flags;
 	bool live;
 
@@ -53,32 +53,32 @@ void nof_fail_fast_work(struct work_struct *work)
 
 void nof_fail_fast_stop(struct nof_ctrl *ctrl)
 {
-	cancel_delayed_work_sync(&ctrl->fail_fast_work);
+	cancel_delayed_work_sync(&ctrl->recovery.fail_fast_work);
 	if (test_and_clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
 		nof_ctrl_publish(ctrl);
 }
 
 static void count_flap(struct nof_ctrl *ctrl)
 {
-	u32 live_ms = jiffies_to_msecs(jiffies - ctrl->live_at);
+	u32 live_ms = jiffies_to_msecs(jiffies - ctrl->recovery.live_at);
 
 	if (test_and_clear_bit(NOF_CTRL_RESET, &ctrl->flags)) {
 		nof_ctrl_note(ctrl, -ECONNRESET, 0, test_bit(NOF_CTRL_YIELDS, &ctrl->flags) ?
 			      "the module of its transport is exchanged" : "reset by request");
 		return;
 	}
-	ctrl->flaps = nof_backoff_flaps(ctrl->flaps, live_ms);
-	if (ctrl->flaps > 1)
+	ctrl->recovery.flaps = nof_backoff_flaps(ctrl->recovery.flaps, live_ms);
+	if (ctrl->recovery.flaps > 1)
 		dev_warn_ratelimited(&ctrl->dev, "lost %u ms after it became live, %u times in a row: damped\n",
-				     live_ms, ctrl->flaps);
+				     live_ms, ctrl->recovery.flaps);
 }
 
 void nof_recovery_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.work);
 
-	ctrl->lost_at = jiffies;
-	ctrl->attempts = 0;
+	ctrl->recovery.lost_at = jiffies;
+	ctrl->recovery.attempts = 0;
 	nof_mpath.association_lost(ctrl);
 	count_flap(ctrl);
 	nof_fail_fast_start(ctrl);
@@ -161,21 +161,21 @@ static void become_lost(struct nof_ctrl *ctrl)
 		return;
 	dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: lost, its paths are removed; "
 		 "it reconnects every 30 to 60 s until it is disconnected\n",
-		 patience_ms(ctrl), ctrl->attempts - 1);
+		 patience_ms(ctrl), ctrl->recovery.attempts - 1);
 	nof_ctrl_publish(ctrl);
 	nof_mpath.paths_lost(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_CONNECTING);
-	queue_work(nof_delete_wq, &ctrl->lost_work);
+	queue_work(nof_delete_wq, &ctrl->recovery.lost_work);
 }
 
 void nof_lost_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, lost_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.lost_work);
 
-	mutex_lock(&ctrl->scan_lock);
+	mutex_lock(&ctrl->scan.lock);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST)
 		nof_paths.remove(ctrl, false);
-	mutex_unlock(&ctrl->scan_lock);
+	mutex_unlock(&ctrl->scan.lock);
 }
 
 /*
@@ -185,7 +185,7 @@ void nof_lost_work(struct work_struct *work)
 void nof_reconnect_later(struct nof_ctrl *ctrl)
 {
 	/* the first step is that of a first loss, or of the first in a row of flaps */
-	u32 step = ctrl->attempts++ + max(ctrl->flaps, 1U) - 1;
+	u32 step = ctrl->recovery.attempts++ + max(ctrl->recovery.flaps, 1U) - 1;
 	bool over = patience_ends(ctrl);
 	u32 delay = nof_backoff_ms(over ? LAST_STEP : step, over ? LOST_DELAY_MS : longest_delay(ctrl),
 				   get_random_u32());
@@ -195,7 +195,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 	if (over && !outlives_loss(ctrl)) {
 		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",
 			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "first_connect_tmo",
-			 patience_ms(ctrl), ctrl->attempts - 1);
+			 patience_ms(ctrl), ctrl->recovery.attempts - 1);
 		nof_ctrl_delete_start(ctrl);
 		return;
 	}
@@ -203,7 +203,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 		become_lost(ctrl);
 	else if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		nof_fail_fast_start(ctrl);
-	queue_delayed_work(nof_wq, &ctrl->reconnect_work, msecs_to_jiffies(delay));
+	queue_delayed_work(nof_wq, &ctrl->recovery.reconnect_work, msecs_to_jiffies(delay));
 }
 
 int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
@@ -263,24 +263,24 @@ int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 /* IDLE: a disk that goes may have much to write back, and that is no hang */
 int nof_ctrl_wait_deleted(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
-	wait_for_completion_state(&ctrl->deleted, TASK_IDLE);
+	wait_for_completion_state(&ctrl->deletion.done, TASK_IDLE);
 	return 0;
 }
 
 static void stop_works(struct nof_ctrl *ctrl)
 {
-	cancel_work_sync(&ctrl->connect_work);
-	cancel_work_sync(&ctrl->recovery_work);
-	cancel_delayed_work_sync(&ctrl->reconnect_work);
-	cancel_delayed_work_sync(&ctrl->fail_fast_work);
+	cancel_work_sync(&ctrl->recovery.connect_work);
+	cancel_work_sync(&ctrl->recovery.work);
+	cancel_delayed_work_sync(&ctrl->recovery.reconnect_work);
+	cancel_delayed_work_sync(&ctrl->recovery.fail_fast_work);
 	/* after those that queue it */
-	cancel_work_sync(&ctrl->lost_work);
+	cancel_work_sync(&ctrl->recovery.lost_work);
 	nof_aer_end(ctrl);
-	cancel_work_sync(&ctrl->ana_work);
-	cancel_delayed_work_sync(&ctrl->scan_work);
-	cancel_delayed_work_sync(&ctrl->doubt_work);
-	cancel_delayed_work_sync(&ctrl->anatt_work);
-	cancel_delayed_work_sync(&ctrl->leave_watch);
+	cancel_work_sync(&ctrl->ana.work);
+	cancel_delayed_work_sync(&ctrl->scan.work);
+	cancel_delayed_work_sync(&ctrl->ana.doubt_work);
+	cancel_delayed_work_sync(&ctrl->ana.anatt_work);
+	cancel_delayed_work_sync(&ctrl->deletion.watch_work);
 	nof_watch_stop(ctrl);
 	nof_ka_stop(ctrl);
 }
@@ -288,7 +288,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 /* However much there is to write back, it may take its time; a target that answers nothing any more may not. */
 void nof_leave_watch(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, leave_watch);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.watch_work);
 
 	if ((nof_queues_inflight(ctrl, true) && !nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE)) ||
 	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
@@ -297,7 +297,7 @@ void nof_leave_watch(struct work_struct *work)
 		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
 		return;
 	}
-	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
+	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.watch_work, msecs_to_jiffies(STALL_MS));
 }
 
 /*
@@ -307,16 +307,16 @@ void nof_leave_watch(struct work_struct *work)
 static void leave(struct nof_ctrl *ctrl)
 {
 	nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE);
-	queue_delayed_work(nof_recovery_wq, &ctrl->leave_watch, msecs_to_jiffies(STALL_MS));
+	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.watch_work, msecs_to_jiffies(STALL_MS));
 	nof_aer_end(ctrl);
-	cancel_work_sync(&ctrl->ana_work);
+	cancel_work_sync(&ctrl->ana.work);
 	/* what waits for the ANA log waits no longer; the scan may wait for it */
 	nof_ctrl_publish(ctrl);
-	cancel_delayed_work_sync(&ctrl->scan_work);
+	cancel_delayed_work_sync(&ctrl->scan.work);
 	/* a scan by request ends when it sees the state, or with its commands */
-	mutex_lock(&ctrl->scan_lock);
+	mutex_lock(&ctrl->scan.lock);
 	nof_paths.remove(ctrl, true);
-	mutex_unlock(&ctrl->scan_lock);
+	mutex_unlock(&ctrl->scan.lock);
 	if (!test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
 		nof_ctrl_shutdown(ctrl);
 }
@@ -327,17 +327,17 @@ static void abandon(struct nof_ctrl *ctrl)
 	nof_ctrl_publish(ctrl);
 	nof_queues_kill(ctrl);
 	stop_works(ctrl);
-	mutex_lock(&ctrl->scan_lock);
+	mutex_lock(&ctrl->scan.lock);
 	nof_paths.remove(ctrl, false);
-	mutex_unlock(&ctrl->scan_lock);
+	mutex_unlock(&ctrl->scan.lock);
 }
 
 void nof_delete_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, delete_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, deletion.work);
 
-	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, ctrl->deleted_from);
-	if (ctrl->deleted_from == NVMEOF_CTRL_LIVE)
+	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, ctrl->deletion.from);
+	if (ctrl->deletion.from == NVMEOF_CTRL_LIVE)
 		leave(ctrl);
 	else
 		abandon(ctrl);
@@ -345,7 +345,7 @@ void nof_delete_work(struct work_struct *work)
 	nof_queues_kill(ctrl);
 	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DEAD);
 	stop_works(ctrl);
-	cancel_work_sync(&ctrl->abort_work);
+	cancel_work_sync(&ctrl->recovery.abort_work);
 	nof_queues_free(ctrl);
 	nof_control.ctrl_del(ctrl);
 	nof_ctrl_delist(ctrl);
@@ -354,6 +354,6 @@ void nof_delete_work(struct work_struct *work)
 	nof_ctrl_detach_transport(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REMOVED, NVMEOF_CTRL_DELETING);
 	nof_subsys_leave(ctrl->subsys);
-	complete_all(&ctrl->deleted);
+	complete_all(&ctrl->deletion.done);
 	nof_ctrl_put(ctrl);
 }

@@ -120,7 +120,7 @@ static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 		nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or no such IDs, at %u", nsid);
 		return -EPROTO;
 	}
-	if (nsid > ctrl->nn)
+	if (nsid > ctrl->ident.nn)
 		return beyond_nn(ctrl, nsid);
 	scan->prev = nsid;
 	if (!nof_paths.head_allowed(ctrl->subsys, nsid))
@@ -169,14 +169,14 @@ static int count_scan(struct nof_ctrl *ctrl, u32 association, bool whole)
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	same = ctrl->state == NVMEOF_CTRL_LIVE && ctrl->association == association;
 	if (same) {
-		WRITE_ONCE(ctrl->scans, ctrl->scans + whole);
+		WRITE_ONCE(ctrl->scan.done, ctrl->scan.done + whole);
 		set_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
 	}
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 	return same ? 0 : -EAGAIN;
 }
 
-/* Under scan_lock */
+/* Under scan.lock */
 static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 {
 	int ret = 0;
@@ -212,8 +212,8 @@ static void scan_again(struct nof_ctrl *ctrl)
 
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	if (ctrl->state == NVMEOF_CTRL_LIVE) {
-		delay = nof_backoff_ms(ctrl->scan_failures++, RETRY_MAX_MS, get_random_u32());
-		queue_delayed_work(nof_wq, &ctrl->scan_work, msecs_to_jiffies(delay));
+		delay = nof_backoff_ms(ctrl->scan.failures++, RETRY_MAX_MS, get_random_u32());
+		queue_delayed_work(nof_wq, &ctrl->scan.work, msecs_to_jiffies(delay));
 	}
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
@@ -229,17 +229,17 @@ int nof_scan(struct nof_ctrl *ctrl)
 		goto free;
 	}
 	/* whoever asks by hand may find one going on that waits for the target */
-	ret = mutex_lock_killable(&ctrl->scan_lock);
+	ret = mutex_lock_killable(&ctrl->scan.lock);
 	if (ret)
 		goto free;
 	ret = scan_locked(ctrl, &scan);
-	mutex_unlock(&ctrl->scan_lock);
+	mutex_unlock(&ctrl->scan.lock);
 	if (ret)
 		set_bit(NOF_CTRL_MISSED, &ctrl->flags);
 	else if (scan.later)
 		scan_again(ctrl);
 	else
-		ctrl->scan_failures = 0;
+		ctrl->scan.failures = 0;
 	nof_mpath.update_expected(ctrl);
 	nof_events->scanned(ctrl, ret);
 free:
@@ -289,10 +289,10 @@ static int clear_changed_list(struct nof_ctrl *ctrl)
 
 void nof_scan_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, scan_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, scan.work);
 	int ret;
 
-	WRITE_ONCE(ctrl->next_scan, jiffies + msecs_to_jiffies(NOF_SCAN_SPACING_MS));
+	WRITE_ONCE(ctrl->scan.not_before, jiffies + msecs_to_jiffies(NOF_SCAN_SPACING_MS));
 	ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) && !ctrl->discovery ? clear_changed_list(ctrl) : 0;
 	ret = nof_scan(ctrl) ?: ret;
 	if (ret)
@@ -316,7 +316,7 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "the scan is incomplete, see the controller's last error");
 	}
 	/* who asks again and again does not outrun the back-off */
-	if ((ret == -EAGAIN || ret == -ENOMEM) && !delayed_work_pending(&ctrl->scan_work))
+	if ((ret == -EAGAIN || ret == -ENOMEM) && !delayed_work_pending(&ctrl->scan.work))
 		nof_scan_start(ctrl);
 	return ret > 0 ? -EIO : ret;
 }

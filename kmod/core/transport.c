@@ -147,7 +147,7 @@ static void orphans_delete(const struct nof_transport *t)
 
 	find_ctrl(t, start_delete);
 	while ((ctrl = find_ctrl(t, match_any))) {
-		wait_for_completion(&ctrl->deleted);
+		wait_for_completion(&ctrl->deletion.done);
 		nof_ctrl_put(ctrl);
 	}
 	/* the rest of each deletion's work */
@@ -208,9 +208,9 @@ static bool not_deleting(struct nof_ctrl *ctrl)
  */
 static void release_transport(struct nof_ctrl *ctrl)
 {
-	flush_work(&ctrl->connect_work);
-	flush_work(&ctrl->recovery_work);
-	cancel_delayed_work_sync(&ctrl->reconnect_work);
+	flush_work(&ctrl->recovery.connect_work);
+	flush_work(&ctrl->recovery.work);
+	cancel_delayed_work_sync(&ctrl->recovery.reconnect_work);
 	mutex_lock(&ctrl->subsys->lock);
 	if (nof_state_connects(nof_ctrl_state(ctrl)) && ctrl->tp_ready) {
 		nof_ctrl_drop_transport(ctrl);

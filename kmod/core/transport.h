@@ -77,7 +77,7 @@ struct nof_transport_info {
  *		run for several queues of a controller in parallel. Must end by queue->deadline (-ETIMEDOUT), and at
  *		once when NOF_Q_DEAD gets set and @stop_queue is called meanwhile (-ECANCELED). queue->size, ->nr_slots,
  *		->type, ->cpu are set. May not leave resources behind that @free_queue does not release. For I/O queues,
- *		called after the controller's Identify data are known (ctrl->ioccsz and so on).
+ *		called after the controller's Identify data are known (ctrl->ident.ioccsz and so on).
  * @stop_queue:	ends all traffic. When it returns the transport will not touch or complete any command of this queue
  *		again, and no network buffer refers to a page of one of them: the core may then cancel and resend them
  *		elsewhere. Process context, sleeps; may run while @start_queue does; idempotent. No @queue_cmd runs any

@@ -86,10 +86,10 @@ enum nof_refusal { NOF_REFUSED, NOF_REFUSED_AGAIN, NOF_REFUSED_LATER, NOF_REFUSE
  * @scan_begin:	mark all paths as not seen
  * @remove_unseen: remove the paths that the scan has not seen
  * @remove:	remove all paths. @graceful: the queues work, so that disks can write back
- * @drop_held:	fail the requests that are held for disks which are being removed. Without scan_lock
- * @event:	send an event for each path. Without scan_lock
+ * @drop_held:	fail the requests that are held for disks which are being removed. Without scan.lock
+ * @event:	send an event for each path. Without scan.lock
  *
- * Context: process, may sleep; caller holds scan_lock unless something else is said.
+ * Context: process, may sleep; caller holds scan.lock unless something else is said.
  */
 struct nof_paths_ops {
 	u32 (*max_heads)(void);

@@ -513,7 +513,7 @@ static void watch_forget(struct nof_ctrl *ctrl)
 
 static void watch_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, watch_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, watch.work);
 	struct nof_watch *w = &ctrl->watch;
 	u32 step = step_since(w);
 	struct findings f = { .heard_ms = U32_MAX };
@@ -539,12 +539,12 @@ static void watch_work(struct work_struct *work)
 	if (f.probe)
 		watch_probe(ctrl);
 	if (!watch_done(ctrl))
-		queue_delayed_work(nof_recovery_wq, &ctrl->watch_work, msecs_to_jiffies(LOOK));
+		queue_delayed_work(nof_recovery_wq, &ctrl->watch.work, msecs_to_jiffies(LOOK));
 }
 
 void nof_watch_stop(struct nof_ctrl *ctrl)
 {
-	cancel_delayed_work_sync(&ctrl->watch_work);
+	cancel_delayed_work_sync(&ctrl->watch.work);
 	watch_forget(ctrl);
 	WRITE_ONCE(ctrl->suspect, false);
 	/* of the next association nothing is known; that this one was suspect is */
@@ -563,7 +563,7 @@ void nof_watch_init(struct nof_ctrl *ctrl)
 {
 	INIT_LIST_HEAD(&ctrl->watch.queues);
 	INIT_LIST_HEAD(&ctrl->watch.fresh);
-	INIT_DELAYED_WORK(&ctrl->watch_work, watch_work);
+	INIT_DELAYED_WORK(&ctrl->watch.work, watch_work);
 }
 
 /*
@@ -572,7 +572,7 @@ void nof_watch_init(struct nof_ctrl *ctrl)
  */
 static unsigned long period(const struct nof_ctrl *ctrl)
 {
-	u32 part = ctrl->kato_ms / (test_bit(NOF_CTRL_TBKAS, &ctrl->flags) ? 4 : 2);
+	u32 part = ctrl->ka.tmo_ms / (test_bit(NOF_CTRL_TBKAS, &ctrl->flags) ? 4 : 2);
 
 	/* hosts that connected together shall not keep in step */
 	return max(msecs_to_jiffies(part - get_random_u32_below(part / 8 + 1)), 1UL);
@@ -583,7 +583,7 @@ static void ka_done(struct nof_cmd *cmd)
 	struct nof_ctrl *ctrl = cmd->ctx;
 
 	/* to a probe without a timeout any answer is good */
-	if (cmd->status && cmd->status != NVME_SC_HOST_ABORTED_CMD && ctrl->kato_ms)
+	if (cmd->status && cmd->status != NVME_SC_HOST_ABORTED_CMD && ctrl->ka.tmo_ms)
 		nof_ctrl_note(ctrl, -EIO, cmd->status, "keep-alive failed");
 	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
 }
@@ -591,13 +591,13 @@ static void ka_done(struct nof_cmd *cmd)
 /* Whoever sets KA_OUT owns the command. False when there is no queue to send it on. */
 static bool keepalive_send(struct nof_ctrl *ctrl)
 {
-	struct nof_cmd *cmd = ctrl->ka_cmd;
+	struct nof_cmd *cmd = ctrl->ka.cmd;
 
 	if (test_and_set_bit_lock(NOF_CTRL_KA_OUT, &ctrl->flags))
 		return true;
 	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
 	cmd->sqe.common.opcode = nvme_admin_keep_alive;
-	WRITE_ONCE(ctrl->ka_sent, jiffies);
+	WRITE_ONCE(ctrl->ka.sent_at, jiffies);
 	if (!nof_admin_submit(ctrl, cmd))
 		return true;
 	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
@@ -611,9 +611,9 @@ void nof_ka_probe(struct nof_ctrl *ctrl)
 
 u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
 {
-	u32 unit = ctrl->kas * 100;
+	u32 unit = ctrl->ident.kas * 100;
 
-	return unit ? DIV_ROUND_UP(ctrl->kato_ms, unit) * unit : ctrl->kato_ms;
+	return unit ? DIV_ROUND_UP(ctrl->ka.tmo_ms, unit) * unit : ctrl->ka.tmo_ms;
 }
 
 /*
@@ -626,16 +626,16 @@ static bool overdue(const struct nof_ctrl *ctrl)
 	u32 ms = min(nof_ka_timeout_ms(ctrl), U32_MAX / 2) * (watched ? 2 : 1);
 
 	return test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) &&
-	       time_after(jiffies, READ_ONCE(ctrl->ka_sent) + msecs_to_jiffies(ms));
+	       time_after(jiffies, READ_ONCE(ctrl->ka.sent_at) + msecs_to_jiffies(ms));
 }
 
 static void ka_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ka_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ka.work);
 	bool busy = nof_queues_were_busy(ctrl, NOF_WATCH_KEEP_ALIVE);
 
 	/* ended by passthrough, for this association */
-	if (!READ_ONCE(ctrl->kato_ms))
+	if (!READ_ONCE(ctrl->ka.tmo_ms))
 		return;
 
 	/* other completions count as life, silence does not */
@@ -646,15 +646,15 @@ static void ka_work(struct work_struct *work)
 	}
 	if ((!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) && !keepalive_send(ctrl))
 		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
-	queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
+	queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, period(ctrl));
 }
 
 u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
 {
-	u32 before = READ_ONCE(ctrl->kato_ms);
+	u32 before = READ_ONCE(ctrl->ka.tmo_ms);
 
 	if (ms > before)
-		WRITE_ONCE(ctrl->kato_ms, ms);
+		WRITE_ONCE(ctrl->ka.tmo_ms, ms);
 	return before;
 }
 
@@ -665,8 +665,8 @@ static void ka_again(struct nof_ctrl *ctrl)
 
 	/* who leaves this state under the lock stops the work after that */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (READ_ONCE(ctrl->kato_ms) && ctrl->state == NVMEOF_CTRL_LIVE)
-		mod_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
+	if (READ_ONCE(ctrl->ka.tmo_ms) && ctrl->state == NVMEOF_CTRL_LIVE)
+		mod_delayed_work(nof_recovery_wq, &ctrl->ka.work, period(ctrl));
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
@@ -674,26 +674,26 @@ void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before)
 {
 	if (ms <= before)
 		return;
-	cmpxchg(&ctrl->kato_ms, ms, before);
+	cmpxchg(&ctrl->ka.tmo_ms, ms, before);
 	ka_again(ctrl);
 }
 
 /* Somebody may have changed it */
 static int ka_read(struct nof_ctrl *ctrl)
 {
-	u32 ms, most = max3(NOF_MAX_KATO_MS, ctrl->opts.kato_ms, ctrl->kato_ms);
+	u32 ms, most = max3(NOF_MAX_KATO_MS, ctrl->opts.kato_ms, ctrl->ka.tmo_ms);
 	int ret = nof_get_features(ctrl, NVME_FEAT_KATO, &ms);
 
 	/* one that does not tell keeps what it was told; more than anybody has asked for is not believed */
 	if (!ret && ms)
-		WRITE_ONCE(ctrl->kato_ms, clamp(ms, NOF_MIN_KATO_MS, most));
+		WRITE_ONCE(ctrl->ka.tmo_ms, clamp(ms, NOF_MIN_KATO_MS, most));
 	return min(ret, 0);
 }
 
 void nof_ka_changed(struct nof_ctrl *ctrl, bool off)
 {
 	if (off)
-		WRITE_ONCE(ctrl->kato_ms, 0);
+		WRITE_ONCE(ctrl->ka.tmo_ms, 0);
 	else
 		ka_read(ctrl);
 	ka_again(ctrl);
@@ -704,41 +704,41 @@ static int ask_for_less(struct nof_ctrl *ctrl)
 {
 	int ret;
 
-	if (ctrl->opts.kato_given || ctrl->discovery || !ctrl->kas || ctrl->kas * 100 > NOF_SHORT_KATO_MS)
+	if (ctrl->opts.kato_given || ctrl->discovery || !ctrl->ident.kas || ctrl->ident.kas * 100 > NOF_SHORT_KATO_MS)
 		return 0;
 	ret = nof_set_features(ctrl, NVME_FEAT_KATO, NOF_SHORT_KATO_MS, NULL);
 	if (!ret)
-		WRITE_ONCE(ctrl->kato_ms, NOF_SHORT_KATO_MS);
+		WRITE_ONCE(ctrl->ka.tmo_ms, NOF_SHORT_KATO_MS);
 	return min(ret, 0);
 }
 
 int nof_ka_agree(struct nof_ctrl *ctrl)
 {
-	WRITE_ONCE(ctrl->kato_ms, ctrl->opts.kato_ms);
-	if (!ctrl->kato_ms)
+	WRITE_ONCE(ctrl->ka.tmo_ms, ctrl->opts.kato_ms);
+	if (!ctrl->ka.tmo_ms)
 		return 0;
 	return ask_for_less(ctrl) ?: ka_read(ctrl);
 }
 
 int nof_ka_init(struct nof_ctrl *ctrl)
 {
-	INIT_DELAYED_WORK(&ctrl->ka_work, ka_work);
-	ctrl->ka_cmd = kzalloc(sizeof(*ctrl->ka_cmd), GFP_KERNEL);
-	if (!ctrl->ka_cmd)
+	INIT_DELAYED_WORK(&ctrl->ka.work, ka_work);
+	ctrl->ka.cmd = kzalloc(sizeof(*ctrl->ka.cmd), GFP_KERNEL);
+	if (!ctrl->ka.cmd)
 		return -ENOMEM;
-	ctrl->ka_cmd->done = ka_done;
-	ctrl->ka_cmd->ctx = ctrl;
+	ctrl->ka.cmd->done = ka_done;
+	ctrl->ka.cmd->ctx = ctrl;
 	return 0;
 }
 
 void nof_ka_start(struct nof_ctrl *ctrl)
 {
-	if (ctrl->kato_ms)
-		queue_delayed_work(nof_recovery_wq, &ctrl->ka_work, period(ctrl));
+	if (ctrl->ka.tmo_ms)
+		queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, period(ctrl));
 }
 
 /* A command under way is cancelled with the queue. */
 void nof_ka_stop(struct nof_ctrl *ctrl)
 {
-	cancel_delayed_work_sync(&ctrl->ka_work);
+	cancel_delayed_work_sync(&ctrl->ka.work);
 }

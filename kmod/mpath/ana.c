@@ -35,13 +35,13 @@
 
 static bool has_ana(const struct nof_ctrl *ctrl)
 {
-	return ctrl->cmic & NVME_CTRL_CMIC_ANA;
+	return ctrl->ident.cmic & NVME_CTRL_CMIC_ANA;
 }
 
 /* A group that a namespace is in, and that the log does not have */
 static bool unlisted(struct nof_ctrl *ctrl, u32 group)
 {
-	return has_ana(ctrl) && group && !xa_load(&ctrl->ana_groups, group);
+	return has_ana(ctrl) && group && !xa_load(&ctrl->ana.groups, group);
 }
 
 enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group)
@@ -50,7 +50,7 @@ enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group)
 
 	if (!has_ana(ctrl) || !group)
 		return NVMEOF_ANA_NONE;
-	state = xa_load(&ctrl->ana_groups, group);
+	state = xa_load(&ctrl->ana.groups, group);
 	/* a group that the log does not have yet: not usable until it does */
 	return state ? xa_to_value(state) : NVMEOF_ANA_INACCESSIBLE;
 }
@@ -76,19 +76,19 @@ struct groups {
 static void set_group(void *arg, u32 group, u8 state)
 {
 	struct groups *g = arg;
-	int err = xa_err(xa_store(&g->ctrl->ana_groups, group, xa_mk_value(state), GFP_NOIO));
+	int err = xa_err(xa_store(&g->ctrl->ana.groups, group, xa_mk_value(state), GFP_NOIO));
 
 	if (!err)
 		return;
 	/* as if the log did not have the group: not usable, until it is read again */
-	xa_erase(&g->ctrl->ana_groups, group);
+	xa_erase(&g->ctrl->ana.groups, group);
 	g->err = err;
 }
 
 /* Jitter: a change at the target begins at the same time for all its hosts. @done: of that time, in ms */
 static unsigned long anatt_left(const struct nof_ctrl *ctrl, u64 done)
 {
-	u32 ms = (ctrl->anatt ?: DEF_ANATT) * MSEC_PER_SEC;
+	u32 ms = (ctrl->ident.anatt ?: DEF_ANATT) * MSEC_PER_SEC;
 
 	ms += get_random_u32_below(ms / 8);
 	return msecs_to_jiffies(ms > done ? ms - done : 1);
@@ -106,7 +106,7 @@ void nof_ana_set(struct nof_path *path, enum nvmeof_ana_state state)
 	WRITE_ONCE(path->ana_since, ktime_get_boottime_ns());
 	/* one timer for all paths: the work looks at each, and comes again for those that are younger */
 	if (state == NVMEOF_ANA_CHANGE)
-		queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, 0));
+		queue_delayed_work(nof_wq, &ctrl->ana.anatt_work, anatt_left(ctrl, 0));
 }
 
 /* True when it is another than before */
@@ -142,11 +142,11 @@ static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int
 	const char *why;
 
 	mutex_lock(&ctrl->subsys->lock);
-	why = nof_ana_parse(log, len, ctrl->nanagrpid, ctrl->anagrpmax, NULL, NULL);
+	why = nof_ana_parse(log, len, ctrl->ident.nanagrpid, ctrl->ident.anagrpmax, NULL, NULL);
 	/* a group that is no longer in the log has no state any more */
 	if (!why) {
-		xa_destroy(&ctrl->ana_groups);
-		nof_ana_parse(log, len, ctrl->nanagrpid, ctrl->anagrpmax, set_group, &groups);
+		xa_destroy(&ctrl->ana.groups);
+		nof_ana_parse(log, len, ctrl->ident.nanagrpid, ctrl->ident.anagrpmax, set_group, &groups);
 	}
 	update_paths(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
@@ -156,7 +156,7 @@ static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int
 
 static int read_pieces(struct nof_ctrl *ctrl, void *log, size_t len)
 {
-	u32 piece = min_t(u32, ctrl->max_transfer, 65536) & ~3U, n;
+	u32 piece = min_t(u32, ctrl->ident.max_transfer, 65536) & ~3U, n;
 	size_t at;
 	int ret;
 
@@ -190,15 +190,15 @@ static int read_stable(struct nof_ctrl *ctrl, struct nvme_ana_rsp_hdr *log, size
 
 static int ana_read_log(struct nof_ctrl *ctrl)
 {
-	size_t len = sizeof(struct nvme_ana_rsp_hdr) + ctrl->nanagrpid * sizeof(struct nvme_ana_group_desc);
+	size_t len = sizeof(struct nvme_ana_rsp_hdr) + ctrl->ident.nanagrpid * sizeof(struct nvme_ana_group_desc);
 	const char *why = NULL;
 	void *log;
 	int ret;
 
 	if (!has_ana(ctrl))
 		return 0;
-	if (!ctrl->nanagrpid || ctrl->nanagrpid > MAX_GROUPS) {
-		nof_ctrl_note(ctrl, -EPROTO, 0, "%u ANA groups are out of bounds", ctrl->nanagrpid);
+	if (!ctrl->ident.nanagrpid || ctrl->ident.nanagrpid > MAX_GROUPS) {
+		nof_ctrl_note(ctrl, -EPROTO, 0, "%u ANA groups are out of bounds", ctrl->ident.nanagrpid);
 		return -EPROTO;
 	}
 	log = alloc_pages_exact(len, GFP_NOIO | __GFP_ZERO);
@@ -218,9 +218,9 @@ int nof_ana_read(struct nof_ctrl *ctrl)
 {
 	int ret;
 
-	mutex_lock(&ctrl->ana_lock);
+	mutex_lock(&ctrl->ana.lock);
 	ret = ana_read_log(ctrl);
-	mutex_unlock(&ctrl->ana_lock);
+	mutex_unlock(&ctrl->ana.lock);
 	return ret;
 }
 
@@ -248,7 +248,7 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 		if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {
 			path->ana_expired = false;
 			WRITE_ONCE(path->ana_since, ktime_get_boottime_ns());
-			queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, 0));
+			queue_delayed_work(nof_wq, &ctrl->ana.anatt_work, anatt_left(ctrl, 0));
 		}
 	mutex_unlock(&ctrl->subsys->lock);
 }
@@ -268,14 +268,14 @@ bool nof_ana_stale(struct nof_path *path, u16 status)
 	if (!has_ana(ctrl) || nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return false;
 	WRITE_ONCE(path->ana_refused, true);
-	queue_work(nof_wq, &ctrl->ana_work);
+	queue_work(nof_wq, &ctrl->ana.work);
 	return true;
 }
 
 void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)
 {
 	if (unlisted(ctrl, group))
-		queue_work(nof_wq, &ctrl->ana_work);
+		queue_work(nof_wq, &ctrl->ana.work);
 }
 
 /* Paths that were left out are used again */
@@ -290,7 +290,7 @@ static void ana_take_back(struct nof_ctrl *ctrl)
 /* A path that rests has done so: once more, and then the retries of requests count */
 static void doubt_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, doubt_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ana.doubt_work);
 
 	ana_take_back(ctrl);
 }
@@ -312,7 +312,7 @@ static u32 doubt_ms(struct nof_path *path)
  */
 static bool ana_settle(struct nof_ctrl *ctrl)
 {
-	bool resting = delayed_work_pending(&ctrl->doubt_work);
+	bool resting = delayed_work_pending(&ctrl->ana.doubt_work);
 	struct nof_head *head;
 	struct nof_path *path;
 	u32 ms = 0;
@@ -329,7 +329,7 @@ static bool ana_settle(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 	nof_ctrl_publish(ctrl);
 	if (ms)
-		queue_delayed_work(nof_wq, &ctrl->doubt_work, msecs_to_jiffies(ms));
+		queue_delayed_work(nof_wq, &ctrl->ana.doubt_work, msecs_to_jiffies(ms));
 	return ms;
 }
 
@@ -395,12 +395,12 @@ static bool is_lost(const struct nof_path *path)
 /* With jitter, as all hosts are told at the same time; not more often than a scan may be, nor before one put off */
 static void scan_later(struct nof_ctrl *ctrl)
 {
-	unsigned long next = READ_ONCE(ctrl->next_scan), now = jiffies;
+	unsigned long next = READ_ONCE(ctrl->scan.not_before), now = jiffies;
 	unsigned long delay = msecs_to_jiffies(get_random_u32_below(SCAN_JITTER_MS));
 
 	if (time_before(now, next))
 		delay += next - now;
-	queue_delayed_work(nof_wq, &ctrl->scan_work, delay);
+	queue_delayed_work(nof_wq, &ctrl->scan.work, delay);
 }
 
 /*
@@ -409,7 +409,7 @@ static void scan_later(struct nof_ctrl *ctrl)
  */
 static void ana_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, ana_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, ana.work);
 	bool doubt;
 
 	remember(ctrl);
@@ -435,7 +435,7 @@ static u64 change_ms(const struct nof_path *path)
 /* The oldest change that is going on; with @expire, what is older than ANATT counts as failed and is not looked at */
 static u64 oldest_change(struct nof_ctrl *ctrl, bool expire)
 {
-	u64 ms, oldest = 0, bound = (ctrl->anatt ?: DEF_ANATT) * MSEC_PER_SEC;
+	u64 ms, oldest = 0, bound = (ctrl->ident.anatt ?: DEF_ANATT) * MSEC_PER_SEC;
 	struct nof_head *head;
 	struct nof_path *path;
 
@@ -459,29 +459,29 @@ static u64 oldest_change(struct nof_ctrl *ctrl, bool expire)
 /* Before a path is given up it is asked once more: an event may have got lost */
 static void anatt_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, anatt_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ana.anatt_work);
 	bool live = nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
 	u64 oldest = oldest_change(ctrl, false);
 
-	if (live && oldest >= (ctrl->anatt ?: DEF_ANATT) * MSEC_PER_SEC) {
+	if (live && oldest >= (ctrl->ident.anatt ?: DEF_ANATT) * MSEC_PER_SEC) {
 		read_live(ctrl);
 		oldest = oldest_change(ctrl, true);
 	}
 	/* not connected: the log is read when it is, and the change goes on or not */
 	if (oldest && !nof_state_ends(nof_ctrl_state(ctrl)))
-		queue_delayed_work(nof_wq, &ctrl->anatt_work, anatt_left(ctrl, live ? oldest : 0));
+		queue_delayed_work(nof_wq, &ctrl->ana.anatt_work, anatt_left(ctrl, live ? oldest : 0));
 }
 
 void nof_ana_init(struct nof_ctrl *ctrl)
 {
-	xa_init(&ctrl->ana_groups);
-	mutex_init(&ctrl->ana_lock);
-	INIT_WORK(&ctrl->ana_work, ana_work);
-	INIT_DELAYED_WORK(&ctrl->anatt_work, anatt_work);
-	INIT_DELAYED_WORK(&ctrl->doubt_work, doubt_work);
+	xa_init(&ctrl->ana.groups);
+	mutex_init(&ctrl->ana.lock);
+	INIT_WORK(&ctrl->ana.work, ana_work);
+	INIT_DELAYED_WORK(&ctrl->ana.anatt_work, anatt_work);
+	INIT_DELAYED_WORK(&ctrl->ana.doubt_work, doubt_work);
 }
 
 void nof_ana_exit(struct nof_ctrl *ctrl)
 {
-	xa_destroy(&ctrl->ana_groups);
+	xa_destroy(&ctrl->ana.groups);
 }

@@ -171,7 +171,7 @@ static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
 {
 	u8 crd = (status & NVME_STATUS_CRD) >> 11;
 
-	return crd ? msecs_to_jiffies(min(ctrl->crdt[crd - 1] * 100U, MAX_CRDT_MS)) : 0;
+	return crd ? msecs_to_jiffies(min(ctrl->ident.crdt[crd - 1] * 100U, MAX_CRDT_MS)) : 0;
 }
 
 /*

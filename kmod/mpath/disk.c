@@ -57,6 +57,8 @@ static const struct block_device_operations head_ops = {
 /* As the in-tree driver has it, so that links by it carry over */
 static void make_wwid(char wwid[NOF_WWID_SIZE], const struct nof_ns_ids *ids, const struct nof_ctrl *ctrl, u32 nsid)
 {
+	const struct nof_ctrl_id *id = &ctrl->ident;
+
 	if (ids->have & NOF_ID_UUID)
 		scnprintf(wwid, NOF_WWID_SIZE, "uuid.%pUb", &ids->uuid);
 	else if (ids->have & NOF_ID_NGUID)
@@ -64,8 +66,8 @@ static void make_wwid(char wwid[NOF_WWID_SIZE], const struct nof_ns_ids *ids, co
 	else if (ids->have & NOF_ID_EUI64)
 		scnprintf(wwid, NOF_WWID_SIZE, "eui.%8phN", ids->eui64);
 	else
-		scnprintf(wwid, NOF_WWID_SIZE, "nvme.%04x-%*phN-%*phN-%08x", ctrl->vid, (int)strlen(ctrl->serial),
-			  ctrl->serial, (int)strlen(ctrl->model), ctrl->model, nsid);
+		scnprintf(wwid, NOF_WWID_SIZE, "nvme.%04x-%*phN-%*phN-%08x", id->vid, (int)strlen(id->serial),
+			  id->serial, (int)strlen(id->model), id->model, nsid);
 }
 
 bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)

@@ -418,9 +418,9 @@ static void reset_work(struct work_struct *work)
 static u32 bound_ms(const struct nof_ctrl *ctrl)
 {
 	u32 kato = nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS;
-	u32 times = test_bit(NOF_CTRL_TBKAS, &ctrl->flags) || !ctrl->kato_ms ? 3 : 2;
+	u32 times = test_bit(NOF_CTRL_TBKAS, &ctrl->flags) || !ctrl->ka.tmo_ms ? 3 : 2;
 	const struct nof_policy *policy = &ctrl->subsys->policy;
-	u32 quiesce = ctrl->cqt_ms;
+	u32 quiesce = ctrl->ident.cqt_ms;
 
 	if (!quiesce && READ_ONCE(policy->fencing) == NVMEOF_FENCING_SAFE)
 		quiesce = READ_ONCE(policy->quiesce_tmo) * MSEC_PER_SEC;
@@ -442,7 +442,7 @@ int nof_fence_arm(struct nof_ctrl *ctrl)
 		f->subsys = ctrl->subsys;
 		strscpy(f->name, nof_ctrl_name(ctrl), sizeof(f->name));
 	}
-	f->victim = (struct nof_instance){ .cntlid = ctrl->cntlid, .ciu = ctrl->ciu, .cirn = ctrl->cirn };
+	f->victim = (struct nof_instance){ .cntlid = ctrl->cntlid, .ciu = ctrl->ident.ciu, .cirn = ctrl->ident.cirn };
 	spin_lock_irq(&ctrl->subsys->fence_lock);
 	ctrl->fence = f;
 	spin_unlock_irq(&ctrl->subsys->fence_lock);
@@ -466,13 +466,13 @@ static u32 left_ms(const struct nof_ctrl *ctrl)
 {
 	u32 kato = nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS;
 
-	switch (ctrl->cause) {
+	switch (ctrl->end.cause) {
 	case NOF_CAUSE_HERE:
-		if (!ctrl->cut_off)
+		if (!ctrl->end.cut_off)
 			return 0;
 		fallthrough;
 	case NOF_CAUSE_NETWORK:
-		return kato > ctrl->quiet_ms ? kato - ctrl->quiet_ms : 0;
+		return kato > ctrl->end.quiet_ms ? kato - ctrl->end.quiet_ms : 0;
 	default:
 		return 0;
 	}

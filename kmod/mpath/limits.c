@@ -52,7 +52,7 @@ MODULE_PARM_DESC(integrity, "the host makes and checks protection information, o
  */
 static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, u32 pi_bytes)
 {
-	u32 max = min(ctrl->max_transfer, ctrl->limits.max_data ?: U32_MAX);
+	u32 max = min(ctrl->ident.max_transfer, ctrl->limits.max_data ?: U32_MAX);
 	u32 blocks = min(max / ((1U << f->lba_shift) + pi_bytes), 65536U);
 
 	if (pi_bytes)
@@ -87,7 +87,7 @@ static u32 write_zeroes_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
 /* A namespace that says nothing has what its controller says. One block is written whole by any. */
 static void fill_atomics(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
 {
-	u32 blocks = f->atomic_blocks ?: ctrl->awupf + 1U;
+	u32 blocks = f->atomic_blocks ?: ctrl->ident.awupf + 1U;
 
 	if (f->atomic_never || f->zone_blocks || blocks < 2)
 		return;
@@ -133,15 +133,15 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	/* without blocks there is nothing to be cached, discarded or zeroed */
 	if (nof_format_is_generic(f))
 		return;
-	if (ctrl->oncs & NVME_CTRL_ONCS_DSM) {
+	if (ctrl->ident.oncs & NVME_CTRL_ONCS_DSM) {
 		lim->max_discard_bytes = discard_bytes(ctrl, f->lba_shift);
 		lim->max_discard_segments = ctrl->nvm.ranges ?: NOF_MAX_RANGES;
 		lim->discard_granularity = f->discard_granularity * lba ?: lba;
 		lim->discard_alignment = f->discard_alignment * lba;
 	}
-	if (ctrl->oncs & NVME_CTRL_ONCS_WRITE_ZEROES)
+	if (ctrl->ident.oncs & NVME_CTRL_ONCS_WRITE_ZEROES)
 		lim->max_write_zeroes_bytes = write_zeroes_bytes(ctrl, f->lba_shift);
-	lim->write_cache = ctrl->vwc & NVME_CTRL_VWC_PRESENT;
+	lim->write_cache = ctrl->ident.vwc & NVME_CTRL_VWC_PRESENT;
 	lim->fua = lim->write_cache;
 	fill_atomics(ctrl, f, lim);
 	if (f->zone_blocks)
@@ -211,7 +211,7 @@ bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl,
 
 enum nof_unfit nof_path_unfit(const struct nof_path *path)
 {
-	bool caches = path->ctrl->vwc & NVME_CTRL_VWC_PRESENT && !nof_format_is_generic(&path->head->format);
+	bool caches = path->ctrl->ident.vwc & NVME_CTRL_VWC_PRESENT && !nof_format_is_generic(&path->head->format);
 
 	lockdep_assert_held(&path->head->subsys->lock);
 	return caches && !path->head->limits.write_cache ? NOF_UNFIT_CACHE : NOF_UNFIT_LESS;

@@ -39,7 +39,9 @@ static bool may_join(const struct nof_head *head)
 /* It had a path here when it was LOST, and no scan has told since what it has */
 static bool had(const struct nof_ctrl *ctrl, const struct nof_head *head)
 {
-	return ctrl->owed && head->id < ctrl->owed_bits && test_bit(head->id, ctrl->owed);
+	const struct nof_recovery *r = &ctrl->recovery;
+
+	return r->lost_disks && head->id < r->lost_disks_bits && test_bit(head->id, r->lost_disks);
 }
 
 /* The controller is expected to have a path here, whether it has one or not */
@@ -148,7 +150,7 @@ static u32 highest_number(struct nof_ctrl *ctrl)
 /* Adds to the disks that it owed before. Without memory, no more than those are expected. */
 void nof_notice_lost(struct nof_ctrl *ctrl)
 {
-	u32 bits = max(highest_number(ctrl) + 1, ctrl->owed_bits);
+	u32 bits = max(highest_number(ctrl) + 1, ctrl->recovery.lost_disks_bits);
 	unsigned long *owed = bitmap_zalloc(bits, GFP_NOIO);
 	struct nof_head *head;
 	struct nof_path *path;
@@ -156,13 +158,13 @@ void nof_notice_lost(struct nof_ctrl *ctrl)
 	if (!owed)
 		return;
 	mutex_lock(&ctrl->subsys->lock);
-	if (ctrl->owed)
-		bitmap_copy(owed, ctrl->owed, ctrl->owed_bits);
+	if (ctrl->recovery.lost_disks)
+		bitmap_copy(owed, ctrl->recovery.lost_disks, ctrl->recovery.lost_disks_bits);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && head->id < bits)
 			__set_bit(head->id, owed);
-	swap(ctrl->owed, owed);
-	ctrl->owed_bits = bits;
+	swap(ctrl->recovery.lost_disks, owed);
+	ctrl->recovery.lost_disks_bits = bits;
 	mutex_unlock(&ctrl->subsys->lock);
 	bitmap_free(owed);
 }
@@ -171,11 +173,11 @@ void nof_notice_lost(struct nof_ctrl *ctrl)
 static void settle(struct nof_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->subsys->lock);
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->scans))
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->scan.done))
 		return;
-	bitmap_free(ctrl->owed);
-	ctrl->owed = NULL;
-	ctrl->owed_bits = 0;
+	bitmap_free(ctrl->recovery.lost_disks);
+	ctrl->recovery.lost_disks = NULL;
+	ctrl->recovery.lost_disks_bits = 0;
 }
 
 void nof_notice_ctrl(struct nof_ctrl *ctrl)

@@ -167,7 +167,7 @@ static void say_why(const struct nof_path *path, bool last)
  * Whether it is the last is decided under the lock, and then no other path joins the head any more. It stays listed
  * until it is gone: should the connection fail meanwhile, a new path set is what ends the wait of its requests. With
  * delayed_removal_secs, and unless this was asked for, the head stays without a path instead.
- * Context: under ctrl->scan_lock, or with the scan stopped: nobody else removes paths of this controller.
+ * Context: under ctrl->scan.lock, or with the scan stopped: nobody else removes paths of this controller.
  */
 void nof_path_remove(struct nof_path *path, bool graceful)
 {

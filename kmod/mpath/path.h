@@ -79,7 +79,7 @@ struct nof_path {
 	atomic64_t		sel;
 	struct nof_failover	*failover;
 	struct nof_path_lat	*lat;
-	bool			seen;		/* by the scan going on, under ctrl->scan_lock */
+	bool			seen;		/* by the scan going on, under ctrl->scan.lock */
 	bool			deallocated;	/* the controller no longer has the namespace; likewise */
 	bool			replaced;	/* or another one in its place */
 	enum nof_unfit		unfit;		/* cannot do what the disk promises, for now */

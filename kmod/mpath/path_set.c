@@ -48,7 +48,7 @@ static bool carries_io(const struct nof_ctrl *ctrl)
 	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
 
 	if (state == NVMEOF_CTRL_DELETING)
-		return ctrl->deleted_from == NVMEOF_CTRL_LIVE && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+		return ctrl->deletion.from == NVMEOF_CTRL_LIVE && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	return state == NVMEOF_CTRL_LIVE;
 }
 

@@ -19,7 +19,7 @@
 static bool counts(const struct nof_ctrl *ctrl)
 {
 	/* one that closes its connections, or was reset, shows nothing about the way to it */
-	return ctrl->cause != NOF_CAUSE_PEER && !test_bit(NOF_CTRL_RESET, &ctrl->flags);
+	return ctrl->end.cause != NOF_CAUSE_PEER && !test_bit(NOF_CTRL_RESET, &ctrl->flags);
 }
 
 void nof_probation_lost(struct nof_ctrl *ctrl)
@@ -30,7 +30,7 @@ void nof_probation_lost(struct nof_ctrl *ctrl)
 	lockdep_assert_held(&ctrl->subsys->lock);
 	if (!counts(ctrl))
 		return;
-	switch (nof_probation_loss(p, jiffies, ctrl->live_at)) {
+	switch (nof_probation_loss(p, jiffies, ctrl->recovery.live_at)) {
 	case NOF_LOSS_BEGINS:
 		dev_warn(&ctrl->dev, "lost %u times in %u s: on probation, where there are other paths\n", p->losses,
 			 jiffies_to_msecs(jiffies - since) / 1000);

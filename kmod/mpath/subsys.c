@@ -211,7 +211,7 @@ static void subsys_ctrl_exit(struct nof_ctrl *ctrl)
 {
 	nof_fence_disarm(ctrl);
 	nof_ana_exit(ctrl);
-	bitmap_free(ctrl->owed);
+	bitmap_free(ctrl->recovery.lost_disks);
 }
 
 const struct nof_mpath_ops nof_mpath = {

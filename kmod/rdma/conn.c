@@ -229,8 +229,8 @@ static int make_qp(struct nof_rdma_queue *q)
 static int plan(struct nof_rdma_queue *q)
 {
 	const struct ib_device_attr *attrs = &q->rdev->dev->attrs;
-	u32 sgls = q->q.qid ? q->q.ctrl->sgls : 0;
-	u32 limit = q->q.limit, capsule = sgls & NOF_SGLS_OFFSET ? q->q.ctrl->ioccsz : 0;
+	u32 sgls = q->q.qid ? q->q.ctrl->ident.sgls : 0;
+	u32 limit = q->q.limit, capsule = sgls & NOF_SGLS_OFFSET ? q->q.ctrl->ident.ioccsz : 0;
 	/* registration and send of each command, and the invalidation; and what is not known to be done yet */
 	u32 wanted = 3 * limit + 4 * NOF_RDMA_SIGNAL;
 
@@ -238,7 +238,7 @@ static int plan(struct nof_rdma_queue *q)
 	q->mr_type = nof_rdma_device_gaps(q->rdev->dev) ? IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
 	q->inline_sges = min_t(u32, NOF_RDMA_INLINE, attrs->max_send_sge - 1);
 	/* data at an offset would need a gap in the capsule */
-	q->inline_room = capsule > sizeof(struct nvme_command) && !q->q.ctrl->icdoff ?
+	q->inline_room = capsule > sizeof(struct nvme_command) && !q->q.ctrl->ident.icdoff ?
 			 capsule - sizeof(struct nvme_command) : 0;
 	/* a response takes one until a batch of them is posted again */
 	q->nr_recvs = limit + NOF_RDMA_REAP;

@@ -523,9 +523,9 @@ static u32 capsule_room(const struct nof_queue *queue, const struct nof_cmd *cmd
 
 	if (!queue->qid || cmd->sqe.common.opcode == nvme_fabrics_command)
 		return NVME_TCP_ADMIN_CCSZ;
-	if (ctrl->icdoff || ctrl->ioccsz < sizeof(struct nvme_command))
+	if (ctrl->ident.icdoff || ctrl->ident.ioccsz < sizeof(struct nvme_command))
 		return 0;
-	return ctrl->ioccsz - sizeof(struct nvme_command);
+	return ctrl->ident.ioccsz - sizeof(struct nvme_command);
 }
 
 static void set_sgl(struct nof_cmd *cmd, bool in_capsule)

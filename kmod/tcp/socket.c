@@ -77,7 +77,7 @@ static void set_tos(struct sock *sk, u8 tos)
  */
 static u32 user_timeout(const struct nof_ctrl *ctrl)
 {
-	return min_t(u32, max(ctrl->opts.connect_tmo_ms, ctrl->kato_ms), INT_MAX);
+	return min_t(u32, max(ctrl->opts.connect_tmo_ms, ctrl->ka.tmo_ms), INT_MAX);
 }
 
 /*

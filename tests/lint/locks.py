@@ -26,6 +26,8 @@ NAMES = {
     "subsys -> lock": "subsys->lock",
     "queue -> lock": "queue->lock",
     "rdev -> lock": "rdev->lock",
+    "scan . lock": "ctrl->scan.lock",
+    "ana . lock": "ctrl->ana.lock",
     "tx -> lock": "tx.lock",
     "tx . lock": "tx.lock",
     "sk": "socket lock",

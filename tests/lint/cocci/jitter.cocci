@@ -48,16 +48,18 @@ position at;
 
 @together@
 expression wq, e;
-identifier w = {reconnect_work, scan_work, ka_work, anatt_work, ana_work, arm_work};
+identifier m = {recovery, scan, ka, ana, aen};
+identifier w = {work, reconnect_work, anatt_work, arm_work};
 position p != {direct.at, called.at, variable.at, declared.at, at_once.at};
 @@
-\(queue_delayed_work@p\|mod_delayed_work@p\)(wq, &e->w, ...)
+\(queue_delayed_work@p\|mod_delayed_work@p\)(wq, &e->m.w, ...)
 
 @script:python@
 p << together.p;
+m << together.m;
 w << together.w;
 @@
-coccilib.report.print_report(p[0], f"{w} has no jitter: many hosts would come at once")
+coccilib.report.print_report(p[0], f"{m}.{w} has no jitter: many hosts would come at once")
 
 // Back-off has a random part too.
 @backoff@

@@ -69,9 +69,9 @@ kobject_del@p(...)
 |
 mutex_lock@p(&e->stop_lock)
 |
-mutex_lock@p(&e->scan_lock)
+mutex_lock@p(&e->scan.lock)
 |
-mutex_lock@p(&e->ana_lock)
+mutex_lock@p(&e->ana.lock)
 |
 mutex_lock@p(&e->narrow_lock)
 |

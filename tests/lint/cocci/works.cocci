@@ -37,10 +37,11 @@ INIT_DELAYED_WORK@p(&e->m.w, f)
 
 @script:python@
 p << nested.p;
+m << nested.m;
 w << nested.w;
 f << nested.f;
 @@
-works[(f, w)] = p[0]
+works[(f, f"{m}.{w}")] = p[0]
 
 @end@
 expression e;
@@ -52,6 +53,18 @@ identifier w;
 w << end.w;
 @@
 ended.add(w)
+
+@end_nested@
+expression e;
+identifier m, w;
+@@
+\(cancel_work_sync\|cancel_delayed_work_sync\|flush_work\|flush_delayed_work\)(\(&e->m.w\|&e.m.w\))
+
+@script:python@
+m << end_nested.m;
+w << end_nested.w;
+@@
+ended.add(f"{m}.{w}")
 
 @last@
 identifier f, x, g =~ "^(nof_ctrl_put|free_fence|kfree)$";
@@ -81,6 +94,25 @@ w << itself.w;
 p << itself.p;
 @@
 sites.append((f, w, p[0]))
+
+@itself_nested@
+identifier f, x, m, w;
+expression e;
+position p;
+@@
+f(struct work_struct *x) {
+<...
+\(cancel_work_sync@p\|cancel_delayed_work_sync@p\|flush_work@p\|flush_delayed_work@p\)(&e->m.w)
+...>
+}
+
+@script:python@
+f << itself_nested.f;
+m << itself_nested.m;
+w << itself_nested.w;
+p << itself_nested.p;
+@@
+sites.append((f, f"{m}.{w}", p[0]))
 
 @finalize:python@
 @@

@@ -34,8 +34,8 @@ void *passed(const void *from, size_t n)
 
 int member(struct nof_ctrl *ctrl)
 {
-	ctrl->ka_cmd = kzalloc(sizeof(*ctrl->ka_cmd), GFP_KERNEL);
-	ctrl->ka_cmd->ctx = ctrl;	/* BAD */
+	ctrl->ka.cmd = kzalloc(sizeof(*ctrl->ka.cmd), GFP_KERNEL);
+	ctrl->ka.cmd->ctx = ctrl;	/* BAD */
 	return 0;
 }
 

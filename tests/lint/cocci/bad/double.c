@@ -36,9 +36,9 @@ void nested(struct nof_ctrl *ctrl)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ctrl->state_lock, flags);
-	spin_lock(&ctrl->error_lock);	/* BAD */
+	spin_lock(&ctrl->error.lock);	/* BAD */
 	ctrl->last_errno = 0;
-	spin_unlock(&ctrl->error_lock);
+	spin_unlock(&ctrl->error.lock);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
@@ -48,8 +48,8 @@ void one_after_another(struct nof_ctrl *ctrl)
 
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
-	spin_lock_irq(&ctrl->error_lock);
-	spin_unlock_irq(&ctrl->error_lock);
+	spin_lock_irq(&ctrl->error.lock);
+	spin_unlock_irq(&ctrl->error.lock);
 }
 
 void saved(struct nof_ctrl *ctrl)

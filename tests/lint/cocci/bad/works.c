@@ -3,7 +3,7 @@ static void look(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, look_work);
 
-	ctrl->attempts++;
+	ctrl->recovery.attempts++;
 }
 
 static void again(struct work_struct *work)
@@ -11,6 +11,13 @@ static void again(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, again_work);
 
 	cancel_work_sync(&ctrl->again_work);	/* BAD */
+}
+
+static void arm(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, aen.work);
+
+	cancel_work_sync(&ctrl->aen.work);	/* BAD */
 }
 
 static void go(struct work_struct *work)
@@ -30,6 +37,7 @@ void init(struct nof_ctrl *ctrl)
 	INIT_WORK(&ctrl->look_work, look);	/* BAD */
 	INIT_WORK(&ctrl->again_work, again);
 	INIT_WORK(&ctrl->go_work, go);
+	INIT_WORK(&ctrl->aen.work, arm);
 	INIT_WORK(&ctrl->inner.inner_work, good);	/* BAD */
 	INIT_DELAYED_WORK(&ctrl->good_work, good);
 }
