@@ -32,16 +32,9 @@ struct scan {
 	bool			later;
 };
 
-static const int scan_errnos[] = {
-	[NOF_REFUSED]		= -EINVAL,
-	[NOF_REFUSED_AGAIN]	= -EAGAIN,
-	[NOF_REFUSED_LATER]	= -EINVAL,
-	[NOF_REFUSED_NO_MEMORY]	= -ENOMEM,
-};
-
-static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, u16 status, const char *why)
+static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, int err, u16 status, const char *why)
 {
-	nof_ctrl_note(ctrl, scan_errnos[nof_paths.refusal_kind(why)], status, "namespace %u refused: %s", nsid, why);
+	nof_ctrl_note(ctrl, err, status, "namespace %u refused: %s", nsid, why);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 
@@ -58,8 +51,8 @@ static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_n
 
 static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
-	const char *why = ns->why;
 	enum nof_refusal refusal;
+	const char *why;
 
 	if (ns->not_now) {
 		not_now(ctrl, scan, ns);
@@ -70,13 +63,31 @@ static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_
 		scan->left_out++;
 		return;
 	}
-	if (!why)
-		why = nof_paths.attach(ctrl, ns->nsid, &ns->format, scan->association);
-	if (why)
-		scan_refuse(ctrl, ns->nsid, ns->status, why);
-	refusal = nof_paths.refusal_kind(why);
-	scan->again |= refusal == NOF_REFUSED_AGAIN || refusal == NOF_REFUSED_NO_MEMORY;
-	scan->later |= refusal == NOF_REFUSED_LATER;
+	if (ns->why) {
+		scan_refuse(ctrl, ns->nsid, -EINVAL, ns->status, ns->why);
+		return;
+	}
+	refusal = nof_paths.attach(ctrl, ns->nsid, &ns->format, scan->association, &why);
+	switch (refusal) {
+	case NOF_ATTACHED:
+		return;
+	case NOF_REFUSED_NO_MEMORY:
+		scan->again = true;
+		scan_refuse(ctrl, ns->nsid, -ENOMEM, ns->status, why);
+		return;
+	case NOF_REFUSED_NO_DISK:
+	case NOF_REFUSED_BUSY:
+	case NOF_REFUSED_TOO_NARROW:
+		scan->again = true;
+		scan_refuse(ctrl, ns->nsid, -EAGAIN, ns->status, why);
+		return;
+	case NOF_REFUSED_SIZE:
+	case NOF_REFUSED_PI:
+		scan->later = true;
+		fallthrough;
+	default:
+		scan_refuse(ctrl, ns->nsid, -EINVAL, ns->status, why);
+	}
 }
 
 /* What has been collected of the list */
@@ -99,7 +110,7 @@ static int take_some(struct nof_ctrl *ctrl, struct scan *scan)
 /* All that follows lies beyond it, too; what stands before is as good as if the list ended here */
 static int beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
 {
-	scan_refuse(ctrl, nsid, 0, "beyond NN, the highest namespace ID, like all that follow");
+	scan_refuse(ctrl, nsid, -EINVAL, 0, "beyond NN, the highest namespace ID, like all that follow");
 	return 1;
 }
 

@@ -70,16 +70,37 @@ struct nof_mpath_ops {
 	void (*detached)(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
 };
 
-/* Why a namespace has not become a path, and whether to try again; see mpath/path.h */
-enum nof_refusal { NOF_REFUSED, NOF_REFUSED_AGAIN, NOF_REFUSED_LATER, NOF_REFUSED_NO_MEMORY };
+/* Why a namespace has not become a path; the texts are in mpath/attach.c */
+enum nof_refusal {
+	NOF_ATTACHED,
+	/* temporary: the scan is repeated soon, and is not complete before */
+	NOF_REFUSED_NO_MEMORY,
+	NOF_REFUSED_NO_DISK,
+	NOF_REFUSED_BUSY,
+	NOF_REFUSED_TOO_NARROW,
+	/* may change when other paths follow: the scan is repeated, but nobody waits for that */
+	NOF_REFUSED_SIZE,
+	NOF_REFUSED_PI,
+	/* until the target or the set of disks changes */
+	NOF_REFUSED_ZONE_SIZE,
+	NOF_REFUSED_ZONE_COUNT,
+	NOF_REFUSED_ZONES,
+	NOF_REFUSED_IDS,
+	NOF_REFUSED_PRIVATE,
+	NOF_REFUSED_NSID,
+	NOF_REFUSED_DUPLICATE,
+	NOF_REFUSED_TOO_MANY,
+	NOF_REFUSED_LIMITS,
+	NOF_REFUSED_CREATE,
+	NOF_NR_REFUSALS
+};
 
 /*
  * struct nof_paths_ops - what a scan of namespaces asks of mpath/
  * @max_heads:	most disks of a subsystem
  * @head_allowed: a disk has this namespace ID, or there may be one more
- * @attach:	make a path for the namespace, joining it to its head, or update the path that there is. NULL, or why it
- *		is refused, for a person. @association: that @format was read in
- * @refusal_kind: of a reason that attach() returned: whether and when to try again
+ * @attach:	make a path for the namespace, joining it to its head, or update the path that there is. @association: that
+ *		@format was read in. @text: receives the reason of a refusal, for a person
  * @keep:	leave the path as it is, if there is one: the scan could not look at its namespace
  * @next_nsids:	the first @max NSIDs above @prev that have a path, in ascending order. Returns how many there are
  * @confirm:	the namespace is there in the association that begins: use its path if it is still the same namespace
@@ -94,8 +115,8 @@ enum nof_refusal { NOF_REFUSED, NOF_REFUSED_AGAIN, NOF_REFUSED_LATER, NOF_REFUSE
 struct nof_paths_ops {
 	u32 (*max_heads)(void);
 	bool (*head_allowed)(struct nof_subsys *s, u32 nsid);
-	const char *(*attach)(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
-	enum nof_refusal (*refusal_kind)(const char *why);
+	enum nof_refusal (*attach)(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
+				   u32 association, const char **text);
 	bool (*keep)(struct nof_ctrl *ctrl, u32 nsid);
 	u32 (*next_nsids)(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max);
 	void (*confirm)(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);

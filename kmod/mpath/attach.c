@@ -11,6 +11,27 @@
 #include "mpath/path.h"
 #include "wire/identify.h"
 
+static const char *const refusals[NOF_NR_REFUSALS] = {
+	[NOF_REFUSED_NO_MEMORY]	= "out of memory; tried again later",
+	/* whatever the errno: the driver core has others for lack of memory, too */
+	[NOF_REFUSED_NO_DISK]	= "cannot add the disk; tried again later",
+	[NOF_REFUSED_BUSY]	= "the disk has to promise less, but requests under way do not end; tried again later",
+	/* room was made, and then another path made the disk, or came to one that lingered */
+	[NOF_REFUSED_TOO_NARROW] = "the disk promises more than this path can do; tried again later",
+	[NOF_REFUSED_SIZE]	= "capacity or block size differs from the namespace's other paths",
+	[NOF_REFUSED_PI]	= "protection information differs from the namespace's other paths",
+	[NOF_REFUSED_ZONE_SIZE]	= "zone size differs from the namespace's other paths",
+	[NOF_REFUSED_ZONE_COUNT] = "a zoned namespace has another size than its disk, which stays as it is",
+	[NOF_REFUSED_ZONES]	= "its zones cannot be used",	/* head->zone_fault says more */
+	[NOF_REFUSED_IDS]	= "another path has this namespace ID with other identifiers",
+	[NOF_REFUSED_PRIVATE]	= "a namespace that is not shared has the identifiers of another",
+	[NOF_REFUSED_NSID]	= "another path has these identifiers with another namespace ID",
+	[NOF_REFUSED_DUPLICATE]	= "a disk of another subsystem has its identifiers; rescan when that has gone",
+	[NOF_REFUSED_TOO_MANY]	= "more namespaces than max_namespaces of the module",
+	[NOF_REFUSED_LIMITS]	= "the block layer refuses the limits that all paths can keep",
+	[NOF_REFUSED_CREATE]	= "cannot create a disk",
+};
+
 static void attach_join(struct nof_path *path, struct nof_head *head, const struct nof_ns_format *format,
 			u32 association)
 {
@@ -41,20 +62,9 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 	nof_head_publish(head);
 }
 
-/* Made room for, or so it was; then another path made the disk, or came to one that lingered */
-static const char too_narrow[] = "the disk promises more than this path can do; tried again later";
-
-static const char duplicate[] = "a disk of another subsystem has its identifiers; rescan when that has gone";
-
-static const char other_pi[] = "protection information differs from the namespace's other paths";
-static const char other_zones[] = "zone size differs from the namespace's other paths";
-static const char more_zones[] = "a zoned namespace has another size than its disk, which stays as it is";
-
-static const char other_size[] = "capacity or block size differs from the namespace's other paths";
-
 /* A private namespace (NMIC bit 0 clear), or one without identifiers, is never joined to another path's head */
 static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *f,
-					 const char **why)
+					 enum nof_refusal *refusal)
 {
 	struct nof_head *head;
 
@@ -66,112 +76,101 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 			continue;
 		if (!nof_ns_ids_match(&head->format.ids, &f->ids)) {
 			if (head->nsid == nsid && f->shared && head->format.shared && !alone)
-				*why = "another path has this namespace ID with other identifiers";
+				*refusal = NOF_REFUSED_IDS;
 			continue;
 		}
 		if (!alone && (!f->shared || !head->format.shared))
-			*why = "a namespace that is not shared has the identifiers of another";
+			*refusal = NOF_REFUSED_PRIVATE;
 		else if (head->nsid != nsid)
-			*why = "another path has these identifiers with another namespace ID";
+			*refusal = NOF_REFUSED_NSID;
 		else if (head->format.zone_blocks != f->zone_blocks)
-			*why = other_zones;
+			*refusal = NOF_REFUSED_ZONE_SIZE;
 		else if (!nof_ns_same_pi(&head->format, f))
-			*why = other_pi;
+			*refusal = NOF_REFUSED_PI;
 		else if ((fixed && head->format.nlbas != f->nlbas) || head->format.lba_shift != f->lba_shift)
-			*why = other_size;
+			*refusal = NOF_REFUSED_SIZE;
 		else if (nof_head_too_wide(head, ctrl, f))
-			*why = too_narrow;
+			*refusal = NOF_REFUSED_TOO_NARROW;
 		return head;
 	}
 	return NULL;
 }
 
-static const char no_memory[] = "out of memory; tried again later";
-/* Whatever the errno: the driver core has others for lack of memory, too */
-static const char no_disk[] = "cannot add the disk; tried again later";
-
-enum nof_refusal nof_path_refusal(const char *why)
+/* A disk could not be made, or not be shown. @other: for errors that say nothing more */
+static enum nof_refusal attach_refusal(int err, enum nof_refusal other)
 {
-	if (why == no_memory)
-		return NOF_REFUSED_NO_MEMORY;
-	if (why == nof_head_busy || why == no_disk || why == too_narrow)
-		return NOF_REFUSED_AGAIN;
-	return why == other_size || why == other_pi ? NOF_REFUSED_LATER : NOF_REFUSED;
-}
-
-static const char too_many[] = "more namespaces than max_namespaces of the module";
-
-/* A disk could not be shown */
-static const char *attach_not_shown(const struct nof_head *head, int ret)
-{
-	if (ret == -EPROTO && head->zone_fault)
-		return head->zone_fault;
-	if (ret == -EEXIST)
-		return duplicate;
-	return ret == -ENOMEM ? no_memory : no_disk;
-}
-
-static const char *attach_not_made(int ret)
-{
-	if (ret == -EEXIST)
-		return duplicate;
-	return ret == -ENOMEM ? no_memory : "cannot create a disk";
+	switch (err) {
+	case 0:		return NOF_ATTACHED;
+	case -EPROTO:	return NOF_REFUSED_ZONES;
+	case -EEXIST:	return NOF_REFUSED_DUPLICATE;
+	case -ENOMEM:	return NOF_REFUSED_NO_MEMORY;
+	default:	return other;
+	}
 }
 
 /*
  * Requests that wait for any path keep the disk from coming to rest, and what they wait for may be this one: it takes
  * what it can of them, and the disk is narrowed when that is done.
  */
-static bool attach_as_last_resort(struct nof_head *head, const char *why)
+static bool attach_as_last_resort(struct nof_head *head, enum nof_refusal refusal)
 {
-	return why == too_narrow && !nof_head_nr_usable(head);
+	return refusal == NOF_REFUSED_TOO_NARROW && !nof_head_nr_usable(head);
 }
 
-/* Under subsys->lock: the one to join, or @new if there is none; NULL with neither, or with @why */
-static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
-					struct nof_head *new, const char **why)
+static enum nof_refusal attach_show(struct nof_head *head, const char **text)
 {
-	struct nof_head *head = attach_find_head(ctrl, nsid, format, why);
+	enum nof_refusal refusal = attach_refusal(nof_head_show(head), NOF_REFUSED_NO_DISK);
+
+	if (refusal == NOF_REFUSED_ZONES)
+		*text = head->zone_fault;
+	return refusal;
+}
+
+/* Under subsys->lock: the one to join, or @new if there is none; NULL with neither, or with @refusal */
+static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
+					struct nof_head *new, enum nof_refusal *refusal)
+{
+	struct nof_head *head = attach_find_head(ctrl, nsid, format, refusal);
 	int ret;
 
-	if (attach_as_last_resort(head, *why))
-		*why = NULL;
-	if (*why)
+	if (attach_as_last_resort(head, *refusal))
+		*refusal = NOF_ATTACHED;
+	if (*refusal)
 		set_bit(NOF_CTRL_REFUSED, &ctrl->flags);
 	/* the others may have changed likewise, and nobody has looked yet */
-	if (*why == other_size || *why == other_pi)
+	if (*refusal == NOF_REFUSED_SIZE || *refusal == NOF_REFUSED_PI)
 		nof_paths_rescan_locked(head);
 	if (!head && new) {
 		ret = nof_head_enlist(new);
 		if (ret)
-			*why = ret == -ENOMEM ? no_memory : too_many;
+			*refusal = ret == -ENOMEM ? NOF_REFUSED_NO_MEMORY : NOF_REFUSED_TOO_MANY;
 	}
-	return *why ? NULL : head ?: new;
+	return *refusal ? NULL : head ?: new;
 }
 
-static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
+static enum nof_refusal attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association,
+				   const char **text)
 {
+	enum nof_refusal refusal = NOF_ATTACHED;
 	struct nof_path *path = nof_path_alloc(ctrl, nsid);
 	struct nof_head *head, *new = NULL;
 	struct nof_subsys *s = ctrl->subsys;
-	const char *why = NULL;
-	int ret;
 
 	if (!path)
-		return no_memory;
+		return NOF_REFUSED_NO_MEMORY;
 	mutex_lock(&s->lock);
-	head = attach_head_for(ctrl, nsid, format, NULL, &why);
-	if (!head && !why) {
+	head = attach_head_for(ctrl, nsid, format, NULL, &refusal);
+	if (!head && !refusal) {
 		/* no memory under this lock, which recovery needs; another may make the head meanwhile */
 		mutex_unlock(&s->lock);
 		new = nof_duplicate_refused(s, nsid, &format->ids) ? ERR_PTR(-EEXIST) :
 								     nof_head_create(ctrl, nsid, format);
 		if (IS_ERR(new)) {
 			kobject_put(&path->kobj);
-			return attach_not_made(PTR_ERR(new));
+			return attach_refusal(PTR_ERR(new), NOF_REFUSED_CREATE);
 		}
 		mutex_lock(&s->lock);
-		head = attach_head_for(ctrl, nsid, format, new, &why);
+		head = attach_head_for(ctrl, nsid, format, new, &refusal);
 	}
 	if (head)
 		attach_join(path, head, format, association);
@@ -180,16 +179,14 @@ static const char *attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct nof_
 		nof_head_drop(new);
 	if (!head) {
 		kobject_put(&path->kobj);
-		return why;
+		return refusal;
 	}
 	nof_head_apply_size(head);
 	/* the path is in place, so partitions can be read; it keeps the head, as nobody else removes it */
-	ret = nof_head_show(head);
-	if (ret)
-		why = attach_not_shown(head, ret);
-	if (why && head == new)
+	refusal = attach_show(head, text);
+	if (refusal && head == new)
 		nof_path_discard(path);
-	return why ?: path->unfit ? nof_head_busy : NULL;
+	return refusal ?: path->unfit ? NOF_REFUSED_BUSY : NOF_ATTACHED;
 }
 
 /*
@@ -200,7 +197,7 @@ static struct nof_head *attach_too_wide(struct nof_ctrl *ctrl, u32 nsid, const s
 {
 	struct nof_head *head, *found = NULL;
 	struct nof_subsys *s = ctrl->subsys;
-	const char *why = NULL;
+	enum nof_refusal refusal = NOF_ATTACHED;
 	struct nof_path *path;
 	bool wide;
 
@@ -210,34 +207,33 @@ static struct nof_head *attach_too_wide(struct nof_ctrl *ctrl, u32 nsid, const s
 		head = path->head;
 		wide = !test_bit(NOF_HEAD_REMOVING, &head->flags) && nof_head_too_wide(head, ctrl, format);
 	} else {
-		head = attach_find_head(ctrl, nsid, format, &why);
-		wide = why == too_narrow;
+		head = attach_find_head(ctrl, nsid, format, &refusal);
+		wide = refusal == NOF_REFUSED_TOO_NARROW;
 	}
-	if (head && wide) {
+	if (head && wide)
 		found = nof_head_pin(head);
-	}
 	mutex_unlock(&s->lock);
 	return found;
 }
 
 /* Before its state is looked at under the lock: this waits */
-static const char *attach_make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
+static enum nof_refusal attach_make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_head *head = attach_too_wide(ctrl, nsid, format);
-	const char *why = NULL;
+	enum nof_refusal refusal = NOF_ATTACHED;
 
 	if (head) {
-		why = nof_head_narrow(head, ctrl, format);
+		refusal = nof_head_narrow(head, ctrl, format);
 		nof_head_unpin(head);
 	}
-	return why;
+	return refusal;
 }
 
-/* Takes note of what changed of a path that is there; @why: it does not fit, for now */
-static void attach_update(struct nof_path *path, const struct nof_ns_format *format, u32 association, const char *why)
+/* Takes note of what changed of a path that is there; @fits: it can do what the disk promises */
+static void attach_update(struct nof_path *path, const struct nof_ns_format *format, u32 association, bool fits)
 {
 	bool moved = path->ana_group != format->ana_group, changed = moved || path->association != association;
-	enum nof_unfit unfit = why ? nof_path_unfit(path) : NOF_FIT;
+	enum nof_unfit unfit = fits ? NOF_FIT : nof_path_unfit(path);
 
 	path->seen = true;
 	path->association = association;
@@ -253,37 +249,34 @@ static void attach_update(struct nof_path *path, const struct nof_ns_format *for
 		nof_news_path(path, NVMEOF_EVENT_STATE);
 	}
 	nof_head_widen_later(path->head);
-	if (!why && nof_head_resize(path->head, format))
+	if (fits && nof_head_resize(path->head, format))
 		nof_paths_rescan_refused(path->ctrl->subsys);
 }
 
-const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
+static enum nof_refusal attach_or_update(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
+					 u32 association, const char **text)
 {
-	const char *why = attach_make_room(ctrl, nsid, format);
+	enum nof_refusal room = attach_make_room(ctrl, nsid, format), refusal = room;
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_path *path;
 	bool same = false;
-	const char *rest;
-	int ret = 0;
 
 	mutex_lock(&s->lock);
 	path = nof_path_of(ctrl, nsid);
 	if (path)
 		same = nof_head_is(path->head, ctrl, format) && !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
 	if (same)
-		attach_update(path, format, association, why);
+		attach_update(path, format, association, !room);
 	mutex_unlock(&s->lock);
-	if (same)
+	if (same) {
 		nof_head_apply_size(path->head);
-	/* one whose disk could not be made visible when a path became usable */
-	if (same && !why && !test_bit(NOF_HEAD_ADDED, &path->head->flags))
-		ret = nof_head_show(path->head);
-	if (ret)
-		why = attach_not_shown(path->head, ret);
-	if (same && !why && format->zone_blocks && path->head->format.nlbas != format->nlbas)
-		why = more_zones;
-	if (same)
-		return why;
+		/* one whose disk could not be made visible when a path became usable */
+		if (!refusal && !test_bit(NOF_HEAD_ADDED, &path->head->flags))
+			refusal = attach_show(path->head, text);
+		if (!refusal && format->zone_blocks && path->head->format.nlbas != format->nlbas)
+			refusal = NOF_REFUSED_ZONE_COUNT;
+		return refusal;
+	}
 	/*
 	 * another namespace now: nothing more may be written by the old name; or a head whose disk could not be added
 	 */
@@ -291,11 +284,22 @@ const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns
 		path->replaced = true;
 		nof_path_remove(path, false);
 	}
-	if (why && why != nof_head_busy)
-		return why;
+	if (room && room != NOF_REFUSED_BUSY)
+		return room;
 	/* too busy to make room: it may join all the same */
-	rest = attach_new(ctrl, nsid, format, association);
-	return why && rest == too_narrow ? why : rest;
+	refusal = attach_new(ctrl, nsid, format, association, text);
+	return room && refusal == NOF_REFUSED_TOO_NARROW ? room : refusal;
+}
+
+enum nof_refusal nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association,
+				 const char **text)
+{
+	enum nof_refusal refusal;
+
+	*text = NULL;
+	refusal = attach_or_update(ctrl, nsid, format, association, text);
+	*text = *text ?: refusals[refusal];
+	return refusal;
 }
 
 void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)

@@ -244,8 +244,6 @@ bool nof_path_can(const struct nof_path *path, const struct request *rq)
 	}
 }
 
-const char nof_head_busy[] = "the disk has to promise less, but requests under way do not end; tried again later";
-
 /* Some requests end only with a path, which may be the one that asks */
 static bool stuck(struct nof_head *head)
 {
@@ -306,9 +304,9 @@ static void tell(struct nof_head *head, bool news)
 		nof_events->ns(head, NVMEOF_EVENT_CHANGED);
 }
 
-const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
+enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
 {
-	const char *why = nof_head_busy;
+	enum nof_refusal refusal = NOF_REFUSED_BUSY;
 	struct nof_limits lim;
 	bool news = false;
 
@@ -317,15 +315,15 @@ const char *nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, 
 		goto unlock;
 	nof_head_fill_limits(ctrl, format, head, &lim);
 	lim = common(&head->limits, &lim);
-	why = nof_limits_update(head->disk, &lim) ? "the block layer refuses the limits that all paths can keep" : NULL;
+	refusal = nof_limits_update(head->disk, &lim) ? NOF_REFUSED_LIMITS : NOF_ATTACHED;
 	/* not before: who has subsys->lock may wait for memory, and that for this disk */
 	blk_mq_unfreeze_queue(head->disk->queue);
-	if (!why)
+	if (!refusal)
 		news = set_limits(head, &lim);
 unlock:
 	mutex_unlock(&head->narrow_lock);
 	tell(head, news);
-	return why;
+	return refusal;
 }
 
 /*

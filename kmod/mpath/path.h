@@ -154,11 +154,9 @@ const char *nof_ana_state_name(enum nvmeof_ana_state state);
 void nof_path_ktype_init(void);
 
 /* For core/: */
-/*
- * Joins the namespace to its head as a path, or takes note of what changed; NULL, or why it is refused. @association:
- * that @format was read in.
- */
-const char *nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
+/* As in struct nof_paths_ops */
+enum nof_refusal nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association,
+				 const char **text);
 /* Its paths of higher NSIDs than @prev: the first @max of these, in their order. Returns how many there are. */
 u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max);
 /*
@@ -166,8 +164,6 @@ u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max)
  * as before @format was read
  */
 void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
-/* Of the reason that nof_path_attach() gave; LATER: nobody waits for it, what the target offers is all there. */
-enum nof_refusal nof_path_refusal(const char *why);
 bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 /*
  * The namespace (NVME_NSID_ALL or 0: each) may have another format or other identifiers from now on: none of its paths

@@ -239,7 +239,6 @@ const struct nof_paths_ops nof_paths = {
 	.max_heads	= nof_head_most,
 	.head_allowed	= nof_head_wanted,
 	.attach		= nof_path_attach,
-	.refusal_kind	= nof_path_refusal,
 	.keep		= nof_path_keep,
 	.next_nsids	= nof_paths_above,
 	.confirm	= nof_path_confirm,
