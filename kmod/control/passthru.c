@@ -13,10 +13,10 @@
 #include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
+#include "mpath/complete.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/reserve.h"
-#include "mpath/retry.h"
 #include "wire/identify.h"
 
 static int passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *sqe)

@@ -7,10 +7,10 @@
 #include "control/uring.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
+#include "mpath/complete.h"
 #include "mpath/head.h"
 #include "mpath/request.h"
 #include "mpath/reserve.h"
-#include "mpath/retry.h"
 
 /**
  * struct uring_io - what io_uring keeps of an I/O command for us

@@ -194,7 +194,7 @@ struct nof_ctrl_effects {
  * @lock:	@used
  * @used:	slots of the admin queue, by owner
  * @wq:		woken when one is free
- * @users:	callers inside nof_ctrl_exec()
+ * @users:	callers inside ctrl_exec()
  * @own:	of these the driver's own,
  * @own_at:	and when one ended, or the first began; jiffies
  */
@@ -533,22 +533,12 @@ struct nof_ctrl *nof_ctrl_search(bool (*is)(struct nof_ctrl *ctrl, const void *a
 struct nof_ctrl *nof_ctrl_find(const char *name);
 /* Commands outstanding on all queues */
 u32 nof_ctrl_inflight(struct nof_ctrl *ctrl);
-
-/**
- * nof_ctrl_exec() - send one admin command and wait for it
- * @ctrl:	in state CONNECTING or LIVE
- * @cmd:	sqe, buf, len and write set
- * @timeout_ms:	0 for the default; when it passes, recovery is started and the command fails
- * Returns 0 with cmd->status 0; a positive NVMe status; or a negative errno if the command did not come back.
- * Context: process, sleeps.
- */
-int nof_ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
 /* Waits for a slot of the admin queue; some are not for userspace. -EINTR: killed. Context: process, sleeps. */
 int nof_admin_take(struct nof_ctrl *ctrl, enum nof_admin_user kind);
 /* Any context */
 void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_admin_user kind);
 /*
- * As nof_ctrl_exec(), for userspace, which has a slot. Where I/O depends on the controller and timeout_ms, not 0, has
+ * As ctrl_exec(), for userspace, which has a slot. Where I/O depends on the controller and timeout_ms, not 0, has
  * passed, an Abort is sent, and the command waited for as for one without a limit of its own.
  */
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);

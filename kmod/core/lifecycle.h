@@ -6,7 +6,6 @@
 #include "core/ctrl.h"
 #include "wire/identify.h"
 
-
 /* admin.c */
 int nof_admin_init(struct nof_ctrl *ctrl);
 /* The driver's own commands are outstanding, or wait for a slot, and for that long none has been answered. */
@@ -115,8 +114,6 @@ void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before);
 void nof_ka_changed(struct nof_ctrl *ctrl, bool off);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
-/* Sends one now, unless one is outstanding: the peer has something to acknowledge. Process context. */
-void nof_ka_probe(struct nof_ctrl *ctrl);
 /* The keep-alive timeout as the controller counts it: in its own steps, rounded up (KAS). 0 for none */
 u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl);
 
@@ -131,9 +128,6 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl);
 /* None of it runs when this returns. Not LIVE any more. Process context, sleeps. */
 void nof_aer_end(struct nof_ctrl *ctrl);
 
-/* format.c */
-#define NOF_FORMATS_CMDS	2
-#define NOF_FORMATS_MAX		14	/* with so many commands each, of the slots that there are */
 /*
  * What was read of a namespace. @why: it is refused, for a person; @status: of the command that was, 0 for none;
  * @not_now: of no meaning for the namespace, to be asked again; @why may say why
@@ -146,19 +140,6 @@ struct nof_ns {
 	struct nof_ns_format	format;
 };
 
-struct nof_formats {
-	u32		max;
-	u32		nr;
-	struct nof_ns	*ns;
-	void		*pages[NOF_FORMATS_MAX * NOF_FORMATS_CMDS];
-};
-
-/* The memory to read @max of them at a time; -ENOMEM */
-int nof_formats_alloc(struct nof_formats *f, u32 max);
-void nof_formats_free(struct nof_formats *f);
-/* Reads f->ns[0..nr), whose nsid is set: all at a time. 0, or a negative errno: the controller did not answer. */
-int nof_formats_read(struct nof_ctrl *ctrl, struct nof_formats *f);
-
 /* scan.c */
 void nof_scan_work(struct work_struct *work);
 /*
@@ -166,7 +147,6 @@ void nof_scan_work(struct work_struct *work);
  * before a scan has seen them. 0, or a negative errno: it did not answer.
  */
 int nof_scan_confirm(struct nof_ctrl *ctrl);
-int nof_scan(struct nof_ctrl *ctrl);
 
 /* transport.c */
 /*

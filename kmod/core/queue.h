@@ -275,7 +275,7 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 /* How long the oldest command that was detached is not answered; 0: there is none */
 u32 nof_queue_stub_ms(struct nof_queue *queue);
 /*
- * As nof_ctrl_exec(), on a given queue. @late: called when timeout_ms, not 0, has passed; then the command has the
+ * As ctrl_exec(), on a given queue. @late: called when timeout_ms, not 0, has passed; then the command has the
  * default time on top, and only after that recovery is started. NULL: that is at once.
  */
 typedef void nof_exec_late_fn(struct nof_queue *queue, const struct nof_cmd *cmd);

@@ -464,6 +464,22 @@ static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 ste
 	return never_answered(ctrl);
 }
 
+/* Whoever sets KA_OUT owns the command. False when there is no queue to send it on. */
+static bool keepalive_send(struct nof_ctrl *ctrl)
+{
+	struct nof_cmd *cmd = ctrl->ka.cmd;
+
+	if (test_and_set_bit_lock(NOF_CTRL_KA_OUT, &ctrl->flags))
+		return true;
+	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
+	cmd->sqe.common.opcode = nvme_admin_keep_alive;
+	WRITE_ONCE(ctrl->ka.sent_at, jiffies);
+	if (!nof_admin_submit(ctrl, cmd))
+		return true;
+	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
+	return false;
+}
+
 static void watch_probe(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
@@ -471,7 +487,7 @@ static void watch_probe(struct nof_ctrl *ctrl)
 	if (time_before(jiffies, w->probed_at + msecs_to_jiffies(PROBE)))
 		return;
 	w->probed_at = jiffies;
-	nof_ka_probe(ctrl);
+	keepalive_send(ctrl);
 }
 
 static u32 step_since(struct nof_watch *w)
@@ -586,27 +602,6 @@ static void ka_done(struct nof_cmd *cmd)
 	if (cmd->status && cmd->status != NVME_SC_HOST_ABORTED_CMD && ctrl->ka.tmo_ms)
 		nof_ctrl_note(ctrl, -EIO, cmd->status, "keep-alive failed");
 	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
-}
-
-/* Whoever sets KA_OUT owns the command. False when there is no queue to send it on. */
-static bool keepalive_send(struct nof_ctrl *ctrl)
-{
-	struct nof_cmd *cmd = ctrl->ka.cmd;
-
-	if (test_and_set_bit_lock(NOF_CTRL_KA_OUT, &ctrl->flags))
-		return true;
-	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
-	cmd->sqe.common.opcode = nvme_admin_keep_alive;
-	WRITE_ONCE(ctrl->ka.sent_at, jiffies);
-	if (!nof_admin_submit(ctrl, cmd))
-		return true;
-	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
-	return false;
-}
-
-void nof_ka_probe(struct nof_ctrl *ctrl)
-{
-	keepalive_send(ctrl);
 }
 
 u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)

@@ -10,9 +10,9 @@
 #include "core/work.h"
 #include "mpath/ana.h"
 #include "mpath/head.h"
+#include "mpath/health.h"
 #include "mpath/notice.h"
 #include "mpath/path.h"
-#include "mpath/probation.h"
 #include "wire/ana_log.h"
 
 /* Return Groups Only: which namespace is in which group is known from Identify Namespace */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blk-mq.h>
 #include "mpath/command.h"
+#include "mpath/complete.h"
 #include "mpath/request.h"
-#include "mpath/retry.h"
 #include "wire/status.h"
 
 static int command_result(const struct nof_request *req, blk_status_t sts)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The gendisk of a head: create, add, resize, linger without a path, remove. */
 #include <linux/blk-mq.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "compat/limits.h"
 #include "core/numbers.h"
 #include "core/subsys.h"
 #include "core/upcalls.h"
 #include "core/work.h"
-#include "mpath/duplicate.h"
 #include "mpath/failover.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
@@ -18,6 +18,109 @@
 #include "mpath/reserve.h"
 #include "mpath/zones.h"
 #include "wire/identify.h"
+
+/*
+ * Namespaces of different subsystems with the same identifiers: a copy of a volume that the target gave none of its
+ * own, or one target known by two NQNs. Links in /dev/disk, and a mount by UUID, can mean one of them only, so the
+ * first one becomes a disk and the others are refused, unless the module parameter duplicate_ids is set. By two host
+ * identities to one NQN there are two disks, as somebody has asked for that.
+ */
+static bool duplicate_ids;
+module_param(duplicate_ids, bool, 0644);
+MODULE_PARM_DESC(duplicate_ids, "also disks that have the identifiers of a disk of another subsystem (N: refused)");
+
+/* The disk of @s that has one of the identifiers; under s->lock */
+static struct nof_head *find_claimed(struct nof_subsys *s, const struct nof_ns_ids *ids)
+{
+	struct nof_head *head;
+
+	list_for_each_entry(head, &s->heads, entry)
+		if (test_bit(NOF_HEAD_CLAIMED, &head->flags) && nof_ns_ids_clash(&head->format.ids, ids))
+			return head;
+	return NULL;
+}
+
+/* Copies the name of another subsystem's disk that has one of the identifiers. Under nof_subsystems_lock. */
+static bool find_other(const struct nof_subsys *of, const struct nof_ns_ids *ids, char *name)
+{
+	struct nof_head *other = NULL;
+	struct nof_subsys *s;
+
+	list_for_each_entry(s, &nof_subsystems, entry) {
+		if (s == of || !strcmp(s->nqn, of->nqn))
+			continue;
+		mutex_lock(&s->lock);
+		other = find_claimed(s, ids);
+		if (other)
+			strscpy(name, nof_head_name(other), DISK_NAME_LEN);
+		mutex_unlock(&s->lock);
+		if (other)
+			break;
+	}
+	return other;
+}
+
+static void warn_refused(const struct nof_subsys *s, u32 nsid, const char *name)
+{
+	dev_warn_ratelimited(&s->dev, "namespace %u is no disk: %s has its identifiers; see duplicate_ids\n", nsid,
+			     name);
+}
+
+bool nof_duplicate_refused(const struct nof_subsys *s, u32 nsid, const struct nof_ns_ids *ids)
+{
+	char name[DISK_NAME_LEN];
+	bool refused;
+
+	if (READ_ONCE(duplicate_ids))
+		return false;
+	mutex_lock(&nof_subsystems_lock);
+	refused = find_other(s, ids, name);
+	mutex_unlock(&nof_subsystems_lock);
+	if (refused)
+		warn_refused(s, nsid, name);
+	return refused;
+}
+
+/* Before the disk is added: from now on it is the one of its identifiers. -EEXIST: another is. Context: as above. */
+static int duplicate_claim(struct nof_head *head)
+{
+	char name[DISK_NAME_LEN];
+	bool refused;
+
+	/* two that come at the same time: one of them */
+	mutex_lock(&nof_subsystems_lock);
+	refused = !READ_ONCE(duplicate_ids) && find_other(head->subsys, &head->format.ids, name);
+	if (!refused)
+		set_bit(NOF_HEAD_CLAIMED, &head->flags);
+	mutex_unlock(&nof_subsystems_lock);
+	if (refused)
+		warn_refused(head->subsys, head->nsid, name);
+	return refused ? -EEXIST : 0;
+}
+
+/* The disk was added: whoever listens is told if another has its identifiers. Context: as above. */
+static void duplicate_tell(struct nof_head *head)
+{
+	char name[DISK_NAME_LEN];
+	bool found;
+
+	if (!READ_ONCE(duplicate_ids))
+		return;
+	mutex_lock(&nof_subsystems_lock);
+	found = find_other(head->subsys, &head->format.ids, name);
+	mutex_unlock(&nof_subsystems_lock);
+	if (!found)
+		return;
+	dev_warn_ratelimited(&head->subsys->dev, "%s has the identifiers of %s, which is of another subsystem\n",
+			     nof_head_name(head), name);
+	nof_events->ns(head, NVMEOF_EVENT_SAME_IDS);
+}
+
+/* The disk was not added after all, or has gone. Any context. */
+static void duplicate_release(struct nof_head *head)
+{
+	clear_bit(NOF_HEAD_CLAIMED, &head->flags);
+}
 
 static void free_disk(struct gendisk *disk)
 {
@@ -320,7 +423,7 @@ static int head_add(struct nof_head *head)
 {
 	int ret;
 
-	ret = nof_duplicate_claim(head);
+	ret = duplicate_claim(head);
 	if (ret)
 		return ret;
 	ret = head->format.zone_blocks ? nof_zones_begin(head) : 0;
@@ -344,7 +447,7 @@ static int head_add(struct nof_head *head)
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
-	nof_duplicate_tell(head);
+	duplicate_tell(head);
 	mutex_lock(&head->subsys->lock);
 	nof_notice_head(head);
 	mutex_unlock(&head->subsys->lock);
@@ -352,7 +455,7 @@ static int head_add(struct nof_head *head)
 		queue_work(nof_disk_wq, &head->part_work);
 	return 0;
 release:
-	nof_duplicate_release(head);
+	duplicate_release(head);
 	return ret;
 }
 
@@ -510,7 +613,7 @@ void nof_head_delist(struct nof_head *head)
 	if (added)
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
 	mutex_unlock(&s->news_lock);
-	nof_duplicate_release(head);
+	duplicate_release(head);
 	if (added)
 		nof_subsys_leave(s);
 }

@@ -6,7 +6,6 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
-#include "core/ccr.h"
 #include "core/cmd.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
@@ -14,14 +13,112 @@
 #include "core/subsys.h"
 #include "core/trace.h"
 #include "core/work.h"
+#include "mpath/complete.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/repeat.h"
 #include "mpath/request.h"
 #include "mpath/requeue.h"
-#include "mpath/retry.h"
 #include "wire/ccr_log.h"
+
+#define OPC_CROSS_CTRL_RESET	0x38
+
+/*
+ * Cross-Controller Reset (TP8028, in NVMe Base 2.3): one controller of a subsystem is asked to end another. One
+ * association's controller, told from an earlier or later one with the same identifier; @cirn 0: cannot be told.
+ */
+struct instance {
+	u16	cntlid;
+	u8	ciu;
+	u64	cirn;
+};
+
+/* One command under way */
+struct question {
+	struct nof_cmd	cmd;
+	struct nof_ctrl	*source;	/* stays, as its queue has the command */
+	void		(*answered)(void *arg, struct nof_ctrl *source, enum nof_ccr_answer answer);
+	void		*arg;
+};
+
+/* Whether this controller can be asked to end that instance: live, offers the command, and is not the same one */
+static bool ccr_can(struct nof_ctrl *source, const struct instance *victim)
+{
+	return victim->cirn && victim->ciu && source->ident.ccrl && source->cntlid != victim->cntlid &&
+	       nof_ctrl_state(source) == NVMEOF_CTRL_LIVE;
+}
+
+/* The controller tells when a reset is over; otherwise the log has to be looked at */
+static bool ccr_notifies(const struct nof_ctrl *source)
+{
+	return test_bit(NOF_CTRL_AEN, &source->flags) && (source->ident.oaes & NOF_AEN_CFG_CCR);
+}
+
+static void done(struct nof_cmd *cmd)
+{
+	struct question *q = container_of(cmd, struct question, cmd);
+
+	nof_admin_leave(q->source, NOF_ADMIN_DRIVER);
+	q->answered(q->arg, q->source, nof_ccr_answer(cmd->status, le32_to_cpu(cmd->result.u32)));
+	kfree(q);
+}
+
+/**
+ * ccr_send() - ask a controller to end another
+ * @source:	that is asked
+ * @victim:	that shall end
+ * @answered:	called once when this returns 0, in any context, no later than with the loss of @source's association
+ * @arg:	for @answered
+ *
+ * A controller that does not answer is not given up for that: it may serve I/O well. Needs memory that may not be
+ * there. Context: process, does not wait. Returns 0 or a negative errno.
+ */
+static int ccr_send(struct nof_ctrl *source, const struct instance *victim,
+		 void (*answered)(void *arg, struct nof_ctrl *source, enum nof_ccr_answer answer), void *arg)
+{
+	struct question *q = kzalloc(sizeof(*q), GFP_NOWAIT | __GFP_NOWARN);
+	int ret;
+
+	if (!q)
+		return -ENOMEM;
+	q->source = source;
+	q->answered = answered;
+	q->arg = arg;
+	q->cmd.done = done;
+	q->cmd.sqe.common.opcode = OPC_CROSS_CTRL_RESET;
+	q->cmd.sqe.common.cdw10 = cpu_to_le32(victim->cntlid | (u32)victim->ciu << 16);
+	q->cmd.sqe.common.cdw12 = cpu_to_le32(lower_32_bits(victim->cirn));
+	q->cmd.sqe.common.cdw13 = cpu_to_le32(upper_32_bits(victim->cirn));
+	ret = nof_admin_send(source, &q->cmd);
+	if (ret)
+		kfree(q);
+	return ret;
+}
+
+/*
+ * Reads the log of @source, which forgets then what is over: @over has to hand it on to all who may wait for it.
+ * Context: process, sleeps. Returns 0, an NVMe status or a negative errno.
+ */
+static int ccr_read(struct nof_ctrl *source, nof_ccr_over_fn *over, void *arg)
+{
+	void *buf = kzalloc(NOF_LOG_CCR_BYTES, GFP_NOIO | __GFP_NOWARN);
+	const char *why;
+	int ret;
+
+	if (!buf)
+		return -ENOMEM;
+	ret = nof_get_log(source, NOF_LOG_CCR, NOF_LOG_CCR_REMOVE, 0, buf, NOF_LOG_CCR_BYTES);
+	if (!ret) {
+		why = nof_ccr_parse(buf, NOF_LOG_CCR_BYTES, over, arg);
+		if (why) {
+			nof_ctrl_note(source, -EPROTO, 0, "%s", why);
+			ret = -EPROTO;
+		}
+	}
+	kfree(buf);
+	return ret;
+}
 
 #define ANSWER_TMO_MS	2000	/* a controller that has not answered by then is not waited for */
 #define POLL_MS		100	/* looks at the log of one that does not notify */
@@ -61,7 +158,7 @@ struct nof_fence {
 	struct list_head	parked;
 	struct nof_subsys	*subsys;
 	char			name[NVMEOF_NAME_MAX + 1];
-	struct nof_instance	victim;
+	struct instance	victim;
 	u32			nr;
 	bool			asks;
 	unsigned long		lost_at;
@@ -208,7 +305,7 @@ static struct nof_ctrl *fence_pick(struct nof_fence *f)
 	spin_unlock_irq(&s->fence_lock);
 	mutex_lock(&s->lock);
 	list_for_each_entry(ctrl, &s->ctrls, entry)
-		if (!found && !(skip & bit_of(ctrl)) && nof_ccr_can(ctrl, &f->victim))
+		if (!found && !(skip & bit_of(ctrl)) && ccr_can(ctrl, &f->victim))
 			found = nof_ctrl_get(ctrl);
 	mutex_unlock(&s->lock);
 	if (!found) {
@@ -262,7 +359,7 @@ static void ask(struct nof_fence *f, struct nof_ctrl *source)
 	if (old)
 		nof_ctrl_put(old);
 	dev_info_ratelimited(&source->dev, "asked to reset the controller of %s's lost association\n", f->name);
-	if (nof_ccr_send(source, &f->victim, answered, f)) {
+	if (ccr_send(source, &f->victim, answered, f)) {
 		spin_lock_irq(&s->fence_lock);
 		f->asked--;
 		take_answer(f, NOF_CCR_LATER);
@@ -302,7 +399,7 @@ static int fence_read_log(struct nof_ctrl *source)
 {
 	HELD(held);
 	struct told told = { .source = source, .held = &held };
-	int ret = nof_ccr_read(source, fence_over, &told);
+	int ret = ccr_read(source, fence_over, &told);
 
 	go_on(&held);
 	return ret;
@@ -332,7 +429,7 @@ static u32 go_further(struct nof_fence *f, enum step step)
 		/* what it says is taken by fence_over() */
 		ret = fence_read_log(f->source);
 		if (!ret)
-			return nof_ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
+			return ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
 		if (ret != -ENOMEM) /* it was not asked */
 			set_step(f, RUNNING, ASK, bit_of(f->source));
 		return POLL_MS;
@@ -442,7 +539,7 @@ int nof_fence_arm(struct nof_ctrl *ctrl)
 		f->subsys = ctrl->subsys;
 		strscpy(f->name, nof_ctrl_name(ctrl), sizeof(f->name));
 	}
-	f->victim = (struct nof_instance){ .cntlid = ctrl->cntlid, .ciu = ctrl->ident.ciu, .cirn = ctrl->ident.cirn };
+	f->victim = (struct instance){ .cntlid = ctrl->cntlid, .ciu = ctrl->ident.ciu, .cirn = ctrl->ident.cirn };
 	spin_lock_irq(&ctrl->subsys->fence_lock);
 	ctrl->fence = f;
 	spin_unlock_irq(&ctrl->subsys->fence_lock);

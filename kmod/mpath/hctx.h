@@ -26,11 +26,6 @@ struct nof_hctx {
 	struct nof_starved	starved;
 } ____cacheline_aligned_in_smp;
 
-/* For struct blk_mq_ops: init_hctx, exit_hctx, map_queues */
-int nof_hctx_init(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index);
-void nof_hctx_exit(struct blk_mq_hw_ctx *hctx, unsigned int index);
-void nof_hctx_map(struct blk_mq_tag_set *set);
-
 static inline struct nof_hctx *nof_hctx_of(const struct request *rq)
 {
 	return rq->mq_hctx->driver_data;

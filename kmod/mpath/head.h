@@ -240,6 +240,8 @@ u32 nof_head_most(void);
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
 
 /* Below: for the files of mpath/ */
+/* Another subsystem has a disk with one of these identifiers, and that is not allowed. Context: process, sleeps. */
+bool nof_duplicate_refused(const struct nof_subsys *s, u32 nsid, const struct nof_ns_ids *ids);
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
 /* Under subsys->lock, when paths have changed or what their controllers tell */
 void nof_head_join_effects(struct nof_head *head);

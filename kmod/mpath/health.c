@@ -6,8 +6,10 @@
  * And of one that completes nothing (core/watch.c): whether that is its controller's own fault.
  */
 #include <linux/blk-mq.h>
+#include <linux/jiffies.h>
 #include <linux/nvme.h>
 #include "core/ctrl.h"
+#include "core/probation.h"
 #include "core/subsys.h"
 #include "core/work.h"
 #include "mpath/hctx.h"
@@ -17,7 +19,6 @@
 #include "mpath/notice.h"
 #include "mpath/outlier.h"
 #include "mpath/path.h"
-#include "mpath/probation.h"
 #include "mpath/stats.h"
 
 #define LOOK		msecs_to_jiffies(100)
@@ -286,6 +287,26 @@ static void health_look_at(struct nof_head *head)
 	}
 }
 
+static void release(struct nof_ctrl *ctrl)
+{
+	nof_probation_end(&ctrl->probation, jiffies);
+	dev_info(&ctrl->dev, "has answered %u requests on probation: used again\n", NOF_PROBATION_TRIALS);
+	nof_paths_publish(ctrl);
+	nof_paths_event_locked(ctrl, NVMEOF_EVENT_RESTORED);
+}
+
+/* Ends the probation of those that have answered enough. Under subsys->lock */
+static void probation_review(struct nof_subsys *s)
+{
+	struct nof_ctrl *ctrl;
+
+	lockdep_assert_held(&s->lock);
+	list_for_each_entry(ctrl, &s->ctrls, entry)
+		if (ctrl->probation.on && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE &&
+		    atomic_read(&ctrl->probation.good) >= NOF_PROBATION_TRIALS)
+			release(ctrl);
+}
+
 static void health_look(struct work_struct *work)
 {
 	struct nof_subsys *s = container_of(to_delayed_work(work), struct nof_subsys, health_work);
@@ -293,7 +314,7 @@ static void health_look(struct work_struct *work)
 	bool on;
 
 	mutex_lock(&s->lock);
-	nof_probation_review(s);
+	probation_review(s);
 	on = s->policy.degrade;
 	if (on)
 		list_for_each_entry(head, &s->heads, entry)
@@ -485,4 +506,53 @@ const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone)
 	why = stall_verdict(ctrl, alone);
 	mutex_unlock(&ctrl->subsys->lock);
 	return why;
+}
+
+static bool counts(const struct nof_ctrl *ctrl)
+{
+	/* one that closes its connections, or was reset, shows nothing about the way to it */
+	return ctrl->end.cause != NOF_CAUSE_PEER && !test_bit(NOF_CTRL_RESET, &ctrl->flags);
+}
+
+void nof_probation_lost(struct nof_ctrl *ctrl)
+{
+	struct nof_probation *p = &ctrl->probation;
+	unsigned long since = p->since;
+
+	lockdep_assert_held(&ctrl->subsys->lock);
+	if (!counts(ctrl))
+		return;
+	switch (nof_probation_loss(p, jiffies, ctrl->recovery.live_at)) {
+	case NOF_LOSS_BEGINS:
+		dev_warn(&ctrl->dev, "lost %u times in %u s: on probation, where there are other paths\n", p->losses,
+			 jiffies_to_msecs(jiffies - since) / 1000);
+		break;
+	case NOF_LOSS_RELAPSE:
+		dev_warn(&ctrl->dev, "lost %u s after its probation: on probation again\n",
+			 jiffies_to_msecs(jiffies - since) / 1000);
+		break;
+	default:
+		return;
+	}
+	nof_paths_event_locked(ctrl, NVMEOF_EVENT_DEGRADED);
+}
+
+bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq)
+{
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		return nof_probation_take(&ctrl->probation, jiffies, true);
+	case REQ_OP_WRITE:
+	case REQ_OP_ZONE_APPEND:
+		return nof_probation_take(&ctrl->probation, jiffies, false);
+	default:
+		return false;
+	}
+}
+
+void nof_probation_tried(struct nof_ctrl *ctrl, bool answered)
+{
+	/* one that was lost again has still some requests that end */
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_probation_trial(&ctrl->probation, jiffies, answered))
+		mod_delayed_work(nof_wq, &ctrl->subsys->health_work, 0);
 }

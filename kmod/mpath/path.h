@@ -199,17 +199,8 @@ enum nof_unfit nof_path_unfit(const struct nof_path *path);
 bool nof_path_can(const struct nof_path *path, const struct request *rq);
 /* As in struct nof_mpath_ops */
 void nof_paths_publish(struct nof_ctrl *ctrl);
-/* Between path.c and attach.c; but the first and the last under subsys->lock */
-/* With all the memory that it needs, before any lock is taken; NULL without. Not joined, with a reference. */
-struct nof_path *nof_path_alloc(struct nof_ctrl *ctrl, u32 nsid);
-struct nof_path *nof_path_of(struct nof_ctrl *ctrl, u32 nsid);
 /* A path has gone, or has changed, that may have been why others were refused */
 void nof_paths_rescan_refused(struct nof_subsys *s);
 void nof_paths_rescan_locked(struct nof_head *head);
-/*
- * The disk could not be added. Only its own controller may take a path away: one that another has joined meanwhile is
- * given up by that one's next scan, which begins now, and the head goes with the last of them.
- */
-void nof_path_discard(struct nof_path *path);
 
 #endif

@@ -5,11 +5,11 @@
 #include "core/queue.h"
 #include "core/subsys.h"
 #include "core/work.h"
+#include "mpath/complete.h"
 #include "mpath/failover.h"
 #include "mpath/head.h"
 #include "mpath/ranges.h"
 #include "mpath/requeue.h"
-#include "mpath/retry.h"
 
 /*
  * Nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,

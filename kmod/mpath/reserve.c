@@ -5,10 +5,10 @@
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "mpath/command.h"
+#include "mpath/complete.h"
 #include "mpath/head.h"
 #include "mpath/request.h"
 #include "mpath/reserve.h"
-#include "mpath/retry.h"
 #include "wire/reservation.h"
 #include "wire/status.h"
 

@@ -5,6 +5,7 @@
  */
 #include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
+#include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/ctrl.h"
 #include "core/direct.h"
@@ -21,10 +22,50 @@
 #include "mpath/ranges.h"
 #include "mpath/request.h"
 #include "mpath/requeue.h"
-#include "mpath/retry.h"
 #include "mpath/selector.h"
 #include "mpath/zones.h"
 #include "wire/identify.h"
+
+/* blk-mq warns of more contexts than CPUs: the options have seen to that. */
+static void spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
+{
+	map->nr_queues = nr;
+	map->queue_offset = offset;
+	blk_mq_map_queues(map);
+}
+
+static void hctx_map(struct blk_mq_tag_set *set)
+{
+	struct nof_subsys *s = set->driver_data;
+
+	spread(&set->map[HCTX_TYPE_DEFAULT], s->nr_default, 0);
+	if (set->nr_maps == 1)
+		return;
+	/* reads share the default contexts */
+	set->map[HCTX_TYPE_READ].nr_queues = 0;
+	spread(&set->map[HCTX_TYPE_POLL], s->nr_poll, s->nr_default);
+}
+
+/* For struct blk_mq_ops: init_hctx, exit_hctx, map_queues */
+static int hctx_init(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
+{
+	struct nof_hctx *h = kzalloc_node(sizeof(*h), GFP_KERNEL, hctx->numa_node);
+
+	if (!h)
+		return -ENOMEM;
+	h->starved.hctx = hctx;
+	hctx->driver_data = h;
+	return 0;
+}
+
+static void hctx_exit(struct blk_mq_hw_ctx *hctx, unsigned int index)
+{
+	struct nof_subsys *s = hctx->queue->tag_set->driver_data;
+	struct nof_hctx *h = hctx->driver_data;
+
+	nof_queue_unstarve(&h->starved, &s->srcu);
+	kfree(h);
+}
 
 static u64 to_lba(const struct nof_head *head, sector_t sector)
 {
@@ -768,12 +809,12 @@ static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
 }
 
 const struct blk_mq_ops nof_mq_ops = {
-	.init_hctx	= nof_hctx_init,
-	.exit_hctx	= nof_hctx_exit,
+	.init_hctx	= hctx_init,
+	.exit_hctx	= hctx_exit,
 	.queue_rq	= queue_rq,
 	.commit_rqs	= commit_rqs,
 	.complete	= nof_request_end,
 	.timeout	= nof_request_timeout,
 	.poll		= poll,
-	.map_queues	= nof_hctx_map,
+	.map_queues	= hctx_map,
 };

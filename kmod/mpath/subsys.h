@@ -18,11 +18,8 @@ int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netli
 void nof_policy_begin(const struct nof_subsys *s, struct nof_policy *p);
 void nof_policy_commit(struct nof_subsys *s, const struct nof_policy *p);
 
-/* mpath/policies.c */
-extern struct nof_selector nof_selector_numa;
-extern struct nof_selector nof_selector_round_robin;
-extern struct nof_selector nof_selector_queue_depth;
-extern struct nof_selector nof_selector_latency;
+/* choose.c */
+extern struct nof_selector nof_selector_numa, nof_selector_round_robin, nof_selector_queue_depth, nof_selector_latency;
 /* They are registered: 0, or a negative errno, and their end */
 int nof_selectors_init(void);
 void nof_selectors_exit(void);

@@ -1,9 +1,487 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The RDMA transport: module and ops table */
+#include <linux/cpumask.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "core/direct.h"
 #include "core/source.h"
 #include "rdma/rdma.h"
+
+/* Steps of the ladder: no more completions than are reaped at a time, and no longer than what a round trip takes */
+static const struct { u8 usec, completions; } ladder[RDMA_DIM_PARAMS_NUM_PROFILES] = {
+	{ 1, 1 }, { 1, 2 }, { 2, 4 }, { 2, 8 }, { 4, 8 }, { 8, 16 }, { 16, 16 }, { 16, 32 }, { 32, 32 },
+};
+
+static void moderation_work(struct work_struct *work)
+{
+	struct dim *dim = container_of(work, struct dim, work);
+	struct nof_rdma_queue *q = container_of(dim, struct nof_rdma_queue, dim);
+	u32 step = min_t(u32, dim->profile_ix, ARRAY_SIZE(ladder) - 1);
+
+	dim->state = DIM_START_MEASURE;
+	rdma_set_cq_moderation(q->cq, ladder[step].completions, ladder[step].usec);
+}
+
+/* Where the device can, and has not been told not to ("rdma dev set ... adaptive-moderation off") */
+static void moderation_begin(struct nof_rdma_queue *q)
+{
+	struct ib_device *dev = q->rdev->dev;
+
+	if (!q->q.qid || q->q.type == NOF_QUEUE_POLL || !dev->ops.modify_cq || !dev->use_cq_dim)
+		return;
+	q->dim = (struct dim){
+		.state = DIM_START_MEASURE,
+		.tune_state = DIM_GOING_RIGHT,
+		.profile_ix = RDMA_DIM_START_PROFILE,
+	};
+	INIT_WORK(&q->dim.work, moderation_work);
+	q->moderated = true;
+}
+
+/* Nobody completes any more */
+static void moderation_end(struct nof_rdma_queue *q)
+{
+	if (q->moderated)
+		cancel_work_sync(&q->dim.work);
+	q->moderated = false;
+}
+
+static void slot_init(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, u32 i)
+{
+	slot->send_cqe.done = nof_rdma_send_done;
+	slot->reg_cqe.done = nof_rdma_reg_done;
+	slot->inv_cqe.done = nof_rdma_inv_done;
+	slot->sge[0].addr = q->sqes_dma + i * sizeof(*q->sqes);
+	slot->sge[0].length = sizeof(*q->sqes);
+	slot->sge[0].lkey = q->pd->local_dma_lkey;
+	slot->reg.wr.opcode = IB_WR_REG_MR;
+	slot->reg.wr.wr_cqe = &slot->reg_cqe;
+	slot->reg.wr.next = &slot->send;
+	slot->send.opcode = IB_WR_SEND;
+	slot->send.wr_cqe = &slot->send_cqe;
+	slot->send.sg_list = slot->sge;
+	slot->inv.opcode = IB_WR_LOCAL_INV;
+	slot->inv.wr_cqe = &slot->inv_cqe;
+	slot->inv.send_flags = IB_SEND_SIGNALED;
+	slot->waits = 0;
+	slot->registered = slot->detaching = false;
+	slot->mapped = NOF_RDMA_NOTHING;
+}
+
+static void slots_init(struct nof_rdma_queue *q)
+{
+	u32 i;
+
+	for (i = 0; i < q->q.nr_slots; i++)
+		slot_init(q, nof_rdma_nth(q, i), i);
+	q->head = NULL;
+	q->tail = NULL;
+	q->posted = q->done = q->unsignalled = 0;
+	atomic_set(&q->wqes, 0);
+	atomic_set(&q->owed, 0);
+}
+
+/* A target that is busy, or has to forget first, is asked again after so long, doubled each time */
+#define AGAIN_MS	50
+#define AGAIN_MAX_MS	1000
+
+/* READY is set only by who has not been stopped before: who stops sees it, or it is not set */
+static DEFINE_MUTEX(ready_lock);
+
+static void *map_array(struct nof_rdma_queue *q, size_t size, enum dma_data_direction dir, u64 *dma)
+{
+	void *mem = kzalloc(size, GFP_KERNEL);
+
+	if (!mem)
+		return NULL;
+	*dma = ib_dma_map_single(q->rdev->dev, mem, size, dir);
+	if (!ib_dma_mapping_error(q->rdev->dev, *dma))
+		return mem;
+	kfree(mem);
+	return NULL;
+}
+
+static void unmap_array(struct nof_rdma_queue *q, void *mem, size_t size, enum dma_data_direction dir, u64 dma)
+{
+	if (!mem)
+		return;
+	ib_dma_unmap_single(q->rdev->dev, dma, size, dir);
+	kfree(mem);
+}
+
+static size_t sqes_size(const struct nof_rdma_queue *q)
+{
+	return q->q.nr_slots * sizeof(*q->sqes);
+}
+
+static size_t resps_size(const struct nof_rdma_queue *q)
+{
+	return q->nr_recvs * sizeof(*q->resps);
+}
+
+static int make_arrays(struct nof_rdma_queue *q)
+{
+	q->sqes = map_array(q, sqes_size(q), DMA_TO_DEVICE, &q->sqes_dma);
+	q->resps = map_array(q, resps_size(q), DMA_FROM_DEVICE, &q->resps_dma);
+	q->recvs = kvcalloc(q->nr_recvs, sizeof(*q->recvs), GFP_KERNEL);
+	return q->sqes && q->resps && q->recvs ? 0 : -ENOMEM;
+}
+
+static void free_arrays(struct nof_rdma_queue *q)
+{
+	unmap_array(q, q->sqes, sqes_size(q), DMA_TO_DEVICE, q->sqes_dma);
+	unmap_array(q, q->resps, resps_size(q), DMA_FROM_DEVICE, q->resps_dma);
+	kvfree(q->recvs);
+	q->sqes = NULL;
+	q->resps = NULL;
+	q->recvs = NULL;
+}
+
+static u32 nr_large(const struct nof_rdma_queue *q)
+{
+	/* few admin commands have so much data, and one at a time is enough for them */
+	return q->q.qid ? max_t(u32, q->q.limit / NOF_RDMA_LARGE_PART, 4) : 1;
+}
+
+static int make_large(struct nof_rdma_queue *q)
+{
+	struct ib_mr *mr;
+	u32 i;
+
+	for (i = 0; q->max_large > NOF_RDMA_SMALL && i < nr_large(q); i++) {
+		mr = ib_alloc_mr(q->pd, q->mr_type, q->max_large);
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		list_add(&mr->qp_entry, &q->large);
+		q->has_large = true;
+	}
+	return 0;
+}
+
+static int make_mrs(struct nof_rdma_queue *q)
+{
+	u32 pages = min_t(u32, NOF_RDMA_SMALL, q->max_large), i;
+
+	for (i = 0; i < q->q.nr_slots; i++) {
+		struct ib_mr *mr = ib_alloc_mr(q->pd, q->mr_type, pages);
+
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		nof_rdma_nth(q, i)->small = mr;
+	}
+	return make_large(q);
+}
+
+static void free_mrs(struct nof_rdma_queue *q)
+{
+	struct ib_mr *mr, *next;
+	u32 i;
+
+	for (i = 0; i < q->q.nr_slots; i++) {
+		if (nof_rdma_nth(q, i)->small)
+			ib_dereg_mr(nof_rdma_nth(q, i)->small);
+		nof_rdma_nth(q, i)->small = NULL;
+	}
+	list_for_each_entry_safe(mr, next, &q->large, qp_entry) {
+		list_del(&mr->qp_entry);
+		ib_dereg_mr(mr);
+	}
+}
+
+/* Interrupts near the CPU that submits, where the device tells */
+static u32 pick_vector(const struct nof_rdma_queue *q)
+{
+	struct ib_device *dev = q->rdev->dev;
+	u32 n = dev->num_comp_vectors, i;
+
+	if (n <= 1)
+		return 0;
+	for (i = 0; q->q.cpu >= 0 && i < n; i++) {
+		const struct cpumask *mask = ib_get_vector_affinity(dev, i);
+
+		if (mask && cpumask_test_cpu(q->q.cpu, mask))
+			return i;
+	}
+	return q->q.qid ? (q->q.qid - 1) % n : 0;
+}
+
+static void cq_event(struct ib_event *event, void *context)
+{
+	struct nof_rdma_queue *q = context;
+
+	nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "completion queue: %s", ib_event_msg(event->event));
+}
+
+static void qp_event(struct ib_event *event, void *context)
+{
+	struct nof_rdma_queue *q = context;
+
+	/* what comes of the end of the connection, and of our own doing */
+	if (event->event == IB_EVENT_COMM_EST || event->event == IB_EVENT_QP_LAST_WQE_REACHED ||
+	    nof_rdma_stopped(q))
+		return;
+	nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "queue pair: %s", ib_event_msg(event->event));
+}
+
+static int make_cq(struct nof_rdma_queue *q)
+{
+	struct ib_cq_init_attr attr = {
+		/* each work request may end with an error; two markers besides */
+		.cqe = q->max_wrs + q->nr_recvs + 2,
+		.comp_vector = pick_vector(q),
+	};
+	struct ib_cq *cq = ib_create_cq(q->rdev->dev, nof_rdma_recv_event, cq_event, q, &attr);
+
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	irq_poll_init(&q->iop, NOF_RDMA_REAP * 8, nof_rdma_recv_irq_poll);
+	q->cq = cq;
+	moderation_begin(q);
+	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	return 0;
+}
+
+static int make_qp(struct nof_rdma_queue *q)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler = qp_event,
+		.qp_context = q,
+		.send_cq = q->cq,
+		.recv_cq = q->cq,
+		.cap = {
+			/* and the marker of ib_drain_qp() */
+			.max_send_wr = q->max_wrs + 1,
+			.max_recv_wr = q->nr_recvs + 1,
+			.max_send_sge = 1 + q->inline_sges,
+			.max_recv_sge = 1,
+		},
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	int err = rdma_create_qp(q->id, q->pd, &attr);
+
+	if (!err)
+		q->qp = q->id->qp;
+	return err;
+}
+
+/* What the device and the controller allow */
+static int plan(struct nof_rdma_queue *q)
+{
+	const struct ib_device_attr *attrs = &q->rdev->dev->attrs;
+	u32 sgls = q->q.qid ? q->q.ctrl->ident.sgls : 0;
+	u32 limit = q->q.limit, capsule = sgls & NOF_SGLS_OFFSET ? q->q.ctrl->ident.ioccsz : 0;
+	/* registration and send of each command, and the invalidation; and what is not known to be done yet */
+	u32 wanted = 3 * limit + 4 * NOF_RDMA_SIGNAL;
+
+	q->max_large = nof_rdma_device_pages(q->rdev->dev);
+	q->mr_type = nof_rdma_device_gaps(q->rdev->dev) ? IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
+	q->inline_sges = min_t(u32, NOF_RDMA_INLINE, attrs->max_send_sge - 1);
+	/* data at an offset would need a gap in the capsule */
+	q->inline_room = capsule > sizeof(struct nvme_command) && !q->q.ctrl->ident.icdoff ?
+			 capsule - sizeof(struct nvme_command) : 0;
+	/* a response takes one until a batch of them is posted again */
+	q->nr_recvs = limit + NOF_RDMA_REAP;
+	q->max_wrs = wanted;
+	if (q->q.qid && !(sgls & NOF_SGLS_KEYED)) {
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EOPNOTSUPP,
+				"the controller takes no keyed data (SGLS 0x%x)", sgls);
+		return -EOPNOTSUPP;
+	}
+	if (attrs->max_qp_wr < max_t(u32, wanted, q->nr_recvs) + 1) {
+		nof_queue_error(&q->q, NOF_CAUSE_HERE, -ENOSPC,
+				"RDMA device %s has room for %d work requests only: try a smaller queue size",
+				 dev_name(&q->rdev->dev->dev), attrs->max_qp_wr);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+static int make_all(struct nof_rdma_queue *q)
+{
+	int err;
+
+	spin_lock_init(&q->sq_lock);
+	spin_lock_init(&q->cq_lock);
+	spin_lock_init(&q->large_lock);
+	INIT_LIST_HEAD(&q->large);
+	err = plan(q) ?: make_arrays(q);
+	if (err)
+		return err;
+	q->pd = ib_alloc_pd(q->rdev->dev, 0);
+	if (IS_ERR(q->pd)) {
+		err = PTR_ERR(q->pd);
+		q->pd = NULL;
+		return err;
+	}
+	err = make_mrs(q) ?: make_cq(q) ?: make_qp(q);
+	if (err)
+		return err;
+	slots_init(q);
+	return nof_rdma_recv_init(q);
+}
+
+/* The connection may be taken down from here on */
+static int make_ready(struct nof_rdma_queue *q)
+{
+	bool ready;
+
+	mutex_lock(&ready_lock);
+	ready = !nof_rdma_stopped(q);
+	if (ready)
+		set_bit(NOF_RDMA_READY, &q->flags);
+	mutex_unlock(&ready_lock);
+	return ready ? 0 : -ECANCELED;
+}
+
+/* False: who stops it takes it down */
+static bool make_unready(struct nof_rdma_queue *q)
+{
+	bool mine;
+
+	mutex_lock(&ready_lock);
+	mine = !nof_rdma_stopped(q);
+	if (mine)
+		clear_bit(NOF_RDMA_READY, &q->flags);
+	mutex_unlock(&ready_lock);
+	return mine;
+}
+
+/* The queue pair is in error, and all that was posted has come back: nothing of ours is touched by the device. */
+static void quiesce(struct nof_rdma_queue *q)
+{
+	if (!q->qp || test_and_set_bit(NOF_RDMA_DRAINED, &q->flags))
+		return;
+	/* not while another thread is in rdma_connect(): draining puts the queue pair in error, and destroying tells */
+	if (q->id && smp_load_acquire(&q->step) == NOF_RDMA_CM_UP)
+		rdma_disconnect(q->id);
+	/* what nobody polls for any more comes by interrupt again */
+	nof_rdma_recv_event(q->cq, q);
+	ib_drain_qp(q->qp);
+	/* the last batch has been collected, too */
+	spin_lock_bh(&q->cq_lock);
+	spin_unlock_bh(&q->cq_lock);
+}
+
+static void unmake_all(struct nof_rdma_queue *q)
+{
+	quiesce(q);
+	/* before the queue pair: its events may come until then */
+	nof_rdma_cm_destroy(q);
+	if (q->qp)
+		ib_destroy_qp(q->qp);
+	if (q->cq) {
+		irq_poll_disable(&q->iop);
+		/* who has completed it may still be about to arm the queue */
+		spin_lock_bh(&q->cq_lock);
+		spin_unlock_bh(&q->cq_lock);
+		moderation_end(q);
+		ib_destroy_cq(q->cq);
+	}
+	if (q->pd) {
+		free_mrs(q);
+		ib_dealloc_pd(q->pd);
+	}
+	q->qp = NULL;
+	q->cq = NULL;
+	q->pd = NULL;
+	q->has_large = false;
+	if (q->rdev)
+		free_arrays(q);
+	nof_rdma_device_leave(q);
+	clear_bit(NOF_RDMA_READY, &q->flags);
+	clear_bit(NOF_RDMA_DRAINED, &q->flags);
+}
+
+static int conn_try(struct nof_rdma_queue *q)
+{
+	int err = nof_rdma_cm_resolve(q);
+
+	if (!err)
+		err = nof_rdma_device_join(q, q->id->device);
+	if (!err)
+		err = make_all(q);
+	if (!err)
+		err = make_ready(q);
+	if (!err)
+		err = nof_rdma_cm_connect(q);
+	return err;
+}
+
+static void conn_info(struct nof_queue *queue, struct nof_transport_info *info)
+{
+	const struct nof_rdma_queue *q = to_rdma_queue(queue);
+
+	if (!queue->qid) {
+		strscpy(info->device, dev_name(&q->rdev->dev->dev), sizeof(info->device));
+		info->port = q->port;
+		rdma_read_gids(q->id, (union ib_gid *)info->gid, NULL);
+	} else {
+		info->in_capsule = q->inline_room;
+	}
+	info->posts += READ_ONCE(q->count.posts);
+	info->work_requests += READ_ONCE(q->count.wrs);
+	info->cqes += READ_ONCE(q->count.cqes);
+	info->registrations += READ_ONCE(q->count.regs);
+	info->invalidations += READ_ONCE(q->count.invs);
+	info->remote_invalidations += READ_ONCE(q->count.remote_invs);
+}
+
+/* Not by this queue again: it has been stopped, or says for good why not */
+static bool conn_over(const struct nof_rdma_queue *q)
+{
+	return nof_rdma_stopped(q) || test_bit(NOF_Q_ERROR, &q->q.flags) || time_after_eq(jiffies, q->q.deadline);
+}
+
+/* conn.c: what a connection consists of. As the ops of the same names. */
+static int conn_start(struct nof_queue *queue)
+{
+	struct nof_rdma_queue *q = to_rdma_queue(queue);
+	unsigned int noio = memalloc_noio_save();
+	u32 rest = AGAIN_MS;
+	int err;
+
+	while ((err = conn_try(q)) == -EAGAIN) {
+		if (!make_unready(q)) {
+			err = -ECANCELED;
+			break;
+		}
+		unmake_all(q);
+		nof_rdma_cm_rest(q, jiffies + msecs_to_jiffies(rest));
+		rest = min_t(u32, 2 * rest, AGAIN_MAX_MS);
+		if (conn_over(q)) {
+			err = nof_rdma_stopped(q) ? -ECANCELED : -EBUSY;
+			break;
+		}
+	}
+	memalloc_noio_restore(noio);
+	return err;
+}
+
+static void conn_stop(struct nof_queue *queue)
+{
+	struct nof_rdma_queue *q = to_rdma_queue(queue);
+	bool ready;
+
+	mutex_lock(&ready_lock);
+	set_bit(NOF_RDMA_STOPPED, &q->flags);
+	ready = test_bit(NOF_RDMA_READY, &q->flags);
+	mutex_unlock(&ready_lock);
+	smp_mb(); /* as wake_up_var() asks for, like the others */
+	wake_up_var(&q->step);
+	if (ready)
+		quiesce(q);
+}
+
+static void conn_free(struct nof_queue *queue)
+{
+	struct nof_rdma_queue *q = to_rdma_queue(queue);
+
+	unmake_all(q);
+	clear_bit(NOF_RDMA_STOPPED, &q->flags);
+}
 
 static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 {
@@ -34,9 +512,9 @@ static struct nof_transport rdma_transport = {
 	.ctrl_exit	= nof_addr_exit,
 	.same_addr	= nof_addr_same,
 	.limits		= limits,
-	.start_queue	= nof_rdma_conn_start,
-	.stop_queue	= nof_rdma_conn_stop,
-	.free_queue	= nof_rdma_conn_free,
+	.start_queue	= conn_start,
+	.stop_queue	= conn_stop,
+	.free_queue	= conn_free,
 	.prepare	= nof_rdma_data_prepare,
 	.release	= nof_rdma_data_release,
 	.queue_cmd	= nof_rdma_send_cmd,
@@ -44,7 +522,7 @@ static struct nof_transport rdma_transport = {
 	.poll		= nof_rdma_recv_poll,
 	.detach		= nof_rdma_recv_detach,
 	.vital		= nof_rdma_recv_vital,
-	.info		= nof_rdma_conn_info,
+	.info		= conn_info,
 };
 
 static int __init nof_rdma_init(void)

@@ -265,16 +265,6 @@ void nof_rdma_cm_destroy(struct nof_rdma_queue *q);
 /* Until @deadline, or the queue is stopped */
 void nof_rdma_cm_rest(struct nof_rdma_queue *q, unsigned long deadline);
 
-/* conn.c: what a connection consists of. As the ops of the same names. */
-int nof_rdma_conn_start(struct nof_queue *queue);
-void nof_rdma_conn_stop(struct nof_queue *queue);
-void nof_rdma_conn_free(struct nof_queue *queue);
-void nof_rdma_conn_info(struct nof_queue *queue, struct nof_transport_info *info);
-
-/* moderation.c: under cq_lock once it is begun; ended before the completion queue is. */
-void nof_rdma_moderation_begin(struct nof_rdma_queue *q);
-void nof_rdma_moderation_end(struct nof_rdma_queue *q);
-
 /* data.c: as the ops prepare() and release() */
 int nof_rdma_data_prepare(struct nof_queue *queue, struct nof_cmd *cmd);
 void nof_rdma_data_release(struct nof_queue *queue, struct nof_cmd *cmd);
@@ -297,6 +287,5 @@ void nof_rdma_recv_vital(struct nof_queue *queue, struct nof_vital *v);
 void nof_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void nof_rdma_reg_done(struct ib_cq *cq, struct ib_wc *wc);
 void nof_rdma_inv_done(struct ib_cq *cq, struct ib_wc *wc);
-void nof_rdma_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 
 #endif

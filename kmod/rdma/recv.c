@@ -8,9 +8,11 @@
 #define DETACH_TMO	(HZ / 20)
 #define DETACH_REST	HZ
 
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc);
+
 static void recv_init(struct nof_rdma_queue *q, struct nof_rdma_recv *recv, u32 i)
 {
-	recv->cqe.done = nof_rdma_recv_done;
+	recv->cqe.done = recv_done;
 	recv->sge.addr = q->resps_dma + i * sizeof(*q->resps);
 	recv->sge.length = sizeof(*q->resps);
 	recv->sge.lkey = q->pd->local_dma_lkey;
@@ -175,7 +177,7 @@ static const char *respond(struct nof_rdma_queue *q, const struct nvme_completio
 	return NULL;
 }
 
-void nof_rdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct nof_rdma_recv *recv = container_of(wc->wr_cqe, struct nof_rdma_recv, cqe);
 	struct nof_rdma_queue *q = cq->cq_context;
@@ -204,8 +206,8 @@ void nof_rdma_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 static void wc_handle(struct nof_rdma_queue *q, struct ib_wc *wc)
 {
 	/* the most frequent one without an indirect call; ib_drain_qp() has one of its own */
-	if (likely(wc->wr_cqe->done == nof_rdma_recv_done))
-		nof_rdma_recv_done(q->cq, wc);
+	if (likely(wc->wr_cqe->done == recv_done))
+		recv_done(q->cq, wc);
 	else
 		wc->wr_cqe->done(q->cq, wc);
 }

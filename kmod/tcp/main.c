@@ -1,12 +1,596 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The TCP transport: module and ops table */
+#include <linux/delay.h>
+#include <linux/if_arp.h>
+#include <linux/in6.h>
 #include <linux/jump_label.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/net.h>
+#include <linux/netdevice.h>
 #include <linux/sched/mm.h>
 #include <linux/sizes.h>
+#include <linux/string.h>
+#include <net/dst.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/rtnetlink.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 #include "core/source.h"
 #include "tcp/tcp.h"
+
+/*
+ * stop_queue() may run before, while or after start_queue() makes the socket: this publishes it. Held for a moment
+ * only.
+ */
+static DEFINE_MUTEX(publish_lock);
+
+static bool zero_copy = true;
+module_param(zero_copy, bool, 0644);
+MODULE_PARM_DESC(zero_copy, "send from the pages of the application where hardware leads to the target");
+
+static struct lock_class_key slock_keys[2], sk_keys[2];
+
+/*
+ * A socket lock of ours is taken while writing back memory; one of a user's socket has allocations of all kinds under
+ * it. Lockdep is to know that they are not the same.
+ */
+static void own_lock_class(struct sock *sk)
+{
+	if (WARN_ON_ONCE(!sock_allow_reclassification(sk)))
+		return;
+	if (sk->sk_family == AF_INET6)
+		sock_lock_init_class_and_name(sk, "slock-AF_INET6-NVMEOF", &slock_keys[1], "sk_lock-AF_INET6-NVMEOF",
+					      &sk_keys[1]);
+	else
+		sock_lock_init_class_and_name(sk, "slock-AF_INET-NVMEOF", &slock_keys[0], "sk_lock-AF_INET-NVMEOF",
+					      &sk_keys[0]);
+}
+
+#ifdef CONFIG_NET_RX_BUSY_POLL
+static void allow_busy_poll(struct sock *sk)
+{
+	sk->sk_ll_usec = 1;
+}
+#else
+static void allow_busy_poll(struct sock *sk) { }
+#endif
+
+#if IS_ENABLED(CONFIG_IPV6)
+static void set_tclass(struct sock *sk, u8 tos)
+{
+	lock_sock(sk);
+	inet6_sk(sk)->tclass = (tos & ~INET_ECN_MASK) | (inet6_sk(sk)->tclass & INET_ECN_MASK);
+	release_sock(sk);
+}
+#else
+static void set_tclass(struct sock *sk, u8 tos) { }
+#endif
+
+static void set_tos(struct sock *sk, u8 tos)
+{
+	ip_sock_set_tos(sk, tos);
+	if (sk->sk_family == AF_INET6)
+		set_tclass(sk, tos);
+}
+
+/*
+ * How long nothing may be acknowledged until TCP gives the connection up: the last resort, so never before the
+ * keep-alive timeout has passed, at which the core does (core/watch.c)
+ */
+static u32 user_timeout(const struct nof_ctrl *ctrl)
+{
+	return min_t(u32, max(ctrl->opts.connect_tmo_ms, ctrl->ka.tmo_ms), INT_MAX);
+}
+
+/*
+ * TCP waits at least 200 ms before it sends again, which is made for the delayed acknowledgements of long ago: those of
+ * today's stacks come within 40 ms where the path is short. With less to wait, a segment lost on a short path is sent
+ * again several times before the path counts as lost (core/watch.c). A route's own rto_min goes before this.
+ */
+#define RTO_MIN_MS	60
+
+static void set_rto_min(struct sock *sk)
+{
+	lock_sock(sk);
+	inet_csk(sk)->icsk_rto_min = msecs_to_jiffies(RTO_MIN_MS);
+	release_sock(sk);
+}
+
+static void set_options(struct nof_tcp_queue *q, struct sock *sk)
+{
+	const struct nof_opts *opts = &q->q.ctrl->opts;
+
+	sock_set_reuseaddr(sk);
+	sock_no_linger(sk);
+	tcp_sock_set_nodelay(sk);
+	tcp_sock_set_syncnt(sk, 1);
+	tcp_sock_set_user_timeout(sk, user_timeout(q->q.ctrl));
+	set_rto_min(sk);
+	if (opts->given & NOF_OPT_TOS)
+		set_tos(sk, opts->tos);
+	if (q->q.type == NOF_QUEUE_POLL)
+		allow_busy_poll(sk);
+
+	/*
+	 * Sending is part of writing back memory: no waiting for memory, the reserves are open, no fragment of the
+	 * task's.
+	 */
+	sk->sk_allocation = GFP_ATOMIC;
+	sk->sk_use_task_frag = false;
+	sk_set_memalloc(sk);
+}
+
+static int bind_iface(struct nof_tcp_queue *q, struct sock *sk)
+{
+	const char *name = q->q.ctrl->opts.host_iface;
+	struct net_device *dev;
+	int ifindex;
+
+	if (!*name)
+		return 0;
+	dev = dev_get_by_name(nof_addr_of(q->q.ctrl)->net, name);
+	if (!dev)
+		return -ENODEV;
+	ifindex = dev->ifindex;
+	dev_put(dev);
+	return sock_bindtoindex(sk, ifindex, true);
+}
+
+static int addr_len(const struct sockaddr_storage *ss)
+{
+	return ss->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
+{
+	struct nof_addr *at = nof_addr_of(q->q.ctrl);
+	int err = bind_iface(q, sock->sk);
+
+	if (err || at->src.ss_family == AF_UNSPEC)
+		return err;
+	return kernel_bind(sock, (struct sockaddr *)&at->src, addr_len(&at->src));
+}
+
+/*
+ * Callbacks. TCP calls each of them with the socket lock held, and stop sets them back under that lock, so that they
+ * need neither sk_callback_lock nor a look at whether the queue is still there.
+ */
+static void lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, const char *why)
+{
+	u8 phase = q->phase;
+
+	q->phase = NOF_TCP_CLOSED;
+	wake_up(&q->wait);
+	if (phase == NOF_TCP_UP || phase == NOF_TCP_ICREQ)
+		nof_queue_error(&q->q, cause, err, "%s%s", why,
+				phase == NOF_TCP_ICREQ ? " before a word of NVMe/TCP was said" : "");
+}
+
+/*
+ * The lock is TCP's, and held until we return: at most what the queue has room for ends under it. In the backlog of a
+ * task that owns the socket, mostly a sender, it is as in softirq: nothing sleeps.
+ */
+static void receive(struct nof_tcp_queue *q)
+{
+	bool task = in_task();
+	struct nof_completed done;
+
+	nof_completed_init(&done, NULL);
+	nof_tcp_recv(q, &done);
+	if (task)
+		local_bh_disable();
+	nof_completed_end(&done);
+	if (task)
+		local_bh_enable();
+}
+
+static void data_ready(struct sock *sk)
+{
+	struct nof_tcp_queue *q = sk->sk_user_data;
+
+	if (!test_bit(NOF_Q_POLLED, &q->q.flags))
+		receive(q);
+	if (sk->sk_shutdown & RCV_SHUTDOWN)
+		lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
+}
+
+static void write_space(struct sock *sk)
+{
+	struct nof_tcp_queue *q = sk->sk_user_data;
+
+	if (!sk_stream_is_writeable(sk))
+		return;
+	clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	nof_tcp_send_wake(q);
+}
+
+/* In case of doubt TCP hands on what the network said last (ICMP, no route), after it has tried for user_timeout() */
+static const char *reason(int err)
+{
+	switch (err) {
+	case 0:
+	case EPIPE:
+	case ECONNRESET:	return "connection reset";
+	case ETIMEDOUT:		return "target no longer acknowledges what is sent";
+	case ENETDOWN:
+	case ENETUNREACH:
+	case EHOSTDOWN:
+	case EHOSTUNREACH:	return "target can no longer be reached";
+	default:		return "connection failed";
+	}
+}
+
+/* The end of the stream is data_ready()'s, which comes after it and finds the last words of the target. */
+static void state_change(struct sock *sk)
+{
+	struct nof_tcp_queue *q = sk->sk_user_data;
+
+	if (sk->sk_state != TCP_CLOSE)
+		wake_up(&q->wait);
+	else
+		lost(q, nof_tcp_cause(sk->sk_err), -(sk->sk_err ?: ECONNRESET), reason(sk->sk_err));
+}
+
+static int socket_hook(struct nof_tcp_queue *q, struct sock *sk)
+{
+	lock_sock(sk);
+	/* Set before unhook() takes the lock: either it is seen here, or unhook() comes after us. */
+	if (nof_tcp_stopped(q)) {
+		release_sock(sk);
+		return -ECANCELED;
+	}
+	write_lock_bh(&sk->sk_callback_lock);
+	q->old_data_ready = sk->sk_data_ready;
+	q->old_write_space = sk->sk_write_space;
+	q->old_state_change = sk->sk_state_change;
+	sk->sk_user_data = q;
+	sk->sk_data_ready = data_ready;
+	sk->sk_write_space = write_space;
+	sk->sk_state_change = state_change;
+	q->phase = NOF_TCP_CONNECTING;
+	q->hooked = true;
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+	return 0;
+}
+
+static void unhook(struct nof_tcp_queue *q, struct sock *sk)
+{
+	lock_sock(sk);
+	q->phase = NOF_TCP_CLOSED;
+	if (q->hooked) {
+		write_lock_bh(&sk->sk_callback_lock);
+		sk->sk_data_ready = q->old_data_ready;
+		sk->sk_write_space = q->old_write_space;
+		sk->sk_state_change = q->old_state_change;
+		sk->sk_user_data = NULL;
+		q->hooked = false;
+		write_unlock_bh(&sk->sk_callback_lock);
+	}
+	release_sock(sk);
+}
+
+static void socket_release(struct socket *sock)
+{
+	sk_clear_memalloc(sock->sk);
+	sock_release(sock);
+}
+
+/* To stop_queue() the queue has a socket from here on. */
+static int publish(struct nof_tcp_queue *q, struct socket *sock)
+{
+	int err = 0;
+
+	mutex_lock(&publish_lock);
+	if (nof_tcp_stopped(q))
+		err = -ECANCELED;
+	else
+		q->sock = sock;
+	mutex_unlock(&publish_lock);
+	return err;
+}
+
+static struct socket *published(struct nof_tcp_queue *q)
+{
+	struct socket *sock;
+
+	mutex_lock(&publish_lock);
+	sock = q->sock;
+	mutex_unlock(&publish_lock);
+	return sock;
+}
+
+/* socket.c. Context: process, may sleep. */
+static int socket_open(struct nof_tcp_queue *q)
+{
+	struct nof_addr *at = nof_addr_of(q->q.ctrl);
+	struct socket *sock;
+	int err;
+
+	err = nof_addr_refresh(q->q.ctrl) ?: nof_tcp_send_init(q);
+	if (err)
+		return err;
+	init_waitqueue_head(&q->wait);
+	nof_tcp_recv_init(q);
+
+	err = sock_create_kern(at->net, at->dst.ss_family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (err)
+		goto exit_send;
+	own_lock_class(sock->sk);
+	set_options(q, sock->sk);
+	err = bind_local(q, sock) ?: publish(q, sock);
+	if (err)
+		goto release_sock;
+	return 0;
+
+release_sock:
+	socket_release(sock);
+exit_send:
+	nof_tcp_send_exit(q);
+	return err;
+}
+
+static bool connect_done(struct nof_tcp_queue *q)
+{
+	int state = READ_ONCE(q->sock->sk->sk_state);
+
+	return nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags) ||
+	       (state != TCP_SYN_SENT && state != TCP_SYN_RECV);
+}
+
+static int try_connect(struct nof_tcp_queue *q)
+{
+	struct nof_addr *at = nof_addr_of(q->q.ctrl);
+
+	return kernel_connect(q->sock, (struct sockaddr *)&at->dst, addr_len(&at->dst), O_NONBLOCK);
+}
+
+/*
+ * Drivers that say they are done with a buffer before it is sent (skb_orphan() as it is queued): wait_for_devices()
+ * would not wait for them. So does IPoIB, above whatever driver.
+ */
+static const char *const early[] = { "cxgb3", "cxgb4", "cxgb4vf", "niu", "virtio_net" };
+
+static bool is_hardware(const struct net_device *dev)
+{
+	return dev->dev.parent && dev->type != ARPHRD_INFINIBAND &&
+	       match_string(early, ARRAY_SIZE(early), dev_driver_string(dev->dev.parent)) < 0;
+}
+
+/* Hardware, which has a parent, or what hands all to the devices below it and nothing to the machine itself */
+static bool leads_out(struct net_device *dev)
+{
+	return is_hardware(dev) || is_vlan_dev(dev) || netif_is_bond_master(dev) || netif_is_team_master(dev);
+}
+
+static int leads_elsewhere(struct net_device *dev, struct netdev_nested_priv *unused)
+{
+	return !leads_out(dev);
+}
+
+/*
+ * Loopback, veth and what may end in one (a bridge, a macvlan, a tap) hand our very pages to the receiving socket and
+ * say that they are done with them: nobody could tell when the target, which is on this machine, has really read them.
+ * There, and wherever it is not certain, data are copied: else pages could be sent that have another owner by then.
+ */
+static bool stays_here(struct sock *sk)
+{
+	struct netdev_nested_priv unused = {};
+	struct dst_entry *dst = sk_dst_get(sk);
+	bool here = true;
+
+	rcu_read_lock();
+	if (dst && leads_out(dst->dev))
+		here = netdev_walk_all_lower_dev_rcu(dst->dev, leads_elsewhere, &unused);
+	rcu_read_unlock();
+	dst_release(dst);
+	return here;
+}
+
+/* Where the device is that leads to the target: the numa policy goes by it */
+static void set_node(struct nof_ctrl *ctrl, struct sock *sk)
+{
+	struct dst_entry *dst;
+
+	/* the entry keeps no device */
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	if (dst)
+		set_dev_node(&ctrl->dev, dev_to_node(&dst->dev->dev));
+	rcu_read_unlock();
+}
+
+static int wait_connected(struct nof_tcp_queue *q)
+{
+	long left = max_t(long, q->q.deadline - jiffies, 1);
+	int err;
+
+	err = socket_hook(q, q->sock->sk) ?: try_connect(q);
+	if (err != -EINPROGRESS)
+		return err;
+	left = wait_event_idle_timeout(q->wait, connect_done(q), left);
+	if (nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags))
+		return -ECANCELED;
+	if (!left)
+		return -ETIMEDOUT;
+	/* The second call tells how the first one ended. */
+	return try_connect(q);
+}
+
+/* Waits until the connection stands: -ETIMEDOUT, -ECANCELED, or why it does not. */
+static int socket_connect(struct nof_tcp_queue *q)
+{
+	int err = wait_connected(q);
+
+	if (err)
+		return err;
+	q->tx.copy = !READ_ONCE(zero_copy) || stays_here(q->sock->sk);
+	WRITE_ONCE(q->q.ctrl->copies, q->tx.copy);
+	if (!q->q.qid)
+		set_node(q->q.ctrl, q->sock->sk);
+	return 0;
+}
+
+/*
+ * Throws away what is queued in the socket; a FIN goes first so that the target sees an orderly end when it has read
+ * everything, and the RST that follows frees it from waiting for the rest. Older kernels (6.1) get memory for the RST
+ * with GFP_KERNEL, whatever sk_allocation says, and what writes memory back may wait for this very queue: without any,
+ * no RST.
+ */
+static void disconnect(struct socket *sock)
+{
+	struct sockaddr unspec = { .sa_family = AF_UNSPEC };
+	unsigned int noreclaim = memalloc_noreclaim_save();
+
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	kernel_connect(sock, &unspec, sizeof(unspec), 0);
+	memalloc_noreclaim_restore(noreclaim);
+}
+
+/*
+ * Buffers that left the socket for a network device still refer to pages of commands: not before the device has let
+ * go of them may these pages be used for anything else. Without such pages nobody waits: a SYN may lie for seconds
+ * where the address of the next hop is not known.
+ */
+static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
+{
+	unsigned long warn = jiffies + 5 * HZ;
+	unsigned int ms = 1;
+
+	while (sk_wmem_alloc_get(sk)) {
+		if (time_after(jiffies, warn)) {
+			dev_warn_ratelimited(&q->q.ctrl->dev, "queue %u: a network device holds on to %d bytes\n",
+					     q->q.qid, sk_wmem_alloc_get(sk));
+			warn = jiffies + 5 * HZ;
+		}
+		msleep(ms);
+		ms = min(2 * ms, 20U);
+	}
+}
+
+/* After it, no callback runs, nothing is received or sent, and no buffer refers to a page of a command. Idempotent. */
+static void socket_stop(struct nof_tcp_queue *q)
+{
+	struct socket *sock;
+
+	set_bit(NOF_TCP_STOPPED, &q->flags);
+	sock = published(q);
+	if (!sock)
+		return;
+	wake_up(&q->wait);
+	unhook(q, sock->sk);
+	nof_tcp_send_stop(q);
+	disconnect(sock);
+	if (q->tx.spliced)
+		wait_for_devices(q, sock->sk);
+}
+
+/*
+ * Bytes that wait though the peer's window is open wait for the network: for our own segments to be acknowledged, for a
+ * device, or for a route. Behind a closed window the peer owes nothing.
+ */
+static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
+{
+	u32 unsent = READ_ONCE(tp->write_seq) - nxt;
+	s32 room = una + READ_ONCE(tp->snd_wnd) - nxt;
+
+	return una != nxt || (unsent && room > 0 && room >= min(unsent, READ_ONCE(tp->mss_cache)));
+}
+
+/*
+ * Segments lie behind a holder of the socket who is waiting for a processor, or on the CPU that received the last one:
+ * its softirq was cut short for lack of time, or packets wait there and none was taken since the last look. Read
+ * without locks; what is missed by that shows at the next look.
+ */
+static bool behind(struct nof_tcp_queue *q, struct sock *sk)
+{
+	unsigned int cpu = READ_ONCE(sk->sk_incoming_cpu), processed, squeezed;
+	const struct softnet_data *sd;
+	bool still, cut;
+
+	if (READ_ONCE(sk->sk_backlog.tail))
+		return true;
+	if (cpu >= nr_cpu_ids)
+		return false;
+	sd = per_cpu_ptr(&softnet_data, cpu);
+	processed = READ_ONCE(sd->processed);
+	squeezed = READ_ONCE(sd->time_squeeze);
+	still = processed == q->received.processed && !list_empty(&sd->poll_list);
+	cut = squeezed != q->received.squeezed;
+	q->received.processed = processed;
+	q->received.squeezed = squeezed;
+	return still || cut;
+}
+
+/* A look from outside: no lock. The socket stays meanwhile. */
+static void socket_vital(struct nof_tcp_queue *q, struct nof_vital *v)
+{
+	struct socket *sock = READ_ONCE(q->sock);
+	const struct tcp_sock *tp;
+	u32 una, nxt;
+
+	if (!sock)
+		return;
+	tp = tcp_sk(sock->sk);
+	una = READ_ONCE(tp->snd_una);
+	nxt = READ_ONCE(tp->snd_nxt);
+	/* each only grows: acknowledged, received, and when the last segment that counts came in */
+	v->heard = (u64)(una + READ_ONCE(tp->rcv_nxt)) << 32 | READ_ONCE(tp->rcv_tstamp);
+	v->owes = owes(tp, una, nxt);
+	v->behind = behind(q, sock->sk);
+	v->quiet_ms = jiffies_to_msecs(tcp_jiffies32 - READ_ONCE(tp->rcv_tstamp));
+	v->rtt_us = READ_ONCE(tp->srtt_us) >> 3;
+	v->segment = min(nxt - una, READ_ONCE(tp->mss_cache));
+	v->acked = una;
+	v->err = -READ_ONCE(sock->sk->sk_err_soft);
+}
+
+/*
+ * TCP doubles its wait from one repetition to the next: after an outage of a second the connection would stand for up
+ * to another one. While the watch finds the peer silent, for some seconds, one segment goes out each 20 ms, so that an
+ * outage costs what it lasts.
+ */
+#define NUDGE_MS	20
+
+/* What the peer has not acknowledged is repeated soon */
+static void socket_nudge(struct nof_tcp_queue *q)
+{
+	unsigned long soon = msecs_to_jiffies(NUDGE_MS);
+	struct socket *sock = READ_ONCE(q->sock);
+	struct inet_connection_sock *icsk;
+	struct sock *sk;
+
+	if (!sock)
+		return;
+	sk = sock->sk;
+	icsk = inet_csk(sk);
+	local_bh_disable();
+	bh_lock_sock(sk);
+	/* who owns the socket is not waited for: there is another look */
+	if (!sock_owned_by_user(sk) && tcp_sk(sk)->packets_out && icsk->icsk_retransmits &&
+	    icsk->icsk_pending == ICSK_TIME_RETRANS && time_after(icsk->icsk_timeout, jiffies + soon)) {
+		/* as TCP does for thin streams: what these repetitions have doubled is not for those that follow */
+		icsk->icsk_backoff = 0;
+		icsk->icsk_rto = max_t(u32, __tcp_set_rto(tcp_sk(sk)), msecs_to_jiffies(RTO_MIN_MS));
+		inet_csk_reset_xmit_timer(sk, ICSK_TIME_RETRANS, soon, TCP_RTO_MAX);
+	}
+	bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
+static void socket_close(struct nof_tcp_queue *q)
+{
+	if (q->sock) {
+		socket_stop(q);
+		socket_release(q->sock);
+		q->sock = NULL;
+		nof_tcp_send_exit(q);
+	}
+	clear_bit(NOF_TCP_STOPPED, &q->flags);
+}
 
 /*
  * Targets bound the length of a command before they know its namespace (nvmet: 4 MiB), and what is in flight between
@@ -29,29 +613,29 @@ static int tcp_start_queue(struct nof_queue *queue)
 	unsigned int noio = memalloc_noio_save();
 	int err;
 
-	err = nof_tcp_sock_open(q) ?: nof_tcp_sock_connect(q) ?: nof_tcp_handshake(q);
+	err = socket_open(q) ?: socket_connect(q) ?: nof_tcp_handshake(q);
 	memalloc_noio_restore(noio);
 	return err;
 }
 
 static void stop_queue(struct nof_queue *queue)
 {
-	nof_tcp_sock_stop(to_tcp_queue(queue));
+	socket_stop(to_tcp_queue(queue));
 }
 
 static void free_queue(struct nof_queue *queue)
 {
-	nof_tcp_sock_close(to_tcp_queue(queue));
+	socket_close(to_tcp_queue(queue));
 }
 
 static void nudge(struct nof_queue *queue)
 {
-	nof_tcp_sock_nudge(to_tcp_queue(queue));
+	socket_nudge(to_tcp_queue(queue));
 }
 
 static void vital(struct nof_queue *queue, struct nof_vital *v)
 {
-	nof_tcp_sock_vital(to_tcp_queue(queue), v);
+	socket_vital(to_tcp_queue(queue), v);
 }
 
 static struct nof_transport tcp_transport = {

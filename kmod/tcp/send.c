@@ -6,14 +6,146 @@
  * not fit goes on from sk_write_space().
  */
 #include <linux/cpumask.h>
+#include <linux/gfp.h>
 #include <linux/highmem.h>
+#include <linux/mm.h>
 #include <linux/net.h>
+#include <linux/percpu.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 #include "compat/sock_send.h"
 #include "tcp/tcp.h"
+
+static DEFINE_PER_CPU(struct nof_tcp_batch *, batch_kept);
+
+#define BATCH_HEADERS(bytes, bvecs, pieces)							\
+	((bytes) - sizeof(struct nof_tcp_batch) - (bvecs) * sizeof(struct bio_vec) -		\
+	 (pieces) * sizeof(struct nof_tcp_piece))
+
+static_assert(BATCH_HEADERS(NOF_TCP_SMALL, NOF_TCP_SMALL_BVECS, NOF_TCP_SMALL_PIECES) >= 2 * NOF_TCP_PDU_ROOM);
+
+/* Its headers are sent as pages, so no vmalloc. */
+static struct nof_tcp_batch *batch_alloc(u32 bytes, u16 bvecs, u16 pieces, gfp_t gfp, int node)
+{
+	struct nof_tcp_batch *b = kmalloc_node(bytes, gfp, node);
+
+	if (!b)
+		return NULL;
+	b->max_bvecs = bvecs;
+	b->max_pieces = pieces;
+	b->max_headers = BATCH_HEADERS(bytes, bvecs, pieces);
+	b->pieces = (void *)&b->bvecs[bvecs];
+	b->headers = (void *)&b->pieces[pieces];
+	return b;
+}
+
+/* Memory for a large batch, if there is any just now; given back when all of it is sent. Context: any. */
+static struct nof_tcp_batch *batch_take(void)
+{
+	return this_cpu_xchg(batch_kept, NULL) ?:
+	       batch_alloc(NOF_TCP_BATCH, NOF_TCP_BVECS, NOF_TCP_PIECES, GFP_NOWAIT | __GFP_NOWARN, NUMA_NO_NODE);
+}
+
+static void batch_give(struct nof_tcp_batch *batch)
+{
+	kfree(this_cpu_xchg(batch_kept, batch));
+}
+
+/* What an idle queue keeps; kfree() it. Context: process */
+static struct nof_tcp_batch *batch_alloc_small(int node)
+{
+	return batch_alloc(NOF_TCP_SMALL, NOF_TCP_SMALL_BVECS, NOF_TCP_SMALL_PIECES, GFP_KERNEL, node);
+}
+
+static u32 chunk_size(struct page *chunk)
+{
+	return PAGE_SIZE << compound_order(chunk);
+}
+
+static void fill_chunk(struct nof_tcp_copies *copies, struct page *chunk)
+{
+	copies->chunk = chunk;
+	copies->used = 0;
+}
+
+/* False without memory. Context: process */
+static bool copies_init(struct nof_tcp_copies *copies, int node)
+{
+	struct page *kept = alloc_pages_node(node, GFP_KERNEL, 0);
+
+	INIT_LIST_HEAD(&copies->chunks);
+	if (!kept)
+		return false;
+	list_add(&kept->lru, &copies->chunks);
+	fill_chunk(copies, kept);
+	return true;
+}
+
+/* A new batch: all that is there is free */
+static void copies_reset(struct nof_tcp_copies *copies)
+{
+	fill_chunk(copies, list_first_entry(&copies->chunks, struct page, lru));
+}
+
+/* All is sent: only what an idle queue keeps stays */
+static void copies_give(struct nof_tcp_copies *copies)
+{
+	struct page *chunk, *next;
+
+	copies_reset(copies);
+	chunk = list_next_entry(copies->chunk, lru);
+	list_for_each_entry_safe_from(chunk, next, &copies->chunks, lru) {
+		list_del(&chunk->lru);
+		__free_pages(chunk, compound_order(chunk));
+	}
+}
+
+static void copies_exit(struct nof_tcp_copies *copies)
+{
+	copies_give(copies);
+	__free_page(copies->chunk);
+}
+
+/* One of the batch before, or a new one */
+static bool next_chunk(struct nof_tcp_copies *copies)
+{
+	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN | __GFP_COMP;
+	struct page *chunk;
+
+	if (!list_is_last(&copies->chunk->lru, &copies->chunks)) {
+		fill_chunk(copies, list_next_entry(copies->chunk, lru));
+		return true;
+	}
+	chunk = alloc_pages(gfp & ~__GFP_RECLAIM, NOF_TCP_CHUNK) ?: alloc_page(gfp);
+	if (!chunk)
+		return false;
+	list_add_tail(&chunk->lru, &copies->chunks);
+	fill_chunk(copies, chunk);
+	return true;
+}
+
+/* Room for @len bytes at most, how many it tells; NULL: none now, but there is some in a batch that has nothing yet */
+static void *copies_room(struct nof_tcp_copies *copies, u32 *len)
+{
+	void *room;
+
+	if (copies->used == chunk_size(copies->chunk) && !next_chunk(copies))
+		return NULL;
+	room = page_address(copies->chunk) + copies->used;
+	*len = min(*len, chunk_size(copies->chunk) - copies->used);
+	copies->used += *len;
+	return room;
+}
+
+void nof_tcp_batch_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kfree(per_cpu(batch_kept, cpu));
+}
 
 struct workqueue_struct *nof_tcp_wq;
 
@@ -104,10 +236,10 @@ static bool room_for_data(const struct nof_tcp_tx *tx)
 static void give_batch(struct nof_tcp_tx *tx)
 {
 	if (tx->copies.chunk)
-		nof_tcp_copies_give(&tx->copies);
+		copies_give(&tx->copies);
 	if (tx->batch == tx->small)
 		return;
-	nof_tcp_batch_give(tx->batch);
+	batch_give(tx->batch);
 	tx->batch = tx->small;
 }
 
@@ -120,7 +252,7 @@ static void reset_batch(struct nof_tcp_tx *tx)
 	tx->open_header = false;
 	tx->piece = 0;
 	if (tx->copies.chunk)
-		nof_tcp_copies_reset(&tx->copies);
+		copies_reset(&tx->copies);
 }
 
 static void load_piece(struct nof_tcp_tx *tx, u32 first_bvec)
@@ -255,7 +387,7 @@ static bool copy_piece(struct nof_tcp_tx *tx, struct bio_vec *bv)
 {
 	u32 from = offset_in_page(bv->bv_offset);
 	u32 n = min_t(u32, bv->bv_len, PAGE_SIZE - from);
-	void *to = nof_tcp_copies_room(&tx->copies, &n);
+	void *to = copies_room(&tx->copies, &n);
 
 	if (!to)
 		return false;
@@ -337,7 +469,7 @@ static void fill_batch(struct nof_tcp_queue *q)
 	struct nof_tcp_tx *tx = &q->tx;
 
 	if (tx->batch == tx->small)
-		tx->batch = nof_tcp_batch_take() ?: tx->small;
+		tx->batch = batch_take() ?: tx->small;
 	reset_batch(tx);
 	for (;;) {
 		if (tx->cmd) {
@@ -677,8 +809,8 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 	int node = q->q.cpu >= 0 ? cpu_to_node(q->q.cpu) : NUMA_NO_NODE;
 
 	memset(&q->tx, 0, sizeof(q->tx));
-	q->tx.batch = q->tx.small = nof_tcp_batch_small(node);
-	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !nof_tcp_copies_init(&q->tx.copies, node))) {
+	q->tx.batch = q->tx.small = batch_alloc_small(node);
+	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !copies_init(&q->tx.copies, node))) {
 		nof_tcp_send_exit(q);
 		return -ENOMEM;
 	}
@@ -694,7 +826,7 @@ void nof_tcp_send_exit(struct nof_tcp_queue *q)
 	give_batch(&q->tx);
 	kfree(q->tx.small);
 	if (q->tx.copies.chunk)
-		nof_tcp_copies_exit(&q->tx.copies);
+		copies_exit(&q->tx.copies);
 	q->tx.batch = NULL;
 	q->tx.small = NULL;
 	q->tx.copies.chunk = NULL;

@@ -201,7 +201,7 @@ enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
  * @hooked:	the callbacks of the socket are ours
  * @acked:	bytes of our stream that the peer has acknowledged
  * @una:	the TCP sequence number behind them
- * @received:	what the CPU that receives for the socket had done when nof_tcp_sock_vital() was called last
+ * @received:	what the CPU that receives for the socket had done when socket_vital() was called last
  * @fault:	what the target did wrong, for the H2CTermReq; why is NULL when nothing
  */
 struct nof_tcp_queue {
@@ -244,18 +244,6 @@ static inline bool nof_tcp_stopped(const struct nof_tcp_queue *q)
 	return test_bit(NOF_TCP_STOPPED, &q->flags);
 }
 
-/* socket.c. Context: process, may sleep. */
-int nof_tcp_sock_open(struct nof_tcp_queue *q);
-/* Waits until the connection stands: -ETIMEDOUT, -ECANCELED, or why it does not. */
-int nof_tcp_sock_connect(struct nof_tcp_queue *q);
-/* After it, no callback runs, nothing is received or sent, and no buffer refers to a page of a command. Idempotent. */
-void nof_tcp_sock_stop(struct nof_tcp_queue *q);
-void nof_tcp_sock_close(struct nof_tcp_queue *q);
-/* A look from outside: no lock. The socket stays meanwhile. */
-void nof_tcp_sock_vital(struct nof_tcp_queue *q, struct nof_vital *v);
-/* What the peer has not acknowledged is repeated soon */
-void nof_tcp_sock_nudge(struct nof_tcp_queue *q);
-
 /* handshake.c: ICReq, ICResp. Context: process, sleeps. */
 int nof_tcp_handshake(struct nof_tcp_queue *q);
 /* Context: receive side. */
@@ -267,22 +255,8 @@ extern struct workqueue_struct *nof_tcp_wq;	/* made and ended by main.c */
 enum nof_cause nof_tcp_cause(int err);
 /* Takes into account what the peer has acknowledged since. Under the socket lock. */
 void nof_tcp_count_acked(struct nof_tcp_queue *q);
-/* Memory for a large batch, if there is any just now; given back when all of it is sent. Context: any. */
-struct nof_tcp_batch *nof_tcp_batch_take(void);
-void nof_tcp_batch_give(struct nof_tcp_batch *batch);
-/* What an idle queue keeps; kfree() it. Context: process */
-struct nof_tcp_batch *nof_tcp_batch_small(int node);
 /* Those that are kept for who comes next: no queue is left. */
 void nof_tcp_batch_exit(void);
-/* False without memory. Context: process */
-bool nof_tcp_copies_init(struct nof_tcp_copies *copies, int node);
-void nof_tcp_copies_exit(struct nof_tcp_copies *copies);
-/* A new batch: all that is there is free */
-void nof_tcp_copies_reset(struct nof_tcp_copies *copies);
-/* All is sent: only what an idle queue keeps stays */
-void nof_tcp_copies_give(struct nof_tcp_copies *copies);
-/* Room for @len bytes at most, how many it tells; NULL: none now, but there is some in a batch that has nothing yet */
-void *nof_tcp_copies_room(struct nof_tcp_copies *copies, u32 *len);
 int nof_tcp_send_init(struct nof_tcp_queue *q);
 void nof_tcp_send_exit(struct nof_tcp_queue *q);
 void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);

@@ -880,7 +880,7 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 		Background first("exec nvmeofctl rescan -d " + c.name);
 		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
 		Background second("exec nvmeofctl rescan -d " + c.name);
-		auto waits = "head -qn1 /proc/[0-9]*/stack 2>/dev/null | grep -q nof_scan+"; // for the mutex
+		auto waits = "head -qn1 /proc/[0-9]*/stack 2>/dev/null | grep -q scan_namespaces"; // for the mutex
 		REQUIRE(eventually([&] { return run(waits).status == 0; }));
 		second.signal(SIGKILL);
 		CHECK(second.wait(1s).status == 128 + SIGKILL);

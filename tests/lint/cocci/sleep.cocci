@@ -77,7 +77,7 @@ nof_head_publish@p(...)
 |
 nof_ctrl_publish@p(...)
 |
-nof_ctrl_exec@p(...)
+ctrl_exec@p(...)
 )
 
 @script:python@
@@ -155,7 +155,7 @@ nof_head_publish@p(...)
 |
 nof_ctrl_publish@p(...)
 |
-nof_ctrl_exec@p(...)
+ctrl_exec@p(...)
 )
 
 @script:python@

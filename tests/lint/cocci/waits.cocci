@@ -75,7 +75,7 @@ mutex_lock@p(&e->ana.lock)
 |
 mutex_lock@p(&e->narrow_lock)
 |
-nof_ctrl_exec@p(...)
+ctrl_exec@p(...)
 |
 nof_queue_exec@p(...)
 |
@@ -107,7 +107,7 @@ nof_paths.remove@p(...)
 |
 nof_mpath.read_ana@p(...)
 |
-nof_scan@p(...)
+scan_namespaces@p(...)
 |
 nof_ctrl_delete@p(...)
 |
