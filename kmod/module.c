@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* nvmeof.ko: init and exit, and the table by which core/ and mpath/ reach control/. */
+/* nvmeof.ko: init and exit. */
 #include <linux/module.h>
 #include "control/control.h"
 #include "control/genl.h"
-#include "control/ioctl.h"
 #include "core/source.h"
 #include "core/subsys.h"
 #include "core/upcalls.h"
@@ -13,18 +12,6 @@
 #include "mpath/ranges.h"
 #include "mpath/subsys.h"
 #include "mpath/zones.h"
-
-const struct nof_control_ops nof_control = {
-	.subsys_class	= &nof_subsys_class,
-	.head_groups	= nof_head_attr_groups,
-	.path_groups	= nof_path_attr_groups,
-	.ctrl_add	= nof_chardev_add,
-	.ctrl_del	= nof_chardev_del,
-	.ctrl_release	= nof_chardev_release,
-	.head_add	= nof_generic_add,
-	.head_del	= nof_generic_del,
-	.head_ioctl	= nof_head_ioctl,
-};
 
 static int __init control_init(void)
 {

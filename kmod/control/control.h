@@ -32,15 +32,5 @@ void nof_uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page);
 /* nodes.c: the device nodes, with /sys/class/nvmeof and /sys/class/nvmeof-generic */
 int nof_nodes_init(void);
 void nof_nodes_exit(void);
-/*
- * As in struct nof_control_ops. The controller is named, and initialised as far as attributes and ioctls look at it;
- * its subsystem's device is added. Open files stay open after nof_chardev_del(): their ioctls then fail with -ENODEV,
- * and they hold the last references.
- */
-int nof_chardev_add(struct nof_ctrl *ctrl);
-void nof_chardev_del(struct nof_ctrl *ctrl);
-void nof_chardev_release(struct nof_ctrl *ctrl);
-int nof_generic_add(struct nof_head *head);
-void nof_generic_del(struct nof_head *head);
 
 #endif

@@ -69,14 +69,19 @@ static const struct file_operations chardev_fops = {
 	.uring_cmd	= chardev_uring_cmd,
 };
 
-int nof_chardev_add(struct nof_ctrl *ctrl)
+/*
+ * As in struct nof_control_ops. The controller is named, and initialised as far as attributes and ioctls look at it;
+ * its subsystem's device is added. Open files stay open after chardev_del(): their ioctls then fail with -ENODEV,
+ * and they hold the last references.
+ */
+static int chardev_add(struct nof_ctrl *ctrl)
 {
 	int minor = ida_alloc_max(&ctrl_minors, NOF_MINORS - 1, GFP_KERNEL);
 	int err;
 
 	if (minor < 0)
 		return minor;
-	/* nof_chardev_release() frees the minor */
+	/* chardev_release() frees the minor */
 	ctrl->dev.devt = MKDEV(MAJOR(ctrl_devt), minor);
 	ctrl->dev.class = &ctrl_class;
 	ctrl->dev.parent = &ctrl->subsys->dev;
@@ -89,13 +94,13 @@ int nof_chardev_add(struct nof_ctrl *ctrl)
 	return err;
 }
 
-void nof_chardev_del(struct nof_ctrl *ctrl)
+static void chardev_del(struct nof_ctrl *ctrl)
 {
 	cdev_device_del(&ctrl->cdev, &ctrl->dev);
 	nof_uevent_exit(ctrl);
 }
 
-void nof_chardev_release(struct nof_ctrl *ctrl)
+static void chardev_free(struct nof_ctrl *ctrl)
 {
 	/* not earlier: udev may still handle the removed node */
 	if (ctrl->dev.devt)
@@ -206,7 +211,7 @@ static struct nof_generic *generic_alloc(struct nof_head *head)
 	return g;
 }
 
-int nof_generic_add(struct nof_head *head)
+static int generic_add(struct nof_head *head)
 {
 	struct nof_generic *g = generic_alloc(head);
 	int err;
@@ -226,7 +231,7 @@ int nof_generic_add(struct nof_head *head)
 	return err;
 }
 
-void nof_generic_del(struct nof_head *head)
+static void generic_del(struct nof_head *head)
 {
 	struct nof_generic *g = head->generic;
 
@@ -270,3 +275,15 @@ void nof_nodes_exit(void)
 	class_unregister(&generic_class);
 	class_unregister(&ctrl_class);
 }
+
+const struct nof_control_ops nof_control = {
+	.subsys_class	= &nof_subsys_class,
+	.head_groups	= nof_head_attr_groups,
+	.path_groups	= nof_path_attr_groups,
+	.ctrl_add	= chardev_add,
+	.ctrl_del	= chardev_del,
+	.ctrl_release	= chardev_free,
+	.head_add	= generic_add,
+	.head_del	= generic_del,
+	.head_ioctl	= nof_head_ioctl,
+};

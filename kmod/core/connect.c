@@ -358,7 +358,7 @@ static bool connect_once(struct nof_ctrl *ctrl)
  * The first connect is somebody's request: when it fails the controller goes, and the requester decides, unless that
  * one has asked for more attempts.
  */
-void nof_connect_work(struct work_struct *work)
+static void connect_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.connect_work);
 
@@ -371,7 +371,7 @@ void nof_connect_work(struct work_struct *work)
 		nof_ctrl_delete_start(ctrl);
 }
 
-void nof_reconnect_work(struct work_struct *work)
+static void reconnect_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, recovery.reconnect_work);
 
@@ -380,4 +380,10 @@ void nof_reconnect_work(struct work_struct *work)
 		return;
 	if (!connect_once(ctrl))
 		nof_reconnect_later(ctrl);
+}
+
+void nof_connect_init(struct nof_ctrl *ctrl)
+{
+	INIT_WORK(&ctrl->recovery.connect_work, connect_work);
+	INIT_DELAYED_WORK(&ctrl->recovery.reconnect_work, reconnect_work);
 }

@@ -43,18 +43,9 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	init_waitqueue_head(&ctrl->state_wq);
 	mutex_init(&ctrl->stop_lock);
 	mutex_init(&ctrl->queues_lock);
-	mutex_init(&ctrl->scan.lock);
-	init_completion(&ctrl->deletion.done);
-	INIT_WORK(&ctrl->recovery.connect_work, nof_connect_work);
-	INIT_DELAYED_WORK(&ctrl->recovery.reconnect_work, nof_reconnect_work);
-	INIT_WORK(&ctrl->recovery.work, nof_recovery_work);
-	INIT_WORK(&ctrl->recovery.abort_work, nof_abort_work);
-	INIT_DELAYED_WORK(&ctrl->deletion.watch_work, nof_leave_watch);
-	INIT_WORK(&ctrl->deletion.work, nof_delete_work);
-	INIT_DELAYED_WORK(&ctrl->recovery.fail_fast_work, nof_fail_fast_work);
-	INIT_WORK(&ctrl->recovery.lost_work, nof_lost_work);
-	INIT_DELAYED_WORK(&ctrl->scan.work, nof_scan_work);
-	ctrl->scan.not_before = jiffies;
+	nof_connect_init(ctrl);
+	nof_recovery_init(ctrl);
+	nof_scan_init(ctrl);
 	nof_watch_init(ctrl);
 	nof_mpath.ctrl_init(ctrl);
 	if (nof_admin_init(ctrl) || nof_ka_init(ctrl) || nof_aer_init(ctrl)) {
@@ -174,7 +165,7 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 		goto put;
 	}
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_ADDED, NVMEOF_CTRL_NEW);
-	/* the reference of device_initialize() is the lifecycle's, dropped at the end of nof_delete_work() */
+	/* the reference of device_initialize() is the lifecycle's, dropped at the end of delete_work() */
 	nof_ctrl_get(ctrl);
 	queue_work(nof_wq, &ctrl->recovery.connect_work);
 	/* last: from here on it may be deleted by request */

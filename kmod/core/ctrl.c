@@ -181,31 +181,16 @@ void nof_ctrl_delist(struct nof_ctrl *ctrl)
 	mutex_unlock(&s->lock);
 }
 
-struct nof_ctrl *nof_ctrl_search(bool (*is)(struct nof_ctrl *ctrl, const void *arg), const void *arg)
+struct nof_ctrl *nof_ctrl_find(const char *name)
 {
 	struct nof_ctrl *ctrl, *found = NULL;
 	struct nof_subsys *s;
 
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
+	nof_for_each_subsys(s)
 		list_for_each_entry(ctrl, &s->ctrls, entry)
-			if (!found && is(ctrl, arg))
+			if (!strcmp(nof_ctrl_name(ctrl), name))
 				found = nof_ctrl_get(ctrl);
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
 	return found;
-}
-
-static bool has_name(struct nof_ctrl *ctrl, const void *name)
-{
-	return !strcmp(nof_ctrl_name(ctrl), name);
-}
-
-struct nof_ctrl *nof_ctrl_find(const char *name)
-{
-	return nof_ctrl_search(has_name, name);
 }
 
 const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi)

@@ -523,12 +523,6 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
  * waits that are running follow them, counted from when the connection was lost.
  */
 void nof_ctrl_timers_changed(struct nof_ctrl *ctrl);
-/*
- * The first controller of all subsystems for which @is returns true, with a reference; NULL if there is none. @is is
- * called under the lock of the controller's subsystem; one that acts and returns false visits every controller.
- * Context: process, sleeps.
- */
-struct nof_ctrl *nof_ctrl_search(bool (*is)(struct nof_ctrl *ctrl, const void *arg), const void *arg);
 /* By name ("nvmeof0c1"), with a reference; NULL if none */
 struct nof_ctrl *nof_ctrl_find(const char *name);
 /* Commands outstanding on all queues */

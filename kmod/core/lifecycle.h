@@ -82,16 +82,10 @@ void nof_queues_put(struct nof_ctrl *ctrl);
 void nof_queues_flush(struct nof_ctrl *ctrl);
 
 /* connect.c */
-void nof_connect_work(struct work_struct *work);
-void nof_reconnect_work(struct work_struct *work);
+void nof_connect_init(struct nof_ctrl *ctrl);
 
 /* recovery.c */
-void nof_recovery_work(struct work_struct *work);
-void nof_abort_work(struct work_struct *work);
-void nof_fail_fast_work(struct work_struct *work);
-void nof_lost_work(struct work_struct *work);
-void nof_delete_work(struct work_struct *work);
-void nof_leave_watch(struct work_struct *work);
+void nof_recovery_init(struct nof_ctrl *ctrl);
 /* No timer, no flag: I/O waits for the controller again. Context: may sleep */
 void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
@@ -141,7 +135,7 @@ struct nof_ns {
 };
 
 /* scan.c */
-void nof_scan_work(struct work_struct *work);
+void nof_scan_init(struct nof_ctrl *ctrl);
 /*
  * Before a controller becomes live again: which of the namespaces that it had are still the same. Only those get I/O
  * before a scan has seen them. 0, or a negative errno: it did not answer.

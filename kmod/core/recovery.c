@@ -22,7 +22,7 @@
  * During a connect attempt, or deletion: whoever brings the queues up or down is waiting for an answer that will not
  * come, and gets on when the queues are gone.
  */
-void nof_abort_work(struct work_struct *work)
+static void abort_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.abort_work);
 
@@ -32,7 +32,7 @@ void nof_abort_work(struct work_struct *work)
 	nof_queues_kill(ctrl);
 }
 
-void nof_fail_fast_work(struct work_struct *work)
+static void fail_fast_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, recovery.fail_fast_work);
 	unsigned long flags;
@@ -73,7 +73,7 @@ static void count_flap(struct nof_ctrl *ctrl)
 				     live_ms, ctrl->recovery.flaps);
 }
 
-void nof_recovery_work(struct work_struct *work)
+static void recovery_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.work);
 
@@ -168,7 +168,7 @@ static void become_lost(struct nof_ctrl *ctrl)
 	queue_work(nof_delete_wq, &ctrl->recovery.lost_work);
 }
 
-void nof_lost_work(struct work_struct *work)
+static void lost_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.lost_work);
 
@@ -286,7 +286,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 }
 
 /* However much there is to write back, it may take its time; a target that answers nothing any more may not. */
-void nof_leave_watch(struct work_struct *work)
+static void leave_watch(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.watch_work);
 
@@ -332,7 +332,7 @@ static void abandon(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->scan.lock);
 }
 
-void nof_delete_work(struct work_struct *work)
+static void delete_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, deletion.work);
 
@@ -356,4 +356,15 @@ void nof_delete_work(struct work_struct *work)
 	nof_subsys_leave(ctrl->subsys);
 	complete_all(&ctrl->deletion.done);
 	nof_ctrl_put(ctrl);
+}
+
+void nof_recovery_init(struct nof_ctrl *ctrl)
+{
+	INIT_WORK(&ctrl->recovery.work, recovery_work);
+	INIT_WORK(&ctrl->recovery.abort_work, abort_work);
+	INIT_WORK(&ctrl->recovery.lost_work, lost_work);
+	INIT_DELAYED_WORK(&ctrl->recovery.fail_fast_work, fail_fast_work);
+	INIT_WORK(&ctrl->deletion.work, delete_work);
+	INIT_DELAYED_WORK(&ctrl->deletion.watch_work, leave_watch);
+	init_completion(&ctrl->deletion.done);
 }

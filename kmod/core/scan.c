@@ -571,7 +571,7 @@ static int clear_changed_list(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
-void nof_scan_work(struct work_struct *work)
+static void scan_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, scan.work);
 	int ret;
@@ -603,4 +603,11 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	if ((ret == -EAGAIN || ret == -ENOMEM) && !delayed_work_pending(&ctrl->scan.work))
 		nof_scan_start(ctrl);
 	return ret > 0 ? -EIO : ret;
+}
+
+void nof_scan_init(struct nof_ctrl *ctrl)
+{
+	mutex_init(&ctrl->scan.lock);
+	INIT_DELAYED_WORK(&ctrl->scan.work, scan_work);
+	ctrl->scan.not_before = jiffies;
 }

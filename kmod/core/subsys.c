@@ -164,6 +164,23 @@ void nof_subsys_leave(struct nof_subsys *s)
 	nof_subsys_put(s);
 }
 
+struct nof_subsys *nof_subsys_next_lock(struct nof_subsys *s)
+{
+	if (s) {
+		mutex_unlock(&s->lock);
+		s = list_next_entry(s, entry);
+	} else {
+		mutex_lock(&nof_subsystems_lock);
+		s = list_first_entry(&nof_subsystems, struct nof_subsys, entry);
+	}
+	if (list_entry_is_head(s, &nof_subsystems, entry)) {
+		mutex_unlock(&nof_subsystems_lock);
+		return NULL;
+	}
+	mutex_lock(&s->lock);
+	return s;
+}
+
 struct nof_subsys *nof_subsys_find(u32 id)
 {
 	struct nof_subsys *s, *found = NULL;

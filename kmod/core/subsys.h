@@ -138,6 +138,14 @@ static inline u64 nof_topology_changed(void)
 	return atomic64_inc_return(&nof_topology_seq);
 }
 
+/*
+ * Each subsystem, with its lock held in the body of the loop, and nof_subsystems_lock from the first to the last: not to
+ * be left by break or return. nof_subsys_next_lock() is for this loop alone.
+ */
+#define nof_for_each_subsys(s)						\
+	for (s = nof_subsys_next_lock(NULL); s; s = nof_subsys_next_lock(s))
+struct nof_subsys *nof_subsys_next_lock(struct nof_subsys *s);
+
 /* By number, with a reference; NULL if none. */
 struct nof_subsys *nof_subsys_find(u32 id);
 /* The names of those that were. None is left. */

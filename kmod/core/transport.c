@@ -103,25 +103,20 @@ int nof_transport_for_each(int (*fn)(const struct nof_transport *t, void *arg), 
  */
 #define WRITES_MS	30000
 
-/* @act says whether it is the one, too */
-struct search {
-	const struct nof_transport *t;
-	bool (*act)(struct nof_ctrl *ctrl);
-};
-
-static bool search_act(struct nof_ctrl *ctrl, const void *arg)
-{
-	const struct search *s = arg;
-
-	return ctrl->transport == s->t && s->act(ctrl);
-}
-
-/* Each controller of a transport, under the lock of its subsystem, up to the one that @act says yes to */
+/*
+ * Each controller of a transport, under the lock of its subsystem, up to the one that @act says yes to: that one is
+ * returned, with a reference
+ */
 static struct nof_ctrl *find_ctrl(const struct nof_transport *t, bool (*act)(struct nof_ctrl *ctrl))
 {
-	const struct search s = { .t = t, .act = act };
+	struct nof_ctrl *ctrl, *found = NULL;
+	struct nof_subsys *s;
 
-	return nof_ctrl_search(search_act, &s);
+	nof_for_each_subsys(s)
+		list_for_each_entry(ctrl, &s->ctrls, entry)
+			if (!found && ctrl->transport == t && act(ctrl))
+				found = nof_ctrl_get(ctrl);
+	return found;
 }
 
 static bool match_any(struct nof_ctrl *ctrl)
@@ -238,16 +233,15 @@ static void orphans_keep(const struct nof_transport *t)
 	orphans_delete(t);
 }
 
-static bool reconnect_orphan(struct nof_ctrl *ctrl, const void *name)
+static void orphans_reconnect(const char *name)
 {
-	if (nof_ctrl_is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
-		nof_reconnect_now(ctrl);
-	return false;
-}
+	struct nof_ctrl *ctrl;
+	struct nof_subsys *s;
 
-static void orphans_call(const char *name)
-{
-	nof_ctrl_search(reconnect_orphan, name);
+	nof_for_each_subsys(s)
+		list_for_each_entry(ctrl, &s->ctrls, entry)
+			if (nof_ctrl_is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
+				nof_reconnect_now(ctrl);
 }
 
 static int take_new_transport(struct nof_ctrl *ctrl, struct nof_transport *t)
@@ -309,7 +303,7 @@ int nof_transport_register(struct nof_transport *t)
 		list_add_tail(&t->entry, &transports);
 	mutex_unlock(&transports_lock);
 	if (!ret)
-		orphans_call(t->name);
+		orphans_reconnect(t->name);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(nof_transport_register);

@@ -290,17 +290,12 @@ static struct nof_head *find_lingering(void)
 	struct nof_head *head, *found = NULL;
 	struct nof_subsys *s;
 
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
+	nof_for_each_subsys(s)
 		list_for_each_entry(head, &s->heads, entry)
 			if (!found && test_bit(NOF_HEAD_LINGERS, &head->flags)) {
 				kref_get(&head->ref);
 				found = head;
 			}
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
 	return found;
 }
 

@@ -120,15 +120,10 @@ struct nof_head *nof_head_find(const char *name)
 	struct nof_head *head, *found = NULL;
 	struct nof_subsys *s;
 
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
+	nof_for_each_subsys(s)
 		list_for_each_entry(head, &s->heads, entry)
 			if (test_bit(NOF_HEAD_ADDED, &head->flags) && !strcmp(nof_head_name(head), name))
 				found = nof_head_pin(head);
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
 	return found;
 }
 

@@ -140,7 +140,7 @@ static void path_discard(struct nof_path *path)
 }
 
 /*
- * What a fence holds back is still written, or fails when the path does: see nof_paths_unhold(). Where it has given its
+ * What a fence holds back is still written, or fails when the path does: see paths_drop_held(). Where it has given its
  * request up, nothing in the block layer waits for it.
  */
 static void wait_unheld(struct nof_head *head)
@@ -198,7 +198,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		nof_head_publish(head);	/* what waits for a path waits no longer */
 		nof_paths_rescan_refused(s);
 	}
-	/* under the lock: after this, nof_paths_unhold() finds the head */
+	/* under the lock: after this, paths_drop_held() finds the head */
 	lost = !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_DELETING;
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		say_why(path, last);
@@ -253,7 +253,11 @@ static struct nof_head *held_and_leaving(struct nof_ctrl *ctrl)
 	return found;
 }
 
-void nof_paths_unhold(struct nof_ctrl *ctrl)
+/*
+ * The connection is gone, and with it what disks that are being removed could write back by: nothing is held back for
+ * them any more.
+ */
+static void paths_drop_held(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 
@@ -276,7 +280,8 @@ static u32 insert(struct nof_ns *ns, u32 nr, u32 max, u32 nsid)
 	return min(nr + 1, max);
 }
 
-u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max)
+/* Its paths of higher NSIDs than @prev: the first @max of these, in their order. Returns how many there are. */
+static u32 paths_next_nsids(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max)
 {
 	struct nof_head *head;
 	struct nof_path *path;
@@ -337,20 +342,21 @@ static void end_waits(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
-void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful)
+/* @graceful: the queues work, so that disks can write back */
+static void paths_remove(struct nof_ctrl *ctrl, bool graceful)
 {
 	remove_all(ctrl, false, graceful);
 	if (test_bit(NOF_CTRL_UNWANTED, &ctrl->flags))
 		end_waits(ctrl);
 }
 
-void nof_paths_remove_unseen(struct nof_ctrl *ctrl)
+static void paths_remove_unseen(struct nof_ctrl *ctrl)
 {
 	remove_all(ctrl, true, true);
 }
 
 /* The scan could not look at it: it stays as it is. False if there is no such path, or no disk to it. */
-bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid)
+static bool path_keep(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_path *path;
 	bool kept;
@@ -445,7 +451,7 @@ void nof_paths_settle(struct nof_subsys *s, u32 nsid)
 	nof_paths_rescan_all(s);
 }
 
-void nof_paths_unsee(struct nof_ctrl *ctrl)
+static void paths_scan_begin(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	struct nof_path *path;
@@ -464,15 +470,10 @@ struct nof_path *nof_path_find(const char *name)
 	struct nof_head *head;
 	struct nof_subsys *s;
 
-	mutex_lock(&nof_subsystems_lock);
-	list_for_each_entry(s, &nof_subsystems, entry) {
-		mutex_lock(&s->lock);
+	nof_for_each_subsys(s)
 		nof_for_each_path(s, head, path)
 			if (!strcmp(path->name, name))
 				found = nof_path_pin(path);
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&nof_subsystems_lock);
 	return found;
 }
 
@@ -767,7 +768,11 @@ enum nof_refusal nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	return refusal;
 }
 
-void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
+/*
+ * That is there in the association that begins: the path may be used if it is still the same namespace. @association:
+ * as before @format was read
+ */
+static void path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
 {
 	struct nof_path *path;
 
@@ -777,3 +782,17 @@ void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_forma
 		path->association = association;
 	mutex_unlock(&ctrl->subsys->lock);
 }
+
+const struct nof_paths_ops nof_paths = {
+	.max_heads	= nof_head_most,
+	.head_allowed	= nof_head_wanted,
+	.attach		= nof_path_attach,
+	.keep		= path_keep,
+	.next_nsids	= paths_next_nsids,
+	.confirm	= path_confirm,
+	.scan_begin	= paths_scan_begin,
+	.remove_unseen	= paths_remove_unseen,
+	.remove		= paths_remove,
+	.drop_held	= paths_drop_held,
+	.event		= nof_paths_event,
+};

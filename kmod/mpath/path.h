@@ -157,14 +157,6 @@ void nof_path_ktype_init(void);
 /* As in struct nof_paths_ops */
 enum nof_refusal nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association,
 				 const char **text);
-/* Its paths of higher NSIDs than @prev: the first @max of these, in their order. Returns how many there are. */
-u32 nof_paths_above(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max);
-/*
- * That is there in the association that begins: the path may be used if it is still the same namespace. @association:
- * as before @format was read
- */
-void nof_path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association);
-bool nof_path_keep(struct nof_ctrl *ctrl, u32 nsid);
 /*
  * The namespace (NVME_NSID_ALL or 0: each) may have another format or other identifiers from now on: none of its paths
  * takes I/O before nof_paths_settle(), which has to follow, and before its controller has scanned after that. Waits for
@@ -179,18 +171,9 @@ void nof_paths_rescan_all(struct nof_subsys *s);
 void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event);
 /* The same, under subsys->lock */
 void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event);
-void nof_paths_unsee(struct nof_ctrl *ctrl);
 /* Their controllers look again. Context: process. */
 void nof_paths_rescan(struct nof_head *head);
-void nof_paths_remove_unseen(struct nof_ctrl *ctrl);
-/* @graceful: the queues work, so that disks can write back */
-void nof_paths_remove(struct nof_ctrl *ctrl, bool graceful);
 void nof_path_remove(struct nof_path *path, bool graceful);
-/*
- * The connection is gone, and with it what disks that are being removed could write back by: nothing is held back for
- * them any more.
- */
-void nof_paths_unhold(struct nof_ctrl *ctrl);
 /* The disk would stay for delayed_removal_secs if this path, its last one, were removed now. */
 bool nof_path_leaves_disk(const struct nof_path *path);
 /* Of one that does not fit: in which way; under subsys->lock */

@@ -343,20 +343,6 @@ const struct nof_mpath_ops nof_mpath = {
 	.detached		= nof_request_detached,
 };
 
-const struct nof_paths_ops nof_paths = {
-	.max_heads	= nof_head_most,
-	.head_allowed	= nof_head_wanted,
-	.attach		= nof_path_attach,
-	.keep		= nof_path_keep,
-	.next_nsids	= nof_paths_above,
-	.confirm	= nof_path_confirm,
-	.scan_begin	= nof_paths_unsee,
-	.remove_unseen	= nof_paths_remove_unseen,
-	.remove		= nof_paths_remove,
-	.drop_held	= nof_paths_unhold,
-	.event		= nof_paths_event,
-};
-
 void __init nof_mpath_init(void)
 {
 	static_call_update(nof_request_done, nof_request_complete);

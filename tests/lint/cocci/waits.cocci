@@ -101,7 +101,7 @@ nof_head_drop@p(...)
 |
 nof_path_remove@p(...)
 |
-nof_paths_remove@p(...)
+paths_remove@p(...)
 |
 nof_paths.remove@p(...)
 |
