@@ -389,7 +389,7 @@ static void request_requeue(struct nof_request *req, struct request *rq)
 	 * nowhere else to go, and it was not the first time: five times at once would be no help. A disk that is being
 	 * removed is not kept for that
 	 */
-	if (!other && req->retries > 1 && !test_bit(NOF_HEAD_REMOVING, &path->head->flags))
+	if (!other && req->retries > 1 && !nof_head_ends(path->head))
 		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
 	/* of an error that is not the path's the controller may know when to try again */
 	req->told_when = !req->moved && retry_delay(path->ctrl, status);

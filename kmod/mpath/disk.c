@@ -226,14 +226,13 @@ static void part_work(struct work_struct *work)
 /* No path has come in time. False for one that came; when it has gone again, it begins anew. */
 static bool end_linger(struct nof_head *head)
 {
-	if (!test_bit(NOF_HEAD_LINGERS, &head->flags))
+	if (nof_head_state(head) != NOF_HEAD_LINGERING)
 		return false;
 	if (time_before(jiffies, head->removal_at)) {
 		queue_delayed_work(nof_delete_wq, &head->removal_work, head->removal_at - jiffies);
 		return false;
 	}
-	clear_bit(NOF_HEAD_LINGERS, &head->flags);
-	set_bit(NOF_HEAD_REMOVING, &head->flags);
+	nof_head_set_state(head, NOF_HEAD_REMOVING);
 	nof_head_publish(head);
 	return true;
 }
@@ -272,7 +271,7 @@ void nof_head_linger(struct nof_head *head)
 	u32 secs = READ_ONCE(head->subsys->policy.delayed_removal_secs);
 
 	lockdep_assert_held(&head->subsys->lock);
-	set_bit(NOF_HEAD_LINGERS, &head->flags);
+	nof_head_set_state(head, NOF_HEAD_LINGERING);
 	pr_info("nvmeof: %s: its last path is gone; I/O waits for another for %u s\n", nof_head_name(head), secs);
 	nof_head_linger_until(head, secs);
 }
@@ -292,7 +291,7 @@ static struct nof_head *find_lingering(void)
 
 	nof_for_each_subsys(s)
 		list_for_each_entry(head, &s->heads, entry)
-			if (!found && test_bit(NOF_HEAD_LINGERS, &head->flags)) {
+			if (!found && nof_head_state(head) == NOF_HEAD_LINGERING) {
 				kref_get(&head->ref);
 				found = head;
 			}
@@ -439,6 +438,7 @@ static int head_add(struct nof_head *head)
 	/* listed from here on */
 	mutex_lock(&head->subsys->lock);
 	set_bit(NOF_HEAD_ADDED, &head->flags);
+	nof_head_set_state(head, NOF_HEAD_VISIBLE);
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
@@ -460,7 +460,7 @@ static struct nof_path *take_unshown(struct nof_head *head)
 	struct nof_path *path, *found = NULL;
 
 	mutex_lock(&head->subsys->lock);
-	if (head->paths_dir && !test_bit(NOF_HEAD_REMOVING, &head->flags))
+	if (head->paths_dir && !nof_head_ends(head))
 		list_for_each_entry(path, &head->paths, entry)
 			if (!found && !path->shown)
 				found = path;
@@ -494,10 +494,10 @@ int nof_head_show(struct nof_head *head)
 
 	mutex_lock(&head->show_lock);
 	mutex_lock(&s->lock);
-	wanted = !test_bit(NOF_HEAD_REMOVING, &head->flags) && !test_bit(NOF_HEAD_ADDED, &head->flags);
+	wanted = !nof_head_ends(head) && !test_bit(NOF_HEAD_ADDED, &head->flags);
 	now = wanted && nof_head_nr_usable(head);
 	if (wanted && !now)
-		set_bit(NOF_HEAD_HIDDEN, &head->flags);
+		nof_head_set_state(head, NOF_HEAD_HIDDEN);
 	mutex_unlock(&s->lock);
 	if (now)
 		ret = head_add(head);
@@ -567,22 +567,22 @@ void nof_head_remove(struct nof_head *head)
 {
 	struct kobject *paths_dir;
 
-	/* who comes to show it from now on finds that it is being removed; who has begun gets to his end */
 	cancel_work_sync(&head->show_work);
+	/* from here on nobody shows the disk, as it is REMOVING, or a path, as it has no directory */
 	mutex_lock(&head->show_lock);
+	mutex_lock(&head->subsys->lock);
+	paths_dir = head->paths_dir;
+	head->paths_dir = NULL;
+	mutex_unlock(&head->subsys->lock);
 	mutex_unlock(&head->show_lock);
 	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
-		mutex_lock(&head->subsys->lock);
-		paths_dir = head->paths_dir;
-		head->paths_dir = NULL;	/* nobody shows a path there any more */
-		mutex_unlock(&head->subsys->lock);
 		kobject_put(paths_dir);
 		nof_control.head_del(head);
 		del_gendisk(head->disk);
 	}
 	/* who publishes holds the lock: after it, no kick; before it, one that is undone here */
 	mutex_lock(&head->subsys->lock);
-	set_bit(NOF_HEAD_GONE, &head->flags);
+	nof_head_set_state(head, NOF_HEAD_GONE);
 	mutex_unlock(&head->subsys->lock);
 	cancel_work_sync(&head->part_work);
 	cancel_delayed_work_sync(&head->expiry_work);

@@ -32,6 +32,26 @@ static void head_release(struct kref *ref)
 	nof_subsys_put(s);
 }
 
+/* Which states a state can follow. A disk that is shown while its last path goes stays REMOVING. */
+static const u8 head_before[] = {
+	[NOF_HEAD_NEW]		= BIT(NOF_HEAD_HIDDEN),
+	[NOF_HEAD_HIDDEN]	= BIT(NOF_HEAD_NEW) | BIT(NOF_HEAD_HIDDEN),
+	[NOF_HEAD_VISIBLE]	= BIT(NOF_HEAD_NEW) | BIT(NOF_HEAD_HIDDEN) | BIT(NOF_HEAD_LINGERING),
+	[NOF_HEAD_LINGERING]	= BIT(NOF_HEAD_VISIBLE),
+	[NOF_HEAD_REMOVING]	= BIT(NOF_HEAD_GONE) - 1,
+	[NOF_HEAD_GONE]		= BIT(NOF_HEAD_REMOVING),
+};
+
+bool nof_head_set_state(struct nof_head *head, enum nof_head_state to)
+{
+	bool follows = head_before[to] & BIT(head->state);
+
+	lockdep_assert_held(&head->subsys->lock);
+	if (follows)
+		WRITE_ONCE(head->state, to);
+	return follows;
+}
+
 void nof_head_put(struct nof_head *head)
 {
 	kref_put(&head->ref, head_release);
@@ -95,10 +115,8 @@ void nof_head_join_effects(struct nof_head *head)
 void nof_head_show_later(struct nof_head *head)
 {
 	lockdep_assert_held(&head->subsys->lock);
-	if (test_bit(NOF_HEAD_HIDDEN, &head->flags) && !test_bit(NOF_HEAD_REMOVING, &head->flags)) {
-		clear_bit(NOF_HEAD_HIDDEN, &head->flags);
+	if (nof_head_set_state(head, NOF_HEAD_NEW))
 		queue_work(nof_wq, &head->show_work);
-	}
 }
 
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid)

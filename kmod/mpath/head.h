@@ -23,16 +23,22 @@ struct nof_subsys;
 
 #define NOF_WWID_SIZE	160
 
-enum nof_head_flag {
-	NOF_HEAD_ADDED,		/* the disk is visible */
+/* Changed by nof_head_set_state() only, under subsys->lock */
+enum nof_head_state {
+	NOF_HEAD_NEW,		/* has paths; its disk is about to be shown, or was refused */
+	NOF_HEAD_HIDDEN,	/* the disk comes when a path is usable for the first time */
+	NOF_HEAD_VISIBLE,
+	NOF_HEAD_LINGERING,	/* no path left, but kept for delayed_removal_secs: I/O waits */
 	NOF_HEAD_REMOVING,	/* its last path is going: no other may join */
 	NOF_HEAD_GONE,		/* its queue takes no I/O any more */
+};
+
+enum nof_head_flag {
+	NOF_HEAD_ADDED,		/* the disk was made visible; stays set to the end of the head */
 	NOF_HEAD_UNHELD,	/* going: fencing ends its requests instead of holding them. Under subsys->fence_lock */
 	NOF_HEAD_UNREAD,	/* its partition table was not read, as no path is usable. Under subsys->lock */
-	NOF_HEAD_HIDDEN,	/* the disk comes when a path is usable for the first time. Under subsys->lock */
 	NOF_HEAD_CLAIMED,	/* it is the disk of its identifiers; set under nof_subsystems_lock */
 	NOF_HEAD_RESIZED,	/* its disk has to get another size or write protection. Under subsys->lock */
-	NOF_HEAD_LINGERS,	/* no path left, but kept for delayed_removal_secs: I/O waits. Under subsys->lock */
 };
 
 /**
@@ -43,6 +49,7 @@ enum nof_head_flag {
  * @nr:		place in that list, see nof_topology_changed()
  * @id:		the n1 of nvmeof0n1; 0 before nof_head_enlist()
  * @number:	the memory of @id
+ * @state:	enum nof_head_state, read with nof_head_state()
  * @format:	capacity, block size, identifiers: what every path has to agree on; under subsys->lock
  * @limits:	of the disk: what all its paths can do; changed while its queue is frozen
  * @zone_fault:	what is wrong with its zones, as far as a report of them was read; under show_lock
@@ -80,6 +87,7 @@ struct nof_head {
 	u32			id;
 	struct nof_number	*number;
 	u32			nsid;
+	u8			state;
 	unsigned long		flags;
 	struct gendisk		*disk;
 	struct nof_ns_format	format;
@@ -211,6 +219,17 @@ static inline const char *nof_head_name(const struct nof_head *h)
 	return h->disk->disk_name;
 }
 
+static inline enum nof_head_state nof_head_state(const struct nof_head *head)
+{
+	return READ_ONCE(head->state);
+}
+
+/* Its last path is going, or gone */
+static inline bool nof_head_ends(const struct nof_head *head)
+{
+	return nof_head_state(head) >= NOF_HEAD_REMOVING;
+}
+
 /* With its disk, which may go before it: while the head is in the list of its subsystem, under subsys->lock */
 static inline struct nof_head *nof_head_pin(struct nof_head *head)
 {
@@ -224,6 +243,8 @@ static inline struct nof_head *nof_head_pin(struct nof_head *head)
 	list_for_each_entry(head, &(subsys)->heads, entry)		\
 		list_for_each_entry(path, &(head)->paths, entry)
 
+/* False, and nothing is changed, where that state cannot follow. Under subsys->lock */
+bool nof_head_set_state(struct nof_head *head, enum nof_head_state to);
 /* By disk name, as nof_head_pin(); NULL if none. */
 struct nof_head *nof_head_find(const char *name);
 void nof_head_put(struct nof_head *head);
@@ -294,7 +315,7 @@ bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
  * may be writing to one of our disks for memory: no lock is held that recovery needs. Context: process, sleeps.
  */
 void nof_head_apply_size(struct nof_head *head);
-/* Requests that wait for a path are sent again no more; after NOF_HEAD_GONE is set. */
+/* Requests that wait for a path are sent again no more; in state GONE. */
 void nof_head_end_kicks(struct nof_head *head);
 void nof_head_remove(struct nof_head *head);
 void nof_head_delist(struct nof_head *head);

@@ -356,8 +356,7 @@ void nof_head_widen_later(struct nof_head *head)
 	struct nof_limits lim;
 
 	lockdep_assert_held(&head->subsys->lock);
-	if (!test_bit(NOF_HEAD_REMOVING, &head->flags) && !test_bit(NOF_HEAD_GONE, &head->flags) &&
-	    head_could(head, &lim))
+	if (!nof_head_ends(head) && head_could(head, &lim))
 		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_DELAY);
 }
 
@@ -367,7 +366,7 @@ static bool promise_more(struct nof_head *head, struct nof_limits *lim, bool *ne
 	bool more;
 
 	mutex_lock(&head->subsys->lock);
-	more = !test_bit(NOF_HEAD_REMOVING, &head->flags) && head_could(head, lim);
+	more = !nof_head_ends(head) && head_could(head, lim);
 	*news = more && take_limits(head, lim);
 	mutex_unlock(&head->subsys->lock);
 	return more;

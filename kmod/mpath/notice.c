@@ -242,7 +242,7 @@ static void notice_look(struct nof_head *head, struct summaries *all)
 {
 	struct counts now = { .none = !nof_head_nr_usable(head) };
 
-	if (!test_bit(NOF_HEAD_ADDED, &head->flags) || test_bit(NOF_HEAD_REMOVING, &head->flags))
+	if (!test_bit(NOF_HEAD_ADDED, &head->flags) || nof_head_ends(head))
 		return;
 	notice_count(head, &now.live, &now.expected);
 	now.fewer = now.live < now.expected;

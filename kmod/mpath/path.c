@@ -124,7 +124,7 @@ static void path_discard(struct nof_path *path)
 	bool last;
 
 	mutex_lock(&head->subsys->lock);
-	set_bit(NOF_HEAD_REMOVING, &head->flags);
+	nof_head_set_state(head, NOF_HEAD_REMOVING);
 	unlink(path);
 	last = !head->nr_paths;
 	nof_paths_rescan_locked(head);
@@ -156,9 +156,9 @@ static void say_why(const struct nof_path *path, bool last)
 	const struct nof_ctrl *ctrl = path->ctrl;
 	const char *why = NULL;
 
-	if (path->replaced)
+	if (path->removal == NOF_REMOVAL_REPLACED)
 		why = "the target has another namespace in its place";
-	else if (path->deallocated)
+	else if (path->removal == NOF_REMOVAL_DEALLOCATED)
 		why = "the target no longer has the namespace";
 	else if (last && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST)
 		why = "its last controller is lost";
@@ -191,7 +191,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		last = false;
 	}
 	if (last)
-		set_bit(NOF_HEAD_REMOVING, &head->flags);
+		nof_head_set_state(head, NOF_HEAD_REMOVING);
 	if (!last || !graceful) {
 		unlink(path);
 	} else {
@@ -208,7 +208,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		kobject_del(&path->kobj);
 	mutex_unlock(&head->show_lock);
 	/* what is held back for fencing can end well only with a path to write it by, and something to write to */
-	if (last && (!graceful || path->deallocated || lost))
+	if (last && (!graceful || path->removal == NOF_REMOVAL_DEALLOCATED || lost))
 		nof_fence_drop(head);
 	else if (last)
 		wait_unheld(head);
@@ -228,7 +228,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
 	/* a completion that was still with the path; where the head is not gone yet, whoever removes it cancels this */
-	if (test_bit(NOF_HEAD_GONE, &head->flags))
+	if (nof_head_state(head) == NOF_HEAD_GONE)
 		nof_head_end_kicks(head);
 	kobject_put(&path->kobj);
 	if (last)
@@ -244,7 +244,7 @@ static struct nof_head *held_and_leaving(struct nof_ctrl *ctrl)
 
 	mutex_lock(&s->lock);
 	nof_for_each_path(s, head, path)
-		if (!found && path->ctrl == ctrl && test_bit(NOF_HEAD_REMOVING, &head->flags) &&
+		if (!found && path->ctrl == ctrl && nof_head_ends(head) &&
 		    !test_bit(NOF_HEAD_UNHELD, &head->flags)) {
 			kref_get(&head->ref);
 			found = head;
@@ -316,7 +316,8 @@ static void remove_all(struct nof_ctrl *ctrl, bool unseen_only, bool graceful)
 	nof_for_each_path(ctrl->subsys, head, path) {
 		if (path->ctrl != ctrl || (unseen_only && path->seen))
 			continue;
-		path->deallocated |= unseen_only;
+		if (unseen_only)
+			path->removal = NOF_REMOVAL_DEALLOCATED;
 		path->graceful = graceful;
 		kobject_get(&path->kobj);
 		list_add_tail(&path->leaving, &leaving);
@@ -337,7 +338,7 @@ static void end_waits(struct nof_ctrl *ctrl)
 
 	mutex_lock(&ctrl->subsys->lock);
 	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		if (test_bit(NOF_HEAD_LINGERS, &head->flags) && nof_notice_waits_only_for(head, ctrl))
+		if (nof_head_state(head) == NOF_HEAD_LINGERING && nof_notice_waits_only_for(head, ctrl))
 			nof_head_linger_until(head, 0);
 	mutex_unlock(&ctrl->subsys->lock);
 }
@@ -363,7 +364,7 @@ static bool path_keep(struct nof_ctrl *ctrl, u32 nsid)
 
 	mutex_lock(&ctrl->subsys->lock);
 	path = path_of(ctrl, nsid);
-	kept = path && !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
+	kept = path && !nof_head_ends(path->head);
 	if (kept)
 		path->seen = true;
 	mutex_unlock(&ctrl->subsys->lock);
@@ -514,7 +515,8 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 		path->unfit = nof_path_unfit(path);
 	nof_ana_set(path, nof_ana_state_of(path->ctrl, format->ana_group));
 	nof_ana_look_for(path->ctrl, format->ana_group);
-	if (test_and_clear_bit(NOF_HEAD_LINGERS, &head->flags)) {
+	if (nof_head_state(head) == NOF_HEAD_LINGERING) {
+		nof_head_set_state(head, NOF_HEAD_VISIBLE);
 		cancel_delayed_work(&head->removal_work);
 		head->format.shared = format->shared;
 		/* until it is applied the target refuses what is too much for it */
@@ -538,7 +540,7 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 		/* one that lingers has nobody to agree with */
 		bool alone = !head->nr_paths, fixed = !alone || f->zone_blocks;
 
-		if (test_bit(NOF_HEAD_REMOVING, &head->flags))
+		if (nof_head_ends(head))
 			continue;
 		if (!nof_ns_ids_match(&head->format.ids, &f->ids)) {
 			if (head->nsid == nsid && f->shared && head->format.shared && !alone)
@@ -671,7 +673,7 @@ static struct nof_head *attach_too_wide(struct nof_ctrl *ctrl, u32 nsid, const s
 	path = path_of(ctrl, nsid);
 	if (path && nof_head_is(path->head, ctrl, format)) {
 		head = path->head;
-		wide = !test_bit(NOF_HEAD_REMOVING, &head->flags) && nof_head_too_wide(head, ctrl, format);
+		wide = !nof_head_ends(head) && nof_head_too_wide(head, ctrl, format);
 	} else {
 		head = attach_find_head(ctrl, nsid, format, &refusal);
 		wide = refusal == NOF_REFUSED_TOO_NARROW;
@@ -730,7 +732,7 @@ static enum nof_refusal attach_or_update(struct nof_ctrl *ctrl, u32 nsid, const 
 	mutex_lock(&s->lock);
 	path = path_of(ctrl, nsid);
 	if (path)
-		same = nof_head_is(path->head, ctrl, format) && !test_bit(NOF_HEAD_REMOVING, &path->head->flags);
+		same = nof_head_is(path->head, ctrl, format) && !nof_head_ends(path->head);
 	if (same)
 		attach_update(path, format, association, !room);
 	mutex_unlock(&s->lock);
@@ -747,7 +749,7 @@ static enum nof_refusal attach_or_update(struct nof_ctrl *ctrl, u32 nsid, const 
 	 * another namespace now: nothing more may be written by the old name; or a head whose disk could not be added
 	 */
 	if (path) {
-		path->replaced = true;
+		path->removal = NOF_REMOVAL_REPLACED;
 		nof_path_remove(path, false);
 	}
 	if (room && room != NOF_REFUSED_BUSY)

@@ -31,6 +31,13 @@ enum nof_unfit {
 	NOF_UNFIT_CACHE,	/* it has a volatile cache, and the disk has promised none: nobody would flush it */
 };
 
+/* Why a path is removed */
+enum nof_removal {
+	NOF_REMOVAL_CTRL,		/* its controller goes */
+	NOF_REMOVAL_DEALLOCATED,	/* the controller no longer has the namespace */
+	NOF_REMOVAL_REPLACED,		/* the controller has another one in its place */
+};
+
 /**
  * struct nof_path - (controller, namespace)
  * @kobj:	/sys/block/nvmeof0n1/paths/nvmeof0c1n1; its reference count is the path's
@@ -80,8 +87,7 @@ struct nof_path {
 	struct nof_failover	*failover;
 	struct nof_path_lat	*lat;
 	bool			seen;		/* by the scan going on, under ctrl->scan.lock */
-	bool			deallocated;	/* the controller no longer has the namespace; likewise */
-	bool			replaced;	/* or another one in its place */
+	enum nof_removal	removal;	/* likewise */
 	enum nof_unfit		unfit;		/* cannot do what the disk promises, for now */
 	u8			class;		/* as last published, see mpath/path_set.c */
 	bool			away;		/* likewise: no request goes there until the ANA log was read */

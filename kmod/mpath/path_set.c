@@ -38,7 +38,7 @@ static void path_set_free(struct nof_path_set *set)
 
 bool nof_path_leaves_disk(const struct nof_path *path)
 {
-	return READ_ONCE(path->head->subsys->policy.delayed_removal_secs) && !path->replaced &&
+	return READ_ONCE(path->head->subsys->policy.delayed_removal_secs) && path->removal != NOF_REMOVAL_REPLACED &&
 	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && test_bit(NOF_HEAD_ADDED, &path->head->flags);
 }
 
@@ -150,14 +150,14 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 		worst = UNFIT;
 	}
 	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_sound ?: set->nr_usable;
-	set->may_wait = test_bit(NOF_HEAD_LINGERS, &head->flags);
+	set->may_wait = nof_head_state(head) == NOF_HEAD_LINGERING;
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->class < GONE)
 			set->paths[at[path->class]++] = path;
 		path->usable = path->class <= worst;
 		set->may_wait = set->may_wait || may_come_back(path);
 	}
-	set->may_wait &= !test_bit(NOF_HEAD_REMOVING, &head->flags);
+	set->may_wait &= !nof_head_ends(head);
 }
 
 /* When the last path is no longer waited for, that has to be said */
@@ -195,7 +195,7 @@ void nof_head_publish(struct nof_head *head)
 	if (old)
 		path_set_free(old);
 	smp_mb();
-	if (test_bit(NOF_HEAD_GONE, &head->flags))
+	if (nof_head_state(head) == NOF_HEAD_GONE)
 		return;
 	if (!list_empty(&head->disk->queue->requeue_list))
 		blk_mq_kick_requeue_list(head->disk->queue);

@@ -221,7 +221,7 @@ static void subsys_update_linger(struct nof_subsys *s)
 	struct nof_head *head;
 
 	list_for_each_entry(head, &s->heads, entry)
-		if (test_bit(NOF_HEAD_LINGERS, &head->flags))
+		if (nof_head_state(head) == NOF_HEAD_LINGERING)
 			nof_head_linger_until(head, s->policy.delayed_removal_secs);
 }
 
