@@ -139,8 +139,8 @@ static inline u64 nof_topology_changed(void)
 }
 
 /*
- * Each subsystem, with its lock held in the body of the loop, and nof_subsystems_lock from the first to the last: not to
- * be left by break or return. nof_subsys_next_lock() is for this loop alone.
+ * Each subsystem, with its lock held in the body of the loop, and nof_subsystems_lock from the first to the last: not
+ * to be left by break or return. nof_subsys_next_lock() is for this loop alone.
  */
 #define nof_for_each_subsys(s)						\
 	for (s = nof_subsys_next_lock(NULL); s; s = nof_subsys_next_lock(s))

@@ -99,8 +99,8 @@ enum nof_refusal {
  * struct nof_paths_ops - what a scan of namespaces asks of mpath/
  * @max_heads:	most disks of a subsystem
  * @head_allowed: a disk has this namespace ID, or there may be one more
- * @attach:	make a path for the namespace, joining it to its head, or update the path that there is. @association: that
- *		@format was read in. @text: receives the reason of a refusal, for a person
+ * @attach:	make a path for the namespace, joining it to its head, or update the path that there is.
+ *		@association: that @format was read in. @text: receives the reason of a refusal, for a person
  * @keep:	leave the path as it is, if there is one: the scan could not look at its namespace
  * @next_nsids:	the first @max NSIDs above @prev that have a path, in ascending order. Returns how many there are
  * @confirm:	the namespace is there in the association that begins: use its path if it is still the same namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blk-mq.h>
 #include "mpath/command.h"
-#include "mpath/complete.h"
 #include "mpath/request.h"
 #include "wire/status.h"
 

@@ -54,49 +54,6 @@ static bool retry_lost(struct nof_request *req)
 	return tmo < 0 || time_before(jiffies, req->lost_at + msecs_to_jiffies(tmo));
 }
 
-u8 nof_request_repeat(struct request *rq)
-{
-	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-	const struct nof_head *head = rq->q->queuedata;
-	u8 opcode = req->cmd.sqe.common.opcode;
-
-	switch (req_op(rq)) {
-	case REQ_OP_READ:
-	case REQ_OP_FLUSH:
-		return NOF_REPEAT_FREELY;
-	case REQ_OP_DRV_IN:
-	case REQ_OP_DRV_OUT:
-		/* as retry_own() says, and not before its fence where it changes data */
-		if (nof_kind_of(rq) == NOF_KIND_OWN)
-			return req_op(rq) == REQ_OP_DRV_IN ? NOF_REPEAT_FREELY : NOF_REPEAT_FENCED;
-		if (nof_format_is_generic(&head->format))
-			return nof_repeat_of_any(opcode);
-		return nof_repeat_of(opcode, blk_queue_is_zoned(rq->q));
-	default:
-		return NOF_REPEAT_FENCED;
-	}
-}
-
-bool nof_request_asks(struct request *rq)
-{
-	switch (nof_kind_of(rq)) {
-	case NOF_KIND_OWN:
-		return req_op(rq) == REQ_OP_DRV_OUT;
-	case NOF_KIND_PASSTHROUGH:
-		return false;
-	default:
-		return blk_queue_is_zoned(rq->q);
-	}
-}
-
-bool nof_request_in_time(const struct request *rq)
-{
-	const struct nof_request *req = blk_mq_rq_to_pdu((struct request *)rq);
-
-	/* without one of its own it gets the queue's when it is started */
-	return time_before(jiffies, req->since + (rq->timeout ?: rq->q->rq_timeout));
-}
-
 /* Cancelled with its connection before it went out; a target's own status is never that one */
 static bool retry_unsent(const struct nof_request *req)
 {

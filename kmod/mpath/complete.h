@@ -15,18 +15,8 @@ void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *
 /* For blk-mq: ends the request, and looks at one whose time limit has passed */
 void nof_request_end(struct request *rq);
 enum blk_eh_timer_return nof_request_timeout(struct request *rq);
-
-/* Of passthrough: its sender may sleep uninterruptibly, for as long as it has asked for, and no longer */
-bool nof_request_in_time(const struct request *rq);
 /* An error after which the controller may have executed the command */
 bool nof_status_in_doubt(u16 status);
-/* What may be done with it once its answer is lost: enum nof_repeat */
-u8 nof_request_repeat(struct request *rq);
-/*
- * After a loss the driver asks the namespace whether the command was executed. The answer is valid only once the lost
- * copy cannot be executed any more, so the request waits for the fence whatever the policy.
- */
-bool nof_request_asks(struct request *rq);
 /* What its end has come to, for who sent a passthrough request: 0, an NVMe status, or a negative errno. Any context. */
 int nof_request_status(struct request *rq, blk_status_t sts);
 /* For nof_queue_detach(): what may go by another path instead, and has a better one. Any context. */

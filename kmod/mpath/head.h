@@ -289,10 +289,11 @@ bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
 /*
  * Makes the disk promise less, so that a path of this controller can join: its queue is frozen for that. Sleeps until
- * what is under way is done, for a bounded time and while the controller is live; without locks. NOF_ATTACHED: it does.
+ * what is under way is done, for a bounded time and while the controller is live; without locks. NOF_ATTACHED: done.
  * NOF_REFUSED_BUSY: it may work at another time, but not before four times as long as it has waited.
  */
-enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
+enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *ctrl,
+				 const struct nof_ns_format *format);
 /*
  * Under subsys->lock: a path has left, or can do more than before. If all that are there can do more than the disk
  * promises, it promises that in a while: when its queue can be frozen for it in short time.

@@ -2,7 +2,6 @@
 /* A request that is off its path: back to blk-mq, to choose a path again, or to its end. Context: any. */
 #ifndef NOF_MPATH_REQUEUE_H
 #define NOF_MPATH_REQUEUE_H
-
 #include <linux/blk-mq.h>
 
 struct nof_completed;
@@ -42,5 +41,14 @@ void nof_request_fail(struct nof_request *req, struct nof_completed *done);
 /* Requests that rest try again after so many jiffies, or sooner: those that rest for longer ask again. */
 void nof_head_again(struct nof_head *head, unsigned long delay);
 void nof_head_again_work(struct work_struct *work);
+/* What may be done with it once its answer is lost: enum nof_repeat */
+u8 nof_request_repeat(struct request *rq);
+/*
+ * After a loss the driver asks the namespace whether the command was executed. The answer is valid only once the lost
+ * copy cannot be executed any more, so the request waits for the fence whatever the policy.
+ */
+bool nof_request_asks(struct request *rq);
+/* Of passthrough: its sender may sleep uninterruptibly, for as long as it has asked for, and no longer */
+bool nof_request_in_time(const struct request *rq);
 
 #endif

@@ -53,12 +53,6 @@ static void batch_give(struct nof_tcp_batch *batch)
 	kfree(this_cpu_xchg(batch_kept, batch));
 }
 
-/* What an idle queue keeps; kfree() it. Context: process */
-static struct nof_tcp_batch *batch_alloc_small(int node)
-{
-	return batch_alloc(NOF_TCP_SMALL, NOF_TCP_SMALL_BVECS, NOF_TCP_SMALL_PIECES, GFP_KERNEL, node);
-}
-
 static u32 chunk_size(struct page *chunk)
 {
 	return PAGE_SIZE << compound_order(chunk);
@@ -809,7 +803,9 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 	int node = q->q.cpu >= 0 ? cpu_to_node(q->q.cpu) : NUMA_NO_NODE;
 
 	memset(&q->tx, 0, sizeof(q->tx));
-	q->tx.batch = q->tx.small = batch_alloc_small(node);
+	/* what an idle queue keeps */
+	q->tx.small = batch_alloc(NOF_TCP_SMALL, NOF_TCP_SMALL_BVECS, NOF_TCP_SMALL_PIECES, GFP_KERNEL, node);
+	q->tx.batch = q->tx.small;
 	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !copies_init(&q->tx.copies, node))) {
 		nof_tcp_send_exit(q);
 		return -ENOMEM;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What srcu_dereference() gave is used inside the section that it was read in only; the one thing that keeps an admin
-// queue beyond that is ctrl->admin_users, raised before. And srcu_dereference() in a function that opens a section
+// queue beyond that is ctrl->slots.users, raised before. And srcu_dereference() in a function that opens a section
 // stands inside it.
 
 @kept@
 expression c;
 position at;
 @@
-atomic_inc(&c->admin_users);
+atomic_inc(&c->slots.users);
 ...
 srcu_dereference@at(c->admin, ...)
 

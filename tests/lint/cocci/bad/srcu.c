@@ -37,12 +37,12 @@ int admin_counted(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 	struct nof_queue *queue;
 	int idx, ret;
 
-	atomic_inc(&ctrl->admin_users);
+	atomic_inc(&ctrl->slots.users);
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
 	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
 	ret = nof_queue_exec(queue, cmd, 0, 0);
-	atomic_dec(&ctrl->admin_users);
+	atomic_dec(&ctrl->slots.users);
 	return ret;
 }
 
