@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which namespaces a controller has, and what they are: paths are attached and removed accordingly. */
+/*
+ * The scan: which namespaces a controller has, what they are (Identify Namespace and identification descriptors, read
+ * for several at a time), and which paths are attached and removed accordingly.
+ */
 #include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which path a request takes. The selector has its say among the paths of the best class; around it stands what holds
- * for every policy: probes of degraded paths, spilling to non-optimized ones, full queues.
+ * for every policy: probes of degraded paths, spilling to non-optimized ones, full queues. The policies of this
+ * module are at the end; mpath/subsys.c has the list of all.
  */
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the completion of a command to the end of its request, or to another path. */
+/* From the completion of a command, or its loss, to the end of its request, a retry, or another path. */
 #include <linux/blk-mq.h>
 #include <linux/debug_locks.h>
 #include <linux/srcu.h>

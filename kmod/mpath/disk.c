@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The gendisk of a head: create, add, resize, linger without a path, remove. */
+/* The gendisk of a head: create, add unless it is a duplicate, resize, linger without a path, remove. */
 #include <linux/blk-mq.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>

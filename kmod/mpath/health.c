@@ -508,6 +508,13 @@ const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone)
 	return why;
 }
 
+/*
+ * Probation. A controller that is lost again and again soon after it has become live may be reached by a network that
+ * lets short packets through and drops long ones: Connect, Keep Alive and small requests work. Each time it costs what
+ * was sent there. So after some losses it is on probation: while another path works it gets single requests, reads
+ * first, then writes, at a distance that grows with each further loss. It has to answer all of them to be used as
+ * before. The rules are in core/probation.c.
+ */
 static bool counts(const struct nof_ctrl *ctrl)
 {
 	/* one that closes its connections, or was reset, shows nothing about the way to it */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Paths: allocate, remove, and suspend while the namespace may change. */
+/*
+ * Paths: a namespace that a scan has found joins the head that it belongs to, or is refused for a reason; a path is
+ * suspended while its namespace may change, and removed.
+ */
 #include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/slab.h>

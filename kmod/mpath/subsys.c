@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What mpath/ has of a subsystem: selector, policy, tags; and what core/ asks of it. */
+/* The selectors there are; what mpath/ has of a subsystem: selector, policy, tags; and what core/ asks of it. */
 #include <linux/cache.h>
 #include <linux/netlink.h>
 #include <linux/sizes.h>

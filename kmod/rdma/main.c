@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The RDMA transport: module and ops table */
+/* The RDMA transport: the queue pair of a queue, made and taken down; the ops table and the module. */
 #include <linux/cpumask.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -9,7 +9,11 @@
 #include "core/source.h"
 #include "rdma/rdma.h"
 
-/* Steps of the ladder: no more completions than are reaped at a time, and no longer than what a round trip takes */
+/*
+ * Interrupt moderation: a queue that is busy has the device wait for several completions before it interrupts; one that
+ * is not is interrupted for each. DIM finds out how busy it is, and which step serves it best, as for the queues of the
+ * verbs core. Steps: no more completions than are reaped at a time, and no longer than a round trip takes.
+ */
 static const struct { u8 usec, completions; } ladder[RDMA_DIM_PARAMS_NUM_PROFILES] = {
 	{ 1, 1 }, { 1, 2 }, { 2, 4 }, { 2, 8 }, { 4, 8 }, { 8, 16 }, { 16, 16 }, { 16, 32 }, { 32, 32 },
 };

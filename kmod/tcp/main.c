@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The TCP transport: module and ops table */
+/* The TCP transport: the connection of a queue, made, watched and taken down; the ops table and the module. */
 #include <linux/delay.h>
 #include <linux/if_arp.h>
 #include <linux/in6.h>

@@ -18,6 +18,10 @@
 #include "compat/sock_send.h"
 #include "tcp/tcp.h"
 
+/*
+ * Memory for what is being sent. A machine may have a hundred thousand connections, nearly all of them idle: each keeps
+ * what a few commands need, and one that sends takes a large batch, which its CPU keeps for the next sender.
+ */
 static DEFINE_PER_CPU(struct nof_tcp_batch *, batch_kept);
 
 #define BATCH_HEADERS(bytes, bvecs, pieces)							\
