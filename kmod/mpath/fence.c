@@ -34,14 +34,6 @@ struct instance {
 	u64	cirn;
 };
 
-/* One command under way */
-struct question {
-	struct nof_cmd	cmd;
-	struct nof_ctrl	*source;	/* stays, as its queue has the command */
-	void		(*answered)(void *arg, struct nof_ctrl *source, enum nof_ccr_answer answer);
-	void		*arg;
-};
-
 /* Whether this controller can be asked to end that instance: live, offers the command, and is not the same one */
 static bool ccr_can(struct nof_ctrl *source, const struct instance *victim)
 {
@@ -53,71 +45,6 @@ static bool ccr_can(struct nof_ctrl *source, const struct instance *victim)
 static bool ccr_notifies(const struct nof_ctrl *source)
 {
 	return test_bit(NOF_CTRL_AEN, &source->flags) && (source->ident.oaes & NOF_AEN_CFG_CCR);
-}
-
-static void done(struct nof_cmd *cmd)
-{
-	struct question *q = container_of(cmd, struct question, cmd);
-
-	nof_admin_leave(q->source, NOF_ADMIN_DRIVER);
-	q->answered(q->arg, q->source, nof_ccr_answer(cmd->status, le32_to_cpu(cmd->result.u32)));
-	kfree(q);
-}
-
-/**
- * ccr_send() - ask a controller to end another
- * @source:	that is asked
- * @victim:	that shall end
- * @answered:	called once when this returns 0, in any context, no later than with the loss of @source's association
- * @arg:	for @answered
- *
- * A controller that does not answer is not given up for that: it may serve I/O well. Needs memory that may not be
- * there. Context: process, does not wait. Returns 0 or a negative errno.
- */
-static int ccr_send(struct nof_ctrl *source, const struct instance *victim,
-		 void (*answered)(void *arg, struct nof_ctrl *source, enum nof_ccr_answer answer), void *arg)
-{
-	struct question *q = kzalloc(sizeof(*q), GFP_NOWAIT | __GFP_NOWARN);
-	int ret;
-
-	if (!q)
-		return -ENOMEM;
-	q->source = source;
-	q->answered = answered;
-	q->arg = arg;
-	q->cmd.done = done;
-	q->cmd.sqe.common.opcode = OPC_CROSS_CTRL_RESET;
-	q->cmd.sqe.common.cdw10 = cpu_to_le32(victim->cntlid | (u32)victim->ciu << 16);
-	q->cmd.sqe.common.cdw12 = cpu_to_le32(lower_32_bits(victim->cirn));
-	q->cmd.sqe.common.cdw13 = cpu_to_le32(upper_32_bits(victim->cirn));
-	ret = nof_admin_send(source, &q->cmd);
-	if (ret)
-		kfree(q);
-	return ret;
-}
-
-/*
- * Reads the log of @source, which forgets then what is over: @over has to hand it on to all who may wait for it.
- * Context: process, sleeps. Returns 0, an NVMe status or a negative errno.
- */
-static int ccr_read(struct nof_ctrl *source, nof_ccr_over_fn *over, void *arg)
-{
-	void *buf = kzalloc(NOF_LOG_CCR_BYTES, GFP_NOIO | __GFP_NOWARN);
-	const char *why;
-	int ret;
-
-	if (!buf)
-		return -ENOMEM;
-	ret = nof_get_log(source, NOF_LOG_CCR, NOF_LOG_CCR_REMOVE, 0, buf, NOF_LOG_CCR_BYTES);
-	if (!ret) {
-		why = nof_ccr_parse(buf, NOF_LOG_CCR_BYTES, over, arg);
-		if (why) {
-			nof_ctrl_note(source, -EPROTO, 0, "%s", why);
-			ret = -EPROTO;
-		}
-	}
-	kfree(buf);
-	return ret;
 }
 
 #define ANSWER_TMO_MS	2000	/* a controller that has not answered by then is not waited for */
@@ -328,11 +255,10 @@ static void take_answer(struct nof_fence *f, enum nof_ccr_answer answer)
 }
 
 /* Any context. One that answers when another was asked already is believed when it says that it is done. */
-static void answered(void *arg, struct nof_ctrl *source, enum nof_ccr_answer answer)
+static void answered(struct nof_fence *f, struct nof_ctrl *source, enum nof_ccr_answer answer)
 {
-	struct nof_fence *f = arg;
-	unsigned long flags;
 	struct nof_subsys *s = f->subsys;
+	unsigned long flags;
 
 	spin_lock_irqsave(&s->fence_lock, flags);
 	f->asked--;
@@ -343,6 +269,48 @@ static void answered(void *arg, struct nof_ctrl *source, enum nof_ccr_answer ans
 	if (f->end != NOF_FENCE_HOLDS || answer == NOF_CCR_DONE)
 		fence_kick(f);
 	spin_unlock_irqrestore(&s->fence_lock, flags);
+}
+
+/* One command under way; @source stays, as its queue has the command */
+struct ccr_cmd {
+	struct nof_cmd		cmd;
+	struct nof_ctrl		*source;
+	struct nof_fence	*fence;
+};
+
+/* Any context, no later than with the loss of the source's association */
+static void ccr_done(struct nof_cmd *cmd)
+{
+	struct ccr_cmd *c = container_of(cmd, struct ccr_cmd, cmd);
+
+	nof_admin_leave(c->source, NOF_ADMIN_DRIVER);
+	answered(c->fence, c->source, nof_ccr_answer(cmd->status, le32_to_cpu(cmd->result.u32)));
+	kfree(c);
+}
+
+/*
+ * Asks a controller to end the fence's victim. One that does not answer is not given up for that: it may serve I/O
+ * well. Needs memory that may not be there. Context: process, does not wait. Returns 0 or a negative errno.
+ */
+static int ccr_send(struct nof_fence *f, struct nof_ctrl *source)
+{
+	struct ccr_cmd *c = kzalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN);
+	const struct instance *victim = &f->victim;
+	int ret;
+
+	if (!c)
+		return -ENOMEM;
+	c->source = source;
+	c->fence = f;
+	c->cmd.done = ccr_done;
+	c->cmd.sqe.common.opcode = OPC_CROSS_CTRL_RESET;
+	c->cmd.sqe.common.cdw10 = cpu_to_le32(victim->cntlid | (u32)victim->ciu << 16);
+	c->cmd.sqe.common.cdw12 = cpu_to_le32(lower_32_bits(victim->cirn));
+	c->cmd.sqe.common.cdw13 = cpu_to_le32(upper_32_bits(victim->cirn));
+	ret = nof_admin_send(source, &c->cmd);
+	if (ret)
+		kfree(c);
+	return ret;
 }
 
 static void ask(struct nof_fence *f, struct nof_ctrl *source)
@@ -359,7 +327,7 @@ static void ask(struct nof_fence *f, struct nof_ctrl *source)
 	if (old)
 		nof_ctrl_put(old);
 	dev_info_ratelimited(&source->dev, "asked to reset the controller of %s's lost association\n", f->name);
-	if (ccr_send(source, &f->victim, answered, f)) {
+	if (ccr_send(f, source)) {
 		spin_lock_irq(&s->fence_lock);
 		f->asked--;
 		take_answer(f, NOF_CCR_LATER);
@@ -395,12 +363,29 @@ static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
 	spin_unlock_irq(&s->fence_lock);
 }
 
+/*
+ * Reads the log of @source, which forgets then what is over: it is handed on to all who may wait for it. Context:
+ * process, sleeps. Returns 0, an NVMe status or a negative errno.
+ */
 static int fence_read_log(struct nof_ctrl *source)
 {
+	void *buf = kzalloc(NOF_LOG_CCR_BYTES, GFP_NOIO | __GFP_NOWARN);
 	HELD(held);
 	struct told told = { .source = source, .held = &held };
-	int ret = ccr_read(source, fence_over, &told);
+	const char *why;
+	int ret;
 
+	if (!buf)
+		return -ENOMEM;
+	ret = nof_get_log(source, NOF_LOG_CCR, NOF_LOG_CCR_REMOVE, 0, buf, NOF_LOG_CCR_BYTES);
+	if (!ret) {
+		why = nof_ccr_parse(buf, NOF_LOG_CCR_BYTES, fence_over, &told);
+		if (why) {
+			nof_ctrl_note(source, -EPROTO, 0, "%s", why);
+			ret = -EPROTO;
+		}
+	}
+	kfree(buf);
 	go_on(&held);
 	return ret;
 }
