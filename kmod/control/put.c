@@ -10,7 +10,7 @@
 #include "core/transport.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/path.h"
 #include "mpath/selector.h"
 #include "mpath/stats.h"
@@ -281,7 +281,7 @@ static int put_path_counts(struct sk_buff *skb, struct nof_head *head)
 	u32 usable = nof_head_nr_usable(head), live, expected;
 	int err = 0;
 
-	nof_notice_count(head, &live, &expected);
+	nof_head_count_paths(head, &live, &expected);
 	if (!usable && since)
 		err = put_u64(skb, NVMEOF_A_NO_PATH_SINCE, since);
 	return err ?: nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(head->nr_paths)) ?:

@@ -58,12 +58,12 @@ void nof_queues_kill(struct nof_ctrl *ctrl);
 void nof_queues_free(struct nof_ctrl *ctrl);
 u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
 /* Commands that were taken off the queues and are not answered yet */
-u32 nof_queues_stubs(struct nof_ctrl *ctrl);
+u32 nof_queues_detached(struct nof_ctrl *ctrl);
 struct nof_transport_info;
 /* Zeroed by the caller */
 void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info);
 /* How long the oldest of these is not answered */
-u32 nof_queues_stub_ms(struct nof_ctrl *ctrl);
+u32 nof_queues_detached_ms(struct nof_ctrl *ctrl);
 /* Commands outstanding on the I/O queues for which @is returns true; see struct nof_slot for what it may read */
 u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot));
 /* For nof_queues_count(): a command that may change data, by its opcode; those that are not known count as well */

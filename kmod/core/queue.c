@@ -87,7 +87,7 @@ void nof_queue_free(struct nof_queue *queue)
 }
 
 /* The lock keeps the context: see nof_queue_unstarve() */
-static bool feed_locked(struct nof_queue *queue, struct list_head *list)
+static bool run_waiting_locked(struct nof_queue *queue, struct list_head *list)
 {
 	struct nof_starved *who = list_first_entry_or_null(list, struct nof_starved, entry);
 
@@ -104,19 +104,19 @@ static bool feed_locked(struct nof_queue *queue, struct list_head *list)
 	return true;
 }
 
-static void feed(struct nof_queue *queue, struct list_head *list)
+static void run_waiting(struct nof_queue *queue, struct list_head *list)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->starved_lock, flags);
-	feed_locked(queue, list);
+	run_waiting_locked(queue, list);
 	spin_unlock_irqrestore(&queue->starved_lock, flags);
 }
 
-static void feed_all(struct nof_queue *queue)
+static void run_all_waiting(struct nof_queue *queue)
 {
 	spin_lock_irq(&queue->starved_lock);
-	while (feed_locked(queue, &queue->starved) || feed_locked(queue, &queue->unprepared))
+	while (run_waiting_locked(queue, &queue->starved) || run_waiting_locked(queue, &queue->unprepared))
 		;
 	spin_unlock_irq(&queue->starved_lock);
 	wake_up_var(&queue->rooms);
@@ -128,7 +128,7 @@ void nof_queue_room(struct nof_queue *queue)
 	/* pairs with nof_queue_starve(), and with the wait for the counter */
 	smp_mb__after_atomic();
 	if (unlikely(!list_empty(&queue->unprepared)))
-		feed(queue, &queue->unprepared);
+		run_waiting(queue, &queue->unprepared);
 	wake_up_var(&queue->rooms);
 }
 EXPORT_SYMBOL_GPL(nof_queue_room);
@@ -151,7 +151,7 @@ void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err)
 	 */
 	smp_mb();
 	if (atomic_read(&queue->inflight) < enough)
-		feed(queue, list);
+		run_waiting(queue, list);
 }
 
 void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu)
@@ -206,7 +206,7 @@ static void free_slot(struct nof_queue *queue, u32 i)
 	/* pairs with nof_queue_starve() */
 	smp_mb__after_atomic();
 	if (unlikely(!list_empty(&queue->starved)))
-		feed(queue, &queue->starved);
+		run_waiting(queue, &queue->starved);
 }
 
 /* The transport has no room for it */
@@ -239,7 +239,7 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	cmd->queue = queue;
 	WRITE_ONCE(slot->at, (u32)jiffies);
 	WRITE_ONCE(slot->opcode, cmd->unknown ? NOF_OPCODE_UNKNOWN : cmd->sqe.common.opcode);
-	WRITE_ONCE(slot->stub, false);
+	WRITE_ONCE(slot->detached, false);
 	WRITE_ONCE(slot->cmd, cmd);
 	nof_watch_kick(queue);
 	if (queue->prepare)
@@ -288,26 +288,26 @@ EXPORT_SYMBOL_GPL(nof_cmd_complete);
 
 void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 {
-	struct nof_cmd *stub = sent ? d->stub : NULL;
+	struct nof_cmd *placeholder = sent ? d->placeholder : NULL;
 	struct nof_queue *queue = cmd->queue;
 	struct nof_slot *slot;
 
 	if (queue->release)
 		queue->release(queue, cmd);
 	d->used = sent;
-	if (stub) {
-		stub->queue = queue;
-		stub->cid = cmd->cid;
-		stub->priv = cmd->priv;
-		stub->len = cmd->len;
-		stub->sqe.common.opcode = cmd->sqe.common.opcode;
-		stub->state = NOF_CMD_SENT;
-		stub->discard = true;
-		atomic_inc(&queue->stubs);
+	if (placeholder) {
+		placeholder->queue = queue;
+		placeholder->cid = cmd->cid;
+		placeholder->priv = cmd->priv;
+		placeholder->len = cmd->len;
+		placeholder->sqe.common.opcode = cmd->sqe.common.opcode;
+		placeholder->state = NOF_CMD_SENT;
+		placeholder->discard = true;
+		atomic_inc(&queue->nr_detached);
 		slot = &queue->slots[slot_of(queue, cmd)];
 		WRITE_ONCE(slot->at, (u32)jiffies);
-		WRITE_ONCE(slot->stub, true);
-		WRITE_ONCE(slot->cmd, stub);
+		WRITE_ONCE(slot->detached, true);
+		WRITE_ONCE(slot->cmd, placeholder);
 	} else {
 		free_slot(queue, slot_of(queue, cmd));
 	}
@@ -318,36 +318,36 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 }
 EXPORT_SYMBOL_GPL(nof_cmd_detach);
 
-static void stub_done(struct nof_cmd *cmd)
+static void placeholder_done(struct nof_cmd *cmd)
 {
 	struct nof_queue *queue = cmd->ctx;
 
-	atomic_dec(&queue->stubs);
+	atomic_dec(&queue->nr_detached);
 	kfree(cmd);
 }
 
 /* Under locks that recovery needs: what is not to be had now is not waited for */
-static struct nof_cmd *new_stub(struct nof_queue *queue)
+static struct nof_cmd *placeholder_alloc(struct nof_queue *queue)
 {
-	struct nof_cmd *stub = kzalloc(sizeof(*stub), GFP_NOWAIT | __GFP_NOWARN);
+	struct nof_cmd *placeholder = kzalloc(sizeof(*placeholder), GFP_NOWAIT | __GFP_NOWARN);
 
-	if (!stub)
+	if (!placeholder)
 		return NULL;
-	stub->done = stub_done;
-	stub->ctx = queue;
-	return stub;
+	placeholder->done = placeholder_done;
+	placeholder->ctx = queue;
+	return placeholder;
 }
 
-u32 nof_queue_stub_ms(struct nof_queue *queue)
+u32 nof_queue_detached_ms(struct nof_queue *queue)
 {
 	u32 now = (u32)jiffies, age = 0, i;
 
-	for (i = 0; atomic_read(&queue->stubs) && i < queue->nr_slots; i++) {
+	for (i = 0; atomic_read(&queue->nr_detached) && i < queue->nr_slots; i++) {
 		const struct nof_slot *slot = &queue->slots[i];
 		s32 ago = now - READ_ONCE(slot->at);
 
 		/* a slot that is used again meanwhile has a time after @now */
-		if (ago > 0 && READ_ONCE(slot->cmd) && READ_ONCE(slot->stub))
+		if (ago > 0 && READ_ONCE(slot->cmd) && READ_ONCE(slot->detached))
 			age = max_t(u32, age, ago);
 	}
 	return jiffies_to_msecs(age);
@@ -356,7 +356,7 @@ u32 nof_queue_stub_ms(struct nof_queue *queue)
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent))
 {
 	struct nof_detach d = { .may = may };
-	struct nof_cmd *stub = NULL, *cmd;
+	struct nof_cmd *placeholder = NULL, *cmd;
 	struct nof_completed done;
 	u32 nr = 0;
 
@@ -366,10 +366,10 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 	for (d.index = 0; d.index < queue->nr_slots; d.index++) {
 		if (!READ_ONCE(queue->slots[d.index].cmd))
 			continue;
-		stub = stub ?: new_stub(queue);
-		if (!stub)
+		placeholder = placeholder ?: placeholder_alloc(queue);
+		if (!placeholder)
 			break;
-		d.stub = stub;
+		d.placeholder = placeholder;
 		d.used = false;
 		cmd = queue->ctrl->transport->detach(queue, &d);
 		if (cmd)
@@ -377,9 +377,9 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 		nr += cmd != NULL;
 		/* the queue's, and done with perhaps */
 		if (d.used)
-			stub = NULL;
+			placeholder = NULL;
 	}
-	kfree(stub);
+	kfree(placeholder);
 	nof_completed_end(&done);
 	return nr;
 }
@@ -424,7 +424,7 @@ void nof_queue_cancel(struct nof_queue *queue, struct nof_completed *done)
 	queue->ctrl->transport->stop_queue(queue);
 	for (i = 0; i < queue->nr_slots; i++)
 		cancel_slot(queue, i, done);
-	feed_all(queue);
+	run_all_waiting(queue);
 	mutex_unlock(&queue->lock);
 }
 

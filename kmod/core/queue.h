@@ -44,7 +44,7 @@ enum nof_queue_flag {
  * @at:		jiffies when it was sent, or detached
  * @gen:	changes with every use, so that a late completion for an earlier command in the slot is detected
  * @opcode:	of the command; NOF_OPCODE_UNKNOWN where nobody knows what it means
- * @stub:	the command was detached
+ * @detached:	its command was, and a placeholder waits for the answer
  *
  * Statistics and the watch read all fields but @gen without a lock, with READ_ONCE(): what they see may be of the next
  * command already.
@@ -54,7 +54,7 @@ struct nof_slot {
 	u32		at;
 	u16		gen;
 	u8		opcode;
-	bool		stub;
+	bool		detached;
 };
 
 /*
@@ -108,7 +108,7 @@ struct nof_starved {
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked. Completions set
  *		all of them by a plain store, watchers clear theirs atomically
  * @watched:	already in a list of ctrl->watch; under ctrl->state_lock
- * @stubs:	of @inflight, commands that were detached
+ * @nr_detached: of @inflight, placeholders of commands that were detached
  * @lock:	serialises killing this queue
  * @watch:	see core/watch.c
  * @start_work:	runs start_queue() and Connect beside those of the other queues; the result is @start_err
@@ -134,7 +134,7 @@ struct nof_queue {
 	unsigned long		deadline;
 	u16			sq_head;
 	struct mutex		lock;
-	atomic_t		stubs;
+	atomic_t		nr_detached;
 	struct nof_queue_watch	watch;
 	struct work_struct	start_work;
 	struct work_struct	end_work;
@@ -210,14 +210,14 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
  * @index:	its place in the queue's table
  * @may:	whether the one that is there now may be taken off; @sent: the peer may have it. Called with what keeps
  *		it there held: does not sleep
- * @stub:	takes the place of one that the peer may have: what still comes for it is thrown away, and completes the
- *		stub. Zeroed; its done is set
- * @used:	@stub is the queue's, or completed already
+ * @placeholder: takes the slot of one that the peer may have: what still comes for it is thrown away, and completes
+ *		the placeholder. Zeroed; its done is set
+ * @used:	@placeholder is the queue's, or completed already
  */
 struct nof_detach {
 	u32		index;
 	bool		(*may)(const struct nof_cmd *cmd, bool sent);
-	struct nof_cmd	*stub;
+	struct nof_cmd	*placeholder;
 	bool		used;
 };
 
@@ -273,7 +273,7 @@ void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
  */
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent));
 /* How long the oldest command that was detached is not answered; 0: there is none */
-u32 nof_queue_stub_ms(struct nof_queue *queue);
+u32 nof_queue_detached_ms(struct nof_queue *queue);
 /*
  * As ctrl_exec(), on a given queue. @late: called when timeout_ms, not 0, has passed; then the command has the
  * default time on top, and only after that recovery is started. NULL: that is at once.

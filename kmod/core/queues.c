@@ -397,13 +397,13 @@ u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only)
 	return sum;
 }
 
-u32 nof_queues_stubs(struct nof_ctrl *ctrl)
+u32 nof_queues_detached(struct nof_ctrl *ctrl)
 {
 	u32 i, sum = 0;
 
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; i < ctrl->nr_io; i++)
-		sum += atomic_read(&ctrl->io[i]->stubs);
+		sum += atomic_read(&ctrl->io[i]->nr_detached);
 	mutex_unlock(&ctrl->queues_lock);
 	return sum;
 }
@@ -420,13 +420,13 @@ void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info)
 	mutex_unlock(&ctrl->queues_lock);
 }
 
-u32 nof_queues_stub_ms(struct nof_ctrl *ctrl)
+u32 nof_queues_detached_ms(struct nof_ctrl *ctrl)
 {
 	u32 i, ms = 0;
 
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; i < ctrl->nr_io; i++)
-		ms = max(ms, nof_queue_stub_ms(ctrl->io[i]));
+		ms = max(ms, nof_queue_detached_ms(ctrl->io[i]));
 	mutex_unlock(&ctrl->queues_lock);
 	return ms;
 }
@@ -440,7 +440,7 @@ static u32 queue_count(const struct nof_queue *queue, bool (*is)(const struct no
 	return n;
 }
 
-/* Once the I/O queues are mapped, only requests and stubs are in them */
+/* Once the I/O queues are mapped, only requests and placeholders are in them */
 u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot))
 {
 	u32 i, n = 0;
@@ -457,7 +457,7 @@ bool nof_slot_writes(const struct nof_slot *slot)
 {
 	u8 opcode = READ_ONCE(slot->opcode);
 
-	return !READ_ONCE(slot->stub) && opcode != nvme_cmd_read && opcode != nvme_cmd_compare &&
+	return !READ_ONCE(slot->detached) && opcode != nvme_cmd_read && opcode != nvme_cmd_compare &&
 	       opcode != nvme_cmd_flush;
 }
 

@@ -50,8 +50,8 @@ struct nof_policy {
  * @selector_gen: generation of @selector, never 0: a request ends in the selector only if its generation is current
  * @policy:	how paths are used; the selector is apart, because it may be in another module
  * @health_work: looks for outliers while @policy.degrade, see mpath/health.c
- * @news_work:	tells of disks and paths, @news_heads and @news_paths under @lock, see mpath/notice.c
- * @news_lock:	what is told of one is told in its order; outer to @lock
+ * @events_work:	tells of disks and paths, @event_heads and @event_paths under @lock, see mpath/events.c
+ * @events_lock:	what is told of one is told in its order; outer to @lock
  * @fences:	associations whose requests are held back, see mpath/fence.c; under @fence_lock
  * @changing:	commands under way that may change namespaces, under @lock; @changing_nsid: of which, 0 for any
  * @waiting:	tags of requests that wait for a path, or are held by a fence
@@ -78,10 +78,10 @@ struct nof_subsys {
 	u16			selector_gen;		/* raised with each change of it */
 	struct nof_policy	policy;
 	struct delayed_work	health_work;
-	struct mutex		news_lock;
-	struct list_head	news_heads;
-	struct list_head	news_paths;
-	struct work_struct	news_work;
+	struct mutex		events_lock;
+	struct list_head	event_heads;
+	struct list_head	event_paths;
+	struct work_struct	events_work;
 	spinlock_t		fence_lock;
 	struct list_head	fences;
 

@@ -91,7 +91,7 @@ struct nof_transport_info {
  *		milliseconds later; -EOPNOTSUPP: these data not at all; -EIO: nobody can have them. Context: as
  *		@queue_cmd. NULL: nothing can go wrong
  * @release:	gives back what @prepare has taken: once for each time that it succeeded, before the command completes
- *		or goes elsewhere; a stub left behind (see struct nof_detach) has nothing. Any context, does not
+ *		or goes elsewhere; a placeholder (see struct nof_detach) has nothing. Any context, does not
  *		sleep. NULL: there is nothing to give back
  * @queue_cmd:	sends cmd, which is in the queue's table (state NOF_CMD_OWNED), has sqe but for SGL, and len, write, buf
  *		or request set. When @last is not set more may follow at once, or @commit will be called. Never fails:

@@ -243,7 +243,7 @@ static u32 elapsed_ms(unsigned long since)
 
 static void watch_take_back(struct nof_ctrl *ctrl)
 {
-	bool more = nof_queues_stubs(ctrl);
+	bool more = nof_queues_detached(ctrl);
 	u32 nr = detach_all(ctrl);
 
 	if (!nr)
@@ -334,7 +334,7 @@ static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const 
 
 static bool reads(const struct nof_slot *slot)
 {
-	return !READ_ONCE(slot->stub) && READ_ONCE(slot->opcode) == nvme_cmd_read;
+	return !READ_ONCE(slot->detached) && READ_ONCE(slot->opcode) == nvme_cmd_read;
 }
 
 static bool may_change_data(struct nof_ctrl *ctrl)
@@ -432,7 +432,7 @@ static bool never_answered(struct nof_ctrl *ctrl)
 
 	if (!ctrl->watch.detached_at || elapsed_ms(ctrl->watch.detached_at) < STALL_END)
 		return false;
-	age = nof_queues_stub_ms(ctrl);
+	age = nof_queues_detached_ms(ctrl);
 	/* one that answers others is slow, and no more; but for so long a request would not be waited for either */
 	if (age < STALL_END || (age < 2 * STALL_END && ctrl->watch.still_ms < STALL_END))
 		return false;

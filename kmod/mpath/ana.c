@@ -11,7 +11,7 @@
 #include "mpath/ana.h"
 #include "mpath/head.h"
 #include "mpath/health.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/path.h"
 #include "wire/ana_log.h"
 
@@ -130,7 +130,7 @@ static void update_paths(struct nof_ctrl *ctrl)
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl) {
 			if (update_path(path))
-				nof_news_path(path, NVMEOF_EVENT_STATE);
+				nof_path_event_later(path, NVMEOF_EVENT_STATE);
 			nof_head_publish(head);
 		}
 }

@@ -11,7 +11,7 @@
 #include "mpath/failover.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/requeue.h"
@@ -338,7 +338,7 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	}
 	kref_init(&head->ref);
 	INIT_LIST_HEAD(&head->paths);
-	INIT_LIST_HEAD(&head->news.entry);
+	INIT_LIST_HEAD(&head->pending.entry);
 	mutex_init(&head->show_lock);
 	INIT_WORK(&head->show_work, show_work);
 	INIT_WORK(&head->part_work, part_work);
@@ -444,7 +444,7 @@ static int head_add(struct nof_head *head)
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
 	duplicate_tell(head);
 	mutex_lock(&head->subsys->lock);
-	nof_notice_head(head);
+	nof_head_review_paths(head);
 	mutex_unlock(&head->subsys->lock);
 	if (!nof_format_is_generic(&head->format))
 		queue_work(nof_disk_wq, &head->part_work);
@@ -548,7 +548,7 @@ void nof_head_apply_size(struct nof_head *head)
 		if (size == head_sectors(head) && read_only == head->read_only) {
 			clear_bit(NOF_HEAD_RESIZED, &head->flags);
 			if (test_bit(NOF_HEAD_ADDED, &head->flags))
-				nof_news_head(head, NVMEOF_EVENT_CHANGED);
+				nof_head_event_later(head, NVMEOF_EVENT_CHANGED);
 		}
 		mutex_unlock(&s->lock);
 	}
@@ -598,16 +598,16 @@ void nof_head_delist(struct nof_head *head)
 	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
 	struct nof_subsys *s = head->subsys;
 
-	mutex_lock(&s->news_lock);
+	mutex_lock(&s->events_lock);
 	mutex_lock(&s->lock);
 	list_del_init(&head->entry);
-	list_del_init(&head->news.entry);
+	list_del_init(&head->pending.entry);
 	s->nr_heads--;
 	nof_topology_changed();
 	mutex_unlock(&s->lock);
 	if (added)
 		nof_events->ns(head, NVMEOF_EVENT_REMOVED);
-	mutex_unlock(&s->news_lock);
+	mutex_unlock(&s->events_lock);
 	duplicate_release(head);
 	if (added)
 		nof_subsys_leave(s);

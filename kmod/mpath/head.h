@@ -10,7 +10,7 @@
 #include "compat/limits.h"
 #include "core/cmd.h"
 #include "mpath/failover.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/park.h"
 #include "wire/effects.h"
 #include "wire/identify.h"
@@ -76,7 +76,7 @@ enum nof_head_flag {
  * @none_since:	CLOCK_BOOTTIME, ns, since when no path is usable that can do all; 0 while one is. Under subsys->lock
  * @again_work:	sends requests again that have no other path than the one that answered with an error
  * @again_at:	jiffies, when it does; under @again_lock
- * @notice:	of its paths, and @news of itself, see mpath/notice.h
+ * @alerts, @pending: of its paths and of itself, see mpath/events.h
  * @expiry_work: looks again at what may come back, when nothing is usable and time runs out for some path
  */
 struct nof_head {
@@ -126,8 +126,8 @@ struct nof_head {
 	spinlock_t		again_lock;
 	unsigned long		again_at;
 	u64			none_since;
-	struct nof_notice	notice;
-	struct nof_news		news;
+	struct nof_path_alerts	alerts;
+	struct nof_pending_events pending;
 };
 
 /* Of the driver's own: whether it goes again when it is lost or comes back with an error that is worth another try */

@@ -16,7 +16,7 @@
 #include "mpath/head.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/outlier.h"
 #include "mpath/path.h"
 #include "mpath/stats.h"
@@ -204,7 +204,7 @@ static void degrade(struct nof_path *path, int class)
 	WRITE_ONCE(path->probe_at, jiffies);
 	WRITE_ONCE(path->degraded, true);
 	nof_head_publish(path->head);
-	nof_news_path(path, NVMEOF_EVENT_DEGRADED);
+	nof_path_event_later(path, NVMEOF_EVENT_DEGRADED);
 	if (class < 0)
 		dev_warn(&path->ctrl->dev, "%s: left out: %u errors in %u I/Os\n", path->name, h->failed,
 			 h->done + h->failed);
@@ -225,7 +225,7 @@ static void restore(struct nof_path *path, const char *why)
 	memset(h->mean, 0, sizeof(h->mean));
 	WRITE_ONCE(path->degraded, false);
 	nof_head_publish(path->head);
-	nof_news_path(path, NVMEOF_EVENT_RESTORED);
+	nof_path_event_later(path, NVMEOF_EVENT_RESTORED);
 	dev_info(&path->ctrl->dev, "%s: taken back: %s\n", path->name, why);
 }
 

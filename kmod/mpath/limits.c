@@ -274,33 +274,33 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned 
 	return true;
 }
 
-/* Whether that changes what it says of other devices' memory: see tell() */
+/* Whether that changes what it says of other devices' memory: see send_changed() */
 static bool take_limits(struct nof_head *head, const struct nof_limits *lim)
 {
-	bool news = head->limits.p2p != lim->p2p && test_bit(NOF_HEAD_ADDED, &head->flags);
+	bool p2p_changed = head->limits.p2p != lim->p2p && test_bit(NOF_HEAD_ADDED, &head->flags);
 
 	lockdep_assert_held(&head->subsys->lock);
 	head->limits = *lim;
-	return news;
+	return p2p_changed;
 }
 
 static bool set_limits(struct nof_head *head, const struct nof_limits *lim)
 {
-	bool news;
+	bool p2p_changed;
 
 	mutex_lock(&head->subsys->lock);
-	news = take_limits(head, lim);
+	p2p_changed = take_limits(head, lim);
 	mutex_unlock(&head->subsys->lock);
-	return news;
+	return p2p_changed;
 }
 
 /*
  * Who can put data into another device's memory wants to know at once whether it may. Without locks, and not while the
  * disk is frozen: memory for an event may have to be written to it first.
  */
-static void tell(struct nof_head *head, bool news)
+static void send_changed(struct nof_head *head, bool p2p_changed)
 {
-	if (news)
+	if (p2p_changed)
 		nof_events->ns(head, NVMEOF_EVENT_CHANGED);
 }
 
@@ -308,7 +308,7 @@ enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *c
 {
 	enum nof_refusal refusal = NOF_REFUSED_BUSY;
 	struct nof_limits lim;
-	bool news = false;
+	bool p2p_changed = false;
 
 	mutex_lock(&head->narrow_lock);
 	if (!freeze(head, ctrl, NARROW_TMO_MS))
@@ -319,10 +319,10 @@ enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *c
 	/* not before: who has subsys->lock may wait for memory, and that for this disk */
 	blk_mq_unfreeze_queue(head->disk->queue);
 	if (!refusal)
-		news = set_limits(head, &lim);
+		p2p_changed = set_limits(head, &lim);
 unlock:
 	mutex_unlock(&head->narrow_lock);
-	tell(head, news);
+	send_changed(head, p2p_changed);
 	return refusal;
 }
 
@@ -361,13 +361,13 @@ void nof_head_widen_later(struct nof_head *head)
 }
 
 /* What it can promise beyond what it does, if that is something: the head says so from now on */
-static bool promise_more(struct nof_head *head, struct nof_limits *lim, bool *news)
+static bool promise_more(struct nof_head *head, struct nof_limits *lim, bool *p2p_changed)
 {
 	bool more;
 
 	mutex_lock(&head->subsys->lock);
 	more = !nof_head_ends(head) && head_could(head, lim);
-	*news = more && take_limits(head, lim);
+	*p2p_changed = more && take_limits(head, lim);
 	mutex_unlock(&head->subsys->lock);
 	return more;
 }
@@ -376,13 +376,13 @@ static bool promise_more(struct nof_head *head, struct nof_limits *lim, bool *ne
  * False: the disk has to be asked again. The head says so first: a path that joins meanwhile has to fit what is about
  * to be promised. Under narrow_lock; while the disk is frozen subsys->lock is not taken.
  */
-static bool widen(struct nof_head *head, bool *news)
+static bool widen(struct nof_head *head, bool *p2p_changed)
 {
 	struct nof_limits was = head->limits, lim;
 	bool frozen;
 	int err = 0;
 
-	if (!promise_more(head, &lim, news))
+	if (!promise_more(head, &lim, p2p_changed))
 		return true;
 	frozen = freeze(head, NULL, WIDEN_TMO_MS);
 	if (frozen) {
@@ -391,7 +391,7 @@ static bool widen(struct nof_head *head, bool *news)
 	}
 	if (!frozen || err) {
 		set_limits(head, &was);
-		*news = false;
+		*p2p_changed = false;
 	}
 	return frozen;
 }
@@ -399,12 +399,12 @@ static bool widen(struct nof_head *head, bool *news)
 void nof_head_widen_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, widen_work);
-	bool again, news;
+	bool again, p2p_changed;
 
 	mutex_lock(&head->narrow_lock);
-	again = !widen(head, &news);
+	again = !widen(head, &p2p_changed);
 	mutex_unlock(&head->narrow_lock);
-	tell(head, news);
+	send_changed(head, p2p_changed);
 	if (again)
 		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_REST);
 }

@@ -15,7 +15,7 @@
 #include "mpath/failover.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
@@ -61,7 +61,7 @@ static struct nof_path *path_alloc(struct nof_ctrl *ctrl, u32 nsid)
 	if (!path)
 		return NULL;
 	kobject_init(&path->kobj, &path_ktype);
-	INIT_LIST_HEAD(&path->news.entry);
+	INIT_LIST_HEAD(&path->pending.entry);
 	INIT_WORK(&path->remove_work, remove_work);
 	path->ctrl = nof_ctrl_get(ctrl);
 	path->nsid = nsid;
@@ -106,7 +106,7 @@ static void wait_unused(struct nof_path *path)
 static void unlink(struct nof_path *path)
 {
 	list_del_init(&path->entry);
-	list_del_init(&path->news.entry);
+	list_del_init(&path->pending.entry);
 	path->head->nr_paths--;
 	path->ctrl->nr_paths--;
 	path->usable = false;
@@ -132,7 +132,7 @@ static void path_discard(struct nof_path *path)
 	last = !head->nr_paths;
 	nof_paths_rescan_locked(head);
 	mutex_unlock(&head->subsys->lock);
-	nof_news_flush(head->subsys);
+	nof_events_flush(head->subsys);
 	wait_unused(path);
 	kobject_put(&path->kobj);
 	if (last) {
@@ -226,7 +226,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	mutex_unlock(&s->lock);
 	if (last)
 		nof_head_delist(head);
-	nof_news_flush(s);
+	nof_events_flush(s);
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
@@ -341,7 +341,7 @@ static void end_waits(struct nof_ctrl *ctrl)
 
 	mutex_lock(&ctrl->subsys->lock);
 	list_for_each_entry(head, &ctrl->subsys->heads, entry)
-		if (nof_head_state(head) == NOF_HEAD_LINGERING && nof_notice_waits_only_for(head, ctrl))
+		if (nof_head_state(head) == NOF_HEAD_LINGERING && nof_head_waits_only_for(head, ctrl))
 			nof_head_linger_until(head, 0);
 	mutex_unlock(&ctrl->subsys->lock);
 }
@@ -717,7 +717,7 @@ static void attach_update(struct nof_path *path, const struct nof_ns_format *for
 	if (changed || path->unfit != unfit) {
 		WRITE_ONCE(path->unfit, unfit);
 		nof_head_publish(path->head);
-		nof_news_path(path, NVMEOF_EVENT_STATE);
+		nof_path_event_later(path, NVMEOF_EVENT_STATE);
 	}
 	nof_head_widen_later(path->head);
 	if (fits && nof_head_resize(path->head, format))

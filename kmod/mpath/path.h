@@ -14,7 +14,7 @@
 #include "mpath/head.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/stats.h"
 #include "wire/identify.h"
 
@@ -54,7 +54,7 @@ enum nof_removal {
  * @failover:	counts what left it
  * @degraded:	left out by health.c; under subsys->lock
  * @on_trial:	as last published: its requests are trials, degraded or on probation
- * @news:	to be told, see mpath/notice.h
+ * @pending:	to be told, see mpath/events.h
  * @probe_at:	jiffies before which no further probe goes to this degraded path, over all CPUs
  * @active:	something completed on it since health.c last looked
  * @sel:	the selector's own, see mpath/selector.h
@@ -79,7 +79,7 @@ struct nof_path {
 	bool			usable;
 	bool			degraded;
 	bool			on_trial;
-	struct nof_news		news;
+	struct nof_pending_events pending;
 	bool			active;
 	unsigned long		probe_at;
 	struct nof_health	health;

@@ -9,7 +9,7 @@
 #include "core/work.h"
 #include "mpath/ana.h"
 #include "mpath/head.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
 
@@ -200,7 +200,7 @@ void nof_head_publish(struct nof_head *head)
 	if (!list_empty(&head->disk->queue->requeue_list))
 		blk_mq_kick_requeue_list(head->disk->queue);
 	nof_park_kick(head);
-	nof_notice_head(head);
+	nof_head_review_paths(head);
 	if (set->nr_usable) {
 		nof_head_show_later(head);
 		nof_head_read_partitions(head);

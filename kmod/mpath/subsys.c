@@ -13,7 +13,7 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/health.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
 #include "mpath/selector.h"
@@ -142,14 +142,14 @@ static void subsys_init(struct nof_subsys *s)
 	WRITE_ONCE(s->policy.fencing, NVMEOF_FENCING_AUTO);
 	WRITE_ONCE(s->policy.quiesce_tmo, NVMEOF_DEF_QUIESCE_TMO);
 	nof_health_init(s);
-	nof_news_init(s);
+	nof_events_init(s);
 	RCU_INIT_POINTER(s->selector, nof_selector_get(NVMEOF_DEF_IOPOLICY));
 }
 
 static void subsys_exit(struct nof_subsys *s)
 {
 	nof_health_exit(s);
-	nof_news_exit(s);
+	nof_events_exit(s);
 	if (s->idle_queue) {
 		blk_mq_destroy_queue(s->idle_queue);
 		blk_put_queue(s->idle_queue);
@@ -333,8 +333,8 @@ const struct nof_mpath_ops nof_mpath = {
 	.association_lost	= nof_ana_lost,
 	.queues_cancelled	= nof_fence_lost,
 	.ccr_notice		= nof_fence_notice,
-	.update_expected	= nof_notice_ctrl,
-	.paths_lost		= nof_notice_lost,
+	.update_expected	= nof_ctrl_update_expected,
+	.paths_lost		= nof_ctrl_paths_lost,
 	.publish		= nof_paths_publish,
 	.has_other_path		= nof_stall_elsewhere,
 	.all_have_other_path	= nof_stall_all_elsewhere,

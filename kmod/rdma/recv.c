@@ -303,7 +303,7 @@ static struct nof_cmd *detachable(struct nof_rdma_queue *q, struct nof_rdma_slot
 	struct nof_cmd *cmd = q->q.slots[d->index].cmd;
 
 	lockdep_assert_held(&q->cq_lock);
-	/* a stub was a request once, and is none */
+	/* a placeholder is for what was a request, and is none */
 	if (!cmd || !nof_cmd_has_rq(cmd) || nof_rdma_stopped(q) || smp_load_acquire(&cmd->state) != NOF_CMD_SENT)
 		return NULL;
 	if ((slot->waits & ~NOF_RDMA_INVALIDATE) != NOF_RDMA_RESPONSE || !d->may(cmd, true))

@@ -308,14 +308,14 @@ static int step(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 }
 
 /* Its data go nowhere from here on, the rest of a PDU that has begun as well. */
-static void recv_take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_cmd *stub)
+static void recv_take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_cmd *placeholder)
 {
 	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
 
 	tc->data = (struct nof_data){ .dest = ITER_DEST, .left = tc->xfer.len - tc->xfer.next };
 	iov_iter_discard(&tc->data.iter, ITER_DEST, tc->data.left);
 	if (q->rx.cmd == cmd)
-		q->rx.cmd = stub;
+		q->rx.cmd = placeholder;
 }
 
 /* Once it is sent the sender has nothing of a command without data to send: it is the receiver's, whose lock is ours */
@@ -330,7 +330,7 @@ static struct nof_cmd *detach_locked(struct nof_tcp_queue *q, struct nof_detach 
 	if ((sent && cmd->write) || !d->may(cmd, sent))
 		return NULL;
 	if (sent)
-		recv_take_over(q, cmd, d->stub);
+		recv_take_over(q, cmd, d->placeholder);
 	else if (!nof_tcp_send_withdraw(q, cmd))
 		return NULL;
 	nof_cmd_detach(cmd, d, sent);

@@ -12,12 +12,12 @@
 #include "core/upcalls.h"
 #include "core/work.h"
 #include "mpath/head.h"
-#include "mpath/notice.h"
+#include "mpath/events.h"
 #include "mpath/path.h"
 
 #define AT_ONCE	16
 
-/* Disks of one kind of news, and the first of them */
+/* Disks that are in the same case, and the first of them */
 struct summary {
 	u32	nr;
 	char	first[NVMEOF_NAME_MAX + 1];
@@ -52,7 +52,7 @@ static bool owes(const struct nof_ctrl *ctrl, const struct nof_head *head)
 	return had(ctrl, head) || (may_join(head) && nof_ctrl_owes_paths(ctrl));
 }
 
-bool nof_notice_waits_only_for(const struct nof_head *head, const struct nof_ctrl *ctrl)
+bool nof_head_waits_only_for(const struct nof_head *head, const struct nof_ctrl *ctrl)
 {
 	const struct nof_ctrl *other;
 
@@ -64,7 +64,7 @@ bool nof_notice_waits_only_for(const struct nof_head *head, const struct nof_ctr
 }
 
 /* Paths outlast the loss of their connection, until their controller is LOST */
-static void notice_count(const struct nof_head *head, u32 *nr_live, u32 *nr_expected)
+static void count_paths(const struct nof_head *head, u32 *nr_live, u32 *nr_expected)
 {
 	struct nof_ctrl *ctrl;
 	struct nof_path *path;
@@ -81,32 +81,32 @@ static void notice_count(const struct nof_head *head, u32 *nr_live, u32 *nr_expe
 	*nr_expected = expected;
 }
 
-void nof_notice_count(struct nof_head *head, u32 *nr_live, u32 *nr_expected)
+void nof_head_count_paths(struct nof_head *head, u32 *nr_live, u32 *nr_expected)
 {
 	mutex_lock(&head->subsys->lock);
-	notice_count(head, nr_live, nr_expected);
+	count_paths(head, nr_live, nr_expected);
 	mutex_unlock(&head->subsys->lock);
 }
 
-static void news_add(struct nof_subsys *s, struct nof_news *news, struct list_head *list)
+static void events_add(struct nof_subsys *s, struct nof_pending_events *pending, struct list_head *list)
 {
 	lockdep_assert_held(&s->lock);
-	if (!list_empty(&news->entry))
+	if (!list_empty(&pending->entry))
 		return;
-	list_add_tail(&news->entry, list);
-	queue_work(nof_wq, &s->news_work);
+	list_add_tail(&pending->entry, list);
+	queue_work(nof_wq, &s->events_work);
 }
 
-void nof_news_head(struct nof_head *head, enum nvmeof_event event)
+void nof_head_event_later(struct nof_head *head, enum nvmeof_event event)
 {
-	head->news.what |= BIT(event);
-	news_add(head->subsys, &head->news, &head->subsys->news_heads);
+	head->pending.events |= BIT(event);
+	events_add(head->subsys, &head->pending, &head->subsys->event_heads);
 }
 
-void nof_news_path(struct nof_path *path, enum nvmeof_event event)
+void nof_path_event_later(struct nof_path *path, enum nvmeof_event event)
 {
-	path->news.what |= BIT(event);
-	news_add(path->head->subsys, &path->news, &path->head->subsys->news_paths);
+	path->pending.events |= BIT(event);
+	events_add(path->head->subsys, &path->pending, &path->head->subsys->event_paths);
 }
 
 void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event)
@@ -117,7 +117,7 @@ void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event)
 	lockdep_assert_held(&ctrl->subsys->lock);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl)
-			nof_news_path(path, event);
+			nof_path_event_later(path, event);
 }
 
 void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
@@ -127,9 +127,9 @@ void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event)
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
-void nof_notice_head(struct nof_head *head)
+void nof_head_review_paths(struct nof_head *head)
 {
-	news_add(head->subsys, &head->news, &head->subsys->news_heads);
+	events_add(head->subsys, &head->pending, &head->subsys->event_heads);
 }
 
 /* Of the heads that it has a path to */
@@ -148,7 +148,7 @@ static u32 highest_number(struct nof_ctrl *ctrl)
 }
 
 /* Adds to the disks that it owed before. Without memory, no more than those are expected. */
-void nof_notice_lost(struct nof_ctrl *ctrl)
+void nof_ctrl_paths_lost(struct nof_ctrl *ctrl)
 {
 	u32 bits = max(highest_number(ctrl) + 1, ctrl->recovery.lost_disks_bits);
 	unsigned long *owed = bitmap_zalloc(bits, GFP_NOIO);
@@ -180,7 +180,7 @@ static void settle(struct nof_ctrl *ctrl)
 	ctrl->recovery.lost_disks_bits = 0;
 }
 
-void nof_notice_ctrl(struct nof_ctrl *ctrl)
+void nof_ctrl_update_expected(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head;
@@ -188,7 +188,7 @@ void nof_notice_ctrl(struct nof_ctrl *ctrl)
 	mutex_lock(&s->lock);
 	settle(ctrl);
 	list_for_each_entry(head, &s->heads, entry)
-		nof_notice_head(head);
+		nof_head_review_paths(head);
 	mutex_unlock(&s->lock);
 }
 
@@ -200,54 +200,54 @@ struct counts {
 	u32 expected;
 };
 
-static void notice_add(struct summary *sum, const struct nof_head *head, const struct counts *now)
+static void summary_add(struct summary *sum, const struct nof_head *head, const struct counts *now)
 {
 	if (sum->nr++)
 		return;
 	strscpy(sum->first, nof_head_name(head), sizeof(sum->first));
-	sum->since = head->notice.none_since;
+	sum->since = head->alerts.none_since;
 	sum->live = now->live;
 	sum->expected = now->expected;
 }
 
-static void notice_none(struct nof_head *head, const struct counts *now, struct summaries *all)
+static void alert_none(struct nof_head *head, const struct counts *now, struct summaries *all)
 {
-	struct nof_notice *n = &head->notice;
+	struct nof_path_alerts *a = &head->alerts;
 
-	if (now->none == n->none_told)
+	if (now->none == a->none_told)
 		return;
-	n->none_told = now->none;
+	a->none_told = now->none;
 	if (now->none)
-		n->none_since = ktime_get_boottime_ns();
-	notice_add(now->none ? &all->gone : &all->back, head, now);
+		a->none_since = ktime_get_boottime_ns();
+	summary_add(now->none ? &all->gone : &all->back, head, now);
 	/* not logged while there was none at all */
-	if (!now->none && now->fewer && n->fewer_told)
-		notice_add(&all->fewer, head, now);
-	head->news.what |= BIT(now->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
+	if (!now->none && now->fewer && a->fewer_told)
+		summary_add(&all->fewer, head, now);
+	head->pending.events |= BIT(now->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
 }
 
-static void notice_fewer(struct nof_head *head, const struct counts *now, struct summaries *all)
+static void alert_fewer(struct nof_head *head, const struct counts *now, struct summaries *all)
 {
-	struct nof_notice *n = &head->notice;
+	struct nof_path_alerts *a = &head->alerts;
 
-	if (now->fewer == n->fewer_told)
+	if (now->fewer == a->fewer_told)
 		return;
-	n->fewer_told = now->fewer;
+	a->fewer_told = now->fewer;
 	if (now->fewer && !now->none)
-		notice_add(&all->fewer, head, now);
-	head->news.what |= BIT(now->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
+		summary_add(&all->fewer, head, now);
+	head->pending.events |= BIT(now->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
 }
 
-static void notice_look(struct nof_head *head, struct summaries *all)
+static void alerts_update(struct nof_head *head, struct summaries *all)
 {
 	struct counts now = { .none = !nof_head_nr_usable(head) };
 
 	if (!test_bit(NOF_HEAD_ADDED, &head->flags) || nof_head_ends(head))
 		return;
-	notice_count(head, &now.live, &now.expected);
+	count_paths(head, &now.live, &now.expected);
 	now.fewer = now.live < now.expected;
-	notice_none(head, &now, all);
-	notice_fewer(head, &now, all);
+	alert_none(head, &now, all);
+	alert_fewer(head, &now, all);
 }
 
 /* Taken under subsys->lock, told without it: recovery wants it, and does not wait for listeners */
@@ -258,37 +258,37 @@ struct told {
 };
 
 /* What there is to tell of the next, nothing perhaps; false without any more */
-static bool news_take_head(struct nof_subsys *s, struct told *t, struct summaries *all)
+static bool events_take_head(struct nof_subsys *s, struct told *t, struct summaries *all)
 {
-	struct nof_head *head = list_first_entry_or_null(&s->news_heads, struct nof_head, news.entry);
+	struct nof_head *head = list_first_entry_or_null(&s->event_heads, struct nof_head, pending.entry);
 
 	if (!head)
 		return false;
-	list_del_init(&head->news.entry);
-	notice_look(head, all);
-	*t = (struct told){ .what = head->news.what };
+	list_del_init(&head->pending.entry);
+	alerts_update(head, all);
+	*t = (struct told){ .what = head->pending.events };
 	if (t->what)
 		t->head = nof_head_pin(head);
-	head->news.what = 0;
+	head->pending.events = 0;
 	return true;
 }
 
-static bool news_take_path(struct nof_subsys *s, struct told *t)
+static bool events_take_path(struct nof_subsys *s, struct told *t)
 {
-	struct nof_path *path = list_first_entry_or_null(&s->news_paths, struct nof_path, news.entry);
+	struct nof_path *path = list_first_entry_or_null(&s->event_paths, struct nof_path, pending.entry);
 
 	if (!path)
 		return false;
-	list_del_init(&path->news.entry);
+	list_del_init(&path->pending.entry);
 	/* what tells that it is there will tell all of it */
-	*t = (struct told){ .what = path->shown ? path->news.what : 0 };
+	*t = (struct told){ .what = path->shown ? path->pending.events : 0 };
 	if (t->what)
 		t->path = nof_path_pin(path);
-	path->news.what = 0;
+	path->pending.events = 0;
 	return true;
 }
 
-static void news_tell(const struct told *t)
+static void events_send(const struct told *t)
 {
 	enum nvmeof_event event;
 
@@ -306,22 +306,22 @@ static void news_tell(const struct told *t)
 		nof_path_unpin(t->path);
 }
 
-/* Under news_lock; returns how many */
-static u32 news_tell_some(struct nof_subsys *s, struct summaries *all)
+/* Under events_lock; returns how many */
+static u32 events_send_some(struct nof_subsys *s, struct summaries *all)
 {
 	struct told told[AT_ONCE];
 	u32 n = 0, i;
 
 	mutex_lock(&s->lock);
-	while (n < AT_ONCE && (news_take_head(s, &told[n], all) || news_take_path(s, &told[n])))
+	while (n < AT_ONCE && (events_take_head(s, &told[n], all) || events_take_path(s, &told[n])))
 		n++;
 	mutex_unlock(&s->lock);
 	for (i = 0; i < n; i++)
-		news_tell(&told[i]);
+		events_send(&told[i]);
 	return n;
 }
 
-static void notice_log(struct nof_subsys *s, const struct summaries *all)
+static void alerts_log(struct nof_subsys *s, const struct summaries *all)
 {
 	const struct summary *gone = &all->gone, *back = &all->back, *fewer = &all->fewer;
 
@@ -338,35 +338,35 @@ static void notice_log(struct nof_subsys *s, const struct summaries *all)
 				     fewer->live, fewer->expected, fewer->nr);
 }
 
-static void news_work(struct work_struct *work)
+static void events_work(struct work_struct *work)
 {
-	struct nof_subsys *s = container_of(work, struct nof_subsys, news_work);
+	struct nof_subsys *s = container_of(work, struct nof_subsys, events_work);
 	struct summaries all = {};
 	u32 n;
 
 	do {
-		mutex_lock(&s->news_lock);
-		n = news_tell_some(s, &all);
-		mutex_unlock(&s->news_lock);
+		mutex_lock(&s->events_lock);
+		n = events_send_some(s, &all);
+		mutex_unlock(&s->events_lock);
 	} while (n);
-	notice_log(s, &all);
+	alerts_log(s, &all);
 }
 
-void nof_news_flush(struct nof_subsys *s)
+void nof_events_flush(struct nof_subsys *s)
 {
-	mutex_lock(&s->news_lock);
-	mutex_unlock(&s->news_lock);
+	mutex_lock(&s->events_lock);
+	mutex_unlock(&s->events_lock);
 }
 
-void nof_news_init(struct nof_subsys *s)
+void nof_events_init(struct nof_subsys *s)
 {
-	mutex_init(&s->news_lock);
-	INIT_LIST_HEAD(&s->news_heads);
-	INIT_LIST_HEAD(&s->news_paths);
-	INIT_WORK(&s->news_work, news_work);
+	mutex_init(&s->events_lock);
+	INIT_LIST_HEAD(&s->event_heads);
+	INIT_LIST_HEAD(&s->event_paths);
+	INIT_WORK(&s->events_work, events_work);
 }
 
-void nof_news_exit(struct nof_subsys *s)
+void nof_events_exit(struct nof_subsys *s)
 {
-	cancel_work_sync(&s->news_work);
+	cancel_work_sync(&s->events_work);
 }
