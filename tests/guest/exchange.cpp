@@ -107,7 +107,7 @@ TEST_CASE("the transport is exchanged under verified I/O, again and again", "[ex
 	usable(rig);
 }
 
-TEST_CASE("who asked for the exchange goes away in the middle of it", "[exchange][short]")
+TEST_CASE("who asked for the exchange goes away in the middle of it", "[exchange]")
 {
 	Multi rig({.lanes = 1});
 	rig.connectAll();
@@ -138,7 +138,7 @@ TEST_CASE("who asked for the exchange goes away in the middle of it", "[exchange
 	CHECK(upgrade(installed()).status == 0);
 }
 
-TEST_CASE("the build that runs already is not exchanged unasked", "[exchange][short]")
+TEST_CASE("the build that runs already is not exchanged unasked", "[exchange]")
 {
 	Multi rig({.lanes = 1});
 	rig.connectAll();
