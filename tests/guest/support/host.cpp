@@ -29,7 +29,7 @@ Host::~Host()
 
 void Host::load()
 {
-	must("modprobe nvmeof_" + transport());
+	loadModules({"nvmeof_" + transport()});
 }
 
 bool Host::loaded()

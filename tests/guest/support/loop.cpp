@@ -22,7 +22,7 @@ namespace {
 
 Loop::Loop(std::uint64_t size, unsigned blockSize)
 {
-	must("modprobe loop");
+	loadModules({"loop"});
 	int control = ::open("/dev/loop-control", O_RDWR | O_CLOEXEC);
 	int number = ::ioctl(control, LOOP_CTL_GET_FREE);
 	::close(control);
@@ -30,8 +30,9 @@ Loop::Loop(std::uint64_t size, unsigned blockSize)
 		fail("LOOP_CTL_GET_FREE");
 	device_ = "/dev/loop" + std::to_string(number);
 	file_ = "/tmp/loop" + std::to_string(number);
-	must("truncate -s " + std::to_string(size) + " " + file_);
-	int file = ::open(file_.c_str(), O_RDWR | O_CLOEXEC);
+	int file = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (file < 0 || ::ftruncate(file, static_cast<off_t>(size)))
+		fail(file_);
 	fd_ = ::open(device_.c_str(), O_RDWR | O_CLOEXEC);
 	loop_config config{};
 	config.fd = static_cast<__u32>(file);

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <system_error>
 
@@ -60,12 +61,11 @@ Link::Link(const Netns &netns, std::string name, unsigned number)
 {
 	auto h = name_ + "h", t = name_ + "t";
 	classifyFromNowOn();
-	must("ip link add " + h + " type veth peer name " + t + " netns " + netns_.name());
-	must("ip addr add " + hostAddress() + "/24 dev " + h + " && ip addr add " + hostAddress6() + "/64 dev " + h +
-	     " nodad && ip link set " + h + " up");
-	must("ip -n " + netns_.name() + " addr add " + targetAddress() + "/24 dev " + t + " && ip -n " + netns_.name() +
-	     " addr add " + targetAddress6() + "/64 dev " + t + " nodad && ip -n " + netns_.name() + " link set " + t +
-	     " up");
+	ip("", {"link add " + h + " type veth peer name " + t + " netns " + netns_.name(),
+		"addr add " + hostAddress() + "/24 dev " + h, "addr add " + hostAddress6() + "/64 dev " + h + " nodad",
+		"link set " + h + " up"});
+	ip(farSide(), {"addr add " + targetAddress() + "/24 dev " + t,
+		       "addr add " + targetAddress6() + "/64 dev " + t + " nodad", "link set " + t + " up"});
 	if (overRdma())
 		device_.emplace(name_ + "rdma", h);
 }
@@ -76,6 +76,12 @@ Link::~Link()
 	guest::run("ip link del " + name_ + "h");
 }
 
+void Link::undoBy(const std::string &command)
+{
+	if (std::ranges::find(undo_, command) == undo_.end())
+		undo_.push_back(command);
+}
+
 void Link::impair(const std::string &how)
 {
 	impairToTarget(how);
@@ -84,13 +90,15 @@ void Link::impair(const std::string &how)
 
 void Link::impairToTarget(const std::string &how)
 {
-	must("modprobe sch_netem");
+	loadModules({"sch_netem"});
+	undoBy("tc qdisc del dev " + name_ + "h root");
 	must("tc qdisc replace dev " + name_ + "h root netem limit 20000 " + how);
 }
 
 void Link::impairToHost(const std::string &how)
 {
-	must("modprobe sch_netem");
+	loadModules({"sch_netem"});
+	undoBy("tc " + farSide() + " qdisc del dev " + name_ + "t root");
 	must("tc " + farSide() + " qdisc replace dev " + name_ + "t root netem limit 20000 " + how);
 }
 
@@ -99,7 +107,7 @@ static void dropLonger(const std::string &where, const std::string &device, unsi
 {
 	char mask[8];
 	std::snprintf(mask, sizeof(mask), "0x%04x", 0x10000 - length);
-	must("modprobe -a sch_ingress cls_u32 cls_matchall act_gact");
+	loadModules({"sch_ingress", "cls_u32", "cls_matchall", "act_gact"});
 	must("tc " + where + " qdisc replace dev " + device + " ingress");
 	must("tc " + where + " filter add dev " + device + " ingress protocol ip prio 1 u32 match u16 0 " + mask +
 	     " at 2 action pass");
@@ -108,11 +116,13 @@ static void dropLonger(const std::string &where, const std::string &device, unsi
 
 void Link::swallow(unsigned length)
 {
+	undoBy("tc qdisc del dev " + name_ + "h ingress");
 	dropLonger("", name_ + "h", length);
 }
 
 void Link::swallowToTarget(unsigned length)
 {
+	undoBy("tc " + farSide() + " qdisc del dev " + name_ + "t ingress");
 	dropLonger(farSide(), name_ + "t", length);
 }
 
@@ -132,20 +142,24 @@ void Link::loseFor(Millis time)
 
 void Link::hostDown()
 {
+	undoBy("ip link set " + name_ + "h up");
 	must("ip link set " + name_ + "h down");
 }
 
 void Link::targetDown()
 {
+	undoBy("ip " + farSide() + " link set " + name_ + "t up");
 	must("ip " + farSide() + " link set " + name_ + "t down");
 }
 
 void Link::repair()
 {
-	guest::run("tc qdisc del dev " + name_ + "h root; tc qdisc del dev " + name_ + "h ingress; ip link set " +
-		   name_ + "h up");
-	guest::run("tc " + farSide() + " qdisc del dev " + name_ + "t root; tc " + farSide() + " qdisc del dev " +
-		   name_ + "t ingress; ip " + farSide() + " link set " + name_ + "t up");
+	std::string all;
+	for (auto &command : undo_)
+		all += command + "; ";
+	undo_.clear();
+	if (!all.empty())
+		guest::run(all);
 }
 
 } // namespace guest

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace guest {
 
@@ -64,16 +65,18 @@ public:
 	void loseFor(Millis time);             // what goes to the target, by one shell: it takes little longer
 	void hostDown();                       // the interface here
 	void targetDown();                     // the one in the namespace: here, it has no carrier
-	void repair();                         // everything above
+	void repair();                         // everything above but the MTU
 	// That of the interface here, where tests are over RDMA
 	RdmaDevice &device() { return device_.value(); }
 
 private:
 	std::string farSide() const { return "-n " + netns_.name(); }
+	void undoBy(const std::string &command);
 
 	const Netns &netns_;
 	std::string name_, number_;
 	std::optional<RdmaDevice> device_;
+	std::vector<std::string> undo_; // what repair() has to do
 };
 
 } // namespace guest

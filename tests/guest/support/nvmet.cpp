@@ -35,7 +35,7 @@ void removeDir(const std::string &path)
 
 void load()
 {
-	must("modprobe nvmet && modprobe nvmet-tcp");
+	loadModules({"nvmet", "nvmet_tcp"});
 }
 
 Subsystem::Subsystem(std::string nqn, bool allowAnyHost) : nqn_(std::move(nqn)), path_(root + "subsystems/" + nqn_)

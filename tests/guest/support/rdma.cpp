@@ -9,7 +9,7 @@ namespace guest {
 
 RdmaDevice::RdmaDevice(std::string name, std::string iface) : name_(std::move(name)), iface_(std::move(iface))
 {
-	must("modprobe rdma_rxe");
+	loadModules({"rdma_rxe"});
 	restore();
 }
 
@@ -46,12 +46,13 @@ bool RdmaDevice::there() const
 // A pair of which only one end is used: every kernel here has those. The MTU lets a packet carry 4 KiB of data.
 RdmaNic::RdmaNic(std::string name, unsigned number) : name_(std::move(name)), number_(std::to_string(number))
 {
-	must("modprobe veth");
-	run("ip link del " + name_); // that of a program before
-	must("ip link add " + name_ + " mtu 9000 type veth peer name " + name_ + "far mtu 9000");
-	must("ip link set " + name_ + "far up && ip link set " + name_ + " up");
-	must("ip addr add " + address() + "/24 dev " + name_ + " && ip addr add " + address6() + "/64 dev " + name_ +
-	     " nodad");
+	loadModules({"veth"});
+	if (exists("/sys/class/net/" + name_)) // that of a program before
+		run("ip link del " + name_);
+	ip("",
+	   {"link add " + name_ + " mtu 9000 type veth peer name " + name_ + "far mtu 9000",
+	    "link set " + name_ + "far up", "link set " + name_ + " up", "addr add " + address() + "/24 dev " + name_,
+	    "addr add " + address6() + "/64 dev " + name_ + " nodad"});
 	device_.emplace(name_, name_);
 }
 

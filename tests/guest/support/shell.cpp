@@ -86,6 +86,24 @@ bool exists(const std::string &path)
 	return ::access(path.c_str(), F_OK) == 0;
 }
 
+void ip(const std::string &options, std::initializer_list<std::string> commands)
+{
+	std::string text = "ip " + options + " -batch - <<'END'\n";
+	for (auto &command : commands)
+		text += command + "\n";
+	must(text + "END");
+}
+
+void loadModules(std::initializer_list<std::string> names)
+{
+	std::string missing;
+	for (auto &name : names)
+		if (readFile("/sys/module/" + name + "/initstate") != "live")
+			missing += " " + name;
+	if (!missing.empty())
+		must("modprobe -a" + missing);
+}
+
 double slow()
 {
 	auto factor = [](const char *name) { return std::max(1.0, std::atof(environment(name, "1").c_str())); };

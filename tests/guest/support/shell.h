@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,11 @@ std::string quoted(const std::string &text); // as one word of a shell's
 std::string readFile(const std::string &path); // trailing blanks removed; empty when there is no such file
 void writeFile(const std::string &path, std::string_view text); // throws
 bool exists(const std::string &path);
+
+// Commands of ip, by one process: starting one takes longer than a command does. Throws.
+void ip(const std::string &options, std::initializer_list<std::string> commands);
+// Has modprobe load those that are not there, by their names in /sys/module; throws.
+void loadModules(std::initializer_list<std::string> names);
 
 // How many times slower than usual this guest is: $NVMEOF_SLOW, for kernels that look for faults in all they do, times
 // $NVMEOF_LOAD, which the guest's boot has found where the machine has much else to do (qemu/guest/init); else 1.
