@@ -76,7 +76,6 @@ TEST_CASE("the rules of the interface, with real mounts", "[csi]")
 	Node node;
 	node.player->identity();
 	node.player->nodeInfo("guest");
-	node.player->missingArguments();
 	node.player->refusedWishes();
 	CHECK(node.controllers() == 0);
 	node.player->mountedVolume();
