@@ -18,12 +18,14 @@ namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
 
-void verify(const FioJob &job)
+void verify(const std::vector<FioJob> &jobs)
 {
-	auto result = runFio(job);
-	INFO(job.command("-") << "\n" << result.text);
+	auto result = runFio(jobs);
+	INFO(result.text);
 	REQUIRE(result.good());
-	REQUIRE(result.written > 0);
+	REQUIRE(result.writtenBy.size() == jobs.size());
+	for (auto written : result.writtenBy)
+		REQUIRE(written > 0);
 }
 
 std::string queueAttribute(const std::string &disk, const std::string &name)
@@ -34,8 +36,8 @@ std::string queueAttribute(const std::string &disk, const std::string &name)
 // A short look at everything: sizes below and above what fits in a capsule, deep and shallow.
 void quickLook(const std::string &disk)
 {
-	verify({.file = disk, .blocks = "4k", .depth = 32, .size = "1m"});
-	verify({.file = disk, .blocks = "256k", .depth = 4, .size = "4m"});
+	verify({{.file = disk, .blocks = "4k", .depth = 32, .size = "1m"},
+		{.file = disk, .blocks = "256k", .depth = 4, .size = "4m"}});
 }
 
 struct Variant {
@@ -90,22 +92,30 @@ TEST_CASE("verified I/O at every block size and depth", "[io][matrix][short]")
 	Rig rig;
 	rig.connect();
 	auto disk = rig.disk();
+	std::vector<FioJob> jobs;
 	for (auto *blocks : {"4k", "12k", "128k", "1m"})
 		for (auto depth : {1u, 8u, 64u})
-			verify({.file = disk,
-				.blocks = blocks,
-				.depth = depth,
-				.size = std::string(blocks) == "1m" ? "4m" : "1m"});
-	verify({.file = disk, .rw = "randrw", .blocks = "4k", .depth = 32, .size = "2m", .more = "--bsrange=512-128k"});
-	verify({.file = disk, .rw = "write", .blocks = "4k", .depth = 64, .size = "4m"}); // merged by the block layer
-	verify({.file = disk,
-		.rw = "randwrite",
-		.blocks = "4k",
-		.depth = 1,
-		.size = "512k",
-		.engine = "psync",
-		.direct = false,
-		.more = "--fsync=16"});
+			jobs.push_back({.file = disk,
+					.blocks = blocks,
+					.depth = depth,
+					.size = std::string(blocks) == "1m" ? "4m" : "1m"});
+	jobs.push_back({.file = disk,
+			.rw = "randrw",
+			.blocks = "4k",
+			.depth = 32,
+			.size = "2m",
+			.more = "--bsrange=512-128k"});
+	// merged by the block layer
+	jobs.push_back({.file = disk, .rw = "write", .blocks = "4k", .depth = 64, .size = "4m"});
+	jobs.push_back({.file = disk,
+			.rw = "randwrite",
+			.blocks = "4k",
+			.depth = 1,
+			.size = "512k",
+			.engine = "psync",
+			.direct = false,
+			.more = "--fsync=16"});
+	verify(jobs);
 }
 
 TEST_CASE("blocks of 4 KiB", "[io][blocksize][short]")
@@ -149,9 +159,9 @@ TEST_CASE("polled queues and io_uring", "[io][poll][short]")
 	CHECK(c.pollQueues >= 1);
 	auto disk = rig.disk();
 	CHECK(queueAttribute(disk, "io_poll") == "1");
-	verify({.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring", .more = "--hipri"});
-	verify({.file = disk, .blocks = "128k", .depth = 4, .size = "4m", .engine = "io_uring", .more = "--hipri"});
-	verify({.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring"}); // and not polled
+	verify({{.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring", .more = "--hipri"},
+		{.file = disk, .blocks = "128k", .depth = 4, .size = "4m", .engine = "io_uring", .more = "--hipri"},
+		{.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring"}}); // and not polled
 }
 
 TEST_CASE("the local address, the interface and the type of service are obeyed", "[io][address][tcp]")
@@ -219,7 +229,7 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 	{
 		link.impair("delay 2ms loss 2%");
 		rig.connect();
-		verify({.file = rig.disk(), .blocks = "64k", .depth = 8, .size = "4m"});
+		verify({{.file = rig.disk(), .blocks = "64k", .depth = 8, .size = "4m"}});
 		link.repair();
 	}
 }
@@ -238,12 +248,12 @@ TEST_CASE("ext4 and xfs do their work, and are whole afterwards", "[io][filesyst
 	INFO(kind.make);
 	must(std::string(kind.make) + " " + disk);
 	must("mkdir -p /mnt && mount " + disk + " /mnt");
-	verify({.file = "/mnt/file",
-		.blocks = "16k",
-		.depth = 8,
-		.size = "16m",
-		.direct = false,
-		.more = "--fsync=32"});
+	verify({{.file = "/mnt/file",
+		 .blocks = "16k",
+		 .depth = 8,
+		 .size = "16m",
+		 .direct = false,
+		 .more = "--fsync=32"}});
 	must("mkdir /mnt/tree && for i in $(seq 40); do head -c 20000 /dev/urandom > /mnt/tree/$i; done");
 	must("cd /mnt/tree && md5sum * > ../sums && sync");
 	must("rm /mnt/tree/1? && fstrim /mnt 2>/dev/null || busybox fstrim /mnt");

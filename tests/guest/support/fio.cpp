@@ -21,6 +21,11 @@ std::string begun(const std::string &output)
 	return output + ".begun";
 }
 
+std::string fio(const std::string &output)
+{
+	return "cd /tmp && exec fio --eta=never --output-format=json --output=" + output;
+}
+
 FioResult parse(int status, const std::string &output, const std::string &messages)
 {
 	FioResult result;
@@ -36,7 +41,8 @@ FioResult parse(int status, const std::string &output, const std::string &messag
 		result.error = result.error ? result.error : job.value("error", 0);
 		for (auto *kind : {"read", "write"})
 			result.ios += job[kind].value("total_ios", std::uint64_t(0));
-		result.written += job["write"].value("io_bytes", std::uint64_t(0));
+		result.writtenBy.push_back(job["write"].value("io_bytes", std::uint64_t(0)));
+		result.written += result.writtenBy.back();
 		result.read += job["read"].value("io_bytes", std::uint64_t(0));
 	}
 	return result;
@@ -46,11 +52,15 @@ FioResult parse(int status, const std::string &output, const std::string &messag
 
 std::string FioJob::command(const std::string &output) const
 {
+	return fio(output) + " --name=job --exec_prerun='touch " + begun(output) + "'" + options();
+}
+
+std::string FioJob::options() const
+{
 	// one process: a job that is one of its own has a session of its own, too, and outlives a stop()
-	auto text = "cd /tmp && exec fio --thread --name=job --eta=never --filename=" + file + " --rw=" + rw +
-		    " --bs=" + blocks + " --iodepth=" + std::to_string(depth) + " --size=" + size +
-		    " --ioengine=" + engine + " --direct=" + (direct ? "1" : "0") +
-		    " --output-format=json --output=" + output + " --exec_prerun='touch " + begun(output) + "'";
+	auto text = " --thread --filename=" + file + " --rw=" + rw + " --bs=" + blocks +
+		    " --iodepth=" + std::to_string(depth) + " --size=" + size + " --ioengine=" + engine +
+		    " --direct=" + (direct ? "1" : "0");
 	if (verify)
 		text += " --verify=crc32c --verify_fatal=1 --do_verify=1";
 	// a disk that has gone before fio came to open it must not come back as a plain file
@@ -71,6 +81,15 @@ FioResult runFio(const FioJob &job)
 {
 	auto output = nextOutput();
 	auto out = run(job.command(output));
+	return parse(out.status, output, out.text);
+}
+
+FioResult runFio(const std::vector<FioJob> &jobs)
+{
+	auto output = nextOutput(), command = fio(output);
+	for (std::size_t i = 0; i < jobs.size(); i++)
+		command += " --name=job" + std::to_string(i) + " --stonewall" + jobs[i].options();
+	auto out = run(command);
 	return parse(out.status, output, out.text);
 }
 

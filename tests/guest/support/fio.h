@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace guest {
 
@@ -14,6 +15,7 @@ struct FioResult {
 	int error = 0;                       // first errno of the job
 	std::uint64_t written = 0, read = 0; // bytes
 	std::uint64_t ios = 0;
+	std::vector<std::uint64_t> writtenBy; // each of its jobs
 	std::string text;
 
 	bool good() const { return status == 0 && error == 0; }
@@ -34,10 +36,13 @@ struct FioJob {
 	std::string more = ""; // further options
 
 	std::string command(const std::string &output) const;
+	std::string options() const;
 	unsigned runtime() const;
 };
 
 FioResult runFio(const FioJob &job);
+// One after another, by one process: starting it takes longer than a small job does.
+FioResult runFio(const std::vector<FioJob> &jobs);
 
 // fio beside the test; it is about to do I/O when the constructor returns, if it can: not where the disk is stalled.
 class FioLoad {
