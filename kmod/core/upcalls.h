@@ -70,7 +70,7 @@ struct nof_mpath_ops {
 	void (*detached)(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
 };
 
-/* Why a namespace has not become a path; the texts are in mpath/attach.c */
+/* Why a namespace has not become a path; the texts are in mpath/path.c */
 enum nof_refusal {
 	NOF_ATTACHED,
 	/* temporary: the scan is repeated soon, and is not complete before */

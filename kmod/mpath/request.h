@@ -13,7 +13,7 @@
 
 extern const struct blk_mq_ops nof_mq_ops;
 
-/* Where a request comes from, which decides what becomes of it when it is lost or refused: see mpath/retry.c */
+/* Where a request comes from, which decides what becomes of it when it is lost or refused: see mpath/complete.c */
 enum nof_kind {
 	NOF_KIND_BLOCK,		/* the block layer */
 	NOF_KIND_PASSTHROUGH,	/* a program, by ioctl or io_uring */

@@ -88,7 +88,8 @@ static u32 user_timeout(const struct nof_ctrl *ctrl)
 /*
  * TCP waits at least 200 ms before it sends again, which is made for the delayed acknowledgements of long ago: those of
  * today's stacks come within 40 ms where the path is short. With less to wait, a segment lost on a short path is sent
- * again several times before the path counts as lost (core/watch.c). A route's own rto_min goes before this.
+ * again several times before the path counts as lost (core/watch.c). A route's own rto_min goes before this. The member
+ * is written as BPF does it, since there is no socket option for it, and the sysctl is for all of a network namespace.
  */
 #define RTO_MIN_MS	60
 
@@ -350,7 +351,8 @@ static int try_connect(struct nof_tcp_queue *q)
 
 /*
  * Drivers that say they are done with a buffer before it is sent (skb_orphan() as it is queued): wait_for_devices()
- * would not wait for them. So does IPoIB, above whatever driver.
+ * would not wait for them. So does IPoIB, above whatever driver. A device has no flag that tells this; one that is
+ * missing here may send a page after its request has ended, and one too many only costs a copy.
  */
 static const char *const early[] = { "cxgb3", "cxgb4", "cxgb4vf", "niu", "virtio_net" };
 
@@ -503,7 +505,8 @@ static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
 /*
  * Segments lie behind a holder of the socket who is waiting for a processor, or on the CPU that received the last one:
  * its softirq was cut short for lack of time, or packets wait there and none was taken since the last look. Read
- * without locks; what is missed by that shows at the next look.
+ * without locks; what is missed by that shows at the next look. The counters are those of /proc/net/softnet_stat, which
+ * the kernel tells modules in no other way.
  */
 static bool behind(struct nof_tcp_queue *q, struct sock *sk)
 {
@@ -662,10 +665,27 @@ static struct nof_transport tcp_transport = {
 };
 
 /*
- * The first socket of a machine that is a way out for memory (sk_set_memalloc()), and the end of the last, have the
- * network stack's code patched, which interrupts every CPU. With a reference of the module's own that does not come
- * with each connect and disconnect.
+ * The first socket of a machine with sk_set_memalloc(), and the end of the last one, have the network stack's code
+ * patched, which interrupts every CPU. With this socket, which is never connected, that does not happen at each connect
+ * and disconnect.
  */
+static struct socket *memalloc_socket;
+
+static int __init memalloc_socket_init(void)
+{
+	int err = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &memalloc_socket);
+
+	if (!err)
+		sk_set_memalloc(memalloc_socket->sk);
+	return err;
+}
+
+static void memalloc_socket_exit(void)
+{
+	sk_clear_memalloc(memalloc_socket->sk);
+	sock_release(memalloc_socket);
+}
+
 static int __init nof_tcp_init(void)
 {
 	int err;
@@ -673,14 +693,17 @@ static int __init nof_tcp_init(void)
 	nof_tcp_wq = alloc_workqueue("nvmeof_tcp", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
 	if (!nof_tcp_wq)
 		return -ENOMEM;
-	static_branch_inc(&memalloc_socks_key);
+	err = memalloc_socket_init();
+	if (err)
+		goto destroy_wq;
 	err = nof_transport_register(&tcp_transport);
 	if (err)
-		goto dec_memalloc;
+		goto exit_memalloc;
 	return 0;
 
-dec_memalloc:
-	static_branch_dec(&memalloc_socks_key);
+exit_memalloc:
+	memalloc_socket_exit();
+destroy_wq:
 	destroy_workqueue(nof_tcp_wq);
 	return err;
 }
@@ -688,7 +711,7 @@ dec_memalloc:
 static void __exit nof_tcp_exit(void)
 {
 	nof_transport_unregister(&tcp_transport);
-	static_branch_dec(&memalloc_socks_key);
+	memalloc_socket_exit();
 	destroy_workqueue(nof_tcp_wq);
 	nof_tcp_batch_exit();
 }
