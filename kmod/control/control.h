@@ -20,14 +20,12 @@ extern const struct attribute_group *nof_path_attr_groups[];
 extern const struct nof_event_ops nof_genl_event_ops;
 
 /*
- * uevent.c: variables of each uevent of a controller; uevents of its own when it is live, and for asynchronous events.
+ * events.c: variables of each uevent of a controller; uevents of its own when it is live, and for asynchronous events.
  * They are sent by a work, which nof_uevent_exit() ends: nothing may be told any more by then.
  */
 void nof_uevent_init(struct nof_ctrl *ctrl);
 void nof_uevent_exit(struct nof_ctrl *ctrl);
 int nof_ctrl_uevent(nof_class_device *dev, struct kobj_uevent_env *env);
-void nof_uevent_connected(struct nof_ctrl *ctrl);
-void nof_uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page);
 
 /* nodes.c: the device nodes, with /sys/class/nvmeof and /sys/class/nvmeof-generic */
 int nof_nodes_init(void);

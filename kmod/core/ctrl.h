@@ -315,7 +315,7 @@ struct nof_fw_activation {
 };
 
 /**
- * struct nof_ctrl_uevents - for udev, see control/uevent.c
+ * struct nof_ctrl_uevents - for udev, see control/events.c
  * @pending:	bits
  * @next:	jiffies; an asynchronous event is not told before
  * @aen:	that event

@@ -243,16 +243,6 @@ static inline bool nof_rdma_stopped(const struct nof_rdma_queue *q)
 {
 	return test_bit(NOF_RDMA_STOPPED, &q->flags);
 }
-
-/* device.c */
-int nof_rdma_devices_init(void);
-void nof_rdma_devices_exit(void);
-/* The queue is the device's until nof_rdma_device_leave(). -ENODEV: it is being removed; -EOPNOTSUPP: it can't. */
-int nof_rdma_device_join(struct nof_rdma_queue *q, struct ib_device *dev);
-void nof_rdma_device_leave(struct nof_rdma_queue *q);
-/* Most pages of a memory region */
-u32 nof_rdma_device_pages(const struct ib_device *dev);
-bool nof_rdma_device_gaps(const struct ib_device *dev);
 /* Whether its DMA reaches PCI peer-to-peer memory, and that behind pages that stand for a GPU's */
 bool nof_rdma_device_p2p(struct ib_device *dev);
 bool nof_rdma_device_gpu(struct ib_device *dev);
