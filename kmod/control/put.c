@@ -353,6 +353,7 @@ int nof_put_ns(struct sk_buff *skb, struct nof_head *head)
 	       nla_put_u32(skb, NVMEOF_A_NSID, head->nsid) ?:
 	       nla_put_string(skb, NVMEOF_A_WWID, head->wwid) ?:
 	       put_ids(skb, &head->format.ids) ?:
+	       nla_put_u8(skb, NVMEOF_A_CSI, head->format.ids.csi) ?:
 	       nla_put_u32(skb, NVMEOF_A_LBA_SIZE, nof_format_is_generic(&head->format) ? 0 : 1U << head->lba_shift) ?:
 	       put_u64(skb, NVMEOF_A_SIZE, nof_head_size(head)) ?:
 	       nla_put_u8(skb, NVMEOF_A_READ_ONLY, READ_ONCE(head->read_only)) ?:

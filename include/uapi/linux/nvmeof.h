@@ -242,6 +242,7 @@ enum nvmeof_attr {
 	NVMEOF_A_HOLD_LEFT,		/* u32, ms until that ends at the latest; of several the one that ends last */
 	NVMEOF_A_HOLD_ASKED,		/* string: controller that was asked to reset that association */
 	NVMEOF_A_FIRMWARE_LEFT,		/* u32, ms until firmware that is being activated has to be active; no I/O */
+	NVMEOF_A_CSI,			/* u8: command set of a namespace: 0 NVM, 1 Key Value, 2 zoned, ... */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1
