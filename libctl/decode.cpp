@@ -296,6 +296,7 @@ Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 	ns.uuid = in.uuid(NVMEOF_A_UUID);
 	ns.nguid = in.binary<16>(NVMEOF_A_NGUID);
 	ns.eui64 = in.binary<8>(NVMEOF_A_EUI64);
+	ns.csi = in.maybe<std::uint8_t>(NVMEOF_A_CSI);
 	ns.lbaSize = in.number<std::uint32_t>(NVMEOF_A_LBA_SIZE);
 	ns.size = in.number<std::uint64_t>(NVMEOF_A_SIZE);
 	ns.readOnly = in.boolean(NVMEOF_A_READ_ONLY);

@@ -47,8 +47,9 @@ struct Namespace {
 	std::optional<Uuid> uuid;
 	std::optional<std::array<std::uint8_t, 16>> nguid;
 	std::optional<std::array<std::uint8_t, 8>> eui64;
-	std::uint32_t lbaSize = 0; // bytes; 0: see genericOnly()
-	std::uint64_t size = 0;    // bytes
+	std::optional<std::uint8_t> csi; // command set: 0 NVM, 1 Key Value, 2 zoned, ...; an older module does not tell
+	std::uint32_t lbaSize = 0;       // bytes; 0: see genericOnly()
+	std::uint64_t size = 0;          // bytes
 	bool readOnly = false;
 	std::uint32_t paths = 0;
 	std::uint32_t usablePaths = 0; // can take I/O now

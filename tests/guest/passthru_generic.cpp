@@ -144,7 +144,10 @@ TEST_CASE("a namespace of another command set has a generic node only", "[passth
 	auto shown = must("nvmeofctl show " + s.name);
 	CHECK(shown.find("1: generic node only") != std::string::npos);
 	CHECK(shown.find(s.node) != std::string::npos);
-	CHECK(must("nvmeofctl show --json " + s.name).find("\"generic_only\": true") != std::string::npos);
+	auto json = must("nvmeofctl show --json " + s.name);
+	CHECK(json.find("\"generic_only\": true") != std::string::npos);
+	CHECK(json.find("\"csi\": 1") != std::string::npos);
+	CHECK(must("nvmeofctl list --json").find("\"csi\": 0") != std::string::npos);
 
 	File file(s.node, O_RDWR);
 	REQUIRE(file.fd >= 0);

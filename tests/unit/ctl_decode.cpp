@@ -88,6 +88,7 @@ TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 		CHECK((*ns->eui64)[7] == 0x22);
 		CHECK(ns->size == 1ULL << 40);
 		CHECK_FALSE(ns->zones);
+		CHECK_FALSE(ns->csi); // an older module
 		CHECK(ns->reservations == 0);
 	}
 	SECTION("with reservations, protection information and atomic writes")
@@ -101,6 +102,11 @@ TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 		CHECK(ns->protection == 2);
 		CHECK(ns->atomicWrite == 65536);
 		CHECK(ns->atomicBoundary == 131072);
+	}
+	SECTION("of another command set")
+	{
+		p.u8(NVMEOF_A_CSI, 1).u32(NVMEOF_A_LBA_SIZE, 0);
+		CHECK(decodeNamespace(p.attributes())->csi == 1);
 	}
 	SECTION("zoned")
 	{

@@ -274,6 +274,11 @@ TEST_CASE("a namespace with a generic node only", "[format]")
 	CHECK(list.find(" -  generic only") != std::string::npos);
 	CHECK(fields.find("/dev/ngnvmeof0n2") != std::string::npos);
 	CHECK(fields.find("size") == std::string::npos);
+	CHECK(fields.find("unknown: generic node only") != std::string::npos);
+	CHECK_FALSE(toJson(ns).contains("csi"));
+	ns.csi = 1;
+	CHECK(renderFields(fieldsOf(ns)).find(" 1: generic node only") != std::string::npos);
+	CHECK(toJson(ns)["csi"] == 1);
 	CHECK(toJson(ns)["generic_only"] == true);
 	CHECK(toJson(ns)["device"] == "/dev/ngnvmeof0n2");
 	ns.size = 4096;

@@ -93,6 +93,7 @@ Namespace wholeNamespace()
 	n.uuid = Uuid::parse("6f1b2c3d-0000-4000-8000-0123456789ab");
 	n.nguid.emplace().fill(0x11);
 	n.eui64.emplace().fill(0x22);
+	n.csi = 0;
 	n.lbaSize = 4096;
 	n.readOnly = true;
 	n.usablePaths = 0;

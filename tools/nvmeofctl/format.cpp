@@ -406,7 +406,10 @@ Fields fieldsOf(const Namespace &ns, std::chrono::nanoseconds now)
 		fields.emplace_back("nguid", hexText(*ns.nguid));
 	if (ns.eui64)
 		fields.emplace_back("eui64", hexText(*ns.eui64));
-	if (!genericOnly(ns)) {
+	if (genericOnly(ns)) {
+		fields.emplace_back("command set",
+				    (ns.csi ? std::to_string(*ns.csi) : "unknown") + ": generic node only");
+	} else {
 		fields.emplace_back("block size", fmt::format("{} B", ns.lbaSize));
 		fields.emplace_back("size", fmt::format("{} ({} B)", formatSize(ns.size), ns.size));
 	}

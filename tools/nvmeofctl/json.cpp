@@ -162,6 +162,8 @@ Json toJson(const Namespace &ns)
 		json["nguid"] = hexText(*ns.nguid);
 	if (ns.eui64)
 		json["eui64"] = hexText(*ns.eui64);
+	if (ns.csi)
+		json["csi"] = *ns.csi;
 	json["lba_size"] = ns.lbaSize;
 	json["size"] = ns.size;
 	if (genericOnly(ns))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 
 #include <nvmeof/name.h>
@@ -35,20 +34,10 @@ std::vector<std::string> stackedOn(const std::string &disk)
 	return names;
 }
 
-// Its command set identifier, as its target tells it
-std::string commandSetOf(const Namespace &ns)
-{
-	std::string csi;
-	std::ifstream("/sys/block/" + ns.name + "/csi") >> csi;
-	return csi.empty() ? "unknown" : csi;
-}
-
 std::string textOf(const AnyObject &object, const Snapshot &related)
 {
 	Fields fields = std::visit([&](const auto &one) { return shownFields(one, related); }, object);
 	const auto *ns = std::get_if<Namespace>(&object);
-	if (ns && genericOnly(*ns))
-		fields.emplace_back("command set", commandSetOf(*ns) + ": generic node only");
 	if (ns)
 		fields.emplace_back("peer-to-peer", peerToPeerNote(*ns, related.paths, stackedOn(ns->name)));
 	std::string text = renderFields(fields);
