@@ -103,6 +103,42 @@ int passthrough(const Disk &disk, std::uint8_t opcode, bool pract, std::vector<s
 	return ret < 0 ? -errno : ret;
 }
 
+// A disk, given by Linux' SCSI target to this machine itself. The SCSI disk makes protection information of its own,
+// and the target hands it on as it is.
+class ScsiDisk {
+public:
+	explicit ScsiDisk(const std::string &of)
+	{
+		must("mkdir -p " + backend_ + " && echo udev_path=" + of + " > " + backend_ + "/control && echo 1 > " +
+		     backend_ + "/enable");
+		must("mkdir -p " + port_ + "/lun/lun_0 && echo naa.5001405000000002 > " + port_ + "/nexus && ln -s " +
+		     backend_ + " " + port_ + "/lun/lun_0/");
+		auto found = [this] {
+			node_ = run("grep -l LIO-ORG /sys/block/sd*/device/vendor | cut -d/ -f4").text;
+			node_ = "/dev/" + node_.substr(0, node_.find('\n'));
+			return node_ != "/dev/" && exists(node_);
+		};
+		REQUIRE(eventually(found, 20s));
+	}
+	~ScsiDisk()
+	{
+		run("cd " + port_ +
+		    " && rm lun/lun_0/ours && rmdir lun/lun_0 && cd .. && rmdir tpgt_1 && cd .. && rmdir " +
+		    "naa.5001405000000001; rmdir " + backend_);
+	}
+	ScsiDisk(const ScsiDisk &) = delete;
+	ScsiDisk &operator=(const ScsiDisk &) = delete;
+
+	static bool possible() { return run("modprobe -a target_core_iblock tcm_loop sd_mod").status == 0; }
+	const std::string &node() const { return node_; }
+	std::string profile() const { return readFile("/sys/block/" + node_.substr(5) + "/integrity/format"); }
+
+private:
+	const std::string backend_ = "/sys/kernel/config/target/core/iblock_0/ours";
+	const std::string port_ = "/sys/kernel/config/target/loopback/naa.5001405000000001/tpgt_1";
+	std::string node_;
+};
+
 } // namespace
 
 TEST_CASE("protection information is made, checked and taken off by the controller", "[formats][pi][short]")
@@ -277,47 +313,144 @@ TEST_CASE("formatted with protection information", "[formats][pi][changes]")
 	CHECK(profile(s) == expectedProfile(format));
 }
 
-TEST_CASE("a path over RDMA to a disk whose blocks go with protection information over TCP", "[formats][pi][rdma]")
+TEST_CASE("protection information that the block layer has not made goes as it is", "[formats][pi]")
 {
-	auto subsystem = std::make_shared<target::Subsystem>();
-	subsystem->stores().add(1, 8 * mib);
-	subsystem->stores().find(1)->makeProtected(ProtectionFormat{1, 16, true});
-	auto config = formats::plain();
-	config.address = here();
-	target::Server tcp(config, subsystem);
-	config.transport = target::Transport::rdma;
-	target::Server rdma(config, subsystem);
-	auto options = [](target::Server &server, const char *transport) {
+	if (overRdma() || !kernelFrom(6, 11) || !ScsiDisk::possible())
+		return;
+	auto format = GENERATE(ProtectionFormat{1, 16, true}, ProtectionFormat{3, 16, true});
+	INFO(words(format));
+	Scene s([&](target::Store &store) { store.makeProtected(format); });
+	auto &pi = *s.ports.store().protection();
+	// what is on the wire from here on is not ours
+	set(s, "write_generate", false);
+	set(s, "read_verify", false);
+	ScsiDisk scsi(s.node);
+	Disk disk(scsi.node());
+	REQUIRE(disk.fd() >= 0);
+	CHECK(scsi.profile() == expectedProfile(format));
+	auto moved = [&] { return pi.received() + pi.sent(); };
+	for (std::size_t bytes : {512u, 4096u, 131072u}) {
+		auto before = moved();
+		CHECK(disk.verified(mib, bytes, std::uint32_t(bytes)) == 0);
+		CHECK(s.ports.stored(mib, bytes, std::uint32_t(bytes)));
+		CHECK(moved() >= before + 2 * bytes / 512);
+	}
+	auto before = moved();
+	makes(format, s);
+	CHECK(moved() == before);
+	// a target that checks nothing: the SCSI disk does
+	REQUIRE(writeTo(disk, 0, 1) == 0);
+	Buffer buffer(4096);
+	pi.blind(true);
+	pi.spoilGuard(3);
+	CHECK(disk.read(0, buffer) == -EILSEQ);
+	CHECK(s.disk->read(0, buffer) == 0);
+	pi.spoilGuard(3);
+	CHECK(disk.read(0, buffer) == 0);
+	CHECK(buffer.holds(1));
+}
+
+namespace {
+
+// A disk with protection information, of a path over TCP, which has come first, and one over RDMA
+struct Mixed {
+	std::shared_ptr<target::Subsystem> subsystem = std::make_shared<target::Subsystem>();
+	std::unique_ptr<target::Server> tcp, rdma;
+	Host host;
+	std::string node;
+
+	Mixed()
+	{
+		subsystem->stores().add(1, 8 * mib);
+		subsystem->stores().find(1)->makeProtected(ProtectionFormat{1, 16, true});
+		auto config = formats::plain();
+		config.address = here();
+		tcp = std::make_unique<target::Server>(config, subsystem);
+		config.transport = target::Transport::rdma;
+		rdma = std::make_unique<target::Server>(config, subsystem);
+		connect(*tcp, "tcp");
+		connect(*rdma, "rdma");
+		node = host.disk(1, 10s, config.nqn);
+		REQUIRE_FALSE(node.empty());
+	}
+	~Mixed()
+	{
+		for (auto *server : {tcp.get(), rdma.get()})
+			for (auto &text : server->violations())
+				FAIL_CHECK("the host broke the protocol: " << text);
+	}
+
+	target::Protection &pi() { return *subsystem->stores().find(1)->protection(); }
+	bool byHost() const { return readFile("/sys/block/" + node.substr(5) + "/integrity/format") != "none"; }
+	bool usable(std::size_t count)
+	{
+		return eventually(
+			[&] {
+				auto paths = host.paths();
+				return std::size_t(std::ranges::count_if(paths, [](auto &p) { return p.usable; })) ==
+				       count;
+			},
+			20s);
+	}
+
+private:
+	void connect(target::Server &server, const char *transport)
+	{
 		auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 		o.transport = transport;
 		o.ctrlLoss = slowly(60s);
 		o.reconnectDelay = 200ms;
 		o.ioQueues = 2;
-		return o;
-	};
-	Host host;
-	host.connect(options(tcp, "tcp"));
-	host.connect(options(rdma, "rdma"));
-	auto node = host.disk(1, 10s, config.nqn);
-	REQUIRE_FALSE(node.empty());
-	auto &pi = *subsystem->stores().find(1)->protection();
-	bool byHost = readFile("/sys/block/" + node.substr(5) + "/integrity/format") != "none";
-	CHECK(byHost == kernelFrom(6, 11));
-	FioJob job{.file = node, .rw = "randrw", .blocks = "20k", .depth = 8, .size = "4m", .seconds = 4};
+		host.connect(o);
+	}
+};
+
+} // namespace
+
+TEST_CASE("a path over RDMA to a disk whose blocks go with protection information over TCP", "[formats][pi][rdma]")
+{
+	Mixed s;
+	CHECK(s.byHost() == kernelFrom(6, 11));
+	FioJob job{.file = s.node, .rw = "randrw", .blocks = "20k", .depth = 8, .size = "4m", .seconds = 4};
 	FioLoad load(job);
 	std::this_thread::sleep_for(1s);
-	tcp.dropConnections(true);
+	s.tcp->dropConnections(true);
 	std::this_thread::sleep_for(500ms);
-	rdma.dropConnections(true);
+	s.rdma->dropConnections(true);
 	auto result = load.wait(slowly(60s));
 	INFO(result.text);
 	CHECK(result.good());
-	CHECK(rdma.counters().writes > 0);
-	CHECK(tcp.counters().writes > 0);
-	CHECK((pi.received() > 0) == byHost);
-	for (auto *server : {&tcp, &rdma})
-		for (auto &text : server->violations())
-			FAIL_CHECK("the host broke the protocol: " << text);
+	CHECK(s.rdma->counters().writes > 0);
+	CHECK(s.tcp->counters().writes > 0);
+	CHECK((s.pi().received() > 0) == s.byHost());
+}
+
+TEST_CASE("protection information that the block layer has not made does not go over RDMA", "[formats][pi][rdma]")
+{
+	if (!kernelFrom(6, 11) || !ScsiDisk::possible())
+		return;
+	Mixed s;
+	REQUIRE(s.usable(2));
+	ScsiDisk scsi(s.node);
+	Disk disk(scsi.node()), own(s.node);
+	auto &written = s.rdma->counters().writes;
+	auto before = written.load();
+	for (std::uint32_t seed = 1; seed <= 8; seed++)
+		CHECK(disk.verified(seed * 65536, 65536, seed) == 0);
+	CHECK(written == before);
+
+	// the path that carries it is gone; what the block layer makes needs none
+	s.tcp->stop();
+	REQUIRE(s.usable(1));
+	Buffer data(4096);
+	CHECK(disk.read(0, data) < 0);
+	CHECK(disk.write(0, data) < 0);
+	CHECK(written == before);
+	CHECK(own.verified(0, 4096, 9) == 0);
+	CHECK(written > before);
+	s.tcp->start();
+	REQUIRE(s.usable(2));
+	CHECK(disk.verified(0, 4096, 10) == 0);
 }
 
 } // namespace guest::protection
