@@ -41,7 +41,8 @@ Config config()
 }
 
 // Key and value by a node; errno is negative
-int send(int fd, std::uint8_t opcode, std::uint32_t key, void *data = nullptr, std::size_t bytes = 0)
+int send(int fd, std::uint8_t opcode, std::uint32_t key, void *data = nullptr, std::size_t bytes = 0,
+	 Millis limit = 0ms)
 {
 	nvme_passthru_cmd64 p{};
 	p.opcode = opcode;
@@ -52,6 +53,7 @@ int send(int fd, std::uint8_t opcode, std::uint32_t key, void *data = nullptr, s
 	p.cdw11 = 16;
 	p.addr = reinterpret_cast<std::uintptr_t>(data);
 	p.data_len = static_cast<std::uint32_t>(bytes);
+	p.timeout_ms = static_cast<std::uint32_t>(limit.count());
 	auto got = ::ioctl(fd, NVME_IOCTL_IO64_CMD, &p);
 	if (got < 0)
 		return -errno;
@@ -230,6 +232,65 @@ TEST_CASE("commands of another command set: one path and the other", "[passthru]
 	s.ports[0].start();
 	CHECK(both());
 	CHECK(holds(file.fd, 3, 3));
+}
+
+TEST_CASE("commands of another command set that a path refuses for its ANA state", "[passthru][generic][ana]")
+{
+	Scene s;
+	s.connect();
+	File file(s.node, O_RDWR);
+	REQUIRE(store(file.fd, 1, 1) == 0);
+	auto usable = [&](std::uint32_t count) {
+		return eventually([&] { return s.ns()->usablePaths == count; }, 20s);
+	};
+	auto refusals = [&] { return s.ports[0].counters().anaRefusals + s.ports[1].counters().anaRefusals; };
+	// no event tells of it, so that the command is sent there
+	struct {
+		AnaState state;
+		int status;
+	} const states[] = {{ana_inaccessible, st_ana_inaccessible},
+			    {ana_persistent_loss, st_ana_persistent_loss},
+			    {ana_change, st_ana_transition}};
+	for (auto [state, status] : states) {
+		INFO("state " << int(state));
+		for (auto [opcode, bytes] : {std::pair{op_kv_store, valueBytes}, {op_kv_exist, std::size_t(0)}}) {
+			INFO("opcode " << int(opcode));
+			Buffer value(4096);
+			value.fill(9);
+			auto before = refusals();
+			s.ports[0].setAnaState(1, state, false);
+			CHECK(send(file.fd, opcode, 1, value.data(), bytes) == status);
+			CHECK(refusals() == before + 1);
+			// the refusal has told the host
+			CHECK(usable(1));
+			CHECK(holds(file.fd, 1, 1));
+			CHECK(refusals() == before + 1);
+			s.ports[0].setAnaState(1, ana_optimized);
+			CHECK(usable(2));
+		}
+		auto before = refusals();
+		s.ports[0].setAnaState(1, state, false);
+		CHECK(send(file.fd, op_flush, 0) == 0);
+		CHECK(refusals() == before + 1);
+		CHECK(usable(1));
+		s.ports[0].setAnaState(1, ana_optimized);
+		CHECK(usable(2));
+	}
+
+	// no path takes any: they wait, as long as they may
+	for (std::size_t i : {0u, 1u})
+		s.ports[i].setAnaState(1, ana_inaccessible);
+	REQUIRE(usable(0));
+	auto before = refusals();
+	CHECK(send(file.fd, op_kv_exist, 1, nullptr, 0, slowly(500ms)) == -ENOLINK);
+	Pending waits([&file] { return store(file.fd, 2, 2); });
+	std::this_thread::sleep_for(slowly(300ms));
+	CHECK(waits.waits());
+	CHECK(refusals() == before);
+	s.ports[1].setAnaState(1, ana_non_optimized);
+	REQUIRE(waits.join(20s));
+	CHECK(waits.status() == 0);
+	CHECK(holds(file.fd, 2, 2));
 }
 
 TEST_CASE("commands of another command set without privilege", "[passthru][generic][nobody]")
