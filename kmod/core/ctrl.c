@@ -208,17 +208,33 @@ const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi)
 	return NULL;
 }
 
-void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, const struct nvme_effects_log *log)
+/* The entry of @csi, or a free one; NULL: neither */
+static struct nof_other_effects *other_effects(struct nof_ctrl *ctrl, u8 csi)
 {
 	u32 i = 0;
 
 	lockdep_assert_held(&ctrl->subsys->lock);
 	while (i < NOF_OTHER_SETS && ctrl->effects.other[i].csi && ctrl->effects.other[i].csi != csi)
 		i++;
-	if (i == NOF_OTHER_SETS)
+	return i < NOF_OTHER_SETS ? &ctrl->effects.other[i] : NULL;
+}
+
+bool nof_ctrl_effects_due(struct nof_ctrl *ctrl, u8 csi, u32 association)
+{
+	const struct nof_other_effects *other = other_effects(ctrl, csi);
+
+	return other && (!other->csi || other->association != association);
+}
+
+void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, u32 association, const struct nvme_effects_log *log)
+{
+	struct nof_other_effects *other = other_effects(ctrl, csi);
+
+	if (!other)
 		return;
-	ctrl->effects.other[i].csi = csi;
-	nof_effects_io(log, csi, &ctrl->effects.other[i].of);
+	other->csi = csi;
+	other->association = association;
+	nof_effects_io(log, csi, &other->of);
 }
 
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)

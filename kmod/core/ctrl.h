@@ -183,8 +183,9 @@ struct nof_ctrl_effects {
 	struct nof_effects	admin;
 	struct nof_effects	nvm;
 	struct nof_effects	zns;
-	struct {
+	struct nof_other_effects {
 		u8			csi;
+		u32			association;	/* that they were read in */
 		struct nof_effects	of;
 	} other[NOF_OTHER_SETS];
 };
@@ -550,9 +551,14 @@ bool nof_ctrl_delete_start(struct nof_ctrl *ctrl);
 /* Of the I/O commands of a command set; NULL: not known, so that none is harmless. Caller holds subsys->lock. */
 const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi);
 /*
- * Of one that the driver does not know: @log as received, or NULL. One too many is not kept. Caller holds subsys->lock.
+ * Of one that the driver does not know: whether its log is to be read, which is once in an association, and only where
+ * it can be kept. Caller holds subsys->lock.
  */
-void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, const struct nvme_effects_log *log);
+bool nof_ctrl_effects_due(struct nof_ctrl *ctrl, u8 csi, u32 association);
+/*
+ * Likewise: @log as received in @association, or NULL. One too many is not kept. Caller holds subsys->lock.
+ */
+void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, u32 association, const struct nvme_effects_log *log);
 /*
  * True if a connect or scan failed before the first complete scan, so that its namespaces are unknown: any disk may get
  * a path by it.

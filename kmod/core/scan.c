@@ -227,14 +227,21 @@ static void decode_indep(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 /* Without an answer no command of the set is harmless; with none for now, those that were are. */
 static int read_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log)
 {
+	u32 association = READ_ONCE(ctrl->association);
 	int ret = 1;
+	bool due;
 
+	mutex_lock(&ctrl->subsys->lock);
+	due = nof_ctrl_effects_due(ctrl, csi, association);
+	mutex_unlock(&ctrl->subsys->lock);
+	if (!due)
+		return 0;
 	if (ctrl->ident.lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
 		ret = nof_get_effects(ctrl, csi, log);
 	if (ret < 0 || transient(ret))
 		return min(ret, 0);
 	mutex_lock(&ctrl->subsys->lock);
-	nof_ctrl_set_effects(ctrl, csi, ret ? NULL : log);
+	nof_ctrl_set_effects(ctrl, csi, association, ret ? NULL : log);
 	mutex_unlock(&ctrl->subsys->lock);
 	return 0;
 }

@@ -293,6 +293,95 @@ TEST_CASE("commands of another command set that a path refuses for its ANA state
 	CHECK(holds(file.fd, 2, 2));
 }
 
+namespace {
+
+// Of as many command sets as there are here, by the list of identification descriptors
+constexpr std::uint8_t firstSet = 0x30, sets = 6, keptSets = 4, opFormat = 0x80;
+
+bool tellSets(Strike &s)
+{
+	if (!s.identify(cns_descs) || s.cmd->nsid < nsid)
+		return false;
+	put<std::uint8_t>(*s.data, csi_at, static_cast<std::uint8_t>(firstSet + s.cmd->nsid % sets));
+	return false;
+}
+
+// Reads of the log of effects are counted, those of a command set that the driver does not know
+bool effectsRead(Strike &s)
+{
+	auto csi = s.cmd->cdw14 >> 24;
+	return s.log(log_effects) && csi != 0 && csi != csi_zns;
+}
+
+const auto effectsOfOne = always(Hook::adminData, effectsRead);
+const auto effectsOfMany = always(Hook::adminData, [](Strike &s) { return tellSets(s) || effectsRead(s); });
+
+} // namespace
+
+TEST_CASE("the effects of another command set are read once in a connection", "[passthru][generic][effects]")
+{
+	bool many = GENERATE(false, true);
+	constexpr std::uint32_t count = 30; // more than are identified together
+	const std::size_t reads = many ? keptSets : 1;
+	Scene s(1);
+	for (std::uint32_t i = 1; i < count; i++)
+		s.ports.subsystem().stores().add(nsid + i, 1 << 20)->makeKeyValue();
+	s.ports[0].script().arm(many ? effectsOfMany : effectsOfOne, Script::forever);
+	auto name = s.ports.connect(0).name;
+	s.find();
+	auto scanned = [&] {
+		return eventually(
+			[&] {
+				auto c = s.ports.host.controller(name);
+				auto all = take(s.ports.host.client().namespaces());
+				return c.state == nvmeof::ControllerState::live && c.scans > 0u &&
+				       std::ranges::count_if(all, nvmeof::genericOnly) == std::ptrdiff_t(count);
+			},
+			20s);
+	};
+	// a command that each set's log has as harmless
+	auto open = [&] {
+		std::size_t open = 0;
+		for (std::uint32_t i = 0; i < count; i++) {
+			auto ns = s.ports.host.nameSpace(nsid + i, s.ports[0].config().nqn);
+			File readable("/dev/ng" + ns->name, O_RDONLY);
+			nvme_passthru_cmd64 p{};
+			p.opcode = many ? std::uint8_t(op_flush) : op_kv_exist;
+			p.nsid = nsid + i;
+			open += as(Who::nobody, [&] {
+					auto got = ::ioctl(readable.fd, NVME_IOCTL_IO64_CMD, &p);
+					return got < 0 && errno == EACCES ? 1 : 0;
+				}) == 0;
+		}
+		return open;
+	};
+	const std::size_t opened = many ? count / sets * keptSets : count;
+	REQUIRE(scanned());
+	CHECK(s.ports[0].script().strikes() == reads);
+	CHECK(open() == opened);
+
+	must("nvmeofctl rescan " + name);
+	CHECK(s.ports[0].script().strikes() == reads);
+	CHECK(open() == opened);
+
+	// a command that stops I/O may change anything
+	{
+		File controller("/dev/" + name, O_RDWR);
+		nvme_passthru_cmd p{};
+		p.opcode = opFormat;
+		p.nsid = nsid;
+		CHECK(::ioctl(controller.fd, NVME_IOCTL_ADMIN_CMD, &p) > 0);
+	}
+	CHECK(s.ports[0].script().strikes() == 2 * reads);
+
+	// from then on the target may be another one
+	must("nvmeofctl reset " + name);
+	REQUIRE(eventually([&] { return s.ports.host.controller(name).reconnects == 1; }, 20s));
+	REQUIRE(scanned());
+	CHECK(s.ports[0].script().strikes() == 3 * reads);
+	CHECK(open() == opened);
+}
+
 TEST_CASE("commands of another command set without privilege", "[passthru][generic][nobody]")
 {
 	bool logged = GENERATE(true, false);
