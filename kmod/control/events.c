@@ -8,7 +8,7 @@
 #include <linux/timekeeping.h>
 #include "control/control.h"
 #include "control/genl.h"
-#include "control/put.h"
+#include "control/genl_attrs.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "core/work.h"

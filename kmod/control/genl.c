@@ -5,9 +5,9 @@
 #include <linux/workqueue.h>
 #include <net/sock.h>
 #include "control/genl.h"
+#include "control/genl_attrs.h"
 #include "control/genl_policy.h"
 #include "control/opts.h"
-#include "control/put.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "core/transport.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The generic netlink family: what its files share. The family itself and its answers are in put.c. */
+/* The generic netlink family: what its files share. The family itself and its answers are in genl_attrs.c. */
 #ifndef NOF_CONTROL_GENL_H
 #define NOF_CONTROL_GENL_H
 

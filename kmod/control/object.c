@@ -9,7 +9,7 @@
  * a lock, too: some are taken, by references, and then put one after another. Recovery does not wait for who looks.
  */
 #include "control/genl.h"
-#include "control/put.h"
+#include "control/genl_attrs.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "mpath/head.h"

@@ -9,9 +9,9 @@
 #include "core/subsys.h"
 #include "core/work.h"
 #include "mpath/ana.h"
+#include "mpath/events.h"
 #include "mpath/head.h"
 #include "mpath/health.h"
-#include "mpath/events.h"
 #include "mpath/path.h"
 #include "wire/ana_log.h"
 

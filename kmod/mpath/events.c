@@ -11,8 +11,8 @@
 #include "core/subsys.h"
 #include "core/upcalls.h"
 #include "core/work.h"
-#include "mpath/head.h"
 #include "mpath/events.h"
+#include "mpath/head.h"
 #include "mpath/path.h"
 
 #define AT_ONCE	16

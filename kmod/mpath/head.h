@@ -9,8 +9,8 @@
 #include <linux/workqueue.h>
 #include "compat/limits.h"
 #include "core/cmd.h"
-#include "mpath/failover.h"
 #include "mpath/events.h"
+#include "mpath/failover.h"
 #include "mpath/park.h"
 #include "wire/effects.h"
 #include "wire/identify.h"

@@ -11,10 +11,10 @@
 #include <uapi/linux/nvmeof.h>
 #include "core/ctrl.h"
 #include "core/upcalls.h"
+#include "mpath/events.h"
 #include "mpath/head.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
-#include "mpath/events.h"
 #include "mpath/stats.h"
 #include "wire/identify.h"
 

@@ -8,8 +8,8 @@
 #include "core/trace.h"
 #include "core/work.h"
 #include "mpath/ana.h"
-#include "mpath/head.h"
 #include "mpath/events.h"
+#include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
 

@@ -15,8 +15,8 @@
 #include "wire/identify.h"
 
 /*
- * Nobody will poll where it goes next, and it must be able to wait. Its end may come in an interrupt then,
- * where bios of a CPU's cache may not be put before Linux 6.2.
+ * The request is not polled where it goes next, and must be able to wait. It may then end in an interrupt, where older
+ * kernels do not allow to put bios of a CPU's cache.
  */
 void nof_request_clear_marks(struct request *rq)
 {

@@ -9,9 +9,9 @@
 #ifndef NOF_TCP_PDU_H
 #define NOF_TCP_PDU_H
 
-#include <linux/types.h>
-#include <linux/nvme.h>
 #include <linux/nvme-tcp.h>
+#include <linux/nvme.h>
+#include <linux/types.h>
 
 #define NOF_PDU_DIGEST		4
 #define NOF_PDU_MAX_ALIGN	128		/* CPDA is 31 at most */

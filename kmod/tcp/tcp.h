@@ -3,8 +3,8 @@
  * NVMe/TCP: one connection for each queue.
  *
  * Who may touch what of a queue:
- * - The socket lock (slock in softirq, poller and, before 6.2, sender; or owned by a sender or stop) covers the receive
- *   side: phase, conf, rx, acked.
+ * - The socket lock (slock in softirq and poller, and in a sender that may not sleep: compat/sock_send.h; or owned by a
+ *   sender or stop) covers the receive side: phase, conf, rx, acked.
  * - tx.lock covers the send side: tx. It is taken outside the socket lock; the receive side never takes it, it only
  *   puts commands on send_list, which is lock-free.
  * - nof_tcp_recv_detach() has both.

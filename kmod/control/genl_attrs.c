@@ -3,14 +3,14 @@
 #include <linux/module.h>
 #include <net/netlink.h>
 #include "control/genl.h"
-#include "control/put.h"
+#include "control/genl_attrs.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/subsys.h"
 #include "core/transport.h"
+#include "mpath/events.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
-#include "mpath/events.h"
 #include "mpath/path.h"
 #include "mpath/selector.h"
 #include "mpath/stats.h"

@@ -4,8 +4,8 @@
  * holds a reference on the object; on a disk or a path as nof_head_pin() or nof_path_pin(). -EMSGSIZE when the message
  * is full.
  */
-#ifndef NOF_CONTROL_PUT_H
-#define NOF_CONTROL_PUT_H
+#ifndef NOF_CONTROL_GENL_ATTRS_H
+#define NOF_CONTROL_GENL_ATTRS_H
 
 struct sk_buff;
 struct nof_ctrl;
