@@ -86,7 +86,7 @@ struct nof_subsys {
 	struct list_head	fences;
 
 	struct srcu_struct	srcu;
-	struct mutex		tags_lock;	/* making @tags; nothing is taken inside */
+	struct mutex		tags_lock;	/* making @tags; no other lock is taken inside */
 	struct blk_mq_tag_set	tags;
 	struct request_queue	*idle_queue;	/* see mpath/subsys.c */
 	bool			tags_ready;

@@ -58,7 +58,7 @@ struct nof_transport_info {
 /**
  * struct nof_transport - a fabrics transport
  * @name:	as in NVMEOF_A_TRANSPORT
- * @owner:	its module; a controller holds a reference
+ * @owner:	its module; referenced while a controller is being made with it
  * @api:	NOF_TRANSPORT_API as compiled
  * @queue_size:	sizeof its queue structure, which begins with struct nof_queue
  * @slot_size:	bytes that it keeps for each command outstanding on a queue, see nof_cmd.priv

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The work queues. One connect waits for its queues' start works, and deletion waits for both: each waits only for
- * those further down this list, so none can run out of workers waiting for itself.
+ * The work queues. A work waits for works of the queues below its own only: deletion for removals, connects and scans, a
+ * connect for its queues' start works. The exceptions are in Documentation/locking.md; none of them waits for itself.
  */
 #ifndef NOF_CORE_WORK_H
 #define NOF_CORE_WORK_H

@@ -66,8 +66,8 @@ enum nof_head_flag {
  * @show_work:	does so, for one that was hidden
  * @part_work:	reads the partition table
  * @nuse:	blocks in use as last identified; @nuse_at: jiffies of the last time for a reader, 0 for never
- * @narrow_lock: one change of @limits at a time; outer to subsys->lock, under which they are written, too
- * @reserve_lock: one change of reservations at a time; held until its outcome is known
+ * @narrow_lock: one change of @limits at a time; outer to subsys->lock. @limits are written with both held
+ * @reserve_lock: one change of reservations at a time; held until the outcome of the command is known
  * @reserve_others: changes of reservations that were done by passthrough, which takes no @reserve_lock
  * @next_narrow: jiffies; not before, as requests under way did not end the last time; under @narrow_lock
  * @widen_work:	see nof_head_widen_later()

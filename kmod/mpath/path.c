@@ -52,7 +52,6 @@ void __init nof_path_ktype_init(void)
 
 static void remove_work(struct work_struct *work);
 
-/* Between path.c and attach.c; but the first and the last under subsys->lock */
 static struct nof_path *path_alloc(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_path *path = kzalloc(sizeof(*path), GFP_KERNEL);

@@ -127,7 +127,6 @@ static void rdma_device_remove(struct ib_device *dev, void *data)
 	kfree(rdev);
 }
 
-/* device.c */
 static int devices_init(void)
 {
 	return ib_register_client(&client);
@@ -642,7 +641,7 @@ static bool conn_over(const struct nof_rdma_queue *q)
 	return nof_rdma_stopped(q) || test_bit(NOF_Q_ERROR, &q->q.flags) || time_after_eq(jiffies, q->q.deadline);
 }
 
-/* conn.c: what a connection consists of. As the ops of the same names. */
+/* As the ops of the same names */
 static int conn_start(struct nof_queue *queue)
 {
 	struct nof_rdma_queue *q = to_rdma_queue(queue);

@@ -131,7 +131,7 @@ struct nof_rdma_count {
 
 enum {
 	NOF_RDMA_STOPPED,	/* stop_queue() was called; until free_queue() */
-	NOF_RDMA_READY,		/* the queue pair may carry traffic: set under ready_lock of conn.c */
+	NOF_RDMA_READY,		/* the queue pair may carry traffic: set under ready_lock of main.c */
 	NOF_RDMA_DRAINED,
 };
 

@@ -304,7 +304,7 @@ static struct socket *published(struct nof_tcp_queue *q)
 	return sock;
 }
 
-/* socket.c. Context: process, may sleep. */
+/* Context: process, may sleep */
 static int socket_open(struct nof_tcp_queue *q)
 {
 	struct nof_addr *at = nof_addr_of(q->q.ctrl);

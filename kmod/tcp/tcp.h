@@ -107,7 +107,7 @@ struct nof_tcp_copies {
 
 /**
  * struct nof_tcp_tx - send side
- * @batch:	what is being sent: @small, or one of batch.c that goes back when it is
+ * @batch:	what is being sent: @small, or a large one that goes back when it is
  * @nr_bvecs, @nr_pieces, @headers_len: filled of it
  * @bytes:	in it
  * @open_header: the last bvec ends where the next header will begin
@@ -196,7 +196,7 @@ enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
 /**
  * struct nof_tcp_queue - queue
  * @flags:	NOF_TCP_STOPPED: stop_queue() was called; from then until free_queue()
- * @sock:	published under a mutex of socket.c, when everything else is initialised
+ * @sock:	published under publish_lock of main.c, when everything else is initialised
  * @phase:	enum nof_tcp_phase
  * @hooked:	the callbacks of the socket are ours
  * @acked:	bytes of our stream that the peer has acknowledged
