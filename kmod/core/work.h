@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The work queues. A work waits for works of the queues below its own only: deletion for removals, connects and scans, a
- * connect for its queues' start works. The exceptions are in Documentation/locking.md; none of them waits for itself.
+ * The work queues. A work waits for works of the queues below its own only: a deletion for removals, connects and
+ * scans, a connect for its queues' start works. The exceptions are in Documentation/locking.md; none waits for itself.
  */
 #ifndef NOF_CORE_WORK_H
 #define NOF_CORE_WORK_H
