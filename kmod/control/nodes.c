@@ -81,7 +81,7 @@ static int chardev_add(struct nof_ctrl *ctrl)
 
 	if (minor < 0)
 		return minor;
-	/* chardev_release() frees the minor */
+	/* chardev_free() frees the minor */
 	ctrl->dev.devt = MKDEV(MAJOR(ctrl_devt), minor);
 	ctrl->dev.class = &ctrl_class;
 	ctrl->dev.parent = &ctrl->subsys->dev;

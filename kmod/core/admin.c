@@ -82,17 +82,17 @@ static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms
 }
 
 /* A caller that waits for a slot counts as well: those before may get no answer */
-static void own_begin(struct nof_ctrl *ctrl)
+static void driver_begin(struct nof_ctrl *ctrl)
 {
-	if (!atomic_read(&ctrl->slots.own))
-		WRITE_ONCE(ctrl->slots.own_at, jiffies);
-	atomic_inc(&ctrl->slots.own);
+	if (!atomic_read(&ctrl->slots.driver))
+		WRITE_ONCE(ctrl->slots.driver_at, jiffies);
+	atomic_inc(&ctrl->slots.driver);
 }
 
-static void own_end(struct nof_ctrl *ctrl)
+static void driver_end(struct nof_ctrl *ctrl)
 {
-	WRITE_ONCE(ctrl->slots.own_at, jiffies);
-	atomic_dec(&ctrl->slots.own);
+	WRITE_ONCE(ctrl->slots.driver_at, jiffies);
+	atomic_dec(&ctrl->slots.driver);
 }
 
 /**
@@ -107,18 +107,18 @@ static int ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	int ret;
 
-	own_begin(ctrl);
+	driver_begin(ctrl);
 	wait_event(ctrl->slots.wq, slot_take(ctrl, NOF_ADMIN_DRIVER));
 	ret = admin_exec(ctrl, cmd, timeout_ms, NULL);
-	own_end(ctrl);
+	driver_end(ctrl);
 	slot_put(ctrl, NOF_ADMIN_DRIVER);
 	return ret;
 }
 
 bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms)
 {
-	return atomic_read(&ctrl->slots.own) &&
-	       time_after(jiffies, READ_ONCE(ctrl->slots.own_at) + msecs_to_jiffies(ms));
+	return atomic_read(&ctrl->slots.driver) &&
+	       time_after(jiffies, READ_ONCE(ctrl->slots.driver_at) + msecs_to_jiffies(ms));
 }
 
 bool nof_admin_has_user(struct nof_ctrl *ctrl)
@@ -204,7 +204,7 @@ static void identify_done(struct nof_cmd *cmd)
 	struct many *many = one->many;
 
 	one->what->ret = cmd->status == NVME_SC_HOST_ABORTED_CMD ? -ECONNRESET : cmd->status;
-	WRITE_ONCE(many->ctrl->slots.own_at, jiffies);
+	WRITE_ONCE(many->ctrl->slots.driver_at, jiffies);
 	slot_put(many->ctrl, NOF_ADMIN_DRIVER);
 	kfree(one);
 	/* last: who waits for it has the rest on its stack */
@@ -268,11 +268,11 @@ int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr)
 	int ret = 0;
 
 	init_completion(&many.done);
-	own_begin(ctrl);
+	driver_begin(ctrl);
 	while (!ret && done < nr)
 		for (end = done + identify_some(&many, list + done, nr - done); done < end; done++)
 			ret = ret ?: min(list[done].ret, 0);
-	own_end(ctrl);
+	driver_end(ctrl);
 	return ret;
 }
 

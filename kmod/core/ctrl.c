@@ -188,7 +188,7 @@ struct nof_ctrl *nof_ctrl_find(const char *name)
 
 	nof_for_each_subsys(s)
 		list_for_each_entry(ctrl, &s->ctrls, entry)
-			if (!strcmp(nof_ctrl_name(ctrl), name))
+			if (!found && !strcmp(nof_ctrl_name(ctrl), name))
 				found = nof_ctrl_get(ctrl);
 	return found;
 }

@@ -195,17 +195,17 @@ struct nof_ctrl_effects {
  * @lock:	@used
  * @used:	slots of the admin queue, by owner
  * @wq:		woken when one is free
- * @users:	callers inside ctrl_exec()
- * @own:	of these the driver's own,
- * @own_at:	and when one ended, or the first began; jiffies
+ * @users:	callers inside admin_exec()
+ * @driver:	of these the driver's own,
+ * @driver_at: and when one ended, or the first began; jiffies
  */
 struct nof_admin_slots {
 	spinlock_t		lock;
 	u8			used[NOF_NR_ADMIN_USERS];
 	wait_queue_head_t	wq;
 	atomic_t		users;
-	atomic_t		own;
-	unsigned long		own_at;
+	atomic_t		driver;
+	unsigned long		driver_at;
 };
 
 /**

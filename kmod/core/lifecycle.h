@@ -122,6 +122,7 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl);
 /* None of it runs when this returns. Not LIVE any more. Process context, sleeps. */
 void nof_aer_end(struct nof_ctrl *ctrl);
 
+/* scan.c */
 /*
  * What was read of a namespace. @why: it is refused, for a person; @status: of the command that was, 0 for none;
  * @not_now: of no meaning for the namespace, to be asked again; @why may say why
@@ -134,7 +135,6 @@ struct nof_ns {
 	struct nof_ns_format	format;
 };
 
-/* scan.c */
 void nof_scan_init(struct nof_ctrl *ctrl);
 /*
  * Before a controller becomes live again: which of the namespaces that it had are still the same. Only those get I/O

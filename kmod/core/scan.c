@@ -307,7 +307,7 @@ static int formats_read(struct nof_ctrl *ctrl, struct formats *f)
  */
 struct scan {
 	__le32			*list;
-	struct formats	formats;
+	struct formats		formats;
 	u32			association;
 	u32			prev;
 	u32			left_out;
@@ -332,7 +332,7 @@ static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_n
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 
-static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
+static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
 	enum nof_refusal refusal;
 	const char *why;
@@ -374,7 +374,7 @@ static void take_one(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_
 }
 
 /* What has been collected of the list */
-static int take_some(struct nof_ctrl *ctrl, struct scan *scan)
+static int scan_attach_batch(struct nof_ctrl *ctrl, struct scan *scan)
 {
 	struct formats *f = &scan->formats;
 	int ret = f->nr ? formats_read(ctrl, f) : 0;
@@ -384,7 +384,7 @@ static int take_some(struct nof_ctrl *ctrl, struct scan *scan)
 		if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || READ_ONCE(ctrl->association) != scan->association)
 			ret = -ENOTCONN;
 		else
-			take_one(ctrl, scan, &f->ns[i]);
+			scan_attach(ctrl, scan, &f->ns[i]);
 	}
 	f->nr = 0;
 	return ret;
@@ -420,7 +420,7 @@ static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 	if (!nof_paths.head_allowed(ctrl->subsys, nsid))
 		return ++scan->left_out > LEFT_OUT_MAX ? -E2BIG : 0;
 	f->ns[f->nr++].nsid = nsid;
-	return f->nr == f->max ? take_some(ctrl, scan) : 0;
+	return f->nr == f->max ? scan_attach_batch(ctrl, scan) : 0;
 }
 
 static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
@@ -431,7 +431,7 @@ static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
 	for (i = 0; !ret && i < NSIDS_PER_PAGE; i++)
 		ret = collect(ctrl, scan, le32_to_cpu(scan->list[i]));
 	/* those before a fault of the list, too */
-	return take_some(ctrl, scan) ?: ret;
+	return scan_attach_batch(ctrl, scan) ?: ret;
 }
 
 static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)

@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	11
+#define NOF_TRANSPORT_API	12
 
 /**
  * struct nof_vital - whether the peer of a queue is there

@@ -401,7 +401,7 @@ static void request_failed(struct nof_request *req, struct request *rq, u64 ns, 
 		nof_zone_doubt(req, rq);
 		request_retry(req, rq, done);
 	} else {
-		/* of passthrough: its sender's next command is not to be refused for the same state */
+		/* passthrough that does not go again: commands after the ANA log is read do not meet the same state */
 		if (READ_ONCE(path->usable))
 			nof_ana_stale(path, req->cmd.status);
 		request_finish(rq, done);

@@ -37,7 +37,7 @@ static bool may_join(const struct nof_head *head)
 }
 
 /* It had a path here when it was LOST, and no scan has told since what it has */
-static bool had(const struct nof_ctrl *ctrl, const struct nof_head *head)
+static bool lost_disks_has(const struct nof_ctrl *ctrl, const struct nof_head *head)
 {
 	const struct nof_recovery *r = &ctrl->recovery;
 
@@ -45,11 +45,11 @@ static bool had(const struct nof_ctrl *ctrl, const struct nof_head *head)
 }
 
 /* The controller is expected to have a path here, whether it has one or not */
-static bool owes(const struct nof_ctrl *ctrl, const struct nof_head *head)
+static bool ctrl_expected(const struct nof_ctrl *ctrl, const struct nof_head *head)
 {
 	if (nof_state_ends(nof_ctrl_state(ctrl)))
 		return false;
-	return had(ctrl, head) || (may_join(head) && nof_ctrl_owes_paths(ctrl));
+	return lost_disks_has(ctrl, head) || (may_join(head) && nof_ctrl_owes_paths(ctrl));
 }
 
 bool nof_head_waits_only_for(const struct nof_head *head, const struct nof_ctrl *ctrl)
@@ -58,9 +58,9 @@ bool nof_head_waits_only_for(const struct nof_head *head, const struct nof_ctrl 
 
 	lockdep_assert_held(&head->subsys->lock);
 	list_for_each_entry(other, &head->subsys->ctrls, entry)
-		if (other != ctrl && owes(other, head))
+		if (other != ctrl && ctrl_expected(other, head))
 			return false;
-	return had(ctrl, head);
+	return lost_disks_has(ctrl, head);
 }
 
 /* Paths outlast the loss of their connection, until their controller is LOST */
@@ -72,10 +72,10 @@ static void count_paths(const struct nof_head *head, u32 *nr_live, u32 *nr_expec
 
 	lockdep_assert_held(&head->subsys->lock);
 	list_for_each_entry(ctrl, &head->subsys->ctrls, entry)
-		expected += owes(ctrl, head);
+		expected += ctrl_expected(ctrl, head);
 	list_for_each_entry(path, &head->paths, entry) {
 		live += nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
-		expected += !nof_state_ends(nof_ctrl_state(path->ctrl)) && !owes(path->ctrl, head);
+		expected += !nof_state_ends(nof_ctrl_state(path->ctrl)) && !ctrl_expected(path->ctrl, head);
 	}
 	*nr_live = live;
 	*nr_expected = expected;
@@ -170,7 +170,7 @@ void nof_ctrl_paths_lost(struct nof_ctrl *ctrl)
 }
 
 /* A scan that has ended well tells which disks it has */
-static void settle(struct nof_ctrl *ctrl)
+static void lost_disks_clear(struct nof_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->subsys->lock);
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->scan.done))
@@ -186,7 +186,7 @@ void nof_ctrl_update_expected(struct nof_ctrl *ctrl)
 	struct nof_head *head;
 
 	mutex_lock(&s->lock);
-	settle(ctrl);
+	lost_disks_clear(ctrl);
 	list_for_each_entry(head, &s->heads, entry)
 		nof_head_review_paths(head);
 	mutex_unlock(&s->lock);

@@ -22,20 +22,18 @@
 #include "mpath/requeue.h"
 #include "wire/ccr_log.h"
 
+/* Cross-Controller Reset (TP8028, in NVMe Base 2.3): one controller of a subsystem is asked to end another. */
 #define OPC_CROSS_CTRL_RESET	0x38
 
-/*
- * Cross-Controller Reset (TP8028, in NVMe Base 2.3): one controller of a subsystem is asked to end another. One
- * association's controller, told from an earlier or later one with the same identifier; @cirn 0: cannot be told.
- */
-struct instance {
+/* One association's controller, told from an earlier or later one with the same identifier; @cirn 0: cannot be told */
+struct ccr_instance {
 	u16	cntlid;
 	u8	ciu;
 	u64	cirn;
 };
 
 /* Whether this controller can be asked to end that instance: live, offers the command, and is not the same one */
-static bool ccr_can(struct nof_ctrl *source, const struct instance *victim)
+static bool ccr_can(struct nof_ctrl *source, const struct ccr_instance *victim)
 {
 	return victim->cirn && victim->ciu && source->ident.ccrl && source->cntlid != victim->cntlid &&
 	       nof_ctrl_state(source) == NVMEOF_CTRL_LIVE;
@@ -85,7 +83,7 @@ struct nof_fence {
 	struct list_head	parked;
 	struct nof_subsys	*subsys;
 	char			name[NVMEOF_NAME_MAX + 1];
-	struct instance	victim;
+	struct ccr_instance	victim;
 	u32			nr;
 	bool			asks;
 	unsigned long		lost_at;
@@ -255,7 +253,7 @@ static void take_answer(struct nof_fence *f, enum nof_ccr_answer answer)
 }
 
 /* Any context. One that answers when another was asked already is believed when it says that it is done. */
-static void answered(struct nof_fence *f, struct nof_ctrl *source, enum nof_ccr_answer answer)
+static void ccr_take_answer(struct nof_fence *f, struct nof_ctrl *source, enum nof_ccr_answer answer)
 {
 	struct nof_subsys *s = f->subsys;
 	unsigned long flags;
@@ -284,7 +282,7 @@ static void ccr_done(struct nof_cmd *cmd)
 	struct ccr_cmd *c = container_of(cmd, struct ccr_cmd, cmd);
 
 	nof_admin_leave(c->source, NOF_ADMIN_DRIVER);
-	answered(c->fence, c->source, nof_ccr_answer(cmd->status, le32_to_cpu(cmd->result.u32)));
+	ccr_take_answer(c->fence, c->source, nof_ccr_answer(cmd->status, le32_to_cpu(cmd->result.u32)));
 	kfree(c);
 }
 
@@ -295,7 +293,7 @@ static void ccr_done(struct nof_cmd *cmd)
 static int ccr_send(struct nof_fence *f, struct nof_ctrl *source)
 {
 	struct ccr_cmd *c = kzalloc(sizeof(*c), GFP_NOWAIT | __GFP_NOWARN);
-	const struct instance *victim = &f->victim;
+	const struct ccr_instance *victim = &f->victim;
 	int ret;
 
 	if (!c)
@@ -313,7 +311,7 @@ static int ccr_send(struct nof_fence *f, struct nof_ctrl *source)
 	return ret;
 }
 
-static void ask(struct nof_fence *f, struct nof_ctrl *source)
+static void ccr_ask(struct nof_fence *f, struct nof_ctrl *source)
 {
 	struct nof_subsys *s = f->subsys;
 	struct nof_ctrl *old;
@@ -336,18 +334,18 @@ static void ask(struct nof_fence *f, struct nof_ctrl *source)
 }
 
 /**
- * struct told - a line of a controller's log
+ * struct ccr_log_read - context of a walk through the CCR log of a controller
  * @source:	whose
  * @held:	what may go on
  */
-struct told {
+struct ccr_log_read {
 	struct nof_ctrl		*source;
 	struct held		*held;
 };
 
 static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
 {
-	struct told *told = arg;
+	struct ccr_log_read *told = arg;
 	struct nof_subsys *s = told->source->subsys;
 	struct nof_fence *f, *next;
 
@@ -371,7 +369,7 @@ static int fence_read_log(struct nof_ctrl *source)
 {
 	void *buf = kzalloc(NOF_LOG_CCR_BYTES, GFP_NOIO | __GFP_NOWARN);
 	HELD(held);
-	struct told told = { .source = source, .held = &held };
+	struct ccr_log_read told = { .source = source, .held = &held };
 	const char *why;
 	int ret;
 
@@ -425,7 +423,7 @@ static u32 go_further(struct nof_fence *f, enum step step)
 	source = fence_pick(f);
 	if (!source)
 		return RETRY_MS;
-	ask(f, source);
+	ccr_ask(f, source);
 	return ANSWER_TMO_MS;
 }
 
@@ -524,7 +522,7 @@ int nof_fence_arm(struct nof_ctrl *ctrl)
 		f->subsys = ctrl->subsys;
 		strscpy(f->name, nof_ctrl_name(ctrl), sizeof(f->name));
 	}
-	f->victim = (struct instance){ .cntlid = ctrl->cntlid, .ciu = ctrl->ident.ciu, .cirn = ctrl->ident.cirn };
+	f->victim = (struct ccr_instance){ .cntlid = ctrl->cntlid, .ciu = ctrl->ident.ciu, .cirn = ctrl->ident.cirn };
 	spin_lock_irq(&ctrl->subsys->fence_lock);
 	ctrl->fence = f;
 	spin_unlock_irq(&ctrl->subsys->fence_lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Namespace heads: references, lookup, rescans, command effects. */
+/* Namespace heads: references, state, lookup, rescans, command effects. */
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/stringify.h>
@@ -38,7 +38,8 @@ static const u8 head_before[] = {
 	[NOF_HEAD_HIDDEN]	= BIT(NOF_HEAD_NEW) | BIT(NOF_HEAD_HIDDEN),
 	[NOF_HEAD_VISIBLE]	= BIT(NOF_HEAD_NEW) | BIT(NOF_HEAD_HIDDEN) | BIT(NOF_HEAD_LINGERING),
 	[NOF_HEAD_LINGERING]	= BIT(NOF_HEAD_VISIBLE),
-	[NOF_HEAD_REMOVING]	= BIT(NOF_HEAD_GONE) - 1,
+	[NOF_HEAD_REMOVING]	= BIT(NOF_HEAD_NEW) | BIT(NOF_HEAD_HIDDEN) | BIT(NOF_HEAD_VISIBLE) |
+				  BIT(NOF_HEAD_LINGERING) | BIT(NOF_HEAD_REMOVING),
 	[NOF_HEAD_GONE]		= BIT(NOF_HEAD_REMOVING),
 };
 

@@ -25,7 +25,7 @@ struct nof_subsys;
 
 /* Changed by nof_head_set_state() only, under subsys->lock */
 enum nof_head_state {
-	NOF_HEAD_NEW,		/* has paths; its disk is about to be shown, or was refused */
+	NOF_HEAD_NEW,		/* its disk is not shown: it is about to be, or that has failed */
 	NOF_HEAD_HIDDEN,	/* the disk comes when a path is usable for the first time */
 	NOF_HEAD_VISIBLE,
 	NOF_HEAD_LINGERING,	/* no path left, but kept for delayed_removal_secs: I/O waits */

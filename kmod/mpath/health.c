@@ -287,7 +287,7 @@ static void health_look_at(struct nof_head *head)
 	}
 }
 
-static void release(struct nof_ctrl *ctrl)
+static void probation_release(struct nof_ctrl *ctrl)
 {
 	nof_probation_end(&ctrl->probation, jiffies);
 	dev_info(&ctrl->dev, "has answered %u requests on probation: used again\n", NOF_PROBATION_TRIALS);
@@ -304,7 +304,7 @@ static void probation_review(struct nof_subsys *s)
 	list_for_each_entry(ctrl, &s->ctrls, entry)
 		if (ctrl->probation.on && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE &&
 		    atomic_read(&ctrl->probation.good) >= NOF_PROBATION_TRIALS)
-			release(ctrl);
+			probation_release(ctrl);
 }
 
 static void health_look(struct work_struct *work)
@@ -515,7 +515,7 @@ const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone)
  * first, then writes, at a distance that grows with each further loss. It has to answer all of them to be used as
  * before. The rules are in core/probation.c.
  */
-static bool counts(const struct nof_ctrl *ctrl)
+static bool loss_counts(const struct nof_ctrl *ctrl)
 {
 	/* one that closes its connections, or was reset, shows nothing about the way to it */
 	return ctrl->end.cause != NOF_CAUSE_PEER && !test_bit(NOF_CTRL_RESET, &ctrl->flags);
@@ -527,7 +527,7 @@ void nof_probation_lost(struct nof_ctrl *ctrl)
 	unsigned long since = p->since;
 
 	lockdep_assert_held(&ctrl->subsys->lock);
-	if (!counts(ctrl))
+	if (!loss_counts(ctrl))
 		return;
 	switch (nof_probation_loss(p, jiffies, ctrl->recovery.live_at)) {
 	case NOF_LOSS_BEGINS:

@@ -58,10 +58,7 @@ void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, 
 /* Does an error status speak against the path that it came by, rather than against the request or the namespace? */
 bool nof_health_fault(u16 status);
 
-/*
- * Probation: what a controller has to show that was lost again and again, before it is used like others again. The
- * association is lost. Under subsys->lock
- */
+/* Probation, of a controller that is lost again and again. Its association is lost; under subsys->lock */
 void nof_probation_lost(struct nof_ctrl *ctrl);
 /* @rq is the next trial: the caller sends it to @ctrl. SRCU read side */
 bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq);

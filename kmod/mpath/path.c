@@ -52,6 +52,7 @@ void __init nof_path_ktype_init(void)
 
 static void remove_work(struct work_struct *work);
 
+/* With all the memory that it needs, before any lock is taken; NULL without. Not joined, with a reference. */
 static struct nof_path *path_alloc(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
@@ -78,6 +79,7 @@ static struct nof_path *path_of(struct nof_ctrl *ctrl, u32 nsid)
 	struct nof_head *head;
 	struct nof_path *path;
 
+	lockdep_assert_held(&ctrl->subsys->lock);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && path->nsid == nsid)
 			return path;
@@ -102,7 +104,7 @@ static void wait_unused(struct nof_path *path)
 	synchronize_rcu();
 }
 
-static void unlink(struct nof_path *path)
+static void path_unlink(struct nof_path *path)
 {
 	list_del_init(&path->entry);
 	list_del_init(&path->pending.entry);
@@ -127,7 +129,7 @@ static void path_discard(struct nof_path *path)
 
 	mutex_lock(&head->subsys->lock);
 	nof_head_set_state(head, NOF_HEAD_REMOVING);
-	unlink(path);
+	path_unlink(path);
 	last = !head->nr_paths;
 	nof_paths_rescan_locked(head);
 	mutex_unlock(&head->subsys->lock);
@@ -145,7 +147,7 @@ static void path_discard(struct nof_path *path)
  * What a fence holds back is still written, or fails when the path does: see paths_drop_held(). Where it has given its
  * request up, nothing in the block layer waits for it.
  */
-static void wait_unheld(struct nof_head *head)
+static void wait_fence_released(struct nof_head *head)
 {
 	while (nof_fence_held(head))
 		usleep_range(900, 1100);
@@ -153,7 +155,7 @@ static void wait_unheld(struct nof_head *head)
 }
 
 /* Quiet when it was asked for */
-static void say_why(const struct nof_path *path, bool last)
+static void path_log_removal(const struct nof_path *path, bool last)
 {
 	const struct nof_ctrl *ctrl = path->ctrl;
 	const char *why = NULL;
@@ -195,7 +197,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	if (last)
 		nof_head_set_state(head, NOF_HEAD_REMOVING);
 	if (!last || !graceful) {
-		unlink(path);
+		path_unlink(path);
 	} else {
 		nof_head_publish(head);	/* what waits for a path waits no longer */
 		nof_paths_rescan_refused(s);
@@ -203,7 +205,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	/* under the lock: after this, paths_drop_held() finds the head */
 	lost = !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_DELETING;
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
-		say_why(path, last);
+		path_log_removal(path, last);
 	mutex_unlock(&s->lock);
 	mutex_lock(&head->show_lock);
 	if (path->kobj.state_in_sysfs)
@@ -213,7 +215,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	if (last && (!graceful || path->removal == NOF_REMOVAL_DEALLOCATED || lost))
 		nof_fence_drop(head);
 	else if (last)
-		wait_unheld(head);
+		wait_fence_released(head);
 	/* one that began when the head lingered before this path came */
 	if (last)
 		cancel_delayed_work_sync(&head->removal_work);
@@ -221,7 +223,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		nof_head_remove(head);
 	mutex_lock(&s->lock);
 	if (last && graceful)
-		unlink(path);
+		path_unlink(path);
 	mutex_unlock(&s->lock);
 	if (last)
 		nof_head_delist(head);
@@ -270,7 +272,7 @@ static void paths_drop_held(struct nof_ctrl *ctrl)
 }
 
 /* Kept in order, as the list of paths is not: one more goes in where it belongs, and the last one out */
-static u32 insert(struct nof_ns *ns, u32 nr, u32 max, u32 nsid)
+static u32 nsids_insert(struct nof_ns *ns, u32 nr, u32 max, u32 nsid)
 {
 	u32 at = min(nr, max - 1);
 
@@ -292,7 +294,7 @@ static u32 paths_next_nsids(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, 
 	mutex_lock(&ctrl->subsys->lock);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && path->nsid > prev)
-			nr = insert(ns, nr, max, path->nsid);
+			nr = nsids_insert(ns, nr, max, path->nsid);
 	mutex_unlock(&ctrl->subsys->lock);
 	return nr;
 }

@@ -39,7 +39,7 @@ static void path_set_free(struct nof_path_set *set)
 bool nof_path_leaves_disk(const struct nof_path *path)
 {
 	return READ_ONCE(path->head->subsys->policy.delayed_removal_secs) && path->removal != NOF_REMOVAL_REPLACED &&
-	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && test_bit(NOF_HEAD_ADDED, &path->head->flags);
+	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && nof_head_state(path->head) == NOF_HEAD_VISIBLE;
 }
 
 /* The controller can carry I/O: also while it is being left in good order */

@@ -11,7 +11,7 @@ struct nof_path;
 struct nof_path_set;
 struct request;
 
-#define NOF_SELECTOR_API	2
+#define NOF_SELECTOR_API	3
 
 /**
  * struct nof_selector - a policy that chooses among several paths

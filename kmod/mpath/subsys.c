@@ -127,7 +127,6 @@ void nof_selectors_exit(void)
 	unregister_first(ARRAY_SIZE(built_in));
 }
 
-
 /* One change of a selector at a time; outer to subsys->lock */
 static DEFINE_MUTEX(selector_lock);
 /* Changes to policy values, one after another: two that read the same old values would undo one another */

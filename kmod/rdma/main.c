@@ -149,22 +149,22 @@ static bool device_gaps(const struct ib_device *dev)
 }
 
 /*
- * The two that follow are functions of their own file for a reason: tests have a device that claims to be capable by a
- * probe at their first instruction (tests/direct).
+ * The two that follow are not inlined, since tests have a device that claims to be capable by a probe at their first
+ * instruction (tests/direct).
  */
-bool nof_rdma_device_p2p(struct ib_device *dev)
+noinline bool nof_rdma_device_p2p(struct ib_device *dev)
 {
 	return IS_ENABLED(CONFIG_PCI_P2PDMA) && ib_dma_pci_p2p_dma_supported(dev);
 }
 
 /* What maps such memory wants a PCI device, and to sleep: a device made of software has none */
-bool nof_rdma_device_gpu(struct ib_device *dev)
+noinline bool nof_rdma_device_gpu(struct ib_device *dev)
 {
 	return NOF_DISPATCH_SLEEPS && dev->dma_device && dev_is_pci(dev->dma_device);
 }
 
 /* Memory is registered for each command, and a page besides that of a misaligned beginning is the least */
-static bool can(const struct ib_device *dev)
+static bool device_usable(const struct ib_device *dev)
 {
 	return dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS && device_pages(dev) >= 2;
 }
@@ -175,7 +175,7 @@ static int device_join(struct nof_rdma_queue *q, struct ib_device *dev)
 	struct nof_rdma_device *rdev;
 	int err = -ENODEV;
 
-	if (!can(dev)) {
+	if (!device_usable(dev)) {
 		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EOPNOTSUPP,
 				"RDMA device %s cannot register memory by work requests", dev_name(&dev->dev));
 		return -EOPNOTSUPP;

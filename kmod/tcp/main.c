@@ -3,7 +3,6 @@
 #include <linux/delay.h>
 #include <linux/if_arp.h>
 #include <linux/in6.h>
-#include <linux/jump_label.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/net.h>

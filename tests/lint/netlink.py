@@ -14,7 +14,7 @@ SPEC = TOP / "Documentation/netlink/specs/nvmeof.yaml"
 HEADER = TOP / "include/uapi/linux/nvmeof.h"
 POLICY = TOP / "kmod/control/genl_policy.c"
 OPS = TOP / "kmod/control/genl.c"
-PUT = TOP / "kmod/control/put.c"
+PUT = TOP / "kmod/control/genl_attrs.c"
 
 KERNEL_TYPE = {"NUL_STRING": "string", "BINARY": "binary", "FLAG": "flag"}
 
@@ -124,7 +124,7 @@ def check_tables(ops, attrs):
 
 
 def put_attributes(functions, name, seen):
-    """What a function of put.c puts, and those it calls"""
+    """What a function of genl_attrs.c puts, and those it calls"""
     if name in seen:
         return set()
     seen.add(name)

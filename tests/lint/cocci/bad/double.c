@@ -37,7 +37,7 @@ void nested(struct nof_ctrl *ctrl)
 
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	spin_lock(&ctrl->error.lock);	/* BAD */
-	ctrl->last_errno = 0;
+	ctrl->error.err = 0;
 	spin_unlock(&ctrl->error.lock);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
