@@ -150,24 +150,27 @@ struct nof_watch {
 	struct delayed_work work;
 	struct list_head queues;
 	struct list_head fresh;
-	unsigned long	looked_at;
-	unsigned long	probed_at;
-	unsigned long	judged_at;
 	unsigned long	suspect_at;
 	unsigned long	stalled_at;
-	unsigned long	detached_at;
-	u32		still_ms;
-	u32		mute_ms;
-	u32		usual_us;
 	u32		suspicions;
 	u32		stalls;
 	u32		rest_ms;
-	bool		still;
-	bool		silent;
-	u32		alive_ms;
-	bool		moved;
-	bool		told;
-	bool		running;
+	/* of the association: cleared at its end */
+	struct_group(association,
+		unsigned long	looked_at;
+		unsigned long	probed_at;
+		unsigned long	judged_at;
+		unsigned long	detached_at;
+		u32		still_ms;
+		u32		mute_ms;
+		u32		usual_us;
+		u32		alive_ms;
+		bool		still;
+		bool		silent;
+		bool		moved;
+		bool		told;
+		bool		running;
+	);
 };
 
 /* Command sets that the driver does not know, but whose effects it keeps */

@@ -563,16 +563,8 @@ void nof_watch_stop(struct nof_ctrl *ctrl)
 	cancel_delayed_work_sync(&ctrl->watch.work);
 	watch_forget(ctrl);
 	WRITE_ONCE(ctrl->suspect, false);
-	/* of the next association nothing is known; that this one was suspect is */
-	ctrl->watch = (struct nof_watch){
-		.queues = LIST_HEAD_INIT(ctrl->watch.queues),
-		.fresh = LIST_HEAD_INIT(ctrl->watch.fresh),
-		.suspect_at = ctrl->watch.suspect_at,
-		.stalled_at = ctrl->watch.stalled_at,
-		.suspicions = ctrl->watch.suspicions,
-		.stalls = ctrl->watch.stalls,
-		.rest_ms = ctrl->watch.rest_ms,
-	};
+	/* nothing is known of the next association; that this one was suspect is */
+	memset(&ctrl->watch.association, 0, sizeof(ctrl->watch.association));
 }
 
 void nof_watch_init(struct nof_ctrl *ctrl)
