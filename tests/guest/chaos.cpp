@@ -83,7 +83,8 @@ private:
 	unsigned away_ = laneCount;    // the lane that is disconnected
 	unsigned lossy_ = laneCount;   // the lane that reports persistent loss
 	std::map<std::string, unsigned> done_;
-	std::map<std::string, std::uint64_t> failovers_; // by path: one that is disconnected takes its counter along
+	std::map<std::string, std::uint64_t> counters_; // as last seen, by path
+	std::uint64_t failovers_ = 0;                   // counted over all of them
 };
 
 const Chaos::Action Chaos::all[] = {
@@ -328,16 +329,17 @@ void Chaos::repairDue(bool all)
 
 void Chaos::countFailovers()
 {
-	for (auto &p : rig_.host.paths())
-		failovers_[p.name] = p.failoversFrom;
+	for (auto &p : rig_.host.paths()) {
+		auto &before = counters_[p.name];
+		// a path that was made anew has the name of the one before, and counts from 0
+		failovers_ += p.failoversFrom - (p.failoversFrom >= before ? before : 0);
+		before = p.failoversFrom;
+	}
 }
 
 std::uint64_t Chaos::failovers() const
 {
-	std::uint64_t sum = 0;
-	for (auto &[name, count] : failovers_)
-		sum += count;
-	return sum;
+	return failovers_;
 }
 
 void Chaos::run(Millis time)

@@ -246,13 +246,14 @@ TEST_CASE("discovery services go by one name, and have nothing else in common", 
 
 TEST_CASE("a discovery service that does not listen, and one that is silent", "[hostile][discovery][tcp]")
 {
+	const auto silent = silence();
 	Stage stage;
 	auto o = stage.options();
 	o.address.trsvcid = "1";
 	auto none = stage.host.client().discover(o, slowly(2s));
 	REQUIRE_FALSE(none.ok());
 	CHECK(stage.alone());
-	stage.server.script().arm(silence(), target::Script::forever);
+	stage.server.script().arm(silent, target::Script::forever);
 	Stopwatch time;
 	auto log = stage.discover();
 	REQUIRE_FALSE(log.ok());
@@ -263,8 +264,9 @@ TEST_CASE("a discovery service that does not listen, and one that is silent", "[
 
 TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[hostile][discovery][tcp]")
 {
+	const auto silent = silence();
 	Stage stage;
-	stage.server.script().arm(silence(), target::Script::forever);
+	stage.server.script().arm(silent, target::Script::forever);
 	Background discover("exec nvmeofctl discover -a 127.0.0.1:" + std::to_string(stage.server.port()) +
 			    " --timeout 300 --connect-tmo 300");
 	REQUIRE(eventually([&] { return !stage.alone(); }, 10s));
