@@ -186,10 +186,11 @@ struct nof_ctrl *nof_ctrl_find(const char *name)
 	struct nof_ctrl *ctrl, *found = NULL;
 	struct nof_subsys *s;
 
-	nof_for_each_subsys(s)
+	nof_for_each_subsys(s) {
 		list_for_each_entry(ctrl, &s->ctrls, entry)
 			if (!found && !strcmp(nof_ctrl_name(ctrl), name))
 				found = nof_ctrl_get(ctrl);
+	}
 	return found;
 }
 

@@ -112,10 +112,11 @@ static struct nof_ctrl *find_ctrl(const struct nof_transport *t, bool (*act)(str
 	struct nof_ctrl *ctrl, *found = NULL;
 	struct nof_subsys *s;
 
-	nof_for_each_subsys(s)
+	nof_for_each_subsys(s) {
 		list_for_each_entry(ctrl, &s->ctrls, entry)
 			if (!found && ctrl->transport == t && act(ctrl))
 				found = nof_ctrl_get(ctrl);
+	}
 	return found;
 }
 
@@ -238,10 +239,11 @@ static void orphans_reconnect(const char *name)
 	struct nof_ctrl *ctrl;
 	struct nof_subsys *s;
 
-	nof_for_each_subsys(s)
+	nof_for_each_subsys(s) {
 		list_for_each_entry(ctrl, &s->ctrls, entry)
 			if (nof_ctrl_is_orphan(ctrl) && !strcmp(ctrl->opts.transport, name))
 				nof_reconnect_now(ctrl);
+	}
 }
 
 static int take_new_transport(struct nof_ctrl *ctrl, struct nof_transport *t)

@@ -289,12 +289,13 @@ static struct nof_head *find_lingering(void)
 	struct nof_head *head, *found = NULL;
 	struct nof_subsys *s;
 
-	nof_for_each_subsys(s)
+	nof_for_each_subsys(s) {
 		list_for_each_entry(head, &s->heads, entry)
 			if (!found && nof_head_state(head) == NOF_HEAD_LINGERING) {
 				kref_get(&head->ref);
 				found = head;
 			}
+	}
 	return found;
 }
 

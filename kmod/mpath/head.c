@@ -139,10 +139,11 @@ struct nof_head *nof_head_find(const char *name)
 	struct nof_head *head, *found = NULL;
 	struct nof_subsys *s;
 
-	nof_for_each_subsys(s)
+	nof_for_each_subsys(s) {
 		list_for_each_entry(head, &s->heads, entry)
 			if (test_bit(NOF_HEAD_ADDED, &head->flags) && !strcmp(nof_head_name(head), name))
 				found = nof_head_pin(head);
+	}
 	return found;
 }
 

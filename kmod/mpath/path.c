@@ -475,10 +475,11 @@ struct nof_path *nof_path_find(const char *name)
 	struct nof_head *head;
 	struct nof_subsys *s;
 
-	nof_for_each_subsys(s)
+	nof_for_each_subsys(s) {
 		nof_for_each_path(s, head, path)
 			if (!strcmp(path->name, name))
 				found = nof_path_pin(path);
+	}
 	return found;
 }
 

@@ -150,7 +150,8 @@ def main():
     order = Order(DOCUMENT.read_text())
     _, found = wrong(["tests/lint/cocci/bad/locks.c"], order)
     wanted = ["subsys->lock is taken with ctrl->queues_lock held", "queue->lock is taken with subsys->lock held",
-              "memory is taken with subsys->lock held", "events is taken with subsys->lock held"]
+              "memory is taken with subsys->lock held", "events is taken with subsys->lock held",
+              "ctrl->scan.lock is taken with subsys->lock held"]
     missing = [w for w in wanted if not any(f.endswith(w) for f in found)]
     if missing or len(found) != len(wanted):
         print("locks: the bad example:", *(missing or found), sep="\n", file=sys.stderr)

@@ -46,6 +46,20 @@ void with_an_event(struct nof_subsys *s)
 	mutex_unlock(&s->lock);
 }
 
+void in_the_loop(struct nof_subsys *s)
+{
+	nof_for_each_subsys(s) {
+		list_for_each_entry(ctrl, &s->ctrls, entry)
+			shut(ctrl);
+	}
+}
+
+static void shut(struct nof_ctrl *ctrl)
+{
+	mutex_lock(&ctrl->scan.lock);
+	mutex_unlock(&ctrl->scan.lock);
+}
+
 void good(struct nof_ctrl *ctrl)
 {
 	mutex_lock(&nof_subsystems_lock);

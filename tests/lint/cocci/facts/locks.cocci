@@ -223,3 +223,38 @@ s << patched_under.s;
 p << patched_under.p;
 @@
 coccilib.report.print_report(p[0], f"under {f} {s} {l}")
+
+// The loop over all subsystems holds both locks in its body, see core/subsys.h
+
+@walk@
+iterator name nof_for_each_subsys;
+expression s;
+statement S;
+identifier f;
+position p;
+@@
+f(...) { <... nof_for_each_subsys@p(s) S ...> }
+
+@script:python@
+f << walk.f;
+s << walk.s;
+p << walk.p;
+@@
+coccilib.report.print_report(p[0], f"take {f} nof_subsystems_lock")
+coccilib.report.print_report(p[0], f"take {f} {s} -> lock")
+
+@walk_under@
+iterator name nof_for_each_subsys;
+expression s;
+identifier f, g;
+position p;
+@@
+f(...) { <... nof_for_each_subsys(s) { <... g@p(...) ...> } ...> }
+
+@script:python@
+f << walk_under.f;
+s << walk_under.s;
+g << walk_under.g;
+p << walk_under.p;
+@@
+coccilib.report.print_report(p[0], f"under {f} {g} {s} -> lock")
