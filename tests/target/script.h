@@ -83,6 +83,7 @@ public:
 	static constexpr int forever = -1;
 
 	void arm(const Misbehaviour &what, int times = 1);
+	void arm(const Misbehaviour &&what, int times = 1) = delete; // it is kept by reference
 	void disarm();
 	// Offers an opportunity to what is armed.
 	void offer(Hook hook, Strike &strike);
