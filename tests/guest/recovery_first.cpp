@@ -79,6 +79,8 @@ TEST_CASE("a first connect is given up when its time is over", "[recovery][conne
 	CHECK(took < slowly(2500ms));
 	CHECK(failures >= 5); // at most 100 ms apart but for the first ones
 	CHECK(host.state(c.name) == ControllerState::dead);
+	// the subsystem goes after its last controller
+	REQUIRE(watch.find([](const nvmeof::Event &e) { return e.type == EventType::removed && e.subsystem(); }));
 	CHECK(take(host.client().subsystems()).empty());
 	CHECK(kernelSaid(c.name + ": first_connect_tmo of 1500 ms passed after [0-9]* attempts"));
 }
