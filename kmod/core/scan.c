@@ -17,18 +17,17 @@
 #include "wire/identify.h"
 #include "wire/status.h"
 
-#define FORMATS_CMDS	2
-#define FORMATS_MAX		14	/* with so many commands each, of the slots that there are */
+/* Commands for each namespace */
+enum { CMD_NS, CMD_DESCS, NR_CMDS };
+
+#define FORMATS_MAX	14	/* with so many commands each, of the slots that there are */
 
 struct formats {
 	u32		max;
 	u32		nr;
 	struct nof_ns	*ns;
-	void		*pages[FORMATS_MAX * FORMATS_CMDS];
+	void		*pages[FORMATS_MAX * NR_CMDS];
 };
-
-enum { CMD_NS, CMD_DESCS, NR_CMDS };
-static_assert(NR_CMDS == FORMATS_CMDS);
 
 static void formats_free(struct formats *f)
 {
@@ -334,8 +333,8 @@ static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_n
 
 static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
-	enum nof_refusal refusal;
-	const char *why;
+	const char *why = ns->why;
+	int err = -EINVAL;
 
 	if (ns->not_now) {
 		not_now(ctrl, scan, ns);
@@ -346,31 +345,31 @@ static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct n
 		scan->left_out++;
 		return;
 	}
-	if (ns->why) {
-		scan_refuse(ctrl, ns->nsid, -EINVAL, ns->status, ns->why);
+	if (why) {
+		scan_refuse(ctrl, ns->nsid, err, ns->status, why);
 		return;
 	}
-	refusal = nof_paths.attach(ctrl, ns->nsid, &ns->format, scan->association, &why);
-	switch (refusal) {
+	switch (nof_paths.attach(ctrl, ns->nsid, &ns->format, scan->association, &why)) {
 	case NOF_ATTACHED:
 		return;
 	case NOF_REFUSED_NO_MEMORY:
 		scan->again = true;
-		scan_refuse(ctrl, ns->nsid, -ENOMEM, ns->status, why);
-		return;
+		err = -ENOMEM;
+		break;
 	case NOF_REFUSED_NO_DISK:
 	case NOF_REFUSED_BUSY:
 	case NOF_REFUSED_TOO_NARROW:
 		scan->again = true;
-		scan_refuse(ctrl, ns->nsid, -EAGAIN, ns->status, why);
-		return;
+		err = -EAGAIN;
+		break;
 	case NOF_REFUSED_SIZE:
 	case NOF_REFUSED_PI:
 		scan->later = true;
-		fallthrough;
+		break;
 	default:
-		scan_refuse(ctrl, ns->nsid, -EINVAL, ns->status, why);
+		break;
 	}
+	scan_refuse(ctrl, ns->nsid, err, ns->status, why);
 }
 
 /* What has been collected of the list */

@@ -315,7 +315,7 @@ void nof_heads_end_linger(void)
 	flush_workqueue(nof_disk_wq);
 }
 
-/* What was short then may be there when its controllers have looked at it again, see nof_path_attach() */
+/* What was short then may be there when its controllers have looked at it again, see attach_show() */
 static void show_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(work, struct nof_head, show_work);

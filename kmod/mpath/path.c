@@ -764,8 +764,8 @@ static enum nof_refusal attach_or_update(struct nof_ctrl *ctrl, u32 nsid, const 
 	return room && refusal == NOF_REFUSED_TOO_NARROW ? room : refusal;
 }
 
-enum nof_refusal nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association,
-				 const char **text)
+static enum nof_refusal path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
+				    u32 association, const char **text)
 {
 	enum nof_refusal refusal;
 
@@ -793,7 +793,7 @@ static void path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_fo
 const struct nof_paths_ops nof_paths = {
 	.max_heads	= nof_head_most,
 	.head_allowed	= nof_head_wanted,
-	.attach		= nof_path_attach,
+	.attach		= path_attach,
 	.keep		= path_keep,
 	.next_nsids	= paths_next_nsids,
 	.confirm	= path_confirm,

@@ -160,9 +160,6 @@ const char *nof_ana_state_name(enum nvmeof_ana_state state);
 void nof_path_ktype_init(void);
 
 /* For core/: */
-/* As in struct nof_paths_ops */
-enum nof_refusal nof_path_attach(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association,
-				 const char **text);
 /*
  * The namespace (NVME_NSID_ALL or 0: each) may have another format or other identifiers from now on: none of its paths
  * takes I/O before nof_paths_settle(), which has to follow, and before its controller has scanned after that. Waits for

@@ -5,7 +5,6 @@
 #include "core/queue.h"
 #include "core/subsys.h"
 #include "core/work.h"
-#include "mpath/complete.h"
 #include "mpath/failover.h"
 #include "mpath/head.h"
 #include "mpath/ranges.h"
