@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of the core as netlink notifications: each carries the whole new state of its object. And uevents of
- * controllers, with the variables that the in-tree host's have: for udev rules.
+ * Netlink notifications of events: each carries the whole new state of its object. Uevents of controllers, with the
+ * variables of the in-tree host, for udev rules.
  */
 #include <linux/kobject.h>
 #include <linux/nvme.h>
@@ -15,10 +15,10 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-/* ctrl->uevent.pending */
+/* bits of ctrl->uevent.pending */
 enum { CONNECTED, REDISCOVER, AEN };
 
-/* Between two asynchronous events of one controller that are told: a target may have any number */
+/* Minimum time between two NVME_AEN uevents of a controller, as a target may send any number of events. */
 #define AEN_RATE	(HZ / 10)
 
 static int add_address(struct kobj_uevent_env *env, const char *name, const char *value)
@@ -46,8 +46,8 @@ static void uevent_send(struct nof_ctrl *ctrl, char *variable)
 }
 
 /*
- * Apart from those who have something to tell: uevents take a mutex of the kernel's, whose owner may be writing to one
- * of our disks for memory, and recovery must not wait for that.
+ * A work item, because recovery reports events and must not wait for a uevent: sending one takes a global mutex, whose
+ * holder may be in memory reclaim, waiting for writeback to one of our disks.
  */
 static void uevent_work(struct work_struct *work)
 {
@@ -83,7 +83,7 @@ static void uevent_connected(struct nof_ctrl *ctrl)
 	queue_work(nof_wq, &ctrl->uevent.work);
 }
 
-/* The same as the in-tree driver tells */
+/* The events for which the in-tree host sends an NVME_AEN uevent. */
 static bool is_told(u8 type, u8 info)
 {
 	switch (type) {
@@ -125,7 +125,7 @@ static bool somebody_listens(void)
 	return found;
 }
 
-/* An event could not be told: listeners read ENOBUFS and look at everything anew. */
+/* An event is lost: listeners get ENOBUFS and must read the state of all objects again. */
 static void tell_loss(void)
 {
 	struct net *net;
@@ -137,8 +137,8 @@ static void tell_loss(void)
 }
 
 /*
- * GFP_NOIO: some callers are on the way of recovery; were memory got by writing to one of our own disks, that write
- * could wait for the path that they are about to bring back. Nor is it tried for long.
+ * GFP_NOIO: recovery calls this. Memory reclaim could write to one of our disks and then wait for the path that
+ * recovery is about to restore. __GFP_NORETRY keeps the attempt short.
  */
 static bool begin(struct nof_reply *ntf, u8 cmd, enum nvmeof_event ev)
 {
@@ -149,7 +149,7 @@ static bool begin(struct nof_reply *ntf, u8 cmd, enum nvmeof_event ev)
 		tell_loss();
 		return false;
 	}
-	/* The buffer is empty: this much always fits. */
+	/* the buffer is empty: header and these attributes always fit */
 	ntf->hdr = genlmsg_put(ntf->skb, 0, 0, &nof_genl_family, 0, cmd);
 	nla_put_u32(ntf->skb, NVMEOF_A_EVENT, ev);
 	nla_put_u64_64bit(ntf->skb, NVMEOF_A_TIME, ktime_get_boottime_ns(), NVMEOF_A_PAD);
@@ -167,7 +167,7 @@ static void events_end(struct nof_reply *ntf, int err)
 	rcu_read_lock();
 	err = genlmsg_multicast_allns(&nof_genl_family, ntf->skb, 0, NOF_MCGRP_EVENTS);
 	rcu_read_unlock();
-	/* A receiver that is full has been told so by netlink; none at all is no loss. */
+	/* netlink itself reports ENOBUFS to a listener whose buffer is full; having no listener is no loss */
 	if (err == -ENOMEM)
 		tell_loss();
 }

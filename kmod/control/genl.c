@@ -16,9 +16,9 @@
 #include "mpath/subsys.h"
 
 /*
- * Requests whose end takes time: writing back to disks that go away, commands to a target. Handlers run under the lock
- * that registering a family takes for itself: with one of them waiting, any module that comes would stop the requests
- * of all families. So the rest runs in a work, and sends the acknowledgement when it is done.
+ * Slow part of a request: writeback to a disk that is removed, or commands to a target. Handlers hold netlink's cb_lock
+ * for reading, and registration of a family takes it for writing. If a handler waited, a module load would block the
+ * requests of all families. The slow part therefore runs in a work item, which sends the acknowledgement.
  */
 typedef int later_fn(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 
@@ -27,7 +27,7 @@ struct later {
 	struct nof_ctrl		*ctrl;
 	later_fn		*finish;
 	struct net		*net;
-	struct sock		*sk;		/* of who asked */
+	struct sock		*sk;		/* of the requester; holds a reference */
 	struct nlmsghdr		request;
 	u32			portid;
 	struct sk_buff		*skb;
@@ -35,7 +35,7 @@ struct later {
 
 static struct workqueue_struct *later_wq;
 
-/* Longer ones are cut */
+/* bytes of an extack message, with the NUL; longer ones are truncated */
 #define MESSAGE_MAX	160
 
 static void later_drop(struct later *later)
@@ -45,7 +45,7 @@ static void later_drop(struct later *later)
 	kfree(later);
 }
 
-/* What the kernel itself answers: nlmsgerr, cut short after the header of the request, and the reason */
+/* The same message as netlink_ack(): nlmsgerr, capped after the header of the request, and the extack message */
 static bool put_ack(struct later *later, int err, const char *reason)
 {
 	u16 flags = NLM_F_CAPPED | (reason ? NLM_F_ACK_TLVS : 0);
@@ -64,7 +64,7 @@ static bool put_ack(struct later *later, int err, const char *reason)
 	return true;
 }
 
-/* A socket that was closed meanwhile has given its port ID back, and another may have that by now */
+/* The port ID of a socket that has been closed meanwhile may belong to another socket */
 static bool is_asked_for(const struct later *later, int err)
 {
 	return !sock_flag(later->sk, SOCK_DEAD) && (err || later->request.nlmsg_flags & NLM_F_ACK);
@@ -76,7 +76,7 @@ static void later_work(struct work_struct *work)
 	struct netlink_ext_ack extack = {};
 	int err = later->finish(later->ctrl, &extack);
 
-	/* first: whoever has the answer may want the name */
+	/* before the acknowledgement: userspace may then use the name of a deleted controller again */
 	nof_ctrl_put(later->ctrl);
 	if (is_asked_for(later, err) && put_ack(later, err, extack._msg))
 		genlmsg_unicast(later->net, later->skb, later->portid);
@@ -86,8 +86,8 @@ static void later_work(struct work_struct *work)
 }
 
 /*
- * For a request that @finish ends, which may take its time: memory and references for its answer. NULL, with a message,
- * when there is no memory.
+ * Allocates the acknowledgement of a request whose slow part is @finish, and takes the references that it needs. NULL
+ * and an extack message if there is no memory.
  */
 static struct later *later_new(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
 			       later_fn *finish)
@@ -113,8 +113,8 @@ static struct later *later_new(struct sk_buff *skb, struct genl_info *info, stru
 }
 
 /*
- * @err: what came first has failed, and nothing is left to do. Otherwise @finish is called. Returns what the handler
- * has to.
+ * Frees @later if the fast part of the request has failed with @err, else queues @finish. Returns the value that the
+ * handler must return.
  */
 static int later_end(struct later *later, int err)
 {
@@ -125,7 +125,7 @@ static int later_end(struct later *later, int err)
 		return err;
 	}
 	queue_work(later_wq, &later->work);
-	/* netlink_rcv_skb() takes this for: no acknowledgement now */
+	/* makes netlink_rcv_skb() send no acknowledgement */
 	return -EINTR;
 }
 
@@ -178,7 +178,7 @@ static int genl_transport_keep(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* Controller names are reused: SUBSYSNQN, where allowed, guards against acting on a successor */
+/* Controller names are reused: SUBSYSNQN, where the policy allows it, protects a new controller of the same name. */
 static struct nof_ctrl *genl_ctrl_find(struct genl_info *info)
 {
 	struct nof_ctrl *ctrl = nof_object_find(info, NVMEOF_A_CTRL_NAME);
@@ -192,9 +192,7 @@ static struct nof_ctrl *genl_ctrl_find(struct genl_info *info)
 	return ctrl;
 }
 
-/*
- * Refused because there is one already: an answer with its name goes before the error, so that the caller can use it.
- */
+/* The controller exists already: sends a reply with its name before the error, so that the caller can use it. */
 static int reply_existing(struct nof_reply *reply, struct genl_info *info, const char *found)
 {
 	if (nla_put_string(reply->skb, NVMEOF_A_CTRL_NAME, found))
@@ -215,7 +213,7 @@ static int genl_ctrl_new(struct sk_buff *skb, struct genl_info *info)
 	opts = kmalloc(sizeof(*opts), GFP_KERNEL);	/* too large for the stack */
 	if (!opts)
 		return -ENOMEM;
-	/* The answer's memory first: a controller that cannot be announced would have to be deleted again. */
+	/* allocate the reply first: a controller that cannot be reported would have to be deleted again */
 	err = nof_opts_parse(opts, info) ?: nof_reply_begin(&reply, info);
 	if (err)
 		goto free_opts;
@@ -227,7 +225,7 @@ static int genl_ctrl_new(struct sk_buff *skb, struct genl_info *info)
 		err = nof_reply_end(&reply, info, PTR_ERR(ctrl));
 	} else {
 		err = nof_reply_end(&reply, info, nof_put_ctrl(reply.skb, ctrl));
-		/* whoever is told of an error does not expect a controller */
+		/* a caller that gets an error does not expect a controller */
 		if (err)
 			nof_ctrl_delete(ctrl, NULL);
 		nof_ctrl_put(ctrl);
@@ -237,7 +235,7 @@ free_opts:
 	return err;
 }
 
-/* @begin at once, then @finish, in the background; either may be NULL */
+/* Calls @begin in this context, then @finish in a work item, which acknowledges the request. Either may be NULL. */
 static int with_ctrl(struct sk_buff *skb, struct genl_info *info, later_fn *begin, later_fn *finish)
 {
 	struct nof_ctrl *ctrl = genl_ctrl_find(info);
@@ -274,7 +272,7 @@ static int genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info)
 	return with_ctrl(skb, info, NULL, nof_ctrl_rescan);
 }
 
-/* The attribute's value in @ms; NULL without it. A u32 of these fits: the policy allows a day at most. */
+/* Stores the value of @attr in @ms; NULL if it is absent. A u32 timeout fits: the policy allows one day at most. */
 static const s32 *time_of(struct genl_info *info, enum nvmeof_attr attr, s32 *ms)
 {
 	if (!info->attrs[attr])
@@ -317,7 +315,7 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	struct nof_ctrl *ctrl;
 	int err = 0;
 
-	/* an empty one: it is nobody's any more */
+	/* an empty string removes the owner */
 	if (owner_attr && *(const char *)nla_data(owner_attr))
 		err = nof_opts_take_string(owner, sizeof(owner), owner_attr, info);
 	if (err)
@@ -341,7 +339,7 @@ static bool takes_policy(struct nlattr **attrs)
 	       attrs[NVMEOF_A_FENCING] || attrs[NVMEOF_A_DELAYED_REMOVAL] || attrs[NVMEOF_A_QUIESCE_TMO];
 }
 
-/* The bounds of each were checked by the policy table. */
+/* The policy table has checked the range of each value. */
 static void take_policy(struct nof_policy *p, struct nlattr **attrs)
 {
 	if (attrs[NVMEOF_A_SPILL_US])
@@ -358,7 +356,7 @@ static void take_policy(struct nof_policy *p, struct nlattr **attrs)
 		p->quiesce_tmo = nla_get_u32(attrs[NVMEOF_A_QUIESCE_TMO]);
 }
 
-/* The selector first: its name is all that can still be wrong, and then nothing has changed. */
+/* The selector first: only its name can still be invalid, and then nothing has been changed. */
 static int set(struct nof_subsys *s, struct genl_info *info)
 {
 	struct nlattr *name = info->attrs[NVMEOF_A_IOPOLICY];
@@ -393,9 +391,9 @@ static int genl_subsys_set(struct sk_buff *skb, struct genl_info *info)
 #define NOF_POLICY(table)	.policy = (table), .maxattr = ARRAY_SIZE(table) - 1
 
 /*
- * One struct genl_ops for do and dump, each with its own policy. No .validate flags: headers, attributes and lengths
- * are checked strictly for both. GENL_ADMIN_PERM asks for CAP_NET_ADMIN in the initial user namespace, whatever
- * network namespace the request comes from, and may_change() for more.
+ * One struct genl_ops and one policy per command, for do and dump. Without .validate flags, headers, attributes and
+ * lengths are checked strictly. GENL_ADMIN_PERM requires CAP_NET_ADMIN in the initial user namespace, regardless of the
+ * network namespace of the request, and may_change() additionally CAP_SYS_ADMIN.
  */
 static const struct genl_ops ops[] = {
 	{
@@ -468,8 +466,8 @@ static const struct genl_multicast_group mcgrps[] = {
 };
 
 /*
- * Containers that manage a network often have CAP_NET_ADMIN in the initial user namespace. That is not to be enough for
- * taking the disks of the whole machine away, or for bringing in new ones.
+ * Containers that manage a network often have CAP_NET_ADMIN in the initial user namespace. That must not be enough to
+ * remove the disks of the whole machine or to add new ones.
  */
 static int may_change(const nof_genl_pre_op *op, struct sk_buff *skb, struct genl_info *info)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The generic netlink family, its answers, and objects as netlink attributes. */
+/* The generic netlink family, its replies, and objects as netlink attributes. */
 #include <linux/module.h>
 #include <net/netlink.h>
 #include "control/genl.h"
@@ -17,10 +17,10 @@
 #include "wire/identify.h"
 
 /*
- * netnsok: a connect uses the network namespace it was asked from, so the family is in all of them. What can be read
- * there is what /sys/class/nvmeof shows in every container anyway. With parallel_ops handlers rely on the locks of the
- * core alone; what takes time goes on after them, see struct later in genl.c. resv_start_op stays 0: strict from the
- * first command on. The commands come with nof_genl_init().
+ * netnsok: a connect uses the network namespace of the request, so the family exists in all of them. It reveals no
+ * more than /sys/class/nvmeof, which every container can read. parallel_ops: handlers rely on the locks of the core
+ * only; the slow part of a request runs after the handler, see struct later in genl.c. resv_start_op is 0: all commands
+ * are checked strictly. nof_genl_init() sets the commands.
  */
 struct genl_family nof_genl_family __ro_after_init = {
 	.name		= NVMEOF_GENL_NAME,
@@ -37,7 +37,7 @@ int nof_reply_begin(struct nof_reply *reply, struct genl_info *info)
 		GENL_SET_ERR_MSG(info, "no memory for the answer");
 		return -ENOMEM;
 	}
-	/* The buffer is empty: a header always fits. */
+	/* the buffer is empty: a header always fits */
 	reply->hdr = genlmsg_put_reply(reply->skb, info, &nof_genl_family, 0, info->genlhdr->cmd);
 	return 0;
 }
@@ -60,7 +60,7 @@ int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err)
 	return err;
 }
 
-#define IDENTITY_TEXT	41	/* the longest, of a model */
+#define IDENTITY_TEXT	41	/* bytes of the longest text, the model, with the NUL */
 
 static int put_u64(struct sk_buff *skb, int attr, u64 value)
 {
@@ -77,7 +77,7 @@ static int put_string_if(struct sk_buff *skb, int attr, const char *s)
 	return *s ? nla_put_string(skb, attr, s) : 0;
 }
 
-/* A reconnect may overwrite the strings: they are copied so that length and content agree */
+/* A reconnect may overwrite the strings: copies guarantee that the length matches the content. */
 static int put_identity(struct sk_buff *skb, const char *model, const char *serial, const char *firmware)
 {
 	char text[3][IDENTITY_TEXT];
@@ -90,7 +90,7 @@ static int put_identity(struct sk_buff *skb, const char *model, const char *seri
 	       nla_put_string(skb, NVMEOF_A_FIRMWARE, text[2]);
 }
 
-/* A selector lives until its last reader has left the SRCU section, whatever lock the caller holds. */
+/* SRCU keeps the selector, and its module, from going away without subsys->lock. */
 static int put_iopolicy(struct sk_buff *skb, struct nof_subsys *s)
 {
 	int idx = srcu_read_lock(&s->srcu);
@@ -148,7 +148,7 @@ static int put_settings(struct sk_buff *skb, const struct nof_opts *opts)
 	       put_flag(skb, NVMEOF_A_DATA_DIGEST, opts->data_digest);
 }
 
-/* What the target told or granted; zero or empty before the first connect. */
+/* Values reported or granted by the target; zero or empty before the first connect. */
 static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 {
 	int err = 0;
@@ -173,7 +173,7 @@ static int put_counts(struct sk_buff *skb, const struct nof_transport_info *info
 	       put_u64(skb, NVMEOF_A_REMOTE_INVALIDATIONS, info->remote_invalidations);
 }
 
-/* While it is connected, by a transport that has something to tell */
+/* Puts nothing unless the controller is connected by a transport that has an info operation. */
 static int put_connection(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	struct nof_transport_info info = {};
@@ -190,7 +190,7 @@ static int put_connection(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       put_counts(skb, &info);
 }
 
-/* LAST_ERROR, LAST_ERRNO and LAST_STATUS, each if there is one */
+/* LAST_ERROR, LAST_ERRNO and LAST_STATUS, each if present */
 static int put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	char text[NOF_ERROR_TEXT];
@@ -212,7 +212,7 @@ static int put_last_error(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	return err;
 }
 
-/* It may be changed meanwhile */
+/* Copied under the lock: CTRL_SET may change it at any time. */
 static int put_owner(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	char owner[sizeof(ctrl->opts.owner)];
@@ -305,7 +305,7 @@ static int put_zones(struct sk_buff *skb, const struct nof_head *head)
 			   queue_max_zone_append_sectors(head->disk->queue) << SECTOR_SHIFT);
 }
 
-/* What only some have */
+/* Optional features of a namespace */
 static int put_features(struct sk_buff *skb, const struct nof_head *head)
 {
 	const struct nof_limits *lim = &head->limits;
@@ -340,7 +340,7 @@ static int put_held(struct sk_buff *skb, struct nof_head *head)
 	return err;
 }
 
-/* Where there is a block device its openers count; programs that watch a disk have its generic node open. */
+/* The generic node counts only without a block device: monitoring programs keep it open. */
 static u32 openers_of(const struct nof_head *head)
 {
 	return nof_format_is_generic(&head->format) ? atomic_read(&head->generic_opens) : disk_openers(head->disk);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Objects as netlink attributes, the same for gets, dumps and events, without the lock of the subsystem. The caller
- * holds a reference on the object; on a disk or a path as nof_head_pin() or nof_path_pin(). -EMSGSIZE when the message
- * is full.
+ * Objects as netlink attributes, the same for gets, dumps and events. The caller must not hold subsys->lock. It holds a
+ * reference on the object: for a disk or path, one of nof_head_pin() or nof_path_pin(). Returns 0, or -EMSGSIZE if the
+ * message is full.
  */
 #ifndef NOF_CONTROL_GENL_ATTRS_H
 #define NOF_CONTROL_GENL_ATTRS_H

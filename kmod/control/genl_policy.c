@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Netlink policy tables, nothing else. */
+/* Netlink policy tables. */
 #include <linux/cache.h>
 #include "control/genl_policy.h"
 #include "core/ctrl.h"

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What each netlink command accepts. An attribute that is not in a command's table is refused. */
+/* Attributes that each netlink command accepts. An attribute that is not in the table of a command is refused. */
 #ifndef NOF_CONTROL_GENL_POLICY_H
 #define NOF_CONTROL_GENL_POLICY_H
 
 #include <net/netlink.h>
 #include <uapi/linux/nvmeof.h>
 
-/* A day: above any useful time, and far from what overflows in jiffies. */
+/* One day: above any useful timeout, and far below an overflow of jiffies. */
 #define NOF_MAX_TIME_MS		(24 * 60 * 60 * 1000)
 
-/*
- * Each array ends with the highest attribute of its command. A command that has both do and dump has one table for
- * the two.
- */
+/* Each array ends with the highest attribute of its command. The do and dump of a command share one table. */
 extern const struct nla_policy nof_policy_subsys_get[NVMEOF_A_SUBSYS_ID + 1];
 extern const struct nla_policy nof_policy_subsys_set[NVMEOF_A_QUIESCE_TMO + 1];
 extern const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_RETRY_COUNT + 1];

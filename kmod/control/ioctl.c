@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The standard NVMe ioctls, of a controller's node, a disk's, and a disk's generic one. */
+/* The standard NVMe ioctls of controller nodes, block devices and generic nodes. */
 #include <linux/blkdev.h>
 #include <linux/capability.h>
 #include <linux/compat.h>
@@ -17,22 +17,22 @@
 #include "mpath/path.h"
 #include "wire/identify.h"
 
-/* The two passthrough structures differ behind the timeout only, where the result is. */
+/* The two passthrough structures differ only in the result, which follows the timeout. */
 #define PASSTHRU_ARGS	offsetofend(struct nvme_passthru_cmd, timeout_ms)
 
 static_assert(PASSTHRU_ARGS == offsetofend(struct nvme_passthru_cmd64, timeout_ms));
 static_assert(offsetof(struct nvme_passthru_cmd, cdw10) == offsetof(struct nvme_passthru_cmd64, cdw10));
 
 /*
- * struct nvme_user_io without the padding that 64-bit alignment adds at its end: what 32-bit programs pass, and a
- * number of its own.
+ * struct nvme_user_io as 32-bit programs pass it, without the padding at its end that 64-bit alignment adds. The ioctl
+ * number contains the size, so it differs as well.
  */
 #define USER_IO_ARGS	offsetofend(struct nvme_user_io, appmask)
 #define SUBMIT_IO_32	_IOC(_IOC_WRITE, 'N', _IOC_NR(NVME_IOCTL_SUBMIT_IO), USER_IO_ARGS)
 
 static_assert(SUBMIT_IO_32 != NVME_IOCTL_SUBMIT_IO);
 
-/* Of an address that a 32-bit caller gives the lower half counts, as in-tree */
+/* For a 32-bit caller only the lower half of an address is valid, as in-tree. */
 static u64 user_addr(u64 addr)
 {
 	return in_compat_syscall() ? lower_32_bits(addr) : addr;
@@ -47,7 +47,7 @@ static int get_passthru(struct nvme_passthru_cmd64 *p, void __user *arg)
 	return 0;
 }
 
-/* A command that has come back, with whatever status, has a result. */
+/* A command that completed has a result, whatever its NVMe status (@ret > 0). */
 static int put_result(int ret, u64 result, void __user *arg, bool wide)
 {
 	struct nvme_passthru_cmd64 __user *to64 = arg;
@@ -67,7 +67,7 @@ static int admin_send(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p
 	u64 result = 0;
 	int ret;
 
-	/* which way it goes is the command's business: nobody else looks */
+	/* bit 0 of the opcode: from the host to the controller */
 	ret = import_ubuf(p->opcode & 1 ? ITER_SOURCE : ITER_DEST, u64_to_user_ptr(p->addr), p->data_len, &data);
 	if (ret)
 		return ret;
@@ -94,14 +94,14 @@ static int io_cmd(const struct nof_caller *who, struct nof_head *head, struct nv
 	return nof_caller_io(who, head, p, &grant) ?: nof_passthru_execute(head, &io, result);
 }
 
-/* The oldest form: read, write or compare, told in blocks. */
+/* NVME_IOCTL_SUBMIT_IO, the oldest interface: Read, Write or Compare with a length in blocks. */
 static int submit_io(const struct nof_caller *who, struct nof_head *head, void __user *arg)
 {
 	struct nvme_passthru_cmd64 p = { .nsid = head->nsid };
 	struct nvme_user_io io = {};
 	u64 result;
 
-	/* only namespaces with blocks can be told in blocks */
+	/* a namespace of an unknown command set has no blocks */
 	if (nof_format_is_generic(&head->format))
 		return -EOPNOTSUPP;
 	if (copy_from_user(&io, arg, USER_IO_ARGS))
@@ -159,7 +159,7 @@ int nof_disk_ioctl(struct nof_head *head, const struct nof_caller *who, unsigned
 {
 	switch (cmd) {
 	case NVME_IOCTL_ID:
-		/* The answer is the return value, and a large number is no error. */
+		/* the NSID is the return value: a large one must not be taken for an error */
 		force_successful_syscall_return();
 		return head->nsid;
 	case NVME_IOCTL_ADMIN_CMD:
@@ -202,8 +202,8 @@ static bool has_path(const struct nof_head *head, const struct nof_ctrl *ctrl)
 }
 
 /*
- * The namespace of this ID that @ctrl leads to; with references on it and its disk, which outlive its removal
- * meanwhile.
+ * Returns the head of namespace @nsid if @ctrl has a path to it, else NULL. The caller gets references on the head and
+ * its disk, which keep both allocated if the disk is removed.
  */
 static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid)
 {
@@ -221,7 +221,7 @@ static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid)
 	return found;
 }
 
-/* An I/O command at a controller's node names its namespace, and goes to this controller. */
+/* An I/O command at a controller's node: p.nsid selects the namespace, and only this controller may execute it. */
 static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide, bool vec)
 {
 	const struct nof_caller who = { .ctrl = ctrl };
@@ -241,7 +241,7 @@ static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide, bool 
 	return put_result(ret, result, arg, wide);
 }
 
-/* As with the in-tree host, the call returns when the controller is live again; for as long as one attempt may take. */
+/* As with the in-tree host, returns when the controller is live again. Waits for one connect attempt at most. */
 static int reset(struct nof_ctrl *ctrl)
 {
 	long left = msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
@@ -252,15 +252,15 @@ static int reset(struct nof_ctrl *ctrl)
 		return err;
 	left = wait_event_interruptible_timeout(ctrl->state_wq, nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ||
 						nof_state_ends(nof_ctrl_state(ctrl)), left);
-	/* done it is: not to be done again when the signal was handled */
+	/* not -ERESTARTSYS: the reset is done and must not be repeated after the signal handler */
 	if (left < 0)
 		return -EINTR;
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE ? 0 : -ENOTCONN;
 }
 
 /*
- * open() has asked for the privilege, but a file may be passed on to somebody without it, who could read every disk by
- * way of this one.
+ * open() has checked CAP_SYS_ADMIN, but the file may have been passed to a process without it, which could then read
+ * every namespace of the controller.
  */
 long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
 {

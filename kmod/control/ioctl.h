@@ -13,9 +13,9 @@ struct nof_head;
 
 /* ioctl of a controller's device node */
 long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg);
-/* As the op of struct nof_control_ops */
+/* The head_ioctl of struct nof_control_ops */
 int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
-/* ioctl of a disk's node, or of its generic node */
+/* ioctl of a disk's block device node or generic node */
 int nof_disk_ioctl(struct nof_head *head, const struct nof_caller *who, unsigned int cmd, void __user *arg);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Device nodes: /dev/nvmeof0c1 of a controller, and /dev/ngnvmeof0n1, a disk's generic node, for commands, without a
- * page cache or partitions.
+ * Device nodes: /dev/nvmeof0c1 of a controller, and /dev/ngnvmeof0n1, the generic node of a disk, which takes
+ * passthrough commands and has no page cache or partitions.
  */
 #include <linux/capability.h>
 #include <linux/cdev.h>
@@ -17,7 +17,7 @@
 #include "core/subsys.h"
 #include "mpath/head.h"
 
-/* The attributes belong to the class, so that they are there before udev hears of a device. */
+/* The attributes belong to the class, so that they exist before udev learns of a device. */
 static nof_class_const struct class ctrl_class = {
 	.name		= "nvmeof",
 	.dev_groups	= nof_ctrl_attr_groups,
@@ -33,7 +33,7 @@ static nof_class_const struct class generic_class = {
 static dev_t ctrl_devt;
 static DEFINE_IDA(ctrl_minors);
 
-/* A controller that is not live may be opened all the same: reset and rescan, and waiting for it, need a file. */
+/* Succeeds in any state: NVME_IOCTL_RESET works on a lost controller, too, and files stay open over a reconnect. */
 static int chardev_open(struct inode *inode, struct file *file)
 {
 	struct nof_ctrl *ctrl = container_of(inode->i_cdev, struct nof_ctrl, cdev);
@@ -70,9 +70,9 @@ static const struct file_operations chardev_fops = {
 };
 
 /*
- * As in struct nof_control_ops. The controller is named, and initialised as far as attributes and ioctls look at it;
- * its subsystem's device is added. Open files stay open after chardev_del(): their ioctls then fail with -ENODEV,
- * and they hold the last references.
+ * As in struct nof_control_ops. The controller must have its name and all that attributes and ioctls read, and the
+ * device of its subsystem must be added. Files may stay open after chardev_del() and then hold the last references.
+ * Their ioctls fail, admin commands with -ENODEV.
  */
 static int chardev_add(struct nof_ctrl *ctrl)
 {
@@ -81,7 +81,7 @@ static int chardev_add(struct nof_ctrl *ctrl)
 
 	if (minor < 0)
 		return minor;
-	/* chardev_free() frees the minor */
+	/* chardev_free() frees the minor number, also if this function fails */
 	ctrl->dev.devt = MKDEV(MAJOR(ctrl_devt), minor);
 	ctrl->dev.class = &ctrl_class;
 	ctrl->dev.parent = &ctrl->subsys->dev;
@@ -102,7 +102,7 @@ static void chardev_del(struct nof_ctrl *ctrl)
 
 static void chardev_free(struct nof_ctrl *ctrl)
 {
-	/* not earlier: udev may still handle the removed node */
+	/* not in chardev_del(): udev may still process the removal of the node */
 	if (ctrl->dev.devt)
 		ida_free(&ctrl_minors, MINOR(ctrl->dev.devt));
 }
@@ -111,8 +111,8 @@ static dev_t generic_devt;
 static DEFINE_IDA(generic_minors);
 
 /**
- * struct nof_generic - its end is the last close, which may come after that of the disk
- * @head:	pinned
+ * struct nof_generic - generic node; freed at the last close, which may follow the removal of the disk
+ * @head:	a reference of nof_head_pin()
  */
 struct nof_generic {
 	struct device	dev;
@@ -184,7 +184,7 @@ static void generic_free(struct device *dev)
 {
 	struct nof_generic *g = container_of(dev, struct nof_generic, dev);
 
-	/* only now: udev may read of a node that has just gone */
+	/* not in generic_del(): udev may still process the removal of the node */
 	ida_free(&generic_minors, MINOR(dev->devt));
 	nof_head_unpin(g->head);
 	kfree(g);

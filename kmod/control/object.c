@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What can be asked for by netlink: subsystems, controllers, namespaces and paths, one by its name or all of a kind.
- * The kinds are a table; how they are found, answered and dumped is the same for all.
+ * Netlink lookup and dump of subsystems, controllers, namespaces and paths. A table describes each kind of object;
+ * lookup, reply and dump are the same for all kinds.
  *
- * A dump goes on over several calls with no lock held between them. It resumes behind the last object by the number
- * that each got when it came, so whatever stays is in it once, whatever comes and goes meanwhile. If something did, the
- * sequence number makes netlink set NLM_F_DUMP_INTR: what came or went may be in it or not. Objects are written without
- * a lock, too: some are taken, by references, and then put one after another. Recovery does not wait for who looks.
+ * A dump takes several calls and holds no lock between them. Each object gets a rising number when it is added, and the
+ * dump resumes after the number of the last object. An object that exists during the whole dump is therefore in it
+ * exactly once. If objects are added or removed meanwhile, the dump may or may not contain them, and cb->seq makes
+ * netlink set NLM_F_DUMP_INTR. Recovery never waits for a reader: a call takes references on a few objects under the
+ * lock and writes their attributes without it.
  */
 #include "control/genl.h"
 #include "control/genl_attrs.h"
@@ -15,18 +16,18 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-/* What is kept between calls: numbers, 0 before the first */
+/* Position of a dump between calls: numbers of objects, 0 before the first */
 struct nof_dump {
-	u64	subsys;		/* all before this are done with */
-	u64	object;		/* of this subsystem: the last one in the dump; of paths, the namespace it is at */
-	u64	path;		/* of that namespace: the last one in the dump */
+	u64	subsys;		/* the current one; all before it are complete */
+	u64	object;		/* last one dumped of @subsys; in a dump of paths, the current namespace */
+	u64	path;		/* last one dumped of that namespace */
 };
 
 static_assert(sizeof(struct nof_dump) <= sizeof_field(struct netlink_callback, ctx));
 
 #define AT_ONCE		8
 
-/* What is used during one call; @taken: objects to be put, and where the dump is when each was */
+/* State of one call; @taken: objects with a reference, and the position of the dump after each */
 struct walk {
 	struct sk_buff		*skb;
 	struct netlink_callback	*cb;
@@ -41,14 +42,15 @@ struct walk {
 };
 
 /**
- * struct object - a kind of objects
- * @name:	the attribute that names one
- * @selects:	attributes that name others, whose objects a dump is to have; 0 for none
- * @missing, @none: no name; no such object
- * @find:	by the value of @name, with a reference; NULL if there is none
- * @drop:	gives the reference back
- * @put:	writes its attributes
- * @walk:	takes those of one subsystem from @at on, with references, until there is no room. Under s->lock
+ * struct object - a kind of object
+ * @name:	the attribute that names an object
+ * @selects:	attributes of a dump request that name the parents to which it is limited; 0: none
+ * @missing, @none: extack messages: no name in the request; no such object
+ * @find:	looks an object up by its name; returns a reference, or NULL if there is none
+ * @drop:	drops the reference
+ * @put:	writes the attributes of the object
+ * @walk:	takes objects of one subsystem that follow @at, with references, until @taken is full. Caller holds
+ *		s->lock
  */
 struct object {
 	int			name;
@@ -243,7 +245,7 @@ static const struct object objects[] = {
 	},
 };
 
-/* By the attribute that names one: there is always one */
+/* @name is the name attribute of one of the kinds. */
 static const struct object *object_named_by(int name)
 {
 	const struct object *kind = objects;
@@ -267,7 +269,7 @@ static const struct object *object_of_cmd(u8 cmd)
 	}
 }
 
-/* nof_genl_bad() for a text of the table */
+/* nof_genl_bad() takes string literals only. */
 static void object_bad(struct netlink_ext_ack *extack, const struct nlattr *attr, const char *msg)
 {
 	if (!extack)
@@ -353,7 +355,7 @@ int nof_object_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Where none can be chosen, that of a subsystem, which every table of attributes has room for, is not set either. */
+/* Every policy table is long enough for SUBSYS_ID. It is NULL for commands that cannot select a subsystem. */
 static bool walk_wants(const struct walk *w, const struct nof_subsys *s)
 {
 	struct nlattr *id = w->attrs[NVMEOF_A_SUBSYS_ID];
@@ -361,7 +363,7 @@ static bool walk_wants(const struct walk *w, const struct nof_subsys *s)
 	return !id || nla_get_u32(id) == s->id;
 }
 
-/* The next of what the dump is to have, at most AT_ONCE; none when it is at its end */
+/* Takes the next AT_ONCE objects of the dump, or fewer; none at its end. */
 static void walk_collect(struct walk *w, struct nof_dump *at)
 {
 	struct nof_subsys *s;
@@ -413,7 +415,7 @@ static int walk_put_all(struct walk *w, struct nof_dump *at)
 	return err;
 }
 
-/* Not 0, which netlink takes for "no sequence kept". */
+/* Never 0, which disables netlink's check for consistency. */
 static u32 topology_seq(void)
 {
 	return (u32)atomic64_read(&nof_topology_seq) | BIT(31);
@@ -433,10 +435,10 @@ int nof_object_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		walk_collect(&w, at);
 		err = walk_put_all(&w, at);
 	} while (!err && w.nr);
-	/* Something may have changed after the first look at the sequence and before its turn: what follows tells. */
+	/* objects may have changed since the sequence was read above; the next message, or NLMSG_DONE, reports that */
 	cb->seq = topology_seq();
 	/*
-	 * A full message is how every call but the last ends. With nothing in it, one object is larger than a
+	 * Every call but the last ends with a full message. An empty one means that an object does not fit into a
 	 * message: an error.
 	 */
 	if (err && !(err == -EMSGSIZE && skb->len))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* CTRL_NEW's attributes as struct nof_opts: syntax and defaults. */
+/* Parses the attributes of CTRL_NEW into struct nof_opts: syntax and defaults. */
 #include <linux/cpumask.h>
 #include <linux/ctype.h>
 #include "control/genl.h"
@@ -7,7 +7,7 @@
 #include "core/ctrl.h"
 #include "core/subsys.h"
 
-/* An attribute, the field it goes to, and the bit of opts->given that says so. */
+/* An attribute, its member of struct nof_opts, and the bits of opts->given that it sets. */
 struct field {
 	u16		attr;
 	u16		offset;
@@ -74,7 +74,7 @@ static int check_required(struct genl_info *info)
 	return 0;
 }
 
-/* Names go to logs, sysfs lines and the target as they are: no control characters, no blanks. UTF-8 is fine. */
+/* Names appear unescaped in logs, sysfs and commands: refuse control characters and blanks. UTF-8 is allowed. */
 static bool is_clean(const char *s)
 {
 	for (; *s; s++)
@@ -125,8 +125,8 @@ static void take_numbers(struct nof_opts *opts, struct genl_info *info)
 }
 
 /*
- * A queue beyond those has no CPU that submits to it; the block layer, which shares CPUs out among queues, warns of
- * such. How many CPUs are possible never changes.
+ * A queue beyond the number of possible CPUs would have no CPU that submits to it, and the block layer warns when it
+ * maps CPUs to such queues. The number of possible CPUs is constant.
  */
 static void bound_queues(struct nof_opts *opts)
 {
@@ -150,7 +150,7 @@ static void take_flags(struct nof_opts *opts, struct genl_info *info)
 	}
 }
 
-/* A module is loaded by this name: keep it to what a module name may have in it. */
+/* The name becomes part of the name of the module to load: allow only characters of module names. */
 static int check_transport(const struct nof_opts *opts, struct genl_info *info)
 {
 	const char *c;
@@ -165,7 +165,7 @@ static int check_transport(const struct nof_opts *opts, struct genl_info *info)
 	return 0;
 }
 
-/* I/O that should fail early cannot if the controller is given up before */
+/* fast_io_fail_tmo can have no effect if ctrl_loss_tmo ends before it. */
 static bool times_fit(s32 loss_ms, s32 fail_ms)
 {
 	return loss_ms < 0 || fail_ms <= loss_ms;
@@ -183,7 +183,7 @@ int nof_opts_set_times(struct nof_ctrl *ctrl, const struct nof_times *times)
 		mutex_unlock(&ctrl->subsys->lock);
 		return -EINVAL;
 	}
-	/* the core reads each of them on its own */
+	/* the core reads each of them separately, without the lock */
 	if (times->delay_ms)
 		WRITE_ONCE(opts->reconnect_delay_ms, *times->delay_ms);
 	if (times->stall_ms)
@@ -191,7 +191,7 @@ int nof_opts_set_times(struct nof_ctrl *ctrl, const struct nof_times *times)
 	WRITE_ONCE(opts->ctrl_loss_tmo_ms, loss_ms);
 	WRITE_ONCE(opts->fast_io_fail_tmo_ms, fail_ms);
 	mutex_unlock(&ctrl->subsys->lock);
-	/* the next attempt is made at once for those that bound it, not for one that matters when connected */
+	/* this starts the next connect attempt at once, which stall_tmo, used only while connected, does not need */
 	if (times->delay_ms || times->loss_ms || times->fail_ms)
 		nof_ctrl_timers_changed(ctrl);
 	return 0;
@@ -221,7 +221,7 @@ int nof_opts_parse(struct nof_opts *opts, struct genl_info *info)
 	bound_queues(opts);
 	take_flags(opts, info);
 	nla_memcpy(opts->hostid, hostid, sizeof(opts->hostid));
-	/* NVMe Base 2.0, 5.27.1.25: a Host Identifier of zero means that there is none; fabrics need one. */
+	/* NVMe Base 2.0, 5.27.1.25: zero means no Host Identifier; NVMe over Fabrics requires one. */
 	if (!memchr_inv(opts->hostid, 0, sizeof(opts->hostid))) {
 		nof_genl_bad(info->extack, hostid, "a host ID of zero is no host ID");
 		return -EINVAL;

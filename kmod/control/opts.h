@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* CTRL_NEW's attributes as struct nof_opts. */
+/* Parser of the attributes of CTRL_NEW into struct nof_opts. */
 #ifndef NOF_CONTROL_OPTS_H
 #define NOF_CONTROL_OPTS_H
 
@@ -11,8 +11,8 @@ struct nof_ctrl;
 struct nof_opts;
 
 /**
- * struct nof_times - times of a controller that are to be changed, ms within what netlink's policy allows
- * A pointer that is NULL leaves its time as it is.
+ * struct nof_times - new timeouts of a controller, in ms, within the ranges of the netlink policy
+ * A NULL pointer leaves its timeout unchanged.
  */
 struct nof_times {
 	const s32	*delay_ms;
@@ -21,13 +21,16 @@ struct nof_times {
 	const s32	*stall_ms;
 };
 
-/* Fills @opts, defaults included. What the policy cannot say is checked here: -EINVAL with a message. */
+/* Fills @opts, defaults included, and checks what the netlink policy cannot: -EINVAL with an extack message. */
 int nof_opts_parse(struct nof_opts *opts, struct genl_info *info);
-/* A name as CTRL_NEW takes them. -EINVAL with a message. @size: of @to, what the policy allows fits */
+/*
+ * Copies @a to @to. -EINVAL with an extack message if it is empty or has blanks or control characters. @size: size of
+ * @to, large enough for the longest string that the policy allows.
+ */
 int nof_opts_take_string(char *to, size_t size, const struct nlattr *a, struct genl_info *info);
 /*
- * Changes them together, and has the timers that run follow. The caller tells listeners. -EINVAL if FAST_IO_FAIL_TMO
- * would be longer than CTRL_LOSS_TMO. Context: process, sleeps.
+ * Changes all timeouts or none, and adapts running timers. -EINVAL if FAST_IO_FAIL_TMO would be longer than
+ * CTRL_LOSS_TMO. The caller sends the CHANGED event. Context: process, may sleep.
  */
 int nof_opts_set_times(struct nof_ctrl *ctrl, const struct nof_times *times);
 

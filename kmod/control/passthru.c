@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands from userspace: their entries, and how they are sent, to a controller or by the paths of a disk. */
+/* Passthrough commands: built from the structures of userspace, sent to a controller or over the paths of a disk. */
 #include <linux/blk-mq.h>
 #include <linux/gfp.h>
 #include <linux/nvme.h>
@@ -21,10 +21,10 @@
 
 static int passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command *sqe)
 {
-	/* Fused commands cannot be kept together on the way, the data pointer's format is the transport's. */
+	/* FUSE, PSDT: fused commands could take different paths, and the transport sets the data pointer format */
 	if (p->flags)
 		return -EINVAL;
-	/* no transport carries metadata */
+	/* no transport supports a separate metadata buffer */
 	if (p->metadata_len)
 		return -EOPNOTSUPP;
 	memset(sqe, 0, sizeof(*sqe));
@@ -41,7 +41,7 @@ static int passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command
 	return 0;
 }
 
-/* What would pull the association from under the driver: Connect, or an event request that is answered to nobody. */
+/* Commands that would break the association: Fabrics commands such as Connect; event requests may time out. */
 static bool is_ours(const struct nvme_command *sqe)
 {
 	if (!nvme_is_fabrics(sqe))
@@ -62,13 +62,13 @@ static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command
 		return -EINVAL;
 	if (len > min(ctrl->ident.max_transfer, max_bytes))
 		return -EINVAL;
-	/* Transfers in both directions (NVMe Base 2.0, figure 87) do not fit one buffer. */
+	/* one buffer cannot be used for a bidirectional transfer (NVMe Base 2.0, figure 87) */
 	if (len && !nvme_is_fabrics(sqe) && (sqe->common.opcode & 3) == 3)
 		return -EINVAL;
 	return 0;
 }
 
-/* Zeroed: a target that sends less than was asked for shows userspace no memory of ours. */
+/* Zeroed: if the target transfers less than requested, userspace must not see old kernel memory. */
 static int get_buffer(struct nof_cmd *cmd, struct iov_iter *data)
 {
 	if (!iov_iter_count(data))
@@ -99,14 +99,14 @@ static bool sets_kato(const struct nvme_passthru_cmd64 *p)
 	return p->opcode == nvme_admin_set_features && (p->cdw10 & 0xff) == NVME_FEAT_KATO;
 }
 
-/* Format NVM Attributes: a format concerns all namespaces */
+/* Format NVM Attributes (FNA) bit 0: a format applies to all namespaces */
 #define FNA_ALL_NS	BIT(0)
 
 /**
- * struct effects - what the command does besides its purpose
+ * struct effects - side effects of an admin command
  * @of:		NOF_EFFECT_STOPS_IO and so on
- * @nsid:	whose I/O it stops
- * @stopped:	it has been stopped, until the namespaces were looked at again: it may be in blocks of another size
+ * @nsid:	namespace whose I/O it stops, or NVME_NSID_ALL
+ * @stopped:	the I/O is stopped until the namespaces have been scanned: their block size may change
  */
 struct effects {
 	u8	of;
@@ -151,7 +151,7 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 	return put_buffer(cmd, data, ret);
 }
 
-/* The slot comes first: a caller that waits for one holds no memory but its stack */
+/* Takes the slot before any allocation, so that a caller that waits for a slot holds no memory but its stack. */
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
 		       struct iov_iter *data, u64 *result)
 {
@@ -168,25 +168,25 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	nof_admin_leave(ctrl, grant->user);
 	if (effects.stopped)
 		nof_paths_settle(ctrl->subsys, effects.nsid);
-	/* The command itself is done; what a failed scan misses, the next one finds. */
+	/* an error of the scan is ignored: the command is done, and the next scan finds what this one has missed */
 	if (effects.stopped || (!ret && effects.of & NOF_EFFECT_RESCAN))
 		nof_ctrl_rescan(ctrl, NULL);
 	return ret;
 }
 
-/* A transfer in both directions does not fit one buffer. */
+/* False for a bidirectional transfer, for which one buffer cannot be used. */
 static bool one_way(const struct nvme_passthru_cmd64 *p, u32 len)
 {
 	return !len || (p->opcode & 3) != 3;
 }
 
 /*
- * Data of the commands whose length the block count tells; a buffer of another size would break the connection, not
- * the command.
+ * The block count of some commands determines the length of their data. A buffer of another size would end the
+ * connection, not only the command.
  */
 static bool length_fits(const struct nof_head *head, const struct nvme_passthru_cmd64 *p, u32 len)
 {
-	/* all command sets have Flush in common, of these */
+	/* of the opcodes below, only Flush is common to all command sets */
 	if (nof_format_is_generic(&head->format))
 		return p->opcode == nvme_cmd_flush ? !len : one_way(p, len);
 	switch (p->opcode) {
@@ -230,7 +230,7 @@ static int passthru_map(struct request *rq, const struct nof_passthru_io *io)
 				  false, rq_data_dir(rq));
 }
 
-/* The block layer looks at the limits of what is added to a request, and not at those of its first piece */
+/* The block layer checks limits when it adds a bio to a request, but not for the first bio. */
 static bool mapped_fits(const struct nof_head *head, struct request *rq, const struct nof_passthru_io *io)
 {
 	return blk_rq_bytes(rq) <= io->grant->max_bytes && rq->nr_phys_segments <= queue_max_segments(rq->q) &&
@@ -246,7 +246,7 @@ static int passthru_prepare(struct nof_head *head, struct request *rq, const str
 		rq->timeout = msecs_to_jiffies(io->grant->timeout_ms);
 	req->only = io->only ? io->only->id : 0;
 	req->hasty = false;
-	/* The last user's; a request that finds no path ends without a status of its own. */
+	/* clear values of the tag's last request: a request that ends without a path does not set them */
 	req->cmd.status = 0;
 	req->cmd.result.u64 = 0;
 	ret = passthru_map(rq, io);
@@ -295,7 +295,7 @@ int nof_passthru_execute(struct nof_head *head, const struct nof_passthru_io *io
 	if (IS_ERR(rq))
 		return PTR_ERR(rq);
 	req = blk_mq_rq_to_pdu(rq);
-	bio = rq->bio;		/* the request is without it when it has completed */
+	bio = rq->bio;		/* completion clears rq->bio */
 	ret = nof_request_status(rq, blk_execute_rq(rq, false));
 	nof_reserve_passthru(rq);
 	*result = le64_to_cpu(req->cmd.result.u64);

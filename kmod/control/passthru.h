@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Commands from userspace, whichever way they come: by ioctl or by io_uring. */
+/* Passthrough commands of userspace, by ioctl or io_uring. */
 #ifndef NOF_CONTROL_PASSTHRU_H
 #define NOF_CONTROL_PASSTHRU_H
 
@@ -14,12 +14,13 @@ struct nof_head;
 
 /**
  * nof_passthru_admin() - send an admin command
- * @p:		its data_len and timeout_ms are not looked at
- * @grant:	within what bounds
- * @data:	the caller's buffer, all of it is the command's
+ * @ctrl:	controller
+ * @p:		the command; data_len and timeout_ms are ignored
+ * @grant:	limits of the command
+ * @data:	the caller's buffer; all of it is transferred
  * @result:	dwords 0 and 1 of the completion, set unless a negative errno is returned
  *
- * Context: process, sleeps. Permission is the caller's business.
+ * The caller checks permissions. Context: process, may sleep.
  * Returns 0, a negative errno, or the NVMe status of the command as a positive number.
  */
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
@@ -27,11 +28,12 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 
 /**
  * struct nof_passthru_io - an I/O command
- * @p:		addr and data_len: its buffer; or so many struct iovec there. Its timeout_ms is not looked at
- * @grant:	within what bounds
- * @only:	the controller that has to take it; NULL: any that the disk has a path by
- * @vec:	these are vectors
- * @fixed:	the buffer is one that is registered with this command's io_uring; NULL: it is not
+ * @p:		the command; addr and data_len give the buffer, or with @vec an array of struct iovec and their number.
+ *		timeout_ms is ignored
+ * @grant:	limits of the command
+ * @only:	the controller that must execute it; NULL: any path of the disk
+ * @vec:	the data is described by struct iovec
+ * @fixed:	the io_uring command with whose ring the buffer is registered; NULL: not a registered buffer
  * @opf, @flags: for blk_mq_alloc_request()
  */
 struct nof_passthru_io {
@@ -45,11 +47,11 @@ struct nof_passthru_io {
 };
 
 /*
- * A request of the head's queue, with its data mapped, ready to be executed; the caller unmaps its bio and frees it.
- * ERR_PTR where it cannot be. Context: process, sleeps, but not for tags with BLK_MQ_REQ_NOWAIT.
+ * Returns a request of the head's queue with its data mapped, ready for execution, or ERR_PTR. The caller unmaps its
+ * bio and frees the request. Context: process, may sleep; does not wait for a tag with BLK_MQ_REQ_NOWAIT.
  */
 struct request *nof_passthru_request(struct nof_head *head, const struct nof_passthru_io *io);
-/* Makes, executes and frees it. Returns and @result as nof_passthru_admin(). */
+/* Allocates, executes and frees a request. Return value and @result as in nof_passthru_admin(). */
 int nof_passthru_execute(struct nof_head *head, const struct nof_passthru_io *io, u64 *result);
 
 #endif

@@ -10,17 +10,17 @@
 
 #define CNS_MASK	0xff
 /*
- * Most data of an admin command: what contiguous memory can be had for. Log pages and firmware images are read and
- * written in parts.
+ * Maximum data of an admin command, which needs contiguous memory. Log pages and firmware images can be transferred in
+ * parts.
  */
 #define MAX_ADMIN_DATA	SZ_1M
 
-/* Bits 1:0 of an opcode: its data come from the controller (NVMe Base 2.0, figure 87) */
+/* Bit of an opcode: data is transferred from the controller (NVMe Base 2.0, figure 87) */
 #define FROM_CONTROLLER	BIT(1)
 
 /*
- * By the controller's log of effects: what it supports and marks as harmless, as far as the file was opened for it. Not
- * on a partition, whose bounds nobody checks here.
+ * True if no privilege is needed: the Commands Supported and Effects log has the command as supported and without
+ * harmful effects, and the mode of the file permits it. Never on a partition, whose bounds are not checked here.
  */
 static bool io_is_open(const struct nof_caller *who, const struct nof_head *head, u8 opcode)
 {
@@ -31,7 +31,7 @@ static bool io_is_open(const struct nof_caller *who, const struct nof_head *head
 	return effects & (who->may_write ? NOF_EFFECT_OPEN_WRITER : NOF_EFFECT_OPEN);
 }
 
-/* Who is to make reads and writes has to know what the namespace and its controller can do. Of no other namespace */
+/* True for Identify of this namespace and of its controller: a program needs them to build read and write commands. */
 static bool admin_is_open(const struct nof_caller *who, const struct nof_head *head,
 			  const struct nvme_passthru_cmd64 *p)
 {
@@ -50,7 +50,7 @@ static bool admin_is_open(const struct nof_caller *who, const struct nof_head *h
 	}
 }
 
-/* Leaves no record in the audit log: nothing is refused for the lack of it */
+/* Without an audit record: nothing is refused if the capability is missing. */
 static bool is_privileged(void)
 {
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a caller without CAP_SYS_ADMIN may send through an open file of a disk, its node or its generic node. */
+/* Permissions and limits of passthrough commands: also those of a caller without CAP_SYS_ADMIN that has a disk open. */
 #ifndef NOF_CONTROL_RIGHTS_H
 #define NOF_CONTROL_RIGHTS_H
 
@@ -10,10 +10,10 @@ struct nof_head;
 struct nvme_passthru_cmd64;
 
 /**
- * struct nof_caller - through what somebody comes
- * @may_read, @may_write: what the file was opened for
- * @partition:	it is a partition of the disk
- * @ctrl:	by whose node it comes, NULL for a disk's
+ * struct nof_caller - the open file through which a command arrives
+ * @may_read, @may_write: the file was opened for reading, for writing
+ * @partition:	the file is a partition of the disk
+ * @ctrl:	controller whose node the file is; NULL for the node of a disk
  */
 struct nof_caller {
 	bool			may_read;
@@ -23,11 +23,11 @@ struct nof_caller {
 };
 
 /**
- * struct nof_grant - within what bounds a command is sent
- * @user:	whose slots of the admin queue an admin command takes
- * @max_bytes:	most data
- * @timeout_ms:	its own time limit; 0: the driver's. Without privilege nobody has one: a short one costs the target an
- *		Abort each time, a long one is a bound that is not there
+ * struct nof_grant - limits of a command
+ * @user:	class of admin queue slots that an admin command takes
+ * @max_bytes:	maximum data length
+ * @timeout_ms:	timeout of the command; 0: the driver's default. Always 0 for an unprivileged caller: a short timeout
+ *		would cost the target an Abort each time, a long one would defeat the limit
  */
 struct nof_grant {
 	enum nof_admin_user	user;
@@ -36,15 +36,15 @@ struct nof_grant {
 };
 
 /*
- * Whether @who may send the command, by whichever way: 0 and @grant, or -EACCES. CAP_SYS_ADMIN is asked for last, so
- * that what is open to all leaves no record in the audit log. @head: NULL where the command is for a controller.
+ * Return 0 and fill @grant if @who may send the command, else -EACCES. CAP_SYS_ADMIN is checked last, so that commands
+ * which need no privilege leave no audit record. @head: NULL for an admin command at a controller's node.
  */
 int nof_caller_io(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
 		  struct nof_grant *grant);
 int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
 		     struct nof_grant *grant);
 
-/* Whether the caller may change a setting through sysfs: it needs the privileges that netlink asks for */
+/* True if the caller may change a setting through sysfs: it needs the capabilities that netlink requires. */
 bool nof_caller_may_set(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attributes of /sys/class/nvmeof/nvmeof0c1, named as users of the in-tree host know them. Times are in seconds for
- * the same reason, with three decimals where they are not whole ("5", "0.100"), "off" where there is no bound.
+ * Attributes of /sys/class/nvmeof/nvmeof0c1, with names and units of the in-tree host. Times are in seconds, with three
+ * decimals if they are not whole ("5", "0.100"), or "off" without a limit.
  */
 #include <linux/nvme.h>
 #include <linux/string.h>
@@ -34,7 +34,7 @@ CTRL_ATTR(cntlid, "%u", ctrl->cntlid);
 CTRL_ATTR(serial, "%s", ctrl->ident.serial);
 CTRL_ATTR(model, "%s", ctrl->ident.model);
 CTRL_ATTR(firmware_rev, "%s", ctrl->ident.firmware);
-/* with the admin queue */
+/* includes the admin queue */
 CTRL_ATTR(queue_count, "%u", READ_ONCE(ctrl->nr_default) + READ_ONCE(ctrl->nr_poll) + 1);
 CTRL_ATTR(sqsize, "%u", READ_ONCE(ctrl->sqsize));
 CTRL_ATTR(numa_node, "%d", dev_to_node(&ctrl->dev));
@@ -52,7 +52,7 @@ static ssize_t dctype_show(struct device *dev, struct device_attribute *attr, ch
 }
 static DEVICE_ATTR_RO(dctype);
 
-/* Any text starts the action; the store does not wait for its end */
+/* Writing any text starts the action; the write does not wait for it to finish. */
 #define CTRL_DO_ATTR(name, begin)									\
 static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
 {													\
@@ -107,7 +107,7 @@ static DEVICE_ATTR_RO(name)
 CTRL_TIME_ATTR(kato, ka.tmo_ms);
 CTRL_TIME_ATTR(stall_tmo, opts.stall_tmo_ms);
 
-/* Whole seconds, as in-tree; "off", or a negative number, where that has a meaning */
+/* Whole seconds, as in-tree. With @may_be_off also "off" or a negative number. */
 static int parse_time(const char *buf, bool may_be_off, s32 *ms)
 {
 	int s, err;

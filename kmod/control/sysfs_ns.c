@@ -33,13 +33,13 @@ NS_ATTR(uuid, "%pUb", &head->format.ids.uuid);
 NS_ATTR(nguid, "%pUb", head->format.ids.nguid);
 NS_ATTR(eui, "%8ph", head->format.ids.eui64);
 NS_ATTR(csi, "%u", head->format.ids.csi);
-/* of each block, at the target */
+/* per block, as stored by the target */
 NS_ATTR(metadata_bytes, "%u", head->format.pi_bytes);
 NS_ATTR(waiting, "%d", atomic_read(&head->waiting));
 NS_ATTR(held, "%u", nof_fence_held(head));
 NS_ATTR(nr_usable, "%u", nof_head_nr_usable(head));
 
-/* A reader of nuse has the controller identify the namespace, at most once in this time */
+/* Reading nuse sends an Identify command, at most one in this interval. */
 #define NUSE_RATE	(5 * HZ)
 
 static int nuse_update(struct nof_head *head)
@@ -61,7 +61,7 @@ static int nuse_update(struct nof_head *head)
 	return ret > 0 ? -EIO : ret;
 }
 
-/* Blocks in use, as in-tree from 6.9 on; the scan has told them first */
+/* Blocks in use, as in-tree since 6.9. The scan that creates the head sets the first value. */
 static ssize_t nuse_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct nof_head *head = to_head(dev);
@@ -90,8 +90,8 @@ static struct attribute *ns_attrs[] = {
 };
 
 /*
- * Only the identifiers that the namespace has, and what has a meaning without blocks; all that is known, and stays,
- * before the disk is added.
+ * Hides identifiers that the namespace does not have, and attributes of blocks if it has no block device. Both are
+ * fixed before the disk is added.
  */
 static umode_t ns_visible(struct kobject *kobj, struct attribute *a, int n)
 {

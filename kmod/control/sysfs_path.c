@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attributes of a path, /sys/block/nvmeof0n1/paths/nvmeof0c1n1: a bare kobject, shown through kobj_sysfs_ops. */
+/* Attributes of a path, /sys/block/nvmeof0n1/paths/nvmeof0c1n1. A path is a kobject with kobj_sysfs_ops, no device. */
 #include <linux/sysfs.h>
 #include "control/control.h"
 #include "core/ctrl.h"
@@ -45,7 +45,7 @@ PATH_STAT_ATTR(retries);
 PATH_STAT_ATTR(failovers_from);
 PATH_STAT_ATTR(failovers_to);
 
-/* A line of counters, one for each bucket. */
+/* One line with the counter of each bucket. */
 static ssize_t emit_hist(struct kobject *kobj, char *buf, bool write)
 {
 	u64 nr[NVMEOF_HIST_BUCKETS];

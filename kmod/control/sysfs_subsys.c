@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attributes of /sys/class/nvmeof-subsystem/nvmeof0. The disks are its children, and udev's stock rules for their
- * by-id links look for serial, model and firmware_rev at a disk's parents.
+ * Attributes of /sys/class/nvmeof-subsystem/nvmeof0. The disks are its children: the stock udev rules for by-id links
+ * read serial, model and firmware_rev from the parents of a disk.
  */
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -31,7 +31,7 @@ SUBSYS_SHOW(serial, "%s", s->serial);
 SUBSYS_SHOW(firmware_rev, "%s", s->firmware);
 SUBSYS_SHOW(nr_ctrls, "%u", READ_ONCE(s->nr_ctrls));
 
-/* The lock keeps the selector, which may be in a module of its own. */
+/* s->lock keeps the selector, and its module, from going away. */
 static ssize_t iopolicy_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct nof_subsys *s = to_nof_subsys(dev);
@@ -67,7 +67,7 @@ static DEVICE_ATTR_RW(iopolicy);
 	nof_policy_commit(s, &__p);									\
 } while (0)
 
-/* Decimal, with nothing around it but a newline. */
+/* A decimal number, optionally followed by a newline. */
 static int parse_number(const char *buf, u32 most, u32 *value)
 {
 	int err = kstrtou32(buf, 10, value);
@@ -139,7 +139,7 @@ static const struct attribute_group subsys_group = { .attrs = subsys_attrs };
 
 static const struct attribute_group *subsys_groups[] = { &subsys_group, NULL };
 
-/* The attributes belong to the class, so that they are there before udev hears of a device. */
+/* The attributes belong to the class, so that they exist before udev learns of a device. */
 nof_class_const struct class nof_subsys_class = {
 	.name		= "nvmeof-subsystem",
 	.dev_groups	= subsys_groups,

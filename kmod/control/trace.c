@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The one place where the trace events are made: they look at objects of all layers. */
+/* Instantiates the trace events. They read objects of all layers, so this file is in the topmost one. */
 #include "core/ctrl.h"
 #include "core/queue.h"
 #include "mpath/choose.h"

@@ -13,11 +13,11 @@
 #include "mpath/reserve.h"
 
 /**
- * struct uring_io - what io_uring keeps of an I/O command for us
- * @bio:	its data, to be unmapped
- * @result:	of its completion
- * @status:	as nof_request_status()
- * @hctx:	number of the hardware context that it went to
+ * struct uring_io - state of an I/O command in the pdu of struct io_uring_cmd
+ * @bio:	data to unmap
+ * @result:	dwords 0 and 1 of the completion
+ * @status:	return value of nof_request_status()
+ * @hctx:	number of the request's hardware context
  */
 struct uring_io {
 	struct bio	*bio;
@@ -31,7 +31,7 @@ static struct uring_io *io_of(struct io_uring_cmd *ioucmd)
 	return io_uring_cmd_to_pdu(ioucmd, struct uring_io);
 }
 
-/* The entry is in memory that the program shares with us: each field is read once, and not before it is copied. */
+/* The SQE is in memory that userspace can change: each field is read once, and only the copy is checked and used. */
 static void get_uring_cmd(const struct io_uring_cmd *ioucmd, struct nvme_passthru_cmd64 *p)
 {
 	const struct nvme_uring_cmd *from = nof_uring_payload(ioucmd);
@@ -56,15 +56,15 @@ static void get_uring_cmd(const struct io_uring_cmd *ioucmd, struct nvme_passthr
 	};
 }
 
-/* The command does not fit into a smaller entry, nor its result into a smaller completion */
+/* The command does not fit into a smaller SQE, nor its result into a smaller CQE. */
 static bool ring_fits(unsigned int issue_flags)
 {
 	return issue_flags & IO_URING_F_SQE128 && issue_flags & IO_URING_F_CQE32;
 }
 
 /*
- * In the task that sent it, and nowhere else: data that were copied on the way go into its memory. Who reaps a polled
- * queue may be another one's task.
+ * Runs in the task that submitted the command, because blk_rq_unmap_user() copies bounced data to its memory. A polled
+ * queue may be reaped by a task of another process.
  */
 static void uring_io_end(struct io_uring_cmd *ioucmd, unsigned int issue_flags)
 {
@@ -87,7 +87,7 @@ static enum rq_end_io_ret uring_end_io(struct request *rq, blk_status_t sts)
 	return RQ_END_IO_FREE;
 }
 
-/* Under a plug the caller's own context dispatches it; without one a worker would have to be woken for that. */
+/* The plug makes blk-mq dispatch the request in this context. Without it, blk-mq would wake a worker for that. */
 static void uring_start(struct io_uring_cmd *ioucmd, struct request *rq)
 {
 	struct uring_io *io = io_of(ioucmd);
@@ -123,11 +123,11 @@ int nof_uring_io(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct n
 	io.vec = ioucmd->cmd_op == NVME_URING_CMD_IO_VEC;
 	io.fixed = ioucmd->flags & IORING_URING_CMD_FIXED ? ioucmd : NULL;
 	io.flags = nowait ? BLK_MQ_REQ_NOWAIT : 0;
-	/* without polled queues an interrupt ends it, and the ring sees that when it looks */
+	/* without polled queues an interrupt completes the request, and the polling ring finds it complete */
 	if (issue_flags & IO_URING_F_IOPOLL && head->subsys->nr_poll)
 		io.opf = REQ_POLLED;
 	rq = nof_passthru_request(head, &io);
-	/* what a queue that is frozen answers to who does not wait has had two names */
+	/* depending on the kernel version, a nonblocking caller gets either error from a frozen queue */
 	if (nowait && (rq == ERR_PTR(-EBUSY) || rq == ERR_PTR(-EWOULDBLOCK)))
 		return -EAGAIN;
 	if (IS_ERR(rq))
@@ -149,7 +149,7 @@ static int admin_fixed(struct io_uring_cmd *ioucmd, const struct nvme_passthru_c
 	return min(io_uring_cmd_import_fixed(p->addr, p->data_len, dir, data, ioucmd), 0);
 }
 
-/* @iov: for the caller to kfree() */
+/* The caller must kfree() *@iov. */
 static int admin_data(struct io_uring_cmd *ioucmd, const struct nvme_passthru_cmd64 *p, struct iovec **iov,
 		      struct iov_iter *data)
 {
@@ -163,7 +163,7 @@ static int admin_data(struct io_uring_cmd *ioucmd, const struct nvme_passthru_cm
 	return import_ubuf(dir, addr, p->data_len, data);
 }
 
-/* They are few and slow: each has a worker of io_uring's to wait in */
+/* Admin commands are rare and slow: -EAGAIN moves each to an io_uring worker, which waits for its completion. */
 int nof_uring_admin(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct nof_ctrl *ctrl)
 {
 	const struct nof_caller who = { .ctrl = ctrl };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which path a request takes. The selector has its say among the paths of the best class; around it stands what holds
- * for every policy: probes of degraded paths, spilling to non-optimized ones, full queues. The policies of this
- * module are at the end; mpath/subsys.c has the list of all.
+ * Path selection. The selector chooses among the paths of the best class. The rules that apply to every selector are
+ * here: probes of degraded paths, spilling to non-optimized paths, full queues. The built-in selectors are at the end;
+ * mpath/subsys.c has their registry.
  */
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
@@ -23,7 +23,7 @@
 #include "mpath/selector.h"
 #include "mpath/subsys.h"
 
-/* Should the answer to a probe fail to come, another one is sent after that long */
+/* A probe that has not completed after this time is followed by another one */
 #define PROBE_LOST	(2 * HZ)
 
 static struct nof_path *choose_pick(struct nof_path *const *paths, u16 nr, const struct nof_selector *selector,
@@ -33,8 +33,8 @@ static struct nof_path *choose_pick(struct nof_path *const *paths, u16 nr, const
 }
 
 /*
- * One request at a time over all CPUs; its completion allows the next, see nof_health_probed(). Never a write: should
- * the path be lost under it, that would be one of doubtful outcome for nothing.
+ * Claims the next probe of a degraded path: one at a time over all CPUs, until nof_health_probed() allows another. Only
+ * reads probe: if the path is lost, the outcome of a write would be unknown.
  */
 static bool probes(struct nof_path *path, const struct request *rq)
 {
@@ -49,10 +49,10 @@ static struct nof_path *choose_probe(const struct nof_path_set *set, struct requ
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	u16 i;
 
-	/* a request that failed once must not depend on a doubtful path */
+	/* a request that has failed before must not be risked on a degraded path */
 	if (req->retries || req->losses || req->left)
 		return NULL;
-	/* a suspect one shows by what it has whether it answers */
+	/* suspect paths need no probe: their outstanding commands show whether the controller answers */
 	for (i = set->nr; i < set->nr_sound; i++) {
 		struct nof_path *path = set->paths[i];
 		struct nof_ctrl *ctrl = path->ctrl;
@@ -79,7 +79,7 @@ void nof_choose_undo(struct nof_path *path, struct request *rq)
 		WRITE_ONCE(path->probe_at, jiffies);
 }
 
-/* What a path promises to a request of this class */
+/* Latency (ns, 0: unknown) and commands outstanding of a path, for requests of one class and hardware context */
 struct promise {
 	u32	ewma;
 	u32	depth;
@@ -102,7 +102,7 @@ static bool choose_over(const struct nof_policy *policy, const struct promise *p
 	return (depth && p->depth >= depth) || (us && nof_lat_expect(p->ewma, p->depth) > (u64)us * NSEC_PER_USEC);
 }
 
-/* Whether a non-optimized path takes what @chosen would have got: all optimized ones are over, and it is the faster. */
+/* Returns a non-optimized path if all optimized paths exceed the spill limits and it is faster than @chosen */
 static struct nof_path *spill(struct nof_head *head, const struct nof_path_set *set, struct nof_path *chosen,
 			      const struct nof_selector *selector, struct request *rq)
 {
@@ -133,7 +133,10 @@ static bool may_spill(const struct nof_policy *policy, const struct request *rq)
 	return (READ_ONCE(policy->spill_us) || READ_ONCE(policy->spill_depth)) && nof_rq_measured(rq);
 }
 
-/* Small requests of one batch that go together, whatever the policy: what is sent and completed at once costs half */
+/*
+ * Small requests of a batch are sent on the same path, whatever the selector: sending and completing them together
+ * halves their cost.
+ */
 #define RUN_MAX		16
 #define RUN_BYTES	SZ_16K
 
@@ -151,14 +154,14 @@ static struct nof_path *begin_run(struct nof_hctx *h, const struct nof_path_set 
 	return path;
 }
 
-/* More of the batch follow, or went before */
+/* Continues or begins a run of a batch */
 static struct nof_path *pick_in_run(const struct nof_path_set *set, const struct nof_selector *selector,
 				    struct request *rq, bool last)
 {
 	struct nof_hctx *h = nof_hctx_of(rq);
 	u16 left = READ_ONCE(h->run_left), i = READ_ONCE(h->run_path);
 
-	/* another CPU may have the context, too: what it leaves there is no more than a hint */
+	/* CPUs that share the context update these members without a lock: treat them as hints */
 	if (left && READ_ONCE(h->run_set) == set && i < set->nr_best && blk_rq_bytes(rq) <= RUN_BYTES) {
 		WRITE_ONCE(h->run_left, last ? 0 : left - 1);
 		return set->paths[i];
@@ -168,7 +171,6 @@ static struct nof_path *pick_in_run(const struct nof_path_set *set, const struct
 	return begin_run(h, set, selector, rq);
 }
 
-/* There is more to it than asking the selector */
 static noinline struct nof_path *choose_slow(struct nof_head *head, const struct nof_path_set *set,
 					     const struct nof_selector *selector, struct request *rq)
 {
@@ -237,9 +239,9 @@ struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_pat
 }
 
 /*
- * The path that won last time against one of the others, each in its turn. Two looks at a path for each request,
- * however many paths there are, and what got better is found within as many requests as there are paths. The memory is
- * shared by the CPUs of a hardware context, without order: any value will do, so that any race may be lost.
+ * Compares the previous winner with one of the other paths, in turn. Each request inspects two paths only, and a path
+ * that has improved is found within as many requests as there are paths. The CPUs of a hardware context share @scratch
+ * without a lock; every value is valid, so races are harmless.
  */
 struct nof_duel {
 	u32	best;
@@ -263,14 +265,14 @@ static inline struct nof_duel nof_duel(u32 *scratch, u16 nr)
 	return (struct nof_duel) { best, other };
 }
 
-/* Which of the two it was: kept for the next time */
+/* Records the winner for the next request */
 static inline u32 nof_duel_won(u32 *scratch, u32 won)
 {
 	WRITE_ONCE(scratch[0], won);
 	return won;
 }
 
-/* numa: the path whose device is nearest; among equals the first. Stays with it, so that a path's caches stay warm. */
+/* numa: the path whose device is nearest, the first of equals. A stable choice keeps the caches of the path warm. */
 
 static int distance(const struct nof_path *path, const struct request *rq)
 {
@@ -304,7 +306,7 @@ struct nof_selector nof_selector_numa = {
 	.select	= sel_numa_select,
 };
 
-/* round-robin: one path after another, counted by hardware context so that no cache line is shared by all CPUs. */
+/* round-robin: one path after another, counted per hardware context so that the CPUs share no cache line. */
 
 static struct nof_path *sel_round_robin_select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
@@ -323,7 +325,7 @@ struct nof_selector nof_selector_round_robin = {
 	.select	= sel_round_robin_select,
 };
 
-/* queue-depth: the path with the fewest commands outstanding on the queue in question; equal ones take turns. */
+/* queue-depth: the path with the fewest commands outstanding on the queue of the hardware context; ties take turns. */
 
 static struct nof_path *sel_queue_depth_select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
@@ -345,15 +347,15 @@ struct nof_selector nof_selector_queue_depth = {
 };
 
 /*
- * latency: the path on which this request would be done first, by the average time of its kind of request and the
- * commands that are ahead of it. A path that lost for a while gets a request now and then, to see whether it still
- * deserves to: one in PROBE_SHARE at most, or a load of few requests would be spent on nothing else.
+ * latency: the path on which this request would complete first, by the average latency of its class and the commands
+ * outstanding. A path that has had no sample for a while gets a request as a probe: at most one in PROBE_SHARE, so that
+ * a light load does not consist of probes.
  */
 
-/* Prime, so that the look does not always fall upon the same one of the others, which take turns */
+/* Prime: the paths are compared in turn, and the probe must not always find the same one */
 #define PROBE_SHARE	11
 
-/* For the request's class and hardware context */
+/* Latency and depth for the class and hardware context of the request */
 struct view {
 	u32	ewma;
 	u32	depth;
@@ -364,7 +366,7 @@ static struct view sel_latency_look(const struct nof_path *path, u32 hctx, enum 
 	return (struct view) { READ_ONCE(path->lat[hctx].ewma[class]), nof_path_depth(path, hctx) };
 }
 
-/* Whether this request is to be spent on a path that has been silent; if so, it is the one */
+/* True if this request becomes the probe of a path without a recent sample; claims the probe */
 static bool spend(struct nof_path *path, u32 hctx, enum nof_lat_class class, u32 depth)
 {
 	struct nof_path_lat *lat = &path->lat[hctx];
@@ -376,7 +378,7 @@ static bool spend(struct nof_path *path, u32 hctx, enum nof_lat_class class, u32
 	return true;
 }
 
-/* What is neither read nor write is not measured: it goes where a small write would */
+/* Operations other than reads and writes are not measured: they are treated as small writes */
 static enum nof_lat_class sel_latency_class_of(const struct request *rq)
 {
 	u32 op = (__force u32)req_op(rq);
@@ -402,7 +404,7 @@ static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16
 	return best;
 }
 
-/* Apart, so that the others do not carry what only one in PROBE_SHARE needs */
+/* Out of line, to keep the probe code out of the fast path */
 static noinline struct nof_path *select_probing(struct nof_path *const *paths, u16 nr, struct request *rq, u32 *scratch)
 {
 	return fight(paths, nr, rq, scratch, true);
@@ -413,7 +415,7 @@ static struct nof_path *sel_latency_select(struct nof_path *const *paths, u16 nr
 	u32 *scratch = nof_hctx_of(rq)->scratch;
 	s8 *left = (s8 *)&scratch[2];
 
-	/* Without order: some requests more between two probes are all that a race, or a stranger's value, can cost */
+	/* a race, or a value of another selector, only changes the number of requests until the next probe */
 	if (unlikely(data_race(--*left) < 0)) {
 		WRITE_ONCE(*left, PROBE_SHARE - 1);
 		return select_probing(paths, nr, rq, scratch);

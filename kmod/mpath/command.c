@@ -12,7 +12,7 @@ static int command_result(const struct nof_request *req, blk_status_t sts)
 		return blk_status_to_errno(sts);
 	if (req->lost)
 		return -ESTALE;
-	/* with its connection, and no other path took it, or it is not to */
+	/* its connection was lost, and it was not retried or no path was left */
 	return status == NVME_SC_HOST_ABORTED_CMD ? -ENOLINK : status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Commands of the driver's own to a namespace: requests of its disk, which find a path, or wait for one. */
+/* The driver's own I/O commands: requests of the disk's queue, which choose a path or wait for one. */
 #ifndef NOF_MPATH_COMMAND_H
 #define NOF_MPATH_COMMAND_H
 
@@ -7,12 +7,12 @@
 #include "mpath/head.h"
 
 /**
- * struct nof_command - one of them
- * @sqe:	without data pointer, identifier and NSID
+ * struct nof_command - an I/O command of the driver
+ * @sqe:	without data pointer, command identifier and NSID
  * @buf:	data, kmalloc'ed; @len bytes, a multiple of 4
- * @write:	they go to the controller
- * @again:	whether it is sent again when it is lost or comes back with an error
- * @hasty:	fails where there is no path, and waits for none
+ * @write:	data goes from host to controller
+ * @again:	whether it is retried after a loss or an error
+ * @hasty:	fails if there is no usable path, instead of waiting for one
  */
 struct nof_command {
 	struct nvme_command	sqe;
@@ -24,8 +24,8 @@ struct nof_command {
 };
 
 /*
- * Returns 0, an NVMe status, or a negative errno: -ENOLINK where there is no path; with NOF_AGAIN_UNSENT -ESTALE: its
- * connection was lost, it may have been executed, and its fence has ended.
+ * Returns 0, an NVMe status, or a negative errno. -ENOLINK: no usable path. -ESTALE, with NOF_AGAIN_UNSENT only: the
+ * connection was lost, the command may have been executed, and its fence has ended.
  * Context: process, sleeps.
  */
 int nof_command_exec(struct nof_head *head, const struct nof_command *cmd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the completion of a command, or its loss, to the end of its request, a retry, or another path. */
+/* Completion of commands: ends the request, or retries it on the same or another path. Timeouts. */
 #include <linux/blk-mq.h>
 #include <linux/debug_locks.h>
 #include <linux/srcu.h>
@@ -30,15 +30,16 @@
 #include "wire/identify.h"
 #include "wire/status.h"
 
-/* The path could not carry it, as opposed to a trouble that may be anywhere */
+/* True if the status is path related, so that a retry is a failover */
 static bool request_leaves(const struct nof_request *req)
 {
 	return nof_status_disposition(req->cmd.status, true) == NOF_RETRY_PATH;
 }
 
 /*
- * A lost connection is not the request's fault: it is retried for as long as I/O waits for a lost controller, counted
- * from its first loss. Some losses are excused in any case, as a fence may take longer than that.
+ * A request whose connection was lost is retried for as long as I/O waits for a lost controller (fast_io_fail_tmo, else
+ * ctrl_loss_tmo), counted from its first loss. The first NOF_MAX_LOSSES losses are always retried, because a fence may
+ * take longer than that.
  */
 static bool retry_lost(struct nof_request *req)
 {
@@ -54,15 +55,18 @@ static bool retry_lost(struct nof_request *req)
 	return tmo < 0 || time_before(jiffies, req->lost_at + msecs_to_jiffies(tmo));
 }
 
-/* Cancelled with its connection before it went out; a target's own status is never that one */
+/*
+ * Cancelled with its connection before it was sent. Relies on the host alone setting this status: NVMe/TCP replaces it
+ * in a target's response, see nof_pdu_rsp_status().
+ */
 static bool retry_unsent(const struct nof_request *req)
 {
 	return req->cmd.status == NVME_SC_HOST_ABORTED_CMD && !req->cmd.maybe_executed;
 }
 
 /*
- * Of passthrough: what was never sent, and what does no harm the second time. To one controller, or with an error that
- * is not the path's, nothing: its sender knows what that means.
+ * Retries passthrough after path related errors only, if the command was never sent or may be repeated. Never retries a
+ * request bound to one controller. The submitter handles all other errors.
  */
 static bool retry_passthrough(struct nof_request *req, struct request *rq)
 {
@@ -73,7 +77,7 @@ static bool retry_passthrough(struct nof_request *req, struct request *rq)
 	return req->cmd.status == NVME_SC_HOST_ABORTED_CMD ? retry_lost(req) : ++req->retries <= NOF_MAX_RETRIES;
 }
 
-/* ANA speaks before anything is done */
+/* Statuses that the controller returns before it executes anything */
 static bool retry_refused(u16 status)
 {
 	switch (status & NVME_SCT_SC_MASK) {
@@ -99,7 +103,10 @@ static bool in_doubt(const struct nof_request *req)
 	return status == NVME_SC_HOST_ABORTED_CMD ? req->cmd.maybe_executed : nof_status_in_doubt(status);
 }
 
-/* One of our own, as far as its sender has said. What is lost waits for its fence all the same: see queue_rq(). */
+/*
+ * A command of the driver is retried as its submitter requests (enum nof_again). With NOF_AGAIN_UNSENT, a lost command
+ * that may have been executed waits for its fence; then submit_odd() fails it.
+ */
 static bool retry_own(struct nof_request *req, const struct request *rq)
 {
 	if (req->again != NOF_AGAIN_UNSENT)
@@ -109,8 +116,8 @@ static bool retry_own(struct nof_request *req, const struct request *rq)
 }
 
 /*
- * Whether a request that came back with an error goes again. A connection that was lost is not the request's fault,
- * unless it happens to it every time.
+ * True if a failed request is retried. Error completions are bounded by NOF_MAX_RETRIES, lost connections by
+ * retry_lost().
  */
 static bool request_goes_again(struct nof_request *req, struct request *rq)
 {
@@ -123,7 +130,7 @@ static bool request_goes_again(struct nof_request *req, struct request *rq)
 		return false;
 	if (nof_zone_lost_append(req, rq))
 		req->lost = true;
-	/* it ends after the fence, so that what the sender asks then is final */
+	/* requeued until its fence has ended, so that a state which the submitter reads afterwards is final */
 	if (req->lost)
 		return true;
 	if (status == NVME_SC_HOST_ABORTED_CMD)
@@ -147,7 +154,7 @@ int nof_request_status(struct request *rq, blk_status_t sts)
 
 	if (sts == BLK_STS_OK)
 		return 0;
-	/* what a path has to say of the last try says nothing of one before */
+	/* a path error of the last try does not reveal the outcome of an earlier try */
 	if (req->ran && request_leaves(req))
 		return NVME_SC_HOST_ABORTED_CMD;
 	if (status && status != NVME_SC_HOST_ABORTED_CMD)
@@ -155,14 +162,13 @@ int nof_request_status(struct request *rq, blk_status_t sts)
 	return status ? -ENOLINK : blk_status_to_errno(sts);
 }
 
-/* It may be done twice, and late data for it are thrown away */
+/* The command may be executed twice, so it can be taken back after it was sent */
 static bool reads(struct request *rq)
 {
 	return req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_FLUSH ||
 	       (req_op(rq) == REQ_OP_DRV_IN && nof_request_repeat(rq) == NOF_REPEAT_FREELY);
 }
 
-/* Reads and flushes; anything that has not gone out. Others wait for their answer. */
 bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 {
 	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);
@@ -185,13 +191,13 @@ bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 	return other;
 }
 
-/* Before a request goes again to the only path there is, doubled each time: 720 ms for all tries together */
+/* Retry delay while there is no other path, doubled by each retry: 720 ms in total */
 #define AGAIN_MS	12
 
-/* A try has 2^4 times the time limit at most */
+/* The time limit of a try is at most 2^4 times the request's */
 #define MAX_TIMEOUTS	4
 
-/* More is not waited for, whatever a controller says */
+/* Upper bound of the retry delay that a controller requests */
 #define MAX_CRDT_MS	10000U
 
 static void path_sample(struct nof_path *path, const struct request *rq, u64 ns)
@@ -206,7 +212,7 @@ static void path_sample(struct nof_path *path, const struct request *rq, u64 ns)
 	nof_path_hist_add(path->stats, write, nof_lat_bucket(ns), ns);
 }
 
-/* What a request on trial has shown of its path */
+/* Evaluates a request that completed on a degraded path or on a controller on probation */
 static noinline void trial_done(struct nof_path *path, const struct request *rq, u64 ns, u16 status)
 {
 	if (READ_ONCE(path->degraded))
@@ -236,7 +242,7 @@ static void request_count(struct nof_path *path, struct request *rq, u64 ns)
 		trial_done(path, rq, ns, 0);
 }
 
-/* The request is off its path, whatever comes next */
+/* Accounts for a request that leaves its path: completed, cancelled or detached */
 static __always_inline void request_off_path(struct nof_request *req, struct request *rq, u64 ns)
 {
 	struct nof_path *path = req->path;
@@ -256,7 +262,9 @@ static __always_inline void request_off_path(struct nof_request *req, struct req
 	this_cpu_inc(path->stats->back);
 }
 
-/* For lockdep: the caller holds nothing that recovery waits for. A softirq may have interrupted somebody who does. */
+/*
+ * Checks that the caller holds no lock that recovery waits for. A softirq may have interrupted a task that holds one.
+ */
 static void check_no_locks(const struct request *rq)
 {
 	const struct nof_head *head = rq->q->queuedata;
@@ -309,20 +317,20 @@ static void request_finish(struct request *rq, struct nof_completed *done)
 		list_add_tail(&rq->queuelist, &done->requests);
 }
 
-/* It goes again at once, and not where it came from: see nof_choose_again() */
+/* The request can be retried on another path without delay, see nof_choose_again() */
 static bool path_has_other(const struct nof_path *path)
 {
 	struct nof_subsys *s = path->head->subsys;
 	int idx = srcu_read_lock(&s->srcu);
 	const struct nof_path_set *set = srcu_dereference(path->head->set, &s->srcu);
-	/* more usable paths than this one */
+	/* there is a usable path besides this one */
 	bool other = set && set->nr_usable > READ_ONCE(path->usable);
 
 	srcu_read_unlock(&s->srcu, idx);
 	return other;
 }
 
-/* Command Retry Delay (NVMe Base 2.0, 3.3.3.2.1): jiffies, 0 for none */
+/* Command Retry Delay (NVMe Base 2.0, 3.3.3.2.1) in jiffies, 0 for none */
 static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
 {
 	u8 crd = (status & NVME_STATUS_CRD) >> 11;
@@ -331,8 +339,9 @@ static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
 }
 
 /*
- * When the path's ANA state has changed, it goes on with the path set that this makes; otherwise at once. The first
- * time at once in any case, where there is another path: that may be in the same group, but will be wrong once only.
+ * After an ANA status the request waits for the path set that the ANA log yields. Otherwise it is dispatched at once or
+ * after its delay. A first retry does not wait for the log if there is another path: if that path is in the same ANA
+ * group, this costs one more retry.
  */
 static void request_requeue(struct nof_request *req, struct request *rq)
 {
@@ -343,20 +352,20 @@ static void request_requeue(struct nof_request *req, struct request *rq)
 	unsigned long rest = 0;
 
 	/*
-	 * nowhere else to go, and it was not the first time: five times at once would be no help. A disk that is being
-	 * removed is not kept for that
+	 * there is no other path: immediate retries would use up all tries at once. The removal of the disk is not
+	 * delayed for this
 	 */
 	if (!other && req->retries > 1 && !nof_head_ends(path->head))
 		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
-	/* of an error that is not the path's the controller may know when to try again */
+	/* the controller may request a delay for errors that are not path related */
 	req->told_when = !req->moved && retry_delay(path->ctrl, status);
 	if (req->told_when)
 		rest = retry_delay(path->ctrl, status);
 	req->again_at = rest ? jiffies + rest : 0;
 	nof_request_put_back(req, rq);
 	/*
-	 * if the path was unlinked: the set that would wake the request is already published. nof_path_remove() pairs
-	 * with the barrier
+	 * pairs with path_unlink(), which clears usable and then publishes: after that, no further set would kick the
+	 * request
 	 */
 	told = nof_ana_stale(path, status);
 	smp_mb();
@@ -374,7 +383,7 @@ static void request_retry(struct nof_request *req, struct request *rq, struct no
 
 	this_cpu_inc(path->stats->retries);
 	trace_nof_requeue(path, rq, req->cmd.status);
-	/* whatever it was: where there is another path, that is tried next */
+	/* after any error, prefer another path for the next try */
 	req->left = path->ctrl->id;
 	req->moved = request_leaves(req);
 	if (req->moved) {
@@ -401,14 +410,14 @@ static void request_failed(struct nof_request *req, struct request *rq, u64 ns, 
 		nof_zone_doubt(req, rq);
 		request_retry(req, rq, done);
 	} else {
-		/* passthrough that does not go again: commands after the ANA log is read do not meet the same state */
+		/* the request fails, but have the ANA log read, so that later commands avoid this state */
 		if (READ_ONCE(path->usable))
 			nof_ana_stale(path, req->cmd.status);
 		request_finish(rq, done);
 	}
 }
 
-/* What the zone says of a request that was in doubt */
+/* The zone report for a request whose outcome was unknown has completed */
 static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
 {
 	switch (nof_zone_told(req, rq)) {
@@ -446,7 +455,7 @@ void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *
 	struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = nof_cmd_rq(cmd);
 
-	/* as nof_cmd_complete() does for it: until the request is off it keeps its path, then the grace period */
+	/* as in nof_cmd_complete(): after the request has left the path, only an RCU reader keeps the path */
 	rcu_read_lock();
 	req->taken_back |= sent;
 	req->ran |= sent;
@@ -459,8 +468,8 @@ void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *
 }
 
 /*
- * First an Abort, and another period for it to work; then the association is given up. Only state is looked at and work
- * is queued: the request itself stays the queue's until that completes or cancels it.
+ * The first timeout sends an Abort, the next one ends the association. Does not complete the request: it belongs to the
+ * queue until the queue completes or cancels it.
  */
 static void request_timed_out(struct nof_request *req, struct nof_queue *queue)
 {
@@ -468,10 +477,10 @@ static void request_timed_out(struct nof_request *req, struct nof_queue *queue)
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE && nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING)
 		return;
-	/* taken back from a queue that stalls, meanwhile */
+	/* the request was completed or detached meanwhile */
 	if (READ_ONCE(req->cmd.queue) != queue)
 		return;
-	/* a slow target would never get through with what is taken from it each time: twice as long at each try */
+	/* double the time limit with each try, or a slow target could never complete the command */
 	if (!req->aborted && req->periods + 1 < 1 << req->timeouts) {
 		req->periods++;
 		return;
@@ -501,9 +510,7 @@ enum blk_eh_timer_return nof_request_timeout(struct request *rq)
 
 	nof_completed_init(&done, NULL);
 	idx = srcu_read_lock(&head->subsys->srcu);
-	/*
-	 * outstanding means that neither the queue nor the path can go away before it is completed: they wait for SRCU
-	 */
+	/* while the command is outstanding, its queue and path exist: freeing them waits for SRCU readers */
 	queue = READ_ONCE(req->cmd.queue);
 	if (queue && test_bit(NOF_Q_POLLED, &queue->flags))
 		queue->ctrl->transport->poll(queue, &done);

@@ -7,7 +7,7 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-/* One that is over, copied to @copy, or false: more requests may have joined since the work was queued */
+/* Moves the counters of a completed failover to @copy. False if none: more requests may have joined meanwhile. */
 static bool failover_take_over(struct nof_failovers *all, struct nof_failover *copy)
 {
 	struct nof_failover *f, *next;
@@ -52,7 +52,7 @@ void nof_failovers_init(struct nof_head *head)
 
 void nof_failovers_exit(struct nof_head *head)
 {
-	/* Not flushed: on its queue are scans, which may wait for a lock that our caller holds */
+	/* not flushed: a scan ahead of it on its workqueue may wait for a lock that the caller holds */
 	cancel_work_sync(&head->failovers.work);
 	failover_tell(&head->failovers.work);
 }
@@ -75,7 +75,7 @@ void nof_failover_del(struct nof_path *path)
 	unsigned long flags;
 
 	spin_lock_irqsave(&all->lock, flags);
-	/* with something to tell, it is the work that frees it */
+	/* the work frees it after its last event */
 	f->orphan = f->pending || f->moved;
 	if (!f->orphan)
 		list_del(&f->entry);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What it costs that requests have to leave a path: counted until all of them are done, then told as one event. */
+/* Failover counters: requests that leave a path are counted until all have completed, then sent as one event. */
 #ifndef NOF_MPATH_FAILOVER_H
 #define NOF_MPATH_FAILOVER_H
 
@@ -14,12 +14,12 @@ struct nof_path;
 struct nof_request;
 
 /**
- * struct nof_failover - of one path; outlives it until the last request that has left it is done
+ * struct nof_failover - counters of a path; outlive it until all requests that left it have completed
  * @entry:	in head->failovers.list
- * @pending:	requests that left the path and are not done yet
- * @moved:	requests since it was last told
- * @longest_ns:	from when one of them was first sent until it was done
- * @orphan:	the path is gone
+ * @pending:	requests that left the path and have not completed
+ * @moved:	requests that left the path since the last event
+ * @longest_ns:	longest time from the first submission of such a request to its completion
+ * @orphan:	the path was freed
  */
 struct nof_failover {
 	struct list_head	entry;
@@ -30,7 +30,7 @@ struct nof_failover {
 	char			from[NVMEOF_NAME_MAX + 1];
 };
 
-/* Of one head. @lock protects @list and all in it; slow paths only */
+/* Failovers of a head. @lock protects @list and its entries; slow paths only */
 struct nof_failovers {
 	spinlock_t		lock;
 	struct list_head	list;
@@ -38,15 +38,15 @@ struct nof_failovers {
 };
 
 void nof_failovers_init(struct nof_head *head);
-/* No event is under way. Process context, sleeps; all requests are done. */
+/* Stops the work, sends what is left. All requests have completed. Process context, sleeps. */
 void nof_failovers_exit(struct nof_head *head);
-/* A path begins, with its memory in path->failover. Process context. */
+/* Initialises path->failover, which the caller has allocated, and lists it. Process context. */
 void nof_failover_add(struct nof_path *path);
-/* A path is freed. */
+/* Before @path is freed */
 void nof_failover_del(struct nof_path *path);
 /* The request leaves @path for another. Any context. */
 void nof_failover_begin(struct nof_request *req, struct nof_path *path);
-/* A request that has a failover is done. Any context. */
+/* A request with a failover has completed. Any context. */
 void nof_failover_end(struct nof_head *head, struct nof_past *past);
 
 #endif

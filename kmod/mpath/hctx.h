@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a head keeps for each of its hardware contexts: hctx->driver_data. */
+/* State of a head for each of its hardware contexts: hctx->driver_data. */
 #ifndef NOF_MPATH_HCTX_H
 #define NOF_MPATH_HCTX_H
 
@@ -11,11 +11,12 @@
 
 /**
  * struct nof_hctx - (head, hardware context)
- * @starved:	waits for room in a queue
- * @held:	some path may hold back commands that were queued without @last
- * @run_left:	so many more requests of this batch take the path of that place in that set, see choose.c; only compared
- * @run_set, @run_path: the set and the place
- * @scratch:	the selector's: what it last left there, or another one did. A hint: every value has to do
+ * @starved:	entry of this context among those that wait for room in a queue
+ * @held:	some path may have pending commands, queued without @last
+ * @run_left:	number of requests of this batch that still follow the run, see choose.c
+ * @run_set:	path set of the run; may have been freed, so it is only compared
+ * @run_path:	index of the run's path in @run_set
+ * @scratch:	the selector's memory; may have been written by another selector, so every value must be valid
  */
 struct nof_hctx {
 	unsigned long		held;
@@ -31,7 +32,7 @@ static inline struct nof_hctx *nof_hctx_of(const struct request *rq)
 	return rq->mq_hctx->driver_data;
 }
 
-/* Reads and writes are; what else there is comes too seldom, and tells nothing about them */
+/* True for reads and writes. Other operations are rare and do not predict their latency. */
 static inline bool nof_rq_measured(const struct request *rq)
 {
 	return req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE;
@@ -42,12 +43,12 @@ static inline enum nof_lat_class nof_rq_class(const struct request *rq)
 	return nof_lat_class(req_op(rq) == REQ_OP_WRITE, blk_rq_bytes(rq));
 }
 
-/* Commands outstanding on the queue that a hardware context uses on this path, of all namespaces. SRCU read side. */
+/* Commands of all namespaces outstanding on the queue of a hardware context on this path. SRCU read side. */
 static inline u32 nof_path_depth(const struct nof_path *path, u32 hctx)
 {
 	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &path->ctrl->subsys->srcu);
 
-	/* gone just now: as if it were full */
+	/* the queues were just freed: treat as full */
 	return likely(map) ? atomic_read(&map->queues[hctx]->inflight) : S32_MAX;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What siblings say of a path. While the policy of a subsystem says degrade: one that is alive but an outlier among its
- * peers is left out, gets a request now and then (choose.c), and is taken back when enough of these were as good as the
- * peers'. Latencies are compared class by class, as the selectors may send different requests to different paths.
- * And of one that completes nothing (core/watch.c): whether that is its controller's own fault.
+ * Compares paths with their peers. With policy value degrade, a path that works but is an outlier is degraded: it gets
+ * occasional probes only (choose.c), and is restored when enough probes in a row were as good as its peers. Latencies
+ * are compared per class, because selectors may send different requests to different paths.
+ * Also decides whether a controller that completes no I/O (core/watch.c) is to blame, and handles probation.
  */
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
@@ -22,15 +22,15 @@
 #include "mpath/stats.h"
 
 #define LOOK		msecs_to_jiffies(100)
-#define FRESH		HZ			/* older averages are not compared */
-#define WINDOW		(10 * HZ)		/* errors that lie further apart are no pattern */
-#define WINDOW_IOS	50			/* enough to tell that a share of errors is small */
-#define LOOK_IOS	4			/* fewer new ones are not worth a look */
+#define FRESH		HZ			/* older averages are ignored */
+#define WINDOW		(10 * HZ)		/* errors further apart are not related */
+#define WINDOW_IOS	50			/* enough I/Os to judge the share of errors */
+#define LOOK_IOS	4			/* fewer new I/Os are not evaluated */
 #define BAD_LOOKS	3
 #define GOOD_PROBES	8
 #define MAX_PROBES	(GOOD_PROBES << 6)
-#define RELAPSE		(5 * HZ)		/* degraded again so soon: it has to prove itself for longer */
-#define TRIAL		(5 * HZ)		/* so long without a read to probe with: taken back on trial */
+#define RELAPSE		(5 * HZ)		/* degraded again within this time: needs twice as many good probes */
+#define TRIAL		(5 * HZ)		/* restored on trial if there was no read to probe with for this time */
 
 static bool healthy(const struct nof_path *path)
 {
@@ -94,7 +94,7 @@ static void open_window(struct nof_health *h)
 	h->window = jiffies;
 }
 
-/* What is new on the path: false if too little to judge by */
+/* Updates the counters of the window. False if there were too few new I/Os to judge the path. */
 static bool count_new(struct nof_path *path)
 {
 	struct nof_health *h = &path->health;
@@ -143,7 +143,7 @@ static bool faulty(const struct nof_path *path)
 	return nof_outlier_faulty(path->health.done, path->health.failed, done, failed);
 }
 
-/* In this class, for at least half of the peers that have something to compare with */
+/* True if the path is an outlier in this class, compared with at least half of the peers whose mean is known */
 static bool slow(const struct nof_path *path, enum nof_lat_class class)
 {
 	u32 own = path->health.mean[class], n = 0, beaten = 0;
@@ -170,7 +170,7 @@ static int slow_class(const struct nof_path *path)
 	return -1;
 }
 
-/* The average over the healthy peers is what a degraded path has to come near; without any, as last time */
+/* Derives the limit of a good probe from the mean of the healthy peers. Without peers, keeps the previous limit. */
 static void health_set_limits(struct nof_path *path)
 {
 	struct nof_path *other;
@@ -220,7 +220,7 @@ static void restore(struct nof_path *path, const char *why)
 	h->since = jiffies;
 	h->bad = 0;
 	open_window(h);
-	/* what it was like while it was bad is not what it is like */
+	/* latencies from before it was restored no longer apply */
 	health_forget(path);
 	memset(h->mean, 0, sizeof(h->mean));
 	WRITE_ONCE(path->degraded, false);
@@ -295,7 +295,7 @@ static void probation_release(struct nof_ctrl *ctrl)
 	nof_paths_event_locked(ctrl, NVMEOF_EVENT_RESTORED);
 }
 
-/* Ends the probation of those that have answered enough. Under subsys->lock */
+/* Ends the probation of live controllers that have passed enough trials */
 static void probation_review(struct nof_subsys *s)
 {
 	struct nof_ctrl *ctrl;
@@ -366,7 +366,7 @@ void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, 
 
 bool nof_health_fault(u16 status)
 {
-	/* with Do Not Retry it speaks of the whole subsystem */
+	/* a status with Do Not Retry applies to the whole subsystem */
 	if (status & NVME_STATUS_DNR)
 		return false;
 	switch (status & NVME_SCT_SC_MASK) {
@@ -383,10 +383,10 @@ bool nof_health_fault(u16 status)
 	}
 }
 
-/* Milliseconds: another controller stalled less than this ago: it is not the path */
+/* Milliseconds after the stall of a controller during which no other one is blamed without evidence */
 #define STALL_AGAIN	60000
 
-/* Another path that I/O may as well go by */
+/* True if the path is a usable alternative */
 static bool is_way(const struct nof_path *path)
 {
 	const struct nof_ctrl *ctrl = path->ctrl;
@@ -395,7 +395,7 @@ static bool is_way(const struct nof_path *path)
 	       !READ_ONCE(ctrl->watch.silent);
 }
 
-/* Whether the head has a path by @ctrl, and whether it has another way */
+/* @mine: the head has a path of @ctrl. @other: it has a usable alternative. */
 static void look_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl, bool *mine, bool *other)
 {
 	struct nof_path *path;
@@ -409,7 +409,7 @@ static void look_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl, bool *m
 	}
 }
 
-/* Some head of this controller has a usable path by another one */
+/* True if some head of this controller has a usable alternative */
 static bool stall_elsewhere(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -448,7 +448,7 @@ bool nof_stall_all_elsewhere(struct nof_ctrl *ctrl)
 	return all;
 }
 
-/* Whether the other paths to namespaces that wait for this controller did something since this was last asked */
+/* True if requests of the head wait for @ctrl and another path has completed I/O since the previous call */
 static bool others_complete(struct nof_ctrl *ctrl, struct nof_head *head)
 {
 	bool stalls = false, moved = false;
@@ -478,8 +478,9 @@ static bool slow_of_late(const struct nof_ctrl *ctrl)
 }
 
 /*
- * Slow storage behind both paths is no stall: another one must have done I/O of the same namespace meanwhile, or not
- * have been asked. The latter is a guess, which is not made of one after the other.
+ * Slow storage behind all paths is not a stall of this controller: another path must have completed I/O of the same
+ * namespace meanwhile. If the other paths seem to be idle, the controller is blamed only if @alone is set and no other
+ * controller has stalled recently.
  */
 static const char *stall_verdict(struct nof_ctrl *ctrl, bool alone)
 {
@@ -509,15 +510,15 @@ const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone)
 }
 
 /*
- * Probation. A controller that is lost again and again soon after it has become live may be reached by a network that
- * lets short packets through and drops long ones: Connect, Keep Alive and small requests work. Each time it costs what
- * was sent there. So after some losses it is on probation: while another path works it gets single requests, reads
- * first, then writes, at a distance that grows with each further loss. It has to answer all of them to be used as
- * before. The rules are in core/probation.c.
+ * Probation. If a controller is lost repeatedly soon after it has become live, the network may pass short packets and
+ * drop long ones: Connect, Keep Alive and small requests work, and each loss delays the requests in flight. After some
+ * losses such a controller is on probation. While another path works, it gets single requests only, first reads, then
+ * writes, at intervals that grow with each further loss. It has to complete a number of them in a row to end the
+ * probation. The rules are in core/probation.c.
  */
 static bool loss_counts(const struct nof_ctrl *ctrl)
 {
-	/* one that closes its connections, or was reset, shows nothing about the way to it */
+	/* a controller that closed its connections or was reset reveals nothing about the network path */
 	return ctrl->end.cause != NOF_CAUSE_PEER && !test_bit(NOF_CTRL_RESET, &ctrl->flags);
 }
 
@@ -559,7 +560,7 @@ bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq)
 
 void nof_probation_tried(struct nof_ctrl *ctrl, bool answered)
 {
-	/* one that was lost again has still some requests that end */
+	/* requests of a controller that was lost again may still complete */
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_probation_trial(&ctrl->probation, jiffies, answered))
 		mod_delayed_work(nof_wq, &ctrl->subsys->health_work, 0);
 }

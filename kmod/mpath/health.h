@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Paths that are alive but much worse than their peers: left out, probed, taken back (policy value degrade); and those
- * that complete nothing.
+ * Paths that work but are outliers among their peers: degraded, probed, restored (policy value degrade). Controllers on
+ * probation, and controllers that complete no I/O.
  */
 #ifndef NOF_MPATH_HEALTH_H
 #define NOF_MPATH_HEALTH_H
@@ -15,21 +15,21 @@ struct nof_path;
 struct nof_subsys;
 struct request;
 
-#define NOF_PROBE_MS	50	/* between the requests that a degraded path gets */
+#define NOF_PROBE_MS	50	/* between two probes of a degraded path */
 
 /**
- * struct nof_health - what health.c remembers of a path
- * @ios, @faults: counters of the path as they were when it was last looked at
- * @done, @failed: what they rose by in the current window of errors, which began at @window
- * @mean:	latency by class over the hardware contexts that used it lately, ns; 0: unknown
- * @limit:	up to which a probe is good, ns; 0: none
- * @need:	good probes in a row that it takes to return
- * @bad:	looks in a row at which it was an outlier
- * @ready:	there was enough new on it at the look going on
- * @known:	some of @mean
- * @good:	probes in a row that were good; raised in completions
- * @probed:	jiffies when a request was last back from the degraded path
- * @since:	jiffies when it was degraded or taken back
+ * struct nof_health - state of health.c for a path
+ * @ios, @faults: counters of the path when they were last evaluated
+ * @done, @failed: their increase in the current window, which began at @window
+ * @mean:	average latency by class over the hardware contexts that used the path recently, ns; 0: unknown
+ * @limit:	highest latency of a good probe, ns; 0: no limit
+ * @need:	good probes in a row that restore the path
+ * @bad:	evaluations in a row that found it slow
+ * @ready:	the present evaluation has enough new I/Os to judge the path
+ * @known:	some @mean is not 0
+ * @good:	good probes in a row; updated by completions
+ * @probed:	jiffies when a request last completed on the degraded path
+ * @since:	jiffies when the path was degraded or restored
  */
 struct nof_health {
 	u64		ios;
@@ -49,23 +49,23 @@ struct nof_health {
 };
 
 void nof_health_init(struct nof_subsys *s);
-/* The policy value degrade has changed: begins, or ends and takes every path back. Under subsys->lock. */
+/* Applies policy value degrade: starts the work, or restores every degraded path. Under subsys->lock. */
 void nof_health_update(struct nof_subsys *s);
-/* No look is running or will be. Process context, sleeps, without subsys->lock. */
+/* Cancels the work. Process context, sleeps, without subsys->lock. */
 void nof_health_exit(struct nof_subsys *s);
-/* A request on a degraded path is back, after @ns; @good: without error. Softirq or process context */
+/* A request on a degraded path has completed after @ns; @good: without error. Softirq or process context */
 void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, bool good);
-/* Does an error status speak against the path that it came by, rather than against the request or the namespace? */
+/* True if an error status indicates a fault of the path rather than of the request or the namespace */
 bool nof_health_fault(u16 status);
 
-/* Probation, of a controller that is lost again and again. Its association is lost; under subsys->lock */
+/* The association of @ctrl was lost: decides about probation. Under subsys->lock */
 void nof_probation_lost(struct nof_ctrl *ctrl);
-/* @rq is the next trial: the caller sends it to @ctrl. SRCU read side */
+/* True if @rq is the next trial of a controller on probation: the caller has to submit it there. SRCU read side */
 bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq);
-/* A request on the controller is back. Softirq or process context */
+/* A request on a controller on probation has completed. Softirq or process context */
 void nof_probation_tried(struct nof_ctrl *ctrl, bool answered);
 
-/* All as in struct nof_mpath_ops. Context: process, takes subsys->lock. */
+/* Callbacks of struct nof_mpath_ops. Context: process, takes subsys->lock. */
 bool nof_stall_elsewhere(struct nof_ctrl *ctrl);
 bool nof_stall_all_elsewhere(struct nof_ctrl *ctrl);
 const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long requests take on a path. Pure arithmetic, also compiled in userspace. */
+/* Latency of requests on a path. Pure arithmetic, also compiled in userspace. */
 #ifndef NOF_MPATH_LATENCY_H
 #define NOF_MPATH_LATENCY_H
 
@@ -10,22 +10,22 @@
 #include <linux/types.h>
 #include <uapi/linux/nvmeof.h>
 
-#define NOF_LAT_LARGE		32768	/* bytes; a request above that counts as large */
-#define NOF_LAT_SHIFT		3	/* a sample weighs 1/8 */
-#define NOF_LAT_STALE_MS	250	/* after that long without a sample the next one stands alone */
-#define NOF_LAT_PROBE_MS	400	/* so long a path may go without a sample before a request is spent on one */
+#define NOF_LAT_LARGE		32768	/* bytes; larger requests are in the large class */
+#define NOF_LAT_SHIFT		3	/* weight of a sample: 1/8 */
+#define NOF_LAT_STALE_MS	250	/* after this time without a sample, the next one replaces the average */
+#define NOF_LAT_PROBE_MS	400	/* time without a sample after which a request probes the path */
 
 #define NOF_LAT_STALE		msecs_to_jiffies(NOF_LAT_STALE_MS)
 #define NOF_LAT_PROBE		msecs_to_jiffies(NOF_LAT_PROBE_MS)
 
-/* Reads and writes, small and large: these do not predict one another */
+/* Reads and writes, small and large: the latency of one class does not predict another's */
 enum nof_lat_class { NOF_LAT_READ, NOF_LAT_READ_LARGE, NOF_LAT_WRITE, NOF_LAT_WRITE_LARGE, NOF_LAT_CLASSES };
 
 /**
- * struct nof_path_lat - of one path as one hardware context sees it
- * @ewma:	exponentially weighted moving average, ns; 0 while unknown
- * @heard:	jiffies, low 32 bits, of the last sample
- * @probed:	likewise of the last request that was spent to get one
+ * struct nof_path_lat - latency of a path as seen by one hardware context
+ * @ewma:	exponentially weighted moving average, ns; 0: unknown
+ * @heard:	jiffies of the last sample, low 32 bits
+ * @probed:	likewise, of the last request that was sent as a probe
  */
 struct nof_path_lat {
 	u32	ewma[NOF_LAT_CLASSES];
@@ -38,7 +38,7 @@ static inline enum nof_lat_class nof_lat_class(bool write, u32 bytes)
 	return (enum nof_lat_class)(2 * (u32)write + (bytes > NOF_LAT_LARGE));
 }
 
-/* The average with one more sample; @fresh: the earlier ones are too old to count. Never 0. */
+/* Returns the average with one more sample, never 0. @fresh: earlier samples are too old and ignored. */
 static inline u32 nof_lat_next(u32 ewma, u64 ns, bool fresh)
 {
 	u32 sample = ns > U32_MAX ? U32_MAX : ns;
@@ -48,15 +48,15 @@ static inline u32 nof_lat_next(u32 ewma, u64 ns, bool fresh)
 	return (u32)((s64)ewma + (((s64)sample - ewma) >> NOF_LAT_SHIFT)) ?: 1;
 }
 
-/* When a request sent now would be done: ns */
+/* Expected latency of a request submitted now, ns */
 static inline u64 nof_lat_expect(u32 ewma, u32 depth)
 {
 	return (u64)ewma * ((u64)depth + 1);
 }
 
 /*
- * Is the other path the better choice? Averages and depths, first of the one preferred so far. Equal is not better. A
- * path that is unknown beside a known one gets one request at a time: that makes it known.
+ * True if the other path is better than the one preferred so far, given their averages and depths; false if they are
+ * equal. If only one average is known, the path without one gets one request at a time, to obtain a sample.
  */
 static inline bool nof_lat_better(u32 ewma, u32 depth, u32 other_ewma, u32 other_depth)
 {
@@ -68,8 +68,8 @@ static inline bool nof_lat_better(u32 ewma, u32 depth, u32 other_ewma, u32 other
 }
 
 /*
- * Is a request to be spent on a path that has not been heard of for a while? Not while the last such one is still out,
- * as far as one can tell: what else makes the queue busy may be other namespaces, so in the end it is not waited for.
+ * True if a path without a recent sample is due for a probe. Not while the previous probe may be outstanding. As the
+ * depth includes requests of other namespaces, a probe is assumed lost after four intervals.
  */
 static inline bool nof_lat_due(u32 now, u32 heard, u32 probed, u32 depth)
 {
@@ -80,13 +80,13 @@ static inline bool nof_lat_due(u32 now, u32 heard, u32 probed, u32 depth)
 	return !depth || (s32)(heard - probed) >= 0 || age >= 4 * NOF_LAT_PROBE;
 }
 
-/* What is known about now: an average that nobody has confirmed for longer than a probe takes to come says nothing */
+/* Returns the average, or 0 (unknown) if it has had no sample for NOF_LAT_PROBE */
 static inline u32 nof_lat_known(u32 now, u32 ewma, u32 heard)
 {
 	return now - heard <= NOF_LAT_PROBE ? ewma : 0;
 }
 
-/* Of the histogram in the uapi header */
+/* Index into the histogram, see NVMEOF_HIST_BUCKETS */
 static inline unsigned int nof_lat_bucket(u64 ns)
 {
 	u64 units = ns / NVMEOF_HIST_UNIT_NS;

@@ -13,12 +13,12 @@
 #include "mpath/requeue.h"
 
 /**
- * struct nof_parked - a bio between two requests, and in the second of them; its bi_private until it ends
- * @entry:	while it waits
- * @end_io, @private: whose they were
- * @past:	of its first request; only the first bio of that has its failover
+ * struct nof_parked - a parked bio, also while a later request carries it; bi_private of the bio until that completes
+ * @entry:	in a list of waiting bios
+ * @end_io, @private: the bio's original members
+ * @past:	retry state of the request that was parked; only its first bio has the failover
  * @left:	likewise, see struct nof_request
- * @first:	it is that one: it stands for the request where these are counted
+ * @first:	first bio of that request: represents it in the counts of waiting and held requests
  */
 struct nof_parked {
 	struct list_head	entry;
@@ -40,12 +40,12 @@ void nof_parked_end_io(struct bio *bio)
 	if (p->past.failover)
 		nof_failover_end(p->head, &p->past);
 	kfree(p);
-	/* not bio_endio(), which called us: it does what it does once */
+	/* not bio_endio(), which is the caller and must do its work only once */
 	if (bio->bi_end_io)
 		bio->bi_end_io(bio);
 }
 
-/* It may have been parked before */
+/* NULL if the bio was never parked */
 static struct nof_parked *of_bio(const struct bio *bio)
 {
 	return bio->bi_end_io == nof_parked_end_io ? bio->bi_private : NULL;
@@ -59,7 +59,7 @@ static void park_drop(struct list_head *fresh)
 		kfree(p);
 }
 
-/* Memory for each of its bios that has none, or nothing */
+/* Allocates a struct nof_parked for each bio that has none. On failure, frees them all. */
 static bool park_prepare(const struct request *rq, struct list_head *fresh)
 {
 	struct nof_parked *p;
@@ -96,20 +96,20 @@ static struct nof_parked *park_hook(struct bio *bio, struct nof_head *head, stru
 	return p;
 }
 
-/* Few tags may be kept, so that what waits shortly is seen as what it is, requests under way. */
+/* A few waiting requests may keep their tags, so that a short wait shows as requests in flight */
 static bool crowded(struct nof_subsys *s)
 {
 	return atomic_read(&s->waiting) >= s->tags.queue_depth / 4;
 }
 
-/* What has a state of its own in the block layer, an order, or an owner who is told of its end, stays a request */
+/* Requests with block layer state (flush), an order (zoned) or an end_io callback keep their tag */
 static bool may_park(const struct request *rq)
 {
 	return rq->bio && !rq->end_io && !blk_rq_is_passthrough((struct request *)rq) &&
 	       !(rq->rq_flags & RQF_FLUSH_SEQ) && !blk_queue_is_zoned(rq->q);
 }
 
-/* Ends it for iostat, too, but does not count it as done: the request that its bios become is counted */
+/* Not counted as a completed I/O: the request that its bios become is counted */
 static void end_uncounted(struct request *rq)
 {
 	struct block_device *part = rq->rq_flags & RQF_IO_STAT ? rq->part : NULL;
@@ -139,7 +139,7 @@ static bool park(struct request *rq, struct list_head *list)
 	blk_steal_bios(&bios, rq);
 	while ((bio = bio_list_pop(&bios))) {
 		p = park_hook(bio, head, &fresh);
-		/* parked before, by itself, and joined to the first one's request since: that counts for both */
+		/* parked before and merged since: the failover of the merged request covers both */
 		if (p->past.failover)
 			nof_failover_end(head, &p->past);
 		p->past = req->past;
@@ -204,8 +204,8 @@ void nof_park_fail(struct list_head *list)
 }
 
 /*
- * The head is there while somebody has its disk open, whose bio this is: until the lock is dropped, after which the bio
- * may end, and the head go with the disk.
+ * The outstanding bio keeps the disk open and thus the head. Once the lock is dropped, the bio may end and the head may
+ * be freed.
  */
 static void wait_one(struct nof_parked *p, const unsigned int *seq, struct list_head *late)
 {
@@ -219,7 +219,7 @@ static void wait_one(struct nof_parked *p, const unsigned int *seq, struct list_
 		if (p->first)
 			atomic_inc(&head->waiting);
 		list_move_tail(&p->entry, &head->parking.list);
-		/* a set published after we looked kicked a list that we were not on yet */
+		/* a path set published since *seq may have kicked the list before the bio was on it */
 		smp_mb();
 		if (!seq || READ_ONCE(head->set_seq) != *seq)
 			queue_work(nof_park_wq, &head->parking.work);
@@ -235,7 +235,7 @@ void nof_park_wait(struct list_head *list, const unsigned int *seq, struct list_
 		wait_one(p, seq, late);
 }
 
-/* May wait for tags, or until the queue is no longer frozen: nobody waits for this one but the end of the disk */
+/* May wait for tags or for a frozen queue. Therefore only the removal of the disk may wait for this work. */
 static void park_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(work, struct nof_head, parking.work);
@@ -295,7 +295,7 @@ void nof_park_exit(struct nof_head *head)
 	LIST_HEAD(list);
 	struct nof_parked *p;
 
-	/* who comes later fails by himself, and queues no work */
+	/* from here on, wait_one() fails bios and queues no work */
 	spin_lock_irq(&head->parking.lock);
 	head->parking.closed = true;
 	list_splice_init(&head->parking.list, &list);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests that wait without a tag: those of a disk that has no path, or whose writes a fence holds, would else take
- * all the tags there are from the disks beside it.
+ * Waiting without a tag. Otherwise the requests of a disk without a path, or with writes held by a fence, would take
+ * all tags from the other disks of the subsystem.
  */
 #ifndef NOF_MPATH_PARK_H
 #define NOF_MPATH_PARK_H
@@ -14,7 +14,7 @@
 
 struct nof_head;
 
-/* Of one head. @lock protects @list, of bios that are sent again with the next path set; @closed: or never */
+/* Parked bios of a head. @lock protects @list, which @work submits again, and @closed: the disk accepts no I/O */
 struct nof_parking {
 	spinlock_t		lock;
 	struct list_head	list;
@@ -23,33 +23,33 @@ struct nof_parking {
 };
 
 void nof_park_init(struct nof_head *head);
-/* The disk takes no I/O any more: what is parked ends with an error. Process context, sleeps. */
+/* The disk takes no I/O any more: fails all parked bios. Process context, sleeps. */
 void nof_park_exit(struct nof_head *head);
 /*
- * Ends the request, and puts what was in it on @list, which the caller protects from everybody else: false when it has
- * to keep its tag (passthrough, a step of a flush, no memory), or few do so that wait. Nothing may touch it afterwards.
- * Any context.
+ * Moves the bios of the request to @list, which is private to the caller, and ends the request, which must not be used
+ * afterwards. False if it has to keep its tag (passthrough, flush step, zoned disk, no memory), or if only few requests
+ * wait with a tag. Any context.
  */
 bool nof_park(struct request *rq, struct list_head *list);
-/* However few wait: its bios become requests of their own, which the block layer does not join again */
+/* Likewise, however few requests wait. Its bios become separate requests, which blk-mq does not merge again. */
 bool nof_park_apart(struct request *rq, struct list_head *list);
-/* Of what a fence has on @list, that of @head (of any, if NULL) comes to @to: so many requests. Under fence_lock. */
+/* Moves bios of @head (NULL: all) from a fence's @list to @to. Returns how many requests. Under fence_lock. */
 u32 nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to);
 /*
- * What was parked waits for the next path set of its head from now on, or tries the one that is there: unless that is
- * the one with @seq, where it has found no path. @seq is NULL for what has not looked. Of disks that take no I/O any
- * more it comes to @late, for nof_park_fail(). Any context.
+ * Makes the bios on @list wait for the next path set of their head. Submits them at once if the present set is not the
+ * one with number *seq, in which they found no path, or if @seq is NULL. Bios whose disk takes no I/O any more move to
+ * @late, for nof_park_fail(). Any context.
  */
 void nof_park_wait(struct list_head *list, const unsigned int *seq, struct list_head *late);
-/* It ends, with an error. Context: as nof_completed_end(). */
+/* Fails the bios. Context: as nof_completed_end(). */
 void nof_park_fail(struct list_head *list);
-/* There is a new path set: they try it. Any context. */
+/* A new path set was published: submits the parked bios. Any context. */
 void nof_park_kick(struct nof_head *head);
-/* What the last kick has begun is done: they are requests again. Context: process, sleeps. */
+/* Waits until the bios of the last kick were submitted. Context: process, sleeps. */
 void nof_park_flush(struct nof_head *head);
-/* Of a bio that is or was parked: marks it as such */
+/* bi_end_io of a bio that is or was parked; identifies it as such */
 void nof_parked_end_io(struct bio *bio);
-/* A request made of what was parked, see nof_parked(), goes on as the one that it was. Any context. */
+/* A request of a parked bio, see nof_parked(), inherits the retry state of its predecessor. Any context. */
 void nof_park_resume(struct request *rq);
 
 static inline bool nof_parked(const struct request *rq)

@@ -4,7 +4,7 @@
 #include "mpath/head.h"
 #include "mpath/ranges.h"
 
-/* One is kept for when memory is short: discards then go one after the other */
+/* One element in reserve: without other memory, one such discard at a time is still possible */
 static mempool_t *pool;
 
 int nof_ranges_init(void)

@@ -3,12 +3,12 @@
 #include <linux/nvme.h>
 #include "mpath/repeat.h"
 
-/* What the oldest kernel's linux/nvme.h has no names for (NVMe Base 2.0, figure 391) */
+/* Opcodes without a name in the linux/nvme.h of older kernels (NVMe Base 2.0, figure 391) */
 enum {
 	OP_IO_MGMT_RECV	= 0x12,
 };
 
-/* NVMe Base 2.0, figure 391 */
+/* Opcodes common to all I/O command sets (NVMe Base 2.0, figure 391) */
 enum nof_repeat nof_repeat_of_any(u8 opcode)
 {
 	switch (opcode) {
@@ -22,8 +22,8 @@ enum nof_repeat nof_repeat_of_any(u8 opcode)
 }
 
 /*
- * What is not here is never repeated: what registers, acquires or releases answers otherwise the second time; Copy may
- * have its source where it has written to; nobody knows what a command of a vendor does.
+ * All other commands are never repeated. Reservation commands return another result the second time; the source of a
+ * Copy may overlap its destination; the effect of a vendor specific command is unknown.
  */
 enum nof_repeat nof_repeat_of(u8 opcode, bool zoned)
 {
@@ -39,7 +39,7 @@ enum nof_repeat nof_repeat_of(u8 opcode, bool zoned)
 	case nvme_cmd_write:
 	case nvme_cmd_write_uncor:
 	case nvme_cmd_write_zeroes:
-		/* it has moved the write pointer of its zone */
+		/* the first execution moved the write pointer of the zone */
 		return zoned ? NOF_REPEAT_NEVER : NOF_REPEAT_FENCED;
 	default:
 		return nof_repeat_of_any(opcode);

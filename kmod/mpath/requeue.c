@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Requests that are off their path: back to blk-mq, or to their end. */
+/* Requeues or fails requests that have left their path. */
 #include <linux/blk-mq.h>
 #include "core/cmd.h"
 #include "core/queue.h"
@@ -14,8 +14,8 @@
 #include "wire/identify.h"
 
 /*
- * The request is not polled where it goes next, and must be able to wait. It may then end in an interrupt, where older
- * kernels do not allow to put bios of a CPU's cache.
+ * REQ_ALLOC_CACHE is cleared because the request may then complete in an interrupt, where older kernels must not put
+ * bios into a CPU's cache.
  */
 void nof_request_clear_marks(struct request *rq)
 {
@@ -66,7 +66,7 @@ void nof_request_again(struct nof_request *req, struct nof_completed *done)
 	struct request *rq = nof_cmd_rq(&req->cmd);
 	struct request_queue *q;
 
-	/* the time limit includes the time in a fence */
+	/* the time limit includes the time that a fence held the request */
 	if (blk_rq_is_passthrough(rq) && !nof_request_in_time(rq)) {
 		nof_request_fail(req, done);
 		return;
@@ -88,7 +88,7 @@ void nof_head_again(struct nof_head *head, unsigned long delay)
 {
 	unsigned long at = jiffies + delay, flags;
 
-	/* the test, and what follows from it, are one */
+	/* queueing the work and again_at must change together */
 	spin_lock_irqsave(&head->again_lock, flags);
 	if (queue_delayed_work(nof_recovery_wq, &head->again_work, delay)) {
 		head->again_at = at;
@@ -111,7 +111,7 @@ u8 nof_request_repeat(struct request *rq)
 		return NOF_REPEAT_FREELY;
 	case REQ_OP_DRV_IN:
 	case REQ_OP_DRV_OUT:
-		/* as retry_own() says, and not before its fence where it changes data */
+		/* retry_own() decides whether it is retried; a command that changes data waits for its fence first */
 		if (nof_kind_of(rq) == NOF_KIND_OWN)
 			return req_op(rq) == REQ_OP_DRV_IN ? NOF_REPEAT_FREELY : NOF_REPEAT_FENCED;
 		if (nof_format_is_generic(&head->format))
@@ -138,6 +138,6 @@ bool nof_request_in_time(const struct request *rq)
 {
 	const struct nof_request *req = blk_mq_rq_to_pdu((struct request *)rq);
 
-	/* without one of its own it gets the queue's when it is started */
+	/* blk_mq_start_request() sets rq->timeout to the queue's default if it is 0 */
 	return time_before(jiffies, req->since + (rq->timeout ?: rq->q->rq_timeout));
 }

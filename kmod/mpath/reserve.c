@@ -15,9 +15,9 @@
 static_assert(sizeof(struct nvme_reservation_status_ext) == NOF_RESV_ENTRY);
 static_assert(sizeof(struct nvme_registered_ctrl_ext) == NOF_RESV_ENTRY);
 
-/* What most reports fit in: 63 registrants */
+/* Size of the first read, enough for 63 registrants */
 #define REPORT_BYTES	4096
-/* A report that grows while it is read */
+/* Further reads of a report that grows meanwhile */
 #define REPORT_TRIES	4
 
 static struct nof_head *head_of(struct block_device *bdev)
@@ -26,9 +26,9 @@ static struct nof_head *head_of(struct block_device *bdev)
 }
 
 /**
- * struct report - of reservations
+ * struct report - reservation report
  * @data:	kmalloc'ed; @len bytes
- * @is:		what it says for this host
+ * @is:		decoded for this host
  */
 struct report {
 	struct nvme_reservation_status_ext	*data;
@@ -42,7 +42,7 @@ static int report_refuse(struct nof_head *head, const char *why)
 	return -EPROTO;
 }
 
-/* Of so many bytes; it may have more to tell. An NVMe status, or a negative errno */
+/* Reads @len bytes; the report may be longer. Returns 0, an NVMe status, or a negative errno. */
 static int report_some(struct nof_head *head, struct report *r, u32 len)
 {
 	struct nof_command cmd = { .len = len, .again = NOF_AGAIN_ALWAYS };
@@ -65,7 +65,7 @@ static int report_some(struct nof_head *head, struct report *r, u32 len)
 	return why ? report_refuse(head, why) : 0;
 }
 
-/* All of it. kfree() of its data is the caller's, whatever it returns. */
+/* Reads the whole report. The caller has to kfree() @r->data, also on failure. */
 static int report_all(struct nof_head *head, struct report *r)
 {
 	u32 most = READ_ONCE(head->limits.max_bytes), tries;
@@ -82,11 +82,11 @@ static int report_all(struct nof_head *head, struct report *r)
 }
 
 /**
- * struct change - a command that changes something
- * @cmd:	without its data pointer
- * @keys:	its data: ours, and the one that it is about
- * @before:	what was reported before it was sent, if @known
- * @others:	reserve_others of the head by then
+ * struct change - a command that changes reservations
+ * @cmd:	without data pointer
+ * @keys:	data of the command: this host's key, and the key that it sets or preempts
+ * @before:	report from before the command was sent, valid if @known
+ * @others:	reserve_others of the head before that report
  */
 struct change {
 	struct nof_command	cmd;
@@ -98,7 +98,7 @@ struct change {
 	__le64			keys[2];
 };
 
-/* Reads the state before the command is sent. Without it less can be decided after a loss. */
+/* Reads the state before the command is sent. If that fails, less can be decided after a loss. */
 static void change_look(struct nof_head *head, struct change *c)
 {
 	struct report r = { };
@@ -121,7 +121,7 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *
 	if (!report_all(head, &r)) {
 		victim = nof_resv_has(r.data, r.is.nr, head->subsys->hostid, other);
 		verdict = nof_resv_judge(c->act, c->known ? &c->before : NULL, &r.is, victim, other, c->type);
-		/* what the report shows may be the work of another process, which takes no lock for passthrough */
+		/* passthrough takes no lock: the reported state may be the effect of a passthrough command */
 		others = atomic_read(&head->reserve_others);
 		if (verdict == NOF_RESV_AGAIN && others != c->others)
 			verdict = NOF_RESV_UNTOLD;
@@ -134,8 +134,8 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *
 }
 
 /*
- * Retries are bounded by time after lost connections, as for any request, and by number after errors that leave in
- * doubt whether the command was executed.
+ * Retries are bounded by time after lost connections, as for any request, and by number after errors that do not tell
+ * whether the command was executed.
  */
 static int change_send(struct nof_head *head, struct change *c)
 {
@@ -179,7 +179,7 @@ static u8 opcode_of(enum nof_resv_act act)
 	}
 }
 
-/* @action: of dword 10, with what else is in it but the type. An NVMe status, or a negative errno */
+/* @action: dword 10 of the command without the type. Returns 0, an NVMe status, or a negative errno. */
 static int change(struct nof_head *head, enum nof_resv_act act, u32 action, u8 type, u64 key, u64 other)
 {
 	struct change *c = kzalloc(sizeof(*c), GFP_NOIO);
@@ -187,7 +187,7 @@ static int change(struct nof_head *head, enum nof_resv_act act, u32 action, u8 t
 
 	if (!c)
 		return -ENOMEM;
-	/* one at a time: a change of this host's state between two reports is then the effect of this command */
+	/* one at a time: this host then changes nothing else between the reports before and after the command */
 	ret = mutex_lock_killable(&head->reserve_lock);
 	if (ret)
 		goto free;
@@ -213,7 +213,7 @@ static bool is_conflict(int ret)
 	return ret > 0 && (ret & NVME_SCT_SC_MASK) == NVME_SC_RESERVATION_CONFLICT;
 }
 
-/* As who asks for it understands it: a negative errno, or enum pr_status */
+/* Converts the result for callers of pr_ops: enum pr_status or a negative errno */
 static int answer(int ret)
 {
 	if (is_conflict(ret))
@@ -232,7 +232,7 @@ static int answer(int ret)
 	}
 }
 
-/* Whether the namespace has this type of reservations */
+/* Returns 0 if the namespace supports this reservation type, or a negative errno */
 static int check_type(const struct nof_head *head, enum pr_type type)
 {
 	u8 rescap = READ_ONCE(head->format.rescap);
@@ -248,8 +248,8 @@ static u32 persist(const struct nof_head *head)
 }
 
 /*
- * Register, and with what is registered already change it. The new key 0 ends it. To ignore the present key NVMe has
- * for who is registered only, so that both are tried.
+ * Registers this host or, given its present key, replaces that. A new key of 0 unregisters. Because IEKEY requires a
+ * registered host, a registration that ignores the present key first tries to register, then to replace.
  */
 static int pr_register(struct block_device *bdev, u64 old_key, u64 new_key, u32 flags)
 {
@@ -284,7 +284,7 @@ static int pr_release(struct block_device *bdev, u64 key, enum pr_type type)
 	return check_type(head, type) ?: answer(change(head, NOF_RESV_RELEASE, 0, type, key, 0));
 }
 
-/* Whatever the names in linux/pr.h may say: all who call it, and all who do it, have our own key first */
+/* The parameter names in linux/pr.h are swapped: all callers and drivers pass this host's own key first */
 static int pr_preempt(struct block_device *bdev, u64 key, u64 victim, enum pr_type type, bool abort)
 {
 	struct nof_head *head = head_of(bdev);
@@ -301,7 +301,7 @@ static int pr_clear(struct block_device *bdev, u64 key)
 	return answer(change(head, NOF_RESV_CLEAR, 1, 0, key, 0));
 }
 
-/* What report_all() does, where the namespace has reservations; for the same caller's kfree() */
+/* As report_all(), if the namespace supports reservations */
 static int __maybe_unused pr_report(struct block_device *bdev, struct report *r)
 {
 	struct nof_head *head = head_of(bdev);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reservations of a disk, by any of its paths. A registrant is this host, so what is done by one path counts for all of
- * them, for one that comes back and for one that joins: nothing is repeated there.
+ * Reservations of a disk, through any of its paths. The registrant is the host, so a registration applies to all paths,
+ * including those that reconnect or join later: it need not be repeated there.
  */
 #ifndef NOF_MPATH_RESERVE_H
 #define NOF_MPATH_RESERVE_H
@@ -12,7 +12,7 @@
 
 extern const struct pr_ops nof_reserve_ops;
 
-/* A passthrough command begins, or has ended and its sender does not know yet: see change_judge() */
+/* Before a passthrough command is sent, and before the submitter of a completed one is notified: see change_judge() */
 static inline void nof_reserve_passthru(struct request *rq)
 {
 	struct nof_head *head = rq->q->queuedata;

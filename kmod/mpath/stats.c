@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a path has done, summed up */
+/* Path statistics, summed over all CPUs */
 #include <linux/cpumask.h>
 #include <linux/slab.h>
 #include "mpath/path.h"
@@ -28,9 +28,9 @@ struct nof_path_hist *nof_path_hist_begin(struct nof_path_stats __percpu *stats)
 
 	if (!hist)
 		return NULL;
-	/* zeroed for who adds up, before he sees it */
+	/* readers must see the histogram zeroed */
 	smp_wmb();
-	/* of whatever CPU we are on by now; an interrupt may have been faster */
+	/* the task may be on another CPU now, and an interrupt may have set the pointer */
 	other = this_cpu_cmpxchg(stats->hist, NULL, hist);
 	if (!other)
 		return hist;
@@ -78,7 +78,7 @@ u32 nof_path_inflight(const struct nof_path *path)
 	u64 sent = 0, back = 0;
 	int cpu;
 
-	/* in this order: what is on its way between the two sums counts as still there */
+	/* in this order: a request sent and completed between the two sums counts as in flight */
 	for_each_possible_cpu(cpu)
 		back += READ_ONCE(per_cpu_ptr(path->stats, cpu)->back);
 	smp_rmb();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a path has done. Written on the hot path without locks, summed up for whoever asks. */
+/* Path statistics. Updated per CPU on the fast path without locks, summed by readers. */
 #ifndef NOF_MPATH_STATS_H
 #define NOF_MPATH_STATS_H
 
@@ -10,16 +10,16 @@
 
 struct nof_path;
 
-/* Reads, writes, by how long they took: see NVMEOF_HIST_BUCKETS */
+/* Reads [0] and writes [1] by latency, see NVMEOF_HIST_BUCKETS */
 struct nof_path_hist {
 	atomic64_t	nr[2][NVMEOF_HIST_BUCKETS];
 };
 
 /*
- * Per CPU. @sent, @back: requests that went out on the path, and that came off it in whatever way.
- * @faults: those @errors that speak against the path, see nof_health_fault(). @ns: reads, writes; the sum of
- * what their histograms count. @hist: of what this CPU has completed; NULL before the first, as most of hundreds of
- * CPUs never do. A task may move to another CPU while it counts
+ * Per CPU. @sent, @back: requests submitted on the path, and requests that have left it (completed, cancelled or
+ * detached). @faults: errors that indicate a fault of the path, see nof_health_fault(). @ns: sum of the latencies that
+ * the histograms count, reads [0] and writes [1]. @hist: completions on this CPU; allocated by the first one, because
+ * most of hundreds of CPUs complete none. A task may migrate between two updates.
  */
 struct nof_path_stats {
 	u64	sent;
@@ -36,20 +36,20 @@ struct nof_path_stats {
 	struct nof_path_hist *hist;
 };
 
-/* False without memory; nof_path_stats_free() even then. Context: process */
+/* False without memory; the caller has to call nof_path_stats_free() in any case. Context: process */
 bool nof_path_stats_alloc(struct nof_path *path);
 void nof_path_stats_free(struct nof_path *path);
 void nof_path_stats_sum(const struct nof_path *path, struct nof_path_stats *sum);
 void nof_path_hist_sum(const struct nof_path *path, bool write, u64 nr[NVMEOF_HIST_BUCKETS]);
-/* Requests on it now: exact once no more are sent */
+/* Requests in flight on the path; exact once no more are sent */
 u32 nof_path_inflight(const struct nof_path *path);
-/* I/Os that it has completed */
+/* I/Os completed on the path */
 u64 nof_path_ios(const struct nof_path *path);
 
-/* That of this CPU; NULL without memory. Any context */
+/* Allocates the histogram of this CPU; NULL without memory. Any context */
 struct nof_path_hist *nof_path_hist_begin(struct nof_path_stats __percpu *stats);
 
-/* An I/O of @ns is counted, in @bucket; not at all where there is no memory for it */
+/* Counts an I/O of @ns in @bucket, unless there is no memory for the histogram */
 static inline void nof_path_hist_add(struct nof_path_stats __percpu *stats, bool write, u32 bucket, u64 ns)
 {
 	struct nof_path_hist *hist = this_cpu_read(stats->hist) ?: nof_path_hist_begin(stats);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The way of a block request from blk-mq to the queue of a path, with the submission queue entry that it becomes (NVM
- * Command Set 1.0, 3.2); mpath/complete.c has its way back.
+ * Submission of block requests: from blk-mq to the queue of a path, including the setup of the submission queue entry
+ * (NVM Command Set 1.0, 3.2). Completion is in mpath/complete.c.
  */
 #include <linux/blk-integrity.h>
 #include <linux/blk-mq.h>
@@ -26,7 +26,7 @@
 #include "mpath/zones.h"
 #include "wire/identify.h"
 
-/* blk-mq warns of more contexts than CPUs: the options have seen to that. */
+/* blk-mq warns about more contexts than CPUs; control/opts.c limits both numbers to the possible CPUs. */
 static void spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
 {
 	map->nr_queues = nr;
@@ -46,7 +46,6 @@ static void hctx_map(struct blk_mq_tag_set *set)
 	spread(&set->map[HCTX_TYPE_POLL], s->nr_poll, s->nr_default);
 }
 
-/* For struct blk_mq_ops: init_hctx, exit_hctx, map_queues */
 static int hctx_init(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
 {
 	struct nof_hctx *h = kzalloc_node(sizeof(*h), GFP_KERNEL, hctx->numa_node);
@@ -82,7 +81,7 @@ static u32 blocks_of(const struct nof_head *head, const struct request *rq)
 	return blk_rq_bytes(rq) >> head->lba_shift;
 }
 
-/* Protection information that the block layer has not made: the sender may need it as it is. */
+/* Protection information that the block layer did not generate. The submitter may depend on its exact contents. */
 static bool pi_is_foreign(const struct request *rq)
 {
 	const struct bio_integrity_payload *bip;
@@ -96,15 +95,18 @@ static bool pi_is_foreign(const struct request *rq)
 	return false;
 }
 
-/* The path can carry the protection information of a request that has some, or need not: the block layer made it */
+/*
+ * True if the path can transfer the protection information of a request, or may omit it because the block layer
+ * generated it
+ */
 static bool sqe_takes_pi(const struct nof_path *path, const struct request *rq)
 {
 	return nof_carries_pi(path->ctrl, &path->head->format) || !pi_is_foreign(rq);
 }
 
 /*
- * The block layer's protection information is not on the wire: the controller makes its own, and checks it. The block
- * layer does not check tuples with an application tag of all ones.
+ * Used if protection information is not transferred: the controller generates and checks its own (PRACT). The block
+ * layer does not check tuples of a read whose application tag is FFFFh.
  */
 static void pi_ignore(const struct request *rq)
 {
@@ -122,7 +124,7 @@ static void pi_ignore(const struct request *rq)
 	}
 }
 
-/* The protection information of a request goes with its blocks, if it has any and the path can carry it. */
+/* Adds the protection information of a request to its data if the path can transfer it */
 static blk_status_t pi_setup(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd)
 {
 	const struct nof_ns_format *format = &path->head->format;
@@ -142,8 +144,8 @@ static blk_status_t pi_setup(const struct nof_path *path, struct request *rq, st
 }
 
 /*
- * How it is checked (NVM command set 1.0, 5.2): by the guard and, where the type knows what it is, the reference tag.
- * PRACT where none is on the wire: the controller makes it, and takes it off.
+ * PRINFO (NVM Command Set 1.0, 5.2): checks the guard and, for types 1 and 2, the reference tag. If no protection
+ * information is transferred, PRACT makes the controller insert and strip it.
  */
 static u16 pi_control(const struct nof_head *head, const struct nof_cmd *cmd)
 {
@@ -159,7 +161,7 @@ static u16 pi_control(const struct nof_head *head, const struct nof_cmd *cmd)
 	}
 }
 
-/* The first one expected; the following blocks have those that follow. With a 64-bit guard it has 48 bits. */
+/* Initial reference tag: it increments with each block. With a 64-bit guard it has 48 bits. */
 static void pi_set_reftag(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
 {
 	u64 lba = lba_of(head, rq);
@@ -215,10 +217,10 @@ static void setup_write_zeroes(const struct nof_head *head, const struct request
 	wz->opcode = nvme_cmd_write_zeroes;
 	wz->slba = cpu_to_le64(lba_of(head, rq));
 	wz->length = cpu_to_le16(blocks_of(head, rq) - 1);
-	/* nothing is read that could be checked */
+	/* there is no data to check */
 	if (head->format.pi_type)
 		control = NVME_RW_PRINFO_PRACT;
-	/* Deallocating is welcome only where it reads back as zeroes, and the caller did not forbid it */
+	/* allow deallocation only if deallocated blocks read as zeroes and the caller permits it */
 	if (!(rq->cmd_flags & REQ_NOUNMAP) && head->format.discard_zeroes)
 		control |= NVME_WZ_DEAC;
 	wz->control = cpu_to_le16(control);
@@ -234,7 +236,7 @@ static void set_range(const struct nof_head *head, struct nvme_dsm_range *range,
 	range->slba = cpu_to_le64(to_lba(head, sector));
 }
 
-/* Bios that follow one another are one range; how many there are */
+/* Merges contiguous bios into one range. Returns the number of ranges. */
 static u32 set_ranges(const struct nof_head *head, const struct request *rq, struct nvme_dsm_range *ranges)
 {
 	sector_t from = blk_rq_pos(rq);
@@ -256,8 +258,8 @@ static u32 set_ranges(const struct nof_head *head, const struct request *rq, str
 }
 
 /*
- * One range, held in the command itself; or several that blk-mq has joined, in memory of which some is kept in
- * reserve, as discards may be what frees memory. False if that is in use now.
+ * A single range is stored in the command. Several ranges, merged by blk-mq, need memory from a mempool, because
+ * discards may be needed to free memory. Returns false if the allocation fails now.
  */
 static bool setup_discard(const struct nof_head *head, struct request *rq, struct nof_cmd *cmd)
 {
@@ -303,8 +305,8 @@ static void setup_flush(struct nof_cmd *cmd)
 }
 
 /*
- * A passthrough request brings its own entry; only what the driver owns is filled in, and the SGL flags of an earlier
- * path go.
+ * The submitter of a passthrough request provides the SQE. The driver clears the SGL flags, which an earlier path may
+ * have set, and fills in the members that it owns.
  */
 static void setup_passthrough(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
 {
@@ -315,9 +317,9 @@ static void setup_passthrough(const struct nof_head *head, const struct request 
 }
 
 /*
- * Fills cmd from rq: sqe without SGL and identifier, buf, len, write, pi_bytes. BLK_STS_NOTSUPP for an operation that
- * the driver does not have, and for somebody's protection information that the path cannot carry; BLK_STS_RESOURCE
- * without memory for the ranges of a discard.
+ * Fills cmd from rq: sqe without SGL and identifier, buf, len, write, pi_bytes. Returns BLK_STS_NOTSUPP for an
+ * unsupported operation, or for foreign protection information that the path cannot transfer; BLK_STS_RESOURCE if
+ * there is no memory for the ranges of a discard.
  */
 static blk_status_t sqe_setup(const struct nof_path *path, struct request *rq, struct nof_cmd *cmd)
 {
@@ -328,7 +330,7 @@ static blk_status_t sqe_setup(const struct nof_path *path, struct request *rq, s
 	cmd->buf = NULL;
 	cmd->pi_bytes = 0;
 	cmd->unknown = false;
-	/* apart from the others, which would be compared with first */
+	/* fast path: test reads and writes before all other operations */
 	if (likely(req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE))
 		return setup_rw(path, rq, cmd, req_op(rq) == REQ_OP_READ ? nvme_cmd_read : nvme_cmd_write);
 	switch (req_op(rq)) {
@@ -370,8 +372,8 @@ static blk_status_t sqe_setup(const struct nof_path *path, struct request *rq, s
 }
 
 /*
- * A request goes to the queue of its hardware context. One that sits in a polled context but has lost its polled mark
- * takes a queue that interrupts: nobody would poll for it.
+ * A request is submitted to the queue of its hardware context. A request of a polled context whose REQ_POLLED was
+ * cleared uses an interrupt-driven queue instead, because no task polls for it.
  */
 static bool needs_fallback(const struct nof_subsys *s, const struct request *rq)
 {
@@ -386,10 +388,10 @@ static struct nof_queue *queue_of(const struct nof_subsys *s, const struct nof_c
 	return map->queues[unlikely(fallback) ? h % s->nr_default : h];
 }
 
-/* A set that follows from the end of a queue is there by then */
+/* Delay of a kick after a queue was closed: recovery has published the next path set before */
 #define NEXT_SET	msecs_to_jiffies(100)
 
-/* How often it is looked whether passthrough has waited for long enough */
+/* Interval at which waiting passthrough requests are checked against their time limit */
 #define PASSTHROUGH_LOOK	HZ
 
 static void request_begin_wait(struct nof_head *head, struct nof_request *req)
@@ -401,17 +403,17 @@ static void request_begin_wait(struct nof_head *head, struct nof_request *req)
 	atomic_inc(&head->subsys->waiting);
 }
 
-/* Into blk-mq's requeue list, where a set published after @seq has kicked already what it found */
+/* @seq: head->set_seq of the path set in which the request found no path */
 static void requeue_to_wait(struct nof_head *head, struct request *rq, unsigned int seq)
 {
 	bool passthrough = blk_rq_is_passthrough(rq);
 	struct request_queue *q = nof_request_keep_queue(rq);
 
 	blk_mq_requeue_request(rq, false);
-	/* once it is on the list: a look that was due before would find nothing */
+	/* after the request is on the list, otherwise a kick that is already due would miss it */
 	if (passthrough)
 		nof_head_again(head, PASSTHROUGH_LOOK);
-	/* a set published after we looked kicked a list that we were not on yet */
+	/* a path set published since @seq may have kicked the list before this request was on it */
 	smp_mb();
 	if (READ_ONCE(head->set_seq) != seq)
 		blk_mq_kick_requeue_list(q);
@@ -419,8 +421,8 @@ static void requeue_to_wait(struct nof_head *head, struct request *rq, unsigned 
 }
 
 /*
- * Waits in blk-mq's requeue list, or parked, until a path set has a path, or none that may come back. Bios that cannot
- * wait any more come to @late.
+ * Makes the request wait, in blk-mq's requeue list or parked, until a path set has a usable path, or no path that may
+ * come back. The caller fails the bios on @late, whose disk no longer accepts I/O.
  */
 static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, bool may_wait, unsigned int seq,
 				  struct list_head *late)
@@ -441,7 +443,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, boo
 	return BLK_STS_OK;
 }
 
-/* Requests of this batch may have gone to other paths, which still hold theirs back. */
+/* Commits on all paths: earlier requests of this batch may be pending on other paths */
 static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx)
 {
 	struct nof_hctx *held = hctx->driver_data;
@@ -459,7 +461,6 @@ static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, con
 	}
 }
 
-/* Counted, and known to a selector that wants to know */
 static __always_inline void request_started(struct nof_path *path, struct request *rq, const bool odd)
 {
 	struct nof_subsys *s = path->head->subsys;
@@ -484,7 +485,7 @@ static __always_inline void request_started(struct nof_path *path, struct reques
 	blk_mq_start_request(rq);
 }
 
-/* @odd: it may be unusual in some way, see struct nof_request; else nothing is tested that only those need */
+/* @odd: constant; true compiles in the checks that only unusual requests need, see request_is_odd() */
 static __always_inline blk_status_t request_send(struct nof_head *head, struct nof_path *path, struct request *rq,
 						 bool last, const bool odd)
 {
@@ -497,11 +498,11 @@ static __always_inline blk_status_t request_send(struct nof_head *head, struct n
 	blk_status_t ret;
 	int err;
 
-	/* gone since the set was published: a new one is on its way */
+	/* the queues were freed after the set was published; the next set is about to be published */
 	if (unlikely(!map))
 		return BLK_STS_RESOURCE;
 	queue = queue_of(s, map, rq, fallback);
-	/* what it is, or, when that is in doubt, what its zone says of it */
+	/* if an earlier try may have been executed, send a zone report instead of the command */
 	if (odd && req->zone)
 		ret = nof_zone_ask(head, req, path->nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
 	else
@@ -521,12 +522,12 @@ static __always_inline blk_status_t request_send(struct nof_head *head, struct n
 		return BLK_STS_RESOURCE;
 	}
 	request_started(path, rq, odd);
-	/* commit_all() looks at the context's own queue */
+	/* commit_all() does not commit the fallback queue, so submit at once */
 	ctrl->transport->queue_cmd(queue, &req->cmd, last || fallback);
 	return BLK_STS_OK;
 }
 
-/* Its data are where the path gets at them, and the path can take its protection information */
+/* True if the path can access the data of the request and transfer its protection information */
 static bool path_reaches(const struct nof_path *path, struct request *rq)
 {
 	if (unlikely(blk_integrity_rq(rq)) && !sqe_takes_pi(path, rq))
@@ -540,7 +541,10 @@ static bool path_can_carry(const struct nof_path *path, struct request *rq)
 	return (likely(!READ_ONCE(path->unfit)) || nof_path_can(path, rq)) && path_reaches(path, rq);
 }
 
-/* This path, another, or NULL: where the request is not too much for it. Data that none reaches are refused later. */
+/*
+ * Returns @path or another path that can carry the request; NULL if it exceeds the limits of all paths. If no path can
+ * access its data, returns @path: check_direct_data() or sqe_setup() then fails the request.
+ */
 static struct nof_path *choose_capable(const struct nof_path_set *set, struct nof_path *path, struct request *rq)
 {
 	u16 i;
@@ -555,9 +559,9 @@ static struct nof_path *choose_capable(const struct nof_path_set *set, struct no
 }
 
 /*
- * Data in other devices' memory that the path does not reach: the application is told, and does it in another way. What
- * would wait for a path that does could wait for long. Bios with the memory of several devices that the block layer has
- * joined to one request part again.
+ * Fails a request whose data is in device memory that the path cannot access, so that the application can fall back to
+ * another method: waiting for a suitable path could take too long. A request that merges bios with memory of several
+ * devices is split into its bios again (@parted).
  */
 static blk_status_t check_direct_data(const struct nof_path *path, struct request *rq, bool *parted,
 				      struct list_head *late)
@@ -566,11 +570,11 @@ static blk_status_t check_direct_data(const struct nof_path *path, struct reques
 	LIST_HEAD(list);
 	unsigned int what;
 
-	/* most are: their pages are not looked at */
+	/* common case: the pages need not be checked */
 	if (blk_rq_nr_phys_segments(rq) <= 1 && !req->gpu && nof_direct_reaches_all(path->ctrl))
 		return BLK_STS_OK;
 	what = nof_direct_of(rq);
-	/* who knows what is behind its pages has left since */
+	/* the provider of the GPU pages was unregistered since an earlier try */
 	if (req->gpu && !(what & NOF_DIRECT_GPU))
 		return BLK_STS_IOERR;
 	req->gpu = what & NOF_DIRECT_GPU;
@@ -585,7 +589,7 @@ static blk_status_t check_direct_data(const struct nof_path *path, struct reques
 	return BLK_STS_OK;
 }
 
-/* Passthrough for one controller takes no other's path. NULL: that one has none now. */
+/* For passthrough bound to one controller. Returns NULL if that controller has no usable path. */
 static struct nof_path *find_ctrl_path(const struct nof_path_set *set, u32 ctrl_id)
 {
 	u16 i;
@@ -596,7 +600,7 @@ static struct nof_path *find_ctrl_path(const struct nof_path_set *set, u32 ctrl_
 	return NULL;
 }
 
-/* Requeues a request whose retry delay has not elapsed, even if the list was kicked for another reason */
+/* Requeues a request whose retry delay has not elapsed: a kick of the list dispatches all its requests */
 static bool wait_retry_delay(struct nof_head *head, const struct nof_path *path, struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
@@ -622,8 +626,8 @@ static bool path_is_dead(const struct nof_path *path, const struct request *rq)
 }
 
 /*
- * The path has gone since the set was published: the next set, which is on its way or there already, is waited for. A
- * request that finds no room is blk-mq's, which would try this one again after some ms.
+ * The path died after the set was published: waits for the next set, which may already be there. If the request may not
+ * wait, returns BLK_STS_RESOURCE: blk-mq retries after a few milliseconds.
  */
 static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_set *set, struct request *rq,
 				  unsigned int seq, struct list_head *late)
@@ -637,7 +641,7 @@ static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_s
 	return ret == BLK_STS_OK ? BLK_STS_OK : BLK_STS_RESOURCE;
 }
 
-/* This path has no room, or cannot carry the data, or has gone: another one takes the request, or it waits. */
+/* After @path failed to take the request with status @ret: tries another path, or waits if @path is dead */
 static noinline blk_status_t send_elsewhere(struct nof_head *head, const struct nof_path_set *set,
 					    struct nof_path *path, struct request *rq, bool last, unsigned int seq,
 					    blk_status_t ret, struct list_head *late)
@@ -646,7 +650,7 @@ static noinline blk_status_t send_elsewhere(struct nof_head *head, const struct 
 	struct nof_path *other = NULL;
 
 	nof_choose_undo(path, rq);
-	/* to one controller: it may not leave that */
+	/* a bound request must stay on its controller */
 	if (set->nr_usable > 1 && !req->bound)
 		other = nof_choose_other(set, path->ctrl->id, rq);
 	if (other && path_can_carry(other, rq))
@@ -656,13 +660,13 @@ static noinline blk_status_t send_elsewhere(struct nof_head *head, const struct 
 	return ret;
 }
 
-/* True if the request has something that most do not: submit_odd() looks at that */
+/* True if the request needs the slow path, submit_odd() */
 static bool request_is_odd(const struct nof_request *req, const struct nof_path *path, struct request *rq)
 {
 	return req->odd || READ_ONCE(path->unfit) || blk_integrity_rq(rq) || static_branch_unlikely(&nof_direct_key);
 }
 
-/* @path: as chosen; NULL: there is none */
+/* @path: result of nof_choose(), may be NULL */
 static noinline blk_status_t submit_odd(struct nof_head *head, const struct nof_path_set *set, struct nof_path *path,
 					struct request *rq, bool last, unsigned int seq, struct list_head *late)
 {
@@ -676,12 +680,12 @@ static noinline blk_status_t submit_odd(struct nof_head *head, const struct nof_
 		path = choose_capable(set, path, rq);
 	if (set && req->bound)
 		path = find_ctrl_path(set, req->only);
-	/* its fence has ended: it ends, too */
+	/* it must not be retried; its fence has ended, so fail it now */
 	if (req->lost)
 		return BLK_STS_TRANSPORT;
 	if (!path)
 		return wait_for_path(head, rq, set && set->may_wait, seq, late);
-	/* A kick of the requeue list sends all that is in it, and a request has few tries: it waits for the ANA log */
+	/* any kick dispatches the whole requeue list: do not waste a retry before the ANA log was read */
 	if (req->left && nof_ana_refuses(path))
 		return wait_for_path(head, rq, true, seq, late);
 	if (req->waiting)
@@ -699,9 +703,9 @@ static noinline blk_status_t submit_odd(struct nof_head *head, const struct nof_
 }
 
 /*
- * After a request was queued, or not: the task that clears the mark submits the pending batch. Requests of this batch
- * may be held back by a path that the last request did not take, as the set has changed, or by the polled queue of a
- * context whose last request was not polled.
+ * Called after each request: the task that clears the flag submits the pending batch. Earlier requests of the batch may
+ * be pending on a path that the last request did not use, because the set changed, or on the polled queue of a context
+ * whose last request was not polled.
  */
 static void hold_or_commit(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx,
 			   bool last)
@@ -714,7 +718,7 @@ static void hold_or_commit(struct nof_subsys *s, const struct nof_path_set *set,
 		commit_all(s, set, hctx);
 }
 
-/* At the first try of the request; what was parked goes on with the tries that it has had */
+/* On the first try. A request made from parked bios inherits the retry state of its predecessor. */
 static void request_init(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
@@ -745,7 +749,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 
 	if (!(bd->rq->rq_flags & RQF_DONTPREP))
 		request_init(bd->rq);
-	/* pairs with the barrier in nof_head_publish(): a set older than seq is not seen with it */
+	/* pairs with nof_head_publish(): the set read below is not older than seq */
 	smp_rmb();
 	idx = srcu_read_lock(&s->srcu);
 	set = srcu_dereference(head->set, &s->srcu);

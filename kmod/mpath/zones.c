@@ -11,11 +11,11 @@
 #include "wire/status.h"
 #include "wire/zone.h"
 
-/* A report of so much at a time, of 511 zones */
+/* Size of one report command: 511 zones */
 #define REPORT_BYTES	(32 << 10)
-/* A report of one zone: what is asked for a request in doubt */
+/* Report of one zone, for a request that may have been executed */
 #define ONE_ZONE	(sizeof(struct nvme_zone_report) + sizeof(struct nvme_zone_descriptor))
-/* Questions that are sent even when there is no memory at all */
+/* Such reports that can be sent even without free memory */
 #define MIN_QUESTIONS	4
 
 static mempool_t *questions;
@@ -55,9 +55,9 @@ static void fill_report(struct nvme_command *sqe, u64 slba, u32 len)
 }
 
 /**
- * struct report - of many zones, in parts
- * @len:	of @data, bytes
- * @hasty:	waits for no path, and is not sent again
+ * struct report - report of many zones, read in parts
+ * @len:	bytes of @data
+ * @hasty:	neither wait for a path nor retry
  */
 struct report {
 	struct nof_head		*head;
@@ -66,7 +66,7 @@ struct report {
 	bool			hasty;
 };
 
-/* A report changes nothing: it goes again, by whatever path there is. 0 or a negative errno. */
+/* Retried on any path, unless hasty, as a report changes nothing. Returns 0 or a negative errno. */
 static int report_send(const struct report *r, u64 slba, u32 len)
 {
 	struct nof_command cmd = {
@@ -103,7 +103,7 @@ static void describe(const struct nof_head *head, const struct nof_zone *zone, s
 	to->wp = sectors_of(head, zone->state > NOF_ZONE_CLOSED ? end : zone->wp);
 }
 
-/* Of the part that was read, from block @at on, each to the caller. How many there are, or a negative errno. */
+/* Passes the zones of the part read from block @at on to @cb. Returns their number, or a negative errno. */
 static int report_pass(const struct report *r, u64 at, u32 len, unsigned int idx, report_zones_cb cb, void *data)
 {
 	struct nof_head *head = r->head;
@@ -160,7 +160,7 @@ int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, rep
 
 	if (!head->format.zone_blocks)
 		return -EOPNOTSUPP;
-	/* the first report is of one that nobody has seen yet */
+	/* the first report is read before the disk is shown, which must not wait for a path */
 	r.hasty = !test_bit(NOF_HEAD_ADDED, &head->flags);
 	r.len = report_bytes(&r, min_t(u64, nr, head->format.nlbas >> ilog2(head->format.zone_blocks)));
 	r.data = kzalloc(r.len, GFP_NOIO);
@@ -177,7 +177,7 @@ int nof_zones_begin(struct nof_head *head)
 
 	head->zone_fault = NULL;
 	ret = nof_limits_read_zones(head->disk);
-	/* it has its own idea of what zones of a disk are */
+	/* the block layer does not support these zones */
 	if (ret == -ENODEV) {
 		head->zone_fault = "zones are not as the block layer has to have them: all of one capacity";
 		ret = -EPROTO;
@@ -201,13 +201,13 @@ static enum nof_zone_act act_of(const struct request *rq)
 	}
 }
 
-/* All zones can be reset once more; no zone is that of the others */
+/* True if a zone report shows whether the request was executed. A reset of all zones may be repeated without that. */
 static bool of_a_zone(const struct request *rq)
 {
 	return req_op(rq) == REQ_OP_WRITE || act_of(rq) != NOF_ZONE_ACT_WRITE;
 }
 
-/* A command that a controller has answered with an error may have been executed in part */
+/* A command that completed with an error may have been executed in part */
 void nof_zone_doubt(struct nof_request *req, const struct request *rq)
 {
 	bool aborted = req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
@@ -275,7 +275,7 @@ enum nof_zone_verdict nof_zone_told(struct nof_request *req, struct request *rq)
 	if (answered)
 		verdict = judge(head, rq, cmd->buf);
 	else
-		cmd->maybe_executed = false; /* no fence holds it: it has only asked */
+		cmd->maybe_executed = false; /* not held by a fence: only the report was lost */
 	nof_zone_forget(req);
 	if (!answered)
 		return verdict;
