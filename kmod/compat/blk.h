@@ -20,14 +20,14 @@ typedef fmode_t blk_mode_t;
 #if !NOF_HAVE_ATOMIC_WRITE
 #include <linux/blk_types.h>
 
-/* A bit that no request has */
+/* No request has this flag */
 #define REQ_ATOMIC	((__force blk_opf_t)0)
 #endif
 
 #if !NOF_HAVE_RQ_LIST
 #include <linux/blk-mq.h>
 
-/* The list was a bare pointer; the newest form takes the list's address. */
+/* Older lists are bare pointers; the newest form takes the address of the list. */
 #undef rq_list_empty
 #define rq_list_empty(list)	(!*(list))
 #endif

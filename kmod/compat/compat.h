@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Included before everything else in each file of the modules: gives older kernels the spelling of the newest one
- * that we build for. compat_config.h says what the probes found. What differs in more than spelling has a header of
- * its own here (dispatch.h, limits.h, sock_send.h, trace.h), included by those who need it.
+ * Force-included before everything else in each file of the modules. Gives older kernels the API spelling of the newest
+ * supported one. compat_config.h has the results of the probes. Other differences have headers of their own, which
+ * files include as needed: dispatch.h, limits.h, pr.h, sock_send.h, trace.h, uring.h.
  */
 #ifndef NOF_COMPAT_H
 #define NOF_COMPAT_H

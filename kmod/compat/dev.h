@@ -14,14 +14,14 @@
 })
 #endif
 
-/* A class may be constant where the kernel lets it be. */
+/* Makes a class constant if class_register() accepts that. */
 #if NOF_HAVE_CLASS_CONST
 #define nof_class_const	const
 #else
 #define nof_class_const
 #endif
 
-/* The device as callbacks of a class get it (dev_uevent, devnode) */
+/* Type of the device passed to callbacks of a class (dev_uevent, devnode) */
 #if NOF_HAVE_CLASS_UEVENT_CONST
 typedef const struct device nof_class_device;
 #else

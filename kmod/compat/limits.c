@@ -68,7 +68,7 @@ static void fill_atomics(struct queue_limits *to, const struct nof_limits *lim)
 }
 #endif
 
-/* Tags that are the application's: that of 16 bits, and with type 3 the reference tag, too */
+/* tag_size counts the bytes free for the application: the 16-bit tag, and with type 3 the reference tag */
 static void fill_integrity(struct queue_limits *to, const struct nof_limits *lim)
 {
 	struct blk_integrity *bi = &to->integrity;
@@ -114,7 +114,7 @@ static void fill(struct queue_limits *to, const struct nof_limits *lim)
 	to->chunk_sectors = lim->zone_bytes >> SECTOR_SHIFT;
 	to->max_open_zones = lim->max_open_zones;
 	to->max_active_zones = lim->max_active_zones;
-	/* 0: the block layer makes writes of them */
+	/* 0: the block layer emulates zone append by writes */
 	to->max_zone_append_sectors = lim->native_append ? sectors(lim->max_append_bytes) : 0;
 }
 
@@ -150,7 +150,7 @@ struct request_queue *nof_limits_alloc_queue(struct blk_mq_tag_set *set)
 
 #else
 
-/* What the newer kernels check themselves when limits are committed */
+/* Checks that newer kernels do themselves when limits are committed */
 static bool valid(const struct nof_limits *lim)
 {
 	return is_power_of_2(lim->logical_block_size) && lim->logical_block_size >= SECTOR_SIZE &&
@@ -176,8 +176,8 @@ static void set_discard(struct request_queue *q, const struct nof_limits *lim)
 }
 
 /*
- * Nothing but an elevator keeps the writes of a zone in order, one at a time. Zone append is sent as such: nobody makes
- * writes of it.
+ * On these kernels only an elevator keeps the writes of a zone in order, one at a time. Zone append is always native:
+ * the block layer does not emulate it.
  */
 static void set_zones(struct gendisk *disk, const struct nof_limits *lim)
 {
@@ -205,7 +205,7 @@ static void limits_set_limits(struct gendisk *disk, const struct nof_limits *lim
 	blk_queue_max_hw_sectors(q, sectors(lim->max_bytes));
 	blk_queue_max_segments(q, lim->max_segments);
 	blk_queue_virt_boundary(q, lim->virt_boundary);
-	/* which goes with the former, and may not be said then */
+	/* implied by a virt boundary, and must not be set with one */
 	if (!lim->virt_boundary)
 		blk_queue_max_segment_size(q, UINT_MAX);
 	blk_queue_dma_alignment(q, lim->dma_alignment);

@@ -5,14 +5,14 @@
 #include <linux/netlink.h>
 #include <net/genetlink.h>
 
-/* What a family's pre_doit is told of the operation */
+/* Type of the operation passed to pre_doit of a family */
 #if NOF_HAVE_GENL_PRE_SPLIT
 typedef struct genl_split_ops nof_genl_pre_op;
 #else
 typedef struct genl_ops nof_genl_pre_op;
 #endif
 
-/* The attributes a dump was asked with */
+/* Returns the attributes of a dump request */
 #if NOF_HAVE_GENL_INFO_DUMP
 static inline struct nlattr **nof_genl_dump_attrs(struct netlink_callback *cb)
 {
@@ -26,7 +26,7 @@ static inline struct nlattr **nof_genl_dump_attrs(struct netlink_callback *cb)
 #endif
 
 #if NOF_HAVE_GENL_ALLNS_FLAGS
-/* The newest form is called under rcu_read_lock(). */
+/* The newest form has no flags and is called under rcu_read_lock(). */
 #define genlmsg_multicast_allns(family, skb, portid, group)			\
 	genlmsg_multicast_allns(family, skb, portid, group, GFP_ATOMIC)
 #endif

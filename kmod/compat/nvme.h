@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What older versions of linux/nvme.h leave out (NVMe Base 2.0, 4.2.3 and figure 94; NVM command set 1.0, 3.2.8). */
+/* Missing from older versions of linux/nvme.h (NVMe Base 2.0, 4.2.3 and figure 94; NVM command set 1.0, 3.2.8). */
 #ifndef NOF_COMPAT_NVME_H
 #define NOF_COMPAT_NVME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reservations of block devices: what older kernels cannot ask, and what operations return */
+/* Reservations of block devices: the read operations and the return values, which kernels before 6.4 lack */
 #ifndef NOF_COMPAT_PR_H
 #define NOF_COMPAT_PR_H
 
@@ -23,7 +23,7 @@ struct pr_held_reservation {
 
 #define NOF_PR_READ_OPS(keys, held)
 
-/* Before 6.4 each driver had its own; the newer ones are what SCSI's was */
+/* Before 6.4 each driver returned values of its own; these are the newer ones, taken from SCSI */
 enum pr_status {
 	PR_STS_SUCCESS			= 0x0,
 	PR_STS_IOERR			= 0x2,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sending on a locked TCP socket: MSG_SPLICE_PAGES, or the sendpage calls that came before it. */
+/* Sending on a locked TCP socket: by MSG_SPLICE_PAGES, or by the older sendpage calls. */
 #include <linux/socket.h>
 #include <linux/uio.h>
 #include <net/tcp.h>
@@ -22,7 +22,7 @@ static int send_page(struct sock *sk, struct iov_iter *iter, int flags)
 	size_t n = min3(iov_iter_count(iter), iter->bvec->bv_len - iter->iov_offset, PAGE_SIZE - offset_in_page(pos));
 	int sent;
 
-	/* The callers of this interface tell "more" in a flag of its own. */
+	/* sendpage has a flag of its own for more data to follow. */
 	if (n < iov_iter_count(iter))
 		flags |= MSG_MORE;
 	if (flags & MSG_MORE)
@@ -33,7 +33,7 @@ static int send_page(struct sock *sk, struct iov_iter *iter, int flags)
 	return sent;
 }
 
-/* Without scatter-gather TCP would map each page to copy it, which may sleep. A new route may not have it any more. */
+/* Without scatter-gather TCP would map each page to copy it, which may sleep. A new route can take the feature away. */
 static int send_some(struct sock *sk, struct iov_iter *iter, int flags)
 {
 	return sk->sk_route_caps & NETIF_F_SG ? send_page(sk, iter, flags) : send_iter(sk, iter, flags);

@@ -10,18 +10,18 @@
 struct iov_iter;
 
 enum {
-	/* What a caller of nof_sock_send() should not go beyond under one lock: softirqs may be off meanwhile */
+	/* Most bytes that a caller should send under one lock: softirqs may be disabled meanwhile */
 	NOF_SOCK_BYTES = NOF_DISPATCH_SLEEPS ? SZ_1M : SZ_128K,
 };
 
 /**
- * nof_sock_lock() - takes the lock that nof_sock_send() needs
+ * nof_sock_lock() - take the lock that nof_sock_send() needs
  * @sk:	a TCP socket
  *
- * Where queue_rq() may not sleep this is the lock that softirqs take, with them disabled. As nobody else owns the
- * socket while it is held, nothing is in its backlog, which alone would have TCP take the lock again.
+ * Where queue_rq() may not sleep this is the spinlock of the socket, with softirqs disabled. No task owns the socket
+ * while it is held, so the backlog is empty. TCP would take the lock again only to process a backlog.
  *
- * Context: that of queue_rq(). Returns false when a task owns the socket and cannot be waited for here.
+ * Context: as queue_rq(). Returns false if a task owns the socket and waiting for it is not possible here.
  */
 static inline bool nof_sock_lock(struct sock *sk)
 {
@@ -44,7 +44,7 @@ static inline void nof_sock_unlock(struct sock *sk)
 		spin_unlock_bh(&sk->sk_lock.slock);
 }
 
-/* Until the task that nof_sock_lock() has met is done with the socket. Process context, sleeps. */
+/* Waits until the task that made nof_sock_lock() fail releases the socket. Context: process, may sleep. */
 static inline void nof_sock_wait(struct sock *sk)
 {
 	if (NOF_DISPATCH_SLEEPS || !sock_owned_by_user_nocheck(sk))
@@ -54,15 +54,15 @@ static inline void nof_sock_wait(struct sock *sk)
 }
 
 /**
- * nof_sock_send() - append to a TCP stream what fits, without waiting
+ * nof_sock_send() - append as many bytes as fit to a TCP stream, without waiting
  * @sk:		locked by nof_sock_lock()
- * @iter:	an ITER_BVEC; advanced over what was taken
- * @splice:	refer to the pages instead of copying them: all of them are sendpages_ok(), and stay as they are until
- *		acknowledged. Where the route cannot do that, they are copied
- * @more:	more follows at once
+ * @iter:	an ITER_BVEC; advanced over the bytes taken
+ * @splice:	refer to the pages instead of copying them. All of them are sendpages_ok(), and stay unchanged until
+ *		acknowledged. They are copied if the route does not support this
+ * @more:	more data follow at once
  *
- * Returns how many bytes were taken, at least one; -EAGAIN when there was no room, and sk_write_space() will be
- * called; or another negative errno.
+ * Returns the number of bytes taken, at least one; -EAGAIN if there was no room: sk_write_space() will be called; or
+ * another negative errno.
  */
 int nof_sock_send(struct sock *sk, struct iov_iter *iter, bool splice, bool more);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Commands that come through io_uring: for the files that take them. */
+/* Commands of io_uring, for the files that handle them. */
 #ifndef NOF_COMPAT_URING_H
 #define NOF_COMPAT_URING_H
 
@@ -32,7 +32,7 @@ static inline const void *nof_uring_payload(const struct io_uring_cmd *ioucmd)
 #if !NOF_HAVE_IMPORT_UBUF
 #include <linux/uaccess.h>
 
-/* Enough for who copies: to map pages, older kernels know no such iterator */
+/* Sufficient to copy; older kernels cannot map the pages of such an iterator */
 static inline int import_ubuf(int type, void __user *buf, size_t len, struct iov_iter *iter)
 {
 	if (len > MAX_RW_COUNT)

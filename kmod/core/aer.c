@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Asynchronous events (NVMe Base 2.0, 5.2): one request is kept at the controller while it is live. */
+/* Asynchronous events (NVMe Base 2.0, 5.2). One request is outstanding while the controller is live. */
 #include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -11,7 +11,7 @@
 #include "core/work.h"
 #include "wire/ccr_log.h"
 
-/* Those we act on or pass on, as far as the controller offers them */
+/* Event types to enable, if the controller supports them (OAES) */
 #define WANTED	(NVME_AEN_CFG_NS_ATTR | NVME_AEN_CFG_FW_ACT | NVME_AEN_CFG_ANA_CHANGE | NVME_AEN_CFG_DISC_CHANGE | \
 		 NOF_AEN_CFG_CCR)
 
@@ -20,11 +20,11 @@
 
 #define NO_MEMORY_MS	100
 
-/* Before the request is sent again that was refused; doubled each time, so many times */
+/* Delay before a refused request is sent again; doubled with each refusal, REFUSED_MOST times at most */
 #define REFUSED_MS	1000
 #define REFUSED_MOST	6
 
-/* So many in a second are taken as they come. Of the next the controller is asked when the second is over. */
+/* After this many events within one second, the next request is sent only at the end of that second */
 #define BURST		64
 
 static void arm(struct nof_ctrl *ctrl)
@@ -33,9 +33,9 @@ static void arm(struct nof_ctrl *ctrl)
 	u32 reconnects;
 
 	/*
-	 * Nothing may be sent once the controller goes: recovery and deletion stop this work after the state has
-	 * changed, and cancel a command that was sent in between. Should a whole reconnect go by before the mark is
-	 * cleared, its own start has found it set.
+	 * Recovery and deletion change the state before they take the queues down. A request that is submitted after
+	 * the state check is therefore cancelled with its queue. If a whole reconnect completes before
+	 * NOF_CTRL_AEN_OUT is cleared below, its nof_aer_start() saw the bit set and submitted nothing: try again.
 	 */
 	do {
 		reconnects = READ_ONCE(ctrl->recovery.reconnects);
@@ -50,7 +50,7 @@ static void arm(struct nof_ctrl *ctrl)
 	} while (READ_ONCE(ctrl->recovery.reconnects) != reconnects);
 }
 
-/* With jitter: a target that is short of something may refuse the commands of all its hosts at once */
+/* In jiffies. Jitter: a target that lacks a resource may refuse the requests of all its hosts at once. */
 static unsigned long refused_rest(struct nof_ctrl *ctrl)
 {
 	u32 step = REFUSED_MS << ctrl->aen.refused;
@@ -60,8 +60,8 @@ static unsigned long refused_rest(struct nof_ctrl *ctrl)
 }
 
 /*
- * Only the command is handed on; it is armed again once the event was looked at, so a flood of events is paced by us.
- * One that was refused is sent again after a rest: what happens meanwhile the controller keeps to itself until then.
+ * Completion handler. aen_work() processes the event before the next request is sent, so the host paces a flood of
+ * events. A refused request is sent again after a delay; the controller keeps its events pending meanwhile.
  */
 static void aen_done(struct nof_cmd *cmd)
 {
@@ -106,7 +106,7 @@ static void notice(struct nof_ctrl *ctrl, u8 info)
 	}
 }
 
-/* NVMe Base 2.0, 5.16.1.24: what happened to reservations, one at a time; an empty one when there is no more */
+/* Reservation Notification log page (NVMe Base 2.0, 5.16.1.24): one notification per read; type 0: none is left */
 struct resv_notice {
 	__le64	count;
 	u8	type;
@@ -117,7 +117,7 @@ struct resv_notice {
 };
 static_assert(sizeof(struct resv_notice) == 64);
 
-/* As many as a controller may keep */
+/* Bounds the reads: no controller keeps more notifications */
 #define MOST_NOTICES	256
 
 static const char *resv_notice_text(u8 type)
@@ -134,7 +134,7 @@ static const char *resv_notice_text(u8 type)
 	}
 }
 
-/* 0, or what the log was not read for */
+/* Returns 0, or an NVMe status or negative errno if the log was not read. */
 static int tell_resv_notices(struct nof_ctrl *ctrl)
 {
 	struct resv_notice *notice = kmalloc(sizeof(*notice), GFP_NOIO);
@@ -168,8 +168,8 @@ static int clear_log(struct nof_ctrl *ctrl, u8 log_page)
 }
 
 /*
- * The log page named in the event has to be read for the controller to report this type again (5.2.1). A lack of memory
- * is waited out: it is no reason to hear no more of it.
+ * The controller reports an event type again only after the host has read the log page named in the event (NVMe Base
+ * 2.0, 5.2.1). Retry on lack of memory: giving up would disable the event type.
  */
 static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 {
@@ -180,7 +180,7 @@ static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 		msleep(NO_MEMORY_MS);
 }
 
-/* None, but for one that never ends to report what is left of the second; not the same for all its hosts */
+/* Delay before the next request, in jiffies: after BURST events the rest of the second, with jitter between hosts */
 static unsigned long burst_rest(struct nof_ctrl *ctrl)
 {
 	unsigned long now = jiffies;
@@ -194,7 +194,7 @@ static unsigned long burst_rest(struct nof_ctrl *ctrl)
 	return ctrl->aen.since + HZ - now + get_random_u32_below(HZ / 4);
 }
 
-/* How often CSTS.PP is read, and for how long where no MTFA is reported */
+/* Interval of reading CSTS.PP, and the time limit if the controller reports no MTFA */
 #define FW_POLL_MS	100
 #define FW_DEF_MS	60000
 
@@ -213,7 +213,7 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
 	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
 
-/* The event is cleared only now: the controller processed no commands before */
+/* The log page is read only now: the controller processed no commands before */
 static void fw_done(struct nof_ctrl *ctrl)
 {
 	set_paused(ctrl, false);
@@ -222,7 +222,7 @@ static void fw_done(struct nof_ctrl *ctrl)
 	queue_delayed_work(nof_wq, &ctrl->aen.arm_work, burst_rest(ctrl));
 }
 
-/* The pause ends with the association, too: see nof_aer_stop() */
+/* The end of the association also ends the pause: see nof_aer_stop() */
 static bool is_paused(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_PAUSED, &ctrl->flags) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
@@ -250,8 +250,8 @@ static void fw_work(struct work_struct *work)
 }
 
 /*
- * The controller activates firmware, and processes no commands meanwhile (NVMe Base 2.0, 3.11): its paths take no new
- * I/O until CSTS.PP is clear.
+ * The controller processes no commands while it activates firmware (NVMe Base 2.0, 3.11): its paths take no new I/O
+ * until CSTS.PP is clear.
  */
 static void fw_starts(struct nof_ctrl *ctrl)
 {
@@ -259,7 +259,7 @@ static void fw_starts(struct nof_ctrl *ctrl)
 
 	WRITE_ONCE(ctrl->fw.deadline, jiffies + msecs_to_jiffies(ms));
 	set_paused(ctrl, true);
-	/* pairs with nof_aer_stop(): the state changes before it clears the bit, so one of the two clears it last */
+	/* pairs with nof_aer_stop(), which clears the bit after the state has changed: one of the two clears it last */
 	smp_mb();
 	if (!is_paused(ctrl)) {
 		set_paused(ctrl, false);
@@ -282,7 +282,7 @@ static void aen_work(struct work_struct *work)
 		return;
 	}
 	if (type == NVME_AER_NOTICE && info == NVME_AER_NOTICE_FW_ACT_STARTING) {
-		/* armed again when that is over */
+		/* fw_done() sends the next request */
 		fw_starts(ctrl);
 		return;
 	}
@@ -306,7 +306,7 @@ int nof_aer_init(struct nof_ctrl *ctrl)
 	return 0;
 }
 
-/* A controller that refuses the feature is used without events: that is noted, not fatal. */
+/* A controller that refuses the feature is used without events; this is logged. */
 int nof_aer_configure(struct nof_ctrl *ctrl)
 {
 	u32 mask = ctrl->ident.oaes & WANTED;
@@ -327,15 +327,15 @@ int nof_aer_configure(struct nof_ctrl *ctrl)
 
 void nof_aer_start(struct nof_ctrl *ctrl)
 {
-	/* what the event work of the last association may have queued after nof_aer_stop() */
+	/* aen_work() of the previous association may have queued it after nof_aer_stop() */
 	cancel_delayed_work(&ctrl->aen.arm_work);
 	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
 		arm(ctrl);
 }
 
 /*
- * The state is no longer LIVE and the queues are killed: nothing is sent, and nothing completes that would queue
- * aen.work. One that runs is not waited for, as it may wait itself: see nof_aer_start().
+ * Call after the state has left LIVE and nof_queues_kill() has returned: no request can be submitted or complete any
+ * more, so nothing queues aen.work. A running aen_work() may sleep and is not waited for: see nof_aer_start().
  */
 void nof_aer_stop(struct nof_ctrl *ctrl)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/backoff.h"
 
-/* 100 ms doubled this often is more than any u32 of milliseconds. */
+/* 100 ms, doubled this often, exceeds any u32 of milliseconds. */
 #define MAX_DOUBLINGS	26
 
 static u32 step_ms(u32 attempt, u32 max_ms)

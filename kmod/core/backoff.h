@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long to wait before the next attempt, and how long a wait was. Pure logic, also compiled in userspace. */
+/* Delay before the next attempt, and time that a look of the watch counts. Pure logic, also compiled in userspace. */
 #ifndef NOF_CORE_BACKOFF_H
 #define NOF_CORE_BACKOFF_H
 
@@ -10,28 +10,28 @@
 /**
  * nof_backoff_ms() - exponential back-off with jitter
  * @attempt:	0 for the first retry; the step doubles with each
- * @max_ms:	the step is never longer
- * @random:	any value, evenly distributed: hosts that lost the same target at the same time must not come back in
+ * @max_ms:	upper limit of the step
+ * @random:	any value, evenly distributed: hosts that lost the same target at the same time must not reconnect in
  *		step
- * Returns between half the step and the step.
+ * Returns a delay between half the step and the step, in ms.
  */
 u32 nof_backoff_ms(u32 attempt, u32 max_ms, u32 random);
 
 #define NOF_FLAP_MS		10000
 
 /*
- * Losses in a row of connections that were live for less than NOF_FLAP_MS, after another one that lasted @live_ms. Each
- * counts as an attempt that failed: a path that comes and goes is used ever less.
+ * Returns how many connections in a row were live for less than NOF_FLAP_MS, including the last one, which was live for
+ * @live_ms. Each counts as a failed attempt, so that a flapping path is used less and less.
  */
 u32 nof_backoff_flaps(u32 flaps, u32 live_ms);
 
-/* Of the watch (core/watch.c), in milliseconds: from one look to the next, and the least that one counts */
+/* For the watch (core/watch.c), in milliseconds: interval between looks, and the least that a look counts */
 #define NOF_WATCH_LOOK		20
 #define NOF_WATCH_STEP_MIN	2
-/* More than timers and work queues take on a machine that has nothing else to do */
+/* An idle machine runs timers and work queues with less delay than this */
 #define NOF_WATCH_LATE		10
 
-/* What a look counts that comes @elapsed ms after the last: all of it on time, the less the later */
+/* Time in ms that a look counts, @elapsed ms after the last one: all of it if on time, less the later it is */
 static inline u32 nof_watch_step(u32 elapsed)
 {
 	u32 late = elapsed > NOF_WATCH_LOOK ? elapsed - NOF_WATCH_LOOK : 0;

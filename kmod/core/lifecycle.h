@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the core use of one another to bring a controller up and down. */
+/* Internal interface of the core files: bringing a controller up and down. */
 #ifndef NOF_CORE_LIFECYCLE_H
 #define NOF_CORE_LIFECYCLE_H
 
@@ -8,14 +8,14 @@
 
 /* admin.c */
 int nof_admin_init(struct nof_ctrl *ctrl);
-/* The driver's own commands are outstanding, or wait for a slot, and for that long none has been answered. */
+/* True if the driver's own commands are outstanding or wait for a slot, and none has completed for @ms. */
 bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms);
 /*
- * Sends without waiting; cmd->done is set. -EBUSY without a free slot, -ENOTCONN without a live queue. Does not wait.
+ * Submits without waiting; cmd->done must be set. -EBUSY without a free slot, -ENOTCONN without a live queue.
  */
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
-/* One of many. @buf: NVME_IDENTIFY_DATA_SIZE bytes; @ret: as nof_identify() */
+/* One command of nof_identify_many(). @buf: NVME_IDENTIFY_DATA_SIZE bytes; @ret: result, as of nof_identify() */
 struct nof_identify {
 	u32	nsid;
 	u8	cns;
@@ -24,28 +24,31 @@ struct nof_identify {
 	int	ret;
 };
 
-/* Likewise, as many at a time as there are slots. 0, or the negative errno of the first that did not come back. */
+/*
+ * Sends @nr commands, in parallel as far as there are free slots. Returns 0, or the negative errno of the first one
+ * that ended without a status.
+ */
 int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr);
 int nof_get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u64 offset, void *buf, u32 len);
-/* @csi: of which command set, beside those of admin commands */
+/* @csi: the command set whose I/O commands the log describes; admin commands are always included */
 int nof_get_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log);
 int nof_set_features(struct nof_ctrl *ctrl, u8 fid, u32 dword11, u32 *result);
 int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result);
 /*
- * Tells the controller what this host can do: heed Command Retry Delay Times (ACRE), and use extended formats (LBAFEE),
- * which have guards of more than 16 bits. Without, the controller uses neither. A negative errno when that did not come
- * back.
+ * Sets the Host Behavior Support feature: this host honours Command Retry Delay Times (ACRE) and can use extended LBA
+ * formats (LBAFEE), whose guards have more than 16 bits. Otherwise the controller uses neither. Returns 0, also if the
+ * controller refuses, or a negative errno.
  */
 int nof_tell_host_behavior(struct nof_ctrl *ctrl);
-/* Commands of userspace are outstanding on the admin queue, or are about to be sent */
+/* True if privileged userspace has commands outstanding on the admin queue, or is about to send some */
 bool nof_admin_has_user(struct nof_ctrl *ctrl);
-/* As nof_admin_submit(), in a slot of the driver that cmd->done gives back, first of all, by nof_admin_leave(). */
+/* As nof_admin_submit(), but takes a driver slot. cmd->done must first return it with nof_admin_leave(). */
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid);
 
 int nof_fabrics_connect(struct nof_queue *queue);
 int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value);
-/* @sent: the controller may have the command, if its connection was lost (-ECONNRESET); may be NULL */
+/* @sent: after -ECONNRESET, true if the controller may have received the command; may be NULL */
 int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value, bool *sent);
 int nof_ctrl_enable(struct nof_ctrl *ctrl);
 void nof_ctrl_shutdown(struct nof_ctrl *ctrl);
@@ -57,28 +60,28 @@ int nof_queues_map(struct nof_ctrl *ctrl);
 void nof_queues_kill(struct nof_ctrl *ctrl);
 void nof_queues_free(struct nof_ctrl *ctrl);
 u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
-/* Commands that were taken off the queues and are not answered yet */
+/* Commands that were detached from the queues and have no response yet */
 u32 nof_queues_detached(struct nof_ctrl *ctrl);
 struct nof_transport_info;
-/* Zeroed by the caller */
+/* Adds the values of all queues to @info, which the caller zeroes. */
 void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info);
-/* How long the oldest of these is not answered */
+/* Time since the oldest command without a response was detached, in ms; 0: none */
 u32 nof_queues_detached_ms(struct nof_ctrl *ctrl);
-/* Commands outstanding on the I/O queues for which @is returns true; see struct nof_slot for what it may read */
+/* Commands outstanding on the I/O queues for which @is is true; see struct nof_slot for what it may read */
 u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot));
-/* For nof_queues_count(): a command that may change data, by its opcode; those that are not known count as well */
+/* For nof_queues_count(): true for an opcode that may change data, or is unknown */
 bool nof_slot_writes(const struct nof_slot *slot);
-/* Who looks whether anything completes; each has its own mark */
+/* Users of nof_queues_were_busy(): each has its own bit in queue->busy */
 enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_LEAVE, NOF_WATCH_SILENCE };
 /* True if anything completed on some queue since the watcher's last call */
 bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
 /*
- * The I/O queues, which stay until nof_queues_put(), though they may be taken down; NULL: there are none, or not yet.
- * For what may take longer than queues_lock can be held. Recovery waits for it: moments. Context: process
+ * Returns the I/O queues, which are not freed before nof_queues_put(), though they may be taken down; NULL if there are
+ * none, or not yet. For work too long for queues_lock; still short, as recovery waits for it. Context: process
  */
 struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr);
 void nof_queues_put(struct nof_ctrl *ctrl);
-/* Sends and polls what nobody else does any more, because the path that it was sent on has left its set */
+/* Commits and polls all queues: no other task does so for commands on a path that has left its path set. */
 void nof_queues_flush(struct nof_ctrl *ctrl);
 
 /* connect.c */
@@ -86,46 +89,45 @@ void nof_connect_init(struct nof_ctrl *ctrl);
 
 /* recovery.c */
 void nof_recovery_init(struct nof_ctrl *ctrl);
-/* No timer, no flag: I/O waits for the controller again. Context: may sleep */
+/* Cancels the timer and clears NOF_CTRL_FAIL_FAST: I/O waits for the controller again. Context: may sleep */
 void nof_fail_fast_stop(struct nof_ctrl *ctrl);
 void nof_reconnect_later(struct nof_ctrl *ctrl);
-/* ms until ctrl_loss_tmo has passed, at most; negative: it has a connection, or waits for ever */
+/* Time left of ctrl_loss_tmo, in ms; negative: no such loss in progress, LOST already, or no limit */
 s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl);
 
 /* watch.c */
 int nof_ka_init(struct nof_ctrl *ctrl);
 /*
- * Which timeout is in effect: asks for a shorter one than the default where nobody has asked for any, and reads back
- * what the controller has made of it. Context: process, waits for commands. A negative errno when these did not come
- * back.
+ * Negotiates the timeout: requests a shorter one than the default if the user set none, and reads back the value in
+ * effect. Returns 0, or a negative errno if a command ended without a status. Context: process, waits for commands.
  */
 int nof_ka_agree(struct nof_ctrl *ctrl);
-/* The controller is about to be told timeout @ms: if longer, it counts from now on. Returns the previous timeout. */
+/* Set Features with timeout @ms is about to be sent: if longer, it applies at once. Returns the previous timeout. */
 u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms);
-/* It has refused: the one of before counts again. */
+/* The controller refused it: the timeout @before applies again. */
 void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before);
-/* It has been told, and may have agreed; @off: to none. */
+/* The command was sent and may have succeeded; @off: keep-alive is now disabled. */
 void nof_ka_changed(struct nof_ctrl *ctrl, bool off);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
-/* The keep-alive timeout as the controller counts it: in its own steps, rounded up (KAS). 0 for none */
+/* Keep-alive timeout at the controller, in ms: rounded up to its granularity (KAS). 0: none */
 u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl);
 
 /* aer.c */
-#define NOF_AEN_CFG_CCR	BIT(20)	/* TP8028: offered, and asked for: a notice when a Cross-Controller Reset is over */
+#define NOF_AEN_CFG_CCR	BIT(20)	/* TP8028, in OAES and AEN configuration: notice of Cross-Controller Reset completion */
 int nof_aer_init(struct nof_ctrl *ctrl);
 int nof_aer_configure(struct nof_ctrl *ctrl);
 void nof_aer_start(struct nof_ctrl *ctrl);
 void nof_aer_stop(struct nof_ctrl *ctrl);
-/* With NOF_CTRL_PAUSED: until the firmware has to be active */
+/* With NOF_CTRL_PAUSED: time left for the firmware activation, in ms */
 u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl);
-/* None of it runs when this returns. Not LIVE any more. Process context, sleeps. */
+/* Cancels all works and waits for them. The state must have left LIVE. Context: process, sleeps. */
 void nof_aer_end(struct nof_ctrl *ctrl);
 
 /* scan.c */
 /*
- * What was read of a namespace. @why: it is refused, for a person; @status: of the command that was, 0 for none;
- * @not_now: of no meaning for the namespace, to be asked again; @why may say why
+ * Result of identifying a namespace. @why: reason of a refusal, for messages; @status: NVMe status of the command that
+ * failed, or 0; @not_now: a temporary failure, to be retried, for which @why may give the reason
  */
 struct nof_ns {
 	u32			nsid;
@@ -137,46 +139,46 @@ struct nof_ns {
 
 void nof_scan_init(struct nof_ctrl *ctrl);
 /*
- * Before a controller becomes live again: which of the namespaces that it had are still the same. Only those get I/O
- * before a scan has seen them. 0, or a negative errno: it did not answer.
+ * Before a controller becomes live again: finds which namespaces with a path are still the same. Only these get I/O
+ * before the next scan. Returns 0, or a negative errno if the controller did not respond.
  */
 int nof_scan_confirm(struct nof_ctrl *ctrl);
 
 /* transport.c */
 /*
- * Before a controller uses its transport in a new attempt: takes the one that is registered, where it has none. 0, or a
- * negative errno: not now. Context: process, sleeps.
+ * Before a connect attempt: an orphan takes the transport that is registered now, if there is one. Returns 0, or a
+ * negative errno if the attempt must fail. Context: process, sleeps.
  */
 int nof_orphan_retake(struct nof_ctrl *ctrl);
 
 /* ctrl.c */
 void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old);
-/* The path sets of all heads this controller has a path to, after its state changed */
+/* Publishes the path sets of all heads with a path through this controller. Takes subsys->lock. */
 void nof_ctrl_publish(struct nof_ctrl *ctrl);
 
 /*
- * With ctrl->transport set to one that is registered, and a reference on its module: 0, or as ctrl_init() of it. Under
- * subsys->lock where others can find the controller, and so is the next.
+ * Initialises the transport's part of the controller; ctrl->transport is registered, and the caller holds a reference
+ * to its module. 0 or a negative errno. Callers of this and the next function hold subsys->lock if @ctrl is listed.
  */
 int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
-/* All that belongs to the transport's module; it has no queues */
+/* Frees the transport's part of the controller, which must have no queues. */
 void nof_ctrl_drop_transport(struct nof_ctrl *ctrl);
-/* The end of the controller, or it could not be made */
+/* Releases the transport and the network namespace, at the end of a deletion or of a failed creation. */
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl);
 void nof_ctrl_delist(struct nof_ctrl *ctrl);
-/* If it is CONNECTING, or LOST: the next attempt now, or as soon as one that is under way has failed. Any context. */
+/* In CONNECTING or LOST: starts the next attempt now, or as soon as the current one has failed. Any context. */
 void nof_reconnect_now(struct nof_ctrl *ctrl);
-/* From the loss on: when fast_io_fail_tmo will have passed. Any context */
+/* Starts the fast_io_fail_tmo timer, which counts from the loss of the connection. Any context */
 void nof_fail_fast_start(struct nof_ctrl *ctrl);
-/* Jiffies that are left of a bound of @tmo_ms, counted from the loss of the connection */
+/* Jiffies left of @tmo_ms, counted from the loss of the connection */
 unsigned long nof_ctrl_left_of(const struct nof_ctrl *ctrl, s32 tmo_ms);
-/* However many events a target sends, its namespaces are looked through no more often */
+/* Minimum interval between scans, however many events a target sends */
 #define NOF_SCAN_SPACING_MS	100
-/* In the background, at once; one that fails is repeated. Any context. */
+/* Queues a scan, subject to NOF_SCAN_SPACING_MS. A scan that fails is repeated. Any context. */
 void nof_scan_start(struct nof_ctrl *ctrl);
-/* It waits for the module of its transport */
+/* True if the controller waits for the module of its transport */
 bool nof_ctrl_is_orphan(const struct nof_ctrl *ctrl);
-/* duplicate_connect without a Keep Alive: connected to read one discovery log, and deleted after that */
+/* duplicate_connect without keep-alive: connected only to read one discovery log */
 bool nof_ctrl_transient(const struct nof_ctrl *ctrl);
 
 #endif

@@ -28,8 +28,8 @@ enum nof_loss nof_probation_loss(struct nof_probation *p, unsigned long now, uns
 }
 
 /*
- * Reads come first, then writes. If none of the kind that is due comes within NOF_PROBATION_WAIT, the other kind is
- * taken, so that a load of only reads or only writes ends the probation, too.
+ * Reads come first, then writes. If no request of the kind that is due comes within NOF_PROBATION_WAIT, the other kind
+ * is taken, so that a load of only reads or only writes can also end the probation.
  */
 bool nof_probation_take(struct nof_probation *p, unsigned long now, bool read)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * When a controller that is lost again and again is put on probation, which requests try it then, and what ends that.
- * Pure logic, also compiled in userspace. Times are jiffies, given by the caller.
+ * Probation of controllers that are lost repeatedly: when it begins, which requests are trials, and what ends it. Pure
+ * logic, also compiled in userspace. Times are jiffies, given by the caller.
  */
 #ifndef NOF_CORE_PROBATION_H
 #define NOF_CORE_PROBATION_H
@@ -10,23 +10,23 @@
 #include <linux/types.h>
 
 #define NOF_PROBATION_LOSSES	3
-#define NOF_PROBATION_SOON	(60 * HZ)	/* after it became live */
-#define NOF_PROBATION_RELAPSE	(600 * HZ)	/* after its probation */
-#define NOF_PROBATION_READS	4		/* before the first write is risked */
-#define NOF_PROBATION_TRIALS	8		/* answered in a row, they end it */
-#define NOF_PROBATION_WAIT	HZ		/* for a request of the kind that is due */
-#define NOF_PROBATION_TRIAL_MS	2000U		/* one at a time, as long as it does not take longer */
-#define NOF_PROBATION_GAP_MS	1000U		/* from one trial to the next; doubled by each further loss */
+#define NOF_PROBATION_SOON	(60 * HZ)	/* a loss this soon after LIVE counts */
+#define NOF_PROBATION_RELAPSE	(600 * HZ)	/* a loss this soon after probation starts it again */
+#define NOF_PROBATION_READS	4		/* read trials before the first write */
+#define NOF_PROBATION_TRIALS	8		/* this many answered in a row end the probation */
+#define NOF_PROBATION_WAIT	HZ		/* how long to wait for the kind that is due */
+#define NOF_PROBATION_TRIAL_MS	2000U		/* no other trial during this time */
+#define NOF_PROBATION_GAP_MS	1000U		/* interval between trials; doubled by each further loss */
 #define NOF_PROBATION_MAX_GAP_MS 30000U
 
 /**
- * struct nof_probation - of a controller
- * @on:		it gets a request now and then while other paths work; written under subsys->lock
- * @losses:	in a row, each soon after the controller had become live
- * @since:	when the first of them was; when the probation began, was prolonged, or ended
- * @gap_ms:	from one trial to the next; 0 before the first probation
- * @at:		there is no trial before, over all CPUs
- * @good:	trials in a row that were answered
+ * struct nof_probation - probation of a controller
+ * @on:		on probation: while another path works, it gets trials only; written under subsys->lock
+ * @losses:	consecutive losses, each soon after the controller became live
+ * @since:	time of the first of these losses, or when the probation began, was prolonged, or ended
+ * @gap_ms:	interval between trials; 0 before the first probation
+ * @at:		earliest time of the next trial, on any CPU
+ * @good:	consecutive trials that the controller answered
  */
 struct nof_probation {
 	bool		on;
@@ -40,20 +40,20 @@ struct nof_probation {
 /* Consequence of a loss */
 enum nof_loss {
 	NOF_LOSS_NOTED,
-	NOF_LOSS_BEGINS,	/* the last of NOF_PROBATION_LOSSES: on probation */
-	NOF_LOSS_RELAPSE,	/* soon after its probation: on probation again */
-	NOF_LOSS_PROLONGS,	/* on probation already: trials are further apart */
+	NOF_LOSS_BEGINS,	/* the NOF_PROBATION_LOSSES-th loss: on probation */
+	NOF_LOSS_RELAPSE,	/* soon after a probation: on probation again */
+	NOF_LOSS_PROLONGS,	/* already on probation: the interval between trials grows */
 };
 
-/* An association that became live at @live_at is lost. Caller serializes. */
+/* Accounts the loss of an association that became live at @live_at. Caller serializes. */
 enum nof_loss nof_probation_loss(struct nof_probation *p, unsigned long now, unsigned long live_at);
-/* True if this request, a read or a write, is the next trial. Any context; only one of several callers wins. */
+/* True if this request, a read or a write, is the next trial: for only one of concurrent callers. Any context. */
 bool nof_probation_take(struct nof_probation *p, unsigned long now, bool read);
-/* The request that won could not be sent: the next one may be the trial. Any context. */
+/* The trial could not be sent: the next request may be the trial. Any context. */
 void nof_probation_give_back(struct nof_probation *p, unsigned long now);
-/* A request completed, @answered by the controller. True for the answer that ends the probation. Any context. */
+/* A trial completed, @answered by the controller. True if it is the one that ends the probation. Any context. */
 bool nof_probation_trial(struct nof_probation *p, unsigned long now, bool answered);
-/* The controller is used as before. Caller serializes. */
+/* Ends the probation. Caller serializes. */
 void nof_probation_end(struct nof_probation *p, unsigned long now);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of an association: the connection is lost, requests leave for other paths, queues go, and attempts to come
- * back are scheduled; or the controller is reset or deleted.
+ * The end of an association: connection loss, reset, deletion. Requests fail over to other paths, the queues are torn
+ * down, and reconnect attempts are scheduled.
  */
 #include <linux/netlink.h>
 #include <linux/random.h>
@@ -14,13 +14,13 @@
 #include "core/watch.h"
 #include "core/work.h"
 
-/* The longest time from one attempt to the next for a controller that is lost; a step that is far beyond it */
+/* Longest delay between the attempts of a LOST controller, and a back-off step that exceeds it */
 #define LOST_DELAY_MS	60000U
 #define LAST_STEP	31
 
 /*
- * During a connect attempt, or deletion: whoever brings the queues up or down is waiting for an answer that will not
- * come, and gets on when the queues are gone.
+ * A connection failed during a connect attempt or a deletion. The task that brings the queues up or down may wait for a
+ * response that will not come: cancelling the command ends that wait.
  */
 static void abort_work(struct work_struct *work)
 {
@@ -38,7 +38,7 @@ static void fail_fast_work(struct work_struct *work)
 	unsigned long flags;
 	bool live;
 
-	/* the lock: who becomes live clears it */
+	/* state_lock: nof_ctrl_set_state() clears the flag when the controller becomes LIVE */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	live = ctrl->state == NVMEOF_CTRL_LIVE;
 	if (!live)
@@ -82,12 +82,12 @@ static void recovery_work(struct work_struct *work)
 	nof_mpath.association_lost(ctrl);
 	count_flap(ctrl);
 	nof_fail_fast_start(ctrl);
-	/* First no request may choose this path any more, then those on it are cancelled and choose again */
+	/* publish path sets without this controller before its requests are cancelled and choose another path */
 	nof_ctrl_publish(ctrl);
 	nof_ka_stop(ctrl);
 	nof_watch_stop(ctrl);
 	nof_queues_kill(ctrl);
-	/* told when nothing waits for it any more */
+	/* only now: sending the event must not delay the failover of the requests */
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
 	nof_aer_stop(ctrl);
 	nof_queues_free(ctrl);
@@ -97,7 +97,7 @@ static void recovery_work(struct work_struct *work)
 	nof_reconnect_later(ctrl);
 }
 
-/* One that was never live is not lost: how long its first connect goes on. */
+/* Time limit of the connect attempts, in ms; negative: none */
 static s32 patience_ms(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? READ_ONCE(ctrl->opts.ctrl_loss_tmo_ms) :
@@ -121,25 +121,25 @@ static bool patience_ends(const struct nof_ctrl *ctrl)
 	return tmo >= 0 && !nof_ctrl_left_of(ctrl, tmo);
 }
 
-/* New bounds apply to a loss that is going on, too */
+/* New time limits also apply to a connection loss that is in progress */
 void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 {
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-		nof_ctrl_publish(ctrl);	/* requests may wait for an ANA state that allows them */
+		nof_ctrl_publish(ctrl);	/* requests may be waiting for another ANA state */
 	if (!nof_state_connects(nof_ctrl_state(ctrl)) || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		return;
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST && !patience_ends(ctrl) &&
 	    nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING)) {
-		/* paths that have not been removed yet are worth waiting for again */
+		/* requests may wait again for the paths that have not been removed yet */
 		nof_ctrl_publish(ctrl);
 		nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LOST);
 	}
 	nof_fail_fast_stop(ctrl);
-	/* when it fails, all bounds are looked at again */
+	/* if this attempt fails, nof_reconnect_later() applies the new limits */
 	nof_reconnect_now(ctrl);
 }
 
-/* Not beyond the end, which is looked at when an attempt has failed */
+/* The time limit is checked only when an attempt has failed, so the delay must not exceed what is left of it */
 static u32 longest_delay(const struct nof_ctrl *ctrl)
 {
 	u32 delay = READ_ONCE(ctrl->opts.reconnect_delay_ms);
@@ -148,13 +148,13 @@ static u32 longest_delay(const struct nof_ctrl *ctrl)
 	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(nof_ctrl_left_of(ctrl, tmo)));
 }
 
-/* A controller that was live is expected until it is disconnected, unless it was made to read one discovery log. */
+/* A controller that was live is kept until it is disconnected, unless it was created to read one discovery log. */
 static bool outlives_loss(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) && !(ctrl->discovery && nof_ctrl_transient(ctrl));
 }
 
-/* Its paths go as with a deletion, and with a disk's last path the disk */
+/* The paths are removed as in a deletion; a disk is removed with its last path. */
 static void become_lost(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LOST))
@@ -179,12 +179,12 @@ static void lost_work(struct work_struct *work)
 }
 
 /*
- * The next attempt. When ctrl_loss_tmo has passed, or of a first connect first_connect_tmo, the controller is lost, or
- * goes. Back-off with jitter keeps 1,000 hosts from coming back in step.
+ * Schedules the next attempt. After ctrl_loss_tmo (first_connect_tmo if it was never live) the controller becomes LOST
+ * or is deleted. Back-off with jitter keeps 1,000 hosts from reconnecting in step.
  */
 void nof_reconnect_later(struct nof_ctrl *ctrl)
 {
-	/* the first step is that of a first loss, or of the first in a row of flaps */
+	/* the first flap does not lengthen the delay */
 	u32 step = ctrl->recovery.attempts++ + max(ctrl->recovery.flaps, 1U) - 1;
 	bool over = patience_ends(ctrl);
 	u32 delay = nof_backoff_ms(over ? LAST_STEP : step, over ? LOST_DELAY_MS : longest_delay(ctrl),
@@ -232,7 +232,7 @@ int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 		return -ENOTTY;
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return -EBUSY;
-	/* before: the connection may go with the controller, without an answer, and that is no path failure */
+	/* set before sending: the reset may end the connection without a response, which is not a path failure */
 	set_bit(NOF_CTRL_RESET, &ctrl->flags);
 	ret = nof_property_set(ctrl, NVME_REG_NSSR, NSSR_RESET, &sent);
 	if (ret && !(ret == -ECONNRESET && sent)) {
@@ -244,9 +244,9 @@ int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 	return 0;
 }
 
-/* While a controller is left in good order something has to complete in this time, or it is left in bad order */
+/* Orderly deletion: if no I/O completes for this long, all outstanding commands are cancelled */
 #define STALL_MS	2000
-/* While the admin queue alone is silent, disks may still write back */
+/* Likewise for the driver's admin commands; longer, because disks may still write back meanwhile */
 #define STALL_ADMIN_MS	4000
 
 int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
@@ -260,7 +260,7 @@ int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-/* IDLE: a disk that goes may have much to write back, and that is no hang */
+/* TASK_IDLE: a disk may have much data to write back, which must not trigger the hung task detector */
 int nof_ctrl_wait_deleted(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 {
 	wait_for_completion_state(&ctrl->deletion.done, TASK_IDLE);
@@ -273,7 +273,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 	cancel_work_sync(&ctrl->recovery.work);
 	cancel_delayed_work_sync(&ctrl->recovery.reconnect_work);
 	cancel_delayed_work_sync(&ctrl->recovery.fail_fast_work);
-	/* after those that queue it */
+	/* after the works that queue it */
 	cancel_work_sync(&ctrl->recovery.lost_work);
 	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana.work);
@@ -285,7 +285,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 	nof_ka_stop(ctrl);
 }
 
-/* However much there is to write back, it may take its time; a target that answers nothing any more may not. */
+/* Write-back may take any time while commands complete. A target that completes nothing any more is given up. */
 static void leave_watch(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.watch_work);
@@ -301,8 +301,8 @@ static void leave_watch(struct work_struct *work)
 }
 
 /*
- * In good order: the state keeps new events and scans from starting, what runs can finish because the queues still
- * work; disks that go away can write back; then the controller is told.
+ * Orderly deletion of a live controller. The state keeps new events and scans from starting. Running ones can finish,
+ * and disks can write back, because the queues still work. The shutdown comes last.
  */
 static void leave(struct nof_ctrl *ctrl)
 {
@@ -310,10 +310,10 @@ static void leave(struct nof_ctrl *ctrl)
 	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.watch_work, msecs_to_jiffies(STALL_MS));
 	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana.work);
-	/* what waits for the ANA log waits no longer; the scan may wait for it */
+	/* ends the wait of requests for the ANA log, which the scan may in turn wait for */
 	nof_ctrl_publish(ctrl);
 	cancel_delayed_work_sync(&ctrl->scan.work);
-	/* a scan by request ends when it sees the state, or with its commands */
+	/* a scan requested by a user ends when it sees the state, or when its commands are cancelled */
 	mutex_lock(&ctrl->scan.lock);
 	nof_paths.remove(ctrl, true);
 	mutex_unlock(&ctrl->scan.lock);
@@ -321,7 +321,10 @@ static void leave(struct nof_ctrl *ctrl)
 		nof_ctrl_shutdown(ctrl);
 }
 
-/* Not connected: whoever waits for the network is cut short first, then requests that wait for this path alone fail. */
+/*
+ * Deletion of a controller that is not live. Before its paths are removed, works that wait for the network are aborted,
+ * and requests that wait for this controller alone fail.
+ */
 static void abandon(struct nof_ctrl *ctrl)
 {
 	nof_ctrl_publish(ctrl);
@@ -341,7 +344,7 @@ static void delete_work(struct work_struct *work)
 		leave(ctrl);
 	else
 		abandon(ctrl);
-	/* completions queue works: first none can come any more. From DEAD on nof_ctrl_error() queues none either. */
+	/* completions queue works, so the queues go first. In state DEAD nof_ctrl_error() queues none either. */
 	nof_queues_kill(ctrl);
 	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DEAD);
 	stop_works(ctrl);
@@ -349,7 +352,7 @@ static void delete_work(struct work_struct *work)
 	nof_queues_free(ctrl);
 	nof_control.ctrl_del(ctrl);
 	nof_ctrl_delist(ctrl);
-	/* disks that it never had a path to may have been told that one is missing */
+	/* disks without a path through this controller may have expected one */
 	nof_mpath.update_expected(ctrl);
 	nof_ctrl_detach_transport(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REMOVED, NVMEOF_CTRL_DELETING);

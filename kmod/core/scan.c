@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scan: which namespaces a controller has, what they are (Identify Namespace and identification descriptors, read
- * for several at a time), and which paths are attached and removed accordingly.
+ * Namespace scan: lists the active namespaces, identifies them (Identify Namespace and identification descriptors,
+ * several at a time), and attaches and removes paths accordingly.
  */
 #include <linux/netlink.h>
 #include <linux/random.h>
@@ -20,7 +20,7 @@
 /* Commands for each namespace */
 enum { CMD_NS, CMD_DESCS, NR_CMDS };
 
-#define FORMATS_MAX	14	/* with so many commands each, of the slots that there are */
+#define FORMATS_MAX	14	/* times NR_CMDS: fits the admin slots of the driver */
 
 struct formats {
 	u32		max;
@@ -38,7 +38,7 @@ static void formats_free(struct formats *f)
 	kfree(f->ns);
 }
 
-/* The memory to read @max of them at a time; -ENOMEM */
+/* Memory to read @max namespaces at a time. Returns 0 or -ENOMEM. */
 static int formats_alloc(struct formats *f, u32 max)
 {
 	u32 i;
@@ -57,7 +57,7 @@ static int formats_alloc(struct formats *f, u32 max)
 	return -ENOMEM;
 }
 
-/* A status that may be another one the next time says nothing about the namespace */
+/* A status without Do Not Retry may change, so it says nothing about the namespace. */
 static bool transient(int status)
 {
 	return status && !(status & NVME_STATUS_DNR);
@@ -69,8 +69,8 @@ static bool is_zoned(const struct nof_ns *ns)
 }
 
 /*
- * Without the list, and with a list that is refused, the identifiers of Identify Namespace have to do. Controllers from
- * before NVMe 1.3 do not know it, and not all say so for good.
+ * If the controller does not return the list, the identifiers of Identify Namespace are used. Controllers before NVMe
+ * 1.3 do not support the list, and some refuse it without Do Not Retry.
  */
 static void decode_descs(struct nof_ns *ns, const struct nof_identify *cmd)
 {
@@ -81,7 +81,10 @@ static void decode_descs(struct nof_ns *ns, const struct nof_identify *cmd)
 		ns->why = "it is zoned, and this kernel has no zoned block devices";
 }
 
-/* Identify Namespace is of the NVM command set: its answer, an error included, means nothing for any other one. */
+/*
+ * Identify Namespace (CNS 00h) is specific to the NVM command set. Its result, even an error, is ignored for namespaces
+ * of a command set that the driver does not know. Returns true for such a namespace.
+ */
 static bool decode_generic(struct nof_ns *ns, const struct nof_identify *cmd)
 {
 	struct nof_ns_ids ids = {};
@@ -101,7 +104,7 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 
 	if (decode_generic(ns, &cmds[CMD_DESCS]))
 		return;
-	/* it may be of another command set, which is not known yet, whatever this answer was */
+	/* without the descriptors the command set is unknown, and the other result not conclusive */
 	if (transient(cmds[CMD_DESCS].ret) && ctrl->vs >= NVME_VS(1, 3, 0))
 		status = cmds[CMD_DESCS].ret;
 	ns->status = status;
@@ -117,14 +120,13 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 	decode_descs(ns, &cmds[CMD_DESCS]);
 }
 
-/* What Identify Namespace of its command set adds */
 static void decode_guard(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmd)
 {
 	ns->not_now = transient(cmd->ret);
 	ns->status = ns->not_now ? cmd->ret : 0;
 	if (ns->not_now)
 		return;
-	/* a controller without extended formats has guards of 16 bits only, and need not know the command */
+	/* without extended LBA formats (ELBAS) all guards have 16 bits, and the command may be unsupported */
 	if (cmd->ret || !(ctrl->ident.ctratt & NVME_CTRL_ATTR_ELBAS))
 		memset(cmd->buf, 0, sizeof(struct nvme_id_ns_nvm));
 	ns->why = nof_identify_guard(cmd->buf, &ns->format);
@@ -138,7 +140,7 @@ static void decode_zns(struct nof_ns *ns, const struct nof_identify *cmd)
 		ns->why = cmd->ret ? nof_status_name(cmd->ret) : nof_identify_zns(cmd->buf, &ns->format);
 }
 
-/* Only Identify Namespace of the NVM command set tells which guard protection information of this size has. */
+/* The guard type of larger protection information is reported only by Identify of CNS 05h, NVM command set. */
 static bool has_guard(const struct nof_ns *ns)
 {
 	return ns->format.pi_bytes > NOF_PI_BYTES_16B;
@@ -150,8 +152,8 @@ static bool is_generic(const struct nof_ns *ns)
 }
 
 /*
- * Fills @cmds with Identify commands of @cns and @csi, one for each namespace that @have selects, with the page of its
- * Identify Namespace as the buffer. Returns how many; @which has their indices in @f->ns.
+ * Fills @cmds with Identify commands of @cns and @csi, one for each namespace that @have selects, in the buffer of its
+ * Identify Namespace. Returns their number; @which receives the indices in @f->ns.
  */
 static u32 ask_also(struct formats *f, bool (*have)(const struct nof_ns *), u8 cns, u8 csi,
 		    struct nof_identify *cmds, u8 *which)
@@ -183,7 +185,7 @@ static int read_guards(struct nof_ctrl *ctrl, struct formats *f)
 	return ret;
 }
 
-/* Identify Namespace, and Identify Controller once, of the zoned command set */
+/* Zoned command set: Identify Namespace of each, and Identify Controller once */
 static int read_zns(struct nof_ctrl *ctrl, struct formats *f)
 {
 	struct nof_identify cmds[FORMATS_MAX + 1];
@@ -223,7 +225,10 @@ static void decode_indep(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 		ns->why = "is not ready";
 }
 
-/* Without an answer no command of the set is harmless; with none for now, those that were are. */
+/*
+ * Without the log, no command of the set is open to unprivileged callers. After a transient error the effects read
+ * before remain in force.
+ */
 static int read_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log)
 {
 	u32 association = READ_ONCE(ctrl->association);
@@ -245,7 +250,7 @@ static int read_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *
 	return 0;
 }
 
-/* Whether it is the first of its command set among @nr of them */
+/* True if none of the @nr namespaces before it in @which has the same command set */
 static bool first_of_set(const struct formats *f, const u8 *which, u32 nr)
 {
 	u32 i;
@@ -273,7 +278,7 @@ static int read_generic(struct nof_ctrl *ctrl, struct formats *f)
 	return ret;
 }
 
-/* Reads f->ns[0..nr), whose nsid is set: all at a time. 0, or a negative errno: the controller did not answer. */
+/* Identifies f->ns[0..nr), whose nsid is set, in parallel. 0, or a negative errno: a command ended without a status. */
 static int formats_read(struct nof_ctrl *ctrl, struct formats *f)
 {
 	struct nof_identify cmds[FORMATS_MAX * NR_CMDS];
@@ -295,14 +300,14 @@ static int formats_read(struct nof_ctrl *ctrl, struct formats *f)
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
 #define RETRY_MAX_MS	30000
-/* Namespaces that get no disk are passed over, but not for ever */
+/* Most namespaces that are skipped for lack of a disk; bounds a scan */
 #define LEFT_OUT_MAX	65536
 
 /*
- * @formats: those of @list that are looked at together
- * @association: that they were read in, at the earliest
- * @again: a namespace could not be taken in just now
- * @later: or may be some time, and nobody is to wait for it
+ * @formats: namespaces of @list that are identified together
+ * @association: ctrl->association when the scan began
+ * @again: a namespace could not be attached for now: the scan is incomplete and repeated
+ * @later: a namespace may become attachable: the scan is complete but repeated
  */
 struct scan {
 	__le32			*list;
@@ -320,7 +325,7 @@ static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, int err, u16 status, co
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
 
-/* Tried again later. A path that is there stays as it is. */
+/* Leaves an existing path as it is and requests another scan */
 static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
 	scan->again = true;
@@ -340,7 +345,7 @@ static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct n
 		not_now(ctrl, scan, ns);
 		return;
 	}
-	/* those before it have taken the room */
+	/* namespaces before it in the batch may have reached max_namespaces */
 	if (!nof_paths.head_allowed(ctrl->subsys, ns->nsid)) {
 		scan->left_out++;
 		return;
@@ -372,7 +377,6 @@ static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct n
 	scan_refuse(ctrl, ns->nsid, err, ns->status, why);
 }
 
-/* What has been collected of the list */
 static int scan_attach_batch(struct nof_ctrl *ctrl, struct scan *scan)
 {
 	struct formats *f = &scan->formats;
@@ -389,7 +393,7 @@ static int scan_attach_batch(struct nof_ctrl *ctrl, struct scan *scan)
 	return ret;
 }
 
-/* All that follows lies beyond it, too; what stands before is as good as if the list ended here */
+/* The list is ascending, so all that follow are beyond NN, too. Ends the list; the namespaces before are valid. */
 static int beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
 {
 	scan_refuse(ctrl, nsid, -EINVAL, 0, "beyond NN, the highest namespace ID, like all that follow");
@@ -397,8 +401,8 @@ static int beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
 }
 
 /*
- * One of the list, which is ascending; that also bounds the loop: a target that repeats itself is cut short.
- * 1 at its end, or a negative errno.
+ * Adds one entry of the list. The list must be ascending, which also bounds the scan if a target repeats entries.
+ * Returns 0, 1 at the end of the list, or a negative errno.
  */
 static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 {
@@ -408,7 +412,7 @@ static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 		return 1;
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE)
 		return -ENOTCONN;
-	/* the last two are none, but stand for all of them */
+	/* FFFFFFFEh and FFFFFFFFh do not identify a namespace */
 	if (nsid <= scan->prev || nsid >= NVME_NSID_ALL - 1) {
 		nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or no such IDs, at %u", nsid);
 		return -EPROTO;
@@ -429,7 +433,7 @@ static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
 
 	for (i = 0; !ret && i < NSIDS_PER_PAGE; i++)
 		ret = collect(ctrl, scan, le32_to_cpu(scan->list[i]));
-	/* those before a fault of the list, too */
+	/* also attaches the namespaces before a fault in the list */
 	return scan_attach_batch(ctrl, scan) ?: ret;
 }
 
@@ -453,7 +457,7 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 	return min(ret, 0);
 }
 
-/* Of an association that may be over. @whole: no namespace is to be tried again. */
+/* Counts the scan unless its association has ended (-EAGAIN). @whole: no namespace has to be retried. */
 static int count_scan(struct nof_ctrl *ctrl, u32 association, bool whole)
 {
 	unsigned long flags;
@@ -469,7 +473,7 @@ static int count_scan(struct nof_ctrl *ctrl, u32 association, bool whole)
 	return same ? 0 : -EAGAIN;
 }
 
-/* Under scan.lock */
+/* Caller holds scan.lock */
 static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 {
 	int ret = 0;
@@ -481,22 +485,22 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 		nof_paths.scan_begin(ctrl);
 		ret = scan_all(ctrl, scan);
 	}
-	/* only a list read to its end, over one association, tells what is gone */
+	/* only a list that was read to its end within one association shows which namespaces are gone */
 	if (!ret && (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || READ_ONCE(ctrl->association) != scan->association))
 		ret = -EAGAIN;
 	if (ret)
 		return ret;
 	if (!ctrl->discovery)
 		nof_paths.remove_unseen(ctrl);
-	/* what went has made room */
+	/* the removal may have made room for namespaces that were left out */
 	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_paths.max_heads();
 	ret = count_scan(ctrl, scan->association, !scan->again);
 	return scan->again ? -EAGAIN : ret;
 }
 
 /*
- * Only while it is live, under the lock of its state, as in nof_scan_start(). When it is connected again it scans
- * anyway. A scan that was asked for meanwhile is queued already, and is not put off.
+ * Only while the controller is live, under state_lock, as in nof_scan_start(): a reconnect scans anyway. Does not
+ * postpone a scan that is already queued.
  */
 static void scan_again(struct nof_ctrl *ctrl)
 {
@@ -521,7 +525,7 @@ static int scan_namespaces(struct nof_ctrl *ctrl)
 		ret = -ENOMEM;
 		goto free;
 	}
-	/* whoever asks by hand may find one going on that waits for the target */
+	/* killable: a user's rescan may have to wait for a scan that waits for the target */
 	ret = mutex_lock_killable(&ctrl->scan.lock);
 	if (ret)
 		goto free;
@@ -566,8 +570,8 @@ int nof_scan_confirm(struct nof_ctrl *ctrl)
 }
 
 /*
- * The changed-namespace log has to be read for the controller to send the next event; the scan finds the changes
- * itself. 0, or a negative errno: it was not read. One that refuses to give it need not be asked again.
+ * Reads the Changed Namespace List, without which the controller sends no further event; the scan finds the changes
+ * itself. Returns 0, also if the controller refuses the log, or a negative errno if the log must be read again.
  */
 static int clear_changed_list(struct nof_ctrl *ctrl)
 {
@@ -608,7 +612,7 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	} else if (ret) {
 		NL_SET_ERR_MSG(extack, "the scan is incomplete, see the controller's last error");
 	}
-	/* who asks again and again does not outrun the back-off */
+	/* do not bypass the back-off of a retry that is already pending */
 	if ((ret == -EAGAIN || ret == -ENOMEM) && !delayed_work_pending(&ctrl->scan.work))
 		nof_scan_start(ctrl);
 	return ret > 0 ? -EIO : ret;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Subsystems: found or made when a controller joins, gone when the last user leaves. */
+/* Subsystems: found or created when a controller joins, removed when the last user leaves. */
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include "core/numbers.h"
@@ -13,11 +13,11 @@ const struct nof_event_ops *nof_events;
 /* Has a lock of its own: the last reference to a subsystem may be dropped without nof_subsystems_lock */
 static struct nof_numbers subsys_numbers = NOF_NUMBERS_INIT(subsys_numbers);
 
-/* Of subsystems that are gone, and of the namespaces of each, so many numbers are remembered */
+/* How many numbers of removed subsystems, and of the namespaces of each, are remembered */
 #define PAST_SUBSYSTEMS		64
 #define PAST_NAMESPACES		256
 
-/* Discovery controllers come and go: low numbers are for what has disks */
+/* First number for discovery, whose controllers come and go: low numbers are left to subsystems with disks */
 #define DISCOVERY_NUMBERS	1000
 
 static void subsys_release(struct device *dev)
@@ -32,7 +32,7 @@ static void subsys_release(struct device *dev)
 	kfree(s);
 }
 
-/* By all that tells subsystems apart: see subsys_find() */
+/* The key has everything that distinguishes subsystems: see subsys_find() */
 static struct nof_number *subsys_number(const char *nqn, const char *hostnqn, const u8 *hostid)
 {
 	char *key = kasprintf(GFP_KERNEL, "%s %s %pUb", nqn, hostnqn, hostid);

@@ -19,12 +19,13 @@ struct netlink_ext_ack;
 /**
  * struct nof_policy - how the heads of a subsystem use their paths; written under subsys->lock with WRITE_ONCE(), read
  * anywhere
- * @spill_us:	expected latency of every optimized path, microseconds, above which non-optimized ones join in; 0: off
- * @spill_depth: likewise commands outstanding on the queue of the submitting hardware context; 0: off
- * @degrade:	a path that is an outlier in latency or errors is left out until it proves itself
+ * @spill_us:	non-optimized paths are used, too, once the expected latency of every optimized path exceeds this, in
+ *		microseconds; 0: off
+ * @spill_depth: likewise for commands outstanding on the queue of the submitting hardware context; 0: off
+ * @degrade:	do not use a path that is an outlier in latency or errors until its probes succeed
  * @fencing:	enum nvmeof_fencing
- * @quiesce_tmo: seconds that stand for a Command Quiesce Time which a controller does not report, see mpath/fence.c
- * @delayed_removal_secs: how long a head stays after its last path, other than by a disconnect on request
+ * @quiesce_tmo: Command Quiesce Time of controllers that do not report one, seconds, see mpath/fence.c
+ * @delayed_removal_secs: how long a head stays after its last path was removed, except by a requested disconnect
  */
 struct nof_policy {
 	u32	spill_us;
@@ -39,23 +40,23 @@ struct nof_policy {
  * struct nof_subsys - one per (subsystem NQN, host NQN, host ID)
  * @dev:	/sys/class/nvmeof-subsystem/nvmeof0; its reference count is the subsystem's. Each controller and head
  *		holds one
- * @entry:	in the global list
- * @nr:		place in that list: nof_topology_changed() when it came
+ * @entry:	in nof_subsystems
+ * @nr:		position in that list: nof_topology_changed() when it was added
  * @id:		the 0 of nvmeof0
  * @users:	controllers and heads that keep it visible, under nof_subsystems_lock
  * @lock:	protects @ctrls, @heads, the paths of every head and their ANA states, @selector. Never
  *		held over a network wait or I/O
- * @srcu:	read side: everyone who hands a command to a queue, or looks at a path set. A queue, path or path set is
- *		freed after synchronize_srcu()
- * @selector_gen: generation of @selector, never 0: a request ends in the selector only if its generation is current
- * @policy:	how paths are used; the selector is apart, because it may be in another module
- * @health_work: looks for outliers while @policy.degrade, see mpath/health.c
- * @events_work:	tells of disks and paths, @event_heads and @event_paths under @lock, see mpath/events.c
- * @events_lock:	what is told of one is told in its order; outer to @lock
- * @fences:	associations whose requests are held back, see mpath/fence.c; under @fence_lock
- * @changing:	commands under way that may change namespaces, under @lock; @changing_nsid: of which, 0 for any
- * @waiting:	tags of requests that wait for a path, or are held by a fence
- * @tags:	tag set of all heads, made by the first connect
+ * @srcu:	read side: submitting a command to a queue, and reading a path set. A queue, path or path set is freed
+ *		after a grace period
+ * @selector_gen: generation of @selector, never 0: a completion calls the selector only if its request has this one
+ * @policy:	how paths are used; @selector is separate because another module may own it
+ * @health_work: ends probations, and looks for outliers while @policy.degrade is set, see mpath/health.c
+ * @events_work:	sends the events of @event_heads and @event_paths (under @lock), see mpath/events.c
+ * @events_lock:	keeps the events of an object in order; outer to @lock
+ * @fences:	associations whose requests are held, see mpath/fence.c; under @fence_lock
+ * @changing:	outstanding commands that may change namespaces, under @lock; @changing_nsid: of which, 0 for any
+ * @waiting:	tags of requests that wait for a path or are held by a fence
+ * @tags:	tag set of all heads, allocated by the first connect
  */
 struct nof_subsys {
 	struct device		dev;
@@ -73,9 +74,9 @@ struct nof_subsys {
 	u32			nr_ctrls;
 	u32			nr_heads;
 	struct ida		ctrl_ids;
-	struct nof_number	*number;	/* @id, and within it those of heads */
+	struct nof_number	*number;	/* of @id; its inner numbers are those of heads */
 	struct nof_selector __rcu *selector;	/* SRCU */
-	u16			selector_gen;		/* raised with each change of it */
+	u16			selector_gen;		/* changes with @selector */
 	struct nof_policy	policy;
 	struct delayed_work	health_work;
 	struct mutex		events_lock;
@@ -86,7 +87,7 @@ struct nof_subsys {
 	struct list_head	fences;
 
 	struct srcu_struct	srcu;
-	struct mutex		tags_lock;	/* making @tags; no other lock is taken inside */
+	struct mutex		tags_lock;	/* allocation of @tags; no other lock is taken inside */
 	struct blk_mq_tag_set	tags;
 	struct request_queue	*idle_queue;	/* see mpath/subsys.c */
 	bool			tags_ready;
@@ -127,33 +128,33 @@ static inline void nof_subsys_put(struct nof_subsys *s)
 extern struct list_head nof_subsystems;
 extern struct mutex nof_subsystems_lock;
 /*
- * Raised under nof_subsystems_lock or a subsys->lock whenever any object appears or goes; for
+ * Incremented under nof_subsystems_lock or a subsys->lock whenever an object is added or removed; for
  * genl_dump_check_consistent().
  */
 extern atomic64_t nof_topology_seq;
 
-/* Never the same number twice, so objects that are added at the end of a list with it are in the order of these. */
+/* Returns a unique, increasing number: objects appended to a list with it are sorted by it. */
 static inline u64 nof_topology_changed(void)
 {
 	return atomic64_inc_return(&nof_topology_seq);
 }
 
 /*
- * Each subsystem, with its lock held in the body of the loop, and nof_subsystems_lock from the first to the last: not
- * to be left by break or return. nof_subsys_next_lock() is for this loop alone.
+ * Iterates over all subsystems with nof_subsystems_lock held; the body also holds s->lock. Must not be left by break or
+ * return. nof_subsys_next_lock() is for this macro only.
  */
 #define nof_for_each_subsys(s)						\
 	for (s = nof_subsys_next_lock(NULL); s; s = nof_subsys_next_lock(s))
 struct nof_subsys *nof_subsys_next_lock(struct nof_subsys *s);
 
-/* By number, with a reference; NULL if none. */
+/* By number. Returns a reference, or NULL if there is none. */
 struct nof_subsys *nof_subsys_find(u32 id);
-/* The names of those that were. None is left. */
+/* Frees the numbers remembered for removed subsystems. No subsystem may be left. */
 void nof_subsystems_forget(void);
-/* Below: between the files of the core. */
+/* Below: for core/ and mpath/. */
 /*
- * The subsystem of these names, made if need be, with one more user: it stays visible until nof_subsys_leave(). -EINVAL
- * with a message when the host NQN is in use with another host ID or the reverse (NVMe Base 2.0, 3.1.1: they name one
+ * Finds or creates the subsystem and adds a user: it stays visible until nof_subsys_leave(). Returns ERR_PTR(-EINVAL)
+ * with a message if the host NQN is in use with another host ID or the reverse (NVMe Base 2.0, 3.1.1: they identify one
  * host).
  */
 struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u8 *hostid,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Trace events, /sys/kernel/tracing/events/nvmeof: state changes, path sets, errors. For each good I/O only
- * nof_path_select, which costs nothing while it is off. control/trace.c makes them, and knows all that they look at.
+ * Trace events, /sys/kernel/tracing/events/nvmeof: state changes, path sets, errors. A successful I/O only passes
+ * nof_path_select, which costs nothing while disabled. control/trace.c creates them and includes all headers they need.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM nvmeof
@@ -29,7 +29,7 @@ struct request;
 		{ NVMEOF_CTRL_DEAD,		"dead" },	\
 		{ NVMEOF_CTRL_LOST,		"lost" })
 
-/* Values in symbols, for user space that reads the format file */
+/* Resolves the enum values for user space that reads the format files */
 TRACE_DEFINE_ENUM(NVMEOF_CTRL_NEW);
 TRACE_DEFINE_ENUM(NVMEOF_CTRL_CONNECTING);
 TRACE_DEFINE_ENUM(NVMEOF_CTRL_LIVE);
@@ -54,7 +54,7 @@ TRACE_EVENT(nof_ctrl_state,
 	TP_printk("%s: %s -> %s", __get_str(ctrl), nof_show_ctrl_state(__entry->from), nof_show_ctrl_state(__entry->to))
 );
 
-/* A set about to be published. */
+/* A path set is published. */
 TRACE_EVENT(nof_path_set,
 	TP_PROTO(const struct nof_head *h, const struct nof_path_set *set),
 	TP_ARGS(h, set),
@@ -84,7 +84,7 @@ TRACE_DEFINE_ENUM(NOF_CHOICE_PROBE);
 TRACE_DEFINE_ENUM(NOF_CHOICE_SPILL);
 TRACE_DEFINE_ENUM(NOF_CHOICE_OTHER);
 
-/* A request goes to another path than the selector's. */
+/* A request takes another path than the selector's choice. */
 TRACE_EVENT(nof_path_choice,
 	TP_PROTO(const struct nof_path *path, u8 why),
 	TP_ARGS(path, why),
@@ -99,7 +99,7 @@ TRACE_EVENT(nof_path_choice,
 	TP_printk("%s: %s", __get_str(path), nof_show_choice(__entry->why))
 );
 
-/* Each request that is sent, with the path it takes. */
+/* A request is sent on a path. */
 TRACE_EVENT(nof_path_select,
 	TP_PROTO(const struct nof_path *path, const struct request *rq),
 	TP_ARGS(path, rq),
@@ -123,7 +123,7 @@ TRACE_EVENT(nof_path_select,
 		  __entry->tag, __entry->op, __entry->bytes, __entry->sector)
 );
 
-/* A request came back from its path with an error, and goes again. */
+/* A request completed with an error on its path and is retried. */
 TRACE_EVENT(nof_requeue,
 	TP_PROTO(const struct nof_path *path, const struct request *rq, u16 status),
 	TP_ARGS(path, rq, status),
@@ -147,7 +147,7 @@ TRACE_EVENT(nof_requeue,
 		  __entry->tag, __entry->op, __entry->sector, __entry->status)
 );
 
-/* All requests that left a path are done elsewhere. */
+/* All requests that failed over from a path are complete. */
 TRACE_EVENT(nof_failover,
 	TP_PROTO(const struct nof_head *h, const char *from, u32 ios, u64 ns),
 	TP_ARGS(h, from, ios, ns),
@@ -185,7 +185,7 @@ TRACE_EVENT(nof_queue_error,
 	TP_printk("%s: queue %u: error %d: %s", __get_str(ctrl), __entry->qid, __entry->err, __get_str(text))
 );
 
-/* A command came back with an error status. */
+/* A command completed with an error status. */
 TRACE_EVENT(nof_cmd_error,
 	TP_PROTO(const struct nof_queue *queue, const struct nof_cmd *cmd, u16 status),
 	TP_ARGS(queue, cmd, status),
@@ -222,7 +222,7 @@ TRACE_DEFINE_ENUM(NOF_FENCE_RESET);
 TRACE_DEFINE_ENUM(NOF_FENCE_BOUND);
 TRACE_DEFINE_ENUM(NOF_FENCE_DROPPED);
 
-/* A request is held back, because the target may still execute it. */
+/* A request is held, because the target may still execute it. */
 TRACE_EVENT(nof_fence_hold,
 	TP_PROTO(const struct nof_ctrl *ctrl, struct request *rq),
 	TP_ARGS(ctrl, rq),
@@ -244,7 +244,7 @@ TRACE_EVENT(nof_fence_hold,
 		  __entry->sector, __entry->bytes)
 );
 
-/* What was held of a lost association is held no longer. */
+/* Requests held for a lost association are released. */
 TRACE_EVENT(nof_fence_release,
 	TP_PROTO(const char *ctrl, u32 requests, u8 end, u32 ms),
 	TP_ARGS(ctrl, requests, end, ms),

@@ -26,28 +26,28 @@ struct nof_path;
 struct nof_subsys;
 
 /*
- * struct nof_mpath_ops - what core/ asks of mpath/
+ * struct nof_mpath_ops - operations of mpath/ that core/ calls
  * @subsys_init: initialise the mpath part; the device is not registered yet
- * @subsys_exit: the mirror: the last reference has gone. Waits for the readers of its SRCU
- * @tags_init:	make the tag set that all disks share, by what the first connect asks for; does nothing if there is one
- * @ctrl_init, @ctrl_exit: the controller is made, is freed
- * @association_begin: allocate what losing the association will need. -ENOMEM. Idempotent
+ * @subsys_exit: reverse of @subsys_init, after the last reference was dropped. Waits for readers of its SRCU
+ * @tags_init:	allocate the tag set that all disks share, sized by the first connect; does nothing if there is one
+ * @ctrl_init, @ctrl_exit: initialise and free the mpath part of a controller
+ * @association_begin: allocate what the loss of the association will need. 0 or -ENOMEM. Idempotent
  * @read_ana:	read the ANA log and apply it; 0 when the controller has none
  * @association_lost: the connection is lost
- * @queues_cancelled: nothing more is sent in the association, and all its requests are cancelled. Any context but
+ * @queues_cancelled: the association sends nothing any more, and all its requests are cancelled. Any context but
  *		softirq
- * @ccr_notice:	the controller reports that a Cross-Controller Reset is over which it was asked for
+ * @ccr_notice:	the controller reports that a Cross-Controller Reset requested from it is over
  * @update_expected: re-evaluate which disks should have a path through this controller
- * @paths_lost:	the controller is LOST and its paths are about to go: disks go on to expect them
- * @publish:	publish the path sets of all heads that it has a path to, after its state changed. Under subsys->lock
- * @has_other_path: some head of it has a usable path through another controller
- * @all_have_other_path: each head of it has one
- * @stall_reason: I/O has stalled: a text saying why the controller is to blame, or NULL if its peers are idle too.
- *		@alone: it has stalled for so long that idle peers do not matter
- * @may_detach:	for nof_queue_detach()
- * @detached:	a request was taken off its queue and is retried on another path. @sent: after it had been sent
+ * @paths_lost:	the controller is LOST and its paths are about to be removed: disks still expect these paths
+ * @publish:	publish the path sets of all heads that have a path through the controller. Caller holds subsys->lock
+ * @has_other_path: some head with a path through the controller has a usable path through another one
+ * @all_have_other_path: each head with a path through the controller has one
+ * @stall_reason: I/O has stalled: returns a text why the controller is at fault, or NULL if nothing shows that it is.
+ *		@alone: the stall has lasted long enough to blame it even if the other paths are idle
+ * @may_detach:	for nof_queue_detach(). Does not sleep
+ * @detached:	a request was taken off its queue and is retried on another path. @sent: the peer may have the command
  *
- * Context: process, may sleep, no lock held, unless something else is said.
+ * Context: process, may sleep, no lock held, unless stated otherwise.
  */
 struct nof_mpath_ops {
 	void (*subsys_init)(struct nof_subsys *s);
@@ -70,18 +70,18 @@ struct nof_mpath_ops {
 	void (*detached)(struct nof_cmd *cmd, bool sent, struct nof_completed *done);
 };
 
-/* Why a namespace has not become a path; the texts are in mpath/path.c */
+/* Why a namespace got no path; the texts are in mpath/path.c */
 enum nof_refusal {
 	NOF_ATTACHED,
-	/* temporary: the scan is repeated soon, and is not complete before */
+	/* temporary: the scan is incomplete and is repeated soon */
 	NOF_REFUSED_NO_MEMORY,
 	NOF_REFUSED_NO_DISK,
 	NOF_REFUSED_BUSY,
 	NOF_REFUSED_TOO_NARROW,
-	/* may change when other paths follow: the scan is repeated, but nobody waits for that */
+	/* may change with the other paths: the scan is complete, but is repeated */
 	NOF_REFUSED_SIZE,
 	NOF_REFUSED_PI,
-	/* until the target or the set of disks changes */
+	/* permanent until the target or the set of disks changes */
 	NOF_REFUSED_ZONE_SIZE,
 	NOF_REFUSED_ZONE_COUNT,
 	NOF_REFUSED_ZONES,
@@ -96,21 +96,21 @@ enum nof_refusal {
 };
 
 /*
- * struct nof_paths_ops - what a scan of namespaces asks of mpath/
- * @max_heads:	most disks of a subsystem
- * @head_allowed: a disk has this namespace ID, or there may be one more
- * @attach:	make a path for the namespace, joining it to its head, or update the path that there is.
- *		@association: that @format was read in. @text: receives the reason of a refusal, for a person
- * @keep:	leave the path as it is, if there is one: the scan could not look at its namespace
- * @next_nsids:	the first @max NSIDs above @prev that have a path, in ascending order. Returns how many there are
- * @confirm:	the namespace is there in the association that begins: use its path if it is still the same namespace
+ * struct nof_paths_ops - operations of mpath/ on the paths of a controller, for namespace scans and removal
+ * @max_heads:	maximum number of disks per subsystem
+ * @head_allowed: a disk has this namespace ID, or one more disk is allowed
+ * @attach:	create a path for the namespace and join it to its head, or update the existing path.
+ *		@association: in which @format was read. @text: receives the reason of a refusal, for messages
+ * @keep:	the namespace could not be identified: keep its path, if any. Returns false if there is none
+ * @next_nsids:	fill in the first @max NSIDs above @prev that have a path, in ascending order. Returns their number
+ * @confirm:	the namespace exists in the new association: use its path if it is still the same namespace
  * @scan_begin:	mark all paths as not seen
  * @remove_unseen: remove the paths that the scan has not seen
  * @remove:	remove all paths. @graceful: the queues work, so that disks can write back
- * @drop_held:	fail the requests that are held for disks which are being removed. Without scan.lock
+ * @drop_held:	fail the requests that fencing holds for disks being removed. Without scan.lock
  * @event:	send an event for each path. Without scan.lock
  *
- * Context: process, may sleep; caller holds scan.lock unless something else is said.
+ * Context: process, may sleep; caller holds scan.lock unless stated otherwise.
  */
 struct nof_paths_ops {
 	u32 (*max_heads)(void);
@@ -128,15 +128,15 @@ struct nof_paths_ops {
 };
 
 /*
- * struct nof_control_ops - what core/ and mpath/ ask of control/
+ * struct nof_control_ops - operations of control/ that core/ and mpath/ call
  * @subsys_class: for subsys->dev.class
- * @head_groups, @path_groups: attributes of a disk, and of a path
- * @ctrl_add:	makes a controller visible: its device, sysfs attributes and /dev node, in one step
- * @ctrl_del:	the mirror
- * @ctrl_release: the last reference has gone: so does the number of its node. Also of one that was never visible
- * @head_add:	/dev/ngnvmeof0n1: comes before the disk and goes before it. 0, or a negative errno
- * @head_del:	the mirror
- * @head_ioctl:	of the disk
+ * @head_groups, @path_groups: sysfs attributes of a disk and of a path
+ * @ctrl_add:	make a controller visible: device, sysfs attributes and /dev node, in one step
+ * @ctrl_del:	reverse of @ctrl_add
+ * @ctrl_release: free the number of the /dev node after the last reference was dropped, even if never visible
+ * @head_add:	create /dev/ngnvmeof0n1, before the disk is added. 0 or a negative errno
+ * @head_del:	reverse of @head_add; before the disk is removed
+ * @head_ioctl:	ioctl of the disk
  *
  * Context: process, may sleep.
  */
@@ -157,12 +157,12 @@ extern const struct nof_paths_ops nof_paths;
 extern const struct nof_control_ops nof_control;
 
 /*
- * struct nof_event_ops - tell control/ what has changed; set once, by module.c, before the first object can exist
+ * struct nof_event_ops - notify control/ of changes; set once, by module.c, before the first object can exist
  * @scanned: a scan has ended; @err: negative errno, or 0
- * @failover: requests left a path and are done elsewhere. @from: its name, as the path itself may be gone; @ios: how
- *	      many; @ns: the longest time from being sent there to being done elsewhere
+ * @failover: requests failed over and are complete. @from: name of the path they left, which may be gone; @ios: number
+ *	      of requests; @ns: longest time from the submission there to the completion on another path
  *
- * Context: process, may sleep; the caller holds a reference on the object, and not subsys->lock, which recovery needs.
+ * Context: process, may sleep. The caller holds a reference to the object, but not subsys->lock, which recovery needs.
  */
 struct nof_event_ops {
 	void (*subsys)(struct nof_subsys *s, enum nvmeof_event ev);
@@ -177,13 +177,13 @@ struct nof_event_ops {
 extern const struct nof_event_ops *nof_events;
 
 /*
- * Calls on the path of each request: static calls, which mpath/ fills in before the first controller is made.
+ * Fast-path calls: static calls, which mpath/ sets before the first controller is created.
  *
  * nof_request_done: the command of a request has completed; as nof_cmd_complete().
  */
 typedef void nof_request_done_fn(struct nof_cmd *cmd, struct nof_completed *done);
 DECLARE_STATIC_CALL(nof_request_done, nof_request_done_fn);
-/* nof_requests_end: end the requests and bios that have to end one by one. Context: as nof_completed_end(). */
+/* nof_requests_end: end the requests and bios that cannot end as a batch. Context: as nof_completed_end(). */
 typedef void nof_requests_end_fn(struct nof_completed *done);
 DECLARE_STATIC_CALL(nof_requests_end, nof_requests_end_fn);
 

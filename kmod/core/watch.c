@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds out that a path no longer works while its connections still seem to stand. Three things are looked for:
+ * Keep-alive, and a watch for paths that fail while their connections stay established. There are three conditions:
  *
- * Silence: data that we sent are not acknowledged, and nothing else comes from the peer on that connection. Where the
- * peer owes nothing (it has acknowledged a command and may be working on it) a Keep Alive makes it owe something.
- * No answers: the peer acknowledges everything, and does not even answer a Keep Alive.
- * Stall: it answers Keep Alives, and completes no I/O.
+ * Silence: data sent on a connection is not acknowledged, and nothing else arrives from the peer. A peer that owes no
+ * acknowledgement (it may be executing an acknowledged command) is sent a Keep Alive.
+ * No response: the peer acknowledges everything, but completes no command, not even a Keep Alive.
+ * Stall: the peer completes Keep Alives, but no I/O.
  *
- * Each makes the path suspect: it gets no new I/O where there is another path, and what can be taken back from it is
- * sent by that. Its connections stay, and with them the commands that may not be sent twice, which may still be
- * answered. Silence and the lack of any answer make it lost when they have lasted for the keep-alive timeout; silence
- * at once where nothing but reads waits and the device does not give these back (RDMA).
+ * Each condition makes the path suspect: it gets no new I/O while there is another path, and requests that can be
+ * detached from its queues are retried on that path. The connections stay, because the commands that must not be sent
+ * twice may still complete. Silence and missing responses end the association after the keep-alive timeout. Silence
+ * ends it at once if only reads are outstanding and the device does not release their memory (RDMA).
  *
- * Only queues are looked at that have something outstanding, or had a moment ago: a controller may have hundreds.
+ * Only queues that have commands outstanding, or had a moment ago, are watched: a controller may have hundreds.
  *
- * Time is counted in steps from look to look. A machine that gets round to looking late gets round to receiving late,
- * too: such a step counts next to nothing, and so does one in which what has arrived was not looked at.
+ * Time is counted in steps between looks. If the work runs late, this machine probably also receives late. Such a step
+ * counts next to nothing, and so does a step after which received data is still unprocessed.
  */
 #include <linux/mutex.h>
 #include <linux/random.h>
@@ -33,39 +33,39 @@
 /* All in milliseconds */
 enum {
 	LOOK		= NOF_WATCH_LOOK,
-	CALM		= 200,		/* nothing outstanding: the queue is no longer looked at */
-	PROBE		= 40,		/* a queue completes nothing: Keep Alive */
-	UNHEARD		= 100,		/* the peer does not acknowledge everything */
-	MUTE		= 400,		/* no answer to a Keep Alive, nor to anything else */
-	STALL		= 500,		/* no I/O completes here, but elsewhere */
-	STALL_ALONE	= 1000,		/* no I/O completes here, and none was sent elsewhere */
-	SUSPECT_REST	= 1000,		/* no new I/O for that long; twice as long when it is suspect again soon */
-	SUSPECT_SOON	= 10000,
-	NUDGE		= 60,		/* silence from which on something is repeated at each look */
-	NUDGE_END	= 3000,		/* then as TCP does, by waits that double */
-	STALL_END	= 60000,	/* an answer that has not come by then will not */
+	CALM		= 200,		/* nothing outstanding: stop watching the queue */
+	PROBE		= 40,		/* a queue completes nothing: send a Keep Alive */
+	UNHEARD		= 100,		/* shorter silence does not count */
+	MUTE		= 400,		/* no command completes, Keep Alive included: suspect */
+	STALL		= 500,		/* no I/O completes here, but on other paths: suspect */
+	STALL_ALONE	= 1000,		/* likewise while the other paths are idle */
+	SUSPECT_REST	= 1000,		/* minimum time without new I/O, doubled if suspect again soon: */
+	SUSPECT_SOON	= 10000,	/* within this time */
+	NUDGE		= 60,		/* after this silence, each look makes the transport retransmit */
+	NUDGE_END	= 3000,		/* from then on TCP's own exponential back-off applies */
+	STALL_END	= 60000,	/* a response is no longer expected */
 };
 
-/* Bytes: what every network carries is shorter */
+/* Bytes: shorter segments pass every network, whatever its MTU */
 #define LONG_SEGMENT	1000
-/* In round-trip times: on a lossy path a retransmission, and its retransmission, have their chance */
+/* Least silence, in round-trip times: time for a retransmission, and for its retransmission, on a lossy path */
 #define RTTS		12
-/* In times of the longest that nothing completed of late */
+/* A stall lasts at least this many times the longest recent interval without a completion */
 #define USUAL		8
-/* The longest time is forgotten by this part per look: half of it in 7 s */
+/* Decay of that interval per look, as a shift: half of it in 7 s */
 #define FORGET_SHIFT	9
 
 /**
- * struct findings - of one look
- * @probe:	a queue has completed nothing for long
- * @done:	something completed since the last look, on whatever queue
- * @io_out:	I/O is outstanding that completes by itself (polled queues wait for their poller)
+ * struct findings - results of one look
+ * @probe:	a queue has completed nothing for PROBE ms
+ * @done:	a command completed since the last look, on any queue
+ * @io_out:	I/O is outstanding on a queue that is not polled (completions of polled queues wait for a poller)
  * @io_done:	I/O completed since the last look
- * @unheard_ms:	the longest that any queue has been waiting for a sign of life
- * @bound_ms:	the longest that silence may last on any queue
- * @heard_ms:	the shortest time since a queue was heard
- * @long_acked:	some queue's peer has acknowledged so much since the last look that long segments get through
- * @silent:	the queue that is silent for too long, with what is known of it; NULL for none
+ * @unheard_ms:	longest silence of any queue
+ * @bound_ms:	longest silence that is tolerated on any queue
+ * @heard_ms:	shortest time since anything was received on any queue
+ * @long_acked:	a peer acknowledged at least LONG_SEGMENT bytes since the last look: long segments get through
+ * @silent:	queue with the longest silence beyond its bound, or NULL; the members below describe it
  */
 struct findings {
 	bool			probe;
@@ -84,7 +84,7 @@ struct findings {
 	int			err;
 };
 
-/* The request for events is outstanding all the time, and nobody waits for it. */
+/* Excludes the Asynchronous Event Request, which is always outstanding */
 static u32 outstanding(const struct nof_queue *queue)
 {
 	u32 n = atomic_read(&queue->inflight);
@@ -96,7 +96,7 @@ static u32 outstanding(const struct nof_queue *queue)
 
 static bool take_busy(struct nof_queue *queue)
 {
-	/* one look in 20 ms does without the atomic operation on a queue that is idle */
+	/* test first: avoids the atomic operation on an idle queue */
 	return test_bit(NOF_WATCH_SILENCE, &queue->busy) && test_and_clear_bit(NOF_WATCH_SILENCE, &queue->busy);
 }
 
@@ -125,7 +125,7 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	f->unheard_ms = max(f->unheard_ms, w->quiet_ms);
 	bound = silence_bound(ctrl, v.rtt_us);
 	f->bound_ms = max(f->bound_ms, bound);
-	/* a third: four round-trip times, or 100 ms */
+	/* a third of the bound: four round-trip times, or 100 ms by default */
 	if (ctrl->transport->nudge && w->quiet_ms >= max_t(u32, bound / 3, NUDGE) && w->quiet_ms < NUDGE_END)
 		ctrl->transport->nudge(queue);
 	if (w->quiet_ms < bound || w->quiet_ms <= f->quiet_ms)
@@ -154,7 +154,7 @@ static void watch_look_at(struct nof_queue *queue, u32 step, struct findings *f)
 	look_for_life(queue, step, f);
 }
 
-/* Whoever sends after the mark is gone puts it there again; whoever sent before is seen now. */
+/* A submitter that sees @watched cleared adds the queue again; a command submitted earlier is found below. */
 static void watch_leave(struct nof_queue *queue)
 {
 	spin_lock_irq(&queue->ctrl->state_lock);
@@ -174,21 +174,21 @@ static void watch_look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 	spin_lock_irq(&ctrl->state_lock);
 	list_splice_init(&ctrl->watch.fresh, &fresh);
 	spin_unlock_irq(&ctrl->state_lock);
-	/* the lock keeps the queues, and with them their connections */
+	/* queues_lock keeps the queues and their connections from being freed */
 	mutex_lock(&ctrl->queues_lock);
 	list_for_each_entry_safe(queue, next, &ctrl->watch.queues, watch.entry) {
 		watch_look_at(queue, step, f);
 		if (queue->watch.calm_ms >= CALM)
 			watch_leave(queue);
 	}
-	/* the first look is what the second compares with */
+	/* the first look sets the baseline for the second */
 	list_for_each_entry(queue, &fresh, watch.entry)
 		watch_look_at(queue, 0, f);
 	list_splice(&fresh, &ctrl->watch.queues);
 	mutex_unlock(&ctrl->queues_lock);
 }
 
-/* Reads and writes. Commands that may take long by their nature (discard, format, write zeroes) are no measure. */
+/* Reads and writes only: other commands may take long by their nature (discard, format, write zeroes). */
 static bool queue_has_plain_io(const struct nof_queue *queue)
 {
 	bool has = false;
@@ -215,7 +215,7 @@ static bool has_plain_io(struct nof_ctrl *ctrl)
 	return has;
 }
 
-/* Waits for the socket, or the device: without a lock, and for one queue only when recovery waits for us */
+/* Waits for the socket or the device, so no lock is held. Recovery waits for one queue at most. */
 static u32 detach_all(struct nof_ctrl *ctrl)
 {
 	u32 i, nr, detached = 0;
@@ -248,13 +248,13 @@ static void watch_take_back(struct nof_ctrl *ctrl)
 
 	if (!nr)
 		return;
-	/* since when the first of them is not answered */
+	/* when the oldest request that is still without a response was taken back */
 	if (!more)
 		ctrl->watch.detached_at = jiffies;
 	dev_info_ratelimited(&ctrl->dev, "%u requests taken back, to go by other paths\n", nr);
 }
 
-/* The caller has said why */
+/* The caller has logged the reason */
 static void begin_suspect(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
@@ -270,15 +270,15 @@ static void begin_suspect(struct nof_ctrl *ctrl)
 	nof_paths.event(ctrl, NVMEOF_EVENT_DEGRADED);
 }
 
-/* A path may be on probation, too: then it is degraded still */
+/* A path that is also on probation remains degraded */
 static void tell_end(struct nof_ctrl *ctrl)
 {
 	nof_paths.event(ctrl, READ_ONCE(ctrl->probation.on) ? NVMEOF_EVENT_DEGRADED : NVMEOF_EVENT_RESTORED);
 }
 
 /*
- * It answers again, or has nothing to answer. Not before it has rested for a while: a path that comes and goes is worse
- * than none. But where the others are silent now it is needed.
+ * The controller responds again, or nothing is outstanding. It is used again only after a minimum time, because a path
+ * that fails on and off is worse than none, but at once if there is no other path.
  */
 static void end_suspect(struct nof_ctrl *ctrl)
 {
@@ -300,19 +300,19 @@ static bool hasty(const struct nof_ctrl *ctrl)
 	return READ_ONCE(ctrl->subsys->policy.fencing) == NVMEOF_FENCING_IMMEDIATE;
 }
 
-/* How long the peer may be silent before it counts as lost: its own timeout for us, as far as there is one */
+/* Silence in ms after which the path counts as lost: the keep-alive timeout at the controller, or the default */
 static u32 lost_after(const struct nof_ctrl *ctrl, const struct findings *f)
 {
 	return max(nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS, f->bound_ms);
 }
 
-/* What follows, for a person */
+/* Consequence, for log messages */
 static const char *outcome(bool lost)
 {
 	return lost ? "path counts as lost" : "path is suspect, no new I/O until it answers";
 }
 
-/* What is sent here is lost, while connections that have sent little are answered all the time */
+/* Only long segments seem to be lost: the peer was heard on other queues most of the time */
 static bool only_long_ones(const struct nof_ctrl *ctrl, const struct findings *f)
 {
 	return f->segment >= LONG_SEGMENT && ctrl->watch.alive_ms >= f->quiet_ms / 4 * 3;
@@ -343,8 +343,9 @@ static bool may_change_data(struct nof_ctrl *ctrl)
 }
 
 /*
- * Reads wait that cannot be taken back, all of them can go by other paths, and no command that could change data would
- * be lost with the association. The path is suspect: whoever chose it before has sent by the second look.
+ * True if ending the association is the way to retry reads on other paths: the device holds their memory, every
+ * namespace has another path, and no outstanding command may change data. The path is suspect, so after the grace
+ * period the second check sees the requests that had chosen this path before.
  */
 static bool only_reads_wait(struct nof_ctrl *ctrl)
 {
@@ -356,8 +357,8 @@ static bool only_reads_wait(struct nof_ctrl *ctrl)
 }
 
 /*
- * Without another path a new connection gains nothing over the present one: then keep-alive and TCP_USER_TIMEOUT
- * decide. True when the association is given up.
+ * Without another path, a new connection has no advantage over the present one: keep-alive and TCP_USER_TIMEOUT decide.
+ * Returns true if the association is ended.
  */
 static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 {
@@ -390,7 +391,7 @@ static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
 	return true;
 }
 
-/* True when it is given up. Its silence, which is the graver of the two, has been judged before. */
+/* Returns true if the association is ended. Runs after judge_silence(), which has precedence. */
 static bool judge_answers(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
 {
 	struct nof_watch *w = &ctrl->watch;
@@ -425,7 +426,7 @@ static void consider_stall(struct nof_ctrl *ctrl)
 	begin_suspect(ctrl);
 }
 
-/* True when it is given up: what was taken back from it is still not answered */
+/* Returns true if the association is ended, because requests that were taken back still have no response. */
 static bool never_answered(struct nof_ctrl *ctrl)
 {
 	u32 age;
@@ -433,7 +434,7 @@ static bool never_answered(struct nof_ctrl *ctrl)
 	if (!ctrl->watch.detached_at || elapsed_ms(ctrl->watch.detached_at) < STALL_END)
 		return false;
 	age = nof_queues_detached_ms(ctrl);
-	/* one that answers others is slow, and no more; but for so long a request would not be waited for either */
+	/* a controller that completes other I/O is only slow: twice the time, more than a request would get */
 	if (age < STALL_END || (age < 2 * STALL_END && ctrl->watch.still_ms < STALL_END))
 		return false;
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "reads were not answered for %u s: path counts as lost", age / 1000);
@@ -441,7 +442,7 @@ static bool never_answered(struct nof_ctrl *ctrl)
 	return true;
 }
 
-/* True when it is given up */
+/* Returns true if the association is ended. */
 static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
 {
 	struct nof_watch *w = &ctrl->watch;
@@ -453,7 +454,7 @@ static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 ste
 	w->moved |= f->io_done;
 	if (ctrl->suspect && !w->silent && !w->mute_ms && (!w->still_ms || (w->moved && w->still_ms < STALL)))
 		end_suspect(ctrl);
-	/* costs a little: not at every look */
+	/* the rest costs more: not at every look */
 	if (time_before(jiffies, w->judged_at + msecs_to_jiffies(5 * LOOK)))
 		return false;
 	w->judged_at = jiffies;
@@ -464,7 +465,7 @@ static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 ste
 	return never_answered(ctrl);
 }
 
-/* Whoever sets KA_OUT owns the command. False when there is no queue to send it on. */
+/* The task that sets NOF_CTRL_KA_OUT owns ka.cmd. Returns false if the command cannot be submitted. */
 static bool keepalive_send(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->ka.cmd;
@@ -498,7 +499,7 @@ static u32 step_since(struct nof_watch *w)
 	return step;
 }
 
-/* Whoever adds a queue sees that nobody looks, or is seen here */
+/* state_lock: nof_watch_begin() either sees @running cleared and queues the work, or its queue is seen here. */
 static bool watch_done(struct nof_ctrl *ctrl)
 {
 	bool done;
@@ -511,7 +512,7 @@ static bool watch_done(struct nof_ctrl *ctrl)
 	return done;
 }
 
-/* No queue is looked at any more, until something is sent on it */
+/* Stops watching all queues. A queue is watched again once a command is submitted on it. */
 static void watch_forget(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
@@ -536,7 +537,7 @@ static void watch_work(struct work_struct *work)
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms)) {
 		watch_forget(ctrl);
-		/* turned off: nothing else would end the suspicion */
+		/* stall_tmo may have been set to 0: nothing else would end the suspicion */
 		WRITE_ONCE(w->silent, false);
 		if (xchg(&ctrl->suspect, false)) {
 			nof_ctrl_publish(ctrl);
@@ -549,7 +550,7 @@ static void watch_work(struct work_struct *work)
 		w->alive_ms = 0;
 	else if (f.heard_ms < UNHEARD)
 		w->alive_ms += step;
-	/* given up: recovery stops the watch */
+	/* the association is being ended: recovery stops the watch */
 	if (judge_silence(ctrl, &f) || judge_answers(ctrl, &f, step) || judge_stall(ctrl, &f, step))
 		return;
 	if (f.probe)
@@ -563,7 +564,7 @@ void nof_watch_stop(struct nof_ctrl *ctrl)
 	cancel_delayed_work_sync(&ctrl->watch.work);
 	watch_forget(ctrl);
 	WRITE_ONCE(ctrl->suspect, false);
-	/* nothing is known of the next association; that this one was suspect is */
+	/* the history of suspicions outlives the association, the rest does not */
 	memset(&ctrl->watch.association, 0, sizeof(ctrl->watch.association));
 }
 
@@ -575,14 +576,14 @@ void nof_watch_init(struct nof_ctrl *ctrl)
 }
 
 /*
- * Half the timeout, so that one command may be lost in time. With traffic based keep-alive any completion since the
- * last look stands for the command: a quarter, as what has completed may have been sent before the look ahead of that.
+ * Half the timeout, so that a second command is in time if the first is lost. With traffic based keep-alive any
+ * completion since the last run replaces the command: a quarter, as that command may have been sent before that run.
  */
 static unsigned long period(const struct nof_ctrl *ctrl)
 {
 	u32 part = ctrl->ka.tmo_ms / (test_bit(NOF_CTRL_TBKAS, &ctrl->flags) ? 4 : 2);
 
-	/* hosts that connected together shall not keep in step */
+	/* jitter: hosts that connected at the same time must not stay in step */
 	return max(msecs_to_jiffies(part - get_random_u32_below(part / 8 + 1)), 1UL);
 }
 
@@ -590,7 +591,7 @@ static void ka_done(struct nof_cmd *cmd)
 {
 	struct nof_ctrl *ctrl = cmd->ctx;
 
-	/* to a probe without a timeout any answer is good */
+	/* without a keep-alive timeout the command is a probe, for which any response will do */
 	if (cmd->status && cmd->status != NVME_SC_HOST_ABORTED_CMD && ctrl->ka.tmo_ms)
 		nof_ctrl_note(ctrl, -EIO, cmd->status, "keep-alive failed");
 	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
@@ -604,8 +605,8 @@ u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
 }
 
 /*
- * Not answered for the timeout itself: a peer that is cut off for less goes on with the same connection. The watch
- * decides first where it runs, as it tells a machine that is busy from a peer that is silent.
+ * True if a Keep Alive has been outstanding for the timeout: a peer that is unreachable for less keeps its connection.
+ * Twice the timeout where the watch runs: it decides first, as it can tell a busy host from a silent peer.
  */
 static bool overdue(const struct nof_ctrl *ctrl)
 {
@@ -621,11 +622,11 @@ static void ka_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ka.work);
 	bool busy = nof_queues_were_busy(ctrl, NOF_WATCH_KEEP_ALIVE);
 
-	/* ended by passthrough, for this association */
+	/* a passthrough command disabled keep-alive for this association */
 	if (!READ_ONCE(ctrl->ka.tmo_ms))
 		return;
 
-	/* other completions count as life, silence does not */
+	/* any other completion also shows that the controller is alive */
 	if (!busy && overdue(ctrl)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to keep-alive");
 		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
@@ -645,12 +646,12 @@ u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
 	return before;
 }
 
-/* The next Keep Alive is due by the timeout that there is now */
+/* Reschedules the next Keep Alive by the current timeout */
 static void ka_again(struct nof_ctrl *ctrl)
 {
 	unsigned long flags;
 
-	/* who leaves this state under the lock stops the work after that */
+	/* a task that leaves this state does so under the lock, and stops the work afterwards */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	if (READ_ONCE(ctrl->ka.tmo_ms) && ctrl->state == NVMEOF_CTRL_LIVE)
 		mod_delayed_work(nof_recovery_wq, &ctrl->ka.work, period(ctrl));
@@ -665,13 +666,13 @@ void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before)
 	ka_again(ctrl);
 }
 
-/* Somebody may have changed it */
+/* Reads back the timeout, which a Set Features command may have changed */
 static int ka_read(struct nof_ctrl *ctrl)
 {
 	u32 ms, most = max3(NOF_MAX_KATO_MS, ctrl->opts.kato_ms, ctrl->ka.tmo_ms);
 	int ret = nof_get_features(ctrl, NVME_FEAT_KATO, &ms);
 
-	/* one that does not tell keeps what it was told; more than anybody has asked for is not believed */
+	/* without a value the last one stays; a value above every one that was requested is not trusted */
 	if (!ret && ms)
 		WRITE_ONCE(ctrl->ka.tmo_ms, clamp(ms, NOF_MIN_KATO_MS, most));
 	return min(ret, 0);
@@ -686,7 +687,7 @@ void nof_ka_changed(struct nof_ctrl *ctrl, bool off)
 	ka_again(ctrl);
 }
 
-/* The bound of fencing is a multiple of it: see mpath/fence.c */
+/* Requests a shorter timeout: fencing holds requests for a multiple of it, see mpath/fence.c. */
 static int ask_for_less(struct nof_ctrl *ctrl)
 {
 	int ret;
@@ -724,7 +725,7 @@ void nof_ka_start(struct nof_ctrl *ctrl)
 		queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, period(ctrl));
 }
 
-/* A command under way is cancelled with the queue. */
+/* An outstanding command is cancelled with the queue. */
 void nof_ka_stop(struct nof_ctrl *ctrl)
 {
 	cancel_delayed_work_sync(&ctrl->ka.work);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether a connected controller still shows life while something is outstanding. */
+/* Detects live controllers that do not respond while commands are outstanding. */
 #ifndef NOF_CORE_WATCH_H
 #define NOF_CORE_WATCH_H
 
@@ -7,7 +7,7 @@
 #include "core/queue.h"
 
 void nof_watch_init(struct nof_ctrl *ctrl);
-/* No look is running or will be, until the next kick of a LIVE controller. Process context, sleeps. */
+/* The watch does not run from here on, until nof_watch_kick() on a LIVE controller. Context: process, sleeps. */
 void nof_watch_stop(struct nof_ctrl *ctrl);
 
 #endif

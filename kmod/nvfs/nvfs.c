@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPUDirect Storage by nvidia-fs: an application's pages stand for memory of a GPU, and nvidia-fs maps that for the
- * device in their place. It registers with this module, by the names that it knows of the in-tree driver for NVMe/RDMA,
- * when its own device is opened, which takes a reference on this module, and takes its leave on the last close. Nothing
- * here knows more than these functions: see Documentation/gpu.md.
+ * GPUDirect Storage by nvidia-fs: pages of an application stand for memory of a GPU, and nvidia-fs maps that memory for
+ * the device in their place. nvidia-fs finds this module by the function names of the in-tree driver for NVMe/RDMA. It
+ * registers when its own device is opened, which takes a reference on this module, and unregisters on the last close.
+ * This module uses nothing of nvidia-fs but the operations it registers: see Documentation/gpu.md.
  */
 #include <linux/blk-mq.h>
 #include <linux/dma-mapping.h>
@@ -12,7 +12,7 @@
 #include "core/source.h"
 #include "nvfs/nvfs.h"
 
-/* Set before the registry knows of us, cleared when nobody can be in it any more */
+/* Set before nof_direct_register() and cleared after nof_direct_unregister(): valid in all callbacks */
 static const struct nvfs_dma_rw_ops *nvfs_ops;
 
 static bool nvfs_is(struct page *page)
@@ -29,7 +29,7 @@ static int nvfs_gather(struct request *rq, struct scatterlist *sgl)
 {
 	int n = nvfs_ops->nvfs_blk_rq_map_sg(rq->q, rq, sgl);
 
-	/* we have seen such pages in it: it is no request of others */
+	/* 0: nvidia-fs finds no GPU pages, but the caller has found some */
 	return n > 0 ? n : nvfs_errno(n ?: NVFS_BAD_REQ);
 }
 

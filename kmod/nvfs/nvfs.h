@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What nvidia-fs hands to a driver of storage when it registers with it, as published with nvidia-fs (version 1 of the
- * interface). It looks for the two functions below by their names.
+ * Operations that nvidia-fs passes to a storage driver when it registers, as published with nvidia-fs (version 1 of the
+ * interface). nvidia-fs looks up the two functions below by name.
  */
 #ifndef NOF_NVFS_H
 #define NOF_NVFS_H
@@ -16,10 +16,10 @@ struct request;
 struct request_queue;
 struct scatterlist;
 
-/* What its functions return besides a number of pieces */
+/* Return values of the operations other than a number of pieces */
 enum { NVFS_IO_ERR = -1, NVFS_BAD_REQ = -2 };
 
-/* ft_bmap: which of its functions there are */
+/* Bits of ft_bmap: operations that nvidia-fs provides */
 enum {
 	NVFS_FT_PREP_SGLIST	= 1 << 0,
 	NVFS_FT_MAP_SGLIST	= 1 << 1,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The connection manager. Its events come in works that all connections of the machine share: they are only noted here,
- * and what takes time is done by who waits for them. Its own time limits are long (65 s for an answer): ours count.
+ * The connection manager (CM). All connections of the machine share the works that deliver its events: the event
+ * handler only records them, and the waiting task does the slow part. The CM's own time limits are long (65 s for an
+ * answer), so the queue's deadline decides.
  */
 #include <linux/netdevice.h>
 #include <linux/nvme-rdma.h>
@@ -9,7 +10,7 @@
 #include <rdma/ib_cm.h>
 #include "rdma/rdma.h"
 
-/* A target without a receive posted, which the protocol rules out, is waited for: in no case for ever */
+/* Retries while the target has no receive posted, which the protocol rules out. 7 would mean endless retries. */
 #define RNR_RETRIES	6
 
 static unsigned int time_left_ms(const struct nof_rdma_queue *q)
@@ -32,7 +33,7 @@ static void cm_fail(struct nof_rdma_queue *q, int err)
 	cm_step(q, NOF_RDMA_CM_FAILED);
 }
 
-/* NVMe RDMA Transport 1.0, figure 9: private data of a connection request. Older headers end before CNTLID. */
+/* NVMe RDMA Transport 1.0, figure 9: private data of a connection request. Older kernel headers lack CNTLID. */
 struct cm_request {
 	__le16	recfmt;
 	__le16	qid;
@@ -44,7 +45,7 @@ struct cm_request {
 
 #define CM_INVALID_CNTLID	9
 
-/* What a target says of private data, and some say of themselves by an NVMe status */
+/* Text for a CM reject status of the target; NULL for others, such as the NVMe status that some targets send */
 static const char *reject_text(u16 sts)
 {
 	switch (sts) {
@@ -61,14 +62,14 @@ static const char *reject_text(u16 sts)
 	}
 }
 
-/* By NVMe: its consumer has looked at the request */
+/* Rejected by the NVMe target, not by the CM below it */
 static void rejected_by_target(struct nof_rdma_queue *q, struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	u8 len = 0;
 	const struct nvme_rdma_cm_rej *rej = rdma_consumer_reject_data(id, event, &len);
 	u16 sts = rej && len >= sizeof(*rej) ? le16_to_cpu(rej->sts) : 0;
 
-	/* it is still busy taking other connections down */
+	/* the target is still tearing down other connections */
 	if (sts == NVME_SC_CONNECT_CTRL_BUSY || sts == NVME_RDMA_CM_NO_RSC) {
 		cm_fail(q, -EAGAIN);
 		return;
@@ -89,7 +90,7 @@ static void rejected(struct nof_rdma_queue *q, struct rdma_cm_id *id, struct rdm
 	if (ib && event->status == IB_CM_REJ_CONSUMER_DEFINED) {
 		rejected_by_target(q, id, event);
 	} else if (ib && event->status == IB_CM_REJ_STALE_CONN) {
-		/* it knows a connection of before, which it is going to forget by this */
+		/* the target still has an old connection, which it drops on this request */
 		cm_fail(q, -EAGAIN);
 	} else if ((ib && event->status == IB_CM_REJ_INVALID_SERVICE_ID) || event->status == -ECONNREFUSED) {
 		cm_fail(q, -ECONNREFUSED);
@@ -113,8 +114,8 @@ static int failed_err(const struct rdma_cm_event *event)
 }
 
 /*
- * Once it stands; before that it is the end of the attempt. What ends here is left standing for quiesce(), which tells
- * the peer.
+ * An established connection is lost, or a connect attempt fails. An established connection that ends on this side
+ * keeps its step, so that quiesce() disconnects it, which informs the peer.
  */
 static void lost(struct nof_rdma_queue *q, enum nof_cause cause, int err, const char *what)
 {
@@ -124,7 +125,7 @@ static void lost(struct nof_rdma_queue *q, enum nof_cause cause, int err, const 
 		cm_fail(q, err);
 }
 
-/* Never asks for the identifier's end by its result: nof_rdma_cm_destroy() is the one end */
+/* Always returns 0: any other value destroys the ID, which only nof_rdma_cm_destroy() may do */
 static int cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct nof_rdma_queue *q = id->context;
@@ -158,7 +159,7 @@ static int cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		lost(q, NOF_CAUSE_HERE, -ENODEV, "the RDMA device is being removed");
 		break;
 	default:
-		/* TIMEWAIT_EXIT: the end of what has ended */
+		/* TIMEWAIT_EXIT: the connection has already ended */
 		break;
 	}
 	return 0;
@@ -206,7 +207,7 @@ static int bind_iface(struct nof_rdma_queue *q)
 	return 0;
 }
 
-/* The unit, ns, of which a timeout is so many as a power of two says: 31 at most */
+/* Unit of the ACK timeout in ns; the timeout is the unit times a power of two, with an exponent up to 31 */
 #define ACK_UNIT_NS	(1ULL << 12)
 
 static u8 ack_exponent(u32 ms)
@@ -231,15 +232,15 @@ static int cm_create(struct nof_rdma_queue *q)
 	if (q->q.ctrl->opts.given & NOF_OPT_TOS)
 		rdma_set_service_type(id, q->q.ctrl->opts.tos);
 	err = bind_iface(q);
-	/* what the device cannot do it does by its own measure */
+	/* a device that cannot do this uses its own timeout */
 	if (!err)
 		rdma_set_ack_timeout(id, ack_exponent(q->q.ctrl->opts.ack_tmo_ms));
 	return err;
 }
 
 /*
- * Linux may miss the neighbour's answer when another one's comes at the same time (process_one_req() of ib_core puts
- * off what the answer has just hurried), and looks again only at the time limit: so that is short.
+ * Linux may miss a neighbour's answer when that of another neighbour arrives at the same time (process_one_req() of
+ * ib_core delays a request that the answer has just expedited), and checks again only at the timeout. So that is short.
  */
 #define ADDR_MS		200
 
@@ -273,7 +274,7 @@ int nof_rdma_cm_resolve(struct nof_rdma_queue *q)
 	return err;
 }
 
-/* NVMe RDMA Transport 1.0, 3.1: the send queue's size is zero based, as SQSIZE is */
+/* NVMe RDMA Transport 1.0, 3.1: HSQSIZE is 0's based, as SQSIZE is */
 static void fill_request(const struct nof_rdma_queue *q, struct cm_request *req)
 {
 	memset(req, 0, sizeof(*req));
@@ -285,7 +286,7 @@ static void fill_request(const struct nof_rdma_queue *q, struct cm_request *req)
 		req->cntlid = cpu_to_le16(q->q.ctrl->cntlid);
 }
 
-/* Some devices try 7 times without end: then Keep Alive has to end it */
+/* Some devices take 7 for endless retries: allowed only if Keep Alive ends the connection */
 static u8 retry_count(const struct nof_ctrl *ctrl)
 {
 	return min(ctrl->opts.retry_count, ctrl->opts.kato_ms ? 7 : 6);
@@ -310,7 +311,7 @@ int nof_rdma_cm_connect(struct nof_rdma_queue *q)
 	return err ?: cm_wait(q, NOF_RDMA_CM_UP);
 }
 
-/* No event comes any more. Waits for a handler that runs, not for the peer. */
+/* Afterwards no event is delivered. Waits for a running event handler, not for the peer. */
 void nof_rdma_cm_destroy(struct nof_rdma_queue *q)
 {
 	if (q->id)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The data of a command: mapped for the device, in the capsule or behind a key for this one command. */
+/* The data of a command: DMA mapping, in-capsule data, and memory registration with a key for this command only. */
 #include <linux/blk-mq.h>
 #include "core/direct.h"
 #include "rdma/rdma.h"
@@ -14,7 +14,7 @@ static void *data_buffer(const struct nof_cmd *cmd, const struct nof_rdma_slot *
 	return slot->bounce ?: cmd->buf;
 }
 
-/* Who maps a GPU's memory may make more pieces of it than its pages had */
+/* A GPU provider may map the data to more pieces than the request has segments */
 static int data_pieces(struct nof_cmd *cmd, const struct nof_rdma_slot *slot)
 {
 	if (slot->gpu)
@@ -35,7 +35,7 @@ static int data_gather(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 	return slot->gpu ? slot->gpu->gather(rq, slot->table.sgl) : blk_rq_map_sg(rq->q, rq, slot->table.sgl);
 }
 
-/* Peer-to-peer memory that this device does not get at is told apart from a lack of room */
+/* -EOPNOTSUPP: peer-to-peer memory that the device does not reach. -ENOMEM: lack of resources. */
 static int map_pages(struct ib_device *dev, struct scatterlist *sgl, int n, enum dma_data_direction dir)
 {
 	struct sg_table pieces = { .sgl = sgl, .nents = n, .orig_nents = n };
@@ -67,8 +67,8 @@ static void data_unmap(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof
 }
 
 /*
- * Into slot->table; what its own room does not hold comes from the block layer's pools for that. Returns the pieces
- * that the device sees, or a negative errno.
+ * Maps the data into slot->table, which takes more entries than slot->first has from the pools for chained
+ * scatterlists. Returns the number of mapped pieces, or a negative errno.
  */
 static int data_map(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
@@ -92,7 +92,7 @@ static bool fits_capsule(const struct nof_rdma_queue *q, const struct nof_cmd *c
 	return cmd->write && cmd->len <= q->inline_room && pieces <= q->inline_sges;
 }
 
-/* NVMe Base 2.0, 4.1.2: offset 0 is where the data of the capsule begin */
+/* NVMe Base 2.0, 4.1.2: offset 0 is the start of the data in the capsule */
 static void data_in_capsule(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot, int pieces)
 {
 	struct nvme_sgl_desc *sgl = &cmd->sqe.common.dptr.sgl;
@@ -157,7 +157,7 @@ static int mr_map(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma
 		return q->has_large ? -EAGAIN : -EOPNOTSUPP;
 	if (mr_maps(slot, mr, pieces))
 		return 0;
-	/* more than there are pages, or gaps between its pieces */
+	/* the region has too few pages, or the pieces have gaps between them */
 	mr_put(q, slot);
 	return -EOPNOTSUPP;
 }
@@ -168,7 +168,7 @@ static void put_le(u8 *to, u32 value, int bytes)
 		*to++ = value;
 }
 
-/* The least that the target needs: a key that is good for this command, with a value not used of late */
+/* Grants the target no more than it needs: a key for this command and direction, with a new value each time */
 static void data_keyed(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
 	struct nvme_keyed_sgl_desc *sgl = &cmd->sqe.common.dptr.ksgl;
@@ -239,7 +239,7 @@ static void bounce_free(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 	slot->bounce = NULL;
 }
 
-/* Zeroed: of what a target does not write nothing of this machine's may be seen */
+/* Zeroed: bytes that a target does not write must not expose kernel memory */
 static int data_bounce(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
 	int err;
@@ -255,7 +255,7 @@ static int data_bounce(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof
 	return err;
 }
 
-/* Those of a GPU are mapped by who knows them, as long as slot->gpu is set */
+/* Sets slot->gpu if the request has pages of a GPU: then the provider maps and unmaps the data */
 static void gpu_get(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {
 	slot->gpu = nof_direct_gpu_get();
@@ -272,15 +272,15 @@ static void gpu_put(struct nof_rdma_slot *slot)
 	slot->gpu = NULL;
 }
 
-/* In another device's memory, which no copy reaches */
+/* True for data in another device's memory, which cannot be copied to a bounce buffer */
 static bool is_direct(struct nof_cmd *cmd)
 {
 	return static_branch_unlikely(&nof_direct_key) && nof_direct_of(nof_cmd_rq(cmd));
 }
 
 /*
- * A disk promises the block layer what all its paths can do, but requests that were made before may wait for this one
- * path: those go by a copy.
+ * The queue limits of a disk satisfy all its paths. A request that was built before this path joined may not: its data
+ * go through a bounce buffer.
  */
 static int data_set(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 {

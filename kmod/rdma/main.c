@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The RDMA transport: the devices, which may be removed at any time: then their queues have to go first; the queue pair
- * of a queue, made and taken down; the ops table and the module.
+ * The RDMA transport: devices, setup and teardown of a queue's connection and queue pair, ops table, module. A device
+ * may be removed at any time; its queues are taken down first.
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>
@@ -48,8 +48,8 @@ static void device_lost(struct nof_rdma_device *rdev, const char *why)
 }
 
 /*
- * A port without a link may have one again in a moment, and its connections stand: that is silence, which others notice
- * and this one explains.
+ * A port may lose its link for a short time only, and its connections stay. The watch of the core notices the silence;
+ * port_err tells it the reason.
  */
 static void device_event(struct ib_event_handler *handler, struct ib_event *event)
 {
@@ -103,14 +103,14 @@ static bool device_left(struct nof_rdma_device *rdev)
 {
 	bool left;
 
-	/* who emptied it is done with the lock */
+	/* wait until device_leave() has released the lock */
 	spin_lock(&rdev->lock);
 	left = list_empty(&rdev->queues);
 	spin_unlock(&rdev->lock);
 	return left;
 }
 
-/* Each controller loses its connections, and tries to get others: by the same address once it is back, maybe */
+/* Controllers lose their connections and reconnect, possibly by the same address once the device is back */
 static void rdma_device_remove(struct ib_device *dev, void *data)
 {
 	struct nof_rdma_device *rdev = data;
@@ -137,7 +137,7 @@ static void devices_exit(void)
 	ib_unregister_client(&client);
 }
 
-/* Most pages of a memory region */
+/* Returns the maximum number of pages of a memory region */
 static u32 device_pages(const struct ib_device *dev)
 {
 	return min_t(u32, NOF_RDMA_LARGE, dev->attrs.max_fast_reg_page_list_len);
@@ -149,27 +149,26 @@ static bool device_gaps(const struct ib_device *dev)
 }
 
 /*
- * The two that follow are not inlined, since tests have a device that claims to be capable by a probe at their first
- * instruction (tests/direct).
+ * The next two functions are not inlined: tests probe them to simulate capable devices (tests/direct).
  */
 noinline bool nof_rdma_device_p2p(struct ib_device *dev)
 {
 	return IS_ENABLED(CONFIG_PCI_P2PDMA) && ib_dma_pci_p2p_dma_supported(dev);
 }
 
-/* What maps such memory wants a PCI device, and to sleep: a device made of software has none */
+/* A GPU provider needs a PCI device, which a software device is not, and may sleep */
 noinline bool nof_rdma_device_gpu(struct ib_device *dev)
 {
 	return NOF_DISPATCH_SLEEPS && dev->dma_device && dev_is_pci(dev->dma_device);
 }
 
-/* Memory is registered for each command, and a page besides that of a misaligned beginning is the least */
+/* Memory is registered for each command. A region needs two pages at least, as the first may be misaligned */
 static bool device_usable(const struct ib_device *dev)
 {
 	return dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS && device_pages(dev) >= 2;
 }
 
-/* The queue is the device's until device_leave(). -ENODEV: it is being removed; -EOPNOTSUPP: it can't. */
+/* Adds the queue to the device until device_leave(). -ENODEV: device is being removed; -EOPNOTSUPP: not usable. */
 static int device_join(struct nof_rdma_queue *q, struct ib_device *dev)
 {
 	struct nof_rdma_device *rdev;
@@ -204,7 +203,7 @@ static void device_leave(struct nof_rdma_queue *q)
 	if (!rdev)
 		return;
 	q->rdev = NULL;
-	/* under the lock: it is freed once that is let go of, and the list is empty */
+	/* wake under the lock: the device is freed once the list is empty and the lock released */
 	spin_lock(&rdev->lock);
 	list_del_init(&q->entry);
 	wake_up_var(&rdev->queues);
@@ -212,9 +211,9 @@ static void device_leave(struct nof_rdma_queue *q)
 }
 
 /*
- * Interrupt moderation: a queue that is busy has the device wait for several completions before it interrupts; one that
- * is not is interrupted for each. DIM finds out how busy it is, and which step serves it best, as for the queues of the
- * verbs core. Steps: no more completions than are reaped at a time, and no longer than a round trip takes.
+ * Interrupt moderation: for a busy queue the device waits for several completions before it interrupts; otherwise it
+ * interrupts for each. DIM measures the load and selects the step, as for the queues of the verbs core. Steps have no
+ * more completions than are reaped at a time, and last no longer than a round trip.
  */
 static const struct { u8 usec, completions; } ladder[RDMA_DIM_PARAMS_NUM_PROFILES] = {
 	{ 1, 1 }, { 1, 2 }, { 2, 4 }, { 2, 8 }, { 4, 8 }, { 8, 16 }, { 16, 16 }, { 16, 32 }, { 32, 32 },
@@ -230,7 +229,7 @@ static void moderation_work(struct work_struct *work)
 	rdma_set_cq_moderation(q->cq, ladder[step].completions, ladder[step].usec);
 }
 
-/* Where the device can, and has not been told not to ("rdma dev set ... adaptive-moderation off") */
+/* If the device supports it, and unless it is disabled ("rdma dev set ... adaptive-moderation off") */
 static void moderation_begin(struct nof_rdma_queue *q)
 {
 	struct ib_device *dev = q->rdev->dev;
@@ -246,7 +245,7 @@ static void moderation_begin(struct nof_rdma_queue *q)
 	q->moderated = true;
 }
 
-/* Nobody completes any more */
+/* Must be called after the last completion */
 static void moderation_end(struct nof_rdma_queue *q)
 {
 	if (q->moderated)
@@ -289,11 +288,11 @@ static void slots_init(struct nof_rdma_queue *q)
 	atomic_set(&q->owed, 0);
 }
 
-/* A target that is busy, or has to forget first, is asked again after so long, doubled each time */
+/* Delay before a connect is retried after -EAGAIN (busy target, stale connection), doubled each time */
 #define AGAIN_MS	50
 #define AGAIN_MAX_MS	1000
 
-/* READY is set only by who has not been stopped before: who stops sees it, or it is not set */
+/* Orders READY and STOPPED: conn_stop() finds READY set, or it is not set any more */
 static DEFINE_MUTEX(ready_lock);
 
 static void *map_array(struct nof_rdma_queue *q, size_t size, enum dma_data_direction dir, u64 *dma)
@@ -347,7 +346,7 @@ static void free_arrays(struct nof_rdma_queue *q)
 
 static u32 nr_large(const struct nof_rdma_queue *q)
 {
-	/* few admin commands have so much data, and one at a time is enough for them */
+	/* few admin commands have that much data: one at a time suffices */
 	return q->q.qid ? max_t(u32, q->q.limit / NOF_RDMA_LARGE_PART, 4) : 1;
 }
 
@@ -396,7 +395,7 @@ static void free_mrs(struct nof_rdma_queue *q)
 	}
 }
 
-/* Interrupts near the CPU that submits, where the device tells */
+/* Prefers the interrupt vector of the submitting CPU, if the device reports affinities */
 static u32 pick_vector(const struct nof_rdma_queue *q)
 {
 	struct ib_device *dev = q->rdev->dev;
@@ -424,7 +423,7 @@ static void qp_event(struct ib_event *event, void *context)
 {
 	struct nof_rdma_queue *q = context;
 
-	/* what comes of the end of the connection, and of our own doing */
+	/* part of connect and teardown */
 	if (event->event == IB_EVENT_COMM_EST || event->event == IB_EVENT_QP_LAST_WQE_REACHED ||
 	    nof_rdma_stopped(q))
 		return;
@@ -434,7 +433,7 @@ static void qp_event(struct ib_event *event, void *context)
 static int make_cq(struct nof_rdma_queue *q)
 {
 	struct ib_cq_init_attr attr = {
-		/* each work request may end with an error; two markers besides */
+		/* each work request may complete with an error; plus the two markers of ib_drain_qp() */
 		.cqe = q->max_wrs + q->nr_recvs + 2,
 		.comp_vector = pick_vector(q),
 	};
@@ -457,7 +456,7 @@ static int make_qp(struct nof_rdma_queue *q)
 		.send_cq = q->cq,
 		.recv_cq = q->cq,
 		.cap = {
-			/* and the marker of ib_drain_qp() */
+			/* plus the marker of ib_drain_qp() */
 			.max_send_wr = q->max_wrs + 1,
 			.max_recv_wr = q->nr_recvs + 1,
 			.max_send_sge = 1 + q->inline_sges,
@@ -473,22 +472,22 @@ static int make_qp(struct nof_rdma_queue *q)
 	return err;
 }
 
-/* What the device and the controller allow */
+/* Sizes the queue within the limits of device and controller */
 static int plan(struct nof_rdma_queue *q)
 {
 	const struct ib_device_attr *attrs = &q->rdev->dev->attrs;
 	u32 sgls = q->q.qid ? q->q.ctrl->ident.sgls : 0;
 	u32 limit = q->q.limit, capsule = sgls & NOF_SGLS_OFFSET ? q->q.ctrl->ident.ioccsz : 0;
-	/* registration and send of each command, and the invalidation; and what is not known to be done yet */
+	/* a registration, a send and an invalidation per command, plus those not yet known to be complete */
 	u32 wanted = 3 * limit + 4 * NOF_RDMA_SIGNAL;
 
 	q->max_large = device_pages(q->rdev->dev);
 	q->mr_type = device_gaps(q->rdev->dev) ? IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
 	q->inline_sges = min_t(u32, NOF_RDMA_INLINE, attrs->max_send_sge - 1);
-	/* data at an offset would need a gap in the capsule */
+	/* ICDOFF would need a gap in the capsule */
 	q->inline_room = capsule > sizeof(struct nvme_command) && !q->q.ctrl->ident.icdoff ?
 			 capsule - sizeof(struct nvme_command) : 0;
-	/* a response takes one until a batch of them is posted again */
+	/* receives are reposted in batches of up to NOF_RDMA_REAP */
 	q->nr_recvs = limit + NOF_RDMA_REAP;
 	q->max_wrs = wanted;
 	if (q->q.qid && !(sgls & NOF_SGLS_KEYED)) {
@@ -529,7 +528,7 @@ static int make_all(struct nof_rdma_queue *q)
 	return nof_rdma_recv_init(q);
 }
 
-/* The connection may be taken down from here on */
+/* From here on conn_stop() takes the connection down */
 static int make_ready(struct nof_rdma_queue *q)
 {
 	bool ready;
@@ -542,7 +541,7 @@ static int make_ready(struct nof_rdma_queue *q)
 	return ready ? 0 : -ECANCELED;
 }
 
-/* False: who stops it takes it down */
+/* False: conn_stop() takes the connection down */
 static bool make_unready(struct nof_rdma_queue *q)
 {
 	bool mine;
@@ -555,18 +554,18 @@ static bool make_unready(struct nof_rdma_queue *q)
 	return mine;
 }
 
-/* The queue pair is in error, and all that was posted has come back: nothing of ours is touched by the device. */
+/* Puts the queue pair in error and waits for all posted work: the device accesses no memory of the queue afterwards. */
 static void quiesce(struct nof_rdma_queue *q)
 {
 	if (!q->qp || test_and_set_bit(NOF_RDMA_DRAINED, &q->flags))
 		return;
-	/* not while another thread is in rdma_connect(): draining puts the queue pair in error, and destroying tells */
+	/* not while another thread is in rdma_connect(): nof_rdma_cm_destroy() informs the peer then */
 	if (q->id && smp_load_acquire(&q->step) == NOF_RDMA_CM_UP)
 		rdma_disconnect(q->id);
-	/* what nobody polls for any more comes by interrupt again */
+	/* a polled queue has no poller any more: turn its interrupts on */
 	nof_rdma_recv_event(q->cq, q);
 	ib_drain_qp(q->qp);
-	/* the last batch has been collected, too */
+	/* wait for reap() of the last batch */
 	spin_lock_bh(&q->cq_lock);
 	spin_unlock_bh(&q->cq_lock);
 }
@@ -574,13 +573,13 @@ static void quiesce(struct nof_rdma_queue *q)
 static void unmake_all(struct nof_rdma_queue *q)
 {
 	quiesce(q);
-	/* before the queue pair: its events may come until then */
+	/* before the queue pair: CM events may arrive until then */
 	nof_rdma_cm_destroy(q);
 	if (q->qp)
 		ib_destroy_qp(q->qp);
 	if (q->cq) {
 		irq_poll_disable(&q->iop);
-		/* who has completed it may still be about to arm the queue */
+		/* nof_rdma_recv_irq_poll() may still be about to arm the completion queue */
 		spin_lock_bh(&q->cq_lock);
 		spin_unlock_bh(&q->cq_lock);
 		moderation_end(q);
@@ -635,13 +634,13 @@ static void conn_info(struct nof_queue *queue, struct nof_transport_info *info)
 	info->remote_invalidations += READ_ONCE(q->count.remote_invs);
 }
 
-/* Not by this queue again: it has been stopped, or says for good why not */
+/* No further attempt: the queue was stopped, has failed for good, or its deadline has passed */
 static bool conn_over(const struct nof_rdma_queue *q)
 {
 	return nof_rdma_stopped(q) || test_bit(NOF_Q_ERROR, &q->q.flags) || time_after_eq(jiffies, q->q.deadline);
 }
 
-/* As the ops of the same names */
+/* struct nof_transport.start_queue, .stop_queue, .free_queue */
 static int conn_start(struct nof_queue *queue)
 {
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
@@ -675,7 +674,7 @@ static void conn_stop(struct nof_queue *queue)
 	set_bit(NOF_RDMA_STOPPED, &q->flags);
 	ready = test_bit(NOF_RDMA_READY, &q->flags);
 	mutex_unlock(&ready_lock);
-	smp_mb(); /* as wake_up_var() asks for, like the others */
+	smp_mb(); /* required before wake_up_var() */
 	wake_up_var(&q->step);
 	if (ready)
 		quiesce(q);

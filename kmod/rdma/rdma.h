@@ -2,12 +2,12 @@
 /*
  * NVMe/RDMA: one reliable connection, with a protection domain of its own, for each queue. (NVMe RDMA Transport 1.0)
  *
- * Who may touch what of a queue:
- * - cq_lock covers the receive side: the completion queue, slots from their posting on, receives.
- * - sq_lock covers the send queue: the chain of work requests, and what is posted. Inside cq_lock where both are held.
- * - A slot belongs to who has its command until that is in the chain, and to the receive side after that.
- * A key that the target has been told reaches memory by this queue's protection domain, that is by this connection
- * only: when it has ended no target can use it any more.
+ * Locking of a queue:
+ * - cq_lock covers the receive side: the completion queue, receives, and slots once they are posted.
+ * - sq_lock covers the send queue: the chain of work requests and their counts. It nests inside cq_lock.
+ * - A slot belongs to the submitter of its command until the command is in the chain, then to the receive side.
+ * A key that the target has received is valid in the protection domain of this queue only, that is, on this
+ * connection: no target can use it after the connection has ended.
  */
 #ifndef NOF_RDMA_RDMA_H
 #define NOF_RDMA_RDMA_H
@@ -24,29 +24,29 @@
 #include "core/addr.h"
 #include "core/transport.h"
 
-/* What memory regions are made of, whatever the size of the kernel's pages */
+/* Page size of memory regions, independent of PAGE_SIZE */
 #define NOF_RDMA_UNIT	(1U << 12)
 
 /* Tunables */
 enum {
-	NOF_RDMA_INLINE		= 4,		/* most pieces of data in a capsule */
-	NOF_RDMA_SGS		= 4,		/* pieces for which a slot has room of its own */
-	NOF_RDMA_SMALL		= 33,		/* pages of a slot's own memory region: 128 KiB anywhere in a page */
-	NOF_RDMA_LARGE		= 257,		/* of those that are shared: 1 MiB */
-	NOF_RDMA_LARGE_PART	= 4,		/* of so many slots one may have such a one at a time */
-	NOF_RDMA_SIGNAL		= 16,		/* commands of which one is signalled, at least */
+	NOF_RDMA_INLINE		= 4,		/* maximum pieces of data in a capsule */
+	NOF_RDMA_SGS		= 4,		/* scatterlist entries embedded in a slot */
+	NOF_RDMA_SMALL		= 33,		/* pages of a slot's own memory region: 128 KiB at any page offset */
+	NOF_RDMA_LARGE		= 257,		/* pages of a shared memory region: 1 MiB */
+	NOF_RDMA_LARGE_PART	= 4,		/* outstanding commands for each shared region */
+	NOF_RDMA_SIGNAL		= 16,		/* at least one of this many commands is signalled */
 	NOF_RDMA_REAP		= 32,		/* completions between two reposts of receives */
 };
 
-/* Work requests of a command at most. The invalidations, of which there is one a command, have room besides. */
+/* Maximum work requests of a command. Room for its invalidation is reserved separately. */
 #define NOF_RDMA_WQES	2
 
 /**
- * struct nof_rdma_device - a device, for as long as it is there
- * @dev:	it
- * @queues:	whose connections are by it; under @lock
- * @gone:	it is being removed: no queue joins any more
- * @handler:	of what happens to it
+ * struct nof_rdma_device - an RDMA device
+ * @dev:	the device
+ * @queues:	queues with a connection on it; under @lock
+ * @gone:	the device is being removed: no queue joins any more; under @lock
+ * @handler:	handler of its asynchronous events
  */
 struct nof_rdma_device {
 	struct list_head	entry;
@@ -57,31 +57,31 @@ struct nof_rdma_device {
 	struct ib_event_handler	handler;
 };
 
-/* What a slot waits for until its command is done */
+/* Events that a slot waits for before its command completes */
 enum {
 	NOF_RDMA_RESPONSE	= BIT(0),
-	NOF_RDMA_SEND		= BIT(1),	/* of the capsule: its data may be sent again until then */
-	NOF_RDMA_INVALIDATE	= BIT(2),	/* of the key by ourselves */
+	NOF_RDMA_SEND		= BIT(1),	/* send completion: until then its data may be retransmitted */
+	NOF_RDMA_INVALIDATE	= BIT(2),	/* local invalidation of the key */
 };
 
 enum nof_rdma_mapped { NOF_RDMA_NOTHING, NOF_RDMA_CAPSULE, NOF_RDMA_KEYED };
 
 /**
- * struct nof_rdma_slot - our part of a command, see nof_cmd.priv
- * @send_cqe, @reg_cqe, @inv_cqe: of these work requests
- * @small:	its own memory region
- * @mr:		the one in use: @small, or one of those that are shared
- * @table:	the data; @first has room for few pieces
- * @nr_mapped:	pieces given to ib_dma_map_sg()
- * @gpu:	who has mapped them, if they are in a GPU's memory; referenced
- * @bounce:	the data are here, in one piece: those of the request have gaps that no region can have
+ * struct nof_rdma_slot - transport part of a command, see nof_cmd.priv
+ * @send_cqe, @reg_cqe, @inv_cqe: completion handlers of these work requests
+ * @small:	memory region of the slot
+ * @mr:		region in use: @small, or a shared one
+ * @table:	scatterlist of the data; @first has room for a few pieces
+ * @nr_mapped:	number of pieces passed to the DMA mapping
+ * @gpu:	provider that has mapped the data if they are in GPU memory; referenced
+ * @bounce:	contiguous copy of the data, if no memory region can map those of the request
  * @mapped:	enum nof_rdma_mapped
  * @registered:	the target may use the key
- * @detaching:	somebody waits for the invalidation
- * @waits:	see above; 0 between commands
- * @mark, @inv_mark: what had been posted in all with its send, and with its invalidation
- * @key:	that the target was told; 0 for none
- * @status, @result: of the response, once that has come
+ * @detaching:	nof_rdma_recv_detach() waits for the invalidation
+ * @waits:	events to wait for, see above; 0 between commands
+ * @mark, @inv_mark: value of q->posted after its send, and after its invalidation
+ * @key:	key sent to the target; 0 for none
+ * @status, @result: of the response, valid once that has arrived
  */
 struct nof_rdma_slot {
 	struct ib_cqe		send_cqe;
@@ -122,15 +122,15 @@ enum nof_rdma_cm_step { NOF_RDMA_CM_IDLE, NOF_RDMA_CM_ADDR, NOF_RDMA_CM_ROUTE, N
 struct nof_rdma_count {
 	u64	posts;		/* calls of ib_post_send() */
 	u64	wrs;		/* work requests in these */
-	u64	maps;		/* of data for DMA */
+	u64	maps;		/* commands with data mapped for DMA */
 	u64	regs;
 	u64	cqes;
-	u64	invs;		/* by ourselves */
+	u64	invs;		/* local ones */
 	u64	remote_invs;
 };
 
 enum {
-	NOF_RDMA_STOPPED,	/* stop_queue() was called; until free_queue() */
+	NOF_RDMA_STOPPED,	/* set by stop_queue(), cleared by free_queue() */
 	NOF_RDMA_READY,		/* the queue pair may carry traffic: set under ready_lock of main.c */
 	NOF_RDMA_DRAINED,
 };
@@ -138,31 +138,31 @@ enum {
 /**
  * struct nof_rdma_queue - queue
  * @flags:	NOF_RDMA_STOPPED and so on
- * @rdev, @entry: the device, and the place among its queues
- * @port:	of the device
- * @port_err:	-ENETDOWN while that has no link, 0 while it has
- * @step:	enum nof_rdma_cm_step, by the handler of connection events; who waits is woken by wake_up_var()
- * @cm_err:	with NOF_RDMA_CM_FAILED, negative errno; -EAGAIN: worth another try soon
- * @dim, @moderated: how many completions the device is to wait for before it interrupts, where it can
- * @inline_room: bytes of data that go with the command
- * @inline_sges: pieces of these
+ * @rdev, @entry: the device, and the link in its list of queues
+ * @port:	port of the device
+ * @port_err:	-ENETDOWN while the port has no link, else 0
+ * @step:	enum nof_rdma_cm_step, set by the CM event handler, which wakes waiters by wake_up_var()
+ * @cm_err:	with NOF_RDMA_CM_FAILED, negative errno; -EAGAIN: retry soon
+ * @dim, @moderated: interrupt moderation, if the device supports it
+ * @inline_room: maximum bytes of data in a capsule
+ * @inline_sges: maximum pieces of data in a capsule
  * @sqes:	submission queue entries by slot, mapped at @sqes_dma
  * @resps:	completion queue entries by receive, mapped at @resps_dma
- * @recvs:	@nr_recvs of them
- * @large:	shared memory regions that are free, by ib_mr.qp_entry; under @large_lock
- * @has_large:	there are such
- * @max_wrs:	room in the send queue
+ * @recvs:	array of @nr_recvs receives
+ * @large:	free shared memory regions, linked by ib_mr.qp_entry; under @large_lock
+ * @has_large:	there are shared memory regions
+ * @max_wrs:	work requests that the send queue can hold
  * @head, @tail: chain of work requests not posted yet
- * @wqes:	work requests that are not known to be done, or that a command is going to need
- * @posted:	work requests, in all, chained ones included
- * @unsignalled: commands since the last that was signalled
- * @done:	so many of @posted are known to be done
+ * @wqes:	work requests not known to be complete, and those reserved for prepared commands
+ * @posted:	total of work requests, chained ones included
+ * @unsignalled: commands since the last signalled one
+ * @done:	number of @posted that are known to be complete
  * @repost:	chain of receives to be posted
  * @inv_head, @inv_tail: chain of invalidations to be posted
- * @events, @seen: the device has told of completions, and these have been looked at
- * @detach_rest: jiffies; until then nothing is taken back, for it did not go well
- * @heard_at:	jiffies; the last acknowledgement or answer
- * @owed:	signalled sends of which we have not heard
+ * @events, @seen: number of completion events, and its value when the completion queue was last found empty
+ * @detach_rest: jiffies; no command with a registered key is detached before that, after an invalidation timed out
+ * @heard_at:	jiffies; time of the last acknowledgement or response
+ * @owed:	signalled sends that have not completed
  */
 struct nof_rdma_queue {
 	struct nof_queue	q;
@@ -243,28 +243,31 @@ static inline bool nof_rdma_stopped(const struct nof_rdma_queue *q)
 {
 	return test_bit(NOF_RDMA_STOPPED, &q->flags);
 }
-/* Whether its DMA reaches PCI peer-to-peer memory, and that behind pages that stand for a GPU's */
+/* Whether the device's DMA reaches PCI peer-to-peer memory, and GPU memory (core/direct.h) */
 bool nof_rdma_device_p2p(struct ib_device *dev);
 bool nof_rdma_device_gpu(struct ib_device *dev);
 
-/* cm.c: the connection manager. Process context, sleep; ended at once by stop_queue(), and by the queue's deadline. */
-/* To the route: then the device is known. */
+/*
+ * cm.c: the connection manager. Context: process, may sleep. Waits end at once on stop_queue(), and at the queue's
+ * deadline.
+ */
+/* Resolves address and route: then the device is known. */
 int nof_rdma_cm_resolve(struct nof_rdma_queue *q);
 int nof_rdma_cm_connect(struct nof_rdma_queue *q);
 void nof_rdma_cm_destroy(struct nof_rdma_queue *q);
-/* Until @deadline, or the queue is stopped */
+/* Waits until @deadline, or until the queue is stopped or has failed */
 void nof_rdma_cm_rest(struct nof_rdma_queue *q, unsigned long deadline);
 
-/* data.c: as the ops prepare() and release() */
+/* data.c: struct nof_transport.prepare and .release */
 int nof_rdma_data_prepare(struct nof_queue *queue, struct nof_cmd *cmd);
 void nof_rdma_data_release(struct nof_queue *queue, struct nof_cmd *cmd);
 
 /* send.c */
 void nof_rdma_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
 void nof_rdma_send_commit(struct nof_queue *queue);
-/* All work requests up to @mark are done. Under cq_lock. */
+/* All work requests up to @mark are complete. Caller holds cq_lock. */
 void nof_rdma_send_known(struct nof_rdma_queue *q, u32 mark);
-/* Posts the invalidations that were put into the chain for them. Under cq_lock. */
+/* Posts the chained invalidations. Caller holds cq_lock. */
 void nof_rdma_send_invs(struct nof_rdma_queue *q);
 
 /* recv.c */

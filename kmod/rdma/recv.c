@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The receive side: completions, responses, and the end of a command. */
+/* The receive side: work completions, responses, and completion of commands. */
 #include <linux/blk-mq.h>
 #include <linux/wait_bit.h>
 #include "rdma/rdma.h"
 
-/* An invalidation is the device's own work, unless it still waits for an answer to what was sent before */
+/*
+ * Invalidation is local to the device, but waits until earlier sends are acknowledged. After a timeout no command with
+ * a key is detached for DETACH_REST.
+ */
 #define DETACH_TMO	(HZ / 20)
 #define DETACH_REST	HZ
 
@@ -58,8 +61,9 @@ static int wc_err(enum ib_wc_status status)
 }
 
 /*
- * What was posted behind the one that failed is flushed, and so is all when the connection ends, which the CM tells
- * before. Of an end that nobody tells, a queue pair that the device gave up say, there is nothing else to know it by.
+ * A failed work request flushes those behind it. The end of a connection flushes all, after the CM has reported it. A
+ * flush without such a report counts: it is the only sign of an end that is not reported, for example of a queue pair
+ * that the device gave up.
  */
 static bool wc_counts(const struct nof_rdma_queue *q, const struct ib_wc *wc)
 {
@@ -75,7 +79,7 @@ static void wc_failed(struct nof_rdma_queue *q, const struct ib_wc *wc, const ch
 				wc_err(wc->status), "%s: %s", what, ib_wc_status_msg(wc->status));
 }
 
-/* Of the queue there is only one who completes, who has cq_lock */
+/* Caller holds cq_lock, so that commands of a queue complete one at a time */
 static void slot_waits_no_more(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, u8 what)
 {
 	slot->waits &= ~what;
@@ -100,7 +104,7 @@ void nof_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	slot_waits_no_more(q, slot, NOF_RDMA_SEND);
 }
 
-/* Not signalled: it comes only when it failed */
+/* Registrations are not signalled: they complete only on failure */
 void nof_rdma_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_SUCCESS)
@@ -125,7 +129,7 @@ void nof_rdma_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 }
 
-/* To be posted with the others of this batch */
+/* Chains a local invalidation, to be posted by nof_rdma_send_invs() */
 static void slot_invalidate(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
 {
 	slot->waits |= NOF_RDMA_INVALIDATE;
@@ -139,7 +143,7 @@ static void slot_invalidate(struct nof_rdma_queue *q, struct nof_rdma_slot *slot
 	q->count.invs++;
 }
 
-/* From here on the target has no access to the data, or not until the slot has waited for that. False: a wrong key */
+/* The target has invalidated the key, or a local invalidation is chained for the slot to wait for. False: wrong key */
 static bool slot_revoke(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, const struct ib_wc *wc)
 {
 	if (wc->wc_flags & IB_WC_WITH_INVALIDATE) {
@@ -153,7 +157,7 @@ static bool slot_revoke(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, co
 	return true;
 }
 
-/* What is wrong with a response, or NULL */
+/* Handles a response. Returns NULL, or a text for the error in it */
 static const char *respond(struct nof_rdma_queue *q, const struct nvme_completion *cqe, const struct ib_wc *wc)
 {
 	struct nof_rdma_slot *slot;
@@ -188,7 +192,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		wc_failed(q, wc, "receive");
 		return;
 	}
-	/* it is on its way down: what comes late is thrown away */
+	/* the queue is being taken down: late responses are dropped */
 	if (unlikely(nof_rdma_stopped(q)))
 		return;
 	WRITE_ONCE(q->heard_at, jiffies);
@@ -205,7 +209,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static void wc_handle(struct nof_rdma_queue *q, struct ib_wc *wc)
 {
-	/* the most frequent one without an indirect call; ib_drain_qp() has one of its own */
+	/* no indirect call for the most frequent handler; ib_drain_qp() has its own handler */
 	if (likely(wc->wr_cqe->done == recv_done))
 		recv_done(q->cq, wc);
 	else
@@ -221,7 +225,7 @@ static void batch_end(struct nof_rdma_queue *q)
 		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "cannot post receives");
 }
 
-/* Returns how many completions there were; less than @budget: the queue is empty */
+/* Returns the number of completions; fewer than @budget: the completion queue is empty */
 static int reap(struct nof_rdma_queue *q, int budget, struct nof_completed *batch)
 {
 	u32 events = READ_ONCE(q->events);
@@ -253,7 +257,7 @@ void nof_rdma_recv_event(struct ib_cq *cq, void *context)
 	irq_poll_sched(&q->iop);
 }
 
-/* A poll queue is silent, unless it is being taken down */
+/* A polled queue gets no completion events, unless it is being taken down */
 static bool wants_events(const struct nof_rdma_queue *q)
 {
 	return !test_bit(NOF_Q_POLLED, &q->q.flags) || nof_rdma_stopped(q);
@@ -276,7 +280,7 @@ int nof_rdma_recv_irq_poll(struct irq_poll *iop, int budget)
 			irq_poll_sched(iop);
 	}
 	spin_unlock(&q->cq_lock);
-	/* not the queue's any more, which may go */
+	/* the queue may be freed from here on */
 	nof_completed_end(&batch);
 	return done;
 }
@@ -286,7 +290,7 @@ int nof_rdma_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
 	int completed = 0;
 
-	/* whoever else polls takes what there is */
+	/* the holder of the lock reaps the completions */
 	if (!spin_trylock_bh(&q->cq_lock))
 		return 0;
 	if (!nof_rdma_stopped(q)) {
@@ -297,13 +301,13 @@ int nof_rdma_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 	return completed;
 }
 
-/* Sent, with nothing that still has to go with it, and not answered */
+/* Returns the command of a slot if it may be detached: sent, its send need not complete any more, and not answered */
 static struct nof_cmd *detachable(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, const struct nof_detach *d)
 {
 	struct nof_cmd *cmd = q->q.slots[d->index].cmd;
 
 	lockdep_assert_held(&q->cq_lock);
-	/* a placeholder is for what was a request, and is none */
+	/* a placeholder has no request any more */
 	if (!cmd || !nof_cmd_has_rq(cmd) || nof_rdma_stopped(q) || smp_load_acquire(&cmd->state) != NOF_CMD_SENT)
 		return NULL;
 	if ((slot->waits & ~NOF_RDMA_INVALIDATE) != NOF_RDMA_RESPONSE || !d->may(cmd, true))
@@ -311,7 +315,7 @@ static struct nof_cmd *detachable(struct nof_rdma_queue *q, struct nof_rdma_slot
 	return cmd;
 }
 
-/* Of all that may be taken off from there on, so that one wait is for all of them */
+/* Invalidates the keys of all detachable commands from d->index on, so that one wait covers all of them */
 static void detach_revoke(struct nof_rdma_queue *q, const struct nof_detach *d)
 {
 	struct nof_detach other = *d;
@@ -325,20 +329,20 @@ static void detach_revoke(struct nof_rdma_queue *q, const struct nof_detach *d)
 	nof_rdma_send_invs(q);
 }
 
-/* Not for long: recovery waits for us */
+/* Bounded by DETACH_TMO: recovery may wait for the caller */
 static void detach_wait(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
 {
 	wait_var_event_timeout(&slot->waits, !(READ_ONCE(slot->waits) & NOF_RDMA_INVALIDATE) || nof_rdma_stopped(q) ||
 			       test_bit(NOF_Q_ERROR, &q->q.flags), DETACH_TMO);
 }
 
-/* An invalidation is executed after the sends before it, which a silent peer does not acknowledge */
+/* True if an invalidation would time out: it follows earlier sends, which a silent peer does not acknowledge */
 static bool detach_in_vain(const struct nof_rdma_queue *q)
 {
 	return READ_ONCE(q->q.ctrl->watch.silent) || time_before(jiffies, q->detach_rest);
 }
 
-/* The key first: then nothing that the target does late can touch the data */
+/* Invalidates the key first, so that a late access by the target cannot touch the data */
 struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach *d)
 {
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
@@ -358,7 +362,7 @@ struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach 
 		slot->detaching = false;
 		if (slot->waits & NOF_RDMA_INVALIDATE)
 			q->detach_rest = jiffies + DETACH_REST;
-		/* it may have been answered meanwhile, and the slot be another's: in this order, as it is sent */
+		/* the slot may be in use again: the acquire in detachable() comes before the read of @registered */
 		cmd = detachable(q, slot, d);
 		if (cmd && slot->registered)
 			cmd = NULL;
@@ -374,7 +378,7 @@ void nof_rdma_recv_vital(struct nof_queue *queue, struct nof_vital *v)
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
 
 	v->heard = READ_ONCE(q->count.cqes);
-	/* what nobody polls for is not known */
+	/* unknown for a polled queue while it is not polled */
 	v->owes = wants_events(q) && atomic_read(&q->owed);
 	v->quiet_ms = jiffies_to_msecs(jiffies - READ_ONCE(q->heard_at));
 	v->err = READ_ONCE(q->port_err);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The send queue: what a batch of commands needs is posted as one chain. */
+/* The send queue: the work requests of a batch of commands are posted as one chain. */
 #include "rdma/rdma.h"
 
 /*
- * A signalled send tells that all before it are done. Those of the admin queue are, as they show whether the peer is
- * there; those with data in the capsule have to be, as these may be sent once more until then.
+ * The completion of a signalled send implies that of all work requests before it. Sends of the admin queue are
+ * signalled to show whether the peer is alive. Sends with data in the capsule must be signalled, as the device may
+ * retransmit the data until they complete.
  */
 static bool send_signalled(const struct nof_rdma_queue *q, const struct nof_rdma_slot *slot)
 {
 	return !q->q.qid || slot->mapped == NOF_RDMA_CAPSULE || q->unsignalled + 1 >= NOF_RDMA_SIGNAL;
 }
 
-/* The end of what a chain got from this command. */
+/* Decides whether the send that was chained last is signalled. */
 static void send_mark(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
 {
 	bool signalled = send_signalled(q, slot);
@@ -21,7 +22,7 @@ static void send_mark(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
 	q->unsignalled++;
 	if (!signalled)
 		return;
-	/* the slot is not used again before its completion has come, or that would be taken for another's */
+	/* the slot must not be reused before this completes, or the completion would count for its next command */
 	slot->waits |= NOF_RDMA_SEND;
 	slot->send.send_flags = IB_SEND_SIGNALED;
 	slot->mark = q->posted;
@@ -94,7 +95,7 @@ void nof_rdma_send_commit(struct nof_queue *queue)
 {
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
 
-	/* who has added something commits it, or somebody after him does */
+	/* a work request added concurrently is posted by its own submitter, or one after that */
 	if (!READ_ONCE(q->head))
 		return;
 	spin_lock_bh(&q->sq_lock);
@@ -102,7 +103,7 @@ void nof_rdma_send_commit(struct nof_queue *queue)
 	spin_unlock_bh(&q->sq_lock);
 }
 
-/* At the end of the chain: what was held back may be what the key belongs to. */
+/* Appended to the chain: it may still hold the registration or the send that uses the key. */
 void nof_rdma_send_invs(struct nof_rdma_queue *q)
 {
 	struct ib_send_wr *wr, *next;

@@ -9,7 +9,7 @@ u32 nof_tcp_crc(u32 crc, const void *buf, u32 len)
 	return crc32c(crc, buf, len);
 }
 
-/* Over the buffer as received: the memory it was copied to may be changed by its owner meanwhile. */
+/* Calculated over the received buffer: the owner of the destination pages may change them after the copy. */
 u32 nof_tcp_crc_skb(u32 crc, struct sk_buff *skb, u32 offset, u32 len)
 {
 	struct skb_seq_state st;

@@ -5,7 +5,7 @@
 
 static_assert(sizeof(struct nvme_tcp_icreq_pdu) == 128);
 
-/* A stop may be under way: from then on nothing may become live again. */
+/* stop_queue() may run concurrently: after it the phase must stay NOF_TCP_CLOSED. */
 static int expect_icresp(struct nof_tcp_queue *q)
 {
 	struct sock *sk = q->sock->sk;
@@ -44,7 +44,7 @@ bool nof_tcp_handshake_done(struct nof_tcp_queue *q, const struct nvme_tcp_icres
 	if (!nof_pdu_check_icresp(pdu, &q->conf, &q->params, &q->fault))
 		return false;
 	q->conf.connected = true;
-	/* Pairs with the acquire of who waits: params are there. */
+	/* Pairs with the acquire in nof_tcp_handshake(): publishes params. */
 	smp_store_release(&q->phase, NOF_TCP_UP);
 	wake_up(&q->wait);
 	return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The TCP transport: the connection of a queue, made, watched and taken down; the ops table and the module. */
+/* The TCP transport: opens, watches and closes the connection of a queue; ops table; module. */
 #include <linux/delay.h>
 #include <linux/if_arp.h>
 #include <linux/in6.h>
@@ -21,7 +21,7 @@
 #include "tcp/tcp.h"
 
 /*
- * stop_queue() may run before, while or after start_queue() makes the socket: this publishes it. Held for a moment
+ * Protects q->sock: stop_queue() may run before, while or after start_queue() creates the socket. Held for a short time
  * only.
  */
 static DEFINE_MUTEX(publish_lock);
@@ -33,8 +33,8 @@ MODULE_PARM_DESC(zero_copy, "send from the pages of the application where hardwa
 static struct lock_class_key slock_keys[2], sk_keys[2];
 
 /*
- * A socket lock of ours is taken while writing back memory; one of a user's socket has allocations of all kinds under
- * it. Lockdep is to know that they are not the same.
+ * The socket locks of this driver are taken during memory writeback, while allocations of all kinds happen under those
+ * of user sockets. Separate lock classes keep lockdep from confusing the two.
  */
 static void own_lock_class(struct sock *sk)
 {
@@ -76,8 +76,8 @@ static void set_tos(struct sock *sk, u8 tos)
 }
 
 /*
- * How long nothing may be acknowledged until TCP gives the connection up: the last resort, so never before the
- * keep-alive timeout has passed, at which the core does (core/watch.c)
+ * TCP_USER_TIMEOUT: how long sent data may stay unacknowledged before TCP closes the connection. This is the last
+ * resort and must not expire before the keep-alive timeout, at which core/watch.c acts.
  */
 static u32 user_timeout(const struct nof_ctrl *ctrl)
 {
@@ -85,10 +85,10 @@ static u32 user_timeout(const struct nof_ctrl *ctrl)
 }
 
 /*
- * TCP waits at least 200 ms before it sends again, which is made for the delayed acknowledgements of long ago: those of
- * today's stacks come within 40 ms where the path is short. With less to wait, a segment lost on a short path is sent
- * again several times before the path counts as lost (core/watch.c). A route's own rto_min goes before this. The member
- * is written as BPF does it, since there is no socket option for it, and the sysctl is for all of a network namespace.
+ * TCP waits at least 200 ms before it retransmits, to allow for the delayed acknowledgements of old stacks. Those of
+ * current stacks arrive within 40 ms on a short path. With a lower minimum, a segment lost on a short path is
+ * retransmitted several times before the path counts as lost (core/watch.c). A route's own rto_min has precedence. The
+ * member is written directly, as by BPF: there is no socket option, and the sysctl affects a whole network namespace.
  */
 #define RTO_MIN_MS	60
 
@@ -115,8 +115,8 @@ static void set_options(struct nof_tcp_queue *q, struct sock *sk)
 		allow_busy_poll(sk);
 
 	/*
-	 * Sending is part of writing back memory: no waiting for memory, the reserves are open, no fragment of the
-	 * task's.
+	 * Sending is part of memory writeback: do not wait for memory, use the reserves, and do not use the page
+	 * fragment of the task.
 	 */
 	sk->sk_allocation = GFP_ATOMIC;
 	sk->sk_use_task_frag = false;
@@ -155,8 +155,8 @@ static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
 }
 
 /*
- * Callbacks. TCP calls each of them with the socket lock held, and stop sets them back under that lock, so that they
- * need neither sk_callback_lock nor a look at whether the queue is still there.
+ * Callbacks. TCP calls each of them with the socket lock held, and unhook() restores the old ones under that lock. So
+ * they need neither sk_callback_lock nor a check that the queue still exists.
  */
 static void lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, const char *why)
 {
@@ -170,8 +170,8 @@ static void lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, const c
 }
 
 /*
- * The lock is TCP's, and held until we return: at most what the queue has room for ends under it. In the backlog of a
- * task that owns the socket, mostly a sender, it is as in softirq: nothing sleeps.
+ * TCP holds the socket lock until this returns; the queue size bounds the requests that end under it. In the backlog of
+ * a task that owns the socket, usually a sender, softirqs are disabled so that nothing sleeps there either.
  */
 static void receive(struct nof_tcp_queue *q)
 {
@@ -207,7 +207,7 @@ static void write_space(struct sock *sk)
 	nof_tcp_send_wake(q);
 }
 
-/* In case of doubt TCP hands on what the network said last (ICMP, no route), after it has tried for user_timeout() */
+/* After user_timeout(), TCP reports the last soft error (ICMP, no route) if there was one */
 static const char *reason(int err)
 {
 	switch (err) {
@@ -223,7 +223,7 @@ static const char *reason(int err)
 	}
 }
 
-/* The end of the stream is data_ready()'s, which comes after it and finds the last words of the target. */
+/* TCP calls data_ready() next for a FIN: that processes the target's last PDUs before the end of the stream. */
 static void state_change(struct sock *sk)
 {
 	struct nof_tcp_queue *q = sk->sk_user_data;
@@ -237,7 +237,7 @@ static void state_change(struct sock *sk)
 static int socket_hook(struct nof_tcp_queue *q, struct sock *sk)
 {
 	lock_sock(sk);
-	/* Set before unhook() takes the lock: either it is seen here, or unhook() comes after us. */
+	/* Set before unhook() takes the lock: either it is seen here, or unhook() runs later. */
 	if (nof_tcp_stopped(q)) {
 		release_sock(sk);
 		return -ECANCELED;
@@ -279,7 +279,7 @@ static void socket_release(struct socket *sock)
 	sock_release(sock);
 }
 
-/* To stop_queue() the queue has a socket from here on. */
+/* From here on stop_queue() sees the socket. -ECANCELED: it was called before. */
 static int publish(struct nof_tcp_queue *q, struct socket *sock)
 {
 	int err = 0;
@@ -349,9 +349,9 @@ static int try_connect(struct nof_tcp_queue *q)
 }
 
 /*
- * Drivers that say they are done with a buffer before it is sent (skb_orphan() as it is queued): wait_for_devices()
- * would not wait for them. So does IPoIB, above whatever driver. A device has no flag that tells this; one that is
- * missing here may send a page after its request has ended, and one too many only costs a copy.
+ * Drivers that call skb_orphan() when they queue a buffer, before it is sent: wait_for_devices() cannot wait for it.
+ * IPoIB does so above any driver. No device flag indicates this. A driver missing here may send a page after its
+ * request has ended; a superfluous entry only costs a copy.
  */
 static const char *const early[] = { "cxgb3", "cxgb4", "cxgb4vf", "niu", "virtio_net" };
 
@@ -361,7 +361,7 @@ static bool is_hardware(const struct net_device *dev)
 	       match_string(early, ARRAY_SIZE(early), dev_driver_string(dev->dev.parent)) < 0;
 }
 
-/* Hardware, which has a parent, or what hands all to the devices below it and nothing to the machine itself */
+/* Hardware, which has a parent, or a device that passes all packets to lower devices and none to this machine */
 static bool leads_out(struct net_device *dev)
 {
 	return is_hardware(dev) || is_vlan_dev(dev) || netif_is_bond_master(dev) || netif_is_team_master(dev);
@@ -373,9 +373,9 @@ static int leads_elsewhere(struct net_device *dev, struct netdev_nested_priv *un
 }
 
 /*
- * Loopback, veth and what may end in one (a bridge, a macvlan, a tap) hand our very pages to the receiving socket and
- * say that they are done with them: nobody could tell when the target, which is on this machine, has really read them.
- * There, and wherever it is not certain, data are copied: else pages could be sent that have another owner by then.
+ * Loopback, veth and devices that may end in one (bridge, macvlan, tap) pass the sent pages to the receiving socket and
+ * release the buffer. The sender cannot know when a target on this machine has read the pages: it could read the data
+ * of their next owner. Data are copied for such a device, and for any that is not known to lead out.
  */
 static bool stays_here(struct sock *sk)
 {
@@ -391,12 +391,12 @@ static bool stays_here(struct sock *sk)
 	return here;
 }
 
-/* Where the device is that leads to the target: the numa policy goes by it */
+/* Sets the controller's NUMA node to that of the network device, for the numa policy */
 static void set_node(struct nof_ctrl *ctrl, struct sock *sk)
 {
 	struct dst_entry *dst;
 
-	/* the entry keeps no device */
+	/* an entry may drop its device: RCU keeps that alive */
 	rcu_read_lock();
 	dst = __sk_dst_get(sk);
 	if (dst)
@@ -417,11 +417,11 @@ static int wait_connected(struct nof_tcp_queue *q)
 		return -ECANCELED;
 	if (!left)
 		return -ETIMEDOUT;
-	/* The second call tells how the first one ended. */
+	/* The second call returns the result of the first. */
 	return try_connect(q);
 }
 
-/* Waits until the connection stands: -ETIMEDOUT, -ECANCELED, or why it does not. */
+/* Waits until the connection is established. -ETIMEDOUT, -ECANCELED, or the error of the connect. */
 static int socket_connect(struct nof_tcp_queue *q)
 {
 	int err = wait_connected(q);
@@ -436,10 +436,10 @@ static int socket_connect(struct nof_tcp_queue *q)
 }
 
 /*
- * Throws away what is queued in the socket; a FIN goes first so that the target sees an orderly end when it has read
- * everything, and the RST that follows frees it from waiting for the rest. Older kernels (6.1) get memory for the RST
- * with GFP_KERNEL, whatever sk_allocation says, and what writes memory back may wait for this very queue: without any,
- * no RST.
+ * Discards the data queued in the socket. A FIN is sent first: a target that has read everything sees an orderly end.
+ * With the RST that follows, the target does not wait for the rest. Older kernels (6.1) allocate the RST with
+ * GFP_KERNEL regardless of sk_allocation, and reclaim may wait for this queue. Hence the noreclaim scope; without
+ * memory there is no RST.
  */
 static void disconnect(struct socket *sock)
 {
@@ -452,9 +452,9 @@ static void disconnect(struct socket *sock)
 }
 
 /*
- * Buffers that left the socket for a network device still refer to pages of commands: not before the device has let
- * go of them may these pages be used for anything else. Without such pages nobody waits: a SYN may lie for seconds
- * where the address of the next hop is not known.
+ * Buffers that have left the socket for a network device still refer to pages of commands. The pages must not be reused
+ * before the device has released the buffers. The caller skips the wait if no pages were spliced: a SYN may be held for
+ * seconds while the address of the next hop is unresolved.
  */
 static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
 {
@@ -472,7 +472,7 @@ static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
 	}
 }
 
-/* After it, no callback runs, nothing is received or sent, and no buffer refers to a page of a command. Idempotent. */
+/* Afterwards no callback runs, nothing is sent or received, and no buffer refers to a page of a command. Idempotent. */
 static void socket_stop(struct nof_tcp_queue *q)
 {
 	struct socket *sock;
@@ -490,8 +490,8 @@ static void socket_stop(struct nof_tcp_queue *q)
 }
 
 /*
- * Bytes that wait though the peer's window is open wait for the network: for our own segments to be acknowledged, for a
- * device, or for a route. Behind a closed window the peer owes nothing.
+ * The peer owes an acknowledgement of sent segments. Unsent bytes that fit its window wait for the network only (a
+ * device or a route) and count as well. Behind a closed window the peer owes nothing.
  */
 static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
 {
@@ -502,10 +502,10 @@ static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
 }
 
 /*
- * Segments lie behind a holder of the socket who is waiting for a processor, or on the CPU that received the last one:
- * its softirq was cut short for lack of time, or packets wait there and none was taken since the last look. Read
- * without locks; what is missed by that shows at the next look. The counters are those of /proc/net/softnet_stat, which
- * the kernel tells modules in no other way.
+ * True if received segments may be unprocessed. They wait in the backlog of a task that owns the socket, or on the CPU
+ * that received the last segment: its softirq was cut short for lack of time, or packets are pending there and none was
+ * processed since the last check. Read without locks; the next check corrects a wrong result. The counters are those of
+ * /proc/net/softnet_stat; modules have no other access to them.
  */
 static bool behind(struct nof_tcp_queue *q, struct sock *sk)
 {
@@ -527,7 +527,7 @@ static bool behind(struct nof_tcp_queue *q, struct sock *sk)
 	return still || cut;
 }
 
-/* A look from outside: no lock. The socket stays meanwhile. */
+/* Takes no lock. The caller keeps the socket alive. */
 static void socket_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 {
 	struct socket *sock = READ_ONCE(q->sock);
@@ -539,7 +539,7 @@ static void socket_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 	tp = tcp_sk(sock->sk);
 	una = READ_ONCE(tp->snd_una);
 	nxt = READ_ONCE(tp->snd_nxt);
-	/* each only grows: acknowledged, received, and when the last segment that counts came in */
+	/* each part only grows: bytes acknowledged, bytes received, time of the last ACK */
 	v->heard = (u64)(una + READ_ONCE(tp->rcv_nxt)) << 32 | READ_ONCE(tp->rcv_tstamp);
 	v->owes = owes(tp, una, nxt);
 	v->behind = behind(q, sock->sk);
@@ -551,13 +551,13 @@ static void socket_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 }
 
 /*
- * TCP doubles its wait from one repetition to the next: after an outage of a second the connection would stand for up
- * to another one. While the watch finds the peer silent, for some seconds, one segment goes out each 20 ms, so that an
- * outage costs what it lasts.
+ * TCP doubles its timeout with each retransmission: after an outage of a second the connection could idle for up to
+ * another one. While the watch finds the peer silent, for some seconds at most, one segment is retransmitted every
+ * 20 ms, so that the connection resumes as soon as the outage ends.
  */
 #define NUDGE_MS	20
 
-/* What the peer has not acknowledged is repeated soon */
+/* Makes a retransmission due within NUDGE_MS */
 static void socket_nudge(struct nof_tcp_queue *q)
 {
 	unsigned long soon = msecs_to_jiffies(NUDGE_MS);
@@ -571,10 +571,10 @@ static void socket_nudge(struct nof_tcp_queue *q)
 	icsk = inet_csk(sk);
 	local_bh_disable();
 	bh_lock_sock(sk);
-	/* who owns the socket is not waited for: there is another look */
+	/* do not wait for an owner of the socket: the watch calls again */
 	if (!sock_owned_by_user(sk) && tcp_sk(sk)->packets_out && icsk->icsk_retransmits &&
 	    icsk->icsk_pending == ICSK_TIME_RETRANS && time_after(icsk->icsk_timeout, jiffies + soon)) {
-		/* as TCP does for thin streams: what these repetitions have doubled is not for those that follow */
+		/* as TCP does for thin streams: these retransmissions must not delay later ones */
 		icsk->icsk_backoff = 0;
 		icsk->icsk_rto = max_t(u32, __tcp_set_rto(tcp_sk(sk)), msecs_to_jiffies(RTO_MIN_MS));
 		inet_csk_reset_xmit_timer(sk, ICSK_TIME_RETRANS, soon, TCP_RTO_MAX);
@@ -595,8 +595,8 @@ static void socket_close(struct nof_tcp_queue *q)
 }
 
 /*
- * Targets bound the length of a command before they know its namespace (nvmet: 4 MiB), and what is in flight between
- * two looks at the peer's acknowledgements has to stay below 4 GiB.
+ * Targets limit the length of a command before they know its namespace (nvmet: 4 MiB). Fewer than 4 GiB may be
+ * acknowledged between two calls of nof_tcp_count_acked().
  */
 #define MAX_DATA	SZ_4M
 
@@ -611,7 +611,7 @@ static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 static int tcp_start_queue(struct nof_queue *queue)
 {
 	struct nof_tcp_queue *q = to_tcp_queue(queue);
-	/* A reconnect may be what the writeback of memory waits for. */
+	/* Memory writeback may wait for this reconnect. */
 	unsigned int noio = memalloc_noio_save();
 	int err;
 
@@ -664,9 +664,8 @@ static struct nof_transport tcp_transport = {
 };
 
 /*
- * The first socket of a machine with sk_set_memalloc(), and the end of the last one, have the network stack's code
- * patched, which interrupts every CPU. With this socket, which is never connected, that does not happen at each connect
- * and disconnect.
+ * sk_set_memalloc() for the first socket of a machine, and its end for the last one, patch the network stack's code,
+ * which interrupts every CPU. This socket, which is never connected, avoids that at each connect and disconnect.
  */
 static struct socket *memalloc_socket;
 

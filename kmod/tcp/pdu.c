@@ -2,7 +2,7 @@
 #include <linux/types.h>
 #include "tcp/pdu.h"
 
-/* Status code and its type, without the retry hints (NVMe Base 2.0, 3.3.3.2.1) */
+/* Status Code and Status Code Type, without CRD, M and DNR (NVMe Base 2.0, 3.3.3.2.1) */
 #define STATUS_CODE	0x7ff
 
 static bool bad(struct nof_pdu_fault *fault, u16 fes, u32 fei, const char *why)
@@ -16,7 +16,7 @@ static bool bad(struct nof_pdu_fault *fault, u16 fes, u32 fei, const char *why)
 #define bad_field(fault, type, field, why)	\
 	bad(fault, NVME_TCP_FES_INVALID_PDU_HDR, offsetof(type, field), why)
 
-/* What the target may send: HLEN of each type, 0 for what it may not. */
+/* Returns HLEN of a PDU type that a target may send, 0 for any other type. */
 static u8 header_size(u8 type)
 {
 	switch (type) {
@@ -37,7 +37,7 @@ static u8 header_size(u8 type)
 
 static bool legal_now(u8 type, bool connected)
 {
-	/* The target may give up at any time. */
+	/* The target may end the connection at any time. */
 	return type == nvme_tcp_c2h_term || (type == nvme_tcp_icresp) == !connected;
 }
 
@@ -57,7 +57,7 @@ static bool check_plen(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf
 
 	switch (hdr->type) {
 	case nvme_tcp_c2h_data:
-		/* HPDA is 0: at a multiple of 4 bytes, behind the header or further on (NVMe TCP 1.0, 3.6.2.7) */
+		/* HPDA is 0: the data begin at any multiple of 4 bytes behind the header (NVMe TCP 1.0, 3.6.2.7) */
 		if (hdr->pdo < start || hdr->pdo % 4)
 			return bad_field(fault, struct nvme_tcp_hdr, pdo, "C2HData with a wrong data offset");
 		if (plen <= hdr->pdo + (conf->data_digest ? NOF_PDU_DIGEST : 0))
@@ -179,7 +179,7 @@ static bool success(u16 status)
 
 u16 nof_pdu_rsp_status(u16 status, const struct nof_pdu_xfer *xfer, bool bad_digest)
 {
-	/* by this the host itself marks what was lost with its connection: not the target's to say */
+	/* the host itself sets this status for commands lost with their connection, so a target must not */
 	if ((status & STATUS_CODE) == NVME_SC_HOST_ABORTED_CMD)
 		return (status & ~STATUS_CODE) | NVME_SC_HOST_PATH_ERROR;
 	if (!success(status) || xfer->write)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a PDU from the target has to look like (NVMe TCP Transport 1.0, 3.6). Pure logic, also compiled in userspace:
- * every field that comes from the wire is checked here before anything else looks at it.
+ * Checks of the PDUs that a target sends (NVMe TCP Transport 1.0, 3.6). Pure logic, also compiled in userspace. Fields
+ * from the wire are checked here before other code uses them.
  *
- * Each check returns true when all is well. Otherwise it returns false and has filled the fault; what it was to put
- * out otherwise is then undefined.
+ * Each check returns true if the PDU is valid. Otherwise it fills the fault and returns false; other output parameters
+ * are then undefined.
  */
 #ifndef NOF_TCP_PDU_H
 #define NOF_TCP_PDU_H
@@ -15,13 +15,13 @@
 
 #define NOF_PDU_DIGEST		4
 #define NOF_PDU_MAX_ALIGN	128		/* CPDA is 31 at most */
-#define NOF_PDU_MAX_H2C_DATA	(1U << 30)	/* what we make of a larger MAXH2CDATA */
+#define NOF_PDU_MAX_H2C_DATA	(1U << 30)	/* a larger MAXH2CDATA is reduced to this */
 
 /**
- * struct nof_pdu_conf - what both sides have agreed on
+ * struct nof_pdu_conf - parameters that both sides agree on
  * @hdr_digest:		header digests are used
  * @data_digest:	data digests are used
- * @connected:		ICResp has been received: before it, nothing else is legal, and after it, no second one
+ * @connected:		ICResp has been received: before that only ICResp and C2HTermReq are legal, after it no ICResp
  */
 struct nof_pdu_conf {
 	bool	hdr_digest;
@@ -30,10 +30,11 @@ struct nof_pdu_conf {
 };
 
 /**
- * struct nof_pdu_fault - what is wrong with a PDU
- * @why:	for a person; a constant string
+ * struct nof_pdu_fault - error in a PDU
+ * @why:	description for the log; a constant string
  * @fes:	fatal error status for the H2CTermReq, enum nvme_tcp_fatal_error_status; 0 if none is to be sent
- * @fei:	fatal error information: for invalid and unsupported fields their offset in the PDU, else 0
+ * @fei:	fatal error information: the offset of the wrong field in the PDU, the header digest that was received
+ *		if that is wrong, else 0
  */
 struct nof_pdu_fault {
 	const char	*why;
@@ -42,11 +43,11 @@ struct nof_pdu_fault {
 };
 
 /**
- * struct nof_pdu_xfer - how far the data of a command have come
- * @len:	bytes of data in all
- * @next:	a read: bytes received. A write: bytes sent in the capsule or asked for by R2T
- * @write:	host to controller
- * @last:	a read: the target has said that no more data come, be they all or not
+ * struct nof_pdu_xfer - progress of the data of a command
+ * @len:	total bytes of data
+ * @next:	read: bytes received. Write: bytes sent in the capsule or requested by R2T
+ * @write:	data go from host to controller
+ * @last:	read: the target has sent C2HData with LAST, whether or not the data are complete
  */
 struct nof_pdu_xfer {
 	u32	len;
@@ -55,66 +56,67 @@ struct nof_pdu_xfer {
 	bool	last;
 };
 
-/* What ICResp tells */
+/* Parameters from ICResp */
 struct nof_pdu_params {
-	u32	align;		/* data of our PDUs begin at a multiple of it: bytes, 4..NOF_PDU_MAX_ALIGN */
+	u32	align;		/* alignment of the data in our PDUs: bytes, 4..NOF_PDU_MAX_ALIGN */
 	u32	maxh2cdata;	/* most data in one H2CData PDU: bytes, 4096..NOF_PDU_MAX_H2C_DATA, a multiple of 4 */
 };
 
 /**
- * nof_pdu_check_header() - the common header of any PDU from a target
- * @hdr:	the first 8 bytes, nothing more need have arrived
+ * nof_pdu_check_header() - check the common header of a PDU from a target
+ * @hdr:	the first 8 bytes; the rest need not have arrived
  *
- * Type legal now, HLEN exactly that of the type, digest flags as agreed, PDO and PLEN possible: afterwards
- * nof_pdu_header_len() bytes can be waited for.
+ * Checks that the type is legal now, HLEN is that of the type, the digest flags are as agreed, and PDO and PLEN are
+ * possible. If so, the caller can wait for nof_pdu_header_len() bytes.
  */
 bool nof_pdu_check_header(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf *conf, struct nof_pdu_fault *fault);
 
-/* True when a PDU of this type carries a header digest under @conf. */
+/* True if a PDU of this type carries a header digest under @conf. */
 static inline bool nof_pdu_has_hdr_digest(u8 type, const struct nof_pdu_conf *conf)
 {
 	return conf->hdr_digest && type != nvme_tcp_icresp && type != nvme_tcp_c2h_term;
 }
 
-/* Bytes up to the data or the end of the PDU, header digest included. Only for a header that passed the check. */
+/* Length of the header with its digest. Only for a header that passed nof_pdu_check_header(). */
 static inline u32 nof_pdu_header_len(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf *conf)
 {
 	return hdr->hlen + (nof_pdu_has_hdr_digest(hdr->type, conf) ? NOF_PDU_DIGEST : 0);
 }
 
-/* ICResp, against the digests asked for in @conf; fills @params. */
+/* Checks ICResp against the digests requested in @conf; fills @params. */
 bool nof_pdu_check_icresp(const struct nvme_tcp_icresp_pdu *pdu, const struct nof_pdu_conf *conf,
 			  struct nof_pdu_params *params, struct nof_pdu_fault *fault);
 
-/* C2HData: lengths that add up. Nothing of it needs the command to be known. */
+/* Checks the lengths and flags of C2HData that do not depend on the command. */
 bool nof_pdu_check_c2h_data(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_conf *conf,
 			    struct nof_pdu_fault *fault);
 
 /*
- * C2HData against its command. SUCCESS is taken under submission queue flow control too, though it carries no SQHD:
- * targets in use send it so, and the queue's own bound on what is outstanding does not need SQHD.
+ * Checks C2HData against its command. SUCCESS is accepted with submission queue flow control as well, although it
+ * carries no SQHD: targets in use send it, and the queue bounds its outstanding commands without SQHD.
  */
 bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct nof_pdu_xfer *xfer,
 			    struct nof_pdu_fault *fault);
 
-/* R2T against its command, whose previous R2T has been served entirely. */
+/* Checks R2T against its command, whose previous R2T has been served entirely. */
 bool nof_pdu_check_r2t(const struct nvme_tcp_r2t_pdu *pdu, const struct nof_pdu_xfer *xfer,
 		       struct nof_pdu_fault *fault);
 
 /**
- * nof_pdu_rsp_status() - the status a response capsule gives its command
+ * nof_pdu_rsp_status() - status with which a response capsule completes its command
  * @status:	from the wire, without the phase bit
  * @xfer:	of the command
- * @bad_digest:	a data digest did not fit
+ * @bad_digest:	a data digest did not match
  *
- * Returns @status, or NVME_SC_DATA_XFER_ERROR where it claims success for a read whose data are short or damaged.
+ * Returns NVME_SC_DATA_XFER_ERROR for success of a read whose data are short or damaged, NVME_SC_HOST_PATH_ERROR for
+ * NVME_SC_HOST_ABORTED_CMD, else @status.
  */
 u16 nof_pdu_rsp_status(u16 status, const struct nof_pdu_xfer *xfer, bool bad_digest);
 
-/* A response capsule against its command: a write is not done before all its data were asked for. */
+/* Checks a response capsule against its command: a write cannot succeed before all its data were requested. */
 bool nof_pdu_check_rsp(u16 status, const struct nof_pdu_xfer *xfer, struct nof_pdu_fault *fault);
 
-/* The name of a fatal error status, for a person. */
+/* Returns the name of a fatal error status, for the log. */
 const char *nof_pdu_fes_text(u16 fes);
 
 static inline u32 nof_pdu_fei(const struct nvme_tcp_term_pdu *pdu)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receiving: a state machine over the byte stream, run by tcp_read_sock() wherever data become known: in softirq, in
- * the backlog of who owned the socket (from 6.2 a sender, mostly), or in a poller. All of these have the socket lock,
- * owned or as a spinlock, so that each queue has one receiver at a time.
+ * Receiving: a state machine over the byte stream. tcp_read_sock() runs it where data arrive: in softirq, in the
+ * backlog of a task that owned the socket (from 6.2 usually a sender), or in a poller. All of these hold the socket
+ * lock, owned or as a spinlock, so each queue has one receiver at a time.
  *
- * Nothing of a PDU is acted upon before its header was checked, and its header digest. After the first fault the
- * queue takes in nothing more. A data digest that is wrong damages one command only: it is remembered there, and the
- * command completes once, at the time the target completes it, with a status that lets it be sent again.
+ * A PDU is processed only after its header and header digest have been checked. After the first fault the queue
+ * receives nothing more. A wrong data digest affects one command only: it is recorded there, and the command completes
+ * once, when the target completes it, with a status that allows a retry.
  */
 #include <linux/blk-mq.h>
 #include <linux/skbuff.h>
@@ -14,14 +14,14 @@
 #include <net/tcp.h>
 #include "tcp/tcp.h"
 
-/* Every header but that of ICResp is as long as this, and none is shorter. */
+/* Length of all headers but that of ICResp, which is longer. */
 #define FIRST_WANT	sizeof(struct nvme_tcp_rsp_pdu)
 
 static_assert(sizeof(struct nvme_tcp_rsp_pdu) == 24 && sizeof(struct nvme_tcp_r2t_pdu) == 24 &&
 	      sizeof(struct nvme_tcp_data_pdu) == 24 && sizeof(struct nvme_tcp_term_pdu) == 24 &&
 	      sizeof(struct nvme_tcp_icresp_pdu) == 128);
 
-/* What one run of the receiver works with */
+/* State of one run of the receiver */
 struct run {
 	struct nof_tcp_queue	*q;
 	struct nof_completed	*done;
@@ -29,14 +29,14 @@ struct run {
 	int			failed;	/* negative errno */
 };
 
-/* The target's mistake */
+/* Records an error of the target */
 static bool fault(struct nof_tcp_queue *q, u16 fes, u32 fei, const char *why)
 {
 	q->fault = (struct nof_pdu_fault){ .why = why, .fes = fes, .fei = fei };
 	return false;
 }
 
-/* Ours, or the network's: nothing is told to the target */
+/* Records an error of this host or the network: no H2CTermReq is sent */
 static int broken(struct nof_tcp_queue *q, const char *why)
 {
 	fault(q, 0, 0, why);
@@ -51,7 +51,10 @@ static void expect_header(struct nof_tcp_rx *rx)
 	rx->checked = false;
 }
 
-/* The command a PDU speaks of in the field at @fei, if it is ours to touch: the peer has all that we sent for it. */
+/*
+ * Finds the command that a PDU refers to in the field at @fei. The receive side may use it once the peer has
+ * acknowledged everything sent for it.
+ */
 static struct nof_cmd *recv_find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
 {
 	struct nof_cmd *cmd = nof_queue_find(&q->q, (__force __le16)cid);
@@ -86,7 +89,7 @@ static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
 	tc = to_tcp_cmd(cmd);
 	if (unlikely(!nof_pdu_check_rsp(status, &tc->xfer, &q->fault)))
 		return false;
-	/* FFFFh in the answer to Connect: flow control is off from here on (NVMe Base 2.0, 6.3). */
+	/* FFFFh in the response to Connect turns flow control off: the core checks it (NVMe Base 2.0, 6.3). */
 	if (q->q.sq_flow)
 		WRITE_ONCE(q->q.sq_head, le16_to_cpu(cqe->sq_head));
 	hand_back(run, cmd, nof_pdu_rsp_status(status, &tc->xfer, tc->bad_digest), &cqe->result);
@@ -107,7 +110,7 @@ static bool take_r2t(struct nof_tcp_queue *q, const struct nvme_tcp_r2t_pdu *pdu
 	tc->r2t_len = le32_to_cpu(pdu->r2t_length);
 	tc->r2t_tag = pdu->ttag;
 	tc->xfer.next += tc->r2t_len;
-	/* The sender's until it says how far its bytes will reach */
+	/* Belongs to the send side until mark_sent() sets the new end_off */
 	WRITE_ONCE(tc->end_off, U64_MAX);
 	nof_tcp_send_r2t(q, cmd);
 	return true;
@@ -180,7 +183,7 @@ static bool check_hdr_digest(struct nof_tcp_queue *q)
 	return fault(q, NVME_TCP_FES_HDR_DIGEST_ERR, le32_to_cpu(got), "header digest error");
 }
 
-/* Each of the three steps returns how many bytes it took, or a negative errno with q->fault set. */
+/* Each of the three steps returns how many bytes it consumed, or a negative errno with q->fault set. */
 static int step_header(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 {
 	struct nof_tcp_queue *q = run->q;
@@ -217,8 +220,8 @@ static void data_done(struct run *run)
 }
 
 /*
- * As skb_copy_datagram_iter(), but from memory of the network's to that of requests: each piece need not be looked at
- * as if one of them were a process's (CONFIG_HARDENED_USERCOPY), which costs as much as a tenth of the copy.
+ * As skb_copy_datagram_iter(), but without the check of each piece for CONFIG_HARDENED_USERCOPY, which costs up to a
+ * tenth of the copy. Neither the socket buffer nor the memory of the request belongs to userspace.
  */
 static bool copy_skb(const struct sk_buff *skb, u32 offset, struct iov_iter *to, u32 len)
 {
@@ -244,7 +247,7 @@ static bool copy_skb(const struct sk_buff *skb, u32 offset, struct iov_iter *to,
 		offset += n;
 		len -= n;
 	}
-	/* what stands behind is a list of buffers */
+	/* the rest is in the frag list */
 	return !len || !skb_copy_datagram_iter(skb, offset, to, len);
 }
 
@@ -307,7 +310,7 @@ static int step(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 	}
 }
 
-/* Its data go nowhere from here on, the rest of a PDU that has begun as well. */
+/* Discards data that still arrive for a detached command, including the rest of a PDU that has begun. */
 static void recv_take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct nof_cmd *placeholder)
 {
 	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
@@ -318,7 +321,10 @@ static void recv_take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct 
 		q->rx.cmd = placeholder;
 }
 
-/* Once it is sent the sender has nothing of a command without data to send: it is the receiver's, whose lock is ours */
+/*
+ * A sent command without data to send belongs to the receive side only. Caller holds the socket lock and
+ * nof_tcp_send_lock().
+ */
 static struct nof_cmd *detach_locked(struct nof_tcp_queue *q, struct nof_detach *d)
 {
 	struct nof_cmd *cmd = READ_ONCE(q->q.slots[d->index].cmd);
@@ -386,7 +392,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 	return run.completed;
 }
 
-/* Callers may be inside of RCU, so this does not sleep. Who has the socket is sending: the next poll finds more. */
+/* Does not sleep: callers may be in an RCU read section. If a task owns the socket, the next poll receives. */
 int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 {
 	struct nof_tcp_queue *q = to_tcp_queue(queue);

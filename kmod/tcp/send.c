@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sending. Whoever has queued a command and finds nobody sending, sends what all have queued, up to a bound: commands
- * are made into one batch of PDUs, headers and small data side by side in memory, and the batch goes to the socket in
- * as few calls as there are changes between copied and spliced pieces. Nothing here waits for the network; what does
- * not fit goes on from sk_write_space().
+ * Sending. A task that has queued a command and finds no other sender sends everything queued, up to a bound. Commands
+ * are made into one batch of PDUs. Each run of copied bvecs (headers, small data) and each run of spliced ones goes to
+ * the socket in one call. Nothing here waits for the network: write_space() schedules send_work() for the rest.
  */
 #include <linux/cpumask.h>
 #include <linux/gfp.h>
@@ -19,8 +18,8 @@
 #include "tcp/tcp.h"
 
 /*
- * Memory for what is being sent. A machine may have a hundred thousand connections, nearly all of them idle: each keeps
- * what a few commands need, and one that sends takes a large batch, which its CPU keeps for the next sender.
+ * Memory of batches. A machine may have a hundred thousand connections, nearly all of them idle. So each keeps a batch
+ * for a few commands only, and a sender takes a large one, which its CPU then caches for the next sender.
  */
 static DEFINE_PER_CPU(struct nof_tcp_batch *, batch_kept);
 
@@ -30,7 +29,7 @@ static DEFINE_PER_CPU(struct nof_tcp_batch *, batch_kept);
 
 static_assert(BATCH_HEADERS(NOF_TCP_SMALL, NOF_TCP_SMALL_BVECS, NOF_TCP_SMALL_PIECES) >= 2 * NOF_TCP_PDU_ROOM);
 
-/* Its headers are sent as pages, so no vmalloc. */
+/* Headers are sent as pages, so no vmalloc. */
 static struct nof_tcp_batch *batch_alloc(u32 bytes, u16 bvecs, u16 pieces, gfp_t gfp, int node)
 {
 	struct nof_tcp_batch *b = kmalloc_node(bytes, gfp, node);
@@ -45,7 +44,7 @@ static struct nof_tcp_batch *batch_alloc(u32 bytes, u16 bvecs, u16 pieces, gfp_t
 	return b;
 }
 
-/* Memory for a large batch, if there is any just now; given back when all of it is sent. Context: any. */
+/* Returns a large batch, or NULL without memory. give_batch() returns it when all of it is sent. Context: any. */
 static struct nof_tcp_batch *batch_take(void)
 {
 	return this_cpu_xchg(batch_kept, NULL) ?:
@@ -68,7 +67,7 @@ static void fill_chunk(struct nof_tcp_copies *copies, struct page *chunk)
 	copies->used = 0;
 }
 
-/* False without memory. Context: process */
+/* Returns false without memory. Context: process, may sleep */
 static bool copies_init(struct nof_tcp_copies *copies, int node)
 {
 	struct page *kept = alloc_pages_node(node, GFP_KERNEL, 0);
@@ -81,13 +80,13 @@ static bool copies_init(struct nof_tcp_copies *copies, int node)
 	return true;
 }
 
-/* A new batch: all that is there is free */
+/* For a new batch: all chunks are free */
 static void copies_reset(struct nof_tcp_copies *copies)
 {
 	fill_chunk(copies, list_first_entry(&copies->chunks, struct page, lru));
 }
 
-/* All is sent: only what an idle queue keeps stays */
+/* All is sent: frees all chunks but the one that an idle queue keeps */
 static void copies_give(struct nof_tcp_copies *copies)
 {
 	struct page *chunk, *next;
@@ -106,7 +105,7 @@ static void copies_exit(struct nof_tcp_copies *copies)
 	__free_page(copies->chunk);
 }
 
-/* One of the batch before, or a new one */
+/* Takes a chunk left by an earlier batch, or allocates one */
 static bool next_chunk(struct nof_tcp_copies *copies)
 {
 	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN | __GFP_COMP;
@@ -124,7 +123,10 @@ static bool next_chunk(struct nof_tcp_copies *copies)
 	return true;
 }
 
-/* Room for @len bytes at most, how many it tells; NULL: none now, but there is some in a batch that has nothing yet */
+/*
+ * Returns room for up to @len bytes and sets @len to its size. NULL: none now. An empty batch always has room, in the
+ * chunk that the queue keeps.
+ */
 static void *copies_room(struct nof_tcp_copies *copies, u32 *len)
 {
 	void *room;
@@ -149,12 +151,12 @@ struct workqueue_struct *nof_tcp_wq;
 
 #define CMD_HLEN	sizeof(struct nvme_tcp_cmd_pdu)
 #define DATA_HLEN	sizeof(struct nvme_tcp_data_pdu)
-#define NO_MEMORY	msecs_to_jiffies(10)	/* before a send that failed for it is tried again */
+#define NO_MEMORY	msecs_to_jiffies(10)	/* delay before a send that failed for lack of it is retried */
 
 static_assert(NOF_TCP_PDU_ROOM >= CMD_HLEN + NOF_PDU_DIGEST + NOF_PDU_MAX_ALIGN + NOF_PDU_DIGEST);
 static_assert(CMD_HLEN == 72 && DATA_HLEN == 24);
 
-/* A reset is the peer's word. A timeout, a missing route, or what a firewall answers, is the network's. */
+/* A reset comes from the peer. A timeout, a missing route, or a firewall's answer comes from the network. */
 enum nof_cause nof_tcp_cause(int err)
 {
 	return !err || err == ECONNRESET || err == EPIPE ? NOF_CAUSE_PEER : NOF_CAUSE_NETWORK;
@@ -195,7 +197,7 @@ static void append_bvec(struct nof_tcp_tx *tx, const struct bio_vec *bv, bool sp
 	tx->open_header = false;
 }
 
-/* Makes room for @len bytes that the caller fills in. Successive headers are one piece of memory. */
+/* Reserves @len bytes that the caller fills in. Successive headers share a bvec. */
 static void *append_header(struct nof_tcp_tx *tx, u32 len)
 {
 	void *p = &tx->batch->headers[tx->headers_len];
@@ -222,7 +224,7 @@ static bool room_for_pdu(const struct nof_tcp_tx *tx)
 	       tx->nr_pieces + 3 <= b->max_pieces;
 }
 
-/* One bvec and one piece are kept for the data digest. */
+/* One bvec and one piece are reserved for the data digest. */
 static bool room_for_data(const struct nof_tcp_tx *tx)
 {
 	const struct nof_tcp_batch *b = tx->batch;
@@ -230,7 +232,7 @@ static bool room_for_data(const struct nof_tcp_tx *tx)
 	return tx->nr_bvecs + 1 < b->max_bvecs && tx->nr_pieces + 1 < b->max_pieces && tx->bytes < NOF_TCP_BYTES;
 }
 
-/* All of it is sent */
+/* Nothing of the batch is in use any more */
 static void give_batch(struct nof_tcp_tx *tx)
 {
 	if (tx->copies.chunk)
@@ -261,7 +263,7 @@ static void load_piece(struct nof_tcp_tx *tx, u32 first_bvec)
 }
 
 /*
- * PDUs into the batch
+ * Building PDUs in the batch
  */
 
 static u32 data_offset(const struct nof_tcp_queue *q, u32 hlen)
@@ -277,7 +279,7 @@ static u32 data_digest_len(const struct nof_tcp_queue *q)
 	return q->conf.data_digest ? NOF_PDU_DIGEST : 0;
 }
 
-/* The header has been filled in: what stands between it and the data. */
+/* Appends header digest and padding, up to @len, to a complete header. */
 static void finish_header(struct nof_tcp_queue *q, struct nvme_tcp_hdr *hdr, u32 len)
 {
 	void *p = hdr;
@@ -299,13 +301,13 @@ static void begin_data(struct nof_tcp_queue *q, struct nof_cmd *cmd, u32 len)
 	tx->cmd = cmd;
 	tx->data_left = len;
 	tx->crc = NOF_TCP_CRC_INIT;
-	/* two pieces a block, of which one cannot be spliced, would be two calls */
+	/* with protection information, of which no page can be spliced, each block would take two calls */
 	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy && !q->conf.data_digest && !cmd->pi_bytes;
 }
 
 /*
- * From here on the target may answer. It is not believed before it has acknowledged all that goes out now, which
- * includes every byte that we still have to look at.
+ * From here on the target may answer. An answer is accepted only once the peer has acknowledged the stream up to
+ * end_off, which covers every byte that is still to be read for sending.
  */
 static void mark_sent(struct nof_tcp_queue *q, struct nof_cmd *cmd, u64 len)
 {
@@ -374,13 +376,13 @@ static void put_first_h2c_data(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 	mark_sent(q, cmd, tc->r2t_len + pdus * (data_offset(q, DATA_HLEN) + data_digest_len(q)));
 }
 
-/* From the start of its first page: sendpages_ok() goes by the length alone, and would leave out the last one */
+/* Checks from the start of the first page: sendpages_ok() counts pages by the length and could miss the last one */
 static bool may_splice(const struct bio_vec *bv)
 {
 	return sendpages_ok(bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), offset_in_page(bv->bv_offset) + bv->bv_len, 0);
 }
 
-/* A copy in its place, counted in the digest. False: there is no memory for it now */
+/* Replaces @bv by a copy and adds the data to the digest. Returns false without memory */
 static bool copy_piece(struct nof_tcp_tx *tx, struct bio_vec *bv)
 {
 	u32 from = offset_in_page(bv->bv_offset);
@@ -416,7 +418,7 @@ static bool put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 	return true;
 }
 
-/* Returns false when the batch is full before the PDU is whole. */
+/* Returns false if the batch is full, or memory is short, before the PDU is complete. */
 static bool put_data(struct nof_tcp_queue *q)
 {
 	struct nof_tcp_tx *tx = &q->tx;
@@ -443,7 +445,7 @@ static struct nof_cmd *next_cmd(struct nof_tcp_queue *q)
 	n = tx->pending;
 	if (!n)
 		return NULL;
-	/* The node is free for the command's next turn as soon as its PDU has gone. */
+	/* Unlink first: an R2T can queue the node again as soon as the PDU is sent. */
 	tx->pending = n->next;
 	return llist_entry(n, struct nof_tcp_cmd, node)->cmd;
 }
@@ -461,7 +463,7 @@ static bool begin_next(struct nof_tcp_queue *q)
 	return true;
 }
 
-/* Once the last byte of a command is in the batch, it may be anybody's as soon as the batch is sent. */
+/* A command whose last byte is in the batch must not be accessed any more: it may complete once the batch is sent. */
 static void fill_batch(struct nof_tcp_queue *q)
 {
 	struct nof_tcp_tx *tx = &q->tx;
@@ -488,7 +490,7 @@ static void fill_batch(struct nof_tcp_queue *q)
 }
 
 /*
- * The batch into the socket
+ * Writing the batch to the socket
  */
 
 static int push_pieces(struct nof_tcp_queue *q, struct sock *sk)
@@ -528,8 +530,8 @@ static int push_batch(struct nof_tcp_queue *q)
 }
 
 /**
- * struct turn - how much a task sends before it gives way to others
- * @batches:	that may still be sent
+ * struct turn - how much a task sends before it leaves the rest to send_work()
+ * @batches:	number of batches that may still be sent
  * @until:	time after which no further batch is sent, ktime_get_ns(); 0 for none
  */
 struct turn {
@@ -537,7 +539,7 @@ struct turn {
 	u64	until;
 };
 
-/* Of a task that has queued a command: its own data, and what others have queued meanwhile */
+/* For a task that has queued a command: sends that, and commands that others have queued meanwhile */
 static const struct turn inline_turn = { .batches = NOF_TCP_INLINE };
 
 static bool turn_over(const struct turn *turn)
@@ -546,9 +548,9 @@ static bool turn_over(const struct turn *turn)
 }
 
 /*
- * Sends what is queued until the turn is over, and leaves the rest to send_work(): other tasks may queue for as long as
- * there is a load, and the task that sends for them is an SRCU reader of the subsystem, on which the recovery of each
- * of its paths waits. Sets tx.blocked when sending is not possible now.
+ * Sends queued commands until the turn is over, and leaves the rest to send_work(): under load other tasks queue
+ * without end, while the sending task is an SRCU reader of the subsystem, for which the recovery of all its paths
+ * waits. Sets tx.blocked when sending is not possible now.
  */
 static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
 {
@@ -568,20 +570,20 @@ static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
 		}
 		if (!tx->nr_pieces && !tx->cmd)
 			return;
-		/* Data that end before the PDU does are our own mistake; there is no way to go on. */
+		/* Data that end before their PDU are a bug of this driver; the stream cannot continue. */
 		err = tx->nr_pieces ? push_batch(q) : -EIO;
 	}
 	tx->blocked = true;
 	if (tx->failed)
 		return;
 	if (err == -EAGAIN || err == -ENOMEM || err == -ENOBUFS) {
-		/* without anything in the socket it is memory that is short, and no acknowledgement will tell */
+		/* with an empty socket memory is short, and no acknowledgement will call write_space() */
 		if (!READ_ONCE(q->sock->sk->sk_wmem_queued))
 			queue_delayed_work(nof_tcp_wq, &q->retry_work, NO_MEMORY);
 		return;
 	}
 	if (err == -EBUSY) {
-		/* a task has the socket, for a moment: the worker can wait for it */
+		/* a task owns the socket for a short time: send_work() can wait for it */
 		nof_tcp_send_wake(q);
 		return;
 	}
@@ -597,8 +599,8 @@ static void drain(struct nof_tcp_queue *q, struct turn *turn)
 }
 
 /*
- * Whoever holds the lock looks at the list again after giving it up: with the barrier here and the one in
- * llist_add(), either that look or the trylock of who added sees the other.
+ * The lock holder checks send_list again after the unlock. With the barrier here and the one in llist_add(), either
+ * that check sees a new command, or the trylock of the task that added it succeeds.
  */
 static void send_kick(struct nof_tcp_queue *q, struct turn turn)
 {
@@ -646,7 +648,7 @@ void nof_tcp_send_wake(struct nof_tcp_queue *q)
  * Queueing
  */
 
-/* Connect on an I/O queue goes with its data before IOCCSZ counts (NVMe TCP Transport 1.0, 3.3.2.1). */
+/* Connect on an I/O queue has its data in the capsule regardless of IOCCSZ (NVMe TCP Transport 1.0, 3.3.2.1). */
 static u32 capsule_room(const struct nof_queue *queue, const struct nof_cmd *cmd)
 {
 	const struct nof_ctrl *ctrl = queue->ctrl;
@@ -703,7 +705,7 @@ void nof_tcp_send_commit(struct nof_queue *queue)
 	send_kick(to_tcp_queue(queue), inline_turn);
 }
 
-/* Whoever holds the lock, be it us further up this very stack, will look at the list again. */
+/* A lock holder, possibly further up this call stack, checks send_list again after the unlock. */
 void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 {
 	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
@@ -711,7 +713,7 @@ void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 		nof_tcp_send_wake(q);
 }
 
-/* Commands that wait to be sent, all in tx.pending; under tx.lock */
+/* Moves all commands of send_list to tx.pending. Caller holds tx.lock. */
 static void gather(struct nof_tcp_queue *q)
 {
 	struct llist_node **end = &q->tx.pending;
@@ -740,7 +742,7 @@ void nof_tcp_send_lock(struct nof_tcp_queue *q)
 	mutex_lock(&q->tx.lock);
 }
 
-/* What others have queued meanwhile, counting on us, is the worker's. */
+/* Tasks that found the lock held rely on its holder to send their commands: send_work() does. */
 void nof_tcp_send_unlock(struct nof_tcp_queue *q)
 {
 	bool left = q->tx.pending && !q->tx.blocked;
@@ -770,7 +772,7 @@ int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 	return err;
 }
 
-/* Only between two PDUs, and only if there is room in the socket: a courtesy, nobody waits for it. */
+/* Best effort: only between two PDUs, and only if the socket has room. */
 static void send_term(struct nof_tcp_queue *q)
 {
 	struct nvme_tcp_term_pdu pdu = {
@@ -807,7 +809,7 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 	int node = q->q.cpu >= 0 ? cpu_to_node(q->q.cpu) : NUMA_NO_NODE;
 
 	memset(&q->tx, 0, sizeof(q->tx));
-	/* what an idle queue keeps */
+	/* kept while the queue is idle */
 	q->tx.small = batch_alloc(NOF_TCP_SMALL, NOF_TCP_SMALL_BVECS, NOF_TCP_SMALL_PIECES, GFP_KERNEL, node);
 	q->tx.batch = q->tx.small;
 	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !copies_init(&q->tx.copies, node))) {

@@ -4,7 +4,7 @@
 #include <linux/string.h>
 #include "wire/ana_log.h"
 
-/* What has not been looked at yet */
+/* The part of the log that is still to be parsed */
 struct rest {
 	const u8	*p;
 	size_t		len;

@@ -22,7 +22,7 @@ struct log_entry {
 	__le16	cntlid;
 	u8	ciu;
 	u8	reserved;
-	__le16	by;		/* the controller that carried it out */
+	__le16	by;		/* the controller that carried out the reset */
 	u8	status;
 	u8	flags;
 };

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a controller says of the Cross-Controller Resets it was asked for. Pure logic, also compiled in userspace. */
+/* Decodes the results of Cross-Controller Reset commands. Pure logic, also compiled in userspace. */
 #ifndef NOF_WIRE_CCR_LOG_H
 #define NOF_WIRE_CCR_LOG_H
 
 #include <linux/types.h>
 
-/* TP8028, in NVMe Base 2.3: log page 1Eh is never longer than this */
+/* Cross-Controller Reset log page (TP8028, NVMe Base 2.3): 1Eh, with its maximum length */
 #define NOF_LOG_CCR		0x1e
-#define NOF_LOG_CCR_REMOVE	1	/* LSP: what is over leaves the log with this read */
+#define NOF_LOG_CCR_REMOVE	1	/* LSP: this read removes the entries of completed resets */
 #define NOF_LOG_CCR_BYTES	4096
 
 enum nof_ccr_answer {
-	NOF_CCR_DONE,		/* that instance of the controller is no more */
-	NOF_CCR_RUNNING,	/* the log will tell */
-	NOF_CCR_LATER,		/* this controller has too many of them now */
+	NOF_CCR_DONE,		/* that instance of the controller has ended */
+	NOF_CCR_RUNNING,	/* the log page will report the result */
+	NOF_CCR_LATER,		/* too many resets outstanding on this controller */
 	NOF_CCR_REFUSED,
 };
 
-/* The answer to the command: @status as in nof_cmd, @dw0 of its completion */
+/* Result of the command: @status as in struct nof_cmd, @dw0: dword 0 of its completion */
 enum nof_ccr_answer nof_ccr_answer(u16 status, u32 dw0);
 
-/* A reset is over: identifier and uniquifier of the impacted controller, and whether it was reset */
+/* A reset is over. @cntlid, @ciu: identifier and instance uniquifier of the impacted controller; @done: it was reset */
 typedef void nof_ccr_over_fn(void *arg, u16 cntlid, u8 ciu, bool done);
 
 /**
@@ -28,7 +28,7 @@ typedef void nof_ccr_over_fn(void *arg, u16 cntlid, u8 ciu, bool done);
  * @buf:	log page 1Eh, @len bytes of it received
  * @over:	called for each
  * @arg:	for @over
- * Returns NULL, or for a person what is wrong; then @over was not called.
+ * Returns NULL, or a text that describes the error; then @over was not called.
  */
 const char *nof_ccr_parse(const void *buf, size_t len, nof_ccr_over_fn *over, void *arg);
 

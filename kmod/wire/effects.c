@@ -5,23 +5,23 @@
 #include <linux/nvme.h>
 #include "wire/effects.h"
 
-/* What older headers leave out: relaxations of CSE, and the scope, which is told for every command */
+/* Missing in older headers: relaxations of CSE, and the command scope, which may be set for every command */
 #define EFFECTS_CSER	GENMASK(15, 14)
 #define EFFECTS_SCOPE	GENMASK(31, 20)
 
-/* CSE: not beside another command to the same namespace; above it, to any namespace */
+/* CSE: no other command to the same namespace at the same time; higher values: to any namespace */
 #define CSE_ONE_NS	BIT(16)
 
-/* Opcodes from here on are the vendor's */
+/* First vendor specific I/O opcode */
 #define IO_VENDOR	0x80
 
-/* Bits 1:0 of an opcode: where its data go */
+/* Bits 1:0 of an opcode: data transfer direction */
 #define TO_CONTROLLER	BIT(0)
 
 #define HARMLESS	(NVME_CMD_EFFECTS_CSUPP | NVME_CMD_EFFECTS_LBCC | NVME_CMD_EFFECTS_UUID_SEL | EFFECTS_SCOPE)
 #define OTHER_NAMESPACE	(NVME_CMD_EFFECTS_NCC | NVME_CMD_EFFECTS_NIC)
 
-/* They change blocks, whatever the log says, in the command sets that have blocks */
+/* Opcodes that change blocks, whatever the log says, in the command sets that have blocks */
 static bool changes_blocks(u8 csi, u8 opcode)
 {
 	if (csi != NVME_CSI_NVM && csi != NVME_CSI_ZNS)
@@ -42,14 +42,14 @@ void nof_effects_io(const struct nvme_effects_log *log, u8 csi, struct nof_effec
 {
 	u32 opcode;
 
-	/* each entry is written once: others may read them */
+	/* concurrent readers see the old or the new value of an entry */
 	for (opcode = 0; opcode < ARRAY_SIZE(out->of); opcode++)
 		WRITE_ONCE(out->of[opcode], log ? io_effect(csi, opcode, le32_to_cpu(log->iocs[opcode])) : 0);
 }
 
 static u8 admin_effect(u8 opcode, u32 effects, bool has_log)
 {
-	/* ignored where a part of it is relaxed: which part counts depends on what else is outstanding */
+	/* ignored if CSER relaxes it: which relaxation applies depends on the other outstanding commands */
 	u32 cse = effects & EFFECTS_CSER ? 0 : effects & NVME_CMD_EFFECTS_CSE_MASK;
 	bool alone = cse, all = cse > CSE_ONE_NS;
 
@@ -67,8 +67,8 @@ static u8 admin_effect(u8 opcode, u32 effects, bool has_log)
 		all = true;
 		break;
 	/*
-	 * The first ones are sent all the time. Many logs restrict Security Receive because it belongs to the Security
-	 * Send before it: I/O does not come in between.
+	 * All but the last one are sent all the time. Many logs restrict Security Receive because it belongs to the
+	 * preceding Security Send; I/O does not interfere with that.
 	 */
 	case nvme_admin_identify:
 	case nvme_admin_get_log_page:

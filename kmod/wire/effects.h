@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The Commands Supported and Effects log (NVMe Base 2.0, 5.16.1.6): what a command does besides its purpose. Pure
- * logic, also compiled in userspace.
+ * Evaluates the Commands Supported and Effects log page (NVMe Base 2.0, 5.16.1.6). Pure logic, also compiled in
+ * userspace.
  */
 #ifndef NOF_WIRE_EFFECTS_H
 #define NOF_WIRE_EFFECTS_H
@@ -11,15 +11,15 @@
 struct nvme_effects_log;
 
 enum {
-	/* of an I/O command: it touches the data of its own namespace at most, and is open to who may read these */
+	/* I/O command that affects at most the data of its own namespace: open to callers with read permission */
 	NOF_EFFECT_OPEN		= 1 << 0,
-	/* the same, for who may write them */
+	/* likewise, open to callers with write permission */
 	NOF_EFFECT_OPEN_WRITER	= 1 << 1,
-	/* of an admin command: no I/O beside it, as it works on whole namespaces, or these are others afterwards */
+	/* admin command that needs I/O to be stopped: it affects whole namespaces, or changes them */
 	NOF_EFFECT_STOPS_IO	= 1 << 2,
-	/* beside that: not only I/O of the namespace that it names */
+	/* with NOF_EFFECT_STOPS_IO: to all namespaces, not only the one in the command */
 	NOF_EFFECT_ALL_NS	= 1 << 3,
-	/* of an admin command: afterwards the namespaces are looked at again */
+	/* admin command after which the namespaces are scanned again */
 	NOF_EFFECT_RESCAN	= 1 << 4,
 };
 
@@ -29,9 +29,9 @@ struct nof_effects {
 };
 
 /*
- * The effects of I/O commands of one command set, and of admin commands. @log: as received, 4,096 bytes; NULL where the
- * controller has none: then no I/O command is open, and the admin commands with effects that the specification names
- * have these. @csi: which command set, so that opcodes have its meaning
+ * Effects of the I/O commands of one command set, and of admin commands. @log: as received, 4096 bytes, or NULL if the
+ * controller has none. Then no I/O command is open, and only admin commands have effects, those known from the
+ * specification. @csi: the command set, which defines the meaning of the opcodes
  */
 void nof_effects_io(const struct nvme_effects_log *log, u8 csi, struct nof_effects *out);
 void nof_effects_admin(const struct nvme_effects_log *log, struct nof_effects *out);

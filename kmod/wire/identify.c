@@ -17,7 +17,7 @@
 #define SQE_SHIFT		6
 #define CQE_SHIFT		4
 #define SQE_SIZE		(1 << SQE_SHIFT)
-/* A capsule that carries more data than this is a mistake: no transport sends the like in one piece. */
+/* A larger capsule size is a mistake of the target: no transport sends that much in one piece. */
 #define MAX_CAPSULE		(16 << 20)
 
 #define FLBAS_EXTENDED		BIT(4)
@@ -32,15 +32,15 @@
 #define FPI_SUPPORTED		BIT(7)
 #define FPI_PERCENT_MASK	0x7f
 #define NSTAT_READY		BIT(0)
-/* The block layer counts the sectors of a zone in 32 bits; each zone is read and has a bit or a structure */
+/* The block layer counts the sectors of a zone in 32 bits; each zone is read, and takes a bit or a structure */
 #define MAX_ZONE_BYTES		(1ULL << 40)
 #define MAX_ZONES		(1U << 20)
-/* More than file systems make use of; a target that claims more is believed this far. */
+/* Upper limit of the physical block size: more than file systems make use of */
 #define MAX_PHYS_BYTES		(64 << 10)
 
 /*
- * A text field: blanks or NULs at its end dropped, what cannot be printed replaced, since it goes to logs and
- * file names.
+ * Copies a text field without trailing blanks and NULs. Unprintable characters are replaced: the text is used in logs
+ * and file names.
  */
 static void copy_text(char *to, const char *from, size_t len)
 {
@@ -123,7 +123,7 @@ static void decode_ana(const struct nvme_id_ctrl *id, struct nof_ctrl_id *out)
 	out->anacap = id->anacap;
 }
 
-/* What is younger than the headers we build with: TP4129, TP8028 (NVMe Base 2.3) */
+/* Offsets of fields that the kernel headers do not have: TP4129, TP8028 (NVMe Base 2.3) */
 enum { ID_CIU = 135, ID_CIRN = 136, ID_CQT = 386, ID_CCRL = 1807 };
 
 static void decode_instance(const u8 *id, struct nof_ctrl_id *out)
@@ -195,8 +195,8 @@ const char *nof_identify_ctrl(const struct nvme_id_ctrl *id, u8 mpsmin, struct n
 }
 
 /*
- * WUSL and VSL are of commands that we do not send. WZSL is a power of two, as MDTS is, in units of the smallest memory
- * page.
+ * WUSL and VSL are ignored: they apply to commands that the driver does not send. WZSL is a power of two in units of
+ * the minimum memory page size, as MDTS.
  */
 void nof_identify_nvm(const struct nvme_id_ctrl_nvm *id, u8 mpsmin, struct nof_nvm_limits *out)
 {
@@ -213,13 +213,14 @@ u32 nof_identify_zasl(const struct nvme_id_ctrl_zns *id, u8 mpsmin)
 
 static u8 format_index(const struct nvme_id_ns *id)
 {
-	/* The upper bits count only where there are more formats than the lower ones can name. */
+	/* the upper bits are valid only if there are more formats than the lower bits can select */
 	return id->nlbaf < 16 ? id->flbas & NVME_NS_FLBAS_LBA_MASK : nvme_lbaf_index(id->flbas);
 }
 
 /*
- * Fabrics transfer metadata only at the end of each block. Where they are kept apart, the controller can make
- * protection information of writes, check it and take it off reads (PRACT), as long as the metadata are nothing else.
+ * Fabrics transfer metadata only at the end of each block. If metadata are in a separate buffer, the controller can
+ * insert protection information into writes, and check and strip it on reads (PRACT), but only if the metadata are
+ * nothing else.
  */
 static const char *check_metadata(const struct nvme_id_ns *id, u16 bytes)
 {
@@ -264,8 +265,8 @@ static u32 round_down_pow2(u32 n)
 }
 
 /*
- * The physical block is what is written at once and whole: both the preferred write granularity and the power-fail
- * atomic unit have to be told. Neither is trusted to be a power of two.
+ * A physical block is written at once and atomically: both the preferred write granularity and the power-fail atomic
+ * write unit must be reported. Neither is necessarily a power of two.
  */
 static u32 phys_blocks(const struct nvme_id_ns *id, u8 shift)
 {
@@ -277,8 +278,8 @@ static u32 phys_blocks(const struct nvme_id_ns *id, u8 shift)
 }
 
 /*
- * What is written whole or not at all, through a loss of power too. A namespace that says nothing has what the
- * controller says. Boundaries that do not begin at block 0, or are no power of two, the block layer does not know.
+ * Atomic writes, also across a power failure. If the namespace reports none, the values of the controller apply. The
+ * block layer supports only boundaries that begin at block 0 and are a power of two.
  */
 static void decode_atomics(const struct nvme_id_ns *id, struct nof_ns_format *out)
 {
@@ -297,12 +298,12 @@ static void decode_hints(const struct nvme_id_ns *id, struct nof_ns_format *out)
 	out->discard_zeroes = (id->dlfeat & DLFEAT_READ_MASK) == DLFEAT_READ_ZERO && (id->dlfeat & DLFEAT_WZ_DEAC);
 	if (!(id->nsfeat & NSFEAT_OPTPERF))
 		return;
-	/* NOWS 0, one block, is what targets report that know nothing. */
+	/* NOWS 0 (one block) is also reported by targets that do not know the optimal size */
 	if (id->nows)
 		out->opt_io_blocks = le16_to_cpu(id->nows) + 1U;
 	if (out->phys_blocks)
 		out->opt_io_blocks -= out->opt_io_blocks % out->phys_blocks;
-	/* NPDA asks for starts at its multiples, so that counting from block 0 discard_alignment stays 0. */
+	/* NPDA: deallocations should start at its multiples, counted from block 0, so discard_alignment stays 0 */
 	out->discard_granularity = max(le16_to_cpu(id->npdg), le16_to_cpu(id->npda)) + 1U;
 }
 
@@ -313,7 +314,7 @@ static bool any_set(const u8 *bytes, size_t len)
 	return len;
 }
 
-/* One identifier: all zero means none; told twice, it has to be the same. */
+/* Merges one identifier: all zero means none. False if it differs from the one reported before. */
 static bool merge_id(struct nof_ns_ids *ids, u8 kind, u8 *to, const u8 *from, size_t len)
 {
 	if (!any_set(from, len))
@@ -392,7 +393,7 @@ static bool is_pow2(u64 n)
 	return n && !(n & (n - 1));
 }
 
-/* Zero based, all ones for none. A namespace that has no more zones than that is not limited. */
+/* The value is zero based; all ones: no limit. Returns 0 for no limit, also if there are no more zones than that. */
 static u32 zone_limit(__le32 value, u64 zones)
 {
 	u64 limit = (u64)le32_to_cpu(value) + 1;
@@ -436,7 +437,7 @@ static const char *merge_desc(u8 type, const u8 *value, size_t len, struct nof_n
 	bool same = true;
 
 	if (type >= ARRAY_SIZE(lens) || !lens[type])
-		return NULL;	/* one of a later specification */
+		return NULL;	/* defined by a later specification */
 	if (len != lens[type])
 		return "identification descriptor of wrong length";
 	switch (type) {
@@ -477,7 +478,7 @@ const char *nof_identify_descs(const void *buf, size_t len, struct nof_ns_ids *i
 	return NULL;
 }
 
-/* Of the kinds in @kinds, all the same */
+/* True if all identifiers in @kinds are the same */
 static bool same_ids(const struct nof_ns_ids *a, const struct nof_ns_ids *b, u8 kinds)
 {
 	return (!(kinds & NOF_ID_EUI64) || !memcmp(a->eui64, b->eui64, sizeof(a->eui64))) &&

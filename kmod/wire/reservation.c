@@ -22,7 +22,7 @@ bool nof_resv_whole(const struct nof_resv *resv, u32 len)
 	return NOF_RESV_BYTES((u32)resv->nr) <= len;
 }
 
-/* A host has one registration: what two of its controllers say of it may not differ */
+/* A host has one registration: the entries of its controllers must agree. */
 static const char *read_own(entry *e, struct nof_resv *out)
 {
 	bool holds = e->rcsts & RCSTS_HOLDS;
@@ -85,7 +85,7 @@ const char *nof_resv_read(const struct nvme_reservation_status_ext *report, u32 
 	return why;
 }
 
-/* Another entry of its host stands before it */
+/* True if an earlier entry belongs to the same host */
 static bool seen(const struct nvme_reservation_status_ext *report, u32 nr)
 {
 	u32 i;
@@ -121,14 +121,14 @@ bool nof_resv_has(const struct nvme_reservation_status_ext *report, u32 nr, cons
 	return false;
 }
 
-/* Nothing has changed since: the command was not executed, or was refused and will be refused again */
+/* No change between the reports: the command was not executed, or was refused and will be refused again */
 static bool unchanged(const struct nof_resv *before, const struct nof_resv *now)
 {
 	return before && before->gen == now->gen && before->type == now->type && before->holder == now->holder &&
 	       before->registered == now->registered && before->key == now->key && before->holds == now->holds;
 }
 
-/* Registered with the same key all the time: only another command of this host could have restored it */
+/* Registered with the same key in both reports: only another command of this host could have restored it */
 static bool still_registered(const struct nof_resv *before, const struct nof_resv *now)
 {
 	return before && before->registered && now->registered && before->key == now->key;
@@ -150,7 +150,7 @@ static bool preempts_holder(const struct nof_resv *resv, u64 key)
 }
 
 /*
- * Done if the key has gone, and this host holds the reservation if the key was the holder's. Otherwise another host may
+ * Done if the key is gone and, if it was the holder's key, this host holds the reservation. Otherwise another host may
  * have preempted first.
  */
 static enum nof_resv_verdict judge_preempt(const struct nof_resv *before, const struct nof_resv *now, bool victim,
@@ -167,7 +167,7 @@ static enum nof_resv_verdict judge_preempt(const struct nof_resv *before, const 
 enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_resv *before, const struct nof_resv *now,
 				     bool victim, u64 key, u8 type)
 {
-	/* another registrant may have acquired it again, and an acquire does not change the generation */
+	/* another registrant may have acquired the reservation again, which does not change the generation */
 	if (act == NOF_RESV_RELEASE && now->holds && now->type >= NOF_RESV_TYPE_ALL)
 		return NOF_RESV_UNTOLD;
 	if (unchanged(before, now))
@@ -196,8 +196,8 @@ enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_res
 		return judge_preempt(before, now, victim, key, type);
 	}
 	/*
-	 * Each of these commands changes this host's own registration or reservation. A host that is not registered any
-	 * more may have been preempted after its command was executed: sending it again would undo that.
+	 * Each of these commands changes this host's own registration or reservation. If the host is no longer
+	 * registered, it may have been preempted after the command was executed: a retry would undo that.
 	 */
 	return still_registered(before, now) ? NOF_RESV_AGAIN : NOF_RESV_UNTOLD;
 }

@@ -5,9 +5,8 @@
 #include "wire/status.h"
 
 /*
- * NVMe Base 2.0, figures 94 to 99, and the NVM command set. "how" is for a status without Do Not Retry: NOF_FAIL
- * where the same command cannot end otherwise the next time. The errno are those by which the block layer knows its
- * own status values.
+ * NVMe Base 2.0, figures 94 to 99, and the NVM command set. "how" applies to a status without Do Not Retry: NOF_FAIL if
+ * a retry must fail again. The errno values are those that the block layer maps to its own status values.
  */
 static const struct entry {
 	u16	status;
@@ -89,7 +88,7 @@ static const struct entry {
 	{ NVME_SC_HOST_ABORTED_CMD,	NOF_RETRY_PATH,	ENOLINK,	"Command Aborted By Host" },
 };
 
-/* For a status that has no line of its own: by its type */
+/* For a status without an entry above: by status code type */
 static const struct entry kinds[] = {
 	[0] = { 0, NOF_RETRY,	   EIO,		"generic error" },
 	[1] = { 0, NOF_RETRY,	   EIO,		"command specific error" },

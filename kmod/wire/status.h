@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an NVMe status means for a command. Pure logic, also compiled in userspace. */
+/* Retry class, errno and name of each NVMe status. Pure logic, also compiled in userspace. */
 #ifndef NOF_WIRE_STATUS_H
 #define NOF_WIRE_STATUS_H
 
@@ -7,25 +7,24 @@
 
 enum nof_disposition {
 	NOF_DONE,		/* success */
-	NOF_RETRY_PATH,		/* this path is the trouble: send it again on another one */
-	NOF_RETRY,		/* send it again, here or elsewhere */
-	NOF_FAIL,		/* hand the error up */
+	NOF_RETRY_PATH,		/* the path is at fault: retry on another path */
+	NOF_RETRY,		/* retry, on the same or another path */
+	NOF_FAIL,		/* complete with an error */
 };
 
-/* A status is the field of the completion without the phase bit: SC, SCT, CRD, M, DNR (NVMe Base 2.0, 3.3.3.2.1). */
+/* A status is the Status field of the completion: SC, SCT, CRD, M, DNR, no phase tag (NVMe Base 2.0, 3.3.3.2.1). */
 
 /*
  * nof_status_disposition() - what to do with a completed command
- * @retriable:	false when its retries are used up or it asked for none (fail-fast)
- * Do Not Retry is honoured for every status, those of ANA too: it speaks of the whole subsystem, not of this
- * controller.
+ * @retriable:	false if its retries are used up, or it must not be retried (fail-fast)
+ * Do Not Retry is honoured for every status, also for ANA: it applies to the whole subsystem, not to this controller.
  */
 enum nof_disposition nof_status_disposition(u16 status, bool retriable);
 
-/* 0 or a negative errno, one of those that stand for a blk_status_t. Status values as for I/O commands, not Connect. */
+/* 0, or a negative errno that maps to a blk_status_t. Status codes as for I/O commands, not Connect. */
 int nof_status_errno(u16 status);
 
-/* Short name as in the specification, without CRD, M and DNR; for an unlisted one, its kind. Never NULL. */
+/* Name as in the specification, ignoring CRD, M and DNR; for an unlisted status, its type. Never NULL. */
 const char *nof_status_name(u16 status);
 
 #endif

@@ -29,7 +29,7 @@ static bool zone_state_known(u8 state)
 	       (state >= NOF_ZONE_READ_ONLY && state <= NOF_ZONE_OFFLINE);
 }
 
-/* The field says nothing in states that take no writes, and nothing new of an empty zone */
+/* The field is meaningless in states that take no writes, and redundant for an empty zone. */
 static const char *read_wp(const struct nvme_zone_descriptor *desc, struct nof_zone *zone)
 {
 	u64 end = zone->start + zone->capacity;
@@ -64,7 +64,7 @@ const char *nof_zone_read(const struct nvme_zone_descriptor *desc, u64 start, u6
 
 static enum nof_zone_verdict judge_write(const struct nof_zone *zone, u64 from, u64 to)
 {
-	/* full by being written, to its end; or it was finished, by whomever, and how far it was written is not told */
+	/* full because it was written to its end, or finished: then the report does not tell how far it was written */
 	if (zone->state == NOF_ZONE_FULL)
 		return !zone->cut && to == zone->start + zone->capacity ? NOF_ZONE_DONE : NOF_ZONE_WRONG;
 	if (zone->state > NOF_ZONE_CLOSED)
@@ -80,7 +80,7 @@ static bool has_happened(const struct nof_zone *zone, enum nof_zone_act act)
 	case NOF_ZONE_ACT_OPEN:
 		return zone->state == NOF_ZONE_EXPLICIT;
 	case NOF_ZONE_ACT_CLOSE:
-		/* without a block in it, it is empty then */
+		/* closing a zone without written blocks makes it empty */
 		return zone->state == NOF_ZONE_CLOSED || zone->state == NOF_ZONE_EMPTY;
 	case NOF_ZONE_ACT_FINISH:
 		return zone->state == NOF_ZONE_FULL;

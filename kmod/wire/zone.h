@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Zones as a target reports them, checked, and what the state of one says of a command that may or may not have been
+ * Checks and decodes zone reports, and decides from the state of a zone whether a command whose response was lost was
  * executed. Pure logic, also compiled in userspace.
  */
 #ifndef NOF_WIRE_ZONE_H
@@ -9,7 +9,7 @@
 #include <linux/nvme.h>
 #include <linux/types.h>
 
-/* ZNS 1.1, figure 37; the block layer has the same values */
+/* ZNS 1.1, figure 37; the block layer uses the same values */
 enum nof_zone_state {
 	NOF_ZONE_EMPTY		= 0x1,
 	NOF_ZONE_IMPLICIT	= 0x2,
@@ -21,11 +21,11 @@ enum nof_zone_state {
 };
 
 /**
- * struct nof_zone - in logical blocks
- * @wp:		write pointer; behind the capacity where the zone takes no writes
+ * struct nof_zone - decoded zone descriptor, in logical blocks
+ * @wp:		write pointer; @start + @capacity if the zone takes no writes
  * @state:	enum nof_zone_state
- * @cut:	the controller has finished it by itself
- * @reset:	it recommends to reset it
+ * @cut:	the controller finished the zone by itself
+ * @reset:	the controller recommends a reset of the zone
  */
 struct nof_zone {
 	u64	start;
@@ -37,11 +37,11 @@ struct nof_zone {
 };
 
 /*
- * How many zones a report of @len bytes has; @most: there are left in the namespace. Negative, with the reason in
- * *@why: it is not one.
+ * Returns the number of zones in a report of @len bytes, or -EPROTO with the reason in *@why. @most: zones from the
+ * start of the report to the end of the namespace
  */
 int nof_zone_count(const struct nvme_zone_report *report, u32 len, u64 most, const char **why);
-/* One of them, which has to begin at @start. NULL, or the reason. */
+/* Decodes one zone, which must begin at @start. Returns NULL, or the reason of a refusal. */
 const char *nof_zone_read(const struct nvme_zone_descriptor *desc, u64 start, u64 zone_blocks, struct nof_zone *zone);
 
 enum nof_zone_act {
@@ -52,17 +52,17 @@ enum nof_zone_act {
 	NOF_ZONE_ACT_RESET,
 };
 
-/* What becomes of the command */
+/* Verdict on a command whose response was lost */
 enum nof_zone_verdict {
-	NOF_ZONE_DONE,		/* it was executed */
-	NOF_ZONE_AGAIN,		/* it was not: it is sent again */
-	NOF_ZONE_WRONG,		/* nobody can tell */
-	NOF_ZONE_UNTOLD,	/* the zone could not be asked */
+	NOF_ZONE_DONE,		/* the command was executed */
+	NOF_ZONE_AGAIN,		/* it was not executed: retry */
+	NOF_ZONE_WRONG,		/* cannot be decided */
+	NOF_ZONE_UNTOLD,	/* the zone report failed */
 };
 
 /*
- * By the state of its zone now, where nothing else is sent to that meanwhile and nothing comes late. @from, @to: of a
- * write, its first block and that behind its last.
+ * Decides by the present state of the zone. No other command may be sent to the zone meanwhile, and the lost command
+ * must no longer be executed. @from, @to: of a write, its first block and the one after its last
  */
 enum nof_zone_verdict nof_zone_judge(const struct nof_zone *zone, enum nof_zone_act act, u64 from, u64 to);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* writes that are done whole or not at all */
+/* atomic writes */
 #include <linux/blk-mq.h>
 
 unsigned int probe(const struct queue_limits *lim, const struct request *rq);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* the report of reservations with 128-bit host identifiers */
+/* reservation reports with 128-bit host identifiers */
 #include <linux/nvme.h>
 
 u64 probe(const struct nvme_reservation_status_ext *report);

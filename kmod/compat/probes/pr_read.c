@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* keys and the reservation can be asked for, and operations return enum pr_status */
+/* pr_ops has read operations, and its operations return enum pr_status */
 #include <linux/blkdev.h>
 #include <linux/pr.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* lists of requests have a type of their own */
+/* struct rq_list, the type of request lists */
 #include <linux/blk-mq.h>
 
 bool probe(struct rq_list *list);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* the check of a whole range of pages */
+/* sendpages_ok(), which checks a range of pages */
 #include <linux/net.h>
 
 bool probe(struct page *page);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* a socket can be kept off current->task_frag */
+/* a socket can be excluded from current->task_frag */
 #include <net/sock.h>
 
 void probe(struct sock *sk);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* strscpy() finds the size of an array by itself */
+/* strscpy() derives the size from an array */
 #include <linux/string.h>
 
 void probe(const char *src);

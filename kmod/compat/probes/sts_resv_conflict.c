@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* BLK_STS_NEXUS got its new name */
+/* BLK_STS_RESV_CONFLICT, which was BLK_STS_NEXUS */
 #include <linux/blk_types.h>
 
 blk_status_t probe(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* commands of io_uring have a header of their own, and come with their whole submission queue entry */
+/* io_uring commands have their own header and carry their submission queue entry */
 #include <linux/io_uring/cmd.h>
 
 const void *probe(struct io_uring_cmd *cmd);
