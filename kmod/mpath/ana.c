@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reading the ANA log, and keeping the states of groups and paths. */
+/* Reads the ANA log and keeps the states of groups and paths. */
 #include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -19,16 +19,16 @@
 #define LSP_RGO		BIT(0)
 #define MAX_GROUPS	4096
 #define MAX_READS	5
-/* A log of this size comes in one piece: the smallest MDTS that there is allows twice as much */
+/* A log of this size is read by one command: the smallest MDTS allows twice as much */
 #define ONE_PIECE	4096
-/* One that fails altogether */
+/* Attempts to read the log before the association is ended, and the first delay between them */
 #define MAX_TRIES	3
 #define RETRY_MS	100
-/* Before a scan for the sake of groups */
+/* Jitter before a scan that looks for moved namespaces */
 #define SCAN_JITTER_MS	50
-/* Where a controller has not said how long a change takes, though it has to */
+/* Seconds, where a controller reports no ANATT, though it has to */
 #define DEF_ANATT	10
-/* How long a path rests that refuses what its log allows, doubled each time in a row */
+/* Back-off of a path that refuses requests although its log has it usable; doubled each time in a row */
 #define DOUBT_MS	50
 #define DOUBTS_MAX	6
 #define DOUBT_FORGET	(10 * HZ)
@@ -38,7 +38,7 @@ static bool has_ana(const struct nof_ctrl *ctrl)
 	return ctrl->ident.cmic & NVME_CTRL_CMIC_ANA;
 }
 
-/* A group that a namespace is in, and that the log does not have */
+/* The log does not list this group, though a namespace is in it */
 static bool unlisted(struct nof_ctrl *ctrl, u32 group)
 {
 	return has_ana(ctrl) && group && !xa_load(&ctrl->ana.groups, group);
@@ -51,7 +51,7 @@ enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group)
 	if (!has_ana(ctrl) || !group)
 		return NVMEOF_ANA_NONE;
 	state = xa_load(&ctrl->ana.groups, group);
-	/* a group that the log does not have yet: not usable until it does */
+	/* the log does not list the group yet: not usable until it does */
 	return state ? xa_to_value(state) : NVMEOF_ANA_INACCESSIBLE;
 }
 
@@ -70,7 +70,7 @@ const char *nof_ana_state_name(enum nvmeof_ana_state state)
 
 struct groups {
 	struct nof_ctrl *ctrl;
-	int		err;	/* one at least could not be kept */
+	int		err;	/* at least one group could not be stored */
 };
 
 static void set_group(void *arg, u32 group, u8 state)
@@ -80,12 +80,12 @@ static void set_group(void *arg, u32 group, u8 state)
 
 	if (!err)
 		return;
-	/* as if the log did not have the group: not usable, until it is read again */
+	/* as if the log did not list the group: not usable until it is read again */
 	xa_erase(&g->ctrl->ana.groups, group);
 	g->err = err;
 }
 
-/* Jitter: a change at the target begins at the same time for all its hosts. @done: of that time, in ms */
+/* Jiffies until ANATT has passed, with jitter, as changes begin for all hosts at once. @done: ms that have passed */
 static unsigned long anatt_left(const struct nof_ctrl *ctrl, u64 done)
 {
 	u32 ms = (ctrl->ident.anatt ?: DEF_ANATT) * MSEC_PER_SEC;
@@ -104,12 +104,11 @@ void nof_ana_set(struct nof_path *path, enum nvmeof_ana_state state)
 	path->ana_state = state;
 	path->ana_expired = false;
 	WRITE_ONCE(path->ana_since, ktime_get_boottime_ns());
-	/* one timer for all paths: the work looks at each, and comes again for those that are younger */
+	/* one timer for all paths: the work looks at each, and queues itself again for younger changes */
 	if (state == NVMEOF_ANA_CHANGE)
 		queue_delayed_work(nof_wq, &ctrl->ana.anatt_work, anatt_left(ctrl, 0));
 }
 
-/* True when it is another than before */
 static bool update_path(struct nof_path *path)
 {
 	enum nvmeof_ana_state state = nof_ana_state_of(path->ctrl, path->ana_group);
@@ -121,7 +120,6 @@ static bool update_path(struct nof_path *path)
 	return true;
 }
 
-/* All paths of the controller to the states of their groups */
 static void update_paths(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -135,7 +133,7 @@ static void update_paths(struct nof_ctrl *ctrl)
 		}
 }
 
-/* NULL, or what is wrong; with @err */
+/* Returns NULL, or a reason with a negative errno in @err */
 static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int *err)
 {
 	struct groups groups = { .ctrl = ctrl };
@@ -143,7 +141,7 @@ static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int
 
 	mutex_lock(&ctrl->subsys->lock);
 	why = nof_ana_parse(log, len, ctrl->ident.nanagrpid, ctrl->ident.anagrpmax, NULL, NULL);
-	/* a group that is no longer in the log has no state any more */
+	/* a group that is no longer in the log loses its state */
 	if (!why) {
 		xa_destroy(&ctrl->ana.groups);
 		nof_ana_parse(log, len, ctrl->ident.nanagrpid, ctrl->ident.anagrpmax, set_group, &groups);
@@ -169,7 +167,7 @@ static int read_pieces(struct nof_ctrl *ctrl, void *log, size_t len)
 	return 0;
 }
 
-/* A log that is read in pieces, or changes meanwhile, is read again until its change count stays the same */
+/* A log that takes several commands is read again until its change count stays the same */
 static int read_stable(struct nof_ctrl *ctrl, struct nvme_ana_rsp_hdr *log, size_t len)
 {
 	struct nvme_ana_rsp_hdr *again = kmalloc(sizeof(*again), GFP_NOIO);
@@ -213,7 +211,7 @@ static int ana_read_log(struct nof_ctrl *ctrl)
 	return ret > 0 ? -EIO : ret;
 }
 
-/* What was read first is not applied last */
+/* The lock keeps an older log from being applied after a newer one */
 int nof_ana_read(struct nof_ctrl *ctrl)
 {
 	int ret;
@@ -224,7 +222,7 @@ int nof_ana_read(struct nof_ctrl *ctrl)
 	return ret;
 }
 
-/* What completions told is of no use any more. Under subsys->lock. */
+/* Forgets the ANA statuses of completions. Caller holds subsys->lock. */
 static void ana_forget(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -235,7 +233,7 @@ static void ana_forget(struct nof_ctrl *ctrl)
 			WRITE_ONCE(path->ana_refused, false);
 }
 
-/* ANATT counts anew: a controller that starts over may finish its change then */
+/* Restarts ANATT: a controller that starts over may then finish its change */
 void nof_ana_lost(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -278,7 +276,7 @@ void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)
 		queue_work(nof_wq, &ctrl->ana.work);
 }
 
-/* Paths that were left out are used again */
+/* Uses paths again that an ANA status had taken out of use */
 static void ana_take_back(struct nof_ctrl *ctrl)
 {
 	mutex_lock(&ctrl->subsys->lock);
@@ -287,7 +285,7 @@ static void ana_take_back(struct nof_ctrl *ctrl)
 	nof_ctrl_publish(ctrl);
 }
 
-/* A path that rests has done so: once more, and then the retries of requests count */
+/* The back-off has passed: uses the path again. A request that it refuses then counts a retry. */
 static void doubt_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ana.doubt_work);
@@ -306,9 +304,9 @@ static u32 doubt_ms(struct nof_path *path)
 }
 
 /*
- * The log was read. Where it has said why requests were refused, that holds now. Where it says that such a path is
- * usable, the log is ahead of the data, or the namespace is in another group by now, which the scan will tell: the path
- * rests, as its requests have few tries. True when one does.
+ * Called when the log was read. If it explains why a path refused requests, the ANA state takes over. If it has such a
+ * path usable, the log is ahead of the data, or the namespace has moved to another group, which a scan will find: the
+ * path backs off, as its requests have few retries. Returns true if a back-off starts.
  */
 static bool ana_settle(struct nof_ctrl *ctrl)
 {
@@ -339,7 +337,7 @@ static void wait_live(struct nof_ctrl *ctrl, u32 ms)
 			   msecs_to_jiffies(ms + get_random_u32_below(ms)));
 }
 
-/* A controller may be short of something for a moment just when it moves groups about */
+/* Retries, as a controller may be short of resources just when it moves groups */
 static void read_live(struct nof_ctrl *ctrl)
 {
 	int try;
@@ -348,7 +346,7 @@ static void read_live(struct nof_ctrl *ctrl)
 		if (!nof_ana_read(ctrl))
 			return;
 		if (try == MAX_TRIES) {
-			/* without its log nobody would know when a path may be used again: start over */
+			/* without the log the driver cannot know when a path is usable again: end the association */
 			nof_ctrl_error_live(ctrl, false);
 			return;
 		}
@@ -386,13 +384,15 @@ static bool is_new(const struct nof_path *path)
 	return path->ana_state != path->ana_was;
 }
 
-/* The namespace moved, maybe, and the log has only groups with members */
+/* The namespace may have moved: the log lists only groups with members */
 static bool is_lost(const struct nof_path *path)
 {
 	return unlisted(path->ctrl, path->ana_group);
 }
 
-/* With jitter, as all hosts are told at the same time; not more often than a scan may be, nor before one put off */
+/*
+ * With jitter, as all hosts get the event at the same time; not before scan.not_before. Leaves a queued scan as it is.
+ */
 static void scan_later(struct nof_ctrl *ctrl)
 {
 	unsigned long next = READ_ONCE(ctrl->scan.not_before), now = jiffies;
@@ -404,8 +404,8 @@ static void scan_later(struct nof_ctrl *ctrl)
 }
 
 /*
- * Something has changed, or a path does not do what the log says: it is left out until the log was read. If it is not
- * the state of a group, it may be that a namespace is in another group now: that is found by a scan.
+ * An ANA change event, or a path refused a request and is out of use until the log was read. If no state has changed, a
+ * namespace may have moved to another group: a scan finds that.
  */
 static void ana_work(struct work_struct *work)
 {
@@ -424,7 +424,7 @@ static void ana_work(struct work_struct *work)
 		scan_later(ctrl);
 }
 
-/* For how long the path has been in state change and counts on it, ms; 0 for not at all */
+/* Age of the path's state change in ms; 0 if there is none, or it has expired */
 static u64 change_ms(const struct nof_path *path)
 {
 	if (path->ana_state != NVMEOF_ANA_CHANGE || path->ana_expired)
@@ -432,7 +432,7 @@ static u64 change_ms(const struct nof_path *path)
 	return max_t(u64, div_u64(ktime_get_boottime_ns() - path->ana_since, NSEC_PER_MSEC), 1);
 }
 
-/* The oldest change that is going on; with @expire, what is older than ANATT counts as failed and is not looked at */
+/* Age in ms of the oldest state change. With @expire, changes older than ANATT count as failed, and are left out */
 static u64 oldest_change(struct nof_ctrl *ctrl, bool expire)
 {
 	u64 ms, oldest = 0, bound = (ctrl->ident.anatt ?: DEF_ANATT) * MSEC_PER_SEC;
@@ -456,7 +456,7 @@ static u64 oldest_change(struct nof_ctrl *ctrl, bool expire)
 	return oldest;
 }
 
-/* Before a path is given up it is asked once more: an event may have got lost */
+/* Reads the log once more before it gives up a path: an event may have been lost */
 static void anatt_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ana.anatt_work);
@@ -467,7 +467,7 @@ static void anatt_work(struct work_struct *work)
 		read_live(ctrl);
 		oldest = oldest_change(ctrl, true);
 	}
-	/* not connected: the log is read when it is, and the change goes on or not */
+	/* not connected: the log read after the reconnect shows whether the change continues */
 	if (oldest && !nof_state_ends(nof_ctrl_state(ctrl)))
 		queue_delayed_work(nof_wq, &ctrl->ana.anatt_work, anatt_left(ctrl, live ? oldest : 0));
 }

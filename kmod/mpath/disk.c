@@ -20,16 +20,16 @@
 #include "wire/identify.h"
 
 /*
- * Namespaces of different subsystems with the same identifiers: a copy of a volume that the target gave none of its
- * own, or one target known by two NQNs. Links in /dev/disk, and a mount by UUID, can mean one of them only, so the
- * first one becomes a disk and the others are refused, unless the module parameter duplicate_ids is set. By two host
- * identities to one NQN there are two disks, as somebody has asked for that.
+ * Namespaces of different subsystems may have the same identifiers: a copy of a volume that the target gave none of its
+ * own, or one target with two NQNs. Links in /dev/disk, and a mount by UUID, can mean only one of them, so the first
+ * one becomes a disk and the others are refused, unless the module parameter duplicate_ids is set. Two host identities
+ * connected to one NQN get two disks, because a user asked for both.
  */
 static bool duplicate_ids;
 module_param(duplicate_ids, bool, 0644);
 MODULE_PARM_DESC(duplicate_ids, "also disks that have the identifiers of a disk of another subsystem (N: refused)");
 
-/* The disk of @s that has one of the identifiers; under s->lock */
+/* The disk of @s that has claimed one of the identifiers; caller holds s->lock */
 static struct nof_head *find_claimed(struct nof_subsys *s, const struct nof_ns_ids *ids)
 {
 	struct nof_head *head;
@@ -40,7 +40,10 @@ static struct nof_head *find_claimed(struct nof_subsys *s, const struct nof_ns_i
 	return NULL;
 }
 
-/* Copies the name of another subsystem's disk that has one of the identifiers. Under nof_subsystems_lock. */
+/*
+ * Finds a disk of another subsystem that has claimed one of the identifiers, and copies its name. Caller holds
+ * nof_subsystems_lock.
+ */
 static bool find_other(const struct nof_subsys *of, const struct nof_ns_ids *ids, char *name)
 {
 	struct nof_head *other = NULL;
@@ -81,13 +84,13 @@ bool nof_duplicate_refused(const struct nof_subsys *s, u32 nsid, const struct no
 	return refused;
 }
 
-/* Before the disk is added: from now on it is the one of its identifiers. -EEXIST: another is. Context: as above. */
+/* Claims the identifiers before the disk is added; -EEXIST if another disk has them. Context: process, sleeps. */
 static int duplicate_claim(struct nof_head *head)
 {
 	char name[DISK_NAME_LEN];
 	bool refused;
 
-	/* two that come at the same time: one of them */
+	/* only one of two concurrent disks can claim them */
 	mutex_lock(&nof_subsystems_lock);
 	refused = !READ_ONCE(duplicate_ids) && find_other(head->subsys, &head->format.ids, name);
 	if (!refused)
@@ -98,7 +101,7 @@ static int duplicate_claim(struct nof_head *head)
 	return refused ? -EEXIST : 0;
 }
 
-/* The disk was added: whoever listens is told if another has its identifiers. Context: as above. */
+/* The disk was added: logs and sends an event if another disk has its identifiers. Context: process, sleeps. */
 static void duplicate_tell(struct nof_head *head)
 {
 	char name[DISK_NAME_LEN];
@@ -116,7 +119,7 @@ static void duplicate_tell(struct nof_head *head)
 	nof_events->ns(head, NVMEOF_EVENT_SAME_IDS);
 }
 
-/* The disk was not added after all, or has gone. Any context. */
+/* The disk was not added, or is gone. Any context. */
 static void duplicate_release(struct nof_head *head)
 {
 	clear_bit(NOF_HEAD_CLAIMED, &head->flags);
@@ -157,7 +160,7 @@ static const struct block_device_operations head_ops = {
 	.pr_ops		= &nof_reserve_ops,
 };
 
-/* As the in-tree driver has it, so that links by it carry over */
+/* Same format as the in-tree driver, so that links by wwid stay valid */
 static void make_wwid(char wwid[NOF_WWID_SIZE], const struct nof_ns_ids *ids, const struct nof_ctrl *ctrl, u32 nsid)
 {
 	const struct nof_ctrl_id *id = &ctrl->ident;
@@ -185,15 +188,14 @@ bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const
 		return true;
 	if (!nof_ns_ids_equal(was, is))
 		return false;
-	/* it has none: as long as the target is the same */
+	/* without identifiers: same NSID, vendor, serial number and model */
 	make_wwid(wwid, is, ctrl, head->nsid);
 	return !strcmp(wwid, head->wwid);
 }
 
 /*
- * In a work of its own: reading the partition table waits for a path, for as long as any may come back. A scan of
- * namespaces, which deletion and other scans wait for, does not. Removal ends that wait, and then finds the disk's
- * open_mutex free.
+ * Separate from the scan, which deletion and other scans wait for: reading the partition table waits for a path for as
+ * long as one may come back. Removal of the disk ends that wait, and then finds open_mutex free.
  */
 static void part_work(struct work_struct *work)
 {
@@ -202,7 +204,7 @@ static void part_work(struct work_struct *work)
 	bool usable;
 	int ret;
 
-	/* hundreds of disks that wait for a path shall not keep others from being read */
+	/* hundreds of disks that wait for a path must not delay reading the others */
 	mutex_lock(&head->subsys->lock);
 	usable = nof_head_nr_usable(head);
 	if (!usable)
@@ -213,17 +215,17 @@ static void part_work(struct work_struct *work)
 	clear_bit(GD_SUPPRESS_PART_SCAN, &disk->state);
 	mutex_lock(&disk->open_mutex);
 	ret = bdev_disk_changed(disk, false);
-	/* nobody has it open, maybe, whose last close would do that: what is shared may be another by then */
+	/* the disk may not be open, so that no last close drops the pages; another host may change a shared one */
 	invalidate_bdev(disk->part0);
 	mutex_unlock(&disk->open_mutex);
-	/* the path went meanwhile, and time was up */
+	/* the path was lost meanwhile, and the wait has expired */
 	mutex_lock(&head->subsys->lock);
 	if (ret && !nof_head_nr_usable(head))
 		set_bit(NOF_HEAD_UNREAD, &head->flags);
 	mutex_unlock(&head->subsys->lock);
 }
 
-/* No path has come in time. False for one that came; when it has gone again, it begins anew. */
+/* Starts the removal if no path has joined in time. False if one has joined, or the disk lingers anew since. */
 static bool end_linger(struct nof_head *head)
 {
 	if (nof_head_state(head) != NOF_HEAD_LINGERING)
@@ -251,7 +253,7 @@ static void removal_work(struct work_struct *work)
 		nof_head_remove(head);
 		nof_head_delist(head);
 		nof_head_drop(head);
-		/* what this one did not take in could be disks of their own now */
+		/* namespaces that this head refused could become disks of their own now */
 		nof_paths_rescan_all(s);
 	}
 	nof_subsys_put(s);
@@ -280,7 +282,7 @@ void nof_head_linger_until(struct nof_head *head, u32 secs)
 {
 	lockdep_assert_held(&head->subsys->lock);
 	head->removal_at = jiffies + secs * HZ;
-	/* not with those that wait for I/O: this ends their wait */
+	/* not on a queue whose works wait for I/O: this ends their wait */
 	mod_delayed_work(nof_delete_wq, &head->removal_work, secs * HZ);
 }
 
@@ -310,12 +312,12 @@ void nof_heads_end_linger(void)
 		flush_delayed_work(&head->removal_work);
 		nof_head_put(head);
 	}
-	/* one that had begun by itself, and what it has ended */
+	/* removals that had started by themselves, and partition reads that they ended */
 	flush_workqueue(nof_delete_wq);
 	flush_workqueue(nof_disk_wq);
 }
 
-/* What was short then may be there when its controllers have looked at it again, see attach_show() */
+/* If resources are short, the next scan of its controllers tries again, see attach_or_update() */
 static void show_work(struct work_struct *work)
 {
 	struct nof_head *head = container_of(work, struct nof_head, show_work);
@@ -362,7 +364,7 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	return head;
 }
 
-/* Nobody knows it yet; nof_head_drop() if nobody is to */
+/* Creates a head that is not listed yet; nof_head_drop() undoes that. ERR_PTR on failure */
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_subsys *s = ctrl->subsys;
@@ -381,7 +383,7 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 	disk->fops = &head_ops;
 	disk->private_data = head;
 	head->disk = disk;
-	/* commands go by its queue, but only those of its generic node */
+	/* the queue only serves commands of the generic node */
 	if (nof_format_is_generic(format))
 		disk->flags |= GENHD_FL_HIDDEN;
 	set_capacity(disk, format->nlbas << (format->lba_shift - SECTOR_SHIFT));
@@ -390,8 +392,8 @@ struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct n
 }
 
 /*
- * In the list, so that other controllers find it, but not yet visible. Only from here on it has a name: of two
- * controllers that find a namespace at the same time one is too late, and takes no number.
+ * Lists the head, so that other controllers can join it; the disk is not visible yet. The name is assigned only here:
+ * if two controllers find a namespace at the same time, the later one must not use up a number.
  */
 int nof_head_enlist(struct nof_head *head)
 {
@@ -401,7 +403,7 @@ int nof_head_enlist(struct nof_head *head)
 	lockdep_assert_held(&s->lock);
 	if (s->nr_heads >= nof_head_most())
 		return -ENOSPC;
-	/* no memory is waited for under this lock, which recovery needs */
+	/* do not wait for memory under this lock, which recovery needs */
 	ret = nof_number_take(s->number->inner, head->number, 1, GFP_NOWAIT | __GFP_NOWARN);
 	if (ret)
 		return -ENOMEM;
@@ -413,7 +415,7 @@ int nof_head_enlist(struct nof_head *head)
 	return 0;
 }
 
-/* The partition table is read later: nothing here waits for I/O. */
+/* The partition table is read later: nothing here waits for a path. */
 static int head_add(struct nof_head *head)
 {
 	int ret;
@@ -436,7 +438,7 @@ static int head_add(struct nof_head *head)
 		goto release;
 	}
 	head->paths_dir = kobject_create_and_add("paths", &disk_to_dev(head->disk)->kobj);
-	/* listed from here on */
+	/* listings show the disk from here on */
 	mutex_lock(&head->subsys->lock);
 	set_bit(NOF_HEAD_ADDED, &head->flags);
 	nof_head_set_state(head, NOF_HEAD_VISIBLE);
@@ -455,7 +457,7 @@ release:
 	return ret;
 }
 
-/* One that has joined and has no directory yet, referenced */
+/* A path that has joined and has no directory yet, with a reference */
 static struct nof_path *take_unshown(struct nof_head *head)
 {
 	struct nof_path *path, *found = NULL;
@@ -473,7 +475,7 @@ static struct nof_path *take_unshown(struct nof_head *head)
 	return found;
 }
 
-/* Those that have joined since the disk is visible */
+/* Adds paths to sysfs that have joined since the disk became visible */
 static void disk_show_paths(struct nof_head *head)
 {
 	struct nof_path *path;
@@ -537,7 +539,7 @@ void nof_head_apply_size(struct nof_head *head)
 	if (!test_bit(NOF_HEAD_RESIZED, &head->flags))
 		return;
 	mutex_lock(&head->show_lock);
-	/* the flag stays until the disk is as it says: who comes meanwhile waits for that */
+	/* the flag stays set until the disk is up to date, so that other callers wait for show_lock */
 	while (test_bit(NOF_HEAD_RESIZED, &head->flags)) {
 		mutex_lock(&s->lock);
 		size = head_sectors(head);
@@ -556,20 +558,20 @@ void nof_head_apply_size(struct nof_head *head)
 	mutex_unlock(&head->show_lock);
 }
 
-/* In this order: again_work queues the other one. */
+/* In this order: again_work queues requeue_work. */
 void nof_head_end_kicks(struct nof_head *head)
 {
 	cancel_delayed_work_sync(&head->again_work);
 	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
 }
 
-/* No path left, or its last one still works so that the page cache can be written back. */
+/* Removes the disk. No path is left, or the last one still works so that the page cache can be written back. */
 void nof_head_remove(struct nof_head *head)
 {
 	struct kobject *paths_dir;
 
 	cancel_work_sync(&head->show_work);
-	/* from here on nobody shows the disk, as it is REMOVING, or a path, as it has no directory */
+	/* from here on the disk is not shown, as it is REMOVING, nor a path, as paths_dir is NULL */
 	mutex_lock(&head->show_lock);
 	mutex_lock(&head->subsys->lock);
 	paths_dir = head->paths_dir;
@@ -581,7 +583,7 @@ void nof_head_remove(struct nof_head *head)
 		nof_control.head_del(head);
 		del_gendisk(head->disk);
 	}
-	/* who publishes holds the lock: after it, no kick; before it, one that is undone here */
+	/* nof_head_publish() runs under the lock: in GONE it does not kick; an earlier kick is cancelled below */
 	mutex_lock(&head->subsys->lock);
 	nof_head_set_state(head, NOF_HEAD_GONE);
 	mutex_unlock(&head->subsys->lock);
@@ -593,7 +595,7 @@ void nof_head_remove(struct nof_head *head)
 	nof_failovers_exit(head);
 }
 
-/* Who lists what there is after this event, does not find it any more; and nothing is told of it afterwards */
+/* A listing that starts after the event does not find the head, and no event follows REMOVED: see events_lock */
 void nof_head_delist(struct nof_head *head)
 {
 	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
@@ -614,13 +616,13 @@ void nof_head_delist(struct nof_head *head)
 		nof_subsys_leave(s);
 }
 
-/* The last use of the disk by the driver; openers may keep it, and with it the head, through free_disk() */
+/* Drops the driver's reference on the disk; openers may keep the disk, and with it the head, until free_disk() */
 void nof_head_drop(struct nof_head *head)
 {
 	bool added = test_bit(NOF_HEAD_ADDED, &head->flags);
 
 	put_disk(head->disk);
-	/* a disk that never was has no free_disk() */
+	/* free_disk() is called for added disks only */
 	if (!added)
 		nof_head_put(head);
 }

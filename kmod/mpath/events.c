@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is told of disks and paths, by an event for each, and a line in the log for all disks of a subsystem that lose
- * their paths at once. In a work of its own: whoever changes path sets makes a note, and waits for no listener.
+ * Events of disks and paths, one for each object, and one log line for all disks of a subsystem that lose their paths
+ * at once. A work sends them, so that code that changes path sets does not wait for listeners.
  */
 #include <linux/bitmap.h>
 #include <linux/math64.h>
@@ -17,7 +17,7 @@
 
 #define AT_ONCE	16
 
-/* Disks that are in the same case, and the first of them */
+/* Disks with the same alert; details of the first of them */
 struct summary {
 	u32	nr;
 	char	first[NVMEOF_NAME_MAX + 1];
@@ -30,13 +30,13 @@ struct summaries {
 	struct summary gone, back, fewer;
 };
 
-/* Whether it is missed at controllers that have no path to it: one that is never joined is its own one's alone */
+/* Other controllers can have a path to the head: it is shared and has identifiers, see attach_find_head() */
 static bool may_join(const struct nof_head *head)
 {
 	return head->format.shared && head->format.ids.have;
 }
 
-/* It had a path here when it was LOST, and no scan has told since what it has */
+/* The controller had a path to the head when it was LOST, and no scan has succeeded since */
 static bool lost_disks_has(const struct nof_ctrl *ctrl, const struct nof_head *head)
 {
 	const struct nof_recovery *r = &ctrl->recovery;
@@ -44,7 +44,7 @@ static bool lost_disks_has(const struct nof_ctrl *ctrl, const struct nof_head *h
 	return r->lost_disks && head->id < r->lost_disks_bits && test_bit(head->id, r->lost_disks);
 }
 
-/* The controller is expected to have a path here, whether it has one or not */
+/* The controller is expected to have a path to the head, whether it has one or not */
 static bool ctrl_expected(const struct nof_ctrl *ctrl, const struct nof_head *head)
 {
 	if (nof_state_ends(nof_ctrl_state(ctrl)))
@@ -63,7 +63,7 @@ bool nof_head_waits_only_for(const struct nof_head *head, const struct nof_ctrl 
 	return lost_disks_has(ctrl, head);
 }
 
-/* Paths outlast the loss of their connection, until their controller is LOST */
+/* Paths stay when their connection is lost, until their controller is LOST */
 static void count_paths(const struct nof_head *head, u32 *nr_live, u32 *nr_expected)
 {
 	struct nof_ctrl *ctrl;
@@ -132,7 +132,7 @@ void nof_head_review_paths(struct nof_head *head)
 	events_add(head->subsys, &head->pending, &head->subsys->event_heads);
 }
 
-/* Of the heads that it has a path to */
+/* Highest number of the heads that the controller has a path to */
 static u32 highest_number(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -147,7 +147,7 @@ static u32 highest_number(struct nof_ctrl *ctrl)
 	return highest;
 }
 
-/* Adds to the disks that it owed before. Without memory, no more than those are expected. */
+/* Adds to the disks of an earlier loss. Without memory, only those are expected. */
 void nof_ctrl_paths_lost(struct nof_ctrl *ctrl)
 {
 	u32 bits = max(highest_number(ctrl) + 1, ctrl->recovery.lost_disks_bits);
@@ -169,7 +169,7 @@ void nof_ctrl_paths_lost(struct nof_ctrl *ctrl)
 	bitmap_free(owed);
 }
 
-/* A scan that has ended well tells which disks it has */
+/* After a successful scan, the paths show which disks the controller has */
 static void lost_disks_clear(struct nof_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->subsys->lock);
@@ -192,7 +192,6 @@ void nof_ctrl_update_expected(struct nof_ctrl *ctrl)
 	mutex_unlock(&s->lock);
 }
 
-/* What a head has now */
 struct counts {
 	bool none;
 	bool fewer;
@@ -220,7 +219,7 @@ static void alert_none(struct nof_head *head, const struct counts *now, struct s
 	if (now->none)
 		a->none_since = ktime_get_boottime_ns();
 	summary_add(now->none ? &all->gone : &all->back, head, now);
-	/* not logged while there was none at all */
+	/* alert_fewer() did not log it while no path was usable */
 	if (!now->none && now->fewer && a->fewer_told)
 		summary_add(&all->fewer, head, now);
 	head->pending.events |= BIT(now->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
@@ -250,14 +249,14 @@ static void alerts_update(struct nof_head *head, struct summaries *all)
 	alert_fewer(head, &now, all);
 }
 
-/* Taken under subsys->lock, told without it: recovery wants it, and does not wait for listeners */
+/* Events of one object, taken under subsys->lock and sent without it: recovery needs it */
 struct told {
-	struct nof_head	*head;	/* pinned; or */
+	struct nof_head	*head;	/* pinned, or NULL */
 	struct nof_path	*path;
 	u32		what;
 };
 
-/* What there is to tell of the next, nothing perhaps; false without any more */
+/* Takes the events of the next head, maybe none; false if the list is empty. Caller holds subsys->lock. */
 static bool events_take_head(struct nof_subsys *s, struct told *t, struct summaries *all)
 {
 	struct nof_head *head = list_first_entry_or_null(&s->event_heads, struct nof_head, pending.entry);
@@ -280,7 +279,7 @@ static bool events_take_path(struct nof_subsys *s, struct told *t)
 	if (!path)
 		return false;
 	list_del_init(&path->pending.entry);
-	/* what tells that it is there will tell all of it */
+	/* the ADDED event will carry its whole state */
 	*t = (struct told){ .what = path->shown ? path->pending.events : 0 };
 	if (t->what)
 		t->path = nof_path_pin(path);
@@ -306,7 +305,7 @@ static void events_send(const struct told *t)
 		nof_path_unpin(t->path);
 }
 
-/* Under events_lock; returns how many */
+/* Returns the number of objects; caller holds events_lock */
 static u32 events_send_some(struct nof_subsys *s, struct summaries *all)
 {
 	struct told told[AT_ONCE];

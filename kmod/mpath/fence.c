@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A lost association, from its requests being held until nothing is left of it. fence_lock protects all fields. A fence
+ * Holds the requests of a lost association until it can no longer execute them. fence_lock protects all fields. A fence
  * is found in ctrl->fence before the loss, in subsys->fences while requests are held, and then only by reset_work,
  * which frees it once no CCR command is outstanding.
  */
@@ -22,38 +22,38 @@
 #include "mpath/requeue.h"
 #include "wire/ccr_log.h"
 
-/* Cross-Controller Reset (TP8028, in NVMe Base 2.3): one controller of a subsystem is asked to end another. */
+/* Cross-Controller Reset (CCR; TP8028, in NVMe Base 2.3): asks one controller of a subsystem to reset another. */
 #define OPC_CROSS_CTRL_RESET	0x38
 
-/* One association's controller, told from an earlier or later one with the same identifier; @cirn 0: cannot be told */
+/* The controller instance of one association, as opposed to others with the same identifier; @cirn 0: not reported */
 struct ccr_instance {
 	u16	cntlid;
 	u8	ciu;
 	u64	cirn;
 };
 
-/* Whether this controller can be asked to end that instance: live, offers the command, and is not the same one */
+/* @source can be asked to reset @victim: it is live, offers the command, and is another controller */
 static bool ccr_can(struct nof_ctrl *source, const struct ccr_instance *victim)
 {
 	return victim->cirn && victim->ciu && source->ident.ccrl && source->cntlid != victim->cntlid &&
 	       nof_ctrl_state(source) == NVMEOF_CTRL_LIVE;
 }
 
-/* The controller tells when a reset is over; otherwise the log has to be looked at */
+/* The controller sends an event when a reset is over; otherwise its log has to be polled */
 static bool ccr_notifies(const struct nof_ctrl *source)
 {
 	return test_bit(NOF_CTRL_AEN, &source->flags) && (source->ident.oaes & NOF_AEN_CFG_CCR);
 }
 
-#define ANSWER_TMO_MS	2000	/* a controller that has not answered by then is not waited for */
-#define POLL_MS		100	/* looks at the log of one that does not notify */
-#define POLL_NOTIFIED_MS 1000	/* of one that does: notices get lost with a full queue of events */
-#define RETRY_MS	250	/* when nobody can be asked: controllers come and go */
+#define ANSWER_TMO_MS	2000	/* for the answer of a controller, before the next one is asked */
+#define POLL_MS		100	/* of the log of a controller without events */
+#define POLL_NOTIFIED_MS 1000	/* with events: they are lost when the event queue is full */
+#define RETRY_MS	250	/* when no controller can be asked: they come and go */
 
 enum step {
-	ASK,			/* somebody has to be asked */
-	ASKED,			/* no answer yet */
-	RUNNING,		/* the log of @source will tell */
+	ASK,			/* a controller has to be asked */
+	ASKED,			/* no completion yet */
+	RUNNING,		/* the log of @source will have the result */
 	SUCCESS,
 };
 
@@ -61,21 +61,21 @@ enum step {
  * struct nof_fence - of one association
  * @entry:	in subsys->fences while something is held
  * @held:	requests, by queuelist; to blk-mq they are in flight
- * @parked:	those that have given their tags up, see mpath/park.h
+ * @parked:	bios of requests that gave up their tags, see mpath/park.h
  * @name:	the controller's
- * @victim:	names the association to other controllers
- * @nr:		requests that were held when the bound began
- * @asks:	the target is asked about some of them, which wait for the whole bound, whatever the policy
+ * @victim:	identifies the association to other controllers
+ * @nr:		number of held requests, kept for the log when the hold ends
+ * @asks:	the outcome of some is read from the target: these wait for the whole bound, whatever the policy
  * @lost_at:	jiffies; 0 before the loss
  * @ends_at:	jiffies when the last of them are released
  * @end:	enum nof_fence_end
- * @told:	the log has the end of it
+ * @told:	the end of the hold was logged
  * @step:	enum step, of the reset
- * @asked:	Cross-Controller Reset commands outstanding
- * @source:	asked last, with a reference; changed by reset_work only
- * @refused, @busy: controllers not to be asked, for good or for the moment: bit of their number modulo 64
- * @bound_work:	ends the hold; on a queue whose works wait for nothing that may wait for this
- * @reset_work:	all the rest; waits for commands
+ * @asked:	CCR commands outstanding
+ * @source:	controller asked last, with a reference; changed by reset_work only
+ * @refused, @busy: controllers not to be asked, ever or for now: bit of their number modulo 64
+ * @bound_work:	ends the hold at the bound; on a queue whose works never wait for held requests
+ * @reset_work:	everything else; waits for commands
  */
 struct nof_fence {
 	struct list_head	entry;
@@ -113,7 +113,7 @@ static u64 bit_of(const struct nof_ctrl *ctrl)
 	return BIT_ULL(ctrl->id % 64);
 }
 
-/* Under fence_lock. A fence that ends is done with by reset_work. */
+/* Runs reset_work now, which also frees an ended fence. Caller holds fence_lock. */
 static void fence_kick(struct nof_fence *f)
 {
 	mod_delayed_work(nof_wq, &f->reset_work, 0);
@@ -128,7 +128,7 @@ static void unhold(struct request *rq)
 	atomic_dec(&head->subsys->waiting);
 }
 
-/* What was held, and goes on: requests, and what is left of them */
+/* Released requests, and bios of parked ones */
 struct held {
 	struct list_head requests;
 	struct list_head parked;
@@ -136,7 +136,7 @@ struct held {
 
 #define HELD(name)	struct held name = { LIST_HEAD_INIT(name.requests), LIST_HEAD_INIT(name.parked) }
 
-/* Under fence_lock; what was held comes to @to. After the lock is dropped the fence may be gone. */
+/* Ends the hold and moves what was held to @to. Caller holds fence_lock; when it drops it the fence may be freed. */
 static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct held *to)
 {
 	struct request *rq, *next;
@@ -168,7 +168,7 @@ static void go_on(struct held *held)
 	nof_completed_end(&done);
 }
 
-/* Under fence_lock: releases the requests that only the policy holds; returns how many. */
+/* Releases the requests that only the policy holds; returns how many. Caller holds fence_lock. */
 static u32 release_plain(struct nof_fence *f, struct held *to)
 {
 	struct request *rq, *next;
@@ -184,7 +184,7 @@ static u32 release_plain(struct nof_fence *f, struct held *to)
 		unhold(rq);
 		list_add_tail(&rq->queuelist, &to->requests);
 	}
-	/* a request that the target is asked about is never parked */
+	/* a request whose outcome is read from the target is never parked */
 	nof_park_pick(&f->parked, NULL, &to->parked);
 	nr -= f->nr;
 	if (nr)
@@ -211,14 +211,14 @@ static void bound_work(struct work_struct *work)
 			end_hold(f, NOF_FENCE_BOUND, &held);
 	}
 	spin_unlock_irq(&f->subsys->fence_lock);
-	/* free_fence() waits for us */
+	/* f is valid: free_fence() waits for this work */
 	if (released)
 		dev_info(&f->subsys->dev, "%s: lost association: %u requests were held for %u ms, %u still are\n",
 			 f->name, released, jiffies_to_msecs(now - f->lost_at), left);
 	go_on(&held);
 }
 
-/* The next to ask for a reset, with a reference. Once all were busy, they are asked again at the next try. */
+/* The next controller to ask for a reset, with a reference. When all were busy, the next try asks them again. */
 static struct nof_ctrl *fence_pick(struct nof_fence *f)
 {
 	struct nof_subsys *s = f->subsys;
@@ -241,7 +241,7 @@ static struct nof_ctrl *fence_pick(struct nof_fence *f)
 	return found;
 }
 
-/* Under fence_lock: what the controller that was asked last has to say, in whatever way */
+/* The answer of the controller asked last, by completion, log or failure to send. Caller holds fence_lock. */
 static void take_answer(struct nof_fence *f, enum nof_ccr_answer answer)
 {
 	f->step = answer == NOF_CCR_RUNNING ? RUNNING : ASK;
@@ -252,7 +252,7 @@ static void take_answer(struct nof_fence *f, enum nof_ccr_answer answer)
 	fence_kick(f);
 }
 
-/* Any context. One that answers when another was asked already is believed when it says that it is done. */
+/* Any context. If another controller was asked since, only success counts. */
 static void ccr_take_answer(struct nof_fence *f, struct nof_ctrl *source, enum nof_ccr_answer answer)
 {
 	struct nof_subsys *s = f->subsys;
@@ -269,7 +269,7 @@ static void ccr_take_answer(struct nof_fence *f, struct nof_ctrl *source, enum n
 	spin_unlock_irqrestore(&s->fence_lock, flags);
 }
 
-/* One command under way; @source stays, as its queue has the command */
+/* One outstanding command; @source stays allocated, as its queue has the command */
 struct ccr_cmd {
 	struct nof_cmd		cmd;
 	struct nof_ctrl		*source;
@@ -287,8 +287,8 @@ static void ccr_done(struct nof_cmd *cmd)
 }
 
 /*
- * Asks a controller to end the fence's victim. One that does not answer is not given up for that: it may serve I/O
- * well. Needs memory that may not be there. Context: process, does not wait. Returns 0 or a negative errno.
+ * Asks a controller to reset the fence's victim. A controller that does not answer keeps its association: its I/O may
+ * work. Does not wait for memory. Context: process, does not wait. Returns 0 or a negative errno.
  */
 static int ccr_send(struct nof_fence *f, struct nof_ctrl *source)
 {
@@ -335,8 +335,8 @@ static void ccr_ask(struct nof_fence *f, struct nof_ctrl *source)
 
 /**
  * struct ccr_log_read - context of a walk through the CCR log of a controller
- * @source:	whose
- * @held:	what may go on
+ * @source:	the controller
+ * @held:	receives the released requests
  */
 struct ccr_log_read {
 	struct nof_ctrl		*source;
@@ -362,7 +362,7 @@ static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
 }
 
 /*
- * Reads the log of @source, which forgets then what is over: it is handed on to all who may wait for it. Context:
+ * Reads the log of @source, which removes finished resets from it: all fences of the subsystem are looked at. Context:
  * process, sleeps. Returns 0, an NVMe status or a negative errno.
  */
 static int fence_read_log(struct nof_ctrl *source)
@@ -402,22 +402,22 @@ static void set_step(struct nof_fence *f, enum step from, enum step to, u64 refu
 	spin_unlock_irq(&f->subsys->fence_lock);
 }
 
-/* Takes the reset one step further. Returns after how many ms to look again. */
+/* Takes the reset one step further. Returns the delay until the next step, ms. */
 static u32 go_further(struct nof_fence *f, enum step step)
 {
 	struct nof_ctrl *source;
 	int ret;
 
 	if (step == RUNNING) {
-		/* what it says is taken by fence_over() */
+		/* fence_over() handles the entries */
 		ret = fence_read_log(f->source);
 		if (!ret)
 			return ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
-		if (ret != -ENOMEM) /* it was not asked */
+		if (ret != -ENOMEM) /* the log was not requested */
 			set_step(f, RUNNING, ASK, bit_of(f->source));
 		return POLL_MS;
 	}
-	/* time is over for one that was asked */
+	/* the controller asked last did not answer in time */
 	if (step == ASKED)
 		set_step(f, ASKED, ASK, bit_of(f->source));
 	source = fence_pick(f);
@@ -441,7 +441,7 @@ static const char *why(enum nof_fence_end end)
 
 static void fence_tell(struct nof_fence *f)
 {
-	/* bound_work() has told of those that it released */
+	/* bound_work() has logged the requests that it released */
 	if (f->told || !f->nr)
 		return;
 	f->told = true;
@@ -449,7 +449,7 @@ static void fence_tell(struct nof_fence *f)
 		 jiffies_to_msecs(f->ended_at - f->lost_at), why(f->end));
 }
 
-/* From reset_work itself. It may have been queued again while it was running: nobody is left who does that now. */
+/* Called by reset_work, which may have been queued again while it runs. Nothing queues it any more. */
 static void free_fence(struct nof_fence *f)
 {
 	cancel_delayed_work_sync(&f->bound_work);
@@ -479,7 +479,7 @@ static void reset_work(struct work_struct *work)
 	spin_unlock_irq(&s->fence_lock);
 	go_on(&held);
 	if (!ended)
-		/* not mod_: an answer that came meanwhile has made it sooner */
+		/* not mod_delayed_work(): an answer may have queued it for an earlier time */
 		queue_delayed_work(nof_wq, &f->reset_work, msecs_to_jiffies(go_further(f, step)));
 	else
 		fence_tell(f);
@@ -488,12 +488,11 @@ static void reset_work(struct work_struct *work)
 }
 
 /*
- * When the target has ended an association that it hears nothing of any more, and what it executed for it (TP4129): it
- * may look at its timer once per keep-alive timeout only, so that one that began just after a look is found expired at
- * the second next; with traffic based keep-alive a command excuses the whole period that it falls into, which is one
- * more. Then the Command Quiesce Time: 0 is one that the target does not report (NVMe Base 2.1, 5.1.13.2.1), and what
- * the operator has set stands for it under fencing=safe. Without keep-alive no time is promised: then that of the
- * default.
+ * ms until the target has ended a silent association and the commands that it executes for it (TP4129). The target may
+ * check its timer only once per keep-alive timeout, so it may find the expiry only at the second check; with traffic
+ * based keep-alive a command covers the whole period that it falls into, which adds one more. Then the Command Quiesce
+ * Time: if the target does not report one (0, NVMe Base 2.1, 5.1.13.2.1), quiesce_tmo of the policy replaces it under
+ * fencing=safe. Without keep-alive no time is promised: three default timeouts are assumed.
  */
 static u32 bound_ms(const struct nof_ctrl *ctrl)
 {
@@ -539,8 +538,9 @@ void nof_fence_disarm(struct nof_ctrl *ctrl)
 }
 
 /*
- * auto: as other hosts do, at once when the peer has closed the connection, or can be told that this host closes it, or
- * was not heard for the keep-alive timeout. After a network failure: the time that is left of that timeout.
+ * fencing=auto, as other hosts do: 0 when the peer has closed the connection, is notified that this host closes it, or
+ * was silent for the keep-alive timeout. After a network failure, or if the peer was cut off: what is left of that
+ * timeout, ms.
  */
 static u32 left_ms(const struct nof_ctrl *ctrl)
 {
@@ -559,8 +559,8 @@ static u32 left_ms(const struct nof_ctrl *ctrl)
 }
 
 /*
- * For how long what the association may still execute is held back at most; 0: not at all. A planned exchange of the
- * transport's module is fenced: it must not be riskier than a failure.
+ * How long the policy holds requests that the association may still execute, at most, ms; 0: not at all. A planned
+ * exchange of the transport's module is fenced: it must not be riskier than a failure.
  */
 static u32 hold_ms(const struct nof_ctrl *ctrl)
 {
@@ -576,7 +576,7 @@ static u32 hold_ms(const struct nof_ctrl *ctrl)
 
 static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req, struct request *rq)
 {
-	/* what is in flight together has no order: a read may see either, and a flush speaks of what is done already */
+	/* concurrent requests have no order: a read may see either data, and a flush covers completed writes only */
 	if (!req->cmd.maybe_executed || nof_request_repeat(rq) == NOF_REPEAT_FREELY)
 		return false;
 	return nof_request_asks(rq) || hold_ms(ctrl);
@@ -613,7 +613,7 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_c
 			list_add_tail(&f->entry, &s->fences);
 	}
 	spin_unlock_irqrestore(&s->fence_lock, flags);
-	/* as if it had been held, and dropped */
+	/* the disk is being removed: fails as in nof_fence_drop() */
 	list_splice_tail(&parked, &done->bios);
 	if (!hold && rq)
 		nof_request_fail(req, done);
@@ -630,13 +630,13 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 	f = ctrl->fence;
 	if (f && holds(f)) {
 		ctrl->fence = NULL;
-		f->subsys = nof_subsys_get(s);	/* the controller may go first, from now on */
+		f->subsys = nof_subsys_get(s);	/* from now on the controller may be freed first */
 		atomic_inc(&nr_lost);
 		nr = f->nr;
 		plain_ms = hold_ms(ctrl);
 		ms = f->asks ? bound_ms(ctrl) : plain_ms;
 		f->lost_at = jiffies ?: 1;
-		/* one more, as the current one is not whole */
+		/* one more, as the current jiffy has partly passed */
 		f->ends_at = f->lost_at + msecs_to_jiffies(ms) + 1;
 		queue_delayed_work(nof_recovery_wq, &f->bound_work, msecs_to_jiffies(plain_ms) + 1);
 		fence_kick(f);
@@ -647,7 +647,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 			 ms);
 }
 
-/* Under fence_lock: the head's requests come to @to. */
+/* Moves the held requests of @head to @to. Caller holds fence_lock. */
 static void drop_from(struct nof_fence *f, struct nof_head *head, struct held *to)
 {
 	struct request *rq, *next;
@@ -667,7 +667,7 @@ static void drop_from(struct nof_fence *f, struct nof_head *head, struct held *t
 	if (f->lost_at) {
 		end_hold(f, NOF_FENCE_DROPPED, to);
 	} else {
-		/* its association is just being lost, and more may come */
+		/* its association is still being cancelled, and more requests may come */
 		list_del_init(&f->entry);
 		f->nr = 0;
 		f->asks = false;
@@ -701,7 +701,7 @@ u32 nof_fence_held(const struct nof_head *head)
 	return READ_ONCE(head->held);
 }
 
-/* Under fence_lock */
+/* Caller holds fence_lock */
 static void describe(const struct nof_fence *f, struct nof_hold *hold)
 {
 	strscpy(hold->of, f->name, sizeof(hold->of));

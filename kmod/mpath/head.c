@@ -11,7 +11,7 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-/* However many a target has: each is a disk here */
+/* Bound on disks of a subsystem, whatever its target offers */
 #define MAX_NAMESPACES	4096
 static unsigned int max_namespaces = MAX_NAMESPACES;
 module_param(max_namespaces, uint, 0644);
@@ -22,7 +22,7 @@ static void head_release(struct kref *ref)
 	struct nof_head *head = container_of(ref, struct nof_head, ref);
 	struct nof_subsys *s = head->subsys;
 
-	/* the last set is empty: no path refers to it, so no reader can be in it */
+	/* the last set is empty: no path refers to it, so it has no reader */
 	kfree(rcu_access_pointer(head->set));
 	if (head->id)
 		nof_number_keep(s->number->inner, head->number, nof_head_most());
@@ -32,7 +32,7 @@ static void head_release(struct kref *ref)
 	nof_subsys_put(s);
 }
 
-/* Which states a state can follow. A disk that is shown while its last path goes stays REMOVING. */
+/* Predecessors of each state. A disk that becomes visible while its last path is removed stays REMOVING. */
 static const u8 head_before[] = {
 	[NOF_HEAD_NEW]		= BIT(NOF_HEAD_HIDDEN),
 	[NOF_HEAD_HIDDEN]	= BIT(NOF_HEAD_NEW) | BIT(NOF_HEAD_HIDDEN),
@@ -103,7 +103,7 @@ void nof_head_join_effects(struct nof_head *head)
 	for (opcode = 0; opcode < ARRAY_SIZE(head->effects.of); opcode++) {
 		u8 of = head->nr_paths ? U8_MAX : 0;
 
-		/* a command takes any of them */
+		/* a command may take any path */
 		list_for_each_entry(path, &head->paths, entry) {
 			const struct nof_effects *effects = nof_ctrl_effects(path->ctrl, csi);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a disk promises: as much as all its paths can do, less from when one joins that can do less, and as much as
- * before when that has left.
+ * Limits of a disk: what all its paths can do. They are lowered when a path joins that can do less, and raised when it
+ * has left.
  */
 #include <linux/blk-mq.h>
 #include <linux/log2.h>
@@ -18,27 +18,28 @@
 #include "wire/identify.h"
 
 /*
- * How long a path waits for the disk to come to rest, so that its limits can be changed. Nothing new is sent meanwhile:
- * in vain it may be so for a fifth of the time, however many paths and scans want to try.
+ * How long a path waits for the queue to freeze, so that the limits can be lowered. No request is sent meanwhile. After
+ * a failed attempt none is made for NARROW_REST times as long, so at most a fifth of the time is lost, however many
+ * paths and scans try.
  */
 #define NARROW_TMO_MS	2000
 #define NARROW_REST	4
-/* Nobody waits for a disk that promises more: it is tried when paths have settled, and only while I/O is quick */
+/* Raising limits is not urgent: tried when paths have settled, and only while I/O completes quickly */
 #define WIDEN_DELAY	(HZ / 2)
 #define WIDEN_TMO_MS	100
 #define WIDEN_REST	(10 * HZ)
 
 /*
- * A zone append that was under way when its connection was lost cannot be sent again: nobody can tell where it went,
- * if anywhere. As a write, in the order of its zone, it can.
+ * A zone append that was in flight when its connection was lost cannot be retried, because it is unknown where it was
+ * written, if at all. A write, in the order of its zone, can.
  */
 static bool native_append;
 module_param(native_append, bool, 0644);
 MODULE_PARM_DESC(native_append, "zone append goes to the target as such, of disks that come from now on (N)");
 
 /*
- * The block layer makes protection information of a request in one piece of memory, which has to be so small that it
- * can be had at any time.
+ * The block layer allocates protection information of a request as one buffer, which has to be small enough that the
+ * allocation succeeds at any time.
  */
 #define PI_MOST		(PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER)
 
@@ -46,10 +47,7 @@ static bool integrity = true;
 module_param(integrity, bool, 0644);
 MODULE_PARM_DESC(integrity, "the host makes and checks protection information, of disks that come from now on (Y)");
 
-/*
- * Bytes of data in one command, beside which @pi_bytes are transferred with each block. The wire counts blocks in 16
- * bits.
- */
+/* Bytes of data in one command, beside which @pi_bytes are transferred with each block. NLB has 16 bits. */
 static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, u32 pi_bytes)
 {
 	u32 max = min(ctrl->ident.max_transfer, ctrl->limits.max_data ?: U32_MAX);
@@ -64,11 +62,11 @@ bool nof_carries_pi(const struct nof_ctrl *ctrl, const struct nof_ns_format *f)
 {
 	if (!NOF_LIMITS_PI || !f->pi_in_data || !READ_ONCE(ctrl->limits.pi))
 		return false;
-	/* the block layer wants to send as much as a page */
+	/* the block layer requires at least a page */
 	return max_bytes(ctrl, f, f->pi_bytes) >= PAGE_SIZE;
 }
 
-/* One range, which counts blocks in 32 bits; a request counts bytes in 32 bits */
+/* Limited to one range, which counts blocks in 32 bits; a request counts bytes in 32 bits */
 static u32 discard_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
 {
 	u64 blocks = min_t(u64, ctrl->nvm.range_blocks, ctrl->nvm.discard_blocks);
@@ -76,7 +74,7 @@ static u32 discard_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
 	return min_t(u64, blocks, U32_MAX >> lba_shift) << lba_shift;
 }
 
-/* MDTS does not bound it, WZSL does, and the block count; targets are spared the longest. 0: less than a block */
+/* Bounded by WZSL and the block count, not by MDTS; 32 MiB at most, to spare the target. 0: less than a block */
 static u32 write_zeroes_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
 {
 	u64 max = min_t(u64, 65536ULL << lba_shift, SZ_32M);
@@ -84,7 +82,7 @@ static u32 write_zeroes_bytes(const struct nof_ctrl *ctrl, u8 lba_shift)
 	return min_t(u64, max, ctrl->nvm.write_zeroes) & ~((1U << lba_shift) - 1);
 }
 
-/* A namespace that says nothing has what its controller says. One block is written whole by any. */
+/* A namespace that reports nothing has the limit of its controller. Any controller writes one block atomically. */
 static void fill_atomics(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
 {
 	u32 blocks = f->atomic_blocks ?: ctrl->ident.awupf + 1U;
@@ -95,7 +93,7 @@ static void fill_atomics(const struct nof_ctrl *ctrl, const struct nof_ns_format
 	lim->atomic_boundary = f->atomic_boundary << f->lba_shift;
 }
 
-/* Nothing but its zones' own commands frees or zeroes a part of them */
+/* Only zone management commands free or zero blocks of a zoned disk */
 static void fill_zones(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, struct nof_limits *lim)
 {
 	u32 append = min(READ_ONCE(ctrl->max_append) ?: U32_MAX, lim->max_bytes);
@@ -130,7 +128,7 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 	lim->dma_alignment = 3;
 	lim->poll = ctrl->subsys->nr_poll;
 	lim->p2p = tl->p2p;
-	/* without blocks there is nothing to be cached, discarded or zeroed */
+	/* a namespace without blocks has nothing to cache, discard or zero */
 	if (nof_format_is_generic(f))
 		return;
 	if (ctrl->ident.oncs & NVME_CTRL_ONCS_DSM) {
@@ -148,7 +146,7 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 		fill_zones(ctrl, f, lim);
 }
 
-/* What both can do */
+/* Limits that both can keep */
 static struct nof_limits common(const struct nof_limits *has, const struct nof_limits *other)
 {
 	struct nof_limits lim = *has;
@@ -170,7 +168,7 @@ static struct nof_limits common(const struct nof_limits *has, const struct nof_l
 	return lim;
 }
 
-/* As promised, but for what one path can do: of that, what @one can */
+/* The limits of @has, with those that depend on single paths taken from @one */
 static struct nof_limits taken(const struct nof_limits *has, const struct nof_limits *one)
 {
 	struct nof_limits lim = *has;
@@ -188,7 +186,7 @@ static struct nof_limits taken(const struct nof_limits *has, const struct nof_li
 	return lim;
 }
 
-/* In what common() may change. By members: a structure's padding is whatever it is. */
+/* Compares what common() may change, by members: padding of a structure is undefined */
 static bool differ(const struct nof_limits *a, const struct nof_limits *b)
 {
 	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
@@ -217,7 +215,7 @@ enum nof_unfit nof_path_unfit(const struct nof_path *path)
 	return caches && !path->head->limits.write_cache ? NOF_UNFIT_CACHE : NOF_UNFIT_LESS;
 }
 
-/* Both the size and the boundary may be the path's own, where the disk promises more */
+/* An atomic write fits the path, whose size and boundary may be less than the disk's */
 static bool fits_whole(const struct nof_limits *lim, const struct request *rq)
 {
 	u64 from = (u64)blk_rq_pos(rq) << SECTOR_SHIFT, last = from + blk_rq_bytes(rq) - 1;
@@ -244,13 +242,13 @@ bool nof_path_can(const struct nof_path *path, const struct request *rq)
 	}
 }
 
-/* Some requests end only with a path, which may be the one that asks */
+/* Some requests wait for a path, maybe the one that joins, or for a fence */
 static bool stuck(struct nof_head *head)
 {
 	return atomic_read(&head->waiting) || nof_fence_held(head);
 }
 
-/* Requests under way rely on the limits. @ctrl: whose path asks; NULL: none */
+/* Freezes the queue, as outstanding requests rely on the limits. @ctrl: of the path that joins; NULL: none */
 static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned int tmo_ms)
 {
 	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(tmo_ms);
@@ -266,7 +264,7 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned 
 		if (time_before(jiffies, end) && live && !stuck(head))
 			continue;
 		blk_mq_unfreeze_queue(q);
-		/* who is gone has not seen what another path may see */
+		/* a lost controller cut the wait short: that must not delay the next path */
 		if (live)
 			head->next_narrow = jiffies + NARROW_REST * (jiffies - begin);
 		return false;
@@ -274,7 +272,7 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned 
 	return true;
 }
 
-/* Whether that changes what it says of other devices' memory: see send_changed() */
+/* Returns true if that changes the reported P2P capability: see send_changed() */
 static bool take_limits(struct nof_head *head, const struct nof_limits *lim)
 {
 	bool p2p_changed = head->limits.p2p != lim->p2p && test_bit(NOF_HEAD_ADDED, &head->flags);
@@ -295,8 +293,8 @@ static bool set_limits(struct nof_head *head, const struct nof_limits *lim)
 }
 
 /*
- * Who can put data into another device's memory wants to know at once whether it may. Without locks, and not while the
- * disk is frozen: memory for an event may have to be written to it first.
+ * Applications that use memory of other devices need to know at once whether they may. Called without locks and with
+ * the queue unfrozen: allocating the event may wait for writeback to this disk.
  */
 static void send_changed(struct nof_head *head, bool p2p_changed)
 {
@@ -316,7 +314,7 @@ enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *c
 	nof_head_fill_limits(ctrl, format, head, &lim);
 	lim = common(&head->limits, &lim);
 	refusal = nof_limits_update(head->disk, &lim) ? NOF_REFUSED_LIMITS : NOF_ATTACHED;
-	/* not before: who has subsys->lock may wait for memory, and that for this disk */
+	/* unfreeze first: a holder of subsys->lock may wait for memory, and so for writeback to this disk */
 	blk_mq_unfreeze_queue(head->disk->queue);
 	if (!refusal)
 		p2p_changed = set_limits(head, &lim);
@@ -327,8 +325,8 @@ unlock:
 }
 
 /*
- * What its paths can do now, if that is more than the disk promises. A cache stays promised: who writes goes by that.
- * A path that can do less than the disk, and waits to be made room for, has its turn first.
+ * Returns true if all paths can do more than the limits say, with these limits in @lim. A write cache stays reported,
+ * as writers rely on that. If a path is unfit, lowering the limits for it comes first.
  */
 static bool head_could(const struct nof_head *head, struct nof_limits *lim)
 {
@@ -360,7 +358,7 @@ void nof_head_widen_later(struct nof_head *head)
 		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_DELAY);
 }
 
-/* What it can promise beyond what it does, if that is something: the head says so from now on */
+/* Raises head->limits to what all paths can do, returned in @lim; false if there is nothing to raise */
 static bool promise_more(struct nof_head *head, struct nof_limits *lim, bool *p2p_changed)
 {
 	bool more;
@@ -373,8 +371,8 @@ static bool promise_more(struct nof_head *head, struct nof_limits *lim, bool *p2
 }
 
 /*
- * False: the disk has to be asked again. The head says so first: a path that joins meanwhile has to fit what is about
- * to be promised. Under narrow_lock; while the disk is frozen subsys->lock is not taken.
+ * Returns false if this has to be tried again. head->limits is raised before the queue's: a path that joins meanwhile
+ * has to fit the new limits. Caller holds narrow_lock; while the disk is frozen subsys->lock is not taken.
  */
 static bool widen(struct nof_head *head, bool *p2p_changed)
 {

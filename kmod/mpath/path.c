@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths: a namespace that a scan has found joins the head that it belongs to, or is refused for a reason; a path is
- * suspended while its namespace may change, and removed.
+ * Paths: attaching the namespaces that a scan has found to heads, or refusing them; suspending I/O to a namespace that
+ * may change; removal.
  */
 #include <linux/delay.h>
 #include <linux/log2.h>
@@ -26,7 +26,7 @@ static void path_release(struct kobject *kobj)
 {
 	struct nof_path *path = container_of(kobj, struct nof_path, kobj);
 
-	/* one that never joined has none */
+	/* a path that never joined has no head */
 	if (path->head) {
 		nof_failover_del(path);
 		nof_head_put(path->head);
@@ -44,7 +44,7 @@ static struct kobj_type path_ktype __ro_after_init = {
 	.sysfs_ops	= &kobj_sysfs_ops,
 };
 
-/* Before the first path is made */
+/* Called before the first path is allocated */
 void __init nof_path_ktype_init(void)
 {
 	path_ktype.default_groups = nof_control.path_groups;
@@ -52,7 +52,10 @@ void __init nof_path_ktype_init(void)
 
 static void remove_work(struct work_struct *work);
 
-/* With all the memory that it needs, before any lock is taken; NULL without. Not joined, with a reference. */
+/*
+ * Allocates a path with all memory that it needs, before any lock is taken. Returns it with a reference, not joined to
+ * a head; NULL without memory.
+ */
 static struct nof_path *path_alloc(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
@@ -65,7 +68,7 @@ static struct nof_path *path_alloc(struct nof_ctrl *ctrl, u32 nsid)
 	INIT_WORK(&path->remove_work, remove_work);
 	path->ctrl = nof_ctrl_get(ctrl);
 	path->nsid = nsid;
-	/* a power of two, which kmalloc aligns to itself */
+	/* kmalloc aligns sizes that are a power of two: the elements need cache line alignment */
 	path->lat = kcalloc(roundup_pow_of_two(s->nr_default + s->nr_poll), sizeof(*path->lat), GFP_KERNEL);
 	path->failover = kzalloc(sizeof(*path->failover), GFP_KERNEL);
 	if (nof_path_stats_alloc(path) && path->lat && path->failover)
@@ -87,8 +90,8 @@ static struct nof_path *path_of(struct nof_ctrl *ctrl, u32 nsid)
 }
 
 /*
- * Requests sent on this path hold no reference; they end by themselves, at the latest when a timeout or the deletion
- * takes the queues down.
+ * Requests sent on this path hold no reference. They end at the latest when a timeout or the deletion takes the queues
+ * down.
  */
 static void wait_unused(struct nof_path *path)
 {
@@ -98,7 +101,7 @@ static void wait_unused(struct nof_path *path)
 		usleep_range(900, 1100);
 		nof_queues_flush(path->ctrl);
 	}
-	/* nof_request_timeout() may look at the path of a request that has ended just now */
+	/* nof_request_timeout() may look at the path of a request that has just ended */
 	synchronize_srcu(&path->ctrl->subsys->srcu);
 	/* nof_cmd_complete() uses the path after it has counted the request as back */
 	synchronize_rcu();
@@ -119,8 +122,8 @@ static void path_unlink(struct nof_path *path)
 }
 
 /*
- * The disk could not be added. Only its own controller may take a path away: one that another has joined meanwhile is
- * given up by that one's next scan, which begins now, and the head goes with the last of them.
+ * The disk could not be added. A controller removes only its own paths: if another controller has joined a path
+ * meanwhile, that controller's next scan, started here, removes it. The head goes with the last path.
  */
 static void path_discard(struct nof_path *path)
 {
@@ -144,8 +147,8 @@ static void path_discard(struct nof_path *path)
 }
 
 /*
- * What a fence holds back is still written, or fails when the path does: see paths_drop_held(). Where it has given its
- * request up, nothing in the block layer waits for it.
+ * Requests held by a fence are still written, or fail with the path: see paths_drop_held(). The block layer does not
+ * wait for a parked one, which has no request.
  */
 static void wait_fence_released(struct nof_head *head)
 {
@@ -154,7 +157,7 @@ static void wait_fence_released(struct nof_head *head)
 	nof_park_flush(head);
 }
 
-/* Quiet when it was asked for */
+/* Does not log a removal by request */
 static void path_log_removal(const struct nof_path *path, bool last)
 {
 	const struct nof_ctrl *ctrl = path->ctrl;
@@ -175,14 +178,14 @@ static void path_log_removal(const struct nof_path *path, bool last)
 
 /*
  * @graceful: the path still carries I/O, so that a disk losing its last path can write its page cache back first.
- * Whether it is the last is decided under the lock, and then no other path joins the head any more. It stays listed
- * until it is gone: should the connection fail meanwhile, a new path set is what ends the wait of its requests. With
- * delayed_removal_secs, and unless this was asked for, the head stays without a path instead.
- * Context: under ctrl->scan.lock, or with the scan stopped: nobody else removes paths of this controller.
+ * Whether it is the last path is decided under the lock; no other path can join the head after that. Such a path stays
+ * listed until the disk is gone: if the connection fails meanwhile, a new path set ends the wait of its requests. With
+ * delayed_removal_secs, unless the removal was requested, the head stays without a path instead.
+ * Context: under ctrl->scan.lock, or with the scan stopped, so that no other task removes paths of this controller.
  */
 void nof_path_remove(struct nof_path *path, bool graceful)
 {
-	/* another thread may put the disk: its name goes into our last event */
+	/* another thread may put the disk, but our last event needs its name */
 	struct nof_head *head = nof_head_pin(path->head);
 	struct nof_subsys *s = head->subsys;
 	bool last, lingers, lost;
@@ -199,10 +202,10 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	if (!last || !graceful) {
 		path_unlink(path);
 	} else {
-		nof_head_publish(head);	/* what waits for a path waits no longer */
+		nof_head_publish(head);	/* requests that wait for a path fail */
 		nof_paths_rescan_refused(s);
 	}
-	/* under the lock: after this, paths_drop_held() finds the head */
+	/* under the lock: if the connection fails after this, paths_drop_held() finds the head */
 	lost = !path->usable && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_DELETING;
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		path_log_removal(path, last);
@@ -211,12 +214,12 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	if (path->kobj.state_in_sysfs)
 		kobject_del(&path->kobj);
 	mutex_unlock(&head->show_lock);
-	/* what is held back for fencing can end well only with a path to write it by, and something to write to */
+	/* held requests can succeed only with a working path and an existing namespace */
 	if (last && (!graceful || path->removal == NOF_REMOVAL_DEALLOCATED || lost))
 		nof_fence_drop(head);
 	else if (last)
 		wait_fence_released(head);
-	/* one that began when the head lingered before this path came */
+	/* queued if the head lingered before this path joined */
 	if (last)
 		cancel_delayed_work_sync(&head->removal_work);
 	if (last)
@@ -231,7 +234,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		nof_events->path(path, NVMEOF_EVENT_REMOVED);
 	wait_unused(path);
-	/* a completion that was still with the path; where the head is not gone yet, whoever removes it cancels this */
+	/* a late completion may have queued these; if the head is not GONE yet, its removal cancels them */
 	if (nof_head_state(head) == NOF_HEAD_GONE)
 		nof_head_end_kicks(head);
 	kobject_put(&path->kobj);
@@ -258,8 +261,7 @@ static struct nof_head *held_and_leaving(struct nof_ctrl *ctrl)
 }
 
 /*
- * The connection is gone, and with it what disks that are being removed could write back by: nothing is held back for
- * them any more.
+ * The connection failed, so disks that are being removed cannot write back any more: fails the requests held for them.
  */
 static void paths_drop_held(struct nof_ctrl *ctrl)
 {
@@ -271,7 +273,7 @@ static void paths_drop_held(struct nof_ctrl *ctrl)
 	}
 }
 
-/* Kept in order, as the list of paths is not: one more goes in where it belongs, and the last one out */
+/* Inserts @nsid into the ascending array, without the highest if it is full. The list of paths is not in this order. */
 static u32 nsids_insert(struct nof_ns *ns, u32 nr, u32 max, u32 nsid)
 {
 	u32 at = min(nr, max - 1);
@@ -284,7 +286,7 @@ static u32 nsids_insert(struct nof_ns *ns, u32 nr, u32 max, u32 nsid)
 	return min(nr + 1, max);
 }
 
-/* Its paths of higher NSIDs than @prev: the first @max of these, in their order. Returns how many there are. */
+/* The lowest @max NSIDs above @prev that have a path of @ctrl, in ascending order. Returns how many there are. */
 static u32 paths_next_nsids(struct nof_ctrl *ctrl, u32 prev, struct nof_ns *ns, u32 max)
 {
 	struct nof_head *head;
@@ -307,8 +309,8 @@ static void remove_work(struct work_struct *work)
 }
 
 /*
- * All at the same time: each waits for grace periods and for the I/O of its disk, and one after the other a thousand
- * would do so for a minute.
+ * Removes paths in parallel: each removal waits for grace periods and for the I/O of its disk, and a thousand of them
+ * one after another would take a minute.
  */
 static void remove_all(struct nof_ctrl *ctrl, bool unseen_only, bool graceful)
 {
@@ -335,7 +337,7 @@ static void remove_all(struct nof_ctrl *ctrl, bool unseen_only, bool graceful)
 	}
 }
 
-/* Disks that it had before it was LOST, and that wait for nothing else, are not to wait when it is disconnected */
+/* The controller is deleted by request: lingering disks that expect a path from it alone do not wait any longer */
 static void end_waits(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
@@ -360,7 +362,9 @@ static void paths_remove_unseen(struct nof_ctrl *ctrl)
 	remove_all(ctrl, true, true);
 }
 
-/* The scan could not look at it: it stays as it is. False if there is no such path, or no disk to it. */
+/*
+ * The scan could not identify the namespace: keeps its path. False if there is no path, or its disk is being removed.
+ */
 static bool path_keep(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_path *path;
@@ -375,7 +379,10 @@ static bool path_keep(struct nof_ctrl *ctrl, u32 nsid)
 	return kept;
 }
 
-/* A new number: what a scan that is under way has read is of the old one */
+/*
+ * Raises the association number, which invalidates what a running scan has read. Verified paths to other namespaces
+ * follow.
+ */
 static void doubt_locked(struct nof_subsys *s, u32 nsid)
 {
 	struct nof_head *head;
@@ -410,11 +417,11 @@ static bool any_inflight(struct nof_subsys *s, u32 nsid)
 	return any;
 }
 
-/* Between two looks, each under the lock of the subsystem: short at first, as most requests take little time */
+/* Poll interval of wait_idle(), which takes subsys->lock each time; short at first, as most requests end soon */
 #define IDLE_MIN_US	500
 #define IDLE_MAX_US	8000
 
-/* A write that is done when blocks have another size would go elsewhere than it was meant to */
+/* A write that is executed after a change of the block size would hit the wrong blocks */
 static int wait_idle(struct nof_subsys *s, u32 nsid)
 {
 	unsigned long end = jiffies + NOF_IO_TIMEOUT;
@@ -441,7 +448,7 @@ int nof_paths_doubt(struct nof_subsys *s, u32 nsid)
 		s->changing_nsid = 0;
 	doubt_locked(s, nsid);
 	mutex_unlock(&s->lock);
-	/* who has chosen by the sets of before has sent */
+	/* requests that chose a path from an older set have been sent after this */
 	synchronize_srcu(&s->srcu);
 	return wait_idle(s, nsid);
 }
@@ -450,7 +457,7 @@ void nof_paths_settle(struct nof_subsys *s, u32 nsid)
 {
 	mutex_lock(&s->lock);
 	s->changing--;
-	/* what was read meanwhile counts for nothing */
+	/* identify data that were read meanwhile are not valid */
 	doubt_locked(s, nsid_or_any(nsid));
 	mutex_unlock(&s->lock);
 	nof_paths_rescan_all(s);
@@ -485,16 +492,16 @@ struct nof_path *nof_path_find(const char *name)
 
 static const char *const refusals[NOF_NR_REFUSALS] = {
 	[NOF_REFUSED_NO_MEMORY]	= "out of memory; tried again later",
-	/* whatever the errno: the driver core has others for lack of memory, too */
+	/* for any errno: the driver core does not always report lack of memory as -ENOMEM */
 	[NOF_REFUSED_NO_DISK]	= "cannot add the disk; tried again later",
 	[NOF_REFUSED_BUSY]	= "the disk has to promise less, but requests under way do not end; tried again later",
-	/* room was made, and then another path made the disk, or came to one that lingered */
+	/* the limits were lowered, then another path made the disk, or joined a lingering one */
 	[NOF_REFUSED_TOO_NARROW] = "the disk promises more than this path can do; tried again later",
 	[NOF_REFUSED_SIZE]	= "capacity or block size differs from the namespace's other paths",
 	[NOF_REFUSED_PI]	= "protection information differs from the namespace's other paths",
 	[NOF_REFUSED_ZONE_SIZE]	= "zone size differs from the namespace's other paths",
 	[NOF_REFUSED_ZONE_COUNT] = "a zoned namespace has another size than its disk, which stays as it is",
-	[NOF_REFUSED_ZONES]	= "its zones cannot be used",	/* head->zone_fault says more */
+	[NOF_REFUSED_ZONES]	= "its zones cannot be used",	/* head->zone_fault replaces this */
 	[NOF_REFUSED_IDS]	= "another path has this namespace ID with other identifiers",
 	[NOF_REFUSED_PRIVATE]	= "a namespace that is not shared has the identifiers of another",
 	[NOF_REFUSED_NSID]	= "another path has these identifiers with another namespace ID",
@@ -515,7 +522,7 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 	path->seen = true;
 	path->association = association;
 	path->ana_group = format->ana_group;
-	/* made room for, but for the case of attach_as_last_resort() */
+	/* attach_make_room() has made it fit, except for attach_as_last_resort() */
 	if (nof_head_too_wide(head, path->ctrl, format))
 		path->unfit = nof_path_unfit(path);
 	nof_ana_set(path, nof_ana_state_of(path->ctrl, format->ana_group));
@@ -524,7 +531,7 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 		nof_head_set_state(head, NOF_HEAD_VISIBLE);
 		cancel_delayed_work(&head->removal_work);
 		head->format.shared = format->shared;
-		/* until it is applied the target refuses what is too much for it */
+		/* until nof_head_apply_size() the target rejects I/O beyond its capacity, and writes if read-only */
 		nof_head_resize(head, format);
 	}
 	path->nr = nof_topology_changed();
@@ -542,7 +549,7 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 	struct nof_head *head;
 
 	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
-		/* one that lingers has nobody to agree with */
+		/* a lingering head has no other path to agree with */
 		bool alone = !head->nr_paths, fixed = !alone || f->zone_blocks;
 
 		if (nof_head_ends(head))
@@ -569,7 +576,7 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 	return NULL;
 }
 
-/* A disk could not be made, or not be shown. @other: for errors that say nothing more */
+/* For an error of creating or showing a disk. @other: for errors that are not specific */
 static enum nof_refusal attach_refusal(int err, enum nof_refusal other)
 {
 	switch (err) {
@@ -582,8 +589,8 @@ static enum nof_refusal attach_refusal(int err, enum nof_refusal other)
 }
 
 /*
- * Requests that wait for any path keep the disk from coming to rest, and what they wait for may be this one: it takes
- * what it can of them, and the disk is narrowed when that is done.
+ * Requests that wait for a path keep the queue from freezing, and may wait for this very path. It joins unfit and takes
+ * the requests that it can; the disk is narrowed when these are done.
  */
 static bool attach_as_last_resort(struct nof_head *head, enum nof_refusal refusal)
 {
@@ -599,7 +606,10 @@ static enum nof_refusal attach_show(struct nof_head *head, const char **text)
 	return refusal;
 }
 
-/* Under subsys->lock: the one to join, or @new if there is none; NULL with neither, or with @refusal */
+/*
+ * The head to join, or @new, which it enlists, if there is none; NULL with neither, or with @refusal. Caller holds
+ * subsys->lock.
+ */
 static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format,
 					struct nof_head *new, enum nof_refusal *refusal)
 {
@@ -610,7 +620,7 @@ static struct nof_head *attach_head_for(struct nof_ctrl *ctrl, u32 nsid, const s
 		*refusal = NOF_ATTACHED;
 	if (*refusal)
 		set_bit(NOF_CTRL_REFUSED, &ctrl->flags);
-	/* the others may have changed likewise, and nobody has looked yet */
+	/* the other paths may have changed in the same way, but were not scanned yet */
 	if (*refusal == NOF_REFUSED_SIZE || *refusal == NOF_REFUSED_PI)
 		nof_paths_rescan_locked(head);
 	if (!head && new) {
@@ -634,7 +644,9 @@ static enum nof_refusal attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct
 	mutex_lock(&s->lock);
 	head = attach_head_for(ctrl, nsid, format, NULL, &refusal);
 	if (!head && !refusal) {
-		/* no memory under this lock, which recovery needs; another may make the head meanwhile */
+		/*
+		 * do not allocate under this lock, which recovery needs; another controller may make the head meanwhile
+		 */
 		mutex_unlock(&s->lock);
 		new = nof_duplicate_refused(s, nsid, &format->ids) ? ERR_PTR(-EEXIST) :
 								     nof_head_create(ctrl, nsid, format);
@@ -655,7 +667,7 @@ static enum nof_refusal attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct
 		return refusal;
 	}
 	nof_head_apply_size(head);
-	/* the path is in place, so partitions can be read; it keeps the head, as nobody else removes it */
+	/* the path is in place, so partitions can be read; it keeps the head, as scan.lock excludes its removal */
 	refusal = attach_show(head, text);
 	if (refusal && head == new)
 		path_discard(path);
@@ -663,8 +675,8 @@ static enum nof_refusal attach_new(struct nof_ctrl *ctrl, u32 nsid, const struct
 }
 
 /*
- * The head that the namespace belongs to, in the state it is in, if it promises too much for this path; referenced. It
- * is that of the path there is, for as long as it is the same namespace, or the one to be joined.
+ * Returns the head of the namespace, with references, if its limits are too wide for a path of @ctrl. That is the head
+ * of the existing path while that still is the same namespace, else the head to join.
  */
 static struct nof_head *attach_too_wide(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
@@ -689,7 +701,7 @@ static struct nof_head *attach_too_wide(struct nof_ctrl *ctrl, u32 nsid, const s
 	return found;
 }
 
-/* Before its state is looked at under the lock: this waits */
+/* Called before the head is examined under subsys->lock, because this waits */
 static enum nof_refusal attach_make_room(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format)
 {
 	struct nof_head *head = attach_too_wide(ctrl, nsid, format);
@@ -702,7 +714,7 @@ static enum nof_refusal attach_make_room(struct nof_ctrl *ctrl, u32 nsid, const 
 	return refusal;
 }
 
-/* Takes note of what changed of a path that is there; @fits: it can do what the disk promises */
+/* Updates an existing path; @fits: it can keep the limits of the disk */
 static void attach_update(struct nof_path *path, const struct nof_ns_format *format, u32 association, bool fits)
 {
 	bool moved = path->ana_group != format->ana_group, changed = moved || path->association != association;
@@ -743,7 +755,7 @@ static enum nof_refusal attach_or_update(struct nof_ctrl *ctrl, u32 nsid, const 
 	mutex_unlock(&s->lock);
 	if (same) {
 		nof_head_apply_size(path->head);
-		/* one whose disk could not be made visible when a path became usable */
+		/* its disk could not be added when a path became usable: try again */
 		if (!refusal && !test_bit(NOF_HEAD_ADDED, &path->head->flags))
 			refusal = attach_show(path->head, text);
 		if (!refusal && format->zone_blocks && path->head->format.nlbas != format->nlbas)
@@ -751,7 +763,8 @@ static enum nof_refusal attach_or_update(struct nof_ctrl *ctrl, u32 nsid, const 
 		return refusal;
 	}
 	/*
-	 * another namespace now: nothing more may be written by the old name; or a head whose disk could not be added
+	 * another namespace now: nothing more may be written through the old disk; or the disk of the head could not be
+	 * added
 	 */
 	if (path) {
 		path->removal = NOF_REMOVAL_REPLACED;
@@ -759,7 +772,7 @@ static enum nof_refusal attach_or_update(struct nof_ctrl *ctrl, u32 nsid, const 
 	}
 	if (room && room != NOF_REFUSED_BUSY)
 		return room;
-	/* too busy to make room: it may join all the same */
+	/* the disk could not be narrowed now: the path may join all the same */
 	refusal = attach_new(ctrl, nsid, format, association, text);
 	return room && refusal == NOF_REFUSED_TOO_NARROW ? room : refusal;
 }
@@ -776,8 +789,8 @@ static enum nof_refusal path_attach(struct nof_ctrl *ctrl, u32 nsid, const struc
 }
 
 /*
- * That is there in the association that begins: the path may be used if it is still the same namespace. @association:
- * as before @format was read
+ * The namespace exists in the association that begins: its path may be used if it is still the same namespace.
+ * @association: number before @format was read
  */
 static void path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format, u32 association)
 {

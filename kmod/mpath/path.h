@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A path: one controller's way to one namespace. */
+/* A path: a namespace as reached through one controller. */
 #ifndef NOF_MPATH_PATH_H
 #define NOF_MPATH_PATH_H
 
@@ -24,18 +24,18 @@ struct nof_head;
 struct nof_ns;
 struct nof_subsys;
 
-/* Why a path that had joined no longer fits its disk */
+/* How a path falls short of the limits of its disk */
 enum nof_unfit {
 	NOF_FIT,
-	NOF_UNFIT_LESS,		/* some requests are too much for it */
-	NOF_UNFIT_CACHE,	/* it has a volatile cache, and the disk has promised none: nobody would flush it */
+	NOF_UNFIT_LESS,		/* it cannot carry some requests that the limits allow */
+	NOF_UNFIT_CACHE,	/* it has a volatile write cache, but the disk reports none: nothing would flush it */
 };
 
 /* Why a path is removed */
 enum nof_removal {
-	NOF_REMOVAL_CTRL,		/* its controller goes */
+	NOF_REMOVAL_CTRL,		/* its controller is deleted or LOST */
 	NOF_REMOVAL_DEALLOCATED,	/* the controller no longer has the namespace */
-	NOF_REMOVAL_REPLACED,		/* the controller has another one in its place */
+	NOF_REMOVAL_REPLACED,		/* the NSID now names another namespace */
 };
 
 /**
@@ -44,20 +44,19 @@ enum nof_removal {
  * @ctrl:	holds a reference
  * @head:	holds a reference
  * @entry:	in head->paths, under subsys->lock
- * @nr:		place in that list, see nof_topology_changed()
- * @association: of the controller, in which this was last seen to be the namespace that it is: it gets I/O only while
- *		that lasts
+ * @nr:		position in that list, from nof_topology_changed()
+ * @association: ctrl->association in which the namespace was last verified; the path gets I/O only while both are equal
  * @usable:	as last published
- * @ana_since:	boot time in ns since when @ana_state holds
- * @ana_expired: in state change for longer than ANATT: not waited for
- * @health:	what health.c remembers
- * @failover:	counts what left it
- * @degraded:	left out by health.c; under subsys->lock
- * @on_trial:	as last published: its requests are trials, degraded or on probation
- * @pending:	to be told, see mpath/events.h
- * @probe_at:	jiffies before which no further probe goes to this degraded path, over all CPUs
- * @active:	something completed on it since health.c last looked
- * @sel:	the selector's own, see mpath/selector.h
+ * @ana_since:	CLOCK_BOOTTIME, ns: when @ana_state began; nof_ana_lost() restarts it for a change
+ * @ana_expired: in ANA change state for longer than ANATT: requests do not wait for the path
+ * @health:	state of mpath/health.c
+ * @failover:	counts requests that failed over from this path
+ * @degraded:	out of use as an outlier, see mpath/health.c; under subsys->lock
+ * @on_trial:	as last published: degraded or on probation, so its requests are trials
+ * @pending:	events not sent yet, see mpath/events.h
+ * @probe_at:	jiffies; no CPU sends another probe to this degraded path before
+ * @active:	a request came off the path since mpath/health.c last evaluated it
+ * @sel:	private to the selector, see mpath/selector.h
  * @lat:	latency by hardware context: written by the receiver of its queue, read by its submitters
  */
 struct nof_path {
@@ -70,10 +69,10 @@ struct nof_path {
 	u32			association;
 	u32			ana_group;
 	enum nvmeof_ana_state	ana_state;
-	bool			ana_refused;	/* by a completion; until the log says why, see mpath/ana.c */
-	u8			ana_doubts;	/* how often in a row the log did not */
-	unsigned long		ana_doubt_at;	/* jiffies of the last */
-	enum nvmeof_ana_state	ana_was;	/* before the log was read; see ana_work() */
+	bool			ana_refused;	/* got an ANA status that the log does not explain yet, see ana.c */
+	u8			ana_doubts;	/* times in a row that the log did not explain it */
+	unsigned long		ana_doubt_at;	/* jiffies of the last time */
+	enum nvmeof_ana_state	ana_was;	/* @ana_state before the log was read, see ana_work() */
 	u64			ana_since;
 	bool			ana_expired;
 	bool			usable;
@@ -86,33 +85,33 @@ struct nof_path {
 	atomic64_t		sel;
 	struct nof_failover	*failover;
 	struct nof_path_lat	*lat;
-	bool			seen;		/* by the scan going on, under ctrl->scan.lock */
+	bool			seen;		/* by the current scan; under ctrl->scan.lock */
 	enum nof_removal	removal;	/* likewise */
-	enum nof_unfit		unfit;		/* cannot do what the disk promises, for now */
-	u8			class;		/* as last published, see mpath/path_set.c */
-	bool			away;		/* likewise: no request goes there until the ANA log was read */
-	unsigned long		watched_at;	/* jiffies when a watch last looked, and I/Os then */
+	enum nof_unfit		unfit;		/* how it falls short of the limits of the disk */
+	u8			class;		/* enum path_class as last published, see mpath/path_set.c */
+	bool			away;		/* as last published: no request is sent until the ANA log was read */
+	unsigned long		watched_at;	/* jiffies when others_complete() last looked, with @watched_ios */
 	u64			watched_ios;
 	atomic_t		aborts;
-	struct list_head	leaving;	/* those that are removed together */
+	struct list_head	leaving;	/* in the list of remove_all() */
 	struct work_struct	remove_work;
 	bool			graceful;
-	bool			shown;		/* under subsys->lock: its directory was made, or tried to */
+	bool			shown;		/* added to sysfs, or that failed; under subsys->lock */
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct nof_path_stats __percpu *stats;
 };
 
 /**
- * struct nof_path_set - the paths a request may take now; immutable, freed after an SRCU grace period
+ * struct nof_path_set - the paths of a head, sorted by class; immutable, freed after an SRCU grace period
  * @srcu:		that of the subsystem
- * @nr_best:		those of the best class that has any: the first to be chosen from
+ * @nr_best:		paths of the best class that is not empty; the selector chooses among these
  * @nr_optimized:	@paths[0..nr_optimized) are optimized
- * @nr:			the rest up to here non-optimized
- * @nr_sound:		the rest up to here degraded, of either kind: for probes, and when there is nothing better
- * @nr_usable:		the rest up to here suspect: when there is nothing else; or the last resort, see fill_set()
- * @nr_all:		the rest up to here carries I/O but takes none now: what it had before still has to be sent and
- *		polled
- * @may_wait:		some path may come back: a request that finds none waits
+ * @nr:			@paths[nr_optimized..nr) are non-optimized
+ * @nr_sound:		@paths[nr..nr_sound) are degraded, of either kind: for probes, or if there is nothing better
+ * @nr_usable:		@paths[nr_sound..nr_usable) are suspect; or the last resort, see fill_set()
+ * @nr_all:		@paths[nr_usable..nr_all) carry I/O but get no new requests: earlier ones are still to be
+ *		committed and polled
+ * @may_wait:		a path may become usable again: a request without a path waits instead of failing
  */
 struct nof_path_set {
 	struct rcu_head		rcu;
@@ -127,7 +126,7 @@ struct nof_path_set {
 	struct nof_path		*paths[] __counted_by(nr_all);
 };
 
-/* As nof_head_pin() */
+/* Takes references as nof_head_pin() does, and one on the path */
 static inline struct nof_path *nof_path_pin(struct nof_path *path)
 {
 	kobject_get(&path->kobj);
@@ -141,15 +140,15 @@ static inline void nof_path_unpin(struct nof_path *path)
 	kobject_put(&path->kobj);
 }
 
-/* By name, likewise; NULL if none. */
+/* Finds a path by name and pins it; NULL if there is none. Context: process */
 struct nof_path *nof_path_find(const char *name);
-/* Gets no I/O while another path works: it is an outlier, on probation, or suspect */
+/* An outlier, on probation, or suspect: gets no I/O except probes while a better path is usable */
 static inline bool nof_path_degraded(const struct nof_path *path)
 {
 	return READ_ONCE(path->on_trial) || READ_ONCE(path->ctrl->suspect);
 }
 
-/* A request was refused on this path, and the ANA log has not been read since. Any context. */
+/* A request on this path got an ANA status that the ANA log does not explain yet. Any context. */
 static inline bool nof_ana_refuses(const struct nof_path *path)
 {
 	return READ_ONCE(path->ana_refused) && nof_ctrl_state(path->ctrl) == NVMEOF_CTRL_LIVE;
@@ -159,33 +158,33 @@ const char *nof_ana_state_name(enum nvmeof_ana_state state);
 
 void nof_path_ktype_init(void);
 
-/* For core/: */
 /*
- * The namespace (NVME_NSID_ALL or 0: each) may have another format or other identifiers from now on: none of its paths
- * takes I/O before nof_paths_settle(), which has to follow, and before its controller has scanned after that. Waits for
- * what they have: -EBUSY when that takes too long, -EINTR when killed. Context: process, sleeps.
+ * Suspends I/O to namespace @nsid (NVME_NSID_ALL or 0: to all), because a command may change its format or identifiers,
+ * and waits for outstanding requests. The caller must call nof_paths_settle() afterwards, also after an error. A path
+ * gets I/O again when its controller has scanned after that. Returns 0, -EBUSY when the wait takes too long, or -EINTR
+ * when killed. Context: process, sleeps.
  */
 int nof_paths_doubt(struct nof_subsys *s, u32 nsid);
-/* Whatever was to change it is over, or was not done: all scan. */
+/* Ends what nof_paths_doubt() began, whether or not the command was sent, and starts scans. */
 void nof_paths_settle(struct nof_subsys *s, u32 nsid);
-/* All controllers that are live do so, in the background. */
+/* Starts a scan on each live controller, in the background. */
 void nof_paths_rescan_all(struct nof_subsys *s);
-/* Tells of each of the controller's paths, in the background. Context: process */
+/* Sends an event for each path of the controller, in the background. Context: process */
 void nof_paths_event(struct nof_ctrl *ctrl, enum nvmeof_event event);
-/* The same, under subsys->lock */
+/* The same; caller holds subsys->lock. */
 void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event);
-/* Their controllers look again. Context: process. */
+/* Starts a scan on each controller with a path to the head. Context: process. */
 void nof_paths_rescan(struct nof_head *head);
 void nof_path_remove(struct nof_path *path, bool graceful);
-/* The disk would stay for delayed_removal_secs if this path, its last one, were removed now. */
+/* The disk stays for delayed_removal_secs if this path, its last one, is removed now. */
 bool nof_path_leaves_disk(const struct nof_path *path);
-/* Of one that does not fit: in which way; under subsys->lock */
+/* How a path that does not fit its disk falls short; caller holds subsys->lock. */
 enum nof_unfit nof_path_unfit(const struct nof_path *path);
-/* One that does not fit can do this request all the same. Context: SRCU read side. */
+/* A path that does not fit its disk can carry this request. Context: SRCU read side. */
 bool nof_path_can(const struct nof_path *path, const struct request *rq);
 /* As in struct nof_mpath_ops */
 void nof_paths_publish(struct nof_ctrl *ctrl);
-/* A path has gone, or has changed, that may have been why others were refused */
+/* Rescans controllers with refused namespaces after a path that may be the cause has gone or changed */
 void nof_paths_rescan_refused(struct nof_subsys *s);
 void nof_paths_rescan_locked(struct nof_head *head);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The path set of a head: who is in it, in which class, and whether it is worth waiting. */
+/* The path set of a head: which class each path is in, and whether requests wait for a path. */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
 #include "core/ctrl.h"
@@ -13,7 +13,7 @@
 #include "mpath/park.h"
 #include "mpath/path.h"
 
-/* The class a path is in now: the order of the set */
+/* Classes of paths, in the order of the set */
 enum path_class { OPTIMIZED, NON_OPTIMIZED, DEGRADED, SUSPECT, UNFIT, IDLE, GONE };
 
 static void free_set(struct rcu_head *rcu)
@@ -27,9 +27,9 @@ static void free_set_later(struct rcu_head *rcu)
 }
 
 /*
- * The detour by RCU puts it off. A set is replaced when a path is lost, and then requests are about to wait for SRCU
- * readers of that path to leave (nof_queues_kill()): an expedited grace period, but not if one of the ordinary length
- * is already running.
+ * Frees the set after an RCU grace period and then an SRCU one. A set is replaced when a path is lost, and
+ * nof_queues_kill() then waits for an expedited SRCU grace period, which a running one of ordinary length would delay.
+ * The RCU grace period postpones call_srcu() beyond that.
  */
 static void path_set_free(struct nof_path_set *set)
 {
@@ -42,7 +42,7 @@ bool nof_path_leaves_disk(const struct nof_path *path)
 	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && nof_head_state(path->head) == NOF_HEAD_VISIBLE;
 }
 
-/* The controller can carry I/O: also while it is being left in good order */
+/* The controller can carry I/O: it is live, or is being deleted from LIVE and its queues still work */
 static bool carries_io(const struct nof_ctrl *ctrl)
 {
 	enum nvmeof_ctrl_state state = nof_ctrl_state(ctrl);
@@ -53,9 +53,9 @@ static bool carries_io(const struct nof_ctrl *ctrl)
 }
 
 /*
- * fast_io_fail_tmo also bounds the wait for a controller that is there, but whose ANA state allows no I/O: from when it
- * was so, and the disk had no other. What is left of it, in jiffies; 0 when it has passed, MAX_SCHEDULE_TIMEOUT without
- * a bound.
+ * fast_io_fail_tmo also bounds the wait for a path whose controller is live but whose ANA state allows no I/O, counted
+ * from when that state began and the disk had no other path. Returns the remaining time in jiffies; 0 when it has
+ * passed, MAX_SCHEDULE_TIMEOUT without a bound.
  */
 static unsigned long wait_left(const struct nof_path *path)
 {
@@ -68,7 +68,7 @@ static unsigned long wait_left(const struct nof_path *path)
 	return waited < tmo ? msecs_to_jiffies(tmo - waited) + 1 : 0;
 }
 
-/* Persistent loss is what a live controller says now; after a reconnect it may say something else */
+/* Persistent loss counts only while the controller is live; after a reconnect it may report another state */
 static bool may_come_back(const struct nof_path *path)
 {
 	enum nvmeof_ctrl_state state = nof_ctrl_state(path->ctrl);
@@ -77,7 +77,7 @@ static bool may_come_back(const struct nof_path *path)
 		return false;
 	if (state == NVMEOF_CTRL_LIVE && (path->ana_expired || path->unfit == NOF_UNFIT_CACHE || path->class == UNFIT))
 		return false;
-	/* on its way out: the disk stays, if it is the last one */
+	/* being removed: if it is the last path, the disk may linger */
 	if (state == NVMEOF_CTRL_LOST || nof_state_ends(state))
 		return nof_path_leaves_disk(path);
 	return !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
@@ -92,13 +92,13 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 {
 	if (!carries_io(path->ctrl))
 		return GONE;
-	/* its connections are about to be given up, and come back; or it activates firmware */
+	/* it gives up its transport for a while, or activates firmware */
 	if (test_bit(NOF_CTRL_YIELDS, &path->ctrl->flags) || test_bit(NOF_CTRL_PAUSED, &path->ctrl->flags))
 		return IDLE;
-	/* it is being made another */
+	/* a command may be changing the namespace, see nof_paths_doubt() */
 	if (changing(path->ctrl->subsys, path->nsid))
 		return IDLE;
-	/* whatever else has this namespace ID now, nothing goes there before it was looked at */
+	/* another namespace may have this NSID now: no I/O before a scan has verified it */
 	if (path->association != READ_ONCE(path->ctrl->association))
 		return IDLE;
 	if (!nof_ana_usable(path->ana_state) || path->unfit == NOF_UNFIT_CACHE || path->away)
@@ -112,7 +112,7 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 	return path->ana_state == NVMEOF_ANA_NON_OPTIMIZED ? NON_OPTIMIZED : OPTIMIZED;
 }
 
-/* Once for each set: states and completions change what it depends on */
+/* Called once for each set, because states and completions change the inputs at any time */
 static void classify(struct nof_path *path)
 {
 	path->away = nof_ana_refuses(path);
@@ -121,9 +121,8 @@ static void classify(struct nof_path *path)
 }
 
 /*
- * In the order of their classes, with two looks at each path: how many there are of each class, and where it goes. A
- * path that cannot do all that the disk promises is the last resort: rather than all requests those wait, or fail, that
- * are too much for it.
+ * Sorts the paths by class in two passes: one counts each class, one places the paths. Paths that cannot keep all
+ * limits of the disk are the last resort: then only the requests that exceed their limits wait or fail.
  */
 static void fill_set(struct nof_head *head, struct nof_path_set *set)
 {
@@ -160,7 +159,7 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 	set->may_wait &= !nof_head_ends(head);
 }
 
-/* When the last path is no longer waited for, that has to be said */
+/* Publishes again when the wait for a path expires, so that requests fail once no path is worth waiting for */
 static void set_expiry(struct nof_head *head, const struct nof_path_set *set)
 {
 	unsigned long left = MAX_SCHEDULE_TIMEOUT;
@@ -180,14 +179,14 @@ void nof_head_publish(struct nof_head *head)
 	struct nof_path_set *set, *old;
 
 	lockdep_assert_held(&head->subsys->lock);
-	/* A few dozen bytes. Recovery depends on it, so it may not fail, nor wait for I/O. */
+	/* A few dozen bytes. Recovery depends on it, so it must not fail, nor wait for I/O. */
 	set = kzalloc(struct_size(set, paths, head->nr_paths), GFP_NOIO | __GFP_NOFAIL);
 	set->srcu = &head->subsys->srcu;
 	fill_set(head, set);
 	old = rcu_replace_pointer(head->set, set, true);
 	/*
-	 * The set is visible before the new sequence number is: a request that begins to wait with the old number is
-	 * kicked, by itself or by us.
+	 * Pairs with queue_rq(): the set is visible before the new sequence number is. A request that begins to wait
+	 * with the old number is kicked by its submitter, or here after the smp_mb().
 	 */
 	smp_wmb();
 	WRITE_ONCE(head->set_seq, head->set_seq + 1);

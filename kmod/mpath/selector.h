@@ -16,15 +16,15 @@ struct request;
 /**
  * struct nof_selector - a policy that chooses among several paths
  * @name:	as in NVMEOF_A_IOPOLICY
- * @select:	one of @paths, which are @nr usable ones of one class (optimized, say), two at least.
+ * @select:	returns one of @paths: @nr usable ones, at least two, of one class such as optimized.
  *		rq->mq_hctx->queue_num is the index into path->lat, and nof_hctx_of(rq)->scratch the selector's own
  *		memory for this head and hardware context. Context: SRCU read side of the subsystem, no sleeping, no
  *		allocation, any number of CPUs at once.
- * @start:	optional: the request is about to be sent on path, whoever chose it. Same context.
- * @end:	optional: mirror of @start, once for each: the request is off that path; ns since @start. SRCU read
+ * @start:	optional: the request is about to be sent on path, even if @select did not choose it. Same context.
+ * @end:	optional: called once for each @start, when the request is off that path; ns since @start. SRCU read
  *		side, softirq or process, no sleeping.
  *
- * path->sel is the selector's own: zero when it is installed. Starts from before it was (re)installed have no end.
+ * path->sel belongs to the selector and is zero when it is installed. Requests started before that get no @end.
  */
 struct nof_selector {
 	struct list_head	entry;
@@ -39,7 +39,7 @@ struct nof_selector {
 
 int nof_selector_register(struct nof_selector *s);
 void nof_selector_unregister(struct nof_selector *s);
-/* With a reference on its module; NULL if there is none of that name. */
+/* Takes a reference on its module; NULL if there is none of that name. */
 struct nof_selector *nof_selector_get(const char *name);
 void nof_selector_put(struct nof_selector *s);
 /* Calls fn for each, under the registry's mutex, until it returns non-zero; returns that. */

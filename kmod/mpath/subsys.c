@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The selectors there are; what mpath/ has of a subsystem: selector, policy, tags; and what core/ asks of it. */
+/* Registry of selectors; selector, policy and tag set of a subsystem; operations of mpath/ for core/. */
 #include <linux/cache.h>
 #include <linux/netlink.h>
 #include <linux/sizes.h>
@@ -51,7 +51,7 @@ int nof_selector_register(struct nof_selector *s)
 }
 EXPORT_SYMBOL_GPL(nof_selector_register);
 
-/* No subsystem uses it: each holds a reference on its module. */
+/* No subsystem uses it any more, as each holds a reference on its module. */
 void nof_selector_unregister(struct nof_selector *s)
 {
 	mutex_lock(&selectors_lock);
@@ -66,7 +66,7 @@ struct nof_selector *nof_selector_get(const char *name)
 
 	mutex_lock(&selectors_lock);
 	s = selector_find(name);
-	/* those of this module need no reference: it outlives its subsystems */
+	/* those of this module need no reference: the module outlives its subsystems */
 	if (s && s->owner != THIS_MODULE && !try_module_get(s->owner))
 		s = NULL;
 	mutex_unlock(&selectors_lock);
@@ -127,9 +127,9 @@ void nof_selectors_exit(void)
 	unregister_first(ARRAY_SIZE(built_in));
 }
 
-/* One change of a selector at a time; outer to subsys->lock */
+/* Serializes changes of selectors; outer to subsys->lock */
 static DEFINE_MUTEX(selector_lock);
-/* Changes to policy values, one after another: two that read the same old values would undo one another */
+/* Serializes changes of policy values: two that read the same old values would undo each other */
 static DEFINE_MUTEX(change_lock);
 
 static void subsys_init(struct nof_subsys *s)
@@ -155,7 +155,7 @@ static void subsys_exit(struct nof_subsys *s)
 	}
 	if (s->tags_ready)
 		blk_mq_free_tag_set(&s->tags);
-	/* path sets are freed by callbacks, first of one and then of the other; contexts that end are readers, too */
+	/* path sets are freed by an RCU and then an SRCU callback; hctx_exit() of idle_queue is an SRCU reader, too */
 	rcu_barrier();
 	srcu_barrier(&s->srcu);
 	nof_selector_put(rcu_dereference_protected(s->selector, true));
@@ -167,7 +167,7 @@ static struct nof_selector *selector_install(struct nof_subsys *s, struct nof_se
 	return rcu_replace_pointer(s->selector, selector, lockdep_is_held(&s->lock));
 }
 
-/* What the paths hold for the selector is cleared, and what requests under way would give it back does not count */
+/* Clears the selector's data in the paths. Outstanding requests no longer change it: their selector_gen is old. */
 static void selector_forget(struct nof_subsys *s)
 {
 	struct nof_head *head;
@@ -178,8 +178,8 @@ static void selector_forget(struct nof_subsys *s)
 }
 
 /*
- * In between, the one that keeps nothing is in place: the callbacks of the old one have ended before those of the new
- * one begin. I/O goes on all the time.
+ * numa, which keeps no data, is installed in between: callbacks of the old selector have ended before those of the new
+ * one begin. I/O continues meanwhile.
  */
 static void selector_change(struct nof_subsys *s, struct nof_selector *new)
 {
@@ -188,7 +188,7 @@ static void selector_change(struct nof_subsys *s, struct nof_selector *new)
 	lockdep_assert_held(&selector_lock);
 	mutex_lock(&s->lock);
 	old = selector_install(s, &nof_selector_numa);
-	/* who sees the new number does not see the old selector */
+	/* pairs with request_started(): a reader of the new generation does not see the old selector */
 	smp_store_release(&s->selector_gen, s->selector_gen == U16_MAX ? 1 : s->selector_gen + 1);
 	mutex_unlock(&s->lock);
 	synchronize_srcu(&s->srcu);
@@ -214,7 +214,7 @@ int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netli
 	return 0;
 }
 
-/* One that lingers follows the new value, from now */
+/* Lingering disks follow the new value, counted from now */
 static void subsys_update_linger(struct nof_subsys *s)
 {
 	struct nof_head *head;
@@ -255,21 +255,21 @@ void nof_policy_commit(struct nof_subsys *s, const struct nof_policy *p)
 	mutex_unlock(&change_lock);
 }
 
-/* Without an explicit tag count the memory of a subsystem's requests has a bound, however many queues it has */
+/* Bounds the memory of a subsystem's requests, however many queues it has, unless a tag count is given */
 #define REQUEST_BYTES	SZ_16M
 
 static u32 default_tags(const struct blk_mq_tag_set *set)
 {
-	/* the tag set has two pointers to each */
+	/* the tag set has two pointers to each request */
 	u32 each = ALIGN(sizeof(struct request) + set->cmd_size, cache_line_size()) + 2 * sizeof(struct request *);
 
 	return clamp_t(u32, REQUEST_BYTES / each / set->nr_hw_queues, NOF_MIN_TAGS, NOF_DEF_TAGS);
 }
 
 /*
- * What the first connect asks for, not what its controller grants, decides how many hardware contexts there are, and
- * how many tags: other controllers may grant more, and the tags have to do for all paths together. Polled contexts come
- * last, as blk-mq's maps have it.
+ * The first connect decides, by what it requests and not by what its controller grants, how many hardware contexts and
+ * tags there are: other controllers may grant more, and all paths share the tags. Polled contexts come last, as in
+ * blk-mq's maps.
  */
 static int subsys_tags_init(struct nof_subsys *s, const struct nof_opts *opts)
 {
@@ -287,11 +287,11 @@ static int subsys_tags_init(struct nof_subsys *s, const struct nof_opts *opts)
 	s->tags.queue_depth = opts->tags ?: default_tags(&s->tags);
 	s->tags.numa_node = NUMA_NO_NODE;
 	s->tags.timeout = NOF_IO_TIMEOUT;
-	/* Ordering is the target's business: an elevator between here and there costs and cannot know better */
+	/* No elevator by default: it costs CPU time, and the target knows better how to order requests */
 	s->tags.flags = BLK_MQ_F_SHOULD_MERGE | NOF_DISPATCH_FLAGS | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	/*
-	 * A CPU that goes does not wait for the requests of its queue: they may wait for a path, and who connects that,
-	 * for the CPU (sk_set_memalloc() takes cpus_read_lock()). No interrupt is bound to our queues.
+	 * A CPU that goes offline must not wait for the requests of its queue: they may wait for a path, and connecting
+	 * it may wait for the CPU (sk_set_memalloc() takes cpus_read_lock()). No interrupt is bound to our queues.
 	 */
 	s->tags.flags |= BLK_MQ_F_STACKING;
 	s->tags.driver_data = s;
