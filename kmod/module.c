@@ -60,7 +60,7 @@ static int __init nof_init(void)
 	if (ret)
 		goto exit_ranges;
 	nof_mpath_init();
-	/* last: from here on controllers can be made */
+	/* last: from here on controllers can be created */
 	ret = control_init();
 	if (ret)
 		goto exit_selectors;
@@ -77,10 +77,10 @@ exit_works:
 	return ret;
 }
 
-/* Transports are modules on top of this one: when this runs no controller is left, and no disk is open. */
+/* Transport modules depend on this one: when this runs, no controller is left and no disk is open. */
 static void __exit nof_exit(void)
 {
-	/* disks that outlive their controllers go first: their subsystems are devices of control/ */
+	/* lingering disks first: control_exit() unregisters the class of their subsystems */
 	nof_heads_end_linger();
 	control_exit();
 	nof_fence_exit();

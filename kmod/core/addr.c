@@ -13,7 +13,7 @@
 #include "core/addr.h"
 #include "core/ctrl.h"
 
-/* As assigned by IANA; discovery services, on 8009, are asked for by number. */
+/* Assigned by IANA for NVMe over Fabrics; discovery services (8009) need an explicit TRSVCID. */
 #define DEFAULT_PORT	"4420"
 
 static __be16 port_of(const struct sockaddr_storage *ss)
@@ -67,7 +67,7 @@ static int parse_local(struct nof_addr *at, const struct nof_opts *opts, struct 
 	return 0;
 }
 
-/* Only that it exists now: it is looked up again for each connection. */
+/* Checks only that it exists now: it is looked up again for each connection. */
 static int check_iface(struct nof_addr *at, const struct nof_opts *opts, struct netlink_ext_ack *extack)
 {
 	struct net_device *dev;
@@ -90,7 +90,7 @@ int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 
 	if (!at)
 		return -ENOMEM;
-	/* Connections are made by workers, in the network namespace of whoever asked for the controller. */
+	/* Workers connect in the network namespace of the task that creates the controller. */
 	at->net = ctrl->opts.net;
 	err = parse_remote(at, &ctrl->opts, extack) ?: parse_local(at, &ctrl->opts, extack) ?:
 	      check_iface(at, &ctrl->opts, extack);
@@ -103,7 +103,7 @@ int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 }
 EXPORT_SYMBOL_GPL(nof_addr_init);
 
-/* The number of the interface that the text names: another one where that was recreated */
+/* Updates the index of the interface that @text names: it changes if the interface is recreated */
 static int rescope(struct net *net, const char *text, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *a6 = (struct sockaddr_in6 *)ss;

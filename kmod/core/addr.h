@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where a controller is, and from where: what transports over IP keep in ctrl->tp. */
+/* The remote and local address of a controller: ctrl->tp of transports over IP. */
 #ifndef NOF_CORE_ADDR_H
 #define NOF_CORE_ADDR_H
 
@@ -21,12 +21,12 @@ static inline struct nof_addr *nof_addr_of(const struct nof_ctrl *ctrl)
 	return ctrl->tp;
 }
 
-/* As the ops ctrl_init, ctrl_exit and same_addr of struct nof_transport. */
+/* For ctrl_init, ctrl_exit and, with nof_addr_same(), same_addr of struct nof_transport. */
 int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 void nof_addr_exit(struct nof_ctrl *ctrl);
 /*
- * Ahead of each connection: a link-local address (fe80::1%eth0) gets the number of the interface of that name.
- * -ENODEV: there is none. Context: process.
+ * Called before each connection: updates the interface index of link-local addresses (fe80::1%eth0). Returns 0, or
+ * -ENODEV if there is no such interface. Context: process.
  */
 int nof_addr_refresh(struct nof_ctrl *ctrl);
 bool nof_addr_same(const struct nof_ctrl *a, const struct nof_ctrl *b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands of the driver's own on the admin queue. */
+/* Admin commands: slots of the admin queue, and the driver's own commands. */
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/ctrl.h"
@@ -10,9 +10,9 @@
 #include "wire/status.h"
 
 /*
- * Slots of the admin queue. Keep-alive and the asynchronous event request have theirs apart, as they may not wait for
- * others; what the driver has to know does not wait for userspace, nor for Aborts that stay unanswered; and those of
- * userspace that have the privilege do not wait for those that have not.
+ * Slots of the admin queue. Keep Alive and the Asynchronous Event Request have slots of their own, because they must
+ * not wait for other commands. The driver does not wait for userspace, nor for unanswered Aborts, and privileged
+ * userspace does not wait for unprivileged userspace.
  */
 enum {
 	NR_ABORTS = 4,
@@ -64,7 +64,7 @@ static void slot_put(struct nof_ctrl *ctrl, enum nof_admin_user kind)
 	wake_up(&ctrl->slots.wq);
 }
 
-/* The admin queue cannot go away while a caller in process context uses it: see queues_lock and SRCU in queues.c. */
+/* slots.users keeps the admin queue: nof_queues_free() waits for it after an SRCU grace period. */
 static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms, nof_exec_late_fn *late)
 {
 	struct nof_queue *queue;
@@ -81,7 +81,7 @@ static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms
 	return ret;
 }
 
-/* A caller that waits for a slot counts as well: those before may get no answer */
+/* Callers that wait for a slot count as well: the commands that hold the slots may be unanswered */
 static void driver_begin(struct nof_ctrl *ctrl)
 {
 	if (!atomic_read(&ctrl->slots.driver))
@@ -97,10 +97,10 @@ static void driver_end(struct nof_ctrl *ctrl)
 
 /**
  * ctrl_exec() - send one admin command and wait for it
- * @ctrl:	in state CONNECTING or LIVE
+ * @ctrl:	with a connected admin queue, or -ENOTCONN is returned
  * @cmd:	sqe, buf, len and write set
  * @timeout_ms:	0 for the default; when it passes, recovery is started and the command fails
- * Returns 0 with cmd->status 0; a positive NVMe status; or a negative errno if the command did not come back.
+ * Return: 0, a positive NVMe status, or a negative errno if the command did not complete.
  * Context: process, sleeps.
  */
 static int ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
@@ -131,7 +131,7 @@ int nof_admin_take(struct nof_ctrl *ctrl, enum nof_admin_user kind)
 	return wait_event_killable(ctrl->slots.wq, slot_take(ctrl, kind)) ? -EINTR : 0;
 }
 
-/* Too late for its sender. Whether the association has to end for it is decided by the driver's own limit */
+/* The time limit of userspace has passed. Only the driver's own limit ends the association */
 static void abort_late(struct nof_queue *queue, const struct nof_cmd *cmd)
 {
 	nof_send_abort(queue->ctrl, queue->qid, cmd->cid);
@@ -139,7 +139,7 @@ static void abort_late(struct nof_queue *queue, const struct nof_cmd *cmd)
 
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
-	/* a discovery controller serves nobody but those who read its log: for one that does not answer it is lost */
+	/* a discovery controller only serves readers of its log: if one gets no answer, recovery is started */
 	return admin_exec(ctrl, cmd, timeout_ms, ctrl->discovery ? NULL : abort_late);
 }
 
@@ -185,7 +185,7 @@ int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 	return ret;
 }
 
-/* One of many that are outstanding together */
+/* One of several Identify commands that are outstanding together */
 struct one {
 	struct nof_cmd		cmd;
 	struct nof_identify	*what;
@@ -207,7 +207,7 @@ static void identify_done(struct nof_cmd *cmd)
 	WRITE_ONCE(many->ctrl->slots.driver_at, jiffies);
 	slot_put(many->ctrl, NOF_ADMIN_DRIVER);
 	kfree(one);
-	/* last: who waits for it has the rest on its stack */
+	/* last: the waiter has @many on its stack */
 	if (atomic_dec_and_test(&many->left))
 		complete(&many->done);
 }
@@ -239,14 +239,14 @@ leave:
 	return ret;
 }
 
-/* As many as get a slot; the first is waited for. Returns how many of them are done. */
+/* Sends as many commands as get a slot, waits for the first slot only, then for all commands. Returns how many. */
 static u32 identify_some(struct many *many, struct nof_identify *list, u32 nr)
 {
 	struct nof_ctrl *ctrl = many->ctrl;
 	u32 sent = 0;
 	int ret;
 
-	/* ours: what was sent is not all done before all of it is sent */
+	/* one count for the sender: the batch does not complete before all of it is sent */
 	atomic_set(&many->left, 1);
 	reinit_completion(&many->done);
 	wait_event(ctrl->slots.wq, slot_take(ctrl, NOF_ADMIN_DRIVER));
@@ -276,7 +276,7 @@ int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr)
 	return ret;
 }
 
-/* @len is a multiple of 4; the spec counts dwords, zero based (NVMe Base 2.0, 5.16) */
+/* @len is a multiple of 4; NUMD counts dwords, zero based (NVMe Base 2.0, 5.16) */
 static int get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u8 csi, u64 offset, void *buf, u32 len)
 {
 	struct nof_cmd *cmd = new_cmd(nvme_admin_get_log_page, buf, len, GFP_NOIO);
@@ -354,7 +354,7 @@ int nof_tell_host_behavior(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
-/* At once, or not at all */
+/* Sends a command without waiting for a slot; -EBUSY if none is free */
 static int send_as(struct nof_ctrl *ctrl, struct nof_cmd *cmd, enum nof_admin_user kind)
 {
 	int ret;
@@ -389,7 +389,7 @@ static void abort_done(struct nof_cmd *cmd)
  */
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid)
 {
-	/* In an SRCU read section: memory may wait for writeback, that for a recovery, and this for the section */
+	/* may run in an SRCU read section, for which recovery waits: no wait for memory, i.e. for writeback */
 	struct nof_cmd *cmd = new_cmd(nvme_admin_abort_cmd, NULL, 0, GFP_NOWAIT | __GFP_NOWARN);
 
 	if (!cmd)
@@ -456,7 +456,7 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "target requires in-band authentication, which is not supported");
 		return -EKEYREJECTED;
 	}
-	/* FFFFh in place of a head pointer: the controller agreed (NVMe Base 2.0, 6.3) */
+	/* SQHD FFFFh: the controller has disabled flow control (NVMe Base 2.0, 6.3) */
 	if (!ctrl->opts.sq_flow && queue->sq_head == 0xffff)
 		queue->sq_flow = false;
 	if (!queue->qid) {
@@ -466,7 +466,7 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 	return 0;
 }
 
-/* 0 or a negative errno. What went wrong is noted. */
+/* Returns 0 or a negative errno. The error has been recorded. */
 int nof_fabrics_connect(struct nof_queue *queue)
 {
 	long left = (long)(queue->deadline - jiffies);
@@ -481,7 +481,7 @@ int nof_fabrics_connect(struct nof_queue *queue)
 		goto free;
 	}
 	fill_connect(queue, cmd, data);
-	/* a slot of its own: nobody else may use the queue yet, but somebody might try */
+	/* needs no admin slot: other commands are refused until NOF_Q_CONNECTED is set */
 	ret = nof_queue_exec(queue, cmd, left > 0 ? jiffies_to_msecs(left) : 1, NULL);
 	ret = check_connect(queue, cmd, ret);
 free:
@@ -490,7 +490,7 @@ free:
 	return ret;
 }
 
-/* A controller that is being left is not waited for as long as one that is wanted */
+/* A shorter timeout for a controller that is being deleted */
 static u32 property_tmo_ms(const struct nof_ctrl *ctrl)
 {
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING ? min(ctrl->opts.connect_tmo_ms, 2000U) :
@@ -534,7 +534,7 @@ int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value, bool *sent)
 	return ret;
 }
 
-/* Until (CSTS & mask) == want, polling ever more slowly from 1 ms; woken by a change of the controller's state */
+/* Polls until (CSTS & mask) == want, every 1 ms at first, then less often; fails when the state changes */
 static int wait_status(struct nof_ctrl *ctrl, u32 mask, u32 want, u32 timeout_ms)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(timeout_ms);
@@ -581,12 +581,12 @@ int nof_ctrl_enable(struct nof_ctrl *ctrl)
 	return ret > 0 ? -EIO : ret;
 }
 
-/* Tells the controller that the host leaves in good order. Its failure loses nothing but that. */
+/* Requests a normal shutdown and waits for it. Best effort: a failure is ignored. */
 void nof_ctrl_shutdown(struct nof_ctrl *ctrl)
 {
 	u32 cc = config(ctrl) | NVME_CC_SHN_NORMAL;
 
-	/* it may close its connections as soon as it has heard of it */
+	/* the controller may close its connections as soon as it receives the request */
 	set_bit(NOF_CTRL_SHUT, &ctrl->flags);
 	if (!nof_property_set(ctrl, NVME_REG_CC, cc, NULL))
 		wait_status(ctrl, NVME_CSTS_SHST_MASK, NVME_CSTS_SHST_CMPLT, ctrl->shutdown_tmo_ms);

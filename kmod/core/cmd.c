@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Walking the data of a command, be they the bios of a request or a kernel buffer. */
+/* The data cursor of a command, over the bios of a request or a kernel buffer. */
 #include <linux/bio.h>
 #include <linux/blk-integrity.h>
 #include <linux/bvec.h>
@@ -19,7 +19,7 @@ static void use_bio(struct nof_data *d, struct bio *bio)
 	struct bvec_iter it;
 	u32 n = 1;
 
-	/* bi_vcnt is not set in a clone, and does not count from bi_idx; most small bios have one */
+	/* count: bi_vcnt is not set in a clone, and does not start at bi_idx; most small bios have one bvec */
 	if (bv.bv_len != bio->bi_iter.bi_size) {
 		n = 0;
 		bio_for_each_bvec(bv, bio, it)
@@ -31,7 +31,7 @@ static void use_bio(struct nof_data *d, struct bio *bio)
 	d->bio = bio;
 }
 
-/* To the first bio from @bio on that has data, while there are data to come */
+/* Moves to the first bio with data, from @bio on, if bytes are left */
 static void next_bio(struct nof_data *d, struct bio *bio)
 {
 	for (; bio && d->left; bio = bio->bi_next) {
@@ -41,7 +41,7 @@ static void next_bio(struct nof_data *d, struct bio *bio)
 		if (iov_iter_count(&d->iter))
 			return;
 	}
-	/* A command longer than its request is our own mistake, yet no reason to run past the end. */
+	/* A command longer than its request is a bug in this driver: do not run past the end. */
 	if (WARN_ON_ONCE(d->left))
 		d->left = 0;
 }
@@ -51,7 +51,7 @@ static u32 block_bytes(const struct nof_data *d)
 	return (1U << d->pi_shift) + d->pi_bytes;
 }
 
-/* Bytes of the current block's data that are still to come; 0: its protection information is next. */
+/* Bytes left of the current block's data; 0: its protection information is next. */
 static u32 data_left(const struct nof_data *d)
 {
 	u32 in = d->gone % block_bytes(d);
@@ -59,7 +59,7 @@ static u32 data_left(const struct nof_data *d)
 	return in < 1U << d->pi_shift ? (1U << d->pi_shift) - in : 0;
 }
 
-/* The rest of the bio's data */
+/* Iterator over the rest of the bio's data */
 static struct bvec_iter data_iter(const struct nof_data *d)
 {
 	u32 block = block_bytes(d), data = (d->gone / block << d->pi_shift) + (1U << d->pi_shift) - data_left(d);
@@ -82,7 +82,7 @@ static struct bio_vec pi_piece(const struct nof_data *d)
 	return mp_bvec_iter_bvec(bip->bip_vec, it);
 }
 
-/* Of a block first its data, in as many pieces as they are in, and then its protection information. */
+/* A block consists of its data, in one piece or more, and its protection information. */
 static void use_piece(struct nof_data *d)
 {
 	u32 data = data_left(d);
@@ -94,13 +94,13 @@ static void use_piece(struct nof_data *d)
 		d->bvec = pi_piece(d);
 		d->bvec.bv_len = min(d->bvec.bv_len, block_bytes(d) - d->gone % block_bytes(d));
 	}
-	/* Less protection information than blocks would be the block layer's mistake, or ours */
+	/* less protection information than blocks: a bug in the block layer or in this driver */
 	if (WARN_ON_ONCE(!d->bvec.bv_len))
 		d->left = 0;
 	iov_iter_bvec(&d->iter, d->dest, &d->bvec, 1, min(d->bvec.bv_len, d->left));
 }
 
-/* To the first bio from @bio on that has data; each begins with a block. */
+/* Moves to the first bio with data, from @bio on; each begins with a block. */
 static void next_protected_bio(struct nof_data *d, struct bio *bio)
 {
 	while (bio && !bio->bi_iter.bi_size)
@@ -116,7 +116,7 @@ static void next_protected_bio(struct nof_data *d, struct bio *bio)
 	use_piece(d);
 }
 
-/* The current piece is used up, and more are to come. */
+/* Moves on from a piece that is used up; bytes are left. */
 static void next_piece(struct nof_data *d)
 {
 	struct bvec_iter it;

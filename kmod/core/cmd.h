@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One NVMe command on its way: the part every transport and the core share. */
+/* An NVMe command: the part that the core and all transports share. */
 #ifndef NOF_CORE_CMD_H
 #define NOF_CORE_CMD_H
 
@@ -12,34 +12,33 @@ struct nof_queue;
 
 enum nof_cmd_state {
 	NOF_CMD_IDLE,		/* not in any queue's table */
-	NOF_CMD_OWNED,		/* in the table of cmd->queue; a completion for it is the target's error */
+	NOF_CMD_OWNED,		/* in the table of cmd->queue; a completion for it is a protocol error */
 	NOF_CMD_SENT,		/* handed to the network by the transport; a completion for it is legal */
 };
 
 /**
  * struct nof_cmd - one command
- * @queue:	where it is outstanding; NULL when it is nowhere. Set and cleared by nof_queue_add() and
- *		nof_cmd_complete()
+ * @queue:	where it is outstanding, or NULL. Set by nof_queue_add(), cleared by nof_cmd_complete() and
+ *		nof_cmd_detach()
  * @done:	called once, in the context of nof_cmd_complete(); NULL when the command belongs to a block request
- * @ctx:	whoever set @done
- * @buf:	if set, the data: kernel memory with a struct page (kmalloc or pages; not vmalloc). Otherwise those of
- *		the request
+ * @ctx:	for @done
+ * @buf:	if set, the data: kernel memory with a struct page (kmalloc or pages; not vmalloc). Otherwise the data
+ *		of the request are used
  * @len:	bytes of data, 0 for none
- * @cid:	command identifier as on the wire, host order: generation above, slot of the queue below
+ * @cid:	command identifier as on the wire, host order: generation in the high bits, slot in the low bits
  * @status:	valid in @done: NVMe status field without the phase bit (SC, SCT, CRD, M, DNR)
  * @state:	enum nof_cmd_state. The transport sets SENT with smp_store_release() before the first byte leaves
  * @write:	data goes from host to controller
- * @discard:	data that come are thrown away
- * @pi_bytes:	protection information of the request's integrity data that goes with each block; 0: it has none, or
- *		none is on the wire
- * @pi_shift:	block size, if @pi_bytes
- * @unknown:	of a command set that the driver does not know: its opcode has no meaning here
+ * @discard:	received data are discarded
+ * @pi_bytes:	protection information transferred with each block, from the request's integrity data; 0: none
+ * @pi_shift:	log2 of the block size, if @pi_bytes is not 0
+ * @unknown:	its command set is unknown to the driver, and so is the meaning of its opcode
  * @maybe_executed: valid when it was cancelled with its queue: it had been sent, so the target may have executed it, or
  *		may still do so
  * @result:	valid in @done: dword 0 and 1 of the completion
  * @sqe:	the submission queue entry; the core fills all but the SGL, the transport the SGL
- * @dsm:	the range of a Dataset Management command, its only data (@buf points here)
- * @priv:	the transport's memory for the slot (slot_size bytes): as its last user left it, zeroed for the first
+ * @dsm:	the range of a Dataset Management command that has one range (@buf points here)
+ * @priv:	transport memory of the slot (slot_size bytes): as the slot's last command left it, zeroed for the first
  */
 struct nof_cmd {
 	struct nof_queue	*queue;
@@ -75,15 +74,15 @@ static inline bool nof_cmd_has_rq(const struct nof_cmd *cmd)
 
 /**
  * struct nof_data - a cursor over the data of a command, from its first byte to its last
- * @iter:	what is left of the current piece; iov_iter_count() may be 0 only when @left is 0
+ * @iter:	the rest of the current piece; iov_iter_count() may be 0 only when @left is 0
  * @bio:	the bio @iter lies in, NULL for kernel buffers
  * @left:	bytes left in all
  * @dest:	ITER_DEST or ITER_SOURCE
- * @bvec:	describes a kernel buffer, or a piece of a block that goes with protection information
- * and if @pi_bytes, protection information at the end of each block, is not 0:
- * @pi_shift:	block size
- * @gone:	bytes of @bio, with protection information, that are behind the current piece
- * @bv_idx, @bv_done: where the data that come next are in @bio, as in struct bvec_iter
+ * @bvec:	describes a kernel buffer, or a piece of a block with protection information
+ * @pi_bytes:	protection information at the end of each block; the following are valid unless it is 0
+ * @pi_shift:	log2 of the block size
+ * @gone:	bytes of @bio, including protection information, before the current piece
+ * @bv_idx, @bv_done: position of the next data in @bio, as in struct bvec_iter
  */
 struct nof_data {
 	struct iov_iter	iter;
@@ -98,11 +97,11 @@ struct nof_data {
 	u32		bv_done;
 };
 
-/* Begin at byte 0. @dest: ITER_DEST to receive into the data, ITER_SOURCE to send it. Context: any, does not sleep. */
+/* Starts at byte 0. @dest: ITER_DEST to receive into the data, ITER_SOURCE to send it. Context: any, does not sleep. */
 void nof_data_init(struct nof_data *d, struct nof_cmd *cmd, unsigned int dest);
 /*
- * After @n bytes of d->iter were consumed by the caller (copied with the iterator itself, so that it advanced, or
- * spliced and advanced): account for them and step to the next bio when the piece is used up.
+ * Accounts for @n bytes that the caller has consumed from d->iter (by copying, or by splicing and advancing it), and
+ * moves on when the current piece is used up.
  */
 void nof_data_consumed(struct nof_data *d, u32 n);
 

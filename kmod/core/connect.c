@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From nothing to LIVE: one attempt, the first connect, and every reconnect. */
+/* Connect attempts, the first connect and reconnects, up to LIVE. */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "core/ctrl.h"
@@ -11,7 +11,7 @@
 #include "wire/effects.h"
 #include "wire/identify.h"
 
-#define NVME_CTRL_PAGE_SHIFT	12	/* what 0 in MPSMIN stands for */
+#define NVME_CTRL_PAGE_SHIFT	12	/* page size for MPSMIN 0: 4 KiB */
 
 static int read_properties(struct nof_ctrl *ctrl)
 {
@@ -30,27 +30,27 @@ static int read_properties(struct nof_ctrl *ctrl)
 		nof_ctrl_note(ctrl, -EPROTO, 0, "CAP.MQES is 0: no usable queue size");
 		return -EPROTO;
 	}
-	/* CC.MPS, which has to be MPSMIN at least, means nothing to a host on fabrics, but MDTS is counted in it */
+	/* CC.MPS must be MPSMIN at least. A fabrics host does not use it, but MDTS is in units of MPSMIN */
 	if (NVME_CAP_MPSMIN(ctrl->cap) > PAGE_SHIFT - NVME_CTRL_PAGE_SHIFT) {
 		nof_ctrl_note(ctrl, -EPROTO, 0, "CAP.MPSMIN is %u: memory pages larger than the host's",
 			      (u32)NVME_CAP_MPSMIN(ctrl->cap));
 		return -EPROTO;
 	}
 	ctrl->sqsize = min_t(u32, ctrl->opts.queue_size, NVME_CAP_MQES(ctrl->cap) + 1);
-	/* CAP.TO counts 500 ms; a controller that says 0 still gets a moment */
+	/* CAP.TO is in units of 500 ms; one more, so that 0 is not an immediate timeout */
 	ctrl->ready_tmo_ms = (NVME_CAP_TIMEOUT(ctrl->cap) + 1) * 500;
 	return 0;
 }
 
-/* That is the name of all discovery services: their controllers have nothing in common */
+/* The well-known NQN of all discovery services: their controllers have nothing in common */
 static bool of_discovery(const struct nof_subsys *s)
 {
 	return !strcmp(s->nqn, NVME_DISC_SUBSYS_NAME);
 }
 
 /*
- * What a controller says of itself may not contradict those that are live. That nobody else is, and the target has been
- * made anew, is no contradiction: a target that restarts may have another serial number or controller ID.
+ * Returns why the identity of a controller conflicts with live controllers of the subsystem, or NULL. If no other one
+ * is live there is no conflict: a target that restarts may have another serial number or controller ID.
  */
 static const char *contradiction(const struct nof_ctrl *ctrl)
 {
@@ -83,7 +83,9 @@ static const char *same_subsystem(struct nof_ctrl *ctrl)
 	return why;
 }
 
-/* Of the last that became live: firmware is updated one controller after the other. True when it was another before. */
+/*
+ * Takes the identity of the last controller that became LIVE: firmware updates go one by one. True if it has changed.
+ */
 static bool adopt_identity(const struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
@@ -107,7 +109,7 @@ static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 {
 	ctrl->ident = *id;
 	ctrl->discovery = id->cntrltype == NVME_CTRL_DISC;
-	/* RTD3E, microseconds; as long as a host is expected to wait for an orderly shutdown, within reason */
+	/* RTD3E is in microseconds: how long a host should wait for a normal shutdown; bounded */
 	ctrl->shutdown_tmo_ms = clamp(id->rtd3e_us / 1000, 2000U, 20000U);
 	if (id->ctratt & NVME_CTRL_ATTR_TBKAS)
 		set_bit(NOF_CTRL_TBKAS, &ctrl->flags);
@@ -130,16 +132,16 @@ static int identify_ctrl(struct nof_ctrl *ctrl)
 		ret = ret > 0 ? -EIO : ret;
 		goto free;
 	}
-	/* before NVMe 1.4 controllers did not tell their type */
+	/* controllers before NVMe 1.4 do not report CNTRLTYPE */
 	if (!id->cntrltype && !strcmp(ctrl->opts.subsysnqn, NVME_DISC_SUBSYS_NAME))
 		id->cntrltype = NVME_CTRL_DISC;
 	why = nof_identify_ctrl(id, NVME_CAP_MPSMIN(ctrl->cap), &decoded);
 	if (!why && le16_to_cpu(id->cntlid) != ctrl->cntlid)
 		why = "controller ID is not the one that Connect returned";
-	/* the block layer wants a page to fit, and pages may be larger than MPSMIN */
+	/* the block layer requires a limit of one page at least, and pages may be larger than MPSMIN */
 	if (!why && decoded.max_transfer < PAGE_SIZE && decoded.cntrltype != NVME_CTRL_DISC)
 		why = "MDTS is less than a page of this machine";
-	/* without I/O queues its paths would carry nothing, and not be lost either */
+	/* without I/O queues existing paths would carry no I/O, but would not be removed either */
 	if (!why && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) &&
 	    ctrl->discovery != (decoded.cntrltype == NVME_CTRL_DISC))
 		why = "controller is of another type than it was";
@@ -157,8 +159,8 @@ free:
 }
 
 /*
- * Of commands without data. Controllers from before NVMe 2.0 have nothing to tell there, and refuse; what is not told
- * is no bound. Without an answer it is a lost connection.
+ * Limits of commands without data. Controllers before NVMe 2.0 do not report them and reject the command: then they do
+ * not apply. Returns a negative errno if no answer came.
  */
 static int identify_nvm(struct nof_ctrl *ctrl)
 {
@@ -175,7 +177,7 @@ static int identify_nvm(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
-/* A controller without the log, or that refuses it, has the known effects only. A negative errno: no answer came. */
+/* Without the log, or if it is rejected, only the known effects apply. Returns a negative errno if no answer came. */
 static int ask_effects(struct nof_ctrl *ctrl)
 {
 	struct nvme_effects_log *log;
@@ -206,7 +208,7 @@ static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 		ret = nof_queues_map(ctrl);
 	if (!ret)
 		ret = nof_mpath.read_ana(ctrl);
-	/* last, as near to the first I/O as may be */
+	/* last, as close to the first I/O as possible */
 	if (!ret)
 		ret = nof_scan_confirm(ctrl);
 	return ret;
@@ -217,7 +219,7 @@ static int attempt(struct nof_ctrl *ctrl)
 	unsigned long deadline = jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	int ret;
 
-	/* One left over from an earlier attempt may not end this one; what ends it from here on leaves the mark */
+	/* an abort_work() left from an earlier attempt must not end this one; later errors set the flag again */
 	spin_lock_irq(&ctrl->state_lock);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	ctrl->end.cause = NOF_CAUSE_HERE;
@@ -225,7 +227,7 @@ static int attempt(struct nof_ctrl *ctrl)
 	ctrl->end.quiet_ms = 0;
 	spin_unlock_irq(&ctrl->state_lock);
 	cancel_work_sync(&ctrl->recovery.abort_work);
-	/* nof_paths_doubt() raises it, too */
+	/* the lock, because nof_paths_doubt() raises it as well */
 	mutex_lock(&ctrl->subsys->lock);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);
 	mutex_unlock(&ctrl->subsys->lock);
@@ -263,7 +265,7 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 	nof_queues_free(ctrl);
 }
 
-/* Each reconnect asks for all of them again */
+/* Each reconnect requests all queues again */
 static void note_missing_queues(struct nof_ctrl *ctrl)
 {
 	if (!ctrl->discovery && ctrl->nr_missing)
@@ -271,7 +273,7 @@ static void note_missing_queues(struct nof_ctrl *ctrl)
 			      ctrl->nr_io, ctrl->nr_io + ctrl->nr_missing);
 }
 
-/* Said once: it is so at each reconnect, and no reason to give anything up */
+/* Called for the first connect only: reconnects would repeat the message */
 static void note_poll_queues(struct nof_ctrl *ctrl)
 {
 	u32 wanted = ctrl->opts.nr_poll_queues, most = ctrl->subsys->nr_poll;
@@ -288,8 +290,9 @@ static void note_poll_queues(struct nof_ctrl *ctrl)
 }
 
 /*
- * One section for all of it: two that connect at the same time look at each other one after the other, and no listing
- * has it live before requests may take its paths. Who does not ask by a listing finds sets that wait for it.
+ * All in one section of subsys->lock: two controllers that connect at the same time compare identities one after the
+ * other, and listings show LIVE only when requests may take the paths. A task that sees LIVE without the lock finds
+ * path sets whose requests wait for this controller.
  */
 static bool go_live(struct nof_ctrl *ctrl)
 {
@@ -327,20 +330,20 @@ static void became_live(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state from)
 	nof_scan_start(ctrl);
 }
 
-/* True when live, or when somebody else has taken over (deletion) */
+/* Returns true if the controller is LIVE, or is being deleted and needs no further attempt */
 static bool connect_once(struct nof_ctrl *ctrl)
 {
-	/* memory may have to be got by writing to our own disks, which waits for this connect */
+	/* memory reclaim may write to our own disks, which wait for this connect */
 	unsigned int noio = memalloc_noio_save();
 	enum nvmeof_ctrl_state from = nof_ctrl_state(ctrl);
 	u32 notes = READ_ONCE(ctrl->error.notes);
 	int ret = attempt(ctrl);
 
 	memalloc_noio_restore(noio);
-	/* what ended it otherwise, lack of memory most likely, has not been told by anybody */
+	/* the error, most likely lack of memory, was not recorded yet */
 	if (ret && ret != -ECANCELED && READ_ONCE(ctrl->error.notes) == notes)
 		nof_ctrl_note(ctrl, ret, 0, ret == -ENOMEM ? "out of memory" : "cannot connect");
-	/* before the state changes: from then on these belong to the next loss, and who sees it live does I/O */
+	/* before the state changes: then flag and timer belong to the next loss, and a task that sees LIVE does I/O */
 	if (!ret)
 		nof_fail_fast_stop(ctrl);
 	if (!ret && go_live(ctrl)) {
@@ -355,8 +358,8 @@ static bool connect_once(struct nof_ctrl *ctrl)
 }
 
 /*
- * The first connect is somebody's request: when it fails the controller goes, and the requester decides, unless that
- * one has asked for more attempts.
+ * If the first connect fails, the controller is deleted, so that the caller of CTRL_NEW decides, unless it has asked
+ * for more attempts (first_connect_tmo_ms).
  */
 static void connect_work(struct work_struct *work)
 {
@@ -375,7 +378,7 @@ static void reconnect_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, recovery.reconnect_work);
 
-	/* asked for once more while the attempt that succeeded was running */
+	/* queued again while the attempt that succeeded was running */
 	if (!nof_state_connects(nof_ctrl_state(ctrl)))
 		return;
 	if (!connect_once(ctrl))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A controller is made: memory and works, its subsystem, its transport, its place in the list. */
+/* Creating a controller: memory, works, subsystem, transport, place in the list. */
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -74,7 +74,7 @@ static bool same_words(const struct nof_opts *a, const struct nof_opts *b)
 	       !strcmp(a->host_iface, b->host_iface);
 }
 
-/* One that waits for its transport has nobody to compare addresses */
+/* A controller without a transport has no same_addr(): compare the options */
 static bool same_way(const struct nof_ctrl *ctrl, const struct nof_ctrl *other)
 {
 	if (!other->transport)
@@ -88,7 +88,7 @@ static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl
 
 	lockdep_assert_held(&s->lock);
 	list_for_each_entry(other, &s->ctrls, entry) {
-		/* read one discovery log, and go: they are no second path */
+		/* they read one discovery log and are deleted: no duplicate of a path */
 		if (nof_ctrl_transient(other))
 			continue;
 		if (!nof_state_ends(nof_ctrl_state(other)) && same_way(ctrl, other))
@@ -97,7 +97,7 @@ static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl
 	return NULL;
 }
 
-/* The check for a duplicate and the entry in the list are one step, under the subsystem's lock */
+/* Checks for a duplicate and adds the controller to the list in one section of subsys->lock */
 static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *extack)
 {
 	struct nof_subsys *s = ctrl->subsys;
@@ -168,12 +168,10 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 	/* the reference of device_initialize() is the lifecycle's, dropped at the end of delete_work() */
 	nof_ctrl_get(ctrl);
 	queue_work(nof_wq, &ctrl->recovery.connect_work);
-	/* last: from here on it may be deleted by request */
+	/* last: from here on a request may delete the controller */
 	smp_mb__before_atomic();
 	set_bit(NOF_CTRL_ADDED, &ctrl->flags);
-	/*
-	 * From here on unregistering the transport finds the controller in the list and deletes it: no reference needed
-	 */
+	/* no reference is needed: unregistering the transport finds the controller in the list and deletes it */
 	nof_transport_put(ctrl->transport);
 	return ctrl;
 put:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Controller state: transitions, error reporting, lookup, and its hold on the transport. */
+/* Controllers: state changes, error reporting, lookup, holding the transport. */
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
@@ -24,19 +24,19 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	from = ctrl->state;
 	ok = nof_state_may(from, to);
-	/* a queue that failed after its part of the attempt was done */
+	/* a queue failed after its start had succeeded */
 	if (to == NVMEOF_CTRL_LIVE && test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags))
 		ok = false;
 	if (ok && to == NVMEOF_CTRL_DELETING)
 		ctrl->deletion.from = from;
-	/* before anybody can start to count anew */
+	/* before LIVE is visible: recovery and scans count from 0 again */
 	if (ok && to == NVMEOF_CTRL_LIVE) {
 		ctrl->recovery.attempts = 0;
 		WRITE_ONCE(ctrl->scan.done, 0);
 		ctrl->recovery.live_at = jiffies;
 		if (test_and_set_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 			ctrl->recovery.reconnects++;
-		/* one that is running finds the state */
+		/* a running fail_fast_work() takes state_lock and then sees LIVE */
 		cancel_delayed_work(&ctrl->recovery.fail_fast_work);
 		clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags);
 	}
@@ -51,8 +51,8 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
 }
 
 /*
- * Attempts fail one after the other: the 1st, 2nd, 4th, 8th ... is logged, and one with another reason, unless that
- * keeps changing.
+ * Limits the log lines of failed attempts: logs attempts 1, 2, 4, 8, ..., and an attempt that fails with a different
+ * error, unless the error keeps changing.
  */
 static bool worth_a_line(struct nof_ctrl *ctrl, u32 attempt, int err)
 {
@@ -62,7 +62,7 @@ static bool worth_a_line(struct nof_ctrl *ctrl, u32 attempt, int err)
 	return !gap || is_power_of_2(attempt) || (err != ctrl->error.logged_err && gap > attempt / 8);
 }
 
-/* Under error.lock. Of those not logged the line says, in @tail, how many they are. */
+/* True if the error is to be logged; @tail then says how many attempts before were not. Caller holds error.lock. */
 static bool take_line(struct nof_ctrl *ctrl, int err, char *tail, size_t size)
 {
 	u32 attempt = nof_state_connects(nof_ctrl_state(ctrl)) ? READ_ONCE(ctrl->recovery.attempts) : 0;
@@ -145,16 +145,18 @@ static void orphan_end(struct nof_ctrl *ctrl)
 	if (!nof_ctrl_is_orphan(ctrl))
 		return;
 	clear_bit(NOF_CTRL_YIELDS, &ctrl->flags);
-	/* not the last of it: unloading waits for the work that this is part of */
+	/* safe inside this module: its exit waits for the work that runs this */
 	module_put(THIS_MODULE);
 }
 
-/* Before the reference on its module goes: that of create, or the implicit one of unregister */
+/*
+ * Called while the transport module stays: by its reference in nof_ctrl_create(), or as unregister waits for deletions.
+ */
 void nof_ctrl_detach_transport(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 
-	/* without one it has got no transport */
+	/* a controller without a subsystem has no transport yet */
 	if (s) {
 		mutex_lock(&s->lock);
 		nof_ctrl_drop_transport(ctrl);
@@ -209,7 +211,7 @@ const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi)
 	return NULL;
 }
 
-/* The entry of @csi, or a free one; NULL: neither */
+/* Returns the entry of @csi, else a free entry, else NULL */
 static struct nof_other_effects *other_effects(struct nof_ctrl *ctrl, u8 csi)
 {
 	u32 i = 0;
@@ -244,7 +246,7 @@ bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
 	       test_bit(NOF_CTRL_MISSED, &ctrl->flags) && !test_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
 }
 
-/* False: it was not live, and this is for a live one only */
+/* Returns false and does nothing if @live_only is set and the controller is not LIVE */
 static bool ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_only, bool reset)
 {
 	unsigned long flags;
@@ -256,7 +258,7 @@ static bool ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_on
 		spin_unlock_irqrestore(&ctrl->state_lock, flags);
 		return false;
 	}
-	/* the first error of an association is its cause, later ones follow from it */
+	/* the first error of an association is its cause; later ones are consequences */
 	if (was_live || (ctrl->state != NVMEOF_CTRL_RECOVERING && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags)))
 		ctrl->end.cause = cause;
 	if (was_live) {
@@ -267,7 +269,7 @@ static bool ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_on
 	} else {
 		set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	}
-	/* under the lock: nothing is queued any more for a controller that is DEAD, and will be freed */
+	/* under state_lock: nothing is queued for a DEAD controller, which is about to be freed */
 	if (ctrl->state != NVMEOF_CTRL_DEAD)
 		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery.work : &ctrl->recovery.abort_work);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
@@ -286,18 +288,17 @@ bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset)
 	return ctrl_error(ctrl, NOF_CAUSE_HERE, true, reset);
 }
 
-/* What is left of a bound counted from the loss of the connection */
 unsigned long nof_ctrl_left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)
 {
-	/* lost_at may be nearly a jiffy old: without one more the bound would end early */
+	/* lost_at may be almost a jiffy old: without one more jiffy the timeout would end early */
 	unsigned long end = ctrl->recovery.lost_at + msecs_to_jiffies(tmo_ms) + !!tmo_ms;
 
 	return time_after(end, jiffies) ? end - jiffies : 0;
 }
 
 /*
- * From the loss on, whatever number of attempts fail; again after an attempt that was nearly good. One that is pending
- * may be left of an earlier loss.
+ * The timeout counts from the loss, however many attempts fail; it is started again after an attempt that had stopped
+ * it. A pending work may be left from an earlier loss.
  */
 void nof_fail_fast_start(struct nof_ctrl *ctrl)
 {
@@ -311,7 +312,7 @@ void nof_reconnect_now(struct nof_ctrl *ctrl)
 {
 	unsigned long flags;
 
-	/* the lock: as in ctrl_error() */
+	/* under state_lock, as in ctrl_error() */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	if (nof_state_connects(ctrl->state)) {
 		if (ctrl->state == NVMEOF_CTRL_CONNECTING && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
@@ -329,7 +330,7 @@ bool nof_ctrl_delete_start(struct nof_ctrl *ctrl)
 	return true;
 }
 
-/* Only while it is live, under the lock of its state: later nobody would cancel it. Whoever becomes live scans. */
+/* Under state_lock and only if LIVE: deletion cancels it after the state has changed. Becoming LIVE starts a scan. */
 void nof_scan_start(struct nof_ctrl *ctrl)
 {
 	unsigned long now = jiffies, next = READ_ONCE(ctrl->scan.not_before), delay = 0, flags;

@@ -37,7 +37,7 @@ enum {
 };
 
 /*
- * What CTRL_NEW asked for, with defaults filled in; units as in the uapi header. @given: NOF_OPT_* that were present.
+ * Options of CTRL_NEW, with defaults filled in; units as in the uapi header. @given: NOF_OPT_* bits that were present.
  */
 struct nof_opts {
 	char		transport[NVMEOF_POLICY_MAX + 1];
@@ -54,7 +54,7 @@ struct nof_opts {
 	u32		nr_io_queues;
 	u32		nr_poll_queues;
 	u32		queue_size;
-	u32		tags;		/* 0: see mpath/subsys.c */
+	u32		tags;		/* 0: default_tags() in mpath/subsys.c */
 	u32		kato_ms;
 	u32		reconnect_delay_ms;
 	s32		ctrl_loss_tmo_ms;
@@ -69,19 +69,19 @@ struct nof_opts {
 	bool		data_digest;
 	bool		sq_flow;
 	bool		duplicate_connect;
-	bool		kato_given;	/* else a shorter timeout may be agreed on */
+	bool		kato_given;	/* otherwise nof_ka_agree() may request a shorter timeout */
 };
 
 #define NOF_DEF_QUEUE_SIZE		128
 #define NOF_MIN_QUEUE_SIZE		16
 #define NOF_MAX_QUEUE_SIZE		1024
 #define NOF_MAX_IO_QUEUES		1024
-#define NOF_DEF_TAGS			1024	/* at most, see mpath/subsys.c */
+#define NOF_DEF_TAGS			1024	/* upper bound, see default_tags() in mpath/subsys.c */
 #define NOF_MIN_TAGS			64
 #define NOF_MAX_TAGS			4096
 #define NOF_DEF_KATO_MS			5000
-#define NOF_SHORT_KATO_MS		2000	/* without one asked for, where the controller counts in such steps */
-#define NOF_MIN_KATO_MS			1000U	/* as told by a controller, who would let go of us at once */
+#define NOF_SHORT_KATO_MS		2000	/* default if the granularity (KAS) permits it */
+#define NOF_MIN_KATO_MS			1000U	/* lower bound of a reported one: a shorter one would expire at once */
 #define NOF_MAX_KATO_MS			600000U
 #define NOF_DEF_RECONNECT_DELAY_MS	10000
 #define NOF_DEF_CTRL_LOSS_TMO_MS	600000
@@ -90,60 +90,60 @@ struct nof_opts {
 #define NOF_DEF_ACK_TMO_MS		134
 #define NOF_MAX_ACK_TMO_MS		10000
 #define NOF_DEF_RETRY_COUNT		7
-#define NOF_MAX_RETRY_COUNT		7	/* for ever with some devices, see retry_count() in rdma/cm.c */
+#define NOF_MAX_RETRY_COUNT		7	/* infinite with some devices, see retry_count() in rdma/cm.c */
 #define NOF_ADMIN_DEPTH			32
 #define NOF_ERROR_TEXT			224
 
-/* What a transport asks of the block layer; the core combines it with the controller's limits. */
+/* Request limits of a transport; mpath/limits.c combines them with the limits of the controller. */
 struct nof_transport_limits {
 	u32	max_segments;
-	u32	max_data;		/* bytes in one command, 0 = no bound of its own */
-	unsigned long	virt_boundary;	/* as blk_queue_virt_boundary() */
-	bool	p2p;			/* reaches PCI peer-to-peer memory, see core/direct.h */
+	u32	max_data;		/* bytes in one command; 0: not limited by the transport */
+	unsigned long	virt_boundary;	/* mask, as for blk_queue_virt_boundary() */
+	bool	p2p;			/* can access PCI peer-to-peer memory, see core/direct.h */
 	bool	pi;			/* carries protection information at the end of each block */
-	bool	gpu;			/* pages that stand for a GPU's memory, where somebody knows them */
+	bool	gpu;			/* can access GPU memory if a provider is registered, see core/direct.h */
 };
 
-/* Whose an admin command is */
+/* Owner of an admin command; see max_slots() in core/admin.c */
 enum nof_admin_user { NOF_ADMIN_DRIVER, NOF_ADMIN_USER, NOF_ADMIN_UNPRIVILEGED, NOF_ADMIN_ABORT, NOF_NR_ADMIN_USERS };
 
 enum nof_ctrl_flag {
 	NOF_CTRL_TBKAS,			/* traffic based keep-alive */
-	NOF_CTRL_AEN,			/* asynchronous events are armed while live */
+	NOF_CTRL_AEN,			/* an Asynchronous Event Request is kept outstanding while LIVE */
 	NOF_CTRL_AEN_OUT,		/* aen.cmd is outstanding */
 	NOF_CTRL_FAIL_FAST,		/* fast_io_fail_tmo has passed: I/O does not wait for this controller */
-	NOF_CTRL_ATTEMPT_FAILED,	/* a queue failed during the connect attempt under way */
-	NOF_CTRL_ADDED,			/* made in full; may be deleted */
+	NOF_CTRL_ATTEMPT_FAILED,	/* an error occurred outside LIVE: the connect attempt has failed */
+	NOF_CTRL_ADDED,			/* nof_ctrl_create() has completed: may be deleted */
 	NOF_CTRL_EVER_LIVE,
-	NOF_CTRL_EVER_SCANNED,		/* which namespaces it has is known: those with a path */
-	NOF_CTRL_MISSED,		/* a first connect or scan has failed: nobody knows when it will have paths */
-	NOF_CTRL_REFUSED,		/* for what another path has: scans again when that goes. Under subsys->lock */
-	NOF_CTRL_RESET,			/* set before an intentional reset: its disconnect is no path failure */
+	NOF_CTRL_EVER_SCANNED,		/* a scan has completed: its namespaces are those with a path */
+	NOF_CTRL_MISSED,		/* a connection, attempt or scan failed, see nof_ctrl_owes_paths() */
+	NOF_CTRL_REFUSED,		/* a namespace was refused: rescan on path removal. Under subsys->lock */
+	NOF_CTRL_RESET,			/* set before an intentional reset, which is not counted as a path failure */
 	NOF_CTRL_KA_OUT,		/* ka.cmd is outstanding */
-	NOF_CTRL_SHUT,			/* told to shut down: its connections may end */
-	NOF_CTRL_UNWANTED,		/* deleted by request: disks that lose their last path with it do not linger */
-	NOF_CTRL_PAUSED,		/* activates firmware: no new I/O, see core/aer.c */
-	NOF_CTRL_YIELDS,		/* gives up its transport, or has none and waits: see core/transport.c */
+	NOF_CTRL_SHUT,			/* shutdown was requested: the target may close its connections */
+	NOF_CTRL_UNWANTED,		/* deleted on request: disks that lose their last path with it do not linger */
+	NOF_CTRL_PAUSED,		/* is activating firmware: no new I/O, see core/aer.c */
+	NOF_CTRL_YIELDS,		/* its transport module is being exchanged, see core/transport.c */
 };
 
 /**
- * struct nof_watch - what core/watch.c remembers of a controller; written by its work, some read by those of others
- * @queues:	those with something outstanding, or that had a moment ago
- * @fresh:	those that are to be among them; under ctrl->state_lock
- * @looked_at, @probed_at, @judged_at: jiffies when it did so last
- * @still_ms:	I/O has been outstanding for so long and none completed
- * @mute_ms:	a Keep Alive has been outstanding for so long and no command of any kind completed
- * @usual_us:	the longest that @still_ms was of late
+ * struct nof_watch - state of core/watch.c for a controller; written by its work, some read by other works
+ * @queues:	queues that have outstanding commands, or had some a moment ago
+ * @fresh:	queues to be added to @queues; under ctrl->state_lock
+ * @looked_at, @probed_at, @judged_at: jiffies of the last look, Keep Alive probe and stall check
+ * @still_ms:	how long I/O has been outstanding without any completing
+ * @mute_ms:	how long a Keep Alive has been outstanding without any command completing
+ * @usual_us:	the longest recent @still_ms
  * @still:	@still_ms is longer than usual
- * @silent:	some connection hears nothing that it is owed
- * @alive_ms:	for so long some connection was heard, while another one was not
- * @moved:	something has completed since it became suspect
+ * @silent:	on some connection the peer owes a response and is silent
+ * @alive_ms:	how long some connection has been heard from while another one has not
+ * @moved:	I/O has completed since it became suspect
  * @suspicions:	times it became suspect
- * @suspect_at:	jiffies when it last did, or was used again; valid with @suspicions
- * @stalls, @stalled_at: likewise, because it completed nothing although it answers
- * @rest_ms:	minimum time without new I/O
- * @detached_at: jiffies; requests were taken back from it, of which some are not answered since
- * @told:	that it is silent, and there is no other path, has been said
+ * @suspect_at:	jiffies when it last became suspect or was used again; valid if @suspicions is not 0
+ * @stalls, @stalled_at: likewise, because no I/O completed although it answers
+ * @rest_ms:	minimum time without new I/O once suspect
+ * @detached_at: jiffies since when detached commands may be unanswered; 0: never
+ * @told:	silence without another path has been logged
  * @running:	the work is already scheduled; under ctrl->state_lock
  */
 struct nof_watch {
@@ -155,7 +155,7 @@ struct nof_watch {
 	u32		suspicions;
 	u32		stalls;
 	u32		rest_ms;
-	/* of the association: cleared at its end */
+	/* state of the association: cleared at its end */
 	struct_group(association,
 		unsigned long	looked_at;
 		unsigned long	probed_at;
@@ -173,14 +173,14 @@ struct nof_watch {
 	);
 };
 
-/* Command sets that the driver does not know, but whose effects it keeps */
+/* Number of command sets unknown to the driver whose effects are kept */
 #define NOF_OTHER_SETS	4
 
 /**
- * struct nof_ctrl_effects - what its commands do, as known and as the controller reports
+ * struct nof_ctrl_effects - command effects, known to the driver or reported by the controller
  * @admin:	of admin commands
  * @nvm, @zns:	of I/O commands, by command set
- * @other:	of command sets that the driver does not know, as they are met; csi 0: a free entry. Under subsys->lock
+ * @other:	of command sets unknown to the driver; csi 0: free entry. Under subsys->lock
  */
 struct nof_ctrl_effects {
 	struct nof_effects	admin;
@@ -188,19 +188,19 @@ struct nof_ctrl_effects {
 	struct nof_effects	zns;
 	struct nof_other_effects {
 		u8			csi;
-		u32			association;	/* that they were read in */
+		u32			association;	/* in which the log was read */
 		struct nof_effects	of;
 	} other[NOF_OTHER_SETS];
 };
 
 /**
- * struct nof_admin_slots - admin commands under way, see core/admin.c
- * @lock:	@used
- * @used:	slots of the admin queue, by owner
- * @wq:		woken when one is free
+ * struct nof_admin_slots - outstanding admin commands, see core/admin.c
+ * @lock:	protects @used
+ * @used:	slots of the admin queue in use, by owner
+ * @wq:		woken when a slot is freed, and when @users or ctrl->io_users drops to 0
  * @users:	callers inside admin_exec()
- * @driver:	of these the driver's own,
- * @driver_at: and when one ended, or the first began; jiffies
+ * @driver:	callers with a command of the driver, or waiting for a slot for one
+ * @driver_at:	jiffies when one of these last completed, or the first began
  */
 struct nof_admin_slots {
 	spinlock_t		lock;
@@ -212,11 +212,11 @@ struct nof_admin_slots {
 };
 
 /**
- * struct nof_ctrl_scan - the scan for namespaces, see core/scan.c
- * @lock:	one scan at a time; removal of this controller's paths
- * @failures:	in a row
- * @done:	scans that ended well since it became live
- * @not_before:	jiffies; of the next one
+ * struct nof_ctrl_scan - namespace scan, see core/scan.c
+ * @lock:	serialises scans and the removal of this controller's paths
+ * @failures:	consecutive scans that have to be repeated
+ * @done:	complete scans since it became LIVE
+ * @not_before:	jiffies of the earliest start of the next scan
  */
 struct nof_ctrl_scan {
 	struct mutex		lock;
@@ -227,15 +227,15 @@ struct nof_ctrl_scan {
 };
 
 /**
- * struct nof_recovery - connecting, and connecting again, see core/recovery.c and core/connect.c
+ * struct nof_recovery - connecting and reconnecting, see core/recovery.c and core/connect.c
  * @connect_work: the first connect
- * @work:	takes the queues down when the connection is lost
- * @abort_work:	likewise when it is not live
- * @lost_work:	removes the paths of one that is LOST
- * @lost_disks:	that it had when it was LOST, a bitmap by number of @lost_disks_bits; under subsys->lock
- * @attempts:	since it was live
- * @flaps:	losses in a row soon after it became live
- * @lost_at, @live_at: jiffies when the connection was lost, and when it became live last
+ * @work:	takes the queues down when the connection is lost in LIVE
+ * @abort_work:	likewise after an error in any other state
+ * @lost_work:	removes the paths of a LOST controller
+ * @lost_disks:	disks that it had when it was LOST, a bitmap by head number of @lost_disks_bits; under subsys->lock
+ * @attempts:	connect attempts since it was LIVE
+ * @flaps:	consecutive losses soon after it became LIVE
+ * @lost_at, @live_at: jiffies when the connection was lost (or the first connect began), and when it last became LIVE
  */
 struct nof_recovery {
 	struct work_struct	connect_work;
@@ -254,10 +254,10 @@ struct nof_recovery {
 };
 
 /**
- * struct nof_deletion - its end, see core/recovery.c
- * @from:	the state that DELETING came from; under state_lock
- * @watch_work:	bounds the deletion when nothing completes any more
- * @done:	complete_all() when it is out of every listing
+ * struct nof_deletion - deletion of a controller, see core/recovery.c
+ * @from:	state before DELETING; under state_lock
+ * @watch_work:	cancels outstanding commands if nothing completes any more
+ * @done:	complete_all() when the controller is in no listing any more
  */
 struct nof_deletion {
 	u8			from;
@@ -267,10 +267,10 @@ struct nof_deletion {
 };
 
 /**
- * struct nof_association_end - how the association ended; written before its requests are cancelled, read after that
+ * struct nof_association_end - how the association ended; written before its requests are cancelled, read afterwards
  * @cause:	enum nof_cause of the first error; written under state_lock
- * @cut_off:	the peer owed an answer, and was silent
- * @quiet_ms:	since the last sign of life on any of its connections
+ * @cut_off:	the peer owed a response and was silent
+ * @quiet_ms:	time since the last sign of life on any connection
  */
 struct nof_association_end {
 	u8			cause;
@@ -279,8 +279,8 @@ struct nof_association_end {
 };
 
 /**
- * struct nof_keep_alive - see core/watch.c
- * @sent_at:	jiffies; of the one that is outstanding, or of the last
+ * struct nof_keep_alive - Keep Alive, see core/watch.c
+ * @sent_at:	jiffies when the outstanding one, else the last one, was sent
  * @tmo_ms:	keep-alive timeout in effect; 0: none
  */
 struct nof_keep_alive {
@@ -292,10 +292,10 @@ struct nof_keep_alive {
 
 /**
  * struct nof_aen - asynchronous events, see core/aer.c
- * @work:	looks at what @cmd has brought
- * @arm_work:	sends it again after a delay
- * @refused:	times in a row
- * @nr:		events in the second from @since (jiffies)
+ * @work:	processes the event that completed @cmd
+ * @arm_work:	sends @cmd again after a delay
+ * @refused:	consecutive times that the controller rejected @cmd
+ * @nr:		events in the second that began at @since (jiffies)
  */
 struct nof_aen {
 	struct work_struct	work;
@@ -309,9 +309,9 @@ struct nof_aen {
 };
 
 /**
- * struct nof_fw_activation - see core/aer.c
- * @work:	looks whether the firmware is active
- * @deadline:	jiffies; of that, with NOF_CTRL_PAUSED
+ * struct nof_fw_activation - firmware activation, see core/aer.c
+ * @work:	polls until the firmware is active
+ * @deadline:	jiffies by which the firmware must be active; valid with NOF_CTRL_PAUSED
  */
 struct nof_fw_activation {
 	struct delayed_work	work;
@@ -319,10 +319,10 @@ struct nof_fw_activation {
 };
 
 /**
- * struct nof_ctrl_uevents - for udev, see control/events.c
- * @pending:	bits
- * @next:	jiffies; an asynchronous event is not told before
- * @aen:	that event
+ * struct nof_ctrl_uevents - uevents of a controller, see control/events.c
+ * @pending:	bits of the uevents to send
+ * @next:	jiffies before which no further asynchronous event is reported
+ * @aen:	the asynchronous event to report
  */
 struct nof_ctrl_uevents {
 	struct work_struct	work;
@@ -332,11 +332,11 @@ struct nof_ctrl_uevents {
 };
 
 /**
- * struct nof_ctrl_ana - ANA, see mpath/ana.c; all but @lock under subsys->lock
- * @lock:	reading the log and applying it are one
- * @groups:	state by ANA group
- * @doubt_work:	a path has rested that refuses what the log allows
- * @anatt_work:	a path has been in state change for longer than ANATT
+ * struct nof_ctrl_ana - ANA, see mpath/ana.c; @groups under subsys->lock
+ * @lock:	held while the log is read and applied
+ * @groups:	ANA state by group ID
+ * @doubt_work:	uses paths again that rejected commands although the log permits access
+ * @anatt_work:	handles paths in ANA state change for longer than ANATT
  */
 struct nof_ctrl_ana {
 	struct mutex		lock;
@@ -347,11 +347,11 @@ struct nof_ctrl_ana {
 };
 
 /**
- * struct nof_last_error - the last thing that went wrong
- * @lock:	all of this, and opts.owner
- * @notes:	so far: an attempt that failed and added none is not explained yet
+ * struct nof_last_error - last error of a controller
+ * @lock:	protects this structure and opts.owner
+ * @notes:	errors recorded so far; unchanged if an attempt failed without recording one
  * @err:	positive errno
- * @logged_attempt: what went wrong in it is in the log, with @logged_err
+ * @logged_attempt: last attempt whose error was logged, with @logged_err
  */
 struct nof_last_error {
 	spinlock_t		lock;
@@ -365,37 +365,37 @@ struct nof_last_error {
 
 /**
  * struct nof_ctrl - controller
- * @dev:	/sys/class/nvmeof/nvmeof0c1; its reference count is the controller's
- * @subsys:	holds a reference
+ * @dev:	/sys/class/nvmeof/nvmeof0c1; its reference count is that of the controller
+ * @subsys:	the controller holds a reference
  * @entry:	in subsys->ctrls, under subsys->lock
- * @nr:		place in that list, see nof_topology_changed()
+ * @nr:		order in that list, see nof_topology_changed()
  * @id:		the 1 of nvmeof0c1
- * @transport:	NULL while it waits for one, see core/transport.c; like @tp_ready under subsys->lock, and stable while
+ * @transport:	NULL while it waits for one, see core/transport.c. Like @tp_ready under subsys->lock, and stable while
  *		there are queues
  * @tp:		the transport's; @tp_ready: ctrl_init() done, ctrl_exit() not
  * @limits:	as of the last connect attempt
  * @copies:	the transport copies what it sends
- * @state:	enum nvmeof_ctrl_state, changed by nof_ctrl_set_state() only, under @state_lock; read with
- *		nof_ctrl_state()
+ * @state:	enum nvmeof_ctrl_state, changed under @state_lock by nof_ctrl_set_state() and, from LIVE to RECOVERING,
+ *		nof_ctrl_error(); read with nof_ctrl_state()
  * @flags:	enum nof_ctrl_flag
- * @state_wq:	woken at each change of state
- * @suspect:	does not answer: no new I/O where there is another path, see core/watch.c
+ * @state_wq:	woken at each change of @state
+ * @suspect:	gets no new I/O if there is another path, see core/watch.c
  * @stop_lock:	serialises taking the queues down and freeing them; outer to @queues_lock
- * @queues_lock: @admin, @io and @map; held shortly, inside subsys->lock
- * @admin:	SRCU; made anew for each connect attempt, like the queues below
- * @io:		@io[i] has qid i + 1: first the default ones, then the poll queues
+ * @queues_lock: protects @admin, @io, @nr_io and @map; short sections, inside subsys->lock
+ * @admin:	SRCU; allocated anew for each connect attempt, like the I/O queues
+ * @io:		I/O queues in ascending order of qid: first the default ones, then the poll queues
  * @nr_io:	queues in @io
- * @nr_granted:	by the target, of either kind; fewer may be used. @nr_missing: of these, did not start
- * @nr_default, @nr_poll: granted, not polled and polled
+ * @nr_granted:	I/O queues granted by the target; fewer may be used. @nr_missing: did not start
+ * @nr_default, @nr_poll: default and poll queues in @io
  * @nr_paths:	namespaces reached through it; written under subsys->lock
- * @map:	SRCU; which queue is whose
- * @io_users:	see nof_queues_get()
- * @cap, @vs, @cntlid, @ident, @nvm, @effects: from the target, checked, stable once LIVE
- * @max_append:	bytes of a Zone Append
- * @sq_flow:	submission queue flow control, as agreed
- * @sqsize:	granted: CAP.MQES and the option
+ * @map:	queue of each hardware context; SRCU
+ * @io_users:	callers between nof_queues_get() and nof_queues_put()
+ * @cap, @vs, @cntlid, @ident, @nvm, @effects: reported by the target, checked, stable while LIVE
+ * @max_append:	maximum bytes of a Zone Append; 0: no limit of its own
+ * @sq_flow:	submission queue flow control, as agreed in Connect
+ * @sqsize:	entries of each I/O queue: opts.queue_size or CAP.MQES + 1 if that is less
  * @discovery:	a discovery controller: no I/O queues
- * @association: number of the connect attempt that it is of, see mpath/path.h
+ * @association: raised by each connect attempt, see mpath/path.h
  * @fence:	of the association, see mpath/fence.c
  */
 struct nof_ctrl {
@@ -462,7 +462,7 @@ struct nof_ctrl {
 	struct nof_last_error	error;
 };
 
-/* @queues: by hardware context of the subsystem's tag set */
+/* @queues: indexed by hardware context of the subsystem's tag set */
 struct nof_ctrl_map {
 	u32			nr;
 	struct nof_queue	*queues[] __counted_by(nr);
@@ -495,76 +495,83 @@ static inline const char *nof_ctrl_name(const struct nof_ctrl *ctrl)
 }
 
 /*
- * What control/ calls. All in process context, may sleep; errors are negative errno with an extack message.
+ * Functions for control/. Context: process, may sleep, unless stated otherwise. Errors are negative errnos; @extack
+ * receives the reason.
  */
 
 /**
- * nof_ctrl_create() - a new controller, connecting in the background
- * @opts:	checked for syntax by the caller; the core checks what needs more
- * @found:	at -EALREADY: the name of the controller already there (NVMEOF_NAME_MAX + 1 bytes)
+ * nof_ctrl_create() - create a controller, which then connects in the background
+ * @opts:	syntax checked by the caller; everything else is checked here
+ * @found:	on -EALREADY: name of the existing controller (NVMEOF_NAME_MAX + 1 bytes)
  * @extack:	receives the reason of a refusal
- * Returns a controller with a reference for the caller, or ERR_PTR.
+ * Return: the controller, with a reference for the caller, or an ERR_PTR.
  */
 struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struct netlink_ext_ack *extack);
-/* Starts its deletion, if nobody has; -EAGAIN when it is only just being made. */
+/* Starts the deletion, if it has not started. Returns 0, or -EAGAIN while the controller is being created. */
 int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
-/* Until it is gone from every listing. Context: process, may take as long as write-back does. */
+/* Waits until the controller is in no listing any more; may take as long as writeback. Returns 0. */
 int nof_ctrl_wait_deleted(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /*
- * Drops the association and connects again; one that is LOST is tried again at once. -EBUSY in other states than LOST
- * and LIVE. Returns before it is done.
+ * Drops the association and reconnects; a LOST controller is tried again at once. Does not wait. Returns 0, or -EBUSY
+ * in states other than LIVE and LOST.
  */
 int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /*
- * NVM Subsystem Reset: all controllers of the subsystem start over, those of other hosts, too, and are connected again.
- * -ENOTTY where the controller has none, -EBUSY unless live, or the NVMe status. Returns before it is done.
+ * NVM Subsystem Reset: resets all controllers of the subsystem, including those of other hosts. Does not wait. Returns
+ * 0, a positive NVMe status, -ENOTTY if the controller does not support it, -EBUSY unless LIVE, or the negative errno
+ * of the command.
  */
 int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl);
-/* Scans namespaces now. -ENOTCONN unless live. */
+/* Scans namespaces and waits for the end of the scan. Returns 0, -ENOTCONN unless LIVE, or the error of the scan. */
 int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 /*
- * opts.reconnect_delay_ms, ctrl_loss_tmo_ms or fast_io_fail_tmo_ms have new values (written with WRITE_ONCE()): makes
- * waits that are running follow them, counted from when the connection was lost.
+ * Must be called after opts.reconnect_delay_ms, ctrl_loss_tmo_ms or fast_io_fail_tmo_ms were changed (with
+ * WRITE_ONCE()): applies the new values to waits in progress, counted from the loss of the connection.
  */
 void nof_ctrl_timers_changed(struct nof_ctrl *ctrl);
-/* By name ("nvmeof0c1"), with a reference; NULL if none */
+/* Returns the controller of that name ("nvmeof0c1") with a reference, or NULL */
 struct nof_ctrl *nof_ctrl_find(const char *name);
-/* Commands outstanding on all queues */
+/* Number of commands outstanding on the I/O queues */
 u32 nof_ctrl_inflight(struct nof_ctrl *ctrl);
-/* Waits for a slot of the admin queue; some are not for userspace. -EINTR: killed. Context: process, sleeps. */
+/* Waits for an admin queue slot; some are reserved for the driver. Returns 0, or -EINTR if the task was killed. */
 int nof_admin_take(struct nof_ctrl *ctrl, enum nof_admin_user kind);
-/* Any context */
+/* Frees a slot of @kind. Context: any. */
 void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_admin_user kind);
 /*
- * As ctrl_exec(), for userspace, which has a slot. Where I/O depends on the controller and timeout_ms, not 0, has
- * passed, an Abort is sent, and the command waited for as for one without a limit of its own.
+ * Sends an admin command of userspace, which holds a slot, and waits for it. When @timeout_ms, not 0, passes, an Abort
+ * is sent and the wait goes on for the default time, then recovery is started; a discovery controller gets no Abort and
+ * no more time. Returns 0, a positive NVMe status, or a negative errno: -ENOTCONN (queue full or not connected),
+ * -ECONNRESET (cancelled), or, not sent, -ETIMEDOUT, -ENOMEM, -EOPNOTSUPP or -EIO.
  */
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
 
-/* Below: between the files of the core, and for mpath/. */
+/* The functions below are for core/ and mpath/ only. */
 bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to);
-/* Remembers what went wrong, and logs it. Any context. */
+/* Records an error (@err: negative errno; @status: NVMe status, or 0) and logs it. Context: any. */
 __printf(4, 5) void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, ...);
-/* The connection is no good: recovery when live, else the attempt or whatever is under way ends. Any context. */
+/* Ends the association: starts recovery if LIVE, else takes the queues down, which fails the attempt. Context: any. */
 void nof_ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause);
-/* Only if it is live: false when not, and nothing was done. @reset: somebody wants it, it is no loss. Any context. */
+/*
+ * Starts recovery if LIVE, else returns false and does nothing. @reset: intentional, not a path failure. Context: any.
+ */
 bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset);
-/* Starts deletion in the background. Any process context. */
+/* Starts the deletion in the background. Returns false if it has been started before. Context: process. */
 bool nof_ctrl_delete_start(struct nof_ctrl *ctrl);
-/* Of the I/O commands of a command set; NULL: not known, so that none is harmless. Caller holds subsys->lock. */
+/* Effects of the I/O commands of @csi; NULL: unknown, so none is harmless. Caller holds subsys->lock. */
 const struct nof_effects *nof_ctrl_effects(const struct nof_ctrl *ctrl, u8 csi);
 /*
- * Of one that the driver does not know: whether its log is to be read, which is once in an association, and only where
- * it can be kept. Caller holds subsys->lock.
+ * True if the effects log of a command set unknown to the driver must be read: once in each association, and only if
+ * its effects can be kept. Caller holds subsys->lock.
  */
 bool nof_ctrl_effects_due(struct nof_ctrl *ctrl, u8 csi, u32 association);
 /*
- * Likewise: @log as received in @association, or NULL. One too many is not kept. Caller holds subsys->lock.
+ * Keeps the effects of a command set unknown to the driver, if an entry is free. @log: as received in @association, or
+ * NULL. Caller holds subsys->lock.
  */
 void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, u32 association, const struct nvme_effects_log *log);
 /*
- * True if a connect or scan failed before the first complete scan, so that its namespaces are unknown: any disk may get
- * a path by it.
+ * True if a connect or scan failed before the first complete scan, so that the namespaces are unknown: any disk may get
+ * a path through this controller.
  */
 bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl);
 

@@ -13,7 +13,7 @@ EXPORT_SYMBOL_GPL(nof_direct_key);
 
 static DEFINE_MUTEX(direct_lock);
 static const struct nof_direct_gpu __rcu *direct_gpu;
-/* Held by each mapping, and by who asks about a page */
+/* Held by each mapping, and while pages are checked */
 static struct percpu_ref direct_users;
 static DECLARE_COMPLETION(direct_unused);
 
@@ -40,7 +40,7 @@ int nof_direct_register(const struct nof_direct_gpu *gpu)
 		goto unlock;
 	reinit_completion(&direct_unused);
 	rcu_assign_pointer(direct_gpu, gpu);
-	/* before the first such page comes: who has registered makes none until we are back */
+	/* before the first such page: the provider makes none until this returns */
 	nof_direct_enable();
 unlock:
 	mutex_unlock(&direct_lock);
@@ -54,7 +54,7 @@ void nof_direct_unregister(void)
 	if (rcu_access_pointer(direct_gpu)) {
 		RCU_INIT_POINTER(direct_gpu, NULL);
 		percpu_ref_kill(&direct_users);
-		/* in slices: until a target's answer is given up is no task that hangs */
+		/* in slices, so that the wait for a target is not reported as a hung task */
 		while (!wait_for_completion_timeout(&direct_unused, 10 * HZ))
 			;
 		percpu_ref_exit(&direct_users);
@@ -69,7 +69,7 @@ const struct nof_direct_gpu *nof_direct_gpu_get(void)
 
 	rcu_read_lock();
 	gpu = rcu_dereference(direct_gpu);
-	/* percpu_ref_kill() waits for a grace period before the last reference can be seen gone */
+	/* percpu_ref_kill() drops the last reference only after a grace period, so not before this section ends */
 	if (gpu && !percpu_ref_tryget_live_rcu(&direct_users))
 		gpu = NULL;
 	rcu_read_unlock();
@@ -83,7 +83,7 @@ void nof_direct_gpu_put(void)
 }
 EXPORT_SYMBOL_GPL(nof_direct_gpu_put);
 
-/* A discard has a bio, and no pages; our own data are this machine's */
+/* A discard has a bio without pages; a special payload is memory of this machine */
 static bool has_pages(struct request *rq)
 {
 	return rq->bio && bio_has_data(rq->bio) && !(rq->rq_flags & RQF_SPECIAL_PAYLOAD);

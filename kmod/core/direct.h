@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Data in the memory of other devices: PCI peer-to-peer pages, and pages that stand for a GPU's memory, of which only
- * who made them knows what is behind (nvmeof_nvfs). A path that does not reach such memory must not get them: it
- * would read or write something else.
+ * Data in the memory of other devices: PCI peer-to-peer pages, and pages that stand for GPU memory, which only their
+ * provider (nvmeof_nvfs) can map. A path that cannot access such memory must not get these pages: it would read or
+ * write other memory.
  */
 #ifndef NOF_CORE_DIRECT_H
 #define NOF_CORE_DIRECT_H
@@ -17,21 +17,21 @@ struct page;
 struct request;
 struct scatterlist;
 
-/* Set for good when there may be such data for the first time: until then nobody looks */
+/* Enabled for good when such data are first possible: until then requests are not checked */
 DECLARE_STATIC_KEY_FALSE(nof_direct_key);
 
 enum {
 	NOF_DIRECT_P2P		= 1 << 0,
 	NOF_DIRECT_GPU		= 1 << 1,
-	NOF_DIRECT_MIXED	= 1 << 2,	/* of more than one provider: no memory region has those */
+	NOF_DIRECT_MIXED	= 1 << 2,	/* peer-to-peer memory of several providers: not in one memory region */
 };
 
 /**
- * struct nof_direct_gpu - who makes pages that stand for a GPU's memory
- * @is:		whether a page does. Any context.
- * @gather:	as blk_rq_map_sg(): pieces, 0 if there are no such pages in it, or a negative errno. Process context,
- *		may sleep.
- * @map:	as ib_dma_map_sg(): pieces, or a negative errno. Likewise.
+ * struct nof_direct_gpu - provider of pages that stand for GPU memory
+ * @is:		true if a page stands for GPU memory. Any context.
+ * @gather:	as blk_rq_map_sg(): number of segments, 0 if the request has no such pages, or a negative errno. Process
+ *		context, may sleep.
+ * @map:	as ib_dma_map_sg(): number of segments, or a negative errno. Process context, may sleep.
  * @unmap:	mirror of @map. Any context, does not sleep.
  */
 struct nof_direct_gpu {
@@ -41,20 +41,20 @@ struct nof_direct_gpu {
 	void (*unmap)(struct device *dev, struct scatterlist *sgl, int n, enum dma_data_direction dir);
 };
 
-/* There may be peer-to-peer pages from now on. Context: process, sleeps. */
+/* Peer-to-peer pages are possible from now on. Context: process, sleeps. */
 void nof_direct_enable(void);
-/* One at a time: 0, -EBUSY or -ENOMEM. Context: process, sleeps. */
+/* Registers the only provider. Returns 0, -EBUSY or -ENOMEM. Context: process, sleeps. */
 int nof_direct_register(const struct nof_direct_gpu *gpu);
-/* Waits until nothing is mapped by it. */
+/* Waits until all mappings of the provider are released. Context: process, sleeps. */
 void nof_direct_unregister(void);
-/* It stays until it is put; NULL: none. Any context. */
+/* Returns the provider, which stays until nof_direct_gpu_put(), or NULL. Any context. */
 const struct nof_direct_gpu *nof_direct_gpu_get(void);
 void nof_direct_gpu_put(void);
-/* What there is among the data of a request: bits NOF_DIRECT_*. Any context. */
+/* Returns NOF_DIRECT_* bits for the data of a request. Any context. */
 unsigned int nof_direct_of(struct request *rq);
-/* A controller's connections reach data of this kind */
+/* True if the controller can transfer data of this kind */
 bool nof_direct_reaches(const struct nof_ctrl *ctrl, unsigned int what);
-/* And any that there may be now, so that pages need not be looked at */
+/* True if it can transfer all kinds possible now, so that pages need no check. False with a GPU provider. */
 bool nof_direct_reaches_all(const struct nof_ctrl *ctrl);
 
 #endif

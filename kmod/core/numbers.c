@@ -11,7 +11,7 @@ static void numbers_init(struct nof_numbers *n)
 	n->nr_past = 0;
 }
 
-/* The oldest, if there are more than @most */
+/* Takes the oldest number off the list, if there are more than @most */
 static struct nof_number *past_surplus(struct nof_numbers *n, u32 most)
 {
 	struct nof_number *past = NULL;

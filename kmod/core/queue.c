@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A queue pair: the table of what is outstanding on it, and taking it down. */
+/* A queue pair: the table of outstanding commands, and taking the queue down. */
 #include <linux/bitmap.h>
 #include <linux/blk-mq.h>
 #include <linux/log2.h>
@@ -74,10 +74,10 @@ struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 s
 	return queue;
 }
 
-/* Closed and cancelled, or never started; no reader left (SRCU). */
+/* The queue has been closed and cancelled, or was never started, and has no SRCU reader left. */
 void nof_queue_free(struct nof_queue *queue)
 {
-	/* the transport is stopped, so nof_queue_error() does not queue it again */
+	/* the transport is stopped, so nof_queue_error() does not queue the work again */
 	cancel_work_sync(&queue->end_work);
 	queue->ctrl->transport->free_queue(queue);
 	WARN_ON_ONCE(atomic_read(&queue->inflight));
@@ -86,7 +86,7 @@ void nof_queue_free(struct nof_queue *queue)
 	kfree(queue);
 }
 
-/* The lock keeps the context: see nof_queue_unstarve() */
+/* starved_lock keeps the context allocated: see nof_queue_unstarve() */
 static bool run_waiting_locked(struct nof_queue *queue, struct list_head *list)
 {
 	struct nof_starved *who = list_first_entry_or_null(list, struct nof_starved, entry);
@@ -97,8 +97,8 @@ static bool run_waiting_locked(struct nof_queue *queue, struct list_head *list)
 	list_del(&who->entry);
 	blk_mq_run_hw_queue(who->hctx, true);
 	/*
-	 * Must be last: nof_queue_unstarve() may free the waiter once its queue is NULL. A context that starves before
-	 * this store is run again by blk-mq.
+	 * Must be last: once queue is NULL, nof_queue_unstarve() returns, and the waiter may be freed. A context that
+	 * starves before this store is run again by blk-mq.
 	 */
 	smp_store_release(&who->queue, NULL);
 	return true;
@@ -125,7 +125,7 @@ static void run_all_waiting(struct nof_queue *queue)
 void nof_queue_room(struct nof_queue *queue)
 {
 	atomic_inc(&queue->rooms);
-	/* pairs with nof_queue_starve(), and with the wait for the counter */
+	/* pairs with nof_queue_starve(), and with the wait in exec_send() */
 	smp_mb__after_atomic();
 	if (unlikely(!list_empty(&queue->unprepared)))
 		run_waiting(queue, &queue->unprepared);
@@ -139,15 +139,16 @@ void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err)
 	u32 enough = err == -EBUSY ? queue->limit : 1;
 	unsigned long flags;
 
-	/* it waits for one queue at a time; for one that is taken down nobody has to */
+	/* a context waits for one queue at a time, and not for a queue that is being taken down */
 	if (!nof_queue_live(queue) || READ_ONCE(who->queue) || cmpxchg(&who->queue, NULL, queue))
 		return;
 	spin_lock_irqsave(&queue->starved_lock, flags);
 	list_add_tail(&who->entry, list);
 	spin_unlock_irqrestore(&queue->starved_lock, flags);
 	/*
-	 * pairs with free_slot(). A resource that became free before the context was on the list is missed: while
-	 * commands are outstanding the next one or blk-mq's own retry makes up for it, otherwise run the context now
+	 * Pairs with free_slot(). A resource that was freed before the context was on the list went unnoticed: while
+	 * commands are outstanding, the next completion or blk-mq's own retry runs the context; otherwise it is run
+	 * now.
 	 */
 	smp_mb();
 	if (atomic_read(&queue->inflight) < enough)
@@ -159,7 +160,7 @@ void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu)
 	struct nof_queue *queue;
 	int idx = srcu_read_lock(srcu);
 
-	/* a queue that is taken down has let go of all before it is freed */
+	/* a queue empties its lists when it is taken down, and is freed after an SRCU grace period */
 	queue = smp_load_acquire(&who->queue);
 	if (queue) {
 		spin_lock_irq(&queue->starved_lock);
@@ -172,7 +173,7 @@ void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu)
 	srcu_read_unlock(srcu, idx);
 }
 
-/* There is one: who asks has been counted in @inflight, which is less than there are slots */
+/* Always succeeds: the caller is counted in @inflight, whose limit is below the number of slots */
 static u32 take_slot(struct nof_queue *queue)
 {
 	u32 i = READ_ONCE(queue->next);
@@ -209,7 +210,7 @@ static void free_slot(struct nof_queue *queue, u32 i)
 		run_waiting(queue, &queue->starved);
 }
 
-/* The transport has no room for it */
+/* Undoes the allocation of the slot after prepare() has failed */
 static void take_back(struct nof_queue *queue, struct nof_cmd *cmd)
 {
 	cmd->state = NOF_CMD_IDLE;
@@ -254,7 +255,7 @@ struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 wire)
 	u16 cid = le16_to_cpu(wire);
 	struct nof_cmd *cmd = READ_ONCE(queue->slots[cid & (queue->nr_slots - 1)].cmd);
 
-	/* SENT is stored with release semantics after everything that a completion looks at */
+	/* SENT is stored with release semantics after everything that a completion reads */
 	if (likely(cmd && smp_load_acquire(&cmd->state) == NOF_CMD_SENT && cmd->cid == cid))
 		return cmd;
 	return NULL;
@@ -326,7 +327,7 @@ static void placeholder_done(struct nof_cmd *cmd)
 	kfree(cmd);
 }
 
-/* Under locks that recovery needs: what is not to be had now is not waited for */
+/* Does not wait for memory: recovery may wait for the caller, see nof_queues_get() */
 static struct nof_cmd *placeholder_alloc(struct nof_queue *queue)
 {
 	struct nof_cmd *placeholder = kzalloc(sizeof(*placeholder), GFP_NOWAIT | __GFP_NOWARN);
@@ -346,7 +347,7 @@ u32 nof_queue_detached_ms(struct nof_queue *queue)
 		const struct nof_slot *slot = &queue->slots[i];
 		s32 ago = now - READ_ONCE(slot->at);
 
-		/* a slot that is used again meanwhile has a time after @now */
+		/* a slot that is reused meanwhile has a time after @now */
 		if (ago > 0 && READ_ONCE(slot->cmd) && READ_ONCE(slot->detached))
 			age = max_t(u32, age, ago);
 	}
@@ -375,7 +376,7 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 		if (cmd)
 			nof_mpath.detached(cmd, d.used, &done);
 		nr += cmd != NULL;
-		/* the queue's, and done with perhaps */
+		/* owned by the queue, or completed already */
 		if (d.used)
 			placeholder = NULL;
 	}
@@ -386,7 +387,7 @@ u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *
 
 void nof_completed_end(struct nof_completed *done)
 {
-	/* set with the first request that joins */
+	/* set by the first request that is added */
 	if (done->own.complete)
 		done->own.complete(&done->own);
 	if (unlikely(!list_empty(&done->requests) || !list_empty(&done->bios)))
@@ -407,14 +408,14 @@ static void cancel_slot(struct nof_queue *queue, u32 index, struct nof_completed
 
 	if (!cmd)
 		return;
-	/* stopped: the state changes no more */
+	/* the transport is stopped: the state does not change any more */
 	cmd->maybe_executed = cmd->state == NOF_CMD_SENT;
 	nof_cmd_complete(cmd, NVME_SC_HOST_ABORTED_CMD, &none, done);
 }
 
 /*
- * After nof_queue_close() and synchronize_srcu(): nobody adds to the table any more, and from stop_queue() on nobody
- * completes.
+ * Called after nof_queue_close() and an SRCU grace period: no command is added any more, and after stop_queue() the
+ * transport completes none.
  */
 void nof_queue_cancel(struct nof_queue *queue, struct nof_completed *done)
 {
@@ -455,7 +456,7 @@ static void exec_done(struct nof_cmd *cmd)
 	complete(cmd->ctx);
 }
 
-/* In slices: a command that may take long, a format say, is no task that hangs. */
+/* In slices, so that a long command (Format NVM) is not reported as a hung task. */
 #define WAIT_SLICE	(10 * HZ)
 
 static bool wait_for_answer(struct completion *done, unsigned long timeout)
@@ -475,7 +476,7 @@ static bool wait_for_answer(struct completion *done, unsigned long timeout)
 static void exec_wait(struct nof_ctrl *ctrl, struct nof_queue *queue, struct completion *done, u32 timeout_ms,
 		      const char *kind, u8 opcode)
 {
-	/* connect_tmo bounds each step of an attempt; a live controller may take its time */
+	/* connect_tmo bounds each command of a connect attempt; a live controller has more time */
 	if (!timeout_ms)
 		timeout_ms =
 			nof_state_connects(nof_ctrl_state(ctrl)) ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
@@ -496,8 +497,8 @@ void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
 }
 
 /*
- * After -EAGAIN, waits until an outstanding command returns what the transport lacks, or the queue is taken down, but
- * no longer than for an answer.
+ * After -EAGAIN, waits until an outstanding command frees a resource of the transport or the queue is taken down, for
+ * NOF_ADMIN_TMO_MS at most.
  */
 static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 {
@@ -547,7 +548,7 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms,
 	return cmd->status;
 }
 
-/* Under the lock: nothing is queued any more when nof_watch_stop() is called after the state has changed */
+/* Under state_lock and only if LIVE: nothing is queued once the state has changed and nof_watch_stop() returns */
 void nof_watch_begin(struct nof_queue *queue)
 {
 	struct nof_ctrl *ctrl = queue->ctrl;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A queue pair of one controller: who is outstanding on it, and whether it may be used. */
+/* A queue pair of a controller: its outstanding commands, and whether it accepts more. */
 #ifndef NOF_CORE_QUEUE_H
 #define NOF_CORE_QUEUE_H
 #include <linux/atomic.h>
@@ -17,37 +17,37 @@ struct srcu_struct;
 
 enum nof_queue_type { NOF_QUEUE_ADMIN, NOF_QUEUE_DEFAULT, NOF_QUEUE_POLL };
 
-/* Who ended an association, and whether the peer can know of it: what fencing goes by (mpath/fence.c) */
+/* Why an association ended: mpath/fence.c derives from it how long requests are held */
 enum nof_cause {
-	NOF_CAUSE_HERE,	/* this host, which tells the peer by closing the connections */
-	NOF_CAUSE_NETWORK,	/* the peer can no longer be reached */
-	NOF_CAUSE_EXPIRED,	/* nothing was heard or answered for the keep-alive timeout */
-	NOF_CAUSE_PEER,	/* the peer has closed a connection */
+	NOF_CAUSE_HERE,	/* this host, which closes the connections */
+	NOF_CAUSE_NETWORK,	/* the peer is unreachable */
+	NOF_CAUSE_EXPIRED,	/* nothing was received or answered for the keep-alive timeout */
+	NOF_CAUSE_PEER,	/* the peer closed a connection */
 };
 
 enum nof_queue_flag {
 	NOF_Q_LIVE,		/* commands may be queued; cleared before the transport is stopped */
-	NOF_Q_DEAD,		/* being stopped, or stopped: nothing more may start on it */
+	NOF_Q_DEAD,		/* being stopped, or stopped: must not start any more */
 	NOF_Q_ERROR,		/* nof_queue_error() was called */
-	NOF_Q_CONNECTED,	/* Connect is through: commands other than it may be queued */
-	NOF_Q_POLLED,		/* the poller reaps: set once Connect is through on a poll queue */
-	NOF_Q_STARTING,		/* an I/O queue that may still fail without failing the connect attempt */
+	NOF_Q_CONNECTED,	/* Connect has succeeded: other commands may be queued */
+	NOF_Q_POLLED,		/* completions are polled: set when Connect has succeeded on a poll queue */
+	NOF_Q_STARTING,		/* I/O queue being started: its failure does not fail the connect attempt */
 };
 
-/* A vendor's, which may do anything */
+/* A vendor specific opcode, recorded for commands with unknown effects */
 #define NOF_OPCODE_UNKNOWN	0xff
 
 /**
  * struct nof_slot - one entry of a queue's table of outstanding commands
- * @cmd:	the command; NULL if the slot is free. Its memory is not the queue's: only the code that completes or
- *		cancels the command may dereference this
- * @at:		jiffies when it was sent, or detached
+ * @cmd:	the command; NULL if the slot is free. The queue does not own its memory: only the code that completes
+ *		or cancels the command may dereference this
+ * @at:		jiffies when the command was added or detached
  * @gen:	changes with every use, so that a late completion for an earlier command in the slot is detected
- * @opcode:	of the command; NOF_OPCODE_UNKNOWN where nobody knows what it means
- * @detached:	its command was, and a placeholder waits for the answer
+ * @opcode:	of the command; NOF_OPCODE_UNKNOWN if its command set is unknown
+ * @detached:	the command was detached, and a placeholder waits for its completion
  *
- * Statistics and the watch read all fields but @gen without a lock, with READ_ONCE(): what they see may be of the next
- * command already.
+ * Statistics and the watch read all fields but @gen without a lock, with READ_ONCE(): the values may already belong to
+ * the next command.
  */
 struct nof_slot {
 	struct nof_cmd	*cmd;
@@ -58,9 +58,9 @@ struct nof_slot {
 };
 
 /*
- * What core/watch.c remembers of a queue, under ctrl->queues_lock. @entry: in a list of ctrl->watch; @heard: as in
- * struct nof_vital, @acked: likewise; @quiet_ms: for so long it has not changed while the peer owed us an answer;
- * @idle_ms: for so long nothing completed of what is outstanding; @calm_ms: for so long nothing has been
+ * State of core/watch.c for a queue; under ctrl->queues_lock. @entry: in a list of ctrl->watch; @heard, @acked: as in
+ * struct nof_vital; @quiet_ms: how long @heard has not changed while the peer owed a response; @idle_ms: how long
+ * outstanding commands have not completed; @calm_ms: how long none has been outstanding
  */
 struct nof_queue_watch {
 	struct list_head entry;
@@ -72,10 +72,10 @@ struct nof_queue_watch {
 };
 
 /**
- * struct nof_starved - who found no room in a queue, and is run again when there is some
- * @hctx:	who
+ * struct nof_starved - a hardware context that found no room in a queue and is run again when there is some
+ * @hctx:	the context
  * @entry:	in queue->starved or queue->unprepared
- * @queue:	in whose list; NULL: in none. Set by who puts it there, cleared under that queue's starved_lock
+ * @queue:	whose list it is in, or NULL. Set by the task that adds it, cleared under starved_lock of that queue
  */
 struct nof_starved {
 	struct blk_mq_hw_ctx	*hctx;
@@ -94,24 +94,24 @@ struct nof_starved {
  * @limit:	most commands outstanding at once: @size - 1 and no more than MAXCMD
  * @nr_slots:	length of @slots, a power of two, more than @limit
  * @slots:	outstanding commands by the low bits of the command identifier
- * @privs:	what the transport keeps for each slot, @slot_size bytes
- * @prepare, @release: the transport's
- * @used:	slots that are taken, a bit each
- * @next:	where to look for a free one: an identifier comes back as late as can be
- * @deadline:	jiffies by which start_queue() has to be done
+ * @privs:	transport data of each slot, @slot_size bytes
+ * @prepare, @release: of the transport
+ * @used:	bitmap of the slots in use
+ * @next:	where to search for a free slot: an identifier is reused as late as possible
+ * @deadline:	jiffies by which start_queue() must return
  * @sq_flow:	cleared when the controller agreed to disable submission queue flow control
- * @sq_head:	last SQHD the controller told
+ * @sq_head:	last SQHD received
  * @inflight:	commands in @slots
- * @starved:	struct nof_starved, who waits for room first; under @starved_lock
+ * @starved:	contexts that wait for a slot, oldest first; under @starved_lock
  * @unprepared:	contexts that wait for a resource of the transport; under @starved_lock
- * @rooms:	counts the calls of nof_queue_room()
- * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked. Completions set
- *		all of them by a plain store, watchers clear theirs atomically
+ * @rooms:	number of calls of nof_queue_room()
+ * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked. Completions set all
+ *		of them by a plain store, watchers clear theirs atomically
  * @watched:	already in a list of ctrl->watch; under ctrl->state_lock
- * @nr_detached: of @inflight, placeholders of commands that were detached
- * @lock:	serialises killing this queue
+ * @nr_detached: placeholders of detached commands, included in @inflight
+ * @lock:	serialises stopping and cancelling this queue
  * @watch:	see core/watch.c
- * @start_work:	runs start_queue() and Connect beside those of the other queues; the result is @start_err
+ * @start_work:	runs start_queue() and Connect, in parallel with other queues; the result is @start_err
  * @end_work:	takes the queue down if it fails while it starts, so that @start_work does not wait any longer
  */
 struct nof_queue {
@@ -150,14 +150,14 @@ struct nof_queue {
 };
 
 /**
- * struct nof_completed - what is done, and ends later
- * @iob:	requests without an error: @own, or that of the block layer, which ends them itself
+ * struct nof_completed - completed requests that have yet to be ended
+ * @iob:	requests without an error: @own, or the batch of the block layer, which ends them itself
  * @own:	see @iob
  * @requests:	the others, by queuelist
  * @bios:	of requests that have given their tags up, see mpath/park.h
  *
- * The end of a bio is somebody else's code, which may take long, and in process context may sleep. So requests are
- * collected where locks are held, and end after that.
+ * Ending a bio calls its bi_end_io(), which may take long and, in process context, sleep. Requests are therefore
+ * collected while locks are held, and ended afterwards.
  */
 struct nof_completed {
 	struct io_comp_batch	*iob;
@@ -176,43 +176,42 @@ static inline void nof_completed_init(struct nof_completed *done, struct io_comp
 }
 
 /*
- * Ends what was collected. Context: softirq or process; there without locks, and outside of the SRCU read side. A
- * caller that must hold a lock disables softirqs.
+ * Ends the collected requests. Context: softirq, or process without locks and outside SRCU read sections; a caller that
+ * must hold a lock disables softirqs.
  */
 void nof_completed_end(struct nof_completed *done);
 
 /**
- * nof_queue_find() - the command a completion, data or R2T PDU speaks of
- * @queue:	the queue it came in on
+ * nof_queue_find() - find the command that a received completion, data or R2T PDU refers to
+ * @queue:	the queue it was received on
  * @cid:	command identifier from the wire
  *
- * Returns NULL unless a command with exactly this identifier, generation included, is
- * outstanding on this queue and its state is NOF_CMD_SENT. NULL means that the target broke the protocol: reset the
- * queue.
+ * Return: the command, if it has exactly this identifier, generation included, and is outstanding on this queue in
+ * state NOF_CMD_SENT. NULL means that the target violated the protocol: reset the queue.
  * Context: the transport's receive side of @queue (one at a time per queue). Does not sleep.
  */
 struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 cid);
 
 /**
- * nof_cmd_complete() - hand a command back
+ * nof_cmd_complete() - complete a command
  * @cmd:	outstanding on cmd->queue
  * @status:	NVMe status without phase bit
  * @result:	dwords 0 and 1 of the completion
- * @done:	what the caller ends with nof_completed_end()
+ * @done:	collects the request; the caller ends it with nof_completed_end()
  *
- * Exactly once for each command: by the transport's receive side, or by the core after stop_queue().
- * The command may be reused before this returns. Context: softirq or process; does not sleep.
+ * Called exactly once for each command that is not detached: by the transport's receive side, or by the core after
+ * stop_queue(). The command may be reused before this returns. Context: softirq or process; does not sleep.
  */
 void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *result, struct nof_completed *done);
 
 /**
- * struct nof_detach - a command to be taken off a queue whose peer does not answer
- * @index:	its place in the queue's table
- * @may:	whether the one that is there now may be taken off; @sent: the peer may have it. Called with what keeps
- *		it there held: does not sleep
- * @placeholder: takes the slot of one that the peer may have: what still comes for it is thrown away, and completes
- *		the placeholder. Zeroed; its done is set
- * @used:	@placeholder is the queue's, or completed already
+ * struct nof_detach - a command to be detached from a queue whose peer does not answer
+ * @index:	of its slot
+ * @may:	returns whether the command that is now in the slot may be detached; @sent: the peer may have it. Called
+ *		with a lock that keeps it there: must not sleep
+ * @placeholder: takes the slot of a command that the peer may have: data received for it are discarded, and its
+ *		completion completes the placeholder. Zeroed; its done is set
+ * @used:	the queue owns @placeholder, or it has completed already
  */
 struct nof_detach {
 	u32		index;
@@ -222,15 +221,15 @@ struct nof_detach {
 };
 
 /**
- * nof_cmd_detach() - takes a command off its queue without a completion
- * @cmd:	outstanding; neither sent nor completed meanwhile
- * @d:		as given to the transport's detach()
- * @sent:	the peer may have heard of the command
+ * nof_cmd_detach() - take a command off its queue without a completion
+ * @cmd:	outstanding; must not be sent or completed concurrently
+ * @d:		as passed to the transport's detach()
+ * @sent:	the peer may have received the command
  */
 void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent);
 
 /**
- * nof_queue_room() - a resource is free again for whose lack prepare() returned -EAGAIN
+ * nof_queue_room() - report a free resource for lack of which prepare() returned -EAGAIN
  * @queue:	its first waiter is run again
  *
  * Context: any, does not sleep.
@@ -238,55 +237,58 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent);
 void nof_queue_room(struct nof_queue *queue);
 
 /**
- * nof_queue_error() - this connection is no longer good
- * @queue:	any state; from the second call on nothing happens
- * @cause:	who has ended it, as far as is known
+ * nof_queue_error() - report that a connection has failed
+ * @queue:	in any state; only the first call has an effect
+ * @cause:	why it ended, as far as is known
  * @err:	negative errno
- * @fmt:	what happened, for a person and the log: no trailing newline
+ * @fmt:	what happened, for the log: no trailing newline
  *
- * Records the reason and starts recovery (or fails the connect attempt under way); the core calls stop_queue() and
- * cancels what is outstanding. Context: any, does not sleep.
+ * Records the reason and starts recovery, or fails the connect attempt in progress. The core then calls stop_queue()
+ * and cancels outstanding commands. Context: any, does not sleep.
  */
 __printf(4, 5) void nof_queue_error(struct nof_queue *queue, enum nof_cause cause, int err, const char *fmt, ...);
 
-/* Below: for the core and mpath/ only. */
+/* The functions below are for core/ and mpath/ only. */
 struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 limit);
 void nof_queue_free(struct nof_queue *queue);
-/* Two halves of taking a queue down: no new commands (then one synchronize_srcu() for all), and stop and cancel. */
+/* Taking queues down: close stops new commands; after synchronize_srcu(), cancel stops and cancels the others. */
 void nof_queue_close(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue, struct nof_completed *done);
 /*
- * Puts cmd into a slot, assigns its identifier and has the transport prepare it for sending. -EBUSY: the queue is full;
- * -ENOTCONN: not live; else as the transport's prepare(). SRCU read side.
+ * Puts @cmd into a slot, assigns its identifier and has the transport prepare it. Returns 0, -EBUSY if the queue is
+ * full, -ENOTCONN if it is not live, or the error of prepare(): -EAGAIN, -ENOMEM, -EOPNOTSUPP or -EIO, see struct
+ * nof_transport. Context: SRCU read side.
  */
 int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd);
 /*
- * Has the context run again once a retry is worthwhile after this error of nof_queue_add(): -EBUSY, a slot is free;
- * -EAGAIN, a resource of the transport is. SRCU read side.
+ * Runs the hardware context again once a retry after this error of nof_queue_add() is worthwhile: -EBUSY: when a slot
+ * is freed; -EAGAIN: when a resource of the transport is. Context: SRCU read side.
  */
 void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err);
-/* Nobody runs it any more. Context: process. */
+/* Removes a context from the list of its queue, which then does not run it again. Context: process. */
 void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
 /*
- * Takes requests off the queue that @may names (see struct nof_detach) and has them sent again; returns how many.
- * Process context, sleeps, no lock held; the queue stays, but may be taken down meanwhile.
+ * Detaches the requests that @may (see struct nof_detach) selects and retries them; returns how many. The caller keeps
+ * the queue allocated, which may be taken down meanwhile. Context: process, sleeps, no lock held.
  */
 u32 nof_queue_detach(struct nof_queue *queue, bool (*may)(const struct nof_cmd *cmd, bool sent));
-/* How long the oldest command that was detached is not answered; 0: there is none */
+/* Age in ms of the oldest unanswered detached command; 0: there is none */
 u32 nof_queue_detached_ms(struct nof_queue *queue);
 /*
- * As ctrl_exec(), on a given queue. @late: called when timeout_ms, not 0, has passed; then the command has the
- * default time on top, and only after that recovery is started. NULL: that is at once.
+ * Sends @cmd and waits for it. When @timeout_ms (0: the default) passes, recovery is started, which cancels it; with
+ * @late and @timeout_ms not 0, @late is called first, and recovery is started after the default time on top. Returns 0,
+ * a positive NVMe status, or a negative errno if the command did not complete: -ECONNRESET (cancelled), -ENOTCONN
+ * (queue full or not live), -ETIMEDOUT (no transport resource), -ENOMEM, -EOPNOTSUPP or -EIO. Context: process, sleeps.
  */
 typedef void nof_exec_late_fn(struct nof_queue *queue, const struct nof_cmd *cmd);
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms, nof_exec_late_fn *late);
-/* Until what the caller has sent to the admin queue is done: in time, or because the queue is taken down then. */
+/* Waits for commands that the caller sent to the admin queue; recovery, after the default time, cancels them. */
 void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done);
 
-/* Slow half of nof_watch_kick(). Any context, SRCU read side. */
+/* Slow path of nof_watch_kick(). Context: any; the caller keeps the queue (SRCU read side or queues_lock). */
 void nof_watch_begin(struct nof_queue *queue);
 
-/* Something is outstanding, as its count already says. On the hot path: a read of what hardly ever changes. */
+/* Must be called after @inflight was raised. Fast path: reads a flag that rarely changes. */
 static inline void nof_watch_kick(struct nof_queue *queue)
 {
 	if (unlikely(!READ_ONCE(queue->watched)))

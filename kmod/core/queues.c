@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All queues of a controller: brought up together, mapped to hardware contexts, taken down together. */
+/* All queues of a controller: starting, mapping to hardware contexts, taking down. */
 #include <linux/cpumask.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -14,7 +14,8 @@
 #include "core/work.h"
 
 /*
- * Queues may be added only while the attempt is still wanted; whoever ends it takes the lock after changing the state.
+ * Queues may be added only while the connect attempt is in progress. To end it, change the state, then take
+ * queues_lock.
  */
 static bool attempt_wanted(struct nof_ctrl *ctrl)
 {
@@ -22,7 +23,7 @@ static bool attempt_wanted(struct nof_ctrl *ctrl)
 	return nof_state_connects(nof_ctrl_state(ctrl)) && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 }
 
-/* Why there is no connection, for people; the errno tells programs */
+/* Log text for a failed connection */
 static const char *no_connection(int err)
 {
 	switch (err) {
@@ -42,19 +43,19 @@ static const char *no_connection(int err)
 	}
 }
 
-/* Connection, then Connect. After this the queue carries commands. */
+/* Establishes the connection and sends Connect. After this the queue carries commands. */
 static int queues_start_queue(struct nof_queue *queue)
 {
 	int ret = queue->ctrl->transport->start_queue(queue);
 
 	if (ret) {
-		/* nof_queue_error() has said more */
+		/* nof_queue_error() has logged the reason */
 		if (ret != -ECANCELED && !test_bit(NOF_Q_ERROR, &queue->flags))
 			nof_ctrl_note(queue->ctrl, ret, 0, "queue %u: %s", queue->qid, no_connection(ret));
 		return ret;
 	}
 	set_bit(NOF_Q_LIVE, &queue->flags);
-	/* DEAD is set before LIVE is cleared: if a close came in between, undo what it could not see */
+	/* nof_queue_close() sets DEAD before it clears LIVE: if it ran in between, clear LIVE here */
 	smp_mb__after_atomic();
 	if (test_bit(NOF_Q_DEAD, &queue->flags)) {
 		clear_bit(NOF_Q_LIVE, &queue->flags);
@@ -99,8 +100,8 @@ int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
 }
 
 /*
- * The controller may grant fewer than asked, not more (NVMe Base 2.0, 5.27.1.5). Zero based, the same number of SQs and
- * CQs.
+ * Zero based; the same number of SQs and CQs. The controller may allocate fewer than requested (NVMe Base 2.0,
+ * 5.27.1.5); more are not used.
  */
 static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
 {
@@ -116,14 +117,14 @@ static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
 	return 0;
 }
 
-/* More queues than there are contexts would have nobody to use them */
+/* More queues than hardware contexts would be unused */
 static void plan(struct nof_ctrl *ctrl)
 {
 	ctrl->nr_default = min(ctrl->opts.nr_io_queues, ctrl->subsys->nr_default);
 	ctrl->nr_poll = min(ctrl->opts.nr_poll_queues, ctrl->subsys->nr_poll);
 }
 
-/* Poll queues are what is given up first: without one default queue there is no path. */
+/* Poll queues are reduced first: a path needs at least one default queue. */
 static void share_out(struct nof_ctrl *ctrl, u32 granted)
 {
 	ctrl->nr_granted = granted;
@@ -153,7 +154,7 @@ static int alloc_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	struct nof_queue **io = kcalloc(nr, sizeof(*io), GFP_KERNEL);
 	int ret = -ENOMEM;
 
-	/* no lock: listings take it, under subsys->lock */
+	/* without queues_lock: listings take it under subsys->lock */
 	while (io && made < nr && (io[made] = new_io_queue(ctrl, made, deadline)))
 		made++;
 	mutex_lock(&ctrl->queues_lock);
@@ -172,7 +173,7 @@ static int alloc_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	return ret;
 }
 
-/* From here on an error of this queue fails the controller. Returns 0, or why the queue is unusable. */
+/* From here on an error of this queue fails the controller. Returns 0, or the reason why the queue is unusable. */
 static int start_ends(struct nof_queue *queue)
 {
 	clear_bit(NOF_Q_STARTING, &queue->flags);
@@ -184,8 +185,9 @@ static int start_ends(struct nof_queue *queue)
 }
 
 /*
- * Moves the queues that have started to the front and leaves only these, @kept of them, to the controller; the caller
- * frees the rest. Returns 0, or if no default queue has started the error of the first queue that failed by itself.
+ * Moves the queues that have started, @kept of them, to the front and reduces the controller to these; the caller frees
+ * the rest. Returns 0, -ECANCELED if the attempt has ended, or, if no default queue has started, the error of the first
+ * queue that failed by itself.
  */
 static int sort_out(struct nof_ctrl *ctrl, u32 *kept)
 {
@@ -252,7 +254,7 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	if (ret)
 		return ret;
 	nr = ctrl->nr_io;
-	/* No lock: closing a queue does not wait for these works, they end by themselves then */
+	/* No lock: these works end by themselves when their queue is closed, which does not wait for them */
 	for (i = 0; i < nr; i++)
 		queue_work(nof_queue_wq, &ctrl->io[i]->start_work);
 	for (i = 0; i < nr; i++)
@@ -265,7 +267,7 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	return 0;
 }
 
-/* Where the controller has fewer queues than there are contexts, these share; polled ones do with default ones */
+/* Contexts share queues if the controller has fewer; polled ones use default queues if it has no poll queues */
 int nof_queues_map(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
@@ -287,8 +289,8 @@ int nof_queues_map(struct nof_ctrl *ctrl)
 }
 
 /*
- * Each queue of the controller in turn, then NULL. The admin queue is last: what an admin command waits for may depend
- * on I/O, never the reverse. Under queues_lock, or stop_lock, or while nobody frees them.
+ * Returns the @i-th queue, or NULL after the last. The admin queue is last: an admin command may depend on I/O, never
+ * the reverse. Caller holds queues_lock or stop_lock.
  */
 static struct nof_queue *queues_nth(struct nof_ctrl *ctrl, u32 i)
 {
@@ -300,8 +302,8 @@ static struct nof_queue *queues_nth(struct nof_ctrl *ctrl, u32 i)
 }
 
 /*
- * How the peer was when the association was given up, before its connections go: heard of on any of them, and whether
- * it is late with an answer. Nothing of it is known where no connection tells.
+ * Records, before the connections are closed, when the peer was last heard from on any of them, and whether it owes a
+ * response. Records nothing if no connection reports this.
  */
 static void queues_note_peer(struct nof_ctrl *ctrl)
 {
@@ -310,7 +312,7 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
 	bool owes = false;
 
 	lockdep_assert_held(&ctrl->queues_lock);
-	/* without a queue there may be no transport: its module is being exchanged */
+	/* without queues the transport may be NULL: its module is being exchanged */
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++) {
 		struct nof_vital v = {};
 
@@ -328,8 +330,8 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
 }
 
 /*
- * Takes all queues down and cancels what is outstanding. Idempotent; waits for submitters and the local network stack,
- * not for the peer. The caller has made attempt_wanted() false, so that none is added behind its back.
+ * Takes all queues down and cancels outstanding commands. Idempotent; waits for submitters and the local network stack,
+ * not for the peer. The caller has made attempt_wanted() false, so that no queue is added afterwards.
  */
 void nof_queues_kill(struct nof_ctrl *ctrl)
 {
@@ -344,10 +346,10 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		nof_queue_close(queue);
 	mutex_unlock(&ctrl->queues_lock);
-	/* requests wait to move to another path: no time for a grace period of the ordinary length */
+	/* expedited: requests wait for failover to another path */
 	if (i)
 		synchronize_srcu_expedited(&ctrl->subsys->srcu);
-	/* stop_lock keeps the queues from being freed; the listings, which need queues_lock only, do not wait for us */
+	/* stop_lock keeps the queues from being freed; listings, which need queues_lock only, do not wait */
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		nof_queue_cancel(queue, &done);
 	mutex_unlock(&ctrl->stop_lock);
@@ -356,7 +358,7 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 	nof_completed_end(&done);
 }
 
-/* After nof_queues_kill(), with no start work running. */
+/* Called after nof_queues_kill(), with no start work running. */
 void nof_queues_free(struct nof_ctrl *ctrl)
 {
 	struct nof_queue **io, *admin;
@@ -440,7 +442,7 @@ static u32 queue_count(const struct nof_queue *queue, bool (*is)(const struct no
 	return n;
 }
 
-/* Once the I/O queues are mapped, only requests and placeholders are in them */
+/* Once the I/O queues are mapped, they hold only requests and placeholders */
 u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot))
 {
 	u32 i, n = 0;
@@ -466,7 +468,7 @@ struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr)
 	struct nof_queue **io = NULL;
 
 	mutex_lock(&ctrl->queues_lock);
-	/* before that they may still change slots */
+	/* before that, sort_out() may still move or free queues */
 	if (rcu_access_pointer(ctrl->map)) {
 		atomic_inc(&ctrl->io_users);
 		io = ctrl->io;
@@ -519,7 +521,7 @@ bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)
 	mutex_lock(&ctrl->queues_lock);
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++) {
 		was = test_and_clear_bit(who, &queue->busy);
-		/* keep-alive answered is no progress of those who wait for I/O */
+		/* a completed Keep Alive is no progress for a deletion, which waits for I/O */
 		if (queue->qid || who != NOF_WATCH_LEAVE)
 			busy |= was;
 	}

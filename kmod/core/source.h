@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From which sources a module was built, for `nvmeofctl version`, and which others it fits, for `nvmeofctl upgrade`: to
- * be included by one file of each module. Of a loaded module it is in /sys/module/NAME/notes/.note.nvmeof, of a file,
- * compressed or not, among its modinfo.
+ * IDs of the sources that a module was built from (`nvmeofctl version`) and of the modules it is compatible with
+ * (`nvmeofctl upgrade`): included by one file of each module. A loaded module has them in
+ * /sys/module/NAME/notes/.note.nvmeof, a module file, compressed or not, in its modinfo.
  */
 #ifndef NOF_CORE_SOURCE_H
 #define NOF_CORE_SOURCE_H

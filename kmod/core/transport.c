@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The transports there are, and the controllers of one whose module is unloaded: deleted with it, or kept without a
- * transport, as orphans, until the next build of that module is loaded. One that is kept has no connection meanwhile,
- * in state CONNECTING or LOST; requests wait for it as for any that comes back, with the same bounds of time.
+ * The registry of transports, and the controllers of a transport whose module is unloaded: they are deleted, or kept
+ * without a transport, as orphans, until the module is loaded again. An orphan is CONNECTING or LOST; requests wait for
+ * it as for any controller that reconnects, with the same timeouts.
  */
 #include <linux/delay.h>
 #include <linux/kmod.h>
@@ -29,7 +29,7 @@ static struct nof_transport *registry_find(const char *name)
 	return NULL;
 }
 
-/* How long it may take from saying that controllers are to stay to unloading the module */
+/* Maximum time from nof_transport_keep() to unloading the module */
 #define KEEP_TMO	(10 * HZ)
 
 int nof_transport_keep(const char *name)
@@ -46,7 +46,7 @@ int nof_transport_keep(const char *name)
 	return t ? 0 : -ENOENT;
 }
 
-/* By name, with a reference on the module; NULL if there is none */
+/* Returns the transport of this name with a reference on its module, or NULL */
 static struct nof_transport *transport_find(const char *name)
 {
 	struct nof_transport *t;
@@ -65,9 +65,7 @@ struct nof_transport *nof_transport_get(const char *name)
 
 	if (t)
 		return t;
-	/*
-	 * not waited for: we are in a handler of netlink's, under a lock that a module with a family of its own needs
-	 */
+	/* does not wait: the caller, a netlink handler, holds a lock that modules need to register a family */
 	request_module_nowait("nvmeof-%s", name);
 	return NULL;
 }
@@ -92,20 +90,20 @@ int nof_transport_for_each(int (*fn)(const struct nof_transport *t, void *arg), 
 	return ret;
 }
 
-/* How long to wait for outstanding requests, so that they need not be sent again */
+/* How long to wait for outstanding requests, so that they need not be retried */
 #define DRAIN_MS	1000
-/* Between two looks: short at first, as most requests take little time */
+/* Polling interval: short at first, because most requests complete quickly */
 #define DRAIN_MIN_US	200
 #define DRAIN_MAX_US	6400
 /*
- * How long to wait for outstanding writes: a write must not be sent again while the target may still execute the first
+ * How long to wait for outstanding writes: a write must not be retried while the target may still execute the first
  * copy. As long as the time limit of a request; the fence holds the writes that take longer.
  */
 #define WRITES_MS	30000
 
 /*
- * Each controller of a transport, under the lock of its subsystem, up to the one that @act says yes to: that one is
- * returned, with a reference
+ * Calls @act for each controller of a transport, under subsys->lock, until it returns true. Returns that controller
+ * with a reference, or NULL.
  */
 static struct nof_ctrl *find_ctrl(const struct nof_transport *t, bool (*act)(struct nof_ctrl *ctrl))
 {
@@ -133,9 +131,8 @@ static bool start_delete(struct nof_ctrl *ctrl)
 }
 
 /*
- * When this and the next function return, no controller is of @t any more, and none becomes so: it is not registered.
- * No controller is being created: that takes a reference on the module, which is going. This waits for the bounded time
- * that commands in flight get to end by themselves, not for the peer.
+ * Afterwards @t has no controller, and gets none: it is not registered any more, and a controller that is being created
+ * holds a reference on the module. Waits for commands in flight, for a bounded time, not for the peer.
  */
 static void orphans_delete(const struct nof_transport *t)
 {
@@ -146,11 +143,11 @@ static void orphans_delete(const struct nof_transport *t)
 		wait_for_completion(&ctrl->deletion.done);
 		nof_ctrl_put(ctrl);
 	}
-	/* the rest of each deletion's work */
+	/* delete_work() still runs after it has completed deletion.done */
 	flush_workqueue(nof_delete_wq);
 }
 
-/* No new request from here on, nor any attempt to connect */
+/* From here on the controller gets no new request and makes no connect attempt */
 static bool yield_transport(struct nof_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->subsys->lock);
@@ -175,7 +172,7 @@ static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl
 	u32 rest_us = DRAIN_MIN_US;
 	struct nof_ctrl *ctrl;
 
-	/* each look takes the locks of the subsystems, and goes through the slots of all queues */
+	/* each iteration takes subsys->lock of all subsystems, and goes through the slots of all queues */
 	while ((ctrl = find_ctrl(t, is_busy))) {
 		nof_ctrl_put(ctrl);
 		if (time_after(jiffies, end))
@@ -185,7 +182,7 @@ static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl
 	}
 }
 
-/* An attempt that is under way ends, too: it saw no YIELDS, and from here on it cannot become live */
+/* Also fails a connect attempt that began before YIELDS was set, so that it cannot become LIVE */
 static bool end_association(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_error_live(ctrl, true))
@@ -199,8 +196,8 @@ static bool not_deleting(struct nof_ctrl *ctrl)
 }
 
 /*
- * What its works had to do with the transport is over, and those that begin see YIELDS. One whose deletion begins
- * meanwhile either finds the transport gone, or it is for that to let it go.
+ * Waits for works that use the transport; those that start later see YIELDS. If a deletion starts meanwhile, it finds
+ * the transport gone, or releases it itself.
  */
 static void release_transport(struct nof_ctrl *ctrl)
 {
@@ -211,7 +208,7 @@ static void release_transport(struct nof_ctrl *ctrl)
 	if (nof_state_connects(nof_ctrl_state(ctrl)) && ctrl->tp_ready) {
 		nof_ctrl_drop_transport(ctrl);
 		ctrl->transport = NULL;
-		/* which the transport's module needed, and held, so far; it still does */
+		/* the transport module depends on this one, and has kept it loaded so far; now the orphan does */
 		__module_get(THIS_MODULE);
 	}
 	mutex_unlock(&ctrl->subsys->lock);
@@ -271,7 +268,7 @@ int nof_orphan_retake(struct nof_ctrl *ctrl)
 
 	if (!test_bit(NOF_CTRL_YIELDS, &ctrl->flags))
 		return 0;
-	/* it is still being taken away */
+	/* release_transport() has not released the old one yet */
 	if (!nof_ctrl_is_orphan(ctrl))
 		return -ECANCELED;
 	t = transport_find(ctrl->opts.transport);
@@ -281,7 +278,7 @@ int nof_orphan_retake(struct nof_ctrl *ctrl)
 		return -ENODEV;
 	}
 	ret = take_new_transport(ctrl, t);
-	/* from here on its unregistering finds the controller, as with a new one */
+	/* no reference is needed: unregistering the transport finds the controller, as in nof_ctrl_create() */
 	nof_transport_put(t);
 	if (!ret)
 		module_put(THIS_MODULE);

@@ -14,16 +14,16 @@ struct netlink_ext_ack;
 #define NOF_TRANSPORT_API	12
 
 /**
- * struct nof_vital - whether the peer of a queue is there
- * @heard:	differs from its last value when any sign of life came from the peer meanwhile
- * @owes:	the peer has to answer by itself, as far as the transport goes: data have been sent (or cannot be sent,
- *		though nothing but the network keeps them from it) and are not acknowledged
- * @behind:	what the peer has sent may have arrived: this machine has not got round to it
- * @quiet_ms:	for so long no sign of life has come
+ * struct nof_vital - signs of life of the peer of a queue
+ * @heard:	changes with every sign of life from the peer
+ * @owes:	the peer has to respond at transport level: data have been sent (or only the network prevents sending
+ *		them) and are not acknowledged
+ * @behind:	data from the peer may have arrived that this machine has not processed yet
+ * @quiet_ms:	time since the last sign of life
  * @rtt_us:	smoothed round-trip time, 0 when not known
  * @segment:	bytes of the longest segment that may be among those not acknowledged, or 0
  * @acked:	bytes that the peer has acknowledged, modulo 2^32
- * @err:	what the network said of late, a negative errno, or 0; nothing has to come of it
+ * @err:	last soft error that the network reported, a negative errno, or 0; it may be transient
  */
 struct nof_vital {
 	u64	heard;
@@ -37,10 +37,10 @@ struct nof_vital {
 };
 
 /**
- * struct nof_transport_info - what there is to be told of a controller's connections
- * @device:	that they go by, with @port and @gid; empty: nothing to be told
- * @in_capsule:	bytes of data that go with a write command
- * and sums over its queues
+ * struct nof_transport_info - details of a controller's connections
+ * @device:	device of the connections, with @port and @gid; empty: no details
+ * @in_capsule:	bytes of data that fit in the capsule of a write command
+ * The other members are sums over its queues.
  */
 struct nof_transport_info {
 	char	device[NVMEOF_NAME_MAX + 1];
@@ -58,60 +58,61 @@ struct nof_transport_info {
 /**
  * struct nof_transport - a fabrics transport
  * @name:	as in NVMEOF_A_TRANSPORT
- * @owner:	its module; referenced while a controller is being made with it
+ * @owner:	its module; referenced while a controller is being created with it
  * @api:	NOF_TRANSPORT_API as compiled
  * @queue_size:	sizeof its queue structure, which begins with struct nof_queue
- * @slot_size:	bytes that it keeps for each command outstanding on a queue, see nof_cmd.priv
- * @options:	bits NOF_OPT_* it understands besides those of the core; NOF_OPT_POLL_QUEUES needs @poll
- * @holds_reads: the device has the memory of a read that was sent until the peer acknowledges something: @detach takes
- *		no read off a queue whose peer is silent
- * @kept, @kept_until: the registry's
- * @ctrl_init:	checks the address options (ctrl->opts) and fills ctrl->tp with what it wants to keep (kmalloc, freed by
- *		@ctrl_exit). Process context, may sleep, no network traffic. On refusal: negative errno and an extack
- *		message.
- * @ctrl_exit:	mirror of @ctrl_init; all queues are freed
+ * @slot_size:	bytes of its data for each slot of a queue, see nof_cmd.priv
+ * @options:	NOF_OPT_* bits that it supports; NOF_OPT_POLL_QUEUES needs @poll
+ * @holds_reads: the device accesses the memory of a read that was sent until the peer acknowledges something: @detach
+ *		takes no read off a queue whose peer is silent
+ * @kept, @kept_until: private to core/transport.c
+ * @ctrl_init:	checks the address options (ctrl->opts) and stores its private data in ctrl->tp (kmalloc, freed by
+ *		@ctrl_exit). Process context, may sleep, no network traffic. Returns 0, or a negative errno with an
+ *		extack message.
+ * @ctrl_exit:	mirror of @ctrl_init; all queues have been freed
  * @same_addr:	true when both controllers (of this transport, initialised) go to the same remote address and port from
  *		the same local address and interface
- * @limits:	fills the limits, when the admin queue is up, for each connect attempt
- * @start_queue: makes the connection, up to the point where a Connect command can be sent. Process context, sleeps, may
- *		run for several queues of a controller in parallel. Must end by queue->deadline (-ETIMEDOUT), and at
- *		once when NOF_Q_DEAD gets set and @stop_queue is called meanwhile (-ECANCELED). queue->size, ->nr_slots,
- *		->type, ->cpu are set. May not leave resources behind that @free_queue does not release. For I/O queues,
- *		called after the controller's Identify data are known (ctrl->ident.ioccsz and so on).
- * @stop_queue:	ends all traffic. When it returns the transport will not touch or complete any command of this queue
- *		again, and no network buffer refers to a page of one of them: the core may then cancel and resend them
- *		elsewhere. Process context, sleeps; may run while @start_queue does; idempotent. No @queue_cmd runs any
- *		more when it is called. May not wait for the peer.
- * @free_queue:	mirror of @start_queue: releases everything, the queue structure itself excepted. After @stop_queue;
- *		start_queue has returned. Also called when @start_queue failed, and then start_queue may be called
- *		again; and for a queue that was never started, zeroed but for what the core sets.
- * @prepare:	makes ready what sending @cmd needs, which has its slot, in a way that can still be taken back: maps its
- *		data, finds room. 0; -EAGAIN: not now, as outstanding commands of this queue have what is needed:
- *		nof_queue_room() is called when one of them returns it; -ENOMEM: not now, which is tried again some
- *		milliseconds later; -EOPNOTSUPP: these data not at all; -EIO: nobody can have them. Context: as
- *		@queue_cmd. NULL: nothing can go wrong
- * @release:	gives back what @prepare has taken: once for each time that it succeeded, before the command completes
- *		or goes elsewhere; a placeholder (see struct nof_detach) has nothing. Any context, does not
- *		sleep. NULL: there is nothing to give back
- * @queue_cmd:	sends cmd, which is in the queue's table (state NOF_CMD_OWNED), has sqe but for SGL, and len, write, buf
- *		or request set. When @last is not set more may follow at once, or @commit will be called. Never fails:
- *		on trouble it calls nof_queue_error(), and the core cancels the command later. Any number of CPUs at
- *		once. Process context inside an SRCU read section; may sleep shortly, but not for the network or for
- *		memory, and not at all without NOF_DISPATCH_SLEEPS (compat/dispatch.h).
+ * @limits:	fills the limits; called in each connect attempt when the admin queue is up
+ * @start_queue: establishes the connection, up to the point where a Connect command can be sent. Process context,
+ *		sleeps, may run for several queues of a controller in parallel. Must end by queue->deadline
+ *		(-ETIMEDOUT), and at once when NOF_Q_DEAD gets set and @stop_queue is called meanwhile (-ECANCELED).
+ *		queue->size, ->nr_slots, ->type, ->cpu are set. Must not leave resources behind that @free_queue does
+ *		not release. For I/O queues, called after the controller's Identify data are known (ctrl->ident.ioccsz
+ *		and so on).
+ * @stop_queue:	ends all traffic. After it has returned, the transport does not touch or complete any command of this
+ *		queue, and no network buffer refers to a page of one: the core may then cancel and retry them elsewhere.
+ *		Process context, sleeps; may run in parallel with @start_queue; idempotent. No @queue_cmd runs any more
+ *		when it is called. Must not wait for the peer.
+ * @free_queue:	mirror of @start_queue: releases everything except the queue structure. Called after @stop_queue and
+ *		after start_queue has returned; also when @start_queue failed, and then start_queue may be called again;
+ *		and for a queue that was never started, zeroed but for the members set by the core.
+ * @prepare:	acquires the resources for sending @cmd, which has its slot, in a way that can be undone: maps its data,
+ *		reserves room. Returns 0; -EAGAIN if outstanding commands of this queue hold the resources:
+ *		nof_queue_room() is called when one of them releases them; -ENOMEM: blk-mq retries a request some
+ *		milliseconds later; -EOPNOTSUPP: not able to transfer these data; -EIO: no path can transfer them.
+ *		Context: as @queue_cmd. NULL: no resources
+ * @release:	releases what @prepare has acquired: once for each success, before the command completes or is detached.
+ *		Also called for a placeholder (see struct nof_detach), which holds nothing. Any context, does not sleep.
+ *		NULL: no resources
+ * @queue_cmd:	sends cmd, which is in the queue's table (state NOF_CMD_OWNED) and has sqe without SGL, len, write, and
+ *		buf or request set. When @last is not set, more may follow at once, or @commit will be called. Never
+ *		fails: on an error it calls nof_queue_error(), and the core cancels the command later. Any number of
+ *		CPUs at once. Process context inside an SRCU read section; may sleep for a short time, but not for the
+ *		network or for memory, and not at all without NOF_DISPATCH_SLEEPS (compat/dispatch.h).
  * @commit:	sends what queue_cmd(last = false) may have held back. Same context.
  * @poll:	reaps completions of a queue with NOF_Q_POLLED into @done; returns how many commands completed. Process
- *		context, SRCU read side, perhaps inside of RCU: may not sleep. NULL: no polled queues.
- * @detach:	takes a command off the queue by nof_cmd_detach(), which it returns: NULL when there is none now that
- *		may be taken off. When it returns nothing refers to the command or to a page of its any more. Only those
- *		with data to be received, or without, need be taken once they are sent; any before. Process context,
- *		sleeps, not for the peer. The queue cannot go away meanwhile; it may be being stopped. NULL: never
- * @vital:	tells how the peer of a live queue is, from what is known: sends nothing, takes no lock. The queue
- *		cannot go away meanwhile. Process context. NULL: silence is not noticed
- * @nudge:	repeats soon what the peer has not acknowledged, rather than after a wait that doubles each time. For a
- *		queue whose peer has been silent for a while, at each look; the queue cannot go away meanwhile. Takes
- *		the connection's own spinlock. Process context, does not sleep. NULL: the device does so by itself
- * @info:	adds what there is to tell of a queue that is connected, and cannot go away meanwhile. Process context,
- *		does not sleep. NULL: nothing
+ *		context, SRCU read side, perhaps inside RCU: must not sleep. NULL: no polled queues.
+ * @detach:	takes a command off the queue with nof_cmd_detach() and returns it, or NULL if it may not be detached
+ *		now. When it returns nothing refers to the command or its pages any more. Commands that were sent and
+ *		have data for the controller need not be supported. Process context, sleeps, but not for the peer. The
+ *		caller keeps the queue, which may be stopped meanwhile. NULL: not supported
+ * @vital:	reports the peer's signs of life on a live queue from local state: sends nothing, takes no lock. The
+ *		caller keeps the queue. Process context. NULL: silence is not detected
+ * @nudge:	retransmits soon what the peer has not acknowledged, rather than after an exponential back-off. Called
+ *		each time the watch finds the peer silent for a while; the caller keeps the queue. Takes the
+ *		connection's own spinlock. Process context, does not sleep. NULL: the device does so by itself
+ * @info:	adds the details of a connected queue, which the caller keeps. Process context, does not sleep. NULL:
+ *		none
  */
 struct nof_transport {
 	struct list_head	entry;
@@ -143,15 +144,15 @@ struct nof_transport {
 	void (*info)(struct nof_queue *queue, struct nof_transport_info *info);
 };
 
-/* Context: process. -EINVAL for another API version, -EEXIST for a name already taken. */
+/* Returns 0, -EINVAL for another API version, or -EEXIST if the name is taken. Context: process. */
 int nof_transport_register(struct nof_transport *t);
-/* Its controllers are deleted, or wait for the next one, where nof_transport_keep() was called 10 s ago or less. */
+/* Deletes its controllers, or, within 10 s of nof_transport_keep(), keeps them until the next registration. Sleeps. */
 void nof_transport_unregister(struct nof_transport *t);
-/* -ENOENT when there is none of that name */
+/* Returns -ENOENT if there is no transport of this name */
 int nof_transport_keep(const char *name);
 /*
- * By name, with a reference on the module; NULL if there is none. Then the module nvmeof-NAME is asked for, and may be
- * there soon: it is not waited for. Sleeps.
+ * Returns the transport of this name with a reference on its module. If there is none, returns NULL and requests the
+ * module nvmeof-NAME without waiting for it. Sleeps.
  */
 struct nof_transport *nof_transport_get(const char *name);
 void nof_transport_put(struct nof_transport *t);

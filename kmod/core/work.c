@@ -14,12 +14,12 @@ struct workqueue_struct *nof_recovery_wq;
 
 int nof_works_init(void)
 {
-	/* MEM_RECLAIM: reconnecting, or the end of a disk, is what writeback to our disks may wait for */
+	/* WQ_MEM_RECLAIM: writeback to our disks may wait for a reconnect, or for the removal of a disk */
 	nof_recovery_wq = alloc_workqueue("nvmeof-recovery", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_queue_wq = alloc_workqueue("nvmeof-queue", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_wq = alloc_workqueue("nvmeof", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
 	nof_delete_wq = alloc_workqueue("nvmeof-delete", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	/* each waits, mostly for the same grace periods */
+	/* removals run in parallel: most of the time they wait for the same grace periods */
 	nof_remove_wq = alloc_workqueue("nvmeof-remove", WQ_UNBOUND | WQ_MEM_RECLAIM, REMOVE_MAX);
 	nof_disk_wq = alloc_workqueue("nvmeof-disk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	nof_park_wq = alloc_workqueue("nvmeof-park", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
