@@ -105,7 +105,6 @@ static void fill(struct queue_limits *to, const struct nof_limits *lim)
 	to->max_hw_discard_sectors = sectors(lim->max_discard_bytes);
 	to->max_discard_segments = discard_segments(lim);
 	to->discard_granularity = lim->max_discard_bytes ? granularity(lim) : 0;
-	to->discard_alignment = lim->discard_alignment;
 	to->max_write_zeroes_sectors = sectors(lim->max_write_zeroes_bytes);
 	fill_atomics(to, lim);
 	fill_integrity(to, lim);
@@ -169,7 +168,6 @@ static void set_flag(struct request_queue *q, unsigned int flag, bool on)
 static void set_discard(struct request_queue *q, const struct nof_limits *lim)
 {
 	q->limits.discard_granularity = lim->max_discard_bytes ? granularity(lim) : 0;
-	q->limits.discard_alignment = lim->discard_alignment;
 	blk_queue_max_discard_sectors(q, sectors(lim->max_discard_bytes));
 	blk_queue_max_discard_segments(q, discard_segments(lim));
 	blk_queue_max_write_zeroes_sectors(q, sectors(lim->max_write_zeroes_bytes));

@@ -25,7 +25,6 @@ struct request_queue;
  * @max_discard_bytes:	0 = no discard
  * @max_discard_segments: ranges in one discard request, 0 = one
  * @discard_granularity: bytes, 0 = as logical
- * @discard_alignment:	bytes
  * @max_write_zeroes_bytes: 0 = no offload
  * @write_cache:	volatile write cache: flushes are sent
  * @fua:		writes may carry Force Unit Access
@@ -52,7 +51,6 @@ struct nof_limits {
 	u64		max_discard_bytes;
 	u16		max_discard_segments;
 	u32		discard_granularity;
-	u32		discard_alignment;
 	u64		max_write_zeroes_bytes;
 	bool		write_cache;
 	bool		fua;

@@ -16,9 +16,12 @@
 #include "mpath/path.h"
 
 /* bits of ctrl->uevent.pending */
-enum { CONNECTED, REDISCOVER, AEN };
+enum { CONNECTED, REDISCOVER, DISC_AEN, AEN };
 
-/* Minimum time between two NVME_AEN uevents of a controller, as a target may send any number of events. */
+/*
+ * Minimum time between NVME_AEN uevents of a controller, as a target may send any number of events. Events that come
+ * earlier are reported at its end, a change of the discovery log always, of the others the last one.
+ */
 #define AEN_RATE	(HZ / 10)
 
 static int add_address(struct kobj_uevent_env *env, const char *name, const char *value)
@@ -45,34 +48,49 @@ static void uevent_send(struct nof_ctrl *ctrl, char *variable)
 	kobject_uevent_env(&ctrl->dev.kobj, KOBJ_CHANGE, variables);
 }
 
+static void uevent_send_aen(struct nof_ctrl *ctrl, u32 value)
+{
+	char aen[sizeof("NVME_AEN=0x00000000")];
+
+	scnprintf(aen, sizeof(aen), "NVME_AEN=%#08x", value);
+	uevent_send(ctrl, aen);
+}
+
 /*
  * A work item, because recovery reports events and must not wait for a uevent: sending one takes a global mutex, whose
  * holder may be in memory reclaim, waiting for writeback to one of our disks.
  */
 static void uevent_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, uevent.work);
-	char aen[sizeof("NVME_AEN=0x00000000")];
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, uevent.work);
+	struct nof_ctrl_uevents *u = &ctrl->uevent;
 
-	if (test_and_clear_bit(REDISCOVER, &ctrl->uevent.pending))
+	if (test_and_clear_bit(REDISCOVER, &u->pending))
 		uevent_send(ctrl, "NVME_EVENT=rediscover");
-	if (test_and_clear_bit(CONNECTED, &ctrl->uevent.pending))
+	if (test_and_clear_bit(CONNECTED, &u->pending))
 		uevent_send(ctrl, "NVME_EVENT=connected");
-	if (test_and_clear_bit(AEN, &ctrl->uevent.pending)) {
-		scnprintf(aen, sizeof(aen), "NVME_AEN=%#08x", READ_ONCE(ctrl->uevent.aen));
-		uevent_send(ctrl, aen);
+	if (!test_bit(DISC_AEN, &u->pending) && !test_bit(AEN, &u->pending))
+		return;
+	if (time_before(jiffies, u->next)) {
+		queue_delayed_work(nof_wq, &u->work, u->next - jiffies);
+		return;
 	}
+	WRITE_ONCE(u->next, jiffies + AEN_RATE);
+	if (test_and_clear_bit(DISC_AEN, &u->pending))
+		uevent_send_aen(ctrl, READ_ONCE(u->disc_aen));
+	if (test_and_clear_bit(AEN, &u->pending))
+		uevent_send_aen(ctrl, READ_ONCE(u->aen));
 }
 
 void nof_uevent_init(struct nof_ctrl *ctrl)
 {
-	INIT_WORK(&ctrl->uevent.work, uevent_work);
+	INIT_DELAYED_WORK(&ctrl->uevent.work, uevent_work);
 	ctrl->uevent.next = jiffies;
 }
 
 void nof_uevent_exit(struct nof_ctrl *ctrl)
 {
-	cancel_work_sync(&ctrl->uevent.work);
+	cancel_delayed_work_sync(&ctrl->uevent.work);
 }
 
 static void uevent_connected(struct nof_ctrl *ctrl)
@@ -80,11 +98,11 @@ static void uevent_connected(struct nof_ctrl *ctrl)
 	if (ctrl->discovery && READ_ONCE(ctrl->recovery.reconnects))
 		set_bit(REDISCOVER, &ctrl->uevent.pending);
 	set_bit(CONNECTED, &ctrl->uevent.pending);
-	queue_work(nof_wq, &ctrl->uevent.work);
+	mod_delayed_work(nof_wq, &ctrl->uevent.work, 0);
 }
 
 /* The events for which the in-tree host sends an NVME_AEN uevent. */
-static bool is_told(u8 type, u8 info)
+static bool aen_sends_uevent(u8 type, u8 info)
 {
 	switch (type) {
 	case NVME_AER_ERROR:
@@ -102,12 +120,13 @@ static bool is_told(u8 type, u8 info)
 
 static void uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 {
-	if (!is_told(type, info) || time_before(jiffies, ctrl->uevent.next))
+	bool disc = type == NVME_AER_NOTICE;	/* of the notices, only changes of the discovery log */
+
+	if (!aen_sends_uevent(type, info))
 		return;
-	ctrl->uevent.next = jiffies + AEN_RATE;
-	WRITE_ONCE(ctrl->uevent.aen, type | info << 8 | log_page << 16);
-	set_bit(AEN, &ctrl->uevent.pending);
-	queue_work(nof_wq, &ctrl->uevent.work);
+	WRITE_ONCE(*(disc ? &ctrl->uevent.disc_aen : &ctrl->uevent.aen), type | info << 8 | log_page << 16);
+	set_bit(disc ? DISC_AEN : AEN, &ctrl->uevent.pending);
+	queue_delayed_work(nof_wq, &ctrl->uevent.work, 0);
 }
 
 static bool somebody_listens(void)

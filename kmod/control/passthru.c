@@ -62,8 +62,8 @@ static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command
 		return -EINVAL;
 	if (len > min(ctrl->ident.max_transfer, max_bytes))
 		return -EINVAL;
-	/* one buffer cannot be used for a bidirectional transfer (NVMe Base 2.0, figure 87) */
-	if (len && !nvme_is_fabrics(sqe) && (sqe->common.opcode & 3) == 3)
+	/* Property Get and Set have no data; one buffer cannot serve a bidirectional transfer (NVMe Base 2.0, figure 87) */
+	if (len && (nvme_is_fabrics(sqe) || (sqe->common.opcode & 3) == 3))
 		return -EINVAL;
 	return 0;
 }

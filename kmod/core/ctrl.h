@@ -322,13 +322,15 @@ struct nof_fw_activation {
  * struct nof_ctrl_uevents - uevents of a controller, see control/events.c
  * @pending:	bits of the uevents to send
  * @next:	jiffies before which no further asynchronous event is reported
- * @aen:	the asynchronous event to report
+ * @aen:	the last asynchronous event to report, other than @disc_aen
+ * @disc_aen:	a change of the discovery log to report
  */
 struct nof_ctrl_uevents {
-	struct work_struct	work;
+	struct delayed_work	work;
 	unsigned long		pending;
 	unsigned long		next;
 	u32			aen;
+	u32			disc_aen;
 };
 
 /**

@@ -11,7 +11,8 @@ int nof_admin_init(struct nof_ctrl *ctrl);
 /* True if the driver's own commands are outstanding or wait for a slot, and none has completed for @ms. */
 bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms);
 /*
- * Submits without waiting; cmd->done must be set. -EBUSY without a free slot, -ENOTCONN without a live queue.
+ * Submits without waiting; cmd->done must be set. -ENOTCONN without a live queue; -EBUSY without a free slot, -EAGAIN
+ * or -ENOMEM without resources of the transport.
  */
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);

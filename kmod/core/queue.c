@@ -497,8 +497,8 @@ void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
 }
 
 /*
- * After -EAGAIN, waits until an outstanding command frees a resource of the transport or the queue is taken down, for
- * NOF_ADMIN_TMO_MS at most.
+ * While the transport has no memory (-ENOMEM, it does not wait for any) or no resources (-EAGAIN), waits until an
+ * outstanding command frees some or the queue is taken down, for NOF_ADMIN_TMO_MS at most.
  */
 static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 {
@@ -514,7 +514,7 @@ static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 		if (!err)
 			ctrl->transport->queue_cmd(queue, cmd, true);
 		srcu_read_unlock(srcu, idx);
-		if (err != -EAGAIN)
+		if (err != -EAGAIN && err != -ENOMEM)
 			return err == -EBUSY ? -ENOTCONN : err;
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;

@@ -231,21 +231,21 @@ static void decode_indep(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
  */
 static int read_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *log)
 {
+	bool due, has_log = ctrl->ident.lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG;
 	u32 association = READ_ONCE(ctrl->association);
-	int ret = 1;
-	bool due;
+	int ret = 0;
 
 	mutex_lock(&ctrl->subsys->lock);
 	due = nof_ctrl_effects_due(ctrl, csi, association);
 	mutex_unlock(&ctrl->subsys->lock);
 	if (!due)
 		return 0;
-	if (ctrl->ident.lpa & NVME_CTRL_LPA_CMD_EFFECTS_LOG)
+	if (has_log)
 		ret = nof_get_effects(ctrl, csi, log);
 	if (ret < 0 || transient(ret))
 		return min(ret, 0);
 	mutex_lock(&ctrl->subsys->lock);
-	nof_ctrl_set_effects(ctrl, csi, association, ret ? NULL : log);
+	nof_ctrl_set_effects(ctrl, csi, association, has_log && !ret ? log : NULL);
 	mutex_unlock(&ctrl->subsys->lock);
 	return 0;
 }

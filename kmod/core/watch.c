@@ -466,19 +466,20 @@ static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 ste
 }
 
 /* The task that sets NOF_CTRL_KA_OUT owns ka.cmd. Returns false if the command cannot be submitted. */
-static bool keepalive_send(struct nof_ctrl *ctrl)
+static int keepalive_send(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->ka.cmd;
+	int err;
 
 	if (test_and_set_bit_lock(NOF_CTRL_KA_OUT, &ctrl->flags))
-		return true;
+		return 0;
 	memset(&cmd->sqe, 0, sizeof(cmd->sqe));
 	cmd->sqe.common.opcode = nvme_admin_keep_alive;
 	WRITE_ONCE(ctrl->ka.sent_at, jiffies);
-	if (!nof_admin_submit(ctrl, cmd))
-		return true;
-	clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
-	return false;
+	err = nof_admin_submit(ctrl, cmd);
+	if (err)
+		clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
+	return err;
 }
 
 static void watch_probe(struct nof_ctrl *ctrl)
@@ -621,6 +622,7 @@ static void ka_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ka.work);
 	bool busy = nof_queues_were_busy(ctrl, NOF_WATCH_KEEP_ALIVE);
+	int err = 0;
 
 	/* a passthrough command disabled keep-alive for this association */
 	if (!READ_ONCE(ctrl->ka.tmo_ms))
@@ -632,9 +634,12 @@ static void ka_work(struct work_struct *work)
 		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
 		return;
 	}
-	if ((!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags)) && !keepalive_send(ctrl))
+	if (!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags))
+		err = keepalive_send(ctrl);
+	if (err == -ENOTCONN)
 		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
-	queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, period(ctrl));
+	/* any other error is temporary: no slot of the queue, no memory, no room in the send queue of an RDMA device */
+	queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, err ? period(ctrl) / 8 + 1 : period(ctrl));
 }
 
 u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)

@@ -209,7 +209,7 @@ static void degrade(struct nof_path *path, int class)
 		dev_warn(&path->ctrl->dev, "%s: left out: %u errors in %u I/Os\n", path->name, h->failed,
 			 h->done + h->failed);
 	else
-		dev_warn(&path->ctrl->dev, "%s: left out: %u us where its peers take up to %llu us\n", path->name,
+		dev_warn(&path->ctrl->dev, "%s: left out: mean latency of %u us, its peers allow %llu us\n", path->name,
 			 h->mean[class] / 1000, div_u64(h->limit[class], 1000));
 }
 

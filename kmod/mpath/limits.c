@@ -135,7 +135,6 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 		lim->max_discard_bytes = discard_bytes(ctrl, f->lba_shift);
 		lim->max_discard_segments = ctrl->nvm.ranges ?: NOF_MAX_RANGES;
 		lim->discard_granularity = f->discard_granularity * lba ?: lba;
-		lim->discard_alignment = f->discard_alignment * lba;
 	}
 	if (ctrl->ident.oncs & NVME_CTRL_ONCS_WRITE_ZEROES)
 		lim->max_write_zeroes_bytes = write_zeroes_bytes(ctrl, f->lba_shift);

@@ -123,7 +123,7 @@ static void end_uncounted(struct request *rq)
 	part_stat_unlock();
 }
 
-static bool park(struct request *rq, struct list_head *list)
+static blk_status_t park(struct request *rq, struct list_head *list)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_head *head = rq->q->queuedata;
@@ -133,8 +133,10 @@ static bool park(struct request *rq, struct list_head *list)
 	struct bio *bio;
 	bool first = true;
 
-	if (!may_park(rq) || !park_prepare(rq, &fresh))
-		return false;
+	if (!may_park(rq))
+		return BLK_STS_NOTSUPP;
+	if (!park_prepare(rq, &fresh))
+		return BLK_STS_RESOURCE;
 	nof_request_clear_marks(rq);
 	blk_steal_bios(&bios, rq);
 	while ((bio = bio_list_pop(&bios))) {
@@ -154,25 +156,24 @@ static bool park(struct request *rq, struct list_head *list)
 	if (req->ranges)
 		nof_ranges_put(req);
 	end_uncounted(rq);
-	return true;
+	return BLK_STS_OK;
 }
 
 bool nof_park(struct request *rq, struct list_head *list)
 {
 	const struct nof_head *head = rq->q->queuedata;
 
-	return crowded(head->subsys) && park(rq, list);
+	return crowded(head->subsys) && park(rq, list) == BLK_STS_OK;
 }
 
-bool nof_park_apart(struct request *rq, struct list_head *list)
+blk_status_t nof_park_split(struct request *rq, struct list_head *list)
 {
+	blk_status_t ret = park(rq, list);
 	struct nof_parked *p;
 
-	if (!park(rq, list))
-		return false;
 	list_for_each_entry(p, list, entry)
 		p->bio->bi_opf |= REQ_NOMERGE;
-	return true;
+	return ret;
 }
 
 u32 nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to)

@@ -31,8 +31,11 @@ void nof_park_exit(struct nof_head *head);
  * wait with a tag. Any context.
  */
 bool nof_park(struct request *rq, struct list_head *list);
-/* Likewise, however few requests wait. Its bios become separate requests, which blk-mq does not merge again. */
-bool nof_park_apart(struct request *rq, struct list_head *list);
+/*
+ * Likewise, however few requests wait. The bios become separate requests, which blk-mq does not merge again. If the
+ * request remains as it is: BLK_STS_NOTSUPP if it has to keep its tag, BLK_STS_RESOURCE without memory.
+ */
+blk_status_t nof_park_split(struct request *rq, struct list_head *list);
 /* Moves bios of @head (NULL: all) from a fence's @list to @to. Returns how many requests. Under fence_lock. */
 u32 nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to);
 /*

@@ -602,7 +602,7 @@ static enum nof_refusal attach_show(struct nof_head *head, const char **text)
 	enum nof_refusal refusal = attach_refusal(nof_head_show(head), NOF_REFUSED_NO_DISK);
 
 	if (refusal == NOF_REFUSED_ZONES)
-		*text = head->zone_fault;
+		*text = READ_ONCE(head->zone_fault);
 	return refusal;
 }
 

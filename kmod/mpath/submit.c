@@ -569,6 +569,7 @@ static blk_status_t check_direct_data(const struct nof_path *path, struct reques
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	LIST_HEAD(list);
 	unsigned int what;
+	blk_status_t ret;
 
 	/* common case: the pages need not be checked */
 	if (blk_rq_nr_phys_segments(rq) <= 1 && !req->gpu && nof_direct_reaches_all(path->ctrl))
@@ -582,8 +583,13 @@ static blk_status_t check_direct_data(const struct nof_path *path, struct reques
 		return BLK_STS_NOTSUPP;
 	if (likely(!(what & NOF_DIRECT_MIXED)))
 		return BLK_STS_OK;
-	if (rq->bio == rq->biotail || !nof_park_apart(rq, &list))
+	if (rq->bio == rq->biotail)
 		return BLK_STS_NOTSUPP;
+	/* before the split, which ends the request */
+	nof_choose_undo(path, rq);
+	ret = nof_park_split(rq, &list);
+	if (ret != BLK_STS_OK)
+		return ret;
 	nof_park_wait(&list, NULL, late);
 	*parted = true;
 	return BLK_STS_OK;
@@ -694,7 +700,9 @@ static noinline blk_status_t submit_odd(struct nof_head *head, const struct nof_
 		return BLK_STS_OK;
 	if (static_branch_unlikely(&nof_direct_key))
 		ret = check_direct_data(path, rq, &parted, late);
-	if (ret != BLK_STS_OK || parted) {
+	if (parted)
+		return BLK_STS_OK;
+	if (ret != BLK_STS_OK) {
 		nof_choose_undo(path, rq);
 		return ret;
 	}

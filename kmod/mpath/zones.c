@@ -84,7 +84,7 @@ static int report_send(const struct report *r, u64 slba, u32 len)
 
 static int report_refuse(struct nof_head *head, const char *why)
 {
-	head->zone_fault = why;
+	WRITE_ONCE(head->zone_fault, why);
 	pr_warn_ratelimited("nvmeof: %s: %s\n", nof_head_name(head), why);
 	return -EPROTO;
 }
@@ -175,7 +175,7 @@ int nof_zones_begin(struct nof_head *head)
 {
 	int ret;
 
-	head->zone_fault = NULL;
+	WRITE_ONCE(head->zone_fault, NULL);
 	ret = nof_limits_read_zones(head->disk);
 	/* the block layer does not support these zones */
 	if (ret == -ENODEV) {

@@ -3,6 +3,7 @@
 #include <linux/blk-mq.h>
 #include <linux/wait_bit.h>
 #include "rdma/rdma.h"
+#include "wire/status.h"
 
 /*
  * Invalidation is local to the device, but waits until earlier sends are acknowledged. After a timeout no command with
@@ -173,7 +174,7 @@ static const char *respond(struct nof_rdma_queue *q, const struct nvme_completio
 		return "a second response for a command";
 	if (!slot_revoke(q, slot, wc))
 		return "a response invalidates a key that is not its command's";
-	slot->status = le16_to_cpu(cqe->status) >> 1;
+	slot->status = nof_status_received(le16_to_cpu(cqe->status) >> 1);
 	slot->result = cqe->result;
 	if (q->q.sq_flow)
 		WRITE_ONCE(q->q.sq_head, le16_to_cpu(cqe->sq_head));

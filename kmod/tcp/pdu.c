@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/types.h>
 #include "tcp/pdu.h"
+#include "wire/status.h"
 
 /* Status Code and Status Code Type, without CRD, M and DNR (NVMe Base 2.0, 3.3.3.2.1) */
-#define STATUS_CODE	0x7ff
 
 static bool bad(struct nof_pdu_fault *fault, u16 fes, u32 fei, const char *why)
 {
@@ -174,16 +174,13 @@ bool nof_pdu_check_r2t(const struct nvme_tcp_r2t_pdu *pdu, const struct nof_pdu_
 
 static bool success(u16 status)
 {
-	return !(status & STATUS_CODE);
+	return !(status & NVME_SCT_SC_MASK);
 }
 
 u16 nof_pdu_rsp_status(u16 status, const struct nof_pdu_xfer *xfer, bool bad_digest)
 {
-	/* the host itself sets this status for commands lost with their connection, so a target must not */
-	if ((status & STATUS_CODE) == NVME_SC_HOST_ABORTED_CMD)
-		return (status & ~STATUS_CODE) | NVME_SC_HOST_PATH_ERROR;
 	if (!success(status) || xfer->write)
-		return status;
+		return nof_status_received(status);
 	return bad_digest || xfer->next != xfer->len ? NVME_SC_DATA_XFER_ERROR : status;
 }
 

@@ -108,8 +108,8 @@ bool nof_pdu_check_r2t(const struct nvme_tcp_r2t_pdu *pdu, const struct nof_pdu_
  * @xfer:	of the command
  * @bad_digest:	a data digest did not match
  *
- * Returns NVME_SC_DATA_XFER_ERROR for success of a read whose data are short or damaged, NVME_SC_HOST_PATH_ERROR for
- * NVME_SC_HOST_ABORTED_CMD, else @status.
+ * Returns NVME_SC_DATA_XFER_ERROR for success of a read whose data are short or damaged, else
+ * nof_status_received().
  */
 u16 nof_pdu_rsp_status(u16 status, const struct nof_pdu_xfer *xfer, bool bad_digest);
 

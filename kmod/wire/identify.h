@@ -50,7 +50,6 @@ struct nof_ns_format {
 	u32	phys_blocks;	/* physical block size: atomic write unit, write granularity */
 	u32	opt_io_blocks;	/* optimal write size */
 	u32	discard_granularity;
-	u32	discard_alignment;
 	/* atomic writes, in logical blocks; 0: the unit of the controller (AWUPF); no boundary */
 	u32	atomic_blocks, atomic_boundary;
 	bool	atomic_never;	/* the namespace's atomic writes cannot be used */

@@ -3,6 +3,7 @@
 #ifndef NOF_WIRE_STATUS_H
 #define NOF_WIRE_STATUS_H
 
+#include <linux/nvme.h>
 #include <linux/types.h>
 
 enum nof_disposition {
@@ -20,6 +21,18 @@ enum nof_disposition {
  * Do Not Retry is honoured for every status, also for ANA: it applies to the whole subsystem, not to this controller.
  */
 enum nof_disposition nof_status_disposition(u16 status, bool retriable);
+
+/*
+ * nof_status_received() - status of a response from the target
+ * The host itself completes commands with Command Aborted By Host if their connection is lost before a response. From a
+ * target it is read as Host Pathing Error: such a command was sent, and may have been executed.
+ */
+static inline u16 nof_status_received(u16 status)
+{
+	if (unlikely((status & NVME_SCT_SC_MASK) == NVME_SC_HOST_ABORTED_CMD))
+		return (status & ~NVME_SCT_SC_MASK) | NVME_SC_HOST_PATH_ERROR;
+	return status;
+}
 
 /* 0, or a negative errno that maps to a blk_status_t. Status codes as for I/O commands, not Connect. */
 int nof_status_errno(u16 status);

@@ -27,7 +27,6 @@ void checkHints(const nof_ns_format &ns)
 	expect(u64{ns.phys_blocks} << ns.lba_shift <= 64 << 10, "and no longer than anybody makes use of");
 	expect(!ns.phys_blocks || ns.opt_io_blocks % ns.phys_blocks == 0, "the optimal size is whole physical blocks");
 	expect(ns.opt_io_blocks <= 1 << 16 && ns.discard_granularity <= 1 << 16, "no hint is more than its field");
-	expect(ns.discard_alignment == 0, "nothing is told of an alignment");
 }
 
 bool any(Bytes bytes)

@@ -155,6 +155,25 @@ TEST_CASE("no I/O runs beside an admin command whose effects say so", "[passthru
 	CHECK(ports.host.controller(c.name).reconnects == c.reconnects);
 }
 
+TEST_CASE("Property Get by passthrough has no data", "[passthru][fabrics]")
+{
+	Ports ports({config()});
+	const int fd = ::open(("/dev/" + ports.connectAll()[0].name).c_str(), O_RDWR | O_CLOEXEC);
+	REQUIRE(fd >= 0);
+	Buffer data(length);
+	nvme_passthru_cmd cmd{};
+	cmd.opcode = target::op_fabrics;
+	cmd.nsid = target::fc_property_get; // Fabrics Command Type, in the same place
+	cmd.cdw11 = 8;                      // Version
+	CHECK(::ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd) == 0);
+	CHECK(cmd.result != 0);
+	cmd.addr = reinterpret_cast<std::uintptr_t>(data.data());
+	cmd.data_len = length;
+	CHECK(::ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd) < 0);
+	CHECK(errno == EINVAL);
+	::close(fd);
+}
+
 TEST_CASE("a Set Features of the keep-alive timeout that is refused changes nothing", "[passthru][effects]")
 {
 	Ports ports({config()});
@@ -281,7 +300,9 @@ TEST_CASE("an NVM Subsystem Reset goes to the controller, which is connected aga
 		CHECK(tells(variable));
 	}
 	ports[0].sendEvent({1, 1, 2}); // a temperature threshold, in the SMART log
+	ports[0].sendEvent({1, 2, 2}); // at once after it: available spare is low
 	CHECK(tells("NVME_AEN=0x020101"));
+	CHECK(tells("NVME_AEN=0x020201"));
 }
 
 TEST_CASE("an NVM Subsystem Reset that is not answered is done all the same", "[passthru][subsystem-reset]")

@@ -313,6 +313,10 @@ bool effectsRead(Strike &s)
 	return s.log(log_effects) && csi != 0 && csi != csi_zns;
 }
 
+constexpr std::uint8_t extendedLogPage = 1 << 2;
+const auto withoutEffects = always(Hook::adminData, [](Strike &s) {
+	return target::acts::poke<std::uint8_t>(s.identify(cns_ctrl), s, at::lpa, extendedLogPage);
+});
 const auto effectsOfOne = always(Hook::adminData, effectsRead);
 const auto effectsOfMany = always(Hook::adminData, [](Strike &s) { return tellSets(s) || effectsRead(s); });
 
@@ -380,6 +384,15 @@ TEST_CASE("the effects of another command set are read once in a connection", "[
 	REQUIRE(scanned());
 	CHECK(s.ports[0].script().strikes() == 3 * reads);
 	CHECK(open() == opened);
+	if (many)
+		return;
+
+	// one without the log: nothing is known of its commands
+	s.ports[0].script().arm(withoutEffects, Script::forever);
+	must("nvmeofctl reset " + name);
+	REQUIRE(eventually([&] { return s.ports.host.controller(name).reconnects == 2; }, 20s));
+	REQUIRE(scanned());
+	CHECK(open() == 0);
 }
 
 TEST_CASE("commands of another command set without privilege", "[passthru][generic][nobody]")

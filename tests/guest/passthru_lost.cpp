@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint8_t opCopy = 0x19, opCompare = 0x05, opAcquire = 0x11, opVendor = 0x81, opAppend = 0x7d,
 		       opZoneSend = 0x79, opZoneReceive = 0x7a;
 constexpr int mayHaveRun = 0x371; // Command Aborted By Host
+constexpr int pathError = 0x370;  // Host Pathing Error
 
 target::Config config(bool zoned)
 {
@@ -47,6 +48,8 @@ const auto unanswered = always(
 	Hook::command, [](target::Strike &s) { return target::acts::verdict(s.io(), s, target::Verdict::drop); });
 const auto inaccessible = always(
 	Hook::command, [](target::Strike &s) { return target::acts::failed(s.io(), s, target::st_ana_inaccessible); });
+const auto hostAborted = always(
+	Hook::command, [](target::Strike &s) { return target::acts::failed(s.io(), s, target::st_host_aborted); });
 const auto internal =
 	always(Hook::command, [](target::Strike &s) { return target::acts::failed(s.io(), s, target::st_internal); });
 
@@ -148,6 +151,14 @@ TEST_CASE("a path is lost under a command: it goes again, or says that it may ha
 		CHECK(scene.ports[0].script().strikes() == 1);
 		REQUIRE(scene.all());
 	}
+}
+
+TEST_CASE("Command Aborted By Host from a target is a response: the command is not lost", "[passthru][lost][short]")
+{
+	Scene scene;
+	scene.ports[0].script().arm(hostAborted);
+	CHECK(scene.send(opVendor) == pathError);
+	CHECK(scene.ports[0].script().strikes() == 1);
 }
 
 TEST_CASE("of a zoned namespace nothing goes again that moves a write pointer", "[passthru][lost][zones]")

@@ -100,7 +100,6 @@ TEST_CASE("Identify Namespace: a sound one")
 	CHECK(out.phys_blocks == 0);
 	CHECK(out.opt_io_blocks == 0);
 	CHECK(out.discard_granularity == 0);
-	CHECK(out.discard_alignment == 0);
 	CHECK_FALSE(out.discard_zeroes);
 }
 

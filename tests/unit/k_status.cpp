@@ -51,6 +51,15 @@ TEST_CASE("status: trouble of the path goes to another path")
 		CHECK(nof_status_disposition(NVME_SCT_PATH | code, true) == NOF_RETRY_PATH);
 }
 
+TEST_CASE("status: the one for commands without a response cannot come in a response")
+{
+	for (int hints : {0, int(NVME_STATUS_CRD), int(NVME_STATUS_MORE), int(dnr)}) {
+		CHECK(nof_status_received(NVME_SC_HOST_ABORTED_CMD | hints) == (NVME_SC_HOST_PATH_ERROR | hints));
+		for (int status : {0, int(NVME_SC_INTERNAL), int(NVME_SC_HOST_PATH_ERROR)})
+			CHECK(nof_status_received(status | hints) == (status | hints));
+	}
+}
+
 TEST_CASE("status: what passes is tried again")
 {
 	for (int status : {NVME_SC_NS_NOT_READY, NVME_SC_CMD_INTERRUPTED, NVME_SC_TRANSIENT_TR_ERR, NVME_SC_INTERNAL,
