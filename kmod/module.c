@@ -88,7 +88,7 @@ static void __exit nof_exit(void)
 	nof_selectors_exit();
 	nof_ranges_exit();
 	nof_zones_exit();
-	nof_subsystems_forget();
+	nof_subsystems_exit();
 }
 
 module_init(nof_init);

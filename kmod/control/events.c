@@ -129,7 +129,7 @@ static void uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 	queue_delayed_work(nof_wq, &ctrl->uevent.work, 0);
 }
 
-static bool somebody_listens(void)
+static bool events_have_listeners(void)
 {
 	struct net *net;
 	bool found = false;
@@ -145,7 +145,7 @@ static bool somebody_listens(void)
 }
 
 /* An event is lost: listeners get ENOBUFS and must read the state of all objects again. */
-static void tell_loss(void)
+static void events_report_loss(void)
 {
 	struct net *net;
 
@@ -159,13 +159,13 @@ static void tell_loss(void)
  * GFP_NOIO: recovery calls this. Memory reclaim could write to one of our disks and then wait for the path that
  * recovery is about to restore. __GFP_NORETRY keeps the attempt short.
  */
-static bool begin(struct nof_reply *ntf, u8 cmd, enum nvmeof_event ev)
+static bool events_begin(struct nof_reply *ntf, u8 cmd, enum nvmeof_event ev)
 {
-	if (!somebody_listens())
+	if (!events_have_listeners())
 		return false;
 	ntf->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
 	if (!ntf->skb) {
-		tell_loss();
+		events_report_loss();
 		return false;
 	}
 	/* the buffer is empty: header and these attributes always fit */
@@ -179,7 +179,7 @@ static void events_end(struct nof_reply *ntf, int err)
 {
 	if (WARN_ON_ONCE(err)) {
 		nlmsg_free(ntf->skb);
-		tell_loss();
+		events_report_loss();
 		return;
 	}
 	genlmsg_end(ntf->skb, ntf->hdr);
@@ -188,14 +188,14 @@ static void events_end(struct nof_reply *ntf, int err)
 	rcu_read_unlock();
 	/* netlink itself reports ENOBUFS to a listener whose buffer is full; having no listener is no loss */
 	if (err == -ENOMEM)
-		tell_loss();
+		events_report_loss();
 }
 
 static void subsys_event(struct nof_subsys *s, enum nvmeof_event ev)
 {
 	struct nof_reply ntf;
 
-	if (begin(&ntf, NVMEOF_CMD_SUBSYS_NTF, ev))
+	if (events_begin(&ntf, NVMEOF_CMD_SUBSYS_NTF, ev))
 		events_end(&ntf, nof_put_subsys(ntf.skb, s));
 }
 
@@ -207,7 +207,7 @@ static void ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_
 	lockdep_assert_not_held(&ctrl->subsys->lock);
 	if (ev == NVMEOF_EVENT_STATE && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
 		uevent_connected(ctrl);
-	if (!begin(&ntf, NVMEOF_CMD_CTRL_NTF, ev))
+	if (!events_begin(&ntf, NVMEOF_CMD_CTRL_NTF, ev))
 		return;
 	if (ev == NVMEOF_EVENT_STATE)
 		err = nla_put_u32(ntf.skb, NVMEOF_A_OLD_STATE, old);
@@ -218,7 +218,7 @@ static void scanned_event(struct nof_ctrl *ctrl, int err)
 {
 	struct nof_reply ntf;
 
-	if (begin(&ntf, NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_SCANNED))
+	if (events_begin(&ntf, NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_SCANNED))
 		events_end(&ntf, nla_put_u32(ntf.skb, NVMEOF_A_SCAN_ERRNO, -err) ?: nof_put_ctrl(ntf.skb, ctrl));
 }
 
@@ -227,7 +227,7 @@ static void ns_event(struct nof_head *head, enum nvmeof_event ev)
 	struct nof_reply ntf;
 
 	lockdep_assert_not_held(&head->subsys->lock);
-	if (begin(&ntf, NVMEOF_CMD_NS_NTF, ev))
+	if (events_begin(&ntf, NVMEOF_CMD_NS_NTF, ev))
 		events_end(&ntf, nof_put_ns(ntf.skb, head));
 }
 
@@ -236,7 +236,7 @@ static void path_event(struct nof_path *path, enum nvmeof_event ev)
 	struct nof_reply ntf;
 
 	lockdep_assert_not_held(&path->head->subsys->lock);
-	if (begin(&ntf, NVMEOF_CMD_PATH_NTF, ev))
+	if (events_begin(&ntf, NVMEOF_CMD_PATH_NTF, ev))
 		events_end(&ntf, nof_put_path(ntf.skb, path));
 }
 
@@ -244,7 +244,7 @@ static void failover_event(struct nof_head *head, const char *from, u32 ios, u64
 {
 	struct nof_reply ntf;
 
-	if (!begin(&ntf, NVMEOF_CMD_NS_NTF, NVMEOF_EVENT_FAILOVER))
+	if (!events_begin(&ntf, NVMEOF_CMD_NS_NTF, NVMEOF_EVENT_FAILOVER))
 		return;
 	events_end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_PATH_NAME, from) ?:
 		   nla_put_u32(ntf.skb, NVMEOF_A_FAILOVER_IOS, ios) ?:
@@ -257,7 +257,7 @@ static void aen_event(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 	struct nof_reply ntf;
 
 	uevent_aen(ctrl, type, info, log_page);
-	if (!begin(&ntf, NVMEOF_CMD_AEN_NTF, NVMEOF_EVENT_AEN))
+	if (!events_begin(&ntf, NVMEOF_CMD_AEN_NTF, NVMEOF_EVENT_AEN))
 		return;
 	events_end(&ntf, nla_put_string(ntf.skb, NVMEOF_A_CTRL_NAME, nof_ctrl_name(ctrl)) ?:
 		   nla_put_u8(ntf.skb, NVMEOF_A_AEN_TYPE, type) ?:

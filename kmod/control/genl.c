@@ -33,12 +33,12 @@ struct later {
 	struct sk_buff		*skb;
 };
 
-static struct workqueue_struct *later_wq;
+static struct workqueue_struct *deferred_ack_wq;
 
 /* bytes of an extack message, with the NUL; longer ones are truncated */
 #define MESSAGE_MAX	160
 
-static void later_drop(struct later *later)
+static void deferred_ack_free(struct later *later)
 {
 	sock_put(later->sk);
 	put_net(later->net);
@@ -65,12 +65,12 @@ static bool put_ack(struct later *later, int err, const char *reason)
 }
 
 /* The port ID of a socket that has been closed meanwhile may belong to another socket */
-static bool is_asked_for(const struct later *later, int err)
+static bool deferred_ack_wanted(const struct later *later, int err)
 {
 	return !sock_flag(later->sk, SOCK_DEAD) && (err || later->request.nlmsg_flags & NLM_F_ACK);
 }
 
-static void later_work(struct work_struct *work)
+static void deferred_ack_work(struct work_struct *work)
 {
 	struct later *later = container_of(work, struct later, work);
 	struct netlink_ext_ack extack = {};
@@ -78,30 +78,30 @@ static void later_work(struct work_struct *work)
 
 	/* before the acknowledgement: userspace may then use the name of a deleted controller again */
 	nof_ctrl_put(later->ctrl);
-	if (is_asked_for(later, err) && put_ack(later, err, extack._msg))
+	if (deferred_ack_wanted(later, err) && put_ack(later, err, extack._msg))
 		genlmsg_unicast(later->net, later->skb, later->portid);
 	else
 		nlmsg_free(later->skb);
-	later_drop(later);
+	deferred_ack_free(later);
 }
 
 /*
  * Allocates the acknowledgement of a request whose slow part is @finish, and takes the references that it needs. NULL
  * and an extack message if there is no memory.
  */
-static struct later *later_new(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
-			       later_fn *finish)
+static struct later *deferred_ack_alloc(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
+					later_fn *finish)
 {
 	struct later *later = kzalloc(sizeof(*later), GFP_KERNEL);
 
 	if (later)
 		later->skb = nlmsg_new(sizeof(struct nlmsgerr) + nla_total_size(MESSAGE_MAX), GFP_KERNEL);
 	if (!later || !later->skb) {
-		GENL_SET_ERR_MSG(info, "no memory for the answer");
+		GENL_SET_ERR_MSG(info, "out of memory for the reply");
 		kfree(later);
 		return NULL;
 	}
-	INIT_WORK(&later->work, later_work);
+	INIT_WORK(&later->work, deferred_ack_work);
 	later->ctrl = nof_ctrl_get(ctrl);
 	later->finish = finish;
 	later->net = get_net(genl_info_net(info));
@@ -116,28 +116,28 @@ static struct later *later_new(struct sk_buff *skb, struct genl_info *info, stru
  * Frees @later if the fast part of the request has failed with @err, else queues @finish. Returns the value that the
  * handler must return.
  */
-static int later_end(struct later *later, int err)
+static int deferred_ack_queue(struct later *later, int err)
 {
 	if (err) {
 		nof_ctrl_put(later->ctrl);
 		nlmsg_free(later->skb);
-		later_drop(later);
+		deferred_ack_free(later);
 		return err;
 	}
-	queue_work(later_wq, &later->work);
+	queue_work(deferred_ack_wq, &later->work);
 	/* makes netlink_rcv_skb() send no acknowledgement */
 	return -EINTR;
 }
 
-static int later_init(void)
+static int deferred_ack_init(void)
 {
-	later_wq = alloc_workqueue("nvmeof-answer", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
-	return later_wq ? 0 : -ENOMEM;
+	deferred_ack_wq = alloc_workqueue("nvmeof-ack", WQ_UNBOUND | WQ_MEM_RECLAIM, WQ_MAX_ACTIVE);
+	return deferred_ack_wq ? 0 : -ENOMEM;
 }
 
-static void later_exit(void)
+static void deferred_ack_exit(void)
 {
-	destroy_workqueue(later_wq);
+	destroy_workqueue(deferred_ack_wq);
 }
 
 static int put_transport(const struct nof_transport *t, void *skb)
@@ -236,7 +236,7 @@ free_opts:
 }
 
 /* Calls @begin in this context, then @finish in a work item, which acknowledges the request. Either may be NULL. */
-static int with_ctrl(struct sk_buff *skb, struct genl_info *info, later_fn *begin, later_fn *finish)
+static int ctrl_request(struct sk_buff *skb, struct genl_info *info, later_fn *begin, later_fn *finish)
 {
 	struct nof_ctrl *ctrl = genl_ctrl_find(info);
 	struct later *later = NULL;
@@ -245,31 +245,31 @@ static int with_ctrl(struct sk_buff *skb, struct genl_info *info, later_fn *begi
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	if (finish) {
-		later = later_new(skb, info, ctrl, finish);
+		later = deferred_ack_alloc(skb, info, ctrl, finish);
 		if (!later)
 			err = -ENOMEM;
 	}
 	if (!err && begin)
 		err = begin(ctrl, info->extack);
 	if (later)
-		err = later_end(later, err);
+		err = deferred_ack_queue(later, err);
 	nof_ctrl_put(ctrl);
 	return err;
 }
 
 static int genl_ctrl_del(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(skb, info, nof_ctrl_delete, nof_ctrl_wait_deleted);
+	return ctrl_request(skb, info, nof_ctrl_delete, nof_ctrl_wait_deleted);
 }
 
 static int genl_ctrl_reset(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(skb, info, nof_ctrl_reset, NULL);
+	return ctrl_request(skb, info, nof_ctrl_reset, NULL);
 }
 
 static int genl_ctrl_rescan(struct sk_buff *skb, struct genl_info *info)
 {
-	return with_ctrl(skb, info, NULL, nof_ctrl_rescan);
+	return ctrl_request(skb, info, NULL, nof_ctrl_rescan);
 }
 
 /* Stores the value of @attr in @ms; NULL if it is absent. A u32 timeout fits: the policy allows one day at most. */
@@ -284,13 +284,13 @@ static const s32 *time_of(struct genl_info *info, enum nvmeof_attr attr, s32 *ms
 static int set_times(struct nof_ctrl *ctrl, struct genl_info *info)
 {
 	s32 delay, loss, fail, stall;
-	const struct nof_times times = {
+	const struct nof_timeouts times = {
 		.delay_ms	= time_of(info, NVMEOF_A_RECONNECT_DELAY, &delay),
 		.loss_ms	= time_of(info, NVMEOF_A_CTRL_LOSS_TMO, &loss),
 		.fail_ms	= time_of(info, NVMEOF_A_FAST_IO_FAIL_TMO, &fail),
 		.stall_ms	= time_of(info, NVMEOF_A_STALL_TMO, &stall),
 	};
-	int err = nof_opts_set_times(ctrl, &times);
+	int err = nof_opts_set_timeouts(ctrl, &times);
 
 	if (err)
 		nof_genl_bad(info->extack,
@@ -317,7 +317,7 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 
 	/* an empty string removes the owner */
 	if (owner_attr && *(const char *)nla_data(owner_attr))
-		err = nof_opts_take_string(owner, sizeof(owner), owner_attr, info);
+		err = nof_opts_parse_string(owner, sizeof(owner), owner_attr, info);
 	if (err)
 		return err;
 	ctrl = genl_ctrl_find(info);
@@ -333,14 +333,14 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static bool takes_policy(struct nlattr **attrs)
+static bool subsys_has_policy(struct nlattr **attrs)
 {
 	return attrs[NVMEOF_A_SPILL_US] || attrs[NVMEOF_A_SPILL_DEPTH] || attrs[NVMEOF_A_DEGRADE] ||
 	       attrs[NVMEOF_A_FENCING] || attrs[NVMEOF_A_DELAYED_REMOVAL] || attrs[NVMEOF_A_QUIESCE_TMO];
 }
 
 /* The policy table has checked the range of each value. */
-static void take_policy(struct nof_policy *p, struct nlattr **attrs)
+static void subsys_parse_policy(struct nof_policy *p, struct nlattr **attrs)
 {
 	if (attrs[NVMEOF_A_SPILL_US])
 		p->spill_us = nla_get_u32(attrs[NVMEOF_A_SPILL_US]);
@@ -357,7 +357,7 @@ static void take_policy(struct nof_policy *p, struct nlattr **attrs)
 }
 
 /* The selector first: only its name can still be invalid, and then nothing has been changed. */
-static int set(struct nof_subsys *s, struct genl_info *info)
+static int subsys_set(struct nof_subsys *s, struct genl_info *info)
 {
 	struct nlattr *name = info->attrs[NVMEOF_A_IOPOLICY];
 	struct nof_policy p;
@@ -368,9 +368,9 @@ static int set(struct nof_subsys *s, struct genl_info *info)
 		if (err)
 			return err;
 	}
-	if (takes_policy(info->attrs)) {
+	if (subsys_has_policy(info->attrs)) {
 		nof_policy_begin(s, &p);
-		take_policy(&p, info->attrs);
+		subsys_parse_policy(&p, info->attrs);
 		nof_policy_commit(s, &p);
 	}
 	return 0;
@@ -383,7 +383,7 @@ static int genl_subsys_set(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	err = set(s, info);
+	err = subsys_set(s, info);
 	nof_subsys_put(s);
 	return err;
 }
@@ -473,13 +473,13 @@ static int may_change(const nof_genl_pre_op *op, struct sk_buff *skb, struct gen
 {
 	if (!(op->flags & GENL_ADMIN_PERM) || netlink_capable(skb, CAP_SYS_ADMIN))
 		return 0;
-	GENL_SET_ERR_MSG(info, "this needs CAP_SYS_ADMIN and CAP_NET_ADMIN in the initial user namespace");
+	GENL_SET_ERR_MSG(info, "requires CAP_SYS_ADMIN and CAP_NET_ADMIN in the initial user namespace");
 	return -EPERM;
 }
 
 int __init nof_genl_init(void)
 {
-	int err = later_init();
+	int err = deferred_ack_init();
 
 	nof_genl_family.pre_doit = may_change;
 	nof_genl_family.ops = ops;
@@ -490,12 +490,12 @@ int __init nof_genl_init(void)
 		return err;
 	err = genl_register_family(&nof_genl_family);
 	if (err)
-		later_exit();
+		deferred_ack_exit();
 	return err;
 }
 
 void nof_genl_exit(void)
 {
 	genl_unregister_family(&nof_genl_family);
-	later_exit();
+	deferred_ack_exit();
 }

@@ -34,7 +34,7 @@ int nof_reply_begin(struct nof_reply *reply, struct genl_info *info)
 {
 	reply->skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!reply->skb) {
-		GENL_SET_ERR_MSG(info, "no memory for the answer");
+		GENL_SET_ERR_MSG(info, "out of memory for the reply");
 		return -ENOMEM;
 	}
 	/* the buffer is empty: a header always fits */
@@ -55,7 +55,7 @@ int nof_reply_end(struct nof_reply *reply, struct genl_info *info, int err)
 		return genlmsg_reply(reply->skb, info);
 	}
 	if (err == -EMSGSIZE)
-		GENL_SET_ERR_MSG(info, "the answer does not fit in a message");
+		GENL_SET_ERR_MSG(info, "the reply does not fit into a netlink message");
 	nlmsg_free(reply->skb);
 	return err;
 }
@@ -335,8 +335,8 @@ static int put_held(struct sk_buff *skb, struct nof_head *head)
 	if (err || !held || !nof_fence_last(head->subsys, &hold))
 		return err;
 	err = nla_put_string(skb, NVMEOF_A_HOLD_OF, hold.of) ?: nla_put_u32(skb, NVMEOF_A_HOLD_LEFT, hold.left_ms);
-	if (!err && *hold.asked)
-		err = nla_put_string(skb, NVMEOF_A_HOLD_ASKED, hold.asked);
+	if (!err && *hold.resetter)
+		err = nla_put_string(skb, NVMEOF_A_HOLD_ASKED, hold.resetter);
 	return err;
 }
 

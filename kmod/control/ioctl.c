@@ -75,27 +75,27 @@ static int admin_send(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p
 	return put_result(ret, result, arg, wide);
 }
 
-static int admin_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide)
+static int ioctl_admin(struct nof_ctrl *ctrl, void __user *arg, bool wide)
 {
 	const struct nof_caller who = { .ctrl = ctrl };
 	struct nvme_passthru_cmd64 p;
 	struct nof_grant grant;
 
-	return get_passthru(&p, arg) ?: nof_caller_admin(&who, NULL, &p, &grant) ?:
+	return get_passthru(&p, arg) ?: nof_rights_check_admin(&who, NULL, &p, &grant) ?:
 	       admin_send(ctrl, &p, &grant, arg, wide);
 }
 
-static int io_cmd(const struct nof_caller *who, struct nof_head *head, struct nvme_passthru_cmd64 *p, bool vec,
-		  u64 *result)
+static int ioctl_io(const struct nof_caller *who, struct nof_head *head, struct nvme_passthru_cmd64 *p, bool vec,
+		    u64 *result)
 {
 	struct nof_grant grant;
 	const struct nof_passthru_io io = { .p = p, .grant = &grant, .only = who->ctrl, .vec = vec };
 
-	return nof_caller_io(who, head, p, &grant) ?: nof_passthru_execute(head, &io, result);
+	return nof_rights_check_io(who, head, p, &grant) ?: nof_passthru_execute(head, &io, result);
 }
 
 /* NVME_IOCTL_SUBMIT_IO, the oldest interface: Read, Write or Compare with a length in blocks. */
-static int submit_io(const struct nof_caller *who, struct nof_head *head, void __user *arg)
+static int ioctl_submit_io(const struct nof_caller *who, struct nof_head *head, void __user *arg)
 {
 	struct nvme_passthru_cmd64 p = { .nsid = head->nsid };
 	struct nvme_user_io io = {};
@@ -121,7 +121,7 @@ static int submit_io(const struct nof_caller *who, struct nof_head *head, void _
 	p.cdw13 = io.dsmgmt;
 	p.cdw14 = io.reftag;
 	p.cdw15 = io.apptag | (u32)io.appmask << 16;
-	return io_cmd(who, head, &p, false, &result);
+	return ioctl_io(who, head, &p, false, &result);
 }
 
 static int disk_admin_cmd(const struct nof_caller *who, struct nof_head *head, void __user *arg, bool wide)
@@ -131,7 +131,7 @@ static int disk_admin_cmd(const struct nof_caller *who, struct nof_head *head, v
 	struct nof_ctrl *ctrl;
 	int ret;
 
-	ret = get_passthru(&p, arg) ?: nof_caller_admin(who, head, &p, &grant);
+	ret = get_passthru(&p, arg) ?: nof_rights_check_admin(who, head, &p, &grant);
 	if (ret)
 		return ret;
 	ctrl = nof_head_live_ctrl(head);
@@ -151,7 +151,7 @@ static int disk_io_cmd(const struct nof_caller *who, struct nof_head *head, void
 	ret = get_passthru(&p, arg);
 	if (ret)
 		return ret;
-	ret = io_cmd(who, head, &p, vec, &result);
+	ret = ioctl_io(who, head, &p, vec, &result);
 	return put_result(ret, result, arg, wide);
 }
 
@@ -174,7 +174,7 @@ int nof_disk_ioctl(struct nof_head *head, const struct nof_caller *who, unsigned
 		return disk_io_cmd(who, head, arg, true, true);
 	case NVME_IOCTL_SUBMIT_IO:
 	case SUBMIT_IO_32:
-		return submit_io(who, head, arg);
+		return ioctl_submit_io(who, head, arg);
 	default:
 		return -ENOTTY;
 	}
@@ -191,7 +191,7 @@ int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd,
 	return nof_disk_ioctl(bdev->bd_disk->private_data, &who, cmd, (void __user *)arg);
 }
 
-static bool has_path(const struct nof_head *head, const struct nof_ctrl *ctrl)
+static bool head_has_path(const struct nof_head *head, const struct nof_ctrl *ctrl)
 {
 	struct nof_path *path;
 
@@ -205,14 +205,14 @@ static bool has_path(const struct nof_head *head, const struct nof_ctrl *ctrl)
  * Returns the head of namespace @nsid if @ctrl has a path to it, else NULL. The caller gets references on the head and
  * its disk, which keep both allocated if the disk is removed.
  */
-static struct nof_head *head_of(struct nof_ctrl *ctrl, u32 nsid)
+static struct nof_head *ctrl_find_head(struct nof_ctrl *ctrl, u32 nsid)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head, *found = NULL;
 
 	mutex_lock(&s->lock);
 	list_for_each_entry(head, &s->heads, entry) {
-		if (head->nsid != nsid || !test_bit(NOF_HEAD_ADDED, &head->flags) || !has_path(head, ctrl))
+		if (head->nsid != nsid || !test_bit(NOF_HEAD_ADDED, &head->flags) || !head_has_path(head, ctrl))
 			continue;
 		found = nof_head_pin(head);
 		break;
@@ -233,16 +233,16 @@ static int ctrl_io_cmd(struct nof_ctrl *ctrl, void __user *arg, bool wide, bool 
 	ret = get_passthru(&p, arg);
 	if (ret)
 		return ret;
-	head = head_of(ctrl, p.nsid);
+	head = ctrl_find_head(ctrl, p.nsid);
 	if (!head)
 		return -EINVAL;
-	ret = io_cmd(&who, head, &p, vec, &result);
+	ret = ioctl_io(&who, head, &p, vec, &result);
 	nof_head_unpin(head);
 	return put_result(ret, result, arg, wide);
 }
 
 /* As with the in-tree host, returns when the controller is live again. Waits for one connect attempt at most. */
-static int reset(struct nof_ctrl *ctrl)
+static int ctrl_reset_wait(struct nof_ctrl *ctrl)
 {
 	long left = msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	int err;
@@ -268,9 +268,9 @@ long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
 		return -EACCES;
 	switch (cmd) {
 	case NVME_IOCTL_ADMIN_CMD:
-		return admin_cmd(ctrl, arg, false);
+		return ioctl_admin(ctrl, arg, false);
 	case NVME_IOCTL_ADMIN64_CMD:
-		return admin_cmd(ctrl, arg, true);
+		return ioctl_admin(ctrl, arg, true);
 	case NVME_IOCTL_IO_CMD:
 		return ctrl_io_cmd(ctrl, arg, false, false);
 	case NVME_IOCTL_IO64_CMD:
@@ -278,7 +278,7 @@ long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg)
 	case NVME_IOCTL_IO64_CMD_VEC:
 		return ctrl_io_cmd(ctrl, arg, true, true);
 	case NVME_IOCTL_RESET:
-		return reset(ctrl);
+		return ctrl_reset_wait(ctrl);
 	case NVME_IOCTL_SUBSYS_RESET:
 		return nof_ctrl_reset_subsys(ctrl);
 	case NVME_IOCTL_RESCAN:

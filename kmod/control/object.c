@@ -25,7 +25,7 @@ struct nof_dump {
 
 static_assert(sizeof(struct nof_dump) <= sizeof_field(struct netlink_callback, ctx));
 
-#define AT_ONCE		8
+#define WALK_BATCH		8
 
 /* State of one call; @taken: objects with a reference, and the position of the dump after each */
 struct walk {
@@ -38,7 +38,7 @@ struct walk {
 	struct {
 		void		*object;
 		struct nof_dump	at;
-	} taken[AT_ONCE];
+	} batch[WALK_BATCH];
 };
 
 /**
@@ -65,13 +65,13 @@ struct object {
 
 static bool walk_full(const struct walk *w)
 {
-	return w->nr == AT_ONCE;
+	return w->nr == WALK_BATCH;
 }
 
-static void walk_take(struct walk *w, void *object, const struct nof_dump *at)
+static void walk_add(struct walk *w, void *object, const struct nof_dump *at)
 {
-	w->taken[w->nr].object = object;
-	w->taken[w->nr++].at = *at;
+	w->batch[w->nr].object = object;
+	w->batch[w->nr++].at = *at;
 }
 
 /* Subsystems */
@@ -95,7 +95,7 @@ static void walk_subsys(struct walk *w, struct nof_subsys *s, struct nof_dump at
 	if (at.object)
 		return;
 	at.object = s->nr;
-	walk_take(w, nof_subsys_get(s), &at);
+	walk_add(w, nof_subsys_get(s), &at);
 }
 
 /* Controllers */
@@ -124,7 +124,7 @@ static void walk_ctrls(struct walk *w, struct nof_subsys *s, struct nof_dump at)
 		if (ctrl->nr <= at.object)
 			continue;
 		at.object = ctrl->nr;
-		walk_take(w, nof_ctrl_get(ctrl), &at);
+		walk_add(w, nof_ctrl_get(ctrl), &at);
 	}
 }
 
@@ -154,7 +154,7 @@ static void walk_heads(struct walk *w, struct nof_subsys *s, struct nof_dump at)
 		if (head->nr <= at.object || !test_bit(NOF_HEAD_ADDED, &head->flags))
 			continue;
 		at.object = head->nr;
-		walk_take(w, nof_head_pin(head), &at);
+		walk_add(w, nof_head_pin(head), &at);
 	}
 }
 
@@ -201,7 +201,7 @@ static void walk_paths(struct walk *w, struct nof_subsys *s, struct nof_dump at)
 			if (path->nr <= at.path || !walk_wants_path(w, path))
 				continue;
 			at.path = path->nr;
-			walk_take(w, nof_path_pin(path), &at);
+			walk_add(w, nof_path_pin(path), &at);
 		}
 	}
 }
@@ -210,7 +210,7 @@ static const struct object objects[] = {
 	{
 		.name		= NVMEOF_A_SUBSYS_ID,
 		.missing	= "SUBSYS_ID is missing",
-		.none		= "there is no subsystem of this number",
+		.none		= "no subsystem with this number",
 		.find		= object_find_subsys,
 		.drop		= object_drop_subsys,
 		.put		= object_put_subsys,
@@ -219,7 +219,7 @@ static const struct object objects[] = {
 		.name		= NVMEOF_A_CTRL_NAME,
 		.selects	= { NVMEOF_A_SUBSYS_ID },
 		.missing	= "CTRL_NAME is missing",
-		.none		= "there is no controller of this name",
+		.none		= "no controller with this name",
 		.find		= object_find_ctrl,
 		.drop		= object_drop_ctrl,
 		.put		= object_put_ctrl,
@@ -228,7 +228,7 @@ static const struct object objects[] = {
 		.name		= NVMEOF_A_NS_NAME,
 		.selects	= { NVMEOF_A_SUBSYS_ID },
 		.missing	= "NS_NAME is missing",
-		.none		= "there is no namespace of this name",
+		.none		= "no namespace with this name",
 		.find		= object_find_ns,
 		.drop		= object_drop_ns,
 		.put		= object_put_ns,
@@ -237,7 +237,7 @@ static const struct object objects[] = {
 		.name		= NVMEOF_A_PATH_NAME,
 		.selects	= { NVMEOF_A_NS_NAME, NVMEOF_A_CTRL_NAME },
 		.missing	= "PATH_NAME is missing",
-		.none		= "there is no path of this name",
+		.none		= "no path with this name",
 		.find		= object_find_path,
 		.drop		= object_drop_path,
 		.put		= object_put_path,
@@ -315,7 +315,8 @@ int nof_object_get(struct sk_buff *skb, struct genl_info *info)
 
 	for (i = 0; i < ARRAY_SIZE(kind->selects) && kind->selects[i]; i++) {
 		if (info->attrs[kind->selects[i]]) {
-			nof_genl_bad(info->extack, info->attrs[kind->selects[i]], "only selects in a dump");
+			nof_genl_bad(info->extack, info->attrs[kind->selects[i]],
+				     "only allowed in a dump, as a filter");
 			return -EINVAL;
 		}
 	}
@@ -340,7 +341,7 @@ int nof_object_dump_start(struct netlink_callback *cb)
 	int i;
 
 	if (attrs[kind->name]) {
-		nof_genl_bad(cb->extack, attrs[kind->name], "names one object: not for a dump");
+		nof_genl_bad(cb->extack, attrs[kind->name], "names a single object: not allowed in a dump");
 		return -EINVAL;
 	}
 	for (i = 0; i < ARRAY_SIZE(kind->selects) && kind->selects[i]; i++) {
@@ -363,7 +364,7 @@ static bool walk_wants(const struct walk *w, const struct nof_subsys *s)
 	return !id || nla_get_u32(id) == s->id;
 }
 
-/* Takes the next AT_ONCE objects of the dump, or fewer; none at its end. */
+/* Takes the next WALK_BATCH objects of the dump, or fewer; none at its end. */
 static void walk_collect(struct walk *w, struct nof_dump *at)
 {
 	struct nof_subsys *s;
@@ -407,10 +408,10 @@ static int walk_put_all(struct walk *w, struct nof_dump *at)
 	u8 i;
 
 	for (i = 0; i < w->nr; i++) {
-		err = err ?: walk_put(w, w->taken[i].object);
+		err = err ?: walk_put(w, w->batch[i].object);
 		if (!err)
-			*at = w->taken[i].at;
-		w->kind->drop(w->taken[i].object);
+			*at = w->batch[i].at;
+		w->kind->drop(w->batch[i].object);
 	}
 	return err;
 }

@@ -83,16 +83,16 @@ static bool is_clean(const char *s)
 	return true;
 }
 
-int nof_opts_take_string(char *to, size_t size, const struct nlattr *a, struct genl_info *info)
+int nof_opts_parse_string(char *to, size_t size, const struct nlattr *a, struct genl_info *info)
 {
 	nla_strscpy(to, a, size);
 	if (*to && is_clean(to))
 		return 0;
-	nof_genl_bad(info->extack, a, "empty, or has blanks or control characters in it");
+	nof_genl_bad(info->extack, a, "must not be empty or contain blanks or control characters");
 	return -EINVAL;
 }
 
-static int take_strings(struct nof_opts *opts, struct genl_info *info)
+static int parse_strings(struct nof_opts *opts, struct genl_info *info)
 {
 	const struct field *f;
 	int err;
@@ -102,7 +102,7 @@ static int take_strings(struct nof_opts *opts, struct genl_info *info)
 
 		if (!a)
 			continue;
-		err = nof_opts_take_string((char *)opts + f->offset, f->size, a, info);
+		err = nof_opts_parse_string((char *)opts + f->offset, f->size, a, info);
 		if (err)
 			return err;
 		opts->given |= f->given;
@@ -110,7 +110,7 @@ static int take_strings(struct nof_opts *opts, struct genl_info *info)
 	return 0;
 }
 
-static void take_numbers(struct nof_opts *opts, struct genl_info *info)
+static void parse_numbers(struct nof_opts *opts, struct genl_info *info)
 {
 	const struct field *f;
 
@@ -134,7 +134,7 @@ static void bound_queues(struct nof_opts *opts)
 	opts->nr_poll_queues = min_t(u32, opts->nr_poll_queues, num_possible_cpus());
 }
 
-static void take_flags(struct nof_opts *opts, struct genl_info *info)
+static void parse_flags(struct nof_opts *opts, struct genl_info *info)
 {
 	opts->hdr_digest = info->attrs[NVMEOF_A_HDR_DIGEST];
 	opts->data_digest = info->attrs[NVMEOF_A_DATA_DIGEST];
@@ -159,7 +159,7 @@ static int check_transport(const struct nof_opts *opts, struct genl_info *info)
 		if (islower(*c) || isdigit(*c))
 			continue;
 		nof_genl_bad(info->extack, info->attrs[NVMEOF_A_TRANSPORT],
-			     "a transport's name has only lower-case letters and digits");
+			     "invalid transport name: only lower-case letters and digits are allowed");
 		return -EINVAL;
 	}
 	return 0;
@@ -171,7 +171,7 @@ static bool times_fit(s32 loss_ms, s32 fail_ms)
 	return loss_ms < 0 || fail_ms <= loss_ms;
 }
 
-int nof_opts_set_times(struct nof_ctrl *ctrl, const struct nof_times *times)
+int nof_opts_set_timeouts(struct nof_ctrl *ctrl, const struct nof_timeouts *times)
 {
 	struct nof_opts *opts = &ctrl->opts;
 	s32 loss_ms, fail_ms;
@@ -214,16 +214,16 @@ int nof_opts_parse(struct nof_opts *opts, struct genl_info *info)
 
 	set_defaults(opts);
 	opts->net = genl_info_net(info);
-	err = check_required(info) ?: take_strings(opts, info);
+	err = check_required(info) ?: parse_strings(opts, info);
 	if (err)
 		return err;
-	take_numbers(opts, info);
+	parse_numbers(opts, info);
 	bound_queues(opts);
-	take_flags(opts, info);
+	parse_flags(opts, info);
 	nla_memcpy(opts->hostid, hostid, sizeof(opts->hostid));
 	/* NVMe Base 2.0, 5.27.1.25: zero means no Host Identifier; NVMe over Fabrics requires one. */
 	if (!memchr_inv(opts->hostid, 0, sizeof(opts->hostid))) {
-		nof_genl_bad(info->extack, hostid, "a host ID of zero is no host ID");
+		nof_genl_bad(info->extack, hostid, "the host ID is all zeros: give a UUID");
 		return -EINVAL;
 	}
 	return check_transport(opts, info) ?: check_times(opts, info);

@@ -11,10 +11,10 @@ struct nof_ctrl;
 struct nof_opts;
 
 /**
- * struct nof_times - new timeouts of a controller, in ms, within the ranges of the netlink policy
+ * struct nof_timeouts - new timeouts of a controller, in ms, within the ranges of the netlink policy
  * A NULL pointer leaves its timeout unchanged.
  */
-struct nof_times {
+struct nof_timeouts {
 	const s32	*delay_ms;
 	const s32	*loss_ms;
 	const s32	*fail_ms;
@@ -27,11 +27,11 @@ int nof_opts_parse(struct nof_opts *opts, struct genl_info *info);
  * Copies @a to @to. -EINVAL with an extack message if it is empty or has blanks or control characters. @size: size of
  * @to, large enough for the longest string that the policy allows.
  */
-int nof_opts_take_string(char *to, size_t size, const struct nlattr *a, struct genl_info *info);
+int nof_opts_parse_string(char *to, size_t size, const struct nlattr *a, struct genl_info *info);
 /*
  * Changes all timeouts or none, and adapts running timers. -EINVAL if FAST_IO_FAIL_TMO would be longer than
  * CTRL_LOSS_TMO. The caller sends the CHANGED event. Context: process, may sleep.
  */
-int nof_opts_set_times(struct nof_ctrl *ctrl, const struct nof_times *times);
+int nof_opts_set_timeouts(struct nof_ctrl *ctrl, const struct nof_timeouts *times);
 
 #endif

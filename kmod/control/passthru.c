@@ -42,7 +42,7 @@ static int passthru_sqe(const struct nvme_passthru_cmd64 *p, struct nvme_command
 }
 
 /* Commands that would break the association: Fabrics commands such as Connect; event requests may time out. */
-static bool is_ours(const struct nvme_command *sqe)
+static bool sqe_is_reserved(const struct nvme_command *sqe)
 {
 	if (!nvme_is_fabrics(sqe))
 		return sqe->common.opcode == nvme_admin_async_event;
@@ -58,18 +58,18 @@ static int passthru_admin_check(struct nof_ctrl *ctrl, const struct nvme_command
 		return -ENODEV;
 	if (state != NVMEOF_CTRL_LIVE)
 		return -EAGAIN;
-	if (is_ours(sqe))
+	if (sqe_is_reserved(sqe))
 		return -EINVAL;
 	if (len > min(ctrl->ident.max_transfer, max_bytes))
 		return -EINVAL;
-	/* Property Get and Set have no data; one buffer cannot serve a bidirectional transfer (NVMe Base 2.0, figure 87) */
+	/* Property Get and Set have no data; one buffer cannot be both source and target (NVMe Base 2.0, figure 87) */
 	if (len && (nvme_is_fabrics(sqe) || (sqe->common.opcode & 3) == 3))
 		return -EINVAL;
 	return 0;
 }
 
 /* Zeroed: if the target transfers less than requested, userspace must not see old kernel memory. */
-static int get_buffer(struct nof_cmd *cmd, struct iov_iter *data)
+static int passthru_buffer_alloc(struct nof_cmd *cmd, struct iov_iter *data)
 {
 	if (!iov_iter_count(data))
 		return 0;
@@ -84,7 +84,7 @@ static int get_buffer(struct nof_cmd *cmd, struct iov_iter *data)
 	return 0;
 }
 
-static int put_buffer(struct nof_cmd *cmd, struct iov_iter *data, int status)
+static int passthru_buffer_finish(struct nof_cmd *cmd, struct iov_iter *data, int status)
 {
 	if (!cmd->buf)
 		return status;
@@ -114,7 +114,7 @@ struct effects {
 	bool	stopped;
 };
 
-static struct effects effects_of(const struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p)
+static struct effects passthru_effects_get(const struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p)
 {
 	u8 of = READ_ONCE(ctrl->effects.admin.of[p->opcode]);
 	bool all = of & NOF_EFFECT_ALL_NS || (p->opcode == nvme_admin_format_nvm && ctrl->ident.fna & FNA_ALL_NS);
@@ -134,28 +134,28 @@ static int passthru_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, const
 	if (ret)
 		return ret;
 	cmd->write = nvme_is_write(&cmd->sqe);
-	ret = get_buffer(cmd, data);
+	ret = passthru_buffer_alloc(cmd, data);
 	if (ret)
 		return ret;
 	if (sets_kato(p))
-		kato_ms = nof_ka_expect(ctrl, p->cdw11);
+		kato_ms = nof_ka_change_begin(ctrl, p->cdw11);
 	effects->stopped = effects->of & NOF_EFFECT_STOPS_IO;
 	if (effects->stopped)
-		ret = nof_paths_doubt(ctrl->subsys, effects->nsid);
+		ret = nof_paths_suspend(ctrl->subsys, effects->nsid);
 	ret = ret ?: nof_ctrl_exec_user(ctrl, cmd, grant->timeout_ms);
 	if (sets_kato(p) && ret > 0)
-		nof_ka_refused(ctrl, p->cdw11, kato_ms);
+		nof_ka_change_failed(ctrl, p->cdw11, kato_ms);
 	else if (sets_kato(p))
-		nof_ka_changed(ctrl, !ret && !p->cdw11);
+		nof_ka_change_done(ctrl, !ret && !p->cdw11);
 	*result = le64_to_cpu(cmd->result.u64);
-	return put_buffer(cmd, data, ret);
+	return passthru_buffer_finish(cmd, data, ret);
 }
 
 /* Takes the slot before any allocation, so that a caller that waits for a slot holds no memory but its stack. */
 int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *p, const struct nof_grant *grant,
 		       struct iov_iter *data, u64 *result)
 {
-	struct effects effects = effects_of(ctrl, p);
+	struct effects effects = passthru_effects_get(ctrl, p);
 	struct nof_cmd *cmd;
 	int ret;
 
@@ -167,7 +167,7 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 	kfree(cmd);
 	nof_admin_leave(ctrl, grant->user);
 	if (effects.stopped)
-		nof_paths_settle(ctrl->subsys, effects.nsid);
+		nof_paths_resume(ctrl->subsys, effects.nsid);
 	/* an error of the scan is ignored: the command is done, and the next scan finds what this one has missed */
 	if (effects.stopped || (!ret && effects.of & NOF_EFFECT_RESCAN))
 		nof_ctrl_rescan(ctrl, NULL);
@@ -175,7 +175,7 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
 }
 
 /* False for a bidirectional transfer, for which one buffer cannot be used. */
-static bool one_way(const struct nvme_passthru_cmd64 *p, u32 len)
+static bool opcode_fits_one_buffer(const struct nvme_passthru_cmd64 *p, u32 len)
 {
 	return !len || (p->opcode & 3) != 3;
 }
@@ -188,7 +188,7 @@ static bool length_fits(const struct nof_head *head, const struct nvme_passthru_
 {
 	/* of the opcodes below, only Flush is common to all command sets */
 	if (nof_format_is_generic(&head->format))
-		return p->opcode == nvme_cmd_flush ? !len : one_way(p, len);
+		return p->opcode == nvme_cmd_flush ? !len : opcode_fits_one_buffer(p, len);
 	switch (p->opcode) {
 	case nvme_cmd_zone_append:
 		if (!head->format.zone_blocks)
@@ -204,7 +204,7 @@ static bool length_fits(const struct nof_head *head, const struct nvme_passthru_
 	case nvme_cmd_verify:
 		return !len;
 	}
-	return one_way(p, len);
+	return opcode_fits_one_buffer(p, len);
 }
 
 static int map_fixed(struct request *rq, const struct nof_passthru_io *io)
@@ -245,7 +245,7 @@ static int passthru_prepare(struct nof_head *head, struct request *rq, const str
 	if (io->grant->timeout_ms)
 		rq->timeout = msecs_to_jiffies(io->grant->timeout_ms);
 	req->only = io->only ? io->only->id : 0;
-	req->hasty = false;
+	req->no_wait = false;
 	/* clear values of the tag's last request: a request that ends without a path does not set them */
 	req->cmd.status = 0;
 	req->cmd.result.u64 = 0;

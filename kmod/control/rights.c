@@ -28,7 +28,7 @@ static bool io_is_open(const struct nof_caller *who, const struct nof_head *head
 
 	if (who->partition || (opcode & FROM_CONTROLLER && !who->may_read))
 		return false;
-	return effects & (who->may_write ? NOF_EFFECT_OPEN_WRITER : NOF_EFFECT_OPEN);
+	return effects & (who->may_write ? NOF_EFFECT_WRITER_OK : NOF_EFFECT_READER_OK);
 }
 
 /* True for Identify of this namespace and of its controller: a program needs them to build read and write commands. */
@@ -56,8 +56,8 @@ static bool is_privileged(void)
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 }
 
-int nof_caller_io(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
-		  struct nof_grant *grant)
+int nof_rights_check_io(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
+			struct nof_grant *grant)
 {
 	if (!io_is_open(who, head, p->opcode) && !capable(CAP_SYS_ADMIN))
 		return -EACCES;
@@ -68,8 +68,8 @@ int nof_caller_io(const struct nof_caller *who, const struct nof_head *head, con
 	return 0;
 }
 
-int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
-		     struct nof_grant *grant)
+int nof_rights_check_admin(const struct nof_caller *who, const struct nof_head *head,
+			   const struct nvme_passthru_cmd64 *p, struct nof_grant *grant)
 {
 	bool open = head && admin_is_open(who, head, p);
 
@@ -86,7 +86,7 @@ int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, 
 	return 0;
 }
 
-bool nof_caller_may_set(void)
+bool nof_rights_may_configure(void)
 {
 	return capable(CAP_NET_ADMIN) && capable(CAP_SYS_ADMIN);
 }

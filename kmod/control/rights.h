@@ -39,12 +39,12 @@ struct nof_grant {
  * Return 0 and fill @grant if @who may send the command, else -EACCES. CAP_SYS_ADMIN is checked last, so that commands
  * which need no privilege leave no audit record. @head: NULL for an admin command at a controller's node.
  */
-int nof_caller_io(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
-		  struct nof_grant *grant);
-int nof_caller_admin(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
-		     struct nof_grant *grant);
+int nof_rights_check_io(const struct nof_caller *who, const struct nof_head *head, const struct nvme_passthru_cmd64 *p,
+			struct nof_grant *grant);
+int nof_rights_check_admin(const struct nof_caller *who, const struct nof_head *head,
+			   const struct nvme_passthru_cmd64 *p, struct nof_grant *grant);
 
 /* True if the caller may change a setting through sysfs: it needs the capabilities that netlink requires. */
-bool nof_caller_may_set(void);
+bool nof_rights_may_configure(void);
 
 #endif

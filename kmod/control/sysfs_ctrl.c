@@ -58,7 +58,7 @@ static ssize_t name##_store(struct device *dev, struct device_attribute *attr, c
 {													\
 	struct nof_ctrl *ctrl = to_nof_ctrl(dev);							\
 													\
-	return !nof_caller_may_set() ? -EPERM : (begin) ?: (ssize_t)count;				\
+	return !nof_rights_may_configure() ? -EPERM : (begin) ?: (ssize_t)count;				\
 }													\
 static DEVICE_ATTR_WO(name)
 
@@ -134,10 +134,10 @@ static ssize_t name##_store(struct device *dev, struct device_attribute *attr, c
 {													\
 	struct nof_ctrl *ctrl = to_nof_ctrl(dev);							\
 	s32 ms;												\
-	const struct nof_times times = { .time = &ms };							\
-	int err = nof_caller_may_set() ? parse_time(buf, may_be_off, &ms) : -EPERM;			\
+	const struct nof_timeouts times = { .time = &ms };							\
+	int err = nof_rights_may_configure() ? parse_time(buf, may_be_off, &ms) : -EPERM;			\
 													\
-	err = err ?: nof_opts_set_times(ctrl, &times);							\
+	err = err ?: nof_opts_set_timeouts(ctrl, &times);							\
 	if (err)											\
 		return err;										\
 	nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));				\

@@ -48,7 +48,7 @@ static ssize_t iopolicy_store(struct device *dev, struct device_attribute *attr,
 	char text[NVMEOF_POLICY_MAX + 2];	/* a newline may follow the name */
 	int err;
 
-	if (!nof_caller_may_set())
+	if (!nof_rights_may_configure())
 		return -EPERM;
 	if (count >= sizeof(text))
 		return -EINVAL;
@@ -80,7 +80,7 @@ SUBSYS_SHOW_ONLY(name, "%u", READ_ONCE(s->policy.name))							\
 static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
 {													\
 	u32 value;											\
-	int err = nof_caller_may_set() ? parse_number(buf, most, &value) : -EPERM;			\
+	int err = nof_rights_may_configure() ? parse_number(buf, most, &value) : -EPERM;			\
 													\
 	if (err)											\
 		return err;										\
@@ -98,7 +98,7 @@ POLICY_NUMBER(quiesce_tmo, NVMEOF_QUIESCE_TMO_MAX);
 SUBSYS_SHOW_ONLY(name, "%s", words[READ_ONCE(s->policy.name)])						\
 static ssize_t name##_store(struct device *dev, struct device_attribute *attr, const char *buf, size_t count)	\
 {													\
-	int value = nof_caller_may_set() ? sysfs_match_string(words, buf) : -EPERM;			\
+	int value = nof_rights_may_configure() ? sysfs_match_string(words, buf) : -EPERM;			\
 													\
 	if (value < 0)											\
 		return value;										\

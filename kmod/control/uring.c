@@ -117,7 +117,7 @@ int nof_uring_io(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct n
 	if (ioucmd->cmd_op != NVME_URING_CMD_IO && ioucmd->cmd_op != NVME_URING_CMD_IO_VEC)
 		return -ENOTTY;
 	get_uring_cmd(ioucmd, &p);
-	ret = nof_caller_io(who, head, &p, &grant);
+	ret = nof_rights_check_io(who, head, &p, &grant);
 	if (ret)
 		return ret;
 	io.vec = ioucmd->cmd_op == NVME_URING_CMD_IO_VEC;
@@ -179,7 +179,7 @@ int nof_uring_admin(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struc
 	if (ioucmd->cmd_op != NVME_URING_CMD_ADMIN && ioucmd->cmd_op != NVME_URING_CMD_ADMIN_VEC)
 		return -ENOTTY;
 	get_uring_cmd(ioucmd, &p);
-	ret = nof_caller_admin(&who, NULL, &p, &grant);
+	ret = nof_rights_check_admin(&who, NULL, &p, &grant);
 	if (ret)
 		return ret;
 	if (issue_flags & IO_URING_F_NONBLOCK)

@@ -45,7 +45,7 @@ static int parse_remote(struct nof_addr *at, struct nof_opts *opts, struct netli
 		return -EINVAL;
 	}
 	if (inet_addr_is_any((struct sockaddr *)&at->dst)) {
-		NL_SET_ERR_MSG(extack, "TRADDR is not the address of a target");
+		NL_SET_ERR_MSG(extack, "TRADDR is a wildcard address, not that of a target");
 		return -EINVAL;
 	}
 	set_port(&at->dst, htons(n));
@@ -76,7 +76,7 @@ static int check_iface(struct nof_addr *at, const struct nof_opts *opts, struct 
 		return 0;
 	dev = dev_get_by_name(at->net, opts->host_iface);
 	if (!dev) {
-		NL_SET_ERR_MSG(extack, "there is no network interface of the name in HOST_IFACE");
+		NL_SET_ERR_MSG(extack, "HOST_IFACE names no network interface");
 		return -ENODEV;
 	}
 	dev_put(dev);

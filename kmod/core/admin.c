@@ -186,13 +186,13 @@ int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 }
 
 /* One of several Identify commands that are outstanding together */
-struct one {
+struct identify_cmd {
 	struct nof_cmd		cmd;
 	struct nof_identify	*what;
-	struct many		*many;
+	struct identify_batch		*batch;
 };
 
-struct many {
+struct identify_batch {
 	struct nof_ctrl		*ctrl;
 	atomic_t		left;
 	struct completion	done;
@@ -200,27 +200,27 @@ struct many {
 
 static void identify_done(struct nof_cmd *cmd)
 {
-	struct one *one = container_of(cmd, struct one, cmd);
-	struct many *many = one->many;
+	struct identify_cmd *one = container_of(cmd, struct identify_cmd, cmd);
+	struct identify_batch *batch = one->batch;
 
 	one->what->ret = cmd->status == NVME_SC_HOST_ABORTED_CMD ? -ECONNRESET : cmd->status;
-	WRITE_ONCE(many->ctrl->slots.driver_at, jiffies);
-	slot_put(many->ctrl, NOF_ADMIN_DRIVER);
+	WRITE_ONCE(batch->ctrl->slots.driver_at, jiffies);
+	slot_put(batch->ctrl, NOF_ADMIN_DRIVER);
 	kfree(one);
-	/* last: the waiter has @many on its stack */
-	if (atomic_dec_and_test(&many->left))
-		complete(&many->done);
+	/* last: the waiter has @batch on its stack */
+	if (atomic_dec_and_test(&batch->left))
+		complete(&batch->done);
 }
 
-static int identify_send(struct many *many, struct nof_identify *what)
+static int identify_send(struct identify_batch *batch, struct nof_identify *what)
 {
-	struct one *one = kzalloc(sizeof(*one), GFP_NOIO);
+	struct identify_cmd *one = kzalloc(sizeof(*one), GFP_NOIO);
 	int ret = -ENOMEM;
 
 	if (!one)
 		goto leave;
 	one->what = what;
-	one->many = many;
+	one->batch = batch;
 	one->cmd.sqe.identify.opcode = nvme_admin_identify;
 	one->cmd.sqe.identify.nsid = cpu_to_le32(what->nsid);
 	one->cmd.sqe.identify.cns = what->cns;
@@ -228,49 +228,49 @@ static int identify_send(struct many *many, struct nof_identify *what)
 	one->cmd.buf = what->buf;
 	one->cmd.len = NVME_IDENTIFY_DATA_SIZE;
 	one->cmd.done = identify_done;
-	atomic_inc(&many->left);
-	ret = nof_admin_submit(many->ctrl, &one->cmd);
+	atomic_inc(&batch->left);
+	ret = nof_admin_submit(batch->ctrl, &one->cmd);
 	if (!ret)
 		return 0;
-	atomic_dec(&many->left);
+	atomic_dec(&batch->left);
 	kfree(one);
 leave:
-	slot_put(many->ctrl, NOF_ADMIN_DRIVER);
+	slot_put(batch->ctrl, NOF_ADMIN_DRIVER);
 	return ret;
 }
 
 /* Sends as many commands as get a slot, waits for the first slot only, then for all commands. Returns how many. */
-static u32 identify_some(struct many *many, struct nof_identify *list, u32 nr)
+static u32 identify_some(struct identify_batch *batch, struct nof_identify *list, u32 nr)
 {
-	struct nof_ctrl *ctrl = many->ctrl;
+	struct nof_ctrl *ctrl = batch->ctrl;
 	u32 sent = 0;
 	int ret;
 
 	/* one count for the sender: the batch does not complete before all of it is sent */
-	atomic_set(&many->left, 1);
-	reinit_completion(&many->done);
+	atomic_set(&batch->left, 1);
+	reinit_completion(&batch->done);
 	wait_event(ctrl->slots.wq, slot_take(ctrl, NOF_ADMIN_DRIVER));
 	do {
-		ret = identify_send(many, &list[sent]);
+		ret = identify_send(batch, &list[sent]);
 		if (ret)
 			list[sent].ret = ret;
 		sent++;
 	} while (!ret && sent < nr && slot_take(ctrl, NOF_ADMIN_DRIVER));
-	if (!atomic_dec_and_test(&many->left))
-		nof_queue_wait(ctrl, nvme_admin_identify, &many->done);
+	if (!atomic_dec_and_test(&batch->left))
+		nof_queue_wait(ctrl, nvme_admin_identify, &batch->done);
 	return sent;
 }
 
 int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr)
 {
-	struct many many = { .ctrl = ctrl };
+	struct identify_batch batch = { .ctrl = ctrl };
 	u32 done = 0, end;
 	int ret = 0;
 
-	init_completion(&many.done);
+	init_completion(&batch.done);
 	driver_begin(ctrl);
 	while (!ret && done < nr)
-		for (end = done + identify_some(&many, list + done, nr - done); done < end; done++)
+		for (end = done + identify_some(&batch, list + done, nr - done); done < end; done++)
 			ret = ret ?: min(list[done].ret, 0);
 	driver_end(ctrl);
 	return ret;
@@ -335,7 +335,7 @@ int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result)
 	return admin_features(ctrl, nvme_admin_get_features, fid, 0, result, NULL, 0);
 }
 
-int nof_tell_host_behavior(struct nof_ctrl *ctrl)
+int nof_set_host_behavior(struct nof_ctrl *ctrl)
 {
 	bool delays = ctrl->ident.crdt[0] || ctrl->ident.crdt[1] || ctrl->ident.crdt[2];
 	bool formats = ctrl->ident.ctratt & NVME_CTRL_ATTR_ELBAS;
@@ -587,7 +587,7 @@ void nof_ctrl_shutdown(struct nof_ctrl *ctrl)
 	u32 cc = config(ctrl) | NVME_CC_SHN_NORMAL;
 
 	/* the controller may close its connections as soon as it receives the request */
-	set_bit(NOF_CTRL_SHUT, &ctrl->flags);
+	set_bit(NOF_CTRL_SHUTDOWN_SENT, &ctrl->flags);
 	if (!nof_property_set(ctrl, NVME_REG_CC, cc, NULL))
 		wait_status(ctrl, NVME_CSTS_SHST_MASK, NVME_CSTS_SHST_CMPLT, ctrl->shutdown_tmo_ms);
 }

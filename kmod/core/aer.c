@@ -27,7 +27,7 @@
 /* After this many events within one second, the next request is sent only at the end of that second */
 #define BURST		64
 
-static void arm(struct nof_ctrl *ctrl)
+static void aen_submit(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->aen.cmd;
 	u32 reconnects;
@@ -51,7 +51,7 @@ static void arm(struct nof_ctrl *ctrl)
 }
 
 /* In jiffies. Jitter: a target that lacks a resource may refuse the requests of all its hosts at once. */
-static unsigned long refused_rest(struct nof_ctrl *ctrl)
+static unsigned long aen_refused_delay(struct nof_ctrl *ctrl)
 {
 	u32 step = REFUSED_MS << ctrl->aen.refused;
 
@@ -72,7 +72,7 @@ static void aen_done(struct nof_cmd *cmd)
 		return;
 	if (cmd->status) {
 		ctrl->aen.status = cmd->status;
-		queue_delayed_work(nof_wq, &ctrl->aen.arm_work, refused_rest(ctrl));
+		queue_delayed_work(nof_wq, &ctrl->aen.arm_work, aen_refused_delay(ctrl));
 		return;
 	}
 	ctrl->aen.refused = 0;
@@ -85,11 +85,11 @@ static void arm_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, aen.arm_work);
 
 	if (ctrl->aen.refused == 1 && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-		nof_ctrl_note(ctrl, -EIO, ctrl->aen.status, "asynchronous event request refused, sent again");
-	arm(ctrl);
+		nof_ctrl_note(ctrl, -EIO, ctrl->aen.status, "target refused the asynchronous event request, retrying");
+	aen_submit(ctrl);
 }
 
-static void notice(struct nof_ctrl *ctrl, u8 info)
+static void aen_handle_notice(struct nof_ctrl *ctrl, u8 info)
 {
 	switch (info) {
 	case NVME_AER_NOTICE_NS_CHANGED:
@@ -124,18 +124,18 @@ static const char *resv_notice_text(u8 type)
 {
 	switch (type) {
 	case 1:
-		return "another host has preempted the registration of this one";
+		return "registration of this host was preempted by another host";
 	case 2:
 		return "the reservation was released";
 	case 3:
 		return "another host has preempted the reservation";
 	default:
-		return "something has happened to the reservation";
+		return "unknown reservation notification";
 	}
 }
 
 /* Returns 0, or an NVMe status or negative errno if the log was not read. */
-static int tell_resv_notices(struct nof_ctrl *ctrl)
+static int resv_log_notices(struct nof_ctrl *ctrl)
 {
 	struct resv_notice *notice = kmalloc(sizeof(*notice), GFP_NOIO);
 	int ret = notice ? 0 : -ENOMEM, nr;
@@ -158,7 +158,7 @@ static int clear_log(struct nof_ctrl *ctrl, u8 log_page)
 	int ret;
 
 	if (log_page == NVME_LOG_RESERVATION)
-		return tell_resv_notices(ctrl);
+		return resv_log_notices(ctrl);
 	buf = kmalloc(len, GFP_NOIO);
 	if (!buf)
 		return -ENOMEM;
@@ -181,7 +181,7 @@ static void clear_event(struct nof_ctrl *ctrl, u8 log_page)
 }
 
 /* Delay before the next request, in jiffies: after BURST events the rest of the second, with jitter between hosts */
-static unsigned long burst_rest(struct nof_ctrl *ctrl)
+static unsigned long aen_burst_delay(struct nof_ctrl *ctrl)
 {
 	unsigned long now = jiffies;
 
@@ -198,7 +198,7 @@ static unsigned long burst_rest(struct nof_ctrl *ctrl)
 #define FW_POLL_MS	100
 #define FW_DEF_MS	60000
 
-static void set_paused(struct nof_ctrl *ctrl, bool on)
+static void fw_set_paused(struct nof_ctrl *ctrl, bool on)
 {
 	mutex_lock(&ctrl->subsys->lock);
 	assign_bit(NOF_CTRL_PAUSED, &ctrl->flags, on);
@@ -214,16 +214,16 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
 }
 
 /* The log page is read only now: the controller processed no commands before */
-static void fw_done(struct nof_ctrl *ctrl)
+static void fw_activation_end(struct nof_ctrl *ctrl)
 {
-	set_paused(ctrl, false);
-	dev_info_ratelimited(&ctrl->dev, "firmware is active: I/O goes on\n");
+	fw_set_paused(ctrl, false);
+	dev_info_ratelimited(&ctrl->dev, "firmware activated: I/O resumes\n");
 	clear_event(ctrl, NVME_LOG_FW_SLOT);
-	queue_delayed_work(nof_wq, &ctrl->aen.arm_work, burst_rest(ctrl));
+	queue_delayed_work(nof_wq, &ctrl->aen.arm_work, aen_burst_delay(ctrl));
 }
 
 /* The end of the association also ends the pause: see nof_aer_stop() */
-static bool is_paused(const struct nof_ctrl *ctrl)
+static bool fw_is_paused(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_PAUSED, &ctrl->flags) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
 }
@@ -234,16 +234,16 @@ static void fw_work(struct work_struct *work)
 	u64 csts;
 	int ret;
 
-	if (!is_paused(ctrl))
+	if (!fw_is_paused(ctrl))
 		return;
 	ret = nof_property_get(ctrl, NVME_REG_CSTS, false, &csts);
-	if (!is_paused(ctrl))
+	if (!fw_is_paused(ctrl))
 		return;
 	if (!ret && !(csts & NVME_CSTS_PP)) {
-		fw_done(ctrl);
+		fw_activation_end(ctrl);
 	} else if (time_after(jiffies, ctrl->fw.deadline)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, max(ret, 0), "firmware was not active in time (MTFA)");
-		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 	} else {
 		queue_delayed_work(nof_wq, &ctrl->fw.work, msecs_to_jiffies(FW_POLL_MS));
 	}
@@ -253,19 +253,19 @@ static void fw_work(struct work_struct *work)
  * The controller processes no commands while it activates firmware (NVMe Base 2.0, 3.11): its paths take no new I/O
  * until CSTS.PP is clear.
  */
-static void fw_starts(struct nof_ctrl *ctrl)
+static void fw_activation_begin(struct nof_ctrl *ctrl)
 {
 	u32 ms = ctrl->ident.mtfa * 100 ?: FW_DEF_MS;
 
 	WRITE_ONCE(ctrl->fw.deadline, jiffies + msecs_to_jiffies(ms));
-	set_paused(ctrl, true);
+	fw_set_paused(ctrl, true);
 	/* pairs with nof_aer_stop(), which clears the bit after the state has changed: one of the two clears it last */
 	smp_mb();
-	if (!is_paused(ctrl)) {
-		set_paused(ctrl, false);
+	if (!fw_is_paused(ctrl)) {
+		fw_set_paused(ctrl, false);
 		return;
 	}
-	dev_info_ratelimited(&ctrl->dev, "controller activates firmware: no new I/O for %u ms at most\n", ms);
+	dev_info_ratelimited(&ctrl->dev, "firmware activation started: no new I/O for up to %u ms\n", ms);
 	queue_delayed_work(nof_wq, &ctrl->fw.work, 0);
 }
 
@@ -278,18 +278,18 @@ static void aen_work(struct work_struct *work)
 	nof_events->aen(ctrl, type, info, log_page);
 	if (type == NVME_AER_ERROR && info == NVME_AER_ERROR_PERSIST_INT_ERR) {
 		nof_ctrl_note(ctrl, -EIO, 0, "controller reports a persistent internal error");
-		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 		return;
 	}
 	if (type == NVME_AER_NOTICE && info == NVME_AER_NOTICE_FW_ACT_STARTING) {
-		/* fw_done() sends the next request */
-		fw_starts(ctrl);
+		/* fw_activation_end() sends the next request */
+		fw_activation_begin(ctrl);
 		return;
 	}
 	if (type == NVME_AER_NOTICE)
-		notice(ctrl, info);
+		aen_handle_notice(ctrl, info);
 	clear_event(ctrl, log_page);
-	queue_delayed_work(nof_wq, &ctrl->aen.arm_work, burst_rest(ctrl));
+	queue_delayed_work(nof_wq, &ctrl->aen.arm_work, aen_burst_delay(ctrl));
 }
 
 int nof_aer_init(struct nof_ctrl *ctrl)
@@ -319,7 +319,8 @@ int nof_aer_configure(struct nof_ctrl *ctrl)
 	if (ret < 0)
 		return ret;
 	if (ret)
-		nof_ctrl_note(ctrl, -EOPNOTSUPP, ret, "no asynchronous events");
+		nof_ctrl_note(ctrl, -EOPNOTSUPP, ret,
+			      "target refused asynchronous events: changes of namespaces are only seen by a rescan");
 	else
 		set_bit(NOF_CTRL_AEN, &ctrl->flags);
 	return 0;
@@ -330,11 +331,11 @@ void nof_aer_start(struct nof_ctrl *ctrl)
 	/* aen_work() of the previous association may have queued it after nof_aer_stop() */
 	cancel_delayed_work(&ctrl->aen.arm_work);
 	if (test_bit(NOF_CTRL_AEN, &ctrl->flags))
-		arm(ctrl);
+		aen_submit(ctrl);
 }
 
 /*
- * Call after the state has left LIVE and nof_queues_kill() has returned: no request can be submitted or complete any
+ * Call after the state has left LIVE and nof_queues_cancel() has returned: no request can be submitted or complete any
  * more, so nothing queues aen.work. A running aen_work() may sleep and is not waited for: see nof_aer_start().
  */
 void nof_aer_stop(struct nof_ctrl *ctrl)

@@ -26,7 +26,7 @@ u32 nof_backoff_ms(u32 attempt, u32 max_ms, u32 random);
 u32 nof_backoff_flaps(u32 flaps, u32 live_ms);
 
 /* For the watch (core/watch.c), in milliseconds: interval between looks, and the least that a look counts */
-#define NOF_WATCH_LOOK		20
+#define NOF_WATCH_INTERVAL		20
 #define NOF_WATCH_STEP_MIN	2
 /* An idle machine runs timers and work queues with less delay than this */
 #define NOF_WATCH_LATE		10
@@ -34,11 +34,11 @@ u32 nof_backoff_flaps(u32 flaps, u32 live_ms);
 /* Time in ms that a look counts, @elapsed ms after the last one: all of it if on time, less the later it is */
 static inline u32 nof_watch_step(u32 elapsed)
 {
-	u32 late = elapsed > NOF_WATCH_LOOK ? elapsed - NOF_WATCH_LOOK : 0;
+	u32 late = elapsed > NOF_WATCH_INTERVAL ? elapsed - NOF_WATCH_INTERVAL : 0;
 
 	if (late <= NOF_WATCH_LATE)
 		return elapsed;
-	return late < NOF_WATCH_LOOK - NOF_WATCH_STEP_MIN ? NOF_WATCH_LOOK - late : NOF_WATCH_STEP_MIN;
+	return late < NOF_WATCH_INTERVAL - NOF_WATCH_STEP_MIN ? NOF_WATCH_INTERVAL - late : NOF_WATCH_STEP_MIN;
 }
 
 #endif

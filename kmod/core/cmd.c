@@ -54,7 +54,7 @@ static u32 block_bytes(const struct nof_data *d)
 /* Bytes left of the current block's data; 0: its protection information is next. */
 static u32 data_left(const struct nof_data *d)
 {
-	u32 in = d->gone % block_bytes(d);
+	u32 in = d->bio_done % block_bytes(d);
 
 	return in < 1U << d->pi_shift ? (1U << d->pi_shift) - in : 0;
 }
@@ -62,7 +62,7 @@ static u32 data_left(const struct nof_data *d)
 /* Iterator over the rest of the bio's data */
 static struct bvec_iter data_iter(const struct nof_data *d)
 {
-	u32 block = block_bytes(d), data = (d->gone / block << d->pi_shift) + (1U << d->pi_shift) - data_left(d);
+	u32 block = block_bytes(d), data = (d->bio_done / block << d->pi_shift) + (1U << d->pi_shift) - data_left(d);
 
 	return (struct bvec_iter){
 		.bi_size = d->bio->bi_iter.bi_size - data, .bi_idx = d->bv_idx, .bi_bvec_done = d->bv_done,
@@ -72,7 +72,8 @@ static struct bvec_iter data_iter(const struct nof_data *d)
 static struct bio_vec pi_piece(const struct nof_data *d)
 {
 	const struct bio_integrity_payload *bip = bio_integrity(d->bio);
-	u32 block = block_bytes(d), used = d->gone / block * d->pi_bytes + d->gone % block - (1U << d->pi_shift);
+	u32 block = block_bytes(d), rest = d->bio_done % block;
+	u32 used = d->bio_done / block * d->pi_bytes + rest - (1U << d->pi_shift);
 	struct bvec_iter it;
 
 	if (!bip || used >= bip->bip_iter.bi_size)
@@ -92,7 +93,7 @@ static void use_piece(struct nof_data *d)
 		d->bvec.bv_len = min(d->bvec.bv_len, data);
 	} else {
 		d->bvec = pi_piece(d);
-		d->bvec.bv_len = min(d->bvec.bv_len, block_bytes(d) - d->gone % block_bytes(d));
+		d->bvec.bv_len = min(d->bvec.bv_len, block_bytes(d) - d->bio_done % block_bytes(d));
 	}
 	/* less protection information than blocks: a bug in the block layer or in this driver */
 	if (WARN_ON_ONCE(!d->bvec.bv_len))
@@ -112,7 +113,7 @@ static void next_protected_bio(struct nof_data *d, struct bio *bio)
 	d->bio = bio;
 	d->bv_idx = bio->bi_iter.bi_idx;
 	d->bv_done = bio->bi_iter.bi_bvec_done;
-	d->gone = 0;
+	d->bio_done = 0;
 	use_piece(d);
 }
 
@@ -127,8 +128,8 @@ static void next_piece(struct nof_data *d)
 		d->bv_idx = it.bi_idx;
 		d->bv_done = it.bi_bvec_done;
 	}
-	d->gone += d->bvec.bv_len;
-	if (d->gone / block_bytes(d) == d->bio->bi_iter.bi_size >> d->pi_shift)
+	d->bio_done += d->bvec.bv_len;
+	if (d->bio_done / block_bytes(d) == d->bio->bi_iter.bi_size >> d->pi_shift)
 		next_protected_bio(d, d->bio->bi_next);
 	else
 		use_piece(d);

@@ -81,7 +81,7 @@ static inline bool nof_cmd_has_rq(const struct nof_cmd *cmd)
  * @bvec:	describes a kernel buffer, or a piece of a block with protection information
  * @pi_bytes:	protection information at the end of each block; the following are valid unless it is 0
  * @pi_shift:	log2 of the block size
- * @gone:	bytes of @bio, including protection information, before the current piece
+ * @bio_done:	bytes of @bio, including protection information, before the current piece
  * @bv_idx, @bv_done: position of the next data in @bio, as in struct bvec_iter
  */
 struct nof_data {
@@ -92,7 +92,7 @@ struct nof_data {
 	struct bio_vec	bvec;
 	u8		pi_bytes;
 	u8		pi_shift;
-	u32		gone;
+	u32		bio_done;
 	u32		bv_idx;
 	u32		bv_done;
 };

@@ -52,7 +52,7 @@ static bool of_discovery(const struct nof_subsys *s)
  * Returns why the identity of a controller conflicts with live controllers of the subsystem, or NULL. If no other one
  * is live there is no conflict: a target that restarts may have another serial number or controller ID.
  */
-static const char *contradiction(const struct nof_ctrl *ctrl)
+static const char *identity_conflict(const struct nof_ctrl *ctrl)
 {
 	struct nof_ctrl *other;
 
@@ -76,9 +76,9 @@ static const char *same_subsystem(struct nof_ctrl *ctrl)
 	const char *why;
 
 	if (of_discovery(s) && !ctrl->discovery)
-		return "not a discovery controller, by whose name it goes";
+		return "not a discovery controller, although its NQN is the discovery NQN";
 	mutex_lock(&s->lock);
-	why = contradiction(ctrl);
+	why = identity_conflict(ctrl);
 	mutex_unlock(&s->lock);
 	return why;
 }
@@ -86,7 +86,7 @@ static const char *same_subsystem(struct nof_ctrl *ctrl)
 /*
  * Takes the identity of the last controller that became LIVE: firmware updates go one by one. True if it has changed.
  */
-static bool adopt_identity(const struct nof_ctrl *ctrl)
+static bool subsys_identity_set(const struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	bool changed = s->identified && (strcmp(s->serial, ctrl->ident.serial) || strcmp(s->model, ctrl->ident.model) ||
@@ -96,7 +96,7 @@ static bool adopt_identity(const struct nof_ctrl *ctrl)
 	if (of_discovery(s) && s->identified)
 		return false;
 	if (changed)
-		dev_warn(&s->dev, "serial number, model and firmware are %s, %s, %s now, and were %s, %s, %s\n",
+		dev_warn(&s->dev, "identity has changed: serial number, model, firmware %s, %s, %s (were %s, %s, %s)\n",
 			 ctrl->ident.serial, ctrl->ident.model, ctrl->ident.firmware, s->serial, s->model, s->firmware);
 	memcpy(s->serial, ctrl->ident.serial, sizeof(s->serial));
 	memcpy(s->model, ctrl->ident.model, sizeof(s->model));
@@ -105,7 +105,7 @@ static bool adopt_identity(const struct nof_ctrl *ctrl)
 	return changed;
 }
 
-static void take_identity(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
+static void ctrl_identity_set(struct nof_ctrl *ctrl, const struct nof_ctrl_id *id)
 {
 	ctrl->ident = *id;
 	ctrl->discovery = id->cntrltype == NVME_CTRL_DISC;
@@ -144,9 +144,9 @@ static int identify_ctrl(struct nof_ctrl *ctrl)
 	/* without I/O queues existing paths would carry no I/O, but would not be removed either */
 	if (!why && test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) &&
 	    ctrl->discovery != (decoded.cntrltype == NVME_CTRL_DISC))
-		why = "controller is of another type than it was";
+		why = "controller type has changed since the first connect";
 	if (!why) {
-		take_identity(ctrl, &decoded);
+		ctrl_identity_set(ctrl, &decoded);
 		why = same_subsystem(ctrl);
 	}
 	if (why) {
@@ -178,7 +178,7 @@ static int identify_nvm(struct nof_ctrl *ctrl)
 }
 
 /* Without the log, or if it is rejected, only the known effects apply. Returns a negative errno if no answer came. */
-static int ask_effects(struct nof_ctrl *ctrl)
+static int effects_read(struct nof_ctrl *ctrl)
 {
 	struct nvme_effects_log *log;
 	int nvm = 1, zns = 1;
@@ -222,16 +222,16 @@ static int attempt(struct nof_ctrl *ctrl)
 	/* an abort_work() left from an earlier attempt must not end this one; later errors set the flag again */
 	spin_lock_irq(&ctrl->state_lock);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
-	ctrl->end.cause = NOF_CAUSE_HERE;
+	ctrl->end.cause = NOF_CAUSE_LOCAL;
 	ctrl->end.cut_off = false;
 	ctrl->end.quiet_ms = 0;
 	spin_unlock_irq(&ctrl->state_lock);
 	cancel_work_sync(&ctrl->recovery.abort_work);
-	/* the lock, because nof_paths_doubt() raises it as well */
+	/* the lock, because nof_paths_suspend() raises it as well */
 	mutex_lock(&ctrl->subsys->lock);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);
 	mutex_unlock(&ctrl->subsys->lock);
-	ret = nof_orphan_retake(ctrl);
+	ret = nof_ctrl_reattach_transport(ctrl);
 	if (!ret)
 		ret = nof_queues_start_admin(ctrl, deadline);
 	if (!ret)
@@ -242,15 +242,15 @@ static int attempt(struct nof_ctrl *ctrl)
 		ret = identify_ctrl(ctrl);
 	if (ret)
 		return ret;
-	ret = nof_ka_agree(ctrl);
+	ret = nof_ka_negotiate(ctrl);
 	if (ret)
 		return ret;
 	nof_ka_start(ctrl);
-	ret = nof_tell_host_behavior(ctrl);
+	ret = nof_set_host_behavior(ctrl);
 	if (!ret)
 		ret = nof_aer_configure(ctrl);
 	if (!ret && !ctrl->discovery)
-		ret = identify_nvm(ctrl) ?: ask_effects(ctrl);
+		ret = identify_nvm(ctrl) ?: effects_read(ctrl);
 	if (!ret && !ctrl->discovery)
 		ret = connect_io(ctrl, jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms));
 	return ret;
@@ -260,7 +260,7 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 {
 	set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	nof_ka_stop(ctrl);
-	nof_queues_kill(ctrl);
+	nof_queues_cancel(ctrl);
 	cancel_work_sync(&ctrl->recovery.abort_work);
 	nof_queues_free(ctrl);
 }
@@ -282,7 +282,7 @@ static void note_poll_queues(struct nof_ctrl *ctrl)
 		return;
 	if (ctrl->nr_poll == most)
 		nof_ctrl_note(ctrl, -ENOSPC, 0,
-			      "%u of %u poll queues: the first connect to the subsystem asked for %u",
+			      "%u of %u poll queues: the first connect to the subsystem requested %u",
 			      ctrl->nr_poll, wanted, most);
 	else
 		nof_ctrl_note(ctrl, -ENOSPC, 0, "%u of %u poll queues: the target grants %u I/O queues in all",
@@ -303,11 +303,11 @@ static bool go_live(struct nof_ctrl *ctrl)
 	mutex_lock(&s->lock);
 	if (test_and_clear_bit(NOF_CTRL_FAIL_FAST, &ctrl->flags))
 		nof_mpath.publish(ctrl);
-	why = contradiction(ctrl);
+	why = identity_conflict(ctrl);
 	if (!why)
 		live = nof_ctrl_set_state(ctrl, NVMEOF_CTRL_LIVE);
 	if (live) {
-		changed = adopt_identity(ctrl);
+		changed = subsys_identity_set(ctrl);
 		nof_mpath.publish(ctrl);
 	}
 	mutex_unlock(&s->lock);

@@ -67,7 +67,7 @@ static int attach_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 	return nof_ctrl_take_transport(ctrl, extack);
 }
 
-static bool same_words(const struct nof_opts *a, const struct nof_opts *b)
+static bool opts_same_addr(const struct nof_opts *a, const struct nof_opts *b)
 {
 	return !strcmp(a->transport, b->transport) && !strcmp(a->traddr, b->traddr) &&
 	       !strcmp(a->trsvcid, b->trsvcid) && !strcmp(a->host_traddr, b->host_traddr) &&
@@ -75,10 +75,10 @@ static bool same_words(const struct nof_opts *a, const struct nof_opts *b)
 }
 
 /* A controller without a transport has no same_addr(): compare the options */
-static bool same_way(const struct nof_ctrl *ctrl, const struct nof_ctrl *other)
+static bool ctrl_same_addr(const struct nof_ctrl *ctrl, const struct nof_ctrl *other)
 {
 	if (!other->transport)
-		return same_words(&ctrl->opts, &other->opts);
+		return opts_same_addr(&ctrl->opts, &other->opts);
 	return other->transport == ctrl->transport && ctrl->transport->same_addr(ctrl, other);
 }
 
@@ -91,7 +91,7 @@ static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl
 		/* they read one discovery log and are deleted: no duplicate of a path */
 		if (nof_ctrl_transient(other))
 			continue;
-		if (!nof_state_ends(nof_ctrl_state(other)) && same_way(ctrl, other))
+		if (!nof_state_ends(nof_ctrl_state(other)) && ctrl_same_addr(ctrl, other))
 			return other;
 	}
 	return NULL;
@@ -109,7 +109,7 @@ static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *ex
 	if (other) {
 		strscpy(found, nof_ctrl_name(other), NVMEOF_NAME_MAX + 1);
 		if (nof_ctrl_state(other) == NVMEOF_CTRL_LOST) {
-			NL_SET_ERR_MSG(extack, "a lost controller has this address; it is tried again now");
+			NL_SET_ERR_MSG(extack, "a lost controller has this address; reconnecting it now");
 			nof_reconnect_now(other);
 		} else {
 			NL_SET_ERR_MSG(extack, "already connected to this subsystem at this address");

@@ -54,7 +54,7 @@ bool nof_ctrl_set_state(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state to)
  * Limits the log lines of failed attempts: logs attempts 1, 2, 4, 8, ..., and an attempt that fails with a different
  * error, unless the error keeps changing.
  */
-static bool worth_a_line(struct nof_ctrl *ctrl, u32 attempt, int err)
+static bool error_should_log(struct nof_ctrl *ctrl, u32 attempt, int err)
 {
 	u32 gap = attempt - min(attempt, ctrl->error.logged_attempt);
 
@@ -63,10 +63,10 @@ static bool worth_a_line(struct nof_ctrl *ctrl, u32 attempt, int err)
 }
 
 /* True if the error is to be logged; @tail then says how many attempts before were not. Caller holds error.lock. */
-static bool take_line(struct nof_ctrl *ctrl, int err, char *tail, size_t size)
+static bool error_log_claim(struct nof_ctrl *ctrl, int err, char *tail, size_t size)
 {
 	u32 attempt = nof_state_connects(nof_ctrl_state(ctrl)) ? READ_ONCE(ctrl->recovery.attempts) : 0;
-	bool log = worth_a_line(ctrl, attempt, err);
+	bool log = error_should_log(ctrl, attempt, err);
 
 	*tail = '\0';
 	if (!log)
@@ -94,7 +94,7 @@ void nof_ctrl_note(struct nof_ctrl *ctrl, int err, u16 status, const char *fmt, 
 	ctrl->error.err = -err;
 	ctrl->error.status = status & NVME_SCT_SC_MASK;
 	WRITE_ONCE(ctrl->error.notes, ctrl->error.notes + 1);
-	log = take_line(ctrl, err, tail, sizeof(tail));
+	log = error_log_claim(ctrl, err, tail, sizeof(tail));
 	spin_unlock_irqrestore(&ctrl->error.lock, flags);
 	if (log && status)
 		dev_warn_ratelimited(&ctrl->dev, "%s (status 0x%03x)%s\n", text, status & NVME_SCT_SC_MASK, tail);
@@ -137,14 +137,14 @@ void nof_ctrl_drop_transport(struct nof_ctrl *ctrl)
 
 bool nof_ctrl_is_orphan(const struct nof_ctrl *ctrl)
 {
-	return test_bit(NOF_CTRL_YIELDS, &ctrl->flags) && !READ_ONCE(ctrl->transport);
+	return test_bit(NOF_CTRL_EXCHANGE, &ctrl->flags) && !READ_ONCE(ctrl->transport);
 }
 
 static void orphan_end(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_is_orphan(ctrl))
 		return;
-	clear_bit(NOF_CTRL_YIELDS, &ctrl->flags);
+	clear_bit(NOF_CTRL_EXCHANGE, &ctrl->flags);
 	/* safe inside this module: its exit waits for the work that runs this */
 	module_put(THIS_MODULE);
 }
@@ -240,10 +240,10 @@ void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, u32 association, const 
 	nof_effects_io(log, csi, &other->of);
 }
 
-bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl)
+bool nof_ctrl_paths_overdue(const struct nof_ctrl *ctrl)
 {
 	return !ctrl->discovery && !nof_state_ends(nof_ctrl_state(ctrl)) &&
-	       test_bit(NOF_CTRL_MISSED, &ctrl->flags) && !test_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
+	       test_bit(NOF_CTRL_PATHS_OVERDUE, &ctrl->flags) && !test_bit(NOF_CTRL_EVER_SCANNED, &ctrl->flags);
 }
 
 /* Returns false and does nothing if @live_only is set and the controller is not LIVE */
@@ -285,7 +285,7 @@ void nof_ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause)
 
 bool nof_ctrl_error_live(struct nof_ctrl *ctrl, bool reset)
 {
-	return ctrl_error(ctrl, NOF_CAUSE_HERE, true, reset);
+	return ctrl_error(ctrl, NOF_CAUSE_LOCAL, true, reset);
 }
 
 unsigned long nof_ctrl_left_of(const struct nof_ctrl *ctrl, s32 tmo_ms)

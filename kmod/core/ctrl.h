@@ -69,7 +69,7 @@ struct nof_opts {
 	bool		data_digest;
 	bool		sq_flow;
 	bool		duplicate_connect;
-	bool		kato_given;	/* otherwise nof_ka_agree() may request a shorter timeout */
+	bool		kato_given;	/* otherwise nof_ka_negotiate() may request a shorter timeout */
 };
 
 #define NOF_DEF_QUEUE_SIZE		128
@@ -116,14 +116,14 @@ enum nof_ctrl_flag {
 	NOF_CTRL_ADDED,			/* nof_ctrl_create() has completed: may be deleted */
 	NOF_CTRL_EVER_LIVE,
 	NOF_CTRL_EVER_SCANNED,		/* a scan has completed: its namespaces are those with a path */
-	NOF_CTRL_MISSED,		/* a connection, attempt or scan failed, see nof_ctrl_owes_paths() */
+	NOF_CTRL_PATHS_OVERDUE,		/* a connection, attempt or scan failed, see nof_ctrl_paths_overdue() */
 	NOF_CTRL_REFUSED,		/* a namespace was refused: rescan on path removal. Under subsys->lock */
 	NOF_CTRL_RESET,			/* set before an intentional reset, which is not counted as a path failure */
 	NOF_CTRL_KA_OUT,		/* ka.cmd is outstanding */
-	NOF_CTRL_SHUT,			/* shutdown was requested: the target may close its connections */
-	NOF_CTRL_UNWANTED,		/* deleted on request: disks that lose their last path with it do not linger */
+	NOF_CTRL_SHUTDOWN_SENT,			/* shutdown was requested: the target may close its connections */
+	NOF_CTRL_EXPLICIT_DELETE,	/* deleted on request: disks that lose their last path with it do not linger */
 	NOF_CTRL_PAUSED,		/* is activating firmware: no new I/O, see core/aer.c */
-	NOF_CTRL_YIELDS,		/* its transport module is being exchanged, see core/transport.c */
+	NOF_CTRL_EXCHANGE,		/* its transport module is being exchanged, see core/transport.c */
 };
 
 /**
@@ -131,19 +131,19 @@ enum nof_ctrl_flag {
  * @queues:	queues that have outstanding commands, or had some a moment ago
  * @fresh:	queues to be added to @queues; under ctrl->state_lock
  * @looked_at, @probed_at, @judged_at: jiffies of the last look, Keep Alive probe and stall check
- * @still_ms:	how long I/O has been outstanding without any completing
- * @mute_ms:	how long a Keep Alive has been outstanding without any command completing
- * @usual_us:	the longest recent @still_ms
- * @still:	@still_ms is longer than usual
+ * @no_io_ms:	how long I/O has been outstanding without any completing
+ * @no_response_ms:	how long a Keep Alive has been outstanding without any command completing
+ * @longest_gap_us:	the longest recent @no_io_ms
+ * @io_overdue:	@no_io_ms is longer than usual
  * @silent:	on some connection the peer owes a response and is silent
- * @alive_ms:	how long some connection has been heard from while another one has not
- * @moved:	I/O has completed since it became suspect
+ * @other_heard_ms:	how long some connection has been heard from while another one has not
+ * @io_progress:	I/O has completed since it became suspect
  * @suspicions:	times it became suspect
  * @suspect_at:	jiffies when it last became suspect or was used again; valid if @suspicions is not 0
  * @stalls, @stalled_at: likewise, because no I/O completed although it answers
- * @rest_ms:	minimum time without new I/O once suspect
+ * @min_suspect_ms:	minimum time without new I/O once suspect
  * @detached_at: jiffies since when detached commands may be unanswered; 0: never
- * @told:	silence without another path has been logged
+ * @silence_logged:	silence without another path has been logged
  * @running:	the work is already scheduled; under ctrl->state_lock
  */
 struct nof_watch {
@@ -154,21 +154,21 @@ struct nof_watch {
 	unsigned long	stalled_at;
 	u32		suspicions;
 	u32		stalls;
-	u32		rest_ms;
+	u32		min_suspect_ms;
 	/* state of the association: cleared at its end */
 	struct_group(association,
 		unsigned long	looked_at;
 		unsigned long	probed_at;
 		unsigned long	judged_at;
 		unsigned long	detached_at;
-		u32		still_ms;
-		u32		mute_ms;
-		u32		usual_us;
-		u32		alive_ms;
-		bool		still;
+		u32		no_io_ms;
+		u32		no_response_ms;
+		u32		longest_gap_us;
+		u32		other_heard_ms;
+		bool		io_overdue;
 		bool		silent;
-		bool		moved;
-		bool		told;
+		bool		io_progress;
+		bool		silence_logged;
 		bool		running;
 	);
 };
@@ -337,14 +337,14 @@ struct nof_ctrl_uevents {
  * struct nof_ctrl_ana - ANA, see mpath/ana.c; @groups under subsys->lock
  * @lock:	held while the log is read and applied
  * @groups:	ANA state by group ID
- * @doubt_work:	uses paths again that rejected commands although the log permits access
+ * @ana_backoff_work:	uses paths again that rejected commands although the log permits access
  * @anatt_work:	handles paths in ANA state change for longer than ANATT
  */
 struct nof_ctrl_ana {
 	struct mutex		lock;
 	struct xarray		groups;
 	struct work_struct	work;
-	struct delayed_work	doubt_work;
+	struct delayed_work	ana_backoff_work;
 	struct delayed_work	anatt_work;
 };
 
@@ -575,6 +575,6 @@ void nof_ctrl_set_effects(struct nof_ctrl *ctrl, u8 csi, u32 association, const 
  * True if a connect or scan failed before the first complete scan, so that the namespaces are unknown: any disk may get
  * a path through this controller.
  */
-bool nof_ctrl_owes_paths(const struct nof_ctrl *ctrl);
+bool nof_ctrl_paths_overdue(const struct nof_ctrl *ctrl);
 
 #endif

@@ -40,7 +40,7 @@ int nof_get_features(struct nof_ctrl *ctrl, u8 fid, u32 *result);
  * formats (LBAFEE), whose guards have more than 16 bits. Otherwise the controller uses neither. Returns 0, also if the
  * controller refuses, or a negative errno.
  */
-int nof_tell_host_behavior(struct nof_ctrl *ctrl);
+int nof_set_host_behavior(struct nof_ctrl *ctrl);
 /* True if privileged userspace has commands outstanding on the admin queue, or is about to send some */
 bool nof_admin_has_user(struct nof_ctrl *ctrl);
 /* As nof_admin_submit(), but takes a driver slot. cmd->done must first return it with nof_admin_leave(). */
@@ -58,7 +58,7 @@ void nof_ctrl_shutdown(struct nof_ctrl *ctrl);
 int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline);
 int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline);
 int nof_queues_map(struct nof_ctrl *ctrl);
-void nof_queues_kill(struct nof_ctrl *ctrl);
+void nof_queues_cancel(struct nof_ctrl *ctrl);
 void nof_queues_free(struct nof_ctrl *ctrl);
 u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only);
 /* Commands that were detached from the queues and have no response yet */
@@ -72,10 +72,10 @@ u32 nof_queues_detached_ms(struct nof_ctrl *ctrl);
 u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot));
 /* For nof_queues_count(): true for an opcode that may change data, or is unknown */
 bool nof_slot_writes(const struct nof_slot *slot);
-/* Users of nof_queues_were_busy(): each has its own bit in queue->busy */
+/* Users of nof_queues_progressed(): each has its own bit in queue->busy */
 enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_LEAVE, NOF_WATCH_SILENCE };
 /* True if anything completed on some queue since the watcher's last call */
-bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who);
+bool nof_queues_progressed(struct nof_ctrl *ctrl, enum nof_watcher who);
 /*
  * Returns the I/O queues, which are not freed before nof_queues_put(), though they may be taken down; NULL if there are
  * none, or not yet. For work too long for queues_lock; still short, as recovery waits for it. Context: process
@@ -102,13 +102,13 @@ int nof_ka_init(struct nof_ctrl *ctrl);
  * Negotiates the timeout: requests a shorter one than the default if the user set none, and reads back the value in
  * effect. Returns 0, or a negative errno if a command ended without a status. Context: process, waits for commands.
  */
-int nof_ka_agree(struct nof_ctrl *ctrl);
+int nof_ka_negotiate(struct nof_ctrl *ctrl);
 /* Set Features with timeout @ms is about to be sent: if longer, it applies at once. Returns the previous timeout. */
-u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms);
+u32 nof_ka_change_begin(struct nof_ctrl *ctrl, u32 ms);
 /* The controller refused it: the timeout @before applies again. */
-void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before);
+void nof_ka_change_failed(struct nof_ctrl *ctrl, u32 ms, u32 before);
 /* The command was sent and may have succeeded; @off: keep-alive is now disabled. */
-void nof_ka_changed(struct nof_ctrl *ctrl, bool off);
+void nof_ka_change_done(struct nof_ctrl *ctrl, bool off);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
 /* Keep-alive timeout at the controller, in ms: rounded up to its granularity (KAS). 0: none */
@@ -128,12 +128,12 @@ void nof_aer_end(struct nof_ctrl *ctrl);
 /* scan.c */
 /*
  * Result of identifying a namespace. @why: reason of a refusal, for messages; @status: NVMe status of the command that
- * failed, or 0; @not_now: a temporary failure, to be retried, for which @why may give the reason
+ * failed, or 0; @temporary: a temporary failure, to be retried, for which @why may give the reason
  */
 struct nof_ns {
 	u32			nsid;
 	u16			status;
-	bool			not_now;
+	bool			temporary;
 	const char		*why;
 	struct nof_ns_format	format;
 };
@@ -150,7 +150,7 @@ int nof_scan_confirm(struct nof_ctrl *ctrl);
  * Before a connect attempt: an orphan takes the transport that is registered now, if there is one. Returns 0, or a
  * negative errno if the attempt must fail. Context: process, sleeps.
  */
-int nof_orphan_retake(struct nof_ctrl *ctrl);
+int nof_ctrl_reattach_transport(struct nof_ctrl *ctrl);
 
 /* ctrl.c */
 void nof_ctrl_event(struct nof_ctrl *ctrl, enum nvmeof_event ev, enum nvmeof_ctrl_state old);

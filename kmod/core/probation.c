@@ -6,21 +6,22 @@
 enum nof_loss nof_probation_loss(struct nof_probation *p, unsigned long now, unsigned long live_at)
 {
 	bool soon = time_before(now, live_at + NOF_PROBATION_SOON);
-	bool relapse = !p->on && p->gap_ms && time_before(now, p->since + NOF_PROBATION_RELAPSE);
+	bool relapse = !p->on && p->interval_ms && time_before(now, p->since + NOF_PROBATION_RELAPSE);
 	bool was_on = p->on;
 
 	if (!was_on && !relapse) {
-		p->gap_ms = 0;
+		p->interval_ms = 0;
 		p->losses = soon ? p->losses + 1 : 0;
 		if (p->losses == 1)
 			p->since = now;
 		if (p->losses < NOF_PROBATION_LOSSES)
 			return NOF_LOSS_NOTED;
 	}
-	WRITE_ONCE(p->gap_ms, p->gap_ms ? min(2 * p->gap_ms, NOF_PROBATION_MAX_GAP_MS) : NOF_PROBATION_GAP_MS);
+	WRITE_ONCE(p->interval_ms,
+		   p->interval_ms ? min(2 * p->interval_ms, NOF_PROBATION_MAX_GAP_MS) : NOF_PROBATION_GAP_MS);
 	p->since = now;
-	WRITE_ONCE(p->at, now);
-	atomic_set(&p->good, 0);
+	WRITE_ONCE(p->next_trial, now);
+	atomic_set(&p->answered, 0);
 	WRITE_ONCE(p->on, true);
 	if (was_on)
 		return NOF_LOSS_PROLONGS;
@@ -31,27 +32,28 @@ enum nof_loss nof_probation_loss(struct nof_probation *p, unsigned long now, uns
  * Reads come first, then writes. If no request of the kind that is due comes within NOF_PROBATION_WAIT, the other kind
  * is taken, so that a load of only reads or only writes can also end the probation.
  */
-bool nof_probation_take(struct nof_probation *p, unsigned long now, bool read)
+bool nof_probation_trial_begin(struct nof_probation *p, unsigned long now, bool read)
 {
-	bool reads = atomic_read(&p->good) < NOF_PROBATION_READS;
-	unsigned long at = READ_ONCE(p->at);
+	bool reads = atomic_read(&p->answered) < NOF_PROBATION_READS;
+	unsigned long at = READ_ONCE(p->next_trial), next;
 
 	if (time_before(now, at) || (reads != read && time_before_eq(now, at + NOF_PROBATION_WAIT)))
 		return false;
-	return cmpxchg(&p->at, at, now + msecs_to_jiffies(max(READ_ONCE(p->gap_ms), NOF_PROBATION_TRIAL_MS))) == at;
+	next = now + msecs_to_jiffies(max(READ_ONCE(p->interval_ms), NOF_PROBATION_TRIAL_MS));
+	return cmpxchg(&p->next_trial, at, next) == at;
 }
 
-void nof_probation_give_back(struct nof_probation *p, unsigned long now)
+void nof_probation_trial_cancel(struct nof_probation *p, unsigned long now)
 {
-	WRITE_ONCE(p->at, now);
+	WRITE_ONCE(p->next_trial, now);
 }
 
-bool nof_probation_trial(struct nof_probation *p, unsigned long now, bool answered)
+bool nof_probation_trial_end(struct nof_probation *p, unsigned long now, bool answered)
 {
-	WRITE_ONCE(p->at, now + msecs_to_jiffies(READ_ONCE(p->gap_ms)));
+	WRITE_ONCE(p->next_trial, now + msecs_to_jiffies(READ_ONCE(p->interval_ms)));
 	if (answered)
-		return atomic_inc_return(&p->good) == NOF_PROBATION_TRIALS;
-	atomic_set(&p->good, 0);
+		return atomic_inc_return(&p->answered) == NOF_PROBATION_TRIALS;
+	atomic_set(&p->answered, 0);
 	return false;
 }
 

@@ -24,17 +24,17 @@
  * @on:		on probation: while another path works, it gets trials only; written under subsys->lock
  * @losses:	consecutive losses, each soon after the controller became live
  * @since:	time of the first of these losses, or when the probation began, was prolonged, or ended
- * @gap_ms:	interval between trials; 0 before the first probation
- * @at:		earliest time of the next trial, on any CPU
- * @good:	consecutive trials that the controller answered
+ * @interval_ms: interval between trials; 0 before the first probation
+ * @next_trial:	earliest time of the next trial, on any CPU
+ * @answered:	consecutive trials that the controller answered
  */
 struct nof_probation {
 	bool		on;
 	u32		losses;
 	unsigned long	since;
-	u32		gap_ms;
-	unsigned long	at;
-	atomic_t	good;
+	u32		interval_ms;
+	unsigned long	next_trial;
+	atomic_t	answered;
 };
 
 /* Consequence of a loss */
@@ -48,11 +48,11 @@ enum nof_loss {
 /* Accounts the loss of an association that became live at @live_at. Caller serializes. */
 enum nof_loss nof_probation_loss(struct nof_probation *p, unsigned long now, unsigned long live_at);
 /* True if this request, a read or a write, is the next trial: for only one of concurrent callers. Any context. */
-bool nof_probation_take(struct nof_probation *p, unsigned long now, bool read);
+bool nof_probation_trial_begin(struct nof_probation *p, unsigned long now, bool read);
 /* The trial could not be sent: the next request may be the trial. Any context. */
-void nof_probation_give_back(struct nof_probation *p, unsigned long now);
+void nof_probation_trial_cancel(struct nof_probation *p, unsigned long now);
 /* A trial completed, @answered by the controller. True if it is the one that ends the probation. Any context. */
-bool nof_probation_trial(struct nof_probation *p, unsigned long now, bool answered);
+bool nof_probation_trial_end(struct nof_probation *p, unsigned long now, bool answered);
 /* Ends the probation. Caller serializes. */
 void nof_probation_end(struct nof_probation *p, unsigned long now);
 

@@ -86,7 +86,7 @@ void nof_queue_free(struct nof_queue *queue)
 	kfree(queue);
 }
 
-/* starved_lock keeps the context allocated: see nof_queue_unstarve() */
+/* starved_lock keeps the context allocated: see nof_queue_wait_del() */
 static bool run_waiting_locked(struct nof_queue *queue, struct list_head *list)
 {
 	struct nof_starved *who = list_first_entry_or_null(list, struct nof_starved, entry);
@@ -97,7 +97,7 @@ static bool run_waiting_locked(struct nof_queue *queue, struct list_head *list)
 	list_del(&who->entry);
 	blk_mq_run_hw_queue(who->hctx, true);
 	/*
-	 * Must be last: once queue is NULL, nof_queue_unstarve() returns, and the waiter may be freed. A context that
+	 * Must be last: once queue is NULL, nof_queue_wait_del() returns, and the waiter may be freed. A context that
 	 * starves before this store is run again by blk-mq.
 	 */
 	smp_store_release(&who->queue, NULL);
@@ -119,21 +119,21 @@ static void run_all_waiting(struct nof_queue *queue)
 	while (run_waiting_locked(queue, &queue->starved) || run_waiting_locked(queue, &queue->unprepared))
 		;
 	spin_unlock_irq(&queue->starved_lock);
-	wake_up_var(&queue->rooms);
+	wake_up_var(&queue->nr_freed);
 }
 
-void nof_queue_room(struct nof_queue *queue)
+void nof_queue_resource_freed(struct nof_queue *queue)
 {
-	atomic_inc(&queue->rooms);
-	/* pairs with nof_queue_starve(), and with the wait in exec_send() */
+	atomic_inc(&queue->nr_freed);
+	/* pairs with nof_queue_wait_add(), and with the wait in exec_send() */
 	smp_mb__after_atomic();
 	if (unlikely(!list_empty(&queue->unprepared)))
 		run_waiting(queue, &queue->unprepared);
-	wake_up_var(&queue->rooms);
+	wake_up_var(&queue->nr_freed);
 }
-EXPORT_SYMBOL_GPL(nof_queue_room);
+EXPORT_SYMBOL_GPL(nof_queue_resource_freed);
 
-void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err)
+void nof_queue_wait_add(struct nof_queue *queue, struct nof_starved *who, int err)
 {
 	struct list_head *list = err == -EBUSY ? &queue->starved : &queue->unprepared;
 	u32 enough = err == -EBUSY ? queue->limit : 1;
@@ -155,7 +155,7 @@ void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err)
 		run_waiting(queue, list);
 }
 
-void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu)
+void nof_queue_wait_del(struct nof_starved *who, struct srcu_struct *srcu)
 {
 	struct nof_queue *queue;
 	int idx = srcu_read_lock(srcu);
@@ -204,14 +204,14 @@ static void free_slot(struct nof_queue *queue, u32 i)
 	WRITE_ONCE(queue->slots[i].cmd, NULL);
 	clear_bit_unlock(i, queue->used);
 	atomic_dec(&queue->inflight);
-	/* pairs with nof_queue_starve() */
+	/* pairs with nof_queue_wait_add() */
 	smp_mb__after_atomic();
 	if (unlikely(!list_empty(&queue->starved)))
 		run_waiting(queue, &queue->starved);
 }
 
 /* Undoes the allocation of the slot after prepare() has failed */
-static void take_back(struct nof_queue *queue, struct nof_cmd *cmd)
+static void slot_undo(struct nof_queue *queue, struct nof_cmd *cmd)
 {
 	cmd->state = NOF_CMD_IDLE;
 	WRITE_ONCE(cmd->queue, NULL);
@@ -246,7 +246,7 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	if (queue->prepare)
 		ret = queue->prepare(queue, cmd);
 	if (unlikely(ret))
-		take_back(queue, cmd);
+		slot_undo(queue, cmd);
 	return ret;
 }
 
@@ -266,7 +266,7 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 {
 	struct nof_queue *queue = cmd->queue;
 
-	/* wait_unused() waits for a grace period after the slot is empty: the whole completion is one read section */
+	/* path_drain() waits for a grace period after the slot is empty: the whole completion is one read section */
 	rcu_read_lock();
 	if (queue->release)
 		queue->release(queue, cmd);
@@ -440,7 +440,7 @@ void nof_queue_error(struct nof_queue *queue, enum nof_cause cause, int err, con
 	vscnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	trace_nof_queue_error(queue, err, text);
-	if (!test_bit(NOF_CTRL_SHUT, &queue->ctrl->flags))
+	if (!test_bit(NOF_CTRL_SHUTDOWN_SENT, &queue->ctrl->flags))
 		nof_ctrl_note(queue->ctrl, err, 0, "queue %u: %s", queue->qid, text);
 	/* only this queue fails. NOF_Q_ERROR was set before this test: pairs with start_ends() */
 	if (test_bit(NOF_Q_STARTING, &queue->flags)) {
@@ -483,10 +483,10 @@ static void exec_wait(struct nof_ctrl *ctrl, struct nof_queue *queue, struct com
 	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms)))
 		return;
 	if (queue && test_bit(NOF_Q_STARTING, &queue->flags)) {
-		nof_queue_error(queue, NOF_CAUSE_HERE, -ETIMEDOUT, "no answer to %s command 0x%02x", kind, opcode);
+		nof_queue_error(queue, NOF_CAUSE_LOCAL, -ETIMEDOUT, "no answer to %s command 0x%02x", kind, opcode);
 	} else {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to %s command 0x%02x", kind, opcode);
-		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 	}
 	wait_for_completion(done);
 }
@@ -505,10 +505,10 @@ static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 	unsigned long end = jiffies + msecs_to_jiffies(NOF_ADMIN_TMO_MS);
 	struct nof_ctrl *ctrl = queue->ctrl;
 	struct srcu_struct *srcu = &ctrl->subsys->srcu;
-	int idx, err, rooms;
+	int idx, err, freed;
 
 	for (;;) {
-		rooms = atomic_read(&queue->rooms);
+		freed = atomic_read(&queue->nr_freed);
 		idx = srcu_read_lock(srcu);
 		err = nof_queue_add(queue, cmd);
 		if (!err)
@@ -518,8 +518,8 @@ static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
 			return err == -EBUSY ? -ENOTCONN : err;
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
-		wait_var_event_timeout(&queue->rooms, atomic_read(&queue->rooms) != rooms || !nof_queue_live(queue),
-				       HZ / 10);
+		wait_var_event_timeout(&queue->nr_freed,
+				       atomic_read(&queue->nr_freed) != freed || !nof_queue_live(queue), HZ / 10);
 	}
 }
 

@@ -19,7 +19,7 @@ enum nof_queue_type { NOF_QUEUE_ADMIN, NOF_QUEUE_DEFAULT, NOF_QUEUE_POLL };
 
 /* Why an association ended: mpath/fence.c derives from it how long requests are held */
 enum nof_cause {
-	NOF_CAUSE_HERE,	/* this host, which closes the connections */
+	NOF_CAUSE_LOCAL,	/* this host, which closes the connections */
 	NOF_CAUSE_NETWORK,	/* the peer is unreachable */
 	NOF_CAUSE_EXPIRED,	/* nothing was received or answered for the keep-alive timeout */
 	NOF_CAUSE_PEER,	/* the peer closed a connection */
@@ -60,7 +60,7 @@ struct nof_slot {
 /*
  * State of core/watch.c for a queue; under ctrl->queues_lock. @entry: in a list of ctrl->watch; @heard, @acked: as in
  * struct nof_vital; @quiet_ms: how long @heard has not changed while the peer owed a response; @idle_ms: how long
- * outstanding commands have not completed; @calm_ms: how long none has been outstanding
+ * outstanding commands have not completed; @empty_ms: how long none has been outstanding
  */
 struct nof_queue_watch {
 	struct list_head entry;
@@ -68,7 +68,7 @@ struct nof_queue_watch {
 	u32	acked;
 	u32	quiet_ms;
 	u32	idle_ms;
-	u32	calm_ms;
+	u32	empty_ms;
 };
 
 /**
@@ -104,7 +104,7 @@ struct nof_starved {
  * @inflight:	commands in @slots
  * @starved:	contexts that wait for a slot, oldest first; under @starved_lock
  * @unprepared:	contexts that wait for a resource of the transport; under @starved_lock
- * @rooms:	number of calls of nof_queue_room()
+ * @nr_freed:	number of calls of nof_queue_resource_freed()
  * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked. Completions set all
  *		of them by a plain store, watchers clear theirs atomically
  * @watched:	already in a list of ctrl->watch; under ctrl->state_lock
@@ -146,7 +146,7 @@ struct nof_queue {
 	bool			watched;
 	struct list_head	starved;
 	struct list_head	unprepared;
-	atomic_t		rooms;
+	atomic_t		nr_freed;
 };
 
 /**
@@ -229,12 +229,12 @@ struct nof_detach {
 void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent);
 
 /**
- * nof_queue_room() - report a free resource for lack of which prepare() returned -EAGAIN
+ * nof_queue_resource_freed() - report a free resource for lack of which prepare() returned -EAGAIN
  * @queue:	its first waiter is run again
  *
  * Context: any, does not sleep.
  */
-void nof_queue_room(struct nof_queue *queue);
+void nof_queue_resource_freed(struct nof_queue *queue);
 
 /**
  * nof_queue_error() - report that a connection has failed
@@ -264,9 +264,9 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd);
  * Runs the hardware context again once a retry after this error of nof_queue_add() is worthwhile: -EBUSY: when a slot
  * is freed; -EAGAIN: when a resource of the transport is. Context: SRCU read side.
  */
-void nof_queue_starve(struct nof_queue *queue, struct nof_starved *who, int err);
+void nof_queue_wait_add(struct nof_queue *queue, struct nof_starved *who, int err);
 /* Removes a context from the list of its queue, which then does not run it again. Context: process. */
-void nof_queue_unstarve(struct nof_starved *who, struct srcu_struct *srcu);
+void nof_queue_wait_del(struct nof_starved *who, struct srcu_struct *srcu);
 /*
  * Detaches the requests that @may (see struct nof_detach) selects and retries them; returns how many. The caller keeps
  * the queue allocated, which may be taken down meanwhile. Context: process, sleeps, no lock held.

@@ -27,18 +27,18 @@ static bool attempt_wanted(struct nof_ctrl *ctrl)
 static const char *no_connection(int err)
 {
 	switch (err) {
-	case -ECONNREFUSED:	return "connection refused, nothing listens there";
-	case -ETIMEDOUT:	return "timed out, nothing answers at that address";
+	case -ECONNREFUSED:	return "connection refused, no service listens on this port";
+	case -ETIMEDOUT:	return "timed out, no answer from this address";
 	case -ENETDOWN:
 	case -ENETUNREACH:
 	case -EHOSTDOWN:
 	case -EHOSTUNREACH:	return "no route to the target, or it is not on the network";
 	case -ECONNRESET:	return "connection reset by the target";
-	case -EPROTO:		return "what answers there does not speak NVMe";
-	case -EADDRNOTAVAIL:	return "host_traddr is no address of this machine";
-	case -ENODEV:		return "no such interface (host_iface, or in an address), or no RDMA device there";
+	case -EPROTO:		return "the peer does not speak NVMe";
+	case -EADDRNOTAVAIL:	return "host_traddr is not an address of this host";
+	case -ENODEV:		return "no such interface (host_iface, or scope of an address), or no RDMA device";
 	case -EPERM:
-	case -EACCES:		return "a firewall of this machine lets nothing out there";
+	case -EACCES:		return "blocked by a firewall on this host";
 	default:		return "cannot connect";
 	}
 }
@@ -125,7 +125,7 @@ static void plan(struct nof_ctrl *ctrl)
 }
 
 /* Poll queues are reduced first: a path needs at least one default queue. */
-static void share_out(struct nof_ctrl *ctrl, u32 granted)
+static void queues_share(struct nof_ctrl *ctrl, u32 granted)
 {
 	ctrl->nr_granted = granted;
 	ctrl->nr_default = min(granted, ctrl->nr_default);
@@ -189,7 +189,7 @@ static int start_ends(struct nof_queue *queue)
  * the rest. Returns 0, -ECANCELED if the attempt has ended, or, if no default queue has started, the error of the first
  * queue that failed by itself.
  */
-static int sort_out(struct nof_ctrl *ctrl, u32 *kept)
+static int queues_keep_started(struct nof_ctrl *ctrl, u32 *kept)
 {
 	u32 i, nr_default = 0;
 	int ret = 0, err;
@@ -219,8 +219,8 @@ static int sort_out(struct nof_ctrl *ctrl, u32 *kept)
 	return ret;
 }
 
-/* Frees queues that did not start, after sort_out() */
-static void drop(struct nof_ctrl *ctrl, u32 from, u32 to)
+/* Frees queues that did not start, after queues_keep_started() */
+static void queues_drop_failed(struct nof_ctrl *ctrl, u32 from, u32 to)
 {
 	struct nof_completed done;
 	u32 i;
@@ -249,7 +249,7 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	ret = ask_for_queues(ctrl, &granted);
 	if (ret)
 		return ret;
-	share_out(ctrl, granted);
+	queues_share(ctrl, granted);
 	ret = alloc_io(ctrl, deadline);
 	if (ret)
 		return ret;
@@ -259,10 +259,10 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 		queue_work(nof_queue_wq, &ctrl->io[i]->start_work);
 	for (i = 0; i < nr; i++)
 		flush_work(&ctrl->io[i]->start_work);
-	ret = sort_out(ctrl, &kept);
+	ret = queues_keep_started(ctrl, &kept);
 	if (ret)
 		return ret;
-	drop(ctrl, kept, nr);
+	queues_drop_failed(ctrl, kept, nr);
 	ctrl->nr_missing = nr - kept;
 	return 0;
 }
@@ -309,7 +309,7 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
 {
 	u32 quiet = U32_MAX, i;
 	struct nof_queue *queue;
-	bool owes = false;
+	bool ack_due = false;
 
 	lockdep_assert_held(&ctrl->queues_lock);
 	/* without queues the transport may be NULL: its module is being exchanged */
@@ -321,19 +321,19 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
 			continue;
 		ctrl->transport->vital(queue, &v);
 		quiet = min(quiet, v.quiet_ms);
-		owes |= v.owes;
+		ack_due |= v.ack_due;
 	}
 	if (quiet == U32_MAX)
 		return;
 	ctrl->end.quiet_ms = quiet;
-	ctrl->end.cut_off = owes && quiet >= NOF_DEF_STALL_TMO_MS;
+	ctrl->end.cut_off = ack_due && quiet >= NOF_DEF_STALL_TMO_MS;
 }
 
 /*
  * Takes all queues down and cancels outstanding commands. Idempotent; waits for submitters and the local network stack,
  * not for the peer. The caller has made attempt_wanted() false, so that no queue is added afterwards.
  */
-void nof_queues_kill(struct nof_ctrl *ctrl)
+void nof_queues_cancel(struct nof_ctrl *ctrl)
 {
 	struct nof_completed done;
 	struct nof_queue *queue;
@@ -358,7 +358,7 @@ void nof_queues_kill(struct nof_ctrl *ctrl)
 	nof_completed_end(&done);
 }
 
-/* Called after nof_queues_kill(), with no start work running. */
+/* Called after nof_queues_cancel(), with no start work running. */
 void nof_queues_free(struct nof_ctrl *ctrl)
 {
 	struct nof_queue **io, *admin;
@@ -468,7 +468,7 @@ struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr)
 	struct nof_queue **io = NULL;
 
 	mutex_lock(&ctrl->queues_lock);
-	/* before that, sort_out() may still move or free queues */
+	/* before that, queues_keep_started() may still move or free queues */
 	if (rcu_access_pointer(ctrl->map)) {
 		atomic_inc(&ctrl->io_users);
 		io = ctrl->io;
@@ -512,7 +512,7 @@ void nof_queues_flush(struct nof_ctrl *ctrl)
 	nof_completed_end(&done);
 }
 
-bool nof_queues_were_busy(struct nof_ctrl *ctrl, enum nof_watcher who)
+bool nof_queues_progressed(struct nof_ctrl *ctrl, enum nof_watcher who)
 {
 	struct nof_queue *queue;
 	bool busy = false, was;

@@ -29,7 +29,7 @@ static void abort_work(struct work_struct *work)
 	nof_ctrl_publish(ctrl);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING)
 		nof_paths.drop_held(ctrl);
-	nof_queues_kill(ctrl);
+	nof_queues_cancel(ctrl);
 }
 
 static void fail_fast_work(struct work_struct *work)
@@ -58,18 +58,19 @@ void nof_fail_fast_stop(struct nof_ctrl *ctrl)
 		nof_ctrl_publish(ctrl);
 }
 
-static void count_flap(struct nof_ctrl *ctrl)
+static void recovery_count_flap(struct nof_ctrl *ctrl)
 {
 	u32 live_ms = jiffies_to_msecs(jiffies - ctrl->recovery.live_at);
 
 	if (test_and_clear_bit(NOF_CTRL_RESET, &ctrl->flags)) {
-		nof_ctrl_note(ctrl, -ECONNRESET, 0, test_bit(NOF_CTRL_YIELDS, &ctrl->flags) ?
-			      "the module of its transport is exchanged" : "reset by request");
+		nof_ctrl_note(ctrl, -ECONNRESET, 0, test_bit(NOF_CTRL_EXCHANGE, &ctrl->flags) ?
+			      "connection ended to exchange the transport module" : "reset by request");
 		return;
 	}
 	ctrl->recovery.flaps = nof_backoff_flaps(ctrl->recovery.flaps, live_ms);
 	if (ctrl->recovery.flaps > 1)
-		dev_warn_ratelimited(&ctrl->dev, "lost %u ms after it became live, %u times in a row: damped\n",
+		dev_warn_ratelimited(&ctrl->dev,
+				     "lost %u ms after it became live, %u times in a row: reconnect delay extended\n",
 				     live_ms, ctrl->recovery.flaps);
 }
 
@@ -80,13 +81,13 @@ static void recovery_work(struct work_struct *work)
 	ctrl->recovery.lost_at = jiffies;
 	ctrl->recovery.attempts = 0;
 	nof_mpath.association_lost(ctrl);
-	count_flap(ctrl);
+	recovery_count_flap(ctrl);
 	nof_fail_fast_start(ctrl);
 	/* publish path sets without this controller before its requests are cancelled and choose another path */
 	nof_ctrl_publish(ctrl);
 	nof_ka_stop(ctrl);
 	nof_watch_stop(ctrl);
-	nof_queues_kill(ctrl);
+	nof_queues_cancel(ctrl);
 	/* only now: sending the event must not delay the failover of the requests */
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
 	nof_aer_stop(ctrl);
@@ -98,7 +99,7 @@ static void recovery_work(struct work_struct *work)
 }
 
 /* Time limit of the connect attempts, in ms; negative: none */
-static s32 patience_ms(const struct nof_ctrl *ctrl)
+static s32 reconnect_limit_ms(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? READ_ONCE(ctrl->opts.ctrl_loss_tmo_ms) :
 							     ctrl->opts.first_connect_tmo_ms;
@@ -114,9 +115,9 @@ s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl)
 	return min_t(u32, jiffies_to_msecs(nof_ctrl_left_of(ctrl, tmo)), tmo);
 }
 
-static bool patience_ends(const struct nof_ctrl *ctrl)
+static bool reconnect_limit_passed(const struct nof_ctrl *ctrl)
 {
-	s32 tmo = patience_ms(ctrl);
+	s32 tmo = reconnect_limit_ms(ctrl);
 
 	return tmo >= 0 && !nof_ctrl_left_of(ctrl, tmo);
 }
@@ -128,7 +129,7 @@ void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 		nof_ctrl_publish(ctrl);	/* requests may be waiting for another ANA state */
 	if (!nof_state_connects(nof_ctrl_state(ctrl)) || !test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		return;
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST && !patience_ends(ctrl) &&
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST && !reconnect_limit_passed(ctrl) &&
 	    nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING)) {
 		/* requests may wait again for the paths that have not been removed yet */
 		nof_ctrl_publish(ctrl);
@@ -140,16 +141,16 @@ void nof_ctrl_timers_changed(struct nof_ctrl *ctrl)
 }
 
 /* The time limit is checked only when an attempt has failed, so the delay must not exceed what is left of it */
-static u32 longest_delay(const struct nof_ctrl *ctrl)
+static u32 reconnect_max_delay(const struct nof_ctrl *ctrl)
 {
 	u32 delay = READ_ONCE(ctrl->opts.reconnect_delay_ms);
-	s32 tmo = patience_ms(ctrl);
+	s32 tmo = reconnect_limit_ms(ctrl);
 
 	return tmo < 0 ? delay : min(delay, jiffies_to_msecs(nof_ctrl_left_of(ctrl, tmo)));
 }
 
 /* A controller that was live is kept until it is disconnected, unless it was created to read one discovery log. */
-static bool outlives_loss(const struct nof_ctrl *ctrl)
+static bool ctrl_is_persistent(const struct nof_ctrl *ctrl)
 {
 	return test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) && !(ctrl->discovery && nof_ctrl_transient(ctrl));
 }
@@ -161,7 +162,7 @@ static void become_lost(struct nof_ctrl *ctrl)
 		return;
 	dev_warn(&ctrl->dev, "ctrl_loss_tmo of %d ms passed after %u attempts: lost, its paths are removed; "
 		 "it reconnects every 30 to 60 s until it is disconnected\n",
-		 patience_ms(ctrl), ctrl->recovery.attempts - 1);
+		 reconnect_limit_ms(ctrl), ctrl->recovery.attempts - 1);
 	nof_ctrl_publish(ctrl);
 	nof_mpath.paths_lost(ctrl);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_CONNECTING);
@@ -186,16 +187,16 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 {
 	/* the first flap does not lengthen the delay */
 	u32 step = ctrl->recovery.attempts++ + max(ctrl->recovery.flaps, 1U) - 1;
-	bool over = patience_ends(ctrl);
-	u32 delay = nof_backoff_ms(over ? LAST_STEP : step, over ? LOST_DELAY_MS : longest_delay(ctrl),
+	bool over = reconnect_limit_passed(ctrl);
+	u32 delay = nof_backoff_ms(over ? LAST_STEP : step, over ? LOST_DELAY_MS : reconnect_max_delay(ctrl),
 				   get_random_u32());
 
-	set_bit(NOF_CTRL_MISSED, &ctrl->flags);
+	set_bit(NOF_CTRL_PATHS_OVERDUE, &ctrl->flags);
 	nof_mpath.update_expected(ctrl);
-	if (over && !outlives_loss(ctrl)) {
+	if (over && !ctrl_is_persistent(ctrl)) {
 		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",
 			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "first_connect_tmo",
-			 patience_ms(ctrl), ctrl->recovery.attempts - 1);
+			 reconnect_limit_ms(ctrl), ctrl->recovery.attempts - 1);
 		nof_ctrl_delete_start(ctrl);
 		return;
 	}
@@ -213,7 +214,7 @@ int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 		return 0;
 	}
 	if (!nof_ctrl_error_live(ctrl, true)) {
-		NL_SET_ERR_MSG(extack, "the controller is not live; it connects again by itself");
+		NL_SET_ERR_MSG(extack, "the controller is not live; it reconnects without a reset");
 		return -EBUSY;
 	}
 	return 0;
@@ -255,7 +256,7 @@ int nof_ctrl_delete(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "the controller is still being created: try again");
 		return -EAGAIN;
 	}
-	set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
+	set_bit(NOF_CTRL_EXPLICIT_DELETE, &ctrl->flags);
 	nof_ctrl_delete_start(ctrl);
 	return 0;
 }
@@ -278,7 +279,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana.work);
 	cancel_delayed_work_sync(&ctrl->scan.work);
-	cancel_delayed_work_sync(&ctrl->ana.doubt_work);
+	cancel_delayed_work_sync(&ctrl->ana.ana_backoff_work);
 	cancel_delayed_work_sync(&ctrl->ana.anatt_work);
 	cancel_delayed_work_sync(&ctrl->deletion.watch_work);
 	nof_watch_stop(ctrl);
@@ -286,15 +287,15 @@ static void stop_works(struct nof_ctrl *ctrl)
 }
 
 /* Write-back may take any time while commands complete. A target that completes nothing any more is given up. */
-static void leave_watch(struct work_struct *work)
+static void delete_stall_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.watch_work);
 
-	if ((nof_queues_inflight(ctrl, true) && !nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE)) ||
+	if ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_LEAVE)) ||
 	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
 			      "no progress while disconnecting: outstanding commands are cancelled");
-		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 		return;
 	}
 	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.watch_work, msecs_to_jiffies(STALL_MS));
@@ -304,9 +305,9 @@ static void leave_watch(struct work_struct *work)
  * Orderly deletion of a live controller. The state keeps new events and scans from starting. Running ones can finish,
  * and disks can write back, because the queues still work. The shutdown comes last.
  */
-static void leave(struct nof_ctrl *ctrl)
+static void delete_live(struct nof_ctrl *ctrl)
 {
-	nof_queues_were_busy(ctrl, NOF_WATCH_LEAVE);
+	nof_queues_progressed(ctrl, NOF_WATCH_LEAVE);
 	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.watch_work, msecs_to_jiffies(STALL_MS));
 	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana.work);
@@ -325,10 +326,10 @@ static void leave(struct nof_ctrl *ctrl)
  * Deletion of a controller that is not live. Before its paths are removed, works that wait for the network are aborted,
  * and requests that wait for this controller alone fail.
  */
-static void abandon(struct nof_ctrl *ctrl)
+static void delete_not_live(struct nof_ctrl *ctrl)
 {
 	nof_ctrl_publish(ctrl);
-	nof_queues_kill(ctrl);
+	nof_queues_cancel(ctrl);
 	stop_works(ctrl);
 	mutex_lock(&ctrl->scan.lock);
 	nof_paths.remove(ctrl, false);
@@ -341,11 +342,11 @@ static void delete_work(struct work_struct *work)
 
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, ctrl->deletion.from);
 	if (ctrl->deletion.from == NVMEOF_CTRL_LIVE)
-		leave(ctrl);
+		delete_live(ctrl);
 	else
-		abandon(ctrl);
+		delete_not_live(ctrl);
 	/* completions queue works, so the queues go first. In state DEAD nof_ctrl_error() queues none either. */
-	nof_queues_kill(ctrl);
+	nof_queues_cancel(ctrl);
 	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DEAD);
 	stop_works(ctrl);
 	cancel_work_sync(&ctrl->recovery.abort_work);
@@ -368,6 +369,6 @@ void nof_recovery_init(struct nof_ctrl *ctrl)
 	INIT_WORK(&ctrl->recovery.lost_work, lost_work);
 	INIT_DELAYED_WORK(&ctrl->recovery.fail_fast_work, fail_fast_work);
 	INIT_WORK(&ctrl->deletion.work, delete_work);
-	INIT_DELAYED_WORK(&ctrl->deletion.watch_work, leave_watch);
+	INIT_DELAYED_WORK(&ctrl->deletion.watch_work, delete_stall_work);
 	init_completion(&ctrl->deletion.done);
 }

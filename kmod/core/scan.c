@@ -78,7 +78,7 @@ static void decode_descs(struct nof_ns *ns, const struct nof_identify *cmd)
 		return;
 	ns->why = nof_identify_descs(cmd->buf, NVME_IDENTIFY_DATA_SIZE, &ns->format.ids);
 	if (!ns->why && is_zoned(ns) && !IS_ENABLED(CONFIG_BLK_DEV_ZONED))
-		ns->why = "it is zoned, and this kernel has no zoned block devices";
+		ns->why = "zoned namespace, but this kernel is built without CONFIG_BLK_DEV_ZONED";
 }
 
 /*
@@ -92,7 +92,7 @@ static bool decode_generic(struct nof_ns *ns, const struct nof_identify *cmd)
 	if (cmd->ret || nof_identify_descs(cmd->buf, NVME_IDENTIFY_DATA_SIZE, &ids) || !nof_ids_are_generic(&ids))
 		return false;
 	ns->status = 0;
-	ns->not_now = false;
+	ns->temporary = false;
 	ns->why = NULL;
 	ns->format = (struct nof_ns_format){ .ids = ids };
 	return true;
@@ -108,9 +108,9 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 	if (transient(cmds[CMD_DESCS].ret) && ctrl->vs >= NVME_VS(1, 3, 0))
 		status = cmds[CMD_DESCS].ret;
 	ns->status = status;
-	ns->not_now = transient(status);
+	ns->temporary = transient(status);
 	ns->why = NULL;
-	if (ns->not_now)
+	if (ns->temporary)
 		return;
 	ns->why = status ? nof_status_name(status) : nof_identify_ns(cmds[CMD_NS].buf, &ns->format);
 	if (ns->why)
@@ -122,9 +122,9 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 
 static void decode_guard(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmd)
 {
-	ns->not_now = transient(cmd->ret);
-	ns->status = ns->not_now ? cmd->ret : 0;
-	if (ns->not_now)
+	ns->temporary = transient(cmd->ret);
+	ns->status = ns->temporary ? cmd->ret : 0;
+	if (ns->temporary)
 		return;
 	/* without extended LBA formats (ELBAS) all guards have 16 bits, and the command may be unsupported */
 	if (cmd->ret || !(ctrl->ident.ctratt & NVME_CTRL_ATTR_ELBAS))
@@ -135,8 +135,8 @@ static void decode_guard(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 static void decode_zns(struct nof_ns *ns, const struct nof_identify *cmd)
 {
 	ns->status = cmd->ret;
-	ns->not_now = transient(cmd->ret);
-	if (!ns->not_now)
+	ns->temporary = transient(cmd->ret);
+	if (!ns->temporary)
 		ns->why = cmd->ret ? nof_status_name(cmd->ret) : nof_identify_zns(cmd->buf, &ns->format);
 }
 
@@ -155,15 +155,15 @@ static bool is_generic(const struct nof_ns *ns)
  * Fills @cmds with Identify commands of @cns and @csi, one for each namespace that @have selects, in the buffer of its
  * Identify Namespace. Returns their number; @which receives the indices in @f->ns.
  */
-static u32 ask_also(struct formats *f, bool (*have)(const struct nof_ns *), u8 cns, u8 csi,
-		    struct nof_identify *cmds, u8 *which)
+static u32 identify_fill(struct formats *f, bool (*have)(const struct nof_ns *), u8 cns, u8 csi,
+			 struct nof_identify *cmds, u8 *which)
 {
 	u32 i, nr = 0;
 
 	for (i = 0; i < f->nr; i++) {
 		const struct nof_ns *ns = &f->ns[i];
 
-		if (ns->not_now || ns->why || !have(ns))
+		if (ns->temporary || ns->why || !have(ns))
 			continue;
 		cmds[nr] = (struct nof_identify){
 			.nsid = ns->nsid, .cns = cns, .csi = csi, .buf = f->pages[i * NR_CMDS],
@@ -177,7 +177,7 @@ static int read_guards(struct nof_ctrl *ctrl, struct formats *f)
 {
 	struct nof_identify cmds[FORMATS_MAX];
 	u8 which[FORMATS_MAX];
-	u32 i, nr = ask_also(f, has_guard, NVME_ID_CNS_CS_NS, NVME_CSI_NVM, cmds, which);
+	u32 i, nr = identify_fill(f, has_guard, NVME_ID_CNS_CS_NS, NVME_CSI_NVM, cmds, which);
 	int ret = nr ? nof_identify_many(ctrl, cmds, nr) : 0;
 
 	for (i = 0; !ret && i < nr; i++)
@@ -190,7 +190,7 @@ static int read_zns(struct nof_ctrl *ctrl, struct formats *f)
 {
 	struct nof_identify cmds[FORMATS_MAX + 1];
 	u8 zoned[FORMATS_MAX];
-	u32 i, nr = ask_also(f, is_zoned, NVME_ID_CNS_CS_NS, NVME_CSI_ZNS, cmds, zoned);
+	u32 i, nr = identify_fill(f, is_zoned, NVME_ID_CNS_CS_NS, NVME_CSI_ZNS, cmds, zoned);
 	int ret;
 
 	if (!nr)
@@ -213,15 +213,15 @@ static void decode_indep(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 	bool ready = true;
 
 	ns->status = cmd->ret;
-	ns->not_now = transient(cmd->ret);
-	if (ns->not_now)
+	ns->temporary = transient(cmd->ret);
+	if (ns->temporary)
 		return;
-	ns->why = cmd->ret ? "of a command set that the driver does not know, and Identify of CNS 08h failed" :
+	ns->why = cmd->ret ? "unknown command set, and Identify Namespace of CNS 08h failed" :
 			     nof_identify_indep(cmd->buf, ctrl->ident.anagrpmax, &ns->format, &ready);
 	if (!(ctrl->ident.oncs & NVME_CTRL_ONCS_RESERVATIONS))
 		ns->format.rescap = 0;
-	ns->not_now = !ns->why && !ready;
-	if (ns->not_now)
+	ns->temporary = !ns->why && !ready;
+	if (ns->temporary)
 		ns->why = "is not ready";
 }
 
@@ -266,7 +266,7 @@ static int read_generic(struct nof_ctrl *ctrl, struct formats *f)
 {
 	struct nof_identify cmds[FORMATS_MAX];
 	u8 which[FORMATS_MAX];
-	u32 i, nr = ask_also(f, is_generic, NVME_ID_CNS_NS_CS_INDEP, 0, cmds, which);
+	u32 i, nr = identify_fill(f, is_generic, NVME_ID_CNS_NS_CS_INDEP, 0, cmds, which);
 	int ret = nr ? nof_identify_many(ctrl, cmds, nr) : 0;
 
 	for (i = 0; !ret && i < nr; i++) {
@@ -306,8 +306,8 @@ static int formats_read(struct nof_ctrl *ctrl, struct formats *f)
 /*
  * @formats: namespaces of @list that are identified together
  * @association: ctrl->association when the scan began
- * @again: a namespace could not be attached for now: the scan is incomplete and repeated
- * @later: a namespace may become attachable: the scan is complete but repeated
+ * @incomplete: a namespace could not be attached for now: the scan is incomplete and repeated
+ * @repeat: a namespace may become attachable: the scan is complete but repeated
  */
 struct scan {
 	__le32			*list;
@@ -315,8 +315,8 @@ struct scan {
 	u32			association;
 	u32			prev;
 	u32			left_out;
-	bool			again;
-	bool			later;
+	bool			incomplete;
+	bool			repeat;
 };
 
 static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, int err, u16 status, const char *why)
@@ -326,9 +326,9 @@ static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, int err, u16 status, co
 }
 
 /* Leaves an existing path as it is and requests another scan */
-static void not_now(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
+static void scan_defer(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
-	scan->again = true;
+	scan->incomplete = true;
 	if (nof_paths.keep(ctrl, ns->nsid))
 		return;
 	nof_ctrl_note(ctrl, -EAGAIN, ns->status, "namespace %u %s; tried again later", ns->nsid,
@@ -341,8 +341,8 @@ static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct n
 	const char *why = ns->why;
 	int err = -EINVAL;
 
-	if (ns->not_now) {
-		not_now(ctrl, scan, ns);
+	if (ns->temporary) {
+		scan_defer(ctrl, scan, ns);
 		return;
 	}
 	/* namespaces before it in the batch may have reached max_namespaces */
@@ -358,18 +358,18 @@ static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct n
 	case NOF_ATTACHED:
 		return;
 	case NOF_REFUSED_NO_MEMORY:
-		scan->again = true;
+		scan->incomplete = true;
 		err = -ENOMEM;
 		break;
 	case NOF_REFUSED_NO_DISK:
 	case NOF_REFUSED_BUSY:
 	case NOF_REFUSED_TOO_NARROW:
-		scan->again = true;
+		scan->incomplete = true;
 		err = -EAGAIN;
 		break;
 	case NOF_REFUSED_SIZE:
 	case NOF_REFUSED_PI:
-		scan->later = true;
+		scan->repeat = true;
 		break;
 	default:
 		break;
@@ -394,7 +394,7 @@ static int scan_attach_batch(struct nof_ctrl *ctrl, struct scan *scan)
 }
 
 /* The list is ascending, so all that follow are beyond NN, too. Ends the list; the namespaces before are valid. */
-static int beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
+static int scan_end_beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
 {
 	scan_refuse(ctrl, nsid, -EINVAL, 0, "beyond NN, the highest namespace ID, like all that follow");
 	return 1;
@@ -404,7 +404,7 @@ static int beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
  * Adds one entry of the list. The list must be ascending, which also bounds the scan if a target repeats entries.
  * Returns 0, 1 at the end of the list, or a negative errno.
  */
-static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
+static int scan_add_nsid(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 {
 	struct formats *f = &scan->formats;
 
@@ -414,11 +414,12 @@ static int collect(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 		return -ENOTCONN;
 	/* FFFFFFFEh and FFFFFFFFh do not identify a namespace */
 	if (nsid <= scan->prev || nsid >= NVME_NSID_ALL - 1) {
-		nof_ctrl_note(ctrl, -EPROTO, 0, "namespace list is not ascending, or no such IDs, at %u", nsid);
+		nof_ctrl_note(ctrl, -EPROTO, 0,
+			      "active namespace list is not ascending, or has an invalid ID, at namespace %u", nsid);
 		return -EPROTO;
 	}
 	if (nsid > ctrl->ident.nn)
-		return beyond_nn(ctrl, nsid);
+		return scan_end_beyond_nn(ctrl, nsid);
 	scan->prev = nsid;
 	if (!nof_paths.head_allowed(ctrl->subsys, nsid))
 		return ++scan->left_out > LEFT_OUT_MAX ? -E2BIG : 0;
@@ -432,7 +433,7 @@ static int scan_page(struct nof_ctrl *ctrl, struct scan *scan)
 	int ret = 0;
 
 	for (i = 0; !ret && i < NSIDS_PER_PAGE; i++)
-		ret = collect(ctrl, scan, le32_to_cpu(scan->list[i]));
+		ret = scan_add_nsid(ctrl, scan, le32_to_cpu(scan->list[i]));
 	/* also attaches the namespaces before a fault in the list */
 	return scan_attach_batch(ctrl, scan) ?: ret;
 }
@@ -450,7 +451,7 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 		ret = scan_page(ctrl, scan);
 	} while (!ret);
 	if (scan->left_out) {
-		nof_ctrl_note(ctrl, -E2BIG, 0, "%u namespaces left out: more than max_namespaces of the module, %u",
+		nof_ctrl_note(ctrl, -E2BIG, 0, "%u namespaces skipped: module parameter max_namespaces is %u",
 			      scan->left_out, nof_paths.max_heads());
 		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 	}
@@ -493,16 +494,16 @@ static int scan_locked(struct nof_ctrl *ctrl, struct scan *scan)
 	if (!ctrl->discovery)
 		nof_paths.remove_unseen(ctrl);
 	/* the removal may have made room for namespaces that were left out */
-	scan->again |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_paths.max_heads();
-	ret = count_scan(ctrl, scan->association, !scan->again);
-	return scan->again ? -EAGAIN : ret;
+	scan->incomplete |= scan->left_out && READ_ONCE(ctrl->subsys->nr_heads) < nof_paths.max_heads();
+	ret = count_scan(ctrl, scan->association, !scan->incomplete);
+	return scan->incomplete ? -EAGAIN : ret;
 }
 
 /*
  * Only while the controller is live, under state_lock, as in nof_scan_start(): a reconnect scans anyway. Does not
  * postpone a scan that is already queued.
  */
-static void scan_again(struct nof_ctrl *ctrl)
+static void scan_retry_later(struct nof_ctrl *ctrl)
 {
 	unsigned long flags;
 	u32 delay;
@@ -532,9 +533,9 @@ static int scan_namespaces(struct nof_ctrl *ctrl)
 	ret = scan_locked(ctrl, &scan);
 	mutex_unlock(&ctrl->scan.lock);
 	if (ret)
-		set_bit(NOF_CTRL_MISSED, &ctrl->flags);
-	else if (scan.later)
-		scan_again(ctrl);
+		set_bit(NOF_CTRL_PATHS_OVERDUE, &ctrl->flags);
+	else if (scan.repeat)
+		scan_retry_later(ctrl);
 	else
 		ctrl->scan.failures = 0;
 	nof_mpath.update_expected(ctrl);
@@ -562,7 +563,7 @@ int nof_scan_confirm(struct nof_ctrl *ctrl)
 		prev = f.ns[f.nr - 1].nsid;
 		ret = formats_read(ctrl, &f);
 		for (i = 0; !ret && i < f.nr; i++)
-			if (!f.ns[i].not_now && !f.ns[i].why)
+			if (!f.ns[i].temporary && !f.ns[i].why)
 				nof_paths.confirm(ctrl, f.ns[i].nsid, &f.ns[i].format, association);
 	}
 	formats_free(&f);
@@ -593,7 +594,7 @@ static void scan_work(struct work_struct *work)
 	ret = test_bit(NOF_CTRL_AEN, &ctrl->flags) && !ctrl->discovery ? clear_changed_list(ctrl) : 0;
 	ret = scan_namespaces(ctrl) ?: ret;
 	if (ret)
-		scan_again(ctrl);
+		scan_retry_later(ctrl);
 }
 
 int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
@@ -601,7 +602,7 @@ int nof_ctrl_rescan(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 	int ret;
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE) {
-		NL_SET_ERR_MSG(extack, "the controller is not live; it scans when it is");
+		NL_SET_ERR_MSG(extack, "the controller is not live; namespaces are scanned when it becomes live");
 		return -ENOTCONN;
 	}
 	ret = scan_namespaces(ctrl);

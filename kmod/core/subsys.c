@@ -49,7 +49,7 @@ static struct nof_number *subsys_number(const char *nqn, const char *hostnqn, co
 	return number;
 }
 
-void nof_subsystems_forget(void)
+void nof_subsystems_exit(void)
 {
 	nof_numbers_exit(&subsys_numbers);
 }

@@ -150,7 +150,7 @@ struct nof_subsys *nof_subsys_next_lock(struct nof_subsys *s);
 /* By number. Returns a reference, or NULL if there is none. */
 struct nof_subsys *nof_subsys_find(u32 id);
 /* Frees the numbers remembered for removed subsystems. No subsystem may be left. */
-void nof_subsystems_forget(void);
+void nof_subsystems_exit(void);
 /* Below: for core/ and mpath/. */
 /*
  * Finds or creates the subsystem and adds a user: it stays visible until nof_subsys_leave(). Returns ERR_PTR(-EINVAL)

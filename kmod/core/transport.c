@@ -125,7 +125,7 @@ static bool match_any(struct nof_ctrl *ctrl)
 
 static bool start_delete(struct nof_ctrl *ctrl)
 {
-	set_bit(NOF_CTRL_UNWANTED, &ctrl->flags);
+	set_bit(NOF_CTRL_EXPLICIT_DELETE, &ctrl->flags);
 	nof_ctrl_delete_start(ctrl);
 	return false;
 }
@@ -151,7 +151,7 @@ static void orphans_delete(const struct nof_transport *t)
 static bool yield_transport(struct nof_ctrl *ctrl)
 {
 	lockdep_assert_held(&ctrl->subsys->lock);
-	set_bit(NOF_CTRL_YIELDS, &ctrl->flags);
+	set_bit(NOF_CTRL_EXCHANGE, &ctrl->flags);
 	nof_mpath.publish(ctrl);
 	return false;
 }
@@ -186,7 +186,7 @@ static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl
 static bool end_association(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_error_live(ctrl, true))
-		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 	return false;
 }
 
@@ -254,19 +254,19 @@ static int take_new_transport(struct nof_ctrl *ctrl, struct nof_transport *t)
 	if (ret)
 		ctrl->transport = NULL;
 	else
-		clear_bit(NOF_CTRL_YIELDS, &ctrl->flags);
+		clear_bit(NOF_CTRL_EXCHANGE, &ctrl->flags);
 	mutex_unlock(&ctrl->subsys->lock);
 	if (ret)
 		nof_ctrl_note(ctrl, ret, 0, "the new transport module rejects this controller: %s", extack._msg ?: "");
 	return ret;
 }
 
-int nof_orphan_retake(struct nof_ctrl *ctrl)
+int nof_ctrl_reattach_transport(struct nof_ctrl *ctrl)
 {
 	struct nof_transport *t;
 	int ret;
 
-	if (!test_bit(NOF_CTRL_YIELDS, &ctrl->flags))
+	if (!test_bit(NOF_CTRL_EXCHANGE, &ctrl->flags))
 		return 0;
 	/* release_transport() has not released the old one yet */
 	if (!nof_ctrl_is_orphan(ctrl))

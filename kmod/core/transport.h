@@ -16,9 +16,9 @@ struct netlink_ext_ack;
 /**
  * struct nof_vital - signs of life of the peer of a queue
  * @heard:	changes with every sign of life from the peer
- * @owes:	the peer has to respond at transport level: data have been sent (or only the network prevents sending
+ * @ack_due:	the peer has to respond at transport level: data have been sent (or only the network prevents sending
  *		them) and are not acknowledged
- * @behind:	data from the peer may have arrived that this machine has not processed yet
+ * @receive_pending:	data from the peer may have arrived that this machine has not processed yet
  * @quiet_ms:	time since the last sign of life
  * @rtt_us:	smoothed round-trip time, 0 when not known
  * @segment:	bytes of the longest segment that may be among those not acknowledged, or 0
@@ -27,8 +27,8 @@ struct netlink_ext_ack;
  */
 struct nof_vital {
 	u64	heard;
-	bool	owes;
-	bool	behind;
+	bool	ack_due;
+	bool	receive_pending;
 	u32	quiet_ms;
 	u32	rtt_us;
 	u32	segment;
@@ -88,8 +88,8 @@ struct nof_transport_info {
  *		and for a queue that was never started, zeroed but for the members set by the core.
  * @prepare:	acquires the resources for sending @cmd, which has its slot, in a way that can be undone: maps its data,
  *		reserves room. Returns 0; -EAGAIN if outstanding commands of this queue hold the resources:
- *		nof_queue_room() is called when one of them releases them; -ENOMEM: blk-mq retries a request some
- *		milliseconds later; -EOPNOTSUPP: not able to transfer these data; -EIO: no path can transfer them.
+ *		nof_queue_resource_freed() is called when one of them releases them; -ENOMEM: blk-mq retries a request
+ *		some milliseconds later; -EOPNOTSUPP: not able to transfer these data; -EIO: no path can transfer them.
  *		Context: as @queue_cmd. NULL: no resources
  * @release:	releases what @prepare has acquired: once for each success, before the command completes or is detached.
  *		Also called for a placeholder (see struct nof_detach), which holds nothing. Any context, does not sleep.
@@ -108,7 +108,7 @@ struct nof_transport_info {
  *		caller keeps the queue, which may be stopped meanwhile. NULL: not supported
  * @vital:	reports the peer's signs of life on a live queue from local state: sends nothing, takes no lock. The
  *		caller keeps the queue. Process context. NULL: silence is not detected
- * @nudge:	retransmits soon what the peer has not acknowledged, rather than after an exponential back-off. Called
+ * @retransmit:	retransmits soon what the peer has not acknowledged, rather than after an exponential back-off. Called
  *		each time the watch finds the peer silent for a while; the caller keeps the queue. Takes the
  *		connection's own spinlock. Process context, does not sleep. NULL: the device does so by itself
  * @info:	adds the details of a connected queue, which the caller keeps. Process context, does not sleep. NULL:
@@ -140,7 +140,7 @@ struct nof_transport {
 	int (*poll)(struct nof_queue *queue, struct nof_completed *done);
 	struct nof_cmd *(*detach)(struct nof_queue *queue, struct nof_detach *d);
 	void (*vital)(struct nof_queue *queue, struct nof_vital *v);
-	void (*nudge)(struct nof_queue *queue);
+	void (*retransmit)(struct nof_queue *queue);
 	void (*info)(struct nof_queue *queue, struct nof_transport_info *info);
 };
 

@@ -32,17 +32,17 @@
 
 /* All in milliseconds */
 enum {
-	LOOK		= NOF_WATCH_LOOK,
-	CALM		= 200,		/* nothing outstanding: stop watching the queue */
+	LOOK		= NOF_WATCH_INTERVAL,
+	EMPTY		= 200,		/* nothing outstanding: stop watching the queue */
 	PROBE		= 40,		/* a queue completes nothing: send a Keep Alive */
 	UNHEARD		= 100,		/* shorter silence does not count */
-	MUTE		= 400,		/* no command completes, Keep Alive included: suspect */
+	NO_RESPONSE		= 400,		/* no command completes, Keep Alive included: suspect */
 	STALL		= 500,		/* no I/O completes here, but on other paths: suspect */
 	STALL_ALONE	= 1000,		/* likewise while the other paths are idle */
 	SUSPECT_REST	= 1000,		/* minimum time without new I/O, doubled if suspect again soon: */
 	SUSPECT_SOON	= 10000,	/* within this time */
-	NUDGE		= 60,		/* after this silence, each look makes the transport retransmit */
-	NUDGE_END	= 3000,		/* from then on TCP's own exponential back-off applies */
+	RETRANSMIT		= 60,		/* after this silence, each look makes the transport retransmit */
+	RETRANSMIT_END	= 3000,		/* from then on TCP's own exponential back-off applies */
 	STALL_END	= 60000,	/* a response is no longer expected */
 };
 
@@ -105,7 +105,7 @@ static u32 silence_bound(const struct nof_ctrl *ctrl, u32 rtt_us)
 	return max_t(u32, READ_ONCE(ctrl->opts.stall_tmo_ms), (u64)rtt_us * RTTS / USEC_PER_MSEC);
 }
 
-static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
+static void watch_check_peer(struct nof_queue *queue, u32 step, struct findings *f)
 {
 	struct nof_queue_watch *w = &queue->watch;
 	struct nof_ctrl *ctrl = queue->ctrl;
@@ -115,9 +115,9 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	if (!ctrl->transport->vital)
 		return;
 	ctrl->transport->vital(queue, &v);
-	if (v.behind)
+	if (v.receive_pending)
 		step = min_t(u32, step, NOF_WATCH_STEP_MIN);
-	w->quiet_ms = v.owes && v.heard == w->heard ? w->quiet_ms + step : 0;
+	w->quiet_ms = v.ack_due && v.heard == w->heard ? w->quiet_ms + step : 0;
 	w->heard = v.heard;
 	f->long_acked |= step && v.acked - w->acked >= LONG_SEGMENT;
 	w->acked = v.acked;
@@ -126,8 +126,9 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	bound = silence_bound(ctrl, v.rtt_us);
 	f->bound_ms = max(f->bound_ms, bound);
 	/* a third of the bound: four round-trip times, or 100 ms by default */
-	if (ctrl->transport->nudge && w->quiet_ms >= max_t(u32, bound / 3, NUDGE) && w->quiet_ms < NUDGE_END)
-		ctrl->transport->nudge(queue);
+	if (ctrl->transport->retransmit && w->quiet_ms >= max_t(u32, bound / 3, RETRANSMIT) &&
+	    w->quiet_ms < RETRANSMIT_END)
+		ctrl->transport->retransmit(queue);
 	if (w->quiet_ms < bound || w->quiet_ms <= f->quiet_ms)
 		return;
 	f->silent = queue;
@@ -138,12 +139,12 @@ static void look_for_life(struct nof_queue *queue, u32 step, struct findings *f)
 	f->err = v.err;
 }
 
-static void watch_look_at(struct nof_queue *queue, u32 step, struct findings *f)
+static void watch_sample_queue(struct nof_queue *queue, u32 step, struct findings *f)
 {
 	struct nof_queue_watch *w = &queue->watch;
 	bool out = outstanding(queue), busy = take_busy(queue);
 
-	w->calm_ms = out ? 0 : w->calm_ms + step;
+	w->empty_ms = out ? 0 : w->empty_ms + step;
 	if (!nof_queue_live(queue))
 		return;
 	w->idle_ms = out && !busy ? w->idle_ms + step : 0;
@@ -151,11 +152,11 @@ static void watch_look_at(struct nof_queue *queue, u32 step, struct findings *f)
 	f->done |= busy;
 	f->io_out |= out && queue->qid && queue->type != NOF_QUEUE_POLL;
 	f->io_done |= busy && queue->qid;
-	look_for_life(queue, step, f);
+	watch_check_peer(queue, step, f);
 }
 
 /* A submitter that sees @watched cleared adds the queue again; a command submitted earlier is found below. */
-static void watch_leave(struct nof_queue *queue)
+static void watch_remove_queue(struct nof_queue *queue)
 {
 	spin_lock_irq(&queue->ctrl->state_lock);
 	list_del(&queue->watch.entry);
@@ -166,7 +167,7 @@ static void watch_leave(struct nof_queue *queue)
 		nof_watch_begin(queue);
 }
 
-static void watch_look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
+static void watch_sample(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 {
 	struct nof_queue *queue, *next;
 	LIST_HEAD(fresh);
@@ -177,13 +178,13 @@ static void watch_look(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 	/* queues_lock keeps the queues and their connections from being freed */
 	mutex_lock(&ctrl->queues_lock);
 	list_for_each_entry_safe(queue, next, &ctrl->watch.queues, watch.entry) {
-		watch_look_at(queue, step, f);
-		if (queue->watch.calm_ms >= CALM)
-			watch_leave(queue);
+		watch_sample_queue(queue, step, f);
+		if (queue->watch.empty_ms >= EMPTY)
+			watch_remove_queue(queue);
 	}
 	/* the first look sets the baseline for the second */
 	list_for_each_entry(queue, &fresh, watch.entry)
-		watch_look_at(queue, 0, f);
+		watch_sample_queue(queue, 0, f);
 	list_splice(&fresh, &ctrl->watch.queues);
 	mutex_unlock(&ctrl->queues_lock);
 }
@@ -230,10 +231,10 @@ static u32 detach_all(struct nof_ctrl *ctrl)
 	return detached;
 }
 
-static void took(struct nof_watch *w, u32 ms)
+static void watch_usual_update(struct nof_watch *w, u32 ms)
 {
-	w->usual_us -= w->usual_us >> FORGET_SHIFT;
-	w->usual_us = max(w->usual_us, ms * 1000);
+	w->longest_gap_us -= w->longest_gap_us >> FORGET_SHIFT;
+	w->longest_gap_us = max(w->longest_gap_us, ms * 1000);
 }
 
 static u32 elapsed_ms(unsigned long since)
@@ -241,7 +242,7 @@ static u32 elapsed_ms(unsigned long since)
 	return jiffies_to_msecs(jiffies - since);
 }
 
-static void watch_take_back(struct nof_ctrl *ctrl)
+static void watch_detach(struct nof_ctrl *ctrl)
 {
 	bool more = nof_queues_detached(ctrl);
 	u32 nr = detach_all(ctrl);
@@ -251,27 +252,27 @@ static void watch_take_back(struct nof_ctrl *ctrl)
 	/* when the oldest request that is still without a response was taken back */
 	if (!more)
 		ctrl->watch.detached_at = jiffies;
-	dev_info_ratelimited(&ctrl->dev, "%u requests taken back, to go by other paths\n", nr);
+	dev_info_ratelimited(&ctrl->dev, "%u requests detached, retried on other paths\n", nr);
 }
 
 /* The caller has logged the reason */
 static void begin_suspect(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
-	bool again = w->suspicions && elapsed_ms(w->suspect_at) < w->rest_ms + SUSPECT_SOON;
+	bool again = w->suspicions && elapsed_ms(w->suspect_at) < w->min_suspect_ms + SUSPECT_SOON;
 
-	w->rest_ms = again ? min_t(u32, 2 * w->rest_ms, STALL_END) : SUSPECT_REST;
-	w->moved = false;
+	w->min_suspect_ms = again ? min_t(u32, 2 * w->min_suspect_ms, STALL_END) : SUSPECT_REST;
+	w->io_progress = false;
 	w->suspect_at = jiffies;
 	w->suspicions++;
 	WRITE_ONCE(ctrl->suspect, true);
 	nof_ctrl_publish(ctrl);
-	watch_take_back(ctrl);
+	watch_detach(ctrl);
 	nof_paths.event(ctrl, NVMEOF_EVENT_DEGRADED);
 }
 
 /* A path that is also on probation remains degraded */
-static void tell_end(struct nof_ctrl *ctrl)
+static void watch_event_end(struct nof_ctrl *ctrl)
 {
 	nof_paths.event(ctrl, READ_ONCE(ctrl->probation.on) ? NVMEOF_EVENT_DEGRADED : NVMEOF_EVENT_RESTORED);
 }
@@ -285,37 +286,37 @@ static void end_suspect(struct nof_ctrl *ctrl)
 	struct nof_watch *w = &ctrl->watch;
 	u32 ms = elapsed_ms(w->suspect_at);
 
-	if (ms < w->rest_ms && nof_mpath.has_other_path(ctrl))
+	if (ms < w->min_suspect_ms && nof_mpath.has_other_path(ctrl))
 		return;
 	w->suspect_at = jiffies;
 	WRITE_ONCE(ctrl->suspect, false);
-	dev_info_ratelimited(&ctrl->dev, "answers again: used again after %u ms\n", ms);
+	dev_info_ratelimited(&ctrl->dev, "responds again: path used again after %u ms\n", ms);
 	nof_ctrl_publish(ctrl);
-	tell_end(ctrl);
+	watch_event_end(ctrl);
 }
 
 /* With fencing=immediate a suspect path is reset at once, so that its writes can be retried */
-static bool hasty(const struct nof_ctrl *ctrl)
+static bool fencing_is_immediate(const struct nof_ctrl *ctrl)
 {
 	return READ_ONCE(ctrl->subsys->policy.fencing) == NVMEOF_FENCING_IMMEDIATE;
 }
 
 /* Silence in ms after which the path counts as lost: the keep-alive timeout at the controller, or the default */
-static u32 lost_after(const struct nof_ctrl *ctrl, const struct findings *f)
+static u32 watch_lost_ms(const struct nof_ctrl *ctrl, const struct findings *f)
 {
 	return max(nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS, f->bound_ms);
 }
 
 /* Consequence, for log messages */
-static const char *outcome(bool lost)
+static const char *watch_outcome(bool lost)
 {
-	return lost ? "path counts as lost" : "path is suspect, no new I/O until it answers";
+	return lost ? "path counts as lost" : "path is suspect, no new I/O until it responds";
 }
 
 /* Only long segments seem to be lost: the peer was heard on other queues most of the time */
 static bool only_long_ones(const struct nof_ctrl *ctrl, const struct findings *f)
 {
-	return f->segment >= LONG_SEGMENT && ctrl->watch.alive_ms >= f->quiet_ms / 4 * 3;
+	return f->segment >= LONG_SEGMENT && ctrl->watch.other_heard_ms >= f->quiet_ms / 4 * 3;
 }
 
 static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const char *what)
@@ -332,7 +333,7 @@ static void note_silence(struct nof_ctrl *ctrl, const struct findings *f, const 
 		      hint ? ": check the MTU, and the links of a bond" : "", what);
 }
 
-static bool reads(const struct nof_slot *slot)
+static bool slot_is_read(const struct nof_slot *slot)
 {
 	return !READ_ONCE(slot->detached) && READ_ONCE(slot->opcode) == nvme_cmd_read;
 }
@@ -349,7 +350,7 @@ static bool may_change_data(struct nof_ctrl *ctrl)
  */
 static bool only_reads_wait(struct nof_ctrl *ctrl)
 {
-	if (!ctrl->transport->holds_reads || !nof_queues_count(ctrl, reads) || may_change_data(ctrl) ||
+	if (!ctrl->transport->holds_reads || !nof_queues_count(ctrl, slot_is_read) || may_change_data(ctrl) ||
 	    !nof_mpath.all_have_other_path(ctrl))
 		return false;
 	synchronize_srcu_expedited(&ctrl->subsys->srcu);
@@ -360,51 +361,52 @@ static bool only_reads_wait(struct nof_ctrl *ctrl)
  * Without another path, a new connection has no advantage over the present one: keep-alive and TCP_USER_TIMEOUT decide.
  * Returns true if the association is ended.
  */
-static bool judge_silence(struct nof_ctrl *ctrl, const struct findings *f)
+static bool watch_check_silence(struct nof_ctrl *ctrl, const struct findings *f)
 {
 	struct nof_watch *w = &ctrl->watch;
 
 	WRITE_ONCE(w->silent, f->silent);
 	if (!f->silent) {
-		w->told = false;
+		w->silence_logged = false;
 		return false;
 	}
 	if (!nof_mpath.has_other_path(ctrl)) {
-		if (!w->told)
-			note_silence(ctrl, f, "no other path, so it is waited for");
-		w->told = true;
+		if (!w->silence_logged)
+			note_silence(ctrl, f, "no other path, waiting for keep-alive");
+		w->silence_logged = true;
 		return false;
 	}
-	if (f->quiet_ms >= lost_after(ctrl, f) || hasty(ctrl)) {
-		note_silence(ctrl, f, outcome(true));
+	if (f->quiet_ms >= watch_lost_ms(ctrl, f) || fencing_is_immediate(ctrl)) {
+		note_silence(ctrl, f, watch_outcome(true));
 		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
 		return true;
 	}
 	if (!ctrl->suspect) {
-		note_silence(ctrl, f, outcome(false));
+		note_silence(ctrl, f, watch_outcome(false));
 		begin_suspect(ctrl);
 	}
 	if (!only_reads_wait(ctrl))
 		return false;
-	note_silence(ctrl, f, "only reads wait, which the device holds: connections ended, reads go by other paths");
-	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+	note_silence(ctrl, f,
+		     "only reads are outstanding, in memory held by the device: connections ended, reads retried");
+	nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 	return true;
 }
 
-/* Returns true if the association is ended. Runs after judge_silence(), which has precedence. */
-static bool judge_answers(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
+/* Returns true if the association is ended. Runs after watch_check_silence(), which has precedence. */
+static bool watch_check_response(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
 {
 	struct nof_watch *w = &ctrl->watch;
 	bool lost, suspect;
 
-	w->mute_ms = f->done || !test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) ? 0 : w->mute_ms + step;
-	suspect = f->io_out && !w->silent && w->mute_ms >= max_t(u32, MUTE, f->bound_ms) &&
+	w->no_response_ms = f->done || !test_bit(NOF_CTRL_KA_OUT, &ctrl->flags) ? 0 : w->no_response_ms + step;
+	suspect = f->io_out && !w->silent && w->no_response_ms >= max_t(u32, NO_RESPONSE, f->bound_ms) &&
 		  nof_mpath.has_other_path(ctrl);
-	lost = w->mute_ms >= lost_after(ctrl, f) || (suspect && hasty(ctrl));
+	lost = w->no_response_ms >= watch_lost_ms(ctrl, f) || (suspect && fencing_is_immediate(ctrl));
 	if (!lost && (!suspect || ctrl->suspect))
 		return false;
-	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "nothing answered for %u ms, keep-alive included: %s", w->mute_ms,
-		      outcome(lost));
+	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "nothing answered for %u ms, keep-alive included: %s", w->no_response_ms,
+		      watch_outcome(lost));
 	if (lost)
 		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
 	else
@@ -415,19 +417,19 @@ static bool judge_answers(struct nof_ctrl *ctrl, const struct findings *f, u32 s
 static void consider_stall(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
-	const char *why = has_plain_io(ctrl) ? nof_mpath.stall_reason(ctrl, w->still_ms >= STALL_ALONE) : NULL;
+	const char *why = has_plain_io(ctrl) ? nof_mpath.stall_reason(ctrl, w->no_io_ms >= STALL_ALONE) : NULL;
 
 	if (!why)
 		return;
 	WRITE_ONCE(w->stalled_at, jiffies);
 	WRITE_ONCE(w->stalls, w->stalls + 1);
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no I/O completed for %u ms (usually within %u ms), %s: %s",
-		      w->still_ms, w->usual_us / 1000, why, outcome(false));
+		      w->no_io_ms, w->longest_gap_us / 1000, why, watch_outcome(false));
 	begin_suspect(ctrl);
 }
 
 /* Returns true if the association is ended, because requests that were taken back still have no response. */
-static bool never_answered(struct nof_ctrl *ctrl)
+static bool watch_check_detached(struct nof_ctrl *ctrl)
 {
 	u32 age;
 
@@ -435,34 +437,35 @@ static bool never_answered(struct nof_ctrl *ctrl)
 		return false;
 	age = nof_queues_detached_ms(ctrl);
 	/* a controller that completes other I/O is only slow: twice the time, more than a request would get */
-	if (age < STALL_END || (age < 2 * STALL_END && ctrl->watch.still_ms < STALL_END))
+	if (age < STALL_END || (age < 2 * STALL_END && ctrl->watch.no_io_ms < STALL_END))
 		return false;
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "reads were not answered for %u s: path counts as lost", age / 1000);
-	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+	nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 	return true;
 }
 
 /* Returns true if the association is ended. */
-static bool judge_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
+static bool watch_check_stall(struct nof_ctrl *ctrl, const struct findings *f, u32 step)
 {
 	struct nof_watch *w = &ctrl->watch;
 
 	if (f->io_done && !ctrl->suspect)
-		took(w, w->still_ms);
-	w->still_ms = f->io_done || !f->io_out ? 0 : w->still_ms + step;
-	WRITE_ONCE(w->still, w->still_ms >= max_t(u64, STALL, (u64)w->usual_us * USUAL / 1000));
-	w->moved |= f->io_done;
-	if (ctrl->suspect && !w->silent && !w->mute_ms && (!w->still_ms || (w->moved && w->still_ms < STALL)))
+		watch_usual_update(w, w->no_io_ms);
+	w->no_io_ms = f->io_done || !f->io_out ? 0 : w->no_io_ms + step;
+	WRITE_ONCE(w->io_overdue, w->no_io_ms >= max_t(u64, STALL, (u64)w->longest_gap_us * USUAL / 1000));
+	w->io_progress |= f->io_done;
+	if (ctrl->suspect && !w->silent && !w->no_response_ms &&
+	    (!w->no_io_ms || (w->io_progress && w->no_io_ms < STALL)))
 		end_suspect(ctrl);
 	/* the rest costs more: not at every look */
 	if (time_before(jiffies, w->judged_at + msecs_to_jiffies(5 * LOOK)))
 		return false;
 	w->judged_at = jiffies;
-	if (w->still && f->unheard_ms < UNHEARD && !ctrl->suspect)
+	if (w->io_overdue && f->unheard_ms < UNHEARD && !ctrl->suspect)
 		consider_stall(ctrl);
 	if (ctrl->suspect)
-		watch_take_back(ctrl);
-	return never_answered(ctrl);
+		watch_detach(ctrl);
+	return watch_check_detached(ctrl);
 }
 
 /* The task that sets NOF_CTRL_KA_OUT owns ka.cmd. Returns false if the command cannot be submitted. */
@@ -514,7 +517,7 @@ static bool watch_done(struct nof_ctrl *ctrl)
 }
 
 /* Stops watching all queues. A queue is watched again once a command is submitted on it. */
-static void watch_forget(struct nof_ctrl *ctrl)
+static void watch_clear(struct nof_ctrl *ctrl)
 {
 	struct nof_watch *w = &ctrl->watch;
 	struct nof_queue *queue, *next;
@@ -537,22 +540,22 @@ static void watch_work(struct work_struct *work)
 	struct findings f = { .heard_ms = U32_MAX };
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->opts.stall_tmo_ms)) {
-		watch_forget(ctrl);
+		watch_clear(ctrl);
 		/* stall_tmo may have been set to 0: nothing else would end the suspicion */
 		WRITE_ONCE(w->silent, false);
 		if (xchg(&ctrl->suspect, false)) {
 			nof_ctrl_publish(ctrl);
-			tell_end(ctrl);
+			watch_event_end(ctrl);
 		}
 		return;
 	}
-	watch_look(ctrl, step, &f);
+	watch_sample(ctrl, step, &f);
 	if (!f.unheard_ms || f.long_acked)
-		w->alive_ms = 0;
+		w->other_heard_ms = 0;
 	else if (f.heard_ms < UNHEARD)
-		w->alive_ms += step;
+		w->other_heard_ms += step;
 	/* the association is being ended: recovery stops the watch */
-	if (judge_silence(ctrl, &f) || judge_answers(ctrl, &f, step) || judge_stall(ctrl, &f, step))
+	if (watch_check_silence(ctrl, &f) || watch_check_response(ctrl, &f, step) || watch_check_stall(ctrl, &f, step))
 		return;
 	if (f.probe)
 		watch_probe(ctrl);
@@ -563,7 +566,7 @@ static void watch_work(struct work_struct *work)
 void nof_watch_stop(struct nof_ctrl *ctrl)
 {
 	cancel_delayed_work_sync(&ctrl->watch.work);
-	watch_forget(ctrl);
+	watch_clear(ctrl);
 	WRITE_ONCE(ctrl->suspect, false);
 	/* the history of suspicions outlives the association, the rest does not */
 	memset(&ctrl->watch.association, 0, sizeof(ctrl->watch.association));
@@ -580,7 +583,7 @@ void nof_watch_init(struct nof_ctrl *ctrl)
  * Half the timeout, so that a second command is in time if the first is lost. With traffic based keep-alive any
  * completion since the last run replaces the command: a quarter, as that command may have been sent before that run.
  */
-static unsigned long period(const struct nof_ctrl *ctrl)
+static unsigned long ka_period(const struct nof_ctrl *ctrl)
 {
 	u32 part = ctrl->ka.tmo_ms / (test_bit(NOF_CTRL_TBKAS, &ctrl->flags) ? 4 : 2);
 
@@ -609,7 +612,7 @@ u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
  * True if a Keep Alive has been outstanding for the timeout: a peer that is unreachable for less keeps its connection.
  * Twice the timeout where the watch runs: it decides first, as it can tell a busy host from a silent peer.
  */
-static bool overdue(const struct nof_ctrl *ctrl)
+static bool ka_overdue(const struct nof_ctrl *ctrl)
 {
 	bool watched = READ_ONCE(ctrl->opts.stall_tmo_ms) && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
 	u32 ms = min(nof_ka_timeout_ms(ctrl), U32_MAX / 2) * (watched ? 2 : 1);
@@ -621,7 +624,7 @@ static bool overdue(const struct nof_ctrl *ctrl)
 static void ka_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ka.work);
-	bool busy = nof_queues_were_busy(ctrl, NOF_WATCH_KEEP_ALIVE);
+	bool busy = nof_queues_progressed(ctrl, NOF_WATCH_KEEP_ALIVE);
 	int err = 0;
 
 	/* a passthrough command disabled keep-alive for this association */
@@ -629,7 +632,7 @@ static void ka_work(struct work_struct *work)
 		return;
 
 	/* any other completion also shows that the controller is alive */
-	if (!busy && overdue(ctrl)) {
+	if (!busy && ka_overdue(ctrl)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "no answer to keep-alive");
 		nof_ctrl_error(ctrl, NOF_CAUSE_EXPIRED);
 		return;
@@ -637,12 +640,12 @@ static void ka_work(struct work_struct *work)
 	if (!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags))
 		err = keepalive_send(ctrl);
 	if (err == -ENOTCONN)
-		nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 	/* any other error is temporary: no slot of the queue, no memory, no room in the send queue of an RDMA device */
-	queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, err ? period(ctrl) / 8 + 1 : period(ctrl));
+	queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, err ? ka_period(ctrl) / 8 + 1 : ka_period(ctrl));
 }
 
-u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
+u32 nof_ka_change_begin(struct nof_ctrl *ctrl, u32 ms)
 {
 	u32 before = READ_ONCE(ctrl->ka.tmo_ms);
 
@@ -652,23 +655,23 @@ u32 nof_ka_expect(struct nof_ctrl *ctrl, u32 ms)
 }
 
 /* Reschedules the next Keep Alive by the current timeout */
-static void ka_again(struct nof_ctrl *ctrl)
+static void ka_reschedule(struct nof_ctrl *ctrl)
 {
 	unsigned long flags;
 
 	/* a task that leaves this state does so under the lock, and stops the work afterwards */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
 	if (READ_ONCE(ctrl->ka.tmo_ms) && ctrl->state == NVMEOF_CTRL_LIVE)
-		mod_delayed_work(nof_recovery_wq, &ctrl->ka.work, period(ctrl));
+		mod_delayed_work(nof_recovery_wq, &ctrl->ka.work, ka_period(ctrl));
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
-void nof_ka_refused(struct nof_ctrl *ctrl, u32 ms, u32 before)
+void nof_ka_change_failed(struct nof_ctrl *ctrl, u32 ms, u32 before)
 {
 	if (ms <= before)
 		return;
 	cmpxchg(&ctrl->ka.tmo_ms, ms, before);
-	ka_again(ctrl);
+	ka_reschedule(ctrl);
 }
 
 /* Reads back the timeout, which a Set Features command may have changed */
@@ -683,17 +686,17 @@ static int ka_read(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
-void nof_ka_changed(struct nof_ctrl *ctrl, bool off)
+void nof_ka_change_done(struct nof_ctrl *ctrl, bool off)
 {
 	if (off)
 		WRITE_ONCE(ctrl->ka.tmo_ms, 0);
 	else
 		ka_read(ctrl);
-	ka_again(ctrl);
+	ka_reschedule(ctrl);
 }
 
 /* Requests a shorter timeout: fencing holds requests for a multiple of it, see mpath/fence.c. */
-static int ask_for_less(struct nof_ctrl *ctrl)
+static int ka_request_short(struct nof_ctrl *ctrl)
 {
 	int ret;
 
@@ -705,12 +708,12 @@ static int ask_for_less(struct nof_ctrl *ctrl)
 	return min(ret, 0);
 }
 
-int nof_ka_agree(struct nof_ctrl *ctrl)
+int nof_ka_negotiate(struct nof_ctrl *ctrl)
 {
 	WRITE_ONCE(ctrl->ka.tmo_ms, ctrl->opts.kato_ms);
 	if (!ctrl->ka.tmo_ms)
 		return 0;
-	return ask_for_less(ctrl) ?: ka_read(ctrl);
+	return ka_request_short(ctrl) ?: ka_read(ctrl);
 }
 
 int nof_ka_init(struct nof_ctrl *ctrl)
@@ -727,7 +730,7 @@ int nof_ka_init(struct nof_ctrl *ctrl)
 void nof_ka_start(struct nof_ctrl *ctrl)
 {
 	if (ctrl->ka.tmo_ms)
-		queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, period(ctrl));
+		queue_delayed_work(nof_recovery_wq, &ctrl->ka.work, ka_period(ctrl));
 }
 
 /* An outstanding command is cancelled with the queue. */

@@ -116,7 +116,7 @@ static bool update_path(struct nof_path *path)
 	if (state == path->ana_state)
 		return false;
 	nof_ana_set(path, state);
-	path->ana_doubts = 0;
+	path->ana_refusals = 0;
 	return true;
 }
 
@@ -223,7 +223,7 @@ int nof_ana_read(struct nof_ctrl *ctrl)
 }
 
 /* Forgets the ANA statuses of completions. Caller holds subsys->lock. */
-static void ana_forget(struct nof_ctrl *ctrl)
+static void ana_clear_refused(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	struct nof_path *path;
@@ -241,7 +241,7 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 
 	mutex_lock(&ctrl->subsys->lock);
 	nof_probation_lost(ctrl);
-	ana_forget(ctrl);
+	ana_clear_refused(ctrl);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {
 			path->ana_expired = false;
@@ -251,7 +251,7 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
-bool nof_ana_stale(struct nof_path *path, u16 status)
+bool nof_ana_report_status(struct nof_path *path, u16 status)
 {
 	struct nof_ctrl *ctrl = path->ctrl;
 
@@ -277,30 +277,30 @@ void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)
 }
 
 /* Uses paths again that an ANA status had taken out of use */
-static void ana_take_back(struct nof_ctrl *ctrl)
+static void ana_reuse_paths(struct nof_ctrl *ctrl)
 {
 	mutex_lock(&ctrl->subsys->lock);
-	ana_forget(ctrl);
+	ana_clear_refused(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 	nof_ctrl_publish(ctrl);
 }
 
 /* The back-off has passed: uses the path again. A request that it refuses then counts a retry. */
-static void doubt_work(struct work_struct *work)
+static void ana_backoff_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ana.doubt_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ana.ana_backoff_work);
 
-	ana_take_back(ctrl);
+	ana_reuse_paths(ctrl);
 }
 
 static u32 doubt_ms(struct nof_path *path)
 {
-	if (time_after(jiffies, path->ana_doubt_at + DOUBT_FORGET))
-		path->ana_doubts = 0;
-	path->ana_doubt_at = jiffies;
-	if (path->ana_doubts < DOUBTS_MAX)
-		path->ana_doubts++;
-	return DOUBT_MS << (path->ana_doubts - 1);
+	if (time_after(jiffies, path->ana_refusal_at + DOUBT_FORGET))
+		path->ana_refusals = 0;
+	path->ana_refusal_at = jiffies;
+	if (path->ana_refusals < DOUBTS_MAX)
+		path->ana_refusals++;
+	return DOUBT_MS << (path->ana_refusals - 1);
 }
 
 /*
@@ -308,9 +308,9 @@ static u32 doubt_ms(struct nof_path *path)
  * path usable, the log is ahead of the data, or the namespace has moved to another group, which a scan will find: the
  * path backs off, as its requests have few retries. Returns true if a back-off starts.
  */
-static bool ana_settle(struct nof_ctrl *ctrl)
+static bool ana_backoff_start(struct nof_ctrl *ctrl)
 {
-	bool resting = delayed_work_pending(&ctrl->ana.doubt_work);
+	bool resting = delayed_work_pending(&ctrl->ana.ana_backoff_work);
 	struct nof_head *head;
 	struct nof_path *path;
 	u32 ms = 0;
@@ -327,7 +327,7 @@ static bool ana_settle(struct nof_ctrl *ctrl)
 	mutex_unlock(&ctrl->subsys->lock);
 	nof_ctrl_publish(ctrl);
 	if (ms)
-		queue_delayed_work(nof_wq, &ctrl->ana.doubt_work, msecs_to_jiffies(ms));
+		queue_delayed_work(nof_wq, &ctrl->ana.ana_backoff_work, msecs_to_jiffies(ms));
 	return ms;
 }
 
@@ -414,12 +414,12 @@ static void ana_work(struct work_struct *work)
 
 	remember(ctrl);
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !has_ana(ctrl)) {
-		ana_take_back(ctrl);
+		ana_reuse_paths(ctrl);
 		return;
 	}
 	nof_ctrl_publish(ctrl);
 	read_live(ctrl);
-	doubt = ana_settle(ctrl);
+	doubt = ana_backoff_start(ctrl);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && (doubt || any_path(ctrl, is_lost) || !any_path(ctrl, is_new)))
 		scan_later(ctrl);
 }
@@ -478,7 +478,7 @@ void nof_ana_init(struct nof_ctrl *ctrl)
 	mutex_init(&ctrl->ana.lock);
 	INIT_WORK(&ctrl->ana.work, ana_work);
 	INIT_DELAYED_WORK(&ctrl->ana.anatt_work, anatt_work);
-	INIT_DELAYED_WORK(&ctrl->ana.doubt_work, doubt_work);
+	INIT_DELAYED_WORK(&ctrl->ana.ana_backoff_work, ana_backoff_work);
 }
 
 void nof_ana_exit(struct nof_ctrl *ctrl)

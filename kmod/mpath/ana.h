@@ -26,7 +26,7 @@ void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group);
  * background. Returns true if that will publish new path sets, and so resubmit requests of the requeue list. Any
  * context.
  */
-bool nof_ana_stale(struct nof_path *path, u16 status);
+bool nof_ana_report_status(struct nof_path *path, u16 status);
 
 static inline bool nof_ana_usable(enum nvmeof_ana_state state)
 {

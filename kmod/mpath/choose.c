@@ -36,7 +36,7 @@ static struct nof_path *choose_pick(struct nof_path *const *paths, u16 nr, const
  * Claims the next probe of a degraded path: one at a time over all CPUs, until nof_health_probed() allows another. Only
  * reads probe: if the path is lost, the outcome of a write would be unknown.
  */
-static bool probes(struct nof_path *path, const struct request *rq)
+static bool probe_claim(struct nof_path *path, const struct request *rq)
 {
 	unsigned long at = READ_ONCE(path->probe_at);
 
@@ -50,14 +50,14 @@ static struct nof_path *choose_probe(const struct nof_path_set *set, struct requ
 	u16 i;
 
 	/* a request that has failed before must not be risked on a degraded path */
-	if (req->retries || req->losses || req->left)
+	if (req->retries || req->losses || req->left_ctrl)
 		return NULL;
 	/* suspect paths need no probe: their outstanding commands show whether the controller answers */
 	for (i = set->nr; i < set->nr_sound; i++) {
 		struct nof_path *path = set->paths[i];
 		struct nof_ctrl *ctrl = path->ctrl;
 
-		if (READ_ONCE(ctrl->probation.on) ? nof_probation_takes(ctrl, rq) : probes(path, rq)) {
+		if (READ_ONCE(ctrl->probation.on) ? nof_probation_takes(ctrl, rq) : probe_claim(path, rq)) {
 			req->trial = true;
 			trace_nof_path_choice(path, NOF_CHOICE_PROBE);
 			return path;
@@ -74,28 +74,28 @@ void nof_choose_undo(struct nof_path *path, struct request *rq)
 		return;
 	req->trial = false;
 	if (READ_ONCE(path->ctrl->probation.on))
-		nof_probation_give_back(&path->ctrl->probation, jiffies);
+		nof_probation_trial_cancel(&path->ctrl->probation, jiffies);
 	else
 		WRITE_ONCE(path->probe_at, jiffies);
 }
 
 /* Latency (ns, 0: unknown) and commands outstanding of a path, for requests of one class and hardware context */
-struct promise {
+struct path_estimate {
 	u32	ewma;
 	u32	depth;
 };
 
-static struct promise promise_of(const struct nof_path *path, u32 hctx, enum nof_lat_class class)
+static struct path_estimate path_estimate_of(const struct nof_path *path, u32 hctx, enum nof_lat_class class)
 {
 	const struct nof_path_lat *lat = &path->lat[hctx];
 
-	return (struct promise) {
+	return (struct path_estimate) {
 		.ewma = nof_lat_known(jiffies, READ_ONCE(lat->ewma[class]), READ_ONCE(lat->heard[class])),
 		.depth = nof_path_depth(path, hctx),
 	};
 }
 
-static bool choose_over(const struct nof_policy *policy, const struct promise *p)
+static bool choose_over(const struct nof_policy *policy, const struct path_estimate *p)
 {
 	u32 us = READ_ONCE(policy->spill_us), depth = READ_ONCE(policy->spill_depth);
 
@@ -109,19 +109,19 @@ static struct nof_path *spill(struct nof_head *head, const struct nof_path_set *
 	enum nof_lat_class class = nof_rq_class(rq);
 	const struct nof_policy *policy = &head->subsys->policy;
 	u32 hctx = rq->mq_hctx->queue_num;
-	struct promise here = promise_of(chosen, hctx, class), there;
+	struct path_estimate here = path_estimate_of(chosen, hctx, class), there;
 	struct nof_path *path;
 	u16 i;
 
 	if (!choose_over(policy, &here))
 		return chosen;
 	for (i = 0; i < set->nr_optimized; i++) {
-		there = promise_of(set->paths[i], hctx, class);
+		there = path_estimate_of(set->paths[i], hctx, class);
 		if (!choose_over(policy, &there))
 			return chosen;
 	}
 	path = choose_pick(set->paths + set->nr_optimized, set->nr - set->nr_optimized, selector, rq);
-	there = promise_of(path, hctx, class);
+	there = path_estimate_of(path, hctx, class);
 	if (!nof_lat_better(here.ewma, here.depth, there.ewma, there.depth))
 		return chosen;
 	trace_nof_path_choice(path, NOF_CHOICE_SPILL);
@@ -243,17 +243,17 @@ struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_pat
  * that has improved is found within as many requests as there are paths. The CPUs of a hardware context share @scratch
  * without a lock; every value is valid, so races are harmless.
  */
-struct nof_duel {
+struct nof_pair {
 	u32	best;
 	u32	other;
 };
 
-static inline struct nof_duel nof_duel(u32 *scratch, u16 nr)
+static inline struct nof_pair nof_pair_next(u32 *scratch, u16 nr)
 {
 	u32 best = READ_ONCE(scratch[0]), other;
 
 	if (likely(nr == 2))
-		return (struct nof_duel) { best & 1, ~best & 1 };
+		return (struct nof_pair) { best & 1, ~best & 1 };
 	if (unlikely(best >= nr))
 		best = 0;
 	other = READ_ONCE(scratch[1]) + 1;
@@ -262,11 +262,11 @@ static inline struct nof_duel nof_duel(u32 *scratch, u16 nr)
 	if (other == best && ++other == nr)
 		other = 0;
 	WRITE_ONCE(scratch[1], other);
-	return (struct nof_duel) { best, other };
+	return (struct nof_pair) { best, other };
 }
 
 /* Records the winner for the next request */
-static inline u32 nof_duel_won(u32 *scratch, u32 won)
+static inline u32 nof_pair_won(u32 *scratch, u32 won)
 {
 	WRITE_ONCE(scratch[0], won);
 	return won;
@@ -286,17 +286,17 @@ static int distance(const struct nof_path *path, const struct request *rq)
 static struct nof_path *sel_numa_select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
 	u32 *scratch = nof_hctx_of(rq)->scratch;
-	struct nof_duel duel;
+	struct nof_pair pair;
 	int best, other;
 
 	if (nr_online_nodes == 1)
 		return paths[0];
-	duel = nof_duel(scratch, nr);
-	best = distance(paths[duel.best], rq);
-	other = distance(paths[duel.other], rq);
-	if (other < best || (other == best && duel.other < duel.best))
-		return paths[nof_duel_won(scratch, duel.other)];
-	return paths[nof_duel_won(scratch, duel.best)];
+	pair = nof_pair_next(scratch, nr);
+	best = distance(paths[pair.best], rq);
+	other = distance(paths[pair.other], rq);
+	if (other < best || (other == best && pair.other < pair.best))
+		return paths[nof_pair_won(scratch, pair.other)];
+	return paths[nof_pair_won(scratch, pair.best)];
 }
 
 struct nof_selector nof_selector_numa = {
@@ -330,12 +330,12 @@ struct nof_selector nof_selector_round_robin = {
 static struct nof_path *sel_queue_depth_select(struct nof_path *const *paths, u16 nr, struct request *rq)
 {
 	u32 *scratch = nof_hctx_of(rq)->scratch, hctx = rq->mq_hctx->queue_num;
-	struct nof_duel duel = nof_duel(scratch, nr);
-	struct nof_path *best = paths[duel.best], *other = paths[duel.other];
+	struct nof_pair pair = nof_pair_next(scratch, nr);
+	struct nof_path *best = paths[pair.best], *other = paths[pair.other];
 
 	if (nof_path_depth(other, hctx) > nof_path_depth(best, hctx))
 		return best;
-	nof_duel_won(scratch, duel.other);
+	nof_pair_won(scratch, pair.other);
 	return other;
 }
 
@@ -367,7 +367,7 @@ static struct view sel_latency_look(const struct nof_path *path, u32 hctx, enum 
 }
 
 /* True if this request becomes the probe of a path without a recent sample; claims the probe */
-static bool spend(struct nof_path *path, u32 hctx, enum nof_lat_class class, u32 depth)
+static bool sel_latency_claim_probe(struct nof_path *path, u32 hctx, enum nof_lat_class class, u32 depth)
 {
 	struct nof_path_lat *lat = &path->lat[hctx];
 	u32 now = jiffies;
@@ -386,19 +386,19 @@ static enum nof_lat_class sel_latency_class_of(const struct request *rq)
 	return likely(op <= (__force u32)REQ_OP_WRITE) ? nof_lat_class(op & 1, blk_rq_bytes(rq)) : NOF_LAT_WRITE;
 }
 
-static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16 nr, struct request *rq, u32 *scratch,
-					      bool probing)
+static __always_inline struct nof_path *sel_latency_compare(struct nof_path *const *paths, u16 nr,
+							    struct request *rq, u32 *scratch, bool probing)
 {
 	u32 hctx = rq->mq_hctx->queue_num;
 	enum nof_lat_class class = sel_latency_class_of(rq);
-	struct nof_duel duel = nof_duel(scratch, nr);
-	struct nof_path *best = paths[duel.best], *other = paths[duel.other];
+	struct nof_pair pair = nof_pair_next(scratch, nr);
+	struct nof_path *best = paths[pair.best], *other = paths[pair.other];
 	struct view b = sel_latency_look(best, hctx, class), o = sel_latency_look(other, hctx, class);
 
-	if (probing && nof_rq_measured(rq) && spend(other, hctx, class, o.depth))
+	if (probing && nof_rq_measured(rq) && sel_latency_claim_probe(other, hctx, class, o.depth))
 		return other;
 	if (nof_lat_better(b.ewma, b.depth, o.ewma, o.depth)) {
-		nof_duel_won(scratch, duel.other);
+		nof_pair_won(scratch, pair.other);
 		return other;
 	}
 	return best;
@@ -407,7 +407,7 @@ static __always_inline struct nof_path *fight(struct nof_path *const *paths, u16
 /* Out of line, to keep the probe code out of the fast path */
 static noinline struct nof_path *select_probing(struct nof_path *const *paths, u16 nr, struct request *rq, u32 *scratch)
 {
-	return fight(paths, nr, rq, scratch, true);
+	return sel_latency_compare(paths, nr, rq, scratch, true);
 }
 
 static struct nof_path *sel_latency_select(struct nof_path *const *paths, u16 nr, struct request *rq)
@@ -420,7 +420,7 @@ static struct nof_path *sel_latency_select(struct nof_path *const *paths, u16 nr
 		WRITE_ONCE(*left, PROBE_SHARE - 1);
 		return select_probing(paths, nr, rq, scratch);
 	}
-	return fight(paths, nr, rq, scratch, false);
+	return sel_latency_compare(paths, nr, rq, scratch, false);
 }
 
 struct nof_selector nof_selector_latency = {

@@ -10,7 +10,7 @@ static int command_result(const struct nof_request *req, blk_status_t sts)
 
 	if (!(status & NVME_SCT_SC_MASK))
 		return blk_status_to_errno(sts);
-	if (req->lost)
+	if (req->fail_after_fence)
 		return -ESTALE;
 	/* its connection was lost, and it was not retried or no path was left */
 	return status == NVME_SC_HOST_ABORTED_CMD ? -ENOLINK : status;
@@ -31,8 +31,8 @@ int nof_command_exec(struct nof_head *head, const struct nof_command *cmd)
 	req->cmd.sqe.common.nsid = cpu_to_le32(head->nsid);
 	req->cmd.status = 0;
 	req->only = 0;
-	req->hasty = cmd->hasty;
-	req->again = cmd->again;
+	req->no_wait = cmd->no_wait;
+	req->retry = cmd->retry;
 	if (cmd->len)
 		ret = blk_rq_map_kern(q, rq, cmd->buf, cmd->len, GFP_NOIO);
 	if (!ret)

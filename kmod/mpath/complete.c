@@ -31,7 +31,7 @@
 #include "wire/status.h"
 
 /* True if the status is path related, so that a retry is a failover */
-static bool request_leaves(const struct nof_request *req)
+static bool request_fails_over(const struct nof_request *req)
 {
 	return nof_status_disposition(req->cmd.status, true) == NOF_RETRY_PATH;
 }
@@ -70,7 +70,7 @@ static bool retry_unsent(const struct nof_request *req)
  */
 static bool retry_passthrough(struct nof_request *req, struct request *rq)
 {
-	if (req->only || !request_leaves(req) || !nof_request_in_time(rq))
+	if (req->only || !request_fails_over(req) || !nof_request_in_time(rq))
 		return false;
 	if (nof_request_repeat(rq) == NOF_REPEAT_NEVER && !retry_unsent(req))
 		return false;
@@ -78,7 +78,7 @@ static bool retry_passthrough(struct nof_request *req, struct request *rq)
 }
 
 /* Statuses that the controller returns before it executes anything */
-static bool retry_refused(u16 status)
+static bool status_not_executed(u16 status)
 {
 	switch (status & NVME_SCT_SC_MASK) {
 	case NVME_SC_ANA_PERSISTENT_LOSS:
@@ -93,7 +93,7 @@ static bool retry_refused(u16 status)
 
 bool nof_status_in_doubt(u16 status)
 {
-	return nof_status_disposition(status, true) != NOF_FAIL && !retry_refused(status);
+	return nof_status_disposition(status, true) != NOF_FAIL && !status_not_executed(status);
 }
 
 static bool in_doubt(const struct nof_request *req)
@@ -104,22 +104,22 @@ static bool in_doubt(const struct nof_request *req)
 }
 
 /*
- * A command of the driver is retried as its submitter requests (enum nof_again). With NOF_AGAIN_UNSENT, a lost command
- * that may have been executed waits for its fence; then submit_odd() fails it.
+ * A command of the driver is retried as its submitter requests (enum nof_cmd_retry). With NOF_CMD_RETRY_UNSENT, a lost
+ * command that may have been executed waits for its fence; then submit_odd() fails it.
  */
 static bool retry_own(struct nof_request *req, const struct request *rq)
 {
-	if (req->again != NOF_AGAIN_UNSENT)
-		return req->again == NOF_AGAIN_ALWAYS;
-	req->lost = in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
-	return req->lost || !in_doubt(req);
+	if (req->retry != NOF_CMD_RETRY_UNSENT)
+		return req->retry == NOF_CMD_RETRY_ALWAYS;
+	req->fail_after_fence = in_doubt(req) && req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
+	return req->fail_after_fence || !in_doubt(req);
 }
 
 /*
  * True if a failed request is retried. Error completions are bounded by NOF_MAX_RETRIES, lost connections by
  * retry_lost().
  */
-static bool request_goes_again(struct nof_request *req, struct request *rq)
+static bool request_should_retry(struct nof_request *req, struct request *rq)
 {
 	enum nof_kind kind = nof_kind_of(rq);
 	u16 status = req->cmd.status;
@@ -129,9 +129,9 @@ static bool request_goes_again(struct nof_request *req, struct request *rq)
 	if (kind == NOF_KIND_OWN && !retry_own(req, rq))
 		return false;
 	if (nof_zone_lost_append(req, rq))
-		req->lost = true;
+		req->fail_after_fence = true;
 	/* requeued until its fence has ended, so that a state which the submitter reads afterwards is final */
-	if (req->lost)
+	if (req->fail_after_fence)
 		return true;
 	if (status == NVME_SC_HOST_ABORTED_CMD)
 		return retry_lost(req);
@@ -155,7 +155,7 @@ int nof_request_status(struct request *rq, blk_status_t sts)
 	if (sts == BLK_STS_OK)
 		return 0;
 	/* a path error of the last try does not reveal the outcome of an earlier try */
-	if (req->ran && request_leaves(req))
+	if (req->ran && request_fails_over(req))
 		return NVME_SC_HOST_ABORTED_CMD;
 	if (status && status != NVME_SC_HOST_ABORTED_CMD)
 		return status;
@@ -163,13 +163,13 @@ int nof_request_status(struct request *rq, blk_status_t sts)
 }
 
 /* The command may be executed twice, so it can be taken back after it was sent */
-static bool reads(struct request *rq)
+static bool request_may_detach_sent(struct request *rq)
 {
 	return req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_FLUSH ||
 	       (req_op(rq) == REQ_OP_DRV_IN && nof_request_repeat(rq) == NOF_REPEAT_FREELY);
 }
 
-bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
+bool nof_request_may_detach(const struct nof_cmd *cmd, bool sent)
 {
 	const struct nof_request *req = container_of(cmd, struct nof_request, cmd);
 	struct request *rq = blk_mq_rq_from_pdu((void *)cmd);
@@ -182,7 +182,7 @@ bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent)
 
 	if (kind == NOF_KIND_OWN || (kind == NOF_KIND_PASSTHROUGH && req->only))
 		return false;
-	if (sent && (!reads(rq) || req->taken_back))
+	if (sent && (!request_may_detach_sent(rq) || req->was_detached))
 		return false;
 	idx = srcu_read_lock(srcu);
 	set = srcu_dereference(head->set, srcu);
@@ -345,7 +345,7 @@ static unsigned long retry_delay(const struct nof_ctrl *ctrl, u16 status)
  */
 static void request_requeue(struct nof_request *req, struct request *rq)
 {
-	struct request_queue *q = nof_request_keep_queue(rq);
+	struct request_queue *q = nof_request_queue_get(rq);
 	struct nof_path *path = req->path;
 	bool other = path_has_other(path), first = req->retries == 1 && other, told;
 	u16 status = req->cmd.status;
@@ -355,26 +355,26 @@ static void request_requeue(struct nof_request *req, struct request *rq)
 	 * there is no other path: immediate retries would use up all tries at once. The removal of the disk is not
 	 * delayed for this
 	 */
-	if (!other && req->retries > 1 && !nof_head_ends(path->head))
+	if (!other && req->retries > 1 && !nof_head_removing(path->head))
 		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
 	/* the controller may request a delay for errors that are not path related */
-	req->told_when = !req->moved && retry_delay(path->ctrl, status);
-	if (req->told_when)
+	req->delay_requested = !req->moved && retry_delay(path->ctrl, status);
+	if (req->delay_requested)
 		rest = retry_delay(path->ctrl, status);
-	req->again_at = rest ? jiffies + rest : 0;
+	req->retry_at = rest ? jiffies + rest : 0;
 	nof_request_put_back(req, rq);
 	/*
 	 * pairs with path_unlink(), which clears usable and then publishes: after that, no further set would kick the
 	 * request
 	 */
-	told = nof_ana_stale(path, status);
+	told = nof_ana_report_status(path, status);
 	smp_mb();
 	told &= !first && READ_ONCE(path->usable);
 	if (!told && rest)
-		nof_head_again(path->head, rest);
+		nof_head_kick_later(path->head, rest);
 	else if (!told)
 		blk_mq_kick_requeue_list(q);
-	nof_request_let_queue_go(q);
+	nof_request_queue_put(q);
 }
 
 static void request_retry(struct nof_request *req, struct request *rq, struct nof_completed *done)
@@ -384,8 +384,8 @@ static void request_retry(struct nof_request *req, struct request *rq, struct no
 	this_cpu_inc(path->stats->retries);
 	trace_nof_requeue(path, rq, req->cmd.status);
 	/* after any error, prefer another path for the next try */
-	req->left = path->ctrl->id;
-	req->moved = request_leaves(req);
+	req->left_ctrl = path->ctrl->id;
+	req->moved = request_fails_over(req);
 	if (req->moved) {
 		this_cpu_inc(path->stats->failovers_from);
 		nof_failover_begin(req, path);
@@ -406,25 +406,25 @@ static void request_failed(struct nof_request *req, struct request *rq, u64 ns, 
 		this_cpu_inc(path->stats->faults);
 	if (unlikely(READ_ONCE(path->on_trial)))
 		trial_done(path, rq, ns, req->cmd.status);
-	if (request_goes_again(req, rq)) {
-		nof_zone_doubt(req, rq);
+	if (request_should_retry(req, rq)) {
+		nof_zone_mark_unknown(req, rq);
 		request_retry(req, rq, done);
 	} else {
 		/* the request fails, but have the ANA log read, so that later commands avoid this state */
 		if (READ_ONCE(path->usable))
-			nof_ana_stale(path, req->cmd.status);
+			nof_ana_report_status(path, req->cmd.status);
 		request_finish(rq, done);
 	}
 }
 
 /* The zone report for a request whose outcome was unknown has completed */
-static void zone_told(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
+static void zone_query_done(struct nof_request *req, struct request *rq, u64 ns, struct nof_completed *done)
 {
-	switch (nof_zone_told(req, rq)) {
+	switch (nof_zone_query_done(req, rq)) {
 	case NOF_ZONE_AGAIN:
-		nof_request_again(req, done);
+		nof_request_requeue(req, done);
 		break;
-	case NOF_ZONE_UNTOLD:
+	case NOF_ZONE_QUERY_FAILED:
 		request_failed(req, rq, ns, done);
 		break;
 	default:
@@ -440,7 +440,7 @@ void nof_request_complete(struct nof_cmd *cmd, struct nof_completed *done)
 
 	request_off_path(req, rq, ns);
 	if (unlikely(req->zone)) {
-		zone_told(req, rq, ns, done);
+		zone_query_done(req, rq, ns, done);
 	} else if (likely(!(cmd->status & NVME_SCT_SC_MASK))) {
 		cmd->status = 0;
 		request_count(req->path, rq, ns);
@@ -457,9 +457,9 @@ void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *
 
 	/* as in nof_cmd_complete(): after the request has left the path, only an RCU reader keeps the path */
 	rcu_read_lock();
-	req->taken_back |= sent;
+	req->was_detached |= sent;
 	req->ran |= sent;
-	nof_zone_forget(req);
+	nof_zone_query_free(req);
 	if (READ_ONCE(req->path->on_trial))
 		trial_done(req->path, rq, 0, NVME_SC_HOST_ABORTED_CMD);
 	request_off_path(req, rq, ktime_get_ns() - req->sent_ns);
@@ -497,7 +497,7 @@ static void request_timed_out(struct nof_request *req, struct nof_queue *queue)
 	}
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "queue %u: command 0x%02x neither completed nor aborted in time", queue->qid,
 		      req->cmd.sqe.common.opcode);
-	nof_ctrl_error(ctrl, NOF_CAUSE_HERE);
+	nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 }
 
 enum blk_eh_timer_return nof_request_timeout(struct request *rq)

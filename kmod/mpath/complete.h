@@ -23,6 +23,6 @@ int nof_request_status(struct request *rq, blk_status_t sts);
  * For nof_queue_detach(): true if the request can be retried on another path and there is a better one. Once sent, only
  * reads and flushes can. Any context.
  */
-bool nof_request_may_leave(const struct nof_cmd *cmd, bool sent);
+bool nof_request_may_detach(const struct nof_cmd *cmd, bool sent);
 
 #endif

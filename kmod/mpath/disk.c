@@ -27,7 +27,8 @@
  */
 static bool duplicate_ids;
 module_param(duplicate_ids, bool, 0644);
-MODULE_PARM_DESC(duplicate_ids, "also disks that have the identifiers of a disk of another subsystem (N: refused)");
+MODULE_PARM_DESC(duplicate_ids,
+		 "allow disks that have the identifiers of a disk of another subsystem (default N: refuse)");
 
 /* The disk of @s that has claimed one of the identifiers; caller holds s->lock */
 static struct nof_head *find_claimed(struct nof_subsys *s, const struct nof_ns_ids *ids)
@@ -65,7 +66,7 @@ static bool find_other(const struct nof_subsys *of, const struct nof_ns_ids *ids
 
 static void warn_refused(const struct nof_subsys *s, u32 nsid, const char *name)
 {
-	dev_warn_ratelimited(&s->dev, "namespace %u is no disk: %s has its identifiers; see duplicate_ids\n", nsid,
+	dev_warn_ratelimited(&s->dev, "namespace %u refused: %s has the same identifiers; see duplicate_ids\n", nsid,
 			     name);
 }
 
@@ -102,7 +103,7 @@ static int duplicate_claim(struct nof_head *head)
 }
 
 /* The disk was added: logs and sends an event if another disk has its identifiers. Context: process, sleeps. */
-static void duplicate_tell(struct nof_head *head)
+static void duplicate_report(struct nof_head *head)
 {
 	char name[DISK_NAME_LEN];
 	bool found;
@@ -114,7 +115,8 @@ static void duplicate_tell(struct nof_head *head)
 	mutex_unlock(&nof_subsystems_lock);
 	if (!found)
 		return;
-	dev_warn_ratelimited(&head->subsys->dev, "%s has the identifiers of %s, which is of another subsystem\n",
+	dev_warn_ratelimited(&head->subsys->dev,
+			     "%s has the same identifiers as %s of another subsystem: /dev/disk links are ambiguous\n",
 			     nof_head_name(head), name);
 	nof_events->ns(head, NVMEOF_EVENT_SAME_IDS);
 }
@@ -176,7 +178,7 @@ static void make_wwid(char wwid[NOF_WWID_SIZE], const struct nof_ns_ids *ids, co
 			  id->serial, (int)strlen(id->model), id->model, nsid);
 }
 
-bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
+bool nof_head_matches(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format)
 {
 	const struct nof_ns_ids *was = &head->format.ids, *is = &format->ids;
 	char wwid[NOF_WWID_SIZE];
@@ -208,7 +210,7 @@ static void part_work(struct work_struct *work)
 	mutex_lock(&head->subsys->lock);
 	usable = nof_head_nr_usable(head);
 	if (!usable)
-		set_bit(NOF_HEAD_UNREAD, &head->flags);
+		set_bit(NOF_HEAD_PARTS_UNREAD, &head->flags);
 	mutex_unlock(&head->subsys->lock);
 	if (!usable)
 		return;
@@ -221,7 +223,7 @@ static void part_work(struct work_struct *work)
 	/* the path was lost meanwhile, and the wait has expired */
 	mutex_lock(&head->subsys->lock);
 	if (ret && !nof_head_nr_usable(head))
-		set_bit(NOF_HEAD_UNREAD, &head->flags);
+		set_bit(NOF_HEAD_PARTS_UNREAD, &head->flags);
 	mutex_unlock(&head->subsys->lock);
 }
 
@@ -274,7 +276,7 @@ void nof_head_linger(struct nof_head *head)
 
 	lockdep_assert_held(&head->subsys->lock);
 	nof_head_set_state(head, NOF_HEAD_LINGERING);
-	pr_info("nvmeof: %s: its last path is gone; I/O waits for another for %u s\n", nof_head_name(head), secs);
+	pr_info("nvmeof: %s: last path removed, I/O waits up to %u s for another path\n", nof_head_name(head), secs);
 	nof_head_linger_until(head, secs);
 }
 
@@ -347,8 +349,8 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	INIT_WORK(&head->part_work, part_work);
 	INIT_DELAYED_WORK(&head->removal_work, removal_work);
 	INIT_DELAYED_WORK(&head->expiry_work, expiry_work);
-	spin_lock_init(&head->again_lock);
-	INIT_DELAYED_WORK(&head->again_work, nof_head_again_work);
+	spin_lock_init(&head->kick_lock);
+	INIT_DELAYED_WORK(&head->kick_work, nof_head_kick_work);
 	mutex_init(&head->narrow_lock);
 	mutex_init(&head->reserve_lock);
 	head->next_narrow = jiffies;
@@ -401,7 +403,7 @@ int nof_head_enlist(struct nof_head *head)
 	int ret;
 
 	lockdep_assert_held(&s->lock);
-	if (s->nr_heads >= nof_head_most())
+	if (s->nr_heads >= nof_head_max())
 		return -ENOSPC;
 	/* do not wait for memory under this lock, which recovery needs */
 	ret = nof_number_take(s->number->inner, head->number, 1, GFP_NOWAIT | __GFP_NOWARN);
@@ -445,7 +447,7 @@ static int head_add(struct nof_head *head)
 	nof_topology_changed();
 	mutex_unlock(&head->subsys->lock);
 	nof_events->ns(head, NVMEOF_EVENT_ADDED);
-	duplicate_tell(head);
+	duplicate_report(head);
 	mutex_lock(&head->subsys->lock);
 	nof_head_review_paths(head);
 	mutex_unlock(&head->subsys->lock);
@@ -463,7 +465,7 @@ static struct nof_path *take_unshown(struct nof_head *head)
 	struct nof_path *path, *found = NULL;
 
 	mutex_lock(&head->subsys->lock);
-	if (head->paths_dir && !nof_head_ends(head))
+	if (head->paths_dir && !nof_head_removing(head))
 		list_for_each_entry(path, &head->paths, entry)
 			if (!found && !path->shown)
 				found = path;
@@ -483,7 +485,7 @@ static void disk_show_paths(struct nof_head *head)
 	lockdep_assert_held(&head->show_lock);
 	while ((path = take_unshown(head))) {
 		if (kobject_add(&path->kobj, head->paths_dir, "%s", path->name))
-			dev_warn(&path->ctrl->dev, "%s: cannot be shown in sysfs\n", path->name);
+			dev_warn(&path->ctrl->dev, "%s: cannot add path to sysfs\n", path->name);
 		nof_events->path(path, NVMEOF_EVENT_ADDED);
 		kobject_put(&path->kobj);
 	}
@@ -497,7 +499,7 @@ int nof_head_show(struct nof_head *head)
 
 	mutex_lock(&head->show_lock);
 	mutex_lock(&s->lock);
-	wanted = !nof_head_ends(head) && !test_bit(NOF_HEAD_ADDED, &head->flags);
+	wanted = !nof_head_removing(head) && !test_bit(NOF_HEAD_ADDED, &head->flags);
 	now = wanted && nof_head_nr_usable(head);
 	if (wanted && !now)
 		nof_head_set_state(head, NOF_HEAD_HIDDEN);
@@ -558,10 +560,10 @@ void nof_head_apply_size(struct nof_head *head)
 	mutex_unlock(&head->show_lock);
 }
 
-/* In this order: again_work queues requeue_work. */
-void nof_head_end_kicks(struct nof_head *head)
+/* In this order: kick_work queues requeue_work. */
+void nof_head_cancel_kicks(struct nof_head *head)
 {
-	cancel_delayed_work_sync(&head->again_work);
+	cancel_delayed_work_sync(&head->kick_work);
 	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
 }
 
@@ -590,7 +592,7 @@ void nof_head_remove(struct nof_head *head)
 	cancel_work_sync(&head->part_work);
 	cancel_delayed_work_sync(&head->expiry_work);
 	cancel_delayed_work_sync(&head->widen_work);
-	nof_head_end_kicks(head);
+	nof_head_cancel_kicks(head);
 	nof_park_exit(head);
 	nof_failovers_exit(head);
 }

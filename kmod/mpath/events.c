@@ -15,7 +15,7 @@
 #include "mpath/head.h"
 #include "mpath/path.h"
 
-#define AT_ONCE	16
+#define EVENT_BATCH	16
 
 /* Disks with the same alert; details of the first of them */
 struct summary {
@@ -49,7 +49,7 @@ static bool ctrl_expected(const struct nof_ctrl *ctrl, const struct nof_head *he
 {
 	if (nof_state_ends(nof_ctrl_state(ctrl)))
 		return false;
-	return lost_disks_has(ctrl, head) || (may_join(head) && nof_ctrl_owes_paths(ctrl));
+	return lost_disks_has(ctrl, head) || (may_join(head) && nof_ctrl_paths_overdue(ctrl));
 }
 
 bool nof_head_waits_only_for(const struct nof_head *head, const struct nof_ctrl *ctrl)
@@ -213,14 +213,14 @@ static void alert_none(struct nof_head *head, const struct counts *now, struct s
 {
 	struct nof_path_alerts *a = &head->alerts;
 
-	if (now->none == a->none_told)
+	if (now->none == a->none_alerted)
 		return;
-	a->none_told = now->none;
+	a->none_alerted = now->none;
 	if (now->none)
 		a->none_since = ktime_get_boottime_ns();
 	summary_add(now->none ? &all->gone : &all->back, head, now);
 	/* alert_fewer() did not log it while no path was usable */
-	if (!now->none && now->fewer && a->fewer_told)
+	if (!now->none && now->fewer && a->fewer_alerted)
 		summary_add(&all->fewer, head, now);
 	head->pending.events |= BIT(now->none ? NVMEOF_EVENT_NO_PATH : NVMEOF_EVENT_PATH_BACK);
 }
@@ -229,9 +229,9 @@ static void alert_fewer(struct nof_head *head, const struct counts *now, struct 
 {
 	struct nof_path_alerts *a = &head->alerts;
 
-	if (now->fewer == a->fewer_told)
+	if (now->fewer == a->fewer_alerted)
 		return;
-	a->fewer_told = now->fewer;
+	a->fewer_alerted = now->fewer;
 	if (now->fewer && !now->none)
 		summary_add(&all->fewer, head, now);
 	head->pending.events |= BIT(now->fewer ? NVMEOF_EVENT_FEWER_PATHS : NVMEOF_EVENT_ALL_PATHS);
@@ -241,7 +241,7 @@ static void alerts_update(struct nof_head *head, struct summaries *all)
 {
 	struct counts now = { .none = !nof_head_nr_usable(head) };
 
-	if (!test_bit(NOF_HEAD_ADDED, &head->flags) || nof_head_ends(head))
+	if (!test_bit(NOF_HEAD_ADDED, &head->flags) || nof_head_removing(head))
 		return;
 	count_paths(head, &now.live, &now.expected);
 	now.fewer = now.live < now.expected;
@@ -250,14 +250,14 @@ static void alerts_update(struct nof_head *head, struct summaries *all)
 }
 
 /* Events of one object, taken under subsys->lock and sent without it: recovery needs it */
-struct told {
+struct object_events {
 	struct nof_head	*head;	/* pinned, or NULL */
 	struct nof_path	*path;
 	u32		what;
 };
 
 /* Takes the events of the next head, maybe none; false if the list is empty. Caller holds subsys->lock. */
-static bool events_take_head(struct nof_subsys *s, struct told *t, struct summaries *all)
+static bool events_take_head(struct nof_subsys *s, struct object_events *t, struct summaries *all)
 {
 	struct nof_head *head = list_first_entry_or_null(&s->event_heads, struct nof_head, pending.entry);
 
@@ -265,14 +265,14 @@ static bool events_take_head(struct nof_subsys *s, struct told *t, struct summar
 		return false;
 	list_del_init(&head->pending.entry);
 	alerts_update(head, all);
-	*t = (struct told){ .what = head->pending.events };
+	*t = (struct object_events){ .what = head->pending.events };
 	if (t->what)
 		t->head = nof_head_pin(head);
 	head->pending.events = 0;
 	return true;
 }
 
-static bool events_take_path(struct nof_subsys *s, struct told *t)
+static bool events_take_path(struct nof_subsys *s, struct object_events *t)
 {
 	struct nof_path *path = list_first_entry_or_null(&s->event_paths, struct nof_path, pending.entry);
 
@@ -280,14 +280,14 @@ static bool events_take_path(struct nof_subsys *s, struct told *t)
 		return false;
 	list_del_init(&path->pending.entry);
 	/* the ADDED event will carry its whole state */
-	*t = (struct told){ .what = path->shown ? path->pending.events : 0 };
+	*t = (struct object_events){ .what = path->shown ? path->pending.events : 0 };
 	if (t->what)
 		t->path = nof_path_pin(path);
 	path->pending.events = 0;
 	return true;
 }
 
-static void events_send(const struct told *t)
+static void events_send(const struct object_events *t)
 {
 	enum nvmeof_event event;
 
@@ -308,15 +308,15 @@ static void events_send(const struct told *t)
 /* Returns the number of objects; caller holds events_lock */
 static u32 events_send_some(struct nof_subsys *s, struct summaries *all)
 {
-	struct told told[AT_ONCE];
+	struct object_events batch[EVENT_BATCH];
 	u32 n = 0, i;
 
 	mutex_lock(&s->lock);
-	while (n < AT_ONCE && (events_take_head(s, &told[n], all) || events_take_path(s, &told[n])))
+	while (n < EVENT_BATCH && (events_take_head(s, &batch[n], all) || events_take_path(s, &batch[n])))
 		n++;
 	mutex_unlock(&s->lock);
 	for (i = 0; i < n; i++)
-		events_send(&told[i]);
+		events_send(&batch[i]);
 	return n;
 }
 
@@ -326,7 +326,7 @@ static void alerts_log(struct nof_subsys *s, const struct summaries *all)
 
 	if (gone->nr)
 		dev_warn_ratelimited(&s->dev,
-				     "no usable path to %s (%u disks in all): I/O waits, up to fast_io_fail_tmo\n",
+				     "no usable path to %s (%u disks in all): I/O waits for at most fast_io_fail_tmo\n",
 				     gone->first, gone->nr);
 	if (back->nr)
 		dev_info_ratelimited(&s->dev, "a usable path to %s again, after %llu ms (%u disks in all)\n",

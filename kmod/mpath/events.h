@@ -14,13 +14,13 @@ struct nof_subsys;
 
 /**
  * struct nof_path_alerts - alerts of a head that were sent; under subsys->lock
- * @none_told:	no path is usable
+ * @none_alerted:	no path is usable
  * @none_since:	CLOCK_BOOTTIME, ns, since when
- * @fewer_told:	fewer paths are live than are expected
+ * @fewer_alerted:	fewer paths are live than are expected
  */
 struct nof_path_alerts {
-	bool	none_told;
-	bool	fewer_told;
+	bool	none_alerted;
+	bool	fewer_alerted;
 	u64	none_since;
 };
 

@@ -51,10 +51,10 @@ static bool ccr_notifies(const struct nof_ctrl *source)
 #define RETRY_MS	250	/* when no controller can be asked: they come and go */
 
 enum step {
-	ASK,			/* a controller has to be asked */
-	ASKED,			/* no completion yet */
-	RUNNING,		/* the log of @source will have the result */
-	SUCCESS,
+	CCR_ASK,		/* a controller has to be asked */
+	CCR_SENT,			/* no completion yet */
+	CCR_RUNNING,		/* the log of @source will have the result */
+	CCR_SUCCESS,
 };
 
 /**
@@ -65,13 +65,13 @@ enum step {
  * @name:	the controller's
  * @victim:	identifies the association to other controllers
  * @nr:		number of held requests, kept for the log when the hold ends
- * @asks:	the outcome of some is read from the target: these wait for the whole bound, whatever the policy
+ * @needs_query:	the outcome of some is read from the target: these wait for the whole bound, whatever the policy
  * @lost_at:	jiffies; 0 before the loss
  * @ends_at:	jiffies when the last of them are released
  * @end:	enum nof_fence_end
- * @told:	the end of the hold was logged
+ * @end_logged:	the end of the hold was logged
  * @step:	enum step, of the reset
- * @asked:	CCR commands outstanding
+ * @ccr_outstanding:	CCR commands outstanding
  * @source:	controller asked last, with a reference; changed by reset_work only
  * @refused, @busy: controllers not to be asked, ever or for now: bit of their number modulo 64
  * @bound_work:	ends the hold at the bound; on a queue whose works never wait for held requests
@@ -85,14 +85,14 @@ struct nof_fence {
 	char			name[NVMEOF_NAME_MAX + 1];
 	struct ccr_instance	victim;
 	u32			nr;
-	bool			asks;
+	bool			needs_query;
 	unsigned long		lost_at;
 	unsigned long		ends_at;
 	unsigned long		ended_at;
 	u8			end;
-	bool			told;
+	bool			end_logged;
 	u8			step;
-	u32			asked;
+	u32			ccr_outstanding;
 	struct nof_ctrl		*source;
 	u64			refused;
 	u64			busy;
@@ -146,7 +146,7 @@ static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct held *t
 		unhold(rq);
 		list_add_tail(&rq->queuelist, &to->requests);
 	}
-	nof_park_pick(&f->parked, NULL, &to->parked);
+	nof_park_move(&f->parked, NULL, &to->parked);
 	list_del_init(&f->entry);
 	f->end = end;
 	f->ended_at = jiffies;
@@ -154,7 +154,7 @@ static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct held *t
 	fence_kick(f);
 }
 
-static void go_on(struct held *held)
+static void fence_resubmit(struct held *held)
 {
 	struct nof_completed done;
 	struct request *rq, *next;
@@ -162,7 +162,7 @@ static void go_on(struct held *held)
 	nof_completed_init(&done, NULL);
 	list_for_each_entry_safe(rq, next, &held->requests, queuelist) {
 		list_del_init(&rq->queuelist);
-		nof_request_again(blk_mq_rq_to_pdu(rq), &done);
+		nof_request_requeue(blk_mq_rq_to_pdu(rq), &done);
 	}
 	nof_park_wait(&held->parked, NULL, &done.bios);
 	nof_completed_end(&done);
@@ -177,7 +177,7 @@ static u32 release_plain(struct nof_fence *f, struct held *to)
 	lockdep_assert_held(&f->subsys->fence_lock);
 	f->nr = 0;
 	list_for_each_entry_safe(rq, next, &f->held, queuelist) {
-		if (nof_request_asks(rq)) {
+		if (nof_request_needs_query(rq)) {
 			f->nr++;
 			continue;
 		}
@@ -185,7 +185,7 @@ static u32 release_plain(struct nof_fence *f, struct held *to)
 		list_add_tail(&rq->queuelist, &to->requests);
 	}
 	/* a request whose outcome is read from the target is never parked */
-	nof_park_pick(&f->parked, NULL, &to->parked);
+	nof_park_move(&f->parked, NULL, &to->parked);
 	nr -= f->nr;
 	if (nr)
 		trace_nof_fence_release(f->name, nr, NOF_FENCE_BOUND, jiffies_to_msecs(jiffies - f->lost_at));
@@ -213,9 +213,9 @@ static void bound_work(struct work_struct *work)
 	spin_unlock_irq(&f->subsys->fence_lock);
 	/* f is valid: free_fence() waits for this work */
 	if (released)
-		dev_info(&f->subsys->dev, "%s: lost association: %u requests were held for %u ms, %u still are\n",
+		dev_info(&f->subsys->dev, "%s: lost association: released %u requests after %u ms, %u still held\n",
 			 f->name, released, jiffies_to_msecs(now - f->lost_at), left);
-	go_on(&held);
+	fence_resubmit(&held);
 }
 
 /* The next controller to ask for a reset, with a reference. When all were busy, the next try asks them again. */
@@ -242,27 +242,27 @@ static struct nof_ctrl *fence_pick(struct nof_fence *f)
 }
 
 /* The answer of the controller asked last, by completion, log or failure to send. Caller holds fence_lock. */
-static void take_answer(struct nof_fence *f, enum nof_ccr_answer answer)
+static void take_answer(struct nof_fence *f, enum nof_ccr_result answer)
 {
-	f->step = answer == NOF_CCR_RUNNING ? RUNNING : ASK;
+	f->step = answer == NOF_CCR_RUNNING ? CCR_RUNNING : CCR_ASK;
 	if (answer == NOF_CCR_REFUSED)
 		f->refused |= bit_of(f->source);
-	if (answer == NOF_CCR_LATER)
+	if (answer == NOF_CCR_BUSY)
 		f->busy |= bit_of(f->source);
 	fence_kick(f);
 }
 
 /* Any context. If another controller was asked since, only success counts. */
-static void ccr_take_answer(struct nof_fence *f, struct nof_ctrl *source, enum nof_ccr_answer answer)
+static void ccr_take_answer(struct nof_fence *f, struct nof_ctrl *source, enum nof_ccr_result answer)
 {
 	struct nof_subsys *s = f->subsys;
 	unsigned long flags;
 
 	spin_lock_irqsave(&s->fence_lock, flags);
-	f->asked--;
+	f->ccr_outstanding--;
 	if (answer == NOF_CCR_DONE)
-		f->step = SUCCESS;
-	else if (f->step == ASKED && f->source == source)
+		f->step = CCR_SUCCESS;
+	else if (f->step == CCR_SENT && f->source == source)
 		take_answer(f, answer);
 	if (f->end != NOF_FENCE_HOLDS || answer == NOF_CCR_DONE)
 		fence_kick(f);
@@ -282,7 +282,7 @@ static void ccr_done(struct nof_cmd *cmd)
 	struct ccr_cmd *c = container_of(cmd, struct ccr_cmd, cmd);
 
 	nof_admin_leave(c->source, NOF_ADMIN_DRIVER);
-	ccr_take_answer(c->fence, c->source, nof_ccr_answer(cmd->status, le32_to_cpu(cmd->result.u32)));
+	ccr_take_answer(c->fence, c->source, nof_ccr_result(cmd->status, le32_to_cpu(cmd->result.u32)));
 	kfree(c);
 }
 
@@ -319,16 +319,17 @@ static void ccr_ask(struct nof_fence *f, struct nof_ctrl *source)
 	spin_lock_irq(&s->fence_lock);
 	old = f->source;
 	f->source = source;
-	f->step = ASKED;
-	f->asked++;
+	f->step = CCR_SENT;
+	f->ccr_outstanding++;
 	spin_unlock_irq(&s->fence_lock);
 	if (old)
 		nof_ctrl_put(old);
-	dev_info_ratelimited(&source->dev, "asked to reset the controller of %s's lost association\n", f->name);
+	dev_info_ratelimited(&source->dev,
+			     "asked by Cross-Controller Reset to end the lost association of %s\n", f->name);
 	if (ccr_send(f, source)) {
 		spin_lock_irq(&s->fence_lock);
-		f->asked--;
-		take_answer(f, NOF_CCR_LATER);
+		f->ccr_outstanding--;
+		take_answer(f, NOF_CCR_BUSY);
 		spin_unlock_irq(&s->fence_lock);
 	}
 }
@@ -345,8 +346,8 @@ struct ccr_log_read {
 
 static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
 {
-	struct ccr_log_read *told = arg;
-	struct nof_subsys *s = told->source->subsys;
+	struct ccr_log_read *log = arg;
+	struct nof_subsys *s = log->source->subsys;
 	struct nof_fence *f, *next;
 
 	spin_lock_irq(&s->fence_lock);
@@ -354,8 +355,8 @@ static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
 		if (!f->lost_at || f->victim.cntlid != cntlid || f->victim.ciu != ciu)
 			continue;
 		if (done)
-			end_hold(f, NOF_FENCE_RESET, told->held);
-		else if (f->source == told->source && f->step == RUNNING)
+			end_hold(f, NOF_FENCE_RESET, log->held);
+		else if (f->source == log->source && f->step == CCR_RUNNING)
 			take_answer(f, NOF_CCR_REFUSED);
 	}
 	spin_unlock_irq(&s->fence_lock);
@@ -369,7 +370,7 @@ static int fence_read_log(struct nof_ctrl *source)
 {
 	void *buf = kzalloc(NOF_LOG_CCR_BYTES, GFP_NOIO | __GFP_NOWARN);
 	HELD(held);
-	struct ccr_log_read told = { .source = source, .held = &held };
+	struct ccr_log_read log = { .source = source, .held = &held };
 	const char *why;
 	int ret;
 
@@ -377,14 +378,14 @@ static int fence_read_log(struct nof_ctrl *source)
 		return -ENOMEM;
 	ret = nof_get_log(source, NOF_LOG_CCR, NOF_LOG_CCR_REMOVE, 0, buf, NOF_LOG_CCR_BYTES);
 	if (!ret) {
-		why = nof_ccr_parse(buf, NOF_LOG_CCR_BYTES, fence_over, &told);
+		why = nof_ccr_parse(buf, NOF_LOG_CCR_BYTES, fence_over, &log);
 		if (why) {
 			nof_ctrl_note(source, -EPROTO, 0, "%s", why);
 			ret = -EPROTO;
 		}
 	}
 	kfree(buf);
-	go_on(&held);
+	fence_resubmit(&held);
 	return ret;
 }
 
@@ -403,23 +404,23 @@ static void set_step(struct nof_fence *f, enum step from, enum step to, u64 refu
 }
 
 /* Takes the reset one step further. Returns the delay until the next step, ms. */
-static u32 go_further(struct nof_fence *f, enum step step)
+static u32 ccr_advance(struct nof_fence *f, enum step step)
 {
 	struct nof_ctrl *source;
 	int ret;
 
-	if (step == RUNNING) {
+	if (step == CCR_RUNNING) {
 		/* fence_over() handles the entries */
 		ret = fence_read_log(f->source);
 		if (!ret)
 			return ccr_notifies(f->source) ? POLL_NOTIFIED_MS : POLL_MS;
 		if (ret != -ENOMEM) /* the log was not requested */
-			set_step(f, RUNNING, ASK, bit_of(f->source));
+			set_step(f, CCR_RUNNING, CCR_ASK, bit_of(f->source));
 		return POLL_MS;
 	}
 	/* the controller asked last did not answer in time */
-	if (step == ASKED)
-		set_step(f, ASKED, ASK, bit_of(f->source));
+	if (step == CCR_SENT)
+		set_step(f, CCR_SENT, CCR_ASK, bit_of(f->source));
 	source = fence_pick(f);
 	if (!source)
 		return RETRY_MS;
@@ -433,19 +434,19 @@ static const char *why(enum nof_fence_end end)
 	case NOF_FENCE_RESET:
 		return "another controller has reset it";
 	case NOF_FENCE_BOUND:
-		return "waited for the time that the target has to end it";
+		return "the time bound has passed";
 	default:
 		return "their disks are removed";
 	}
 }
 
-static void fence_tell(struct nof_fence *f)
+static void fence_log_end(struct nof_fence *f)
 {
 	/* bound_work() has logged the requests that it released */
-	if (f->told || !f->nr)
+	if (f->end_logged || !f->nr)
 		return;
-	f->told = true;
-	dev_info(&f->subsys->dev, "%s: lost association: %u requests were held for %u ms: %s\n", f->name, f->nr,
+	f->end_logged = true;
+	dev_info(&f->subsys->dev, "%s: lost association: released %u requests after %u ms: %s\n", f->name, f->nr,
 		 jiffies_to_msecs(f->ended_at - f->lost_at), why(f->end));
 }
 
@@ -472,17 +473,17 @@ static void reset_work(struct work_struct *work)
 
 	spin_lock_irq(&s->fence_lock);
 	step = f->step;
-	if (step == SUCCESS && f->end == NOF_FENCE_HOLDS)
+	if (step == CCR_SUCCESS && f->end == NOF_FENCE_HOLDS)
 		end_hold(f, NOF_FENCE_RESET, &held);
 	ended = f->end != NOF_FENCE_HOLDS;
-	last = ended && !f->asked;
+	last = ended && !f->ccr_outstanding;
 	spin_unlock_irq(&s->fence_lock);
-	go_on(&held);
+	fence_resubmit(&held);
 	if (!ended)
 		/* not mod_delayed_work(): an answer may have queued it for an earlier time */
-		queue_delayed_work(nof_wq, &f->reset_work, msecs_to_jiffies(go_further(f, step)));
+		queue_delayed_work(nof_wq, &f->reset_work, msecs_to_jiffies(ccr_advance(f, step)));
 	else
-		fence_tell(f);
+		fence_log_end(f);
 	if (last)
 		free_fence(f);
 }
@@ -547,7 +548,7 @@ static u32 left_ms(const struct nof_ctrl *ctrl)
 	u32 kato = nof_ka_timeout_ms(ctrl) ?: NOF_DEF_KATO_MS;
 
 	switch (ctrl->end.cause) {
-	case NOF_CAUSE_HERE:
+	case NOF_CAUSE_LOCAL:
 		if (!ctrl->end.cut_off)
 			return 0;
 		fallthrough;
@@ -570,7 +571,7 @@ static u32 hold_ms(const struct nof_ctrl *ctrl)
 	case NVMEOF_FENCING_SAFE:
 		return bound_ms(ctrl);
 	default:
-		return test_bit(NOF_CTRL_YIELDS, &ctrl->flags) ? bound_ms(ctrl) : left_ms(ctrl);
+		return test_bit(NOF_CTRL_EXCHANGE, &ctrl->flags) ? bound_ms(ctrl) : left_ms(ctrl);
 	}
 }
 
@@ -579,7 +580,7 @@ static bool must_wait(const struct nof_ctrl *ctrl, const struct nof_request *req
 	/* concurrent requests have no order: a read may see either data, and a flush covers completed writes only */
 	if (!req->cmd.maybe_executed || nof_request_repeat(rq) == NOF_REPEAT_FREELY)
 		return false;
-	return nof_request_asks(rq) || hold_ms(ctrl);
+	return nof_request_needs_query(rq) || hold_ms(ctrl);
 }
 
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_completed *done)
@@ -588,7 +589,7 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_c
 	struct nof_head *head = rq->q->queuedata;
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_fence *f;
-	bool hold, asks = nof_request_asks(rq);
+	bool hold, needs_query = nof_request_needs_query(rq);
 	LIST_HEAD(parked);
 	unsigned long flags;
 
@@ -599,7 +600,7 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_c
 		rq = NULL;
 	spin_lock_irqsave(&s->fence_lock, flags);
 	f = ctrl->fence;
-	hold = !test_bit(NOF_HEAD_UNHELD, &head->flags) && !WARN_ON_ONCE(!f);
+	hold = !test_bit(NOF_HEAD_NO_HOLD, &head->flags) && !WARN_ON_ONCE(!f);
 	if (hold) {
 		list_splice_tail_init(&parked, &f->parked);
 		if (rq) {
@@ -608,7 +609,7 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_c
 		}
 		WRITE_ONCE(head->held, head->held + 1);
 		f->nr++;
-		f->asks |= asks;
+		f->needs_query |= needs_query;
 		if (list_empty(&f->entry))
 			list_add_tail(&f->entry, &s->fences);
 	}
@@ -634,7 +635,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 		atomic_inc(&nr_lost);
 		nr = f->nr;
 		plain_ms = hold_ms(ctrl);
-		ms = f->asks ? bound_ms(ctrl) : plain_ms;
+		ms = f->needs_query ? bound_ms(ctrl) : plain_ms;
 		f->lost_at = jiffies ?: 1;
 		/* one more, as the current jiffy has partly passed */
 		f->ends_at = f->lost_at + msecs_to_jiffies(ms) + 1;
@@ -643,7 +644,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 	}
 	spin_unlock_irq(&s->fence_lock);
 	if (nr)
-		dev_info(&ctrl->dev, "%u requests that the target may still execute are held, for %u ms at most\n", nr,
+		dev_info(&ctrl->dev, "holding %u requests that the target may still execute, for at most %u ms\n", nr,
 			 ms);
 }
 
@@ -659,7 +660,7 @@ static void drop_from(struct nof_fence *f, struct nof_head *head, struct held *t
 			nr++;
 			list_add_tail(&rq->queuelist, &to->requests);
 		}
-	nr += nof_park_pick(&f->parked, head, &to->parked);
+	nr += nof_park_move(&f->parked, head, &to->parked);
 	if (holds(f)) {
 		f->nr -= nr;
 		return;
@@ -670,7 +671,7 @@ static void drop_from(struct nof_fence *f, struct nof_head *head, struct held *t
 		/* its association is still being cancelled, and more requests may come */
 		list_del_init(&f->entry);
 		f->nr = 0;
-		f->asks = false;
+		f->needs_query = false;
 	}
 }
 
@@ -684,7 +685,7 @@ void nof_fence_drop(struct nof_head *head)
 
 	nof_completed_init(&done, NULL);
 	spin_lock_irq(&s->fence_lock);
-	set_bit(NOF_HEAD_UNHELD, &head->flags);
+	set_bit(NOF_HEAD_NO_HOLD, &head->flags);
 	list_for_each_entry_safe(f, next_fence, &s->fences, entry)
 		drop_from(f, head, &held);
 	spin_unlock_irq(&s->fence_lock);
@@ -705,8 +706,8 @@ u32 nof_fence_held(const struct nof_head *head)
 static void describe(const struct nof_fence *f, struct nof_hold *hold)
 {
 	strscpy(hold->of, f->name, sizeof(hold->of));
-	strscpy(hold->asked, f->step == ASKED || f->step == RUNNING ? nof_ctrl_name(f->source) : "",
-		sizeof(hold->asked));
+	strscpy(hold->resetter, f->step == CCR_SENT || f->step == CCR_RUNNING ? nof_ctrl_name(f->source) : "",
+		sizeof(hold->resetter));
 	hold->left_ms = time_after(f->ends_at, jiffies) ? jiffies_to_msecs(f->ends_at - jiffies) : 0;
 }
 

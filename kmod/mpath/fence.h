@@ -32,7 +32,7 @@ enum nof_fence_end {
 int nof_fence_arm(struct nof_ctrl *ctrl);
 /*
  * The request was cancelled with the association of @ctrl and would be sent again. Returns true if the fence takes
- * ownership: it resubmits the request later with nof_request_again(), or fails it, at once with @done if the disk is
+ * ownership: it resubmits the request later with nof_request_requeue(), or fails it, at once with @done if the disk is
  * being removed. Returns false if the request may be retried now. Any context.
  */
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_completed *done);
@@ -52,12 +52,12 @@ u32 nof_fence_held(const struct nof_head *head);
 /**
  * struct nof_hold - a fence that holds requests
  * @of:		the controller whose association was lost
- * @asked:	the controller that was asked to reset it, or empty
+ * @resetter:	the controller that was asked to reset it, or empty
  * @left_ms:	until its bound
  */
 struct nof_hold {
 	char	of[NVMEOF_NAME_MAX + 1];
-	char	asked[NVMEOF_NAME_MAX + 1];
+	char	resetter[NVMEOF_NAME_MAX + 1];
 	u32	left_ms;
 };
 

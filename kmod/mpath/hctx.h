@@ -12,14 +12,14 @@
 /**
  * struct nof_hctx - (head, hardware context)
  * @starved:	entry of this context among those that wait for room in a queue
- * @held:	some path may have pending commands, queued without @last
+ * @pending:	some path may have pending commands, queued without @last
  * @run_left:	number of requests of this batch that still follow the run, see choose.c
  * @run_set:	path set of the run; may have been freed, so it is only compared
  * @run_path:	index of the run's path in @run_set
  * @scratch:	the selector's memory; may have been written by another selector, so every value must be valid
  */
 struct nof_hctx {
-	unsigned long		held;
+	unsigned long		pending;
 	const struct nof_path_set *run_set;
 	u16			run_path;
 	u16			run_left;

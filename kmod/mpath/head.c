@@ -15,7 +15,7 @@
 #define MAX_NAMESPACES	4096
 static unsigned int max_namespaces = MAX_NAMESPACES;
 module_param(max_namespaces, uint, 0644);
-MODULE_PARM_DESC(max_namespaces, "namespaces of a subsystem that get a disk (" __stringify(MAX_NAMESPACES) ")");
+MODULE_PARM_DESC(max_namespaces, "maximum number of disks per subsystem (default " __stringify(MAX_NAMESPACES) ")");
 
 static void head_release(struct kref *ref)
 {
@@ -25,7 +25,7 @@ static void head_release(struct kref *ref)
 	/* the last set is empty: no path refers to it, so it has no reader */
 	kfree(rcu_access_pointer(head->set));
 	if (head->id)
-		nof_number_keep(s->number->inner, head->number, nof_head_most());
+		nof_number_keep(s->number->inner, head->number, nof_head_max());
 	else
 		nof_number_free(head->number);
 	kfree(head);
@@ -84,16 +84,16 @@ u32 nof_head_nr_usable(struct nof_head *head)
 void nof_head_read_partitions(struct nof_head *head)
 {
 	lockdep_assert_held(&head->subsys->lock);
-	if (test_and_clear_bit(NOF_HEAD_UNREAD, &head->flags))
+	if (test_and_clear_bit(NOF_HEAD_PARTS_UNREAD, &head->flags))
 		queue_work(nof_disk_wq, &head->part_work);
 }
 
-u32 nof_head_most(void)
+u32 nof_head_max(void)
 {
 	return READ_ONCE(max_namespaces);
 }
 
-void nof_head_join_effects(struct nof_head *head)
+void nof_head_update_effects(struct nof_head *head)
 {
 	u8 csi = head->format.ids.csi;
 	struct nof_path *path;
@@ -126,7 +126,7 @@ bool nof_head_wanted(struct nof_subsys *s, u32 nsid)
 	bool wanted;
 
 	mutex_lock(&s->lock);
-	wanted = s->nr_heads < nof_head_most();
+	wanted = s->nr_heads < nof_head_max();
 	if (!wanted)
 		list_for_each_entry(head, &s->heads, entry)
 			wanted |= head->nsid == nsid;

@@ -35,8 +35,8 @@ enum nof_head_state {
 
 enum nof_head_flag {
 	NOF_HEAD_ADDED,		/* disk was added; stays set until the head is freed */
-	NOF_HEAD_UNHELD,	/* being removed: fencing fails its requests, holds none. Under subsys->fence_lock */
-	NOF_HEAD_UNREAD,	/* partition table not read because no path was usable. Under subsys->lock */
+	NOF_HEAD_NO_HOLD,	/* being removed: fencing fails its requests, holds none. Under subsys->fence_lock */
+	NOF_HEAD_PARTS_UNREAD,	/* partition table not read because no path was usable. Under subsys->lock */
 	NOF_HEAD_CLAIMED,	/* owns its identifiers, see duplicate_ids; set under nof_subsystems_lock */
 	NOF_HEAD_RESIZED,	/* disk needs a new size or write protection. Under subsys->lock */
 };
@@ -74,8 +74,8 @@ enum nof_head_flag {
  * @failovers:	of its paths, see mpath/failover.h
  * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
  * @none_since:	CLOCK_BOOTTIME, ns: since when no usable path keeps all @limits; 0 while one does. Under subsys->lock
- * @again_work:	kicks requests that wait out a delay
- * @again_at:	jiffies when @again_work expires; under @again_lock
+ * @kick_work:	kicks requests that wait out a delay
+ * @kick_at:	jiffies when @kick_work expires; under @kick_lock
  * @alerts, @pending: of its paths and of itself, see mpath/events.h
  * @expiry_work: publishes a new set when the wait for a path expires, see set_expiry()
  */
@@ -122,19 +122,19 @@ struct nof_head {
 	struct delayed_work	removal_work;
 	unsigned long		removal_at;
 	struct delayed_work	expiry_work;
-	struct delayed_work	again_work;
-	spinlock_t		again_lock;
-	unsigned long		again_at;
+	struct delayed_work	kick_work;
+	spinlock_t		kick_lock;
+	unsigned long		kick_at;
 	u64			none_since;
 	struct nof_path_alerts	alerts;
 	struct nof_pending_events pending;
 };
 
 /* Whether a command of the driver is retried when it is lost, or ends with an error that allows a retry */
-enum nof_again {
-	NOF_AGAIN_NEVER,	/* the sender handles the error */
-	NOF_AGAIN_UNSENT,	/* unless it may have been executed; a lost one then fails after its fence */
-	NOF_AGAIN_ALWAYS,	/* like any block request */
+enum nof_cmd_retry {
+	NOF_CMD_RETRY_NEVER,	/* the sender handles the error */
+	NOF_CMD_RETRY_UNSENT,	/* unless it may have been executed; a lost one then fails after its fence */
+	NOF_CMD_RETRY_ALWAYS,	/* like any block request */
 };
 
 /**
@@ -142,20 +142,20 @@ enum nof_again {
  * @path:	where it was sent last; valid while outstanding
  * @sent_ns:	monotonic time of the last start
  * @first_ns:	start of the try that first failed over, valid with @failover
- * @again_at:	jiffies; not sent to controller @left before; 0: no delay
+ * @retry_at:	jiffies; not sent to controller @left_ctrl before; 0: no delay
  * @since:	jiffies of the first submission
- * @taken_back:	detached from a target that did not answer: not detached again, or slow paths would never end it
- * @told_when:	@again_at is a delay that the controller requested: it applies to all paths
+ * @was_detached:	detached from a target that did not answer: not detached again, or slow paths would never end it
+ * @delay_requested:	@retry_at is a delay that the controller requested: it applies to all paths
  * @only:	passthrough: number of the controller that it must be sent to; 0: any
- * @odd:	non-zero if one of @left, @zone, @waiting, @lost, @bound is set, which is rare; see submit_odd()
- * @left:	number of the controller that the last try failed on, 0: none
+ * @odd:	non-zero if one of @left_ctrl, @zone, @waiting, @lost, @bound is set, which is rare; see submit_odd()
+ * @left_ctrl:	number of the controller that the last try failed on, 0: none
  * @zone:	enum nof_zone_step, for a request that may have been executed, see mpath/zones.h
- * @lost:	it may have been executed and must not be repeated: it fails instead of being sent again
+ * @fail_after_fence:	it may have been executed and must not be repeated: it fails instead of being sent again
  * @waiting:	counted in head->waiting
  * @bound:	passthrough: @only is set
  * @moved:	the last try failed because of the path, not with another error
- * @hasty:	passthrough: fails if there is no path, instead of waiting
- * @again:	enum nof_again, of a command of the driver (REQ_DRV), see mpath/command.h
+ * @no_wait:	passthrough: fails if there is no path, instead of waiting
+ * @retry:	enum nof_cmd_retry, of a command of the driver (REQ_DRV), see mpath/command.h
  * @trial:	chosen as the probe of a path that is degraded or on probation, see choose_probe()
  * @ran:	passthrough: it was sent and lost without an answer, at least once
  * @ranges:	of a discard with several, see mpath/ranges.h
@@ -173,11 +173,11 @@ struct nof_request {
 	struct nof_cmd		cmd;
 	struct nof_path		*path;
 	u64			sent_ns;
-	unsigned long		again_at;
+	unsigned long		retry_at;
 	struct nvme_dsm_range	*ranges;
 	u32			only;
-	bool			hasty;
-	u8			again;
+	bool			no_wait;
+	u8			retry;
 	/* history, kept when it gives up its tag: see mpath/park.h */
 	struct_group_tagged(nof_past, past,
 		struct nof_failover	*failover;
@@ -192,10 +192,10 @@ struct nof_request {
 	);
 	union {
 		struct {
-			u32	left;
+			u32	left_ctrl;
 			u8	zone;
 			bool	waiting;
-			bool	lost;
+			bool	fail_after_fence;
 			bool	bound;
 		};
 		u64		odd;
@@ -205,8 +205,8 @@ struct nof_request {
 		u16		gen;
 		u8		periods;
 		bool		aborted;
-		bool		told_when;
-		bool		taken_back;
+		bool		delay_requested;
+		bool		was_detached;
 		bool		trial;
 		bool		ran;
 	);
@@ -225,7 +225,7 @@ static inline enum nof_head_state nof_head_state(const struct nof_head *head)
 }
 
 /* Its last path is being removed, or is gone */
-static inline bool nof_head_ends(const struct nof_head *head)
+static inline bool nof_head_removing(const struct nof_head *head)
 {
 	return nof_head_state(head) >= NOF_HEAD_REMOVING;
 }
@@ -259,7 +259,7 @@ u64 nof_head_size(const struct nof_head *head);
 u32 nof_head_nr_usable(struct nof_head *head);
 
 /* Maximum number of disks of a subsystem, whatever its target offers */
-u32 nof_head_most(void);
+u32 nof_head_max(void);
 /* A disk has this NSID, or there may be one more: else the namespace is not identified. Context: process. */
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
 
@@ -268,8 +268,8 @@ bool nof_head_wanted(struct nof_subsys *s, u32 nsid);
 bool nof_duplicate_refused(const struct nof_subsys *s, u32 nsid, const struct nof_ns_ids *ids);
 struct nof_head *nof_head_create(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_format *format);
 /* Recomputes @effects after paths, or effects that controllers report, have changed. Caller holds subsys->lock. */
-void nof_head_join_effects(struct nof_head *head);
-/* 0, -ENOSPC when there are nof_head_most(), or -ENOMEM. Caller holds subsys->lock. */
+void nof_head_update_effects(struct nof_head *head);
+/* 0, -ENOSPC when there are nof_head_max(), or -ENOMEM. Caller holds subsys->lock. */
 int nof_head_enlist(struct nof_head *head);
 /*
  * Makes the disk and its paths visible if a path is usable or the disk was visible before. Otherwise the disk becomes
@@ -289,7 +289,7 @@ bool nof_carries_pi(const struct nof_ctrl *ctrl, const struct nof_ns_format *f);
  * information and identifiers agree. The target may no longer report some identifiers. Without any, NSID, vendor,
  * serial number and model decide.
  */
-bool nof_head_is(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
+bool nof_head_matches(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
 /* A path of this controller cannot keep the limits of the disk */
 bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl, const struct nof_ns_format *format);
 /*
@@ -325,7 +325,7 @@ bool nof_head_resize(struct nof_head *head, const struct nof_ns_format *format);
  */
 void nof_head_apply_size(struct nof_head *head);
 /* Stops retrying requests that wait for a path; the head is GONE. */
-void nof_head_end_kicks(struct nof_head *head);
+void nof_head_cancel_kicks(struct nof_head *head);
 void nof_head_remove(struct nof_head *head);
 void nof_head_delist(struct nof_head *head);
 void nof_head_drop(struct nof_head *head);

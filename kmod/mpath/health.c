@@ -88,7 +88,7 @@ static void health_count(const struct nof_path *path, u64 *ios, u64 *faults)
 	}
 }
 
-static void open_window(struct nof_health *h)
+static void window_reset(struct nof_health *h)
 {
 	h->done = h->failed = 0;
 	h->window = jiffies;
@@ -107,7 +107,7 @@ static bool count_new(struct nof_path *path)
 		return false;
 	WRITE_ONCE(path->active, false);
 	if (time_after(jiffies, h->window + WINDOW) || h->done + h->failed >= WINDOW_IOS)
-		open_window(h);
+		window_reset(h);
 	h->done += ios - h->ios;
 	h->failed += faults - h->faults;
 	h->ios = ios;
@@ -115,7 +115,7 @@ static bool count_new(struct nof_path *path)
 	return true;
 }
 
-static void take_stock(struct nof_path *path)
+static void path_sample_health(struct nof_path *path)
 {
 	struct nof_health *h = &path->health;
 	int class;
@@ -206,10 +206,12 @@ static void degrade(struct nof_path *path, int class)
 	nof_head_publish(path->head);
 	nof_path_event_later(path, NVMEOF_EVENT_DEGRADED);
 	if (class < 0)
-		dev_warn(&path->ctrl->dev, "%s: left out: %u errors in %u I/Os\n", path->name, h->failed,
+		dev_warn(&path->ctrl->dev,
+			 "%s: path degraded, used for probes only: %u errors in %u I/Os\n", path->name, h->failed,
 			 h->done + h->failed);
 	else
-		dev_warn(&path->ctrl->dev, "%s: left out: mean latency of %u us, its peers allow %llu us\n", path->name,
+		dev_warn(&path->ctrl->dev,
+			 "%s: path degraded, used for probes only: mean latency %u us, limit %llu us\n", path->name,
 			 h->mean[class] / 1000, div_u64(h->limit[class], 1000));
 }
 
@@ -219,17 +221,17 @@ static void restore(struct nof_path *path, const char *why)
 
 	h->since = jiffies;
 	h->bad = 0;
-	open_window(h);
+	window_reset(h);
 	/* latencies from before it was restored no longer apply */
 	health_forget(path);
 	memset(h->mean, 0, sizeof(h->mean));
 	WRITE_ONCE(path->degraded, false);
 	nof_head_publish(path->head);
 	nof_path_event_later(path, NVMEOF_EVENT_RESTORED);
-	dev_info(&path->ctrl->dev, "%s: taken back: %s\n", path->name, why);
+	dev_info(&path->ctrl->dev, "%s: path restored: %s\n", path->name, why);
 }
 
-static void judge(struct nof_path *path)
+static void path_evaluate(struct nof_path *path)
 {
 	int class;
 
@@ -256,41 +258,41 @@ static u32 nr_healthy(const struct nof_head *head)
 	return n;
 }
 
-static void review(struct nof_path *path, u32 others)
+static void path_review_degraded(struct nof_path *path, u32 others)
 {
 	struct nof_health *h = &path->health;
 
 	health_set_limits(path);
 	if (!others)
-		restore(path, "no other path is left");
+		restore(path, "it is the last usable path");
 	else if (atomic_read(&h->good) >= h->need)
-		restore(path, "as good as its peers");
+		restore(path, "probes as fast as its peers");
 	else if (time_after(jiffies, READ_ONCE(h->probed) + TRIAL * h->need / GOOD_PROBES))
-		restore(path, "on trial, for want of reads to probe it with");
+		restore(path, "on trial, as there were no reads to probe it with");
 }
 
-static void health_look_at(struct nof_head *head)
+static void head_evaluate(struct nof_head *head)
 {
 	struct nof_path *path;
 
 	list_for_each_entry(path, &head->paths, entry)
-		take_stock(path);
+		path_sample_health(path);
 	list_for_each_entry(path, &head->paths, entry) {
 		u32 left = nr_healthy(head);
 
 		if (!path->usable)
 			path->health.bad = 0;
 		else if (path->degraded)
-			review(path, left);
+			path_review_degraded(path, left);
 		else if (left > 1 && healthy(path))
-			judge(path);
+			path_evaluate(path);
 	}
 }
 
 static void probation_release(struct nof_ctrl *ctrl)
 {
 	nof_probation_end(&ctrl->probation, jiffies);
-	dev_info(&ctrl->dev, "has answered %u requests on probation: used again\n", NOF_PROBATION_TRIALS);
+	dev_info(&ctrl->dev, "probation ended after %u completed trial requests\n", NOF_PROBATION_TRIALS);
 	nof_paths_publish(ctrl);
 	nof_paths_event_locked(ctrl, NVMEOF_EVENT_RESTORED);
 }
@@ -303,7 +305,7 @@ static void probation_review(struct nof_subsys *s)
 	lockdep_assert_held(&s->lock);
 	list_for_each_entry(ctrl, &s->ctrls, entry)
 		if (ctrl->probation.on && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE &&
-		    atomic_read(&ctrl->probation.good) >= NOF_PROBATION_TRIALS)
+		    atomic_read(&ctrl->probation.answered) >= NOF_PROBATION_TRIALS)
 			probation_release(ctrl);
 }
 
@@ -318,7 +320,7 @@ static void health_look(struct work_struct *work)
 	on = s->policy.degrade;
 	if (on)
 		list_for_each_entry(head, &s->heads, entry)
-			health_look_at(head);
+			head_evaluate(head);
 	mutex_unlock(&s->lock);
 	if (on)
 		queue_delayed_work(nof_wq, &s->health_work, LOOK);
@@ -341,7 +343,7 @@ void nof_health_update(struct nof_subsys *s)
 	}
 	nof_for_each_path(s, head, path)
 		if (path->degraded)
-			restore(path, "degrade is off");
+			restore(path, "policy value degrade is off");
 }
 
 void nof_health_exit(struct nof_subsys *s)
@@ -387,7 +389,7 @@ bool nof_health_fault(u16 status)
 #define STALL_AGAIN	60000
 
 /* True if the path is a usable alternative */
-static bool is_way(const struct nof_path *path)
+static bool path_is_alternative(const struct nof_path *path)
 {
 	const struct nof_ctrl *ctrl = path->ctrl;
 
@@ -396,7 +398,7 @@ static bool is_way(const struct nof_path *path)
 }
 
 /* @mine: the head has a path of @ctrl. @other: it has a usable alternative. */
-static void look_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl, bool *mine, bool *other)
+static void head_find_alternative(struct nof_head *head, struct nof_ctrl *ctrl, bool *mine, bool *other)
 {
 	struct nof_path *path;
 
@@ -405,7 +407,7 @@ static void look_elsewhere(struct nof_head *head, struct nof_ctrl *ctrl, bool *m
 		if (path->ctrl == ctrl)
 			*mine = true;
 		else
-			*other |= is_way(path);
+			*other |= path_is_alternative(path);
 	}
 }
 
@@ -417,14 +419,14 @@ static bool stall_elsewhere(struct nof_ctrl *ctrl)
 
 	lockdep_assert_held(&ctrl->subsys->lock);
 	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
-		look_elsewhere(head, ctrl, &mine, &other);
+		head_find_alternative(head, ctrl, &mine, &other);
 		if (mine && other)
 			return true;
 	}
 	return false;
 }
 
-bool nof_stall_elsewhere(struct nof_ctrl *ctrl)
+bool nof_ctrl_has_other_path(struct nof_ctrl *ctrl)
 {
 	bool has;
 
@@ -434,14 +436,14 @@ bool nof_stall_elsewhere(struct nof_ctrl *ctrl)
 	return has;
 }
 
-bool nof_stall_all_elsewhere(struct nof_ctrl *ctrl)
+bool nof_ctrl_all_have_other_path(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	bool mine, other, all = true;
 
 	mutex_lock(&ctrl->subsys->lock);
 	list_for_each_entry(head, &ctrl->subsys->heads, entry) {
-		look_elsewhere(head, ctrl, &mine, &other);
+		head_find_alternative(head, ctrl, &mine, &other);
 		all &= !mine || other;
 	}
 	mutex_unlock(&ctrl->subsys->lock);
@@ -473,7 +475,7 @@ static bool slow_of_late(const struct nof_ctrl *ctrl)
 {
 	const struct nof_watch *w = &ctrl->watch;
 
-	return READ_ONCE(w->still) ||
+	return READ_ONCE(w->io_overdue) ||
 	       (READ_ONCE(w->stalls) && time_before(jiffies, READ_ONCE(w->stalled_at) + msecs_to_jiffies(STALL_AGAIN)));
 }
 
@@ -495,8 +497,8 @@ static const char *stall_verdict(struct nof_ctrl *ctrl, bool alone)
 	list_for_each_entry(other, &ctrl->subsys->ctrls, entry)
 		fresh &= other == ctrl || !slow_of_late(other);
 	if (moved)
-		return "others complete";
-	return fresh && alone ? "others are idle" : NULL;
+		return "other paths complete I/O";
+	return fresh && alone ? "other paths are idle" : NULL;
 }
 
 const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone)
@@ -532,11 +534,12 @@ void nof_probation_lost(struct nof_ctrl *ctrl)
 		return;
 	switch (nof_probation_loss(p, jiffies, ctrl->recovery.live_at)) {
 	case NOF_LOSS_BEGINS:
-		dev_warn(&ctrl->dev, "lost %u times in %u s: on probation, where there are other paths\n", p->losses,
+		dev_warn(&ctrl->dev,
+			 "connection lost %u times in %u s: on probation while other paths work\n", p->losses,
 			 jiffies_to_msecs(jiffies - since) / 1000);
 		break;
 	case NOF_LOSS_RELAPSE:
-		dev_warn(&ctrl->dev, "lost %u s after its probation: on probation again\n",
+		dev_warn(&ctrl->dev, "connection lost %u s after the end of probation: on probation again\n",
 			 jiffies_to_msecs(jiffies - since) / 1000);
 		break;
 	default:
@@ -549,10 +552,10 @@ bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq)
 {
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
-		return nof_probation_take(&ctrl->probation, jiffies, true);
+		return nof_probation_trial_begin(&ctrl->probation, jiffies, true);
 	case REQ_OP_WRITE:
 	case REQ_OP_ZONE_APPEND:
-		return nof_probation_take(&ctrl->probation, jiffies, false);
+		return nof_probation_trial_begin(&ctrl->probation, jiffies, false);
 	default:
 		return false;
 	}
@@ -561,6 +564,6 @@ bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq)
 void nof_probation_tried(struct nof_ctrl *ctrl, bool answered)
 {
 	/* requests of a controller that was lost again may still complete */
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_probation_trial(&ctrl->probation, jiffies, answered))
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_probation_trial_end(&ctrl->probation, jiffies, answered))
 		mod_delayed_work(nof_wq, &ctrl->subsys->health_work, 0);
 }

@@ -66,8 +66,8 @@ bool nof_probation_takes(struct nof_ctrl *ctrl, const struct request *rq);
 void nof_probation_tried(struct nof_ctrl *ctrl, bool answered);
 
 /* Callbacks of struct nof_mpath_ops. Context: process, takes subsys->lock. */
-bool nof_stall_elsewhere(struct nof_ctrl *ctrl);
-bool nof_stall_all_elsewhere(struct nof_ctrl *ctrl);
+bool nof_ctrl_has_other_path(struct nof_ctrl *ctrl);
+bool nof_ctrl_all_have_other_path(struct nof_ctrl *ctrl);
 const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone);
 
 #endif

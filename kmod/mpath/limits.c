@@ -35,7 +35,8 @@
  */
 static bool native_append;
 module_param(native_append, bool, 0644);
-MODULE_PARM_DESC(native_append, "zone append goes to the target as such, of disks that come from now on (N)");
+MODULE_PARM_DESC(native_append,
+		 "send zone append to the target as is, for disks created from now on (default N: send as writes)");
 
 /*
  * The block layer allocates protection information of a request as one buffer, which has to be small enough that the
@@ -45,7 +46,8 @@ MODULE_PARM_DESC(native_append, "zone append goes to the target as such, of disk
 
 static bool integrity = true;
 module_param(integrity, bool, 0644);
-MODULE_PARM_DESC(integrity, "the host makes and checks protection information, of disks that come from now on (Y)");
+MODULE_PARM_DESC(integrity,
+		 "generate and check protection information on the host, for disks created from now on (default Y)");
 
 /* Bytes of data in one command, beside which @pi_bytes are transferred with each block. NLB has 16 bits. */
 static u32 max_bytes(const struct nof_ctrl *ctrl, const struct nof_ns_format *f, u32 pi_bytes)
@@ -146,7 +148,7 @@ void nof_head_fill_limits(const struct nof_ctrl *ctrl, const struct nof_ns_forma
 }
 
 /* Limits that both can keep */
-static struct nof_limits common(const struct nof_limits *has, const struct nof_limits *other)
+static struct nof_limits limits_intersect(const struct nof_limits *has, const struct nof_limits *other)
 {
 	struct nof_limits lim = *has;
 
@@ -168,7 +170,7 @@ static struct nof_limits common(const struct nof_limits *has, const struct nof_l
 }
 
 /* The limits of @has, with those that depend on single paths taken from @one */
-static struct nof_limits taken(const struct nof_limits *has, const struct nof_limits *one)
+static struct nof_limits limits_replace(const struct nof_limits *has, const struct nof_limits *one)
 {
 	struct nof_limits lim = *has;
 
@@ -185,8 +187,8 @@ static struct nof_limits taken(const struct nof_limits *has, const struct nof_li
 	return lim;
 }
 
-/* Compares what common() may change, by members: padding of a structure is undefined */
-static bool differ(const struct nof_limits *a, const struct nof_limits *b)
+/* Compares what limits_intersect() may change, by members: padding of a structure is undefined */
+static bool limits_differ(const struct nof_limits *a, const struct nof_limits *b)
 {
 	return a->max_bytes != b->max_bytes || a->max_segments != b->max_segments ||
 	       a->virt_boundary != b->virt_boundary || a->max_discard_bytes != b->max_discard_bytes ||
@@ -202,8 +204,8 @@ bool nof_head_too_wide(const struct nof_head *head, const struct nof_ctrl *ctrl,
 	struct nof_limits other, lim;
 
 	nof_head_fill_limits(ctrl, format, head, &other);
-	lim = common(&head->limits, &other);
-	return differ(&lim, &head->limits);
+	lim = limits_intersect(&head->limits, &other);
+	return limits_differ(&lim, &head->limits);
 }
 
 enum nof_unfit nof_path_unfit(const struct nof_path *path)
@@ -242,13 +244,13 @@ bool nof_path_can(const struct nof_path *path, const struct request *rq)
 }
 
 /* Some requests wait for a path, maybe the one that joins, or for a fence */
-static bool stuck(struct nof_head *head)
+static bool limits_blocked(struct nof_head *head)
 {
 	return atomic_read(&head->waiting) || nof_fence_held(head);
 }
 
 /* Freezes the queue, as outstanding requests rely on the limits. @ctrl: of the path that joins; NULL: none */
-static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned int tmo_ms)
+static bool limits_freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned int tmo_ms)
 {
 	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(tmo_ms);
 	struct request_queue *q = head->disk->queue;
@@ -260,7 +262,7 @@ static bool freeze(struct nof_head *head, const struct nof_ctrl *ctrl, unsigned 
 	while (!blk_mq_freeze_queue_wait_timeout(q, msecs_to_jiffies(50))) {
 		bool live = !ctrl || nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE;
 
-		if (time_before(jiffies, end) && live && !stuck(head))
+		if (time_before(jiffies, end) && live && !limits_blocked(head))
 			continue;
 		blk_mq_unfreeze_queue(q);
 		/* a lost controller cut the wait short: that must not delay the next path */
@@ -308,10 +310,10 @@ enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *c
 	bool p2p_changed = false;
 
 	mutex_lock(&head->narrow_lock);
-	if (!freeze(head, ctrl, NARROW_TMO_MS))
+	if (!limits_freeze(head, ctrl, NARROW_TMO_MS))
 		goto unlock;
 	nof_head_fill_limits(ctrl, format, head, &lim);
-	lim = common(&head->limits, &lim);
+	lim = limits_intersect(&head->limits, &lim);
 	refusal = nof_limits_update(head->disk, &lim) ? NOF_REFUSED_LIMITS : NOF_ATTACHED;
 	/* unfreeze first: a holder of subsys->lock may wait for memory, and so for writeback to this disk */
 	blk_mq_unfreeze_queue(head->disk->queue);
@@ -338,14 +340,14 @@ static bool head_could(const struct nof_head *head, struct nof_limits *lim)
 		if (path->unfit)
 			return false;
 		nof_head_fill_limits(path->ctrl, &head->format, head, &one);
-		sum = first ? taken(&sum, &one) : common(&sum, &one);
+		sum = first ? limits_replace(&sum, &one) : limits_intersect(&sum, &one);
 		first = false;
 	}
 	sum.write_cache = head->limits.write_cache;
 	sum.fua = head->limits.fua;
-	one = common(&head->limits, &sum);
+	one = limits_intersect(&head->limits, &sum);
 	*lim = sum;
-	return !first && differ(&head->limits, &sum) && !differ(&head->limits, &one);
+	return !first && limits_differ(&head->limits, &sum) && !limits_differ(&head->limits, &one);
 }
 
 void nof_head_widen_later(struct nof_head *head)
@@ -353,17 +355,17 @@ void nof_head_widen_later(struct nof_head *head)
 	struct nof_limits lim;
 
 	lockdep_assert_held(&head->subsys->lock);
-	if (!nof_head_ends(head) && head_could(head, &lim))
+	if (!nof_head_removing(head) && head_could(head, &lim))
 		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_DELAY);
 }
 
 /* Raises head->limits to what all paths can do, returned in @lim; false if there is nothing to raise */
-static bool promise_more(struct nof_head *head, struct nof_limits *lim, bool *p2p_changed)
+static bool limits_raise(struct nof_head *head, struct nof_limits *lim, bool *p2p_changed)
 {
 	bool more;
 
 	mutex_lock(&head->subsys->lock);
-	more = !nof_head_ends(head) && head_could(head, lim);
+	more = !nof_head_removing(head) && head_could(head, lim);
 	*p2p_changed = more && take_limits(head, lim);
 	mutex_unlock(&head->subsys->lock);
 	return more;
@@ -379,9 +381,9 @@ static bool widen(struct nof_head *head, bool *p2p_changed)
 	bool frozen;
 	int err = 0;
 
-	if (!promise_more(head, &lim, p2p_changed))
+	if (!limits_raise(head, &lim, p2p_changed))
 		return true;
-	frozen = freeze(head, NULL, WIDEN_TMO_MS);
+	frozen = limits_freeze(head, NULL, WIDEN_TMO_MS);
 	if (frozen) {
 		err = nof_limits_update(head->disk, &lim);
 		blk_mq_unfreeze_queue(head->disk->queue);

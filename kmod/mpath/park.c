@@ -17,7 +17,7 @@
  * @entry:	in a list of waiting bios
  * @end_io, @private: the bio's original members
  * @past:	retry state of the request that was parked; only its first bio has the failover
- * @left:	likewise, see struct nof_request
+ * @left_ctrl:	likewise, see struct nof_request
  * @first:	first bio of that request: represents it in the counts of waiting and held requests
  */
 struct nof_parked {
@@ -27,7 +27,7 @@ struct nof_parked {
 	bio_end_io_t		*end_io;
 	void			*private;
 	struct nof_past		past;
-	u32			left;
+	u32			left_ctrl;
 	bool			first;
 };
 
@@ -145,7 +145,7 @@ static blk_status_t park(struct request *rq, struct list_head *list)
 		if (p->past.failover)
 			nof_failover_end(head, &p->past);
 		p->past = req->past;
-		p->left = req->left;
+		p->left_ctrl = req->left_ctrl;
 		p->first = first;
 		if (!first)
 			p->past.failover = NULL;
@@ -176,7 +176,7 @@ blk_status_t nof_park_split(struct request *rq, struct list_head *list)
 	return ret;
 }
 
-u32 nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to)
+u32 nof_park_move(struct list_head *list, const struct nof_head *head, struct list_head *to)
 {
 	struct nof_parked *p, *next;
 	u32 nr = 0;
@@ -275,7 +275,7 @@ void nof_park_resume(struct request *rq)
 	struct nof_parked *p = of_bio(rq->bio);
 
 	req->past = p->past;
-	req->left = p->left;
+	req->left_ctrl = p->left_ctrl;
 	p->past.failover = NULL;
 }
 

@@ -37,7 +37,7 @@ bool nof_park(struct request *rq, struct list_head *list);
  */
 blk_status_t nof_park_split(struct request *rq, struct list_head *list);
 /* Moves bios of @head (NULL: all) from a fence's @list to @to. Returns how many requests. Under fence_lock. */
-u32 nof_park_pick(struct list_head *list, const struct nof_head *head, struct list_head *to);
+u32 nof_park_move(struct list_head *list, const struct nof_head *head, struct list_head *to);
 /*
  * Makes the bios on @list wait for the next path set of their head. Submits them at once if the present set is not the
  * one with number *seq, in which they found no path, or if @seq is NULL. Bios whose disk takes no I/O any more move to

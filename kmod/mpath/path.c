@@ -93,7 +93,7 @@ static struct nof_path *path_of(struct nof_ctrl *ctrl, u32 nsid)
  * Requests sent on this path hold no reference. They end at the latest when a timeout or the deletion takes the queues
  * down.
  */
-static void wait_unused(struct nof_path *path)
+static void path_drain(struct nof_path *path)
 {
 	synchronize_srcu(&path->ctrl->subsys->srcu);
 	nof_queues_flush(path->ctrl);
@@ -115,7 +115,7 @@ static void path_unlink(struct nof_path *path)
 	path->ctrl->nr_paths--;
 	path->usable = false;
 	nof_topology_changed();
-	nof_head_join_effects(path->head);
+	nof_head_update_effects(path->head);
 	nof_head_publish(path->head);
 	nof_head_widen_later(path->head);
 	nof_paths_rescan_refused(path->ctrl->subsys);
@@ -137,7 +137,7 @@ static void path_discard(struct nof_path *path)
 	nof_paths_rescan_locked(head);
 	mutex_unlock(&head->subsys->lock);
 	nof_events_flush(head->subsys);
-	wait_unused(path);
+	path_drain(path);
 	kobject_put(&path->kobj);
 	if (last) {
 		nof_head_remove(head);
@@ -169,11 +169,11 @@ static void path_log_removal(const struct nof_path *path, bool last)
 		why = "the target no longer has the namespace";
 	else if (last && nof_ctrl_state(ctrl) == NVMEOF_CTRL_LOST)
 		why = "its last controller is lost";
-	else if (last && !test_bit(NOF_CTRL_UNWANTED, &ctrl->flags))
-		why = "its last controller was given up";
+	else if (last && !test_bit(NOF_CTRL_EXPLICIT_DELETE, &ctrl->flags))
+		why = "its last controller was deleted, not by request";
 	if (why)
 		dev_warn_ratelimited(&ctrl->dev, "%s %s: %s\n", nof_head_name(path->head),
-				     last ? "is removed" : "has one path less", why);
+				     last ? "is removed" : "lost a path", why);
 }
 
 /*
@@ -233,17 +233,17 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	nof_events_flush(s);
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		nof_events->path(path, NVMEOF_EVENT_REMOVED);
-	wait_unused(path);
+	path_drain(path);
 	/* a late completion may have queued these; if the head is not GONE yet, its removal cancels them */
 	if (nof_head_state(head) == NOF_HEAD_GONE)
-		nof_head_end_kicks(head);
+		nof_head_cancel_kicks(head);
 	kobject_put(&path->kobj);
 	if (last)
 		nof_head_drop(head);
 	nof_head_unpin(head);
 }
 
-static struct nof_head *held_and_leaving(struct nof_ctrl *ctrl)
+static struct nof_head *paths_find_held(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_head *head, *found = NULL;
@@ -251,8 +251,8 @@ static struct nof_head *held_and_leaving(struct nof_ctrl *ctrl)
 
 	mutex_lock(&s->lock);
 	nof_for_each_path(s, head, path)
-		if (!found && path->ctrl == ctrl && nof_head_ends(head) &&
-		    !test_bit(NOF_HEAD_UNHELD, &head->flags)) {
+		if (!found && path->ctrl == ctrl && nof_head_removing(head) &&
+		    !test_bit(NOF_HEAD_NO_HOLD, &head->flags)) {
 			kref_get(&head->ref);
 			found = head;
 		}
@@ -267,7 +267,7 @@ static void paths_drop_held(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 
-	while ((head = held_and_leaving(ctrl))) {
+	while ((head = paths_find_held(ctrl))) {
 		nof_fence_drop(head);
 		nof_head_put(head);
 	}
@@ -338,7 +338,7 @@ static void remove_all(struct nof_ctrl *ctrl, bool unseen_only, bool graceful)
 }
 
 /* The controller is deleted by request: lingering disks that expect a path from it alone do not wait any longer */
-static void end_waits(struct nof_ctrl *ctrl)
+static void paths_end_linger(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 
@@ -353,8 +353,8 @@ static void end_waits(struct nof_ctrl *ctrl)
 static void paths_remove(struct nof_ctrl *ctrl, bool graceful)
 {
 	remove_all(ctrl, false, graceful);
-	if (test_bit(NOF_CTRL_UNWANTED, &ctrl->flags))
-		end_waits(ctrl);
+	if (test_bit(NOF_CTRL_EXPLICIT_DELETE, &ctrl->flags))
+		paths_end_linger(ctrl);
 }
 
 static void paths_remove_unseen(struct nof_ctrl *ctrl)
@@ -372,7 +372,7 @@ static bool path_keep(struct nof_ctrl *ctrl, u32 nsid)
 
 	mutex_lock(&ctrl->subsys->lock);
 	path = path_of(ctrl, nsid);
-	kept = path && !nof_head_ends(path->head);
+	kept = path && !nof_head_removing(path->head);
 	if (kept)
 		path->seen = true;
 	mutex_unlock(&ctrl->subsys->lock);
@@ -383,7 +383,7 @@ static bool path_keep(struct nof_ctrl *ctrl, u32 nsid)
  * Raises the association number, which invalidates what a running scan has read. Verified paths to other namespaces
  * follow.
  */
-static void doubt_locked(struct nof_subsys *s, u32 nsid)
+static void paths_invalidate(struct nof_subsys *s, u32 nsid)
 {
 	struct nof_head *head;
 	struct nof_path *path;
@@ -438,7 +438,7 @@ static int wait_idle(struct nof_subsys *s, u32 nsid)
 	return 0;
 }
 
-int nof_paths_doubt(struct nof_subsys *s, u32 nsid)
+int nof_paths_suspend(struct nof_subsys *s, u32 nsid)
 {
 	nsid = nsid_or_any(nsid);
 	mutex_lock(&s->lock);
@@ -446,19 +446,19 @@ int nof_paths_doubt(struct nof_subsys *s, u32 nsid)
 		s->changing_nsid = nsid;
 	else if (s->changing_nsid != nsid)
 		s->changing_nsid = 0;
-	doubt_locked(s, nsid);
+	paths_invalidate(s, nsid);
 	mutex_unlock(&s->lock);
 	/* requests that chose a path from an older set have been sent after this */
 	synchronize_srcu(&s->srcu);
 	return wait_idle(s, nsid);
 }
 
-void nof_paths_settle(struct nof_subsys *s, u32 nsid)
+void nof_paths_resume(struct nof_subsys *s, u32 nsid)
 {
 	mutex_lock(&s->lock);
 	s->changing--;
 	/* identify data that were read meanwhile are not valid */
-	doubt_locked(s, nsid_or_any(nsid));
+	paths_invalidate(s, nsid_or_any(nsid));
 	mutex_unlock(&s->lock);
 	nof_paths_rescan_all(s);
 }
@@ -494,20 +494,20 @@ static const char *const refusals[NOF_NR_REFUSALS] = {
 	[NOF_REFUSED_NO_MEMORY]	= "out of memory; tried again later",
 	/* for any errno: the driver core does not always report lack of memory as -ENOMEM */
 	[NOF_REFUSED_NO_DISK]	= "cannot add the disk; tried again later",
-	[NOF_REFUSED_BUSY]	= "the disk has to promise less, but requests under way do not end; tried again later",
+	[NOF_REFUSED_BUSY]	= "the disk must lower its limits, but requests do not complete; retried later",
 	/* the limits were lowered, then another path made the disk, or joined a lingering one */
-	[NOF_REFUSED_TOO_NARROW] = "the disk promises more than this path can do; tried again later",
+	[NOF_REFUSED_TOO_NARROW] = "the path cannot keep the limits of the disk; retried later",
 	[NOF_REFUSED_SIZE]	= "capacity or block size differs from the namespace's other paths",
 	[NOF_REFUSED_PI]	= "protection information differs from the namespace's other paths",
 	[NOF_REFUSED_ZONE_SIZE]	= "zone size differs from the namespace's other paths",
-	[NOF_REFUSED_ZONE_COUNT] = "a zoned namespace has another size than its disk, which stays as it is",
+	[NOF_REFUSED_ZONE_COUNT] = "the zoned namespace has another size than its disk; remove the disk to change that",
 	[NOF_REFUSED_ZONES]	= "its zones cannot be used",	/* head->zone_fault replaces this */
-	[NOF_REFUSED_IDS]	= "another path has this namespace ID with other identifiers",
+	[NOF_REFUSED_IDS]	= "another path reports different identifiers for this namespace ID",
 	[NOF_REFUSED_PRIVATE]	= "a namespace that is not shared has the identifiers of another",
 	[NOF_REFUSED_NSID]	= "another path has these identifiers with another namespace ID",
 	[NOF_REFUSED_DUPLICATE]	= "a disk of another subsystem has its identifiers; rescan when that has gone",
 	[NOF_REFUSED_TOO_MANY]	= "more namespaces than max_namespaces of the module",
-	[NOF_REFUSED_LIMITS]	= "the block layer refuses the limits that all paths can keep",
+	[NOF_REFUSED_LIMITS]	= "the block layer rejects the limits common to all paths",
 	[NOF_REFUSED_CREATE]	= "cannot create a disk",
 };
 
@@ -538,7 +538,7 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 	list_add_tail(&path->entry, &head->paths);
 	head->nr_paths++;
 	path->ctrl->nr_paths++;
-	nof_head_join_effects(head);
+	nof_head_update_effects(head);
 	nof_head_publish(head);
 }
 
@@ -552,7 +552,7 @@ static struct nof_head *attach_find_head(struct nof_ctrl *ctrl, u32 nsid, const 
 		/* a lingering head has no other path to agree with */
 		bool alone = !head->nr_paths, fixed = !alone || f->zone_blocks;
 
-		if (nof_head_ends(head))
+		if (nof_head_removing(head))
 			continue;
 		if (!nof_ns_ids_match(&head->format.ids, &f->ids)) {
 			if (head->nsid == nsid && f->shared && head->format.shared && !alone)
@@ -688,9 +688,9 @@ static struct nof_head *attach_too_wide(struct nof_ctrl *ctrl, u32 nsid, const s
 
 	mutex_lock(&s->lock);
 	path = path_of(ctrl, nsid);
-	if (path && nof_head_is(path->head, ctrl, format)) {
+	if (path && nof_head_matches(path->head, ctrl, format)) {
 		head = path->head;
-		wide = !nof_head_ends(head) && nof_head_too_wide(head, ctrl, format);
+		wide = !nof_head_removing(head) && nof_head_too_wide(head, ctrl, format);
 	} else {
 		head = attach_find_head(ctrl, nsid, format, &refusal);
 		wide = refusal == NOF_REFUSED_TOO_NARROW;
@@ -722,7 +722,7 @@ static void attach_update(struct nof_path *path, const struct nof_ns_format *for
 
 	path->seen = true;
 	path->association = association;
-	nof_head_join_effects(path->head);
+	nof_head_update_effects(path->head);
 	if (moved) {
 		path->ana_group = format->ana_group;
 		nof_ana_set(path, nof_ana_state_of(path->ctrl, path->ana_group));
@@ -749,7 +749,7 @@ static enum nof_refusal attach_or_update(struct nof_ctrl *ctrl, u32 nsid, const 
 	mutex_lock(&s->lock);
 	path = path_of(ctrl, nsid);
 	if (path)
-		same = nof_head_is(path->head, ctrl, format) && !nof_head_ends(path->head);
+		same = nof_head_matches(path->head, ctrl, format) && !nof_head_removing(path->head);
 	if (same)
 		attach_update(path, format, association, !room);
 	mutex_unlock(&s->lock);
@@ -798,13 +798,13 @@ static void path_confirm(struct nof_ctrl *ctrl, u32 nsid, const struct nof_ns_fo
 
 	mutex_lock(&ctrl->subsys->lock);
 	path = path_of(ctrl, nsid);
-	if (path && nof_head_is(path->head, ctrl, format))
+	if (path && nof_head_matches(path->head, ctrl, format))
 		path->association = association;
 	mutex_unlock(&ctrl->subsys->lock);
 }
 
 const struct nof_paths_ops nof_paths = {
-	.max_heads	= nof_head_most,
+	.max_heads	= nof_head_max,
 	.head_allowed	= nof_head_wanted,
 	.attach		= path_attach,
 	.keep		= path_keep,

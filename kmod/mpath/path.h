@@ -70,8 +70,8 @@ struct nof_path {
 	u32			ana_group;
 	enum nvmeof_ana_state	ana_state;
 	bool			ana_refused;	/* got an ANA status that the log does not explain yet, see ana.c */
-	u8			ana_doubts;	/* times in a row that the log did not explain it */
-	unsigned long		ana_doubt_at;	/* jiffies of the last time */
+	u8			ana_refusals;	/* times in a row that the log did not explain it */
+	unsigned long		ana_refusal_at;	/* jiffies of the last time */
 	enum nvmeof_ana_state	ana_was;	/* @ana_state before the log was read, see ana_work() */
 	u64			ana_since;
 	bool			ana_expired;
@@ -160,13 +160,13 @@ void nof_path_ktype_init(void);
 
 /*
  * Suspends I/O to namespace @nsid (NVME_NSID_ALL or 0: to all), because a command may change its format or identifiers,
- * and waits for outstanding requests. The caller must call nof_paths_settle() afterwards, also after an error. A path
+ * and waits for outstanding requests. The caller must call nof_paths_resume() afterwards, also after an error. A path
  * gets I/O again when its controller has scanned after that. Returns 0, -EBUSY when the wait takes too long, or -EINTR
  * when killed. Context: process, sleeps.
  */
-int nof_paths_doubt(struct nof_subsys *s, u32 nsid);
-/* Ends what nof_paths_doubt() began, whether or not the command was sent, and starts scans. */
-void nof_paths_settle(struct nof_subsys *s, u32 nsid);
+int nof_paths_suspend(struct nof_subsys *s, u32 nsid);
+/* Ends what nof_paths_suspend() began, whether or not the command was sent, and starts scans. */
+void nof_paths_resume(struct nof_subsys *s, u32 nsid);
 /* Starts a scan on each live controller, in the background. */
 void nof_paths_rescan_all(struct nof_subsys *s);
 /* Sends an event for each path of the controller, in the background. Context: process */

@@ -28,8 +28,8 @@ static void free_set_later(struct rcu_head *rcu)
 
 /*
  * Frees the set after an RCU grace period and then an SRCU one. A set is replaced when a path is lost, and
- * nof_queues_kill() then waits for an expedited SRCU grace period, which a running one of ordinary length would delay.
- * The RCU grace period postpones call_srcu() beyond that.
+ * nof_queues_cancel() then waits for an expedited SRCU grace period, which a running one of ordinary length would
+ * delay. The RCU grace period postpones call_srcu() beyond that.
  */
 static void path_set_free(struct nof_path_set *set)
 {
@@ -38,8 +38,10 @@ static void path_set_free(struct nof_path_set *set)
 
 bool nof_path_leaves_disk(const struct nof_path *path)
 {
-	return READ_ONCE(path->head->subsys->policy.delayed_removal_secs) && path->removal != NOF_REMOVAL_REPLACED &&
-	       !test_bit(NOF_CTRL_UNWANTED, &path->ctrl->flags) && nof_head_state(path->head) == NOF_HEAD_VISIBLE;
+	const struct nof_head *head = path->head;
+
+	return READ_ONCE(head->subsys->policy.delayed_removal_secs) && path->removal != NOF_REMOVAL_REPLACED &&
+	       !test_bit(NOF_CTRL_EXPLICIT_DELETE, &path->ctrl->flags) && nof_head_state(head) == NOF_HEAD_VISIBLE;
 }
 
 /* The controller can carry I/O: it is live, or is being deleted from LIVE and its queues still work */
@@ -93,9 +95,9 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 	if (!carries_io(path->ctrl))
 		return GONE;
 	/* it gives up its transport for a while, or activates firmware */
-	if (test_bit(NOF_CTRL_YIELDS, &path->ctrl->flags) || test_bit(NOF_CTRL_PAUSED, &path->ctrl->flags))
+	if (test_bit(NOF_CTRL_EXCHANGE, &path->ctrl->flags) || test_bit(NOF_CTRL_PAUSED, &path->ctrl->flags))
 		return IDLE;
-	/* a command may be changing the namespace, see nof_paths_doubt() */
+	/* a command may be changing the namespace, see nof_paths_suspend() */
 	if (changing(path->ctrl->subsys, path->nsid))
 		return IDLE;
 	/* another namespace may have this NSID now: no I/O before a scan has verified it */
@@ -156,7 +158,7 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 		path->usable = path->class <= worst;
 		set->may_wait = set->may_wait || may_come_back(path);
 	}
-	set->may_wait &= !nof_head_ends(head);
+	set->may_wait &= !nof_head_removing(head);
 }
 
 /* Publishes again when the wait for a path expires, so that requests fail once no path is worth waiting for */

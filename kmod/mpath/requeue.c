@@ -33,7 +33,7 @@ void nof_request_end_wait(struct nof_head *head, struct nof_request *req)
 	atomic_dec(&head->subsys->waiting);
 }
 
-void nof_request_settle(struct nof_head *head, struct nof_request *req)
+void nof_request_release(struct nof_head *head, struct nof_request *req)
 {
 	if (req->waiting)
 		nof_request_end_wait(head, req);
@@ -56,12 +56,12 @@ void nof_request_fail(struct nof_request *req, struct nof_completed *done)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
 
-	nof_request_settle(rq->q->queuedata, req);
+	nof_request_release(rq->q->queuedata, req);
 	req->cmd.status = NVME_SC_HOST_ABORTED_CMD;
 	list_add_tail(&rq->queuelist, &done->requests);
 }
 
-void nof_request_again(struct nof_request *req, struct nof_completed *done)
+void nof_request_requeue(struct nof_request *req, struct nof_completed *done)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
 	struct request_queue *q;
@@ -71,32 +71,32 @@ void nof_request_again(struct nof_request *req, struct nof_completed *done)
 		nof_request_fail(req, done);
 		return;
 	}
-	q = nof_request_keep_queue(rq);
+	q = nof_request_queue_get(rq);
 	nof_request_put_back(req, rq);
 	blk_mq_kick_requeue_list(q);
-	nof_request_let_queue_go(q);
+	nof_request_queue_put(q);
 }
 
-void nof_head_again_work(struct work_struct *work)
+void nof_head_kick_work(struct work_struct *work)
 {
-	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, again_work);
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, kick_work);
 
 	blk_mq_kick_requeue_list(head->disk->queue);
 }
 
-void nof_head_again(struct nof_head *head, unsigned long delay)
+void nof_head_kick_later(struct nof_head *head, unsigned long delay)
 {
 	unsigned long at = jiffies + delay, flags;
 
 	/* queueing the work and again_at must change together */
-	spin_lock_irqsave(&head->again_lock, flags);
-	if (queue_delayed_work(nof_recovery_wq, &head->again_work, delay)) {
-		head->again_at = at;
-	} else if (time_before(at, head->again_at)) {
-		mod_delayed_work(nof_recovery_wq, &head->again_work, delay);
-		head->again_at = at;
+	spin_lock_irqsave(&head->kick_lock, flags);
+	if (queue_delayed_work(nof_recovery_wq, &head->kick_work, delay)) {
+		head->kick_at = at;
+	} else if (time_before(at, head->kick_at)) {
+		mod_delayed_work(nof_recovery_wq, &head->kick_work, delay);
+		head->kick_at = at;
 	}
-	spin_unlock_irqrestore(&head->again_lock, flags);
+	spin_unlock_irqrestore(&head->kick_lock, flags);
 }
 
 u8 nof_request_repeat(struct request *rq)
@@ -122,7 +122,7 @@ u8 nof_request_repeat(struct request *rq)
 	}
 }
 
-bool nof_request_asks(struct request *rq)
+bool nof_request_needs_query(struct request *rq)
 {
 	switch (nof_kind_of(rq)) {
 	case NOF_KIND_OWN:

@@ -45,7 +45,7 @@ static int report_refuse(struct nof_head *head, const char *why)
 /* Reads @len bytes; the report may be longer. Returns 0, an NVMe status, or a negative errno. */
 static int report_some(struct nof_head *head, struct report *r, u32 len)
 {
-	struct nof_command cmd = { .len = len, .again = NOF_AGAIN_ALWAYS };
+	struct nof_command cmd = { .len = len, .retry = NOF_CMD_RETRY_ALWAYS };
 	const char *why;
 	int ret;
 
@@ -61,7 +61,7 @@ static int report_some(struct nof_head *head, struct report *r, u32 len)
 	ret = nof_command_exec(head, &cmd);
 	if (ret)
 		return ret;
-	why = nof_resv_read(r->data, len, head->subsys->hostid, &r->is);
+	why = nof_resv_decode(r->data, len, head->subsys->hostid, &r->is);
 	return why ? report_refuse(head, why) : 0;
 }
 
@@ -71,11 +71,12 @@ static int report_all(struct nof_head *head, struct report *r)
 	u32 most = READ_ONCE(head->limits.max_bytes), tries;
 	int ret = report_some(head, r, min_t(u32, REPORT_BYTES, most));
 
-	for (tries = 0; !ret && !nof_resv_whole(&r->is, r->len); tries++) {
+	for (tries = 0; !ret && !nof_resv_is_complete(&r->is, r->len); tries++) {
 		u32 len = NOF_RESV_BYTES((u32)r->is.nr);
 
 		if (len > most || tries == REPORT_TRIES)
-			return report_refuse(head, "report of reservations: longer than it can be read");
+			return report_refuse(head,
+					     "reservation report exceeds the transfer size, or grows while it is read");
 		ret = report_some(head, r, len);
 	}
 	return ret;
@@ -114,17 +115,17 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *
 {
 	u64 other = le64_to_cpu(c->keys[1]);
 	struct report r = { };
-	enum nof_resv_verdict verdict = NOF_RESV_UNTOLD;
+	enum nof_resv_verdict verdict = NOF_RESV_UNKNOWN;
 	bool victim;
 	int others;
 
 	if (!report_all(head, &r)) {
-		victim = nof_resv_has(r.data, r.is.nr, head->subsys->hostid, other);
+		victim = nof_resv_has_registrant(r.data, r.is.nr, head->subsys->hostid, other);
 		verdict = nof_resv_judge(c->act, c->known ? &c->before : NULL, &r.is, victim, other, c->type);
 		/* passthrough takes no lock: the reported state may be the effect of a passthrough command */
 		others = atomic_read(&head->reserve_others);
 		if (verdict == NOF_RESV_AGAIN && others != c->others)
-			verdict = NOF_RESV_UNTOLD;
+			verdict = NOF_RESV_UNKNOWN;
 		c->others = others;
 		c->before = r.is;
 		c->known = true;
@@ -197,7 +198,7 @@ static int change(struct nof_head *head, enum nof_resv_act act, u32 action, u8 t
 	c->keys[1] = cpu_to_le64(other);
 	c->cmd.buf = c->keys;
 	c->cmd.write = true;
-	c->cmd.again = NOF_AGAIN_UNSENT;
+	c->cmd.retry = NOF_CMD_RETRY_UNSENT;
 	c->cmd.sqe.common.opcode = opcode_of(act);
 	c->cmd.len = opcode_of(act) == nvme_cmd_resv_release ? sizeof(c->keys[0]) : sizeof(c->keys);
 	c->cmd.sqe.common.cdw10 = cpu_to_le32(action | type << NOF_RESV_TYPE_SHIFT);

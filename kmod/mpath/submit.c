@@ -62,7 +62,7 @@ static void hctx_exit(struct blk_mq_hw_ctx *hctx, unsigned int index)
 	struct nof_subsys *s = hctx->queue->tag_set->driver_data;
 	struct nof_hctx *h = hctx->driver_data;
 
-	nof_queue_unstarve(&h->starved, &s->srcu);
+	nof_queue_wait_del(&h->starved, &s->srcu);
 	kfree(h);
 }
 
@@ -407,17 +407,17 @@ static void request_begin_wait(struct nof_head *head, struct nof_request *req)
 static void requeue_to_wait(struct nof_head *head, struct request *rq, unsigned int seq)
 {
 	bool passthrough = blk_rq_is_passthrough(rq);
-	struct request_queue *q = nof_request_keep_queue(rq);
+	struct request_queue *q = nof_request_queue_get(rq);
 
 	blk_mq_requeue_request(rq, false);
 	/* after the request is on the list, otherwise a kick that is already due would miss it */
 	if (passthrough)
-		nof_head_again(head, PASSTHROUGH_LOOK);
+		nof_head_kick_later(head, PASSTHROUGH_LOOK);
 	/* a path set published since @seq may have kicked the list before this request was on it */
 	smp_mb();
 	if (READ_ONCE(head->set_seq) != seq)
 		blk_mq_kick_requeue_list(q);
-	nof_request_let_queue_go(q);
+	nof_request_queue_put(q);
 }
 
 /*
@@ -431,7 +431,7 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, boo
 	bool passthrough = blk_rq_is_passthrough(rq);
 	LIST_HEAD(parked);
 
-	if (!may_wait || (passthrough && (req->hasty || !nof_request_in_time(rq))))
+	if (!may_wait || (passthrough && (req->no_wait || !nof_request_in_time(rq))))
 		return BLK_STS_TRANSPORT;
 	nof_request_clear_marks(rq);
 	if (!req->waiting && nof_park(rq, &parked)) {
@@ -446,11 +446,11 @@ static blk_status_t wait_for_path(struct nof_head *head, struct request *rq, boo
 /* Commits on all paths: earlier requests of this batch may be pending on other paths */
 static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx)
 {
-	struct nof_hctx *held = hctx->driver_data;
+	struct nof_hctx *h = hctx->driver_data;
 	struct nof_ctrl_map *map;
 	u16 i;
 
-	WRITE_ONCE(held->held, false);
+	WRITE_ONCE(h->pending, false);
 	smp_mb();
 	for (i = 0; i < set->nr_all; i++) {
 		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
@@ -468,11 +468,11 @@ static __always_inline void request_started(struct nof_path *path, struct reques
 	const struct nof_selector *selector = srcu_dereference(s->selector, &s->srcu);
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (odd && req->left) {
-		if (req->moved && req->left != path->ctrl->id)
+	if (odd && req->left_ctrl) {
+		if (req->moved && req->left_ctrl != path->ctrl->id)
 			this_cpu_inc(path->stats->failovers_to);
-		req->left = 0;
-		req->again_at = 0;
+		req->left_ctrl = 0;
+		req->retry_at = 0;
 	}
 	req->gen = 0;
 	if (unlikely(selector->start)) {
@@ -504,7 +504,7 @@ static __always_inline blk_status_t request_send(struct nof_head *head, struct n
 	queue = queue_of(s, map, rq, fallback);
 	/* if an earlier try may have been executed, send a zone report instead of the command */
 	if (odd && req->zone)
-		ret = nof_zone_ask(head, req, path->nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
+		ret = nof_zone_query(head, req, path->nsid) ? BLK_STS_RESOURCE : BLK_STS_OK;
 	else
 		ret = sqe_setup(path, rq, &req->cmd);
 	if (unlikely(ret != BLK_STS_OK))
@@ -512,13 +512,13 @@ static __always_inline blk_status_t request_send(struct nof_head *head, struct n
 	req->path = path;
 	err = nof_queue_add(queue, &req->cmd);
 	if (unlikely(err)) {
-		nof_zone_forget(req);
+		nof_zone_query_free(req);
 		if (err == -EOPNOTSUPP)
 			return BLK_STS_NOTSUPP;
 		if (err == -EIO)
 			return BLK_STS_IOERR;
 		if (err == -EBUSY || err == -EAGAIN)
-			nof_queue_starve(queue, &nof_hctx_of(rq)->starved, err);
+			nof_queue_wait_add(queue, &nof_hctx_of(rq)->starved, err);
 		return BLK_STS_RESOURCE;
 	}
 	request_started(path, rq, odd);
@@ -563,7 +563,7 @@ static struct nof_path *choose_capable(const struct nof_path_set *set, struct no
  * another method: waiting for a suitable path could take too long. A request that merges bios with memory of several
  * devices is split into its bios again (@parted).
  */
-static blk_status_t check_direct_data(const struct nof_path *path, struct request *rq, bool *parted,
+static blk_status_t check_direct_data(struct nof_path *path, struct request *rq, bool *parted,
 				      struct list_head *late)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
@@ -610,16 +610,16 @@ static struct nof_path *find_ctrl_path(const struct nof_path_set *set, u32 ctrl_
 static bool wait_retry_delay(struct nof_head *head, const struct nof_path *path, struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-	unsigned long at = req->again_at;
+	unsigned long at = req->retry_at;
 	struct request_queue *q;
 
-	if (!at || (path->ctrl->id != req->left && !req->told_when) || time_after_eq(jiffies, at))
+	if (!at || (path->ctrl->id != req->left_ctrl && !req->delay_requested) || time_after_eq(jiffies, at))
 		return false;
 	nof_request_clear_marks(rq);
-	q = nof_request_keep_queue(rq);
+	q = nof_request_queue_get(rq);
 	blk_mq_requeue_request(rq, false);
-	nof_head_again(head, max_t(long, at - jiffies, 1));
-	nof_request_let_queue_go(q);
+	nof_head_kick_later(head, max_t(long, at - jiffies, 1));
+	nof_request_queue_put(q);
 	return true;
 }
 
@@ -638,12 +638,12 @@ static bool path_is_dead(const struct nof_path *path, const struct request *rq)
 static blk_status_t wait_for_next(struct nof_head *head, const struct nof_path_set *set, struct request *rq,
 				  unsigned int seq, struct list_head *late)
 {
-	struct request_queue *q = nof_request_keep_queue(rq);
+	struct request_queue *q = nof_request_queue_get(rq);
 	blk_status_t ret = wait_for_path(head, rq, set->may_wait, seq, late);
 
 	if (ret == BLK_STS_OK)
-		nof_head_again(head, NEXT_SET);
-	nof_request_let_queue_go(q);
+		nof_head_kick_later(head, NEXT_SET);
+	nof_request_queue_put(q);
 	return ret == BLK_STS_OK ? BLK_STS_OK : BLK_STS_RESOURCE;
 }
 
@@ -680,23 +680,23 @@ static noinline blk_status_t submit_odd(struct nof_head *head, const struct nof_
 	blk_status_t ret = BLK_STS_OK;
 	bool parted = false;
 
-	if (path && req->left)
-		path = nof_choose_again(set, path, req->left, rq);
+	if (path && req->left_ctrl)
+		path = nof_choose_again(set, path, req->left_ctrl, rq);
 	if (path)
 		path = choose_capable(set, path, rq);
 	if (set && req->bound)
 		path = find_ctrl_path(set, req->only);
 	/* it must not be retried; its fence has ended, so fail it now */
-	if (req->lost)
+	if (req->fail_after_fence)
 		return BLK_STS_TRANSPORT;
 	if (!path)
 		return wait_for_path(head, rq, set && set->may_wait, seq, late);
 	/* any kick dispatches the whole requeue list: do not waste a retry before the ANA log was read */
-	if (req->left && nof_ana_refuses(path))
+	if (req->left_ctrl && nof_ana_refuses(path))
 		return wait_for_path(head, rq, true, seq, late);
 	if (req->waiting)
 		nof_request_end_wait(head, req);
-	if (req->left && wait_retry_delay(head, path, rq))
+	if (req->left_ctrl && wait_retry_delay(head, path, rq))
 		return BLK_STS_OK;
 	if (static_branch_unlikely(&nof_direct_key))
 		ret = check_direct_data(path, rq, &parted, late);
@@ -718,11 +718,11 @@ static noinline blk_status_t submit_odd(struct nof_head *head, const struct nof_
 static void hold_or_commit(struct nof_subsys *s, const struct nof_path_set *set, const struct blk_mq_hw_ctx *hctx,
 			   bool last)
 {
-	struct nof_hctx *held = hctx->driver_data;
+	struct nof_hctx *h = hctx->driver_data;
 
 	if (!last)
-		WRITE_ONCE(held->held, true);
-	else if (unlikely(READ_ONCE(held->held)) && set)
+		WRITE_ONCE(h->pending, true);
+	else if (unlikely(READ_ONCE(h->pending)) && set)
 		commit_all(s, set, hctx);
 }
 
@@ -736,7 +736,7 @@ static void request_init(struct request *rq)
 	req->bound = blk_rq_is_passthrough(rq) && req->only;
 	memset(&req->past, 0, sizeof(req->past));
 	memset(&req->tries, 0, sizeof(req->tries));
-	req->again_at = 0;
+	req->retry_at = 0;
 	req->since = jiffies;
 	req->ranges = NULL;
 	if (unlikely(nof_parked(rq)))
@@ -774,7 +774,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	if (unlikely(!list_empty(&late)))
 		nof_park_fail(&late);
 	if (unlikely(ret != BLK_STS_OK && ret != BLK_STS_RESOURCE))
-		nof_request_settle(head, req);
+		nof_request_release(head, req);
 	return ret;
 }
 

@@ -204,7 +204,7 @@ int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netli
 	struct nof_selector *new = nof_selector_get(name);
 
 	if (!new) {
-		NL_SET_ERR_MSG(extack, "no such iopolicy; VERSION_GET lists those that are there");
+		NL_SET_ERR_MSG(extack, "unknown iopolicy, VERSION_GET lists the available ones");
 		return -ENOENT;
 	}
 	mutex_lock(&selector_lock);
@@ -335,10 +335,10 @@ const struct nof_mpath_ops nof_mpath = {
 	.update_expected	= nof_ctrl_update_expected,
 	.paths_lost		= nof_ctrl_paths_lost,
 	.publish		= nof_paths_publish,
-	.has_other_path		= nof_stall_elsewhere,
-	.all_have_other_path	= nof_stall_all_elsewhere,
+	.has_other_path		= nof_ctrl_has_other_path,
+	.all_have_other_path	= nof_ctrl_all_have_other_path,
 	.stall_reason		= nof_stall_verdict,
-	.may_detach		= nof_request_may_leave,
+	.may_detach		= nof_request_may_detach,
 	.detached		= nof_request_detached,
 };
 

@@ -63,7 +63,7 @@ struct report {
 	struct nof_head		*head;
 	struct nvme_zone_report	*data;
 	u32			len;
-	bool			hasty;
+	bool			no_wait;
 };
 
 /* Retried on any path, unless hasty, as a report changes nothing. Returns 0 or a negative errno. */
@@ -72,8 +72,8 @@ static int report_send(const struct report *r, u64 slba, u32 len)
 	struct nof_command cmd = {
 		.buf	= r->data,
 		.len	= len,
-		.hasty	= r->hasty,
-		.again	= r->hasty ? NOF_AGAIN_NEVER : NOF_AGAIN_ALWAYS,
+		.no_wait	= r->no_wait,
+		.retry	= r->no_wait ? NOF_CMD_RETRY_NEVER : NOF_CMD_RETRY_ALWAYS,
 	};
 	int ret;
 
@@ -96,7 +96,7 @@ static void describe(const struct nof_head *head, const struct nof_zone *zone, s
 	memset(to, 0, sizeof(*to));
 	to->type = BLK_ZONE_TYPE_SEQWRITE_REQ;
 	to->cond = zone->state;
-	to->reset = zone->reset;
+	to->reset = zone->reset_recommended;
 	to->start = sectors_of(head, zone->start);
 	to->len = sectors_of(head, head->format.zone_blocks);
 	to->capacity = sectors_of(head, zone->capacity);
@@ -115,7 +115,7 @@ static int report_pass(const struct report *r, u64 at, u32 len, unsigned int idx
 
 	nr = nof_zone_count(r->data, len, (head->format.nlbas - at) >> ilog2(size), &why);
 	for (i = 0; !why && i < nr; i++) {
-		why = nof_zone_read(&r->data->entries[i], at + i * size, size, &zone);
+		why = nof_zone_decode(&r->data->entries[i], at + i * size, size, &zone);
 		if (why)
 			break;
 		describe(head, &zone, &told);
@@ -161,7 +161,7 @@ int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, rep
 	if (!head->format.zone_blocks)
 		return -EOPNOTSUPP;
 	/* the first report is read before the disk is shown, which must not wait for a path */
-	r.hasty = !test_bit(NOF_HEAD_ADDED, &head->flags);
+	r.no_wait = !test_bit(NOF_HEAD_ADDED, &head->flags);
 	r.len = report_bytes(&r, min_t(u64, nr, head->format.nlbas >> ilog2(head->format.zone_blocks)));
 	r.data = kzalloc(r.len, GFP_NOIO);
 	if (!r.data)
@@ -179,7 +179,7 @@ int nof_zones_begin(struct nof_head *head)
 	ret = nof_limits_read_zones(head->disk);
 	/* the block layer does not support these zones */
 	if (ret == -ENODEV) {
-		head->zone_fault = "zones are not as the block layer has to have them: all of one capacity";
+		head->zone_fault = "zones are not supported by the block layer: capacities differ";
 		ret = -EPROTO;
 	}
 	return ret;
@@ -208,14 +208,14 @@ static bool of_a_zone(const struct request *rq)
 }
 
 /* A command that completed with an error may have been executed in part */
-void nof_zone_doubt(struct nof_request *req, const struct request *rq)
+void nof_zone_mark_unknown(struct nof_request *req, const struct request *rq)
 {
 	bool aborted = req->cmd.status == NVME_SC_HOST_ABORTED_CMD;
 
 	if (!blk_queue_is_zoned(rq->q) || !of_a_zone(rq))
 		return;
 	if (!aborted || req->cmd.maybe_executed)
-		req->zone = NOF_ZONE_DOUBT;
+		req->zone = NOF_ZONE_UNKNOWN;
 }
 
 static u64 zone_start(const struct nof_head *head, const struct request *rq)
@@ -223,7 +223,7 @@ static u64 zone_start(const struct nof_head *head, const struct request *rq)
 	return round_down(blocks_of(head, blk_rq_pos(rq)), head->format.zone_blocks);
 }
 
-int nof_zone_ask(struct nof_head *head, struct nof_request *req, u32 nsid)
+int nof_zone_query(struct nof_head *head, struct nof_request *req, u32 nsid)
 {
 	struct nof_cmd *cmd = &req->cmd;
 	void *buf = mempool_alloc(questions, GFP_NOWAIT | __GFP_NOWARN);
@@ -236,17 +236,17 @@ int nof_zone_ask(struct nof_head *head, struct nof_request *req, u32 nsid)
 	cmd->buf = buf;
 	cmd->len = ONE_ZONE;
 	cmd->write = false;
-	req->zone = NOF_ZONE_ASKED;
+	req->zone = NOF_ZONE_QUERIED;
 	return 0;
 }
 
-void nof_zone_forget(struct nof_request *req)
+void nof_zone_query_free(struct nof_request *req)
 {
-	if (req->zone != NOF_ZONE_ASKED)
+	if (req->zone != NOF_ZONE_QUERIED)
 		return;
 	mempool_free(req->cmd.buf, questions);
 	req->cmd.buf = NULL;
-	req->zone = NOF_ZONE_DOUBT;
+	req->zone = NOF_ZONE_UNKNOWN;
 }
 
 static enum nof_zone_verdict judge(struct nof_head *head, const struct request *rq, const struct nvme_zone_report *r)
@@ -257,18 +257,18 @@ static enum nof_zone_verdict judge(struct nof_head *head, const struct request *
 
 	nof_zone_count(r, ONE_ZONE, 1, &why);
 	if (!why)
-		why = nof_zone_read(&r->entries[0], zone_start(head, rq), head->format.zone_blocks, &zone);
+		why = nof_zone_decode(&r->entries[0], zone_start(head, rq), head->format.zone_blocks, &zone);
 	if (why) {
 		pr_warn_ratelimited("nvmeof: %s: %s\n", nof_head_name(head), why);
-		return NOF_ZONE_WRONG;
+		return NOF_ZONE_UNDECIDED;
 	}
 	return nof_zone_judge(&zone, act_of(rq), from, to);
 }
 
-enum nof_zone_verdict nof_zone_told(struct nof_request *req, struct request *rq)
+enum nof_zone_verdict nof_zone_query_done(struct nof_request *req, struct request *rq)
 {
 	struct nof_head *head = rq->q->queuedata;
-	enum nof_zone_verdict verdict = NOF_ZONE_UNTOLD;
+	enum nof_zone_verdict verdict = NOF_ZONE_QUERY_FAILED;
 	struct nof_cmd *cmd = &req->cmd;
 	bool answered = !(cmd->status & NVME_SCT_SC_MASK);
 
@@ -276,13 +276,13 @@ enum nof_zone_verdict nof_zone_told(struct nof_request *req, struct request *rq)
 		verdict = judge(head, rq, cmd->buf);
 	else
 		cmd->maybe_executed = false; /* not held by a fence: only the report was lost */
-	nof_zone_forget(req);
+	nof_zone_query_free(req);
 	if (!answered)
 		return verdict;
-	req->zone = NOF_ZONE_SURE;
-	cmd->status = verdict == NOF_ZONE_WRONG ? NVME_SC_ZONE_INVALID_WRITE | NVME_STATUS_DNR : 0;
-	if (verdict == NOF_ZONE_WRONG)
-		pr_warn_ratelimited("nvmeof: %s: sector %llu: nobody can tell whether a lost write was executed\n",
+	req->zone = NOF_ZONE_KNOWN;
+	cmd->status = verdict == NOF_ZONE_UNDECIDED ? NVME_SC_ZONE_INVALID_WRITE | NVME_STATUS_DNR : 0;
+	if (verdict == NOF_ZONE_UNDECIDED)
+		pr_warn_ratelimited("nvmeof: %s: sector %llu: outcome of a lost write is unknown, failed with EIO\n",
 				    nof_head_name(head), (u64)blk_rq_pos(rq));
 	return verdict;
 }
@@ -294,7 +294,7 @@ void nof_zone_appended(const struct nof_head *head, struct request *rq)
 	u64 blocks = blocks_of(head, blk_rq_sectors(rq));
 
 	if (at < start || at - start > head->format.zone_blocks - blocks) {
-		pr_warn_ratelimited("nvmeof: %s: sector %llu: zone append went to a place outside of its zone\n",
+		pr_warn_ratelimited("nvmeof: %s: sector %llu: the target reports a zone append outside its zone\n",
 				    nof_head_name(head), (u64)blk_rq_pos(rq));
 		req->cmd.status = NVME_SC_ZONE_BOUNDARY_ERROR | NVME_STATUS_DNR;
 		return;

@@ -15,9 +15,9 @@ struct nof_head;
 struct nof_request;
 
 enum nof_zone_step {
-	NOF_ZONE_SURE,
-	NOF_ZONE_DOUBT,		/* may have been executed: a zone report precedes the retry */
-	NOF_ZONE_ASKED,		/* the zone report is outstanding */
+	NOF_ZONE_KNOWN,
+	NOF_ZONE_UNKNOWN,		/* may have been executed: a zone report precedes the retry */
+	NOF_ZONE_QUERIED,		/* the zone report is outstanding */
 };
 
 int nof_zones_init(void);
@@ -32,16 +32,16 @@ int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, rep
 int nof_zones_begin(struct nof_head *head);
 
 /* Before a retry: sets req->zone if a zone report has to precede it. Any context. */
-void nof_zone_doubt(struct nof_request *req, const struct request *rq);
+void nof_zone_mark_unknown(struct nof_request *req, const struct request *rq);
 /* Sets up the command of the request as a report of its zone. Returns 0 or -ENOMEM. Any context. */
-int nof_zone_ask(struct nof_head *head, struct nof_request *req, u32 nsid);
+int nof_zone_query(struct nof_head *head, struct nof_request *req, u32 nsid);
 /* Frees the zone report, if any, which must not be outstanding; a retry needs another one. Any context. */
-void nof_zone_forget(struct nof_request *req);
+void nof_zone_query_free(struct nof_request *req);
 /*
- * The report has completed. For NOF_ZONE_UNTOLD, its status says why it failed; for NOF_ZONE_WRONG, the status is the
- * result of the request. Any context.
+ * The report has completed. For NOF_ZONE_QUERY_FAILED, its status says why it failed; for NOF_ZONE_UNDECIDED, the
+ * status is the result of the request. Any context.
  */
-enum nof_zone_verdict nof_zone_told(struct nof_request *req, struct request *rq);
+enum nof_zone_verdict nof_zone_query_done(struct nof_request *req, struct request *rq);
 
 /* Passes the position of a completed append to the block layer; fails it if that is outside its zone. Any context. */
 void nof_zone_appended(const struct nof_head *head, struct request *rq);

@@ -43,7 +43,7 @@ static int nvfs_map(struct device *dev, struct scatterlist *sgl, int n, enum dma
 static void nvfs_unmap(struct device *dev, struct scatterlist *sgl, int n, enum dma_data_direction dir)
 {
 	if (!nvfs_ops->nvfs_dma_unmap_sg(dev, sgl, n, dir))
-		pr_warn_ratelimited("nvmeof: nvidia-fs does not know what it has mapped\n");
+		pr_warn_ratelimited("nvmeof: nvidia-fs failed to unmap data\n");
 }
 
 static const struct nof_direct_gpu nvfs_gpu = {
@@ -66,7 +66,7 @@ int nvme_rdma_v1_register_nvfs_dma_ops(struct nvfs_dma_rw_ops *ops)
 	int err;
 
 	if (!ops || !nvfs_complete(ops)) {
-		pr_warn("nvmeof: nvidia-fs lacks functions that GPUDirect Storage needs here\n");
+		pr_warn("nvmeof: nvidia-fs not registered: required operations are missing\n");
 		return -EOPNOTSUPP;
 	}
 	if (cmpxchg(&nvfs_ops, NULL, ops))
@@ -75,7 +75,7 @@ int nvme_rdma_v1_register_nvfs_dma_ops(struct nvfs_dma_rw_ops *ops)
 	if (err)
 		nvfs_ops = NULL;
 	else
-		pr_info("nvmeof: nvidia-fs has registered\n");
+		pr_info("nvmeof: nvidia-fs registered\n");
 	return err;
 }
 EXPORT_SYMBOL_GPL(nvme_rdma_v1_register_nvfs_dma_ops);
@@ -84,7 +84,7 @@ void nvme_rdma_v1_unregister_nvfs_dma_ops(void)
 {
 	nof_direct_unregister();
 	nvfs_ops = NULL;
-	pr_info("nvmeof: nvidia-fs has left\n");
+	pr_info("nvmeof: nvidia-fs unregistered\n");
 }
 EXPORT_SYMBOL_GPL(nvme_rdma_v1_unregister_nvfs_dma_ops);
 

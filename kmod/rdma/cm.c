@@ -117,7 +117,7 @@ static int failed_err(const struct rdma_cm_event *event)
  * An established connection is lost, or a connect attempt fails. An established connection that ends on this side
  * keeps its step, so that quiesce() disconnects it, which informs the peer.
  */
-static void lost(struct nof_rdma_queue *q, enum nof_cause cause, int err, const char *what)
+static void cm_connection_lost(struct nof_rdma_queue *q, enum nof_cause cause, int err, const char *what)
 {
 	if (!nof_rdma_stopped(q))
 		nof_queue_error(&q->q, cause, err, "%s", what);
@@ -150,13 +150,13 @@ static int cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		cm_fail(q, failed_err(event));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		lost(q, NOF_CAUSE_PEER, -ECONNRESET, "target has ended the connection");
+		cm_connection_lost(q, NOF_CAUSE_PEER, -ECONNRESET, "target has ended the connection");
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
-		lost(q, NOF_CAUSE_HERE, -ENETDOWN, "the local address is at another device now");
+		cm_connection_lost(q, NOF_CAUSE_LOCAL, -ENETDOWN, "local address moved to another device");
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		lost(q, NOF_CAUSE_HERE, -ENODEV, "the RDMA device is being removed");
+		cm_connection_lost(q, NOF_CAUSE_LOCAL, -ENODEV, "the RDMA device is being removed");
 		break;
 	default:
 		/* TIMEWAIT_EXIT: the connection has already ended */
@@ -184,7 +184,7 @@ static int cm_wait(struct nof_rdma_queue *q, int step)
 	return now >= step ? 0 : -ETIMEDOUT;
 }
 
-void nof_rdma_cm_rest(struct nof_rdma_queue *q, unsigned long deadline)
+void nof_rdma_cm_sleep(struct nof_rdma_queue *q, unsigned long deadline)
 {
 	long left = deadline - jiffies;
 

@@ -132,7 +132,7 @@ static void give_large(struct nof_rdma_queue *q, struct ib_mr *mr)
 	spin_lock_irqsave(&q->large_lock, flags);
 	list_add(&mr->qp_entry, &q->large);
 	spin_unlock_irqrestore(&q->large_lock, flags);
-	nof_queue_room(&q->q);
+	nof_queue_resource_freed(&q->q);
 }
 
 static void mr_put(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)

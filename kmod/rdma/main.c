@@ -43,7 +43,7 @@ static void device_lost(struct nof_rdma_device *rdev, const char *why)
 
 	spin_lock(&rdev->lock);
 	list_for_each_entry(q, &rdev->queues, entry)
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, -ENODEV, "RDMA device %s %s", dev_name(&rdev->dev->dev), why);
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -ENODEV, "RDMA device %s %s", dev_name(&rdev->dev->dev), why);
 	spin_unlock(&rdev->lock);
 }
 
@@ -175,7 +175,7 @@ static int device_join(struct nof_rdma_queue *q, struct ib_device *dev)
 	int err = -ENODEV;
 
 	if (!device_usable(dev)) {
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EOPNOTSUPP,
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -EOPNOTSUPP,
 				"RDMA device %s cannot register memory by work requests", dev_name(&dev->dev));
 		return -EOPNOTSUPP;
 	}
@@ -215,7 +215,7 @@ static void device_leave(struct nof_rdma_queue *q)
  * interrupts for each. DIM measures the load and selects the step, as for the queues of the verbs core. Steps have no
  * more completions than are reaped at a time, and last no longer than a round trip.
  */
-static const struct { u8 usec, completions; } ladder[RDMA_DIM_PARAMS_NUM_PROFILES] = {
+static const struct { u8 usec, completions; } moderation_steps[RDMA_DIM_PARAMS_NUM_PROFILES] = {
 	{ 1, 1 }, { 1, 2 }, { 2, 4 }, { 2, 8 }, { 4, 8 }, { 8, 16 }, { 16, 16 }, { 16, 32 }, { 32, 32 },
 };
 
@@ -223,10 +223,10 @@ static void moderation_work(struct work_struct *work)
 {
 	struct dim *dim = container_of(work, struct dim, work);
 	struct nof_rdma_queue *q = container_of(dim, struct nof_rdma_queue, dim);
-	u32 step = min_t(u32, dim->profile_ix, ARRAY_SIZE(ladder) - 1);
+	u32 step = min_t(u32, dim->profile_ix, ARRAY_SIZE(moderation_steps) - 1);
 
 	dim->state = DIM_START_MEASURE;
-	rdma_set_cq_moderation(q->cq, ladder[step].completions, ladder[step].usec);
+	rdma_set_cq_moderation(q->cq, moderation_steps[step].completions, moderation_steps[step].usec);
 }
 
 /* If the device supports it, and unless it is disabled ("rdma dev set ... adaptive-moderation off") */
@@ -289,8 +289,8 @@ static void slots_init(struct nof_rdma_queue *q)
 }
 
 /* Delay before a connect is retried after -EAGAIN (busy target, stale connection), doubled each time */
-#define AGAIN_MS	50
-#define AGAIN_MAX_MS	1000
+#define CONNECT_RETRY_MS	50
+#define CONNECT_RETRY_MAX_MS	1000
 
 /* Orders READY and STOPPED: conn_stop() finds READY set, or it is not set any more */
 static DEFINE_MUTEX(ready_lock);
@@ -416,7 +416,7 @@ static void cq_event(struct ib_event *event, void *context)
 {
 	struct nof_rdma_queue *q = context;
 
-	nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "completion queue: %s", ib_event_msg(event->event));
+	nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -EIO, "completion queue: %s", ib_event_msg(event->event));
 }
 
 static void qp_event(struct ib_event *event, void *context)
@@ -427,7 +427,7 @@ static void qp_event(struct ib_event *event, void *context)
 	if (event->event == IB_EVENT_COMM_EST || event->event == IB_EVENT_QP_LAST_WQE_REACHED ||
 	    nof_rdma_stopped(q))
 		return;
-	nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "queue pair: %s", ib_event_msg(event->event));
+	nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -EIO, "queue pair: %s", ib_event_msg(event->event));
 }
 
 static int make_cq(struct nof_rdma_queue *q)
@@ -473,7 +473,7 @@ static int make_qp(struct nof_rdma_queue *q)
 }
 
 /* Sizes the queue within the limits of device and controller */
-static int plan(struct nof_rdma_queue *q)
+static int queue_size_resources(struct nof_rdma_queue *q)
 {
 	const struct ib_device_attr *attrs = &q->rdev->dev->attrs;
 	u32 sgls = q->q.qid ? q->q.ctrl->ident.sgls : 0;
@@ -491,12 +491,12 @@ static int plan(struct nof_rdma_queue *q)
 	q->nr_recvs = limit + NOF_RDMA_REAP;
 	q->max_wrs = wanted;
 	if (q->q.qid && !(sgls & NOF_SGLS_KEYED)) {
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EOPNOTSUPP,
-				"the controller takes no keyed data (SGLS 0x%x)", sgls);
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -EOPNOTSUPP,
+				"controller does not support keyed SGL descriptors (SGLS 0x%x)", sgls);
 		return -EOPNOTSUPP;
 	}
 	if (attrs->max_qp_wr < max_t(u32, wanted, q->nr_recvs) + 1) {
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, -ENOSPC,
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -ENOSPC,
 				"RDMA device %s has room for %d work requests only: try a smaller queue size",
 				 dev_name(&q->rdev->dev->dev), attrs->max_qp_wr);
 		return -ENOSPC;
@@ -504,7 +504,7 @@ static int plan(struct nof_rdma_queue *q)
 	return 0;
 }
 
-static int make_all(struct nof_rdma_queue *q)
+static int conn_create(struct nof_rdma_queue *q)
 {
 	int err;
 
@@ -512,7 +512,7 @@ static int make_all(struct nof_rdma_queue *q)
 	spin_lock_init(&q->cq_lock);
 	spin_lock_init(&q->large_lock);
 	INIT_LIST_HEAD(&q->large);
-	err = plan(q) ?: make_arrays(q);
+	err = queue_size_resources(q) ?: make_arrays(q);
 	if (err)
 		return err;
 	q->pd = ib_alloc_pd(q->rdev->dev, 0);
@@ -529,7 +529,7 @@ static int make_all(struct nof_rdma_queue *q)
 }
 
 /* From here on conn_stop() takes the connection down */
-static int make_ready(struct nof_rdma_queue *q)
+static int conn_set_ready(struct nof_rdma_queue *q)
 {
 	bool ready;
 
@@ -542,7 +542,7 @@ static int make_ready(struct nof_rdma_queue *q)
 }
 
 /* False: conn_stop() takes the connection down */
-static bool make_unready(struct nof_rdma_queue *q)
+static bool conn_clear_ready(struct nof_rdma_queue *q)
 {
 	bool mine;
 
@@ -570,7 +570,7 @@ static void quiesce(struct nof_rdma_queue *q)
 	spin_unlock_bh(&q->cq_lock);
 }
 
-static void unmake_all(struct nof_rdma_queue *q)
+static void conn_destroy(struct nof_rdma_queue *q)
 {
 	quiesce(q);
 	/* before the queue pair: CM events may arrive until then */
@@ -607,9 +607,9 @@ static int conn_try(struct nof_rdma_queue *q)
 	if (!err)
 		err = device_join(q, q->id->device);
 	if (!err)
-		err = make_all(q);
+		err = conn_create(q);
 	if (!err)
-		err = make_ready(q);
+		err = conn_set_ready(q);
 	if (!err)
 		err = nof_rdma_cm_connect(q);
 	return err;
@@ -645,17 +645,17 @@ static int conn_start(struct nof_queue *queue)
 {
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
 	unsigned int noio = memalloc_noio_save();
-	u32 rest = AGAIN_MS;
+	u32 delay = CONNECT_RETRY_MS;
 	int err;
 
 	while ((err = conn_try(q)) == -EAGAIN) {
-		if (!make_unready(q)) {
+		if (!conn_clear_ready(q)) {
 			err = -ECANCELED;
 			break;
 		}
-		unmake_all(q);
-		nof_rdma_cm_rest(q, jiffies + msecs_to_jiffies(rest));
-		rest = min_t(u32, 2 * rest, AGAIN_MAX_MS);
+		conn_destroy(q);
+		nof_rdma_cm_sleep(q, jiffies + msecs_to_jiffies(delay));
+		delay = min_t(u32, 2 * delay, CONNECT_RETRY_MAX_MS);
 		if (conn_over(q)) {
 			err = nof_rdma_stopped(q) ? -ECANCELED : -EBUSY;
 			break;
@@ -684,7 +684,7 @@ static void conn_free(struct nof_queue *queue)
 {
 	struct nof_rdma_queue *q = to_rdma_queue(queue);
 
-	unmake_all(q);
+	conn_destroy(q);
 	clear_bit(NOF_RDMA_STOPPED, &q->flags);
 }
 

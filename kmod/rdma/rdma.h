@@ -160,7 +160,7 @@ enum {
  * @repost:	chain of receives to be posted
  * @inv_head, @inv_tail: chain of invalidations to be posted
  * @events, @seen: number of completion events, and its value when the completion queue was last found empty
- * @detach_rest: jiffies; no command with a registered key is detached before that, after an invalidation timed out
+ * @detach_not_before: jiffies; no command with a registered key is detached before, as an invalidation timed out
  * @heard_at:	jiffies; time of the last acknowledgement or response
  * @owed:	signalled sends that have not completed
  */
@@ -213,7 +213,7 @@ struct nof_rdma_queue {
 	u32			events;
 	u32			seen;
 	atomic_t		owed;
-	unsigned long		detach_rest;
+	unsigned long		detach_not_before;
 	unsigned long		heard_at;
 	struct nof_rdma_count	count;
 	struct ib_wc		wcs[NOF_RDMA_REAP];
@@ -256,7 +256,7 @@ int nof_rdma_cm_resolve(struct nof_rdma_queue *q);
 int nof_rdma_cm_connect(struct nof_rdma_queue *q);
 void nof_rdma_cm_destroy(struct nof_rdma_queue *q);
 /* Waits until @deadline, or until the queue is stopped or has failed */
-void nof_rdma_cm_rest(struct nof_rdma_queue *q, unsigned long deadline);
+void nof_rdma_cm_sleep(struct nof_rdma_queue *q, unsigned long deadline);
 
 /* data.c: struct nof_transport.prepare and .release */
 int nof_rdma_data_prepare(struct nof_queue *queue, struct nof_cmd *cmd);
@@ -266,7 +266,7 @@ void nof_rdma_data_release(struct nof_queue *queue, struct nof_cmd *cmd);
 void nof_rdma_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
 void nof_rdma_send_commit(struct nof_queue *queue);
 /* All work requests up to @mark are complete. Caller holds cq_lock. */
-void nof_rdma_send_known(struct nof_rdma_queue *q, u32 mark);
+void nof_rdma_send_completed_up_to(struct nof_rdma_queue *q, u32 mark);
 /* Posts the chained invalidations. Caller holds cq_lock. */
 void nof_rdma_send_invs(struct nof_rdma_queue *q);
 

@@ -7,10 +7,10 @@
 
 /*
  * Invalidation is local to the device, but waits until earlier sends are acknowledged. After a timeout no command with
- * a key is detached for DETACH_REST.
+ * a key is detached for DETACH_BACKOFF.
  */
 #define DETACH_TMO	(HZ / 20)
-#define DETACH_REST	HZ
+#define DETACH_BACKOFF	HZ
 
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc);
 
@@ -43,7 +43,7 @@ int nof_rdma_recv_init(struct nof_rdma_queue *q)
 	q->repost = NULL;
 	q->inv_head = q->inv_tail = NULL;
 	q->events = q->seen = 0;
-	q->detach_rest = q->heard_at = jiffies;
+	q->detach_not_before = q->heard_at = jiffies;
 	for (i = 0; i < q->nr_recvs; i++)
 		recv_init(q, &q->recvs[i], i);
 	return recv_post(q);
@@ -76,12 +76,12 @@ static bool wc_counts(const struct nof_rdma_queue *q, const struct ib_wc *wc)
 static void wc_failed(struct nof_rdma_queue *q, const struct ib_wc *wc, const char *what)
 {
 	if (wc_counts(q, wc))
-		nof_queue_error(&q->q, wc_err(wc->status) == -ETIMEDOUT ? NOF_CAUSE_NETWORK : NOF_CAUSE_HERE,
+		nof_queue_error(&q->q, wc_err(wc->status) == -ETIMEDOUT ? NOF_CAUSE_NETWORK : NOF_CAUSE_LOCAL,
 				wc_err(wc->status), "%s: %s", what, ib_wc_status_msg(wc->status));
 }
 
 /* Caller holds cq_lock, so that commands of a queue complete one at a time */
-static void slot_waits_no_more(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, u8 what)
+static void slot_wait_done(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, u8 what)
 {
 	slot->waits &= ~what;
 	if (slot->waits)
@@ -100,9 +100,9 @@ void nof_rdma_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	WRITE_ONCE(q->heard_at, jiffies);
-	nof_rdma_send_known(q, slot->mark);
+	nof_rdma_send_completed_up_to(q, slot->mark);
 	atomic_dec(&q->owed);
-	slot_waits_no_more(q, slot, NOF_RDMA_SEND);
+	slot_wait_done(q, slot, NOF_RDMA_SEND);
 }
 
 /* Registrations are not signalled: they complete only on failure */
@@ -118,9 +118,9 @@ void nof_rdma_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct nof_rdma_queue *q = cq->cq_context;
 
 	if (likely(wc->status == IB_WC_SUCCESS)) {
-		nof_rdma_send_known(q, slot->inv_mark);
+		nof_rdma_send_completed_up_to(q, slot->inv_mark);
 		slot->registered = false;
-		slot_waits_no_more(q, slot, NOF_RDMA_INVALIDATE);
+		slot_wait_done(q, slot, NOF_RDMA_INVALIDATE);
 	} else {
 		wc_failed(q, wc, "invalidation of a key");
 	}
@@ -165,20 +165,20 @@ static const char *respond(struct nof_rdma_queue *q, const struct nvme_completio
 	struct nof_cmd *cmd;
 
 	if (wc->byte_len < sizeof(*cqe))
-		return "a response of less than 16 bytes";
+		return "response shorter than 16 bytes";
 	cmd = nof_queue_find(&q->q, (__force __le16)cqe->command_id);
 	if (!cmd)
-		return "a response for no outstanding command";
+		return "response for a command that is not outstanding";
 	slot = to_rdma_slot(cmd);
 	if (!(slot->waits & NOF_RDMA_RESPONSE))
-		return "a second response for a command";
+		return "second response for a command";
 	if (!slot_revoke(q, slot, wc))
-		return "a response invalidates a key that is not its command's";
+		return "response invalidates the key of another command";
 	slot->status = nof_status_received(le16_to_cpu(cqe->status) >> 1);
 	slot->result = cqe->result;
 	if (q->q.sq_flow)
 		WRITE_ONCE(q->q.sq_head, le16_to_cpu(cqe->sq_head));
-	slot_waits_no_more(q, slot, NOF_RDMA_RESPONSE);
+	slot_wait_done(q, slot, NOF_RDMA_RESPONSE);
 	return NULL;
 }
 
@@ -200,7 +200,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	ib_dma_sync_single_for_cpu(q->rdev->dev, recv->sge.addr, sizeof(*cqe), DMA_FROM_DEVICE);
 	why = respond(q, cqe, wc);
 	if (unlikely(why)) {
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EPROTO, "%s", why);
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -EPROTO, "%s", why);
 		return;
 	}
 	ib_dma_sync_single_for_device(q->rdev->dev, recv->sge.addr, sizeof(*cqe), DMA_FROM_DEVICE);
@@ -223,7 +223,7 @@ static void batch_end(struct nof_rdma_queue *q)
 		return;
 	nof_rdma_send_invs(q);
 	if (unlikely(recv_post(q)))
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, -EIO, "cannot post receives");
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -EIO, "cannot post receives");
 }
 
 /* Returns the number of completions; fewer than @budget: the completion queue is empty */
@@ -338,9 +338,9 @@ static void detach_wait(struct nof_rdma_queue *q, struct nof_rdma_slot *slot)
 }
 
 /* True if an invalidation would time out: it follows earlier sends, which a silent peer does not acknowledge */
-static bool detach_in_vain(const struct nof_rdma_queue *q)
+static bool detach_would_time_out(const struct nof_rdma_queue *q)
 {
-	return READ_ONCE(q->q.ctrl->watch.silent) || time_before(jiffies, q->detach_rest);
+	return READ_ONCE(q->q.ctrl->watch.silent) || time_before(jiffies, q->detach_not_before);
 }
 
 /* Invalidates the key first, so that a late access by the target cannot touch the data */
@@ -352,7 +352,7 @@ struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach 
 
 	spin_lock_bh(&q->cq_lock);
 	cmd = detachable(q, slot, d);
-	if (cmd && slot->registered && detach_in_vain(q)) {
+	if (cmd && slot->registered && detach_would_time_out(q)) {
 		cmd = NULL;
 	} else if (cmd && slot->registered) {
 		detach_revoke(q, d);
@@ -362,7 +362,7 @@ struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach 
 		spin_lock_bh(&q->cq_lock);
 		slot->detaching = false;
 		if (slot->waits & NOF_RDMA_INVALIDATE)
-			q->detach_rest = jiffies + DETACH_REST;
+			q->detach_not_before = jiffies + DETACH_BACKOFF;
 		/* the slot may be in use again: the acquire in detachable() comes before the read of @registered */
 		cmd = detachable(q, slot, d);
 		if (cmd && slot->registered)
@@ -380,8 +380,8 @@ void nof_rdma_recv_vital(struct nof_queue *queue, struct nof_vital *v)
 
 	v->heard = READ_ONCE(q->count.cqes);
 	/* unknown for a polled queue while it is not polled */
-	v->owes = wants_events(q) && atomic_read(&q->owed);
+	v->ack_due = wants_events(q) && atomic_read(&q->owed);
 	v->quiet_ms = jiffies_to_msecs(jiffies - READ_ONCE(q->heard_at));
 	v->err = READ_ONCE(q->port_err);
-	v->behind = READ_ONCE(q->events) != READ_ONCE(q->seen) && wants_events(q);
+	v->receive_pending = READ_ONCE(q->events) != READ_ONCE(q->seen) && wants_events(q);
 }

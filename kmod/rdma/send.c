@@ -72,7 +72,7 @@ static void send_post(struct nof_rdma_queue *q)
 	q->count.posts++;
 	err = ib_post_send(q->qp, head, &bad);
 	if (unlikely(err))
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, err, "cannot post: error %d", err);
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, err, "cannot post: error %d", err);
 }
 
 void nof_rdma_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)
@@ -125,7 +125,7 @@ void nof_rdma_send_invs(struct nof_rdma_queue *q)
 	q->inv_head = q->inv_tail = NULL;
 }
 
-void nof_rdma_send_known(struct nof_rdma_queue *q, u32 mark)
+void nof_rdma_send_completed_up_to(struct nof_rdma_queue *q, u32 mark)
 {
 	u32 n = mark - q->done;
 	int full = q->max_wrs - q->q.limit;
@@ -133,5 +133,5 @@ void nof_rdma_send_known(struct nof_rdma_queue *q, u32 mark)
 	lockdep_assert_held(&q->cq_lock);
 	q->done = mark;
 	if (unlikely(atomic_fetch_sub(n, &q->wqes) + NOF_RDMA_WQES > full))
-		nof_queue_room(&q->q);
+		nof_queue_resource_freed(&q->q);
 }

@@ -50,7 +50,7 @@ bool nof_tcp_handshake_done(struct nof_tcp_queue *q, const struct nvme_tcp_icres
 	return true;
 }
 
-static bool settled(struct nof_tcp_queue *q)
+static bool icresp_settled(struct nof_tcp_queue *q)
 {
 	return smp_load_acquire(&q->phase) != NOF_TCP_ICREQ || nof_tcp_stopped(q) ||
 	       test_bit(NOF_Q_DEAD, &q->q.flags);
@@ -64,11 +64,11 @@ int nof_tcp_handshake(struct nof_tcp_queue *q)
 	err = expect_icresp(q) ?: send_icreq(q);
 	if (err)
 		return err;
-	left = wait_event_idle_timeout(q->wait, settled(q), left);
+	left = wait_event_idle_timeout(q->wait, icresp_settled(q), left);
 	if (nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags))
 		return -ECANCELED;
 	if (!left) {
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, -ETIMEDOUT, "connected, but nothing there answers in NVMe/TCP");
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -ETIMEDOUT, "connected, but nothing there answers in NVMe/TCP");
 		return -ETIMEDOUT;
 	}
 	if (smp_load_acquire(&q->phase) == NOF_TCP_UP)

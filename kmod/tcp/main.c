@@ -155,10 +155,10 @@ static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
 }
 
 /*
- * Callbacks. TCP calls each of them with the socket lock held, and unhook() restores the old ones under that lock. So
- * they need neither sk_callback_lock nor a check that the queue still exists.
+ * Callbacks. TCP calls each of them with the socket lock held, and socket_unhook() restores the old ones under that
+ * lock. So they need neither sk_callback_lock nor a check that the queue still exists.
  */
-static void lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, const char *why)
+static void socket_lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, const char *why)
 {
 	u8 phase = q->phase;
 
@@ -166,7 +166,7 @@ static void lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, const c
 	wake_up(&q->wait);
 	if (phase == NOF_TCP_UP || phase == NOF_TCP_ICREQ)
 		nof_queue_error(&q->q, cause, err, "%s%s", why,
-				phase == NOF_TCP_ICREQ ? " before a word of NVMe/TCP was said" : "");
+				phase == NOF_TCP_ICREQ ? " before ICResp, check the port and firewalls" : "");
 }
 
 /*
@@ -194,7 +194,7 @@ static void data_ready(struct sock *sk)
 	if (!test_bit(NOF_Q_POLLED, &q->q.flags))
 		receive(q);
 	if (sk->sk_shutdown & RCV_SHUTDOWN)
-		lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
+		socket_lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
 }
 
 static void write_space(struct sock *sk)
@@ -208,17 +208,17 @@ static void write_space(struct sock *sk)
 }
 
 /* After user_timeout(), TCP reports the last soft error (ICMP, no route) if there was one */
-static const char *reason(int err)
+static const char *socket_error_text(int err)
 {
 	switch (err) {
 	case 0:
 	case EPIPE:
 	case ECONNRESET:	return "connection reset";
-	case ETIMEDOUT:		return "target no longer acknowledges what is sent";
+	case ETIMEDOUT:		return "no acknowledgement from the target";
 	case ENETDOWN:
 	case ENETUNREACH:
 	case EHOSTDOWN:
-	case EHOSTUNREACH:	return "target can no longer be reached";
+	case EHOSTUNREACH:	return "no route to the target";
 	default:		return "connection failed";
 	}
 }
@@ -231,13 +231,13 @@ static void state_change(struct sock *sk)
 	if (sk->sk_state != TCP_CLOSE)
 		wake_up(&q->wait);
 	else
-		lost(q, nof_tcp_cause(sk->sk_err), -(sk->sk_err ?: ECONNRESET), reason(sk->sk_err));
+		socket_lost(q, nof_tcp_cause(sk->sk_err), -(sk->sk_err ?: ECONNRESET), socket_error_text(sk->sk_err));
 }
 
 static int socket_hook(struct nof_tcp_queue *q, struct sock *sk)
 {
 	lock_sock(sk);
-	/* Set before unhook() takes the lock: either it is seen here, or unhook() runs later. */
+	/* Set before socket_unhook() takes the lock: either it is seen here, or socket_unhook() runs later. */
 	if (nof_tcp_stopped(q)) {
 		release_sock(sk);
 		return -ECANCELED;
@@ -257,7 +257,7 @@ static int socket_hook(struct nof_tcp_queue *q, struct sock *sk)
 	return 0;
 }
 
-static void unhook(struct nof_tcp_queue *q, struct sock *sk)
+static void socket_unhook(struct nof_tcp_queue *q, struct sock *sk)
 {
 	lock_sock(sk);
 	q->phase = NOF_TCP_CLOSED;
@@ -280,7 +280,7 @@ static void socket_release(struct socket *sock)
 }
 
 /* From here on stop_queue() sees the socket. -ECANCELED: it was called before. */
-static int publish(struct nof_tcp_queue *q, struct socket *sock)
+static int socket_publish(struct nof_tcp_queue *q, struct socket *sock)
 {
 	int err = 0;
 
@@ -293,7 +293,7 @@ static int publish(struct nof_tcp_queue *q, struct socket *sock)
 	return err;
 }
 
-static struct socket *published(struct nof_tcp_queue *q)
+static struct socket *socket_get_published(struct nof_tcp_queue *q)
 {
 	struct socket *sock;
 
@@ -321,7 +321,7 @@ static int socket_open(struct nof_tcp_queue *q)
 		goto exit_send;
 	own_lock_class(sock->sk);
 	set_options(q, sock->sk);
-	err = bind_local(q, sock) ?: publish(q, sock);
+	err = bind_local(q, sock) ?: socket_publish(q, sock);
 	if (err)
 		goto release_sock;
 	return 0;
@@ -353,12 +353,14 @@ static int try_connect(struct nof_tcp_queue *q)
  * IPoIB does so above any driver. No device flag indicates this. A driver missing here may send a page after its
  * request has ended; a superfluous entry only costs a copy.
  */
-static const char *const early[] = { "cxgb3", "cxgb4", "cxgb4vf", "niu", "virtio_net" };
+static const char *const early_orphan_drivers[] = { "cxgb3", "cxgb4", "cxgb4vf", "niu", "virtio_net" };
 
 static bool is_hardware(const struct net_device *dev)
 {
-	return dev->dev.parent && dev->type != ARPHRD_INFINIBAND &&
-	       match_string(early, ARRAY_SIZE(early), dev_driver_string(dev->dev.parent)) < 0;
+	const struct device *parent = dev->dev.parent;
+
+	return parent && dev->type != ARPHRD_INFINIBAND &&
+	       match_string(early_orphan_drivers, ARRAY_SIZE(early_orphan_drivers), dev_driver_string(parent)) < 0;
 }
 
 /* Hardware, which has a parent, or a device that passes all packets to lower devices and none to this machine */
@@ -367,7 +369,7 @@ static bool leads_out(struct net_device *dev)
 	return is_hardware(dev) || is_vlan_dev(dev) || netif_is_bond_master(dev) || netif_is_team_master(dev);
 }
 
-static int leads_elsewhere(struct net_device *dev, struct netdev_nested_priv *unused)
+static int lower_is_local(struct net_device *dev, struct netdev_nested_priv *unused)
 {
 	return !leads_out(dev);
 }
@@ -385,7 +387,7 @@ static bool stays_here(struct sock *sk)
 
 	rcu_read_lock();
 	if (dst && leads_out(dst->dev))
-		here = netdev_walk_all_lower_dev_rcu(dst->dev, leads_elsewhere, &unused);
+		here = netdev_walk_all_lower_dev_rcu(dst->dev, lower_is_local, &unused);
 	rcu_read_unlock();
 	dst_release(dst);
 	return here;
@@ -463,7 +465,8 @@ static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
 
 	while (sk_wmem_alloc_get(sk)) {
 		if (time_after(jiffies, warn)) {
-			dev_warn_ratelimited(&q->q.ctrl->dev, "queue %u: a network device holds on to %d bytes\n",
+			dev_warn_ratelimited(&q->q.ctrl->dev,
+					     "queue %u: waiting for a network device to release %d bytes\n",
 					     q->q.qid, sk_wmem_alloc_get(sk));
 			warn = jiffies + 5 * HZ;
 		}
@@ -478,11 +481,11 @@ static void socket_stop(struct nof_tcp_queue *q)
 	struct socket *sock;
 
 	set_bit(NOF_TCP_STOPPED, &q->flags);
-	sock = published(q);
+	sock = socket_get_published(q);
 	if (!sock)
 		return;
 	wake_up(&q->wait);
-	unhook(q, sock->sk);
+	socket_unhook(q, sock->sk);
 	nof_tcp_send_stop(q);
 	disconnect(sock);
 	if (q->tx.spliced)
@@ -493,7 +496,7 @@ static void socket_stop(struct nof_tcp_queue *q)
  * The peer owes an acknowledgement of sent segments. Unsent bytes that fit its window wait for the network only (a
  * device or a route) and count as well. Behind a closed window the peer owes nothing.
  */
-static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
+static bool socket_ack_due(const struct tcp_sock *tp, u32 una, u32 nxt)
 {
 	u32 unsent = READ_ONCE(tp->write_seq) - nxt;
 	s32 room = una + READ_ONCE(tp->snd_wnd) - nxt;
@@ -507,7 +510,7 @@ static bool owes(const struct tcp_sock *tp, u32 una, u32 nxt)
  * processed since the last check. Read without locks; the next check corrects a wrong result. The counters are those of
  * /proc/net/softnet_stat; modules have no other access to them.
  */
-static bool behind(struct nof_tcp_queue *q, struct sock *sk)
+static bool socket_receive_pending(struct nof_tcp_queue *q, struct sock *sk)
 {
 	unsigned int cpu = READ_ONCE(sk->sk_incoming_cpu), processed, squeezed;
 	const struct softnet_data *sd;
@@ -541,8 +544,8 @@ static void socket_vital(struct nof_tcp_queue *q, struct nof_vital *v)
 	nxt = READ_ONCE(tp->snd_nxt);
 	/* each part only grows: bytes acknowledged, bytes received, time of the last ACK */
 	v->heard = (u64)(una + READ_ONCE(tp->rcv_nxt)) << 32 | READ_ONCE(tp->rcv_tstamp);
-	v->owes = owes(tp, una, nxt);
-	v->behind = behind(q, sock->sk);
+	v->ack_due = socket_ack_due(tp, una, nxt);
+	v->receive_pending = socket_receive_pending(q, sock->sk);
 	v->quiet_ms = jiffies_to_msecs(tcp_jiffies32 - READ_ONCE(tp->rcv_tstamp));
 	v->rtt_us = READ_ONCE(tp->srtt_us) >> 3;
 	v->segment = min(nxt - una, READ_ONCE(tp->mss_cache));
@@ -555,12 +558,12 @@ static void socket_vital(struct nof_tcp_queue *q, struct nof_vital *v)
  * another one. While the watch finds the peer silent, for some seconds at most, one segment is retransmitted every
  * 20 ms, so that the connection resumes as soon as the outage ends.
  */
-#define NUDGE_MS	20
+#define RETRANSMIT_MS	20
 
-/* Makes a retransmission due within NUDGE_MS */
-static void socket_nudge(struct nof_tcp_queue *q)
+/* Makes a retransmission due within RETRANSMIT_MS */
+static void socket_retransmit_soon(struct nof_tcp_queue *q)
 {
-	unsigned long soon = msecs_to_jiffies(NUDGE_MS);
+	unsigned long soon = msecs_to_jiffies(RETRANSMIT_MS);
 	struct socket *sock = READ_ONCE(q->sock);
 	struct inet_connection_sock *icsk;
 	struct sock *sk;
@@ -630,9 +633,9 @@ static void free_queue(struct nof_queue *queue)
 	socket_close(to_tcp_queue(queue));
 }
 
-static void nudge(struct nof_queue *queue)
+static void retransmit(struct nof_queue *queue)
 {
-	socket_nudge(to_tcp_queue(queue));
+	socket_retransmit_soon(to_tcp_queue(queue));
 }
 
 static void vital(struct nof_queue *queue, struct nof_vital *v)
@@ -660,7 +663,7 @@ static struct nof_transport tcp_transport = {
 	.poll		= nof_tcp_recv_poll,
 	.detach		= nof_tcp_recv_detach,
 	.vital		= vital,
-	.nudge		= nudge,
+	.retransmit	= retransmit,
 };
 
 /*

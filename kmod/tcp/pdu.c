@@ -5,7 +5,7 @@
 
 /* Status Code and Status Code Type, without CRD, M and DNR (NVMe Base 2.0, 3.3.3.2.1) */
 
-static bool bad(struct nof_pdu_fault *fault, u16 fes, u32 fei, const char *why)
+static bool pdu_fault(struct nof_pdu_fault *fault, u16 fes, u32 fei, const char *why)
 {
 	fault->why = why;
 	fault->fes = fes;
@@ -13,8 +13,8 @@ static bool bad(struct nof_pdu_fault *fault, u16 fes, u32 fei, const char *why)
 	return false;
 }
 
-#define bad_field(fault, type, field, why)	\
-	bad(fault, NVME_TCP_FES_INVALID_PDU_HDR, offsetof(type, field), why)
+#define pdu_field_fault(fault, type, field, why)	\
+	pdu_fault(fault, NVME_TCP_FES_INVALID_PDU_HDR, offsetof(type, field), why)
 
 /* Returns HLEN of a PDU type that a target may send, 0 for any other type. */
 static u8 header_size(u8 type)
@@ -44,9 +44,11 @@ static bool legal_now(u8 type, bool connected)
 static bool check_flags(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf *conf, struct nof_pdu_fault *fault)
 {
 	if (!!(hdr->flags & NVME_TCP_F_HDGST) != nof_pdu_has_hdr_digest(hdr->type, conf))
-		return bad_field(fault, struct nvme_tcp_hdr, flags, "header digest flag is not what was agreed");
+		return pdu_field_fault(fault, struct nvme_tcp_hdr, flags,
+				       "header digest flag differs from the negotiated one");
 	if (hdr->type == nvme_tcp_c2h_data && !!(hdr->flags & NVME_TCP_F_DDGST) != conf->data_digest)
-		return bad_field(fault, struct nvme_tcp_hdr, flags, "data digest flag is not what was agreed");
+		return pdu_field_fault(fault, struct nvme_tcp_hdr, flags,
+				       "data digest flag differs from the negotiated one");
 	return true;
 }
 
@@ -59,17 +61,17 @@ static bool check_plen(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf
 	case nvme_tcp_c2h_data:
 		/* HPDA is 0: the data begin at any multiple of 4 bytes behind the header (NVMe TCP 1.0, 3.6.2.7) */
 		if (hdr->pdo < start || hdr->pdo % 4)
-			return bad_field(fault, struct nvme_tcp_hdr, pdo, "C2HData with a wrong data offset");
+			return pdu_field_fault(fault, struct nvme_tcp_hdr, pdo, "C2HData with an invalid PDO");
 		if (plen <= hdr->pdo + (conf->data_digest ? NOF_PDU_DIGEST : 0))
-			return bad_field(fault, struct nvme_tcp_hdr, plen, "C2HData without data");
+			return pdu_field_fault(fault, struct nvme_tcp_hdr, plen, "C2HData without data");
 		return true;
 	case nvme_tcp_c2h_term:
 		if (plen < NVME_TCP_MIN_C2HTERM_PLEN || plen > NVME_TCP_MAX_C2HTERM_PLEN)
-			return bad_field(fault, struct nvme_tcp_hdr, plen, "C2HTermReq of a wrong length");
+			return pdu_field_fault(fault, struct nvme_tcp_hdr, plen, "C2HTermReq of a wrong length");
 		return true;
 	default:
 		if (plen != start)
-			return bad_field(fault, struct nvme_tcp_hdr, plen, "PDU length does not add up");
+			return pdu_field_fault(fault, struct nvme_tcp_hdr, plen, "PLEN does not match the PDU");
 		return true;
 	}
 }
@@ -79,13 +81,14 @@ bool nof_pdu_check_header(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_c
 	u8 size = header_size(hdr->type);
 
 	if (!size)
-		return bad_field(fault, struct nvme_tcp_hdr, type,
-				 conf->connected ? "PDU of a type that no target sends" :
+		return pdu_field_fault(fault, struct nvme_tcp_hdr, type,
+				       conf->connected ? "unexpected PDU type" :
 						   "peer does not speak NVMe/TCP");
 	if (!legal_now(hdr->type, conf->connected))
-		return bad(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, conf->connected ? "second ICResp" : "PDU before ICResp");
+		return pdu_fault(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0,
+				 conf->connected ? "second ICResp" : "PDU before ICResp");
 	if (hdr->hlen != size)
-		return bad_field(fault, struct nvme_tcp_hdr, hlen, "wrong header length");
+		return pdu_field_fault(fault, struct nvme_tcp_hdr, hlen, "wrong header length");
 	return check_flags(hdr, conf, fault) && check_plen(hdr, conf, fault);
 }
 
@@ -97,8 +100,8 @@ static bool check_icresp_digests(u8 got, const struct nof_pdu_conf *conf, struct
 
 	if ((got & known) == asked)
 		return true;
-	return bad_field(fault, struct nvme_tcp_icresp_pdu, digest,
-			 asked & ~got ? "target does not support the digests asked for" :
+	return pdu_field_fault(fault, struct nvme_tcp_icresp_pdu, digest,
+			       asked & ~got ? "target does not support the digests asked for" :
 					"target wants digests that were not asked for");
 }
 
@@ -108,14 +111,14 @@ bool nof_pdu_check_icresp(const struct nvme_tcp_icresp_pdu *pdu, const struct no
 	u32 max = le32_to_cpu(pdu->maxdata);
 
 	if (le16_to_cpu(pdu->pfv) != NVME_TCP_PFV_1_0)
-		return bad(fault, NVME_TCP_FES_UNSUPPORTED_PARAM, offsetof(struct nvme_tcp_icresp_pdu, pfv),
-			   "PDU format version not supported");
+		return pdu_fault(fault, NVME_TCP_FES_UNSUPPORTED_PARAM, offsetof(struct nvme_tcp_icresp_pdu, pfv),
+				 "PDU format version not supported");
 	if (pdu->cpda >= NOF_PDU_MAX_ALIGN / 4)
-		return bad_field(fault, struct nvme_tcp_icresp_pdu, cpda, "data alignment out of range");
+		return pdu_field_fault(fault, struct nvme_tcp_icresp_pdu, cpda, "data alignment out of range");
 	if (!check_icresp_digests(pdu->digest, conf, fault))
 		return false;
 	if (max < NVME_TCP_MIN_MAXH2CDATA || max % 4)
-		return bad_field(fault, struct nvme_tcp_icresp_pdu, maxdata, "MAXH2CDATA out of range");
+		return pdu_field_fault(fault, struct nvme_tcp_icresp_pdu, maxdata, "MAXH2CDATA out of range");
 
 	params->align = (pdu->cpda + 1) * 4;
 	params->maxh2cdata = max < NOF_PDU_MAX_H2C_DATA ? max : NOF_PDU_MAX_H2C_DATA;
@@ -128,11 +131,11 @@ bool nof_pdu_check_c2h_data(const struct nvme_tcp_data_pdu *pdu, const struct no
 	u64 plen = (u64)pdu->hdr.pdo + le32_to_cpu(pdu->data_length) + (conf->data_digest ? NOF_PDU_DIGEST : 0);
 
 	if (!pdu->data_length)
-		return bad_field(fault, struct nvme_tcp_data_pdu, data_length, "C2HData of no data");
+		return pdu_field_fault(fault, struct nvme_tcp_data_pdu, data_length, "C2HData with data length 0");
 	if (plen != le32_to_cpu(pdu->hdr.plen))
-		return bad_field(fault, struct nvme_tcp_hdr, plen, "C2HData length does not add up");
+		return pdu_field_fault(fault, struct nvme_tcp_hdr, plen, "C2HData PLEN does not match its data");
 	if ((pdu->hdr.flags & NVME_TCP_F_DATA_SUCCESS) && !(pdu->hdr.flags & NVME_TCP_F_DATA_LAST))
-		return bad_field(fault, struct nvme_tcp_hdr, flags, "C2HData with SUCCESS but not LAST");
+		return pdu_field_fault(fault, struct nvme_tcp_hdr, flags, "C2HData with SUCCESS but not LAST");
 	return true;
 }
 
@@ -142,16 +145,16 @@ bool nof_pdu_check_c2h_xfer(const struct nvme_tcp_data_pdu *pdu, const struct no
 	u64 end = (u64)le32_to_cpu(pdu->data_offset) + le32_to_cpu(pdu->data_length);
 
 	if (xfer->write || !xfer->len)
-		return bad_field(fault, struct nvme_tcp_data_pdu, command_id,
-				 "C2HData for a command that reads nothing");
+		return pdu_field_fault(fault, struct nvme_tcp_data_pdu, command_id,
+				       "C2HData for a command that reads nothing");
 	if (le32_to_cpu(pdu->data_offset) != xfer->next)
-		return bad(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_data_pdu, data_offset),
-			   "C2HData offset is not the next byte");
+		return pdu_fault(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_data_pdu, data_offset),
+				 "C2HData offset is not the next byte");
 	if (end > xfer->len)
-		return bad(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_data_pdu, data_length),
-			   "C2HData beyond the end of the data");
+		return pdu_fault(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_data_pdu, data_length),
+				 "C2HData beyond the end of the data");
 	if (xfer->last)
-		return bad(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, "C2HData after the last one of its command");
+		return pdu_fault(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, "C2HData after the last one of its command");
 	return true;
 }
 
@@ -160,15 +163,16 @@ bool nof_pdu_check_r2t(const struct nvme_tcp_r2t_pdu *pdu, const struct nof_pdu_
 	u64 end = (u64)le32_to_cpu(pdu->r2t_offset) + le32_to_cpu(pdu->r2t_length);
 
 	if (!xfer->write || !xfer->len)
-		return bad_field(fault, struct nvme_tcp_r2t_pdu, command_id, "R2T for a command that writes nothing");
+		return pdu_field_fault(fault, struct nvme_tcp_r2t_pdu, command_id,
+				       "R2T for a command that writes nothing");
 	if (!pdu->r2t_length)
-		return bad_field(fault, struct nvme_tcp_r2t_pdu, r2t_length, "R2T of no data");
+		return pdu_field_fault(fault, struct nvme_tcp_r2t_pdu, r2t_length, "R2T with length 0");
 	if (le32_to_cpu(pdu->r2t_offset) != xfer->next)
-		return bad(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_r2t_pdu, r2t_offset),
-			   "R2T offset is not the next byte");
+		return pdu_fault(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_r2t_pdu, r2t_offset),
+				 "R2T offset is not the next byte");
 	if (end > xfer->len)
-		return bad(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_r2t_pdu, r2t_length),
-			   "R2T beyond the end of the data");
+		return pdu_fault(fault, NVME_TCP_FES_DATA_OUT_OF_RANGE, offsetof(struct nvme_tcp_r2t_pdu, r2t_length),
+				 "R2T beyond the end of the data");
 	return true;
 }
 
@@ -187,7 +191,8 @@ u16 nof_pdu_rsp_status(u16 status, const struct nof_pdu_xfer *xfer, bool bad_dig
 bool nof_pdu_check_rsp(u16 status, const struct nof_pdu_xfer *xfer, struct nof_pdu_fault *fault)
 {
 	if (success(status) && xfer->write && xfer->next != xfer->len)
-		return bad(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0, "write completed before all its data was requested");
+		return pdu_fault(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0,
+				 "write completed before all its data was requested");
 	return true;
 }
 

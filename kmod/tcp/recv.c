@@ -30,16 +30,16 @@ struct run {
 };
 
 /* Records an error of the target */
-static bool fault(struct nof_tcp_queue *q, u16 fes, u32 fei, const char *why)
+static bool fault_set_peer(struct nof_tcp_queue *q, u16 fes, u32 fei, const char *why)
 {
 	q->fault = (struct nof_pdu_fault){ .why = why, .fes = fes, .fei = fei };
 	return false;
 }
 
 /* Records an error of this host or the network: no H2CTermReq is sent */
-static int broken(struct nof_tcp_queue *q, const char *why)
+static int fault_set_local(struct nof_tcp_queue *q, const char *why)
 {
-	fault(q, 0, 0, why);
+	fault_set_peer(q, 0, 0, why);
 	return -EIO;
 }
 
@@ -60,23 +60,23 @@ static struct nof_cmd *recv_find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
 	struct nof_cmd *cmd = nof_queue_find(&q->q, (__force __le16)cid);
 
 	if (unlikely(!cmd)) {
-		fault(q, NVME_TCP_FES_INVALID_PDU_HDR, fei, "PDU for a command that is not outstanding");
+		fault_set_peer(q, NVME_TCP_FES_INVALID_PDU_HDR, fei, "PDU for a command that is not outstanding");
 		return NULL;
 	}
 	if (unlikely(q->acked < READ_ONCE(to_tcp_cmd(cmd)->end_off))) {
-		fault(q, NVME_TCP_FES_PDU_SEQ_ERR, 0, "PDU for a command that has not been sent in full");
+		fault_set_peer(q, NVME_TCP_FES_PDU_SEQ_ERR, 0, "PDU for a command that has not been sent in full");
 		return NULL;
 	}
 	return cmd;
 }
 
-static void hand_back(struct run *run, struct nof_cmd *cmd, u16 status, const union nvme_result *result)
+static void cmd_complete(struct run *run, struct nof_cmd *cmd, u16 status, const union nvme_result *result)
 {
 	run->completed++;
 	nof_cmd_complete(cmd, status, result, run->done);
 }
 
-static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
+static bool recv_rsp(struct run *run, const struct nvme_completion *cqe)
 {
 	struct nof_tcp_queue *q = run->q;
 	u16 status = le16_to_cpu(cqe->status) >> 1;
@@ -92,11 +92,11 @@ static bool take_rsp(struct run *run, const struct nvme_completion *cqe)
 	/* FFFFh in the response to Connect turns flow control off: the core checks it (NVMe Base 2.0, 6.3). */
 	if (q->q.sq_flow)
 		WRITE_ONCE(q->q.sq_head, le16_to_cpu(cqe->sq_head));
-	hand_back(run, cmd, nof_pdu_rsp_status(status, &tc->xfer, tc->bad_digest), &cqe->result);
+	cmd_complete(run, cmd, nof_pdu_rsp_status(status, &tc->xfer, tc->bad_digest), &cqe->result);
 	return true;
 }
 
-static bool take_r2t(struct nof_tcp_queue *q, const struct nvme_tcp_r2t_pdu *pdu)
+static bool recv_r2t(struct nof_tcp_queue *q, const struct nvme_tcp_r2t_pdu *pdu)
 {
 	struct nof_cmd *cmd = recv_find(q, pdu->command_id, offsetof(struct nvme_tcp_r2t_pdu, command_id));
 	struct nof_tcp_cmd *tc;
@@ -116,7 +116,7 @@ static bool take_r2t(struct nof_tcp_queue *q, const struct nvme_tcp_r2t_pdu *pdu
 	return true;
 }
 
-static bool take_c2h_data(struct nof_tcp_queue *q, const struct nvme_tcp_data_pdu *pdu)
+static bool recv_c2h_data(struct nof_tcp_queue *q, const struct nvme_tcp_data_pdu *pdu)
 {
 	struct nof_tcp_rx *rx = &q->rx;
 	struct nof_tcp_cmd *tc;
@@ -141,14 +141,14 @@ static bool take_c2h_data(struct nof_tcp_queue *q, const struct nvme_tcp_data_pd
 	return true;
 }
 
-static bool take_term(struct nof_tcp_queue *q, const struct nvme_tcp_term_pdu *pdu)
+static bool recv_term(struct nof_tcp_queue *q, const struct nvme_tcp_term_pdu *pdu)
 {
 	nof_queue_error(&q->q, NOF_CAUSE_PEER, -ECONNRESET, "target ended the connection: %s (FES 0x%02x, FEI 0x%x)",
 			nof_pdu_fes_text(le16_to_cpu(pdu->fes)), le16_to_cpu(pdu->fes), nof_pdu_fei(pdu));
-	return fault(q, 0, 0, "target ended the connection");
+	return fault_set_peer(q, 0, 0, "target ended the connection");
 }
 
-static bool take_header(struct run *run)
+static bool recv_header(struct run *run)
 {
 	struct nof_tcp_queue *q = run->q;
 	struct nof_tcp_rx *rx = &q->rx;
@@ -156,17 +156,17 @@ static bool take_header(struct run *run)
 	switch (rx->hdr.type) {
 	case nvme_tcp_rsp:
 		expect_header(rx);
-		return take_rsp(run, &rx->pdu.rsp.cqe);
+		return recv_rsp(run, &rx->pdu.rsp.cqe);
 	case nvme_tcp_c2h_data:
-		return take_c2h_data(q, &rx->pdu.data);
+		return recv_c2h_data(q, &rx->pdu.data);
 	case nvme_tcp_r2t:
 		expect_header(rx);
-		return take_r2t(q, &rx->pdu.r2t);
+		return recv_r2t(q, &rx->pdu.r2t);
 	case nvme_tcp_icresp:
 		expect_header(rx);
 		return nof_tcp_handshake_done(q, &rx->pdu.icresp);
 	default:
-		return take_term(q, &rx->term);
+		return recv_term(q, &rx->term);
 	}
 }
 
@@ -180,7 +180,7 @@ static bool check_hdr_digest(struct nof_tcp_queue *q)
 	memcpy(&got, rx->buf + rx->hdr.hlen, sizeof(got));
 	if (got == nof_tcp_digest(rx->buf, rx->hdr.hlen))
 		return true;
-	return fault(q, NVME_TCP_FES_HDR_DIGEST_ERR, le32_to_cpu(got), "header digest error");
+	return fault_set_peer(q, NVME_TCP_FES_HDR_DIGEST_ERR, le32_to_cpu(got), "header digest error");
 }
 
 /* Each of the three steps returns how many bytes it consumed, or a negative errno with q->fault set. */
@@ -191,7 +191,7 @@ static int step_header(struct run *run, struct sk_buff *skb, u32 offset, u32 len
 	u32 n = min_t(u32, len, rx->want - rx->have);
 
 	if (skb_copy_bits(skb, offset, rx->buf + rx->have, n))
-		return broken(q, "damaged socket buffer");
+		return fault_set_local(q, "damaged socket buffer");
 	rx->have += n;
 	if (!rx->checked) {
 		if (rx->have < sizeof(rx->hdr))
@@ -203,7 +203,7 @@ static int step_header(struct run *run, struct sk_buff *skb, u32 offset, u32 len
 	}
 	if (rx->have < rx->want)
 		return n;
-	return check_hdr_digest(q) && take_header(run) ? n : -EPROTO;
+	return check_hdr_digest(q) && recv_header(run) ? n : -EPROTO;
 }
 
 static void data_done(struct run *run)
@@ -216,7 +216,7 @@ static void data_done(struct run *run)
 	rx->cmd = NULL;
 	expect_header(rx);
 	if (rx->flags & NVME_TCP_F_DATA_SUCCESS)
-		hand_back(run, cmd, nof_pdu_rsp_status(NVME_SC_SUCCESS, &tc->xfer, tc->bad_digest), &none);
+		cmd_complete(run, cmd, nof_pdu_rsp_status(NVME_SC_SUCCESS, &tc->xfer, tc->bad_digest), &none);
 }
 
 /*
@@ -264,7 +264,7 @@ static int step_data(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 		return n;
 	}
 	if (!n || !copy_skb(skb, offset, &tc->data.iter, n))
-		return broken(q, "cannot store received data");
+		return fault_set_local(q, "cannot store received data");
 	nof_data_consumed(&tc->data, n);
 	if (q->conf.data_digest)
 		rx->crc = nof_tcp_crc_skb(rx->crc, skb, offset, n);
@@ -286,7 +286,7 @@ static int step_digest(struct run *run, struct sk_buff *skb, u32 offset, u32 len
 	u32 n = min_t(u32, len, sizeof(rx->digest) - rx->have);
 
 	if (skb_copy_bits(skb, offset, (u8 *)&rx->digest + rx->have, n))
-		return broken(q, "damaged socket buffer");
+		return fault_set_local(q, "damaged socket buffer");
 	rx->have += n;
 	if (rx->have < sizeof(rx->digest))
 		return n;
@@ -387,7 +387,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 	if (unlikely(run.failed)) {
 		q->phase = NOF_TCP_CLOSED;
 		wake_up(&q->wait);
-		nof_queue_error(&q->q, NOF_CAUSE_HERE, run.failed, "%s", q->fault.why);
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, run.failed, "%s", q->fault.why);
 	}
 	return run.completed;
 }

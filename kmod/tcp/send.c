@@ -44,14 +44,14 @@ static struct nof_tcp_batch *batch_alloc(u32 bytes, u16 bvecs, u16 pieces, gfp_t
 	return b;
 }
 
-/* Returns a large batch, or NULL without memory. give_batch() returns it when all of it is sent. Context: any. */
-static struct nof_tcp_batch *batch_take(void)
+/* Returns a large batch, or NULL without memory. tx_release_batch() returns it when all of it is sent. Context: any. */
+static struct nof_tcp_batch *batch_cache_get(void)
 {
 	return this_cpu_xchg(batch_kept, NULL) ?:
 	       batch_alloc(NOF_TCP_BATCH, NOF_TCP_BVECS, NOF_TCP_PIECES, GFP_NOWAIT | __GFP_NOWARN, NUMA_NO_NODE);
 }
 
-static void batch_give(struct nof_tcp_batch *batch)
+static void batch_cache_put(struct nof_tcp_batch *batch)
 {
 	kfree(this_cpu_xchg(batch_kept, batch));
 }
@@ -87,7 +87,7 @@ static void copies_reset(struct nof_tcp_copies *copies)
 }
 
 /* All is sent: frees all chunks but the one that an idle queue keeps */
-static void copies_give(struct nof_tcp_copies *copies)
+static void copies_trim(struct nof_tcp_copies *copies)
 {
 	struct page *chunk, *next;
 
@@ -101,7 +101,7 @@ static void copies_give(struct nof_tcp_copies *copies)
 
 static void copies_exit(struct nof_tcp_copies *copies)
 {
-	copies_give(copies);
+	copies_trim(copies);
 	__free_page(copies->chunk);
 }
 
@@ -233,13 +233,13 @@ static bool room_for_data(const struct nof_tcp_tx *tx)
 }
 
 /* Nothing of the batch is in use any more */
-static void give_batch(struct nof_tcp_tx *tx)
+static void tx_release_batch(struct nof_tcp_tx *tx)
 {
 	if (tx->copies.chunk)
-		copies_give(&tx->copies);
+		copies_trim(&tx->copies);
 	if (tx->batch == tx->small)
 		return;
-	batch_give(tx->batch);
+	batch_cache_put(tx->batch);
 	tx->batch = tx->small;
 }
 
@@ -469,7 +469,7 @@ static void fill_batch(struct nof_tcp_queue *q)
 	struct nof_tcp_tx *tx = &q->tx;
 
 	if (tx->batch == tx->small)
-		tx->batch = batch_take() ?: tx->small;
+		tx->batch = batch_cache_get() ?: tx->small;
 	reset_batch(tx);
 	for (;;) {
 		if (tx->cmd) {
@@ -530,29 +530,29 @@ static int push_batch(struct nof_tcp_queue *q)
 }
 
 /**
- * struct turn - how much a task sends before it leaves the rest to send_work()
+ * struct send_budget - how much a task sends before it leaves the rest to send_work()
  * @batches:	number of batches that may still be sent
  * @until:	time after which no further batch is sent, ktime_get_ns(); 0 for none
  */
-struct turn {
+struct send_budget {
 	u32	batches;
 	u64	until;
 };
 
 /* For a task that has queued a command: sends that, and commands that others have queued meanwhile */
-static const struct turn inline_turn = { .batches = NOF_TCP_INLINE };
+static const struct send_budget inline_budget = { .batches = NOF_TCP_INLINE };
 
-static bool turn_over(const struct turn *turn)
+static bool budget_spent(const struct send_budget *budget)
 {
-	return !turn->batches || (turn->until && ktime_get_ns() >= turn->until);
+	return !budget->batches || (budget->until && ktime_get_ns() >= budget->until);
 }
 
 /*
- * Sends queued commands until the turn is over, and leaves the rest to send_work(): under load other tasks queue
+ * Sends queued commands until the budget is over, and leaves the rest to send_work(): under load other tasks queue
  * without end, while the sending task is an SRCU reader of the subsystem, for which the recovery of all its paths
  * waits. Sets tx.blocked when sending is not possible now.
  */
-static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
+static void send_batches(struct nof_tcp_queue *q, struct send_budget *budget)
 {
 	struct nof_tcp_tx *tx = &q->tx;
 	int err = 0;
@@ -560,13 +560,13 @@ static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
 	lockdep_assert_held(&tx->lock);
 	while (!tx->failed && !err) {
 		if (tx->piece == tx->nr_pieces) {
-			if (turn_over(turn)) {
+			if (budget_spent(budget)) {
 				if (tx->cmd || tx->pending || !llist_empty(&q->send_list))
 					nof_tcp_send_wake(q);
 				return;
 			}
 			fill_batch(q);
-			turn->batches--;
+			budget->batches--;
 		}
 		if (!tx->nr_pieces && !tx->cmd)
 			return;
@@ -591,27 +591,27 @@ static void send_batches(struct nof_tcp_queue *q, struct turn *turn)
 	nof_queue_error(&q->q, nof_tcp_cause(-err), err, "cannot send");
 }
 
-static void drain(struct nof_tcp_queue *q, struct turn *turn)
+static void drain(struct nof_tcp_queue *q, struct send_budget *budget)
 {
-	send_batches(q, turn);
+	send_batches(q, budget);
 	if (q->tx.piece == q->tx.nr_pieces)
-		give_batch(&q->tx);
+		tx_release_batch(&q->tx);
 }
 
 /*
  * The lock holder checks send_list again after the unlock. With the barrier here and the one in llist_add(), either
  * that check sees a new command, or the trylock of the task that added it succeeds.
  */
-static void send_kick(struct nof_tcp_queue *q, struct turn turn)
+static void send_kick(struct nof_tcp_queue *q, struct send_budget budget)
 {
 	while (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)) {
-		if (turn_over(&turn)) {
+		if (budget_spent(&budget)) {
 			nof_tcp_send_wake(q);
 			return;
 		}
 		if (!mutex_trylock(&q->tx.lock))
 			return;
-		drain(q, &turn);
+		drain(q, &budget);
 		mutex_unlock(&q->tx.lock);
 		smp_mb();
 	}
@@ -620,16 +620,16 @@ static void send_kick(struct nof_tcp_queue *q, struct turn turn)
 static void send_work(struct work_struct *work)
 {
 	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, send_work);
-	struct turn turn = { .batches = U32_MAX };
+	struct send_budget budget = { .batches = U32_MAX };
 
 	nof_sock_wait(q->sock->sk);
 	mutex_lock(&q->tx.lock);
 	q->tx.blocked = q->tx.failed;
-	turn.until = ktime_get_ns() + NOF_TCP_WORK_NS;
-	drain(q, &turn);
+	budget.until = ktime_get_ns() + NOF_TCP_WORK_NS;
+	drain(q, &budget);
 	mutex_unlock(&q->tx.lock);
 	smp_mb();
-	send_kick(q, turn);
+	send_kick(q, budget);
 }
 
 static void retry_work(struct work_struct *work)
@@ -697,12 +697,12 @@ void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last)
 	send_prepare(queue, cmd);
 	llist_add(&to_tcp_cmd(cmd)->node, &q->send_list);
 	if (last)
-		send_kick(q, inline_turn);
+		send_kick(q, inline_budget);
 }
 
 void nof_tcp_send_commit(struct nof_queue *queue)
 {
-	send_kick(to_tcp_queue(queue), inline_turn);
+	send_kick(to_tcp_queue(queue), inline_budget);
 }
 
 /* A lock holder, possibly further up this call stack, checks send_list again after the unlock. */
@@ -756,7 +756,7 @@ void nof_tcp_send_unlock(struct nof_tcp_queue *q)
 int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 {
 	struct nof_tcp_tx *tx = &q->tx;
-	struct turn turn = inline_turn;
+	struct send_budget budget = inline_budget;
 	int err = -ECANCELED;
 
 	mutex_lock(&tx->lock);
@@ -765,7 +765,7 @@ int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 		memcpy(append_header(tx, len), pdu, len);
 		tx->offset += len;
 		load_piece(tx, 0);
-		drain(q, &turn);
+		drain(q, &budget);
 		err = tx->failed ? -EPIPE : 0;
 	}
 	mutex_unlock(&tx->lock);
@@ -825,7 +825,7 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 
 void nof_tcp_send_exit(struct nof_tcp_queue *q)
 {
-	give_batch(&q->tx);
+	tx_release_batch(&q->tx);
 	kfree(q->tx.small);
 	if (q->tx.copies.chunk)
 		copies_exit(&q->tx.copies);

@@ -27,7 +27,7 @@ struct log_entry {
 	u8	flags;
 };
 
-enum nof_ccr_answer nof_ccr_answer(u16 status, u32 dw0)
+enum nof_ccr_result nof_ccr_result(u16 status, u32 dw0)
 {
 	switch (status & SC_MASK) {
 	case 0:
@@ -36,13 +36,13 @@ enum nof_ccr_answer nof_ccr_answer(u16 status, u32 dw0)
 		return NOF_CCR_RUNNING;
 	case SC_CCR_LOG_FULL:
 	case SC_CCR_LIMIT:
-		return NOF_CCR_LATER;
+		return NOF_CCR_BUSY;
 	default:
 		return NOF_CCR_REFUSED;
 	}
 }
 
-const char *nof_ccr_parse(const void *buf, size_t len, nof_ccr_over_fn *over, void *arg)
+const char *nof_ccr_parse(const void *buf, size_t len, nof_ccr_done_fn *over, void *arg)
 {
 	const u8 *p = buf;
 	struct log_header header;

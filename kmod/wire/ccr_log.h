@@ -10,18 +10,18 @@
 #define NOF_LOG_CCR_REMOVE	1	/* LSP: this read removes the entries of completed resets */
 #define NOF_LOG_CCR_BYTES	4096
 
-enum nof_ccr_answer {
+enum nof_ccr_result {
 	NOF_CCR_DONE,		/* that instance of the controller has ended */
 	NOF_CCR_RUNNING,	/* the log page will report the result */
-	NOF_CCR_LATER,		/* too many resets outstanding on this controller */
+	NOF_CCR_BUSY,		/* too many resets outstanding on this controller */
 	NOF_CCR_REFUSED,
 };
 
 /* Result of the command: @status as in struct nof_cmd, @dw0: dword 0 of its completion */
-enum nof_ccr_answer nof_ccr_answer(u16 status, u32 dw0);
+enum nof_ccr_result nof_ccr_result(u16 status, u32 dw0);
 
 /* A reset is over. @cntlid, @ciu: identifier and instance uniquifier of the impacted controller; @done: it was reset */
-typedef void nof_ccr_over_fn(void *arg, u16 cntlid, u8 ciu, bool done);
+typedef void nof_ccr_done_fn(void *arg, u16 cntlid, u8 ciu, bool done);
 
 /**
  * nof_ccr_parse() - walk the resets that are over
@@ -30,6 +30,6 @@ typedef void nof_ccr_over_fn(void *arg, u16 cntlid, u8 ciu, bool done);
  * @arg:	for @over
  * Returns NULL, or a text that describes the error; then @over was not called.
  */
-const char *nof_ccr_parse(const void *buf, size_t len, nof_ccr_over_fn *over, void *arg);
+const char *nof_ccr_parse(const void *buf, size_t len, nof_ccr_done_fn *over, void *arg);
 
 #endif

@@ -34,8 +34,8 @@ static u8 io_effect(u8 csi, u8 opcode, u32 effects)
 	if (opcode >= IO_VENDOR || !(effects & NVME_CMD_EFFECTS_CSUPP) || effects & ~(u32)HARMLESS)
 		return 0;
 	if (opcode & TO_CONTROLLER || effects & NVME_CMD_EFFECTS_LBCC || changes_blocks(csi, opcode))
-		return NOF_EFFECT_OPEN_WRITER;
-	return NOF_EFFECT_OPEN | NOF_EFFECT_OPEN_WRITER;
+		return NOF_EFFECT_WRITER_OK;
+	return NOF_EFFECT_READER_OK | NOF_EFFECT_WRITER_OK;
 }
 
 void nof_effects_io(const struct nvme_effects_log *log, u8 csi, struct nof_effects *out)

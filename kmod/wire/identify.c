@@ -82,7 +82,7 @@ static const char *check_io(const struct nvme_id_ctrl *id)
 	if (!(le32_to_cpu(id->sgls) & SGLS_SUPPORTED))
 		return "SGLS: no support for SGLs, which fabrics need";
 	if (!le32_to_cpu(id->nn) || le32_to_cpu(id->mnan) > le32_to_cpu(id->nn))
-		return "NN, MNAN: number of namespaces makes no sense";
+		return "NN, MNAN: NN is 0 or less than MNAN";
 	return NULL;
 }
 
@@ -93,7 +93,7 @@ static const char *check_ana(const struct nvme_id_ctrl *id)
 	if (!(id->cmic & CMIC_ANA))
 		return NULL;
 	if (!groups || groups > le32_to_cpu(id->anagrpmax))
-		return "NANAGRPID, ANAGRPMAX: number of ANA groups makes no sense";
+		return "NANAGRPID, ANAGRPMAX: NANAGRPID is 0 or greater than ANAGRPMAX";
 	return NULL;
 }
 
@@ -233,7 +233,7 @@ static const char *check_metadata(const struct nvme_id_ns *id, u16 bytes)
 	if (!type)
 		return "MS: formatted with metadata in a buffer of their own that are no protection information";
 	if (type > NVME_NS_DPS_PI_TYPE3)
-		return "DPS: formatted with a type of protection information that there is not";
+		return "DPS: invalid protection information type";
 	if (bytes < NOF_PI_BYTES_16B)
 		return "MS, DPS: metadata too small for the protection information in it";
 	if (bytes != NOF_PI_BYTES_16B && bytes != NOF_PI_BYTES_64B)
@@ -417,7 +417,7 @@ const char *nof_identify_zns(const struct nvme_id_ns_zns *id, struct nof_ns_form
 		return "NSZE: not a whole number of zones";
 	zones = out->nlbas >> __builtin_ctzll(blocks);
 	if (zones > MAX_ZONES)
-		return "ZSZE: more zones than this host keeps account of";
+		return "ZSZE: more than 1048576 zones";
 	if ((u64)le32_to_cpu(id->mor) + 1 > (u64)le32_to_cpu(id->mar) + 1)
 		return "MOR, MAR: more zones may be open than active";
 	out->zone_blocks = blocks;

@@ -17,7 +17,7 @@ static u16 count(const struct nvme_reservation_status_ext *report)
 	return report->regctl[0] | report->regctl[1] << 8;
 }
 
-bool nof_resv_whole(const struct nof_resv *resv, u32 len)
+bool nof_resv_is_complete(const struct nof_resv *resv, u32 len)
 {
 	return NOF_RESV_BYTES((u32)resv->nr) <= len;
 }
@@ -29,7 +29,7 @@ static const char *read_own(entry *e, struct nof_resv *out)
 	u64 key = le64_to_cpu(e->rkey);
 
 	if (out->registered && (out->key != key || out->holds != holds))
-		return "report of reservations: a host is registered with two keys";
+		return "reservation report: entries of one host differ";
 	out->registered = true;
 	out->key = key;
 	out->holds = holds;
@@ -43,17 +43,17 @@ static const char *read_holder(entry *e, struct nof_resv *out)
 	if (!(e->rcsts & RCSTS_HOLDS))
 		return NULL;
 	if (!out->type)
-		return "report of reservations: held, and of no type";
+		return "reservation report: holder without a reservation type";
 	if (out->type >= NOF_RESV_TYPE_ALL)
 		return NULL;
 	if (out->holder && out->holder != key)
-		return "report of reservations: held by two, and not of a type that can be";
+		return "reservation report: two holders of a type with a single holder";
 	out->holder = key;
 	return NULL;
 }
 
-const char *nof_resv_read(const struct nvme_reservation_status_ext *report, u32 len, const u8 *hostid,
-			  struct nof_resv *out)
+const char *nof_resv_decode(const struct nvme_reservation_status_ext *report, u32 len, const u8 *hostid,
+			    struct nof_resv *out)
 {
 	const char *why = NULL;
 	u16 i;
@@ -63,25 +63,25 @@ const char *nof_resv_read(const struct nvme_reservation_status_ext *report, u32 
 	out->type = report->rtype;
 	out->nr = count(report);
 	if (out->type > NOF_RESV_TYPE_MAX)
-		return "report of reservations: a type that there is not";
-	if (out->nr > NOF_RESV_MOST)
-		return "report of reservations: more registrants than this host keeps account of";
+		return "reservation report: invalid reservation type";
+	if (out->nr > NOF_RESV_MAX_ENTRIES)
+		return "reservation report: more registrants than supported";
 	if (out->type && !out->nr)
-		return "report of reservations: held, and nobody is registered";
-	if (!nof_resv_whole(out, len))
+		return "reservation report: reservation without registrants";
+	if (!nof_resv_is_complete(out, len))
 		return NULL;
 	for (i = 0; !why && i < out->nr; i++) {
 		entry *e = &report->regctl_eds[i];
 
 		if (!e->rkey)
-			return "report of reservations: a registrant without a key";
+			return "reservation report: registrant with key 0";
 		if (same_host(e, hostid))
 			why = read_own(e, out);
 		if (!why)
 			why = read_holder(e, out);
 	}
 	if (!why && out->type && out->type < NOF_RESV_TYPE_ALL && !out->holder)
-		why = "report of reservations: held by nobody who is registered";
+		why = "reservation report: holder is not registered";
 	return why;
 }
 
@@ -110,7 +110,7 @@ u32 nof_resv_keys(const struct nvme_reservation_status_ext *report, u32 nr, u64 
 	return found;
 }
 
-bool nof_resv_has(const struct nvme_reservation_status_ext *report, u32 nr, const u8 *hostid, u64 key)
+bool nof_resv_has_registrant(const struct nvme_reservation_status_ext *report, u32 nr, const u8 *hostid, u64 key)
 {
 	u32 i;
 
@@ -140,7 +140,7 @@ static enum nof_resv_verdict judge_release(const struct nof_resv *before, const 
 	if (!now->holds)
 		return NOF_RESV_DONE;
 	return still_registered(before, now) && before->holds && before->type == now->type ? NOF_RESV_AGAIN :
-											     NOF_RESV_UNTOLD;
+											     NOF_RESV_UNKNOWN;
 }
 
 /* Preempting this key preempts the reservation, not only registrations (NVMe Base 2.0, 8.19.7) */
@@ -157,11 +157,11 @@ static enum nof_resv_verdict judge_preempt(const struct nof_resv *before, const 
 					   u64 key, u8 type)
 {
 	if (!now->registered || victim)
-		return NOF_RESV_UNTOLD;
+		return NOF_RESV_UNKNOWN;
 	if (now->holds && now->type == type)
 		return NOF_RESV_DONE;
 	return before && !preempts_holder(before, key) && before->type == now->type && before->holder == now->holder ?
-		NOF_RESV_DONE : NOF_RESV_UNTOLD;
+		NOF_RESV_DONE : NOF_RESV_UNKNOWN;
 }
 
 enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_resv *before, const struct nof_resv *now,
@@ -169,7 +169,7 @@ enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_res
 {
 	/* another registrant may have acquired the reservation again, which does not change the generation */
 	if (act == NOF_RESV_RELEASE && now->holds && now->type >= NOF_RESV_TYPE_ALL)
-		return NOF_RESV_UNTOLD;
+		return NOF_RESV_UNKNOWN;
 	if (unchanged(before, now))
 		return NOF_RESV_AGAIN;
 	switch (act) {
@@ -199,5 +199,5 @@ enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_res
 	 * Each of these commands changes this host's own registration or reservation. If the host is no longer
 	 * registered, it may have been preempted after the command was executed: a retry would undo that.
 	 */
-	return still_registered(before, now) ? NOF_RESV_AGAIN : NOF_RESV_UNTOLD;
+	return still_registered(before, now) ? NOF_RESV_AGAIN : NOF_RESV_UNKNOWN;
 }

@@ -28,7 +28,7 @@
 
 /* A report has a header, and entries of the same size. Reports with more entries are rejected. */
 #define NOF_RESV_ENTRY		64
-#define NOF_RESV_MOST		1023
+#define NOF_RESV_MAX_ENTRIES		1023
 #define NOF_RESV_BYTES(nr)	(NOF_RESV_ENTRY * (1 + (nr)))
 
 enum nof_resv_act {
@@ -62,21 +62,21 @@ struct nof_resv {
 
 /*
  * Decodes a report of @len bytes for the host with identifier @hostid. If @len does not cover all entries, only @gen,
- * @type and @nr of *@out are valid, see nof_resv_whole(). Returns NULL, or a text why the report is invalid.
+ * @type and @nr of *@out are valid, see nof_resv_is_complete(). Returns NULL, or a text why the report is invalid.
  */
-const char *nof_resv_read(const struct nvme_reservation_status_ext *report, u32 len, const u8 *hostid,
-			  struct nof_resv *out);
+const char *nof_resv_decode(const struct nvme_reservation_status_ext *report, u32 len, const u8 *hostid,
+			    struct nof_resv *out);
 /* True if @len bytes cover all entries of the report */
-bool nof_resv_whole(const struct nof_resv *resv, u32 len);
+bool nof_resv_is_complete(const struct nof_resv *resv, u32 len);
 /* Fills in the keys of the registrants, one per host and @room at most. Returns the number of registrants. */
 u32 nof_resv_keys(const struct nvme_reservation_status_ext *report, u32 nr, u64 *keys, u32 room);
 /* True if a host other than @hostid is registered with @key, or with any key if @key is 0 */
-bool nof_resv_has(const struct nvme_reservation_status_ext *report, u32 nr, const u8 *hostid, u64 key);
+bool nof_resv_has_registrant(const struct nvme_reservation_status_ext *report, u32 nr, const u8 *hostid, u64 key);
 
 enum nof_resv_verdict {
 	NOF_RESV_DONE,		/* the command was executed */
 	NOF_RESV_AGAIN,		/* it was not executed: retry */
-	NOF_RESV_UNTOLD,	/* cannot be decided */
+	NOF_RESV_UNKNOWN,	/* cannot be decided */
 };
 
 /**

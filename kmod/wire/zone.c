@@ -15,11 +15,11 @@ int nof_zone_count(const struct nvme_zone_report *report, u32 len, u64 most, con
 
 	*why = NULL;
 	if (nr > room)
-		*why = "zone report: more zones than were asked for";
+		*why = "zone report: more zones than fit the buffer";
 	else if (nr > most)
 		*why = "zone report: zones beyond the end of the namespace";
 	else if (!nr)
-		*why = "zone report: no zone where there has to be one";
+		*why = "zone report: empty report";
 	return *why ? -EPROTO : nr;
 }
 
@@ -44,19 +44,19 @@ static const char *read_wp(const struct nvme_zone_descriptor *desc, struct nof_z
 	return NULL;
 }
 
-const char *nof_zone_read(const struct nvme_zone_descriptor *desc, u64 start, u64 zone_blocks, struct nof_zone *zone)
+const char *nof_zone_decode(const struct nvme_zone_descriptor *desc, u64 start, u64 zone_blocks, struct nof_zone *zone)
 {
 	zone->start = le64_to_cpu(desc->zslba);
 	zone->capacity = le64_to_cpu(desc->zcap);
 	zone->state = desc->zs >> 4;
-	zone->cut = desc->za & ZA_FINISHED_BY_CTRL;
-	zone->reset = desc->za & ZA_RESET_RECOMMENDED;
+	zone->finished_by_ctrl = desc->za & ZA_FINISHED_BY_CTRL;
+	zone->reset_recommended = desc->za & ZA_RESET_RECOMMENDED;
 	if (zone->start != start)
-		return "zone report: zones are not in order, or not of one size";
+		return "zone report: zone does not start at the expected block";
 	if ((desc->zt & 0xf) != NVME_ZONE_TYPE_SEQWRITE_REQ)
-		return "zone report: type of a zone is not known";
+		return "zone report: unknown zone type";
 	if (!zone_state_known(zone->state))
-		return "zone report: state of a zone is not known";
+		return "zone report: unknown zone state";
 	if (!zone->capacity || zone->capacity > zone_blocks)
 		return "zone report: capacity is not within the size of a zone";
 	return read_wp(desc, zone);
@@ -65,13 +65,13 @@ const char *nof_zone_read(const struct nvme_zone_descriptor *desc, u64 start, u6
 static enum nof_zone_verdict judge_write(const struct nof_zone *zone, u64 from, u64 to)
 {
 	/* full because it was written to its end, or finished: then the report does not tell how far it was written */
-	if (zone->state == NOF_ZONE_FULL)
-		return !zone->cut && to == zone->start + zone->capacity ? NOF_ZONE_DONE : NOF_ZONE_WRONG;
+	if (zone->state == NOF_ZONE_FULL && to == zone->start + zone->capacity && !zone->finished_by_ctrl)
+		return NOF_ZONE_DONE;
 	if (zone->state > NOF_ZONE_CLOSED)
-		return NOF_ZONE_WRONG;
+		return NOF_ZONE_UNDECIDED;
 	if (zone->wp >= to)
 		return NOF_ZONE_DONE;
-	return zone->wp == from ? NOF_ZONE_AGAIN : NOF_ZONE_WRONG;
+	return zone->wp == from ? NOF_ZONE_AGAIN : NOF_ZONE_UNDECIDED;
 }
 
 static bool has_happened(const struct nof_zone *zone, enum nof_zone_act act)

@@ -24,16 +24,16 @@ enum nof_zone_state {
  * struct nof_zone - decoded zone descriptor, in logical blocks
  * @wp:		write pointer; @start + @capacity if the zone takes no writes
  * @state:	enum nof_zone_state
- * @cut:	the controller finished the zone by itself
- * @reset:	the controller recommends a reset of the zone
+ * @finished_by_ctrl:	the controller finished the zone by itself
+ * @reset_recommended:	the controller recommends a reset of the zone
  */
 struct nof_zone {
 	u64	start;
 	u64	capacity;
 	u64	wp;
 	u8	state;
-	bool	cut;
-	bool	reset;
+	bool	finished_by_ctrl;
+	bool	reset_recommended;
 };
 
 /*
@@ -42,7 +42,7 @@ struct nof_zone {
  */
 int nof_zone_count(const struct nvme_zone_report *report, u32 len, u64 most, const char **why);
 /* Decodes one zone, which must begin at @start. Returns NULL, or the reason of a refusal. */
-const char *nof_zone_read(const struct nvme_zone_descriptor *desc, u64 start, u64 zone_blocks, struct nof_zone *zone);
+const char *nof_zone_decode(const struct nvme_zone_descriptor *desc, u64 start, u64 zone_blocks, struct nof_zone *zone);
 
 enum nof_zone_act {
 	NOF_ZONE_ACT_WRITE,
@@ -56,8 +56,8 @@ enum nof_zone_act {
 enum nof_zone_verdict {
 	NOF_ZONE_DONE,		/* the command was executed */
 	NOF_ZONE_AGAIN,		/* it was not executed: retry */
-	NOF_ZONE_WRONG,		/* cannot be decided */
-	NOF_ZONE_UNTOLD,	/* the zone report failed */
+	NOF_ZONE_UNDECIDED,		/* cannot be decided */
+	NOF_ZONE_QUERY_FAILED,	/* the zone report failed */
 };
 
 /*

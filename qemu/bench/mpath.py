@@ -18,7 +18,7 @@ CHOICE = {
         "choose_over", "spill", "may_spill", "nof_choose_other", "nof_choose_undo", "nof_choose_again", "other_of",
         "has_room",
         "sel_latency_select", "sel_numa_select", "sel_queue_depth_select", "sel_round_robin_select", "select_probing",
-        "fight", "sel_latency_look", "spend", "sel_latency_class_of", "distance", "nof_duel", "nof_duel_won",
+        "fight", "sel_latency_look", "spend", "sel_latency_class_of", "distance", "nof_pair_next", "nof_pair_won",
         "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured", "nof_lat_class", "nof_lat_better",
         "nof_lat_expect", "nof_lat_due", "nof_lat_known",
     },

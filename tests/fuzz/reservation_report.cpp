@@ -42,16 +42,16 @@ void fuzz(Input in)
 	const auto *report = reinterpret_cast<const nvme_reservation_status_ext *>(copy.get());
 	nof_resv resv;
 	std::memset(&resv, 0xa5, sizeof(resv));
-	if (const char *why = nof_resv_read(report, bytes.size(), hostid, &resv)) {
+	if (const char *why = nof_resv_decode(report, bytes.size(), hostid, &resv)) {
 		expect(*why, "a refusal has a reason");
 		return;
 	}
 	checkRead(resv);
-	if (!nof_resv_whole(&resv, bytes.size())) {
+	if (!nof_resv_is_complete(&resv, bytes.size())) {
 		expect(!resv.registered && !resv.holder, "of a report that is not whole, nothing but its head is read");
 		return;
 	}
 	expect(NOF_RESV_BYTES(u32{resv.nr}) <= bytes.size(), "all registrants lie within it");
 	checkKeys(report, resv);
-	nof_resv_has(report, resv.nr, hostid, key);
+	nof_resv_has_registrant(report, resv.nr, hostid, key);
 }

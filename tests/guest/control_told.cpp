@@ -177,7 +177,8 @@ TEST_CASE("of two namespaces with one identifier the second is no disk", "[contr
 	CHECK(connected.status == 0);
 	CHECK(connected.text.find("testcopy: no NQN by the specification") != std::string::npos);
 	CHECK(eventually(
-		[&] { return kernelSaid("namespace 1 is no disk: " + first.substr(5) + " has its identifiers"); }, 5s));
+		[&] { return kernelSaid("namespace 1 refused: " + first.substr(5) + " has the same identifiers"); },
+		5s));
 	CHECK_FALSE(copy.hasDisk());
 	auto shown = run("nvmeofctl show " + copy.controller());
 	INFO(shown.text);

@@ -161,7 +161,7 @@ TEST_CASE("a short outage of one path costs what TCP takes to repeat, and the co
 		// used again, after a rest that grows from one outage to the next
 		CHECK(eventually([&] { return rig.path(lane).usable && !rig.path(lane).degraded; }, 10s));
 	}
-	CHECK(kernelSaid("answers again: used again"));
+	CHECK(kernelSaid("responds again: path used again"));
 	expectGood(writes);
 	expectGood(reads);
 }
@@ -363,7 +363,7 @@ TEST_CASE("a controller that flaps is damped, and one that has been steady is no
 	CHECK(times[4] + times[5] > times[0] + times[1]);
 	pause(11s);
 	CHECK(outage() < (times[4] + times[5]) / 2);
-	CHECK(kernelSaid("in a row: damped"));
+	CHECK(kernelSaid("in a row: reconnect delay extended"));
 	expectGood(probe);
 }
 

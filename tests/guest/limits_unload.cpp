@@ -170,7 +170,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		rig.set("delayed-removal-secs=600");
 		auto disk = rig.disk();
 		rig.subsystem().enable(1, false);
-		REQUIRE(eventually([&] { return kernelSaid(disk.substr(5) + " has one path less: the target no"); }));
+		REQUIRE(eventually([&] { return kernelSaid(disk.substr(5) + " lost a path: the target no"); }));
 		REQUIRE(exists(disk));
 		transportGoes(rig.host);
 		CHECK(exists(disk)); // goes with the core

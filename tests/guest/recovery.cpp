@@ -551,8 +551,8 @@ TEST_CASE("a connect that fails says why: each reason has words and an errno of 
 	Stranger rude("");
 	c = failedAttempt(host, "127.0.0.1", rude.port());
 	CHECK(c.lastErrno == ECONNRESET);
-	CHECK(has(c.lastError, "before a word of NVMe/TCP"));
-	CHECK(kernelSaid("before a word of NVMe/TCP was said"));
+	CHECK(has(c.lastError, "before ICResp"));
+	CHECK(kernelSaid("before ICResp"));
 }
 
 TEST_CASE("attempts that fail log ever more rarely, and count what they leave out", "[recovery][reconnect][log]")

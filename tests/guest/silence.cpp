@@ -170,7 +170,7 @@ TEST_CASE("a path that loses long packets alone is soon on probation, and told a
 	CHECK(onProbation(rig, name));
 	rig.lane(lane).link().repair();
 	CHECK(eventually([&] { return !onProbation(rig, name); }, 120s));
-	CHECK(kernelSaid(name + ".*has answered 8 requests on probation: used again"));
+	CHECK(kernelSaid(name + ".*probation ended after 8 completed trial requests"));
 	expectGood(probe);
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("a controller that is lost after its probation is on probation again a
 	CHECK(eventually([&] { return !onProbation(rig, name); }, 60s));
 	loseAndReturn(rig, 0);
 	CHECK(onProbation(rig, name));
-	CHECK(kernelSaid(name + ".*lost [0-9]* s after its probation: on probation again"));
+	CHECK(kernelSaid(name + ".*connection lost [0-9]* s after the end of probation: on probation again"));
 	expectGoodUntilNow(load);
 }
 
@@ -309,7 +309,7 @@ TEST_CASE("a silent path without alternative is waited for, and goes on with the
 	rig.lane(0).link().repair();
 	expectGoodUntilNow(load);
 	CHECK(rig.host.controller(c.name).reconnects == 0);
-	CHECK(kernelSaid("no other path, so it is waited for"));
+	CHECK(kernelSaid("no other path, waiting for keep-alive"));
 }
 
 TEST_CASE("a silent peer is sent a segment every 20 ms, for three seconds", "[silence][nudge]")

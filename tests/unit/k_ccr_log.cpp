@@ -106,17 +106,17 @@ TEST_CASE("Cross-Controller Reset log: sizes that make no sense")
 
 TEST_CASE("Cross-Controller Reset: answers")
 {
-	CHECK(nof_ccr_answer(0, 1) == NOF_CCR_DONE);
-	CHECK(nof_ccr_answer(0, 0xffffffff) == NOF_CCR_DONE);
-	CHECK(nof_ccr_answer(0, 0) == NOF_CCR_RUNNING);
-	CHECK(nof_ccr_answer(0, 0xfffffffe) == NOF_CCR_RUNNING);
-	CHECK(nof_ccr_answer(0x4000, 1) == NOF_CCR_DONE); // flags beside the status
+	CHECK(nof_ccr_result(0, 1) == NOF_CCR_DONE);
+	CHECK(nof_ccr_result(0, 0xffffffff) == NOF_CCR_DONE);
+	CHECK(nof_ccr_result(0, 0) == NOF_CCR_RUNNING);
+	CHECK(nof_ccr_result(0, 0xfffffffe) == NOF_CCR_RUNNING);
+	CHECK(nof_ccr_result(0x4000, 1) == NOF_CCR_DONE); // flags beside the status
 	for (u32 dw0 : {0u, 1u}) {
-		CHECK(nof_ccr_answer(0x13f, dw0) == NOF_CCR_RUNNING);
-		CHECK(nof_ccr_answer(0x413f, dw0) == NOF_CCR_RUNNING);
-		CHECK(nof_ccr_answer(0x140, dw0) == NOF_CCR_LATER);
-		CHECK(nof_ccr_answer(0x141, dw0) == NOF_CCR_LATER);
+		CHECK(nof_ccr_result(0x13f, dw0) == NOF_CCR_RUNNING);
+		CHECK(nof_ccr_result(0x413f, dw0) == NOF_CCR_RUNNING);
+		CHECK(nof_ccr_result(0x140, dw0) == NOF_CCR_BUSY);
+		CHECK(nof_ccr_result(0x141, dw0) == NOF_CCR_BUSY);
 		for (u16 status : {0x001, 0x002, 0x4001, 0x006, 0x371, 0x13e, 0x142})
-			CHECK(nof_ccr_answer(status, dw0) == NOF_CCR_REFUSED);
+			CHECK(nof_ccr_result(status, dw0) == NOF_CCR_REFUSED);
 	}
 }

@@ -33,7 +33,7 @@ struct Log {
 	}
 };
 
-constexpr uint8_t readers = NOF_EFFECT_OPEN | NOF_EFFECT_OPEN_WRITER, writers = NOF_EFFECT_OPEN_WRITER;
+constexpr uint8_t readers = NOF_EFFECT_READER_OK | NOF_EFFECT_WRITER_OK, writers = NOF_EFFECT_WRITER_OK;
 constexpr uint8_t stops = NOF_EFFECT_STOPS_IO | NOF_EFFECT_RESCAN;
 
 } // namespace

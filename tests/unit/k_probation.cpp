@@ -31,8 +31,8 @@ struct Ctrl {
 		pass(after);
 		return nof_probation_loss(&p, now, liveAt);
 	}
-	bool take(bool read) { return nof_probation_take(&p, now, read); }
-	bool answer(bool answered = true) { return nof_probation_trial(&p, now, answered); }
+	bool take(bool read) { return nof_probation_trial_begin(&p, now, read); }
+	bool answer(bool answered = true) { return nof_probation_trial_end(&p, now, answered); }
 	// How long until a request of this kind is taken, looked at once a jiffy; too long: a minute
 	Jiffies waitFor(bool read)
 	{
@@ -92,7 +92,7 @@ TEST_CASE("probation: each further loss doubles the distance of trials, up to a 
 	Ctrl c;
 	c.begin();
 	for (u32 gap : {1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000}) {
-		CHECK(c.p.gap_ms == gap);
+		CHECK(c.p.interval_ms == gap);
 		CHECK(c.take(true)); // the first is due at once
 		c.answer();
 		CHECK(c.waitFor(true) == msecs_to_jiffies(gap));
@@ -123,7 +123,7 @@ TEST_CASE("probation: trials go one at a time", "[probation]")
 	}
 	SECTION("at once when it was not sent")
 	{
-		nof_probation_give_back(&c.p, c.now);
+		nof_probation_trial_cancel(&c.p, c.now);
 		CHECK(c.take(true));
 		CHECK_FALSE(c.take(true));
 	}
@@ -193,10 +193,10 @@ TEST_CASE("probation: a loss within ten minutes of its end is a relapse, a later
 	{
 		CHECK(c.lose(10 * minute - 1) == NOF_LOSS_RELAPSE);
 		CHECK(c.p.on);
-		CHECK(c.p.gap_ms == 2 * NOF_PROBATION_GAP_MS);
+		CHECK(c.p.interval_ms == 2 * NOF_PROBATION_GAP_MS);
 		c.endure();
 		CHECK(c.lose(second) == NOF_LOSS_RELAPSE);
-		CHECK(c.p.gap_ms == 4 * NOF_PROBATION_GAP_MS);
+		CHECK(c.p.interval_ms == 4 * NOF_PROBATION_GAP_MS);
 	}
 	SECTION("later: counted from the beginning, with the first distance")
 	{
@@ -205,7 +205,7 @@ TEST_CASE("probation: a loss within ten minutes of its end is a relapse, a later
 		CHECK(c.lose(second) == NOF_LOSS_NOTED);
 		CHECK(c.lose(second) == NOF_LOSS_NOTED);
 		CHECK(c.lose(second) == NOF_LOSS_BEGINS);
-		CHECK(c.p.gap_ms == NOF_PROBATION_GAP_MS);
+		CHECK(c.p.interval_ms == NOF_PROBATION_GAP_MS);
 	}
 }
 

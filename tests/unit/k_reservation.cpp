@@ -51,7 +51,7 @@ struct Report {
 	std::string read(nof_resv *out) const
 	{
 		memset(out, 0xa5, sizeof(*out));
-		const char *why = nof_resv_read(get(), len, self, out);
+		const char *why = nof_resv_decode(get(), len, self, out);
 		return why ? why : "";
 	}
 };
@@ -111,7 +111,7 @@ TEST_CASE("reservations: a report that was not read in full")
 		Report report(1, {{2, 0xb, 1}, {1, 0xa, 0}, {3, 0xc, 0}}, -1, len);
 		CHECK(report.read(&r).empty());
 		CHECK(r.nr == 3);
-		CHECK(nof_resv_whole(&r, len) == (len == NOF_RESV_BYTES(3)));
+		CHECK(nof_resv_is_complete(&r, len) == (len == NOF_RESV_BYTES(3)));
 		CHECK(r.registered == (len == NOF_RESV_BYTES(3)));
 	}
 }
@@ -130,11 +130,11 @@ TEST_CASE("reservations: keys, one of each host")
 	CHECK(few[1] == 0);
 	CHECK(nof_resv_keys(report.get(), 4, nullptr, 0) == 3);
 
-	CHECK(nof_resv_has(report.get(), 4, self, 0xb));
-	CHECK(nof_resv_has(report.get(), 4, self, 0xa)); // of the third host
-	CHECK_FALSE(nof_resv_has(report.get(), 3, self, 0xa));
-	CHECK(nof_resv_has(report.get(), 2, self, 0)); // any other host
-	CHECK_FALSE(nof_resv_has(report.get(), 1, self, 0));
+	CHECK(nof_resv_has_registrant(report.get(), 4, self, 0xb));
+	CHECK(nof_resv_has_registrant(report.get(), 4, self, 0xa)); // of the third host
+	CHECK_FALSE(nof_resv_has_registrant(report.get(), 3, self, 0xa));
+	CHECK(nof_resv_has_registrant(report.get(), 2, self, 0)); // any other host
+	CHECK_FALSE(nof_resv_has_registrant(report.get(), 1, self, 0));
 }
 
 namespace {
@@ -184,7 +184,7 @@ TEST_CASE("reservations: what changed nothing was not executed, or is refused on
 		}
 	// of the types that all hold another one may have acquired it again, which no report shows
 	auto shared = held(report(1, 0xa, 2), 5, 0);
-	CHECK(judge(NOF_RESV_RELEASE, shared, shared) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_RELEASE, shared, shared) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_CLEAR, shared, shared) == NOF_RESV_AGAIN);
 }
 
@@ -194,21 +194,21 @@ TEST_CASE("reservations: a lost registration is not repeated over what came afte
 	auto was = report(1, 0xa), is = report(3, 0xa, 2); // others have come, this host is what it was
 	for (auto act : {NOF_RESV_REGISTER, NOF_RESV_REPLACE}) {
 		CHECK(judge(act, none, in) == NOF_RESV_DONE);
-		CHECK(judge(act, none, out) == NOF_RESV_UNTOLD); // preempted since, perhaps
-		CHECK(judge(act, was, other) == NOF_RESV_UNTOLD);
+		CHECK(judge(act, none, out) == NOF_RESV_UNKNOWN); // preempted since, perhaps
+		CHECK(judge(act, was, other) == NOF_RESV_UNKNOWN);
 		CHECK(judge(act, was, is) == NOF_RESV_AGAIN);
 		CHECK(unknown(act, in) == NOF_RESV_DONE);
-		CHECK(unknown(act, out) == NOF_RESV_UNTOLD);
-		CHECK(unknown(act, other) == NOF_RESV_UNTOLD);
+		CHECK(unknown(act, out) == NOF_RESV_UNKNOWN);
+		CHECK(unknown(act, other) == NOF_RESV_UNKNOWN);
 	}
 	CHECK(judge(NOF_RESV_UNREGISTER, was, out) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_UNREGISTER, was, other) == NOF_RESV_UNTOLD); // a newer one
+	CHECK(judge(NOF_RESV_UNREGISTER, was, other) == NOF_RESV_UNKNOWN); // a newer one
 	CHECK(judge(NOF_RESV_UNREGISTER, was, is) == NOF_RESV_AGAIN);
 	CHECK(unknown(NOF_RESV_UNREGISTER, out) == NOF_RESV_DONE);
-	CHECK(unknown(NOF_RESV_UNREGISTER, in) == NOF_RESV_UNTOLD);
+	CHECK(unknown(NOF_RESV_UNREGISTER, in) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_CLEAR, was, report(2, 0, 0)) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_CLEAR, was, out) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_CLEAR, was, other) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_CLEAR, was, out) == NOF_RESV_UNKNOWN);
+	CHECK(judge(NOF_RESV_CLEAR, was, other) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_CLEAR, was, is) == NOF_RESV_AGAIN);
 }
 
@@ -219,18 +219,18 @@ TEST_CASE("reservations: a lost acquire or release, when others have done someth
 	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 2, 0xb)) == NOF_RESV_AGAIN); // a conflict
 	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 1, 0xa)) == NOF_RESV_AGAIN); // likewise
 	CHECK(judge(NOF_RESV_ACQUIRE, before, now) == NOF_RESV_AGAIN);
-	CHECK(judge(NOF_RESV_ACQUIRE, before, report(2, 0, 1)) == NOF_RESV_UNTOLD); // preempted since
+	CHECK(judge(NOF_RESV_ACQUIRE, before, report(2, 0, 1)) == NOF_RESV_UNKNOWN); // preempted since
 	CHECK(unknown(NOF_RESV_ACQUIRE, held(now, 2, 0xa)) == NOF_RESV_DONE);
-	CHECK(unknown(NOF_RESV_ACQUIRE, now) == NOF_RESV_UNTOLD);
+	CHECK(unknown(NOF_RESV_ACQUIRE, now) == NOF_RESV_UNKNOWN);
 
 	auto holder = held(before, 2, 0xa);
 	CHECK(judge(NOF_RESV_RELEASE, holder, now) == NOF_RESV_DONE);
 	CHECK(judge(NOF_RESV_RELEASE, holder, report(2, 0, 1)) == NOF_RESV_DONE);
 	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 2, 0xb)) == NOF_RESV_DONE);
 	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 2, 0xa)) == NOF_RESV_AGAIN);
-	CHECK(judge(NOF_RESV_RELEASE, before, held(now, 2, 0xa)) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 1, 0xa)) == NOF_RESV_UNTOLD); // a newer one
-	CHECK(unknown(NOF_RESV_RELEASE, held(now, 2, 0xa)) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_RELEASE, before, held(now, 2, 0xa)) == NOF_RESV_UNKNOWN);
+	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 1, 0xa)) == NOF_RESV_UNKNOWN); // a newer one
+	CHECK(unknown(NOF_RESV_RELEASE, held(now, 2, 0xa)) == NOF_RESV_UNKNOWN);
 	CHECK(unknown(NOF_RESV_RELEASE, now) == NOF_RESV_DONE);
 }
 
@@ -238,24 +238,24 @@ TEST_CASE("reservations: a lost preempt")
 {
 	auto before = held(report(1, 0xa, 3), 2, 0xb), now = report(2, 0xa, 2);
 	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xa)) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 1, 0xa)) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xc)) == NOF_RESV_UNTOLD); // another was quicker
-	CHECK(judge(NOF_RESV_PREEMPT, before, now) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_PREEMPT, before, held(report(2, 0, 1), 2, 0xc)) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xa), true) == NOF_RESV_UNTOLD); // it came again
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 1, 0xa)) == NOF_RESV_UNKNOWN);
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xc)) == NOF_RESV_UNKNOWN); // another was quicker
+	CHECK(judge(NOF_RESV_PREEMPT, before, now) == NOF_RESV_UNKNOWN);
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(report(2, 0, 1), 2, 0xc)) == NOF_RESV_UNKNOWN);
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xa), true) == NOF_RESV_UNKNOWN); // it came again
 	CHECK(unknown(NOF_RESV_PREEMPT, held(now, 2, 0xa)) == NOF_RESV_DONE);
-	CHECK(unknown(NOF_RESV_PREEMPT, now) == NOF_RESV_UNTOLD);
+	CHECK(unknown(NOF_RESV_PREEMPT, now) == NOF_RESV_UNKNOWN);
 
 	// a registrant that holds nothing: the reservation stays what it was
 	auto third = held(report(1, 0xa, 3), 2, 0xc);
 	CHECK(judge(NOF_RESV_PREEMPT, third, held(now, 2, 0xc)) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_PREEMPT, third, held(now, 2, 0xd)) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_PREEMPT, third, held(now, 2, 0xd)) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_PREEMPT, report(1, 0xa, 3), now) == NOF_RESV_DONE);
 
 	// held by all: key 0 stands for all other registrants, and nothing less than that is it
 	auto shared = held(report(1, 0xa, 3), 5, 0);
 	CHECK(judge(NOF_RESV_PREEMPT, shared, held(report(2, 0xa), 2, 0xa), false, 0) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_PREEMPT, shared, held(now, 2, 0xa), true, 0) == NOF_RESV_UNTOLD);
-	CHECK(judge(NOF_RESV_PREEMPT, shared, held(report(2, 0xa, 4), 5, 0), true, 0, 5) == NOF_RESV_UNTOLD);
+	CHECK(judge(NOF_RESV_PREEMPT, shared, held(now, 2, 0xa), true, 0) == NOF_RESV_UNKNOWN);
+	CHECK(judge(NOF_RESV_PREEMPT, shared, held(report(2, 0xa, 4), 5, 0), true, 0, 5) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_PREEMPT, shared, held(now, 5, 0), false, 0xb) == NOF_RESV_DONE); // one of them
 }

@@ -52,7 +52,7 @@ nvme_zone_descriptor descriptor(u64 start, u8 state, u64 wp)
 
 std::string told(const nvme_zone_descriptor &d, u64 start, nof_zone *zone)
 {
-	const char *why = nof_zone_read(&d, start, size, zone);
+	const char *why = nof_zone_decode(&d, start, size, zone);
 	return why ? why : "";
 }
 
@@ -150,18 +150,18 @@ TEST_CASE("what its zone says of a command without an answer", "[zone]")
 	CHECK(write(open, size + 8, size + 16) == NOF_ZONE_DONE);
 	CHECK(write(open, size, size + 8) == NOF_ZONE_DONE);
 	CHECK(write(open, size + 16, size + 24) == NOF_ZONE_AGAIN);
-	CHECK(write(open, size + 8, size + 24) == NOF_ZONE_WRONG); // in part
-	CHECK(write(open, size + 24, size + 32) == NOF_ZONE_WRONG);
+	CHECK(write(open, size + 8, size + 24) == NOF_ZONE_UNDECIDED); // in part
+	CHECK(write(open, size + 24, size + 32) == NOF_ZONE_UNDECIDED);
 	auto empty = made(NOF_ZONE_EMPTY, size);
 	CHECK(write(empty, size, size + 8) == NOF_ZONE_AGAIN);
-	CHECK(write(empty, size + 8, size + 16) == NOF_ZONE_WRONG);
+	CHECK(write(empty, size + 8, size + 16) == NOF_ZONE_UNDECIDED);
 	auto full = made(NOF_ZONE_FULL, 0);
 	CHECK(write(full, size, size + capacity) == NOF_ZONE_DONE);
-	CHECK(write(full, size, size + 8) == NOF_ZONE_WRONG);
-	full.cut = true;
-	CHECK(write(full, size, size + capacity) == NOF_ZONE_WRONG);
+	CHECK(write(full, size, size + 8) == NOF_ZONE_UNDECIDED);
+	full.finished_by_ctrl = true;
+	CHECK(write(full, size, size + capacity) == NOF_ZONE_UNDECIDED);
 	for (u8 state : {NOF_ZONE_READ_ONLY, NOF_ZONE_OFFLINE})
-		CHECK(write(made(state, 0), size, size + capacity) == NOF_ZONE_WRONG);
+		CHECK(write(made(state, 0), size, size + capacity) == NOF_ZONE_UNDECIDED);
 
 	struct {
 		nof_zone_act act;

@@ -54,7 +54,7 @@ coccilib.report.print_report(p[0], "called with a lock held")
 @kept@
 position at;
 @@
-nof_request_keep_queue(...)
+nof_request_queue_get(...)
 ...
 \(blk_mq_requeue_request@at(...)\|nof_request_put_back@at(...)\)
 
@@ -64,7 +64,7 @@ position p;
 @@
 \(blk_mq_requeue_request@at(...)\|nof_request_put_back@at(...)\)
 ...
-\(blk_mq_kick_requeue_list@p(...)\|nof_head_again@p(...)\)
+\(blk_mq_kick_requeue_list@p(...)\|nof_head_kick_later@p(...)\)
 
 @script:python@
 p << requeued.p;

@@ -89,7 +89,7 @@ nof_property_get@p(...)
 |
 nof_property_set@p(...)
 |
-nof_queues_kill@p(...)
+nof_queues_cancel@p(...)
 |
 nof_queues_free@p(...)
 |

@@ -75,14 +75,14 @@ void again(struct nof_request *req, struct request *rq, struct nof_head *head)
 {
 	nof_request_put_back(req, rq);
 	if (head->set_seq)
-		nof_head_again(head, 1); /* BAD */
+		nof_head_kick_later(head, 1); /* BAD */
 }
 
 void kept(struct request *rq)
 {
-	struct request_queue *q = nof_request_keep_queue(rq);
+	struct request_queue *q = nof_request_queue_get(rq);
 
 	blk_mq_requeue_request(rq, false);
 	blk_mq_kick_requeue_list(q);
-	nof_request_let_queue_go(q);
+	nof_request_queue_put(q);
 }

@@ -8,9 +8,9 @@ static void look(struct work_struct *work)
 
 static void again(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, again_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, kick_work);
 
-	cancel_work_sync(&ctrl->again_work);	/* BAD */
+	cancel_work_sync(&ctrl->kick_work);	/* BAD */
 }
 
 static void arm(struct work_struct *work)
@@ -35,7 +35,7 @@ static void good(struct work_struct *work)
 void init(struct nof_ctrl *ctrl)
 {
 	INIT_WORK(&ctrl->look_work, look);	/* BAD */
-	INIT_WORK(&ctrl->again_work, again);
+	INIT_WORK(&ctrl->kick_work, again);
 	INIT_WORK(&ctrl->go_work, go);
 	INIT_WORK(&ctrl->aen.work, arm);
 	INIT_WORK(&ctrl->inner.inner_work, good);	/* BAD */
