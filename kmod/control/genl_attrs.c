@@ -156,8 +156,8 @@ static int put_granted(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 	if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) || nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
 		err = nla_put_u16(skb, NVMEOF_A_CNTLID, ctrl->cntlid);
 	return err ?: put_identity(skb, ctrl->ident.model, ctrl->ident.serial, ctrl->ident.firmware) ?:
-	       nla_put_u32(skb, NVMEOF_A_NR_IO_QUEUES, READ_ONCE(ctrl->nr_default)) ?:
-	       nla_put_u32(skb, NVMEOF_A_NR_POLL_QUEUES, READ_ONCE(ctrl->nr_poll)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_IO_QUEUES, READ_ONCE(ctrl->queues.nr_default)) ?:
+	       nla_put_u32(skb, NVMEOF_A_NR_POLL_QUEUES, READ_ONCE(ctrl->queues.nr_poll)) ?:
 	       nla_put_u32(skb, NVMEOF_A_QUEUE_SIZE, READ_ONCE(ctrl->sqsize)) ?:
 	       put_flag(skb, NVMEOF_A_SQ_FLOW, READ_ONCE(ctrl->sq_flow)) ?:
 	       put_flag(skb, NVMEOF_A_COPIES, READ_ONCE(ctrl->copies));

@@ -35,7 +35,7 @@ CTRL_ATTR(serial, "%s", ctrl->ident.serial);
 CTRL_ATTR(model, "%s", ctrl->ident.model);
 CTRL_ATTR(firmware_rev, "%s", ctrl->ident.firmware);
 /* includes the admin queue */
-CTRL_ATTR(queue_count, "%u", READ_ONCE(ctrl->nr_default) + READ_ONCE(ctrl->nr_poll) + 1);
+CTRL_ATTR(queue_count, "%u", READ_ONCE(ctrl->queues.nr_default) + READ_ONCE(ctrl->queues.nr_poll) + 1);
 CTRL_ATTR(sqsize, "%u", READ_ONCE(ctrl->sqsize));
 CTRL_ATTR(numa_node, "%d", dev_to_node(&ctrl->dev));
 CTRL_ATTR(reconnects, "%u", READ_ONCE(ctrl->recovery.reconnects));

@@ -54,7 +54,7 @@ static int nuse_update(struct nof_head *head)
 	if (ctrl)
 		ret = nof_identify(ctrl, NVME_ID_CNS_NS, head->nsid, id);
 	if (!ret)
-		WRITE_ONCE(head->nuse, le64_to_cpu(id->nuse));
+		WRITE_ONCE(head->nuse.blocks, le64_to_cpu(id->nuse));
 	if (ctrl)
 		nof_ctrl_put(ctrl);
 	kfree(id);
@@ -65,12 +65,12 @@ static int nuse_update(struct nof_head *head)
 static ssize_t nuse_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct nof_head *head = to_head(dev);
-	unsigned long at = READ_ONCE(head->nuse_at);
+	unsigned long at = READ_ONCE(head->nuse.at);
 	int ret = 0;
 
-	if ((!at || time_after(jiffies, at + NUSE_RATE)) && cmpxchg(&head->nuse_at, at, jiffies | 1) == at)
+	if ((!at || time_after(jiffies, at + NUSE_RATE)) && cmpxchg(&head->nuse.at, at, jiffies | 1) == at)
 		ret = nuse_update(head);
-	return ret ?: sysfs_emit(buf, "%llu\n", READ_ONCE(head->nuse));
+	return ret ?: sysfs_emit(buf, "%llu\n", READ_ONCE(head->nuse.blocks));
 }
 static DEVICE_ATTR_RO(nuse);
 

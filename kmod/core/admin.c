@@ -72,7 +72,7 @@ static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms
 
 	atomic_inc(&ctrl->slots.users);
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
-	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
+	queue = srcu_dereference(ctrl->queues.admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
 	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? nof_queue_exec(queue, cmd, timeout_ms, late) :
 								  -ENOTCONN;
@@ -150,7 +150,7 @@ int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 	int idx, ret = -ENOTCONN;
 
 	idx = srcu_read_lock(srcu);
-	queue = srcu_dereference(ctrl->admin, srcu);
+	queue = srcu_dereference(ctrl->queues.admin, srcu);
 	if (queue && test_bit(NOF_Q_CONNECTED, &queue->flags))
 		ret = nof_queue_add(queue, cmd);
 	if (!ret)

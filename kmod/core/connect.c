@@ -268,9 +268,9 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 /* Each reconnect requests all queues again */
 static void note_missing_queues(struct nof_ctrl *ctrl)
 {
-	if (!ctrl->discovery && ctrl->nr_missing)
+	if (!ctrl->discovery && ctrl->queues.nr_missing)
 		nof_ctrl_note(ctrl, -ENOSPC, 0, "connected with %u of %u I/O queues: the others did not start",
-			      ctrl->nr_io, ctrl->nr_io + ctrl->nr_missing);
+			      ctrl->queues.nr_io, ctrl->queues.nr_io + ctrl->queues.nr_missing);
 }
 
 /* Called for the first connect only: reconnects would repeat the message */
@@ -278,15 +278,15 @@ static void note_poll_queues(struct nof_ctrl *ctrl)
 {
 	u32 wanted = ctrl->opts.nr_poll_queues, most = ctrl->subsys->nr_poll;
 
-	if (ctrl->discovery || ctrl->nr_poll >= wanted)
+	if (ctrl->discovery || ctrl->queues.nr_poll >= wanted)
 		return;
-	if (ctrl->nr_poll == most)
+	if (ctrl->queues.nr_poll == most)
 		nof_ctrl_note(ctrl, -ENOSPC, 0,
 			      "%u of %u poll queues: the first connect to the subsystem requested %u",
-			      ctrl->nr_poll, wanted, most);
+			      ctrl->queues.nr_poll, wanted, most);
 	else
 		nof_ctrl_note(ctrl, -ENOSPC, 0, "%u of %u poll queues: the target grants %u I/O queues in all",
-			      ctrl->nr_poll, wanted, ctrl->nr_granted);
+			      ctrl->queues.nr_poll, wanted, ctrl->queues.nr_granted);
 }
 
 /*
@@ -321,10 +321,10 @@ static bool go_live(struct nof_ctrl *ctrl)
 static void became_live(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state from)
 {
 	note_missing_queues(ctrl);
-	if (!ctrl->recovery.reconnects && !ctrl->nr_missing)
+	if (!ctrl->recovery.reconnects && !ctrl->queues.nr_missing)
 		note_poll_queues(ctrl);
 	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
-		 ctrl->nr_io, ctrl->nr_poll, ctrl->sqsize);
+		 ctrl->queues.nr_io, ctrl->queues.nr_poll, ctrl->sqsize);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, from);
 	nof_aer_start(ctrl);
 	nof_scan_start(ctrl);

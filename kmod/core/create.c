@@ -41,8 +41,8 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	spin_lock_init(&ctrl->state_lock);
 	spin_lock_init(&ctrl->error.lock);
 	init_waitqueue_head(&ctrl->state_wq);
-	mutex_init(&ctrl->stop_lock);
-	mutex_init(&ctrl->queues_lock);
+	mutex_init(&ctrl->queues.stop_lock);
+	mutex_init(&ctrl->queues.lock);
 	nof_connect_init(ctrl);
 	nof_recovery_init(ctrl);
 	nof_scan_init(ctrl);

@@ -197,7 +197,7 @@ struct nof_ctrl_effects {
  * struct nof_admin_slots - outstanding admin commands, see core/admin.c
  * @lock:	protects @used
  * @used:	slots of the admin queue in use, by owner
- * @wq:		woken when a slot is freed, and when @users or ctrl->io_users drops to 0
+ * @wq:		woken when a slot is freed, and when @users or ctrl->queues.users drops to 0
  * @users:	callers inside admin_exec()
  * @driver:	callers with a command of the driver, or waiting for a slot for one
  * @driver_at:	jiffies when one of these last completed, or the first began
@@ -366,6 +366,32 @@ struct nof_last_error {
 };
 
 /**
+ * struct nof_ctrl_queues - queues of a controller
+ * @stop_lock:	serialises taking the queues down and freeing them; outer to @lock
+ * @lock:	protects @admin, @io, @nr_io and @map; short sections, inside subsys->lock
+ * @admin:	SRCU; allocated anew for each connect attempt, like the I/O queues
+ * @io:		I/O queues in ascending order of qid: first the default ones, then the poll queues
+ * @nr_io:	queues in @io
+ * @nr_granted:	I/O queues granted by the target; fewer may be used. @nr_missing: did not start
+ * @nr_default, @nr_poll: default and poll queues in @io
+ * @map:	queue of each hardware context; SRCU
+ * @users:	callers between nof_queues_get() and nof_queues_put()
+ */
+struct nof_ctrl_queues {
+	struct mutex		stop_lock;
+	struct mutex		lock;
+	struct nof_queue __rcu	*admin;
+	struct nof_queue	**io;
+	u32			nr_io;
+	u32			nr_granted;
+	u32			nr_missing;
+	u32			nr_default;
+	u32			nr_poll;
+	struct nof_ctrl_map __rcu *map;
+	atomic_t		users;
+};
+
+/**
  * struct nof_ctrl - controller
  * @dev:	/sys/class/nvmeof/nvmeof0c1; its reference count is that of the controller
  * @subsys:	the controller holds a reference
@@ -382,16 +408,7 @@ struct nof_last_error {
  * @flags:	enum nof_ctrl_flag
  * @state_wq:	woken at each change of @state
  * @suspect:	gets no new I/O if there is another path, see core/watch.c
- * @stop_lock:	serialises taking the queues down and freeing them; outer to @queues_lock
- * @queues_lock: protects @admin, @io, @nr_io and @map; short sections, inside subsys->lock
- * @admin:	SRCU; allocated anew for each connect attempt, like the I/O queues
- * @io:		I/O queues in ascending order of qid: first the default ones, then the poll queues
- * @nr_io:	queues in @io
- * @nr_granted:	I/O queues granted by the target; fewer may be used. @nr_missing: did not start
- * @nr_default, @nr_poll: default and poll queues in @io
  * @nr_paths:	namespaces reached through it; written under subsys->lock
- * @map:	queue of each hardware context; SRCU
- * @io_users:	callers between nof_queues_get() and nof_queues_put()
  * @cap, @vs, @cntlid, @ident, @nvm, @effects: reported by the target, checked, stable while LIVE
  * @max_append:	maximum bytes of a Zone Append; 0: no limit of its own
  * @sq_flow:	submission queue flow control, as agreed in Connect
@@ -421,19 +438,9 @@ struct nof_ctrl {
 	unsigned long		flags;
 	wait_queue_head_t	state_wq;
 
-	struct mutex		stop_lock;
-	struct mutex		queues_lock;
-	struct nof_queue __rcu	*admin;
-	struct nof_queue	**io;
-	u32			nr_io;
-	u32			nr_granted;
-	u32			nr_missing;
-	u32			nr_default;
-	u32			nr_poll;
-	u32			nr_paths;
-	struct nof_ctrl_map __rcu *map;
-	atomic_t		io_users;
+	struct nof_ctrl_queues	queues;
 	struct nof_admin_slots	slots;
+	u32			nr_paths;
 
 	u64			cap;
 	u32			vs;

@@ -78,7 +78,7 @@ enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_LEAVE, NOF_WATCH_SILENCE };
 bool nof_queues_progressed(struct nof_ctrl *ctrl, enum nof_watcher who);
 /*
  * Returns the I/O queues, which are not freed before nof_queues_put(), though they may be taken down; NULL if there are
- * none, or not yet. For work too long for queues_lock; still short, as recovery waits for it. Context: process
+ * none, or not yet. For work too long for queues.lock; still short, as recovery waits for it. Context: process
  */
 struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr);
 void nof_queues_put(struct nof_ctrl *ctrl);

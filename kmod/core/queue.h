@@ -58,7 +58,7 @@ struct nof_slot {
 };
 
 /*
- * State of core/watch.c for a queue; under ctrl->queues_lock. @entry: in a list of ctrl->watch; @heard, @acked: as in
+ * State of core/watch.c for a queue; under ctrl->queues.lock. @entry: in a list of ctrl->watch; @heard, @acked: as in
  * struct nof_vital; @quiet_ms: how long @heard has not changed while the peer owed a response; @idle_ms: how long
  * outstanding commands have not completed; @empty_ms: how long none has been outstanding
  */
@@ -285,7 +285,7 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms,
 /* Waits for commands that the caller sent to the admin queue; recovery, after the default time, cancels them. */
 void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done);
 
-/* Slow path of nof_watch_kick(). Context: any; the caller keeps the queue (SRCU read side or queues_lock). */
+/* Slow path of nof_watch_kick(). Context: any; the caller keeps the queue (SRCU read side or queues.lock). */
 void nof_watch_begin(struct nof_queue *queue);
 
 /* Must be called after @inflight was raised. Fast path: reads a flag that rarely changes. */

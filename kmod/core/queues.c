@@ -15,11 +15,11 @@
 
 /*
  * Queues may be added only while the connect attempt is in progress. To end it, change the state, then take
- * queues_lock.
+ * queues.lock.
  */
 static bool attempt_wanted(struct nof_ctrl *ctrl)
 {
-	lockdep_assert_held(&ctrl->queues_lock);
+	lockdep_assert_held(&ctrl->queues.lock);
 	return nof_state_connects(nof_ctrl_state(ctrl)) && !test_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 }
 
@@ -87,11 +87,11 @@ int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
 	if (!queue)
 		return -ENOMEM;
 	queue->deadline = deadline;
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	wanted = attempt_wanted(ctrl);
 	if (wanted)
-		rcu_assign_pointer(ctrl->admin, queue);
-	mutex_unlock(&ctrl->queues_lock);
+		rcu_assign_pointer(ctrl->queues.admin, queue);
+	mutex_unlock(&ctrl->queues.lock);
 	if (!wanted) {
 		nof_queue_free(queue);
 		return -ECANCELED;
@@ -105,7 +105,7 @@ int nof_queues_start_admin(struct nof_ctrl *ctrl, unsigned long deadline)
  */
 static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
 {
-	u32 want = ctrl->nr_default + ctrl->nr_poll;
+	u32 want = ctrl->queues.nr_default + ctrl->queues.nr_poll;
 	u32 dw11 = (want - 1) | (want - 1) << 16, result;
 	int ret = nof_set_features(ctrl, NVME_FEAT_NUM_QUEUES, dw11, &result);
 
@@ -120,22 +120,22 @@ static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
 /* More queues than hardware contexts would be unused */
 static void plan(struct nof_ctrl *ctrl)
 {
-	ctrl->nr_default = min(ctrl->opts.nr_io_queues, ctrl->subsys->nr_default);
-	ctrl->nr_poll = min(ctrl->opts.nr_poll_queues, ctrl->subsys->nr_poll);
+	ctrl->queues.nr_default = min(ctrl->opts.nr_io_queues, ctrl->subsys->nr_default);
+	ctrl->queues.nr_poll = min(ctrl->opts.nr_poll_queues, ctrl->subsys->nr_poll);
 }
 
 /* Poll queues are reduced first: a path needs at least one default queue. */
 static void queues_share(struct nof_ctrl *ctrl, u32 granted)
 {
-	ctrl->nr_granted = granted;
-	ctrl->nr_default = min(granted, ctrl->nr_default);
-	ctrl->nr_poll = min(granted - ctrl->nr_default, ctrl->nr_poll);
+	ctrl->queues.nr_granted = granted;
+	ctrl->queues.nr_default = min(granted, ctrl->queues.nr_default);
+	ctrl->queues.nr_poll = min(granted - ctrl->queues.nr_default, ctrl->queues.nr_poll);
 }
 
 static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned long deadline)
 {
 	u32 limit = min_t(u32, ctrl->sqsize - 1, ctrl->ident.maxcmd ?: U32_MAX);
-	bool poll = i >= ctrl->nr_default;
+	bool poll = i >= ctrl->queues.nr_default;
 	struct nof_queue *queue;
 
 	queue = nof_queue_alloc(ctrl, i + 1, poll ? NOF_QUEUE_POLL : NOF_QUEUE_DEFAULT, ctrl->sqsize, limit);
@@ -143,28 +143,28 @@ static struct nof_queue *new_io_queue(struct nof_ctrl *ctrl, u32 i, unsigned lon
 		return NULL;
 	queue->deadline = deadline;
 	set_bit(NOF_Q_STARTING, &queue->flags);
-	queue->cpu = cpumask_local_spread(poll ? i - ctrl->nr_default : i, NUMA_NO_NODE);
+	queue->cpu = cpumask_local_spread(poll ? i - ctrl->queues.nr_default : i, NUMA_NO_NODE);
 	INIT_WORK(&queue->start_work, start_work);
 	return queue;
 }
 
 static int alloc_io(struct nof_ctrl *ctrl, unsigned long deadline)
 {
-	u32 nr = ctrl->nr_default + ctrl->nr_poll, made = 0;
+	u32 nr = ctrl->queues.nr_default + ctrl->queues.nr_poll, made = 0;
 	struct nof_queue **io = kcalloc(nr, sizeof(*io), GFP_KERNEL);
 	int ret = -ENOMEM;
 
-	/* without queues_lock: listings take it under subsys->lock */
+	/* without queues.lock: listings take it under subsys->lock */
 	while (io && made < nr && (io[made] = new_io_queue(ctrl, made, deadline)))
 		made++;
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	if (io && made == nr)
 		ret = attempt_wanted(ctrl) ? 0 : -ECANCELED;
 	if (!ret) {
-		ctrl->io = io;
-		ctrl->nr_io = nr;
+		ctrl->queues.io = io;
+		ctrl->queues.nr_io = nr;
 	}
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 	if (!ret)
 		return 0;
 	while (made)
@@ -194,28 +194,28 @@ static int queues_keep_started(struct nof_ctrl *ctrl, u32 *kept)
 	u32 i, nr_default = 0;
 	int ret = 0, err;
 
-	mutex_lock(&ctrl->stop_lock);
-	mutex_lock(&ctrl->queues_lock);
-	for (*kept = i = 0; i < ctrl->nr_io; i++) {
-		err = start_ends(ctrl->io[i]);
+	mutex_lock(&ctrl->queues.stop_lock);
+	mutex_lock(&ctrl->queues.lock);
+	for (*kept = i = 0; i < ctrl->queues.nr_io; i++) {
+		err = start_ends(ctrl->queues.io[i]);
 		if (err && (!ret || ret == -ECANCELED))
 			ret = err;
 		if (err)
 			continue;
-		nr_default += ctrl->io[i]->type == NOF_QUEUE_DEFAULT;
-		swap(ctrl->io[*kept], ctrl->io[i]);
+		nr_default += ctrl->queues.io[i]->type == NOF_QUEUE_DEFAULT;
+		swap(ctrl->queues.io[*kept], ctrl->queues.io[i]);
 		(*kept)++;
 	}
 	if (!attempt_wanted(ctrl)) {
 		ret = ret ?: -ECANCELED;
 	} else if (nr_default) {
 		ret = 0;
-		ctrl->nr_io = *kept;
-		WRITE_ONCE(ctrl->nr_default, nr_default);
-		WRITE_ONCE(ctrl->nr_poll, *kept - nr_default);
+		ctrl->queues.nr_io = *kept;
+		WRITE_ONCE(ctrl->queues.nr_default, nr_default);
+		WRITE_ONCE(ctrl->queues.nr_poll, *kept - nr_default);
 	}
-	mutex_unlock(&ctrl->queues_lock);
-	mutex_unlock(&ctrl->stop_lock);
+	mutex_unlock(&ctrl->queues.lock);
+	mutex_unlock(&ctrl->queues.stop_lock);
 	return ret;
 }
 
@@ -229,11 +229,11 @@ static void queues_drop_failed(struct nof_ctrl *ctrl, u32 from, u32 to)
 		return;
 	nof_completed_init(&done, NULL);
 	for (i = from; i < to; i++)
-		nof_queue_close(ctrl->io[i]);
+		nof_queue_close(ctrl->queues.io[i]);
 	synchronize_srcu(&ctrl->subsys->srcu);
 	for (i = from; i < to; i++) {
-		nof_queue_cancel(ctrl->io[i], &done);
-		nof_queue_free(ctrl->io[i]);
+		nof_queue_cancel(ctrl->queues.io[i], &done);
+		nof_queue_free(ctrl->queues.io[i]);
 	}
 	nof_completed_end(&done);
 }
@@ -253,17 +253,17 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	ret = alloc_io(ctrl, deadline);
 	if (ret)
 		return ret;
-	nr = ctrl->nr_io;
+	nr = ctrl->queues.nr_io;
 	/* No lock: these works end by themselves when their queue is closed, which does not wait for them */
 	for (i = 0; i < nr; i++)
-		queue_work(nof_queue_wq, &ctrl->io[i]->start_work);
+		queue_work(nof_queue_wq, &ctrl->queues.io[i]->start_work);
 	for (i = 0; i < nr; i++)
-		flush_work(&ctrl->io[i]->start_work);
+		flush_work(&ctrl->queues.io[i]->start_work);
 	ret = queues_keep_started(ctrl, &kept);
 	if (ret)
 		return ret;
 	queues_drop_failed(ctrl, kept, nr);
-	ctrl->nr_missing = nr - kept;
+	ctrl->queues.nr_missing = nr - kept;
 	return 0;
 }
 
@@ -273,31 +273,32 @@ int nof_queues_map(struct nof_ctrl *ctrl)
 	struct nof_subsys *s = ctrl->subsys;
 	u32 nr = s->nr_default + s->nr_poll, h;
 	struct nof_ctrl_map *map = kzalloc(struct_size(map, queues, nr), GFP_KERNEL);
+	const struct nof_ctrl_queues *q = &ctrl->queues;
 
 	if (!map)
 		return -ENOMEM;
 	map->nr = nr;
 	for (h = 0; h < nr; h++)
-		if (h >= s->nr_default && ctrl->nr_poll)
-			map->queues[h] = ctrl->io[ctrl->nr_default + (h - s->nr_default) % ctrl->nr_poll];
+		if (h >= s->nr_default && q->nr_poll)
+			map->queues[h] = q->io[q->nr_default + (h - s->nr_default) % q->nr_poll];
 		else
-			map->queues[h] = ctrl->io[h % ctrl->nr_default];
-	mutex_lock(&ctrl->queues_lock);
-	rcu_assign_pointer(ctrl->map, map);
-	mutex_unlock(&ctrl->queues_lock);
+			map->queues[h] = q->io[h % q->nr_default];
+	mutex_lock(&ctrl->queues.lock);
+	rcu_assign_pointer(ctrl->queues.map, map);
+	mutex_unlock(&ctrl->queues.lock);
 	return 0;
 }
 
 /*
  * Returns the @i-th queue, or NULL after the last. The admin queue is last: an admin command may depend on I/O, never
- * the reverse. Caller holds queues_lock or stop_lock.
+ * the reverse. Caller holds queues.lock or stop_lock.
  */
 static struct nof_queue *queues_nth(struct nof_ctrl *ctrl, u32 i)
 {
-	if (i < ctrl->nr_io)
-		return ctrl->io[i];
-	if (i == ctrl->nr_io)
-		return rcu_dereference_protected(ctrl->admin, true);
+	if (i < ctrl->queues.nr_io)
+		return ctrl->queues.io[i];
+	if (i == ctrl->queues.nr_io)
+		return rcu_dereference_protected(ctrl->queues.admin, true);
 	return NULL;
 }
 
@@ -311,7 +312,7 @@ static void queues_note_peer(struct nof_ctrl *ctrl)
 	struct nof_queue *queue;
 	bool ack_due = false;
 
-	lockdep_assert_held(&ctrl->queues_lock);
+	lockdep_assert_held(&ctrl->queues.lock);
 	/* without queues the transport may be NULL: its module is being exchanged */
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++) {
 		struct nof_vital v = {};
@@ -340,19 +341,19 @@ void nof_queues_cancel(struct nof_ctrl *ctrl)
 	u32 i;
 
 	nof_completed_init(&done, NULL);
-	mutex_lock(&ctrl->stop_lock);
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.stop_lock);
+	mutex_lock(&ctrl->queues.lock);
 	queues_note_peer(ctrl);
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		nof_queue_close(queue);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 	/* expedited: requests wait for failover to another path */
 	if (i)
 		synchronize_srcu_expedited(&ctrl->subsys->srcu);
-	/* stop_lock keeps the queues from being freed; listings, which need queues_lock only, do not wait */
+	/* stop_lock keeps the queues from being freed; listings, which need queues.lock only, do not wait */
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		nof_queue_cancel(queue, &done);
-	mutex_unlock(&ctrl->stop_lock);
+	mutex_unlock(&ctrl->queues.stop_lock);
 	/* nothing more is sent in this association */
 	nof_mpath.queues_cancelled(ctrl);
 	nof_completed_end(&done);
@@ -365,19 +366,19 @@ void nof_queues_free(struct nof_ctrl *ctrl)
 	struct nof_ctrl_map *map;
 	u32 i, nr;
 
-	mutex_lock(&ctrl->stop_lock);
-	mutex_lock(&ctrl->queues_lock);
-	map = rcu_replace_pointer(ctrl->map, NULL, true);
-	admin = rcu_replace_pointer(ctrl->admin, NULL, true);
-	io = ctrl->io;
-	nr = ctrl->nr_io;
-	ctrl->io = NULL;
-	ctrl->nr_io = 0;
-	mutex_unlock(&ctrl->queues_lock);
-	mutex_unlock(&ctrl->stop_lock);
+	mutex_lock(&ctrl->queues.stop_lock);
+	mutex_lock(&ctrl->queues.lock);
+	map = rcu_replace_pointer(ctrl->queues.map, NULL, true);
+	admin = rcu_replace_pointer(ctrl->queues.admin, NULL, true);
+	io = ctrl->queues.io;
+	nr = ctrl->queues.nr_io;
+	ctrl->queues.io = NULL;
+	ctrl->queues.nr_io = 0;
+	mutex_unlock(&ctrl->queues.lock);
+	mutex_unlock(&ctrl->queues.stop_lock);
 
 	synchronize_srcu(&ctrl->subsys->srcu);
-	wait_event(ctrl->slots.wq, !atomic_read(&ctrl->slots.users) && !atomic_read(&ctrl->io_users));
+	wait_event(ctrl->slots.wq, !atomic_read(&ctrl->slots.users) && !atomic_read(&ctrl->queues.users));
 	for (i = 0; i < nr; i++)
 		nof_queue_free(io[i]);
 	if (admin)
@@ -391,11 +392,11 @@ u32 nof_queues_inflight(struct nof_ctrl *ctrl, bool io_only)
 	struct nof_queue *queue;
 	u32 i, sum = 0;
 
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		if (queue->qid || !io_only)
 			sum += atomic_read(&queue->inflight);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 	return sum;
 }
 
@@ -403,10 +404,10 @@ u32 nof_queues_detached(struct nof_ctrl *ctrl)
 {
 	u32 i, sum = 0;
 
-	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; i < ctrl->nr_io; i++)
-		sum += atomic_read(&ctrl->io[i]->nr_detached);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
+	for (i = 0; i < ctrl->queues.nr_io; i++)
+		sum += atomic_read(&ctrl->queues.io[i]->nr_detached);
+	mutex_unlock(&ctrl->queues.lock);
 	return sum;
 }
 
@@ -415,21 +416,21 @@ void nof_queues_info(struct nof_ctrl *ctrl, struct nof_transport_info *info)
 	struct nof_queue *queue;
 	u32 i;
 
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		if (test_bit(NOF_Q_CONNECTED, &queue->flags) && ctrl->transport->info)
 			ctrl->transport->info(queue, info);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 }
 
 u32 nof_queues_detached_ms(struct nof_ctrl *ctrl)
 {
 	u32 i, ms = 0;
 
-	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; i < ctrl->nr_io; i++)
-		ms = max(ms, nof_queue_detached_ms(ctrl->io[i]));
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
+	for (i = 0; i < ctrl->queues.nr_io; i++)
+		ms = max(ms, nof_queue_detached_ms(ctrl->queues.io[i]));
+	mutex_unlock(&ctrl->queues.lock);
 	return ms;
 }
 
@@ -447,11 +448,11 @@ u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *sl
 {
 	u32 i, n = 0;
 
-	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; rcu_access_pointer(ctrl->map) && i < ctrl->nr_io; i++)
-		if (atomic_read(&ctrl->io[i]->inflight))
-			n += queue_count(ctrl->io[i], is);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
+	for (i = 0; rcu_access_pointer(ctrl->queues.map) && i < ctrl->queues.nr_io; i++)
+		if (atomic_read(&ctrl->queues.io[i]->inflight))
+			n += queue_count(ctrl->queues.io[i], is);
+	mutex_unlock(&ctrl->queues.lock);
 	return n;
 }
 
@@ -467,20 +468,20 @@ struct nof_queue **nof_queues_get(struct nof_ctrl *ctrl, u32 *nr)
 {
 	struct nof_queue **io = NULL;
 
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	/* before that, queues_keep_started() may still move or free queues */
-	if (rcu_access_pointer(ctrl->map)) {
-		atomic_inc(&ctrl->io_users);
-		io = ctrl->io;
-		*nr = ctrl->nr_io;
+	if (rcu_access_pointer(ctrl->queues.map)) {
+		atomic_inc(&ctrl->queues.users);
+		io = ctrl->queues.io;
+		*nr = ctrl->queues.nr_io;
 	}
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 	return io;
 }
 
 void nof_queues_put(struct nof_ctrl *ctrl)
 {
-	if (atomic_dec_and_test(&ctrl->io_users))
+	if (atomic_dec_and_test(&ctrl->queues.users))
 		wake_up(&ctrl->slots.wq);
 }
 
@@ -518,14 +519,14 @@ bool nof_queues_progressed(struct nof_ctrl *ctrl, enum nof_watcher who)
 	bool busy = false, was;
 	u32 i;
 
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++) {
 		was = test_and_clear_bit(who, &queue->busy);
 		/* a completed Keep Alive is no progress for a deletion, which waits for I/O */
 		if (queue->qid || who != NOF_WATCH_LEAVE)
 			busy |= was;
 	}
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 	return busy;
 }
 

@@ -175,8 +175,8 @@ static void watch_sample(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 	spin_lock_irq(&ctrl->state_lock);
 	list_splice_init(&ctrl->watch.fresh, &fresh);
 	spin_unlock_irq(&ctrl->state_lock);
-	/* queues_lock keeps the queues and their connections from being freed */
-	mutex_lock(&ctrl->queues_lock);
+	/* queues.lock keeps the queues and their connections from being freed */
+	mutex_lock(&ctrl->queues.lock);
 	list_for_each_entry_safe(queue, next, &ctrl->watch.queues, watch.entry) {
 		watch_sample_queue(queue, step, f);
 		if (queue->watch.empty_ms >= EMPTY)
@@ -186,7 +186,7 @@ static void watch_sample(struct nof_ctrl *ctrl, u32 step, struct findings *f)
 	list_for_each_entry(queue, &fresh, watch.entry)
 		watch_sample_queue(queue, 0, f);
 	list_splice(&fresh, &ctrl->watch.queues);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 }
 
 /* Reads and writes only: other commands may take long by their nature (discard, format, write zeroes). */
@@ -208,11 +208,11 @@ static bool has_plain_io(struct nof_ctrl *ctrl)
 	bool has = false;
 	u32 i;
 
-	mutex_lock(&ctrl->queues_lock);
-	for (i = 0; !has && i < ctrl->nr_io; i++)
-		has = ctrl->io[i]->type != NOF_QUEUE_POLL && outstanding(ctrl->io[i]) &&
-		      queue_has_plain_io(ctrl->io[i]);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
+	for (i = 0; !has && i < ctrl->queues.nr_io; i++)
+		has = ctrl->queues.io[i]->type != NOF_QUEUE_POLL && outstanding(ctrl->queues.io[i]) &&
+		      queue_has_plain_io(ctrl->queues.io[i]);
+	mutex_unlock(&ctrl->queues.lock);
 	return has;
 }
 

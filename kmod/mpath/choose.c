@@ -198,7 +198,7 @@ struct nof_path *nof_choose(struct nof_head *head, const struct nof_path_set *se
 
 static bool has_room(const struct nof_path *path, u32 hctx)
 {
-	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &path->ctrl->subsys->srcu);
+	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->queues.map, &path->ctrl->subsys->srcu);
 	const struct nof_queue *queue = map ? map->queues[hctx] : NULL;
 
 	return queue && nof_queue_live(queue) && atomic_read(&queue->inflight) < queue->limit;

@@ -422,7 +422,7 @@ static void zone_query_done(struct nof_request *req, struct request *rq, u64 ns,
 {
 	switch (nof_zone_query_done(req, rq)) {
 	case NOF_ZONE_AGAIN:
-		nof_request_requeue(req, done);
+		nof_request_redispatch(req, done);
 		break;
 	case NOF_ZONE_QUERY_FAILED:
 		request_failed(req, rq, ns, done);

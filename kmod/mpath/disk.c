@@ -201,7 +201,7 @@ bool nof_head_matches(const struct nof_head *head, const struct nof_ctrl *ctrl, 
  */
 static void part_work(struct work_struct *work)
 {
-	struct nof_head *head = container_of(work, struct nof_head, part_work);
+	struct nof_head *head = container_of(work, struct nof_head, show.part_work);
 	struct gendisk *disk = head->disk;
 	bool usable;
 	int ret;
@@ -232,8 +232,8 @@ static bool end_linger(struct nof_head *head)
 {
 	if (nof_head_state(head) != NOF_HEAD_LINGERING)
 		return false;
-	if (time_before(jiffies, head->removal_at)) {
-		queue_delayed_work(nof_delete_wq, &head->removal_work, head->removal_at - jiffies);
+	if (time_before(jiffies, head->removal.at)) {
+		queue_delayed_work(nof_delete_wq, &head->removal.work, head->removal.at - jiffies);
 		return false;
 	}
 	nof_head_set_state(head, NOF_HEAD_REMOVING);
@@ -243,7 +243,7 @@ static bool end_linger(struct nof_head *head)
 
 static void removal_work(struct work_struct *work)
 {
-	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, removal_work);
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, removal.work);
 	struct nof_subsys *s = nof_subsys_get(head->subsys);
 	bool ends;
 
@@ -283,9 +283,9 @@ void nof_head_linger(struct nof_head *head)
 void nof_head_linger_until(struct nof_head *head, u32 secs)
 {
 	lockdep_assert_held(&head->subsys->lock);
-	head->removal_at = jiffies + secs * HZ;
+	head->removal.at = jiffies + secs * HZ;
 	/* not on a queue whose works wait for I/O: this ends their wait */
-	mod_delayed_work(nof_delete_wq, &head->removal_work, secs * HZ);
+	mod_delayed_work(nof_delete_wq, &head->removal.work, secs * HZ);
 }
 
 static struct nof_head *find_lingering(void)
@@ -311,7 +311,7 @@ void nof_heads_end_linger(void)
 		mutex_lock(&head->subsys->lock);
 		nof_head_linger_until(head, 0);
 		mutex_unlock(&head->subsys->lock);
-		flush_delayed_work(&head->removal_work);
+		flush_delayed_work(&head->removal.work);
 		nof_head_put(head);
 	}
 	/* removals that had started by themselves, and partition reads that they ended */
@@ -322,7 +322,7 @@ void nof_heads_end_linger(void)
 /* If resources are short, the next scan of its controllers tries again, see attach_or_update() */
 static void show_work(struct work_struct *work)
 {
-	struct nof_head *head = container_of(work, struct nof_head, show_work);
+	struct nof_head *head = container_of(work, struct nof_head, show.work);
 
 	if (nof_head_show(head))
 		nof_paths_rescan(head);
@@ -344,17 +344,17 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	kref_init(&head->ref);
 	INIT_LIST_HEAD(&head->paths);
 	INIT_LIST_HEAD(&head->pending.entry);
-	mutex_init(&head->show_lock);
-	INIT_WORK(&head->show_work, show_work);
-	INIT_WORK(&head->part_work, part_work);
-	INIT_DELAYED_WORK(&head->removal_work, removal_work);
+	mutex_init(&head->show.lock);
+	INIT_WORK(&head->show.work, show_work);
+	INIT_WORK(&head->show.part_work, part_work);
+	INIT_DELAYED_WORK(&head->removal.work, removal_work);
 	INIT_DELAYED_WORK(&head->expiry_work, expiry_work);
-	spin_lock_init(&head->kick_lock);
-	INIT_DELAYED_WORK(&head->kick_work, nof_head_kick_work);
-	mutex_init(&head->narrow_lock);
-	mutex_init(&head->reserve_lock);
-	head->next_narrow = jiffies;
-	INIT_DELAYED_WORK(&head->widen_work, nof_head_widen_work);
+	spin_lock_init(&head->kick.lock);
+	INIT_DELAYED_WORK(&head->kick.work, nof_head_kick_work);
+	mutex_init(&head->change.lock);
+	mutex_init(&head->reserve.lock);
+	head->change.next = jiffies;
+	INIT_DELAYED_WORK(&head->change.widen_work, nof_head_widen_work);
 	nof_failovers_init(head);
 	nof_park_init(head);
 	head->subsys = nof_subsys_get(s);
@@ -362,7 +362,7 @@ static struct nof_head *head_alloc(struct nof_ctrl *ctrl, u32 nsid, const struct
 	head->format = *format;
 	head->lba_shift = format->lba_shift;
 	head->read_only = format->read_only;
-	head->nuse = format->nuse;
+	head->nuse.blocks = format->nuse;
 	return head;
 }
 
@@ -452,7 +452,7 @@ static int head_add(struct nof_head *head)
 	nof_head_review_paths(head);
 	mutex_unlock(&head->subsys->lock);
 	if (!nof_format_is_generic(&head->format))
-		queue_work(nof_disk_wq, &head->part_work);
+		queue_work(nof_disk_wq, &head->show.part_work);
 	return 0;
 release:
 	duplicate_release(head);
@@ -482,7 +482,7 @@ static void disk_show_paths(struct nof_head *head)
 {
 	struct nof_path *path;
 
-	lockdep_assert_held(&head->show_lock);
+	lockdep_assert_held(&head->show.lock);
 	while ((path = take_unshown(head))) {
 		if (kobject_add(&path->kobj, head->paths_dir, "%s", path->name))
 			dev_warn(&path->ctrl->dev, "%s: cannot add path to sysfs\n", path->name);
@@ -497,7 +497,7 @@ int nof_head_show(struct nof_head *head)
 	bool wanted, now;
 	int ret = 0;
 
-	mutex_lock(&head->show_lock);
+	mutex_lock(&head->show.lock);
 	mutex_lock(&s->lock);
 	wanted = !nof_head_removing(head) && !test_bit(NOF_HEAD_ADDED, &head->flags);
 	now = wanted && nof_head_nr_usable(head);
@@ -508,7 +508,7 @@ int nof_head_show(struct nof_head *head)
 		ret = head_add(head);
 	if (!ret && test_bit(NOF_HEAD_ADDED, &head->flags))
 		disk_show_paths(head);
-	mutex_unlock(&head->show_lock);
+	mutex_unlock(&head->show.lock);
 	return ret;
 }
 
@@ -540,8 +540,8 @@ void nof_head_apply_size(struct nof_head *head)
 
 	if (!test_bit(NOF_HEAD_RESIZED, &head->flags))
 		return;
-	mutex_lock(&head->show_lock);
-	/* the flag stays set until the disk is up to date, so that other callers wait for show_lock */
+	mutex_lock(&head->show.lock);
+	/* the flag stays set until the disk is up to date, so that other callers wait for show.lock */
 	while (test_bit(NOF_HEAD_RESIZED, &head->flags)) {
 		mutex_lock(&s->lock);
 		size = head_sectors(head);
@@ -557,13 +557,13 @@ void nof_head_apply_size(struct nof_head *head)
 		}
 		mutex_unlock(&s->lock);
 	}
-	mutex_unlock(&head->show_lock);
+	mutex_unlock(&head->show.lock);
 }
 
-/* In this order: kick_work queues requeue_work. */
+/* In this order: kick.work queues requeue_work. */
 void nof_head_cancel_kicks(struct nof_head *head)
 {
-	cancel_delayed_work_sync(&head->kick_work);
+	cancel_delayed_work_sync(&head->kick.work);
 	cancel_delayed_work_sync(&head->disk->queue->requeue_work);
 }
 
@@ -572,14 +572,14 @@ void nof_head_remove(struct nof_head *head)
 {
 	struct kobject *paths_dir;
 
-	cancel_work_sync(&head->show_work);
+	cancel_work_sync(&head->show.work);
 	/* from here on the disk is not shown, as it is REMOVING, nor a path, as paths_dir is NULL */
-	mutex_lock(&head->show_lock);
+	mutex_lock(&head->show.lock);
 	mutex_lock(&head->subsys->lock);
 	paths_dir = head->paths_dir;
 	head->paths_dir = NULL;
 	mutex_unlock(&head->subsys->lock);
-	mutex_unlock(&head->show_lock);
+	mutex_unlock(&head->show.lock);
 	if (test_bit(NOF_HEAD_ADDED, &head->flags)) {
 		kobject_put(paths_dir);
 		nof_control.head_del(head);
@@ -589,9 +589,9 @@ void nof_head_remove(struct nof_head *head)
 	mutex_lock(&head->subsys->lock);
 	nof_head_set_state(head, NOF_HEAD_GONE);
 	mutex_unlock(&head->subsys->lock);
-	cancel_work_sync(&head->part_work);
+	cancel_work_sync(&head->show.part_work);
 	cancel_delayed_work_sync(&head->expiry_work);
-	cancel_delayed_work_sync(&head->widen_work);
+	cancel_delayed_work_sync(&head->change.widen_work);
 	nof_head_cancel_kicks(head);
 	nof_park_exit(head);
 	nof_failovers_exit(head);

@@ -162,7 +162,7 @@ static void fence_resubmit(struct held *held)
 	nof_completed_init(&done, NULL);
 	list_for_each_entry_safe(rq, next, &held->requests, queuelist) {
 		list_del_init(&rq->queuelist);
-		nof_request_requeue(blk_mq_rq_to_pdu(rq), &done);
+		nof_request_redispatch(blk_mq_rq_to_pdu(rq), &done);
 	}
 	nof_park_wait(&held->parked, NULL, &done.bios);
 	nof_completed_end(&done);

@@ -32,8 +32,8 @@ enum nof_fence_end {
 int nof_fence_arm(struct nof_ctrl *ctrl);
 /*
  * The request was cancelled with the association of @ctrl and would be sent again. Returns true if the fence takes
- * ownership: it resubmits the request later with nof_request_requeue(), or fails it, at once with @done if the disk is
- * being removed. Returns false if the request may be retried now. Any context.
+ * ownership: it resubmits the request later with nof_request_redispatch(), or fails it, at once with @done if the disk
+ * is being removed. Returns false if the request may be retried now. Any context.
  */
 bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_completed *done);
 /*

@@ -46,7 +46,7 @@ static inline enum nof_lat_class nof_rq_class(const struct request *rq)
 /* Commands of all namespaces outstanding on the queue of a hardware context on this path. SRCU read side. */
 static inline u32 nof_path_depth(const struct nof_path *path, u32 hctx)
 {
-	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &path->ctrl->subsys->srcu);
+	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->queues.map, &path->ctrl->subsys->srcu);
 
 	/* the queues were just freed: treat as full */
 	return likely(map) ? atomic_read(&map->queues[hctx]->inflight) : S32_MAX;

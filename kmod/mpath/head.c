@@ -85,7 +85,7 @@ void nof_head_read_partitions(struct nof_head *head)
 {
 	lockdep_assert_held(&head->subsys->lock);
 	if (test_and_clear_bit(NOF_HEAD_PARTS_UNREAD, &head->flags))
-		queue_work(nof_disk_wq, &head->part_work);
+		queue_work(nof_disk_wq, &head->show.part_work);
 }
 
 u32 nof_head_max(void)
@@ -117,7 +117,7 @@ void nof_head_show_later(struct nof_head *head)
 {
 	lockdep_assert_held(&head->subsys->lock);
 	if (nof_head_set_state(head, NOF_HEAD_NEW))
-		queue_work(nof_wq, &head->show_work);
+		queue_work(nof_wq, &head->show.work);
 }
 
 bool nof_head_wanted(struct nof_subsys *s, u32 nsid)

@@ -62,20 +62,18 @@ enum nof_head_flag {
  * @waiting:	requests that wait for a path
  * @parking:	of these, the ones that gave up their tags
  * @held:	requests held back by fencing, under subsys->fence_lock
- * @show_lock:	making the disk and its paths visible; outer to subsys->lock
- * @show_work:	makes a hidden disk visible
- * @part_work:	reads the partition table
- * @nuse:	blocks in use as last identified; @nuse_at: jiffies when sysfs last asked the target, 0 for never
- * @narrow_lock: one change of @limits at a time; outer to subsys->lock. @limits are written with both held
- * @reserve_lock: one change of reservations at a time; held until the outcome of the command is known
- * @reserve_others: counts reservation commands of passthrough, which does not take @reserve_lock
- * @next_narrow: jiffies; the queue is not frozen before, after requests did not end in time; under @narrow_lock
- * @widen_work:	see nof_head_widen_later()
+ * @show:	the visible disk; @show.lock: making the disk and its paths visible; outer to subsys->lock
+ * @show.work:	makes a hidden disk visible; @show.part_work: reads the partition table
+ * @nuse:	blocks in use as last identified; @nuse.at: jiffies when sysfs last asked the target, 0 for never
+ * @change:	of @limits; @change.lock: one at a time; outer to subsys->lock. @limits are written with both held
+ * @change.next: jiffies; the queue is not frozen before, after requests did not end in time; under @change.lock
+ * @change.widen_work: see nof_head_widen_later()
+ * @reserve.lock: one change of reservations at a time; held until the outcome of the command is known
+ * @reserve.others: counts reservation commands of passthrough, which does not take @reserve.lock
  * @failovers:	of its paths, see mpath/failover.h
- * @removal_work: ends delayed_removal_secs, at @removal_at (jiffies)
+ * @removal:	@removal.work ends delayed_removal_secs, at @removal.at (jiffies)
  * @none_since:	CLOCK_BOOTTIME, ns: since when no usable path keeps all @limits; 0 while one does. Under subsys->lock
- * @kick_work:	kicks requests that wait out a delay
- * @kick_at:	jiffies when @kick_work expires; under @kick_lock
+ * @kick:	@kick.work kicks requests that wait out a delay, at @kick.at (jiffies), which is under @kick.lock
  * @alerts, @pending: of its paths and of itself, see mpath/events.h
  * @expiry_work: publishes a new set when the wait for a path expires, see set_expiry()
  */
@@ -107,24 +105,36 @@ struct nof_head {
 	atomic_t		generic_opens;
 	atomic_t		waiting;
 	struct nof_parking	parking;
-	struct mutex		narrow_lock;
-	struct mutex		reserve_lock;
-	atomic_t		reserve_others;
-	unsigned long		next_narrow;
-	struct delayed_work	widen_work;
 	u32			held;
 	struct nof_failovers	failovers;
-	struct mutex		show_lock;
-	struct work_struct	show_work;
-	struct work_struct	part_work;
-	u64			nuse;
-	unsigned long		nuse_at;
-	struct delayed_work	removal_work;
-	unsigned long		removal_at;
+	struct {
+		struct mutex		lock;
+		struct work_struct	work;
+		struct work_struct	part_work;
+	} show;
+	struct {
+		struct mutex		lock;
+		unsigned long		next;
+		struct delayed_work	widen_work;
+	} change;
+	struct {
+		struct mutex		lock;
+		atomic_t		others;
+	} reserve;
+	struct {
+		u64			blocks;
+		unsigned long		at;
+	} nuse;
+	struct {
+		struct delayed_work	work;
+		unsigned long		at;
+	} removal;
+	struct {
+		struct delayed_work	work;
+		spinlock_t		lock;
+		unsigned long		at;
+	} kick;
 	struct delayed_work	expiry_work;
-	struct delayed_work	kick_work;
-	spinlock_t		kick_lock;
-	unsigned long		kick_at;
 	u64			none_since;
 	struct nof_path_alerts	alerts;
 	struct nof_pending_events pending;

@@ -255,8 +255,8 @@ static bool limits_freeze(struct nof_head *head, const struct nof_ctrl *ctrl, un
 	unsigned long begin = jiffies, end = begin + msecs_to_jiffies(tmo_ms);
 	struct request_queue *q = head->disk->queue;
 
-	lockdep_assert_held(&head->narrow_lock);
-	if (time_before(begin, head->next_narrow))
+	lockdep_assert_held(&head->change.lock);
+	if (time_before(begin, head->change.next))
 		return false;
 	blk_freeze_queue_start(q);
 	while (!blk_mq_freeze_queue_wait_timeout(q, msecs_to_jiffies(50))) {
@@ -267,7 +267,7 @@ static bool limits_freeze(struct nof_head *head, const struct nof_ctrl *ctrl, un
 		blk_mq_unfreeze_queue(q);
 		/* a lost controller cut the wait short: that must not delay the next path */
 		if (live)
-			head->next_narrow = jiffies + NARROW_REST * (jiffies - begin);
+			head->change.next = jiffies + NARROW_REST * (jiffies - begin);
 		return false;
 	}
 	return true;
@@ -309,7 +309,7 @@ enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *c
 	struct nof_limits lim;
 	bool p2p_changed = false;
 
-	mutex_lock(&head->narrow_lock);
+	mutex_lock(&head->change.lock);
 	if (!limits_freeze(head, ctrl, NARROW_TMO_MS))
 		goto unlock;
 	nof_head_fill_limits(ctrl, format, head, &lim);
@@ -320,7 +320,7 @@ enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *c
 	if (!refusal)
 		p2p_changed = set_limits(head, &lim);
 unlock:
-	mutex_unlock(&head->narrow_lock);
+	mutex_unlock(&head->change.lock);
 	send_changed(head, p2p_changed);
 	return refusal;
 }
@@ -356,7 +356,7 @@ void nof_head_widen_later(struct nof_head *head)
 
 	lockdep_assert_held(&head->subsys->lock);
 	if (!nof_head_removing(head) && head_could(head, &lim))
-		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_DELAY);
+		queue_delayed_work(nof_wq, &head->change.widen_work, WIDEN_DELAY);
 }
 
 /* Raises head->limits to what all paths can do, returned in @lim; false if there is nothing to raise */
@@ -373,7 +373,7 @@ static bool limits_raise(struct nof_head *head, struct nof_limits *lim, bool *p2
 
 /*
  * Returns false if this has to be tried again. head->limits is raised before the queue's: a path that joins meanwhile
- * has to fit the new limits. Caller holds narrow_lock; while the disk is frozen subsys->lock is not taken.
+ * has to fit the new limits. Caller holds change.lock; while the disk is frozen subsys->lock is not taken.
  */
 static bool widen(struct nof_head *head, bool *p2p_changed)
 {
@@ -397,13 +397,13 @@ static bool widen(struct nof_head *head, bool *p2p_changed)
 
 void nof_head_widen_work(struct work_struct *work)
 {
-	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, widen_work);
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, change.widen_work);
 	bool again, p2p_changed;
 
-	mutex_lock(&head->narrow_lock);
+	mutex_lock(&head->change.lock);
 	again = !widen(head, &p2p_changed);
-	mutex_unlock(&head->narrow_lock);
+	mutex_unlock(&head->change.lock);
 	send_changed(head, p2p_changed);
 	if (again)
-		queue_delayed_work(nof_wq, &head->widen_work, WIDEN_REST);
+		queue_delayed_work(nof_wq, &head->change.widen_work, WIDEN_REST);
 }

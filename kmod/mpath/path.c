@@ -210,10 +210,10 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 	if (test_bit(NOF_HEAD_ADDED, &head->flags))
 		path_log_removal(path, last);
 	mutex_unlock(&s->lock);
-	mutex_lock(&head->show_lock);
+	mutex_lock(&head->show.lock);
 	if (path->kobj.state_in_sysfs)
 		kobject_del(&path->kobj);
-	mutex_unlock(&head->show_lock);
+	mutex_unlock(&head->show.lock);
 	/* held requests can succeed only with a working path and an existing namespace */
 	if (last && (!graceful || path->removal == NOF_REMOVAL_DEALLOCATED || lost))
 		nof_fence_drop(head);
@@ -221,7 +221,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 		wait_fence_released(head);
 	/* queued if the head lingered before this path joined */
 	if (last)
-		cancel_delayed_work_sync(&head->removal_work);
+		cancel_delayed_work_sync(&head->removal.work);
 	if (last)
 		nof_head_remove(head);
 	mutex_lock(&s->lock);
@@ -529,7 +529,7 @@ static void attach_join(struct nof_path *path, struct nof_head *head, const stru
 	nof_ana_look_for(path->ctrl, format->ana_group);
 	if (nof_head_state(head) == NOF_HEAD_LINGERING) {
 		nof_head_set_state(head, NOF_HEAD_VISIBLE);
-		cancel_delayed_work(&head->removal_work);
+		cancel_delayed_work(&head->removal.work);
 		head->format.shared = format->shared;
 		/* until nof_head_apply_size() the target rejects I/O beyond its capacity, and writes if read-only */
 		nof_head_resize(head, format);

@@ -61,7 +61,7 @@ void nof_request_fail(struct nof_request *req, struct nof_completed *done)
 	list_add_tail(&rq->queuelist, &done->requests);
 }
 
-void nof_request_requeue(struct nof_request *req, struct nof_completed *done)
+void nof_request_redispatch(struct nof_request *req, struct nof_completed *done)
 {
 	struct request *rq = nof_cmd_rq(&req->cmd);
 	struct request_queue *q;
@@ -79,7 +79,7 @@ void nof_request_requeue(struct nof_request *req, struct nof_completed *done)
 
 void nof_head_kick_work(struct work_struct *work)
 {
-	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, kick_work);
+	struct nof_head *head = container_of(to_delayed_work(work), struct nof_head, kick.work);
 
 	blk_mq_kick_requeue_list(head->disk->queue);
 }
@@ -89,14 +89,14 @@ void nof_head_kick_later(struct nof_head *head, unsigned long delay)
 	unsigned long at = jiffies + delay, flags;
 
 	/* queueing the work and again_at must change together */
-	spin_lock_irqsave(&head->kick_lock, flags);
-	if (queue_delayed_work(nof_recovery_wq, &head->kick_work, delay)) {
-		head->kick_at = at;
-	} else if (time_before(at, head->kick_at)) {
-		mod_delayed_work(nof_recovery_wq, &head->kick_work, delay);
-		head->kick_at = at;
+	spin_lock_irqsave(&head->kick.lock, flags);
+	if (queue_delayed_work(nof_recovery_wq, &head->kick.work, delay)) {
+		head->kick.at = at;
+	} else if (time_before(at, head->kick.at)) {
+		mod_delayed_work(nof_recovery_wq, &head->kick.work, delay);
+		head->kick.at = at;
 	}
-	spin_unlock_irqrestore(&head->kick_lock, flags);
+	spin_unlock_irqrestore(&head->kick.lock, flags);
 }
 
 u8 nof_request_repeat(struct request *rq)

@@ -35,7 +35,7 @@ void nof_request_put_back(struct nof_request *req, struct request *rq);
  * Has blk-mq dispatch a request again that has left its path and is not held by a fence. A passthrough request whose
  * time limit has passed fails instead, with @done.
  */
-void nof_request_requeue(struct nof_request *req, struct nof_completed *done);
+void nof_request_redispatch(struct nof_request *req, struct nof_completed *done);
 /* Likewise, but fails the request, as if its connection had been lost */
 void nof_request_fail(struct nof_request *req, struct nof_completed *done);
 /* Kicks the requeue list after at most @delay jiffies. Requests with a longer delay are then requeued again. */

@@ -22,7 +22,7 @@ static inline void nof_reserve_passthru(struct request *rq)
 	case nvme_cmd_resv_register:
 	case nvme_cmd_resv_acquire:
 	case nvme_cmd_resv_release:
-		atomic_inc(&head->reserve_others);
+		atomic_inc(&head->reserve.others);
 		break;
 	default:
 		break;

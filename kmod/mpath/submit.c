@@ -455,7 +455,7 @@ static void commit_all(struct nof_subsys *s, const struct nof_path_set *set, con
 	for (i = 0; i < set->nr_all; i++) {
 		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
 
-		map = srcu_dereference(ctrl->map, &s->srcu);
+		map = srcu_dereference(ctrl->queues.map, &s->srcu);
 		if (map)
 			ctrl->transport->commit(map->queues[hctx->queue_num]);
 	}
@@ -492,7 +492,7 @@ static __always_inline blk_status_t request_send(struct nof_head *head, struct n
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_subsys *s = head->subsys;
 	struct nof_ctrl *ctrl = path->ctrl;
-	struct nof_ctrl_map *map = srcu_dereference(ctrl->map, &s->srcu);
+	struct nof_ctrl_map *map = srcu_dereference(ctrl->queues.map, &s->srcu);
 	bool fallback = needs_fallback(s, rq);
 	struct nof_queue *queue;
 	blk_status_t ret;
@@ -626,7 +626,7 @@ static bool wait_retry_delay(struct nof_head *head, const struct nof_path *path,
 static bool path_is_dead(const struct nof_path *path, const struct request *rq)
 {
 	struct nof_subsys *s = path->head->subsys;
-	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->map, &s->srcu);
+	const struct nof_ctrl_map *map = srcu_dereference(path->ctrl->queues.map, &s->srcu);
 
 	return !map || !nof_queue_live(queue_of(s, map, rq, needs_fallback(s, rq)));
 }
@@ -806,7 +806,7 @@ int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob)
 	for (i = 0; set && i < set->nr_all; i++) {
 		struct nof_ctrl *ctrl = set->paths[i]->ctrl;
 
-		map = srcu_dereference(ctrl->map, &s->srcu);
+		map = srcu_dereference(ctrl->queues.map, &s->srcu);
 		if (map && test_bit(NOF_Q_POLLED, &map->queues[hctx]->flags))
 			found += ctrl->transport->poll(map->queues[hctx], &done);
 	}

@@ -27,7 +27,7 @@ void nof_zones_exit(void);
 int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, report_zones_cb cb, void *data);
 /*
  * Before the disk is shown: has the block layer read the zones, without waiting for a path. Returns -EPROTO and sets
- * head->zone_fault if the zones are invalid. Context: process, sleeps; under show_lock.
+ * head->zone_fault if the zones are invalid. Context: process, sleeps; under show.lock.
  */
 int nof_zones_begin(struct nof_head *head);
 

@@ -690,7 +690,7 @@ static void conn_free(struct nof_queue *queue)
 
 static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 {
-	const struct nof_rdma_queue *q = to_rdma_queue(rcu_dereference_protected(ctrl->admin, true));
+	const struct nof_rdma_queue *q = to_rdma_queue(rcu_dereference_protected(ctrl->queues.admin, true));
 	u32 pages = q->max_large;
 	bool gaps = q->mr_type == IB_MR_TYPE_SG_GAPS;
 

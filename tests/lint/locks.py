@@ -28,6 +28,11 @@ NAMES = {
     "rdev -> lock": "rdev->lock",
     "scan . lock": "ctrl->scan.lock",
     "ana . lock": "ctrl->ana.lock",
+    "queues . lock": "ctrl->queues.lock",
+    "queues . stop_lock": "ctrl->queues.stop_lock",
+    "show . lock": "head->show.lock",
+    "change . lock": "head->change.lock",
+    "reserve . lock": "head->reserve.lock",
     "tx -> lock": "tx.lock",
     "tx . lock": "tx.lock",
     "sk": "socket lock",
@@ -149,7 +154,7 @@ def wrong(files, order):
 def main():
     order = Order(DOCUMENT.read_text())
     _, found = wrong(["tests/lint/cocci/bad/locks.c"], order)
-    wanted = ["subsys->lock is taken with ctrl->queues_lock held", "queue->lock is taken with subsys->lock held",
+    wanted = ["subsys->lock is taken with ctrl->queues.lock held", "queue->lock is taken with subsys->lock held",
               "memory is taken with subsys->lock held", "events is taken with subsys->lock held",
               "ctrl->scan.lock is taken with subsys->lock held"]
     missing = [w for w in wanted if not any(f.endswith(w) for f in found)]

@@ -36,7 +36,7 @@ identifier m;
 position p;
 @@
 \(nof_cmd_complete(x, ...)\|blk_mq_end_request(x, ...)\|blk_mq_requeue_request(x, ...)\|blk_mq_complete_request(x)\|
-nof_request_fail(x, ...)\|nof_request_requeue(x, ...)\|nof_request_put_back(..., x)\|request_requeue(..., x)\|
+nof_request_fail(x, ...)\|nof_request_redispatch(x, ...)\|nof_request_put_back(..., x)\|request_requeue(..., x)\|
 blk_mq_free_request(x)\)
 ...
 (

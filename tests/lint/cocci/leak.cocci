@@ -198,14 +198,14 @@ position p;
 f(...) {
 ... when any
 err = sock_create_kern@p(..., &x)
-... when != publish(..., x)
+... when != socket_publish(..., x)
 if (err) S
 ... when any
     when != e = x
     when != return x;
     when != sock_release(x)
     when != release(x)
-    when != publish(..., x)
+    when != socket_publish(..., x)
 }
 
 @script:python@

@@ -9,7 +9,7 @@ position at;
 @@
 atomic_inc(&c->slots.users);
 ...
-srcu_dereference@at(c->admin, ...)
+srcu_dereference@at(c->queues.admin, ...)
 
 @outside exists@
 local idexpression x;

@@ -67,13 +67,13 @@ device_del@p(...)
 |
 kobject_del@p(...)
 |
-mutex_lock@p(&e->stop_lock)
+mutex_lock@p(&e->queues.stop_lock)
 |
 mutex_lock@p(&e->scan.lock)
 |
 mutex_lock@p(&e->ana.lock)
 |
-mutex_lock@p(&e->narrow_lock)
+mutex_lock@p(&e->change.lock)
 |
 ctrl_exec@p(...)
 |

@@ -18,9 +18,9 @@ void nof_request_end(struct request *rq)
 
 void under_mutex(struct nof_ctrl *ctrl, struct nof_completed *done)
 {
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	nof_completed_end(done); /* BAD */
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 }
 
 void under_spinlock(struct nof_rdma_queue *q, struct nof_completed *done)
@@ -52,16 +52,16 @@ void detached(struct nof_ctrl *ctrl)
 {
 	u32 i;
 
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	for (i = 0; i < ctrl->nr_io; i++)
 		nof_queue_detach(ctrl->io[i], may); /* BAD */
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 }
 
 void after_lock(struct nof_ctrl *ctrl, struct nof_completed *done)
 {
-	mutex_lock(&ctrl->queues_lock);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
+	mutex_unlock(&ctrl->queues.lock);
 	nof_completed_end(done);
 }
 

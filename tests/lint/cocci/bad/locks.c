@@ -3,10 +3,10 @@
  * memory, nor an event told */
 void turned_round(struct nof_ctrl *ctrl)
 {
-	mutex_lock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);
 	mutex_lock(&ctrl->subsys->lock);
 	mutex_unlock(&ctrl->subsys->lock);
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_unlock(&ctrl->queues.lock);
 }
 
 static void inner(struct nof_queue *queue)

@@ -181,7 +181,7 @@ void each_head(void)
 	struct nof_head *head;
 
 	while ((head = find_lingering()))	/* BAD */
-		flush_delayed_work(&head->removal_work);
+		flush_delayed_work(&head->removal.work);
 }
 
 void each(const struct nof_transport *t)

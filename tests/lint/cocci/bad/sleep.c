@@ -2,8 +2,8 @@
 void mutex(struct nof_ctrl *ctrl)
 {
 	spin_lock_irq(&ctrl->state_lock);
-	mutex_lock(&ctrl->queues_lock);	/* BAD */
-	mutex_unlock(&ctrl->queues_lock);
+	mutex_lock(&ctrl->queues.lock);	/* BAD */
+	mutex_unlock(&ctrl->queues.lock);
 	spin_unlock_irq(&ctrl->state_lock);
 }
 

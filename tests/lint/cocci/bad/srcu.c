@@ -27,7 +27,7 @@ int admin(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 	int idx;
 
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
-	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
+	queue = srcu_dereference(ctrl->queues.admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
 	return nof_queue_exec(queue, cmd, 0, 0);	/* BAD */
 }
@@ -39,7 +39,7 @@ int admin_counted(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 
 	atomic_inc(&ctrl->slots.users);
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
-	queue = srcu_dereference(ctrl->admin, &ctrl->subsys->srcu);
+	queue = srcu_dereference(ctrl->queues.admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
 	ret = nof_queue_exec(queue, cmd, 0, 0);
 	atomic_dec(&ctrl->slots.users);

@@ -17,8 +17,8 @@ void network(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 void order(struct nof_ctrl *ctrl)
 {
 	mutex_lock(&nof_subsystems_lock);
-	mutex_lock(&ctrl->stop_lock);	/* BAD */
-	mutex_unlock(&ctrl->stop_lock);
+	mutex_lock(&ctrl->queues.stop_lock);	/* BAD */
+	mutex_unlock(&ctrl->queues.stop_lock);
 	mutex_unlock(&nof_subsystems_lock);
 }
 
@@ -29,7 +29,7 @@ void work(struct nof_head *head)
 	mutex_lock(&s->lock);
 	if (head->nr_paths) {
 		mutex_unlock(&s->lock);
-		cancel_delayed_work_sync(&head->removal_work);
+		cancel_delayed_work_sync(&head->removal.work);
 		return;
 	}
 	mutex_unlock(&s->lock);
