@@ -138,7 +138,7 @@ std::vector<Option> discoverOptions()
 	});
 }
 
-std::vector<Command> connections()
+std::vector<Command> connectionCommands()
 {
 	return {
 		{"connect",
@@ -208,7 +208,7 @@ std::vector<Command> connections()
 	};
 }
 
-std::vector<Command> views()
+std::vector<Command> viewCommands()
 {
 	return {
 		{"list",
@@ -252,7 +252,7 @@ std::vector<Command> views()
 	};
 }
 
-std::vector<Command> changes()
+std::vector<Command> changeCommands()
 {
 	return {
 		{"reset", "reset a controller", "Drops the connection of a controller and connects it again.",
@@ -310,7 +310,7 @@ std::vector<Command> changes()
 	};
 }
 
-std::vector<Command> figures()
+std::vector<Command> statisticsCommands()
 {
 	return {
 		{"events",
@@ -420,7 +420,7 @@ std::vector<Option> planOptions()
 	};
 }
 
-std::vector<Command> gpus()
+std::vector<Command> gpuCommands()
 {
 	return {
 		gdsCommand(),
@@ -446,7 +446,7 @@ std::vector<Command> gpus()
 	};
 }
 
-std::vector<Command> others()
+std::vector<Command> otherCommands()
 {
 	return {
 		configCommand(),
@@ -542,7 +542,8 @@ void complete(std::vector<Command> &table, const std::string &above)
 std::vector<Command> wholeTable()
 {
 	std::vector<Command> table;
-	for (auto part : {connections, views, changes, figures, gpus, others})
+	for (auto part :
+	     {connectionCommands, viewCommands, changeCommands, statisticsCommands, gpuCommands, otherCommands})
 		for (Command &command : part())
 			table.push_back(std::move(command));
 	table.push_back(helpCommand(table));

@@ -88,9 +88,9 @@ Json entryJson(const DiscoveryEntry &entry)
 	return json;
 }
 
-class Report {
+class DiscoveryReport {
 public:
-	explicit Report(Context &context) : context_(context) {}
+	explicit DiscoveryReport(Context &context) : context_(context) {}
 
 	// @host: the name that an address came from; may be empty
 	void add(const char *key, const std::string &subject, const std::string &host, const Result<DiscoveryLog> &log,
@@ -103,8 +103,8 @@ private:
 	int code_ = 0; // of the first that failed
 };
 
-void Report::add(const char *key, const std::string &subject, const std::string &host, const Result<DiscoveryLog> &log,
-		 const std::string &nextStep)
+void DiscoveryReport::add(const char *key, const std::string &subject, const std::string &host,
+			  const Result<DiscoveryLog> &log, const std::string &nextStep)
 {
 	if (log) {
 		if (!context_.json())
@@ -116,7 +116,7 @@ void Report::add(const char *key, const std::string &subject, const std::string 
 	results_.push_back(discoverEntry(key, subject, host, log));
 }
 
-int Report::finish()
+int DiscoveryReport::finish()
 {
 	if (context_.json())
 		context_.print(discoverDocument(results_));
@@ -133,7 +133,7 @@ int discoverThrough(Context &context, const std::string &name)
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail("", client.error());
-	Report report(context);
+	DiscoveryReport report(context);
 	report.add("controller", name, "",
 		   client->discover(name, context.args().seconds("timeout").value_or(defaultTimeout)));
 	return report.finish();
@@ -212,7 +212,7 @@ int discoverAt(Context &context)
 	if (!client)
 		return context.fail("", client.error());
 	std::vector<Result<DiscoveryLog>> logs = readAll(*plan);
-	Report report(context);
+	DiscoveryReport report(context);
 	for (std::size_t i = 0; i < logs.size(); i++)
 		report.add("address", plan->options[i].address.toString(), plan->typed[i], logs[i],
 			   logs[i] ? "" : connectNextStep(logs[i].error(), plan->options[i]));

@@ -62,7 +62,7 @@ std::string kindOf(const PciDevice &device)
 }
 
 // "nvmeof0n1 by nvmeof0c1, nvmeof0c2"
-std::vector<std::string> disksOf(const MachineMap &map, const PciDevice &card)
+std::vector<std::string> cardDisks(const MachineMap &map, const PciDevice &card)
 {
 	std::vector<std::string> texts;
 	for (const CardUse &use : usesOf(map.node, card)) {
@@ -96,7 +96,7 @@ std::string tree(const MachineMap &map)
 						    gpu->driver.empty() ? "" : "  " + gpu->driver);
 			for (const PciDevice *other : group.others) {
 				text += fmt::format("    {:<5} {}\n", kindOf(*other), nameOf(*other));
-				for (const std::string &disk : disksOf(map, *other))
+				for (const std::string &disk : cardDisks(map, *other))
 					text += fmt::format("            {}\n", disk);
 			}
 		}
@@ -125,7 +125,7 @@ std::string mapSvg(const MachineMap &map)
 	auto put = [&](const PciDevice *device, int left, int y, const char *fill) {
 		svg.box(left, y, cell - gap, box, fill);
 		svg.text(left + 6, y + 14, fmt::format("{} {}", kindOf(*device), device->address));
-		const std::vector<std::string> disks = disksOf(map, *device);
+		const std::vector<std::string> disks = cardDisks(map, *device);
 		svg.text(left + 6, y + 28,
 			 disks.empty() ? nameOf(*device) : fmt::format("{}", fmt::join(disks, "; ")).substr(0, 38),
 			 "start", 9);

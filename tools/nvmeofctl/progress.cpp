@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto beforeFirst = 500ms, interval = 250ms;
-constexpr auto answer = 1s; // the command's end waits for what is under way here
+constexpr auto answerPatience = 1s; // the command's end waits for what is under way here
 constexpr const char *wipe = "\r\033[K";
 
 bool onTerminal()
@@ -55,7 +55,7 @@ void Progress::draw(const std::stop_token &end)
 	std::condition_variable_any wake;
 	std::unique_lock lock(mutex_);
 	auto begin = std::chrono::steady_clock::now();
-	nvmeof::Result<nvmeof::Client> client = nvmeof::Client::open({{}, answer});
+	nvmeof::Result<nvmeof::Client> client = nvmeof::Client::open({{}, answerPatience});
 	bool drawn = false;
 	auto pause = [&](auto time) { wake.wait_for(lock, end, time, [] { return false; }); };
 	for (pause(beforeFirst); !end.stop_requested(); pause(interval)) {

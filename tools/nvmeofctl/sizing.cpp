@@ -150,7 +150,7 @@ Result<Live> readLive(const Args &args)
 	return live;
 }
 
-const char *word(Verdict verdict)
+const char *verdictWord(Verdict verdict)
 {
 	return verdict == Verdict::none ? "" : verdict == Verdict::enough ? "enough" : "SHORT";
 }
@@ -162,7 +162,7 @@ std::string textOf(const Sizing &sizing, const std::vector<Shortage> &shortages,
 		columns.push_back({"Source"});
 	Table table(columns);
 	for (const Line &one : sizing.lines)
-		table.add({one.group, one.name, formatValue(one.value, one.unit), word(one.verdict), one.formula,
+		table.add({one.group, one.name, formatValue(one.value, one.unit), verdictWord(one.verdict), one.formula,
 			   one.source});
 	if (shortages.empty())
 		return table.render();
@@ -188,7 +188,8 @@ std::string csvOf(const Sizing &sizing)
 	std::string text = "group,name,value,unit,formula,verdict,source\r\n";
 	for (const Line &one : sizing.lines)
 		text += fmt::format("{},{},{},{},{},{},{}\r\n", field(one.group), field(one.name), one.value,
-				    field(one.unit), field(one.formula), field(word(one.verdict)), field(one.source));
+				    field(one.unit), field(one.formula), field(verdictWord(one.verdict)),
+				    field(one.source));
 	return text;
 }
 
