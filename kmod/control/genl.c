@@ -18,14 +18,15 @@
 /*
  * Slow part of a request: writeback to a disk that is removed, or commands to a target. Handlers hold netlink's cb_lock
  * for reading, and registration of a family takes it for writing. If a handler waited, a module load would block the
- * requests of all families. The slow part therefore runs in a work item, which sends the acknowledgement.
+ * requests of all families. The slow part therefore runs in a work item, which sends the acknowledgement. An immediate
+ * acknowledgement, and an event for the end, would not do: events can be lost, and carry no error text.
  */
-typedef int later_fn(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
+typedef int deferred_ack_fn(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack);
 
-struct later {
+struct deferred_ack {
 	struct work_struct	work;
 	struct nof_ctrl		*ctrl;
-	later_fn		*finish;
+	deferred_ack_fn		*finish;
 	struct net		*net;
 	struct sock		*sk;		/* of the requester; holds a reference */
 	struct nlmsghdr		request;
@@ -38,93 +39,93 @@ static struct workqueue_struct *deferred_ack_wq;
 /* bytes of an extack message, with the NUL; longer ones are truncated */
 #define MESSAGE_MAX	160
 
-static void deferred_ack_free(struct later *later)
+static void deferred_ack_free(struct deferred_ack *ack)
 {
-	sock_put(later->sk);
-	put_net(later->net);
-	kfree(later);
+	sock_put(ack->sk);
+	put_net(ack->net);
+	kfree(ack);
 }
 
 /* The same message as netlink_ack(): nlmsgerr, capped after the header of the request, and the extack message */
-static bool put_ack(struct later *later, int err, const char *reason)
+static bool put_ack(struct deferred_ack *ack, int err, const char *reason)
 {
 	u16 flags = NLM_F_CAPPED | (reason ? NLM_F_ACK_TLVS : 0);
 	struct nlmsgerr *body;
 	struct nlmsghdr *nlh;
 
-	nlh = nlmsg_put(later->skb, later->portid, later->request.nlmsg_seq, NLMSG_ERROR, sizeof(*body), flags);
+	nlh = nlmsg_put(ack->skb, ack->portid, ack->request.nlmsg_seq, NLMSG_ERROR, sizeof(*body), flags);
 	if (!nlh)
 		return false;
 	body = nlmsg_data(nlh);
 	body->error = err;
-	body->msg = later->request;
-	if (reason && nla_put(later->skb, NLMSGERR_ATTR_MSG, min(strlen(reason), MESSAGE_MAX - 1UL) + 1, reason))
+	body->msg = ack->request;
+	if (reason && nla_put(ack->skb, NLMSGERR_ATTR_MSG, min(strlen(reason), MESSAGE_MAX - 1UL) + 1, reason))
 		return false;
-	nlmsg_end(later->skb, nlh);
+	nlmsg_end(ack->skb, nlh);
 	return true;
 }
 
 /* The port ID of a socket that has been closed meanwhile may belong to another socket */
-static bool deferred_ack_wanted(const struct later *later, int err)
+static bool deferred_ack_wanted(const struct deferred_ack *ack, int err)
 {
-	return !sock_flag(later->sk, SOCK_DEAD) && (err || later->request.nlmsg_flags & NLM_F_ACK);
+	return !sock_flag(ack->sk, SOCK_DEAD) && (err || ack->request.nlmsg_flags & NLM_F_ACK);
 }
 
 static void deferred_ack_work(struct work_struct *work)
 {
-	struct later *later = container_of(work, struct later, work);
+	struct deferred_ack *ack = container_of(work, struct deferred_ack, work);
 	struct netlink_ext_ack extack = {};
-	int err = later->finish(later->ctrl, &extack);
+	int err = ack->finish(ack->ctrl, &extack);
 
 	/* before the acknowledgement: userspace may then use the name of a deleted controller again */
-	nof_ctrl_put(later->ctrl);
-	if (deferred_ack_wanted(later, err) && put_ack(later, err, extack._msg))
-		genlmsg_unicast(later->net, later->skb, later->portid);
+	nof_ctrl_put(ack->ctrl);
+	if (deferred_ack_wanted(ack, err) && put_ack(ack, err, extack._msg))
+		genlmsg_unicast(ack->net, ack->skb, ack->portid);
 	else
-		nlmsg_free(later->skb);
-	deferred_ack_free(later);
+		nlmsg_free(ack->skb);
+	deferred_ack_free(ack);
 }
 
 /*
  * Allocates the acknowledgement of a request whose slow part is @finish, and takes the references that it needs. NULL
  * and an extack message if there is no memory.
  */
-static struct later *deferred_ack_alloc(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
-					later_fn *finish)
+static struct deferred_ack *deferred_ack_alloc(struct sk_buff *skb, struct genl_info *info, struct nof_ctrl *ctrl,
+					       deferred_ack_fn *finish)
 {
-	struct later *later = kzalloc(sizeof(*later), GFP_KERNEL);
+	struct deferred_ack *ack = kzalloc(sizeof(*ack), GFP_KERNEL);
 
-	if (later)
-		later->skb = nlmsg_new(sizeof(struct nlmsgerr) + nla_total_size(MESSAGE_MAX), GFP_KERNEL);
-	if (!later || !later->skb) {
+	if (ack)
+		ack->skb = nlmsg_new(sizeof(struct nlmsgerr) + nla_total_size(MESSAGE_MAX), GFP_KERNEL);
+	if (!ack || !ack->skb) {
 		GENL_SET_ERR_MSG(info, "out of memory for the reply");
-		kfree(later);
+		kfree(ack);
 		return NULL;
 	}
-	INIT_WORK(&later->work, deferred_ack_work);
-	later->ctrl = nof_ctrl_get(ctrl);
-	later->finish = finish;
-	later->net = get_net(genl_info_net(info));
-	later->sk = NETLINK_CB(skb).sk;
-	sock_hold(later->sk);
-	later->request = *info->nlhdr;
-	later->portid = info->snd_portid;
-	return later;
+	INIT_WORK(&ack->work, deferred_ack_work);
+	ack->ctrl = nof_ctrl_get(ctrl);
+	ack->finish = finish;
+	ack->net = get_net(genl_info_net(info));
+	ack->sk = NETLINK_CB(skb).sk;
+	sock_hold(ack->sk);
+	ack->request = *info->nlhdr;
+	ack->portid = info->snd_portid;
+	return ack;
 }
 
 /*
- * Frees @later if the fast part of the request has failed with @err, else queues @finish. Returns the value that the
+ * Frees @ack if the fast part of the request has failed with @err, else queues @finish. Returns the value that the
  * handler must return.
  */
-static int deferred_ack_queue(struct later *later, int err)
+static int deferred_ack_queue(struct deferred_ack *ack, int err)
 {
 	if (err) {
-		nof_ctrl_put(later->ctrl);
-		nlmsg_free(later->skb);
-		deferred_ack_free(later);
+		nof_ctrl_put(ack->ctrl);
+		nlmsg_free(ack->skb);
+		deferred_ack_free(ack);
 		return err;
 	}
-	queue_work(deferred_ack_wq, &later->work);
+	queue_work(deferred_ack_wq, &ack->work);
 	/* makes netlink_rcv_skb() send no acknowledgement */
 	return -EINTR;
 }
@@ -236,23 +237,23 @@ free_opts:
 }
 
 /* Calls @begin in this context, then @finish in a work item, which acknowledges the request. Either may be NULL. */
-static int ctrl_request(struct sk_buff *skb, struct genl_info *info, later_fn *begin, later_fn *finish)
+static int ctrl_request(struct sk_buff *skb, struct genl_info *info, deferred_ack_fn *begin, deferred_ack_fn *finish)
 {
 	struct nof_ctrl *ctrl = genl_ctrl_find(info);
-	struct later *later = NULL;
+	struct deferred_ack *ack = NULL;
 	int err = 0;
 
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
 	if (finish) {
-		later = deferred_ack_alloc(skb, info, ctrl, finish);
-		if (!later)
+		ack = deferred_ack_alloc(skb, info, ctrl, finish);
+		if (!ack)
 			err = -ENOMEM;
 	}
 	if (!err && begin)
 		err = begin(ctrl, info->extack);
-	if (later)
-		err = deferred_ack_queue(later, err);
+	if (ack)
+		err = deferred_ack_queue(ack, err);
 	nof_ctrl_put(ctrl);
 	return err;
 }

@@ -560,7 +560,10 @@ void nof_head_apply_size(struct nof_head *head)
 	mutex_unlock(&head->show.lock);
 }
 
-/* In this order: kick.work queues requeue_work. */
+/*
+ * In this order: kick.work queues requeue_work. blk-mq has no function for the latter: it cancels the work in
+ * del_gendisk(), after which requests that waited for a path are still kicked.
+ */
 void nof_head_cancel_kicks(struct nof_head *head)
 {
 	cancel_delayed_work_sync(&head->kick.work);

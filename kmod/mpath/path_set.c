@@ -198,6 +198,7 @@ void nof_head_publish(struct nof_head *head)
 	smp_mb();
 	if (nof_head_state(head) == NOF_HEAD_GONE)
 		return;
+	/* a kick runs every hardware queue: with thousands of disks, only those with waiting requests are kicked */
 	if (!list_empty(&head->disk->queue->requeue_list))
 		blk_mq_kick_requeue_list(head->disk->queue);
 	nof_park_kick(head);
