@@ -2,7 +2,7 @@
 /*
  * The limits of a request queue, in a separate type: the kernel's struct and its setters have changed shape twice.
  * blk_stack_limits() does not combine the limits of paths: it takes the smaller nonzero discard size, but one path
- * without discard means none for the disk, and it leaves out atomic writes, peer-to-peer memory and zones.
+ * without discard means none for the disk.
  */
 #ifndef NOF_COMPAT_LIMITS_H
 #define NOF_COMPAT_LIMITS_H

@@ -64,6 +64,7 @@ static void uevent_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, uevent.work);
 	struct nof_ctrl_uevents *u = &ctrl->uevent;
+	unsigned long wait;
 
 	if (test_and_clear_bit(REDISCOVER, &u->pending))
 		uevent_send(ctrl, "NVME_EVENT=rediscover");
@@ -71,8 +72,10 @@ static void uevent_work(struct work_struct *work)
 		uevent_send(ctrl, "NVME_EVENT=connected");
 	if (!test_bit(DISC_AEN, &u->pending) && !test_bit(AEN, &u->pending))
 		return;
-	if (time_before(jiffies, u->next)) {
-		queue_delayed_work(nof_wq, &u->work, u->next - jiffies);
+	wait = u->next - jiffies;
+	/* more: the time has passed */
+	if (wait <= AEN_RATE && wait) {
+		queue_delayed_work(nof_wq, &u->work, wait);
 		return;
 	}
 	WRITE_ONCE(u->next, jiffies + AEN_RATE);
@@ -125,6 +128,8 @@ static void uevent_aen(struct nof_ctrl *ctrl, u8 type, u8 info, u8 log_page)
 	if (!aen_sends_uevent(type, info))
 		return;
 	WRITE_ONCE(*(disc ? &ctrl->uevent.disc_aen : &ctrl->uevent.aen), type | info << 8 | log_page << 16);
+	/* the work reads the value after it has seen the bit */
+	smp_mb__before_atomic();
 	set_bit(disc ? DISC_AEN : AEN, &ctrl->uevent.pending);
 	queue_delayed_work(nof_wq, &ctrl->uevent.work, 0);
 }

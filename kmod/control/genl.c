@@ -334,7 +334,7 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static bool subsys_has_policy(struct nlattr **attrs)
+static bool attrs_have_policy(struct nlattr **attrs)
 {
 	return attrs[NVMEOF_A_SPILL_US] || attrs[NVMEOF_A_SPILL_DEPTH] || attrs[NVMEOF_A_DEGRADE] ||
 	       attrs[NVMEOF_A_FENCING] || attrs[NVMEOF_A_DELAYED_REMOVAL] || attrs[NVMEOF_A_QUIESCE_TMO];
@@ -369,7 +369,7 @@ static int subsys_set(struct nof_subsys *s, struct genl_info *info)
 		if (err)
 			return err;
 	}
-	if (subsys_has_policy(info->attrs)) {
+	if (attrs_have_policy(info->attrs)) {
 		nof_policy_begin(s, &p);
 		subsys_parse_policy(&p, info->attrs);
 		nof_policy_commit(s, &p);

@@ -19,8 +19,8 @@
 /*
  * netnsok: a connect uses the network namespace of the request, so the family exists in all of them. It reveals no
  * more than /sys/class/nvmeof, which every container can read. parallel_ops: handlers rely on the locks of the core
- * only; the slow part of a request runs after the handler, see struct later in genl.c. resv_start_op is 0: all commands
- * are checked strictly. nof_genl_init() sets the commands.
+ * only; the slow part of a request runs after the handler, see struct deferred_ack in genl.c. resv_start_op is 0: all
+ * commands are checked strictly. nof_genl_init() sets the commands.
  */
 struct genl_family nof_genl_family __ro_after_init = {
 	.name		= NVMEOF_GENL_NAME,
@@ -277,7 +277,7 @@ static int put_ids(struct sk_buff *skb, const struct nof_ns_ids *ids)
 
 static int put_path_counts(struct sk_buff *skb, struct nof_head *head)
 {
-	u64 since = READ_ONCE(head->none_since);
+	u64 since = READ_ONCE(head->no_full_path_since);
 	u32 usable = nof_head_nr_usable(head), live, expected;
 	int err = 0;
 

@@ -27,7 +27,7 @@ static_assert(sizeof(struct nof_dump) <= sizeof_field(struct netlink_callback, c
 
 #define WALK_BATCH		8
 
-/* State of one call; @taken: objects with a reference, and the position of the dump after each */
+/* State of one call; @batch: objects with a reference, and the position of the dump after each */
 struct walk {
 	struct sk_buff		*skb;
 	struct netlink_callback	*cb;
@@ -49,8 +49,8 @@ struct walk {
  * @find:	looks an object up by its name; returns a reference, or NULL if there is none
  * @drop:	drops the reference
  * @put:	writes the attributes of the object
- * @walk:	takes objects of one subsystem that follow @at, with references, until @taken is full. Caller holds
- *		s->lock
+ * @walk:	takes objects of one subsystem that follow @at, with references, until @batch of struct walk is full.
+ *		Caller holds s->lock
  */
 struct object {
 	int			name;

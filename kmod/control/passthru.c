@@ -276,7 +276,7 @@ struct request *nof_passthru_request(struct nof_head *head, const struct nof_pas
 	if (IS_ERR(rq))
 		return rq;
 	((struct nof_request *)blk_mq_rq_to_pdu(rq))->cmd.sqe = sqe;
-	nof_reserve_passthru(rq);
+	nof_reserve_count_passthru(rq);
 	ret = passthru_prepare(head, rq, io);
 	if (ret) {
 		blk_mq_free_request(rq);
@@ -297,7 +297,7 @@ int nof_passthru_execute(struct nof_head *head, const struct nof_passthru_io *io
 	req = blk_mq_rq_to_pdu(rq);
 	bio = rq->bio;		/* completion clears rq->bio */
 	ret = nof_request_status(rq, blk_execute_rq(rq, false));
-	nof_reserve_passthru(rq);
+	nof_reserve_count_passthru(rq);
 	*result = le64_to_cpu(req->cmd.result.u64);
 	err = bio ? blk_rq_unmap_user(bio) : 0;
 	blk_mq_free_request(rq);

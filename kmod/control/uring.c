@@ -80,7 +80,7 @@ static enum rq_end_io_ret uring_end_io(struct request *rq, blk_status_t sts)
 	struct io_uring_cmd *ioucmd = rq->end_io_data;
 	struct uring_io *io = io_of(ioucmd);
 
-	nof_reserve_passthru(rq);
+	nof_reserve_count_passthru(rq);
 	io->status = nof_request_status(rq, sts);
 	io->result = le64_to_cpu(req->cmd.result.u64);
 	io_uring_cmd_do_in_task_lazy(ioucmd, uring_io_end);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Admin commands: slots of the admin queue, and the driver's own commands. */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
 #include "core/ctrl.h"
@@ -185,11 +186,14 @@ int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 	return ret;
 }
 
+/* Until a command is tried again for which there were no resources of the transport, or no memory */
+#define NO_RESOURCES_MS	20
+
 /* One of several Identify commands that are outstanding together */
 struct identify_cmd {
 	struct nof_cmd		cmd;
 	struct nof_identify	*what;
-	struct identify_batch		*batch;
+	struct identify_batch	*batch;
 };
 
 struct identify_batch {
@@ -239,7 +243,10 @@ leave:
 	return ret;
 }
 
-/* Sends as many commands as get a slot, waits for the first slot only, then for all commands. Returns how many. */
+/*
+ * Sends as many commands as get a slot, waits for the first slot only, then for all commands. Returns how many: 0 if
+ * there are no resources for any, which is temporary.
+ */
 static u32 identify_some(struct identify_batch *batch, struct nof_identify *list, u32 nr)
 {
 	struct nof_ctrl *ctrl = batch->ctrl;
@@ -252,6 +259,8 @@ static u32 identify_some(struct identify_batch *batch, struct nof_identify *list
 	wait_event(ctrl->slots.wq, slot_take(ctrl, NOF_ADMIN_DRIVER));
 	do {
 		ret = identify_send(batch, &list[sent]);
+		if (ret == -EAGAIN || ret == -ENOMEM)
+			break;
 		if (ret)
 			list[sent].ret = ret;
 		sent++;
@@ -263,15 +272,22 @@ static u32 identify_some(struct identify_batch *batch, struct nof_identify *list
 
 int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr)
 {
+	unsigned long deadline = jiffies + msecs_to_jiffies(nof_ctrl_command_tmo_ms(ctrl));
 	struct identify_batch batch = { .ctrl = ctrl };
-	u32 done = 0, end;
+	u32 done = 0, sent, end;
 	int ret = 0;
 
 	init_completion(&batch.done);
 	driver_begin(ctrl);
-	while (!ret && done < nr)
-		for (end = done + identify_some(&batch, list + done, nr - done); done < end; done++)
+	while (!ret && done < nr) {
+		sent = identify_some(&batch, list + done, nr - done);
+		if (!sent && time_after(jiffies, deadline))
+			ret = -ETIMEDOUT;
+		else if (!sent)
+			msleep(NO_RESOURCES_MS);
+		for (end = done + sent; done < end; done++)
 			ret = ret ?: min(list[done].ret, 0);
+	}
 	driver_end(ctrl);
 	return ret;
 }

@@ -31,6 +31,7 @@ static void aen_submit(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->aen.cmd;
 	u32 reconnects;
+	int err;
 
 	/*
 	 * Recovery and deletion change the state before they take the queues down. A request that is submitted after
@@ -43,11 +44,16 @@ static void aen_submit(struct nof_ctrl *ctrl)
 			return;
 		memset(&cmd->sqe, 0, sizeof(cmd->sqe));
 		cmd->sqe.common.opcode = nvme_admin_async_event;
-		if (!nof_admin_submit(ctrl, cmd))
+		err = nof_admin_submit(ctrl, cmd);
+		if (!err)
 			return;
 		clear_bit(NOF_CTRL_AEN_OUT, &ctrl->flags);
 		smp_mb__after_atomic();
 	} while (READ_ONCE(ctrl->recovery.reconnects) != reconnects);
+	/* no slot, no memory, or no room in the send queue of an RDMA device */
+	if (err != -ENOTCONN)
+		queue_delayed_work(nof_wq, &ctrl->aen.arm_work,
+				   msecs_to_jiffies(NO_MEMORY_MS + get_random_u32_below(NO_MEMORY_MS)));
 }
 
 /* In jiffies. Jitter: a target that lacks a resource may refuse the requests of all its hosts at once. */

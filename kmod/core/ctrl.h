@@ -279,14 +279,16 @@ struct nof_association_end {
 };
 
 /**
- * struct nof_keep_alive - Keep Alive, see core/watch.c
- * @sent_at:	jiffies when the outstanding one, else the last one, was sent
+ * struct nof_keep_alive - Keep Alive, see core/keepalive.c
+ * @sent_at:	jiffies when the outstanding one was sent
+ * @blocked_at:	jiffies of the first of consecutive attempts that could not be sent; 0 if the last one was
  * @tmo_ms:	keep-alive timeout in effect; 0: none
  */
 struct nof_keep_alive {
 	struct delayed_work	work;
 	struct nof_cmd		*cmd;
 	unsigned long		sent_at;
+	unsigned long		blocked_at;
 	u32			tmo_ms;
 };
 
@@ -337,14 +339,14 @@ struct nof_ctrl_uevents {
  * struct nof_ctrl_ana - ANA, see mpath/ana.c; @groups under subsys->lock
  * @lock:	held while the log is read and applied
  * @groups:	ANA state by group ID
- * @ana_backoff_work:	uses paths again that rejected commands although the log permits access
+ * @backoff_work:	uses paths again that rejected commands although the log permits access
  * @anatt_work:	handles paths in ANA state change for longer than ANATT
  */
 struct nof_ctrl_ana {
 	struct mutex		lock;
 	struct xarray		groups;
 	struct work_struct	work;
-	struct delayed_work	ana_backoff_work;
+	struct delayed_work	backoff_work;
 	struct delayed_work	anatt_work;
 };
 
@@ -550,7 +552,7 @@ void nof_admin_leave(struct nof_ctrl *ctrl, enum nof_admin_user kind);
  * Sends an admin command of userspace, which holds a slot, and waits for it. When @timeout_ms, not 0, passes, an Abort
  * is sent and the wait goes on for the default time, then recovery is started; a discovery controller gets no Abort and
  * no more time. Returns 0, a positive NVMe status, or a negative errno: -ENOTCONN (queue full or not connected),
- * -ECONNRESET (cancelled), or, not sent, -ETIMEDOUT, -ENOMEM, -EOPNOTSUPP or -EIO.
+ * -ECONNRESET (cancelled), or, not sent, -ETIMEDOUT, -EOPNOTSUPP or -EIO.
  */
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
 

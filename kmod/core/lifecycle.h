@@ -73,7 +73,7 @@ u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *sl
 /* For nof_queues_count(): true for an opcode that may change data, or is unknown */
 bool nof_slot_writes(const struct nof_slot *slot);
 /* Users of nof_queues_progressed(): each has its own bit in queue->busy */
-enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_LEAVE, NOF_WATCH_SILENCE };
+enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_DELETE, NOF_WATCH_SILENCE };
 /* True if anything completed on some queue since the watcher's last call */
 bool nof_queues_progressed(struct nof_ctrl *ctrl, enum nof_watcher who);
 /*
@@ -96,7 +96,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl);
 /* Time left of ctrl_loss_tmo, in ms; negative: no such loss in progress, LOST already, or no limit */
 s64 nof_ctrl_loss_left_ms(const struct nof_ctrl *ctrl);
 
-/* watch.c */
+/* keepalive.c */
 int nof_ka_init(struct nof_ctrl *ctrl);
 /*
  * Negotiates the timeout: requests a shorter one than the default if the user set none, and reads back the value in
@@ -109,6 +109,8 @@ u32 nof_ka_change_begin(struct nof_ctrl *ctrl, u32 ms);
 void nof_ka_change_failed(struct nof_ctrl *ctrl, u32 ms, u32 before);
 /* The command was sent and may have succeeded; @off: keep-alive is now disabled. */
 void nof_ka_change_done(struct nof_ctrl *ctrl, bool off);
+/* Sends a Keep Alive now, unless one is outstanding: the watch waits for any response. */
+void nof_ka_probe(struct nof_ctrl *ctrl);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
 /* Keep-alive timeout at the controller, in ms: rounded up to its granularity (KAS). 0: none */

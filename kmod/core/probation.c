@@ -18,7 +18,7 @@ enum nof_loss nof_probation_loss(struct nof_probation *p, unsigned long now, uns
 			return NOF_LOSS_NOTED;
 	}
 	WRITE_ONCE(p->interval_ms,
-		   p->interval_ms ? min(2 * p->interval_ms, NOF_PROBATION_MAX_GAP_MS) : NOF_PROBATION_GAP_MS);
+		   p->interval_ms ? min(2 * p->interval_ms, NOF_PROBATION_MAX_INTERVAL_MS) : NOF_PROBATION_INTERVAL_MS);
 	p->since = now;
 	WRITE_ONCE(p->next_trial, now);
 	atomic_set(&p->answered, 0);

@@ -16,8 +16,8 @@
 #define NOF_PROBATION_TRIALS	8		/* this many answered in a row end the probation */
 #define NOF_PROBATION_WAIT	HZ		/* how long to wait for the kind that is due */
 #define NOF_PROBATION_TRIAL_MS	2000U		/* no other trial during this time */
-#define NOF_PROBATION_GAP_MS	1000U		/* interval between trials; doubled by each further loss */
-#define NOF_PROBATION_MAX_GAP_MS 30000U
+#define NOF_PROBATION_INTERVAL_MS	1000U		/* interval between trials; doubled by each further loss */
+#define NOF_PROBATION_MAX_INTERVAL_MS 30000U
 
 /**
  * struct nof_probation - probation of a controller

@@ -46,7 +46,7 @@ struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 s
 
 	if (!queue)
 		return NULL;
-	/* whole words of @used; at most 2048, which leaves 5 bits at least for the generation */
+	/* whole words of @used; at most 1024, which leaves 6 bits at least for the generation */
 	queue->nr_slots = roundup_pow_of_two(max_t(u32, limit + 1, BITS_PER_LONG));
 	queue->slots = kvcalloc(queue->nr_slots, sizeof(*queue->slots), GFP_KERNEL);
 	queue->privs = kvcalloc(queue->nr_slots, ctrl->transport->slot_size, GFP_KERNEL);
@@ -469,6 +469,12 @@ static bool wait_for_answer(struct completion *done, unsigned long timeout)
 	return wait_for_completion_timeout(done, timeout);
 }
 
+/* connect_tmo bounds each command of a connect attempt; a live controller has more time */
+u32 nof_ctrl_command_tmo_ms(const struct nof_ctrl *ctrl)
+{
+	return nof_state_connects(nof_ctrl_state(ctrl)) ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
+}
+
 /*
  * After the timeout the command still belongs to the queue: nof_ctrl_error() has the queue taken down, which completes
  * it, so the second wait is bounded.
@@ -476,11 +482,7 @@ static bool wait_for_answer(struct completion *done, unsigned long timeout)
 static void exec_wait(struct nof_ctrl *ctrl, struct nof_queue *queue, struct completion *done, u32 timeout_ms,
 		      const char *kind, u8 opcode)
 {
-	/* connect_tmo bounds each command of a connect attempt; a live controller has more time */
-	if (!timeout_ms)
-		timeout_ms =
-			nof_state_connects(nof_ctrl_state(ctrl)) ? ctrl->opts.connect_tmo_ms : NOF_ADMIN_TMO_MS;
-	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms)))
+	if (wait_for_answer(done, msecs_to_jiffies(timeout_ms ?: nof_ctrl_command_tmo_ms(ctrl))))
 		return;
 	if (queue && test_bit(NOF_Q_STARTING, &queue->flags)) {
 		nof_queue_error(queue, NOF_CAUSE_LOCAL, -ETIMEDOUT, "no answer to %s command 0x%02x", kind, opcode);
@@ -498,11 +500,11 @@ void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done)
 
 /*
  * While the transport has no memory (-ENOMEM, it does not wait for any) or no resources (-EAGAIN), waits until an
- * outstanding command frees some or the queue is taken down, for NOF_ADMIN_TMO_MS at most.
+ * outstanding command frees some or the queue is taken down, for @timeout_ms at most.
  */
-static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd)
+static int exec_send(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(NOF_ADMIN_TMO_MS);
+	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
 	struct nof_ctrl *ctrl = queue->ctrl;
 	struct srcu_struct *srcu = &ctrl->subsys->srcu;
 	int idx, err, freed;
@@ -531,7 +533,7 @@ int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms,
 
 	cmd->done = exec_done;
 	cmd->ctx = &done;
-	err = exec_send(queue, cmd);
+	err = exec_send(queue, cmd, timeout_ms ?: nof_ctrl_command_tmo_ms(queue->ctrl));
 	if (err)
 		return err;
 	if (late && timeout_ms) {

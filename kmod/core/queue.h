@@ -58,9 +58,9 @@ struct nof_slot {
 };
 
 /*
- * State of core/watch.c for a queue; under ctrl->queues.lock. @entry: in a list of ctrl->watch; @heard, @acked: as in
- * struct nof_vital; @quiet_ms: how long @heard has not changed while the peer owed a response; @idle_ms: how long
- * outstanding commands have not completed; @empty_ms: how long none has been outstanding
+ * State of core/watch.c for a queue; under ctrl->queues.lock, but @entry under ctrl->state_lock while in watch.fresh;
+ * @heard, @acked: as in struct nof_vital; @quiet_ms: how long @heard has not changed while the peer owed a response;
+ * @idle_ms: how long outstanding commands have not completed; @empty_ms: how long none has been outstanding
  */
 struct nof_queue_watch {
 	struct list_head entry;
@@ -278,10 +278,13 @@ u32 nof_queue_detached_ms(struct nof_queue *queue);
  * Sends @cmd and waits for it. When @timeout_ms (0: the default) passes, recovery is started, which cancels it; with
  * @late and @timeout_ms not 0, @late is called first, and recovery is started after the default time on top. Returns 0,
  * a positive NVMe status, or a negative errno if the command did not complete: -ECONNRESET (cancelled), -ENOTCONN
- * (queue full or not live), -ETIMEDOUT (no transport resource), -ENOMEM, -EOPNOTSUPP or -EIO. Context: process, sleeps.
+ * (queue full or not live), -ETIMEDOUT (no transport resource or memory), -EOPNOTSUPP or -EIO. Context: process,
+ * sleeps.
  */
 typedef void nof_exec_late_fn(struct nof_queue *queue, const struct nof_cmd *cmd);
 int nof_queue_exec(struct nof_queue *queue, struct nof_cmd *cmd, u32 timeout_ms, nof_exec_late_fn *late);
+/* How long a command of the driver may take, ms */
+u32 nof_ctrl_command_tmo_ms(const struct nof_ctrl *ctrl);
 /* Waits for commands that the caller sent to the admin queue; recovery, after the default time, cancels them. */
 void nof_queue_wait(struct nof_ctrl *ctrl, u8 opcode, struct completion *done);
 

@@ -523,7 +523,7 @@ bool nof_queues_progressed(struct nof_ctrl *ctrl, enum nof_watcher who)
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++) {
 		was = test_and_clear_bit(who, &queue->busy);
 		/* a completed Keep Alive is no progress for a deletion, which waits for I/O */
-		if (queue->qid || who != NOF_WATCH_LEAVE)
+		if (queue->qid || who != NOF_WATCH_DELETE)
 			busy |= was;
 	}
 	mutex_unlock(&ctrl->queues.lock);

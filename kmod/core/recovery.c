@@ -279,7 +279,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana.work);
 	cancel_delayed_work_sync(&ctrl->scan.work);
-	cancel_delayed_work_sync(&ctrl->ana.ana_backoff_work);
+	cancel_delayed_work_sync(&ctrl->ana.backoff_work);
 	cancel_delayed_work_sync(&ctrl->ana.anatt_work);
 	cancel_delayed_work_sync(&ctrl->deletion.watch_work);
 	nof_watch_stop(ctrl);
@@ -291,7 +291,7 @@ static void delete_stall_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.watch_work);
 
-	if ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_LEAVE)) ||
+	if ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_DELETE)) ||
 	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
 			      "no progress while disconnecting: outstanding commands are cancelled");
@@ -307,7 +307,7 @@ static void delete_stall_work(struct work_struct *work)
  */
 static void delete_live(struct nof_ctrl *ctrl)
 {
-	nof_queues_progressed(ctrl, NOF_WATCH_LEAVE);
+	nof_queues_progressed(ctrl, NOF_WATCH_DELETE);
 	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.watch_work, msecs_to_jiffies(STALL_MS));
 	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana.work);

@@ -61,17 +61,17 @@ TRACE_EVENT(nof_path_set,
 	TP_STRUCT__entry(
 		__string(ns, nof_head_name(h))
 		__field(u16, nr_optimized)
-		__field(u16, nr)
+		__field(u16, nr_usable)
 		__field(bool, may_wait)
 	),
 	TP_fast_assign(
 		nof_assign_str(ns, nof_head_name(h));
 		__entry->nr_optimized = set->nr_optimized;
-		__entry->nr = set->nr;
+		__entry->nr_usable = set->nr_usable;
 		__entry->may_wait = set->may_wait;
 	),
-	TP_printk("%s: %u paths, %u optimized%s", __get_str(ns), __entry->nr, __entry->nr_optimized,
-		  __entry->may_wait ? "" : ", none may come back")
+	TP_printk("%s: %u paths, %u optimized%s", __get_str(ns), __entry->nr_usable, __entry->nr_optimized,
+		  __entry->may_wait ? "" : ", requests do not wait")
 );
 
 #define nof_show_choice(why)				\

@@ -105,7 +105,7 @@ int nof_transport_for_each(int (*fn)(const struct nof_transport *t, void *arg), 
  * Calls @act for each controller of a transport, under subsys->lock, until it returns true. Returns that controller
  * with a reference, or NULL.
  */
-static struct nof_ctrl *find_ctrl(const struct nof_transport *t, bool (*act)(struct nof_ctrl *ctrl))
+static struct nof_ctrl *for_each_ctrl_until(const struct nof_transport *t, bool (*act)(struct nof_ctrl *ctrl))
 {
 	struct nof_ctrl *ctrl, *found = NULL;
 	struct nof_subsys *s;
@@ -134,12 +134,12 @@ static bool start_delete(struct nof_ctrl *ctrl)
  * Afterwards @t has no controller, and gets none: it is not registered any more, and a controller that is being created
  * holds a reference on the module. Waits for commands in flight, for a bounded time, not for the peer.
  */
-static void orphans_delete(const struct nof_transport *t)
+static void transport_delete_ctrls(const struct nof_transport *t)
 {
 	struct nof_ctrl *ctrl;
 
-	find_ctrl(t, start_delete);
-	while ((ctrl = find_ctrl(t, match_any))) {
+	for_each_ctrl_until(t, start_delete);
+	while ((ctrl = for_each_ctrl_until(t, match_any))) {
 		wait_for_completion(&ctrl->deletion.done);
 		nof_ctrl_put(ctrl);
 	}
@@ -173,7 +173,7 @@ static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl
 	struct nof_ctrl *ctrl;
 
 	/* each iteration takes subsys->lock of all subsystems, and goes through the slots of all queues */
-	while ((ctrl = find_ctrl(t, is_busy))) {
+	while ((ctrl = for_each_ctrl_until(t, is_busy))) {
 		nof_ctrl_put(ctrl);
 		if (time_after(jiffies, end))
 			return;
@@ -182,7 +182,7 @@ static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl
 	}
 }
 
-/* Also fails a connect attempt that began before YIELDS was set, so that it cannot become LIVE */
+/* Also fails a connect attempt that began before NOF_CTRL_EXCHANGE was set, so that it cannot become LIVE */
 static bool end_association(struct nof_ctrl *ctrl)
 {
 	if (!nof_ctrl_error_live(ctrl, true))
@@ -196,8 +196,8 @@ static bool not_deleting(struct nof_ctrl *ctrl)
 }
 
 /*
- * Waits for works that use the transport; those that start later see YIELDS. If a deletion starts meanwhile, it finds
- * the transport gone, or releases it itself.
+ * Waits for works that use the transport; those that start later see NOF_CTRL_EXCHANGE. If a deletion starts meanwhile,
+ * it finds the transport gone, or releases it itself.
  */
 static void release_transport(struct nof_ctrl *ctrl)
 {
@@ -216,19 +216,19 @@ static void release_transport(struct nof_ctrl *ctrl)
 	nof_reconnect_now(ctrl);
 }
 
-static void orphans_keep(const struct nof_transport *t)
+static void transport_orphan_ctrls(const struct nof_transport *t)
 {
 	struct nof_ctrl *ctrl;
 
-	find_ctrl(t, yield_transport);
+	for_each_ctrl_until(t, yield_transport);
 	drain(t, has_io, DRAIN_MS);
 	drain(t, has_writes, WRITES_MS);
-	find_ctrl(t, end_association);
-	while ((ctrl = find_ctrl(t, not_deleting))) {
+	for_each_ctrl_until(t, end_association);
+	while ((ctrl = for_each_ctrl_until(t, not_deleting))) {
 		release_transport(ctrl);
 		nof_ctrl_put(ctrl);
 	}
-	orphans_delete(t);
+	transport_delete_ctrls(t);
 }
 
 static void orphans_reconnect(const char *name)
@@ -316,8 +316,8 @@ void nof_transport_unregister(struct nof_transport *t)
 	keep = t->kept && time_before(jiffies, t->kept_until);
 	mutex_unlock(&transports_lock);
 	if (keep)
-		orphans_keep(t);
+		transport_orphan_ctrls(t);
 	else
-		orphans_delete(t);
+		transport_delete_ctrls(t);
 }
 EXPORT_SYMBOL_GPL(nof_transport_unregister);

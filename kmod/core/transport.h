@@ -88,9 +88,9 @@ struct nof_transport_info {
  *		and for a queue that was never started, zeroed but for the members set by the core.
  * @prepare:	acquires the resources for sending @cmd, which has its slot, in a way that can be undone: maps its data,
  *		reserves room. Returns 0; -EAGAIN if outstanding commands of this queue hold the resources:
- *		nof_queue_resource_freed() is called when one of them releases them; -ENOMEM: blk-mq retries a request
- *		some milliseconds later; -EOPNOTSUPP: not able to transfer these data; -EIO: no path can transfer them.
- *		Context: as @queue_cmd. NULL: no resources
+ *		nof_queue_resource_freed() is called when one of them releases them; -ENOMEM: a request or command is
+ *		retried some milliseconds later; -EOPNOTSUPP: not able to transfer these data; -EIO: no path can
+ *		transfer them. Context: as @queue_cmd. NULL: no resources
  * @release:	releases what @prepare has acquired: once for each success, before the command completes or is detached.
  *		Also called for a placeholder (see struct nof_detach), which holds nothing. Any context, does not sleep.
  *		NULL: no resources

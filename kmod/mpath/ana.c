@@ -29,9 +29,9 @@
 /* Seconds, where a controller reports no ANATT, though it has to */
 #define DEF_ANATT	10
 /* Back-off of a path that refuses requests although its log has it usable; doubled each time in a row */
-#define DOUBT_MS	50
-#define DOUBTS_MAX	6
-#define DOUBT_FORGET	(10 * HZ)
+#define ANA_BACKOFF_MS	50
+#define ANA_BACKOFF_MAX	6
+#define ANA_BACKOFF_FORGET	(10 * HZ)
 
 static bool has_ana(const struct nof_ctrl *ctrl)
 {
@@ -234,13 +234,12 @@ static void ana_clear_refused(struct nof_ctrl *ctrl)
 }
 
 /* Restarts ANATT: a controller that starts over may then finish its change */
-void nof_ana_lost(struct nof_ctrl *ctrl)
+void nof_ana_restart_timers(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	struct nof_path *path;
 
-	mutex_lock(&ctrl->subsys->lock);
-	nof_probation_lost(ctrl);
+	lockdep_assert_held(&ctrl->subsys->lock);
 	ana_clear_refused(ctrl);
 	nof_for_each_path(ctrl->subsys, head, path)
 		if (path->ctrl == ctrl && path->ana_state == NVMEOF_ANA_CHANGE) {
@@ -248,7 +247,6 @@ void nof_ana_lost(struct nof_ctrl *ctrl)
 			WRITE_ONCE(path->ana_since, ktime_get_boottime_ns());
 			queue_delayed_work(nof_wq, &ctrl->ana.anatt_work, anatt_left(ctrl, 0));
 		}
-	mutex_unlock(&ctrl->subsys->lock);
 }
 
 bool nof_ana_report_status(struct nof_path *path, u16 status)
@@ -286,21 +284,21 @@ static void ana_reuse_paths(struct nof_ctrl *ctrl)
 }
 
 /* The back-off has passed: uses the path again. A request that it refuses then counts a retry. */
-static void ana_backoff_work(struct work_struct *work)
+static void backoff_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ana.ana_backoff_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, ana.backoff_work);
 
 	ana_reuse_paths(ctrl);
 }
 
-static u32 doubt_ms(struct nof_path *path)
+static u32 ana_backoff_ms(struct nof_path *path)
 {
-	if (time_after(jiffies, path->ana_refusal_at + DOUBT_FORGET))
+	if (time_after(jiffies, path->ana_refusal_at + ANA_BACKOFF_FORGET))
 		path->ana_refusals = 0;
 	path->ana_refusal_at = jiffies;
-	if (path->ana_refusals < DOUBTS_MAX)
+	if (path->ana_refusals < ANA_BACKOFF_MAX)
 		path->ana_refusals++;
-	return DOUBT_MS << (path->ana_refusals - 1);
+	return ANA_BACKOFF_MS << (path->ana_refusals - 1);
 }
 
 /*
@@ -310,7 +308,7 @@ static u32 doubt_ms(struct nof_path *path)
  */
 static bool ana_backoff_start(struct nof_ctrl *ctrl)
 {
-	bool resting = delayed_work_pending(&ctrl->ana.ana_backoff_work);
+	bool resting = delayed_work_pending(&ctrl->ana.backoff_work);
 	struct nof_head *head;
 	struct nof_path *path;
 	u32 ms = 0;
@@ -322,12 +320,12 @@ static bool ana_backoff_start(struct nof_ctrl *ctrl)
 		if (!nof_ana_usable(path->ana_state))
 			WRITE_ONCE(path->ana_refused, false);
 		else if (!resting)
-			ms = max(ms, doubt_ms(path));
+			ms = max(ms, ana_backoff_ms(path));
 	}
 	mutex_unlock(&ctrl->subsys->lock);
 	nof_ctrl_publish(ctrl);
 	if (ms)
-		queue_delayed_work(nof_wq, &ctrl->ana.ana_backoff_work, msecs_to_jiffies(ms));
+		queue_delayed_work(nof_wq, &ctrl->ana.backoff_work, msecs_to_jiffies(ms));
 	return ms;
 }
 
@@ -385,7 +383,7 @@ static bool is_new(const struct nof_path *path)
 }
 
 /* The namespace may have moved: the log lists only groups with members */
-static bool is_lost(const struct nof_path *path)
+static bool path_is_unlisted(const struct nof_path *path)
 {
 	return unlisted(path->ctrl, path->ana_group);
 }
@@ -420,7 +418,8 @@ static void ana_work(struct work_struct *work)
 	nof_ctrl_publish(ctrl);
 	read_live(ctrl);
 	doubt = ana_backoff_start(ctrl);
-	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && (doubt || any_path(ctrl, is_lost) || !any_path(ctrl, is_new)))
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE &&
+	    (doubt || any_path(ctrl, path_is_unlisted) || !any_path(ctrl, is_new)))
 		scan_later(ctrl);
 }
 
@@ -478,7 +477,7 @@ void nof_ana_init(struct nof_ctrl *ctrl)
 	mutex_init(&ctrl->ana.lock);
 	INIT_WORK(&ctrl->ana.work, ana_work);
 	INIT_DELAYED_WORK(&ctrl->ana.anatt_work, anatt_work);
-	INIT_DELAYED_WORK(&ctrl->ana.ana_backoff_work, ana_backoff_work);
+	INIT_DELAYED_WORK(&ctrl->ana.backoff_work, backoff_work);
 }
 
 void nof_ana_exit(struct nof_ctrl *ctrl)

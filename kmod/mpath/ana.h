@@ -13,8 +13,8 @@ void nof_ana_init(struct nof_ctrl *ctrl);
 void nof_ana_exit(struct nof_ctrl *ctrl);
 /* Reads the log and applies it; 0 also when the controller has none. Process context, sleeps. */
 int nof_ana_read(struct nof_ctrl *ctrl);
-/* The connection is lost. Process context. */
-void nof_ana_lost(struct nof_ctrl *ctrl);
+/* The association is lost: a change of ANA states begins anew. Under subsys->lock */
+void nof_ana_restart_timers(struct nof_ctrl *ctrl);
 /* State of a group as last read; NONE for a controller without ANA. Under subsys->lock. */
 enum nvmeof_ana_state nof_ana_state_of(struct nof_ctrl *ctrl, u32 group);
 /* Sets the state of a path, and @ana_since if it differs. Under subsys->lock; the caller publishes. */

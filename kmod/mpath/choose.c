@@ -20,6 +20,7 @@
 #include "mpath/health.h"
 #include "mpath/latency.h"
 #include "mpath/path.h"
+#include "mpath/request.h"
 #include "mpath/selector.h"
 #include "mpath/subsys.h"
 
@@ -53,7 +54,7 @@ static struct nof_path *choose_probe(const struct nof_path_set *set, struct requ
 	if (req->retries || req->losses || req->left_ctrl)
 		return NULL;
 	/* suspect paths need no probe: their outstanding commands show whether the controller answers */
-	for (i = set->nr; i < set->nr_sound; i++) {
+	for (i = set->nr; i < set->nr_unsuspected; i++) {
 		struct nof_path *path = set->paths[i];
 		struct nof_ctrl *ctrl = path->ctrl;
 
@@ -174,7 +175,7 @@ static struct nof_path *pick_in_run(const struct nof_path_set *set, const struct
 static noinline struct nof_path *choose_slow(struct nof_head *head, const struct nof_path_set *set,
 					     const struct nof_selector *selector, struct request *rq)
 {
-	struct nof_path *path = set->nr && set->nr_sound > set->nr ? choose_probe(set, rq) : NULL;
+	struct nof_path *path = set->nr && set->nr_unsuspected > set->nr ? choose_probe(set, rq) : NULL;
 
 	if (path)
 		return path;
@@ -221,7 +222,7 @@ static struct nof_path *other_of(const struct nof_path_set *set, u16 nr, u32 ctr
 
 struct nof_path *nof_choose_other(const struct nof_path_set *set, u32 ctrl_id, const struct request *rq)
 {
-	return other_of(set, set->nr ?: set->nr_sound ?: set->nr_usable, ctrl_id, rq);
+	return other_of(set, set->nr ?: set->nr_unsuspected ?: set->nr_usable, ctrl_id, rq);
 }
 
 struct nof_path *nof_choose_again(const struct nof_path_set *set, struct nof_path *path, u32 ctrl_id,

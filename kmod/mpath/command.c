@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blk-mq.h>
 #include "mpath/command.h"
+#include "mpath/head.h"
 #include "mpath/request.h"
 #include "wire/status.h"
 

@@ -4,7 +4,7 @@
 #define NOF_MPATH_COMMAND_H
 
 #include <linux/nvme.h>
-#include "mpath/head.h"
+#include "mpath/request.h"
 
 /**
  * struct nof_command - an I/O command of the driver

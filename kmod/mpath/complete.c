@@ -56,10 +56,10 @@ static bool retry_lost(struct nof_request *req)
 }
 
 /*
- * Cancelled with its connection before it was sent. Relies on the host alone setting this status: NVMe/TCP replaces it
- * in a target's response, see nof_pdu_rsp_status().
+ * Cancelled with its connection before it was sent. Relies on the host alone setting this status: transports replace
+ * it in a target's response, see nof_status_received().
  */
-static bool retry_unsent(const struct nof_request *req)
+static bool request_never_sent(const struct nof_request *req)
 {
 	return req->cmd.status == NVME_SC_HOST_ABORTED_CMD && !req->cmd.maybe_executed;
 }
@@ -72,7 +72,7 @@ static bool retry_passthrough(struct nof_request *req, struct request *rq)
 {
 	if (req->only || !request_fails_over(req) || !nof_request_in_time(rq))
 		return false;
-	if (nof_request_repeat(rq) == NOF_REPEAT_NEVER && !retry_unsent(req))
+	if (nof_request_repeat(rq) == NOF_REPEAT_NEVER && !request_never_sent(req))
 		return false;
 	return req->cmd.status == NVME_SC_HOST_ABORTED_CMD ? retry_lost(req) : ++req->retries <= NOF_MAX_RETRIES;
 }
@@ -155,7 +155,7 @@ int nof_request_status(struct request *rq, blk_status_t sts)
 	if (sts == BLK_STS_OK)
 		return 0;
 	/* a path error of the last try does not reveal the outcome of an earlier try */
-	if (req->ran && request_fails_over(req))
+	if (req->maybe_ran && request_fails_over(req))
 		return NVME_SC_HOST_ABORTED_CMD;
 	if (status && status != NVME_SC_HOST_ABORTED_CMD)
 		return status;
@@ -186,13 +186,13 @@ bool nof_request_may_detach(const struct nof_cmd *cmd, bool sent)
 		return false;
 	idx = srcu_read_lock(srcu);
 	set = srcu_dereference(head->set, srcu);
-	other = set && set->nr_sound;
+	other = set && set->nr_unsuspected;
 	srcu_read_unlock(srcu, idx);
 	return other;
 }
 
 /* Retry delay while there is no other path, doubled by each retry: 720 ms in total */
-#define AGAIN_MS	12
+#define RETRY_MS	12
 
 /* The time limit of a try is at most 2^4 times the request's */
 #define MAX_TIMEOUTS	4
@@ -202,7 +202,7 @@ bool nof_request_may_detach(const struct nof_cmd *cmd, bool sent)
 
 static void path_sample(struct nof_path *path, const struct request *rq, u64 ns)
 {
-	bool write = req_op(rq) == REQ_OP_WRITE;
+	bool write = op_is_write(req_op(rq));
 	struct nof_path_lat *lat = &path->lat[rq->mq_hctx->queue_num];
 	enum nof_lat_class class = nof_rq_class(rq);
 	u32 now = (u32)jiffies;
@@ -347,32 +347,32 @@ static void request_requeue(struct nof_request *req, struct request *rq)
 {
 	struct request_queue *q = nof_request_queue_get(rq);
 	struct nof_path *path = req->path;
-	bool other = path_has_other(path), first = req->retries == 1 && other, told;
+	bool other = path_has_other(path), first = req->retries == 1 && other, reported;
 	u16 status = req->cmd.status;
-	unsigned long rest = 0;
+	unsigned long delay = 0;
 
 	/*
 	 * there is no other path: immediate retries would use up all tries at once. The removal of the disk is not
 	 * delayed for this
 	 */
 	if (!other && req->retries > 1 && !nof_head_removing(path->head))
-		rest = msecs_to_jiffies(AGAIN_MS << req->retries);
+		delay = msecs_to_jiffies(RETRY_MS << req->retries);
 	/* the controller may request a delay for errors that are not path related */
-	req->delay_requested = !req->moved && retry_delay(path->ctrl, status);
+	req->delay_requested = !req->path_failed && retry_delay(path->ctrl, status);
 	if (req->delay_requested)
-		rest = retry_delay(path->ctrl, status);
-	req->retry_at = rest ? jiffies + rest : 0;
+		delay = retry_delay(path->ctrl, status);
+	req->retry_at = delay ? jiffies + delay : 0;
 	nof_request_put_back(req, rq);
 	/*
 	 * pairs with path_unlink(), which clears usable and then publishes: after that, no further set would kick the
 	 * request
 	 */
-	told = nof_ana_report_status(path, status);
+	reported = nof_ana_report_status(path, status);
 	smp_mb();
-	told &= !first && READ_ONCE(path->usable);
-	if (!told && rest)
-		nof_head_kick_later(path->head, rest);
-	else if (!told)
+	reported &= !first && READ_ONCE(path->usable);
+	if (!reported && delay)
+		nof_head_kick_later(path->head, delay);
+	else if (!reported)
 		blk_mq_kick_requeue_list(q);
 	nof_request_queue_put(q);
 }
@@ -385,8 +385,8 @@ static void request_retry(struct nof_request *req, struct request *rq, struct no
 	trace_nof_requeue(path, rq, req->cmd.status);
 	/* after any error, prefer another path for the next try */
 	req->left_ctrl = path->ctrl->id;
-	req->moved = request_fails_over(req);
-	if (req->moved) {
+	req->path_failed = request_fails_over(req);
+	if (req->path_failed) {
 		this_cpu_inc(path->stats->failovers_from);
 		nof_failover_begin(req, path);
 	}
@@ -401,7 +401,7 @@ static void request_failed(struct nof_request *req, struct request *rq, u64 ns, 
 	if (req->cmd.status != NVME_SC_HOST_ABORTED_CMD)
 		this_cpu_inc(path->stats->errors);
 	else
-		req->ran |= req->cmd.maybe_executed;
+		req->maybe_ran |= req->cmd.maybe_executed;
 	if (nof_health_fault(req->cmd.status))
 		this_cpu_inc(path->stats->faults);
 	if (unlikely(READ_ONCE(path->on_trial)))
@@ -458,7 +458,7 @@ void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *
 	/* as in nof_cmd_complete(): after the request has left the path, only an RCU reader keeps the path */
 	rcu_read_lock();
 	req->was_detached |= sent;
-	req->ran |= sent;
+	req->maybe_ran |= sent;
 	nof_zone_query_free(req);
 	if (READ_ONCE(req->path->on_trial))
 		trial_done(req->path, rq, 0, NVME_SC_HOST_ABORTED_CMD);

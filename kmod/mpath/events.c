@@ -204,7 +204,7 @@ static void summary_add(struct summary *sum, const struct nof_head *head, const 
 	if (sum->nr++)
 		return;
 	strscpy(sum->first, nof_head_name(head), sizeof(sum->first));
-	sum->since = head->alerts.none_since;
+	sum->since = head->alerts.no_path_since;
 	sum->live = now->live;
 	sum->expected = now->expected;
 }
@@ -217,7 +217,7 @@ static void alert_none(struct nof_head *head, const struct counts *now, struct s
 		return;
 	a->none_alerted = now->none;
 	if (now->none)
-		a->none_since = ktime_get_boottime_ns();
+		a->no_path_since = ktime_get_boottime_ns();
 	summary_add(now->none ? &all->gone : &all->back, head, now);
 	/* alert_fewer() did not log it while no path was usable */
 	if (!now->none && now->fewer && a->fewer_alerted)

@@ -15,13 +15,13 @@ struct nof_subsys;
 /**
  * struct nof_path_alerts - alerts of a head that were sent; under subsys->lock
  * @none_alerted:	no path is usable
- * @none_since:	CLOCK_BOOTTIME, ns, since when
+ * @no_path_since:	CLOCK_BOOTTIME, ns, since when
  * @fewer_alerted:	fewer paths are live than are expected
  */
 struct nof_path_alerts {
 	bool	none_alerted;
 	bool	fewer_alerted;
-	u64	none_since;
+	u64	no_path_since;
 };
 
 /* struct nof_pending_events - events of a head or path not sent yet, bits by enum nvmeof_event; under subsys->lock */

@@ -6,6 +6,7 @@
 #include "mpath/failover.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+#include "mpath/request.h"
 
 /* Moves the counters of a completed failover to @copy. False if none: more requests may have joined meanwhile. */
 static bool failover_take_over(struct nof_failovers *all, struct nof_failover *copy)

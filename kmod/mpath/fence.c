@@ -100,8 +100,8 @@ struct nof_fence {
 	struct delayed_work	reset_work;
 };
 
-static atomic_t nr_lost = ATOMIC_INIT(0);
-static DECLARE_WAIT_QUEUE_HEAD(none_lost);
+static atomic_t nr_started = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(none_started);
 
 static bool holds(const struct nof_fence *f)
 {
@@ -129,15 +129,15 @@ static void unhold(struct request *rq)
 }
 
 /* Released requests, and bios of parked ones */
-struct held {
+struct released {
 	struct list_head requests;
 	struct list_head parked;
 };
 
-#define HELD(name)	struct held name = { LIST_HEAD_INIT(name.requests), LIST_HEAD_INIT(name.parked) }
+#define RELEASED(name)	struct released name = { LIST_HEAD_INIT(name.requests), LIST_HEAD_INIT(name.parked) }
 
 /* Ends the hold and moves what was held to @to. Caller holds fence_lock; when it drops it the fence may be freed. */
-static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct held *to)
+static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct released *to)
 {
 	struct request *rq, *next;
 
@@ -154,22 +154,22 @@ static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct held *t
 	fence_kick(f);
 }
 
-static void fence_resubmit(struct held *held)
+static void fence_resubmit(struct released *released)
 {
 	struct nof_completed done;
 	struct request *rq, *next;
 
 	nof_completed_init(&done, NULL);
-	list_for_each_entry_safe(rq, next, &held->requests, queuelist) {
+	list_for_each_entry_safe(rq, next, &released->requests, queuelist) {
 		list_del_init(&rq->queuelist);
 		nof_request_redispatch(blk_mq_rq_to_pdu(rq), &done);
 	}
-	nof_park_wait(&held->parked, NULL, &done.bios);
+	nof_park_wait(&released->parked, NULL, &done.bios);
 	nof_completed_end(&done);
 }
 
 /* Releases the requests that only the policy holds; returns how many. Caller holds fence_lock. */
-static u32 release_plain(struct nof_fence *f, struct held *to)
+static u32 release_plain(struct nof_fence *f, struct released *to)
 {
 	struct request *rq, *next;
 	u32 nr = f->nr;
@@ -197,25 +197,25 @@ static void bound_work(struct work_struct *work)
 	struct nof_fence *f = container_of(to_delayed_work(work), struct nof_fence, bound_work);
 	unsigned long now = jiffies;
 	bool early = time_before(now, f->ends_at);
-	u32 released = 0, left = 0;
-	HELD(held);
+	u32 nr = 0, left = 0;
+	RELEASED(released);
 
 	spin_lock_irq(&f->subsys->fence_lock);
 	if (f->end == NOF_FENCE_HOLDS) {
 		if (early)
-			released = release_plain(f, &held);
+			nr = release_plain(f, &released);
 		left = f->nr;
 		if (early && holds(f))
 			queue_delayed_work(nof_recovery_wq, &f->bound_work, f->ends_at - now);
 		else
-			end_hold(f, NOF_FENCE_BOUND, &held);
+			end_hold(f, NOF_FENCE_BOUND, &released);
 	}
 	spin_unlock_irq(&f->subsys->fence_lock);
 	/* f is valid: free_fence() waits for this work */
-	if (released)
+	if (nr)
 		dev_info(&f->subsys->dev, "%s: lost association: released %u requests after %u ms, %u still held\n",
-			 f->name, released, jiffies_to_msecs(now - f->lost_at), left);
-	fence_resubmit(&held);
+			 f->name, nr, jiffies_to_msecs(now - f->lost_at), left);
+	fence_resubmit(&released);
 }
 
 /* The next controller to ask for a reset, with a reference. When all were busy, the next try asks them again. */
@@ -337,11 +337,11 @@ static void ccr_ask(struct nof_fence *f, struct nof_ctrl *source)
 /**
  * struct ccr_log_read - context of a walk through the CCR log of a controller
  * @source:	the controller
- * @held:	receives the released requests
+ * @released:	receives the requests that are no longer held
  */
 struct ccr_log_read {
 	struct nof_ctrl		*source;
-	struct held		*held;
+	struct released		*released;
 };
 
 static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
@@ -355,7 +355,7 @@ static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
 		if (!f->lost_at || f->victim.cntlid != cntlid || f->victim.ciu != ciu)
 			continue;
 		if (done)
-			end_hold(f, NOF_FENCE_RESET, log->held);
+			end_hold(f, NOF_FENCE_RESET, log->released);
 		else if (f->source == log->source && f->step == CCR_RUNNING)
 			take_answer(f, NOF_CCR_REFUSED);
 	}
@@ -369,8 +369,8 @@ static void fence_over(void *arg, u16 cntlid, u8 ciu, bool done)
 static int fence_read_log(struct nof_ctrl *source)
 {
 	void *buf = kzalloc(NOF_LOG_CCR_BYTES, GFP_NOIO | __GFP_NOWARN);
-	HELD(held);
-	struct ccr_log_read log = { .source = source, .held = &held };
+	RELEASED(released);
+	struct ccr_log_read log = { .source = source, .released = &released };
 	const char *why;
 	int ret;
 
@@ -385,7 +385,7 @@ static int fence_read_log(struct nof_ctrl *source)
 		}
 	}
 	kfree(buf);
-	fence_resubmit(&held);
+	fence_resubmit(&released);
 	return ret;
 }
 
@@ -459,26 +459,26 @@ static void free_fence(struct nof_fence *f)
 		nof_ctrl_put(f->source);
 	nof_subsys_put(f->subsys);
 	kfree(f);
-	if (atomic_dec_and_test(&nr_lost))
-		wake_up_all(&none_lost);
+	if (atomic_dec_and_test(&nr_started))
+		wake_up_all(&none_started);
 }
 
 static void reset_work(struct work_struct *work)
 {
 	struct nof_fence *f = container_of(to_delayed_work(work), struct nof_fence, reset_work);
 	struct nof_subsys *s = f->subsys;
-	HELD(held);
+	RELEASED(released);
 	bool ended, last;
 	enum step step;
 
 	spin_lock_irq(&s->fence_lock);
 	step = f->step;
 	if (step == CCR_SUCCESS && f->end == NOF_FENCE_HOLDS)
-		end_hold(f, NOF_FENCE_RESET, &held);
+		end_hold(f, NOF_FENCE_RESET, &released);
 	ended = f->end != NOF_FENCE_HOLDS;
 	last = ended && !f->ccr_outstanding;
 	spin_unlock_irq(&s->fence_lock);
-	fence_resubmit(&held);
+	fence_resubmit(&released);
 	if (!ended)
 		/* not mod_delayed_work(): an answer may have queued it for an earlier time */
 		queue_delayed_work(nof_wq, &f->reset_work, msecs_to_jiffies(ccr_advance(f, step)));
@@ -621,7 +621,7 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_c
 	return true;
 }
 
-void nof_fence_lost(struct nof_ctrl *ctrl)
+void nof_fence_start(struct nof_ctrl *ctrl)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_fence *f;
@@ -632,7 +632,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 	if (f && holds(f)) {
 		ctrl->fence = NULL;
 		f->subsys = nof_subsys_get(s);	/* from now on the controller may be freed first */
-		atomic_inc(&nr_lost);
+		atomic_inc(&nr_started);
 		nr = f->nr;
 		plain_ms = hold_ms(ctrl);
 		ms = f->needs_query ? bound_ms(ctrl) : plain_ms;
@@ -649,7 +649,7 @@ void nof_fence_lost(struct nof_ctrl *ctrl)
 }
 
 /* Moves the held requests of @head to @to. Caller holds fence_lock. */
-static void drop_from(struct nof_fence *f, struct nof_head *head, struct held *to)
+static void drop_from(struct nof_fence *f, struct nof_head *head, struct released *to)
 {
 	struct request *rq, *next;
 	u32 nr = 0;
@@ -681,19 +681,19 @@ void nof_fence_drop(struct nof_head *head)
 	struct nof_fence *f, *next_fence;
 	struct nof_completed done;
 	struct request *rq, *next;
-	HELD(held);
+	RELEASED(released);
 
 	nof_completed_init(&done, NULL);
 	spin_lock_irq(&s->fence_lock);
 	set_bit(NOF_HEAD_NO_HOLD, &head->flags);
 	list_for_each_entry_safe(f, next_fence, &s->fences, entry)
-		drop_from(f, head, &held);
+		drop_from(f, head, &released);
 	spin_unlock_irq(&s->fence_lock);
-	list_for_each_entry_safe(rq, next, &held.requests, queuelist) {
+	list_for_each_entry_safe(rq, next, &released.requests, queuelist) {
 		list_del_init(&rq->queuelist);
 		nof_request_fail(blk_mq_rq_to_pdu(rq), &done);
 	}
-	list_splice_tail(&held.parked, &done.bios);
+	list_splice_tail(&released.parked, &done.bios);
 	nof_completed_end(&done);
 }
 
@@ -727,5 +727,5 @@ bool nof_fence_last(struct nof_subsys *s, struct nof_hold *hold)
 
 void nof_fence_exit(void)
 {
-	wait_event(none_lost, !atomic_read(&nr_lost));
+	wait_event(none_started, !atomic_read(&nr_started));
 }

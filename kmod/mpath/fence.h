@@ -40,7 +40,7 @@ bool nof_fence_hold(struct nof_ctrl *ctrl, struct nof_request *req, struct nof_c
  * Nothing more is sent in the association, and all its requests are cancelled. If some are held, starts the time bound
  * and tries a Cross-Controller Reset; they no longer need @ctrl. Any context but softirq.
  */
-void nof_fence_lost(struct nof_ctrl *ctrl);
+void nof_fence_start(struct nof_ctrl *ctrl);
 /* The controller is freed. */
 void nof_fence_disarm(struct nof_ctrl *ctrl);
 /* @ctrl reports that a Cross-Controller Reset that it carried out is over. Process context, waits for a command. */

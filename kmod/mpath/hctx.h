@@ -40,7 +40,7 @@ static inline bool nof_rq_measured(const struct request *rq)
 
 static inline enum nof_lat_class nof_rq_class(const struct request *rq)
 {
-	return nof_lat_class(req_op(rq) == REQ_OP_WRITE, blk_rq_bytes(rq));
+	return nof_lat_class(op_is_write(req_op(rq)), blk_rq_bytes(rq));
 }
 
 /* Commands of all namespaces outstanding on the queue of a hardware context on this path. SRCU read side. */

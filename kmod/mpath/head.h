@@ -69,10 +69,11 @@ enum nof_head_flag {
  * @change.next: jiffies; the queue is not frozen before, after requests did not end in time; under @change.lock
  * @change.widen_work: see nof_head_widen_later()
  * @reserve.lock: one change of reservations at a time; held until the outcome of the command is known
- * @reserve.others: counts reservation commands of passthrough, which does not take @reserve.lock
+ * @reserve.passthru_seq: counts reservation commands of passthrough, which does not take @reserve.lock
  * @failovers:	of its paths, see mpath/failover.h
  * @removal:	@removal.work ends delayed_removal_secs, at @removal.at (jiffies)
- * @none_since:	CLOCK_BOOTTIME, ns: since when no usable path keeps all @limits; 0 while one does. Under subsys->lock
+ * @no_full_path_since:	CLOCK_BOOTTIME, ns: since when no usable path keeps all @limits; 0 while one does. Under
+ *		subsys->lock
  * @kick:	@kick.work kicks requests that wait out a delay, at @kick.at (jiffies), which is under @kick.lock
  * @alerts, @pending: of its paths and of itself, see mpath/events.h
  * @expiry_work: publishes a new set when the wait for a path expires, see set_expiry()
@@ -119,7 +120,7 @@ struct nof_head {
 	} change;
 	struct {
 		struct mutex		lock;
-		atomic_t		others;
+		atomic_t		passthru_seq;
 	} reserve;
 	struct {
 		u64			blocks;
@@ -135,94 +136,10 @@ struct nof_head {
 		unsigned long		at;
 	} kick;
 	struct delayed_work	expiry_work;
-	u64			none_since;
+	u64			no_full_path_since;
 	struct nof_path_alerts	alerts;
 	struct nof_pending_events pending;
 };
-
-/* Whether a command of the driver is retried when it is lost, or ends with an error that allows a retry */
-enum nof_cmd_retry {
-	NOF_CMD_RETRY_NEVER,	/* the sender handles the error */
-	NOF_CMD_RETRY_UNSENT,	/* unless it may have been executed; a lost one then fails after its fence */
-	NOF_CMD_RETRY_ALWAYS,	/* like any block request */
-};
-
-/**
- * struct nof_request - a request of a head's queue; struct nof_cmd comes first, for nof_cmd_rq()
- * @path:	where it was sent last; valid while outstanding
- * @sent_ns:	monotonic time of the last start
- * @first_ns:	start of the try that first failed over, valid with @failover
- * @retry_at:	jiffies; not sent to controller @left_ctrl before; 0: no delay
- * @since:	jiffies of the first submission
- * @was_detached:	detached from a target that did not answer: not detached again, or slow paths would never end it
- * @delay_requested:	@retry_at is a delay that the controller requested: it applies to all paths
- * @only:	passthrough: number of the controller that it must be sent to; 0: any
- * @odd:	non-zero if one of @left_ctrl, @zone, @waiting, @lost, @bound is set, which is rare; see submit_odd()
- * @left_ctrl:	number of the controller that the last try failed on, 0: none
- * @zone:	enum nof_zone_step, for a request that may have been executed, see mpath/zones.h
- * @fail_after_fence:	it may have been executed and must not be repeated: it fails instead of being sent again
- * @waiting:	counted in head->waiting
- * @bound:	passthrough: @only is set
- * @moved:	the last try failed because of the path, not with another error
- * @no_wait:	passthrough: fails if there is no path, instead of waiting
- * @retry:	enum nof_cmd_retry, of a command of the driver (REQ_DRV), see mpath/command.h
- * @trial:	chosen as the probe of a path that is degraded or on probation, see choose_probe()
- * @ran:	passthrough: it was sent and lost without an answer, at least once
- * @ranges:	of a discard with several, see mpath/ranges.h
- * @gpu:	its data are in GPU memory, even if the provider of the pages has left since
- * @failover:	of the path it left first, NULL for none
- * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not
- * @retries:	error completions so far, over all paths
- * @losses:	lost connections so far, up to NOF_MAX_LOSSES
- * @lost_at:	jiffies of the first of these losses
- * @timeouts:	tries so far that ended with an Abort; each doubles the time limit of the next
- * @periods:	time limits that have passed in this try
- * @aborted:	an Abort was sent for it on this path
- */
-struct nof_request {
-	struct nof_cmd		cmd;
-	struct nof_path		*path;
-	u64			sent_ns;
-	unsigned long		retry_at;
-	struct nvme_dsm_range	*ranges;
-	u32			only;
-	bool			no_wait;
-	u8			retry;
-	/* history, kept when it gives up its tag: see mpath/park.h */
-	struct_group_tagged(nof_past, past,
-		struct nof_failover	*failover;
-		u64			first_ns;
-		unsigned long		since;
-		unsigned long		lost_at;
-		u8			retries;
-		u8			losses;
-		u8			timeouts;
-		bool			moved;
-		bool			gpu;
-	);
-	union {
-		struct {
-			u32	left_ctrl;
-			u8	zone;
-			bool	waiting;
-			bool	fail_after_fence;
-			bool	bound;
-		};
-		u64		odd;
-	};
-	/* state of the tries; all 0 at the first one */
-	struct_group(tries,
-		u16		gen;
-		u8		periods;
-		bool		aborted;
-		bool		delay_requested;
-		bool		was_detached;
-		bool		trial;
-		bool		ran;
-	);
-};
-
-static_assert(offsetof(struct nof_request, gen) - offsetof(struct nof_request, odd) == sizeof(u64));
 
 static inline const char *nof_head_name(const struct nof_head *h)
 {

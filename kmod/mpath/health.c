@@ -412,7 +412,7 @@ static void head_find_alternative(struct nof_head *head, struct nof_ctrl *ctrl, 
 }
 
 /* True if some head of this controller has a usable alternative */
-static bool stall_elsewhere(struct nof_ctrl *ctrl)
+static bool has_alternative(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	bool mine, other;
@@ -431,7 +431,7 @@ bool nof_ctrl_has_other_path(struct nof_ctrl *ctrl)
 	bool has;
 
 	mutex_lock(&ctrl->subsys->lock);
-	has = stall_elsewhere(ctrl);
+	has = has_alternative(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);
 	return has;
 }
@@ -490,7 +490,7 @@ static const char *stall_verdict(struct nof_ctrl *ctrl, bool alone)
 	struct nof_ctrl *other;
 	struct nof_head *head;
 
-	if (!stall_elsewhere(ctrl))
+	if (!has_alternative(ctrl))
 		return NULL;
 	list_for_each_entry(head, &ctrl->subsys->heads, entry)
 		moved |= others_complete(ctrl, head);
@@ -501,7 +501,7 @@ static const char *stall_verdict(struct nof_ctrl *ctrl, bool alone)
 	return fresh && alone ? "other paths are idle" : NULL;
 }
 
-const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone)
+const char *nof_stall_reason(struct nof_ctrl *ctrl, bool alone)
 {
 	const char *why;
 

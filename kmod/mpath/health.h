@@ -68,6 +68,6 @@ void nof_probation_tried(struct nof_ctrl *ctrl, bool answered);
 /* Callbacks of struct nof_mpath_ops. Context: process, takes subsys->lock. */
 bool nof_ctrl_has_other_path(struct nof_ctrl *ctrl);
 bool nof_ctrl_all_have_other_path(struct nof_ctrl *ctrl);
-const char *nof_stall_verdict(struct nof_ctrl *ctrl, bool alone);
+const char *nof_stall_reason(struct nof_ctrl *ctrl, bool alone);
 
 #endif

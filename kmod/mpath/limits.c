@@ -19,15 +19,15 @@
 
 /*
  * How long a path waits for the queue to freeze, so that the limits can be lowered. No request is sent meanwhile. After
- * a failed attempt none is made for NARROW_REST times as long, so at most a fifth of the time is lost, however many
+ * a failed attempt none is made for NARROW_BACKOFF times as long, so at most a fifth of the time is lost, however many
  * paths and scans try.
  */
 #define NARROW_TMO_MS	2000
-#define NARROW_REST	4
+#define NARROW_BACKOFF	4
 /* Raising limits is not urgent: tried when paths have settled, and only while I/O completes quickly */
 #define WIDEN_DELAY	(HZ / 2)
 #define WIDEN_TMO_MS	100
-#define WIDEN_REST	(10 * HZ)
+#define WIDEN_BACKOFF	(10 * HZ)
 
 /*
  * A zone append that was in flight when its connection was lost cannot be retried, because it is unknown where it was
@@ -267,7 +267,7 @@ static bool limits_freeze(struct nof_head *head, const struct nof_ctrl *ctrl, un
 		blk_mq_unfreeze_queue(q);
 		/* a lost controller cut the wait short: that must not delay the next path */
 		if (live)
-			head->change.next = jiffies + NARROW_REST * (jiffies - begin);
+			head->change.next = jiffies + NARROW_BACKOFF * (jiffies - begin);
 		return false;
 	}
 	return true;
@@ -405,5 +405,5 @@ void nof_head_widen_work(struct work_struct *work)
 	mutex_unlock(&head->change.lock);
 	send_changed(head, p2p_changed);
 	if (again)
-		queue_delayed_work(nof_wq, &head->change.widen_work, WIDEN_REST);
+		queue_delayed_work(nof_wq, &head->change.widen_work, WIDEN_BACKOFF);
 }

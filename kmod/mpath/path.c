@@ -192,7 +192,7 @@ void nof_path_remove(struct nof_path *path, bool graceful)
 
 	mutex_lock(&s->lock);
 	last = head->nr_paths == 1;
-	lingers = last && nof_path_leaves_disk(path);
+	lingers = last && nof_path_disk_lingers(path);
 	if (lingers) {
 		nof_head_linger(head);
 		last = false;

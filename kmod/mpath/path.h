@@ -47,7 +47,7 @@ enum nof_removal {
  * @nr:		position in that list, from nof_topology_changed()
  * @association: ctrl->association in which the namespace was last verified; the path gets I/O only while both are equal
  * @usable:	as last published
- * @ana_since:	CLOCK_BOOTTIME, ns: when @ana_state began; nof_ana_lost() restarts it for a change
+ * @ana_since:	CLOCK_BOOTTIME, ns: when @ana_state began; nof_ana_restart_timers() restarts it for a change
  * @ana_expired: in ANA change state for longer than ANATT: requests do not wait for the path
  * @health:	state of mpath/health.c
  * @failover:	counts requests that failed over from this path
@@ -107,8 +107,9 @@ struct nof_path {
  * @nr_best:		paths of the best class that is not empty; the selector chooses among these
  * @nr_optimized:	@paths[0..nr_optimized) are optimized
  * @nr:			@paths[nr_optimized..nr) are non-optimized
- * @nr_sound:		@paths[nr..nr_sound) are degraded, of either kind: for probes, or if there is nothing better
- * @nr_usable:		@paths[nr_sound..nr_usable) are suspect; or the last resort, see fill_set()
+ * @nr_unsuspected:	@paths[nr..nr_unsuspected) are degraded, of either kind: for probes, or if there is nothing
+ *		better
+ * @nr_usable:		@paths[nr_unsuspected..nr_usable) are suspect; or the last resort, see fill_set()
  * @nr_all:		@paths[nr_usable..nr_all) carry I/O but get no new requests: earlier ones are still to be
  *		committed and polled
  * @may_wait:		a path may become usable again: a request without a path waits instead of failing
@@ -119,7 +120,7 @@ struct nof_path_set {
 	u16			nr_best;
 	u16			nr_optimized;
 	u16			nr;
-	u16			nr_sound;
+	u16			nr_unsuspected;
 	u16			nr_usable;
 	u16			nr_all;
 	bool			may_wait;
@@ -177,7 +178,7 @@ void nof_paths_event_locked(struct nof_ctrl *ctrl, enum nvmeof_event event);
 void nof_paths_rescan(struct nof_head *head);
 void nof_path_remove(struct nof_path *path, bool graceful);
 /* The disk stays for delayed_removal_secs if this path, its last one, is removed now. */
-bool nof_path_leaves_disk(const struct nof_path *path);
+bool nof_path_disk_lingers(const struct nof_path *path);
 /* How a path that does not fit its disk falls short; caller holds subsys->lock. */
 enum nof_unfit nof_path_unfit(const struct nof_path *path);
 /* A path that does not fit its disk can carry this request. Context: SRCU read side. */

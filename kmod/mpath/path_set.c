@@ -36,7 +36,7 @@ static void path_set_free(struct nof_path_set *set)
 	call_rcu(&set->rcu, free_set_later);
 }
 
-bool nof_path_leaves_disk(const struct nof_path *path)
+bool nof_path_disk_lingers(const struct nof_path *path)
 {
 	const struct nof_head *head = path->head;
 
@@ -62,7 +62,7 @@ static bool carries_io(const struct nof_ctrl *ctrl)
 static unsigned long wait_left(const struct nof_path *path)
 {
 	s32 tmo = READ_ONCE(path->ctrl->opts.fast_io_fail_tmo_ms);
-	u64 since = max(path->ana_since, path->head->none_since), waited;
+	u64 since = max(path->ana_since, path->head->no_full_path_since), waited;
 
 	if (tmo < 0 || nof_ctrl_state(path->ctrl) != NVMEOF_CTRL_LIVE || path->away)
 		return MAX_SCHEDULE_TIMEOUT;
@@ -81,7 +81,7 @@ static bool may_come_back(const struct nof_path *path)
 		return false;
 	/* being removed: if it is the last path, the disk may linger */
 	if (state == NVMEOF_CTRL_LOST || nof_state_ends(state))
-		return nof_path_leaves_disk(path);
+		return nof_path_disk_lingers(path);
 	return !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
 
@@ -140,17 +140,17 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 		at[class + 1] += at[class];
 	set->nr_optimized = at[NON_OPTIMIZED];
 	set->nr = at[DEGRADED];
-	set->nr_sound = at[SUSPECT];
+	set->nr_unsuspected = at[SUSPECT];
 	set->nr_usable = at[UNFIT];
 	set->nr_all = at[GONE];
 	if (set->nr_usable) {
-		head->none_since = 0;
+		head->no_full_path_since = 0;
 	} else {
-		head->none_since = head->none_since ?: ktime_get_boottime_ns();
+		head->no_full_path_since = head->no_full_path_since ?: ktime_get_boottime_ns();
 		set->nr_usable = at[IDLE];
 		worst = UNFIT;
 	}
-	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_sound ?: set->nr_usable;
+	set->nr_best = set->nr_optimized ?: set->nr ?: set->nr_unsuspected ?: set->nr_usable;
 	set->may_wait = nof_head_state(head) == NOF_HEAD_LINGERING;
 	list_for_each_entry(path, &head->paths, entry) {
 		if (path->class < GONE)
@@ -167,7 +167,7 @@ static void set_expiry(struct nof_head *head, const struct nof_path_set *set)
 	unsigned long left = MAX_SCHEDULE_TIMEOUT;
 	struct nof_path *path;
 
-	if (!head->none_since || !set->may_wait)
+	if (!head->no_full_path_since || !set->may_wait)
 		return;
 	list_for_each_entry(path, &head->paths, entry)
 		if (may_come_back(path))

@@ -3,6 +3,7 @@
 #include <linux/nvme.h>
 #include "mpath/head.h"
 #include "mpath/ranges.h"
+#include "mpath/request.h"
 
 /* One element in reserve: without other memory, one such discard at a time is still possible */
 static mempool_t *pool;

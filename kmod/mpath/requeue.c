@@ -88,7 +88,7 @@ void nof_head_kick_later(struct nof_head *head, unsigned long delay)
 {
 	unsigned long at = jiffies + delay, flags;
 
-	/* queueing the work and again_at must change together */
+	/* queueing the work and kick.at must change together */
 	spin_lock_irqsave(&head->kick.lock, flags);
 	if (queue_delayed_work(nof_recovery_wq, &head->kick.work, delay)) {
 		head->kick.at = at;

@@ -87,7 +87,7 @@ static int report_all(struct nof_head *head, struct report *r)
  * @cmd:	without data pointer
  * @keys:	data of the command: this host's key, and the key that it sets or preempts
  * @before:	report from before the command was sent, valid if @known
- * @others:	reserve.others of the head before that report
+ * @others:	reserve.passthru_seq of the head before that report
  */
 struct change {
 	struct nof_command	cmd;
@@ -104,7 +104,7 @@ static void change_look(struct nof_head *head, struct change *c)
 {
 	struct report r = { };
 
-	c->others = atomic_read(&head->reserve.others);
+	c->others = atomic_read(&head->reserve.passthru_seq);
 	c->known = !report_all(head, &r);
 	c->before = r.is;
 	kfree(r.data);
@@ -123,7 +123,7 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *
 		victim = nof_resv_has_registrant(r.data, r.is.nr, head->subsys->hostid, other);
 		verdict = nof_resv_judge(c->act, c->known ? &c->before : NULL, &r.is, victim, other, c->type);
 		/* passthrough takes no lock: the reported state may be the effect of a passthrough command */
-		others = atomic_read(&head->reserve.others);
+		others = atomic_read(&head->reserve.passthru_seq);
 		if (verdict == NOF_RESV_AGAIN && others != c->others)
 			verdict = NOF_RESV_UNKNOWN;
 		c->others = others;

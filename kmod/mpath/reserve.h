@@ -13,7 +13,7 @@
 extern const struct pr_ops nof_reserve_ops;
 
 /* Before a passthrough command is sent, and before the submitter of a completed one is notified: see change_judge() */
-static inline void nof_reserve_passthru(struct request *rq)
+static inline void nof_reserve_count_passthru(struct request *rq)
 {
 	struct nof_head *head = rq->q->queuedata;
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
@@ -22,7 +22,7 @@ static inline void nof_reserve_passthru(struct request *rq)
 	case nvme_cmd_resv_register:
 	case nvme_cmd_resv_acquire:
 	case nvme_cmd_resv_release:
-		atomic_inc(&head->reserve.others);
+		atomic_inc(&head->reserve.passthru_seq);
 		break;
 	default:
 		break;

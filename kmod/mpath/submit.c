@@ -469,7 +469,7 @@ static __always_inline void request_started(struct nof_path *path, struct reques
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 
 	if (odd && req->left_ctrl) {
-		if (req->moved && req->left_ctrl != path->ctrl->id)
+		if (req->path_failed && req->left_ctrl != path->ctrl->id)
 			this_cpu_inc(path->stats->failovers_to);
 		req->left_ctrl = 0;
 		req->retry_at = 0;

@@ -321,6 +321,14 @@ static void subsys_ctrl_exit(struct nof_ctrl *ctrl)
 	bitmap_free(ctrl->recovery.lost_disks);
 }
 
+static void subsys_association_lost(struct nof_ctrl *ctrl)
+{
+	mutex_lock(&ctrl->subsys->lock);
+	nof_probation_lost(ctrl);
+	nof_ana_restart_timers(ctrl);
+	mutex_unlock(&ctrl->subsys->lock);
+}
+
 const struct nof_mpath_ops nof_mpath = {
 	.subsys_init		= subsys_init,
 	.subsys_exit		= subsys_exit,
@@ -329,15 +337,15 @@ const struct nof_mpath_ops nof_mpath = {
 	.ctrl_exit		= subsys_ctrl_exit,
 	.association_begin	= nof_fence_arm,
 	.read_ana		= nof_ana_read,
-	.association_lost	= nof_ana_lost,
-	.queues_cancelled	= nof_fence_lost,
+	.association_lost	= subsys_association_lost,
+	.queues_cancelled	= nof_fence_start,
 	.ccr_notice		= nof_fence_notice,
 	.update_expected	= nof_ctrl_update_expected,
 	.paths_lost		= nof_ctrl_paths_lost,
 	.publish		= nof_paths_publish,
 	.has_other_path		= nof_ctrl_has_other_path,
 	.all_have_other_path	= nof_ctrl_all_have_other_path,
-	.stall_reason		= nof_stall_verdict,
+	.stall_reason		= nof_stall_reason,
 	.may_detach		= nof_request_may_detach,
 	.detached		= nof_request_detached,
 };

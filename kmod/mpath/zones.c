@@ -57,7 +57,7 @@ static void fill_report(struct nvme_command *sqe, u64 slba, u32 len)
 /**
  * struct report - report of many zones, read in parts
  * @len:	bytes of @data
- * @hasty:	neither wait for a path nor retry
+ * @no_wait:	neither wait for a path nor retry
  */
 struct report {
 	struct nof_head		*head;
@@ -66,7 +66,7 @@ struct report {
 	bool			no_wait;
 };
 
-/* Retried on any path, unless hasty, as a report changes nothing. Returns 0 or a negative errno. */
+/* Retried on any path, unless @no_wait, as a report changes nothing. Returns 0 or a negative errno. */
 static int report_send(const struct report *r, u64 slba, u32 len)
 {
 	struct nof_command cmd = {
@@ -179,7 +179,8 @@ int nof_zones_begin(struct nof_head *head)
 	ret = nof_limits_read_zones(head->disk);
 	/* the block layer does not support these zones */
 	if (ret == -ENODEV) {
-		head->zone_fault = "zones are not supported by the block layer: capacities differ";
+		WRITE_ONCE(head->zone_fault,
+			   "zones are not supported by the block layer: capacities differ");
 		ret = -EPROTO;
 	}
 	return ret;

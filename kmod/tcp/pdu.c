@@ -3,8 +3,6 @@
 #include "tcp/pdu.h"
 #include "wire/status.h"
 
-/* Status Code and Status Code Type, without CRD, M and DNR (NVMe Base 2.0, 3.3.3.2.1) */
-
 static bool pdu_fault(struct nof_pdu_fault *fault, u16 fes, u32 fei, const char *why)
 {
 	fault->why = why;

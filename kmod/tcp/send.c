@@ -151,7 +151,7 @@ struct workqueue_struct *nof_tcp_wq;
 
 #define CMD_HLEN	sizeof(struct nvme_tcp_cmd_pdu)
 #define DATA_HLEN	sizeof(struct nvme_tcp_data_pdu)
-#define NO_MEMORY	msecs_to_jiffies(10)	/* delay before a send that failed for lack of it is retried */
+#define NO_MEMORY_DELAY	msecs_to_jiffies(10)	/* delay before a send that failed for lack of it is retried */
 
 static_assert(NOF_TCP_PDU_ROOM >= CMD_HLEN + NOF_PDU_DIGEST + NOF_PDU_MAX_ALIGN + NOF_PDU_DIGEST);
 static_assert(CMD_HLEN == 72 && DATA_HLEN == 24);
@@ -316,7 +316,7 @@ static void mark_sent(struct nof_tcp_queue *q, struct nof_cmd *cmd, u64 len)
 	smp_store_release(&cmd->state, NOF_CMD_SENT);
 }
 
-static void put_capsule(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+static void append_capsule(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 {
 	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
 	u32 len = tc->in_capsule ? cmd->len : 0;
@@ -419,7 +419,7 @@ static bool put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 }
 
 /* Returns false if the batch is full, or memory is short, before the PDU is complete. */
-static bool put_data(struct nof_tcp_queue *q)
+static bool append_data(struct nof_tcp_queue *q)
 {
 	struct nof_tcp_tx *tx = &q->tx;
 	struct nof_data *d = &to_tcp_cmd(tx->cmd)->data;
@@ -459,7 +459,7 @@ static bool begin_next(struct nof_tcp_queue *q)
 	if (to_tcp_cmd(cmd)->r2t_len)
 		put_first_h2c_data(q, cmd);
 	else
-		put_capsule(q, cmd);
+		append_capsule(q, cmd);
 	return true;
 }
 
@@ -473,7 +473,7 @@ static void fill_batch(struct nof_tcp_queue *q)
 	reset_batch(tx);
 	for (;;) {
 		if (tx->cmd) {
-			if (!put_data(q))
+			if (!append_data(q))
 				break;
 			if (!tx->r2t_left)
 				tx->cmd = NULL;
@@ -579,7 +579,7 @@ static void send_batches(struct nof_tcp_queue *q, struct send_budget *budget)
 	if (err == -EAGAIN || err == -ENOMEM || err == -ENOBUFS) {
 		/* with an empty socket memory is short, and no acknowledgement will call write_space() */
 		if (!READ_ONCE(q->sock->sk->sk_wmem_queued))
-			queue_delayed_work(nof_tcp_wq, &q->retry_work, NO_MEMORY);
+			queue_delayed_work(nof_tcp_wq, &q->retry_work, NO_MEMORY_DELAY);
 		return;
 	}
 	if (err == -EBUSY) {

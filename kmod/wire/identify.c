@@ -303,7 +303,7 @@ static void decode_hints(const struct nvme_id_ns *id, struct nof_ns_format *out)
 		out->opt_io_blocks = le16_to_cpu(id->nows) + 1U;
 	if (out->phys_blocks)
 		out->opt_io_blocks -= out->opt_io_blocks % out->phys_blocks;
-	/* NPDA: deallocations should start at its multiples, counted from block 0, so discard_alignment stays 0 */
+	/* NPDA: deallocations should start at its multiples, counted from block 0: no alignment offset */
 	out->discard_granularity = max(le16_to_cpu(id->npdg), le16_to_cpu(id->npda)) + 1U;
 }
 

@@ -45,7 +45,7 @@ std::vector<Over> expected(Bytes log)
 
 void checkAnswer(u16 status, u32 result)
 {
-	const auto answer = nof_ccr_answer(status, result);
+	const auto answer = nof_ccr_result(status, result);
 	expect(answer >= NOF_CCR_DONE && answer <= NOF_CCR_REFUSED, "the answer is one that there is");
 	expect((answer == NOF_CCR_DONE) == (!(status & 0x7ff) && (result & 1)),
 	       "a controller counts as gone only when the target says so in a good completion");

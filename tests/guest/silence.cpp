@@ -312,7 +312,7 @@ TEST_CASE("a silent path without alternative is waited for, and goes on with the
 	CHECK(kernelSaid("no other path, waiting for keep-alive"));
 }
 
-TEST_CASE("a silent peer is sent a segment every 20 ms, for three seconds", "[silence][nudge]")
+TEST_CASE("a silent peer is sent a segment every 20 ms, for three seconds", "[silence][retransmit]")
 {
 	Multi rig({.lanes = 1});
 	auto c = connectWith(rig, 0, [](auto &o) {
@@ -325,9 +325,9 @@ TEST_CASE("a silent peer is sent a segment every 20 ms, for three seconds", "[si
 	Stopwatch watch;
 	pause(1s);
 	// of the read and of the Keep Alive that followed it
-	auto nudged = repeatedIn(1s);
-	CHECK(nudged >= 40);
-	CHECK(nudged <= 105);
+	auto segments = repeatedIn(1s);
+	CHECK(segments >= 40);
+	CHECK(segments <= 105);
 	// time that this machine was late for does not count
 	CHECK(eventually([&] { return repeatedIn(400ms) < 10; }, 5s));
 	auto end = watch.elapsed();
@@ -335,7 +335,7 @@ TEST_CASE("a silent peer is sent a segment every 20 ms, for three seconds", "[si
 	// then as TCP does: from 60 ms on, doubled
 	auto later = repeatedIn(3s);
 	CHECK(later <= 10);
-	std::printf("silent peer: %lu segments in a second, %lu in three after %ld ms\n", nudged, later, end.count());
+	std::printf("silent peer: %lu segments in a second, %lu in three after %ld ms\n", segments, later, end.count());
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 	rig.lane(0).link().repair();
 	CHECK(probe.moves(10s));

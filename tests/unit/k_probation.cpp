@@ -193,10 +193,10 @@ TEST_CASE("probation: a loss within ten minutes of its end is a relapse, a later
 	{
 		CHECK(c.lose(10 * minute - 1) == NOF_LOSS_RELAPSE);
 		CHECK(c.p.on);
-		CHECK(c.p.interval_ms == 2 * NOF_PROBATION_GAP_MS);
+		CHECK(c.p.interval_ms == 2 * NOF_PROBATION_INTERVAL_MS);
 		c.endure();
 		CHECK(c.lose(second) == NOF_LOSS_RELAPSE);
-		CHECK(c.p.interval_ms == 4 * NOF_PROBATION_GAP_MS);
+		CHECK(c.p.interval_ms == 4 * NOF_PROBATION_INTERVAL_MS);
 	}
 	SECTION("later: counted from the beginning, with the first distance")
 	{
@@ -205,7 +205,7 @@ TEST_CASE("probation: a loss within ten minutes of its end is a relapse, a later
 		CHECK(c.lose(second) == NOF_LOSS_NOTED);
 		CHECK(c.lose(second) == NOF_LOSS_NOTED);
 		CHECK(c.lose(second) == NOF_LOSS_BEGINS);
-		CHECK(c.p.interval_ms == NOF_PROBATION_GAP_MS);
+		CHECK(c.p.interval_ms == NOF_PROBATION_INTERVAL_MS);
 	}
 }
 
