@@ -160,7 +160,7 @@ void nof_data_init(struct nof_data *d, struct nof_cmd *cmd, unsigned int dest)
 	d->pi_bytes = cmd->pi_bytes;
 	if (!d->left)
 		return;
-	if (cmd->discard)
+	if (cmd->drop_data)
 		iov_iter_discard(&d->iter, dest, d->left);
 	else if (cmd->buf)
 		use_buffer(d, cmd->buf);

@@ -29,10 +29,10 @@ enum nof_cmd_state {
  * @status:	valid in @done: NVMe status field without the phase bit (SC, SCT, CRD, M, DNR)
  * @state:	enum nof_cmd_state. The transport sets SENT with smp_store_release() before the first byte leaves
  * @write:	data goes from host to controller
- * @discard:	received data are discarded
+ * @drop_data:	received data are discarded
  * @pi_bytes:	protection information transferred with each block, from the request's integrity data; 0: none
  * @pi_shift:	log2 of the block size, if @pi_bytes is not 0
- * @unknown:	its command set is unknown to the driver, and so is the meaning of its opcode
+ * @opaque:	its command set is unknown to the driver, and so is the meaning of its opcode
  * @maybe_executed: valid when it was cancelled with its queue: it had been sent, so the target may have executed it, or
  *		may still do so
  * @result:	valid in @done: dword 0 and 1 of the completion
@@ -50,11 +50,11 @@ struct nof_cmd {
 	u16			status;
 	u8			state;
 	bool			write;
-	bool			discard;
+	bool			drop_data;
 	bool			maybe_executed;
 	u8			pi_bytes;
 	u8			pi_shift;
-	bool			unknown;
+	bool			opaque;
 	union nvme_result	result;
 	struct nvme_command	sqe;
 	struct nvme_dsm_range	dsm;

@@ -219,14 +219,14 @@ static int attempt(struct nof_ctrl *ctrl)
 	unsigned long deadline = jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	int ret;
 
-	/* an abort_work() left from an earlier attempt must not end this one; later errors set the flag again */
+	/* a teardown_work() left from an earlier attempt must not end this one; later errors set the flag again */
 	spin_lock_irq(&ctrl->state_lock);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	ctrl->end.cause = NOF_CAUSE_LOCAL;
 	ctrl->end.cut_off = false;
 	ctrl->end.quiet_ms = 0;
 	spin_unlock_irq(&ctrl->state_lock);
-	cancel_work_sync(&ctrl->recovery.abort_work);
+	cancel_work_sync(&ctrl->recovery.teardown_work);
 	/* the lock, because nof_paths_suspend() raises it as well */
 	mutex_lock(&ctrl->subsys->lock);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);
@@ -261,7 +261,7 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 	set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	nof_ka_stop(ctrl);
 	nof_queues_cancel(ctrl);
-	cancel_work_sync(&ctrl->recovery.abort_work);
+	cancel_work_sync(&ctrl->recovery.teardown_work);
 	nof_queues_free(ctrl);
 }
 

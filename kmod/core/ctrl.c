@@ -271,7 +271,7 @@ static bool ctrl_error(struct nof_ctrl *ctrl, enum nof_cause cause, bool live_on
 	}
 	/* under state_lock: nothing is queued for a DEAD controller, which is about to be freed */
 	if (ctrl->state != NVMEOF_CTRL_DEAD)
-		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery.work : &ctrl->recovery.abort_work);
+		queue_work(nof_recovery_wq, was_live ? &ctrl->recovery.work : &ctrl->recovery.teardown_work);
 	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 	if (was_live)
 		wake_up_all(&ctrl->state_wq);

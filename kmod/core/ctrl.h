@@ -120,7 +120,7 @@ enum nof_ctrl_flag {
 	NOF_CTRL_REFUSED,		/* a namespace was refused: rescan on path removal. Under subsys->lock */
 	NOF_CTRL_RESET,			/* set before an intentional reset, which is not counted as a path failure */
 	NOF_CTRL_KA_OUT,		/* ka.cmd is outstanding */
-	NOF_CTRL_SHUTDOWN_SENT,			/* shutdown was requested: the target may close its connections */
+	NOF_CTRL_SHUTDOWN_SENT,		/* shutdown was requested: the target may close its connections */
 	NOF_CTRL_EXPLICIT_DELETE,	/* deleted on request: disks that lose their last path with it do not linger */
 	NOF_CTRL_PAUSED,		/* is activating firmware: no new I/O, see core/aer.c */
 	NOF_CTRL_EXCHANGE,		/* its transport module is being exchanged, see core/transport.c */
@@ -230,7 +230,7 @@ struct nof_ctrl_scan {
  * struct nof_recovery - connecting and reconnecting, see core/recovery.c and core/connect.c
  * @connect_work: the first connect
  * @work:	takes the queues down when the connection is lost in LIVE
- * @abort_work:	likewise after an error in any other state
+ * @teardown_work:	likewise after an error in any other state
  * @lost_work:	removes the paths of a LOST controller
  * @lost_disks:	disks that it had when it was LOST, a bitmap by head number of @lost_disks_bits; under subsys->lock
  * @attempts:	connect attempts since it was LIVE
@@ -241,7 +241,7 @@ struct nof_recovery {
 	struct work_struct	connect_work;
 	struct delayed_work	reconnect_work;
 	struct work_struct	work;
-	struct work_struct	abort_work;
+	struct work_struct	teardown_work;
 	struct delayed_work	fail_fast_work;
 	struct work_struct	lost_work;
 	unsigned long		*lost_disks;
@@ -256,13 +256,13 @@ struct nof_recovery {
 /**
  * struct nof_deletion - deletion of a controller, see core/recovery.c
  * @from:	state before DELETING; under state_lock
- * @watch_work:	cancels outstanding commands if nothing completes any more
+ * @stall_work:	cancels outstanding commands if nothing completes any more
  * @done:	complete_all() when the controller is in no listing any more
  */
 struct nof_deletion {
 	u8			from;
 	struct work_struct	work;
-	struct delayed_work	watch_work;
+	struct delayed_work	stall_work;
 	struct completion	done;
 };
 

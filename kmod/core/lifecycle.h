@@ -72,7 +72,7 @@ u32 nof_queues_detached_ms(struct nof_ctrl *ctrl);
 u32 nof_queues_count(struct nof_ctrl *ctrl, bool (*is)(const struct nof_slot *slot));
 /* For nof_queues_count(): true for an opcode that may change data, or is unknown */
 bool nof_slot_writes(const struct nof_slot *slot);
-/* Users of nof_queues_progressed(): each has its own bit in queue->busy */
+/* Users of nof_queues_progressed(): each has its own bit in queue->progress */
 enum nof_watcher { NOF_WATCH_KEEP_ALIVE, NOF_WATCH_DELETE, NOF_WATCH_SILENCE };
 /* True if anything completed on some queue since the watcher's last call */
 bool nof_queues_progressed(struct nof_ctrl *ctrl, enum nof_watcher who);

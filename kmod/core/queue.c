@@ -239,7 +239,7 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	cmd->maybe_executed = false;
 	cmd->queue = queue;
 	WRITE_ONCE(slot->at, (u32)jiffies);
-	WRITE_ONCE(slot->opcode, cmd->unknown ? NOF_OPCODE_UNKNOWN : cmd->sqe.common.opcode);
+	WRITE_ONCE(slot->opcode, cmd->opaque ? NOF_OPCODE_UNKNOWN : cmd->sqe.common.opcode);
 	WRITE_ONCE(slot->detached, false);
 	WRITE_ONCE(slot->cmd, cmd);
 	nof_watch_kick(queue);
@@ -275,8 +275,8 @@ void nof_cmd_complete(struct nof_cmd *cmd, u16 status, const union nvme_result *
 	free_slot(queue, slot_of(queue, cmd));
 	cmd->status = status;
 	cmd->result = *result;
-	if (READ_ONCE(queue->busy) != ULONG_MAX)
-		WRITE_ONCE(queue->busy, ULONG_MAX);
+	if (READ_ONCE(queue->progress) != ULONG_MAX)
+		WRITE_ONCE(queue->progress, ULONG_MAX);
 	if (unlikely(status))
 		trace_nof_cmd_error(queue, cmd, status);
 	if (cmd->done)
@@ -303,7 +303,7 @@ void nof_cmd_detach(struct nof_cmd *cmd, struct nof_detach *d, bool sent)
 		placeholder->len = cmd->len;
 		placeholder->sqe.common.opcode = cmd->sqe.common.opcode;
 		placeholder->state = NOF_CMD_SENT;
-		placeholder->discard = true;
+		placeholder->drop_data = true;
 		atomic_inc(&queue->nr_detached);
 		slot = &queue->slots[slot_of(queue, cmd)];
 		WRITE_ONCE(slot->at, (u32)jiffies);

@@ -105,7 +105,7 @@ struct nof_starved {
  * @starved:	contexts that wait for a slot, oldest first; under @starved_lock
  * @unprepared:	contexts that wait for a resource of the transport; under @starved_lock
  * @nr_freed:	number of calls of nof_queue_resource_freed()
- * @busy:	a bit for each watcher (enum nof_watcher): something completed since it last looked. Completions set all
+ * @progress:	a bit for each watcher (enum nof_watcher): something completed since it last looked. Completions set all
  *		of them by a plain store, watchers clear theirs atomically
  * @watched:	already in a list of ctrl->watch; under ctrl->state_lock
  * @nr_detached: placeholders of detached commands, included in @inflight
@@ -142,7 +142,7 @@ struct nof_queue {
 
 	atomic_t		inflight ____cacheline_aligned_in_smp;
 	u32			next;
-	unsigned long		busy;
+	unsigned long		progress;
 	bool			watched;
 	struct list_head	starved;
 	struct list_head	unprepared;

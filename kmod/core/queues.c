@@ -521,7 +521,7 @@ bool nof_queues_progressed(struct nof_ctrl *ctrl, enum nof_watcher who)
 
 	mutex_lock(&ctrl->queues.lock);
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++) {
-		was = test_and_clear_bit(who, &queue->busy);
+		was = test_and_clear_bit(who, &queue->progress);
 		/* a completed Keep Alive is no progress for a deletion, which waits for I/O */
 		if (queue->qid || who != NOF_WATCH_DELETE)
 			busy |= was;

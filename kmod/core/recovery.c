@@ -22,9 +22,9 @@
  * A connection failed during a connect attempt or a deletion. The task that brings the queues up or down may wait for a
  * response that will not come: cancelling the command ends that wait.
  */
-static void abort_work(struct work_struct *work)
+static void teardown_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.abort_work);
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, recovery.teardown_work);
 
 	nof_ctrl_publish(ctrl);
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING)
@@ -281,7 +281,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 	cancel_delayed_work_sync(&ctrl->scan.work);
 	cancel_delayed_work_sync(&ctrl->ana.backoff_work);
 	cancel_delayed_work_sync(&ctrl->ana.anatt_work);
-	cancel_delayed_work_sync(&ctrl->deletion.watch_work);
+	cancel_delayed_work_sync(&ctrl->deletion.stall_work);
 	nof_watch_stop(ctrl);
 	nof_ka_stop(ctrl);
 }
@@ -289,7 +289,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 /* Write-back may take any time while commands complete. A target that completes nothing any more is given up. */
 static void delete_stall_work(struct work_struct *work)
 {
-	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.watch_work);
+	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.stall_work);
 
 	if ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_DELETE)) ||
 	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
@@ -298,7 +298,7 @@ static void delete_stall_work(struct work_struct *work)
 		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 		return;
 	}
-	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.watch_work, msecs_to_jiffies(STALL_MS));
+	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.stall_work, msecs_to_jiffies(STALL_MS));
 }
 
 /*
@@ -308,7 +308,7 @@ static void delete_stall_work(struct work_struct *work)
 static void delete_live(struct nof_ctrl *ctrl)
 {
 	nof_queues_progressed(ctrl, NOF_WATCH_DELETE);
-	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.watch_work, msecs_to_jiffies(STALL_MS));
+	queue_delayed_work(nof_recovery_wq, &ctrl->deletion.stall_work, msecs_to_jiffies(STALL_MS));
 	nof_aer_end(ctrl);
 	cancel_work_sync(&ctrl->ana.work);
 	/* ends the wait of requests for the ANA log, which the scan may in turn wait for */
@@ -349,7 +349,7 @@ static void delete_work(struct work_struct *work)
 	nof_queues_cancel(ctrl);
 	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_DEAD);
 	stop_works(ctrl);
-	cancel_work_sync(&ctrl->recovery.abort_work);
+	cancel_work_sync(&ctrl->recovery.teardown_work);
 	nof_queues_free(ctrl);
 	nof_control.ctrl_del(ctrl);
 	nof_ctrl_delist(ctrl);
@@ -365,10 +365,10 @@ static void delete_work(struct work_struct *work)
 void nof_recovery_init(struct nof_ctrl *ctrl)
 {
 	INIT_WORK(&ctrl->recovery.work, recovery_work);
-	INIT_WORK(&ctrl->recovery.abort_work, abort_work);
+	INIT_WORK(&ctrl->recovery.teardown_work, teardown_work);
 	INIT_WORK(&ctrl->recovery.lost_work, lost_work);
 	INIT_DELAYED_WORK(&ctrl->recovery.fail_fast_work, fail_fast_work);
 	INIT_WORK(&ctrl->deletion.work, delete_work);
-	INIT_DELAYED_WORK(&ctrl->deletion.watch_work, delete_stall_work);
+	INIT_DELAYED_WORK(&ctrl->deletion.stall_work, delete_stall_work);
 	init_completion(&ctrl->deletion.done);
 }

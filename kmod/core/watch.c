@@ -34,12 +34,12 @@ enum {
 	EMPTY		= 200,		/* nothing outstanding: stop watching the queue */
 	PROBE		= 40,		/* a queue completes nothing: send a Keep Alive */
 	UNHEARD		= 100,		/* shorter silence does not count */
-	NO_RESPONSE		= 400,		/* no command completes, Keep Alive included: suspect */
+	NO_RESPONSE	= 400,		/* no command completes, Keep Alive included: suspect */
 	STALL		= 500,		/* no I/O completes here, but on other paths: suspect */
 	STALL_ALONE	= 1000,		/* likewise while the other paths are idle */
 	SUSPECT_MIN	= 1000,		/* minimum time without new I/O, doubled if suspect again soon: */
 	SUSPECT_SOON	= 10000,	/* within this time */
-	RETRANSMIT		= 60,		/* after this silence, each look makes the transport retransmit */
+	RETRANSMIT	= 60,		/* after this silence, each look makes the transport retransmit */
 	RETRANSMIT_END	= 3000,		/* from then on TCP's own exponential back-off applies */
 	STALL_END	= 60000,	/* a response is no longer expected */
 };
@@ -95,7 +95,7 @@ static u32 outstanding(const struct nof_queue *queue)
 static bool take_busy(struct nof_queue *queue)
 {
 	/* test first: avoids the atomic operation on an idle queue */
-	return test_bit(NOF_WATCH_SILENCE, &queue->busy) && test_and_clear_bit(NOF_WATCH_SILENCE, &queue->busy);
+	return test_bit(NOF_WATCH_SILENCE, &queue->progress) && test_and_clear_bit(NOF_WATCH_SILENCE, &queue->progress);
 }
 
 static u32 silence_bound(const struct nof_ctrl *ctrl, u32 rtt_us)

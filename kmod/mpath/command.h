@@ -20,7 +20,7 @@ struct nof_command {
 	u32			len;
 	bool			write;
 	bool			no_wait;
-	enum nof_cmd_retry		retry;
+	enum nof_cmd_retry	retry;
 };
 
 /*

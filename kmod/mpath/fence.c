@@ -52,7 +52,7 @@ static bool ccr_notifies(const struct nof_ctrl *source)
 
 enum step {
 	CCR_ASK,		/* a controller has to be asked */
-	CCR_SENT,			/* no completion yet */
+	CCR_SENT,		/* no completion yet */
 	CCR_RUNNING,		/* the log of @source will have the result */
 	CCR_SUCCESS,
 };

@@ -311,7 +311,7 @@ static void setup_flush(struct nof_cmd *cmd)
 static void setup_passthrough(const struct nof_head *head, const struct request *rq, struct nof_cmd *cmd)
 {
 	cmd->sqe.common.flags = 0;
-	cmd->unknown = nof_format_is_generic(&head->format);
+	cmd->opaque = nof_format_is_generic(&head->format);
 	cmd->len = blk_rq_bytes(rq);
 	cmd->write = op_is_write(req_op(rq));
 }
@@ -329,7 +329,7 @@ static blk_status_t sqe_setup(const struct nof_path *path, struct request *rq, s
 	cmd->done = NULL;
 	cmd->buf = NULL;
 	cmd->pi_bytes = 0;
-	cmd->unknown = false;
+	cmd->opaque = false;
 	/* fast path: test reads and writes before all other operations */
 	if (likely(req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE))
 		return setup_rw(path, rq, cmd, req_op(rq) == REQ_OP_READ ? nvme_cmd_read : nvme_cmd_write);

@@ -70,10 +70,10 @@ struct report {
 static int report_send(const struct report *r, u64 slba, u32 len)
 {
 	struct nof_command cmd = {
-		.buf	= r->data,
-		.len	= len,
-		.no_wait	= r->no_wait,
-		.retry	= r->no_wait ? NOF_CMD_RETRY_NEVER : NOF_CMD_RETRY_ALWAYS,
+		.buf = r->data,
+		.len = len,
+		.no_wait = r->no_wait,
+		.retry = r->no_wait ? NOF_CMD_RETRY_NEVER : NOF_CMD_RETRY_ALWAYS,
 	};
 	int ret;
 

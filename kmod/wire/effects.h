@@ -12,7 +12,7 @@ struct nvme_effects_log;
 
 enum {
 	/* I/O command that affects at most the data of its own namespace: open to callers with read permission */
-	NOF_EFFECT_READER_OK		= 1 << 0,
+	NOF_EFFECT_READER_OK	= 1 << 0,
 	/* likewise, open to callers with write permission */
 	NOF_EFFECT_WRITER_OK	= 1 << 1,
 	/* admin command that needs I/O to be stopped: it affects whole namespaces, or changes them */

@@ -28,7 +28,7 @@
 
 /* A report has a header, and entries of the same size. Reports with more entries are rejected. */
 #define NOF_RESV_ENTRY		64
-#define NOF_RESV_MAX_ENTRIES		1023
+#define NOF_RESV_MAX_ENTRIES	1023
 #define NOF_RESV_BYTES(nr)	(NOF_RESV_ENTRY * (1 + (nr)))
 
 enum nof_resv_act {

@@ -56,7 +56,7 @@ enum nof_zone_act {
 enum nof_zone_verdict {
 	NOF_ZONE_DONE,		/* the command was executed */
 	NOF_ZONE_AGAIN,		/* it was not executed: retry */
-	NOF_ZONE_UNDECIDED,		/* cannot be decided */
+	NOF_ZONE_UNDECIDED,	/* cannot be decided */
 	NOF_ZONE_QUERY_FAILED,	/* the zone report failed */
 };
 
