@@ -62,14 +62,14 @@ static ssize_t name##_store(struct device *dev, struct device_attribute *attr, c
 }													\
 static DEVICE_ATTR_WO(name)
 
-static int rescan(struct nof_ctrl *ctrl)
+static int ctrl_rescan(struct nof_ctrl *ctrl)
 {
 	nof_scan_start(ctrl);
 	return 0;
 }
 
 CTRL_DO_ATTR(reset_controller, nof_ctrl_reset(ctrl, NULL));
-CTRL_DO_ATTR(rescan_controller, rescan(ctrl));
+CTRL_DO_ATTR(rescan_controller, ctrl_rescan(ctrl));
 CTRL_DO_ATTR(delete_controller, nof_ctrl_delete(ctrl, NULL));
 
 static ssize_t address_show(struct device *dev, struct device_attribute *attr, char *buf)

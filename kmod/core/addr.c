@@ -104,7 +104,7 @@ int nof_addr_init(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 EXPORT_SYMBOL_GPL(nof_addr_init);
 
 /* Updates the index of the interface that @text names: it changes if the interface is recreated */
-static int rescope(struct net *net, const char *text, struct sockaddr_storage *ss)
+static int addr_rescope(struct net *net, const char *text, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *a6 = (struct sockaddr_in6 *)ss;
 	struct sockaddr_storage now = {};
@@ -121,7 +121,8 @@ int nof_addr_refresh(struct nof_ctrl *ctrl)
 {
 	struct nof_addr *at = nof_addr_of(ctrl);
 
-	return rescope(at->net, ctrl->opts.traddr, &at->dst) ?: rescope(at->net, ctrl->opts.host_traddr, &at->src);
+	return addr_rescope(at->net, ctrl->opts.traddr, &at->dst) ?:
+	       addr_rescope(at->net, ctrl->opts.host_traddr, &at->src);
 }
 EXPORT_SYMBOL_GPL(nof_addr_refresh);
 

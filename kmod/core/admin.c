@@ -575,7 +575,7 @@ static int wait_status(struct nof_ctrl *ctrl, u32 mask, u32 want, u32 timeout_ms
 	}
 }
 
-static u32 config(const struct nof_ctrl *ctrl)
+static u32 ctrl_config(const struct nof_ctrl *ctrl)
 {
 	u32 cc = NVME_CC_ENABLE | NVME_CC_IOSQES | NVME_CC_IOCQES | NVME_CC_AMS_RR | NVME_CC_CSS_NVM;
 
@@ -586,7 +586,7 @@ static u32 config(const struct nof_ctrl *ctrl)
 
 int nof_ctrl_enable(struct nof_ctrl *ctrl)
 {
-	u32 cc = config(ctrl);
+	u32 cc = ctrl_config(ctrl);
 	int ret;
 
 	ret = nof_property_set(ctrl, NVME_REG_CC, cc, NULL);
@@ -600,7 +600,7 @@ int nof_ctrl_enable(struct nof_ctrl *ctrl)
 /* Requests a normal shutdown and waits for it. Best effort: a failure is ignored. */
 void nof_ctrl_shutdown(struct nof_ctrl *ctrl)
 {
-	u32 cc = config(ctrl) | NVME_CC_SHN_NORMAL;
+	u32 cc = ctrl_config(ctrl) | NVME_CC_SHN_NORMAL;
 
 	/* the controller may close its connections as soon as it receives the request */
 	set_bit(NOF_CTRL_SHUTDOWN_SENT, &ctrl->flags);

@@ -214,7 +214,7 @@ static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	return ret;
 }
 
-static int attempt(struct nof_ctrl *ctrl)
+static int connect_attempt(struct nof_ctrl *ctrl)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	int ret;
@@ -337,7 +337,7 @@ static bool connect_once(struct nof_ctrl *ctrl)
 	unsigned int noio = memalloc_noio_save();
 	enum nvmeof_ctrl_state from = nof_ctrl_state(ctrl);
 	u32 notes = READ_ONCE(ctrl->error.notes);
-	int ret = attempt(ctrl);
+	int ret = connect_attempt(ctrl);
 
 	memalloc_noio_restore(noio);
 	/* the error, most likely lack of memory, was not recorded yet */

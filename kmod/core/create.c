@@ -98,7 +98,7 @@ static struct nof_ctrl *same_address(struct nof_subsys *s, struct nof_ctrl *ctrl
 }
 
 /* Checks for a duplicate and adds the controller to the list in one section of subsys->lock */
-static int enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *extack)
+static int ctrl_enlist(struct nof_ctrl *ctrl, char *found, struct netlink_ext_ack *extack)
 {
 	struct nof_subsys *s = ctrl->subsys;
 	struct nof_ctrl *other;
@@ -154,7 +154,7 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 	if (!ret)
 		ret = attach_transport(ctrl, extack);
 	if (!ret)
-		ret = enlist(ctrl, found, extack);
+		ret = ctrl_enlist(ctrl, found, extack);
 	if (ret)
 		goto put;
 	nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING);

@@ -118,7 +118,7 @@ static int ask_for_queues(struct nof_ctrl *ctrl, u32 *granted)
 }
 
 /* More queues than hardware contexts would be unused */
-static void plan(struct nof_ctrl *ctrl)
+static void queues_plan(struct nof_ctrl *ctrl)
 {
 	ctrl->queues.nr_default = min(ctrl->opts.nr_io_queues, ctrl->subsys->nr_default);
 	ctrl->queues.nr_poll = min(ctrl->opts.nr_poll_queues, ctrl->subsys->nr_poll);
@@ -245,7 +245,7 @@ int nof_queues_start_io(struct nof_ctrl *ctrl, unsigned long deadline)
 
 	if (ret)
 		return ret;
-	plan(ctrl);
+	queues_plan(ctrl);
 	ret = ask_for_queues(ctrl, &granted);
 	if (ret)
 		return ret;

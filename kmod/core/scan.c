@@ -58,7 +58,7 @@ static int formats_alloc(struct formats *f, u32 max)
 }
 
 /* A status without Do Not Retry may change, so it says nothing about the namespace. */
-static bool transient(int status)
+static bool status_is_transient(int status)
 {
 	return status && !(status & NVME_STATUS_DNR);
 }
@@ -98,17 +98,17 @@ static bool decode_generic(struct nof_ns *ns, const struct nof_identify *cmd)
 	return true;
 }
 
-static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmds)
+static void decode_ns(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmds)
 {
 	int status = cmds[CMD_NS].ret;
 
 	if (decode_generic(ns, &cmds[CMD_DESCS]))
 		return;
 	/* without the descriptors the command set is unknown, and the other result not conclusive */
-	if (transient(cmds[CMD_DESCS].ret) && ctrl->vs >= NVME_VS(1, 3, 0))
+	if (status_is_transient(cmds[CMD_DESCS].ret) && ctrl->vs >= NVME_VS(1, 3, 0))
 		status = cmds[CMD_DESCS].ret;
 	ns->status = status;
-	ns->temporary = transient(status);
+	ns->temporary = status_is_transient(status);
 	ns->why = NULL;
 	if (ns->temporary)
 		return;
@@ -122,7 +122,7 @@ static void decode(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_id
 
 static void decode_guard(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct nof_identify *cmd)
 {
-	ns->temporary = transient(cmd->ret);
+	ns->temporary = status_is_transient(cmd->ret);
 	ns->status = ns->temporary ? cmd->ret : 0;
 	if (ns->temporary)
 		return;
@@ -135,7 +135,7 @@ static void decode_guard(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 static void decode_zns(struct nof_ns *ns, const struct nof_identify *cmd)
 {
 	ns->status = cmd->ret;
-	ns->temporary = transient(cmd->ret);
+	ns->temporary = status_is_transient(cmd->ret);
 	if (!ns->temporary)
 		ns->why = cmd->ret ? nof_status_name(cmd->ret) : nof_identify_zns(cmd->buf, &ns->format);
 }
@@ -213,7 +213,7 @@ static void decode_indep(struct nof_ctrl *ctrl, struct nof_ns *ns, const struct 
 	bool ready = true;
 
 	ns->status = cmd->ret;
-	ns->temporary = transient(cmd->ret);
+	ns->temporary = status_is_transient(cmd->ret);
 	if (ns->temporary)
 		return;
 	ns->why = cmd->ret ? "unknown command set, and Identify Namespace of CNS 08h failed" :
@@ -242,7 +242,7 @@ static int read_effects(struct nof_ctrl *ctrl, u8 csi, struct nvme_effects_log *
 		return 0;
 	if (has_log)
 		ret = nof_get_effects(ctrl, csi, log);
-	if (ret < 0 || transient(ret))
+	if (ret < 0 || status_is_transient(ret))
 		return min(ret, 0);
 	mutex_lock(&ctrl->subsys->lock);
 	nof_ctrl_set_effects(ctrl, csi, association, has_log && !ret ? log : NULL);
@@ -294,7 +294,7 @@ static int formats_read(struct nof_ctrl *ctrl, struct formats *f)
 		};
 	ret = nof_identify_many(ctrl, cmds, nr);
 	for (i = 0; !ret && i < f->nr; i++)
-		decode(ctrl, &f->ns[i], cmds + i * NR_CMDS);
+		decode_ns(ctrl, &f->ns[i], cmds + i * NR_CMDS);
 	return ret ?: read_guards(ctrl, f) ?: read_zns(ctrl, f) ?: read_generic(ctrl, f);
 }
 

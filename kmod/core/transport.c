@@ -166,7 +166,7 @@ static bool has_writes(struct nof_ctrl *ctrl)
 	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_queues_count(ctrl, nof_slot_writes);
 }
 
-static void drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl *ctrl), u32 ms)
+static void transport_drain(const struct nof_transport *t, bool (*is_busy)(struct nof_ctrl *ctrl), u32 ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
 	u32 rest_us = DRAIN_MIN_US;
@@ -221,8 +221,8 @@ static void transport_orphan_ctrls(const struct nof_transport *t)
 	struct nof_ctrl *ctrl;
 
 	for_each_ctrl_until(t, yield_transport);
-	drain(t, has_io, DRAIN_MS);
-	drain(t, has_writes, WRITES_MS);
+	transport_drain(t, has_io, DRAIN_MS);
+	transport_drain(t, has_writes, WRITES_MS);
 	for_each_ctrl_until(t, end_association);
 	while ((ctrl = for_each_ctrl_until(t, not_deleting))) {
 		release_transport(ctrl);

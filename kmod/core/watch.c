@@ -83,7 +83,7 @@ struct findings {
 };
 
 /* Excludes the Asynchronous Event Request, which is always outstanding */
-static u32 outstanding(const struct nof_queue *queue)
+static u32 queue_outstanding(const struct nof_queue *queue)
 {
 	u32 n = atomic_read(&queue->inflight);
 
@@ -140,7 +140,7 @@ static void watch_check_peer(struct nof_queue *queue, u32 step, struct findings 
 static void watch_sample_queue(struct nof_queue *queue, u32 step, struct findings *f)
 {
 	struct nof_queue_watch *w = &queue->watch;
-	bool out = outstanding(queue), busy = take_busy(queue);
+	bool out = queue_outstanding(queue), busy = take_busy(queue);
 
 	w->empty_ms = out ? 0 : w->empty_ms + step;
 	if (!nof_queue_live(queue))
@@ -161,7 +161,7 @@ static void watch_remove_queue(struct nof_queue *queue)
 	WRITE_ONCE(queue->watched, false);
 	spin_unlock_irq(&queue->ctrl->state_lock);
 	smp_mb();
-	if (outstanding(queue))
+	if (queue_outstanding(queue))
 		nof_watch_begin(queue);
 }
 
@@ -208,7 +208,7 @@ static bool has_plain_io(struct nof_ctrl *ctrl)
 
 	mutex_lock(&ctrl->queues.lock);
 	for (i = 0; !has && i < ctrl->queues.nr_io; i++)
-		has = ctrl->queues.io[i]->type != NOF_QUEUE_POLL && outstanding(ctrl->queues.io[i]) &&
+		has = ctrl->queues.io[i]->type != NOF_QUEUE_POLL && queue_outstanding(ctrl->queues.io[i]) &&
 		      queue_has_plain_io(ctrl->queues.io[i]);
 	mutex_unlock(&ctrl->queues.lock);
 	return has;

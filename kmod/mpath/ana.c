@@ -39,7 +39,7 @@ static bool has_ana(const struct nof_ctrl *ctrl)
 }
 
 /* The log does not list this group, though a namespace is in it */
-static bool unlisted(struct nof_ctrl *ctrl, u32 group)
+static bool group_is_unlisted(struct nof_ctrl *ctrl, u32 group)
 {
 	return has_ana(ctrl) && group && !xa_load(&ctrl->ana.groups, group);
 }
@@ -134,7 +134,7 @@ static void update_paths(struct nof_ctrl *ctrl)
 }
 
 /* Returns NULL, or a reason with a negative errno in @err */
-static const char *apply(struct nof_ctrl *ctrl, const void *log, size_t len, int *err)
+static const char *ana_apply(struct nof_ctrl *ctrl, const void *log, size_t len, int *err)
 {
 	struct groups groups = { .ctrl = ctrl };
 	const char *why;
@@ -204,7 +204,7 @@ static int ana_read_log(struct nof_ctrl *ctrl)
 		return -ENOMEM;
 	ret = read_stable(ctrl, log, len);
 	if (!ret)
-		why = apply(ctrl, log, len, &ret);
+		why = ana_apply(ctrl, log, len, &ret);
 	if (ret)
 		nof_ctrl_note(ctrl, ret > 0 ? -EIO : ret, ret > 0 ? ret : 0, "%s", why ?: "ANA log: cannot be read");
 	free_pages_exact(log, len);
@@ -270,7 +270,7 @@ bool nof_ana_report_status(struct nof_path *path, u16 status)
 
 void nof_ana_look_for(struct nof_ctrl *ctrl, u32 group)
 {
-	if (unlisted(ctrl, group))
+	if (group_is_unlisted(ctrl, group))
 		queue_work(nof_wq, &ctrl->ana.work);
 }
 
@@ -352,7 +352,7 @@ static void read_live(struct nof_ctrl *ctrl)
 	}
 }
 
-static void remember(struct nof_ctrl *ctrl)
+static void ana_save_states(struct nof_ctrl *ctrl)
 {
 	struct nof_head *head;
 	struct nof_path *path;
@@ -385,7 +385,7 @@ static bool is_new(const struct nof_path *path)
 /* The namespace may have moved: the log lists only groups with members */
 static bool path_is_unlisted(const struct nof_path *path)
 {
-	return unlisted(path->ctrl, path->ana_group);
+	return group_is_unlisted(path->ctrl, path->ana_group);
 }
 
 /*
@@ -410,7 +410,7 @@ static void ana_work(struct work_struct *work)
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, ana.work);
 	bool doubt;
 
-	remember(ctrl);
+	ana_save_states(ctrl);
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !has_ana(ctrl)) {
 		ana_reuse_paths(ctrl);
 		return;

@@ -104,8 +104,8 @@ static bool choose_over(const struct nof_policy *policy, const struct path_estim
 }
 
 /* Returns a non-optimized path if all optimized paths exceed the spill limits and it is faster than @chosen */
-static struct nof_path *spill(struct nof_head *head, const struct nof_path_set *set, struct nof_path *chosen,
-			      const struct nof_selector *selector, struct request *rq)
+static struct nof_path *choose_spill(struct nof_head *head, const struct nof_path_set *set, struct nof_path *chosen,
+				     const struct nof_selector *selector, struct request *rq)
 {
 	enum nof_lat_class class = nof_rq_class(rq);
 	const struct nof_policy *policy = &head->subsys->policy;
@@ -181,7 +181,7 @@ static noinline struct nof_path *choose_slow(struct nof_head *head, const struct
 		return path;
 	path = choose_pick(set->paths, set->nr_best, selector, rq);
 	if (set->nr_best < set->nr && may_spill(&head->subsys->policy, rq))
-		path = spill(head, set, path, selector, rq);
+		path = choose_spill(head, set, path, selector, rq);
 	return path;
 }
 
@@ -275,7 +275,7 @@ static inline u32 nof_pair_won(u32 *scratch, u32 won)
 
 /* numa: the path whose device is nearest, the first of equals. A stable choice keeps the caches of the path warm. */
 
-static int distance(const struct nof_path *path, const struct request *rq)
+static int path_distance(const struct nof_path *path, const struct request *rq)
 {
 	int from = rq->mq_hctx->numa_node, to = dev_to_node(&path->ctrl->dev);
 
@@ -293,8 +293,8 @@ static struct nof_path *sel_numa_select(struct nof_path *const *paths, u16 nr, s
 	if (nr_online_nodes == 1)
 		return paths[0];
 	pair = nof_pair_next(scratch, nr);
-	best = distance(paths[pair.best], rq);
-	other = distance(paths[pair.other], rq);
+	best = path_distance(paths[pair.best], rq);
+	other = path_distance(paths[pair.other], rq);
 	if (other < best || (other == best && pair.other < pair.best))
 		return paths[nof_pair_won(scratch, pair.other)];
 	return paths[nof_pair_won(scratch, pair.best)];

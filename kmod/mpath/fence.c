@@ -103,7 +103,7 @@ struct nof_fence {
 static atomic_t nr_started = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(none_started);
 
-static bool holds(const struct nof_fence *f)
+static bool fence_holds(const struct nof_fence *f)
 {
 	return !list_empty(&f->held) || !list_empty(&f->parked);
 }
@@ -119,7 +119,7 @@ static void fence_kick(struct nof_fence *f)
 	mod_delayed_work(nof_wq, &f->reset_work, 0);
 }
 
-static void unhold(struct request *rq)
+static void request_unhold(struct request *rq)
 {
 	struct nof_head *head = rq->q->queuedata;
 
@@ -143,7 +143,7 @@ static void end_hold(struct nof_fence *f, enum nof_fence_end end, struct release
 
 	lockdep_assert_held(&f->subsys->fence_lock);
 	list_for_each_entry_safe(rq, next, &f->held, queuelist) {
-		unhold(rq);
+		request_unhold(rq);
 		list_add_tail(&rq->queuelist, &to->requests);
 	}
 	nof_park_move(&f->parked, NULL, &to->parked);
@@ -181,7 +181,7 @@ static u32 release_plain(struct nof_fence *f, struct released *to)
 			f->nr++;
 			continue;
 		}
-		unhold(rq);
+		request_unhold(rq);
 		list_add_tail(&rq->queuelist, &to->requests);
 	}
 	/* a request whose outcome is read from the target is never parked */
@@ -205,7 +205,7 @@ static void bound_work(struct work_struct *work)
 		if (early)
 			nr = release_plain(f, &released);
 		left = f->nr;
-		if (early && holds(f))
+		if (early && fence_holds(f))
 			queue_delayed_work(nof_recovery_wq, &f->bound_work, f->ends_at - now);
 		else
 			end_hold(f, NOF_FENCE_BOUND, &released);
@@ -428,7 +428,7 @@ static u32 ccr_advance(struct nof_fence *f, enum step step)
 	return ANSWER_TMO_MS;
 }
 
-static const char *why(enum nof_fence_end end)
+static const char *fence_end_text(enum nof_fence_end end)
 {
 	switch (end) {
 	case NOF_FENCE_RESET:
@@ -447,7 +447,7 @@ static void fence_log_end(struct nof_fence *f)
 		return;
 	f->end_logged = true;
 	dev_info(&f->subsys->dev, "%s: lost association: released %u requests after %u ms: %s\n", f->name, f->nr,
-		 jiffies_to_msecs(f->ended_at - f->lost_at), why(f->end));
+		 jiffies_to_msecs(f->ended_at - f->lost_at), fence_end_text(f->end));
 }
 
 /* Called by reset_work, which may have been queued again while it runs. Nothing queues it any more. */
@@ -533,7 +533,7 @@ void nof_fence_disarm(struct nof_ctrl *ctrl)
 {
 	if (!ctrl->fence)
 		return;
-	WARN_ON_ONCE(holds(ctrl->fence));
+	WARN_ON_ONCE(fence_holds(ctrl->fence));
 	kfree(ctrl->fence);
 	ctrl->fence = NULL;
 }
@@ -629,7 +629,7 @@ void nof_fence_start(struct nof_ctrl *ctrl)
 
 	spin_lock_irq(&s->fence_lock);
 	f = ctrl->fence;
-	if (f && holds(f)) {
+	if (f && fence_holds(f)) {
 		ctrl->fence = NULL;
 		f->subsys = nof_subsys_get(s);	/* from now on the controller may be freed first */
 		atomic_inc(&nr_started);
@@ -656,12 +656,12 @@ static void drop_from(struct nof_fence *f, struct nof_head *head, struct release
 
 	list_for_each_entry_safe(rq, next, &f->held, queuelist)
 		if (rq->q->queuedata == head) {
-			unhold(rq);
+			request_unhold(rq);
 			nr++;
 			list_add_tail(&rq->queuelist, &to->requests);
 		}
 	nr += nof_park_move(&f->parked, head, &to->parked);
-	if (holds(f)) {
+	if (fence_holds(f)) {
 		f->nr -= nr;
 		return;
 	}
@@ -703,7 +703,7 @@ u32 nof_fence_held(const struct nof_head *head)
 }
 
 /* Caller holds fence_lock */
-static void describe(const struct nof_fence *f, struct nof_hold *hold)
+static void fence_describe(const struct nof_fence *f, struct nof_hold *hold)
 {
 	strscpy(hold->of, f->name, sizeof(hold->of));
 	strscpy(hold->resetter, f->step == CCR_SENT || f->step == CCR_RUNNING ? nof_ctrl_name(f->source) : "",
@@ -720,7 +720,7 @@ bool nof_fence_last(struct nof_subsys *s, struct nof_hold *hold)
 		if (f->lost_at && (!last || time_after(f->ends_at, last->ends_at)))
 			last = f;
 	if (last)
-		describe(last, hold);
+		fence_describe(last, hold);
 	spin_unlock_irq(&s->fence_lock);
 	return last;
 }

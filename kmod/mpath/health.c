@@ -32,14 +32,14 @@
 #define RELAPSE		(5 * HZ)		/* degraded again within this time: needs twice as many good probes */
 #define TRIAL		(5 * HZ)		/* restored on trial if there was no read to probe with for this time */
 
-static bool healthy(const struct nof_path *path)
+static bool path_is_healthy(const struct nof_path *path)
 {
 	return path->usable && !nof_path_degraded(path);
 }
 
-static bool peers(const struct nof_path *path, const struct nof_path *other)
+static bool paths_are_peers(const struct nof_path *path, const struct nof_path *other)
 {
-	return other != path && healthy(other) && other->ana_state == path->ana_state;
+	return other != path && path_is_healthy(other) && other->ana_state == path->ana_state;
 }
 
 static u32 nr_hctx(const struct nof_path *path)
@@ -130,13 +130,13 @@ static void path_sample_health(struct nof_path *path)
 	}
 }
 
-static bool faulty(const struct nof_path *path)
+static bool path_is_faulty(const struct nof_path *path)
 {
 	u32 done = 0, failed = 0;
 	struct nof_path *other;
 
 	list_for_each_entry(other, &path->head->paths, entry)
-		if (other != path && healthy(other)) {
+		if (other != path && path_is_healthy(other)) {
 			done += other->health.done;
 			failed += other->health.failed;
 		}
@@ -144,7 +144,7 @@ static bool faulty(const struct nof_path *path)
 }
 
 /* True if the path is an outlier in this class, compared with at least half of the peers whose mean is known */
-static bool slow(const struct nof_path *path, enum nof_lat_class class)
+static bool path_is_slow(const struct nof_path *path, enum nof_lat_class class)
 {
 	u32 own = path->health.mean[class], n = 0, beaten = 0;
 	struct nof_path *other;
@@ -152,7 +152,7 @@ static bool slow(const struct nof_path *path, enum nof_lat_class class)
 	list_for_each_entry(other, &path->head->paths, entry) {
 		u32 theirs = other->health.mean[class];
 
-		if (!theirs || !peers(path, other))
+		if (!theirs || !paths_are_peers(path, other))
 			continue;
 		n++;
 		beaten += nof_outlier_slow(own, theirs);
@@ -165,7 +165,7 @@ static int slow_class(const struct nof_path *path)
 	int class;
 
 	for (class = 0; class < NOF_LAT_CLASSES; class++)
-		if (slow(path, class))
+		if (path_is_slow(path, class))
 			return class;
 	return -1;
 }
@@ -181,7 +181,7 @@ static void health_set_limits(struct nof_path *path)
 		u32 n = 0;
 
 		list_for_each_entry(other, &path->head->paths, entry)
-			if (peers(path, other) && other->health.mean[class]) {
+			if (paths_are_peers(path, other) && other->health.mean[class]) {
 				sum += other->health.mean[class];
 				n++;
 			}
@@ -190,7 +190,7 @@ static void health_set_limits(struct nof_path *path)
 	}
 }
 
-static void degrade(struct nof_path *path, int class)
+static void path_degrade(struct nof_path *path, int class)
 {
 	struct nof_health *h = &path->health;
 	bool relapse = h->need && time_before(jiffies, h->since + RELAPSE);
@@ -215,7 +215,7 @@ static void degrade(struct nof_path *path, int class)
 			 h->mean[class] / 1000, div_u64(h->limit[class], 1000));
 }
 
-static void restore(struct nof_path *path, const char *why)
+static void path_restore(struct nof_path *path, const char *why)
 {
 	struct nof_health *h = &path->health;
 
@@ -237,15 +237,15 @@ static void path_evaluate(struct nof_path *path)
 
 	if (!path->health.ready)
 		return;
-	if (faulty(path)) {
-		degrade(path, -1);
+	if (path_is_faulty(path)) {
+		path_degrade(path, -1);
 		return;
 	}
 	class = slow_class(path);
 	if (class < 0)
 		path->health.bad = 0;
 	else if (++path->health.bad >= BAD_LOOKS)
-		degrade(path, class);
+		path_degrade(path, class);
 }
 
 static u32 nr_healthy(const struct nof_head *head)
@@ -254,7 +254,7 @@ static u32 nr_healthy(const struct nof_head *head)
 	u32 n = 0;
 
 	list_for_each_entry(path, &head->paths, entry)
-		n += healthy(path);
+		n += path_is_healthy(path);
 	return n;
 }
 
@@ -264,11 +264,11 @@ static void path_review_degraded(struct nof_path *path, u32 others)
 
 	health_set_limits(path);
 	if (!others)
-		restore(path, "it is the last usable path");
+		path_restore(path, "it is the last usable path");
 	else if (atomic_read(&h->good) >= h->need)
-		restore(path, "probes as fast as its peers");
+		path_restore(path, "probes as fast as its peers");
 	else if (time_after(jiffies, READ_ONCE(h->probed) + TRIAL * h->need / GOOD_PROBES))
-		restore(path, "on trial, as there were no reads to probe it with");
+		path_restore(path, "on trial, as there were no reads to probe it with");
 }
 
 static void head_evaluate(struct nof_head *head)
@@ -284,7 +284,7 @@ static void head_evaluate(struct nof_head *head)
 			path->health.bad = 0;
 		else if (path->degraded)
 			path_review_degraded(path, left);
-		else if (left > 1 && healthy(path))
+		else if (left > 1 && path_is_healthy(path))
 			path_evaluate(path);
 	}
 }
@@ -343,7 +343,7 @@ void nof_health_update(struct nof_subsys *s)
 	}
 	nof_for_each_path(s, head, path)
 		if (path->degraded)
-			restore(path, "policy value degrade is off");
+			path_restore(path, "policy value degrade is off");
 }
 
 void nof_health_exit(struct nof_subsys *s)

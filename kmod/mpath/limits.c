@@ -375,7 +375,7 @@ static bool limits_raise(struct nof_head *head, struct nof_limits *lim, bool *p2
  * Returns false if this has to be tried again. head->limits is raised before the queue's: a path that joins meanwhile
  * has to fit the new limits. Caller holds change.lock; while the disk is frozen subsys->lock is not taken.
  */
-static bool widen(struct nof_head *head, bool *p2p_changed)
+static bool head_widen(struct nof_head *head, bool *p2p_changed)
 {
 	struct nof_limits was = head->limits, lim;
 	bool frozen;
@@ -401,7 +401,7 @@ void nof_head_widen_work(struct work_struct *work)
 	bool again, p2p_changed;
 
 	mutex_lock(&head->change.lock);
-	again = !widen(head, &p2p_changed);
+	again = !head_widen(head, &p2p_changed);
 	mutex_unlock(&head->change.lock);
 	send_changed(head, p2p_changed);
 	if (again)

@@ -97,7 +97,7 @@ static struct nof_parked *park_hook(struct bio *bio, struct nof_head *head, stru
 }
 
 /* A few waiting requests may keep their tags, so that a short wait shows as requests in flight */
-static bool crowded(struct nof_subsys *s)
+static bool tags_are_scarce(struct nof_subsys *s)
 {
 	return atomic_read(&s->waiting) >= s->tags.queue_depth / 4;
 }
@@ -123,7 +123,7 @@ static void end_uncounted(struct request *rq)
 	part_stat_unlock();
 }
 
-static blk_status_t park(struct request *rq, struct list_head *list)
+static blk_status_t request_park(struct request *rq, struct list_head *list)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_head *head = rq->q->queuedata;
@@ -163,12 +163,12 @@ bool nof_park(struct request *rq, struct list_head *list)
 {
 	const struct nof_head *head = rq->q->queuedata;
 
-	return crowded(head->subsys) && park(rq, list) == BLK_STS_OK;
+	return tags_are_scarce(head->subsys) && request_park(rq, list) == BLK_STS_OK;
 }
 
 blk_status_t nof_park_split(struct request *rq, struct list_head *list)
 {
-	blk_status_t ret = park(rq, list);
+	blk_status_t ret = request_park(rq, list);
 	struct nof_parked *p;
 
 	list_for_each_entry(p, list, entry)

@@ -85,7 +85,7 @@ static bool may_come_back(const struct nof_path *path)
 	return !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
 
-static bool changing(const struct nof_subsys *s, u32 nsid)
+static bool group_is_changing(const struct nof_subsys *s, u32 nsid)
 {
 	return s->changing && (!s->changing_nsid || s->changing_nsid == nsid);
 }
@@ -98,7 +98,7 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 	if (test_bit(NOF_CTRL_EXCHANGE, &path->ctrl->flags) || test_bit(NOF_CTRL_PAUSED, &path->ctrl->flags))
 		return IDLE;
 	/* a command may be changing the namespace, see nof_paths_suspend() */
-	if (changing(path->ctrl->subsys, path->nsid))
+	if (group_is_changing(path->ctrl->subsys, path->nsid))
 		return IDLE;
 	/* another namespace may have this NSID now: no I/O before a scan has verified it */
 	if (path->association != READ_ONCE(path->ctrl->association))
@@ -115,7 +115,7 @@ static enum path_class path_set_class_of(const struct nof_path *path)
 }
 
 /* Called once for each set, because states and completions change the inputs at any time */
-static void classify(struct nof_path *path)
+static void path_classify(struct nof_path *path)
 {
 	path->away = nof_ana_refuses(path);
 	WRITE_ONCE(path->on_trial, path->degraded || path->ctrl->probation.on);
@@ -133,7 +133,7 @@ static void fill_set(struct nof_head *head, struct nof_path_set *set)
 	struct nof_path *path;
 
 	list_for_each_entry(path, &head->paths, entry) {
-		classify(path);
+		path_classify(path);
 		at[path->class + 1]++;
 	}
 	for (class = OPTIMIZED; class < GONE; class++)

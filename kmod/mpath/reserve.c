@@ -36,7 +36,7 @@ struct report {
 	struct nof_resv				is;
 };
 
-static int report_refuse(struct nof_head *head, const char *why)
+static int resv_report_refuse(struct nof_head *head, const char *why)
 {
 	pr_warn_ratelimited("nvmeof: %s: %s\n", nof_head_name(head), why);
 	return -EPROTO;
@@ -62,11 +62,11 @@ static int report_some(struct nof_head *head, struct report *r, u32 len)
 	if (ret)
 		return ret;
 	why = nof_resv_decode(r->data, len, head->subsys->hostid, &r->is);
-	return why ? report_refuse(head, why) : 0;
+	return why ? resv_report_refuse(head, why) : 0;
 }
 
 /* Reads the whole report. The caller has to kfree() @r->data, also on failure. */
-static int report_all(struct nof_head *head, struct report *r)
+static int resv_report_read(struct nof_head *head, struct report *r)
 {
 	u32 most = READ_ONCE(head->limits.max_bytes), tries;
 	int ret = report_some(head, r, min_t(u32, REPORT_BYTES, most));
@@ -75,8 +75,8 @@ static int report_all(struct nof_head *head, struct report *r)
 		u32 len = NOF_RESV_BYTES((u32)r->is.nr);
 
 		if (len > most || tries == REPORT_TRIES)
-			return report_refuse(head,
-					     "reservation report exceeds the transfer size, or grows while it is read");
+			return resv_report_refuse(head,
+						  "reservation report exceeds the transfer size, or keeps growing");
 		ret = report_some(head, r, len);
 	}
 	return ret;
@@ -105,7 +105,7 @@ static void change_look(struct nof_head *head, struct change *c)
 	struct report r = { };
 
 	c->others = atomic_read(&head->reserve.passthru_seq);
-	c->known = !report_all(head, &r);
+	c->known = !resv_report_read(head, &r);
 	c->before = r.is;
 	kfree(r.data);
 }
@@ -119,7 +119,7 @@ static enum nof_resv_verdict change_judge(struct nof_head *head, struct change *
 	bool victim;
 	int others;
 
-	if (!report_all(head, &r)) {
+	if (!resv_report_read(head, &r)) {
 		victim = nof_resv_has_registrant(r.data, r.is.nr, head->subsys->hostid, other);
 		verdict = nof_resv_judge(c->act, c->known ? &c->before : NULL, &r.is, victim, other, c->type);
 		/* passthrough takes no lock: the reported state may be the effect of a passthrough command */
@@ -181,7 +181,7 @@ static u8 opcode_of(enum nof_resv_act act)
 }
 
 /* @action: dword 10 of the command without the type. Returns 0, an NVMe status, or a negative errno. */
-static int change(struct nof_head *head, enum nof_resv_act act, u32 action, u8 type, u64 key, u64 other)
+static int reserve_change(struct nof_head *head, enum nof_resv_act act, u32 action, u8 type, u64 key, u64 other)
 {
 	struct change *c = kzalloc(sizeof(*c), GFP_NOIO);
 	int ret;
@@ -215,7 +215,7 @@ static bool is_conflict(int ret)
 }
 
 /* Converts the result for callers of pr_ops: enum pr_status or a negative errno */
-static int answer(int ret)
+static int reserve_errno(int ret)
 {
 	if (is_conflict(ret))
 		return PR_STS_RESERVATION_CONFLICT;
@@ -243,7 +243,7 @@ static int check_type(const struct nof_head *head, enum pr_type type)
 	return rescap & BIT(type) & NOF_RESCAP_TYPES ? 0 : -EOPNOTSUPP;
 }
 
-static u32 persist(const struct nof_head *head)
+static u32 reserve_cptpl(const struct nof_head *head)
 {
 	return READ_ONCE(head->format.rescap) & NOF_RESCAP_PERSISTS ? NOF_RESV_PERSIST : 0;
 }
@@ -261,13 +261,14 @@ static int pr_register(struct block_device *bdev, u64 old_key, u64 new_key, u32 
 	if (!READ_ONCE(head->format.rescap) || flags & ~PR_FL_IGNORE_KEY)
 		return -EOPNOTSUPP;
 	if (!new_key)
-		return answer(change(head, NOF_RESV_UNREGISTER, 1 | ignore, 0, old_key, 0));
+		return reserve_errno(reserve_change(head, NOF_RESV_UNREGISTER, 1 | ignore, 0, old_key, 0));
 	if (old_key && !ignore)
-		return answer(change(head, NOF_RESV_REPLACE, 2 | persist(head), 0, old_key, new_key));
-	ret = change(head, NOF_RESV_REGISTER, persist(head), 0, 0, new_key);
+		return reserve_errno(reserve_change(head, NOF_RESV_REPLACE, 2 | reserve_cptpl(head), 0, old_key,
+						    new_key));
+	ret = reserve_change(head, NOF_RESV_REGISTER, reserve_cptpl(head), 0, 0, new_key);
 	if (ignore && is_conflict(ret))
-		ret = change(head, NOF_RESV_REPLACE, 2 | ignore | persist(head), 0, 0, new_key);
-	return answer(ret);
+		ret = reserve_change(head, NOF_RESV_REPLACE, 2 | ignore | reserve_cptpl(head), 0, 0, new_key);
+	return reserve_errno(ret);
 }
 
 static int pr_reserve(struct block_device *bdev, u64 key, enum pr_type type, u32 flags)
@@ -275,14 +276,14 @@ static int pr_reserve(struct block_device *bdev, u64 key, enum pr_type type, u32
 	struct nof_head *head = head_of(bdev);
 	int ret = flags ? -EOPNOTSUPP : check_type(head, type);
 
-	return ret ?: answer(change(head, NOF_RESV_ACQUIRE, 0, type, key, 0));
+	return ret ?: reserve_errno(reserve_change(head, NOF_RESV_ACQUIRE, 0, type, key, 0));
 }
 
 static int pr_release(struct block_device *bdev, u64 key, enum pr_type type)
 {
 	struct nof_head *head = head_of(bdev);
 
-	return check_type(head, type) ?: answer(change(head, NOF_RESV_RELEASE, 0, type, key, 0));
+	return check_type(head, type) ?: reserve_errno(reserve_change(head, NOF_RESV_RELEASE, 0, type, key, 0));
 }
 
 /* The parameter names in linux/pr.h are swapped: all callers and drivers pass this host's own key first */
@@ -290,7 +291,8 @@ static int pr_preempt(struct block_device *bdev, u64 key, u64 victim, enum pr_ty
 {
 	struct nof_head *head = head_of(bdev);
 
-	return check_type(head, type) ?: answer(change(head, NOF_RESV_PREEMPT, abort ? 2 : 1, type, key, victim));
+	return check_type(head, type) ?:
+	       reserve_errno(reserve_change(head, NOF_RESV_PREEMPT, abort ? 2 : 1, type, key, victim));
 }
 
 static int pr_clear(struct block_device *bdev, u64 key)
@@ -299,15 +301,15 @@ static int pr_clear(struct block_device *bdev, u64 key)
 
 	if (!READ_ONCE(head->format.rescap))
 		return -EOPNOTSUPP;
-	return answer(change(head, NOF_RESV_CLEAR, 1, 0, key, 0));
+	return reserve_errno(reserve_change(head, NOF_RESV_CLEAR, 1, 0, key, 0));
 }
 
-/* As report_all(), if the namespace supports reservations */
+/* As resv_report_read(), if the namespace supports reservations */
 static int __maybe_unused pr_report(struct block_device *bdev, struct report *r)
 {
 	struct nof_head *head = head_of(bdev);
 
-	return READ_ONCE(head->format.rescap) ? report_all(head, r) : -EOPNOTSUPP;
+	return READ_ONCE(head->format.rescap) ? resv_report_read(head, r) : -EOPNOTSUPP;
 }
 
 static int __maybe_unused pr_read_keys(struct block_device *bdev, struct pr_keys *keys)
@@ -320,7 +322,7 @@ static int __maybe_unused pr_read_keys(struct block_device *bdev, struct pr_keys
 		keys->num_keys = nof_resv_keys(r.data, r.is.nr, keys->keys, keys->num_keys);
 	}
 	kfree(r.data);
-	return answer(ret);
+	return reserve_errno(ret);
 }
 
 static int __maybe_unused pr_read_reservation(struct block_device *bdev, struct pr_held_reservation *held)
@@ -334,7 +336,7 @@ static int __maybe_unused pr_read_reservation(struct block_device *bdev, struct 
 		held->key = r.is.holder;
 	}
 	kfree(r.data);
-	return answer(ret);
+	return reserve_errno(ret);
 }
 
 const struct pr_ops nof_reserve_ops = {

@@ -27,7 +27,7 @@
 #include "wire/identify.h"
 
 /* blk-mq warns about more contexts than CPUs; control/opts.c limits both numbers to the possible CPUs. */
-static void spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
+static void hctx_spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
 {
 	map->nr_queues = nr;
 	map->queue_offset = offset;
@@ -38,12 +38,12 @@ static void hctx_map(struct blk_mq_tag_set *set)
 {
 	struct nof_subsys *s = set->driver_data;
 
-	spread(&set->map[HCTX_TYPE_DEFAULT], s->nr_default, 0);
+	hctx_spread(&set->map[HCTX_TYPE_DEFAULT], s->nr_default, 0);
 	if (set->nr_maps == 1)
 		return;
 	/* reads share the default contexts */
 	set->map[HCTX_TYPE_READ].nr_queues = 0;
-	spread(&set->map[HCTX_TYPE_POLL], s->nr_poll, s->nr_default);
+	hctx_spread(&set->map[HCTX_TYPE_POLL], s->nr_poll, s->nr_default);
 }
 
 static int hctx_init(struct blk_mq_hw_ctx *hctx, void *data, unsigned int index)
@@ -76,7 +76,7 @@ static u64 lba_of(const struct nof_head *head, const struct request *rq)
 	return to_lba(head, blk_rq_pos(rq));
 }
 
-static u32 blocks_of(const struct nof_head *head, const struct request *rq)
+static u32 request_blocks(const struct nof_head *head, const struct request *rq)
 {
 	return blk_rq_bytes(rq) >> head->lba_shift;
 }
@@ -187,7 +187,7 @@ static __always_inline blk_status_t setup_rw(const struct nof_path *path, struct
 		.opcode	= opcode,
 		.nsid	= cpu_to_le32(path->nsid),
 		.slba	= cpu_to_le64(lba_of(head, rq)),
-		.length	= cpu_to_le16(blocks_of(head, rq) - 1),
+		.length	= cpu_to_le16(request_blocks(head, rq) - 1),
 	};
 	if (unlikely(head->format.pi_type) || blk_integrity_rq(rq)) {
 		ret = pi_setup(path, rq, cmd);
@@ -216,7 +216,7 @@ static void setup_write_zeroes(const struct nof_head *head, const struct request
 	memset(wz, 0, sizeof(*wz));
 	wz->opcode = nvme_cmd_write_zeroes;
 	wz->slba = cpu_to_le64(lba_of(head, rq));
-	wz->length = cpu_to_le16(blocks_of(head, rq) - 1);
+	wz->length = cpu_to_le16(request_blocks(head, rq) - 1);
 	/* there is no data to check */
 	if (head->format.pi_type)
 		control = NVME_RW_PRINFO_PRACT;
@@ -815,7 +815,7 @@ int nof_head_poll(struct nof_head *head, u32 hctx, struct io_comp_batch *iob)
 	return found;
 }
 
-static int poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
+static int hctx_poll(struct blk_mq_hw_ctx *hctx, struct io_comp_batch *iob)
 {
 	return nof_head_poll(hctx->queue->queuedata, hctx->queue_num, iob);
 }
@@ -827,6 +827,6 @@ const struct blk_mq_ops nof_mq_ops = {
 	.commit_rqs	= commit_rqs,
 	.complete	= nof_request_end,
 	.timeout	= nof_request_timeout,
-	.poll		= poll,
+	.poll		= hctx_poll,
 	.map_queues	= hctx_map,
 };

@@ -36,7 +36,7 @@ static u64 sectors_of(const struct nof_head *head, u64 blocks)
 	return blocks << (head->lba_shift - SECTOR_SHIFT);
 }
 
-static u64 blocks_of(const struct nof_head *head, u64 sectors)
+static u64 sectors_to_blocks(const struct nof_head *head, u64 sectors)
 {
 	return sectors >> (head->lba_shift - SECTOR_SHIFT);
 }
@@ -82,14 +82,14 @@ static int report_send(const struct report *r, u64 slba, u32 len)
 	return ret > 0 ? nof_status_errno(ret) : ret;
 }
 
-static int report_refuse(struct nof_head *head, const char *why)
+static int zones_report_refuse(struct nof_head *head, const char *why)
 {
 	WRITE_ONCE(head->zone_fault, why);
 	pr_warn_ratelimited("nvmeof: %s: %s\n", nof_head_name(head), why);
 	return -EPROTO;
 }
 
-static void describe(const struct nof_head *head, const struct nof_zone *zone, struct blk_zone *to)
+static void zone_describe(const struct nof_head *head, const struct nof_zone *zone, struct blk_zone *to)
 {
 	u64 end = zone->start + head->format.zone_blocks;
 
@@ -118,12 +118,12 @@ static int report_pass(const struct report *r, u64 at, u32 len, unsigned int idx
 		why = nof_zone_decode(&r->data->entries[i], at + i * size, size, &zone);
 		if (why)
 			break;
-		describe(head, &zone, &told);
+		zone_describe(head, &zone, &told);
 		ret = cb(&told, idx + i, data);
 		if (ret)
 			return ret;
 	}
-	return why ? report_refuse(head, why) : nr;
+	return why ? zones_report_refuse(head, why) : nr;
 }
 
 static u32 report_bytes(const struct report *r, u64 zones)
@@ -133,7 +133,7 @@ static u32 report_bytes(const struct report *r, u64 zones)
 	return min_t(u64, len, r->len);
 }
 
-static int report_all(const struct report *r, u64 at, unsigned int nr, report_zones_cb cb, void *data)
+static int zones_report_all(const struct report *r, u64 at, unsigned int nr, report_zones_cb cb, void *data)
 {
 	const struct nof_ns_format *f = &r->head->format;
 	unsigned int done = 0;
@@ -166,7 +166,7 @@ int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, rep
 	r.data = kzalloc(r.len, GFP_NOIO);
 	if (!r.data)
 		return -ENOMEM;
-	ret = report_all(&r, round_down(blocks_of(head, sector), head->format.zone_blocks), nr, cb, data);
+	ret = zones_report_all(&r, round_down(sectors_to_blocks(head, sector), head->format.zone_blocks), nr, cb, data);
 	kfree(r.data);
 	return ret;
 }
@@ -221,7 +221,7 @@ void nof_zone_mark_unknown(struct nof_request *req, const struct request *rq)
 
 static u64 zone_start(const struct nof_head *head, const struct request *rq)
 {
-	return round_down(blocks_of(head, blk_rq_pos(rq)), head->format.zone_blocks);
+	return round_down(sectors_to_blocks(head, blk_rq_pos(rq)), head->format.zone_blocks);
 }
 
 int nof_zone_query(struct nof_head *head, struct nof_request *req, u32 nsid)
@@ -250,9 +250,10 @@ void nof_zone_query_free(struct nof_request *req)
 	req->zone = NOF_ZONE_UNKNOWN;
 }
 
-static enum nof_zone_verdict judge(struct nof_head *head, const struct request *rq, const struct nvme_zone_report *r)
+static enum nof_zone_verdict zone_judge_report(struct nof_head *head, const struct request *rq,
+					       const struct nvme_zone_report *r)
 {
-	u64 from = blocks_of(head, blk_rq_pos(rq)), to = from + blocks_of(head, blk_rq_sectors(rq));
+	u64 from = sectors_to_blocks(head, blk_rq_pos(rq)), to = from + sectors_to_blocks(head, blk_rq_sectors(rq));
 	struct nof_zone zone;
 	const char *why;
 
@@ -274,7 +275,7 @@ enum nof_zone_verdict nof_zone_query_done(struct nof_request *req, struct reques
 	bool answered = !(cmd->status & NVME_SCT_SC_MASK);
 
 	if (answered)
-		verdict = judge(head, rq, cmd->buf);
+		verdict = zone_judge_report(head, rq, cmd->buf);
 	else
 		cmd->maybe_executed = false; /* not held by a fence: only the report was lost */
 	nof_zone_query_free(req);
@@ -292,7 +293,7 @@ void nof_zone_appended(const struct nof_head *head, struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	u64 start = zone_start(head, rq), at = le64_to_cpu(req->cmd.result.u64);
-	u64 blocks = blocks_of(head, blk_rq_sectors(rq));
+	u64 blocks = sectors_to_blocks(head, blk_rq_sectors(rq));
 
 	if (at < start || at - start > head->format.zone_blocks - blocks) {
 		pr_warn_ratelimited("nvmeof: %s: sector %llu: the target reports a zone append outside its zone\n",

@@ -83,7 +83,7 @@ static void rejected_by_target(struct nof_rdma_queue *q, struct rdma_cm_id *id, 
 	cm_fail(q, -ECONNREFUSED);
 }
 
-static void rejected(struct nof_rdma_queue *q, struct rdma_cm_id *id, struct rdma_cm_event *event)
+static void cm_rejected(struct nof_rdma_queue *q, struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	bool ib = rdma_protocol_ib(id->device, id->port_num) || rdma_protocol_roce(id->device, id->port_num);
 
@@ -141,7 +141,7 @@ static int cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		cm_step(q, NOF_RDMA_CM_UP);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		rejected(q, id, event);
+		cm_rejected(q, id, event);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -192,7 +192,7 @@ void nof_rdma_cm_sleep(struct nof_rdma_queue *q, unsigned long deadline)
 		wait_var_event_timeout(&q->step, cm_ended(q), left);
 }
 
-static int bind_iface(struct nof_rdma_queue *q)
+static int cm_bind_iface(struct nof_rdma_queue *q)
 {
 	const struct nof_opts *opts = &q->q.ctrl->opts;
 	struct net_device *dev;
@@ -231,7 +231,7 @@ static int cm_create(struct nof_rdma_queue *q)
 	WRITE_ONCE(q->step, NOF_RDMA_CM_IDLE);
 	if (q->q.ctrl->opts.given & NOF_OPT_TOS)
 		rdma_set_service_type(id, q->q.ctrl->opts.tos);
-	err = bind_iface(q);
+	err = cm_bind_iface(q);
 	/* a device that cannot do this uses its own timeout */
 	if (!err)
 		rdma_set_ack_timeout(id, ack_exponent(q->q.ctrl->opts.ack_tmo_ms));

@@ -4,7 +4,7 @@
 #include "core/direct.h"
 #include "rdma/rdma.h"
 
-static enum dma_data_direction direction(const struct nof_cmd *cmd)
+static enum dma_data_direction cmd_dma_direction(const struct nof_cmd *cmd)
 {
 	return cmd->write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 }
@@ -51,8 +51,8 @@ static int data_dma_map(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct no
 	struct ib_device *dev = q->rdev->dev;
 
 	if (slot->gpu)
-		return slot->gpu->map(dev->dma_device, slot->table.sgl, n, direction(cmd));
-	return map_pages(dev, slot->table.sgl, n, direction(cmd));
+		return slot->gpu->map(dev->dma_device, slot->table.sgl, n, cmd_dma_direction(cmd));
+	return map_pages(dev, slot->table.sgl, n, cmd_dma_direction(cmd));
 }
 
 static void data_unmap(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof_rdma_slot *slot)
@@ -60,9 +60,9 @@ static void data_unmap(struct nof_rdma_queue *q, struct nof_cmd *cmd, struct nof
 	struct ib_device *dev = q->rdev->dev;
 
 	if (unlikely(slot->gpu))
-		slot->gpu->unmap(dev->dma_device, slot->table.sgl, slot->nr_mapped, direction(cmd));
+		slot->gpu->unmap(dev->dma_device, slot->table.sgl, slot->nr_mapped, cmd_dma_direction(cmd));
 	else
-		ib_dma_unmap_sg(dev, slot->table.sgl, slot->nr_mapped, direction(cmd));
+		ib_dma_unmap_sg(dev, slot->table.sgl, slot->nr_mapped, cmd_dma_direction(cmd));
 	sg_free_table_chained(&slot->table, NOF_RDMA_SGS);
 }
 

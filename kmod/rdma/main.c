@@ -555,7 +555,7 @@ static bool conn_clear_ready(struct nof_rdma_queue *q)
 }
 
 /* Puts the queue pair in error and waits for all posted work: the device accesses no memory of the queue afterwards. */
-static void quiesce(struct nof_rdma_queue *q)
+static void conn_quiesce(struct nof_rdma_queue *q)
 {
 	if (!q->qp || test_and_set_bit(NOF_RDMA_DRAINED, &q->flags))
 		return;
@@ -572,7 +572,7 @@ static void quiesce(struct nof_rdma_queue *q)
 
 static void conn_destroy(struct nof_rdma_queue *q)
 {
-	quiesce(q);
+	conn_quiesce(q);
 	/* before the queue pair: CM events may arrive until then */
 	nof_rdma_cm_destroy(q);
 	if (q->qp)
@@ -677,7 +677,7 @@ static void conn_stop(struct nof_queue *queue)
 	smp_mb(); /* required before wake_up_var() */
 	wake_up_var(&q->step);
 	if (ready)
-		quiesce(q);
+		conn_quiesce(q);
 }
 
 static void conn_free(struct nof_queue *queue)
@@ -688,7 +688,7 @@ static void conn_free(struct nof_queue *queue)
 	clear_bit(NOF_RDMA_STOPPED, &q->flags);
 }
 
-static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
+static void rdma_limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 {
 	const struct nof_rdma_queue *q = to_rdma_queue(rcu_dereference_protected(ctrl->queues.admin, true));
 	u32 pages = q->max_large;
@@ -716,7 +716,7 @@ static struct nof_transport rdma_transport = {
 	.ctrl_init	= nof_addr_init,
 	.ctrl_exit	= nof_addr_exit,
 	.same_addr	= nof_addr_same,
-	.limits		= limits,
+	.limits		= rdma_limits,
 	.start_queue	= conn_start,
 	.stop_queue	= conn_stop,
 	.free_queue	= conn_free,

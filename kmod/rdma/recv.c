@@ -159,7 +159,7 @@ static bool slot_revoke(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, co
 }
 
 /* Handles a response. Returns NULL, or a text for the error in it */
-static const char *respond(struct nof_rdma_queue *q, const struct nvme_completion *cqe, const struct ib_wc *wc)
+static const char *recv_response(struct nof_rdma_queue *q, const struct nvme_completion *cqe, const struct ib_wc *wc)
 {
 	struct nof_rdma_slot *slot;
 	struct nof_cmd *cmd;
@@ -198,7 +198,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	WRITE_ONCE(q->heard_at, jiffies);
 	ib_dma_sync_single_for_cpu(q->rdev->dev, recv->sge.addr, sizeof(*cqe), DMA_FROM_DEVICE);
-	why = respond(q, cqe, wc);
+	why = recv_response(q, cqe, wc);
 	if (unlikely(why)) {
 		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -EPROTO, "%s", why);
 		return;
@@ -227,7 +227,7 @@ static void batch_end(struct nof_rdma_queue *q)
 }
 
 /* Returns the number of completions; fewer than @budget: the completion queue is empty */
-static int reap(struct nof_rdma_queue *q, int budget, struct nof_completed *batch)
+static int cq_reap(struct nof_rdma_queue *q, int budget, struct nof_completed *batch)
 {
 	u32 events = READ_ONCE(q->events);
 	int n, i, done = 0;
@@ -272,7 +272,7 @@ int nof_rdma_recv_irq_poll(struct irq_poll *iop, int budget)
 
 	nof_completed_init(&batch, NULL);
 	spin_lock(&q->cq_lock);
-	done = reap(q, budget, &batch);
+	done = cq_reap(q, budget, &batch);
 	if (q->moderated)
 		rdma_dim(&q->dim, done);
 	if (done < budget) {
@@ -295,7 +295,7 @@ int nof_rdma_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 	if (!spin_trylock_bh(&q->cq_lock))
 		return 0;
 	if (!nof_rdma_stopped(q)) {
-		reap(q, NOF_RDMA_REAP, done);
+		cq_reap(q, NOF_RDMA_REAP, done);
 		completed = q->completed;
 	}
 	spin_unlock_bh(&q->cq_lock);
@@ -303,7 +303,7 @@ int nof_rdma_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 }
 
 /* Returns the command of a slot if it may be detached: sent, its send need not complete any more, and not answered */
-static struct nof_cmd *detachable(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, const struct nof_detach *d)
+static struct nof_cmd *slot_detachable(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, const struct nof_detach *d)
 {
 	struct nof_cmd *cmd = q->q.slots[d->index].cmd;
 
@@ -324,7 +324,7 @@ static void detach_revoke(struct nof_rdma_queue *q, const struct nof_detach *d)
 	for (; other.index < q->q.nr_slots; other.index++) {
 		struct nof_rdma_slot *slot = nof_rdma_nth(q, other.index);
 
-		if (detachable(q, slot, &other) && slot->registered && !(slot->waits & NOF_RDMA_INVALIDATE))
+		if (slot_detachable(q, slot, &other) && slot->registered && !(slot->waits & NOF_RDMA_INVALIDATE))
 			slot_invalidate(q, slot);
 	}
 	nof_rdma_send_invs(q);
@@ -351,7 +351,7 @@ struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach 
 	struct nof_cmd *cmd;
 
 	spin_lock_bh(&q->cq_lock);
-	cmd = detachable(q, slot, d);
+	cmd = slot_detachable(q, slot, d);
 	if (cmd && slot->registered && detach_would_time_out(q)) {
 		cmd = NULL;
 	} else if (cmd && slot->registered) {
@@ -363,8 +363,8 @@ struct nof_cmd *nof_rdma_recv_detach(struct nof_queue *queue, struct nof_detach 
 		slot->detaching = false;
 		if (slot->waits & NOF_RDMA_INVALIDATE)
 			q->detach_not_before = jiffies + DETACH_BACKOFF;
-		/* the slot may be in use again: the acquire in detachable() comes before the read of @registered */
-		cmd = detachable(q, slot, d);
+		/* the slot may be in use again: the acquire in slot_detachable() precedes the read of @registered */
+		cmd = slot_detachable(q, slot, d);
 		if (cmd && slot->registered)
 			cmd = NULL;
 	}

@@ -123,7 +123,7 @@ static void set_options(struct nof_tcp_queue *q, struct sock *sk)
 	sk_set_memalloc(sk);
 }
 
-static int bind_iface(struct nof_tcp_queue *q, struct sock *sk)
+static int socket_bind_iface(struct nof_tcp_queue *q, struct sock *sk)
 {
 	const char *name = q->q.ctrl->opts.host_iface;
 	struct net_device *dev;
@@ -147,7 +147,7 @@ static int addr_len(const struct sockaddr_storage *ss)
 static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
 {
 	struct nof_addr *at = nof_addr_of(q->q.ctrl);
-	int err = bind_iface(q, sock->sk);
+	int err = socket_bind_iface(q, sock->sk);
 
 	if (err || at->src.ss_family == AF_UNSPEC)
 		return err;
@@ -173,7 +173,7 @@ static void socket_lost(struct nof_tcp_queue *q, enum nof_cause cause, int err, 
  * TCP holds the socket lock until this returns; the queue size bounds the requests that end under it. In the backlog of
  * a task that owns the socket, usually a sender, softirqs are disabled so that nothing sleeps there either.
  */
-static void receive(struct nof_tcp_queue *q)
+static void socket_receive(struct nof_tcp_queue *q)
 {
 	bool task = in_task();
 	struct nof_completed done;
@@ -192,7 +192,7 @@ static void data_ready(struct sock *sk)
 	struct nof_tcp_queue *q = sk->sk_user_data;
 
 	if (!test_bit(NOF_Q_POLLED, &q->q.flags))
-		receive(q);
+		socket_receive(q);
 	if (sk->sk_shutdown & RCV_SHUTDOWN)
 		socket_lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
 }
@@ -443,7 +443,7 @@ static int socket_connect(struct nof_tcp_queue *q)
  * GFP_KERNEL regardless of sk_allocation, and reclaim may wait for this queue. Hence the noreclaim scope; without
  * memory there is no RST.
  */
-static void disconnect(struct socket *sock)
+static void socket_disconnect(struct socket *sock)
 {
 	struct sockaddr unspec = { .sa_family = AF_UNSPEC };
 	unsigned int noreclaim = memalloc_noreclaim_save();
@@ -487,7 +487,7 @@ static void socket_stop(struct nof_tcp_queue *q)
 	wake_up(&q->wait);
 	socket_unhook(q, sock->sk);
 	nof_tcp_send_stop(q);
-	disconnect(sock);
+	socket_disconnect(sock);
 	if (q->tx.spliced)
 		wait_for_devices(q, sock->sk);
 }
@@ -603,7 +603,7 @@ static void socket_close(struct nof_tcp_queue *q)
  */
 #define MAX_DATA	SZ_4M
 
-static void limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
+static void tcp_limits(struct nof_ctrl *ctrl, struct nof_transport_limits *lim)
 {
 	lim->max_segments = U16_MAX;
 	lim->max_data = MAX_DATA;
@@ -633,12 +633,12 @@ static void free_queue(struct nof_queue *queue)
 	socket_close(to_tcp_queue(queue));
 }
 
-static void retransmit(struct nof_queue *queue)
+static void queue_retransmit(struct nof_queue *queue)
 {
 	socket_retransmit_soon(to_tcp_queue(queue));
 }
 
-static void vital(struct nof_queue *queue, struct nof_vital *v)
+static void queue_vital(struct nof_queue *queue, struct nof_vital *v)
 {
 	socket_vital(to_tcp_queue(queue), v);
 }
@@ -654,7 +654,7 @@ static struct nof_transport tcp_transport = {
 	.ctrl_init	= nof_addr_init,
 	.ctrl_exit	= nof_addr_exit,
 	.same_addr	= nof_addr_same,
-	.limits		= limits,
+	.limits		= tcp_limits,
 	.start_queue	= tcp_start_queue,
 	.stop_queue	= stop_queue,
 	.free_queue	= free_queue,
@@ -662,8 +662,8 @@ static struct nof_transport tcp_transport = {
 	.commit		= nof_tcp_send_commit,
 	.poll		= nof_tcp_recv_poll,
 	.detach		= nof_tcp_recv_detach,
-	.vital		= vital,
-	.retransmit	= retransmit,
+	.vital		= queue_vital,
+	.retransmit	= queue_retransmit,
 };
 
 /*

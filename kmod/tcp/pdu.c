@@ -174,21 +174,21 @@ bool nof_pdu_check_r2t(const struct nvme_tcp_r2t_pdu *pdu, const struct nof_pdu_
 	return true;
 }
 
-static bool success(u16 status)
+static bool status_is_success(u16 status)
 {
 	return !(status & NVME_SCT_SC_MASK);
 }
 
 u16 nof_pdu_rsp_status(u16 status, const struct nof_pdu_xfer *xfer, bool bad_digest)
 {
-	if (!success(status) || xfer->write)
+	if (!status_is_success(status) || xfer->write)
 		return nof_status_received(status);
 	return bad_digest || xfer->next != xfer->len ? NVME_SC_DATA_XFER_ERROR : status;
 }
 
 bool nof_pdu_check_rsp(u16 status, const struct nof_pdu_xfer *xfer, struct nof_pdu_fault *fault)
 {
-	if (success(status) && xfer->write && xfer->next != xfer->len)
+	if (status_is_success(status) && xfer->write && xfer->next != xfer->len)
 		return pdu_fault(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0,
 				 "write completed before all its data was requested");
 	return true;

@@ -298,7 +298,7 @@ static int step_digest(struct run *run, struct sk_buff *skb, u32 offset, u32 len
 	return n;
 }
 
-static int step(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
+static int recv_step(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 {
 	switch (run->q->rx.step) {
 	case NOF_TCP_RX_DATA:
@@ -357,13 +357,13 @@ struct nof_cmd *nof_tcp_recv_detach(struct nof_queue *queue, struct nof_detach *
 	return cmd;
 }
 
-static int actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
+static int recv_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
 {
 	struct run *run = desc->arg.data;
 	size_t left = len;
 
 	while (left) {
-		int n = step(run, skb, offset, left);
+		int n = recv_step(run, skb, offset, left);
 
 		if (unlikely(n < 0)) {
 			run->failed = n;
@@ -383,7 +383,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 	if (q->phase < NOF_TCP_ICREQ)
 		return 0;
 	nof_tcp_count_acked(q);
-	tcp_read_sock(q->sock->sk, &desc, actor);
+	tcp_read_sock(q->sock->sk, &desc, recv_actor);
 	if (unlikely(run.failed)) {
 		q->phase = NOF_TCP_CLOSED;
 		wake_up(&q->wait);

@@ -591,7 +591,7 @@ static void send_batches(struct nof_tcp_queue *q, struct send_budget *budget)
 	nof_queue_error(&q->q, nof_tcp_cause(-err), err, "cannot send");
 }
 
-static void drain(struct nof_tcp_queue *q, struct send_budget *budget)
+static void send_drain(struct nof_tcp_queue *q, struct send_budget *budget)
 {
 	send_batches(q, budget);
 	if (q->tx.piece == q->tx.nr_pieces)
@@ -611,7 +611,7 @@ static void send_kick(struct nof_tcp_queue *q, struct send_budget budget)
 		}
 		if (!mutex_trylock(&q->tx.lock))
 			return;
-		drain(q, &budget);
+		send_drain(q, &budget);
 		mutex_unlock(&q->tx.lock);
 		smp_mb();
 	}
@@ -626,7 +626,7 @@ static void send_work(struct work_struct *work)
 	mutex_lock(&q->tx.lock);
 	q->tx.blocked = q->tx.failed;
 	budget.until = ktime_get_ns() + NOF_TCP_WORK_NS;
-	drain(q, &budget);
+	send_drain(q, &budget);
 	mutex_unlock(&q->tx.lock);
 	smp_mb();
 	send_kick(q, budget);
@@ -714,7 +714,7 @@ void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 }
 
 /* Moves all commands of send_list to tx.pending. Caller holds tx.lock. */
-static void gather(struct nof_tcp_queue *q)
+static void send_gather(struct nof_tcp_queue *q)
 {
 	struct llist_node **end = &q->tx.pending;
 
@@ -728,7 +728,7 @@ bool nof_tcp_send_withdraw(struct nof_tcp_queue *q, struct nof_cmd *cmd)
 	struct llist_node **at = &q->tx.pending;
 
 	lockdep_assert_held(&q->tx.lock);
-	gather(q);
+	send_gather(q);
 	while (*at && *at != &to_tcp_cmd(cmd)->node)
 		at = &(*at)->next;
 	if (!*at)
@@ -765,7 +765,7 @@ int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)
 		memcpy(append_header(tx, len), pdu, len);
 		tx->offset += len;
 		load_piece(tx, 0);
-		drain(q, &budget);
+		send_drain(q, &budget);
 		err = tx->failed ? -EPIPE : 0;
 	}
 	mutex_unlock(&tx->lock);

@@ -10,7 +10,7 @@ struct rest {
 	size_t		len;
 };
 
-static bool take(struct rest *rest, void *to, size_t len)
+static bool log_take(struct rest *rest, void *to, size_t len)
 {
 	if (rest->len < len)
 		return false;
@@ -38,7 +38,7 @@ static const char *check_group(struct rest *rest, u32 anagrpmax, struct nvme_ana
 {
 	u32 id;
 
-	if (!take(rest, desc, sizeof(*desc)))
+	if (!log_take(rest, desc, sizeof(*desc)))
 		return "ANA log: group descriptor cut off";
 	if (!skip_nsids(rest, le32_to_cpu(desc->nnsids)))
 		return "ANA log: namespace list cut off";
@@ -51,8 +51,8 @@ static const char *check_group(struct rest *rest, u32 anagrpmax, struct nvme_ana
 	return NULL;
 }
 
-static const char *walk(struct rest rest, u32 ngrps, u32 anagrpmax,
-			void (*group)(void *arg, u32 grp, u8 state), void *arg)
+static const char *log_walk(struct rest rest, u32 ngrps, u32 anagrpmax,
+			    void (*group)(void *arg, u32 grp, u8 state), void *arg)
 {
 	struct nvme_ana_group_desc desc;
 	const char *why;
@@ -75,13 +75,13 @@ const char *nof_ana_parse(const void *buf, size_t len, u32 nanagrpid, u32 anagrp
 	const char *why;
 	u32 ngrps;
 
-	if (!take(&rest, &header, sizeof(header)))
+	if (!log_take(&rest, &header, sizeof(header)))
 		return "ANA log: header cut off";
 	ngrps = le16_to_cpu(header.ngrps);
 	if (ngrps > nanagrpid)
 		return "ANA log: more groups than the controller has";
-	why = walk(rest, ngrps, anagrpmax, NULL, NULL);
+	why = log_walk(rest, ngrps, anagrpmax, NULL, NULL);
 	if (!why)
-		why = walk(rest, ngrps, anagrpmax, group, arg);
+		why = log_walk(rest, ngrps, anagrpmax, group, arg);
 	return why;
 }

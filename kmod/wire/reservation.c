@@ -12,7 +12,7 @@ static bool same_host(entry *e, const u8 *hostid)
 	return !memcmp(e->hostid, hostid, sizeof(e->hostid));
 }
 
-static u16 count(const struct nvme_reservation_status_ext *report)
+static u16 report_count(const struct nvme_reservation_status_ext *report)
 {
 	return report->regctl[0] | report->regctl[1] << 8;
 }
@@ -61,7 +61,7 @@ const char *nof_resv_decode(const struct nvme_reservation_status_ext *report, u3
 	memset(out, 0, sizeof(*out));
 	out->gen = le32_to_cpu(report->gen);
 	out->type = report->rtype;
-	out->nr = count(report);
+	out->nr = report_count(report);
 	if (out->type > NOF_RESV_TYPE_MAX)
 		return "reservation report: invalid reservation type";
 	if (out->nr > NOF_RESV_MAX_ENTRIES)
@@ -86,7 +86,7 @@ const char *nof_resv_decode(const struct nvme_reservation_status_ext *report, u3
 }
 
 /* True if an earlier entry belongs to the same host */
-static bool seen(const struct nvme_reservation_status_ext *report, u32 nr)
+static bool host_seen_before(const struct nvme_reservation_status_ext *report, u32 nr)
 {
 	u32 i;
 
@@ -101,7 +101,7 @@ u32 nof_resv_keys(const struct nvme_reservation_status_ext *report, u32 nr, u64 
 	u32 i, found = 0;
 
 	for (i = 0; i < nr; i++) {
-		if (seen(report, i))
+		if (host_seen_before(report, i))
 			continue;
 		if (found < room)
 			keys[found] = le64_to_cpu(report->regctl_eds[i].rkey);
@@ -122,7 +122,7 @@ bool nof_resv_has_registrant(const struct nvme_reservation_status_ext *report, u
 }
 
 /* No change between the reports: the command was not executed, or was refused and will be refused again */
-static bool unchanged(const struct nof_resv *before, const struct nof_resv *now)
+static bool resv_unchanged(const struct nof_resv *before, const struct nof_resv *now)
 {
 	return before && before->gen == now->gen && before->type == now->type && before->holder == now->holder &&
 	       before->registered == now->registered && before->key == now->key && before->holds == now->holds;
@@ -170,7 +170,7 @@ enum nof_resv_verdict nof_resv_judge(enum nof_resv_act act, const struct nof_res
 	/* another registrant may have acquired the reservation again, which does not change the generation */
 	if (act == NOF_RESV_RELEASE && now->holds && now->type >= NOF_RESV_TYPE_ALL)
 		return NOF_RESV_UNKNOWN;
-	if (unchanged(before, now))
+	if (resv_unchanged(before, now))
 		return NOF_RESV_AGAIN;
 	switch (act) {
 	case NOF_RESV_REGISTER:

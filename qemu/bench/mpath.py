@@ -15,10 +15,10 @@ BLIPS = ("200ms", "600ms", "1500ms")
 CHOICE = {
     "nvmeof": {
         "nof_choose", "choose_slow", "begin_run", "pick_in_run", "choose_pick", "choose_probe", "probe_claim",
-        "path_estimate_of", "choose_over", "spill", "may_spill", "nof_choose_other", "nof_choose_undo",
+        "path_estimate_of", "choose_over", "choose_spill", "may_spill", "nof_choose_other", "nof_choose_undo",
         "nof_choose_again", "other_of", "has_room",
         "sel_latency_select", "sel_numa_select", "sel_queue_depth_select", "sel_round_robin_select", "select_probing",
-        "sel_latency_compare", "sel_latency_look", "sel_latency_claim_probe", "sel_latency_class_of", "distance",
+        "sel_latency_compare", "sel_latency_look", "sel_latency_claim_probe", "sel_latency_class_of", "path_distance",
         "nof_pair_next", "nof_pair_won",
         "nof_path_depth", "nof_hctx_of", "nof_rq_class", "nof_rq_measured", "nof_lat_class", "nof_lat_better",
         "nof_lat_expect", "nof_lat_due", "nof_lat_known",

@@ -162,7 +162,7 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 		INFO(result.error().message);
 		CHECK(result.error().message.find(words) != std::string::npos);
 	};
-	refuses([](auto &o) { o.address.traddr = "0.0.0.0"; }, "not the address of a target");
+	refuses([](auto &o) { o.address.traddr = "0.0.0.0"; }, "is a wildcard address");
 	refuses([](auto &o) { o.transport = "nosuch"; }, "not registered");
 	refuses(
 		[](auto &o) {

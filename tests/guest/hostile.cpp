@@ -618,7 +618,7 @@ TEST_CASE("a controller that comes back as one of another type is refused", "[ho
 	REQUIRE(script.waitStrikes(2, slowly(5s)));
 	auto now = stage.host.controller(c.name);
 	CHECK(now.state == ControllerState::connecting);
-	CHECK(now.lastError.find("another type") != std::string::npos);
+	CHECK(now.lastError.find("type has changed") != std::string::npos);
 	SECTION("and taken back as what it was")
 	{
 		script.disarm();
@@ -663,7 +663,8 @@ TEST_CASE("event requests that are refused are sent again, less and less often",
 	auto c = stage.host.connect(stage.options());
 	REQUIRE(script.waitStrikes(3, slowly(8s))); // 0, 0.5 to 1, 1.5 to 3 s
 	CHECK(script.strikes() < 5);
-	CHECK(stage.host.controller(c.name).lastError.find("event request refused") != std::string::npos);
+	CHECK(stage.host.controller(c.name).lastError.find("refused the asynchronous event request") !=
+	      std::string::npos);
 	stage.server.stores().add(2, mib);
 	stage.server.namespacesChanged();
 	CHECK_FALSE(stage.host.nameSpace(2, stage.server.config().nqn));
@@ -985,7 +986,7 @@ TEST_CASE("no more namespaces than the module is told to take", "[hostile][names
 	auto count = [&] { return take(stage.host.client().namespaces()).size(); };
 	CHECK(eventually([&] { return count() == 4; }));
 	auto told = [&] {
-		return stage.host.controller(c.name).lastError.find("2 namespaces left out") != std::string::npos;
+		return stage.host.controller(c.name).lastError.find("2 namespaces skipped") != std::string::npos;
 	};
 	CHECK(eventually(told));
 	CHECK(stage.work(Disk(stage.disk())) == 0);

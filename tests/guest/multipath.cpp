@@ -286,7 +286,7 @@ TEST_CASE("a disk that does not come to rest is not narrowed: the path joins whe
 	o.duplicateConnect = true;
 	auto second = take(host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s)));
 	CHECK(watch.find([](auto &e) { return e.type == EventType::refused; }, 20s));
-	CHECK(host.controller(second.name).lastError.find("requests under way do not end") != std::string::npos);
+	CHECK(host.controller(second.name).lastError.find("requests do not complete") != std::string::npos);
 	CHECK(host.state(second.name) == ControllerState::live);
 	CHECK(host.nameSpace(1, server.config().nqn)->usablePaths == 1);
 	CHECK(queueAttribute(node, "max_hw_sectors_kb") == "1024");

@@ -497,7 +497,7 @@ const Misbehaviour wrong[] = {
 	always(Hook::command,
 	       [](Strike &s) { return acts::failed(s.identify(cns_indep), s, st_invalid_field | st_dnr); }),
 };
-const char *const reasons[] = {"FPI", "FPI", "ANAGRPID", "ANAGRPID", "Identify of CNS 08h failed"};
+const char *const reasons[] = {"FPI", "FPI", "ANAGRPID", "ANAGRPID", "Identify Namespace of CNS 08h failed"};
 static_assert(std::size(wrong) == std::size(reasons));
 
 } // namespace

@@ -166,7 +166,7 @@ TEST_CASE("an address that moves within a bond has its connection made anew", "[
 		     " > /sys/class/net/both/bonding/active_slave");
 		CHECK(eventually([&] { return rig.host.controller(c.name).reconnects > 0; }));
 		CHECK(rig.host.waitState(c.name, ControllerState::live));
-		CHECK(kernelSaid("is at another device now\\|ended the connection"));
+		CHECK(kernelSaid("local address moved to another device\\|ended the connection"));
 		CHECK(Disk(rig.disk()).verified(0, 65536, 2) == 0);
 	}
 	must("ip link del both && ip link del leg1 && ip link del leg2");

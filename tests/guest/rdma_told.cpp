@@ -180,7 +180,7 @@ TEST_CASE("what is refused, and why", "[rdma][told]")
 	options.address.trsvcid = "4999";
 	refused = rig.host.client().connect(options, nvmeof::WaitFor::controller, 10s);
 	REQUIRE_FALSE(refused);
-	CHECK(refused.error().message.find("nothing listens") != std::string::npos);
+	CHECK(refused.error().message.find("no service listens") != std::string::npos);
 
 	options = rig.options();
 	options.address.traddr = "127.0.0.1"; // of no device

@@ -121,7 +121,7 @@ TEST_CASE("who is preempted is out at once, and is told", "[reserve][short]")
 	CHECK(two.write(1, 0, 2) == 0);
 	auto told = watch.find([](auto &e) { return e.aen() && e.aen()->type == 6; });
 	REQUIRE(told);
-	CHECK(kernelSaid("has preempted the registration of this one"));
+	CHECK(kernelSaid("registration of this host was preempted by another host"));
 	CHECK(b.release(0xb, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
 	CHECK(two.write(0, 0, 3) == 0);
 }

@@ -189,7 +189,7 @@ TEST_CASE("a controller that is lost after its probation is on probation again a
 	}
 	loseAndReturn(rig, 0);
 	CHECK(onProbation(rig, name));
-	CHECK(kernelSaid(name + ".*lost 3 times in .*: on probation, where there are other paths"));
+	CHECK(kernelSaid(name + ".*connection lost 3 times in .*: on probation while other paths work"));
 	CHECK(eventually([&] { return !onProbation(rig, name); }, 60s));
 	loseAndReturn(rig, 0);
 	CHECK(onProbation(rig, name));

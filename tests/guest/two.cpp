@@ -75,7 +75,7 @@ std::vector<Millis> gapsOf(Pair &rig, Probe &reads, Probe *writes, Millis bound)
 
 unsigned long endedForReads()
 {
-	return kernelLines("only reads wait, which the device holds");
+	return kernelLines("only reads are outstanding, in memory held by the device");
 }
 
 std::uint32_t reconnects(Pair &rig)

@@ -182,7 +182,7 @@ TEST_CASE("Identify Namespace: protection information")
 		CHECK_THAT(refusal(format(1, bytes, 1)), Catch::Contains("8 or 16"));
 	CHECK_THAT(refusal(format(1, 4)), Catch::Contains("too small"));
 	for (u8 type : {4, 5, 6, 7})
-		CHECK_THAT(refusal(format(type, 8)), Catch::Contains("that there is not"));
+		CHECK_THAT(refusal(format(type, 8)), Catch::Contains("invalid protection information type"));
 }
 
 TEST_CASE("Identify Namespace of the NVM command set: the guard")
